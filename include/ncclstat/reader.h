@@ -1,0 +1,201 @@
+/* Looking at a rank from outside: find segments, attach, copy, read records.
+ *
+ * The library behind the ncclstat program (libncclstat). All functions only
+ * read: segments are mapped PROT_READ, and the job never learns of a reader.
+ * Nothing in a segment is trusted. Functions are not thread-safe for one
+ * reader or snapshot; different ones may be used by different threads.
+ *
+ * A segment that is cut short under a reader raises SIGBUS, as any mapping
+ * does. Programs that must survive that call ncs_reader_guard() once.
+ */
+#ifndef NCCLSTAT_READER_H
+#define NCCLSTAT_READER_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "ncclstat/abi.h"
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+/* --- Finding segments ------------------------------------------------- */
+
+/* Paths of files that are named like segments, sorted. */
+struct ncs_paths {
+	char **path;
+	size_t count;
+};
+
+/* The directory that holds segments: `directory` if not NULL, else
+ * $NCCLSTAT_DIR, else /dev/shm. */
+const char *ncs_directory(const char *directory);
+
+/* Lists what is named like a segment in a directory. Returns 0 or -errno; on
+ * success release with ncs_paths_release(). */
+int ncs_discover(const char *directory, struct ncs_paths *paths);
+void ncs_paths_release(struct ncs_paths *paths);
+
+/* --- Attaching -------------------------------------------------------- */
+
+enum ncs_attach {
+	NCS_ATTACHED,
+	NCS_ATTACH_ABSENT,        /* no such file */
+	NCS_ATTACH_DENIED,        /* another user's */
+	NCS_ATTACH_NOT_READY,     /* being created; try again */
+	NCS_ATTACH_OTHER_VERSION, /* made by another major version */
+	NCS_ATTACH_CORRUPT,       /* no segment, or not a sane one */
+	NCS_ATTACH_FAILED,        /* the system refused: memory, files */
+};
+
+struct ncs_reader;
+
+/* Maps a segment read-only and validates it. On NCS_ATTACHED *reader is set,
+ * to be closed with ncs_reader_close(); otherwise it is NULL and `why` (which
+ * may be NULL) gets one clause for people, at most `why_size` bytes. */
+enum ncs_attach ncs_reader_open(const char *path, struct ncs_reader **reader,
+				char *why, size_t why_size);
+void ncs_reader_close(struct ncs_reader *reader);
+
+/* The path it was opened with. Valid until closed. */
+const char *ncs_reader_path(const struct ncs_reader *reader);
+
+/* The header as validated when it was opened, with the clock refined. */
+const struct ncs_header *ncs_reader_header(const struct ncs_reader *reader);
+
+/* False once the file was removed, replaced or cut short. */
+bool ncs_reader_is_valid(const struct ncs_reader *reader);
+
+/* From now on a segment that is cut short reads as zeros instead of raising
+ * SIGBUS. Installs a handler for SIGBUS; other causes keep their effect. */
+void ncs_reader_guard(void);
+
+/* --- A copy of everything ----------------------------------------------- */
+
+enum ncs_liveness {
+	NCS_ALIVE,
+	NCS_SILENT,   /* alive, but NCCL has called nothing for 10 s */
+	NCS_FINISHED, /* the communicator was finalized */
+	NCS_DEAD,     /* the process is gone */
+};
+
+#define NCS_SILENT_AFTER_NS UINT64_C(10000000000)
+
+/* In a snapshot all times are CLOCK_MONOTONIC ns of this host, 0: never; the
+ * current state's running time is included in time_ns[]. */
+
+struct ncs_proxy_view {
+	enum ncs_proxy_state state;
+	uint64_t since_ns;
+	uint64_t appended_operations;
+	uint64_t time_ns[NCS_PROXY_STATE_COUNT];
+	uint64_t count[NCS_TRANSITION_COUNT];
+};
+
+struct ncs_channel_view {
+	uint8_t channel;
+	bool send;
+	int32_t peer;
+	enum ncs_channel_state state;
+	uint64_t since_ns;
+	unsigned function;  /* enum ncs_function_id, NCS_FUNCTION_OTHER */
+	uint64_t operation; /* 0: none under way */
+	uint64_t step;
+	uint64_t nsteps;
+	uint64_t operations_started;
+	uint64_t operations_done;
+	uint64_t steps_started;
+	uint64_t steps_done;
+	uint64_t bytes;
+	uint64_t size_unknown; /* steps whose size NCCL did not tell */
+	uint64_t time_ns[NCS_CHANNEL_STATE_COUNT];
+};
+
+struct ncs_function_view {
+	uint64_t calls;
+	uint64_t operations;
+	uint64_t operations_done;
+	uint64_t with_children; /* 0: NCCL reports no completion */
+	uint64_t bytes;
+	uint64_t size_unknown; /* operations whose size could not be told */
+	uint64_t last_sequence_number; /* NCS_NO_SEQUENCE_NUMBER: none */
+	uint64_t timed[NCS_TIMING_COUNT];
+	uint64_t time_ns[NCS_TIMING_COUNT];
+	uint64_t timed_bytes[NCS_TIMING_COUNT];
+	/* NCS_HISTOGRAM_BUCKETS counts, or NULL: none. The snapshot's. */
+	uint64_t *histogram[NCS_TIMING_COUNT];
+};
+
+struct ncs_operation_view {
+	uint64_t number;
+	uint64_t start_ns;
+	uint64_t sequence_number;
+	uint64_t bytes;
+	uint64_t count;
+	unsigned event; /* NCS_EVENT_COLL, NCS_EVENT_P2P */
+	unsigned function;
+	unsigned datatype;
+	unsigned algorithm;
+	unsigned protocol;
+	unsigned nchannels;
+	int32_t peer;
+	uint64_t enqueued_ns;
+	uint64_t children_started;
+	uint64_t children_done;
+	uint64_t first_child_ns;
+	uint64_t last_child_done_ns;
+};
+
+struct ncs_lane_view {
+	uint64_t last_call_ns;
+	uint64_t published; /* records */
+	uint64_t open_since_ns[NCS_EVENT_COUNT];
+};
+
+struct ncs_snapshot {
+	uint64_t taken_ns;
+	uint64_t last_call_ns; /* NCCL's latest callback, 0: none yet */
+	uint64_t finished_ns;
+	enum ncs_liveness liveness;
+	bool process_gone; /* as far as can be told from here */
+	bool torn; /* a block was caught in mid-write and may be mixed */
+	struct ncs_identity identity;
+	struct ncs_proxy_view proxy;
+	struct ncs_channel_view *channels; /* by channel, direction, peer */
+	size_t channel_count;
+	struct ncs_operation_view *operations; /* in flight, oldest first */
+	size_t operation_count;
+	struct ncs_lane_view *lanes;
+	size_t lane_count;
+	struct ncs_function_view functions[NCS_FUNCTION_COUNT];
+	uint64_t events[NCS_EVENT_COUNT];
+	/* OVERWRITTEN: what a reader that comes now has missed. */
+	uint64_t losses[NCS_LOSS_COUNT];
+};
+
+/* Memory for the largest snapshot of this reader's segment. 0 or -ENOMEM. */
+int ncs_snapshot_init(struct ncs_snapshot *snapshot,
+		      const struct ncs_reader *reader);
+void ncs_snapshot_release(struct ncs_snapshot *snapshot);
+
+/* Copies the segment's state as of now. `now_ns` is CLOCK_MONOTONIC. */
+void ncs_snapshot_take(struct ncs_snapshot *snapshot,
+		       struct ncs_reader *reader, uint64_t now_ns);
+
+/* --- Records ------------------------------------------------------------ */
+
+/* Copies up to `size` new records of one lane's ring, oldest first, times in
+ * the segment's ticks. The reader keeps the place; *lost grows by the number
+ * of records that were overwritten before they could be read. Returns how many
+ * were copied. */
+size_t ncs_reader_records(struct ncs_reader *reader, size_t lane,
+			  struct ncs_record *records, size_t size,
+			  uint64_t *lost);
+
+#ifdef __cplusplus
+}
+#endif
+
+#endif

@@ -1,0 +1,84 @@
+/* The 64-byte record: one finished event of NCCL.
+ *
+ * A span is one record, published when it has ended; what has not ended is in
+ * the state tables (abi.h). A record is eight 64-bit words, so that it can be
+ * copied word by word with relaxed atomics; this struct names their parts on
+ * little-endian machines. Types and asserts only: no code.
+ */
+#ifndef NCCLSTAT_RECORD_H
+#define NCCLSTAT_RECORD_H
+
+#include <assert.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "ncclstat/tables/events.h"
+
+/* The number of an event type; NCCL's type bit is 1 << number. */
+enum ncs_event {
+#define X(ID, name, bit, api, help) NCS_EVENT_##ID,
+	NCS_EVENTS(X)
+#undef X
+	NCS_EVENT_COUNT
+};
+
+/* Room for later versions of the API in tables that count by event type. */
+#define NCS_EVENT_MAX 32
+
+enum ncs_record_flag {
+	NCS_RECORD_SEND = 1,         /* direction: set for send */
+	NCS_RECORD_GRAPH = 2,        /* captured into a CUDA graph */
+	NCS_RECORD_MISSING_STOP = 4, /* NCCL did not report the stop */
+	NCS_RECORD_AGAIN = 8,        /* replaces an earlier one of its operation */
+};
+
+#define NCS_RECORD_WORDS 8
+
+/* Times are ticks of the segment's clock (abi.h, struct ncs_clock); a delta
+ * is a time since start, 0 where it was not reached. What an event type does
+ * not use is 0.
+ *
+ * event        value               number           delta[0], delta[1]
+ * GROUP        -                   -                -
+ * COLL, P2P    message bytes       sequence number  enqueueing ended, first
+ *                                                   child started; the span
+ *                                                   ends with the last child
+ * PROXY_OP     bytes moved         steps done       in progress, first step
+ * PROXY_STEP   bytes moved         step             send: peer wait, wait;
+ *                                                   recv: flush wait, GPU wait
+ * PROXY_CTRL   operations          state entered    sleep: wakeup; append:
+ *              appended                             end of it
+ * KERNEL_CH    GPU clock at start  GPU duration_ns  -
+ *              in ns
+ * KERNEL_PHASE GPU clock at start  GPU duration_ns  delta[0]: number of the
+ *              in ns                                phase, not a time
+ * NET_PLUGIN   bytes               plugin's id      -
+ * GROUP_API    -                   depth            start call ended, end call
+ *                                                   began
+ * COLL_API,    message bytes       -                -
+ * P2P_API
+ * CE_COLL      message bytes       sequence number  -
+ * CE_SYNC      -                   ranks            -
+ * CE_BATCH     bytes               copies           -
+ */
+struct ncs_record {
+	uint64_t start;      /* ticks */
+	uint32_t position;   /* low 32 bits of the record's position in its ring:
+				a raw copy of a ring can be checked slot by slot */
+	uint8_t event;       /* enum ncs_event */
+	uint8_t flags;       /* enum ncs_record_flag */
+	uint8_t channel;
+	uint8_t function;    /* enum ncs_function */
+	uint32_t operation;  /* low 32 bits of the operation's number in its
+				communicator; 0: belongs to none */
+	int32_t peer;        /* peer or root; -1: none */
+	uint64_t value;
+	uint64_t number;
+	uint64_t duration;   /* ticks from start to stop */
+	uint64_t delta[2];   /* ticks since start */
+};
+
+static_assert(sizeof(struct ncs_record) == 8 * NCS_RECORD_WORDS,
+	       "a record is one cache line");
+
+#endif

@@ -1,0 +1,143 @@
+/* The columns of every view, one line each: the live view, the text dump and
+ * the manual are made from this.
+ *
+ * X(VIEW, ID, title, width, align, priority, level, help)
+ *   VIEW      RANK, CHANNEL, PROXY, FUNCTION: the rows it belongs to
+ *   ID        suffix of NCS_COLUMN_<VIEW>_…
+ *   title     the header; also how --dump names it
+ *   width     characters at least
+ *   align     LEFT, RIGHT
+ *   priority  the higher, the longer it stays as the screen narrows (1 … 9)
+ *   level     INFO always, DIAG and DEBUG with more detail
+ *   help      one sentence; what it is, unit, and where it comes from
+ */
+#define NCS_COLUMNS(X) \
+	X(RANK, RANK, "RANK", 4, RIGHT, 9, INFO, \
+	  "Rank in the communicator.") \
+	X(RANK, COMM, "COMM", 12, LEFT, 8, INFO, \
+	  "The communicator's name, or its id where it has none.") \
+	X(RANK, NRANKS, "SIZE", 4, RIGHT, 3, INFO, \
+	  "Ranks in the communicator.") \
+	X(RANK, PID, "PID", 7, RIGHT, 5, INFO, "The process.") \
+	X(RANK, STATE, "STATE", 8, LEFT, 9, INFO, \
+	  "alive; silent: NCCL has called nothing for 10 s; finished: the" \
+	  " communicator was finalized; dead: the process is gone.") \
+	X(RANK, PROXY, "PROXY", 7, LEFT, 6, INFO, \
+	  "What the proxy thread does, where NCCL tells (from 2.27 on).") \
+	X(RANK, WAIT, "WAIT", 8, LEFT, 7, INFO, \
+	  "What most busy channels wait for.") \
+	X(RANK, OLDEST, "OLDEST", 7, RIGHT, 8, INFO, \
+	  "How long the channel that has waited longest has been waiting.") \
+	X(RANK, OPERATION, "OPERATION", 13, LEFT, 6, INFO, \
+	  "The oldest operation in flight.") \
+	X(RANK, SEQUENCE, "SEQ", 7, RIGHT, 5, INFO, \
+	  "Its sequence number, counted by NCCL per function.") \
+	X(RANK, OPERATIONS_RATE, "OP/S", 6, RIGHT, 5, INFO, \
+	  "Operations started per second.") \
+	X(RANK, SEND_RATE, "SEND/S", 7, RIGHT, 6, INFO, \
+	  "Bytes per second that the proxy sends.") \
+	X(RANK, RECV_RATE, "RECV/S", 7, RIGHT, 6, INFO, \
+	  "Bytes per second that the proxy receives.") \
+	X(RANK, LOST, "LOST", 6, RIGHT, 2, INFO, \
+	  "Everything that the view may lack, all counters together, without" \
+	  " records overwritten before this viewer came.") \
+	X(RANK, API, "API", 3, RIGHT, 1, INFO, \
+	  "Version of NCCL's profiler API that is spoken.") \
+	X(RANK, NCCL, "NCCL", 7, LEFT, 1, INFO, "NCCL's version.") \
+	X(RANK, GPU, "GPU", 12, LEFT, 1, DIAG, "PCI bus id of the GPU.") \
+	X(RANK, LAST_CALL, "CALLED", 7, RIGHT, 4, DIAG, \
+	  "How long ago NCCL last called the plugin.") \
+	X(CHANNEL, RANK, "RANK", 4, RIGHT, 9, INFO, \
+	  "Rank in the communicator.") \
+	X(CHANNEL, COMM, "COMM", 10, LEFT, 4, INFO, \
+	  "The communicator's name, or its id where it has none.") \
+	X(CHANNEL, CHANNEL, "CH", 3, RIGHT, 9, INFO, "NCCL's channel.") \
+	X(CHANNEL, DIRECTION, "DIR", 4, LEFT, 9, INFO, "send or recv.") \
+	X(CHANNEL, PEER, "PEER", 4, RIGHT, 9, INFO, \
+	  "The rank at the other end.") \
+	X(CHANNEL, STATE, "STATE", 8, LEFT, 9, INFO, \
+	  "What the oldest unfinished step waits for.") \
+	X(CHANNEL, SINCE, "SINCE", 7, RIGHT, 8, INFO, \
+	  "How long it has been in this state.") \
+	X(CHANNEL, STEP, "STEP", 9, RIGHT, 7, INFO, \
+	  "The oldest unfinished step, of how many of its proxy operation.") \
+	X(CHANNEL, FUNCTION, "FUNCTION", 13, LEFT, 6, INFO, \
+	  "The function whose operation is under way.") \
+	X(CHANNEL, RATE, "MB/S", 8, RIGHT, 8, INFO, \
+	  "10^6 bytes per second over the latest interval.") \
+	X(CHANNEL, BYTES, "BYTES", 7, RIGHT, 3, INFO, \
+	  "Bytes moved since the start: the sum of transSize.") \
+	X(CHANNEL, GPU_SHARE, "%GPU", 4, RIGHT, 6, INFO, \
+	  "Share of time spent waiting for the local GPU: to produce (send) or" \
+	  " to consume (recv).") \
+	X(CHANNEL, PEER_SHARE, "%PEER", 5, RIGHT, 6, INFO, \
+	  "Share of time spent waiting for the peer: its buffer (send; NCCL" \
+	  " tells from 2.27 on) or its data (recv).") \
+	X(CHANNEL, NET_SHARE, "%NET", 4, RIGHT, 6, INFO, \
+	  "Share of time spent waiting for the network (send) or for the flush" \
+	  " to GPU memory (recv).") \
+	X(CHANNEL, IDLE_SHARE, "%IDLE", 5, RIGHT, 5, INFO, \
+	  "Share of time without a step under way.") \
+	X(CHANNEL, OPERATIONS, "OPS", 7, RIGHT, 2, INFO, \
+	  "Proxy operations started.") \
+	X(CHANNEL, STEPS, "STEPS", 8, RIGHT, 2, INFO, "Steps done.") \
+	X(PROXY, RANK, "RANK", 4, RIGHT, 9, INFO, \
+	  "Rank in the communicator.") \
+	X(PROXY, COMM, "COMM", 10, LEFT, 4, INFO, \
+	  "The communicator's name, or its id where it has none.") \
+	X(PROXY, PID, "PID", 7, RIGHT, 3, INFO, "The process.") \
+	X(PROXY, STATE, "STATE", 7, LEFT, 9, INFO, \
+	  "What the proxy thread does: sleep, idle, active, append. NCCL tells" \
+	  " from 2.27 on.") \
+	X(PROXY, SINCE, "SINCE", 7, RIGHT, 9, INFO, \
+	  "How long it has been in this state.") \
+	X(PROXY, SLEEP_SHARE, "%SLEEP", 6, RIGHT, 8, INFO, \
+	  "Share of time asleep, over the latest interval.") \
+	X(PROXY, IDLE_SHARE, "%IDLE", 5, RIGHT, 8, INFO, \
+	  "Share of time awake without progress.") \
+	X(PROXY, ACTIVE_SHARE, "%ACTV", 5, RIGHT, 8, INFO, \
+	  "Share of time making progress.") \
+	X(PROXY, APPEND_SHARE, "%APPD", 5, RIGHT, 7, INFO, \
+	  "Share of time taking over posted operations.") \
+	X(PROXY, WAKEUP_RATE, "WAKE/S", 7, RIGHT, 6, INFO, \
+	  "Times woken per second.") \
+	X(PROXY, IDLE_RATE, "IDLE/S", 7, RIGHT, 5, INFO, \
+	  "Transitions to idle per second.") \
+	X(PROXY, ACTIVE_RATE, "ACTV/S", 7, RIGHT, 5, INFO, \
+	  "Transitions to active per second.") \
+	X(PROXY, APPEND_RATE, "APPD/S", 7, RIGHT, 5, INFO, \
+	  "Times per second that operations were taken over.") \
+	X(PROXY, APPENDED, "APPENDED", 8, RIGHT, 4, INFO, \
+	  "Proxy operations taken over since the start.") \
+	X(FUNCTION, COMM, "COMM", 10, LEFT, 8, INFO, \
+	  "The communicator's name, or its id where it has none.") \
+	X(FUNCTION, RANK, "RANK", 4, RIGHT, 7, INFO, \
+	  "Rank in the communicator.") \
+	X(FUNCTION, FUNCTION, "FUNCTION", 13, LEFT, 9, INFO, \
+	  "NCCL's function.") \
+	X(FUNCTION, CALLS, "CALLS", 7, RIGHT, 4, INFO, \
+	  "Calls by the application (from NCCL 2.28 on).") \
+	X(FUNCTION, OPERATIONS, "OPS", 7, RIGHT, 6, INFO, \
+	  "Operations started.") \
+	X(FUNCTION, DONE, "DONE", 7, RIGHT, 5, INFO, \
+	  "Operations whose last proxy operation or kernel has ended.") \
+	X(FUNCTION, RATE, "OP/S", 7, RIGHT, 6, INFO, \
+	  "Operations started per second.") \
+	X(FUNCTION, BYTES, "BYTES", 7, RIGHT, 5, INFO, \
+	  "Message bytes as nccl-tests counts them, of all operations.") \
+	X(FUNCTION, ALGBW, "ALGBW", 7, RIGHT, 7, INFO, \
+	  "GB/s: bytes over time of the timed operations, over the latest" \
+	  " interval in which some were timed.") \
+	X(FUNCTION, BUSBW, "BUSBW", 7, RIGHT, 8, INFO, \
+	  "GB/s: algbw times nccl-tests' factor of the function.") \
+	X(FUNCTION, P50, "P50", 8, RIGHT, 7, INFO, \
+	  "Median time of an operation, since the start.") \
+	X(FUNCTION, P99, "P99", 8, RIGHT, 7, INFO, \
+	  "99th percentile of the time of an operation, since the start.") \
+	X(FUNCTION, TIMING, "TIMING", 6, LEFT, 6, INFO, \
+	  "Where times come from: kernel, the GPU's clock; proxy, first proxy" \
+	  " operation to last; none.") \
+	X(FUNCTION, TIMED, "TIMED", 7, RIGHT, 3, INFO, \
+	  "How many operations were timed.") \
+	X(FUNCTION, SEQUENCE, "SEQ", 7, RIGHT, 5, INFO, \
+	  "The largest sequence number seen.")

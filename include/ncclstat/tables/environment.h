@@ -1,0 +1,25 @@
+/* The environment variables that the plugin reads, one line each.
+ *
+ * X(ID, name, values, default, help)
+ *   ID       suffix of NCS_ENVIRONMENT_…
+ *   name     the variable
+ *   values   what it may be set to, for the manual
+ *   default  what holds when it is not set
+ *   help     one or two sentences; goes into the manual
+ */
+#define NCS_ENVIRONMENT(X) \
+	X(DISABLE, "NCCLSTAT_DISABLE", "0 | 1", "0", \
+	  "1 keeps the plugin silent: it asks NCCL for no events and publishes" \
+	  " nothing.") \
+	X(DIR, "NCCLSTAT_DIR", "directory", "/dev/shm", \
+	  "The directory that holds the shared-memory objects; containers that" \
+	  " share it see each other's jobs. The viewer reads it too.") \
+	X(KERNEL_TIMING, "NCCLSTAT_KERNEL_TIMING", "off | always", "off", \
+	  "Whether NCCL is asked for the GPU's own times of every operation." \
+	  " They are the only times on jobs without network traffic, and they" \
+	  " cost NCCL up to three times the duration of short operations. Never" \
+	  " asked for before NCCL 2.28, where it can end a job.") \
+	X(SHM_BYTES, "NCCLSTAT_SHM_BYTES", "bytes, or with suffix K, M, G", \
+	  "16M", \
+	  "The shared memory that one process may use for all its communicators" \
+	  " together. Rings shrink as it fills up.")

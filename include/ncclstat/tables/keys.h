@@ -1,0 +1,83 @@
+/* The keys of the live view, one line each: what is decoded, the help screen,
+ * the function bar, the manual and the tests are made from this.
+ *
+ * NCS_KEY_GROUPS: X(ID, title), the headings of the help screen, in order.
+ *
+ * NCS_KEYS: X(ID, group, keys, label, help)
+ *   ID     suffix of NCS_ACTION_…
+ *   group  ID of NCS_KEY_GROUPS
+ *   keys   names separated by spaces: a character, F1 … F12, Shift-F1 …
+ *          Shift-F12, Ctrl-A … Ctrl-Z, Up, Down, Left, Right, PgUp, PgDn,
+ *          Home, End, Enter, Esc, Backspace, Tab, Shift-Tab
+ *   label  the word in the function bar, "" if it is not there; the first key
+ *          is then a function key
+ *   help   one line for people
+ *
+ * No key changes the job, none destroys anything, and where htop has a meaning
+ * for a key, that is the meaning here.
+ */
+#define NCS_KEY_GROUPS(X) \
+	X(VIEW, "Views") \
+	X(MOVE, "Moving") \
+	X(FIND, "Finding") \
+	X(ORDER, "Order") \
+	X(TIME, "Time") \
+	X(SHOW, "Showing and hiding") \
+	X(PROGRAM, "The program")
+
+#define NCS_KEYS(X) \
+	X(VIEW_RANKS, VIEW, "1", "", "Ranks: who is there, what each waits for") \
+	X(VIEW_CHANNELS, VIEW, "2", "", \
+	  "Channels: each channel, direction and peer, and its waits") \
+	X(VIEW_PROXY, VIEW, "3", "", \
+	  "Proxy: the proxy thread's state machine") \
+	X(VIEW_COLLECTIVES, VIEW, "4", "", \
+	  "Collectives: calls, bandwidth and times of each function") \
+	X(VIEW_NEXT, VIEW, "Tab", "", "the next view") \
+	X(VIEW_PREVIOUS, VIEW, "Shift-Tab", "", "the previous view") \
+	X(ENTER, VIEW, "Enter", "", \
+	  "go down: a rank's channels; from a channel to the peer's end of it") \
+	X(BACK, VIEW, "Esc Backspace", "", \
+	  "go back up; leave a prompt; never quits") \
+	X(HELP, PROGRAM, "F1 ? h", "Help", "this help; q or Esc leaves it") \
+	X(UP, MOVE, "Up k Ctrl-P", "", "one row up") \
+	X(DOWN, MOVE, "Down j Ctrl-N", "", "one row down") \
+	X(PAGE_UP, MOVE, "PgUp Ctrl-B", "", "one page up") \
+	X(PAGE_DOWN, MOVE, "PgDn Ctrl-F", "", "one page down") \
+	X(FIRST, MOVE, "Home g", "", \
+	  "the first row, and stay there while the order changes") \
+	X(LAST, MOVE, "End G", "", "the last row") \
+	X(LEFT, MOVE, "Left", "", "one column to the left") \
+	X(RIGHT, MOVE, "Right", "", "one column to the right") \
+	X(COLUMN_FIRST, MOVE, "^", "", "the first column") \
+	X(COLUMN_LAST, MOVE, "$", "", "the last column") \
+	X(NEXT_ABNORMAL, FIND, "!", "", \
+	  "the next abnormal row: waiting for more than 1 s, dead, silent," \
+	  " lossy, unreadable") \
+	X(SEARCH, FIND, "F3 /", "Search", \
+	  "search as you type; Enter keeps, Esc goes back, F3 next match") \
+	X(SEARCH_NEXT, FIND, "n", "", "the next match") \
+	X(SEARCH_PREVIOUS, FIND, "N Shift-F3", "", "the previous match") \
+	X(FILTER, FIND, "F4 \\", "Filter", \
+	  "show only rows with this text; a|b: with either; Esc clears") \
+	X(SORT_NEXT, ORDER, "F6 > .", "Sort", "sort by the next column") \
+	X(SORT_PREVIOUS, ORDER, "< ,", "", "sort by the previous column") \
+	X(SORT_INVERT, ORDER, "I", "", "invert the order") \
+	X(SORT_THROUGHPUT, ORDER, "P", "", "sort by throughput") \
+	X(SORT_BYTES, ORDER, "M", "", "sort by bytes moved") \
+	X(SORT_TIME, ORDER, "T", "", "sort by time: the longest wait first") \
+	X(INTERVAL_SHORTER, TIME, "F7 [", "Int-", "a shorter interval") \
+	X(INTERVAL_LONGER, TIME, "F8 ]", "Int+", "a longer interval") \
+	X(PAUSE, TIME, "Z p", "", \
+	  "pause, and go on; sorting, searching and going down still work") \
+	X(SAMPLE, TIME, "Ctrl-T", "", "look now; paused: one look") \
+	X(IDLE, SHOW, "i", "", "rows in which nothing happens") \
+	X(LEVEL_MORE, SHOW, "v", "", "more columns: info, diag, debug") \
+	X(LEVEL_LESS, SHOW, "V", "", "fewer columns") \
+	X(HEADER, SHOW, "#", "", "the lines above the tabs") \
+	X(SYMBOLS, SHOW, "u", "", "symbols: lines and blocks, ASCII") \
+	X(COLORS, SHOW, "C", "", "colours: normal, contrast, mono") \
+	X(REPAINT, PROGRAM, "Ctrl-L", "", "paint the whole screen again") \
+	X(READ_ONLY, PROGRAM, "F9", "", \
+	  "nothing: kills in htop; this is a read-only tool") \
+	X(QUIT, PROGRAM, "F10 q Ctrl-C", "Quit", "quit")

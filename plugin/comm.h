@@ -1,0 +1,157 @@
+/* The plugin's private side of a communicator, and of its publishing threads.
+ *
+ * Everything that a callback uses to find its way (indices, generations,
+ * pointers) is in here, in memory that no other process can write; what is
+ * published is in the segment (ncclstat/abi.h). A communicator's structure and
+ * its mappings are never freed, so that a late callback harms nobody.
+ *
+ * Threads: the registry changes under the lock of process.c only; callbacks
+ * read it without a lock.
+ */
+#ifndef NCS_PLUGIN_COMM_H
+#define NCS_PLUGIN_COMM_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "ncclstat/abi.h"
+#include "shm/atomics.h"
+#include "shm/clock.h"
+#include "shm/ring.h"
+#include "shm/writer.h"
+
+#define NCS_COMM_MAX 64u
+#define NCS_LANE_MAX 9u    /* lane 0 is the shared one */
+#define NCS_THREAD_MAX 64u /* threads that are told apart; more share lane 0 */
+#define NCS_SPAN_MAX 128u  /* events under way, a lane */
+#define NCS_PROXY_OP_MAX 1024u
+#define NCS_STEP_MAX 8u /* NCCL_STEPS: steps of a proxy operation at once */
+#define NCS_NONE 0xffffu
+
+/* Tags are the generations of slots: odd while in use, even while free; they
+ * only grow. A handle carries the tag of its slot, so that one which comes
+ * back too late is told from the slot's next use. */
+
+/* Any event but Coll, P2p, ProxyOp, ProxyStep and ProxyCtrl. */
+struct ncs_span {
+	uint64_t tag;
+	struct ncs_record record; /* becomes the record; start is set */
+	uint64_t operation_handle; /* KernelCh: its operation, 0: none */
+	uint64_t gpu_start_ns;
+	uint64_t gpu_stop_ns;
+};
+
+/* A collective or point-to-point operation, Coll or P2p. */
+struct ncs_op {
+	uint64_t tag;
+	uint64_t number; /* in its communicator, from 1; 0: slot never used */
+	struct ncs_operation *published;
+	uint64_t start;
+	uint64_t enqueued; /* ticks of its stopEvent; 0: not yet */
+	uint64_t bytes;
+	uint64_t sequence_number;
+	uint64_t live;    /* children under way */
+	uint64_t counted; /* 1: is in operations_done */
+	uint64_t seen;    /* 1: has had a child */
+	uint64_t proxy_start; /* ticks, 0: none */
+	uint64_t proxy_stop;
+	uint64_t kernel_start_ns; /* the GPU's clock, 0: none */
+	uint64_t kernel_stop_ns;
+	uint64_t recorded_ns[NCS_TIMING_COUNT]; /* plus 1; 0: not timed */
+	uint8_t event;
+	uint8_t function;
+	uint8_t flags;
+	uint8_t size_known;
+	int32_t peer;
+};
+
+struct ncs_step {
+	uint64_t tag;
+	uint64_t start;
+	uint64_t delta[2];
+	uint64_t bytes;
+	uint32_t number;
+	uint8_t state; /* enum ncs_channel_state */
+};
+
+struct ncs_proxy_op {
+	uint64_t tag;
+	uint64_t operation_handle; /* 0: none */
+	uint64_t operation;        /* its number, 0: none */
+	uint64_t start;
+	uint64_t in_progress;
+	uint64_t first_step;
+	uint64_t bytes;
+	uint64_t steps_done;
+	uint64_t cumulative_bytes; /* API 1-3: the latest sample */
+	uint32_t nsteps;
+	uint32_t oldest; /* number of the oldest unfinished step */
+	int32_t peer;
+	uint16_t channel_index; /* in the channel table, NCS_NONE: no room */
+	uint16_t next;          /* younger proxy operation of the channel */
+	uint16_t previous;
+	uint8_t channel;
+	uint8_t send;
+	uint8_t function;
+	uint8_t live_steps; /* bit n: steps[n] is under way */
+	uint8_t has_sample;
+	uint8_t size_known;
+	struct ncs_step steps[NCS_STEP_MAX];
+};
+
+/* Proxy operations of a channel, oldest first. */
+struct ncs_channel_queue {
+	uint16_t first;
+	uint16_t last;
+};
+
+/* A publishing thread of one communicator. */
+struct ncs_lane_state {
+	struct ncs_lane *published;
+	struct ncs_ring_producer ring;
+	struct ncs_span *spans; /* NCS_SPAN_MAX */
+	/* The ProxyCtrl event under way; a thread has one at a time. */
+	uint64_t ctrl_tag;
+	struct ncs_record ctrl;
+	uint64_t ring_busy; /* shared lane: 1 while a thread publishes */
+	bool shared;
+};
+
+struct ncs_comm {
+	uint64_t context; /* what NCCL holds; 0: this entry was never used */
+	uint64_t live;    /* 0 before publication and after finalize */
+	uint32_t index;   /* in the registry */
+	uint32_t api_version;
+	int32_t nranks; /* -1: unknown */
+	struct ncs_header *header;
+	char *lanes_base;
+	struct ncs_channel *channels;
+	struct ncs_operation *operations;
+	struct ncs_histogram *histograms;
+	uint32_t channel_count; /* a power of two */
+	uint32_t operation_count;
+	uint32_t histogram_count;
+	uint32_t ring_records;
+	uint64_t operation_number; /* of the latest operation */
+	uint64_t operation_cursor;
+	uint64_t proxy_op_hint; /* slots before it are taken, most likely */
+	uint64_t proxy_op_evict;
+	uint64_t lanes_claimed;
+	uint64_t proxy_resting; /* state that sleep and append come back to */
+	uint64_t identified;    /* API 1-3: 1 once told who we are */
+	struct ncs_op *ops;
+	struct ncs_proxy_op *proxy_ops;
+	struct ncs_channel_queue *queues; /* one a channel table entry */
+	/* Index in the histogram table plus 1; 0: none yet. */
+	uint64_t histogram_of[NCS_FUNCTION_MAX][NCS_TIMING_COUNT];
+	struct ncs_lane_state lanes[NCS_LANE_MAX];
+	/* By thread index: lane index + 1; 0: not claimed yet. */
+	uint8_t lane_of_thread[NCS_THREAD_MAX];
+	struct ncs_writer writer;
+	void *private_memory;
+	uint64_t finished_order; /* the lower, the earlier finalized */
+	uint32_t profile; /* which size it was laid out with */
+};
+
+#endif

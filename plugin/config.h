@@ -1,0 +1,25 @@
+/* What the environment asks of the plugin; read once a process, at the first
+ * init. The variables are those of ncclstat/tables/environment.h. */
+#ifndef NCS_PLUGIN_CONFIG_H
+#define NCS_PLUGIN_CONFIG_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+enum ncs_kernel_timing { NCS_KERNEL_TIMING_OFF, NCS_KERNEL_TIMING_ALWAYS };
+
+struct ncs_config {
+	bool disabled;
+	char directory[256];
+	enum ncs_kernel_timing kernel_timing;
+	uint64_t shm_bytes;
+};
+
+/* Fills in the configuration. Returns 0, or -EINVAL where a variable makes no
+ * sense: its default holds then, and `problem` says which and what is
+ * expected. */
+int ncs_config_read(struct ncs_config *config, char *problem,
+		    size_t problem_size);
+
+#endif

@@ -1,0 +1,43 @@
+/* The per-release gates. Pure; see gates.h. */
+#include "plugin/gates.h"
+
+#include <stddef.h>
+
+#include "ncclstat/record.h"
+
+static const struct {
+	uint32_t bit;
+	unsigned api_version;
+} events[] = {
+#define X(ID, name, bit, api, help) { bit, api },
+	NCS_EVENTS(X)
+#undef X
+};
+
+/* Up to 2.26 NCCL reports ProxyCtrl at every turn of the progress loop,
+ * millions of times a second. */
+#define CTRL_FROM_API 4u
+#define KERNEL_FROM_API 5u
+
+bool ncs_gates_allow_kernel(unsigned api_version)
+{
+	return api_version >= KERNEL_FROM_API;
+}
+
+uint32_t ncs_gates_mask(unsigned api_version,
+			enum ncs_kernel_timing kernel_timing)
+{
+	const uint32_t kernel = 1u << NCS_EVENT_KERNEL_CH |
+				1u << NCS_EVENT_KERNEL_PHASE;
+	uint32_t mask = 0;
+
+	for (size_t i = 0; i < NCS_EVENT_COUNT; i++)
+		if (events[i].api_version <= api_version)
+			mask |= events[i].bit;
+	if (api_version < CTRL_FROM_API)
+		mask &= ~(1u << NCS_EVENT_PROXY_CTRL);
+	if (kernel_timing == NCS_KERNEL_TIMING_OFF ||
+	    !ncs_gates_allow_kernel(api_version))
+		mask &= ~kernel;
+	return mask;
+}

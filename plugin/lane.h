@@ -1,0 +1,64 @@
+/* The calling thread's place in a communicator: its counters and its ring.
+ *
+ * Called by every callback. A thread is told by its pthread_self(); one that
+ * gets a dead thread's stack inherits its lane, which is what keeps short-lived
+ * launcher threads from using up all lanes. No thread-local memory but one
+ * word, no destructor, no lock.
+ */
+#ifndef NCS_PLUGIN_LANE_H
+#define NCS_PLUGIN_LANE_H
+
+#include <stdint.h>
+
+#include "plugin/comm.h"
+
+/* The lane of the calling thread, claimed at first use; the shared one where
+ * all are taken. Notes the time of the call. */
+struct ncs_lane_state *ncs_lane_enter(struct ncs_comm *comm, uint64_t now);
+
+/* In a forked child: its only thread starts anew. */
+void ncs_lane_forget_threads(void);
+
+/* Adds to a counter of a lane. A lane of its own has one writer: a load and a
+ * store. */
+static inline void ncs_lane_add(struct ncs_lane_state *lane, uint64_t *counter,
+				uint64_t addend)
+{
+	if (__builtin_expect(lane->shared, 0))
+		ncs_add_relaxed(counter, addend);
+	else
+		ncs_store_relaxed(counter, ncs_load_relaxed(counter) + addend);
+}
+
+static inline void ncs_lane_lose(struct ncs_lane_state *lane,
+				 enum ncs_loss loss)
+{
+	ncs_lane_add(lane, &lane->published->losses[loss], 1);
+}
+
+static inline void ncs_lane_count_event(struct ncs_lane_state *lane,
+					enum ncs_event event)
+{
+	ncs_lane_add(lane, &lane->published->events[event], 1);
+}
+
+/* Publishes a record in the lane's ring. */
+void ncs_lane_publish(struct ncs_lane_state *lane, struct ncs_record *record);
+
+/* Between begin and end, change the function's counters with
+ * ncs_lane_function_add(). */
+struct ncs_function *ncs_lane_function_begin(struct ncs_lane_state *lane,
+					     unsigned function);
+void ncs_lane_function_end(struct ncs_lane_state *lane,
+			   struct ncs_function *function);
+
+static inline void ncs_lane_function_add(struct ncs_lane_state *lane,
+					 uint64_t *counter, uint64_t addend)
+{
+	if (__builtin_expect(lane->shared, 0))
+		ncs_add_relaxed(counter, addend);
+	else
+		ncs_payload_store(counter, ncs_load_relaxed(counter) + addend);
+}
+
+#endif

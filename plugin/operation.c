@@ -1,0 +1,383 @@
+/* Operations in flight and what they add up to; see operation.h. Runs in
+ * callbacks: no lock, no allocation, no system call. */
+#include "plugin/operation.h"
+
+#include "plugin/lane.h"
+#include "plugin/names.h"
+
+/* How many slots are looked at for a free one. The cursor goes round, so that
+ * a slot is reused as late as possible: children may start long after their
+ * operation was enqueued. */
+#define CLAIM_TRIES 32
+
+bool ncs_message_bytes(const struct ncs_comm *comm, uint8_t function,
+		       uint8_t datatype, uint64_t count, uint64_t *bytes)
+{
+	*bytes = count * ncs_datatype_bytes(datatype);
+	if (!ncs_function_size_has_ranks(function))
+		return true;
+	if (comm->nranks <= 0) {
+		*bytes = 0;
+		return false;
+	}
+	*bytes *= (uint64_t)comm->nranks;
+	return true;
+}
+
+/* --- slots ------------------------------------------------------------------ */
+
+/* Free, or enqueued without children under way; with `force` also one whose
+ * enqueueing never ended. */
+static bool claim_slot(struct ncs_op *op, bool force)
+{
+	uint64_t tag = ncs_load_relaxed(&op->tag);
+	uint64_t next = (tag | 1) + 2;
+
+	if (!(tag & 1))
+		next = tag + 1;
+	else if (ncs_load_relaxed(&op->live) != 0 ||
+		 (ncs_load_relaxed(&op->enqueued) == 0 && !force))
+		return false;
+	/* ORDER: pairs with claim_slot() (plugin/operation.c): of two threads
+	 * one gets the slot, and sees it as the other left it. */
+	return ncs_cas_acquire_release(&op->tag, tag, next);
+}
+
+static struct ncs_op *claim(struct ncs_comm *comm, struct ncs_lane_state *lane)
+{
+	for (unsigned force = 0; force < 2; force++) {
+		for (unsigned tries = 0; tries < CLAIM_TRIES; tries++) {
+			uint64_t cursor = ncs_add_relaxed(
+				&comm->operation_cursor, 1);
+			struct ncs_op *op =
+				&comm->ops[cursor % comm->operation_count];
+
+			if (!claim_slot(op, force))
+				continue;
+			if (force)
+				ncs_lane_lose(lane, NCS_LOSS_FORGOTTEN);
+			return op;
+		}
+	}
+	ncs_lane_lose(lane, NCS_LOSS_POOL_FULL);
+	return NULL;
+}
+
+struct ncs_op *ncs_operation_find(struct ncs_comm *comm, uint64_t value)
+{
+	struct ncs_handle handle = ncs_handle_decode(value);
+	struct ncs_op *op;
+
+	if (handle.kind != NCS_HANDLE_OPERATION ||
+	    handle.comm != comm->index || handle.slot >= comm->operation_count)
+		return NULL;
+	op = &comm->ops[handle.slot];
+	return ncs_handle_matches(&handle, ncs_load_relaxed(&op->tag)) ? op :
+									 NULL;
+}
+
+/* --- the published copy ------------------------------------------------------ */
+
+static void ncs_operation_publish(struct ncs_operation *slot,
+				  const struct ncs_operation *content)
+{
+	uint64_t *block = (uint64_t *)slot;
+	const uint64_t *words = (const uint64_t *)content;
+
+	ncs_store_relaxed(&block[0], 0);
+	/* ORDER: pairs with read_operation() (shm/reader.c): who sees a word of
+	 * this operation also sees that the former one is gone. */
+	ncs_fence_release();
+	for (unsigned i = 1; i < sizeof(*content) / sizeof(words[0]); i++)
+		ncs_payload_store(&block[i], words[i]);
+	/* ORDER: pairs with read_operation() (shm/reader.c): all words are
+	 * visible before the number. */
+	ncs_store_release(&block[0], words[0]);
+}
+
+static void publish(const struct ncs_op *op,
+		    const struct ncs_operation_facts *facts)
+{
+	struct ncs_operation content = {
+		.number = op->number,
+		.start = op->start,
+		.sequence_number = facts->sequence_number,
+		.bytes = op->bytes,
+		.count = facts->count,
+		.event = (uint8_t)facts->event,
+		.function = facts->function,
+		.datatype = facts->datatype,
+		.algorithm = facts->algorithm,
+		.protocol = facts->protocol,
+		.nchannels = facts->nchannels,
+		.peer = facts->peer,
+	};
+
+	ncs_operation_publish(op->published, &content);
+}
+
+/* --- start and stop ----------------------------------------------------------- */
+
+static void count_start(struct ncs_lane_state *lane, const struct ncs_op *op)
+{
+	struct ncs_function *function =
+		ncs_lane_function_begin(lane, op->function);
+	uint64_t sequence = op->sequence_number;
+
+	ncs_lane_function_add(lane, &function->operations, 1);
+	ncs_lane_function_add(lane, &function->bytes, op->bytes);
+	if (!op->size_known)
+		ncs_lane_function_add(lane, &function->size_unknown, 1);
+	if (sequence != NCS_NO_SEQUENCE_NUMBER &&
+	    sequence + 1 > ncs_load_relaxed(&function->last_sequence_number))
+		ncs_payload_store(&function->last_sequence_number,
+				  sequence + 1);
+	ncs_lane_function_end(lane, function);
+}
+
+uint64_t ncs_operation_start(struct ncs_comm *comm,
+			     struct ncs_lane_state *lane,
+			     const struct ncs_operation_facts *facts,
+			     uint64_t now)
+{
+	struct ncs_op untracked = { .tag = 0 };
+	struct ncs_op *op = claim(comm, lane);
+	struct ncs_op *target = op ? op : &untracked;
+
+	target->function = facts->function;
+	target->event = (uint8_t)facts->event;
+	target->sequence_number = facts->sequence_number;
+	target->size_known =
+		ncs_message_bytes(comm, facts->function, facts->datatype,
+				  facts->count, &target->bytes);
+	count_start(lane, target);
+	if (!op)
+		return ncs_handle_encode(NCS_HANDLE_UNTRACKED, comm->index, 0,
+					 0, 0);
+	op->number = ncs_add_relaxed(&comm->operation_number, 1) + 1;
+	op->start = now;
+	op->flags = 0;
+	op->peer = facts->peer;
+	op->proxy_start = op->proxy_stop = 0;
+	op->kernel_start_ns = op->kernel_stop_ns = 0;
+	op->recorded_ns[NCS_TIMING_KERNEL] = 0;
+	op->recorded_ns[NCS_TIMING_PROXY] = 0;
+	ncs_store_relaxed(&op->enqueued, 0);
+	ncs_store_relaxed(&op->counted, 0);
+	ncs_store_relaxed(&op->seen, 0);
+	publish(op, facts);
+	return ncs_handle_encode(NCS_HANDLE_OPERATION, comm->index,
+				 (unsigned)(op - comm->ops), 0,
+				 ncs_load_relaxed(&op->tag));
+}
+
+void ncs_operation_stop(struct ncs_op *op, uint64_t now)
+{
+	ncs_store_relaxed(&op->enqueued, now);
+	ncs_store_relaxed(&op->published->enqueued, now);
+}
+
+/* --- children ----------------------------------------------------------------- */
+
+static void add_to_function(struct ncs_lane_state *lane, unsigned index,
+			    size_t counter_offset, uint64_t addend)
+{
+	struct ncs_function *function = ncs_lane_function_begin(lane, index);
+
+	ncs_lane_function_add(
+		lane, (uint64_t *)((char *)function + counter_offset), addend);
+	ncs_lane_function_end(lane, function);
+}
+
+void ncs_operation_child_started(struct ncs_lane_state *lane,
+				 struct ncs_op *op, uint64_t now)
+{
+	struct ncs_operation *published = op->published;
+
+	if (ncs_load_relaxed(&op->seen) == 0 &&
+	    /* ORDER: pairs with ncs_operation_child_started()
+	     * (plugin/operation.c): one of two first children counts. */
+	    ncs_exchange_acquire_release(&op->seen, 1) == 0) {
+		add_to_function(lane, op->function,
+				offsetof(struct ncs_function, with_children),
+				1);
+		ncs_store_relaxed(&published->first_child, now);
+	}
+	ncs_store_relaxed(&published->children_started,
+			  ncs_load_relaxed(&published->children_started) + 1);
+	/* ORDER: pairs with child_done() (plugin/operation.c): whoever brings
+	 * the count to 0 sees what the other children left. */
+	if (ncs_add_acquire_release(&op->live, 1) != 0)
+		return;
+	/* ORDER: pairs with finish() (plugin/operation.c): it was not the last
+	 * child after all. */
+	if (ncs_exchange_acquire_release(&op->counted, 0) != 0) {
+		add_to_function(lane, op->function,
+				offsetof(struct ncs_function, operations_done),
+				UINT64_MAX);
+		/* ORDER: pairs with read_operation() (shm/reader.c): in flight
+		 * again, with the words it had. */
+		ncs_store_release(&published->number, op->number);
+	}
+}
+
+/* The histogram of a function and timing; NULL: no room. */
+static struct ncs_histogram *claim_histogram(struct ncs_comm *comm,
+					     unsigned function, unsigned timing)
+{
+	uint64_t *known = &comm->histogram_of[function][timing];
+	uint64_t key = NCS_HISTOGRAM_KEY(function, timing);
+	uint64_t index = ncs_load_relaxed(known);
+
+	if (index != 0)
+		return &comm->histograms[index - 1];
+	for (uint32_t i = 0; i < comm->histogram_count; i++) {
+		struct ncs_histogram *histogram = &comm->histograms[i];
+
+		/* ORDER: pairs with take_histograms() (shm/reader.c). */
+		if (ncs_cas_acquire_release(&histogram->key, 0, key) ||
+		    ncs_load_relaxed(&histogram->key) == key) {
+			ncs_store_relaxed(known, i + 1);
+			return histogram;
+		}
+	}
+	return NULL;
+}
+
+/* Adds an operation's time, in place of the one that it was given when it
+ * seemed finished before. */
+static void record_time(struct ncs_comm *comm, struct ncs_lane_state *lane,
+			struct ncs_op *op, enum ncs_timing timing, uint64_t ns)
+{
+	struct ncs_histogram *histogram =
+		claim_histogram(comm, op->function, timing);
+	struct ncs_function *function;
+	uint64_t before = op->recorded_ns[timing];
+
+	op->recorded_ns[timing] = ns + 1;
+	function = ncs_lane_function_begin(lane, op->function);
+	if (before == 0) {
+		ncs_lane_function_add(lane, &function->timed[timing], 1);
+		ncs_lane_function_add(lane, &function->timed_bytes[timing],
+				      op->bytes);
+		before = 1;
+	} else if (histogram) {
+		ncs_add_relaxed(&histogram->buckets[ncs_histogram_bucket(
+					before - 1)],
+				UINT64_MAX);
+	}
+	ncs_lane_function_add(lane, &function->time_ns[timing],
+			      ns - (before - 1));
+	ncs_lane_function_end(lane, function);
+	if (histogram)
+		ncs_add_relaxed(
+			&histogram->buckets[ncs_histogram_bucket(ns)], 1);
+	else
+		ncs_lane_lose(lane, NCS_LOSS_TABLE_FULL);
+}
+
+static void publish_record(struct ncs_lane_state *lane,
+			   const struct ncs_op *op, bool again, uint64_t now)
+{
+	struct ncs_record record = {
+		.start = op->start,
+		.event = op->event,
+		.flags = (uint8_t)(op->flags | (again ? NCS_RECORD_AGAIN : 0)),
+		.function = op->function,
+		.operation = (uint32_t)op->number,
+		.peer = op->peer,
+		.value = op->bytes,
+		.number = op->sequence_number,
+		.duration = now - op->start,
+	};
+	uint64_t enqueued = ncs_load_relaxed(&op->enqueued);
+
+	if (enqueued)
+		record.delta[0] = enqueued - op->start;
+	if (op->proxy_start > op->start)
+		record.delta[1] = op->proxy_start - op->start;
+	ncs_lane_publish(lane, &record);
+}
+
+static void finish(struct ncs_comm *comm, struct ncs_lane_state *lane,
+		   struct ncs_op *op, uint64_t now)
+{
+	const struct ncs_clock *clock = &comm->header->clock;
+	bool again = op->recorded_ns[NCS_TIMING_KERNEL] != 0 ||
+		     op->recorded_ns[NCS_TIMING_PROXY] != 0;
+
+	/* ORDER: pairs with ncs_operation_child_started()
+	 * (plugin/operation.c): counted once, whoever comes first. */
+	if (ncs_exchange_acquire_release(&op->counted, 1) != 0)
+		return;
+	add_to_function(lane, op->function,
+			offsetof(struct ncs_function, operations_done), 1);
+	if (op->proxy_stop != 0)
+		record_time(comm, lane, op, NCS_TIMING_PROXY,
+			    ncs_clock_duration_ns(clock,
+						  op->proxy_stop -
+							  op->proxy_start));
+	if (op->kernel_stop_ns != 0)
+		record_time(comm, lane, op, NCS_TIMING_KERNEL,
+			    op->kernel_stop_ns - op->kernel_start_ns);
+	publish_record(lane, op, again, now);
+	if (op->number > ncs_load_relaxed(&comm->header->latest_done))
+		ncs_store_relaxed(&comm->header->latest_done, op->number);
+	ncs_store_relaxed(&op->published->number, 0);
+}
+
+static void child_done(struct ncs_comm *comm, struct ncs_lane_state *lane,
+		       struct ncs_op *op, uint64_t now)
+{
+	struct ncs_operation *published = op->published;
+
+	ncs_store_relaxed(&published->children_done,
+			  ncs_load_relaxed(&published->children_done) + 1);
+	ncs_store_relaxed(&published->last_child_done, now);
+	/* ORDER: pairs with ncs_operation_child_started()
+	 * (plugin/operation.c). */
+	if (ncs_add_acquire_release(&op->live, UINT64_MAX) == 1)
+		finish(comm, lane, op, now);
+}
+
+void ncs_operation_proxy_done(struct ncs_comm *comm,
+			      struct ncs_lane_state *lane, uint64_t handle,
+			      uint64_t start, uint64_t now)
+{
+	struct ncs_op *op = handle ? ncs_operation_find(comm, handle) : NULL;
+
+	if (!op)
+		return;
+	if (op->proxy_start == 0 || start < op->proxy_start)
+		op->proxy_start = start;
+	if (now > op->proxy_stop)
+		op->proxy_stop = now;
+	child_done(comm, lane, op, now);
+}
+
+void ncs_operation_kernel_done(struct ncs_comm *comm,
+			       struct ncs_lane_state *lane, uint64_t handle,
+			       uint64_t gpu_start_ns, uint64_t gpu_stop_ns,
+			       uint64_t now)
+{
+	struct ncs_op *op = handle ? ncs_operation_find(comm, handle) : NULL;
+
+	if (!op)
+		return;
+	if (gpu_start_ns != 0 && (op->kernel_start_ns == 0 ||
+				  gpu_start_ns < op->kernel_start_ns))
+		op->kernel_start_ns = gpu_start_ns;
+	if (gpu_stop_ns > op->kernel_stop_ns)
+		op->kernel_stop_ns = gpu_stop_ns;
+	child_done(comm, lane, op, now);
+}
+
+void ncs_operation_child_forgotten(struct ncs_comm *comm, uint64_t handle)
+{
+	struct ncs_op *op = handle ? ncs_operation_find(comm, handle) : NULL;
+
+	if (op)
+		/* ORDER: pairs with ncs_operation_child_started()
+		 * (plugin/operation.c). */
+		ncs_add_acquire_release(&op->live, UINT64_MAX);
+}

@@ -1,0 +1,172 @@
+/* What NCCL sees: one table of functions for each version of its profiler API.
+ *
+ * Thin on purpose. All versions are exported, since NCCL takes the latest that
+ * it knows; which one it took tells its release. Every function returns
+ * success: NCCL looks at init's result only, and an error there costs the
+ * whole process its profiling, or worse. */
+#include "plugin/callbacks.h"
+#include "plugin/nccl_abi.h"
+#include "plugin/process.h"
+
+#define EXPORT __attribute__((visibility("default")))
+
+/* NCCL may find the handle's old value otherwise, and stop it again. */
+static void give_handle(void **handle, uint64_t value)
+{
+	if (handle)
+		*handle = (void *)(uintptr_t)value;
+}
+
+/* The mask is one word of NCCL's for all communicators of the process, read by
+ * its threads at any time: stored only where it changes. */
+static void store_mask(int *mask, int wanted)
+{
+	uint32_t *word = (uint32_t *)mask;
+
+	if (mask && wanted != 0 &&
+	    ncs_load_relaxed32(word) != (uint32_t)wanted)
+		ncs_store_relaxed32(word, (uint32_t)wanted);
+}
+
+static enum nccl_result init(const struct ncs_init *facts, void **context,
+			     int *mask)
+{
+	void *made;
+	int wanted;
+
+	ncs_process_init_comm(facts, &made, &wanted);
+	if (context)
+		*context = made;
+	store_mask(mask, wanted);
+	return NCCL_SUCCESS;
+}
+
+static enum nccl_result stop_event(void *handle)
+{
+	ncs_stop_event(handle);
+	return NCCL_SUCCESS;
+}
+
+static enum nccl_result finalize(void *context)
+{
+	ncs_process_finalize_comm(context);
+	return NCCL_SUCCESS;
+}
+
+/* startEvent and recordEventState of a version: the descriptor's head is the
+ * same in all, its type one byte or eight. */
+#define EVENT_FUNCTIONS(version)                                             \
+	static enum nccl_result start_event_v##version(                      \
+		void *context, void **handle,                                \
+		struct nccl_event_descr_v##version *descr)                   \
+	{                                                                    \
+		uint64_t value = 0;                                          \
+                                                                             \
+		if (descr)                                                   \
+			value = ncs_start_event(version, context,            \
+						descr->type, descr->parent,  \
+						descr->rank,                 \
+						&descr->proxy_op);           \
+		give_handle(handle, value);                                  \
+		return NCCL_SUCCESS;                                         \
+	}                                                                    \
+                                                                             \
+	static enum nccl_result record_state_v##version(                     \
+		void *handle, enum nccl_event_state state,                   \
+		union nccl_state_args_v##version *args)                      \
+	{                                                                    \
+		ncs_record_state(version, handle, (unsigned)state, args);    \
+		return NCCL_SUCCESS;                                         \
+	}
+
+EVENT_FUNCTIONS(1)
+EVENT_FUNCTIONS(2)
+EVENT_FUNCTIONS(3)
+EVENT_FUNCTIONS(4)
+EVENT_FUNCTIONS(5)
+EVENT_FUNCTIONS(6)
+EVENT_FUNCTIONS(7)
+
+/* Versions 1 to 3 tell nothing of the communicator here. */
+#define INIT_SILENT(version)                                                  \
+	static enum nccl_result init_v##version(void **context, int *mask)    \
+	{                                                                     \
+		struct ncs_init facts = {                                     \
+			.api_version = version,                               \
+			.nnodes = -1,                                         \
+			.nranks = -1,                                         \
+			.rank = -1,                                           \
+			.caller = __builtin_return_address(0),                \
+		};                                                            \
+                                                                              \
+		return init(&facts, context, mask);                           \
+	}
+
+INIT_SILENT(1)
+INIT_SILENT(2)
+INIT_SILENT(3)
+
+static enum nccl_result init_v4(void **context, int *mask, const char *name,
+				uint64_t comm_id, int nnodes, int nranks,
+				int rank, nccl_debug_logger logger)
+{
+	struct ncs_init facts = {
+		.api_version = 4,
+		.comm_id = comm_id,
+		.has_comm_id = true,
+		.comm_name = name,
+		.nnodes = nnodes,
+		.nranks = nranks,
+		.rank = rank,
+		.logger = logger,
+		.caller = __builtin_return_address(0),
+	};
+
+	return init(&facts, context, mask);
+}
+
+#define INIT_TELLING(version)                                                 \
+	static enum nccl_result init_v##version(                              \
+		void **context, uint64_t comm_id, int *mask,                  \
+		const char *name, int nnodes, int nranks, int rank,           \
+		nccl_debug_logger logger)                                     \
+	{                                                                     \
+		struct ncs_init facts = {                                     \
+			.api_version = version,                               \
+			.comm_id = comm_id,                                   \
+			.has_comm_id = true,                                  \
+			.comm_name = name,                                    \
+			.nnodes = nnodes,                                     \
+			.nranks = nranks,                                     \
+			.rank = rank,                                         \
+			.logger = logger,                                     \
+			.caller = __builtin_return_address(0),                \
+		};                                                            \
+                                                                              \
+		return init(&facts, context, mask);                           \
+	}
+
+INIT_TELLING(5)
+INIT_TELLING(6)
+INIT_TELLING(7)
+
+#define TABLE(version)                                                 \
+	extern const struct nccl_profiler_v##version                   \
+		ncclProfiler_v##version;                               \
+	EXPORT const struct nccl_profiler_v##version                   \
+		ncclProfiler_v##version = {                            \
+			.name = "ncclstat",                            \
+			.init = init_v##version,                       \
+			.start_event = start_event_v##version,         \
+			.stop_event = stop_event,                      \
+			.record_event_state = record_state_v##version, \
+			.finalize = finalize,                          \
+		};
+
+TABLE(1)
+TABLE(2)
+TABLE(3)
+TABLE(4)
+TABLE(5)
+TABLE(6)
+TABLE(7)

@@ -1,0 +1,476 @@
+/* init, finalize, fork and exit: making communicators and letting them go.
+ *
+ * Nothing in here runs in a callback. All of it is under one lock, since NCCL
+ * may init several communicators at once. No failure reaches NCCL: the worst
+ * outcome is a communicator that nobody sees, and one line that says why. */
+#include "plugin/process.h"
+
+#include <errno.h>
+#include <pthread.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <unistd.h>
+
+#include "plugin/gates.h"
+#include "plugin/lane.h"
+#include "plugin/nccl_facts.h"
+#include "shm/seqlock.h"
+
+struct ncs_process_state ncs_process_state;
+
+/* A context that is none of ours: every callback ignores it. */
+#define DISABLED_CONTEXT ((void *)(uintptr_t)1)
+
+#define PLUGIN_VERSION (0u << 16 | 1u << 8 | 0u)
+
+/* Sizes, from roomy to tight; a process with many communicators gets by with
+ * the later ones for its later ones. */
+static const struct ncs_segment_size profiles[] = {
+	{ NCS_LANE_MAX, 512, 1024, 16, 1024 },
+	{ NCS_LANE_MAX, 256, 512, 12, 512 },
+	{ NCS_LANE_MAX, 128, 256, 8, 128 },
+	{ NCS_LANE_MAX, 64, 128, 6, 64 },
+};
+
+#define PROFILE_COUNT (sizeof(profiles) / sizeof(profiles[0]))
+
+static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
+
+static struct {
+	bool started;
+	bool fork_handled;
+	bool told; /* that something cannot be published */
+	struct ncs_config config;
+	char config_problem[256];
+	struct ncs_process self;
+	struct ncs_clock clock;
+	uint64_t used_bytes;
+	uint64_t next_cookie;
+	unsigned next_serial;
+	uint64_t finished;
+} process;
+
+static void say(const struct ncs_init *init, enum nccl_log_level level,
+		const char *text)
+{
+	if (init->logger)
+		init->logger(level, NCCL_SUBSYSTEM_INIT, "ncclstat", 0,
+			     "ncclstat: %s", text);
+}
+
+/* Sizes of the private arrays of a profile, in one piece of memory. */
+struct private_layout {
+	size_t ops, proxy_ops, queues, spans, bytes;
+};
+
+static struct private_layout private_layout(const struct ncs_segment_size *size)
+{
+	struct private_layout layout;
+	size_t bytes = 0;
+
+	layout.ops = bytes;
+	bytes += size->operations * sizeof(struct ncs_op);
+	layout.proxy_ops = bytes;
+	bytes += NCS_PROXY_OP_MAX * sizeof(struct ncs_proxy_op);
+	layout.queues = bytes;
+	bytes += size->channels * sizeof(struct ncs_channel_queue);
+	bytes = (bytes + 63) & ~(size_t)63;
+	layout.spans = bytes;
+	bytes += (size_t)NCS_LANE_MAX * NCS_SPAN_MAX * sizeof(struct ncs_span);
+	layout.bytes = bytes;
+	return layout;
+}
+
+/* --- fork and exit -------------------------------------------------------- */
+
+/* The child must never write to its parent's segments: it forgets them all.
+ * Only the forking thread exists here. */
+static void after_fork_in_child(void)
+{
+	for (unsigned i = 0; i < NCS_COMM_MAX; i++) {
+		struct ncs_comm *comm = &ncs_process_state.comms[i];
+
+		if (comm->header)
+			munmap(comm->header, comm->writer.mapped_bytes);
+		if (comm->private_memory)
+			munmap(comm->private_memory,
+			       private_layout(&profiles[comm->profile]).bytes);
+		memset(comm, 0, sizeof(*comm));
+	}
+	ncs_lane_forget_threads();
+	process.started = false;
+	process.used_bytes = 0;
+	pthread_mutex_init(&lock, NULL);
+}
+
+/* An orderly exit leaves nothing behind; a process that is killed leaves its
+ * segments as they were. */
+__attribute__((destructor)) static void at_exit(void)
+{
+	if (!process.started || ncs_process_state.pid != (uint32_t)getpid())
+		return;
+	for (unsigned i = 0; i < NCS_COMM_MAX; i++)
+		ncs_writer_unlink(&ncs_process_state.comms[i].writer);
+}
+
+static void start_process(void)
+{
+	process.started = true;
+	process.config_problem[0] = '\0';
+	ncs_config_read(&process.config, process.config_problem,
+			sizeof(process.config_problem));
+	ncs_process_describe(&process.self);
+	ncs_process_state.pid = process.self.pid;
+	ncs_clock_calibrate(&process.clock, ncs_clock_choose());
+	ncs_process_state.clock_kind = process.clock.kind;
+	/* So that a context or handle of another process is not one of ours
+	 * by accident. */
+	process.next_cookie = (process.clock.base_monotonic_ns ^
+			       (uint64_t)process.self.pid << 20) &
+			      UINT64_C(0xffffffffff);
+	if (!process.fork_handled &&
+	    pthread_atfork(NULL, NULL, after_fork_in_child) == 0)
+		process.fork_handled = true;
+	if (!process.config.disabled)
+		ncs_writer_reap(process.config.directory, &process.self);
+}
+
+/* --- making a communicator ------------------------------------------------- */
+
+static uint64_t segment_bytes(const struct ncs_segment_size *size)
+{
+	struct ncs_header layout = { 0 };
+
+	ncs_segment_lay_out(&layout, size);
+	return layout.segment_bytes;
+}
+
+/* The roomiest profile that takes at most an eighth of what is left of the
+ * budget; the tightest as long as it fits at all. PROFILE_COUNT: none does. */
+static uint32_t choose_profile(void)
+{
+	uint64_t left = process.config.shm_bytes > process.used_bytes ?
+				process.config.shm_bytes - process.used_bytes :
+				0;
+
+	for (uint32_t i = 0; i < PROFILE_COUNT; i++) {
+		uint64_t bytes = segment_bytes(&profiles[i]);
+
+		if (bytes <= left / 8 ||
+		    (i == PROFILE_COUNT - 1 && bytes <= left))
+			return i;
+	}
+	return PROFILE_COUNT;
+}
+
+static struct ncs_comm *unused_comm(void)
+{
+	for (unsigned i = 0; i < NCS_COMM_MAX; i++)
+		if (!ncs_process_state.comms[i].header)
+			return &ncs_process_state.comms[i];
+	return NULL;
+}
+
+/* The communicator that was finalized longest ago. */
+static struct ncs_comm *oldest_finished_comm(void)
+{
+	struct ncs_comm *oldest = NULL;
+
+	for (unsigned i = 0; i < NCS_COMM_MAX; i++) {
+		struct ncs_comm *comm = &ncs_process_state.comms[i];
+
+		if (comm->header && ncs_load_relaxed(&comm->live) == 0 &&
+		    (!oldest || comm->finished_order < oldest->finished_order))
+			oldest = comm;
+	}
+	return oldest;
+}
+
+static int map_private_memory(struct ncs_comm *comm,
+			      const struct ncs_segment_size *size)
+{
+	struct private_layout layout = private_layout(size);
+	void *memory = mmap(NULL, layout.bytes, PROT_READ | PROT_WRITE,
+			    MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+
+	if (memory == MAP_FAILED)
+		return -errno;
+	comm->private_memory = memory;
+	comm->ops = (struct ncs_op *)((char *)memory + layout.ops);
+	comm->proxy_ops =
+		(struct ncs_proxy_op *)((char *)memory + layout.proxy_ops);
+	comm->queues =
+		(struct ncs_channel_queue *)((char *)memory + layout.queues);
+	for (unsigned i = 0; i < NCS_LANE_MAX; i++)
+		comm->lanes[i].spans =
+			(struct ncs_span *)((char *)memory + layout.spans) +
+			(size_t)i * NCS_SPAN_MAX;
+	return 0;
+}
+
+/* Slots of a former communicator that used this memory become free; their tags
+ * go on growing, so that its handles stay stale. */
+static void reset_private_memory(struct ncs_comm *comm)
+{
+	for (uint32_t i = 0; i < comm->operation_count; i++) {
+		comm->ops[i].tag += comm->ops[i].tag & 1;
+		comm->ops[i].number = 0;
+		comm->ops[i].published = &comm->operations[i];
+	}
+	for (uint32_t i = 0; i < NCS_PROXY_OP_MAX; i++) {
+		comm->proxy_ops[i].tag += comm->proxy_ops[i].tag & 1;
+		comm->proxy_ops[i].live_steps = 0;
+	}
+	for (uint32_t i = 0; i < comm->channel_count; i++)
+		comm->queues[i].first = comm->queues[i].last = NCS_NONE;
+	for (unsigned i = 0; i < NCS_LANE_MAX; i++) {
+		for (unsigned k = 0; k < NCS_SPAN_MAX; k++)
+			comm->lanes[i].spans[k].tag +=
+				comm->lanes[i].spans[k].tag & 1;
+		comm->lanes[i].ctrl_tag += comm->lanes[i].ctrl_tag & 1;
+	}
+	comm->operation_number = 0;
+	comm->operation_cursor = 0;
+	comm->proxy_op_hint = 0;
+	comm->proxy_op_evict = 0;
+	comm->lanes_claimed = 0;
+	comm->proxy_resting = NCS_PROXY_UNKNOWN;
+	comm->identified = 0;
+	memset(comm->histogram_of, 0, sizeof(comm->histogram_of));
+	memset(comm->lane_of_thread, 0, sizeof(comm->lane_of_thread));
+}
+
+static void bind_segment(struct ncs_comm *comm)
+{
+	struct ncs_header *header = comm->header;
+	char *base = (char *)header;
+
+	comm->lanes_base = base + header->lanes.offset;
+	comm->channels =
+		(struct ncs_channel *)(base + header->channels.offset);
+	comm->operations =
+		(struct ncs_operation *)(base + header->operations.offset);
+	comm->histograms =
+		(struct ncs_histogram *)(base + header->histograms.offset);
+	comm->channel_count = header->channels.count;
+	comm->operation_count = header->operations.count;
+	comm->histogram_count = header->histograms.count;
+	comm->ring_records = header->ring_records;
+	for (unsigned i = 0; i < NCS_LANE_MAX; i++) {
+		struct ncs_lane_state *lane = &comm->lanes[i];
+		struct ncs_ring *ring =
+			(struct ncs_ring *)(base + header->rings.offset +
+					    (size_t)i * header->rings.stride);
+
+		lane->published =
+			(struct ncs_lane *)(comm->lanes_base +
+					    (size_t)i * header->lanes.stride);
+		lane->ring.ring = ring;
+		lane->ring.records = (struct ncs_record *)(ring + 1);
+		lane->ring.position = 0;
+		lane->ring.mask = header->ring_records - 1;
+		lane->ring_busy = 0;
+		lane->shared = i == 0;
+	}
+}
+
+/* Creates the segment of an entry, over its former one if it had one. */
+static int create_segment(struct ncs_comm *comm, uint32_t profile)
+{
+	void *place = comm->header;
+	struct ncs_writer writer = { 0 };
+	int error;
+
+	do
+		error = ncs_writer_create(&writer, process.config.directory,
+					  &process.self, process.next_serial++,
+					  &profiles[profile], place);
+	while (error == -EEXIST && process.next_serial < 100000);
+	if (error)
+		return error;
+	ncs_writer_unlink(&comm->writer);
+	comm->writer = writer;
+	comm->header = writer.header;
+	comm->profile = profile;
+	if (!place)
+		process.used_bytes += writer.mapped_bytes;
+	return 0;
+}
+
+/* An entry with a mapped segment and empty tables; NULL with an error. */
+static struct ncs_comm *make_comm(int *error)
+{
+	uint32_t profile = choose_profile();
+	struct ncs_comm *comm = unused_comm();
+
+	if (profile == PROFILE_COUNT || !comm) {
+		comm = oldest_finished_comm();
+		if (!comm) {
+			*error = -ENOSPC;
+			return NULL;
+		}
+		profile = comm->profile;
+	}
+	if (!comm->private_memory) {
+		*error = map_private_memory(comm, &profiles[profile]);
+		if (*error)
+			return NULL;
+	}
+	*error = create_segment(comm, profile);
+	if (*error && !comm->header) {
+		munmap(comm->private_memory,
+		       private_layout(&profiles[profile]).bytes);
+		comm->private_memory = NULL;
+	}
+	if (*error)
+		return NULL;
+	bind_segment(comm);
+	reset_private_memory(comm);
+	return comm;
+}
+
+static void identify(struct ncs_identity *identity,
+		     const struct ncs_init *init)
+{
+	uint64_t known = 0;
+
+	identity->rank = identity->nranks = identity->nnodes = -1;
+	if (init->has_comm_id) {
+		identity->comm_id = init->comm_id;
+		known |= NCS_KNOWN_COMM_ID;
+	}
+	if (init->comm_name) {
+		strncpy(identity->comm_name, init->comm_name,
+			sizeof(identity->comm_name) - 1);
+		known |= NCS_KNOWN_COMM_NAME;
+	}
+	if (init->rank >= 0) {
+		identity->rank = init->rank;
+		known |= NCS_KNOWN_RANK;
+	}
+	if (init->nranks > 0) {
+		identity->nranks = init->nranks;
+		known |= NCS_KNOWN_NRANKS;
+	}
+	if (init->nnodes > 0) {
+		identity->nnodes = init->nnodes;
+		known |= NCS_KNOWN_NNODES;
+	}
+	identity->nccl_version = ncs_nccl_version(init->caller);
+	if (identity->nccl_version > 0)
+		known |= NCS_KNOWN_NCCL_VERSION;
+	if (ncs_gpu_name(identity->gpu, sizeof(identity->gpu)))
+		known |= NCS_KNOWN_GPU;
+	identity->known = known;
+}
+
+/* Lets NCCL's callbacks and readers in. */
+static void publish_comm(struct ncs_comm *comm, const struct ncs_init *init,
+			 int mask)
+{
+	struct ncs_header *header = comm->header;
+
+	comm->index = (uint32_t)(comm - ncs_process_state.comms);
+	comm->api_version = init->api_version;
+	comm->nranks = init->nranks;
+	header->plugin_version = PLUGIN_VERSION;
+	header->api_version = init->api_version;
+	header->clock = process.clock;
+	header->created = ncs_now();
+	header->event_mask = (uint64_t)(unsigned)mask;
+	ncs_store_relaxed(&comm->lanes[0].published->owner, UINT64_MAX);
+	identify(&header->identity, init);
+	ncs_store_relaxed(&comm->context, ++process.next_cookie << 8 |
+						  comm->index << 1 | 1);
+	/* ORDER: pairs with ncs_comm_is_live() (plugin/process.h): who finds
+	 * it live finds all of it. */
+	ncs_store_release(&comm->live, 1);
+	ncs_writer_publish(&comm->writer);
+}
+
+static void tell_failure(const struct ncs_init *init, int error)
+{
+	char text[512];
+
+	if (process.told)
+		return;
+	process.told = true;
+	snprintf(text, sizeof(text),
+		 "cannot publish in %s: %s%s; the job goes on unseen",
+		 process.config.directory, strerror(-error),
+		 error == -ENOSPC ? " (see NCCLSTAT_SHM_BYTES, or free some)" :
+				    "");
+	say(init, NCCL_LOG_WARN, text);
+}
+
+void ncs_process_init_comm(const struct ncs_init *init, void **context,
+			   int *activation_mask)
+{
+	struct ncs_comm *comm;
+	char text[640];
+	int mask, error;
+
+	*context = DISABLED_CONTEXT;
+	*activation_mask = 0;
+	pthread_mutex_lock(&lock);
+	if (!process.started)
+		start_process();
+	if (process.config_problem[0]) {
+		say(init, NCCL_LOG_WARN, process.config_problem);
+		process.config_problem[0] = '\0';
+	}
+	if (process.config.disabled)
+		goto out;
+	comm = make_comm(&error);
+	if (!comm) {
+		tell_failure(init, error);
+		goto out;
+	}
+	mask = (int)ncs_gates_mask(init->api_version,
+				   process.config.kernel_timing);
+	publish_comm(comm, init, mask);
+	*context = (void *)(uintptr_t)comm->context;
+	*activation_mask = mask;
+	snprintf(text, sizeof(text), "publishing rank %d in %s", init->rank,
+		 comm->writer.path);
+	say(init, NCCL_LOG_INFO, text);
+	if (process.config.kernel_timing == NCS_KERNEL_TIMING_ALWAYS &&
+	    !ncs_gates_allow_kernel(init->api_version))
+		say(init, NCCL_LOG_WARN,
+		    "NCCLSTAT_KERNEL_TIMING=always is ignored: it can end a"
+		    " job before NCCL 2.28.3");
+out:
+	pthread_mutex_unlock(&lock);
+}
+
+void ncs_process_finalize_comm(void *context)
+{
+	struct ncs_comm *comm;
+
+	pthread_mutex_lock(&lock);
+	comm = ncs_comm_of_context(context);
+	if (comm && ncs_load_relaxed(&comm->live)) {
+		ncs_store_relaxed(&comm->live, 0);
+		comm->finished_order = ++process.finished;
+		ncs_store_relaxed(&comm->header->finished, ncs_now());
+		ncs_store_relaxed(&comm->header->life, NCS_LIFE_FINISHED);
+	}
+	pthread_mutex_unlock(&lock);
+}
+
+struct ncs_comm *ncs_comm_for_strays(void)
+{
+	struct ncs_comm *any = NULL;
+
+	for (unsigned i = 0; i < NCS_COMM_MAX; i++) {
+		struct ncs_comm *comm = &ncs_process_state.comms[i];
+
+		if (ncs_load_relaxed(&comm->context) == 0)
+			continue;
+		if (ncs_comm_is_live(comm))
+			return comm;
+		any = comm;
+	}
+	return any;
+}

@@ -1,0 +1,120 @@
+/* Slots of plain spans; see span.h. Runs in callbacks: no lock, no allocation,
+ * no system call. */
+#include "plugin/span.h"
+
+#include <string.h>
+
+#include "plugin/lane.h"
+#include "plugin/operation.h"
+
+/* Event types that start and stop on one thread, so that "the thread is in it"
+ * makes sense. */
+#define ON_ONE_THREAD                                                     \
+	(1u << NCS_EVENT_GROUP | 1u << NCS_EVENT_GROUP_API |              \
+	 1u << NCS_EVENT_COLL_API | 1u << NCS_EVENT_P2P_API |             \
+	 1u << NCS_EVENT_KERNEL_LAUNCH | 1u << NCS_EVENT_CE_COLL |        \
+	 1u << NCS_EVENT_CE_SYNC | 1u << NCS_EVENT_CE_BATCH)
+
+/* True if this thread got the slot. */
+static bool claim(const struct ncs_lane_state *lane, struct ncs_span *span)
+{
+	uint64_t tag = ncs_load_relaxed(&span->tag);
+
+	if (tag & 1)
+		return false;
+	if (lane->shared)
+		/* ORDER: pairs with ncs_span_stop() (plugin/span.c): of two
+		 * threads one gets the slot. */
+		return ncs_cas_acquire_release(&span->tag, tag, tag + 1);
+	ncs_store_relaxed(&span->tag, tag + 1);
+	return true;
+}
+
+struct ncs_span *ncs_span_start(struct ncs_comm *comm,
+				struct ncs_lane_state *lane,
+				enum ncs_event event, uint64_t now,
+				uint64_t *handle)
+{
+	unsigned lane_index = (unsigned)(lane - comm->lanes);
+
+	for (unsigned i = 0; i < NCS_SPAN_MAX; i++) {
+		struct ncs_span *span = &lane->spans[i];
+
+		if (!claim(lane, span))
+			continue;
+		memset(&span->record, 0, sizeof(span->record));
+		span->record.start = now;
+		span->record.event = (uint8_t)event;
+		span->record.peer = -1;
+		span->operation_handle = 0;
+		span->gpu_start_ns = span->gpu_stop_ns = 0;
+		if (1u << event & ON_ONE_THREAD)
+			ncs_store_relaxed(&lane->published->open_since[event],
+					  now);
+		*handle = ncs_handle_encode(NCS_HANDLE_SPAN, comm->index, i,
+					    lane_index,
+					    ncs_load_relaxed(&span->tag));
+		return span;
+	}
+	ncs_lane_lose(lane, NCS_LOSS_POOL_FULL);
+	*handle = ncs_handle_encode(NCS_HANDLE_UNTRACKED, comm->index, 0, 0,
+				    0);
+	return NULL;
+}
+
+struct ncs_span *ncs_span_find(struct ncs_comm *comm,
+			       const struct ncs_handle *handle)
+{
+	struct ncs_span *span;
+
+	if (handle->lane >= NCS_LANE_MAX || handle->slot >= NCS_SPAN_MAX)
+		return NULL;
+	span = &comm->lanes[handle->lane].spans[handle->slot];
+	return ncs_handle_matches(handle, ncs_load_relaxed(&span->tag)) ?
+		       span :
+		       NULL;
+}
+
+/* The longest time that one channel's kernel can sensibly take. */
+#define KERNEL_NS_MAX UINT64_C(3600000000000)
+
+/* The GPU's times of a kernel channel or phase; false if they make no sense. */
+static bool gpu_times(struct ncs_lane_state *lane, struct ncs_span *span)
+{
+	if (span->gpu_start_ns == 0 && span->gpu_stop_ns == 0)
+		return false; /* API 3 tells none */
+	if (span->gpu_start_ns == 0 ||
+	    span->gpu_stop_ns <= span->gpu_start_ns ||
+	    span->gpu_stop_ns - span->gpu_start_ns > KERNEL_NS_MAX) {
+		ncs_lane_lose(lane, NCS_LOSS_BAD_PTIMER);
+		return false;
+	}
+	span->record.value = span->gpu_start_ns;
+	span->record.number = span->gpu_stop_ns - span->gpu_start_ns;
+	return true;
+}
+
+void ncs_span_stop(struct ncs_comm *comm, struct ncs_lane_state *lane,
+		   const struct ncs_handle *handle, struct ncs_span *span,
+		   uint64_t now)
+{
+	struct ncs_lane *home = comm->lanes[handle->lane].published;
+	unsigned event = span->record.event;
+	bool timed;
+
+	if (event == NCS_EVENT_KERNEL_CH) {
+		timed = gpu_times(lane, span);
+		ncs_operation_kernel_done(comm, lane, span->operation_handle,
+					  timed ? span->gpu_start_ns : 0,
+					  timed ? span->gpu_stop_ns : 0, now);
+	} else if (event == NCS_EVENT_KERNEL_PHASE) {
+		gpu_times(lane, span);
+	}
+	if (ncs_load_relaxed(&home->open_since[event]) == span->record.start)
+		ncs_store_relaxed(&home->open_since[event], 0);
+	span->record.duration = now - span->record.start;
+	ncs_lane_publish(lane, &span->record);
+	/* ORDER: pairs with claim() (plugin/span.c): the slot's next user comes
+	 * after this one's last use. */
+	ncs_store_release(&span->tag, ncs_load_relaxed(&span->tag) + 1);
+}

@@ -1,0 +1,143 @@
+/* Atomic access to words of shared memory, with the order in the name.
+ *
+ * The only place that names memory_order_*: the ABI's blocks are plain
+ * integers (other languages and C++ read them), cast to _Atomic here at each
+ * access. Words of 8 and 4 bytes only, which are lock-free and address-free on
+ * the machines we build for, so that they work across processes and on a
+ * read-only mapping. No policy in here: who pairs with whom is said at the
+ * callers (ORDER comments, checked by test/check_order.sh).
+ */
+#ifndef NCS_SHM_ATOMICS_H
+#define NCS_SHM_ATOMICS_H
+
+#include <stdatomic.h>
+#include <stdbool.h>
+#include <stdint.h>
+
+#if !defined(__x86_64__) && !defined(__aarch64__)
+#error "ncclstat's shared memory is defined for x86-64 and aarch64"
+#endif
+#if __BYTE_ORDER__ != __ORDER_LITTLE_ENDIAN__
+#error "ncclstat's shared memory is little-endian"
+#endif
+
+_Static_assert(ATOMIC_LLONG_LOCK_FREE == 2 && ATOMIC_INT_LOCK_FREE == 2,
+	       "lock-free words");
+_Static_assert(sizeof(_Atomic uint64_t) == 8 && _Alignof(_Atomic uint64_t) == 8,
+	       "an atomic word looks like a plain one");
+
+#define NCS_CACHE_LINE 64
+
+/* A reader's mapping is const; an atomic load needs a non-const operand only
+ * in C11's letter. */
+#define NCS_ATOMIC64(word) ((_Atomic uint64_t *)(uintptr_t)(word))
+#define NCS_ATOMIC32(word) ((_Atomic uint32_t *)(uintptr_t)(word))
+
+static inline uint64_t ncs_load_relaxed(const uint64_t *word)
+{
+	return atomic_load_explicit(NCS_ATOMIC64(word), memory_order_relaxed);
+}
+
+static inline uint64_t ncs_load_acquire(const uint64_t *word)
+{
+	return atomic_load_explicit(NCS_ATOMIC64(word), memory_order_acquire);
+}
+
+static inline uint32_t ncs_load_acquire32(const uint32_t *word)
+{
+	return atomic_load_explicit(NCS_ATOMIC32(word), memory_order_acquire);
+}
+
+static inline uint32_t ncs_load_relaxed32(const uint32_t *word)
+{
+	return atomic_load_explicit(NCS_ATOMIC32(word), memory_order_relaxed);
+}
+
+static inline void ncs_store_relaxed(uint64_t *word, uint64_t value)
+{
+	atomic_store_explicit(NCS_ATOMIC64(word), value, memory_order_relaxed);
+}
+
+static inline void ncs_store_relaxed32(uint32_t *word, uint32_t value)
+{
+	atomic_store_explicit(NCS_ATOMIC32(word), value, memory_order_relaxed);
+}
+
+static inline void ncs_store_release(uint64_t *word, uint64_t value)
+{
+	atomic_store_explicit(NCS_ATOMIC64(word), value, memory_order_release);
+}
+
+static inline void ncs_store_release32(uint32_t *word, uint32_t value)
+{
+	atomic_store_explicit(NCS_ATOMIC32(word), value, memory_order_release);
+}
+
+/* Adds and returns what was there before. */
+static inline uint64_t ncs_add_relaxed(uint64_t *word, uint64_t addend)
+{
+	return atomic_fetch_add_explicit(NCS_ATOMIC64(word), addend,
+					 memory_order_relaxed);
+}
+
+/* Adds and returns what was there before. */
+static inline uint64_t ncs_add_acquire_release(uint64_t *word, uint64_t addend)
+{
+	return atomic_fetch_add_explicit(NCS_ATOMIC64(word), addend,
+					 memory_order_acq_rel);
+}
+
+/* Swaps and returns what was there before. */
+static inline uint64_t ncs_exchange_acquire_release(uint64_t *word,
+						    uint64_t value)
+{
+	return atomic_exchange_explicit(NCS_ATOMIC64(word), value,
+					memory_order_acq_rel);
+}
+
+/* Swaps `expected` for `value`; false where something else was there. */
+static inline bool ncs_cas_acquire_release(uint64_t *word, uint64_t expected,
+					   uint64_t value)
+{
+	return atomic_compare_exchange_strong_explicit(
+		NCS_ATOMIC64(word), &expected, value, memory_order_acq_rel,
+		memory_order_relaxed);
+}
+
+/* ThreadSanitizer knows no fences: its build (NCS_TSAN) leaves them out and
+ * orders each payload word instead, which is the same algorithm, dearer on
+ * Arm only (test/model/ring_model.py checks both forms). */
+#ifdef NCS_TSAN
+#define NCS_PAYLOAD_STORE memory_order_release
+#define NCS_PAYLOAD_LOAD memory_order_acquire
+static inline void ncs_fence_release(void)
+{
+}
+static inline void ncs_fence_acquire(void)
+{
+}
+#else
+#define NCS_PAYLOAD_STORE memory_order_relaxed
+#define NCS_PAYLOAD_LOAD memory_order_relaxed
+static inline void ncs_fence_release(void)
+{
+	atomic_thread_fence(memory_order_release);
+}
+static inline void ncs_fence_acquire(void)
+{
+	atomic_thread_fence(memory_order_acquire);
+}
+#endif
+
+/* A payload word between a lock's two marks: relaxed beside fences. */
+static inline void ncs_payload_store(uint64_t *word, uint64_t value)
+{
+	atomic_store_explicit(NCS_ATOMIC64(word), value, NCS_PAYLOAD_STORE);
+}
+
+static inline uint64_t ncs_payload_load(const uint64_t *word)
+{
+	return atomic_load_explicit(NCS_ATOMIC64(word), NCS_PAYLOAD_LOAD);
+}
+
+#endif

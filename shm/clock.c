@@ -1,0 +1,129 @@
+/* Choosing and measuring the clock. No state; called at start-up and by
+ * readers, never by a callback. */
+#include "shm/clock.h"
+
+#include <stdbool.h>
+#include <stdio.h>
+#include <string.h>
+
+#if defined(__x86_64__)
+#include <cpuid.h>
+#endif
+
+#define CALIBRATION_NS UINT64_C(5000000)
+
+/* A base nearer than this gives no better rate than the calibration did. */
+#define REFINE_MIN_NS UINT64_C(1000000000)
+
+static uint64_t clock_ns(clockid_t id)
+{
+	struct timespec now;
+
+	clock_gettime(id, &now);
+	return (uint64_t)now.tv_sec * UINT64_C(1000000000) +
+	       (uint64_t)now.tv_nsec;
+}
+
+uint64_t ncs_clock_monotonic_ns(void)
+{
+	return clock_ns(CLOCK_MONOTONIC);
+}
+
+#if defined(__x86_64__)
+/* The kernel uses the TSC for its own time, and the processor promises that
+ * it neither stops nor changes its rate. */
+static bool tsc_is_trusted(void)
+{
+	unsigned eax, ebx, ecx, edx;
+	char source[32] = "";
+	FILE *file;
+
+	if (!__get_cpuid(0x80000007, &eax, &ebx, &ecx, &edx) ||
+	    !(edx & 1u << 8))
+		return false;
+	file = fopen("/sys/devices/system/clocksource/clocksource0/"
+		     "current_clocksource", "re");
+	if (!file)
+		return false;
+	if (!fgets(source, sizeof(source), file))
+		source[0] = '\0';
+	fclose(file);
+	return strcmp(source, "tsc\n") == 0;
+}
+#endif
+
+uint64_t ncs_clock_choose(void)
+{
+#if defined(__x86_64__)
+	if (tsc_is_trusted())
+		return NCS_CLOCK_TSC;
+#elif defined(__aarch64__)
+	return NCS_CLOCK_CNTVCT;
+#endif
+	return NCS_CLOCK_MONOTONIC;
+}
+
+/* The same moment on both clocks: of several tries the one in which least
+ * time passed between the two looks at CLOCK_MONOTONIC. */
+static void read_pair(uint64_t kind, uint64_t *ticks, uint64_t *monotonic_ns)
+{
+	uint64_t best = UINT64_MAX;
+
+	for (int i = 0; i < 16; i++) {
+		uint64_t before = clock_ns(CLOCK_MONOTONIC);
+		uint64_t now = ncs_clock_ticks(kind);
+		uint64_t after = clock_ns(CLOCK_MONOTONIC);
+
+		if (after - before < best) {
+			best = after - before;
+			*ticks = now;
+			*monotonic_ns = before + (after - before) / 2;
+		}
+	}
+}
+
+static uint64_t rate(uint64_t ns, uint64_t ticks)
+{
+	return (uint64_t)(((unsigned __int128)ns << 32) / ticks);
+}
+
+void ncs_clock_calibrate(struct ncs_clock *clock, uint64_t kind)
+{
+	uint64_t ticks, monotonic_ns;
+
+	memset(clock, 0, sizeof(*clock));
+	clock->kind = kind;
+	clock->multiplier = UINT64_C(1) << 32;
+	clock->base_realtime_ns = clock_ns(CLOCK_REALTIME);
+	if (kind == NCS_CLOCK_MONOTONIC) {
+		clock->base_monotonic_ns = clock_ns(CLOCK_MONOTONIC);
+		clock->base_ticks = clock->base_monotonic_ns;
+		return;
+	}
+	read_pair(kind, &clock->base_ticks, &clock->base_monotonic_ns);
+	do {
+		read_pair(kind, &ticks, &monotonic_ns);
+	} while (monotonic_ns < clock->base_monotonic_ns + CALIBRATION_NS);
+	clock->multiplier = rate(monotonic_ns - clock->base_monotonic_ns,
+				 ticks - clock->base_ticks);
+}
+
+void ncs_clock_refine(struct ncs_clock *clock)
+{
+	uint64_t ticks, monotonic_ns, multiplier, margin;
+
+	if (clock->kind == NCS_CLOCK_MONOTONIC ||
+	    clock->kind != ncs_clock_choose())
+		return;
+	read_pair(clock->kind, &ticks, &monotonic_ns);
+	if (ticks <= clock->base_ticks ||
+	    monotonic_ns < clock->base_monotonic_ns + REFINE_MIN_NS)
+		return;
+	multiplier = rate(monotonic_ns - clock->base_monotonic_ns,
+			  ticks - clock->base_ticks);
+	/* More than 0.1 % off what the writer measured is another counter. */
+	margin = clock->multiplier / 1000;
+	if (multiplier > clock->multiplier - margin &&
+	    multiplier < clock->multiplier + margin)
+		clock->multiplier = multiplier;
+}

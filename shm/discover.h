@@ -1,0 +1,32 @@
+/* Finding segments, telling the living from the dead, removing the dead.
+ *
+ * For the reader's side; the public part is in ncclstat/reader.h.
+ */
+#ifndef NCS_SHM_DISCOVER_H
+#define NCS_SHM_DISCOVER_H
+
+#include <stddef.h>
+#include <stdint.h>
+
+#include "ncclstat/reader.h"
+
+/* What has become of a segment's rank. `life` and `last_call_ns` are fresh
+ * readings; a process of another PID namespace cannot be looked up and counts
+ * as living. */
+enum ncs_liveness ncs_liveness_of(const struct ncs_header *header,
+				  uint64_t life, uint64_t last_call_ns,
+				  uint64_t now_ns);
+
+/* Whether the process that made the segment is gone; false where that cannot
+ * be told. */
+bool ncs_process_is_gone(const struct ncs_header *header);
+
+/* Removes the segments in a directory whose process is gone, as far as they
+ * are the caller's. `removed` (may be NULL) is called for each path with 0 or
+ * -errno. Returns how many were removed, or -errno where the directory cannot
+ * be read. */
+int ncs_clean(const char *directory,
+	      void (*removed)(const char *path, int error, void *argument),
+	      void *argument);
+
+#endif

@@ -1,0 +1,85 @@
+/* Describing processes and telling whether they are there. No state. */
+#include "shm/process.h"
+
+#include <stdio.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+static uint64_t namespace_inode(const char *path)
+{
+	struct stat status;
+
+	return stat(path, &status) == 0 ? (uint64_t)status.st_ino : 0;
+}
+
+/* The first line of a file without its newline; empty on failure. */
+static void read_line(const char *path, char *line, size_t size)
+{
+	FILE *file = fopen(path, "re");
+
+	line[0] = '\0';
+	if (!file)
+		return;
+	if (!fgets(line, (int)size, file))
+		line[0] = '\0';
+	line[strcspn(line, "\n")] = '\0';
+	fclose(file);
+}
+
+uint64_t ncs_process_start(uint32_t pid)
+{
+	char path[32], line[1024], state;
+	unsigned long long start;
+	const char *name_end;
+	long threads;
+
+	snprintf(path, sizeof(path), "/proc/%u/stat", pid);
+	read_line(path, line, sizeof(line));
+	/* The command's name, field 2, may hold anything, ')' too. */
+	name_end = strrchr(line, ')');
+	if (!name_end ||
+	    sscanf(name_end + 1,
+		   " %c %*s %*s %*s %*s %*s %*s %*s %*s %*s %*s %*s %*s"
+		   " %*s %*s %*s %*s %ld %*s %llu",
+		   &state, &threads, &start) != 3)
+		return 0;
+	/* Dead and not reaped yet; with other threads only the first is. */
+	if ((state == 'Z' || state == 'X') && threads <= 1)
+		return 0;
+	return start;
+}
+
+bool ncs_process_has_ended(const struct ncs_header *header,
+			   const struct ncs_process *self)
+{
+	uint64_t start;
+
+	if (self->boot_id[0] && header->boot_id[0] &&
+	    strncmp(self->boot_id, header->boot_id,
+		    sizeof(header->boot_id)) != 0)
+		return true;
+	if (header->pid_namespace != self->pid_namespace)
+		return false;
+	start = ncs_process_start(header->pid);
+	if (start == 0)
+		return self->start != 0; /* else we see no process at all */
+	/* Start times are told as the reader's time namespace has them. */
+	if (header->process_start == 0 ||
+	    header->time_namespace != self->time_namespace)
+		return false;
+	return start != header->process_start;
+}
+
+void ncs_process_describe(struct ncs_process *process)
+{
+	memset(process, 0, sizeof(*process));
+	process->pid = (uint32_t)getpid();
+	process->start = ncs_process_start(process->pid);
+	process->pid_namespace = namespace_inode("/proc/self/ns/pid");
+	process->time_namespace = namespace_inode("/proc/self/ns/time");
+	read_line("/proc/sys/kernel/random/boot_id", process->boot_id,
+		  sizeof(process->boot_id));
+	if (gethostname(process->host, sizeof(process->host) - 1) != 0)
+		process->host[0] = '\0';
+}

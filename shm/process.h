@@ -1,0 +1,42 @@
+/* Processes as segments name them, and where segments lie.
+ *
+ * Shared by the writer's and the reader's half. Reads /proc; not for
+ * callbacks.
+ */
+#ifndef NCS_SHM_PROCESS_H
+#define NCS_SHM_PROCESS_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "ncclstat/abi.h"
+
+/* Objects are files in this directory unless told otherwise; shm_open() would
+ * put them there too, but takes no directory. */
+#define NCS_DEFAULT_DIR "/dev/shm"
+#define NCS_NAME_PREFIX "ncclstat."
+
+/* Who this process is, as the header tells it. */
+struct ncs_process {
+	uint32_t pid;
+	uint64_t start;
+	uint64_t pid_namespace;
+	uint64_t time_namespace;
+	char boot_id[40];
+	char host[64];
+};
+
+/* Fills in `process` for the calling process. What cannot be read stays 0 or
+ * empty. */
+void ncs_process_describe(struct ncs_process *process);
+
+/* Field 22 of /proc/PID/stat, 0 if there is no such process or all that is left
+ * of it waits to be reaped. */
+uint64_t ncs_process_start(uint32_t pid);
+
+/* Whether the process that made the segment with this header is gone, as seen
+ * by the process `self`; false where that cannot be told. */
+bool ncs_process_has_ended(const struct ncs_header *header,
+			   const struct ncs_process *self);
+
+#endif

@@ -1,0 +1,693 @@
+/* The reader's end: attach, validate, copy. Implements ncclstat/reader.h but
+ * for discovery. What is mapped is hostile: geometry is validated once into a
+ * private copy of the header, and only that copy is used for addressing. */
+#include "ncclstat/reader.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <limits.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "shm/atomics.h"
+#include "shm/clock.h"
+#include "shm/discover.h"
+#include "shm/ring.h"
+#include "shm/segment.h"
+#include "shm/seqlock.h"
+
+struct ncs_reader {
+	const char *mapping;
+	size_t mapped_bytes;
+	dev_t device;
+	ino_t inode;
+	struct ncs_header header; /* validated; the only source of geometry */
+	struct ncs_ring_cursor *cursors; /* one a lane */
+	char path[PATH_MAX];
+};
+
+/* --- Surviving a segment that is cut short ------------------------------- */
+
+#define GUARDED_MAX 8192
+
+/* All mappings of all threads' readers. */
+static struct {
+	uint64_t start; /* address; 0: free, 1: being filled in */
+	uint64_t bytes;
+} guarded[GUARDED_MAX];
+static struct sigaction previous_sigbus;
+
+static bool put_zeros(uintptr_t address)
+{
+	for (size_t i = 0; i < GUARDED_MAX; i++) {
+		/* ORDER: pairs with guard_add() (shm/reader.c): the length
+		 * belongs to this start. */
+		uint64_t start = ncs_load_acquire(&guarded[i].start);
+		uint64_t bytes = ncs_load_relaxed(&guarded[i].bytes);
+
+		if (start > 1 && address - start < bytes &&
+		    mmap((void *)(uintptr_t)start, bytes, PROT_READ,
+			 MAP_PRIVATE | MAP_ANONYMOUS | MAP_FIXED, -1, 0) !=
+			    MAP_FAILED)
+			return true;
+	}
+	return false;
+}
+
+/* Puts zeros in place of a mapping whose file has become too short. Runs in a
+ * signal handler: mmap, sigaction and raise only. */
+static void on_sigbus(int number, siginfo_t *info, void *context)
+{
+	int error = errno;
+
+	(void)context;
+	if (info->si_code <= 0) {
+		/* Somebody sent it. */
+		sigaction(number, &previous_sigbus, NULL);
+		raise(number);
+	} else if (!put_zeros((uintptr_t)info->si_addr)) {
+		/* Not ours: it happens again, with its former effect. */
+		sigaction(number, &previous_sigbus, NULL);
+	}
+	errno = error;
+}
+
+void ncs_reader_guard(void)
+{
+	struct sigaction action = { 0 }, previous;
+
+	action.sa_sigaction = on_sigbus;
+	action.sa_flags = SA_SIGINFO;
+	if (sigaction(SIGBUS, NULL, &previous) != 0 ||
+	    previous.sa_sigaction == on_sigbus)
+		return;
+	previous_sigbus = previous;
+	sigaction(SIGBUS, &action, NULL);
+}
+
+static void guard_add(const char *start, size_t bytes)
+{
+	for (size_t i = 0; i < GUARDED_MAX; i++) {
+		/* ORDER: pairs with guard_remove() (shm/reader.c): a place
+		 * is used again only when its mapping is out of it. */
+		if (!ncs_cas_acquire_release(&guarded[i].start, 0, 1))
+			continue;
+		ncs_store_relaxed(&guarded[i].bytes, bytes);
+		/* ORDER: pairs with put_zeros() (shm/reader.c): the length is
+		 * there before the start. */
+		ncs_store_release(&guarded[i].start, (uintptr_t)start);
+		return;
+	}
+}
+
+static void guard_remove(const char *start)
+{
+	for (size_t i = 0; i < GUARDED_MAX; i++) {
+		if (ncs_load_relaxed(&guarded[i].start) != (uintptr_t)start)
+			continue;
+		/* ORDER: pairs with guard_add() (shm/reader.c). */
+		ncs_store_release(&guarded[i].start, 0);
+		return;
+	}
+}
+
+/* --- Attaching -------------------------------------------------------- */
+
+static void explain(char *why, size_t size, const char *text)
+{
+	if (why && size > 0)
+		snprintf(why, size, "%s", text);
+}
+
+static enum ncs_attach open_failure(int error, char *why, size_t why_size)
+{
+	explain(why, why_size, strerror(error));
+	if (error == ENOENT)
+		return NCS_ATTACH_ABSENT;
+	if (error == EACCES || error == EPERM)
+		return NCS_ATTACH_DENIED;
+	if (error == ELOOP)
+		return NCS_ATTACH_CORRUPT;
+	return NCS_ATTACH_FAILED;
+}
+
+/* The header changes while it is copied: identity, proxy, life. */
+static void copy_header(struct ncs_header *copy,
+			const struct ncs_header *mapped)
+{
+	uint64_t words[sizeof(*copy) / sizeof(uint64_t)];
+
+	for (size_t i = 0; i < sizeof(words) / sizeof(words[0]); i++)
+		words[i] = ncs_load_relaxed((const uint64_t *)mapped + i);
+	memcpy(copy, words, sizeof(words));
+	copy->host[sizeof(copy->host) - 1] = '\0';
+	copy->boot_id[sizeof(copy->boot_id) - 1] = '\0';
+	copy->identity.comm_name[sizeof(copy->identity.comm_name) - 1] = '\0';
+	copy->identity.gpu[sizeof(copy->identity.gpu) - 1] = '\0';
+}
+
+/* Reads the version first and the header after it; checks both. */
+static enum ncs_attach check_header(struct ncs_reader *reader, char *why,
+				    size_t why_size)
+{
+	const struct ncs_header *mapped =
+		(const struct ncs_header *)reader->mapping;
+	uint64_t magic = ncs_load_relaxed(&mapped->magic);
+	const char *wrong;
+	uint32_t version;
+
+	if (magic != 0 && magic != NCS_MAGIC) {
+		explain(why, why_size,
+			"it does not begin with ncclstat's magic");
+		return NCS_ATTACH_CORRUPT;
+	}
+	/* ORDER: pairs with ncs_writer_publish() (shm/writer.c): the header
+	 * is complete once its version is there. */
+	version = ncs_load_acquire32(&mapped->version);
+	if (version == 0) {
+		explain(why, why_size, "it is not ready yet");
+		return NCS_ATTACH_NOT_READY;
+	}
+	if (version >> 16 != NCS_ABI_MAJOR) {
+		if (why)
+			snprintf(why, why_size,
+				 "it was made by a plugin with format %u.%u,"
+				 " this program reads %u.%u",
+				 version >> 16, version & 0xffff,
+				 NCS_ABI_MAJOR, NCS_ABI_MINOR);
+		return NCS_ATTACH_OTHER_VERSION;
+	}
+	copy_header(&reader->header, mapped);
+	wrong = ncs_segment_check(&reader->header, reader->mapped_bytes);
+	if (wrong) {
+		explain(why, why_size, wrong);
+		return NCS_ATTACH_CORRUPT;
+	}
+	return NCS_ATTACHED;
+}
+
+static enum ncs_attach map_file(struct ncs_reader *reader, int file, char *why,
+				size_t why_size)
+{
+	struct stat status;
+	void *mapping;
+
+	if (fstat(file, &status) != 0)
+		return open_failure(errno, why, why_size);
+	if (!S_ISREG(status.st_mode)) {
+		explain(why, why_size, "it is not a regular file");
+		return NCS_ATTACH_CORRUPT;
+	}
+	if (geteuid() != 0 && status.st_uid != geteuid()) {
+		explain(why, why_size, "it belongs to another user");
+		return NCS_ATTACH_DENIED;
+	}
+	if (status.st_size == 0) {
+		explain(why, why_size, "it is not ready yet");
+		return NCS_ATTACH_NOT_READY;
+	}
+	if ((uint64_t)status.st_size < sizeof(struct ncs_header)) {
+		explain(why, why_size, "it is too short");
+		return NCS_ATTACH_CORRUPT;
+	}
+	mapping = mmap(NULL, (size_t)status.st_size, PROT_READ, MAP_SHARED,
+		       file, 0);
+	if (mapping == MAP_FAILED)
+		return open_failure(errno, why, why_size);
+	reader->mapping = mapping;
+	reader->mapped_bytes = (size_t)status.st_size;
+	reader->device = status.st_dev;
+	reader->inode = status.st_ino;
+	guard_add(reader->mapping, reader->mapped_bytes);
+	return NCS_ATTACHED;
+}
+
+enum ncs_attach ncs_reader_open(const char *path, struct ncs_reader **out,
+				char *why, size_t why_size)
+{
+	struct ncs_reader *reader = calloc(1, sizeof(*reader));
+	enum ncs_attach result;
+	int file;
+
+	*out = NULL;
+	if (!reader)
+		return open_failure(ENOMEM, why, why_size);
+	snprintf(reader->path, sizeof(reader->path), "%s", path);
+	file = open(path, O_RDONLY | O_NOFOLLOW | O_CLOEXEC | O_NONBLOCK);
+	if (file < 0) {
+		result = open_failure(errno, why, why_size);
+		goto fail;
+	}
+	result = map_file(reader, file, why, why_size);
+	close(file);
+	if (result == NCS_ATTACHED)
+		result = check_header(reader, why, why_size);
+	if (result != NCS_ATTACHED)
+		goto fail;
+	reader->cursors = calloc(reader->header.lanes.count,
+				 sizeof(*reader->cursors));
+	if (!reader->cursors) {
+		result = open_failure(ENOMEM, why, why_size);
+		goto fail;
+	}
+	ncs_clock_refine(&reader->header.clock);
+	*out = reader;
+	return NCS_ATTACHED;
+fail:
+	ncs_reader_close(reader);
+	return result;
+}
+
+void ncs_reader_close(struct ncs_reader *reader)
+{
+	if (!reader)
+		return;
+	if (reader->mapping) {
+		guard_remove(reader->mapping);
+		munmap((void *)(uintptr_t)reader->mapping,
+		       reader->mapped_bytes);
+	}
+	free(reader->cursors);
+	free(reader);
+}
+
+const char *ncs_reader_path(const struct ncs_reader *reader)
+{
+	return reader->path;
+}
+
+const struct ncs_header *ncs_reader_header(const struct ncs_reader *reader)
+{
+	return &reader->header;
+}
+
+bool ncs_reader_is_valid(const struct ncs_reader *reader)
+{
+	struct stat status;
+
+	return lstat(reader->path, &status) == 0 &&
+	       status.st_dev == reader->device &&
+	       status.st_ino == reader->inode &&
+	       (uint64_t)status.st_size >= reader->mapped_bytes;
+}
+
+/* --- Addresses within a validated segment ------------------------------- */
+
+static const void *entry(const struct ncs_reader *reader,
+			 const struct ncs_table *table, size_t index)
+{
+	return reader->mapping + table->offset + index * table->stride;
+}
+
+static const struct ncs_header *mapped_header(const struct ncs_reader *reader)
+{
+	return (const struct ncs_header *)reader->mapping;
+}
+
+static bool read_block(void *copy, const void *block, size_t bytes)
+{
+	return ncs_seqlock_read(copy, block, bytes / sizeof(uint64_t));
+}
+
+/* --- A copy of everything ----------------------------------------------- */
+
+int ncs_snapshot_init(struct ncs_snapshot *snapshot,
+		      const struct ncs_reader *reader)
+{
+	const struct ncs_header *header = &reader->header;
+
+	memset(snapshot, 0, sizeof(*snapshot));
+	snapshot->channels = calloc(header->channels.count,
+				    sizeof(*snapshot->channels));
+	snapshot->operations = calloc(header->operations.count,
+				      sizeof(*snapshot->operations));
+	snapshot->lanes = calloc(header->lanes.count,
+				 sizeof(*snapshot->lanes));
+	if (!snapshot->channels || !snapshot->operations || !snapshot->lanes) {
+		ncs_snapshot_release(snapshot);
+		return -ENOMEM;
+	}
+	return 0;
+}
+
+void ncs_snapshot_release(struct ncs_snapshot *snapshot)
+{
+	for (size_t i = 0; i < NCS_FUNCTION_COUNT; i++)
+		for (size_t k = 0; k < NCS_TIMING_COUNT; k++)
+			free(snapshot->functions[i].histogram[k]);
+	free(snapshot->channels);
+	free(snapshot->operations);
+	free(snapshot->lanes);
+	memset(snapshot, 0, sizeof(*snapshot));
+}
+
+/* Time since `since` that is not charged yet, ns. A finished or dead rank's
+ * clock stands still. */
+static uint64_t running_ns(const struct ncs_snapshot *snapshot,
+			   uint64_t since_ns)
+{
+	uint64_t end_ns = snapshot->taken_ns;
+
+	if (snapshot->liveness == NCS_FINISHED && snapshot->finished_ns != 0)
+		end_ns = snapshot->finished_ns;
+	else if (snapshot->liveness == NCS_DEAD)
+		end_ns = snapshot->last_call_ns;
+	return since_ns != 0 && end_ns > since_ns ? end_ns - since_ns : 0;
+}
+
+static void take_proxy(struct ncs_snapshot *snapshot,
+		       const struct ncs_reader *reader)
+{
+	const struct ncs_clock *clock = &reader->header.clock;
+	struct ncs_proxy_view *view = &snapshot->proxy;
+	struct ncs_proxy copy;
+
+	if (!read_block(&copy, &mapped_header(reader)->proxy, sizeof(copy)))
+		snapshot->torn = true;
+	view->state = copy.state < NCS_PROXY_STATE_COUNT ?
+			      (enum ncs_proxy_state)copy.state :
+			      NCS_PROXY_UNKNOWN;
+	view->since_ns = ncs_clock_ns(clock, copy.since);
+	view->appended_operations = copy.appended_operations;
+	for (size_t i = 0; i < NCS_PROXY_STATE_COUNT; i++)
+		view->time_ns[i] = ncs_clock_duration_ns(clock, copy.time[i]);
+	for (size_t i = 0; i < NCS_TRANSITION_COUNT; i++)
+		view->count[i] = copy.count[i];
+	view->time_ns[view->state] += running_ns(snapshot, view->since_ns);
+}
+
+static void take_channel(struct ncs_snapshot *snapshot,
+			 const struct ncs_clock *clock,
+			 const struct ncs_channel *copy)
+{
+	struct ncs_channel_view *view =
+		&snapshot->channels[snapshot->channel_count++];
+
+	view->channel = NCS_CHANNEL_KEY_CHANNEL(copy->key);
+	view->send = NCS_CHANNEL_KEY_SEND(copy->key);
+	view->peer = NCS_CHANNEL_KEY_PEER(copy->key);
+	view->state = copy->state < NCS_CHANNEL_STATE_COUNT ?
+			      (enum ncs_channel_state)copy->state :
+			      NCS_CHANNEL_IDLE;
+	view->since_ns = ncs_clock_ns(clock, copy->since);
+	view->function = copy->function < NCS_FUNCTION_COUNT ?
+				 (unsigned)copy->function :
+				 NCS_FUNCTION_OTHER;
+	view->operation = copy->operation;
+	view->step = copy->step;
+	view->nsteps = copy->nsteps;
+	view->operations_started = copy->operations_started;
+	view->operations_done = copy->operations_done;
+	view->steps_started = copy->steps_started;
+	view->steps_done = copy->steps_done;
+	view->bytes = copy->bytes;
+	view->size_unknown = copy->size_unknown;
+	for (size_t i = 0; i < NCS_CHANNEL_STATE_COUNT; i++)
+		view->time_ns[i] = ncs_clock_duration_ns(clock, copy->time[i]);
+	view->time_ns[view->state] += running_ns(snapshot, view->since_ns);
+}
+
+static int compare_channels(const void *left, const void *right)
+{
+	const struct ncs_channel_view *a = left, *b = right;
+
+	if (a->channel != b->channel)
+		return a->channel < b->channel ? -1 : 1;
+	if (a->send != b->send)
+		return a->send ? -1 : 1;
+	return (a->peer > b->peer) - (a->peer < b->peer);
+}
+
+static void take_channels(struct ncs_snapshot *snapshot,
+			  const struct ncs_reader *reader)
+{
+	const struct ncs_table *table = &reader->header.channels;
+	struct ncs_channel copy;
+
+	snapshot->channel_count = 0;
+	for (size_t i = 0; i < table->count; i++) {
+		const struct ncs_channel *channel = entry(reader, table, i);
+
+		if (ncs_load_relaxed(&channel->key) == 0)
+			continue;
+		if (!read_block(&copy, channel, sizeof(copy)))
+			snapshot->torn = true;
+		if (copy.key != 0)
+			take_channel(snapshot, &reader->header.clock, &copy);
+	}
+	qsort(snapshot->channels, snapshot->channel_count,
+	      sizeof(*snapshot->channels), compare_channels);
+}
+
+/* Copies a slot whose number is its lock; false if empty or just changing. */
+static bool read_operation(struct ncs_operation *copy,
+			   const struct ncs_operation *slot)
+{
+	uint64_t words[sizeof(*copy) / sizeof(uint64_t)];
+	const uint64_t *block = (const uint64_t *)slot;
+
+	/* ORDER: pairs with ncs_operation_publish() (plugin/operation.c). */
+	words[0] = ncs_load_acquire(&block[0]);
+	if (words[0] == 0)
+		return false;
+	for (size_t i = 1; i < sizeof(words) / sizeof(words[0]); i++)
+		words[i] = ncs_payload_load(&block[i]);
+	/* ORDER: pairs with ncs_operation_publish() (plugin/operation.c): the
+	 * number is looked at after all words. */
+	ncs_fence_acquire();
+	memcpy(copy, words, sizeof(words));
+	return ncs_load_relaxed(&block[0]) == words[0];
+}
+
+static int compare_operations(const void *left, const void *right)
+{
+	const struct ncs_operation_view *a = left, *b = right;
+
+	return (a->number > b->number) - (a->number < b->number);
+}
+
+/* NCCL tells the end of an operation through its proxy operations and kernel
+ * channels only. One that was enqueued and has none is in flight as long as it
+ * may still get one: not where its function never has any, and not once a
+ * later operation of the communicator has finished. */
+static bool is_in_flight(const struct ncs_snapshot *snapshot,
+			 const struct ncs_operation *copy,
+			 uint64_t latest_done)
+{
+	if (snapshot->liveness == NCS_FINISHED)
+		return false;
+	if (copy->children_started != 0 || copy->enqueued == 0)
+		return true;
+	return copy->function < NCS_FUNCTION_COUNT &&
+	       snapshot->functions[copy->function].with_children != 0 &&
+	       copy->number > latest_done;
+}
+
+static void fill_operation(struct ncs_operation_view *view,
+			   const struct ncs_clock *clock,
+			   const struct ncs_operation *copy)
+{
+	view->number = copy->number;
+	view->start_ns = ncs_clock_ns(clock, copy->start);
+	view->sequence_number = copy->sequence_number;
+	view->bytes = copy->bytes;
+	view->count = copy->count;
+	view->event = copy->event;
+	view->function = copy->function < NCS_FUNCTION_COUNT ?
+				 copy->function :
+				 NCS_FUNCTION_OTHER;
+	view->datatype = copy->datatype;
+	view->algorithm = copy->algorithm;
+	view->protocol = copy->protocol;
+	view->nchannels = copy->nchannels;
+	view->peer = copy->peer;
+	view->enqueued_ns = ncs_clock_ns(clock, copy->enqueued);
+	view->children_started = copy->children_started;
+	view->children_done = copy->children_done;
+	view->first_child_ns = ncs_clock_ns(clock, copy->first_child);
+	view->last_child_done_ns = ncs_clock_ns(clock, copy->last_child_done);
+}
+
+static void take_operations(struct ncs_snapshot *snapshot,
+			    const struct ncs_reader *reader)
+{
+	const struct ncs_table *table = &reader->header.operations;
+	uint64_t latest_done =
+		ncs_load_relaxed(&mapped_header(reader)->latest_done);
+	struct ncs_operation copy;
+
+	snapshot->operation_count = 0;
+	for (size_t i = 0; i < table->count; i++) {
+		if (!read_operation(&copy, entry(reader, table, i)) ||
+		    !is_in_flight(snapshot, &copy, latest_done))
+			continue;
+		fill_operation(
+			&snapshot->operations[snapshot->operation_count++],
+			&reader->header.clock, &copy);
+	}
+	qsort(snapshot->operations, snapshot->operation_count,
+	      sizeof(*snapshot->operations), compare_operations);
+}
+
+static void add_function(struct ncs_function_view *view,
+			 const struct ncs_function *copy)
+{
+	uint64_t last = copy->last_sequence_number;
+
+	view->calls += copy->calls;
+	view->operations += copy->operations;
+	view->operations_done += copy->operations_done;
+	view->with_children += copy->with_children;
+	view->bytes += copy->bytes;
+	view->size_unknown += copy->size_unknown;
+	if (last != 0 &&
+	    (view->last_sequence_number == NCS_NO_SEQUENCE_NUMBER ||
+	     view->last_sequence_number < last - 1))
+		view->last_sequence_number = last - 1;
+	for (size_t i = 0; i < NCS_TIMING_COUNT; i++) {
+		view->timed[i] += copy->timed[i];
+		view->time_ns[i] += copy->time_ns[i];
+		view->timed_bytes[i] += copy->timed_bytes[i];
+	}
+}
+
+static void clear_sums(struct ncs_snapshot *snapshot)
+{
+	memset(snapshot->events, 0, sizeof(snapshot->events));
+	memset(snapshot->losses, 0, sizeof(snapshot->losses));
+	for (size_t i = 0; i < NCS_FUNCTION_COUNT; i++) {
+		struct ncs_function_view *view = &snapshot->functions[i];
+		uint64_t *kernel = view->histogram[NCS_TIMING_KERNEL];
+		uint64_t *proxy = view->histogram[NCS_TIMING_PROXY];
+
+		memset(view, 0, sizeof(*view));
+		view->last_sequence_number = NCS_NO_SEQUENCE_NUMBER;
+		view->histogram[NCS_TIMING_KERNEL] = kernel;
+		view->histogram[NCS_TIMING_PROXY] = proxy;
+	}
+}
+
+static void take_lane(struct ncs_snapshot *snapshot,
+		      const struct ncs_reader *reader, size_t index)
+{
+	const struct ncs_header *header = &reader->header;
+	const struct ncs_lane *lane = entry(reader, &header->lanes, index);
+	const struct ncs_ring *ring = entry(reader, &header->rings, index);
+	struct ncs_lane_view *view = &snapshot->lanes[index];
+	struct ncs_function copy;
+
+	view->last_call_ns = ncs_clock_ns(&header->clock,
+					  ncs_load_relaxed(&lane->last_call));
+	view->published = ncs_load_relaxed(&ring->head);
+	if (view->published >= header->ring_records)
+		snapshot->losses[NCS_LOSS_OVERWRITTEN] +=
+			view->published - header->ring_records + 1;
+	for (size_t i = 0; i < NCS_EVENT_COUNT; i++) {
+		snapshot->events[i] += ncs_load_relaxed(&lane->events[i]);
+		view->open_since_ns[i] = ncs_clock_ns(
+			&header->clock,
+			ncs_load_relaxed(&lane->open_since[i]));
+	}
+	for (size_t i = 0; i < NCS_LOSS_COUNT; i++)
+		snapshot->losses[i] += ncs_load_relaxed(&lane->losses[i]);
+	for (size_t i = 0; i < NCS_FUNCTION_COUNT; i++) {
+		if (!read_block(&copy, &lane->functions[i], sizeof(copy)))
+			snapshot->torn = true;
+		add_function(&snapshot->functions[i], &copy);
+	}
+	if (view->last_call_ns > snapshot->last_call_ns)
+		snapshot->last_call_ns = view->last_call_ns;
+}
+
+static void take_histograms(struct ncs_snapshot *snapshot,
+			    const struct ncs_reader *reader)
+{
+	const struct ncs_table *table = &reader->header.histograms;
+
+	for (size_t i = 0; i < table->count; i++) {
+		const struct ncs_histogram *histogram =
+			entry(reader, table, i);
+		/* ORDER: pairs with claim_histogram() (plugin/operation.c):
+		 * the key is there before any count. */
+		uint64_t key = ncs_load_acquire(&histogram->key);
+		uint64_t function = key >> 8 & 0xff, timing = key & 0xff;
+		uint64_t **buckets;
+
+		if (key == 0 || function >= NCS_FUNCTION_COUNT ||
+		    timing >= NCS_TIMING_COUNT)
+			continue;
+		buckets = &snapshot->functions[function].histogram[timing];
+		if (!*buckets)
+			*buckets = calloc(NCS_HISTOGRAM_BUCKETS,
+					  sizeof(**buckets));
+		if (!*buckets)
+			continue;
+		for (size_t k = 0; k < NCS_HISTOGRAM_BUCKETS; k++)
+			(*buckets)[k] =
+				ncs_load_relaxed(&histogram->buckets[k]);
+	}
+}
+
+void ncs_snapshot_take(struct ncs_snapshot *snapshot,
+		       struct ncs_reader *reader, uint64_t now_ns)
+{
+	const struct ncs_header *header = mapped_header(reader);
+
+	snapshot->taken_ns = now_ns;
+	snapshot->torn = false;
+	snapshot->last_call_ns = 0;
+	if (!read_block(&snapshot->identity, &header->identity,
+			sizeof(snapshot->identity)))
+		snapshot->torn = true;
+	snapshot->identity
+		.comm_name[sizeof(snapshot->identity.comm_name) - 1] = '\0';
+	snapshot->identity.gpu[sizeof(snapshot->identity.gpu) - 1] = '\0';
+	clear_sums(snapshot);
+	snapshot->lane_count = reader->header.lanes.count;
+	for (size_t i = 0; i < snapshot->lane_count; i++)
+		take_lane(snapshot, reader, i);
+	snapshot->finished_ns = ncs_clock_ns(
+		&reader->header.clock, ncs_load_relaxed(&header->finished));
+	snapshot->liveness = ncs_liveness_of(
+		&reader->header, ncs_load_relaxed(&header->life),
+		snapshot->last_call_ns, now_ns);
+	snapshot->process_gone = ncs_process_is_gone(&reader->header);
+	take_proxy(snapshot, reader);
+	take_channels(snapshot, reader);
+	take_operations(snapshot, reader);
+	take_histograms(snapshot, reader);
+}
+
+/* --- Records ------------------------------------------------------------ */
+
+size_t ncs_reader_records(struct ncs_reader *reader, size_t lane,
+			  struct ncs_record *records, size_t size,
+			  uint64_t *lost)
+{
+	const struct ncs_header *header = &reader->header;
+	const struct ncs_ring *ring;
+	struct ncs_ring_cursor *cursor;
+	uint64_t lost_before, available;
+	size_t good;
+
+	if (lane >= header->lanes.count || size == 0)
+		return 0;
+	ring = entry(reader, &header->rings, lane);
+	cursor = &reader->cursors[lane];
+	lost_before = cursor->lost;
+	available = ncs_ring_available(ring, header->ring_records, cursor);
+	if (available < size)
+		size = (size_t)available;
+	good = ncs_ring_copy(ring, (const struct ncs_record *)(ring + 1),
+			     header->ring_records, cursor, records, size);
+	if (good < size)
+		memmove(records, records + (size - good),
+			good * sizeof(*records));
+	*lost += cursor->lost - lost_before;
+	return good;
+}

@@ -1,0 +1,126 @@
+/* The ring of records: one producer, any number of lookers-on.
+ *
+ * The producer overwrites the oldest record and never waits. `head`, the count
+ * of published records, is both the publication and the in-progress mark: as
+ * record i-1 stored head = i, a reader knows that slot i may be under
+ * construction. Readers copy first and look at head again afterwards; each has
+ * its own cursor and counts exactly what was overwritten before it came.
+ * Of a ring of C records, C-1 can be read at any time.
+ *
+ * Proof, F/X/P being a record's fence, payload stores and store of head, and
+ * record i being accepted by a reader that first saw head = h > i and then h2:
+ *  - not stale: the load of h reads P(h-1), which X(i) is sequenced before;
+ *  - not overwritten: had a payload load seen a store X(j), j >= i + C, then
+ *    F(j) synchronises with the reader's fence and P(j-1) is visible to the
+ *    load of h2, so h2 >= j >= i + C, and record i is rejected.
+ * test/model/ring_model.py checks it exhaustively under the C11 memory model,
+ * together with each weakening of it.
+ *
+ * A reader never uses h2 as its next bound: that load is relaxed.
+ */
+#ifndef NCS_SHM_RING_H
+#define NCS_SHM_RING_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <string.h>
+
+#include "ncclstat/abi.h"
+#include "shm/atomics.h"
+
+/* The producer's end; private to one thread. */
+struct ncs_ring_producer {
+	struct ncs_ring *ring;
+	struct ncs_record *records;
+	uint64_t position; /* == ring->head */
+	uint64_t mask;     /* capacity - 1 */
+};
+
+/* A reader's place in one ring. Start with {0}. */
+struct ncs_ring_cursor {
+	uint64_t next; /* position of the next record wanted */
+	uint64_t lost; /* records overwritten before they were read */
+};
+
+/* Publishes a record; its position field is filled in. Wait-free: nine
+ * stores. Producer thread only. */
+static inline void ncs_ring_put(struct ncs_ring_producer *producer,
+				struct ncs_record *record)
+{
+	uint64_t *slot =
+		(uint64_t *)&producer->records[producer->position &
+					       producer->mask];
+	uint64_t words[NCS_RECORD_WORDS];
+
+	record->position = (uint32_t)producer->position;
+	memcpy(words, record, sizeof(words));
+	/* ORDER: pairs with ncs_ring_copy() (shm/ring.h): head = position is
+	 * visible to whoever sees a word of this record. */
+	ncs_fence_release();
+	for (unsigned i = 0; i < NCS_RECORD_WORDS; i++)
+		ncs_payload_store(&slot[i], words[i]);
+	/* ORDER: pairs with ncs_ring_available() (shm/ring.h): the record is
+	 * visible before the head that counts it. */
+	ncs_store_release(&producer->ring->head, ++producer->position);
+}
+
+/* How many records wait at the cursor, after moving it past what was
+ * overwritten. `capacity` is the validated one, never read again from the
+ * mapping. */
+static inline uint64_t ncs_ring_available(const struct ncs_ring *ring,
+					  uint64_t capacity,
+					  struct ncs_ring_cursor *cursor)
+{
+	/* ORDER: pairs with ncs_ring_put() (shm/ring.h). */
+	uint64_t head = ncs_load_acquire(&ring->head);
+
+	if (head < cursor->next) /* not a ring of ours: it went backwards */
+		return 0;
+	if (head >= capacity && cursor->next < head - capacity + 1) {
+		cursor->lost += head - capacity + 1 - cursor->next;
+		cursor->next = head - capacity + 1;
+	}
+	return head - cursor->next;
+}
+
+/* Copies up to `count` records, which ncs_ring_available() must have promised,
+ * and moves the cursor past them. Returns how many are good: they stand at the
+ * end of the `count` copied, records[count - returned …]; those before were
+ * overwritten meanwhile and are counted as lost. */
+static inline size_t ncs_ring_copy(const struct ncs_ring *ring,
+				   const struct ncs_record *slots,
+				   uint64_t capacity,
+				   struct ncs_ring_cursor *cursor,
+				   struct ncs_record *records, size_t count)
+{
+	uint64_t head, first, skip = 0;
+
+	for (size_t i = 0; i < count; i++) {
+		const uint64_t *slot =
+			(const uint64_t *)&slots[(cursor->next + i) &
+						 (capacity - 1)];
+		uint64_t words[NCS_RECORD_WORDS];
+
+		for (unsigned k = 0; k < NCS_RECORD_WORDS; k++)
+			words[k] = ncs_payload_load(&slot[k]);
+		memcpy(&records[i], words, sizeof(words));
+	}
+	/* ORDER: pairs with ncs_ring_put() (shm/ring.h): head is looked at
+	 * after all words. */
+	ncs_fence_acquire();
+	head = ncs_load_relaxed(&ring->head);
+	if (head < cursor->next + count) /* not a ring of ours: cut short */
+		return 0;
+	first = head + 1 > capacity ? head + 1 - capacity : 0;
+	if (first > cursor->next) {
+		skip = first - cursor->next;
+		if (skip > count)
+			skip = count;
+	}
+	cursor->lost += skip;
+	cursor->next += count;
+	return count - (size_t)skip;
+}
+
+#endif

@@ -1,0 +1,92 @@
+/* Layout and validation of a segment. Pure; see segment.h. */
+#include "shm/segment.h"
+
+#define ALIGNMENT 4096u
+
+static uint64_t align(uint64_t offset)
+{
+	return (offset + ALIGNMENT - 1) & ~(uint64_t)(ALIGNMENT - 1);
+}
+
+static uint64_t place(struct ncs_table *table, uint64_t offset, uint32_t count,
+		      uint64_t stride)
+{
+	table->offset = offset;
+	table->count = count;
+	table->stride = (uint32_t)stride;
+	return align(offset + (uint64_t)count * stride);
+}
+
+void ncs_segment_lay_out(struct ncs_header *header,
+			 const struct ncs_segment_size *size)
+{
+	uint64_t offset = align(NCS_HEADER_BYTES);
+
+	offset = place(&header->lanes, offset, size->lanes,
+		       sizeof(struct ncs_lane));
+	offset = place(&header->channels, offset, size->channels,
+		       sizeof(struct ncs_channel));
+	offset = place(&header->operations, offset, size->operations,
+		       sizeof(struct ncs_operation));
+	offset = place(&header->histograms, offset, size->histograms,
+		       sizeof(struct ncs_histogram));
+	offset = place(&header->rings, offset, size->lanes,
+		       sizeof(struct ncs_ring) +
+			       (uint64_t)size->ring_records *
+				       sizeof(struct ncs_record));
+	header->ring_records = size->ring_records;
+	header->segment_bytes = offset;
+}
+
+/* No sum or product in here can overflow: count and stride are 32 bits wide
+ * and the offset is bounded by the file first. */
+static bool table_is_good(const struct ncs_table *table, uint32_t max,
+			  uint64_t entry_bytes, uint64_t file_bytes)
+{
+	return table->count > 0 && table->count <= max &&
+	       table->stride >= entry_bytes && table->stride % 8 == 0 &&
+	       table->offset % 8 == 0 && table->offset <= file_bytes &&
+	       (uint64_t)table->count * table->stride <=
+		       file_bytes - table->offset;
+}
+
+const char *ncs_segment_check(const struct ncs_header *header,
+			      uint64_t file_bytes)
+{
+	uint64_t ring_bytes;
+
+	if (header->magic != NCS_MAGIC)
+		return "it does not begin with ncclstat's magic";
+	if (header->byte_order != NCS_BYTE_ORDER)
+		return "its byte order is another";
+	if (header->header_bytes < sizeof(struct ncs_header))
+		return "its header is too short";
+	if (header->record_bytes != sizeof(struct ncs_record))
+		return "its records are not 64 bytes long";
+	if (header->segment_bytes > file_bytes)
+		return "it is shorter than its header says";
+	if (!table_is_good(&header->lanes, NCS_SEGMENT_LANES_MAX,
+			   sizeof(struct ncs_lane), file_bytes))
+		return "its table of lanes is out of bounds";
+	if (!table_is_good(&header->channels, NCS_SEGMENT_CHANNELS_MAX,
+			   sizeof(struct ncs_channel), file_bytes))
+		return "its table of channels is out of bounds";
+	if (!table_is_good(&header->operations, NCS_SEGMENT_OPERATIONS_MAX,
+			   sizeof(struct ncs_operation), file_bytes))
+		return "its table of operations is out of bounds";
+	if (!table_is_good(&header->histograms, NCS_SEGMENT_HISTOGRAMS_MAX,
+			   sizeof(struct ncs_histogram), file_bytes))
+		return "its table of histograms is out of bounds";
+	if (header->ring_records < 2 ||
+	    header->ring_records > NCS_SEGMENT_RING_RECORDS_MAX ||
+	    (header->ring_records & (header->ring_records - 1)))
+		return "its rings are not a power of two long";
+	ring_bytes = sizeof(struct ncs_ring) +
+		     (uint64_t)header->ring_records *
+			     sizeof(struct ncs_record);
+	if (header->rings.count != header->lanes.count ||
+	    !table_is_good(&header->rings, NCS_SEGMENT_LANES_MAX, ring_bytes,
+			   file_bytes))
+		return "its rings are out of bounds";
+	return NULL;
+}

@@ -1,0 +1,61 @@
+/* A seqlock over a block of 64-bit words whose first word is the sequence.
+ *
+ * One writer at a time, any number of readers on a read-only mapping. The
+ * writer never waits; a reader retries a few times and then says so. An odd
+ * sequence means "being written". Should two writers meet in one block (a
+ * caller that breaks NCCL's own rules), its values may mix, but the sequence
+ * ends even, so readers go on.
+ *
+ * H.-J. Boehm, "Can seqlocks get along with programming language memory
+ * models?", MSPC 2012, has the proof for the fences used here.
+ */
+#ifndef NCS_SHM_SEQLOCK_H
+#define NCS_SHM_SEQLOCK_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "shm/atomics.h"
+
+#define NCS_SEQLOCK_TRIES 1000
+
+/* Between begin and end, store the block's words with ncs_payload_store(). */
+static inline void ncs_seqlock_begin(uint64_t *sequence)
+{
+	ncs_store_relaxed(sequence, ncs_load_relaxed(sequence) | 1);
+	/* ORDER: pairs with ncs_seqlock_read() (shm/seqlock.h): who sees a
+	 * word of this update and fences also sees the odd sequence. */
+	ncs_fence_release();
+}
+
+static inline void ncs_seqlock_end(uint64_t *sequence)
+{
+	/* ORDER: pairs with ncs_seqlock_read() (shm/seqlock.h): the words are
+	 * visible before the even sequence is. */
+	ncs_store_release(sequence, (ncs_load_relaxed(sequence) | 1) + 1);
+}
+
+/* Copies `words` words of a block, sequence included, into `copy`. False if no
+ * consistent copy was had: the writer died in mid-write or never rests. The
+ * copy then holds the latest attempt. */
+static inline bool ncs_seqlock_read(uint64_t *copy, const uint64_t *block,
+				    size_t words)
+{
+	for (unsigned tries = 0; tries < NCS_SEQLOCK_TRIES; tries++) {
+		/* ORDER: pairs with ncs_seqlock_end() (shm/seqlock.h). */
+		copy[0] = ncs_load_acquire(&block[0]);
+		for (size_t i = 1; i < words; i++)
+			copy[i] = ncs_payload_load(&block[i]);
+		if (copy[0] & 1)
+			continue;
+		/* ORDER: pairs with ncs_seqlock_begin() (shm/seqlock.h): the
+		 * sequence is looked at after all words. */
+		ncs_fence_acquire();
+		if (ncs_load_relaxed(&block[0]) == copy[0])
+			return true;
+	}
+	return false;
+}
+
+#endif
