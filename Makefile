@@ -1,0 +1,362 @@
+# Builds, tests and installs ncclstat: the whole build is this one file.
+#
+# Sources are found by folder (a folder is a layer, see test/check_layers.sh),
+# so a new .c file needs no line here, and a folder that does not exist yet is
+# an empty list.  Nothing here may write outside $(BUILD) but install and
+# uninstall, and nothing here may use the network but test/setup.sh.
+#
+#   V=1                      show the commands
+#   BUILD=folder             where everything built goes
+#   SANITIZE=address,undefined | thread
+#                            a build of its own, in a folder of its own
+#   WERROR=1                 a warning is an error
+#   CC=clang                 another compiler
+#   DESTDIR= PREFIX= LIBDIR= MANDIR=
+#                            where install puts things
+
+MAKEFLAGS += --no-builtin-rules --no-print-directory
+.DELETE_ON_ERROR:
+.SUFFIXES:
+.SECONDARY:
+
+# --- What is built, and where ----------------------------------------------
+
+comma := ,
+SANITIZE ?=
+ifeq ($(SANITIZE),)
+VARIANT := plain
+BUILD ?= build
+else ifneq ($(findstring thread,$(SANITIZE)),)
+VARIANT := tsan
+BUILD ?= build-tsan
+else
+VARIANT := asan
+BUILD ?= build-asan
+endif
+
+OBJ := $(BUILD)/obj/$(VARIANT)
+# The builds that "make check" makes beside this one.
+ASAN_BUILD := $(BUILD)-asan
+TSAN_BUILD := $(BUILD)-tsan
+
+PREFIX ?= /usr/local
+LIBDIR ?= $(PREFIX)/lib
+MANDIR ?= $(PREFIX)/share/man
+BINDIR := $(PREFIX)/bin
+INCDIR := $(PREFIX)/include/ncclstat
+BASHDIR := $(PREFIX)/share/bash-completion/completions
+
+# The scripts under test/ find what was built, and the compiler, by these.
+export BUILD CC
+
+# --- Tools and flags -------------------------------------------------------
+
+ifeq ($(origin CC),default)
+CC := cc
+endif
+PKG_CONFIG ?= pkg-config
+pkg = $(shell $(PKG_CONFIG) $(1) 2>/dev/null)
+
+CURSES_CFLAGS := $(call pkg,--cflags ncursesw)
+CURSES_LIBS := $(or $(call pkg,--libs ncursesw),-lncursesw -ltinfo)
+JANSSON_CFLAGS := $(call pkg,--cflags jansson)
+JANSSON_LIBS := $(or $(call pkg,--libs jansson),-ljansson)
+LZMA_CFLAGS := $(call pkg,--cflags liblzma)
+LZMA_LIBS := $(or $(call pkg,--libs liblzma),-llzma)
+CMOCKA_CFLAGS := $(call pkg,--cflags cmocka)
+CMOCKA_LIBS := $(or $(call pkg,--libs cmocka),-lcmocka)
+
+CFLAGS ?= -O2 -g
+WARN := -Wall -Wextra -Wshadow -Wstrict-prototypes -Wmissing-prototypes \
+	-Wpointer-arith -Wcast-qual -Wwrite-strings -Wundef -Wformat=2 -Wvla
+ifeq ($(WERROR),1)
+WARN += -Werror
+endif
+
+ALL_CPPFLAGS := -D_GNU_SOURCE -Iinclude -I. $(CPPFLAGS)
+ALL_CFLAGS := -std=c11 $(WARN) -fvisibility=hidden $(CFLAGS)
+ALL_LDFLAGS := $(LDFLAGS)
+
+ifneq ($(SANITIZE),)
+SAN_FLAGS := -fsanitize=$(SANITIZE) -fno-omit-frame-pointer
+ifneq ($(findstring undefined,$(SANITIZE)),)
+SAN_FLAGS += -fno-sanitize-recover=undefined
+endif
+ifeq ($(VARIANT),tsan)
+# TSan does not know fences: the ring then orders each word by itself.
+ALL_CPPFLAGS += -DNCS_TSAN
+endif
+ALL_CFLAGS += $(SAN_FLAGS)
+ALL_LDFLAGS += $(SAN_FLAGS)
+endif
+
+# The plugin is dlopened into a process that is not ours.  Its few thread-local
+# words must not go through __tls_get_addr, which may call malloc.
+PIC_CFLAGS := -fPIC -ftls-model=initial-exec
+PLUGIN_LDFLAGS := -shared -Wl,-z,nodelete -Wl,-z,now \
+	-Wl,--version-script=plugin/plugin.map \
+	-Wl,-soname,libnccl-profiler-ncclstat.so
+ifeq ($(SANITIZE),)
+# A sanitizer's run time is found in the program that loads the plugin.
+PLUGIN_LDFLAGS += -Wl,--no-undefined
+endif
+
+TUI_CFLAGS := $(CURSES_CFLAGS) $(JANSSON_CFLAGS)
+TUI_LIBS := $(CURSES_LIBS) $(JANSSON_LIBS)
+HOST_LIBS := $(LZMA_LIBS) -ldl
+TEST_CFLAGS := $(TUI_CFLAGS) $(LZMA_CFLAGS) $(CMOCKA_CFLAGS) -pthread
+TEST_DEFS = -DNCS_PLUGIN_PATH='"$(PLUGIN)"' -DNCS_CAPTURES='"test/captures"'
+
+# --- Sources ---------------------------------------------------------------
+
+objs = $(patsubst %.c,$(OBJ)/%.o,$(1))
+
+SHM_SRC := $(wildcard shm/*.c)
+# The writer's half is all of shm/ that may go into the training process.
+WRITER_SRC := $(filter shm/writer.c shm/process.c shm/segment.c shm/clock.c,$(SHM_SRC))
+PLUGIN_SRC := $(wildcard plugin/*.c)
+LIB_SRC := $(strip $(filter-out shm/writer.c,$(SHM_SRC)) \
+	$(wildcard analysis/*.c record/*.c))
+TUI_SRC := $(wildcard tui/*.c)
+HOST_SRC := $(wildcard test/host/*.c)
+UNIT_SRC := $(wildcard test/unit/*.c)
+PTEST_SRC := $(wildcard test/plugin/*.c)
+STRESS_SRC := $(wildcard test/stress/*.c)
+BENCH_SRC := $(wildcard test/bench/bench_*.c)
+
+SHM_OBJ := $(call objs,$(SHM_SRC))
+WRITER_OBJ := $(call objs,$(WRITER_SRC))
+LIB_OBJ := $(call objs,$(LIB_SRC))
+TUI_OBJ := $(call objs,$(TUI_SRC))
+TUI_TEST_OBJ := $(filter-out %/main.o,$(TUI_OBJ))
+HOST_OBJ := $(call objs,$(HOST_SRC))
+HOST_TEST_OBJ := $(filter-out %/ncclreplay.o,$(HOST_OBJ))
+PIC_OBJ := $(patsubst %.c,$(OBJ)/pic/%.o,$(PLUGIN_SRC) $(WRITER_SRC))
+
+# In a folder of tests, test_*.c are programs and the rest helps them all.
+programs = $(foreach f,$(1),$(if $(filter test_%,$(notdir $(f))),$(f)))
+helpers = $(call objs,$(filter-out $(call programs,$(1)),$(1)))
+UNIT := $(patsubst %.c,%,$(call programs,$(UNIT_SRC)))
+PTEST := $(patsubst %.c,%,$(call programs,$(PTEST_SRC)))
+STRESS := $(patsubst %.c,%,$(call programs,$(STRESS_SRC)))
+THREADS := $(filter test/plugin/test_threads%,$(PTEST))
+
+BENCH := $(patsubst test/bench/%.c,$(BUILD)/%,$(BENCH_SRC))
+# What a bench compares with: profiler plugins of its own.
+BENCH_SO := $(patsubst test/bench/%_plugin.c,$(BUILD)/bench/libnccl-profiler-%.so,\
+	$(wildcard test/bench/*_plugin.c))
+
+MODEL := $(wildcard test/model/*.py)
+UI := $(wildcard test/ui/*.sh)
+GPU := $(wildcard test/gpu/*.sh)
+STATIC := $(wildcard test/check_*.sh)
+
+PLUGIN := $(BUILD)/libnccl-profiler-ncclstat.so
+LIB := $(BUILD)/libncclstat.a
+MANGEN := $(BUILD)/mangen
+
+# Pages are made only in the plain build; a sanitizer has nothing to say there.
+ifeq ($(VARIANT),plain)
+MAN := $(patsubst man/%,$(BUILD)/man/%,$(wildcard man/*.[1-8]))
+ifneq ($(wildcard man/mangen.c),)
+MAN += $(patsubst man/%.in,$(BUILD)/man/%,$(wildcard man/*.in))
+endif
+endif
+
+PRODUCTS := $(if $(PLUGIN_SRC),$(PLUGIN)) \
+	$(if $(LIB_SRC),$(LIB)) \
+	$(if $(wildcard tui/main.c),$(BUILD)/ncclstat) \
+	$(if $(wildcard test/host/ncclreplay.c),$(BUILD)/ncclreplay)
+in_build = $(addprefix $(BUILD)/,$(1))
+
+# --- Targets ---------------------------------------------------------------
+
+ifeq ($(V),1)
+Q :=
+say = @:
+else
+Q := @
+say = @printf '  %-7s %s\n' $(1) '$(2)'
+endif
+
+.PHONY: all
+all: $(PRODUCTS) $(MAN) ## everything that is installed, and ncclreplay
+
+# Set-up may install what the first lines of this file ask about, so what comes
+# after it is another make.
+JOBS = $(if $(findstring jobserver,$(MAKEFLAGS)),,-j$(shell nproc))
+RUN := sh test/run_tests.sh
+
+.PHONY: demo
+demo: ## install what is missing, build, show it at work
+	@sh test/setup.sh demo
+	@$(MAKE) $(JOBS) all
+	@test/demo.sh
+
+.PHONY: check
+check: ## install what is missing, build, run every test
+	@sh test/setup.sh check
+	@$(MAKE) $(JOBS) build-check
+	@$(MAKE) $(JOBS) build-asan
+	@$(MAKE) $(JOBS) build-tsan
+	@$(RUN) $(call in_build,$(UNIT) $(PTEST) $(STRESS)) $(MODEL) $(UI) \
+		$(patsubst %,$(ASAN_BUILD)/%,$(UNIT) $(PTEST)) \
+		$(patsubst %,$(TSAN_BUILD)/%,$(STRESS) $(THREADS)) \
+		$(STATIC) $(GPU)
+
+.PHONY: check-unit check-plugin check-stress check-ui check-static
+check-unit: $(call in_build,$(UNIT)) ## tests of one module each
+	@$(RUN) $^
+check-plugin: all $(call in_build,$(PTEST)) ## the plugin, loaded as NCCL does
+	@$(RUN) $(call in_build,$(PTEST))
+check-stress: $(call in_build,$(STRESS)) $(MODEL) ## the ring under load; its proof
+	@$(RUN) $^
+check-ui: all ## the program in a terminal
+	@$(RUN) $(UI)
+check-static: all ## layers, headers, memory order, exports, man pages
+	@$(RUN) $(STATIC)
+
+.PHONY: check-asan check-tsan
+check-asan: build-asan ## unit and plugin tests with ASan and UBSan
+	@$(RUN) $(patsubst %,$(ASAN_BUILD)/%,$(UNIT) $(PTEST))
+check-tsan: build-tsan ## stress and thread tests with TSan
+	@$(RUN) $(patsubst %,$(TSAN_BUILD)/%,$(STRESS) $(THREADS))
+
+# Some tests start the programs too, so each build has them all.
+.PHONY: build-check build-asan build-tsan build-tests
+build-tests: all $(call in_build,$(UNIT) $(PTEST) $(STRESS))
+build-check: build-tests
+build-asan:
+	@$(MAKE) $(JOBS) SANITIZE=address$(comma)undefined \
+		BUILD=$(ASAN_BUILD) all $(patsubst %,$(ASAN_BUILD)/%,$(UNIT) $(PTEST))
+build-tsan:
+	@$(MAKE) $(JOBS) SANITIZE=thread \
+		BUILD=$(TSAN_BUILD) all $(patsubst %,$(TSAN_BUILD)/%,$(STRESS) $(THREADS))
+
+# Not part of check: a compiler newer than ours may well find something new,
+# and that should not stop anybody who only wants to know whether it works.
+.PHONY: check-warnings
+check-warnings: ## everything without a warning, by gcc and by clang
+	@$(MAKE) $(JOBS) CC=gcc WERROR=1 BUILD=$(BUILD)-gcc build-tests
+	@$(MAKE) $(JOBS) CC=clang WERROR=1 BUILD=$(BUILD)-clang build-tests
+
+.PHONY: bench
+bench: all $(BENCH) $(BENCH_SO) ## what a callback costs, and the like
+	@set -e; for b in $(BENCH); do echo "# $$b"; "$$b"; done
+
+.PHONY: clean
+clean: ## remove what was built
+	rm -rf -- $(BUILD) $(ASAN_BUILD) $(TSAN_BUILD) \
+		$(BUILD)-gcc $(BUILD)-clang
+
+.PHONY: help
+help: ## this list
+	@sed -n 's/^\([a-z-]*\):.*## \(.*\)/  \1|\2/p' Makefile | \
+		awk -F'|' '{ printf "%-16s %s\n", $$1, $$2 }'
+
+# --- Install ---------------------------------------------------------------
+
+HEADERS := $(wildcard include/ncclstat/*.h)
+TABLES := $(wildcard include/ncclstat/tables/*.h)
+man_dir = $(DESTDIR)$(MANDIR)/man$(subst .,,$(suffix $(1)))
+
+.PHONY: install
+install: all ## plugin, program, library, headers, man pages
+	install -d $(DESTDIR)$(BINDIR) $(DESTDIR)$(LIBDIR) \
+		$(DESTDIR)$(INCDIR)/tables
+	$(if $(wildcard tui/main.c),install -m 755 $(BUILD)/ncclstat $(DESTDIR)$(BINDIR))
+	$(if $(PLUGIN_SRC),install -m 755 $(PLUGIN) $(DESTDIR)$(LIBDIR))
+	$(if $(LIB_SRC),install -m 644 $(LIB) $(DESTDIR)$(LIBDIR))
+	$(if $(HEADERS),install -m 644 $(HEADERS) $(DESTDIR)$(INCDIR))
+	$(if $(TABLES),install -m 644 $(TABLES) $(DESTDIR)$(INCDIR)/tables)
+	@set -e; $(foreach p,$(MAN),install -d $(call man_dir,$(p)); \
+		install -m 644 $(p) $(call man_dir,$(p));) :
+	$(if $(wildcard tui/ncclstat.bash),install -d $(DESTDIR)$(BASHDIR) && \
+		install -m 644 tui/ncclstat.bash $(DESTDIR)$(BASHDIR)/ncclstat)
+
+.PHONY: uninstall
+uninstall: ## remove what install put there
+	rm -f -- $(DESTDIR)$(BINDIR)/ncclstat \
+		$(DESTDIR)$(LIBDIR)/$(notdir $(PLUGIN)) \
+		$(DESTDIR)$(LIBDIR)/$(notdir $(LIB)) \
+		$(DESTDIR)$(BASHDIR)/ncclstat \
+		$(foreach p,$(MAN),$(call man_dir,$(p))/$(notdir $(p)))
+	rm -rf -- $(DESTDIR)$(INCDIR)
+
+# --- Rules -----------------------------------------------------------------
+
+# Objects are made again when the flags change, programs also when a source
+# file comes or goes: neither shows in the age of a file.
+FLAGS := $(OBJ)/flags
+SOURCES := $(OBJ)/sources
+stamp = @mkdir -p $(@D); printf '%s\n' '$(subst ','\'',$(1))' >$@.new; \
+	if cmp -s $@.new $@; then rm -f $@.new; else mv -f $@.new $@; fi
+
+.PHONY: FORCE
+FORCE:
+$(FLAGS): FORCE
+	$(call stamp,$(CC) $(ALL_CPPFLAGS) $(ALL_CFLAGS) $(PIC_CFLAGS) $(TEST_CFLAGS))
+$(SOURCES): FORCE
+	$(call stamp,$(ALL_LDFLAGS) $(PLUGIN_LDFLAGS) $(SHM_SRC) $(PLUGIN_SRC) \
+		$(LIB_SRC) $(TUI_SRC) $(HOST_SRC) $(UNIT_SRC) $(PTEST_SRC) $(STRESS_SRC))
+
+compile = @mkdir -p $(@D); \
+	$(if $(Q),printf '  %-7s %s\n' CC $<;) set $(if $(Q),-e,-ex); \
+	$(CC) $(ALL_CPPFLAGS) $(1) $(ALL_CFLAGS) -MMD -MP -c -o $@ $<
+link = @mkdir -p $(@D); \
+	$(if $(Q),printf '  %-7s %s\n' LINK $@;) set $(if $(Q),-e,-ex); \
+	$(CC) $(ALL_LDFLAGS) -o $@ $(filter %.o %.a,$^) $(1) $(LDLIBS)
+
+$(OBJ)/%.o: %.c $(FLAGS)
+	$(call compile)
+$(OBJ)/tui/%.o: tui/%.c $(FLAGS)
+	$(call compile,$(TUI_CFLAGS))
+$(OBJ)/test/%.o: test/%.c $(FLAGS)
+	$(call compile,$(TEST_CFLAGS) $(TEST_DEFS))
+$(OBJ)/pic/%.o: %.c $(FLAGS)
+	$(call compile,$(PIC_CFLAGS))
+
+$(PLUGIN): $(PIC_OBJ) plugin/plugin.map $(SOURCES)
+	$(call link,$(PLUGIN_LDFLAGS))
+
+$(LIB): $(LIB_OBJ) $(SOURCES)
+	$(call say,AR,$@)
+	$(Q)rm -f $@ && $(AR) rcs $@ $(LIB_OBJ)
+
+$(BUILD)/ncclstat: $(TUI_OBJ) $(LIB) $(SOURCES)
+	$(call link,$(TUI_LIBS) -lm)
+
+$(BUILD)/ncclreplay: $(HOST_OBJ) $(LIB) $(SOURCES)
+	$(call link,$(HOST_LIBS) -lpthread)
+
+$(call in_build,$(UNIT)): $(BUILD)/%: $(OBJ)/%.o $(call helpers,$(UNIT_SRC)) \
+		$(WRITER_OBJ) $(TUI_TEST_OBJ) $(LIB) $(SOURCES)
+	$(call link,$(TUI_LIBS) $(CMOCKA_LIBS) -lm -lpthread)
+
+$(call in_build,$(PTEST)): $(BUILD)/%: $(OBJ)/%.o $(call helpers,$(PTEST_SRC)) \
+		$(HOST_TEST_OBJ) $(LIB) $(SOURCES) | $(PLUGIN)
+	$(call link,$(HOST_LIBS) $(CMOCKA_LIBS) -lm -lpthread)
+
+$(call in_build,$(STRESS)): $(BUILD)/%: $(OBJ)/%.o $(call helpers,$(STRESS_SRC)) \
+		$(SHM_OBJ) $(SOURCES)
+	$(call link,$(CMOCKA_LIBS) -lm -lpthread)
+
+$(BENCH): $(BUILD)/%: $(OBJ)/test/bench/%.o $(HOST_TEST_OBJ) $(WRITER_OBJ) \
+		$(LIB) $(SOURCES)
+	$(call link,$(HOST_LIBS) -lm -lpthread)
+
+# Private: the flags' own file must not be written with these.
+$(OBJ)/test/bench/%_plugin.o: private TEST_CFLAGS += $(PIC_CFLAGS)
+$(BUILD)/bench/libnccl-profiler-%.so: $(OBJ)/test/bench/%_plugin.o
+	$(call link,-shared)
+
+$(MANGEN): $(OBJ)/man/mangen.o
+	$(call link)
+$(BUILD)/man/%: man/%.in $(MANGEN)
+	$(call say,MAN,$@)
+	$(Q)mkdir -p $(@D) && $(MANGEN) $< >$@
+$(BUILD)/man/%: man/%
+	$(call say,MAN,$@)
+	$(Q)mkdir -p $(@D) && cp $< $@
+
+-include $(wildcard $(OBJ)/*/*.d $(OBJ)/*/*/*.d)

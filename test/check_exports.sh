@@ -1,0 +1,62 @@
+#!/bin/sh
+# What the plugin shows to the process that loads it: exactly the tables
+# ncclProfiler_v1 to v7, libc as its only need, all symbols bound when it is
+# loaded (so that none is looked up in a callback), and no unloading (NCCL
+# closes a plugin while its threads may still be in it).
+#
+#   test/check_exports.sh [PLUGIN]
+#
+# It prints what is wrong.  First it builds a library that breaks each rule,
+# to see that this is noticed.
+
+set -eu
+cd "$(dirname "$0")/.."
+
+tmp=$(mktemp -d "${TMPDIR:-/tmp}/ncclstat-exports.XXXXXX")
+trap 'rm -rf "$tmp"' EXIT
+trap 'exit 130' HUP INT TERM
+
+CC=${CC:-cc}
+plugin=${1:-${BUILD:-build}/libnccl-profiler-ncclstat.so}
+
+for v in 1 2 3 4 5 6 7; do
+	echo "ncclProfiler_v$v"
+done >"$tmp/wanted"
+
+# check LIBRARY: what is wrong; silent when all is well.
+check() {
+	nm -D --defined-only "$1" | awk '{ sub(/@.*/, "", $3); print $3 }' |
+		sort >"$tmp/exported"
+	comm -23 "$tmp/wanted" "$tmp/exported" | sed 's/^/not exported: /'
+	comm -13 "$tmp/wanted" "$tmp/exported" | sed 's/^/exported too: /'
+	readelf -dW "$1" >"$tmp/dynamic"
+	sed -n 's/.*(NEEDED).*\[\(.*\)\]/\1/p' "$tmp/dynamic" |
+		grep -v -e '^libc\.so\.6$' -e '^ld-linux' |
+		sed 's/^/needs: /' || :
+	for flag in NODELETE NOW; do
+		grep -q "(FLAGS_1).*$flag" "$tmp/dynamic" || echo "not $flag"
+	done
+}
+
+cat >"$tmp/bad.c" <<'END'
+#include <math.h>
+double extra(double x);
+double extra(double x) { return cos(x); }
+END
+"$CC" -shared -fPIC -Wl,-z,lazy -o "$tmp/bad.so" "$tmp/bad.c" -lm
+check "$tmp/bad.so" >"$tmp/found"
+for want in 'not exported: ncclProfiler_v7' 'exported too: extra' \
+	'needs: libm' 'not NODELETE' 'not NOW'; do
+	if ! grep -q "$want" "$tmp/found"; then
+		echo "self-test: not noticed: $want"
+		exit 1
+	fi
+done
+
+if [ ! -e "$plugin" ]; then
+	echo "$plugin has not been built"
+	exit 1
+fi
+check "$plugin" >"$tmp/found"
+cat "$tmp/found"
+[ ! -s "$tmp/found" ]

@@ -1,0 +1,155 @@
+#!/bin/sh
+# Runs the programs and scripts it is given, one after the other, and counts.
+#
+#   test/run_tests.sh PROGRAM...
+#
+# One line for each: verdict, what it counted, seconds, name.  What a program
+# wrote is shown only when it failed, less what cmocka says of tests that
+# passed.  The last line is always
+# "N passed, N failed", with ", N skipped" when there were any; the status is 1
+# when something failed or when nothing ran.
+#
+# How a program is counted:
+#   cmocka     its own "[  PASSED  ] N test(s)" and the like, summed
+#   a script   each line "ok ..." or "not ok ..."; without any, its status:
+#              0 passed, 77 skipped (its last line says why), else failed
+# A status that is not 0 is a failure whatever was printed: a crash after the
+# last test, a leak, a data race.
+#
+# It must not depend on what is tested, and a test must not depend on the
+# person who runs it: no NCCL or ncclstat settings, no rc file.
+#
+#   TEST_TIMEOUT=120   seconds a program may take
+
+set -eu
+cd "$(dirname "$0")/.."
+
+limit=${TEST_TIMEOUT:-120}
+tmp=$(mktemp -d "${TMPDIR:-/tmp}/ncclstat-test.XXXXXX")
+child=
+trap 'rm -rf "$tmp"' EXIT
+trap '[ -z "$child" ] || kill "$child" 2>/dev/null; exit 130' HUP INT TERM
+
+for v in $(env | sed -n 's/^\(NCCL[A-Za-z0-9_]*\)=.*/\1/p'); do
+	unset "$v"
+done
+# A test that calls make is no part of the make that called us.
+unset MAKEFLAGS MFLAGS MAKELEVEL MAKEOVERRIDES 2>/dev/null || :
+mkdir "$tmp/home"
+export HOME="$tmp/home" XDG_CONFIG_HOME="$tmp/home/.config"
+export CMOCKA_MESSAGE_OUTPUT=stdout
+export UBSAN_OPTIONS="${UBSAN_OPTIONS:-print_stacktrace=1}"
+
+passed=0
+failed=0
+skipped=0
+failures=
+
+now_ms() {
+	echo $(($(date +%s%N) / 1000000))
+}
+
+# limited COMMAND...: into $tmp/out, and the status is the command's, 124 or 137
+# when its time was up.  In the background, so that an interrupt is heard at
+# once; a shell has those ignore interrupts, which no test should find.
+limited() {
+	env --default-signal=INT,QUIT timeout -k 5 "$limit" "$@" \
+		>"$tmp/out" 2>&1 </dev/null &
+	child=$!
+	status=0
+	wait "$child" 2>/dev/null || status=$?
+	child=
+	return "$status"
+}
+
+# run PROGRAM: likewise.
+run() {
+	case $1 in
+	*.py) set -- python3 "$1" ;;
+	*.sh) [ -x "$1" ] || set -- sh "$1" ;;
+	esac
+	status=0
+	limited "$@" || status=$?
+	# TSan wants its addresses to itself, and some kernels randomize too far.
+	if [ "$status" -ne 0 ] &&
+	   grep -q 'ThreadSanitizer: unexpected memory mapping' "$tmp/out" &&
+	   setarch -R true 2>/dev/null; then
+		status=0
+		limited setarch -R "$@" || status=$?
+	fi
+	return "$status"
+}
+
+# count: "PASSED FAILED SKIPPED COUNTED" of $tmp/out; COUNTED is 0 when the
+# program said nothing that can be counted.
+count() {
+	awk '
+	/^\[  PASSED  \] [0-9]+ test\(s\)/ { p += $4; n++; next }
+	/^\[  FAILED  \] [0-9]+ test\(s\)/ { f += $4; n++; next }
+	/^\[  SKIPPED \] [0-9]+ test\(s\)/ { s += $4; n++; next }
+	/^ok .*# *[Ss][Kk][Ii][Pp]/ { s++; n++; next }
+	/^ok( |$)/ { p++; n++; next }
+	/^not ok( |$)/ { f++; n++ }
+	END { print p + 0, f + 0, s + 0, n + 0 }
+	' "$tmp/out"
+}
+
+# show: $tmp/out, without the two lines of each test that passed in silence.
+show() {
+	awk '
+	/^\[       OK \] / && held != "" { held = ""; next }
+	held != "" { print "    | " held; held = "" }
+	/^\[ RUN      \] / { held = $0; next }
+	{ print "    | " $0 }
+	END { if (held != "") print "    | " held }
+	' "$tmp/out"
+}
+
+for program in "$@"; do
+	start=$(now_ms)
+	status=0
+	run "$program" || status=$?
+	ms=$(($(now_ms) - start))
+
+	count >"$tmp/count"
+	read -r p f s counted <"$tmp/count"
+	why=
+	case $status in
+	0)
+		[ "$counted" -gt 0 ] || p=1
+		;;
+	77)
+		s=$((s + 1))
+		why=": $(tail -n 1 "$tmp/out" | grep . || echo 'says not why')"
+		;;
+	124 | 137)
+		f=$((f + 1))
+		why=": not done after $limit s"
+		;;
+	*)
+		[ "$f" -gt 0 ] || { f=1; why=": exit status $status"; }
+		[ "$status" -le 128 ] || why=": signal $((status - 128))"
+		;;
+	esac
+
+	verdict=pass
+	[ "$p" -gt 0 ] || verdict=skip
+	[ "$f" -eq 0 ] || verdict=FAIL
+	printf '%s %4d %7d.%02d s  %s%s\n' "$verdict" $((p + f + s)) \
+		$((ms / 1000)) $((ms % 1000 / 10)) "$program" "$why"
+	if [ "$f" -gt 0 ]; then
+		show
+		failures="$failures $program"
+	fi
+	passed=$((passed + p))
+	failed=$((failed + f))
+	skipped=$((skipped + s))
+done
+
+[ -z "$failures" ] || printf 'failed:%s\n' "$failures"
+if [ "$skipped" -gt 0 ]; then
+	echo "$passed passed, $failed failed, $skipped skipped"
+else
+	echo "$passed passed, $failed failed"
+fi
+[ "$failed" -eq 0 ] && [ $((passed + failed)) -gt 0 ]

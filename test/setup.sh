@@ -1,0 +1,142 @@
+#!/bin/sh
+# Installs what a build, a demo or the tests need and this machine lacks.
+#
+#   test/setup.sh demo|check
+#
+# It asks for things, not for packages (does the compiler link, does
+# pkg-config know the library), so it is right on every system, and it is
+# quick and silent, without the network, when everything is there.  What is
+# missing it installs by apt-get: as root, or through sudo.  Where it cannot,
+# it says what is missing and what to type.  It must not change anything else.
+
+set -eu
+
+what=${1:-check}
+case $what in
+demo | check) ;;
+*)
+	echo "usage: test/setup.sh demo|check" >&2
+	exit 2
+	;;
+esac
+
+tmp=$(mktemp -d "${TMPDIR:-/tmp}/ncclstat-setup.XXXXXX")
+trap 'rm -rf "$tmp"' EXIT
+trap 'exit 130' HUP INT TERM
+
+CC=${CC:-cc}
+PKG_CONFIG=${PKG_CONFIG:-pkg-config}
+missing=
+packages=
+
+# want NAME PACKAGE... -- COMMAND...: COMMAND succeeds when NAME is there.
+want() {
+	name=$1
+	shift
+	debs=
+	while [ "$1" != -- ]; do
+		debs="$debs $1"
+		shift
+	done
+	shift
+	if ! "$@" >/dev/null 2>&1; then
+		missing="$missing  $name (Debian, Ubuntu:$debs)
+"
+		packages="$packages$debs"
+	fi
+}
+
+have() {
+	command -v "$1"
+}
+
+# links LANGUAGE COMPILER FLAG...: an empty program compiles and links.
+links() {
+	lang=$1
+	shift
+	echo '#include <stdio.h>
+int main(void) { return 0; }' | "$@" -x "$lang" - -o "$tmp/out"
+}
+
+probe() {
+	missing=
+	packages=
+	want 'a C compiler' gcc libc6-dev -- links c "$CC"
+	want 'make' make -- have make
+	want 'pkg-config' pkg-config -- have "$PKG_CONFIG"
+	want 'ncurses (wide)' libncurses-dev -- "$PKG_CONFIG" --exists ncursesw
+	want 'jansson' libjansson-dev -- "$PKG_CONFIG" --exists jansson
+	want 'liblzma' liblzma-dev -- "$PKG_CONFIG" --exists liblzma
+	want 'tmux' tmux -- have tmux
+	[ "$what" = demo ] || probe_for_tests
+	# shellcheck disable=SC2086 # a list of words
+	packages=$(printf '%s\n' $packages | sort -u | tr '\n' ' ')
+	packages=${packages% }
+}
+
+probe_for_tests() {
+	want 'a C++ compiler' g++ -- links c++ c++
+	want 'cmocka' libcmocka-dev -- "$PKG_CONFIG" --exists cmocka
+	want 'ASan and UBSan' gcc -- \
+		links c "$CC" -fsanitize=address,undefined
+	want 'TSan' gcc -- links c "$CC" -fsanitize=thread
+	want 'nm and readelf' binutils -- have readelf
+	want 'clang' clang -- have clang
+	want 'python3' python3 -- have python3
+	want 'mandoc' mandoc -- have mandoc
+	want 'valgrind' valgrind libc6-dbg -- have valgrind
+	want 'xz' xz-utils -- have xz
+}
+
+complain() {
+	echo "ncclstat: this machine lacks" >&2
+	printf '%s' "$missing" >&2
+}
+
+probe
+[ -n "$missing" ] || exit 0
+
+if ! command -v apt-get >/dev/null 2>&1; then
+	complain
+	echo "Install these, then run make again." >&2
+	exit 1
+fi
+
+as_root=
+if [ "$(id -u)" -ne 0 ]; then
+	# Without a terminal sudo may not ask for a password.
+	if command -v sudo >/dev/null 2>&1 &&
+	   { sudo -n true 2>/dev/null || [ -t 0 ]; }; then
+		as_root=sudo
+	else
+		complain
+		echo "Install these, then run make again:" >&2
+		echo "  sudo apt-get update" >&2
+		echo "  sudo apt-get install --no-install-recommends $packages" >&2
+		exit 1
+	fi
+fi
+
+# Another apt may be at work on a machine that has just started.
+apt() {
+	$as_root env DEBIAN_FRONTEND=noninteractive NEEDRESTART_SUSPEND=1 \
+		apt-get -q -o DPkg::Lock::Timeout=300 "$@" >>"$tmp/log" 2>&1
+}
+
+echo "Installing by apt-get: $packages"
+# One source out of reach does not matter if the packages are to be had.
+apt update || :
+# shellcheck disable=SC2086 # a list of words
+if ! apt install -y --no-install-recommends $packages; then
+	tail -n 20 "$tmp/log" >&2
+fi
+
+probe
+if [ -n "$missing" ]; then
+	complain
+	echo "and apt-get could not install it. Try by hand:" >&2
+	echo "  ${as_root:+$as_root }apt-get update" >&2
+	echo "  ${as_root:+$as_root }apt-get install" \
+		"--no-install-recommends $packages" >&2
+	exit 1
+fi
