@@ -10,6 +10,7 @@
 #include "plugin/process.h"
 #include "plugin/proxy.h"
 #include "plugin/span.h"
+#include "plugin/step.h"
 #include "shm/seqlock.h"
 
 /* The API version that brought each event type. */
@@ -151,6 +152,7 @@ static void start_kernel(struct ncs_comm *comm, struct ncs_lane_state *lane,
 		return;
 	ncs_decode_kernel(api_version, body, &span->record.channel,
 			  &span->gpu_start_ns);
+	span->record.function = NCS_FUNCTION_OTHER;
 	if (!op)
 		return;
 	span->operation_handle = parent;
@@ -168,12 +170,15 @@ static void start_phase(struct ncs_comm *comm, struct ncs_lane_state *lane,
 
 	if (handle.kind == NCS_HANDLE_SPAN && handle.comm == comm->index)
 		kernel = ncs_span_find(comm, &handle);
+	if (kernel && kernel->record.event != NCS_EVENT_KERNEL_CH)
+		kernel = NULL;
 	if (!kernel && handle.kind != NCS_HANDLE_UNTRACKED)
 		ncs_lane_lose(lane, NCS_LOSS_ORPHAN);
 	if (!span)
 		return;
 	ncs_decode_phase(body, &span->record.channel, &span->record.delta[0],
 			 &span->gpu_start_ns);
+	span->record.function = NCS_FUNCTION_OTHER;
 	if (kernel) {
 		span->record.operation = kernel->record.operation;
 		span->record.function = kernel->record.function;
@@ -194,9 +199,11 @@ static void start_net(struct ncs_comm *comm, struct ncs_lane_state *lane,
 	if (!span)
 		return;
 	ncs_decode_net(body, &span->record.number, &span->record.value);
+	span->record.function = NCS_FUNCTION_OTHER;
 	if (op) {
-		span->record.channel = op->channel;
-		span->record.peer = op->peer;
+		span->record.function = op->record.function;
+		span->record.channel = op->record.channel;
+		span->record.peer = op->record.peer;
 		span->record.operation = (uint32_t)op->operation;
 		span->record.flags = op->send ? NCS_RECORD_SEND : 0;
 	}
@@ -231,13 +238,13 @@ static uint64_t start_span(unsigned api_version, struct ncs_comm *comm,
 	return handle;
 }
 
-static uint64_t start_step(const void *context, uint64_t parent,
-			   const struct nccl_proxy_step *facts, uint64_t now)
+/* A step whose proxy operation is not one of ours that is under way. */
+static uint64_t start_stray_step(const void *context, uint64_t parent,
+				 uint64_t now)
 {
 	struct ncs_handle handle = ncs_handle_decode(parent);
 	struct ncs_comm *comm = parent ? ncs_comm_of_handle(&handle) : NULL;
 	struct ncs_lane_state *lane;
-	struct ncs_proxy_op *op;
 
 	/* The context may be another process's even where the operation is
 	 * not: only the parent counts. */
@@ -251,15 +258,28 @@ static uint64_t start_step(const void *context, uint64_t parent,
 		return 0;
 	lane = ncs_lane_enter(comm, now);
 	ncs_lane_count_event(lane, NCS_EVENT_PROXY_STEP);
-	op = handle.kind == NCS_HANDLE_PROXY_OP ?
-		     ncs_proxy_op_find(comm, &handle) :
-		     NULL;
-	if (op)
-		return ncs_step_start(comm, lane, op, facts->step, now);
 	ncs_lane_lose(lane, handle.kind == NCS_HANDLE_UNTRACKED ?
 				    NCS_LOSS_POOL_FULL :
 				    NCS_LOSS_ORPHAN);
 	return ncs_handle_encode(NCS_HANDLE_UNTRACKED, comm->index, 0, 0, 0);
+}
+
+static uint64_t start_step(const void *context, uint64_t parent,
+			   const struct nccl_proxy_step *facts)
+{
+	struct ncs_handle handle = ncs_handle_decode(parent);
+	struct ncs_comm *comm = &ncs_process_state.comms[handle.comm];
+	struct ncs_proxy_op *op = NULL;
+	struct ncs_lane_state *lane;
+	uint64_t now = ncs_now();
+
+	if (handle.kind == NCS_HANDLE_PROXY_OP && ncs_comm_is_live(comm))
+		op = ncs_proxy_op_find(comm, &handle);
+	if (__builtin_expect(!op, 0))
+		return start_stray_step(context, parent, now);
+	lane = ncs_lane_enter(comm, now);
+	ncs_lane_count_event(lane, NCS_EVENT_PROXY_STEP);
+	return ncs_step_start(comm, lane, op, facts->step, now);
 }
 
 static uint64_t start_proxy_op(const void *context, uint64_t parent,
@@ -279,18 +299,16 @@ static uint64_t start_proxy_op(const void *context, uint64_t parent,
 	return ncs_proxy_op_start(comm, lane, parent, facts, now);
 }
 
-uint64_t ncs_start_event(unsigned api_version, const void *context,
-			 uint64_t type, const void *parent_pointer, int rank,
-			 const void *body)
+/* Apart, so that the run of a step's callback stays short. */
+__attribute__((noinline)) static uint64_t
+start_other(unsigned api_version, const void *context, uint64_t type,
+	    uint64_t parent, int rank, const void *body)
 {
-	uint64_t parent = (uint64_t)(uintptr_t)parent_pointer;
 	uint64_t now = ncs_now();
 	enum ncs_event event;
 	struct ncs_comm *comm;
 	struct ncs_lane_state *lane;
 
-	if (type == 1u << NCS_EVENT_PROXY_STEP)
-		return start_step(context, parent, body, now);
 	if (type == 1u << NCS_EVENT_PROXY_OP)
 		return start_proxy_op(context, parent, body, now);
 	comm = ncs_comm_of_context(context);
@@ -317,6 +335,17 @@ uint64_t ncs_start_event(unsigned api_version, const void *context,
 	return start_span(api_version, comm, lane, event, parent, body, now);
 }
 
+uint64_t ncs_start_event(unsigned api_version, const void *context,
+			 uint64_t type, const void *parent_pointer, int rank,
+			 const void *body)
+{
+	uint64_t parent = (uint64_t)(uintptr_t)parent_pointer;
+
+	if (__builtin_expect(type == 1u << NCS_EVENT_PROXY_STEP, 1))
+		return start_step(context, parent, body);
+	return start_other(api_version, context, type, parent, rank, body);
+}
+
 /* --- stop ------------------------------------------------------------------------ */
 
 /* False if the handle is stale. */
@@ -326,16 +355,9 @@ static bool stop(struct ncs_comm *comm, struct ncs_lane_state *lane,
 	struct ncs_proxy_op *proxy_op;
 	struct ncs_lane_state *owner;
 	struct ncs_span *span;
-	struct ncs_step *step;
 	struct ncs_op *op;
 
 	switch ((int)handle->kind) {
-	case NCS_HANDLE_STEP:
-		proxy_op = ncs_step_find(comm, handle, &step);
-		if (!proxy_op)
-			return false;
-		ncs_step_stop(comm, lane, proxy_op, step, now);
-		return true;
 	case NCS_HANDLE_PROXY_OP:
 		proxy_op = ncs_proxy_op_find(comm, handle);
 		if (!proxy_op)
@@ -367,7 +389,8 @@ static bool stop(struct ncs_comm *comm, struct ncs_lane_state *lane,
 
 /* The communicator of a handle that is to be followed; NULL: it has been seen
  * to. */
-static struct ncs_comm *comm_of(const struct ncs_handle *handle, uint64_t now)
+__attribute__((noinline)) static struct ncs_comm *
+comm_of(const struct ncs_handle *handle, uint64_t now)
 {
 	struct ncs_comm *comm = handle->kind != NCS_HANDLE_NONE ?
 					ncs_comm_of_handle(handle) :
@@ -385,9 +408,20 @@ static struct ncs_comm *comm_of(const struct ncs_handle *handle, uint64_t now)
 	return comm;
 }
 
-void ncs_stop_event(const void *pointer)
+/* The step of a handle if it is one of ours that is under way; else NULL. */
+static inline struct ncs_proxy_op *find_step(const struct ncs_handle *handle,
+					     struct ncs_comm **comm,
+					     struct ncs_step **step)
 {
-	uint64_t value = (uint64_t)(uintptr_t)pointer, now = ncs_now();
+	*comm = &ncs_process_state.comms[handle->comm];
+	return handle->kind == NCS_HANDLE_STEP && ncs_comm_is_live(*comm) ?
+		       ncs_step_find(*comm, handle, step) :
+		       NULL;
+}
+
+/* Apart, so that the run of a step's callback stays short. */
+__attribute__((noinline)) static void stop_other(uint64_t value, uint64_t now)
+{
 	struct ncs_handle handle = ncs_handle_decode(value);
 	struct ncs_comm *comm = comm_of(&handle, now);
 	struct ncs_lane_state *lane;
@@ -399,26 +433,44 @@ void ncs_stop_event(const void *pointer)
 		ncs_lane_lose(lane, NCS_LOSS_STALE);
 }
 
+void ncs_stop_event(const void *pointer)
+{
+	uint64_t value = (uint64_t)(uintptr_t)pointer, now = ncs_now();
+	struct ncs_handle handle = ncs_handle_decode(value);
+	struct ncs_step *step;
+	struct ncs_comm *comm;
+	struct ncs_proxy_op *op = find_step(&handle, &comm, &step);
+
+	if (__builtin_expect(op != NULL, 1)) {
+		ncs_step_stop(comm, ncs_lane_enter(comm, now), op, step, now);
+		return;
+	}
+	stop_other(value, now);
+}
+
 /* --- states ---------------------------------------------------------------------- */
 
-static bool record_step(unsigned api_version, struct ncs_comm *comm,
-			const struct ncs_handle *handle, unsigned state,
-			const void *args, uint64_t now)
+/* A step's state: what most callbacks are. */
+static void record_step(unsigned api_version, struct ncs_comm *comm,
+			struct ncs_proxy_op *op, struct ncs_step *step,
+			unsigned state, const void *args)
 {
 	const union nccl_state_args_v4 *sizes = args;
-	struct ncs_step *step;
-	struct ncs_proxy_op *op = ncs_step_find(comm, handle, &step);
-	uint64_t bytes;
+	struct ncs_step_transition transition = ncs_step_transition(state);
+	uint64_t bytes, now;
 
-	if (!op)
-		return false;
+	/* NCCL repeats SendPeerWait at every poll: the first one counts, and
+	 * the others need not even be timed. */
+	if (step->state == transition.entered)
+		return;
+	now = ncs_now();
+	ncs_lane_enter(comm, now);
 	if (args && api_version >= 4) {
 		bytes = sizes->proxy_step.transferred_bytes;
-		ncs_step_state(comm, op, step, state, &bytes, now);
+		ncs_step_enter(op, step, transition, &bytes, now);
 	} else {
-		ncs_step_state(comm, op, step, state, NULL, now);
+		ncs_step_enter(op, step, transition, NULL, now);
 	}
-	return true;
 }
 
 static bool record_proxy_op(unsigned api_version, struct ncs_comm *comm,
@@ -433,9 +485,9 @@ static bool record_proxy_op(unsigned api_version, struct ncs_comm *comm,
 		return false;
 	if (args && api_version < 4) {
 		bytes = sizes->proxy_op.transferred_bytes;
-		ncs_proxy_op_state(comm, op, state, &bytes, now);
+		ncs_proxy_op_state(op, state, &bytes, now);
 	} else {
-		ncs_proxy_op_state(comm, op, state, NULL, now);
+		ncs_proxy_op_state(op, state, NULL, now);
 	}
 	return true;
 }
@@ -462,7 +514,7 @@ static bool record_span(struct ncs_comm *comm, const struct ncs_handle *handle,
 	const union nccl_state_args_v4 *timer = args;
 	struct ncs_span *span = ncs_span_find(comm, handle);
 
-	if (!span)
+	if (!span || span->record.event != states[state].event)
 		return false;
 	switch (state) {
 	case NCCL_STATE_KERNEL_CH_STOP:
@@ -482,16 +534,26 @@ static bool record_span(struct ncs_comm *comm, const struct ncs_handle *handle,
 	return true;
 }
 
-void ncs_record_state(unsigned api_version, const void *pointer, unsigned state,
-		      const void *args)
+/* True if a state of this number is one of a step, in this API version. */
+static inline bool is_step_state(unsigned api_version, unsigned state)
+{
+	return state < STATE_COUNT && states[state].api <= api_version &&
+	       states[state].event == NCS_EVENT_PROXY_STEP;
+}
+
+/* Apart, so that the run of a step's callback stays short. */
+__attribute__((noinline)) static void record_other(unsigned api_version,
+						   uint64_t value,
+						   unsigned state,
+						   const void *args)
 {
 	uint64_t now = ncs_now();
-	struct ncs_handle handle =
-		ncs_handle_decode((uint64_t)(uintptr_t)pointer);
-	struct ncs_comm *comm = comm_of(&handle, now);
+	struct ncs_handle decoded = ncs_handle_decode(value);
+	const struct ncs_handle *handle = &decoded;
+	struct ncs_comm *comm = comm_of(handle, now);
 	struct ncs_lane_state *lane;
 	unsigned event;
-	bool good;
+	bool good = false;
 
 	if (!comm)
 		return;
@@ -501,20 +563,31 @@ void ncs_record_state(unsigned api_version, const void *pointer, unsigned state,
 		return;
 	}
 	event = states[state].event;
-	if (event == NCS_EVENT_PROXY_STEP)
-		good = handle.kind == NCS_HANDLE_STEP &&
-		       record_step(api_version, comm, &handle, state, args,
-				   now);
-	else if (event == NCS_EVENT_PROXY_OP)
-		good = handle.kind == NCS_HANDLE_PROXY_OP &&
-		       record_proxy_op(api_version, comm, &handle, state, args,
+	if (handle->kind == NCS_HANDLE_PROXY_OP)
+		good = event == NCS_EVENT_PROXY_OP &&
+		       record_proxy_op(api_version, comm, handle, state, args,
 				       now);
-	else if (event == NCS_EVENT_PROXY_CTRL)
-		good = handle.kind == NCS_HANDLE_CTRL &&
-		       record_ctrl(comm, &handle, state, args, now);
-	else
-		good = handle.kind == NCS_HANDLE_SPAN &&
-		       record_span(comm, &handle, state, args, now);
+	else if (handle->kind == NCS_HANDLE_CTRL)
+		good = event == NCS_EVENT_PROXY_CTRL &&
+		       record_ctrl(comm, handle, state, args, now);
+	else if (handle->kind == NCS_HANDLE_SPAN)
+		good = record_span(comm, handle, state, args, now);
 	if (!good)
 		ncs_lane_lose(lane, NCS_LOSS_STALE);
+}
+
+void ncs_record_state(unsigned api_version, const void *pointer, unsigned state,
+		      const void *args)
+{
+	struct ncs_handle handle =
+		ncs_handle_decode((uint64_t)(uintptr_t)pointer);
+	struct ncs_step *step;
+	struct ncs_comm *comm;
+	struct ncs_proxy_op *op = find_step(&handle, &comm, &step);
+
+	if (__builtin_expect(op && is_step_state(api_version, state), 1))
+		record_step(api_version, comm, op, step, state, args);
+	else
+		record_other(api_version, (uint64_t)(uintptr_t)pointer, state,
+			     args);
 }

@@ -66,42 +66,47 @@ struct ncs_op {
 	int32_t peer;
 };
 
+/* One transfer; a cache line. What its record shares with that of its proxy
+ * operation is there. */
 struct ncs_step {
-	uint64_t tag;
+	_Alignas(NCS_CACHE_LINE) uint64_t tag;
+	uint64_t state; /* enum ncs_channel_state */
+	uint64_t number;
 	uint64_t start;
-	uint64_t delta[2];
 	uint64_t bytes;
-	uint32_t number;
-	uint8_t state; /* enum ncs_channel_state */
+	uint64_t delta[2];
+	uint64_t missing_stop; /* the flag in its place in its word, or 0 */
 };
+
+struct ncs_channel_queue;
 
 struct ncs_proxy_op {
 	uint64_t tag;
-	uint64_t operation_handle; /* 0: none */
-	uint64_t operation;        /* its number, 0: none */
-	uint64_t start;
-	uint64_t in_progress;
-	uint64_t first_step;
-	uint64_t bytes;
-	uint64_t steps_done;
-	uint64_t cumulative_bytes; /* API 1-3: the latest sample */
-	uint32_t nsteps;
-	uint32_t oldest; /* number of the oldest unfinished step */
-	int32_t peer;
-	uint16_t channel_index; /* in the channel table, NCS_NONE: no room */
-	uint16_t next;          /* younger proxy operation of the channel */
+	uint32_t oldest;	/* number of the oldest unfinished step */
+	uint16_t next;		/* younger proxy operation of the channel */
 	uint16_t previous;
-	uint8_t channel;
-	uint8_t send;
-	uint8_t function;
-	uint8_t live_steps; /* bit n: steps[n] is under way */
+	uint8_t live_steps;	/* bit n: steps[n] is under way */
 	uint8_t has_sample;
 	uint8_t size_known;
+	uint8_t send;
+	uint32_t nsteps;
+	struct ncs_channel_queue *queue; /* NULL: no room in the table */
+	uint64_t bytes;
+	uint64_t steps_done;
+	uint64_t operation_handle; /* 0: none */
+	uint64_t operation;	   /* its number, 0: none */
+	uint64_t in_progress;
+	uint64_t first_step;
+	uint64_t cumulative_bytes; /* API 1-3: the latest sample */
+	struct ncs_record record;  /* becomes the record; start is set */
+	uint64_t step_words[2];	   /* words 1 and 2 of its steps' records */
 	struct ncs_step steps[NCS_STEP_MAX];
 };
 
 /* Proxy operations of a channel, oldest first. */
 struct ncs_channel_queue {
+	struct ncs_channel *channel;
+	struct ncs_proxy_op *head; /* the oldest with a step under way */
 	uint16_t first;
 	uint16_t last;
 };
@@ -146,8 +151,9 @@ struct ncs_comm {
 	/* Index in the histogram table plus 1; 0: none yet. */
 	uint64_t histogram_of[NCS_FUNCTION_MAX][NCS_TIMING_COUNT];
 	struct ncs_lane_state lanes[NCS_LANE_MAX];
-	/* By thread index: lane index + 1; 0: not claimed yet. */
-	uint8_t lane_of_thread[NCS_THREAD_MAX];
+	/* By thread index (lane.h); NULL: not claimed yet. The last one is for
+	 * all threads that are not told apart. */
+	struct ncs_lane_state *lane_of_thread[NCS_THREAD_MAX + 2];
 	struct ncs_writer writer;
 	void *private_memory;
 	uint64_t finished_order; /* the lower, the earlier finalized */

@@ -1,6 +1,7 @@
 /* Reading NCCLSTAT_* variables. No output, no state: the caller logs. */
 #include "plugin/config.h"
 
+#include <ctype.h>
 #include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -47,23 +48,27 @@ static bool parse_timing(const char *text, enum ncs_kernel_timing *timing)
 static bool parse_bytes(const char *text, uint64_t *bytes)
 {
 	static const char suffixes[] = "KMG";
+	unsigned long long number;
 	const char *suffix;
 	unsigned shift = 0;
 	char *end;
 
+	/* strtoull() takes spaces and signs, and -1 for a large number. */
+	if (text[0] < '0' || text[0] > '9')
+		return false;
 	errno = 0;
-	*bytes = strtoull(text, &end, 10);
-	if (errno || end == text || text[0] == '-')
+	number = strtoull(text, &end, 10);
+	if (errno)
 		return false;
 	if (*end) {
-		suffix = strchr(suffixes, *end & ~0x20);
+		suffix = strchr(suffixes, toupper((unsigned char)*end));
 		if (!suffix || end[1])
 			return false;
 		shift = 10 * (unsigned)(suffix - suffixes + 1);
 	}
-	if (*bytes > UINT64_MAX >> shift)
+	if (number > UINT64_MAX >> shift)
 		return false;
-	*bytes <<= shift;
+	*bytes = (uint64_t)number << shift;
 	return true;
 }
 

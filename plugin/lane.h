@@ -9,12 +9,31 @@
 #define NCS_PLUGIN_LANE_H
 
 #include <stdint.h>
+#include <string.h>
 
 #include "plugin/comm.h"
+#include "shm/seqlock.h"
+
+/* From 1 in order of appearance; 0: has not called yet; NCS_THREAD_MAX + 1:
+ * came too late to be told apart. */
+extern __thread uint32_t ncs_thread_index
+	__attribute__((visibility("hidden"), tls_model("initial-exec")));
+
+/* Finds the thread's index, and claims a lane. */
+struct ncs_lane_state *ncs_lane_claim(struct ncs_comm *comm);
 
 /* The lane of the calling thread, claimed at first use; the shared one where
  * all are taken. Notes the time of the call. */
-struct ncs_lane_state *ncs_lane_enter(struct ncs_comm *comm, uint64_t now);
+static inline struct ncs_lane_state *ncs_lane_enter(struct ncs_comm *comm,
+						    uint64_t now)
+{
+	struct ncs_lane_state *lane = comm->lane_of_thread[ncs_thread_index];
+
+	if (__builtin_expect(!lane, 0))
+		lane = ncs_lane_claim(comm);
+	ncs_store_relaxed(&lane->published->last_call, now);
+	return lane;
+}
 
 /* In a forked child: its only thread starts anew. */
 void ncs_lane_forget_threads(void);
@@ -42,15 +61,47 @@ static inline void ncs_lane_count_event(struct ncs_lane_state *lane,
 	ncs_lane_add(lane, &lane->published->events[event], 1);
 }
 
-/* Publishes a record in the lane's ring. */
-void ncs_lane_publish(struct ncs_lane_state *lane, struct ncs_record *record);
+/* Publishes a record in the shared lane's ring. */
+void ncs_lane_publish_shared(struct ncs_lane_state *lane,
+			     const uint64_t words[NCS_RECORD_WORDS]);
+
+/* Publishes a record, given as its words, in the lane's ring. */
+static inline void ncs_lane_publish_words(struct ncs_lane_state *lane,
+					  const uint64_t words[NCS_RECORD_WORDS])
+{
+	if (__builtin_expect(lane->shared, 0))
+		ncs_lane_publish_shared(lane, words);
+	else
+		ncs_ring_put_words(&lane->ring, words);
+}
+
+static inline void ncs_lane_publish(struct ncs_lane_state *lane,
+				    const struct ncs_record *record)
+{
+	uint64_t words[NCS_RECORD_WORDS];
+
+	memcpy(words, record, sizeof(words));
+	ncs_lane_publish_words(lane, words);
+}
 
 /* Between begin and end, change the function's counters with
  * ncs_lane_function_add(). */
-struct ncs_function *ncs_lane_function_begin(struct ncs_lane_state *lane,
-					     unsigned function);
-void ncs_lane_function_end(struct ncs_lane_state *lane,
-			   struct ncs_function *function);
+static inline struct ncs_function *
+ncs_lane_function_begin(struct ncs_lane_state *lane, unsigned function)
+{
+	struct ncs_function *entry = &lane->published->functions[function];
+
+	if (!lane->shared)
+		ncs_seqlock_begin(&entry->sequence);
+	return entry;
+}
+
+static inline void ncs_lane_function_end(struct ncs_lane_state *lane,
+					 struct ncs_function *function)
+{
+	if (!lane->shared)
+		ncs_seqlock_end(&function->sequence);
+}
 
 static inline void ncs_lane_function_add(struct ncs_lane_state *lane,
 					 uint64_t *counter, uint64_t addend)

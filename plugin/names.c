@@ -1,10 +1,9 @@
-/* Lookups of names, by content: a pointer may be reused for another string
- * when NCCL is unloaded and loaded again. Tables are short and the strings
- * differ early, so a scan is cheaper than a hash. */
+/* Lookups of names; see names.h. Called by callbacks. */
 #include "plugin/names.h"
 
 #include <stddef.h>
-#include <string.h>
+
+#include "shm/atomics.h"
 
 struct name {
 	const char *text;
@@ -37,14 +36,39 @@ static const struct name protocols[] = {
 
 #define COUNT(array) (sizeof(array) / sizeof((array)[0]))
 
+/* Strings that were looked up lately, by address. NCCL passes literals, so
+ * nearly every lookup is a hit; the text is compared all the same, since the
+ * address may be another string's after NCCL was unloaded and loaded again. */
+#define CACHE_SIZE 64u
+
+static uint64_t cache[CACHE_SIZE]; /* address << 8 | index + 1 */
+
+static int same_text(const char *a, const char *b)
+{
+	while (*a == *b && *a)
+		a++, b++;
+	return *a == *b;
+}
+
 static uint8_t find_name(const struct name *names, size_t count,
 			 const char *text, uint8_t otherwise)
 {
+	uint64_t address = (uint64_t)(uintptr_t)text;
+	uint64_t *slot = &cache[(address ^ address >> 6) % CACHE_SIZE];
+	uint64_t cached = ncs_load_relaxed(slot);
+	size_t index = (cached & 0xff) - 1;
+
 	if (!text)
 		return otherwise;
-	for (size_t i = 0; i < count; i++)
-		if (strcmp(names[i].text, text) == 0)
-			return (uint8_t)i;
+	if (cached >> 8 == (address & UINT64_MAX >> 8) && index < count &&
+	    same_text(names[index].text, text))
+		return (uint8_t)index;
+	for (size_t i = 0; i < count; i++) {
+		if (!same_text(names[i].text, text))
+			continue;
+		ncs_store_relaxed(slot, address << 8 | (i + 1));
+		return (uint8_t)i;
+	}
 	return otherwise;
 }
 

@@ -12,6 +12,7 @@
 #include <sys/mman.h>
 #include <unistd.h>
 
+#include "ncclstat/version.h"
 #include "plugin/gates.h"
 #include "plugin/lane.h"
 #include "plugin/nccl_facts.h"
@@ -21,8 +22,6 @@ struct ncs_process_state ncs_process_state;
 
 /* A context that is none of ours: every callback ignores it. */
 #define DISABLED_CONTEXT ((void *)(uintptr_t)1)
-
-#define PLUGIN_VERSION (0u << 16 | 1u << 8 | 0u)
 
 /* Sizes, from roomy to tight; a process with many communicators gets by with
  * the later ones for its later ones. */
@@ -211,25 +210,39 @@ static int map_private_memory(struct ncs_comm *comm,
 
 /* Slots of a former communicator that used this memory become free; their tags
  * go on growing, so that its handles stay stale. */
-static void reset_private_memory(struct ncs_comm *comm)
+static void free_all_slots(struct ncs_comm *comm)
 {
 	for (uint32_t i = 0; i < comm->operation_count; i++) {
 		comm->ops[i].tag += comm->ops[i].tag & 1;
-		comm->ops[i].number = 0;
-		comm->ops[i].published = &comm->operations[i];
+		comm->ops[i].live = 0;
 	}
 	for (uint32_t i = 0; i < NCS_PROXY_OP_MAX; i++) {
-		comm->proxy_ops[i].tag += comm->proxy_ops[i].tag & 1;
-		comm->proxy_ops[i].live_steps = 0;
+		struct ncs_proxy_op *op = &comm->proxy_ops[i];
+
+		op->tag += op->tag & 1;
+		for (unsigned k = 0; k < NCS_STEP_MAX; k++)
+			op->steps[k].tag += op->steps[k].tag & 1;
 	}
-	for (uint32_t i = 0; i < comm->channel_count; i++)
-		comm->queues[i].first = comm->queues[i].last = NCS_NONE;
 	for (unsigned i = 0; i < NCS_LANE_MAX; i++) {
+		struct ncs_lane_state *lane = &comm->lanes[i];
+
 		for (unsigned k = 0; k < NCS_SPAN_MAX; k++)
-			comm->lanes[i].spans[k].tag +=
-				comm->lanes[i].spans[k].tag & 1;
-		comm->lanes[i].ctrl_tag += comm->lanes[i].ctrl_tag & 1;
+			lane->spans[k].tag += lane->spans[k].tag & 1;
+		lane->ctrl_tag += lane->ctrl_tag & 1;
 	}
+}
+
+/* The private side as it is before the first callback. */
+static void reset_comm(struct ncs_comm *comm)
+{
+	for (uint32_t i = 0; i < comm->operation_count; i++)
+		comm->ops[i].published = &comm->operations[i];
+	for (uint32_t i = 0; i < comm->channel_count; i++)
+		comm->queues[i] = (struct ncs_channel_queue){
+			.channel = &comm->channels[i],
+			.first = NCS_NONE,
+			.last = NCS_NONE,
+		};
 	comm->operation_number = 0;
 	comm->operation_cursor = 0;
 	comm->proxy_op_hint = 0;
@@ -239,6 +252,7 @@ static void reset_private_memory(struct ncs_comm *comm)
 	comm->identified = 0;
 	memset(comm->histogram_of, 0, sizeof(comm->histogram_of));
 	memset(comm->lane_of_thread, 0, sizeof(comm->lane_of_thread));
+	comm->lane_of_thread[NCS_THREAD_MAX + 1] = &comm->lanes[0];
 }
 
 static void bind_segment(struct ncs_comm *comm)
@@ -303,6 +317,7 @@ static struct ncs_comm *make_comm(int *error)
 {
 	uint32_t profile = choose_profile();
 	struct ncs_comm *comm = unused_comm();
+	bool used_before;
 
 	if (profile == PROFILE_COUNT || !comm) {
 		comm = oldest_finished_comm();
@@ -312,13 +327,14 @@ static struct ncs_comm *make_comm(int *error)
 		}
 		profile = comm->profile;
 	}
-	if (!comm->private_memory) {
+	used_before = comm->header != NULL;
+	if (!used_before) {
 		*error = map_private_memory(comm, &profiles[profile]);
 		if (*error)
 			return NULL;
 	}
 	*error = create_segment(comm, profile);
-	if (*error && !comm->header) {
+	if (*error && !used_before) {
 		munmap(comm->private_memory,
 		       private_layout(&profiles[profile]).bytes);
 		comm->private_memory = NULL;
@@ -326,7 +342,9 @@ static struct ncs_comm *make_comm(int *error)
 	if (*error)
 		return NULL;
 	bind_segment(comm);
-	reset_private_memory(comm);
+	if (used_before)
+		free_all_slots(comm);
+	reset_comm(comm);
 	return comm;
 }
 
@@ -374,7 +392,8 @@ static void publish_comm(struct ncs_comm *comm, const struct ncs_init *init,
 	comm->index = (uint32_t)(comm - ncs_process_state.comms);
 	comm->api_version = init->api_version;
 	comm->nranks = init->nranks;
-	header->plugin_version = PLUGIN_VERSION;
+	header->plugin_version = NCS_VERSION_MAJOR << 16 |
+				 NCS_VERSION_MINOR << 8 | NCS_VERSION_PATCH;
 	header->api_version = init->api_version;
 	header->clock = process.clock;
 	header->created = ncs_now();

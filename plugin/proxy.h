@@ -1,5 +1,5 @@
-/* The proxy's work: operations of one channel, direction and peer; their
- * steps; and the proxy thread's own states.
+/* The proxy's work: operations of one channel, direction and peer, and the
+ * proxy thread's own states. Their steps are in step.h.
  *
  * Called by callbacks, normally by one thread only, the communicator's proxy
  * thread. Should several call at once, numbers may be wrong, but nothing
@@ -12,35 +12,20 @@
 #include "plugin/handle.h"
 #include "plugin/nccl_abi.h"
 
-/* Each returns the handle for NCCL. */
+/* Returns the handle for NCCL. */
 uint64_t ncs_proxy_op_start(struct ncs_comm *comm, struct ncs_lane_state *lane,
 			    uint64_t parent, const struct nccl_proxy_op *facts,
 			    uint64_t now);
-uint64_t ncs_step_start(struct ncs_comm *comm, struct ncs_lane_state *lane,
-			struct ncs_proxy_op *op, int step, uint64_t now);
 
 /* NULL: the handle is stale. */
 struct ncs_proxy_op *ncs_proxy_op_find(struct ncs_comm *comm,
 				       const struct ncs_handle *handle);
-/* The step's proxy operation; *step is set. NULL: the handle is stale. */
-struct ncs_proxy_op *ncs_step_find(struct ncs_comm *comm,
-				   const struct ncs_handle *handle,
-				   struct ncs_step **step);
 
 /* States 0-7 and 19; `cumulative_bytes` NULL: not told. */
-void ncs_proxy_op_state(struct ncs_comm *comm, struct ncs_proxy_op *op,
-			unsigned state, const uint64_t *cumulative_bytes,
-			uint64_t now);
+void ncs_proxy_op_state(struct ncs_proxy_op *op, unsigned state,
+			const uint64_t *cumulative_bytes, uint64_t now);
 void ncs_proxy_op_stop(struct ncs_comm *comm, struct ncs_lane_state *lane,
 		       struct ncs_proxy_op *op, uint64_t now);
-
-/* States 8-12 and 20; `bytes` NULL: not told. */
-void ncs_step_state(struct ncs_comm *comm, struct ncs_proxy_op *op,
-		    struct ncs_step *step, unsigned state,
-		    const uint64_t *bytes, uint64_t now);
-void ncs_step_stop(struct ncs_comm *comm, struct ncs_lane_state *lane,
-		   struct ncs_proxy_op *op, struct ncs_step *step,
-		   uint64_t now);
 
 /* ProxyCtrl: one event under way a thread. */
 uint64_t ncs_ctrl_start(struct ncs_comm *comm, struct ncs_lane_state *lane,

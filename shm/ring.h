@@ -29,6 +29,10 @@
 #include "ncclstat/abi.h"
 #include "shm/atomics.h"
 
+/* The word whose low half is the position. */
+#define NCS_POSITION_WORD (offsetof(struct ncs_record, position) / 8)
+_Static_assert(offsetof(struct ncs_record, position) % 8 == 0, "low half");
+
 /* The producer's end; private to one thread. */
 struct ncs_ring_producer {
 	struct ncs_ring *ring;
@@ -43,26 +47,38 @@ struct ncs_ring_cursor {
 	uint64_t lost; /* records overwritten before they were read */
 };
 
-/* Publishes a record; its position field is filled in. Wait-free: nine
- * stores. Producer thread only. */
-static inline void ncs_ring_put(struct ncs_ring_producer *producer,
-				struct ncs_record *record)
+/* Publishes a record given as its words; the position is filled in on the way.
+ * Wait-free: nine stores. Producer thread only. */
+static inline void
+ncs_ring_put_words(struct ncs_ring_producer *producer,
+		   const uint64_t words[NCS_RECORD_WORDS])
 {
 	uint64_t *slot =
 		(uint64_t *)&producer->records[producer->position &
 					       producer->mask];
-	uint64_t words[NCS_RECORD_WORDS];
 
-	record->position = (uint32_t)producer->position;
-	memcpy(words, record, sizeof(words));
 	/* ORDER: pairs with ncs_ring_copy() (shm/ring.h): head = position is
 	 * visible to whoever sees a word of this record. */
 	ncs_fence_release();
 	for (unsigned i = 0; i < NCS_RECORD_WORDS; i++)
-		ncs_payload_store(&slot[i], words[i]);
+		ncs_payload_store(
+			&slot[i],
+			i != NCS_POSITION_WORD ?
+				words[i] :
+				(words[i] >> 32 << 32) |
+					(uint32_t)producer->position);
 	/* ORDER: pairs with ncs_ring_available() (shm/ring.h): the record is
 	 * visible before the head that counts it. */
 	ncs_store_release(&producer->ring->head, ++producer->position);
+}
+
+static inline void ncs_ring_put(struct ncs_ring_producer *producer,
+				const struct ncs_record *record)
+{
+	uint64_t words[NCS_RECORD_WORDS];
+
+	memcpy(words, record, sizeof(words));
+	ncs_ring_put_words(producer, words);
 }
 
 /* How many records wait at the cursor, after moving it past what was
@@ -72,7 +88,7 @@ static inline uint64_t ncs_ring_available(const struct ncs_ring *ring,
 					  uint64_t capacity,
 					  struct ncs_ring_cursor *cursor)
 {
-	/* ORDER: pairs with ncs_ring_put() (shm/ring.h). */
+	/* ORDER: pairs with ncs_ring_put_words() (shm/ring.h). */
 	uint64_t head = ncs_load_acquire(&ring->head);
 
 	if (head < cursor->next) /* not a ring of ours: it went backwards */
@@ -106,7 +122,7 @@ static inline size_t ncs_ring_copy(const struct ncs_ring *ring,
 			words[k] = ncs_payload_load(&slot[k]);
 		memcpy(&records[i], words, sizeof(words));
 	}
-	/* ORDER: pairs with ncs_ring_put() (shm/ring.h): head is looked at
+	/* ORDER: pairs with ncs_ring_put_words() (shm/ring.h): head is looked at
 	 * after all words. */
 	ncs_fence_acquire();
 	head = ncs_load_relaxed(&ring->head);

@@ -36,6 +36,13 @@ static inline void ncs_seqlock_end(uint64_t *sequence)
 	ncs_store_release(sequence, (ncs_load_relaxed(sequence) | 1) + 1);
 }
 
+/* Adds to a counter of the block. A change of one word alone needs no begin and
+ * end: there is nothing that it could be inconsistent with. */
+static inline void ncs_seqlock_add(uint64_t *counter, uint64_t addend)
+{
+	ncs_payload_store(counter, ncs_load_relaxed(counter) + addend);
+}
+
 /* Copies `words` words of a block, sequence included, into `copy`. False if no
  * consistent copy was had: the writer died in mid-write or never rests. The
  * copy then holds the latest attempt. */

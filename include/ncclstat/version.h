@@ -1,0 +1,20 @@
+/* The version of this release: of the plugin, the program and the library.
+ * What is in shared memory has a version of its own (abi.h).
+ */
+#ifndef NCCLSTAT_VERSION_H
+#define NCCLSTAT_VERSION_H
+
+#define NCS_VERSION_MAJOR 0
+#define NCS_VERSION_MINOR 1
+#define NCS_VERSION_PATCH 0
+
+#define NCS_VERSION_WORD(number) #number
+#define NCS_VERSION_JOIN(major, minor, patch) \
+	NCS_VERSION_WORD(major) "." NCS_VERSION_WORD(minor) "." \
+	NCS_VERSION_WORD(patch)
+/* "0.1.0" */
+#define NCS_VERSION_TEXT \
+	NCS_VERSION_JOIN(NCS_VERSION_MAJOR, NCS_VERSION_MINOR, \
+			 NCS_VERSION_PATCH)
+
+#endif
