@@ -1,0 +1,813 @@
+/* The columns of every view and how each cell is computed. Pure: a getter
+ * looks at one row of the model and at nothing else.
+ *
+ * A value starts as NCS_VALUE_NONE; a getter that does not know leaves it so.
+ * Rates are those of the interval between before and now.
+ */
+#include "analysis/columns.h"
+
+#include <errno.h>
+#include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "analysis/names.h"
+
+const char *const ncs_view_names[NCS_VIEW_COUNT] = {
+	[NCS_VIEW_RANK] = "ranks",
+	[NCS_VIEW_CHANNEL] = "channels",
+	[NCS_VIEW_PROXY] = "proxy",
+	[NCS_VIEW_FUNCTION] = "collectives",
+};
+
+/* --- Setting a value ---------------------------------------------------- */
+
+static void set_count(struct ncs_value *value, enum ncs_value_kind kind,
+		      uint64_t number)
+{
+	value->kind = kind;
+	value->number = number < INT64_MAX ? (int64_t)number : INT64_MAX;
+}
+
+static void set_number(struct ncs_value *value, uint64_t number)
+{
+	set_count(value, NCS_VALUE_NUMBER, number);
+}
+
+static void set_real(struct ncs_value *value, enum ncs_value_kind kind,
+		     double real)
+{
+	value->kind = kind;
+	value->real = real;
+}
+
+static void set_text(struct ncs_value *value, const char *text)
+{
+	if (!text[0])
+		return;
+	value->kind = NCS_VALUE_TEXT;
+	snprintf(value->text, sizeof(value->text), "%s", text);
+}
+
+/* From a moment to another; unknown if either never was. */
+static void set_span(struct ncs_value *value, uint64_t from_ns,
+		     uint64_t until_ns)
+{
+	if (from_ns != 0 && until_ns >= from_ns)
+		set_count(value, NCS_VALUE_DURATION, until_ns - from_ns);
+}
+
+/* Of a counter, per second of the latest interval. A counter that went back
+ * is no counter of ours. */
+static void set_rate(struct ncs_value *value, enum ncs_value_kind kind,
+		     const struct ncs_rank *rank, uint64_t now, uint64_t before)
+{
+	if (!rank->has_before || now < before ||
+	    rank->now.taken_ns <= rank->before.taken_ns)
+		return;
+	set_real(value, kind,
+		 (double)(now - before) * 1e9 /
+			 (double)(rank->now.taken_ns - rank->before.taken_ns));
+}
+
+/* --- Parts of rows ------------------------------------------------------ */
+
+static const struct ncs_channel_view *channel_of(const struct ncs_row *row)
+{
+	return &row->rank->now.channels[row->index];
+}
+
+static const struct ncs_function_view *function_of(const struct ncs_row *row)
+{
+	return &row->rank->now.functions[row->index];
+}
+
+static const struct ncs_function_view *
+function_before(const struct ncs_row *row)
+{
+	return &row->rank->before.functions[row->index];
+}
+
+static bool is_same_channel(const struct ncs_channel_view *a,
+			    const struct ncs_channel_view *b)
+{
+	return a->channel == b->channel && a->send == b->send &&
+	       a->peer == b->peer;
+}
+
+/* The channel as it was before; NULL where it was not there. Both snapshots
+ * are in the same order, so its place then is at most its place now, and
+ * mostly the same. */
+static const struct ncs_channel_view *channel_before(const struct ncs_row *row)
+{
+	const struct ncs_snapshot *before = &row->rank->before;
+	const struct ncs_channel_view *channel = channel_of(row);
+	size_t i = row->index;
+
+	if (!row->rank->has_before || before->channel_count == 0)
+		return NULL;
+	if (i >= before->channel_count)
+		i = before->channel_count - 1;
+	do {
+		if (is_same_channel(&before->channels[i], channel))
+			return &before->channels[i];
+	} while (i-- > 0);
+	return NULL;
+}
+
+static bool is_busy(const struct ncs_channel_view *channel)
+{
+	return channel->state != NCS_CHANNEL_IDLE;
+}
+
+/* --- Shares of time ----------------------------------------------------- */
+
+static uint64_t grown(uint64_t now, uint64_t before)
+{
+	return now > before ? now - before : 0;
+}
+
+/* The share of a state's time in that of all states from `first` on: over the
+ * latest interval; since the start if there is none or if its clock stood
+ * still, as that of a rank which has ended does. */
+static void set_share(struct ncs_value *value, const uint64_t *now,
+		      const uint64_t *before, size_t first, size_t count,
+		      size_t state)
+{
+	uint64_t part = 0, total = 0;
+
+	for (size_t i = first; before && i < count; i++)
+		total += grown(now[i], before[i]);
+	if (total > 0) {
+		part = grown(now[state], before[state]);
+	} else {
+		for (size_t i = first; i < count; i++)
+			total += now[i];
+		part = now[state];
+	}
+	if (total > 0)
+		set_real(value, NCS_VALUE_SHARE, (double)part / (double)total);
+}
+
+static void set_channel_share(struct ncs_value *value,
+			      const struct ncs_row *row, size_t state)
+{
+	const struct ncs_channel_view *before = channel_before(row);
+
+	set_share(value, channel_of(row)->time_ns,
+		  before ? before->time_ns : NULL, 0, NCS_CHANNEL_STATE_COUNT,
+		  state);
+}
+
+/* Time in which the state was not told yet counts for nothing. */
+static void set_proxy_share(struct ncs_value *value, const struct ncs_row *row,
+			    size_t state)
+{
+	const struct ncs_rank *rank = row->rank;
+
+	set_share(value, rank->now.proxy.time_ns,
+		  rank->has_before ? rank->before.proxy.time_ns : NULL,
+		  NCS_PROXY_UNKNOWN + 1, NCS_PROXY_STATE_COUNT, state);
+}
+
+/* --- Ranks -------------------------------------------------------------- */
+
+static void get_RANK_RANK(const struct ncs_row *row, struct ncs_value *value)
+{
+	const struct ncs_identity *identity = &row->rank->now.identity;
+
+	if (identity->known & NCS_KNOWN_RANK) {
+		value->kind = NCS_VALUE_NUMBER;
+		value->number = identity->rank;
+	}
+}
+
+static void get_RANK_COMM(const struct ncs_row *row, struct ncs_value *value)
+{
+	char text[sizeof(value->text)];
+
+	ncs_comm_text(&row->rank->now.identity, text, sizeof(text));
+	set_text(value, text);
+}
+
+static void get_RANK_NRANKS(const struct ncs_row *row, struct ncs_value *value)
+{
+	const struct ncs_identity *identity = &row->rank->now.identity;
+
+	if (identity->known & NCS_KNOWN_NRANKS) {
+		value->kind = NCS_VALUE_NUMBER;
+		value->number = identity->nranks;
+	}
+}
+
+static void get_RANK_PID(const struct ncs_row *row, struct ncs_value *value)
+{
+	set_number(value, row->rank->header.pid);
+}
+
+static void get_RANK_STATE(const struct ncs_row *row, struct ncs_value *value)
+{
+	set_text(value, ncs_liveness_name(row->rank->now.liveness));
+}
+
+static void get_RANK_PROXY(const struct ncs_row *row, struct ncs_value *value)
+{
+	if (ncs_rank_proxy_known(row->rank))
+		set_text(value,
+			 ncs_proxy_state_name(row->rank->now.proxy.state));
+}
+
+/* The busy channel that has been in its state for longest, of one state or
+ * (IDLE) of all; NULL: none. */
+static const struct ncs_channel_view *
+oldest_channel(const struct ncs_snapshot *now, enum ncs_channel_state state)
+{
+	const struct ncs_channel_view *oldest = NULL;
+
+	for (size_t i = 0; i < now->channel_count; i++) {
+		const struct ncs_channel_view *channel = &now->channels[i];
+
+		if (!is_busy(channel) ||
+		    (state != NCS_CHANNEL_IDLE && channel->state != state))
+			continue;
+		if (!oldest || channel->since_ns < oldest->since_ns)
+			oldest = channel;
+	}
+	return oldest;
+}
+
+/* The state most busy channels are in; of several the one that has lasted
+ * longest; IDLE if no channel is busy. */
+static enum ncs_channel_state usual_wait(const struct ncs_snapshot *now)
+{
+	size_t count[NCS_CHANNEL_STATE_COUNT] = { 0 };
+	const struct ncs_channel_view *best = NULL, *oldest;
+
+	for (size_t i = 0; i < now->channel_count; i++)
+		count[now->channels[i].state]++;
+	for (unsigned i = NCS_CHANNEL_IDLE + 1; i < NCS_CHANNEL_STATE_COUNT;
+	     i++) {
+		oldest = oldest_channel(now, (enum ncs_channel_state)i);
+		if (!oldest || (best && count[i] < count[best->state]))
+			continue;
+		if (!best || count[i] > count[best->state] ||
+		    oldest->since_ns < best->since_ns)
+			best = oldest;
+	}
+	return best ? best->state : NCS_CHANNEL_IDLE;
+}
+
+static void get_RANK_WAIT(const struct ncs_row *row, struct ncs_value *value)
+{
+	const struct ncs_snapshot *now = &row->rank->now;
+
+	if (now->channel_count > 0)
+		set_text(value, ncs_channel_state_label(usual_wait(now)));
+}
+
+static void get_RANK_OLDEST(const struct ncs_row *row, struct ncs_value *value)
+{
+	const struct ncs_channel_view *oldest =
+		oldest_channel(&row->rank->now, NCS_CHANNEL_IDLE);
+
+	if (oldest)
+		set_span(value, oldest->since_ns, ncs_rank_end_ns(row->rank));
+}
+
+static void get_RANK_OPERATION(const struct ncs_row *row,
+			       struct ncs_value *value)
+{
+	const struct ncs_snapshot *now = &row->rank->now;
+
+	if (now->operation_count > 0)
+		set_text(value, ncs_function_name(now->operations[0].function));
+}
+
+static void get_RANK_SEQUENCE(const struct ncs_row *row,
+			      struct ncs_value *value)
+{
+	const struct ncs_snapshot *now = &row->rank->now;
+
+	if (now->operation_count > 0 &&
+	    now->operations[0].sequence_number != NCS_NO_SEQUENCE_NUMBER)
+		set_number(value, now->operations[0].sequence_number);
+}
+
+static uint64_t operations(const struct ncs_snapshot *snapshot)
+{
+	uint64_t sum = 0;
+
+	for (size_t i = 0; i < NCS_FUNCTION_COUNT; i++)
+		sum += snapshot->functions[i].operations;
+	return sum;
+}
+
+static void get_RANK_OPERATIONS_RATE(const struct ncs_row *row,
+				     struct ncs_value *value)
+{
+	const struct ncs_rank *rank = row->rank;
+
+	set_rate(value, NCS_VALUE_RATE, rank, operations(&rank->now),
+		 operations(&rank->before));
+}
+
+/* The bytes of all channels of a direction whose bytes are known; false if
+ * there are channels, but none such. */
+static bool direction_bytes(const struct ncs_snapshot *snapshot, bool send,
+			    uint64_t *bytes)
+{
+	size_t known = 0, unknown = 0;
+
+	*bytes = 0;
+	for (size_t i = 0; i < snapshot->channel_count; i++) {
+		const struct ncs_channel_view *channel = &snapshot->channels[i];
+
+		if (channel->send != send)
+			continue;
+		*bytes += channel->bytes;
+		if (ncs_channel_bytes_known(channel))
+			known++;
+		else
+			unknown++;
+	}
+	return known > 0 || unknown == 0;
+}
+
+static void set_direction_rate(struct ncs_value *value,
+			       const struct ncs_rank *rank, bool send)
+{
+	uint64_t now, before;
+
+	if (rank->has_before && direction_bytes(&rank->now, send, &now) &&
+	    direction_bytes(&rank->before, send, &before))
+		set_rate(value, NCS_VALUE_BYTES_RATE, rank, now, before);
+}
+
+static void get_RANK_SEND_RATE(const struct ncs_row *row,
+			       struct ncs_value *value)
+{
+	set_direction_rate(value, row->rank, true);
+}
+
+static void get_RANK_RECV_RATE(const struct ncs_row *row,
+			       struct ncs_value *value)
+{
+	set_direction_rate(value, row->rank, false);
+}
+
+static void get_RANK_LOST(const struct ncs_row *row, struct ncs_value *value)
+{
+	set_number(value, ncs_rank_lost(row->rank));
+}
+
+static void get_RANK_API(const struct ncs_row *row, struct ncs_value *value)
+{
+	set_number(value, row->rank->header.api_version);
+}
+
+static void get_RANK_NCCL(const struct ncs_row *row, struct ncs_value *value)
+{
+	const struct ncs_identity *identity = &row->rank->now.identity;
+
+	if (!(identity->known & NCS_KNOWN_NCCL_VERSION))
+		return;
+	value->kind = NCS_VALUE_TEXT;
+	ncs_nccl_version_text(identity->nccl_version, value->text,
+			      sizeof(value->text));
+}
+
+static void get_RANK_GPU(const struct ncs_row *row, struct ncs_value *value)
+{
+	if (row->rank->now.identity.known & NCS_KNOWN_GPU)
+		set_text(value, row->rank->now.identity.gpu);
+}
+
+static void get_RANK_LAST_CALL(const struct ncs_row *row,
+			       struct ncs_value *value)
+{
+	set_span(value, row->rank->now.last_call_ns, row->rank->now.taken_ns);
+}
+
+/* --- Channels ----------------------------------------------------------- */
+
+#define get_CHANNEL_RANK get_RANK_RANK
+#define get_CHANNEL_COMM get_RANK_COMM
+
+static void get_CHANNEL_CHANNEL(const struct ncs_row *row,
+				struct ncs_value *value)
+{
+	set_number(value, channel_of(row)->channel);
+}
+
+static void get_CHANNEL_DIRECTION(const struct ncs_row *row,
+				  struct ncs_value *value)
+{
+	set_text(value, channel_of(row)->send ? "send" : "recv");
+}
+
+static void get_CHANNEL_PEER(const struct ncs_row *row, struct ncs_value *value)
+{
+	value->kind = NCS_VALUE_NUMBER;
+	value->number = channel_of(row)->peer;
+}
+
+static void get_CHANNEL_STATE(const struct ncs_row *row,
+			      struct ncs_value *value)
+{
+	set_text(value, ncs_channel_state_label(channel_of(row)->state));
+}
+
+static void get_CHANNEL_SINCE(const struct ncs_row *row,
+			      struct ncs_value *value)
+{
+	set_span(value, channel_of(row)->since_ns, ncs_rank_end_ns(row->rank));
+}
+
+static void get_CHANNEL_STEP(const struct ncs_row *row, struct ncs_value *value)
+{
+	const struct ncs_channel_view *channel = channel_of(row);
+
+	if (!is_busy(channel))
+		return;
+	value->kind = NCS_VALUE_TEXT;
+	if (channel->nsteps > 0)
+		snprintf(value->text, sizeof(value->text),
+			 "%" PRIu64 "/%" PRIu64, channel->step,
+			 channel->nsteps);
+	else
+		snprintf(value->text, sizeof(value->text), "%" PRIu64,
+			 channel->step);
+}
+
+static void get_CHANNEL_FUNCTION(const struct ncs_row *row,
+				 struct ncs_value *value)
+{
+	const struct ncs_channel_view *channel = channel_of(row);
+
+	if (channel->operation != 0)
+		set_text(value, ncs_function_name(channel->function));
+}
+
+static void get_CHANNEL_RATE(const struct ncs_row *row, struct ncs_value *value)
+{
+	const struct ncs_channel_view *channel = channel_of(row);
+	const struct ncs_channel_view *before = channel_before(row);
+
+	if (!ncs_channel_bytes_known(channel))
+		return;
+	set_rate(value, NCS_VALUE_REAL, row->rank, channel->bytes,
+		 before ? before->bytes : 0);
+	value->real /= 1e6;
+}
+
+static void get_CHANNEL_BYTES(const struct ncs_row *row,
+			      struct ncs_value *value)
+{
+	const struct ncs_channel_view *channel = channel_of(row);
+
+	if (ncs_channel_bytes_known(channel))
+		set_count(value, NCS_VALUE_BYTES, channel->bytes);
+}
+
+static void get_CHANNEL_GPU_SHARE(const struct ncs_row *row,
+				  struct ncs_value *value)
+{
+	set_channel_share(value, row,
+			  channel_of(row)->send ? NCS_CHANNEL_SEND_GPU_WAIT :
+						  NCS_CHANNEL_RECV_GPU_WAIT);
+}
+
+static void get_CHANNEL_PEER_SHARE(const struct ncs_row *row,
+				   struct ncs_value *value)
+{
+	const struct ncs_channel_view *channel = channel_of(row);
+
+	if (ncs_channel_peer_wait_known(row->rank, channel))
+		set_channel_share(value, row,
+				  channel->send ? NCS_CHANNEL_SEND_PEER_WAIT :
+						  NCS_CHANNEL_RECV_WAIT);
+}
+
+static void get_CHANNEL_NET_SHARE(const struct ncs_row *row,
+				  struct ncs_value *value)
+{
+	set_channel_share(value, row,
+			  channel_of(row)->send ? NCS_CHANNEL_SEND_WAIT :
+						  NCS_CHANNEL_RECV_FLUSH_WAIT);
+}
+
+static void get_CHANNEL_IDLE_SHARE(const struct ncs_row *row,
+				   struct ncs_value *value)
+{
+	set_channel_share(value, row, NCS_CHANNEL_IDLE);
+}
+
+static void get_CHANNEL_OPERATIONS(const struct ncs_row *row,
+				   struct ncs_value *value)
+{
+	set_number(value, channel_of(row)->operations_started);
+}
+
+static void get_CHANNEL_STEPS(const struct ncs_row *row,
+			      struct ncs_value *value)
+{
+	set_number(value, channel_of(row)->steps_done);
+}
+
+/* --- The proxy thread --------------------------------------------------- */
+
+#define get_PROXY_RANK get_RANK_RANK
+#define get_PROXY_COMM get_RANK_COMM
+#define get_PROXY_PID get_RANK_PID
+#define get_PROXY_STATE get_RANK_PROXY
+
+static void get_PROXY_SINCE(const struct ncs_row *row, struct ncs_value *value)
+{
+	if (ncs_rank_proxy_known(row->rank))
+		set_span(value, row->rank->now.proxy.since_ns,
+			 ncs_rank_end_ns(row->rank));
+}
+
+static void get_PROXY_SLEEP_SHARE(const struct ncs_row *row,
+				  struct ncs_value *value)
+{
+	set_proxy_share(value, row, NCS_PROXY_SLEEP);
+}
+
+static void get_PROXY_IDLE_SHARE(const struct ncs_row *row,
+				 struct ncs_value *value)
+{
+	set_proxy_share(value, row, NCS_PROXY_IDLE);
+}
+
+static void get_PROXY_ACTIVE_SHARE(const struct ncs_row *row,
+				   struct ncs_value *value)
+{
+	set_proxy_share(value, row, NCS_PROXY_ACTIVE);
+}
+
+static void get_PROXY_APPEND_SHARE(const struct ncs_row *row,
+				   struct ncs_value *value)
+{
+	set_proxy_share(value, row, NCS_PROXY_APPEND);
+}
+
+static void set_transition_rate(struct ncs_value *value,
+				const struct ncs_row *row,
+				enum ncs_proxy_transition transition)
+{
+	const struct ncs_rank *rank = row->rank;
+
+	if (ncs_rank_proxy_known(row->rank))
+		set_rate(value, NCS_VALUE_RATE, rank,
+			 rank->now.proxy.count[transition],
+			 rank->before.proxy.count[transition]);
+}
+
+static void get_PROXY_WAKEUP_RATE(const struct ncs_row *row,
+				  struct ncs_value *value)
+{
+	set_transition_rate(value, row, NCS_TRANSITION_WAKEUP);
+}
+
+static void get_PROXY_IDLE_RATE(const struct ncs_row *row,
+				struct ncs_value *value)
+{
+	set_transition_rate(value, row, NCS_TRANSITION_IDLE);
+}
+
+static void get_PROXY_ACTIVE_RATE(const struct ncs_row *row,
+				  struct ncs_value *value)
+{
+	set_transition_rate(value, row, NCS_TRANSITION_ACTIVE);
+}
+
+static void get_PROXY_APPEND_RATE(const struct ncs_row *row,
+				  struct ncs_value *value)
+{
+	set_transition_rate(value, row, NCS_TRANSITION_APPEND);
+}
+
+static void get_PROXY_APPENDED(const struct ncs_row *row,
+			       struct ncs_value *value)
+{
+	if (ncs_rank_proxy_known(row->rank))
+		set_number(value, row->rank->now.proxy.appended_operations);
+}
+
+/* --- Functions ---------------------------------------------------------- */
+
+#define get_FUNCTION_RANK get_RANK_RANK
+#define get_FUNCTION_COMM get_RANK_COMM
+
+static void get_FUNCTION_FUNCTION(const struct ncs_row *row,
+				  struct ncs_value *value)
+{
+	set_text(value, ncs_function_name((unsigned)row->index));
+}
+
+static void get_FUNCTION_CALLS(const struct ncs_row *row,
+			       struct ncs_value *value)
+{
+	if (ncs_rank_calls_known(row->rank))
+		set_number(value, function_of(row)->calls);
+}
+
+static void get_FUNCTION_OPERATIONS(const struct ncs_row *row,
+				    struct ncs_value *value)
+{
+	set_number(value, function_of(row)->operations);
+}
+
+static void get_FUNCTION_DONE(const struct ncs_row *row,
+			      struct ncs_value *value)
+{
+	if (function_of(row)->with_children > 0)
+		set_number(value, function_of(row)->operations_done);
+}
+
+static void get_FUNCTION_RATE(const struct ncs_row *row,
+			      struct ncs_value *value)
+{
+	set_rate(value, NCS_VALUE_RATE, row->rank, function_of(row)->operations,
+		 function_before(row)->operations);
+}
+
+static void get_FUNCTION_BYTES(const struct ncs_row *row,
+			       struct ncs_value *value)
+{
+	if (ncs_function_bytes_known(function_of(row)))
+		set_count(value, NCS_VALUE_BYTES, function_of(row)->bytes);
+}
+
+static void get_FUNCTION_ALGBW(const struct ncs_row *row,
+			       struct ncs_value *value)
+{
+	double bandwidth =
+		ncs_rank_algorithm_bandwidth(row->rank, (unsigned)row->index);
+
+	if (bandwidth >= 0)
+		set_real(value, NCS_VALUE_REAL, bandwidth);
+}
+
+static void get_FUNCTION_BUSBW(const struct ncs_row *row,
+			       struct ncs_value *value)
+{
+	double bandwidth =
+		ncs_rank_bus_bandwidth(row->rank, (unsigned)row->index);
+
+	if (bandwidth >= 0)
+		set_real(value, NCS_VALUE_REAL, bandwidth);
+}
+
+static void set_percentile(struct ncs_value *value, const struct ncs_row *row,
+			   double fraction)
+{
+	const uint64_t *histogram = ncs_function_histogram(function_of(row));
+
+	if (histogram)
+		set_count(value, NCS_VALUE_DURATION,
+			  ncs_percentile(histogram, fraction));
+}
+
+static void get_FUNCTION_P50(const struct ncs_row *row, struct ncs_value *value)
+{
+	set_percentile(value, row, 0.50);
+}
+
+static void get_FUNCTION_P99(const struct ncs_row *row, struct ncs_value *value)
+{
+	set_percentile(value, row, 0.99);
+}
+
+static void get_FUNCTION_TIMING(const struct ncs_row *row,
+				struct ncs_value *value)
+{
+	set_text(value, ncs_timing_name(ncs_function_timing(function_of(row))));
+}
+
+static void get_FUNCTION_TIMED(const struct ncs_row *row,
+			       struct ncs_value *value)
+{
+	unsigned timing = ncs_function_timing(function_of(row));
+
+	set_number(value, timing < NCS_TIMING_COUNT ?
+				  function_of(row)->timed[timing] :
+				  0);
+}
+
+static void get_FUNCTION_SEQUENCE(const struct ncs_row *row,
+				  struct ncs_value *value)
+{
+	uint64_t last = function_of(row)->last_sequence_number;
+
+	if (last != NCS_NO_SEQUENCE_NUMBER)
+		set_number(value, last);
+}
+
+/* --- The table ---------------------------------------------------------- */
+
+#define X(VIEW, ID, title, width, align, priority, level, help) \
+	static void start_##VIEW##_##ID(const struct ncs_row *row, \
+					struct ncs_value *value) \
+	{ \
+		memset(value, 0, sizeof(*value)); \
+		get_##VIEW##_##ID(row, value); \
+	}
+NCS_COLUMNS(X)
+#undef X
+
+const struct ncs_column ncs_columns[] = {
+#define X(VIEW, ID, title_, width_, align_, priority_, level_, help_) \
+	{ \
+		.view = NCS_VIEW_##VIEW, \
+		.id = #VIEW "_" #ID, \
+		.title = title_, \
+		.width = width_, \
+		.align = NCS_ALIGN_##align_, \
+		.priority = priority_, \
+		.level = NCS_LEVEL_##level_, \
+		.help = help_, \
+		.get = start_##VIEW##_##ID, \
+	},
+	NCS_COLUMNS(X)
+#undef X
+};
+
+const size_t ncs_column_count = sizeof(ncs_columns) / sizeof(ncs_columns[0]);
+
+/* --- Rows --------------------------------------------------------------- */
+
+static size_t entries(const struct ncs_rank *rank, enum ncs_view view)
+{
+	if (view == NCS_VIEW_CHANNEL)
+		return rank->now.channel_count;
+	return view == NCS_VIEW_FUNCTION ? NCS_FUNCTION_COUNT : 1;
+}
+
+static bool is_shown(const struct ncs_rank *rank, enum ncs_view view,
+		     size_t index)
+{
+	return view != NCS_VIEW_FUNCTION ||
+	       ncs_function_is_used(&rank->now.functions[index]);
+}
+
+static int reserve_rows(struct ncs_row **rows, size_t *capacity, size_t count)
+{
+	struct ncs_row *grown_rows;
+
+	if (count <= *capacity)
+		return 0;
+	grown_rows = realloc(*rows, count * sizeof(**rows));
+	if (!grown_rows)
+		return -ENOMEM;
+	*rows = grown_rows;
+	*capacity = count;
+	return 0;
+}
+
+int ncs_rows(const struct ncs_model *model, enum ncs_view view,
+	     struct ncs_row **rows, size_t *capacity)
+{
+	size_t most = 0, count = 0;
+
+	for (size_t i = 0; i < model->rank_count; i++)
+		most += entries(model->ranks[i], view);
+	if (reserve_rows(rows, capacity, most) != 0)
+		return -ENOMEM;
+	for (size_t i = 0; i < model->rank_count; i++) {
+		const struct ncs_rank *rank = model->ranks[i];
+
+		for (size_t k = 0; k < entries(rank, view); k++)
+			if (is_shown(rank, view, k))
+				(*rows)[count++] = (struct ncs_row){
+					.view = view,
+					.rank = rank,
+					.index = k,
+				};
+	}
+	return (int)count;
+}
+
+/* --- Order -------------------------------------------------------------- */
+
+static bool is_real(enum ncs_value_kind kind)
+{
+	return kind == NCS_VALUE_RATE || kind == NCS_VALUE_BYTES_RATE ||
+	       kind == NCS_VALUE_REAL || kind == NCS_VALUE_SHARE;
+}
+
+int ncs_value_compare(const struct ncs_value *a, const struct ncs_value *b)
+{
+	if (a->kind == NCS_VALUE_NONE || b->kind == NCS_VALUE_NONE)
+		return (a->kind == NCS_VALUE_NONE) -
+		       (b->kind == NCS_VALUE_NONE);
+	if (a->kind != b->kind)
+		return a->kind < b->kind ? -1 : 1;
+	if (a->kind == NCS_VALUE_TEXT)
+		return strverscmp(a->text, b->text);
+	if (is_real(a->kind))
+		return (a->real > b->real) - (a->real < b->real);
+	return (a->number > b->number) - (a->number < b->number);
+}

@@ -1,0 +1,91 @@
+/* The column table with its getters: one truth for the live view, the text
+ * dump and the manual.
+ *
+ * Pure: a getter computes one cell of one row from the model. Unknown is
+ * NCS_VALUE_NONE and is shown as "-", never as 0.
+ */
+#ifndef NCS_ANALYSIS_COLUMNS_H
+#define NCS_ANALYSIS_COLUMNS_H
+
+#include <stddef.h>
+#include <stdint.h>
+
+#include "analysis/model.h"
+#include "ncclstat/tables/columns.h"
+
+enum ncs_view {
+	NCS_VIEW_RANK,
+	NCS_VIEW_CHANNEL,
+	NCS_VIEW_PROXY,
+	NCS_VIEW_FUNCTION,
+	NCS_VIEW_COUNT
+};
+
+/* As --view names them: ranks, channels, proxy, collectives. */
+extern const char *const ncs_view_names[NCS_VIEW_COUNT];
+
+/* Places in ncs_columns. */
+enum ncs_column_id {
+#define X(VIEW, ID, title, width, align, priority, level, help) \
+	NCS_COLUMN_##VIEW##_##ID,
+	NCS_COLUMNS(X)
+#undef X
+	NCS_COLUMN_COUNT
+};
+
+/* A row of a view: a rank, or the index-th channel or function of one. */
+struct ncs_row {
+	enum ncs_view view;
+	const struct ncs_rank *rank;
+	size_t index;
+};
+
+enum ncs_value_kind {
+	NCS_VALUE_NONE,        /* unknown */
+	NCS_VALUE_NUMBER,      /* number */
+	NCS_VALUE_RATE,        /* real, per second */
+	NCS_VALUE_BYTES,       /* number */
+	NCS_VALUE_BYTES_RATE,  /* real, bytes per second */
+	NCS_VALUE_REAL,        /* real, shown with 2 decimals: GB/s, MB/s */
+	NCS_VALUE_SHARE,       /* real, 0 … 1, shown in percent */
+	NCS_VALUE_DURATION,    /* number, ns */
+	NCS_VALUE_TEXT,        /* text */
+};
+
+struct ncs_value {
+	enum ncs_value_kind kind;
+	int64_t number;
+	double real;
+	char text[128]; /* raw, as found in the segment: escape when shown */
+};
+
+enum ncs_column_align { NCS_ALIGN_LEFT, NCS_ALIGN_RIGHT };
+enum ncs_column_level { NCS_LEVEL_INFO, NCS_LEVEL_DIAG, NCS_LEVEL_DEBUG };
+
+struct ncs_column {
+	enum ncs_view view;
+	const char *id;    /* "RANK_STATE" */
+	const char *title;
+	unsigned width;
+	enum ncs_column_align align;
+	unsigned priority;
+	enum ncs_column_level level;
+	const char *help;
+	/* Sets all of *value. */
+	void (*get)(const struct ncs_row *row, struct ncs_value *value);
+};
+
+extern const struct ncs_column ncs_columns[];
+extern const size_t ncs_column_count;
+
+/* All rows of a view in the model's order: ranks; channels of each rank;
+ * functions with a call or an operation of each rank. *rows is grown with
+ * realloc() and owned by the caller; returns the number of rows, or -ENOMEM. */
+int ncs_rows(const struct ncs_model *model, enum ncs_view view,
+	     struct ncs_row **rows, size_t *capacity);
+
+/* Orders two values as a user who sorts expects: unknown last. Who turns the
+ * order round must leave unknown values where they are. */
+int ncs_value_compare(const struct ncs_value *a, const struct ncs_value *b);
+
+#endif

@@ -1,0 +1,118 @@
+/* The model: what is known of every rank now and one interval ago.
+ *
+ * Fed by a source, read by every view. Pure: no I/O, the time is passed in.
+ * Rates are those of the interval between the two samples; a rank that has
+ * been seen once has none yet, which is not the same as zero.
+ */
+#ifndef NCS_ANALYSIS_MODEL_H
+#define NCS_ANALYSIS_MODEL_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "analysis/source.h"
+
+/* What was known of a function's timed operations at some moment. */
+struct ncs_timed {
+	uint64_t time_ns;
+	uint64_t bytes;
+	uint64_t size_unknown;
+};
+
+/* One communicator's rank in one process. */
+struct ncs_rank {
+	char *id;
+	struct ncs_header header;
+	struct ncs_snapshot now;
+	struct ncs_snapshot before; /* valid if has_before */
+	bool has_before;
+	bool seen; /* in the latest pass */
+	/* As the latest interval began in which operations were timed; zeros
+	 * where there was none: bandwidth is then that since the start. */
+	struct ncs_timed timed_before[NCS_FUNCTION_COUNT][NCS_TIMING_COUNT];
+};
+
+/* A segment that cannot be read, and why. */
+struct ncs_unreadable {
+	char *id;
+	enum ncs_attach attach;
+	char *why;
+};
+
+struct ncs_model {
+	struct ncs_rank **ranks; /* by host, communicator, rank, pid */
+	size_t rank_count;
+	struct ncs_unreadable *unreadable;
+	size_t unreadable_count;
+	uint64_t now_ns; /* of the latest pass */
+	char error[256]; /* why the latest pass failed; empty: it did not */
+	uint64_t generation; /* changes when a rank comes, goes or moves */
+};
+
+void ncs_model_init(struct ncs_model *model);
+void ncs_model_release(struct ncs_model *model);
+
+/* One pass over the source. Ranks keep their address while they are there; a
+ * rank that is finished and whose process is gone is dropped. 0 or -errno;
+ * model->error then says why, and ranks stay as the pass before left them as
+ * far as this one did not reach them. */
+int ncs_model_update(struct ncs_model *model, struct ncs_source *source,
+		     uint64_t now_ns);
+
+/* Until when a rank's clock ran: the moment of the snapshot, or that of its
+ * end. What lasts, lasts until then. */
+uint64_t ncs_rank_end_ns(const struct ncs_rank *rank);
+
+/* All that the view may lack of a rank, without records that had been
+ * overwritten before this viewer came. */
+uint64_t ncs_rank_lost(const struct ncs_rank *rank);
+
+/* Whether anything was seen of a function. */
+bool ncs_function_is_used(const struct ncs_function_view *function);
+
+/* Whether the profiler's API tells the application's calls. */
+bool ncs_rank_calls_known(const struct ncs_rank *rank);
+
+/* Whether NCCL tells what the proxy thread does. */
+bool ncs_rank_proxy_known(const struct ncs_rank *rank);
+
+/* Whether a function's bytes are known: not before the first operation, nor
+ * where the size of one could not be told. */
+bool ncs_function_bytes_known(const struct ncs_function_view *function);
+
+/* Whether a channel's bytes are known: not where NCCL told no size of the
+ * steps that were done. */
+bool ncs_channel_bytes_known(const struct ncs_channel_view *channel);
+
+/* Whether the profiler's API tells a channel's waiting for its peer apart from
+ * that for the GPU: for a sender only from version 4 on. */
+bool ncs_channel_peer_wait_known(const struct ncs_rank *rank,
+				 const struct ncs_channel_view *channel);
+
+/* --- What the numbers mean ---------------------------------------------- */
+
+/* Percentile of a histogram, in ns; fraction 0 … 1. 0 if it is empty. */
+uint64_t ncs_percentile(const uint64_t *histogram, double fraction);
+uint64_t ncs_histogram_total(const uint64_t *histogram);
+
+/* algbw in GB/s (10^9), and what to multiply it by for busbw, as nccl-tests
+ * computes them. Negative: unknown (no time; nranks). */
+double ncs_algorithm_bandwidth(uint64_t bytes, uint64_t time_ns);
+double ncs_bus_factor(unsigned function, int nranks);
+
+/* Which times a function has: the kernel's where there are any, else the
+ * proxy's; NCS_TIMING_COUNT: none. */
+unsigned ncs_function_timing(const struct ncs_function_view *function);
+
+/* The histogram of these times; NULL: none. */
+const uint64_t *
+ncs_function_histogram(const struct ncs_function_view *function);
+
+/* GB/s of a function's timed operations: over the latest interval in which
+ * some were timed, else since the start. Negative: unknown. */
+double ncs_rank_algorithm_bandwidth(const struct ncs_rank *rank,
+				    unsigned function);
+double ncs_rank_bus_bandwidth(const struct ncs_rank *rank, unsigned function);
+
+#endif

@@ -1,0 +1,47 @@
+/* Where samples of ranks come from: a live job, a synthetic one; later a
+ * recording.
+ *
+ * A source hands over everything there is to see at one moment, one rank after
+ * the other; the model (analysis/model.h) folds it in. Sources do the I/O that
+ * the rest of analysis/ must not do.
+ */
+#ifndef NCS_ANALYSIS_SOURCE_H
+#define NCS_ANALYSIS_SOURCE_H
+
+#include <stdint.h>
+
+#include "ncclstat/reader.h"
+
+/* One rank, or one segment that cannot be read. Borrowed: valid until the
+ * source's next call. */
+struct ncs_sample {
+	const char *id; /* stable and unique; the path of a live segment */
+	enum ncs_attach attach;
+	const char *why; /* if not NCS_ATTACHED: one clause for people */
+	/* Only if NCS_ATTACHED: */
+	const struct ncs_header *header;
+	const struct ncs_snapshot *snapshot;
+};
+
+struct ncs_source {
+	/* Begins a pass over all ranks as of now (CLOCK_MONOTONIC ns). 0 or
+	 * -errno, with a clause for people in `why`. */
+	int (*begin)(struct ncs_source *source, uint64_t now_ns, char *why,
+		     size_t why_size);
+	/* The next rank of the pass. False at its end. */
+	bool (*next)(struct ncs_source *source, struct ncs_sample *sample);
+	void (*close)(struct ncs_source *source);
+};
+
+/* The jobs of this machine: segments in a directory. pid 0: of all processes.
+ * NULL where there is no memory. */
+struct ncs_source *ncs_source_open_shm(const char *directory, uint32_t pid);
+
+/* A made-up job, for the tests of the views and for trying them: two with the
+ * same seed and the same times of their passes are the same. It is 5 s old at
+ * the first pass; what is in it, source_synthetic.c says. Ranks of its main
+ * communicator, channels a rank. NULL where there is no memory. */
+struct ncs_source *ncs_source_open_synthetic(uint64_t seed, unsigned ranks,
+					     unsigned channels);
+
+#endif

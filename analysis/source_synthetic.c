@@ -1,0 +1,701 @@
+/* A made-up job, for the tests of the views and for trying them.
+ *
+ * Every number is a function of the seed and of the job's age, so that two
+ * sources with one seed and the same passes agree to the byte. The job is 5 s
+ * old at the first pass. There are
+ *   - one communicator of all ranks with steady traffic, in which one rank is
+ *     late, one channel hangs from an age of 8 s on, and of 8 ranks or more
+ *     the last has died;
+ *   - with 2 ranks or more, a communicator without a name, one that is
+ *     finished, and a rank of a job whose NCCL tells little (API 1).
+ * It is no simulation: a hung channel does not stop the others.
+ */
+#include "analysis/source.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#define MS UINT64_C(1000000)
+#define MIB (UINT64_C(1) << 20)
+
+#define FIRST_AGE_NS (5000 * MS)
+#define FINISHED_AT_NS (2000 * MS)
+#define DEAD_AT_NS (4000 * MS)
+
+/* An operation of the busiest function, on every channel, and its steps. Not a
+ * divisor of a second: what is looked at every second has moved on. */
+#define CYCLE_NS (17 * MS)
+#define CYCLE_STEPS 8u
+#define STEP_BYTES (14 * MIB) /* of all channels */
+
+/* The beginning of a cycle, 8 s. */
+#define HANG_AT_NS (471 * CYCLE_NS)
+
+#define OVERWRITTEN_AFTER 65536u
+#define NOT_HUNG UINT64_MAX
+
+enum kind { WORLD, UNNAMED, FINISHED, OLD };
+
+/* One rank of one communicator. */
+struct member {
+	char id[64];
+	enum kind kind;
+	struct ncs_header header;
+	unsigned nranks;
+	unsigned rank;
+	bool late;
+	bool after_late;  /* receives from the late rank */
+	bool before_late; /* sends to it */
+	bool dead;
+	bool hangs;      /* sends on the channel that hangs */
+	bool is_hung_on; /* receives there */
+	bool loses;
+};
+
+struct source_synthetic {
+	struct ncs_source source; /* first: is cast to this struct */
+	uint64_t seed;
+	unsigned channels;
+	struct member *members;
+	size_t count;
+	size_t place; /* of next() */
+	bool is_born; /* at the first pass */
+	uint64_t born_ns;
+	uint64_t now_ns;
+	struct ncs_snapshot snapshot;
+};
+
+static struct source_synthetic *self_of(struct ncs_source *source)
+{
+	return (struct source_synthetic *)source;
+}
+
+/* splitmix64: any two inputs give unrelated numbers. */
+static uint64_t mix(uint64_t seed, uint64_t a, uint64_t b)
+{
+	uint64_t x = seed + UINT64_C(0x9e3779b97f4a7c15) * (1 + (a << 20) + b);
+
+	x = (x ^ x >> 30) * UINT64_C(0xbf58476d1ce4e5b9);
+	x = (x ^ x >> 27) * UINT64_C(0x94d049bb133111eb);
+	return x ^ x >> 31;
+}
+
+/* --- Traffic of each function ------------------------------------------- */
+
+struct traffic {
+	enum kind kind;
+	enum ncs_function_id function;
+	uint64_t period_ns;
+	uint64_t bytes;       /* 0: not told */
+	unsigned timing;      /* NCS_TIMING_COUNT: none */
+	unsigned timed_each;  /* one in how many */
+	uint64_t duration_ns; /* of an operation, about */
+};
+
+static const struct traffic traffics[] = {
+	{ WORLD, NCS_FUNCTION_ALL_REDUCE, CYCLE_NS, 64 * MIB, NCS_TIMING_KERNEL,
+	  16, 1 * MS },
+	{ WORLD, NCS_FUNCTION_ALL_GATHER, 47 * MS, 16 * MIB, NCS_TIMING_PROXY,
+	  1, 2 * MS },
+	{ WORLD, NCS_FUNCTION_REDUCE_SCATTER, 53 * MS, 16 * MIB,
+	  NCS_TIMING_COUNT, 1, 0 },
+	{ UNNAMED, NCS_FUNCTION_SEND, 23 * MS, 1 * MIB, NCS_TIMING_PROXY, 1,
+	  MS / 8 },
+	{ UNNAMED, NCS_FUNCTION_RECV, 23 * MS, 1 * MIB, NCS_TIMING_PROXY, 1,
+	  MS / 8 },
+	{ FINISHED, NCS_FUNCTION_BROADCAST, 100 * MS, 4 * MIB, NCS_TIMING_COUNT,
+	  1, 0 },
+	{ OLD, NCS_FUNCTION_ALL_REDUCE, 40 * MS, 0, NCS_TIMING_COUNT, 1, 0 },
+};
+
+#define SPREAD 16u
+
+/* The first timed operation waits for everybody; the others vary a little. */
+static void add_times(struct ncs_function_view *view,
+		      const struct traffic *traffic, uint64_t timed,
+		      uint64_t base_ns)
+{
+	uint64_t *histogram = view->histogram[traffic->timing];
+	uint64_t first_ns = 20 * base_ns, usual = timed - 1;
+
+	if (timed == 0)
+		return;
+	view->timed[traffic->timing] = timed;
+	view->timed_bytes[traffic->timing] = timed * traffic->bytes;
+	view->time_ns[traffic->timing] = first_ns;
+	histogram[ncs_histogram_bucket(first_ns)]++;
+	for (unsigned i = 0; i < SPREAD; i++) {
+		uint64_t count = usual / SPREAD + (i < usual % SPREAD);
+		uint64_t each_ns = base_ns + base_ns / 50 * (i * 7 % SPREAD);
+
+		view->time_ns[traffic->timing] += count * each_ns;
+		histogram[ncs_histogram_bucket(each_ns)] += count;
+	}
+}
+
+static void add_function(struct ncs_function_view *view,
+			 const struct member *member,
+			 const struct traffic *traffic, uint64_t age_ns)
+{
+	uint64_t round = age_ns / traffic->period_ns;
+	bool busy = age_ns % traffic->period_ns < traffic->period_ns / 10 * 8;
+	uint64_t base_ns = traffic->duration_ns;
+
+	if (member->header.api_version >= 5)
+		view->calls = round + 1;
+	view->operations = round + 1;
+	view->last_sequence_number = round;
+	if (traffic->bytes > 0)
+		view->bytes = view->operations * traffic->bytes;
+	else
+		view->size_unknown = view->operations;
+	if (traffic->timing == NCS_TIMING_COUNT)
+		return;
+	view->with_children = view->operations;
+	view->operations_done = round + !busy;
+	/* Who is late is not kept waiting. */
+	if (member->late)
+		base_ns /= 2;
+	add_times(view, traffic, view->operations_done / traffic->timed_each,
+		  base_ns);
+}
+
+static bool has_traffic(const struct member *member,
+			const struct traffic *traffic)
+{
+	if (traffic->kind != member->kind)
+		return false;
+	if (traffic->function == NCS_FUNCTION_SEND)
+		return member->rank == 0;
+	return traffic->function != NCS_FUNCTION_RECV || member->rank == 1;
+}
+
+static void clear_functions(struct ncs_snapshot *snapshot)
+{
+	for (size_t i = 0; i < NCS_FUNCTION_COUNT; i++) {
+		struct ncs_function_view *view = &snapshot->functions[i];
+		struct ncs_function_view empty = {
+			.last_sequence_number = NCS_NO_SEQUENCE_NUMBER,
+		};
+
+		for (size_t k = 0; k < NCS_TIMING_COUNT; k++) {
+			empty.histogram[k] = view->histogram[k];
+			if (empty.histogram[k])
+				memset(empty.histogram[k], 0,
+				       NCS_HISTOGRAM_BUCKETS *
+					       sizeof(*empty.histogram[k]));
+		}
+		*view = empty;
+	}
+}
+
+static void add_functions(struct ncs_snapshot *snapshot,
+			  const struct member *member, uint64_t age_ns)
+{
+	clear_functions(snapshot);
+	for (size_t i = 0; i < sizeof(traffics) / sizeof(traffics[0]); i++)
+		if (has_traffic(member, &traffics[i]))
+			add_function(&snapshot->functions[traffics[i].function],
+				     member, &traffics[i], age_ns);
+}
+
+/* --- Going round and round ---------------------------------------------- */
+
+/* A cycle through states: how long each lasts, and what follows what. */
+struct phase {
+	unsigned state;
+	uint64_t length_ns;
+};
+
+/* Where a cycle is at a moment, and what it has spent in each state. */
+struct position {
+	uint64_t cycles;
+	unsigned phase;
+	uint64_t into_ns; /* the phase */
+};
+
+static struct position position_at(const struct phase *phases, unsigned count,
+				   uint64_t age_ns, uint64_t *time_ns)
+{
+	struct position position = { .cycles = age_ns / CYCLE_NS };
+	uint64_t rest_ns = age_ns % CYCLE_NS;
+	bool found = false;
+
+	for (unsigned i = 0; i < count; i++) {
+		uint64_t spent_ns = rest_ns < phases[i].length_ns ?
+					    rest_ns :
+					    phases[i].length_ns;
+
+		time_ns[phases[i].state] +=
+			position.cycles * phases[i].length_ns + spent_ns;
+		if (!found && (spent_ns < phases[i].length_ns)) {
+			position.phase = i;
+			position.into_ns = spent_ns;
+			found = true;
+		}
+		rest_ns -= spent_ns;
+	}
+	return position;
+}
+
+/* --- Channels ----------------------------------------------------------- */
+
+enum { CHANNEL_PHASES = 4 };
+
+static void send_phases(const struct member *member, struct phase *phases)
+{
+	uint64_t gpu = member->late ? 70 : 25;
+	uint64_t peer = member->before_late ? 40 : 5;
+
+	phases[0] = (struct phase){ NCS_CHANNEL_SEND_GPU_WAIT,
+				    CYCLE_NS / 100 * gpu };
+	phases[1] = (struct phase){ NCS_CHANNEL_SEND_PEER_WAIT,
+				    CYCLE_NS / 100 * peer };
+	phases[2] = (struct phase){ NCS_CHANNEL_SEND_WAIT,
+				    CYCLE_NS / 100 * (80 - gpu - peer) };
+	phases[3] = (struct phase){ NCS_CHANNEL_IDLE, CYCLE_NS / 100 * 20 };
+	/* API 1 tells the first two as one. */
+	if (member->kind == OLD) {
+		phases[0].length_ns += phases[1].length_ns;
+		phases[1].length_ns = 0;
+	}
+}
+
+static void recv_phases(const struct member *member, struct phase *phases)
+{
+	uint64_t peer = member->after_late ? 70 : 45;
+
+	phases[0] =
+		(struct phase){ NCS_CHANNEL_RECV_WAIT, CYCLE_NS / 100 * peer };
+	phases[1] = (struct phase){ NCS_CHANNEL_RECV_FLUSH_WAIT,
+				    CYCLE_NS / 100 * 3 };
+	phases[2] = (struct phase){ NCS_CHANNEL_RECV_GPU_WAIT,
+				    CYCLE_NS / 100 * (77 - peer) };
+	phases[3] = (struct phase){ NCS_CHANNEL_IDLE, CYCLE_NS / 100 * 20 };
+}
+
+/* From when on the channel hangs: as a sender begins to wait for its peer, as
+ * a receiver begins to wait for the data. */
+static uint64_t hang_age_ns(const struct member *member, unsigned channel,
+			    bool send, unsigned channels,
+			    const struct phase *phases)
+{
+	if (channel != 1 % channels ||
+	    !(send ? member->hangs : member->is_hung_on))
+		return NOT_HUNG;
+	return HANG_AT_NS + (send ? phases[0].length_ns : 0);
+}
+
+static void set_channel(struct ncs_channel_view *view,
+			const struct member *member, unsigned channels,
+			uint64_t age_ns, uint64_t end_ns)
+{
+	struct phase phases[CHANNEL_PHASES];
+	uint64_t hang_ns, hung_ns = 0, busy_ns, steps;
+	struct position at;
+
+	if (view->send)
+		send_phases(member, phases);
+	else
+		recv_phases(member, phases);
+	hang_ns = hang_age_ns(member, view->channel, view->send, channels,
+			      phases);
+	if (age_ns > hang_ns) {
+		hung_ns = age_ns - hang_ns;
+		age_ns = hang_ns;
+	}
+	at = position_at(phases, CHANNEL_PHASES, age_ns, view->time_ns);
+	view->state = (enum ncs_channel_state)phases[at.phase].state;
+	view->time_ns[view->state] += hung_ns;
+	view->since_ns = end_ns - hung_ns - at.into_ns;
+	busy_ns = age_ns % CYCLE_NS;
+	steps = busy_ns * CYCLE_STEPS / (CYCLE_NS / 100 * 80);
+	if (steps > CYCLE_STEPS)
+		steps = CYCLE_STEPS;
+	view->operations_started = at.cycles + 1;
+	view->operations_done = at.cycles + (view->state == NCS_CHANNEL_IDLE);
+	view->steps_done = at.cycles * CYCLE_STEPS + steps;
+	view->steps_started = view->steps_done;
+	if (view->state == NCS_CHANNEL_IDLE)
+		return;
+	view->steps_started++;
+	view->operation = view->operations_started;
+	view->function = NCS_FUNCTION_ALL_REDUCE;
+	view->step = steps;
+	view->nsteps = CYCLE_STEPS;
+}
+
+static void add_channel(struct source_synthetic *self,
+			const struct member *member, unsigned channel,
+			bool send, uint64_t age_ns, uint64_t end_ns)
+{
+	struct ncs_snapshot *snapshot = &self->snapshot;
+	struct ncs_channel_view *view =
+		&snapshot->channels[snapshot->channel_count++];
+	uint64_t jitter_ns =
+		mix(self->seed, member->rank + 1, channel + 1) % (CYCLE_NS / 2);
+	unsigned nranks = member->nranks;
+
+	memset(view, 0, sizeof(*view));
+	view->channel = (uint8_t)channel;
+	view->send = send;
+	view->peer =
+		(int32_t)((member->rank + (send ? 1 : nranks - 1)) % nranks);
+	set_channel(view, member, self->channels, age_ns - jitter_ns, end_ns);
+	if (member->kind == OLD)
+		view->size_unknown = view->steps_done;
+	else
+		view->bytes = view->steps_done * (STEP_BYTES / self->channels);
+}
+
+static void add_channels(struct source_synthetic *self,
+			 const struct member *member, uint64_t age_ns,
+			 uint64_t end_ns)
+{
+	self->snapshot.channel_count = 0;
+	for (unsigned i = 0; i < self->channels; i++) {
+		add_channel(self, member, i, true, age_ns, end_ns);
+		add_channel(self, member, i, false, age_ns, end_ns);
+	}
+}
+
+/* --- Operations in flight ----------------------------------------------- */
+
+static void add_operation(struct source_synthetic *self, uint64_t round,
+			  uint64_t start_ns, uint64_t done)
+{
+	struct ncs_snapshot *snapshot = &self->snapshot;
+	struct ncs_operation_view *view =
+		&snapshot->operations[snapshot->operation_count++];
+
+	memset(view, 0, sizeof(*view));
+	view->number = round + 1;
+	view->start_ns = start_ns;
+	view->sequence_number = round;
+	view->bytes = 64 * MIB;
+	view->count = view->bytes / 4;
+	view->event = NCS_EVENT_COLL;
+	view->function = NCS_FUNCTION_ALL_REDUCE;
+	view->nchannels = self->channels;
+	view->peer = -1;
+	view->enqueued_ns = start_ns + MS / 100;
+	view->children_started = 2 * (uint64_t)self->channels;
+	view->children_done = done;
+	view->first_child_ns = start_ns + MS / 20;
+}
+
+static void add_operations(struct source_synthetic *self,
+			   const struct member *member, uint64_t age_ns,
+			   uint64_t end_ns)
+{
+	uint64_t into_ns = age_ns % CYCLE_NS;
+	uint64_t hung_round = HANG_AT_NS / CYCLE_NS;
+
+	self->snapshot.operation_count = 0;
+	if (member->kind != WORLD)
+		return;
+	if ((member->hangs || member->is_hung_on) &&
+	    age_ns / CYCLE_NS > hung_round)
+		add_operation(self, hung_round, end_ns - (age_ns - HANG_AT_NS),
+			      2 * (uint64_t)self->channels - 1);
+	if (into_ns < CYCLE_NS / 100 * 80)
+		add_operation(self, age_ns / CYCLE_NS, end_ns - into_ns, 0);
+}
+
+/* --- The rest of a snapshot --------------------------------------------- */
+
+static void set_proxy(struct ncs_proxy_view *view, uint64_t age_ns,
+		      uint64_t end_ns)
+{
+	static const struct phase phases[] = {
+		{ NCS_PROXY_APPEND, CYCLE_NS / 100 * 5 },
+		{ NCS_PROXY_ACTIVE, CYCLE_NS / 100 * 55 },
+		{ NCS_PROXY_IDLE, CYCLE_NS / 100 * 25 },
+		{ NCS_PROXY_SLEEP, CYCLE_NS / 100 * 15 },
+	};
+	struct position at = position_at(phases,
+					 sizeof(phases) / sizeof(phases[0]),
+					 age_ns, view->time_ns);
+
+	view->state = (enum ncs_proxy_state)phases[at.phase].state;
+	view->since_ns = end_ns - at.into_ns;
+	view->count[NCS_TRANSITION_APPEND] = at.cycles + 1;
+	view->count[NCS_TRANSITION_APPEND_END] = at.cycles + (at.phase >= 1);
+	view->count[NCS_TRANSITION_ACTIVE] = at.cycles + (at.phase >= 1);
+	view->count[NCS_TRANSITION_IDLE] = at.cycles + (at.phase >= 2);
+	view->count[NCS_TRANSITION_SLEEP] = at.cycles + (at.phase >= 3);
+	view->count[NCS_TRANSITION_WAKEUP] = at.cycles;
+}
+
+static void set_identity(struct ncs_identity *identity,
+			 const struct member *member, uint64_t seed)
+{
+	identity->comm_id = mix(seed, 0, member->kind + 1);
+	identity->rank = (int32_t)member->rank;
+	identity->known = NCS_KNOWN_COMM_ID | NCS_KNOWN_RANK;
+	if (member->kind == OLD)
+		return;
+	identity->known |= NCS_KNOWN_NRANKS | NCS_KNOWN_NNODES |
+			   NCS_KNOWN_NCCL_VERSION | NCS_KNOWN_GPU;
+	identity->nranks = (int32_t)member->nranks;
+	identity->nnodes = 1;
+	identity->nccl_version = 22809;
+	snprintf(identity->gpu, sizeof(identity->gpu), "0000:%02x:00.0",
+		 member->rank & 0xff);
+	if (member->kind == UNNAMED)
+		return;
+	identity->known |= NCS_KNOWN_COMM_NAME;
+	snprintf(identity->comm_name, sizeof(identity->comm_name), "%s",
+		 member->kind == WORLD ? "world" : "setup");
+}
+
+static void count_events(struct ncs_snapshot *snapshot, unsigned channels)
+{
+	uint64_t *events = snapshot->events;
+
+	for (size_t i = 0; i < NCS_FUNCTION_COUNT; i++) {
+		const struct ncs_function_view *function =
+			&snapshot->functions[i];
+		bool p2p = i == NCS_FUNCTION_SEND || i == NCS_FUNCTION_RECV;
+
+		events[NCS_EVENT_GROUP] += function->operations;
+		events[p2p ? NCS_EVENT_P2P : NCS_EVENT_COLL] +=
+			function->operations;
+		events[p2p ? NCS_EVENT_P2P_API : NCS_EVENT_COLL_API] +=
+			function->calls;
+		events[NCS_EVENT_KERNEL_CH] +=
+			channels * function->timed[NCS_TIMING_KERNEL];
+	}
+	for (size_t i = 0; i < snapshot->channel_count; i++) {
+		const struct ncs_channel_view *channel = &snapshot->channels[i];
+
+		events[NCS_EVENT_PROXY_OP] += channel->operations_started;
+		events[NCS_EVENT_PROXY_STEP] += channel->steps_started;
+	}
+	for (size_t i = 0; i < NCS_TRANSITION_COUNT; i++)
+		events[NCS_EVENT_PROXY_CTRL] += snapshot->proxy.count[i];
+}
+
+static void set_losses(struct ncs_snapshot *snapshot,
+		       const struct member *member, uint64_t age_ns)
+{
+	uint64_t published = 0;
+
+	snapshot->lane_count = 2;
+	memset(snapshot->lanes, 0, 2 * sizeof(*snapshot->lanes));
+	for (size_t i = 0; i < NCS_EVENT_COUNT; i++)
+		published += snapshot->events[i];
+	for (size_t i = 0; i < 2; i++) {
+		snapshot->lanes[i].published = published / 2;
+		snapshot->lanes[i].last_call_ns = snapshot->last_call_ns;
+	}
+	if (published > OVERWRITTEN_AFTER)
+		snapshot->losses[NCS_LOSS_OVERWRITTEN] =
+			published - OVERWRITTEN_AFTER;
+	if (member->loses) {
+		snapshot->losses[NCS_LOSS_POOL_FULL] = age_ns / (100 * MS);
+		snapshot->losses[NCS_LOSS_STALE] = 3;
+	}
+}
+
+/* How old the job was when this rank's clock stopped. */
+static uint64_t end_age_ns(const struct member *member)
+{
+	if (member->kind == FINISHED)
+		return FINISHED_AT_NS;
+	return member->dead ? DEAD_AT_NS : UINT64_MAX;
+}
+
+static void take(struct source_synthetic *self, const struct member *member)
+{
+	struct ncs_snapshot *snapshot = &self->snapshot;
+	struct ncs_snapshot fresh = { .taken_ns = self->now_ns };
+	uint64_t age_ns = self->now_ns - self->born_ns, end_ns;
+
+	if (age_ns > end_age_ns(member))
+		age_ns = end_age_ns(member);
+	end_ns = self->born_ns + age_ns;
+	fresh.channels = snapshot->channels;
+	fresh.operations = snapshot->operations;
+	fresh.lanes = snapshot->lanes;
+	memcpy(fresh.functions, snapshot->functions, sizeof(fresh.functions));
+	*snapshot = fresh;
+
+	snapshot->liveness = NCS_ALIVE;
+	if (member->kind == FINISHED) {
+		snapshot->liveness = NCS_FINISHED;
+		snapshot->finished_ns = end_ns;
+	} else if (member->dead) {
+		snapshot->liveness = NCS_DEAD;
+		snapshot->process_gone = true;
+	}
+	/* An end is a call, too. */
+	snapshot->last_call_ns = end_ns;
+	if (snapshot->liveness == NCS_ALIVE)
+		snapshot->last_call_ns -= age_ns % (3 * MS);
+	set_identity(&snapshot->identity, member, self->seed);
+	if (member->late)
+		age_ns -= CYCLE_NS / 2;
+	add_functions(snapshot, member, age_ns);
+	if (member->kind != OLD)
+		set_proxy(&snapshot->proxy, age_ns, end_ns);
+	if (member->kind != FINISHED)
+		add_channels(self, member, age_ns, end_ns);
+	else
+		snapshot->channel_count = 0;
+	add_operations(self, member, age_ns, end_ns);
+	for (size_t i = 0; i < snapshot->channel_count; i++)
+		snapshot->proxy.appended_operations +=
+			member->kind == OLD ?
+				0 :
+				snapshot->channels[i].operations_started;
+	count_events(snapshot, self->channels);
+	set_losses(snapshot, member, age_ns);
+}
+
+/* --- The source --------------------------------------------------------- */
+
+static int begin(struct ncs_source *source, uint64_t now_ns, char *why,
+		 size_t why_size)
+{
+	struct source_synthetic *self = self_of(source);
+
+	(void)why;
+	(void)why_size;
+	if (!self->is_born)
+		self->born_ns = now_ns - FIRST_AGE_NS;
+	self->is_born = true;
+	self->now_ns = now_ns;
+	self->place = 0;
+	return 0;
+}
+
+static bool next(struct ncs_source *source, struct ncs_sample *sample)
+{
+	struct source_synthetic *self = self_of(source);
+	struct member *member;
+
+	if (self->place == self->count)
+		return false;
+	member = &self->members[self->place++];
+	take(self, member);
+	memset(sample, 0, sizeof(*sample));
+	sample->id = member->id;
+	sample->attach = NCS_ATTACHED;
+	sample->header = &member->header;
+	sample->snapshot = &self->snapshot;
+	return true;
+}
+
+static void close_source(struct ncs_source *source)
+{
+	struct source_synthetic *self = self_of(source);
+
+	ncs_snapshot_release(&self->snapshot);
+	free(self->members);
+	free(self);
+}
+
+static struct member *add_member(struct source_synthetic *self, enum kind kind,
+				 unsigned rank, unsigned nranks)
+{
+	static const char *const names[] = { "world", "unnamed", "setup",
+					     "old" };
+	struct member *member = &self->members[self->count++];
+	struct ncs_header *header = &member->header;
+
+	member->kind = kind;
+	member->rank = rank;
+	member->nranks = nranks;
+	snprintf(member->id, sizeof(member->id), "synthetic/%s.%u", names[kind],
+		 rank);
+	header->magic = NCS_MAGIC;
+	header->version = NCS_ABI_VERSION;
+	header->byte_order = NCS_BYTE_ORDER;
+	header->pid = kind == OLD ? 999 : 1000 + rank;
+	header->api_version = kind == OLD ? 1 : 5;
+	header->process_start = mix(self->seed, 1, header->pid);
+	header->created = 1;
+	header->clock.kind = NCS_CLOCK_MONOTONIC;
+	header->clock.multiplier = UINT64_C(1) << 32;
+	snprintf(header->host, sizeof(header->host), "synthetic");
+	return member;
+}
+
+/* Who is special: the late rank, the rank after it, and so on; the dead one,
+ * the last, never is. */
+static void add_world(struct source_synthetic *self, unsigned ranks)
+{
+	unsigned living = ranks >= 8 ? ranks - 1 : ranks;
+	unsigned late = (unsigned)(mix(self->seed, 2, 2) % living);
+	unsigned hangs = (late + living / 2) % living;
+
+	for (unsigned i = 0; i < ranks; i++) {
+		struct member *member = add_member(self, WORLD, i, ranks);
+
+		if (ranks == 1)
+			return;
+		member->dead = i >= living;
+		member->late = i == late;
+		member->after_late = i == (late + 1) % ranks;
+		member->before_late = (i + 1) % ranks == late;
+		member->hangs = i == hangs;
+		member->is_hung_on = i == (hangs + 1) % ranks;
+		member->loses = i == (late + 1) % living;
+	}
+}
+
+static int reserve(struct source_synthetic *self, unsigned ranks)
+{
+	struct ncs_snapshot *snapshot = &self->snapshot;
+
+	self->members = calloc((size_t)ranks + 4, sizeof(*self->members));
+	snapshot->channels =
+		calloc(2 * (size_t)self->channels, sizeof(*snapshot->channels));
+	snapshot->operations = calloc(2, sizeof(*snapshot->operations));
+	snapshot->lanes = calloc(2, sizeof(*snapshot->lanes));
+	if (!self->members || !snapshot->channels || !snapshot->operations ||
+	    !snapshot->lanes)
+		return -1;
+	for (size_t i = 0; i < sizeof(traffics) / sizeof(traffics[0]); i++) {
+		struct ncs_function_view *view =
+			&snapshot->functions[traffics[i].function];
+		unsigned timing = traffics[i].timing;
+
+		if (timing == NCS_TIMING_COUNT || view->histogram[timing])
+			continue;
+		view->histogram[timing] =
+			calloc(NCS_HISTOGRAM_BUCKETS, sizeof(uint64_t));
+		if (!view->histogram[timing])
+			return -1;
+	}
+	return 0;
+}
+
+struct ncs_source *ncs_source_open_synthetic(uint64_t seed, unsigned ranks,
+					     unsigned channels)
+{
+	struct source_synthetic *self = calloc(1, sizeof(*self));
+
+	if (!self)
+		return NULL;
+	self->source.begin = begin;
+	self->source.next = next;
+	self->source.close = close_source;
+	self->seed = seed;
+	self->channels = channels > 0 ? channels : 1;
+	ranks = ranks > 0 ? ranks : 1;
+	if (reserve(self, ranks) != 0) {
+		close_source(&self->source);
+		return NULL;
+	}
+	add_world(self, ranks);
+	if (ranks >= 2) {
+		add_member(self, UNNAMED, 0, 2);
+		add_member(self, UNNAMED, 1, 2);
+		add_member(self, FINISHED, 0, 2);
+		add_member(self, OLD, 0, 4);
+	}
+	return &self->source;
+}

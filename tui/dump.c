@@ -1,0 +1,143 @@
+/* Samples at intervals, printed one after the other, and what to say when
+ * there is nothing to print. The formats are in dump_text.c and
+ * dump_json.c. */
+#include "tui/dump.h"
+
+#include <errno.h>
+#include <inttypes.h>
+#include <string.h>
+#include <sys/utsname.h>
+#include <time.h>
+
+#include "shm/clock.h"
+#include "tui/output.h"
+
+static struct ncs_stamp stamp_now(const struct utsname *system, uint64_t now_ns)
+{
+	struct timespec realtime;
+
+	clock_gettime(CLOCK_REALTIME, &realtime);
+	return (struct ncs_stamp){
+		.host = system->nodename,
+		.monotonic_ns = now_ns,
+		.realtime_ns =
+			(uint64_t)realtime.tv_sec * UINT64_C(1000000000) +
+			(uint64_t)realtime.tv_nsec,
+	};
+}
+
+static void sleep_until(uint64_t moment_ns)
+{
+	struct timespec moment = {
+		.tv_sec = (time_t)(moment_ns / UINT64_C(1000000000)),
+		.tv_nsec = (long)(moment_ns % UINT64_C(1000000000)),
+	};
+
+	while (clock_nanosleep(CLOCK_MONOTONIC, TIMER_ABSTIME, &moment, NULL) ==
+	       EINTR)
+		;
+}
+
+static void say_nothing_found(const struct ncs_options *options)
+{
+	const char *directory = ncs_directory(options->directory);
+
+	if (options->pid)
+		fprintf(stderr,
+			"ncclstat: process %" PRIu32 " is no NCCL job with the"
+			" ncclstat plugin (looked in %s); see ncclstat(1)\n",
+			options->pid, directory);
+	else
+		fprintf(stderr,
+			"ncclstat: no NCCL job with the ncclstat plugin is"
+			" running here (looked in %s); start one with"
+			" NCCL_PROFILER_PLUGIN=libnccl-profiler-ncclstat.so,"
+			" see ncclstat(1)\n",
+			directory);
+}
+
+/* What was printed so far. */
+struct progress {
+	bool printed; /* a table */
+	bool said;    /* last, that there is nothing */
+};
+
+static bool print_sample(FILE *file, const struct ncs_options *options,
+			 const struct ncs_model *model,
+			 const struct ncs_stamp *stamp,
+			 struct progress *progress)
+{
+	if (model->error[0])
+		fprintf(stderr, "ncclstat: %s\n", model->error);
+	if (options->format == NCS_DUMP_JSON) {
+		ncs_dump_json(file, model, stamp);
+		return true;
+	}
+	if (model->rank_count > 0 || model->unreadable_count > 0) {
+		if (progress->printed)
+			fputc('\n', file);
+		progress->printed = true;
+		progress->said = false;
+		return ncs_dump_text(file, model, options, stamp);
+	}
+	if (!model->error[0] && !progress->said)
+		say_nothing_found(options);
+	progress->said = true;
+	return true;
+}
+
+/* Takes and prints one sample. False if that was the last one. */
+static bool dump_sample(const struct ncs_options *options,
+			struct ncs_source *source, struct ncs_model *model,
+			struct progress *progress, int *status)
+{
+	struct ncs_output output;
+	struct ncs_stamp stamp;
+	struct utsname system;
+	bool printed;
+
+	if (!ncs_output_init(&output)) {
+		*status = NCS_EXIT_NOTHING;
+		return false;
+	}
+	uname(&system);
+	stamp = stamp_now(&system, ncs_clock_monotonic_ns());
+	ncs_model_update(model, source, stamp.monotonic_ns);
+	*status = model->rank_count > 0 ? NCS_EXIT_OK : NCS_EXIT_NOTHING;
+	printed = print_sample(output.file, options, model, &stamp, progress);
+	if (!printed) {
+		fprintf(stderr, "ncclstat: %s\n", strerror(ENOMEM));
+		*status = NCS_EXIT_NOTHING;
+	}
+	return ncs_output_release(&output, status) && printed;
+}
+
+static uint64_t samples_wanted(const struct ncs_options *options)
+{
+	if (options->count > 0)
+		return options->count;
+	return options->has_interval ? UINT64_MAX : 1;
+}
+
+int ncs_dump_run(const struct ncs_options *options, struct ncs_source *source)
+{
+	uint64_t wanted = samples_wanted(options);
+	uint64_t next_ns = ncs_clock_monotonic_ns();
+	struct ncs_model model;
+	struct progress progress = { 0 };
+	int status = NCS_EXIT_NOTHING;
+
+	ncs_model_init(&model);
+	for (uint64_t i = 0; i < wanted; i++) {
+		if (i > 0)
+			sleep_until(next_ns);
+		if (!dump_sample(options, source, &model, &progress, &status))
+			break;
+		/* Who comes late does not hurry after it. */
+		next_ns += options->interval_ns;
+		if (next_ns < ncs_clock_monotonic_ns())
+			next_ns = ncs_clock_monotonic_ns();
+	}
+	ncs_model_release(&model);
+	return status;
+}

@@ -1,0 +1,35 @@
+/* Dumps: what there is to see, printed as text or as JSON, once or again and
+ * again. No terminal is needed, and none is touched.
+ */
+#ifndef NCS_TUI_DUMP_H
+#define NCS_TUI_DUMP_H
+
+#include <stdbool.h>
+#include <stdint.h>
+#include <stdio.h>
+
+#include "analysis/model.h"
+#include "analysis/source.h"
+#include "tui/options.h"
+
+/* Where and when a sample was taken. */
+struct ncs_stamp {
+	const char *host;
+	uint64_t monotonic_ns;
+	uint64_t realtime_ns;
+};
+
+/* Writes one sample. False for want of memory; errors of the file are left to
+ * its error indicator. */
+bool ncs_dump_text(FILE *file, const struct ncs_model *model,
+		   const struct ncs_options *options,
+		   const struct ncs_stamp *stamp);
+/* One object on one line; leaves the program for want of memory. */
+void ncs_dump_json(FILE *file, const struct ncs_model *model,
+		   const struct ncs_stamp *stamp);
+
+/* Takes and prints the samples that were asked for. Returns the program's exit
+ * status. */
+int ncs_dump_run(const struct ncs_options *options, struct ncs_source *source);
+
+#endif

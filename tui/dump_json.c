@@ -1,0 +1,364 @@
+/* The JSON dump: one object a sample, on one line.
+ *
+ * Keys are part of the interface: others parse them. Unknown is null, never 0.
+ * Moments (*_ns) are CLOCK_MONOTONIC; lengths of time under time_ns are ns.
+ * Strings from shared memory are cleaned, so they are valid UTF-8.
+ */
+#include <errno.h>
+#include <inttypes.h>
+#include <jansson.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "analysis/names.h"
+#include "tui/dump.h"
+#include "tui/format.h"
+#include "tui/output.h"
+
+#define SCHEMA 1
+
+/* An object that lacks a key for want of memory would be a lie. */
+static void *allocate(size_t size)
+{
+	void *memory = malloc(size);
+
+	if (!memory) {
+		fprintf(stderr, "ncclstat: %s\n", strerror(ENOMEM));
+		exit(NCS_EXIT_NOTHING);
+	}
+	return memory;
+}
+
+/* --- Values ------------------------------------------------------------- */
+
+static void put(json_t *object, const char *key, json_t *value)
+{
+	json_object_set_new(object, key, value);
+}
+
+static json_t *number(uint64_t value)
+{
+	return json_integer(value < INT64_MAX ? (json_int_t)value : INT64_MAX);
+}
+
+static json_t *number_if(bool known, uint64_t value)
+{
+	return known ? number(value) : json_null();
+}
+
+/* A moment; 0 is "never". */
+static json_t *moment(uint64_t value_ns)
+{
+	return number_if(value_ns != 0, value_ns);
+}
+
+static json_t *whole(int64_t value)
+{
+	return json_integer(value);
+}
+
+static json_t *whole_if(bool known, int64_t value)
+{
+	return known ? whole(value) : json_null();
+}
+
+/* One of our own words. */
+static json_t *word(const char *name)
+{
+	return json_string(name);
+}
+
+/* Bandwidth: negative is unknown. */
+static json_t *real(double value)
+{
+	return value >= 0 ? json_real(value) : json_null();
+}
+
+static json_t *text(const char *raw)
+{
+	char clean[4096 + 1];
+
+	ncs_format_clean(clean, sizeof(clean), raw, false);
+	return json_string(clean);
+}
+
+static json_t *text_if(bool known, const char *raw)
+{
+	return known && raw[0] ? text(raw) : json_null();
+}
+
+/* --- Parts of a rank ---------------------------------------------------- */
+
+static json_t *version_of(const struct ncs_identity *identity)
+{
+	char version[32];
+
+	if (!(identity->known & NCS_KNOWN_NCCL_VERSION))
+		return json_null();
+	ncs_nccl_version_text(identity->nccl_version, version, sizeof(version));
+	return word(version);
+}
+
+static json_t *comm_of(const struct ncs_identity *identity)
+{
+	uint64_t known = identity->known;
+	json_t *comm = json_object();
+	char id[17];
+
+	snprintf(id, sizeof(id), "%016" PRIx64, identity->comm_id);
+	put(comm, "id", text_if(known & NCS_KNOWN_COMM_ID, id));
+	put(comm, "name",
+	    text_if(known & NCS_KNOWN_COMM_NAME, identity->comm_name));
+	put(comm, "nranks",
+	    whole_if(known & NCS_KNOWN_NRANKS, identity->nranks));
+	put(comm, "nnodes",
+	    whole_if(known & NCS_KNOWN_NNODES, identity->nnodes));
+	return comm;
+}
+
+/* Counts are of what NCCL reported, so that none is 0; times that it does not
+ * report are unknown. */
+static json_t *proxy_of(const struct ncs_rank *rank)
+{
+	json_t *object = json_object(), *time = json_object();
+	json_t *count = json_object();
+	const struct ncs_proxy_view *proxy = &rank->now.proxy;
+	bool known = ncs_rank_proxy_known(rank);
+
+	for (unsigned i = NCS_PROXY_UNKNOWN + 1; i < NCS_PROXY_STATE_COUNT; i++)
+		put(time, ncs_proxy_state_name(i),
+		    number_if(known, proxy->time_ns[i]));
+	for (unsigned i = 0; i < NCS_TRANSITION_COUNT; i++)
+		put(count, ncs_proxy_transition_name(i),
+		    number(proxy->count[i]));
+	put(object, "state", word(ncs_proxy_state_name(proxy->state)));
+	put(object, "since_ns", moment(proxy->since_ns));
+	put(object, "time_ns", time);
+	put(object, "count", count);
+	put(object, "appended_ops", number(proxy->appended_operations));
+	return object;
+}
+
+static json_t *channel_times(const struct ncs_rank *rank,
+			     const struct ncs_channel_view *channel)
+{
+	json_t *time = json_object();
+
+	for (unsigned i = 0; i < NCS_CHANNEL_STATE_COUNT; i++) {
+		bool known = i != NCS_CHANNEL_SEND_PEER_WAIT ||
+			     ncs_channel_peer_wait_known(rank, channel);
+
+		put(time, ncs_channel_state_name(i),
+		    number_if(known, channel->time_ns[i]));
+	}
+	return time;
+}
+
+static json_t *channel_of(const struct ncs_rank *rank,
+			  const struct ncs_channel_view *channel)
+{
+	json_t *object = json_object();
+
+	put(object, "channel", whole(channel->channel));
+	put(object, "direction", word(channel->send ? "send" : "recv"));
+	put(object, "peer", whole(channel->peer));
+	put(object, "state", word(ncs_channel_state_name(channel->state)));
+	put(object, "since_ns", moment(channel->since_ns));
+	put(object, "ops_started", number(channel->operations_started));
+	put(object, "ops_done", number(channel->operations_done));
+	put(object, "steps_started", number(channel->steps_started));
+	put(object, "steps_done", number(channel->steps_done));
+	put(object, "bytes",
+	    number_if(ncs_channel_bytes_known(channel), channel->bytes));
+	put(object, "time_ns", channel_times(rank, channel));
+	return object;
+}
+
+static json_t *channels_of(const struct ncs_rank *rank)
+{
+	json_t *channels = json_array();
+
+	for (size_t i = 0; i < rank->now.channel_count; i++)
+		json_array_append_new(channels,
+				      channel_of(rank, &rank->now.channels[i]));
+	return channels;
+}
+
+/* In microseconds, of the histogram's buckets. */
+static json_t *times_of(const struct ncs_function_view *function)
+{
+	static const struct {
+		const char *name;
+		double fraction;
+	} percentiles[] = {
+		{ "min", 0 },    { "p50", 0.50 }, { "p90", 0.90 },
+		{ "p99", 0.99 }, { "max", 1 },
+	};
+	const uint64_t *histogram = ncs_function_histogram(function);
+	json_t *times = json_object();
+
+	for (size_t i = 0; i < sizeof(percentiles) / sizeof(percentiles[0]);
+	     i++) {
+		double time_ns = -1;
+
+		if (histogram)
+			time_ns = (double)ncs_percentile(
+				histogram, percentiles[i].fraction);
+		put(times, percentiles[i].name, real(time_ns / 1000));
+	}
+	return times;
+}
+
+static json_t *function_of(const struct ncs_rank *rank, unsigned id)
+{
+	const struct ncs_function_view *function = &rank->now.functions[id];
+	unsigned timing = ncs_function_timing(function);
+	uint64_t last = function->last_sequence_number;
+	json_t *object = json_object();
+
+	put(object, "func", word(ncs_function_name(id)));
+	put(object, "calls",
+	    number_if(ncs_rank_calls_known(rank), function->calls));
+	put(object, "ops", number(function->operations));
+	put(object, "ops_done",
+	    number_if(function->with_children > 0, function->operations_done));
+	put(object, "bytes",
+	    number_if(ncs_function_bytes_known(function), function->bytes));
+	put(object, "last_seq",
+	    number_if(last != NCS_NO_SEQUENCE_NUMBER, last));
+	put(object, "timing", word(ncs_timing_name(timing)));
+	put(object, "timed",
+	    number(timing < NCS_TIMING_COUNT ? function->timed[timing] : 0));
+	put(object, "time_us", times_of(function));
+	put(object, "algbw_gbs", real(ncs_rank_algorithm_bandwidth(rank, id)));
+	put(object, "busbw_gbs", real(ncs_rank_bus_bandwidth(rank, id)));
+	return object;
+}
+
+static json_t *functions_of(const struct ncs_rank *rank)
+{
+	json_t *functions = json_array();
+
+	for (unsigned i = 0; i < NCS_FUNCTION_COUNT; i++)
+		if (ncs_function_is_used(&rank->now.functions[i]))
+			json_array_append_new(functions, function_of(rank, i));
+	return functions;
+}
+
+/* NCCL passes a root for every collective, also where none plays a part. */
+static bool has_peer(const struct ncs_operation_view *operation)
+{
+	return operation->peer >= 0 &&
+	       (operation->event == NCS_EVENT_P2P ||
+		operation->function == NCS_FUNCTION_BROADCAST ||
+		operation->function == NCS_FUNCTION_REDUCE ||
+		operation->function == NCS_FUNCTION_GATHER ||
+		operation->function == NCS_FUNCTION_SCATTER);
+}
+
+static json_t *operation_of(const struct ncs_operation_view *operation)
+{
+	uint64_t sequence = operation->sequence_number;
+	bool sized = operation->bytes > 0 || operation->count == 0;
+	json_t *object = json_object();
+
+	put(object, "func", word(ncs_function_name(operation->function)));
+	put(object, "seq",
+	    number_if(sequence != NCS_NO_SEQUENCE_NUMBER, sequence));
+	put(object, "start_ns", moment(operation->start_ns));
+	put(object, "bytes", number_if(sized, operation->bytes));
+	put(object, "peer", whole_if(has_peer(operation), operation->peer));
+	put(object, "children_started", number(operation->children_started));
+	put(object, "children_done", number(operation->children_done));
+	return object;
+}
+
+static json_t *operations_of(const struct ncs_snapshot *snapshot)
+{
+	json_t *operations = json_array();
+
+	for (size_t i = 0; i < snapshot->operation_count; i++)
+		json_array_append_new(operations,
+				      operation_of(&snapshot->operations[i]));
+	return operations;
+}
+
+static json_t *events_of(const struct ncs_snapshot *snapshot)
+{
+	json_t *events = json_object();
+
+	for (unsigned i = 0; i < NCS_EVENT_COUNT; i++)
+		if (snapshot->events[i] > 0)
+			put(events, ncs_event_name(i),
+			    number(snapshot->events[i]));
+	return events;
+}
+
+static json_t *loss_of(const struct ncs_snapshot *snapshot)
+{
+	json_t *loss = json_object();
+
+	for (unsigned i = 0; i < NCS_LOSS_COUNT; i++)
+		put(loss, ncs_loss_name(i), number(snapshot->losses[i]));
+	return loss;
+}
+
+/* --- The sample --------------------------------------------------------- */
+
+static json_t *rank_of(const struct ncs_rank *rank)
+{
+	const struct ncs_snapshot *now = &rank->now;
+	const struct ncs_identity *identity = &now->identity;
+	json_t *object = json_object();
+
+	put(object, "pid", number(rank->header.pid));
+	put(object, "rank",
+	    whole_if(identity->known & NCS_KNOWN_RANK, identity->rank));
+	put(object, "state", word(ncs_liveness_name(now->liveness)));
+	put(object, "api_version", number(rank->header.api_version));
+	put(object, "nccl_version", version_of(identity));
+	put(object, "comm", comm_of(identity));
+	put(object, "proxy", proxy_of(rank));
+	put(object, "channels", channels_of(rank));
+	put(object, "functions", functions_of(rank));
+	put(object, "operations", operations_of(now));
+	put(object, "events", events_of(now));
+	put(object, "loss", loss_of(now));
+	put(object, "torn", json_boolean(now->torn));
+	return object;
+}
+
+static json_t *unreadable_of(const struct ncs_unreadable *unreadable)
+{
+	json_t *object = json_object();
+
+	put(object, "path", text(unreadable->id));
+	put(object, "reason", text(unreadable->why));
+	return object;
+}
+
+void ncs_dump_json(FILE *file, const struct ncs_model *model,
+		   const struct ncs_stamp *stamp)
+{
+	json_t *sample, *ranks, *unreadable;
+
+	json_set_alloc_funcs(allocate, free);
+	sample = json_object();
+	ranks = json_array();
+	unreadable = json_array();
+	for (size_t i = 0; i < model->rank_count; i++)
+		json_array_append_new(ranks, rank_of(model->ranks[i]));
+	for (size_t i = 0; i < model->unreadable_count; i++)
+		json_array_append_new(unreadable,
+				      unreadable_of(&model->unreadable[i]));
+	put(sample, "schema", whole(SCHEMA));
+	put(sample, "host", text(stamp->host));
+	put(sample, "time_ns", number(stamp->monotonic_ns));
+	put(sample, "realtime_ns", number(stamp->realtime_ns));
+	put(sample, "ranks", ranks);
+	put(sample, "unreadable", unreadable);
+	/* Nine digits: a second to the ns. */
+	json_dumpf(sample, file, JSON_COMPACT | JSON_REAL_PRECISION(9));
+	json_decref(sample);
+	fputc('\n', file);
+}

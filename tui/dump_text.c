@@ -1,0 +1,138 @@
+/* The text dump: one plain table for each view, from the table of columns.
+ * Linear and in a stable order; no boxes, no colours, no clipping. */
+#include <stdlib.h>
+#include <time.h>
+
+#include "tui/dump.h"
+#include "tui/format.h"
+
+#define GAP "  "
+
+struct table {
+	const struct ncs_row *rows;
+	size_t row_count;
+	bool ascii;
+	unsigned widths[NCS_COLUMN_COUNT];
+	size_t last; /* column of this view */
+};
+
+static void measure(struct table *table, enum ncs_view view)
+{
+	char text[NCS_FORMAT_MAX];
+	struct ncs_value value;
+
+	for (size_t i = 0; i < ncs_column_count; i++) {
+		const struct ncs_column *column = &ncs_columns[i];
+
+		if (column->view != view)
+			continue;
+		table->last = i;
+		table->widths[i] = column->width;
+		for (size_t k = 0; k < table->row_count; k++) {
+			unsigned width;
+
+			column->get(&table->rows[k], &value);
+			ncs_format_value(text, sizeof(text), &value, 0,
+					 table->ascii);
+			width = ncs_format_columns(text);
+			if (width > table->widths[i])
+				table->widths[i] = width;
+		}
+	}
+}
+
+/* One line: the titles if `row` is NULL. Nothing is padded at its end. */
+static void print_line(FILE *file, const struct table *table,
+		       enum ncs_view view, const struct ncs_row *row)
+{
+	char text[NCS_FORMAT_MAX], padded[NCS_FORMAT_MAX];
+	const char *gap = "";
+	struct ncs_value value;
+
+	for (size_t i = 0; i < ncs_column_count; i++) {
+		const struct ncs_column *column = &ncs_columns[i];
+
+		if (column->view != view)
+			continue;
+		if (row) {
+			column->get(row, &value);
+			ncs_format_value(text, sizeof(text), &value, 0,
+					 table->ascii);
+		} else {
+			ncs_format_clean(text, sizeof(text), column->title,
+					 table->ascii);
+		}
+		ncs_format_pad(padded, sizeof(padded), text, table->widths[i],
+			       column->align);
+		fprintf(file, "%s%s", gap,
+			i == table->last && column->align == NCS_ALIGN_LEFT ?
+				text :
+				padded);
+		gap = GAP;
+	}
+	fputc('\n', file);
+}
+
+static void print_head(FILE *file, const struct ncs_model *model,
+		       const struct ncs_stamp *stamp, bool ascii)
+{
+	time_t seconds = (time_t)(stamp->realtime_ns / UINT64_C(1000000000));
+	char host[NCS_FORMAT_MAX], time[64] = "";
+	struct tm local;
+
+	ncs_format_clean(host, sizeof(host), stamp->host, ascii);
+	if (localtime_r(&seconds, &local))
+		strftime(time, sizeof(time), "%Y-%m-%dT%H:%M:%S%z", &local);
+	fprintf(file, "ncclstat: host %s, %zu rank%s, time %s\n", host,
+		model->rank_count, model->rank_count == 1 ? "" : "s", time);
+}
+
+static void print_unreadable(FILE *file, const struct ncs_model *model,
+			     bool ascii)
+{
+	char path[4096 + 1], why[NCS_FORMAT_MAX];
+
+	for (size_t i = 0; i < model->unreadable_count; i++) {
+		const struct ncs_unreadable *unreadable = &model->unreadable[i];
+
+		ncs_format_clean(path, sizeof(path), unreadable->id, ascii);
+		ncs_format_clean(why, sizeof(why), unreadable->why, ascii);
+		fprintf(file, "%snot readable: %s: %s\n", i ? "" : "\n", path,
+			why);
+	}
+}
+
+bool ncs_dump_text(FILE *file, const struct ncs_model *model,
+		   const struct ncs_options *options,
+		   const struct ncs_stamp *stamp)
+{
+	struct table table = { .ascii = options->ascii };
+	struct ncs_row *rows = NULL;
+	const char *gap = "";
+	size_t capacity = 0;
+
+	print_head(file, model, stamp, options->ascii);
+	for (unsigned i = 0; i < NCS_VIEW_COUNT; i++) {
+		enum ncs_view view = (enum ncs_view)i;
+		int count;
+
+		if (options->view != NCS_VIEW_COUNT && options->view != view)
+			continue;
+		count = ncs_rows(model, view, &rows, &capacity);
+		if (count < 0) {
+			free(rows);
+			return false;
+		}
+		table.rows = rows;
+		table.row_count = (size_t)count;
+		measure(&table, view);
+		fputs(gap, file);
+		print_line(file, &table, view, NULL);
+		for (size_t k = 0; k < table.row_count; k++)
+			print_line(file, &table, view, &rows[k]);
+		gap = "\n";
+	}
+	free(rows);
+	print_unreadable(file, model, options->ascii);
+	return true;
+}

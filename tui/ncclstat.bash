@@ -1,0 +1,64 @@
+# Completion of ncclstat's command line for bash.
+#
+# test/unit/test_options.c holds it to ncclstat/tables/options.h: each option
+# and each word that one expects is in here.
+
+_ncclstat()
+{
+	local word=$2 option=$3
+
+	# "--view=ra" arrives as three words.
+	if [[ $word == '=' ]]; then
+		word=
+	elif [[ $option == '=' ]]; then
+		option=${COMP_WORDS[COMP_CWORD - 2]}
+	fi
+
+	COMPREPLY=()
+	case $option in
+	--dump)
+		# Its word is optional and must be joined by "=".
+		if [[ ${COMP_WORDS[COMP_CWORD]} == '=' ||
+			${COMP_WORDS[COMP_CWORD - 1]} == '=' ]]; then
+			mapfile -t COMPREPLY < <(
+				compgen -W 'text json' -- "$word")
+			return
+		fi
+		;;
+	--view | -v)
+		mapfile -t COMPREPLY < <(compgen -W \
+			'ranks channels proxy collectives' -- "$word")
+		return
+		;;
+	--color)
+		mapfile -t COMPREPLY < <(
+			compgen -W 'auto always never' -- "$word")
+		return
+		;;
+	--dir)
+		mapfile -t COMPREPLY < <(compgen -d -- "$word")
+		return
+		;;
+	--keys)
+		mapfile -t COMPREPLY < <(compgen -f -- "$word")
+		return
+		;;
+	--pid | -p)
+		mapfile -t COMPREPLY < <(compgen -W \
+			"$(ncclstat --list 2>/dev/null |
+				awk 'NR > 1 && $1 != "-" { print $1 }')" \
+			-- "$word")
+		return
+		;;
+	--interval | -i | --count | -n | --synthetic)
+		return
+		;;
+	esac
+
+	mapfile -t COMPREPLY < <(compgen -W '
+		--dump --list --clean --pid --dir --interval --count --view
+		--color --ascii --synthetic --keys --help --version
+		' -- "$word")
+}
+
+complete -F _ncclstat ncclstat
