@@ -20,7 +20,7 @@
 	  "Ranks in the communicator.") \
 	X(RANK, PID, "PID", 7, RIGHT, 5, INFO, "The process.") \
 	X(RANK, STATE, "STATE", 8, LEFT, 9, INFO, \
-	  "alive; silent: NCCL has called nothing for 10 s; finished: the" \
+	  "alive; silent: NCCL has reported nothing new for 10 s; finished: the" \
 	  " communicator was finalized; dead: the process is gone.") \
 	X(RANK, PROXY, "PROXY", 7, LEFT, 6, INFO, \
 	  "What the proxy thread does, where NCCL tells (from 2.27 on).") \

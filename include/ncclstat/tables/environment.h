@@ -17,8 +17,8 @@
 	X(KERNEL_TIMING, "NCCLSTAT_KERNEL_TIMING", "off | always", "off", \
 	  "Whether NCCL is asked for the GPU's own times of every operation." \
 	  " They are the only times on jobs without network traffic, and they" \
-	  " cost NCCL up to three times the duration of short operations. Never" \
-	  " asked for before NCCL 2.28, where it can end a job.") \
+	  " can make an operation of 1 MB take three to four times as long." \
+	  " Never asked for up to NCCL 2.27, where it can end a job.") \
 	X(SHM_BYTES, "NCCLSTAT_SHM_BYTES", "bytes, or with suffix K, M, G", \
 	  "16M", \
 	  "The shared memory that one process may use for all its communicators" \

@@ -13,8 +13,8 @@
 #define NCS_EVENTS(X) \
 	X(GROUP, "group", 1, 1, \
 	  "operations launched together: one plan handed to the GPU and the proxy") \
-	X(COLL, "coll", 2, 1, "a collective operation being enqueued") \
-	X(P2P, "p2p", 4, 1, "a send or receive operation being enqueued") \
+	X(COLL, "coll", 2, 1, "a collective operation, from enqueueing on") \
+	X(P2P, "p2p", 4, 1, "a send or receive operation, from enqueueing on") \
 	X(PROXY_OP, "proxy_op", 8, 1, \
 	  "the proxy's share of an operation: one channel, direction and peer") \
 	X(PROXY_STEP, "proxy_step", 16, 1, \
@@ -25,7 +25,7 @@
 	  "one channel of an operation running on the GPU") \
 	X(NET_PLUGIN, "net_plugin", 128, 3, "an event of the network plugin") \
 	X(GROUP_API, "group_api", 256, 5, \
-	  "a ncclGroupStart … ncclGroupEnd span of the application") \
+	  "the application's span from ncclGroupStart to ncclGroupEnd") \
 	X(COLL_API, "coll_api", 512, 5, \
 	  "the application's call of a collective function") \
 	X(P2P_API, "p2p_api", 1024, 5, \

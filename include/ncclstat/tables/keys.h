@@ -71,10 +71,10 @@
 	X(PAUSE, TIME, "Z p", "", \
 	  "pause, and go on; sorting, searching and going down still work") \
 	X(SAMPLE, TIME, "Ctrl-T", "", "look now; paused: one look") \
-	X(IDLE, SHOW, "i", "", "rows in which nothing happens") \
+	X(IDLE, SHOW, "i", "", "show or hide rows in which nothing happens") \
 	X(LEVEL_MORE, SHOW, "v", "", "more columns: info, diag, debug") \
 	X(LEVEL_LESS, SHOW, "V", "", "fewer columns") \
-	X(HEADER, SHOW, "#", "", "the lines above the tabs") \
+	X(HEADER, SHOW, "#", "", "show or hide the lines above the tabs") \
 	X(SYMBOLS, SHOW, "u", "", "symbols: lines and blocks, ASCII") \
 	X(COLORS, SHOW, "C", "", "colours: normal, contrast, mono") \
 	X(REPAINT, PROGRAM, "Ctrl-L", "", "paint the whole screen again") \

@@ -15,8 +15,8 @@
 	X(APPEND, "append", '+', "taking over newly posted operations")
 
 #define NCS_PROXY_TRANSITIONS(X) \
-	X(IDLE, "idle", "passes in which nothing moved any more") \
-	X(ACTIVE, "active", "passes in which something moved again") \
+	X(IDLE, "idle", "times all operations stopped moving") \
+	X(ACTIVE, "active", "times one of them moved again") \
 	X(SLEEP, "sleep", "times the thread went to sleep") \
 	X(WAKEUP, "wakeup", "times the thread was woken") \
 	X(APPEND, "append", "times it began to take over posted operations") \

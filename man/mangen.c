@@ -1,0 +1,793 @@
+/* Makes a manual page of its source: mangen PAGE.in >PAGE
+ *
+ * A source is mdoc, with lines such as
+ *
+ *	.\" @columns RANK@
+ *
+ * in the place of what the tables in ncclstat/tables and the structs of
+ * ncclstat/abi.h say already; everything else is copied as it is. A marker
+ * that is not known, or a struct with a field that nobody explains, is an
+ * error. It must not know which pages there are.
+ *
+ * Text from the tables is plain: here it gets mdoc's escapes, one sentence a
+ * line.
+ */
+#include <ctype.h>
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "man/segment_fields.h"
+#include "ncclstat/abi.h"
+#include "ncclstat/record.h"
+#include "ncclstat/tables/columns.h"
+#include "ncclstat/tables/environment.h"
+#include "ncclstat/tables/keys.h"
+#include "ncclstat/tables/names.h"
+#include "ncclstat/tables/options.h"
+#include "ncclstat/version.h"
+
+#define COUNT(array) (sizeof(array) / sizeof((array)[0]))
+
+/* Bytes of a line of mdoc, which mandoc -Tlint wants below 80. */
+#define LINE_MAX_BYTES 76
+
+/* --- Escapes ------------------------------------------------------------ */
+
+/* Decodes one character of UTF-8; the tables have nothing worse. */
+static size_t decode(const char *text, unsigned *character)
+{
+	const unsigned char *bytes = (const unsigned char *)text;
+
+	if (bytes[0] >= 0xe0) {
+		*character = (bytes[0] & 0xfu) << 12 |
+			     (bytes[1] & 0x3fu) << 6 | (bytes[2] & 0x3fu);
+		return 3;
+	}
+	*character = (bytes[0] & 0x1fu) << 6 | (bytes[1] & 0x3fu);
+	return 2;
+}
+
+/* What stands for an ASCII character that roff would take for another; NULL:
+ * itself. A dash or quote that is part of a word keeps its meaning. */
+static const char *escape_of(char c, bool in_word)
+{
+	switch (c) {
+	case '\\':
+		return "\\e";
+	case '^':
+		return "\\(ha";
+	case '~':
+		return "\\(ti";
+	case '`':
+		return "\\(ga";
+	case '"':
+		return "\\(dq";
+	case '|':
+		return "\\(ba";
+	case '\'':
+		return in_word ? NULL : "\\(aq";
+	case '-':
+		return in_word ? NULL : "\\-";
+	default:
+		return NULL;
+	}
+}
+
+/* Escapes `length` bytes. `literal`: a name that is typed as it stands. */
+static void escape(char *escaped, size_t size, const char *text,
+		   size_t length, bool literal)
+{
+	size_t used = 0;
+
+	for (size_t i = 0; i < length;) {
+		bool in_word = !literal && i > 0 && i + 1 < length &&
+			       isalnum((unsigned char)text[i - 1]) &&
+			       isalnum((unsigned char)text[i + 1]);
+		const char *code = escape_of(text[i], in_word);
+		char one[16] = { text[i] };
+		unsigned character;
+		size_t bytes = 1;
+
+		if ((unsigned char)text[i] >= 0x80) {
+			bytes = decode(&text[i], &character);
+			snprintf(one, sizeof(one), "\\[u%04X]", character);
+		}
+		used += (size_t)snprintf(escaped + used, size - used, "%s",
+					 code ? code : one);
+		if (used >= size) {
+			fputs("mangen: a word is too long\n", stderr);
+			exit(1);
+		}
+		i += bytes;
+	}
+}
+
+/* An argument of a macro: a name, never a macro or a delimiter itself. */
+static void put_name(const char *name)
+{
+	char escaped[256];
+
+	escape(escaped, sizeof(escaped), name, strlen(name), true);
+	printf("%s%s", strlen(name) <= 3 ? "\\&" : "", escaped);
+}
+
+/* --- Sentences ---------------------------------------------------------- */
+
+static bool ends_sentence(const char *word, size_t length)
+{
+	while (length > 0 && strchr(")'\"", word[length - 1]))
+		length--;
+	return length > 1 && strchr(".!?", word[length - 1]) &&
+	       !(length > 3 && word[length - 3] == '.');
+}
+
+/* Text lines: as many words as fit, and each sentence on a line of its own. */
+static void put_text(const char *text)
+{
+	size_t column = 0;
+	bool new_line = true;
+
+	while (*text) {
+		size_t length = strcspn(text, " ");
+		char word[256];
+		bool control = *text == '.' || *text == '\'';
+
+		escape(word, sizeof(word), text, length, false);
+		if (!new_line && column + 1 + strlen(word) > LINE_MAX_BYTES)
+			new_line = true;
+		if (column > 0)
+			putchar(new_line ? '\n' : ' ');
+		if (new_line)
+			column = 0;
+		printf("%s%s", new_line && control ? "\\&" : "", word);
+		column += 1 + strlen(word);
+		new_line = ends_sentence(text, length);
+		text += length;
+		text += strspn(text, " ");
+	}
+	putchar('\n');
+}
+
+/* A clause of a table as a sentence: a capital in front, a full stop at the
+ * end. */
+static void put_sentence(const char *text)
+{
+	char sentence[1024];
+	size_t length = strlen(text);
+
+	if (length == 0 || length + 2 > sizeof(sentence)) {
+		fputs("mangen: a help text is empty or too long\n", stderr);
+		exit(1);
+	}
+	memcpy(sentence, text, length + 1);
+	sentence[0] = (char)toupper((unsigned char)sentence[0]);
+	if (!strchr(".!?", sentence[length - 1]))
+		strcpy(&sentence[length], ".");
+	put_text(sentence);
+}
+
+/* --- Options and keys --------------------------------------------------- */
+
+enum has { NO, REQUIRED, OPTIONAL };
+
+/* Words to choose from are typed as they stand, others stand for something. */
+static void put_argument(enum has has, const char *argument)
+{
+	if (has == NO)
+		return;
+	printf(" Ns %s= Ns %s ", has == OPTIONAL ? "Oo " : "",
+	       strchr(argument, '|') ? "Cm" : "Ar");
+	put_name(argument);
+	if (has == OPTIONAL)
+		fputs(" Oc", stdout);
+}
+
+static void put_option(const char *name, char letter, enum has has,
+		       const char *argument, const char *help)
+{
+	fputs(".It", stdout);
+	if (letter)
+		printf(" Fl %c ,", letter);
+	fputs(" Fl \\-", stdout);
+	put_name(name);
+	put_argument(has, argument);
+	putchar('\n');
+	put_sentence(help);
+}
+
+static bool put_options(const char *argument)
+{
+	if (argument)
+		return false;
+	puts(".Bl -tag -width Ds");
+#define X(ID, name, letter, has, argument, help) \
+	put_option(name, letter, has, argument, help);
+	NCS_OPTIONS(X)
+#undef X
+	puts(".El");
+	return true;
+}
+
+static void put_key(const char *keys, const char *help)
+{
+	const char *comma = "";
+
+	fputs(".It", stdout);
+	while (*keys) {
+		char key[32];
+		size_t length = strcspn(keys, " ");
+
+		snprintf(key, sizeof(key), "%.*s", (int)length, keys);
+		printf("%s Ic ", comma);
+		put_name(key);
+		comma = " ,";
+		keys += length;
+		keys += strspn(keys, " ");
+	}
+	putchar('\n');
+	put_sentence(help);
+}
+
+static bool put_keys(const char *argument)
+{
+	enum {
+#define X(ID, title) GROUP_##ID,
+		NCS_KEY_GROUPS(X)
+#undef X
+		GROUP_COUNT
+	};
+	static const char *const titles[] = {
+#define X(ID, title) title,
+		NCS_KEY_GROUPS(X)
+#undef X
+	};
+
+	if (argument)
+		return false;
+	for (int i = 0; i < GROUP_COUNT; i++) {
+		printf(".Ss %s\n.Bl -tag -width 16n -compact\n", titles[i]);
+#define X(ID, group, keys, label, help) \
+	if (GROUP_##group == i)         \
+		put_key(keys, help);
+		NCS_KEYS(X)
+#undef X
+		puts(".El");
+	}
+	return true;
+}
+
+/* --- Lists of names ----------------------------------------------------- */
+
+static void put_item(const char *name)
+{
+	fputs(".It Sy ", stdout);
+	put_name(name);
+}
+
+static void put_column(const char *title, const char *level, const char *help)
+{
+	put_item(title);
+	putchar('\n');
+	put_text(help);
+	if (strcmp(level, "INFO") != 0)
+		printf("Only with more detail (key\n.Ic v ) .\n");
+}
+
+static bool put_columns(const char *argument)
+{
+	bool found = false;
+
+	if (!argument)
+		return false;
+	puts(".Bl -tag -width OPERATION -compact");
+#define X(VIEW, ID, title, width, align, priority, level, help) \
+	if (strcmp(argument, #VIEW) == 0) {                     \
+		put_column(title, #level, help);                \
+		found = true;                                   \
+	}
+	NCS_COLUMNS(X)
+#undef X
+	puts(".El");
+	return found;
+}
+
+static void put_channel_state(const char *name, char letter, const char *label,
+			      const char *help)
+{
+	char letters[] = { letter, '\0' };
+
+	put_item(name);
+	fputs(" Pq Sy ", stdout);
+	put_name(label);
+	fputs(" , Sy ", stdout);
+	put_name(letters);
+	putchar('\n');
+	put_sentence(help);
+}
+
+static bool put_channel_states(const char *argument)
+{
+	if (argument)
+		return false;
+	puts(".Bl -tag -width Ds");
+#define X(ID, name, letter, label, help) \
+	put_channel_state(name, letter, label, help);
+	NCS_CHANNEL_STATES(X)
+#undef X
+	puts(".El");
+	return true;
+}
+
+static void put_proxy_state(const char *name, char letter, const char *help)
+{
+	char letters[] = { letter, '\0' };
+
+	put_item(name);
+	fputs(" Pq Sy ", stdout);
+	put_name(letters);
+	putchar('\n');
+	put_sentence(help);
+}
+
+static bool put_proxy_states(const char *argument)
+{
+	if (argument)
+		return false;
+	puts(".Bl -tag -width \"unknown (?)\" -compact");
+#define X(ID, name, letter, help) put_proxy_state(name, letter, help);
+	NCS_PROXY_STATES(X)
+#undef X
+	puts(".El");
+	return true;
+}
+
+static void put_named(const char *name, const char *help)
+{
+	put_item(name);
+	putchar('\n');
+	put_sentence(help);
+}
+
+static bool put_proxy_transitions(const char *argument)
+{
+	if (argument)
+		return false;
+	puts(".Bl -tag -width append_end -compact");
+#define X(ID, name, help) put_named(name, help);
+	NCS_PROXY_TRANSITIONS(X)
+#undef X
+	puts(".El");
+	return true;
+}
+
+static bool put_losses(const char *argument)
+{
+	if (argument)
+		return false;
+	puts(".Bl -tag -width missing_stop -compact");
+#define X(ID, name, help) put_named(name, help);
+	NCS_LOSSES(X)
+#undef X
+	puts(".El");
+	return true;
+}
+
+/* The first release of NCCL that speaks a version of the profiler API. */
+static const char *const releases[] = {
+	NULL, "2.23", "2.24", "2.26", "2.27", "2.28", "2.29", "2.31",
+};
+
+static void put_event(const char *name, unsigned api, const char *help)
+{
+	put_named(name, help);
+	if (api > 1)
+		printf("From NCCL %s on.\n", releases[api]);
+}
+
+static bool put_events(const char *argument)
+{
+	if (argument)
+		return false;
+	puts(".Bl -tag -width kernel_launch -compact");
+#define X(ID, name, bit, api, help)                                        \
+	static_assert((api) < COUNT(releases), "a release for each API");  \
+	put_event(name, api, help);
+	NCS_EVENTS(X)
+#undef X
+	puts(".El");
+	return true;
+}
+
+static void put_variable(const char *name, const char *values,
+			 const char *default_value, const char *help)
+{
+	char text[256];
+
+	printf(".It Ev %s\n", name);
+	put_text(help);
+	snprintf(text, sizeof(text), "Values: %s. Default: %s.", values,
+		 default_value);
+	put_text(text);
+}
+
+static bool put_environment(const char *argument)
+{
+	if (argument)
+		return false;
+	puts(".Bl -tag -width Ds");
+#define X(ID, name, values, default_value, help) \
+	put_variable(name, values, default_value, help);
+	NCS_ENVIRONMENT(X)
+#undef X
+	puts(".El");
+	return true;
+}
+
+/* --- Functions ---------------------------------------------------------- */
+
+static const char *size_text(const char *size)
+{
+	return strcmp(size, "RANKS") == 0 ? "count \\(mu size \\(mu n" :
+					    "count \\(mu size";
+}
+
+static const char *term_text(const char *term)
+{
+	if (strcmp(term, "RING2") == 0)
+		return "2(n\\-1)";
+	if (strcmp(term, "RING") == 0)
+		return "(n\\-1)";
+	return strcmp(term, "RANKS") == 0 ? "n" : "1";
+}
+
+static void put_function(const char *name, const char *size,
+			 const char *numerator, const char *denominator)
+{
+	put_item(name);
+	printf(" Ta %s Ta %s", size_text(size), term_text(numerator));
+	if (strcmp(denominator, "ONE") != 0)
+		printf("/%s", term_text(denominator));
+	putchar('\n');
+}
+
+static bool put_functions(const char *argument)
+{
+	if (argument)
+		return false;
+	puts(".Bl -column ReduceScatter \"count x size x n\" \"2(n-1)/n\"");
+	puts(".It Em function Ta Em \"message bytes\" Ta Em \"busbw/algbw\"");
+#define X(ID, name, size, numerator, denominator) \
+	put_function(name, #size, #numerator, #denominator);
+	NCS_FUNCTIONS(X)
+#undef X
+	puts(".El");
+	return true;
+}
+
+/* --- Shared memory ------------------------------------------------------ */
+
+struct field {
+	const char *name;
+	size_t offset;
+	size_t bytes;
+	const char *type; /* of an element; an array has several */
+	size_t element_bytes;
+	const char *help;
+};
+
+/* An array is a pointer to its first element here. */
+#define TYPE_NAME(member)                           \
+	_Generic((member),                          \
+		uint64_t: "u64",                    \
+		uint32_t: "u32",                    \
+		int32_t: "i32",                     \
+		uint8_t: "u8",                      \
+		char *: "char",                     \
+		uint64_t *: "u64",                  \
+		struct ncs_table: "table",          \
+		struct ncs_clock: "clock",          \
+		struct ncs_identity: "identity",    \
+		struct ncs_proxy: "proxy",          \
+		struct ncs_function *: "function")
+
+#define ELEMENT_BYTES(member)                         \
+	_Generic((member),                            \
+		char *: sizeof(char),                 \
+		uint64_t *: sizeof(uint64_t),         \
+		struct ncs_function *:                \
+			sizeof(struct ncs_function),  \
+		default: sizeof(member))
+
+#define MEMBER(name) (((STRUCT *)0)->name)
+#define FIELD(name, help)                                      \
+	{ #name, offsetof(STRUCT, name), sizeof(MEMBER(name)), \
+	  TYPE_NAME(MEMBER(name)), ELEMENT_BYTES(MEMBER(name)), help },
+
+#define STRUCT struct ncs_header
+static const struct field header_fields[] = { NCS_HEADER_FIELDS(FIELD) };
+#undef STRUCT
+#define STRUCT struct ncs_table
+static const struct field table_fields[] = { NCS_TABLE_FIELDS(FIELD) };
+#undef STRUCT
+#define STRUCT struct ncs_clock
+static const struct field clock_fields[] = { NCS_CLOCK_FIELDS(FIELD) };
+#undef STRUCT
+#define STRUCT struct ncs_identity
+static const struct field identity_fields[] = { NCS_IDENTITY_FIELDS(FIELD) };
+#undef STRUCT
+#define STRUCT struct ncs_proxy
+static const struct field proxy_fields[] = { NCS_PROXY_FIELDS(FIELD) };
+#undef STRUCT
+#define STRUCT struct ncs_lane
+static const struct field lane_fields[] = { NCS_LANE_FIELDS(FIELD) };
+#undef STRUCT
+#define STRUCT struct ncs_function
+static const struct field function_fields[] = { NCS_FUNCTION_FIELDS(FIELD) };
+#undef STRUCT
+#define STRUCT struct ncs_channel
+static const struct field channel_fields[] = { NCS_CHANNEL_FIELDS(FIELD) };
+#undef STRUCT
+#define STRUCT struct ncs_operation
+static const struct field operation_fields[] = {
+	NCS_OPERATION_FIELDS(FIELD)
+};
+#undef STRUCT
+#define STRUCT struct ncs_histogram
+static const struct field histogram_fields[] = {
+	NCS_HISTOGRAM_FIELDS(FIELD)
+};
+#undef STRUCT
+#define STRUCT struct ncs_ring
+static const struct field ring_fields[] = { NCS_RING_FIELDS(FIELD) };
+#undef STRUCT
+#define STRUCT struct ncs_record
+static const struct field record_fields[] = { NCS_RECORD_FIELDS(FIELD) };
+#undef STRUCT
+
+static const struct block {
+	const char *name;
+	const struct field *fields;
+	size_t field_count;
+	size_t bytes;
+} blocks[] = {
+#define BLOCK(name)                                             \
+	{ #name, name##_fields, COUNT(name##_fields),           \
+	  sizeof(struct ncs_##name) }
+	BLOCK(header),	  BLOCK(table),	    BLOCK(clock),
+	BLOCK(identity),  BLOCK(proxy),	    BLOCK(lane),
+	BLOCK(function),  BLOCK(channel),   BLOCK(operation),
+	BLOCK(histogram), BLOCK(ring),	    BLOCK(record),
+};
+
+/* Whether the fields cover the struct, each byte once. */
+static bool is_complete(const struct block *block)
+{
+	size_t end = 0;
+
+	for (size_t i = 0; i < block->field_count; i++) {
+		const struct field *field = &block->fields[i];
+
+		if (field->offset != end) {
+			fprintf(stderr,
+				"mangen: struct ncs_%s: byte %zu, before %s,"
+				" is not explained\n",
+				block->name, end, field->name);
+			return false;
+		}
+		end += field->bytes;
+	}
+	if (end != block->bytes)
+		fprintf(stderr,
+			"mangen: struct ncs_%s: byte %zu is not explained\n",
+			block->name, end);
+	return end == block->bytes;
+}
+
+/* roff would fill the blanks. */
+static void put_padded(const char *text, size_t width, bool right)
+{
+	size_t length = strlen(text);
+
+	if (!right)
+		fputs(text, stdout);
+	for (size_t i = length; i < width; i++)
+		fputs("\\ ", stdout);
+	if (right)
+		fputs(text, stdout);
+}
+
+static void put_field(const struct field *field)
+{
+	char offset[16], type[32];
+
+	snprintf(offset, sizeof(offset), "%zu", field->offset);
+	if (field->bytes > field->element_bytes)
+		snprintf(type, sizeof(type), "%s[%zu]", field->type,
+			 field->bytes / field->element_bytes);
+	else
+		snprintf(type, sizeof(type), "%s", field->type);
+	fputs(".It ", stdout);
+	put_padded(offset, 4, true);
+	fputs("\\ \\ ", stdout);
+	put_padded(type, 9, false);
+	printf("\\ %s\n", field->name);
+	put_text(field->help);
+}
+
+static bool put_struct(const char *argument)
+{
+	for (size_t i = 0; argument && i < COUNT(blocks); i++) {
+		const struct block *block = &blocks[i];
+
+		if (strcmp(argument, block->name) != 0)
+			continue;
+		if (!is_complete(block))
+			exit(1);
+		puts(".Bl -tag -width 35n -compact");
+		for (size_t k = 0; k < block->field_count; k++)
+			put_field(&block->fields[k]);
+		puts(".El");
+		printf(".Pp\n%zu bytes.\n", block->bytes);
+		return true;
+	}
+	return false;
+}
+
+/* "0 idle, 1 send_gpu_wait, …" */
+#define PUT_NUMBERS(table)                                               \
+	do {                                                             \
+		static const char *const names[] = { table(NAME) };      \
+		put_numbers_of(names, COUNT(names));                     \
+	} while (0)
+
+static void put_numbers_of(const char *const *names, size_t count)
+{
+	char text[2048] = "";
+	size_t used = 0;
+
+	for (size_t i = 0; i < count; i++)
+		used += (size_t)snprintf(text + used, sizeof(text) - used,
+					 "%zu %s%s", i, names[i],
+					 i + 1 < count ? ", " : ".");
+	put_text(text);
+}
+
+static bool put_numbers(const char *argument)
+{
+#define NAME(ID, name, ...) name,
+	if (!argument)
+		return false;
+	if (strcmp(argument, "channel_states") == 0)
+		PUT_NUMBERS(NCS_CHANNEL_STATES);
+	else if (strcmp(argument, "proxy_states") == 0)
+		PUT_NUMBERS(NCS_PROXY_STATES);
+	else if (strcmp(argument, "proxy_transitions") == 0)
+		PUT_NUMBERS(NCS_PROXY_TRANSITIONS);
+	else if (strcmp(argument, "functions") == 0)
+		PUT_NUMBERS(NCS_FUNCTIONS);
+	else if (strcmp(argument, "losses") == 0)
+		PUT_NUMBERS(NCS_LOSSES);
+	else if (strcmp(argument, "events") == 0)
+		PUT_NUMBERS(NCS_EVENTS);
+	else if (strcmp(argument, "datatypes") == 0)
+		PUT_NUMBERS(NCS_DATATYPES);
+	else if (strcmp(argument, "algorithms") == 0)
+		PUT_NUMBERS(NCS_ALGORITHMS);
+	else if (strcmp(argument, "protocols") == 0)
+		PUT_NUMBERS(NCS_PROTOCOLS);
+	else
+		return false;
+#undef NAME
+	return true;
+}
+
+static bool put_version(const char *argument)
+{
+	if (argument)
+		return false;
+	printf(".Os \"ncclstat %s\"\n", NCS_VERSION_TEXT);
+	return true;
+}
+
+static bool put_format(const char *argument)
+{
+	if (argument)
+		return false;
+	printf("This page describes version %u.%u.\n", NCS_ABI_MAJOR,
+	       NCS_ABI_MINOR);
+	return true;
+}
+
+/* --- The page ----------------------------------------------------------- */
+
+/* What stands for a marker; false if the argument is none of the marker's. */
+static const struct marker {
+	const char *name;
+	bool (*put)(const char *argument);
+} markers[] = {
+	{ "options", put_options },
+	{ "keys", put_keys },
+	{ "columns", put_columns },
+	{ "channel_states", put_channel_states },
+	{ "proxy_states", put_proxy_states },
+	{ "proxy_transitions", put_proxy_transitions },
+	{ "losses", put_losses },
+	{ "events", put_events },
+	{ "environment", put_environment },
+	{ "functions", put_functions },
+	{ "struct", put_struct },
+	{ "numbers", put_numbers },
+	{ "version", put_version },
+	{ "format", put_format },
+};
+
+#define MARK ".\\\" @"
+
+/* True if the line is a marker; the line is taken apart. */
+static bool put_marker(const char *path, unsigned number, char *line)
+{
+	char *word = line + strlen(MARK), *end = strrchr(line, '@');
+	char *argument;
+
+	if (strncmp(line, MARK, strlen(MARK)) != 0)
+		return false;
+	if (end > word && end[1] == '\0') {
+		*end = '\0';
+		argument = strchr(word, ' ');
+		if (argument)
+			*argument++ = '\0';
+		for (size_t i = 0; i < COUNT(markers); i++)
+			if (strcmp(markers[i].name, word) == 0 &&
+			    markers[i].put(argument))
+				return true;
+	}
+	fprintf(stderr, "mangen: %s:%u: an unknown marker: %s\n", path, number,
+		word);
+	exit(1);
+}
+
+static void put_page(const char *path, FILE *file)
+{
+	unsigned number = 0;
+	char line[1024];
+
+	while (fgets(line, sizeof(line), file)) {
+		size_t length = strcspn(line, "\n");
+
+		number++;
+		if (line[length] != '\n') {
+			fprintf(stderr, "mangen: %s:%u: too long a line\n",
+				path, number);
+			exit(1);
+		}
+		line[length] = '\0';
+		if (!put_marker(path, number, line))
+			puts(line);
+	}
+}
+
+int main(int argc, char **argv)
+{
+	FILE *file;
+
+	if (argc != 2) {
+		fputs("usage: mangen PAGE.in >PAGE\n", stderr);
+		return 2;
+	}
+	file = fopen(argv[1], "r");
+	if (!file) {
+		perror(argv[1]);
+		return 1;
+	}
+	put_page(argv[1], file);
+	if (ferror(file) || fclose(file) != 0 || fflush(stdout) != 0 ||
+	    ferror(stdout)) {
+		perror(argv[1]);
+		return 1;
+	}
+	return 0;
+}

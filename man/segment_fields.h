@@ -1,0 +1,178 @@
+/* What each field of shared memory is, for ncclstat-shm(5): X(field, help).
+ *
+ * A table for each struct of ncclstat/abi.h and ncclstat/record.h, in the
+ * order of its fields. mangen adds offsets and types from the structs
+ * themselves and refuses a table that leaves a byte of its struct out, so a
+ * field that is added there has to be explained here.
+ */
+#ifndef NCS_MAN_SEGMENT_FIELDS_H
+#define NCS_MAN_SEGMENT_FIELDS_H
+
+#define NCS_HEADER_FIELDS(X) \
+	X(magic, "0x544154534c43434e: the bytes \"NCCLSTAT\".") \
+	X(version, "Major version in the upper 16 bits, minor in the lower." \
+	  " 0 until all else is in place.") \
+	X(byte_order, "0x01020304, written by the plugin's machine.") \
+	X(header_bytes, "Size of this block.") \
+	X(record_bytes, "Size of a record: 64.") \
+	X(segment_bytes, "Size of the whole segment.") \
+	X(lanes, "Where the lanes are.") \
+	X(channels, "Where the channels are.") \
+	X(operations, "Where the operations in flight are.") \
+	X(histograms, "Where the histograms are.") \
+	X(rings, "Where the rings are, one a lane. The stride covers the" \
+	  " ring's header and its records.") \
+	X(ring_records, "Records in each ring: a power of two.") \
+	X(plugin_version, "Major << 16 | minor << 8 | patch.") \
+	X(pid, "The process, as numbered in its PID namespace.") \
+	X(api_version, "Of NCCL's profiler API that is spoken: 1 to 7.") \
+	X(process_start, "When the process started: field 22 of" \
+	  " /proc/PID/stat.") \
+	X(pid_namespace, "Inode of /proc/self/ns/pid.") \
+	X(time_namespace, "Inode of /proc/self/ns/time; 0 where there is" \
+	  " none.") \
+	X(boot_id, "/proc/sys/kernel/random/boot_id.") \
+	X(host, "Name of the host.") \
+	X(clock, "How ticks become nanoseconds.") \
+	X(created, "Ticks when the segment was made.") \
+	X(event_mask, "Event types that NCCL was asked for: a bit each, by" \
+	  " number.") \
+	X(life, "1: live; 2: the communicator was finalized.") \
+	X(finished, "Ticks when it was finalized; 0 before.") \
+	X(latest_done, "The largest number of an operation that finished.") \
+	X(reserved, "0.") \
+	X(identity, "Who publishes; under a seqlock.") \
+	X(proxy, "The proxy thread; under a seqlock.")
+
+#define NCS_TABLE_FIELDS(X) \
+	X(offset, "Bytes from the segment's start.") \
+	X(count, "Entries.") \
+	X(stride, "Bytes from one entry to the next; at least the size of the" \
+	  " struct that the reader knows.")
+
+#define NCS_CLOCK_FIELDS(X) \
+	X(kind, "1: CLOCK_MONOTONIC, ticks are ns; 2: the time stamp counter" \
+	  " of x86; 3: cntvct_el0 of Arm.") \
+	X(base_ticks, "A moment, in ticks.") \
+	X(base_monotonic_ns, "The same moment of CLOCK_MONOTONIC.") \
+	X(base_realtime_ns, "The same moment of CLOCK_REALTIME.") \
+	X(multiplier, "Nanoseconds a tick, times 2^32.")
+
+#define NCS_IDENTITY_FIELDS(X) \
+	X(sequence, "The lock.") \
+	X(known, "Which of the others are known, by bit: 1 comm_id, 2" \
+	  " comm_name, 4 rank, 8 nranks, 16 nnodes, 32 nccl_version, 64 gpu.") \
+	X(comm_id, "NCCL's hash of the communicator.") \
+	X(rank, "Rank in the communicator.") \
+	X(nranks, "Its ranks.") \
+	X(nnodes, "Its nodes.") \
+	X(nccl_version, "As ncclGetVersion gives it; 22809 is 2.28.9.") \
+	X(comm_name, "The communicator's name, cut, always terminated.") \
+	X(gpu, "PCI bus id of the current device at init.")
+
+#define NCS_PROXY_FIELDS(X) \
+	X(sequence, "The lock.") \
+	X(state, "The state it is in.") \
+	X(since, "Ticks when it came into it.") \
+	X(appended_operations, "Proxy operations that it took over.") \
+	X(time, "Ticks in each state, without the time since 'since'.") \
+	X(count, "Transitions of each kind.")
+
+#define NCS_LANE_FIELDS(X) \
+	X(owner, "0: not in use.") \
+	X(last_call, "Ticks of the thread's latest callback.") \
+	X(reserved, "0.") \
+	X(events, "Events started, by event type.") \
+	X(losses, "By loss counter.") \
+	X(open_since, "By event type: ticks when the event began that the" \
+	  " thread is in; 0: none.") \
+	X(functions, "By function.") \
+	X(padding, "0.")
+
+#define NCS_FUNCTION_FIELDS(X) \
+	X(sequence, "The lock.") \
+	X(calls, "CollApi and P2pApi events.") \
+	X(operations, "Coll and P2p events.") \
+	X(operations_done, "Those whose proxy operations and kernel channels" \
+	  " have all ended.") \
+	X(with_children, "Those that had a proxy operation or kernel channel.") \
+	X(bytes, "Message sizes as nccl-tests counts them.") \
+	X(size_unknown, "Operations whose size could not be told: 'bytes'" \
+	  " lacks them.") \
+	X(last_sequence_number, "The largest one, plus 1; 0: none was told.") \
+	X(timed, "Operations with a time: of the kernel, of the proxy.") \
+	X(time_ns, "Sum of these times.") \
+	X(timed_bytes, "Sum of these operations' message sizes.") \
+	X(reserved, "0.")
+
+#define NCS_CHANNEL_FIELDS(X) \
+	X(sequence, "The lock.") \
+	X(key, "0: not in use. Bit 63 set; bit 48 set for send; channel in" \
+	  " bits 32 to 39; peer in bits 0 to 31.") \
+	X(state, "What its oldest unfinished step waits for.") \
+	X(since, "Ticks when this step came into this state.") \
+	X(function, "Of the operation under way.") \
+	X(operation, "Its number in the communicator; 0: none.") \
+	X(step, "The oldest unfinished step.") \
+	X(nsteps, "Steps of that proxy operation.") \
+	X(operations_started, "Proxy operations started.") \
+	X(operations_done, "Proxy operations stopped.") \
+	X(steps_started, "Steps started.") \
+	X(steps_done, "Steps done.") \
+	X(bytes, "Sum of transSize.") \
+	X(size_unknown, "Steps whose size NCCL did not tell.") \
+	X(reserved, "0.") \
+	X(time, "Ticks in each state, without the time since 'since'.") \
+	X(padding, "0.")
+
+#define NCS_OPERATION_FIELDS(X) \
+	X(number, "The lock: in its communicator, from 1; 0 while the slot is" \
+	  " empty or being filled.") \
+	X(start, "Ticks.") \
+	X(sequence_number, "NCCL's, of the function; all bits set: none.") \
+	X(bytes, "Message size as nccl-tests counts it.") \
+	X(count, "Elements, as NCCL passed it.") \
+	X(event, "1: Coll; 2: P2p.") \
+	X(function, "By number, like the next three.") \
+	X(datatype, "NCCL's datatype.") \
+	X(algorithm, "NCCL's algorithm.") \
+	X(protocol, "NCCL's protocol.") \
+	X(nchannels, "Channels, as NCCL passed it.") \
+	X(flags, "0.") \
+	X(reserved_byte, "0.") \
+	X(peer, "Peer or root.") \
+	X(reserved_word, "0.") \
+	X(enqueued, "Ticks of its stopEvent; 0: not yet.") \
+	X(children_started, "Proxy operations and kernel channels.") \
+	X(children_done, "Those that have ended.") \
+	X(first_child, "Ticks when the first of them started.") \
+	X(last_child_done, "Ticks when the latest of them ended.") \
+	X(reserved, "0.")
+
+#define NCS_HISTOGRAM_FIELDS(X) \
+	X(key, "0: not in use. Bit 32 set; function in bits 8 to 15; timing in" \
+	  " bits 0 to 7: 0 kernel, 1 proxy.") \
+	X(buckets, "How many times fell into each.") \
+	X(padding, "0.")
+
+#define NCS_RING_FIELDS(X) \
+	X(head, "Records published so far.") \
+	X(padding, "0. Records follow.")
+
+#define NCS_RECORD_FIELDS(X) \
+	X(start, "Ticks.") \
+	X(position, "Low 32 bits of the record's position in its ring.") \
+	X(event, "Event type.") \
+	X(flags, "1: send; 2: captured into a CUDA graph; 4: NCCL did not" \
+	  " report the stop; 8: replaces an earlier record of its" \
+	  " operation.") \
+	X(channel, "NCCL's channel.") \
+	X(function, "By number.") \
+	X(operation, "Low 32 bits of the operation's number; 0: none.") \
+	X(peer, "Peer or root; -1: none.") \
+	X(value, "By event type, see below.") \
+	X(number, "Likewise.") \
+	X(duration, "Ticks from start to stop.") \
+	X(delta, "Ticks since start; 0 where it was not reached.")
+
+#endif

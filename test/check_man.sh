@@ -1,0 +1,358 @@
+#!/bin/sh
+# The manual pages: they can be made, mandoc has nothing against them, and they
+# explain all that there is: every option, key, column, state, counter, event,
+# function and variable of the tables in include/ncclstat/tables, every name in
+# the JSON dump, what each release of NCCL is asked for.
+#
+#   test/check_man.sh
+#
+# Names are taken from the tables by the C preprocessor, not by man/mangen, and
+# looked for in the pages as a user sees them, in the section where they belong.
+# Before it judges the pages it takes one item of each kind out of a copy, to
+# see that this is noticed.
+
+set -eu
+cd "$(dirname "$0")/.."
+
+tmp=$(mktemp -d "${TMPDIR:-/tmp}/ncclstat-man.XXXXXX")
+trap 'rm -rf "$tmp"' EXIT
+trap 'exit 130' HUP INT TERM
+
+CC=${CC:-cc}
+program=${BUILD:-build}/ncclstat
+failed=0
+
+# verdict STATUS WHAT
+verdict() {
+	if [ "$1" -eq 0 ]; then
+		echo "ok $2"
+	else
+		echo "not ok $2"
+		failed=1
+	fi
+}
+
+# build_c OUTPUT FILE...
+build_c() {
+	out=$1
+	shift
+	"$CC" -std=c11 -D_GNU_SOURCE -Wall -Wextra -o "$out" "$@" -Iinclude -I.
+}
+
+# --- What there is ---------------------------------------------------------
+
+# fields TABLE LIST PARAMETERS FIELDS: for each line of the list, what FIELDS
+# makes of it, one a line.
+fields() {
+	printf '#include "ncclstat/tables/%s.h"\n#define X(%s) @<%s@>\n%s(X)\n' \
+		"$1" "$3" "$4" "$2" |
+		"$CC" -E -P -Iinclude -x c - | tr '\n' ' ' |
+		sed 's/@ *>/@>\n/g' | sed -n 's/.*@ *< *\(.*[^ ]\) *@>/\1/p'
+}
+
+# unquote: "F4 \\" is F4 \, 'x' is x.
+unquote() {
+	sed -e 's/^["'\'']\(.*\)["'\'']$/\1/' -e 's/\\\(.\)/\1/g'
+}
+
+# The tag that each item has in its page: KIND PAGE SECTION SUBSECTION, where
+# - is no subsection, and then the tags on standard input, one a line.
+want() {
+	cat >"$tmp/want/$1"
+	echo "$1 $2 $3 $4" >>"$tmp/kinds"
+}
+
+what_there_is() {
+	mkdir "$tmp/want"
+	fields options NCS_OPTIONS ID,name,letter,has,argument,help \
+		'letter has argument name' | awk '
+	{
+		name = $NF
+		letter = $1 == "0" ? "" : "-" substr($1, 2, 1) ", "
+		gsub(/"/, "", $0)
+		argument = $2 == "NO" ? "" : "=" $3
+		if ($2 == "OPTIONAL")
+			argument = "[" argument "]"
+		gsub(/"/, "", name)
+		print letter "--" name argument
+	}' | want options ncclstat.1 DESCRIPTION -
+	fields keys NCS_KEYS ID,group,keys,label,help keys | unquote |
+		sed 's/ /, /g' | want keys ncclstat.1 KEYS -
+	for view in RANK:Ranks CHANNEL:Channels PROXY:Proxy \
+		FUNCTION:Collectives; do
+		fields columns NCS_COLUMNS \
+			VIEW,ID,title,width,align,priority,level,help \
+			'VIEW title' | sed -n "s/^${view%:*} //p" | unquote |
+			want "columns-${view%:*}" ncclstat.1 THE_VIEWS \
+				"${view#*:}"
+	done
+	fields channel_states NCS_CHANNEL_STATES ID,name,letter,label,help \
+		'name label letter' |
+		sed "s/^\"\(.*\)\" \"\(.*\)\" '\(.*\)'$/\1 (\2, \3)/" |
+		want channel_states ncclstat.1 THE_VIEWS Channels
+	fields proxy_states NCS_PROXY_STATES ID,name,letter,help \
+		'name letter' | sed "s/^\"\(.*\)\" '\(.*\)'$/\1 (\2)/" |
+		want proxy_states ncclstat.1 THE_VIEWS Proxy
+	fields proxy_states NCS_PROXY_TRANSITIONS ID,name,help name |
+		unquote | want proxy_transitions ncclstat.1 THE_VIEWS Proxy
+	fields functions NCS_FUNCTIONS ID,name,size,numerator,denominator \
+		name | unquote |
+		want functions ncclstat.1 THE_VIEWS Collectives
+	fields events NCS_EVENTS ID,name,bit,api,help name | unquote |
+		want events ncclstat.1 DUMPS JSON
+	fields loss NCS_LOSSES ID,name,help name | unquote |
+		want losses ncclstat.1 DUMPS JSON
+	fields environment NCS_ENVIRONMENT ID,name,values,default,help name |
+		unquote | want environment ncclstat-plugin.7 ENVIRONMENT -
+	asked >"$tmp/asked"
+	want releases ncclstat-plugin.7 WHAT_NCCL_IS_ASKED_FOR - <"$tmp/asked"
+}
+
+# What plugin/gates.c asks for, as the rows of the page's table.
+asked() {
+	cat >"$tmp/gates.c" <<-'END'
+	#include <stdio.h>
+	#include "ncclstat/record.h"
+	#include "plugin/gates.h"
+	static const char *const names[] = {
+	#define X(ID, name, bit, api, help) name,
+		NCS_EVENTS(X)
+	#undef X
+	};
+	int main(void)
+	{
+		uint32_t before = 0;
+
+		for (unsigned api = 1; api <= 7; api++) {
+			uint32_t mask = ncs_gates_mask(api,
+						       NCS_KERNEL_TIMING_OFF);
+			const char *comma = " ";
+
+			printf("%u", api);
+			for (int i = 0; i < NCS_EVENT_COUNT; i++) {
+				if (!((mask & ~before) >> i & 1))
+					continue;
+				printf("%s%s", comma, names[i]);
+				comma = ", ";
+			}
+			puts(mask == before ? " as before" : "");
+			if (before & ~mask)
+				puts("(less than before)");
+			before = mask;
+		}
+		return 0;
+	}
+	END
+	build_c "$tmp/gates" "$tmp/gates.c" plugin/gates.c
+	"$tmp/gates" | awk '
+	BEGIN {
+		split("2.23;2.24, 2.25;2.26;2.27;2.28;2.29, 2.30;" \
+		      "2.31 and later", releases, ";")
+	}
+	{ print releases[$1] " " $0 }'
+}
+
+# --- What the pages say ----------------------------------------------------
+
+# render FOLDER: its pages as text, wide enough that nothing is broken.
+render() {
+	for page in "$1"/*.[1-8]; do
+		mandoc -Tascii -O width=300 "$page" | col -bx >"$page.txt"
+	done
+}
+
+# section PAGE SECTION SUBSECTION: its lines; _ stands for a blank.
+section() {
+	awk -v section="$2" -v sub_section="$3" '
+	BEGIN {
+		gsub(/_/, " ", section)
+		inside = sub_section == "-"
+	}
+	/^[^ ]/ { here = $0 == section; next }
+	here && sub_section != "-" && /^   [^ ]/ {
+		inside = $0 == "   " sub_section
+		next
+	}
+	here && inside
+	' "$1.txt"
+}
+
+# missing FOLDER KIND PAGE SECTION SUBSECTION: the tags that are not there. In
+# the text a tag stands first and is followed by nothing or by a gap; in a table
+# gaps are between all columns.
+missing() {
+	section "$1/$3" "$4" "$5" >"$tmp/section"
+	awk -v is_table="$([ "$2" = releases ] && echo 1 || echo 0)" '
+	FNR == NR {
+		sub(/^ +/, "")
+		if (is_table)
+			gsub(/  +/, " ")
+		else
+			sub(/  .*/, "")
+		seen[$0] = 1
+		next
+	}
+	!($0 in seen)
+	' "$tmp/section" "$tmp/want/$2"
+}
+
+# all_missing FOLDER: "KIND: TAG" for each.
+all_missing() {
+	while read -r kind page section subsection; do
+		missing "$1" "$kind" "$page" "$section" "$subsection" |
+			sed "s/^/$kind: /"
+	done <"$tmp/kinds"
+}
+
+# --- Self-test -------------------------------------------------------------
+
+# take_out PAGE KIND TAG PATTERN: without the item's line of mdoc, the tag must
+# be missed, and nothing else.
+take_out() {
+	rm -rf "$tmp/broken"
+	mkdir "$tmp/broken"
+	cp "$tmp"/pages/*.[1-8] "$tmp/broken/"
+	sed "/$4/d" "$tmp/pages/$1" >"$tmp/broken/$1"
+	render "$tmp/broken"
+	all_missing "$tmp/broken" >"$tmp/missed"
+	if [ "$(cat "$tmp/missed")" != "$2: $3" ]; then
+		echo "self-test: taken out: $2: $3; missed: $(cat "$tmp/missed")"
+		return 1
+	fi
+}
+
+# shellcheck disable=SC1003 # a backslash at the end of a word
+self_test() {
+	take_out ncclstat.1 options '-l, --list' '^\.It Fl l , Fl \\-list$' &&
+	take_out ncclstat.1 keys 'F4, \' '^\.It Ic \\&F4 ' &&
+	take_out ncclstat.1 keys '!' '^\.It Ic \\&!$' &&
+	take_out ncclstat.1 columns-CHANNEL %PEER '^\.It Sy %PEER$' &&
+	take_out ncclstat.1 channel_states 'recv_wait (sender, R)' \
+		'^\.It Sy recv_wait ' &&
+	take_out ncclstat.1 proxy_states 'append (+)' '^\.It Sy append Pq' &&
+	take_out ncclstat.1 proxy_transitions append_end \
+		'^\.It Sy append_end$' &&
+	take_out ncclstat.1 functions AllGatherV '^\.It Sy AllGatherV ' &&
+	take_out ncclstat.1 events kernel_phase '^\.It Sy kernel_phase$' &&
+	take_out ncclstat.1 losses bad_ptimer '^\.It Sy bad_ptimer$' &&
+	take_out ncclstat-plugin.7 environment NCCLSTAT_DISABLE \
+		'^\.It Ev NCCLSTAT_DISABLE$' &&
+	take_out ncclstat-plugin.7 releases '2.27 4 proxy_ctrl' '^\.It 2\.27 '
+}
+
+# refuses LINE: mangen must not make a page of this.
+refuses() {
+	printf '%s\n' "$1" >"$tmp/bad.in"
+	if "$tmp/mangen" "$tmp/bad.in" >/dev/null 2>&1; then
+		echo "self-test: mangen takes $1"
+		return 1
+	fi
+}
+
+mangen_refuses() {
+	refuses '.\" @nothing@' &&
+	refuses '.\" @columns@' &&
+	refuses '.\" @columns NOTHING@' &&
+	refuses '.\" @options all@' &&
+	refuses '.\" @struct nothing@' &&
+	refuses '.\" @options' &&
+	! "$tmp/mangen" "$tmp/there-is-none.in" >/dev/null 2>&1
+}
+
+# A mangen with a field that nobody explains must not make the page.
+mangen_counts_bytes() {
+	mkdir -p "$tmp/less/man"
+	sed '/X(latest_done,/d' man/segment_fields.h \
+		>"$tmp/less/man/segment_fields.h"
+	build_c "$tmp/mangen-less" "-I$tmp/less" man/mangen.c
+	! "$tmp/mangen-less" man/ncclstat-shm.5.in >/dev/null 2>"$tmp/log" &&
+	grep -q 'byte 328, before reserved' "$tmp/log"
+}
+
+# --- The checks ------------------------------------------------------------
+
+# lint PAGE: what mandoc says, but that it does not know where pages that are
+# not installed are.
+lint() {
+	mandoc -Tlint -W style "$1" |
+		grep -v 'STYLE: referenced manual not found' |
+		sed "s|^mandoc: $tmp/pages/||" || :
+}
+
+# Names in a sample that the page does not have among those of its dump.
+missing_json_names() {
+	section "$tmp/pages/ncclstat.1" DUMPS JSON |
+		tr -cs 'a-z0-9_' '\n' | sort -u >"$tmp/words"
+	# The states and counters of objects are in lists of their own.
+	cat "$tmp"/want/* | tr -cs 'a-zA-Z0-9_' '\n' | sort -u >>"$tmp/words"
+	"$program" --synthetic=2x2 --dump=json |
+		grep -o '"[A-Za-z0-9_]*":' | tr -d '":' | sort -u >"$tmp/names"
+	[ -s "$tmp/names" ] || echo "there is no dump"
+	sort -u "$tmp/words" | comm -13 - "$tmp/names"
+}
+
+# Options that a page names and the program does not have.
+strange_options() {
+	grep -oh -e '--[a-z][a-z-]*' "$tmp"/pages/*.txt | sort -u |
+		grep -v -x -e '--ipc' >"$tmp/named"
+	sed 's/.*\(--[a-z]*\).*/\1/' "$tmp/want/options" | sort -u |
+		comm -23 "$tmp/named" -
+}
+
+# Pages of ours that a page refers to and that do not exist.
+missing_pages() {
+	sed -n 's/^\.Xr \(ncclstat[a-z-]*\) \([1-8]\).*/\1.\2/p' man/*.in |
+		sort -u | while read -r page; do
+		[ -e "$tmp/pages/$page" ] || echo "$page"
+	done
+}
+
+# report WHAT: standard input must be empty.
+report() {
+	cat >"$tmp/found"
+	status=0
+	[ ! -s "$tmp/found" ] || status=1
+	cat "$tmp/found"
+	verdict "$status" "$1"
+}
+
+build_c "$tmp/mangen" man/mangen.c
+mkdir "$tmp/pages"
+for source in man/*.in; do
+	page=${source##*/}
+	page=${page%.in}
+	"$tmp/mangen" "$source" >"$tmp/pages/$page"
+	lint "$tmp/pages/$page" | report "mandoc finds nothing wrong with $page"
+done
+render "$tmp/pages"
+what_there_is
+
+status=0
+self_test || status=1
+verdict "$status" 'what is taken out of a page is missed'
+status=0
+mangen_refuses || status=1
+verdict "$status" 'mangen refuses what it does not know'
+status=0
+mangen_counts_bytes || status=1
+verdict "$status" 'mangen refuses a struct with a field that nobody explains'
+while read -r kind page section subsection; do
+	count=$(wc -l <"$tmp/want/$kind")
+	{
+		[ "$count" -gt 0 ] || echo "there are none"
+		missing "$tmp/pages" "$kind" "$page" "$section" "$subsection" |
+			sed "s/^/missing in $page: /"
+	} | report "$page explains $count $kind"
+done <"$tmp/kinds"
+strange_options | sed 's/^/no such option: /' |
+	report 'every option that a page names exists'
+missing_pages | sed 's/^/no such page: /' |
+	report 'every page that is referred to exists'
+if [ -x "$program" ]; then
+	missing_json_names | sed 's/^/missing in ncclstat.1: /' |
+		report 'ncclstat.1 explains every name in the JSON dump'
+else
+	echo "$program has not been built"
+	verdict 1 'ncclstat.1 explains every name in the JSON dump'
+fi
+exit "$failed"
