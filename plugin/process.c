@@ -329,6 +329,7 @@ static struct ncs_comm *make_comm(int *error)
 	}
 	used_before = comm->header != NULL;
 	if (!used_before) {
+		comm->profile = profile; /* a fork meanwhile unmaps by it */
 		*error = map_private_memory(comm, &profiles[profile]);
 		if (*error)
 			return NULL;

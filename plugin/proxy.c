@@ -43,6 +43,11 @@ static struct ncs_proxy_op *evict(struct ncs_comm *comm,
 							 1) %
 					 NCS_PROXY_OP_MAX];
 
+		if (!(ncs_load_relaxed(&op->tag) & 1)) {
+			if (claim_free(op)) /* freed meanwhile */
+				return op;
+			continue;
+		}
 		if (op->live_steps)
 			continue;
 		ncs_lane_lose(lane, NCS_LOSS_FORGOTTEN);

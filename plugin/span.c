@@ -18,7 +18,9 @@
 /* True if this thread got the slot. */
 static bool claim(const struct ncs_lane_state *lane, struct ncs_span *span)
 {
-	uint64_t tag = ncs_load_relaxed(&span->tag);
+	/* ORDER: pairs with ncs_span_stop() (plugin/span.c): another thread may
+	 * have been the one that freed it. */
+	uint64_t tag = ncs_load_acquire(&span->tag);
 
 	if (tag & 1)
 		return false;

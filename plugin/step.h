@@ -117,6 +117,18 @@ static inline void ncs_step_close(struct ncs_comm *comm,
 	ncs_step_stop(comm, lane, op, step, now);
 }
 
+/* Whether a step that has just started is the one that its channel shows: it is
+ * the oldest of the head, or of an older proxy operation that had none. */
+static inline bool ncs_step_leads(const struct ncs_channel_queue *queue,
+				  const struct ncs_proxy_op *op, int number)
+{
+	const struct ncs_proxy_op *head = queue->head;
+
+	if (head == op)
+		return op->oldest == (uint32_t)number;
+	return !head || op->record.start < head->record.start;
+}
+
 /* Returns the handle. */
 static inline uint64_t ncs_step_start(struct ncs_comm *comm,
 				      struct ncs_lane_state *lane,
@@ -151,8 +163,7 @@ static inline uint64_t ncs_step_start(struct ncs_comm *comm,
 		op->first_step = now;
 	if (!queue)
 		return ncs_step_handle(comm, op, step);
-	if (!queue->head || (queue->head == op &&
-			     op->oldest == (uint32_t)number)) {
+	if (ncs_step_leads(queue, op, number)) {
 		queue->head = op;
 		ncs_seqlock_begin(&queue->channel->sequence);
 		ncs_seqlock_add(&queue->channel->steps_started, 1);

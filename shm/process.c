@@ -13,31 +13,30 @@ static uint64_t namespace_inode(const char *path)
 	return stat(path, &status) == 0 ? (uint64_t)status.st_ino : 0;
 }
 
-/* The first line of a file without its newline; empty on failure. */
-static void read_line(const char *path, char *line, size_t size)
+/* The beginning of a file; empty on failure. */
+static void read_text(const char *path, char *text, size_t size)
 {
 	FILE *file = fopen(path, "re");
 
-	line[0] = '\0';
+	text[0] = '\0';
 	if (!file)
 		return;
-	if (!fgets(line, (int)size, file))
-		line[0] = '\0';
-	line[strcspn(line, "\n")] = '\0';
+	text[fread(text, 1, size - 1, file)] = '\0';
 	fclose(file);
 }
 
 uint64_t ncs_process_start(uint32_t pid)
 {
-	char path[32], line[1024], state;
+	char path[32], text[1024], state;
 	unsigned long long start;
 	const char *name_end;
 	long threads;
 
 	snprintf(path, sizeof(path), "/proc/%u/stat", pid);
-	read_line(path, line, sizeof(line));
-	/* The command's name, field 2, may hold anything, ')' too. */
-	name_end = strrchr(line, ')');
+	read_text(path, text, sizeof(text));
+	/* The command's name, field 2, may hold anything, ')' and newlines
+	 * too. */
+	name_end = strrchr(text, ')');
 	if (!name_end ||
 	    sscanf(name_end + 1,
 		   " %c %*s %*s %*s %*s %*s %*s %*s %*s %*s %*s %*s %*s"
@@ -78,8 +77,9 @@ void ncs_process_describe(struct ncs_process *process)
 	process->start = ncs_process_start(process->pid);
 	process->pid_namespace = namespace_inode("/proc/self/ns/pid");
 	process->time_namespace = namespace_inode("/proc/self/ns/time");
-	read_line("/proc/sys/kernel/random/boot_id", process->boot_id,
+	read_text("/proc/sys/kernel/random/boot_id", process->boot_id,
 		  sizeof(process->boot_id));
+	process->boot_id[strcspn(process->boot_id, "\n")] = '\0';
 	if (gethostname(process->host, sizeof(process->host) - 1) != 0)
 		process->host[0] = '\0';
 }

@@ -355,7 +355,8 @@ static uint64_t running_ns(const struct ncs_snapshot *snapshot,
 
 	if (snapshot->liveness == NCS_FINISHED && snapshot->finished_ns != 0)
 		end_ns = snapshot->finished_ns;
-	else if (snapshot->liveness == NCS_DEAD)
+	else if (snapshot->liveness == NCS_FINISHED ||
+		 snapshot->liveness == NCS_DEAD)
 		end_ns = snapshot->last_call_ns;
 	return since_ns != 0 && end_ns > since_ns ? end_ns - since_ns : 0;
 }

@@ -28,7 +28,8 @@ functions   by NCCL's name. calls: CollApi and P2pApi (from API 5 on). ops:
             KernelCh) and whose children are all stopped; null if none of the
             function has a child. bytes: message sizes as nccl-tests counts
             them; null where that takes a number of ranks that the API does
-            not tell. last_seq: the largest sequence number; null for P2p.
+            not tell, and where there are calls but no operations. last_seq:
+            the largest sequence number; null for P2p.
 proxy       records of each state of the proxy thread.
 """
 
@@ -80,7 +81,8 @@ class Function:
             "calls": self.calls if api >= 5 else None,
             "ops": len(self.ops),
             "ops_done": done if with_children else None,
-            "bytes": None if None in self.sizes else sum(self.sizes),
+            "bytes": (None if None in self.sizes or not self.sizes
+                      else sum(self.sizes)),
             "last_seq": self.last_seq,
         }
 

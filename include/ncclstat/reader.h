@@ -76,7 +76,7 @@ void ncs_reader_guard(void);
 
 enum ncs_liveness {
 	NCS_ALIVE,
-	NCS_SILENT,   /* alive, but NCCL has called nothing for 10 s */
+	NCS_SILENT,   /* alive, but NCCL has reported nothing new for 10 s */
 	NCS_FINISHED, /* the communicator was finalized */
 	NCS_DEAD,     /* the process is gone */
 };

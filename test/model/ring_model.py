@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 """Proves the three lock-free protocols of shm/ under the C11 memory model.
 
-  ring        shm/ring.h: ncs_ring_put(), ncs_ring_available(),
+  ring        shm/ring.h: ncs_ring_put_words(), ncs_ring_available(),
               ncs_ring_copy()
   seqlock     shm/seqlock.h: ncs_seqlock_begin(), _end(), _read()
   operation   a slot whose number is its lock: read_operation() in
@@ -34,7 +34,7 @@ import sys
 ROOT = os.path.join(os.path.dirname(os.path.abspath(__file__)), '..', '..')
 
 
-# --- The memory model --------------------------------------------------------
+# --- The memory model ----------------------------------------------------
 
 class Violation(Exception):
     """The reader took something for good that is not."""
@@ -122,7 +122,7 @@ def explore(writer, reader):
         oracle[-1] += 1
 
 
-# --- The two forms of shm/atomics.h --------------------------------------------
+# --- The two forms of shm/atomics.h --------------------------------------
 
 class Form:
     """What the fences and payload words are. `weak` names what is left out:
@@ -160,10 +160,10 @@ def word(generation, k):
     return 100 * generation + k if generation else 0
 
 
-# --- ring -------------------------------------------------------------------
+# --- ring ----------------------------------------------------------------
 
 def ring_writer(form, records, capacity, words):
-    """ncs_ring_put(), `records` times."""
+    """ncs_ring_put_words(), `records` times."""
     program = []
     for i in range(records):
         program += form.fence_release()
@@ -218,7 +218,7 @@ def ring_reader(form, capacity, words, polls, batch):
     return reader
 
 
-# --- seqlock ----------------------------------------------------------------
+# --- seqlock -------------------------------------------------------------
 
 def seqlock_writer(form, updates, words):
     """begin, the block's words, end, `updates` times."""
@@ -240,7 +240,8 @@ def seqlock_reader(form, words, tries, reads):
 
     def read(execution, count):
         for _ in range(tries):
-            sequence = execution.load('sequence', 'first load relaxed' not in weak)
+            sequence = execution.load('sequence',
+                                      'first load relaxed' not in weak)
             copy = [form.payload_load(execution, ('block', k), k)
                     for k in range(words)]
             if sequence & 1 and 'odd accepted' not in weak:
@@ -270,7 +271,7 @@ def seqlock_reader(form, words, tries, reads):
     return reader
 
 
-# --- operation slot -----------------------------------------------------------
+# --- operation slot ------------------------------------------------------
 
 def operation_writer(form, operations, words):
     """Fills the slot `operations` times; word 0 is a counter, which is
@@ -302,7 +303,8 @@ def operation_reader(form, operations, words, looks):
 
     def reader(execution, count):
         for _ in range(looks):
-            number = execution.load('number', 'first load relaxed' not in weak)
+            number = execution.load('number',
+                                    'first load relaxed' not in weak)
             if number == 0 and 'empty accepted' not in weak:
                 count.missed += 1
                 continue
@@ -321,7 +323,7 @@ def operation_reader(form, operations, words, looks):
     return reader
 
 
-# --- What is to be proved, and what is to be caught ------------------------------
+# --- What is to be proved, and what is to be caught ----------------------
 
 def name_of(weak):
     return ' of word '.join(str(w) for w in weak) \
@@ -395,14 +397,14 @@ def weakenings():
            seqlock_writer(form, 3, 2), seqlock_reader(form, 2, 2, 1))
 
 
-# --- Is it what the source says? -----------------------------------------------
+# --- Is it what the source says? -----------------------------------------
 
 CALL = re.compile(r'\bncs_((?:load|store|payload|fence|add|exchange|cas)_'
                   r'[a-z0-9_]+)\(')
 
 # Shared accesses of each function, as they stand in its text.
 SOURCE = (
-    ('shm/ring.h', 'ncs_ring_put',
+    ('shm/ring.h', 'ncs_ring_put_words',
      'fence_release payload_store store_release'),
     ('shm/ring.h', 'ncs_ring_available', 'load_acquire'),
     ('shm/ring.h', 'ncs_ring_copy',
@@ -479,7 +481,7 @@ def source_checks():
         yield name, found == wanted, found
 
 
-# --- All of it -----------------------------------------------------------------
+# --- All of it -----------------------------------------------------------
 
 def main():
     failed = 0
