@@ -6,7 +6,7 @@ and every byte goes through the proxy and a socket. Runs collectives of all
 kinds for SECONDS, then, if asked, lets rank 1 stay away for STALL seconds, as a
 stuck rank would. Needs PyTorch; knows nothing of ncclstat.
 
-usage: two_ranks.py [--seconds S] [--stall S] [--graph] [--killed] [--p2p]
+usage: two_ranks.py [--seconds S] [--stall S] [--graph] [--p2p]
 """
 import argparse
 import os
@@ -65,6 +65,9 @@ def work(rank, options):
             graph.replay()
             dist.all_reduce(buffers[0])
         torch.cuda.synchronize()
+        # NCCL waits in ncclCommDestroy for as long as a graph is alive.
+        graph.reset()
+        del graph
     if options.stall > 0:
         if rank == 1:
             time.sleep(options.stall)
@@ -74,8 +77,7 @@ def work(rank, options):
     print("rank %d: %d calls, NCCL %s" %
           (rank, calls, ".".join(map(str, torch.cuda.nccl.version()))),
           flush=True)
-    if not options.killed:
-        dist.destroy_process_group()
+    dist.destroy_process_group()
 
 
 def main():
@@ -83,7 +85,6 @@ def main():
     parser.add_argument("--seconds", type=float, default=5)
     parser.add_argument("--stall", type=float, default=0)
     parser.add_argument("--graph", action="store_true")
-    parser.add_argument("--killed", action="store_true")
     parser.add_argument("--p2p", action="store_true")
     parser.add_argument("--port", type=int, default=29511)
     options = parser.parse_args()

@@ -1,0 +1,161 @@
+#!/bin/bash
+# The plugin in a real NCCL job, with the program beside it: two ranks that
+# share one GPU (two_ranks.py). Skipped without a GPU or PyTorch.
+#
+# Screens are left in $SCREENS if that is a folder. It must not leave processes
+# or shared memory behind.
+set -u
+cd "$(dirname "$0")/../.." || exit 1
+build=$(cd "${BUILD:-build}" && pwd) || exit 1
+python=${PYTHON:-python3}
+
+skip() {
+	echo "skipped: $1"
+	exit 77
+}
+command -v nvidia-smi >/dev/null || skip "no GPU here"
+nvidia-smi >/dev/null 2>&1 || skip "no GPU answers"
+"$python" -c 'import torch; torch.cuda.init()' 2>/dev/null ||
+	skip "no PyTorch with CUDA"
+command -v tmux >/dev/null || skip "no tmux"
+
+folder=$(mktemp -d /dev/shm/ncclstat-test.XXXXXX)
+export NCCLSTAT_DIR=$folder
+export LD_LIBRARY_PATH=$build${LD_LIBRARY_PATH:+:$LD_LIBRARY_PATH}
+export NCCL_PROFILER_PLUGIN=libnccl-profiler-ncclstat.so
+terminal="tmux -L ncclstat-gpu-$$ -f /dev/null"
+job=
+failures=0
+
+finish() {
+	[ -z "$job" ] || kill "$job" 2>/dev/null
+	$terminal kill-server 2>/dev/null
+	umount "$folder/small" 2>/dev/null
+	rm -rf "$folder"
+}
+trap finish EXIT
+trap 'exit 130' HUP INT TERM
+
+verdict() { # name, 0 if good
+	if [ "$2" = 0 ]; then
+		echo "ok $1"
+	else
+		echo "not ok $1"
+		failures=$((failures + 1))
+	fi
+}
+
+start_job() { # arguments of two_ranks.py
+	"$python" test/gpu/two_ranks.py "$@" >"$folder/log" 2>&1 &
+	job=$!
+}
+
+wait_job() {
+	wait "$job"
+	status=$?
+	job=
+	[ $status = 0 ] || sed 's/^/| /' "$folder/log"
+	return $status
+}
+
+# True once a Python expression over the dump `d` holds; tries for 90 s.
+until_dump() {
+	for _ in $(seq 180); do
+		"$build/ncclstat" --dump=json 2>/dev/null >"$folder/json" &&
+			"$python" -c "
+import json, sys
+d = json.load(open('$folder/json'))
+ranks = d['ranks']
+sys.exit(0 if ($1) else 1)" 2>/dev/null && return 0
+		sleep 0.5
+	done
+	sed 's/^/| /' "$folder/json"
+	return 1
+}
+
+screen() { # name: keeps the screen of the live view
+	$terminal capture-pane -p >"$folder/screen"
+	[ ! -d "${SCREENS:-}" ] || cp "$folder/screen" "$SCREENS/$1.txt"
+}
+
+# --- A healthy job that then gets stuck ------------------------------------
+
+start_job --seconds 15 --stall 25 --p2p
+until_dump "len(ranks) >= 2 and all(any(f['ops_done'] for f in r['functions'])
+    for r in ranks)"
+verdict a_real_job_is_seen $?
+until_dump "all(r['nccl_version'] and r['api_version'] >= 5 and
+    r['comm']['nranks'] == 2 for r in ranks)"
+verdict it_is_known_by_version_and_size $?
+until_dump "all(sum(c['bytes'] for c in r['channels']) > 0 and
+    r['proxy']['count']['append'] > 0 and r['proxy']['state'] != 'unknown' and
+    any(f['timing'] == 'proxy' and f['busbw_gbs'] > 0 for f in r['functions'])
+    for r in ranks)"
+verdict bytes_proxy_and_bandwidth_are_there $?
+until_dump "all(r['loss'][k] == 0 for r in ranks for k in
+    ('stale', 'foreign', 'orphan', 'unknown', 'pool_full', 'table_full'))"
+verdict nothing_is_lost_but_old_records $?
+$terminal new-session -d -x 80 -y 24 "$build/ncclstat --interval 0.5"
+sleep 3
+for view in 1 2 3 4; do
+	$terminal send-keys $view
+	sleep 1.5
+	screen "live-$view"
+	grep -q AllReduce "$folder/screen" || grep -q active "$folder/screen" ||
+		grep -q RANK "$folder/screen"
+	verdict "view_${view}_shows_the_job" $?
+done
+until_dump "any(c['state'] != 'idle' and d['time_ns'] - c['since_ns'] > 3e9
+    for r in ranks for c in r['channels'])"
+verdict a_stuck_channel_is_seen $?
+for view in 1 2; do
+	$terminal send-keys $view
+	sleep 1.5
+	screen "stuck-$view"
+done
+wait_job
+verdict the_job_ends_well $?
+sleep 1
+screen ended
+! ls "$folder"/ncclstat.* >/dev/null 2>&1
+verdict nothing_is_left $?
+$terminal kill-server 2>/dev/null
+
+# --- A plugin that is not there ---------------------------------------------
+
+for plugin in libnot-there.so "$folder/broken.so"; do
+	echo broken >"$folder/broken.so"
+	NCCL_PROFILER_PLUGIN=$plugin start_job --seconds 1
+	wait_job
+	verdict "a_job_with_$(basename "$plugin" .so)_runs" $?
+done
+
+# --- No room ------------------------------------------------------------------
+
+mkdir "$folder/small"
+if mount -t tmpfs -o size=64k tmpfs "$folder/small" 2>/dev/null; then
+	NCCL_DEBUG=WARN NCCLSTAT_DIR=$folder/small start_job --seconds 1
+	wait_job
+	verdict a_job_without_room_runs $?
+	[ "$(grep -c 'ncclstat: cannot publish' "$folder/log")" = 2 ]
+	verdict one_line_a_process_says_so $?
+	umount "$folder/small"
+else
+	echo "skipped: no right to mount a small file system"
+fi
+
+# --- Kernel timing, and a graph ------------------------------------------------
+
+for timing in off always; do
+	NCCLSTAT_KERNEL_TIMING=$timing start_job --seconds 3 --graph --stall 8
+	if [ $timing = always ]; then
+		until_dump "len(ranks) == 2 and all(r['events'].get('kernel_ch')
+		    and any(f['timing'] == 'kernel' and f['time_us']['p50'] > 0
+		    for f in r['functions']) for r in ranks)"
+		verdict kernel_times_are_there $?
+	fi
+	wait_job
+	verdict "a_graph_runs_with_kernel_timing_$timing" $?
+done
+
+exit $((failures > 0))

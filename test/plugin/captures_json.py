@@ -1,0 +1,237 @@
+#!/usr/bin/env python3
+"""Whether the program says of every capture what the capture itself says.
+
+Usage: captures_json.py BUILD CAPTURES [FOLDER...]
+
+For each job in CAPTURES: BUILD/ncclreplay makes its calls with the plugin at
+full speed and stays; BUILD/ncclstat --dump=json looks from outside; what it
+says of each process must equal what test/oracle.py says of its file. Prints
+what differs; status 1 if anything does, 77 if there is nothing to run.
+"""
+
+import concurrent.futures
+import json
+import os
+import re
+import select
+import shutil
+import signal
+import subprocess
+import sys
+import tempfile
+import time
+
+TEST = os.path.dirname(os.path.dirname(os.path.abspath(__file__)))
+sys.path.insert(0, TEST)
+sys.dont_write_bytecode = True
+
+import oracle  # noqa: E402 (test/oracle.py)
+
+PATIENCE_S = 60
+SUMMARY = re.compile(r"^ncclreplay: (.*): pid (\d+), \d+ calls in ")
+
+# What may be lost here: records, since nobody reads the rings meanwhile, and
+# what the captures themselves lack.
+EXPECTED_LOSSES = {"overwritten", "late"}
+EXPECTED_LOSSES_UP_TO_API_3 = {"missing_stop"}
+
+
+class Differs(Exception):
+    pass
+
+
+def environment(directory):
+    kept = {key: value for key, value in os.environ.items()
+            if not key.startswith("NCCL")}
+    kept["NCCLSTAT_DIR"] = directory
+    kept["HOME"] = directory
+    return kept
+
+
+def read_summaries(replay, count):
+    """Paths by pid, once all calls are made."""
+    processes = {}
+    text = b""
+    deadline = time.monotonic() + PATIENCE_S
+    while len(processes) < count:
+        left = deadline - time.monotonic()
+        if left <= 0 or not select.select([replay.stderr], [], [], left)[0]:
+            raise Differs("ncclreplay is not done: " + text.decode())
+        more = os.read(replay.stderr.fileno(), 65536)
+        if not more:
+            raise Differs("ncclreplay failed: " + text.decode())
+        text += more
+        processes = {int(found.group(2)): found.group(1) for found in
+                     map(SUMMARY.match, text.decode().splitlines()) if found}
+    return processes
+
+
+def comm_id(text):
+    return None if text is None else int(text, 16)
+
+
+def zero(number):
+    """For counters that the program does not show where nothing was."""
+    return 0 if number is None else number
+
+
+def seen(rank):
+    """A rank of the program's as the oracle would put it."""
+    channels = {}
+    for channel in rank["channels"]:
+        key = "%d %s %d" % (channel["channel"], channel["direction"],
+                            channel["peer"])
+        if key in channels:
+            raise Differs("channel %s is there twice" % key)
+        channels[key] = {name: channel[name] for name in (
+            "ops_started", "ops_done", "steps_started", "steps_done",
+            "bytes")}
+    functions = {}
+    for function in rank["functions"]:
+        functions[function["func"]] = {name: function[name] for name in (
+            "calls", "ops", "ops_done", "bytes", "last_seq")}
+    return {
+        "id": comm_id(rank["comm"]["id"]),
+        "name": rank["comm"]["name"],
+        "rank": rank["rank"],
+        "nranks": rank["comm"]["nranks"],
+        "nnodes": rank["comm"]["nnodes"],
+        "api_version": rank["api_version"],
+        "finished": rank["state"] == "finished",
+        "events": {name: count for name, count in rank["events"].items()
+                   if count != 0},
+        "channels": channels,
+        "functions": functions,
+        "proxy": {name: zero(count)
+                  for name, count in rank["proxy"]["count"].items()},
+        "appended_ops": zero(rank["proxy"]["appended_ops"]),
+    }
+
+
+def expected(path):
+    log = oracle.Log()
+    log.read(oracle.read_lines(path))
+    contexts = log.result()["contexts"]
+    for context in contexts:
+        context["id"] = comm_id(context["id"])
+        context["events"] = {name: count for name, count
+                             in context["events"].items() if count != 0}
+    return contexts
+
+
+def order(contexts):
+    return sorted(contexts, key=lambda c: json.dumps(
+        [c["id"], c["name"], c["rank"], c], sort_keys=True))
+
+
+def differences(place, want, got):
+    if isinstance(want, dict) and isinstance(got, dict):
+        found = []
+        for key in sorted(set(want) | set(got)):
+            found += differences("%s/%s" % (place, key),
+                                 want.get(key, "nothing"),
+                                 got.get(key, "nothing"))
+        return found
+    if want == got and type(want) is type(got):
+        return []
+    return ["%s: the file says %r, ncclstat %r" % (place, want, got)]
+
+
+def check_losses(place, rank):
+    allowed = set(EXPECTED_LOSSES)
+    if rank["api_version"] <= 3:
+        allowed |= EXPECTED_LOSSES_UP_TO_API_3
+    return ["%s: %d lost as %s" % (place, count, name)
+            for name, count in rank["loss"].items()
+            if count != 0 and name not in allowed]
+
+
+def compare(dump, processes):
+    if dump["unreadable"]:
+        return ["unreadable: %r" % dump["unreadable"]]
+    found = []
+    for pid, path in processes.items():
+        ranks = [rank for rank in dump["ranks"] if rank["pid"] == pid]
+        wanted = order(expected(path))
+        gotten = order([seen(rank) for rank in ranks])
+        if len(wanted) != len(gotten):
+            found.append("%s: %d communicators, ncclstat sees %d" %
+                         (path, len(wanted), len(gotten)))
+        for number, (want, got) in enumerate(zip(wanted, gotten)):
+            found += differences("%s#%d" % (path, number), want, got)
+        for rank in ranks:
+            found += check_losses(path, rank)
+            if rank["torn"]:
+                found.append("%s: torn" % path)
+    known = sum(rank["pid"] in processes for rank in dump["ranks"])
+    if known != len(dump["ranks"]):
+        found.append("ranks of processes that there are not")
+    return found
+
+
+def look(build, folder, directory):
+    files = [name for name in os.listdir(folder) if ".calllog" in name]
+    env = environment(directory)
+    replay = subprocess.Popen(
+        [os.path.join(build, "ncclreplay"), "--speed", "max", "--hold",
+         "--verbose", folder], env=env, stdin=subprocess.DEVNULL,
+        stderr=subprocess.PIPE)
+    try:
+        processes = read_summaries(replay, len(files))
+        dump = subprocess.run(
+            [os.path.join(build, "ncclstat"), "--dump=json"], env=env,
+            stdin=subprocess.DEVNULL, capture_output=True,
+            timeout=PATIENCE_S)
+        if dump.returncode != 0:
+            raise Differs("ncclstat: status %d, %s" %
+                          (dump.returncode, dump.stderr.decode()))
+        found = compare(json.loads(dump.stdout), processes)
+    finally:
+        replay.send_signal(signal.SIGTERM)
+        replay.stderr.close()
+        replay.wait(PATIENCE_S)
+    if replay.returncode != 0:
+        found.append("ncclreplay: status %d" % replay.returncode)
+    left = os.listdir(directory)
+    if left:
+        found.append("it left %s" % ", ".join(left))
+    return found
+
+
+def look_in_private(build, folder):
+    directory = tempfile.mkdtemp(prefix="test-plugin.", dir="/dev/shm")
+    try:
+        return look(build, folder, directory)
+    except (Differs, subprocess.SubprocessError, OSError) as error:
+        return ["%s: %s" % (folder, error)]
+    finally:
+        shutil.rmtree(directory, ignore_errors=True)
+
+
+def main():
+    if len(sys.argv) < 3:
+        sys.exit("usage: captures_json.py BUILD CAPTURES [FOLDER...]")
+    build, captures = sys.argv[1:3]
+    if not os.access(os.path.join(build, "ncclstat"), os.X_OK):
+        print("there is no %s/ncclstat" % build)
+        sys.exit(77)
+    names = sys.argv[3:] or sorted(os.listdir(captures))
+    folders = [os.path.join(captures, name) for name in names
+               if os.path.isdir(os.path.join(captures, name))]
+    if not folders:
+        sys.exit("no captures in %s" % captures)
+    failed = 0
+    with concurrent.futures.ThreadPoolExecutor(4) as pool:
+        results = pool.map(lambda folder: look_in_private(build, folder),
+                           folders)
+        for folder, found in zip(folders, results):
+            for line in found[:20]:
+                print(line)
+            failed += bool(found)
+    print("%d of %d captures are seen as they are" %
+          (len(folders) - failed, len(folders)))
+    sys.exit(1 if failed else 0)
+
+
+if __name__ == "__main__":
+    main()

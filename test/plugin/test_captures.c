@@ -1,0 +1,442 @@
+/* What NCCL really said, told to the plugin again: every capture, twice.
+ *
+ * Once call by call, reading the rings all the while: every record that the
+ * log implies must come, in order, with the values that the log has, and no
+ * other. Once as NCCL does it, with the threads of the log, at full speed:
+ * every counter must be the one that the log adds up to, and nothing may be
+ * lost that the log does not explain. A last test has the program itself say
+ * what it sees, and compares that with test/oracle.py. */
+#include <dirent.h>
+#include <errno.h>
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <cmocka.h>
+
+#include "test/host/replay.h"
+#include "test/plugin/scenario.h"
+#include "test/plugin/tally.h"
+
+/* Calls between two looks at the rings: a call publishes 10 records at most,
+ * and the shortest ring has 64. */
+#define CALLS_A_LOOK 6
+
+#define CONTEXT_MAX 16
+
+struct job {
+	struct calllog *log;
+	struct tally *tally;
+	struct host *host;
+	struct view views[CONTEXT_MAX];
+	size_t view_count;
+	struct tally_records got[CONTEXT_MAX];
+};
+
+static void begin(struct job *job, const char *path)
+{
+	char message[1024];
+
+	memset(job, 0, sizeof(*job));
+	CHECK(calllog_read(path, &job->log, message, sizeof(message)) == 0,
+	      "%s", message);
+	job->tally = tally_make(job->log);
+	CHECK(job->tally->context_count <= CONTEXT_MAX, "more than we expect");
+	job->host = open_plugin(job->log->api);
+}
+
+static void end(struct job *job)
+{
+	for (size_t i = 0; i < job->view_count; i++) {
+		view_close(&job->views[i]);
+		free(job->got[i].all);
+	}
+	host_finalize_all(job->host);
+	host_close(job->host);
+	tally_free(job->tally);
+	calllog_free(job->log);
+}
+
+/* --- Counters --------------------------------------------------------------- */
+
+/* What a check is about, for its message. */
+static const char *where(const char *what, const char *name, unsigned context)
+{
+	static char text[256];
+
+	snprintf(text, sizeof(text), "communicator %u, %s %s", context, what,
+		 name);
+	return text;
+}
+
+static void check_identity(const struct tally_context *expected,
+			   const struct ncs_snapshot *now, unsigned context)
+{
+	const struct ncs_identity *identity = &now->identity;
+	const uint64_t told = NCS_KNOWN_COMM_ID | NCS_KNOWN_COMM_NAME |
+			      NCS_KNOWN_RANK | NCS_KNOWN_NRANKS |
+			      NCS_KNOWN_NNODES;
+	const char *about = where("identity", "", context);
+
+	CHECK_EQUAL(identity->known & told, expected->known, about);
+	CHECK_EQUAL(identity->comm_id, expected->comm_id, about);
+	CHECK_EQUAL(identity->rank, expected->rank, about);
+	CHECK_EQUAL(identity->nranks, expected->nranks, about);
+	CHECK_EQUAL(identity->nnodes, expected->nnodes, about);
+	CHECK(strcmp(identity->comm_name,
+		     expected->name ? expected->name : "") == 0,
+	      "%s is not %s", identity->comm_name, expected->name);
+	CHECK_EQUAL(now->liveness == NCS_FINISHED, expected->finished, about);
+	CHECK_EQUAL(now->finished_ns != 0, expected->finished, about);
+	CHECK(!now->torn, "nobody writes");
+}
+
+static void check_functions(const struct tally_context *expected,
+			    const struct ncs_snapshot *now, unsigned context)
+{
+	static const char *const names[] = {
+#define X(ID, name, size, numerator, denominator) name,
+		NCS_FUNCTIONS(X)
+#undef X
+	};
+
+	for (unsigned i = 0; i < NCS_FUNCTION_COUNT; i++) {
+		const struct tally_function *want = &expected->functions[i];
+		const struct ncs_function_view *got = &now->functions[i];
+		const char *about = where("function", names[i], context);
+
+		CHECK_EQUAL(got->calls, want->calls, about);
+		CHECK_EQUAL(got->operations, want->operations, about);
+		CHECK_EQUAL(got->operations_done, want->operations_done,
+			    about);
+		CHECK_EQUAL(got->with_children, want->with_children, about);
+		CHECK_EQUAL(got->bytes, want->bytes, about);
+		CHECK_EQUAL(got->size_unknown, want->size_unknown, about);
+		CHECK_EQUAL(got->last_sequence_number,
+			    want->last_sequence_number, about);
+		for (unsigned k = 0; k < NCS_TIMING_COUNT; k++) {
+			uint64_t total = 0;
+
+			CHECK_EQUAL(got->timed[k], want->timed[k], about);
+			CHECK_EQUAL(got->timed_bytes[k], want->timed_bytes[k],
+				    about);
+			if (got->histogram[k])
+				for (size_t b = 0; b < NCS_HISTOGRAM_BUCKETS;
+				     b++)
+					total += got->histogram[k][b];
+			CHECK_EQUAL(total, want->timed[k], about);
+		}
+		CHECK_EQUAL(got->time_ns[NCS_TIMING_KERNEL], want->kernel_ns,
+			    about);
+	}
+}
+
+static void check_channels(const struct tally_context *expected,
+			   const struct view *view, unsigned context)
+{
+	char name[64];
+
+	CHECK_EQUAL(view->now.channel_count, expected->channel_count,
+		    where("channels", "", context));
+	for (size_t i = 0; i < expected->channel_count; i++) {
+		const struct tally_channel *want = &expected->channels[i];
+		const struct ncs_channel_view *got = view_channel(
+			view, want->channel, want->send, want->peer);
+		bool busy = want->steps_started != want->steps_done;
+		const char *about;
+
+		snprintf(name, sizeof(name), "%u %s %d", want->channel,
+			 want->send ? "send" : "recv", want->peer);
+		about = where("channel", name, context);
+		CHECK(got, "%s is missing", about);
+		CHECK_EQUAL(got->operations_started, want->operations_started,
+			    about);
+		CHECK_EQUAL(got->operations_done, want->operations_done,
+			    about);
+		CHECK_EQUAL(got->steps_started, want->steps_started, about);
+		CHECK_EQUAL(got->steps_done, want->steps_done, about);
+		CHECK_EQUAL(got->bytes, want->bytes, about);
+		CHECK_EQUAL(got->size_unknown, want->size_unknown, about);
+		CHECK_EQUAL(got->state != NCS_CHANNEL_IDLE, busy, about);
+	}
+}
+
+static void check_counters(const struct tally_context *expected,
+			   const struct view *view, unsigned context)
+{
+	static const char *const losses[] = {
+#define X(ID, name, help) name,
+		NCS_LOSSES(X)
+#undef X
+	};
+	static const char *const events[] = {
+#define X(ID, name, bit, api, help) name,
+		NCS_EVENTS(X)
+#undef X
+	};
+	const struct ncs_snapshot *now = &view->now;
+	uint64_t published = 0;
+
+	for (unsigned i = 0; i < NCS_EVENT_COUNT; i++)
+		CHECK_EQUAL(now->events[i], expected->events[i],
+			    where("events", events[i], context));
+	for (unsigned i = 0; i < NCS_LOSS_COUNT; i++)
+		if (i != NCS_LOSS_OVERWRITTEN)
+			CHECK_EQUAL(now->losses[i], expected->losses[i],
+				    where("loss", losses[i], context));
+	for (unsigned i = 0; i < NCS_TRANSITION_COUNT; i++)
+		CHECK_EQUAL(now->proxy.count[i], expected->transitions[i],
+			    where("proxy", "", context));
+	CHECK_EQUAL(now->proxy.appended_operations,
+		    expected->appended_operations,
+		    where("proxy", "appended", context));
+	for (size_t i = 0; i < now->lane_count; i++)
+		published += now->lanes[i].published;
+	CHECK_EQUAL(published, expected->records.count,
+		    where("records", "", context));
+}
+
+static void check_context(const struct tally_context *expected,
+			  struct view *view, unsigned context)
+{
+	view_take(view);
+	check_identity(expected, &view->now, context);
+	check_counters(expected, view, context);
+	check_functions(expected, &view->now, context);
+	check_channels(expected, view, context);
+}
+
+static void check_job(struct job *job)
+{
+	CHECK_EQUAL(job->view_count, job->tally->context_count,
+		    "communicators");
+	for (unsigned i = 0; i < job->view_count; i++)
+		check_context(&job->tally->contexts[i], &job->views[i], i);
+}
+
+/* --- Records ------------------------------------------------------------------ */
+
+static void read_rings(struct job *job)
+{
+	for (size_t i = 0; i < job->view_count; i++) {
+		struct tally_records *got = &job->got[i];
+		uint64_t lost = 0;
+
+		if (got->room - got->count < 4096) {
+			got->room = got->room * 2 + 8192;
+			got->all = realloc(got->all,
+					   got->room * sizeof(*got->all));
+			CHECK(got->all, "out of memory");
+		}
+		got->count += view_records(&job->views[i],
+					   got->all + got->count, 4096, &lost);
+		CHECK_EQUAL(lost, 0, "we read often enough");
+	}
+}
+
+/* Moments within a span lie within it. */
+static void check_times(const struct ncs_record *got, const char *about)
+{
+	bool ordered = got->event != NCS_EVENT_COLL &&
+		       got->event != NCS_EVENT_P2P &&
+		       got->event != NCS_EVENT_PROXY_OP;
+
+	CHECK(got->start != 0, "%s has no start", about);
+	CHECK(got->delta[0] <= got->duration, "%s ends too early", about);
+	CHECK(got->delta[1] <= got->duration, "%s ends too early", about);
+	if (ordered && got->delta[1] != 0)
+		CHECK(got->delta[0] <= got->delta[1], "%s is in disorder",
+		      about);
+}
+
+static void check_record(const struct ncs_record *got,
+			 const struct ncs_record *want, size_t place,
+			 unsigned context)
+{
+	char name[32];
+	const char *about;
+
+	snprintf(name, sizeof(name), "%zu", place);
+	about = where("record", name, context);
+	CHECK_EQUAL(got->event, want->event, about);
+	CHECK_EQUAL(got->flags, want->flags, about);
+	CHECK_EQUAL(got->channel, want->channel, about);
+	CHECK_EQUAL(got->function, want->function, about);
+	CHECK_EQUAL(got->operation, want->operation, about);
+	CHECK_EQUAL(got->peer, want->peer, about);
+	CHECK_EQUAL(got->value, want->value, about);
+	CHECK_EQUAL(got->number, want->number, about);
+	CHECK_EQUAL(got->position, (uint32_t)place, about);
+	check_times(got, about);
+}
+
+static void check_records(const struct job *job)
+{
+	for (unsigned i = 0; i < job->view_count; i++) {
+		const struct tally_records *want =
+			&job->tally->contexts[i].records;
+		const struct tally_records *got = &job->got[i];
+
+		for (size_t k = 0; k < want->count && k < got->count; k++)
+			check_record(&got->all[k], &want->all[k], k, i);
+		CHECK_EQUAL(got->count, want->count,
+			    where("records", "", i));
+	}
+}
+
+/* --- Playing --------------------------------------------------------------------- */
+
+/* One thread, so one lane: its ring has everything in order. */
+static void play_call_by_call(void *argument)
+{
+	struct job job;
+	char message[512];
+
+	begin(&job, argument);
+	CHECK(host_use_log(job.host, job.log) == 0, "out of memory");
+	for (size_t i = 0; i < job.log->call_count; i++) {
+		const struct calllog_call *call = &job.log->calls[i];
+
+		CHECK(host_call(job.host, call, NULL, message,
+				sizeof(message)) == 0, "%s", message);
+		if (call->verb == CALLLOG_INIT) {
+			view_open(&job.views[job.view_count], job.view_count);
+			job.view_count++;
+		}
+		if (i % CALLS_A_LOOK == 0)
+			read_rings(&job);
+	}
+	read_rings(&job);
+	check_records(&job);
+	check_job(&job);
+	end(&job);
+}
+
+static void play_with_threads(void *argument)
+{
+	struct replay_options options = {
+		.speed = REPLAY_SPEED_MAX,
+		.rounds = 1,
+	};
+	struct replay *replay;
+	struct job job;
+	char message[1024];
+
+	begin(&job, argument);
+	CHECK(replay_create(&replay, job.log, job.host, &options) == 0,
+	      "no replay");
+	CHECK(replay_run(replay, message, sizeof(message)) == 0, "%s",
+	      message);
+	for (size_t i = count_objects(); job.view_count < i; job.view_count++)
+		view_open(&job.views[job.view_count], job.view_count);
+	check_job(&job);
+	replay_free(replay);
+	end(&job);
+}
+
+static void follows_every_call(void **state)
+{
+	scenario_play(play_call_by_call, *state);
+	scenario_play(play_with_threads, *state);
+}
+
+/* --- The program ---------------------------------------------------------------- */
+
+static void dump_says_what_the_oracle_says(void **state)
+{
+	char folder[4096];
+	int status;
+	pid_t pid;
+
+	(void)state;
+	snprintf(folder, sizeof(folder), "%s", NCS_PLUGIN_PATH);
+	*strrchr(folder, '/') = '\0';
+	fflush(NULL);
+	pid = fork();
+	assert_true(pid >= 0);
+	if (pid == 0) {
+		execlp("python3", "python3", "test/plugin/captures_json.py",
+		       folder, NCS_CAPTURES, (char *)NULL);
+		_exit(127);
+	}
+	assert_int_equal(waitpid(pid, &status, 0), pid);
+	if (WIFEXITED(status) && WEXITSTATUS(status) == 77)
+		skip();
+	assert_true(WIFEXITED(status));
+	assert_int_equal(WEXITSTATUS(status), 0);
+}
+
+/* --- All captures ------------------------------------------------------------------ */
+
+#define TEST_MAX 512
+
+static struct CMUnitTest tests[TEST_MAX];
+static size_t test_count;
+
+static void add_test(const char *name, CMUnitTestFunction function,
+		     void *argument)
+{
+	if (test_count == TEST_MAX) {
+		fprintf(stderr, "more captures than we have room for\n");
+		exit(EXIT_FAILURE);
+	}
+	tests[test_count].name = name;
+	tests[test_count].test_func = function;
+	tests[test_count].initial_state = argument;
+	test_count++;
+}
+
+static int has_no_dot(const struct dirent *entry)
+{
+	return entry->d_name[0] != '.';
+}
+
+static int is_capture(const struct dirent *entry)
+{
+	return strstr(entry->d_name, ".calllog") != NULL;
+}
+
+static void add_folder(const char *folder)
+{
+	struct dirent **entries;
+	char *path, *name;
+	int count = scandir(folder, &entries, is_capture, versionsort);
+
+	for (int i = 0; i < count; i++) {
+		if (asprintf(&path, "%s/%s", folder, entries[i]->d_name) < 0 ||
+		    asprintf(&name, "follows_every_call_of_%s", path) < 0)
+			abort();
+		add_test(name, follows_every_call, path);
+		free(entries[i]);
+	}
+	if (count >= 0)
+		free(entries);
+}
+
+int main(void)
+{
+	struct dirent **entries;
+	char folder[4096];
+	int count = scandir(NCS_CAPTURES, &entries, has_no_dot, versionsort);
+
+	for (int i = 0; i < count; i++) {
+		snprintf(folder, sizeof(folder), "%s/%s", NCS_CAPTURES,
+			 entries[i]->d_name);
+		add_folder(folder);
+		free(entries[i]);
+	}
+	if (count >= 0)
+		free(entries);
+	if (test_count == 0) {
+		fprintf(stderr, "no captures in %s\n", NCS_CAPTURES);
+		return EXIT_FAILURE;
+	}
+	add_test("dump_says_what_the_oracle_says",
+		 dump_says_what_the_oracle_says, NULL);
+	return _cmocka_run_group_tests("captures", tests, test_count, NULL,
+				       NULL);
+}

@@ -1,0 +1,673 @@
+/* What the plugin's environment asks of it, and what it takes away: variables,
+ * directories that are not there or not ours, a full file system, limits. In
+ * all of that NCCL must not notice anything, and one line must say what is
+ * wrong. */
+#include <dlfcn.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <sched.h>
+#include <setjmp.h>
+#include <signal.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mount.h>
+#include <sys/resource.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <cmocka.h>
+
+#include "shm/process.h"
+#include "test/plugin/scenario.h"
+
+#define LAST_API 7
+#define NOBODY 65534
+
+/* What NCCL's mask holds before: another plugin's, or RAS's. */
+#define SENTINEL 0x40000001
+
+/* --- Init, seen closely ----------------------------------------------------------------- */
+
+/* init with a mask and a logger that we look at. */
+static void init_directly(int api, int *mask, void **context)
+{
+	void *library = dlopen(NCS_PLUGIN_PATH, RTLD_NOW | RTLD_LOCAL);
+	enum nccl_result result = NCCL_INTERNAL_ERROR;
+	char symbol[32];
+	union {
+		void *any;
+		const struct nccl_profiler_v1 *v1;
+		const struct nccl_profiler_v2 *v2;
+		const struct nccl_profiler_v3 *v3;
+		const struct nccl_profiler_v4 *v4;
+		const struct nccl_profiler_v5 *v5;
+		const struct nccl_profiler_v6 *v6;
+		const struct nccl_profiler_v7 *v7;
+	} table;
+
+	CHECK(library, "%s", dlerror());
+	snprintf(symbol, sizeof(symbol), "ncclProfiler_v%d", api);
+	table.any = dlsym(library, symbol);
+	CHECK(table.any, "no %s", symbol);
+	*context = NULL;
+	switch (api) {
+	case 1:
+		result = table.v1->init(context, mask);
+		break;
+	case 2:
+		result = table.v2->init(context, mask);
+		break;
+	case 3:
+		result = table.v3->init(context, mask);
+		break;
+	case 4:
+		result = table.v4->init(context, mask, "name", 1, 1, 2, 0,
+					host_logger);
+		break;
+	case 5:
+		result = table.v5->init(context, 1, mask, "name", 1, 2, 0,
+					host_logger);
+		break;
+	case 6:
+		result = table.v6->init(context, 1, mask, "name", 1, 2, 0,
+					host_logger);
+		break;
+	case 7:
+		result = table.v7->init(context, 1, mask, "name", 1, 2, 0,
+					host_logger);
+		break;
+	}
+	CHECK_EQUAL(result, NCCL_SUCCESS, "init may never fail");
+	CHECK(*context, "NCCL up to 2.27 finalizes a NULL context, too");
+	dlclose(library);
+}
+
+/* Every callback there is, with a context that is not followed. */
+static void call_everything(int api, void *context)
+{
+	struct guest guest = { .host = open_plugin(api) };
+
+	for (int event = 0; event < NCS_EVENT_COUNT; event++) {
+		struct host_event facts = {
+			.type = UINT64_C(1) << event,
+			.pid = (int)getpid(),
+		};
+		void *handle = start_in(&guest, context, &facts);
+
+		CHECK(!handle, "%s is followed",
+		      event_name((enum ncs_event)event));
+		for (int state = 0; state <= 31; state++)
+			record(&guest, handle, state);
+		stop(&guest, handle);
+	}
+	CHECK(host_finalize(guest.host, context) == NCCL_SUCCESS,
+	      "finalize never fails");
+	CHECK(host_finalize(guest.host, context) == NCCL_SUCCESS,
+	      "finalize never fails");
+	host_close(guest.host);
+}
+
+/* Inits two communicators that cannot be published. API 1 to 3 have no logger
+ * to tell with. */
+static void expect_unseen(int api, const char *told)
+{
+	unsigned lines = told && api >= 4 ? 1 : 0;
+	int mask = SENTINEL;
+	void *context;
+
+	for (unsigned i = 0; i < 2; i++) {
+		host_log_clear();
+		init_directly(api, &mask, &context);
+		CHECK_EQUAL(mask, SENTINEL, "nothing is asked for");
+		CHECK_EQUAL(host_log_count(), i == 0 ? lines : 0,
+			    "one line, once");
+		if (i == 0 && lines)
+			CHECK(host_log_has(told), "it does not say: %s", told);
+		call_everything(api, context);
+		CHECK_EQUAL(count_objects(), 0, "something was left");
+	}
+}
+
+static void expect_seen(int api)
+{
+	size_t before = count_objects();
+	int mask = SENTINEL;
+	void *context;
+
+	host_log_clear();
+	init_directly(api, &mask, &context);
+	CHECK(mask != SENTINEL, "it asks for something");
+	CHECK_EQUAL(count_objects(), before + 1, "it is published");
+	CHECK_EQUAL(host_log_count(), api >= 4, "a line says where");
+}
+
+/* --- Variables -------------------------------------------------------------------------------- */
+
+static void be_disabled(void *argument)
+{
+	expect_unseen(*(const int *)argument, NULL);
+}
+
+static void disabled_it_is_silent_and_asks_for_nothing(void **state)
+{
+	(void)state;
+	setenv("NCCLSTAT_DISABLE", "1", 1);
+	for (int api = 1; api <= LAST_API; api++)
+		scenario_play(be_disabled, &api);
+	unsetenv("NCCLSTAT_DISABLE");
+}
+
+/* Group 1, Coll 2, P2p 4, ProxyOp 8, ProxyStep 16, ProxyCtrl 32, KernelCh 64,
+ * NetPlugin 128, GroupApi to KernelLaunch 256 to 2048, copy engines 4096 to
+ * 16384, KernelPhase 32768. */
+struct masks {
+	int api;
+	int off;
+	int always;
+};
+
+static const struct masks masks[] = {
+	{ 1, 31, 31 },
+	{ 2, 31, 31 },
+	{ 3, 159, 159 },
+	{ 4, 191, 191 },
+	{ 5, 4031, 4095 },
+	{ 6, 0x7fbf, 0x7fff },
+	{ 7, 0x7fbf, 0xffff },
+};
+
+struct mask_wanted {
+	int api;
+	int mask;
+};
+
+static void ask_for(void *argument)
+{
+	const struct mask_wanted *wanted = argument;
+	int mask = SENTINEL;
+	void *context;
+	struct view view;
+
+	init_directly(wanted->api, &mask, &context);
+	CHECK_EQUAL(mask, wanted->mask, "what NCCL is asked for");
+	view_open(&view, 0);
+	CHECK_EQUAL(ncs_reader_header(view.reader)->event_mask, wanted->mask,
+		    "what the header says");
+	CHECK_EQUAL(ncs_reader_header(view.reader)->api_version, wanted->api,
+		    "what the header says");
+	view_close(&view);
+	/* A second communicator asks for the same. */
+	init_directly(wanted->api, &mask, &context);
+	CHECK_EQUAL(mask, wanted->mask, "what NCCL is asked for");
+	if (wanted->api == 4 && getenv("NCCLSTAT_KERNEL_TIMING") &&
+	    strcasecmp(getenv("NCCLSTAT_KERNEL_TIMING"), "always") == 0)
+		CHECK(host_log_has("ignored"), "it does not say so");
+}
+
+static void each_api_is_asked_for_what_its_releases_bear(void **state)
+{
+	static const char *const off[] = { NULL, "", "off", "OFF" };
+	static const char *const always[] = { "always", "Always" };
+	struct mask_wanted wanted;
+
+	(void)state;
+	for (unsigned i = 0; i < sizeof(masks) / sizeof(masks[0]); i++) {
+		wanted.api = masks[i].api;
+		for (unsigned k = 0; k < 4; k++) {
+			wanted.mask = masks[i].off;
+			if (off[k])
+				setenv("NCCLSTAT_KERNEL_TIMING", off[k], 1);
+			scenario_play(ask_for, &wanted);
+			unsetenv("NCCLSTAT_KERNEL_TIMING");
+		}
+		for (unsigned k = 0; k < 2; k++) {
+			wanted.mask = masks[i].always;
+			setenv("NCCLSTAT_KERNEL_TIMING", always[k], 1);
+			scenario_play(ask_for, &wanted);
+			unsetenv("NCCLSTAT_KERNEL_TIMING");
+		}
+	}
+}
+
+/* The mask is one word for all communicators, and others write it, too. */
+static void init_once_more(void *argument)
+{
+	void *contexts[2];
+	int mask = SENTINEL;
+
+	(void)argument;
+	init_directly(5, &mask, &contexts[0]);
+	CHECK_EQUAL(mask, 4031, "the first asks");
+	setenv("NCCLSTAT_DIR", "/nowhere", 1);
+	setenv("NCCLSTAT_DISABLE", "1", 1);
+	setenv("NCCLSTAT_KERNEL_TIMING", "always", 1);
+	init_directly(5, &mask, &contexts[1]);
+	CHECK_EQUAL(mask, 4031, "the environment is read once a process");
+	CHECK_EQUAL(count_objects(), 2, "the environment is read once");
+}
+
+static void the_environment_is_read_once_a_process(void **state)
+{
+	(void)state;
+	scenario_play(init_once_more, NULL);
+}
+
+static uint64_t default_bytes;
+
+static void talk_nonsense(void *argument)
+{
+	const char *variable = argument;
+	int mask = SENTINEL;
+	void *context;
+
+	init_directly(LAST_API, &mask, &context);
+	CHECK_EQUAL(mask, 0x7fbf, "the default");
+	CHECK_EQUAL(count_objects(), 1, "the default");
+	CHECK_EQUAL(count_object_bytes(), default_bytes, "the default");
+	CHECK_EQUAL(host_log_count(), 2, "what is wrong, and where it is");
+	CHECK(host_log_has(variable), "which variable");
+	host_log_clear();
+	init_directly(LAST_API, &mask, &context);
+	CHECK_EQUAL(host_log_count(), 1, "it is said once");
+}
+
+static void measure_default(void *argument)
+{
+	struct guest guest;
+	int to_parent = *(const int *)argument;
+	uint64_t bytes;
+
+	guest_come(&guest, LAST_API);
+	bytes = count_object_bytes();
+	CHECK(write(to_parent, &bytes, sizeof(bytes)) == sizeof(bytes),
+	      "the pipe broke");
+	guest_go(&guest);
+}
+
+static void nonsense_is_told_once_and_the_default_holds(void **state)
+{
+	static const char *const nonsense[][2] = {
+		{ "NCCLSTAT_DISABLE", "yes" },
+		{ "NCCLSTAT_DISABLE", "2" },
+		{ "NCCLSTAT_DISABLE", "1 " },
+		{ "NCCLSTAT_KERNEL_TIMING", "sometimes" },
+		{ "NCCLSTAT_KERNEL_TIMING", "1" },
+		{ "NCCLSTAT_KERNEL_TIMING", "alwaysalways" },
+		{ "NCCLSTAT_SHM_BYTES", "-1" },
+		{ "NCCLSTAT_SHM_BYTES", " -1" },
+		{ "NCCLSTAT_SHM_BYTES", "+1000000" },
+		{ "NCCLSTAT_SHM_BYTES", "lots" },
+		{ "NCCLSTAT_SHM_BYTES", "K" },
+		{ "NCCLSTAT_SHM_BYTES", "12x" },
+		{ "NCCLSTAT_SHM_BYTES", "1KK" },
+		{ "NCCLSTAT_SHM_BYTES", "1T" },
+		{ "NCCLSTAT_SHM_BYTES", "0x10" },
+		{ "NCCLSTAT_SHM_BYTES", "1 " },
+		{ "NCCLSTAT_SHM_BYTES", "1@" },
+		{ "NCCLSTAT_SHM_BYTES", "99999999999999999999" },
+		{ "NCCLSTAT_SHM_BYTES", "17179869184G" },
+	};
+	char why[128];
+	int ends[2];
+
+	(void)state;
+	assert_int_equal(pipe(ends), 0);
+	scenario_play(measure_default, &ends[1]);
+	assert_int_equal(read(ends[0], &default_bytes, sizeof(default_bytes)),
+			 sizeof(default_bytes));
+	close(ends[0]);
+	close(ends[1]);
+	for (unsigned i = 0; i < sizeof(nonsense) / sizeof(nonsense[0]); i++) {
+		snprintf(why, sizeof(why), "%s", nonsense[i][0]);
+		print_message("%s='%s'\n", nonsense[i][0], nonsense[i][1]);
+		setenv(nonsense[i][0], nonsense[i][1], 1);
+		scenario_play(talk_nonsense, why);
+		unsetenv(nonsense[i][0]);
+	}
+}
+
+static void give_room(void *argument)
+{
+	expect_seen(LAST_API);
+	(void)argument;
+}
+
+static void budgets_that_make_sense_are_taken(void **state)
+{
+	static const char *const good[] = { "1000000", "1000K", "900k", "2M",
+					    "1g", "18446744073709551615" };
+
+	(void)state;
+	for (unsigned i = 0; i < sizeof(good) / sizeof(good[0]); i++) {
+		setenv("NCCLSTAT_SHM_BYTES", good[i], 1);
+		scenario_play(give_room, NULL);
+		unsetenv("NCCLSTAT_SHM_BYTES");
+	}
+}
+
+/* --- Directories ---------------------------------------------------------------------------------- */
+
+/* A file system of our own over a directory that nobody else sees. */
+static void mount_over(const char *directory, const char *options)
+{
+	if (unshare(CLONE_NEWNS) != 0 ||
+	    mount(NULL, "/", NULL, MS_REC | MS_PRIVATE, NULL) != 0 ||
+	    mount("tmpfs", directory, "tmpfs", 0, options) != 0)
+		scenario_skip("mounting a file system takes rights");
+}
+
+struct unseen {
+	void (*arrange)(void);
+	const char *told;
+	int api;
+};
+
+static void arrange_and_init(void *argument)
+{
+	const struct unseen *unseen = argument;
+
+	unseen->arrange();
+	expect_unseen(unseen->api, unseen->told);
+}
+
+static void play_unseen(void (*arrange)(void), const char *told)
+{
+	struct unseen unseen = { .arrange = arrange, .told = told };
+
+	for (unseen.api = 1; unseen.api <= LAST_API; unseen.api++)
+		scenario_play(arrange_and_init, &unseen);
+}
+
+static void be_full(void)
+{
+	mount_over(scenario_directory, "size=64k");
+}
+
+static void a_full_file_system_costs_one_line_and_no_sigbus(void **state)
+{
+	(void)state;
+	play_unseen(be_full, "No space left");
+}
+
+static void be_without_inodes(void)
+{
+	mount_over(scenario_directory, "size=16m,nr_inodes=1");
+}
+
+static void a_file_system_without_inodes_costs_one_line(void **state)
+{
+	(void)state;
+	play_unseen(be_without_inodes, "No space left");
+}
+
+static void be_read_only(void)
+{
+	mount_over(scenario_directory, "size=16m");
+	if (mount(NULL, scenario_directory, NULL, MS_REMOUNT | MS_RDONLY,
+		  NULL) != 0)
+		scenario_skip("remounting takes rights");
+}
+
+static void a_read_only_file_system_costs_one_line(void **state)
+{
+	(void)state;
+	play_unseen(be_read_only, "Read-only");
+}
+
+static void be_missing(void)
+{
+	setenv("NCCLSTAT_DIR", "/dev/shm/there/is/no/such/directory", 1);
+}
+
+static void a_missing_directory_costs_one_line(void **state)
+{
+	(void)state;
+	play_unseen(be_missing, "/dev/shm/there/is/no/such/directory");
+}
+
+static void be_a_file(void)
+{
+	setenv("NCCLSTAT_DIR", "/proc/self/status", 1);
+}
+
+static void a_file_in_place_of_the_directory_costs_one_line(void **state)
+{
+	(void)state;
+	play_unseen(be_a_file, "Not a directory");
+}
+
+static void be_unwritable(void)
+{
+	CHECK(chmod(scenario_directory, 0500) == 0, "chmod");
+	if (geteuid() == 0 &&
+	    (chown(scenario_directory, NOBODY, NOBODY) != 0 ||
+	     setgid(NOBODY) != 0 || setuid(NOBODY) != 0))
+		scenario_skip("being somebody else takes rights");
+}
+
+static void an_unwritable_directory_costs_one_line(void **state)
+{
+	(void)state;
+	play_unseen(be_unwritable, "Permission denied");
+}
+
+/* Its owner could swap our object for one of his. */
+static void be_anothers(void)
+{
+	if (chown(scenario_directory, NOBODY, NOBODY) != 0 ||
+	    chmod(scenario_directory, 0777) != 0)
+		scenario_skip("giving a directory away takes rights");
+}
+
+static void another_users_directory_is_not_used(void **state)
+{
+	(void)state;
+	if (geteuid() != 0)
+		skip();
+	play_unseen(be_anothers, "not permitted");
+}
+
+static void be_sticky(void *argument)
+{
+	(void)argument;
+	if (chown(scenario_directory, NOBODY, NOBODY) != 0 ||
+	    chmod(scenario_directory, 01777) != 0)
+		scenario_skip("giving a directory away takes rights");
+	expect_seen(LAST_API);
+}
+
+static void another_users_sticky_directory_is_used(void **state)
+{
+	(void)state;
+	scenario_play(be_sticky, NULL);
+}
+
+/* --- Limits ------------------------------------------------------------------------------------------ */
+
+static void be_limited_in_size(void)
+{
+	struct rlimit limit = { 4096, 4096 };
+
+	CHECK(setrlimit(RLIMIT_FSIZE, &limit) == 0, "setrlimit");
+}
+
+static void a_limit_of_file_sizes_costs_one_line_and_no_signal(void **state)
+{
+	(void)state;
+	play_unseen(be_limited_in_size, "File too large");
+}
+
+/* As many files as there are open, and what dlopen() needs. */
+static void init_without_files(void *argument)
+{
+	struct guest guest = { .host = open_plugin(*(const int *)argument) };
+	struct rlimit limit, none;
+	struct host_comm comm = { .id = 1, .nranks = 2 };
+
+	CHECK(getrlimit(RLIMIT_NOFILE, &limit) == 0, "getrlimit");
+	none = limit;
+	none.rlim_cur = 0;
+	CHECK(setrlimit(RLIMIT_NOFILE, &none) == 0, "setrlimit");
+	CHECK(host_init(guest.host, &comm, &guest.context) == NCCL_SUCCESS,
+	      "init may never fail");
+	CHECK(guest.context, "a context");
+	CHECK_EQUAL(host_mask(), 0, "nothing is asked for");
+	CHECK(setrlimit(RLIMIT_NOFILE, &limit) == 0, "setrlimit");
+	CHECK_EQUAL(count_objects(), 0, "nothing is left");
+	CHECK(host_finalize(guest.host, guest.context) == NCCL_SUCCESS,
+	      "finalize never fails");
+	/* With files again it works. */
+	guest.context = init_comm(guest.host, "guest", GUEST_RANK);
+	view_open(&guest.view, 0);
+	check_still_follows(&guest, "with files again");
+	guest_go(&guest);
+}
+
+static void without_files_it_is_unseen_and_with_files_again_seen(void **state)
+{
+	(void)state;
+	for (int api = 1; api <= LAST_API; api++)
+		scenario_play(init_without_files, &api);
+}
+
+/* The file system fills up after some communicators: those go on, and another
+ * one is seen as soon as there is room. */
+static void fill_up(void *argument)
+{
+	char path[128];
+	struct guest guest;
+	void *unseen;
+	int file;
+
+	(void)argument;
+	mount_over(scenario_directory, "size=4m");
+	guest_come(&guest, LAST_API);
+	snprintf(path, sizeof(path), "%s/filler", scenario_directory);
+	file = open(path, O_CREAT | O_WRONLY, 0600);
+	CHECK(file >= 0, "%s", path);
+	for (off_t bytes = 4 << 20; bytes >= 4096; bytes /= 2)
+		while (posix_fallocate(file, lseek(file, 0, SEEK_END),
+				       bytes) == 0)
+			;
+	host_log_clear();
+	unseen = init_comm(guest.host, "unseen", 2);
+	CHECK_EQUAL(count_objects(), 1, "there is no room");
+	CHECK_EQUAL(host_log_count(), 1, "one line");
+	CHECK(host_log_has("No space left"), "which says why");
+	CHECK(host_mask() != 0, "the first still wants its events");
+	check_still_follows(&guest, "with another that is unseen");
+	close(file);
+	unlink(path);
+	CHECK(host_finalize(guest.host, unseen) == NCCL_SUCCESS, "never");
+	unseen = init_comm(guest.host, "seen", 3);
+	CHECK_EQUAL(count_objects(), 2, "there is room again");
+	host_finalize(guest.host, unseen);
+	guest_go(&guest);
+}
+
+static void when_the_file_system_has_room_again_so_has_the_plugin(void **state)
+{
+	(void)state;
+	scenario_play(fill_up, NULL);
+}
+
+/* --- What it makes ------------------------------------------------------------------------------------- */
+
+static void look_at_object(void *argument)
+{
+	struct ncs_paths paths;
+	struct guest guest;
+	struct stat status;
+	char prefix[128];
+
+	(void)argument;
+	umask(0);
+	guest_come(&guest, LAST_API);
+	snprintf(prefix, sizeof(prefix), "%s/ncclstat.%d.",
+		 scenario_directory, (int)getpid());
+	CHECK(ncs_discover(scenario_directory, &paths) == 0, "%s",
+	      scenario_directory);
+	CHECK(strncmp(paths.path[0], prefix, strlen(prefix)) == 0, "%s",
+	      paths.path[0]);
+	CHECK(lstat(paths.path[0], &status) == 0, "%s", paths.path[0]);
+	CHECK_EQUAL(status.st_mode, S_IFREG | 0600, "for its user only");
+	CHECK_EQUAL(status.st_uid, geteuid(), "its user's");
+	CHECK(status.st_blocks * 512 >= status.st_size,
+	      "a hole in it would be a SIGBUS one day");
+	ncs_paths_release(&paths);
+	guest_go(&guest);
+}
+
+static void an_object_is_its_users_and_has_no_holes(void **state)
+{
+	(void)state;
+	scenario_play(look_at_object, NULL);
+}
+
+/* What another made where ours would be is left alone. */
+static void find_name_taken(void *argument)
+{
+	unsigned long long start_time =
+		(unsigned long long)ncs_process_start((uint32_t)getpid());
+	char target[128], path[256], mine[256];
+	struct guest guest;
+	struct stat status;
+
+	(void)argument;
+	snprintf(target, sizeof(target), "%s/target", scenario_directory);
+	snprintf(path, sizeof(path), "%s/ncclstat.%d.%llu.0",
+		 scenario_directory, (int)getpid(), start_time);
+	snprintf(mine, sizeof(mine), "%s/ncclstat.%d.%llu.1",
+		 scenario_directory, (int)getpid(), start_time);
+	CHECK(symlink(target, path) == 0, "%s", path);
+	guest.host = open_plugin(LAST_API);
+	guest.context = init_comm(guest.host, "guest", GUEST_RANK);
+	CHECK(lstat(target, &status) != 0, "it followed a link");
+	CHECK(lstat(path, &status) == 0 && S_ISLNK(status.st_mode),
+	      "it removed a link of somebody else's");
+	CHECK(lstat(mine, &status) == 0 && S_ISREG(status.st_mode),
+	      "it did not take the next name");
+	unlink(path);
+	host_finalize(guest.host, guest.context);
+	host_close(guest.host);
+}
+
+static void a_link_in_the_place_of_an_object_is_not_followed(void **state)
+{
+	(void)state;
+	scenario_play(find_name_taken, NULL);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(disabled_it_is_silent_and_asks_for_nothing),
+		cmocka_unit_test(each_api_is_asked_for_what_its_releases_bear),
+		cmocka_unit_test(the_environment_is_read_once_a_process),
+		cmocka_unit_test(nonsense_is_told_once_and_the_default_holds),
+		cmocka_unit_test(budgets_that_make_sense_are_taken),
+		cmocka_unit_test(
+			a_full_file_system_costs_one_line_and_no_sigbus),
+		cmocka_unit_test(a_file_system_without_inodes_costs_one_line),
+		cmocka_unit_test(a_read_only_file_system_costs_one_line),
+		cmocka_unit_test(a_missing_directory_costs_one_line),
+		cmocka_unit_test(
+			a_file_in_place_of_the_directory_costs_one_line),
+		cmocka_unit_test(an_unwritable_directory_costs_one_line),
+		cmocka_unit_test(another_users_directory_is_not_used),
+		cmocka_unit_test(another_users_sticky_directory_is_used),
+		cmocka_unit_test(
+			a_limit_of_file_sizes_costs_one_line_and_no_signal),
+		cmocka_unit_test(
+			without_files_it_is_unseen_and_with_files_again_seen),
+		cmocka_unit_test(
+			when_the_file_system_has_room_again_so_has_the_plugin),
+		cmocka_unit_test(an_object_is_its_users_and_has_no_holes),
+		cmocka_unit_test(
+			a_link_in_the_place_of_an_object_is_not_followed),
+	};
+
+	return cmocka_run_group_tests_name("environment", tests, NULL, NULL);
+}

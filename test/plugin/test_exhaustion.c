@@ -1,0 +1,673 @@
+/* Too much of everything: communicators, memory, events under way, channels,
+ * peers, functions. What is not followed is counted, NCCL gets what it needs to
+ * go on, memory stays bounded, and when there is room again all works as
+ * before. */
+#include <dlfcn.h>
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include <cmocka.h>
+
+#include "plugin/comm.h"
+#include "test/plugin/scenario.h"
+
+#define LAST_API 7
+
+#define DEFAULT_BUDGET (UINT64_C(16) << 20)
+
+/* --- Communicators ------------------------------------------------------------------ */
+
+#define MANY 200
+
+/* A context that is not followed must take everything, and give no handle that
+ * NCCL would bring back for nothing. */
+static void use_unseen(struct guest *guest, void *context)
+{
+	for (int event = 0; event < NCS_EVENT_COUNT; event++) {
+		struct host_event facts = {
+			.type = UINT64_C(1) << event,
+			.pid = (int)getpid(),
+		};
+		void *handle = start_in(guest, context, &facts);
+
+		CHECK(!handle, "%s of an unseen communicator is followed",
+		      event_name((enum ncs_event)event));
+	}
+}
+
+static unsigned count_alive(size_t objects)
+{
+	unsigned alive = 0;
+
+	for (size_t i = 0; i < objects; i++) {
+		struct view view;
+
+		view_open(&view, i);
+		alive += view.now.liveness == NCS_ALIVE;
+		view_close(&view);
+	}
+	return alive;
+}
+
+static void init_many(void *argument)
+{
+	static void *contexts[MANY];
+	struct guest guest = { 0 };
+	unsigned seen, lines;
+	size_t objects;
+
+	(void)argument;
+	guest.host = open_plugin(LAST_API);
+	contexts[0] = init_comm(guest.host, "many", 0);
+	CHECK(host_mask() != 0, "the first fits");
+	for (unsigned i = 1; i < MANY; i++)
+		contexts[i] = init_comm(guest.host, "many", (int)i);
+	objects = count_objects();
+	lines = host_log_count();
+	CHECK(objects >= 8, "a process has at least some");
+	CHECK(objects < MANY, "and a limit");
+	CHECK_EQUAL(count_alive(objects), objects, "each is one of them");
+	CHECK(count_object_bytes() <= DEFAULT_BUDGET, "%llu bytes",
+	      (unsigned long long)count_object_bytes());
+	/* One line for loading, one for each that is published, and one. */
+	CHECK_EQUAL(lines, 1 + objects + 1, "one line for all the others");
+	for (unsigned i = 0; i < MANY; i++) {
+		struct host_event coll = { .type = NCCL_EVENT_COLL };
+
+		if (start_in(&guest, contexts[i], &coll))
+			continue;
+		use_unseen(&guest, contexts[i]);
+	}
+	seen = 0;
+	for (size_t i = 0; i < objects; i++) {
+		struct view view;
+
+		view_open(&view, i);
+		seen += view.now.events[NCS_EVENT_COLL] == 1;
+		for (unsigned k = 0; k < NCS_LOSS_COUNT; k++)
+			CHECK_EQUAL(view.now.losses[k], 0,
+				    "the unseen count nowhere");
+		view_close(&view);
+	}
+	CHECK_EQUAL(seen, objects, "each has its own event");
+	for (unsigned i = 0; i < MANY; i++)
+		CHECK(host_finalize(guest.host, contexts[i]) == NCCL_SUCCESS,
+		      "finalize never fails");
+	CHECK_EQUAL(count_alive(objects), 0, "all were finalized");
+	contexts[0] = init_comm(guest.host, "after", 7);
+	CHECK_EQUAL(count_objects(), objects, "one has made room for it");
+	view_open(&guest.view, objects - 1);
+	CHECK_EQUAL(guest.view.now.liveness, NCS_ALIVE, "the newest");
+	CHECK_EQUAL(guest.view.now.identity.rank, 7, "the newest");
+	guest.context = contexts[0];
+	check_still_follows(&guest, "in the place of another");
+	guest_go(&guest);
+}
+
+static void more_communicators_than_fit_are_unseen_and_harmless(void **state)
+{
+	(void)state;
+	scenario_play(init_many, NULL);
+}
+
+static unsigned long resident_kib(void)
+{
+	char line[256];
+	unsigned long kib = 0;
+	FILE *file = fopen("/proc/self/status", "r");
+
+	CHECK(file, "/proc is not there");
+	while (fgets(line, sizeof(line), file))
+		if (sscanf(line, "VmRSS: %lu", &kib) == 1)
+			break;
+	fclose(file);
+	return kib;
+}
+
+static unsigned count_mappings(void)
+{
+	FILE *file = fopen("/proc/self/maps", "r");
+	unsigned count = 0;
+	int character;
+
+	CHECK(file, "/proc is not there");
+	while ((character = getc(file)) != EOF)
+		count += character == '\n';
+	fclose(file);
+	return count;
+}
+
+#define CYCLES 1000
+
+static void come_and_go(void *argument)
+{
+	struct guest guest = { 0 };
+	unsigned long kib = 0;
+	unsigned mappings = 0;
+	size_t objects = 0;
+	void *late = NULL;
+
+	(void)argument;
+	guest.host = open_plugin(LAST_API);
+	for (unsigned i = 0; i < CYCLES; i++) {
+		guest.context = init_comm(guest.host, "cycle", (int)(i % 8));
+		play_coll(&guest, 0);
+		if (late) /* a handle of an earlier communicator */
+			stop(&guest, late);
+		late = start_any(&guest, NCS_EVENT_GROUP);
+		CHECK(late, "cycle %u is not followed", i);
+		CHECK(host_finalize(guest.host, guest.context) ==
+			      NCCL_SUCCESS, "finalize never fails");
+		if (i == CYCLES / 5) {
+			kib = resident_kib();
+			mappings = count_mappings();
+			objects = count_objects();
+		}
+	}
+	CHECK(count_objects() <= objects, "objects pile up: %zu, then %zu",
+	      objects, count_objects());
+	CHECK(count_object_bytes() <= DEFAULT_BUDGET, "%llu bytes",
+	      (unsigned long long)count_object_bytes());
+	CHECK(count_mappings() <= mappings + 8, "mappings pile up: %u to %u",
+	      mappings, count_mappings());
+	/* One leaked segment or private part a cycle would be 100 MiB. */
+	CHECK(resident_kib() < kib + 16384, "memory piles up: %lu to %lu KiB",
+	      kib, resident_kib());
+	guest.context = init_comm(guest.host, "last", 3);
+	view_open(&guest.view, count_objects() - 1);
+	CHECK_EQUAL(guest.view.now.identity.rank, 3, "the newest");
+	CHECK_EQUAL(guest.view.now.events[NCS_EVENT_COLL], 0,
+		    "nothing is left of the former ones");
+	check_still_follows(&guest, "after 1000 communicators");
+	guest_go(&guest);
+}
+
+static void a_thousand_communicators_one_after_the_other_leave_no_trace(
+	void **state)
+{
+	(void)state;
+	scenario_play(come_and_go, NULL);
+}
+
+/* A place that is used again begins empty, and what the former one's handles
+ * and context stand for is over. */
+static void take_anothers_place(void *argument)
+{
+	void *handles[NCS_EVENT_COUNT], *former;
+	struct guest guest = { 0 };
+	struct view view;
+
+	(void)argument;
+	guest.host = open_plugin(LAST_API);
+	guest.context = former = init_comm(guest.host, "former", 1);
+	CHECK_EQUAL(count_objects(), 1, "room for one");
+	for (int event = 0; event < NCS_EVENT_COUNT; event++)
+		handles[event] = start_any(&guest, (enum ncs_event)event);
+	play_coll(&guest, 5);
+	host_finalize(guest.host, former);
+	guest.context = init_comm(guest.host, "next", 2);
+	CHECK(guest.context != former, "one context for two communicators");
+	CHECK_EQUAL(count_objects(), 1, "the next in its place");
+	view_open(&view, 0);
+	CHECK_EQUAL(view.now.identity.rank, 2, "the next");
+	CHECK_EQUAL(view.now.channel_count, 0, "nothing of the former");
+	CHECK_EQUAL(view.now.operation_count, 0, "nothing of the former");
+	for (size_t i = 0; i < view.now.lane_count; i++)
+		CHECK_EQUAL(view.now.lanes[i].published, 0,
+			    "nothing of the former");
+	view_close(&view);
+	view_open(&guest.view, 0);
+	for (int event = 0; event < NCS_EVENT_COUNT; event++)
+		stop(&guest, handles[event]);
+	check_losses(&guest, "handles of the former", NCS_LOSS_STALE,
+		     NCS_EVENT_COUNT, END_OF_LOSSES);
+	CHECK(!start_in(&guest, former, &(struct host_event){
+					       .type = NCCL_EVENT_COLL }),
+	      "the former communicator is still followed");
+	check_losses(&guest, "the former's context", NCS_LOSS_STALE,
+		     NCS_EVENT_COUNT, NCS_LOSS_FOREIGN, 1, END_OF_LOSSES);
+	CHECK(host_finalize(guest.host, former) == NCCL_SUCCESS, "again");
+	check_still_follows(&guest, "in the place of another");
+	CHECK_EQUAL(guest.view.now.liveness, NCS_ALIVE, "not the one meant");
+	guest_go(&guest);
+}
+
+static void a_place_that_is_used_again_begins_empty(void **state)
+{
+	(void)state;
+	setenv("NCCLSTAT_SHM_BYTES", "200K", 1);
+	scenario_play(take_anothers_place, NULL);
+	unsetenv("NCCLSTAT_SHM_BYTES");
+}
+
+/* --- Memory ------------------------------------------------------------------------------ */
+
+static void init_in_budget(void *argument)
+{
+	uint64_t budget = *(const uint64_t *)argument;
+	struct guest guest = { 0 };
+	void *contexts[20];
+	unsigned followed = 0;
+
+	guest.host = open_plugin(LAST_API);
+	for (unsigned i = 0; i < 20; i++)
+		contexts[i] = init_comm(guest.host, "budget", (int)i);
+	CHECK(count_object_bytes() <= budget, "%llu bytes, not %llu",
+	      (unsigned long long)count_object_bytes(),
+	      (unsigned long long)budget);
+	CHECK_EQUAL(host_mask() != 0, count_objects() != 0,
+		    "nothing is asked for where nothing can be published");
+	for (unsigned i = 0; i < 20; i++) {
+		struct host_event coll = { .type = NCCL_EVENT_COLL };
+
+		if (start_in(&guest, contexts[i], &coll))
+			followed++;
+		else
+			use_unseen(&guest, contexts[i]);
+	}
+	CHECK_EQUAL(followed, count_objects(), "all that are published");
+	CHECK(followed < 20, "the budget is no limit");
+	CHECK(host_log_has("NCCLSTAT_SHM_BYTES"),
+	      "the line does not say what to do");
+	CHECK_EQUAL(host_log_count(), 1 + followed + 1, "one line");
+	for (unsigned i = 0; i < 20; i++)
+		host_finalize(guest.host, contexts[i]);
+	host_close(guest.host);
+}
+
+static void the_budget_is_kept(void **state)
+{
+	static const struct {
+		const char *text;
+		uint64_t bytes;
+	} budgets[] = {
+		{ "0", 0 },
+		{ "1", 1 },
+		{ "4096", 4096 },
+		{ "300k", 300 << 10 },
+		{ "1M", 1 << 20 },
+	};
+
+	(void)state;
+	for (unsigned i = 0; i < sizeof(budgets) / sizeof(budgets[0]); i++) {
+		uint64_t bytes = budgets[i].bytes;
+
+		setenv("NCCLSTAT_SHM_BYTES", budgets[i].text, 1);
+		scenario_play(init_in_budget, &bytes);
+		unsetenv("NCCLSTAT_SHM_BYTES");
+	}
+}
+
+/* --- Events under way -------------------------------------------------------------------------- */
+
+#define SPANS (3 * (int)NCS_SPAN_MAX)
+
+static void start_too_many_spans(void *argument)
+{
+	static void *handles[SPANS];
+	struct guest guest;
+	uint64_t published;
+
+	(void)argument;
+	guest_come(&guest, LAST_API);
+	for (unsigned round = 1; round <= 3; round++) {
+		published = count_published(&guest);
+		for (int i = 0; i < SPANS; i++) {
+			handles[i] = start_any(&guest, NCS_EVENT_GROUP);
+			CHECK(handles[i], "NCCL up to 2.27 takes a Group"
+			      " without a handle for one without operations");
+		}
+		check_losses(&guest, "more than fit", NCS_LOSS_POOL_FULL,
+			     (int)round * (SPANS - (int)NCS_SPAN_MAX),
+			     END_OF_LOSSES);
+		CHECK_EQUAL(guest.view.now.events[NCS_EVENT_GROUP],
+			    round * SPANS + round - 1, "each is counted");
+		for (int i = 0; i < SPANS; i++)
+			stop(&guest, handles[i]);
+		CHECK_EQUAL(count_published(&guest) - published, NCS_SPAN_MAX,
+			    "each that was followed has a record");
+		stop(&guest, start_any(&guest, NCS_EVENT_GROUP));
+		CHECK_EQUAL(count_published(&guest) - published,
+			    NCS_SPAN_MAX + 1, "there is room again");
+	}
+	check_still_follows(&guest, "after too many spans");
+	guest_go(&guest);
+}
+
+static void spans_beyond_the_pool_are_counted_and_room_comes_back(void **state)
+{
+	(void)state;
+	scenario_play(start_too_many_spans, NULL);
+}
+
+#define PROXY_OPS ((int)NCS_PROXY_OP_MAX + 500)
+
+/* All of them with a step under way, so that none can be taken for forgotten. */
+static void start_too_many_proxy_ops(void *argument)
+{
+	static void *ops[PROXY_OPS], *steps[PROXY_OPS];
+	const struct ncs_channel_view *channel;
+	struct guest guest;
+
+	(void)argument;
+	guest_come(&guest, LAST_API);
+	for (int i = 0; i < PROXY_OPS; i++) {
+		ops[i] = start_proxy_op(&guest, NULL, 1, true, 2, 1);
+		CHECK(ops[i], "NCCL starts no steps without");
+		steps[i] = start_step(&guest, ops[i], 0);
+		CHECK(steps[i], "NCCL records no states without");
+	}
+	check_losses(&guest, "more than fit", NCS_LOSS_POOL_FULL,
+		     2 * (PROXY_OPS - (int)NCS_PROXY_OP_MAX), END_OF_LOSSES);
+	for (int i = 0; i < PROXY_OPS; i++) {
+		record_size(&guest, steps[i], NCCL_STATE_STEP_SEND_WAIT, 10);
+		stop(&guest, steps[i]);
+		stop(&guest, ops[i]);
+	}
+	check_losses(&guest, "their ends", NCS_LOSS_POOL_FULL,
+		     2 * (PROXY_OPS - (int)NCS_PROXY_OP_MAX), END_OF_LOSSES);
+	channel = view_channel(&guest.view, 1, true, 2);
+	CHECK_EQUAL(channel->operations_started, NCS_PROXY_OP_MAX, "followed");
+	CHECK_EQUAL(channel->operations_done, NCS_PROXY_OP_MAX, "followed");
+	CHECK_EQUAL(channel->steps_done, NCS_PROXY_OP_MAX, "followed");
+	CHECK_EQUAL(channel->bytes, 10 * NCS_PROXY_OP_MAX, "followed");
+	CHECK_EQUAL(channel->state, NCS_CHANNEL_IDLE, "nothing is under way");
+	check_still_follows(&guest, "after too many proxy operations");
+	guest_go(&guest);
+}
+
+static void proxy_operations_beyond_the_pool_are_counted(void **state)
+{
+	(void)state;
+	scenario_play(start_too_many_proxy_ops, NULL);
+}
+
+/* CollNet, copy engines: NCCL starts them and never stops them. */
+static void never_stop_proxy_ops(void *argument)
+{
+	const int count = 5000;
+	const struct ncs_function_view *function;
+	const struct ncs_channel_view *channel;
+	struct guest guest;
+	void *first = NULL, *coll;
+
+	(void)argument;
+	guest_come(&guest, LAST_API);
+	for (int i = 0; i < count; i++) {
+		void *op = start_proxy_op(&guest, NULL, 1, false, 2, 1);
+
+		CHECK(op, "NCCL starts no steps without");
+		if (i == 0)
+			first = op;
+		/* An ordinary one beside it. */
+		play_coll(&guest, (uint64_t)i);
+	}
+	check_losses(&guest, "never stopped", NCS_LOSS_FORGOTTEN,
+		     count + 1 - (int)NCS_PROXY_OP_MAX, END_OF_LOSSES);
+	function = &guest.view.now.functions[COLL_FUNCTION];
+	CHECK_EQUAL(function->operations_done, count, "those beside them");
+	channel = view_channel(&guest.view, 1, false, 2);
+	CHECK_EQUAL(channel->operations_started, count, "each is counted");
+	CHECK_EQUAL(channel->operations_done, 0, "none was stopped");
+	channel = view_channel(&guest.view, 3, true, 2);
+	CHECK_EQUAL(channel->operations_done, count, "those beside them");
+	CHECK_EQUAL(channel->state, NCS_CHANNEL_IDLE, "nothing is under way");
+	stop(&guest, first);
+	check_losses(&guest, "forgotten, then stopped", NCS_LOSS_FORGOTTEN,
+		     count + 1 - (int)NCS_PROXY_OP_MAX, NCS_LOSS_STALE, 1,
+		     END_OF_LOSSES);
+	/* The same with operations of their own: those are over, too. */
+	for (int i = 0; i < count; i++) {
+		coll = start_coll(&guest, (uint64_t)(count + i), 1);
+		start_proxy_op(&guest, coll, 1, false, 2, 1);
+		stop(&guest, coll);
+	}
+	view_take(&guest.view);
+	CHECK_EQUAL(function->operations, 2 * count, "each is counted");
+	CHECK(guest.view.now.losses[NCS_LOSS_FORGOTTEN] >=
+		      (uint64_t)(2 * count) - NCS_PROXY_OP_MAX,
+	      "they were not given up");
+	play_coll(&guest, 0);
+	view_take(&guest.view);
+	CHECK_EQUAL(function->operations_done, count + 1, "one beside them");
+	guest_go(&guest);
+}
+
+static void proxy_operations_that_are_never_stopped_are_given_up(void **state)
+{
+	(void)state;
+	scenario_play(never_stop_proxy_ops, NULL);
+}
+
+static void start_too_many_operations(void *argument)
+{
+	const struct ncs_function_view *function;
+	struct guest guest;
+	void **colls, **kernels;
+	int room, count;
+
+	(void)argument;
+	guest_come(&guest, LAST_API);
+	room = (int)ncs_reader_header(guest.view.reader)->operations.count;
+	count = room + 300;
+	colls = calloc((size_t)count, sizeof(*colls));
+	kernels = calloc((size_t)count, sizeof(*kernels));
+	CHECK(colls && kernels, "out of memory");
+	function = &guest.view.now.functions[COLL_FUNCTION];
+	/* Never stopped: the oldest are given up. */
+	for (int i = 0; i < count; i++)
+		CHECK(colls[i] = start_coll(&guest, (uint64_t)i, 1), "%d", i);
+	check_losses(&guest, "more than fit", NCS_LOSS_FORGOTTEN, 300,
+		     END_OF_LOSSES);
+	for (int i = 0; i < count; i++)
+		stop(&guest, colls[i]);
+	check_losses(&guest, "then stopped", NCS_LOSS_FORGOTTEN, 300,
+		     NCS_LOSS_STALE, 300, END_OF_LOSSES);
+	/* With a child alive: none can be given up. */
+	for (int i = 0; i < count; i++) {
+		colls[i] = start_coll(&guest, (uint64_t)i, 1);
+		CHECK(colls[i], "NCCL up to 2.27 starts no children without");
+		stop(&guest, colls[i]);
+		kernels[i] = start_proxy_op(&guest, colls[i], 1, true, 2, 1);
+		start_step(&guest, kernels[i], 0);
+	}
+	view_take(&guest.view);
+	CHECK_EQUAL(function->operations, 2 * count, "each is counted");
+	CHECK_EQUAL(guest.view.now.losses[NCS_LOSS_ORPHAN], 0,
+		    "what is not followed is recognised");
+	CHECK(guest.view.now.losses[NCS_LOSS_POOL_FULL] >= 300,
+	      "those without a slot are not counted");
+	for (int i = 0; i < count; i++)
+		stop(&guest, kernels[i]);
+	view_take(&guest.view);
+	CHECK_EQUAL(function->operations_done, function->with_children,
+		    "each that was followed");
+	CHECK(function->operations_done > (uint64_t)room - 100 &&
+		      function->operations_done <= (uint64_t)room,
+	      "%llu in %d slots",
+	      (unsigned long long)function->operations_done, room);
+	CHECK_EQUAL(guest.view.now.operation_count, 0, "none is in flight");
+	check_still_follows(&guest, "after too many operations");
+	free(colls);
+	free(kernels);
+	guest_go(&guest);
+}
+
+static void operations_beyond_the_pool_are_counted(void **state)
+{
+	(void)state;
+	scenario_play(start_too_many_operations, NULL);
+}
+
+/* --- Tables ------------------------------------------------------------------------------------------ */
+
+static void use_too_many_channels(void *argument)
+{
+	struct ncs_record found;
+	struct guest guest;
+	unsigned room, rounds;
+	uint64_t full, steps;
+	void *op, *step;
+
+	(void)argument;
+	guest_come(&guest, LAST_API);
+	room = ncs_reader_header(guest.view.reader)->channels.count;
+	for (rounds = 0; rounds < 2; rounds++) {
+		for (int peer = 0; peer < (int)(2 * room); peer++) {
+			op = start_proxy_op(&guest, NULL, 1, true, peer, 1);
+			step = start_step(&guest, op, 0);
+			record_size(&guest, step, NCCL_STATE_STEP_SEND_WAIT,
+				    7);
+			stop(&guest, step);
+			found = expect_record(&guest, NCS_EVENT_PROXY_STEP,
+					      "a channel without a place");
+			CHECK_EQUAL(found.peer, peer, "all the same");
+			CHECK_EQUAL(found.value, 7, "all the same");
+			stop(&guest, op);
+			expect_record(&guest, NCS_EVENT_PROXY_OP,
+				      "a channel without a place");
+		}
+	}
+	view_take(&guest.view);
+	full = guest.view.now.losses[NCS_LOSS_TABLE_FULL];
+	CHECK(guest.view.now.channel_count > room / 2 &&
+		      guest.view.now.channel_count <= room,
+	      "%zu channels in %u places", guest.view.now.channel_count,
+	      room);
+	CHECK_EQUAL(full, 2 * (2 * room - guest.view.now.channel_count),
+		    "each operation without a place is counted");
+	steps = 0;
+	for (size_t i = 0; i < guest.view.now.channel_count; i++) {
+		CHECK_EQUAL(guest.view.now.channels[i].operations_done, 2,
+			    "a channel that has its place keeps it");
+		CHECK_EQUAL(guest.view.now.channels[i].bytes, 14, "its bytes");
+		steps += guest.view.now.channels[i].steps_done;
+	}
+	CHECK_EQUAL(steps, 2 * guest.view.now.channel_count, "its steps");
+	guest_go(&guest);
+}
+
+static void channels_beyond_the_table_are_counted_and_recorded(void **state)
+{
+	(void)state;
+	scenario_play(use_too_many_channels, NULL);
+}
+
+static void use_too_many_histograms(void *argument)
+{
+	static const char *const names[] = {
+#define X(ID, name, size, numerator, denominator) name,
+		NCS_FUNCTIONS(X)
+#undef X
+	};
+	uint64_t timed = 0, in_histograms = 0, full;
+	struct guest guest;
+	unsigned room;
+
+	(void)argument;
+	guest_come(&guest, LAST_API);
+	room = ncs_reader_header(guest.view.reader)->histograms.count;
+	CHECK(room < 2 * NCS_FUNCTION_COUNT, "they all fit");
+	for (unsigned i = 0; i < 3 * NCS_FUNCTION_COUNT; i++) {
+		struct host_event event = {
+			.type = NCCL_EVENT_COLL,
+			.func = names[i % NCS_FUNCTION_COUNT],
+			.datatype = "ncclInt8",
+			.count = 1,
+		};
+		void *coll = start(&guest, &event), *op, *kernel;
+
+		stop(&guest, coll);
+		op = start_proxy_op(&guest, coll, 1, true, 2, 1);
+		kernel = start_kernel(&guest, coll, 1, 100);
+		record_timer(&guest, kernel, NCCL_STATE_KERNEL_CH_STOP, 200);
+		stop(&guest, kernel);
+		stop(&guest, op);
+	}
+	view_take(&guest.view);
+	full = guest.view.now.losses[NCS_LOSS_TABLE_FULL];
+	for (unsigned i = 0; i < NCS_FUNCTION_COUNT; i++) {
+		const struct ncs_function_view *function =
+			&guest.view.now.functions[i];
+
+		for (unsigned k = 0; k < NCS_TIMING_COUNT; k++) {
+			CHECK_EQUAL(function->timed[k], 3, names[i]);
+			timed += function->timed[k];
+			for (unsigned b = 0; function->histogram[k] &&
+			     b < NCS_HISTOGRAM_BUCKETS; b++)
+				in_histograms += function->histogram[k][b];
+		}
+	}
+	CHECK_EQUAL(in_histograms, 3 * room, "all that have one");
+	CHECK_EQUAL(full, timed - in_histograms, "all that have none");
+	guest_go(&guest);
+}
+
+static void times_beyond_the_histograms_are_counted(void **state)
+{
+	(void)state;
+	scenario_play(use_too_many_histograms, NULL);
+}
+
+static void overrun_the_ring(void *argument)
+{
+	struct ncs_record records[64];
+	struct guest guest;
+	uint64_t lost = 0, read = 0, position;
+	unsigned room;
+	size_t got;
+
+	(void)argument;
+	guest_come(&guest, LAST_API);
+	room = ncs_reader_header(guest.view.reader)->ring_records;
+	for (unsigned i = 0; i < 3 * room; i++)
+		stop(&guest, start_any(&guest, NCS_EVENT_GROUP));
+	view_take(&guest.view);
+	CHECK_EQUAL(guest.view.now.losses[NCS_LOSS_OVERWRITTEN],
+		    2 * room + 1, "what a reader that comes now has missed");
+	position = 2 * room + 1;
+	while ((got = view_records(&guest.view, records, 64, &lost)) > 0) {
+		for (size_t i = 0; i < got; i++)
+			CHECK_EQUAL(records[i].position, position++,
+				    "in order, none twice");
+		read += got;
+	}
+	CHECK_EQUAL(read, room - 1, "a ring of C keeps C - 1");
+	CHECK_EQUAL(lost, 2 * room + 1, "the others are counted");
+	guest_go(&guest);
+}
+
+static void records_that_are_overwritten_are_counted_by_the_reader(void **state)
+{
+	(void)state;
+	scenario_play(overrun_the_ring, NULL);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(
+			more_communicators_than_fit_are_unseen_and_harmless),
+		cmocka_unit_test(
+			a_thousand_communicators_one_after_the_other_leave_no_trace),
+		cmocka_unit_test(a_place_that_is_used_again_begins_empty),
+		cmocka_unit_test(the_budget_is_kept),
+		cmocka_unit_test(
+			spans_beyond_the_pool_are_counted_and_room_comes_back),
+		cmocka_unit_test(proxy_operations_beyond_the_pool_are_counted),
+		cmocka_unit_test(
+			proxy_operations_that_are_never_stopped_are_given_up),
+		cmocka_unit_test(operations_beyond_the_pool_are_counted),
+		cmocka_unit_test(
+			channels_beyond_the_table_are_counted_and_recorded),
+		cmocka_unit_test(times_beyond_the_histograms_are_counted),
+		cmocka_unit_test(
+			records_that_are_overwritten_are_counted_by_the_reader),
+	};
+
+	return cmocka_run_group_tests_name("exhaustion", tests, NULL, NULL);
+}

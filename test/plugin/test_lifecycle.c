@@ -1,0 +1,723 @@
+/* The life of the library and of the process around it: opened and closed again
+ * and again, forked, ended in every way there is. Objects must be where a
+ * process lives or was killed, and nowhere else; what a killed process left
+ * must be readable. */
+#include <dlfcn.h>
+#include <elf.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <pthread.h>
+#include <setjmp.h>
+#include <signal.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <sys/stat.h>
+#include <sys/wait.h>
+#include <time.h>
+#include <unistd.h>
+
+#include <cmocka.h>
+
+#include "shm/discover.h"
+#include "test/plugin/scenario.h"
+
+#define LAST_API 7
+
+/* --- What is exported ----------------------------------------------------------------- */
+
+static void has_seven_tables(void *argument)
+{
+	void *library = dlopen(NCS_PLUGIN_PATH, RTLD_NOW | RTLD_LOCAL);
+	char symbol[32];
+
+	(void)argument;
+	CHECK(library, "%s", dlerror());
+	for (int api = 0; api <= LAST_API + 1; api++) {
+		const struct nccl_profiler_v7 *table;
+
+		snprintf(symbol, sizeof(symbol), "ncclProfiler_v%d", api);
+		table = dlsym(library, symbol);
+		CHECK_EQUAL(table != NULL, api >= 1 && api <= LAST_API,
+			    symbol);
+		if (!table)
+			continue;
+		CHECK(strcmp(table->name, "ncclstat") == 0, "%s", symbol);
+		CHECK(table->init && table->start_event && table->stop_event &&
+			      table->record_event_state && table->finalize,
+		      "%s has a hole", symbol);
+	}
+	dlclose(library);
+}
+
+static void the_plugin_has_a_table_for_each_api(void **state)
+{
+	(void)state;
+	scenario_play(has_seven_tables, NULL);
+}
+
+/* Any other name could stand before one of NCCL's or of the framework's. */
+static void the_plugin_exports_nothing_else(void **state)
+{
+	int file = open(NCS_PLUGIN_PATH, O_RDONLY);
+	const Elf64_Ehdr *head;
+	const Elf64_Shdr *sections, *names;
+	const Elf64_Sym *symbols;
+	unsigned exported = 0;
+	struct stat status;
+	const char *base;
+
+	(void)state;
+	assert_true(file >= 0);
+	assert_int_equal(fstat(file, &status), 0);
+	base = mmap(NULL, (size_t)status.st_size, PROT_READ, MAP_PRIVATE, file,
+		    0);
+	assert_true(base != MAP_FAILED);
+	close(file);
+	head = (const Elf64_Ehdr *)base;
+	sections = (const Elf64_Shdr *)(base + head->e_shoff);
+	for (unsigned i = 0; i < head->e_shnum; i++) {
+		if (sections[i].sh_type != SHT_DYNSYM)
+			continue;
+		names = &sections[sections[i].sh_link];
+		symbols = (const Elf64_Sym *)(base + sections[i].sh_offset);
+		for (size_t k = 0; k < sections[i].sh_size / sizeof(*symbols);
+		     k++) {
+			const char *name = base + names->sh_offset +
+					   symbols[k].st_name;
+
+			if (symbols[k].st_shndx == SHN_UNDEF ||
+			    ELF64_ST_BIND(symbols[k].st_info) == STB_LOCAL)
+				continue;
+			if (strncmp(name, "ncclProfiler_v", 14) != 0)
+				fail_msg("%s is exported", name);
+			exported++;
+		}
+	}
+	munmap((void *)(uintptr_t)base, (size_t)status.st_size);
+	assert_int_equal(exported, LAST_API);
+}
+
+/* --- Open and close ---------------------------------------------------------------------- */
+
+static unsigned long resident_kib(void)
+{
+	char line[256];
+	unsigned long kib = 0;
+	FILE *file = fopen("/proc/self/status", "r");
+
+	CHECK(file, "/proc is not there");
+	while (fgets(line, sizeof(line), file))
+		if (sscanf(line, "VmRSS: %lu", &kib) == 1)
+			break;
+	fclose(file);
+	return kib;
+}
+
+static bool is_mapped(void)
+{
+	void *library = dlopen(NCS_PLUGIN_PATH,
+			       RTLD_NOW | RTLD_LOCAL | RTLD_NOLOAD);
+
+	if (library)
+		dlclose(library);
+	return library != NULL;
+}
+
+#define REOPENINGS 1000
+
+static void open_and_close(void *argument)
+{
+	struct guest guest = { 0 };
+	unsigned long kib = 0;
+	size_t objects = 0;
+	void *late = NULL;
+
+	(void)argument;
+	CHECK(!is_mapped(), "it is there before it was opened");
+	for (unsigned i = 0; i < REOPENINGS; i++) {
+		guest.host = open_plugin(1 + (int)(i % LAST_API));
+		guest.context = init_comm(guest.host, "again", 0);
+		if (late) /* of an earlier life */
+			stop(&guest, late);
+		play_coll(&guest, i);
+		late = start_any(&guest, NCS_EVENT_GROUP);
+		CHECK(late, "life %u is not followed", i);
+		host_finalize(guest.host, guest.context);
+		host_close(guest.host);
+		CHECK(is_mapped(), "a late callback would crash");
+		if (i == REOPENINGS / 5) {
+			kib = resident_kib();
+			objects = count_objects();
+		}
+	}
+	CHECK(count_objects() <= objects, "objects pile up: %zu, then %zu",
+	      objects, count_objects());
+	CHECK(resident_kib() < kib + 16384, "memory piles up: %lu to %lu KiB",
+	      kib, resident_kib());
+	guest.host = open_plugin(LAST_API);
+	guest.context = init_comm(guest.host, "last", 3);
+	view_open(&guest.view, count_objects() - 1);
+	CHECK_EQUAL(guest.view.now.identity.rank, 3, "the newest");
+	check_still_follows(&guest, "after 1000 lives");
+	guest_go(&guest);
+}
+
+static void opened_and_closed_a_thousand_times_it_stays_and_works(void **state)
+{
+	(void)state;
+	scenario_play(open_and_close, NULL);
+}
+
+/* NCCL can count its users wrong, and close the library under one. */
+static void close_under_communicator(void *argument)
+{
+	void *library = dlopen(NCS_PLUGIN_PATH, RTLD_NOW | RTLD_LOCAL);
+	struct nccl_event_descr_v7 group = { .type = NCCL_EVENT_GROUP };
+	const struct nccl_profiler_v7 *table;
+	void *context, *handle;
+	struct view view;
+	int mask = 0;
+
+	(void)argument;
+	CHECK(library, "%s", dlerror());
+	table = dlsym(library, "ncclProfiler_v7");
+	table->init(&context, 1, &mask, NULL, 1, 2, 0, NULL);
+	view_open(&view, 0);
+	dlclose(library);
+	CHECK(table->start_event(context, &handle, &group) == NCCL_SUCCESS,
+	      "as before");
+	table->stop_event(handle);
+	view_take(&view);
+	CHECK_EQUAL(view.now.lanes[1].published, 1, "as before");
+	CHECK_EQUAL(count_objects(), 1, "it is still there");
+	/* The next communicator opens it again. */
+	library = dlopen(NCS_PLUGIN_PATH, RTLD_NOW | RTLD_LOCAL);
+	CHECK(library, "%s", dlerror());
+	CHECK(dlsym(library, "ncclProfiler_v7") == (const void *)table,
+	      "another copy of it");
+	table->start_event(context, &handle, &group);
+	table->stop_event(handle);
+	table->finalize(context);
+	dlclose(library);
+	view_take(&view);
+	CHECK_EQUAL(view.now.lanes[1].published, 2, "as before");
+	CHECK_EQUAL(view.now.liveness, NCS_FINISHED, "finalized");
+	view_close(&view);
+}
+
+static void closed_under_a_communicator_it_goes_on(void **state)
+{
+	(void)state;
+	scenario_play(close_under_communicator, NULL);
+}
+
+/* --- The end of the process ------------------------------------------------------------------ */
+
+static void make_three(struct guest *guest)
+{
+	guest->host = open_plugin(LAST_API);
+	guest->context = init_comm(guest->host, "finalized", 0);
+	host_finalize(guest->host, guest->context);
+	init_comm(guest->host, "idle", 1);
+	guest->context = init_comm(guest->host, "busy", 2);
+	start_any(guest, NCS_EVENT_PROXY_STEP);
+	CHECK_EQUAL(count_objects(), 3, "one each");
+}
+
+static void just_exit(void *argument)
+{
+	struct guest guest = { 0 };
+
+	(void)argument;
+	make_three(&guest);
+	host_close(guest.host);
+}
+
+static void an_orderly_exit_leaves_no_object(void **state)
+{
+	(void)state;
+	scenario_play(just_exit, NULL);
+}
+
+static void *exit_now(void *argument)
+{
+	(void)argument;
+	exit(EXIT_SUCCESS);
+}
+
+static void *call_for_ever(void *argument)
+{
+	struct guest *guest = argument;
+
+	for (;;)
+		play_coll(guest, 0);
+	return NULL;
+}
+
+/* Threads of NCCL's go on while the process exits. */
+static void exit_in_full_flight(void *argument)
+{
+	struct guest guest = { 0 };
+	pthread_t threads[3];
+
+	(void)argument;
+	make_three(&guest);
+	for (unsigned i = 0; i < 2; i++)
+		CHECK(pthread_create(&threads[i], NULL, call_for_ever,
+				     &guest) == 0, "pthread_create");
+	CHECK(pthread_create(&threads[2], NULL, exit_now, NULL) == 0,
+	      "pthread_create");
+	pthread_join(threads[2], NULL);
+	scenario_fail(__FILE__, __LINE__, NULL, "exit() came back");
+}
+
+static void an_exit_under_callbacks_leaves_no_object(void **state)
+{
+	(void)state;
+	for (unsigned i = 0; i < 20; i++)
+		scenario_play(exit_in_full_flight, NULL);
+}
+
+static void leave_abruptly(void *argument)
+{
+	struct guest guest = { 0 };
+
+	(void)argument;
+	make_three(&guest);
+	play_coll(&guest, 0);
+	_exit(EXIT_SUCCESS);
+}
+
+static void kill_oneself(void *argument)
+{
+	struct guest guest = { 0 };
+
+	(void)argument;
+	make_three(&guest);
+	play_coll(&guest, 0);
+	kill(getpid(), SIGKILL);
+}
+
+/* What a process left that did not end in order. The parent reads it. */
+static void check_remains(pid_t pid)
+{
+	static const enum ncs_liveness expected[] = { NCS_FINISHED, NCS_DEAD,
+						      NCS_DEAD };
+	const struct ncs_channel_view *channel;
+	struct view view;
+	char why[256];
+
+	if (count_objects() != 3)
+		fail_msg("%zu objects are left, not 3", count_objects());
+	for (size_t i = 0; i < 3; i++) {
+		if (!view_try_open(&view, i, why, sizeof(why)))
+			fail_msg("object %zu: %s", i, why);
+		assert_int_equal(view.now.liveness, expected[i]);
+		assert_true(view.now.process_gone);
+		assert_false(view.now.torn);
+		assert_int_equal(view.now.identity.rank, i);
+		assert_int_equal(ncs_reader_header(view.reader)->pid, pid);
+		if (i == 2) {
+			channel = view_channel(&view, 3, true, 2);
+			assert_non_null(channel);
+			assert_int_equal(channel->steps_done, 1);
+			assert_int_equal(channel->steps_started, 2);
+			assert_int_equal(channel->state,
+					 NCS_CHANNEL_SEND_GPU_WAIT);
+			assert_int_equal(view.now.functions[COLL_FUNCTION]
+						 .operations_done, 1);
+		}
+		view_close(&view);
+	}
+	assert_int_equal(ncs_clean(scenario_directory, NULL, NULL), 3);
+	assert_int_equal(count_objects(), 0);
+}
+
+static void a_process_that_is_killed_leaves_its_last_state(void **state)
+{
+	pid_t pid;
+
+	(void)state;
+	scenario_prepare();
+	pid = scenario_start(kill_oneself, NULL);
+	scenario_expect_signal(pid, SIGKILL);
+	check_remains(pid);
+	scenario_clean_up(LEAVES_NOTHING);
+	scenario_prepare();
+	pid = scenario_start(leave_abruptly, NULL);
+	scenario_expect_success(pid);
+	check_remains(pid);
+	scenario_clean_up(LEAVES_NOTHING);
+}
+
+/* --- Killed in the middle of a callback ------------------------------------------------------- */
+
+#define KILLS 100
+#define STEP_BYTES(number) (64 * ((uint64_t)(number) + 1))
+
+/* Says when it has begun. */
+static void publish_for_ever(void *argument)
+{
+	int to_parent = *(const int *)argument;
+	struct guest guest = { 0 };
+	void *op;
+
+	guest.host = open_plugin(LAST_API);
+	guest.context = init_comm(guest.host, "busy", 0);
+	op = start_proxy_op(&guest, NULL, 3, true, 2, 0);
+	CHECK(write(to_parent, "", 1) == 1, "the pipe broke");
+	for (int number = 0;; number++) {
+		void *step = start_step(&guest, op, number);
+
+		record(&guest, step, NCCL_STATE_STEP_SEND_GPU_WAIT);
+		record_size(&guest, step, NCCL_STATE_STEP_SEND_WAIT,
+			    STEP_BYTES(number));
+		stop(&guest, step);
+	}
+}
+
+static void check_torn_remains(void)
+{
+	const struct ncs_channel_view *channel;
+	struct ncs_record records[256];
+	uint64_t lost = 0, published, first;
+	struct view view;
+	char why[256];
+	size_t count;
+
+	if (!view_try_open(&view, 0, why, sizeof(why)))
+		fail_msg("it cannot be read any more: %s", why);
+	assert_int_equal(view.now.liveness, NCS_DEAD);
+	published = view.now.lanes[1].published;
+	channel = view_channel(&view, 3, true, 2);
+	assert_non_null(channel);
+	if (!view.now.torn) {
+		uint64_t done = channel->steps_done;
+
+		assert_in_range(channel->steps_started - done, 0, 1);
+		assert_in_range(channel->bytes, 32 * done * (done + 1),
+				32 * (done + 1) * (done + 2));
+		/* Its record comes first. */
+		assert_in_range(published, done, done + 1);
+	}
+	first = published < ncs_reader_header(view.reader)->ring_records ?
+			0 :
+			published + 1 -
+				ncs_reader_header(view.reader)->ring_records;
+	while ((count = view_records(&view, records, 256, &lost)) > 0)
+		for (size_t i = 0; i < count; i++, first++) {
+			assert_int_equal(records[i].number, first);
+			assert_int_equal(records[i].position, first);
+			assert_int_equal(records[i].value, STEP_BYTES(first));
+			assert_int_equal(records[i].event,
+					 NCS_EVENT_PROXY_STEP);
+		}
+	assert_int_equal(first, published);
+	view_close(&view);
+}
+
+static void killed_in_mid_write_it_leaves_whole_records(void **state)
+{
+	struct timespec pause = { 0, 0 };
+	unsigned seed = 1;
+	char byte;
+	int ends[2];
+	pid_t pid;
+
+	(void)state;
+	for (unsigned i = 0; i < KILLS; i++) {
+		assert_int_equal(pipe(ends), 0);
+		scenario_prepare();
+		pid = scenario_start(publish_for_ever, &ends[1]);
+		close(ends[1]);
+		assert_int_equal(read(ends[0], &byte, 1), 1);
+		close(ends[0]);
+		pause.tv_nsec = rand_r(&seed) % 1000000;
+		nanosleep(&pause, NULL);
+		kill(pid, SIGKILL);
+		scenario_expect_signal(pid, SIGKILL);
+		check_torn_remains();
+		scenario_clean_up(LEAVES_OBJECTS);
+	}
+}
+
+/* --- Fork --------------------------------------------------------------------------------------------- */
+
+/* Everything that the plugin publishes for a communicator. */
+struct image {
+	void *bytes;
+	size_t size;
+};
+
+static void take_image(const struct view *view, struct image *image)
+{
+	int file = open(ncs_reader_path(view->reader), O_RDONLY);
+	struct stat status;
+
+	CHECK(file >= 0 && fstat(file, &status) == 0, "%s",
+	      ncs_reader_path(view->reader));
+	image->size = (size_t)status.st_size;
+	image->bytes = malloc(image->size);
+	CHECK(image->bytes && read(file, image->bytes, image->size) ==
+				      (ssize_t)image->size, "read");
+	close(file);
+}
+
+static void check_unchanged(const struct view *view, const struct image *image)
+{
+	struct image now;
+
+	take_image(view, &now);
+	CHECK_EQUAL(now.size, image->size, "the parent's object");
+	for (size_t i = 0; i < now.size; i++)
+		if (((char *)now.bytes)[i] != ((char *)image->bytes)[i])
+			scenario_fail(__FILE__, __LINE__, NULL,
+				      "byte %zu of the parent's object", i);
+	free(now.bytes);
+}
+
+static void expect_good_end(pid_t child)
+{
+	int status;
+
+	CHECK(waitpid(child, &status, 0) == child, "waitpid");
+	CHECK(WIFEXITED(status) && WEXITSTATUS(status) == 0,
+	      "a forked child ended with %d", status);
+}
+
+/* All that a forked child can do with what its parent had. */
+static void use_parents_things(struct guest *guest, void **handles)
+{
+	for (int event = 0; event < NCS_EVENT_COUNT; event++) {
+		struct host_event facts = {
+			.type = UINT64_C(1) << event,
+			.pid = (int)getpid(),
+			.parent = handles[event],
+		};
+		void *handle;
+
+		for (int state = 0; state <= 31; state++)
+			record(guest, handles[event], state);
+		handle = start_in(guest, guest->context, &facts);
+		if (handle)
+			stop(guest, handle);
+		facts.pid = (int)getppid();
+		handle = start_in(guest, guest->context, &facts);
+		if (handle)
+			stop(guest, handle);
+		stop(guest, handles[event]);
+	}
+	CHECK(host_finalize(guest->host, guest->context) == NCCL_SUCCESS,
+	      "finalize never fails");
+}
+
+/* The child's own life with NCCL. Its objects follow the parent's by name or
+ * go before, as pids have it. */
+static void be_a_rank(struct guest *guest, size_t others)
+{
+	struct view view;
+	char prefix[128];
+	bool found = false;
+
+	guest->context = init_comm(guest->host, "child", 3);
+	CHECK_EQUAL(count_objects(), others + 1, "one of its own");
+	snprintf(prefix, sizeof(prefix), "%s/ncclstat.%d.",
+		 scenario_directory, (int)getpid());
+	for (size_t i = 0; i <= others; i++) {
+		view_open(&view, i);
+		if (strncmp(ncs_reader_path(view.reader), prefix,
+			    strlen(prefix)) == 0) {
+			CHECK_EQUAL(ncs_reader_header(view.reader)->pid,
+				    getpid(), "its own");
+			CHECK_EQUAL(view.now.liveness, NCS_ALIVE, "its own");
+			found = true;
+			guest->view = view;
+		} else {
+			view_close(&view);
+		}
+	}
+	CHECK(found, "none has its pid");
+	check_still_follows(guest, "in a forked child");
+}
+
+static void fork_children(void *argument)
+{
+	bool rank = *(const bool *)argument;
+	void *handles[NCS_EVENT_COUNT];
+	struct guest guest;
+	struct image image;
+	pid_t child;
+
+	guest_come(&guest, LAST_API);
+	play_coll(&guest, 0);
+	for (int event = 0; event < NCS_EVENT_COUNT; event++)
+		handles[event] = start_any(&guest, (enum ncs_event)event);
+	take_image(&guest.view, &image);
+	fflush(NULL);
+	child = fork();
+	CHECK(child >= 0, "fork");
+	if (child == 0) {
+		struct guest own = guest;
+
+		use_parents_things(&own, handles);
+		if (rank) {
+			be_a_rank(&own, 1);
+			use_parents_things(&guest, handles);
+		}
+		exit(EXIT_SUCCESS);
+	}
+	expect_good_end(child);
+	check_unchanged(&guest.view, &image);
+	CHECK_EQUAL(count_objects(), 1, "the parent's, and none else");
+	CHECK(ncs_reader_is_valid(guest.view.reader), "the child removed it");
+	view_take(&guest.view);
+	CHECK_EQUAL(guest.view.now.liveness, NCS_ALIVE, "the parent lives");
+	free(image.bytes);
+	check_still_follows(&guest, "after a fork");
+	guest_go(&guest);
+}
+
+static void a_forked_child_never_touches_its_parents_objects(void **state)
+{
+	bool rank = false;
+
+	(void)state;
+	scenario_play(fork_children, &rank);
+}
+
+static void a_forked_child_that_uses_nccl_publishes_under_its_own_pid(
+	void **state)
+{
+	bool rank = true;
+
+	(void)state;
+	scenario_play(fork_children, &rank);
+}
+
+/* Over three generations, each with communicators. */
+static void found_a_family(void *argument)
+{
+	struct guest guest = { 0 };
+	pid_t child = 0;
+
+	(void)argument;
+	guest.host = open_plugin(LAST_API);
+	for (unsigned generation = 0; generation < 3; generation++) {
+		be_a_rank(&guest, generation);
+		fflush(NULL);
+		child = fork();
+		CHECK(child >= 0, "fork");
+		if (child > 0) {
+			expect_good_end(child);
+			CHECK_EQUAL(count_objects(), generation + 1,
+				    "the youngest took theirs along");
+			check_still_follows(&guest, "after a fork");
+			break;
+		}
+		view_close(&guest.view);
+	}
+	if (child > 0)
+		view_close(&guest.view);
+	host_close(guest.host);
+}
+
+static void grandchildren_are_processes_of_their_own(void **state)
+{
+	(void)state;
+	scenario_play(found_a_family, NULL);
+}
+
+static bool is_over;
+
+static void *init_for_ever(void *argument)
+{
+	struct host *host = argument;
+
+	while (!__atomic_load_n(&is_over, __ATOMIC_RELAXED))
+		host_finalize(host, init_comm(host, "parent", 0));
+	return NULL;
+}
+
+static void *publish_until_over(void *argument)
+{
+	struct guest *guest = argument;
+
+	while (!__atomic_load_n(&is_over, __ATOMIC_RELAXED))
+		play_coll(guest, 0);
+	return NULL;
+}
+
+/* At the moment of the fork another thread may be anywhere: in init with the
+ * lock, in a callback. The child has no such thread, and must not miss it. */
+static void fork_in_full_flight(void *argument)
+{
+	struct guest guest = { 0 };
+	struct guest own;
+	pthread_t threads[2];
+	pid_t child;
+
+	(void)argument;
+	/* API 3 has no logger: the host's has a lock, too. */
+	guest.host = open_plugin(3);
+	guest.context = init_comm(guest.host, "parent", 0);
+	CHECK(pthread_create(&threads[0], NULL, init_for_ever, guest.host) ==
+		      0, "pthread_create");
+	CHECK(pthread_create(&threads[1], NULL, publish_until_over, &guest) ==
+		      0, "pthread_create");
+	for (unsigned i = 0; i < 40; i++) {
+		child = fork();
+		CHECK(child >= 0, "fork");
+		if (child > 0) {
+			expect_good_end(child);
+			continue;
+		}
+		alarm(20);
+		scenario_ignore_leaks();
+		own = guest;
+		own.context = init_comm(own.host, "child", 3);
+		CHECK(own.context != guest.context, "its own");
+		CHECK(start_any(&own, NCS_EVENT_GROUP), "it is not followed");
+		play_coll(&own, 0);
+		host_finalize(own.host, own.context);
+		exit(EXIT_SUCCESS);
+	}
+	__atomic_store_n(&is_over, true, __ATOMIC_RELAXED);
+	pthread_join(threads[0], NULL);
+	pthread_join(threads[1], NULL);
+	host_finalize(guest.host, guest.context);
+	host_close(guest.host);
+}
+
+static void a_fork_under_init_and_callbacks_leaves_a_sound_child(void **state)
+{
+	(void)state;
+	scenario_play(fork_in_full_flight, NULL);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(the_plugin_has_a_table_for_each_api),
+		cmocka_unit_test(the_plugin_exports_nothing_else),
+		cmocka_unit_test(
+			opened_and_closed_a_thousand_times_it_stays_and_works),
+		cmocka_unit_test(closed_under_a_communicator_it_goes_on),
+		cmocka_unit_test(an_orderly_exit_leaves_no_object),
+		cmocka_unit_test(an_exit_under_callbacks_leaves_no_object),
+		cmocka_unit_test(
+			a_process_that_is_killed_leaves_its_last_state),
+		cmocka_unit_test(killed_in_mid_write_it_leaves_whole_records),
+		cmocka_unit_test(
+			a_forked_child_never_touches_its_parents_objects),
+		cmocka_unit_test(
+			a_forked_child_that_uses_nccl_publishes_under_its_own_pid),
+		cmocka_unit_test(grandchildren_are_processes_of_their_own),
+		cmocka_unit_test(
+			a_fork_under_init_and_callbacks_leaves_a_sound_child),
+	};
+
+	return cmocka_run_group_tests_name("lifecycle", tests, NULL, NULL);
+}

@@ -1,0 +1,300 @@
+/* What NCCL does by its own rules, and few expect: steps that are started again
+ * or never stopped, younger steps that overtake, operations that get another
+ * child when all seemed done. Counters and records must come out right. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stdio.h>
+
+#include <cmocka.h>
+
+#include "test/plugin/scenario.h"
+
+#define LAST_API 7
+
+/* --- Steps that NCCL starts twice or does not stop ------------------------------------------ */
+
+static void start_steps_again(void *argument)
+{
+	const struct ncs_channel_view *channel;
+	struct ncs_record found;
+	struct guest guest;
+	void *op, *step, *again;
+
+	(void)argument;
+	guest_come(&guest, 3);
+	op = start_proxy_op(&guest, NULL, 7, false, 2, 16);
+	step = start_step(&guest, op, 5);
+	for (unsigned i = 0; i < 100; i++) {
+		again = start_step(&guest, op, 5);
+		CHECK(again == step, "the handle of the same step");
+	}
+	channel = view_channel(&guest.view, 7, false, 2);
+	view_take(&guest.view);
+	channel = view_channel(&guest.view, 7, false, 2);
+	CHECK_EQUAL(channel->steps_started, 1, "a restart is no step");
+	CHECK_EQUAL(guest.view.now.events[NCS_EVENT_PROXY_STEP], 101,
+		    "but NCCL said it");
+	record(&guest, again, NCCL_STATE_STEP_RECV_FLUSH_WAIT);
+	stop(&guest, again);
+	found = expect_record(&guest, NCS_EVENT_PROXY_STEP, "the step");
+	CHECK(!next_record(&guest, &found), "one step, one record");
+	check_losses(&guest, "a restart", END_OF_LOSSES);
+	stop(&guest, op);
+	guest_go(&guest);
+}
+
+static void a_step_that_is_started_again_stays_one_step(void **state)
+{
+	(void)state;
+	scenario_play(start_steps_again, NULL);
+}
+
+static void leave_steps_open(void *argument)
+{
+	const struct ncs_channel_view *channel;
+	struct ncs_record found;
+	struct guest guest;
+	void *op, *first, *second;
+
+	(void)argument;
+	guest_come(&guest, 3);
+	op = start_proxy_op(&guest, NULL, 7, false, 2, 16);
+	first = start_step(&guest, op, 3);
+	second = start_step(&guest, op, 11);
+	CHECK(first != second, "another step");
+	found = expect_record(&guest, NCS_EVENT_PROXY_STEP, "the first");
+	CHECK_EQUAL(found.number, 3, "the first");
+	CHECK_EQUAL(found.flags, NCS_RECORD_MISSING_STOP, "it was lost");
+	check_losses(&guest, "its slot is taken", NCS_LOSS_MISSING_STOP, 1,
+		     END_OF_LOSSES);
+	stop(&guest, first);
+	check_losses(&guest, "too late", NCS_LOSS_MISSING_STOP, 1,
+		     NCS_LOSS_STALE, 1, END_OF_LOSSES);
+	start_step(&guest, op, 4);
+	stop(&guest, op);
+	for (unsigned i = 0; i < 2; i++) {
+		found = expect_record(&guest, NCS_EVENT_PROXY_STEP, "open");
+		CHECK_EQUAL(found.flags, NCS_RECORD_MISSING_STOP, "lost, too");
+	}
+	found = expect_record(&guest, NCS_EVENT_PROXY_OP, "the operation");
+	CHECK_EQUAL(found.number, 3, "steps done");
+	check_losses(&guest, "the operation ended", NCS_LOSS_MISSING_STOP, 3,
+		     NCS_LOSS_STALE, 1, END_OF_LOSSES);
+	channel = view_channel(&guest.view, 7, false, 2);
+	CHECK_EQUAL(channel->steps_done, 3, "all ended");
+	CHECK_EQUAL(channel->state, NCS_CHANNEL_IDLE, "nothing is under way");
+	guest_go(&guest);
+}
+
+static void a_step_that_is_not_stopped_ends_with_its_slot_or_operation(
+	void **state)
+{
+	(void)state;
+	scenario_play(leave_steps_open, NULL);
+}
+
+/* A channel shows its oldest step, whatever the younger ones do. */
+static void overtake(void *argument)
+{
+	const struct ncs_channel_view *channel;
+	struct guest guest;
+	void *op, *next, *steps[4];
+
+	(void)argument;
+	guest_come(&guest, LAST_API);
+	op = start_proxy_op(&guest, NULL, 7, true, 2, 16);
+	next = start_proxy_op(&guest, NULL, 7, true, 2, 16);
+	for (int i = 0; i < 3; i++)
+		steps[i] = start_step(&guest, op, i);
+	steps[3] = start_step(&guest, next, 9);
+	record(&guest, steps[1], NCCL_STATE_STEP_SEND_WAIT);
+	record(&guest, steps[3], NCCL_STATE_STEP_SEND_WAIT);
+	view_take(&guest.view);
+	channel = view_channel(&guest.view, 7, true, 2);
+	CHECK_EQUAL(channel->state, NCS_CHANNEL_SEND_GPU_WAIT, "step 0");
+	CHECK_EQUAL(channel->step, 0, "the oldest");
+	record(&guest, steps[0], NCCL_STATE_STEP_SEND_PEER_WAIT);
+	view_take(&guest.view);
+	channel = view_channel(&guest.view, 7, true, 2);
+	CHECK_EQUAL(channel->state, NCS_CHANNEL_SEND_PEER_WAIT, "step 0");
+	stop(&guest, steps[0]);
+	view_take(&guest.view);
+	channel = view_channel(&guest.view, 7, true, 2);
+	CHECK_EQUAL(channel->state, NCS_CHANNEL_SEND_WAIT, "step 1");
+	CHECK_EQUAL(channel->step, 1, "the oldest now");
+	stop(&guest, steps[2]);
+	stop(&guest, steps[1]);
+	view_take(&guest.view);
+	channel = view_channel(&guest.view, 7, true, 2);
+	CHECK_EQUAL(channel->step, 9, "of the next operation");
+	CHECK_EQUAL(channel->state, NCS_CHANNEL_SEND_WAIT, "its state");
+	stop(&guest, next);
+	stop(&guest, op);
+	view_take(&guest.view);
+	channel = view_channel(&guest.view, 7, true, 2);
+	CHECK_EQUAL(channel->state, NCS_CHANNEL_IDLE, "all ended");
+	CHECK_EQUAL(channel->operations_done, 2, "both ended");
+	guest_go(&guest);
+}
+
+/* An older operation that goes on after a younger one has begun comes first
+ * again. */
+static void go_on_after_younger(void *argument)
+{
+	const struct ncs_channel_view *channel;
+	struct guest guest;
+	void *older, *younger, *step;
+
+	(void)argument;
+	guest_come(&guest, LAST_API);
+	older = start_proxy_op(&guest, NULL, 7, false, 2, 16);
+	let_time_pass();
+	younger = start_proxy_op(&guest, NULL, 7, false, 2, 32);
+	stop(&guest, start_step(&guest, older, 0));
+	step = start_step(&guest, younger, 0);
+	record(&guest, step, NCCL_STATE_STEP_RECV_GPU_WAIT);
+	view_take(&guest.view);
+	channel = view_channel(&guest.view, 7, false, 2);
+	CHECK_EQUAL(channel->state, NCS_CHANNEL_RECV_GPU_WAIT, "its step");
+	CHECK_EQUAL(channel->nsteps, 32, "the only one with a step");
+	start_step(&guest, older, 1);
+	view_take(&guest.view);
+	channel = view_channel(&guest.view, 7, false, 2);
+	CHECK_EQUAL(channel->nsteps, 16, "the older one has a step again");
+	CHECK_EQUAL(channel->step, 1, "its step");
+	CHECK_EQUAL(channel->state, NCS_CHANNEL_RECV_WAIT, "its state");
+	stop(&guest, older);
+	view_take(&guest.view);
+	channel = view_channel(&guest.view, 7, false, 2);
+	CHECK_EQUAL(channel->nsteps, 32, "only the younger one is left");
+	CHECK_EQUAL(channel->state, NCS_CHANNEL_RECV_GPU_WAIT, "its state");
+	stop(&guest, younger);
+	guest_go(&guest);
+}
+
+static void a_channel_shows_its_oldest_step(void **state)
+{
+	(void)state;
+	scenario_play(overtake, NULL);
+	scenario_play(go_on_after_younger, NULL);
+}
+
+/* --- Operations that seem finished ---------------------------------------------------------------- */
+
+static uint64_t histogram_total(const struct ncs_function_view *function,
+				enum ncs_timing timing)
+{
+	uint64_t total = 0;
+
+	if (function->histogram[timing])
+		for (unsigned i = 0; i < NCS_HISTOGRAM_BUCKETS; i++)
+			total += function->histogram[timing][i];
+	return total;
+}
+
+static void revive_an_operation(void *argument)
+{
+	const struct ncs_function_view *function;
+	struct ncs_record found;
+	struct guest guest;
+	uint64_t first_ns = 0;
+	void *coll, *op;
+
+	(void)argument;
+	guest_come(&guest, LAST_API);
+	function = &guest.view.now.functions[COLL_FUNCTION];
+	coll = start_coll(&guest, 0, 250);
+	stop(&guest, coll);
+	view_take(&guest.view);
+	CHECK_EQUAL(function->with_children, 0, "none yet");
+	for (unsigned i = 1; i <= 5; i++) {
+		op = start_proxy_op(&guest, coll, i, true, 2, 1);
+		view_take(&guest.view);
+		CHECK_EQUAL(function->operations_done, 0, "a child is alive");
+		CHECK_EQUAL(guest.view.now.operation_count, 1, "in flight");
+		CHECK_EQUAL(guest.view.now.operations[0].number, 1, "it");
+		CHECK_EQUAL(guest.view.now.operations[0].children_started, i,
+			    "children");
+		CHECK_EQUAL(guest.view.now.operations[0].children_done, i - 1,
+			    "children");
+		stop(&guest, op);
+		view_take(&guest.view);
+		CHECK_EQUAL(function->operations_done, 1, "no child is alive");
+		CHECK_EQUAL(function->with_children, 1, "one operation");
+		CHECK_EQUAL(function->timed[NCS_TIMING_PROXY], 1, "one time");
+		CHECK_EQUAL(function->timed_bytes[NCS_TIMING_PROXY], 1000,
+			    "one time");
+		CHECK_EQUAL(histogram_total(function, NCS_TIMING_PROXY), 1,
+			    "one time");
+		CHECK_EQUAL(guest.view.now.operation_count, 0, "finished");
+		if (i == 1)
+			first_ns = function->time_ns[NCS_TIMING_PROXY];
+		expect_record(&guest, NCS_EVENT_PROXY_OP, "child");
+		found = expect_record(&guest, NCS_EVENT_COLL, "operation");
+		CHECK_EQUAL(found.flags, i == 1 ? 0 : NCS_RECORD_AGAIN,
+			    "what replaces an earlier record says so");
+	}
+	CHECK(function->time_ns[NCS_TIMING_PROXY] > first_ns,
+	      "the time does not go to the last child");
+	check_losses(&guest, "late children", END_OF_LOSSES);
+	guest_go(&guest);
+}
+
+static void an_operation_that_gets_a_late_child_is_taken_back(void **state)
+{
+	(void)state;
+	scenario_play(revive_an_operation, NULL);
+}
+
+static void mix_children(void *argument)
+{
+	const struct ncs_function_view *function;
+	struct guest guest;
+	void *coll, *op, *kernels[2];
+
+	(void)argument;
+	guest_come(&guest, LAST_API);
+	function = &guest.view.now.functions[COLL_FUNCTION];
+	coll = start_coll(&guest, 0, 250);
+	stop(&guest, coll);
+	kernels[0] = start_kernel(&guest, coll, 0, 1000);
+	record_timer(&guest, kernels[0], NCCL_STATE_KERNEL_CH_STOP, 1800);
+	stop(&guest, kernels[0]);
+	op = start_proxy_op(&guest, coll, 0, true, 2, 1);
+	kernels[1] = start_kernel(&guest, coll, 1, 900);
+	record_timer(&guest, kernels[1], NCCL_STATE_KERNEL_CH_STOP, 1500);
+	stop(&guest, kernels[1]);
+	stop(&guest, op);
+	view_take(&guest.view);
+	CHECK_EQUAL(function->operations_done, 1, "all children have ended");
+	CHECK_EQUAL(function->timed[NCS_TIMING_KERNEL], 1, "one time each");
+	CHECK_EQUAL(function->timed[NCS_TIMING_PROXY], 1, "one time each");
+	CHECK_EQUAL(function->time_ns[NCS_TIMING_KERNEL], 900,
+		    "first start to last stop, of all channels");
+	CHECK_EQUAL(histogram_total(function, NCS_TIMING_KERNEL), 1, "one");
+	CHECK(function->histogram[NCS_TIMING_KERNEL]
+				 [ncs_histogram_bucket(900)] == 1,
+	      "the earlier time is not replaced");
+	guest_go(&guest);
+}
+
+static void kernel_and_proxy_times_are_kept_apart(void **state)
+{
+	(void)state;
+	scenario_play(mix_children, NULL);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(a_step_that_is_started_again_stays_one_step),
+		cmocka_unit_test(
+			a_step_that_is_not_stopped_ends_with_its_slot_or_operation),
+		cmocka_unit_test(a_channel_shows_its_oldest_step),
+		cmocka_unit_test(
+			an_operation_that_gets_a_late_child_is_taken_back),
+		cmocka_unit_test(kernel_and_proxy_times_are_kept_apart),
+	};
+
+	return cmocka_run_group_tests_name("order", tests, NULL, NULL);
+}

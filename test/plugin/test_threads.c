@@ -1,0 +1,749 @@
+/* Many threads at once, as NCCL has them: initialising, launching, proxying,
+ * profiling, helping. Totals must be exact whatever the order, and nothing may
+ * be a data race (this file is also built with ThreadSanitizer).
+ *
+ * What NCCL orders is ordered here too, and nothing else: a handle goes from
+ * thread to thread by release and acquire, and never a word comes back. */
+#include <pthread.h>
+#include <sched.h>
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stdatomic.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include <cmocka.h>
+
+#include "plugin/comm.h"
+#include "test/plugin/scenario.h"
+
+#define LAST_API 7
+#define MANY 16
+
+#ifdef NCS_TSAN
+#define ROUNDS 500
+#else
+#define ROUNDS 20000
+#endif
+
+static void start_thread(pthread_t *thread, void *(*work)(void *argument),
+			 void *argument)
+{
+	CHECK(pthread_create(thread, NULL, work, argument) == 0,
+	      "pthread_create");
+}
+
+static uint64_t published(const struct view *view)
+{
+	uint64_t count = 0;
+
+	for (size_t i = 0; i < view->now.lane_count; i++)
+		count += view->now.lanes[i].published;
+	return count;
+}
+
+/* --- Handing over ------------------------------------------------------------------------ */
+
+#define QUEUE_PLACES 32
+
+/* From one thread to one other. How far the taker is comes back without order:
+ * the giver learns nothing else of what the taker did. */
+struct queue {
+	_Atomic unsigned given;
+	_Atomic unsigned taken;
+	void *places[QUEUE_PLACES];
+};
+
+static void give(struct queue *queue, void *handle)
+{
+	unsigned given =
+		atomic_load_explicit(&queue->given, memory_order_relaxed);
+
+	while (given - atomic_load_explicit(&queue->taken,
+					    memory_order_relaxed) ==
+	       QUEUE_PLACES)
+		sched_yield();
+	/* The place was read before; both sides are atomic for TSan. */
+	__atomic_store_n(&queue->places[given % QUEUE_PLACES], handle,
+			 __ATOMIC_RELAXED);
+	atomic_store_explicit(&queue->given, given + 1, memory_order_release);
+}
+
+static void *take(struct queue *queue)
+{
+	unsigned taken =
+		atomic_load_explicit(&queue->taken, memory_order_relaxed);
+	void *handle;
+
+	while (atomic_load_explicit(&queue->given, memory_order_acquire) ==
+	       taken)
+		sched_yield();
+	handle = __atomic_load_n(&queue->places[taken % QUEUE_PLACES],
+				 __ATOMIC_RELAXED);
+	atomic_store_explicit(&queue->taken, taken + 1, memory_order_relaxed);
+	return handle;
+}
+
+/* --- Init ------------------------------------------------------------------------------------ */
+
+static pthread_barrier_t together;
+
+struct initialiser {
+	struct guest guest;
+	unsigned rank;
+};
+
+static void *init_together(void *argument)
+{
+	struct initialiser *me = argument;
+	char name[32];
+
+	snprintf(name, sizeof(name), "comm %u", me->rank);
+	pthread_barrier_wait(&together);
+	me->guest.context = init_comm(me->guest.host, name, (int)me->rank);
+	for (unsigned i = 0; i < 50 + me->rank; i++)
+		play_coll(&me->guest, i);
+	host_finalize(me->guest.host, me->guest.context);
+	return NULL;
+}
+
+static void init_from_many(void *argument)
+{
+	static struct initialiser initialisers[MANY];
+	struct host *host = open_plugin(LAST_API);
+	uint64_t seen = 0;
+	pthread_t threads[MANY];
+	struct view view;
+
+	(void)argument;
+	pthread_barrier_init(&together, NULL, MANY);
+	for (unsigned i = 0; i < MANY; i++) {
+		initialisers[i].guest.host = host;
+		initialisers[i].rank = i;
+		start_thread(&threads[i], init_together, &initialisers[i]);
+	}
+	for (unsigned i = 0; i < MANY; i++)
+		pthread_join(threads[i], NULL);
+	CHECK_EQUAL(count_objects(), MANY, "one each");
+	for (unsigned i = 0; i < MANY; i++) {
+		const struct ncs_function_view *function;
+		unsigned rank, want;
+		char name[32];
+
+		view_open(&view, i);
+		rank = (unsigned)view.now.identity.rank;
+		want = 50 + rank;
+		CHECK(rank < MANY && !(seen & 1u << rank), "rank %u", rank);
+		seen |= 1u << rank;
+		snprintf(name, sizeof(name), "comm %u", rank);
+		CHECK(strcmp(view.now.identity.comm_name, name) == 0, "%s",
+		      view.now.identity.comm_name);
+		function = &view.now.functions[COLL_FUNCTION];
+		CHECK_EQUAL(function->operations, want, name);
+		CHECK_EQUAL(function->operations_done, want, name);
+		CHECK_EQUAL(function->timed[NCS_TIMING_PROXY], want, name);
+		CHECK_EQUAL(published(&view), 3 * want, name);
+		CHECK_EQUAL(view.now.liveness, NCS_FINISHED, name);
+		for (unsigned k = 0; k < NCS_LOSS_COUNT; k++)
+			if (k != NCS_LOSS_OVERWRITTEN)
+				CHECK_EQUAL(view.now.losses[k], 0, name);
+		view_close(&view);
+	}
+	host_close(host);
+}
+
+static void communicators_are_initialised_by_many_threads_at_once(void **state)
+{
+	(void)state;
+	for (unsigned i = 0; i < 5; i++)
+		scenario_play(init_from_many, NULL);
+}
+
+/* --- One communicator, more threads than lanes ------------------------------------------------- */
+
+/* One call of the application and its enqueueing, as a launching thread has
+ * it; no proxy. */
+static void *enqueue(void *argument)
+{
+	struct guest *guest = argument;
+	struct host_event call = {
+		.type = NCCL_EVENT_COLL_API,
+		.func = "AllReduce",
+		.datatype = "ncclFloat32",
+		.count = 3,
+	};
+
+	pthread_barrier_wait(&together);
+	for (unsigned i = 0; i < ROUNDS / 10; i++) {
+		void *group_api = start_any(guest, NCS_EVENT_GROUP_API);
+		void *group, *coll, *kernel;
+
+		record_without_args(guest, group_api,
+				    NCCL_STATE_GROUP_START_API_STOP);
+		stop(guest, start(guest, &call));
+		group = start_any(guest, NCS_EVENT_GROUP);
+		coll = start_coll(guest, i, 7);
+		stop(guest, coll);
+		stop(guest, group);
+		stop(guest, group_api);
+		kernel = start_kernel(guest, coll, 1, 1000);
+		record_timer(guest, kernel, NCCL_STATE_KERNEL_CH_STOP, 3000);
+		stop(guest, kernel);
+	}
+	return NULL;
+}
+
+static void call_from_many(void *argument)
+{
+	const uint64_t each = ROUNDS / 10, all = each * MANY;
+	const struct ncs_function_view *function;
+	const struct ncs_snapshot *now;
+	pthread_t threads[MANY];
+	struct guest guest;
+	uint64_t orphans, done;
+
+	(void)argument;
+	guest_come(&guest, LAST_API);
+	pthread_barrier_init(&together, NULL, MANY);
+	for (unsigned i = 0; i < MANY; i++)
+		start_thread(&threads[i], enqueue, &guest);
+	for (unsigned i = 0; i < MANY; i++)
+		pthread_join(threads[i], NULL);
+	view_take(&guest.view);
+	now = &guest.view.now;
+	function = &now->functions[COLL_FUNCTION];
+	CHECK_EQUAL(now->events[NCS_EVENT_GROUP_API], all, "starts");
+	CHECK_EQUAL(now->events[NCS_EVENT_COLL_API], all, "starts");
+	CHECK_EQUAL(now->events[NCS_EVENT_GROUP], all, "starts");
+	CHECK_EQUAL(now->events[NCS_EVENT_COLL], all, "starts");
+	CHECK_EQUAL(now->events[NCS_EVENT_KERNEL_CH], all, "starts");
+	CHECK_EQUAL(function->calls, all, "calls");
+	CHECK_EQUAL(function->operations, all, "operations");
+	CHECK_EQUAL(function->bytes, all * 7 * COLL_ELEMENT_BYTES, "bytes");
+	/* A thread may be held up between Coll and KernelCh until the others
+	 * have used all slots again. */
+	orphans = now->losses[NCS_LOSS_ORPHAN];
+	done = all - orphans;
+	CHECK(orphans < 5 * MANY, "%llu", (unsigned long long)orphans);
+	CHECK_EQUAL(function->operations_done, done, "or counted as orphans");
+	CHECK_EQUAL(function->with_children, done, "or counted as orphans");
+	CHECK_EQUAL(function->timed[NCS_TIMING_KERNEL], done, "times");
+	CHECK_EQUAL(function->time_ns[NCS_TIMING_KERNEL], done * 2000,
+		    "times");
+	CHECK_EQUAL(function->last_sequence_number, each - 1, "the largest");
+	CHECK(function->histogram[NCS_TIMING_KERNEL], "times");
+	CHECK_EQUAL(function->histogram[NCS_TIMING_KERNEL]
+				       [ncs_histogram_bucket(2000)],
+		    done, "times");
+	for (unsigned i = 0; i < NCS_LOSS_COUNT; i++)
+		if (i != NCS_LOSS_OVERWRITTEN && i != NCS_LOSS_RING_BUSY &&
+		    i != NCS_LOSS_ORPHAN)
+			CHECK_EQUAL(now->losses[i], 0, "lost");
+	CHECK_EQUAL(published(&guest.view) + now->losses[NCS_LOSS_RING_BUSY],
+		    4 * all + done, "records, or counted");
+	/* Half of the threads found no lane of their own. */
+	for (size_t i = 1; i < now->lane_count; i++)
+		CHECK(now->lanes[i].published <= 5 * each &&
+			      now->lanes[i].published >= 4 * each,
+		      "a lane of one thread");
+	CHECK(now->lanes[0].published + now->losses[NCS_LOSS_RING_BUSY] >=
+		      4 * each * (MANY - (NCS_LANE_MAX - 1)),
+	      "the shared lane had less than its share");
+	CHECK_EQUAL(now->lane_count, NCS_LANE_MAX, "all lanes");
+	guest_go(&guest);
+}
+
+static void more_threads_than_lanes_count_exactly(void **state)
+{
+	(void)state;
+	scenario_play(call_from_many, NULL);
+}
+
+static void *count_a_little(void *argument)
+{
+	play_coll(argument, 0);
+	stop(argument, start_any(argument, NCS_EVENT_GROUP));
+	return NULL;
+}
+
+/* More threads than can be told apart, one after the other. */
+static void come_and_go(void *argument)
+{
+	const unsigned count = 3 * NCS_THREAD_MAX;
+	struct guest guest;
+	pthread_t thread;
+
+	(void)argument;
+	guest_come(&guest, LAST_API);
+	for (unsigned i = 0; i < count; i++) {
+		start_thread(&thread, count_a_little, &guest);
+		pthread_join(thread, NULL);
+	}
+	check_losses(&guest, "threads that come and go", END_OF_LOSSES);
+	CHECK_EQUAL(guest.view.now.events[NCS_EVENT_GROUP], count, "each");
+	CHECK_EQUAL(guest.view.now.functions[COLL_FUNCTION].operations_done,
+		    count, "each");
+	CHECK_EQUAL(published(&guest.view), 4 * count, "each");
+	guest_go(&guest);
+}
+
+static void *stay_a_while(void *argument)
+{
+	count_a_little(argument);
+	pthread_barrier_wait(&together);
+	return NULL;
+}
+
+/* … and at once: the last ones share a lane. */
+static void crowd(void *argument)
+{
+	enum { COUNT = NCS_THREAD_MAX + 30 };
+	pthread_t threads[COUNT];
+	struct guest guest;
+
+	(void)argument;
+	guest_come(&guest, LAST_API);
+	pthread_barrier_init(&together, NULL, COUNT + 1);
+	for (unsigned i = 0; i < COUNT; i++) {
+		/* One proxy thread at a time is NCCL's rule. */
+		start_thread(&threads[i], stay_a_while, &guest);
+		while (count_published(&guest) < 4 * (i + 1))
+			sched_yield();
+	}
+	check_losses(&guest, "a crowd of threads", END_OF_LOSSES);
+	pthread_barrier_wait(&together);
+	for (unsigned i = 0; i < COUNT; i++)
+		pthread_join(threads[i], NULL);
+	CHECK_EQUAL(guest.view.now.functions[COLL_FUNCTION].operations_done,
+		    COUNT, "each");
+	guest_go(&guest);
+}
+
+static void more_threads_than_can_be_told_apart_count_exactly(void **state)
+{
+	(void)state;
+	scenario_play(come_and_go, NULL);
+	scenario_play(crowd, NULL);
+}
+
+/* --- Launcher, proxy, profiler, helper ------------------------------------------------------------- */
+
+struct pair {
+	struct guest guest;
+	struct queue to_proxy;
+	struct queue to_profiler;
+	bool profiled;
+};
+
+static void *launch(void *argument)
+{
+	struct pair *pair = argument;
+
+	for (unsigned i = 0; i < ROUNDS; i++) {
+		void *coll = start_coll(&pair->guest, i, 7);
+
+		/* Its children may begin before it has been enqueued. */
+		if (i % 2)
+			stop(&pair->guest, coll);
+		give(&pair->to_proxy, coll);
+		if (pair->profiled)
+			give(&pair->to_profiler, coll);
+		if (i % 2 == 0)
+			stop(&pair->guest, coll);
+	}
+	return NULL;
+}
+
+static void proxy_one(struct guest *guest, void *coll)
+{
+	void *ctrl = start_type(guest, NCCL_EVENT_PROXY_CTRL, NULL);
+	void *op, *step;
+
+	record_appended(guest, ctrl, NCCL_STATE_CTRL_APPEND, 0);
+	op = start_proxy_op(guest, coll, 1, true, 2, 2);
+	record_appended(guest, ctrl, NCCL_STATE_CTRL_APPEND_END, 1);
+	stop(guest, ctrl);
+	for (int i = 0; i < 2; i++) {
+		step = start_step(guest, op, i);
+		record(guest, step, NCCL_STATE_STEP_SEND_GPU_WAIT);
+		record_size(guest, step, NCCL_STATE_STEP_SEND_WAIT, 11);
+		stop(guest, step);
+	}
+	stop(guest, op);
+}
+
+static void *proxy(void *argument)
+{
+	struct pair *pair = argument;
+
+	for (unsigned i = 0; i < ROUNDS; i++)
+		proxy_one(&pair->guest, take(&pair->to_proxy));
+	return NULL;
+}
+
+static void *profile(void *argument)
+{
+	struct pair *pair = argument;
+
+	for (unsigned i = 0; i < ROUNDS; i++) {
+		void *coll = take(&pair->to_profiler);
+		void *kernel = start_kernel(&pair->guest, coll, 1, 1000);
+
+		record_timer(&pair->guest, kernel, NCCL_STATE_KERNEL_CH_STOP,
+			     1500);
+		stop(&pair->guest, kernel);
+	}
+	return NULL;
+}
+
+static void check_pair(struct pair *pair)
+{
+	const struct ncs_snapshot *now = &pair->guest.view.now;
+	const struct ncs_function_view *function =
+		&now->functions[COLL_FUNCTION];
+	const struct ncs_channel_view *channel;
+
+	view_take(&pair->guest.view);
+	CHECK_EQUAL(function->operations, ROUNDS, "all");
+	CHECK_EQUAL(function->with_children, ROUNDS, "all");
+	CHECK_EQUAL(function->operations_done, ROUNDS, "all");
+	CHECK_EQUAL(function->timed[NCS_TIMING_PROXY], ROUNDS, "all");
+	CHECK_EQUAL(function->timed[NCS_TIMING_KERNEL],
+		    pair->profiled ? ROUNDS : 0, "all");
+	CHECK_EQUAL(now->operation_count, 0, "none is in flight");
+	channel = view_channel(&pair->guest.view, 1, true, 2);
+	CHECK_EQUAL(channel->operations_done, ROUNDS, "all");
+	CHECK_EQUAL(channel->steps_done, 2 * ROUNDS, "all");
+	CHECK_EQUAL(channel->bytes, 22 * ROUNDS, "all");
+	CHECK_EQUAL(now->proxy.count[NCS_TRANSITION_APPEND_END], ROUNDS,
+		    "all");
+	CHECK_EQUAL(now->proxy.appended_operations, ROUNDS, "all");
+	for (unsigned i = 0; i < NCS_LOSS_COUNT; i++)
+		if (i != NCS_LOSS_OVERWRITTEN)
+			CHECK_EQUAL(now->losses[i], 0, "lost");
+}
+
+static void hand_over(void *argument)
+{
+	static struct pair pair;
+	pthread_t threads[3];
+
+	pair.profiled = *(const bool *)argument;
+	guest_come(&pair.guest, LAST_API);
+	start_thread(&threads[0], launch, &pair);
+	start_thread(&threads[1], proxy, &pair);
+	if (pair.profiled)
+		start_thread(&threads[2], profile, &pair);
+	for (unsigned i = 0; i < 2u + pair.profiled; i++)
+		pthread_join(threads[i], NULL);
+	check_pair(&pair);
+	guest_go(&pair.guest);
+}
+
+static void operations_go_from_launcher_to_proxy_and_none_is_missed(void **state)
+{
+	bool profiled = false;
+
+	(void)state;
+	scenario_play(hand_over, &profiled);
+}
+
+/* From 2.31 on kernels are reported by a thread of their own. */
+static void proxy_and_kernels_may_end_an_operation_at_once(void **state)
+{
+	bool profiled = true;
+
+	(void)state;
+	scenario_play(hand_over, &profiled);
+}
+
+static struct pair pairs[2];
+
+static void *proxy_for_both(void *argument)
+{
+	(void)argument;
+	for (unsigned i = 0; i < ROUNDS; i++)
+		for (unsigned k = 0; k < 2; k++)
+			proxy_one(&pairs[k].guest, take(&pairs[k].to_proxy));
+	return NULL;
+}
+
+/* splitShare: two communicators, one proxy thread. */
+static void share_a_proxy(void *argument)
+{
+	pthread_t threads[3];
+
+	(void)argument;
+	guest_come(&pairs[0].guest, LAST_API);
+	pairs[1].guest.host = pairs[0].guest.host;
+	pairs[1].guest.context = init_comm(pairs[0].guest.host, "other", 2);
+	view_open(&pairs[1].guest.view, 1);
+	start_thread(&threads[0], launch, &pairs[0]);
+	start_thread(&threads[1], launch, &pairs[1]);
+	start_thread(&threads[2], proxy_for_both, NULL);
+	for (unsigned i = 0; i < 3; i++)
+		pthread_join(threads[i], NULL);
+	check_pair(&pairs[0]);
+	check_pair(&pairs[1]);
+	view_close(&pairs[1].guest.view);
+	host_finalize(pairs[0].guest.host, pairs[1].guest.context);
+	guest_go(&pairs[0].guest);
+}
+
+static void two_communicators_may_share_a_proxy_thread(void **state)
+{
+	(void)state;
+	scenario_play(share_a_proxy, NULL);
+}
+
+/* The socket transport's helper threads start events that the proxy thread may
+ * end, while they start the next. */
+static void *start_net(void *argument)
+{
+	struct pair *pair = argument;
+
+	for (unsigned i = 0; i < ROUNDS; i++)
+		give(&pair->to_proxy, start_any(&pair->guest,
+						NCS_EVENT_NET_PLUGIN));
+	return NULL;
+}
+
+static void *stop_net(void *argument)
+{
+	struct pair *pair = argument;
+
+	for (unsigned i = 0; i < ROUNDS; i++)
+		stop(&pair->guest, take(&pair->to_proxy));
+	return NULL;
+}
+
+static void help_with_sockets(void *argument)
+{
+	static struct pair pair;
+	pthread_t threads[2];
+
+	(void)argument;
+	guest_come(&pair.guest, LAST_API);
+	start_thread(&threads[0], start_net, &pair);
+	start_thread(&threads[1], stop_net, &pair);
+	for (unsigned i = 0; i < 2; i++)
+		pthread_join(threads[i], NULL);
+	check_losses(&pair.guest, "ended by another thread", END_OF_LOSSES);
+	CHECK_EQUAL(published(&pair.guest.view), ROUNDS, "each");
+	guest_go(&pair.guest);
+}
+
+static void an_event_may_end_on_another_thread(void **state)
+{
+	(void)state;
+	scenario_play(help_with_sockets, NULL);
+}
+
+/* --- Looking on ------------------------------------------------------------------------------------------- */
+
+struct onlooker {
+	struct view view;
+	_Atomic bool over;
+	uint64_t read;
+	uint64_t lost;
+	uint64_t looks;
+};
+
+/* Counters never go back, and parts of one block belong together. */
+static void check_look(const struct ncs_snapshot *now,
+		       struct ncs_function_view *before)
+{
+	const struct ncs_function_view *function =
+		&now->functions[COLL_FUNCTION];
+
+	CHECK(function->operations >= before->operations, "it goes back");
+	CHECK(function->bytes >= before->bytes, "it goes back");
+	CHECK_EQUAL(function->bytes,
+		    function->operations * 7 * COLL_ELEMENT_BYTES,
+		    "written together, seen together");
+	for (size_t i = 0; i < now->channel_count; i++) {
+		const struct ncs_channel_view *channel = &now->channels[i];
+
+		CHECK(channel->steps_done <= channel->steps_started,
+		      "written together, seen together");
+		CHECK(channel->steps_started - channel->steps_done <= 1,
+		      "written together, seen together");
+		CHECK(channel->bytes >= 11 * channel->steps_done &&
+			      channel->bytes <= 11 * channel->steps_started,
+		      "written together, seen together");
+	}
+	*before = *function;
+}
+
+static void read_some(struct onlooker *me, uint64_t *next)
+{
+	struct ncs_record records[200];
+	size_t lanes = ncs_reader_header(me->view.reader)->lanes.count;
+
+	for (size_t lane = 0; lane < lanes; lane++) {
+		uint64_t lost = 0;
+		size_t count = ncs_reader_records(me->view.reader, lane,
+						  records, 200, &lost);
+
+		next[lane] += lost;
+		for (size_t i = 0; i < count; i++) {
+			CHECK_EQUAL(records[i].position,
+				    (uint32_t)next[lane]++, "one by one");
+			if (records[i].event == NCS_EVENT_PROXY_STEP)
+				CHECK_EQUAL(records[i].value, 11, "whole");
+			else if (records[i].event == NCS_EVENT_PROXY_OP)
+				CHECK_EQUAL(records[i].value, 22, "whole");
+			else if (records[i].event == NCS_EVENT_COLL)
+				CHECK_EQUAL(records[i].value,
+					    7 * COLL_ELEMENT_BYTES, "whole");
+			else
+				CHECK_EQUAL(records[i].event,
+					    NCS_EVENT_PROXY_CTRL, "whole");
+		}
+		me->read += count;
+		me->lost += lost;
+	}
+}
+
+static void *look_on(void *argument)
+{
+	struct onlooker *me = argument;
+	struct ncs_function_view before = { 0 };
+	uint64_t next[NCS_LANE_MAX] = { 0 };
+
+	while (!atomic_load_explicit(&me->over, memory_order_acquire)) {
+		view_take(&me->view);
+		if (!me->view.now.torn)
+			check_look(&me->view.now, &before);
+		read_some(me, next);
+		me->looks++;
+	}
+	for (uint64_t more = UINT64_MAX; more != me->read;) {
+		more = me->read;
+		read_some(me, next);
+	}
+	view_take(&me->view);
+	return NULL;
+}
+
+static void look_while_writing(void *argument)
+{
+	static struct pair pair;
+	static struct onlooker onlookers[2];
+	pthread_t threads[4];
+
+	(void)argument;
+	guest_come(&pair.guest, LAST_API);
+	for (unsigned i = 0; i < 2; i++) {
+		view_open(&onlookers[i].view, 0);
+		start_thread(&threads[2 + i], look_on, &onlookers[i]);
+	}
+	start_thread(&threads[0], launch, &pair);
+	start_thread(&threads[1], proxy, &pair);
+	pthread_join(threads[0], NULL);
+	pthread_join(threads[1], NULL);
+	for (unsigned i = 0; i < 2; i++) {
+		atomic_store_explicit(&onlookers[i].over, true,
+				      memory_order_release);
+		pthread_join(threads[2 + i], NULL);
+		CHECK(onlookers[i].looks > 0, "it never looked");
+		CHECK(!onlookers[i].view.now.torn, "nobody writes any more");
+		CHECK_EQUAL(onlookers[i].read + onlookers[i].lost,
+			    5 * ROUNDS, "read, or counted as lost");
+		view_close(&onlookers[i].view);
+	}
+	check_pair(&pair);
+	guest_go(&pair.guest);
+}
+
+static void readers_see_whole_blocks_and_miss_nothing_uncounted(void **state)
+{
+	(void)state;
+	scenario_play(look_while_writing, NULL);
+}
+
+/* --- Init beside everything else ---------------------------------------------------------------------------- */
+
+static _Atomic bool busy_is_over;
+
+static void *call_strays(void *argument)
+{
+	struct guest *guest = argument;
+
+	while (!atomic_load_explicit(&busy_is_over, memory_order_relaxed)) {
+		stop(guest, NULL);
+		start_in(guest, (void *)(uintptr_t)0x123456789ab1,
+			 &(struct host_event){ .type = NCCL_EVENT_GROUP });
+		play_coll(guest, 0);
+	}
+	return NULL;
+}
+
+static void *come_and_go_beside(void *argument)
+{
+	struct guest *guest = argument;
+
+	for (unsigned i = 0; i < 30; i++) {
+		struct guest own = { .host = guest->host };
+
+		own.context = init_comm(own.host, "beside", (int)i);
+		play_coll(&own, 0);
+		host_finalize(own.host, own.context);
+	}
+	return NULL;
+}
+
+static void init_beside_events(void *argument)
+{
+	pthread_t threads[3];
+	struct guest guest;
+	uint64_t stale, foreign;
+
+	(void)argument;
+	guest_come(&guest, LAST_API);
+	start_thread(&threads[2], call_strays, &guest);
+	for (unsigned i = 0; i < 2; i++)
+		start_thread(&threads[i], come_and_go_beside, &guest);
+	for (unsigned i = 0; i < 2; i++)
+		pthread_join(threads[i], NULL);
+	atomic_store_explicit(&busy_is_over, true, memory_order_relaxed);
+	pthread_join(threads[2], NULL);
+	view_take(&guest.view);
+	stale = guest.view.now.losses[NCS_LOSS_STALE];
+	foreign = guest.view.now.losses[NCS_LOSS_FOREIGN];
+	CHECK_EQUAL(stale, foreign, "one each in a round");
+	CHECK_EQUAL(guest.view.now.functions[COLL_FUNCTION].operations_done,
+		    stale, "one each in a round");
+	check_still_follows(&guest, "beside others");
+	guest_go(&guest);
+}
+
+static void communicators_come_and_go_beside_events(void **state)
+{
+	(void)state;
+	scenario_play(init_beside_events, NULL);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(
+			communicators_are_initialised_by_many_threads_at_once),
+		cmocka_unit_test(more_threads_than_lanes_count_exactly),
+		cmocka_unit_test(
+			more_threads_than_can_be_told_apart_count_exactly),
+		cmocka_unit_test(
+			operations_go_from_launcher_to_proxy_and_none_is_missed),
+		cmocka_unit_test(
+			proxy_and_kernels_may_end_an_operation_at_once),
+		cmocka_unit_test(two_communicators_may_share_a_proxy_thread),
+		cmocka_unit_test(an_event_may_end_on_another_thread),
+		cmocka_unit_test(
+			readers_see_whole_blocks_and_miss_nothing_uncounted),
+		cmocka_unit_test(communicators_come_and_go_beside_events),
+	};
+
+	return cmocka_run_group_tests_name("threads", tests, NULL, NULL);
+}

@@ -1,0 +1,249 @@
+/* Runs a hunt: a writer (the caller) and readers as threads or processes; see
+ * hunt.h. */
+#include "test/stress/hunt.h"
+
+#include <pthread.h>
+#include <sched.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <sys/wait.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "shm/atomics.h"
+
+/* --- Any hunt ---------------------------------------------------------- */
+
+struct worker {
+	const struct hunt *hunt;
+	const void *shared;
+	struct hunt_control *control;
+	unsigned index;
+	pthread_t thread;
+	pid_t pid;
+};
+
+bool hunt_is_done(const struct hunt_control *control)
+{
+	return ncs_load_acquire(&control->done) != 0;
+}
+
+void hunt_idle(void)
+{
+	sched_yield();
+}
+
+/* Asleep, so that they do also where there is one processor only. */
+static void let_others_run(void)
+{
+	const struct timespec pause = { .tv_nsec = 20000 };
+
+	nanosleep(&pause, NULL);
+}
+
+void hunt_stall(void)
+{
+	static _Thread_local unsigned calls;
+
+	/* Twice in succession: who looks at head during the first stall is
+	 * overtaken by one record in the second. */
+	if (++calls % 131 < 2)
+		let_others_run();
+	else
+		hunt_rest();
+}
+
+void hunt_rest(void)
+{
+	static _Thread_local unsigned calls;
+	uint64_t word = 0;
+
+	calls++;
+	for (unsigned i = 0; i < 100 + calls % 7 * 100; i++)
+		ncs_store_relaxed(&word, i);
+}
+
+void hunt_interrupt(void)
+{
+	static _Thread_local unsigned calls;
+
+	if (++calls % 1009 == 0)
+		let_others_run();
+}
+
+static void look(struct worker *worker)
+{
+	struct hunt_control *control = worker->control;
+	struct hunt_look found = { 0 };
+
+	ncs_add_acquire_release(&control->ready, 1);
+	worker->hunt->read(worker->hunt, worker->shared, control, &found);
+	control->looks[worker->index] = found;
+}
+
+static void *thread_main(void *argument)
+{
+	look(argument);
+	return NULL;
+}
+
+/* Of the shared memory a child has only what it maps for itself. */
+static void child_main(struct worker *worker, int file)
+{
+	worker->shared = mmap(NULL, worker->hunt->shared_bytes, PROT_READ,
+			      MAP_SHARED, file, 0);
+	if (worker->shared == MAP_FAILED)
+		_exit(1);
+	look(worker);
+	_exit(0);
+}
+
+static bool start(struct worker *worker, int file)
+{
+	if (!worker->hunt->processes)
+		return pthread_create(&worker->thread, NULL, thread_main,
+				      worker) == 0;
+	worker->pid = fork();
+	if (worker->pid == 0)
+		child_main(worker, file);
+	return worker->pid > 0;
+}
+
+static bool join(struct worker *worker)
+{
+	int status;
+
+	if (!worker->hunt->processes)
+		return pthread_join(worker->thread, NULL) == 0;
+	return waitpid(worker->pid, &status, 0) == worker->pid && status == 0;
+}
+
+static bool run_workers(const struct hunt *hunt, void *shared, int file,
+			struct hunt_control *control)
+{
+	struct worker workers[HUNT_READERS];
+	unsigned started = 0;
+	bool good = true;
+
+	for (; good && started < HUNT_READERS; started += good) {
+		workers[started] = (struct worker){
+			.hunt = hunt,
+			.shared = shared,
+			.control = control,
+			.index = started,
+		};
+		good = start(&workers[started], file);
+	}
+	/* A reader that dies first must not leave us waiting. */
+	for (unsigned i = 0;
+	     good && i < 1000000 && ncs_load_acquire(&control->ready) < started;
+	     i++)
+		hunt_idle();
+	if (good)
+		hunt->write(hunt, shared);
+	ncs_store_release(&control->done, 1);
+	for (unsigned i = 0; i < started; i++)
+		good = join(&workers[i]) && good;
+	return good;
+}
+
+bool hunt_run(const struct hunt *hunt, struct hunt_look looks[HUNT_READERS])
+{
+	struct hunt_control *control;
+	void *shared = MAP_FAILED;
+	int file = memfd_create("hunt", MFD_CLOEXEC);
+	bool good = false;
+
+	control = mmap(NULL, sizeof(*control), PROT_READ | PROT_WRITE,
+		       MAP_SHARED | MAP_ANONYMOUS, -1, 0);
+	if (file >= 0 && ftruncate(file, (off_t)hunt->shared_bytes) == 0)
+		shared = mmap(NULL, hunt->shared_bytes, PROT_READ | PROT_WRITE,
+			      MAP_SHARED | MAP_POPULATE, file, 0);
+	if (control != MAP_FAILED && shared != MAP_FAILED &&
+	    madvise(shared, hunt->shared_bytes, MADV_DONTFORK) == 0) {
+		good = run_workers(hunt, shared, file, control);
+		memcpy(looks, control->looks, sizeof(control->looks));
+	}
+	if (shared != MAP_FAILED)
+		munmap(shared, hunt->shared_bytes);
+	if (control != MAP_FAILED)
+		munmap(control, sizeof(*control));
+	if (file >= 0)
+		close(file);
+	return good;
+}
+
+/* --- Rings ------------------------------------------------------------- */
+
+static void write_records(const struct hunt *hunt, void *shared)
+{
+	const struct hunt_setup *setup = hunt->argument;
+	struct ncs_ring_producer producer = {
+		.ring = shared,
+		.records = (struct ncs_record *)((struct ncs_ring *)shared + 1),
+		.mask = setup->capacity - 1,
+	};
+
+	setup->ring->produce(&producer, setup->records, setup->stall);
+}
+
+static void check(const struct ncs_record *record, uint64_t position,
+		  struct hunt_look *look)
+{
+	struct ncs_record wanted;
+
+	hunt_fill(&wanted, position);
+	if (memcmp(record, &wanted, sizeof(wanted)) == 0)
+		return;
+	if (look->bad++ == 0)
+		look->first_bad = position;
+}
+
+static void read_records(const struct hunt *hunt, const void *shared,
+			 const struct hunt_control *control,
+			 struct hunt_look *look)
+{
+	const struct hunt_setup *setup = hunt->argument;
+	const struct ncs_ring *ring = shared;
+	const struct ncs_record *slots = (const struct ncs_record *)(ring + 1);
+	struct ncs_record records[HUNT_BATCH];
+	struct ncs_ring_cursor cursor = { 0 };
+
+	for (;;) {
+		bool done = hunt_is_done(control);
+		uint64_t count =
+			setup->ring->available(ring, setup->capacity, &cursor);
+		uint64_t first = cursor.next;
+		size_t good;
+
+		if (count == 0 && done)
+			break;
+		if (count == 0)
+			hunt_idle();
+		if (count > setup->batch)
+			count = setup->batch;
+		good = setup->ring->copy(ring, slots, setup->capacity, &cursor,
+					 records, (size_t)count);
+		for (size_t i = (size_t)count - good; i < count; i++)
+			check(&records[i], first + i, look);
+		look->accepted += good;
+		look->rejected += count - good;
+	}
+	look->lost = cursor.lost;
+}
+
+bool hunt_records(const struct hunt_setup *setup,
+		  struct hunt_look looks[HUNT_READERS])
+{
+	size_t bytes = sizeof(struct ncs_ring) +
+		       setup->capacity * sizeof(struct ncs_record);
+	struct hunt hunt = {
+		.processes = setup->processes,
+		.shared_bytes = (bytes + 4095) & ~(size_t)4095,
+		.write = write_records,
+		.read = read_records,
+		.argument = setup,
+	};
+
+	return hunt_run(&hunt, looks);
+}

@@ -1,0 +1,55 @@
+#!/bin/sh
+# The demonstration shows a job at work, and leaves nothing behind however it
+# ends.
+# shellcheck source=test/ui/terminal
+. "$(dirname "$0")/terminal"
+
+if [ ! -x "$build/ncclreplay" ] ||
+   [ ! -e "$build/libnccl-profiler-ncclstat.so" ]; then
+	echo "ncclreplay or the plugin has not been built"
+	exit 77
+fi
+
+folders() {
+	find /dev/shm "${TMPDIR:-/tmp}" -maxdepth 1 -name 'ncclstat-demo.*' \
+		2>/dev/null | sort
+}
+
+# Nobody of the demonstration's session is left, nor its folder.
+left() {
+	ps -o pid= -s "$session" 2>/dev/null | grep -q .
+}
+
+nothing_left() {
+	! left && [ "$(folders)" = "$before" ]
+}
+
+start_demo() {
+	open 80x24 "exec env BUILD=$build setsid -c sh test/demo.sh"
+	sees ' LIVE ' && sees '^ A  *7 ' && read -r session <"$tmp/pid"
+}
+
+before=$(folders)
+
+start_demo && left && press q && ended 0 && soon nothing_left
+verdict 'q ends it' $?
+
+for signal in TERM HUP; do
+	start_demo && kill -s "$signal" "$session" && soon nothing_left
+	verdict "$signal ends it" $?
+done
+
+start_demo && press C-c && soon nothing_left
+verdict 'Ctrl-C ends it' $?
+
+start_demo && terminal kill-server && soon nothing_left
+verdict 'a closed terminal ends it' $?
+
+# Without a terminal.
+setsid -w sh test/demo.sh </dev/null >"$tmp/dump" 2>"$tmp/errors" &
+session=$!
+wait "$session"
+[ $? -eq 0 ] && [ ! -s "$tmp/errors" ] && grep -q '^ *7 .* alive' "$tmp/dump" &&
+	soon nothing_left
+verdict 'without a terminal it prints a dump' $?
+finish

@@ -1,0 +1,198 @@
+#!/bin/sh
+# The program without a terminal: exit statuses, dumps, --list and --clean, on
+# made-up jobs and on a recorded one that is replayed against the plugin.
+#
+# Prints "ok ..." or "not ok ..." for each thing that it looks at.
+# shellcheck disable=SC2016 # what is quoted is for sh -c to expand
+
+set -u
+cd "$(dirname "$0")/../.." || exit
+
+build=${BUILD:-build}
+ncclstat=$build/ncclstat
+replay=$build/ncclreplay
+tmp=$(mktemp -d "${TMPDIR:-/tmp}/ncclstat-dump.XXXXXX")
+job=
+export NCCLSTAT_DIR="$tmp/shm" LC_ALL=C.UTF-8
+mkdir "$NCCLSTAT_DIR"
+
+leave() {
+	[ -z "$job" ] || kill "$job" 2>/dev/null
+	wait
+	rm -rf "$tmp"
+}
+trap leave EXIT
+trap 'exit 130' HUP INT TERM
+
+# check WHAT COMMAND...: whether the command succeeds.
+check() {
+	what=$1
+	shift
+	if "$@" >"$tmp/log" 2>&1; then
+		echo "ok $what"
+	else
+		echo "not ok $what"
+		sed 's/^/  /' "$tmp/log" "$tmp/err" 2>/dev/null
+	fi
+}
+
+# run STATUS ARGUMENT...: whether ncclstat leaves with this status. What it
+# wrote is in $tmp/out and $tmp/err.
+run() {
+	wanted=$1
+	shift
+	status=0
+	"$ncclstat" "$@" </dev/null >"$tmp/out" 2>"$tmp/err" || status=$?
+	[ "$status" -eq "$wanted" ] && return
+	echo "ncclstat $*: status $status"
+	return 1
+}
+
+lines() {
+	[ "$(wc -l <"$tmp/$1")" -eq "$2" ]
+}
+
+# json EXPRESSION: whether it holds for each sample d of $tmp/out.
+json() {
+	python3 -c '
+import json, sys
+samples = [json.loads(line) for line in open(sys.argv[1])]
+assert samples
+for d in samples:
+    assert eval("(" + sys.argv[2] + ")"), json.dumps(d)[:2000]
+' "$tmp/out" "$1"
+}
+
+# --- No job ------------------------------------------------------------------
+
+check 'no job: status 1' run 1
+check 'no job: one line says where it looked and what to do' \
+	sh -c '[ "$(wc -l <"$1/err")" -eq 1 ] && [ ! -s "$1/out" ] &&
+		grep -q "$NCCLSTAT_DIR" "$1/err" &&
+		grep -q "ncclstat(1)" "$1/err"' sh "$tmp"
+check 'no job: --dump=json has status 1' run 1 --dump=json
+check 'no job: --dump=json is JSON all the same' json 'd["ranks"] == []'
+check 'no job: --list has status 1' run 1 --list
+check 'no directory: status 1' run 1 --dir "$tmp/none"
+check 'no directory: it is named' grep -q "$tmp/none: No such" "$tmp/err"
+check 'no segment: reported, status 1' \
+	sh -c 'echo x >"$1/ncclstat.1.1.0"' sh "$NCCLSTAT_DIR"
+check 'garbage: status 1' run 1
+check 'garbage: the reason is told' \
+	grep -q "^not readable: $NCCLSTAT_DIR/ncclstat.1.1.0: " "$tmp/out"
+check 'garbage: in JSON, too' run 1 --dump=json
+check 'garbage: with path and reason' \
+	json 'd["unreadable"][0]["path"].endswith("1.1.0") and
+		d["unreadable"][0]["reason"]'
+rm "$NCCLSTAT_DIR/ncclstat.1.1.0"
+
+# --- Usage ---------------------------------------------------------------------
+
+check 'wrong option: status 2' run 2 --no-such-option
+check 'wrong option: one line on standard error' \
+	sh -c '[ "$(wc -l <"$1/err")" -eq 1 ] && [ ! -s "$1/out" ]' sh "$tmp"
+check '--help: status 0' run 0 --help
+check '--version: status 0' run 0 --version
+check '--version: name and number' \
+	grep -qx 'ncclstat [0-9]*\.[0-9]*\.[0-9]*' "$tmp/out"
+
+# --- A made-up job ---------------------------------------------------------------
+
+check 'without a terminal: a dump' run 0 --synthetic 8x2
+check 'without a terminal: nothing on standard error' [ ! -s "$tmp/err" ]
+check 'text: begins with a line on the whole' \
+	sh -c 'head -n 1 "$1/out" | grep -q "^ncclstat: host .*, 12 ranks, time "' \
+	sh "$tmp"
+check 'text: all four tables' \
+	sh -c '[ "$(grep -c "^\(RANK\|COMM\) " "$1/out")" -eq 4 ]' sh "$tmp"
+check '--view: one table' run 0 --synthetic 8x2 --dump --view proxy
+check '--view: and no more' \
+	sh -c '[ "$(grep -c "^\(RANK\|COMM\) " "$1/out")" -eq 1 ]' sh "$tmp"
+check '--count: status 0' run 0 --synthetic 2x1 --dump -n 3 -i 0.1
+check '--count: as many samples' \
+	sh -c '[ "$(grep -c ^ncclstat: "$1/out")" -eq 3 ]' sh "$tmp"
+check 'ndjson: status 0' run 0 --synthetic 8x2 --dump=json -n 3 -i 0.1
+check 'ndjson: one line a sample' lines out 3
+check 'ndjson: each is an object of schema 1' \
+	json 'd["schema"] == 1 and len(d["ranks"]) == 12'
+check 'ndjson: time goes on' \
+	python3 -c '
+import json, sys
+times = [json.loads(l)["time_ns"] for l in open(sys.argv[1])]
+assert times == sorted(set(times)), times' "$tmp/out"
+check 'ndjson: each state of the schema is there' \
+	json '{r["state"] for r in d["ranks"]} ==
+		{"alive", "dead", "finished"}'
+check 'C locale: status 0' env LC_ALL=C "$ncclstat" --synthetic 8x2 --dump
+check 'C locale: ASCII only' \
+	sh -c '! LC_ALL=C grep -q "[^ -~]" "$1/log"' sh "$tmp"
+check 'list: a made-up job, too' run 0 --synthetic 4x1 --list
+check 'list: titles and a line for each' lines out 9
+
+# --- Where the output goes ---------------------------------------------------------
+
+check 'nobody reads: status 0, and not a word' \
+	sh -c '{ "$1" --synthetic 64x32 --dump -i 0.1; echo $? >"$2/status"; } \
+		2>"$2/err" | head -n 1 >/dev/null
+		[ "$(cat "$2/status")" -eq 0 ] && [ ! -s "$2/err" ]' \
+	sh "$ncclstat" "$tmp"
+if [ -c /dev/full ]; then
+	check 'full disk: status 1, and it is told' \
+		sh -c '! "$1" --synthetic 2x1 --dump >/dev/full 2>"$2/err" &&
+			grep -q "No space" "$2/err"' sh "$ncclstat" "$tmp"
+fi
+
+# --- A recorded job -------------------------------------------------------------------
+
+# wait_for COMMAND...: until it succeeds; the last try may be seen.
+wait_for() {
+	for _ in $(seq 200); do
+		! "$@" >/dev/null 2>&1 || return 0
+		kill -0 "$job" 2>/dev/null || break
+		sleep 0.1
+	done
+	"$@"
+}
+
+all_called() {
+	run 0 --dump=json &&
+		json 'sum(r["events"].get("proxy_step", 0)
+			for r in d["ranks"]) == 1524'
+}
+
+"$replay" --speed max --hold \
+	test/captures/nccl2.23.4-v1-mix-killed 2>"$tmp/replay" &
+job=$!
+check 'job: found, with all that was recorded of it' wait_for all_called
+check 'job: both ranks are alive' \
+	json '[r["state"] for r in d["ranks"]] == ["alive", "alive"]'
+check 'job: API 1 leaves things unknown' \
+	json 'd["ranks"][0]["api_version"] == 1 and
+		d["ranks"][0]["comm"]["nranks"] is None and
+		d["ranks"][0]["proxy"]["state"] == "unknown" and
+		d["ranks"][0]["functions"][0]["calls"] is None'
+check 'job: an operation was under way as it was killed' \
+	json 'd["ranks"][1]["operations"][0]["func"] == "AllReduce"'
+check 'job: --list has both' run 0 --list
+check 'job: --list has no more' lines out 3
+pid=$(awk 'NR == 2 { print $1 }' "$tmp/out")
+check '--pid: one process' run 0 --dump=json --pid "$pid"
+check '--pid: and no other' \
+	json "[r['pid'] for r in d['ranks']] == [$pid]"
+check '--pid: of no job: status 1' run 1 --pid 1
+check '--clean: status 0 while all live' run 0 --clean
+check '--clean: removes nothing of theirs' \
+	sh -c '[ "$(find "$NCCLSTAT_DIR" -type f | wc -l)" -eq 2 ]'
+check 'dead: one rank is killed' kill -KILL "$pid"
+
+one_is_dead() {
+	run 0 --dump=json &&
+		json 'sorted(r["state"] for r in d["ranks"]) ==
+			["alive", "dead"]'
+}
+check 'dead: it is seen, with what it left behind' wait_for one_is_dead
+check '--clean: status 0' run 0 --clean
+check '--clean: says what it removed' \
+	grep -qx "removed $NCCLSTAT_DIR/ncclstat\.$pid\..*" "$tmp/out"
+check '--clean: one is left' \
+	sh -c '[ "$(find "$NCCLSTAT_DIR" -type f | wc -l)" -eq 1 ]'

@@ -1,0 +1,75 @@
+#!/bin/sh
+# A job that is not there, comes, is killed, and comes again, under a view that
+# stays.
+# shellcheck source=test/ui/terminal
+. "$(dirname "$0")/terminal"
+
+replay=$build/ncclreplay
+plugin=$build/libnccl-profiler-ncclstat.so
+if [ ! -x "$replay" ] || [ ! -e "$plugin" ]; then
+	echo "ncclreplay or the plugin has not been built"
+	exit 77
+fi
+
+start_job() {
+	"$replay" --plugin "$plugin" --loop 0 "test/captures/$1" \
+		>"$tmp/replay.log" 2>&1 &
+	job=$!
+	background="$background $job"
+}
+
+open 100x30 "exec $ncclstat --interval 0.2"
+started && sees 'NCCL_PROFILER_PLUGIN=libnccl-profiler-ncclstat.so'
+verdict 'without a job it says what to do' $?
+
+start_job net-v5-mix
+sees ' LIVE ' && sees '^ A  *0 world' && sees '^ A  *1 world'
+verdict 'a job that comes is shown' $?
+
+press 2
+sees '0   0 send    1'
+verdict 'its channels are shown' $?
+press 4
+sees 'AllReduce'
+verdict 'its collectives are shown' $?
+press 3
+sees 'proxy thread of rank 0 of world'
+verdict 'its proxy threads are shown' $?
+press 1
+
+# All of them at once, without a word, as a node does.
+victims=$(pgrep -P "$job" | tr '\n' ' ')
+# shellcheck disable=SC2086 # a list of words
+kill -s KILL "$job" $victims
+sees 'JOB ENDED' && sees '^!D  *0 world .*dead' && sees 'dead: rank 0' &&
+	alive "$pid"
+verdict 'a job that is killed is shown as dead' $?
+wait "$job" 2>/dev/null
+
+press 2 T
+sees '\[2:Channels\]' && press Enter && alive "$pid"
+verdict 'what the dead did can be looked at' $?
+press 1
+
+start_job net-v5-mix
+sees ' LIVE '
+verdict 'a new job is shown beside the dead' $?
+kill -s TERM "$job"
+wait "$job" 2>/dev/null
+sees 'JOB ENDED'
+verdict 'a job that ends is gone' $?
+"$ncclstat" --clean >"$tmp/clean.log" 2>&1
+
+sees 'The job has ended' && alive "$pid"
+verdict 'when the dead are removed it waits for the next job' $?
+
+# What cannot be read is told: a file by that name which is none of ours.
+head -c 4096 /dev/zero | tr '\0' 'x' >"$NCCLSTAT_DIR/ncclstat.$$.1.0"
+sees '^\*?.*ncclstat\.'
+verdict 'a segment that cannot be read is listed with its reason' $?
+rm -f "$NCCLSTAT_DIR/ncclstat.$$.1.0"
+misses '^\*?'
+press q
+ended 0
+verdict 'it quits' $?
+finish

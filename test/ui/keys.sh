@@ -1,0 +1,97 @@
+#!/bin/sh
+# Every key of the key table, pressed on a terminal: something on the screen
+# changes, and the program lives.
+# shellcheck source=test/ui/terminal
+. "$(dirname "$0")/terminal"
+
+table=include/ncclstat/tables/keys.h
+
+# The names in the third argument of each X(), as "ID name"; "\\\\" is one
+# backslash in C.
+names() {
+	awk '/^\tX\([A-Z_0-9]+, [A-Z]+, "/ {
+		id = $1
+		gsub(/[\tX(,]/, "", id)
+		split($0, part, "\"")
+		gsub(/\\\\/, "\\", part[2])
+		n = split(part[2], key, " ")
+		for (i = 1; i <= n; i++)
+			print id, key[i]
+	}' "$table"
+}
+
+# What tmux calls it.
+tmux_name() {
+	case $1 in
+	PgUp) echo PPage ;;
+	PgDn) echo NPage ;;
+	Esc) echo Escape ;;
+	Backspace) echo BSpace ;;
+	Shift-Tab) echo BTab ;;
+	Shift-*) echo "S-${1#Shift-}" ;;
+	Ctrl-*) echo "C-$(echo "${1#Ctrl-}" | tr '[:upper:]' '[:lower:]')" ;;
+	*) echo "$1" ;;
+	esac
+}
+
+press_name() {
+	case $1 in
+	?) press -l -- "$1" ;;
+	*) press "$(tmux_name "$1")" ;;
+	esac
+}
+
+# Two looks that are the same: what was pressed has been dealt with.
+still() {
+	one=$(screen)
+	sleep 0.12
+	[ "$one" = "$(screen)" ]
+}
+
+changed() {
+	[ "$(terminal capture-pane -p -e -t ui)" != "$before" ]
+}
+
+# In the middle of the channels of one rank, a column scrolled away. No key is
+# pressed in the view that it comes from, so that this is always the same.
+go_to_the_middle() {
+	press Escape 1 g Down Down Down Enter Down Down Right
+	soon shows 'Chan.* . rank [0-9]' && soon still
+}
+
+# Without the title and paused nothing changes by itself.
+open 80x24 "exec $ncclstat --synthetic 8x4"
+started
+press / r e c v Enter '#' p
+sees PAUSED
+
+names >"$tmp/names"
+count=0
+wrong=
+while read -r id key; do
+	[ "$id" != QUIT ] || continue
+	if ! go_to_the_middle; then
+		wrong="$wrong (before $key)"
+		break
+	fi
+	before=$(terminal capture-pane -p -e -t ui)
+	press_name "$key" </dev/null
+	soon changed || wrong="$wrong $key"
+	alive "$pid" || { wrong="$wrong $key (dead)"; break; }
+	case $key in
+	p | Z | '#') press "$key" ;;
+	esac
+	count=$((count + 1))
+done <"$tmp/names"
+[ -z "$wrong" ] || echo "#  without effect:$wrong"
+[ -z "$wrong" ] && [ "$count" -gt 50 ]
+verdict 'every key does something' $?
+
+for key in q F10 C-c; do
+	open 80x24 "exec $ncclstat --synthetic 8x4"
+	started
+	press "$key"
+	ended 0
+	verdict "$key quits" $?
+done
+finish

@@ -1,0 +1,42 @@
+#!/bin/sh
+# Any size of the terminal, and a storm of changes.
+# shellcheck source=test/ui/terminal
+. "$(dirname "$0")/terminal"
+
+open 80x24 "exec $ncclstat --synthetic 8x4"
+started
+
+i=0
+while [ "$i" -lt 150 ]; do
+	resize $((1 + i * 37 % 200)) $((1 + i * 23 % 60))
+	i=$((i + 1))
+done
+resize 100 30
+sees '\[1:Ranks\] 2:Channels' && alive "$pid"
+verdict 'a storm of sizes is survived' $?
+
+for size in 19x4 20x3 12x3 60x2; do
+	resize "${size%x*}" "${size#*x}"
+	soon shows 'too small'
+	verdict "$size: too small, and says so" $?
+done
+
+resize 1 1
+soon shows '^.$' && alive "$pid"
+verdict '1x1 is survived' $?
+
+resize 20 4
+soon shows 'RANK.*STATE'
+verdict '20x4 has a table' $?
+
+resize 300 100
+sees 'LIVE' && sees 'OPERATION .*SEQ' && sees '10.*Quit'
+verdict '300x100 has all columns' $?
+
+resize 80 24
+sees 'OPERATION' && sees '10.*Quit' && alive "$pid"
+verdict '80x24 again' $?
+press q
+ended 0
+verdict 'it still quits' $?
+finish

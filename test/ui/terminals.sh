@@ -1,0 +1,107 @@
+#!/bin/sh
+# Terminals of all kinds: what they cannot do is not asked of them, and where
+# there can be no view there is a dump.
+# shellcheck source=test/ui/terminal
+. "$(dirname "$0")/terminal"
+
+view="$ncclstat --synthetic 8x4"
+escape=$(printf '\033')
+
+# What went through the pipe so far, and again.
+raw_is_complete() {
+	size=$(wc -c <"$tmp/raw")
+	sleep 0.1
+	[ "$size" -gt 0 ] && [ "$size" -eq "$(wc -c <"$tmp/raw")" ]
+}
+
+# Runs COMMAND in a terminal, presses keys until it has shown a few screens, and
+# leaves all that it wrote in $tmp/raw.
+record() {
+	rm -f "$tmp/raw" "$tmp/go"
+	open 80x24 "until [ -e $tmp/go ]; do sleep 0.02; done; exec $1"
+	terminal pipe-pane -t ui "exec cat >$tmp/raw"
+		: >"$tmp/go"
+	started || return 1
+	press 2
+	sees '\[2:Chan' || return 1
+	press 3
+	sees '\[3:Proxy' || return 1
+	press '?'
+	sees 'Views' || return 1
+	press q q
+	ended 0 && soon raw_is_complete
+}
+
+# Colours are set by 3x, 4x, 9x and 38, 48.
+has_color() {
+	grep -q "$escape\[\([0-9;]*;\)*[349][0-7]\(;[0-9;]*\)*m" "$tmp/raw"
+}
+
+has_other_than_ascii() {
+	LC_ALL=C grep -q '[^[:print:][:cntrl:]]' "$tmp/raw"
+}
+
+record "$view" && has_color && has_other_than_ascii
+verdict 'colours and lines where there are any' $?
+
+record "env NO_COLOR=1 $view" && ! has_color
+verdict 'NO_COLOR: no colours' $?
+
+record "env NO_COLOR=1 $view --color always" && has_color
+verdict 'NO_COLOR is outdone by --color always' $?
+
+record "$view --color never" && ! has_color
+verdict '--color never' $?
+
+record "env LC_ALL=C $view" && ! has_other_than_ascii
+verdict 'LC_ALL=C: ASCII only' $?
+
+record "$view --ascii" && ! has_other_than_ascii
+verdict '--ascii: ASCII only' $?
+
+for type in vt100 linux xterm; do
+	record "env TERM=$type $view"
+	verdict "TERM=$type" $?
+done
+
+dumps() {
+	open 80x24 "exec $1"
+	ended 0 && hides '\[1:Ranks\]' &&
+		terminal capture-pane -p -S -100 -t ui | grep -q 'RANK'
+}
+
+for type in dumb no-such-terminal ''; do
+	dumps "env TERM=$type $view"
+	verdict "TERM=$type: a dump" $?
+done
+
+# Nothing has changed, so nothing is written.
+rm -f "$tmp/raw"
+open 80x24 "exec $view"
+started
+press '#' Z
+sees 'PAUSED'
+press Down Up
+soon hides 'paused:'
+terminal pipe-pane -t ui "exec cat >$tmp/raw"
+sleep 2.5
+[ ! -s "$tmp/raw" ]
+verdict 'nothing is written when nothing has changed' $?
+
+# Keys from a file, and a screen into one.
+cat >"$tmp/keys" <<-END
+	2
+	T
+	wait 0.2
+	save $tmp/saved
+	q
+END
+open 80x24 "exec $view --keys $tmp/keys"
+ended 0 && grep -q '\[2:Channels\]' "$tmp/saved" &&
+	[ "$(wc -l <"$tmp/saved")" -eq 24 ]
+verdict '--keys plays keys and saves the screen' $?
+
+open 80x24 "exec $view --count 2 --interval 0.1"
+ended 0
+verdict '--count ends it' $?
+finish

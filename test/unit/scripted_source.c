@@ -1,0 +1,144 @@
+/* A source whose ranks a test makes by hand; see scripted_source.h. */
+#include "test/unit/scripted_source.h"
+
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+static int begin(struct ncs_source *source, uint64_t now_ns, char *why,
+		 size_t why_size)
+{
+	struct scripted *scripted = (struct scripted *)source;
+
+	scripted->place = 0;
+	scripted->now_ns = now_ns;
+	if (scripted->begin_error)
+		snprintf(why, why_size, "no luck");
+	return scripted->begin_error;
+}
+
+static bool next(struct ncs_source *source, struct ncs_sample *sample)
+{
+	struct scripted *scripted = (struct scripted *)source;
+
+	while (scripted->place < SCRIPTED_RANKS) {
+		struct scripted_rank *rank =
+			&scripted->ranks[scripted->place++];
+
+		if (!rank->is_there)
+			continue;
+		memset(sample, 0, sizeof(*sample));
+		sample->id = rank->id;
+		sample->attach = rank->attach;
+		sample->why = rank->why;
+		if (rank->attach == NCS_ATTACHED) {
+			rank->snapshot.taken_ns = scripted->now_ns;
+			rank->snapshot.channels = rank->channels;
+			rank->snapshot.operations = rank->operations;
+			sample->header = &rank->header;
+			sample->snapshot = &rank->snapshot;
+		}
+		return true;
+	}
+	return false;
+}
+
+static void close_source(struct ncs_source *source)
+{
+	(void)source;
+}
+
+void scripted_init(struct scripted *scripted)
+{
+	memset(scripted, 0, sizeof(*scripted));
+	scripted->source.begin = begin;
+	scripted->source.next = next;
+	scripted->source.close = close_source;
+	ncs_model_init(&scripted->model);
+}
+
+void scripted_release(struct scripted *scripted)
+{
+	ncs_model_release(&scripted->model);
+	for (size_t i = 0; i < SCRIPTED_RANKS; i++)
+		for (size_t k = 0; k < NCS_FUNCTION_COUNT; k++)
+			for (size_t m = 0; m < NCS_TIMING_COUNT; m++)
+				free(scripted->ranks[i]
+					     .snapshot.functions[k]
+					     .histogram[m]);
+}
+
+struct scripted_rank *scripted_add(struct scripted *scripted, int number)
+{
+	for (size_t i = 0; i < SCRIPTED_RANKS; i++) {
+		struct scripted_rank *rank = &scripted->ranks[i];
+
+		if (rank->id[0])
+			continue;
+		snprintf(rank->id, sizeof(rank->id), "scripted/%zu", i);
+		rank->is_there = true;
+		rank->header.api_version = 5;
+		rank->header.pid = (uint32_t)(100 + number);
+		rank->snapshot.identity.known = NCS_KNOWN_RANK |
+						NCS_KNOWN_NRANKS;
+		rank->snapshot.identity.rank = number;
+		rank->snapshot.identity.nranks = 8;
+		for (size_t k = 0; k < NCS_FUNCTION_COUNT; k++)
+			rank->snapshot.functions[k].last_sequence_number =
+				NCS_NO_SEQUENCE_NUMBER;
+		return rank;
+	}
+	fail_msg("no room for another rank");
+	return NULL;
+}
+
+struct ncs_channel_view *scripted_channel(struct scripted_rank *rank,
+					  unsigned channel, bool send, int peer)
+{
+	struct ncs_channel_view *view =
+		&rank->channels[rank->snapshot.channel_count++];
+
+	assert_true(rank->snapshot.channel_count <= SCRIPTED_CHANNELS);
+	memset(view, 0, sizeof(*view));
+	view->channel = (uint8_t)channel;
+	view->send = send;
+	view->peer = peer;
+	return view;
+}
+
+uint64_t *scripted_histogram(struct scripted_rank *rank, unsigned function,
+			     unsigned timing)
+{
+	uint64_t **histogram =
+		&rank->snapshot.functions[function].histogram[timing];
+
+	if (!*histogram)
+		*histogram = calloc(NCS_HISTOGRAM_BUCKETS, sizeof(uint64_t));
+	assert_non_null(*histogram);
+	return *histogram;
+}
+
+void scripted_pass(struct scripted *scripted, uint64_t now_ns)
+{
+	assert_int_equal(ncs_model_update(&scripted->model, &scripted->source,
+					  now_ns),
+			 0);
+}
+
+const struct ncs_rank *scripted_rank(const struct scripted *scripted,
+				     int number)
+{
+	for (size_t i = 0; i < scripted->model.rank_count; i++) {
+		const struct ncs_rank *rank = scripted->model.ranks[i];
+
+		if (rank->now.identity.rank == number)
+			return rank;
+	}
+	fail_msg("rank %d is not in the model", number);
+	return NULL;
+}

@@ -1,0 +1,56 @@
+/* A source whose ranks a test makes by hand, and a model fed by it.
+ *
+ * Ranks start empty: known is only what the test sets. All memory is given
+ * back by scripted_release().
+ */
+#ifndef NCS_TEST_SCRIPTED_SOURCE_H
+#define NCS_TEST_SCRIPTED_SOURCE_H
+
+#include "analysis/model.h"
+
+#define SCRIPTED_RANKS 8
+#define SCRIPTED_CHANNELS 8
+#define SCRIPTED_OPERATIONS 4
+
+struct scripted_rank {
+	bool is_there;
+	char id[32];
+	enum ncs_attach attach;
+	const char *why;
+	struct ncs_header header;
+	struct ncs_snapshot snapshot;
+	struct ncs_channel_view channels[SCRIPTED_CHANNELS];
+	struct ncs_operation_view operations[SCRIPTED_OPERATIONS];
+};
+
+struct scripted {
+	struct ncs_source source; /* first: is cast to this struct */
+	struct ncs_model model;
+	struct scripted_rank ranks[SCRIPTED_RANKS];
+	size_t place;
+	uint64_t now_ns;
+	int begin_error; /* what begin() returns, with "no luck" */
+};
+
+void scripted_init(struct scripted *scripted);
+void scripted_release(struct scripted *scripted);
+
+/* Adds rank `rank` of API version 5 with pid 100 + rank; its identity knows
+ * rank and size (8), and it belongs to no named communicator. */
+struct scripted_rank *scripted_add(struct scripted *scripted, int rank);
+
+struct ncs_channel_view *scripted_channel(struct scripted_rank *rank,
+					  unsigned channel, bool send,
+					  int peer);
+
+/* A histogram of the snapshot, made at first use. */
+uint64_t *scripted_histogram(struct scripted_rank *rank, unsigned function,
+			     unsigned timing);
+
+/* A pass of the model at this moment; must succeed. */
+void scripted_pass(struct scripted *scripted, uint64_t now_ns);
+
+/* The model's rank of this number; must be there. */
+const struct ncs_rank *scripted_rank(const struct scripted *scripted, int rank);
+
+#endif

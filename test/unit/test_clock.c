@@ -1,0 +1,291 @@
+/* The clock: how ticks become ns, and when a reader measures again. Nothing
+ * in here depends on how fast the machine is. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include <cmocka.h>
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "shm/clock.h"
+
+#define S UINT64_C(1000000000) /* ns */
+
+typedef unsigned __int128 wide;
+
+static uint64_t multiplier_of(uint64_t hz)
+{
+	return (uint64_t)(((wide)S << 32) / hz);
+}
+
+/* Clocks from 24 MHz (Arm) to 5 GHz. */
+static const uint64_t rates[] = {
+	24000000, 25000000, 62500000, 1000000000, 2596000000, 5000000000,
+};
+#define RATES (sizeof(rates) / sizeof(rates[0]))
+
+static void durations_are_right_and_do_not_overflow(void **state)
+{
+	(void)state;
+	for (size_t i = 0; i < RATES; i++) {
+		struct ncs_clock clock = {
+			.multiplier = multiplier_of(rates[i]),
+		};
+
+		assert_int_equal(ncs_clock_duration_ns(&clock, 0), 0);
+		/* A year, whose product with the multiplier needs 96 bits. */
+		for (uint64_t s = 1; s <= 365 * 86400; s = s * 3 + 1) {
+			uint64_t ns =
+				ncs_clock_duration_ns(&clock, s * rates[i]);
+			uint64_t error = ns > s * S ? ns - s * S : s * S - ns;
+
+			/* The multiplier has at least 29 bits. */
+			assert_true(error <= s * S >> 29);
+			assert_true(error <= (s * rates[i] >> 32) + 1);
+		}
+	}
+}
+
+static void a_duration_is_the_whole_part_of_the_product(void **state)
+{
+	(void)state;
+	srandom(1);
+	for (unsigned i = 0; i < 100000; i++) {
+		uint64_t ticks = (uint64_t)random() << 32 ^ (uint64_t)random();
+		struct ncs_clock clock = {
+			.multiplier = (uint64_t)random() << 4,
+		};
+
+		assert_int_equal(ncs_clock_duration_ns(&clock, ticks),
+				 (uint64_t)(((wide)ticks * clock.multiplier) >>
+					    32));
+	}
+}
+
+static void moments_on_both_sides_of_the_base_are_right(void **state)
+{
+	const uint64_t hz = 2500000000;
+	struct ncs_clock clock = {
+		.base_ticks = 1000 * hz,
+		.base_monotonic_ns = 500 * S,
+		.multiplier = multiplier_of(hz),
+	};
+
+	(void)state;
+	assert_int_equal(ncs_clock_ns(&clock, clock.base_ticks), 500 * S);
+	for (uint64_t s = 1; s < 400; s++) {
+		uint64_t after = ncs_clock_ns(&clock, (1000 + s) * hz);
+		uint64_t before = ncs_clock_ns(&clock, (1000 - s) * hz);
+
+		assert_true(after - (500 + s) * S + s <= 2 * s);
+		assert_true(before - (500 - s) * S + s <= 2 * s);
+	}
+}
+
+static void never_stays_never(void **state)
+{
+	struct ncs_clock clock = {
+		.base_ticks = 7,
+		.base_monotonic_ns = 9,
+		.multiplier = 1,
+	};
+
+	(void)state;
+	assert_int_equal(ncs_clock_ns(&clock, 0), 0);
+}
+
+static void later_ticks_are_never_earlier_ns(void **state)
+{
+	(void)state;
+	srandom(2);
+	for (size_t i = 0; i < RATES; i++) {
+		struct ncs_clock clock = {
+			.base_ticks = UINT64_C(1) << 50,
+			.base_monotonic_ns = UINT64_C(1) << 60,
+			.multiplier = multiplier_of(rates[i]),
+		};
+		uint64_t ticks = clock.base_ticks - 100000, before = 0;
+
+		for (unsigned k = 0; k < 10000; k++) {
+			uint64_t now = ncs_clock_ns(&clock, ticks);
+
+			assert_true(now >= before);
+			before = now;
+			ticks += (uint64_t)random() % 50;
+		}
+	}
+}
+
+/* --- This machine's clock ---------------------------------------------- */
+
+static void the_chosen_clock_agrees_with_monotonic_time(void **state)
+{
+	uint64_t kind = ncs_clock_choose();
+	struct ncs_clock clock;
+
+	(void)state;
+	ncs_clock_calibrate(&clock, kind);
+	assert_int_equal(clock.kind, kind);
+	assert_true(clock.base_ticks != 0);
+	assert_true(clock.multiplier != 0);
+	for (unsigned i = 0; i < 100; i++) {
+		uint64_t before = ncs_clock_monotonic_ns();
+		uint64_t now = ncs_clock_ns(&clock, ncs_clock_ticks(kind));
+		uint64_t after = ncs_clock_monotonic_ns();
+
+		/* Loose: an other clock would be off by days. */
+		assert_true(now + S / 10 >= before);
+		assert_true(now <= after + S / 10);
+	}
+}
+
+static void monotonic_ticks_are_ns(void **state)
+{
+	struct ncs_clock clock;
+	uint64_t before = ncs_clock_monotonic_ns(), ticks;
+
+	(void)state;
+	ncs_clock_calibrate(&clock, NCS_CLOCK_MONOTONIC);
+	ticks = ncs_clock_ticks(NCS_CLOCK_MONOTONIC);
+	assert_int_equal(ncs_clock_ns(&clock, ticks), ticks);
+	assert_true(ticks >= before);
+	assert_true(ticks <= ncs_clock_monotonic_ns());
+	assert_true(clock.base_monotonic_ns >= before);
+	assert_true(clock.base_realtime_ns > S);
+}
+
+/* --- Measuring again --------------------------------------------------- */
+
+/* A clock of this machine as if it had been calibrated `s` seconds ago, its
+ * multiplier off by `parts` of 1048576. Skips where there are no ticks. */
+static struct ncs_clock calibrated_ago(uint64_t s, int64_t parts)
+{
+	uint64_t kind = ncs_clock_choose();
+	struct ncs_clock clock;
+
+	if (kind == NCS_CLOCK_MONOTONIC)
+		skip();
+	ncs_clock_calibrate(&clock, kind);
+	clock.base_monotonic_ns -= s * S;
+	clock.base_ticks -=
+		(uint64_t)(((wide)(s * S) << 32) / clock.multiplier);
+	clock.multiplier +=
+		(uint64_t)((int64_t)(clock.multiplier >> 20) * parts);
+	return clock;
+}
+
+static void a_rate_that_is_nearly_right_is_made_better(void **state)
+{
+	(void)state;
+	for (int64_t parts = -500; parts <= 500; parts += 1000) {
+		struct ncs_clock right = calibrated_ago(100, 0);
+		struct ncs_clock clock = calibrated_ago(100, parts);
+		struct ncs_clock before = clock;
+		uint64_t error;
+
+		ncs_clock_refine(&clock);
+		error = clock.multiplier > right.multiplier ?
+				clock.multiplier - right.multiplier :
+				right.multiplier - clock.multiplier;
+		assert_true(clock.multiplier != before.multiplier);
+		assert_true(error < 200 * (right.multiplier >> 20));
+		before.multiplier = clock.multiplier;
+		assert_memory_equal(&clock, &before, sizeof(clock));
+	}
+}
+
+static void another_machines_rate_is_kept(void **state)
+{
+	(void)state;
+	for (int64_t parts = -20000; parts <= 20000; parts += 40000) {
+		struct ncs_clock clock = calibrated_ago(100, parts);
+		struct ncs_clock before = clock;
+
+		ncs_clock_refine(&clock);
+		assert_memory_equal(&clock, &before, sizeof(clock));
+	}
+}
+
+static void a_base_that_is_near_or_ahead_is_kept(void **state)
+{
+	struct ncs_clock clock, before;
+
+	(void)state;
+	if (ncs_clock_choose() == NCS_CLOCK_MONOTONIC)
+		skip();
+	ncs_clock_calibrate(&clock, ncs_clock_choose());
+	clock.base_monotonic_ns += 1000 * S;
+	clock.base_ticks += UINT64_C(1) << 45;
+	before = clock;
+	ncs_clock_refine(&clock);
+	assert_memory_equal(&clock, &before, sizeof(clock));
+	/* Only one of the two ahead. */
+	clock.base_ticks = before.base_ticks = 1;
+	ncs_clock_refine(&clock);
+	assert_memory_equal(&clock, &before, sizeof(clock));
+}
+
+static void a_clock_that_cannot_be_read_here_is_kept(void **state)
+{
+	struct ncs_clock clock = {
+		.kind = ncs_clock_choose() == NCS_CLOCK_TSC ? NCS_CLOCK_CNTVCT :
+							      NCS_CLOCK_TSC,
+		.base_ticks = 1,
+		.base_monotonic_ns = 1,
+		.multiplier = UINT64_C(1) << 32,
+	};
+	struct ncs_clock before = clock;
+
+	(void)state;
+	ncs_clock_refine(&clock);
+	assert_memory_equal(&clock, &before, sizeof(clock));
+	clock.kind = before.kind = NCS_CLOCK_MONOTONIC;
+	ncs_clock_refine(&clock);
+	assert_memory_equal(&clock, &before, sizeof(clock));
+	clock.kind = before.kind = UINT64_MAX;
+	ncs_clock_refine(&clock);
+	assert_memory_equal(&clock, &before, sizeof(clock));
+}
+
+static void no_clock_in_a_header_does_harm(void **state)
+{
+	(void)state;
+	srandom(3);
+	for (unsigned i = 0; i < 2000; i++) {
+		struct ncs_clock clock;
+		uint64_t *words = (uint64_t *)&clock;
+
+		for (size_t k = 0; k < sizeof(clock) / sizeof(uint64_t); k++)
+			words[k] = random() % 3 ? (uint64_t)random() << 33 :
+						  0 - (uint64_t)random() % 2;
+		clock.kind = random() % 4 ? ncs_clock_choose() : clock.kind;
+		ncs_clock_refine(&clock);
+		/* Nothing to be right about; sanitizers look on. */
+		assert_int_equal(ncs_clock_ns(&clock, 0), 0);
+		ncs_clock_ns(&clock, words[1] - 1);
+		ncs_clock_ns(&clock, UINT64_MAX);
+	}
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(durations_are_right_and_do_not_overflow),
+		cmocka_unit_test(a_duration_is_the_whole_part_of_the_product),
+		cmocka_unit_test(moments_on_both_sides_of_the_base_are_right),
+		cmocka_unit_test(never_stays_never),
+		cmocka_unit_test(later_ticks_are_never_earlier_ns),
+		cmocka_unit_test(the_chosen_clock_agrees_with_monotonic_time),
+		cmocka_unit_test(monotonic_ticks_are_ns),
+		cmocka_unit_test(a_rate_that_is_nearly_right_is_made_better),
+		cmocka_unit_test(another_machines_rate_is_kept),
+		cmocka_unit_test(a_base_that_is_near_or_ahead_is_kept),
+		cmocka_unit_test(a_clock_that_cannot_be_read_here_is_kept),
+		cmocka_unit_test(no_clock_in_a_header_does_harm),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}

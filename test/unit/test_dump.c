@@ -1,0 +1,471 @@
+/* The dumps: the keys of the JSON, null for what is unknown, and text that is
+ * plain whatever the segments hold. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <cmocka.h>
+#include <jansson.h>
+
+#include "analysis/names.h"
+#include "test/unit/scripted_source.h"
+#include "tui/dump.h"
+
+#define SECOND UINT64_C(1000000000)
+
+static int setup(void **state)
+{
+	static struct scripted scripted;
+
+	scripted_init(&scripted);
+	*state = &scripted;
+	return 0;
+}
+
+static int teardown(void **state)
+{
+	scripted_release(*state);
+	return 0;
+}
+
+static const struct ncs_stamp stamp = {
+	.host = "node7",
+	.monotonic_ns = 123,
+	.realtime_ns = UINT64_C(1700000000) * SECOND,
+};
+
+/* --- JSON --------------------------------------------------------------- */
+
+static json_t *dump_json(const struct scripted *scripted)
+{
+	json_error_t error;
+	json_t *sample;
+	char *text = NULL;
+	size_t size = 0;
+	FILE *file = open_memstream(&text, &size);
+
+	assert_non_null(file);
+	ncs_dump_json(file, &scripted->model, &stamp);
+	fclose(file);
+	/* One line, with its end. */
+	assert_ptr_equal(strchr(text, '\n'), text + size - 1);
+	sample = json_loads(text, 0, &error);
+	if (!sample)
+		fail_msg("%s: %s", error.text, text);
+	free(text);
+	return sample;
+}
+
+/* The keys of an object, in order, must be these, separated by blanks. */
+static void assert_keys(json_t *object, const char *keys)
+{
+	char found[1024] = "";
+	const char *key;
+	json_t *value;
+
+	assert_true(json_is_object(object));
+	json_object_foreach(object, key, value)
+	{
+		if (found[0])
+			strcat(found, " ");
+		strcat(found, key);
+	}
+	assert_string_equal(found, keys);
+}
+
+/* What is at "ranks.0.comm.name". */
+static json_t *at(json_t *value, const char *path)
+{
+	char copy[128], *rest = copy;
+
+	snprintf(copy, sizeof(copy), "%s", path);
+	for (char *name = strsep(&rest, "."); name; name = strsep(&rest, ".")) {
+		value = json_is_array(value) ?
+				json_array_get(value, (size_t)atoi(name)) :
+				json_object_get(value, name);
+		if (!value)
+			fail_msg("there is no %s in %s", name, path);
+	}
+	return value;
+}
+
+static void assert_null_at(json_t *sample, const char *path)
+{
+	if (!json_is_null(at(sample, path)))
+		fail_msg("%s is not null", path);
+}
+
+static void assert_integer_at(json_t *sample, const char *path,
+			      json_int_t wanted)
+{
+	json_t *value = at(sample, path);
+
+	if (!json_is_integer(value) || json_integer_value(value) != wanted)
+		fail_msg("%s is not %lld", path, (long long)wanted);
+}
+
+static void assert_string_at(json_t *sample, const char *path,
+			     const char *wanted)
+{
+	assert_true(json_is_string(at(sample, path)));
+	assert_string_equal(json_string_value(at(sample, path)), wanted);
+}
+
+static void no_job_is_an_object_with_empty_lists(void **state)
+{
+	struct scripted *scripted = *state;
+	json_t *sample;
+
+	scripted_pass(scripted, SECOND);
+	sample = dump_json(scripted);
+	assert_keys(sample, "schema host time_ns realtime_ns ranks"
+			    " unreadable");
+	assert_integer_at(sample, "schema", 1);
+	assert_string_at(sample, "host", "node7");
+	assert_integer_at(sample, "time_ns", 123);
+	assert_integer_at(sample, "realtime_ns", (json_int_t)stamp.realtime_ns);
+	assert_int_equal(json_array_size(at(sample, "ranks")), 0);
+	assert_int_equal(json_array_size(at(sample, "unreadable")), 0);
+	json_decref(sample);
+}
+
+static void objects_have_exactly_the_keys_of_the_schema(void **state)
+{
+	struct scripted *scripted = *state;
+	struct scripted_rank *rank = scripted_add(scripted, 0);
+	json_t *sample;
+
+	scripted_channel(rank, 0, true, 1);
+	rank->snapshot.operation_count = 1;
+	rank->snapshot.functions[NCS_FUNCTION_SEND].operations = 1;
+	scripted_pass(scripted, SECOND);
+	sample = dump_json(scripted);
+	assert_keys(at(sample, "ranks.0"),
+		    "pid rank state api_version nccl_version comm proxy"
+		    " channels functions operations events loss torn");
+	assert_keys(at(sample, "ranks.0.comm"), "id name nranks nnodes");
+	assert_keys(at(sample, "ranks.0.proxy"),
+		    "state since_ns time_ns count appended_ops");
+	assert_keys(at(sample, "ranks.0.proxy.time_ns"),
+		    "sleep idle active append");
+	assert_keys(at(sample, "ranks.0.proxy.count"),
+		    "idle active sleep wakeup append append_end");
+	assert_keys(at(sample, "ranks.0.channels.0"),
+		    "channel direction peer state since_ns ops_started"
+		    " ops_done steps_started steps_done bytes time_ns");
+	assert_keys(at(sample, "ranks.0.channels.0.time_ns"),
+		    "idle send_gpu_wait send_peer_wait send_wait recv_wait"
+		    " recv_flush_wait recv_gpu_wait");
+	assert_keys(at(sample, "ranks.0.functions.0"),
+		    "func calls ops ops_done bytes last_seq timing timed"
+		    " time_us algbw_gbs busbw_gbs");
+	assert_keys(at(sample, "ranks.0.functions.0.time_us"),
+		    "min p50 p90 p99 max");
+	assert_keys(at(sample, "ranks.0.operations.0"),
+		    "func seq start_ns bytes peer children_started"
+		    " children_done");
+	for (unsigned i = 0; i < NCS_LOSS_COUNT; i++)
+		assert_non_null(json_object_get(at(sample, "ranks.0.loss"),
+						ncs_loss_name(i)));
+	assert_int_equal(json_object_size(at(sample, "ranks.0.loss")),
+			 NCS_LOSS_COUNT);
+	json_decref(sample);
+}
+
+static void what_is_unknown_is_null(void **state)
+{
+	static const char *const unknown[] = {
+		"rank",
+		"nccl_version",
+		"comm.id",
+		"comm.name",
+		"comm.nranks",
+		"comm.nnodes",
+		"proxy.since_ns",
+		"proxy.time_ns.idle",
+		"channels.0.since_ns",
+		"channels.0.bytes",
+		"channels.0.time_ns.send_peer_wait",
+		"functions.0.calls",
+		"functions.0.ops_done",
+		"functions.0.bytes",
+		"functions.0.last_seq",
+		"functions.0.time_us.p50",
+		"functions.0.algbw_gbs",
+		"functions.0.busbw_gbs",
+		"operations.0.seq",
+		"operations.0.bytes",
+		"operations.0.peer",
+	};
+	struct scripted *scripted = *state;
+	struct scripted_rank *rank = scripted_add(scripted, 0);
+	json_t *sample;
+
+	rank->header.api_version = 1;
+	rank->snapshot.identity.known = 0;
+	scripted_channel(rank, 0, true, 1)->size_unknown = 1;
+	rank->snapshot.functions[NCS_FUNCTION_REDUCE].operations = 1;
+	rank->snapshot.functions[NCS_FUNCTION_REDUCE].size_unknown = 1;
+	rank->snapshot.operation_count = 1;
+	rank->operations[0].sequence_number = NCS_NO_SEQUENCE_NUMBER;
+	rank->operations[0].count = 5;
+	rank->operations[0].peer = -1;
+	scripted_pass(scripted, SECOND);
+	sample = dump_json(scripted);
+	for (size_t i = 0; i < sizeof(unknown) / sizeof(unknown[0]); i++)
+		assert_null_at(at(sample, "ranks.0"), unknown[i]);
+	/* What was not reported was reported no times. */
+	assert_int_equal(json_integer_value(at(
+				 sample, "ranks.0.proxy.count.wakeup")),
+			 0);
+	assert_true(json_is_integer(
+		at(sample, "ranks.0.proxy.count.wakeup")));
+	json_decref(sample);
+}
+
+static void what_is_known_is_told(void **state)
+{
+	struct scripted *scripted = *state;
+	struct scripted_rank *rank = scripted_add(scripted, 3);
+	struct ncs_identity *identity = &rank->snapshot.identity;
+	struct ncs_function_view *function =
+		&rank->snapshot.functions[NCS_FUNCTION_ALL_REDUCE];
+	json_t *sample, *first;
+
+	identity->known |= NCS_KNOWN_COMM_ID | NCS_KNOWN_NCCL_VERSION;
+	identity->comm_id = UINT64_C(0xfedcba9876543210);
+	identity->nccl_version = 22809;
+	rank->snapshot.liveness = NCS_SILENT;
+	rank->snapshot.events[NCS_EVENT_PROXY_STEP] = 6;
+	rank->snapshot.losses[NCS_LOSS_STALE] = 2;
+	scripted_channel(rank, 4, false, 2)->bytes = 77;
+	function->operations = 3;
+	function->with_children = 3;
+	function->operations_done = 2;
+	function->bytes = 3000;
+	function->last_sequence_number = 2;
+	function->timed[NCS_TIMING_KERNEL] = 2;
+	function->timed_bytes[NCS_TIMING_KERNEL] = 2000;
+	function->time_ns[NCS_TIMING_KERNEL] = 1000;
+	scripted_histogram(rank, NCS_FUNCTION_ALL_REDUCE,
+			   NCS_TIMING_KERNEL)[20] = 2;
+	scripted_pass(scripted, SECOND);
+	sample = dump_json(scripted);
+	first = at(sample, "ranks.0");
+	assert_integer_at(first, "pid", 103);
+	assert_integer_at(first, "rank", 3);
+	assert_string_at(first, "state", "silent");
+	assert_string_at(first, "nccl_version", "2.28.9");
+	assert_string_at(first, "comm.id", "fedcba9876543210");
+	assert_integer_at(first, "comm.nranks", 8);
+	assert_keys(at(first, "events"), "proxy_step");
+	assert_integer_at(first, "loss.stale", 2);
+	assert_integer_at(first, "channels.0.bytes", 77);
+	assert_string_at(first, "channels.0.direction", "recv");
+	assert_integer_at(first, "functions.0.ops_done", 2);
+	assert_integer_at(first, "functions.0.last_seq", 2);
+	assert_string_at(first, "functions.0.timing", "kernel");
+	assert_true(json_real_value(at(first, "functions.0.time_us.p50")) ==
+		    0.02);
+	assert_true(json_real_value(at(first, "functions.0.algbw_gbs")) == 2);
+	assert_true(json_real_value(at(first, "functions.0.busbw_gbs")) == 3.5);
+	assert_true(json_is_false(at(first, "torn")));
+	json_decref(sample);
+}
+
+static void only_operations_with_a_root_have_a_peer(void **state)
+{
+	struct scripted *scripted = *state;
+	struct scripted_rank *rank = scripted_add(scripted, 0);
+	json_t *sample;
+
+	rank->snapshot.operation_count = 3;
+	for (unsigned i = 0; i < 3; i++) {
+		rank->operations[i].event = NCS_EVENT_COLL;
+		rank->operations[i].peer = 5;
+	}
+	rank->operations[0].function = NCS_FUNCTION_ALL_REDUCE;
+	rank->operations[1].function = NCS_FUNCTION_BROADCAST;
+	rank->operations[2].function = NCS_FUNCTION_SEND;
+	rank->operations[2].event = NCS_EVENT_P2P;
+	scripted_pass(scripted, SECOND);
+	sample = dump_json(scripted);
+	assert_null_at(sample, "ranks.0.operations.0.peer");
+	assert_integer_at(sample, "ranks.0.operations.1.peer", 5);
+	assert_integer_at(sample, "ranks.0.operations.2.peer", 5);
+	json_decref(sample);
+}
+
+static void strings_of_a_segment_cannot_break_the_json(void **state)
+{
+	struct scripted *scripted = *state;
+	struct scripted_rank *rank = scripted_add(scripted, 0);
+	struct scripted_rank *other = scripted_add(scripted, 1);
+	json_t *sample;
+
+	rank->snapshot.identity.known |= NCS_KNOWN_COMM_NAME;
+	strcpy(rank->snapshot.identity.comm_name, "\xff\"\\\n\033[31m\xc3");
+	other->attach = NCS_ATTACH_CORRUPT;
+	other->why = "\xfe";
+	scripted_pass(scripted, SECOND);
+	sample = dump_json(scripted);
+	assert_string_at(sample, "ranks.0.comm.name", "?\"\\??[31m?");
+	assert_string_at(sample, "unreadable.0.path", "scripted/1");
+	assert_string_at(sample, "unreadable.0.reason", "?");
+	json_decref(sample);
+}
+
+static void numbers_of_a_hostile_segment_stay_numbers(void **state)
+{
+	struct scripted *scripted = *state;
+	struct scripted_rank *rank = scripted_add(scripted, 0);
+	json_t *sample;
+
+	rank->snapshot.losses[NCS_LOSS_STALE] = UINT64_MAX;
+	scripted_pass(scripted, SECOND);
+	sample = dump_json(scripted);
+	assert_integer_at(sample, "ranks.0.loss.stale", INT64_MAX);
+	json_decref(sample);
+}
+
+/* --- Text --------------------------------------------------------------- */
+
+static char *dump_text(const struct scripted *scripted, enum ncs_view view)
+{
+	struct ncs_options options = { .view = view, .ascii = true };
+	char *text = NULL;
+	size_t size = 0;
+	FILE *file = open_memstream(&text, &size);
+
+	assert_non_null(file);
+	assert_true(ncs_dump_text(file, &scripted->model, &options, &stamp));
+	fclose(file);
+	return text;
+}
+
+static size_t count_lines(const char *text)
+{
+	size_t lines = 0;
+
+	for (; *text; text++)
+		lines += *text == '\n';
+	return lines;
+}
+
+/* Words of a line, at most up to its end. */
+static size_t count_words(const char *line)
+{
+	size_t words = 0;
+	bool inside = false;
+
+	for (; *line && *line != '\n'; line++) {
+		words += *line != ' ' && !inside;
+		inside = *line != ' ';
+	}
+	return words;
+}
+
+static const char *line_of(const char *text, size_t number)
+{
+	while (number-- > 0)
+		text = strchr(text, '\n') + 1;
+	return text;
+}
+
+static void text_has_a_head_titles_and_a_line_for_each_row(void **state)
+{
+	struct scripted *scripted = *state;
+	char *text;
+
+	scripted_channel(scripted_add(scripted, 0), 0, true, 1);
+	scripted_add(scripted, 1);
+	scripted_pass(scripted, SECOND);
+	text = dump_text(scripted, NCS_VIEW_RANK);
+	assert_int_equal(count_lines(text), 4);
+	assert_ptr_equal(strstr(text, "ncclstat: host node7, 2 ranks, time "),
+			 text);
+	/* No cell is empty, so that a line can be split at blanks. */
+	for (size_t i = 2; i < 4; i++)
+		assert_int_equal(count_words(line_of(text, i)),
+				 count_words(line_of(text, 1)));
+	free(text);
+}
+
+static void text_without_a_view_has_all_tables(void **state)
+{
+	struct scripted *scripted = *state;
+	size_t titles = 0;
+	char *text;
+
+	scripted_channel(scripted_add(scripted, 0), 0, true, 1);
+	scripted_pass(scripted, SECOND);
+	text = dump_text(scripted, NCS_VIEW_COUNT);
+	for (size_t i = 0; i < count_lines(text); i++)
+		titles += strncmp(line_of(text, i), "RANK", 4) == 0 ||
+			  strncmp(line_of(text, i), "COMM", 4) == 0;
+	assert_int_equal(titles, NCS_VIEW_COUNT);
+	free(text);
+}
+
+static void text_columns_grow_with_what_is_in_them(void **state)
+{
+	struct scripted *scripted = *state;
+	struct scripted_rank *rank = scripted_add(scripted, 0);
+	struct ncs_identity *identity = &rank->snapshot.identity;
+	char *text;
+
+	identity->known |= NCS_KNOWN_COMM_NAME;
+	memset(identity->comm_name, 'n', sizeof(identity->comm_name) - 1);
+	scripted_pass(scripted, SECOND);
+	text = dump_text(scripted, NCS_VIEW_RANK);
+	assert_non_null(strstr(text, identity->comm_name));
+	/* The title is padded as far. */
+	assert_true(strstr(line_of(text, 1), "SIZE") - line_of(text, 1) >
+		    (ptrdiff_t)strlen(identity->comm_name));
+	free(text);
+}
+
+static void text_is_plain_and_ends_without_blanks(void **state)
+{
+	struct scripted *scripted = *state;
+	struct scripted_rank *rank = scripted_add(scripted, 0);
+	char *text;
+
+	rank->snapshot.identity.known |= NCS_KNOWN_COMM_NAME | NCS_KNOWN_GPU;
+	strcpy(rank->snapshot.identity.comm_name, "a\033[2Jb\xc2\x9b\xff");
+	strcpy(rank->snapshot.identity.gpu, "\t\r\n");
+	scripted_add(scripted, 1)->attach = NCS_ATTACH_CORRUPT;
+	scripted->ranks[1].why = "\033]0;x\a";
+	scripted_pass(scripted, SECOND);
+	text = dump_text(scripted, NCS_VIEW_COUNT);
+	for (char *at_ = text; *at_; at_++) {
+		assert_true((*at_ >= 0x20 && *at_ < 0x7f) || *at_ == '\n');
+		if (*at_ == '\n' && at_ > text)
+			assert_int_not_equal(at_[-1], ' ');
+	}
+	assert_non_null(strstr(text, "not readable: scripted/1: ?]0;x?\n"));
+	free(text);
+}
+
+int main(void)
+{
+#define TEST(name) cmocka_unit_test_setup_teardown(name, setup, teardown)
+	const struct CMUnitTest tests[] = {
+		TEST(no_job_is_an_object_with_empty_lists),
+		TEST(objects_have_exactly_the_keys_of_the_schema),
+		TEST(what_is_unknown_is_null),
+		TEST(what_is_known_is_told),
+		TEST(only_operations_with_a_root_have_a_peer),
+		TEST(strings_of_a_segment_cannot_break_the_json),
+		TEST(numbers_of_a_hostile_segment_stay_numbers),
+		TEST(text_has_a_head_titles_and_a_line_for_each_row),
+		TEST(text_without_a_view_has_all_tables),
+		TEST(text_columns_grow_with_what_is_in_them),
+		TEST(text_is_plain_and_ends_without_blanks),
+	};
+
+	return cmocka_run_group_tests_name("dump", tests, NULL, NULL);
+}

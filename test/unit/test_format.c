@@ -1,0 +1,291 @@
+/* Values as text: units and their borders, widths that are never exceeded,
+ * and strings that could harm a terminal. */
+#include <locale.h>
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdio.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+#include "tui/format.h"
+
+#define US UINT64_C(1000)
+#define MS UINT64_C(1000000)
+#define S UINT64_C(1000000000)
+#define MINUTE (60 * S)
+#define HOUR (60 * MINUTE)
+#define DAY (24 * HOUR)
+
+static char text[NCS_FORMAT_MAX];
+
+static const char *duration(uint64_t duration_ns, unsigned width)
+{
+	ncs_format_duration(text, sizeof(text), duration_ns, width);
+	return text;
+}
+
+static const char *scaled(double number, unsigned width)
+{
+	ncs_format_scaled(text, sizeof(text), number, width);
+	return text;
+}
+
+static const char *clean(const char *raw, bool ascii)
+{
+	ncs_format_clean(text, sizeof(text), raw, ascii);
+	return text;
+}
+
+static const char *value(enum ncs_value_kind kind, int64_t number, double real,
+			 unsigned width)
+{
+	struct ncs_value v = { .kind = kind, .number = number, .real = real };
+
+	ncs_format_value(text, sizeof(text), &v, width, true);
+	return text;
+}
+
+/* --- Durations ---------------------------------------------------------- */
+
+static void durations_have_three_digits_and_a_unit(void **state)
+{
+	static const struct {
+		uint64_t duration_ns;
+		const char *text;
+	} cases[] = {
+		{ 0, "0ns" },
+		{ 850, "850ns" },
+		{ 999, "999ns" },
+		{ 1 * US, "1.00us" },
+		{ 12 * US + 345, "12.3us" },
+		{ 999 * US + 999, "999us" },
+		{ 4 * MS + 560 * US, "4.56ms" },
+		{ 9 * MS + 999 * US, "9.99ms" },
+		{ 1 * S + 230 * MS, "1.23s" },
+		{ 59 * S + 999 * MS, "59.9s" },
+		{ 60 * S, "1m00s" },
+		{ 2 * MINUTE + 5 * S, "2m05s" },
+		{ 59 * MINUTE + 59 * S, "59m59s" },
+		{ 3 * HOUR + 12 * MINUTE + 59 * S, "3h12m" },
+		{ 23 * HOUR + 59 * MINUTE, "23h59m" },
+		{ 4 * DAY + 23 * HOUR, "4d" },
+		{ UINT64_MAX, "213503d" },
+	};
+
+	(void)state;
+	for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++)
+		assert_string_equal(duration(cases[i].duration_ns, 0),
+				    cases[i].text);
+}
+
+static void durations_give_up_digits_where_there_is_no_room(void **state)
+{
+	(void)state;
+	assert_string_equal(duration(4560 * US, 5), "4.5ms");
+	assert_string_equal(duration(4560 * US, 4), "4ms");
+	assert_string_equal(duration(59 * MINUTE + 59 * S, 5), "59m");
+	assert_string_equal(duration(850, 3), "###");
+}
+
+/* --- Numbers ------------------------------------------------------------ */
+
+static void numbers_are_scaled_by_thousands(void **state)
+{
+	(void)state;
+	assert_string_equal(scaled(0, 0), "0");
+	assert_string_equal(scaled(999, 0), "999");
+	assert_string_equal(scaled(1000, 0), "1.00K");
+	assert_string_equal(scaled(1234567, 0), "1.23M");
+	assert_string_equal(scaled(12.3e9, 0), "12.3G");
+	assert_string_equal(scaled(456e12, 0), "456T");
+	assert_string_equal(scaled(-1500, 0), "-1.50K");
+}
+
+static void rounding_up_goes_over_into_the_next_unit(void **state)
+{
+	(void)state;
+	assert_string_equal(scaled(999.6, 0), "1.00K");
+	assert_string_equal(scaled(9999, 0), "10.0K");
+	assert_string_equal(scaled(99990, 0), "100K");
+	assert_string_equal(scaled(999900, 0), "1.00M");
+}
+
+static void numbers_are_exact_while_they_fit(void **state)
+{
+	(void)state;
+	assert_string_equal(value(NCS_VALUE_NUMBER, 1234567, 0, 0), "1234567");
+	assert_string_equal(value(NCS_VALUE_NUMBER, 1234567, 0, 7), "1234567");
+	assert_string_equal(value(NCS_VALUE_NUMBER, 1234567, 0, 6), "1.23M");
+	assert_string_equal(value(NCS_VALUE_NUMBER, 1234567, 0, 4), "1.2M");
+	assert_string_equal(value(NCS_VALUE_NUMBER, 1234567, 0, 1), "#");
+	assert_string_equal(value(NCS_VALUE_NUMBER, -3, 0, 4), "-3");
+}
+
+static void each_kind_of_value_has_its_form(void **state)
+{
+	(void)state;
+	assert_string_equal(value(NCS_VALUE_NONE, 7, 7, 4), "-");
+	assert_string_equal(value(NCS_VALUE_RATE, 0, 0, 6), "0");
+	assert_string_equal(value(NCS_VALUE_RATE, 0, 0.25, 6), "0.25");
+	assert_string_equal(value(NCS_VALUE_RATE, 0, 58.5, 6), "58.5");
+	assert_string_equal(value(NCS_VALUE_RATE, 0, 5214, 6), "5.21K");
+	assert_string_equal(value(NCS_VALUE_BYTES, 512, 0, 7), "512");
+	assert_string_equal(value(NCS_VALUE_BYTES_RATE, 0, 6.9e9, 7), "6.90G");
+	assert_string_equal(value(NCS_VALUE_REAL, 0, 182.4, 7), "182.40");
+	assert_string_equal(value(NCS_VALUE_REAL, 0, 182.4, 5), "182.4");
+	assert_string_equal(value(NCS_VALUE_REAL, 0, 123456, 5), "123K");
+	assert_string_equal(value(NCS_VALUE_SHARE, 0, 0.123, 4), "12.3");
+	assert_string_equal(value(NCS_VALUE_SHARE, 0, 1, 4), "100");
+	assert_string_equal(value(NCS_VALUE_SHARE, 0, 0.9996, 4), "100");
+	assert_string_equal(value(NCS_VALUE_DURATION, 850, 0, 7), "850ns");
+}
+
+static void no_value_is_wider_than_its_width(void **state)
+{
+	static const double reals[] = { 0,    0.004, 0.5,    1,     9.996,
+					99.9, 99.96, 999.99, 12345, 9.9e17 };
+
+	(void)state;
+	for (unsigned width = 1; width <= 12; width++) {
+		for (int kind = NCS_VALUE_NONE; kind < NCS_VALUE_TEXT; kind++) {
+			for (size_t i = 0; i < 10; i++) {
+				value((enum ncs_value_kind)kind,
+				      (int64_t)reals[i], reals[i], width);
+				assert_in_range(strlen(text), 1, width);
+			}
+			value((enum ncs_value_kind)kind, INT64_MAX, 1e19,
+			      width);
+			assert_in_range(strlen(text), 1, width);
+		}
+	}
+}
+
+/* --- Strings ------------------------------------------------------------ */
+
+static void control_characters_become_question_marks(void **state)
+{
+	(void)state;
+	assert_string_equal(clean("a\033[31mb\177c\r\n", false), "a?[31mb?c??");
+	/* C1, as in CSI; no-break space is none. */
+	assert_string_equal(clean("\xc2\x9b"
+				  "1m\xc2\xa0",
+				  false),
+			    "?1m\xc2\xa0");
+	/* What turns the direction of writing. */
+	assert_string_equal(clean("a\xe2\x80\xae"
+				  "b\xe2\x81\xa6",
+				  false),
+			    "a?b?");
+}
+
+static void what_is_no_utf8_becomes_question_marks(void **state)
+{
+	(void)state;
+	assert_string_equal(clean("\xff\xfe", false), "??");
+	assert_string_equal(clean("\xc0\xaf", false), "??"); /* overlong */
+	assert_string_equal(clean("\xe0\x80\xaf", false), "???");
+	assert_string_equal(clean("\xed\xa0\x80", false), "???"); /* half */
+	assert_string_equal(clean("\xf4\x90\x80\x80", false), "????");
+	assert_string_equal(clean("a\xe2\x82", false), "a??"); /* cut off */
+	assert_string_equal(clean("\xe2\x82\xac \xf0\x9f\x98\x80", false),
+			    "\xe2\x82\xac \xf0\x9f\x98\x80");
+}
+
+static void ascii_takes_one_question_mark_for_a_character(void **state)
+{
+	(void)state;
+	assert_string_equal(clean("\xe2\x82\xac"
+				  "1 \xf0\x9f\x98\x80",
+				  true),
+			    "?1 ?");
+}
+
+static void cleaning_never_cuts_a_character_in_two(void **state)
+{
+	char small[4];
+
+	(void)state;
+	ncs_format_clean(small, sizeof(small), "ab\xe2\x82\xac", false);
+	assert_string_equal(small, "ab");
+	ncs_format_clean(small, sizeof(small), "\xe2\x82\xac", false);
+	assert_string_equal(small, "\xe2\x82\xac");
+	ncs_format_clean(small, 1, "abc", false);
+	assert_string_equal(small, "");
+}
+
+static void clipping_says_that_it_was_done(void **state)
+{
+	char word[16] = "abcdef";
+
+	(void)state;
+	ncs_format_clip(word, 6);
+	assert_string_equal(word, "abcdef");
+	ncs_format_clip(word, 5);
+	assert_string_equal(word, "abcd+");
+	ncs_format_clip(word, 1);
+	assert_string_equal(word, "+");
+	ncs_format_clip(word, 0);
+	assert_string_equal(word, "");
+}
+
+static void padding_is_to_the_side_of_the_alignment(void **state)
+{
+	(void)state;
+	ncs_format_pad(text, sizeof(text), "ab", 5, NCS_ALIGN_LEFT);
+	assert_string_equal(text, "ab   ");
+	ncs_format_pad(text, sizeof(text), "ab", 5, NCS_ALIGN_RIGHT);
+	assert_string_equal(text, "   ab");
+	ncs_format_pad(text, sizeof(text), "abcdef", 5, NCS_ALIGN_RIGHT);
+	assert_string_equal(text, "abcd+");
+	ncs_format_pad(text, 4, "ab", 100, NCS_ALIGN_RIGHT);
+	assert_string_equal(text, " ab");
+}
+
+/* Wide characters take two columns, combining ones none. */
+static void cells_are_measured_in_columns(void **state)
+{
+	struct ncs_value name = {
+		.kind = NCS_VALUE_TEXT,
+		.text = "\xe6\xbc\xa2\xe5\xad\x97"
+			"e\xcc\x81",
+	};
+
+	(void)state;
+	if (!setlocale(LC_CTYPE, "C.UTF-8"))
+		skip();
+	assert_int_equal(ncs_format_columns(name.text), 5);
+	ncs_format_cell(text, sizeof(text), &name, 7, NCS_ALIGN_LEFT, false);
+	assert_int_equal(ncs_format_columns(text), 7);
+	/* Two columns of three are left beside the "+": one character. */
+	ncs_format_cell(text, sizeof(text), &name, 3, NCS_ALIGN_LEFT, false);
+	assert_string_equal(text, "\xe6\xbc\xa2+");
+	/* One column is left, which no half of a character can fill. */
+	ncs_format_cell(text, sizeof(text), &name, 2, NCS_ALIGN_LEFT, false);
+	assert_string_equal(text, "+ ");
+	setlocale(LC_CTYPE, "C");
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(durations_have_three_digits_and_a_unit),
+		cmocka_unit_test(
+			durations_give_up_digits_where_there_is_no_room),
+		cmocka_unit_test(numbers_are_scaled_by_thousands),
+		cmocka_unit_test(rounding_up_goes_over_into_the_next_unit),
+		cmocka_unit_test(numbers_are_exact_while_they_fit),
+		cmocka_unit_test(each_kind_of_value_has_its_form),
+		cmocka_unit_test(no_value_is_wider_than_its_width),
+		cmocka_unit_test(control_characters_become_question_marks),
+		cmocka_unit_test(what_is_no_utf8_becomes_question_marks),
+		cmocka_unit_test(ascii_takes_one_question_mark_for_a_character),
+		cmocka_unit_test(cleaning_never_cuts_a_character_in_two),
+		cmocka_unit_test(clipping_says_that_it_was_done),
+		cmocka_unit_test(padding_is_to_the_side_of_the_alignment),
+		cmocka_unit_test(cells_are_measured_in_columns),
+	};
+
+	return cmocka_run_group_tests_name("format", tests, NULL, NULL);
+}

@@ -1,0 +1,103 @@
+/* The buckets of duration histograms. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include <cmocka.h>
+
+#include "ncclstat/histogram.h"
+
+#define END (UINT64_C(1) << 41)
+
+/* Values around every bucket's edge, then far beyond the last. */
+static void for_many_values(void (*check)(uint64_t value))
+{
+	for (unsigned bucket = 0; bucket < NCS_HISTOGRAM_BUCKETS; bucket++) {
+		uint64_t low = ncs_histogram_low(bucket);
+		uint64_t end = ncs_histogram_low(bucket + 1);
+
+		check(low);
+		check(low + (end - low) / 3);
+		check(end - 1);
+	}
+}
+
+static void each_bucket_holds_its_own_range_and_no_more(void **state)
+{
+	(void)state;
+	for (unsigned bucket = 0; bucket < NCS_HISTOGRAM_BUCKETS; bucket++) {
+		uint64_t low = ncs_histogram_low(bucket);
+		uint64_t end = ncs_histogram_low(bucket + 1);
+
+		assert_true(low < end);
+		assert_int_equal(ncs_histogram_bucket(low), bucket);
+		assert_int_equal(ncs_histogram_bucket(end - 1), bucket);
+		assert_int_equal(
+			ncs_histogram_bucket(ncs_histogram_middle(bucket)),
+			bucket);
+	}
+	assert_int_equal(ncs_histogram_low(0), 0);
+	assert_int_equal(ncs_histogram_low(NCS_HISTOGRAM_BUCKETS), END);
+}
+
+static void buckets_grow_with_the_value(void **state)
+{
+	unsigned before = 0;
+
+	(void)state;
+	for (uint64_t value = 0; value < 100000; value++) {
+		unsigned bucket = ncs_histogram_bucket(value);
+
+		assert_true(bucket == before || bucket == before + 1);
+		before = bucket;
+	}
+}
+
+static void check_error(uint64_t value)
+{
+	uint64_t middle = ncs_histogram_middle(ncs_histogram_bucket(value));
+	uint64_t error = middle > value ? middle - value : value - middle;
+
+	assert_true((double)error <= 0.016 * (double)value);
+}
+
+static void the_middle_is_within_1_6_percent(void **state)
+{
+	(void)state;
+	for_many_values(check_error);
+}
+
+static void values_under_64_are_exact(void **state)
+{
+	(void)state;
+	for (uint64_t value = 0; value < 64; value++)
+		assert_int_equal(
+			ncs_histogram_middle(ncs_histogram_bucket(value)),
+			value);
+}
+
+static void the_last_bucket_takes_what_is_longer(void **state)
+{
+	(void)state;
+	assert_int_equal(ncs_histogram_bucket(END - 1),
+			 NCS_HISTOGRAM_BUCKETS - 1);
+	assert_int_equal(ncs_histogram_bucket(END), NCS_HISTOGRAM_BUCKETS - 1);
+	assert_int_equal(ncs_histogram_bucket(END * 2),
+			 NCS_HISTOGRAM_BUCKETS - 1);
+	assert_int_equal(ncs_histogram_bucket(UINT64_MAX),
+			 NCS_HISTOGRAM_BUCKETS - 1);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(each_bucket_holds_its_own_range_and_no_more),
+		cmocka_unit_test(buckets_grow_with_the_value),
+		cmocka_unit_test(the_middle_is_within_1_6_percent),
+		cmocka_unit_test(values_under_64_are_exact),
+		cmocka_unit_test(the_last_bucket_takes_what_is_longer),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}

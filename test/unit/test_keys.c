@@ -1,0 +1,189 @@
+/* The key table: every name in it is a key, no key has two meanings, and what
+ * a terminal sends is understood. That each action has an effect is shown by
+ * test_screens. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+#include "tui/curses.h"
+#include "tui/keys.h"
+#include "tui/script.h"
+
+static enum ncs_action action_of(const char *name)
+{
+	return ncs_key_action(ncs_key_code(name, strlen(name)));
+}
+
+static void every_name_is_a_key_of_its_action(void **state)
+{
+	(void)state;
+	for (size_t i = 0; i < NCS_ACTION_COUNT - 1; i++) {
+		const char *names = ncs_keys[i].keys;
+		size_t length, count = 0;
+
+		while ((length = ncs_key_next_name(&names)) > 0) {
+			int code = ncs_key_code(names, length);
+
+			assert_true(code >= 0);
+			/* A second meaning would hide this one. */
+			assert_int_equal(ncs_key_action(code),
+					 ncs_keys[i].action);
+			names += length;
+			count++;
+		}
+		assert_true(count > 0);
+	}
+}
+
+static void the_table_is_complete(void **state)
+{
+	(void)state;
+	for (size_t i = 0; i < NCS_ACTION_COUNT - 1; i++) {
+		assert_int_equal(ncs_keys[i].action, i + 1);
+		assert_true(ncs_keys[i].group < NCS_KEY_GROUP_COUNT);
+		assert_true(strlen(ncs_keys[i].help) > 0);
+	}
+}
+
+static bool is_function_key(const char *name, size_t length)
+{
+	int code = ncs_key_code(name, length);
+
+	return code >= KEY_F(1) && code <= KEY_F(24);
+}
+
+static void every_function_key_has_a_letter(void **state)
+{
+	(void)state;
+	for (size_t i = 0; i < NCS_ACTION_COUNT - 1; i++) {
+		const char *names = ncs_keys[i].keys;
+		size_t length, function_keys = 0, others = 0;
+
+		/* F9 does nothing, so nobody needs it. */
+		if (ncs_keys[i].action == NCS_ACTION_READ_ONLY)
+			continue;
+		while ((length = ncs_key_next_name(&names)) > 0) {
+			if (is_function_key(names, length))
+				function_keys++;
+			else
+				others++;
+			names += length;
+		}
+		assert_true(function_keys == 0 || others > 0);
+	}
+}
+
+static void the_bar_has_its_function_keys(void **state)
+{
+	unsigned seen = 0;
+
+	(void)state;
+	for (size_t i = 0; i < NCS_ACTION_COUNT - 1; i++) {
+		unsigned number = ncs_key_bar_number(&ncs_keys[i]);
+
+		assert_true((number > 0) == (ncs_keys[i].label[0] != '\0'));
+		assert_true(number == 0 || !(seen & 1u << number));
+		seen |= 1u << number;
+	}
+	assert_true(seen & 1u << 1);
+	assert_true(seen & 1u << 10);
+}
+
+static void codes_of_terminals_are_understood(void **state)
+{
+	(void)state;
+	assert_int_equal(ncs_key_action('\r'), NCS_ACTION_ENTER);
+	assert_int_equal(ncs_key_action('\n'), NCS_ACTION_ENTER);
+	assert_int_equal(ncs_key_action(KEY_ENTER), NCS_ACTION_ENTER);
+	assert_int_equal(ncs_key_action(0x7f), NCS_ACTION_BACK);
+	assert_int_equal(ncs_key_action(8), NCS_ACTION_BACK);
+	assert_int_equal(ncs_key_action(KEY_BACKSPACE), NCS_ACTION_BACK);
+	assert_int_equal(ncs_key_action(27), NCS_ACTION_BACK);
+	assert_int_equal(ncs_key_action(KEY_F(15)), NCS_ACTION_SEARCH_PREVIOUS);
+	assert_int_equal(ncs_key_action(3), NCS_ACTION_QUIT);
+	assert_int_equal(ncs_key_action('x'), NCS_ACTION_NONE);
+	assert_int_equal(ncs_key_action(-1), NCS_ACTION_NONE);
+	assert_int_equal(ncs_key_action(0), NCS_ACTION_NONE);
+	assert_int_equal(ncs_key_action(KEY_RESIZE), NCS_ACTION_NONE);
+}
+
+static void names_of_tmux_are_understood(void **state)
+{
+	(void)state;
+	assert_int_equal(action_of("NPage"), NCS_ACTION_PAGE_DOWN);
+	assert_int_equal(action_of("PageUp"), NCS_ACTION_PAGE_UP);
+	assert_int_equal(action_of("Escape"), NCS_ACTION_BACK);
+	assert_int_equal(action_of("BSpace"), NCS_ACTION_BACK);
+	assert_int_equal(action_of("BTab"), NCS_ACTION_VIEW_PREVIOUS);
+	assert_int_equal(action_of("C-l"), NCS_ACTION_REPAINT);
+	assert_int_equal(action_of("S-F3"), NCS_ACTION_SEARCH_PREVIOUS);
+	assert_int_equal(ncs_key_code("Nonsense", 8), -1);
+	assert_int_equal(ncs_key_code("F13", 3), -1);
+	assert_int_equal(ncs_key_code("F0", 2), -1);
+	assert_int_equal(ncs_key_code("Ctrl-1", 6), -1);
+}
+
+/* --- Scripts -------------------------------------------------------------- */
+
+static void next_is(struct ncs_script *script, enum ncs_step_kind kind,
+		    int code)
+{
+	struct ncs_step step;
+
+	ncs_script_next(script, &step);
+	assert_int_equal(step.kind, kind);
+	if (kind == NCS_STEP_KEY)
+		assert_int_equal(step.code, code);
+}
+
+static void a_script_is_played_line_by_line(void **state)
+{
+	char text[] = "Down\n\nab\nwait 1.5\nF10\nsave /tmp/x\nq";
+	struct ncs_script script = { .text = text };
+	struct ncs_step step;
+
+	(void)state;
+	next_is(&script, NCS_STEP_KEY, KEY_DOWN);
+	next_is(&script, NCS_STEP_KEY, 'a');
+	next_is(&script, NCS_STEP_KEY, 'b');
+	ncs_script_next(&script, &step);
+	assert_int_equal(step.kind, NCS_STEP_WAIT);
+	assert_true(step.wait_ns == 1500000000);
+	next_is(&script, NCS_STEP_KEY, KEY_F(10));
+	ncs_script_next(&script, &step);
+	assert_int_equal(step.kind, NCS_STEP_SAVE);
+	assert_string_equal(step.path, "/tmp/x");
+	next_is(&script, NCS_STEP_KEY, 'q');
+	next_is(&script, NCS_STEP_END, 0);
+	next_is(&script, NCS_STEP_END, 0);
+}
+
+static void a_script_that_is_not_there_is_an_error(void **state)
+{
+	struct ncs_script script;
+
+	(void)state;
+	assert_true(ncs_script_read(&script, "/nonexistent/script") < 0);
+	assert_true(ncs_script_read(&script, "/") < 0);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(every_name_is_a_key_of_its_action),
+		cmocka_unit_test(the_table_is_complete),
+		cmocka_unit_test(every_function_key_has_a_letter),
+		cmocka_unit_test(the_bar_has_its_function_keys),
+		cmocka_unit_test(codes_of_terminals_are_understood),
+		cmocka_unit_test(names_of_tmux_are_understood),
+		cmocka_unit_test(a_script_is_played_line_by_line),
+		cmocka_unit_test(a_script_that_is_not_there_is_an_error),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -1,0 +1,380 @@
+/* The command line: what each option does, that a wrong one is named together
+ * with what is expected, and that help and completion leave none out. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+#include "ncclstat/tables/options.h"
+#include "tui/options.h"
+
+#define WORDS_MAX 16
+#define COMPLETION "tui/ncclstat.bash"
+
+static struct ncs_options options;
+static char error[256];
+
+/* Parses "--one two"; words are split at blanks. */
+static bool parse(const char *line)
+{
+	static char copy[256];
+	char *words[WORDS_MAX + 1] = { (char[]){ "ncclstat" } };
+	int count = 1;
+
+	error[0] = '\0';
+	assert_true(strlen(line) < sizeof(copy));
+	strcpy(copy, line);
+	for (char *word = strtok(copy, " "); word; word = strtok(NULL, " ")) {
+		assert_true(count < WORDS_MAX);
+		words[count++] = word;
+	}
+	return ncs_options_parse(&options, count, words, error, sizeof(error));
+}
+
+static void expect(const char *line)
+{
+	if (!parse(line))
+		fail_msg("%s: %s", line, error);
+}
+
+/* The error must name the option and say what is expected. */
+static void expect_error(const char *line, const char *option,
+			 const char *expected)
+{
+	if (parse(line))
+		fail_msg("%s is accepted", line);
+	if (!strstr(error, option) || !strstr(error, expected))
+		fail_msg("%s: \"%s\" does not have %s and %s", line, error,
+			 option, expected);
+}
+
+/* --- What options do ---------------------------------------------------- */
+
+static void without_options_it_is_the_live_view_of_all(void **state)
+{
+	(void)state;
+	expect("");
+	assert_int_equal(options.mode, NCS_MODE_LIVE);
+	assert_int_equal(options.pid, 0);
+	assert_null(options.directory);
+	assert_int_equal(options.interval_ns, 1000000000);
+	assert_false(options.has_interval);
+	assert_int_equal(options.count, 0);
+	assert_int_equal(options.view, NCS_VIEW_COUNT);
+	assert_int_equal(options.color, NCS_COLOR_AUTO);
+	assert_false(options.ascii);
+	assert_int_equal(options.synthetic_ranks, 0);
+	assert_null(options.keys_path);
+}
+
+static void modes_and_formats(void **state)
+{
+	static const struct {
+		const char *line;
+		enum ncs_mode mode;
+		enum ncs_dump_format format;
+	} cases[] = {
+		{ "--dump", NCS_MODE_DUMP, NCS_DUMP_TEXT },
+		{ "--dump=text", NCS_MODE_DUMP, NCS_DUMP_TEXT },
+		{ "--dump=json", NCS_MODE_DUMP, NCS_DUMP_JSON },
+		{ "-d", NCS_MODE_DUMP, NCS_DUMP_TEXT },
+		{ "-djson", NCS_MODE_DUMP, NCS_DUMP_JSON },
+		{ "--list", NCS_MODE_LIST, NCS_DUMP_TEXT },
+		{ "-l", NCS_MODE_LIST, NCS_DUMP_TEXT },
+		{ "--clean", NCS_MODE_CLEAN, NCS_DUMP_TEXT },
+		{ "--help", NCS_MODE_HELP, NCS_DUMP_TEXT },
+		{ "-h", NCS_MODE_HELP, NCS_DUMP_TEXT },
+		{ "--version", NCS_MODE_VERSION, NCS_DUMP_TEXT },
+		{ "-V", NCS_MODE_VERSION, NCS_DUMP_TEXT },
+	};
+
+	(void)state;
+	for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
+		expect(cases[i].line);
+		assert_int_equal(options.mode, cases[i].mode);
+		assert_int_equal(options.format, cases[i].format);
+	}
+}
+
+static void help_is_had_whatever_else_is_asked_for(void **state)
+{
+	(void)state;
+	expect("--list --help");
+	assert_int_equal(options.mode, NCS_MODE_HELP);
+	expect("--help --no-such-option");
+	assert_int_equal(options.mode, NCS_MODE_HELP);
+}
+
+static void arguments_reach_their_fields(void **state)
+{
+	(void)state;
+	expect("-p 4711 --dir /tmp/x -i 0.5 -n 3 --view proxy --ascii"
+	       " --keys k");
+	assert_int_equal(options.pid, 4711);
+	assert_string_equal(options.directory, "/tmp/x");
+	assert_int_equal(options.interval_ns, 500000000);
+	assert_true(options.has_interval);
+	assert_int_equal(options.count, 3);
+	assert_int_equal(options.view, NCS_VIEW_PROXY);
+	assert_true(options.ascii);
+	assert_string_equal(options.keys_path, "k");
+}
+
+/* The words of --view stand in the order of the views. */
+static void views_are_called_what_the_columns_call_them(void **state)
+{
+	(void)state;
+	for (unsigned i = 0; i < NCS_VIEW_COUNT; i++) {
+		char line[64];
+
+		snprintf(line, sizeof(line), "--view=%s", ncs_view_names[i]);
+		expect(line);
+		assert_int_equal(options.view, i);
+	}
+}
+
+static void colors(void **state)
+{
+	(void)state;
+	expect("--color=always");
+	assert_int_equal(options.color, NCS_COLOR_ALWAYS);
+	expect("--color never");
+	assert_int_equal(options.color, NCS_COLOR_NEVER);
+	expect("--color auto");
+	assert_int_equal(options.color, NCS_COLOR_AUTO);
+}
+
+static void intervals_are_seconds_and_fractions(void **state)
+{
+	(void)state;
+	expect("-i 0.1");
+	assert_int_equal(options.interval_ns, 100000000);
+	expect("-i .25");
+	assert_int_equal(options.interval_ns, 250000000);
+	expect("-i 86400");
+	assert_int_equal(options.interval_ns, UINT64_C(86400000000000));
+}
+
+static void synthetic_jobs_have_ranks_channels_and_a_seed(void **state)
+{
+	(void)state;
+	expect("--synthetic 64x32");
+	assert_int_equal(options.synthetic_ranks, 64);
+	assert_int_equal(options.synthetic_channels, 32);
+	assert_int_equal(options.synthetic_seed, 1);
+	expect("--synthetic=8x2:99");
+	assert_int_equal(options.synthetic_seed, 99);
+}
+
+static void options_may_be_shortened_and_parsed_again(void **state)
+{
+	(void)state;
+	expect("--dum=json --int 2");
+	assert_int_equal(options.mode, NCS_MODE_DUMP);
+	expect("");
+	assert_int_equal(options.mode, NCS_MODE_LIVE);
+	assert_false(options.has_interval);
+}
+
+/* --- Errors ------------------------------------------------------------- */
+
+static void errors_name_the_option_and_what_is_expected(void **state)
+{
+	(void)state;
+	expect_error("--dump=xml", "--dump", "text|json");
+	expect_error("--dump json", "'json'", "=");
+	expect_error("--list=3", "--list", "no argument");
+	expect_error("-p", "--pid", "PID");
+	expect_error("-p 0", "--pid", "number of a process");
+	expect_error("-p 12x", "--pid", "number of a process");
+	expect_error("-p 4294967296", "--pid", "number of a process");
+	expect_error("--view ranked", "--view", "ranks|channels");
+	expect_error("--view rank", "--view", "ranks|channels");
+	expect_error("--color=red", "--color", "auto|always|never");
+	expect_error("-n 0", "--count", "1 or more");
+	expect_error("-n -1", "--count", "1 or more");
+	expect_error("--no-such", "--no-such", "option");
+	expect_error("-x", "-x", "option");
+	expect_error("--co always", "--co", "several");
+	expect_error("somewhere", "somewhere", "option");
+}
+
+static void intervals_out_of_bounds_are_refused(void **state)
+{
+	static const char *const wrong[] = { "0",  "0.09", "-1",   "86401",
+					     "1s", "1e1",  "nan",  "inf",
+					     "",   ".",    "1.2.3" };
+
+	(void)state;
+	for (size_t i = 0; i < sizeof(wrong) / sizeof(wrong[0]); i++) {
+		char line[64];
+
+		snprintf(line, sizeof(line), "--interval=%s", wrong[i]);
+		expect_error(line, "--interval", "0.1");
+	}
+}
+
+static void synthetic_jobs_out_of_bounds_are_refused(void **state)
+{
+	static const char *const wrong[] = { "8",    "x",      "0x1",
+					     "8x0",  "8x65",   "4097x1",
+					     "8x2:", "8x2:1x", "8x2x3",
+					     "-8x2", "" };
+
+	(void)state;
+	for (size_t i = 0; i < sizeof(wrong) / sizeof(wrong[0]); i++) {
+		char line[64];
+
+		snprintf(line, sizeof(line), "--synthetic=%s", wrong[i]);
+		expect_error(line, "--synthetic", "RANKSxCHANNELS");
+	}
+}
+
+static void only_one_thing_can_be_done(void **state)
+{
+	(void)state;
+	expect_error("--dump --list", "--list", "one of");
+	expect_error("--list --clean", "--clean", "one of");
+	expect("--dump --dump=json");
+}
+
+static void cleaning_takes_no_filter_that_it_would_ignore(void **state)
+{
+	(void)state;
+	expect_error("--clean --pid 7", "--clean", "--pid");
+	expect_error("--synthetic 2x2 --clean", "--clean", "--synthetic");
+	expect("--clean --dir /tmp");
+}
+
+/* --- What is made from the table ---------------------------------------- */
+
+static char *help_text(unsigned columns)
+{
+	char *text = NULL;
+	size_t size = 0;
+	FILE *file = open_memstream(&text, &size);
+
+	assert_non_null(file);
+	ncs_options_help(file, columns);
+	fclose(file);
+	return text;
+}
+
+static void help_has_every_option_with_letter_and_argument(void **state)
+{
+	char *text = help_text(80), wanted[128];
+
+	(void)state;
+#define X(ID, name, letter, has, argument, help) \
+	snprintf(wanted, sizeof(wanted), "--" name "%s%s", \
+		 argument[0] == '\0' ? "" : \
+		 #has[0] == 'O'      ? "[=" : \
+				       "=", \
+		 argument); \
+	if (!strstr(text, wanted)) \
+		fail_msg("%s is not in --help", wanted); \
+	if (letter) { \
+		snprintf(wanted, sizeof(wanted), "-%c, --" name, letter); \
+		if (!strstr(text, wanted)) \
+			fail_msg("%s is not in --help", wanted); \
+	}
+	NCS_OPTIONS(X)
+#undef X
+	free(text);
+}
+
+static void help_keeps_to_its_width(void **state)
+{
+	char *text = help_text(80);
+
+	(void)state;
+	for (char *line = strtok(text, "\n"); line; line = strtok(NULL, "\n"))
+		if (strlen(line) > 80)
+			fail_msg("longer than 80: %s", line);
+	free(text);
+}
+
+static void letters_are_unique(void **state)
+{
+	static const char letters[] = {
+#define X(ID, name, letter, has, argument, help) letter,
+		NCS_OPTIONS(X)
+#undef X
+	};
+
+	(void)state;
+	for (size_t i = 0; i < sizeof(letters); i++)
+		for (size_t k = 0; k < i; k++)
+			assert_true(letters[i] == 0 ||
+				    letters[i] != letters[k]);
+}
+
+/* Whether a word stands in the text by itself. */
+static bool has_word(const char *text, const char *word)
+{
+	static const char parts[] = "abcdefghijklmnopqrstuvwxyz-";
+	size_t length = strlen(word);
+
+	for (const char *at = strstr(text, word); at; at = strstr(at + 1, word))
+		if ((at == text || !strchr(parts, at[-1])) &&
+		    (at[length] == '\0' || !strchr(parts, at[length])))
+			return true;
+	return false;
+}
+
+static void completion_has_every_option_and_every_choice(void **state)
+{
+	static char text[65536];
+	FILE *file = fopen(COMPLETION, "r");
+	size_t length;
+
+	(void)state;
+	assert_non_null(file);
+	length = fread(text, 1, sizeof(text) - 1, file);
+	fclose(file);
+	text[length] = '\0';
+#define X(ID, name, letter, has, argument, help) \
+	if (!has_word(text, "--" name)) \
+		fail_msg("--" name " is not in " COMPLETION); \
+	if (strchr(argument, '|')) { \
+		char choices[] = argument; \
+\
+		for (char *word = strtok(choices, "|"); word; \
+		     word = strtok(NULL, "|")) \
+			if (!has_word(text, word)) \
+				fail_msg("%s is not in " COMPLETION, word); \
+	}
+	NCS_OPTIONS(X)
+#undef X
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(without_options_it_is_the_live_view_of_all),
+		cmocka_unit_test(modes_and_formats),
+		cmocka_unit_test(help_is_had_whatever_else_is_asked_for),
+		cmocka_unit_test(arguments_reach_their_fields),
+		cmocka_unit_test(views_are_called_what_the_columns_call_them),
+		cmocka_unit_test(colors),
+		cmocka_unit_test(intervals_are_seconds_and_fractions),
+		cmocka_unit_test(synthetic_jobs_have_ranks_channels_and_a_seed),
+		cmocka_unit_test(options_may_be_shortened_and_parsed_again),
+		cmocka_unit_test(errors_name_the_option_and_what_is_expected),
+		cmocka_unit_test(intervals_out_of_bounds_are_refused),
+		cmocka_unit_test(synthetic_jobs_out_of_bounds_are_refused),
+		cmocka_unit_test(only_one_thing_can_be_done),
+		cmocka_unit_test(cleaning_takes_no_filter_that_it_would_ignore),
+		cmocka_unit_test(
+			help_has_every_option_with_letter_and_argument),
+		cmocka_unit_test(help_keeps_to_its_width),
+		cmocka_unit_test(letters_are_unique),
+		cmocka_unit_test(completion_has_every_option_and_every_choice),
+	};
+
+	return cmocka_run_group_tests_name("options", tests, NULL, NULL);
+}

@@ -1,0 +1,137 @@
+/* Percentiles of a histogram against those of the values themselves. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+#include "analysis/model.h"
+
+static uint64_t histogram[NCS_HISTOGRAM_BUCKETS];
+
+static int clear(void **state)
+{
+	(void)state;
+	memset(histogram, 0, sizeof(histogram));
+	return 0;
+}
+
+static void count(uint64_t value_ns)
+{
+	histogram[ncs_histogram_bucket(value_ns)]++;
+}
+
+static void an_empty_histogram_has_no_percentile(void **state)
+{
+	(void)state;
+	assert_int_equal(ncs_percentile(histogram, 0.5), 0);
+	assert_int_equal(ncs_histogram_total(histogram), 0);
+}
+
+static void one_value_is_every_percentile(void **state)
+{
+	static const double fractions[] = { 0, 0.01, 0.5, 0.99, 1 };
+
+	(void)state;
+	count(17);
+	for (size_t i = 0; i < 5; i++)
+		assert_int_equal(ncs_percentile(histogram, fractions[i]), 17);
+}
+
+static void small_values_are_exact(void **state)
+{
+	(void)state;
+	for (uint64_t i = 0; i <= 20; i++)
+		count(i);
+	assert_int_equal(ncs_percentile(histogram, 0), 0);
+	assert_int_equal(ncs_percentile(histogram, 0.5), 10);
+	assert_int_equal(ncs_percentile(histogram, 1), 20);
+	assert_int_equal(ncs_percentile(histogram, 2), 20);
+	assert_int_equal(ncs_histogram_total(histogram), 21);
+}
+
+static void a_percentile_has_the_fraction_at_or_below_it(void **state)
+{
+	(void)state;
+	for (int i = 0; i < 99; i++)
+		count(1);
+	count(30);
+	assert_int_equal(ncs_percentile(histogram, 0.99), 1);
+	assert_int_equal(ncs_percentile(histogram, 0.991), 30);
+}
+
+static void the_longest_values_count_too(void **state)
+{
+	(void)state;
+	count(UINT64_MAX);
+	assert_true(ncs_percentile(histogram, 0.5) > UINT64_C(1) << 40);
+}
+
+static int compare(const void *left, const void *right)
+{
+	const uint64_t *a = left, *b = right;
+
+	return (*a > *b) - (*a < *b);
+}
+
+static void
+percentiles_are_within_two_percent_of_the_sorted_values(void **state)
+{
+	enum { VALUES = 20000 };
+	static uint64_t values[VALUES];
+	static const double fractions[] = { 0.1, 0.5, 0.9, 0.99, 0.999 };
+	uint64_t random = 12345;
+
+	(void)state;
+	/* From 1 us to 16 s, evenly over the powers of two. */
+	for (size_t i = 0; i < VALUES; i++) {
+		random = random * UINT64_C(6364136223846793005) +
+			 UINT64_C(1442695040888963407);
+		values[i] = (UINT64_C(1000) + (random >> 33) % 1000)
+			    << (random >> 58) % 24;
+		count(values[i]);
+	}
+	qsort(values, VALUES, sizeof(values[0]), compare);
+	for (size_t i = 0; i < 5; i++) {
+		size_t place = (size_t)(fractions[i] * VALUES) - 1;
+		double exact = (double)values[place];
+		double found = (double)ncs_percentile(histogram, fractions[i]);
+
+		if (found < 0.98 * exact || found > 1.02 * exact)
+			fail_msg("p%g is %g, not %g", 100 * fractions[i], found,
+				 exact);
+	}
+}
+
+static void percentiles_rise_with_the_fraction(void **state)
+{
+	uint64_t last = 0;
+
+	(void)state;
+	for (uint64_t i = 1; i < 100000; i += 37)
+		count(i * i);
+	for (int i = 0; i <= 100; i++) {
+		uint64_t found = ncs_percentile(histogram, i / 100.0);
+
+		assert_true(found >= last);
+		last = found;
+	}
+}
+
+int main(void)
+{
+#define TEST(name) cmocka_unit_test_setup(name, clear)
+	const struct CMUnitTest tests[] = {
+		TEST(an_empty_histogram_has_no_percentile),
+		TEST(one_value_is_every_percentile),
+		TEST(small_values_are_exact),
+		TEST(a_percentile_has_the_fraction_at_or_below_it),
+		TEST(the_longest_values_count_too),
+		TEST(percentiles_are_within_two_percent_of_the_sorted_values),
+		TEST(percentiles_rise_with_the_fraction),
+	};
+
+	return cmocka_run_group_tests_name("percentile", tests, NULL, NULL);
+}

@@ -1,0 +1,1143 @@
+/* The reader: what it attaches to and what it refuses, what a snapshot says,
+ * and that nothing a file does under it can harm it. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include <cmocka.h>
+
+#include <fcntl.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <sys/resource.h>
+#include <sys/socket.h>
+#include <sys/stat.h>
+#include <sys/un.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include "ncclstat/reader.h"
+#include "shm/seqlock.h"
+#include "test/unit/segment_fixture.h"
+
+#define SOMEBODY_ELSE 65534
+#define S UINT64_C(1000000000)
+/* The moment at which most snapshots are taken. */
+#define NOW (1000 * S)
+
+/* --- Attaching --------------------------------------------------------- */
+
+static char why[128];
+
+static enum ncs_attach attach(const char *path)
+{
+	struct ncs_reader *reader = (struct ncs_reader *)1;
+	enum ncs_attach result;
+
+	why[0] = '\0';
+	result = ncs_reader_open(path, &reader, why, sizeof(why));
+	assert_int_equal(result == NCS_ATTACHED, reader != NULL);
+	assert_int_equal(result == NCS_ATTACHED, why[0] == '\0');
+	ncs_reader_close(reader);
+	return result;
+}
+
+static struct ncs_reader *open_reader(struct segment_fixture *fixture)
+{
+	struct ncs_reader *reader;
+
+	assert_int_equal(ncs_reader_open(fixture->writer.path, &reader, why,
+					 sizeof(why)),
+			 NCS_ATTACHED);
+	return reader;
+}
+
+static void a_published_segment_is_attached(void **state)
+{
+	struct segment_fixture *fixture = *state;
+	struct ncs_reader *reader = open_reader(fixture);
+	const struct ncs_header *header = ncs_reader_header(reader);
+
+	assert_string_equal(ncs_reader_path(reader), fixture->writer.path);
+	assert_int_equal(header->pid, getpid());
+	assert_int_equal(header->process_start, fixture->process.start);
+	assert_string_equal(header->host, fixture->process.host);
+	assert_memory_equal(&header->rings, &fixture->header->rings,
+			    sizeof(header->rings));
+	assert_true(ncs_reader_is_valid(reader));
+	ncs_reader_close(reader);
+	ncs_reader_close(NULL);
+}
+
+static void nobody_need_ask_why(void **state)
+{
+	struct segment_fixture *fixture = *state;
+	struct ncs_reader *reader;
+	char one = 'x';
+
+	fixture->header->version = 7u << 16;
+	assert_int_equal(ncs_reader_open(fixture->writer.path, &reader, NULL,
+					 0),
+			 NCS_ATTACH_OTHER_VERSION);
+	assert_int_equal(ncs_reader_open(fixture->writer.path, &reader, &one,
+					 1),
+			 NCS_ATTACH_OTHER_VERSION);
+	assert_int_equal(one, '\0');
+	assert_int_equal(ncs_reader_open(fixture->writer.path, &reader, &one,
+					 0),
+			 NCS_ATTACH_OTHER_VERSION);
+}
+
+static void what_is_not_there_is_absent(void **state)
+{
+	assert_int_equal(attach(segment_fixture_path(*state, "absent")),
+			 NCS_ATTACH_ABSENT);
+}
+
+static void what_is_being_made_is_not_ready(void **state)
+{
+	struct segment_fixture *fixture = *state;
+	const char *path = fixture->writer.path;
+	uint64_t magic = fixture->header->magic;
+
+	fixture->header->version = 0;
+	assert_int_equal(attach(path), NCS_ATTACH_NOT_READY);
+	fixture->header->magic = 0;
+	assert_int_equal(attach(path), NCS_ATTACH_NOT_READY);
+	fixture->header->magic = magic;
+	fixture->header->version = NCS_ABI_VERSION;
+	assert_int_equal(attach(path), NCS_ATTACHED);
+	assert_int_equal(truncate(path, 0), 0);
+	assert_int_equal(attach(path), NCS_ATTACH_NOT_READY);
+}
+
+static void another_major_version_is_told_as_such(void **state)
+{
+	struct segment_fixture *fixture = *state;
+
+	fixture->header->version = (NCS_ABI_MAJOR + 1) << 16 | 3;
+	/* Nothing but the version can be relied on. */
+	fixture->header->record_bytes = 128;
+	fixture->header->lanes.count = 0;
+	assert_int_equal(attach(fixture->writer.path),
+			 NCS_ATTACH_OTHER_VERSION);
+	assert_non_null(strstr(why, "2.3"));
+	assert_non_null(strstr(why, "1.0"));
+}
+
+static void a_later_minor_version_is_attached(void **state)
+{
+	struct segment_fixture *fixture = *state;
+
+	fixture->header->version = NCS_ABI_MAJOR << 16 | 0xffff;
+	fixture->header->header_bytes += 8;
+	assert_int_equal(attach(fixture->writer.path), NCS_ATTACHED);
+}
+
+static void what_is_no_sane_segment_is_corrupt(void **state)
+{
+	struct segment_fixture *fixture = *state;
+	struct ncs_header good = *fixture->header;
+
+	fixture->header->magic ^= 1;
+	assert_int_equal(attach(fixture->writer.path), NCS_ATTACH_CORRUPT);
+	*fixture->header = good;
+	fixture->header->lanes.offset = UINT64_MAX - 7;
+	assert_int_equal(attach(fixture->writer.path), NCS_ATTACH_CORRUPT);
+	*fixture->header = good;
+	fixture->header->ring_records = 7;
+	assert_int_equal(attach(fixture->writer.path), NCS_ATTACH_CORRUPT);
+	*fixture->header = good;
+	assert_int_equal(attach(fixture->writer.path), NCS_ATTACHED);
+	assert_int_equal(truncate(fixture->writer.path,
+				  (off_t)good.segment_bytes - 4096),
+			 0);
+	assert_int_equal(attach(fixture->writer.path), NCS_ATTACH_CORRUPT);
+	for (off_t bytes = 1; bytes < (off_t)sizeof(good); bytes += 7) {
+		assert_int_equal(truncate(fixture->writer.path, bytes), 0);
+		assert_int_equal(attach(fixture->writer.path),
+				 NCS_ATTACH_CORRUPT);
+	}
+}
+
+static void what_is_no_file_is_corrupt(void **state)
+{
+	struct segment_fixture *fixture = *state;
+	const char *path = segment_fixture_path(fixture, "ncclstat.1.2.3");
+
+	assert_int_equal(symlink(fixture->writer.path, path), 0);
+	assert_int_equal(attach(path), NCS_ATTACH_CORRUPT);
+	assert_int_equal(unlink(path), 0);
+	assert_int_equal(mkdir(path, 0700), 0);
+	assert_int_equal(attach(path), NCS_ATTACH_CORRUPT);
+	assert_int_equal(rmdir(path), 0);
+	/* Without a writer; to open it must not hang. */
+	assert_int_equal(mkfifo(path, 0600), 0);
+	assert_int_equal(attach(path), NCS_ATTACH_CORRUPT);
+}
+
+static void a_socket_is_not_attached(void **state)
+{
+	const char *path = segment_fixture_path(*state, "ncclstat.1.2.3");
+	struct sockaddr_un address = { .sun_family = AF_UNIX };
+	int file = socket(AF_UNIX, SOCK_STREAM, 0);
+	enum ncs_attach result;
+
+	assert_true(file >= 0);
+	snprintf(address.sun_path, sizeof(address.sun_path), "%s", path);
+	assert_int_equal(
+		bind(file, (struct sockaddr *)&address, sizeof(address)), 0);
+	result = attach(path);
+	close(file);
+	assert_true(result == NCS_ATTACH_FAILED ||
+		    result == NCS_ATTACH_CORRUPT);
+}
+
+static int attach_as_somebody_else(struct segment_fixture *fixture)
+{
+	struct ncs_reader *reader;
+
+	if (setegid(SOMEBODY_ELSE) != 0 || seteuid(SOMEBODY_ELSE) != 0)
+		return 100;
+	return (int)ncs_reader_open(fixture->writer.path, &reader, NULL, 0);
+}
+
+static void anothers_segment_is_denied_even_if_readable(void **state)
+{
+	struct segment_fixture *fixture = *state;
+	int status;
+
+	if (geteuid() != 0)
+		skip();
+	assert_int_equal(chmod(fixture->directory, 0755), 0);
+	status = segment_fixture_in_child(attach_as_somebody_else, fixture);
+	assert_true(WIFEXITED(status));
+	assert_int_equal(WEXITSTATUS(status), NCS_ATTACH_DENIED);
+	assert_int_equal(chmod(fixture->writer.path, 0644), 0);
+	status = segment_fixture_in_child(attach_as_somebody_else, fixture);
+	assert_true(WIFEXITED(status));
+	assert_int_equal(WEXITSTATUS(status), NCS_ATTACH_DENIED);
+}
+
+static void root_may_look_at_all(void **state)
+{
+	struct segment_fixture *fixture = *state;
+
+	if (geteuid() != 0)
+		skip();
+	assert_int_equal(chown(fixture->writer.path, SOMEBODY_ELSE, 0), 0);
+	assert_int_equal(attach(fixture->writer.path), NCS_ATTACHED);
+}
+
+static int attach_without_descriptors(struct segment_fixture *fixture)
+{
+	const struct rlimit none = { 0, 0 };
+	struct ncs_reader *reader;
+
+	if (setrlimit(RLIMIT_NOFILE, &none) != 0)
+		return 100;
+	return (int)ncs_reader_open(fixture->writer.path, &reader, NULL, 0);
+}
+
+static void without_file_descriptors_attaching_fails(void **state)
+{
+	int status =
+		segment_fixture_in_child(attach_without_descriptors, *state);
+
+	assert_true(WIFEXITED(status));
+	assert_int_equal(WEXITSTATUS(status), NCS_ATTACH_FAILED);
+}
+
+static void the_mapping_cannot_be_written(void **state)
+{
+	struct segment_fixture *fixture = *state;
+	struct ncs_reader *reader = open_reader(fixture);
+	FILE *maps = fopen("/proc/self/maps", "r");
+	unsigned seen = 0;
+	char line[512];
+
+	assert_non_null(maps);
+	while (fgets(line, sizeof(line), maps)) {
+		if (!strstr(line, fixture->writer.path))
+			continue;
+		/* Ours as the writer, and the reader's. */
+		assert_true(strstr(line, " rw-s ") || strstr(line, " r--s "));
+		seen += strstr(line, " r--s ") != NULL;
+	}
+	fclose(maps);
+	assert_int_equal(seen, 1);
+	ncs_reader_close(reader);
+}
+
+/* --- Being valid ------------------------------------------------------- */
+
+static void a_removed_or_replaced_file_is_not_valid(void **state)
+{
+	struct segment_fixture *fixture = *state;
+	struct ncs_reader *reader = open_reader(fixture);
+	char copy[600];
+
+	assert_true(ncs_reader_is_valid(reader));
+	snprintf(copy, sizeof(copy), "%s.new", fixture->writer.path);
+	assert_int_equal(rename(fixture->writer.path, copy), 0);
+	assert_false(ncs_reader_is_valid(reader));
+	assert_int_equal(rename(copy, fixture->writer.path), 0);
+	assert_true(ncs_reader_is_valid(reader));
+	/* Another file of the same name and size. */
+	fclose(fopen(copy, "w"));
+	assert_int_equal(truncate(copy, (off_t)fixture->writer.mapped_bytes),
+			 0);
+	assert_int_equal(rename(copy, fixture->writer.path), 0);
+	assert_false(ncs_reader_is_valid(reader));
+	ncs_reader_close(reader);
+}
+
+static void a_file_cut_short_is_not_valid(void **state)
+{
+	struct segment_fixture *fixture = *state;
+	struct ncs_reader *reader = open_reader(fixture);
+
+	assert_int_equal(truncate(fixture->writer.path,
+				  (off_t)fixture->writer.mapped_bytes + 1),
+			 0);
+	assert_true(ncs_reader_is_valid(reader));
+	assert_int_equal(truncate(fixture->writer.path,
+				  (off_t)fixture->writer.mapped_bytes - 1),
+			 0);
+	assert_false(ncs_reader_is_valid(reader));
+	ncs_reader_close(reader);
+}
+
+/* --- Records ----------------------------------------------------------- */
+
+static void records_are_read_in_order_and_loss_is_exact(void **state)
+{
+	struct segment_fixture *fixture = *state;
+	struct ncs_reader *reader = open_reader(fixture);
+	struct ncs_record records[16];
+	uint64_t lost = 0, lost_elsewhere = 100;
+
+	segment_fixture_put(fixture, 1, 3);
+	assert_int_equal(ncs_reader_records(reader, 1, records, 16, &lost), 3);
+	for (unsigned i = 0; i < 3; i++) {
+		assert_int_equal(records[i].value, i);
+		assert_int_equal(records[i].position, i);
+	}
+	assert_int_equal(lost, 0);
+	assert_int_equal(ncs_reader_records(reader, 1, records, 16, &lost), 0);
+	/* 3 … 22; of a ring of 8 the latest 7 can be read. */
+	segment_fixture_put(fixture, 1, 20);
+	assert_int_equal(ncs_reader_records(reader, 1, records, 4, &lost), 4);
+	assert_int_equal(records[0].value, 16);
+	assert_int_equal(lost, 13);
+	assert_int_equal(ncs_reader_records(reader, 1, records, 16, &lost), 3);
+	assert_int_equal(records[2].value, 22);
+	assert_int_equal(lost, 13);
+	/* Lanes have nothing to do with each other. */
+	segment_fixture_put(fixture, 2, 8);
+	assert_int_equal(
+		ncs_reader_records(reader, 2, records, 16, &lost_elsewhere), 7);
+	assert_int_equal(lost_elsewhere, 101);
+	assert_int_equal(ncs_reader_records(reader, 0, records, 16, &lost), 0);
+	assert_int_equal(lost, 13);
+	ncs_reader_close(reader);
+}
+
+static void no_lane_and_no_room_give_no_records(void **state)
+{
+	struct segment_fixture *fixture = *state;
+	struct ncs_reader *reader = open_reader(fixture);
+	struct ncs_record record;
+	uint64_t lost = 0;
+
+	segment_fixture_put(fixture, 0, 20);
+	assert_int_equal(ncs_reader_records(reader, 3, &record, 1, &lost), 0);
+	assert_int_equal(
+		ncs_reader_records(reader, SIZE_MAX, &record, 1, &lost), 0);
+	assert_int_equal(ncs_reader_records(reader, 0, &record, 0, &lost), 0);
+	assert_int_equal(lost, 0);
+	ncs_reader_close(reader);
+}
+
+static void a_snapshot_says_what_a_late_reader_has_missed(void **state)
+{
+	struct segment_fixture *fixture = *state;
+	struct ncs_reader *reader = open_reader(fixture);
+	struct ncs_record records[16];
+	struct ncs_snapshot snapshot;
+	uint64_t lost = 0;
+
+	assert_int_equal(ncs_snapshot_init(&snapshot, reader), 0);
+	segment_fixture_put(fixture, 0, 7);
+	ncs_snapshot_take(&snapshot, reader, NOW);
+	assert_int_equal(snapshot.losses[NCS_LOSS_OVERWRITTEN], 0);
+	segment_fixture_put(fixture, 0, 5);
+	segment_fixture_put(fixture, 2, 100);
+	ncs_snapshot_take(&snapshot, reader, NOW);
+	assert_int_equal(snapshot.lanes[0].published, 12);
+	assert_int_equal(snapshot.lanes[1].published, 0);
+	assert_int_equal(snapshot.lanes[2].published, 100);
+	for (size_t i = 0; i < 3; i++)
+		ncs_reader_records(reader, i, records, 16, &lost);
+	assert_int_equal(snapshot.losses[NCS_LOSS_OVERWRITTEN], lost);
+	assert_int_equal(lost, 5 + 93);
+	ncs_snapshot_release(&snapshot);
+	ncs_reader_close(reader);
+}
+
+/* --- Snapshots --------------------------------------------------------- */
+
+struct look {
+	struct ncs_reader *reader;
+	struct ncs_snapshot snapshot;
+};
+
+static void look_at(struct look *look, struct segment_fixture *fixture)
+{
+	look->reader = open_reader(fixture);
+	assert_int_equal(ncs_snapshot_init(&look->snapshot, look->reader), 0);
+	ncs_snapshot_take(&look->snapshot, look->reader, NOW);
+}
+
+static void look_again(struct look *look)
+{
+	ncs_snapshot_take(&look->snapshot, look->reader, NOW);
+}
+
+static void look_away(struct look *look)
+{
+	ncs_snapshot_release(&look->snapshot);
+	ncs_reader_close(look->reader);
+}
+
+static void a_fresh_segment_says_nothing(void **state)
+{
+	struct look look;
+
+	look_at(&look, *state);
+	assert_false(look.snapshot.torn);
+	assert_int_equal(look.snapshot.taken_ns, NOW);
+	assert_int_equal(look.snapshot.last_call_ns, 0);
+	assert_int_equal(look.snapshot.finished_ns, 0);
+	assert_int_equal(look.snapshot.liveness, NCS_ALIVE);
+	assert_false(look.snapshot.process_gone);
+	assert_int_equal(look.snapshot.identity.known, 0);
+	assert_int_equal(look.snapshot.channel_count, 0);
+	assert_int_equal(look.snapshot.operation_count, 0);
+	assert_int_equal(look.snapshot.lane_count, 3);
+	assert_int_equal(look.snapshot.proxy.state, NCS_PROXY_UNKNOWN);
+	for (size_t i = 0; i < NCS_FUNCTION_COUNT; i++) {
+		const struct ncs_function_view *view =
+			&look.snapshot.functions[i];
+
+		assert_int_equal(view->operations, 0);
+		assert_int_equal(view->last_sequence_number,
+				 NCS_NO_SEQUENCE_NUMBER);
+		assert_null(view->histogram[NCS_TIMING_KERNEL]);
+		assert_null(view->histogram[NCS_TIMING_PROXY]);
+	}
+	look_away(&look);
+}
+
+static void liveness_is_told(void **state)
+{
+	struct segment_fixture *fixture = *state;
+	struct ncs_header *header = fixture->header;
+	struct ncs_lane *lane = segment_fixture_lane(fixture, 2);
+	struct look look;
+
+	lane->last_call = NOW - S;
+	segment_fixture_lane(fixture, 1)->last_call = NOW - 20 * S;
+	look_at(&look, fixture);
+	assert_int_equal(look.snapshot.liveness, NCS_ALIVE);
+	assert_int_equal(look.snapshot.last_call_ns, NOW - S);
+	assert_int_equal(look.snapshot.lanes[1].last_call_ns, NOW - 20 * S);
+	lane->last_call = NOW - 11 * S;
+	look_again(&look);
+	assert_int_equal(look.snapshot.liveness, NCS_SILENT);
+	header->finished = NOW - 5 * S;
+	header->life = NCS_LIFE_FINISHED;
+	look_again(&look);
+	assert_int_equal(look.snapshot.liveness, NCS_FINISHED);
+	assert_int_equal(look.snapshot.finished_ns, NOW - 5 * S);
+	assert_false(look.snapshot.process_gone);
+	look_away(&look);
+}
+
+/* Attaches after the header has been given to another process. */
+static enum ncs_liveness liveness_with(struct segment_fixture *fixture,
+				       const struct ncs_header *header,
+				       bool *gone)
+{
+	enum ncs_liveness liveness;
+	struct look look;
+
+	*fixture->header = *header;
+	look_at(&look, fixture);
+	liveness = look.snapshot.liveness;
+	*gone = look.snapshot.process_gone;
+	look_away(&look);
+	return liveness;
+}
+
+static void a_pid_alone_is_no_process(void **state)
+{
+	struct segment_fixture *fixture = *state;
+	const struct ncs_header good = *fixture->header;
+	struct ncs_header header = good;
+	struct ncs_process dead;
+	bool gone;
+
+	segment_fixture_dead_process(&dead);
+	header.process_start++; /* another process has its pid now */
+	assert_int_equal(liveness_with(fixture, &header, &gone), NCS_DEAD);
+	assert_true(gone);
+	header = good;
+	header.boot_id[3] ^= 1; /* another boot */
+	assert_int_equal(liveness_with(fixture, &header, &gone), NCS_DEAD);
+	assert_true(gone);
+	header = good;
+	header.pid = dead.pid;
+	header.process_start = dead.start;
+	assert_int_equal(liveness_with(fixture, &header, &gone), NCS_DEAD);
+	assert_true(gone);
+	header.pid_namespace++; /* another container: cannot be told */
+	assert_int_equal(liveness_with(fixture, &header, &gone), NCS_ALIVE);
+	assert_false(gone);
+	header.pid_namespace--;
+	header.life = NCS_LIFE_FINISHED; /* finished, and then gone */
+	assert_int_equal(liveness_with(fixture, &header, &gone), NCS_FINISHED);
+	assert_true(gone);
+}
+
+static void the_running_state_is_charged_until_now(void **state)
+{
+	struct segment_fixture *fixture = *state;
+	struct ncs_proxy *proxy = &fixture->header->proxy;
+	struct ncs_channel *channel = segment_fixture_channel(fixture, 0);
+	struct look look;
+
+	proxy->state = NCS_PROXY_IDLE;
+	proxy->since = NOW - 7 * S;
+	proxy->time[NCS_PROXY_IDLE] = 100;
+	proxy->time[NCS_PROXY_ACTIVE] = 200;
+	proxy->count[NCS_TRANSITION_SLEEP] = 3;
+	proxy->appended_operations = 9;
+	channel->key = NCS_CHANNEL_KEY(1, 1, 5);
+	channel->state = NCS_CHANNEL_SEND_WAIT;
+	channel->since = NOW - 3 * S;
+	channel->time[NCS_CHANNEL_SEND_WAIT] = 50;
+	channel->time[NCS_CHANNEL_SEND_GPU_WAIT] = 60;
+	look_at(&look, fixture);
+	assert_int_equal(look.snapshot.proxy.state, NCS_PROXY_IDLE);
+	assert_int_equal(look.snapshot.proxy.since_ns, NOW - 7 * S);
+	assert_int_equal(look.snapshot.proxy.time_ns[NCS_PROXY_IDLE],
+			 7 * S + 100);
+	assert_int_equal(look.snapshot.proxy.time_ns[NCS_PROXY_ACTIVE], 200);
+	assert_int_equal(look.snapshot.proxy.count[NCS_TRANSITION_SLEEP], 3);
+	assert_int_equal(look.snapshot.proxy.appended_operations, 9);
+	assert_int_equal(
+		look.snapshot.channels[0].time_ns[NCS_CHANNEL_SEND_WAIT],
+		3 * S + 50);
+	assert_int_equal(
+		look.snapshot.channels[0].time_ns[NCS_CHANNEL_SEND_GPU_WAIT],
+		60);
+	look_away(&look);
+}
+
+static void a_rank_that_ended_stands_still(void **state)
+{
+	struct segment_fixture *fixture = *state;
+	struct ncs_proxy *proxy = &fixture->header->proxy;
+	struct look look;
+
+	proxy->state = NCS_PROXY_ACTIVE;
+	proxy->since = NOW - 9 * S;
+	segment_fixture_lane(fixture, 0)->last_call = NOW - 4 * S;
+	fixture->header->life = NCS_LIFE_FINISHED;
+	fixture->header->finished = NOW - 6 * S;
+	look_at(&look, fixture);
+	assert_int_equal(look.snapshot.proxy.time_ns[NCS_PROXY_ACTIVE], 3 * S);
+	/* Finished, but the moment is not there yet. */
+	fixture->header->finished = 0;
+	look_again(&look);
+	assert_int_equal(look.snapshot.proxy.time_ns[NCS_PROXY_ACTIVE], 5 * S);
+	look_away(&look);
+	fixture->header->life = NCS_LIFE_LIVE;
+	fixture->header->process_start++;
+	look_at(&look, fixture);
+	assert_int_equal(look.snapshot.liveness, NCS_DEAD);
+	assert_int_equal(look.snapshot.proxy.time_ns[NCS_PROXY_ACTIVE], 5 * S);
+	/* Nor does it run backwards. */
+	proxy->since = NOW - S;
+	look_again(&look);
+	assert_int_equal(look.snapshot.proxy.time_ns[NCS_PROXY_ACTIVE], 0);
+	look_away(&look);
+}
+
+static void channels_are_told_by_channel_direction_and_peer(void **state)
+{
+	static const struct {
+		uint8_t channel;
+		bool send;
+		int32_t peer;
+	} order[] = { { 0, true, 3 },
+		      { 0, false, -1 },
+		      { 0, false, 7 },
+		      { 255, true, 2 } };
+	static const unsigned places[] = { 2, 0, 3, 1 };
+	struct segment_fixture *fixture = *state;
+	struct look look;
+
+	for (unsigned i = 0; i < 4; i++) {
+		struct ncs_channel *channel =
+			segment_fixture_channel(fixture, places[i]);
+
+		channel->key = NCS_CHANNEL_KEY(order[i].channel, order[i].send,
+					       order[i].peer);
+		channel->operation = 10 + i;
+		channel->step = 20 + i;
+		channel->nsteps = 30 + i;
+		channel->operations_started = 40 + i;
+		channel->operations_done = 50 + i;
+		channel->steps_started = 60 + i;
+		channel->steps_done = 70 + i;
+		channel->bytes = 80 + i;
+		channel->size_unknown = 90 + i;
+		channel->function = NCS_FUNCTION_BROADCAST;
+	}
+	look_at(&look, fixture);
+	assert_int_equal(look.snapshot.channel_count, 4);
+	for (unsigned i = 0; i < 4; i++) {
+		const struct ncs_channel_view *view =
+			&look.snapshot.channels[i];
+
+		assert_int_equal(view->channel, order[i].channel);
+		assert_int_equal(view->send, order[i].send);
+		assert_int_equal(view->peer, order[i].peer);
+		assert_int_equal(view->operation, 10 + i);
+		assert_int_equal(view->step, 20 + i);
+		assert_int_equal(view->nsteps, 30 + i);
+		assert_int_equal(view->operations_started, 40 + i);
+		assert_int_equal(view->operations_done, 50 + i);
+		assert_int_equal(view->steps_started, 60 + i);
+		assert_int_equal(view->steps_done, 70 + i);
+		assert_int_equal(view->bytes, 80 + i);
+		assert_int_equal(view->size_unknown, 90 + i);
+		assert_int_equal(view->function, NCS_FUNCTION_BROADCAST);
+	}
+	/* A channel that goes leaves no trace. */
+	segment_fixture_channel(fixture, 2)->key = 0;
+	look_again(&look);
+	assert_int_equal(look.snapshot.channel_count, 3);
+	assert_int_equal(look.snapshot.channels[0].peer, -1);
+	look_away(&look);
+}
+
+static void operations_are_told_oldest_first(void **state)
+{
+	struct segment_fixture *fixture = *state;
+	struct ncs_operation *operation;
+	struct look look;
+
+	segment_fixture_operation(fixture, 0)->number = 9;
+	segment_fixture_operation(fixture, 1)->bytes = 77; /* empty slot */
+	operation = segment_fixture_operation(fixture, 3);
+	*operation = (struct ncs_operation){
+		.number = 4,
+		.start = NOW - 3 * S,
+		.sequence_number = 5,
+		.bytes = 6,
+		.count = 7,
+		.event = NCS_EVENT_P2P,
+		.function = NCS_FUNCTION_SEND,
+		.datatype = 1,
+		.algorithm = 2,
+		.protocol = 3,
+		.nchannels = 4,
+		.peer = -1,
+		.enqueued = NOW - 2 * S,
+		.children_started = 8,
+		.children_done = 2,
+		.first_child = NOW - S,
+		.last_child_done = NOW,
+	};
+	look_at(&look, fixture);
+	assert_int_equal(look.snapshot.operation_count, 2);
+	assert_int_equal(look.snapshot.operations[0].number, 4);
+	assert_int_equal(look.snapshot.operations[0].start_ns, NOW - 3 * S);
+	assert_int_equal(look.snapshot.operations[0].sequence_number, 5);
+	assert_int_equal(look.snapshot.operations[0].bytes, 6);
+	assert_int_equal(look.snapshot.operations[0].count, 7);
+	assert_int_equal(look.snapshot.operations[0].event, NCS_EVENT_P2P);
+	assert_int_equal(look.snapshot.operations[0].function,
+			 NCS_FUNCTION_SEND);
+	assert_int_equal(look.snapshot.operations[0].datatype, 1);
+	assert_int_equal(look.snapshot.operations[0].algorithm, 2);
+	assert_int_equal(look.snapshot.operations[0].protocol, 3);
+	assert_int_equal(look.snapshot.operations[0].nchannels, 4);
+	assert_int_equal(look.snapshot.operations[0].peer, -1);
+	assert_int_equal(look.snapshot.operations[0].enqueued_ns, NOW - 2 * S);
+	assert_int_equal(look.snapshot.operations[0].children_started, 8);
+	assert_int_equal(look.snapshot.operations[0].children_done, 2);
+	assert_int_equal(look.snapshot.operations[0].first_child_ns, NOW - S);
+	assert_int_equal(look.snapshot.operations[0].last_child_done_ns, NOW);
+	assert_int_equal(look.snapshot.operations[1].number, 9);
+	assert_int_equal(look.snapshot.operations[1].enqueued_ns, 0);
+	look_away(&look);
+}
+
+static void functions_are_summed_over_lanes(void **state)
+{
+	struct segment_fixture *fixture = *state;
+	const struct ncs_function_view *view;
+	struct look look;
+
+	for (unsigned i = 0; i < 3; i++) {
+		struct ncs_lane *lane = segment_fixture_lane(fixture, i);
+		struct ncs_function *function =
+			&lane->functions[NCS_FUNCTION_REDUCE];
+
+		function->calls = 1 + i;
+		function->operations = 10 + i;
+		function->with_children = 100 + i;
+		function->bytes = 1000 + i;
+		function->size_unknown = 5;
+		function->timed[NCS_TIMING_PROXY] = 2;
+		function->time_ns[NCS_TIMING_PROXY] = 4;
+		function->timed_bytes[NCS_TIMING_KERNEL] = 8;
+		lane->events[NCS_EVENT_COLL] = 7 * i;
+		lane->losses[NCS_LOSS_STALE] = i;
+		lane->open_since[NCS_EVENT_GROUP] = i;
+	}
+	/* Taken back by another lane than the one that counted. */
+	segment_fixture_lane(fixture, 0)
+		->functions[NCS_FUNCTION_REDUCE]
+		.operations_done = 8;
+	segment_fixture_lane(fixture, 1)
+		->functions[NCS_FUNCTION_REDUCE]
+		.operations_done = UINT64_MAX;
+	/* Plus 1; 0 in the other lanes says nothing. */
+	segment_fixture_lane(fixture, 1)
+		->functions[NCS_FUNCTION_REDUCE]
+		.last_sequence_number = 1;
+	look_at(&look, fixture);
+	view = &look.snapshot.functions[NCS_FUNCTION_REDUCE];
+	assert_int_equal(view->calls, 6);
+	assert_int_equal(view->operations, 33);
+	assert_int_equal(view->operations_done, 7);
+	assert_int_equal(view->with_children, 303);
+	assert_int_equal(view->bytes, 3003);
+	assert_int_equal(view->size_unknown, 15);
+	assert_int_equal(view->timed[NCS_TIMING_PROXY], 6);
+	assert_int_equal(view->time_ns[NCS_TIMING_PROXY], 12);
+	assert_int_equal(view->timed_bytes[NCS_TIMING_KERNEL], 24);
+	assert_int_equal(view->last_sequence_number, 0);
+	assert_int_equal(look.snapshot.events[NCS_EVENT_COLL], 21);
+	assert_int_equal(look.snapshot.losses[NCS_LOSS_STALE], 3);
+	assert_int_equal(look.snapshot.lanes[2].open_since_ns[NCS_EVENT_GROUP],
+			 2);
+	/* Sums do not add up from one snapshot to the next. */
+	segment_fixture_lane(fixture, 2)
+		->functions[NCS_FUNCTION_REDUCE]
+		.last_sequence_number = 50;
+	look_again(&look);
+	assert_int_equal(view->calls, 6);
+	assert_int_equal(view->last_sequence_number, 49);
+	assert_int_equal(look.snapshot.events[NCS_EVENT_COLL], 21);
+	look_away(&look);
+}
+
+static void histograms_are_told_by_function_and_timing(void **state)
+{
+	struct segment_fixture *fixture = *state;
+	struct ncs_histogram *histogram;
+	const uint64_t *buckets;
+	struct look look;
+
+	histogram = segment_fixture_histogram(fixture, 1);
+	histogram->buckets[5] = 55; /* no key yet */
+	look_at(&look, fixture);
+	for (size_t i = 0; i < NCS_FUNCTION_COUNT; i++)
+		assert_null(look.snapshot.functions[i].histogram[0]);
+	histogram->key =
+		NCS_HISTOGRAM_KEY(NCS_FUNCTION_ALL_REDUCE, NCS_TIMING_PROXY);
+	histogram->buckets[NCS_HISTOGRAM_BUCKETS - 1] = 1;
+	look_again(&look);
+	buckets = look.snapshot.functions[NCS_FUNCTION_ALL_REDUCE]
+			  .histogram[NCS_TIMING_PROXY];
+	assert_non_null(buckets);
+	assert_int_equal(buckets[5], 55);
+	assert_int_equal(buckets[4], 0);
+	assert_int_equal(buckets[NCS_HISTOGRAM_BUCKETS - 1], 1);
+	assert_null(look.snapshot.functions[NCS_FUNCTION_ALL_REDUCE]
+			    .histogram[NCS_TIMING_KERNEL]);
+	histogram->buckets[5]++;
+	look_again(&look);
+	assert_int_equal(buckets[5], 56);
+	look_away(&look);
+}
+
+/* --- Hostile contents -------------------------------------------------- */
+
+static void strings_without_an_end_get_one(void **state)
+{
+	struct segment_fixture *fixture = *state;
+	struct ncs_header *header = fixture->header;
+	const struct ncs_header *read;
+	struct look look;
+
+	memset(header->identity.comm_name, 'c',
+	       sizeof(header->identity.comm_name));
+	memset(header->identity.gpu, 'g', sizeof(header->identity.gpu));
+	memset(header->host, 'h', sizeof(header->host));
+	memset(header->boot_id, 'b', sizeof(header->boot_id));
+	look_at(&look, fixture);
+	read = ncs_reader_header(look.reader);
+	assert_int_equal(strlen(read->host), sizeof(read->host) - 1);
+	assert_int_equal(strlen(read->boot_id), sizeof(read->boot_id) - 1);
+	assert_int_equal(strlen(read->identity.comm_name),
+			 sizeof(read->identity.comm_name) - 1);
+	assert_int_equal(strlen(read->identity.gpu),
+			 sizeof(read->identity.gpu) - 1);
+	assert_int_equal(strlen(look.snapshot.identity.comm_name),
+			 sizeof(read->identity.comm_name) - 1);
+	assert_int_equal(strlen(look.snapshot.identity.gpu),
+			 sizeof(read->identity.gpu) - 1);
+	look_away(&look);
+}
+
+static void numbers_out_of_range_stay_in_range(void **state)
+{
+	struct segment_fixture *fixture = *state;
+	struct ncs_channel *channel = segment_fixture_channel(fixture, 0);
+	struct look look;
+
+	fixture->header->proxy.state = UINT64_MAX;
+	channel->key = UINT64_MAX;
+	channel->state = NCS_CHANNEL_STATE_COUNT;
+	channel->function = UINT64_MAX;
+	segment_fixture_operation(fixture, 0)->number = UINT64_MAX;
+	segment_fixture_operation(fixture, 0)->function = 255;
+	segment_fixture_histogram(fixture, 0)->key = UINT64_MAX;
+	segment_fixture_histogram(fixture, 1)->key =
+		NCS_HISTOGRAM_KEY(NCS_FUNCTION_COUNT, 0);
+	segment_fixture_histogram(fixture, 2)->key =
+		NCS_HISTOGRAM_KEY(0, NCS_TIMING_COUNT);
+	segment_fixture_ring(fixture, 0)->head = UINT64_MAX;
+	look_at(&look, fixture);
+	assert_int_equal(look.snapshot.proxy.state, NCS_PROXY_UNKNOWN);
+	assert_int_equal(look.snapshot.channel_count, 1);
+	assert_int_equal(look.snapshot.channels[0].state, NCS_CHANNEL_IDLE);
+	assert_int_equal(look.snapshot.channels[0].function,
+			 NCS_FUNCTION_OTHER);
+	assert_int_equal(look.snapshot.operations[0].function,
+			 NCS_FUNCTION_OTHER);
+	for (size_t i = 0; i < NCS_FUNCTION_COUNT; i++)
+		for (size_t k = 0; k < NCS_TIMING_COUNT; k++)
+			assert_null(look.snapshot.functions[i].histogram[k]);
+	look_away(&look);
+}
+
+static void geometry_is_taken_once(void **state)
+{
+	struct segment_fixture *fixture = *state;
+	struct ncs_record records[16];
+	struct look look;
+	uint64_t lost = 0;
+
+	look_at(&look, fixture);
+	segment_fixture_put(fixture, 1, 3);
+	fixture->header->lanes.count = UINT32_MAX;
+	fixture->header->rings.offset = UINT64_MAX - 7;
+	fixture->header->channels.stride = UINT32_MAX;
+	fixture->header->ring_records = 1u << 31;
+	fixture->header->operations.count = UINT32_MAX;
+	look_again(&look);
+	assert_int_equal(look.snapshot.lane_count, 3);
+	assert_int_equal(look.snapshot.lanes[1].published, 3);
+	assert_int_equal(ncs_reader_records(look.reader, 1, records, 16, &lost),
+			 3);
+	look_away(&look);
+}
+
+static void a_block_left_in_mid_write_is_told_and_still_shown(void **state)
+{
+	struct segment_fixture *fixture = *state;
+	struct ncs_header *header = fixture->header;
+	struct ncs_channel *channel = segment_fixture_channel(fixture, 1);
+	struct ncs_function *function =
+		&segment_fixture_lane(fixture, 1)
+			 ->functions[NCS_FUNCTION_ALL_REDUCE];
+	uint64_t *sequences[] = {
+		&header->identity.sequence,
+		&header->proxy.sequence,
+		&channel->sequence,
+		&function->sequence,
+	};
+	struct look look;
+
+	snprintf(header->identity.comm_name, sizeof(header->identity.comm_name),
+		 "world");
+	header->proxy.state = NCS_PROXY_SLEEP;
+	channel->key = NCS_CHANNEL_KEY(3, 1, 2);
+	channel->bytes = 4096;
+	function->calls = 12;
+	look_at(&look, fixture);
+	assert_false(look.snapshot.torn);
+	for (size_t i = 0; i < sizeof(sequences) / sizeof(sequences[0]); i++) {
+		*sequences[i] = 7;
+		look_again(&look);
+		assert_true(look.snapshot.torn);
+		assert_string_equal(look.snapshot.identity.comm_name, "world");
+		assert_int_equal(look.snapshot.proxy.state, NCS_PROXY_SLEEP);
+		assert_int_equal(look.snapshot.channel_count, 1);
+		assert_int_equal(look.snapshot.channels[0].bytes, 4096);
+		assert_int_equal(
+			look.snapshot.functions[NCS_FUNCTION_ALL_REDUCE].calls,
+			12);
+		*sequences[i] = 8;
+		look_again(&look);
+		assert_false(look.snapshot.torn);
+	}
+	look_away(&look);
+}
+
+/* A rank that is killed inside a callback, its flight recorder read later. */
+static int die_in_mid_write(struct segment_fixture *fixture)
+{
+	struct ncs_process self;
+	struct ncs_writer writer;
+	struct ncs_proxy *proxy;
+	struct ncs_operation *operation;
+
+	ncs_process_describe(&self);
+	if (segment_fixture_create(fixture, &self, 0, &writer) != 0)
+		return 1;
+	ncs_writer_publish(&writer);
+	proxy = &writer.header->proxy;
+	ncs_seqlock_begin(&proxy->sequence);
+	ncs_payload_store(&proxy->state, NCS_PROXY_APPEND);
+	operation = (struct ncs_operation *)((char *)writer.header +
+					     writer.header->operations.offset);
+	ncs_payload_store(&operation->bytes, 5); /* number is still 0 */
+	rename(writer.path, fixture->writer.path);
+	return raise(SIGKILL);
+}
+
+static void one_who_was_killed_in_mid_write_can_be_read(void **state)
+{
+	struct segment_fixture *fixture = *state;
+	struct look look;
+	int status = segment_fixture_in_child(die_in_mid_write, fixture);
+
+	assert_true(WIFSIGNALED(status));
+	look_at(&look, fixture);
+	assert_int_equal(look.snapshot.liveness, NCS_DEAD);
+	assert_true(look.snapshot.torn);
+	assert_int_equal(look.snapshot.proxy.state, NCS_PROXY_APPEND);
+	assert_int_equal(look.snapshot.operation_count, 0);
+	look_away(&look);
+}
+
+/* --- A file that is cut short ------------------------------------------ */
+
+/* Everything is in use and then gone. 0: nothing happened but zeros. */
+static int cut_short(struct segment_fixture *fixture, bool guarded)
+{
+	struct ncs_reader *reader, *other;
+	struct ncs_snapshot snapshot;
+	struct ncs_record records[16];
+	uint64_t lost = 0;
+
+	if (guarded) {
+		ncs_reader_guard();
+		ncs_reader_guard(); /* once more does no harm */
+	}
+	segment_fixture_put(fixture, 1, 5);
+	segment_fixture_channel(fixture, 0)->key = NCS_CHANNEL_KEY(0, 0, 0);
+	if (ncs_reader_open(fixture->writer.path, &other, NULL, 0) !=
+		    NCS_ATTACHED ||
+	    ncs_reader_open(fixture->writer.path, &reader, NULL, 0) !=
+		    NCS_ATTACHED ||
+	    ncs_snapshot_init(&snapshot, reader) != 0)
+		return 2;
+	ncs_snapshot_take(&snapshot, reader, NOW);
+	if (snapshot.channel_count != 1 ||
+	    ncs_reader_records(reader, 1, records, 2, &lost) != 2)
+		return 3;
+	if (truncate(fixture->writer.path, 0) != 0)
+		return 4;
+	if (ncs_reader_records(reader, 1, records, 16, &lost) != 0 || lost != 0)
+		return 5;
+	ncs_snapshot_take(&snapshot, reader, NOW);
+	if (snapshot.channel_count != 0 || snapshot.operation_count != 0 ||
+	    snapshot.lanes[1].published != 0 || snapshot.torn)
+		return 6;
+	if (ncs_reader_is_valid(reader))
+		return 7;
+	ncs_snapshot_take(&snapshot, other, NOW);
+	if (snapshot.channel_count != 0)
+		return 8;
+	ncs_snapshot_release(&snapshot);
+	ncs_reader_close(other);
+	ncs_reader_close(reader);
+	return 0;
+}
+
+static int cut_short_guarded(struct segment_fixture *fixture)
+{
+	return cut_short(fixture, true);
+}
+
+static int cut_short_unguarded(struct segment_fixture *fixture)
+{
+	return cut_short(fixture, false);
+}
+
+static void a_file_cut_short_reads_as_zeros(void **state)
+{
+	int status = segment_fixture_in_child(cut_short_guarded, *state);
+
+	assert_true(WIFEXITED(status));
+	assert_int_equal(WEXITSTATUS(status), 0);
+}
+
+/* Else the test above would prove nothing. */
+static void without_the_guard_that_is_the_end(void **state)
+{
+	assert_int_not_equal(
+		segment_fixture_in_child(cut_short_unguarded, *state), 0);
+}
+
+/* A mapping that is not a reader's, cut short. */
+static int touch_what_is_not_there(struct segment_fixture *fixture)
+{
+	const char *path = segment_fixture_path(fixture, "other");
+	int file = open(path, O_RDWR | O_CREAT, 0600);
+	const volatile char *mapping;
+	struct ncs_reader *reader;
+
+	ncs_reader_guard();
+	if (file < 0 || ftruncate(file, 4096) != 0 ||
+	    ncs_reader_open(fixture->writer.path, &reader, NULL, 0) !=
+		    NCS_ATTACHED)
+		return 0;
+	mapping = mmap(NULL, 4096, PROT_READ, MAP_SHARED, file, 0);
+	if (mapping == MAP_FAILED || ftruncate(file, 0) != 0)
+		return 0;
+	return mapping[0] & 0;
+}
+
+static int send_sigbus(struct segment_fixture *fixture)
+{
+	struct ncs_reader *reader;
+
+	ncs_reader_guard();
+	if (ncs_reader_open(fixture->writer.path, &reader, NULL, 0) !=
+	    NCS_ATTACHED)
+		return 0;
+	kill(getpid(), SIGBUS);
+	return 0;
+}
+
+static void a_sigbus_that_is_not_ours_keeps_its_effect(void **state)
+{
+	struct segment_fixture *fixture = *state;
+
+	assert_int_not_equal(
+		segment_fixture_in_child(touch_what_is_not_there, fixture), 0);
+	assert_int_not_equal(segment_fixture_in_child(send_sigbus, fixture), 0);
+}
+
+/* More readers than there are places for, opened and closed in any order. */
+static int guard_many(struct segment_fixture *fixture)
+{
+	enum { COUNT = 200 };
+	struct ncs_reader *readers[COUNT] = { NULL };
+	struct ncs_record record;
+	uint64_t lost;
+
+	ncs_reader_guard();
+	srandom(1);
+	for (unsigned i = 0; i < 50 * COUNT; i++) {
+		unsigned k = (unsigned)random() % COUNT;
+
+		if (readers[k]) {
+			ncs_reader_close(readers[k]);
+			readers[k] = NULL;
+		} else if (ncs_reader_open(fixture->writer.path, &readers[k],
+					   NULL, 0) != NCS_ATTACHED) {
+			return 2;
+		}
+	}
+	if (truncate(fixture->writer.path, 0) != 0)
+		return 3;
+	for (unsigned k = 0; k < COUNT; k++) {
+		if (readers[k] &&
+		    ncs_reader_records(readers[k], 1, &record, 1, &lost) != 0)
+			return 4;
+		ncs_reader_close(readers[k]);
+	}
+	return 0;
+}
+
+static void the_guard_keeps_up_with_many_readers(void **state)
+{
+	int status = segment_fixture_in_child(guard_many, *state);
+
+	assert_true(WIFEXITED(status));
+	assert_int_equal(WEXITSTATUS(status), 0);
+}
+
+#define WITH_SEGMENT(test) \
+	cmocka_unit_test_setup_teardown(test, segment_fixture_setup, \
+					segment_fixture_teardown)
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		WITH_SEGMENT(a_published_segment_is_attached),
+		WITH_SEGMENT(nobody_need_ask_why),
+		WITH_SEGMENT(what_is_not_there_is_absent),
+		WITH_SEGMENT(what_is_being_made_is_not_ready),
+		WITH_SEGMENT(another_major_version_is_told_as_such),
+		WITH_SEGMENT(a_later_minor_version_is_attached),
+		WITH_SEGMENT(what_is_no_sane_segment_is_corrupt),
+		WITH_SEGMENT(what_is_no_file_is_corrupt),
+		WITH_SEGMENT(a_socket_is_not_attached),
+		WITH_SEGMENT(anothers_segment_is_denied_even_if_readable),
+		WITH_SEGMENT(root_may_look_at_all),
+		WITH_SEGMENT(without_file_descriptors_attaching_fails),
+		WITH_SEGMENT(the_mapping_cannot_be_written),
+		WITH_SEGMENT(a_removed_or_replaced_file_is_not_valid),
+		WITH_SEGMENT(a_file_cut_short_is_not_valid),
+		WITH_SEGMENT(records_are_read_in_order_and_loss_is_exact),
+		WITH_SEGMENT(no_lane_and_no_room_give_no_records),
+		WITH_SEGMENT(a_snapshot_says_what_a_late_reader_has_missed),
+		WITH_SEGMENT(a_fresh_segment_says_nothing),
+		WITH_SEGMENT(liveness_is_told),
+		WITH_SEGMENT(a_pid_alone_is_no_process),
+		WITH_SEGMENT(the_running_state_is_charged_until_now),
+		WITH_SEGMENT(a_rank_that_ended_stands_still),
+		WITH_SEGMENT(channels_are_told_by_channel_direction_and_peer),
+		WITH_SEGMENT(operations_are_told_oldest_first),
+		WITH_SEGMENT(functions_are_summed_over_lanes),
+		WITH_SEGMENT(histograms_are_told_by_function_and_timing),
+		WITH_SEGMENT(strings_without_an_end_get_one),
+		WITH_SEGMENT(numbers_out_of_range_stay_in_range),
+		WITH_SEGMENT(geometry_is_taken_once),
+		WITH_SEGMENT(a_block_left_in_mid_write_is_told_and_still_shown),
+		WITH_SEGMENT(one_who_was_killed_in_mid_write_can_be_read),
+		WITH_SEGMENT(a_file_cut_short_reads_as_zeros),
+		WITH_SEGMENT(without_the_guard_that_is_the_end),
+		WITH_SEGMENT(a_sigbus_that_is_not_ours_keeps_its_effect),
+		WITH_SEGMENT(the_guard_keeps_up_with_many_readers),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -1,0 +1,925 @@
+/* What is on the screen: every view in every size, with and without colours,
+ * in UTF-8 and in ASCII, against pictures in test/golden; and that each key
+ * changes something.
+ *
+ * There is no terminal: curses draws for one into /dev/null, and what it would
+ * show is read back. Time is fixed and the job is made up, so that a picture
+ * is the same everywhere. UPDATE_GOLDEN=1 takes new pictures.
+ */
+#include <errno.h>
+#include <locale.h>
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <wchar.h>
+
+#include <cmocka.h>
+
+#include "test/unit/scripted_source.h"
+#include "tui/curses.h"
+#include "tui/screen.h"
+#include "tui/term.h"
+
+#define SECOND UINT64_C(1000000000)
+#define BORN (1000 * SECOND)
+/* The synthetic job is 5 s old when it is first seen, and hangs at 8. */
+#define SEEN (BORN + 5 * SECOND)
+
+struct shape {
+	int width;
+	int height;
+	bool color;
+	bool utf8;
+};
+
+static const struct shape usual = { 80, 24, false, true };
+
+static FILE *nothing_out, *nothing_in;
+static struct ncs_screen screen;
+static struct ncs_source *source;
+static uint64_t now;
+
+/* --- A terminal that is not there ----------------------------------------- */
+
+static void use_locale(bool utf8)
+{
+	static const char *const names[] = { "C.UTF-8", "C.utf8",
+					     "en_US.UTF-8" };
+
+	for (size_t i = 0; utf8 && i < sizeof(names) / sizeof(*names); i++)
+		if (setlocale(LC_CTYPE, names[i]))
+			return;
+	assert_non_null(setlocale(LC_CTYPE, "C"));
+	if (utf8)
+		skip();
+}
+
+static void start(const struct shape *shape)
+{
+	struct ncs_term_config config = {
+		.color = shape->color,
+		.type = "xterm-256color",
+		.height = shape->height,
+		.width = shape->width,
+	};
+
+	use_locale(shape->utf8);
+	nothing_out = fopen("/dev/null", "we");
+	nothing_in = fopen("/dev/null", "re");
+	assert_non_null(nothing_out);
+	assert_non_null(nothing_in);
+	config.output = nothing_out;
+	config.input = nothing_in;
+	assert_int_equal(ncs_term_start(&config), 0);
+}
+
+static void stop(void)
+{
+	ncs_term_stop();
+	if (nothing_out)
+		fclose(nothing_out);
+	if (nothing_in)
+		fclose(nothing_in);
+	nothing_out = NULL;
+	nothing_in = NULL;
+}
+
+/* --- A job that is not there ---------------------------------------------- */
+
+static void look(struct ncs_source *at, uint64_t at_ns)
+{
+	now = at_ns;
+	ncs_screen_sample(&screen, at, now);
+}
+
+static void draw(void)
+{
+	const struct tm wall = { .tm_hour = 3, .tm_min = 4, .tm_sec = 5 };
+
+	ncs_screen_draw(&screen, now, &wall);
+	ncs_term_flush();
+}
+
+static void init(enum ncs_view view)
+{
+	ncs_screen_init(&screen, view, SECOND, "n017", "/dev/shm");
+}
+
+/* Eight ranks of four channels, one of which has hung for two seconds. */
+static void open_job(enum ncs_view view)
+{
+	init(view);
+	source = ncs_source_open_synthetic(1, 8, 4);
+	assert_non_null(source);
+	look(source, BORN);
+	look(source, SEEN - SECOND);
+	look(source, SEEN);
+}
+
+static void close_job(void)
+{
+	ncs_screen_release(&screen);
+	if (source)
+		source->close(source);
+	source = NULL;
+}
+
+/* A test that failed has left everything open. */
+static int teardown(void **state)
+{
+	(void)state;
+	close_job();
+	stop();
+	return 0;
+}
+
+static unsigned press(const char *names)
+{
+	unsigned requests = 0;
+	size_t length;
+
+	while ((length = ncs_key_next_name(&names)) > 0) {
+		int code = ncs_key_code(names, length);
+
+		assert_true(code >= 0);
+		requests |= ncs_screen_key(&screen, code, now);
+		names += length;
+	}
+	return requests;
+}
+
+/* --- Pictures ------------------------------------------------------------- */
+
+static void put_look(FILE *file, attr_t attributes, short pair)
+{
+	short foreground = -1, background = -1;
+
+	fprintf(file, "%s%s%s", attributes & A_REVERSE ? "R" : "",
+		attributes & A_BOLD ? "B" : "", attributes & A_DIM ? "D" : "");
+	if (pair == 0)
+		return;
+	pair_content(pair, &foreground, &background);
+	fprintf(file, "%d/%d", foreground, background);
+}
+
+static bool is_same_look(const cchar_t *a, const cchar_t *b)
+{
+	wchar_t text[CCHARW_MAX + 1];
+	attr_t attributes_a, attributes_b;
+	short pair_a, pair_b;
+
+	getcchar(a, text, &attributes_a, &pair_a, NULL);
+	getcchar(b, text, &attributes_b, &pair_b, NULL);
+	return attributes_a == attributes_b && pair_a == pair_b;
+}
+
+/* "3: 0-79 R": which columns of a line are reverse, bold, coloured. */
+static void put_looks(FILE *file, int y, const cchar_t *cells, int width)
+{
+	wchar_t text[CCHARW_MAX + 1];
+	bool any = false;
+	attr_t attributes;
+	short pair;
+	int end;
+
+	for (int x = 0; x < width; x = end) {
+		for (end = x + 1;
+		     end < width && is_same_look(&cells[x], &cells[end]); end++)
+			;
+		getcchar(&cells[x], text, &attributes, &pair, NULL);
+		if (attributes == A_NORMAL && pair == 0)
+			continue;
+		fprintf(file, any ? ", " : "%d: ", y);
+		fprintf(file, "%d-%d ", x, end - 1);
+		put_look(file, attributes, pair);
+		any = true;
+	}
+	if (any)
+		fputc('\n', file);
+}
+
+/* The text, and below it how it is shown. The caller frees it. */
+static char *picture(void)
+{
+	cchar_t *cells = calloc(1024, sizeof(*cells));
+	char *text = NULL;
+	size_t size = 0;
+	FILE *file = open_memstream(&text, &size);
+
+	assert_non_null(cells);
+	assert_non_null(file);
+	assert_true(ncs_term_save(file));
+	fputs("--\n", file);
+	for (int y = 0; y < ncs_term_height(); y++) {
+		mvin_wchnstr(y, 0, cells, 1023);
+		put_looks(file, y, cells, ncs_term_width());
+	}
+	fclose(file);
+	free(cells);
+	return text;
+}
+
+static char *read_file(const char *path)
+{
+	FILE *file = fopen(path, "re");
+	char *text = calloc(1, 1 << 18);
+
+	assert_non_null(text);
+	if (file) {
+		size_t length = fread(text, 1, (1 << 18) - 1, file);
+
+		text[length] = '\0';
+		fclose(file);
+	}
+	return text;
+}
+
+static void write_file(const char *path, const char *text)
+{
+	FILE *file = fopen(path, "we");
+
+	if (!file)
+		fail_msg("%s: %s", path, strerror(errno));
+	fputs(text, file);
+	assert_int_equal(fclose(file), 0);
+}
+
+/* Says where the two differ first. */
+static void explain_difference(const char *path, const char *is,
+			       const char *was)
+{
+	int line = 1;
+
+	while (*is && *is == *was) {
+		line += *is == '\n';
+		is++;
+		was++;
+	}
+	print_message("%s, line %d: is \"%.*s\", was \"%.*s\"\n", path, line,
+		      (int)strcspn(is, "\n"), is, (int)strcspn(was, "\n"), was);
+}
+
+static void compare(const char *name)
+{
+	const char *update = getenv("UPDATE_GOLDEN");
+	char path[256], *is, *was;
+	bool same;
+
+	snprintf(path, sizeof(path), "test/golden/%s.screen", name);
+	is = picture();
+	if (update && update[0] == '1')
+		write_file(path, is);
+	was = read_file(path);
+	same = strcmp(is, was) == 0;
+	if (!same) {
+		explain_difference(path, is, was);
+		fputs(is, stdout);
+		fflush(stdout);
+	}
+	free(is);
+	free(was);
+	if (!same)
+		fail_msg("%s differs; UPDATE_GOLDEN=1 takes it as it is", path);
+}
+
+/* Nothing but printable ASCII. */
+static void assert_ascii(void)
+{
+	char *text = picture();
+
+	for (const char *c = text; *c; c++)
+		assert_true(*c == '\n' || (*c >= ' ' && *c < 0x7f));
+	free(text);
+}
+
+/* --- Every view in every size --------------------------------------------- */
+
+static void one_golden(const char *name, enum ncs_view view, bool help,
+		       const struct shape *shape)
+{
+	char full[128];
+
+	start(shape);
+	open_job(view);
+	if (help)
+		press("?");
+	draw();
+	snprintf(full, sizeof(full), "%s-%dx%d-%s-%s", name, shape->width,
+		 shape->height, shape->color ? "color" : "mono",
+		 shape->utf8 ? "utf8" : "ascii");
+	if (!shape->utf8)
+		assert_ascii();
+	compare(full);
+	close_job();
+	stop();
+}
+
+static void goldens(const char *name, enum ncs_view view, bool help)
+{
+	static const int sizes[][2] = { { 80, 24 }, { 40, 10 }, { 200, 60 } };
+
+	for (size_t i = 0; i < sizeof(sizes) / sizeof(*sizes); i++) {
+		for (int k = 0; k < 4; k++) {
+			const struct shape shape = {
+				.width = sizes[i][0],
+				.height = sizes[i][1],
+				.color = k & 1,
+				.utf8 = k & 2,
+			};
+
+			one_golden(name, view, help, &shape);
+		}
+	}
+}
+
+static void ranks(void **state)
+{
+	(void)state;
+	goldens("ranks", NCS_VIEW_RANK, false);
+}
+
+static void channels(void **state)
+{
+	(void)state;
+	goldens("channels", NCS_VIEW_CHANNEL, false);
+}
+
+static void proxy(void **state)
+{
+	(void)state;
+	goldens("proxy", NCS_VIEW_PROXY, false);
+}
+
+static void collectives(void **state)
+{
+	(void)state;
+	goldens("collectives", NCS_VIEW_FUNCTION, false);
+}
+
+static void help(void **state)
+{
+	(void)state;
+	goldens("help", NCS_VIEW_RANK, true);
+}
+
+/* --- Moments of the made-up job ------------------------------------------- */
+
+/* The screen after these keys. */
+static void after(const char *name, enum ncs_view view, const char *keys)
+{
+	start(&usual);
+	open_job(view);
+	press(keys);
+	draw();
+	compare(name);
+	close_job();
+	stop();
+}
+
+static void sorted_by_time(void **state)
+{
+	(void)state;
+	after("channels-by-time", NCS_VIEW_CHANNEL, "T");
+}
+
+static void down_to_channels(void **state)
+{
+	(void)state;
+	after("down", NCS_VIEW_RANK, "Down Down Down Enter");
+}
+
+static void down_to_the_peer(void **state)
+{
+	(void)state;
+	after("down-peer", NCS_VIEW_CHANNEL, "T g Enter");
+}
+
+static void paused(void **state)
+{
+	(void)state;
+	after("paused", NCS_VIEW_RANK, "Z");
+}
+
+static void filtered(void **state)
+{
+	(void)state;
+	after("filter", NCS_VIEW_FUNCTION, "\\ R e d u c e");
+}
+
+static void searched(void **state)
+{
+	(void)state;
+	after("search", NCS_VIEW_FUNCTION, "/ g a t h F3");
+}
+
+static void scrolled(void **state)
+{
+	(void)state;
+	after("columns", NCS_VIEW_FUNCTION, "Right Right Right Down");
+}
+
+static void without_header(void **state)
+{
+	(void)state;
+	after("header", NCS_VIEW_PROXY, "# p End");
+}
+
+static void nothing_fits_the_filter(void **state)
+{
+	(void)state;
+	after("filter-empty", NCS_VIEW_RANK, "\\ x y z Enter");
+}
+
+/* --- Jobs made by hand ---------------------------------------------------- */
+
+static struct scripted_rank *add_world(struct scripted *job, int rank)
+{
+	struct scripted_rank *added = scripted_add(job, rank);
+	struct ncs_identity *identity = &added->snapshot.identity;
+
+	identity->known |= NCS_KNOWN_COMM_NAME | NCS_KNOWN_COMM_ID;
+	identity->comm_id = 1;
+	snprintf(identity->comm_name, sizeof(identity->comm_name), "world");
+	added->snapshot.last_call_ns = SEEN - 41 * SECOND;
+	return added;
+}
+
+static void waits(struct scripted_rank *rank, enum ncs_channel_state wait,
+		  bool send, int peer, uint64_t since_ns)
+{
+	struct ncs_channel_view *channel =
+		scripted_channel(rank, 0, send, peer);
+
+	channel->state = wait;
+	channel->since_ns = since_ns;
+	channel->operation = 1;
+	channel->step = 3;
+	channel->nsteps = 8;
+	channel->function = NCS_FUNCTION_ALL_REDUCE;
+}
+
+static void at_sequence(struct scripted_rank *rank, uint64_t sequence)
+{
+	struct ncs_function_view *function =
+		&rank->snapshot.functions[NCS_FUNCTION_ALL_REDUCE];
+
+	function->operations = sequence + 1;
+	function->last_sequence_number = sequence;
+}
+
+/* A ring of four in which rank 2 does not come. */
+static void make_stuck(struct scripted *job)
+{
+	uint64_t since_ns = SEEN - 41 * SECOND;
+
+	for (int i = 0; i < 4; i++) {
+		struct scripted_rank *rank = add_world(job, i);
+
+		rank->snapshot.liveness = NCS_SILENT;
+		at_sequence(rank, i == 2 ? 87 : 88);
+		if (i == 2)
+			continue;
+		waits(rank, NCS_CHANNEL_SEND_GPU_WAIT, true, (i + 1) % 4,
+		      since_ns);
+		waits(rank, NCS_CHANNEL_RECV_WAIT, false, (i + 3) % 4,
+		      since_ns + (uint64_t)i * SECOND / 10);
+	}
+}
+
+static void scripted_golden(const char *name, struct scripted *job,
+			    const struct shape *shape, const char *keys)
+{
+	start(shape);
+	init(NCS_VIEW_RANK);
+	look(&job->source, SEEN - SECOND);
+	look(&job->source, SEEN);
+	press(keys);
+	draw();
+	compare(name);
+	close_job();
+	stop();
+	scripted_release(job);
+}
+
+static void no_job(void **state)
+{
+	struct scripted job;
+
+	(void)state;
+	scripted_init(&job);
+	scripted_golden("no-job", &job, &usual, "");
+}
+
+static void a_folder_that_cannot_be_read(void **state)
+{
+	struct scripted job;
+
+	(void)state;
+	scripted_init(&job);
+	job.begin_error = -EACCES;
+	scripted_golden("no-folder", &job, &usual, "");
+}
+
+static void a_stuck_job(void **state)
+{
+	struct scripted job;
+
+	(void)state;
+	scripted_init(&job);
+	make_stuck(&job);
+	scripted_golden("stuck", &job, &usual, "! ! !");
+	scripted_init(&job);
+	make_stuck(&job);
+	scripted_golden("stuck-channels", &job, &usual, "2 T");
+}
+
+static void a_stuck_job_in_little_room(void **state)
+{
+	static const struct shape small = { 40, 10, true, true };
+	struct scripted job;
+
+	(void)state;
+	scripted_init(&job);
+	make_stuck(&job);
+	scripted_golden("stuck-40x10", &job, &small, "");
+}
+
+static void a_dead_job(void **state)
+{
+	struct scripted job;
+
+	(void)state;
+	scripted_init(&job);
+	make_stuck(&job);
+	for (int i = 0; i < 4; i++)
+		job.ranks[i].snapshot.liveness = NCS_DEAD;
+	scripted_golden("dead", &job, &usual, "");
+}
+
+static void segments_of_others(void **state)
+{
+	struct scripted job;
+	struct scripted_rank *rank;
+
+	(void)state;
+	scripted_init(&job);
+	rank = scripted_add(&job, 0);
+	rank->attach = NCS_ATTACH_OTHER_VERSION;
+	rank->why = "it was made by a plugin with format 7.0, this program"
+		    " reads 1.0";
+	rank = scripted_add(&job, 1);
+	rank->attach = NCS_ATTACH_DENIED;
+	rank->why = "it belongs to another user";
+	scripted_golden("unreadable", &job, &usual, "Down");
+}
+
+/* What a segment holds must not reach the terminal as anything but text. */
+static void names_are_harmless(void **state)
+{
+	static const char evil[] = "\033[31mred\n\t\x9b"
+				   "1m\xff\xe2\x80\xae"
+				   "\xf0\x9f\x98\x80"
+				   "end";
+	struct ncs_identity *identity;
+	struct scripted job;
+	char *text;
+
+	(void)state;
+	scripted_init(&job);
+	identity = &add_world(&job, 0)->snapshot.identity;
+	memcpy(identity->comm_name, evil, sizeof(evil));
+	memset(identity->gpu, '\033', sizeof(identity->gpu));
+	identity->gpu[sizeof(identity->gpu) - 1] = '\0';
+	identity->known |= NCS_KNOWN_GPU;
+	start(&usual);
+	init(NCS_VIEW_RANK);
+	look(&job.source, SEEN);
+	press("v $");
+	draw();
+	text = picture();
+	for (const char *c = text; *c; c++)
+		assert_true((unsigned char)*c >= ' ' || *c == '\n');
+	assert_null(strstr(text, "\xe2\x80\xae"));
+	assert_non_null(strstr(text, "[31mred"));
+	free(text);
+	close_job();
+	stop();
+	scripted_release(&job);
+}
+
+static void when_the_job_has_gone(void **state)
+{
+	struct scripted job;
+
+	(void)state;
+	scripted_init(&job);
+	make_stuck(&job);
+	start(&usual);
+	init(NCS_VIEW_RANK);
+	look(&job.source, SEEN);
+	press("Enter");
+	for (int i = 0; i < 4; i++)
+		job.ranks[i].is_there = false;
+	look(&job.source, SEEN + SECOND);
+	draw();
+	press("Esc");
+	draw();
+	compare("ended");
+	close_job();
+	stop();
+	scripted_release(&job);
+}
+
+/* --- Sizes ---------------------------------------------------------------- */
+
+static void too_small(void **state)
+{
+	static const int sizes[][2] = {
+		{ 1, 1 }, { 19, 4 }, { 20, 3 }, { 60, 2 }, { 20, 4 }
+	};
+	char name[64];
+
+	(void)state;
+	for (size_t i = 0; i < sizeof(sizes) / sizeof(*sizes); i++) {
+		const struct shape shape = { sizes[i][0], sizes[i][1], false,
+					     true };
+
+		start(&shape);
+		open_job(NCS_VIEW_PROXY);
+		draw();
+		snprintf(name, sizeof(name), "small-%dx%d", shape.width,
+			 shape.height);
+		compare(name);
+		close_job();
+		stop();
+	}
+}
+
+/* Every view and the help at every size, by a key and a resize at a time: no
+ * more is asked than that the program survives and writes within bounds. */
+static void any_size_is_survived(void **state)
+{
+	static const char *const keys[] = { "1",     "2",   "3",    "4", "?",
+					    "Enter", "End", "PgDn", "/", "#",
+					    "Right", "T",   "Esc",  "v" };
+	uint32_t seed = 3;
+
+	(void)state;
+	start(&usual);
+	open_job(NCS_VIEW_RANK);
+	for (int i = 0; i < 1500; i++) {
+		int height, width;
+
+		seed = seed * 1664525u + 1013904223u;
+		height = 1 + (int)(seed >> 8) % (i % 2 ? 100 : 12);
+		width = 1 + (int)(seed >> 16) % (i % 3 ? 40 : 300);
+		press(keys[(seed >> 24) % (sizeof(keys) / sizeof(*keys))]);
+		assert_int_equal(resizeterm(height, width), OK);
+		draw();
+		assert_int_equal(ncs_term_height(), height);
+		assert_int_equal(ncs_term_width(), width);
+	}
+	close_job();
+	stop();
+}
+
+/* --- Keys ----------------------------------------------------------------- */
+
+/* Where each key has something to do: in the middle of a table that was gone
+ * down to, scrolled by a column, with something that was searched for. */
+static void go_to_the_middle(void)
+{
+	open_job(NCS_VIEW_CHANNEL);
+	press("g Down Down Down Enter / r e c v Enter Down Down Right");
+	now += 10 * SECOND;
+}
+
+static char *moment(void)
+{
+	char *text;
+
+	draw();
+	text = picture();
+	return text;
+}
+
+static void every_key_does_something(void **state)
+{
+	(void)state;
+	for (size_t i = 0; i < NCS_ACTION_COUNT - 1; i++) {
+		const char *names = ncs_keys[i].keys;
+		size_t length;
+
+		while ((length = ncs_key_next_name(&names)) > 0) {
+			char *before, *later;
+			unsigned requests;
+
+			start(&usual);
+			go_to_the_middle();
+			before = moment();
+			requests = ncs_screen_key(
+				&screen, ncs_key_code(names, length), now);
+			later = moment();
+			if (requests == 0 && strcmp(before, later) == 0)
+				fail_msg("%.*s does nothing", (int)length,
+					 names);
+			free(before);
+			free(later);
+			close_job();
+			stop();
+			names += length;
+		}
+	}
+}
+
+static void keys_ask_for_what_they_are_for(void **state)
+{
+	(void)state;
+	start(&usual);
+	open_job(NCS_VIEW_RANK);
+	assert_int_equal(press("q"), NCS_REQUEST_QUIT);
+	assert_int_equal(press("F10"), NCS_REQUEST_QUIT);
+	assert_int_equal(press("Ctrl-C"), NCS_REQUEST_QUIT);
+	assert_int_equal(press("Ctrl-T"), NCS_REQUEST_SAMPLE);
+	assert_int_equal(press("Ctrl-L"), NCS_REQUEST_REPAINT);
+	assert_int_equal(press("]"), NCS_REQUEST_INTERVAL);
+	assert_true(screen.interval_ns == 2 * SECOND);
+	assert_int_equal(press("F7 F7"), NCS_REQUEST_INTERVAL);
+	assert_true(screen.interval_ns == SECOND / 2);
+	for (int i = 0; i < 20; i++)
+		press("[");
+	assert_true(screen.interval_ns == SECOND / 10);
+	for (int i = 0; i < 20; i++)
+		press("]");
+	assert_true(screen.interval_ns == 60 * SECOND);
+	assert_int_equal(press("Z"), 0);
+	assert_true(screen.paused);
+	assert_int_equal(press("p"), NCS_REQUEST_SAMPLE);
+	assert_false(screen.paused);
+	close_job();
+	stop();
+}
+
+static void leaving_goes_back_one_level_at_a_time(void **state)
+{
+	(void)state;
+	start(&usual);
+	open_job(NCS_VIEW_RANK);
+	press("Down Down Enter");
+	assert_int_equal(screen.view, NCS_VIEW_CHANNEL);
+	assert_int_equal(screen.depth, 1);
+	press("Enter");
+	assert_int_equal(screen.depth, 2);
+	press("Esc");
+	assert_int_equal(screen.depth, 1);
+	press("Backspace");
+	assert_int_equal(screen.view, NCS_VIEW_RANK);
+	assert_int_equal(screen.tables[NCS_VIEW_RANK].selected, 2);
+	assert_int_equal(press("Esc Esc Esc"), 0);
+	/* q leaves the help, and then the program. */
+	assert_int_equal(press("? q"), 0);
+	assert_int_equal(press("q"), NCS_REQUEST_QUIT);
+	/* A view that is chosen forgets the way. */
+	press("Enter Enter 2");
+	assert_int_equal(screen.depth, 0);
+	assert_null(screen.focus);
+	close_job();
+	stop();
+}
+
+/* There and back between two peers, more often than there are crumbs. */
+static void going_down_has_an_end(void **state)
+{
+	(void)state;
+	start(&usual);
+	open_job(NCS_VIEW_RANK);
+	press("Down Down");
+	for (int i = 0; i < 2 * NCS_TRAIL_MAX; i++)
+		press("Enter");
+	assert_int_equal(screen.depth, NCS_TRAIL_MAX);
+	draw();
+	for (int i = 0; i < 2 * NCS_TRAIL_MAX; i++)
+		press("Esc");
+	assert_int_equal(screen.depth, 0);
+	assert_int_equal(screen.view, NCS_VIEW_RANK);
+	close_job();
+	stop();
+}
+
+static void a_prompt_takes_what_is_typed(void **state)
+{
+	const struct ncs_grid *table = &screen.tables[NCS_VIEW_FUNCTION];
+
+	(void)state;
+	start(&usual);
+	open_job(NCS_VIEW_FUNCTION);
+	/* q and ? are text here. */
+	assert_int_equal(press("\\ q ? Z"), 0);
+	assert_string_equal(screen.filter, "q?Z");
+	press("Backspace Backspace Backspace S e n d");
+	assert_string_equal(screen.filter, "Send");
+	assert_int_equal(table->count, 1);
+	press("Enter");
+	assert_string_equal(screen.filter, "Send");
+	press("\\ Esc");
+	assert_string_equal(screen.filter, "");
+	assert_true(table->count > 1);
+	/* Esc takes a search back, other keys keep it and mean what they do. */
+	press("Down / r e c v");
+	assert_true(table->selected > 1);
+	press("Esc");
+	assert_int_equal(table->selected, 1);
+	press("/ S e n d Up");
+	assert_int_equal(screen.prompt, NCS_PROMPT_NONE);
+	assert_string_equal(screen.search, "Send");
+	/* It holds what fits. */
+	press("/");
+	for (int i = 0; i < 300; i++)
+		press("x");
+	draw();
+	close_job();
+	stop();
+}
+
+static void a_notice_goes_away(void **state)
+{
+	char *with, *without;
+
+	(void)state;
+	start(&usual);
+	open_job(NCS_VIEW_RANK);
+	press("F9");
+	with = moment();
+	assert_non_null(strstr(with, "read-only tool"));
+	now += 5 * SECOND;
+	without = moment();
+	assert_null(strstr(without, "read-only tool"));
+	free(with);
+	free(without);
+	close_job();
+	stop();
+}
+
+static void pausing_does_not_stop_going_about(void **state)
+{
+	char *text;
+
+	(void)state;
+	start(&usual);
+	open_job(NCS_VIEW_RANK);
+	press("Z 2 T Down Enter");
+	text = moment();
+	assert_non_null(strstr(text, "PAUSED"));
+	assert_non_null(strstr(text, "Chan"));
+	free(text);
+	close_job();
+	stop();
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+#define TEST(name) cmocka_unit_test_teardown(name, teardown)
+		TEST(ranks),
+		TEST(channels),
+		TEST(proxy),
+		TEST(collectives),
+		TEST(help),
+		TEST(sorted_by_time),
+		TEST(down_to_channels),
+		TEST(down_to_the_peer),
+		TEST(paused),
+		TEST(filtered),
+		TEST(searched),
+		TEST(scrolled),
+		TEST(without_header),
+		TEST(nothing_fits_the_filter),
+		TEST(no_job),
+		TEST(a_folder_that_cannot_be_read),
+		TEST(a_stuck_job),
+		TEST(a_stuck_job_in_little_room),
+		TEST(a_dead_job),
+		TEST(segments_of_others),
+		TEST(names_are_harmless),
+		TEST(when_the_job_has_gone),
+		TEST(too_small),
+		TEST(any_size_is_survived),
+		TEST(every_key_does_something),
+		TEST(keys_ask_for_what_they_are_for),
+		TEST(leaving_goes_back_one_level_at_a_time),
+		TEST(going_down_has_an_end),
+		TEST(a_prompt_takes_what_is_typed),
+		TEST(a_notice_goes_away),
+		TEST(pausing_does_not_stop_going_about),
+	};
+
+	/* What the person who runs this has set must not be seen. */
+	unsetenv("LINES");
+	unsetenv("COLUMNS");
+	unsetenv("NO_COLOR");
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}

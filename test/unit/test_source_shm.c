@@ -1,0 +1,279 @@
+/* The live source: segments that come, go, are replaced, or cannot be read. */
+#include <errno.h>
+#include <fcntl.h>
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <cmocka.h>
+
+#include "analysis/source.h"
+#include "shm/clock.h"
+#include "shm/discover.h"
+#include "shm/writer.h"
+
+static char directory[64];
+static struct ncs_process self;
+
+static int setup(void **state)
+{
+	(void)state;
+	strcpy(directory, "/tmp/ncclstat-test-XXXXXX");
+	ncs_process_describe(&self);
+	return mkdtemp(directory) ? 0 : -1;
+}
+
+static int teardown(void **state)
+{
+	struct ncs_paths paths;
+
+	(void)state;
+	if (ncs_discover(directory, &paths) != 0)
+		return -1;
+	for (size_t i = 0; i < paths.count; i++)
+		unlink(paths.path[i]);
+	ncs_paths_release(&paths);
+	return rmdir(directory);
+}
+
+/* A segment of a process with this pid, which only has to be named. */
+static struct ncs_writer write_segment(uint32_t pid, unsigned serial)
+{
+	static const struct ncs_segment_size size = {
+		.lanes = 2,
+		.channels = 4,
+		.operations = 4,
+		.histograms = 2,
+		.ring_records = 8,
+	};
+	struct ncs_process process = self;
+	struct ncs_writer writer;
+
+	process.pid = pid;
+	assert_int_equal(ncs_writer_create(&writer, directory, &process, serial,
+					   &size, NULL),
+			 0);
+	writer.header->identity.known = NCS_KNOWN_RANK;
+	writer.header->identity.rank = (int32_t)serial;
+	ncs_writer_publish(&writer);
+	return writer;
+}
+
+static void write_garbage(const char *name, const char *text)
+{
+	char path[256];
+	FILE *file;
+
+	snprintf(path, sizeof(path), "%s/%s", directory, name);
+	file = fopen(path, "w");
+	assert_non_null(file);
+	fputs(text, file);
+	fclose(file);
+}
+
+/* A pass; returns how many samples there were, with the last one. */
+static size_t pass(struct ncs_source *source, struct ncs_sample *sample)
+{
+	struct ncs_sample each;
+	size_t count = 0;
+	char why[128];
+
+	assert_int_equal(source->begin(source, ncs_clock_monotonic_ns(), why,
+				       sizeof(why)),
+			 0);
+	while (source->next(source, &each)) {
+		*sample = each;
+		count++;
+	}
+	return count;
+}
+
+static void an_empty_directory_has_no_samples(void **state)
+{
+	struct ncs_source *source = ncs_source_open_shm(directory, 0);
+	struct ncs_sample sample;
+
+	(void)state;
+	assert_int_equal(pass(source, &sample), 0);
+	source->close(source);
+}
+
+static void a_directory_that_is_not_there_is_an_error(void **state)
+{
+	struct ncs_source *source = ncs_source_open_shm("/no/such", 0);
+	struct ncs_sample sample;
+	char why[128] = "";
+
+	(void)state;
+	assert_int_equal(source->begin(source, 1, why, sizeof(why)), -ENOENT);
+	assert_non_null(strstr(why, "/no/such"));
+	assert_false(source->next(source, &sample));
+	source->close(source);
+}
+
+static void segments_come_and_go_between_passes(void **state)
+{
+	struct ncs_source *source = ncs_source_open_shm(directory, 0);
+	struct ncs_writer first = write_segment(self.pid, 1), second;
+	struct ncs_sample sample;
+
+	(void)state;
+	assert_int_equal(pass(source, &sample), 1);
+	assert_int_equal(sample.attach, NCS_ATTACHED);
+	assert_string_equal(sample.id, first.path);
+	second = write_segment(self.pid, 2);
+	assert_int_equal(pass(source, &sample), 2);
+	assert_int_equal(sample.snapshot->identity.rank, 2);
+	ncs_writer_unlink(&first);
+	assert_int_equal(pass(source, &sample), 1);
+	assert_string_equal(sample.id, second.path);
+	ncs_writer_unlink(&second);
+	assert_int_equal(pass(source, &sample), 0);
+	source->close(source);
+}
+
+static void passes_see_what_was_written_since(void **state)
+{
+	struct ncs_source *source = ncs_source_open_shm(directory, 0);
+	struct ncs_writer writer = write_segment(self.pid, 1);
+	struct ncs_sample sample;
+
+	(void)state;
+	assert_int_equal(pass(source, &sample), 1);
+	writer.header->proxy.appended_operations = 9;
+	assert_int_equal(pass(source, &sample), 1);
+	assert_int_equal(sample.snapshot->proxy.appended_operations, 9);
+	source->close(source);
+}
+
+static void a_replaced_segment_is_opened_again(void **state)
+{
+	struct ncs_source *source = ncs_source_open_shm(directory, 0);
+	struct ncs_writer writer = write_segment(self.pid, 1);
+	struct ncs_sample sample;
+
+	(void)state;
+	assert_int_equal(pass(source, &sample), 1);
+	ncs_writer_unlink(&writer);
+	writer = write_segment(self.pid, 1);
+	writer.header->proxy.appended_operations = 4;
+	assert_int_equal(pass(source, &sample), 1);
+	assert_int_equal(sample.snapshot->proxy.appended_operations, 4);
+	source->close(source);
+}
+
+static void what_is_no_segment_is_reported_with_the_reason(void **state)
+{
+	struct ncs_source *source = ncs_source_open_shm(directory, 0);
+	struct ncs_sample sample;
+
+	(void)state;
+	write_garbage("ncclstat.1.2.3", "no segment");
+	assert_int_equal(pass(source, &sample), 1);
+	assert_int_equal(sample.attach, NCS_ATTACH_CORRUPT);
+	assert_true(strlen(sample.why) > 0);
+	assert_null(sample.snapshot);
+	source->close(source);
+}
+
+static void a_segment_that_gets_ready_is_attached(void **state)
+{
+	struct ncs_source *source = ncs_source_open_shm(directory, 0);
+	struct ncs_writer writer = write_segment(self.pid, 1);
+	struct ncs_sample sample;
+
+	(void)state;
+	writer.header->version = 0;
+	assert_int_equal(pass(source, &sample), 1);
+	assert_int_equal(sample.attach, NCS_ATTACH_NOT_READY);
+	ncs_writer_publish(&writer);
+	assert_int_equal(pass(source, &sample), 1);
+	assert_int_equal(sample.attach, NCS_ATTACHED);
+	source->close(source);
+}
+
+static void other_files_are_left_alone(void **state)
+{
+	struct ncs_source *source = ncs_source_open_shm(directory, 0);
+	struct ncs_sample sample;
+	char path[256];
+
+	(void)state;
+	write_garbage("something.else", "x");
+	assert_int_equal(pass(source, &sample), 0);
+	source->close(source);
+	snprintf(path, sizeof(path), "%s/something.else", directory);
+	unlink(path);
+}
+
+static void one_process_can_be_asked_for(void **state)
+{
+	struct ncs_source *source = ncs_source_open_shm(directory, 4711);
+	struct ncs_sample sample;
+
+	(void)state;
+	write_segment(self.pid, 1);
+	write_segment(4711, 2);
+	write_garbage("ncclstat.5.2.3", "no segment");
+	assert_int_equal(pass(source, &sample), 1);
+	assert_int_equal(sample.header->pid, 4711);
+	/* What of this process cannot be read is told all the same. */
+	write_garbage("ncclstat.4711.2.3", "no segment");
+	assert_int_equal(pass(source, &sample), 2);
+	source->close(source);
+}
+
+/* Only root can make files of another user, and only another user than root
+ * is kept out of them: the pass is that of nobody. */
+static void
+other_users_segments_are_told_only_if_there_is_nothing_else(void **state)
+{
+	struct ncs_source *source = ncs_source_open_shm(directory, 0);
+	struct ncs_writer foreign, own;
+	struct ncs_sample sample;
+
+	(void)state;
+	if (geteuid() != 0) {
+		source->close(source);
+		skip();
+	}
+	foreign = write_segment(self.pid, 1);
+	own = write_segment(self.pid, 2);
+	assert_int_equal(chown(own.path, 65534, 65534), 0);
+	assert_int_equal(chmod(directory, 0755), 0);
+	assert_int_equal(seteuid(65534), 0);
+	assert_int_equal(pass(source, &sample), 1);
+	assert_int_equal(sample.attach, NCS_ATTACHED);
+	assert_int_equal(seteuid(0), 0);
+	ncs_writer_unlink(&own);
+	assert_int_equal(seteuid(65534), 0);
+	assert_int_equal(pass(source, &sample), 1);
+	assert_int_equal(sample.attach, NCS_ATTACH_DENIED);
+	assert_string_equal(sample.id, foreign.path);
+	assert_int_equal(seteuid(0), 0);
+	source->close(source);
+}
+
+int main(void)
+{
+#define TEST(name) cmocka_unit_test_setup_teardown(name, setup, teardown)
+	const struct CMUnitTest tests[] = {
+		TEST(an_empty_directory_has_no_samples),
+		TEST(a_directory_that_is_not_there_is_an_error),
+		TEST(segments_come_and_go_between_passes),
+		TEST(passes_see_what_was_written_since),
+		TEST(a_replaced_segment_is_opened_again),
+		TEST(what_is_no_segment_is_reported_with_the_reason),
+		TEST(a_segment_that_gets_ready_is_attached),
+		TEST(other_files_are_left_alone),
+		TEST(one_process_can_be_asked_for),
+		TEST(other_users_segments_are_told_only_if_there_is_nothing_else),
+	};
+
+	return cmocka_run_group_tests_name("source_shm", tests, NULL, NULL);
+}

@@ -1,0 +1,534 @@
+/* The live view without its terminal's events: its state, and what keys do to
+ * it.
+ *
+ * Must not draw (that is tui/screen_frame.c), wait, or read a clock. What
+ * differs from view to view is in the other tui/screen_*.c. One thread.
+ */
+#include "tui/screen.h"
+
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "tui/curses.h"
+#include "tui/keys.h"
+#include "tui/words.h"
+
+#define NOTICE_NS UINT64_C(2500000000)
+#define ESCAPE 27
+
+/* In the order of the tabs. */
+static const struct ncs_screen_view *const views[NCS_VIEW_COUNT] = {
+	[NCS_VIEW_RANK] = &ncs_screen_ranks,
+	[NCS_VIEW_CHANNEL] = &ncs_screen_channels,
+	[NCS_VIEW_PROXY] = &ncs_screen_proxy,
+	[NCS_VIEW_FUNCTION] = &ncs_screen_collectives,
+};
+
+static const uint64_t intervals_ms[] = { 100,  200,   500,   1000, 2000,
+					 5000, 10000, 30000, 60000 };
+
+const struct ncs_screen_view *ncs_screen_view_of(enum ncs_view view)
+{
+	return views[view];
+}
+
+/* --- State ---------------------------------------------------------------- */
+
+void ncs_screen_init(struct ncs_screen *screen, enum ncs_view view,
+		     uint64_t interval_ns, const char *host,
+		     const char *directory)
+{
+	memset(screen, 0, sizeof(*screen));
+	ncs_model_init(&screen->model);
+	for (unsigned i = 0; i < NCS_VIEW_COUNT; i++)
+		ncs_grid_init(&screen->tables[i], (enum ncs_view)i,
+			      &views[i]->rules);
+	screen->view = view;
+	screen->interval_ns = interval_ns;
+	snprintf(screen->host, sizeof(screen->host), "%s", host);
+	snprintf(screen->directory, sizeof(screen->directory), "%s", directory);
+	ncs_summarize(&screen->summary, &screen->model);
+}
+
+void ncs_screen_release(struct ncs_screen *screen)
+{
+	for (size_t i = 0; i < screen->depth; i++)
+		free(screen->trail[i].focus);
+	free(screen->focus);
+	for (unsigned i = 0; i < NCS_VIEW_COUNT; i++)
+		ncs_grid_release(&screen->tables[i]);
+	ncs_model_release(&screen->model);
+	memset(screen, 0, sizeof(*screen));
+}
+
+static struct ncs_grid *table_of(struct ncs_screen *screen)
+{
+	return &screen->tables[screen->view];
+}
+
+static void build(struct ncs_screen *screen)
+{
+	const struct ncs_grid_query query = {
+		.model = &screen->model,
+		.focus = screen->focus,
+		.filter = screen->filter,
+		.hide_idle = screen->hide_idle,
+		.suspect = ncs_suspect(&screen->summary),
+	};
+
+	ncs_grid_build(table_of(screen), &query);
+}
+
+int ncs_screen_sample(struct ncs_screen *screen, struct ncs_source *source,
+		      uint64_t now_ns)
+{
+	int error = ncs_model_update(&screen->model, source, now_ns);
+
+	screen->had_job = screen->had_job || screen->model.rank_count > 0;
+	ncs_summarize(&screen->summary, &screen->model);
+	build(screen);
+	return error;
+}
+
+/* Says something for a moment, in the last line. */
+__attribute__((format(printf, 3, 4))) static void
+say(struct ncs_screen *screen, uint64_t now_ns, const char *format, ...)
+{
+	va_list arguments;
+
+	va_start(arguments, format);
+	vsnprintf(screen->notice, sizeof(screen->notice), format, arguments);
+	va_end(arguments);
+	screen->notice_until_ns = now_ns + NOTICE_NS;
+}
+
+/* --- Going down and up ---------------------------------------------------- */
+
+static void forget_trail(struct ncs_screen *screen)
+{
+	while (screen->depth > 0)
+		free(screen->trail[--screen->depth].focus);
+	free(screen->focus);
+	screen->focus = NULL;
+}
+
+static void show_view(struct ncs_screen *screen, enum ncs_view view)
+{
+	forget_trail(screen);
+	screen->view = view;
+	build(screen);
+}
+
+static void step_view(struct ncs_screen *screen, unsigned step)
+{
+	show_view(screen, (screen->view + step) % NCS_VIEW_COUNT);
+}
+
+/* The selected channel, NULL if none is. */
+static const struct ncs_channel_view *
+selected_channel(const struct ncs_screen *screen)
+{
+	const struct ncs_grid_row *row =
+		ncs_grid_selected(&screen->tables[screen->view]);
+
+	if (!row || row->unreadable || screen->view != NCS_VIEW_CHANNEL)
+		return NULL;
+	return &row->row.rank->now.channels[row->row.index];
+}
+
+/* Leaves a crumb here and limits the channels to one rank. */
+static bool go_down(struct ncs_screen *screen, const struct ncs_rank *rank)
+{
+	const struct ncs_channel_view *channel = selected_channel(screen);
+	struct ncs_crumb *crumb = &screen->trail[screen->depth];
+	char *focus = strdup(rank->id);
+
+	if (!focus || screen->depth == NCS_TRAIL_MAX) {
+		free(focus);
+		return false;
+	}
+	*crumb = (struct ncs_crumb){
+		.view = screen->view,
+		.focus = screen->focus,
+		.channel = channel ? channel->channel : -1,
+		.send = channel && channel->send,
+		.peer = channel ? channel->peer : 0,
+	};
+	ncs_grid_select(table_of(screen), table_of(screen)->selected);
+	screen->depth++;
+	screen->focus = focus;
+	screen->view = NCS_VIEW_CHANNEL;
+	build(screen);
+	return true;
+}
+
+static bool go_up(struct ncs_screen *screen)
+{
+	struct ncs_crumb *crumb;
+
+	if (screen->depth == 0)
+		return false;
+	crumb = &screen->trail[--screen->depth];
+	free(screen->focus);
+	screen->focus = crumb->focus;
+	screen->view = crumb->view;
+	build(screen);
+	if (crumb->channel >= 0)
+		ncs_grid_select_channel(table_of(screen), crumb->channel,
+					crumb->send, crumb->peer);
+	return true;
+}
+
+/* From a channel to the other end of it. */
+static void go_to_peer(struct ncs_screen *screen, const struct ncs_rank *rank,
+		       uint64_t now_ns)
+{
+	const struct ncs_channel_view *channel = selected_channel(screen);
+	int number = channel->channel, own = rank->now.identity.rank;
+	int peer_number = channel->peer;
+	bool send = channel->send;
+	const struct ncs_rank *peer =
+		ncs_peer_rank(&screen->model, rank, channel->peer);
+
+	if (!peer) {
+		say(screen, now_ns, "rank %d, the peer, is not seen here",
+		    peer_number);
+		return;
+	}
+	if (!go_down(screen, peer)) {
+		say(screen, now_ns, "no deeper; Esc goes back");
+		return;
+	}
+	if (!ncs_grid_select_channel(table_of(screen), number, !send, own))
+		say(screen, now_ns, "rank %d does not show this channel",
+		    peer_number);
+}
+
+static void enter(struct ncs_screen *screen, uint64_t now_ns)
+{
+	const struct ncs_grid_row *row = ncs_grid_selected(table_of(screen));
+
+	if (!row)
+		say(screen, now_ns, "there is no row");
+	else if (row->unreadable)
+		say(screen, now_ns, "it cannot be read: %s",
+		    row->unreadable->why);
+	else if (screen->view == NCS_VIEW_CHANNEL)
+		go_to_peer(screen, row->row.rank, now_ns);
+	else if (!go_down(screen, row->row.rank))
+		say(screen, now_ns, "no deeper; Esc goes back");
+}
+
+/* --- Prompts -------------------------------------------------------------- */
+
+static void open_prompt(struct ncs_screen *screen, enum ncs_prompt prompt)
+{
+	screen->prompt = prompt;
+	screen->selected_before = table_of(screen)->selected;
+	screen->typed[0] = '\0';
+	if (prompt == NCS_PROMPT_FILTER)
+		snprintf(screen->typed, sizeof(screen->typed), "%s",
+			 screen->filter);
+}
+
+/* What is typed takes effect at once. */
+static void typed(struct ncs_screen *screen)
+{
+	if (screen->prompt == NCS_PROMPT_SEARCH) {
+		ncs_grid_select(table_of(screen), screen->selected_before);
+		ncs_grid_search(table_of(screen), screen->typed, NCS_HERE);
+		return;
+	}
+	snprintf(screen->filter, sizeof(screen->filter), "%s", screen->typed);
+	build(screen);
+}
+
+static void close_prompt(struct ncs_screen *screen)
+{
+	if (screen->prompt == NCS_PROMPT_SEARCH)
+		snprintf(screen->search, sizeof(screen->search), "%s",
+			 screen->typed);
+	screen->prompt = NCS_PROMPT_NONE;
+}
+
+/* Esc: a search leaves everything as it was, a filter is cleared. */
+static void cancel_prompt(struct ncs_screen *screen)
+{
+	if (screen->prompt == NCS_PROMPT_SEARCH)
+		ncs_grid_select(table_of(screen), screen->selected_before);
+	else
+		screen->filter[0] = '\0';
+	screen->prompt = NCS_PROMPT_NONE;
+	build(screen);
+}
+
+/* Takes back one character, which may be several bytes. */
+static void erase_typed(struct ncs_screen *screen)
+{
+	size_t length = strlen(screen->typed);
+
+	while (length > 0 && (screen->typed[length - 1] & 0xc0) == 0x80)
+		length--;
+	screen->typed[length > 0 ? length - 1 : 0] = '\0';
+	typed(screen);
+}
+
+static void type(struct ncs_screen *screen, int code)
+{
+	size_t length = strlen(screen->typed);
+
+	if (length + 1 >= sizeof(screen->typed))
+		return;
+	screen->typed[length] = (char)code;
+	screen->typed[length + 1] = '\0';
+	typed(screen);
+}
+
+static void find_again(struct ncs_screen *screen,
+		       enum ncs_grid_direction direction, uint64_t now_ns)
+{
+	const char *text = screen->prompt == NCS_PROMPT_SEARCH ? screen->typed :
+								 screen->search;
+
+	if (!text[0])
+		say(screen, now_ns, "nothing to look for: / begins a search");
+	else if (!ncs_grid_search(table_of(screen), text, direction))
+		say(screen, now_ns, "no row has \"%s\"", text);
+	else
+		screen->selected_before = table_of(screen)->selected;
+}
+
+/* False if the key is none of the prompt's: it then closes the prompt and
+ * means what it means without. */
+static bool prompt_key(struct ncs_screen *screen, int code, uint64_t now_ns)
+{
+	code = ncs_key_normalize(code);
+	if (code == KEY_ENTER)
+		close_prompt(screen);
+	else if (code == ESCAPE)
+		cancel_prompt(screen);
+	else if (code == KEY_BACKSPACE)
+		erase_typed(screen);
+	else if (code == KEY_F(3) && screen->prompt == NCS_PROMPT_SEARCH)
+		find_again(screen, NCS_FORWARD, now_ns);
+	else if (code >= ' ' && code < 0x100)
+		type(screen, code);
+	else
+		return false;
+	return true;
+}
+
+/* --- Keys ----------------------------------------------------------------- */
+
+static void help_key(struct ncs_screen *screen, enum ncs_action action)
+{
+	int page = screen->help_page > 1 ? screen->help_page - 1 : 1;
+
+	switch (action) {
+	case NCS_ACTION_UP:
+		screen->help_top--;
+		break;
+	case NCS_ACTION_DOWN:
+		screen->help_top++;
+		break;
+	case NCS_ACTION_PAGE_UP:
+		screen->help_top -= page;
+		break;
+	case NCS_ACTION_PAGE_DOWN:
+		screen->help_top += page;
+		break;
+	case NCS_ACTION_FIRST:
+		screen->help_top = 0;
+		break;
+	case NCS_ACTION_LAST:
+		screen->help_top = ncs_help_lines(ncs_term_width());
+		break;
+	default:
+		/* Whatever else is pressed, who presses it wants to go on. */
+		screen->help = false;
+	}
+}
+
+static unsigned change_interval(struct ncs_screen *screen, bool longer,
+				uint64_t now_ns)
+{
+	size_t count = sizeof(intervals_ms) / sizeof(*intervals_ms);
+	uint64_t chosen_ns = screen->interval_ns;
+	char text[64] = "interval ";
+
+	for (size_t i = 0; i < count; i++) {
+		size_t place = longer ? i : count - 1 - i;
+		uint64_t interval_ns = intervals_ms[place] * 1000000;
+
+		if (longer ? interval_ns > screen->interval_ns :
+			     interval_ns < screen->interval_ns) {
+			chosen_ns = interval_ns;
+			break;
+		}
+	}
+	ncs_append_duration(text, sizeof(text), chosen_ns);
+	if (chosen_ns == screen->interval_ns)
+		ncs_append(text, sizeof(text),
+			   longer ? ", the longest" : ", the shortest");
+	screen->interval_ns = chosen_ns;
+	say(screen, now_ns, "%s", text);
+	return NCS_REQUEST_INTERVAL;
+}
+
+static void toggle_pause(struct ncs_screen *screen, uint64_t now_ns)
+{
+	screen->paused = !screen->paused;
+	say(screen, now_ns, "%s",
+	    screen->paused ? "paused: Z goes on" : "going on");
+}
+
+static bool act_on_view(struct ncs_screen *screen, enum ncs_action action,
+			uint64_t now_ns)
+{
+	switch (action) {
+	case NCS_ACTION_VIEW_RANKS:
+	case NCS_ACTION_VIEW_CHANNELS:
+	case NCS_ACTION_VIEW_PROXY:
+	case NCS_ACTION_VIEW_COLLECTIVES:
+		show_view(screen,
+			  (enum ncs_view)(action - NCS_ACTION_VIEW_RANKS));
+		return true;
+	case NCS_ACTION_VIEW_NEXT:
+		step_view(screen, 1);
+		return true;
+	case NCS_ACTION_VIEW_PREVIOUS:
+		step_view(screen, NCS_VIEW_COUNT - 1);
+		return true;
+	case NCS_ACTION_ENTER:
+		enter(screen, now_ns);
+		return true;
+	case NCS_ACTION_BACK:
+		if (!go_up(screen))
+			say(screen, now_ns, "this is the top; q quits");
+		return true;
+	case NCS_ACTION_HELP:
+		screen->help = true;
+		screen->help_top = 0;
+		return true;
+	default:
+		return false;
+	}
+}
+
+static bool act_on_search(struct ncs_screen *screen, enum ncs_action action,
+			  uint64_t now_ns)
+{
+	switch (action) {
+	case NCS_ACTION_SEARCH:
+		open_prompt(screen, NCS_PROMPT_SEARCH);
+		return true;
+	case NCS_ACTION_FILTER:
+		open_prompt(screen, NCS_PROMPT_FILTER);
+		return true;
+	case NCS_ACTION_SEARCH_NEXT:
+		find_again(screen, NCS_FORWARD, now_ns);
+		return true;
+	case NCS_ACTION_SEARCH_PREVIOUS:
+		find_again(screen, NCS_BACKWARD, now_ns);
+		return true;
+	case NCS_ACTION_NEXT_ABNORMAL:
+		if (!ncs_grid_next_abnormal(table_of(screen)))
+			say(screen, now_ns, "nothing abnormal here");
+		return true;
+	default:
+		return false;
+	}
+}
+
+static bool act_on_looks(struct ncs_screen *screen, enum ncs_action action,
+			 uint64_t now_ns)
+{
+	switch (action) {
+	case NCS_ACTION_IDLE:
+		screen->hide_idle = !screen->hide_idle;
+		build(screen);
+		say(screen, now_ns, "idle rows are %s",
+		    screen->hide_idle ? "hidden" : "shown");
+		return true;
+	case NCS_ACTION_HEADER:
+		screen->hide_header = !screen->hide_header;
+		return true;
+	case NCS_ACTION_SYMBOLS:
+		say(screen, now_ns, "%s", ncs_term_next_symbols());
+		return true;
+	case NCS_ACTION_COLORS:
+		say(screen, now_ns, "%s", ncs_term_next_colors());
+		return true;
+	case NCS_ACTION_READ_ONLY:
+		say(screen, now_ns,
+		    "read-only tool: nothing here changes the"
+		    " job");
+		return true;
+	default:
+		return false;
+	}
+}
+
+static unsigned act_outside(struct ncs_screen *screen, enum ncs_action action,
+			    uint64_t now_ns)
+{
+	switch (action) {
+	case NCS_ACTION_QUIT:
+		return NCS_REQUEST_QUIT;
+	case NCS_ACTION_INTERVAL_SHORTER:
+		return change_interval(screen, false, now_ns);
+	case NCS_ACTION_INTERVAL_LONGER:
+		return change_interval(screen, true, now_ns);
+	case NCS_ACTION_PAUSE:
+		toggle_pause(screen, now_ns);
+		return screen->paused ? 0 : NCS_REQUEST_SAMPLE;
+	case NCS_ACTION_SAMPLE:
+		say(screen, now_ns, "looked again");
+		return NCS_REQUEST_SAMPLE;
+	case NCS_ACTION_REPAINT:
+		say(screen, now_ns, "painted again");
+		return NCS_REQUEST_REPAINT;
+	default:
+		say(screen, now_ns, "no such key; ? shows all of them");
+		return 0;
+	}
+}
+
+static bool act_on_table(struct ncs_screen *screen, enum ncs_action action,
+			 uint64_t now_ns)
+{
+	char notice[sizeof(screen->notice)];
+
+	if (!ncs_grid_act(table_of(screen), action, notice, sizeof(notice)))
+		return false;
+	if (notice[0])
+		say(screen, now_ns, "%s", notice);
+	build(screen);
+	return true;
+}
+
+unsigned ncs_screen_key(struct ncs_screen *screen, int code, uint64_t now_ns)
+{
+	enum ncs_action action = ncs_key_action(code);
+
+	screen->notice[0] = '\0';
+	if (screen->prompt != NCS_PROMPT_NONE) {
+		if (prompt_key(screen, code, now_ns))
+			return 0;
+		close_prompt(screen);
+	}
+	/* In the help q leaves the help; Ctrl-C leaves everything. */
+	if (screen->help && (action != NCS_ACTION_REPAINT) &&
+	    !(action == NCS_ACTION_QUIT && code == ('C' & 0x1f))) {
+		help_key(screen, action);
+		return 0;
+	}
+	if (act_on_view(screen, action, now_ns) ||
+	    act_on_table(screen, action, now_ns) ||
+	    act_on_search(screen, action, now_ns) ||
+	    act_on_looks(screen, action, now_ns))
+		return 0;
+	return act_outside(screen, action, now_ns);
+}

@@ -1,0 +1,142 @@
+/* The live view without its terminal's events: what is shown, and what a key
+ * does to it.
+ *
+ * Keys, samples and the time come in as arguments, so that a test can show any
+ * moment of any job; tui/live.c brings the real ones.
+ */
+#ifndef NCS_TUI_SCREEN_H
+#define NCS_TUI_SCREEN_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <time.h>
+
+#include "analysis/columns.h"
+#include "analysis/model.h"
+#include "tui/layout.h"
+#include "tui/summary.h"
+#include "tui/table.h"
+#include "tui/term.h"
+
+#define NCS_TRAIL_MAX 32
+#define NCS_DETAIL_FORMS_MAX 3
+#define NCS_EXPLAIN_MAX 1024
+
+/* One view: what differs from the others. */
+struct ncs_screen_view {
+	enum ncs_view view;
+	const char *name;
+	const char *short_name; /* where there is little room */
+	struct ncs_grid_rules rules;
+	/* Heights of what is drawn above the table, the largest first. */
+	int detail[NCS_DETAIL_FORMS_MAX];
+	size_t detail_count;
+	int detail_width; /* that the first of them needs */
+	void (*draw_detail)(const struct ncs_row *row,
+			    const struct ncs_rect *rect);
+	/* One sentence on a row's state. */
+	void (*explain)(const struct ncs_row *row, char *text, size_t size);
+};
+
+extern const struct ncs_screen_view ncs_screen_ranks;
+extern const struct ncs_screen_view ncs_screen_channels;
+extern const struct ncs_screen_view ncs_screen_proxy;
+extern const struct ncs_screen_view ncs_screen_collectives;
+
+/* A place that was left by going down: there Esc leads back. */
+struct ncs_crumb {
+	enum ncs_view view;
+	char *focus; /* the id of the rank it was limited to, or NULL */
+	/* What was selected, as a channel's name; the table knows the rest. */
+	int channel;
+	bool send;
+	int peer;
+};
+
+enum ncs_prompt { NCS_PROMPT_NONE, NCS_PROMPT_SEARCH, NCS_PROMPT_FILTER };
+
+struct ncs_screen {
+	struct ncs_model model;
+	struct ncs_summary summary;
+	struct ncs_grid tables[NCS_VIEW_COUNT];
+	enum ncs_view view;
+
+	char *focus; /* the only rank shown, by id; NULL: all */
+	struct ncs_crumb trail[NCS_TRAIL_MAX];
+	size_t depth;
+
+	bool help;
+	int help_top;
+	int help_page; /* of the latest drawing */
+
+	enum ncs_prompt prompt;
+	char typed[128];
+	size_t selected_before; /* the row as it was, for Esc */
+	char search[128];
+	char filter[128];
+
+	bool paused;
+	bool hide_idle;
+	bool hide_header;
+	bool had_job;
+
+	uint64_t interval_ns;
+	char host[65];
+	char directory[256];
+
+	char notice[192]; /* "": none */
+	uint64_t notice_until_ns;
+};
+
+/* What a key asks of who runs the screen. */
+enum ncs_request {
+	NCS_REQUEST_QUIT = 1,
+	NCS_REQUEST_SAMPLE = 2,
+	NCS_REQUEST_INTERVAL = 4, /* it has changed */
+	NCS_REQUEST_REPAINT = 8,
+};
+
+void ncs_screen_init(struct ncs_screen *screen, enum ncs_view view,
+		     uint64_t interval_ns, const char *host,
+		     const char *directory);
+void ncs_screen_release(struct ncs_screen *screen);
+
+/* Looks at the job: 0 or -errno, which is also shown. Who calls it does not
+ * while the screen is paused, unless a key asked for it. */
+int ncs_screen_sample(struct ncs_screen *screen, struct ncs_source *source,
+		      uint64_t now_ns);
+
+/* A key, as curses has it. Returns requests. */
+unsigned ncs_screen_key(struct ncs_screen *screen, int code, uint64_t now_ns);
+
+/* Puts the whole screen; the caller flushes. */
+void ncs_screen_draw(struct ncs_screen *screen, uint64_t now_ns,
+		     const struct tm *wall);
+
+const struct ncs_screen_view *ncs_screen_view_of(enum ncs_view view);
+
+/* --- For the views -------------------------------------------------------- */
+
+/* Bytes of the next line of a text: to a blank, if there is one, that keeps it
+ * within `width` columns. */
+size_t ncs_line_length(const char *text, int width);
+
+/* How bad it stands with a rank. */
+enum ncs_severity ncs_rank_severity(const struct ncs_rank *rank);
+
+/* Appends a clause: "channel 3 send to 6, peer for 41.2s", and what that
+ * means. */
+void ncs_append_wait(const struct ncs_wait *wait, char *text, size_t size);
+
+/* Draws text in lines broken at blanks; returns how many lines it took. */
+int ncs_draw_wrapped(const struct ncs_rect *rect, enum ncs_role role,
+		     const char *text);
+
+/* --- Help ----------------------------------------------------------------- */
+
+/* How many lines it has in a width; draws those from `top` on. */
+int ncs_help_lines(int width);
+void ncs_help_draw(const struct ncs_rect *rect, int top);
+
+#endif

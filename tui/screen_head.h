@@ -1,0 +1,26 @@
+/* What all views share above the table. For tui/screen_frame.c only. */
+#ifndef NCS_TUI_SCREEN_HEAD_H
+#define NCS_TUI_SCREEN_HEAD_H
+
+#include "tui/screen.h"
+
+void ncs_draw_title(const struct ncs_screen *screen,
+		    const struct ncs_rect *rect, const struct tm *wall);
+
+/* How many wait for what, and where the chain of waits ends. */
+void ncs_draw_summary(const struct ncs_screen *screen,
+		      const struct ncs_rect *rect);
+
+/* Lines that the second of these wants: as many as it takes, within reason,
+ * for it is why one looks. */
+int ncs_verdict_lines(const struct ncs_screen *screen, int height, int width);
+
+/* The tabs, and at their right where one is and what is left out. */
+void ncs_draw_tabs(const struct ncs_screen *screen, const struct ncs_rect *rect,
+		   bool has_title);
+
+/* By its id; NULL: it is gone. */
+const struct ncs_rank *ncs_rank_of_id(const struct ncs_screen *screen,
+				      const char *id);
+
+#endif

@@ -1,0 +1,567 @@
+/* A scrolling table over the model. Must not know one view from another (what
+ * differs comes in as rules) and must not look at the model beyond its rows.
+ * Called for each sample, each key and each frame; one thread.
+ */
+#include "tui/table.h"
+
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "tui/format.h"
+#include "tui/words.h"
+
+#define TEXT_MAX 1024
+
+/* --- Columns -------------------------------------------------------------- */
+
+const struct ncs_column *ncs_grid_column(const char *id)
+{
+	for (size_t i = 0; i < ncs_column_count; i++)
+		if (strcmp(ncs_columns[i].id, id) == 0)
+			return &ncs_columns[i];
+	return NULL;
+}
+
+static void collect_columns(struct ncs_grid *table)
+{
+	table->column_count = 0;
+	for (size_t i = 0; i < ncs_column_count; i++) {
+		const struct ncs_column *column = &ncs_columns[i];
+
+		if (column->view != table->view ||
+		    column->level > table->level ||
+		    table->column_count == NCS_GRID_COLUMNS_MAX)
+			continue;
+		table->widths[table->column_count] = 0;
+		table->columns[table->column_count++] = column;
+	}
+}
+
+void ncs_grid_init(struct ncs_grid *table, enum ncs_view view,
+		   const struct ncs_grid_rules *rules)
+{
+	memset(table, 0, sizeof(*table));
+	table->view = view;
+	table->rules = rules;
+	table->key.channel = -1;
+	collect_columns(table);
+}
+
+void ncs_grid_release(struct ncs_grid *table)
+{
+	free(table->rows);
+	free(table->scratch);
+	free(table->key.id);
+	memset(table, 0, sizeof(*table));
+}
+
+void ncs_grid_cell(const struct ncs_column *column, const struct ncs_row *row,
+		   char *text, size_t size)
+{
+	struct ncs_value value = { 0 };
+
+	column->get(row, &value);
+	/* A number is scaled to its column, a text is cut when it is put. */
+	ncs_format_value(text, size, &value,
+			 value.kind == NCS_VALUE_TEXT ? 0 : column->width,
+			 false);
+}
+
+/* --- Rows ----------------------------------------------------------------- */
+
+/* What search and filter look at: who and what a row is, not its numbers. */
+static void row_text(const struct ncs_grid *table,
+		     const struct ncs_grid_row *row, char *text, size_t size)
+{
+	char cell[TEXT_MAX];
+
+	text[0] = '\0';
+	if (row->unreadable) {
+		ncs_append(text, size, " %s", row->unreadable->id);
+		ncs_append(text, size, " %s", row->unreadable->why);
+		return;
+	}
+	for (size_t i = 0; i < ncs_column_count; i++) {
+		struct ncs_value value = { 0 };
+
+		if (ncs_columns[i].view != table->view)
+			continue;
+		ncs_columns[i].get(&row->row, &value);
+		if (value.kind != NCS_VALUE_TEXT &&
+		    value.kind != NCS_VALUE_NUMBER)
+			continue;
+		ncs_format_value(cell, sizeof(cell), &value, 0, false);
+		ncs_append(text, size, " %s", cell);
+	}
+	ncs_append(text, size, " %s", row->row.rank->header.host);
+}
+
+/* Whether a row has one of the texts that `filter` separates by '|'. */
+static bool passes(const struct ncs_grid *table, const struct ncs_grid_row *row,
+		   const char *filter)
+{
+	char text[TEXT_MAX], part[256];
+	bool any = false;
+
+	if (!filter || !filter[0])
+		return true;
+	row_text(table, row, text, sizeof(text));
+	while (*filter) {
+		size_t length = strcspn(filter, "|");
+
+		snprintf(part, sizeof(part), "%.*s", (int)length, filter);
+		if (length > 0 && strcasestr(text, part))
+			return true;
+		any = any || length > 0;
+		filter += length + (filter[length] == '|');
+	}
+	return !any;
+}
+
+static bool reserve(struct ncs_grid *table, size_t count)
+{
+	struct ncs_grid_row *rows;
+
+	if (count <= table->capacity)
+		return true;
+	rows = realloc(table->rows, count * sizeof(*rows));
+	if (!rows)
+		return false;
+	table->rows = rows;
+	table->capacity = count;
+	return true;
+}
+
+static void add(struct ncs_grid *table, const struct ncs_grid_query *query,
+		struct ncs_grid_row row)
+{
+	table->total++;
+	if (query->hide_idle && !row.unreadable &&
+	    ncs_grid_severity(table, &row) == NCS_QUIET)
+		return;
+	if (!passes(table, &row, query->filter))
+		return;
+	row.order = table->count;
+	if (table->sort && !row.unreadable)
+		table->sort->get(&row.row, &row.value);
+	table->rows[table->count++] = row;
+}
+
+static void add_unreadable(struct ncs_grid *table,
+			   const struct ncs_grid_query *query)
+{
+	struct ncs_grid_row row = { 0 };
+
+	if (table->view != NCS_VIEW_RANK || query->focus)
+		return;
+	for (size_t i = 0; i < query->model->unreadable_count; i++) {
+		row.unreadable = &query->model->unreadable[i];
+		add(table, query, row);
+	}
+}
+
+/* --- Order ---------------------------------------------------------------- */
+
+/* Who something is goes up from the least, how much it is down from the
+ * most. */
+static bool sorts_up(const struct ncs_column *column)
+{
+	static const char *const names[] = { "RANK", "PID", "CH", "PEER" };
+
+	if (column->align == NCS_ALIGN_LEFT)
+		return true;
+	for (size_t i = 0; i < sizeof(names) / sizeof(*names); i++)
+		if (strcmp(column->title, names[i]) == 0)
+			return true;
+	return false;
+}
+
+bool ncs_grid_is_downwards(const struct ncs_grid *table)
+{
+	return table->sort && sorts_up(table->sort) == table->inverted;
+}
+
+static int compare_rows(const void *left, const void *right, void *context)
+{
+	const struct ncs_grid_row *a = left, *b = right;
+	const struct ncs_grid *table = context;
+	bool unknown;
+	int order = 0;
+
+	/* What cannot be read stands below, whatever the order. */
+	if (!a->unreadable != !b->unreadable)
+		return a->unreadable ? 1 : -1;
+	if (table->sort)
+		order = ncs_value_compare(&a->value, &b->value);
+	/* So does what is unknown. */
+	unknown = a->value.kind == NCS_VALUE_NONE ||
+		  b->value.kind == NCS_VALUE_NONE;
+	if (order != 0)
+		return ncs_grid_is_downwards(table) && !unknown ? -order :
+								  order;
+	order = (a->order > b->order) - (a->order < b->order);
+	return !table->sort && table->inverted ? -order : order;
+}
+
+/* --- Selection ------------------------------------------------------------ */
+
+static void key_of(const struct ncs_grid_row *row, struct ncs_grid_key *key)
+{
+	const struct ncs_channel_view *channel;
+
+	*key = (struct ncs_grid_key){ .channel = -1 };
+	if (row->unreadable) {
+		key->id = row->unreadable->id;
+		return;
+	}
+	key->id = row->row.rank->id;
+	if (row->row.view == NCS_VIEW_FUNCTION)
+		key->index = row->row.index;
+	if (row->row.view == NCS_VIEW_CHANNEL) {
+		channel = &row->row.rank->now.channels[row->row.index];
+		key->channel = channel->channel;
+		key->send = channel->send;
+		key->peer = channel->peer;
+	}
+}
+
+static bool is_key(const struct ncs_grid_row *row,
+		   const struct ncs_grid_key *key)
+{
+	struct ncs_grid_key own;
+
+	key_of(row, &own);
+	return key->id && strcmp(own.id, key->id) == 0 &&
+	       own.index == key->index && own.channel == key->channel &&
+	       own.send == key->send && own.peer == key->peer;
+}
+
+/* Remembers who the selected row is. */
+static void pin(struct ncs_grid *table)
+{
+	struct ncs_grid_key key;
+	char *id;
+
+	if (table->selected >= table->count)
+		return;
+	key_of(&table->rows[table->selected], &key);
+	id = strdup(key.id);
+	if (!id)
+		return;
+	free(table->key.id);
+	table->key = key;
+	table->key.id = id;
+	table->pinned = true;
+}
+
+static void unpin(struct ncs_grid *table)
+{
+	table->selected = 0;
+	table->top = 0;
+	table->pinned = false;
+}
+
+/* Finds the selected row again; if it is gone, its place is kept. */
+static void find_selected(struct ncs_grid *table)
+{
+	if (!table->pinned)
+		table->selected = 0;
+	for (size_t i = 0; table->pinned && i < table->count; i++) {
+		if (is_key(&table->rows[i], &table->key)) {
+			table->selected = i;
+			return;
+		}
+	}
+	if (table->selected >= table->count)
+		table->selected = table->count > 0 ? table->count - 1 : 0;
+	if (table->pinned)
+		pin(table);
+}
+
+void ncs_grid_build(struct ncs_grid *table, const struct ncs_grid_query *query)
+{
+	int count = ncs_rows(query->model, table->view, &table->scratch,
+			     &table->scratch_capacity);
+	struct ncs_grid_row row = { 0 };
+
+	table->count = 0;
+	table->total = 0;
+	table->suspect = query->suspect;
+	if (count < 0 ||
+	    !reserve(table, (size_t)count + query->model->unreadable_count))
+		return;
+	for (int i = 0; i < count; i++) {
+		row.row = table->scratch[i];
+		if (!query->focus ||
+		    strcmp(query->focus, row.row.rank->id) == 0)
+			add(table, query, row);
+	}
+	add_unreadable(table, query);
+	if (table->count > 1)
+		qsort_r(table->rows, table->count, sizeof(*table->rows),
+			compare_rows, table);
+	find_selected(table);
+}
+
+const struct ncs_grid_row *ncs_grid_selected(const struct ncs_grid *table)
+{
+	return table->selected < table->count ? &table->rows[table->selected] :
+						NULL;
+}
+
+void ncs_grid_select(struct ncs_grid *table, size_t place)
+{
+	if (table->count == 0)
+		return;
+	table->selected = place < table->count ? place : table->count - 1;
+	pin(table);
+}
+
+bool ncs_grid_select_channel(struct ncs_grid *table, int channel, bool send,
+			     int peer)
+{
+	struct ncs_grid_key key;
+
+	for (size_t i = 0; i < table->count; i++) {
+		key_of(&table->rows[i], &key);
+		if (key.channel == channel && key.send == send &&
+		    key.peer == peer) {
+			ncs_grid_select(table, i);
+			return true;
+		}
+	}
+	return false;
+}
+
+enum ncs_severity ncs_grid_severity(const struct ncs_grid *table,
+				    const struct ncs_grid_row *row)
+{
+	if (row->unreadable)
+		return NCS_NOTE;
+	if (table->suspect && row->row.rank == table->suspect &&
+	    table->view != NCS_VIEW_CHANNEL && table->view != NCS_VIEW_FUNCTION)
+		return NCS_SUSPECT;
+	return table->rules->severity(&row->row);
+}
+
+bool ncs_grid_next_abnormal(struct ncs_grid *table)
+{
+	for (size_t i = 1; i <= table->count; i++) {
+		size_t place = (table->selected + i) % table->count;
+
+		if (ncs_grid_severity(table, &table->rows[place]) < NCS_NOTE)
+			continue;
+		ncs_grid_select(table, place);
+		return true;
+	}
+	return false;
+}
+
+bool ncs_grid_search(struct ncs_grid *table, const char *text,
+		     enum ncs_grid_direction direction)
+{
+	size_t step = direction == NCS_BACKWARD ? table->count - 1 : 1;
+	size_t place = table->selected;
+	char whole[TEXT_MAX];
+
+	if (!text[0] || table->count == 0)
+		return false;
+	if (direction != NCS_HERE)
+		place = (place + step) % table->count;
+	for (size_t i = 0; i < table->count; i++) {
+		row_text(table, &table->rows[place], whole, sizeof(whole));
+		if (strcasestr(whole, text)) {
+			ncs_grid_select(table, place);
+			return true;
+		}
+		place = (place + step) % table->count;
+	}
+	return false;
+}
+
+/* --- Actions -------------------------------------------------------------- */
+
+static void move_by(struct ncs_grid *table, long rows)
+{
+	long place = (long)table->selected + rows;
+
+	ncs_grid_select(table, place > 0 ? (size_t)place : 0);
+}
+
+static size_t scrollable(const struct ncs_grid *table)
+{
+	size_t count = 0;
+
+	for (size_t i = 0; i < table->column_count; i++)
+		count += !ncs_grid_is_frozen(table->columns[i]);
+	return count;
+}
+
+static bool shows_last_column(const struct ncs_grid *table)
+{
+	struct ncs_grid_place places[NCS_GRID_COLUMNS_MAX];
+	size_t count = ncs_grid_places(table, table->width, places);
+
+	return count > 0 &&
+	       places[count - 1].index + 1 == table->column_count &&
+	       (table->skip > 0 || count == table->column_count);
+}
+
+static void scroll_right(struct ncs_grid *table, char *notice, size_t size)
+{
+	if (shows_last_column(table) || table->skip >= scrollable(table))
+		snprintf(notice, size, "the last column is shown");
+	else
+		table->skip++;
+}
+
+static void sort_by(struct ncs_grid *table, const struct ncs_column *column)
+{
+	table->sort = column;
+	table->inverted = false;
+	/* Who sorts wants to see what comes first. */
+	unpin(table);
+}
+
+static void say_order(const struct ncs_grid *table, char *notice, size_t size)
+{
+	if (!table->sort)
+		snprintf(notice, size, "order: by communicator and rank%s",
+			 table->inverted ? ", inverted" : "");
+	else
+		snprintf(notice, size, "order: by %s, %s first",
+			 table->sort->title,
+			 ncs_grid_is_downwards(table) ? "largest" : "smallest");
+}
+
+/* The model's order, then each column, then round again. */
+static void sort_step(struct ncs_grid *table, size_t step)
+{
+	size_t orders = table->column_count + 1, place = 0;
+
+	for (size_t i = 0; i < table->column_count; i++)
+		if (table->columns[i] == table->sort)
+			place = i + 1;
+	place = (place + step) % orders;
+	sort_by(table, place > 0 ? table->columns[place - 1] : NULL);
+}
+
+static void set_level(struct ncs_grid *table, int level, char *notice,
+		      size_t size)
+{
+	static const char *const names[] = { "info", "diag", "debug" };
+	int least = NCS_LEVEL_INFO, most = NCS_LEVEL_DEBUG;
+
+	level = level < least ? least : level > most ? most : level;
+	table->level = (enum ncs_column_level)level;
+	collect_columns(table);
+	if (table->sort && table->sort->level > table->level)
+		sort_by(table, NULL);
+	if (table->skip > scrollable(table))
+		table->skip = 0;
+	snprintf(notice, size, "columns: %s, %zu of them", names[level],
+		 table->column_count);
+}
+
+static bool act_on_rows(struct ncs_grid *table, enum ncs_action action)
+{
+	long page = table->page > 1 ? table->page - 1 : 1;
+
+	switch (action) {
+	case NCS_ACTION_UP:
+		move_by(table, -1);
+		return true;
+	case NCS_ACTION_DOWN:
+		move_by(table, 1);
+		return true;
+	case NCS_ACTION_PAGE_UP:
+		move_by(table, -page);
+		return true;
+	case NCS_ACTION_PAGE_DOWN:
+		move_by(table, page);
+		return true;
+	case NCS_ACTION_FIRST:
+		unpin(table);
+		return true;
+	case NCS_ACTION_LAST:
+		ncs_grid_select(table, table->count);
+		return true;
+	default:
+		return false;
+	}
+}
+
+static bool act_on_order(struct ncs_grid *table, enum ncs_action action,
+			 char *notice, size_t size)
+{
+	switch (action) {
+	case NCS_ACTION_SORT_NEXT:
+		sort_step(table, 1);
+		break;
+	case NCS_ACTION_SORT_PREVIOUS:
+		sort_step(table, table->column_count);
+		break;
+	case NCS_ACTION_SORT_INVERT:
+		table->inverted = !table->inverted;
+		unpin(table);
+		break;
+	case NCS_ACTION_SORT_THROUGHPUT:
+		sort_by(table, ncs_grid_column(table->rules->throughput));
+		break;
+	case NCS_ACTION_SORT_BYTES:
+		sort_by(table, ncs_grid_column(table->rules->bytes));
+		break;
+	case NCS_ACTION_SORT_TIME:
+		sort_by(table, ncs_grid_column(table->rules->time));
+		break;
+	default:
+		return false;
+	}
+	say_order(table, notice, size);
+	return true;
+}
+
+static bool act_on_columns(struct ncs_grid *table, enum ncs_action action,
+			   char *notice, size_t size)
+{
+	switch (action) {
+	case NCS_ACTION_LEFT:
+		if (table->skip > 0)
+			table->skip--;
+		else
+			snprintf(notice, size, "the first column is shown");
+		return true;
+	case NCS_ACTION_RIGHT:
+		scroll_right(table, notice, size);
+		return true;
+	case NCS_ACTION_COLUMN_FIRST:
+		table->skip = 0;
+		snprintf(notice, size, "the first column is shown");
+		return true;
+	case NCS_ACTION_COLUMN_LAST:
+		while (!shows_last_column(table) &&
+		       table->skip < scrollable(table))
+			table->skip++;
+		snprintf(notice, size, "the last column is shown");
+		return true;
+	case NCS_ACTION_LEVEL_MORE:
+		set_level(table, (int)table->level + 1, notice, size);
+		return true;
+	case NCS_ACTION_LEVEL_LESS:
+		set_level(table, (int)table->level - 1, notice, size);
+		return true;
+	default:
+		return false;
+	}
+}
+
+bool ncs_grid_act(struct ncs_grid *table, enum ncs_action action, char *notice,
+		  size_t notice_size)
+{
+	notice[0] = '\0';
+	return act_on_rows(table, action) ||
+	       act_on_order(table, action, notice, notice_size) ||
+	       act_on_columns(table, action, notice, notice_size);
+}

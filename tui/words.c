@@ -1,0 +1,134 @@
+/* Pieces of the sentences that the live view says. Must not draw; one place
+ * for each phrase that more than one view uses.
+ */
+#include "tui/words.h"
+
+#include <stdarg.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "analysis/names.h"
+#include "tui/format.h"
+
+void ncs_append(char *text, size_t size, const char *format, ...)
+{
+	size_t length = strlen(text);
+	va_list arguments;
+
+	if (length + 1 >= size)
+		return;
+	va_start(arguments, format);
+	vsnprintf(text + length, size - length, format, arguments);
+	va_end(arguments);
+}
+
+void ncs_append_duration(char *text, size_t size, uint64_t duration_ns)
+{
+	char duration[32];
+
+	ncs_format_duration(duration, sizeof(duration), duration_ns, 0);
+	ncs_append(text, size, "%s", duration);
+}
+
+void ncs_rank_label(const struct ncs_rank *rank, char *text, size_t size)
+{
+	const struct ncs_identity *identity = &rank->now.identity;
+
+	if (identity->known & NCS_KNOWN_RANK)
+		snprintf(text, size, "rank %d", identity->rank);
+	else
+		snprintf(text, size, "pid %u", rank->header.pid);
+}
+
+void ncs_rank_title(const struct ncs_rank *rank, char *text, size_t size)
+{
+	char comm[sizeof(rank->now.identity.comm_name)];
+
+	ncs_rank_label(rank, text, size);
+	ncs_comm_text(&rank->now.identity, comm, sizeof(comm));
+	if (comm[0])
+		ncs_append(text, size, " of %s", comm);
+}
+
+void ncs_channel_label(const struct ncs_channel_view *channel, char *text,
+		       size_t size)
+{
+	snprintf(text, size, "channel %u %s %d", channel->channel,
+		 channel->send ? "send to" : "recv from", channel->peer);
+}
+
+void ncs_append_separator(char *text, size_t size)
+{
+	size_t length = strlen(text);
+
+	if (length > 0)
+		ncs_append(text, size, text[length - 1] == ':' ? " " : "; ");
+}
+
+void ncs_append_losses(const struct ncs_rank *rank, char *text, size_t size)
+{
+	static const char *const helps[NCS_LOSS_COUNT] = {
+#define X(ID, name, help) help,
+		NCS_LOSSES(X)
+#undef X
+	};
+	const char *separator = ": ";
+
+	if (ncs_rank_lost(rank) == 0)
+		return;
+	ncs_append_separator(text, size);
+	ncs_append(text, size, "lost %llu",
+		   (unsigned long long)ncs_rank_lost(rank));
+	for (unsigned i = 0; i < NCS_LOSS_COUNT; i++) {
+		if (i == NCS_LOSS_OVERWRITTEN || rank->now.losses[i] == 0)
+			continue;
+		ncs_append(text, size, "%s%llu %s (%s)", separator,
+			   (unsigned long long)rank->now.losses[i],
+			   ncs_loss_name(i), helps[i]);
+		separator = ", ";
+	}
+}
+
+const char *ncs_channel_state_help(unsigned state)
+{
+	static const char *const helps[NCS_CHANNEL_STATE_COUNT] = {
+#define X(ID, name, letter, label, help) help,
+		NCS_CHANNEL_STATES(X)
+#undef X
+	};
+
+	return helps[state];
+}
+
+const char *ncs_proxy_state_help(unsigned state)
+{
+	static const char *const helps[NCS_PROXY_STATE_COUNT] = {
+#define X(ID, name, letter, help) help,
+		NCS_PROXY_STATES(X)
+#undef X
+	};
+
+	return helps[state];
+}
+
+char ncs_channel_state_letter(unsigned state)
+{
+	static const char letters[NCS_CHANNEL_STATE_COUNT] = {
+#define X(ID, name, letter, label, help) letter,
+		NCS_CHANNEL_STATES(X)
+#undef X
+	};
+
+	return letters[state];
+}
+
+char ncs_proxy_state_letter(unsigned state)
+{
+	static const char letters[NCS_PROXY_STATE_COUNT] = {
+#define X(ID, name, letter, help) letter,
+		NCS_PROXY_STATES(X)
+#undef X
+	};
+
+	return letters[state];
+}

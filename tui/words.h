@@ -1,0 +1,43 @@
+/* Pieces of the sentences that the live view says about ranks, channels and
+ * states; the words themselves are the tables'.
+ *
+ * Pure functions.
+ */
+#ifndef NCS_TUI_WORDS_H
+#define NCS_TUI_WORDS_H
+
+#include <stddef.h>
+#include <stdint.h>
+
+#include "analysis/model.h"
+
+/* "rank 5", or "pid 1234" where the rank is not known. */
+void ncs_rank_label(const struct ncs_rank *rank, char *text, size_t size);
+
+/* "rank 5 of world" */
+void ncs_rank_title(const struct ncs_rank *rank, char *text, size_t size);
+
+/* "channel 3 send to 6" */
+void ncs_channel_label(const struct ncs_channel_view *channel, char *text,
+		       size_t size);
+
+/* Appends to a text; what does not fit is cut. */
+void ncs_append(char *text, size_t size, const char *format, ...)
+	__attribute__((format(printf, 3, 4)));
+
+/* Appends a duration. */
+void ncs_append_duration(char *text, size_t size, uint64_t duration_ns);
+
+/* Between the clauses of a sentence: "; ", or a blank after a colon. */
+void ncs_append_separator(char *text, size_t size);
+
+/* Appends a clause on what a rank has lost and why, if it has. */
+void ncs_append_losses(const struct ncs_rank *rank, char *text, size_t size);
+
+/* The tables' sentence on a state, and its letter. */
+const char *ncs_channel_state_help(unsigned state);
+const char *ncs_proxy_state_help(unsigned state);
+char ncs_channel_state_letter(unsigned state);
+char ncs_proxy_state_letter(unsigned state);
+
+#endif
