@@ -54,8 +54,10 @@ static void set_text(struct ncs_value *value, const char *text)
 static void set_span(struct ncs_value *value, uint64_t from_ns,
 		     uint64_t until_ns)
 {
-	if (from_ns != 0 && until_ns >= from_ns)
-		set_count(value, NCS_VALUE_DURATION, until_ns - from_ns);
+	/* What began while the snapshot was being taken has just begun. */
+	if (from_ns != 0)
+		set_count(value, NCS_VALUE_DURATION,
+			  until_ns > from_ns ? until_ns - from_ns : 0);
 }
 
 /* Of a counter, per second of the latest interval. A counter that went back

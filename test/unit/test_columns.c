@@ -382,6 +382,18 @@ static void wait_is_what_most_busy_channels_wait_for(void **state)
 			4 * SECOND - 950);
 }
 
+static void what_has_just_begun_has_lasted_0(void **state)
+{
+	struct scripted *scripted = *state;
+	struct scripted_rank *rank = scripted_add(scripted, 0);
+
+	/* The state changed while the snapshot was being taken. */
+	set_state(scripted_channel(rank, 0, true, 1), NCS_CHANNEL_SEND_GPU_WAIT,
+		  100 * SECOND + 1);
+	scripted_pass(scripted, 100 * SECOND);
+	assert_duration(cell(scripted, NCS_COLUMN_CHANNEL_SINCE, 0), 0);
+}
+
 static void waiting_ends_with_the_rank(void **state)
 {
 	struct scripted *scripted = *state;
@@ -605,6 +617,7 @@ int main(void)
 		TEST(old_apis_do_not_tell_a_senders_wait_for_its_peer),
 		TEST(time_of_an_unknown_proxy_state_has_no_share),
 		TEST(wait_is_what_most_busy_channels_wait_for),
+		TEST(what_has_just_begun_has_lasted_0),
 		TEST(waiting_ends_with_the_rank),
 		TEST(the_oldest_operation_is_the_one_shown),
 		TEST(a_step_is_shown_with_how_many_there_are),

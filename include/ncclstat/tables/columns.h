@@ -49,7 +49,7 @@
 	  "How long ago NCCL last called the plugin.") \
 	X(CHANNEL, RANK, "RANK", 4, RIGHT, 9, INFO, \
 	  "Rank in the communicator.") \
-	X(CHANNEL, COMM, "COMM", 10, LEFT, 4, INFO, \
+	X(CHANNEL, COMM, "COMM", 8, LEFT, 5, INFO, \
 	  "The communicator's name, or its id where it has none.") \
 	X(CHANNEL, CHANNEL, "CH", 3, RIGHT, 9, INFO, "NCCL's channel.") \
 	X(CHANNEL, DIRECTION, "DIR", 4, LEFT, 9, INFO, "send or recv.") \
@@ -83,7 +83,7 @@
 	X(CHANNEL, STEPS, "STEPS", 8, RIGHT, 2, INFO, "Steps done.") \
 	X(PROXY, RANK, "RANK", 4, RIGHT, 9, INFO, \
 	  "Rank in the communicator.") \
-	X(PROXY, COMM, "COMM", 10, LEFT, 4, INFO, \
+	X(PROXY, COMM, "COMM", 8, LEFT, 8, INFO, \
 	  "The communicator's name, or its id where it has none.") \
 	X(PROXY, PID, "PID", 7, RIGHT, 3, INFO, "The process.") \
 	X(PROXY, STATE, "STATE", 7, LEFT, 9, INFO, \
