@@ -24,6 +24,33 @@ bool ncs_message_bytes(const struct ncs_comm *comm, uint8_t function,
 	return true;
 }
 
+/* --- children ----------------------------------------------------------------- */
+
+/* Whether an operation is in operations_done. Several threads may end and start
+ * its children at once (from NCCL 2.31 on kernels are reported by a thread of
+ * their own): who takes it from NOT_COUNTED to COUNTING does the counting, and
+ * takes it back if a child started meanwhile. Nobody waits. */
+enum counting {
+	NOT_COUNTED,
+	COUNTED,
+	COUNTING,
+	REVIVED, /* a child started while it was being counted */
+};
+
+/* Added to an operation's `children` as one starts and as one ends. */
+#define CHILD_STARTED (UINT64_C(1) << 32 | 1)
+#define CHILD_DONE UINT64_MAX
+
+static uint64_t started(uint64_t children)
+{
+	return children >> 32;
+}
+
+static uint64_t live(uint64_t children)
+{
+	return (uint32_t)children;
+}
+
 /* --- slots ------------------------------------------------------------------ */
 
 /* Free, or enqueued without children under way; with `force` also one whose
@@ -35,7 +62,7 @@ static bool claim_slot(struct ncs_op *op, bool force)
 
 	if (!(tag & 1))
 		next = tag + 1;
-	else if (ncs_load_relaxed(&op->live) != 0 ||
+	else if (live(ncs_load_relaxed(&op->children)) != 0 ||
 		 (ncs_load_relaxed(&op->enqueued) == 0 && !force))
 		return false;
 	/* ORDER: pairs with claim_slot() (plugin/operation.c): of two threads
@@ -158,13 +185,15 @@ uint64_t ncs_operation_start(struct ncs_comm *comm,
 	op->start = now;
 	op->flags = 0;
 	op->peer = facts->peer;
-	op->proxy_start = op->proxy_stop = 0;
-	op->kernel_start_ns = op->kernel_stop_ns = 0;
+	ncs_store_relaxed(&op->proxy_start, 0);
+	ncs_store_relaxed(&op->proxy_stop, 0);
+	ncs_store_relaxed(&op->kernel_start_ns, 0);
+	ncs_store_relaxed(&op->kernel_stop_ns, 0);
 	op->recorded_ns[NCS_TIMING_KERNEL] = 0;
 	op->recorded_ns[NCS_TIMING_PROXY] = 0;
 	ncs_store_relaxed(&op->enqueued, 0);
-	ncs_store_relaxed(&op->counted, 0);
-	ncs_store_relaxed(&op->seen, 0);
+	ncs_store_relaxed(&op->children, 0);
+	ncs_store_relaxed(&op->counting, NOT_COUNTED);
 	publish(op, facts);
 	return ncs_handle_encode(NCS_HANDLE_OPERATION, comm->index,
 				 (unsigned)(op - comm->ops), 0,
@@ -189,35 +218,45 @@ static void add_to_function(struct ncs_lane_state *lane, unsigned index,
 	ncs_lane_function_end(lane, function);
 }
 
+/* It was not finished after all. */
+static void take_back(struct ncs_lane_state *lane, struct ncs_op *op)
+{
+	add_to_function(lane, op->function,
+			offsetof(struct ncs_function, operations_done),
+			UINT64_MAX);
+	/* ORDER: pairs with read_operation() (shm/reader.c): in flight again,
+	 * with the words it had. */
+	ncs_store_release(&op->published->number, op->number);
+}
+
+/* A child has started while none was under way. */
+static void revive(struct ncs_lane_state *lane, struct ncs_op *op)
+{
+	/* ORDER: pairs with finish() (plugin/operation.c): one of the two sees
+	 * what the other did. */
+	if (ncs_cas_acquire_release(&op->counting, COUNTING, REVIVED))
+		return;
+	/* ORDER: pairs with finish() (plugin/operation.c). */
+	if (ncs_cas_acquire_release(&op->counting, COUNTED, NOT_COUNTED))
+		take_back(lane, op);
+}
+
 void ncs_operation_child_started(struct ncs_lane_state *lane,
 				 struct ncs_op *op, uint64_t now)
 {
 	struct ncs_operation *published = op->published;
+	/* ORDER: pairs with child_done() (plugin/operation.c): whoever brings
+	 * the live ones to 0 sees what the other children left. */
+	uint64_t before = ncs_add_acquire_release(&op->children, CHILD_STARTED);
 
-	if (ncs_load_relaxed(&op->seen) == 0 &&
-	    /* ORDER: pairs with ncs_operation_child_started()
-	     * (plugin/operation.c): one of two first children counts. */
-	    ncs_exchange_acquire_release(&op->seen, 1) == 0) {
+	ncs_store_relaxed(&published->children_started, started(before) + 1);
+	if (started(before) == 0) {
 		add_to_function(lane, op->function,
 				offsetof(struct ncs_function, with_children),
 				1);
 		ncs_store_relaxed(&published->first_child, now);
-	}
-	ncs_store_relaxed(&published->children_started,
-			  ncs_load_relaxed(&published->children_started) + 1);
-	/* ORDER: pairs with child_done() (plugin/operation.c): whoever brings
-	 * the count to 0 sees what the other children left. */
-	if (ncs_add_acquire_release(&op->live, 1) != 0)
-		return;
-	/* ORDER: pairs with finish() (plugin/operation.c): it was not the last
-	 * child after all. */
-	if (ncs_exchange_acquire_release(&op->counted, 0) != 0) {
-		add_to_function(lane, op->function,
-				offsetof(struct ncs_function, operations_done),
-				UINT64_MAX);
-		/* ORDER: pairs with read_operation() (shm/reader.c): in flight
-		 * again, with the words it had. */
-		ncs_store_release(&published->number, op->number);
+	} else if (live(before) == 0) {
+		revive(lane, op);
 	}
 }
 
@@ -291,53 +330,99 @@ static void publish_record(struct ncs_lane_state *lane,
 		.duration = now - op->start,
 	};
 	uint64_t enqueued = ncs_load_relaxed(&op->enqueued);
+	uint64_t proxy_start = ncs_load_relaxed(&op->proxy_start);
 
 	if (enqueued)
 		record.delta[0] = enqueued - op->start;
-	if (op->proxy_start > op->start)
-		record.delta[1] = op->proxy_start - op->start;
+	if (proxy_start > op->start)
+		record.delta[1] = proxy_start - op->start;
 	ncs_lane_publish(lane, &record);
 }
 
-static void finish(struct ncs_comm *comm, struct ncs_lane_state *lane,
-		   struct ncs_op *op, uint64_t now)
+/* Counts a finished operation and its times. */
+static void count_done(struct ncs_comm *comm, struct ncs_lane_state *lane,
+		       struct ncs_op *op, uint64_t now)
 {
 	const struct ncs_clock *clock = &comm->header->clock;
+	uint64_t proxy_start = ncs_load_relaxed(&op->proxy_start);
+	uint64_t proxy_stop = ncs_load_relaxed(&op->proxy_stop);
+	uint64_t kernel_start_ns = ncs_load_relaxed(&op->kernel_start_ns);
+	uint64_t kernel_stop_ns = ncs_load_relaxed(&op->kernel_stop_ns);
 	bool again = op->recorded_ns[NCS_TIMING_KERNEL] != 0 ||
 		     op->recorded_ns[NCS_TIMING_PROXY] != 0;
 
-	/* ORDER: pairs with ncs_operation_child_started()
-	 * (plugin/operation.c): counted once, whoever comes first. */
-	if (ncs_exchange_acquire_release(&op->counted, 1) != 0)
-		return;
 	add_to_function(lane, op->function,
 			offsetof(struct ncs_function, operations_done), 1);
-	if (op->proxy_stop != 0)
+	if (proxy_stop != 0 && proxy_stop >= proxy_start)
 		record_time(comm, lane, op, NCS_TIMING_PROXY,
 			    ncs_clock_duration_ns(clock,
-						  op->proxy_stop -
-							  op->proxy_start));
-	if (op->kernel_stop_ns != 0)
+						  proxy_stop - proxy_start));
+	if (kernel_stop_ns > kernel_start_ns)
 		record_time(comm, lane, op, NCS_TIMING_KERNEL,
-			    op->kernel_stop_ns - op->kernel_start_ns);
+			    kernel_stop_ns - kernel_start_ns);
 	publish_record(lane, op, again, now);
 	if (op->number > ncs_load_relaxed(&comm->header->latest_done))
 		ncs_store_relaxed(&comm->header->latest_done, op->number);
 	ncs_store_relaxed(&op->published->number, 0);
 }
 
+/* No child seems to be under way any more. Goes round again only if another
+ * thread started a child and ended it meanwhile, and so left it to this one. */
+static void finish(struct ncs_comm *comm, struct ncs_lane_state *lane,
+		   struct ncs_op *op, uint64_t now)
+{
+	uint64_t children;
+
+	do {
+		/* ORDER: pairs with finish() (plugin/operation.c): one thread
+		 * counts, and sees what the one before it did. */
+		if (!ncs_cas_acquire_release(&op->counting, NOT_COUNTED,
+					     COUNTING))
+			return;
+		/* ORDER: pairs with child_done() (plugin/operation.c). */
+		children = ncs_load_acquire(&op->children);
+		if (live(children) == 0) {
+			count_done(comm, lane, op, now);
+			/* ORDER: pairs with revive() (plugin/operation.c). */
+			if (ncs_cas_acquire_release(&op->counting, COUNTING,
+						    COUNTED))
+				return;
+			take_back(lane, op);
+		}
+		/* ORDER: pairs with finish() (plugin/operation.c): the next one
+		 * to count sees this one's work. */
+		ncs_store_release(&op->counting, NOT_COUNTED);
+		/* ORDER: pairs with child_done() (plugin/operation.c). */
+		children = ncs_load_acquire(&op->children);
+	} while (live(children) == 0);
+}
+
 static void child_done(struct ncs_comm *comm, struct ncs_lane_state *lane,
 		       struct ncs_op *op, uint64_t now)
 {
 	struct ncs_operation *published = op->published;
-
-	ncs_store_relaxed(&published->children_done,
-			  ncs_load_relaxed(&published->children_done) + 1);
-	ncs_store_relaxed(&published->last_child_done, now);
 	/* ORDER: pairs with ncs_operation_child_started()
 	 * (plugin/operation.c). */
-	if (ncs_add_acquire_release(&op->live, UINT64_MAX) == 1)
+	uint64_t before = ncs_add_acquire_release(&op->children, CHILD_DONE);
+
+	ncs_store_relaxed(&published->children_done,
+			  started(before) - live(before) + 1);
+	ncs_store_relaxed(&published->last_child_done, now);
+	if (live(before) == 1)
 		finish(comm, lane, op, now);
+}
+
+/* Widens the span from *start to *stop, each 0 at first. A child's own thread
+ * is the only one that does so for its clock. */
+static void widen(uint64_t *start, uint64_t *stop, uint64_t child_start,
+		  uint64_t child_stop)
+{
+	uint64_t first = ncs_load_relaxed(start);
+
+	if (child_start != 0 && (first == 0 || child_start < first))
+		ncs_store_relaxed(start, child_start);
+	if (child_stop > ncs_load_relaxed(stop))
+		ncs_store_relaxed(stop, child_stop);
 }
 
 void ncs_operation_proxy_done(struct ncs_comm *comm,
@@ -348,10 +433,7 @@ void ncs_operation_proxy_done(struct ncs_comm *comm,
 
 	if (!op)
 		return;
-	if (op->proxy_start == 0 || start < op->proxy_start)
-		op->proxy_start = start;
-	if (now > op->proxy_stop)
-		op->proxy_stop = now;
+	widen(&op->proxy_start, &op->proxy_stop, start, now);
 	child_done(comm, lane, op, now);
 }
 
@@ -364,11 +446,8 @@ void ncs_operation_kernel_done(struct ncs_comm *comm,
 
 	if (!op)
 		return;
-	if (gpu_start_ns != 0 && (op->kernel_start_ns == 0 ||
-				  gpu_start_ns < op->kernel_start_ns))
-		op->kernel_start_ns = gpu_start_ns;
-	if (gpu_stop_ns > op->kernel_stop_ns)
-		op->kernel_stop_ns = gpu_stop_ns;
+	widen(&op->kernel_start_ns, &op->kernel_stop_ns, gpu_start_ns,
+	      gpu_stop_ns);
 	child_done(comm, lane, op, now);
 }
 
@@ -379,5 +458,5 @@ void ncs_operation_child_forgotten(struct ncs_comm *comm, uint64_t handle)
 	if (op)
 		/* ORDER: pairs with ncs_operation_child_started()
 		 * (plugin/operation.c). */
-		ncs_add_acquire_release(&op->live, UINT64_MAX);
+		ncs_add_acquire_release(&op->children, CHILD_DONE);
 }

@@ -214,7 +214,7 @@ static void free_all_slots(struct ncs_comm *comm)
 {
 	for (uint32_t i = 0; i < comm->operation_count; i++) {
 		comm->ops[i].tag += comm->ops[i].tag & 1;
-		comm->ops[i].live = 0;
+		comm->ops[i].children = 0;
 	}
 	for (uint32_t i = 0; i < NCS_PROXY_OP_MAX; i++) {
 		struct ncs_proxy_op *op = &comm->proxy_ops[i];
