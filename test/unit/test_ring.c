@@ -285,6 +285,7 @@ static void preempt(uint64_t capacity, uint64_t head, uint64_t next,
 	seen.runs++;
 	seen.accepted += good;
 	seen.rejected += count - good;
+	assert_true(good <= count);
 	assert_int_equal(cursor.next, first + count);
 	assert_int_equal(first - next + count, good + cursor.lost);
 	for (size_t i = 0; i < count; i++) {

@@ -198,6 +198,39 @@ static void longer_files_strides_and_headers_are_taken(void **state)
 	assert_null(ncs_segment_check(&header, header.segment_bytes));
 }
 
+/* Where the file is large enough for anything. */
+static void what_is_larger_than_sane_is_refused(void **state)
+{
+	const struct ncs_header good = laid_out((struct ncs_segment_size){
+		.lanes = NCS_SEGMENT_LANES_MAX,
+		.channels = NCS_SEGMENT_CHANNELS_MAX,
+		.operations = NCS_SEGMENT_OPERATIONS_MAX,
+		.histograms = NCS_SEGMENT_HISTOGRAMS_MAX,
+		.ring_records = NCS_SEGMENT_RING_RECORDS_MAX,
+	});
+	const uint64_t file_bytes = UINT64_C(1) << 50;
+	struct ncs_header header = good;
+
+	(void)state;
+	assert_null(ncs_segment_check(&header, file_bytes));
+	header.lanes.count++;
+	header.rings.count++;
+	assert_non_null(ncs_segment_check(&header, file_bytes));
+	header = good;
+	header.channels.count++;
+	assert_non_null(ncs_segment_check(&header, file_bytes));
+	header = good;
+	header.operations.count++;
+	assert_non_null(ncs_segment_check(&header, file_bytes));
+	header = good;
+	header.histograms.count++;
+	assert_non_null(ncs_segment_check(&header, file_bytes));
+	header = good;
+	header.ring_records *= 2;
+	header.rings.stride = 3u << 30;
+	assert_non_null(ncs_segment_check(&header, file_bytes));
+}
+
 /* --- Any header at all ------------------------------------------------- */
 
 static uint64_t random64(void)
@@ -323,6 +356,7 @@ int main(void)
 		cmocka_unit_test(each_corrupt_field_is_refused),
 		cmocka_unit_test(a_file_cut_short_is_refused),
 		cmocka_unit_test(longer_files_strides_and_headers_are_taken),
+		cmocka_unit_test(what_is_larger_than_sane_is_refused),
 		cmocka_unit_test(what_is_accepted_lies_inside_the_file),
 	};
 

@@ -181,14 +181,16 @@ static void unlinking_removes_the_name_and_keeps_the_memory(void **state)
 {
 	struct segment_fixture *fixture = *state;
 	struct ncs_writer writer;
+	char path[512];
 
 	assert_int_equal(create(fixture, &writer), 0);
+	memcpy(path, writer.path, sizeof(path));
 	ncs_writer_unlink(&writer);
 	assert_int_equal(files_in(fixture->directory), 0);
 	writer.header->life = NCS_LIFE_FINISHED;
 	assert_int_equal(writer.header->magic, NCS_MAGIC);
 	/* A second time removes nothing that has come since. */
-	fclose(fopen(segment_fixture_path(fixture, "x"), "w"));
+	fclose(fopen(path, "w"));
 	ncs_writer_unlink(&writer);
 	assert_int_equal(files_in(fixture->directory), 1);
 	munmap(writer.header, writer.mapped_bytes);
@@ -273,6 +275,28 @@ static void anothers_directory_is_refused_unless_sticky(void **state)
 	munmap(writer.header, writer.mapped_bytes);
 }
 
+static int create_as_somebody_else(struct segment_fixture *fixture)
+{
+	struct ncs_writer writer;
+
+	if (setegid(SOMEBODY_ELSE) != 0 || seteuid(SOMEBODY_ELSE) != 0)
+		return 1;
+	return create(fixture, &writer) != 0;
+}
+
+static void ones_own_directory_need_not_be_sticky(void **state)
+{
+	struct segment_fixture *fixture = *state;
+	int status;
+
+	if (geteuid() != 0)
+		skip();
+	assert_int_equal(chown(fixture->directory, SOMEBODY_ELSE, 0), 0);
+	status = segment_fixture_in_child(create_as_somebody_else, fixture);
+	assert_true(WIFEXITED(status));
+	assert_int_equal(WEXITSTATUS(status), 0);
+}
+
 static void a_full_file_system_leaves_nothing_behind(void **state)
 {
 	file_system = IS_FULL;
@@ -334,7 +358,9 @@ static void signals_do_not_interrupt_the_reservation(void **state)
 	sigset_t before, after;
 	struct ncs_writer writer;
 
-	pthread_sigmask(SIG_SETMASK, NULL, &before);
+	sigemptyset(&before);
+	sigaddset(&before, SIGUSR1);
+	pthread_sigmask(SIG_SETMASK, &before, NULL);
 	file_system = RESERVES_UNLESS_SIGNALLED;
 	assert_int_equal(create(fixture, &writer), 0);
 	file_system = RESERVES;
@@ -342,6 +368,8 @@ static void signals_do_not_interrupt_the_reservation(void **state)
 	for (int number = 1; number < 32; number++)
 		assert_int_equal(sigismember(&after, number),
 				 sigismember(&before, number));
+	sigemptyset(&before);
+	pthread_sigmask(SIG_SETMASK, &before, NULL);
 	munmap(writer.header, writer.mapped_bytes);
 }
 
@@ -476,6 +504,7 @@ static void only_old_segments_of_the_dead_are_reaped(void **state)
 {
 	struct segment_fixture *fixture = *state;
 	struct ncs_process dead, elsewhere, blind = fixture->process;
+	struct ncs_writer other;
 
 	segment_fixture_dead_process(&dead);
 	elsewhere = dead;
@@ -485,21 +514,26 @@ static void only_old_segments_of_the_dead_are_reaped(void **state)
 	make(fixture, &fixture->process, 2, true);
 	fclose(fopen(segment_fixture_path(fixture, "ncclstat.1.2.3"), "w"));
 	age(segment_fixture_path(fixture, "ncclstat.1.2.3"));
+	assert_int_equal(segment_fixture_create(fixture, &dead, 9, &other), 0);
+	other.header->magic ^= 1;
+	ncs_writer_publish(&other);
+	munmap(other.header, other.mapped_bytes);
+	age(other.path);
 	ncs_writer_reap(fixture->directory, &fixture->process);
-	assert_int_equal(files_in(fixture->directory), 4);
+	assert_int_equal(files_in(fixture->directory), 5);
 	make(fixture, &dead, 3, true);
 	ncs_writer_reap(fixture->directory, &fixture->process);
-	assert_int_equal(files_in(fixture->directory), 4);
+	assert_int_equal(files_in(fixture->directory), 5);
 	/* One that cannot read its boot id must not think all others dead. */
 	blind.boot_id[0] = '\0';
 	ncs_writer_reap(fixture->directory, &blind);
-	assert_int_equal(files_in(fixture->directory), 4);
+	assert_int_equal(files_in(fixture->directory), 5);
 	/* What was made before this boot is forgotten, whoever made it. */
 	dead = elsewhere = fixture->process;
 	dead.boot_id[0] ^= 1;
 	make(fixture, &dead, 4, true);
 	ncs_writer_reap(fixture->directory, &fixture->process);
-	assert_int_equal(files_in(fixture->directory), 4);
+	assert_int_equal(files_in(fixture->directory), 5);
 }
 
 #define IN_DIRECTORY(test) \
@@ -519,6 +553,7 @@ int main(void)
 		IN_DIRECTORY(a_link_in_its_place_is_not_followed),
 		IN_DIRECTORY(a_directory_that_is_none_is_refused),
 		IN_DIRECTORY(anothers_directory_is_refused_unless_sticky),
+		IN_DIRECTORY(ones_own_directory_need_not_be_sticky),
 		IN_DIRECTORY(a_full_file_system_leaves_nothing_behind),
 		IN_DIRECTORY(a_full_tmpfs_leaves_nothing_behind),
 		IN_DIRECTORY(a_limit_on_file_sizes_does_not_kill_the_process),
