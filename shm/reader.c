@@ -654,9 +654,14 @@ void ncs_snapshot_take(struct ncs_snapshot *snapshot,
 		take_lane(snapshot, reader, i);
 	snapshot->finished_ns = ncs_clock_ns(
 		&reader->header.clock, ncs_load_relaxed(&header->finished));
+	/* One that has never called has been silent since it was made. */
 	snapshot->liveness = ncs_liveness_of(
 		&reader->header, ncs_load_relaxed(&header->life),
-		snapshot->last_call_ns, now_ns);
+		snapshot->last_call_ns != 0 ?
+			snapshot->last_call_ns :
+			ncs_clock_ns(&reader->header.clock,
+				     reader->header.created),
+		now_ns);
 	snapshot->process_gone = ncs_process_is_gone(&reader->header);
 	take_proxy(snapshot, reader);
 	take_channels(snapshot, reader);

@@ -12,6 +12,7 @@
 #ifndef NCS_SHM_SEQLOCK_H
 #define NCS_SHM_SEQLOCK_H
 
+#include <sched.h>
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
@@ -54,8 +55,12 @@ static inline bool ncs_seqlock_read(uint64_t *copy, const uint64_t *block,
 		copy[0] = ncs_load_acquire(&block[0]);
 		for (size_t i = 1; i < words; i++)
 			copy[i] = ncs_payload_load(&block[i]);
-		if (copy[0] & 1)
+		if (copy[0] & 1) {
+			/* The writer may want this processor to go on. */
+			if (tries % 64 == 63)
+				sched_yield();
 			continue;
+		}
 		/* ORDER: pairs with ncs_seqlock_begin() (shm/seqlock.h): the
 		 * sequence is looked at after all words. */
 		ncs_fence_acquire();

@@ -442,14 +442,28 @@ static void never_stop_proxy_ops(void *argument)
 	play_coll(&guest, 0);
 	view_take(&guest.view);
 	CHECK_EQUAL(function->operations_done, count + 1, "one beside them");
-	/* What took their slots is on another channel, and stays there. */
-	for (int i = 0; i < (int)NCS_PROXY_OP_MAX; i++)
+	guest_go(&guest);
+}
+
+/* What takes the slots of those that were given up is of another channel, and
+ * must not show on theirs. */
+static void take_slots_of_given_up(void *argument)
+{
+	const struct ncs_channel_view *channel;
+	struct guest guest;
+	void *op;
+
+	(void)argument;
+	guest_come(&guest, LAST_API);
+	for (unsigned i = 0; i < NCS_PROXY_OP_MAX; i++)
+		start_proxy_op(&guest, NULL, 1, false, 2, 1);
+	for (unsigned i = 0; i < NCS_PROXY_OP_MAX / 2; i++)
 		start_step(&guest, start_proxy_op(&guest, NULL, 9, true, 2, 1),
 			   0);
 	op = start_proxy_op(&guest, NULL, 1, false, 2, 1);
-	view_take(&guest.view);
-	CHECK_EQUAL(guest.view.now.losses[NCS_LOSS_POOL_FULL] > 0, true,
-		    "all have a step under way");
+	stop(&guest, start_step(&guest, op, 0));
+	check_losses(&guest, "given up", NCS_LOSS_FORGOTTEN,
+		     (int)NCS_PROXY_OP_MAX / 2 + 1, END_OF_LOSSES);
 	channel = view_channel(&guest.view, 1, false, 2);
 	CHECK_EQUAL(channel->state, NCS_CHANNEL_IDLE, "none of its own");
 	channel = view_channel(&guest.view, 9, true, 2);
@@ -461,6 +475,7 @@ static void proxy_operations_that_are_never_stopped_are_given_up(void **state)
 {
 	(void)state;
 	scenario_play(never_stop_proxy_ops, NULL);
+	scenario_play(take_slots_of_given_up, NULL);
 }
 
 static void start_too_many_operations(void *argument)

@@ -3,6 +3,7 @@
  * order. Nothing of it may break anything or stay uncounted, and what goes on
  * beside it must be followed as if nothing had happened. */
 #include <dlfcn.h>
+#include <fcntl.h>
 #include <limits.h>
 #include <setjmp.h>
 #include <signal.h>
@@ -890,8 +891,9 @@ static void init_without_mask_name_and_logger_publishes(void **state)
 static void give_wild_names(void *argument)
 {
 	int api = *(const int *)argument;
-	char name[10001], expected[128];
+	char name[10001], expected[128], last;
 	struct host *host;
+	int file;
 	struct view view;
 	struct guest guest = { 0 };
 
@@ -917,6 +919,12 @@ static void give_wild_names(void *argument)
 	CHECK(memcmp(view.now.identity.comm_name, expected, 128) == 0,
 	      "the name is not cut at 127 bytes, or not ended");
 	CHECK_EQUAL(view.now.identity.gpu[0], 0, "it ran over");
+	file = open(ncs_reader_path(view.reader), O_RDONLY);
+	CHECK(pread(file, &last, 1,
+		    offsetof(struct ncs_header, identity.comm_name) + 127) ==
+		      1, "%s", ncs_reader_path(view.reader));
+	CHECK_EQUAL(last, 0, "a reader that trusts it runs over");
+	close(file);
 	CHECK_EQUAL(view.now.identity.comm_id, GUEST_COMM_ID, "beside it");
 	CHECK_EQUAL(view.now.identity.rank, GUEST_RANK, "beside it");
 	view_close(&view);

@@ -4,6 +4,7 @@
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stdio.h>
+#include <time.h>
 
 #include <cmocka.h>
 
@@ -179,6 +180,211 @@ static void a_channel_shows_its_oldest_step(void **state)
 	scenario_play(go_on_after_younger, NULL);
 }
 
+/* --- Times and slots ------------------------------------------------------------------------- */
+
+static uint64_t monotonic_ns(void)
+{
+	struct timespec now;
+
+	clock_gettime(CLOCK_MONOTONIC, &now);
+	return (uint64_t)now.tv_sec * UINT64_C(1000000000) +
+	       (uint64_t)now.tv_nsec;
+}
+
+#define PAUSE_NS 3000000
+/* Ticks become ns by a rate that was measured over 5 ms. */
+#define SLACK_NS 300000
+
+static void pause_a_while(void)
+{
+	struct timespec pause = { 0, PAUSE_NS };
+
+	nanosleep(&pause, NULL);
+}
+
+static const struct ncs_channel_view *look_at_channel(struct guest *guest)
+{
+	view_take(&guest->view);
+	return view_channel(&guest->view, 7, true, 2);
+}
+
+/* A moment of which is known when it was, at the earliest and the latest. */
+struct moment {
+	uint64_t before, after;
+};
+
+static void check_since(const struct ncs_channel_view *channel,
+			const struct moment *moment)
+{
+	CHECK(channel->since_ns + SLACK_NS >= moment->before &&
+		      channel->since_ns <= moment->after + SLACK_NS,
+	      "%llu is not between %llu and %llu",
+	      (unsigned long long)channel->since_ns,
+	      (unsigned long long)moment->before,
+	      (unsigned long long)moment->after);
+}
+
+/* At least the time between two moments. */
+static uint64_t between(const struct moment *from, const struct moment *to)
+{
+	return to->before - from->after;
+}
+
+static void check_spent(const struct ncs_channel_view *channel,
+			enum ncs_channel_state state, uint64_t least)
+{
+	CHECK(channel->time_ns[state] + SLACK_NS >= least,
+	      "%llu ns in state %d, not %llu",
+	      (unsigned long long)channel->time_ns[state], (int)state,
+	      (unsigned long long)least);
+}
+
+static void wait_in_states(void *argument)
+{
+	enum { BEGIN, POSTED, LOOK, SENT, NEXT, OVER, END, MOMENTS };
+	const struct ncs_channel_view *channel;
+	struct moment at[MOMENTS];
+	uint64_t sum = 0;
+	struct guest guest;
+	void *op, *step;
+
+#define DO(moment, what)                              \
+	do {                                          \
+		at[moment].before = monotonic_ns();   \
+		what;                                 \
+		at[moment].after = monotonic_ns();    \
+	} while (0)
+
+	(void)argument;
+	DO(BEGIN, guest_come(&guest, LAST_API));
+	op = start_proxy_op(&guest, NULL, 7, true, 2, 16);
+	DO(POSTED, step = start_step(&guest, op, 0));
+	pause_a_while();
+	/* A younger step does not make the oldest one's wait any shorter. */
+	start_step(&guest, op, 1);
+	DO(LOOK, channel = look_at_channel(&guest));
+	check_since(channel, &at[POSTED]);
+	check_spent(channel, NCS_CHANNEL_SEND_GPU_WAIT,
+		    between(&at[POSTED], &at[LOOK]));
+	DO(SENT, record(&guest, step, NCCL_STATE_STEP_SEND_WAIT));
+	pause_a_while();
+	channel = look_at_channel(&guest);
+	check_since(channel, &at[SENT]);
+	/* The next one has waited as long, but was not the one that counts. */
+	DO(NEXT, stop(&guest, step));
+	pause_a_while();
+	channel = look_at_channel(&guest);
+	check_since(channel, &at[NEXT]);
+	CHECK_EQUAL(channel->step, 1, "the next");
+	DO(OVER, stop(&guest, op));
+	pause_a_while();
+	DO(END, channel = look_at_channel(&guest));
+	check_since(channel, &at[OVER]);
+	check_spent(channel, NCS_CHANNEL_SEND_GPU_WAIT,
+		    between(&at[POSTED], &at[SENT]) +
+			    between(&at[NEXT], &at[OVER]));
+	check_spent(channel, NCS_CHANNEL_SEND_WAIT,
+		    between(&at[SENT], &at[NEXT]));
+	check_spent(channel, NCS_CHANNEL_IDLE, between(&at[OVER], &at[END]));
+	for (unsigned i = 0; i < NCS_CHANNEL_STATE_COUNT; i++)
+		sum += channel->time_ns[i];
+	CHECK(sum <= at[END].after - at[BEGIN].before + SLACK_NS,
+	      "%llu ns in all states together, in %llu",
+	      (unsigned long long)sum,
+	      (unsigned long long)(at[END].after - at[BEGIN].before));
+	guest_go(&guest);
+#undef DO
+}
+
+static void time_is_charged_to_the_state_that_is_left(void **state)
+{
+	(void)state;
+	scenario_play(wait_in_states, NULL);
+}
+
+/* What the slot's former user left must not show. */
+static void use_slots_again(void *argument)
+{
+	struct ncs_record found;
+	struct guest guest;
+	void *coll, *op, *span;
+
+	(void)argument;
+	guest_come(&guest, LAST_API);
+	for (unsigned round = 0; round < 2; round++) {
+		bool full = round == 0;
+
+		coll = full ? start_coll(&guest, 77, 1000) : NULL;
+		op = start_proxy_op(&guest, coll, 5, full, 3, 9);
+		if (full) {
+			void *step = start_step(&guest, op, 7);
+
+			record(&guest, op, NCCL_STATE_OP_IN_PROGRESS);
+			let_time_pass();
+			record(&guest, step, NCCL_STATE_STEP_SEND_PEER_WAIT);
+			record_size(&guest, step, NCCL_STATE_STEP_SEND_WAIT,
+				    99);
+			stop(&guest, step);
+		} else {
+			stop(&guest, start_step(&guest, op, 15));
+		}
+		stop(&guest, op);
+		span = start_type(&guest, NCCL_EVENT_GROUP_API, NULL);
+		if (full)
+			record_without_args(&guest, span,
+					    NCCL_STATE_GROUP_END_API_START);
+		stop(&guest, span);
+		if (full)
+			read_all_records(&guest);
+	}
+	found = expect_record(&guest, NCS_EVENT_PROXY_STEP, "the second");
+	CHECK_EQUAL(found.flags, 0, "it receives");
+	CHECK_EQUAL(found.value, 0, "no size was told");
+	CHECK_EQUAL(found.delta[0], 0, "no state was told");
+	CHECK_EQUAL(found.delta[1], 0, "no state was told");
+	CHECK_EQUAL(found.operation, 0, "it belongs to none");
+	found = expect_record(&guest, NCS_EVENT_PROXY_OP, "the second");
+	CHECK_EQUAL(found.value, 0, "no size was told");
+	CHECK_EQUAL(found.number, 1, "one step");
+	CHECK_EQUAL(found.delta[0], 0, "it was never in progress");
+	CHECK_EQUAL(found.operation, 0, "it belongs to none");
+	CHECK_EQUAL(found.function, NCS_FUNCTION_OTHER, "nobody knows which");
+	found = expect_record(&guest, NCS_EVENT_GROUP_API, "the second");
+	CHECK_EQUAL(found.delta[1], 0, "no state was told");
+	guest_go(&guest);
+}
+
+static void a_slot_that_is_used_again_begins_empty(void **state)
+{
+	(void)state;
+	scenario_play(use_slots_again, NULL);
+}
+
+/* Graphs tell the same numbers again, and threads pass each other. */
+static void tell_numbers_backwards(void *argument)
+{
+	static const uint64_t numbers[] = { 5, 3, 9, 9, 0, 8 };
+	static const uint64_t largest[] = { 5, 5, 9, 9, 9, 9 };
+	struct guest guest;
+
+	(void)argument;
+	guest_come(&guest, LAST_API);
+	for (unsigned i = 0; i < 6; i++) {
+		stop(&guest, start_coll(&guest, numbers[i], 1));
+		view_take(&guest.view);
+		CHECK_EQUAL(guest.view.now.functions[COLL_FUNCTION]
+				    .last_sequence_number,
+			    largest[i], "the largest so far");
+	}
+	guest_go(&guest);
+}
+
+static void the_last_sequence_number_is_the_largest(void **state)
+{
+	(void)state;
+	scenario_play(tell_numbers_backwards, NULL);
+}
+
 /* --- Operations that seem finished ---------------------------------------------------------------- */
 
 static uint64_t histogram_total(const struct ncs_function_view *function,
@@ -291,6 +497,9 @@ int main(void)
 		cmocka_unit_test(
 			a_step_that_is_not_stopped_ends_with_its_slot_or_operation),
 		cmocka_unit_test(a_channel_shows_its_oldest_step),
+		cmocka_unit_test(time_is_charged_to_the_state_that_is_left),
+		cmocka_unit_test(a_slot_that_is_used_again_begins_empty),
+		cmocka_unit_test(the_last_sequence_number_is_the_largest),
 		cmocka_unit_test(
 			an_operation_that_gets_a_late_child_is_taken_back),
 		cmocka_unit_test(kernel_and_proxy_times_are_kept_apart),

@@ -476,6 +476,22 @@ static void liveness_is_told(void **state)
 	look_away(&look);
 }
 
+static void one_that_was_never_called_is_silent_since_it_was_made(void **state)
+{
+	struct segment_fixture *fixture = *state;
+	struct look look;
+
+	fixture->header->created = NOW - 9 * S;
+	look_at(&look, fixture);
+	assert_int_equal(look.snapshot.liveness, NCS_ALIVE);
+	look_away(&look);
+	fixture->header->created = NOW - 11 * S;
+	look_at(&look, fixture);
+	assert_int_equal(look.snapshot.liveness, NCS_SILENT);
+	assert_int_equal(look.snapshot.last_call_ns, 0);
+	look_away(&look);
+}
+
 /* Attaches after the header has been given to another process. */
 static enum ncs_liveness liveness_with(struct segment_fixture *fixture,
 				       const struct ncs_header *header,
@@ -1142,6 +1158,7 @@ int main(void)
 		WITH_SEGMENT(a_snapshot_says_what_a_late_reader_has_missed),
 		WITH_SEGMENT(a_fresh_segment_says_nothing),
 		WITH_SEGMENT(liveness_is_told),
+		WITH_SEGMENT(one_that_was_never_called_is_silent_since_it_was_made),
 		WITH_SEGMENT(a_pid_alone_is_no_process),
 		WITH_SEGMENT(the_running_state_is_charged_until_now),
 		WITH_SEGMENT(a_rank_that_ended_stands_still),
