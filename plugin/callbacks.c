@@ -143,9 +143,11 @@ static void start_kernel(struct ncs_comm *comm, struct ncs_lane_state *lane,
 			 unsigned api_version, struct ncs_span *span,
 			 uint64_t parent, const void *body, uint64_t now)
 {
-	struct ncs_op *op = ncs_operation_find(comm, parent);
+	struct ncs_op *op =
+		span ? ncs_operation_child_started(comm, lane, parent, now) :
+		       NULL;
 
-	if (!op && parent != 0 &&
+	if (span && !op && parent != 0 &&
 	    ncs_handle_decode(parent).kind != NCS_HANDLE_UNTRACKED)
 		ncs_lane_lose(lane, NCS_LOSS_ORPHAN);
 	if (!span)
@@ -158,7 +160,6 @@ static void start_kernel(struct ncs_comm *comm, struct ncs_lane_state *lane,
 	span->operation_handle = parent;
 	span->record.operation = (uint32_t)op->number;
 	span->record.function = op->function;
-	ncs_operation_child_started(lane, op, now);
 }
 
 static void start_phase(struct ncs_comm *comm, struct ncs_lane_state *lane,
@@ -355,7 +356,6 @@ static bool stop(struct ncs_comm *comm, struct ncs_lane_state *lane,
 	struct ncs_proxy_op *proxy_op;
 	struct ncs_lane_state *owner;
 	struct ncs_span *span;
-	struct ncs_op *op;
 
 	switch ((int)handle->kind) {
 	case NCS_HANDLE_PROXY_OP:
@@ -371,11 +371,7 @@ static bool stop(struct ncs_comm *comm, struct ncs_lane_state *lane,
 		ncs_span_stop(comm, lane, handle, span, now);
 		return true;
 	case NCS_HANDLE_OPERATION:
-		op = ncs_operation_find(comm, value);
-		if (!op || ncs_load_relaxed(&op->enqueued) != 0)
-			return false;
-		ncs_operation_stop(op, now);
-		return true;
+		return ncs_operation_stop(comm, value, now);
 	case NCS_HANDLE_CTRL:
 		owner = ncs_ctrl_find(comm, handle);
 		if (!owner)

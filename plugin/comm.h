@@ -51,8 +51,7 @@ struct ncs_op {
 	uint64_t enqueued; /* ticks of its stopEvent; 0: not yet */
 	uint64_t bytes;
 	uint64_t sequence_number;
-	uint64_t children; /* started, in the high half; under way, in the low */
-	uint64_t counting; /* whether it is in operations_done: operation.c */
+	uint64_t children; /* how many, and whose slot it is: operation.c */
 	uint64_t proxy_start; /* ticks, 0: none */
 	uint64_t proxy_stop;
 	uint64_t kernel_start_ns; /* the GPU's clock, 0: none */

@@ -26,29 +26,42 @@ bool ncs_message_bytes(const struct ncs_comm *comm, uint8_t function,
 
 /* --- children ----------------------------------------------------------------- */
 
-/* Whether an operation is in operations_done. Several threads may end and start
- * its children at once (from NCCL 2.31 on kernels are reported by a thread of
- * their own): who takes it from NOT_COUNTED to COUNTING does the counting, and
- * takes it back if a child started meanwhile. Nobody waits. */
-enum counting {
-	NOT_COUNTED,
-	COUNTED,
-	COUNTING,
-	REVIVED, /* a child started while it was being counted */
-};
-
-/* Added to an operation's `children` as one starts and as one ends. */
-#define CHILD_STARTED (UINT64_C(1) << 32 | 1)
-#define CHILD_DONE UINT64_MAX
-
-static uint64_t started(uint64_t children)
-{
-	return children >> 32;
-}
+/* A slot's `children` is one word, so that it changes as a whole:
+ *   bits  0-19  children under way
+ *   bits 20-39  children started
+ *   bit  40     the operation is in operations_done
+ *   bits 41-63  whose slot it is: from its tag
+ * Several threads may start and end children at once (from NCCL 2.31 on kernels
+ * are reported by a thread of their own), and the slot may be wanted for the
+ * next operation at the same moment. Who has a child under way keeps the slot;
+ * the only one left counts the operation while it still has it, and takes that
+ * back if another started meanwhile. Nobody waits. */
+#define CHILD_LIVE UINT64_C(1)
+#define CHILD_STARTED (UINT64_C(1) << 20)
+#define CHILDREN_MASK UINT64_C(0xfffff)
+#define COUNTED (UINT64_C(1) << 40)
+#define OWNER_SHIFT 41
 
 static uint64_t live(uint64_t children)
 {
-	return (uint32_t)children;
+	return children & CHILDREN_MASK;
+}
+
+static uint64_t started(uint64_t children)
+{
+	return children / CHILD_STARTED & CHILDREN_MASK;
+}
+
+uint64_t ncs_operation_no_children(uint64_t tag)
+{
+	return (tag + 1) / 2 << OWNER_SHIFT;
+}
+
+/* Whether a slot is still the one of the operation with this tag. */
+static bool is_owned(uint64_t children, uint64_t tag)
+{
+	return children >> OWNER_SHIFT ==
+	       ncs_operation_no_children(tag) >> OWNER_SHIFT;
 }
 
 /* --- slots ------------------------------------------------------------------ */
@@ -57,17 +70,30 @@ static uint64_t live(uint64_t children)
  * enqueueing never ended. */
 static bool claim_slot(struct ncs_op *op, bool force)
 {
-	uint64_t tag = ncs_load_relaxed(&op->tag);
-	uint64_t next = (tag | 1) + 2;
+	/* ORDER: pairs with child_done() (plugin/operation.c): the former
+	 * operation's last child is through with the slot. */
+	uint64_t children = ncs_load_acquire(&op->children);
+	/* ORDER: pairs with claim_slot() (plugin/operation.c). */
+	uint64_t tag = ncs_load_acquire(&op->tag);
+	uint64_t next = tag & 1 ? tag + 2 : tag + 1;
+	/* ORDER: pairs with ncs_operation_stop() (plugin/operation.c). */
+	uint64_t enqueued = ncs_load_acquire(&op->enqueued);
 
-	if (!(tag & 1))
-		next = tag + 1;
-	else if (live(ncs_load_relaxed(&op->children)) != 0 ||
-		 (ncs_load_relaxed(&op->enqueued) == 0 && !force))
+	if (!is_owned(children, tag))
+		return false; /* another thread is at it */
+	if (tag & 1 && (live(children) != 0 ||
+			(enqueued == 0 && !force)))
 		return false;
 	/* ORDER: pairs with claim_slot() (plugin/operation.c): of two threads
-	 * one gets the slot, and sees it as the other left it. */
-	return ncs_cas_acquire_release(&op->tag, tag, next);
+	 * one gets the slot. */
+	if (!ncs_cas_acquire_release(&op->children, children,
+				     ncs_operation_no_children(next)))
+		return false;
+	ncs_store_relaxed(&op->enqueued, 0);
+	/* ORDER: pairs with claim_slot() (plugin/operation.c): who takes the
+	 * slot for this operation's does not take it for enqueued. */
+	ncs_store_release(&op->tag, next);
+	return true;
 }
 
 static struct ncs_op *claim(struct ncs_comm *comm, struct ncs_lane_state *lane)
@@ -90,7 +116,8 @@ static struct ncs_op *claim(struct ncs_comm *comm, struct ncs_lane_state *lane)
 	return NULL;
 }
 
-struct ncs_op *ncs_operation_find(struct ncs_comm *comm, uint64_t value)
+/* The operation of a handle; NULL if it is none, or stale. */
+static struct ncs_op *find(struct ncs_comm *comm, uint64_t value)
 {
 	struct ncs_handle handle = ncs_handle_decode(value);
 	struct ncs_op *op;
@@ -191,22 +218,26 @@ uint64_t ncs_operation_start(struct ncs_comm *comm,
 	ncs_store_relaxed(&op->kernel_stop_ns, 0);
 	op->recorded_ns[NCS_TIMING_KERNEL] = 0;
 	op->recorded_ns[NCS_TIMING_PROXY] = 0;
-	ncs_store_relaxed(&op->enqueued, 0);
-	ncs_store_relaxed(&op->children, 0);
-	ncs_store_relaxed(&op->counting, NOT_COUNTED);
 	publish(op, facts);
 	return ncs_handle_encode(NCS_HANDLE_OPERATION, comm->index,
 				 (unsigned)(op - comm->ops), 0,
 				 ncs_load_relaxed(&op->tag));
 }
 
-void ncs_operation_stop(struct ncs_op *op, uint64_t now)
+bool ncs_operation_stop(struct ncs_comm *comm, uint64_t handle, uint64_t now)
 {
-	ncs_store_relaxed(&op->enqueued, now);
+	struct ncs_op *op = find(comm, handle);
+
+	if (!op || ncs_load_relaxed(&op->enqueued) != 0)
+		return false;
 	ncs_store_relaxed(&op->published->enqueued, now);
+	/* ORDER: pairs with claim_slot() (plugin/operation.c): from here on the
+	 * slot may be another operation's. */
+	ncs_store_release(&op->enqueued, now);
+	return true;
 }
 
-/* --- children ----------------------------------------------------------------- */
+/* --- counting ----------------------------------------------------------------- */
 
 static void add_to_function(struct ncs_lane_state *lane, unsigned index,
 			    size_t counter_offset, uint64_t addend)
@@ -229,35 +260,36 @@ static void take_back(struct ncs_lane_state *lane, struct ncs_op *op)
 	ncs_store_release(&op->published->number, op->number);
 }
 
-/* A child has started while none was under way. */
-static void revive(struct ncs_lane_state *lane, struct ncs_op *op)
+struct ncs_op *ncs_operation_child_started(struct ncs_comm *comm,
+					   struct ncs_lane_state *lane,
+					   uint64_t handle, uint64_t now)
 {
-	/* ORDER: pairs with finish() (plugin/operation.c): one of the two sees
-	 * what the other did. */
-	if (ncs_cas_acquire_release(&op->counting, COUNTING, REVIVED))
-		return;
-	/* ORDER: pairs with finish() (plugin/operation.c). */
-	if (ncs_cas_acquire_release(&op->counting, COUNTED, NOT_COUNTED))
-		take_back(lane, op);
-}
+	uint64_t tag = ncs_handle_decode(handle).tag;
+	struct ncs_op *op = find(comm, handle);
+	uint64_t before;
 
-void ncs_operation_child_started(struct ncs_lane_state *lane,
-				 struct ncs_op *op, uint64_t now)
-{
-	struct ncs_operation *published = op->published;
-	/* ORDER: pairs with child_done() (plugin/operation.c): whoever brings
-	 * the live ones to 0 sees what the other children left. */
-	uint64_t before = ncs_add_acquire_release(&op->children, CHILD_STARTED);
-
-	ncs_store_relaxed(&published->children_started, started(before) + 1);
+	if (!op)
+		return NULL;
+	do {
+		before = ncs_load_relaxed(&op->children);
+		if (!is_owned(before, tag))
+			return NULL;
+		/* ORDER: pairs with child_done() (plugin/operation.c): what the
+		 * other children did is seen, and the slot is kept. */
+	} while (!ncs_cas_acquire_release(
+		&op->children, before,
+		(before & ~COUNTED) + CHILD_STARTED + CHILD_LIVE));
+	ncs_store_relaxed(&op->published->children_started,
+			  started(before) + 1);
 	if (started(before) == 0) {
 		add_to_function(lane, op->function,
 				offsetof(struct ncs_function, with_children),
 				1);
-		ncs_store_relaxed(&published->first_child, now);
-	} else if (live(before) == 0) {
-		revive(lane, op);
+		ncs_store_relaxed(&op->published->first_child, now);
 	}
+	if (before & COUNTED)
+		take_back(lane, op);
+	return op;
 }
 
 /* The histogram of a function and timing; NULL: no room. */
@@ -366,50 +398,31 @@ static void count_done(struct ncs_comm *comm, struct ncs_lane_state *lane,
 	ncs_store_relaxed(&op->published->number, 0);
 }
 
-/* No child seems to be under way any more. Goes round again only if another
- * thread started a child and ended it meanwhile, and so left it to this one. */
-static void finish(struct ncs_comm *comm, struct ncs_lane_state *lane,
-		   struct ncs_op *op, uint64_t now)
-{
-	uint64_t children;
-
-	do {
-		/* ORDER: pairs with finish() (plugin/operation.c): one thread
-		 * counts, and sees what the one before it did. */
-		if (!ncs_cas_acquire_release(&op->counting, NOT_COUNTED,
-					     COUNTING))
-			return;
-		/* ORDER: pairs with child_done() (plugin/operation.c). */
-		children = ncs_load_acquire(&op->children);
-		if (live(children) == 0) {
-			count_done(comm, lane, op, now);
-			/* ORDER: pairs with revive() (plugin/operation.c). */
-			if (ncs_cas_acquire_release(&op->counting, COUNTING,
-						    COUNTED))
-				return;
-			take_back(lane, op);
-		}
-		/* ORDER: pairs with finish() (plugin/operation.c): the next one
-		 * to count sees this one's work. */
-		ncs_store_release(&op->counting, NOT_COUNTED);
-		/* ORDER: pairs with child_done() (plugin/operation.c). */
-		children = ncs_load_acquire(&op->children);
-	} while (live(children) == 0);
-}
-
 static void child_done(struct ncs_comm *comm, struct ncs_lane_state *lane,
 		       struct ncs_op *op, uint64_t now)
 {
-	struct ncs_operation *published = op->published;
-	/* ORDER: pairs with ncs_operation_child_started()
-	 * (plugin/operation.c). */
-	uint64_t before = ncs_add_acquire_release(&op->children, CHILD_DONE);
+	uint64_t before, after;
+	bool counted = false;
 
-	ncs_store_relaxed(&published->children_done,
-			  started(before) - live(before) + 1);
-	ncs_store_relaxed(&published->last_child_done, now);
-	if (live(before) == 1)
-		finish(comm, lane, op, now);
+	ncs_store_relaxed(&op->published->last_child_done, now);
+	do {
+		if (counted)
+			take_back(lane, op);
+		/* ORDER: pairs with child_done() (plugin/operation.c): the last
+		 * child sees what the others left. */
+		before = ncs_load_acquire(&op->children);
+		counted = live(before) == 1;
+		after = before - CHILD_LIVE;
+		ncs_store_relaxed(&op->published->children_done,
+				  started(after) - live(after));
+		if (counted) {
+			count_done(comm, lane, op, now);
+			after |= COUNTED;
+		}
+		/* ORDER: pairs with ncs_operation_child_started()
+		 * (plugin/operation.c): it takes back what was counted, or is
+		 * seen here. */
+	} while (!ncs_cas_acquire_release(&op->children, before, after));
 }
 
 /* Widens the span from *start to *stop, each 0 at first. A child's own thread
@@ -429,7 +442,7 @@ void ncs_operation_proxy_done(struct ncs_comm *comm,
 			      struct ncs_lane_state *lane, uint64_t handle,
 			      uint64_t start, uint64_t now)
 {
-	struct ncs_op *op = handle ? ncs_operation_find(comm, handle) : NULL;
+	struct ncs_op *op = handle ? find(comm, handle) : NULL;
 
 	if (!op)
 		return;
@@ -442,7 +455,7 @@ void ncs_operation_kernel_done(struct ncs_comm *comm,
 			       uint64_t gpu_start_ns, uint64_t gpu_stop_ns,
 			       uint64_t now)
 {
-	struct ncs_op *op = handle ? ncs_operation_find(comm, handle) : NULL;
+	struct ncs_op *op = handle ? find(comm, handle) : NULL;
 
 	if (!op)
 		return;
@@ -453,10 +466,10 @@ void ncs_operation_kernel_done(struct ncs_comm *comm,
 
 void ncs_operation_child_forgotten(struct ncs_comm *comm, uint64_t handle)
 {
-	struct ncs_op *op = handle ? ncs_operation_find(comm, handle) : NULL;
+	struct ncs_op *op = handle ? find(comm, handle) : NULL;
 
 	if (op)
 		/* ORDER: pairs with ncs_operation_child_started()
 		 * (plugin/operation.c). */
-		ncs_add_acquire_release(&op->children, CHILD_DONE);
+		ncs_add_acquire_release(&op->children, -CHILD_LIVE);
 }

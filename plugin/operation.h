@@ -36,15 +36,19 @@ uint64_t ncs_operation_start(struct ncs_comm *comm,
 			     const struct ncs_operation_facts *facts,
 			     uint64_t now);
 
-/* NULL if the handle is none of an operation, or stale. */
-struct ncs_op *ncs_operation_find(struct ncs_comm *comm, uint64_t handle);
+/* Enqueueing has ended. False if the handle is none of an operation, stale, or
+ * stopped before. */
+bool ncs_operation_stop(struct ncs_comm *comm, uint64_t handle, uint64_t now);
 
-/* Enqueueing has ended. */
-void ncs_operation_stop(struct ncs_op *op, uint64_t now);
+/* `children` of a slot with this tag that has none: for a new start. */
+uint64_t ncs_operation_no_children(uint64_t tag);
 
-/* A child starts: true and its operation's handle is to be kept for done. */
-void ncs_operation_child_started(struct ncs_lane_state *lane,
-				 struct ncs_op *op, uint64_t now);
+/* A child starts. NULL if the handle is none of an operation, or stale: then
+ * nothing is to be done when it ends; else the operation, whose slot stays its
+ * own until then. */
+struct ncs_op *ncs_operation_child_started(struct ncs_comm *comm,
+					   struct ncs_lane_state *lane,
+					   uint64_t handle, uint64_t now);
 
 /* A child ends. `handle` 0 or stale: nothing. GPU times 0: not known. */
 void ncs_operation_proxy_done(struct ncs_comm *comm,

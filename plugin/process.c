@@ -16,6 +16,7 @@
 #include "plugin/gates.h"
 #include "plugin/lane.h"
 #include "plugin/nccl_facts.h"
+#include "plugin/operation.h"
 #include "shm/seqlock.h"
 
 struct ncs_process_state ncs_process_state;
@@ -214,7 +215,8 @@ static void free_all_slots(struct ncs_comm *comm)
 {
 	for (uint32_t i = 0; i < comm->operation_count; i++) {
 		comm->ops[i].tag += comm->ops[i].tag & 1;
-		comm->ops[i].children = 0;
+		comm->ops[i].children = ncs_operation_no_children(
+			comm->ops[i].tag);
 	}
 	for (uint32_t i = 0; i < NCS_PROXY_OP_MAX; i++) {
 		struct ncs_proxy_op *op = &comm->proxy_ops[i];

@@ -84,7 +84,8 @@ static struct ncs_proxy_op *claim(struct ncs_comm *comm,
 static void adopt(struct ncs_comm *comm, struct ncs_lane_state *lane,
 		  struct ncs_proxy_op *op, uint64_t parent, uint64_t now)
 {
-	struct ncs_op *operation = ncs_operation_find(comm, parent);
+	struct ncs_op *operation =
+		ncs_operation_child_started(comm, lane, parent, now);
 
 	op->operation_handle = 0;
 	op->operation = 0;
@@ -101,7 +102,6 @@ static void adopt(struct ncs_comm *comm, struct ncs_lane_state *lane,
 	op->operation = operation->number;
 	op->record.operation = (uint32_t)operation->number;
 	op->record.function = operation->function;
-	ncs_operation_child_started(lane, operation, now);
 }
 
 /* What the records of its steps have in common. */

@@ -23,7 +23,7 @@
 
 char scenario_directory[64];
 
-/* --- Checks ---------------------------------------------------------------- */
+/* --- Checks ------------------------------------------------------------- */
 
 void scenario_fail(const char *file, int line, const char *condition,
 		   const char *format, ...)
@@ -48,7 +48,7 @@ void scenario_skip(const char *why)
 	_exit(SKIPPED);
 }
 
-/* --- Playing ----------------------------------------------------------------- */
+/* --- Playing ------------------------------------------------------------ */
 
 static void remove_objects(void)
 {
@@ -100,8 +100,7 @@ static void describe(int status, char *text, size_t size)
 	if (WIFSIGNALED(status) && WTERMSIG(status) == SIGALRM)
 		snprintf(text, size, "hangs");
 	else if (WIFSIGNALED(status))
-		snprintf(text, size, "died: %s",
-			 strsignal(WTERMSIG(status)));
+		snprintf(text, size, "died: %s", strsignal(WTERMSIG(status)));
 	else
 		snprintf(text, size, "ended with status %d, see above",
 			 WEXITSTATUS(status));
@@ -171,7 +170,7 @@ void scenario_ignore_leaks(void)
 	leaks_do_not_matter = 1;
 }
 
-/* --- Looking ------------------------------------------------------------------- */
+/* --- Looking ------------------------------------------------------------ */
 
 size_t count_objects(void)
 {
@@ -261,9 +260,8 @@ size_t view_records(struct view *view, struct ncs_record *records, size_t size,
 	return count;
 }
 
-const struct ncs_channel_view *view_channel(const struct view *view,
-					    unsigned channel, bool send,
-					    int peer)
+const struct ncs_channel_view *
+view_channel(const struct view *view, unsigned channel, bool send, int peer)
 {
 	for (size_t i = 0; i < view->now.channel_count; i++) {
 		const struct ncs_channel_view *found = &view->now.channels[i];
@@ -275,7 +273,7 @@ const struct ncs_channel_view *view_channel(const struct view *view,
 	return NULL;
 }
 
-/* --- A guest --------------------------------------------------------------------- */
+/* --- A guest ------------------------------------------------------------ */
 
 struct host *open_plugin(int api)
 {
@@ -283,7 +281,8 @@ struct host *open_plugin(int api)
 	struct host *host;
 
 	CHECK(host_open(&host, NCS_PLUGIN_PATH, api, message,
-			sizeof(message)) == 0, "%s", message);
+			sizeof(message)) == 0,
+	      "%s", message);
 	return host;
 }
 
@@ -512,12 +511,11 @@ void check_losses(struct guest *guest, const char *when, ...)
 	for (unsigned i = 0; i < NCS_LOSS_COUNT; i++)
 		if (i != NCS_LOSS_OVERWRITTEN &&
 		    guest->view.now.losses[i] != expected[i])
-			scenario_fail(__FILE__, __LINE__, NULL,
-				      "%s: %s is %llu, not %llu", when,
-				      loss_name(i),
-				      (unsigned long long)
-					      guest->view.now.losses[i],
-				      (unsigned long long)expected[i]);
+			scenario_fail(
+				__FILE__, __LINE__, NULL,
+				"%s: %s is %llu, not %llu", when, loss_name(i),
+				(unsigned long long)guest->view.now.losses[i],
+				(unsigned long long)expected[i]);
 }
 
 uint64_t count_published(struct guest *guest)
@@ -560,8 +558,7 @@ void check_still_follows(struct guest *guest, const char *when)
 	CHECK_EQUAL(function->operations_done, done + 1, when);
 	for (unsigned i = 0; i < NCS_LOSS_COUNT; i++)
 		if (i != NCS_LOSS_OVERWRITTEN)
-			CHECK_EQUAL(guest->view.now.losses[i], losses[i],
-				    when);
+			CHECK_EQUAL(guest->view.now.losses[i], losses[i], when);
 	found = expect_record(guest, NCS_EVENT_PROXY_STEP, when);
 	CHECK_EQUAL(found.peer, 2, when);
 	found = expect_record(guest, NCS_EVENT_PROXY_OP, when);
@@ -582,9 +579,8 @@ void *start_any(struct guest *guest, enum ncs_event event)
 	case NCS_EVENT_PROXY_OP:
 		return start_proxy_op(guest, NULL, 3, true, 2, 1);
 	case NCS_EVENT_PROXY_STEP:
-		return start_step(guest,
-				  start_proxy_op(guest, NULL, 3, true, 2, 1),
-				  0);
+		return start_step(
+			guest, start_proxy_op(guest, NULL, 3, true, 2, 1), 0);
 	case NCS_EVENT_KERNEL_PHASE:
 		return start_type(guest, NCCL_EVENT_KERNEL_PHASE,
 				  start_kernel(guest, NULL, 3, 0));

@@ -20,7 +20,7 @@
 #include "plugin/nccl_abi.h"
 #include "test/host/plugin_host.h"
 
-/* --- Checks, for the child ------------------------------------------------- */
+/* --- Checks, for the child ---------------------------------------------- */
 
 /* Ends the process with a message; the parent fails the test. `condition` is
  * what did not hold, NULL for none. */
@@ -29,29 +29,29 @@ void scenario_fail(const char *file, int line, const char *condition,
 	__attribute__((noreturn, format(printf, 4, 5)));
 
 /* The message says what it means that the condition does not hold. */
-#define CHECK(condition, ...)                                              \
-	do {                                                               \
-		if (!(condition))                                          \
-			scenario_fail(__FILE__, __LINE__, #condition,      \
-				      __VA_ARGS__);                        \
+#define CHECK(condition, ...) \
+	do { \
+		if (!(condition)) \
+			scenario_fail(__FILE__, __LINE__, #condition, \
+				      __VA_ARGS__); \
 	} while (0)
 
-#define CHECK_EQUAL(actual, expected, what)                               \
-	do {                                                              \
-		uint64_t actual_ = (uint64_t)(actual);                    \
-		uint64_t expected_ = (uint64_t)(expected);                \
-		if (actual_ != expected_)                                 \
-			scenario_fail(__FILE__, __LINE__, #actual,        \
-				      "%s: %llu, not %llu", what,         \
-				      (unsigned long long)actual_,        \
-				      (unsigned long long)expected_);     \
+#define CHECK_EQUAL(actual, expected, what) \
+	do { \
+		uint64_t actual_ = (uint64_t)(actual); \
+		uint64_t expected_ = (uint64_t)(expected); \
+		if (actual_ != expected_) \
+			scenario_fail(__FILE__, __LINE__, #actual, \
+				      "%s: %llu, not %llu", what, \
+				      (unsigned long long)actual_, \
+				      (unsigned long long)expected_); \
 	} while (0)
 
 /* Ends the process; the parent skips the test. For what needs rights that we
  * do not have. */
 void scenario_skip(const char *why) __attribute__((noreturn));
 
-/* --- Playing ------------------------------------------------------------------ */
+/* --- Playing ------------------------------------------------------------ */
 
 /* The directory of the scenario that is being played, also in the child. */
 extern char scenario_directory[64];
@@ -74,7 +74,7 @@ void scenario_clean_up(enum scenario_leaves leaves);
  * child that several threads forked. */
 void scenario_ignore_leaks(void);
 
-/* --- Looking, for parent and child ------------------------------------------ */
+/* --- Looking, for parent and child -------------------------------------- */
 
 /* Objects in the scenario's directory, and their bytes. */
 size_t count_objects(void);
@@ -87,8 +87,7 @@ struct view {
 
 /* The object at this place in the order in which they were made. False with a
  * reason if it cannot be attached. */
-bool view_try_open(struct view *view, size_t place, char *why,
-		   size_t why_size);
+bool view_try_open(struct view *view, size_t place, char *why, size_t why_size);
 void view_open(struct view *view, size_t place);
 void view_close(struct view *view);
 
@@ -99,11 +98,10 @@ void view_take(struct view *view);
 size_t view_records(struct view *view, struct ncs_record *records, size_t size,
 		    uint64_t *lost);
 
-const struct ncs_channel_view *view_channel(const struct view *view,
-					    unsigned channel, bool send,
-					    int peer);
+const struct ncs_channel_view *
+view_channel(const struct view *view, unsigned channel, bool send, int peer);
 
-/* --- A guest: one communicator and a look at it --------------------------------- */
+/* --- A guest: one communicator and a look at it ------------------------- */
 
 #define GUEST_RANK 1
 #define GUEST_NRANKS 4

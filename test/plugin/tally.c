@@ -43,10 +43,21 @@ struct proxy_op {
 	bool open_itself;
 };
 
+enum kind {
+	NOTHING,
+	SPAN,
+	OPERATION,
+	PROXY_OP,
+	STEP,
+	CTRL,
+	FOREIGN,
+	UNTRACKED, /* the plugin gives a stand-in */
+	NO_HANDLE, /* … or NULL */
+};
+
 /* What a handle of the log stands for. */
 struct thing {
-	enum { NOTHING, SPAN, OPERATION, PROXY_OP, STEP, CTRL, FOREIGN,
-	       UNTRACKED, NO_HANDLE } kind;
+	enum kind kind;
 	size_t context; /* index in the tally */
 	uint64_t type;
 	bool stopped;
@@ -61,9 +72,9 @@ struct thing {
 struct counter {
 	const struct calllog *log;
 	struct tally *tally;
-	struct thing *things;    /* by handle, of this life */
-	size_t *context_of;      /* by the log's number, of this life */
-	void **memory;           /* everything allocated, for the end */
+	struct thing *things; /* by handle, of this life */
+	size_t *context_of;   /* by the log's number, of this life */
+	void **memory;        /* everything allocated, for the end */
 	size_t memory_count, memory_room;
 };
 
@@ -112,7 +123,7 @@ static void publish(struct tally_context *context,
 	records->all[records->count++] = *record;
 }
 
-/* --- Names and sizes --------------------------------------------------------- */
+/* --- Names and sizes ---------------------------------------------------- */
 
 static unsigned function_of(const struct counter *counter,
 			    const struct calllog_call *call)
@@ -123,8 +134,8 @@ static unsigned function_of(const struct counter *counter,
 #undef X
 	};
 	static const char *const by_number[] = {
-		"Broadcast", "Reduce", "AllGather", "ReduceScatter",
-		"AllReduce", "SendRecv", "Send", "Recv",
+		"Broadcast", "Reduce",   "AllGather", "ReduceScatter",
+		"AllReduce", "SendRecv", "Send",      "Recv",
 	};
 	const char *name;
 
@@ -143,8 +154,9 @@ static unsigned function_of(const struct counter *counter,
 static unsigned element_bytes(const struct counter *counter,
 			      const struct calllog_call *call)
 {
-	static const uint8_t by_number[] = { 1, 1, 4, 4, 8, 8,
-					     2, 4, 8, 2, 1, 1 };
+	static const uint8_t by_number[] = {
+		1, 1, 4, 4, 8, 8, 2, 4, 8, 2, 1, 1
+	};
 	const char *name;
 
 	if (counter->log->api == 1) {
@@ -168,8 +180,7 @@ static bool message_bytes(const struct counter *counter,
 {
 	unsigned function = function_of(counter, call);
 
-	*bytes = number(call, CALLLOG_KEY_COUNT) *
-		 element_bytes(counter, call);
+	*bytes = number(call, CALLLOG_KEY_COUNT) * element_bytes(counter, call);
 	switch (function) {
 	case NCS_FUNCTION_ALL_GATHER:
 	case NCS_FUNCTION_REDUCE_SCATTER:
@@ -187,7 +198,7 @@ static bool message_bytes(const struct counter *counter,
 	}
 }
 
-/* --- Operations ----------------------------------------------------------------- */
+/* --- Operations --------------------------------------------------------- */
 
 static void begin_operation(struct counter *counter,
 			    struct tally_context *context, struct thing *thing,
@@ -271,14 +282,11 @@ static void child_done(struct tally_context *context,
 		operation->record.flags |= NCS_RECORD_AGAIN;
 	if (operation->has_proxy_time)
 		count_time(function, NCS_TIMING_PROXY,
-			   &operation->proxy_counted,
-			   operation->record.value);
+			   &operation->proxy_counted, operation->record.value);
 	if (operation->kernel_stop_ns != 0) {
 		count_time(function, NCS_TIMING_KERNEL,
-			   &operation->kernel_counted,
-			   operation->record.value);
-		function->kernel_ns +=
-			kernel_ns - operation->kernel_counted_ns;
+			   &operation->kernel_counted, operation->record.value);
+		function->kernel_ns += kernel_ns - operation->kernel_counted_ns;
 		operation->kernel_counted_ns = kernel_ns;
 	}
 	operation->was_timed = operation->proxy_counted ||
@@ -286,7 +294,7 @@ static void child_done(struct tally_context *context,
 	publish(context, &operation->record);
 }
 
-/* --- Proxy operations and steps ------------------------------------------------- */
+/* --- Proxy operations and steps ----------------------------------------- */
 
 static size_t find_channel(struct tally_context *context, unsigned channel,
 			   bool send, int peer)
@@ -299,9 +307,9 @@ static size_t find_channel(struct tally_context *context, unsigned channel,
 		    found->peer == peer)
 			return i;
 	}
-	context->channels = realloc(context->channels,
-				    (context->channel_count + 1) *
-					    sizeof(*context->channels));
+	context->channels =
+		realloc(context->channels, (context->channel_count + 1) *
+						   sizeof(*context->channels));
 	CHECK(context->channels, "out of memory");
 	found = &context->channels[context->channel_count];
 	memset(found, 0, sizeof(*found));
@@ -363,9 +371,8 @@ static void begin_step(struct counter *counter, struct tally_context *context,
 		       struct thing *thing, const struct thing *parent,
 		       const struct calllog_call *call)
 {
-	struct proxy_op *op = parent && parent->kind == PROXY_OP ?
-				      parent->proxy_op :
-				      NULL;
+	struct proxy_op *op =
+		parent && parent->kind == PROXY_OP ? parent->proxy_op : NULL;
 	uint64_t step_number = number(call, CALLLOG_KEY_STEP);
 	struct step **place, *step;
 
@@ -419,8 +426,7 @@ static void record_step(const struct counter *counter,
 		lose(context, NCS_LOSS_STALE);
 		return;
 	}
-	if (counter->log->api < 4 ||
-	    !calllog_find(call, CALLLOG_KEY_SIZE) ||
+	if (counter->log->api < 4 || !calllog_find(call, CALLLOG_KEY_SIZE) ||
 	    (state != NCCL_STATE_STEP_SEND_WAIT &&
 	     state != NCCL_STATE_STEP_RECV_FLUSH_WAIT))
 		return;
@@ -451,7 +457,7 @@ static void record_proxy_op(const struct counter *counter,
 	op->sample = sample;
 }
 
-/* --- Proxy control ---------------------------------------------------------------- */
+/* --- Proxy control ------------------------------------------------------ */
 
 static void record_ctrl(struct tally_context *context, struct thing *thing,
 			const struct calllog_call *call)
@@ -478,7 +484,7 @@ static void record_ctrl(struct tally_context *context, struct thing *thing,
 	}
 }
 
-/* --- Everything else ---------------------------------------------------------------- */
+/* --- Everything else ---------------------------------------------------- */
 
 static void begin_span(struct counter *counter, struct tally_context *context,
 		       struct thing *thing, const struct thing *parent,
@@ -533,8 +539,7 @@ static void stop_kernel(struct tally_context *context, struct thing *thing)
 
 	if (gpu_times_are_good(thing)) {
 		thing->record.value = thing->gpu_start_ns;
-		thing->record.number =
-			thing->gpu_stop_ns - thing->gpu_start_ns;
+		thing->record.number = thing->gpu_stop_ns - thing->gpu_start_ns;
 		if (parent && (parent->kernel_start_ns == 0 ||
 			       thing->gpu_start_ns < parent->kernel_start_ns))
 			parent->kernel_start_ns = thing->gpu_start_ns;
@@ -547,16 +552,16 @@ static void stop_kernel(struct tally_context *context, struct thing *thing)
 		child_done(context, parent);
 }
 
-/* --- Calls ------------------------------------------------------------------------- */
+/* --- Calls -------------------------------------------------------------- */
 
 static void call_init(struct counter *counter, const struct calllog_call *call)
 {
 	struct tally *tally = counter->tally;
 	struct tally_context *context;
 
-	tally->contexts = realloc(tally->contexts,
-				  (tally->context_count + 1) *
-					  sizeof(*tally->contexts));
+	tally->contexts =
+		realloc(tally->contexts,
+			(tally->context_count + 1) * sizeof(*tally->contexts));
 	CHECK(tally->contexts, "out of memory");
 	context = &tally->contexts[tally->context_count];
 	memset(context, 0, sizeof(*context));
@@ -568,8 +573,8 @@ static void call_init(struct counter *counter, const struct calllog_call *call)
 	counter->context_of[context->number] = tally->context_count++;
 	if (counter->log->api < 4)
 		return;
-	context->known = NCS_KNOWN_COMM_ID | NCS_KNOWN_RANK |
-			 NCS_KNOWN_NRANKS | NCS_KNOWN_NNODES;
+	context->known = NCS_KNOWN_COMM_ID | NCS_KNOWN_RANK | NCS_KNOWN_NRANKS |
+			 NCS_KNOWN_NNODES;
 	context->comm_id = number(call, CALLLOG_KEY_COMM);
 	context->name = calllog_text(call, CALLLOG_KEY_COMM_NAME);
 	if (context->name)
@@ -587,8 +592,8 @@ static void count_start(struct counter *counter, struct thing *thing,
 	bool is_op = thing->type == NCCL_EVENT_PROXY_OP;
 	bool is_step = thing->type == NCCL_EVENT_PROXY_STEP;
 
-	if ((is_op && calllog_int(call, CALLLOG_KEY_PID) !=
-			      counter->log->pid) ||
+	if ((is_op &&
+	     calllog_int(call, CALLLOG_KEY_PID) != counter->log->pid) ||
 	    (is_step && parent && parent->kind == FOREIGN)) {
 		thing->kind = FOREIGN;
 		lose(context, NCS_LOSS_FOREIGN);
@@ -613,21 +618,19 @@ static void count_start(struct counter *counter, struct thing *thing,
 		begin_span(counter, context, thing, parent, call);
 }
 
-static void call_start(struct counter *counter,
-		       const struct calllog_call *call)
+static void call_start(struct counter *counter, const struct calllog_call *call)
 {
 	uint64_t parent = number(call, CALLLOG_KEY_PARENT);
 	struct thing *thing =
 		&counter->things[number(call, CALLLOG_KEY_HANDLE)];
 
 	memset(thing, 0, sizeof(*thing));
-	thing->context =
-		counter->context_of[number(call, CALLLOG_KEY_CONTEXT)];
+	thing->context = counter->context_of[number(call, CALLLOG_KEY_CONTEXT)];
 	thing->type = number(call, CALLLOG_KEY_TYPE);
 	thing->record.event = (uint8_t)__builtin_ctzll(thing->type);
 	thing->record.peer = -1;
-	count_start(counter, thing,
-		    parent ? &counter->things[parent] : NULL, call);
+	count_start(counter, thing, parent ? &counter->things[parent] : NULL,
+		    call);
 }
 
 /* The thing of a record or stop, if the plugin is to follow it. */

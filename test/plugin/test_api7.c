@@ -26,9 +26,9 @@ static void check_order(const struct ncs_record *record, const char *what)
 	CHECK(record->delta[1] <= record->duration, "%s: too short", what);
 }
 
-/* --- One collective as NCCL 2.31 tells it --------------------------------------------- */
+/* --- One collective as NCCL 2.31 tells it ------------------------------- */
 
-/* A GroupApi, CollApi, KernelLaunch, Group and Coll around what goes between. */
+/* GroupApi, CollApi, KernelLaunch, Group and Coll, all of one call. */
 struct nest {
 	void *group_api, *coll_api, *launch, *group, *coll;
 };
@@ -55,8 +55,8 @@ static void open_nest(struct guest *guest, struct nest *nest,
 	let_time_pass();
 	record_without_args(guest, nest->group_api,
 			    NCCL_STATE_GROUP_END_API_START);
-	nest->launch = start_type(guest, NCCL_EVENT_KERNEL_LAUNCH,
-				  nest->group_api);
+	nest->launch =
+		start_type(guest, NCCL_EVENT_KERNEL_LAUNCH, nest->group_api);
 	stop(guest, nest->launch);
 	nest->group = start_type(guest, NCCL_EVENT_GROUP, NULL);
 	coll->type = NCCL_EVENT_COLL;
@@ -115,9 +115,8 @@ static void play_kernel(struct guest *guest, void *coll, unsigned channel,
 	stop(guest, kernel);
 }
 
-static void check_kernel(struct guest *guest, unsigned channel,
-			 uint64_t gpu_ns, unsigned operation,
-			 enum ncs_function_id function)
+static void check_kernel(struct guest *guest, unsigned channel, uint64_t gpu_ns,
+			 unsigned operation, enum ncs_function_id function)
 {
 	struct ncs_record found;
 
@@ -236,8 +235,8 @@ static void play_symmetric(void *argument)
 	CHECK_EQUAL(guest.view.now.operation_count, 1, "on its way");
 	CHECK_EQUAL(guest.view.now.operations[0].algorithm,
 		    NCS_ALGORITHM_UNKNOWN, "none that we know");
-	CHECK_EQUAL(guest.view.now.operations[0].protocol,
-		    NCS_PROTOCOL_UNKNOWN, "none");
+	CHECK_EQUAL(guest.view.now.operations[0].protocol, NCS_PROTOCOL_UNKNOWN,
+		    "none");
 	CHECK_EQUAL(guest.view.now.operations[0].bytes, 400, "as ever");
 	guest_go(&guest);
 }
@@ -274,9 +273,9 @@ static void play_tagged_p2p(void *argument)
 	check_losses(&guest, "a send with a tag", END_OF_LOSSES);
 	CHECK_EQUAL(function_of(&guest, NCS_FUNCTION_SEND)->calls, 1, "call");
 	CHECK_EQUAL(function_of(&guest, NCS_FUNCTION_SEND)->bytes, 80, "10*8");
-	CHECK_EQUAL(function_of(&guest, NCS_FUNCTION_SEND)
-			    ->last_sequence_number,
-		    NCS_NO_SEQUENCE_NUMBER, "P2p has none");
+	CHECK_EQUAL(
+		function_of(&guest, NCS_FUNCTION_SEND)->last_sequence_number,
+		NCS_NO_SEQUENCE_NUMBER, "P2p has none");
 	found = expect_record(&guest, NCS_EVENT_P2P_API, "the call");
 	CHECK_EQUAL(found.value, 80, "10 * 8");
 	CHECK_EQUAL(found.peer, -1, "the call does not tell");
@@ -294,7 +293,7 @@ static void user_tags_disturb_nothing(void **state)
 	scenario_play(play_tagged_p2p, NULL);
 }
 
-/* --- Copy engines ------------------------------------------------------------------------- */
+/* --- Copy engines ------------------------------------------------------- */
 
 static void play_copy_engines(void *argument)
 {
@@ -346,8 +345,8 @@ static void play_copy_engines(void *argument)
 	record(&guest, outer, NCCL_STATE_CE_COLL_COMPLETE);
 	stop(&guest, outer);
 	check_losses(&guest, "copy engines", END_OF_LOSSES);
-	CHECK_EQUAL(guest.view.now.lanes[1].open_since_ns[NCS_EVENT_CE_COLL],
-		    0, "all is over");
+	CHECK_EQUAL(guest.view.now.lanes[1].open_since_ns[NCS_EVENT_CE_COLL], 0,
+		    "all is over");
 	CHECK_EQUAL(guest.view.now.events[NCS_EVENT_CE_COLL], 1, "one");
 	CHECK_EQUAL(guest.view.now.events[NCS_EVENT_CE_SYNC], 1, "one");
 	CHECK_EQUAL(guest.view.now.events[NCS_EVENT_CE_BATCH], 1, "one");
@@ -372,7 +371,7 @@ static void copy_engine_collectives_are_recorded(void **state)
 		scenario_play(play_copy_engines, &api);
 }
 
-/* --- The network plugin ------------------------------------------------------------------ */
+/* --- The network plugin ------------------------------------------------- */
 
 static void play_net_plugin(void *argument)
 {
@@ -443,7 +442,7 @@ static void network_plugins_events_carry_their_bytes(void **state)
 		scenario_play(play_net_plugin, &api);
 }
 
-/* --- Every state ---------------------------------------------------------------------------- */
+/* --- Every state -------------------------------------------------------- */
 
 /* Up to 2.26 a proxy operation's states tell a sum since an arbitrary start. */
 static void play_old_states(void *argument)

@@ -61,7 +61,7 @@ static void end(struct job *job)
 	calllog_free(job->log);
 }
 
-/* --- Counters --------------------------------------------------------------- */
+/* --- Counters ----------------------------------------------------------- */
 
 /* What a check is about, for its message. */
 static const char *where(const char *what, const char *name, unsigned context)
@@ -111,8 +111,7 @@ static void check_functions(const struct tally_context *expected,
 
 		CHECK_EQUAL(got->calls, want->calls, about);
 		CHECK_EQUAL(got->operations, want->operations, about);
-		CHECK_EQUAL(got->operations_done, want->operations_done,
-			    about);
+		CHECK_EQUAL(got->operations_done, want->operations_done, about);
 		CHECK_EQUAL(got->with_children, want->with_children, about);
 		CHECK_EQUAL(got->bytes, want->bytes, about);
 		CHECK_EQUAL(got->size_unknown, want->size_unknown, about);
@@ -155,8 +154,7 @@ static void check_channels(const struct tally_context *expected,
 		CHECK(got, "%s is missing", about);
 		CHECK_EQUAL(got->operations_started, want->operations_started,
 			    about);
-		CHECK_EQUAL(got->operations_done, want->operations_done,
-			    about);
+		CHECK_EQUAL(got->operations_done, want->operations_done, about);
 		CHECK_EQUAL(got->steps_started, want->steps_started, about);
 		CHECK_EQUAL(got->steps_done, want->steps_done, about);
 		CHECK_EQUAL(got->bytes, want->bytes, about);
@@ -218,7 +216,7 @@ static void check_job(struct job *job)
 		check_context(&job->tally->contexts[i], &job->views[i], i);
 }
 
-/* --- Records ------------------------------------------------------------------ */
+/* --- Records ------------------------------------------------------------ */
 
 static void read_rings(struct job *job)
 {
@@ -283,12 +281,11 @@ static void check_records(const struct job *job)
 
 		for (size_t k = 0; k < want->count && k < got->count; k++)
 			check_record(&got->all[k], &want->all[k], k, i);
-		CHECK_EQUAL(got->count, want->count,
-			    where("records", "", i));
+		CHECK_EQUAL(got->count, want->count, where("records", "", i));
 	}
 }
 
-/* --- Playing --------------------------------------------------------------------- */
+/* --- Playing ------------------------------------------------------------ */
 
 /* One thread, so one lane: its ring has everything in order. */
 static void play_call_by_call(void *argument)
@@ -302,7 +299,8 @@ static void play_call_by_call(void *argument)
 		const struct calllog_call *call = &job.log->calls[i];
 
 		CHECK(host_call(job.host, call, NULL, message,
-				sizeof(message)) == 0, "%s", message);
+				sizeof(message)) == 0,
+		      "%s", message);
 		if (call->verb == CALLLOG_INIT) {
 			view_open(&job.views[job.view_count], job.view_count);
 			job.view_count++;
@@ -329,8 +327,7 @@ static void play_with_threads(void *argument)
 	begin(&job, argument);
 	CHECK(replay_create(&replay, job.log, job.host, &options) == 0,
 	      "no replay");
-	CHECK(replay_run(replay, message, sizeof(message)) == 0, "%s",
-	      message);
+	CHECK(replay_run(replay, message, sizeof(message)) == 0, "%s", message);
 	for (size_t i = count_objects(); job.view_count < i; job.view_count++)
 		view_open(&job.views[job.view_count], job.view_count);
 	check_job(&job);
@@ -344,7 +341,7 @@ static void follows_every_call(void **state)
 	scenario_play(play_with_threads, *state);
 }
 
-/* --- The program ---------------------------------------------------------------- */
+/* --- The program -------------------------------------------------------- */
 
 static void dump_says_what_the_oracle_says(void **state)
 {
@@ -370,7 +367,7 @@ static void dump_says_what_the_oracle_says(void **state)
 	assert_int_equal(WEXITSTATUS(status), 0);
 }
 
-/* --- All captures ------------------------------------------------------------------ */
+/* --- All captures ------------------------------------------------------- */
 
 #define TEST_MAX 512
 

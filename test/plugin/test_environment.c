@@ -28,7 +28,7 @@
 /* What NCCL's mask holds before: another plugin's, or RAS's. */
 #define SENTINEL 0x40000001
 
-/* --- Init, seen closely ----------------------------------------------------------------- */
+/* --- Init, seen closely ------------------------------------------------- */
 
 /* init with a mask and a logger that we look at. */
 static void init_directly(int api, int *mask, void **context)
@@ -143,7 +143,7 @@ static void expect_seen(int api)
 	CHECK_EQUAL(host_log_count(), api >= 4, "a line says where");
 }
 
-/* --- Variables -------------------------------------------------------------------------------- */
+/* --- Variables ---------------------------------------------------------- */
 
 static void be_disabled(void *argument)
 {
@@ -169,12 +169,8 @@ struct masks {
 };
 
 static const struct masks masks[] = {
-	{ 1, 31, 31 },
-	{ 2, 31, 31 },
-	{ 3, 159, 159 },
-	{ 4, 191, 191 },
-	{ 5, 4031, 4095 },
-	{ 6, 0x7fbf, 0x7fff },
+	{ 1, 31, 31 },         { 2, 31, 31 },     { 3, 159, 159 },
+	{ 4, 191, 191 },       { 5, 4031, 4095 }, { 6, 0x7fbf, 0x7fff },
 	{ 7, 0x7fbf, 0xffff },
 };
 
@@ -336,8 +332,9 @@ static void give_room(void *argument)
 
 static void budgets_that_make_sense_are_taken(void **state)
 {
-	static const char *const good[] = { "1000000", "1000K", "900k", "2M",
-					    "1g", "18446744073709551615" };
+	static const char *const good[] = { "1000000", "1000K",
+					    "900k",    "2M",
+					    "1g",      "18446744073709551615" };
 
 	(void)state;
 	for (unsigned i = 0; i < sizeof(good) / sizeof(good[0]); i++) {
@@ -347,7 +344,7 @@ static void budgets_that_make_sense_are_taken(void **state)
 	}
 }
 
-/* --- Directories ---------------------------------------------------------------------------------- */
+/* --- Directories -------------------------------------------------------- */
 
 /* A file system of our own over a directory that nobody else sees. */
 static void mount_over(const char *directory, const char *options)
@@ -441,9 +438,8 @@ static void a_file_in_place_of_the_directory_costs_one_line(void **state)
 static void be_unwritable(void)
 {
 	CHECK(chmod(scenario_directory, 0500) == 0, "chmod");
-	if (geteuid() == 0 &&
-	    (chown(scenario_directory, NOBODY, NOBODY) != 0 ||
-	     setgid(NOBODY) != 0 || setuid(NOBODY) != 0))
+	if (geteuid() == 0 && (chown(scenario_directory, NOBODY, NOBODY) != 0 ||
+			       setgid(NOBODY) != 0 || setuid(NOBODY) != 0))
 		scenario_skip("being somebody else takes rights");
 }
 
@@ -484,7 +480,7 @@ static void another_users_sticky_directory_is_used(void **state)
 	scenario_play(be_sticky, NULL);
 }
 
-/* --- Limits ------------------------------------------------------------------------------------------ */
+/* --- Limits ------------------------------------------------------------- */
 
 static void be_limited_in_size(void)
 {
@@ -548,8 +544,8 @@ static void fill_up(void *argument)
 	file = open(path, O_CREAT | O_WRONLY, 0600);
 	CHECK(file >= 0, "%s", path);
 	for (off_t bytes = 4 << 20; bytes >= 4096; bytes /= 2)
-		while (posix_fallocate(file, lseek(file, 0, SEEK_END),
-				       bytes) == 0)
+		while (posix_fallocate(file, lseek(file, 0, SEEK_END), bytes) ==
+		       0)
 			;
 	host_log_clear();
 	unseen = init_comm(guest.host, "unseen", 2);
@@ -573,7 +569,7 @@ static void when_the_file_system_has_room_again_so_has_the_plugin(void **state)
 	scenario_play(fill_up, NULL);
 }
 
-/* --- What it makes ------------------------------------------------------------------------------------- */
+/* --- What it makes ------------------------------------------------------ */
 
 static void look_at_object(void *argument)
 {
@@ -585,8 +581,8 @@ static void look_at_object(void *argument)
 	(void)argument;
 	umask(0);
 	guest_come(&guest, LAST_API);
-	snprintf(prefix, sizeof(prefix), "%s/ncclstat.%d.",
-		 scenario_directory, (int)getpid());
+	snprintf(prefix, sizeof(prefix), "%s/ncclstat.%d.", scenario_directory,
+		 (int)getpid());
 	CHECK(ncs_discover(scenario_directory, &paths) == 0, "%s",
 	      scenario_directory);
 	CHECK(strncmp(paths.path[0], prefix, strlen(prefix)) == 0, "%s",

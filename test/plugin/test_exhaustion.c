@@ -19,7 +19,7 @@
 
 #define DEFAULT_BUDGET (UINT64_C(16) << 20)
 
-/* --- Communicators ------------------------------------------------------------------ */
+/* --- Communicators ------------------------------------------------------ */
 
 #define MANY 200
 
@@ -168,8 +168,8 @@ static void come_and_go(void *argument)
 			stop(&guest, late);
 		late = start_any(&guest, NCS_EVENT_GROUP);
 		CHECK(late, "cycle %u is not followed", i);
-		CHECK(host_finalize(guest.host, guest.context) ==
-			      NCCL_SUCCESS, "finalize never fails");
+		CHECK(host_finalize(guest.host, guest.context) == NCCL_SUCCESS,
+		      "finalize never fails");
 		if (i == CYCLES / 5) {
 			kib = resident_kib();
 			mappings = count_mappings();
@@ -194,8 +194,7 @@ static void come_and_go(void *argument)
 	guest_go(&guest);
 }
 
-static void a_thousand_communicators_one_after_the_other_leave_no_trace(
-	void **state)
+static void a_thousand_communicators_in_turn_leave_no_trace(void **state)
 {
 	(void)state;
 	scenario_play(come_and_go, NULL);
@@ -233,8 +232,8 @@ static void take_anothers_place(void *argument)
 		stop(&guest, handles[event]);
 	check_losses(&guest, "handles of the former", NCS_LOSS_STALE,
 		     NCS_EVENT_COUNT, END_OF_LOSSES);
-	CHECK(!start_in(&guest, former, &(struct host_event){
-					       .type = NCCL_EVENT_COLL }),
+	CHECK(!start_in(&guest, former,
+			&(struct host_event){ .type = NCCL_EVENT_COLL }),
 	      "the former communicator is still followed");
 	check_losses(&guest, "the former's context", NCS_LOSS_STALE,
 		     NCS_EVENT_COUNT, NCS_LOSS_FOREIGN, 1, END_OF_LOSSES);
@@ -252,7 +251,7 @@ static void a_place_that_is_used_again_begins_empty(void **state)
 	unsetenv("NCCLSTAT_SHM_BYTES");
 }
 
-/* --- Memory ------------------------------------------------------------------------------ */
+/* --- Memory ------------------------------------------------------------- */
 
 static void init_in_budget(void *argument)
 {
@@ -293,10 +292,8 @@ static void the_budget_is_kept(void **state)
 		const char *text;
 		uint64_t bytes;
 	} budgets[] = {
-		{ "0", 0 },
-		{ "1", 1 },
-		{ "4096", 4096 },
-		{ "300k", 300 << 10 },
+		{ "0", 0 },        { "1", 1 },
+		{ "4096", 4096 },  { "300k", 300 << 10 },
 		{ "1M", 1 << 20 },
 	};
 
@@ -310,7 +307,7 @@ static void the_budget_is_kept(void **state)
 	}
 }
 
-/* --- Events under way -------------------------------------------------------------------------- */
+/* --- Events under way --------------------------------------------------- */
 
 #define SPANS (3 * (int)NCS_SPAN_MAX)
 
@@ -326,7 +323,8 @@ static void start_too_many_spans(void *argument)
 		published = count_published(&guest);
 		for (int i = 0; i < SPANS; i++) {
 			handles[i] = start_any(&guest, NCS_EVENT_GROUP);
-			CHECK(handles[i], "NCCL up to 2.27 takes a Group"
+			CHECK(handles[i],
+			      "NCCL up to 2.27 takes a Group"
 			      " without a handle for one without operations");
 		}
 		check_losses(&guest, "more than fit", NCS_LOSS_POOL_FULL,
@@ -354,7 +352,7 @@ static void spans_beyond_the_pool_are_counted_and_room_comes_back(void **state)
 
 #define PROXY_OPS ((int)NCS_PROXY_OP_MAX + 500)
 
-/* All of them with a step under way, so that none can be taken for forgotten. */
+/* All with a step under way, so that none can be taken for forgotten. */
 static void start_too_many_proxy_ops(void *argument)
 {
 	static void *ops[PROXY_OPS], *steps[PROXY_OPS];
@@ -523,8 +521,8 @@ static void start_too_many_operations(void *argument)
 		    "each that was followed");
 	CHECK(function->operations_done > (uint64_t)room - 100 &&
 		      function->operations_done <= (uint64_t)room,
-	      "%llu in %d slots",
-	      (unsigned long long)function->operations_done, room);
+	      "%llu in %d slots", (unsigned long long)function->operations_done,
+	      room);
 	CHECK_EQUAL(guest.view.now.operation_count, 0, "none is in flight");
 	check_still_follows(&guest, "after too many operations");
 	free(colls);
@@ -538,7 +536,7 @@ static void operations_beyond_the_pool_are_counted(void **state)
 	scenario_play(start_too_many_operations, NULL);
 }
 
-/* --- Tables ------------------------------------------------------------------------------------------ */
+/* --- Tables ------------------------------------------------------------- */
 
 static void use_too_many_channels(void *argument)
 {
@@ -555,8 +553,7 @@ static void use_too_many_channels(void *argument)
 		for (int peer = 0; peer < (int)(2 * room); peer++) {
 			op = start_proxy_op(&guest, NULL, 1, true, peer, 1);
 			step = start_step(&guest, op, 0);
-			record_size(&guest, step, NCCL_STATE_STEP_SEND_WAIT,
-				    7);
+			record_size(&guest, step, NCCL_STATE_STEP_SEND_WAIT, 7);
 			stop(&guest, step);
 			found = expect_record(&guest, NCS_EVENT_PROXY_STEP,
 					      "a channel without a place");
@@ -571,8 +568,7 @@ static void use_too_many_channels(void *argument)
 	full = guest.view.now.losses[NCS_LOSS_TABLE_FULL];
 	CHECK(guest.view.now.channel_count > room / 2 &&
 		      guest.view.now.channel_count <= room,
-	      "%zu channels in %u places", guest.view.now.channel_count,
-	      room);
+	      "%zu channels in %u places", guest.view.now.channel_count, room);
 	CHECK_EQUAL(full, 2 * (2 * room - guest.view.now.channel_count),
 		    "each operation without a place is counted");
 	steps = 0;
@@ -633,7 +629,8 @@ static void use_too_many_histograms(void *argument)
 			CHECK_EQUAL(function->timed[k], 3, names[i]);
 			timed += function->timed[k];
 			for (unsigned b = 0; function->histogram[k] &&
-			     b < NCS_HISTOGRAM_BUCKETS; b++)
+					     b < NCS_HISTOGRAM_BUCKETS;
+			     b++)
 				in_histograms += function->histogram[k][b];
 		}
 	}
@@ -662,8 +659,8 @@ static void overrun_the_ring(void *argument)
 	for (unsigned i = 0; i < 3 * room; i++)
 		stop(&guest, start_any(&guest, NCS_EVENT_GROUP));
 	view_take(&guest.view);
-	CHECK_EQUAL(guest.view.now.losses[NCS_LOSS_OVERWRITTEN],
-		    2 * room + 1, "what a reader that comes now has missed");
+	CHECK_EQUAL(guest.view.now.losses[NCS_LOSS_OVERWRITTEN], 2 * room + 1,
+		    "what a reader that comes now has missed");
 	position = 2 * room + 1;
 	while ((got = view_records(&guest.view, records, 64, &lost)) > 0) {
 		for (size_t i = 0; i < got; i++)
@@ -688,7 +685,7 @@ int main(void)
 		cmocka_unit_test(
 			more_communicators_than_fit_are_unseen_and_harmless),
 		cmocka_unit_test(
-			a_thousand_communicators_one_after_the_other_leave_no_trace),
+			a_thousand_communicators_in_turn_leave_no_trace),
 		cmocka_unit_test(a_place_that_is_used_again_begins_empty),
 		cmocka_unit_test(the_budget_is_kept),
 		cmocka_unit_test(

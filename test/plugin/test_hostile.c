@@ -40,7 +40,7 @@ static const enum ncs_event event_of_state[] = {
 	[30] = NCS_EVENT_CE_BATCH,   [31] = NCS_EVENT_KERNEL_PHASE,
 };
 
-/* --- Nothing has changed ---------------------------------------------------------- */
+/* --- Nothing has changed ------------------------------------------------ */
 
 /* All that is published but losses and the time of the latest call. */
 struct published {
@@ -89,14 +89,16 @@ static void check_same(struct guest *guest, const struct published *before,
 	CHECK(memcmp(after.events, before->events, sizeof(after.events)) == 0,
 	      "%s: events", when);
 	CHECK(memcmp(after.functions, before->functions,
-		     sizeof(after.functions)) == 0, "%s: functions", when);
+		     sizeof(after.functions)) == 0,
+	      "%s: functions", when);
 	CHECK(memcmp(after.channels, before->channels,
-		     sizeof(after.channels)) == 0, "%s: channels", when);
+		     sizeof(after.channels)) == 0,
+	      "%s: channels", when);
 	CHECK(memcmp(&after.proxy, &before->proxy, sizeof(after.proxy)) == 0,
 	      "%s: proxy", when);
 }
 
-/* --- Handles ------------------------------------------------------------------------ */
+/* --- Handles ------------------------------------------------------------ */
 
 static void stop_everything_twice(void *argument)
 {
@@ -177,7 +179,7 @@ static void *take_slot_again(struct guest *guest, enum ncs_event event,
 
 		CHECK(handle != first, "%s: one handle for two events",
 		      event_name(event));
-		if (new.slot == old.slot && new.lane == old.lane)
+		if (new.slot == old.slot &&new.lane == old.lane)
 			return handle;
 		stop(guest, handle);
 	}
@@ -209,10 +211,9 @@ static void use_handles_too_late(void *argument)
 	for (int number = 0; number < NCS_EVENT_COUNT; number++) {
 		enum ncs_event event = (enum ncs_event)number;
 		const char *name = event_name(event);
-		void *parent = start_any(&guest,
-					 event == NCS_EVENT_PROXY_STEP ?
-						 NCS_EVENT_PROXY_OP :
-						 NCS_EVENT_KERNEL_CH);
+		void *parent = start_any(&guest, event == NCS_EVENT_PROXY_STEP ?
+							 NCS_EVENT_PROXY_OP :
+							 NCS_EVENT_KERNEL_CH);
 		void *old = start_under(&guest, event, parent, 0);
 		void *next;
 
@@ -302,12 +303,12 @@ static void a_stale_parent_is_nobodys_parent(void **state)
 static void adopt_wrong_parents(void *argument)
 {
 	static const enum ncs_event children[] = {
-		NCS_EVENT_PROXY_OP,   NCS_EVENT_PROXY_STEP,
-		NCS_EVENT_KERNEL_CH,  NCS_EVENT_NET_PLUGIN,
+		NCS_EVENT_PROXY_OP,     NCS_EVENT_PROXY_STEP,
+		NCS_EVENT_KERNEL_CH,    NCS_EVENT_NET_PLUGIN,
 		NCS_EVENT_KERNEL_PHASE,
 	};
 	static const enum ncs_event parents[] = {
-		NCS_EVENT_COLL, NCS_EVENT_PROXY_OP, NCS_EVENT_COLL,
+		NCS_EVENT_COLL,       NCS_EVENT_PROXY_OP,  NCS_EVENT_COLL,
 		NCS_EVENT_PROXY_STEP, NCS_EVENT_KERNEL_CH,
 	};
 	struct guest guest;
@@ -383,7 +384,7 @@ static void record_states_of_others(void *argument)
 	guest_go(&guest);
 }
 
-static void a_state_of_another_event_is_counted_and_changes_nothing(void **state)
+static void a_state_of_another_event_changes_nothing(void **state)
 {
 	(void)state;
 	scenario_play(record_states_of_others, NULL);
@@ -392,8 +393,14 @@ static void a_state_of_another_event_is_counted_and_changes_nothing(void **state
 static void hand_in_garbage(void *argument)
 {
 	static const uint64_t garbage[] = {
-		UINT64_C(0xa5a5a5a5a5a5a5a5), UINT64_MAX, 1, 2, 8, 0xf,
-		UINT64_C(0x7ffe12345678),     UINT64_C(0x8000000000000000),
+		UINT64_C(0xa5a5a5a5a5a5a5a5),
+		UINT64_MAX,
+		1,
+		2,
+		8,
+		0xf,
+		UINT64_C(0x7ffe12345678),
+		UINT64_C(0x8000000000000000),
 	};
 	struct published before;
 	struct guest guest;
@@ -435,7 +442,7 @@ static void a_state_or_stop_before_any_start_is_counted(void **state)
 	scenario_play(hand_in_garbage, NULL);
 }
 
-/* --- Missing arguments ----------------------------------------------------------------- */
+/* --- Missing arguments -------------------------------------------------- */
 
 static void record_without_any_args(void *argument)
 {
@@ -541,7 +548,53 @@ static void texts_that_are_null_make_an_operation_of_other(void **state)
 		scenario_play(start_without_texts, &api);
 }
 
-/* --- Contexts ------------------------------------------------------------------------------ */
+/* NCCL's texts are literals, but it may be unloaded and loaded again, and then
+ * another text is where one was. */
+static void change_texts_in_place(void *argument)
+{
+	static const struct {
+		const char *name;
+		enum ncs_function_id id;
+	} functions[] = {
+		{ "AllReduce", NCS_FUNCTION_ALL_REDUCE },
+		{ "Broadcast", NCS_FUNCTION_BROADCAST },
+		{ "AllReduceX", NCS_FUNCTION_OTHER },
+		{ "AllReduc", NCS_FUNCTION_OTHER },
+		{ "AllGather", NCS_FUNCTION_ALL_GATHER },
+		{ "", NCS_FUNCTION_OTHER },
+		{ "ncclInt8", NCS_FUNCTION_OTHER },
+		{ "AllReduce", NCS_FUNCTION_ALL_REDUCE },
+	};
+	char text[32];
+	struct host_event event = {
+		.type = NCCL_EVENT_COLL,
+		.func = text,
+		.datatype = "ncclInt8",
+	};
+	struct guest guest;
+	uint64_t before;
+
+	(void)argument;
+	guest_come(&guest, LAST_API);
+	for (unsigned i = 0; i < 8; i++) {
+		before = guest.view.now.functions[functions[i].id].operations;
+		snprintf(text, sizeof(text), "%s", functions[i].name);
+		stop(&guest, start(&guest, &event));
+		view_take(&guest.view);
+		CHECK_EQUAL(
+			guest.view.now.functions[functions[i].id].operations,
+			before + 1, functions[i].name);
+	}
+	guest_go(&guest);
+}
+
+static void texts_are_told_by_their_content(void **state)
+{
+	(void)state;
+	scenario_play(change_texts_in_place, NULL);
+}
+
+/* --- Contexts ----------------------------------------------------------- */
 
 static void start_everything_in(void *argument)
 {
@@ -590,7 +643,10 @@ static void events_without_a_context_are_counted_as_foreign(void **state)
 static void events_with_a_foreign_context_are_counted_as_foreign(void **state)
 {
 	static const uint64_t contexts[] = {
-		UINT64_MAX, 2, 0x100, UINT64_C(0x7f1234567890),
+		UINT64_MAX,
+		2,
+		0x100,
+		UINT64_C(0x7f1234567890),
 		UINT64_C(0xa5a5a5a5a5a5a5a5),
 	};
 
@@ -656,15 +712,14 @@ static void proxy_for_another_process(void *argument)
 	guest_go(&guest);
 }
 
-static void another_processs_proxy_operations_are_counted_as_foreign(
-	void **state)
+static void proxy_operations_of_others_are_counted_as_foreign(void **state)
 {
 	(void)state;
 	for (int api = 1; api <= LAST_API; api++)
 		scenario_play(proxy_for_another_process, &api);
 }
 
-/* The parent decides: NCCL passes the context of whoever posted the operation. */
+/* The parent decides: NCCL passes the context of whoever posted the work. */
 static void step_with_foreign_context(void *argument)
 {
 	struct host_event facts = { .type = NCCL_EVENT_PROXY_STEP };
@@ -689,7 +744,7 @@ static void a_step_belongs_to_its_operation_whatever_its_context(void **state)
 	scenario_play(step_with_foreign_context, NULL);
 }
 
-/* --- Finalize ---------------------------------------------------------------------------------- */
+/* --- Finalize ----------------------------------------------------------- */
 
 static void call_after_finalize(void *argument)
 {
@@ -744,8 +799,10 @@ static void finalize_at_random(void *argument)
 	second = init_comm(guest.host, "second", 2);
 	view_open(&other, 1);
 	for (unsigned i = 0; i < 5; i++)
-		CHECK(host_finalize(guest.host, (void *)(uintptr_t)unknown[i])
-			      == NCCL_SUCCESS, "finalize never fails");
+		CHECK(host_finalize(guest.host,
+				    (void *)(uintptr_t)unknown[i]) ==
+			      NCCL_SUCCESS,
+		      "finalize never fails");
 	check_still_follows(&guest, "after finalize of no one");
 	view_take(&other);
 	CHECK_EQUAL(other.now.liveness, NCS_ALIVE, "it was not meant");
@@ -765,7 +822,7 @@ static void finalize_of_null_of_the_unknown_and_twice_does_no_harm(void **state)
 	scenario_play(finalize_at_random, NULL);
 }
 
-/* --- What this version does not know ---------------------------------------------------- */
+/* --- What this version does not know ------------------------------------ */
 
 static void start_unknown_types(void *argument)
 {
@@ -844,7 +901,7 @@ static void unknown_states_are_counted(void **state)
 		scenario_play(record_unknown_states, &api);
 }
 
-/* --- Init ------------------------------------------------------------------------------------------ */
+/* --- Init --------------------------------------------------------------- */
 
 static void init_without_anything(void *argument)
 {
@@ -860,10 +917,11 @@ static void init_without_anything(void *argument)
 	table = dlsym(library, "ncclProfiler_v7");
 	CHECK(table, "no table");
 	CHECK(table->init(&context, 7, NULL, NULL, -1, -1, -1, NULL) ==
-		      NCCL_SUCCESS, "init may never fail");
+		      NCCL_SUCCESS,
+	      "init may never fail");
 	CHECK(context, "a context");
-	CHECK(table->init(NULL, 8, &mask, NULL, 0, 0, 0, NULL) ==
-		      NCCL_SUCCESS, "init may never fail");
+	CHECK(table->init(NULL, 8, &mask, NULL, 0, 0, 0, NULL) == NCCL_SUCCESS,
+	      "init may never fail");
 	CHECK(mask != 0, "a mask");
 	CHECK(table->start_event(context, &handle, NULL) == NCCL_SUCCESS,
 	      "startEvent never fails");
@@ -921,8 +979,8 @@ static void give_wild_names(void *argument)
 	CHECK_EQUAL(view.now.identity.gpu[0], 0, "it ran over");
 	file = open(ncs_reader_path(view.reader), O_RDONLY);
 	CHECK(pread(file, &last, 1,
-		    offsetof(struct ncs_header, identity.comm_name) + 127) ==
-		      1, "%s", ncs_reader_path(view.reader));
+		    offsetof(struct ncs_header, identity.comm_name) + 127) == 1,
+	      "%s", ncs_reader_path(view.reader));
 	CHECK_EQUAL(last, 0, "a reader that trusts it runs over");
 	close(file);
 	CHECK_EQUAL(view.now.identity.comm_id, GUEST_COMM_ID, "beside it");
@@ -939,7 +997,7 @@ static void a_long_name_is_cut(void **state)
 		scenario_play(give_wild_names, &api);
 }
 
-/* --- Wild descriptors ------------------------------------------------------------------------------- */
+/* --- Wild descriptors --------------------------------------------------- */
 
 static void start_wild_events(void *argument)
 {
@@ -966,8 +1024,8 @@ static void start_wild_events(void *argument)
 		for (unsigned k = 0; k < 5; k++) {
 			open[k] = start_step(&guest, op, wild[k]);
 			CHECK(open[k], "step %d", wild[k]);
-			record_size(&guest, open[k],
-				    NCCL_STATE_STEP_SEND_WAIT, UINT64_MAX);
+			record_size(&guest, open[k], NCCL_STATE_STEP_SEND_WAIT,
+				    UINT64_MAX);
 			record_size(&guest, open[k],
 				    NCCL_STATE_STEP_RECV_FLUSH_WAIT,
 				    UINT64_MAX);
@@ -983,8 +1041,8 @@ static void start_wild_events(void *argument)
 		CHECK_EQUAL(found.number, INT_MAX, "as it was told");
 		stop(&guest, op);
 	}
-	check_losses(&guest, "wild proxy operations", NCS_LOSS_MISSING_STOP,
-		     20, END_OF_LOSSES);
+	check_losses(&guest, "wild proxy operations", NCS_LOSS_MISSING_STOP, 20,
+		     END_OF_LOSSES);
 	CHECK_EQUAL(guest.view.now.channel_count, 5, "one a peer");
 	for (size_t i = 0; i < 5; i++) {
 		CHECK_EQUAL(guest.view.now.channels[i].channel, 255, "channel");
@@ -1009,6 +1067,7 @@ static void wild_proxy_operations_and_steps_do_no_harm(void **state)
 static void start_wild_operations(void *argument)
 {
 	int api = *(const int *)argument;
+	const struct ncs_function_view *function;
 	struct guest guest;
 	struct host_event event = {
 		.rank = INT_MIN,
@@ -1054,12 +1113,10 @@ static void start_wild_operations(void *argument)
 			stop(&guest, handle);
 	}
 	view_take(&guest.view);
-	CHECK_EQUAL(guest.view.now.functions[NCS_FUNCTION_REDUCE_SCATTER]
-			    .last_sequence_number,
-		    NCS_NO_SEQUENCE_NUMBER, "no number can be that large");
-	CHECK_EQUAL(guest.view.now.functions[NCS_FUNCTION_REDUCE_SCATTER]
-			    .operations,
-		    2, "Coll and P2p");
+	function = &guest.view.now.functions[NCS_FUNCTION_REDUCE_SCATTER];
+	CHECK_EQUAL(function->last_sequence_number, NCS_NO_SEQUENCE_NUMBER,
+		    "no number can be that large");
+	CHECK_EQUAL(function->operations, 2, "Coll and P2p");
 	check_still_follows(&guest, "after wild operations");
 	guest_go(&guest);
 }
@@ -1127,19 +1184,19 @@ int main(void)
 			a_stale_handle_leaves_the_next_user_of_its_slot_alone),
 		cmocka_unit_test(a_stale_parent_is_nobodys_parent),
 		cmocka_unit_test(a_parent_of_the_wrong_kind_makes_an_orphan),
-		cmocka_unit_test(
-			a_state_of_another_event_is_counted_and_changes_nothing),
+		cmocka_unit_test(a_state_of_another_event_changes_nothing),
 		cmocka_unit_test(a_state_or_stop_before_any_start_is_counted),
 		cmocka_unit_test(
 			states_without_args_are_taken_as_unknown_sizes),
 		cmocka_unit_test(
 			texts_that_are_null_make_an_operation_of_other),
+		cmocka_unit_test(texts_are_told_by_their_content),
 		cmocka_unit_test(
 			events_without_a_context_are_counted_as_foreign),
 		cmocka_unit_test(
 			events_with_a_foreign_context_are_counted_as_foreign),
 		cmocka_unit_test(
-			another_processs_proxy_operations_are_counted_as_foreign),
+			proxy_operations_of_others_are_counted_as_foreign),
 		cmocka_unit_test(
 			a_step_belongs_to_its_operation_whatever_its_context),
 		cmocka_unit_test(callbacks_after_finalize_are_counted_late),

@@ -26,7 +26,7 @@
 
 #define LAST_API 7
 
-/* --- What is exported ----------------------------------------------------------------- */
+/* --- What is exported --------------------------------------------------- */
 
 static void has_seven_tables(void *argument)
 {
@@ -40,8 +40,7 @@ static void has_seven_tables(void *argument)
 
 		snprintf(symbol, sizeof(symbol), "ncclProfiler_v%d", api);
 		table = dlsym(library, symbol);
-		CHECK_EQUAL(table != NULL, api >= 1 && api <= LAST_API,
-			    symbol);
+		CHECK_EQUAL(table != NULL, api >= 1 && api <= LAST_API, symbol);
 		if (!table)
 			continue;
 		CHECK(strcmp(table->name, "ncclstat") == 0, "%s", symbol);
@@ -85,8 +84,8 @@ static void the_plugin_exports_nothing_else(void **state)
 		symbols = (const Elf64_Sym *)(base + sections[i].sh_offset);
 		for (size_t k = 0; k < sections[i].sh_size / sizeof(*symbols);
 		     k++) {
-			const char *name = base + names->sh_offset +
-					   symbols[k].st_name;
+			const char *name =
+				base + names->sh_offset + symbols[k].st_name;
 
 			if (symbols[k].st_shndx == SHN_UNDEF ||
 			    ELF64_ST_BIND(symbols[k].st_info) == STB_LOCAL)
@@ -100,7 +99,7 @@ static void the_plugin_exports_nothing_else(void **state)
 	assert_int_equal(exported, LAST_API);
 }
 
-/* --- Open and close ---------------------------------------------------------------------- */
+/* --- Open and close ----------------------------------------------------- */
 
 static unsigned long resident_kib(void)
 {
@@ -118,8 +117,8 @@ static unsigned long resident_kib(void)
 
 static bool is_mapped(void)
 {
-	void *library = dlopen(NCS_PLUGIN_PATH,
-			       RTLD_NOW | RTLD_LOCAL | RTLD_NOLOAD);
+	void *library =
+		dlopen(NCS_PLUGIN_PATH, RTLD_NOW | RTLD_LOCAL | RTLD_NOLOAD);
 
 	if (library)
 		dlclose(library);
@@ -214,7 +213,7 @@ static void closed_under_a_communicator_it_goes_on(void **state)
 	scenario_play(close_under_communicator, NULL);
 }
 
-/* --- The end of the process ------------------------------------------------------------------ */
+/* --- The end of the process --------------------------------------------- */
 
 static void make_three(struct guest *guest)
 {
@@ -267,7 +266,8 @@ static void exit_in_full_flight(void *argument)
 	make_three(&guest);
 	for (unsigned i = 0; i < 2; i++)
 		CHECK(pthread_create(&threads[i], NULL, call_for_ever,
-				     &guest) == 0, "pthread_create");
+				     &guest) == 0,
+		      "pthread_create");
 	CHECK(pthread_create(&threads[2], NULL, exit_now, NULL) == 0,
 	      "pthread_create");
 	pthread_join(threads[2], NULL);
@@ -328,7 +328,8 @@ static void check_remains(pid_t pid)
 			assert_int_equal(channel->state,
 					 NCS_CHANNEL_SEND_GPU_WAIT);
 			assert_int_equal(view.now.functions[COLL_FUNCTION]
-						 .operations_done, 1);
+						 .operations_done,
+					 1);
 		}
 		view_close(&view);
 	}
@@ -353,7 +354,7 @@ static void a_process_that_is_killed_leaves_its_last_state(void **state)
 	scenario_clean_up(LEAVES_NOTHING);
 }
 
-/* --- Killed in the middle of a callback ------------------------------------------------------- */
+/* --- Killed in the middle of a callback --------------------------------- */
 
 #define KILLS 100
 #define STEP_BYTES(number) (64 * ((uint64_t)(number) + 1))
@@ -444,7 +445,7 @@ static void killed_in_mid_write_it_leaves_whole_records(void **state)
 	}
 }
 
-/* --- Fork --------------------------------------------------------------------------------------------- */
+/* --- Fork --------------------------------------------------------------- */
 
 /* Everything that the plugin publishes for a communicator. */
 struct image {
@@ -462,7 +463,8 @@ static void take_image(const struct view *view, struct image *image)
 	image->size = (size_t)status.st_size;
 	image->bytes = malloc(image->size);
 	CHECK(image->bytes && read(file, image->bytes, image->size) ==
-				      (ssize_t)image->size, "read");
+				      (ssize_t)image->size,
+	      "read");
 	close(file);
 }
 
@@ -524,8 +526,8 @@ static void be_a_rank(struct guest *guest, size_t others)
 
 	guest->context = init_comm(guest->host, "child", 3);
 	CHECK_EQUAL(count_objects(), others + 1, "one of its own");
-	snprintf(prefix, sizeof(prefix), "%s/ncclstat.%d.",
-		 scenario_directory, (int)getpid());
+	snprintf(prefix, sizeof(prefix), "%s/ncclstat.%d.", scenario_directory,
+		 (int)getpid());
 	for (size_t i = 0; i <= others; i++) {
 		view_open(&view, i);
 		if (strncmp(ncs_reader_path(view.reader), prefix,
@@ -588,8 +590,7 @@ static void a_forked_child_never_touches_its_parents_objects(void **state)
 	scenario_play(fork_children, &rank);
 }
 
-static void a_forked_child_that_uses_nccl_publishes_under_its_own_pid(
-	void **state)
+static void a_forked_child_publishes_under_its_own_pid(void **state)
 {
 	bool rank = true;
 
@@ -663,10 +664,11 @@ static void fork_in_full_flight(void *argument)
 	/* API 3 has no logger: the host's has a lock, too. */
 	guest.host = open_plugin(3);
 	guest.context = init_comm(guest.host, "parent", 0);
-	CHECK(pthread_create(&threads[0], NULL, init_for_ever, guest.host) ==
-		      0, "pthread_create");
+	CHECK(pthread_create(&threads[0], NULL, init_for_ever, guest.host) == 0,
+	      "pthread_create");
 	CHECK(pthread_create(&threads[1], NULL, publish_until_over, &guest) ==
-		      0, "pthread_create");
+		      0,
+	      "pthread_create");
 	for (unsigned i = 0; i < 40; i++) {
 		child = fork();
 		CHECK(child >= 0, "fork");
@@ -712,8 +714,7 @@ int main(void)
 		cmocka_unit_test(killed_in_mid_write_it_leaves_whole_records),
 		cmocka_unit_test(
 			a_forked_child_never_touches_its_parents_objects),
-		cmocka_unit_test(
-			a_forked_child_that_uses_nccl_publishes_under_its_own_pid),
+		cmocka_unit_test(a_forked_child_publishes_under_its_own_pid),
 		cmocka_unit_test(grandchildren_are_processes_of_their_own),
 		cmocka_unit_test(
 			a_fork_under_init_and_callbacks_leaves_a_sound_child),

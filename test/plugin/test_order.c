@@ -8,11 +8,12 @@
 
 #include <cmocka.h>
 
+#include "shm/clock.h"
 #include "test/plugin/scenario.h"
 
 #define LAST_API 7
 
-/* --- Steps that NCCL starts twice or does not stop ------------------------------------------ */
+/* --- Steps that NCCL starts twice or does not stop ---------------------- */
 
 static void start_steps_again(void *argument)
 {
@@ -87,8 +88,7 @@ static void leave_steps_open(void *argument)
 	guest_go(&guest);
 }
 
-static void a_step_that_is_not_stopped_ends_with_its_slot_or_operation(
-	void **state)
+static void a_step_without_stop_ends_with_slot_or_operation(void **state)
 {
 	(void)state;
 	scenario_play(leave_steps_open, NULL);
@@ -144,13 +144,14 @@ static void go_on_after_younger(void *argument)
 {
 	const struct ncs_channel_view *channel;
 	struct guest guest;
-	void *older, *younger, *step;
+	void *older, *younger, *coll, *step;
 
 	(void)argument;
 	guest_come(&guest, LAST_API);
 	older = start_proxy_op(&guest, NULL, 7, false, 2, 16);
 	let_time_pass();
-	younger = start_proxy_op(&guest, NULL, 7, false, 2, 32);
+	coll = start_coll(&guest, 0, 1);
+	younger = start_proxy_op(&guest, coll, 7, false, 2, 32);
 	stop(&guest, start_step(&guest, older, 0));
 	step = start_step(&guest, younger, 0);
 	record(&guest, step, NCCL_STATE_STEP_RECV_GPU_WAIT);
@@ -158,10 +159,14 @@ static void go_on_after_younger(void *argument)
 	channel = view_channel(&guest.view, 7, false, 2);
 	CHECK_EQUAL(channel->state, NCS_CHANNEL_RECV_GPU_WAIT, "its step");
 	CHECK_EQUAL(channel->nsteps, 32, "the only one with a step");
+	CHECK_EQUAL(channel->function, COLL_FUNCTION, "its function");
+	CHECK_EQUAL(channel->operation, 1, "its operation");
 	start_step(&guest, older, 1);
 	view_take(&guest.view);
 	channel = view_channel(&guest.view, 7, false, 2);
 	CHECK_EQUAL(channel->nsteps, 16, "the older one has a step again");
+	CHECK_EQUAL(channel->function, NCS_FUNCTION_OTHER, "of nothing");
+	CHECK_EQUAL(channel->operation, 0, "of nothing");
 	CHECK_EQUAL(channel->step, 1, "its step");
 	CHECK_EQUAL(channel->state, NCS_CHANNEL_RECV_WAIT, "its state");
 	stop(&guest, older);
@@ -180,7 +185,7 @@ static void a_channel_shows_its_oldest_step(void **state)
 	scenario_play(go_on_after_younger, NULL);
 }
 
-/* --- Times and slots ------------------------------------------------------------------------- */
+/* --- Times and slots ---------------------------------------------------- */
 
 static uint64_t monotonic_ns(void)
 {
@@ -212,6 +217,20 @@ static const struct ncs_channel_view *look_at_channel(struct guest *guest)
 struct moment {
 	uint64_t before, after;
 };
+
+#define DO(moment, what) \
+	do { \
+		at[moment].before = monotonic_ns(); \
+		what; \
+		at[moment].after = monotonic_ns(); \
+	} while (0)
+
+static uint64_t ticks_ns(const struct guest *guest, uint64_t ticks)
+{
+	const struct ncs_header *header = ncs_reader_header(guest->view.reader);
+
+	return ncs_clock_duration_ns(&header->clock, ticks);
+}
 
 static void check_since(const struct ncs_channel_view *channel,
 			const struct moment *moment)
@@ -247,13 +266,6 @@ static void wait_in_states(void *argument)
 	uint64_t sum = 0;
 	struct guest guest;
 	void *op, *step;
-
-#define DO(moment, what)                              \
-	do {                                          \
-		at[moment].before = monotonic_ns();   \
-		what;                                 \
-		at[moment].after = monotonic_ns();    \
-	} while (0)
 
 	(void)argument;
 	DO(BEGIN, guest_come(&guest, LAST_API));
@@ -293,13 +305,199 @@ static void wait_in_states(void *argument)
 	      (unsigned long long)sum,
 	      (unsigned long long)(at[END].after - at[BEGIN].before));
 	guest_go(&guest);
-#undef DO
+}
+
+static void sleep_and_work(void *argument)
+{
+	enum { SLEEP, WAKE, ACTIVE, END, MOMENTS };
+	const struct ncs_proxy_view *proxy;
+	struct moment at[MOMENTS];
+	struct guest guest;
+	void *ctrl;
+
+	(void)argument;
+	guest_come(&guest, LAST_API);
+	proxy = &guest.view.now.proxy;
+	ctrl = start_type(&guest, NCCL_EVENT_PROXY_CTRL, NULL);
+	DO(SLEEP, record(&guest, ctrl, NCCL_STATE_CTRL_SLEEP));
+	pause_a_while();
+	DO(WAKE, record(&guest, ctrl, NCCL_STATE_CTRL_WAKEUP));
+	stop(&guest, ctrl);
+	pause_a_while();
+	ctrl = start_type(&guest, NCCL_EVENT_PROXY_CTRL, NULL);
+	DO(ACTIVE, record(&guest, ctrl, NCCL_STATE_CTRL_ACTIVE));
+	stop(&guest, ctrl);
+	pause_a_while();
+	DO(END, view_take(&guest.view));
+	CHECK(proxy->since_ns + SLACK_NS >= at[ACTIVE].before &&
+		      proxy->since_ns <= at[ACTIVE].after + SLACK_NS,
+	      "it is active since %llu", (unsigned long long)proxy->since_ns);
+	CHECK(proxy->time_ns[NCS_PROXY_SLEEP] + SLACK_NS >=
+		      between(&at[SLEEP], &at[WAKE]),
+	      "it slept longer");
+	CHECK(proxy->time_ns[NCS_PROXY_IDLE] + SLACK_NS >=
+		      between(&at[WAKE], &at[ACTIVE]),
+	      "it was idle longer");
+	CHECK(proxy->time_ns[NCS_PROXY_ACTIVE] + SLACK_NS >=
+		      between(&at[ACTIVE], &at[END]),
+	      "it is active longer");
+	CHECK(proxy->time_ns[NCS_PROXY_SLEEP] + proxy->time_ns[NCS_PROXY_IDLE] +
+			      proxy->time_ns[NCS_PROXY_ACTIVE] <=
+		      at[END].after - at[SLEEP].before + SLACK_NS,
+	      "more time than there was");
+	CHECK_EQUAL(proxy->time_ns[NCS_PROXY_UNKNOWN], 0, "it is known");
+	CHECK_EQUAL(proxy->time_ns[NCS_PROXY_APPEND], 0, "it never did");
+	guest_go(&guest);
 }
 
 static void time_is_charged_to_the_state_that_is_left(void **state)
 {
 	(void)state;
 	scenario_play(wait_in_states, NULL);
+	scenario_play(sleep_and_work, NULL);
+}
+
+/* From the first proxy operation that is in progress to the end of the last. */
+static void take_time(void *argument)
+{
+	enum { START, FIRST, SECOND, LAST, END, MOMENTS };
+	const struct ncs_operation_view *flying;
+	const struct ncs_function_view *function;
+	struct moment at[MOMENTS];
+	struct ncs_record found;
+	struct guest guest;
+	void *coll, *ops[2];
+	uint64_t time_ns;
+
+	(void)argument;
+	guest_come(&guest, LAST_API);
+	function = &guest.view.now.functions[COLL_FUNCTION];
+	DO(START, coll = start_coll(&guest, 0, 1));
+	stop(&guest, coll);
+	ops[0] = start_proxy_op(&guest, coll, 0, true, 2, 1);
+	ops[1] = start_proxy_op(&guest, coll, 1, true, 2, 1);
+	pause_a_while(); /* queued behind others */
+	DO(FIRST, record(&guest, ops[0], NCCL_STATE_OP_IN_PROGRESS));
+	pause_a_while();
+	record(&guest, ops[1], NCCL_STATE_OP_IN_PROGRESS);
+	stop(&guest, start_step(&guest, ops[0], 0));
+	pause_a_while();
+	DO(SECOND, stop(&guest, start_step(&guest, ops[0], 1)));
+	DO(LAST, stop(&guest, ops[1]));
+	view_take(&guest.view);
+	CHECK_EQUAL(guest.view.now.operation_count, 1, "one child to go");
+	flying = &guest.view.now.operations[0];
+	CHECK(flying->last_child_done_ns + SLACK_NS >= at[LAST].before &&
+		      flying->last_child_done_ns <= at[LAST].after + SLACK_NS,
+	      "when a child last ended");
+	DO(END, stop(&guest, ops[0]));
+	view_take(&guest.view);
+	time_ns = function->time_ns[NCS_TIMING_PROXY];
+	CHECK(time_ns + SLACK_NS >= between(&at[FIRST], &at[END]) &&
+		      time_ns <= at[END].after - at[FIRST].before + SLACK_NS,
+	      "%llu ns from the first's progress to the last one's end",
+	      (unsigned long long)time_ns);
+	CHECK_EQUAL(function->histogram[NCS_TIMING_PROXY]
+				       [ncs_histogram_bucket(time_ns)],
+		    1, "in its bucket");
+	for (unsigned i = 0; i < 2; i++)
+		expect_record(&guest, NCS_EVENT_PROXY_STEP, "a step");
+	expect_record(&guest, NCS_EVENT_PROXY_OP, "the second");
+	found = expect_record(&guest, NCS_EVENT_PROXY_OP, "the first");
+	CHECK(ticks_ns(&guest, found.delta[1]) + SLACK_NS <
+		      at[SECOND].before - at[START].before,
+	      "its first step, not the latest");
+	guest_go(&guest);
+}
+
+/* NCCL tells nothing of an operation's end but through its children. One that
+ * has none may still get some, until a later one has finished. */
+static void have_no_children(void *argument)
+{
+	struct guest guest;
+	void *colls[4], *ops[4];
+
+	(void)argument;
+	guest_come(&guest, LAST_API);
+	for (unsigned i = 0; i < 4; i++) {
+		colls[i] = start_coll(&guest, i, 1);
+		stop(&guest, colls[i]);
+	}
+	view_take(&guest.view);
+	CHECK_EQUAL(guest.view.now.operation_count, 0,
+		    "no operation of this function has ever had a child");
+	ops[0] = start_proxy_op(&guest, colls[0], 0, true, 2, 1);
+	view_take(&guest.view);
+	CHECK_EQUAL(guest.view.now.operation_count, 4, "now one has");
+	ops[2] = start_proxy_op(&guest, colls[2], 0, true, 2, 1);
+	stop(&guest, ops[2]);
+	view_take(&guest.view);
+	CHECK_EQUAL(guest.view.now.operation_count, 2, "0 and 3");
+	CHECK_EQUAL(guest.view.now.operations[0].number, 1, "0 and 3");
+	CHECK_EQUAL(guest.view.now.operations[1].number, 4, "0 and 3");
+	stop(&guest, ops[0]);
+	view_take(&guest.view);
+	CHECK_EQUAL(guest.view.now.operation_count, 1, "1 is not back");
+	CHECK_EQUAL(guest.view.now.operations[0].number, 4, "but 3 is there");
+	guest_go(&guest);
+}
+
+static void a_childless_operation_flies_until_a_later_one_ends(void **state)
+{
+	(void)state;
+	scenario_play(have_no_children, NULL);
+}
+
+static void check_called(struct guest *guest, const struct moment *moment)
+{
+	uint64_t called_ns;
+
+	view_take(&guest->view);
+	called_ns = guest->view.now.last_call_ns;
+	CHECK(called_ns + SLACK_NS >= moment->before &&
+		      called_ns <= moment->after + SLACK_NS,
+	      "%llu is not between %llu and %llu",
+	      (unsigned long long)called_ns, (unsigned long long)moment->before,
+	      (unsigned long long)moment->after);
+	pause_a_while();
+}
+
+static void call_now_and_then(void *argument)
+{
+	struct guest guest;
+	struct moment at[1];
+	void *op, *step, *group;
+
+	(void)argument;
+	guest_come(&guest, LAST_API);
+	CHECK_EQUAL(guest.view.now.last_call_ns, 0, "not yet");
+	DO(0, op = start_any(&guest, NCS_EVENT_PROXY_OP));
+	check_called(&guest, &at[0]);
+	DO(0, step = start_step(&guest, op, 0));
+	check_called(&guest, &at[0]);
+	DO(0, record(&guest, step, NCCL_STATE_STEP_SEND_WAIT));
+	check_called(&guest, &at[0]);
+	DO(0, stop(&guest, step));
+	check_called(&guest, &at[0]);
+	DO(0, group = start_any(&guest, NCS_EVENT_GROUP));
+	check_called(&guest, &at[0]);
+	DO(0, stop(&guest, group));
+	check_called(&guest, &at[0]);
+	DO(0, stop(&guest, NULL));
+	check_called(&guest, &at[0]);
+	guest_go(&guest);
+}
+
+static void the_latest_call_is_known(void **state)
+{
+	(void)state;
+	scenario_play(call_now_and_then, NULL);
+}
+
+static void an_operations_time_is_that_of_its_proxy_operations(void **state)
+{
+	(void)state;
+	scenario_play(take_time, NULL);
 }
 
 /* What the slot's former user left must not show. */
@@ -385,7 +583,7 @@ static void the_last_sequence_number_is_the_largest(void **state)
 	scenario_play(tell_numbers_backwards, NULL);
 }
 
-/* --- Operations that seem finished ---------------------------------------------------------------- */
+/* --- Operations that seem finished -------------------------------------- */
 
 static uint64_t histogram_total(const struct ncs_function_view *function,
 				enum ncs_timing timing)
@@ -495,9 +693,14 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(a_step_that_is_started_again_stays_one_step),
 		cmocka_unit_test(
-			a_step_that_is_not_stopped_ends_with_its_slot_or_operation),
+			a_step_without_stop_ends_with_slot_or_operation),
 		cmocka_unit_test(a_channel_shows_its_oldest_step),
 		cmocka_unit_test(time_is_charged_to_the_state_that_is_left),
+		cmocka_unit_test(
+			an_operations_time_is_that_of_its_proxy_operations),
+		cmocka_unit_test(
+			a_childless_operation_flies_until_a_later_one_ends),
+		cmocka_unit_test(the_latest_call_is_known),
 		cmocka_unit_test(a_slot_that_is_used_again_begins_empty),
 		cmocka_unit_test(the_last_sequence_number_is_the_largest),
 		cmocka_unit_test(

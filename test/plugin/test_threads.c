@@ -23,7 +23,7 @@
 #define MANY 16
 
 #ifdef NCS_TSAN
-#define ROUNDS 500
+#define ROUNDS 2000
 #else
 #define ROUNDS 20000
 #endif
@@ -44,7 +44,7 @@ static uint64_t published(const struct view *view)
 	return count;
 }
 
-/* --- Handing over ------------------------------------------------------------------------ */
+/* --- Handing over ------------------------------------------------------- */
 
 #define QUEUE_PLACES 32
 
@@ -86,7 +86,7 @@ static void *take(struct queue *queue)
 	return handle;
 }
 
-/* --- Init ------------------------------------------------------------------------------------ */
+/* --- Init --------------------------------------------------------------- */
 
 static pthread_barrier_t together;
 
@@ -161,7 +161,7 @@ static void communicators_are_initialised_by_many_threads_at_once(void **state)
 		scenario_play(init_from_many, NULL);
 }
 
-/* --- One communicator, more threads than lanes ------------------------------------------------- */
+/* --- One communicator, more threads than lanes -------------------------- */
 
 /* One call of the application and its enqueueing, as a launching thread has
  * it; no proxy. */
@@ -230,8 +230,7 @@ static void call_from_many(void *argument)
 	CHECK_EQUAL(function->operations_done, done, "or counted as orphans");
 	CHECK_EQUAL(function->with_children, done, "or counted as orphans");
 	CHECK_EQUAL(function->timed[NCS_TIMING_KERNEL], done, "times");
-	CHECK_EQUAL(function->time_ns[NCS_TIMING_KERNEL], done * 2000,
-		    "times");
+	CHECK_EQUAL(function->time_ns[NCS_TIMING_KERNEL], done * 2000, "times");
 	CHECK_EQUAL(function->last_sequence_number, each - 1, "the largest");
 	CHECK(function->histogram[NCS_TIMING_KERNEL], "times");
 	CHECK_EQUAL(function->histogram[NCS_TIMING_KERNEL]
@@ -259,6 +258,60 @@ static void more_threads_than_lanes_count_exactly(void **state)
 {
 	(void)state;
 	scenario_play(call_from_many, NULL);
+}
+
+#define HAMMERERS 4
+
+static void *take_a_lane(void *argument)
+{
+	stop(argument, start_any(argument, NCS_EVENT_GROUP));
+	pthread_barrier_wait(&together);
+	/* It keeps its lane as long as it lives. */
+	pthread_barrier_wait(&together);
+	return NULL;
+}
+
+static void *hammer(void *argument)
+{
+	struct guest *guest = argument;
+
+	pthread_barrier_wait(&together);
+	for (unsigned i = 0; i < 10 * ROUNDS; i++)
+		stop(guest, NULL);
+	pthread_barrier_wait(&together);
+	return NULL;
+}
+
+/* Nothing but one counter of the shared lane, which its threads must not tear
+ * from each other's hands. */
+static void hammer_on_shared_lane(void *argument)
+{
+	enum { OWN = NCS_LANE_MAX - 1, ALL = OWN + HAMMERERS };
+	pthread_t threads[ALL];
+	struct guest guest;
+
+	(void)argument;
+	guest_come(&guest, LAST_API);
+	pthread_barrier_init(&together, NULL, ALL);
+	for (unsigned i = 0; i < OWN; i++)
+		start_thread(&threads[i], take_a_lane, &guest);
+	while (count_published(&guest) < OWN)
+		sched_yield();
+	for (unsigned i = OWN; i < ALL; i++)
+		start_thread(&threads[i], hammer, &guest);
+	for (unsigned i = 0; i < ALL; i++)
+		pthread_join(threads[i], NULL);
+	check_losses(&guest, "counted by several threads", NCS_LOSS_STALE,
+		     HAMMERERS * 10 * ROUNDS, END_OF_LOSSES);
+	CHECK_EQUAL(guest.view.now.lanes[0].last_call_ns != 0, true,
+		    "in the shared lane");
+	guest_go(&guest);
+}
+
+static void threads_without_a_lane_count_exactly(void **state)
+{
+	(void)state;
+	scenario_play(hammer_on_shared_lane, NULL);
 }
 
 static void *count_a_little(void *argument)
@@ -321,14 +374,92 @@ static void crowd(void *argument)
 	guest_go(&guest);
 }
 
+static void *start_unknown(void *argument)
+{
+	struct guest *guest = argument;
+
+	for (unsigned i = 0; i < 10 * ROUNDS; i++)
+		start_type(guest, UINT64_C(1) << 40, NULL);
+	return NULL;
+}
+
+/* Those that cannot be told apart must not be taken for one, who could have a
+ * lane of its own. */
+static void crowd_out(void *argument)
+{
+	pthread_t crowd_threads[NCS_THREAD_MAX], threads[HAMMERERS];
+	struct guest guest, next;
+
+	(void)argument;
+	guest_come(&guest, LAST_API);
+	pthread_barrier_init(&together, NULL, NCS_THREAD_MAX + 1);
+	for (unsigned i = 0; i < NCS_THREAD_MAX; i++) {
+		start_thread(&crowd_threads[i], stay_a_while, &guest);
+		while (count_published(&guest) < 4 * (i + 1))
+			sched_yield();
+	}
+	next = guest;
+	next.context = init_comm(guest.host, "next", 2);
+	view_open(&next.view, 1);
+	for (unsigned i = 0; i < HAMMERERS; i++)
+		start_thread(&threads[i], start_unknown, &next);
+	for (unsigned i = 0; i < HAMMERERS; i++)
+		pthread_join(threads[i], NULL);
+	check_losses(&next, "by threads that came late", NCS_LOSS_UNKNOWN,
+		     HAMMERERS * 10 * ROUNDS, END_OF_LOSSES);
+	CHECK_EQUAL(next.view.now.lanes[1].last_call_ns, 0, "shared lane");
+	pthread_barrier_wait(&together);
+	for (unsigned i = 0; i < NCS_THREAD_MAX; i++)
+		pthread_join(crowd_threads[i], NULL);
+	view_close(&next.view);
+	host_finalize(guest.host, next.context);
+	guest_go(&guest);
+}
+
 static void more_threads_than_can_be_told_apart_count_exactly(void **state)
 {
 	(void)state;
 	scenario_play(come_and_go, NULL);
 	scenario_play(crowd, NULL);
+	scenario_play(crowd_out, NULL);
 }
 
-/* --- Launcher, proxy, profiler, helper ------------------------------------------------------------- */
+/* In the place of a former communicator each thread claims its lane anew. */
+static void claim_lanes_anew(void *argument)
+{
+	struct guest guest;
+	pthread_t thread;
+
+	(void)argument;
+	guest_come(&guest, LAST_API);
+	stop(&guest, start_any(&guest, NCS_EVENT_GROUP));
+	view_close(&guest.view);
+	host_finalize(guest.host, guest.context);
+	guest.context = init_comm(guest.host, "next", 2);
+	CHECK_EQUAL(count_objects(), 1, "in the place of the former");
+	view_open(&guest.view, 0);
+	pthread_barrier_init(&together, NULL, 2);
+	start_thread(&thread, stay_a_while, &guest);
+	while (count_published(&guest) < 4)
+		sched_yield();
+	stop(&guest, start_any(&guest, NCS_EVENT_GROUP));
+	pthread_barrier_wait(&together);
+	pthread_join(thread, NULL);
+	view_take(&guest.view);
+	CHECK_EQUAL(guest.view.now.lanes[1].published, 4, "the other thread");
+	CHECK_EQUAL(guest.view.now.lanes[2].published, 1, "this one");
+	guest_go(&guest);
+}
+
+static void threads_share_no_lane_in_a_place_that_is_used_again(void **state)
+{
+	(void)state;
+	setenv("NCCLSTAT_SHM_BYTES", "200K", 1);
+	scenario_play(claim_lanes_anew, NULL);
+	unsetenv("NCCLSTAT_SHM_BYTES");
+}
+
+/* --- Launcher, proxy, profiler, helper ---------------------------------- */
 
 struct pair {
 	struct guest guest;
@@ -383,17 +514,25 @@ static void *proxy(void *argument)
 	return NULL;
 }
 
+#define KERNELS 4
+#define KERNEL_NS (500 + 2 * (KERNELS - 1))
+
+/* One after the other, so that the operation seems finished in between. */
 static void *profile(void *argument)
 {
 	struct pair *pair = argument;
 
 	for (unsigned i = 0; i < ROUNDS; i++) {
 		void *coll = take(&pair->to_profiler);
-		void *kernel = start_kernel(&pair->guest, coll, 1, 1000);
 
-		record_timer(&pair->guest, kernel, NCCL_STATE_KERNEL_CH_STOP,
-			     1500);
-		stop(&pair->guest, kernel);
+		for (unsigned k = 0; k < KERNELS; k++) {
+			void *kernel =
+				start_kernel(&pair->guest, coll, k, 1000 - k);
+
+			record_timer(&pair->guest, kernel,
+				     NCCL_STATE_KERNEL_CH_STOP, 1500 + k);
+			stop(&pair->guest, kernel);
+		}
 	}
 	return NULL;
 }
@@ -412,13 +551,21 @@ static void check_pair(struct pair *pair)
 	CHECK_EQUAL(function->timed[NCS_TIMING_PROXY], ROUNDS, "all");
 	CHECK_EQUAL(function->timed[NCS_TIMING_KERNEL],
 		    pair->profiled ? ROUNDS : 0, "all");
+	if (pair->profiled) {
+		CHECK_EQUAL(function->time_ns[NCS_TIMING_KERNEL],
+			    (uint64_t)ROUNDS * KERNEL_NS,
+			    "first start to last stop, of all");
+		CHECK_EQUAL(
+			function->histogram[NCS_TIMING_KERNEL]
+					   [ncs_histogram_bucket(KERNEL_NS)],
+			ROUNDS, "each once, with its last time");
+	}
 	CHECK_EQUAL(now->operation_count, 0, "none is in flight");
 	channel = view_channel(&pair->guest.view, 1, true, 2);
 	CHECK_EQUAL(channel->operations_done, ROUNDS, "all");
 	CHECK_EQUAL(channel->steps_done, 2 * ROUNDS, "all");
 	CHECK_EQUAL(channel->bytes, 22 * ROUNDS, "all");
-	CHECK_EQUAL(now->proxy.count[NCS_TRANSITION_APPEND_END], ROUNDS,
-		    "all");
+	CHECK_EQUAL(now->proxy.count[NCS_TRANSITION_APPEND_END], ROUNDS, "all");
 	CHECK_EQUAL(now->proxy.appended_operations, ROUNDS, "all");
 	for (unsigned i = 0; i < NCS_LOSS_COUNT; i++)
 		if (i != NCS_LOSS_OVERWRITTEN)
@@ -442,7 +589,8 @@ static void hand_over(void *argument)
 	guest_go(&pair.guest);
 }
 
-static void operations_go_from_launcher_to_proxy_and_none_is_missed(void **state)
+static void
+operations_go_from_launcher_to_proxy_and_none_is_missed(void **state)
 {
 	bool profiled = false;
 
@@ -505,8 +653,8 @@ static void *start_net(void *argument)
 	struct pair *pair = argument;
 
 	for (unsigned i = 0; i < ROUNDS; i++)
-		give(&pair->to_proxy, start_any(&pair->guest,
-						NCS_EVENT_NET_PLUGIN));
+		give(&pair->to_proxy,
+		     start_any(&pair->guest, NCS_EVENT_NET_PLUGIN));
 	return NULL;
 }
 
@@ -541,7 +689,7 @@ static void an_event_may_end_on_another_thread(void **state)
 	scenario_play(help_with_sockets, NULL);
 }
 
-/* --- Looking on ------------------------------------------------------------------------------------------- */
+/* --- Looking on --------------------------------------------------------- */
 
 struct onlooker {
 	struct view view;
@@ -589,8 +737,8 @@ static void read_some(struct onlooker *me, uint64_t *next)
 
 		next[lane] += lost;
 		for (size_t i = 0; i < count; i++) {
-			CHECK_EQUAL(records[i].position,
-				    (uint32_t)next[lane]++, "one by one");
+			CHECK_EQUAL(records[i].position, (uint32_t)next[lane]++,
+				    "one by one");
 			if (records[i].event == NCS_EVENT_PROXY_STEP)
 				CHECK_EQUAL(records[i].value, 11, "whole");
 			else if (records[i].event == NCS_EVENT_PROXY_OP)
@@ -650,8 +798,8 @@ static void look_while_writing(void *argument)
 		pthread_join(threads[2 + i], NULL);
 		CHECK(onlookers[i].looks > 0, "it never looked");
 		CHECK(!onlookers[i].view.now.torn, "nobody writes any more");
-		CHECK_EQUAL(onlookers[i].read + onlookers[i].lost,
-			    5 * ROUNDS, "read, or counted as lost");
+		CHECK_EQUAL(onlookers[i].read + onlookers[i].lost, 5 * ROUNDS,
+			    "read, or counted as lost");
 		view_close(&onlookers[i].view);
 	}
 	check_pair(&pair);
@@ -664,7 +812,7 @@ static void readers_see_whole_blocks_and_miss_nothing_uncounted(void **state)
 	scenario_play(look_while_writing, NULL);
 }
 
-/* --- Init beside everything else ---------------------------------------------------------------------------- */
+/* --- Init beside everything else ---------------------------------------- */
 
 static _Atomic bool busy_is_over;
 
@@ -732,8 +880,11 @@ int main(void)
 		cmocka_unit_test(
 			communicators_are_initialised_by_many_threads_at_once),
 		cmocka_unit_test(more_threads_than_lanes_count_exactly),
+		cmocka_unit_test(threads_without_a_lane_count_exactly),
 		cmocka_unit_test(
 			more_threads_than_can_be_told_apart_count_exactly),
+		cmocka_unit_test(
+			threads_share_no_lane_in_a_place_that_is_used_again),
 		cmocka_unit_test(
 			operations_go_from_launcher_to_proxy_and_none_is_missed),
 		cmocka_unit_test(

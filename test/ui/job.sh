@@ -27,7 +27,7 @@ sees ' LIVE ' && sees '^ A  *0 world' && sees '^ A  *1 world'
 verdict 'a job that comes is shown' $?
 
 press 2
-sees '0   0 send    1'
+sees '0 world  *0 send  *1'
 verdict 'its channels are shown' $?
 press 4
 sees 'AllReduce'
