@@ -467,9 +467,17 @@ void ncs_operation_kernel_done(struct ncs_comm *comm,
 void ncs_operation_child_forgotten(struct ncs_comm *comm, uint64_t handle)
 {
 	struct ncs_op *op = handle ? find(comm, handle) : NULL;
+	uint64_t before;
 
-	if (op)
+	if (!op)
+		return;
+	do {
+		before = ncs_load_relaxed(&op->children);
+		/* Nobody will ever tell that it is done. */
+		ncs_store_relaxed(&op->published->number,
+				  live(before) == 1 ? 0 : op->number);
 		/* ORDER: pairs with ncs_operation_child_started()
 		 * (plugin/operation.c). */
-		ncs_add_acquire_release(&op->children, -CHILD_LIVE);
+	} while (!ncs_cas_acquire_release(&op->children, before,
+					  before - CHILD_LIVE));
 }

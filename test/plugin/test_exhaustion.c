@@ -469,10 +469,41 @@ static void take_slots_of_given_up(void *argument)
 	guest_go(&guest);
 }
 
+/* An operation is in flight as long as its children are followed, not for ever:
+ * it would look like a hang. */
+static void give_up_children(void *argument)
+{
+	struct guest guest;
+	void *colls[2], *op;
+
+	(void)argument;
+	guest_come(&guest, LAST_API);
+	for (unsigned i = 0; i < 2; i++) {
+		colls[i] = start_coll(&guest, i, 1);
+		stop(&guest, colls[i]);
+		start_proxy_op(&guest, colls[i], 1, false, 2, 1);
+	}
+	/* The second one has another child, which is alive. */
+	op = start_proxy_op(&guest, colls[1], 2, true, 2, 1);
+	start_step(&guest, op, 0);
+	view_take(&guest.view);
+	CHECK_EQUAL(guest.view.now.operation_count, 2, "both");
+	for (unsigned i = 0; i < NCS_PROXY_OP_MAX; i++)
+		start_proxy_op(&guest, NULL, 1, false, 2, 1);
+	view_take(&guest.view);
+	CHECK_EQUAL(guest.view.now.operation_count, 1, "one has lost its all");
+	CHECK_EQUAL(guest.view.now.operations[0].number, 2, "the other");
+	stop(&guest, op);
+	view_take(&guest.view);
+	CHECK_EQUAL(guest.view.now.operation_count, 0, "now it is done");
+	guest_go(&guest);
+}
+
 static void proxy_operations_that_are_never_stopped_are_given_up(void **state)
 {
 	(void)state;
 	scenario_play(never_stop_proxy_ops, NULL);
+	scenario_play(give_up_children, NULL);
 	scenario_play(take_slots_of_given_up, NULL);
 }
 

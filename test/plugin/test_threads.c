@@ -589,8 +589,7 @@ static void hand_over(void *argument)
 	guest_go(&pair.guest);
 }
 
-static void
-operations_go_from_launcher_to_proxy_and_none_is_missed(void **state)
+static void operations_go_from_launcher_to_proxy(void **state)
 {
 	bool profiled = false;
 
@@ -885,8 +884,7 @@ int main(void)
 			more_threads_than_can_be_told_apart_count_exactly),
 		cmocka_unit_test(
 			threads_share_no_lane_in_a_place_that_is_used_again),
-		cmocka_unit_test(
-			operations_go_from_launcher_to_proxy_and_none_is_missed),
+		cmocka_unit_test(operations_go_from_launcher_to_proxy),
 		cmocka_unit_test(
 			proxy_and_kernels_may_end_an_operation_at_once),
 		cmocka_unit_test(two_communicators_may_share_a_proxy_thread),
