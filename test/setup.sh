@@ -81,10 +81,9 @@ probe_for_tests() {
 		links c "$CC" -fsanitize=address,undefined
 	want 'TSan' gcc -- links c "$CC" -fsanitize=thread
 	want 'nm and readelf' binutils -- have readelf
-	want 'clang' clang -- have clang
 	want 'python3' python3 -- have python3
 	want 'mandoc' mandoc -- have mandoc
-	want 'valgrind' valgrind libc6-dbg -- have valgrind
+	want 'ps and pgrep' procps -- have pgrep
 	want 'xz' xz-utils -- have xz
 }
 
