@@ -403,7 +403,9 @@ static void publish_comm(struct ncs_comm *comm, const struct ncs_init *init,
 	header->event_mask = (uint64_t)(unsigned)mask;
 	ncs_store_relaxed(&comm->lanes[0].published->owner, UINT64_MAX);
 	identify(&header->identity, init);
-	ncs_store_relaxed(&comm->context, ++process.next_cookie << 8 |
+	/* ORDER: pairs with ncs_comm_of_handle() (plugin/process.h): whoever
+	 * guesses it finds lanes to be counted in. */
+	ncs_store_release(&comm->context, ++process.next_cookie << 8 |
 						  comm->index << 1 | 1);
 	/* ORDER: pairs with ncs_comm_is_live() (plugin/process.h): who finds
 	 * it live finds all of it. */
@@ -488,7 +490,8 @@ struct ncs_comm *ncs_comm_for_strays(void)
 	for (unsigned i = 0; i < NCS_COMM_MAX; i++) {
 		struct ncs_comm *comm = &ncs_process_state.comms[i];
 
-		if (ncs_load_relaxed(&comm->context) == 0)
+		/* ORDER: pairs with publish_comm() (plugin/process.c). */
+		if (ncs_load_acquire(&comm->context) == 0)
 			continue;
 		if (ncs_comm_is_live(comm))
 			return comm;

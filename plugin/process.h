@@ -56,7 +56,8 @@ static inline struct ncs_comm *ncs_comm_of_context(const void *context)
 	struct ncs_comm *comm =
 		&ncs_process_state.comms[value >> 1 & (NCS_COMM_MAX - 1)];
 
-	return value != 0 && ncs_load_relaxed(&comm->context) == value ? comm :
+	/* ORDER: pairs with publish_comm() (plugin/process.c). */
+	return value != 0 && ncs_load_acquire(&comm->context) == value ? comm :
 									 NULL;
 }
 
@@ -67,7 +68,8 @@ static inline struct ncs_comm *ncs_comm_of_handle(const struct ncs_handle *h)
 	struct ncs_comm *comm =
 		&ncs_process_state.comms[h->comm & (NCS_COMM_MAX - 1)];
 
-	return ncs_load_relaxed(&comm->context) != 0 ? comm : NULL;
+	/* ORDER: pairs with publish_comm() (plugin/process.c). */
+	return ncs_load_acquire(&comm->context) != 0 ? comm : NULL;
 }
 
 static inline bool ncs_comm_is_live(const struct ncs_comm *comm)

@@ -157,7 +157,8 @@ asked() {
 # render FOLDER: its pages as text, wide enough that nothing is broken.
 render() {
 	for page in "$1"/*.[1-8]; do
-		mandoc -Tascii -O width=300 "$page" | col -bx >"$page.txt"
+		mandoc -Tascii -O width=300 "$page" |
+			awk '{ gsub(/.\010/, ""); print }' | expand >"$page.txt"
 	done
 }
 

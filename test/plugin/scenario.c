@@ -156,20 +156,6 @@ void scenario_play(void (*play)(void *argument), void *argument)
 	scenario_clean_up(LEAVES_NOTHING);
 }
 
-static int leaks_do_not_matter;
-
-/* LeakSanitizer's question, if it is there to ask. */
-int __lsan_is_turned_off(void) __attribute__((visibility("default")));
-int __lsan_is_turned_off(void)
-{
-	return leaks_do_not_matter;
-}
-
-void scenario_ignore_leaks(void)
-{
-	leaks_do_not_matter = 1;
-}
-
 /* --- Looking ------------------------------------------------------------ */
 
 size_t count_objects(void)

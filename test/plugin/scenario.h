@@ -70,10 +70,6 @@ void scenario_expect_success(pid_t pid);
 void scenario_expect_signal(pid_t pid, int signal_number);
 void scenario_clean_up(enum scenario_leaves leaves);
 
-/* From now on LeakSanitizer says nothing in this process: it cannot look at a
- * child that several threads forked. */
-void scenario_ignore_leaks(void);
-
 /* --- Looking, for parent and child -------------------------------------- */
 
 /* Objects in the scenario's directory, and their bytes. */

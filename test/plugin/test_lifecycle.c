@@ -677,7 +677,6 @@ static void fork_in_full_flight(void *argument)
 			continue;
 		}
 		alarm(20);
-		scenario_ignore_leaks();
 		own = guest;
 		own.context = init_comm(own.host, "child", 3);
 		CHECK(own.context != guest.context, "its own");
@@ -696,6 +695,10 @@ static void fork_in_full_flight(void *argument)
 static void a_fork_under_init_and_callbacks_leaves_a_sound_child(void **state)
 {
 	(void)state;
+#ifdef __SANITIZE_ADDRESS__
+	/* Its dlopen() has a lock of its own, which the child may find held. */
+	skip();
+#endif
 	scenario_play(fork_in_full_flight, NULL);
 }
 
