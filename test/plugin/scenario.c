@@ -158,6 +158,20 @@ void scenario_play(void (*play)(void *argument), void *argument)
 
 /* --- Looking ------------------------------------------------------------ */
 
+unsigned long resident_kib(void)
+{
+	char line[256];
+	unsigned long kib = 0;
+	FILE *file = fopen("/proc/self/status", "r");
+
+	CHECK(file, "/proc is not there");
+	while (fgets(line, sizeof(line), file))
+		if (sscanf(line, "VmRSS: %lu", &kib) == 1)
+			break;
+	fclose(file);
+	return kib;
+}
+
 size_t count_objects(void)
 {
 	struct ncs_paths paths;

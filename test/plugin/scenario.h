@@ -72,6 +72,9 @@ void scenario_clean_up(enum scenario_leaves leaves);
 
 /* --- Looking, for parent and child -------------------------------------- */
 
+/* Memory of the calling process. */
+unsigned long resident_kib(void);
+
 /* Objects in the scenario's directory, and their bytes. */
 size_t count_objects(void);
 uint64_t count_object_bytes(void);

@@ -114,20 +114,6 @@ static void more_communicators_than_fit_are_unseen_and_harmless(void **state)
 	scenario_play(init_many, NULL);
 }
 
-static unsigned long resident_kib(void)
-{
-	char line[256];
-	unsigned long kib = 0;
-	FILE *file = fopen("/proc/self/status", "r");
-
-	CHECK(file, "/proc is not there");
-	while (fgets(line, sizeof(line), file))
-		if (sscanf(line, "VmRSS: %lu", &kib) == 1)
-			break;
-	fclose(file);
-	return kib;
-}
-
 static unsigned count_mappings(void)
 {
 	FILE *file = fopen("/proc/self/maps", "r");

@@ -101,20 +101,6 @@ static void the_plugin_exports_nothing_else(void **state)
 
 /* --- Open and close ----------------------------------------------------- */
 
-static unsigned long resident_kib(void)
-{
-	char line[256];
-	unsigned long kib = 0;
-	FILE *file = fopen("/proc/self/status", "r");
-
-	CHECK(file, "/proc is not there");
-	while (fgets(line, sizeof(line), file))
-		if (sscanf(line, "VmRSS: %lu", &kib) == 1)
-			break;
-	fclose(file);
-	return kib;
-}
-
 static bool is_mapped(void)
 {
 	void *library =
