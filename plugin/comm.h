@@ -59,7 +59,6 @@ struct ncs_op {
 	uint64_t recorded_ns[NCS_TIMING_COUNT]; /* plus 1; 0: not timed */
 	uint8_t event;
 	uint8_t function;
-	uint8_t flags;
 	uint8_t size_known;
 	int32_t peer;
 };
@@ -128,14 +127,12 @@ struct ncs_comm {
 	uint32_t api_version;
 	int32_t nranks; /* -1: unknown */
 	struct ncs_header *header;
-	char *lanes_base;
 	struct ncs_channel *channels;
 	struct ncs_operation *operations;
 	struct ncs_histogram *histograms;
 	uint32_t channel_count; /* a power of two */
 	uint32_t operation_count;
 	uint32_t histogram_count;
-	uint32_t ring_records;
 	uint64_t operation_number; /* of the latest operation */
 	uint64_t operation_cursor;
 	uint64_t proxy_op_hint; /* slots before it are taken, most likely */

@@ -210,7 +210,6 @@ uint64_t ncs_operation_start(struct ncs_comm *comm,
 					 0, 0);
 	op->number = ncs_add_relaxed(&comm->operation_number, 1) + 1;
 	op->start = now;
-	op->flags = 0;
 	op->peer = facts->peer;
 	ncs_store_relaxed(&op->proxy_start, 0);
 	ncs_store_relaxed(&op->proxy_stop, 0);
@@ -353,7 +352,7 @@ static void publish_record(struct ncs_lane_state *lane,
 	struct ncs_record record = {
 		.start = op->start,
 		.event = op->event,
-		.flags = (uint8_t)(op->flags | (again ? NCS_RECORD_AGAIN : 0)),
+		.flags = again ? NCS_RECORD_AGAIN : 0,
 		.function = op->function,
 		.operation = (uint32_t)op->number,
 		.peer = op->peer,

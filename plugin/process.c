@@ -262,7 +262,6 @@ static void bind_segment(struct ncs_comm *comm)
 	struct ncs_header *header = comm->header;
 	char *base = (char *)header;
 
-	comm->lanes_base = base + header->lanes.offset;
 	comm->channels =
 		(struct ncs_channel *)(base + header->channels.offset);
 	comm->operations =
@@ -272,7 +271,6 @@ static void bind_segment(struct ncs_comm *comm)
 	comm->channel_count = header->channels.count;
 	comm->operation_count = header->operations.count;
 	comm->histogram_count = header->histograms.count;
-	comm->ring_records = header->ring_records;
 	for (unsigned i = 0; i < NCS_LANE_MAX; i++) {
 		struct ncs_lane_state *lane = &comm->lanes[i];
 		struct ncs_ring *ring =
@@ -280,7 +278,7 @@ static void bind_segment(struct ncs_comm *comm)
 					    (size_t)i * header->rings.stride);
 
 		lane->published =
-			(struct ncs_lane *)(comm->lanes_base +
+			(struct ncs_lane *)(base + header->lanes.offset +
 					    (size_t)i * header->lanes.stride);
 		lane->ring.ring = ring;
 		lane->ring.records = (struct ncs_record *)(ring + 1);
