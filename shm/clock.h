@@ -8,6 +8,7 @@
 #ifndef NCS_SHM_CLOCK_H
 #define NCS_SHM_CLOCK_H
 
+#include <stdbool.h>
 #include <stdint.h>
 #include <time.h>
 
@@ -32,23 +33,41 @@ void ncs_clock_calibrate(struct ncs_clock *clock, uint64_t kind);
  * counter, or where the base is too near to be better. */
 void ncs_clock_refine(struct ncs_clock *clock);
 
+/* This machine's counter, which is one instruction; 0 where there is none. */
+static inline uint64_t ncs_clock_counter(void)
+{
+#if defined(__x86_64__)
+	return __rdtsc();
+#elif defined(__aarch64__)
+	uint64_t ticks;
+
+	__asm__ volatile("mrs %0, cntvct_el0" : "=r"(ticks));
+	return ticks;
+#else
+	return 0;
+#endif
+}
+
+/* Whether ticks of this kind are ncs_clock_counter()'s. */
+static inline bool ncs_clock_is_counter(uint64_t kind)
+{
+#if defined(__x86_64__)
+	return kind == NCS_CLOCK_TSC;
+#elif defined(__aarch64__)
+	return kind == NCS_CLOCK_CNTVCT;
+#else
+	(void)kind;
+	return false;
+#endif
+}
+
 /* Ticks of this kind, now. Any thread. */
 static inline uint64_t ncs_clock_ticks(uint64_t kind)
 {
 	struct timespec now;
 
-#if defined(__x86_64__)
-	if (__builtin_expect(kind == NCS_CLOCK_TSC, 1))
-		return __rdtsc();
-#elif defined(__aarch64__)
-	if (__builtin_expect(kind == NCS_CLOCK_CNTVCT, 1)) {
-		uint64_t ticks;
-
-		__asm__ volatile("mrs %0, cntvct_el0" : "=r"(ticks));
-		return ticks;
-	}
-#endif
-	(void)kind;
+	if (__builtin_expect(ncs_clock_is_counter(kind), 1))
+		return ncs_clock_counter();
 	clock_gettime(CLOCK_MONOTONIC, &now);
 	return (uint64_t)now.tv_sec * UINT64_C(1000000000) +
 	       (uint64_t)now.tv_nsec;

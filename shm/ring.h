@@ -60,6 +60,7 @@ ncs_ring_put_words(struct ncs_ring_producer *producer,
 	/* ORDER: pairs with ncs_ring_copy() (shm/ring.h): head = position is
 	 * visible to whoever sees a word of this record. */
 	ncs_fence_release();
+#pragma GCC unroll 8
 	for (unsigned i = 0; i < NCS_RECORD_WORDS; i++)
 		ncs_payload_store(
 			&slot[i],
