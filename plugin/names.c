@@ -1,75 +1,107 @@
 /* Lookups of names; see names.h. Called by callbacks. */
 #include "plugin/names.h"
 
+#include <stdbool.h>
 #include <stddef.h>
+#include <string.h>
 
 #include "shm/atomics.h"
 
 struct name {
 	const char *text;
-	int number; /* in API 1; -1: none */
+	unsigned size; /* with the 0 at its end */
+	int number;    /* in API 1; -1: none */
 };
 
 static const struct name functions[] = {
-#define X(ID, name, size, numerator, denominator) { name, -1 },
+#define X(ID, name, size, numerator, denominator) { name, sizeof(name), -1 },
 	NCS_FUNCTIONS(X)
 #undef X
 };
 
 static const struct name datatypes[] = {
-#define X(ID, name, number, bytes) { name, number },
+#define X(ID, name, number, bytes) { name, sizeof(name), number },
 	NCS_DATATYPES(X)
 #undef X
 };
 
 static const struct name algorithms[] = {
-#define X(ID, name, number) { name, number },
+#define X(ID, name, number) { name, sizeof(name), number },
 	NCS_ALGORITHMS(X)
 #undef X
 };
 
 static const struct name protocols[] = {
-#define X(ID, name, number) { name, number },
+#define X(ID, name, number) { name, sizeof(name), number },
 	NCS_PROTOCOLS(X)
 #undef X
 };
 
 #define COUNT(array) (sizeof(array) / sizeof((array)[0]))
 
-/* Strings that were looked up lately, by address. NCCL passes literals, so
- * nearly every lookup is a hit; the text is compared all the same, since the
- * address may be another string's after NCCL was unloaded and loaded again. */
+/* Strings that were looked up since the latest init, by address. NCCL passes
+ * literals, so nearly every lookup is a hit, and as many bytes as the name has
+ * can be read there; they are compared all the same. */
 #define CACHE_SIZE 64u
 
 static uint64_t cache[CACHE_SIZE]; /* address << 8 | index + 1 */
 
-static int same_text(const char *a, const char *b)
+void ncs_names_forget(void)
 {
-	while (*a == *b && *a)
-		a++, b++;
-	return *a == *b;
+	for (unsigned i = 0; i < CACHE_SIZE; i++)
+		ncs_store_relaxed(&cache[i], 0);
 }
 
-static uint8_t find_name(const struct name *names, size_t count,
-			 const char *text, uint8_t otherwise)
+/* Two loads of `width` bytes from each cover a size of up to twice that. */
+static inline bool same_ends(const char *a, const char *b, unsigned size,
+			     unsigned width)
 {
-	uint64_t address = (uint64_t)(uintptr_t)text;
-	uint64_t *slot = &cache[(address ^ address >> 6) % CACHE_SIZE];
+	uint64_t first[2] = { 0 }, last[2] = { 0 };
+
+	memcpy(&first[0], a, width);
+	memcpy(&first[1], b, width);
+	memcpy(&last[0], a + size - width, width);
+	memcpy(&last[1], b + size - width, width);
+	return ((first[0] ^ first[1]) | (last[0] ^ last[1])) == 0;
+}
+
+static inline bool same_bytes(const char *a, const char *b, unsigned size)
+{
+	if (size >= 8 && size <= 16)
+		return same_ends(a, b, size, 8);
+	if (size >= 4 && size < 8)
+		return same_ends(a, b, size, 4);
+	return memcmp(a, b, size) == 0;
+}
+
+__attribute__((noinline)) static uint8_t
+look_up(const struct name *names, size_t count, const char *text,
+	uint8_t otherwise, uint64_t *slot)
+{
+	for (size_t i = 0; i < count; i++) {
+		if (strncmp(text, names[i].text, names[i].size) != 0)
+			continue;
+		ncs_store_relaxed(slot,
+				  (uint64_t)(uintptr_t)text << 8 | (i + 1));
+		return (uint8_t)i;
+	}
+	return otherwise;
+}
+
+static inline uint8_t find_name(const struct name *names, size_t count,
+				const char *text, uint8_t otherwise)
+{
+	uint64_t address = (uint64_t)(uintptr_t)text << 8;
+	uint64_t *slot = &cache[(address >> 8 ^ address >> 14) % CACHE_SIZE];
 	uint64_t cached = ncs_load_relaxed(slot);
 	size_t index = (cached & 0xff) - 1;
 
 	if (!text)
 		return otherwise;
-	if (cached >> 8 == (address & UINT64_MAX >> 8) && index < count &&
-	    same_text(names[index].text, text))
+	if (cached - address == index + 1 && index < count &&
+	    same_bytes(text, names[index].text, names[index].size))
 		return (uint8_t)index;
-	for (size_t i = 0; i < count; i++) {
-		if (!same_text(names[i].text, text))
-			continue;
-		ncs_store_relaxed(slot, address << 8 | (i + 1));
-		return (uint8_t)i;
-	}
-	return otherwise;
+	return look_up(names, count, text, otherwise, slot);
 }
 
 static uint8_t find_number(const struct name *names, size_t count,

@@ -1,5 +1,5 @@
-/* From the names that NCCL passes (numbers, in API 1) to our numbers. Pure;
- * called by callbacks. What is not known becomes OTHER or UNKNOWN, 0. */
+/* From the names that NCCL passes (numbers, in API 1) to our numbers. Pure but
+ * for a cache of addresses; called by callbacks. What is not known becomes OTHER or UNKNOWN, 0. */
 #ifndef NCS_PLUGIN_NAMES_H
 #define NCS_PLUGIN_NAMES_H
 
@@ -16,6 +16,10 @@ uint8_t ncs_algorithm_from_name(const char *name);
 uint8_t ncs_algorithm_from_number(unsigned number);
 uint8_t ncs_protocol_from_name(const char *name);
 uint8_t ncs_protocol_from_number(unsigned number);
+
+/* Before a communicator is made: NCCL may have been unloaded and loaded again,
+ * and where its strings were may be others now, or nothing. */
+void ncs_names_forget(void);
 
 /* Bytes of one element. */
 unsigned ncs_datatype_bytes(uint8_t datatype);
