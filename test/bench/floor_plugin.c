@@ -43,6 +43,7 @@ static enum nccl_result put(const void *subject, uint64_t what)
 		ticks(), position++, (uint64_t)(uintptr_t)subject, what,
 	};
 
+#pragma GCC unroll 8
 	for (unsigned i = 0; i < 8; i++)
 		atomic_store_explicit(&words[i], values[i],
 				      memory_order_relaxed);
