@@ -80,7 +80,8 @@
 
 #define NCS_LANE_FIELDS(X) \
 	X(owner, "0: not in use.") \
-	X(last_call, "Ticks of the thread's latest callback.") \
+	X(last_call, "Ticks of the thread's latest callback, but for the states" \
+	  " of steps and kernels; a channel's 'since' has those of steps.") \
 	X(reserved, "0.") \
 	X(events, "Events started, by event type.") \
 	X(losses, "By loss counter.") \

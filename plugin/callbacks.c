@@ -58,6 +58,44 @@ static bool is_disabled(const void *context)
 	return (uintptr_t)context == 1;
 }
 
+/* Counts an event whose context is not that of a live communicator. */
+__attribute__((noinline)) static void refuse_context(const void *context)
+{
+	struct ncs_comm *comm = ncs_comm_of_context(context);
+	uint64_t now = ncs_now();
+
+	if (comm)
+		accept(comm, now);
+	else if (!is_disabled(context))
+		lose_stray(NCS_LOSS_FOREIGN, now);
+}
+
+/* Counts a stop or state whose handle leads to no live communicator. */
+__attribute__((noinline)) static void
+refuse_handle(const struct ncs_handle *handle)
+{
+	struct ncs_comm *comm = handle->kind != NCS_HANDLE_NONE ?
+					ncs_comm_of_handle(handle) :
+					NULL;
+	uint64_t now = ncs_now();
+
+	if (comm)
+		accept(comm, now);
+	else
+		lose_stray(NCS_LOSS_STALE, now);
+}
+
+/* The communicator of a handle; NULL: it is not live. */
+static inline struct ncs_comm *
+live_comm_of_handle(const struct ncs_handle *handle)
+{
+	struct ncs_comm *comm = &ncs_process_state.comms[handle->comm];
+
+	return handle->kind != NCS_HANDLE_NONE && ncs_comm_is_live(comm) ?
+		       comm :
+		       NULL;
+}
+
 /* An event of another process (PXN): it is counted, and its children are
  * recognised by the stand-in. */
 static uint64_t foreign(struct ncs_comm *comm, uint64_t now)
@@ -132,9 +170,10 @@ static void start_api_call(struct ncs_comm *comm, struct ncs_lane_state *lane,
 	ncs_lane_function_end(lane, function);
 	if (!span)
 		return;
-	span->record.function = call.function;
-	span->record.flags = call.graph ? NCS_RECORD_GRAPH : 0;
-	span->record.peer = call.root;
+	span->words[1] = ncs_record_word1(event,
+					  call.graph ? NCS_RECORD_GRAPH : 0,
+					  0, call.function);
+	span->words[2] = ncs_record_word2(0, call.root);
 	ncs_message_bytes(comm, call.function, call.datatype, call.count,
 			  &span->record.value);
 }
@@ -146,20 +185,21 @@ static void start_kernel(struct ncs_comm *comm, struct ncs_lane_state *lane,
 	struct ncs_op *op =
 		span ? ncs_operation_child_started(comm, lane, parent, now) :
 		       NULL;
+	uint8_t channel;
 
 	if (span && !op && parent != 0 &&
 	    ncs_handle_decode(parent).kind != NCS_HANDLE_UNTRACKED)
 		ncs_lane_lose(lane, NCS_LOSS_ORPHAN);
 	if (!span)
 		return;
-	ncs_decode_kernel(api_version, body, &span->record.channel,
-			  &span->gpu_start_ns);
-	span->record.function = NCS_FUNCTION_OTHER;
+	ncs_decode_kernel(api_version, body, &channel, &span->gpu_start_ns);
+	span->words[1] = ncs_record_word1(NCS_EVENT_KERNEL_CH, 0, channel,
+					  op ? op->function :
+					       NCS_FUNCTION_OTHER);
 	if (!op)
 		return;
 	span->operation_handle = parent;
-	span->record.operation = (uint32_t)op->number;
-	span->record.function = op->function;
+	span->words[2] = ncs_record_word2(op->number, -1);
 }
 
 static void start_phase(struct ncs_comm *comm, struct ncs_lane_state *lane,
@@ -189,13 +229,13 @@ static void start_phase(struct ncs_comm *comm, struct ncs_lane_state *lane,
 static void start_net(struct ncs_comm *comm, struct ncs_lane_state *lane,
 		      struct ncs_span *span, uint64_t parent, const void *body)
 {
-	struct ncs_handle handle = ncs_handle_decode(parent);
-	struct ncs_proxy_op *op = NULL;
-	struct ncs_step *step;
+	const struct ncs_step *step = ncs_handle_comm(parent) == comm->index ?
+					      ncs_step_find(parent) :
+					      NULL;
+	const struct ncs_proxy_op *op = step ? step->op : NULL;
 
-	if (handle.kind == NCS_HANDLE_STEP && handle.comm == comm->index)
-		op = ncs_step_find(comm, &handle, &step);
-	if (!op && parent != 0 && handle.kind != NCS_HANDLE_UNTRACKED)
+	if (!op && parent != 0 &&
+	    !ncs_handle_is(parent, NCS_HANDLE_UNTRACKED))
 		ncs_lane_lose(lane, NCS_LOSS_ORPHAN);
 	if (!span)
 		return;
@@ -240,9 +280,9 @@ static uint64_t start_span(unsigned api_version, struct ncs_comm *comm,
 }
 
 /* A step whose proxy operation is not one of ours that is under way. */
-static uint64_t start_stray_step(const void *context, uint64_t parent,
-				 uint64_t now)
+static uint64_t start_stray_step(const void *context, uint64_t parent)
 {
+	uint64_t now = ncs_now();
 	struct ncs_handle handle = ncs_handle_decode(parent);
 	struct ncs_comm *comm = parent ? ncs_comm_of_handle(&handle) : NULL;
 	struct ncs_lane_state *lane;
@@ -265,27 +305,10 @@ static uint64_t start_stray_step(const void *context, uint64_t parent,
 	return ncs_handle_encode(NCS_HANDLE_UNTRACKED, comm->index, 0, 0, 0);
 }
 
-static uint64_t start_step(const void *context, uint64_t parent,
-			   const struct nccl_proxy_step *facts)
-{
-	struct ncs_handle handle = ncs_handle_decode(parent);
-	struct ncs_comm *comm = &ncs_process_state.comms[handle.comm];
-	struct ncs_proxy_op *op = NULL;
-	struct ncs_lane_state *lane;
-	uint64_t now = ncs_now();
-
-	if (handle.kind == NCS_HANDLE_PROXY_OP && ncs_comm_is_live(comm))
-		op = ncs_proxy_op_find(comm, &handle);
-	if (__builtin_expect(!op, 0))
-		return start_stray_step(context, parent, now);
-	lane = ncs_lane_enter(comm, now);
-	ncs_lane_count_event(lane, NCS_EVENT_PROXY_STEP);
-	return ncs_step_start(comm, lane, op, facts->step, now);
-}
-
 static uint64_t start_proxy_op(const void *context, uint64_t parent,
-			       const struct nccl_proxy_op *facts, uint64_t now)
+			       const struct nccl_proxy_op *facts)
 {
+	uint64_t now = ncs_now();
 	struct ncs_comm *comm = ncs_comm_of_context(context);
 	struct ncs_lane_state *lane;
 
@@ -300,27 +323,25 @@ static uint64_t start_proxy_op(const void *context, uint64_t parent,
 	return ncs_proxy_op_start(comm, lane, parent, facts, now);
 }
 
-/* Apart, so that the run of a step's callback stays short. */
-__attribute__((noinline)) static uint64_t
-start_other(unsigned api_version, const void *context, uint64_t type,
-	    uint64_t parent, int rank, const void *body)
+uint64_t ncs_start_event(unsigned api_version, const void *context,
+			 uint64_t type, const void *parent_pointer, int rank,
+			 const void *body)
 {
-	uint64_t now = ncs_now();
+	uint64_t parent = (uint64_t)(uintptr_t)parent_pointer, now;
 	enum ncs_event event;
 	struct ncs_comm *comm;
 	struct ncs_lane_state *lane;
 
+	if (type == 1u << NCS_EVENT_PROXY_STEP)
+		return start_stray_step(context, parent);
 	if (type == 1u << NCS_EVENT_PROXY_OP)
-		return start_proxy_op(context, parent, body, now);
+		return start_proxy_op(context, parent, body);
 	comm = ncs_comm_of_context(context);
-	if (!comm) {
-		if (!is_disabled(context))
-			lose_stray(NCS_LOSS_FOREIGN, now);
+	if (!comm || !ncs_comm_is_live(comm)) {
+		refuse_context(context);
 		return 0;
 	}
-	if (!accept(comm, now))
-		return 0;
-	lane = ncs_lane_enter(comm, now);
+	lane = ncs_lane_of_caller(comm);
 	event = (enum ncs_event)__builtin_ctzll(type | UINT64_C(1) << 63);
 	if (event >= NCS_EVENT_COUNT || type != UINT64_C(1) << event ||
 	    api_version < event_api[event]) {
@@ -329,156 +350,113 @@ start_other(unsigned api_version, const void *context, uint64_t type,
 	}
 	ncs_lane_count_event(lane, event);
 	if (event == NCS_EVENT_PROXY_CTRL)
-		return ncs_ctrl_start(comm, lane, now);
+		return ncs_ctrl_start(comm, lane);
+	now = ncs_now();
+	ncs_lane_note_call(lane, now);
 	if (event == NCS_EVENT_COLL || event == NCS_EVENT_P2P)
 		return start_operation(api_version, comm, lane, event, rank,
 				       body, now);
 	return start_span(api_version, comm, lane, event, parent, body, now);
 }
 
-uint64_t ncs_start_event(unsigned api_version, const void *context,
-			 uint64_t type, const void *parent_pointer, int rank,
-			 const void *body)
-{
-	uint64_t parent = (uint64_t)(uintptr_t)parent_pointer;
-
-	if (__builtin_expect(type == 1u << NCS_EVENT_PROXY_STEP, 1))
-		return start_step(context, parent, body);
-	return start_other(api_version, context, type, parent, rank, body);
-}
-
 /* --- stop ------------------------------------------------------------------------ */
 
-/* False if the handle is stale. */
-static bool stop(struct ncs_comm *comm, struct ncs_lane_state *lane,
-		 const struct ncs_handle *handle, uint64_t value, uint64_t now)
+static bool stop_span(struct ncs_comm *comm, struct ncs_lane_state *lane,
+		      const struct ncs_handle *handle)
 {
-	struct ncs_proxy_op *proxy_op;
-	struct ncs_lane_state *owner;
-	struct ncs_span *span;
+	struct ncs_span *span = ncs_span_find(comm, handle);
+	uint64_t now;
 
-	switch ((int)handle->kind) {
-	case NCS_HANDLE_PROXY_OP:
-		proxy_op = ncs_proxy_op_find(comm, handle);
-		if (!proxy_op)
-			return false;
-		ncs_proxy_op_stop(comm, lane, proxy_op, now);
-		return true;
-	case NCS_HANDLE_SPAN:
-		span = ncs_span_find(comm, handle);
-		if (!span)
-			return false;
-		ncs_span_stop(comm, lane, handle, span, now);
-		return true;
-	case NCS_HANDLE_OPERATION:
-		return ncs_operation_stop(comm, value, now);
-	case NCS_HANDLE_CTRL:
-		owner = ncs_ctrl_find(comm, handle);
-		if (!owner)
-			return false;
-		ncs_ctrl_stop(lane, owner, now);
-		return true;
-	default:
+	if (!span)
 		return false;
-	}
+	now = ncs_now();
+	ncs_lane_note_call(lane, now);
+	ncs_span_stop(comm, lane, handle, span, now);
+	return true;
 }
 
-/* The communicator of a handle that is to be followed; NULL: it has been seen
- * to. */
-__attribute__((noinline)) static struct ncs_comm *
-comm_of(const struct ncs_handle *handle, uint64_t now)
+static bool stop_proxy_op(struct ncs_comm *comm, struct ncs_lane_state *lane,
+			  uint64_t value)
 {
-	struct ncs_comm *comm = handle->kind != NCS_HANDLE_NONE ?
-					ncs_comm_of_handle(handle) :
-					NULL;
+	struct ncs_proxy_op *op = ncs_proxy_op_find(comm, value);
+	uint64_t now;
 
-	if (!comm) {
-		lose_stray(NCS_LOSS_STALE, now);
-		return NULL;
-	}
-	if (!accept(comm, now))
-		return NULL;
-	if (handle->kind == NCS_HANDLE_FOREIGN ||
-	    handle->kind == NCS_HANDLE_UNTRACKED)
-		return NULL;
-	return comm;
+	if (!op)
+		return false;
+	now = ncs_now();
+	ncs_lane_note_call(lane, now);
+	ncs_proxy_op_stop(comm, lane, op, now);
+	return true;
 }
 
-/* The step of a handle if it is one of ours that is under way; else NULL. */
-static inline struct ncs_proxy_op *find_step(const struct ncs_handle *handle,
-					     struct ncs_comm **comm,
-					     struct ncs_step **step)
+static bool stop_ctrl(struct ncs_comm *comm, struct ncs_lane_state *lane,
+		      const struct ncs_handle *handle)
 {
-	*comm = &ncs_process_state.comms[handle->comm];
-	return handle->kind == NCS_HANDLE_STEP && ncs_comm_is_live(*comm) ?
-		       ncs_step_find(*comm, handle, step) :
-		       NULL;
+	struct ncs_lane_state *owner = ncs_ctrl_find(comm, handle);
+
+	if (owner)
+		ncs_ctrl_stop(lane, owner);
+	return owner != NULL;
 }
 
-/* Apart, so that the run of a step's callback stays short. */
-__attribute__((noinline)) static void stop_other(uint64_t value, uint64_t now)
+static bool stop_operation(struct ncs_comm *comm, struct ncs_lane_state *lane,
+			   uint64_t value)
 {
-	struct ncs_handle handle = ncs_handle_decode(value);
-	struct ncs_comm *comm = comm_of(&handle, now);
-	struct ncs_lane_state *lane;
+	uint64_t now = ncs_now();
 
-	if (!comm)
-		return;
-	lane = ncs_lane_enter(comm, now);
-	if (!stop(comm, lane, &handle, value, now))
-		ncs_lane_lose(lane, NCS_LOSS_STALE);
+	ncs_lane_note_call(lane, now);
+	return ncs_operation_stop(comm, value, now);
 }
 
 void ncs_stop_event(const void *pointer)
 {
-	uint64_t value = (uint64_t)(uintptr_t)pointer, now = ncs_now();
+	uint64_t value = (uint64_t)(uintptr_t)pointer;
 	struct ncs_handle handle = ncs_handle_decode(value);
-	struct ncs_step *step;
-	struct ncs_comm *comm;
-	struct ncs_proxy_op *op = find_step(&handle, &comm, &step);
+	struct ncs_comm *comm = live_comm_of_handle(&handle);
+	struct ncs_lane_state *lane;
+	bool good = false;
 
-	if (__builtin_expect(op != NULL, 1)) {
-		ncs_step_stop(comm, ncs_lane_enter(comm, now), op, step, now);
+	if (!comm) {
+		refuse_handle(&handle);
 		return;
 	}
-	stop_other(value, now);
+	lane = ncs_lane_of_caller(comm);
+	switch ((int)handle.kind) {
+	case NCS_HANDLE_SPAN:
+		good = stop_span(comm, lane, &handle);
+		break;
+	case NCS_HANDLE_OPERATION:
+		good = stop_operation(comm, lane, value);
+		break;
+	case NCS_HANDLE_PROXY_OP:
+		good = stop_proxy_op(comm, lane, value);
+		break;
+	case NCS_HANDLE_CTRL:
+		good = stop_ctrl(comm, lane, &handle);
+		break;
+	case NCS_HANDLE_FOREIGN:
+	case NCS_HANDLE_UNTRACKED:
+		return;
+	default:
+		break;
+	}
+	if (!good)
+		ncs_lane_lose(lane, NCS_LOSS_STALE);
 }
 
 /* --- states ---------------------------------------------------------------------- */
 
-/* A step's state: what most callbacks are. */
-static void record_step(unsigned api_version, struct ncs_comm *comm,
-			struct ncs_proxy_op *op, struct ncs_step *step,
-			unsigned state, const void *args)
-{
-	const union nccl_state_args_v4 *sizes = args;
-	struct ncs_step_transition transition = ncs_step_transition(state);
-	uint64_t bytes, now;
-
-	/* NCCL repeats SendPeerWait at every poll: the first one counts, and
-	 * the others need not even be timed. */
-	if (step->state == transition.entered)
-		return;
-	now = ncs_now();
-	ncs_lane_enter(comm, now);
-	if (args && api_version >= 4) {
-		bytes = sizes->proxy_step.transferred_bytes;
-		ncs_step_enter(op, step, transition, &bytes, now);
-	} else {
-		ncs_step_enter(op, step, transition, NULL, now);
-	}
-}
-
 static bool record_proxy_op(unsigned api_version, struct ncs_comm *comm,
-			    const struct ncs_handle *handle, unsigned state,
-			    const void *args, uint64_t now)
+			    struct ncs_lane_state *lane, uint64_t handle,
+			    unsigned state, const void *args)
 {
 	const union nccl_state_args_v1 *sizes = args;
 	struct ncs_proxy_op *op = ncs_proxy_op_find(comm, handle);
-	uint64_t bytes;
+	uint64_t bytes, now = ncs_now();
 
 	if (!op)
 		return false;
+	ncs_lane_note_call(lane, now);
 	if (args && api_version < 4) {
 		bytes = sizes->proxy_op.transferred_bytes;
 		ncs_proxy_op_state(op, state, &bytes, now);
@@ -488,15 +466,18 @@ static bool record_proxy_op(unsigned api_version, struct ncs_comm *comm,
 	return true;
 }
 
-static bool record_ctrl(struct ncs_comm *comm, const struct ncs_handle *handle,
-			unsigned state, const void *args, uint64_t now)
+static bool record_ctrl(struct ncs_comm *comm, struct ncs_lane_state *lane,
+			const struct ncs_handle *handle, unsigned state,
+			const void *args)
 {
 	const union nccl_state_args_v4 *counts = args;
 	struct ncs_lane_state *owner = ncs_ctrl_find(comm, handle);
+	uint64_t now = ncs_now();
 	int appended = 0;
 
 	if (!owner)
 		return false;
+	ncs_lane_note_call(lane, now);
 	if (args && state == NCCL_STATE_CTRL_APPEND_END)
 		appended = counts->proxy_ctrl.appended_ops;
 	ncs_ctrl_state(comm, owner, state,
@@ -504,8 +485,19 @@ static bool record_ctrl(struct ncs_comm *comm, const struct ncs_handle *handle,
 	return true;
 }
 
-static bool record_span(struct ncs_comm *comm, const struct ncs_handle *handle,
-			unsigned state, const void *args, uint64_t now)
+/* The time since a span's start, for its record. */
+static uint64_t time_in(struct ncs_lane_state *lane,
+			const struct ncs_span *span)
+{
+	uint64_t now = ncs_now();
+
+	ncs_lane_note_call(lane, now);
+	return now - span->record.start;
+}
+
+static bool record_span(struct ncs_comm *comm, struct ncs_lane_state *lane,
+			const struct ncs_handle *handle, unsigned state,
+			const void *args)
 {
 	const union nccl_state_args_v4 *timer = args;
 	struct ncs_span *span = ncs_span_find(comm, handle);
@@ -519,10 +511,10 @@ static bool record_span(struct ncs_comm *comm, const struct ncs_handle *handle,
 			span->gpu_stop_ns = timer->kernel_ch.gpu_timer_ns;
 		break;
 	case NCCL_STATE_GROUP_START_API_STOP:
-		span->record.delta[0] = now - span->record.start;
+		span->record.delta[0] = time_in(lane, span);
 		break;
 	case NCCL_STATE_GROUP_END_API_START:
-		span->record.delta[1] = now - span->record.start;
+		span->record.delta[1] = time_in(lane, span);
 		break;
 	default:
 		break;
@@ -530,60 +522,38 @@ static bool record_span(struct ncs_comm *comm, const struct ncs_handle *handle,
 	return true;
 }
 
-/* True if a state of this number is one of a step, in this API version. */
-static inline bool is_step_state(unsigned api_version, unsigned state)
+void ncs_record_state(unsigned api_version, const void *pointer, unsigned state,
+		      const void *args)
 {
-	return state < STATE_COUNT && states[state].api <= api_version &&
-	       states[state].event == NCS_EVENT_PROXY_STEP;
-}
-
-/* Apart, so that the run of a step's callback stays short. */
-__attribute__((noinline)) static void record_other(unsigned api_version,
-						   uint64_t value,
-						   unsigned state,
-						   const void *args)
-{
-	uint64_t now = ncs_now();
-	struct ncs_handle decoded = ncs_handle_decode(value);
-	const struct ncs_handle *handle = &decoded;
-	struct ncs_comm *comm = comm_of(handle, now);
+	uint64_t value = (uint64_t)(uintptr_t)pointer;
+	struct ncs_handle handle = ncs_handle_decode(value);
+	struct ncs_comm *comm = live_comm_of_handle(&handle);
 	struct ncs_lane_state *lane;
 	unsigned event;
 	bool good = false;
 
-	if (!comm)
+	if (!comm) {
+		refuse_handle(&handle);
 		return;
-	lane = ncs_lane_enter(comm, now);
+	}
+	if (handle.kind == NCS_HANDLE_FOREIGN ||
+	    handle.kind == NCS_HANDLE_UNTRACKED)
+		return;
+	lane = ncs_lane_of_caller(comm);
 	if (state >= STATE_COUNT || states[state].api > api_version) {
 		ncs_lane_lose(lane, NCS_LOSS_UNKNOWN);
 		return;
 	}
 	event = states[state].event;
-	if (handle->kind == NCS_HANDLE_PROXY_OP)
+	if (handle.kind == NCS_HANDLE_PROXY_OP)
 		good = event == NCS_EVENT_PROXY_OP &&
-		       record_proxy_op(api_version, comm, handle, state, args,
-				       now);
-	else if (handle->kind == NCS_HANDLE_CTRL)
+		       record_proxy_op(api_version, comm, lane, value, state,
+				       args);
+	else if (handle.kind == NCS_HANDLE_CTRL)
 		good = event == NCS_EVENT_PROXY_CTRL &&
-		       record_ctrl(comm, handle, state, args, now);
-	else if (handle->kind == NCS_HANDLE_SPAN)
-		good = record_span(comm, handle, state, args, now);
+		       record_ctrl(comm, lane, &handle, state, args);
+	else if (handle.kind == NCS_HANDLE_SPAN)
+		good = record_span(comm, lane, &handle, state, args);
 	if (!good)
 		ncs_lane_lose(lane, NCS_LOSS_STALE);
-}
-
-void ncs_record_state(unsigned api_version, const void *pointer, unsigned state,
-		      const void *args)
-{
-	struct ncs_handle handle =
-		ncs_handle_decode((uint64_t)(uintptr_t)pointer);
-	struct ncs_step *step;
-	struct ncs_comm *comm;
-	struct ncs_proxy_op *op = find_step(&handle, &comm, &step);
-
-	if (__builtin_expect(op && is_step_state(api_version, state), 1))
-		record_step(api_version, comm, op, step, state, args);
-	else
-		record_other(api_version, (uint64_t)(uintptr_t)pointer, state,
-			     args);
 }

@@ -1,4 +1,5 @@
-/* NCCL's three event callbacks, one core for all seven versions of the API.
+/* NCCL's three event callbacks, one core for all seven versions of the API, but
+ * for those of steps that are under way: these are in step.h.
  *
  * Any thread; no lock, no allocation, no system call, no output. Whatever
  * comes is either recorded or counted, and nothing of it is trusted.

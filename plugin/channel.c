@@ -2,6 +2,8 @@
  * no allocation, no system call. */
 #include "plugin/channel.h"
 
+#include "plugin/handle.h"
+
 /* How many entries are looked at for a channel's. */
 #define PROBE_MAX 64
 
@@ -59,12 +61,27 @@ void ncs_channel_dequeue(struct ncs_comm *comm, struct ncs_proxy_op *op)
 		comm->proxy_ops[op->next].previous = op->previous;
 	else
 		queue->last = op->previous;
-	if (queue->head == op)
+	if (queue->head && queue->head->op == op)
 		queue->head = NULL;
 }
 
-struct ncs_proxy_op *ncs_channel_search_head(struct ncs_comm *comm,
-					     struct ncs_channel_queue *queue)
+struct ncs_step *ncs_channel_oldest_step(const struct ncs_proxy_op *op)
+{
+	struct ncs_step *oldest = NULL;
+
+	for (unsigned i = 0; i < NCS_STEP_MAX; i++) {
+		struct ncs_step *step = &op->steps[i];
+
+		if (ncs_handle_is(ncs_load_relaxed(&step->handle),
+				  NCS_HANDLE_STEP) &&
+		    (!oldest || step->number < oldest->number))
+			oldest = step;
+	}
+	return oldest;
+}
+
+struct ncs_step *ncs_channel_search_head(struct ncs_comm *comm,
+					 struct ncs_channel_queue *queue)
 {
 	uint16_t index = queue->first;
 
@@ -72,8 +89,8 @@ struct ncs_proxy_op *ncs_channel_search_head(struct ncs_comm *comm,
 	for (unsigned i = 0; index != NCS_NONE && i < NCS_PROXY_OP_MAX; i++) {
 		struct ncs_proxy_op *op = &comm->proxy_ops[index];
 
-		if (op->live_steps)
-			return op;
+		if (op->live)
+			return ncs_channel_oldest_step(op);
 		index = op->next;
 	}
 	return NULL;

@@ -18,47 +18,50 @@
 struct ncs_channel_queue *ncs_channel_find(struct ncs_comm *comm, uint64_t key,
 					   uint64_t now);
 
-/* Appends a proxy operation to its queue; takes one off it. */
+/* Appends a proxy operation to its queue; takes one without steps under way
+ * off it. */
 void ncs_channel_enqueue(struct ncs_comm *comm, struct ncs_proxy_op *op);
 void ncs_channel_dequeue(struct ncs_comm *comm, struct ncs_proxy_op *op);
 
-/* The oldest proxy operation with a step under way; NULL: none. */
-struct ncs_proxy_op *ncs_channel_search_head(struct ncs_comm *comm,
-					     struct ncs_channel_queue *queue);
+/* The oldest step under way of a proxy operation, and of a queue; NULL: none. */
+struct ncs_step *ncs_channel_oldest_step(const struct ncs_proxy_op *op);
+struct ncs_step *ncs_channel_search_head(struct ncs_comm *comm,
+					 struct ncs_channel_queue *queue);
 
 /* Within the channel's lock: charges the time since the latest change to the
  * state that is left. */
-static inline void ncs_channel_leave(struct ncs_channel *channel, uint64_t now)
+static inline void ncs_channel_leave(struct ncs_channel *channel,
+				     unsigned left, uint64_t now)
 {
-	uint64_t left = ncs_load_relaxed(&channel->state) & 7;
-
-	ncs_seqlock_add(&channel->time[left],
+	ncs_seqlock_add(&channel->time[left & 7],
 			now - ncs_load_relaxed(&channel->since));
 	ncs_payload_store(&channel->since, now);
 }
 
-/* Within the channel's lock: its state is now that of the queue's head. `since`
- * starts anew with each step, so that it tells how long nothing has moved. */
-static inline void ncs_channel_follow_head(struct ncs_channel_queue *queue,
-					   uint64_t now)
+/* Within the channel's lock: it shows this step now. `since` starts anew with
+ * each step, so that it tells how long nothing has moved. */
+static inline void ncs_channel_show(struct ncs_channel *channel,
+				    const struct ncs_step *step)
 {
-	struct ncs_channel *channel = queue->channel;
-	const struct ncs_proxy_op *head = queue->head;
+	ncs_payload_store(&channel->state, step->state);
+	ncs_payload_store(&channel->step, step->number);
+}
 
-	ncs_channel_leave(channel, now);
-	if (head) {
-		ncs_payload_store(
-			&channel->state,
-			head->steps[head->oldest % NCS_STEP_MAX].state);
-		ncs_payload_store(&channel->step, head->oldest);
-		ncs_payload_store(&channel->nsteps, head->nsteps);
-		ncs_payload_store(&channel->operation, head->operation);
-		ncs_payload_store(&channel->function, head->record.function);
-	} else {
-		ncs_payload_store(&channel->state, NCS_CHANNEL_IDLE);
-		ncs_payload_store(&channel->step, 0);
-		ncs_payload_store(&channel->operation, 0);
-	}
+/* … and its proxy operation, which is another one than before. */
+static inline void ncs_channel_show_op(struct ncs_channel *channel,
+				       const struct ncs_proxy_op *op)
+{
+	ncs_payload_store(&channel->nsteps, op->nsteps);
+	ncs_payload_store(&channel->operation, op->operation);
+	ncs_payload_store(&channel->function, op->record.function);
+}
+
+/* … and there is none. */
+static inline void ncs_channel_show_nothing(struct ncs_channel *channel)
+{
+	ncs_payload_store(&channel->state, NCS_CHANNEL_IDLE);
+	ncs_payload_store(&channel->step, 0);
+	ncs_payload_store(&channel->operation, 0);
 }
 
 #endif

@@ -33,10 +33,17 @@
  * only grow. A handle carries the tag of its slot, so that one which comes
  * back too late is told from the slot's next use. */
 
+/* Records in the making are there as fields and as words: a word that is read
+ * soon after it was put together from smaller stores has to wait for them, so
+ * what is known at once is stored as words (lane.h). */
+
 /* Any event but Coll, P2p, ProxyOp, ProxyStep and ProxyCtrl. */
 struct ncs_span {
 	uint64_t tag;
-	struct ncs_record record; /* becomes the record; start is set */
+	union {
+		struct ncs_record record;
+		uint64_t words[NCS_RECORD_WORDS];
+	};
 	uint64_t operation_handle; /* KernelCh: its operation, 0: none */
 	uint64_t gpu_start_ns;
 	uint64_t gpu_stop_ns;
@@ -63,47 +70,56 @@ struct ncs_op {
 	int32_t peer;
 };
 
+struct ncs_proxy_op;
+
 /* One transfer; a cache line. What its record shares with that of its proxy
  * operation is there. */
 struct ncs_step {
-	_Alignas(NCS_CACHE_LINE) uint64_t tag;
-	uint64_t state; /* enum ncs_channel_state */
-	uint64_t number;
+	_Alignas(NCS_CACHE_LINE) uint64_t handle; /* as struct ncs_proxy_op's */
+	struct ncs_proxy_op *op; /* always the same */
+	uint32_t number;
+	uint32_t state; /* enum ncs_channel_state */
 	uint64_t start;
 	uint64_t bytes;
 	uint64_t delta[2];
-	uint64_t missing_stop; /* the flag in its place in its word, or 0 */
+	uint64_t flags; /* the record's, in their place in their word */
 };
 
 struct ncs_channel_queue;
 
 struct ncs_proxy_op {
-	uint64_t tag;
-	uint32_t oldest;	/* number of the oldest unfinished step */
-	uint16_t next;		/* younger proxy operation of the channel */
+	/* What NCCL holds while in use; while free, its last one without its
+	 * kind, so that no handle is equal to it. */
+	uint64_t handle;
+	uint16_t next;	   /* younger proxy operation of the channel */
 	uint16_t previous;
-	uint8_t live_steps;	/* bit n: steps[n] is under way */
 	uint8_t has_sample;
 	uint8_t size_known;
 	uint8_t send;
+	uint32_t live; /* steps under way */
 	uint32_t nsteps;
-	struct ncs_channel_queue *queue; /* NULL: no room in the table */
-	uint64_t bytes;
+	struct ncs_channel_queue *queue;
+	struct ncs_step *steps; /* NCS_STEP_MAX; NULL: slot never used */
 	uint64_t steps_done;
+	uint64_t first_step;
+	uint64_t step_words[2]; /* words 1 and 2 of its steps' records */
+	uint64_t bytes;
 	uint64_t operation_handle; /* 0: none */
 	uint64_t operation;	   /* its number, 0: none */
 	uint64_t in_progress;
-	uint64_t first_step;
 	uint64_t cumulative_bytes; /* API 1-3: the latest sample */
-	struct ncs_record record;  /* becomes the record; start is set */
-	uint64_t step_words[2];	   /* words 1 and 2 of its steps' records */
-	struct ncs_step steps[NCS_STEP_MAX];
+	union {
+		struct ncs_record record;
+		uint64_t words[NCS_RECORD_WORDS];
+	};
 };
 
 /* Proxy operations of a channel, oldest first. */
 struct ncs_channel_queue {
 	struct ncs_channel *channel;
-	struct ncs_proxy_op *head; /* the oldest with a step under way */
+	/* The oldest unfinished step of the oldest proxy operation that has
+	 * one; NULL: none. */
+	struct ncs_step *head;
 	uint16_t first;
 	uint16_t last;
 };
@@ -113,16 +129,23 @@ struct ncs_lane_state {
 	struct ncs_lane *published;
 	struct ncs_ring_producer ring;
 	struct ncs_span *spans; /* NCS_SPAN_MAX */
+	uint64_t span_hint;	/* the one claimed last */
 	/* The ProxyCtrl event under way; a thread has one at a time. */
 	uint64_t ctrl_tag;
-	struct ncs_record ctrl;
+	union {
+		struct ncs_record ctrl;
+		uint64_t ctrl_words[NCS_RECORD_WORDS];
+	};
 	uint64_t ring_busy; /* shared lane: 1 while a thread publishes */
+	uint32_t index;
 	bool shared;
 };
 
 struct ncs_comm {
 	uint64_t context; /* what NCCL holds; 0: this entry was never used */
-	uint64_t live;    /* 0 before publication and after finalize */
+	/* The address of its steps (NCS_PROXY_OP_MAX * NCS_STEP_MAX), in order
+	 * of their proxy operations; 0 before publication and after finalize. */
+	uint64_t live;
 	uint32_t index;   /* in the registry */
 	uint32_t api_version;
 	int32_t nranks; /* -1: unknown */
@@ -142,7 +165,11 @@ struct ncs_comm {
 	uint64_t identified;    /* API 1-3: 1 once told who we are */
 	struct ncs_op *ops;
 	struct ncs_proxy_op *proxy_ops;
+	struct ncs_step *steps;
 	struct ncs_channel_queue *queues; /* one a channel table entry */
+	/* What found no room in the table goes here, seen by nobody. */
+	struct ncs_channel_queue overflow_queue;
+	struct ncs_channel overflow_channel;
 	/* Index in the histogram table plus 1; 0: none yet. */
 	uint64_t histogram_of[NCS_FUNCTION_MAX][NCS_TIMING_COUNT];
 	struct ncs_lane_state lanes[NCS_LANE_MAX];

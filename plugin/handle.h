@@ -4,13 +4,18 @@
  * or of another process (PXN), and each must be told from a good one without
  * touching anything. Pure.
  *
- *   bits  0- 3  kind        bits 10-19  slot
- *   bits  4- 9  communicator          bits 20-23  lane, or step of a proxy op
+ *   bits  0- 3  kind          bits 10-19  slot
+ *   bits  4- 9  communicator  bits 20-23  lane
  *   bits 24-63  low 40 bits of the slot's tag
+ *
+ * Proxy operations and steps, which most callbacks are about, have no tag: the
+ * slot has the handle itself, whose bits from 24 count its uses, and a step's
+ * slot is of 13 bits, 10-22.
  */
 #ifndef NCS_PLUGIN_HANDLE_H
 #define NCS_PLUGIN_HANDLE_H
 
+#include <stdbool.h>
 #include <stdint.h>
 
 enum ncs_handle_kind {
@@ -25,13 +30,15 @@ enum ncs_handle_kind {
 	 * without a free slot. */
 	NCS_HANDLE_FOREIGN = 6,
 	NCS_HANDLE_UNTRACKED = 7,
+	/* Never given out: of a slot that is being filled. */
+	NCS_HANDLE_CLAIMED = 15,
 };
 
 struct ncs_handle {
 	enum ncs_handle_kind kind;
 	unsigned comm;
 	unsigned slot;
-	unsigned lane; /* or step */
+	unsigned lane;
 	uint64_t tag;  /* low 40 bits */
 };
 
@@ -63,6 +70,41 @@ static inline int ncs_handle_matches(const struct ncs_handle *handle,
 				     uint64_t tag)
 {
 	return (tag & 1) && (tag & NCS_HANDLE_TAG_MASK) == handle->tag;
+}
+
+/* For slots that have the handle itself: its first value, free. */
+static inline uint64_t ncs_handle_free(unsigned comm, unsigned slot)
+{
+	return (uint64_t)(comm & 0x3f) << 4 | (uint64_t)(slot & 0x1fff) << 10;
+}
+
+/* The next handle of a free slot, and what the slot has when it is free
+ * again. */
+static inline uint64_t ncs_handle_next(uint64_t free_handle,
+				       enum ncs_handle_kind kind)
+{
+	return free_handle + (UINT64_C(1) << 24) + (uint64_t)kind;
+}
+
+static inline uint64_t ncs_handle_freed(uint64_t handle)
+{
+	return handle & ~UINT64_C(0xf);
+}
+
+static inline bool ncs_handle_is(uint64_t handle, enum ncs_handle_kind kind)
+{
+	return (handle & 0xf) == (uint64_t)kind;
+}
+
+/* The communicator and the 13-bit slot of a value that may be any. */
+static inline unsigned ncs_handle_comm(uint64_t handle)
+{
+	return (unsigned)(handle >> 4 & 0x3f);
+}
+
+static inline unsigned ncs_handle_slot(uint64_t handle)
+{
+	return (unsigned)(handle >> 10 & 0x1fff);
 }
 
 #endif

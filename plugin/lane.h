@@ -23,15 +23,26 @@ extern __thread uint32_t ncs_thread_index
 struct ncs_lane_state *ncs_lane_claim(struct ncs_comm *comm);
 
 /* The lane of the calling thread, claimed at first use; the shared one where
- * all are taken. Notes the time of the call. */
-static inline struct ncs_lane_state *ncs_lane_enter(struct ncs_comm *comm,
-						    uint64_t now)
+ * all are taken. */
+static inline struct ncs_lane_state *ncs_lane_of_caller(struct ncs_comm *comm)
 {
 	struct ncs_lane_state *lane = comm->lane_of_thread[ncs_thread_index];
 
-	if (__builtin_expect(!lane, 0))
-		lane = ncs_lane_claim(comm);
+	return __builtin_expect(lane != NULL, 1) ? lane : ncs_lane_claim(comm);
+}
+
+static inline void ncs_lane_note_call(struct ncs_lane_state *lane, uint64_t now)
+{
 	ncs_store_relaxed(&lane->published->last_call, now);
+}
+
+/* The lane of the calling thread; notes the time of the call. */
+static inline struct ncs_lane_state *ncs_lane_enter(struct ncs_comm *comm,
+						    uint64_t now)
+{
+	struct ncs_lane_state *lane = ncs_lane_of_caller(comm);
+
+	ncs_lane_note_call(lane, now);
 	return lane;
 }
 
@@ -73,6 +84,19 @@ static inline void ncs_lane_publish_words(struct ncs_lane_state *lane,
 		ncs_lane_publish_shared(lane, words);
 	else
 		ncs_ring_put_words(&lane->ring, words);
+}
+
+/* Words 1 and 2 of a record. */
+static inline uint64_t ncs_record_word1(unsigned event, unsigned flags,
+					unsigned channel, unsigned function)
+{
+	return (uint64_t)event << 32 | (uint64_t)flags << 40 |
+	       (uint64_t)channel << 48 | (uint64_t)function << 56;
+}
+
+static inline uint64_t ncs_record_word2(uint64_t operation, int32_t peer)
+{
+	return (uint32_t)operation | (uint64_t)(uint32_t)peer << 32;
 }
 
 static inline void ncs_lane_publish(struct ncs_lane_state *lane,

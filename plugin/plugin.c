@@ -7,6 +7,7 @@
 #include "plugin/callbacks.h"
 #include "plugin/nccl_abi.h"
 #include "plugin/process.h"
+#include "plugin/step.h"
 
 #define EXPORT __attribute__((visibility("default")))
 
@@ -43,7 +44,8 @@ static enum nccl_result init(const struct ncs_init *facts, void **context,
 
 static enum nccl_result stop_event(void *handle)
 {
-	ncs_stop_event(handle);
+	if (!ncs_step_on_stop(handle))
+		ncs_stop_event(handle);
 	return NCCL_SUCCESS;
 }
 
@@ -62,7 +64,10 @@ static enum nccl_result finalize(void *context)
 	{                                                                    \
 		uint64_t value = 0;                                          \
                                                                              \
-		if (descr)                                                   \
+		if (descr && !(descr->type == NCCL_EVENT_PROXY_STEP &&       \
+			       ncs_step_on_start(descr->parent,              \
+						 &descr->proxy_step,         \
+						 &value)))                   \
 			value = ncs_start_event(version, context,            \
 						descr->type, descr->parent,  \
 						descr->rank,                 \
@@ -75,7 +80,10 @@ static enum nccl_result finalize(void *context)
 		void *handle, enum nccl_event_state state,                   \
 		union nccl_state_args_v##version *args)                      \
 	{                                                                    \
-		ncs_record_state(version, handle, (unsigned)state, args);    \
+		if (!ncs_step_on_state(version, handle, (unsigned)state,     \
+				       args))                                \
+			ncs_record_state(version, handle, (unsigned)state,   \
+					 args);                              \
 		return NCCL_SUCCESS;                                         \
 	}
 

@@ -15,6 +15,7 @@
 #include "ncclstat/version.h"
 #include "plugin/gates.h"
 #include "plugin/lane.h"
+#include "plugin/names.h"
 #include "plugin/nccl_facts.h"
 #include "plugin/operation.h"
 #include "shm/seqlock.h"
@@ -61,7 +62,7 @@ static void say(const struct ncs_init *init, enum nccl_log_level level,
 
 /* Sizes of the private arrays of a profile, in one piece of memory. */
 struct private_layout {
-	size_t ops, proxy_ops, queues, spans, bytes;
+	size_t steps, ops, proxy_ops, queues, spans, bytes;
 };
 
 static struct private_layout private_layout(const struct ncs_segment_size *size)
@@ -69,6 +70,9 @@ static struct private_layout private_layout(const struct ncs_segment_size *size)
 	struct private_layout layout;
 	size_t bytes = 0;
 
+	layout.steps = bytes;
+	bytes += (size_t)NCS_PROXY_OP_MAX * NCS_STEP_MAX *
+		 sizeof(struct ncs_step);
 	layout.ops = bytes;
 	bytes += size->operations * sizeof(struct ncs_op);
 	layout.proxy_ops = bytes;
@@ -197,6 +201,7 @@ static int map_private_memory(struct ncs_comm *comm,
 	if (memory == MAP_FAILED)
 		return -errno;
 	comm->private_memory = memory;
+	comm->steps = (struct ncs_step *)((char *)memory + layout.steps);
 	comm->ops = (struct ncs_op *)((char *)memory + layout.ops);
 	comm->proxy_ops =
 		(struct ncs_proxy_op *)((char *)memory + layout.proxy_ops);
@@ -221,9 +226,10 @@ static void free_all_slots(struct ncs_comm *comm)
 	for (uint32_t i = 0; i < NCS_PROXY_OP_MAX; i++) {
 		struct ncs_proxy_op *op = &comm->proxy_ops[i];
 
-		op->tag += op->tag & 1;
-		for (unsigned k = 0; k < NCS_STEP_MAX; k++)
-			op->steps[k].tag += op->steps[k].tag & 1;
+		op->handle = ncs_handle_freed(op->handle);
+		for (unsigned k = 0; op->steps && k < NCS_STEP_MAX; k++)
+			op->steps[k].handle =
+				ncs_handle_freed(op->steps[k].handle);
 	}
 	for (unsigned i = 0; i < NCS_LANE_MAX; i++) {
 		struct ncs_lane_state *lane = &comm->lanes[i];
@@ -245,6 +251,11 @@ static void reset_comm(struct ncs_comm *comm)
 			.first = NCS_NONE,
 			.last = NCS_NONE,
 		};
+	comm->overflow_queue = (struct ncs_channel_queue){
+		.channel = &comm->overflow_channel,
+		.first = NCS_NONE,
+		.last = NCS_NONE,
+	};
 	comm->operation_number = 0;
 	comm->operation_cursor = 0;
 	comm->proxy_op_hint = 0;
@@ -285,6 +296,8 @@ static void bind_segment(struct ncs_comm *comm)
 		lane->ring.position = 0;
 		lane->ring.mask = header->ring_records - 1;
 		lane->ring_busy = 0;
+		lane->span_hint = 0;
+		lane->index = i;
 		lane->shared = i == 0;
 	}
 }
@@ -407,7 +420,7 @@ static void publish_comm(struct ncs_comm *comm, const struct ncs_init *init,
 						  comm->index << 1 | 1);
 	/* ORDER: pairs with ncs_comm_is_live() (plugin/process.h): who finds
 	 * it live finds all of it. */
-	ncs_store_release(&comm->live, 1);
+	ncs_store_release(&comm->live, (uint64_t)(uintptr_t)comm->steps);
 	ncs_writer_publish(&comm->writer);
 }
 
@@ -436,6 +449,7 @@ void ncs_process_init_comm(const struct ncs_init *init, void **context,
 	*context = DISABLED_CONTEXT;
 	*activation_mask = 0;
 	pthread_mutex_lock(&lock);
+	ncs_names_forget();
 	if (!process.started)
 		start_process();
 	if (process.config_problem[0]) {

@@ -3,8 +3,6 @@
  * call. */
 #include "plugin/proxy.h"
 
-#include <string.h>
-
 #include "plugin/channel.h"
 #include "plugin/lane.h"
 #include "plugin/operation.h"
@@ -13,13 +11,43 @@
 
 /* --- proxy operations ---------------------------------------------------------- */
 
-static bool claim_free(struct ncs_proxy_op *op)
+/* A slot's steps point back to it for ever. */
+static void prepare_slot(struct ncs_comm *comm, struct ncs_proxy_op *op)
 {
-	uint64_t tag = ncs_load_relaxed(&op->tag);
+	unsigned first = (unsigned)(op - comm->proxy_ops) * NCS_STEP_MAX;
+
+	op->steps = &comm->steps[first];
+	for (unsigned i = 0; i < NCS_STEP_MAX; i++) {
+		op->steps[i].op = op;
+		op->steps[i].handle = ncs_handle_free(comm->index, first + i);
+	}
+}
+
+/* The slot is nobody's until ncs_proxy_op_start() gives it its handle. */
+static bool claim_free(struct ncs_comm *comm, struct ncs_proxy_op *op)
+{
+	uint64_t handle = ncs_load_relaxed(&op->handle);
 
 	/* ORDER: pairs with release() (plugin/proxy.c): the slot is seen as its
 	 * former user left it. */
-	return !(tag & 1) && ncs_cas_acquire_release(&op->tag, tag, tag + 1);
+	if (!ncs_handle_is(handle, NCS_HANDLE_NONE) ||
+	    !ncs_cas_acquire_release(&op->handle, handle,
+				     handle | NCS_HANDLE_CLAIMED))
+		return false;
+	if (!op->steps)
+		prepare_slot(comm, op);
+	return true;
+}
+
+/* The handle of a claimed slot. */
+static uint64_t next_handle(const struct ncs_comm *comm,
+			    const struct ncs_proxy_op *op)
+{
+	return ncs_handle_next(
+		ncs_handle_freed(ncs_load_relaxed(&op->handle)) |
+			ncs_handle_free(comm->index,
+					(unsigned)(op - comm->proxy_ops)),
+		NCS_HANDLE_PROXY_OP);
 }
 
 static void release(struct ncs_comm *comm, struct ncs_proxy_op *op)
@@ -27,7 +55,8 @@ static void release(struct ncs_comm *comm, struct ncs_proxy_op *op)
 	uint64_t index = (uint64_t)(op - comm->proxy_ops);
 
 	/* ORDER: pairs with claim_free() (plugin/proxy.c). */
-	ncs_store_release(&op->tag, (ncs_load_relaxed(&op->tag) | 1) + 1);
+	ncs_store_release(&op->handle,
+			  ncs_handle_freed(ncs_load_relaxed(&op->handle)));
 	if (index < ncs_load_relaxed(&comm->proxy_op_hint))
 		ncs_store_relaxed(&comm->proxy_op_hint, index);
 }
@@ -43,19 +72,20 @@ static struct ncs_proxy_op *evict(struct ncs_comm *comm,
 							 1) %
 					 NCS_PROXY_OP_MAX];
 
-		if (!(ncs_load_relaxed(&op->tag) & 1)) {
-			if (claim_free(op)) /* freed meanwhile */
+		if (ncs_handle_is(ncs_load_relaxed(&op->handle),
+				  NCS_HANDLE_NONE)) {
+			if (claim_free(comm, op)) /* freed meanwhile */
 				return op;
 			continue;
 		}
-		if (op->live_steps)
+		if (op->live || !ncs_handle_is(ncs_load_relaxed(&op->handle),
+					       NCS_HANDLE_PROXY_OP))
 			continue;
 		ncs_lane_lose(lane, NCS_LOSS_FORGOTTEN);
 		ncs_operation_child_forgotten(comm, op->operation_handle);
-		if (op->queue)
-			ncs_channel_dequeue(comm, op);
+		ncs_channel_dequeue(comm, op);
 		release(comm, op);
-		if (claim_free(op))
+		if (claim_free(comm, op))
 			return op;
 	}
 	return NULL;
@@ -69,7 +99,7 @@ static struct ncs_proxy_op *claim(struct ncs_comm *comm,
 	struct ncs_proxy_op *op;
 
 	for (uint64_t i = hint; i < NCS_PROXY_OP_MAX; i++) {
-		if (claim_free(&comm->proxy_ops[i])) {
+		if (claim_free(comm, &comm->proxy_ops[i])) {
 			ncs_store_relaxed(&comm->proxy_op_hint, i + 1);
 			return &comm->proxy_ops[i];
 		}
@@ -80,40 +110,30 @@ static struct ncs_proxy_op *claim(struct ncs_comm *comm,
 	return op;
 }
 
-/* Links a proxy operation to the operation that it is part of. */
+/* Links a proxy operation to the operation that it is part of, and fills in
+ * what its record and those of its steps have in common. */
 static void adopt(struct ncs_comm *comm, struct ncs_lane_state *lane,
-		  struct ncs_proxy_op *op, uint64_t parent, uint64_t now)
+		  struct ncs_proxy_op *op, uint64_t parent,
+		  const struct nccl_proxy_op *facts, uint64_t now)
 {
-	struct ncs_op *operation =
+	const struct ncs_op *operation =
 		ncs_operation_child_started(comm, lane, parent, now);
+	unsigned flags = facts->is_send != 0 ? NCS_RECORD_SEND : 0;
+	unsigned function =
+		operation ? operation->function : NCS_FUNCTION_OTHER;
 
-	op->operation_handle = 0;
-	op->operation = 0;
-	op->record.function = NCS_FUNCTION_OTHER;
-	op->record.operation = 0;
-	if (!operation) {
-		/* NCCL names no parent for some (Broadcast since 2.29). */
-		if (parent != 0 &&
-		    ncs_handle_decode(parent).kind != NCS_HANDLE_UNTRACKED)
-			ncs_lane_lose(lane, NCS_LOSS_ORPHAN);
-		return;
-	}
-	op->operation_handle = parent;
-	op->operation = operation->number;
-	op->record.operation = (uint32_t)operation->number;
-	op->record.function = operation->function;
-}
-
-/* What the records of its steps have in common. */
-static void prepare_steps(struct ncs_proxy_op *op)
-{
-	struct ncs_record step = op->record;
-	uint64_t words[NCS_RECORD_WORDS];
-
-	step.event = NCS_EVENT_PROXY_STEP;
-	memcpy(words, &step, sizeof(words));
-	op->step_words[0] = words[1];
-	op->step_words[1] = words[2];
+	op->operation_handle = operation ? parent : 0;
+	op->operation = operation ? operation->number : 0;
+	op->words[1] = ncs_record_word1(NCS_EVENT_PROXY_OP, flags,
+					facts->channel, function);
+	op->words[2] = ncs_record_word2(op->operation, facts->peer);
+	op->step_words[0] = ncs_record_word1(NCS_EVENT_PROXY_STEP, flags,
+					     facts->channel, function);
+	op->step_words[1] = op->words[2];
+	/* NCCL names no parent for some (Broadcast since 2.29). */
+	if (!operation && parent != 0 &&
+	    !ncs_handle_is(parent, NCS_HANDLE_UNTRACKED))
+		ncs_lane_lose(lane, NCS_LOSS_ORPHAN);
 }
 
 uint64_t ncs_proxy_op_start(struct ncs_comm *comm, struct ncs_lane_state *lane,
@@ -122,46 +142,46 @@ uint64_t ncs_proxy_op_start(struct ncs_comm *comm, struct ncs_lane_state *lane,
 {
 	struct ncs_proxy_op *op = claim(comm, lane);
 	bool send = facts->is_send != 0;
+	uint64_t handle;
 
 	if (!op)
 		return ncs_handle_encode(NCS_HANDLE_UNTRACKED, comm->index, 0,
 					 0, 0);
-	memset(&op->record, 0, sizeof(op->record));
-	op->record.start = now;
-	op->record.event = NCS_EVENT_PROXY_OP;
-	op->record.flags = send ? NCS_RECORD_SEND : 0;
-	op->record.channel = facts->channel;
-	op->record.peer = facts->peer;
-	adopt(comm, lane, op, parent, now);
+#pragma GCC unroll 8
+	for (unsigned i = 3; i < NCS_RECORD_WORDS; i++)
+		op->words[i] = 0;
+	op->words[0] = now;
+	adopt(comm, lane, op, parent, facts, now);
 	op->nsteps = facts->steps > 0 ? (uint32_t)facts->steps : 0;
 	op->send = send;
-	op->oldest = 0;
-	op->live_steps = op->has_sample = op->size_known = 0;
+	op->live = 0;
+	op->has_sample = op->size_known = 0;
 	op->bytes = op->steps_done = op->cumulative_bytes = 0;
 	op->in_progress = op->first_step = 0;
-	prepare_steps(op);
 	op->queue = ncs_channel_find(
 		comm, NCS_CHANNEL_KEY(facts->channel, send, facts->peer), now);
-	if (op->queue) {
-		ncs_channel_enqueue(comm, op);
-		ncs_seqlock_add(&op->queue->channel->operations_started, 1);
-	} else {
+	if (!op->queue) {
 		ncs_lane_lose(lane, NCS_LOSS_TABLE_FULL);
+		op->queue = &comm->overflow_queue;
 	}
-	return ncs_handle_encode(NCS_HANDLE_PROXY_OP, comm->index,
-				 (unsigned)(op - comm->proxy_ops), 0,
-				 ncs_load_relaxed(&op->tag));
+	ncs_channel_enqueue(comm, op);
+	ncs_seqlock_add(&op->queue->channel->operations_started, 1);
+	handle = next_handle(comm, op);
+	/* ORDER: pairs with ncs_step_on_start() (plugin/step.h): who finds the
+	 * slot finds it filled. */
+	ncs_store_release(&op->handle, handle);
+	return handle;
 }
 
-struct ncs_proxy_op *ncs_proxy_op_find(struct ncs_comm *comm,
-				       const struct ncs_handle *handle)
+struct ncs_proxy_op *ncs_proxy_op_find(struct ncs_comm *comm, uint64_t handle)
 {
-	struct ncs_proxy_op *op = &comm->proxy_ops[handle->slot];
+	struct ncs_proxy_op *op = &comm->proxy_ops[ncs_handle_slot(handle) &
+						   (NCS_PROXY_OP_MAX - 1)];
 
-	if (handle->slot >= NCS_PROXY_OP_MAX ||
-	    !ncs_handle_matches(handle, ncs_load_relaxed(&op->tag)))
-		return NULL;
-	return op;
+	return ncs_handle_is(handle, NCS_HANDLE_PROXY_OP) &&
+			       ncs_load_relaxed(&op->handle) == handle ?
+		       op :
+		       NULL;
 }
 
 /* Up to NCCL 2.26 sizes come with the proxy operation's states: a sum since an
@@ -188,7 +208,7 @@ void ncs_proxy_op_state(struct ncs_proxy_op *op, unsigned state,
 	if (state > NCCL_STATE_OP_RECV_DONE || !cumulative_bytes)
 		return;
 	moved = sample_size(op, *cumulative_bytes);
-	if (moved && op->queue)
+	if (moved)
 		ncs_seqlock_add(&op->queue->channel->bytes, moved);
 }
 
@@ -204,20 +224,18 @@ static void publish_proxy_op(struct ncs_lane_state *lane,
 		record->delta[0] = op->in_progress - record->start;
 	if (op->first_step)
 		record->delta[1] = op->first_step - record->start;
-	ncs_lane_publish(lane, record);
+	ncs_lane_publish_words(lane, op->words);
 }
 
 void ncs_proxy_op_stop(struct ncs_comm *comm, struct ncs_lane_state *lane,
 		       struct ncs_proxy_op *op, uint64_t now)
 {
-	for (unsigned i = 0; i < NCS_STEP_MAX; i++)
-		if (op->live_steps & 1u << i)
-			ncs_step_close(comm, lane, op, &op->steps[i], now);
+	for (unsigned i = 0; op->live != 0 && i < NCS_STEP_MAX; i++)
+		if (ncs_step_is_live(&op->steps[i]))
+			ncs_step_close(comm, lane, &op->steps[i], now);
 	publish_proxy_op(lane, op, now);
-	if (op->queue) {
-		ncs_channel_dequeue(comm, op);
-		ncs_seqlock_add(&op->queue->channel->operations_done, 1);
-	}
+	ncs_channel_dequeue(comm, op);
+	ncs_seqlock_add(&op->queue->channel->operations_done, 1);
 	ncs_operation_proxy_done(comm, lane, op->operation_handle,
 				 op->in_progress ? op->in_progress :
 						   op->record.start,
@@ -227,18 +245,18 @@ void ncs_proxy_op_stop(struct ncs_comm *comm, struct ncs_lane_state *lane,
 
 /* --- the proxy thread ------------------------------------------------------------ */
 
-uint64_t ncs_ctrl_start(struct ncs_comm *comm, struct ncs_lane_state *lane,
-			uint64_t now)
+uint64_t ncs_ctrl_start(struct ncs_comm *comm, struct ncs_lane_state *lane)
 {
-	unsigned index = (unsigned)(lane - comm->lanes);
 	uint64_t tag = (ncs_load_relaxed(&lane->ctrl_tag) + 1) | 1;
 
-	memset(&lane->ctrl, 0, sizeof(lane->ctrl));
-	lane->ctrl.start = now;
-	lane->ctrl.event = NCS_EVENT_PROXY_CTRL;
-	lane->ctrl.peer = -1;
+#pragma GCC unroll 8
+	for (unsigned i = 0; i < NCS_RECORD_WORDS; i++)
+		lane->ctrl_words[i] = 0;
+	lane->ctrl_words[1] = ncs_record_word1(NCS_EVENT_PROXY_CTRL, 0, 0, 0);
+	lane->ctrl_words[2] = ncs_record_word2(0, -1);
 	ncs_store_relaxed(&lane->ctrl_tag, tag);
-	return ncs_handle_encode(NCS_HANDLE_CTRL, comm->index, 0, index, tag);
+	return ncs_handle_encode(NCS_HANDLE_CTRL, comm->index, 0, lane->index,
+				 tag);
 }
 
 struct ncs_lane_state *ncs_ctrl_find(struct ncs_comm *comm,
@@ -290,6 +308,8 @@ void ncs_ctrl_state(struct ncs_comm *comm, struct ncs_lane_state *owner,
 {
 	struct ncs_record *ctrl = &owner->ctrl;
 
+	if (ctrl->start == 0)
+		ctrl->start = now;
 	switch (state) {
 	case NCCL_STATE_CTRL_IDLE:
 		ncs_store_relaxed(&comm->proxy_resting, NCS_PROXY_IDLE);
@@ -327,12 +347,14 @@ void ncs_ctrl_state(struct ncs_comm *comm, struct ncs_lane_state *owner,
 
 /* Idle and active are moments, up to 10^6 a second when operations stall: they
  * are counted, but no records. */
-void ncs_ctrl_stop(struct ncs_lane_state *lane, struct ncs_lane_state *owner,
-		   uint64_t now)
+void ncs_ctrl_stop(struct ncs_lane_state *lane, struct ncs_lane_state *owner)
 {
-	if (owner->ctrl.number != 0) {
-		owner->ctrl.duration = now - owner->ctrl.start;
-		ncs_lane_publish(lane, &owner->ctrl);
+	struct ncs_record *ctrl = &owner->ctrl;
+
+	if (ctrl->number != 0) {
+		ctrl->duration = ctrl->delta[0] != 0 ? ctrl->delta[0] :
+						       ncs_now() - ctrl->start;
+		ncs_lane_publish_words(lane, owner->ctrl_words);
 	}
 	ncs_store_relaxed(&owner->ctrl_tag,
 			  (ncs_load_relaxed(&owner->ctrl_tag) | 1) + 1);

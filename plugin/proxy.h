@@ -18,8 +18,7 @@ uint64_t ncs_proxy_op_start(struct ncs_comm *comm, struct ncs_lane_state *lane,
 			    uint64_t now);
 
 /* NULL: the handle is stale. */
-struct ncs_proxy_op *ncs_proxy_op_find(struct ncs_comm *comm,
-				       const struct ncs_handle *handle);
+struct ncs_proxy_op *ncs_proxy_op_find(struct ncs_comm *comm, uint64_t handle);
 
 /* States 0-7 and 19; `cumulative_bytes` NULL: not told. */
 void ncs_proxy_op_state(struct ncs_proxy_op *op, unsigned state,
@@ -27,16 +26,15 @@ void ncs_proxy_op_state(struct ncs_proxy_op *op, unsigned state,
 void ncs_proxy_op_stop(struct ncs_comm *comm, struct ncs_lane_state *lane,
 		       struct ncs_proxy_op *op, uint64_t now);
 
-/* ProxyCtrl: one event under way a thread. */
-uint64_t ncs_ctrl_start(struct ncs_comm *comm, struct ncs_lane_state *lane,
-			uint64_t now);
+/* ProxyCtrl: one event under way a thread. NCCL starts it with its first state
+ * and stops it with its last one, so these tell the time. */
+uint64_t ncs_ctrl_start(struct ncs_comm *comm, struct ncs_lane_state *lane);
 /* The lane whose event this is; NULL: the handle is stale. */
 struct ncs_lane_state *ncs_ctrl_find(struct ncs_comm *comm,
 				     const struct ncs_handle *handle);
 /* States 13-18; `appended` counts at 18 only. */
 void ncs_ctrl_state(struct ncs_comm *comm, struct ncs_lane_state *owner,
 		    unsigned state, uint64_t appended, uint64_t now);
-void ncs_ctrl_stop(struct ncs_lane_state *lane, struct ncs_lane_state *owner,
-		   uint64_t now);
+void ncs_ctrl_stop(struct ncs_lane_state *lane, struct ncs_lane_state *owner);
 
 #endif

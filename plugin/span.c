@@ -37,24 +37,30 @@ struct ncs_span *ncs_span_start(struct ncs_comm *comm,
 				enum ncs_event event, uint64_t now,
 				uint64_t *handle)
 {
-	unsigned lane_index = (unsigned)(lane - comm->lanes);
+	/* Events nest, so the slot that was claimed last is free again, or the
+	 * next one is. */
+	unsigned first = (unsigned)ncs_load_relaxed(&lane->span_hint);
 
 	for (unsigned i = 0; i < NCS_SPAN_MAX; i++) {
-		struct ncs_span *span = &lane->spans[i];
+		unsigned slot = (first + i) % NCS_SPAN_MAX;
+		struct ncs_span *span = &lane->spans[slot];
 
 		if (!claim(lane, span))
 			continue;
-		memset(&span->record, 0, sizeof(span->record));
-		span->record.start = now;
-		span->record.event = (uint8_t)event;
-		span->record.peer = -1;
+		ncs_store_relaxed(&lane->span_hint, slot);
+		span->words[0] = now;
+		span->words[1] = ncs_record_word1(event, 0, 0, 0);
+		span->words[2] = ncs_record_word2(0, -1);
+#pragma GCC unroll 8
+		for (unsigned k = 3; k < NCS_RECORD_WORDS; k++)
+			span->words[k] = 0;
 		span->operation_handle = 0;
 		span->gpu_start_ns = span->gpu_stop_ns = 0;
 		if (1u << event & ON_ONE_THREAD)
 			ncs_store_relaxed(&lane->published->open_since[event],
 					  now);
-		*handle = ncs_handle_encode(NCS_HANDLE_SPAN, comm->index, i,
-					    lane_index,
+		*handle = ncs_handle_encode(NCS_HANDLE_SPAN, comm->index, slot,
+					    lane->index,
 					    ncs_load_relaxed(&span->tag));
 		return span;
 	}
@@ -115,7 +121,7 @@ void ncs_span_stop(struct ncs_comm *comm, struct ncs_lane_state *lane,
 	if (ncs_load_relaxed(&home->open_since[event]) == span->record.start)
 		ncs_store_relaxed(&home->open_since[event], 0);
 	span->record.duration = now - span->record.start;
-	ncs_lane_publish(lane, &span->record);
+	ncs_lane_publish_words(lane, span->words);
 	/* ORDER: pairs with claim() (plugin/span.c): the slot's next user comes
 	 * after this one's last use. */
 	ncs_store_release(&span->tag, ncs_load_relaxed(&span->tag) + 1);

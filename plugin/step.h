@@ -1,9 +1,10 @@
 /* Steps: four of five callbacks of a job with network traffic are theirs.
  *
- * Inline, so that a callback is one straight run of code. Called by callbacks,
- * normally by the communicator's proxy thread only. Should several threads
- * call at once, numbers may be wrong, but nothing breaks: every index is
- * checked and every loop is bounded.
+ * Inline, so that a callback is one straight run of code, from NCCL's call to
+ * the last store; what is rare is in step.c, and called last, so that no
+ * register has to be saved for it. Called normally by the communicator's proxy thread only.
+ * Should several threads call at once, numbers may be wrong, but nothing
+ * breaks: every index is checked and every loop is bounded.
  */
 #ifndef NCS_PLUGIN_STEP_H
 #define NCS_PLUGIN_STEP_H
@@ -12,225 +13,314 @@
 #include "plugin/handle.h"
 #include "plugin/lane.h"
 #include "plugin/nccl_abi.h"
+#include "plugin/process.h"
 
-/* The step of a handle and its proxy operation; NULL: the handle is stale. */
-static inline struct ncs_proxy_op *ncs_step_find(struct ncs_comm *comm,
-						 const struct ncs_handle *handle,
-						 struct ncs_step **step)
+#define NCS_STEP_INLINE static inline __attribute__((always_inline))
+
+/* The step of a handle; NULL: it is none of a step that is under way. */
+NCS_STEP_INLINE struct ncs_step *ncs_step_find(uint64_t handle)
 {
-	struct ncs_proxy_op *op =
-		&comm->proxy_ops[handle->slot & (NCS_PROXY_OP_MAX - 1)];
+	const struct ncs_comm *comm =
+		&ncs_process_state.comms[ncs_handle_comm(handle)];
+	/* ORDER: pairs with publish_comm() (plugin/process.c). */
+	uint64_t steps = ncs_load_acquire(&comm->live);
+	struct ncs_step *step = (struct ncs_step *)(uintptr_t)steps +
+				ncs_handle_slot(handle);
 
-	*step = &op->steps[handle->lane & (NCS_STEP_MAX - 1)];
-	return ncs_handle_matches(handle, ncs_load_relaxed(&(*step)->tag)) ?
-		       op :
+	return steps != 0 && ncs_handle_is(handle, NCS_HANDLE_STEP) &&
+			       ncs_load_relaxed(&step->handle) == handle ?
+		       step :
 		       NULL;
 }
 
-static inline uint64_t ncs_step_handle(const struct ncs_comm *comm,
-				       const struct ncs_proxy_op *op,
-				       const struct ncs_step *step)
+static inline bool ncs_step_is_live(const struct ncs_step *step)
 {
-	return ncs_handle_encode(NCS_HANDLE_STEP, comm->index,
-				 (unsigned)(op - comm->proxy_ops),
-				 (unsigned)(step - op->steps),
-				 ncs_load_relaxed(&step->tag));
+	return ncs_handle_is(ncs_load_relaxed(&step->handle), NCS_HANDLE_STEP);
 }
+
+/* What is rare. */
+void ncs_step_publish_shared(struct ncs_lane_state *lane,
+			     const struct ncs_step *step, uint64_t now);
+void ncs_step_move_head(struct ncs_comm *comm, struct ncs_channel_queue *queue,
+			const struct ncs_step *stopped, uint64_t now);
+uint64_t ncs_step_start_again(struct ncs_comm *comm,
+			      struct ncs_lane_state *lane,
+			      struct ncs_proxy_op *op, uint32_t number,
+			      uint64_t now);
+
+/* Ends a step whose stop NCCL did not report. */
+void ncs_step_close(struct ncs_comm *comm, struct ncs_lane_state *lane,
+		    struct ncs_step *step, uint64_t now);
 
 /* A step's record, word by word: put together from smaller stores it would
  * have to wait for them to be read back as words. */
+#define NCS_STEP_WORDS(step, now)                               \
+	{                                                       \
+		(step)->start,                                  \
+		(step)->op->step_words[0] | (step)->flags,      \
+		(step)->op->step_words[1],                      \
+		(step)->bytes,                                  \
+		(step)->number,                                 \
+		(now) - (step)->start,                          \
+		(step)->delta[0],                               \
+		(step)->delta[1],                               \
+	}
+
 static inline void ncs_step_publish(struct ncs_lane_state *lane,
-				    const struct ncs_proxy_op *op,
 				    const struct ncs_step *step, uint64_t now)
 {
-	const uint64_t words[NCS_RECORD_WORDS] = {
-		step->start,
-		op->step_words[0] | step->missing_stop,
-		op->step_words[1],
-		step->bytes,
-		step->number,
-		now - step->start,
-		step->delta[0],
-		step->delta[1],
-	};
+	const uint64_t words[NCS_RECORD_WORDS] = NCS_STEP_WORDS(step, now);
 
-	ncs_lane_publish_words(lane, words);
+	ncs_ring_put_words(&lane->ring, words);
 }
 
-/* Takes a step off its operation and publishes its record. */
-static inline void ncs_step_retire(struct ncs_lane_state *lane,
-				   struct ncs_proxy_op *op,
-				   struct ncs_step *step, uint64_t now)
-{
-	unsigned slot = (unsigned)(step - op->steps);
-	uint32_t oldest = UINT32_MAX;
-
-	ncs_step_publish(lane, op, step, now);
-	/* ORDER: pairs with ncs_step_start() (plugin/step.h). */
-	ncs_store_release(&step->tag, ncs_load_relaxed(&step->tag) + 1);
-	op->steps_done++;
-	op->live_steps &= (uint8_t)~(1u << slot);
-	for (unsigned left = op->live_steps; left; left &= left - 1) {
-		uint32_t number =
-			(uint32_t)op->steps[__builtin_ctz(left)].number;
-
-		if (number < oldest)
-			oldest = number;
-	}
-	if (op->live_steps)
-		op->oldest = oldest;
-}
-
-/* Ends a step and moves its channel on. */
-static inline void ncs_step_stop(struct ncs_comm *comm,
+/* Ends a step: publishes its record and moves its channel on, as a rule to the
+ * next step of the same proxy operation, or to none. */
+NCS_STEP_INLINE void ncs_step_stop(struct ncs_comm *comm,
 				 struct ncs_lane_state *lane,
-				 struct ncs_proxy_op *op,
 				 struct ncs_step *step, uint64_t now)
 {
+	struct ncs_proxy_op *op = step->op;
 	struct ncs_channel_queue *queue = op->queue;
-	bool was_oldest = (uint32_t)step->number == op->oldest;
+	struct ncs_channel *channel = queue->channel;
+	struct ncs_step *next = NULL;
 
-	ncs_step_retire(lane, op, step, now);
-	if (!queue)
+	if (__builtin_expect(lane->shared, 0))
+		ncs_step_publish_shared(lane, step, now);
+	else
+		ncs_step_publish(lane, step, now);
+	/* ORDER: pairs with ncs_step_start() (plugin/step.h). */
+	ncs_store_release(&step->handle,
+			  ncs_handle_freed(ncs_load_relaxed(&step->handle)));
+	op->steps_done++;
+	op->live--;
+	ncs_seqlock_add(&channel->steps_done, 1);
+	ncs_seqlock_add(&channel->size_unknown, !op->size_known);
+	if (queue->head != step)
 		return;
-	ncs_seqlock_begin(&queue->channel->sequence);
-	ncs_seqlock_add(&queue->channel->steps_done, 1);
-	if (!op->size_known)
-		ncs_seqlock_add(&queue->channel->size_unknown, 1);
-	if (queue->head == op && was_oldest) {
-		if (!op->live_steps)
-			queue->head = ncs_channel_search_head(comm, queue);
-		ncs_channel_follow_head(queue, now);
+	if (op->live != 0) {
+		next = &op->steps[(step->number + 1) % NCS_STEP_MAX];
+		if (__builtin_expect(!ncs_step_is_live(next) ||
+					     next->number != step->number + 1,
+				     0)) {
+			ncs_step_move_head(comm, queue, step, now);
+			return;
+		}
+	} else if (queue->first != queue->last) {
+		ncs_step_move_head(comm, queue, step, now);
+		return;
 	}
-	ncs_seqlock_end(&queue->channel->sequence);
+	queue->head = next;
+	ncs_seqlock_begin(&channel->sequence);
+	ncs_channel_leave(channel, step->state, now);
+	if (next)
+		ncs_channel_show(channel, next);
+	else
+		ncs_channel_show_nothing(channel);
+	ncs_seqlock_end(&channel->sequence);
 }
 
-/* A step whose stop NCCL did not report. */
-static inline void ncs_step_close(struct ncs_comm *comm,
-				  struct ncs_lane_state *lane,
-				  struct ncs_proxy_op *op,
-				  struct ncs_step *step, uint64_t now)
+/* Whether a step that starts becomes its channel's head: no other is under way,
+ * or only younger ones are. */
+static inline bool ncs_step_leads(const struct ncs_step *head,
+				  const struct ncs_proxy_op *op,
+				  uint32_t number)
 {
-	ncs_lane_lose(lane, NCS_LOSS_MISSING_STOP);
-	step->missing_stop = (uint64_t)NCS_RECORD_MISSING_STOP
-			     << 8 * offsetof(struct ncs_record, flags) % 64;
-	ncs_step_stop(comm, lane, op, step, now);
-}
-
-/* Whether a step that has just started is the one that its channel shows: it is
- * the oldest of the head, or of an older proxy operation that had none. */
-static inline bool ncs_step_leads(const struct ncs_channel_queue *queue,
-				  const struct ncs_proxy_op *op, int number)
-{
-	const struct ncs_proxy_op *head = queue->head;
-
-	if (head == op)
-		return op->oldest == (uint32_t)number;
-	return !head || op->record.start < head->record.start;
+	if (!head)
+		return true;
+	if (head->op == op)
+		return number < head->number;
+	return op->record.start < head->op->record.start;
 }
 
 /* Returns the handle. */
-static inline uint64_t ncs_step_start(struct ncs_comm *comm,
+NCS_STEP_INLINE uint64_t ncs_step_start(struct ncs_comm *comm,
 				      struct ncs_lane_state *lane,
-				      struct ncs_proxy_op *op, int number,
+				      struct ncs_proxy_op *op, uint32_t number,
 				      uint64_t now)
 {
+	struct ncs_step *step = &op->steps[number % NCS_STEP_MAX];
 	struct ncs_channel_queue *queue = op->queue;
-	unsigned slot = (unsigned)number % NCS_STEP_MAX;
-	struct ncs_step *step = &op->steps[slot];
+	struct ncs_channel *channel = queue->channel;
+	struct ncs_step *head;
+	uint64_t handle;
 
-	if (__builtin_expect(op->live_steps & 1u << slot, 0)) {
-		/* NCCL starts a receive step again while it cannot be posted;
-		 * and up to 2.26 it loses the stop of some, whose slot then
-		 * comes round again. */
-		if ((uint32_t)step->number == (uint32_t)number)
-			return ncs_step_handle(comm, op, step);
-		ncs_step_close(comm, lane, op, step, now);
-	}
-	step->start = now;
-	step->number = (uint32_t)number;
-	step->bytes = 0;
-	step->delta[0] = step->delta[1] = 0;
-	step->missing_stop = 0;
+	if (__builtin_expect(ncs_step_is_live(step), 0))
+		return ncs_step_start_again(comm, lane, op, number, now);
+	handle = ncs_handle_next(ncs_load_relaxed(&step->handle),
+				 NCS_HANDLE_STEP);
+	step->number = number;
 	step->state = op->send ? NCS_CHANNEL_SEND_GPU_WAIT :
 				 NCS_CHANNEL_RECV_WAIT;
-	/* ORDER: pairs with ncs_step_retire() (plugin/step.h). */
-	ncs_store_release(&step->tag, (ncs_load_relaxed(&step->tag) + 1) | 1);
-	if (!op->live_steps || (uint32_t)number < op->oldest)
-		op->oldest = (uint32_t)number;
-	op->live_steps |= (uint8_t)(1u << slot);
+	step->start = now;
+	step->bytes = 0;
+	step->delta[0] = step->delta[1] = 0;
+	step->flags = 0;
+	/* ORDER: pairs with ncs_step_stop() (plugin/step.h). */
+	ncs_store_release(&step->handle, handle);
+	op->live++;
 	if (op->first_step == 0)
 		op->first_step = now;
-	if (!queue)
-		return ncs_step_handle(comm, op, step);
-	if (ncs_step_leads(queue, op, number)) {
-		queue->head = op;
-		ncs_seqlock_begin(&queue->channel->sequence);
-		ncs_seqlock_add(&queue->channel->steps_started, 1);
-		ncs_channel_follow_head(queue, now);
-		ncs_seqlock_end(&queue->channel->sequence);
-	} else {
-		ncs_seqlock_add(&queue->channel->steps_started, 1);
+	head = queue->head;
+	if (!ncs_step_leads(head, op, number)) {
+		ncs_seqlock_add(&channel->steps_started, 1);
+		return handle;
 	}
-	return ncs_step_handle(comm, op, step);
+	queue->head = step;
+	ncs_seqlock_begin(&channel->sequence);
+	ncs_seqlock_add(&channel->steps_started, 1);
+	ncs_channel_leave(channel, head ? head->state : NCS_CHANNEL_IDLE, now);
+	ncs_channel_show(channel, step);
+	ncs_channel_show_op(channel, op);
+	ncs_seqlock_end(&channel->sequence);
+	return handle;
 }
 
-/* What a state of NCCL's means for a step. */
-struct ncs_step_transition {
-	uint8_t entered; /* enum ncs_channel_state */
-	uint8_t delta;	 /* which of the record's, plus 1; 0: none */
-	uint8_t sized;	 /* transSize is this step's */
-};
+/* What a state of NCCL's means for a step, in one word:
+ *   bits  0- 7  the state entered, enum ncs_channel_state; 0: it is none of a
+ *               step
+ *   bits  8-15  the version of the API that brought it
+ *   bits 16-23  which of the record's deltas, plus 1; 0: none
+ *   bit  24     transSize is this step's */
+#define NCS_STEP_TRANSITION(entered, api, delta, sized) \
+	((uint32_t)(entered) | (api) << 8 | (delta) << 16 | (sized) << 24)
 
-static inline struct ncs_step_transition ncs_step_transition(unsigned state)
+static inline uint32_t ncs_step_transition(unsigned state)
 {
-	static const struct ncs_step_transition transitions[] = {
-		[NCCL_STATE_STEP_SEND_GPU_WAIT] = { NCS_CHANNEL_SEND_GPU_WAIT,
-						    0, 0 },
-		[NCCL_STATE_STEP_SEND_WAIT] = { NCS_CHANNEL_SEND_WAIT, 2, 1 },
-		[NCCL_STATE_STEP_RECV_WAIT] = { NCS_CHANNEL_RECV_WAIT, 0, 0 },
-		[NCCL_STATE_STEP_RECV_FLUSH_WAIT] = {
-			NCS_CHANNEL_RECV_FLUSH_WAIT, 1, 1 },
-		[NCCL_STATE_STEP_RECV_GPU_WAIT] = { NCS_CHANNEL_RECV_GPU_WAIT,
-						    2, 0 },
-		[NCCL_STATE_STEP_SEND_PEER_WAIT] = {
-			NCS_CHANNEL_SEND_PEER_WAIT, 1, 0 },
+	static const uint32_t transitions[32] = {
+		[NCCL_STATE_STEP_SEND_GPU_WAIT] = NCS_STEP_TRANSITION(
+			NCS_CHANNEL_SEND_GPU_WAIT, 1u, 0u, 0u),
+		[NCCL_STATE_STEP_SEND_PEER_WAIT] = NCS_STEP_TRANSITION(
+			NCS_CHANNEL_SEND_PEER_WAIT, 4u, 1u, 0u),
+		[NCCL_STATE_STEP_SEND_WAIT] = NCS_STEP_TRANSITION(
+			NCS_CHANNEL_SEND_WAIT, 1u, 2u, 1u),
+		[NCCL_STATE_STEP_RECV_WAIT] = NCS_STEP_TRANSITION(
+			NCS_CHANNEL_RECV_WAIT, 1u, 0u, 0u),
+		[NCCL_STATE_STEP_RECV_FLUSH_WAIT] = NCS_STEP_TRANSITION(
+			NCS_CHANNEL_RECV_FLUSH_WAIT, 1u, 1u, 1u),
+		[NCCL_STATE_STEP_RECV_GPU_WAIT] = NCS_STEP_TRANSITION(
+			NCS_CHANNEL_RECV_GPU_WAIT, 1u, 2u, 0u),
 	};
 
-	return transitions[state];
+	return state < 32 ? transitions[state] : 0;
 }
 
 /* A step enters a state that it is not in yet. `bytes` NULL: not told. */
-static inline void ncs_step_enter(struct ncs_proxy_op *op,
-				  struct ncs_step *step,
-				  struct ncs_step_transition transition,
-				  const uint64_t *bytes, uint64_t now)
+NCS_STEP_INLINE void ncs_step_enter(struct ncs_step *step, uint32_t transition,
+				    const uint64_t *bytes, uint64_t now)
 {
+	struct ncs_proxy_op *op = step->op;
 	struct ncs_channel_queue *queue = op->queue;
-	uint64_t moved = 0;
+	struct ncs_channel *channel = queue->channel;
+	unsigned left = step->state;
 
-	step->state = transition.entered;
-	if (transition.delta)
-		step->delta[transition.delta - 1] = now - step->start;
-	if (transition.sized && bytes) {
-		moved = *bytes;
+	step->state = transition & 0xff;
+	if (transition >> 16 & 0xff)
+		step->delta[(transition >> 16 & 0xff) - 1] = now - step->start;
+	if (transition >> 24 && bytes) {
 		op->size_known = 1;
-		op->bytes += moved;
-		step->bytes = moved;
+		op->bytes += *bytes;
+		step->bytes = *bytes;
+		ncs_seqlock_add(&channel->bytes, *bytes);
 	}
-	if (!queue)
+	if (queue->head != step)
 		return;
-	if (queue->head == op && (uint32_t)step->number == op->oldest) {
-		struct ncs_channel *channel = queue->channel;
+	ncs_seqlock_begin(&channel->sequence);
+	ncs_channel_leave(channel, left, now);
+	ncs_payload_store(&channel->state, transition & 0xff);
+	ncs_seqlock_end(&channel->sequence);
+}
 
-		ncs_seqlock_begin(&channel->sequence);
-		ncs_seqlock_add(&channel->bytes, moved);
-		ncs_channel_leave(channel, now);
-		ncs_payload_store(&channel->state, transition.entered);
-		ncs_seqlock_end(&channel->sequence);
-	} else if (moved) {
-		ncs_seqlock_add(&queue->channel->bytes, moved);
+/* --- callbacks of steps that are ours and under way -------------------------- */
+
+/* A thread's first callback of a communicator, and those with another clock
+ * than the counter. */
+uint64_t ncs_step_start_slowly(struct ncs_comm *comm, struct ncs_proxy_op *op,
+			       uint32_t number);
+void ncs_step_stop_slowly(struct ncs_comm *comm, struct ncs_step *step);
+void ncs_step_enter_slowly(struct ncs_step *step, uint32_t transition,
+			   const uint64_t *bytes);
+
+static inline bool ncs_step_is_quick(const struct ncs_lane_state *lane)
+{
+	return __builtin_expect(
+		lane && ncs_clock_is_counter(ncs_process_state.clock_kind), 1);
+}
+
+/* False: the callback is not one of these. */
+NCS_STEP_INLINE bool ncs_step_on_start(const void *parent_pointer,
+				     const struct nccl_proxy_step *facts,
+				     uint64_t *handle)
+{
+	uint64_t parent = (uint64_t)(uintptr_t)parent_pointer, now;
+	struct ncs_comm *comm =
+		&ncs_process_state.comms[ncs_handle_comm(parent)];
+	uint32_t number = (uint32_t)facts->step;
+	struct ncs_lane_state *lane;
+	struct ncs_proxy_op *op;
+
+	if (!ncs_comm_is_live(comm) ||
+	    !ncs_handle_is(parent, NCS_HANDLE_PROXY_OP))
+		return false;
+	op = &comm->proxy_ops[ncs_handle_slot(parent) & (NCS_PROXY_OP_MAX - 1)];
+	/* ORDER: pairs with ncs_proxy_op_start() (plugin/proxy.c). */
+	if (ncs_load_acquire(&op->handle) != parent)
+		return false;
+	lane = comm->lane_of_thread[ncs_thread_index];
+	if (!ncs_step_is_quick(lane)) {
+		*handle = ncs_step_start_slowly(comm, op, number);
+		return true;
 	}
+	now = ncs_clock_counter();
+	ncs_lane_note_call(lane, now);
+	ncs_lane_count_event(lane, NCS_EVENT_PROXY_STEP);
+	*handle = ncs_step_start(comm, lane, op, number, now);
+	return true;
+}
+
+NCS_STEP_INLINE bool ncs_step_on_stop(const void *pointer)
+{
+	uint64_t handle = (uint64_t)(uintptr_t)pointer, now;
+	struct ncs_step *step = ncs_step_find(handle);
+	struct ncs_lane_state *lane;
+	struct ncs_comm *comm;
+
+	if (!step)
+		return false;
+	comm = &ncs_process_state.comms[ncs_handle_comm(handle)];
+	lane = comm->lane_of_thread[ncs_thread_index];
+	if (!ncs_step_is_quick(lane)) {
+		ncs_step_stop_slowly(comm, step);
+		return true;
+	}
+	now = ncs_clock_counter();
+	ncs_lane_note_call(lane, now);
+	ncs_step_stop(comm, lane, step, now);
+	return true;
+}
+
+NCS_STEP_INLINE bool ncs_step_on_state(unsigned api_version,
+				       const void *pointer, unsigned state,
+				       const void *args)
+{
+	uint32_t transition = ncs_step_transition(state);
+	struct ncs_step *step = ncs_step_find((uint64_t)(uintptr_t)pointer);
+	const union nccl_state_args_v4 *sizes = args;
+	const uint64_t *bytes = NULL;
+
+	if (!step || transition == 0 || (transition >> 8 & 0xff) > api_version)
+		return false;
+	/* NCCL repeats SendPeerWait at every poll: the first one counts, and
+	 * the others need not even be timed. */
+	if (step->state == (transition & 0xff))
+		return true;
+	if (api_version >= 4 && args)
+		bytes = &sizes->proxy_step.transferred_bytes;
+	if (ncs_clock_is_counter(ncs_process_state.clock_kind))
+		ncs_step_enter(step, transition, bytes, ncs_clock_counter());
+	else
+		ncs_step_enter_slowly(step, transition, bytes);
+	return true;
 }
 
 #endif

@@ -652,6 +652,11 @@ void ncs_snapshot_take(struct ncs_snapshot *snapshot,
 	snapshot->lane_count = reader->header.lanes.count;
 	for (size_t i = 0; i < snapshot->lane_count; i++)
 		take_lane(snapshot, reader, i);
+	take_channels(snapshot, reader);
+	/* A step's states note no call, but the channel says when. */
+	for (size_t i = 0; i < snapshot->channel_count; i++)
+		if (snapshot->channels[i].since_ns > snapshot->last_call_ns)
+			snapshot->last_call_ns = snapshot->channels[i].since_ns;
 	snapshot->finished_ns = ncs_clock_ns(
 		&reader->header.clock, ncs_load_relaxed(&header->finished));
 	/* One that has never called has been silent since it was made. */
@@ -664,7 +669,6 @@ void ncs_snapshot_take(struct ncs_snapshot *snapshot,
 		now_ns);
 	snapshot->process_gone = ncs_process_is_gone(&reader->header);
 	take_proxy(snapshot, reader);
-	take_channels(snapshot, reader);
 	take_operations(snapshot, reader);
 	take_histograms(snapshot, reader);
 }

@@ -212,7 +212,9 @@ enum ncs_timing {
  * counters are added to atomically and blocks have no seqlock. */
 struct ncs_lane {
 	uint64_t owner;     /* opaque; 0: not in use */
-	uint64_t last_call; /* ticks of the latest callback */
+	/* Ticks of the latest callback, but for the states of steps and of
+	 * kernels; a channel's are in its `since`. */
+	uint64_t last_call;
 	uint64_t reserved[6];
 	uint64_t events[NCS_EVENT_MAX]; /* starts, by enum ncs_event */
 	uint64_t losses[NCS_LOSS_MAX];  /* by enum ncs_loss */
