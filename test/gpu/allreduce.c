@@ -5,10 +5,10 @@
  *   allreduce graph   captures calls into graphs, mixes their replays with
  *                     eager calls at random, and checks the sums
  *
- * Host code only. Both ranks draw the same random numbers, so that they call the
- * same in the same order. It ends with 0, or 1 after an error (each call is
- * checked), 2 after a wrong option, 124 when it took too long. Knows nothing
- * of ncclstat: which plugin NCCL loads is the caller's business.
+ * Host code only. Both ranks draw the same random numbers, so that they make
+ * the same calls in the same order. It ends with 0, or 1 after an error (each
+ * call is checked), 2 after a wrong option, 124 when it took too long. Knows
+ * nothing of ncclstat: which plugin NCCL loads is the caller's business.
  */
 #include "test/gpu/pair.h"
 
@@ -47,31 +47,32 @@ struct size {
 	unsigned calls;
 };
 
+/* X(field, name on the command line, default, least, most) */
+#define NUMBERS(X) \
+	X(repeat, "repeat", 21, 1, 100000) \
+	X(eager_before, "eager-before", 1200, 0, 10000000) \
+	X(captured, "captured", 4, 1, MAX_CAPTURED) \
+	X(graphs, "graphs", 2, 1, MAX_GRAPHS) \
+	X(replays, "replays", 50, 0, 1000000) \
+	X(threads, "threads", 1, 1, 2) \
+	X(comms, "comms", 1, 1, MAX_LANES) \
+	X(seed, "seed", 0, 0, UINT32_MAX) \
+	X(patience_s, "patience", 60, 1, 86400)
+
 static struct {
 	bool bench;
 	struct size sizes[MAX_SIZES];
 	unsigned size_count;
-	unsigned repeat;
-	unsigned eager_before;
-	unsigned captured;
-	unsigned graphs;
-	unsigned replays;
-	unsigned threads;
-	unsigned comms;
-	unsigned seed;
 	bool free_running;
 	bool shared;
-	unsigned patience_s;
 	const char *at_end;
+#define FIELD(field, name, normal, least, most) unsigned field;
+	NUMBERS(FIELD)
+#undef FIELD
 } options = {
-	.repeat = 21,
-	.eager_before = 1200,
-	.captured = 4,
-	.graphs = 2,
-	.replays = 50,
-	.threads = 1,
-	.comms = 1,
-	.patience_s = 60,
+#define NORMAL(field, name, normal, least, most) .field = (normal),
+	NUMBERS(NORMAL)
+#undef NORMAL
 };
 
 struct graph {
@@ -125,30 +126,31 @@ static struct lane all_lanes[MAX_LANES];
 
 /* --- Checks -------------------------------------------------------------- */
 
-#define CUDA(call)                                                             \
-	do {                                                                   \
-		cudaError_t error_ = (call);                                   \
-		if (error_ != cudaSuccess)                                     \
-			give_up(__LINE__, #call, cudaGetErrorString(error_));  \
+#define CUDA(call) \
+	do { \
+		cudaError_t error_ = (call); \
+		if (error_ != cudaSuccess) \
+			give_up(__LINE__, #call, cudaGetErrorString(error_)); \
 	} while (0)
 
-#define NCCL(call)                                                             \
-	do {                                                                   \
-		ncclResult_t error_ = (call);                                  \
-		if (error_ != ncclSuccess)                                     \
-			give_up(__LINE__, #call, ncclGetErrorString(error_));  \
+#define NCCL(call) \
+	do { \
+		ncclResult_t error_ = (call); \
+		if (error_ != ncclSuccess) \
+			give_up(__LINE__, #call, ncclGetErrorString(error_)); \
 	} while (0)
 
-#define LIBC(call)                                                             \
-	do {                                                                   \
-		int error_ = (call);                                           \
-		if (error_ != 0)                                               \
-			give_up(__LINE__, #call, strerror(abs(error_)));       \
+#define LIBC(call) \
+	do { \
+		int error_ = (call); \
+		if (error_ != 0) \
+			give_up(__LINE__, #call, strerror(abs(error_))); \
 	} while (0)
 
 static _Noreturn void give_up(int line, const char *what, const char *why)
 {
-	fprintf(stderr, "rank %d: line %d: %s: %s\n", own_rank, line, what, why);
+	fprintf(stderr, "rank %d: line %d: %s: %s\n", own_rank, line, what,
+		why);
 	/* No clean-up: it could hang, and the parent ends the other rank. */
 	_exit(EXIT_FAILURE);
 }
@@ -611,12 +613,12 @@ static const char usage[] =
 	"  --calls K         calls in a row, of the size before it; 1000\n"
 	"  --repeat R        lines a size; 21\n"
 	"  --captured C      calls in a graph, at most 32; 4\n"
-	"  --graphs G        graphs, at most 8, captured one after the other; 2\n"
+	"  --graphs G        graphs, at most 8, one captured after another; 2\n"
 	"  --replays R       replays after each capture; 50\n"
 	"  --threads 2       a second thread makes half of the calls, in turn\n"
 	"  --comms 2         two communicators; a graph on each\n"
-	"  --free            with 2 and 2: each thread has its communicator, and\n"
-	"                    they do not wait for one another\n"
+	"  --free            with 2 and 2: a thread for each communicator, and\n"
+	"                    neither waits for the other\n"
 	"  --seed S          of the random choices; 0\n"
 	"both:\n"
 	"  --eager-before E  calls before all else; 1200\n"
@@ -642,11 +644,6 @@ static unsigned long number(const char *text, unsigned long least,
 	return value;
 }
 
-static unsigned count(const char *text, unsigned least, unsigned most)
-{
-	return (unsigned)number(text, least, most);
-}
-
 static void add_size(const char *text)
 {
 	if (options.size_count == MAX_SIZES)
@@ -661,62 +658,78 @@ static void set_calls(const char *text)
 {
 	if (options.size_count == 0)
 		misused("--calls without --bytes before it", NULL);
-	options.sizes[options.size_count - 1].calls = count(text, 1, 1000000);
+	options.sizes[options.size_count - 1].calls =
+		(unsigned)number(text, 1, 1000000);
 }
 
-static void take_option(int letter, const char *value)
+enum option_code {
+	OPTION_BYTES = 1,
+	OPTION_CALLS,
+	OPTION_FREE,
+	OPTION_SHARED,
+	OPTION_AT_END,
+#define CODE(field, name, normal, least, most) OPTION_##field,
+	NUMBERS(CODE)
+#undef CODE
+};
+
+static void take_option(int code, const char *value)
 {
-	switch (letter) {
-	case 'b': add_size(value); break;
-	case 'k': set_calls(value); break;
-	case 'R': options.repeat = count(value, 1, 100000); break;
-	case 'e': options.eager_before = count(value, 0, 10000000); break;
-	case 'c': options.captured = count(value, 1, MAX_CAPTURED); break;
-	case 'g': options.graphs = count(value, 1, MAX_GRAPHS); break;
-	case 'r': options.replays = count(value, 0, 1000000); break;
-	case 't': options.threads = count(value, 1, 2); break;
-	case 'm': options.comms = count(value, 1, MAX_LANES); break;
-	case 's': options.seed = count(value, 0, UINT32_MAX); break;
-	case 'f': options.free_running = true; break;
-	case 'o': options.shared = true; break;
-	case 'p': options.patience_s = count(value, 1, 86400); break;
-	case 'a': options.at_end = value; break;
-	default: misused("an option that it does not have", NULL);
+	switch (code) {
+	case OPTION_BYTES:
+		add_size(value);
+		break;
+	case OPTION_CALLS:
+		set_calls(value);
+		break;
+	case OPTION_FREE:
+		options.free_running = true;
+		break;
+	case OPTION_SHARED:
+		options.shared = true;
+		break;
+	case OPTION_AT_END:
+		options.at_end = value;
+		break;
+#define TAKE(field, name, normal, least, most) \
+	case OPTION_##field: \
+		options.field = (unsigned)number(value, least, most); \
+		break;
+		NUMBERS(TAKE)
+#undef TAKE
+	default:
+		misused("an option that it does not have", NULL);
 	}
 }
 
 static void take_options(int argc, char **argv)
 {
 	static const struct option known[] = {
-		{ "bytes", required_argument, NULL, 'b' },
-		{ "calls", required_argument, NULL, 'k' },
-		{ "repeat", required_argument, NULL, 'R' },
-		{ "eager-before", required_argument, NULL, 'e' },
-		{ "captured", required_argument, NULL, 'c' },
-		{ "graphs", required_argument, NULL, 'g' },
-		{ "replays", required_argument, NULL, 'r' },
-		{ "threads", required_argument, NULL, 't' },
-		{ "comms", required_argument, NULL, 'm' },
-		{ "seed", required_argument, NULL, 's' },
-		{ "free", no_argument, NULL, 'f' },
-		{ "shared", no_argument, NULL, 'o' },
-		{ "patience", required_argument, NULL, 'p' },
-		{ "at-end", required_argument, NULL, 'a' },
-		{ 0 },
+		{ "bytes", required_argument, NULL, OPTION_BYTES },
+		{ "calls", required_argument, NULL, OPTION_CALLS },
+		{ "free", no_argument, NULL, OPTION_FREE },
+		{ "shared", no_argument, NULL, OPTION_SHARED },
+		{ "at-end", required_argument, NULL, OPTION_AT_END },
+#define KNOWN(field, name, normal, least, most) \
+	{ name, required_argument, NULL, OPTION_##field },
+		NUMBERS(KNOWN)
+#undef KNOWN
+			{ 0 },
 	};
-	int letter;
+	int code;
 
 	if (argc < 2 || (strcmp(argv[1], "bench") && strcmp(argv[1], "graph")))
 		misused("bench or graph?", NULL);
 	options.bench = strcmp(argv[1], "bench") == 0;
 	optind = 2;
-	while ((letter = getopt_long(argc, argv, "", known, NULL)) != -1)
-		take_option(letter, optarg);
+	while ((code = getopt_long(argc, argv, "", known, NULL)) != -1)
+		take_option(code, optarg);
 	if (optind < argc)
 		misused("too much", argv[optind]);
 	if (options.bench && options.size_count == 0)
 		misused("bench needs --bytes", NULL);
-	if (options.free_running && (options.threads != 2 || options.comms != 2))
+	if (options.free_running &&
+	    (options.threads != 2 || options.comms != 2))
 		misused("--free needs --threads 2 --comms 2", NULL);
 }
 

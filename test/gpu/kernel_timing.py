@@ -192,8 +192,8 @@ def cost(folder, machine, modes):
                 verdicts.say("%s_ends_well" % job.name, False)
     if verdicts.failures:
         return verdicts.failures
-    print("\nBack-to-back AllReduce, µs per call, the median of %d repetitions "
-          "for each round; %s, NCCL %s\n" %
+    print("\nBack-to-back AllReduce, µs per call, the median of %d "
+          "repetitions for each round; %s, NCCL %s\n" %
           (len(next(iter(repetitions(jobs["none"][0], "gpu").values()))),
            machine, nccl_version(jobs)))
     for clock, name in (("host", "the host's clock"), ("gpu", "CUDA events")):

@@ -9,10 +9,10 @@
 #            is a pair of processes of its own; one GPU is enough
 #
 # Without a word it is a short form of graphs, for make check. Each prints a
-# table in Markdown and a verdict for each claim. README.md beside this file says
-# how to run it where nothing can be built, and what can be set:
+# table in Markdown and a verdict for each claim. README.md beside this file
+# says how to run it where nothing can be built, and what can be set:
 #
-#   RUNS=50 ROUNDS=3 REPEAT=21 JOBS=4 PATIENCE=60 SEED=1
+#   RUNS=50 ROUNDS=3 REPEAT=21 JOBS=4 PATIENCE=60 SEED=1 KEEP=
 #   MODES="none off sampled ..." BENCH_MODES="default always"
 #
 # It must not leave processes or shared memory behind.
@@ -36,7 +36,8 @@ in_mode() {
 	unset NCCL_PROFILER_PLUGIN NCCLSTAT_KERNEL_TIMING
 	if [ "$mode" != none ]; then
 		export NCCL_PROFILER_PLUGIN=libnccl-profiler-ncclstat.so
-		export LD_LIBRARY_PATH=$build${LD_LIBRARY_PATH:+:$LD_LIBRARY_PATH}
+		LD_LIBRARY_PATH=$build${LD_LIBRARY_PATH:+:$LD_LIBRARY_PATH}
+		export LD_LIBRARY_PATH
 		[ "$mode" = default ] || export NCCLSTAT_KERNEL_TIMING=$mode
 	fi
 	"$@"
@@ -83,7 +84,8 @@ one_of_graphs() {
 	fi
 	RANDOM=$((SEED * 1000 + index))
 	before=$((RANDOM % 300))
-	[ $((index / 4 % 3)) = 0 ] || before=$(((1001 + RANDOM % 400) * comms))
+	[ $(((index + index / 4) % 3)) = 0 ] ||
+		before=$(((1001 + RANDOM % 400) * comms))
 	[ $((threads + comms)) != 4 ] || [ $((index / 8 % 2)) = 0 ] ||
 		more+=(--free)
 	[ ${#gpus[@]} -ge 2 ] || more+=(--shared)
@@ -171,8 +173,8 @@ for folder in sys.path:
     for root in sorted(glob.glob(folder + "/nvidia/*")):
         print(root)')
 	system=(/usr/local/cuda /usr)
-	nccl=$(first 'include/nccl.h lib*/libnccl.so*' ${NCCL_HOME:+"$NCCL_HOME"} \
-		"${packages[@]}" "${system[@]}") ||
+	nccl=$(first 'include/nccl.h lib*/libnccl.so*' \
+		${NCCL_HOME:+"$NCCL_HOME"} "${packages[@]}" "${system[@]}") ||
 		nccl=$(first 'include/nccl.h lib/*/libnccl.so*' /usr) ||
 		skip "no NCCL with its header; set NCCL_HOME"
 	cuda=$(first 'include/cuda_runtime.h include/crt/host_config.h
@@ -228,7 +230,7 @@ for word in "$@"; do
 done
 if [ $# = 0 ]; then
 	set -- graphs
-	RUNS=${RUNS:-3}
+	RUNS=${RUNS:-2}
 	MODES=${MODES:-off sampled:2 always}
 fi
 command -v nvidia-smi >/dev/null || skip "no GPU here"
@@ -239,16 +241,23 @@ build_program || exit 1
 GPUS=$(list_gpus)
 read -r -a gpus <<<"$GPUS"
 machine=$(describe_machine)
+# Two processes in turn on one GPU are slow, and more of them slower still.
+[ ${#gpus[@]} -ge 2 ] || JOBS=${JOBS:-1}
 RUNS=${RUNS:-50} ROUNDS=${ROUNDS:-3} REPEAT=${REPEAT:-21} JOBS=${JOBS:-4}
-PATIENCE=${PATIENCE:-60} SEED=${SEED:-1}
+PATIENCE=${PATIENCE:-60} SEED=${SEED:-1} KEEP=${KEEP:-}
 MODES=${MODES:-none off sampled sampled:2 sampled:4 sampled:auto always}
 BENCH_MODES=${BENCH_MODES:-default always}
 FOLDER=$(mktemp -d /dev/shm/ncclstat-test.XXXXXX) || exit 1
-trap 'rm -rf "$FOLDER"' EXIT
+# shellcheck disable=SC2317 # the trap calls it
+finish() {
+	[ -z "$KEEP" ] || tar -C "$FOLDER" -czf "$KEEP" .
+	rm -rf "$FOLDER"
+}
+trap finish EXIT
 trap 'exit 130' HUP INT TERM
 export BUILD=$build GPUS FOLDER PATIENCE SEED build
-# On some machines a program that uses NVLink's multicast can put the GPUs out of
-# service; and two ranks need none.
+# On some machines a program that uses NVLink's multicast can put the GPUs out
+# of service; and two ranks need none.
 export NCCL_NVLS_ENABLE=${NCCL_NVLS_ENABLE:-0}
 
 status=0

@@ -175,8 +175,9 @@ static int follow(struct child children[PAIR_SIZE], int go, long long end_ms,
 		case NEWS_FAILED:
 			return EXIT_FAILURE;
 		case NEWS_TIME_IS_UP:
-			fprintf(stderr, "hung: %d of 2 were at the end, %d of "
-					"2 exited\n", met, ended);
+			fprintf(stderr,
+				"hung: %d of 2 were done, %d had left\n", met,
+				ended);
 			return PAIR_HUNG;
 		}
 	}

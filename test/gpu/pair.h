@@ -22,8 +22,8 @@
  */
 int pair_run(int (*work)(int rank), unsigned patience_s, const char *at_end);
 
-/* In a rank, once: copies `size` bytes (at most PIPE_BUF) from rank 0 to rank 1.
- * Gives 0, or -EPIPE when the other one is gone.
+/* In a rank, once: copies `size` bytes (at most PIPE_BUF) from rank 0 to rank
+ * 1. Gives 0, or -EPIPE when the other one is gone.
  */
 int pair_share(void *data, size_t size);
 
