@@ -124,9 +124,13 @@ struct ncs_channel_queue {
 	uint16_t last;
 };
 
+/* Two threads that write here must not share a line, nor the line that is
+ * fetched along with it. */
+#define NCS_APART _Alignas(2 * NCS_CACHE_LINE)
+
 /* A publishing thread of one communicator. */
 struct ncs_lane_state {
-	struct ncs_lane *published;
+	NCS_APART struct ncs_lane *published;
 	struct ncs_ring_producer ring;
 	struct ncs_span *spans; /* NCS_SPAN_MAX */
 	uint64_t span_hint;	/* the one claimed last */
@@ -156,23 +160,14 @@ struct ncs_comm {
 	uint32_t channel_count; /* a power of two */
 	uint32_t operation_count;
 	uint32_t histogram_count;
-	uint64_t operation_number; /* of the latest operation */
-	uint64_t operation_cursor;
-	uint64_t proxy_op_hint; /* slots before it are taken, most likely */
-	uint64_t proxy_op_evict;
 	uint64_t lanes_claimed;
-	uint64_t proxy_resting; /* state that sleep and append come back to */
 	uint64_t identified;    /* API 1-3: 1 once told who we are */
 	struct ncs_op *ops;
 	struct ncs_proxy_op *proxy_ops;
 	struct ncs_step *steps;
 	struct ncs_channel_queue *queues; /* one a channel table entry */
-	/* What found no room in the table goes here, seen by nobody. */
-	struct ncs_channel_queue overflow_queue;
-	struct ncs_channel overflow_channel;
 	/* Index in the histogram table plus 1; 0: none yet. */
 	uint64_t histogram_of[NCS_FUNCTION_MAX][NCS_TIMING_COUNT];
-	struct ncs_lane_state lanes[NCS_LANE_MAX];
 	/* By thread index (lane.h); NULL: not claimed yet. The last one is for
 	 * all threads that are not told apart. */
 	struct ncs_lane_state *lane_of_thread[NCS_THREAD_MAX + 2];
@@ -180,6 +175,18 @@ struct ncs_comm {
 	void *private_memory;
 	uint64_t finished_order; /* the lower, the earlier finalized */
 	uint32_t profile; /* which size it was laid out with */
+	/* Launching threads write these, … */
+	NCS_APART uint64_t operation_number; /* of the latest operation */
+	uint64_t operation_cursor;
+	/* … the proxy thread these: … */
+	NCS_APART uint64_t proxy_op_hint; /* slots before it are taken, likely */
+	uint64_t proxy_op_evict;
+	uint64_t proxy_resting; /* state that sleep and append come back to */
+	/* … what found no room in the table, seen by nobody, … */
+	struct ncs_channel_queue overflow_queue;
+	struct ncs_channel overflow_channel;
+	/* … and each thread its lane. */
+	struct ncs_lane_state lanes[NCS_LANE_MAX];
 };
 
 #endif
