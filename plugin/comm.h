@@ -33,11 +33,18 @@
  * only grow. A handle carries the tag of its slot, so that one which comes
  * back too late is told from the slot's next use. */
 
+/* What was chosen for the records of an operation's child: sampling.h. */
+struct ncs_sampled {
+	uint64_t flags; /* that they get */
+	uint64_t left_out_since; /* ticks; 0: they are published */
+};
+
 /* Any event but Coll, P2p, ProxyOp, ProxyStep and ProxyCtrl. */
 struct ncs_span {
 	uint64_t tag;
+	struct ncs_sampled sampled;
 	struct ncs_record record; /* becomes the record; start is set */
-	uint64_t operation_handle; /* KernelCh: its operation, 0: none */
+	uint64_t operation_handle; /* of a child's operation, 0: none */
 	uint64_t gpu_start_ns;
 	uint64_t gpu_stop_ns;
 };
@@ -57,6 +64,8 @@ struct ncs_op {
 	uint64_t kernel_start_ns; /* the GPU's clock, 0: none */
 	uint64_t kernel_stop_ns;
 	uint64_t recorded_ns[NCS_TIMING_COUNT]; /* plus 1; 0: not timed */
+	uint64_t sampling;  /* flags of its records: sampling.h */
+	uint64_t under_way; /* ticks, if its children's are left out; 0: not */
 	uint8_t event;
 	uint8_t function;
 	uint8_t size_known;
@@ -87,6 +96,7 @@ struct ncs_proxy_op {
 	uint8_t size_known;
 	uint8_t send;
 	uint32_t nsteps;
+	struct ncs_sampled sampled;
 	struct ncs_channel_queue *queue; /* NULL: no room in the table */
 	uint64_t bytes;
 	uint64_t steps_done;
@@ -118,6 +128,21 @@ struct ncs_lane_state {
 	struct ncs_record ctrl;
 	uint64_t ring_busy; /* shared lane: 1 while a thread publishes */
 	bool shared;
+};
+
+/* Collectives and transfers as all ranks count them; see sampling.h. */
+struct ncs_counted_function {
+	uint64_t numbers; /* the largest sequence number, plus 1; 0: none */
+	uint64_t repeats; /* of numbers that were told before */
+};
+
+#define NCS_TRANSFER_MAX 256u
+
+struct ncs_counted {
+	_Alignas(NCS_CACHE_LINE) uint64_t comm_id;
+	uint64_t rank;
+	struct ncs_counted_function functions[NCS_FUNCTION_MAX];
+	uint64_t transfers[NCS_TRANSFER_MAX]; /* by peer and direction */
 };
 
 struct ncs_comm {
@@ -153,6 +178,7 @@ struct ncs_comm {
 	void *private_memory;
 	uint64_t finished_order; /* the lower, the earlier finalized */
 	uint32_t profile; /* which size it was laid out with */
+	struct ncs_counted counted;
 };
 
 #endif

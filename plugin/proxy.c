@@ -8,6 +8,7 @@
 #include "plugin/channel.h"
 #include "plugin/lane.h"
 #include "plugin/operation.h"
+#include "plugin/sampling.h"
 #include "plugin/step.h"
 #include "shm/seqlock.h"
 
@@ -87,6 +88,7 @@ static void adopt(struct ncs_comm *comm, struct ncs_lane_state *lane,
 	struct ncs_op *operation =
 		ncs_operation_child_started(comm, lane, parent, now);
 
+	ncs_sampling_clear(&op->sampled);
 	op->operation_handle = 0;
 	op->operation = 0;
 	op->record.function = NCS_FUNCTION_OTHER;
@@ -98,6 +100,9 @@ static void adopt(struct ncs_comm *comm, struct ncs_lane_state *lane,
 			ncs_lane_lose(lane, NCS_LOSS_ORPHAN);
 		return;
 	}
+	/* Up to API 3 NCCL reports them when they first make progress. */
+	ncs_sampling_inherit(&op->sampled, operation, comm->api_version < 4,
+			     now);
 	op->operation_handle = parent;
 	op->operation = operation->number;
 	op->record.operation = (uint32_t)operation->number;
@@ -111,6 +116,7 @@ static void prepare_steps(struct ncs_proxy_op *op)
 	uint64_t words[NCS_RECORD_WORDS];
 
 	step.event = NCS_EVENT_PROXY_STEP;
+	step.flags |= ncs_sampling_flags(&op->sampled);
 	memcpy(words, &step, sizeof(words));
 	op->step_words[0] = words[1];
 	op->step_words[1] = words[2];
@@ -183,8 +189,12 @@ void ncs_proxy_op_state(struct ncs_proxy_op *op, unsigned state,
 {
 	uint64_t moved;
 
-	if (state == NCCL_STATE_OP_IN_PROGRESS && op->in_progress == 0)
+	if (state == NCCL_STATE_OP_IN_PROGRESS && op->in_progress == 0) {
 		op->in_progress = now;
+		if (ncs_sampling_leaves_out(&op->sampled))
+			ncs_sampling_in_progress(&op->sampled,
+						 op->operation_handle, now);
+	}
 	if (state > NCCL_STATE_OP_RECV_DONE || !cumulative_bytes)
 		return;
 	moved = sample_size(op, *cumulative_bytes);
@@ -204,6 +214,7 @@ static void publish_proxy_op(struct ncs_lane_state *lane,
 		record->delta[0] = op->in_progress - record->start;
 	if (op->first_step)
 		record->delta[1] = op->first_step - record->start;
+	record->flags |= ncs_sampling_flags(&op->sampled);
 	ncs_lane_publish(lane, record);
 }
 
@@ -213,7 +224,8 @@ void ncs_proxy_op_stop(struct ncs_comm *comm, struct ncs_lane_state *lane,
 	for (unsigned i = 0; i < NCS_STEP_MAX; i++)
 		if (op->live_steps & 1u << i)
 			ncs_step_close(comm, lane, op, &op->steps[i], now);
-	publish_proxy_op(lane, op, now);
+	if (ncs_sampling_publishes(&op->sampled, op->operation_handle, now))
+		publish_proxy_op(lane, op, now);
 	if (op->queue) {
 		ncs_channel_dequeue(comm, op);
 		ncs_seqlock_add(&op->queue->channel->operations_done, 1);

@@ -6,6 +6,7 @@
 
 #include "plugin/lane.h"
 #include "plugin/operation.h"
+#include "plugin/sampling.h"
 
 /* Event types that start and stop on one thread, so that "the thread is in it"
  * makes sense. */
@@ -49,6 +50,7 @@ struct ncs_span *ncs_span_start(struct ncs_comm *comm,
 		span->record.event = (uint8_t)event;
 		span->record.peer = -1;
 		span->operation_handle = 0;
+		ncs_sampling_clear(&span->sampled);
 		span->gpu_start_ns = span->gpu_stop_ns = 0;
 		if (1u << event & ON_ONE_THREAD)
 			ncs_store_relaxed(&lane->published->open_since[event],
@@ -102,6 +104,9 @@ void ncs_span_stop(struct ncs_comm *comm, struct ncs_lane_state *lane,
 {
 	struct ncs_lane *home = comm->lanes[handle->lane].published;
 	unsigned event = span->record.event;
+	/* To be known before the operation ends with its last kernel. */
+	bool published = ncs_sampling_publishes(
+		&span->sampled, span->operation_handle, now);
 	bool timed;
 
 	if (event == NCS_EVENT_KERNEL_CH) {
@@ -115,7 +120,10 @@ void ncs_span_stop(struct ncs_comm *comm, struct ncs_lane_state *lane,
 	if (ncs_load_relaxed(&home->open_since[event]) == span->record.start)
 		ncs_store_relaxed(&home->open_since[event], 0);
 	span->record.duration = now - span->record.start;
-	ncs_lane_publish(lane, &span->record);
+	if (published) {
+		span->record.flags |= ncs_sampling_flags(&span->sampled);
+		ncs_lane_publish(lane, &span->record);
+	}
 	/* ORDER: pairs with claim() (plugin/span.c): the slot's next user comes
 	 * after this one's last use. */
 	ncs_store_release(&span->tag, ncs_load_relaxed(&span->tag) + 1);

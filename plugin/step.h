@@ -12,6 +12,7 @@
 #include "plugin/handle.h"
 #include "plugin/lane.h"
 #include "plugin/nccl_abi.h"
+#include "plugin/sampling.h"
 
 /* The step of a handle and its proxy operation; NULL: the handle is stale. */
 static inline struct ncs_proxy_op *ncs_step_find(struct ncs_comm *comm,
@@ -57,6 +58,18 @@ static inline void ncs_step_publish(struct ncs_lane_state *lane,
 	ncs_lane_publish_words(lane, words);
 }
 
+/* Whether the records of a proxy operation's steps are published, as of now. */
+static inline bool ncs_step_is_published(struct ncs_proxy_op *op, uint64_t now)
+{
+	if (__builtin_expect(!ncs_sampling_leaves_out(&op->sampled), 1))
+		return true;
+	if (!ncs_sampling_is_slow(&op->sampled, op->operation_handle, now))
+		return false;
+	op->step_words[0] |= (uint64_t)ncs_sampling_flags(&op->sampled)
+			     << 8 * offsetof(struct ncs_record, flags) % 64;
+	return true;
+}
+
 /* Takes a step off its operation and publishes its record. */
 static inline void ncs_step_retire(struct ncs_lane_state *lane,
 				   struct ncs_proxy_op *op,
@@ -65,7 +78,8 @@ static inline void ncs_step_retire(struct ncs_lane_state *lane,
 	unsigned slot = (unsigned)(step - op->steps);
 	uint32_t oldest = UINT32_MAX;
 
-	ncs_step_publish(lane, op, step, now);
+	if (ncs_step_is_published(op, now))
+		ncs_step_publish(lane, op, step, now);
 	/* ORDER: pairs with ncs_step_start() (plugin/step.h). */
 	ncs_store_release(&step->tag, ncs_load_relaxed(&step->tag) + 1);
 	op->steps_done++;
