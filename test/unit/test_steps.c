@@ -224,6 +224,39 @@ static void what_was_overwritten_makes_totals_unknown(void **state)
 	assert_true(view->times[0].p50.high < 0);
 }
 
+/* Whatever is in shared memory: numbers stay numbers. */
+static void any_words_can_be_taken(void **state)
+{
+	struct fixture *fixture = *state;
+	const struct ncs_steps_view *view;
+	uint64_t seed = 1;
+
+	for (unsigned pass = 0; pass < 8; pass++) {
+		uint64_t *words = (uint64_t *)fixture->records;
+
+		fixture->count = sizeof(fixture->records) /
+				 sizeof(fixture->records[0]);
+		for (size_t i = 0; i < sizeof(fixture->records) / 8; i++) {
+			seed = seed * UINT64_C(6364136223846793005) + 1;
+			words[i] = seed >> seed % 61;
+		}
+		for (size_t i = 0; i < fixture->count; i++)
+			fixture->records[i].event = NCS_EVENT_PROXY_STEP;
+		take(fixture, seed);
+	}
+	for (unsigned send = 0; send < 2; send++) {
+		view = ncs_steps_view(fixture->steps, send);
+		assert_non_null(view);
+		for (unsigned i = 0; i < NCS_STEP_TIMES; i++) {
+			assert_true(isfinite(view->times[i].mean.value));
+			assert_true(isfinite(view->times[i].mean.error));
+			assert_true(isfinite(view->times[i].share.value));
+			assert_true(view->times[i].p50.value >= 0);
+			assert_true(view->times[i].p99.value >= 0);
+		}
+	}
+}
+
 /* --- In the model, and in words --------------------------------------------- */
 
 static void a_model_adds_up_since_the_first_pass(void **state)
@@ -279,6 +312,7 @@ int main(void)
 		TEST(old_operations_make_room),
 		TEST(levels_may_change_on_the_way),
 		TEST(what_was_overwritten_makes_totals_unknown),
+		TEST(any_words_can_be_taken),
 		TEST(a_model_adds_up_since_the_first_pass),
 	};
 
