@@ -81,6 +81,9 @@ struct job {
 
 static struct guest guests[RANKS];
 
+/* One at a time of a rank is its proxy thread. */
+static pthread_mutex_t proxies[RANKS];
+
 /* What a rank's thread does, at its own pace. */
 struct worker {
 	pthread_t thread;
@@ -129,11 +132,13 @@ static void play_operation(struct worker *worker, uint64_t type,
 
 	stop(guest, operation);
 	dawdle(worker);
+	pthread_mutex_lock(&proxies[worker->rank]);
 	op = start_proxy_op(guest, operation, 3, true, 2, 1);
 	step = start_step(guest, op, 0);
 	dawdle(worker);
 	stop(guest, step);
 	stop(guest, op);
+	pthread_mutex_unlock(&proxies[worker->rank]);
 }
 
 /* Each rank sends to and receives from all, in an order of its own; only the
@@ -249,6 +254,7 @@ static void play_job(void *argument)
 	struct host *host = open_plugin(job->api);
 
 	for (int i = 0; i < RANKS; i++) {
+		pthread_mutex_init(&proxies[i], NULL);
 		guests[i].host = host;
 		guests[i].context = init_comm(host, "guest", i);
 		view_open(&guests[i].view, (size_t)i);
@@ -388,6 +394,7 @@ static void play_replays(void *argument)
 		struct worker worker = { .rank = rank };
 		struct ncs_record found;
 
+		pthread_mutex_init(&proxies[rank], NULL);
 		guests[rank].host = host;
 		guests[rank].context = init_comm(host, "guest", rank);
 		view_open(&guests[rank].view, (size_t)rank);
