@@ -121,6 +121,28 @@ static void few_that_are_alike_leave_the_tail_unknown(void **state)
 	assert_true(ncs_estimate_quantile(&distribution, 0.99).high > 0);
 }
 
+/* The error is that of the share of values up to a bucket; all values are up to
+ * the last one, and yet it is not certain that the quantile is in it. */
+static void the_last_bucket_is_not_certain(void **state)
+{
+	static struct ncs_distribution distribution;
+	static uint32_t counts[NCS_HISTOGRAM_BUCKETS];
+	struct ncs_quantile quantile;
+
+	(void)state;
+	counts[10] = 1;
+	for (unsigned i = 0; i < 270; i++)
+		ncs_distribution_add(&distribution, 16, counts, 10, 10);
+	counts[10] = 0;
+	counts[20] = 1;
+	for (unsigned i = 0; i < 30; i++)
+		ncs_distribution_add(&distribution, 16, counts, 20, 20);
+	quantile = ncs_estimate_quantile(&distribution, 0.91);
+	assert_near(quantile.value, 20);
+	assert_near(quantile.low, 10);
+	assert_near(quantile.high, 21);
+}
+
 /* --- As often as they say ------------------------------------------------- */
 
 #define RUNS 1000
@@ -378,6 +400,7 @@ int main(void)
 		cmocka_unit_test(sums_are_those_of_the_textbook),
 		cmocka_unit_test(what_was_taken_back_was_never_there),
 		cmocka_unit_test(few_that_are_alike_leave_the_tail_unknown),
+		cmocka_unit_test(the_last_bucket_is_not_certain),
 		cmocka_unit_test(the_truth_is_in_95_percent_of_the_intervals),
 		cmocka_unit_test(every_32nd_operation_is_no_sample),
 		cmocka_unit_test(levels_nest_and_halve),
