@@ -55,7 +55,7 @@ struct ncs_estimate ncs_estimate_ratio(const struct ncs_sums *sums);
  * up to it. */
 struct ncs_distribution {
 	double weighted[NCS_HISTOGRAM_BUCKETS]; /* values */
-	double square[NCS_HISTOGRAM_BUCKETS];   /* of a cluster's values so far */
+	double square[NCS_HISTOGRAM_BUCKETS];   /* of those of a cluster */
 	double cross[NCS_HISTOGRAM_BUCKETS];    /* these times all of them */
 	double total;
 	double total_square;
@@ -74,8 +74,8 @@ void ncs_distribution_remove(struct ncs_distribution *distribution,
 void ncs_distribution_count(struct ncs_distribution *distribution,
 			    unsigned bucket);
 
-/* fraction 0 … 1. The bounds are those of buckets, so they are at least as far
- * apart as a bucket is wide. */
+/* fraction: 0 to 1. The bounds are those of buckets, so they are at least as
+ * far apart as a bucket is wide. */
 struct ncs_quantile
 ncs_estimate_quantile(const struct ncs_distribution *distribution,
 		      double fraction);

@@ -36,7 +36,7 @@ void ncs_sampling_identify(struct ncs_comm *comm, uint64_t comm_id, int rank)
 	ncs_store_relaxed(&comm->counted.rank, (uint64_t)(uint32_t)rank);
 }
 
-/* --- counting operations --------------------------------------------------- */
+/* --- counting operations ------------------------------------------------- */
 
 static uint64_t next(uint64_t *counter)
 {
@@ -74,7 +74,7 @@ static uint64_t count_transfer(struct ncs_comm *comm,
 	return next(&comm->counted.transfers[place % NCS_TRANSFER_MAX]);
 }
 
-/* --- choosing ---------------------------------------------------------------- */
+/* --- choosing ------------------------------------------------------------ */
 
 /* `count`: as counted just now. */
 static uint64_t hash(const struct ncs_comm *comm,
@@ -112,7 +112,7 @@ uint64_t ncs_sampling_choose(struct ncs_comm *comm,
 	return NCS_RECORD_AT_LEVEL(level) | NCS_RECORD_LEFT_OUT;
 }
 
-/* --- children ---------------------------------------------------------------- */
+/* --- children ------------------------------------------------------------ */
 
 /* Since when an operation is under way: now, unless a child was before. */
 static uint64_t under_way(struct ncs_op *operation, uint64_t now)

@@ -89,10 +89,12 @@ void ncs_append_losses(const struct ncs_rank *rank, char *text, size_t size)
 	}
 }
 
+/* Of fewer sampled operations even the errors are not to be relied on. */
+#define FEW_OPERATIONS 30
+
 static void append_ns(char *text, size_t size, double ns)
 {
-	ncs_append_duration(text, size, ns < 1e18 ? (uint64_t)ns :
-						    UINT64_C(1000000000000000000));
+	ncs_append_duration(text, size, (uint64_t)(ns < 1e18 ? ns : 1e18));
 }
 
 /* Where there is an error, or none is known. */
@@ -162,7 +164,10 @@ void ncs_append_steps(const struct ncs_rank *rank, bool send, char *text,
 	append_quantile("p50", time->p50, time->mean.error == 0, text, size);
 	append_quantile("p99", time->p99, time->mean.error == 0, text, size);
 	append_shares(rank, send, view, text, size);
-	ncs_append(text, size, "; from %llu operation%s",
+	ncs_append(text, size, "; from %s%llu operation%s",
+		   view->level > 0 && view->operations < FEW_OPERATIONS ?
+			   "only " :
+			   "",
 		   (unsigned long long)view->operations,
 		   view->operations == 1 ? "" : "s");
 	if (view->level > 0)

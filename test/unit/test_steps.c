@@ -257,7 +257,7 @@ static void any_words_can_be_taken(void **state)
 	}
 }
 
-/* --- In the model, and in words --------------------------------------------- */
+/* --- In the model, and in words ------------------------------------------ */
 
 static void a_model_adds_up_since_the_first_pass(void **state)
 {
