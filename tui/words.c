@@ -97,7 +97,7 @@ static void append_ns(char *text, size_t size, double ns)
 	ncs_append_duration(text, size, (uint64_t)(ns < 1e18 ? ns : 1e18));
 }
 
-/* Where there is an error, or none is known. */
+/* With what it may be off, unless it is exact. */
 static void append_mean(struct ncs_estimate mean, char *text, size_t size)
 {
 	ncs_append(text, size, "mean ");
