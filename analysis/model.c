@@ -100,6 +100,7 @@ static void rank_release(struct ncs_rank *rank)
 {
 	ncs_snapshot_release(&rank->now);
 	ncs_snapshot_release(&rank->before);
+	ncs_steps_free(rank->steps);
 	free(rank->id);
 	free(rank);
 }
@@ -134,6 +135,25 @@ static bool rank_is_same(const struct ncs_rank *rank,
 	       rank->header.created == header->created;
 }
 
+/* Adds the sample's records to what those before it said. */
+static int take_records(struct ncs_rank *rank, const struct ncs_sample *sample,
+			bool has_before)
+{
+	if (!has_before) {
+		ncs_steps_free(rank->steps);
+		rank->steps = NULL;
+	}
+	if (!rank->steps && sample->record_count == 0)
+		return 0;
+	if (!rank->steps)
+		rank->steps = ncs_steps_new();
+	if (!rank->steps)
+		return -ENOMEM;
+	return ncs_steps_take(rank->steps, &sample->header->clock,
+			      sample->records, sample->record_count,
+			      sample->records_lost);
+}
+
 /* The sample becomes now, what was now becomes before. */
 static int rank_take(struct ncs_rank *rank, const struct ncs_sample *sample,
 		     bool has_before)
@@ -157,7 +177,7 @@ static int rank_take(struct ncs_rank *rank, const struct ncs_sample *sample,
 		rank_note_timed(rank);
 	else
 		memset(rank->timed_before, 0, sizeof(rank->timed_before));
-	return 0;
+	return take_records(rank, sample, has_before);
 }
 
 static int compare_words(uint64_t a, uint64_t b)
@@ -400,9 +420,14 @@ bool ncs_channel_bytes_known(const struct ncs_channel_view *channel)
 	return channel->bytes > 0 || channel->size_unknown == 0;
 }
 
+bool ncs_rank_peer_wait_known(const struct ncs_rank *rank)
+{
+	return rank->header.api_version >= 4;
+}
+
 bool ncs_channel_peer_wait_known(const struct ncs_rank *rank,
 				 const struct ncs_channel_view *channel)
 {
-	return !channel->send || rank->header.api_version >= 4 ||
+	return !channel->send || ncs_rank_peer_wait_known(rank) ||
 	       channel->time_ns[NCS_CHANNEL_SEND_PEER_WAIT] > 0;
 }

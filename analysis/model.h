@@ -12,6 +12,7 @@
 #include <stdint.h>
 
 #include "analysis/source.h"
+#include "analysis/steps.h"
 
 /* What was known of a function's timed operations at some moment. */
 struct ncs_timed {
@@ -31,6 +32,7 @@ struct ncs_rank {
 	/* As the latest interval began in which operations were timed; zeros
 	 * where there was none: bandwidth is then that since the start. */
 	struct ncs_timed timed_before[NCS_FUNCTION_COUNT][NCS_TIMING_COUNT];
+	struct ncs_steps *steps; /* since the first pass; NULL: none seen */
 };
 
 /* A segment that cannot be read, and why. */
@@ -87,6 +89,7 @@ bool ncs_channel_bytes_known(const struct ncs_channel_view *channel);
 
 /* Whether the profiler's API tells a channel's waiting for its peer apart from
  * that for the GPU: for a sender only from version 4 on. */
+bool ncs_rank_peer_wait_known(const struct ncs_rank *rank);
 bool ncs_channel_peer_wait_known(const struct ncs_rank *rank,
 				 const struct ncs_channel_view *channel);
 

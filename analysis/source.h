@@ -21,6 +21,11 @@ struct ncs_sample {
 	/* Only if NCS_ATTACHED: */
 	const struct ncs_header *header;
 	const struct ncs_snapshot *snapshot;
+	/* Records that are new since the pass before, lane by lane, times in
+	 * the segment's ticks; how many were overwritten unseen. */
+	const struct ncs_record *records;
+	size_t record_count;
+	uint64_t records_lost;
 };
 
 struct ncs_source {

@@ -11,6 +11,9 @@
 #include <stdlib.h>
 #include <string.h>
 
+/* Records of one segment in one pass; what is more waits for the next. */
+#define RECORD_MAX 16384u
+
 struct segment {
 	char *path;
 	struct ncs_reader *reader;    /* NULL: not attached */
@@ -25,6 +28,7 @@ struct source_shm {
 	uint32_t pid;             /* 0: all */
 	struct segment *segments;
 	size_t count;
+	struct ncs_record *records; /* RECORD_MAX, of the latest sample */
 	size_t place; /* of next() */
 	bool show_denied;
 	uint64_t now_ns;
@@ -159,6 +163,26 @@ static int begin(struct ncs_source *source, uint64_t now_ns, char *why,
 	return 0;
 }
 
+/* A ring's worth of each lane at most: a writer that never pauses does not
+ * keep us. */
+static void read_records(struct source_shm *self, struct segment *segment,
+			 struct ncs_sample *sample)
+{
+	const struct ncs_header *header = ncs_reader_header(segment->reader);
+
+	sample->records = self->records;
+	for (size_t i = 0; i < header->lanes.count; i++) {
+		size_t room = RECORD_MAX - sample->record_count;
+
+		if (room > header->ring_records)
+			room = header->ring_records;
+		sample->record_count += ncs_reader_records(
+			segment->reader, i,
+			self->records + sample->record_count, room,
+			&sample->records_lost);
+	}
+}
+
 static bool next(struct ncs_source *source, struct ncs_sample *sample)
 {
 	struct source_shm *self = self_of(source);
@@ -179,6 +203,7 @@ static bool next(struct ncs_source *source, struct ncs_sample *sample)
 					  self->now_ns);
 			sample->header = ncs_reader_header(segment->reader);
 			sample->snapshot = &segment->snapshot;
+			read_records(self, segment, sample);
 		}
 		return true;
 	}
@@ -192,6 +217,7 @@ static void close_source(struct ncs_source *source)
 	for (size_t i = 0; i < self->count; i++)
 		segment_release(&self->segments[i]);
 	free(self->segments);
+	free(self->records);
 	free(self->directory);
 	free(self);
 }
@@ -202,12 +228,12 @@ struct ncs_source *ncs_source_open_shm(const char *directory, uint32_t pid)
 
 	if (!self)
 		return NULL;
-	if (directory) {
+	self->records = calloc(RECORD_MAX, sizeof(*self->records));
+	if (directory)
 		self->directory = strdup(directory);
-		if (!self->directory) {
-			free(self);
-			return NULL;
-		}
+	if (!self->records || (directory && !self->directory)) {
+		close_source(&self->source);
+		return NULL;
 	}
 	self->pid = pid;
 	self->source.begin = begin;

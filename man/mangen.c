@@ -492,6 +492,7 @@ struct field {
 		struct ncs_clock: "clock",          \
 		struct ncs_identity: "identity",    \
 		struct ncs_proxy: "proxy",          \
+		struct ncs_sampling: "sampling",    \
 		struct ncs_function *: "function")
 
 #define ELEMENT_BYTES(member)                         \
@@ -521,6 +522,9 @@ static const struct field identity_fields[] = { NCS_IDENTITY_FIELDS(FIELD) };
 #undef STRUCT
 #define STRUCT struct ncs_proxy
 static const struct field proxy_fields[] = { NCS_PROXY_FIELDS(FIELD) };
+#undef STRUCT
+#define STRUCT struct ncs_sampling
+static const struct field sampling_fields[] = { NCS_SAMPLING_FIELDS(FIELD) };
 #undef STRUCT
 #define STRUCT struct ncs_lane
 static const struct field lane_fields[] = { NCS_LANE_FIELDS(FIELD) };
@@ -561,6 +565,7 @@ static const struct block {
 	BLOCK(identity),  BLOCK(proxy),	    BLOCK(lane),
 	BLOCK(function),  BLOCK(channel),   BLOCK(operation),
 	BLOCK(histogram), BLOCK(ring),	    BLOCK(record),
+	BLOCK(sampling),
 };
 
 /* Whether the fields cover the struct, each byte once. */

@@ -42,7 +42,8 @@
 	X(latest_done, "The largest number of an operation that finished.") \
 	X(reserved, "0.") \
 	X(identity, "Who publishes; under a seqlock.") \
-	X(proxy, "The proxy thread; under a seqlock.")
+	X(proxy, "The proxy thread; under a seqlock.") \
+	X(sampling, "Which operations keep the records of their children.")
 
 #define NCS_TABLE_FIELDS(X) \
 	X(offset, "Bytes from the segment's start.") \
@@ -77,6 +78,16 @@
 	X(appended_operations, "Proxy operations that it took over.") \
 	X(time, "Ticks in each state, without the time since 'since'.") \
 	X(count, "Transitions of each kind.")
+
+#define NCS_SAMPLING_FIELDS(X) \
+	X(level, "In force: one operation in 2^level keeps them.") \
+	X(slow_ns, "An operation that has been under way for longer keeps" \
+	  " them, too, from then on.") \
+	X(kept, "Operations that were chosen, of those that started at a" \
+	  " level above 0.") \
+	X(left_out, "Those that were not.") \
+	X(slow, "Of these, those that turned out to be slow.") \
+	X(reserved, "0.")
 
 #define NCS_LANE_FIELDS(X) \
 	X(owner, "0: not in use.") \
@@ -165,8 +176,9 @@
 	X(position, "Low 32 bits of the record's position in its ring.") \
 	X(event, "Event type.") \
 	X(flags, "1: send; 2: captured into a CUDA graph; 4: NCCL did not" \
-	  " report the stop; 8: replaces an earlier record of its" \
-	  " operation.") \
+	  " report the stop (coll, p2p: the records of its children were left" \
+	  " out); 8: replaces an earlier record of its operation. The upper" \
+	  " four bits are a level, see below.") \
 	X(channel, "NCCL's channel.") \
 	X(function, "By number.") \
 	X(operation, "Low 32 bits of the operation's number; 0: none.") \

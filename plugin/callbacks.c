@@ -9,6 +9,7 @@
 #include "plugin/operation.h"
 #include "plugin/process.h"
 #include "plugin/proxy.h"
+#include "plugin/sampling.h"
 #include "plugin/span.h"
 #include "plugin/step.h"
 #include "shm/seqlock.h"
@@ -117,6 +118,8 @@ static void identify(struct ncs_comm *comm, int rank,
 	struct ncs_identity *identity = &comm->header->identity;
 	struct ncs_identity copy;
 
+	/* Before anybody takes it for done. */
+	ncs_sampling_identify(comm, facts->id, rank);
 	/* ORDER: pairs with identify() (plugin/callbacks.c): once is enough. */
 	if (ncs_exchange_acquire_release(&comm->identified, 1) != 0)
 		return;
@@ -198,6 +201,7 @@ static void start_kernel(struct ncs_comm *comm, struct ncs_lane_state *lane,
 					       NCS_FUNCTION_OTHER);
 	if (!op)
 		return;
+	ncs_sampling_inherit(&span->sampled, op, true, now);
 	span->operation_handle = parent;
 	span->words[2] = ncs_record_word2(op->number, -1);
 }
@@ -221,6 +225,8 @@ static void start_phase(struct ncs_comm *comm, struct ncs_lane_state *lane,
 			 &span->gpu_start_ns);
 	span->record.function = NCS_FUNCTION_OTHER;
 	if (kernel) {
+		ncs_sampling_pass_on(&span->sampled, &kernel->sampled);
+		span->operation_handle = kernel->operation_handle;
 		span->record.operation = kernel->record.operation;
 		span->record.function = kernel->record.function;
 	}
@@ -242,6 +248,8 @@ static void start_net(struct ncs_comm *comm, struct ncs_lane_state *lane,
 	ncs_decode_net(body, &span->record.number, &span->record.value);
 	span->record.function = NCS_FUNCTION_OTHER;
 	if (op) {
+		ncs_sampling_pass_on(&span->sampled, &op->sampled);
+		span->operation_handle = op->operation_handle;
 		span->record.function = op->record.function;
 		span->record.channel = op->record.channel;
 		span->record.peer = op->record.peer;

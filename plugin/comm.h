@@ -36,6 +36,11 @@
 /* Records in the making are there as fields and as words: a word that is read
  * soon after it was put together from smaller stores has to wait for them, so
  * what is known at once is stored as words (lane.h). */
+/* What was chosen for the records of an operation's child: sampling.h. */
+struct ncs_sampled {
+	uint64_t flags; /* that they get */
+	uint64_t left_out_since; /* ticks; 0: they are published */
+};
 
 /* Any event but Coll, P2p, ProxyOp, ProxyStep and ProxyCtrl. */
 struct ncs_span {
@@ -44,7 +49,8 @@ struct ncs_span {
 		struct ncs_record record;
 		uint64_t words[NCS_RECORD_WORDS];
 	};
-	uint64_t operation_handle; /* KernelCh: its operation, 0: none */
+	struct ncs_sampled sampled;
+	uint64_t operation_handle; /* of a child's operation, 0: none */
 	uint64_t gpu_start_ns;
 	uint64_t gpu_stop_ns;
 };
@@ -64,6 +70,8 @@ struct ncs_op {
 	uint64_t kernel_start_ns; /* the GPU's clock, 0: none */
 	uint64_t kernel_stop_ns;
 	uint64_t recorded_ns[NCS_TIMING_COUNT]; /* plus 1; 0: not timed */
+	uint64_t sampling;  /* flags of its records: sampling.h */
+	uint64_t under_way; /* ticks, if its children's are left out; 0: not */
 	uint8_t event;
 	uint8_t function;
 	uint8_t size_known;
@@ -100,6 +108,7 @@ struct ncs_proxy_op {
 	uint32_t nsteps;
 	struct ncs_channel_queue *queue;
 	struct ncs_step *steps; /* NCS_STEP_MAX; NULL: slot never used */
+	struct ncs_sampled sampled;
 	uint64_t steps_done;
 	uint64_t first_step;
 	uint64_t step_words[2]; /* words 1 and 2 of its steps' records */
@@ -145,6 +154,21 @@ struct ncs_lane_state {
 	bool shared;
 };
 
+/* Collectives and transfers as all ranks count them; see sampling.h. */
+struct ncs_counted_function {
+	uint64_t numbers; /* the largest sequence number, plus 1; 0: none */
+	uint64_t repeats; /* of numbers that were told before */
+};
+
+#define NCS_TRANSFER_MAX 256u
+
+struct ncs_counted {
+	uint64_t comm_id;
+	uint64_t rank;
+	struct ncs_counted_function functions[NCS_FUNCTION_MAX];
+	uint64_t transfers[NCS_TRANSFER_MAX]; /* by peer and direction */
+};
+
 struct ncs_comm {
 	uint64_t context; /* what NCCL holds; 0: this entry was never used */
 	/* The address of its steps (NCS_PROXY_OP_MAX * NCS_STEP_MAX), in order
@@ -178,6 +202,7 @@ struct ncs_comm {
 	/* Launching threads write these, … */
 	NCS_APART uint64_t operation_number; /* of the latest operation */
 	uint64_t operation_cursor;
+	struct ncs_counted counted;
 	/* … the proxy thread these: … */
 	NCS_APART uint64_t proxy_op_hint; /* slots before it are taken, likely */
 	uint64_t proxy_op_evict;

@@ -8,7 +8,11 @@
 #include <string.h>
 #include <strings.h>
 
+#include "ncclstat/record.h"
 #include "ncclstat/tables/environment.h"
+
+/* A day: nothing is that slow, and its ticks fit any word. */
+#define SLOW_MAX_S UINT64_C(86400)
 
 enum variable {
 #define X(ID, name, values, default_value, help) VARIABLE_##ID,
@@ -45,30 +49,78 @@ static bool parse_timing(const char *text, enum ncs_kernel_timing *timing)
 	return true;
 }
 
-static bool parse_bytes(const char *text, uint64_t *bytes)
+/* The digits that a text begins with, and what comes after them. */
+static bool parse_number(const char *text, uint64_t *number,
+			 const char **suffix)
 {
-	static const char suffixes[] = "KMG";
-	unsigned long long number;
-	const char *suffix;
-	unsigned shift = 0;
 	char *end;
 
 	/* strtoull() takes spaces and signs, and -1 for a large number. */
 	if (text[0] < '0' || text[0] > '9')
 		return false;
 	errno = 0;
-	number = strtoull(text, &end, 10);
-	if (errno)
+	*number = strtoull(text, &end, 10);
+	*suffix = end;
+	return errno == 0;
+}
+
+static bool parse_sample(const char *text, unsigned *level)
+{
+	const char *suffix;
+	uint64_t number;
+
+	if (!parse_number(text, &number, &suffix) || *suffix || number == 0 ||
+	    number > UINT64_C(1) << NCS_LEVEL_MAX)
 		return false;
-	if (*end) {
-		suffix = strchr(suffixes, toupper((unsigned char)*end));
-		if (!suffix || end[1])
+	for (*level = 0; UINT64_C(1) << *level < number; ++*level)
+		;
+	return true;
+}
+
+static bool parse_duration(const char *text, uint64_t *duration_ns)
+{
+	static const struct {
+		const char *suffix;
+		uint64_t ns;
+	} units[] = {
+		{ "us", 1000 },
+		{ "ms", 1000000 },
+		{ "s", 1000000000 },
+	};
+	const char *suffix;
+	uint64_t number;
+
+	if (!parse_number(text, &number, &suffix) ||
+	    number > SLOW_MAX_S * UINT64_C(1000000))
+		return false;
+	for (size_t i = 0; i < sizeof(units) / sizeof(units[0]); i++) {
+		if (strcmp(suffix, units[i].suffix) != 0)
+			continue;
+		*duration_ns = number * units[i].ns;
+		return *duration_ns <=
+		       SLOW_MAX_S * UINT64_C(1000000000);
+	}
+	return false;
+}
+
+static bool parse_bytes(const char *text, uint64_t *bytes)
+{
+	static const char suffixes[] = "KMG";
+	const char *rest, *suffix;
+	unsigned shift = 0;
+	uint64_t number;
+
+	if (!parse_number(text, &number, &rest))
+		return false;
+	if (*rest) {
+		suffix = strchr(suffixes, toupper((unsigned char)*rest));
+		if (!suffix || rest[1])
 			return false;
 		shift = 10 * (unsigned)(suffix - suffixes + 1);
 	}
 	if (number > UINT64_MAX >> shift)
 		return false;
-	*bytes = (uint64_t)number << shift;
+	*bytes = number << shift;
 	return true;
 }
 
@@ -91,6 +143,10 @@ static bool parse(struct ncs_config *config, enum variable variable,
 				       sizeof(config->directory));
 	case VARIABLE_KERNEL_TIMING:
 		return parse_timing(text, &config->kernel_timing);
+	case VARIABLE_SAMPLE:
+		return parse_sample(text, &config->sample_level);
+	case VARIABLE_SAMPLE_SLOW:
+		return parse_duration(text, &config->sample_slow_ns);
 	case VARIABLE_SHM_BYTES:
 		return parse_bytes(text, &config->shm_bytes);
 	case VARIABLE_COUNT:

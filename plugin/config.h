@@ -13,6 +13,8 @@ struct ncs_config {
 	bool disabled;
 	char directory[256];
 	enum ncs_kernel_timing kernel_timing;
+	unsigned sample_level; /* one operation in 2^sample_level */
+	uint64_t sample_slow_ns;
 	uint64_t shm_bytes;
 };
 

@@ -4,6 +4,7 @@
 
 #include "plugin/lane.h"
 #include "plugin/names.h"
+#include "plugin/sampling.h"
 
 /* How many slots are looked at for a free one. The cursor goes round, so that
  * a slot is reused as late as possible: children may start long after their
@@ -116,8 +117,7 @@ static struct ncs_op *claim(struct ncs_comm *comm, struct ncs_lane_state *lane)
 	return NULL;
 }
 
-/* The operation of a handle; NULL if it is none, or stale. */
-static struct ncs_op *find(struct ncs_comm *comm, uint64_t value)
+struct ncs_op *ncs_operation_find(struct ncs_comm *comm, uint64_t value)
 {
 	struct ncs_handle handle = ncs_handle_decode(value);
 	struct ncs_op *op;
@@ -197,6 +197,7 @@ uint64_t ncs_operation_start(struct ncs_comm *comm,
 	struct ncs_op untracked = { .tag = 0 };
 	struct ncs_op *op = claim(comm, lane);
 	struct ncs_op *target = op ? op : &untracked;
+	uint64_t sampling = ncs_sampling_choose(comm, facts);
 
 	target->function = facts->function;
 	target->event = (uint8_t)facts->event;
@@ -217,6 +218,8 @@ uint64_t ncs_operation_start(struct ncs_comm *comm,
 	ncs_store_relaxed(&op->kernel_stop_ns, 0);
 	op->recorded_ns[NCS_TIMING_KERNEL] = 0;
 	op->recorded_ns[NCS_TIMING_PROXY] = 0;
+	ncs_store_relaxed(&op->sampling, sampling);
+	ncs_store_relaxed(&op->under_way, 0);
 	publish(op, facts);
 	return ncs_handle_encode(NCS_HANDLE_OPERATION, comm->index,
 				 (unsigned)(op - comm->ops), 0,
@@ -225,7 +228,7 @@ uint64_t ncs_operation_start(struct ncs_comm *comm,
 
 bool ncs_operation_stop(struct ncs_comm *comm, uint64_t handle, uint64_t now)
 {
-	struct ncs_op *op = find(comm, handle);
+	struct ncs_op *op = ncs_operation_find(comm, handle);
 
 	if (!op || ncs_load_relaxed(&op->enqueued) != 0)
 		return false;
@@ -264,7 +267,7 @@ struct ncs_op *ncs_operation_child_started(struct ncs_comm *comm,
 					   uint64_t handle, uint64_t now)
 {
 	uint64_t tag = ncs_handle_decode(handle).tag;
-	struct ncs_op *op = find(comm, handle);
+	struct ncs_op *op = ncs_operation_find(comm, handle);
 	uint64_t before;
 
 	if (!op)
@@ -352,7 +355,8 @@ static void publish_record(struct ncs_lane_state *lane,
 	struct ncs_record record = {
 		.start = op->start,
 		.event = op->event,
-		.flags = again ? NCS_RECORD_AGAIN : 0,
+		.flags = (uint8_t)((again ? NCS_RECORD_AGAIN : 0) |
+				   ncs_load_relaxed(&op->sampling)),
 		.function = op->function,
 		.operation = (uint32_t)op->number,
 		.peer = op->peer,
@@ -441,7 +445,7 @@ void ncs_operation_proxy_done(struct ncs_comm *comm,
 			      struct ncs_lane_state *lane, uint64_t handle,
 			      uint64_t start, uint64_t now)
 {
-	struct ncs_op *op = handle ? find(comm, handle) : NULL;
+	struct ncs_op *op = handle ? ncs_operation_find(comm, handle) : NULL;
 
 	if (!op)
 		return;
@@ -454,7 +458,7 @@ void ncs_operation_kernel_done(struct ncs_comm *comm,
 			       uint64_t gpu_start_ns, uint64_t gpu_stop_ns,
 			       uint64_t now)
 {
-	struct ncs_op *op = handle ? find(comm, handle) : NULL;
+	struct ncs_op *op = handle ? ncs_operation_find(comm, handle) : NULL;
 
 	if (!op)
 		return;
@@ -465,7 +469,7 @@ void ncs_operation_kernel_done(struct ncs_comm *comm,
 
 void ncs_operation_child_forgotten(struct ncs_comm *comm, uint64_t handle)
 {
-	struct ncs_op *op = handle ? find(comm, handle) : NULL;
+	struct ncs_op *op = handle ? ncs_operation_find(comm, handle) : NULL;
 	uint64_t before;
 
 	if (!op)

@@ -40,6 +40,9 @@ uint64_t ncs_operation_start(struct ncs_comm *comm,
  * stopped before. */
 bool ncs_operation_stop(struct ncs_comm *comm, uint64_t handle, uint64_t now);
 
+/* The operation of a handle; NULL if it is none, or stale. */
+struct ncs_op *ncs_operation_find(struct ncs_comm *comm, uint64_t handle);
+
 /* `children` of a slot with this tag that has none: for a new start. */
 uint64_t ncs_operation_no_children(uint64_t tag);
 

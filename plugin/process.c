@@ -18,6 +18,7 @@
 #include "plugin/names.h"
 #include "plugin/nccl_facts.h"
 #include "plugin/operation.h"
+#include "plugin/sampling.h"
 #include "shm/seqlock.h"
 
 struct ncs_process_state ncs_process_state;
@@ -128,6 +129,9 @@ static void start_process(void)
 	ncs_process_state.pid = process.self.pid;
 	ncs_clock_calibrate(&process.clock, ncs_clock_choose());
 	ncs_process_state.clock_kind = process.clock.kind;
+	ncs_process_state.slow_ticks = ncs_clock_duration_ticks(
+		&process.clock, process.config.sample_slow_ns);
+	ncs_sampling_set_level(process.config.sample_level);
 	/* So that a context or handle of another process is not one of ours
 	 * by accident. */
 	process.next_cookie = (process.clock.base_monotonic_ns ^
@@ -414,6 +418,8 @@ static void publish_comm(struct ncs_comm *comm, const struct ncs_init *init,
 	header->event_mask = (uint64_t)(unsigned)mask;
 	ncs_store_relaxed(&comm->lanes[0].published->owner, UINT64_MAX);
 	identify(&header->identity, init);
+	ncs_sampling_init(comm, header->identity.comm_id,
+			  header->identity.rank, process.config.sample_slow_ns);
 	/* ORDER: pairs with ncs_comm_of_handle() (plugin/process.h): whoever
 	 * guesses it finds lanes to be counted in. */
 	ncs_store_release(&comm->context, ++process.next_cookie << 8 |

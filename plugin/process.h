@@ -16,6 +16,8 @@
 
 struct ncs_process_state {
 	uint64_t clock_kind; /* read by every callback */
+	uint64_t sample_level; /* one operation in 2^sample_level is kept … */
+	uint64_t slow_ticks;   /* and those under way for longer */
 	uint32_t pid;
 	struct ncs_comm comms[NCS_COMM_MAX];
 };

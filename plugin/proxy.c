@@ -6,6 +6,7 @@
 #include "plugin/channel.h"
 #include "plugin/lane.h"
 #include "plugin/operation.h"
+#include "plugin/sampling.h"
 #include "plugin/step.h"
 #include "shm/seqlock.h"
 
@@ -116,12 +117,18 @@ static void adopt(struct ncs_comm *comm, struct ncs_lane_state *lane,
 		  struct ncs_proxy_op *op, uint64_t parent,
 		  const struct nccl_proxy_op *facts, uint64_t now)
 {
-	const struct ncs_op *operation =
+	struct ncs_op *operation =
 		ncs_operation_child_started(comm, lane, parent, now);
 	unsigned flags = facts->is_send != 0 ? NCS_RECORD_SEND : 0;
 	unsigned function =
 		operation ? operation->function : NCS_FUNCTION_OTHER;
 
+	ncs_sampling_clear(&op->sampled);
+	/* Up to API 3 NCCL reports them when they first make progress. */
+	if (operation)
+		ncs_sampling_inherit(&op->sampled, operation,
+				     comm->api_version < 4, now);
+	flags |= ncs_sampling_flags(&op->sampled);
 	op->operation_handle = operation ? parent : 0;
 	op->operation = operation ? operation->number : 0;
 	op->words[1] = ncs_record_word1(NCS_EVENT_PROXY_OP, flags,
@@ -203,8 +210,12 @@ void ncs_proxy_op_state(struct ncs_proxy_op *op, unsigned state,
 {
 	uint64_t moved;
 
-	if (state == NCCL_STATE_OP_IN_PROGRESS && op->in_progress == 0)
+	if (state == NCCL_STATE_OP_IN_PROGRESS && op->in_progress == 0) {
 		op->in_progress = now;
+		if (ncs_sampling_leaves_out(&op->sampled))
+			ncs_sampling_in_progress(&op->sampled,
+						 op->operation_handle, now);
+	}
 	if (state > NCCL_STATE_OP_RECV_DONE || !cumulative_bytes)
 		return;
 	moved = sample_size(op, *cumulative_bytes);
@@ -224,6 +235,8 @@ static void publish_proxy_op(struct ncs_lane_state *lane,
 		record->delta[0] = op->in_progress - record->start;
 	if (op->first_step)
 		record->delta[1] = op->first_step - record->start;
+	op->words[1] |= ncs_record_word1(0, ncs_sampling_flags(&op->sampled),
+					 0, 0);
 	ncs_lane_publish_words(lane, op->words);
 }
 
@@ -233,7 +246,8 @@ void ncs_proxy_op_stop(struct ncs_comm *comm, struct ncs_lane_state *lane,
 	for (unsigned i = 0; op->live != 0 && i < NCS_STEP_MAX; i++)
 		if (ncs_step_is_live(&op->steps[i]))
 			ncs_step_close(comm, lane, &op->steps[i], now);
-	publish_proxy_op(lane, op, now);
+	if (ncs_sampling_publishes(&op->sampled, op->operation_handle, now))
+		publish_proxy_op(lane, op, now);
 	ncs_channel_dequeue(comm, op);
 	ncs_seqlock_add(&op->queue->channel->operations_done, 1);
 	ncs_operation_proxy_done(comm, lane, op->operation_handle,

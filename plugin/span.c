@@ -6,6 +6,7 @@
 
 #include "plugin/lane.h"
 #include "plugin/operation.h"
+#include "plugin/sampling.h"
 
 /* Event types that start and stop on one thread, so that "the thread is in it"
  * makes sense. */
@@ -55,6 +56,7 @@ struct ncs_span *ncs_span_start(struct ncs_comm *comm,
 		for (unsigned k = 3; k < NCS_RECORD_WORDS; k++)
 			span->words[k] = 0;
 		span->operation_handle = 0;
+		ncs_sampling_clear(&span->sampled);
 		span->gpu_start_ns = span->gpu_stop_ns = 0;
 		if (1u << event & ON_ONE_THREAD)
 			ncs_store_relaxed(&lane->published->open_since[event],
@@ -108,6 +110,9 @@ void ncs_span_stop(struct ncs_comm *comm, struct ncs_lane_state *lane,
 {
 	struct ncs_lane *home = comm->lanes[handle->lane].published;
 	unsigned event = span->record.event;
+	/* To be known before the operation ends with its last kernel. */
+	bool published = ncs_sampling_publishes(
+		&span->sampled, span->operation_handle, now);
 	bool timed;
 
 	if (event == NCS_EVENT_KERNEL_CH) {
@@ -121,7 +126,11 @@ void ncs_span_stop(struct ncs_comm *comm, struct ncs_lane_state *lane,
 	if (ncs_load_relaxed(&home->open_since[event]) == span->record.start)
 		ncs_store_relaxed(&home->open_since[event], 0);
 	span->record.duration = now - span->record.start;
-	ncs_lane_publish_words(lane, span->words);
+	if (published) {
+		span->words[1] |= ncs_record_word1(
+			0, ncs_sampling_flags(&span->sampled), 0, 0);
+		ncs_lane_publish_words(lane, span->words);
+	}
 	/* ORDER: pairs with claim() (plugin/span.c): the slot's next user comes
 	 * after this one's last use. */
 	ncs_store_release(&span->tag, ncs_load_relaxed(&span->tag) + 1);

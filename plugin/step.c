@@ -2,12 +2,28 @@
  * allocation, no system call. */
 #include "plugin/step.h"
 
-void ncs_step_publish_shared(struct ncs_lane_state *lane,
+/* Whether the records of a proxy operation's steps are published, as of now. */
+static bool is_published(struct ncs_proxy_op *op, uint64_t now)
+{
+	if (!ncs_sampling_leaves_out(&op->sampled))
+		return true;
+	if (!ncs_sampling_is_slow(&op->sampled, op->operation_handle, now))
+		return false;
+	op->step_words[0] |= ncs_record_word1(
+		0, ncs_sampling_flags(&op->sampled), 0, 0);
+	return true;
+}
+
+/* In the shared ring, or not unless the operation is slow. */
+void ncs_step_publish_rarely(struct ncs_lane_state *lane,
 			     const struct ncs_step *step, uint64_t now)
 {
-	const uint64_t words[NCS_RECORD_WORDS] = NCS_STEP_WORDS(step, now);
+	const uint64_t *words;
 
-	ncs_lane_publish_shared(lane, words);
+	if (!is_published(step->op, now))
+		return;
+	words = (const uint64_t[NCS_RECORD_WORDS])NCS_STEP_WORDS(step, now);
+	ncs_lane_publish_words(lane, words);
 }
 
 /* The channel's head has stopped, and its next is to be looked for. */

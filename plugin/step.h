@@ -14,6 +14,7 @@
 #include "plugin/lane.h"
 #include "plugin/nccl_abi.h"
 #include "plugin/process.h"
+#include "plugin/sampling.h"
 
 #define NCS_STEP_INLINE static inline __attribute__((always_inline))
 
@@ -39,7 +40,7 @@ static inline bool ncs_step_is_live(const struct ncs_step *step)
 }
 
 /* What is rare. */
-void ncs_step_publish_shared(struct ncs_lane_state *lane,
+void ncs_step_publish_rarely(struct ncs_lane_state *lane,
 			     const struct ncs_step *step, uint64_t now);
 void ncs_step_move_head(struct ncs_comm *comm, struct ncs_channel_queue *queue,
 			const struct ncs_step *stopped, uint64_t now);
@@ -85,8 +86,10 @@ NCS_STEP_INLINE void ncs_step_stop(struct ncs_comm *comm,
 	struct ncs_channel *channel = queue->channel;
 	struct ncs_step *next = NULL;
 
-	if (__builtin_expect(lane->shared, 0))
-		ncs_step_publish_shared(lane, step, now);
+	if (__builtin_expect(lane->shared ||
+				     ncs_sampling_leaves_out(&op->sampled),
+			     0))
+		ncs_step_publish_rarely(lane, step, now);
 	else
 		ncs_step_publish(lane, step, now);
 	/* ORDER: pairs with ncs_step_start() (plugin/step.h). */

@@ -80,6 +80,14 @@ static inline uint64_t ncs_clock_duration_ns(const struct ncs_clock *clock,
 	return (uint64_t)((unsigned __int128)ticks * clock->multiplier >> 32);
 }
 
+/* A length of time in ticks. */
+static inline uint64_t ncs_clock_duration_ticks(const struct ncs_clock *clock,
+						uint64_t duration_ns)
+{
+	return (uint64_t)(((unsigned __int128)duration_ns << 32) /
+			  clock->multiplier);
+}
+
 /* A moment in CLOCK_MONOTONIC ns; 0 stays 0, which means "never". */
 static inline uint64_t ncs_clock_ns(const struct ncs_clock *clock,
 				    uint64_t ticks)

@@ -382,6 +382,22 @@ static void take_proxy(struct ncs_snapshot *snapshot,
 	view->time_ns[view->state] += running_ns(snapshot, view->since_ns);
 }
 
+static void take_sampling(struct ncs_snapshot *snapshot,
+			  const struct ncs_reader *reader)
+{
+	const struct ncs_sampling *sampling = &mapped_header(reader)->sampling;
+	uint64_t level = ncs_load_relaxed(&sampling->level);
+
+	snapshot->sampling = (struct ncs_sampling_view){
+		.level = level < NCS_LEVEL_MAX ? (unsigned)level :
+						 NCS_LEVEL_MAX,
+		.slow_ns = ncs_load_relaxed(&sampling->slow_ns),
+		.kept = ncs_load_relaxed(&sampling->kept),
+		.left_out = ncs_load_relaxed(&sampling->left_out),
+		.slow = ncs_load_relaxed(&sampling->slow),
+	};
+}
+
 static void take_channel(struct ncs_snapshot *snapshot,
 			 const struct ncs_clock *clock,
 			 const struct ncs_channel *copy)
@@ -669,6 +685,7 @@ void ncs_snapshot_take(struct ncs_snapshot *snapshot,
 		now_ns);
 	snapshot->process_gone = ncs_process_is_gone(&reader->header);
 	take_proxy(snapshot, reader);
+	take_sampling(snapshot, reader);
 	take_operations(snapshot, reader);
 	take_histograms(snapshot, reader);
 }

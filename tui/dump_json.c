@@ -68,7 +68,7 @@ static json_t *word(const char *name)
 	return json_string(name);
 }
 
-/* Bandwidth: negative is unknown. */
+/* Bandwidth, an estimate: negative is unknown. */
 static json_t *real(double value)
 {
 	return value >= 0 ? json_real(value) : json_null();
@@ -183,6 +183,96 @@ static json_t *channels_of(const struct ncs_rank *rank)
 				      channel_of(rank, &rank->now.channels[i]));
 	return channels;
 }
+
+/* --- Sampling and estimates --------------------------------------------- */
+
+static json_t *sampling_of(const struct ncs_sampling_view *sampling)
+{
+	json_t *object = json_object();
+
+	put(object, "one_in", number(UINT64_C(1) << sampling->level));
+	put(object, "slow_ns", number(sampling->slow_ns));
+	put(object, "ops_kept", number(sampling->kept));
+	put(object, "ops_left_out", number(sampling->left_out));
+	put(object, "ops_slow", number(sampling->slow));
+	return object;
+}
+
+static json_t *estimate_of(struct ncs_estimate estimate)
+{
+	json_t *object = json_object();
+
+	put(object, "value", real(estimate.value));
+	put(object, "error", real(estimate.error));
+	return object;
+}
+
+static json_t *quantile_of(struct ncs_quantile quantile)
+{
+	json_t *object = json_object();
+
+	put(object, "value", real(quantile.value));
+	put(object, "low", real(quantile.low));
+	put(object, "high", real(quantile.high));
+	return object;
+}
+
+static json_t *step_time_of(const struct ncs_step_estimate *time, bool is_wait)
+{
+	json_t *object = json_object();
+
+	put(object, "total", estimate_of(time->total));
+	put(object, "mean", estimate_of(time->mean));
+	if (is_wait)
+		put(object, "share", estimate_of(time->share));
+	put(object, "p50", quantile_of(time->p50));
+	put(object, "p99", quantile_of(time->p99));
+	return object;
+}
+
+static json_t *steps_of_direction(const struct ncs_rank *rank, bool send,
+				  const struct ncs_steps_view *view)
+{
+	json_t *object = json_object(), *time = json_object();
+
+	put(time, "duration",
+	    step_time_of(&view->times[NCS_STEP_DURATION], false));
+	for (unsigned i = NCS_STEP_FIRST_WAIT; i < NCS_STEP_TIMES; i++) {
+		enum ncs_channel_state state = ncs_step_state(send, i);
+		bool known = state != NCS_CHANNEL_SEND_PEER_WAIT ||
+			     ncs_rank_peer_wait_known(rank);
+
+		put(time, ncs_channel_state_name(state),
+		    known ? step_time_of(&view->times[i], true) :
+			    json_null());
+	}
+	put(object, "direction", word(send ? "send" : "recv"));
+	put(object, "one_in", number(UINT64_C(1) << view->level));
+	put(object, "ops", number(view->operations));
+	put(object, "records", number(view->records));
+	put(object, "records_slow", number(view->slow));
+	put(object, "records_lost", number(ncs_steps_lost(rank->steps)));
+	put(object, "steps", estimate_of(view->steps));
+	put(object, "time_ns", time);
+	return object;
+}
+
+static json_t *steps_of(const struct ncs_rank *rank)
+{
+	json_t *steps = json_array();
+
+	for (int send = 1; send >= 0; send--) {
+		const struct ncs_steps_view *view =
+			ncs_steps_view(rank->steps, send);
+
+		if (view)
+			json_array_append_new(
+				steps, steps_of_direction(rank, send, view));
+	}
+	return steps;
+}
+
+/* --- Functions and operations ------------------------------------------- */
 
 /* In microseconds, of the histogram's buckets. */
 static json_t *times_of(const struct ncs_function_view *function)
@@ -320,6 +410,8 @@ static json_t *rank_of(const struct ncs_rank *rank)
 	put(object, "comm", comm_of(identity));
 	put(object, "proxy", proxy_of(rank));
 	put(object, "channels", channels_of(rank));
+	put(object, "sampling", sampling_of(&now->sampling));
+	put(object, "steps", steps_of(rank));
 	put(object, "functions", functions_of(rank));
 	put(object, "operations", operations_of(now));
 	put(object, "events", events_of(now));

@@ -5,6 +5,7 @@
 
 #include "tui/dump.h"
 #include "tui/format.h"
+#include "tui/words.h"
 
 #define GAP "  "
 
@@ -87,6 +88,30 @@ static void print_head(FILE *file, const struct ncs_model *model,
 		model->rank_count, model->rank_count == 1 ? "" : "s", time);
 }
 
+/* What is estimated from the records of steps: a line for each rank and
+ * direction. */
+static void print_steps(FILE *file, const struct ncs_model *model, bool ascii)
+{
+	char raw[NCS_FORMAT_MAX], text[NCS_FORMAT_MAX];
+	const char *gap = "\n";
+
+	for (size_t i = 0; i < model->rank_count; i++) {
+		const struct ncs_rank *rank = model->ranks[i];
+
+		for (int send = 1; send >= 0; send--) {
+			if (!ncs_steps_view(rank->steps, send))
+				continue;
+			ncs_rank_title(rank, raw, sizeof(raw));
+			ncs_append(raw, sizeof(raw), ", %s: ",
+				   send ? "sends" : "receives");
+			ncs_append_steps(rank, send, raw, sizeof(raw));
+			ncs_format_clean(text, sizeof(text), raw, ascii);
+			fprintf(file, "%ssteps: %s\n", gap, text);
+			gap = "";
+		}
+	}
+}
+
 static void print_unreadable(FILE *file, const struct ncs_model *model,
 			     bool ascii)
 {
@@ -133,6 +158,9 @@ bool ncs_dump_text(FILE *file, const struct ncs_model *model,
 		gap = "\n";
 	}
 	free(rows);
+	if (options->view == NCS_VIEW_COUNT ||
+	    options->view == NCS_VIEW_CHANNEL)
+		print_steps(file, model, options->ascii);
 	print_unreadable(file, model, options->ascii);
 	return true;
 }

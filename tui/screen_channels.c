@@ -57,6 +57,18 @@ static void append_under_way(const struct ncs_channel_view *channel, char *text,
 	ncs_append(text, size, ", %s.", ncs_function_name(channel->function));
 }
 
+/* Of all of the rank's channels in this direction. */
+static void append_steps(const struct ncs_row *row, char *text, size_t size)
+{
+	bool send = channel_of(row)->send;
+
+	if (!ncs_steps_view(row->rank->steps, send))
+		return;
+	ncs_append(text, size, send ? " Sends: " : " Receives: ");
+	ncs_append_steps(row->rank, send, text, size);
+	ncs_append(text, size, ".");
+}
+
 static void explain(const struct ncs_row *row, char *text, size_t size)
 {
 	const struct ncs_channel_view *channel = channel_of(row);
@@ -76,6 +88,7 @@ static void explain(const struct ncs_row *row, char *text, size_t size)
 		ncs_channel_label(channel, label, sizeof(label));
 		ncs_append(text, size, " %s, idle: %s.", label,
 			   ncs_channel_state_help(channel->state));
+		append_steps(row, text, size);
 		return;
 	}
 	ncs_append_wait(&wait, text, size);
@@ -83,6 +96,8 @@ static void explain(const struct ncs_row *row, char *text, size_t size)
 	append_under_way(channel, text, size);
 	if (wait.duration_ns >= NCS_LONG_WAIT_NS)
 		ncs_append(text, size, " Enter goes to the peer's end.");
+	else
+		append_steps(row, text, size);
 }
 
 const struct ncs_screen_view ncs_screen_channels = {

@@ -89,6 +89,94 @@ void ncs_append_losses(const struct ncs_rank *rank, char *text, size_t size)
 	}
 }
 
+/* Of fewer sampled operations even the errors are not to be relied on. */
+#define FEW_OPERATIONS 30
+
+static void append_ns(char *text, size_t size, double ns)
+{
+	ncs_append_duration(text, size, (uint64_t)(ns < 1e18 ? ns : 1e18));
+}
+
+/* With what it may be off, unless it is exact. */
+static void append_mean(struct ncs_estimate mean, char *text, size_t size)
+{
+	ncs_append(text, size, "mean ");
+	append_ns(text, size, mean.value);
+	if (mean.error > 0) {
+		ncs_append(text, size, " +-");
+		append_ns(text, size, NCS_ERRORS_95 * mean.error);
+	} else if (mean.error < 0) {
+		ncs_append(text, size, " +-?");
+	}
+}
+
+/* Without its bounds where nothing is missing: they are those of a bucket. */
+static void append_quantile(const char *name, struct ncs_quantile quantile,
+			    bool is_exact, char *text, size_t size)
+{
+	ncs_append(text, size, ", %s ", name);
+	append_ns(text, size, quantile.value);
+	if (is_exact)
+		return;
+	ncs_append(text, size, " (");
+	if (quantile.low >= 0)
+		append_ns(text, size, quantile.low);
+	else
+		ncs_append(text, size, "?");
+	ncs_append(text, size, " to ");
+	if (quantile.high >= 0)
+		append_ns(text, size, quantile.high);
+	else
+		ncs_append(text, size, "?");
+	ncs_append(text, size, ")");
+}
+
+static void append_shares(const struct ncs_rank *rank, bool send,
+			  const struct ncs_steps_view *view, char *text,
+			  size_t size)
+{
+	for (unsigned i = NCS_STEP_FIRST_WAIT; i < NCS_STEP_TIMES; i++) {
+		enum ncs_channel_state state = ncs_step_state(send, i);
+		struct ncs_estimate share = view->times[i].share;
+
+		if (share.value < 0 || (state == NCS_CHANNEL_SEND_PEER_WAIT &&
+					!ncs_rank_peer_wait_known(rank)))
+			continue;
+		ncs_append(text, size, ", %s %.1f",
+			   ncs_channel_state_label(state), 100 * share.value);
+		if (share.error > 0)
+			ncs_append(text, size, "+-%.1f",
+				   100 * NCS_ERRORS_95 * share.error);
+		ncs_append(text, size, " %%");
+	}
+}
+
+void ncs_append_steps(const struct ncs_rank *rank, bool send, char *text,
+		      size_t size)
+{
+	const struct ncs_steps_view *view = ncs_steps_view(rank->steps, send);
+	const struct ncs_step_estimate *time;
+
+	if (!view || view->records == 0)
+		return;
+	time = &view->times[NCS_STEP_DURATION];
+	append_mean(time->mean, text, size);
+	append_quantile("p50", time->p50, time->mean.error == 0, text, size);
+	append_quantile("p99", time->p99, time->mean.error == 0, text, size);
+	append_shares(rank, send, view, text, size);
+	ncs_append(text, size, "; from %s%llu operation%s",
+		   view->level > 0 && view->operations < FEW_OPERATIONS ?
+			   "only " :
+			   "",
+		   (unsigned long long)view->operations,
+		   view->operations == 1 ? "" : "s");
+	if (view->level > 0)
+		ncs_append(text, size, ", 1/%u kept", 1u << view->level);
+	if (ncs_steps_lost(rank->steps) > 0)
+		ncs_append(text, size, ", %llu records overwritten",
+			   (unsigned long long)ncs_steps_lost(rank->steps));
+}
+
 const char *ncs_channel_state_help(unsigned state)
 {
 	static const char *const helps[NCS_CHANNEL_STATE_COUNT] = {

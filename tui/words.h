@@ -6,6 +6,7 @@
 #ifndef NCS_TUI_WORDS_H
 #define NCS_TUI_WORDS_H
 
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
@@ -33,6 +34,11 @@ void ncs_append_separator(char *text, size_t size);
 
 /* Appends a clause on what a rank has lost and why, if it has. */
 void ncs_append_losses(const struct ncs_rank *rank, char *text, size_t size);
+
+/* Appends what is estimated of a rank's steps in one direction, with 95 % on
+ * either side; nothing where none was seen. */
+void ncs_append_steps(const struct ncs_rank *rank, bool send, char *text,
+		      size_t size);
 
 /* The tables' sentence on a state, and its letter. */
 const char *ncs_channel_state_help(unsigned state);

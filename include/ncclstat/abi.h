@@ -142,6 +142,18 @@ struct ncs_proxy {
 	uint64_t count[8]; /* by enum ncs_proxy_transition */
 };
 
+/* What is kept of the records of operations' children (NCS_RECORD_LEVEL()).
+ * The counters add up to the operations that started while one in two or fewer
+ * was kept. Tables, histograms and counters know nothing of sampling. */
+struct ncs_sampling {
+	uint64_t level;    /* in force: one operation in 2^level */
+	uint64_t slow_ns;  /* who has been under way for longer is kept */
+	uint64_t kept;     /* operations that were chosen */
+	uint64_t left_out; /* … and those that were not */
+	uint64_t slow;     /* of these, those that turned out to be slow */
+	uint64_t reserved[3];
+};
+
 enum ncs_life {
 	NCS_LIFE_LIVE = 1,
 	NCS_LIFE_FINISHED = 2, /* the communicator was finalized */
@@ -177,6 +189,7 @@ struct ncs_header {
 	uint64_t reserved[3];
 	struct ncs_identity identity;
 	struct ncs_proxy proxy;
+	struct ncs_sampling sampling;
 };
 
 #define NCS_HEADER_BYTES 1024u
@@ -304,12 +317,14 @@ static_assert(sizeof(struct ncs_clock) == 40, "clock");
 static_assert(sizeof(struct ncs_table) == 16, "table");
 static_assert(sizeof(struct ncs_identity) == 200, "identity");
 static_assert(sizeof(struct ncs_proxy) == 160, "proxy");
+static_assert(sizeof(struct ncs_sampling) == 64, "sampling");
 static_assert(sizeof(struct ncs_header) <= NCS_HEADER_BYTES, "header");
 static_assert(offsetof(struct ncs_header, version) == 8, "version");
 static_assert(offsetof(struct ncs_header, lanes) == 32, "lanes");
 static_assert(offsetof(struct ncs_header, clock) == 256, "clock");
 static_assert(offsetof(struct ncs_header, identity) == 360, "identity");
 static_assert(offsetof(struct ncs_header, proxy) == 560, "proxy");
+static_assert(offsetof(struct ncs_header, sampling) == 720, "sampling");
 static_assert(sizeof(struct ncs_function) == 128, "function");
 static_assert(sizeof(struct ncs_lane) == 2816, "lane");
 static_assert(offsetof(struct ncs_lane, functions) % 64 == 0, "functions");

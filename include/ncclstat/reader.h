@@ -154,6 +154,14 @@ struct ncs_lane_view {
 	uint64_t open_since_ns[NCS_EVENT_COUNT];
 };
 
+struct ncs_sampling_view {
+	unsigned level; /* one operation in 2^level keeps its records */
+	uint64_t slow_ns;
+	uint64_t kept; /* operations, like the next two */
+	uint64_t left_out;
+	uint64_t slow;
+};
+
 struct ncs_snapshot {
 	uint64_t taken_ns;
 	uint64_t last_call_ns; /* NCCL's latest callback, 0: none yet */
@@ -163,6 +171,7 @@ struct ncs_snapshot {
 	bool torn; /* a block was caught in mid-write and may be mixed */
 	struct ncs_identity identity;
 	struct ncs_proxy_view proxy;
+	struct ncs_sampling_view sampling;
 	struct ncs_channel_view *channels; /* by channel, direction, peer */
 	size_t channel_count;
 	struct ncs_operation_view *operations; /* in flight, oldest first */

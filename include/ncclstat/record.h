@@ -30,7 +30,21 @@ enum ncs_record_flag {
 	NCS_RECORD_GRAPH = 2,        /* captured into a CUDA graph */
 	NCS_RECORD_MISSING_STOP = 4, /* NCCL did not report the stop */
 	NCS_RECORD_AGAIN = 8,        /* replaces an earlier one of its operation */
+	/* COLL, P2P: the records of its children were left out. */
+	NCS_RECORD_LEFT_OUT = NCS_RECORD_MISSING_STOP,
 };
+
+/* The upper four bits of `flags` are the level at which the record was chosen:
+ * one operation in 2^level keeps the records of its children, so that each of
+ * them stands for 2^level. NCS_LEVEL_SLOW: it was not chosen, but kept since
+ * its operation was slow; it stands for nothing but itself, and is left out of
+ * estimates. The records of COLL and P2P are all there: their level is that of
+ * their children. All other records are all there, at level 0. */
+#define NCS_LEVEL_MAX 14u
+#define NCS_LEVEL_SLOW 15u
+#define NCS_LEVEL_SHIFT 4
+#define NCS_RECORD_LEVEL(flags) ((unsigned)(uint8_t)(flags) >> NCS_LEVEL_SHIFT)
+#define NCS_RECORD_AT_LEVEL(level) ((uint8_t)((level) << NCS_LEVEL_SHIFT))
 
 #define NCS_RECORD_WORDS 8
 
@@ -66,7 +80,7 @@ struct ncs_record {
 	uint32_t position;   /* low 32 bits of the record's position in its ring:
 				a raw copy of a ring can be checked slot by slot */
 	uint8_t event;       /* enum ncs_event */
-	uint8_t flags;       /* enum ncs_record_flag */
+	uint8_t flags;       /* enum ncs_record_flag; NCS_RECORD_LEVEL() */
 	uint8_t channel;
 	uint8_t function;    /* enum ncs_function */
 	uint32_t operation;  /* low 32 bits of the operation's number in its

@@ -1,12 +1,13 @@
 #!/usr/bin/env python3
 """Whether the program says of every capture what the capture itself says.
 
-Usage: captures_json.py BUILD CAPTURES [FOLDER...]
+Usage: captures_json.py [--sample=N] BUILD CAPTURES [FOLDER...]
 
 For each job in CAPTURES: BUILD/ncclreplay makes its calls with the plugin at
 full speed and stays; BUILD/ncclstat --dump=json looks from outside; what it
-says of each process must equal what test/oracle.py says of its file. Prints
-what differs; status 1 if anything does, 77 if there is nothing to run.
+says of each process must equal what test/oracle.py says of its file, also
+where one operation in N keeps its records. Prints what differs; status 1 if
+anything does, 77 if there is nothing to run.
 """
 
 import concurrent.futures
@@ -40,11 +41,13 @@ class Differs(Exception):
     pass
 
 
-def environment(directory):
+def environment(directory, sample):
     kept = {key: value for key, value in os.environ.items()
             if not key.startswith("NCCL")}
     kept["NCCLSTAT_DIR"] = directory
     kept["HOME"] = directory
+    if sample > 1:
+        kept["NCCLSTAT_SAMPLE"] = str(sample)
     return kept
 
 
@@ -146,7 +149,27 @@ def check_losses(place, rank):
             if count != 0 and name not in allowed]
 
 
-def compare(dump, processes):
+def check_sampling(place, rank, sample):
+    """Operations are kept or left out, and only where that was asked for."""
+    sampling = rank["sampling"]
+    operations = rank["events"].get("coll", 0) + rank["events"].get("p2p", 0)
+    chosen = sampling["ops_kept"] + sampling["ops_left_out"]
+    found = []
+    if sampling["one_in"] != sample:
+        found.append("one in %d" % sampling["one_in"])
+    if chosen != (operations if sample > 1 else 0):
+        found.append("%d of %d operations chosen" % (chosen, operations))
+    if sample >= 64 and sampling["ops_left_out"] < operations // 2:
+        found.append("most operations are left out")
+    for steps in rank["steps"]:
+        if sample == 1 and steps["time_ns"]["duration"]["mean"]["error"] != 0:
+            found.append("what was not sampled has no error")
+        if steps["records"] > 0 and steps["one_in"] != sample:
+            found.append("steps stand for %d" % steps["one_in"])
+    return ["%s: sampling: %s" % (place, what) for what in found]
+
+
+def compare(dump, processes, sample):
     if dump["unreadable"]:
         return ["unreadable: %r" % dump["unreadable"]]
     found = []
@@ -161,6 +184,7 @@ def compare(dump, processes):
             found += differences("%s#%d" % (path, number), want, got)
         for rank in ranks:
             found += check_losses(path, rank)
+            found += check_sampling(path, rank, sample)
             if rank["torn"]:
                 found.append("%s: torn" % path)
     known = sum(rank["pid"] in processes for rank in dump["ranks"])
@@ -169,9 +193,9 @@ def compare(dump, processes):
     return found
 
 
-def look(build, folder, directory):
+def look(build, folder, directory, sample):
     files = [name for name in os.listdir(folder) if ".calllog" in name]
-    env = environment(directory)
+    env = environment(directory, sample)
     replay = subprocess.Popen(
         [os.path.join(build, "ncclreplay"), "--speed", "max", "--hold",
          "--verbose", folder], env=env, stdin=subprocess.DEVNULL,
@@ -185,7 +209,7 @@ def look(build, folder, directory):
         if dump.returncode != 0:
             raise Differs("ncclstat: status %d, %s" %
                           (dump.returncode, dump.stderr.decode()))
-        found = compare(json.loads(dump.stdout), processes)
+        found = compare(json.loads(dump.stdout), processes, sample)
     finally:
         replay.send_signal(signal.SIGTERM)
         replay.stderr.close()
@@ -198,10 +222,10 @@ def look(build, folder, directory):
     return found
 
 
-def look_in_private(build, folder):
+def look_in_private(build, folder, sample):
     directory = tempfile.mkdtemp(prefix="test-plugin.", dir="/dev/shm")
     try:
-        return look(build, folder, directory)
+        return look(build, folder, directory, sample)
     except (Differs, subprocess.SubprocessError, OSError) as error:
         return ["%s: %s" % (folder, error)]
     finally:
@@ -209,21 +233,26 @@ def look_in_private(build, folder):
 
 
 def main():
-    if len(sys.argv) < 3:
-        sys.exit("usage: captures_json.py BUILD CAPTURES [FOLDER...]")
-    build, captures = sys.argv[1:3]
+    arguments = sys.argv[1:]
+    sample = 1
+    if arguments and arguments[0].startswith("--sample="):
+        sample = int(arguments.pop(0).split("=", 1)[1])
+    if len(arguments) < 2:
+        sys.exit("usage: captures_json.py [--sample=N] BUILD CAPTURES"
+                 " [FOLDER...]")
+    build, captures = arguments[:2]
     if not os.access(os.path.join(build, "ncclstat"), os.X_OK):
         print("there is no %s/ncclstat" % build)
         sys.exit(77)
-    names = sys.argv[3:] or sorted(os.listdir(captures))
+    names = arguments[2:] or sorted(os.listdir(captures))
     folders = [os.path.join(captures, name) for name in names
                if os.path.isdir(os.path.join(captures, name))]
     if not folders:
         sys.exit("no captures in %s" % captures)
     failed = 0
     with concurrent.futures.ThreadPoolExecutor(4) as pool:
-        results = pool.map(lambda folder: look_in_private(build, folder),
-                           folders)
+        results = pool.map(
+            lambda folder: look_in_private(build, folder, sample), folders)
         for folder, found in zip(folders, results):
             for line in found[:20]:
                 print(line)

@@ -42,6 +42,9 @@ static bool next(struct ncs_source *source, struct ncs_sample *sample)
 			rank->snapshot.operations = rank->operations;
 			sample->header = &rank->header;
 			sample->snapshot = &rank->snapshot;
+			sample->records = rank->records;
+			sample->record_count = rank->record_count;
+			sample->records_lost = rank->records_lost;
 		}
 		return true;
 	}
@@ -83,6 +86,7 @@ struct scripted_rank *scripted_add(struct scripted *scripted, int number)
 		snprintf(rank->id, sizeof(rank->id), "scripted/%zu", i);
 		rank->is_there = true;
 		rank->header.api_version = 5;
+		rank->header.clock.multiplier = UINT64_C(1) << 32;
 		rank->header.pid = (uint32_t)(100 + number);
 		rank->snapshot.identity.known = NCS_KNOWN_RANK |
 						NCS_KNOWN_NRANKS;

@@ -11,6 +11,7 @@
 #define SCRIPTED_RANKS 8
 #define SCRIPTED_CHANNELS 8
 #define SCRIPTED_OPERATIONS 4
+#define SCRIPTED_RECORDS 512
 
 struct scripted_rank {
 	bool is_there;
@@ -21,6 +22,9 @@ struct scripted_rank {
 	struct ncs_snapshot snapshot;
 	struct ncs_channel_view channels[SCRIPTED_CHANNELS];
 	struct ncs_operation_view operations[SCRIPTED_OPERATIONS];
+	struct ncs_record records[SCRIPTED_RECORDS]; /* of the next pass */
+	size_t record_count;
+	uint64_t records_lost;
 };
 
 struct scripted {

@@ -141,11 +141,33 @@ static void objects_have_exactly_the_keys_of_the_schema(void **state)
 	scripted_channel(rank, 0, true, 1);
 	rank->snapshot.operation_count = 1;
 	rank->snapshot.functions[NCS_FUNCTION_SEND].operations = 1;
+	rank->records[rank->record_count++] = (struct ncs_record){
+		.event = NCS_EVENT_PROXY_STEP,
+		.flags = NCS_RECORD_SEND,
+		.operation = 1,
+		.duration = 100,
+	};
 	scripted_pass(scripted, SECOND);
 	sample = dump_json(scripted);
 	assert_keys(at(sample, "ranks.0"),
 		    "pid rank state api_version nccl_version comm proxy"
-		    " channels functions operations events loss torn");
+		    " channels sampling steps functions operations events"
+		    " loss torn");
+	assert_keys(at(sample, "ranks.0.sampling"),
+		    "one_in slow_ns ops_kept ops_left_out ops_slow");
+	assert_keys(at(sample, "ranks.0.steps.0"),
+		    "direction one_in ops records records_slow records_lost"
+		    " steps time_ns");
+	assert_keys(at(sample, "ranks.0.steps.0.time_ns"),
+		    "duration send_gpu_wait send_peer_wait send_wait");
+	assert_keys(at(sample, "ranks.0.steps.0.time_ns.duration"),
+		    "total mean p50 p99");
+	assert_keys(at(sample, "ranks.0.steps.0.time_ns.send_wait"),
+		    "total mean share p50 p99");
+	assert_keys(at(sample, "ranks.0.steps.0.time_ns.send_wait.share"),
+		    "value error");
+	assert_keys(at(sample, "ranks.0.steps.0.time_ns.send_wait.p99"),
+		    "value low high");
 	assert_keys(at(sample, "ranks.0.comm"), "id name nranks nnodes");
 	assert_keys(at(sample, "ranks.0.proxy"),
 		    "state since_ns time_ns count appended_ops");

@@ -808,6 +808,29 @@ static void histograms_are_told_by_function_and_timing(void **state)
 
 /* --- Hostile contents -------------------------------------------------- */
 
+static void sampling_is_told(void **state)
+{
+	struct segment_fixture *fixture = *state;
+	struct look look;
+
+	look_at(&look, fixture);
+	assert_int_equal(look.snapshot.sampling.level, 0);
+	fixture->header->sampling = (struct ncs_sampling){
+		.level = 4,
+		.slow_ns = 5,
+		.kept = 6,
+		.left_out = 7,
+		.slow = 8,
+	};
+	look_again(&look);
+	assert_int_equal(look.snapshot.sampling.level, 4);
+	assert_int_equal(look.snapshot.sampling.slow_ns, 5);
+	assert_int_equal(look.snapshot.sampling.kept, 6);
+	assert_int_equal(look.snapshot.sampling.left_out, 7);
+	assert_int_equal(look.snapshot.sampling.slow, 8);
+	look_away(&look);
+}
+
 static void strings_without_an_end_get_one(void **state)
 {
 	struct segment_fixture *fixture = *state;
@@ -842,6 +865,7 @@ static void numbers_out_of_range_stay_in_range(void **state)
 	struct look look;
 
 	fixture->header->proxy.state = UINT64_MAX;
+	fixture->header->sampling.level = UINT64_MAX;
 	channel->key = UINT64_MAX;
 	channel->state = NCS_CHANNEL_STATE_COUNT;
 	channel->function = UINT64_MAX;
@@ -855,6 +879,7 @@ static void numbers_out_of_range_stay_in_range(void **state)
 	segment_fixture_ring(fixture, 0)->head = UINT64_MAX;
 	look_at(&look, fixture);
 	assert_int_equal(look.snapshot.proxy.state, NCS_PROXY_UNKNOWN);
+	assert_int_equal(look.snapshot.sampling.level, NCS_LEVEL_MAX);
 	assert_int_equal(look.snapshot.channel_count, 1);
 	assert_int_equal(look.snapshot.channels[0].state, NCS_CHANNEL_IDLE);
 	assert_int_equal(look.snapshot.channels[0].function,
@@ -1166,6 +1191,7 @@ int main(void)
 		WITH_SEGMENT(operations_are_told_oldest_first),
 		WITH_SEGMENT(functions_are_summed_over_lanes),
 		WITH_SEGMENT(histograms_are_told_by_function_and_timing),
+		WITH_SEGMENT(sampling_is_told),
 		WITH_SEGMENT(strings_without_an_end_get_one),
 		WITH_SEGMENT(numbers_out_of_range_stay_in_range),
 		WITH_SEGMENT(geometry_is_taken_once),

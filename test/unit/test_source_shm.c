@@ -15,6 +15,7 @@
 #include "analysis/source.h"
 #include "shm/clock.h"
 #include "shm/discover.h"
+#include "shm/ring.h"
 #include "shm/writer.h"
 
 static char directory[64];
@@ -151,6 +152,55 @@ static void passes_see_what_was_written_since(void **state)
 	source->close(source);
 }
 
+static void write_records(struct ncs_ring_producer *producer, unsigned count)
+{
+	for (unsigned i = 0; i < count; i++) {
+		struct ncs_record record = { .number = producer->position };
+
+		ncs_ring_put(producer, &record);
+	}
+}
+
+static void each_pass_hands_over_the_records_that_are_new(void **state)
+{
+	struct ncs_source *source = ncs_source_open_shm(directory, 0);
+	struct ncs_writer writer = write_segment(self.pid, 1);
+	const struct ncs_header *header = writer.header;
+	struct ncs_ring_producer producers[2];
+	struct ncs_sample sample;
+
+	(void)state;
+	for (unsigned i = 0; i < 2; i++) {
+		struct ncs_ring *ring =
+			(struct ncs_ring *)((char *)writer.header +
+					    header->rings.offset +
+					    (size_t)i * header->rings.stride);
+
+		producers[i] = (struct ncs_ring_producer){
+			.ring = ring,
+			.records = (struct ncs_record *)(ring + 1),
+			.mask = header->ring_records - 1,
+		};
+	}
+	assert_int_equal(pass(source, &sample), 1);
+	assert_int_equal(sample.record_count, 0);
+	write_records(&producers[0], 3);
+	write_records(&producers[1], 2);
+	assert_int_equal(pass(source, &sample), 1);
+	assert_int_equal(sample.record_count, 5);
+	assert_int_equal(sample.records[2].number, 2);
+	assert_int_equal(sample.records[4].number, 1);
+	assert_int_equal(sample.records_lost, 0);
+	assert_int_equal(pass(source, &sample), 1);
+	assert_int_equal(sample.record_count, 0);
+	/* Of a ring of 8, 7 are left. */
+	write_records(&producers[1], 10);
+	assert_int_equal(pass(source, &sample), 1);
+	assert_int_equal(sample.record_count, 7);
+	assert_int_equal(sample.records_lost, 3);
+	source->close(source);
+}
+
 static void a_replaced_segment_is_opened_again(void **state)
 {
 	struct ncs_source *source = ncs_source_open_shm(directory, 0);
@@ -267,6 +317,7 @@ int main(void)
 		TEST(a_directory_that_is_not_there_is_an_error),
 		TEST(segments_come_and_go_between_passes),
 		TEST(passes_see_what_was_written_since),
+		TEST(each_pass_hands_over_the_records_that_are_new),
 		TEST(a_replaced_segment_is_opened_again),
 		TEST(what_is_no_segment_is_reported_with_the_reason),
 		TEST(a_segment_that_gets_ready_is_attached),

@@ -19,6 +19,14 @@
 	  " They are the only times on jobs without network traffic, and they" \
 	  " can make an operation of 1 MB take three to four times as long." \
 	  " Never asked for up to NCCL 2.27, where it can end a job.") \
+	X(SAMPLE, "NCCLSTAT_SAMPLE", "1 to 16384", "1", \
+	  "One operation in this many keeps the records of what it consists of," \
+	  " the same ones on all ranks; 1 is all of them. It is rounded up to a" \
+	  " power of two. Counts and times in the tables stay exact.") \
+	X(SAMPLE_SLOW, "NCCLSTAT_SAMPLE_SLOW", \
+	  "time with suffix us, ms or s", "10ms", \
+	  "An operation that has been under way for longer keeps its records" \
+	  " from then on, whether it was chosen or not.") \
 	X(SHM_BYTES, "NCCLSTAT_SHM_BYTES", "bytes, or with suffix K, M, G", \
 	  "16M", \
 	  "The shared memory that one process may use for all its communicators" \

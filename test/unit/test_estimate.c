@@ -1,0 +1,411 @@
+/* Estimates from a sample and their intervals: exact where nothing was left
+ * out, and else off by as much as they say, as often as they say. The sample
+ * is the plugin's own choice; a sampler of every 32nd operation has to fail
+ * the same test. */
+#include <math.h>
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+#include "analysis/estimate.h"
+#include "plugin/sample.h"
+
+/* --- Small ones, by hand -------------------------------------------------- */
+
+static void assert_near(double got, double wanted)
+{
+	if (fabs(got - wanted) > 1e-9 * (fabs(wanted) + 1))
+		fail_msg("%.12g, not %.12g", got, wanted);
+}
+
+static void nothing_is_unknown(void **state)
+{
+	static struct ncs_distribution distribution;
+	struct ncs_sums sums = { 0 };
+
+	(void)state;
+	assert_near(ncs_estimate_total_y(&sums).value, 0);
+	assert_true(ncs_estimate_ratio(&sums).value < 0);
+	assert_true(ncs_estimate_ratio(&sums).error < 0);
+	assert_true(ncs_estimate_quantile(&distribution, 0.5).value < 0);
+}
+
+static void what_is_whole_has_no_error(void **state)
+{
+	static struct ncs_distribution distribution;
+	struct ncs_sums sums = { 0 };
+	struct ncs_quantile quantile;
+
+	(void)state;
+	for (unsigned i = 1; i <= 100; i++) {
+		ncs_sums_add(&sums, 1, i, 1);
+		ncs_distribution_count(&distribution, ncs_histogram_bucket(i));
+	}
+	assert_near(ncs_estimate_total_y(&sums).value, 5050);
+	assert_near(ncs_estimate_total_y(&sums).error, 0);
+	assert_near(ncs_estimate_total_x(&sums).value, 100);
+	assert_near(ncs_estimate_ratio(&sums).value, 50.5);
+	assert_near(ncs_estimate_ratio(&sums).error, 0);
+	quantile = ncs_estimate_quantile(&distribution, 0.2);
+	assert_near(quantile.value, 20);
+	assert_near(quantile.low, 20);
+	assert_near(quantile.high, 21);
+	quantile = ncs_estimate_quantile(&distribution, 1);
+	assert_true(quantile.low <= 100 && quantile.high > 100);
+}
+
+/* Two clusters of weights 2 and 4. */
+static void sums_are_those_of_the_textbook(void **state)
+{
+	struct ncs_sums sums = { 0 };
+	double mean = (2 * 10 + 4 * 30) / (2 * 2 + 4 * 3.0);
+
+	(void)state;
+	ncs_sums_add(&sums, 2, 10, 2);
+	ncs_sums_add(&sums, 4, 30, 3);
+	assert_near(ncs_estimate_total_y(&sums).value, 140);
+	assert_near(ncs_estimate_total_y(&sums).error,
+		    sqrt(2 * 1 * 100 + 4 * 3 * 900));
+	assert_near(ncs_estimate_total_x(&sums).error,
+		    sqrt(2 * 1 * 4 + 4 * 3 * 9));
+	assert_near(ncs_estimate_ratio(&sums).value, mean);
+	assert_near(ncs_estimate_ratio(&sums).error,
+		    sqrt(2 * 1 * pow(10 - mean * 2, 2) +
+			 4 * 3 * pow(30 - mean * 3, 2)) /
+			    16);
+	ncs_sums_remove(&sums, 2, 10, 2);
+	ncs_sums_remove(&sums, 4, 30, 3);
+	assert_near(ncs_estimate_total_y(&sums).value, 0);
+	assert_near(ncs_estimate_total_y(&sums).error, 0);
+}
+
+static void what_was_taken_back_was_never_there(void **state)
+{
+	static struct ncs_distribution distribution, before;
+	static uint32_t counts[NCS_HISTOGRAM_BUCKETS];
+
+	(void)state;
+	counts[7] = 3;
+	counts[11] = 5;
+	ncs_distribution_add(&distribution, 8, counts, 7, 11);
+	before = distribution;
+	counts[9] = 1000;
+	ncs_distribution_add(&distribution, 16384, counts, 7, 11);
+	ncs_distribution_remove(&distribution, 16384, counts, 7, 11);
+	assert_memory_equal(&distribution, &before, sizeof(before));
+}
+
+/* Ten operations that are all alike say nothing about the slowest in 100. */
+static void few_that_are_alike_leave_the_tail_unknown(void **state)
+{
+	static struct ncs_distribution distribution;
+	static uint32_t counts[NCS_HISTOGRAM_BUCKETS];
+	struct ncs_quantile quantile;
+
+	(void)state;
+	counts[20] = 4;
+	for (unsigned i = 0; i < 10; i++)
+		ncs_distribution_add(&distribution, 16, counts, 20, 20);
+	quantile = ncs_estimate_quantile(&distribution, 0.99);
+	assert_near(quantile.value, 20);
+	assert_true(quantile.low < 0 && quantile.high < 0);
+	quantile = ncs_estimate_quantile(&distribution, 0.5);
+	assert_near(quantile.low, 20);
+	assert_near(quantile.high, 21);
+	for (unsigned i = 0; i < 240; i++)
+		ncs_distribution_add(&distribution, 16, counts, 20, 20);
+	assert_true(ncs_estimate_quantile(&distribution, 0.99).high > 0);
+}
+
+/* The error is that of the share of values up to a bucket; all values are up to
+ * the last one, and yet it is not certain that the quantile is in it. */
+static void the_last_bucket_is_not_certain(void **state)
+{
+	static struct ncs_distribution distribution;
+	static uint32_t counts[NCS_HISTOGRAM_BUCKETS];
+	struct ncs_quantile quantile;
+
+	(void)state;
+	counts[10] = 1;
+	for (unsigned i = 0; i < 270; i++)
+		ncs_distribution_add(&distribution, 16, counts, 10, 10);
+	counts[10] = 0;
+	counts[20] = 1;
+	for (unsigned i = 0; i < 30; i++)
+		ncs_distribution_add(&distribution, 16, counts, 20, 20);
+	quantile = ncs_estimate_quantile(&distribution, 0.91);
+	assert_near(quantile.value, 20);
+	assert_near(quantile.low, 10);
+	assert_near(quantile.high, 21);
+}
+
+/* --- As often as they say ------------------------------------------------- */
+
+#define RUNS 1000
+#define JOBS 10 /* of RUNS / JOBS samples each */
+#define OPERATIONS 19200
+#define STEPS 4 /* of an operation at least */
+#define STEPS_MAX 8
+#define PERIOD 96 /* operations of a training step */
+#define LEVEL 5	  /* one in 32 */
+
+/* A training job: operations that come back in each step, of which some are
+ * many times longer than the rest; their parts have much in common. */
+struct job {
+	unsigned steps[OPERATIONS];
+	uint32_t ns[OPERATIONS][STEPS_MAX];
+	double total, mean;
+	double p50_low, p50_high, p99_low, p99_high; /* of their buckets */
+};
+
+static double uniform(uint64_t *seed)
+{
+	*seed = ncs_sample_mix(*seed);
+	return (double)(*seed >> 11) / (double)(UINT64_C(1) << 53);
+}
+
+static int compare(const void *left, const void *right)
+{
+	const uint32_t *a = left, *b = right;
+
+	return (*a > *b) - (*a < *b);
+}
+
+static void set_quantile(const uint32_t *sorted, size_t count, double fraction,
+			 double *low, double *high)
+{
+	unsigned bucket = ncs_histogram_bucket(
+		sorted[(size_t)ceil((double)count * fraction) - 1]);
+
+	*low = (double)ncs_histogram_low(bucket);
+	*high = (double)ncs_histogram_low(bucket + 1);
+}
+
+static void make_job(struct job *job, uint64_t seed)
+{
+	static uint32_t sorted[OPERATIONS * STEPS_MAX];
+	size_t count = 0;
+
+	job->total = 0;
+	for (unsigned i = 0; i < OPERATIONS; i++) {
+		unsigned place = i % PERIOD;
+		double base = place % 32 == 0 ? 60e3 : 10e3 + 100.0 * place;
+		double own = exp(0.5 * (uniform(&seed) - 0.5));
+
+		job->steps[i] = STEPS + place % (STEPS_MAX - STEPS + 1);
+		for (unsigned k = 0; k < job->steps[i]; k++) {
+			double ns = base * own * (0.8 - log(uniform(&seed)));
+
+			job->ns[i][k] = (uint32_t)ns;
+			job->total += (uint32_t)ns;
+			sorted[count++] = (uint32_t)ns;
+		}
+	}
+	job->mean = job->total / (double)count;
+	qsort(sorted, count, sizeof(sorted[0]), compare);
+	set_quantile(sorted, count, 0.50, &job->p50_low, &job->p50_high);
+	set_quantile(sorted, count, 0.99, &job->p99_low, &job->p99_high);
+}
+
+/* How many runs had the truth in their interval. */
+struct coverage {
+	unsigned total, mean, p50, p99;
+	double p50_width, p99_width; /* of the interval, to the value */
+};
+
+static bool covers(struct ncs_estimate estimate, double truth)
+{
+	return fabs(estimate.value - truth) <= NCS_ERRORS_95 * estimate.error;
+}
+
+static void take_operation(const struct job *job, unsigned i,
+			   struct ncs_sums *sums,
+			   struct ncs_distribution *distribution)
+{
+	static uint32_t counts[NCS_HISTOGRAM_BUCKETS];
+	unsigned first = NCS_HISTOGRAM_BUCKETS, last = 0;
+	double ns = 0;
+
+	for (unsigned k = 0; k < job->steps[i]; k++) {
+		unsigned bucket = ncs_histogram_bucket(job->ns[i][k]);
+
+		counts[bucket]++;
+		first = bucket < first ? bucket : first;
+		last = bucket > last ? bucket : last;
+		ns += job->ns[i][k];
+	}
+	ncs_sums_add(sums, 1 << LEVEL, ns, job->steps[i]);
+	ncs_distribution_add(distribution, 1 << LEVEL, counts, first, last);
+	for (unsigned k = 0; k < job->steps[i]; k++)
+		counts[ncs_histogram_bucket(job->ns[i][k])] = 0;
+}
+
+/* Whether a run keeps an operation. */
+typedef bool sampler(unsigned run, unsigned operation);
+
+static bool by_hash(unsigned run, unsigned operation)
+{
+	return ncs_sample_is_kept(
+		ncs_sample_hash(ncs_sample_mix(run), 4,
+				ncs_sample_collective(operation, 0)),
+		LEVEL);
+}
+
+static bool every_32nd(unsigned run, unsigned operation)
+{
+	return operation % (1 << LEVEL) == run % (1 << LEVEL);
+}
+
+static void run(const struct job *job, unsigned number, sampler *is_kept,
+		struct coverage *coverage)
+{
+	static struct ncs_distribution distribution;
+	struct ncs_sums sums = { 0 };
+	struct ncs_quantile p50, p99;
+
+	memset(&distribution, 0, sizeof(distribution));
+	for (unsigned i = 0; i < OPERATIONS; i++)
+		if (is_kept(number, i))
+			take_operation(job, i, &sums, &distribution);
+	coverage->total += covers(ncs_estimate_total_y(&sums), job->total);
+	coverage->mean += covers(ncs_estimate_ratio(&sums), job->mean);
+	p50 = ncs_estimate_quantile(&distribution, 0.50);
+	p99 = ncs_estimate_quantile(&distribution, 0.99);
+	coverage->p50 += p50.low <= job->p50_low && p50.high >= job->p50_high;
+	coverage->p99 += p99.low <= job->p99_low && p99.high >= job->p99_high;
+	coverage->p50_width += (p50.high - p50.low) / p50.value / RUNS;
+	coverage->p99_width += (p99.high - p99.low) / p99.value / RUNS;
+}
+
+static struct coverage cover(sampler *is_kept)
+{
+	static struct job job;
+	struct coverage coverage = { 0 };
+
+	for (unsigned i = 0; i < RUNS; i++) {
+		if (i % (RUNS / JOBS) == 0)
+			make_job(&job, i);
+		run(&job, i, is_kept, &coverage);
+	}
+	print_message("of %u: total %u, mean %u, p50 %u (%.1f %% wide),"
+		      " p99 %u (%.1f %% wide)\n",
+		      RUNS, coverage.total, coverage.mean, coverage.p50,
+		      100 * coverage.p50_width, coverage.p99,
+		      100 * coverage.p99_width);
+	return coverage;
+}
+
+static bool is_as_often_as_it_says(unsigned count)
+{
+	return count >= RUNS * 930 / 1000 && count <= RUNS * 975 / 1000;
+}
+
+/* Bounds are those of buckets, so that they cover more, never less. */
+static bool is_at_least_as_often(unsigned count)
+{
+	return count >= RUNS * 930 / 1000;
+}
+
+static void the_truth_is_in_95_percent_of_the_intervals(void **state)
+{
+	struct coverage coverage = cover(by_hash);
+
+	(void)state;
+	assert_true(is_as_often_as_it_says(coverage.total));
+	assert_true(is_as_often_as_it_says(coverage.mean));
+	assert_true(is_at_least_as_often(coverage.p50));
+	assert_true(is_at_least_as_often(coverage.p99));
+	/* As everything would be with bounds that are wide enough. */
+	assert_true(coverage.p50_width < 0.25);
+	assert_true(coverage.p99_width < 0.5);
+}
+
+static void every_32nd_operation_is_no_sample(void **state)
+{
+	struct coverage coverage = cover(every_32nd);
+
+	(void)state;
+	assert_false(is_as_often_as_it_says(coverage.total));
+	assert_false(is_as_often_as_it_says(coverage.mean));
+	assert_false(is_at_least_as_often(coverage.p50));
+	assert_false(is_at_least_as_often(coverage.p99));
+}
+
+/* --- The choice itself ---------------------------------------------------- */
+
+static void levels_nest_and_halve(void **state)
+{
+	unsigned kept[15] = { 0 };
+
+	(void)state;
+	for (uint64_t i = 0; i < 1 << 18; i++) {
+		uint64_t hash = ncs_sample_hash(
+			0x123, 4, ncs_sample_collective(i, 0));
+		bool before = true;
+
+		for (unsigned level = 0; level < 15; level++) {
+			bool now = ncs_sample_is_kept(hash, level);
+
+			assert_true(before || !now);
+			kept[level] += now;
+			before = now;
+		}
+	}
+	assert_int_equal(kept[0], 1 << 18);
+	for (unsigned level = 1; level < 15; level++) {
+		double expected = (1 << 18) >> level;
+
+		if (fabs(kept[level] - expected) > 4 * sqrt(expected))
+			fail_msg("level %u: %u, not %g", level, kept[level],
+				 expected);
+	}
+}
+
+/* Chance to be kept in 4096 of one ordinal each, at 1/4: in runs of repeats,
+ * of transfers between all pairs, of communicators. */
+static void nothing_that_tells_operations_apart_is_lost(void **state)
+{
+	unsigned kept[4] = { 0 };
+
+	(void)state;
+	for (unsigned i = 0; i < 4096; i++) {
+		int from = (int)(i / 64), to = (int)(i % 64);
+
+		kept[0] += ncs_sample_is_kept(
+			ncs_sample_hash(1, 4, ncs_sample_collective(7, i)), 2);
+		kept[1] += ncs_sample_is_kept(
+			ncs_sample_hash(1, 12,
+					ncs_sample_transfer(from, to, 0)),
+			2);
+		kept[2] += ncs_sample_is_kept(
+			ncs_sample_hash(1, 12, ncs_sample_transfer(3, 5, i)),
+			2);
+		kept[3] += ncs_sample_is_kept(
+			ncs_sample_hash(i, 4, ncs_sample_collective(7, 0)), 2);
+	}
+	for (unsigned i = 0; i < 4; i++)
+		if (kept[i] < 1024 - 5 * 28 || kept[i] > 1024 + 5 * 28)
+			fail_msg("%u: %u of 4096 kept at 1/4", i, kept[i]);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(nothing_is_unknown),
+		cmocka_unit_test(what_is_whole_has_no_error),
+		cmocka_unit_test(sums_are_those_of_the_textbook),
+		cmocka_unit_test(what_was_taken_back_was_never_there),
+		cmocka_unit_test(few_that_are_alike_leave_the_tail_unknown),
+		cmocka_unit_test(the_last_bucket_is_not_certain),
+		cmocka_unit_test(the_truth_is_in_95_percent_of_the_intervals),
+		cmocka_unit_test(every_32nd_operation_is_no_sample),
+		cmocka_unit_test(levels_nest_and_halve),
+		cmocka_unit_test(nothing_that_tells_operations_apart_is_lost),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
