@@ -186,6 +186,62 @@ static void a_thousand_communicators_in_turn_leave_no_trace(void **state)
 	scenario_play(come_and_go, NULL);
 }
 
+/* --- What a rank takes ------------------------------------------------------ */
+
+#define RANK_KIB 2048
+#define RANK_CHANNELS 32
+
+static void play_wide_coll(struct guest *guest, uint64_t seq_number)
+{
+	void *coll = start_coll(guest, seq_number, 1000);
+	void *ops[RANK_CHANNELS], *step;
+
+	stop(guest, coll);
+	for (unsigned i = 0; i < RANK_CHANNELS; i++)
+		ops[i] = start_proxy_op(guest, coll, i, true, 2, 8);
+	for (unsigned i = 0; i < RANK_CHANNELS; i++) {
+		step = start_step(guest, ops[i], 0);
+		record_size(guest, step, NCCL_STATE_STEP_SEND_WAIT, 4096);
+		stop(guest, step);
+		stop(guest, ops[i]);
+	}
+}
+
+static void play_many_wide_colls(void *argument)
+{
+	struct guest guest = { 0 };
+	unsigned long before, early = 0;
+
+	(void)argument;
+	guest.host = open_plugin(LAST_API);
+	before = resident_kib();
+	guest.context = init_comm(guest.host, "wide", 1);
+	for (unsigned i = 0; i < 10000; i++) {
+		play_wide_coll(&guest, i);
+		if (i == 2000)
+			early = resident_kib();
+	}
+	CHECK(resident_kib() <= early + 64,
+	      "it grows: %lu KiB after 2000 collectives, %lu after 10000",
+	      early, resident_kib());
+#if !defined(__SANITIZE_ADDRESS__) && !defined(__SANITIZE_THREAD__)
+	CHECK(resident_kib() <= before + RANK_KIB,
+	      "a rank takes %lu KiB, more than %d", resident_kib() - before,
+	      RANK_KIB);
+#else
+	(void)before;
+#endif
+	CHECK(host_finalize(guest.host, guest.context) == NCCL_SUCCESS,
+	      "finalize never fails");
+	host_close(guest.host);
+}
+
+static void a_rank_of_32_channels_takes_no_more_than_2_mib(void **state)
+{
+	(void)state;
+	scenario_play(play_many_wide_colls, NULL);
+}
+
 /* A place that is used again begins empty, and what the former one's handles
  * and context stand for is over. */
 static void take_anothers_place(void *argument)
@@ -703,6 +759,8 @@ int main(void)
 			more_communicators_than_fit_are_unseen_and_harmless),
 		cmocka_unit_test(
 			a_thousand_communicators_in_turn_leave_no_trace),
+		cmocka_unit_test(
+			a_rank_of_32_channels_takes_no_more_than_2_mib),
 		cmocka_unit_test(a_place_that_is_used_again_begins_empty),
 		cmocka_unit_test(the_budget_is_kept),
 		cmocka_unit_test(
