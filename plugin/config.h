@@ -7,7 +7,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-enum ncs_kernel_timing { NCS_KERNEL_TIMING_OFF, NCS_KERNEL_TIMING_ALWAYS };
+#include "ncclstat/abi.h"
 
 struct ncs_config {
 	bool disabled;

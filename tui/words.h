@@ -34,6 +34,10 @@ void ncs_append_separator(char *text, size_t size);
 /* Appends a clause on what a rank has lost and why, if it has. */
 void ncs_append_losses(const struct ncs_rank *rank, char *text, size_t size);
 
+/* Appends a sentence on kernel timing, if the plugin tells. */
+void ncs_append_kernel_timing(const struct ncs_rank *rank, char *text,
+			      size_t size);
+
 /* The tables' sentence on a state, and its letter. */
 const char *ncs_channel_state_help(unsigned state);
 const char *ncs_proxy_state_help(unsigned state);
