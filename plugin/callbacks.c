@@ -5,7 +5,9 @@
 
 #include "ncclstat/tables/states.h"
 #include "plugin/decode.h"
+#include "plugin/kernel.h"
 #include "plugin/lane.h"
+#include "plugin/mask.h"
 #include "plugin/operation.h"
 #include "plugin/process.h"
 #include "plugin/proxy.h"
@@ -120,13 +122,15 @@ static uint64_t start_operation(unsigned api_version, struct ncs_comm *comm,
 
 /* Fills in what an API call says, and counts the call. */
 static void start_api_call(struct ncs_comm *comm, struct ncs_lane_state *lane,
-			   struct ncs_span *span, enum ncs_event event,
-			   const void *body)
+			   const void *context, struct ncs_span *span,
+			   enum ncs_event event, const void *body, uint64_t now)
 {
 	struct ncs_decoded_call call;
 	struct ncs_function *function;
 
 	ncs_decode_api_call(event, body, &call);
+	ncs_mask_call(comm, (uintptr_t)context, event, &call);
+	ncs_store_relaxed(&lane->launched, now);
 	function = ncs_lane_function_begin(lane, call.function);
 	ncs_lane_function_add(lane, &function->calls, 1);
 	ncs_lane_function_end(lane, function);
@@ -160,6 +164,7 @@ static void start_kernel(struct ncs_comm *comm, struct ncs_lane_state *lane,
 	span->operation_handle = parent;
 	span->record.operation = (uint32_t)op->number;
 	span->record.function = op->function;
+	ncs_kernel_started(comm, span, op);
 }
 
 static void start_phase(struct ncs_comm *comm, struct ncs_lane_state *lane,
@@ -181,6 +186,7 @@ static void start_phase(struct ncs_comm *comm, struct ncs_lane_state *lane,
 			 &span->gpu_start_ns);
 	span->record.function = NCS_FUNCTION_OTHER;
 	if (kernel) {
+		span->since = kernel->since;
 		span->record.operation = kernel->record.operation;
 		span->record.function = kernel->record.function;
 	}
@@ -211,8 +217,9 @@ static void start_net(struct ncs_comm *comm, struct ncs_lane_state *lane,
 }
 
 static uint64_t start_span(unsigned api_version, struct ncs_comm *comm,
-			   struct ncs_lane_state *lane, enum ncs_event event,
-			   uint64_t parent, const void *body, uint64_t now)
+			   struct ncs_lane_state *lane, const void *context,
+			   enum ncs_event event, uint64_t parent,
+			   const void *body, uint64_t now)
 {
 	uint64_t handle;
 	struct ncs_span *span = ncs_span_start(comm, lane, event, now, &handle);
@@ -220,7 +227,10 @@ static uint64_t start_span(unsigned api_version, struct ncs_comm *comm,
 	switch ((int)event) {
 	case NCS_EVENT_COLL_API:
 	case NCS_EVENT_P2P_API:
-		start_api_call(comm, lane, span, event, body);
+		start_api_call(comm, lane, context, span, event, body, now);
+		break;
+	case NCS_EVENT_KERNEL_LAUNCH:
+		ncs_store_relaxed(&lane->launched, now);
 		break;
 	case NCS_EVENT_KERNEL_CH:
 		start_kernel(comm, lane, api_version, span, parent, body, now);
@@ -333,7 +343,8 @@ start_other(unsigned api_version, const void *context, uint64_t type,
 	if (event == NCS_EVENT_COLL || event == NCS_EVENT_P2P)
 		return start_operation(api_version, comm, lane, event, rank,
 				       body, now);
-	return start_span(api_version, comm, lane, event, parent, body, now);
+	return start_span(api_version, comm, lane, context, event, parent, body,
+			  now);
 }
 
 uint64_t ncs_start_event(unsigned api_version, const void *context,
@@ -356,6 +367,7 @@ static bool stop(struct ncs_comm *comm, struct ncs_lane_state *lane,
 	struct ncs_proxy_op *proxy_op;
 	struct ncs_lane_state *owner;
 	struct ncs_span *span;
+	uint64_t context;
 
 	switch ((int)handle->kind) {
 	case NCS_HANDLE_PROXY_OP:
@@ -365,9 +377,14 @@ static bool stop(struct ncs_comm *comm, struct ncs_lane_state *lane,
 		ncs_proxy_op_stop(comm, lane, proxy_op, now);
 		return true;
 	case NCS_HANDLE_SPAN:
+		/* ORDER: pairs with publish_comm() (plugin/process.c): a span
+		 * that is still found after that is of this communicator. */
+		context = ncs_load_acquire(&comm->context);
 		span = ncs_span_find(comm, handle);
 		if (!span)
 			return false;
+		if (span->record.event == NCS_EVENT_GROUP_API)
+			ncs_mask_group_end(comm, context, now);
 		ncs_span_stop(comm, lane, handle, span, now);
 		return true;
 	case NCS_HANDLE_OPERATION:

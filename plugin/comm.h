@@ -16,6 +16,8 @@
 #include <stdint.h>
 
 #include "ncclstat/abi.h"
+#include "plugin/gpu_clock.h"
+#include "plugin/mask.h"
 #include "shm/atomics.h"
 #include "shm/clock.h"
 #include "shm/ring.h"
@@ -40,6 +42,8 @@ struct ncs_span {
 	uint64_t operation_handle; /* KernelCh: its operation, 0: none */
 	uint64_t gpu_start_ns;
 	uint64_t gpu_stop_ns;
+	uint64_t since;	 /* ticks when it was launched, about; 0: unknown */
+	bool launched; /* … and certainly not later */
 };
 
 /* A collective or point-to-point operation, Coll or P2p. */
@@ -48,6 +52,7 @@ struct ncs_op {
 	uint64_t number; /* in its communicator, from 1; 0: slot never used */
 	struct ncs_operation *published;
 	uint64_t start;
+	uint64_t launched; /* ticks before its kernel was; 0: unknown */
 	uint64_t enqueued; /* ticks of its stopEvent; 0: not yet */
 	uint64_t bytes;
 	uint64_t sequence_number;
@@ -113,6 +118,8 @@ struct ncs_lane_state {
 	struct ncs_lane *published;
 	struct ncs_ring_producer ring;
 	struct ncs_span *spans; /* NCS_SPAN_MAX */
+	/* The thread's latest KernelLaunch or API call began; 0: none. */
+	uint64_t launched;
 	/* The ProxyCtrl event under way; a thread has one at a time. */
 	uint64_t ctrl_tag;
 	struct ncs_record ctrl;
@@ -149,6 +156,9 @@ struct ncs_comm {
 	/* By thread index (lane.h); NULL: not claimed yet. The last one is for
 	 * all threads that are not told apart. */
 	struct ncs_lane_state *lane_of_thread[NCS_THREAD_MAX + 2];
+	struct ncs_mask_comm mask;
+	struct ncs_gpu_bounds gpu; /* kernel.c */
+	uint64_t gpu_busy;	   /* 1 while a thread changes them */
 	struct ncs_writer writer;
 	void *private_memory;
 	uint64_t finished_order; /* the lower, the earlier finalized */

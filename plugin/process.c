@@ -15,6 +15,7 @@
 #include "ncclstat/version.h"
 #include "plugin/gates.h"
 #include "plugin/lane.h"
+#include "plugin/mask.h"
 #include "plugin/nccl_facts.h"
 #include "plugin/operation.h"
 #include "shm/seqlock.h"
@@ -124,6 +125,7 @@ static void start_process(void)
 	ncs_process_state.pid = process.self.pid;
 	ncs_clock_calibrate(&process.clock, ncs_clock_choose());
 	ncs_process_state.clock_kind = process.clock.kind;
+	ncs_mask_reset(&process.config, &process.clock);
 	/* So that a context or handle of another process is not one of ours
 	 * by accident. */
 	process.next_cookie = (process.clock.base_monotonic_ns ^
@@ -252,6 +254,8 @@ static void reset_comm(struct ncs_comm *comm)
 	comm->lanes_claimed = 0;
 	comm->proxy_resting = NCS_PROXY_UNKNOWN;
 	comm->identified = 0;
+	memset(&comm->gpu, 0, sizeof(comm->gpu));
+	comm->gpu_busy = 0;
 	memset(comm->histogram_of, 0, sizeof(comm->histogram_of));
 	memset(comm->lane_of_thread, 0, sizeof(comm->lane_of_thread));
 	comm->lane_of_thread[NCS_THREAD_MAX + 1] = &comm->lanes[0];
@@ -285,6 +289,7 @@ static void bind_segment(struct ncs_comm *comm)
 		lane->ring.position = 0;
 		lane->ring.mask = header->ring_records - 1;
 		lane->ring_busy = 0;
+		lane->launched = 0;
 		lane->shared = i == 0;
 	}
 }
@@ -385,8 +390,7 @@ static void identify(struct ncs_identity *identity,
 }
 
 /* Lets NCCL's callbacks and readers in. */
-static void publish_comm(struct ncs_comm *comm, const struct ncs_init *init,
-			 int mask)
+static void publish_comm(struct ncs_comm *comm, const struct ncs_init *init)
 {
 	struct ncs_header *header = comm->header;
 
@@ -398,7 +402,6 @@ static void publish_comm(struct ncs_comm *comm, const struct ncs_init *init,
 	header->api_version = init->api_version;
 	header->clock = process.clock;
 	header->created = ncs_now();
-	header->event_mask = (uint64_t)(unsigned)mask;
 	ncs_store_relaxed(&comm->lanes[0].published->owner, UINT64_MAX);
 	identify(&header->identity, init);
 	/* ORDER: pairs with ncs_comm_of_handle() (plugin/process.h): whoever
@@ -408,6 +411,7 @@ static void publish_comm(struct ncs_comm *comm, const struct ncs_init *init,
 	/* ORDER: pairs with ncs_comm_is_live() (plugin/process.h): who finds
 	 * it live finds all of it. */
 	ncs_store_release(&comm->live, 1);
+	ncs_mask_add_comm(comm, init->mask);
 	ncs_writer_publish(&comm->writer);
 }
 
@@ -426,15 +430,13 @@ static void tell_failure(const struct ncs_init *init, int error)
 	say(init, NCCL_LOG_WARN, text);
 }
 
-void ncs_process_init_comm(const struct ncs_init *init, void **context,
-			   int *activation_mask)
+void ncs_process_init_comm(const struct ncs_init *init, void **context)
 {
 	struct ncs_comm *comm;
 	char text[640];
-	int mask, error;
+	int error;
 
 	*context = DISABLED_CONTEXT;
-	*activation_mask = 0;
 	pthread_mutex_lock(&lock);
 	if (!process.started)
 		start_process();
@@ -447,13 +449,11 @@ void ncs_process_init_comm(const struct ncs_init *init, void **context,
 	comm = make_comm(&error);
 	if (!comm) {
 		tell_failure(init, error);
+		ncs_mask_add_unseen();
 		goto out;
 	}
-	mask = (int)ncs_gates_mask(init->api_version,
-				   process.config.kernel_timing);
-	publish_comm(comm, init, mask);
+	publish_comm(comm, init);
 	*context = (void *)(uintptr_t)comm->context;
-	*activation_mask = mask;
 	snprintf(text, sizeof(text), "publishing rank %d in %s", init->rank,
 		 comm->writer.path);
 	say(init, NCCL_LOG_INFO, text);
@@ -477,6 +477,7 @@ void ncs_process_finalize_comm(void *context)
 		comm->finished_order = ++process.finished;
 		ncs_store_relaxed(&comm->header->finished, ncs_now());
 		ncs_store_relaxed(&comm->header->life, NCS_LIFE_FINISHED);
+		ncs_mask_remove_comm(comm);
 	}
 	pthread_mutex_unlock(&lock);
 }
