@@ -385,6 +385,14 @@ static void get_RANK_GPU(const struct ncs_row *row, struct ncs_value *value)
 		set_text(value, row->rank->now.identity.gpu);
 }
 
+static void get_RANK_KERNEL(const struct ncs_row *row, struct ncs_value *value)
+{
+	unsigned status = row->rank->now.kernel.status;
+
+	if (status != NCS_KERNEL_UNKNOWN)
+		set_text(value, ncs_kernel_status_name(status));
+}
+
 static void get_RANK_LAST_CALL(const struct ncs_row *row,
 			       struct ncs_value *value)
 {

@@ -47,6 +47,18 @@ static const char *const proxy_transitions[] = {
 #undef X
 };
 
+static const char *const kernel_timings[] = {
+#define X(ID, name, help) name,
+	NCS_KERNEL_TIMINGS(X)
+#undef X
+};
+
+static const char *const kernel_statuses[] = {
+#define X(ID, name, help) name,
+	NCS_KERNEL_STATUSES(X)
+#undef X
+};
+
 static const char *const liveness_words[] = {
 	[NCS_ALIVE] = "alive",
 	[NCS_SILENT] = "silent",
@@ -96,6 +108,17 @@ const char *ncs_proxy_state_name(unsigned state)
 const char *ncs_proxy_transition_name(unsigned transition)
 {
 	return WORD(proxy_transitions, transition, "unknown");
+}
+
+const char *ncs_kernel_timing_name(unsigned timing)
+{
+	return WORD(kernel_timings, timing, "unknown");
+}
+
+const char *ncs_kernel_status_name(unsigned status)
+{
+	return WORD(kernel_statuses, status,
+		    kernel_statuses[NCS_KERNEL_UNKNOWN]);
 }
 
 const char *ncs_liveness_name(unsigned liveness)

@@ -17,6 +17,8 @@ const char *ncs_channel_state_name(unsigned state);
 const char *ncs_channel_state_label(unsigned state);
 const char *ncs_proxy_state_name(unsigned state);
 const char *ncs_proxy_transition_name(unsigned transition);
+const char *ncs_kernel_timing_name(unsigned timing);
+const char *ncs_kernel_status_name(unsigned status);
 /* alive, silent, finished, dead */
 const char *ncs_liveness_name(unsigned liveness);
 /* kernel, proxy; NCS_TIMING_COUNT: none */

@@ -450,6 +450,31 @@ static void set_identity(struct ncs_identity *identity,
 		 member->kind == WORLD ? "world" : "setup");
 }
 
+static void set_kernel(struct ncs_snapshot *snapshot,
+		       const struct member *member, uint64_t end_ns)
+{
+	uint64_t timed = 0;
+
+	for (size_t i = 0; i < NCS_FUNCTION_COUNT; i++)
+		timed += snapshot->functions[i].timed[NCS_TIMING_KERNEL];
+	snapshot->kernel = (struct ncs_kernel_view){
+		.status = member->kind == OLD ? NCS_KERNEL_RELEASE :
+						NCS_KERNEL_SAMPLED,
+		.mode = NCS_KERNEL_TIMING_SAMPLED,
+		.period = 64,
+		.timed_calls = timed,
+	};
+	if (member->kind == OLD)
+		return;
+	snapshot->gpu_clock = (struct ncs_gpu_clock_view){
+		.known = true,
+		.told_ns = end_ns,
+		.offset_ns = INT64_C(1000000000) * (member->rank + 1),
+		.error_ns = 1500,
+		.quantum_ns = 32,
+	};
+}
+
 static void count_events(struct ncs_snapshot *snapshot, unsigned channels)
 {
 	uint64_t *events = snapshot->events;
@@ -550,6 +575,7 @@ static void take(struct source_synthetic *self, const struct member *member)
 			member->kind == OLD ?
 				0 :
 				snapshot->channels[i].operations_started;
+	set_kernel(snapshot, member, end_ns);
 	count_events(snapshot, self->channels);
 	set_losses(snapshot, member, age_ns);
 }

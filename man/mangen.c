@@ -25,6 +25,7 @@
 #include "ncclstat/record.h"
 #include "ncclstat/tables/columns.h"
 #include "ncclstat/tables/environment.h"
+#include "ncclstat/tables/kernel_timing.h"
 #include "ncclstat/tables/keys.h"
 #include "ncclstat/tables/names.h"
 #include "ncclstat/tables/options.h"
@@ -322,6 +323,25 @@ static bool put_channel_states(const char *argument)
 	return true;
 }
 
+static void put_named(const char *name, const char *help)
+{
+	put_item(name);
+	putchar('\n');
+	put_sentence(help);
+}
+
+static bool put_kernel_statuses(const char *argument)
+{
+	if (argument)
+		return false;
+	puts(".Bl -tag -width broken_promise -compact");
+#define X(ID, name, help) put_named(name, help);
+	NCS_KERNEL_STATUSES(X)
+#undef X
+	puts(".El");
+	return true;
+}
+
 static void put_proxy_state(const char *name, char letter, const char *help)
 {
 	char letters[] = { letter, '\0' };
@@ -343,13 +363,6 @@ static bool put_proxy_states(const char *argument)
 #undef X
 	puts(".El");
 	return true;
-}
-
-static void put_named(const char *name, const char *help)
-{
-	put_item(name);
-	putchar('\n');
-	put_sentence(help);
 }
 
 static bool put_proxy_transitions(const char *argument)
@@ -492,6 +505,8 @@ struct field {
 		struct ncs_clock: "clock",          \
 		struct ncs_identity: "identity",    \
 		struct ncs_proxy: "proxy",          \
+		struct ncs_kernel: "kernel",        \
+		struct ncs_gpu_clock: "gpu_clock",  \
 		struct ncs_sampling: "sampling",    \
 		struct ncs_function *: "function")
 
@@ -522,6 +537,12 @@ static const struct field identity_fields[] = { NCS_IDENTITY_FIELDS(FIELD) };
 #undef STRUCT
 #define STRUCT struct ncs_proxy
 static const struct field proxy_fields[] = { NCS_PROXY_FIELDS(FIELD) };
+#undef STRUCT
+#define STRUCT struct ncs_kernel
+static const struct field kernel_fields[] = { NCS_KERNEL_FIELDS(FIELD) };
+#undef STRUCT
+#define STRUCT struct ncs_gpu_clock
+static const struct field gpu_clock_fields[] = { NCS_GPU_CLOCK_FIELDS(FIELD) };
 #undef STRUCT
 #define STRUCT struct ncs_sampling
 static const struct field sampling_fields[] = { NCS_SAMPLING_FIELDS(FIELD) };
@@ -562,10 +583,10 @@ static const struct block {
 	{ #name, name##_fields, COUNT(name##_fields),           \
 	  sizeof(struct ncs_##name) }
 	BLOCK(header),	  BLOCK(table),	    BLOCK(clock),
-	BLOCK(identity),  BLOCK(proxy),	    BLOCK(lane),
+	BLOCK(identity),  BLOCK(proxy),	    BLOCK(gpu_clock),
+	BLOCK(kernel),	  BLOCK(sampling),  BLOCK(lane),
 	BLOCK(function),  BLOCK(channel),   BLOCK(operation),
 	BLOCK(histogram), BLOCK(ring),	    BLOCK(record),
-	BLOCK(sampling),
 };
 
 /* Whether the fields cover the struct, each byte once. */
@@ -672,6 +693,8 @@ static bool put_numbers(const char *argument)
 		PUT_NUMBERS(NCS_PROXY_STATES);
 	else if (strcmp(argument, "proxy_transitions") == 0)
 		PUT_NUMBERS(NCS_PROXY_TRANSITIONS);
+	else if (strcmp(argument, "kernel_statuses") == 0)
+		PUT_NUMBERS(NCS_KERNEL_STATUSES);
 	else if (strcmp(argument, "functions") == 0)
 		PUT_NUMBERS(NCS_FUNCTIONS);
 	else if (strcmp(argument, "losses") == 0)
@@ -718,6 +741,7 @@ static const struct marker {
 	{ "keys", put_keys },
 	{ "columns", put_columns },
 	{ "channel_states", put_channel_states },
+	{ "kernel_statuses", put_kernel_statuses },
 	{ "proxy_states", put_proxy_states },
 	{ "proxy_transitions", put_proxy_transitions },
 	{ "losses", put_losses },

@@ -35,14 +35,16 @@
 	X(host, "Name of the host.") \
 	X(clock, "How ticks become nanoseconds.") \
 	X(created, "Ticks when the segment was made.") \
-	X(event_mask, "Event types that NCCL was asked for: a bit each, by" \
-	  " number.") \
+	X(event_mask, "Event types that NCCL is asked for at this moment: a" \
+	  " bit each, by number.") \
 	X(life, "1: live; 2: the communicator was finalized.") \
 	X(finished, "Ticks when it was finalized; 0 before.") \
 	X(latest_done, "The largest number of an operation that finished.") \
 	X(reserved, "0.") \
 	X(identity, "Who publishes; under a seqlock.") \
 	X(proxy, "The proxy thread; under a seqlock.") \
+	X(gpu_clock, "The GPU's clock; under a seqlock.") \
+	X(kernel, "Kernel timing.") \
 	X(sampling, "Which operations keep the records of their children.")
 
 #define NCS_TABLE_FIELDS(X) \
@@ -78,6 +80,30 @@
 	X(appended_operations, "Proxy operations that it took over.") \
 	X(time, "Ticks in each state, without the time since 'since'.") \
 	X(count, "Transitions of each kind.")
+
+#define NCS_KERNEL_FIELDS(X) \
+	X(status, "What is in force: the number of a word in" \
+	  " ncclstat-plugin(7), from 0.") \
+	X(mode, "What was asked for: 0 off, 1 always, 2 sampled, 3" \
+	  " sampled:auto.") \
+	X(period, "One group of calls in so many is timed; 0: no such.") \
+	X(timed_calls, "Calls of the communicator that NCCL was asked to" \
+	  " time.") \
+	X(captured_on, "Calls that were captured into CUDA graphs and are" \
+	  " timed.") \
+	X(captured_off, "Calls that were captured and are not.") \
+	X(reserved, "0.")
+
+#define NCS_GPU_CLOCK_FIELDS(X) \
+	X(sequence, "The lock.") \
+	X(ticks, "A moment of the host's; 0: the GPU's clock is not known" \
+	  " yet.") \
+	X(low_ns, "What the GPU's clock showed then, at least.") \
+	X(high_ns, "At most.") \
+	X(quantum_ns, "Its times are multiples of this.") \
+	X(samples, "Kernel channels that the bounds come from.") \
+	X(restarts, "Times that bounds contradicted each other.") \
+	X(reserved, "0.")
 
 #define NCS_SAMPLING_FIELDS(X) \
 	X(level, "In force: one operation in 2^level keeps them.") \

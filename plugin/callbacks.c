@@ -5,7 +5,9 @@
 
 #include "ncclstat/tables/states.h"
 #include "plugin/decode.h"
+#include "plugin/kernel.h"
 #include "plugin/lane.h"
+#include "plugin/mask.h"
 #include "plugin/operation.h"
 #include "plugin/process.h"
 #include "plugin/proxy.h"
@@ -161,13 +163,15 @@ static uint64_t start_operation(unsigned api_version, struct ncs_comm *comm,
 
 /* Fills in what an API call says, and counts the call. */
 static void start_api_call(struct ncs_comm *comm, struct ncs_lane_state *lane,
-			   struct ncs_span *span, enum ncs_event event,
-			   const void *body)
+			   const void *context, struct ncs_span *span,
+			   enum ncs_event event, const void *body, uint64_t now)
 {
 	struct ncs_decoded_call call;
 	struct ncs_function *function;
 
 	ncs_decode_api_call(event, body, &call);
+	ncs_mask_call(comm, (uintptr_t)context, event, &call);
+	ncs_store_relaxed(&lane->launched, now);
 	function = ncs_lane_function_begin(lane, call.function);
 	ncs_lane_function_add(lane, &function->calls, 1);
 	ncs_lane_function_end(lane, function);
@@ -204,6 +208,7 @@ static void start_kernel(struct ncs_comm *comm, struct ncs_lane_state *lane,
 	ncs_sampling_inherit(&span->sampled, op, true, now);
 	span->operation_handle = parent;
 	span->words[2] = ncs_record_word2(op->number, -1);
+	ncs_kernel_started(span, op);
 }
 
 static void start_phase(struct ncs_comm *comm, struct ncs_lane_state *lane,
@@ -227,6 +232,7 @@ static void start_phase(struct ncs_comm *comm, struct ncs_lane_state *lane,
 	if (kernel) {
 		ncs_sampling_pass_on(&span->sampled, &kernel->sampled);
 		span->operation_handle = kernel->operation_handle;
+		span->since = kernel->since;
 		span->record.operation = kernel->record.operation;
 		span->record.function = kernel->record.function;
 	}
@@ -259,8 +265,9 @@ static void start_net(struct ncs_comm *comm, struct ncs_lane_state *lane,
 }
 
 static uint64_t start_span(unsigned api_version, struct ncs_comm *comm,
-			   struct ncs_lane_state *lane, enum ncs_event event,
-			   uint64_t parent, const void *body, uint64_t now)
+			   struct ncs_lane_state *lane, const void *context,
+			   enum ncs_event event, uint64_t parent,
+			   const void *body, uint64_t now)
 {
 	uint64_t handle;
 	struct ncs_span *span = ncs_span_start(comm, lane, event, now, &handle);
@@ -268,7 +275,10 @@ static uint64_t start_span(unsigned api_version, struct ncs_comm *comm,
 	switch ((int)event) {
 	case NCS_EVENT_COLL_API:
 	case NCS_EVENT_P2P_API:
-		start_api_call(comm, lane, span, event, body);
+		start_api_call(comm, lane, context, span, event, body, now);
+		break;
+	case NCS_EVENT_KERNEL_LAUNCH:
+		ncs_store_relaxed(&lane->launched, now);
 		break;
 	case NCS_EVENT_KERNEL_CH:
 		start_kernel(comm, lane, api_version, span, parent, body, now);
@@ -364,7 +374,8 @@ uint64_t ncs_start_event(unsigned api_version, const void *context,
 	if (event == NCS_EVENT_COLL || event == NCS_EVENT_P2P)
 		return start_operation(api_version, comm, lane, event, rank,
 				       body, now);
-	return start_span(api_version, comm, lane, event, parent, body, now);
+	return start_span(api_version, comm, lane, context, event, parent, body,
+			  now);
 }
 
 /* --- stop ------------------------------------------------------------------------ */
@@ -372,6 +383,9 @@ uint64_t ncs_start_event(unsigned api_version, const void *context,
 static bool stop_span(struct ncs_comm *comm, struct ncs_lane_state *lane,
 		      const struct ncs_handle *handle)
 {
+	/* ORDER: pairs with publish_comm() (plugin/process.c): a span that is
+	 * still found after that is of this communicator. */
+	uint64_t context = ncs_load_acquire(&comm->context);
 	struct ncs_span *span = ncs_span_find(comm, handle);
 	uint64_t now;
 
@@ -379,6 +393,8 @@ static bool stop_span(struct ncs_comm *comm, struct ncs_lane_state *lane,
 		return false;
 	now = ncs_now();
 	ncs_lane_note_call(lane, now);
+	if (span->record.event == NCS_EVENT_GROUP_API)
+		ncs_mask_group_end(comm, context, now);
 	ncs_span_stop(comm, lane, handle, span, now);
 	return true;
 }

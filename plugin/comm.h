@@ -16,6 +16,8 @@
 #include <stdint.h>
 
 #include "ncclstat/abi.h"
+#include "plugin/gpu_clock.h"
+#include "plugin/mask.h"
 #include "shm/atomics.h"
 #include "shm/clock.h"
 #include "shm/ring.h"
@@ -53,6 +55,8 @@ struct ncs_span {
 	uint64_t operation_handle; /* of a child's operation, 0: none */
 	uint64_t gpu_start_ns;
 	uint64_t gpu_stop_ns;
+	uint64_t since;	 /* ticks when it was launched, about; 0: unknown */
+	bool launched; /* … and certainly not later */
 };
 
 /* A collective or point-to-point operation, Coll or P2p. */
@@ -61,6 +65,7 @@ struct ncs_op {
 	uint64_t number; /* in its communicator, from 1; 0: slot never used */
 	struct ncs_operation *published;
 	uint64_t start;
+	uint64_t launched; /* ticks before its kernel was; 0: unknown */
 	uint64_t enqueued; /* ticks of its stopEvent; 0: not yet */
 	uint64_t bytes;
 	uint64_t sequence_number;
@@ -143,6 +148,8 @@ struct ncs_lane_state {
 	struct ncs_ring_producer ring;
 	struct ncs_span *spans; /* NCS_SPAN_MAX */
 	uint64_t span_hint;	/* the one claimed last */
+	/* The thread's latest KernelLaunch or API call began; 0: none. */
+	uint64_t launched;
 	/* The ProxyCtrl event under way; a thread has one at a time. */
 	uint64_t ctrl_tag;
 	union {
@@ -203,10 +210,13 @@ struct ncs_comm {
 	NCS_APART uint64_t operation_number; /* of the latest operation */
 	uint64_t operation_cursor;
 	struct ncs_counted counted;
+	struct ncs_mask_comm mask;
 	/* … the proxy thread these: … */
 	NCS_APART uint64_t proxy_op_hint; /* slots before it are taken, likely */
 	uint64_t proxy_op_evict;
 	uint64_t proxy_resting; /* state that sleep and append come back to */
+	struct ncs_gpu_bounds gpu; /* kernel.c */
+	uint64_t gpu_busy;	   /* 1 while a thread changes them */
 	/* … what found no room in the table, seen by nobody, … */
 	struct ncs_channel_queue overflow_queue;
 	struct ncs_channel overflow_channel;

@@ -1,4 +1,5 @@
-/* Reading NCCLSTAT_* variables. No output, no state: the caller logs. */
+/* Reading NCCLSTAT_* variables, and one of NCCL's. No output, no state: the
+ * caller logs. */
 #include "plugin/config.h"
 
 #include <ctype.h>
@@ -38,14 +39,47 @@ static bool parse_switch(const char *text, bool *on)
 	return true;
 }
 
-static bool parse_timing(const char *text, enum ncs_kernel_timing *timing)
+static const char *const timings[] = {
+#define X(ID, name, help) name,
+	NCS_KERNEL_TIMINGS(X)
+#undef X
+};
+
+/* The next power of two. */
+static bool parse_period(const char *text, uint32_t *period)
 {
-	if (strcasecmp(text, "off") == 0)
-		*timing = NCS_KERNEL_TIMING_OFF;
-	else if (strcasecmp(text, "always") == 0)
-		*timing = NCS_KERNEL_TIMING_ALWAYS;
-	else
+	unsigned long number;
+	char *end;
+
+	if (text[0] < '0' || text[0] > '9')
 		return false;
+	errno = 0;
+	number = strtoul(text, &end, 10);
+	if (errno || *end || number < 1 || number > NCS_KERNEL_PERIOD_MAX)
+		return false;
+	*period = 1;
+	while (*period < number)
+		*period *= 2;
+	return true;
+}
+
+static bool parse_timing(const char *text, struct ncs_config *config)
+{
+	static const char sampled[] = "sampled:";
+	uint32_t period = NCS_KERNEL_PERIOD_DEFAULT;
+	int timing = 0;
+
+	while (timing < NCS_KERNEL_TIMING_COUNT &&
+	       strcasecmp(text, timings[timing]) != 0)
+		timing++;
+	if (timing == NCS_KERNEL_TIMING_COUNT) {
+		timing = NCS_KERNEL_TIMING_SAMPLED;
+		if (strncasecmp(text, sampled, sizeof(sampled) - 1) != 0 ||
+		    !parse_period(text + sizeof(sampled) - 1, &period))
+			return false;
+	}
+	config->kernel_timing = (enum ncs_kernel_timing)timing;
+	config->kernel_period = period;
 	return true;
 }
 
@@ -142,7 +176,9 @@ static bool parse(struct ncs_config *config, enum variable variable,
 		return parse_directory(text, config->directory,
 				       sizeof(config->directory));
 	case VARIABLE_KERNEL_TIMING:
-		return parse_timing(text, &config->kernel_timing);
+		return parse_timing(text, config);
+	case VARIABLE_NO_GRAPHS:
+		return parse_switch(text, &config->no_graphs);
 	case VARIABLE_SAMPLE:
 		return parse_sample(text, &config->sample_level);
 	case VARIABLE_SAMPLE_SLOW:
@@ -158,9 +194,11 @@ static bool parse(struct ncs_config *config, enum variable variable,
 int ncs_config_read(struct ncs_config *config, char *problem,
 		    size_t problem_size)
 {
+	const char *allgatherv = getenv("NCCL_ALLGATHERV_ENABLE");
 	int result = 0;
 
 	memset(config, 0, sizeof(*config));
+	config->no_allgatherv = allgatherv && strcmp(allgatherv, "0") == 0;
 	for (int i = 0; i < VARIABLE_COUNT; i++) {
 		const char *text = getenv(variables[i].name);
 

@@ -7,12 +7,19 @@
 #include <stddef.h>
 #include <stdint.h>
 
-enum ncs_kernel_timing { NCS_KERNEL_TIMING_OFF, NCS_KERNEL_TIMING_ALWAYS };
+#include "ncclstat/abi.h"
+
+/* Periods are powers of two. */
+#define NCS_KERNEL_PERIOD_MAX (UINT32_C(1) << 20)
+#define NCS_KERNEL_PERIOD_DEFAULT UINT32_C(64)
 
 struct ncs_config {
 	bool disabled;
 	char directory[256];
 	enum ncs_kernel_timing kernel_timing;
+	uint32_t kernel_period;
+	bool no_graphs;     /* promised */
+	bool no_allgatherv; /* NCCL makes no AllGatherV of Broadcasts */
 	unsigned sample_level; /* one operation in 2^sample_level */
 	uint64_t sample_slow_ns;
 	uint64_t shm_bytes;

@@ -19,9 +19,25 @@ static const struct {
 #define CTRL_FROM_API 4u
 #define KERNEL_FROM_API 5u
 
+/* From 2.31 on NCCL counts timed works only, while the GPU counts all. */
+#define SINGLE_CALLS_UNTIL_API 6u
+
+#define ALLGATHERV_FROM_API 6u
+
 bool ncs_gates_allow_kernel(unsigned api_version)
 {
 	return api_version >= KERNEL_FROM_API;
+}
+
+bool ncs_gates_allow_single_calls(unsigned api_version)
+{
+	return ncs_gates_allow_kernel(api_version) &&
+	       api_version <= SINGLE_CALLS_UNTIL_API;
+}
+
+bool ncs_gates_makes_allgatherv(unsigned api_version)
+{
+	return api_version >= ALLGATHERV_FROM_API;
 }
 
 uint32_t ncs_gates_mask(unsigned api_version,

@@ -16,7 +16,14 @@
  * bounds" (nccl#2039), before that there is none. */
 bool ncs_gates_allow_kernel(unsigned api_version);
 
-/* The activation mask for NCCL. */
+/* … of some calls and not of others: where NCCL and the GPU do not count alike
+ * that hangs the job, see mask.c. */
+bool ncs_gates_allow_single_calls(unsigned api_version);
+
+/* Whether NCCL makes an AllGatherV of Broadcasts, which it does not count. */
+bool ncs_gates_makes_allgatherv(unsigned api_version);
+
+/* The activation mask for NCCL, without kernel timing (OFF) or with it. */
 uint32_t ncs_gates_mask(unsigned api_version,
 			enum ncs_kernel_timing kernel_timing);
 

@@ -211,6 +211,8 @@ uint64_t ncs_operation_start(struct ncs_comm *comm,
 					 0, 0);
 	op->number = ncs_add_relaxed(&comm->operation_number, 1) + 1;
 	op->start = now;
+	op->launched =
+		lane->shared ? 0 : ncs_load_relaxed(&lane->launched);
 	op->peer = facts->peer;
 	ncs_store_relaxed(&op->proxy_start, 0);
 	ncs_store_relaxed(&op->proxy_stop, 0);

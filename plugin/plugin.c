@@ -18,27 +18,13 @@ static void give_handle(void **handle, uint64_t value)
 		*handle = (void *)(uintptr_t)value;
 }
 
-/* The mask is one word of NCCL's for all communicators of the process, read by
- * its threads at any time: stored only where it changes. */
-static void store_mask(int *mask, int wanted)
-{
-	uint32_t *word = (uint32_t *)mask;
-
-	if (mask && wanted != 0 &&
-	    ncs_load_relaxed32(word) != (uint32_t)wanted)
-		ncs_store_relaxed32(word, (uint32_t)wanted);
-}
-
-static enum nccl_result init(const struct ncs_init *facts, void **context,
-			     int *mask)
+static enum nccl_result init(const struct ncs_init *facts, void **context)
 {
 	void *made;
-	int wanted;
 
-	ncs_process_init_comm(facts, &made, &wanted);
+	ncs_process_init_comm(facts, &made);
 	if (context)
 		*context = made;
-	store_mask(mask, wanted);
 	return NCCL_SUCCESS;
 }
 
@@ -104,10 +90,11 @@ EVENT_FUNCTIONS(7)
 			.nnodes = -1,                                         \
 			.nranks = -1,                                         \
 			.rank = -1,                                           \
+			.mask = (uint32_t *)mask,                             \
 			.caller = __builtin_return_address(0),                \
 		};                                                            \
                                                                               \
-		return init(&facts, context, mask);                           \
+		return init(&facts, context);                           \
 	}
 
 INIT_SILENT(1)
@@ -126,11 +113,12 @@ static enum nccl_result init_v4(void **context, int *mask, const char *name,
 		.nnodes = nnodes,
 		.nranks = nranks,
 		.rank = rank,
+		.mask = (uint32_t *)mask,
 		.logger = logger,
 		.caller = __builtin_return_address(0),
 	};
 
-	return init(&facts, context, mask);
+	return init(&facts, context);
 }
 
 #define INIT_TELLING(version)                                                 \
@@ -147,11 +135,12 @@ static enum nccl_result init_v4(void **context, int *mask, const char *name,
 			.nnodes = nnodes,                                     \
 			.nranks = nranks,                                     \
 			.rank = rank,                                         \
+			.mask = (uint32_t *)mask,                             \
 			.logger = logger,                                     \
 			.caller = __builtin_return_address(0),                \
 		};                                                            \
                                                                               \
-		return init(&facts, context, mask);                           \
+		return init(&facts, context);                           \
 	}
 
 INIT_TELLING(5)

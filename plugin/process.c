@@ -15,6 +15,7 @@
 #include "ncclstat/version.h"
 #include "plugin/gates.h"
 #include "plugin/lane.h"
+#include "plugin/mask.h"
 #include "plugin/names.h"
 #include "plugin/nccl_facts.h"
 #include "plugin/operation.h"
@@ -132,6 +133,7 @@ static void start_process(void)
 	ncs_process_state.slow_ticks = ncs_clock_duration_ticks(
 		&process.clock, process.config.sample_slow_ns);
 	ncs_sampling_set_level(process.config.sample_level);
+	ncs_mask_reset(&process.config, &process.clock);
 	/* So that a context or handle of another process is not one of ours
 	 * by accident. */
 	process.next_cookie = (process.clock.base_monotonic_ns ^
@@ -267,6 +269,8 @@ static void reset_comm(struct ncs_comm *comm)
 	comm->lanes_claimed = 0;
 	comm->proxy_resting = NCS_PROXY_UNKNOWN;
 	comm->identified = 0;
+	memset(&comm->gpu, 0, sizeof(comm->gpu));
+	comm->gpu_busy = 0;
 	memset(comm->histogram_of, 0, sizeof(comm->histogram_of));
 	memset(comm->lane_of_thread, 0, sizeof(comm->lane_of_thread));
 	comm->lane_of_thread[NCS_THREAD_MAX + 1] = &comm->lanes[0];
@@ -302,6 +306,7 @@ static void bind_segment(struct ncs_comm *comm)
 		lane->ring_busy = 0;
 		lane->span_hint = 0;
 		lane->index = i;
+		lane->launched = 0;
 		lane->shared = i == 0;
 	}
 }
@@ -402,8 +407,7 @@ static void identify(struct ncs_identity *identity,
 }
 
 /* Lets NCCL's callbacks and readers in. */
-static void publish_comm(struct ncs_comm *comm, const struct ncs_init *init,
-			 int mask)
+static void publish_comm(struct ncs_comm *comm, const struct ncs_init *init)
 {
 	struct ncs_header *header = comm->header;
 
@@ -415,7 +419,6 @@ static void publish_comm(struct ncs_comm *comm, const struct ncs_init *init,
 	header->api_version = init->api_version;
 	header->clock = process.clock;
 	header->created = ncs_now();
-	header->event_mask = (uint64_t)(unsigned)mask;
 	ncs_store_relaxed(&comm->lanes[0].published->owner, UINT64_MAX);
 	identify(&header->identity, init);
 	ncs_sampling_init(comm, header->identity.comm_id,
@@ -427,6 +430,7 @@ static void publish_comm(struct ncs_comm *comm, const struct ncs_init *init,
 	/* ORDER: pairs with ncs_comm_is_live() (plugin/process.h): who finds
 	 * it live finds all of it. */
 	ncs_store_release(&comm->live, (uint64_t)(uintptr_t)comm->steps);
+	ncs_mask_add_comm(comm, init->mask);
 	ncs_writer_publish(&comm->writer);
 }
 
@@ -445,15 +449,13 @@ static void tell_failure(const struct ncs_init *init, int error)
 	say(init, NCCL_LOG_WARN, text);
 }
 
-void ncs_process_init_comm(const struct ncs_init *init, void **context,
-			   int *activation_mask)
+void ncs_process_init_comm(const struct ncs_init *init, void **context)
 {
 	struct ncs_comm *comm;
 	char text[640];
-	int mask, error;
+	int error;
 
 	*context = DISABLED_CONTEXT;
-	*activation_mask = 0;
 	pthread_mutex_lock(&lock);
 	ncs_names_forget();
 	if (!process.started)
@@ -467,13 +469,11 @@ void ncs_process_init_comm(const struct ncs_init *init, void **context,
 	comm = make_comm(&error);
 	if (!comm) {
 		tell_failure(init, error);
+		ncs_mask_add_unseen();
 		goto out;
 	}
-	mask = (int)ncs_gates_mask(init->api_version,
-				   process.config.kernel_timing);
-	publish_comm(comm, init, mask);
+	publish_comm(comm, init);
 	*context = (void *)(uintptr_t)comm->context;
-	*activation_mask = mask;
 	snprintf(text, sizeof(text), "publishing rank %d in %s", init->rank,
 		 comm->writer.path);
 	say(init, NCCL_LOG_INFO, text);
@@ -497,6 +497,7 @@ void ncs_process_finalize_comm(void *context)
 		comm->finished_order = ++process.finished;
 		ncs_store_relaxed(&comm->header->finished, ncs_now());
 		ncs_store_relaxed(&comm->header->life, NCS_LIFE_FINISHED);
+		ncs_mask_remove_comm(comm);
 	}
 	pthread_mutex_unlock(&lock);
 }

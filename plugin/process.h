@@ -34,15 +34,15 @@ struct ncs_init {
 	int nnodes;
 	int nranks;
 	int rank;
+	uint32_t *mask;		  /* what NCCL is asked for, of all of them */
 	nccl_debug_logger logger; /* NULL: none */
 	const void *caller;       /* an address in NCCL */
 };
 
-/* Makes a communicator: *context for NCCL and the activation mask that it is
- * to store, 0 for none. Never fails: where nothing can be published, the
- * context is one that every callback ignores, and one line says why. */
-void ncs_process_init_comm(const struct ncs_init *init, void **context,
-			   int *activation_mask);
+/* Makes a communicator, and its context for NCCL; asks NCCL for events. Never
+ * fails: where nothing can be published, the context is one that every callback
+ * ignores, and one line says why. */
+void ncs_process_init_comm(const struct ncs_init *init, void **context);
 void ncs_process_finalize_comm(void *context);
 
 static inline uint64_t ncs_now(void)

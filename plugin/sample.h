@@ -12,15 +12,7 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-/* A bijection that leaves no trace of the order of its arguments: the
- * finaliser of splitmix64. */
-static inline uint64_t ncs_sample_mix(uint64_t x)
-{
-	x += UINT64_C(0x9e3779b97f4a7c15);
-	x = (x ^ x >> 30) * UINT64_C(0xbf58476d1ce4e5b9);
-	x = (x ^ x >> 27) * UINT64_C(0x94d049bb133111eb);
-	return x ^ x >> 31;
-}
+#include "plugin/hash.h"
 
 /* `ordinal` tells apart the operations of a communicator and function. */
 static inline uint64_t ncs_sample_hash(uint64_t comm_id, unsigned function,
@@ -28,7 +20,7 @@ static inline uint64_t ncs_sample_hash(uint64_t comm_id, unsigned function,
 {
 	uint64_t whose = comm_id ^ function * UINT64_C(0xd6e8feb86659fd93);
 
-	return ncs_sample_mix(ncs_sample_mix(whose) ^ ordinal);
+	return ncs_hash(ncs_hash(whose) ^ ordinal);
 }
 
 /* The ordinal of a collective: NCCL's sequence number, and which time it is
@@ -36,7 +28,7 @@ static inline uint64_t ncs_sample_hash(uint64_t comm_id, unsigned function,
 static inline uint64_t ncs_sample_collective(uint64_t sequence_number,
 					     uint64_t repeat)
 {
-	return repeat ? sequence_number ^ ncs_sample_mix(repeat) :
+	return repeat ? sequence_number ^ ncs_hash(repeat) :
 			sequence_number;
 }
 
@@ -45,7 +37,7 @@ static inline uint64_t ncs_sample_collective(uint64_t sequence_number,
 static inline uint64_t ncs_sample_transfer(int32_t sender, int32_t receiver,
 					   uint64_t count)
 {
-	return ncs_sample_mix((uint64_t)(uint32_t)sender << 32 |
+	return ncs_hash((uint64_t)(uint32_t)sender << 32 |
 			      (uint32_t)receiver) ^ count;
 }
 

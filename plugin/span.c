@@ -4,6 +4,7 @@
 
 #include <string.h>
 
+#include "plugin/kernel.h"
 #include "plugin/lane.h"
 #include "plugin/operation.h"
 #include "plugin/sampling.h"
@@ -58,6 +59,8 @@ struct ncs_span *ncs_span_start(struct ncs_comm *comm,
 		span->operation_handle = 0;
 		ncs_sampling_clear(&span->sampled);
 		span->gpu_start_ns = span->gpu_stop_ns = 0;
+		span->since = 0;
+		span->launched = false;
 		if (1u << event & ON_ONE_THREAD)
 			ncs_store_relaxed(&lane->published->open_since[event],
 					  now);
@@ -85,25 +88,6 @@ struct ncs_span *ncs_span_find(struct ncs_comm *comm,
 		       NULL;
 }
 
-/* The longest time that one channel's kernel can sensibly take. */
-#define KERNEL_NS_MAX UINT64_C(3600000000000)
-
-/* The GPU's times of a kernel channel or phase; false if they make no sense. */
-static bool gpu_times(struct ncs_lane_state *lane, struct ncs_span *span)
-{
-	if (span->gpu_start_ns == 0 && span->gpu_stop_ns == 0)
-		return false; /* API 3 tells none */
-	if (span->gpu_start_ns == 0 ||
-	    span->gpu_stop_ns <= span->gpu_start_ns ||
-	    span->gpu_stop_ns - span->gpu_start_ns > KERNEL_NS_MAX) {
-		ncs_lane_lose(lane, NCS_LOSS_BAD_PTIMER);
-		return false;
-	}
-	span->record.value = span->gpu_start_ns;
-	span->record.number = span->gpu_stop_ns - span->gpu_start_ns;
-	return true;
-}
-
 void ncs_span_stop(struct ncs_comm *comm, struct ncs_lane_state *lane,
 		   const struct ncs_handle *handle, struct ncs_span *span,
 		   uint64_t now)
@@ -116,12 +100,12 @@ void ncs_span_stop(struct ncs_comm *comm, struct ncs_lane_state *lane,
 	bool timed;
 
 	if (event == NCS_EVENT_KERNEL_CH) {
-		timed = gpu_times(lane, span);
+		timed = ncs_kernel_times(comm, lane, span, now);
 		ncs_operation_kernel_done(comm, lane, span->operation_handle,
 					  timed ? span->gpu_start_ns : 0,
 					  timed ? span->gpu_stop_ns : 0, now);
 	} else if (event == NCS_EVENT_KERNEL_PHASE) {
-		gpu_times(lane, span);
+		ncs_kernel_times(comm, lane, span, now);
 	}
 	if (ncs_load_relaxed(&home->open_since[event]) == span->record.start)
 		ncs_store_relaxed(&home->open_since[event], 0);

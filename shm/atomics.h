@@ -104,6 +104,14 @@ static inline bool ncs_cas_acquire_release(uint64_t *word, uint64_t expected,
 		memory_order_relaxed);
 }
 
+static inline bool ncs_cas_relaxed32(uint32_t *word, uint32_t expected,
+				     uint32_t value)
+{
+	return atomic_compare_exchange_strong_explicit(
+		NCS_ATOMIC32(word), &expected, value, memory_order_relaxed,
+		memory_order_relaxed);
+}
+
 /* ThreadSanitizer knows no fences: its build (NCS_TSAN) leaves them out and
  * orders each payload word instead, which is the same algorithm, dearer on
  * Arm only (test/model/ring_model.py checks both forms). */

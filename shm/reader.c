@@ -398,6 +398,45 @@ static void take_sampling(struct ncs_snapshot *snapshot,
 	};
 }
 
+static void take_kernel(struct ncs_snapshot *snapshot,
+			const struct ncs_reader *reader)
+{
+	const struct ncs_kernel *kernel = &mapped_header(reader)->kernel;
+	struct ncs_kernel_view *view = &snapshot->kernel;
+	uint64_t status = ncs_load_relaxed(&kernel->status);
+	uint64_t mode = ncs_load_relaxed(&kernel->mode);
+
+	view->status = status < NCS_KERNEL_STATUS_COUNT ?
+			       (enum ncs_kernel_status)status :
+			       NCS_KERNEL_UNKNOWN;
+	view->mode = mode < NCS_KERNEL_TIMING_COUNT ?
+			     (enum ncs_kernel_timing)mode :
+			     NCS_KERNEL_TIMING_OFF;
+	view->period = ncs_load_relaxed(&kernel->period);
+	view->timed_calls = ncs_load_relaxed(&kernel->timed_calls);
+	view->captured_on = ncs_load_relaxed(&kernel->captured_on);
+	view->captured_off = ncs_load_relaxed(&kernel->captured_off);
+}
+
+static void take_gpu_clock(struct ncs_snapshot *snapshot,
+			   const struct ncs_reader *reader)
+{
+	struct ncs_gpu_clock_view *view = &snapshot->gpu_clock;
+	struct ncs_gpu_clock copy;
+	uint64_t width;
+
+	if (!read_block(&copy, &mapped_header(reader)->gpu_clock,
+			sizeof(copy)))
+		snapshot->torn = true;
+	width = copy.high_ns - copy.low_ns;
+	view->known = copy.ticks != 0 && width <= INT64_MAX;
+	view->told_ns = ncs_clock_ns(&reader->header.clock, copy.ticks);
+	view->error_ns = (width + 1) / 2;
+	/* Both clocks may begin at any moment: a difference modulo 2^64. */
+	view->offset_ns = (int64_t)(copy.low_ns + width / 2 - view->told_ns);
+	view->quantum_ns = copy.quantum_ns;
+}
+
 static void take_channel(struct ncs_snapshot *snapshot,
 			 const struct ncs_clock *clock,
 			 const struct ncs_channel *copy)
@@ -685,6 +724,8 @@ void ncs_snapshot_take(struct ncs_snapshot *snapshot,
 		now_ns);
 	snapshot->process_gone = ncs_process_is_gone(&reader->header);
 	take_proxy(snapshot, reader);
+	take_kernel(snapshot, reader);
+	take_gpu_clock(snapshot, reader);
 	take_sampling(snapshot, reader);
 	take_operations(snapshot, reader);
 	take_histograms(snapshot, reader);

@@ -104,6 +104,9 @@ what_there_is() {
 		want losses ncclstat.1 DUMPS JSON
 	fields environment NCS_ENVIRONMENT ID,name,values,default,help name |
 		unquote | want environment ncclstat-plugin.7 ENVIRONMENT -
+	fields kernel_timing NCS_KERNEL_STATUSES ID,name,help name | unquote |
+		want kernel_statuses ncclstat-plugin.7 KERNEL_TIMING \
+			'When no single calls are timed'
 	asked >"$tmp/asked"
 	want releases ncclstat-plugin.7 WHAT_NCCL_IS_ASKED_FOR - <"$tmp/asked"
 }
@@ -238,6 +241,8 @@ self_test() {
 	take_out ncclstat.1 losses bad_ptimer '^\.It Sy bad_ptimer$' &&
 	take_out ncclstat-plugin.7 environment NCCLSTAT_DISABLE \
 		'^\.It Ev NCCLSTAT_DISABLE$' &&
+	take_out ncclstat-plugin.7 kernel_statuses graph_off \
+		'^\.It Sy graph_off$' &&
 	take_out ncclstat-plugin.7 releases '2.27 4 proxy_ctrl' '^\.It 2\.27 '
 }
 

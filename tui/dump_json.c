@@ -154,6 +154,39 @@ static json_t *channel_times(const struct ncs_rank *rank,
 	return time;
 }
 
+static json_t *gpu_clock_of(const struct ncs_gpu_clock_view *clock)
+{
+	json_t *object;
+
+	if (!clock->known)
+		return json_null();
+	object = json_object();
+	put(object, "offset_ns", whole(clock->offset_ns));
+	put(object, "error_ns", number(clock->error_ns));
+	put(object, "quantum_ns", number(clock->quantum_ns));
+	put(object, "told_ns", moment(clock->told_ns));
+	return object;
+}
+
+static json_t *kernel_timing_of(const struct ncs_rank *rank)
+{
+	const struct ncs_kernel_view *kernel = &rank->now.kernel;
+	bool told = kernel->status != NCS_KERNEL_UNKNOWN;
+	bool known = told && ncs_rank_calls_known(rank);
+	json_t *object = json_object();
+
+	put(object, "status", word(ncs_kernel_status_name(kernel->status)));
+	put(object, "asked", told ? word(ncs_kernel_timing_name(kernel->mode)) :
+				    json_null());
+	put(object, "period",
+	    number_if(kernel->period > 0, kernel->period));
+	put(object, "timed_calls", number_if(known, kernel->timed_calls));
+	put(object, "captured_on", number_if(known, kernel->captured_on));
+	put(object, "captured_off", number_if(known, kernel->captured_off));
+	put(object, "gpu_clock", gpu_clock_of(&rank->now.gpu_clock));
+	return object;
+}
+
 static json_t *channel_of(const struct ncs_rank *rank,
 			  const struct ncs_channel_view *channel)
 {
@@ -409,6 +442,7 @@ static json_t *rank_of(const struct ncs_rank *rank)
 	put(object, "nccl_version", version_of(identity));
 	put(object, "comm", comm_of(identity));
 	put(object, "proxy", proxy_of(rank));
+	put(object, "kernel_timing", kernel_timing_of(rank));
 	put(object, "channels", channels_of(rank));
 	put(object, "sampling", sampling_of(&now->sampling));
 	put(object, "steps", steps_of(rank));

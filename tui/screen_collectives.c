@@ -119,6 +119,7 @@ static void explain(const struct ncs_row *row, char *text, size_t size)
 	ncs_append(text, size, ":");
 	append_in_flight(row, text, size);
 	append_times(row, text, size);
+	ncs_append_kernel_timing(row->rank, text, size);
 }
 
 const struct ncs_screen_view ncs_screen_collectives = {

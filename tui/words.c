@@ -57,6 +57,39 @@ void ncs_channel_label(const struct ncs_channel_view *channel, char *text,
 		 channel->send ? "send to" : "recv from", channel->peer);
 }
 
+void ncs_append_kernel_timing(const struct ncs_rank *rank, char *text,
+			      size_t size)
+{
+	static const char *const helps[] = {
+#define X(ID, name, help) help,
+		NCS_KERNEL_STATUSES(X)
+#undef X
+	};
+	const struct ncs_kernel_view *kernel = &rank->now.kernel;
+
+	switch (kernel->status) {
+	case NCS_KERNEL_UNKNOWN:
+		return;
+	case NCS_KERNEL_OFF:
+	case NCS_KERNEL_ALWAYS:
+		ncs_append(text, size, " Kernel timing: %s.",
+			   ncs_kernel_status_name(kernel->status));
+		return;
+	case NCS_KERNEL_SAMPLED:
+		ncs_append(text, size,
+			   " Kernel timing: 1 group in %llu, so far %llu"
+			   " calls.",
+			   (unsigned long long)kernel->period,
+			   (unsigned long long)kernel->timed_calls);
+		return;
+	default:
+		ncs_append(text, size, " Kernel timing: %s: %s.",
+			   ncs_kernel_status_name(kernel->status),
+			   helps[kernel->status]);
+		return;
+	}
+}
+
 void ncs_append_separator(char *text, size_t size)
 {
 	size_t length = strlen(text);

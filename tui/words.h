@@ -40,6 +40,10 @@ void ncs_append_losses(const struct ncs_rank *rank, char *text, size_t size);
 void ncs_append_steps(const struct ncs_rank *rank, bool send, char *text,
 		      size_t size);
 
+/* Appends a sentence on kernel timing, if the plugin tells. */
+void ncs_append_kernel_timing(const struct ncs_rank *rank, char *text,
+			      size_t size);
+
 /* The tables' sentence on a state, and its letter. */
 const char *ncs_channel_state_help(unsigned state);
 const char *ncs_proxy_state_help(unsigned state);

@@ -26,6 +26,7 @@
 #include "ncclstat/record.h"
 #include "ncclstat/tables/channel_states.h"
 #include "ncclstat/tables/functions.h"
+#include "ncclstat/tables/kernel_timing.h"
 #include "ncclstat/tables/loss.h"
 #include "ncclstat/tables/proxy_states.h"
 
@@ -71,6 +72,20 @@ enum ncs_loss {
 	NCS_LOSSES(X)
 #undef X
 	NCS_LOSS_COUNT
+};
+
+enum ncs_kernel_timing {
+#define X(ID, name, help) NCS_KERNEL_TIMING_##ID,
+	NCS_KERNEL_TIMINGS(X)
+#undef X
+	NCS_KERNEL_TIMING_COUNT
+};
+
+enum ncs_kernel_status {
+#define X(ID, name, help) NCS_KERNEL_##ID,
+	NCS_KERNEL_STATUSES(X)
+#undef X
+	NCS_KERNEL_STATUS_COUNT
 };
 
 #define NCS_FUNCTION_MAX 16
@@ -154,6 +169,32 @@ struct ncs_sampling {
 	uint64_t reserved[3];
 };
 
+/* What comes of kernel timing. The first three are the process's, the counts
+ * the communicator's. */
+struct ncs_kernel {
+	uint64_t status; /* enum ncs_kernel_status */
+	uint64_t mode;   /* enum ncs_kernel_timing */
+	uint64_t period; /* one group of calls in so many is timed; 0: no such */
+	uint64_t timed_calls;
+	uint64_t captured_on;  /* calls captured into graphs, timed */
+	uint64_t captured_off; /* … and not */
+	uint64_t reserved[2];
+};
+
+/* What the GPU's clock (%globaltimer, ns since some moment) showed at a moment
+ * of the host's: between two bounds, which hold for the drift of a second or
+ * so. Under a seqlock. */
+struct ncs_gpu_clock {
+	uint64_t sequence;
+	uint64_t ticks;      /* the moment; 0: not known yet */
+	uint64_t low_ns;     /* at least */
+	uint64_t high_ns;    /* at most */
+	uint64_t quantum_ns; /* its times are multiples of this */
+	uint64_t samples;    /* kernel channels that the bounds come from */
+	uint64_t restarts;   /* times that bounds contradicted each other */
+	uint64_t reserved;
+};
+
 enum ncs_life {
 	NCS_LIFE_LIVE = 1,
 	NCS_LIFE_FINISHED = 2, /* the communicator was finalized */
@@ -182,13 +223,15 @@ struct ncs_header {
 	char host[64];
 	struct ncs_clock clock;
 	uint64_t created;    /* ticks */
-	uint64_t event_mask; /* what NCCL was asked for */
+	uint64_t event_mask; /* what NCCL is asked for at this moment */
 	uint64_t life;       /* enum ncs_life */
 	uint64_t finished;   /* ticks; 0 while live */
 	uint64_t latest_done; /* largest number of an operation that finished */
 	uint64_t reserved[3];
 	struct ncs_identity identity;
 	struct ncs_proxy proxy;
+	struct ncs_gpu_clock gpu_clock;
+	struct ncs_kernel kernel;
 	struct ncs_sampling sampling;
 };
 
@@ -318,13 +361,17 @@ static_assert(sizeof(struct ncs_table) == 16, "table");
 static_assert(sizeof(struct ncs_identity) == 200, "identity");
 static_assert(sizeof(struct ncs_proxy) == 160, "proxy");
 static_assert(sizeof(struct ncs_sampling) == 64, "sampling");
+static_assert(sizeof(struct ncs_kernel) == 64, "kernel");
+static_assert(sizeof(struct ncs_gpu_clock) == 64, "GPU clock");
 static_assert(sizeof(struct ncs_header) <= NCS_HEADER_BYTES, "header");
 static_assert(offsetof(struct ncs_header, version) == 8, "version");
 static_assert(offsetof(struct ncs_header, lanes) == 32, "lanes");
 static_assert(offsetof(struct ncs_header, clock) == 256, "clock");
 static_assert(offsetof(struct ncs_header, identity) == 360, "identity");
 static_assert(offsetof(struct ncs_header, proxy) == 560, "proxy");
-static_assert(offsetof(struct ncs_header, sampling) == 720, "sampling");
+static_assert(offsetof(struct ncs_header, gpu_clock) == 720, "GPU clock");
+static_assert(offsetof(struct ncs_header, kernel) == 784, "kernel");
+static_assert(offsetof(struct ncs_header, sampling) == 848, "sampling");
 static_assert(sizeof(struct ncs_function) == 128, "function");
 static_assert(sizeof(struct ncs_lane) == 2816, "lane");
 static_assert(offsetof(struct ncs_lane, functions) % 64 == 0, "functions");

@@ -162,6 +162,25 @@ struct ncs_sampling_view {
 	uint64_t slow;
 };
 
+struct ncs_kernel_view {
+	enum ncs_kernel_status status;
+	enum ncs_kernel_timing mode;
+	uint64_t period; /* 0: no such */
+	uint64_t timed_calls;
+	uint64_t captured_on;
+	uint64_t captured_off;
+};
+
+/* What the GPU's clock, ns, is ahead of CLOCK_MONOTONIC: within the error, at
+ * the time when it was told. */
+struct ncs_gpu_clock_view {
+	bool known;
+	uint64_t told_ns;
+	int64_t offset_ns;
+	uint64_t error_ns;
+	uint64_t quantum_ns;
+};
+
 struct ncs_snapshot {
 	uint64_t taken_ns;
 	uint64_t last_call_ns; /* NCCL's latest callback, 0: none yet */
@@ -172,6 +191,8 @@ struct ncs_snapshot {
 	struct ncs_identity identity;
 	struct ncs_proxy_view proxy;
 	struct ncs_sampling_view sampling;
+	struct ncs_kernel_view kernel;
+	struct ncs_gpu_clock_view gpu_clock;
 	struct ncs_channel_view *channels; /* by channel, direction, peer */
 	size_t channel_count;
 	struct ncs_operation_view *operations; /* in flight, oldest first */

@@ -275,6 +275,11 @@ int host_mask(void)
 	return __atomic_load_n(&activation_mask, __ATOMIC_RELAXED);
 }
 
+void host_set_mask(int mask)
+{
+	__atomic_store_n(&activation_mask, mask, __ATOMIC_RELAXED);
+}
+
 struct host_counts host_counts(const struct host *host)
 {
 	return host->counts;

@@ -160,6 +160,11 @@ const char *host_plugin_name(const struct host *host);
 int host_mask(void);
 
 /*
+ * Somebody else sets it, as NCCL's RAS client can.
+ */
+void host_set_mask(int mask);
+
+/*
  * By hand. The results are the plugin's.
  */
 enum nccl_result host_init(struct host *host, const struct host_comm *comm,

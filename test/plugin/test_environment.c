@@ -23,6 +23,7 @@
 #include "test/plugin/scenario.h"
 
 #define LAST_API 7
+#define COUNT(array) (sizeof(array) / sizeof((array)[0]))
 #define NOBODY 65534
 
 /* What NCCL's mask holds before: another plugin's, or RAS's. */
@@ -204,14 +205,16 @@ static void ask_for(void *argument)
 
 static void each_api_is_asked_for_what_its_releases_bear(void **state)
 {
-	static const char *const off[] = { NULL, "", "off", "OFF" };
+	static const char *const off[] = { NULL,	"",	     "off",
+					   "OFF",	"sampled",   "sampled:1",
+					   "Sampled:Auto" };
 	static const char *const always[] = { "always", "Always" };
 	struct mask_wanted wanted;
 
 	(void)state;
 	for (unsigned i = 0; i < sizeof(masks) / sizeof(masks[0]); i++) {
 		wanted.api = masks[i].api;
-		for (unsigned k = 0; k < 4; k++) {
+		for (unsigned k = 0; k < COUNT(off); k++) {
 			wanted.mask = masks[i].off;
 			if (off[k])
 				setenv("NCCLSTAT_KERNEL_TIMING", off[k], 1);
@@ -303,6 +306,15 @@ static void nonsense_is_told_once_and_the_default_holds(void **state)
 		{ "NCCLSTAT_SAMPLE_SLOW", "10m" },
 		{ "NCCLSTAT_SAMPLE_SLOW", "86401s" },
 		{ "NCCLSTAT_SAMPLE_SLOW", "86400000001us" },
+		{ "NCCLSTAT_KERNEL_TIMING", "sampled:" },
+		{ "NCCLSTAT_KERNEL_TIMING", "sampled:0" },
+		{ "NCCLSTAT_KERNEL_TIMING", "sampled:-1" },
+		{ "NCCLSTAT_KERNEL_TIMING", "sampled: 64" },
+		{ "NCCLSTAT_KERNEL_TIMING", "sampled:64x" },
+		{ "NCCLSTAT_KERNEL_TIMING", "sampled:1048577" },
+		{ "NCCLSTAT_KERNEL_TIMING", "sampled:automatic" },
+		{ "NCCLSTAT_KERNEL_TIMING", "auto" },
+		{ "NCCLSTAT_NO_GRAPHS", "yes" },
 		{ "NCCLSTAT_SHM_BYTES", "-1" },
 		{ "NCCLSTAT_SHM_BYTES", " -1" },
 		{ "NCCLSTAT_SHM_BYTES", "+1000000" },

@@ -139,6 +139,7 @@ static void objects_have_exactly_the_keys_of_the_schema(void **state)
 	json_t *sample;
 
 	scripted_channel(rank, 0, true, 1);
+	rank->snapshot.gpu_clock.known = true;
 	rank->snapshot.operation_count = 1;
 	rank->snapshot.functions[NCS_FUNCTION_SEND].operations = 1;
 	rank->records[rank->record_count++] = (struct ncs_record){
@@ -151,8 +152,8 @@ static void objects_have_exactly_the_keys_of_the_schema(void **state)
 	sample = dump_json(scripted);
 	assert_keys(at(sample, "ranks.0"),
 		    "pid rank state api_version nccl_version comm proxy"
-		    " channels sampling steps functions operations events"
-		    " loss torn");
+		    " kernel_timing channels sampling steps functions"
+		    " operations events loss torn");
 	assert_keys(at(sample, "ranks.0.sampling"),
 		    "one_in slow_ns ops_kept ops_left_out ops_slow");
 	assert_keys(at(sample, "ranks.0.steps.0"),
@@ -175,6 +176,11 @@ static void objects_have_exactly_the_keys_of_the_schema(void **state)
 		    "sleep idle active append");
 	assert_keys(at(sample, "ranks.0.proxy.count"),
 		    "idle active sleep wakeup append append_end");
+	assert_keys(at(sample, "ranks.0.kernel_timing"),
+		    "status asked period timed_calls captured_on captured_off"
+		    " gpu_clock");
+	assert_keys(at(sample, "ranks.0.kernel_timing.gpu_clock"),
+		    "offset_ns error_ns quantum_ns told_ns");
 	assert_keys(at(sample, "ranks.0.channels.0"),
 		    "channel direction peer state since_ns ops_started"
 		    " ops_done steps_started steps_done bytes time_ns");
@@ -208,6 +214,12 @@ static void what_is_unknown_is_null(void **state)
 		"comm.nnodes",
 		"proxy.since_ns",
 		"proxy.time_ns.idle",
+		"kernel_timing.asked",
+		"kernel_timing.period",
+		"kernel_timing.timed_calls",
+		"kernel_timing.captured_on",
+		"kernel_timing.captured_off",
+		"kernel_timing.gpu_clock",
 		"channels.0.since_ns",
 		"channels.0.bytes",
 		"channels.0.time_ns.send_peer_wait",
@@ -263,6 +275,21 @@ static void what_is_known_is_told(void **state)
 	rank->snapshot.liveness = NCS_SILENT;
 	rank->snapshot.events[NCS_EVENT_PROXY_STEP] = 6;
 	rank->snapshot.losses[NCS_LOSS_STALE] = 2;
+	rank->snapshot.kernel = (struct ncs_kernel_view){
+		.status = NCS_KERNEL_GRAPH_OFF,
+		.mode = NCS_KERNEL_TIMING_AUTO,
+		.period = 128,
+		.timed_calls = 9,
+		.captured_on = 0,
+		.captured_off = 4,
+	};
+	rank->snapshot.gpu_clock = (struct ncs_gpu_clock_view){
+		.known = true,
+		.told_ns = 5,
+		.offset_ns = -7,
+		.error_ns = 800,
+		.quantum_ns = 32,
+	};
 	scripted_channel(rank, 4, false, 2)->bytes = 77;
 	function->operations = 3;
 	function->with_children = 3;
@@ -285,6 +312,16 @@ static void what_is_known_is_told(void **state)
 	assert_integer_at(first, "comm.nranks", 8);
 	assert_keys(at(first, "events"), "proxy_step");
 	assert_integer_at(first, "loss.stale", 2);
+	assert_string_at(first, "kernel_timing.status", "graph_off");
+	assert_string_at(first, "kernel_timing.asked", "sampled:auto");
+	assert_integer_at(first, "kernel_timing.period", 128);
+	assert_integer_at(first, "kernel_timing.timed_calls", 9);
+	assert_integer_at(first, "kernel_timing.captured_on", 0);
+	assert_integer_at(first, "kernel_timing.captured_off", 4);
+	assert_integer_at(first, "kernel_timing.gpu_clock.offset_ns", -7);
+	assert_integer_at(first, "kernel_timing.gpu_clock.error_ns", 800);
+	assert_integer_at(first, "kernel_timing.gpu_clock.quantum_ns", 32);
+	assert_integer_at(first, "kernel_timing.gpu_clock.told_ns", 5);
 	assert_integer_at(first, "channels.0.bytes", 77);
 	assert_string_at(first, "channels.0.direction", "recv");
 	assert_integer_at(first, "functions.0.ops_done", 2);

@@ -164,7 +164,7 @@ struct job {
 
 static double uniform(uint64_t *seed)
 {
-	*seed = ncs_sample_mix(*seed);
+	*seed = ncs_hash(*seed);
 	return (double)(*seed >> 11) / (double)(UINT64_C(1) << 53);
 }
 
@@ -250,7 +250,7 @@ typedef bool sampler(unsigned run, unsigned operation);
 static bool by_hash(unsigned run, unsigned operation)
 {
 	return ncs_sample_is_kept(
-		ncs_sample_hash(ncs_sample_mix(run), 4,
+		ncs_sample_hash(ncs_hash(run), 4,
 				ncs_sample_collective(operation, 0)),
 		LEVEL);
 }

@@ -573,6 +573,68 @@ static void the_running_state_is_charged_until_now(void **state)
 	look_away(&look);
 }
 
+static void kernel_timing_is_told_as_it_is(void **state)
+{
+	struct segment_fixture *fixture = *state;
+	struct ncs_kernel *kernel = &fixture->header->kernel;
+	struct look look;
+
+	look_at(&look, fixture);
+	assert_int_equal(look.snapshot.kernel.status, NCS_KERNEL_UNKNOWN);
+	kernel->status = NCS_KERNEL_SEVERAL;
+	kernel->mode = NCS_KERNEL_TIMING_SAMPLED;
+	kernel->period = 16;
+	kernel->timed_calls = 3;
+	kernel->captured_on = 4;
+	kernel->captured_off = 5;
+	look_again(&look);
+	assert_int_equal(look.snapshot.kernel.status, NCS_KERNEL_SEVERAL);
+	assert_int_equal(look.snapshot.kernel.mode, NCS_KERNEL_TIMING_SAMPLED);
+	assert_int_equal(look.snapshot.kernel.period, 16);
+	assert_int_equal(look.snapshot.kernel.timed_calls, 3);
+	assert_int_equal(look.snapshot.kernel.captured_on, 4);
+	assert_int_equal(look.snapshot.kernel.captured_off, 5);
+	/* Hostile, or newer. */
+	kernel->status = UINT64_MAX;
+	kernel->mode = NCS_KERNEL_TIMING_COUNT;
+	look_again(&look);
+	assert_int_equal(look.snapshot.kernel.status, NCS_KERNEL_UNKNOWN);
+	assert_int_equal(look.snapshot.kernel.mode, NCS_KERNEL_TIMING_OFF);
+	look_away(&look);
+}
+
+static void the_gpu_clock_is_told_with_its_error(void **state)
+{
+	struct segment_fixture *fixture = *state;
+	struct ncs_gpu_clock *clock = &fixture->header->gpu_clock;
+	struct look look;
+
+	look_at(&look, fixture);
+	assert_false(look.snapshot.gpu_clock.known);
+	clock->ticks = NOW;
+	clock->low_ns = NOW + 5 * S;
+	clock->high_ns = NOW + 5 * S + 2001;
+	clock->quantum_ns = 32;
+	look_again(&look);
+	assert_true(look.snapshot.gpu_clock.known);
+	assert_int_equal(look.snapshot.gpu_clock.told_ns, NOW);
+	assert_int_equal(look.snapshot.gpu_clock.offset_ns, 5 * S + 1000);
+	assert_int_equal(look.snapshot.gpu_clock.error_ns, 1001);
+	assert_int_equal(look.snapshot.gpu_clock.quantum_ns, 32);
+	/* A GPU's clock that began later is behind. */
+	clock->low_ns = 1000;
+	clock->high_ns = 1200;
+	look_again(&look);
+	assert_true(look.snapshot.gpu_clock.known);
+	assert_true(look.snapshot.gpu_clock.offset_ns ==
+		    1100 - (int64_t)NOW);
+	/* Bounds that contradict each other are no bounds. */
+	clock->high_ns = 999;
+	look_again(&look);
+	assert_false(look.snapshot.gpu_clock.known);
+	look_away(&look);
+}
+
 static void a_rank_that_ended_stands_still(void **state)
 {
 	struct segment_fixture *fixture = *state;
@@ -1186,6 +1248,8 @@ int main(void)
 		WITH_SEGMENT(one_that_was_never_called_is_silent_since_it_was_made),
 		WITH_SEGMENT(a_pid_alone_is_no_process),
 		WITH_SEGMENT(the_running_state_is_charged_until_now),
+		WITH_SEGMENT(kernel_timing_is_told_as_it_is),
+		WITH_SEGMENT(the_gpu_clock_is_told_with_its_error),
 		WITH_SEGMENT(a_rank_that_ended_stands_still),
 		WITH_SEGMENT(channels_are_told_by_channel_direction_and_peer),
 		WITH_SEGMENT(operations_are_told_oldest_first),

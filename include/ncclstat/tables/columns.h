@@ -45,6 +45,9 @@
 	  "Version of NCCL's profiler API that is spoken.") \
 	X(RANK, NCCL, "NCCL", 7, LEFT, 1, INFO, "NCCL's version.") \
 	X(RANK, GPU, "GPU", 12, LEFT, 1, DIAG, "PCI bus id of the GPU.") \
+	X(RANK, KERNEL, "KERNELS", 9, LEFT, 1, DIAG, \
+	  "Which kernels are timed, or why none is: a word of" \
+	  " ncclstat-plugin(7).") \
 	X(RANK, LAST_CALL, "CALLED", 7, RIGHT, 4, DIAG, \
 	  "How long ago NCCL last called the plugin.") \
 	X(CHANNEL, RANK, "RANK", 4, RIGHT, 9, INFO, \

@@ -14,11 +14,18 @@
 	X(DIR, "NCCLSTAT_DIR", "directory", "/dev/shm", \
 	  "The directory that holds the shared-memory objects; containers that" \
 	  " share it see each other's jobs. The viewer reads it too.") \
-	X(KERNEL_TIMING, "NCCLSTAT_KERNEL_TIMING", "off | always", "off", \
-	  "Whether NCCL is asked for the GPU's own times of every operation." \
-	  " They are the only times on jobs without network traffic, and they" \
-	  " can make an operation of 1 MB take three to four times as long." \
-	  " Never asked for up to NCCL 2.27, where it can end a job.") \
+	X(KERNEL_TIMING, "NCCLSTAT_KERNEL_TIMING", \
+	  "off | sampled | sampled:N | sampled:auto | always", "sampled:64", \
+	  "Whether NCCL is asked for the GPU's own times of operations: of" \
+	  " none, of one group of calls in N (1 to 1048576, rounded up to a" \
+	  " power of two), of as many as keep their cost low, or of all." \
+	  " They are the only times on jobs without network traffic; see" \
+	  " below for what they cost and when none are taken.") \
+	X(NO_GRAPHS, "NCCLSTAT_NO_GRAPHS", "0 | 1", "0", \
+	  "1 promises that no NCCL call of the job is captured into a CUDA" \
+	  " graph, and that none sends or receives from point to point." \
+	  " Calls can then be timed in processes with several communicators," \
+	  " too. Where the promise is broken the job may hang.") \
 	X(SAMPLE, "NCCLSTAT_SAMPLE", "1 to 16384", "1", \
 	  "One operation in this many keeps the records of what it consists of," \
 	  " the same ones on all ranks; 1 is all of them. It is rounded up to a" \

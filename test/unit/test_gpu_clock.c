@@ -1,0 +1,267 @@
+/* The GPU's clock: bounds that hold, and times that cannot be true. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include <cmocka.h>
+
+#include "plugin/gpu_clock.h"
+
+#define US UINT64_C(1000)
+#define MS UINT64_C(1000000)
+#define SECOND UINT64_C(1000000000)
+#define QUANTUM 32
+
+/* A GPU whose clock drifts, and a host that sees it with delay. */
+struct gpu {
+	uint64_t random;
+	uint64_t offset;  /* at the host's time 0 */
+	int64_t drift_ppm;
+	uint64_t now;	  /* on the host */
+};
+
+/* xorshift64: the same in every run. */
+static uint64_t below(struct gpu *gpu, uint64_t bound)
+{
+	gpu->random ^= gpu->random << 13;
+	gpu->random ^= gpu->random >> 7;
+	gpu->random ^= gpu->random << 17;
+	return gpu->random % bound;
+}
+
+static uint64_t offset_at(const struct gpu *gpu, uint64_t host)
+{
+	return gpu->offset +
+	       (uint64_t)((int64_t)host * gpu->drift_ppm / 1000000);
+}
+
+static uint64_t gpu_time(const struct gpu *gpu, uint64_t host)
+{
+	uint64_t time = host + offset_at(gpu, host);
+
+	return time - time % QUANTUM;
+}
+
+static struct ncs_gpu_kernel run_kernel(struct gpu *gpu)
+{
+	struct ncs_gpu_kernel kernel;
+	uint64_t start, stop;
+
+	kernel.launched = kernel.since = gpu->now += 1 + below(gpu, 200 * US);
+	start = gpu->now += 3 * US + below(gpu, 20 * US);
+	stop = start + 5 * US + below(gpu, 300 * US);
+	kernel.start = gpu_time(gpu, start);
+	kernel.stop = gpu_time(gpu, stop);
+	kernel.seen_start = start + 1 * US + below(gpu, 30 * US);
+	kernel.seen_stop = stop + 1 * US + below(gpu, 30 * US);
+	gpu->now = kernel.seen_stop;
+	return kernel;
+}
+
+static void take(struct ncs_gpu_bounds *bounds, struct gpu *gpu)
+{
+	struct ncs_gpu_kernel kernel = run_kernel(gpu);
+
+	assert_true(ncs_gpu_is_plausible(bounds, &kernel));
+	ncs_gpu_learn(bounds, &kernel);
+}
+
+static void assert_bounds_hold(const struct ncs_gpu_bounds *bounds,
+			       const struct gpu *gpu, uint64_t slack)
+{
+	uint64_t offset = offset_at(gpu, bounds->known_at);
+
+	assert_false(ncs_gpu_before(offset + slack, bounds->known.low));
+	assert_false(ncs_gpu_before(bounds->known.high + slack, offset));
+}
+
+static void run_for(struct ncs_gpu_bounds *bounds, struct gpu *gpu, uint64_t ns)
+{
+	uint64_t end = gpu->now + ns;
+
+	while (gpu->now < end)
+		take(bounds, gpu);
+}
+
+static void bounds_hold_the_true_offset(void **state)
+{
+	/* Near CLOCK_REALTIME; and one that began after the host's. */
+	static const uint64_t offsets[] = { UINT64_C(1795190000000000000),
+					    -1000 * SECOND };
+
+	(void)state;
+	for (unsigned i = 0; i < 2; i++) {
+		struct gpu gpu = { .random = 88172645463325252 + i,
+				   .offset = offsets[i],
+				   .now = 2000 * SECOND };
+		struct ncs_gpu_bounds bounds = { 0 };
+
+		run_for(&bounds, &gpu, 15 * MS);
+		assert_int_equal(bounds.known_at, 0); /* too little */
+		run_for(&bounds, &gpu, 10 * SECOND);
+		assert_bounds_hold(&bounds, &gpu, 0);
+		assert_int_equal(bounds.quantum, QUANTUM);
+		assert_true(bounds.known_samples > 1000);
+		assert_true(bounds.known.high - bounds.known.low < 6 * US);
+		assert_int_equal(bounds.restarts, 0);
+	}
+}
+
+static void bounds_follow_a_clock_that_drifts(void **state)
+{
+	static const int64_t drifts[] = { 20, -20, 100, -100 };
+
+	(void)state;
+	for (unsigned i = 0; i < 4; i++) {
+		struct gpu gpu = { .random = 1234567 + i,
+				   .offset = 3 * SECOND,
+				   .drift_ppm = drifts[i],
+				   .now = SECOND };
+		struct ncs_gpu_bounds bounds = { 0 };
+
+		run_for(&bounds, &gpu, 60 * SECOND);
+		assert_true(gpu.now - bounds.known_at < 3 * SECOND);
+		/* No more wrong than it drifts in a window. */
+		assert_bounds_hold(&bounds, &gpu, 100 * US);
+	}
+}
+
+static void a_clock_that_is_set_is_learnt_anew(void **state)
+{
+	struct gpu gpu = { .random = 99, .offset = 5 * SECOND, .now = SECOND };
+	struct ncs_gpu_bounds bounds = { 0 };
+	struct ncs_gpu_kernel kernel;
+
+	(void)state;
+	run_for(&bounds, &gpu, 3 * SECOND);
+	gpu.offset += 40 * US; /* still plausible */
+	run_for(&bounds, &gpu, 3 * SECOND);
+	assert_bounds_hold(&bounds, &gpu, 0);
+	/* Much: what it says cannot be true for what was known. */
+	gpu.offset += SECOND;
+	kernel = run_kernel(&gpu);
+	assert_false(ncs_gpu_is_plausible(&bounds, &kernel));
+}
+
+static void contradictions_make_it_unknown_again(void **state)
+{
+	struct gpu gpu = { .random = 99, .offset = 5 * SECOND, .now = SECOND };
+	struct ncs_gpu_bounds bounds = { 0 };
+
+	(void)state;
+	run_for(&bounds, &gpu, 3 * SECOND);
+	assert_true(bounds.known_at != 0);
+	/* Each second kernel has another clock. */
+	for (unsigned i = 0; i < 2 * NCS_GPU_RESTARTS_MAX; i++) {
+		gpu.offset += i & 1 ? 500 * US : -500 * US;
+		take(&bounds, &gpu);
+		if (bounds.known_at == 0)
+			break;
+	}
+	assert_int_equal(bounds.known_at, 0);
+	assert_true(bounds.restarts >= NCS_GPU_RESTARTS_MAX);
+	run_for(&bounds, &gpu, SECOND);
+	assert_bounds_hold(&bounds, &gpu, 0);
+}
+
+static void the_quantum_is_what_all_times_are_multiples_of(void **state)
+{
+	(void)state;
+	assert_int_equal(ncs_gpu_quantum(0, 4096), 4096);
+	assert_int_equal(ncs_gpu_quantum(4096, 10240), 2048);
+	assert_int_equal(ncs_gpu_quantum(2048, 1024), 1024);
+	assert_int_equal(ncs_gpu_quantum(1024, 1795190353531082560), 64);
+	assert_int_equal(ncs_gpu_quantum(64, 96), 32);
+	assert_int_equal(ncs_gpu_quantum(32, 0), 32);
+	assert_int_equal(ncs_gpu_quantum(32, 7), 1);
+	/* The longest way there is. */
+	assert_int_equal(ncs_gpu_quantum(UINT64_C(12200160415121876738),
+					 UINT64_C(7540113804746346429)),
+			 1);
+}
+
+static void what_cannot_be_is_rejected_without_a_clock(void **state)
+{
+	const struct ncs_gpu_bounds unknown = { 0 };
+	const struct ncs_gpu_kernel good = {
+		.start = 1000 * SECOND,
+		.stop = 1000 * SECOND + 5 * MS,
+		.since = 7 * SECOND,
+		.seen_start = 7 * SECOND + 1 * MS,
+		.seen_stop = 7 * SECOND + 9 * MS,
+	};
+	struct ncs_gpu_kernel bad = good;
+
+	(void)state;
+	assert_true(ncs_gpu_is_plausible(&unknown, &good));
+	bad.start = 0;
+	assert_false(ncs_gpu_is_plausible(&unknown, &bad));
+	bad = good;
+	bad.stop = bad.start;
+	assert_false(ncs_gpu_is_plausible(&unknown, &bad));
+	bad.stop = bad.start - 1;
+	assert_false(ncs_gpu_is_plausible(&unknown, &bad));
+	bad.stop = 0;
+	assert_false(ncs_gpu_is_plausible(&unknown, &bad));
+	/* Longer than since it was launched, by much. */
+	bad.stop = bad.start + 9 * SECOND;
+	assert_true(ncs_gpu_is_plausible(&unknown, &bad));
+	bad.stop = bad.start + 11 * SECOND;
+	assert_false(ncs_gpu_is_plausible(&unknown, &bad));
+	bad.since = 0; /* not known */
+	assert_true(ncs_gpu_is_plausible(&unknown, &bad));
+	bad.stop = bad.start + NCS_GPU_KERNEL_NS_MAX + 1;
+	assert_false(ncs_gpu_is_plausible(&unknown, &bad));
+}
+
+static void with_a_clock_a_time_must_be_its_operations(void **state)
+{
+	struct gpu gpu = {
+		.random = 4711, .offset = 9 * SECOND, .now = SECOND
+	};
+	struct ncs_gpu_bounds bounds = { 0 };
+	struct ncs_gpu_kernel kernel, other;
+
+	(void)state;
+	run_for(&bounds, &gpu, 2 * SECOND);
+	kernel = run_kernel(&gpu);
+	assert_true(ncs_gpu_is_plausible(&bounds, &kernel));
+	/* An earlier one's, as drifting counts give. */
+	other = kernel;
+	other.start -= 3 * MS;
+	other.stop -= 3 * MS;
+	assert_false(ncs_gpu_is_plausible(&bounds, &other));
+	/* One that has not ended yet. */
+	other = kernel;
+	other.stop = kernel.stop + 5 * MS;
+	assert_false(ncs_gpu_is_plausible(&bounds, &other));
+	/* Longer than there was time. */
+	other = kernel;
+	other.start -= MS / 2;
+	other.stop += 2 * MS;
+	assert_false(ncs_gpu_is_plausible(&bounds, &other));
+	/* Long after the clock was seen last, less is certain. */
+	gpu.now += 3600 * SECOND;
+	gpu.drift_ppm = 20;
+	gpu.offset -= (uint64_t)((int64_t)gpu.now * gpu.drift_ppm / 1000000);
+	gpu.offset += 70 * MS; /* 20 ppm of an hour */
+	kernel = run_kernel(&gpu);
+	assert_true(ncs_gpu_is_plausible(&bounds, &kernel));
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(bounds_hold_the_true_offset),
+		cmocka_unit_test(bounds_follow_a_clock_that_drifts),
+		cmocka_unit_test(a_clock_that_is_set_is_learnt_anew),
+		cmocka_unit_test(contradictions_make_it_unknown_again),
+		cmocka_unit_test(
+			the_quantum_is_what_all_times_are_multiples_of),
+		cmocka_unit_test(what_cannot_be_is_rejected_without_a_clock),
+		cmocka_unit_test(with_a_clock_a_time_must_be_its_operations),
+	};
+
+	return cmocka_run_group_tests_name("gpu_clock", tests, NULL, NULL);
+}
