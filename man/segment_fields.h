@@ -43,7 +43,9 @@
 	X(reserved, "0.") \
 	X(identity, "Who publishes; under a seqlock.") \
 	X(proxy, "The proxy thread; under a seqlock.") \
-	X(sampling, "Which operations keep the records of their children.")
+	X(sampling, "Which operations keep the records of their children.") \
+	X(settings, "What is collected, and what was asked for; under a" \
+	  " seqlock.")
 
 #define NCS_TABLE_FIELDS(X) \
 	X(offset, "Bytes from the segment's start.") \
@@ -88,6 +90,38 @@
 	X(left_out, "Those that were not.") \
 	X(slow, "Of these, those that turned out to be slow.") \
 	X(reserved, "0.")
+
+#define NCS_SETTINGS_FIELDS(X) \
+	X(sequence, "The lock.") \
+	X(in_force, "What is collected: a detail with all told; 0: not known" \
+	  " yet.") \
+	X(asked, "The request that was dealt with last; 0: none.") \
+	X(changes, "Times that 'in_force' has changed.") \
+	X(changed, "Ticks when it last did; 0: never.") \
+	X(refused, "What of that request was not done, and why; 0: nothing.") \
+	X(lease_until_ns, "CLOCK_MONOTONIC: when the lease in force ends;" \
+	  " 0: there is none.") \
+	X(lease_holder, "Whose it is, the process in the upper half; 0:" \
+	  " nobody's.")
+
+#define NCS_CONTROL_FIELDS(X) \
+	X(magic, "0x4c52544e4353434e: the bytes \"NCSCNTRL\".") \
+	X(version, "Major version in the upper 16 bits, minor in the lower:" \
+	  " 1.0. 0 until all else is in place.") \
+	X(byte_order, "0x01020304, written by the plugin's machine.") \
+	X(control_bytes, "Size of this block.") \
+	X(pid, "The process, as in a segment's header; so are the next" \
+	  " four.") \
+	X(process_start, "When it started.") \
+	X(pid_namespace, "Its PID namespace.") \
+	X(time_namespace, "Its time namespace.") \
+	X(boot_id, "The start of the machine.") \
+	X(reserved, "0.") \
+	X(request, "What is asked for; 0: nobody has asked.") \
+	X(lease_until_ns, "CLOCK_MONOTONIC: when the lease ends.") \
+	X(lease_holder, "Who holds it: the process in the upper half, any" \
+	  " number in the lower.") \
+	X(padding, "0.")
 
 #define NCS_LANE_FIELDS(X) \
 	X(owner, "0: not in use.") \
