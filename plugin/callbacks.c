@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "ncclstat/tables/states.h"
+#include "plugin/control.h"
 #include "plugin/decode.h"
 #include "plugin/lane.h"
 #include "plugin/operation.h"
@@ -361,6 +362,8 @@ uint64_t ncs_start_event(unsigned api_version, const void *context,
 		return ncs_ctrl_start(comm, lane);
 	now = ncs_now();
 	ncs_lane_note_call(lane, now);
+	if (event == NCS_EVENT_GROUP || event == NCS_EVENT_GROUP_API)
+		ncs_control_check(lane, now);
 	if (event == NCS_EVENT_COLL || event == NCS_EVENT_P2P)
 		return start_operation(api_version, comm, lane, event, rank,
 				       body, now);

@@ -7,7 +7,11 @@
 #include <stddef.h>
 #include <stdint.h>
 
-enum ncs_kernel_timing { NCS_KERNEL_TIMING_OFF, NCS_KERNEL_TIMING_ALWAYS };
+enum ncs_kernel_timing {
+	NCS_KERNEL_TIMING_OFF,
+	NCS_KERNEL_TIMING_SAMPLED,
+	NCS_KERNEL_TIMING_ALWAYS,
+};
 
 struct ncs_config {
 	bool disabled;

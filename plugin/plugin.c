@@ -5,6 +5,7 @@
  * success: NCCL looks at init's result only, and an error there costs the
  * whole process its profiling, or worse. */
 #include "plugin/callbacks.h"
+#include "plugin/mask.h"
 #include "plugin/nccl_abi.h"
 #include "plugin/process.h"
 #include "plugin/step.h"
@@ -18,17 +19,6 @@ static void give_handle(void **handle, uint64_t value)
 		*handle = (void *)(uintptr_t)value;
 }
 
-/* The mask is one word of NCCL's for all communicators of the process, read by
- * its threads at any time: stored only where it changes. */
-static void store_mask(int *mask, int wanted)
-{
-	uint32_t *word = (uint32_t *)mask;
-
-	if (mask && wanted != 0 &&
-	    ncs_load_relaxed32(word) != (uint32_t)wanted)
-		ncs_store_relaxed32(word, (uint32_t)wanted);
-}
-
 static enum nccl_result init(const struct ncs_init *facts, void **context,
 			     int *mask)
 {
@@ -38,7 +28,7 @@ static enum nccl_result init(const struct ncs_init *facts, void **context,
 	ncs_process_init_comm(facts, &made, &wanted);
 	if (context)
 		*context = made;
-	store_mask(mask, wanted);
+	ncs_mask_attach(mask, wanted);
 	return NCCL_SUCCESS;
 }
 
