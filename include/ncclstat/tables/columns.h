@@ -47,6 +47,9 @@
 	X(RANK, GPU, "GPU", 12, LEFT, 1, DIAG, "PCI bus id of the GPU.") \
 	X(RANK, LAST_CALL, "CALLED", 7, RIGHT, 4, DIAG, \
 	  "How long ago NCCL last called the plugin.") \
+	X(RANK, SETTINGS, "SETTINGS", 8, LEFT, 1, DIAG, \
+	  "What the plugin collects in this process, as --set names it; lease" \
+	  " where a viewer has asked for some of it for as long as it runs.") \
 	X(CHANNEL, RANK, "RANK", 4, RIGHT, 9, INFO, \
 	  "Rank in the communicator.") \
 	X(CHANNEL, COMM, "COMM", 8, LEFT, 5, INFO, \
