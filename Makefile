@@ -116,7 +116,8 @@ objs = $(patsubst %.c,$(OBJ)/%.o,$(1))
 
 SHM_SRC := $(wildcard shm/*.c)
 # The writer's half is all of shm/ that may go into the training process.
-WRITER_SRC := $(filter shm/writer.c shm/process.c shm/segment.c shm/clock.c,$(SHM_SRC))
+WRITER_SRC := $(filter shm/writer.c shm/process.c shm/segment.c shm/control.c \
+	shm/clock.c,$(SHM_SRC))
 PLUGIN_SRC := $(wildcard plugin/*.c)
 LIB_SRC := $(strip $(filter-out shm/writer.c,$(SHM_SRC)) \
 	$(wildcard analysis/*.c record/*.c))
@@ -142,7 +143,7 @@ helpers = $(call objs,$(filter-out $(call programs,$(1)),$(1)))
 UNIT := $(patsubst %.c,%,$(call programs,$(UNIT_SRC)))
 PTEST := $(patsubst %.c,%,$(call programs,$(PTEST_SRC)))
 STRESS := $(patsubst %.c,%,$(call programs,$(STRESS_SRC)))
-THREADS := $(filter test/plugin/test_threads%,$(PTEST))
+THREADS := $(filter test/plugin/test_threads% test/plugin/test_control%,$(PTEST))
 
 BENCH := $(patsubst test/bench/%.c,$(BUILD)/%,$(BENCH_SRC))
 # What a bench compares with: profiler plugins of its own.

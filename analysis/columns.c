@@ -12,6 +12,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "analysis/detail.h"
 #include "analysis/names.h"
 
 const char *const ncs_view_names[NCS_VIEW_COUNT] = {
@@ -397,6 +398,20 @@ static void get_RANK_LAST_CALL(const struct ncs_row *row,
 			       struct ncs_value *value)
 {
 	set_span(value, row->rank->now.last_call_ns, row->rank->now.taken_ns);
+}
+
+static void get_RANK_SETTINGS(const struct ncs_row *row,
+			      struct ncs_value *value)
+{
+	const struct ncs_settings_view *settings = &row->rank->now.settings;
+
+	if (!settings->known)
+		return;
+	value->kind = NCS_VALUE_TEXT;
+	ncs_detail_text(&settings->in_force, value->text, sizeof(value->text));
+	if (ncs_lease_left_ns(settings, row->rank->now.taken_ns) > 0)
+		strncat(value->text, ",lease",
+			sizeof(value->text) - strlen(value->text) - 1);
 }
 
 /* --- Channels ----------------------------------------------------------- */

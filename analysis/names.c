@@ -17,6 +17,30 @@ static const char *const events[] = {
 #undef X
 };
 
+static const char *const own_events[] = {
+#define X(ID, name, number, help) [(number) - NCS_EVENT_MAX] = name,
+	NCS_OWN_EVENTS(X)
+#undef X
+};
+
+static const char *const event_groups[] = {
+#define X(ID, name, events, needs, help) name,
+	NCS_EVENT_GROUPS(X)
+#undef X
+};
+
+static const char *const refusals[] = {
+#define X(ID, name, help) name,
+	NCS_REFUSALS(X)
+#undef X
+};
+
+static const char *const refusal_helps[] = {
+#define X(ID, name, help) help,
+	NCS_REFUSALS(X)
+#undef X
+};
+
 static const char *const losses[] = {
 #define X(ID, name, help) name,
 	NCS_LOSSES(X)
@@ -82,7 +106,24 @@ const char *ncs_function_name(unsigned function)
 
 const char *ncs_event_name(unsigned event)
 {
+	if (event >= NCS_EVENT_MAX)
+		return WORD(own_events, event - NCS_EVENT_MAX, "unknown");
 	return WORD(events, event, "unknown");
+}
+
+const char *ncs_event_group_name(unsigned group)
+{
+	return WORD(event_groups, group, "unknown");
+}
+
+const char *ncs_refusal_name(unsigned refusal)
+{
+	return WORD(refusals, refusal, "unknown");
+}
+
+const char *ncs_refusal_help(unsigned refusal)
+{
+	return WORD(refusal_helps, refusal, "it does not say why");
 }
 
 const char *ncs_loss_name(unsigned loss)

@@ -11,7 +11,11 @@
 #include "ncclstat/reader.h"
 
 const char *ncs_function_name(unsigned function);
+/* NCCL's event types and the plugin's own. */
 const char *ncs_event_name(unsigned event);
+const char *ncs_event_group_name(unsigned group);
+const char *ncs_refusal_name(unsigned refusal);
+const char *ncs_refusal_help(unsigned refusal);
 const char *ncs_loss_name(unsigned loss);
 const char *ncs_channel_state_name(unsigned state);
 const char *ncs_channel_state_label(unsigned state);

@@ -475,6 +475,18 @@ static void set_kernel(struct ncs_snapshot *snapshot,
 	};
 }
 
+/* What a process starts with. */
+static void set_settings(struct ncs_settings_view *settings)
+{
+	settings->known = true;
+	settings->in_force = (struct ncs_detail){
+		.has_groups = 1,
+		.groups = NCS_GROUPS_ALL,
+		.kernel = NCS_KERNEL_DETAIL_EVERY + 6,
+		.sample = 1,
+	};
+}
+
 static void count_events(struct ncs_snapshot *snapshot, unsigned channels)
 {
 	uint64_t *events = snapshot->events;
@@ -563,8 +575,10 @@ static void take(struct source_synthetic *self, const struct member *member)
 	if (member->late)
 		age_ns -= CYCLE_NS / 2;
 	add_functions(snapshot, member, age_ns);
-	if (member->kind != OLD)
+	if (member->kind != OLD) {
 		set_proxy(&snapshot->proxy, age_ns, end_ns);
+		set_settings(&snapshot->settings);
+	}
 	if (member->kind != FINISHED)
 		add_channels(self, member, age_ns, end_ns);
 	else

@@ -22,6 +22,7 @@
 
 #include "man/segment_fields.h"
 #include "ncclstat/abi.h"
+#include "ncclstat/control.h"
 #include "ncclstat/record.h"
 #include "ncclstat/tables/columns.h"
 #include "ncclstat/tables/environment.h"
@@ -365,6 +366,91 @@ static bool put_proxy_states(const char *argument)
 	return true;
 }
 
+/* Event types by name, for the bits of a group. */
+static void put_group_events(uint32_t events)
+{
+	static const char *const names[] = {
+#define X(ID, name, bit, api, help) name,
+		NCS_EVENTS(X)
+#undef X
+	};
+	char text[256] = "Event types:";
+	size_t used = strlen(text);
+	const char *comma = " ";
+
+	for (size_t i = 0; i < COUNT(names); i++) {
+		if (!(events >> i & 1))
+			continue;
+		used += (size_t)snprintf(text + used, sizeof(text) - used,
+					 "%s%s", comma, names[i]);
+		comma = ", ";
+	}
+	snprintf(text + used, sizeof(text) - used, ".");
+	put_text(text);
+}
+
+static void put_event_group(const char *name, uint32_t events,
+			    const char *needs, const char *help)
+{
+	put_named(name, help);
+	put_group_events(events);
+	if (strcmp(needs, "calls") != 0) {
+		char text[64];
+
+		snprintf(text, sizeof(text), "Left out together with %s.",
+			 needs);
+		put_text(text);
+	}
+}
+
+static bool put_event_groups(const char *argument)
+{
+	static const char *const names[] = {
+#define X(ID, name, events, needs, help) [NCS_GROUP_##ID] = name,
+		NCS_EVENT_GROUPS(X)
+#undef X
+	};
+
+	if (argument)
+		return false;
+	puts(".Bl -tag -width operations -compact");
+#define X(ID, name, events, needs, help) \
+	put_event_group(name, events, names[NCS_GROUP_##needs], help);
+	NCS_EVENT_GROUPS(X)
+#undef X
+	puts(".El");
+	return true;
+}
+
+static bool put_refusals(const char *argument)
+{
+	if (argument)
+		return false;
+	puts(".Bl -tag -width malformed -compact");
+#define X(ID, name, help) put_named(name, help);
+	NCS_REFUSALS(X)
+#undef X
+	puts(".El");
+	return true;
+}
+
+static bool put_own_events(const char *argument)
+{
+	char text[64];
+
+	if (argument)
+		return false;
+	puts(".Bl -tag -width settings -compact");
+#define X(ID, name, number, help) \
+	put_named(name, help); \
+	snprintf(text, sizeof(text), "In records: %d.", (number)); \
+	put_text(text);
+	NCS_OWN_EVENTS(X)
+#undef X
+	puts(".El");
+	return true;
+}
+
 static bool put_proxy_transitions(const char *argument)
 {
 	if (argument)
@@ -493,7 +579,7 @@ struct field {
 };
 
 /* An array is a pointer to its first element here. */
-#define TYPE_NAME(member)                           \
+#define TYPE_NAME(member) \
 	_Generic((member),                          \
 		uint64_t: "u64",                    \
 		uint32_t: "u32",                    \
@@ -508,6 +594,7 @@ struct field {
 		struct ncs_kernel: "kernel",        \
 		struct ncs_gpu_clock: "gpu_clock",  \
 		struct ncs_sampling: "sampling",    \
+		struct ncs_settings: "settings",    \
 		struct ncs_function *: "function")
 
 #define ELEMENT_BYTES(member)                         \
@@ -547,6 +634,12 @@ static const struct field gpu_clock_fields[] = { NCS_GPU_CLOCK_FIELDS(FIELD) };
 #define STRUCT struct ncs_sampling
 static const struct field sampling_fields[] = { NCS_SAMPLING_FIELDS(FIELD) };
 #undef STRUCT
+#define STRUCT struct ncs_settings
+static const struct field settings_fields[] = { NCS_SETTINGS_FIELDS(FIELD) };
+#undef STRUCT
+#define STRUCT struct ncs_control
+static const struct field control_fields[] = { NCS_CONTROL_FIELDS(FIELD) };
+#undef STRUCT
 #define STRUCT struct ncs_lane
 static const struct field lane_fields[] = { NCS_LANE_FIELDS(FIELD) };
 #undef STRUCT
@@ -582,11 +675,11 @@ static const struct block {
 #define BLOCK(name)                                             \
 	{ #name, name##_fields, COUNT(name##_fields),           \
 	  sizeof(struct ncs_##name) }
-	BLOCK(header),	  BLOCK(table),	    BLOCK(clock),
-	BLOCK(identity),  BLOCK(proxy),	    BLOCK(gpu_clock),
-	BLOCK(kernel),	  BLOCK(sampling),  BLOCK(lane),
-	BLOCK(function),  BLOCK(channel),   BLOCK(operation),
-	BLOCK(histogram), BLOCK(ring),	    BLOCK(record),
+	BLOCK(header),    BLOCK(table),     BLOCK(clock),   BLOCK(identity),
+	BLOCK(proxy),     BLOCK(gpu_clock), BLOCK(kernel),  BLOCK(sampling),
+	BLOCK(lane),      BLOCK(function),  BLOCK(channel), BLOCK(operation),
+	BLOCK(histogram), BLOCK(ring),      BLOCK(record),  BLOCK(settings),
+	BLOCK(control),
 };
 
 /* Whether the fields cover the struct, each byte once. */
@@ -701,6 +794,10 @@ static bool put_numbers(const char *argument)
 		PUT_NUMBERS(NCS_LOSSES);
 	else if (strcmp(argument, "events") == 0)
 		PUT_NUMBERS(NCS_EVENTS);
+	else if (strcmp(argument, "event_groups") == 0)
+		PUT_NUMBERS(NCS_EVENT_GROUPS);
+	else if (strcmp(argument, "refusals") == 0)
+		PUT_NUMBERS(NCS_REFUSALS);
 	else if (strcmp(argument, "datatypes") == 0)
 		PUT_NUMBERS(NCS_DATATYPES);
 	else if (strcmp(argument, "algorithms") == 0)
@@ -746,6 +843,9 @@ static const struct marker {
 	{ "proxy_transitions", put_proxy_transitions },
 	{ "losses", put_losses },
 	{ "events", put_events },
+	{ "event_groups", put_event_groups },
+	{ "own_events", put_own_events },
+	{ "refusals", put_refusals },
 	{ "environment", put_environment },
 	{ "functions", put_functions },
 	{ "struct", put_struct },

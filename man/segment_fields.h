@@ -11,7 +11,7 @@
 #define NCS_HEADER_FIELDS(X) \
 	X(magic, "0x544154534c43434e: the bytes \"NCCLSTAT\".") \
 	X(version, "Major version in the upper 16 bits, minor in the lower." \
-	  " 0 until all else is in place.") \
+		   " 0 until all else is in place.") \
 	X(byte_order, "0x01020304, written by the plugin's machine.") \
 	X(header_bytes, "Size of this block.") \
 	X(record_bytes, "Size of a record: 64.") \
@@ -21,22 +21,22 @@
 	X(operations, "Where the operations in flight are.") \
 	X(histograms, "Where the histograms are.") \
 	X(rings, "Where the rings are, one a lane. The stride covers the" \
-	  " ring's header and its records.") \
+		 " ring's header and its records.") \
 	X(ring_records, "Records in each ring: a power of two.") \
 	X(plugin_version, "Major << 16 | minor << 8 | patch.") \
 	X(pid, "The process, as numbered in its PID namespace.") \
 	X(api_version, "Of NCCL's profiler API that is spoken: 1 to 7.") \
 	X(process_start, "When the process started: field 22 of" \
-	  " /proc/PID/stat.") \
+			 " /proc/PID/stat.") \
 	X(pid_namespace, "Inode of /proc/self/ns/pid.") \
 	X(time_namespace, "Inode of /proc/self/ns/time; 0 where there is" \
-	  " none.") \
+			  " none.") \
 	X(boot_id, "/proc/sys/kernel/random/boot_id.") \
 	X(host, "Name of the host.") \
 	X(clock, "How ticks become nanoseconds.") \
 	X(created, "Ticks when the segment was made.") \
 	X(event_mask, "Event types that NCCL is asked for at this moment: a" \
-	  " bit each, by number.") \
+		      " bit each, by number.") \
 	X(life, "1: live; 2: the communicator was finalized.") \
 	X(finished, "Ticks when it was finalized; 0 before.") \
 	X(latest_done, "The largest number of an operation that finished.") \
@@ -45,7 +45,9 @@
 	X(proxy, "The proxy thread; under a seqlock.") \
 	X(gpu_clock, "The GPU's clock; under a seqlock.") \
 	X(kernel, "Kernel timing.") \
-	X(sampling, "Which operations keep the records of their children.")
+	X(sampling, "Which operations keep the records of their children.") \
+	X(settings, "What is collected, and what was asked for; under a" \
+		    " seqlock.")
 
 #define NCS_TABLE_FIELDS(X) \
 	X(offset, "Bytes from the segment's start.") \
@@ -114,6 +116,38 @@
 	X(left_out, "Those that were not.") \
 	X(slow, "Of these, those that turned out to be slow.") \
 	X(reserved, "0.")
+
+#define NCS_SETTINGS_FIELDS(X) \
+	X(sequence, "The lock.") \
+	X(in_force, "What is collected: a detail with all told; 0: not known" \
+		    " yet.") \
+	X(asked, "The request that was dealt with last; 0: none.") \
+	X(changes, "Times that 'in_force' has changed.") \
+	X(changed, "Ticks when it last did; 0: never.") \
+	X(refused, "What of that request was not done, and why; 0: nothing.") \
+	X(lease_until_ns, "CLOCK_MONOTONIC: when the lease in force ends;" \
+			  " 0: there is none.") \
+	X(lease_holder, "Whose it is, the process in the upper half; 0:" \
+			" nobody's.")
+
+#define NCS_CONTROL_FIELDS(X) \
+	X(magic, "0x4c52544e4353434e: the bytes \"NCSCNTRL\".") \
+	X(version, "Major version in the upper 16 bits, minor in the lower:" \
+		   " 1.0. 0 until all else is in place.") \
+	X(byte_order, "0x01020304, written by the plugin's machine.") \
+	X(control_bytes, "Size of this block.") \
+	X(pid, "The process, as in a segment's header; so are the next" \
+	       " four.") \
+	X(process_start, "When it started.") \
+	X(pid_namespace, "Its PID namespace.") \
+	X(time_namespace, "Its time namespace.") \
+	X(boot_id, "The start of the machine.") \
+	X(reserved, "0.") \
+	X(request, "What is asked for; 0: nobody has asked.") \
+	X(lease_until_ns, "CLOCK_MONOTONIC: when the lease ends.") \
+	X(lease_holder, "Who holds it: the process in the upper half, any" \
+			" number in the lower.") \
+	X(padding, "0.")
 
 #define NCS_LANE_FIELDS(X) \
 	X(owner, "0: not in use.") \

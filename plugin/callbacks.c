@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "ncclstat/tables/states.h"
+#include "plugin/control.h"
 #include "plugin/decode.h"
 #include "plugin/kernel.h"
 #include "plugin/lane.h"
@@ -371,6 +372,8 @@ uint64_t ncs_start_event(unsigned api_version, const void *context,
 		return ncs_ctrl_start(comm, lane);
 	now = ncs_now();
 	ncs_lane_note_call(lane, now);
+	if (event == NCS_EVENT_GROUP || event == NCS_EVENT_GROUP_API)
+		ncs_control_check(lane, now);
 	if (event == NCS_EVENT_COLL || event == NCS_EVENT_P2P)
 		return start_operation(api_version, comm, lane, event, rank,
 				       body, now);
@@ -379,6 +382,14 @@ uint64_t ncs_start_event(unsigned api_version, const void *context,
 }
 
 /* --- stop ------------------------------------------------------------------------ */
+
+/* The event that ends last of those of a group of calls. */
+static enum ncs_event outermost_group(const struct ncs_comm *comm)
+{
+	return comm->api_version >= event_api[NCS_EVENT_GROUP_API] ?
+		       NCS_EVENT_GROUP_API :
+		       NCS_EVENT_GROUP;
+}
 
 static bool stop_span(struct ncs_comm *comm, struct ncs_lane_state *lane,
 		      const struct ncs_handle *handle)
@@ -393,7 +404,7 @@ static bool stop_span(struct ncs_comm *comm, struct ncs_lane_state *lane,
 		return false;
 	now = ncs_now();
 	ncs_lane_note_call(lane, now);
-	if (span->record.event == NCS_EVENT_GROUP_API)
+	if (span->record.event == outermost_group(comm))
 		ncs_mask_group_end(comm, context, now);
 	ncs_span_stop(comm, lane, handle, span, now);
 	return true;

@@ -8,9 +8,10 @@
 #include <stdint.h>
 
 #include "ncclstat/abi.h"
+#include "ncclstat/control.h"
 
 /* Periods are powers of two. */
-#define NCS_KERNEL_PERIOD_MAX (UINT32_C(1) << 20)
+#define NCS_KERNEL_PERIOD_MAX (UINT32_C(1) << NCS_KERNEL_DETAIL_LOG2_MAX)
 #define NCS_KERNEL_PERIOD_DEFAULT UINT32_C(64)
 
 struct ncs_config {

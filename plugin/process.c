@@ -13,6 +13,7 @@
 #include <unistd.h>
 
 #include "ncclstat/version.h"
+#include "plugin/control.h"
 #include "plugin/gates.h"
 #include "plugin/lane.h"
 #include "plugin/mask.h"
@@ -44,6 +45,7 @@ static struct {
 	bool started;
 	bool fork_handled;
 	bool told; /* that something cannot be published */
+	bool control_made; /* or not to be had */
 	struct ncs_config config;
 	char config_problem[256];
 	struct ncs_process self;
@@ -105,7 +107,9 @@ static void after_fork_in_child(void)
 		memset(comm, 0, sizeof(*comm));
 	}
 	ncs_lane_forget_threads();
+	ncs_control_forget();
 	process.started = false;
+	process.control_made = false;
 	process.used_bytes = 0;
 	pthread_mutex_init(&lock, NULL);
 }
@@ -118,6 +122,7 @@ __attribute__((destructor)) static void at_exit(void)
 		return;
 	for (unsigned i = 0; i < NCS_COMM_MAX; i++)
 		ncs_writer_unlink(&ncs_process_state.comms[i].writer);
+	ncs_control_unlink();
 }
 
 static void start_process(void)
@@ -431,7 +436,34 @@ static void publish_comm(struct ncs_comm *comm, const struct ncs_init *init)
 	 * it live finds all of it. */
 	ncs_store_release(&comm->live, (uint64_t)(uintptr_t)comm->steps);
 	ncs_mask_add_comm(comm, init->mask);
+	ncs_control_join(comm);
 	ncs_writer_publish(&comm->writer);
+}
+
+/* Once a process, before its first communicator is there. */
+static void open_control(const struct ncs_init *init)
+{
+	const struct ncs_control_start start = {
+		.directory = process.config.directory,
+		.process = &process.self,
+		.api_version = init->api_version,
+		.kernel_timing = process.config.kernel_timing,
+		.kernel_period = process.config.kernel_period,
+	};
+	char text[512];
+	int error;
+
+	if (process.control_made)
+		return;
+	process.control_made = true;
+	error = ncs_control_open(&start);
+	if (!error)
+		return;
+	snprintf(text, sizeof(text),
+		 "cannot make a control object in %s: %s; what is collected"
+		 " cannot be changed while the job runs",
+		 process.config.directory, strerror(-error));
+	say(init, NCCL_LOG_WARN, text);
 }
 
 static void tell_failure(const struct ncs_init *init, int error)
@@ -472,6 +504,7 @@ void ncs_process_init_comm(const struct ncs_init *init, void **context)
 		ncs_mask_add_unseen();
 		goto out;
 	}
+	open_control(init);
 	publish_comm(comm, init);
 	*context = (void *)(uintptr_t)comm->context;
 	snprintf(text, sizeof(text), "publishing rank %d in %s", init->rank,

@@ -13,6 +13,7 @@
 #include <unistd.h>
 
 #include "shm/process.h"
+#include "shm/remote.h"
 
 const char *ncs_directory(const char *directory)
 {
@@ -48,7 +49,9 @@ static int add_path(struct ncs_paths *paths, const char *directory,
 	return 0;
 }
 
-int ncs_discover(const char *directory, struct ncs_paths *paths)
+/* What begins with this, sorted. */
+static int list(const char *directory, const char *prefix,
+		struct ncs_paths *paths)
 {
 	DIR *stream = opendir(directory);
 	struct dirent *found;
@@ -58,8 +61,7 @@ int ncs_discover(const char *directory, struct ncs_paths *paths)
 	if (!stream)
 		return -errno;
 	while (!error && (found = readdir(stream)))
-		if (strncmp(found->d_name, NCS_NAME_PREFIX,
-			    strlen(NCS_NAME_PREFIX)) == 0)
+		if (strncmp(found->d_name, prefix, strlen(prefix)) == 0)
 			error = add_path(paths, directory, found->d_name);
 	closedir(stream);
 	if (error) {
@@ -70,6 +72,16 @@ int ncs_discover(const char *directory, struct ncs_paths *paths)
 		qsort(paths->path, paths->count, sizeof(*paths->path),
 		      compare_paths);
 	return 0;
+}
+
+int ncs_discover(const char *directory, struct ncs_paths *paths)
+{
+	return list(directory, NCS_NAME_PREFIX, paths);
+}
+
+int ncs_discover_controls(const char *directory, struct ncs_paths *paths)
+{
+	return list(directory, NCS_CONTROL_PREFIX, paths);
 }
 
 void ncs_paths_release(struct ncs_paths *paths)
@@ -87,12 +99,20 @@ static void describe_self(void)
 	ncs_process_describe(&self);
 }
 
-bool ncs_process_is_gone(const struct ncs_header *header)
+static bool has_ended(const struct ncs_process *process)
 {
 	static pthread_once_t once = PTHREAD_ONCE_INIT;
 
 	pthread_once(&once, describe_self);
-	return ncs_process_has_ended(header, &self);
+	return ncs_process_has_ended(process, &self);
+}
+
+bool ncs_process_is_gone(const struct ncs_header *header)
+{
+	struct ncs_process process;
+
+	ncs_process_of_header(header, &process);
+	return has_ended(&process);
 }
 
 enum ncs_liveness ncs_liveness_of(const struct ncs_header *header,
@@ -124,10 +144,10 @@ static bool is_being_written(const char *path)
 	return refused;
 }
 
-/* A file that is named like a segment but is none we can read is removed only
+/* A file that is named like one of ours but is none we can read is removed only
  * if the process in its name is gone. The name does not tell a PID namespace,
  * so a file that is still mapped is left alone. */
-static bool named_process_is_gone(const char *path)
+static bool named_process_is_gone(const char *path, const char *prefix)
 {
 	const char *name = strrchr(path, '/');
 	unsigned long long start;
@@ -135,8 +155,10 @@ static bool named_process_is_gone(const char *path)
 	int end = -1;
 
 	name = name ? name + 1 : path;
-	if (sscanf(name, NCS_NAME_PREFIX "%u.%llu.%u%n", &pid, &start, &serial,
-		   &end) != 3 ||
+	if (strncmp(name, prefix, strlen(prefix)) != 0)
+		return false;
+	name += strlen(prefix);
+	if (sscanf(name, "%u.%llu.%u%n", &pid, &start, &serial, &end) != 3 ||
 	    end < 0 || name[end] != '\0')
 		return false;
 	return ncs_process_start(pid) != start && !is_being_written(path);
@@ -152,10 +174,47 @@ static bool is_dead(const char *path)
 	    result == NCS_ATTACH_FAILED)
 		return false;
 	if (result != NCS_ATTACHED)
-		return named_process_is_gone(path);
+		return named_process_is_gone(path, NCS_NAME_PREFIX);
 	gone = ncs_process_is_gone(ncs_reader_header(reader));
 	ncs_reader_close(reader);
 	return gone;
+}
+
+static bool is_dead_control(const char *path)
+{
+	struct ncs_process process;
+	struct ncs_remote *remote;
+	enum ncs_attach result = ncs_remote_open(path, &remote, NULL, 0);
+
+	if (result == NCS_ATTACH_DENIED || result == NCS_ATTACH_ABSENT ||
+	    result == NCS_ATTACH_FAILED)
+		return false;
+	if (result != NCS_ATTACHED)
+		return named_process_is_gone(path, NCS_CONTROL_PREFIX);
+	process = *ncs_remote_process(remote);
+	ncs_remote_close(remote);
+	return has_ended(&process);
+}
+
+/* Removes what is dead of one kind; returns how many were. */
+static int clean(const struct ncs_paths *paths, bool (*dead)(const char *path),
+		 void (*removed)(const char *path, int error, void *argument),
+		 void *argument)
+{
+	int count = 0;
+
+	for (size_t i = 0; i < paths->count; i++) {
+		int error;
+
+		if (!dead(paths->path[i]))
+			continue;
+		error = unlink(paths->path[i]) == 0 ? 0 : -errno;
+		if (!error)
+			count++;
+		if (removed)
+			removed(paths->path[i], error, argument);
+	}
+	return count;
 }
 
 int ncs_clean(const char *directory,
@@ -163,19 +222,16 @@ int ncs_clean(const char *directory,
 	      void *argument)
 {
 	struct ncs_paths paths;
-	int error = ncs_discover(directory, &paths), count = 0;
+	int error = ncs_discover(directory, &paths), count;
 
 	if (error)
 		return error;
-	for (size_t i = 0; i < paths.count; i++) {
-		if (!is_dead(paths.path[i]))
-			continue;
-		error = unlink(paths.path[i]) == 0 ? 0 : -errno;
-		if (!error)
-			count++;
-		if (removed)
-			removed(paths.path[i], error, argument);
-	}
+	count = clean(&paths, is_dead, removed, argument);
+	ncs_paths_release(&paths);
+	error = ncs_discover_controls(directory, &paths);
+	if (error)
+		return error;
+	count += clean(&paths, is_dead_control, removed, argument);
 	ncs_paths_release(&paths);
 	return count;
 }

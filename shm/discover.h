@@ -21,8 +21,12 @@ enum ncs_liveness ncs_liveness_of(const struct ncs_header *header,
  * be told. */
 bool ncs_process_is_gone(const struct ncs_header *header);
 
-/* Removes the segments in a directory whose process is gone, as far as they
- * are the caller's. `removed` (may be NULL) is called for each path with 0 or
+/* Lists what is named like a control object, as ncs_discover() does for
+ * segments. */
+int ncs_discover_controls(const char *directory, struct ncs_paths *paths);
+
+/* Removes the segments and control objects in a directory whose process is
+ * gone, as far as they are the caller's. `removed` (may be NULL) is called for each path with 0 or
  * -errno. Returns how many were removed, or -errno where the directory cannot
  * be read. */
 int ncs_clean(const char *directory,

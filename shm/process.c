@@ -49,25 +49,53 @@ uint64_t ncs_process_start(uint32_t pid)
 	return start;
 }
 
-bool ncs_process_has_ended(const struct ncs_header *header,
+bool ncs_process_has_ended(const struct ncs_process *other,
 			   const struct ncs_process *self)
 {
 	uint64_t start;
 
-	if (self->boot_id[0] && header->boot_id[0] &&
-	    strncmp(self->boot_id, header->boot_id,
-		    sizeof(header->boot_id)) != 0)
+	if (self->boot_id[0] && other->boot_id[0] &&
+	    strncmp(self->boot_id, other->boot_id, sizeof(other->boot_id)) != 0)
 		return true;
-	if (header->pid_namespace != self->pid_namespace)
+	if (other->pid_namespace != self->pid_namespace)
 		return false;
-	start = ncs_process_start(header->pid);
+	start = ncs_process_start(other->pid);
 	if (start == 0)
 		return self->start != 0; /* else we see no process at all */
 	/* Start times are told as the reader's time namespace has them. */
-	if (header->process_start == 0 ||
-	    header->time_namespace != self->time_namespace)
+	if (other->start == 0 || other->time_namespace != self->time_namespace)
 		return false;
-	return start != header->process_start;
+	return start != other->start;
+}
+
+void ncs_process_of_header(const struct ncs_header *header,
+			   struct ncs_process *process)
+{
+	memset(process, 0, sizeof(*process));
+	process->pid = header->pid;
+	process->start = header->process_start;
+	process->pid_namespace = header->pid_namespace;
+	process->time_namespace = header->time_namespace;
+	memcpy(process->boot_id, header->boot_id, sizeof(process->boot_id));
+}
+
+void ncs_process_of_control(const struct ncs_control *control,
+			    struct ncs_process *process)
+{
+	memset(process, 0, sizeof(*process));
+	process->pid = control->pid;
+	process->start = control->process_start;
+	process->pid_namespace = control->pid_namespace;
+	process->time_namespace = control->time_namespace;
+	memcpy(process->boot_id, control->boot_id, sizeof(process->boot_id));
+}
+
+bool ncs_process_is_same(const struct ncs_process *a,
+			 const struct ncs_process *b)
+{
+	return a->pid == b->pid && a->start == b->start &&
+	       a->pid_namespace == b->pid_namespace &&
+	       strncmp(a->boot_id, b->boot_id, sizeof(a->boot_id)) == 0;
 }
 
 void ncs_process_describe(struct ncs_process *process)

@@ -10,11 +10,14 @@
 #include <stdint.h>
 
 #include "ncclstat/abi.h"
+#include "ncclstat/control.h"
 
 /* Objects are files in this directory unless told otherwise; shm_open() would
  * put them there too, but takes no directory. */
 #define NCS_DEFAULT_DIR "/dev/shm"
 #define NCS_NAME_PREFIX "ncclstat."
+/* Of control objects; no segment's name begins like this. */
+#define NCS_CONTROL_PREFIX "ncclstat-control."
 
 /* Who this process is, as the header tells it. */
 struct ncs_process {
@@ -34,9 +37,20 @@ void ncs_process_describe(struct ncs_process *process);
  * of it waits to be reaped. */
 uint64_t ncs_process_start(uint32_t pid);
 
-/* Whether the process that made the segment with this header is gone, as seen
- * by the process `self`; false where that cannot be told. */
-bool ncs_process_has_ended(const struct ncs_header *header,
+/* Whether the process `other` is gone, as seen by the process `self`; false
+ * where that cannot be told. */
+bool ncs_process_has_ended(const struct ncs_process *other,
 			   const struct ncs_process *self);
+
+/* The process that made a segment, a control object; their host is left
+ * empty. */
+void ncs_process_of_header(const struct ncs_header *header,
+			   struct ncs_process *process);
+void ncs_process_of_control(const struct ncs_control *control,
+			    struct ncs_process *process);
+
+/* Whether two descriptions are of one process. */
+bool ncs_process_is_same(const struct ncs_process *a,
+			 const struct ncs_process *b);
 
 #endif

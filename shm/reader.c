@@ -6,7 +6,6 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <limits.h>
-#include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -16,7 +15,9 @@
 
 #include "shm/atomics.h"
 #include "shm/clock.h"
+#include "shm/control.h"
 #include "shm/discover.h"
+#include "shm/guard.h"
 #include "shm/ring.h"
 #include "shm/segment.h"
 #include "shm/seqlock.h"
@@ -30,91 +31,6 @@ struct ncs_reader {
 	struct ncs_ring_cursor *cursors; /* one a lane */
 	char path[PATH_MAX];
 };
-
-/* --- Surviving a segment that is cut short ------------------------------- */
-
-#define GUARDED_MAX 8192
-
-/* All mappings of all threads' readers. */
-static struct {
-	uint64_t start; /* address; 0: free, 1: being filled in */
-	uint64_t bytes;
-} guarded[GUARDED_MAX];
-static struct sigaction previous_sigbus;
-
-static bool put_zeros(uintptr_t address)
-{
-	for (size_t i = 0; i < GUARDED_MAX; i++) {
-		/* ORDER: pairs with guard_add() (shm/reader.c): the length
-		 * belongs to this start. */
-		uint64_t start = ncs_load_acquire(&guarded[i].start);
-		uint64_t bytes = ncs_load_relaxed(&guarded[i].bytes);
-
-		if (start > 1 && address - start < bytes &&
-		    mmap((void *)(uintptr_t)start, bytes, PROT_READ,
-			 MAP_PRIVATE | MAP_ANONYMOUS | MAP_FIXED, -1, 0) !=
-			    MAP_FAILED)
-			return true;
-	}
-	return false;
-}
-
-/* Puts zeros in place of a mapping whose file has become too short. Runs in a
- * signal handler: mmap, sigaction and raise only. */
-static void on_sigbus(int number, siginfo_t *info, void *context)
-{
-	int error = errno;
-
-	(void)context;
-	if (info->si_code <= 0) {
-		/* Somebody sent it. */
-		sigaction(number, &previous_sigbus, NULL);
-		raise(number);
-	} else if (!put_zeros((uintptr_t)info->si_addr)) {
-		/* Not ours: it happens again, with its former effect. */
-		sigaction(number, &previous_sigbus, NULL);
-	}
-	errno = error;
-}
-
-void ncs_reader_guard(void)
-{
-	struct sigaction action = { 0 }, previous;
-
-	action.sa_sigaction = on_sigbus;
-	action.sa_flags = SA_SIGINFO;
-	if (sigaction(SIGBUS, NULL, &previous) != 0 ||
-	    previous.sa_sigaction == on_sigbus)
-		return;
-	previous_sigbus = previous;
-	sigaction(SIGBUS, &action, NULL);
-}
-
-static void guard_add(const char *start, size_t bytes)
-{
-	for (size_t i = 0; i < GUARDED_MAX; i++) {
-		/* ORDER: pairs with guard_remove() (shm/reader.c): a place
-		 * is used again only when its mapping is out of it. */
-		if (!ncs_cas_acquire_release(&guarded[i].start, 0, 1))
-			continue;
-		ncs_store_relaxed(&guarded[i].bytes, bytes);
-		/* ORDER: pairs with put_zeros() (shm/reader.c): the length is
-		 * there before the start. */
-		ncs_store_release(&guarded[i].start, (uintptr_t)start);
-		return;
-	}
-}
-
-static void guard_remove(const char *start)
-{
-	for (size_t i = 0; i < GUARDED_MAX; i++) {
-		if (ncs_load_relaxed(&guarded[i].start) != (uintptr_t)start)
-			continue;
-		/* ORDER: pairs with guard_add() (shm/reader.c). */
-		ncs_store_release(&guarded[i].start, 0);
-		return;
-	}
-}
 
 /* --- Attaching -------------------------------------------------------- */
 
@@ -223,7 +139,7 @@ static enum ncs_attach map_file(struct ncs_reader *reader, int file, char *why,
 	reader->mapped_bytes = (size_t)status.st_size;
 	reader->device = status.st_dev;
 	reader->inode = status.st_ino;
-	guard_add(reader->mapping, reader->mapped_bytes);
+	ncs_guard_add(reader->mapping, reader->mapped_bytes);
 	return NCS_ATTACHED;
 }
 
@@ -268,7 +184,7 @@ void ncs_reader_close(struct ncs_reader *reader)
 	if (!reader)
 		return;
 	if (reader->mapping) {
-		guard_remove(reader->mapping);
+		ncs_guard_remove(reader->mapping);
 		munmap((void *)(uintptr_t)reader->mapping,
 		       reader->mapped_bytes);
 	}
@@ -435,6 +351,32 @@ static void take_gpu_clock(struct ncs_snapshot *snapshot,
 	/* Both clocks may begin at any moment: a difference modulo 2^64. */
 	view->offset_ns = (int64_t)(copy.low_ns + width / 2 - view->told_ns);
 	view->quantum_ns = copy.quantum_ns;
+}
+
+static void take_settings(struct ncs_snapshot *snapshot,
+			  const struct ncs_reader *reader)
+{
+	struct ncs_settings_view *view = &snapshot->settings;
+	struct ncs_settings copy;
+
+	memset(view, 0, sizeof(*view));
+	if (!read_block(&copy, &mapped_header(reader)->settings, sizeof(copy)))
+		snapshot->torn = true;
+	if (!ncs_detail_unpack(copy.in_force, &view->in_force) ||
+	    !view->in_force.has_groups || view->in_force.sample == 0 ||
+	    view->in_force.kernel == NCS_KERNEL_DETAIL_DEFAULT) {
+		memset(view, 0, sizeof(*view));
+		return;
+	}
+	view->known = true;
+	view->asked = copy.asked;
+	view->refused = copy.refused < NCS_REFUSAL_COUNT ?
+				(enum ncs_refusal)copy.refused :
+				NCS_REFUSAL_MALFORMED;
+	view->changes = copy.changes;
+	view->changed_ns = ncs_clock_ns(&reader->header.clock, copy.changed);
+	view->lease_until_ns = copy.lease_until_ns;
+	view->lease_pid = (uint32_t)(copy.lease_holder >> 32);
 }
 
 static void take_channel(struct ncs_snapshot *snapshot,
@@ -727,6 +669,7 @@ void ncs_snapshot_take(struct ncs_snapshot *snapshot,
 	take_kernel(snapshot, reader);
 	take_gpu_clock(snapshot, reader);
 	take_sampling(snapshot, reader);
+	take_settings(snapshot, reader);
 	take_operations(snapshot, reader);
 	take_histograms(snapshot, reader);
 }

@@ -1,4 +1,4 @@
-/* Creating and removing segments. Runs inside the training process, at init,
+/* Creating and removing segments and control objects. Runs inside the training process, at init,
  * finalize and exit: no output, no exit, nothing left behind on failure. */
 #include "shm/writer.h"
 
@@ -70,51 +70,112 @@ static void fill_header(struct ncs_header *header,
 	header->life = NCS_LIFE_LIVE;
 }
 
+/* Creates a file of `bytes` bytes, all of them reserved, and maps it: at
+ * `place`, over what is there, unless that is NULL. Nothing is left behind on
+ * failure. */
+static int create(const char *directory, const char *path, uint64_t bytes,
+		  void *place, void **mapping)
+{
+	int file, error = check_directory(directory);
+
+	if (error)
+		return error;
+	file = open(path, O_CREAT | O_EXCL | O_RDWR | O_NOFOLLOW | O_CLOEXEC,
+		    0600);
+	if (file < 0)
+		return -errno;
+	error = reserve(file, bytes);
+	if (!error) {
+		*mapping = mmap(place, bytes, PROT_READ | PROT_WRITE,
+				MAP_SHARED | MAP_POPULATE |
+					(place ? MAP_FIXED : 0),
+				file, 0);
+		if (*mapping == MAP_FAILED)
+			error = -errno;
+	}
+	close(file);
+	if (error)
+		unlink(path);
+	return error;
+}
+
+/* The name of an object of this process. False if it is too long. */
+static bool name_object(char *path, size_t size, const char *directory,
+			const char *prefix, const struct ncs_process *process,
+			unsigned serial)
+{
+	return (size_t)snprintf(path, size, "%s/%s%u.%llu.%u", directory,
+				prefix, process->pid,
+				(unsigned long long)process->start,
+				serial) < size;
+}
+
 int ncs_writer_create(struct ncs_writer *writer, const char *directory,
 		      const struct ncs_process *process, unsigned serial,
 		      const struct ncs_segment_size *size, void *place)
 {
 	struct ncs_header layout = { 0 };
 	char path[sizeof(writer->path)];
-	int file, error;
 	void *mapping;
+	int error;
 
 	/* Until the file is there and ours, there is nothing to unlink. */
 	writer->header = NULL;
 	writer->path[0] = '\0';
-	error = check_directory(directory);
-	if (error)
-		return error;
-	if ((size_t)snprintf(path, sizeof(path),
-			     "%s/" NCS_NAME_PREFIX "%u.%llu.%u", directory,
-			     process->pid, (unsigned long long)process->start,
-			     serial) >= sizeof(path))
+	if (!name_object(path, sizeof(path), directory, NCS_NAME_PREFIX,
+			 process, serial))
 		return -ENAMETOOLONG;
 	ncs_segment_lay_out(&layout, size);
-	file = open(path, O_CREAT | O_EXCL | O_RDWR | O_NOFOLLOW | O_CLOEXEC,
-		    0600);
-	if (file < 0)
-		return -errno;
-	error = reserve(file, layout.segment_bytes);
+	error = create(directory, path, layout.segment_bytes, place, &mapping);
 	if (error)
-		goto fail;
-	mapping = mmap(place, layout.segment_bytes, PROT_READ | PROT_WRITE,
-		       MAP_SHARED | MAP_POPULATE | (place ? MAP_FIXED : 0),
-		       file, 0);
-	if (mapping == MAP_FAILED) {
-		error = -errno;
-		goto fail;
-	}
-	close(file);
+		return error;
 	writer->header = mapping;
 	writer->mapped_bytes = layout.segment_bytes;
 	memcpy(writer->path, path, sizeof(path));
 	fill_header(writer->header, process, size);
 	return 0;
-fail:
-	close(file);
-	unlink(path);
-	return error;
+}
+
+int ncs_writer_create_control(struct ncs_control_writer *writer,
+			      const char *directory,
+			      const struct ncs_process *process,
+			      unsigned serial)
+{
+	struct ncs_control *control;
+	char path[sizeof(writer->path)];
+	void *mapping;
+	int error;
+
+	writer->control = NULL;
+	writer->path[0] = '\0';
+	if (!name_object(path, sizeof(path), directory, NCS_CONTROL_PREFIX,
+			 process, serial))
+		return -ENAMETOOLONG;
+	error = create(directory, path, NCS_CONTROL_BYTES, NULL, &mapping);
+	if (error)
+		return error;
+	control = mapping;
+	writer->control = control;
+	memcpy(writer->path, path, sizeof(path));
+	control->magic = NCS_CONTROL_MAGIC;
+	control->byte_order = NCS_BYTE_ORDER;
+	control->control_bytes = sizeof(*control);
+	control->pid = process->pid;
+	control->process_start = process->start;
+	control->pid_namespace = process->pid_namespace;
+	control->time_namespace = process->time_namespace;
+	memcpy(control->boot_id, process->boot_id, sizeof(control->boot_id));
+	/* ORDER: pairs with check_control() (shm/remote.c): the rest is
+	 * complete before the version says so. */
+	ncs_store_release32(&control->version, NCS_CONTROL_VERSION);
+	return 0;
+}
+
+void ncs_writer_unlink_control(struct ncs_control_writer *writer)
+{
+	if (writer->path[0] != '\0')
+		unlink(writer->path);
+	writer->path[0] = '\0';
 }
 
 void ncs_writer_publish(struct ncs_writer *writer)
@@ -133,10 +194,40 @@ void ncs_writer_unlink(struct ncs_writer *writer)
 
 #define REAP_AGE_S (24 * 60 * 60)
 
-/* Whether the file at `path` is a segment of ours that nobody will miss. */
-static bool is_forgotten(const char *path, const struct ncs_process *process)
+/* Whether the first bytes of a file are those of an object of ours whose
+ * process has ended. */
+static bool is_of_dead_segment(const void *bytes,
+			       const struct ncs_process *self)
 {
+	struct ncs_process process;
 	struct ncs_header header;
+
+	memcpy(&header, bytes, sizeof(header));
+	ncs_process_of_header(&header, &process);
+	return header.magic == NCS_MAGIC &&
+	       header.version >> 16 == NCS_ABI_MAJOR &&
+	       ncs_process_has_ended(&process, self);
+}
+
+static bool is_of_dead_control(const void *bytes,
+			       const struct ncs_process *self)
+{
+	struct ncs_process process;
+	struct ncs_control control;
+
+	memcpy(&control, bytes, sizeof(control));
+	ncs_process_of_control(&control, &process);
+	return control.magic == NCS_CONTROL_MAGIC &&
+	       control.version >> 16 == NCS_CONTROL_VERSION >> 16 &&
+	       ncs_process_has_ended(&process, self);
+}
+
+/* Whether the file at `path` is one of ours that nobody will miss. */
+static bool is_forgotten(const char *path, const struct ncs_process *self,
+			 bool (*dead)(const void *bytes,
+				      const struct ncs_process *self))
+{
+	char bytes[sizeof(struct ncs_header)];
 	struct stat status;
 	bool forgotten;
 	int file = open(path, O_RDONLY | O_NOFOLLOW | O_CLOEXEC | O_NONBLOCK);
@@ -146,13 +237,16 @@ static bool is_forgotten(const char *path, const struct ncs_process *process)
 	forgotten = fstat(file, &status) == 0 && S_ISREG(status.st_mode) &&
 		    status.st_uid == geteuid() &&
 		    status.st_mtime < time(NULL) - REAP_AGE_S &&
-		    read(file, &header, sizeof(header)) ==
-			    (ssize_t)sizeof(header) &&
-		    header.magic == NCS_MAGIC &&
-		    header.version >> 16 == NCS_ABI_MAJOR &&
-		    ncs_process_has_ended(&header, process);
+		    read(file, bytes, sizeof(bytes)) ==
+			    (ssize_t)sizeof(bytes) &&
+		    dead(bytes, self);
 	close(file);
 	return forgotten;
+}
+
+static bool begins_with(const char *text, const char *prefix)
+{
+	return strncmp(text, prefix, strlen(prefix)) == 0;
 }
 
 void ncs_writer_reap(const char *directory, const struct ncs_process *process)
@@ -164,12 +258,16 @@ void ncs_writer_reap(const char *directory, const struct ncs_process *process)
 	if (!stream)
 		return;
 	while ((found = readdir(stream))) {
-		if (strncmp(found->d_name, NCS_NAME_PREFIX,
-			    strlen(NCS_NAME_PREFIX)) != 0 ||
+		bool control = begins_with(found->d_name, NCS_CONTROL_PREFIX);
+
+		if ((!control &&
+		     !begins_with(found->d_name, NCS_NAME_PREFIX)) ||
 		    (size_t)snprintf(path, sizeof(path), "%s/%s", directory,
 				     found->d_name) >= sizeof(path))
 			continue;
-		if (is_forgotten(path, process))
+		if (is_forgotten(path, process,
+				 control ? is_of_dead_control :
+					   is_of_dead_segment))
 			unlink(path);
 	}
 	closedir(stream);

@@ -1,4 +1,5 @@
-/* The writer's end of a segment: create, publish, unlink.
+/* The writer's end of a segment and of a control object: create, publish,
+ * unlink.
  *
  * For the plugin only, from init, finalize and exit: everything here may call
  * the kernel. Callbacks write into the mapping through ring.h, seqlock.h and
@@ -12,6 +13,7 @@
 #include <stdint.h>
 
 #include "ncclstat/abi.h"
+#include "ncclstat/control.h"
 #include "shm/process.h"
 #include "shm/segment.h"
 
@@ -36,8 +38,23 @@ void ncs_writer_publish(struct ncs_writer *writer);
 /* Removes the name; the mapping stays, so late callbacks do no harm. */
 void ncs_writer_unlink(struct ncs_writer *writer);
 
-/* Removes the caller's segments that are older than a day and whose process,
- * of this PID namespace or of an earlier boot, is gone. */
+struct ncs_control_writer {
+	struct ncs_control *control; /* the mapping; NULL: none */
+	char path[512];
+};
+
+/* Creates and maps a control object in which nobody has asked for anything,
+ * and lets others in. 0 or -errno, as above. */
+int ncs_writer_create_control(struct ncs_control_writer *writer,
+			      const char *directory,
+			      const struct ncs_process *process,
+			      unsigned serial);
+
+/* Removes the name; the mapping stays. */
+void ncs_writer_unlink_control(struct ncs_control_writer *writer);
+
+/* Removes the caller's objects that are older than a day and whose process, of
+ * this PID namespace or of an earlier boot, is gone. */
 void ncs_writer_reap(const char *directory, const struct ncs_process *process);
 
 #endif

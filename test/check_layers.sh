@@ -6,7 +6,8 @@
 #
 # and beyond that
 #   - the plugin, and what of shm/ goes into it, never reach the reader's half,
-#     which is shm/reader.*, shm/discover.* and include/ncclstat/reader.h;
+#     which is shm/reader.*, shm/discover.*, shm/guard.*, shm/remote.* and
+#     include/ncclstat/reader.h;
 #   - only tui/term.[ch] and tui/curses.[ch] include curses;
 #   - only record/ includes liburing; only record/ and tui/ include jansson;
 #   - nobody includes NCCL's or CUDA's headers: the plugin has its own copy of
@@ -51,7 +52,7 @@ check() (
 		may["tui"] = " include shm analysis record tui "
 		may["test"] = may["man"] = \
 			" include shm plugin analysis record tui test man "
-		reader = "^(shm|ncclstat)/(reader|discover)[.][ch]$"
+		reader = "^(shm|ncclstat)/(reader|discover|guard|remote)[.][ch]$"
 	}
 	function bad(why) {
 		sub(/^[ \t]+/, "", line)
@@ -124,6 +125,8 @@ plant shm/ring.h '#include "shm/reader.h"'
 plant shm/segment.c '#include "shm/discover.h"'
 plant plugin/planted.c '  #  include "shm/reader.h"'
 plant plugin/planted.h '#include "shm/discover.h"'
+plant plugin/planted.c '#include "shm/remote.h"'
+plant shm/control.c '#include "shm/guard.h"'
 plant plugin/planted.h '#include <ncclstat/reader.h>'
 plant shm/planted.c '#include "ncclstat/reader.h"'
 plant plugin/planted.c '#include <tui/fmt.h>'

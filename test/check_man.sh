@@ -100,6 +100,13 @@ what_there_is() {
 		want functions ncclstat.1 THE_VIEWS Collectives
 	fields events NCS_EVENTS ID,name,bit,api,help name | unquote |
 		want events ncclstat.1 DUMPS JSON
+	fields event_groups NCS_EVENT_GROUPS ID,name,events,needs,help name |
+		unquote |
+		want event_groups ncclstat.1 CHANGING_WHAT_IS_COLLECTED -
+	fields refusals NCS_REFUSALS ID,name,help name | unquote |
+		want refusals ncclstat.1 CHANGING_WHAT_IS_COLLECTED -
+	fields own_events NCS_OWN_EVENTS ID,name,number,help name | unquote |
+		want own_events ncclstat-shm.5 DESCRIPTION Rings_and_records
 	fields loss NCS_LOSSES ID,name,help name | unquote |
 		want losses ncclstat.1 DUMPS JSON
 	fields environment NCS_ENVIRONMENT ID,name,values,default,help name |
@@ -238,6 +245,8 @@ self_test() {
 		'^\.It Sy append_end$' &&
 	take_out ncclstat.1 functions AllGatherV '^\.It Sy AllGatherV ' &&
 	take_out ncclstat.1 events kernel_phase '^\.It Sy kernel_phase$' &&
+	take_out ncclstat.1 event_groups launches '^\.It Sy launches$' &&
+	take_out ncclstat.1 refusals malformed '^\.It Sy malformed$' &&
 	take_out ncclstat.1 losses bad_ptimer '^\.It Sy bad_ptimer$' &&
 	take_out ncclstat-plugin.7 environment NCCLSTAT_DISABLE \
 		'^\.It Ev NCCLSTAT_DISABLE$' &&

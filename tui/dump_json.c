@@ -10,6 +10,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "analysis/detail.h"
 #include "analysis/names.h"
 #include "tui/dump.h"
 #include "tui/format.h"
@@ -136,6 +137,56 @@ static json_t *proxy_of(const struct ncs_rank *rank)
 	put(object, "time_ns", time);
 	put(object, "count", count);
 	put(object, "appended_ops", number(proxy->appended_operations));
+	return object;
+}
+
+static json_t *groups_of(const struct ncs_detail *detail)
+{
+	json_t *groups = json_array();
+
+	for (unsigned i = 0; i < NCS_GROUP_COUNT; i++)
+		if (detail->groups >> i & 1)
+			json_array_append_new(groups,
+					      word(ncs_event_group_name(i)));
+	return groups;
+}
+
+static json_t *lease_of(const struct ncs_settings_view *settings,
+			uint64_t now_ns)
+{
+	json_t *lease;
+
+	if (ncs_lease_left_ns(settings, now_ns) == 0)
+		return json_null();
+	lease = json_object();
+	put(lease, "pid", number(settings->lease_pid));
+	put(lease, "until_ns", moment(settings->lease_until_ns));
+	return lease;
+}
+
+static json_t *settings_of(const struct ncs_snapshot *snapshot)
+{
+	const struct ncs_settings_view *settings = &snapshot->settings;
+	json_t *object;
+	char kernel[32];
+
+	if (!settings->known)
+		return json_null();
+	object = json_object();
+	ncs_kernel_text(&settings->in_force, kernel, sizeof(kernel));
+	put(object, "events", groups_of(&settings->in_force));
+	put(object, "kernel", word(kernel));
+	put(object, "sample", number(ncs_sample_period(&settings->in_force)));
+	put(object, "changes", number(settings->changes));
+	put(object, "changed_ns", moment(settings->changed_ns));
+	put(object, "asked",
+	    number_if(settings->asked != 0,
+		      settings->asked >> NCS_CONTROL_SERIAL_SHIFT));
+	put(object, "refused",
+	    settings->refused == NCS_REFUSAL_NONE ?
+		    json_null() :
+		    word(ncs_refusal_name(settings->refused)));
+	put(object, "lease", lease_of(settings, snapshot->taken_ns));
 	return object;
 }
 
@@ -441,6 +492,7 @@ static json_t *rank_of(const struct ncs_rank *rank)
 	put(object, "api_version", number(rank->header.api_version));
 	put(object, "nccl_version", version_of(identity));
 	put(object, "comm", comm_of(identity));
+	put(object, "settings", settings_of(now));
 	put(object, "proxy", proxy_of(rank));
 	put(object, "kernel_timing", kernel_timing_of(rank));
 	put(object, "channels", channels_of(rank));

@@ -21,10 +21,13 @@
 #include <time.h>
 #include <unistd.h>
 
+#include "analysis/detail.h"
 #include "ncclstat/reader.h"
+#include "tui/lease.h"
 #include "tui/output.h"
 #include "tui/screen.h"
 #include "tui/script.h"
+#include "tui/set.h"
 #include "tui/term.h"
 
 #define SECOND_NS UINT64_C(1000000000)
@@ -37,6 +40,8 @@ struct live {
 	struct ncs_screen screen;
 	struct ncs_source *source;
 	struct ncs_script script;
+	struct ncs_lease lease;
+	struct ncs_target_filter targets; /* whom a key may ask */
 	int timer;
 	int signals;
 	sigset_t former_mask;
@@ -115,6 +120,47 @@ static void on_timer(struct live *live)
 		sample(live);
 }
 
+/* --- What the plugin collects ---------------------------------------------- */
+
+static void toggle_detail(struct live *live)
+{
+	char text[sizeof(live->screen.notice)];
+
+	if (ncs_lease_is_held(&live->lease)) {
+		ncs_lease_drop(&live->lease);
+		snprintf(text, sizeof(text),
+			 "gave back what was asked for while this view runs");
+	} else {
+		ncs_lease_take(&live->lease, &live->screen.model,
+			       &live->targets, now_ns(), text, sizeof(text));
+	}
+	ncs_screen_say(&live->screen, now_ns(), "%s", text);
+}
+
+static void ask(struct live *live)
+{
+	char text[sizeof(live->screen.notice)];
+	struct ncs_change change;
+
+	if (ncs_change_parse(live->screen.typed, &change, text, sizeof(text)))
+		ncs_set_ask(&live->screen.model, &live->targets, &change, text,
+			    sizeof(text));
+	ncs_screen_say(&live->screen, now_ns(), "%s", text);
+}
+
+static void renew_lease(struct live *live)
+{
+	char text[sizeof(live->screen.notice)];
+
+	ncs_lease_renew(&live->lease, now_ns(), text, sizeof(text));
+	if (!text[0])
+		return;
+	ncs_screen_say(&live->screen, now_ns(), "%s", text);
+	live->redraw = true;
+}
+
+/* --- Keys and signals ------------------------------------------------------ */
+
 static void on_key(struct live *live, int code)
 {
 	unsigned requests = ncs_screen_key(&live->screen, code, now_ns());
@@ -128,6 +174,10 @@ static void on_key(struct live *live, int code)
 		sample(live);
 	if (requests & NCS_REQUEST_REPAINT)
 		ncs_term_repaint();
+	if (requests & NCS_REQUEST_DETAIL)
+		toggle_detail(live);
+	if (requests & NCS_REQUEST_SET)
+		ask(live);
 }
 
 /* False if there was none. */
@@ -319,6 +369,8 @@ static void loop(struct live *live)
 	draw(live);
 	while (!live->quit) {
 		play(live);
+		if (ncs_lease_is_held(&live->lease))
+			renew_lease(live);
 		draw_if_due(live);
 		if (!live->quit)
 			wait_for_events(live);
@@ -401,6 +453,7 @@ static int run(struct live *live, const struct ncs_options *options)
 	if (!error) {
 		init_screen(live, options);
 		loop(live);
+		ncs_lease_drop(&live->lease);
 		ncs_term_stop();
 		ncs_screen_release(&live->screen);
 	}
@@ -411,6 +464,8 @@ static int run(struct live *live, const struct ncs_options *options)
 int ncs_live_run(const struct ncs_options *options, struct ncs_source *source)
 {
 	struct live live = { .source = source,
+			     .targets = { .directory = options->directory,
+					  .others = options->pid != 0 },
 			     .samples_wanted = options->count };
 	int error;
 

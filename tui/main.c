@@ -1,6 +1,8 @@
 /* The program ncclstat: decides what to do and has it done.
  *
- * It only ever looks: nothing in here, nor in what it calls, can change a job.
+ * It only looks, but for three things: --set and the live view's keys for it
+ * (tui/set.c, tui/lease.c) change what the plugin collects, and --clean removes
+ * what dead processes left.
  */
 #include <errno.h>
 #include <langinfo.h>
@@ -17,6 +19,7 @@
 #include "tui/live.h"
 #include "tui/options.h"
 #include "tui/output.h"
+#include "tui/set.h"
 
 #define HELP_COLUMNS 80
 
@@ -70,7 +73,9 @@ static int run(const struct ncs_options *options)
 		fprintf(stderr, "ncclstat: %s\n", strerror(ENOMEM));
 		return NCS_EXIT_NOTHING;
 	}
-	if (options->mode == NCS_MODE_LIST)
+	if (options->mode == NCS_MODE_SET)
+		status = ncs_set_run(options, source);
+	else if (options->mode == NCS_MODE_LIST)
 		status = ncs_list_run(options, source);
 	else if (options->mode == NCS_MODE_DUMP)
 		status = ncs_dump_run(options, source);

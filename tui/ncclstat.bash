@@ -50,13 +50,42 @@ _ncclstat()
 			-- "$word")
 		return
 		;;
+	--set | -s)
+		# "kernel=off" arrives as three words, too, and the next item
+		# after a comma is part of the third.
+		compopt -o nospace 2>/dev/null
+		mapfile -t COMPREPLY < <(compgen -W \
+			'default events= kernel= sample=' -- "$word")
+		return
+		;;
+	events)
+		mapfile -t COMPREPLY < <(
+			compgen -W 'all none default' -- "$word")
+		return
+		;;
+	kernel)
+		mapfile -t COMPREPLY < <(compgen -W \
+			'off sampled sampled:auto always default' -- "$word")
+		return
+		;;
+	sample)
+		mapfile -t COMPREPLY < <(compgen -W 'default' -- "$word")
+		return
+		;;
+	--comm)
+		mapfile -t COMPREPLY < <(compgen -W \
+			"$(ncclstat --list 2>/dev/null |
+				awk 'NR > 1 && $3 != "-" { print $3 }')" \
+			-- "$word")
+		return
+		;;
 	--interval | -i | --count | -n | --synthetic)
 		return
 		;;
 	esac
 
 	mapfile -t COMPREPLY < <(compgen -W '
-		--dump --list --clean --pid --dir --interval --count --view
+		--dump --list --clean --set --pid --comm --dir --interval --count --view
 		--color --ascii --synthetic --keys --help --version
 		' -- "$word")
 }

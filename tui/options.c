@@ -7,6 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "analysis/detail.h"
 #include "ncclstat/tables/options.h"
 
 /* --- The table ---------------------------------------------------------- */
@@ -161,6 +162,9 @@ static bool take_argument(struct ncs_options *options, int option,
 	case NCS_OPTION_DUMP:
 		options->format = (enum ncs_dump_format)choice;
 		return choice >= 0;
+	case NCS_OPTION_COMM:
+		options->comm = argument;
+		return argument[0] != '\0';
 	case NCS_OPTION_PID:
 		if (!parse_number(argument, UINT32_MAX, &number))
 			return false;
@@ -216,6 +220,8 @@ static enum ncs_mode mode_of(int option)
 		return NCS_MODE_LIST;
 	case NCS_OPTION_CLEAN:
 		return NCS_MODE_CLEAN;
+	case NCS_OPTION_SET:
+		return NCS_MODE_SET;
 	case NCS_OPTION_HELP:
 		return NCS_MODE_HELP;
 	case NCS_OPTION_VERSION:
@@ -225,11 +231,26 @@ static enum ncs_mode mode_of(int option)
 	}
 }
 
+/* A setting says by itself what is wrong with it. */
+static bool take_setting(struct ncs_options *options, const char *argument,
+			 char *error, size_t error_size)
+{
+	char why[200];
+
+	if (ncs_change_parse(argument, &options->change, why, sizeof(why)))
+		return true;
+	snprintf(error, error_size, "--set: %s", why);
+	return false;
+}
+
 static bool take_option(struct ncs_options *options, int option,
 			const char *argument, char *error, size_t error_size)
 {
 	enum ncs_mode mode = mode_of(option);
 
+	if (option == NCS_OPTION_SET &&
+	    !take_setting(options, argument, error, error_size))
+		return false;
 	if (argument && !take_argument(options, option, argument)) {
 		snprintf(error, error_size, "--%s expects %s%s, not '%s'",
 			 lines[option].name, lines[option].argument,
@@ -243,8 +264,8 @@ static bool take_option(struct ncs_options *options, int option,
 	if (options->mode != NCS_MODE_LIVE && options->mode != mode &&
 	    mode != NCS_MODE_HELP && mode != NCS_MODE_VERSION) {
 		snprintf(error, error_size,
-			 "--%s is one thing too many: one of --dump, --list and"
-			 " --clean is expected",
+			 "--%s is one thing too many: one of --dump, --list,"
+			 " --clean and --set is expected",
 			 lines[option].name);
 		return false;
 	}
@@ -312,6 +333,18 @@ bool ncs_options_parse(struct ncs_options *options, int argc, char **argv,
 			 "--clean expects no --pid and no --synthetic beside"
 			 " it: it removes the segments of all processes that"
 			 " are gone");
+		return false;
+	}
+	if (options->mode == NCS_MODE_SET && options->synthetic_ranks) {
+		snprintf(error, error_size,
+			 "--set expects no --synthetic beside it: a made-up job"
+			 " cannot be asked for anything");
+		return false;
+	}
+	if (options->comm && options->mode != NCS_MODE_SET) {
+		snprintf(error, error_size,
+			 "--comm expects --set beside it: views show all"
+			 " communicators");
 		return false;
 	}
 	return true;

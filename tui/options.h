@@ -11,6 +11,7 @@
 #include <stdio.h>
 
 #include "analysis/columns.h"
+#include "shm/control.h"
 
 #define NCS_INTERVAL_DEFAULT_NS UINT64_C(1000000000)
 #define NCS_INTERVAL_MIN_NS UINT64_C(100000000)
@@ -23,6 +24,7 @@ enum ncs_mode {
 	NCS_MODE_DUMP,
 	NCS_MODE_LIST,
 	NCS_MODE_CLEAN,
+	NCS_MODE_SET,
 	NCS_MODE_HELP,
 	NCS_MODE_VERSION,
 };
@@ -34,7 +36,9 @@ enum ncs_color { NCS_COLOR_AUTO, NCS_COLOR_ALWAYS, NCS_COLOR_NEVER };
 struct ncs_options {
 	enum ncs_mode mode;
 	enum ncs_dump_format format;
-	uint32_t pid;          /* 0: all */
+	struct ncs_change change; /* NCS_MODE_SET */
+	const char *comm;         /* a pattern; NULL: any */
+	uint32_t pid;             /* 0: all */
 	const char *directory; /* NULL: the default */
 	uint64_t interval_ns;
 	bool has_interval; /* was asked for */

@@ -92,9 +92,8 @@ int ncs_screen_sample(struct ncs_screen *screen, struct ncs_source *source,
 	return error;
 }
 
-/* Says something for a moment, in the last line. */
-__attribute__((format(printf, 3, 4))) static void
-say(struct ncs_screen *screen, uint64_t now_ns, const char *format, ...)
+void ncs_screen_say(struct ncs_screen *screen, uint64_t now_ns,
+		    const char *format, ...)
 {
 	va_list arguments;
 
@@ -193,17 +192,19 @@ static void go_to_peer(struct ncs_screen *screen, const struct ncs_rank *rank,
 		ncs_peer_rank(&screen->model, rank, channel->peer);
 
 	if (!peer) {
-		say(screen, now_ns, "rank %d, the peer, is not seen here",
-		    peer_number);
+		ncs_screen_say(screen, now_ns,
+			       "rank %d, the peer, is not seen here",
+			       peer_number);
 		return;
 	}
 	if (!go_down(screen, peer)) {
-		say(screen, now_ns, "no deeper; Esc goes back");
+		ncs_screen_say(screen, now_ns, "no deeper; Esc goes back");
 		return;
 	}
 	if (!ncs_grid_select_channel(table_of(screen), number, !send, own))
-		say(screen, now_ns, "rank %d does not show this channel",
-		    peer_number);
+		ncs_screen_say(screen, now_ns,
+			       "rank %d does not show this channel",
+			       peer_number);
 }
 
 static void enter(struct ncs_screen *screen, uint64_t now_ns)
@@ -211,14 +212,14 @@ static void enter(struct ncs_screen *screen, uint64_t now_ns)
 	const struct ncs_grid_row *row = ncs_grid_selected(table_of(screen));
 
 	if (!row)
-		say(screen, now_ns, "there is no row");
+		ncs_screen_say(screen, now_ns, "there is no row");
 	else if (row->unreadable)
-		say(screen, now_ns, "it cannot be read: %s",
-		    row->unreadable->why);
+		ncs_screen_say(screen, now_ns, "it cannot be read: %s",
+			       row->unreadable->why);
 	else if (screen->view == NCS_VIEW_CHANNEL)
 		go_to_peer(screen, row->row.rank, now_ns);
 	else if (!go_down(screen, row->row.rank))
-		say(screen, now_ns, "no deeper; Esc goes back");
+		ncs_screen_say(screen, now_ns, "no deeper; Esc goes back");
 }
 
 /* --- Prompts -------------------------------------------------------------- */
@@ -233,7 +234,8 @@ static void open_prompt(struct ncs_screen *screen, enum ncs_prompt prompt)
 			 screen->filter);
 }
 
-/* What is typed takes effect at once. */
+/* What is typed takes effect at once, but for what changes more than this
+ * view. */
 static void typed(struct ncs_screen *screen)
 {
 	if (screen->prompt == NCS_PROMPT_SEARCH) {
@@ -241,6 +243,8 @@ static void typed(struct ncs_screen *screen)
 		ncs_grid_search(table_of(screen), screen->typed, NCS_HERE);
 		return;
 	}
+	if (screen->prompt == NCS_PROMPT_SET)
+		return;
 	snprintf(screen->filter, sizeof(screen->filter), "%s", screen->typed);
 	build(screen);
 }
@@ -253,12 +257,13 @@ static void close_prompt(struct ncs_screen *screen)
 	screen->prompt = NCS_PROMPT_NONE;
 }
 
-/* Esc: a search leaves everything as it was, a filter is cleared. */
+/* Esc: a search leaves everything as it was, a filter is cleared, nothing is
+ * asked for. */
 static void cancel_prompt(struct ncs_screen *screen)
 {
 	if (screen->prompt == NCS_PROMPT_SEARCH)
 		ncs_grid_select(table_of(screen), screen->selected_before);
-	else
+	else if (screen->prompt == NCS_PROMPT_FILTER)
 		screen->filter[0] = '\0';
 	screen->prompt = NCS_PROMPT_NONE;
 	build(screen);
@@ -293,9 +298,10 @@ static void find_again(struct ncs_screen *screen,
 								 screen->search;
 
 	if (!text[0])
-		say(screen, now_ns, "nothing to look for: / begins a search");
+		ncs_screen_say(screen, now_ns,
+			       "nothing to look for: / begins a search");
 	else if (!ncs_grid_search(table_of(screen), text, direction))
-		say(screen, now_ns, "no row has \"%s\"", text);
+		ncs_screen_say(screen, now_ns, "no row has \"%s\"", text);
 	else
 		screen->selected_before = table_of(screen)->selected;
 }
@@ -373,15 +379,15 @@ static unsigned change_interval(struct ncs_screen *screen, bool longer,
 		ncs_append(text, sizeof(text),
 			   longer ? ", the longest" : ", the shortest");
 	screen->interval_ns = chosen_ns;
-	say(screen, now_ns, "%s", text);
+	ncs_screen_say(screen, now_ns, "%s", text);
 	return NCS_REQUEST_INTERVAL;
 }
 
 static void toggle_pause(struct ncs_screen *screen, uint64_t now_ns)
 {
 	screen->paused = !screen->paused;
-	say(screen, now_ns, "%s",
-	    screen->paused ? "paused: Z goes on" : "going on");
+	ncs_screen_say(screen, now_ns, "%s",
+		       screen->paused ? "paused: Z goes on" : "going on");
 }
 
 static bool act_on_view(struct ncs_screen *screen, enum ncs_action action,
@@ -406,7 +412,8 @@ static bool act_on_view(struct ncs_screen *screen, enum ncs_action action,
 		return true;
 	case NCS_ACTION_BACK:
 		if (!go_up(screen))
-			say(screen, now_ns, "this is the top; q quits");
+			ncs_screen_say(screen, now_ns,
+				       "this is the top; q quits");
 		return true;
 	case NCS_ACTION_HELP:
 		screen->help = true;
@@ -435,7 +442,7 @@ static bool act_on_search(struct ncs_screen *screen, enum ncs_action action,
 		return true;
 	case NCS_ACTION_NEXT_ABNORMAL:
 		if (!ncs_grid_next_abnormal(table_of(screen)))
-			say(screen, now_ns, "nothing abnormal here");
+			ncs_screen_say(screen, now_ns, "nothing abnormal here");
 		return true;
 	default:
 		return false;
@@ -449,22 +456,21 @@ static bool act_on_looks(struct ncs_screen *screen, enum ncs_action action,
 	case NCS_ACTION_IDLE:
 		screen->hide_idle = !screen->hide_idle;
 		build(screen);
-		say(screen, now_ns, "idle rows are %s",
-		    screen->hide_idle ? "hidden" : "shown");
+		ncs_screen_say(screen, now_ns, "idle rows are %s",
+			       screen->hide_idle ? "hidden" : "shown");
 		return true;
 	case NCS_ACTION_HEADER:
 		screen->hide_header = !screen->hide_header;
 		return true;
 	case NCS_ACTION_SYMBOLS:
-		say(screen, now_ns, "%s", ncs_term_next_symbols());
+		ncs_screen_say(screen, now_ns, "%s", ncs_term_next_symbols());
 		return true;
 	case NCS_ACTION_COLORS:
-		say(screen, now_ns, "%s", ncs_term_next_colors());
+		ncs_screen_say(screen, now_ns, "%s", ncs_term_next_colors());
 		return true;
-	case NCS_ACTION_READ_ONLY:
-		say(screen, now_ns,
-		    "read-only tool: nothing here changes the"
-		    " job");
+	case NCS_ACTION_NO_KILL:
+		ncs_screen_say(screen, now_ns,
+			       "nothing here stops a job; q quits this view");
 		return true;
 	default:
 		return false;
@@ -485,13 +491,19 @@ static unsigned act_outside(struct ncs_screen *screen, enum ncs_action action,
 		toggle_pause(screen, now_ns);
 		return screen->paused ? 0 : NCS_REQUEST_SAMPLE;
 	case NCS_ACTION_SAMPLE:
-		say(screen, now_ns, "looked again");
+		ncs_screen_say(screen, now_ns, "looked again");
 		return NCS_REQUEST_SAMPLE;
+	case NCS_ACTION_DETAIL:
+		return NCS_REQUEST_DETAIL;
+	case NCS_ACTION_SET:
+		open_prompt(screen, NCS_PROMPT_SET);
+		return 0;
 	case NCS_ACTION_REPAINT:
-		say(screen, now_ns, "painted again");
+		ncs_screen_say(screen, now_ns, "painted again");
 		return NCS_REQUEST_REPAINT;
 	default:
-		say(screen, now_ns, "no such key; ? shows all of them");
+		ncs_screen_say(screen, now_ns,
+			       "no such key; ? shows all of them");
 		return 0;
 	}
 }
@@ -504,7 +516,7 @@ static bool act_on_table(struct ncs_screen *screen, enum ncs_action action,
 	if (!ncs_grid_act(table_of(screen), action, notice, sizeof(notice)))
 		return false;
 	if (notice[0])
-		say(screen, now_ns, "%s", notice);
+		ncs_screen_say(screen, now_ns, "%s", notice);
 	build(screen);
 	return true;
 }
@@ -515,8 +527,12 @@ unsigned ncs_screen_key(struct ncs_screen *screen, int code, uint64_t now_ns)
 
 	screen->notice[0] = '\0';
 	if (screen->prompt != NCS_PROMPT_NONE) {
+		bool asks = screen->prompt == NCS_PROMPT_SET &&
+			    ncs_key_normalize(code) == KEY_ENTER &&
+			    screen->typed[0];
+
 		if (prompt_key(screen, code, now_ns))
-			return 0;
+			return asks ? NCS_REQUEST_SET : 0;
 		close_prompt(screen);
 	}
 	/* In the help q leaves the help; Ctrl-C leaves everything. */

@@ -54,7 +54,12 @@ struct ncs_crumb {
 	int peer;
 };
 
-enum ncs_prompt { NCS_PROMPT_NONE, NCS_PROMPT_SEARCH, NCS_PROMPT_FILTER };
+enum ncs_prompt {
+	NCS_PROMPT_NONE,
+	NCS_PROMPT_SEARCH,
+	NCS_PROMPT_FILTER,
+	NCS_PROMPT_SET,
+};
 
 struct ncs_screen {
 	struct ncs_model model;
@@ -95,6 +100,8 @@ enum ncs_request {
 	NCS_REQUEST_SAMPLE = 2,
 	NCS_REQUEST_INTERVAL = 4, /* it has changed */
 	NCS_REQUEST_REPAINT = 8,
+	NCS_REQUEST_DETAIL = 16, /* take the lease, or give it back */
+	NCS_REQUEST_SET = 32,    /* ask for the setting in `typed` */
 };
 
 void ncs_screen_init(struct ncs_screen *screen, enum ncs_view view,
@@ -109,6 +116,11 @@ int ncs_screen_sample(struct ncs_screen *screen, struct ncs_source *source,
 
 /* A key, as curses has it. Returns requests. */
 unsigned ncs_screen_key(struct ncs_screen *screen, int code, uint64_t now_ns);
+
+/* Says something for a moment, in the last line. */
+void ncs_screen_say(struct ncs_screen *screen, uint64_t now_ns,
+		    const char *format, ...)
+	__attribute__((format(printf, 3, 4)));
 
 /* Puts the whole screen; the caller flushes. */
 void ncs_screen_draw(struct ncs_screen *screen, uint64_t now_ns,

@@ -103,11 +103,15 @@ static void draw_bar(const struct ncs_rect *rect)
 static void draw_prompt(const struct ncs_screen *screen, int y, int width)
 {
 	const struct ncs_grid *table = &screen->tables[screen->view];
+	static const char *const names[] = {
+		[NCS_PROMPT_SEARCH] = "Search: ",
+		[NCS_PROMPT_FILTER] = "Filter: ",
+		[NCS_PROMPT_SET] = "Set: ",
+	};
 	char text[LINE_BYTES];
 	int x;
 
-	snprintf(text, sizeof(text), "%s%s",
-		 screen->prompt == NCS_PROMPT_SEARCH ? "Search: " : "Filter: ",
+	snprintf(text, sizeof(text), "%s%s", names[screen->prompt],
 		 screen->typed);
 	ncs_term_fill(y, 0, width, NCS_ROLE_PROMPT);
 	x = ncs_term_put(y, 0, width, NCS_ROLE_PROMPT, text);
@@ -119,6 +123,10 @@ static void draw_prompt(const struct ncs_screen *screen, int y, int width)
 			ncs_term_put(y, width - ncs_term_text_width(text),
 				     width, NCS_ROLE_TEXT, text);
 	}
+	if (screen->prompt == NCS_PROMPT_SET && !screen->typed[0])
+		ncs_term_put(y, x + 2, width - x - 2, NCS_ROLE_LABEL,
+			     "such as events=all-steps kernel=sampled:16"
+			     " sample=8, or default");
 }
 
 /* The last line: what is being typed, else what was just said, else the

@@ -7,6 +7,7 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "analysis/detail.h"
 #include "analysis/names.h"
 #include "tui/format.h"
 #include "tui/words.h"
@@ -413,12 +414,57 @@ static void crumbs(const struct ncs_screen *screen, char *text, size_t size)
 	append_focus(screen, screen->focus, text, size);
 }
 
+/* What is collected of all ranks that live, where it is out of the ordinary. */
+static void append_settings(const struct ncs_screen *screen, char *text,
+			    size_t size)
+{
+	const struct ncs_detail *first = NULL;
+
+	for (size_t i = 0; i < screen->model.rank_count; i++) {
+		const struct ncs_rank *rank = screen->model.ranks[i];
+		const struct ncs_settings_view *settings = &rank->now.settings;
+
+		if (!settings->known || !ncs_rank_is_live(rank))
+			continue;
+		if (!first)
+			first = &settings->in_force;
+		if (ncs_detail_pack(first) ==
+		    ncs_detail_pack(&settings->in_force))
+			continue;
+		ncs_append(text, size, "settings differ");
+		return;
+	}
+	if (first)
+		ncs_detail_note(first, text, size);
+}
+
+/* The lease that lasts longest: as a rule all are one view's. */
+static void append_lease(const struct ncs_screen *screen, char *text,
+			 size_t size)
+{
+	uint64_t left_ns = 0;
+
+	for (size_t i = 0; i < screen->model.rank_count; i++) {
+		const struct ncs_rank *rank = screen->model.ranks[i];
+		uint64_t left = ncs_lease_left_ns(&rank->now.settings,
+						  screen->model.now_ns);
+
+		if (ncs_rank_is_live(rank) && left > left_ns)
+			left_ns = left;
+	}
+	if (left_ns > 0)
+		ncs_append(text, size, "lease %us",
+			   (unsigned)(left_ns / UINT64_C(1000000000)));
+}
+
 enum note {
 	NOTE_STATE,
 	NOTE_CRUMBS,
 	NOTE_FILTER,
+	NOTE_LEASE,
 	NOTE_ROWS,
 	NOTE_COLUMNS,
+	NOTE_SETTINGS,
 	NOTE_COUNT
 };
 
@@ -445,23 +491,38 @@ static void notes(const struct ncs_screen *screen, bool has_title,
 	if (table->shown_columns < table->column_count)
 		snprintf(texts[NOTE_COLUMNS], size, "cols %zu/%zu",
 			 table->shown_columns, table->column_count);
+	append_lease(screen, texts[NOTE_LEASE], size);
+	append_settings(screen, texts[NOTE_SETTINGS], size);
 }
 
+/* Of those that have something to say, in their order. */
 static void draw_notes(const struct ncs_rect *rect, int from,
-		       char texts[NOTE_COUNT][LINE_BYTES],
-		       struct ncs_item *items)
+		       char texts[NOTE_COUNT][LINE_BYTES])
 {
+	struct ncs_item items[NOTE_COUNT];
+	size_t notes_of[NOTE_COUNT], count = 0;
 	int x = rect->x + rect->width;
 
-	for (size_t i = NOTE_COUNT; i-- > 0;) {
-		if (!items[i].kept || items[i].width == 0)
+	for (size_t i = 0; i < NOTE_COUNT; i++) {
+		if (!texts[i][0])
+			continue;
+		items[count] = (struct ncs_item){
+			.width = ncs_term_text_width(texts[i]),
+			.priority = (unsigned)(9 - i),
+		};
+		notes_of[count++] = i;
+	}
+	ncs_layout_fit(items, count, rect->width - from - 2, 2);
+	for (size_t i = count; i-- > 0;) {
+		if (!items[i].kept)
 			continue;
 		x -= items[i].width;
 		if (x >= from)
 			ncs_term_put(rect->y, x, items[i].width,
-				     i == NOTE_STATE ? NCS_ROLE_STATE_NOTE :
-						       NCS_ROLE_LABEL,
-				     texts[i]);
+				     notes_of[i] == NOTE_STATE ?
+					     NCS_ROLE_STATE_NOTE :
+					     NCS_ROLE_LABEL,
+				     texts[notes_of[i]]);
 		x -= 2;
 	}
 }
@@ -470,20 +531,16 @@ void ncs_draw_tabs(const struct ncs_screen *screen, const struct ncs_rect *rect,
 		   bool has_title)
 {
 	char texts[NOTE_COUNT][LINE_BYTES], text[64];
-	struct ncs_item items[NOTE_COUNT];
 	int wanted = 0, x = rect->x;
 	bool full;
 
 	if (rect->height == 0)
 		return;
 	notes(screen, has_title, texts);
-	for (size_t i = 0; i < NOTE_COUNT; i++) {
-		items[i] = (struct ncs_item){
-			.width = ncs_term_text_width(texts[i]),
-			.priority = (unsigned)(9 - i),
-		};
-		wanted += items[i].width > 0 ? items[i].width + 2 : 0;
-	}
+	/* The tabs' names are not cut for what is usual. */
+	for (size_t i = 0; i < NOTE_SETTINGS; i++)
+		if (texts[i][0])
+			wanted += ncs_term_text_width(texts[i]) + 2;
 	full = tabs_width(screen, true) + wanted <= rect->width;
 	for (unsigned i = 0; i < NCS_VIEW_COUNT; i++) {
 		tab_text(screen, i, full, text, sizeof(text));
@@ -492,6 +549,5 @@ void ncs_draw_tabs(const struct ncs_screen *screen, const struct ncs_rect *rect,
 						      NCS_ROLE_TAB,
 				  text);
 	}
-	ncs_layout_fit(items, NOTE_COUNT, rect->width - x - 2, 2);
-	draw_notes(rect, x, texts, items);
+	draw_notes(rect, x, texts);
 }

@@ -106,6 +106,15 @@ static void append_waiting(const struct ncs_rank *rank, char *text, size_t size)
 		   is_idle(rank) ? "nothing is under way" : "no channel waits");
 }
 
+static void append_refusal(const struct ncs_rank *rank, char *text, size_t size)
+{
+	if (rank->now.settings.refused == NCS_REFUSAL_NONE)
+		return;
+	ncs_append_separator(text, size);
+	ncs_append(text, size, "it was asked to collect something else, but %s",
+		   ncs_refusal_help(rank->now.settings.refused));
+}
+
 static void explain(const struct ncs_row *row, char *text, size_t size)
 {
 	const struct ncs_rank *rank = row->rank;
@@ -121,6 +130,7 @@ static void explain(const struct ncs_row *row, char *text, size_t size)
 		append_waiting(rank, text, size);
 	if (waits)
 		ncs_append_losses(rank, text, size);
+	append_refusal(rank, text, size);
 	ncs_append(text, size, ".");
 }
 

@@ -195,6 +195,19 @@ struct ncs_gpu_clock {
 	uint64_t reserved;
 };
 
+/* What the plugin collects, and what it was asked for from outside (control.h);
+ * under a seqlock. Of a process, so all its communicators tell the same. */
+struct ncs_settings {
+	uint64_t sequence;
+	uint64_t in_force;  /* a detail with all told; 0: not known yet */
+	uint64_t asked;     /* the request that was dealt with last; 0: none */
+	uint64_t changes;   /* times that what is in force has changed */
+	uint64_t changed;   /* ticks; 0: never */
+	uint64_t refused;   /* of that request: enum ncs_refusal */
+	uint64_t lease_until_ns; /* CLOCK_MONOTONIC; 0: no lease is in force */
+	uint64_t lease_holder;   /* as in the control object; 0: none */
+};
+
 enum ncs_life {
 	NCS_LIFE_LIVE = 1,
 	NCS_LIFE_FINISHED = 2, /* the communicator was finalized */
@@ -233,6 +246,7 @@ struct ncs_header {
 	struct ncs_gpu_clock gpu_clock;
 	struct ncs_kernel kernel;
 	struct ncs_sampling sampling;
+	struct ncs_settings settings;
 };
 
 #define NCS_HEADER_BYTES 1024u
@@ -363,6 +377,7 @@ static_assert(sizeof(struct ncs_proxy) == 160, "proxy");
 static_assert(sizeof(struct ncs_sampling) == 64, "sampling");
 static_assert(sizeof(struct ncs_kernel) == 64, "kernel");
 static_assert(sizeof(struct ncs_gpu_clock) == 64, "GPU clock");
+static_assert(sizeof(struct ncs_settings) == 64, "settings");
 static_assert(sizeof(struct ncs_header) <= NCS_HEADER_BYTES, "header");
 static_assert(offsetof(struct ncs_header, version) == 8, "version");
 static_assert(offsetof(struct ncs_header, lanes) == 32, "lanes");

@@ -16,6 +16,7 @@
 #include <stdint.h>
 
 #include "ncclstat/abi.h"
+#include "ncclstat/control.h"
 
 #ifdef __cplusplus
 extern "C" {
@@ -181,6 +182,20 @@ struct ncs_gpu_clock_view {
 	uint64_t quantum_ns;
 };
 
+/* What is collected of a rank's process, and who asked for it (control.h). */
+struct ncs_settings_view {
+	bool known;                 /* else all of this is 0 */
+	struct ncs_detail in_force; /* all told */
+	uint64_t asked;             /* the request dealt with last; 0: none */
+	enum ncs_refusal refused;   /* what of it was not done */
+	uint64_t changes;           /* of what is in force */
+	uint64_t changed_ns;
+	/* The lease in force: that has ended once the moment is past, whether
+	 * or not the plugin has had a call since; 0: none. */
+	uint64_t lease_until_ns;
+	uint32_t lease_pid;
+};
+
 struct ncs_snapshot {
 	uint64_t taken_ns;
 	uint64_t last_call_ns; /* NCCL's latest callback, 0: none yet */
@@ -193,6 +208,7 @@ struct ncs_snapshot {
 	struct ncs_sampling_view sampling;
 	struct ncs_kernel_view kernel;
 	struct ncs_gpu_clock_view gpu_clock;
+	struct ncs_settings_view settings;
 	struct ncs_channel_view *channels; /* by channel, direction, peer */
 	size_t channel_count;
 	struct ncs_operation_view *operations; /* in flight, oldest first */

@@ -13,6 +13,7 @@
 #include <stdint.h>
 
 #include "ncclstat/tables/events.h"
+#include "ncclstat/tables/own_events.h"
 
 /* The number of an event type; NCCL's type bit is 1 << number. */
 enum ncs_event {
@@ -24,6 +25,13 @@ enum ncs_event {
 
 /* Room for later versions of the API in tables that count by event type. */
 #define NCS_EVENT_MAX 32
+
+/* … and the plugin's own, which have no place in such tables. */
+enum ncs_own_event {
+#define X(ID, name, number, help) NCS_EVENT_##ID = number,
+	NCS_OWN_EVENTS(X)
+#undef X
+};
 
 enum ncs_record_flag {
 	NCS_RECORD_SEND = 1,         /* direction: set for send */
@@ -74,12 +82,17 @@ enum ncs_record_flag {
  * CE_COLL      message bytes       sequence number  -
  * CE_SYNC      -                   ranks            -
  * CE_BATCH     bytes               copies           -
+ * SETTINGS     detail in force     detail before    the request; the lease's
+ *              from now on                          end in ns of
+ *                                                   CLOCK_MONOTONIC, no
+ *                                                   times since start
+ *                                                   (control.h)
  */
 struct ncs_record {
 	uint64_t start;      /* ticks */
 	uint32_t position;   /* low 32 bits of the record's position in its ring:
 				a raw copy of a ring can be checked slot by slot */
-	uint8_t event;       /* enum ncs_event */
+	uint8_t event;       /* enum ncs_event, enum ncs_own_event */
 	uint8_t flags;       /* enum ncs_record_flag; NCS_RECORD_LEVEL() */
 	uint8_t channel;
 	uint8_t function;    /* enum ncs_function */

@@ -15,6 +15,8 @@
 
 #include <cmocka.h>
 
+#include "shm/discover.h"
+
 /* Far more than any takes, sanitizers included, but less than run_tests.sh
  * waits, so that a message says which scenario hangs. */
 #define PATIENCE_S 100
@@ -52,13 +54,20 @@ void scenario_skip(const char *why)
 
 static void remove_objects(void)
 {
+	static int (*const discover[])(const char *directory,
+				       struct ncs_paths *paths) = {
+		ncs_discover,
+		ncs_discover_controls,
+	};
 	struct ncs_paths paths;
 
-	if (ncs_discover(scenario_directory, &paths) != 0)
-		return;
-	for (size_t i = 0; i < paths.count; i++)
-		unlink(paths.path[i]);
-	ncs_paths_release(&paths);
+	for (size_t k = 0; k < sizeof(discover) / sizeof(*discover); k++) {
+		if (discover[k](scenario_directory, &paths) != 0)
+			return;
+		for (size_t i = 0; i < paths.count; i++)
+			unlink(paths.path[i]);
+		ncs_paths_release(&paths);
+	}
 }
 
 void scenario_prepare(void)
@@ -138,7 +147,7 @@ void scenario_expect_signal(pid_t pid, int signal_number)
 
 void scenario_clean_up(enum scenario_leaves leaves)
 {
-	size_t left = count_objects();
+	size_t left = count_objects() + count_controls();
 	int error;
 
 	remove_objects();
@@ -170,6 +179,18 @@ unsigned long resident_kib(void)
 			break;
 	fclose(file);
 	return kib;
+}
+
+size_t count_controls(void)
+{
+	struct ncs_paths paths;
+	size_t count;
+
+	if (ncs_discover_controls(scenario_directory, &paths) != 0)
+		return 0;
+	count = paths.count;
+	ncs_paths_release(&paths);
+	return count;
 }
 
 size_t count_objects(void)

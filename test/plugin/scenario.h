@@ -75,8 +75,9 @@ void scenario_clean_up(enum scenario_leaves leaves);
 /* Memory of the calling process. */
 unsigned long resident_kib(void);
 
-/* Objects in the scenario's directory, and their bytes. */
+/* Segments in the scenario's directory, and their bytes; control objects. */
 size_t count_objects(void);
+size_t count_controls(void);
 uint64_t count_object_bytes(void);
 
 struct view {

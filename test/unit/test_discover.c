@@ -192,7 +192,6 @@ static void what_cannot_be_told_counts_as_living(void **state)
 static int look_from_another_namespace(struct segment_fixture *fixture)
 {
 	struct ncs_process here;
-	struct ncs_header header = header_of(&fixture->process);
 	pid_t pid;
 	int status;
 
@@ -203,7 +202,7 @@ static int look_from_another_namespace(struct segment_fixture *fixture)
 		ncs_process_describe(&here);
 		if (here.pid_namespace == fixture->process.pid_namespace)
 			_exit(1);
-		_exit(ncs_process_has_ended(&header, &here));
+		_exit(ncs_process_has_ended(&fixture->process, &here));
 	}
 	waitpid(pid, &status, 0);
 	return WIFEXITED(status) ? WEXITSTATUS(status) : 2;

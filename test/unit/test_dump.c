@@ -151,8 +151,8 @@ static void objects_have_exactly_the_keys_of_the_schema(void **state)
 	scripted_pass(scripted, SECOND);
 	sample = dump_json(scripted);
 	assert_keys(at(sample, "ranks.0"),
-		    "pid rank state api_version nccl_version comm proxy"
-		    " kernel_timing channels sampling steps functions"
+		    "pid rank state api_version nccl_version comm settings"
+		    " proxy kernel_timing channels sampling steps functions"
 		    " operations events loss torn");
 	assert_keys(at(sample, "ranks.0.sampling"),
 		    "one_in slow_ns ops_kept ops_left_out ops_slow");
@@ -487,6 +487,61 @@ static void text_columns_grow_with_what_is_in_them(void **state)
 	free(text);
 }
 
+static void settings_are_told_with_their_lease(void **state)
+{
+	struct scripted *scripted = *state;
+	struct scripted_rank *rank = scripted_add(scripted, 0);
+	struct ncs_settings_view *settings = &rank->snapshot.settings;
+	json_t *sample;
+	char *text;
+
+	scripted_pass(scripted, SECOND);
+	sample = dump_json(scripted);
+	assert_null_at(sample, "ranks.0.settings");
+	json_decref(sample);
+	*settings = (struct ncs_settings_view){
+		.known = true,
+		.in_force = { 1,
+			      1u << NCS_GROUP_CALLS | 1u << NCS_GROUP_CONTROL,
+			      NCS_KERNEL_DETAIL_EVERY + 4, 4 },
+		.asked = UINT64_C(9) << NCS_CONTROL_SERIAL_SHIFT,
+		.refused = NCS_REFUSAL_KERNEL,
+		.changes = 2,
+		.changed_ns = SECOND / 2,
+		.lease_until_ns = 3 * SECOND,
+		.lease_pid = 4711,
+	};
+	scripted_pass(scripted, 2 * SECOND);
+	sample = dump_json(scripted);
+	assert_keys(at(sample, "ranks.0.settings"),
+		    "events kernel sample changes changed_ns asked refused"
+		    " lease");
+	assert_int_equal(json_array_size(at(sample, "ranks.0.settings.events")),
+			 2);
+	assert_string_at(sample, "ranks.0.settings.events.1", "control");
+	assert_string_at(sample, "ranks.0.settings.kernel", "sampled:16");
+	assert_integer_at(sample, "ranks.0.settings.sample", 8);
+	assert_integer_at(sample, "ranks.0.settings.changes", 2);
+	assert_integer_at(sample, "ranks.0.settings.asked", 9);
+	assert_string_at(sample, "ranks.0.settings.refused", "kernel");
+	assert_integer_at(sample, "ranks.0.settings.lease.pid", 4711);
+	assert_integer_at(sample, "ranks.0.settings.lease.until_ns",
+			  3 * SECOND);
+	json_decref(sample);
+	text = dump_text(scripted, NCS_VIEW_RANK);
+	assert_non_null(strstr(text, "-copies,kernel=sampled:16,sample=8,lease"
+				     "\n"));
+	free(text);
+	/* It is over, though the plugin has had no call since. */
+	scripted_pass(scripted, 3 * SECOND);
+	sample = dump_json(scripted);
+	assert_null_at(sample, "ranks.0.settings.lease");
+	json_decref(sample);
+	text = dump_text(scripted, NCS_VIEW_RANK);
+	assert_null(strstr(text, "lease"));
+	free(text);
+}
+
 static void text_is_plain_and_ends_without_blanks(void **state)
 {
 	struct scripted *scripted = *state;
@@ -523,6 +578,7 @@ int main(void)
 		TEST(text_has_a_head_titles_and_a_line_for_each_row),
 		TEST(text_without_a_view_has_all_tables),
 		TEST(text_columns_grow_with_what_is_in_them),
+		TEST(settings_are_told_with_their_lease),
 		TEST(text_is_plain_and_ends_without_blanks),
 	};
 

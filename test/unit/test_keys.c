@@ -65,7 +65,7 @@ static void every_function_key_has_a_letter(void **state)
 		size_t length, function_keys = 0, others = 0;
 
 		/* F9 does nothing, so nobody needs it. */
-		if (ncs_keys[i].action == NCS_ACTION_READ_ONLY)
+		if (ncs_keys[i].action == NCS_ACTION_NO_KILL)
 			continue;
 		while ((length = ncs_key_next_name(&names)) > 0) {
 			if (is_function_key(names, length))

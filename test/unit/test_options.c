@@ -86,6 +86,8 @@ static void modes_and_formats(void **state)
 		{ "--list", NCS_MODE_LIST, NCS_DUMP_TEXT },
 		{ "-l", NCS_MODE_LIST, NCS_DUMP_TEXT },
 		{ "--clean", NCS_MODE_CLEAN, NCS_DUMP_TEXT },
+		{ "--set=default", NCS_MODE_SET, NCS_DUMP_TEXT },
+		{ "-s kernel=off", NCS_MODE_SET, NCS_DUMP_TEXT },
 		{ "--help", NCS_MODE_HELP, NCS_DUMP_TEXT },
 		{ "-h", NCS_MODE_HELP, NCS_DUMP_TEXT },
 		{ "--version", NCS_MODE_VERSION, NCS_DUMP_TEXT },
@@ -122,6 +124,20 @@ static void arguments_reach_their_fields(void **state)
 	assert_int_equal(options.view, NCS_VIEW_PROXY);
 	assert_true(options.ascii);
 	assert_string_equal(options.keys_path, "k");
+}
+
+static void a_setting_is_parsed_and_aimed(void **state)
+{
+	(void)state;
+	expect("--set kernel=always,sample=8 --pid 7 --comm wor*");
+	assert_int_equal(options.mode, NCS_MODE_SET);
+	assert_true(options.change.kernel && options.change.sample);
+	assert_false(options.change.groups);
+	assert_int_equal(options.change.to.kernel, NCS_KERNEL_DETAIL_ALWAYS);
+	assert_int_equal(options.pid, 7);
+	assert_string_equal(options.comm, "wor*");
+	expect("--set default");
+	assert_null(options.comm);
 }
 
 /* The words of --view stand in the order of the views. */
@@ -195,6 +211,10 @@ static void errors_name_the_option_and_what_is_expected(void **state)
 	expect_error("--view ranked", "--view", "ranks|channels");
 	expect_error("--view rank", "--view", "ranks|channels");
 	expect_error("--color=red", "--color", "auto|always|never");
+	expect_error("--set", "--set", "SETTING");
+	expect_error("--set kernel=on", "--set: kernel=", "always");
+	expect_error("--set more", "--set", "events=");
+	expect_error("--set default --comm=", "--comm", "GLOB");
 	expect_error("-n 0", "--count", "1 or more");
 	expect_error("-n -1", "--count", "1 or more");
 	expect_error("--no-such", "--no-such", "option");
@@ -239,6 +259,10 @@ static void only_one_thing_can_be_done(void **state)
 	(void)state;
 	expect_error("--dump --list", "--list", "one of");
 	expect_error("--list --clean", "--clean", "one of");
+	expect_error("--set default --dump", "--dump", "one of");
+	expect_error("--set default --synthetic 2x2", "--set", "--synthetic");
+	expect_error("--comm world", "--comm", "--set");
+	expect_error("--comm world --dump", "--comm", "--set");
 	expect("--dump --dump=json");
 }
 
@@ -359,6 +383,7 @@ int main(void)
 		cmocka_unit_test(modes_and_formats),
 		cmocka_unit_test(help_is_had_whatever_else_is_asked_for),
 		cmocka_unit_test(arguments_reach_their_fields),
+		cmocka_unit_test(a_setting_is_parsed_and_aimed),
 		cmocka_unit_test(views_are_called_what_the_columns_call_them),
 		cmocka_unit_test(colors),
 		cmocka_unit_test(intervals_are_seconds_and_fractions),

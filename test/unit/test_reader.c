@@ -21,6 +21,7 @@
 #include <unistd.h>
 
 #include "ncclstat/reader.h"
+#include "shm/control.h"
 #include "shm/seqlock.h"
 #include "test/unit/segment_fixture.h"
 
@@ -536,6 +537,59 @@ static void a_pid_alone_is_no_process(void **state)
 	header.life = NCS_LIFE_FINISHED; /* finished, and then gone */
 	assert_int_equal(liveness_with(fixture, &header, &gone), NCS_FINISHED);
 	assert_true(gone);
+}
+
+static void settings_are_told_if_they_make_sense(void **state)
+{
+	static const struct ncs_detail in_force = {
+		.has_groups = 1,
+		.groups = NCS_GROUPS_ALL,
+		.kernel = NCS_KERNEL_DETAIL_EVERY + 6,
+		.sample = 1,
+	};
+	struct segment_fixture *fixture = *state;
+	struct ncs_settings *settings = &fixture->header->settings;
+	const struct ncs_settings_view *view;
+	struct ncs_detail partly = in_force;
+	struct look look;
+
+	look_at(&look, fixture);
+	view = &look.snapshot.settings;
+	assert_false(view->known); /* nobody has told any */
+	settings->in_force = ncs_detail_pack(&in_force);
+	settings->asked = 77;
+	settings->changes = 3;
+	settings->changed = NOW - S;
+	settings->refused = NCS_REFUSAL_KERNEL;
+	settings->lease_until_ns = NOW + S;
+	settings->lease_holder = UINT64_C(4711) << 32 | 1;
+	look_again(&look);
+	assert_true(view->known);
+	assert_memory_equal(&view->in_force, &in_force, sizeof(in_force));
+	assert_int_equal(view->asked, 77);
+	assert_int_equal(view->changes, 3);
+	assert_int_equal(view->changed_ns, NOW - S);
+	assert_int_equal(view->refused, NCS_REFUSAL_KERNEL);
+	assert_int_equal(view->lease_until_ns, NOW + S);
+	assert_int_equal(view->lease_pid, 4711);
+	settings->refused = NCS_REFUSAL_COUNT;
+	look_again(&look);
+	assert_true(view->refused < NCS_REFUSAL_COUNT);
+	/* What is in force is told in full, or not at all. */
+	partly.kernel = NCS_KERNEL_DETAIL_DEFAULT;
+	settings->in_force = ncs_detail_pack(&partly);
+	look_again(&look);
+	assert_false(view->known);
+	assert_int_equal(view->asked, 0);
+	settings->in_force = UINT64_MAX;
+	look_again(&look);
+	assert_false(view->known);
+	assert_int_equal(view->in_force.kernel, 0);
+	settings->in_force = ncs_detail_pack(&in_force);
+	settings->sequence = 7;
+	look_again(&look);
+	assert_true(look.snapshot.torn);
+	look_away(&look);
 }
 
 static void the_running_state_is_charged_until_now(void **state)
@@ -1245,11 +1299,13 @@ int main(void)
 		WITH_SEGMENT(a_snapshot_says_what_a_late_reader_has_missed),
 		WITH_SEGMENT(a_fresh_segment_says_nothing),
 		WITH_SEGMENT(liveness_is_told),
-		WITH_SEGMENT(one_that_was_never_called_is_silent_since_it_was_made),
+		WITH_SEGMENT(
+			one_that_was_never_called_is_silent_since_it_was_made),
 		WITH_SEGMENT(a_pid_alone_is_no_process),
 		WITH_SEGMENT(the_running_state_is_charged_until_now),
 		WITH_SEGMENT(kernel_timing_is_told_as_it_is),
 		WITH_SEGMENT(the_gpu_clock_is_told_with_its_error),
+		WITH_SEGMENT(settings_are_told_if_they_make_sense),
 		WITH_SEGMENT(a_rank_that_ended_stands_still),
 		WITH_SEGMENT(channels_are_told_by_channel_direction_and_peer),
 		WITH_SEGMENT(operations_are_told_oldest_first),

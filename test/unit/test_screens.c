@@ -845,6 +845,72 @@ static void a_prompt_takes_what_is_typed(void **state)
 	stop();
 }
 
+static void what_is_to_be_collected_is_asked_for_by_enter(void **state)
+{
+	(void)state;
+	start(&usual);
+	open_job(NCS_VIEW_RANK);
+	assert_int_equal(press("d"), NCS_REQUEST_DETAIL);
+	/* Nothing takes effect while it is typed. */
+	assert_int_equal(press("S d e f a u l t"), 0);
+	assert_int_equal(screen.prompt, NCS_PROMPT_SET);
+	assert_string_equal(screen.filter, "");
+	assert_int_equal(press("Enter"), NCS_REQUEST_SET);
+	assert_int_equal(screen.prompt, NCS_PROMPT_NONE);
+	assert_string_equal(screen.typed, "default");
+	assert_int_equal(press("F2 d Esc"), 0);
+	assert_int_equal(press("S Enter"), 0); /* for nothing */
+	assert_int_equal(press("S d F1"), 0);  /* another key means itself */
+	assert_true(screen.help);
+	press("q / x");
+	assert_int_equal(press("Enter"), 0); /* that of a search */
+	close_job();
+	stop();
+}
+
+static void a_lease_is_shown_until_it_is_over(void **state)
+{
+	struct ncs_settings_view *settings;
+	struct scripted job;
+	char *shown;
+
+	(void)state;
+	scripted_init(&job);
+	for (int i = 0; i < 2; i++) {
+		settings = &add_world(&job, i)->snapshot.settings;
+		settings->known = true;
+		settings->in_force =
+			(struct ncs_detail){ 1, NCS_GROUPS_ALL,
+					     NCS_KERNEL_DETAIL_EVERY + 4, 1 };
+		settings->lease_until_ns = SEEN + 4500 * (SECOND / 1000);
+	}
+	start(&usual);
+	init(NCS_VIEW_RANK);
+	look(&job.source, SEEN);
+	shown = moment();
+	assert_non_null(strstr(shown, "lease 4s"));
+	free(shown);
+	look(&job.source, SEEN + 5 * SECOND);
+	shown = moment();
+	assert_null(strstr(shown, "lease"));
+	assert_non_null(strstr(shown, "kernel 1/16"));
+	free(shown);
+	settings->in_force.sample = 5;
+	look(&job.source, SEEN + 6 * SECOND);
+	shown = moment();
+	assert_non_null(strstr(shown, "settings differ"));
+	free(shown);
+	settings->refused = NCS_REFUSAL_KERNEL;
+	press("G");
+	look(&job.source, SEEN + 7 * SECOND);
+	shown = moment();
+	assert_non_null(strstr(shown, "asked to collect"));
+	free(shown);
+	close_job();
+	stop();
+	scripted_release(&job);
+}
+
 static void a_notice_goes_away(void **state)
 {
 	char *with, *without;
@@ -854,10 +920,10 @@ static void a_notice_goes_away(void **state)
 	open_job(NCS_VIEW_RANK);
 	press("F9");
 	with = moment();
-	assert_non_null(strstr(with, "read-only tool"));
+	assert_non_null(strstr(with, "nothing here stops a job"));
 	now += 5 * SECOND;
 	without = moment();
-	assert_null(strstr(without, "read-only tool"));
+	assert_null(strstr(without, "nothing here stops a job"));
 	free(with);
 	free(without);
 	close_job();
@@ -913,6 +979,8 @@ int main(void)
 		TEST(leaving_goes_back_one_level_at_a_time),
 		TEST(going_down_has_an_end),
 		TEST(a_prompt_takes_what_is_typed),
+		TEST(what_is_to_be_collected_is_asked_for_by_enter),
+		TEST(a_lease_is_shown_until_it_is_over),
 		TEST(a_notice_goes_away),
 		TEST(pausing_does_not_stop_going_about),
 	};

@@ -304,6 +304,22 @@ static void a_full_file_system_leaves_nothing_behind(void **state)
 	file_system = RESERVES;
 }
 
+static void nor_does_it_for_a_control_object(void **state)
+{
+	struct segment_fixture *fixture = *state;
+	unsigned before = files_in(fixture->directory);
+	struct ncs_control_writer writer;
+
+	file_system = IS_FULL;
+	assert_int_equal(ncs_writer_create_control(&writer, fixture->directory,
+						   &fixture->process, 0),
+			 -ENOSPC);
+	file_system = RESERVES;
+	assert_null(writer.control);
+	assert_string_equal(writer.path, "");
+	assert_int_equal(files_in(fixture->directory), before);
+}
+
 /* On a real one of 64 KiB, in a mount namespace of the child's own. */
 static int fill_a_small_file_system(struct segment_fixture *fixture)
 {
@@ -555,6 +571,7 @@ int main(void)
 		IN_DIRECTORY(anothers_directory_is_refused_unless_sticky),
 		IN_DIRECTORY(ones_own_directory_need_not_be_sticky),
 		IN_DIRECTORY(a_full_file_system_leaves_nothing_behind),
+		IN_DIRECTORY(nor_does_it_for_a_control_object),
 		IN_DIRECTORY(a_full_tmpfs_leaves_nothing_behind),
 		IN_DIRECTORY(a_limit_on_file_sizes_does_not_kill_the_process),
 		IN_DIRECTORY(signals_do_not_interrupt_the_reservation),

@@ -12,8 +12,7 @@
  *   help      one sentence; what it is, unit, and where it comes from
  */
 #define NCS_COLUMNS(X) \
-	X(RANK, RANK, "RANK", 4, RIGHT, 9, INFO, \
-	  "Rank in the communicator.") \
+	X(RANK, RANK, "RANK", 4, RIGHT, 9, INFO, "Rank in the communicator.") \
 	X(RANK, COMM, "COMM", 12, LEFT, 8, INFO, \
 	  "The communicator's name, or its id where it has none.") \
 	X(RANK, NRANKS, "SIZE", 4, RIGHT, 3, INFO, \
@@ -50,6 +49,9 @@
 	  " ncclstat-plugin(7).") \
 	X(RANK, LAST_CALL, "CALLED", 7, RIGHT, 4, DIAG, \
 	  "How long ago NCCL last called the plugin.") \
+	X(RANK, SETTINGS, "SETTINGS", 8, LEFT, 1, DIAG, \
+	  "What the plugin collects in this process, as --set names it; lease" \
+	  " where a viewer has asked for some of it for as long as it runs.") \
 	X(CHANNEL, RANK, "RANK", 4, RIGHT, 9, INFO, \
 	  "Rank in the communicator.") \
 	X(CHANNEL, COMM, "COMM", 8, LEFT, 5, INFO, \
@@ -84,8 +86,7 @@
 	X(CHANNEL, OPERATIONS, "OPS", 7, RIGHT, 2, INFO, \
 	  "Proxy operations started.") \
 	X(CHANNEL, STEPS, "STEPS", 8, RIGHT, 2, INFO, "Steps done.") \
-	X(PROXY, RANK, "RANK", 4, RIGHT, 9, INFO, \
-	  "Rank in the communicator.") \
+	X(PROXY, RANK, "RANK", 4, RIGHT, 9, INFO, "Rank in the communicator.") \
 	X(PROXY, COMM, "COMM", 8, LEFT, 8, INFO, \
 	  "The communicator's name, or its id where it has none.") \
 	X(PROXY, PID, "PID", 7, RIGHT, 3, INFO, "The process.") \

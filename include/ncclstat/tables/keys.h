@@ -13,8 +13,9 @@
  *          is then a function key
  *   help   one line for people
  *
- * No key changes the job, none destroys anything, and where htop has a meaning
- * for a key, that is the meaning here.
+ * Keys only change what is shown, but for those of the group COLLECT: they
+ * change what the plugin collects. None stops or destroys anything, and where
+ * htop has a meaning for a key, that is the meaning here.
  */
 #define NCS_KEY_GROUPS(X) \
 	X(VIEW, "Views") \
@@ -23,10 +24,12 @@
 	X(ORDER, "Order") \
 	X(TIME, "Time") \
 	X(SHOW, "Showing and hiding") \
+	X(COLLECT, "What the plugin collects") \
 	X(PROGRAM, "The program")
 
 #define NCS_KEYS(X) \
-	X(VIEW_RANKS, VIEW, "1", "", "Ranks: who is there, what each waits for") \
+	X(VIEW_RANKS, VIEW, "1", "", \
+	  "Ranks: who is there, what each waits for") \
 	X(VIEW_CHANNELS, VIEW, "2", "", \
 	  "Channels: each channel, direction and peer, and its waits") \
 	X(VIEW_PROXY, VIEW, "3", "", \
@@ -77,7 +80,12 @@
 	X(HEADER, SHOW, "#", "", "show or hide the lines above the tabs") \
 	X(SYMBOLS, SHOW, "u", "", "symbols: lines and blocks, ASCII") \
 	X(COLORS, SHOW, "C", "", "colours: normal, contrast, mono") \
+	X(DETAIL, COLLECT, "d", "", \
+	  "more detail for as long as this view runs: all events, kernel times" \
+	  " of one call in 16, no sampling; again: give it back") \
+	X(SET, COLLECT, "S F2", "", \
+	  "ask for something else, as --set does; it stays") \
 	X(REPAINT, PROGRAM, "Ctrl-L", "", "paint the whole screen again") \
-	X(READ_ONLY, PROGRAM, "F9", "", \
-	  "nothing: kills in htop; this is a read-only tool") \
+	X(NO_KILL, PROGRAM, "F9", "", \
+	  "nothing: kills in htop; no key here stops a job") \
 	X(QUIT, PROGRAM, "F10 q Ctrl-C", "Quit", "quit")

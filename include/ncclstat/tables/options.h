@@ -16,8 +16,16 @@
 	X(LIST, "list", 'l', NO, "", \
 	  "Print one line for each shared-memory segment and leave.") \
 	X(CLEAN, "clean", 0, NO, "", \
-	  "Remove the segments of processes that are gone and leave.") \
+	  "Remove the segments and control objects of processes that are gone" \
+	  " and leave.") \
+	X(SET, "set", 's', REQUIRED, "SETTING", \
+	  "Have running jobs collect more or less from now on: events=," \
+	  " kernel= and sample=, separated by commas, or default. Prints what" \
+	  " they collect then.") \
 	X(PID, "pid", 'p', REQUIRED, "PID", "Look at this process only.") \
+	X(COMM, "comm", 0, REQUIRED, "GLOB", \
+	  "With --set: only processes that have a communicator whose name or" \
+	  " id matches this pattern.") \
 	X(DIR, "dir", 0, REQUIRED, "DIR", \
 	  "Look for segments in this directory; default $NCCLSTAT_DIR or" \
 	  " /dev/shm.") \

@@ -1,0 +1,961 @@
+/* Asked from outside while it runs: a request is taken with the next group of
+ * calls, told, and recorded; nonsense and leases that are over change nothing
+ * for long; a fork, an exit and the want of an object harm nobody. The threads
+ * here are also for ThreadSanitizer. */
+#include <errno.h>
+#include <fcntl.h>
+#include <pthread.h>
+#include <setjmp.h>
+#include <signal.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <cmocka.h>
+
+#include "shm/atomics.h"
+#include "shm/clock.h"
+#include "shm/control.h"
+#include "shm/discover.h"
+#include "shm/remote.h"
+#include "test/plugin/calls.h"
+
+#define LAST_API 7
+#define ONE UINT64_C(0x100000001)
+#define OTHER UINT64_C(0x200000001)
+#define MS UINT64_C(1000000)
+
+static const struct ncs_detail more = {
+	.kernel = NCS_KERNEL_DETAIL_EVERY + 4,
+	.sample = 3,
+};
+
+/* --- A guest that can be asked --------------------------------------------- */
+
+static struct ncs_remote *remote_of(const struct guest *guest)
+{
+	struct ncs_remote *remote;
+	char why[128];
+
+	CHECK(ncs_remote_find(scenario_directory,
+			      ncs_reader_header(guest->view.reader), &remote,
+			      why, sizeof(why)) == NCS_ATTACHED,
+	      "%s", why);
+	return remote;
+}
+
+/* One group of the application's calls, as this version tells it. */
+static void play_group(struct guest *guest)
+{
+	uint64_t type = host_api(guest->host) >= 5 ? NCCL_EVENT_GROUP_API :
+						     NCCL_EVENT_GROUP;
+
+	stop(guest, start_type(guest, type, NULL));
+}
+
+static const struct ncs_settings_view *look(struct guest *guest)
+{
+	view_take(&guest->view);
+	CHECK(!guest->view.now.torn, "what is told is whole");
+	CHECK(guest->view.now.settings.known, "what is in force is told");
+	return &guest->view.now.settings;
+}
+
+static uint64_t in_force(struct guest *guest)
+{
+	return ncs_detail_pack(&look(guest)->in_force);
+}
+
+static uint64_t ask_groups(struct ncs_control *control, uint8_t groups)
+{
+	const struct ncs_change change = {
+		.groups = true,
+		.to = { .has_groups = 1, .groups = groups },
+	};
+
+	return ncs_control_change(control, &change);
+}
+
+static uint64_t ask_kernel(struct ncs_control *control, uint8_t kernel)
+{
+	const struct ncs_change change = { .kernel = true,
+					   .to.kernel = kernel };
+
+	return ncs_control_change(control, &change);
+}
+
+static uint64_t ask_sample(struct ncs_control *control, uint8_t sample)
+{
+	const struct ncs_change change = { .sample = true,
+					   .to.sample = sample };
+
+	return ncs_control_change(control, &change);
+}
+
+static void ask_default(struct ncs_control *control)
+{
+	const struct ncs_change change = { true, true, true, { 0 } };
+
+	ncs_control_change(control, &change);
+}
+
+static void for_each_api(void (*play)(void *argument))
+{
+	for (int api = 1; api <= LAST_API; api++)
+		scenario_play(play, &api);
+}
+
+/* --- What is asked for is done ---------------------------------------------- */
+
+static void start_as_the_environment_says(void *argument)
+{
+	const struct ncs_settings_view *settings;
+	struct guest guest;
+
+	guest_come(&guest, *(int *)argument);
+	settings = look(&guest);
+	CHECK_EQUAL(settings->in_force.groups, NCS_GROUPS_ALL, "all events");
+	CHECK_EQUAL(settings->in_force.kernel,
+		    host_api(guest.host) >= 5 ? NCS_KERNEL_DETAIL_EVERY + 6 :
+						NCS_KERNEL_DETAIL_OFF,
+		    "kernels of one call in 64, where that may be asked for");
+	CHECK_EQUAL(settings->in_force.sample, 1, "all records");
+	CHECK_EQUAL(settings->asked, 0, "nobody has asked");
+	CHECK_EQUAL(settings->changes, 0, "nothing has changed");
+	CHECK_EQUAL(settings->refused, NCS_REFUSAL_NONE, "nor was refused");
+	CHECK_EQUAL(count_controls(), 1, "one object a process");
+	guest_go(&guest);
+	CHECK_EQUAL(count_controls(), 1, "until the process ends");
+}
+
+static void it_tells_what_the_environment_asked_for(void **state)
+{
+	(void)state;
+	for_each_api(start_as_the_environment_says);
+}
+
+static void leave_events_out(void *argument)
+{
+	const struct ncs_settings_view *settings;
+	uint64_t word, before;
+	struct guest guest;
+	struct ncs_remote *remote;
+	int mask;
+
+	guest_come(&guest, *(int *)argument);
+	remote = remote_of(&guest);
+	mask = host_mask();
+	before = in_force(&guest);
+	word = ask_groups(ncs_remote_control(remote),
+			  NCS_GROUPS_ALL & ~(1u << NCS_GROUP_STEPS |
+					     1u << NCS_GROUP_NETWORK));
+	CHECK_EQUAL(host_mask(), mask, "not before a group");
+	CHECK_EQUAL(look(&guest)->asked, 0, "nor told before");
+	play_group(&guest);
+	CHECK_EQUAL(host_mask(),
+		    mask & ~(NCCL_EVENT_PROXY_STEP | NCCL_EVENT_NET_PLUGIN),
+		    "only these");
+	settings = look(&guest);
+	CHECK_EQUAL(settings->asked, word, "told");
+	CHECK_EQUAL(settings->changes, 1, "counted");
+	CHECK(settings->changed_ns != 0, "with the time");
+	CHECK_EQUAL(settings->in_force.groups,
+		    NCS_GROUPS_ALL &
+			    ~(1u << NCS_GROUP_STEPS | 1u << NCS_GROUP_NETWORK),
+		    "told");
+	play_group(&guest);
+	CHECK_EQUAL(look(&guest)->changes, 1, "once");
+	ask_default(ncs_remote_control(remote));
+	play_group(&guest);
+	CHECK_EQUAL(host_mask(), mask, "as it was");
+	CHECK_EQUAL(in_force(&guest), before, "as it was");
+	CHECK_EQUAL(look(&guest)->changes, 2, "counted");
+	check_still_follows(&guest, "after changes");
+	ncs_remote_close(remote);
+	guest_go(&guest);
+}
+
+static void events_are_left_out_and_come_back(void **state)
+{
+	(void)state;
+	for_each_api(leave_events_out);
+}
+
+static void leave_out_all_that_can_be(void *argument)
+{
+	struct ncs_remote *remote;
+	struct guest guest;
+
+	guest_come(&guest, *(int *)argument);
+	remote = remote_of(&guest);
+	ask_groups(ncs_remote_control(remote), 1u << NCS_GROUP_CALLS);
+	play_group(&guest);
+	CHECK(host_mask() & NCCL_EVENT_GROUP,
+	      "without groups nobody would look again");
+	CHECK(!(host_mask() & (NCCL_EVENT_COLL | NCCL_EVENT_PROXY_OP)),
+	      "what can be left out is");
+	ask_default(ncs_remote_control(remote));
+	play_group(&guest);
+	CHECK(host_mask() & NCCL_EVENT_COLL, "and it comes back");
+	ncs_remote_close(remote);
+	guest_go(&guest);
+}
+
+static void what_requests_are_read_by_is_never_left_out(void **state)
+{
+	(void)state;
+	for_each_api(leave_out_all_that_can_be);
+}
+
+/* The kernel only where the release may be asked: the rest of the request is
+ * done all the same. */
+static void ask_for_kernels(void *argument)
+{
+	const struct ncs_settings_view *settings;
+	struct ncs_remote *remote;
+	int api = *(int *)argument;
+	struct guest guest;
+
+	guest_come(&guest, api);
+	remote = remote_of(&guest);
+	ask_kernel(ncs_remote_control(remote), NCS_KERNEL_DETAIL_EVERY + 4);
+	ask_sample(ncs_remote_control(remote), 5);
+	play_group(&guest);
+	settings = look(&guest);
+	CHECK_EQUAL(settings->in_force.sample, 5, "sampling");
+	CHECK_EQUAL(guest.view.now.sampling.level, 4, "and it is sampled");
+	CHECK_EQUAL(settings->in_force.kernel,
+		    api >= 5 ? NCS_KERNEL_DETAIL_EVERY + 4 :
+			       NCS_KERNEL_DETAIL_OFF,
+		    "kernel");
+	CHECK_EQUAL(settings->refused,
+		    api >= 5 ? NCS_REFUSAL_NONE : NCS_REFUSAL_KERNEL, "kernel");
+	ask_kernel(ncs_remote_control(remote), NCS_KERNEL_DETAIL_OFF);
+	play_group(&guest);
+	settings = look(&guest);
+	CHECK_EQUAL(settings->in_force.kernel, NCS_KERNEL_DETAIL_OFF, "off");
+	CHECK_EQUAL(settings->refused, NCS_REFUSAL_NONE,
+		    "off is never refused");
+	ncs_remote_close(remote);
+	guest_go(&guest);
+}
+
+static void kernel_timing_is_refused_where_it_could_end_the_job(void **state)
+{
+	(void)state;
+	for_each_api(ask_for_kernels);
+}
+
+/* --- Kernel timing obeys the mask's rules ------------------------------------ */
+
+/* Whether calls are timed, some calls after that was asked for. */
+static bool is_timed_after(struct guest *guest, struct ncs_control *control,
+			   uint8_t kernel)
+{
+	ask_kernel(control, kernel);
+	make_calls(guest, guest->context, 2);
+	CHECK_EQUAL(look(guest)->in_force.kernel, kernel, "what was asked for");
+	return host_mask() & CALL_MASK_KERNEL;
+}
+
+static void time_all_and_none(void *argument)
+{
+	struct ncs_control *control;
+	struct ncs_remote *remote;
+	struct guest guest;
+
+	(void)argument;
+	guest_come(&guest, 5);
+	remote = remote_of(&guest);
+	control = ncs_remote_control(remote);
+	CHECK(is_timed_after(&guest, control, NCS_KERNEL_DETAIL_ALWAYS),
+	      "all calls are asked for");
+	expect_status(&guest, NCS_KERNEL_ALWAYS, "always");
+	CHECK(!is_timed_after(&guest, control, NCS_KERNEL_DETAIL_OFF),
+	      "none is asked for");
+	expect_status(&guest, NCS_KERNEL_OFF, "off");
+	is_timed_after(&guest, control, NCS_KERNEL_DETAIL_EVERY + 2);
+	CHECK(reach_window(&guest, guest.context, 2000), "one in 4");
+	expect_status(&guest, NCS_KERNEL_SAMPLED, "sampled");
+	CHECK_EQUAL(guest.view.now.kernel.period, 4, "one in 4");
+	ncs_control_take_lease(
+		control,
+		&(struct ncs_detail){ .kernel = NCS_KERNEL_DETAIL_ALWAYS }, ONE,
+		ncs_clock_monotonic_ns());
+	make_calls(&guest, guest.context, 2);
+	expect_status(&guest, NCS_KERNEL_ALWAYS, "under a lease");
+	ncs_control_drop_lease(control, ONE);
+	make_calls(&guest, guest.context, 2);
+	expect_status(&guest, NCS_KERNEL_SAMPLED, "after it");
+	ncs_remote_close(remote);
+	guest_go(&guest);
+}
+
+static void kernel_timing_is_changed_while_it_runs(void **state)
+{
+	(void)state;
+	scenario_play(time_all_and_none, NULL);
+}
+
+/* What the first captured call was is what all are, whatever is asked for. */
+static void capture(void *argument)
+{
+	bool on = *(bool *)argument;
+	uint8_t first = on ? NCS_KERNEL_DETAIL_ALWAYS : NCS_KERNEL_DETAIL_OFF;
+	uint8_t other = on ? NCS_KERNEL_DETAIL_OFF : NCS_KERNEL_DETAIL_ALWAYS;
+	struct ncs_control *control;
+	struct ncs_remote *remote;
+	struct guest guest;
+
+	guest_come(&guest, 5);
+	remote = remote_of(&guest);
+	control = ncs_remote_control(remote);
+	CHECK_EQUAL(is_timed_after(&guest, control, first), on, "at first");
+	CHECK_EQUAL(make_call(&guest, guest.context, "AllReduce", true), on,
+		    "the captured one");
+	CHECK_EQUAL(is_timed_after(&guest, control, other), on,
+		    "not to be changed any more");
+	expect_status(&guest, on ? NCS_KERNEL_GRAPH_ON : NCS_KERNEL_GRAPH_OFF,
+		      "after a capture");
+	ncs_remote_close(remote);
+	guest_go(&guest);
+}
+
+static void after_a_capture_nothing_switches_kernel_timing(void **state)
+{
+	(void)state;
+	for (int on = 0; on < 2; on++)
+		scenario_play(capture, &(bool){ on });
+}
+
+static void ask_two_communicators(void *argument)
+{
+	struct ncs_control *control;
+	struct ncs_remote *remote;
+	struct guest guest;
+	void *second;
+
+	(void)argument;
+	guest_come(&guest, 5);
+	second = init_comm(guest.host, "second", 2);
+	remote = remote_of(&guest);
+	control = ncs_remote_control(remote);
+	CHECK(!is_timed_after(&guest, control, NCS_KERNEL_DETAIL_ALWAYS),
+	      "not to be switched");
+	expect_status(&guest, NCS_KERNEL_SEVERAL, "with two communicators");
+	host_finalize(guest.host, second);
+	make_calls(&guest, guest.context, 1);
+	CHECK(host_mask() & CALL_MASK_KERNEL, "as soon as it may be");
+	expect_status(&guest, NCS_KERNEL_ALWAYS, "with one");
+	ncs_remote_close(remote);
+	guest_go(&guest);
+}
+
+static void with_two_communicators_kernel_timing_waits(void **state)
+{
+	(void)state;
+	scenario_play(ask_two_communicators, NULL);
+}
+
+/* --- Records ------------------------------------------------------------------ */
+
+static void check_record(struct guest *guest, uint64_t value, uint64_t number,
+			 const char *what)
+{
+	const struct ncs_settings_view *settings = look(guest);
+	struct ncs_record found;
+
+	do
+		CHECK(next_record(guest, &found), "%s leaves no record", what);
+	while (found.event != NCS_EVENT_SETTINGS);
+	CHECK_EQUAL(found.value, value, what);
+	CHECK_EQUAL(found.number, number, what);
+	CHECK_EQUAL(found.delta[0], settings->asked, what);
+	CHECK_EQUAL(found.delta[1], settings->lease_until_ns, what);
+	CHECK_EQUAL(found.duration, 0, what);
+	CHECK_EQUAL(found.peer, -1, what);
+	CHECK(found.start != 0, "%s: when", what);
+	while (next_record(guest, &found))
+		CHECK(found.event != NCS_EVENT_SETTINGS, "%s: one too many",
+		      what);
+}
+
+static void change_and_read_records(void *argument)
+{
+	uint64_t before, between;
+	struct ncs_remote *remote;
+	struct guest guest;
+
+	(void)argument;
+	guest_come(&guest, LAST_API);
+	remote = remote_of(&guest);
+	before = in_force(&guest);
+	read_all_records(&guest);
+	ask_sample(ncs_remote_control(remote), 4);
+	play_group(&guest);
+	between = in_force(&guest);
+	CHECK(between != before, "it has changed");
+	check_record(&guest, between, before, "a change");
+	ncs_control_take_lease(ncs_remote_control(remote), &more, ONE,
+			       ncs_clock_monotonic_ns());
+	play_group(&guest);
+	check_record(&guest, in_force(&guest), between, "a lease");
+	ncs_control_drop_lease(ncs_remote_control(remote), ONE);
+	before = in_force(&guest);
+	play_group(&guest);
+	check_record(&guest, between, before, "the end of a lease");
+	CHECK_EQUAL(in_force(&guest), between, "as before");
+	ask_default(ncs_remote_control(remote));
+	play_group(&guest);
+	check_still_follows(&guest, "after records of its own");
+	ncs_remote_close(remote);
+	guest_go(&guest);
+}
+
+static void every_change_leaves_a_record(void **state)
+{
+	(void)state;
+	scenario_play(change_and_read_records, NULL);
+}
+
+static void make_more_communicators(void *argument)
+{
+	struct guest guest, second;
+	struct ncs_remote *remote;
+	int mask;
+
+	(void)argument;
+	guest_come(&guest, LAST_API);
+	remote = remote_of(&guest);
+	ask_groups(ncs_remote_control(remote),
+		   NCS_GROUPS_ALL &
+			   ~(1u << NCS_GROUP_STEPS | 1u << NCS_GROUP_NETWORK));
+	play_group(&guest);
+	mask = host_mask();
+	second = guest;
+	second.context = init_comm(second.host, "second", 2);
+	view_open(&second.view, 1);
+	CHECK_EQUAL(host_mask(), mask, "init asks for everything again");
+	CHECK_EQUAL(count_controls(), 1, "one object a process");
+	CHECK_EQUAL(in_force(&second), in_force(&guest), "one for all");
+	CHECK_EQUAL(look(&second)->asked, look(&guest)->asked, "one for all");
+	ask_sample(ncs_remote_control(remote), 7);
+	play_group(&second);
+	CHECK_EQUAL(look(&guest)->in_force.sample, 7, "one for all");
+	CHECK_EQUAL(look(&second)->in_force.sample, 7, "one for all");
+	host_finalize(second.host, second.context);
+	view_close(&second.view);
+	ncs_remote_close(remote);
+	guest_go(&guest);
+}
+
+static void all_communicators_of_a_process_tell_the_same(void **state)
+{
+	(void)state;
+	scenario_play(make_more_communicators, NULL);
+}
+
+/* A job that only replays graphs calls nothing, but its plans are told. */
+static void replay_graphs(void *argument)
+{
+	struct ncs_remote *remote;
+	struct guest guest;
+
+	(void)argument;
+	guest_come(&guest, LAST_API);
+	remote = remote_of(&guest);
+	ask_sample(ncs_remote_control(remote), 2);
+	stop(&guest, start_type(&guest, NCCL_EVENT_GROUP, NULL));
+	CHECK_EQUAL(look(&guest)->in_force.sample, 2, "with the plan");
+	ncs_remote_close(remote);
+	guest_go(&guest);
+}
+
+static void a_plan_is_enough(void **state)
+{
+	(void)state;
+	scenario_play(replay_graphs, NULL);
+}
+
+/* --- Nonsense ----------------------------------------------------------------- */
+
+static void ask_for_nonsense(void *argument)
+{
+	const struct ncs_settings_view *settings;
+	struct ncs_control *control;
+	struct ncs_remote *remote;
+	int api = *(int *)argument, all;
+	uint64_t good;
+	struct guest guest;
+
+	guest_come(&guest, api);
+	remote = remote_of(&guest);
+	control = ncs_remote_control(remote);
+	all = host_mask();
+	ask_sample(control, 9);
+	ncs_control_take_lease(control, &more, ONE, ncs_clock_monotonic_ns());
+	play_group(&guest);
+	CHECK_EQUAL(look(&guest)->in_force.sample, more.sample, "the lease's");
+	control->request = UINT64_MAX;
+	play_group(&guest);
+	settings = look(&guest);
+	CHECK_EQUAL(settings->refused, NCS_REFUSAL_MALFORMED, "nonsense");
+	CHECK_EQUAL(settings->in_force.sample, 9,
+		    "the latest sense holds, without its lease");
+	CHECK_EQUAL(settings->lease_until_ns, 0, "without its lease");
+	good = in_force(&guest);
+	srandom((unsigned)api);
+	for (unsigned i = 0; i < 5000; i++) {
+		uint64_t word = (uint64_t)random() << 33 ^
+				(uint64_t)random() << 11 ^ (uint64_t)random();
+		struct ncs_control_request request;
+
+		control->request = word;
+		control->lease_until_ns = (uint64_t)random() << 33 ^
+					  (uint64_t)random();
+		control->lease_holder = (uint64_t)random();
+		play_group(&guest);
+		CHECK(!(host_mask() & ~all), "more than the release may tell");
+		CHECK(host_mask() & NCCL_EVENT_GROUP, "what is never left out");
+		if (!ncs_request_unpack(word, &request))
+			CHECK_EQUAL(in_force(&guest), good, "nonsense");
+		good = in_force(&guest);
+	}
+	ask_default(control);
+	play_group(&guest);
+	CHECK_EQUAL(look(&guest)->refused, NCS_REFUSAL_NONE, "sense again");
+	CHECK_EQUAL(host_mask(), all, "sense again");
+	check_still_follows(&guest, "after nonsense");
+	ncs_remote_close(remote);
+	guest_go(&guest);
+}
+
+static void nonsense_changes_nothing(void **state)
+{
+	(void)state;
+	for_each_api(ask_for_nonsense);
+}
+
+/* --- Leases ------------------------------------------------------------------- */
+
+/* A lease that ends so soon, with a group after its end. */
+static void let_it_end(struct guest *guest, struct ncs_control *control)
+{
+	ncs_store_relaxed(&control->lease_until_ns,
+			  ncs_clock_monotonic_ns() + MS);
+	while (!ncs_lease_is_over(control->lease_until_ns,
+				  ncs_clock_monotonic_ns()))
+		let_time_pass();
+	play_group(guest);
+}
+
+static void outlive_the_viewer(void *argument)
+{
+	const struct ncs_settings_view *settings;
+	struct ncs_control_request request;
+	struct ncs_control *control;
+	struct ncs_remote *remote;
+	struct guest guest;
+	uint64_t before;
+
+	(void)argument;
+	guest_come(&guest, LAST_API);
+	remote = remote_of(&guest);
+	control = ncs_remote_control(remote);
+	ask_kernel(control, NCS_KERNEL_DETAIL_EVERY + 10);
+	play_group(&guest);
+	before = in_force(&guest);
+	ncs_control_take_lease(control, &more, ONE, ncs_clock_monotonic_ns());
+	play_group(&guest);
+	settings = look(&guest);
+	CHECK_EQUAL(settings->in_force.kernel, more.kernel, "the lease's");
+	CHECK_EQUAL(settings->in_force.groups, NCS_GROUPS_ALL, "not told");
+	CHECK_EQUAL(settings->lease_pid, ONE >> 32, "whose");
+	CHECK_EQUAL(settings->lease_until_ns, control->lease_until_ns,
+		    "until when");
+	/* It is renewed. */
+	CHECK(ncs_control_renew_lease(control, ONE,
+				      ncs_clock_monotonic_ns() + MS),
+	      "it is held");
+	play_group(&guest);
+	CHECK_EQUAL(look(&guest)->lease_until_ns, control->lease_until_ns,
+		    "until when, now");
+	CHECK_EQUAL(look(&guest)->changes, 2, "which is no change");
+	/* The viewer dies. */
+	let_it_end(&guest, control);
+	CHECK_EQUAL(in_force(&guest), before, "as before the lease");
+	settings = look(&guest);
+	CHECK_EQUAL(settings->lease_until_ns, 0, "it is over");
+	CHECK_EQUAL(settings->refused, NCS_REFUSAL_NONE, "in the usual way");
+	CHECK_EQUAL(settings->changes, 3, "a change");
+	CHECK(ncs_request_unpack(control->request, &request), "sense");
+	CHECK(!request.leased, "who holds it can find out");
+	CHECK_EQUAL(request.base.kernel, NCS_KERNEL_DETAIL_EVERY + 10,
+		    "for good");
+	CHECK(!ncs_control_renew_lease(control, ONE, ncs_clock_monotonic_ns()),
+	      "it is not to be had back by renewing");
+	play_group(&guest);
+	CHECK_EQUAL(look(&guest)->changes, 3, "nothing new");
+	ncs_remote_close(remote);
+	guest_go(&guest);
+}
+
+static void a_lease_ends_by_itself(void **state)
+{
+	(void)state;
+	scenario_play(outlive_the_viewer, NULL);
+}
+
+static void take_bad_leases(void *argument)
+{
+	struct ncs_control *control;
+	struct ncs_remote *remote;
+	struct guest guest;
+	uint64_t before;
+
+	(void)argument;
+	guest_come(&guest, LAST_API);
+	remote = remote_of(&guest);
+	control = ncs_remote_control(remote);
+	before = in_force(&guest);
+	/* The viewer has died before the first group. */
+	ncs_control_take_lease(control, &more, ONE,
+			       ncs_clock_monotonic_ns() - NCS_LEASE_NS);
+	play_group(&guest);
+	CHECK_EQUAL(in_force(&guest), before, "over before it began");
+	CHECK_EQUAL(look(&guest)->refused, NCS_REFUSAL_LEASE, "told");
+	/* For ever is too long. */
+	ncs_control_take_lease(control, &more, ONE, ncs_clock_monotonic_ns());
+	control->lease_until_ns = UINT64_MAX;
+	play_group(&guest);
+	CHECK_EQUAL(in_force(&guest), before, "no lease is for ever");
+	CHECK_EQUAL(look(&guest)->refused, NCS_REFUSAL_LEASE, "told");
+	ncs_control_take_lease(control, &more, OTHER, ncs_clock_monotonic_ns());
+	play_group(&guest);
+	CHECK_EQUAL(look(&guest)->in_force.kernel, more.kernel, "a good one");
+	CHECK_EQUAL(look(&guest)->refused, NCS_REFUSAL_NONE, "a good one");
+	ncs_remote_close(remote);
+	guest_go(&guest);
+}
+
+static void leases_out_of_bounds_are_refused(void **state)
+{
+	(void)state;
+	scenario_play(take_bad_leases, NULL);
+}
+
+static void two_viewers(void *argument)
+{
+	struct ncs_detail less = { .sample = 12 };
+	struct ncs_control *control;
+	struct ncs_remote *first, *second;
+	struct guest guest;
+
+	(void)argument;
+	guest_come(&guest, LAST_API);
+	first = remote_of(&guest);
+	second = remote_of(&guest);
+	control = ncs_remote_control(first);
+	ncs_control_take_lease(control, &more, ONE, ncs_clock_monotonic_ns());
+	play_group(&guest);
+	ncs_control_take_lease(ncs_remote_control(second), &less, OTHER,
+			       ncs_clock_monotonic_ns());
+	ask_kernel(control,
+		   NCS_KERNEL_DETAIL_ALWAYS); /* the first one, for good */
+	play_group(&guest);
+	CHECK_EQUAL(look(&guest)->in_force.sample, 12, "the second's");
+	CHECK_EQUAL(look(&guest)->in_force.kernel, NCS_KERNEL_DETAIL_ALWAYS,
+		    "for good");
+	CHECK_EQUAL(look(&guest)->lease_pid, OTHER >> 32, "the second's");
+	CHECK(!ncs_control_renew_lease(control, ONE, ncs_clock_monotonic_ns()),
+	      "the first one finds out");
+	ncs_control_drop_lease(control, ONE);
+	play_group(&guest);
+	CHECK_EQUAL(look(&guest)->in_force.sample, 12, "it is not the first's");
+	ncs_control_drop_lease(ncs_remote_control(second), OTHER);
+	play_group(&guest);
+	CHECK_EQUAL(look(&guest)->in_force.sample, 1, "as at the start");
+	CHECK_EQUAL(look(&guest)->in_force.kernel, NCS_KERNEL_DETAIL_ALWAYS,
+		    "for good");
+	ncs_remote_close(first);
+	ncs_remote_close(second);
+	guest_go(&guest);
+}
+
+static void of_two_viewers_the_last_has_the_lease(void **state)
+{
+	(void)state;
+	scenario_play(two_viewers, NULL);
+}
+
+/* --- Many threads --------------------------------------------------------------- */
+
+#define THREADS 4
+#define CHANGES 300
+
+static bool is_over;
+
+static void *play_groups(void *argument)
+{
+	struct guest *guest = argument;
+
+	/* At a pace at which the reader can follow. */
+	while (!__atomic_load_n(&is_over, __ATOMIC_RELAXED)) {
+		play_group(guest);
+		let_time_pass();
+	}
+	return NULL;
+}
+
+/* That of a change is told from nothing else: each has a detail of its own. */
+struct chain {
+	uint64_t value;
+	uint64_t number;
+	uint64_t asked;
+};
+
+static int compare_asked(const void *left, const void *right)
+{
+	const struct chain *a = left, *b = right;
+
+	return (a->asked > b->asked) - (a->asked < b->asked);
+}
+
+static size_t collect(struct guest *guest, struct chain *chain, size_t count)
+{
+	struct ncs_record found;
+
+	while (next_record(guest, &found))
+		if (found.event == NCS_EVENT_SETTINGS && count < CHANGES + 1)
+			chain[count++] = (struct chain){ found.value,
+							 found.number,
+							 found.delta[0] };
+	return count;
+}
+
+/* Every request is dealt with by one thread, whole, before the next one is:
+ * each record begins where the one before has ended. */
+static void change_under_threads(void *argument)
+{
+	struct chain chain[CHANGES + 1];
+	pthread_t threads[THREADS];
+	struct ncs_control *control;
+	struct ncs_remote *remote;
+	struct guest guest;
+	uint64_t word = 0, value;
+	size_t count = 0;
+
+	(void)argument;
+	guest_come(&guest, LAST_API);
+	remote = remote_of(&guest);
+	control = ncs_remote_control(remote);
+	value = in_force(&guest);
+	for (unsigned i = 0; i < THREADS; i++)
+		CHECK(pthread_create(&threads[i], NULL, play_groups, &guest) ==
+			      0,
+		      "pthread_create");
+	for (unsigned i = 0; i < CHANGES; i++) {
+		ask_groups(control,
+			   i % 2 ? NCS_GROUPS_ALL : 1u << NCS_GROUP_CALLS);
+		word = ask_sample(control, (uint8_t)(1 + i % 15));
+		while (look(&guest)->asked != word)
+			count = collect(&guest, chain, count);
+		CHECK_EQUAL(look(&guest)->in_force.sample, 1 + i % 15,
+			    "what was asked for last");
+	}
+	__atomic_store_n(&is_over, true, __ATOMIC_RELAXED);
+	for (unsigned i = 0; i < THREADS; i++)
+		pthread_join(threads[i], NULL);
+	CHECK_EQUAL(look(&guest)->asked, word, "the last one");
+	CHECK(host_mask() & NCCL_EVENT_COLL, "all events, at last");
+	count = collect(&guest, chain, count);
+	qsort(chain, count, sizeof(*chain), compare_asked);
+	/* The rings may have lost some; those that follow each other fit. */
+	CHECK(count > 0, "no record was seen");
+	for (size_t i = 0; i < count; i++) {
+		bool follows = i == 0 ||
+			       chain[i].asked >> NCS_CONTROL_SERIAL_SHIFT ==
+				       1 + (chain[i - 1].asked >>
+					    NCS_CONTROL_SERIAL_SHIFT);
+
+		CHECK(i == 0 || chain[i].asked != chain[i - 1].asked,
+		      "dealt with twice");
+		if (follows)
+			CHECK_EQUAL(chain[i].number, value,
+				    "mixed with others");
+		value = chain[i].value;
+	}
+	ncs_remote_close(remote);
+	guest_go(&guest);
+}
+
+static void many_threads_deal_with_each_request_once(void **state)
+{
+	(void)state;
+	scenario_play(change_under_threads, NULL);
+}
+
+/* --- Processes ------------------------------------------------------------------- */
+
+static void fork_and_ask(void *argument)
+{
+	struct ncs_remote *remote, *own;
+	struct guest guest, child;
+	pid_t pid;
+	int status;
+
+	(void)argument;
+	guest_come(&guest, LAST_API);
+	remote = remote_of(&guest);
+	ask_sample(ncs_remote_control(remote), 3);
+	play_group(&guest);
+	pid = fork();
+	CHECK(pid >= 0, "fork");
+	if (pid == 0) {
+		alarm(20);
+		child = guest;
+		child.context = init_comm(child.host, "child", 3);
+		view_open(&child.view, 1);
+		CHECK_EQUAL(count_controls(), 2, "an object of its own");
+		CHECK_EQUAL(look(&child)->in_force.sample, 1,
+			    "what its parent was asked for is not asked of it");
+		own = remote_of(&child);
+		ask_sample(ncs_remote_control(own), 6);
+		play_group(&child);
+		CHECK_EQUAL(look(&child)->in_force.sample, 6, "it is asked");
+		ask_sample(ncs_remote_control(remote), 4);
+		play_group(&child);
+		CHECK_EQUAL(look(&child)->in_force.sample, 6,
+			    "its parent's object is none of its own");
+		host_finalize(child.host, child.context);
+		ncs_remote_close(own);
+		exit(EXIT_SUCCESS);
+	}
+	CHECK(waitpid(pid, &status, 0) == pid && WIFEXITED(status) &&
+		      WEXITSTATUS(status) == 0,
+	      "the child ended with %#x", status);
+	CHECK_EQUAL(count_controls(), 1, "the child took its own along");
+	play_group(&guest);
+	CHECK_EQUAL(look(&guest)->in_force.sample, 4, "it is asked as before");
+	ncs_remote_close(remote);
+	guest_go(&guest);
+}
+
+static void a_forked_child_is_asked_by_itself(void **state)
+{
+	(void)state;
+	scenario_play(fork_and_ask, NULL);
+}
+
+static void remove_it(void *argument)
+{
+	struct ncs_remote *remote;
+	struct ncs_paths paths;
+	struct guest guest;
+
+	(void)argument;
+	guest_come(&guest, LAST_API);
+	remote = remote_of(&guest);
+	CHECK(ncs_discover_controls(scenario_directory, &paths) == 0 &&
+		      paths.count == 1,
+	      "there is one");
+	CHECK(unlink(paths.path[0]) == 0, "unlink");
+	ncs_paths_release(&paths);
+	ask_sample(ncs_remote_control(remote), 3);
+	play_group(&guest);
+	CHECK_EQUAL(look(&guest)->in_force.sample, 3, "by who has it open");
+	ask_default(ncs_remote_control(remote));
+	play_group(&guest);
+	check_still_follows(&guest, "without its object");
+	ncs_remote_close(remote);
+	guest_go(&guest);
+}
+
+static void removing_the_object_harms_nobody(void **state)
+{
+	(void)state;
+	scenario_play(remove_it, NULL);
+}
+
+/* All its names are taken, which is as good as a full file system. */
+static void take_all_names(void)
+{
+	struct ncs_process self;
+	char path[256];
+
+	ncs_process_describe(&self);
+	for (unsigned i = 0; i < 1000; i++) {
+		int file;
+
+		snprintf(path, sizeof(path),
+			 "%s/" NCS_CONTROL_PREFIX "%u.%llu.%u",
+			 scenario_directory, self.pid,
+			 (unsigned long long)self.start, i);
+		file = open(path, O_CREAT | O_EXCL | O_WRONLY, 0600);
+		CHECK(file >= 0, "%s: %s", path, strerror(errno));
+		close(file);
+	}
+}
+
+static void do_without(void *argument)
+{
+	struct ncs_remote *remote;
+	struct ncs_paths paths;
+	struct guest guest;
+
+	(void)argument;
+	take_all_names();
+	guest_come(&guest, LAST_API);
+	CHECK(host_log_has("cannot make a control object"), "it says so");
+	play_group(&guest);
+	CHECK_EQUAL(look(&guest)->in_force.groups, NCS_GROUPS_ALL,
+		    "what is in force is told all the same");
+	CHECK(ncs_remote_find(scenario_directory,
+			      ncs_reader_header(guest.view.reader), &remote,
+			      NULL, 0) != NCS_ATTACHED,
+	      "there is nothing to ask by");
+	check_still_follows(&guest, "without a control object");
+	CHECK(ncs_discover_controls(scenario_directory, &paths) == 0, "there");
+	for (size_t i = 0; i < paths.count; i++)
+		unlink(paths.path[i]);
+	ncs_paths_release(&paths);
+	guest_go(&guest);
+}
+
+static void without_an_object_the_job_goes_on(void **state)
+{
+	(void)state;
+	scenario_play(do_without, NULL);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(it_tells_what_the_environment_asked_for),
+		cmocka_unit_test(events_are_left_out_and_come_back),
+		cmocka_unit_test(what_requests_are_read_by_is_never_left_out),
+		cmocka_unit_test(
+			kernel_timing_is_refused_where_it_could_end_the_job),
+		cmocka_unit_test(kernel_timing_is_changed_while_it_runs),
+		cmocka_unit_test(
+			after_a_capture_nothing_switches_kernel_timing),
+		cmocka_unit_test(with_two_communicators_kernel_timing_waits),
+		cmocka_unit_test(every_change_leaves_a_record),
+		cmocka_unit_test(all_communicators_of_a_process_tell_the_same),
+		cmocka_unit_test(a_plan_is_enough),
+		cmocka_unit_test(nonsense_changes_nothing),
+		cmocka_unit_test(a_lease_ends_by_itself),
+		cmocka_unit_test(leases_out_of_bounds_are_refused),
+		cmocka_unit_test(of_two_viewers_the_last_has_the_lease),
+		cmocka_unit_test(many_threads_deal_with_each_request_once),
+		cmocka_unit_test(a_forked_child_is_asked_by_itself),
+		cmocka_unit_test(removing_the_object_harms_nobody),
+		cmocka_unit_test(without_an_object_the_job_goes_on),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}

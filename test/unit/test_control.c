@@ -1,0 +1,375 @@
+/* Requests, details and leases: that they survive being packed, that nonsense
+ * is told from sense, and that however many ask at once, no request is lost or
+ * mixed with another. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include <cmocka.h>
+
+#include <pthread.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "shm/atomics.h"
+#include "shm/control.h"
+
+#define SECOND UINT64_C(1000000000)
+#define NOW (1000 * SECOND)
+#define ONE UINT64_C(0x100000001)
+#define OTHER UINT64_C(0x200000001)
+
+static const struct ncs_detail more = {
+	.has_groups = 1,
+	.groups = NCS_GROUPS_ALL,
+	.kernel = NCS_KERNEL_DETAIL_EVERY + 4,
+	.sample = 1,
+};
+
+static struct ncs_control_request request_of(uint64_t word)
+{
+	struct ncs_control_request request;
+
+	assert_true(ncs_request_unpack(word, &request));
+	return request;
+}
+
+static struct ncs_change kernel_change(uint8_t kernel)
+{
+	return (struct ncs_change){ .kernel = true, .to.kernel = kernel };
+}
+
+/* --- Details and words ---------------------------------------------------- */
+
+static void every_detail_survives_being_packed(void **state)
+{
+	unsigned good = 0;
+
+	(void)state;
+	for (uint64_t bits = 0; bits < UINT64_C(1) << NCS_DETAIL_BITS; bits++) {
+		struct ncs_detail detail;
+
+		if (!ncs_detail_unpack(bits, &detail)) {
+			assert_int_equal(ncs_detail_pack(&detail), 0);
+			continue;
+		}
+		assert_int_equal(ncs_detail_pack(&detail), bits);
+		assert_true(detail.kernel <=
+			    NCS_KERNEL_DETAIL_EVERY +
+				    NCS_KERNEL_DETAIL_LOG2_MAX);
+		assert_true(detail.sample <= 1 + NCS_LEVEL_MAX);
+		good++;
+	}
+	/* Groups: not told, or calls with any of control, launches and copies,
+	 * of operations, and of none to three of the chain of the proxy. */
+	assert_int_equal(good, (1 + 16 * 4) *
+				       (NCS_KERNEL_DETAIL_EVERY +
+					NCS_KERNEL_DETAIL_LOG2_MAX + 1) *
+				       (NCS_LEVEL_MAX + 2));
+}
+
+static void no_word_makes_sense_by_accident(void **state)
+{
+	struct ncs_control_request request;
+
+	(void)state;
+	srandom(1);
+	for (unsigned i = 0; i < 200000; i++) {
+		uint64_t word = (uint64_t)random() << 33 ^
+				(uint64_t)random() << 11 ^ (uint64_t)random();
+
+		if (i < 64)
+			word = UINT64_C(1) << i;
+		if (ncs_request_unpack(word, &request))
+			assert_true(ncs_request_pack(&request) == word);
+		else
+			assert_true(
+				ncs_request_pack(&request) ==
+				word >> NCS_CONTROL_SERIAL_SHIFT
+						<< NCS_CONTROL_SERIAL_SHIFT);
+		assert_true(request.leased ||
+			    ncs_detail_pack(&request.lease) == 0);
+	}
+}
+
+static void what_a_group_needs_goes_with_it(void **state)
+{
+	const uint8_t calls = 1u << NCS_GROUP_CALLS,
+		      proxy = 1u << NCS_GROUP_PROXY,
+		      steps = 1u << NCS_GROUP_STEPS,
+		      network = 1u << NCS_GROUP_NETWORK;
+
+	(void)state;
+	assert_int_equal(ncs_groups_sane(0), calls);
+	assert_int_equal(ncs_groups_sane(network), calls);
+	assert_int_equal(ncs_groups_sane(steps | network), calls);
+	assert_int_equal(ncs_groups_sane(proxy | network), calls | proxy);
+	assert_int_equal(ncs_groups_sane(NCS_GROUPS_ALL), NCS_GROUPS_ALL);
+}
+
+/* Else some event could never be left out, or would be counted twice. */
+static void every_event_but_the_kernels_is_in_one_group(void **state)
+{
+	const uint32_t kernel = 1u << NCS_EVENT_KERNEL_CH |
+				1u << NCS_EVENT_KERNEL_PHASE;
+	uint32_t seen = 0;
+
+	(void)state;
+	for (unsigned i = 0; i < NCS_GROUP_COUNT; i++) {
+		uint32_t events = ncs_groups_events((uint8_t)(1u << i));
+
+		assert_true(events != 0);
+		assert_int_equal(events & seen, 0);
+		seen |= events;
+	}
+	assert_int_equal(seen, ((1u << NCS_EVENT_COUNT) - 1) & ~kernel);
+}
+
+static void what_is_not_told_comes_from_below(void **state)
+{
+	const struct ncs_detail lower = { 1, 0x81, NCS_KERNEL_DETAIL_OFF, 5 },
+				nothing = { 0 },
+				kernel = { .kernel = NCS_KERNEL_DETAIL_ALWAYS };
+	struct ncs_detail over = ncs_detail_over(&nothing, &lower);
+
+	(void)state;
+	assert_memory_equal(&over, &lower, sizeof(over));
+	over = ncs_detail_over(&kernel, &lower);
+	assert_int_equal(over.kernel, NCS_KERNEL_DETAIL_ALWAYS);
+	assert_int_equal(over.groups, 0x81);
+	assert_int_equal(over.sample, 5);
+	over = ncs_detail_over(&more, &lower);
+	assert_memory_equal(&over, &more, sizeof(over));
+}
+
+static void serial_numbers_go_round(void **state)
+{
+	const uint64_t last = UINT64_C(0xffffff) << NCS_CONTROL_SERIAL_SHIFT,
+		       first = UINT64_C(1) << NCS_CONTROL_SERIAL_SHIFT;
+	struct ncs_control control = { .request = last };
+	struct ncs_change change = kernel_change(NCS_KERNEL_DETAIL_OFF);
+	uint64_t word = ncs_control_change(&control, &change);
+
+	(void)state;
+	/* 0 is "nobody has asked". */
+	assert_true(word >> NCS_CONTROL_SERIAL_SHIFT == 1);
+	assert_true(ncs_request_is_since(word, last));
+	assert_false(ncs_request_is_since(last, word));
+	assert_true(ncs_request_is_since(first, first));
+	assert_true(ncs_request_is_since(2 * first, first));
+	assert_false(ncs_request_is_since(first, 2 * first));
+}
+
+/* --- Changes -------------------------------------------------------------- */
+
+static void a_change_leaves_the_rest_alone(void **state)
+{
+	struct ncs_control control = { 0 };
+	struct ncs_change change = kernel_change(NCS_KERNEL_DETAIL_ALWAYS);
+	struct ncs_control_request request;
+
+	(void)state;
+	ncs_control_change(&control, &change);
+	change = (struct ncs_change){ .sample = true, .to.sample = 4 };
+	ncs_control_change(&control, &change);
+	request = request_of(control.request);
+	assert_int_equal(request.base.kernel, NCS_KERNEL_DETAIL_ALWAYS);
+	assert_int_equal(request.base.sample, 4);
+	assert_int_equal(request.base.has_groups, 0);
+	assert_int_equal(request.serial, 2);
+	change = kernel_change(NCS_KERNEL_DETAIL_DEFAULT);
+	ncs_control_change(&control, &change);
+	request = request_of(control.request);
+	assert_int_equal(request.base.kernel, NCS_KERNEL_DETAIL_DEFAULT);
+	assert_int_equal(request.base.sample, 4);
+}
+
+static void nonsense_is_replaced_by_the_next_request(void **state)
+{
+	struct ncs_control control = { .request = UINT64_MAX };
+	struct ncs_change change = kernel_change(NCS_KERNEL_DETAIL_OFF);
+	struct ncs_control_request request;
+
+	(void)state;
+	ncs_control_change(&control, &change);
+	request = request_of(control.request);
+	assert_int_equal(request.base.kernel, NCS_KERNEL_DETAIL_OFF);
+	assert_int_equal(request.base.sample, 0);
+	assert_false(request.leased);
+}
+
+#define CHANGES 20000
+
+static struct ncs_control shared;
+
+static void *change_again_and_again(void *argument)
+{
+	unsigned which = *(unsigned *)argument;
+
+	for (unsigned i = 1; i <= CHANGES; i++) {
+		struct ncs_change change = { 0 };
+
+		if (which == 0) {
+			change.kernel = true;
+			change.to.kernel = (uint8_t)(i % 8);
+			ncs_control_change(&shared, &change);
+		} else if (which == 1) {
+			change.sample = true;
+			change.to.sample = (uint8_t)(i % 8);
+			ncs_control_change(&shared, &change);
+		} else if (i % 2) {
+			ncs_control_take_lease(&shared, &more, which, NOW);
+		} else {
+			ncs_control_drop_lease(&shared, which);
+		}
+	}
+	return NULL;
+}
+
+static void many_may_ask_at_once(void **state)
+{
+	static unsigned numbers[] = { 0, 1, 2 };
+	struct ncs_control_request request;
+	pthread_t threads[3];
+
+	(void)state;
+	memset(&shared, 0, sizeof(shared));
+	for (unsigned i = 0; i < 3; i++)
+		assert_int_equal(pthread_create(&threads[i], NULL,
+						change_again_and_again,
+						&numbers[i]),
+				 0);
+	for (unsigned i = 0; i < 3; i++)
+		pthread_join(threads[i], NULL);
+	/* Each one's latest is there, and each change had its number. */
+	request = request_of(shared.request);
+	assert_int_equal(request.base.kernel, CHANGES % 8);
+	assert_int_equal(request.base.sample, CHANGES % 8);
+	assert_false(request.leased);
+	assert_int_equal(request.serial, 3 * CHANGES);
+}
+
+/* --- Leases --------------------------------------------------------------- */
+
+static void a_lease_lasts_as_long_as_it_is_renewed(void **state)
+{
+	struct ncs_control control = { 0 };
+	uint64_t now = NOW;
+
+	(void)state;
+	ncs_control_take_lease(&control, &more, ONE, now);
+	assert_true(request_of(control.request).leased);
+	assert_false(ncs_lease_is_over(control.lease_until_ns, now));
+	for (unsigned i = 0; i < 100; i++) {
+		now += NCS_LEASE_NS - 1;
+		assert_false(ncs_lease_is_over(control.lease_until_ns, now));
+		assert_true(ncs_control_renew_lease(&control, ONE, now));
+	}
+	now += NCS_LEASE_NS;
+	assert_true(ncs_lease_is_over(control.lease_until_ns, now));
+	/* A viewer that was stopped and goes on must not bring it back. */
+	assert_false(ncs_control_renew_lease(&control, ONE, now));
+	assert_true(ncs_lease_is_over(control.lease_until_ns, now));
+}
+
+static void no_lease_lasts_for_ever(void **state)
+{
+	(void)state;
+	assert_true(ncs_lease_is_over(0, NOW));
+	assert_true(ncs_lease_is_over(NOW, NOW));
+	assert_false(ncs_lease_is_over(NOW + 1, NOW));
+	assert_false(ncs_lease_is_over(NOW + NCS_LEASE_MAX_NS, NOW));
+	assert_true(ncs_lease_is_over(NOW + NCS_LEASE_MAX_NS + 1, NOW));
+	assert_true(ncs_lease_is_over(UINT64_MAX, NOW));
+}
+
+static void a_lease_is_beside_what_was_asked_for_good(void **state)
+{
+	struct ncs_control control = { 0 };
+	struct ncs_change change = kernel_change(NCS_KERNEL_DETAIL_OFF);
+	struct ncs_control_request request;
+
+	(void)state;
+	ncs_control_take_lease(&control, &more, ONE, NOW);
+	ncs_control_change(&control, &change);
+	request = request_of(control.request);
+	assert_true(request.leased);
+	assert_int_equal(request.lease.kernel, more.kernel);
+	assert_int_equal(request.base.kernel, NCS_KERNEL_DETAIL_OFF);
+	assert_true(ncs_control_renew_lease(&control, ONE, NOW + 1));
+	ncs_control_drop_lease(&control, ONE);
+	request = request_of(control.request);
+	assert_false(request.leased);
+	assert_int_equal(request.base.kernel, NCS_KERNEL_DETAIL_OFF);
+}
+
+static void the_last_to_take_it_has_it(void **state)
+{
+	struct ncs_control control = { 0 };
+
+	(void)state;
+	ncs_control_take_lease(&control, &more, ONE, NOW);
+	ncs_control_take_lease(&control, &more, OTHER, NOW);
+	assert_false(ncs_control_renew_lease(&control, ONE, NOW + 1));
+	assert_true(ncs_control_renew_lease(&control, OTHER, NOW + 1));
+	ncs_control_drop_lease(&control, ONE); /* which it has not */
+	assert_true(request_of(control.request).leased);
+	ncs_control_drop_lease(&control, OTHER);
+	assert_false(request_of(control.request).leased);
+	assert_false(ncs_control_renew_lease(&control, OTHER, NOW + 1));
+}
+
+/* Between the writing of one's name and of the word the other may do both. */
+static void
+of_two_who_take_it_at_once_no_name_gets_a_lease_for_ever(void **state)
+{
+	struct ncs_control control = { 0 };
+
+	(void)state;
+	ncs_control_take_lease(&control, &more, ONE, NOW);
+	control.lease_holder = OTHER; /* and then OTHER died */
+	assert_false(ncs_control_renew_lease(&control, ONE, NOW + SECOND));
+	assert_true(
+		ncs_lease_is_over(control.lease_until_ns, NOW + NCS_LEASE_NS));
+}
+
+static void who_ends_a_lease_ends_no_later_one(void **state)
+{
+	struct ncs_control control = { 0 };
+	uint64_t first = ncs_control_take_lease(&control, &more, ONE, NOW);
+	uint64_t second = ncs_control_take_lease(&control, &more, OTHER, NOW);
+	uint64_t ended;
+
+	(void)state;
+	assert_true(ncs_control_end_lease(&control, first) == first);
+	assert_true(control.request == second);
+	ended = ncs_control_end_lease(&control, second);
+	assert_true(ended == control.request);
+	assert_false(request_of(ended).leased);
+	assert_true(ncs_request_is_since(ended, second));
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(every_detail_survives_being_packed),
+		cmocka_unit_test(no_word_makes_sense_by_accident),
+		cmocka_unit_test(what_a_group_needs_goes_with_it),
+		cmocka_unit_test(every_event_but_the_kernels_is_in_one_group),
+		cmocka_unit_test(what_is_not_told_comes_from_below),
+		cmocka_unit_test(serial_numbers_go_round),
+		cmocka_unit_test(a_change_leaves_the_rest_alone),
+		cmocka_unit_test(nonsense_is_replaced_by_the_next_request),
+		cmocka_unit_test(many_may_ask_at_once),
+		cmocka_unit_test(a_lease_lasts_as_long_as_it_is_renewed),
+		cmocka_unit_test(no_lease_lasts_for_ever),
+		cmocka_unit_test(a_lease_is_beside_what_was_asked_for_good),
+		cmocka_unit_test(the_last_to_take_it_has_it),
+		cmocka_unit_test(
+			of_two_who_take_it_at_once_no_name_gets_a_lease_for_ever),
+		cmocka_unit_test(who_ends_a_lease_ends_no_later_one),
+	};
+
+	return cmocka_run_group_tests_name("control", tests, NULL, NULL);
+}

@@ -1,0 +1,247 @@
+/* Details in words: what --set takes and refuses, and that what is written can
+ * be read. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include <cmocka.h>
+
+#include <stdio.h>
+#include <string.h>
+
+#include "analysis/detail.h"
+#include "analysis/names.h"
+
+static struct ncs_change change;
+static char error[256];
+
+static void expect(const char *text)
+{
+	if (!ncs_change_parse(text, &change, error, sizeof(error)))
+		fail_msg("'%s': %s", text, error);
+}
+
+/* The error must name what is wrong and say what is expected. */
+static void expect_error(const char *text, const char *wrong,
+			 const char *expected)
+{
+	if (ncs_change_parse(text, &change, error, sizeof(error)))
+		fail_msg("'%s' is accepted", text);
+	if (!strstr(error, wrong) || !strstr(error, expected))
+		fail_msg("'%s': \"%s\" does not have %s and %s", text, error,
+			 wrong, expected);
+}
+
+static void items_set_what_they_name_and_nothing_else(void **state)
+{
+	(void)state;
+	expect("kernel=always");
+	assert_true(change.kernel && !change.groups && !change.sample);
+	assert_int_equal(change.to.kernel, NCS_KERNEL_DETAIL_ALWAYS);
+	expect("sample=16");
+	assert_true(change.sample && !change.kernel && !change.groups);
+	assert_int_equal(change.to.sample, 1 + 4);
+	expect("events=all-control");
+	assert_true(change.groups && !change.kernel && !change.sample);
+	assert_int_equal(change.to.has_groups, 1);
+	assert_int_equal(change.to.groups,
+			 NCS_GROUPS_ALL & ~(1u << NCS_GROUP_CONTROL));
+}
+
+static void items_are_separated_by_commas_or_blanks(void **state)
+{
+	static const char *const lines[] = {
+		"events=all-control,kernel=off,sample=2",
+		"events=all-control kernel=off  sample=2",
+		" sample=2, kernel=off, events=all-control,",
+	};
+
+	(void)state;
+	for (size_t i = 0; i < sizeof(lines) / sizeof(*lines); i++) {
+		expect(lines[i]);
+		assert_true(change.groups && change.kernel && change.sample);
+		assert_int_equal(change.to.kernel, NCS_KERNEL_DETAIL_OFF);
+		assert_int_equal(change.to.sample, 2);
+	}
+}
+
+static void kernels(void **state)
+{
+	(void)state;
+	expect("kernel=off");
+	assert_int_equal(change.to.kernel, NCS_KERNEL_DETAIL_OFF);
+	expect("kernel=sampled");
+	assert_int_equal(change.to.kernel,
+			 NCS_KERNEL_DETAIL_EVERY + NCS_KERNEL_LOG2_DEFAULT);
+	expect("kernel=sampled:auto");
+	assert_int_equal(change.to.kernel, NCS_KERNEL_DETAIL_AUTO);
+	expect("kernel=sampled:1");
+	assert_int_equal(change.to.kernel, NCS_KERNEL_DETAIL_EVERY);
+	expect("kernel=sampled:1048576");
+	assert_int_equal(change.to.kernel,
+			 NCS_KERNEL_DETAIL_EVERY + NCS_KERNEL_DETAIL_LOG2_MAX);
+	expect("kernel=default");
+	assert_true(change.kernel);
+	assert_int_equal(change.to.kernel, NCS_KERNEL_DETAIL_DEFAULT);
+}
+
+static void default_is_everything_as_the_environment_has_it(void **state)
+{
+	(void)state;
+	expect("default");
+	assert_true(change.groups && change.kernel && change.sample);
+	assert_int_equal(ncs_detail_pack(&change.to), 0);
+	expect("events=default,sample=default");
+	assert_true(change.groups && change.sample && !change.kernel);
+	assert_int_equal(ncs_detail_pack(&change.to), 0);
+}
+
+static void groups_are_left_out_and_put_in(void **state)
+{
+	(void)state;
+	expect("events=all");
+	assert_int_equal(change.to.groups, NCS_GROUPS_ALL);
+	expect("events=none");
+	assert_int_equal(change.to.groups, 1u << NCS_GROUP_CALLS);
+	expect("events=none+proxy+steps");
+	assert_int_equal(change.to.groups, 1u << NCS_GROUP_CALLS |
+						   1u << NCS_GROUP_PROXY |
+						   1u << NCS_GROUP_STEPS);
+	/* What makes no sense without it goes with it. */
+	expect("events=all-proxy");
+	assert_int_equal(change.to.groups,
+			 NCS_GROUPS_ALL & ~(1u << NCS_GROUP_PROXY |
+					    1u << NCS_GROUP_STEPS |
+					    1u << NCS_GROUP_NETWORK));
+	expect("events=all-copies-launches");
+	assert_int_equal(change.to.groups,
+			 NCS_GROUPS_ALL & ~(1u << NCS_GROUP_COPIES |
+					    1u << NCS_GROUP_LAUNCHES));
+}
+
+static void nonsense_is_refused_with_what_is_expected(void **state)
+{
+	(void)state;
+	expect_error("", "events=", "default");
+	expect_error(" , ", "events=", "default");
+	expect_error("more", "'more'", "kernel=");
+	expect_error("kernel", "'kernel'", "kernel=");
+	expect_error("kernel=", "''", "always");
+	expect_error("kernel=on", "'on'", "always");
+	expect_error("kernel=sampled:", "'sampled:'", "power of two");
+	expect_error("kernel=sampled:3", "'sampled:3'", "power of two");
+	expect_error("kernel=sampled:2097152", "'sampled:2097152'", "1048576");
+	expect_error("kernel=sampled:-1", "'sampled:-1'", "power of two");
+	expect_error("sample=0", "'0'", "power of two");
+	expect_error("sample=12", "'12'", "power of two");
+	expect_error("sample=1.5", "'1.5'", "power of two");
+	expect_error("sample=4294967296", "'4294967296'", "16384");
+	expect_error("sample=18446744073709551617", "", "power of two");
+	expect_error("events=", "''", "all[-GROUP]");
+	expect_error("events=steps", "'steps'", "all[-GROUP]");
+	expect_error("events=all+steps", "'+steps'", "proxy, steps");
+	expect_error("events=none-steps", "'-steps'", "proxy, steps");
+	expect_error("events=all-stepping", "'-stepping'", "proxy, steps");
+	expect_error("events=all-", "'-'", "proxy, steps");
+	expect_error("events=all--steps", "'--steps'", "proxy, steps");
+	expect_error("events=all-steps-", "'-'", "proxy, steps");
+	expect_error("events=all-calls", "calls", "cannot be left out");
+	expect_error("events=none+network", "network", "without steps");
+	expect_error("sample=2,kernel=never", "'never'", "always");
+}
+
+static void what_is_written_can_be_read(void **state)
+{
+	unsigned read = 0;
+
+	(void)state;
+	for (uint64_t bits = 0; bits < UINT64_C(1) << NCS_DETAIL_BITS; bits++) {
+		struct ncs_detail detail;
+		char text[160];
+
+		/* All groups and all kernels with a few levels of sampling. */
+		if (bits >> 14 > 3 || !ncs_detail_unpack(bits, &detail))
+			continue;
+		ncs_detail_text(&detail, text, sizeof(text));
+		expect(text);
+		if (ncs_detail_pack(&change.to) != bits)
+			fail_msg("%s is read as %#x, not %#x", text,
+				 (unsigned)ncs_detail_pack(&change.to),
+				 (unsigned)bits);
+		read++;
+	}
+	assert_true(read > 1000);
+}
+
+static void notes_have_what_is_out_of_the_ordinary(void **state)
+{
+	static const struct {
+		struct ncs_detail detail;
+		const char *note;
+	} cases[] = {
+		{ { 1, NCS_GROUPS_ALL, NCS_KERNEL_DETAIL_OFF, 1 }, "" },
+		{ { 0 }, "" },
+		{ { 1, NCS_GROUPS_ALL, NCS_KERNEL_DETAIL_EVERY + 6, 1 },
+		  "kernel 1/64" },
+		{ { 1, NCS_GROUPS_ALL, NCS_KERNEL_DETAIL_ALWAYS, 5 },
+		  "kernel always, sample 1/16" },
+		{ { 1, NCS_GROUPS_ALL & ~(1u << NCS_GROUP_CONTROL),
+		    NCS_KERNEL_DETAIL_AUTO, 1 },
+		  "kernel auto, no control" },
+		{ { 1,
+		    1u << NCS_GROUP_CALLS | 1u << NCS_GROUP_OPERATIONS |
+			    1u << NCS_GROUP_PROXY | 1u << NCS_GROUP_STEPS,
+		    NCS_KERNEL_DETAIL_OFF, 1 },
+		  "no network/control/launches/copies" },
+	};
+	char text[160];
+
+	(void)state;
+	for (size_t i = 0; i < sizeof(cases) / sizeof(*cases); i++) {
+		ncs_detail_note(&cases[i].detail, text, sizeof(text));
+		assert_string_equal(text, cases[i].note);
+	}
+}
+
+static void a_lease_that_is_over_is_none(void **state)
+{
+	struct ncs_settings_view settings = { .lease_until_ns = 1000 };
+
+	(void)state;
+	assert_int_equal(ncs_lease_left_ns(&settings, 400), 600);
+	assert_int_equal(ncs_lease_left_ns(&settings, 1000), 0);
+	assert_int_equal(ncs_lease_left_ns(&settings, 5000), 0);
+	settings.lease_until_ns = UINT64_MAX;
+	assert_int_equal(ncs_lease_left_ns(&settings, 400), 0);
+}
+
+static void words_out_of_bounds_are_words_all_the_same(void **state)
+{
+	(void)state;
+	assert_string_equal(ncs_event_name(NCS_EVENT_SETTINGS), "settings");
+	assert_string_equal(ncs_event_name(NCS_EVENT_MAX - 1), "unknown");
+	assert_string_equal(ncs_event_name(255), "unknown");
+	assert_string_equal(ncs_event_group_name(99), "unknown");
+	assert_string_equal(ncs_refusal_name(99), "unknown");
+	assert_non_null(ncs_refusal_help(99));
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(items_set_what_they_name_and_nothing_else),
+		cmocka_unit_test(items_are_separated_by_commas_or_blanks),
+		cmocka_unit_test(kernels),
+		cmocka_unit_test(
+			default_is_everything_as_the_environment_has_it),
+		cmocka_unit_test(groups_are_left_out_and_put_in),
+		cmocka_unit_test(nonsense_is_refused_with_what_is_expected),
+		cmocka_unit_test(what_is_written_can_be_read),
+		cmocka_unit_test(notes_have_what_is_out_of_the_ordinary),
+		cmocka_unit_test(a_lease_that_is_over_is_none),
+		cmocka_unit_test(words_out_of_bounds_are_words_all_the_same),
+	};
+
+	return cmocka_run_group_tests_name("detail", tests, NULL, NULL);
+}
