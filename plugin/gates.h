@@ -16,6 +16,10 @@
  * bounds" (nccl#2039), before that there is none. */
 bool ncs_gates_allow_kernel(unsigned api_version);
 
+/* Proxy control: up to 2.26 NCCL reports one at every turn of the progress
+ * loop, millions of times a second. */
+bool ncs_gates_allow_ctrl(unsigned api_version);
+
 /* The activation mask for NCCL. */
 uint32_t ncs_gates_mask(unsigned api_version,
 			enum ncs_kernel_timing kernel_timing);

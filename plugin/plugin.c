@@ -5,6 +5,7 @@
  * success: NCCL looks at init's result only, and an error there costs the
  * whole process its profiling, or worse. */
 #include "plugin/callbacks.h"
+#include "plugin/chain.h"
 #include "plugin/nccl_abi.h"
 #include "plugin/process.h"
 #include "plugin/step.h"
@@ -20,13 +21,26 @@ static void give_handle(void **handle, uint64_t value)
 
 /* The mask is one word of NCCL's for all communicators of the process, read by
  * its threads at any time: stored only where it changes. */
-static void store_mask(int *mask, int wanted)
-{
-	uint32_t *word = (uint32_t *)mask;
+static struct {
+	uint64_t word; /* its address; 0: not told yet */
+	uint32_t ours;
+	uint32_t added;
+} wishes;
 
-	if (mask && wanted != 0 &&
-	    ncs_load_relaxed32(word) != (uint32_t)wanted)
-		ncs_store_relaxed32(word, (uint32_t)wanted);
+static void store_mask(void)
+{
+	uint32_t *word = (uint32_t *)(uintptr_t)ncs_load_relaxed(&wishes.word);
+	uint32_t wanted = ncs_load_relaxed32(&wishes.ours) |
+			  ncs_load_relaxed32(&wishes.added);
+
+	if (word && ncs_load_relaxed32(word) != wanted)
+		ncs_store_relaxed32(word, wanted);
+}
+
+void ncs_mask_add_events(uint32_t events)
+{
+	ncs_store_relaxed32(&wishes.added, events);
+	store_mask();
 }
 
 static enum nccl_result init(const struct ncs_init *facts, void **context,
@@ -36,22 +50,34 @@ static enum nccl_result init(const struct ncs_init *facts, void **context,
 	int wanted;
 
 	ncs_process_init_comm(facts, &made, &wanted);
+	ncs_store_relaxed(&wishes.word, (uintptr_t)mask);
+	if (wanted != 0) {
+		ncs_store_relaxed32(&wishes.ours, (uint32_t)wanted);
+		store_mask();
+	}
+	ncs_chain_init_comm(facts, &made, mask);
 	if (context)
 		*context = made;
-	store_mask(mask, wanted);
 	return NCCL_SUCCESS;
 }
 
 static enum nccl_result stop_event(void *handle)
 {
-	if (!ncs_step_on_stop(handle))
+	if (ncs_step_on_stop(handle))
+		return NCCL_SUCCESS;
+	if (ncs_chain_is_on())
+		ncs_chain_stop_event(handle);
+	else
 		ncs_stop_event(handle);
 	return NCCL_SUCCESS;
 }
 
 static enum nccl_result finalize(void *context)
 {
-	ncs_process_finalize_comm(context);
+	if (ncs_chain_is_on())
+		ncs_chain_finalize_comm(context);
+	else
+		ncs_process_finalize_comm(context);
 	return NCCL_SUCCESS;
 }
 
@@ -64,15 +90,20 @@ static enum nccl_result finalize(void *context)
 	{                                                                    \
 		uint64_t value = 0;                                          \
                                                                              \
-		if (descr && !(descr->type == NCCL_EVENT_PROXY_STEP &&       \
+		if (!descr || (descr->type == NCCL_EVENT_PROXY_STEP &&       \
 			       ncs_step_on_start(descr->parent,              \
 						 &descr->proxy_step,         \
 						 &value)))                   \
-			value = ncs_start_event(version, context,            \
-						descr->type, descr->parent,  \
-						descr->rank,                 \
-						&descr->proxy_op);           \
-		give_handle(handle, value);                                  \
+			give_handle(handle, value);                          \
+		else if (ncs_chain_is_on())                                  \
+			ncs_chain_start_event(version, context, handle,      \
+					      descr->type, descr);           \
+		else                                                         \
+			give_handle(handle,                                  \
+				    ncs_start_event(                         \
+					    version, context, descr->type,   \
+					    descr->parent, descr->rank,      \
+					    &descr->proxy_op));              \
 		return NCCL_SUCCESS;                                         \
 	}                                                                    \
                                                                              \
@@ -80,8 +111,13 @@ static enum nccl_result finalize(void *context)
 		void *handle, enum nccl_event_state state,                   \
 		union nccl_state_args_v##version *args)                      \
 	{                                                                    \
-		if (!ncs_step_on_state(version, handle, (unsigned)state,     \
-				       args))                                \
+		if (ncs_step_on_state(version, handle, (unsigned)state,      \
+				      args))                                 \
+			return NCCL_SUCCESS;                                 \
+		if (ncs_chain_is_on())                                       \
+			ncs_chain_record_state(version, handle,              \
+					       (unsigned)state, args);       \
+		else                                                         \
 			ncs_record_state(version, handle, (unsigned)state,   \
 					 args);                              \
 		return NCCL_SUCCESS;                                         \

@@ -13,6 +13,7 @@
 #include <unistd.h>
 
 #include "ncclstat/version.h"
+#include "plugin/chain.h"
 #include "plugin/gates.h"
 #include "plugin/lane.h"
 #include "plugin/names.h"
@@ -104,6 +105,7 @@ static void after_fork_in_child(void)
 		memset(comm, 0, sizeof(*comm));
 	}
 	ncs_lane_forget_threads();
+	ncs_chain_forget();
 	process.started = false;
 	process.used_bytes = 0;
 	pthread_mutex_init(&lock, NULL);
@@ -499,6 +501,11 @@ void ncs_process_finalize_comm(void *context)
 		ncs_store_relaxed(&comm->header->life, NCS_LIFE_FINISHED);
 	}
 	pthread_mutex_unlock(&lock);
+}
+
+const struct ncs_config *ncs_process_config(void)
+{
+	return &process.config;
 }
 
 struct ncs_comm *ncs_comm_for_strays(void)

@@ -18,6 +18,7 @@ struct ncs_process_state {
 	uint64_t clock_kind; /* read by every callback */
 	uint64_t sample_level; /* one operation in 2^sample_level is kept … */
 	uint64_t slow_ticks;   /* and those under way for longer */
+	uint64_t chained; /* 1: another plugin gets all calls too (chain.h) */
 	uint32_t pid;
 	struct ncs_comm comms[NCS_COMM_MAX];
 };
@@ -44,6 +45,9 @@ struct ncs_init {
 void ncs_process_init_comm(const struct ncs_init *init, void **context,
 			   int *activation_mask);
 void ncs_process_finalize_comm(void *context);
+
+/* What the environment said; from the first init on. */
+const struct ncs_config *ncs_process_config(void);
 
 static inline uint64_t ncs_now(void)
 {

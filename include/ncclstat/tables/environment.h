@@ -30,4 +30,7 @@
 	X(SHM_BYTES, "NCCLSTAT_SHM_BYTES", "bytes, or with suffix K, M, G", \
 	  "16M", \
 	  "The shared memory that one process may use for all its communicators" \
-	  " together. Rings shrink as it fills up.")
+	  " together. Rings shrink as it fills up.") \
+	X(CHAIN, "NCCLSTAT_CHAIN", "none | file", "none", \
+	  "Another profiler plugin, which gets the calls that NCCL would make if" \
+	  " it were alone: a path, or a name that the dynamic linker finds.")

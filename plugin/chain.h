@@ -1,0 +1,47 @@
+/* A second profiler plugin behind ours (NCCLSTAT_CHAIN): NCCL takes only one.
+ *
+ * The other gets the calls that NCCL would make if it were alone, with its own
+ * contexts and handles; ours gets them all. NCCL is asked for what either of
+ * them wants, and holds pairs (pairs.h).
+ *
+ * Where no plugin is chained, ncs_chain_is_on() is all that a callback pays.
+ */
+#ifndef NCS_PLUGIN_CHAIN_H
+#define NCS_PLUGIN_CHAIN_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "plugin/process.h"
+#include "shm/atomics.h"
+
+static inline bool ncs_chain_is_on(void)
+{
+	return __builtin_expect(ncs_load_relaxed(&ncs_process_state.chained) !=
+					0,
+				0);
+}
+
+/* After ours has made its own of the communicator: loads the other plugin with
+ * the first one, and makes its. *context is ours, and becomes the pair's. What
+ * goes wrong is logged, and ours goes on alone. */
+void ncs_chain_init_comm(const struct ncs_init *init, void **context,
+			 int *mask);
+
+/* The callbacks, for both plugins. `descr` is laid out as the version says. */
+void ncs_chain_start_event(unsigned api_version, void *context, void **handle,
+			   uint64_t type, const void *descr);
+void ncs_chain_stop_event(void *handle);
+void ncs_chain_record_state(unsigned api_version, void *handle, unsigned state,
+			    void *args);
+void ncs_chain_finalize_comm(void *context);
+
+/* In a forked child: it has no communicators. */
+void ncs_chain_forget(void);
+
+/* By the owner of NCCL's mask (plugin.c): what NCCL is asked for beside what
+ * ours wants, in place of what was added before. Called by init and, where the
+ * other plugin changes its mind, by callbacks; one thread at a time. */
+void ncs_mask_add_events(uint32_t events);
+
+#endif
