@@ -480,6 +480,11 @@ void ncs_chain_start_event(unsigned api_version, void *context, void **handle,
 	uint32_t events;
 	uint64_t value = 0;
 
+	/* NCCL starts a receive step at every poll until it can post it, and
+	 * up to 2.26 does not stop all: what it forgets makes room. */
+	if (start.event == NCS_EVENT_PROXY_STEP && handle &&
+	    ncs_pairs_is_handle((uintptr_t)*handle))
+		ncs_pairs_close((uintptr_t)*handle);
 	look_up(&start, context);
 	pair.ours = start_ours(&start, type);
 	if (start.is_local && start.context.facts & HAS_THEIRS &&

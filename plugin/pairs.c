@@ -30,17 +30,17 @@ static unsigned passes_of(uint64_t tag)
 	return (unsigned)(tag & 0xff);
 }
 
-/* Some events are never stopped (copy engines, steps of NCCL 2.24 to 2.26), so
- * an open place is not kept for ever, but passed by `passes` times. Control
- * events always are, and one may last as long as its thread sleeps. A captured
- * call's place is passed by if it was named since the last time. */
+/* Some events are never stopped (those of copy engines), so an open place is not
+ * kept for ever: where there are many it is passed by `passes` times. Control
+ * events are always stopped, and one may last as long as its thread sleeps. A
+ * captured call's place is passed by if it was named since the last time. */
 #define FOR_EVER 0xfeu
 
 static const struct {
 	uint32_t count; /* a power of two */
 	uint32_t passes;
 } classes[NCS_PAIR_CLASS_COUNT] = {
-	[NCS_PAIR_CALL] = { 1u << 14, 15 },
+	[NCS_PAIR_CALL] = { 1u << 16, 15 },
 	[NCS_PAIR_PROXY] = { 1u << 16, 15 },
 	[NCS_PAIR_CTRL] = { 1u << 10, FOR_EVER },
 	[NCS_PAIR_CAPTURED] = { 1u << 15, 1 },
@@ -48,8 +48,9 @@ static const struct {
 };
 
 /* How many places are looked at for one. Odd, so that where all are open each
- * gets its turn. */
+ * gets its turn. As long as few are open, nothing is taken from them. */
 #define TRIES 61u
+#define TRIES_WITHOUT_NEED 8u
 
 #define NUMBER_BITS 51
 #define NUMBER_MASK ((UINT64_C(1) << NUMBER_BITS) - 1)
@@ -136,17 +137,17 @@ bool ncs_pairs_is_context(uint64_t value)
 
 /* --- putting and getting -------------------------------------------------- */
 
-/* Takes the place if it is free; an open one is passed by, unless it must be
- * had. */
+/* Takes the place if it is free, or if it must be had. */
 static bool claim(enum ncs_pair_class class, struct place *place,
-		  uint64_t number, bool must)
+		  uint64_t number, unsigned tries)
 {
 	uint64_t tag = ncs_load_relaxed(&place->tag);
-	bool pass = passes_of(tag) != 0 && !must;
+	bool pass = passes_of(tag) != 0 && tries < TRIES;
 
 	if (passes_of(tag) == BUSY)
 		return false;
-	if (passes_of(tag) != 0 && classes[class].passes == FOR_EVER)
+	if (passes_of(tag) != 0 &&
+	    (classes[class].passes == FOR_EVER || tries <= TRIES_WITHOUT_NEED))
 		return false;
 	/* ORDER: pairs with claim() (plugin/pairs.c): of two threads one gets
 	 * the place. */
@@ -180,7 +181,7 @@ uint64_t ncs_pairs_put(enum ncs_pair_class class, const struct ncs_pair *pair)
 				  NUMBER_MASK;
 		struct place *place = place_of(class, number);
 
-		if (!claim(class, place, number, i == tries))
+		if (!claim(class, place, number, i))
 			continue;
 		write_pair(place, pair, number, classes[class].passes);
 		return encode(class, number, pair->ours);
