@@ -158,7 +158,7 @@ static void load(const struct ncs_init *init, int *mask)
 	/* Where ours asks for nothing the mask is all the other's. */
 	chain.mask = config->disabled && mask ? (uint32_t *)mask :
 						&chain.own_mask;
-	ncs_store_relaxed(&ncs_process_state.chained, 1);
+	ncs_process_state.chained = true;
 	tell(init, NCCL_LOG_INFO,
 	     "calls go on to %s, version %u of the profiler API"
 	     " (NCCLSTAT_CHAIN=%s)",

@@ -13,13 +13,10 @@
 #include <stdint.h>
 
 #include "plugin/process.h"
-#include "shm/atomics.h"
 
 static inline bool ncs_chain_is_on(void)
 {
-	return __builtin_expect(ncs_load_relaxed(&ncs_process_state.chained) !=
-					0,
-				0);
+	return __builtin_expect(ncs_process_state.chained, 0);
 }
 
 /* After ours has made its own of the communicator: loads the other plugin with

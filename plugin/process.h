@@ -18,12 +18,16 @@ struct ncs_process_state {
 	uint64_t clock_kind; /* read by every callback */
 	uint64_t sample_level; /* one operation in 2^sample_level is kept … */
 	uint64_t slow_ticks;   /* and those under way for longer */
-	uint64_t chained; /* 1: another plugin gets all calls too (chain.h) */
+	/* Another plugin gets the calls too (chain.h): set by the first init,
+	 * before there is anything to call back about. */
+	bool chained;
 	uint32_t pid;
 	struct ncs_comm comms[NCS_COMM_MAX];
 };
 
-extern struct ncs_process_state ncs_process_state;
+/* Hidden, so that it is reached without a detour by the table of globals. */
+extern struct ncs_process_state ncs_process_state
+	__attribute__((visibility("hidden")));
 
 /* What NCCL tells at init; what an API version does not tell is -1, 0 or
  * NULL. */

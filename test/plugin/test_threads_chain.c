@@ -55,11 +55,15 @@ static void *done(void)
 	return NULL;
 }
 
-/* What one thread of NCCL's does, as far as the handles go. */
+/* What one thread of NCCL's does, as far as the handles go. Proxy operations of
+ * a communicator are one thread's, so each has its own. */
 static void *call(void *argument)
 {
-	struct guest *guest = argument;
+	const struct guest *shared = argument;
+	struct guest own = *shared;
+	struct guest *guest = &own;
 
+	own.context = init_comm(own.host, "own", 2);
 	for (unsigned i = 0; i < ROUNDS; i++) {
 		void *coll = start_coll(guest, i, 1);
 		void *op, *step, *ctrl;
@@ -74,6 +78,7 @@ static void *call(void *argument)
 		stop(guest, step);
 		stop(guest, op);
 	}
+	host_finalize(own.host, own.context);
 	return done();
 }
 
@@ -186,13 +191,11 @@ static void *come_and_go(void *argument)
 
 static void *change_mask(void *argument)
 {
-	int mask = 0;
+	int mask = 0, *word = argument;
 
-	(void)argument;
 	while (__atomic_load_n(&running, __ATOMIC_RELAXED) > 1) {
 		mask ^= NCCL_EVENT_KERNEL_CH;
-		__atomic_store_n(next->mask_word, 0x7fbf | mask,
-				 __ATOMIC_RELAXED);
+		__atomic_store_n(word, 0x7fbf | mask, __ATOMIC_RELAXED);
 	}
 	return done();
 }
@@ -201,14 +204,16 @@ static void do_all_at_once(void *argument)
 {
 	pthread_t threads[THREADS], masks;
 	struct guest guest;
+	int *word;
 
 	(void)argument;
 	chain();
 	next->mask = 0x7fbf;
 	guest_come(&guest, LAST_API);
+	word = next->mask_word;
 	for (unsigned i = 0; i < THREADS; i++)
 		run(i < 2 ? call : come_and_go, &threads[i], &guest);
-	run(change_mask, &masks, NULL);
+	run(change_mask, &masks, word);
 	for (unsigned i = 0; i < THREADS; i++)
 		pthread_join(threads[i], NULL);
 	pthread_join(masks, NULL);
@@ -217,7 +222,7 @@ static void do_all_at_once(void *argument)
 		    "one in each communicator");
 	/* Whatever came last is what NCCL is asked for, at the next event. */
 	for (int mask = 0; mask < 2; mask++) {
-		__atomic_store_n(next->mask_word, mask ? 0x7fff : 0x7fbf,
+		__atomic_store_n(word, mask ? 0x7fff : 0x7fbf,
 				 __ATOMIC_RELAXED);
 		start_type(&guest, NCCL_EVENT_GROUP_API, NULL);
 		CHECK_EQUAL((host_mask() & NCCL_EVENT_KERNEL_CH) != 0, mask,
