@@ -447,11 +447,12 @@ static enum ncs_pair_class class_of(const struct start *start)
 {
 	switch (start->event) {
 	case NCS_EVENT_PROXY_OP:
-	case NCS_EVENT_PROXY_STEP:
 	case NCS_EVENT_KERNEL_CH:
+		return NCS_PAIR_PART;
+	case NCS_EVENT_PROXY_STEP:
 	case NCS_EVENT_KERNEL_PHASE:
 	case NCS_EVENT_NET_PLUGIN:
-		return NCS_PAIR_PROXY;
+		return NCS_PAIR_STEP;
 	case NCS_EVENT_PROXY_CTRL:
 		return NCS_PAIR_CTRL;
 	default:
@@ -468,8 +469,9 @@ static unsigned event_of(uint64_t type)
 		       NCS_EVENT_COUNT;
 }
 
-void ncs_chain_start_event(unsigned api_version, void *context, void **handle,
-			   uint64_t type, const void *descr)
+uint64_t ncs_chain_start_event(unsigned api_version, void *context,
+			       void *const *former, uint64_t type,
+			       const void *descr)
 {
 	struct start start = {
 		.api_version = api_version,
@@ -482,9 +484,9 @@ void ncs_chain_start_event(unsigned api_version, void *context, void **handle,
 
 	/* NCCL starts a receive step at every poll until it can post it, and
 	 * up to 2.26 does not stop all: what it forgets makes room. */
-	if (start.event == NCS_EVENT_PROXY_STEP && handle &&
-	    ncs_pairs_is_handle((uintptr_t)*handle))
-		ncs_pairs_close((uintptr_t)*handle);
+	if (start.event == NCS_EVENT_PROXY_STEP && former &&
+	    ncs_pairs_is_handle((uintptr_t)*former))
+		ncs_pairs_close((uintptr_t)*former);
 	look_up(&start, context);
 	pair.ours = start_ours(&start, type);
 	if (start.is_local && start.context.facts & HAS_THEIRS &&
@@ -504,8 +506,7 @@ void ncs_chain_start_event(unsigned api_version, void *context, void **handle,
 		if (!value)
 			count_lost_pair(pair.ours);
 	}
-	if (handle)
-		*handle = (void *)(uintptr_t)value;
+	return value;
 }
 
 /* --- stopping and states --------------------------------------------------------- */

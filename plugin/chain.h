@@ -4,7 +4,8 @@
  * contexts and handles; ours gets them all. NCCL is asked for what either of
  * them wants, and holds pairs (pairs.h).
  *
- * Where no plugin is chained, ncs_chain_is_on() is all that a callback pays.
+ * Where no plugin is chained, ncs_chain_is_on() is all that a callback pays,
+ * and that of a step under way not even that.
  */
 #ifndef NCS_PLUGIN_CHAIN_H
 #define NCS_PLUGIN_CHAIN_H
@@ -25,9 +26,12 @@ static inline bool ncs_chain_is_on(void)
 void ncs_chain_init_comm(const struct ncs_init *init, void **context,
 			 int *mask);
 
-/* The callbacks, for both plugins. `descr` is laid out as the version says. */
-void ncs_chain_start_event(unsigned api_version, void *context, void **handle,
-			   uint64_t type, const void *descr);
+/* The callbacks, for both plugins. `descr` is laid out as the version says.
+ * Returns the handle for NCCL; 0: neither follows the event. `former`: where
+ * NCCL will put it; it forgets what is there. */
+uint64_t ncs_chain_start_event(unsigned api_version, void *context,
+			       void *const *former, uint64_t type,
+			       const void *descr);
 void ncs_chain_stop_event(void *handle);
 void ncs_chain_record_state(unsigned api_version, void *handle, unsigned state,
 			    void *args);

@@ -41,7 +41,8 @@ static const struct {
 	uint32_t passes;
 } classes[NCS_PAIR_CLASS_COUNT] = {
 	[NCS_PAIR_CALL] = { 1u << 16, 15 },
-	[NCS_PAIR_PROXY] = { 1u << 16, 15 },
+	[NCS_PAIR_PART] = { 1u << 16, 15 },
+	[NCS_PAIR_STEP] = { 1u << 14, 15 },
 	[NCS_PAIR_CTRL] = { 1u << 10, FOR_EVER },
 	[NCS_PAIR_CAPTURED] = { 1u << 15, 1 },
 	[NCS_PAIR_CONTEXT] = { 1u << 10, FOR_EVER },

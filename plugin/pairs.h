@@ -24,7 +24,9 @@
 enum ncs_pair_class {
 	NCS_PAIR_CALL,	   /* operations and API calls: stopped early, named
 			      as parents late */
-	NCS_PAIR_PROXY,	   /* proxy operations, steps, kernels: many */
+	NCS_PAIR_PART,	   /* proxy operations, kernels: many may wait */
+	NCS_PAIR_STEP,	   /* steps and what is beneath them: most of all, and
+			      short; few places, which stay in the cache */
 	NCS_PAIR_CTRL,	   /* proxy control: floods, never a parent */
 	NCS_PAIR_CAPTURED, /* API calls under graph capture: parents at every
 			      replay */

@@ -25,9 +25,7 @@ struct ncs_process_state {
 	struct ncs_comm comms[NCS_COMM_MAX];
 };
 
-/* Hidden, so that it is reached without a detour by the table of globals. */
-extern struct ncs_process_state ncs_process_state
-	__attribute__((visibility("hidden")));
+extern struct ncs_process_state ncs_process_state;
 
 /* What NCCL tells at init; what an API version does not tell is -1, 0 or
  * NULL. */
