@@ -26,7 +26,7 @@
 #define EVENTS_MASK UINT64_C(0xffffffff)
 /* The other plugin gets no states of it. */
 #define QUIET (UINT64_C(1) << 32)
-/* Of a communicator: the other plugin has made its own of it. */
+/* Of a communicator that the other plugin has made its own of. */
 #define HAS_THEIRS (UINT64_C(1) << 33)
 
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
@@ -300,7 +300,6 @@ struct start {
 	struct ncs_pair parent;
 	struct ncs_pair group; /* Coll, P2p from version 5 on */
 	bool is_local;	       /* of this process, as far as we can tell */
-	bool has_parent;
 };
 
 static bool has_group(const struct start *start)
@@ -326,7 +325,7 @@ static void look_up(struct start *start, const void *context)
 		start->parent.ours = (uintptr_t)head->parent;
 		return;
 	}
-	start->has_parent = get_pair(head->parent, &start->parent);
+	get_pair(head->parent, &start->parent);
 	if (has_group(start)) {
 		group = start->event == NCS_EVENT_COLL ?
 				head->coll.parent_group :
@@ -342,7 +341,9 @@ static uint32_t events_then(const struct start *start)
 
 	if (events != ncs_load_relaxed32(&chain.followed))
 		follow_mask();
-	if (start->has_parent && !(1u << start->event & LOOKED_UP))
+	/* A group's first call may be another communicator's. */
+	if (start->parent.facts & HAS_THEIRS &&
+	    !(1u << start->event & LOOKED_UP))
 		events = (uint32_t)(start->parent.facts & EVENTS_MASK);
 	return events;
 }
@@ -495,7 +496,7 @@ uint64_t ncs_chain_start_event(unsigned api_version, void *context,
 		events = events_then(&start);
 		if (is_for_them(&start, events))
 			pair.theirs = start_theirs(&start);
-		pair.facts = events;
+		pair.facts = HAS_THEIRS | events;
 		/* NCCL from 2.28 on tells no states of such a step. */
 		if (start.event == NCS_EVENT_PROXY_STEP &&
 		    start.parent.theirs == 0)

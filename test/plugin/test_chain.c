@@ -566,10 +566,18 @@ static void fail_init(void *argument)
 		 &(struct host_event){ .type = NCCL_EVENT_GROUP });
 	EXPECT(next, "start %p context=%p", handle_of(1, NCS_EVENT_GROUP),
 	       context_of(2));
+	/* One group of calls for both. */
+	start_in(&guest, second,
+		 &(struct host_event){
+			 .type = NCCL_EVENT_KERNEL_LAUNCH,
+			 .parent = start_type(&guest, NCCL_EVENT_GROUP_API,
+					      NULL) });
+	EXPECT(next, "start %p context=%p type=2048 parent=(nil)",
+	       handle_of(2, NCS_EVENT_KERNEL_LAUNCH), context_of(2));
 	host_finalize(guest.host, second);
 	EXPECT(next, "finalize %p", context_of(2));
 	guest_go(&guest);
-	CHECK_EQUAL(next->calls, 4, "no finalize of what was not made");
+	CHECK_EQUAL(next->calls, 5, "no finalize of what was not made");
 }
 
 static void an_init_that_fails_costs_that_communicator_only(void **state)

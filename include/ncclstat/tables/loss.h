@@ -36,5 +36,5 @@
 	X(MISSING_STOP, "missing_stop", \
 	  "steps whose stop NCCL did not report; a later event closed them") \
 	X(CHAIN, "chain", \
-	  "handles that stood for two plugins' and had made room for newer ones," \
-	  " or found none")
+	  "handles for two plugins (NCCLSTAT_CHAIN) that came back when their place" \
+	  " was another's, or that found no place")
