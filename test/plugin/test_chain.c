@@ -616,7 +616,7 @@ static void change_mask(void *argument)
 {
 	struct recorder *next = chain("all");
 	struct guest guest;
-	void *call, *coll;
+	void *group, *call, *coll;
 	int ours;
 
 	(void)argument;
@@ -645,6 +645,12 @@ static void change_mask(void *argument)
 	start_type(&guest, NCCL_EVENT_COLL_API, NULL);
 	start_type(&guest, NCCL_EVENT_PROXY_CTRL, NULL);
 	CHECK_EQUAL(next->calls, 4, "no more");
+	/* For calls NCCL looks at the mask itself. */
+	group = start_type(&guest, NCCL_EVENT_GROUP_API, NULL);
+	__atomic_store_n(next->mask_word, (int)BIT(CE_SYNC), __ATOMIC_RELAXED);
+	call = start_type(&guest, NCCL_EVENT_COLL_API, group);
+	EXPECT(next, "start %p context=%p type=512 parent=(nil)",
+	       handle_of(4, NCS_EVENT_COLL_API), context_of(1));
 	guest_go(&guest);
 }
 
@@ -677,11 +683,31 @@ static void ask_for_kernels(void *argument)
 	guest_go(&guest);
 }
 
+static void ask_for_phases(void *argument)
+{
+	struct recorder *next = chain("all");
+	struct guest guest;
+	void *kernel;
+
+	(void)argument;
+	next->mask = (int)BIT(KERNEL_PHASE);
+	guest_come(&guest, LAST_API);
+	CHECK(host_mask() & (int)BIT(KERNEL_CH), "NCCL asks for both");
+	kernel = start_kernel(&guest, start_coll(&guest, 0, 1), 1, 5);
+	start_type(&guest, NCCL_EVENT_KERNEL_PHASE, kernel);
+	expect_start(next, 2, NCS_EVENT_KERNEL_CH,
+		     handle_of(1, NCS_EVENT_COLL));
+	expect_start(next, 3, NCS_EVENT_KERNEL_PHASE,
+		     handle_of(2, NCS_EVENT_KERNEL_CH));
+	guest_go(&guest);
+}
+
 static void it_may_ask_for_what_ours_does_not(void **state)
 {
 	int api;
 
 	(void)state;
+	scenario_play(ask_for_phases, NULL);
 	for (api = 3; api <= LAST_API; api++)
 		scenario_play(ask_for_kernels, &api);
 }
@@ -778,6 +804,11 @@ static void start_foreign(void *argument)
 	record(&guest, step, NCCL_STATE_STEP_SEND_GPU_WAIT);
 	stop(&guest, step);
 	stop(&guest, op);
+	/* A parent that would be one, but is not here. */
+	facts.parent = (void *)((uintptr_t)coll ^ UINT64_C(1) << 40);
+	op = start_in(&guest, (void *)((uintptr_t)guest.context ^ 1 << 20),
+		      &facts);
+	stop(&guest, op);
 	facts.pid++;
 	op = start(&guest, &facts);
 	stop(&guest, op);
@@ -785,7 +816,7 @@ static void start_foreign(void *argument)
 			    next->starts[NCS_EVENT_PROXY_STEP] +
 			    next->stops[NCS_EVENT_PROXY_OP] + next->states,
 		    0, "it has no context for it");
-	check_losses(&guest, "foreign", NCS_LOSS_FOREIGN, 3, END_OF_LOSSES);
+	check_losses(&guest, "foreign", NCS_LOSS_FOREIGN, 4, END_OF_LOSSES);
 	expect_nothing_broken(next);
 	guest_go(&guest);
 }
@@ -906,6 +937,38 @@ static void what_is_needed_long_outlives_what_comes_often(void **state)
 {
 	(void)state;
 	scenario_play(live_long, NULL);
+}
+
+/* Too late is too late for ours too, in the communicator that it was given
+ * for. */
+static void stop_too_late(void *argument)
+{
+	struct guest first, second;
+	void *ctrl;
+
+	(void)argument;
+	chain("all");
+	guest_come(&first, LAST_API);
+	second = first;
+	second.context = init_comm(first.host, "second", 2);
+	view_open(&second.view, 1);
+	ctrl = start_type(&second, NCCL_EVENT_PROXY_CTRL, NULL);
+	stop(&second, ctrl);
+	for (int i = 0; i < 1024; i++)
+		stop(&first, start_type(&first, NCCL_EVENT_PROXY_CTRL, NULL));
+	stop(&second, ctrl);
+	check_losses(&first, "another's", END_OF_LOSSES);
+	check_losses(&second, "its own", NCS_LOSS_STALE, 1, NCS_LOSS_CHAIN, 1,
+		     END_OF_LOSSES);
+	host_finalize(first.host, second.context);
+	view_close(&second.view);
+	guest_go(&first);
+}
+
+static void what_comes_too_late_is_counted_where_it_belongs(void **state)
+{
+	(void)state;
+	scenario_play(stop_too_late, NULL);
 }
 
 /* A receive step is started at every poll until it can be posted, and only the
@@ -1126,6 +1189,38 @@ static void a_mask_of_nothing_can_be_raised_where_ours_is_disabled(void **state)
 	scenario_play(start_from_nothing, NULL);
 }
 
+/* Two NCCLs in one process, as with one that is linked statically. */
+static void speak_two_versions(void *argument)
+{
+	struct recorder *next = chain("all");
+	struct guest guest, other;
+
+	(void)argument;
+	guest_come(&guest, 5);
+	other.host = open_plugin(7);
+	other.context = init_comm(other.host, "other", 2);
+	view_open(&other.view, 1);
+	play_coll(&other, 0);
+	/* The first one's communicator, told by the other. */
+	start_in(&other, guest.context,
+		 &(struct host_event){ .type = NCCL_EVENT_COLL });
+	CHECK_EQUAL(next->calls, 1, "it speaks with the first NCCL only");
+	check_still_follows(&other, "ours follows both");
+	play_coll(&guest, 0);
+	CHECK_EQUAL(next->starts[NCS_EVENT_PROXY_STEP], 1, "the first one");
+	expect_nothing_broken(next);
+	host_finalize(other.host, other.context);
+	view_close(&other.view);
+	host_close(other.host);
+	guest_go(&guest);
+}
+
+static void a_second_NCCL_in_the_process_is_not_passed_on(void **state)
+{
+	(void)state;
+	scenario_play(speak_two_versions, NULL);
+}
+
 static void fork_with_other(void *argument)
 {
 	struct recorder *next = chain("all");
@@ -1189,6 +1284,8 @@ int main(void)
 		cmocka_unit_test(events_of_another_process_are_not_told),
 		cmocka_unit_test(garbage_reaches_nobody),
 		cmocka_unit_test(what_is_needed_long_outlives_what_comes_often),
+		cmocka_unit_test(
+			what_comes_too_late_is_counted_where_it_belongs),
 		cmocka_unit_test(polling_drives_nothing_out),
 		cmocka_unit_test(a_replayed_graph_keeps_its_parents),
 		cmocka_unit_test(what_is_never_stopped_makes_room_in_the_end),
@@ -1196,6 +1293,7 @@ int main(void)
 		cmocka_unit_test(it_gets_its_calls_where_ours_is_silent),
 		cmocka_unit_test(
 			a_mask_of_nothing_can_be_raised_where_ours_is_disabled),
+		cmocka_unit_test(a_second_NCCL_in_the_process_is_not_passed_on),
 		cmocka_unit_test(a_forked_child_begins_anew),
 		cmocka_unit_test(a_context_of_NULL_is_one_too),
 	};
