@@ -58,7 +58,7 @@ tell(const struct ncs_init *init, enum nccl_log_level level,
 		     text);
 }
 
-/* --- what the other plugin asks for ----------------------------------------- */
+/* --- what the other plugin asks for --------------------------------------- */
 
 /* By event type: the bits of a mask that make NCCL start it. A type that
  * nobody asked for is started where a child of it was. */
@@ -123,7 +123,7 @@ static bool follow_mask(void)
 	return true;
 }
 
-/* --- init and finalize ------------------------------------------------------- */
+/* --- init and finalize ---------------------------------------------------- */
 
 static uint64_t cookie(void)
 {
@@ -189,8 +189,12 @@ static bool init_theirs(const struct ncs_init *init, void **context)
 	uint32_t before = ncs_load_relaxed32(chain.mask);
 	enum nccl_result result;
 
-	if (init->api_version != chain.api_version)
-		return false; /* another NCCL in the same process */
+	if (init->api_version != chain.api_version) {
+		tell(init, NCCL_LOG_WARN,
+		     "%s gets no calls of a second NCCL in this process",
+		     ncs_next_name());
+		return false;
+	}
 	result = ncs_next_init(init, context, (int *)chain.mask);
 	if (result == NCCL_SUCCESS) {
 		take_wishes(init, before);
@@ -264,7 +268,7 @@ void ncs_chain_forget(void)
 	pthread_mutex_init(&lock, NULL);
 }
 
-/* --- handles ----------------------------------------------------------------- */
+/* --- handles -------------------------------------------------------------- */
 
 static void count_lost_pair(uint64_t handle)
 {
@@ -275,8 +279,9 @@ static void count_lost_pair(uint64_t handle)
 		ncs_lane_lose(ncs_lane_enter(comm, ncs_now()), NCS_LOSS_CHAIN);
 }
 
-/* What the two plugins know an event by. False where there is no such pair: ours
- * then gets the value as it is, and treats it as what it is, a stale one. */
+/* What the two plugins know an event by. False where there is no such pair:
+ * ours then gets the value as it is, and takes it for what it is, a stale
+ * one. */
 static bool get_pair(const void *handle, struct ncs_pair *pair)
 {
 	uint64_t value = (uintptr_t)handle;
@@ -290,7 +295,7 @@ static bool get_pair(const void *handle, struct ncs_pair *pair)
 	return false;
 }
 
-/* --- starting an event --------------------------------------------------------- */
+/* --- starting an event ---------------------------------------------------- */
 
 struct start {
 	unsigned api_version;
@@ -348,7 +353,8 @@ static uint32_t events_then(const struct start *start)
 	return events;
 }
 
-/* Some events NCCL does not start where a plugin gave nothing for the parent. */
+/* Some events NCCL does not start where a plugin gave nothing for the
+ * parent. */
 static bool needs_their_parent(const struct start *start)
 {
 	switch (start->event) {
@@ -408,8 +414,8 @@ static uint64_t start_theirs(const struct start *start)
 	return (uintptr_t)handle;
 }
 
-/* Of another process's events and those that NCCL tells us nothing of, ours
- * gets all; but a flood that only the other asked for. */
+/* Ours gets all, whoever asked for it, but for a flood that only the other
+ * did. */
 static uint64_t start_ours(const struct start *start, uint64_t type)
 {
 	const struct nccl_event_descr_v5 *head = &start->descr->v5;
@@ -510,7 +516,7 @@ uint64_t ncs_chain_start_event(unsigned api_version, void *context,
 	return value;
 }
 
-/* --- stopping and states --------------------------------------------------------- */
+/* --- stopping and states -------------------------------------------------- */
 
 void ncs_chain_stop_event(void *handle)
 {

@@ -30,10 +30,11 @@ static unsigned passes_of(uint64_t tag)
 	return (unsigned)(tag & 0xff);
 }
 
-/* Some events are never stopped (those of copy engines), so an open place is not
- * kept for ever: where there are many it is passed by `passes` times. Control
- * events are always stopped, and one may last as long as its thread sleeps. A
- * captured call's place is passed by if it was named since the last time. */
+/* Some events are never stopped (those of copy engines), so an open place is
+ * not kept for ever: where there are many it is passed by `passes` times.
+ * Control events are always stopped, and one may last as long as its thread
+ * sleeps. A captured call's place is passed by if it was named since the last
+ * time. */
 #define FOR_EVER 0xfeu
 
 static const struct {
@@ -161,8 +162,8 @@ static bool claim(enum ncs_pair_class class, struct place *place,
 static void write_pair(struct place *place, const struct ncs_pair *pair,
 		       uint64_t number, uint32_t passes)
 {
-	/* ORDER: pairs with ncs_pairs_get() (plugin/pairs.c): who sees a word of
-	 * this pair also sees that the former one is gone. */
+	/* ORDER: pairs with ncs_pairs_get() (plugin/pairs.c): who sees a word
+	 * of this pair also sees that the former one is gone. */
 	ncs_fence_release();
 	ncs_payload_store(&place->pair.ours, pair->ours);
 	ncs_payload_store(&place->pair.theirs, pair->theirs);

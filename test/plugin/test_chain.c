@@ -830,8 +830,9 @@ static void events_of_another_process_are_not_told(void **state)
 static void hand_in_garbage(void *argument)
 {
 	static const uintptr_t garbage[] = {
-		0, 1, 8, 0xfff8, UINTPTR_MAX, UINTPTR_MAX - 7, 0xa5a5a5a5a5a5a5a8,
-		0x1008, 0x1408, 0x1808, 0x1c08, 0x408, 0x123456789abcdef8,
+		0, 1, 8, 0x408, 0x1008, 0x1408, 0x1808, 0x1c08, 0xfff8,
+		0x123456789abcdef8, 0xa5a5a5a5a5a5a5a8, UINTPTR_MAX - 7,
+		UINTPTR_MAX,
 	};
 	struct recorder *next = chain("all");
 	struct guest guest;
@@ -1019,24 +1020,22 @@ static void capture_again(void *argument)
 		.type = NCCL_EVENT_COLL_API,
 		.graph_captured = 1,
 	};
+	struct host_event replay_of_first = { .type = NCCL_EVENT_COLL };
 	struct guest guest;
-	void *replayed, *dropped;
+	void *dropped;
 
 	(void)argument;
 	guest_come(&guest, LAST_API);
 	next->counts_only = true;
-	replayed = start(&guest, &captured);
+	replay_of_first.parent = start(&guest, &captured);
 	dropped = start(&guest, &captured);
 	for (int i = 0; i < 3 * MANY; i++) {
 		stop(&guest, start(&guest, &captured));
 		if (i % 100 == 0)
-			stop(&guest, start(&guest, &(struct host_event){
-							   .type = NCCL_EVENT_COLL,
-							   .parent = replayed }));
+			stop(&guest, start(&guest, &replay_of_first));
 	}
 	next->counts_only = false;
-	start(&guest, &(struct host_event){ .type = NCCL_EVENT_COLL,
-					    .parent = replayed });
+	start(&guest, &replay_of_first);
 	EXPECT(next, "start %p context=%p type=2 parent=%p",
 	       handle_of(3 * MANY + 2 + 3 * MANY / 100 + 1, NCS_EVENT_COLL),
 	       context_of(1), handle_of(1, NCS_EVENT_COLL_API));
@@ -1199,6 +1198,7 @@ static void speak_two_versions(void *argument)
 	guest_come(&guest, 5);
 	other.host = open_plugin(7);
 	other.context = init_comm(other.host, "other", 2);
+	CHECK(host_log_has("gets no calls of a second NCCL"), "it is told");
 	view_open(&other.view, 1);
 	play_coll(&other, 0);
 	/* The first one's communicator, told by the other. */
@@ -1268,7 +1268,8 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(
 			every_capture_reaches_the_other_as_if_it_were_alone),
-		cmocka_unit_test(older_tables_get_newer_descriptors_as_they_are),
+		cmocka_unit_test(
+			older_tables_get_newer_descriptors_as_they_are),
 		cmocka_unit_test(every_type_reaches_it_with_all_that_it_says),
 		cmocka_unit_test(version_4_gets_the_group_as_parent),
 		cmocka_unit_test(what_does_not_fit_is_left_out_and_said_so),
