@@ -108,7 +108,8 @@ TUI_CFLAGS := $(CURSES_CFLAGS) $(JANSSON_CFLAGS)
 TUI_LIBS := $(CURSES_LIBS) $(JANSSON_LIBS)
 HOST_LIBS := $(LZMA_LIBS) -ldl
 TEST_CFLAGS := $(TUI_CFLAGS) $(LZMA_CFLAGS) $(CMOCKA_CFLAGS) -pthread
-TEST_DEFS = -DNCS_PLUGIN_PATH='"$(PLUGIN)"' -DNCS_CAPTURES='"test/captures"'
+TEST_DEFS = -DNCS_PLUGIN_PATH='"$(PLUGIN)"' -DNCS_CAPTURES='"test/captures"' \
+	-DNCS_NEXT='"$(BUILD)/test/next"'
 
 # --- Sources ---------------------------------------------------------------
 
@@ -149,6 +150,12 @@ BENCH := $(patsubst test/bench/%.c,$(BUILD)/%,$(BENCH_SRC))
 # What a bench compares with: profiler plugins of its own.
 BENCH_SO := $(patsubst test/bench/%_plugin.c,$(BUILD)/bench/libnccl-profiler-%.so,\
 	$(wildcard test/bench/*_plugin.c))
+
+# Plugins to be chained to ours: one source, in its name the versions of the
+# API that a file exports.
+RECORDERS := all 4 5 6 1-2-3 6-7
+RECORDER_SO := $(patsubst %,$(BUILD)/test/next/recorder-%.so,$(RECORDERS))
+versions = $(if $(filter all,$(1)),1 2 3 4 5 6 7,$(subst -, ,$(1)))
 
 MODEL := $(wildcard test/model/*.py)
 UI := $(wildcard test/ui/*.sh)
@@ -338,7 +345,7 @@ $(call in_build,$(UNIT)): $(BUILD)/%: $(OBJ)/%.o $(call helpers,$(UNIT_SRC)) \
 	$(call link,$(TUI_LIBS) $(CMOCKA_LIBS) -lm -lpthread)
 
 $(call in_build,$(PTEST)): $(BUILD)/%: $(OBJ)/%.o $(call helpers,$(PTEST_SRC)) \
-		$(HOST_TEST_OBJ) $(LIB) $(SOURCES) | $(PLUGIN)
+		$(HOST_TEST_OBJ) $(LIB) $(SOURCES) | $(PLUGIN) $(RECORDER_SO)
 	$(call link,$(HOST_LIBS) $(CMOCKA_LIBS) -lm -lpthread)
 
 $(call in_build,$(STRESS)): $(BUILD)/%: $(OBJ)/%.o $(call helpers,$(STRESS_SRC)) \
@@ -355,6 +362,11 @@ $(OBJ)/test/bench/bench_callbacks.o: private TEST_CFLAGS += $(HOT_CFLAGS)
 $(OBJ)/test/host/plugin_host.o: private TEST_CFLAGS += $(HOT_CFLAGS)
 $(BUILD)/bench/libnccl-profiler-%.so: $(OBJ)/test/bench/%_plugin.o
 	$(call link,-shared)
+
+$(OBJ)/test/next/recorder-%.o: test/plugin/next/recorder.c $(FLAGS)
+	$(call compile,$(PIC_CFLAGS) $(foreach v,$(call versions,$*),-DWITH_V$(v)))
+$(BUILD)/test/next/recorder-%.so: $(OBJ)/test/next/recorder-%.o
+	$(call link,-shared -lpthread)
 
 $(MANGEN): $(OBJ)/man/mangen.o
 	$(call link)

@@ -394,7 +394,7 @@ static enum ncs_event outermost_group(const struct ncs_comm *comm)
 static bool stop_span(struct ncs_comm *comm, struct ncs_lane_state *lane,
 		      const struct ncs_handle *handle)
 {
-	/* ORDER: pairs with publish_comm() (plugin/process.c): a span that is
+	/* ORDER: pairs with admit_callbacks() (plugin/process.c): a span that is
 	 * still found after that is of this communicator. */
 	uint64_t context = ncs_load_acquire(&comm->context);
 	struct ncs_span *span = ncs_span_find(comm, handle);

@@ -166,6 +166,14 @@ static bool parse_directory(const char *text, char *directory, size_t size)
 	return true;
 }
 
+static bool parse_library(const char *text, char *name, size_t size)
+{
+	if (strlen(text) >= size)
+		return false;
+	strcpy(name, strcasecmp(text, "none") == 0 ? "" : text);
+	return true;
+}
+
 static bool parse(struct ncs_config *config, enum variable variable,
 		  const char *text)
 {
@@ -185,6 +193,9 @@ static bool parse(struct ncs_config *config, enum variable variable,
 		return parse_duration(text, &config->sample_slow_ns);
 	case VARIABLE_SHM_BYTES:
 		return parse_bytes(text, &config->shm_bytes);
+	case VARIABLE_CHAIN:
+		return parse_library(text, config->chain,
+				     sizeof(config->chain));
 	case VARIABLE_COUNT:
 		break;
 	}

@@ -24,6 +24,7 @@ struct ncs_config {
 	unsigned sample_level; /* one operation in 2^sample_level */
 	uint64_t sample_slow_ns;
 	uint64_t shm_bytes;
+	char chain[1024]; /* "": no other plugin */
 };
 
 /* Fills in the configuration. Returns 0, or -EINVAL where a variable makes no

@@ -14,8 +14,6 @@ static const struct {
 #undef X
 };
 
-/* Up to 2.26 NCCL reports ProxyCtrl at every turn of the progress loop,
- * millions of times a second. */
 #define CTRL_FROM_API 4u
 #define KERNEL_FROM_API 5u
 
@@ -40,6 +38,11 @@ bool ncs_gates_makes_allgatherv(unsigned api_version)
 	return api_version >= ALLGATHERV_FROM_API;
 }
 
+bool ncs_gates_allow_ctrl(unsigned api_version)
+{
+	return api_version >= CTRL_FROM_API;
+}
+
 uint32_t ncs_gates_mask(unsigned api_version,
 			enum ncs_kernel_timing kernel_timing)
 {
@@ -50,7 +53,7 @@ uint32_t ncs_gates_mask(unsigned api_version,
 	for (size_t i = 0; i < NCS_EVENT_COUNT; i++)
 		if (events[i].api_version <= api_version)
 			mask |= events[i].bit;
-	if (api_version < CTRL_FROM_API)
+	if (!ncs_gates_allow_ctrl(api_version))
 		mask &= ~(1u << NCS_EVENT_PROXY_CTRL);
 	if (kernel_timing == NCS_KERNEL_TIMING_OFF ||
 	    !ncs_gates_allow_kernel(api_version))

@@ -16,6 +16,10 @@
  * bounds" (nccl#2039), before that there is none. */
 bool ncs_gates_allow_kernel(unsigned api_version);
 
+/* Proxy control: up to 2.26 NCCL reports one at every turn of the progress
+ * loop, millions of times a second. */
+bool ncs_gates_allow_ctrl(unsigned api_version);
+
 /* … of some calls and not of others: where NCCL and the GPU do not count alike
  * that hangs the job, see mask.c. */
 bool ncs_gates_allow_single_calls(unsigned api_version);

@@ -30,6 +30,8 @@ enum ncs_handle_kind {
 	 * without a free slot. */
 	NCS_HANDLE_FOREIGN = 6,
 	NCS_HANDLE_UNTRACKED = 7,
+	/* One word for two plugins: plugin/pairs.h. */
+	NCS_HANDLE_PAIR = 8,
 	/* Never given out: of a slot that is being filled. */
 	NCS_HANDLE_CLAIMED = 15,
 };

@@ -162,6 +162,7 @@ static struct {
 	_Alignas(NCS_CACHE_LINE) uint64_t mode; /* enum ncs_kernel_timing */
 	uint64_t shift;	 /* of the period */
 	uint64_t events; /* what is asked for besides kernels */
+	uint64_t added;  /* what a chained plugin wants */
 	uint64_t kernel; /* KernelCh, KernelPhase, if NCCL may be asked */
 	uint64_t reason; /* enum ncs_kernel_status: of STUCK, KEEP */
 	uint64_t foreign;
@@ -193,6 +194,20 @@ static bool is_on(uint64_t word)
 	return word >> NCS_EVENT_KERNEL_CH & 1;
 }
 
+/* Whether every call is to be timed. */
+static bool is_always(void)
+{
+	return ncs_load_relaxed(&mask.mode) == NCS_KERNEL_TIMING_ALWAYS ||
+	       is_on(ncs_load_relaxed(&mask.added));
+}
+
+/* What is asked for besides kernel timing, or without its rules. */
+static uint64_t wanted_events(void)
+{
+	return ncs_load_relaxed(&mask.events) |
+	       (ncs_load_relaxed(&mask.added) & ~mask.kernel);
+}
+
 static uint64_t owner_of(uint64_t control)
 {
 	return control >> OWNER_SHIFT;
@@ -216,6 +231,8 @@ static enum ncs_kernel_status status(void)
 		return NCS_KERNEL_FOREIGN;
 	if (mode == NCS_KERNEL_TIMING_ALWAYS && on)
 		return NCS_KERNEL_ALWAYS;
+	if (on && is_on(ncs_load_relaxed(&mask.added)))
+		return NCS_KERNEL_CHAINED;
 	if (mode == NCS_KERNEL_TIMING_OFF && !on)
 		return NCS_KERNEL_OFF;
 	if (on && reason == NCS_KERNEL_GRAPH_ON)
@@ -378,11 +395,6 @@ static void captured(struct ncs_comm *comm, uint64_t context, bool on)
 			      context, on, true);
 }
 
-static bool is_always(void)
-{
-	return ncs_load_relaxed(&mask.mode) == NCS_KERNEL_TIMING_ALWAYS;
-}
-
 /* A call that may be to oneself. */
 static void from_point_to_point(uint64_t context, bool on)
 {
@@ -485,9 +497,9 @@ static bool is_chosen(const struct ncs_mask_comm *own, uint64_t shift)
 
 static bool is_wanted(struct ncs_comm *comm, uint64_t now)
 {
-	switch (ncs_load_relaxed(&mask.mode)) {
-	case NCS_KERNEL_TIMING_ALWAYS:
+	if (is_always())
 		return true;
+	switch (ncs_load_relaxed(&mask.mode)) {
 	case NCS_KERNEL_TIMING_SAMPLED:
 		return is_chosen(&comm->mask, ncs_load_relaxed(&mask.shift));
 	case NCS_KERNEL_TIMING_AUTO:
@@ -503,11 +515,11 @@ static bool is_wanted(struct ncs_comm *comm, uint64_t now)
  * kernels cannot any more. */
 static void switch_events(uint64_t stored, uint64_t context)
 {
-	uint64_t events = ncs_load_relaxed(&mask.events);
+	uint64_t events = wanted_events();
 
 	if ((stored & ~mask.kernel) == events)
 		return;
-	if ((events & API_BITS) != API_BITS)
+	if (mask.single_calls && (events & API_BITS) != API_BITS)
 		end_switching(NCS_KERNEL_EVENTS, context, is_on(stored), true);
 	if (switch_to(ncs_load_relaxed(&mask.control),
 		      (stored & mask.kernel) | events))
@@ -537,8 +549,7 @@ void ncs_mask_group_end(struct ncs_comm *comm, uint64_t context, uint64_t now)
 	}
 	if (owner == context || owner == ANYONE) {
 		wanted = !(control & STUCK) && is_wanted(comm, now) &&
-			 (ncs_load_relaxed(&mask.events) & API_BITS) ==
-				 API_BITS;
+			 (wanted_events() & API_BITS) == API_BITS;
 		if (wanted != on && !(control & (wanted ? FLAGS : KEEP)) &&
 		    switch_to(control, stored ^ mask.kernel)) {
 			show(comm);
@@ -567,6 +578,13 @@ void ncs_mask_set_events(uint32_t events)
 					NCS_KERNEL_TIMING_OFF);
 
 	ncs_store_relaxed(&mask.events, asked & events);
+}
+
+void ncs_mask_add_events(uint32_t events)
+{
+	ncs_store_relaxed(&mask.added, events);
+	if (ncs_load_relaxed(&mask.word))
+		switch_events(ncs_load_relaxed(&mask.stored), NOBODY);
 }
 
 /* --- Init and finalize ---------------------------------------------------- */
@@ -636,7 +654,7 @@ static void let_close(void)
 	control = hand_over(owner, CLOSING);
 	for (int i = 0; i < CLOSING_TRIES; i++) {
 		if (!is_on(ncs_load_relaxed(&mask.stored)) || control & KEEP ||
-		    ncs_load_relaxed(&mask.mode) == NCS_KERNEL_TIMING_ALWAYS)
+		    is_always())
 			return;
 		nanosleep(&pause, NULL);
 		control = ncs_load_relaxed(&mask.control);
@@ -650,14 +668,29 @@ static void stop_switching(void)
 	hand_over(NOBODY, 0);
 }
 
+/* No communicator lives: only a chained plugin may be at it. */
+static void store_alone(uint32_t *word, uint64_t value)
+{
+	uint64_t control;
+
+	do
+		control = ncs_load_relaxed(&mask.control);
+	while (!lock(control) && sched_yield() == 0);
+	ncs_store_relaxed(&mask.word, (uintptr_t)word);
+	if (!mask.foreign) {
+		ncs_store_relaxed(&mask.stored, value);
+		if (load_word(mask.word) != value)
+			ncs_store_relaxed32(word, (uint32_t)value);
+	}
+	unlock();
+}
+
 /* The mask is nobody's: no communicator lives. */
 static void store_first(uint32_t *word, unsigned api_version)
 {
 	uint64_t control = ncs_load_relaxed(&mask.control);
-	bool on = control & STUCK ? (control & KEEP) != 0 :
-				    mask.mode == NCS_KERNEL_TIMING_ALWAYS;
+	bool on = control & STUCK ? (control & KEEP) != 0 : is_always();
 
-	mask.word = (uintptr_t)word;
 	mask.api_version = api_version;
 	mask.single_calls = ncs_gates_allow_single_calls(api_version);
 	mask.allgatherv = ncs_gates_makes_allgatherv(api_version) &&
@@ -665,12 +698,7 @@ static void store_first(uint32_t *word, unsigned api_version)
 	mask.events = ncs_gates_mask(api_version, NCS_KERNEL_TIMING_OFF);
 	mask.kernel = ncs_gates_mask(api_version, NCS_KERNEL_TIMING_ALWAYS) &
 		      ~mask.events;
-	if (mask.foreign)
-		return;
-	ncs_store_relaxed(&mask.stored,
-			  mask.events | (on ? mask.kernel : 0));
-	if (load_word(mask.word) != mask.stored)
-		ncs_store_relaxed32(word, (uint32_t)mask.stored);
+	store_alone(word, wanted_events() | (on ? mask.kernel : 0));
 }
 
 static void join(struct ncs_comm *comm, uint32_t *word)
@@ -701,7 +729,9 @@ static void store_second(uint32_t *word, unsigned api_version)
 	ncs_store_relaxed32(word,
 			    ncs_gates_mask(api_version,
 					   on ? NCS_KERNEL_TIMING_ALWAYS :
-						NCS_KERNEL_TIMING_OFF));
+						NCS_KERNEL_TIMING_OFF) |
+				    (uint32_t)(ncs_load_relaxed(&mask.added) &
+					       ~mask.kernel));
 }
 
 void ncs_mask_add_comm(struct ncs_comm *comm, uint32_t *word)
@@ -719,8 +749,10 @@ void ncs_mask_add_comm(struct ncs_comm *comm, uint32_t *word)
 	show_all();
 }
 
-void ncs_mask_add_unseen(void)
+void ncs_mask_add_unseen(uint32_t *word)
 {
+	if (mask.live == 0 && word && ncs_load_relaxed(&mask.added))
+		store_alone(word, ncs_load_relaxed(&mask.added));
 	if (!may_anyone())
 		stop_switching();
 	end_switching(NCS_KERNEL_BLIND, NOBODY,
@@ -742,7 +774,7 @@ void ncs_mask_remove_comm(struct ncs_comm *comm)
 	ncs_store_relaxed(&mask.comms[place], mask.comms[mask.live]);
 	ncs_store_relaxed(&mask.comms[mask.live], 0);
 	if (mask.live == 0 && is_on(mask.stored) && !(control & KEEP) &&
-	    mask.mode != NCS_KERNEL_TIMING_ALWAYS)
+	    !is_always())
 		switch_to(control, mask.stored & ~mask.kernel);
 	hand_over(rightful_owner(), 0);
 	show_all();

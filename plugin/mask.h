@@ -34,13 +34,13 @@ struct ncs_mask_comm {
 void ncs_mask_reset(const struct ncs_config *config,
 		    const struct ncs_clock *clock);
 
-/* A communicator has been made, NCCL not told yet; `word` is what NCCL passed.
- * Stores what NCCL is asked for. May wait some 20 ms. Under the lock of
- * process.c, like the next two. */
+/* A communicator has been made, and NCCL's init has not returned yet; `word` is
+ * what NCCL passed. Stores what NCCL is asked for. May wait some 20 ms. Under
+ * the lock of process.c, like the next two. */
 void ncs_mask_add_comm(struct ncs_comm *comm, uint32_t *word);
 
 /* One has been made whose calls will not be seen. */
-void ncs_mask_add_unseen(void);
+void ncs_mask_add_unseen(uint32_t *word);
 
 /* A communicator has been finalized. */
 void ncs_mask_remove_comm(struct ncs_comm *comm);
@@ -65,5 +65,11 @@ void ncs_mask_set_timing(enum ncs_kernel_timing mode, uint32_t period);
  * kernel timing do not count. Without those of all API calls kernel timing has
  * ended for good. */
 void ncs_mask_set_events(uint32_t events);
+
+/* What a chained plugin wants, in place of what it wanted before; bits of kernel
+ * timing as if `always` were asked for, and by the same rules. At init before
+ * ncs_mask_add_comm(), and where the other plugin changes its mind. One thread
+ * at a time. */
+void ncs_mask_add_events(uint32_t events);
 
 #endif

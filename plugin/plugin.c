@@ -5,6 +5,7 @@
  * success: NCCL looks at init's result only, and an error there costs the
  * whole process its profiling, or worse. */
 #include "plugin/callbacks.h"
+#include "plugin/chain.h"
 #include "plugin/nccl_abi.h"
 #include "plugin/process.h"
 #include "plugin/step.h"
@@ -20,9 +21,12 @@ static void give_handle(void **handle, uint64_t value)
 
 static enum nccl_result init(const struct ncs_init *facts, void **context)
 {
-	void *made;
+	void *ours, *made;
 
-	ncs_process_init_comm(facts, &made);
+	ncs_process_init_comm(facts, &ours);
+	made = ours;
+	ncs_chain_init_comm(facts, &made);
+	ncs_process_publish_comm(facts, ours);
 	if (context)
 		*context = made;
 	return NCCL_SUCCESS;
@@ -30,47 +34,74 @@ static enum nccl_result init(const struct ncs_init *facts, void **context)
 
 static enum nccl_result stop_event(void *handle)
 {
-	if (!ncs_step_on_stop(handle))
+	if (ncs_step_on_stop(handle))
+		return NCCL_SUCCESS;
+	if (ncs_chain_is_on())
+		ncs_chain_stop_event(handle);
+	else
 		ncs_stop_event(handle);
 	return NCCL_SUCCESS;
 }
 
 static enum nccl_result finalize(void *context)
 {
-	ncs_process_finalize_comm(context);
+	if (ncs_chain_is_on())
+		ncs_chain_finalize_comm(context);
+	else
+		ncs_process_finalize_comm(context);
 	return NCCL_SUCCESS;
 }
 
 /* startEvent and recordEventState of a version: the descriptor's head is the
- * same in all, its type one byte or eight. */
-#define EVENT_FUNCTIONS(version)                                             \
-	static enum nccl_result start_event_v##version(                      \
-		void *context, void **handle,                                \
-		struct nccl_event_descr_v##version *descr)                   \
-	{                                                                    \
-		uint64_t value = 0;                                          \
-                                                                             \
-		if (descr && !(descr->type == NCCL_EVENT_PROXY_STEP &&       \
-			       ncs_step_on_start(descr->parent,              \
-						 &descr->proxy_step,         \
-						 &value)))                   \
-			value = ncs_start_event(version, context,            \
-						descr->type, descr->parent,  \
-						descr->rank,                 \
-						&descr->proxy_op);           \
-		give_handle(handle, value);                                  \
-		return NCCL_SUCCESS;                                         \
-	}                                                                    \
-                                                                             \
-	static enum nccl_result record_state_v##version(                     \
-		void *handle, enum nccl_event_state state,                   \
-		union nccl_state_args_v##version *args)                      \
-	{                                                                    \
-		if (!ncs_step_on_state(version, handle, (unsigned)state,     \
-				       args))                                \
-			ncs_record_state(version, handle, (unsigned)state,   \
-					 args);                              \
-		return NCCL_SUCCESS;                                         \
+ * same in all, its type one byte or eight. What is not a step's is apart, so
+ * that the run of a step's callback stays short; where another plugin is
+ * chained NCCL never holds a step's own handle, and all is that. */
+#define EVENT_FUNCTIONS(version) \
+	__attribute__((noinline)) static enum nccl_result \
+		start_other_v##version( \
+			void *context, void **handle, \
+			struct nccl_event_descr_v##version *descr) \
+	{ \
+		uint64_t value; \
+\
+		if (ncs_chain_is_on()) \
+			value = ncs_chain_start_event( \
+				version, context, handle, descr->type, descr); \
+		else \
+			value = ncs_start_event(version, context, descr->type, \
+						descr->parent, descr->rank, \
+						&descr->proxy_op); \
+		give_handle(handle, value); \
+		return NCCL_SUCCESS; \
+	} \
+\
+	static enum nccl_result start_event_v##version( \
+		void *context, void **handle, \
+		struct nccl_event_descr_v##version *descr) \
+	{ \
+		uint64_t value = 0; \
+\
+		if (descr && !(descr->type == NCCL_EVENT_PROXY_STEP && \
+			       ncs_step_on_start(descr->parent, \
+						 &descr->proxy_step, &value))) \
+			return start_other_v##version(context, handle, descr); \
+		give_handle(handle, value); \
+		return NCCL_SUCCESS; \
+	} \
+\
+	static enum nccl_result record_state_v##version( \
+		void *handle, enum nccl_event_state state, \
+		union nccl_state_args_v##version *args) \
+	{ \
+		if (ncs_step_on_state(version, handle, (unsigned)state, args)) \
+			return NCCL_SUCCESS; \
+		if (ncs_chain_is_on()) \
+			ncs_chain_record_state(version, handle, \
+					       (unsigned)state, args); \
+		else \
+			ncs_record_state(version, handle, (unsigned)state, \
+					 args); \
+		return NCCL_SUCCESS; \
 	}
 
 EVENT_FUNCTIONS(1)

@@ -13,6 +13,7 @@
 #include <unistd.h>
 
 #include "ncclstat/version.h"
+#include "plugin/chain.h"
 #include "plugin/control.h"
 #include "plugin/gates.h"
 #include "plugin/lane.h"
@@ -108,6 +109,7 @@ static void after_fork_in_child(void)
 	}
 	ncs_lane_forget_threads();
 	ncs_control_forget();
+	ncs_chain_forget();
 	process.started = false;
 	process.control_made = false;
 	process.used_bytes = 0;
@@ -411,8 +413,8 @@ static void identify(struct ncs_identity *identity,
 	identity->known = known;
 }
 
-/* Lets NCCL's callbacks and readers in. */
-static void publish_comm(struct ncs_comm *comm, const struct ncs_init *init)
+/* Lets NCCL's callbacks in. */
+static void admit_callbacks(struct ncs_comm *comm, const struct ncs_init *init)
 {
 	struct ncs_header *header = comm->header;
 
@@ -435,9 +437,6 @@ static void publish_comm(struct ncs_comm *comm, const struct ncs_init *init)
 	/* ORDER: pairs with ncs_comm_is_live() (plugin/process.h): who finds
 	 * it live finds all of it. */
 	ncs_store_release(&comm->live, (uint64_t)(uintptr_t)comm->steps);
-	ncs_mask_add_comm(comm, init->mask);
-	ncs_control_join(comm);
-	ncs_writer_publish(&comm->writer);
 }
 
 /* Once a process, before its first communicator is there. */
@@ -501,11 +500,10 @@ void ncs_process_init_comm(const struct ncs_init *init, void **context)
 	comm = make_comm(&error);
 	if (!comm) {
 		tell_failure(init, error);
-		ncs_mask_add_unseen();
 		goto out;
 	}
 	open_control(init);
-	publish_comm(comm, init);
+	admit_callbacks(comm, init);
 	*context = (void *)(uintptr_t)comm->context;
 	snprintf(text, sizeof(text), "publishing rank %d in %s", init->rank,
 		 comm->writer.path);
@@ -516,6 +514,23 @@ void ncs_process_init_comm(const struct ncs_init *init, void **context)
 		    "NCCLSTAT_KERNEL_TIMING=always is ignored: it can end a"
 		    " job before NCCL 2.28.3");
 out:
+	pthread_mutex_unlock(&lock);
+}
+
+void ncs_process_publish_comm(const struct ncs_init *init, void *context)
+{
+	struct ncs_comm *comm = ncs_comm_of_context(context);
+
+	if (process.config.disabled)
+		return;
+	pthread_mutex_lock(&lock);
+	if (comm) {
+		ncs_mask_add_comm(comm, init->mask);
+		ncs_control_join(comm);
+		ncs_writer_publish(&comm->writer);
+	} else {
+		ncs_mask_add_unseen(init->mask);
+	}
 	pthread_mutex_unlock(&lock);
 }
 
@@ -535,6 +550,11 @@ void ncs_process_finalize_comm(void *context)
 	pthread_mutex_unlock(&lock);
 }
 
+const struct ncs_config *ncs_process_config(void)
+{
+	return &process.config;
+}
+
 struct ncs_comm *ncs_comm_for_strays(void)
 {
 	struct ncs_comm *any = NULL;
@@ -542,7 +562,7 @@ struct ncs_comm *ncs_comm_for_strays(void)
 	for (unsigned i = 0; i < NCS_COMM_MAX; i++) {
 		struct ncs_comm *comm = &ncs_process_state.comms[i];
 
-		/* ORDER: pairs with publish_comm() (plugin/process.c). */
+		/* ORDER: pairs with admit_callbacks() (plugin/process.c). */
 		if (ncs_load_acquire(&comm->context) == 0)
 			continue;
 		if (ncs_comm_is_live(comm))

@@ -18,6 +18,9 @@ struct ncs_process_state {
 	uint64_t clock_kind; /* read by every callback */
 	uint64_t sample_level; /* one operation in 2^sample_level is kept … */
 	uint64_t slow_ticks;   /* and those under way for longer */
+	/* Another plugin gets the calls too (chain.h): set by the first init,
+	 * before there is anything to call back about. */
+	bool chained;
 	uint32_t pid;
 	struct ncs_comm comms[NCS_COMM_MAX];
 };
@@ -39,11 +42,19 @@ struct ncs_init {
 	const void *caller;       /* an address in NCCL */
 };
 
-/* Makes a communicator, and its context for NCCL; asks NCCL for events. Never
- * fails: where nothing can be published, the context is one that every callback
- * ignores, and one line says why. */
+/* Makes a communicator, and its context for NCCL. Never fails: where nothing
+ * can be published, the context is one that every callback ignores, and one
+ * line says why. */
 void ncs_process_init_comm(const struct ncs_init *init, void **context);
+
+/* Asks NCCL for the events of a communicator that was made, and lets readers
+ * in: when it is known what a chained plugin asks for, and before NCCL's init
+ * returns. */
+void ncs_process_publish_comm(const struct ncs_init *init, void *context);
 void ncs_process_finalize_comm(void *context);
+
+/* What the environment said; from the first init on. */
+const struct ncs_config *ncs_process_config(void);
 
 static inline uint64_t ncs_now(void)
 {
@@ -58,7 +69,7 @@ static inline struct ncs_comm *ncs_comm_of_context(const void *context)
 	struct ncs_comm *comm =
 		&ncs_process_state.comms[value >> 1 & (NCS_COMM_MAX - 1)];
 
-	/* ORDER: pairs with publish_comm() (plugin/process.c). */
+	/* ORDER: pairs with admit_callbacks() (plugin/process.c). */
 	return value != 0 && ncs_load_acquire(&comm->context) == value ? comm :
 									 NULL;
 }
@@ -70,13 +81,13 @@ static inline struct ncs_comm *ncs_comm_of_handle(const struct ncs_handle *h)
 	struct ncs_comm *comm =
 		&ncs_process_state.comms[h->comm & (NCS_COMM_MAX - 1)];
 
-	/* ORDER: pairs with publish_comm() (plugin/process.c). */
+	/* ORDER: pairs with admit_callbacks() (plugin/process.c). */
 	return ncs_load_acquire(&comm->context) != 0 ? comm : NULL;
 }
 
 static inline bool ncs_comm_is_live(const struct ncs_comm *comm)
 {
-	/* ORDER: pairs with publish_comm() (plugin/process.c): what callbacks
+	/* ORDER: pairs with admit_callbacks() (plugin/process.c): what callbacks
 	 * use of the communicator is in place. */
 	return ncs_load_acquire(&comm->live) != 0;
 }

@@ -23,7 +23,7 @@ NCS_STEP_INLINE struct ncs_step *ncs_step_find(uint64_t handle)
 {
 	const struct ncs_comm *comm =
 		&ncs_process_state.comms[ncs_handle_comm(handle)];
-	/* ORDER: pairs with publish_comm() (plugin/process.c). */
+	/* ORDER: pairs with admit_callbacks() (plugin/process.c). */
 	uint64_t steps = ncs_load_acquire(&comm->live);
 	struct ncs_step *step = (struct ncs_step *)(uintptr_t)steps +
 				ncs_handle_slot(handle);

@@ -30,11 +30,14 @@
 	  "One operation in this many keeps the records of what it consists of," \
 	  " the same ones on all ranks; 1 is all of them. It is rounded up to a" \
 	  " power of two. Counts and times in the tables stay exact.") \
-	X(SAMPLE_SLOW, "NCCLSTAT_SAMPLE_SLOW", \
-	  "time with suffix us, ms or s", "10ms", \
+	X(SAMPLE_SLOW, "NCCLSTAT_SAMPLE_SLOW", "time with suffix us, ms or s", \
+	  "10ms", \
 	  "An operation that has been under way for longer keeps its records" \
 	  " from then on, whether it was chosen or not.") \
 	X(SHM_BYTES, "NCCLSTAT_SHM_BYTES", "bytes, or with suffix K, M, G", \
 	  "16M", \
 	  "The shared memory that one process may use for all its communicators" \
-	  " together. Rings shrink as it fills up.")
+	  " together. Rings shrink as it fills up.") \
+	X(CHAIN, "NCCLSTAT_CHAIN", "none | file", "none", \
+	  "Another profiler plugin, which gets the calls that NCCL would make if" \
+	  " it were alone: a path, or a name that the dynamic linker finds.")

@@ -58,4 +58,6 @@
 	  " those which are captured would not be seen") \
 	X(FOREIGN, "foreign", \
 	  "somebody else has set what NCCL reports (its RAS client can, from" \
-	  " 2.31 on), and the plugin leaves it alone")
+	  " 2.31 on), and the plugin leaves it alone") \
+	X(CHAINED, "chained", \
+	  "every call is timed, since the plugin of NCCLSTAT_CHAIN asks for it")

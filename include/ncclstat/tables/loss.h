@@ -34,4 +34,7 @@
 	X(FORGOTTEN, "forgotten", \
 	  "events that NCCL never stopped and whose slot was needed again") \
 	X(MISSING_STOP, "missing_stop", \
-	  "steps whose stop NCCL did not report; a later event closed them")
+	  "steps whose stop NCCL did not report; a later event closed them") \
+	X(CHAIN, "chain", \
+	  "handles for two plugins (NCCLSTAT_CHAIN) that came back when their place" \
+	  " was another's, or that found no place")

@@ -1,0 +1,251 @@
+/* Two plugins behind one handle, and many threads: each of the two gets its own
+ * handles back and no others, and every call arrives (this file is also built
+ * with ThreadSanitizer). */
+#include <pthread.h>
+#include <dlfcn.h>
+#include <sched.h>
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include <cmocka.h>
+
+#include "test/plugin/next/recorder.h"
+#include "test/plugin/scenario.h"
+
+#define LAST_API 7
+#define THREADS 6
+
+#ifdef NCS_TSAN
+#define ROUNDS 1500
+#else
+#define ROUNDS 10000
+#endif
+
+static struct recorder *next;
+static unsigned running;
+
+static void chain(void)
+{
+	const char *path = NCS_NEXT "/recorder-all.so";
+	void *library = dlopen(path, RTLD_NOW | RTLD_LOCAL);
+
+	CHECK(library, "%s", dlerror());
+	next = dlsym(library, "recorder");
+	CHECK(next, "it is not a recorder");
+	next->reset();
+	next->counts_only = true;
+	setenv("NCCLSTAT_CHAIN", path, 1);
+}
+
+static void run(void *(*work)(void *argument), pthread_t *thread,
+		void *argument)
+{
+	__atomic_add_fetch(&running, 1, __ATOMIC_RELAXED);
+	CHECK(pthread_create(thread, NULL, work, argument) == 0,
+	      "pthread_create");
+}
+
+static void *done(void)
+{
+	__atomic_sub_fetch(&running, 1, __ATOMIC_RELAXED);
+	return NULL;
+}
+
+/* What one thread of NCCL's does, as far as the handles go. Proxy operations of
+ * a communicator are one thread's, so each has its own. */
+static void *call(void *argument)
+{
+	const struct guest *shared = argument;
+	struct guest own = *shared;
+	struct guest *guest = &own;
+
+	own.context = init_comm(own.host, "own", 2);
+	for (unsigned i = 0; i < ROUNDS; i++) {
+		void *coll = start_coll(guest, i, 1);
+		void *op, *step, *ctrl;
+
+		stop(guest, coll);
+		op = start_proxy_op(guest, coll, 1, true, 2, 1);
+		step = start_step(guest, op, 0);
+		record(guest, step, NCCL_STATE_STEP_SEND_GPU_WAIT);
+		ctrl = start_type(guest, NCCL_EVENT_PROXY_CTRL, NULL);
+		record(guest, ctrl, NCCL_STATE_CTRL_IDLE);
+		stop(guest, ctrl);
+		stop(guest, step);
+		stop(guest, op);
+	}
+	host_finalize(own.host, own.context);
+	return done();
+}
+
+static void check_counts(uint64_t rounds)
+{
+	CHECK_EQUAL(next->broken, 0, "it got what it never gave");
+	CHECK_EQUAL(next->starts[NCS_EVENT_COLL], rounds, "starts");
+	CHECK_EQUAL(next->starts[NCS_EVENT_PROXY_OP], rounds, "starts");
+	CHECK_EQUAL(next->starts[NCS_EVENT_PROXY_STEP], rounds, "starts");
+	CHECK_EQUAL(next->starts[NCS_EVENT_PROXY_CTRL], rounds, "starts");
+	CHECK_EQUAL(next->stops[NCS_EVENT_COLL], rounds, "stops");
+	CHECK_EQUAL(next->stops[NCS_EVENT_PROXY_OP], rounds, "stops");
+	CHECK_EQUAL(next->stops[NCS_EVENT_PROXY_STEP], rounds, "stops");
+	CHECK_EQUAL(next->stops[NCS_EVENT_PROXY_CTRL], rounds, "stops");
+	CHECK_EQUAL(next->states, 2 * rounds, "states");
+}
+
+static void call_from_all(void *argument)
+{
+	pthread_t threads[THREADS];
+	struct guest guest;
+
+	(void)argument;
+	chain();
+	guest_come(&guest, LAST_API);
+	for (unsigned i = 0; i < THREADS; i++)
+		run(call, &threads[i], &guest);
+	for (unsigned i = 0; i < THREADS; i++)
+		pthread_join(threads[i], NULL);
+	check_counts((uint64_t)THREADS * ROUNDS);
+	view_take(&guest.view);
+	CHECK_EQUAL(guest.view.now.losses[NCS_LOSS_CHAIN], 0, "no pair");
+	CHECK_EQUAL(guest.view.now.losses[NCS_LOSS_STALE], 0, "no handle");
+	guest_go(&guest);
+}
+
+static void every_call_of_every_thread_arrives(void **state)
+{
+	(void)state;
+	scenario_play(call_from_all, NULL);
+}
+
+/* --- Too late ----------------------------------------------------------- */
+
+static void *stale[64];
+
+/* Handles whose places the others use again all the while. */
+static void *come_too_late(void *argument)
+{
+	struct guest *guest = argument;
+
+	while (__atomic_load_n(&running, __ATOMIC_RELAXED) > 1)
+		for (unsigned i = 0; i < 64; i++) {
+			record(guest, stale[i], NCCL_STATE_CTRL_IDLE);
+			stop(guest, stale[i]);
+		}
+	return done();
+}
+
+static void use_handles_too_late(void *argument)
+{
+	pthread_t threads[THREADS], late;
+	struct guest guest;
+
+	(void)argument;
+	chain();
+	guest_come(&guest, LAST_API);
+	for (unsigned i = 0; i < 64; i++) {
+		stale[i] = start_type(&guest, NCCL_EVENT_PROXY_CTRL, NULL);
+		stop(&guest, stale[i]);
+	}
+	/* Another 1024, and theirs are gone. */
+	for (unsigned i = 0; i < 1024; i++)
+		stop(&guest, start_type(&guest, NCCL_EVENT_PROXY_CTRL, NULL));
+	memset(next->starts, 0, sizeof(next->starts));
+	memset(next->stops, 0, sizeof(next->stops));
+	for (unsigned i = 0; i < THREADS; i++)
+		run(call, &threads[i], &guest);
+	run(come_too_late, &late, &guest);
+	for (unsigned i = 0; i < THREADS; i++)
+		pthread_join(threads[i], NULL);
+	pthread_join(late, NULL);
+	check_counts((uint64_t)THREADS * ROUNDS);
+	view_take(&guest.view);
+	CHECK(guest.view.now.losses[NCS_LOSS_CHAIN] > 0, "it was not too late");
+	guest_go(&guest);
+}
+
+static void a_handle_that_comes_too_late_reaches_no_other_event(void **state)
+{
+	(void)state;
+	scenario_play(use_handles_too_late, NULL);
+}
+
+/* --- Communicators and masks -------------------------------------------- */
+
+static void *come_and_go(void *argument)
+{
+	struct guest *guest = argument;
+
+	for (unsigned i = 0; i < 200; i++) {
+		void *context = init_comm(guest->host, "short", 2);
+
+		start_in(guest, context,
+			 &(struct host_event){ .type = NCCL_EVENT_GROUP });
+		host_finalize(guest->host, context);
+	}
+	return done();
+}
+
+static void *change_mask(void *argument)
+{
+	int mask = 0, *word = argument;
+
+	while (__atomic_load_n(&running, __ATOMIC_RELAXED) > 1) {
+		mask ^= NCCL_EVENT_KERNEL_CH;
+		__atomic_store_n(word, 0x7fbf | mask, __ATOMIC_RELAXED);
+	}
+	return done();
+}
+
+static void do_all_at_once(void *argument)
+{
+	pthread_t threads[THREADS], masks;
+	struct guest guest;
+	int *word;
+
+	(void)argument;
+	chain();
+	next->mask = 0x7fbf;
+	setenv("NCCLSTAT_KERNEL_TIMING", "off", 1);
+	guest_come(&guest, 5);
+	word = next->mask_word;
+	for (unsigned i = 0; i < THREADS; i++)
+		run(i < 2 ? call : come_and_go, &threads[i], &guest);
+	run(change_mask, &masks, word);
+	for (unsigned i = 0; i < THREADS; i++)
+		pthread_join(threads[i], NULL);
+	pthread_join(masks, NULL);
+	check_counts(UINT64_C(2) * ROUNDS);
+	CHECK_EQUAL(next->starts[NCS_EVENT_GROUP], (THREADS - 2) * 200,
+		    "one in each communicator");
+	/* Whatever came last is what NCCL is asked for, after the next group. */
+	for (int mask = 0; mask < 2; mask++) {
+		__atomic_store_n(word, mask ? 0x7fff : 0x7fbf,
+				 __ATOMIC_RELAXED);
+		stop(&guest, start_type(&guest, NCCL_EVENT_GROUP_API, NULL));
+		CHECK_EQUAL((host_mask() & NCCL_EVENT_KERNEL_CH) != 0, mask,
+			    "the latest mask");
+	}
+	guest_go(&guest);
+}
+
+static void inits_and_masks_may_come_at_any_time(void **state)
+{
+	(void)state;
+	scenario_play(do_all_at_once, NULL);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(every_call_of_every_thread_arrives),
+		cmocka_unit_test(
+			a_handle_that_comes_too_late_reaches_no_other_event),
+		cmocka_unit_test(inits_and_masks_may_come_at_any_time),
+	};
+
+	return cmocka_run_group_tests_name("threads_chain", tests, NULL, NULL);
+}
