@@ -57,7 +57,7 @@ struct ncs_lane_state *ncs_lane_claim(struct ncs_comm *comm)
 }
 
 void ncs_lane_publish_shared(struct ncs_lane_state *lane,
-			     const uint64_t words[NCS_RECORD_WORDS])
+			     const uint64_t *words)
 {
 	/* ORDER: pairs with ncs_lane_publish_shared() (plugin/lane.c): the next
 	 * thread sees the producer's position as this one left it. */

@@ -72,13 +72,14 @@ static inline void ncs_lane_count_event(struct ncs_lane_state *lane,
 	ncs_lane_add(lane, &lane->published->events[event], 1);
 }
 
-/* Publishes a record in the shared lane's ring. */
+/* Publishes a record, given as its NCS_RECORD_WORDS words, in the shared lane's
+ * ring. */
 void ncs_lane_publish_shared(struct ncs_lane_state *lane,
-			     const uint64_t words[NCS_RECORD_WORDS]);
+			     const uint64_t *words);
 
-/* Publishes a record, given as its words, in the lane's ring. */
+/* … in the lane's. */
 static inline void ncs_lane_publish_words(struct ncs_lane_state *lane,
-					  const uint64_t words[NCS_RECORD_WORDS])
+					  const uint64_t *words)
 {
 	if (__builtin_expect(lane->shared, 0))
 		ncs_lane_publish_shared(lane, words);

@@ -213,13 +213,8 @@ def cost(folder, machine, modes):
 # --- Graphs -------------------------------------------------------------------
 
 def decision_of(rank):
-    """What the rank says of its kernel timing, in words; "?" if nothing."""
-    value = rank.get("kernel_timing")
-    if isinstance(value, dict):
-        words = ["%s %s" % (key, value[key]) for key in value
-                 if isinstance(value[key], (str, bool))]
-        return " ".join(words) or "?"
-    return str(value) if value is not None else "?"
+    """What the rank says of its kernel timing; "?" if nothing."""
+    return (rank.get("kernel_timing") or {}).get("status", "?")
 
 
 def decisions(jobs):

@@ -158,4 +158,45 @@ for timing in off always; do
 	verdict "a_graph_runs_with_kernel_timing_$timing" $?
 done
 
+# --- Asked while it runs ----------------------------------------------------------
+
+start_job --seconds 12
+until_dump "len(ranks) == 2 and all(r['settings']['kernel'] == 'sampled:64' and
+    r['sampling']['one_in'] == 1 for r in ranks)"
+verdict the_default_is_told $?
+"$build/ncclstat" --set sample=8,kernel=always
+verdict it_can_be_asked $?
+until_dump "all(r['settings']['kernel'] == 'always' and
+    r['kernel_timing']['status'] == 'always' and
+    r['sampling']['one_in'] == 8 and r['sampling']['ops_left_out'] > 0 and
+    r['events'].get('kernel_ch', 0) > 100 for r in ranks)"
+verdict what_was_asked_for_is_done $?
+"$build/ncclstat" --set events=none+operations,kernel=off
+until_dump "all(r['kernel_timing']['status'] == 'off' and
+    r['settings']['changes'] == 2 for r in ranks)"
+verdict and_taken_back $?
+wait_job
+verdict a_job_that_is_asked_ends_well $?
+
+# --- Another plugin behind it -------------------------------------------------------
+
+recorder=$build/test/next/recorder-all.so
+if [ -e "$recorder" ]; then
+	NCCLSTAT_CHAIN=$recorder RECORDER_REPORT=$folder/report \
+		start_job --seconds 4 --graph --stall 8
+	until_dump "len(ranks) == 2 and all(r['loss']['chain'] == 0 and
+	    r['kernel_timing']['status'] == 'chained' and
+	    r['events'].get('kernel_ch') for r in ranks)"
+	verdict ours_sees_a_job_with_two_plugins $?
+	wait_job
+	verdict a_job_with_two_plugins_ends_well $?
+	sed 's/^/| /' "$folder/report"
+	# Each rank a line: the bits are Coll's, ProxyStep's and KernelCh's.
+	[ "$(awk '$4 == 0 && $9 > 0 && $12 > 0 && $14 > 0' \
+		"$folder/report" | wc -l)" = 2 ]
+	verdict the_other_plugin_gets_all_of_it $?
+else
+	echo "skipped: no $recorder to be chained"
+fi
+
 exit $((failures > 0))
