@@ -91,9 +91,35 @@ void ncs_detail_text(const struct ncs_detail *detail, char *text, size_t size)
 		append(text, size, "default");
 }
 
-static void append_kernel_note(const struct ncs_detail *detail, char *text,
+/* Whether kernel timing is another than the detail says, and why is to be
+ * told. */
+static bool is_overruled(const struct ncs_detail *detail,
+			 enum ncs_kernel_status status)
+{
+	switch (status) {
+	case NCS_KERNEL_UNKNOWN:
+	case NCS_KERNEL_OFF:
+	case NCS_KERNEL_ALWAYS:
+	case NCS_KERNEL_SAMPLED:
+		return false;
+	case NCS_KERNEL_LINGERING:
+	case NCS_KERNEL_GRAPH_ON:
+	case NCS_KERNEL_FOREIGN:
+	case NCS_KERNEL_CHAINED:
+		return true;
+	default: /* none is timed, whatever is asked for */
+		return detail->kernel > NCS_KERNEL_DETAIL_OFF;
+	}
+}
+
+static void append_kernel_note(const struct ncs_detail *detail,
+			       enum ncs_kernel_status status, char *text,
 			       size_t size)
 {
+	if (is_overruled(detail, status)) {
+		append(text, size, "kernel %s", ncs_kernel_status_name(status));
+		return;
+	}
 	switch (detail->kernel) {
 	case NCS_KERNEL_DETAIL_DEFAULT:
 	case NCS_KERNEL_DETAIL_OFF:
@@ -110,14 +136,15 @@ static void append_kernel_note(const struct ncs_detail *detail, char *text,
 	}
 }
 
-void ncs_detail_note(const struct ncs_detail *detail, char *text, size_t size)
+void ncs_detail_note(const struct ncs_detail *detail,
+		     enum ncs_kernel_status status, char *text, size_t size)
 {
 	const char *comma;
 
 	if (size == 0)
 		return;
 	text[0] = '\0';
-	append_kernel_note(detail, text, size);
+	append_kernel_note(detail, status, text, size);
 	if (detail->sample > 1)
 		append(text, size, "%ssample 1/%" PRIu64, text[0] ? ", " : "",
 		       ncs_sample_period(detail));
@@ -280,7 +307,7 @@ static bool parse_events(struct word word, struct ncs_change *change,
 static bool parse_kernel(struct word word, struct ncs_change *change,
 			 char *error, size_t size)
 {
-	unsigned log2 = NCS_KERNEL_LOG2_DEFAULT;
+	unsigned log2 = NCS_KERNEL_DETAIL_LOG2_DEFAULT;
 	struct word whole = word;
 
 	change->kernel = true;

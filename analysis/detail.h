@@ -20,15 +20,15 @@
 #include "ncclstat/reader.h"
 #include "shm/control.h"
 
-/* The period of kernel=sampled. */
-#define NCS_KERNEL_LOG2_DEFAULT 6u
-
 /* "events=all-steps,kernel=sampled:64,sample=16": what is told. */
 void ncs_detail_text(const struct ncs_detail *detail, char *text, size_t size);
 
 /* "kernel 1/64, sample 1/16, no steps": what is out of the ordinary; "" where
- * all events are collected, no kernel is timed and nothing is sampled. */
-void ncs_detail_note(const struct ncs_detail *detail, char *text, size_t size);
+ * all events are collected, no kernel is timed and nothing is sampled. Where
+ * kernel timing is not what the detail says, the status is there instead:
+ * "kernel graph_off". */
+void ncs_detail_note(const struct ncs_detail *detail,
+		     enum ncs_kernel_status status, char *text, size_t size);
 
 /* kernel=, sample= by themselves: "sampled:64", 16. */
 void ncs_kernel_text(const struct ncs_detail *detail, char *text, size_t size);

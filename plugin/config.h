@@ -12,7 +12,8 @@
 
 /* Periods are powers of two. */
 #define NCS_KERNEL_PERIOD_MAX (UINT32_C(1) << NCS_KERNEL_DETAIL_LOG2_MAX)
-#define NCS_KERNEL_PERIOD_DEFAULT UINT32_C(64)
+#define NCS_KERNEL_PERIOD_DEFAULT \
+	(UINT32_C(1) << NCS_KERNEL_DETAIL_LOG2_DEFAULT)
 
 struct ncs_config {
 	bool disabled;

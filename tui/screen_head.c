@@ -418,7 +418,7 @@ static void crumbs(const struct ncs_screen *screen, char *text, size_t size)
 static void append_settings(const struct ncs_screen *screen, char *text,
 			    size_t size)
 {
-	const struct ncs_detail *first = NULL;
+	const struct ncs_snapshot *first = NULL;
 
 	for (size_t i = 0; i < screen->model.rank_count; i++) {
 		const struct ncs_rank *rank = screen->model.ranks[i];
@@ -427,15 +427,17 @@ static void append_settings(const struct ncs_screen *screen, char *text,
 		if (!settings->known || !ncs_rank_is_live(rank))
 			continue;
 		if (!first)
-			first = &settings->in_force;
-		if (ncs_detail_pack(first) ==
-		    ncs_detail_pack(&settings->in_force))
+			first = &rank->now;
+		if (first->kernel.status == rank->now.kernel.status &&
+		    ncs_detail_pack(&first->settings.in_force) ==
+			    ncs_detail_pack(&settings->in_force))
 			continue;
 		ncs_append(text, size, "settings differ");
 		return;
 	}
 	if (first)
-		ncs_detail_note(first, text, size);
+		ncs_detail_note(&first->settings.in_force, first->kernel.status,
+				text, size);
 }
 
 /* The lease that lasts longest: as a rule all are one view's. */

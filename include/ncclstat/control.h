@@ -69,6 +69,7 @@ enum ncs_kernel_detail {
 };
 
 #define NCS_KERNEL_DETAIL_LOG2_MAX 20u
+#define NCS_KERNEL_DETAIL_LOG2_DEFAULT 6u
 
 /* A detail, taken apart. */
 struct ncs_detail {

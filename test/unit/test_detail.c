@@ -73,7 +73,7 @@ static void kernels(void **state)
 	assert_int_equal(change.to.kernel, NCS_KERNEL_DETAIL_OFF);
 	expect("kernel=sampled");
 	assert_int_equal(change.to.kernel,
-			 NCS_KERNEL_DETAIL_EVERY + NCS_KERNEL_LOG2_DEFAULT);
+			 NCS_KERNEL_DETAIL_EVERY + NCS_KERNEL_DETAIL_LOG2_DEFAULT);
 	expect("kernel=sampled:auto");
 	assert_int_equal(change.to.kernel, NCS_KERNEL_DETAIL_AUTO);
 	expect("kernel=sampled:1");
@@ -179,27 +179,47 @@ static void notes_have_what_is_out_of_the_ordinary(void **state)
 	static const struct {
 		struct ncs_detail detail;
 		const char *note;
+		enum ncs_kernel_status status;
 	} cases[] = {
-		{ { 1, NCS_GROUPS_ALL, NCS_KERNEL_DETAIL_OFF, 1 }, "" },
-		{ { 0 }, "" },
+		{ { 1, NCS_GROUPS_ALL, NCS_KERNEL_DETAIL_OFF, 1 },
+		  "",
+		  NCS_KERNEL_OFF },
+		{ { 0 }, "", NCS_KERNEL_UNKNOWN },
 		{ { 1, NCS_GROUPS_ALL, NCS_KERNEL_DETAIL_EVERY + 6, 1 },
-		  "kernel 1/64" },
+		  "kernel 1/64",
+		  NCS_KERNEL_UNKNOWN },
 		{ { 1, NCS_GROUPS_ALL, NCS_KERNEL_DETAIL_ALWAYS, 5 },
-		  "kernel always, sample 1/16" },
+		  "kernel always, sample 1/16",
+		  NCS_KERNEL_ALWAYS },
 		{ { 1, NCS_GROUPS_ALL & ~(1u << NCS_GROUP_CONTROL),
 		    NCS_KERNEL_DETAIL_AUTO, 1 },
-		  "kernel auto, no control" },
+		  "kernel auto, no control",
+		  NCS_KERNEL_SAMPLED },
 		{ { 1,
 		    1u << NCS_GROUP_CALLS | 1u << NCS_GROUP_OPERATIONS |
 			    1u << NCS_GROUP_PROXY | 1u << NCS_GROUP_STEPS,
 		    NCS_KERNEL_DETAIL_OFF, 1 },
-		  "no network/control/launches/copies" },
+		  "no network/control/launches/copies",
+		  NCS_KERNEL_OFF },
+		{ { 1, NCS_GROUPS_ALL, NCS_KERNEL_DETAIL_EVERY + 6, 1 },
+		  "kernel 1/64",
+		  NCS_KERNEL_SAMPLED },
+		{ { 1, NCS_GROUPS_ALL, NCS_KERNEL_DETAIL_EVERY + 6, 2 },
+		  "kernel several, sample 1/2",
+		  NCS_KERNEL_SEVERAL },
+		{ { 1, NCS_GROUPS_ALL, NCS_KERNEL_DETAIL_OFF, 1 },
+		  "",
+		  NCS_KERNEL_RELEASE },
+		{ { 1, NCS_GROUPS_ALL, NCS_KERNEL_DETAIL_OFF, 1 },
+		  "kernel chained",
+		  NCS_KERNEL_CHAINED },
 	};
 	char text[160];
 
 	(void)state;
 	for (size_t i = 0; i < sizeof(cases) / sizeof(*cases); i++) {
-		ncs_detail_note(&cases[i].detail, text, sizeof(text));
+		ncs_detail_note(&cases[i].detail, cases[i].status, text,
+				sizeof(text));
 		assert_string_equal(text, cases[i].note);
 	}
 }
