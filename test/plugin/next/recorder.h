@@ -6,8 +6,9 @@
  * Each file exports the tables of the versions in its name only:
  * recorder-all.so, recorder-5.so, recorder-1-2-3.so ...
  *
- * In a job that is not a test of ours RECORDER_REPORT names a file; a line is
- * added to it when the process ends: the counts below, no text.
+ * In a job that is not a test of ours RECORDER_REPORT names a file; each
+ * finalize adds a line to it: the counts below, no text. (Jobs may end without
+ * running destructors.)
  */
 #ifndef NCS_TEST_PLUGIN_NEXT_RECORDER_H
 #define NCS_TEST_PLUGIN_NEXT_RECORDER_H
