@@ -4,27 +4,14 @@
 #include <ctype.h>
 #include <errno.h>
 #include <inttypes.h>
-#include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
+#include "analysis/append.h"
 #include "analysis/names.h"
 
 /* --- To words --------------------------------------------------------------- */
-
-__attribute__((format(printf, 3, 4))) static void
-append(char *text, size_t size, const char *format, ...)
-{
-	size_t length = strlen(text);
-	va_list arguments;
-
-	if (length + 1 >= size)
-		return;
-	va_start(arguments, format);
-	vsnprintf(text + length, size - length, format, arguments);
-	va_end(arguments);
-}
 
 static bool has_group(const struct ncs_detail *detail, unsigned group)
 {
@@ -34,10 +21,10 @@ static bool has_group(const struct ncs_detail *detail, unsigned group)
 static void append_groups(const struct ncs_detail *detail, char *text,
 			  size_t size)
 {
-	append(text, size, "all");
+	ncs_append(text, size, "all");
 	for (unsigned i = 0; i < NCS_GROUP_COUNT; i++)
 		if (!has_group(detail, i))
-			append(text, size, "-%s", ncs_event_group_name(i));
+			ncs_append(text, size, "-%s", ncs_event_group_name(i));
 }
 
 void ncs_kernel_text(const struct ncs_detail *detail, char *text, size_t size)
@@ -75,20 +62,20 @@ void ncs_detail_text(const struct ncs_detail *detail, char *text, size_t size)
 		return;
 	text[0] = '\0';
 	if (detail->has_groups) {
-		append(text, size, "events=");
+		ncs_append(text, size, "events=");
 		append_groups(detail, text, size);
 		comma = ",";
 	}
 	if (detail->kernel != NCS_KERNEL_DETAIL_DEFAULT) {
 		ncs_kernel_text(detail, kernel, sizeof(kernel));
-		append(text, size, "%skernel=%s", comma, kernel);
+		ncs_append(text, size, "%skernel=%s", comma, kernel);
 		comma = ",";
 	}
 	if (detail->sample != 0)
-		append(text, size, "%ssample=%" PRIu64, comma,
-		       ncs_sample_period(detail));
+		ncs_append(text, size, "%ssample=%" PRIu64, comma,
+			   ncs_sample_period(detail));
 	if (!text[0])
-		append(text, size, "default");
+		ncs_append(text, size, "default");
 }
 
 /* Whether kernel timing is another than the detail says, and why is to be
@@ -117,7 +104,8 @@ static void append_kernel_note(const struct ncs_detail *detail,
 			       size_t size)
 {
 	if (is_overruled(detail, status)) {
-		append(text, size, "kernel %s", ncs_kernel_status_name(status));
+		ncs_append(text, size, "kernel %s",
+			   ncs_kernel_status_name(status));
 		return;
 	}
 	switch (detail->kernel) {
@@ -125,14 +113,14 @@ static void append_kernel_note(const struct ncs_detail *detail,
 	case NCS_KERNEL_DETAIL_OFF:
 		break;
 	case NCS_KERNEL_DETAIL_ALWAYS:
-		append(text, size, "kernel always");
+		ncs_append(text, size, "kernel always");
 		break;
 	case NCS_KERNEL_DETAIL_AUTO:
-		append(text, size, "kernel auto");
+		ncs_append(text, size, "kernel auto");
 		break;
 	default:
-		append(text, size, "kernel 1/%u",
-		       1u << (detail->kernel - NCS_KERNEL_DETAIL_EVERY));
+		ncs_append(text, size, "kernel 1/%u",
+			   1u << (detail->kernel - NCS_KERNEL_DETAIL_EVERY));
 	}
 }
 
@@ -146,15 +134,15 @@ void ncs_detail_note(const struct ncs_detail *detail,
 	text[0] = '\0';
 	append_kernel_note(detail, status, text, size);
 	if (detail->sample > 1)
-		append(text, size, "%ssample 1/%" PRIu64, text[0] ? ", " : "",
-		       ncs_sample_period(detail));
+		ncs_append(text, size, "%ssample 1/%" PRIu64,
+			   text[0] ? ", " : "", ncs_sample_period(detail));
 	if (!detail->has_groups || detail->groups == NCS_GROUPS_ALL)
 		return;
 	comma = text[0] ? ", no " : "no ";
 	for (unsigned i = 0; i < NCS_GROUP_COUNT; i++) {
 		if (has_group(detail, i))
 			continue;
-		append(text, size, "%s%s", comma, ncs_event_group_name(i));
+		ncs_append(text, size, "%s%s", comma, ncs_event_group_name(i));
 		comma = "/";
 	}
 }
@@ -223,8 +211,8 @@ static int find_group(const struct word *word)
 static void name_groups(char *error, size_t size)
 {
 	for (unsigned i = 0; i < NCS_GROUP_COUNT; i++)
-		append(error, size, "%s%s", i > 0 ? ", " : "",
-		       ncs_event_group_name(i));
+		ncs_append(error, size, "%s%s", i > 0 ? ", " : "",
+			   ncs_event_group_name(i));
 }
 
 /* Groups named one after the other: -steps-control. */

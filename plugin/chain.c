@@ -300,7 +300,7 @@ static bool get_pair(const void *handle, struct ncs_pair *pair)
 struct start {
 	unsigned api_version;
 	unsigned event; /* NCS_EVENT_COUNT: none that we know */
-	const union ncs_descr *descr;
+	const union nccl_event_descr *descr;
 	struct ncs_pair context;
 	struct ncs_pair parent;
 	struct ncs_pair group; /* Coll, P2p from version 5 on */
@@ -391,7 +391,7 @@ static uint64_t start_theirs(const struct start *start)
 		sizeof(struct nccl_event_descr_v7),
 	};
 	uint64_t parent = start->parent.theirs;
-	union ncs_descr descr;
+	union nccl_event_descr descr;
 	void *handle = NULL;
 
 	memcpy(&descr, start->descr, bytes[start->api_version]);

@@ -763,6 +763,41 @@ struct nccl_profiler_v7 {
 };
 
 /*
+ * Of any version: for code that is told the version at run time.
+ */
+union nccl_event_descr {
+	struct nccl_event_descr_v1 v1;
+	struct nccl_event_descr_v2 v2;
+	struct nccl_event_descr_v3 v3;
+	struct nccl_event_descr_v4 v4;
+	struct nccl_event_descr_v5 v5;
+	struct nccl_event_descr_v6 v6;
+	struct nccl_event_descr_v7 v7;
+};
+
+union nccl_state_args {
+	union nccl_state_args_v1 v1;
+	union nccl_state_args_v2 v2;
+	union nccl_state_args_v3 v3;
+	union nccl_state_args_v4 v4;
+	union nccl_state_args_v5 v5;
+	union nccl_state_args_v6 v6;
+	union nccl_state_args_v7 v7;
+};
+
+union nccl_profiler {
+	const void *any;
+	const char *const *name;
+	const struct nccl_profiler_v1 *v1;
+	const struct nccl_profiler_v2 *v2;
+	const struct nccl_profiler_v3 *v3;
+	const struct nccl_profiler_v4 *v4;
+	const struct nccl_profiler_v5 *v5;
+	const struct nccl_profiler_v6 *v6;
+	const struct nccl_profiler_v7 *v7;
+};
+
+/*
  * What net_plugin.data points to, by net_plugin.id (kind << 16 | version).
  */
 #define NCCL_NET_PLUGIN_IB_V1 INT64_C(0x10001)

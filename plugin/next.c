@@ -16,17 +16,7 @@
 static struct {
 	unsigned version;
 	uint32_t known_events;
-	union {
-		const void *any;
-		const char *const *name;
-		const struct nccl_profiler_v1 *v1;
-		const struct nccl_profiler_v2 *v2;
-		const struct nccl_profiler_v3 *v3;
-		const struct nccl_profiler_v4 *v4;
-		const struct nccl_profiler_v5 *v5;
-		const struct nccl_profiler_v6 *v6;
-		const struct nccl_profiler_v7 *v7;
-	} table;
+	union nccl_profiler table;
 } next;
 
 /* --- loading -------------------------------------------------------------- */
@@ -154,7 +144,8 @@ enum nccl_result ncs_next_init(const struct ncs_init *init, void **context,
 	}
 }
 
-void ncs_next_start_event(void *context, void **handle, union ncs_descr *descr)
+void ncs_next_start_event(void *context, void **handle,
+			  union nccl_event_descr *descr)
 {
 	switch (next.version) {
 	case 1:

@@ -17,16 +17,6 @@
 #include "plugin/nccl_abi.h"
 #include "plugin/process.h"
 
-union ncs_descr {
-	struct nccl_event_descr_v1 v1;
-	struct nccl_event_descr_v2 v2;
-	struct nccl_event_descr_v3 v3;
-	struct nccl_event_descr_v4 v4;
-	struct nccl_event_descr_v5 v5;
-	struct nccl_event_descr_v6 v6;
-	struct nccl_event_descr_v7 v7;
-};
-
 /* Opens the library, for good, and takes the newest table that NCCL's version
  * can be passed on to. Returns 0, or -errno and a sentence without a full stop.
  * May lock, allocate and run the library's constructors. */
@@ -42,7 +32,8 @@ uint32_t ncs_next_known_events(void);
 
 enum nccl_result ncs_next_init(const struct ncs_init *init, void **context,
 			       int *mask);
-void ncs_next_start_event(void *context, void **handle, union ncs_descr *descr);
+void ncs_next_start_event(void *context, void **handle,
+			  union nccl_event_descr *descr);
 void ncs_next_stop_event(void *handle);
 void ncs_next_record_state(void *handle, unsigned state, void *args);
 void ncs_next_finalize(void *context);

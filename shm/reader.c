@@ -14,6 +14,7 @@
 #include <unistd.h>
 
 #include "shm/atomics.h"
+#include "shm/attach.h"
 #include "shm/clock.h"
 #include "shm/control.h"
 #include "shm/discover.h"
@@ -33,24 +34,6 @@ struct ncs_reader {
 };
 
 /* --- Attaching -------------------------------------------------------- */
-
-static void explain(char *why, size_t size, const char *text)
-{
-	if (why && size > 0)
-		snprintf(why, size, "%s", text);
-}
-
-static enum ncs_attach open_failure(int error, char *why, size_t why_size)
-{
-	explain(why, why_size, strerror(error));
-	if (error == ENOENT)
-		return NCS_ATTACH_ABSENT;
-	if (error == EACCES || error == EPERM)
-		return NCS_ATTACH_DENIED;
-	if (error == ELOOP)
-		return NCS_ATTACH_CORRUPT;
-	return NCS_ATTACH_FAILED;
-}
 
 /* The header changes while it is copied: identity, proxy, life. */
 static void copy_header(struct ncs_header *copy,
@@ -78,15 +61,15 @@ static enum ncs_attach check_header(struct ncs_reader *reader, char *why,
 	uint32_t version;
 
 	if (magic != 0 && magic != NCS_MAGIC) {
-		explain(why, why_size,
-			"it does not begin with ncclstat's magic");
+		ncs_attach_explain(why, why_size,
+				   "it does not begin with ncclstat's magic");
 		return NCS_ATTACH_CORRUPT;
 	}
 	/* ORDER: pairs with ncs_writer_publish() (shm/writer.c): the header
 	 * is complete once its version is there. */
 	version = ncs_load_acquire32(&mapped->version);
 	if (version == 0) {
-		explain(why, why_size, "it is not ready yet");
+		ncs_attach_explain(why, why_size, "it is not ready yet");
 		return NCS_ATTACH_NOT_READY;
 	}
 	if (version >> 16 != NCS_ABI_MAJOR) {
@@ -101,7 +84,7 @@ static enum ncs_attach check_header(struct ncs_reader *reader, char *why,
 	copy_header(&reader->header, mapped);
 	wrong = ncs_segment_check(&reader->header, reader->mapped_bytes);
 	if (wrong) {
-		explain(why, why_size, wrong);
+		ncs_attach_explain(why, why_size, wrong);
 		return NCS_ATTACH_CORRUPT;
 	}
 	return NCS_ATTACHED;
@@ -114,27 +97,27 @@ static enum ncs_attach map_file(struct ncs_reader *reader, int file, char *why,
 	void *mapping;
 
 	if (fstat(file, &status) != 0)
-		return open_failure(errno, why, why_size);
+		return ncs_attach_failure(errno, why, why_size);
 	if (!S_ISREG(status.st_mode)) {
-		explain(why, why_size, "it is not a regular file");
+		ncs_attach_explain(why, why_size, "it is not a regular file");
 		return NCS_ATTACH_CORRUPT;
 	}
 	if (geteuid() != 0 && status.st_uid != geteuid()) {
-		explain(why, why_size, "it belongs to another user");
+		ncs_attach_explain(why, why_size, "it belongs to another user");
 		return NCS_ATTACH_DENIED;
 	}
 	if (status.st_size == 0) {
-		explain(why, why_size, "it is not ready yet");
+		ncs_attach_explain(why, why_size, "it is not ready yet");
 		return NCS_ATTACH_NOT_READY;
 	}
 	if ((uint64_t)status.st_size < sizeof(struct ncs_header)) {
-		explain(why, why_size, "it is too short");
+		ncs_attach_explain(why, why_size, "it is too short");
 		return NCS_ATTACH_CORRUPT;
 	}
 	mapping = mmap(NULL, (size_t)status.st_size, PROT_READ, MAP_SHARED,
 		       file, 0);
 	if (mapping == MAP_FAILED)
-		return open_failure(errno, why, why_size);
+		return ncs_attach_failure(errno, why, why_size);
 	reader->mapping = mapping;
 	reader->mapped_bytes = (size_t)status.st_size;
 	reader->device = status.st_dev;
@@ -152,11 +135,11 @@ enum ncs_attach ncs_reader_open(const char *path, struct ncs_reader **out,
 
 	*out = NULL;
 	if (!reader)
-		return open_failure(ENOMEM, why, why_size);
+		return ncs_attach_failure(ENOMEM, why, why_size);
 	snprintf(reader->path, sizeof(reader->path), "%s", path);
 	file = open(path, O_RDONLY | O_NOFOLLOW | O_CLOEXEC | O_NONBLOCK);
 	if (file < 0) {
-		result = open_failure(errno, why, why_size);
+		result = ncs_attach_failure(errno, why, why_size);
 		goto fail;
 	}
 	result = map_file(reader, file, why, why_size);
@@ -168,7 +151,7 @@ enum ncs_attach ncs_reader_open(const char *path, struct ncs_reader **out,
 	reader->cursors = calloc(reader->header.lanes.count,
 				 sizeof(*reader->cursors));
 	if (!reader->cursors) {
-		result = open_failure(ENOMEM, why, why_size);
+		result = ncs_attach_failure(ENOMEM, why, why_size);
 		goto fail;
 	}
 	ncs_clock_refine(&reader->header.clock);

@@ -12,6 +12,7 @@
 #include <unistd.h>
 
 #include "shm/atomics.h"
+#include "shm/attach.h"
 #include "shm/discover.h"
 #include "shm/guard.h"
 
@@ -21,27 +22,9 @@ struct ncs_remote {
 	uid_t owner;
 };
 
-static void explain(char *why, size_t size, const char *text)
-{
-	if (why && size > 0)
-		snprintf(why, size, "%s", text);
-}
-
-static enum ncs_attach system_failure(int error, char *why, size_t why_size)
-{
-	explain(why, why_size, strerror(error));
-	if (error == ENOENT)
-		return NCS_ATTACH_ABSENT;
-	if (error == EACCES || error == EPERM)
-		return NCS_ATTACH_DENIED;
-	if (error == ELOOP)
-		return NCS_ATTACH_CORRUPT;
-	return NCS_ATTACH_FAILED;
-}
-
 static enum ncs_attach corrupt(char *why, size_t why_size, const char *text)
 {
-	explain(why, why_size, text);
+	ncs_attach_explain(why, why_size, text);
 	return NCS_ATTACH_CORRUPT;
 }
 
@@ -71,11 +54,12 @@ static enum ncs_attach check_control(struct ncs_remote *remote, char *why,
 	 * stands before the version is complete. */
 	version = ncs_load_acquire32(&remote->control->version);
 	if (version == 0) {
-		explain(why, why_size, "it is not ready yet");
+		ncs_attach_explain(why, why_size, "it is not ready yet");
 		return NCS_ATTACH_NOT_READY;
 	}
 	if (version >> 16 != NCS_CONTROL_VERSION >> 16) {
-		explain(why, why_size, "it was made by another version");
+		ncs_attach_explain(why, why_size,
+				   "it was made by another version");
 		return NCS_ATTACH_OTHER_VERSION;
 	}
 	copy_head(&copy, remote->control);
@@ -97,15 +81,15 @@ static enum ncs_attach map_file(struct ncs_remote *remote, int file, char *why,
 	void *mapping;
 
 	if (fstat(file, &status) != 0)
-		return system_failure(errno, why, why_size);
+		return ncs_attach_failure(errno, why, why_size);
 	if (!S_ISREG(status.st_mode))
 		return corrupt(why, why_size, "it is not a regular file");
 	if (geteuid() != 0 && status.st_uid != geteuid()) {
-		explain(why, why_size, "it belongs to another user");
+		ncs_attach_explain(why, why_size, "it belongs to another user");
 		return NCS_ATTACH_DENIED;
 	}
 	if (status.st_size == 0) {
-		explain(why, why_size, "it is not ready yet");
+		ncs_attach_explain(why, why_size, "it is not ready yet");
 		return NCS_ATTACH_NOT_READY;
 	}
 	if (status.st_size < (off_t)NCS_CONTROL_BYTES)
@@ -113,7 +97,7 @@ static enum ncs_attach map_file(struct ncs_remote *remote, int file, char *why,
 	mapping = mmap(NULL, NCS_CONTROL_BYTES, PROT_READ | PROT_WRITE,
 		       MAP_SHARED, file, 0);
 	if (mapping == MAP_FAILED)
-		return system_failure(errno, why, why_size);
+		return ncs_attach_failure(errno, why, why_size);
 	remote->control = mapping;
 	remote->owner = status.st_uid;
 	ncs_guard_add(mapping, NCS_CONTROL_BYTES);
@@ -129,10 +113,10 @@ enum ncs_attach ncs_remote_open(const char *path, struct ncs_remote **out,
 
 	*out = NULL;
 	if (!remote)
-		return system_failure(ENOMEM, why, why_size);
+		return ncs_attach_failure(ENOMEM, why, why_size);
 	file = open(path, O_RDWR | O_NOFOLLOW | O_CLOEXEC | O_NONBLOCK);
 	if (file < 0) {
-		result = system_failure(errno, why, why_size);
+		result = ncs_attach_failure(errno, why, why_size);
 	} else {
 		result = map_file(remote, file, why, why_size);
 		close(file);
@@ -174,8 +158,8 @@ enum ncs_attach ncs_remote_find(const char *directory,
 	ncs_process_of_header(header, &process);
 	error = ncs_discover_controls(ncs_directory(directory), &paths);
 	if (error)
-		return system_failure(-error, why, why_size);
-	explain(why, why_size, "it has no control object");
+		return ncs_attach_failure(-error, why, why_size);
+	ncs_attach_explain(why, why_size, "it has no control object");
 	for (size_t i = 0; i < paths.count && !*remote; i++) {
 		enum ncs_attach found;
 

@@ -6,7 +6,7 @@
 #
 # and beyond that
 #   - the plugin, and what of shm/ goes into it, never reach the reader's half,
-#     which is shm/reader.*, shm/discover.*, shm/guard.*, shm/remote.* and
+#     which is shm/attach.*, reader.*, discover.*, guard.*, remote.* and
 #     include/ncclstat/reader.h;
 #   - only tui/term.[ch] and tui/curses.[ch] include curses;
 #   - only record/ includes liburing; only record/ and tui/ include jansson;
@@ -52,7 +52,7 @@ check() (
 		may["tui"] = " include shm analysis record tui "
 		may["test"] = may["man"] = \
 			" include shm plugin analysis record tui test man "
-		reader = "^(shm|ncclstat)/(reader|discover|guard|remote)[.][ch]$"
+		reader = "^(shm|ncclstat)/(attach|reader|discover|guard|remote)[.][ch]$"
 	}
 	function bad(why) {
 		sub(/^[ \t]+/, "", line)

@@ -3,24 +3,11 @@
  */
 #include "tui/words.h"
 
-#include <stdarg.h>
 #include <stdio.h>
 #include <string.h>
 
 #include "analysis/names.h"
 #include "tui/format.h"
-
-void ncs_append(char *text, size_t size, const char *format, ...)
-{
-	size_t length = strlen(text);
-	va_list arguments;
-
-	if (length + 1 >= size)
-		return;
-	va_start(arguments, format);
-	vsnprintf(text + length, size - length, format, arguments);
-	va_end(arguments);
-}
 
 void ncs_append_duration(char *text, size_t size, uint64_t duration_ns)
 {

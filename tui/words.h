@@ -10,6 +10,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "analysis/append.h"
 #include "analysis/model.h"
 
 /* "rank 5", or "pid 1234" where the rank is not known. */
@@ -21,10 +22,6 @@ void ncs_rank_title(const struct ncs_rank *rank, char *text, size_t size);
 /* "channel 3 send to 6" */
 void ncs_channel_label(const struct ncs_channel_view *channel, char *text,
 		       size_t size);
-
-/* Appends to a text; what does not fit is cut. */
-void ncs_append(char *text, size_t size, const char *format, ...)
-	__attribute__((format(printf, 3, 4)));
 
 /* Appends a duration. */
 void ncs_append_duration(char *text, size_t size, uint64_t duration_ns);

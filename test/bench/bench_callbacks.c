@@ -118,9 +118,9 @@ struct load {
 	const char *unit; /* what the calls make up */
 	struct call *calls;
 	size_t count;
-	union host_descr *descrs;
+	union nccl_event_descr *descrs;
 	size_t descr_count;
-	union host_args *args;
+	union nccl_state_args *args;
 	size_t arg_count;
 	size_t capacity; /* of each of the three */
 	uint8_t *types;	 /* event number, by handle */
@@ -443,7 +443,7 @@ struct subject {
 	uint32_t (*histogram)[TICKS_MAX];
 };
 
-static void set_parents(union host_descr *descr, const struct load *load,
+static void set_parents(union nccl_event_descr *descr, const struct load *load,
 			const struct call *call, const struct subject *subject)
 {
 	descr->v5.parent = subject->handles[call->parent];
@@ -482,8 +482,8 @@ pass(struct subject *subject, const struct load *load, uint64_t kind,
 	for (size_t i = 0; i < load->count; i++) {
 		const struct call *call = &load->calls[i];
 		void **handle = &subject->handles[call->handle];
-		union host_descr descr;
-		union host_args args;
+		union nccl_event_descr descr;
+		union nccl_state_args args;
 
 		if (call->verb == START) {
 			descr = load->descrs[call->content];

@@ -69,8 +69,8 @@ static const int state_numbers[STATE_COUNT] = {
 struct caller {
 	struct host *host;
 	void *context;
-	union host_descr starts[START_COUNT];
-	union host_args args[STATE_COUNT];
+	union nccl_event_descr starts[START_COUNT];
+	union nccl_state_args args[STATE_COUNT];
 };
 
 static void prepare(struct caller *caller, struct host *host, void *context)

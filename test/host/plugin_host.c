@@ -25,18 +25,6 @@
 #define LOG_LINES 64
 #define LOG_LINE_BYTES 512
 
-union table {
-	const void *any;
-	const char *const *name;
-	const struct nccl_profiler_v1 *v1;
-	const struct nccl_profiler_v2 *v2;
-	const struct nccl_profiler_v3 *v3;
-	const struct nccl_profiler_v4 *v4;
-	const struct nccl_profiler_v5 *v5;
-	const struct nccl_profiler_v6 *v6;
-	const struct nccl_profiler_v7 *v7;
-};
-
 /* What the plugin gave for a number of the log. */
 struct mapped_handle {
 	void *handle;
@@ -53,7 +41,7 @@ struct host {
 	char *path;
 	int api;
 	void *library;			/* NULL: closed */
-	union table table;
+	union nccl_profiler table;
 	int pid_recorded;		/* of the log in use */
 	struct mapped_handle *handles;
 	uint64_t handle_max;
@@ -616,7 +604,7 @@ static void lay_out_v7(struct nccl_event_descr_v7 *descr,
 }
 
 void host_lay_out(const struct host *host, const struct host_event *event,
-	union host_descr *descr)
+	union nccl_event_descr *descr)
 {
 	memset(descr, HOST_GARBAGE_BYTE, sizeof(*descr));
 	switch (host->api) {
@@ -673,7 +661,7 @@ static void lay_out_args_v4(union nccl_state_args_v4 *args,
 }
 
 void host_lay_out_args(const struct host *host,
-	const struct host_state *state, union host_args *args)
+	const struct host_state *state, union nccl_state_args *args)
 {
 	memset(args, HOST_GARBAGE_BYTE, sizeof(*args));
 	if (host->api <= 3)
@@ -689,7 +677,7 @@ enum nccl_result host_init(struct host *host, const struct host_comm *comm,
 	void **context)
 {
 	int *mask = &activation_mask;
-	union table table = host->table;
+	union nccl_profiler table = host->table;
 
 	switch (host->api) {
 	case 1: return table.v1->init(context, mask);
@@ -708,9 +696,9 @@ enum nccl_result host_init(struct host *host, const struct host_comm *comm,
 }
 
 enum nccl_result host_start_descr(struct host *host, void *context,
-	union host_descr *descr, void **handle)
+	union nccl_event_descr *descr, void **handle)
 {
-	union table table = host->table;
+	union nccl_profiler table = host->table;
 
 	switch (host->api) {
 	case 1: return table.v1->start_event(context, handle, &descr->v1);
@@ -727,7 +715,7 @@ enum nccl_result host_start_descr(struct host *host, void *context,
 enum nccl_result host_start(struct host *host, void *context,
 	const struct host_event *event, void **handle)
 {
-	union host_descr descr;
+	union nccl_event_descr descr;
 
 	host_lay_out(host, event, &descr);
 	*handle = host->api <= 3 ? NULL : HOST_GARBAGE_HANDLE;
@@ -735,9 +723,9 @@ enum nccl_result host_start(struct host *host, void *context,
 }
 
 enum nccl_result host_record_args(struct host *host, void *handle, int state,
-	union host_args *args)
+	union nccl_state_args *args)
 {
-	union table table = host->table;
+	union nccl_profiler table = host->table;
 	enum nccl_event_state known = (enum nccl_event_state)state;
 
 	switch (host->api) {
@@ -762,7 +750,7 @@ enum nccl_result host_record_args(struct host *host, void *handle, int state,
 enum nccl_result host_record(struct host *host, void *handle,
 	const struct host_state *state)
 {
-	union host_args args;
+	union nccl_state_args args;
 
 	if (state->without_args)
 		return host_record_args(host, handle, state->state, NULL);
@@ -772,7 +760,7 @@ enum nccl_result host_record(struct host *host, void *handle,
 
 enum nccl_result host_stop(struct host *host, void *handle)
 {
-	union table table = host->table;
+	union nccl_profiler table = host->table;
 
 	switch (host->api) {
 	case 1: return table.v1->stop_event(handle);
@@ -788,7 +776,7 @@ enum nccl_result host_stop(struct host *host, void *handle)
 
 enum nccl_result host_finalize(struct host *host, void *context)
 {
-	union table table = host->table;
+	union nccl_profiler table = host->table;
 
 	switch (host->api) {
 	case 1: return table.v1->finalize(context);

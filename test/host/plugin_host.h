@@ -117,26 +117,6 @@ struct host_state {
 	void *net_data;
 };
 
-/* As the plugin gets them. */
-union host_descr {
-	struct nccl_event_descr_v1 v1;
-	struct nccl_event_descr_v2 v2;
-	struct nccl_event_descr_v3 v3;
-	struct nccl_event_descr_v4 v4;
-	struct nccl_event_descr_v5 v5;
-	struct nccl_event_descr_v6 v6;
-	struct nccl_event_descr_v7 v7;
-};
-
-union host_args {
-	union nccl_state_args_v1 v1;
-	union nccl_state_args_v2 v2;
-	union nccl_state_args_v3 v3;
-	union nccl_state_args_v4 v4;
-	union nccl_state_args_v5 v5;
-	union nccl_state_args_v6 v6;
-	union nccl_state_args_v7 v7;
-};
 
 /*
  * Opens the library and finds ncclProfiler_v<api> in it. Returns 0, or -errno
@@ -180,13 +160,13 @@ enum nccl_result host_finalize(struct host *host, void *context);
  * At full speed. host_start_descr() leaves *handle as it is before the call.
  */
 void host_lay_out(const struct host *host, const struct host_event *event,
-	union host_descr *descr);
+	union nccl_event_descr *descr);
 void host_lay_out_args(const struct host *host,
-	const struct host_state *state, union host_args *args);
+	const struct host_state *state, union nccl_state_args *args);
 enum nccl_result host_start_descr(struct host *host, void *context,
-	union host_descr *descr, void **handle);
+	union nccl_event_descr *descr, void **handle);
 enum nccl_result host_record_args(struct host *host, void *handle, int state,
-	union host_args *args);
+	union nccl_state_args *args);
 
 /*
  * From a log.

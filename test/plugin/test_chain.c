@@ -1015,7 +1015,7 @@ static void what_comes_too_late_is_counted_where_it_belongs(void **state)
 static void poll_long(void *argument)
 {
 	struct recorder *next = chain("all");
-	union host_descr descr;
+	union nccl_event_descr descr;
 	struct guest guest;
 	void *op, *held, *polled = NULL;
 

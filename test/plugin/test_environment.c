@@ -37,16 +37,7 @@ static void init_directly(int api, int *mask, void **context)
 	void *library = dlopen(NCS_PLUGIN_PATH, RTLD_NOW | RTLD_LOCAL);
 	enum nccl_result result = NCCL_INTERNAL_ERROR;
 	char symbol[32];
-	union {
-		void *any;
-		const struct nccl_profiler_v1 *v1;
-		const struct nccl_profiler_v2 *v2;
-		const struct nccl_profiler_v3 *v3;
-		const struct nccl_profiler_v4 *v4;
-		const struct nccl_profiler_v5 *v5;
-		const struct nccl_profiler_v6 *v6;
-		const struct nccl_profiler_v7 *v7;
-	} table;
+	union nccl_profiler table;
 
 	CHECK(library, "%s", dlerror());
 	snprintf(symbol, sizeof(symbol), "ncclProfiler_v%d", api);

@@ -1,0 +1,28 @@
+/* Reasons of failed attaching; see attach.h. Pure. */
+#include "shm/attach.h"
+
+#include <errno.h>
+#include <stdio.h>
+#include <string.h>
+
+void ncs_attach_explain(char *why, size_t size, const char *text)
+{
+	if (why && size > 0)
+		snprintf(why, size, "%s", text);
+}
+
+enum ncs_attach ncs_attach_failure(int error, char *why, size_t size)
+{
+	ncs_attach_explain(why, size, strerror(error));
+	switch (error) {
+	case ENOENT:
+		return NCS_ATTACH_ABSENT;
+	case EACCES:
+	case EPERM:
+		return NCS_ATTACH_DENIED;
+	case ELOOP: /* a symbolic link, which is none of ours */
+		return NCS_ATTACH_CORRUPT;
+	default:
+		return NCS_ATTACH_FAILED;
+	}
+}
