@@ -44,15 +44,25 @@ void ncs_channel_label(const struct ncs_channel_view *channel, char *text,
 		 channel->send ? "send to" : "recv from", channel->peer);
 }
 
-void ncs_append_kernel_timing(const struct ncs_rank *rank, char *text,
-			      size_t size)
+/* Where the GPU's clock is on the host's, as far as that is known. */
+static void append_gpu_clock(const struct ncs_gpu_clock_view *clock, char *text,
+			     size_t size)
+{
+	if (!clock->known)
+		return;
+	ncs_append(text, size, " The GPU's clock is known within ");
+	ncs_append_duration(text, size, clock->error_ns);
+	ncs_append(text, size, ".");
+}
+
+static void append_kernel_status(const struct ncs_kernel_view *kernel,
+				 char *text, size_t size)
 {
 	static const char *const helps[] = {
 #define X(ID, name, help) help,
 		NCS_KERNEL_STATUSES(X)
 #undef X
 	};
-	const struct ncs_kernel_view *kernel = &rank->now.kernel;
 
 	switch (kernel->status) {
 	case NCS_KERNEL_UNKNOWN:
@@ -75,6 +85,13 @@ void ncs_append_kernel_timing(const struct ncs_rank *rank, char *text,
 			   helps[kernel->status]);
 		return;
 	}
+}
+
+void ncs_append_kernel_timing(const struct ncs_rank *rank, char *text,
+			      size_t size)
+{
+	append_kernel_status(&rank->now.kernel, text, size);
+	append_gpu_clock(&rank->now.gpu_clock, text, size);
 }
 
 void ncs_append_separator(char *text, size_t size)

@@ -37,7 +37,7 @@ void ncs_append_losses(const struct ncs_rank *rank, char *text, size_t size);
 void ncs_append_steps(const struct ncs_rank *rank, bool send, char *text,
 		      size_t size);
 
-/* Appends a sentence on kernel timing, if the plugin tells. */
+/* Appends sentences on kernel timing and the GPU's clock, if the plugin tells. */
 void ncs_append_kernel_timing(const struct ncs_rank *rank, char *text,
 			      size_t size);
 
