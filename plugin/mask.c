@@ -76,6 +76,11 @@
  * and known to have read nothing but on. So that this is rare no window is
  * opened before SETTLE calls have been made since the last init.
  *
+ * What is wanted (the mode, the period, what a chained plugin asks for) may
+ * change at any time, by any thread. It is looked at where the mask may be
+ * switched and nowhere else, so it decides which calls are timed, not whether
+ * that is safe.
+ *
  * What ends switching for good (STUCK): the mask stays as it is, but for a
  * window that is open, which the owner closes at the end of the group, unless
  * KEEP says that it must stay open:
@@ -749,10 +754,18 @@ void ncs_mask_add_comm(struct ncs_comm *comm, uint32_t *word)
 	show_all();
 }
 
+/* Where nothing is asked for here a chained plugin gets what it wants. */
+static void store_added(uint32_t *word)
+{
+	uint64_t added = ncs_load_relaxed(&mask.added);
+
+	if (mask.live == 0 && word && added)
+		store_alone(word, added);
+}
+
 void ncs_mask_add_unseen(uint32_t *word)
 {
-	if (mask.live == 0 && word && ncs_load_relaxed(&mask.added))
-		store_alone(word, ncs_load_relaxed(&mask.added));
+	store_added(word);
 	if (!may_anyone())
 		stop_switching();
 	end_switching(NCS_KERNEL_BLIND, NOBODY,
