@@ -36,7 +36,7 @@
 /* Readers take any minor of their own major: they use the strides that the
  * segment states, and new fields come at the end of blocks. */
 #define NCS_ABI_MAJOR 1u
-#define NCS_ABI_MINOR 0u
+#define NCS_ABI_MINOR 1u
 #define NCS_ABI_VERSION (NCS_ABI_MAJOR << 16 | NCS_ABI_MINOR)
 
 enum ncs_channel_state {
@@ -387,6 +387,7 @@ static_assert(offsetof(struct ncs_header, proxy) == 560, "proxy");
 static_assert(offsetof(struct ncs_header, gpu_clock) == 720, "GPU clock");
 static_assert(offsetof(struct ncs_header, kernel) == 784, "kernel");
 static_assert(offsetof(struct ncs_header, sampling) == 848, "sampling");
+static_assert(offsetof(struct ncs_header, settings) == 912, "settings");
 static_assert(sizeof(struct ncs_function) == 128, "function");
 static_assert(sizeof(struct ncs_lane) == 2816, "lane");
 static_assert(offsetof(struct ncs_lane, functions) % 64 == 0, "functions");
