@@ -109,7 +109,7 @@ TUI_LIBS := $(CURSES_LIBS) $(JANSSON_LIBS)
 HOST_LIBS := $(LZMA_LIBS) -ldl
 TEST_CFLAGS := $(TUI_CFLAGS) $(LZMA_CFLAGS) $(CMOCKA_CFLAGS) -pthread
 TEST_DEFS = -DNCS_PLUGIN_PATH='"$(PLUGIN)"' -DNCS_CAPTURES='"test/captures"' \
-	-DNCS_NEXT='"$(BUILD)/test/next"'
+	-DNCS_NEXT='"$(BUILD)/test/next"' -DNCS_BUILD='"$(BUILD)"'
 
 # --- Sources ---------------------------------------------------------------
 
@@ -352,13 +352,14 @@ $(call in_build,$(STRESS)): $(BUILD)/%: $(OBJ)/%.o $(call helpers,$(STRESS_SRC))
 		$(SHM_OBJ) $(SOURCES)
 	$(call link,$(CMOCKA_LIBS) -lm -lpthread)
 
-$(BENCH): $(BUILD)/%: $(OBJ)/test/bench/%.o $(HOST_TEST_OBJ) $(WRITER_OBJ) \
-		$(LIB) $(SOURCES)
+$(BENCH): $(BUILD)/%: $(OBJ)/test/bench/%.o $(OBJ)/test/bench/caller.o \
+		$(HOST_TEST_OBJ) $(WRITER_OBJ) $(LIB) $(SOURCES)
 	$(call link,$(HOST_LIBS) -lm -lpthread)
 
 # Private: the flags' own file must not be written with these.
 $(OBJ)/test/bench/%_plugin.o: private TEST_CFLAGS += $(PIC_CFLAGS)
-$(OBJ)/test/bench/bench_callbacks.o: private TEST_CFLAGS += $(HOT_CFLAGS)
+$(OBJ)/test/bench/bench_callbacks.o $(OBJ)/test/bench/caller.o: \
+	private TEST_CFLAGS += $(HOT_CFLAGS)
 $(OBJ)/test/host/plugin_host.o: private TEST_CFLAGS += $(HOT_CFLAGS)
 $(BUILD)/bench/libnccl-profiler-%.so: $(OBJ)/test/bench/%_plugin.o
 	$(call link,-shared)

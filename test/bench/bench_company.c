@@ -24,147 +24,10 @@
 #include "ncclstat/reader.h"
 #include "shm/atomics.h"
 #include "shm/clock.h"
-#include "test/host/plugin_host.h"
+#include "test/bench/caller.h"
 
-#define CHANNELS 32
-#define STEPS 8
-/* Proxy operations that the writer is timed over, and their callbacks. */
+/* Proxy operations that the writer is timed over. */
 #define BATCH 2000
-#define CALLBACKS (3 + 5 * STEPS)
-
-static void fail(const char *what, const char *why)
-{
-	fprintf(stderr, "bench_company: %s: %s\n", what, why);
-	exit(1);
-}
-
-/* --- Calls -------------------------------------------------------------- */
-
-enum start {
-	START_GROUP_API,
-	START_COLL_API,
-	START_GROUP,
-	START_COLL,
-	START_OP,
-	START_STEP, /* STEPS of them */
-	START_COUNT = START_STEP + STEPS
-};
-
-enum state {
-	STATE_IN_PROGRESS,
-	STATE_GPU_WAIT,
-	STATE_PEER_WAIT,
-	STATE_WAIT,
-	STATE_COUNT
-};
-
-static const int state_numbers[STATE_COUNT] = {
-	[STATE_IN_PROGRESS] = NCCL_STATE_OP_IN_PROGRESS,
-	[STATE_GPU_WAIT] = NCCL_STATE_STEP_SEND_GPU_WAIT,
-	[STATE_PEER_WAIT] = NCCL_STATE_STEP_SEND_PEER_WAIT,
-	[STATE_WAIT] = NCCL_STATE_STEP_SEND_WAIT,
-};
-
-/* A thread's descriptors; parents are filled in as they come. */
-struct caller {
-	struct host *host;
-	void *context;
-	union nccl_event_descr starts[START_COUNT];
-	union nccl_state_args args[STATE_COUNT];
-};
-
-static void prepare(struct caller *caller, struct host *host, void *context)
-{
-	const struct host_event events[START_STEP] = {
-		[START_GROUP_API] = { .type = NCCL_EVENT_GROUP_API,
-				      .depth = 1 },
-		[START_COLL_API] = { .type = NCCL_EVENT_COLL_API,
-				     .func = "AllReduce",
-				     .count = 1 << 20,
-				     .datatype = "ncclFloat32" },
-		[START_GROUP] = { .type = NCCL_EVENT_GROUP },
-		[START_COLL] = { .type = NCCL_EVENT_COLL,
-				 .func = "AllReduce",
-				 .count = 1 << 20,
-				 .datatype = "ncclFloat32",
-				 .channels = CHANNELS,
-				 .algorithm = "RING",
-				 .protocol = "SIMPLE" },
-		[START_OP] = { .type = NCCL_EVENT_PROXY_OP,
-			       .pid = (int)getpid(),
-			       .peer = 1,
-			       .steps = STEPS,
-			       .is_send = 1 },
-	};
-
-	caller->host = host;
-	caller->context = context;
-	for (unsigned i = 0; i < START_STEP; i++)
-		host_lay_out(host, &events[i], &caller->starts[i]);
-	for (int i = 0; i < STEPS; i++)
-		host_lay_out(host,
-			     &(struct host_event){
-				     .type = NCCL_EVENT_PROXY_STEP,
-				     .step = i },
-			     &caller->starts[START_STEP + i]);
-	for (unsigned i = 0; i < STATE_COUNT; i++)
-		host_lay_out_args(host,
-				  &(struct host_state){
-					  .state = state_numbers[i],
-					  .size_bytes = 1 << 19 },
-				  &caller->args[i]);
-}
-
-static void *start(struct caller *caller, unsigned which, void *parent)
-{
-	void *handle = NULL;
-
-	caller->starts[which].v5.parent = parent;
-	host_start_descr(caller->host, caller->context,
-			 &caller->starts[which], &handle);
-	return handle;
-}
-
-static void enter(struct caller *caller, void *handle, enum state state)
-{
-	host_record_args(caller->host, handle, state_numbers[state],
-			 &caller->args[state]);
-}
-
-/* Of the proxy thread: CALLBACKS calls. */
-static void make_proxy_op(struct caller *caller, void *coll, uint8_t channel)
-{
-	void *op, *step;
-
-	caller->starts[START_OP].v5.proxy_op.channel = channel;
-	op = start(caller, START_OP, coll);
-	enter(caller, op, STATE_IN_PROGRESS);
-	for (unsigned i = 0; i < STEPS; i++) {
-		step = start(caller, START_STEP + i, op);
-		enter(caller, step, STATE_GPU_WAIT);
-		enter(caller, step, STATE_PEER_WAIT);
-		enter(caller, step, STATE_WAIT);
-		host_stop(caller->host, step);
-	}
-	host_stop(caller->host, op);
-}
-
-/* Of the thread that calls NCCL. Returns the collective's handle. */
-static void *call_collective(struct caller *caller)
-{
-	void *group_api = start(caller, START_GROUP_API, NULL);
-	void *coll_api = start(caller, START_COLL_API, group_api);
-	void *group, *coll;
-
-	host_stop(caller->host, coll_api);
-	group = start(caller, START_GROUP, NULL);
-	coll = start(caller, START_COLL, coll_api);
-	host_stop(caller->host, coll);
-	host_stop(caller->host, group);
-	host_stop(caller->host, group_api);
-	caller->starts[START_COLL].v5.coll.seq_number++;
-	return coll;
-}
 
 /* --- The companion ------------------------------------------------------ */
 
@@ -190,7 +53,8 @@ struct companion {
 	uint64_t doing;
 	uint64_t turns; /* what it got done, so that nothing is optimised out */
 	int cpu;
-	struct caller callers[2]; /* the writer's communicator, another one */
+	struct bench_caller
+		callers[2]; /* the writer's communicator, another one */
 	struct ncs_reader *readers[2];
 	struct ncs_snapshot snapshots[2];
 };
@@ -202,7 +66,7 @@ static void pin(int cpu)
 	CPU_ZERO(&one);
 	CPU_SET(cpu, &one);
 	if (sched_setaffinity(0, sizeof(one), &one) != 0)
-		fail("sched_setaffinity", strerror(errno));
+		bench_fail("sched_setaffinity", strerror(errno));
 }
 
 static void look(struct companion *companion, unsigned which)
@@ -230,7 +94,7 @@ static void *keep_company(void *argument)
 		switch ((int)wanted) {
 		case COMPANY_PUBLISHER:
 		case COMPANY_PUBLISHER_APART:
-			call_collective(
+			bench_call_collective(
 				&companion->callers[wanted !=
 						    COMPANY_PUBLISHER]);
 			break;
@@ -269,7 +133,7 @@ static double median(const double *values, size_t count)
 	double *sorted = malloc(count * sizeof(*sorted)), middle;
 
 	if (!sorted)
-		fail("malloc", strerror(ENOMEM));
+		bench_fail("malloc", strerror(ENOMEM));
 	memcpy(sorted, values, count * sizeof(*sorted));
 	qsort(sorted, count, sizeof(*sorted), compare);
 	middle = sorted[count / 2];
@@ -278,14 +142,15 @@ static double median(const double *values, size_t count)
 }
 
 /* ns a callback. */
-static double time_writer(struct caller *writer)
+static double time_writer(struct bench_caller *writer)
 {
 	uint64_t before = ncs_clock_monotonic_ns();
 
 	for (unsigned i = 0; i < BATCH; i++)
-		make_proxy_op(writer, NULL, (uint8_t)(i % CHANNELS));
+		bench_make_proxy_op(writer, NULL,
+				    (uint8_t)(i % BENCH_CHANNELS));
 	return (double)(ncs_clock_monotonic_ns() - before) /
-	       (BATCH * CALLBACKS);
+	       (BATCH * BENCH_PROXY_OP_CALLBACKS);
 }
 
 static void print_times(double (*times)[COMPANY_COUNT], size_t rounds)
@@ -297,11 +162,11 @@ static void print_times(double (*times)[COMPANY_COUNT], size_t rounds)
 	double *column = malloc(rounds * sizeof(*column));
 
 	if (!column)
-		fail("malloc", strerror(ENOMEM));
+		bench_fail("malloc", strerror(ENOMEM));
 	printf("\nThe writer's callbacks, medians of %zu rounds of %d:\n\n"
 	       "| company | ns/callback | to none | to the other"
 	       " communicator |\n|---|---:|---:|---:|\n",
-	       rounds, BATCH * CALLBACKS);
+	       rounds, BATCH * BENCH_PROXY_OP_CALLBACKS);
 	for (unsigned i = 0; i < COMPANY_COUNT; i++) {
 		for (size_t k = 0; k < rounds; k++)
 			column[k] = times[k][i];
@@ -323,13 +188,13 @@ static void print_times(double (*times)[COMPANY_COUNT], size_t rounds)
 static void measure_time(struct companion *companion, size_t rounds)
 {
 	double(*times)[COMPANY_COUNT] = malloc(rounds * sizeof(*times));
-	struct caller writer = companion->callers[0];
+	struct bench_caller writer = companion->callers[0];
 	pthread_t thread;
 
 	if (!times)
-		fail("malloc", strerror(ENOMEM));
+		bench_fail("malloc", strerror(ENOMEM));
 	if (pthread_create(&thread, NULL, keep_company, companion) != 0)
-		fail("pthread_create", "no thread");
+		bench_fail("pthread_create", "no thread");
 	time_writer(&writer);
 	for (size_t round = 0; round < rounds; round++) {
 		for (unsigned i = 0; i < COMPANY_COUNT; i++) {
@@ -355,7 +220,7 @@ static long resident_kib(void)
 	long pages = 0;
 
 	if (!file || fscanf(file, "%*d %ld", &pages) != 1)
-		fail("/proc/self/statm", "cannot be read");
+		bench_fail("/proc/self/statm", "cannot be read");
 	fclose(file);
 	return pages * (sysconf(_SC_PAGESIZE) / 1024);
 }
@@ -366,39 +231,27 @@ static void open_comm(struct host *host, unsigned number, void **context)
 		.id = number, .name = "bench", .nnodes = 2, .nranks = 2,
 	};
 
-	host_init(host, &comm, context);
-	if (!*context)
-		fail("init", "no context");
-}
-
-static struct host *open_plugin(const char *path)
-{
-	char message[512];
-	struct host *host;
-
-	if (host_open(&host, path, 5, message, sizeof(message)) != 0)
-		fail(path, message);
-	return host;
+	bench_open_comm(host, &comm, context);
 }
 
 static void measure_memory(const char *path, unsigned long collectives)
 {
-	static struct caller caller;
+	static struct bench_caller caller;
 	unsigned long next = collectives / 1000 ? collectives / 1000 : 1;
 	long before = resident_kib();
-	struct host *host = open_plugin(path);
+	struct host *host = bench_open_plugin(path);
 	void *context, *coll;
 
 	open_comm(host, 1, &context);
-	prepare(&caller, host, context);
+	bench_prepare(&caller, host, context);
 	printf("\nResident memory of a rank, KiB more than before the plugin"
 	       " was loaded:\n\n| collectives of %d channels | KiB |\n"
 	       "|---:|---:|\n| 0 | %ld |\n",
-	       CHANNELS, resident_kib() - before);
+	       BENCH_CHANNELS, resident_kib() - before);
 	for (unsigned long i = 1; i <= collectives; i++) {
-		coll = call_collective(&caller);
-		for (uint8_t channel = 0; channel < CHANNELS; channel++)
-			make_proxy_op(&caller, coll, channel);
+		coll = bench_call_collective(&caller);
+		for (uint8_t channel = 0; channel < BENCH_CHANNELS; channel++)
+			bench_make_proxy_op(&caller, coll, channel);
 		if (i == next) {
 			printf("| %lu | %ld |\n", i, resident_kib() - before);
 			next = i * 10 <= collectives ? i * 10 : collectives;
@@ -421,7 +274,7 @@ static void measure_memory_apart(const char *path, unsigned long collectives)
 		exit(0);
 	}
 	if (child < 0 || waitpid(child, &status, 0) != child || status != 0)
-		fail("memory", "the process failed");
+		bench_fail("memory", "the process failed");
 }
 
 /* --- The program -------------------------------------------------------- */
@@ -432,7 +285,7 @@ static void plugin_path(char *path, size_t size)
 	ssize_t length = readlink("/proc/self/exe", path, size - sizeof(name));
 
 	if (length < 0)
-		fail("/proc/self/exe", strerror(errno));
+		bench_fail("/proc/self/exe", strerror(errno));
 	path[length] = '\0';
 	strcpy(strrchr(path, '/') + 1, name);
 }
@@ -444,7 +297,7 @@ static void choose_cpus(int cpus[2])
 
 	cpus[0] = cpus[1] = -1;
 	if (sched_getaffinity(0, sizeof(allowed), &allowed) != 0)
-		fail("sched_getaffinity", strerror(errno));
+		bench_fail("sched_getaffinity", strerror(errno));
 	for (int i = 0; i < CPU_SETSIZE; i++) {
 		if (!CPU_ISSET(i, &allowed))
 			continue;
@@ -452,7 +305,7 @@ static void choose_cpus(int cpus[2])
 		cpus[0] = i;
 	}
 	if (cpus[1] < 0)
-		fail("processors", "it takes two");
+		bench_fail("processors", "it takes two");
 }
 
 /* A directory of our own, so that the segments in it are these two. */
@@ -460,9 +313,9 @@ static void make_directory(char *directory)
 {
 	strcpy(directory, "/dev/shm/ncclstat-bench.XXXXXX");
 	if (!mkdtemp(directory))
-		fail(directory, strerror(errno));
+		bench_fail(directory, strerror(errno));
 	if (setenv("NCCLSTAT_DIR", directory, 1) != 0)
-		fail("setenv", strerror(errno));
+		bench_fail("setenv", strerror(errno));
 }
 
 static void open_readers(struct companion *companion, const char *directory)
@@ -472,16 +325,16 @@ static void open_readers(struct companion *companion, const char *directory)
 	int error = ncs_discover(directory, &paths);
 
 	if (error)
-		fail(directory, strerror(-error));
+		bench_fail(directory, strerror(-error));
 	if (paths.count != 2)
-		fail(directory, "there are not two segments in it");
+		bench_fail(directory, "there are not two segments in it");
 	for (unsigned i = 0; i < 2; i++) {
 		if (ncs_reader_open(paths.path[i], &companion->readers[i], why,
 				    sizeof(why)) != NCS_ATTACHED)
-			fail(paths.path[i], why);
+			bench_fail(paths.path[i], why);
 		if (ncs_snapshot_init(&companion->snapshots[i],
 				      companion->readers[i]) != 0)
-			fail("snapshot", strerror(ENOMEM));
+			bench_fail("snapshot", strerror(ENOMEM));
 	}
 	ncs_paths_release(&paths);
 }
@@ -498,7 +351,7 @@ static void measure_company(const char *path, const char *directory,
 			    size_t rounds)
 {
 	static struct companion companion;
-	struct host *host = open_plugin(path);
+	struct host *host = bench_open_plugin(path);
 	void *contexts[2];
 	int cpus[2];
 
@@ -507,7 +360,7 @@ static void measure_company(const char *path, const char *directory,
 	companion.cpu = cpus[1];
 	for (unsigned i = 0; i < 2; i++) {
 		open_comm(host, i + 1, &contexts[i]);
-		prepare(&companion.callers[i], host, contexts[i]);
+		bench_prepare(&companion.callers[i], host, contexts[i]);
 	}
 	open_readers(&companion, directory);
 	measure_time(&companion, rounds);

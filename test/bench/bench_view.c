@@ -1,0 +1,334 @@
+/* What the live view takes: of the terminal's line, of a processor, of memory;
+ * and how fast it is there and gone.
+ *
+ *	bench_view [--seconds N] [--ranks N]...
+ *
+ * A made-up job of eight processes, whose ranks have BENCH_CHANNELS channels
+ * each and are at work ten times a second; the program in a terminal of 80x24,
+ * as it is without options. It measures; it judges nothing.
+ */
+#include <errno.h>
+#include <fcntl.h>
+#include <getopt.h>
+#include <poll.h>
+#include <pty.h>
+#include <signal.h>
+#include <stdbool.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/prctl.h>
+#include <sys/stat.h>
+#include <sys/wait.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "shm/clock.h"
+#include "test/bench/caller.h"
+
+#define PROCESSES 8
+#define RANKS_MAX 512
+#define JOBS_MAX 8
+#define MS UINT64_C(1000000)
+#define SECOND UINT64_C(1000000000)
+
+/* --- The job ------------------------------------------------------------ */
+
+static void sleep_ns(uint64_t ns)
+{
+	const struct timespec time = { (time_t)(ns / SECOND),
+				       (long)(ns % SECOND) };
+
+	nanosleep(&time, NULL);
+}
+
+/* Every PROCESSES-th rank, until it is killed. A line to `ready` when all are
+ * there. */
+static void be_process(unsigned process, unsigned ranks, int ready)
+{
+	struct host *host = bench_open_plugin(NCS_PLUGIN_PATH);
+	unsigned own = (ranks - process + PROCESSES - 1) / PROCESSES;
+	struct bench_caller *callers = calloc(own, sizeof(*callers));
+	void *context;
+
+	if (!callers)
+		bench_fail("calloc", strerror(ENOMEM));
+	for (unsigned i = 0; i < own; i++) {
+		const struct host_comm comm = {
+			.id = 1,
+			.name = "bench",
+			.nnodes = 1,
+			.nranks = (int)ranks,
+			.rank = (int)(i * PROCESSES + process),
+		};
+
+		bench_open_comm(host, &comm, &context);
+		bench_prepare(&callers[i], host, context);
+	}
+	for (bool first = true;; first = false) {
+		for (unsigned i = 0; i < own; i++) {
+			void *coll = bench_call_collective(&callers[i]);
+
+			for (uint8_t k = 0; k < BENCH_CHANNELS; k++)
+				bench_make_proxy_op(&callers[i], coll, k);
+		}
+		if (first && write(ready, "\n", 1) != 1)
+			bench_fail("pipe", strerror(errno));
+		sleep_ns(100 * MS);
+	}
+}
+
+static void start_job(unsigned ranks, pid_t processes[PROCESSES])
+{
+	char byte;
+	int ends[2];
+
+	if (pipe2(ends, O_CLOEXEC) != 0)
+		bench_fail("pipe", strerror(errno));
+	for (unsigned i = 0; i < PROCESSES; i++) {
+		processes[i] = fork();
+		if (processes[i] < 0)
+			bench_fail("fork", strerror(errno));
+		if (processes[i] == 0) {
+			prctl(PR_SET_PDEATHSIG, SIGKILL);
+			be_process(i, ranks, ends[1]);
+		}
+	}
+	close(ends[1]);
+	for (unsigned i = 0; i < PROCESSES; i++)
+		if (read(ends[0], &byte, 1) != 1)
+			bench_fail("the job", "it did not start");
+	close(ends[0]);
+}
+
+static void end_job(const pid_t processes[PROCESSES])
+{
+	for (unsigned i = 0; i < PROCESSES; i++)
+		kill(processes[i], SIGKILL);
+	for (unsigned i = 0; i < PROCESSES; i++)
+		waitpid(processes[i], NULL, 0);
+}
+
+/* --- The view ----------------------------------------------------------- */
+
+struct view {
+	pid_t pid;
+	int terminal;
+	uint64_t bytes;
+	uint64_t started_ns;
+};
+
+static void start_view(struct view *view, const char *program)
+{
+	struct winsize size = { .ws_row = 24, .ws_col = 80 };
+
+	view->bytes = 0;
+	view->started_ns = ncs_clock_monotonic_ns();
+	view->pid = forkpty(&view->terminal, NULL, NULL, &size);
+	if (view->pid < 0)
+		bench_fail("forkpty", strerror(errno));
+	if (view->pid == 0) {
+		setenv("TERM", "xterm-256color", 1);
+		execl(program, "ncclstat", (char *)NULL);
+		_exit(127);
+	}
+}
+
+/* Reads what it writes until then, or until a text has come if there is one to
+ * look for. False: it has ended. */
+static bool read_until(struct view *view, uint64_t until_ns, const char *text)
+{
+	static char seen[65536];
+	size_t used = 0;
+
+	for (;;) {
+		struct pollfd wait = { .fd = view->terminal, .events = POLLIN };
+		uint64_t now = ncs_clock_monotonic_ns();
+		ssize_t n;
+
+		if (now >= until_ns)
+			return true;
+		poll(&wait, 1, (int)((until_ns - now) / MS) + 1);
+		if (!wait.revents)
+			continue;
+		if (used > sizeof(seen) / 2)
+			used = 0;
+		n = read(view->terminal, seen + used, sizeof(seen) / 2);
+		if (n <= 0)
+			return false;
+		view->bytes += (uint64_t)n;
+		used += (size_t)n;
+		seen[used] = '\0';
+		if (text && strstr(seen, text))
+			return true;
+	}
+}
+
+static uint64_t processor_ns(pid_t pid)
+{
+	unsigned long long ns = 0;
+	char path[64];
+	FILE *file;
+
+	snprintf(path, sizeof(path), "/proc/%d/schedstat", (int)pid);
+	file = fopen(path, "re");
+	if (!file || fscanf(file, "%llu", &ns) != 1)
+		bench_fail(path, "cannot be read");
+	fclose(file);
+	return ns;
+}
+
+/* A line of its status, in KiB. */
+static unsigned long memory_kib(pid_t pid, const char *name)
+{
+	unsigned long kib = 0;
+	char path[64], line[256];
+	FILE *file;
+
+	snprintf(path, sizeof(path), "/proc/%d/status", (int)pid);
+	file = fopen(path, "re");
+	if (!file)
+		bench_fail(path, strerror(errno));
+	while (fgets(line, sizeof(line), file))
+		if (strncmp(line, name, strlen(name)) == 0)
+			sscanf(line + strlen(name), ": %lu", &kib);
+	fclose(file);
+	return kib;
+}
+
+static void press(struct view *view, const char *key)
+{
+	if (write(view->terminal, key, 1) != 1)
+		bench_fail("the terminal", strerror(errno));
+}
+
+struct measured {
+	double first_screen_ms;
+	double bytes_per_second;
+	double paused_bytes_per_second;
+	double processor_percent;
+	unsigned long own_kib;
+	unsigned long shared_kib;
+	double exit_ms;
+};
+
+static void measure(struct measured *measured, const char *program,
+		    unsigned seconds)
+{
+	uint64_t before_ns, before;
+	struct view view;
+	double elapsed;
+
+	start_view(&view, program);
+	/* The function bar's last word, which is drawn last. */
+	if (!read_until(&view, view.started_ns + 20 * SECOND, "Quit"))
+		bench_fail(program, "it ended by itself");
+	before = ncs_clock_monotonic_ns();
+	measured->first_screen_ms =
+		(double)(before - view.started_ns) / (double)MS;
+	read_until(&view, before + 2 * SECOND, NULL);
+	before = ncs_clock_monotonic_ns();
+	before_ns = processor_ns(view.pid);
+	view.bytes = 0;
+	read_until(&view, before + seconds * SECOND, NULL);
+	elapsed = (double)(ncs_clock_monotonic_ns() - before);
+	measured->bytes_per_second =
+		(double)view.bytes / elapsed * (double)SECOND;
+	measured->processor_percent =
+		100 * (double)(processor_ns(view.pid) - before_ns) / elapsed;
+	measured->own_kib = memory_kib(view.pid, "RssAnon") +
+			    memory_kib(view.pid, "RssFile");
+	measured->shared_kib = memory_kib(view.pid, "RssShmem");
+	press(&view, "Z");
+	read_until(&view, ncs_clock_monotonic_ns() + 2 * SECOND, NULL);
+	view.bytes = 0;
+	read_until(&view, ncs_clock_monotonic_ns() + 5 * SECOND, NULL);
+	measured->paused_bytes_per_second = (double)view.bytes / 5;
+	before = ncs_clock_monotonic_ns();
+	press(&view, "q");
+	while (read_until(&view, before + 5 * SECOND, NULL) &&
+	       ncs_clock_monotonic_ns() < before + 5 * SECOND)
+		;
+	waitpid(view.pid, NULL, 0);
+	measured->exit_ms =
+		(double)(ncs_clock_monotonic_ns() - before) / (double)MS;
+	close(view.terminal);
+}
+
+/* --- All of it ---------------------------------------------------------- */
+
+static void measure_job(const char *program, unsigned ranks, unsigned seconds)
+{
+	pid_t processes[PROCESSES];
+	struct measured measured;
+
+	fflush(stdout);
+	start_job(ranks, processes);
+	measure(&measured, program, seconds);
+	end_job(processes);
+	printf("| %u | %.0f | %.0f | %.0f | %.2f | %.1f | %.1f | %.0f |\n",
+	       ranks, measured.first_screen_ms, measured.bytes_per_second,
+	       measured.paused_bytes_per_second, measured.processor_percent,
+	       (double)measured.own_kib / 1024,
+	       (double)measured.shared_kib / 1024, measured.exit_ms);
+}
+
+/* A folder for the job's segments, so that no other job is looked at. */
+static void make_directory(char *directory, size_t size)
+{
+	snprintf(directory, size, "/dev/shm/bench_view.XXXXXX");
+	if (!mkdtemp(directory) || setenv("NCCLSTAT_DIR", directory, 1) != 0 ||
+	    setenv("NCCLSTAT_SHM_BYTES", "256M", 1) != 0)
+		bench_fail(directory, strerror(errno));
+}
+
+static void remove_directory(const char program[4096], const char *directory)
+{
+	char command[4200];
+
+	snprintf(command, sizeof(command), "%s --clean >/dev/null", program);
+	if (system(command) != 0 || rmdir(directory) != 0)
+		bench_fail(directory, "it is not empty");
+}
+
+static unsigned number(const char *text, unsigned most)
+{
+	char *end;
+	unsigned long value = strtoul(text, &end, 10);
+
+	if (end == text || *end || value < 1 || value > most)
+		bench_fail(text, "a number is expected");
+	return (unsigned)value;
+}
+
+int main(int argc, char **argv)
+{
+	static const struct option options[] = {
+		{ "seconds", required_argument, NULL, 's' },
+		{ "ranks", required_argument, NULL, 'r' },
+		{ NULL, 0, NULL, 0 },
+	};
+	unsigned ranks[JOBS_MAX] = { 8, RANKS_MAX }, jobs = 0, seconds = 20;
+	char program[4096], directory[64];
+	int letter;
+
+	while ((letter = getopt_long(argc, argv, "", options, NULL)) != -1) {
+		if (letter == 's')
+			seconds = number(optarg, 3600);
+		else if (letter == 'r' && jobs < JOBS_MAX)
+			ranks[jobs++] = number(optarg, RANKS_MAX);
+		else
+			return 2;
+	}
+	snprintf(program, sizeof(program), "%s/ncclstat", NCS_BUILD);
+	make_directory(directory, sizeof(directory));
+	printf("The live view, 80x24, ranks of %d channels, %u seconds each:\n\n"
+	       "| ranks | first screen, ms | bytes/s | paused, bytes/s |"
+	       " %% of a processor | its memory, MiB | segments in it, MiB |"
+	       " exit, ms |\n|---:|---:|---:|---:|---:|---:|---:|---:|\n",
+	       BENCH_CHANNELS, seconds);
+	for (unsigned i = 0; i < (jobs ? jobs : 2); i++)
+		measure_job(program, ranks[i], seconds);
+	remove_directory(program, directory);
+	return 0;
+}

@@ -1,0 +1,60 @@
+/* NCCL's calls of a made-up rank, for benches: an AllReduce over BENCH_CHANNELS
+ * channels, and the proxy's share of it. One thread a caller. */
+#ifndef NCS_TEST_BENCH_CALLER_H
+#define NCS_TEST_BENCH_CALLER_H
+
+#include <stdint.h>
+
+#include "test/host/plugin_host.h"
+
+#define BENCH_CHANNELS 32
+#define BENCH_STEPS 8
+/* Callbacks of bench_make_proxy_op(). */
+#define BENCH_PROXY_OP_CALLBACKS (3 + 5 * BENCH_STEPS)
+
+enum bench_start {
+	BENCH_START_GROUP_API,
+	BENCH_START_COLL_API,
+	BENCH_START_GROUP,
+	BENCH_START_COLL,
+	BENCH_START_OP,
+	BENCH_START_STEP, /* BENCH_STEPS of them */
+	BENCH_START_COUNT = BENCH_START_STEP + BENCH_STEPS
+};
+
+enum bench_state {
+	BENCH_STATE_IN_PROGRESS,
+	BENCH_STATE_GPU_WAIT,
+	BENCH_STATE_PEER_WAIT,
+	BENCH_STATE_WAIT,
+	BENCH_STATE_COUNT
+};
+
+/* A thread's descriptors; parents are filled in as they come. */
+struct bench_caller {
+	struct host *host;
+	void *context;
+	union nccl_event_descr starts[BENCH_START_COUNT];
+	union nccl_state_args args[BENCH_STATE_COUNT];
+};
+
+/* Ends the program. */
+__attribute__((noreturn)) void bench_fail(const char *what, const char *why);
+
+struct host *bench_open_plugin(const char *path);
+
+/* A rank's end of a communicator. */
+void bench_open_comm(struct host *host, const struct host_comm *comm,
+		     void **context);
+
+void bench_prepare(struct bench_caller *caller, struct host *host,
+		   void *context);
+
+/* Of the proxy thread. */
+void bench_make_proxy_op(struct bench_caller *caller, void *coll,
+			 uint8_t channel);
+
+/* Of the thread that calls NCCL. Returns the collective's handle. */
+void *bench_call_collective(struct bench_caller *caller);
+
+#endif
