@@ -1,8 +1,10 @@
-/* Estimators for samples of clusters; see estimate.h. Pure. */
+/* Estimators for samples of clusters; see estimate.h. No I/O. */
 #include "analysis/estimate.h"
 
+#include <errno.h>
 #include <math.h>
 #include <stdbool.h>
+#include <stdlib.h>
 
 /* --- Sums --------------------------------------------------------------- */
 
@@ -58,6 +60,57 @@ struct ncs_estimate ncs_estimate_ratio(const struct ncs_sums *sums)
 
 /* --- Distributions ------------------------------------------------------ */
 
+/* What each bucket adds to the sums over all buckets up to it. */
+struct ncs_octave {
+	double weighted[NCS_HISTOGRAM_SUB]; /* values */
+	struct ncs_clustered *clustered;    /* NULL: all are whole */
+};
+
+struct ncs_clustered {
+	double square[NCS_HISTOGRAM_SUB]; /* of a cluster's values */
+	double cross[NCS_HISTOGRAM_SUB];  /* these times all of them */
+};
+
+void ncs_distribution_release(struct ncs_distribution *distribution)
+{
+	for (unsigned i = 0; i < NCS_HISTOGRAM_OCTAVES; i++) {
+		if (distribution->octaves[i])
+			free(distribution->octaves[i]->clustered);
+		free(distribution->octaves[i]);
+	}
+	*distribution = (struct ncs_distribution){ 0 };
+}
+
+/* The octave of a bucket; NULL: no memory. */
+static struct ncs_octave *octave_of(struct ncs_distribution *distribution,
+				    unsigned bucket)
+{
+	struct ncs_octave **octave =
+		&distribution->octaves[bucket / NCS_HISTOGRAM_SUB];
+
+	if (!*octave)
+		*octave = calloc(1, sizeof(**octave));
+	return *octave;
+}
+
+static int make_room(struct ncs_distribution *distribution,
+		     const uint32_t *counts, unsigned first, unsigned last)
+{
+	for (unsigned i = first; i <= last; i++) {
+		struct ncs_octave *octave;
+
+		if (counts[i] == 0)
+			continue;
+		octave = octave_of(distribution, i);
+		if (octave && !octave->clustered)
+			octave->clustered =
+				calloc(1, sizeof(*octave->clustered));
+		if (!octave || !octave->clustered)
+			return -ENOMEM;
+	}
+	return 0;
+}
+
 static void distribution_change(struct ncs_distribution *distribution,
 				double sign, double weight,
 				const uint32_t *counts, unsigned first,
@@ -69,23 +122,30 @@ static void distribution_change(struct ncs_distribution *distribution,
 	for (unsigned i = first; i <= last; i++)
 		all += counts[i];
 	for (unsigned i = first; i <= last; i++) {
+		struct ncs_octave *octave =
+			distribution->octaves[i / NCS_HISTOGRAM_SUB];
+		unsigned place = i % NCS_HISTOGRAM_SUB;
 		double count = counts[i];
 
 		if (count == 0)
 			continue;
-		distribution->weighted[i] += sign * weight * count;
-		distribution->square[i] += v * count * (2 * before + count);
-		distribution->cross[i] += v * count * all;
+		octave->weighted[place] += sign * weight * count;
+		octave->clustered->square[place] +=
+			v * count * (2 * before + count);
+		octave->clustered->cross[place] += v * count * all;
 		before += count;
 	}
 	distribution->total += sign * weight * all;
 	distribution->total_square += v * all * all;
 }
 
-void ncs_distribution_add(struct ncs_distribution *distribution, double weight,
-			  const uint32_t *counts, unsigned first, unsigned last)
+int ncs_distribution_add(struct ncs_distribution *distribution, double weight,
+			 const uint32_t *counts, unsigned first, unsigned last)
 {
+	if (make_room(distribution, counts, first, last) != 0)
+		return -ENOMEM;
 	distribution_change(distribution, 1, weight, counts, first, last);
+	return 0;
 }
 
 void ncs_distribution_remove(struct ncs_distribution *distribution,
@@ -95,11 +155,16 @@ void ncs_distribution_remove(struct ncs_distribution *distribution,
 	distribution_change(distribution, -1, weight, counts, first, last);
 }
 
-void ncs_distribution_count(struct ncs_distribution *distribution,
-			    unsigned bucket)
+int ncs_distribution_count(struct ncs_distribution *distribution,
+			   unsigned bucket)
 {
-	distribution->weighted[bucket]++;
+	struct ncs_octave *octave = octave_of(distribution, bucket);
+
+	if (!octave)
+		return -ENOMEM;
+	octave->weighted[bucket % NCS_HISTOGRAM_SUB]++;
 	distribution->total++;
+	return 0;
 }
 
 /* The bucket in which the values reach a fraction of all, with the standard
@@ -113,15 +178,20 @@ static unsigned find_bucket(const struct ncs_distribution *distribution,
 	unsigned last = 0;
 
 	for (unsigned i = 0; i < NCS_HISTOGRAM_BUCKETS; i++) {
+		const struct ncs_octave *octave =
+			distribution->octaves[i / NCS_HISTOGRAM_SUB];
+		unsigned place = i % NCS_HISTOGRAM_SUB;
 		double share;
 
-		if (!(distribution->weighted[i] > 0))
+		if (!octave || !(octave->weighted[place] > 0))
 			continue;
 		last = i;
 		before = variance;
-		values += distribution->weighted[i];
-		square += distribution->square[i];
-		cross += distribution->cross[i];
+		values += octave->weighted[place];
+		if (octave->clustered) {
+			square += octave->clustered->square[place];
+			cross += octave->clustered->cross[place];
+		}
 		share = values / total;
 		variance = square - 2 * share * cross +
 			   share * share * distribution->total_square;

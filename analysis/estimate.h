@@ -5,7 +5,7 @@
  * cluster are no independent observations, so all errors come from sums over
  * clusters: of Horvitz and Thompson for totals, of Hájek for means and ratios,
  * of Woodruff for quantiles. Where all weights are 1 nothing is missing, and
- * the errors are 0. Pure functions; a stream is added up as it comes.
+ * the errors are 0. No I/O; a stream is added up as it comes.
  */
 #ifndef NCS_ANALYSIS_ESTIMATE_H
 #define NCS_ANALYSIS_ESTIMATE_H
@@ -50,29 +50,30 @@ struct ncs_estimate ncs_estimate_total_x(const struct ncs_sums *sums);
 /* All y over all x: a mean, a share, a bandwidth. */
 struct ncs_estimate ncs_estimate_ratio(const struct ncs_sums *sums);
 
+#define NCS_HISTOGRAM_OCTAVES (NCS_HISTOGRAM_BUCKETS / NCS_HISTOGRAM_SUB)
+
 /* How values are distributed, in the buckets of ncclstat/histogram.h. Start
- * with {0}. The arrays hold what each bucket adds to the sums over all buckets
- * up to it. */
+ * with {0}. Values lie close together, so only what is near them has memory:
+ * there may be thousands of these. */
 struct ncs_distribution {
-	double weighted[NCS_HISTOGRAM_BUCKETS]; /* values */
-	double square[NCS_HISTOGRAM_BUCKETS];   /* of those of a cluster */
-	double cross[NCS_HISTOGRAM_BUCKETS];    /* these times all of them */
+	struct ncs_octave *octaves[NCS_HISTOGRAM_OCTAVES]; /* NULL: no value */
 	double total;
 	double total_square;
 };
 
+void ncs_distribution_release(struct ncs_distribution *distribution);
+
 /* Adds a cluster: how many values it has in each bucket. Only those from
- * `first` to `last` are looked at. */
-void ncs_distribution_add(struct ncs_distribution *distribution, double weight,
-			  const uint32_t *counts, unsigned first,
-			  unsigned last);
+ * `first` to `last` are looked at. 0, or -ENOMEM: then nothing was added. */
+int ncs_distribution_add(struct ncs_distribution *distribution, double weight,
+			 const uint32_t *counts, unsigned first, unsigned last);
 void ncs_distribution_remove(struct ncs_distribution *distribution,
 			     double weight, const uint32_t *counts,
 			     unsigned first, unsigned last);
 
-/* Adds one value that was not sampled. */
-void ncs_distribution_count(struct ncs_distribution *distribution,
-			    unsigned bucket);
+/* Adds one value that was not sampled. 0 or -ENOMEM. */
+int ncs_distribution_count(struct ncs_distribution *distribution,
+			   unsigned bucket);
 
 /* fraction: 0 to 1. The bounds are those of buckets, so they are at least as
  * far apart as a bucket is wide. */

@@ -28,12 +28,21 @@ struct operation {
 	struct part parts[2];
 };
 
+/* Of a look's steps that are not sampled: they have no error, so it does not
+ * matter how they are put into the sums. */
+struct whole {
+	uint64_t time_ns[NCS_STEP_TIMES];
+	uint64_t steps;
+};
+
 /* Sums over operations. */
 struct direction {
+	struct whole whole; /* not in the sums yet */
 	struct ncs_sums times[NCS_STEP_TIMES];	/* of the time; steps */
 	struct ncs_sums shares[NCS_STEP_TIMES]; /* of the time; duration */
-	struct ncs_distribution *values;	/* NCS_STEP_TIMES; NULL: none */
+	struct ncs_distribution values[NCS_STEP_TIMES];
 	struct ncs_steps_view view;
+	bool is_estimated; /* the view is that of the sums */
 };
 
 struct ncs_steps {
@@ -91,7 +100,9 @@ void ncs_steps_free(struct ncs_steps *steps)
 		for (unsigned k = 0; k < 2; k++)
 			free(steps->open[i].parts[k].values);
 	for (unsigned k = 0; k < 2; k++)
-		free(steps->directions[k].values);
+		for (unsigned i = 0; i < NCS_STEP_TIMES; i++)
+			ncs_distribution_release(
+				&steps->directions[k].values[i]);
 	free(steps);
 }
 
@@ -108,53 +119,90 @@ static bool is_sampled(const struct operation *operation)
 	return operation->level > 0;
 }
 
-static void add_part(struct direction *direction, double weight,
-		     const struct part *part)
+static void remove_values(struct direction *direction, double weight,
+			  const struct part *part, unsigned count)
+{
+	for (unsigned i = 0; i < count; i++)
+		ncs_distribution_remove(&direction->values[i], weight,
+					(*part->values)[i], part->first[i],
+					part->last[i]);
+}
+
+static int add_values(struct direction *direction, double weight,
+		      const struct part *part)
 {
 	for (unsigned i = 0; i < NCS_STEP_TIMES; i++) {
+		if (ncs_distribution_add(&direction->values[i], weight,
+					 (*part->values)[i], part->first[i],
+					 part->last[i]) == 0)
+			continue;
+		remove_values(direction, weight, part, i);
+		return -ENOMEM;
+	}
+	return 0;
+}
+
+/* 0, or -ENOMEM: then nothing of it was added. */
+static int add_part(struct direction *direction, double weight,
+		    const struct part *part)
+{
+	int error = add_values(direction, weight, part);
+
+	for (unsigned i = 0; i < NCS_STEP_TIMES && !error; i++) {
 		ncs_sums_add(&direction->times[i], weight, part->time_ns[i],
 			     (double)part->steps);
 		ncs_sums_add(&direction->shares[i], weight, part->time_ns[i],
 			     part->time_ns[NCS_STEP_DURATION]);
-		ncs_distribution_add(&direction->values[i], weight,
-				     (*part->values)[i], part->first[i],
-				     part->last[i]);
 	}
+	return error;
 }
 
 static void remove_part(struct direction *direction, double weight,
 			const struct part *part)
 {
+	remove_values(direction, weight, part, NCS_STEP_TIMES);
 	for (unsigned i = 0; i < NCS_STEP_TIMES; i++) {
 		ncs_sums_remove(&direction->times[i], weight, part->time_ns[i],
 				(double)part->steps);
 		ncs_sums_remove(&direction->shares[i], weight, part->time_ns[i],
 				part->time_ns[NCS_STEP_DURATION]);
-		ncs_distribution_remove(&direction->values[i], weight,
-					(*part->values)[i], part->first[i],
-					part->last[i]);
 	}
 }
 
-static void set_added(struct ncs_steps *steps, struct operation *operation,
-		      bool added)
+static int add_parts(struct ncs_steps *steps, const struct operation *operation)
 {
-	if (operation->number == 0 || operation->is_added == added)
-		return;
-	operation->is_added = added;
-	if (!is_sampled(operation))
-		return;
-	for (unsigned k = 0; k < 2; k++) {
-		const struct part *part = &operation->parts[k];
-		double weight = weight_of(operation->level);
+	double weight = weight_of(operation->level);
+	int error = 0;
 
-		if (part->steps == 0)
+	for (unsigned k = 0; k < 2 && !error; k++) {
+		if (operation->parts[k].steps == 0)
 			continue;
-		if (added)
-			add_part(&steps->directions[k], weight, part);
-		else
-			remove_part(&steps->directions[k], weight, part);
+		error = add_part(&steps->directions[k], weight,
+				 &operation->parts[k]);
+		if (error && k > 0 && operation->parts[0].steps > 0)
+			remove_part(&steps->directions[0], weight,
+				    &operation->parts[0]);
 	}
+	return error;
+}
+
+/* Has the sums contain an operation, or not. 0 or -ENOMEM. */
+static int set_added(struct ncs_steps *steps, struct operation *operation,
+		     bool added)
+{
+	int error = 0;
+
+	if (operation->number == 0 || operation->is_added == added)
+		return 0;
+	if (is_sampled(operation) && added)
+		error = add_parts(steps, operation);
+	for (unsigned k = 0; k < 2 && is_sampled(operation) && !added; k++)
+		if (operation->parts[k].steps > 0)
+			remove_part(&steps->directions[k],
+				    weight_of(operation->level),
+				    &operation->parts[k]);
+	operation->is_added = error ? !added : added;
+	return error;
 }
 
 static void empty_part(struct part *part)
@@ -169,7 +217,7 @@ static void empty_part(struct part *part)
 }
 
 /* The entry of an operation; the one that had its place so far has had its
- * time. */
+ * time. NULL: no memory. */
 static struct operation *open_operation(struct ncs_steps *steps,
 					uint32_t number, unsigned level)
 {
@@ -179,7 +227,8 @@ static struct operation *open_operation(struct ncs_steps *steps,
 		set_added(steps, operation, false);
 		return operation;
 	}
-	set_added(steps, operation, true);
+	if (set_added(steps, operation, true) != 0)
+		return NULL;
 	operation->number = number;
 	operation->level = level;
 	operation->is_added = false;
@@ -211,17 +260,34 @@ static void split(const struct ncs_record *record,
 		ncs_clock_duration_ns(clock, end - third);
 }
 
-/* Directly into the sums, as one that stands for itself. */
-static void add_step(struct direction *direction,
-		     const uint64_t times[NCS_STEP_TIMES])
+/* One that stands for itself. 0 or -ENOMEM. */
+static int add_step(struct direction *direction,
+		    const uint64_t times[NCS_STEP_TIMES])
 {
+	struct whole *whole = &direction->whole;
+	int error = 0;
+
+	whole->steps++;
 	for (unsigned i = 0; i < NCS_STEP_TIMES; i++) {
-		ncs_sums_add(&direction->times[i], 1, (double)times[i], 1);
-		ncs_sums_add(&direction->shares[i], 1, (double)times[i],
-			     (double)times[NCS_STEP_DURATION]);
-		ncs_distribution_count(&direction->values[i],
-				       ncs_histogram_bucket(times[i]));
+		whole->time_ns[i] += times[i];
+		error |= ncs_distribution_count(&direction->values[i],
+						ncs_histogram_bucket(times[i]));
 	}
+	return error;
+}
+
+static void add_whole(struct direction *direction)
+{
+	struct whole *whole = &direction->whole;
+
+	for (unsigned i = 0; i < NCS_STEP_TIMES && whole->steps > 0; i++) {
+		ncs_sums_add(&direction->times[i], 1, (double)whole->time_ns[i],
+			     (double)whole->steps);
+		ncs_sums_add(&direction->shares[i], 1,
+			     (double)whole->time_ns[i],
+			     (double)whole->time_ns[NCS_STEP_DURATION]);
+	}
+	*whole = (struct whole){ 0 };
 }
 
 static void put_step(struct part *part, const uint64_t times[NCS_STEP_TIMES])
@@ -236,20 +302,6 @@ static void put_step(struct part *part, const uint64_t times[NCS_STEP_TIMES])
 		if (bucket > part->last[i])
 			part->last[i] = bucket;
 	}
-}
-
-static int make_room(struct direction *direction, struct operation *operation,
-		     struct part *part)
-{
-	if (!direction->values)
-		direction->values = calloc(NCS_STEP_TIMES,
-					   sizeof(*direction->values));
-	if (!direction->values)
-		return -ENOMEM;
-	if (operation && is_sampled(operation) && !part->values)
-		part->values = calloc(1, sizeof(*part->values));
-	return operation && is_sampled(operation) && !part->values ? -ENOMEM :
-								     0;
 }
 
 static int take_step(struct ncs_steps *steps, const struct ncs_clock *clock,
@@ -270,8 +322,12 @@ static int take_step(struct ncs_steps *steps, const struct ncs_clock *clock,
 	operation = record->operation != 0 ?
 			    open_operation(steps, record->operation, level) :
 			    NULL;
+	if (record->operation != 0 && !operation)
+		return -ENOMEM;
 	part = operation ? &operation->parts[send] : NULL;
-	if (make_room(direction, operation, part) != 0)
+	if (part && is_sampled(operation) && !part->values)
+		part->values = calloc(1, sizeof(*part->values));
+	if (part && is_sampled(operation) && !part->values)
 		return -ENOMEM;
 	split(record, clock, times);
 	direction->view.records++;
@@ -279,10 +335,9 @@ static int take_step(struct ncs_steps *steps, const struct ncs_clock *clock,
 		direction->view.level = level;
 	if (part && part->steps++ == 0)
 		direction->view.operations++;
-	if (operation && is_sampled(operation))
-		put_step(part, times);
-	else
-		add_step(direction, times);
+	if (!part || !is_sampled(operation))
+		return add_step(direction, times);
+	put_step(part, times);
 	return 0;
 }
 
@@ -303,7 +358,7 @@ static void estimate(struct ncs_steps *steps, struct direction *direction)
 	struct ncs_steps_view *view = &direction->view;
 	bool few_lost = steps->lost <= steps->read / 100;
 
-	if (!direction->values)
+	if (view->records == 0)
 		return;
 	view->steps = ncs_estimate_total_x(&direction->times[0]);
 	for (unsigned i = 0; i < NCS_STEP_TIMES; i++) {
@@ -344,22 +399,28 @@ int ncs_steps_take(struct ncs_steps *steps, const struct ncs_clock *clock,
 		    !(records[i].flags & NCS_RECORD_MISSING_STOP))
 			error = take_step(steps, clock, &records[i]);
 	for (unsigned i = 0; i < OPEN_MAX; i++)
-		set_added(steps, &steps->open[i], true);
-	for (unsigned k = 0; k < 2; k++)
-		estimate(steps, &steps->directions[k]);
+		error |= set_added(steps, &steps->open[i], true);
+	for (unsigned k = 0; k < 2; k++) {
+		add_whole(&steps->directions[k]);
+		steps->directions[k].is_estimated = false;
+	}
 	return error;
 }
 
-const struct ncs_steps_view *ncs_steps_view(const struct ncs_steps *steps,
-					    bool send)
+const struct ncs_steps_view *ncs_steps_view(struct ncs_steps *steps, bool send)
 {
-	const struct direction *direction;
+	struct direction *direction;
 
 	if (!steps)
 		return NULL;
 	direction = &steps->directions[send];
-	return direction->values || direction->view.slow ? &direction->view :
-							   NULL;
+	/* Of many ranks few are looked at. */
+	if (!direction->is_estimated)
+		estimate(steps, direction);
+	direction->is_estimated = true;
+	return direction->view.records || direction->view.slow ?
+		       &direction->view :
+		       NULL;
 }
 
 uint64_t ncs_steps_lost(const struct ncs_steps *steps)

@@ -54,15 +54,14 @@ struct ncs_steps;
 struct ncs_steps *ncs_steps_new(void);
 void ncs_steps_free(struct ncs_steps *steps); /* NULL: nothing to do */
 
-/* Takes in the records of one look, of any type, and estimates anew. `lost`:
- * records that were overwritten since the look before. 0 or -ENOMEM. */
+/* Takes in the records of one look, of any type. `lost`: records that were
+ * overwritten since the look before. 0 or -ENOMEM. */
 int ncs_steps_take(struct ncs_steps *steps, const struct ncs_clock *clock,
 		   const struct ncs_record *records, size_t count,
 		   uint64_t lost);
 
-/* NULL: no step was seen in this direction. */
-const struct ncs_steps_view *ncs_steps_view(const struct ncs_steps *steps,
-					    bool send);
+/* The estimates of now. NULL: no step was seen in this direction. */
+const struct ncs_steps_view *ncs_steps_view(struct ncs_steps *steps, bool send);
 
 /* Records that were overwritten since the first look. Where there are any,
  * totals are unknown, and where they are more than one in a hundred, so are
