@@ -13,7 +13,7 @@
 #include "ncclstat/reader.h"
 
 /* One rank, or one segment that cannot be read. Borrowed: valid until the
- * source's next call. */
+ * source hands over another, begins a pass or is closed. */
 struct ncs_sample {
 	const char *id; /* stable and unique; the path of a live segment */
 	enum ncs_attach attach;

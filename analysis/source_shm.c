@@ -16,8 +16,7 @@
 
 struct segment {
 	char *path;
-	struct ncs_reader *reader;    /* NULL: not attached */
-	struct ncs_snapshot snapshot; /* with reader */
+	struct ncs_reader *reader; /* NULL: not attached */
 	enum ncs_attach attach;
 	char why[160];
 };
@@ -28,7 +27,10 @@ struct source_shm {
 	uint32_t pid;             /* 0: all */
 	struct segment *segments;
 	size_t count;
-	struct ncs_record *records; /* RECORD_MAX, of the latest sample */
+	/* Of the latest sample, and the reader it is of; NULL: none. */
+	struct ncs_snapshot snapshot;
+	struct ncs_reader *shown;
+	struct ncs_record *records; /* RECORD_MAX */
 	size_t place; /* of next() */
 	bool show_denied;
 	uint64_t now_ns;
@@ -39,11 +41,18 @@ static struct source_shm *self_of(struct ncs_source *source)
 	return (struct source_shm *)source;
 }
 
+/* Of many segments only one is in memory at a time. */
+static void forget_sample(struct source_shm *self)
+{
+	if (!self->shown)
+		return;
+	ncs_snapshot_release(&self->snapshot);
+	ncs_reader_rest(self->shown);
+	self->shown = NULL;
+}
+
 static void segment_close(struct segment *segment)
 {
-	if (!segment->reader)
-		return;
-	ncs_snapshot_release(&segment->snapshot);
 	ncs_reader_close(segment->reader);
 	segment->reader = NULL;
 }
@@ -59,14 +68,6 @@ static void segment_open(struct segment *segment)
 	segment->why[0] = '\0';
 	segment->attach = ncs_reader_open(segment->path, &segment->reader,
 					  segment->why, sizeof(segment->why));
-	if (segment->attach != NCS_ATTACHED)
-		return;
-	if (ncs_snapshot_init(&segment->snapshot, segment->reader) == 0)
-		return;
-	ncs_reader_close(segment->reader);
-	segment->reader = NULL;
-	segment->attach = NCS_ATTACH_FAILED;
-	snprintf(segment->why, sizeof(segment->why), "%s", strerror(ENOMEM));
 }
 
 /* Attached and still what it was; else tries to attach. */
@@ -140,6 +141,7 @@ static int begin(struct ncs_source *source, uint64_t now_ns, char *why,
 	struct ncs_paths paths;
 	int error = ncs_discover(directory, &paths);
 
+	forget_sample(self);
 	self->place = 0;
 	self->now_ns = now_ns;
 	if (!error) {
@@ -183,6 +185,22 @@ static void read_records(struct source_shm *self, struct segment *segment,
 	}
 }
 
+static void look(struct source_shm *self, struct segment *segment,
+		 struct ncs_sample *sample)
+{
+	forget_sample(self);
+	if (ncs_snapshot_init(&self->snapshot, segment->reader) != 0) {
+		sample->attach = NCS_ATTACH_FAILED;
+		sample->why = strerror(ENOMEM);
+		return;
+	}
+	self->shown = segment->reader;
+	ncs_snapshot_take(&self->snapshot, segment->reader, self->now_ns);
+	sample->header = ncs_reader_header(segment->reader);
+	sample->snapshot = &self->snapshot;
+	read_records(self, segment, sample);
+}
+
 static bool next(struct ncs_source *source, struct ncs_sample *sample)
 {
 	struct source_shm *self = self_of(source);
@@ -198,13 +216,8 @@ static bool next(struct ncs_source *source, struct ncs_sample *sample)
 		sample->id = segment->path;
 		sample->attach = segment->attach;
 		sample->why = segment->why;
-		if (segment->reader) {
-			ncs_snapshot_take(&segment->snapshot, segment->reader,
-					  self->now_ns);
-			sample->header = ncs_reader_header(segment->reader);
-			sample->snapshot = &segment->snapshot;
-			read_records(self, segment, sample);
-		}
+		if (segment->reader)
+			look(self, segment, sample);
 		return true;
 	}
 	return false;
@@ -214,6 +227,7 @@ static void close_source(struct ncs_source *source)
 {
 	struct source_shm *self = self_of(source);
 
+	forget_sample(self);
 	for (size_t i = 0; i < self->count; i++)
 		segment_release(&self->segments[i]);
 	free(self->segments);

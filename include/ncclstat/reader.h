@@ -60,6 +60,9 @@ enum ncs_attach ncs_reader_open(const char *path, struct ncs_reader **reader,
 				char *why, size_t why_size);
 void ncs_reader_close(struct ncs_reader *reader);
 
+/* Until the next look its pages do not count as this process's memory. */
+void ncs_reader_rest(struct ncs_reader *reader);
+
 /* The path it was opened with. Valid until closed. */
 const char *ncs_reader_path(const struct ncs_reader *reader);
 
