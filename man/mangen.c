@@ -595,6 +595,7 @@ struct field {
 		struct ncs_gpu_clock: "gpu_clock",  \
 		struct ncs_sampling: "sampling",    \
 		struct ncs_settings: "settings",    \
+		struct ncs_filled: "filled",        \
 		struct ncs_function *: "function")
 
 #define ELEMENT_BYTES(member)                         \
@@ -636,6 +637,9 @@ static const struct field sampling_fields[] = { NCS_SAMPLING_FIELDS(FIELD) };
 #undef STRUCT
 #define STRUCT struct ncs_settings
 static const struct field settings_fields[] = { NCS_SETTINGS_FIELDS(FIELD) };
+#undef STRUCT
+#define STRUCT struct ncs_filled
+static const struct field filled_fields[] = { NCS_FILLED_FIELDS(FIELD) };
 #undef STRUCT
 #define STRUCT struct ncs_control
 static const struct field control_fields[] = { NCS_CONTROL_FIELDS(FIELD) };
@@ -679,6 +683,7 @@ static const struct block {
 	BLOCK(proxy),     BLOCK(gpu_clock), BLOCK(kernel),  BLOCK(sampling),
 	BLOCK(lane),      BLOCK(function),  BLOCK(channel), BLOCK(operation),
 	BLOCK(histogram), BLOCK(ring),      BLOCK(record),  BLOCK(settings),
+	BLOCK(filled),
 	BLOCK(control),
 };
 

@@ -47,7 +47,17 @@
 	X(kernel, "Kernel timing.") \
 	X(sampling, "Which operations keep the records of their children.") \
 	X(settings, "What is collected, and what was asked for; under a" \
-		    " seqlock.")
+		    " seqlock.") \
+	X(filled, "How far the tables are filled; from minor version 2 on.")
+
+#define NCS_FILLED_FIELDS(X) \
+	X(channels, "Entries that were given out: the first ones. One may" \
+		    " have no key yet.") \
+	X(operations, "Slots that were given out, one after the other, round" \
+		      " and round.") \
+	X(revived, "Operations that had been over and are not, but for those" \
+		   " in the latest 64 slots that had been given out then.") \
+	X(reserved, "0.")
 
 #define NCS_TABLE_FIELDS(X) \
 	X(offset, "Bytes from the segment's start.") \

@@ -4,34 +4,77 @@
 
 #include "plugin/handle.h"
 
-/* How many entries are looked at for a channel's. */
+/* How many places of the index are looked at for a channel's. */
 #define PROBE_MAX 64
+
+#define NO_INDEX UINT64_MAX
+
+/* The next entry of the table, for this channel; NO_INDEX: the table is
+ * full. */
+static uint64_t take_entry(struct ncs_comm *comm, uint64_t key, uint64_t now)
+{
+	uint64_t *given = &comm->header->filled.channels;
+	struct ncs_channel *channel;
+	uint64_t index;
+
+	if (ncs_load_relaxed(given) >= comm->channel_count)
+		return NO_INDEX;
+	index = ncs_add_relaxed(given, 1);
+	if (index >= comm->channel_count)
+		return NO_INDEX;
+	channel = &comm->channels[index];
+	ncs_seqlock_begin(&channel->sequence);
+	ncs_payload_store(&channel->since, now);
+	ncs_payload_store(&channel->key, key);
+	ncs_seqlock_end(&channel->sequence);
+	return index;
+}
+
+/* Another thread was faster with the same channel; nobody knows of this entry,
+ * which stays out of use. */
+static void give_up_entry(struct ncs_comm *comm, uint64_t index)
+{
+	struct ncs_channel *channel = &comm->channels[index];
+
+	ncs_seqlock_begin(&channel->sequence);
+	ncs_payload_store(&channel->key, 0);
+	ncs_seqlock_end(&channel->sequence);
+}
 
 struct ncs_channel_queue *ncs_channel_find(struct ncs_comm *comm, uint64_t key,
 					   uint64_t now)
 {
+	uint64_t mask = ncs_channel_places(comm->channel_count) - 1;
 	uint64_t hash = key * UINT64_C(0x9e3779b97f4a7c15) >> 40;
+	uint64_t own = NO_INDEX;
 
-	for (unsigned i = 0; i < PROBE_MAX && i < comm->channel_count; i++) {
-		uint32_t index =
-			(uint32_t)(hash + i) & (comm->channel_count - 1);
-		struct ncs_channel *channel = &comm->channels[index];
-		uint64_t found = ncs_load_relaxed(&channel->key);
+	for (unsigned i = 0; i < PROBE_MAX && i <= mask; i++) {
+		uint64_t *place = &comm->channel_places[(hash + i) & mask];
+		/* ORDER: pairs with ncs_channel_find() (plugin/channel.c): the
+		 * entry's key is there before its index. */
+		uint64_t index = ncs_load_acquire(place);
 
-		if (found == key)
-			return &comm->queues[index];
-		/* ORDER: pairs with ncs_channel_find() (plugin/channel.c): of
-		 * two threads one gets the entry. */
-		if (found == 0 &&
-		    ncs_cas_acquire_release(&channel->key, 0, key)) {
-			ncs_seqlock_begin(&channel->sequence);
-			ncs_payload_store(&channel->since, now);
-			ncs_seqlock_end(&channel->sequence);
-			return &comm->queues[index];
+		if (index == 0) {
+			if (own == NO_INDEX)
+				own = take_entry(comm, key, now);
+			if (own == NO_INDEX)
+				return NULL;
+			/* ORDER: pairs with ncs_channel_find()
+			 * (plugin/channel.c): of two threads one gets it. */
+			if (ncs_cas_acquire_release(place, 0, own + 1))
+				return &comm->queues[own];
+			/* ORDER: pairs with ncs_channel_find()
+			 * (plugin/channel.c): the other's key is there. */
+			index = ncs_load_acquire(place);
 		}
-		if (ncs_load_relaxed(&channel->key) == key)
-			return &comm->queues[index];
+		if (ncs_load_relaxed(&comm->channels[index - 1].key) != key)
+			continue;
+		if (own != NO_INDEX)
+			give_up_entry(comm, own);
+		return &comm->queues[index - 1];
 	}
+	if (own != NO_INDEX)
+		give_up_entry(comm, own);
 	return NULL;
 }
 

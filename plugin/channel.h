@@ -13,6 +13,12 @@
 #include "plugin/comm.h"
 #include "shm/seqlock.h"
 
+/* Places in the index of a table of so many channels. */
+static inline size_t ncs_channel_places(uint32_t channels)
+{
+	return 2 * (size_t)channels;
+}
+
 /* The queue of a channel, whose table entry is claimed at first sight. NULL:
  * the table is full. */
 struct ncs_channel_queue *ncs_channel_find(struct ncs_comm *comm, uint64_t key,

@@ -197,6 +197,9 @@ struct ncs_comm {
 	struct ncs_proxy_op *proxy_ops;
 	struct ncs_step *steps;
 	struct ncs_channel_queue *queues; /* one a channel table entry */
+	/* A channel's index plus 1 by the hash of its key; 0: none. As many as
+	 * ncs_channel_places(). */
+	uint64_t *channel_places;
 	/* Index in the histogram table plus 1; 0: none yet. */
 	uint64_t histogram_of[NCS_FUNCTION_MAX][NCS_TIMING_COUNT];
 	/* By thread index (lane.h); NULL: not claimed yet. The last one is for
@@ -208,7 +211,6 @@ struct ncs_comm {
 	uint32_t profile; /* which size it was laid out with */
 	/* Launching threads write these, … */
 	NCS_APART uint64_t operation_number; /* of the latest operation */
-	uint64_t operation_cursor;
 	struct ncs_counted counted;
 	struct ncs_mask_comm mask;
 	/* … the proxy thread these: … */

@@ -102,7 +102,7 @@ static struct ncs_op *claim(struct ncs_comm *comm, struct ncs_lane_state *lane)
 	for (unsigned force = 0; force < 2; force++) {
 		for (unsigned tries = 0; tries < CLAIM_TRIES; tries++) {
 			uint64_t cursor = ncs_add_relaxed(
-				&comm->operation_cursor, 1);
+				&comm->header->filled.operations, 1);
 			struct ncs_op *op =
 				&comm->ops[cursor % comm->operation_count];
 
@@ -253,8 +253,21 @@ static void add_to_function(struct ncs_lane_state *lane, unsigned index,
 	ncs_lane_function_end(lane, function);
 }
 
+/* A reader looks at the slots that were in use and at recent ones. */
+static void tell_revived(struct ncs_comm *comm, const struct ncs_op *op)
+{
+	struct ncs_filled *filled = &comm->header->filled;
+	uint64_t slot = (uint64_t)(op - comm->ops);
+	uint64_t age = (ncs_load_relaxed(&filled->operations) - 1 - slot) %
+		       comm->operation_count;
+
+	if (age >= NCS_FILLED_RECENT)
+		ncs_add_relaxed(&filled->revived, 1);
+}
+
 /* It was not finished after all. */
-static void take_back(struct ncs_lane_state *lane, struct ncs_op *op)
+static void take_back(struct ncs_comm *comm, struct ncs_lane_state *lane,
+		      struct ncs_op *op)
 {
 	add_to_function(lane, op->function,
 			offsetof(struct ncs_function, operations_done),
@@ -262,6 +275,7 @@ static void take_back(struct ncs_lane_state *lane, struct ncs_op *op)
 	/* ORDER: pairs with read_operation() (shm/reader.c): in flight again,
 	 * with the words it had. */
 	ncs_store_release(&op->published->number, op->number);
+	tell_revived(comm, op);
 }
 
 struct ncs_op *ncs_operation_child_started(struct ncs_comm *comm,
@@ -292,7 +306,7 @@ struct ncs_op *ncs_operation_child_started(struct ncs_comm *comm,
 		ncs_store_relaxed(&op->published->first_child, now);
 	}
 	if (before & COUNTED)
-		take_back(lane, op);
+		take_back(comm, lane, op);
 	return op;
 }
 
@@ -412,7 +426,7 @@ static void child_done(struct ncs_comm *comm, struct ncs_lane_state *lane,
 	ncs_store_relaxed(&op->published->last_child_done, now);
 	do {
 		if (counted)
-			take_back(lane, op);
+			take_back(comm, lane, op);
 		/* ORDER: pairs with child_done() (plugin/operation.c): the last
 		 * child sees what the others left. */
 		before = ncs_load_acquire(&op->children);

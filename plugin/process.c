@@ -14,6 +14,7 @@
 
 #include "ncclstat/version.h"
 #include "plugin/chain.h"
+#include "plugin/channel.h"
 #include "plugin/control.h"
 #include "plugin/gates.h"
 #include "plugin/lane.h"
@@ -67,7 +68,7 @@ static void say(const struct ncs_init *init, enum nccl_log_level level,
 
 /* Sizes of the private arrays of a profile, in one piece of memory. */
 struct private_layout {
-	size_t steps, ops, proxy_ops, queues, spans, bytes;
+	size_t steps, ops, proxy_ops, queues, places, spans, bytes;
 };
 
 static struct private_layout private_layout(const struct ncs_segment_size *size)
@@ -84,6 +85,8 @@ static struct private_layout private_layout(const struct ncs_segment_size *size)
 	bytes += NCS_PROXY_OP_MAX * sizeof(struct ncs_proxy_op);
 	layout.queues = bytes;
 	bytes += size->channels * sizeof(struct ncs_channel_queue);
+	layout.places = bytes;
+	bytes += ncs_channel_places(size->channels) * sizeof(uint64_t);
 	bytes = (bytes + 63) & ~(size_t)63;
 	layout.spans = bytes;
 	bytes += (size_t)NCS_LANE_MAX * NCS_SPAN_MAX * sizeof(struct ncs_span);
@@ -220,6 +223,7 @@ static int map_private_memory(struct ncs_comm *comm,
 		(struct ncs_proxy_op *)((char *)memory + layout.proxy_ops);
 	comm->queues =
 		(struct ncs_channel_queue *)((char *)memory + layout.queues);
+	comm->channel_places = (uint64_t *)((char *)memory + layout.places);
 	for (unsigned i = 0; i < NCS_LANE_MAX; i++)
 		comm->lanes[i].spans =
 			(struct ncs_span *)((char *)memory + layout.spans) +
@@ -264,13 +268,14 @@ static void reset_comm(struct ncs_comm *comm)
 			.first = NCS_NONE,
 			.last = NCS_NONE,
 		};
+	memset(comm->channel_places, 0,
+	       ncs_channel_places(comm->channel_count) * sizeof(uint64_t));
 	comm->overflow_queue = (struct ncs_channel_queue){
 		.channel = &comm->overflow_channel,
 		.first = NCS_NONE,
 		.last = NCS_NONE,
 	};
 	comm->operation_number = 0;
-	comm->operation_cursor = 0;
 	comm->proxy_op_hint = 0;
 	comm->proxy_op_evict = 0;
 	comm->lanes_claimed = 0;

@@ -115,13 +115,31 @@ bool ncs_process_is_gone(const struct ncs_header *header)
 	return has_ended(&process);
 }
 
-enum ncs_liveness ncs_liveness_of(const struct ncs_header *header,
-				  uint64_t life, uint64_t last_call_ns,
-				  uint64_t now_ns)
+bool ncs_process_is_gone_at(const struct ncs_header *header, uint64_t now_ns)
+{
+	static _Thread_local struct {
+		struct ncs_process process;
+		uint64_t now_ns;
+		bool gone;
+	} latest;
+	struct ncs_process process;
+
+	ncs_process_of_header(header, &process);
+	if (now_ns == 0 || latest.now_ns != now_ns ||
+	    memcmp(&process, &latest.process, sizeof(process)) != 0) {
+		latest.process = process;
+		latest.now_ns = now_ns;
+		latest.gone = has_ended(&process);
+	}
+	return latest.gone;
+}
+
+enum ncs_liveness ncs_liveness_of(uint64_t life, bool process_gone,
+				  uint64_t last_call_ns, uint64_t now_ns)
 {
 	if (life == NCS_LIFE_FINISHED)
 		return NCS_FINISHED;
-	if (ncs_process_is_gone(header))
+	if (process_gone)
 		return NCS_DEAD;
 	if (last_call_ns != 0 && now_ns > last_call_ns &&
 	    now_ns - last_call_ns > NCS_SILENT_AFTER_NS)

@@ -10,16 +10,17 @@
 
 #include "ncclstat/reader.h"
 
-/* What has become of a segment's rank. `life` and `last_call_ns` are fresh
- * readings; a process of another PID namespace cannot be looked up and counts
- * as living. */
-enum ncs_liveness ncs_liveness_of(const struct ncs_header *header,
-				  uint64_t life, uint64_t last_call_ns,
-				  uint64_t now_ns);
+/* What has become of a segment's rank, from fresh readings. */
+enum ncs_liveness ncs_liveness_of(uint64_t life, bool process_gone,
+				  uint64_t last_call_ns, uint64_t now_ns);
 
 /* Whether the process that made the segment is gone; false where that cannot
- * be told. */
+ * be told: one of another PID namespace cannot be looked up. */
 bool ncs_process_is_gone(const struct ncs_header *header);
+
+/* The same, as of a moment that is not 0: of segments of one process that come
+ * one after the other only the first costs a look. */
+bool ncs_process_is_gone_at(const struct ncs_header *header, uint64_t now_ns);
 
 /* Lists what is named like a control object, as ncs_discover() does for
  * segments. */

@@ -30,8 +30,18 @@ struct ncs_reader {
 	ino_t inode;
 	struct ncs_header header; /* validated; the only source of geometry */
 	struct ncs_ring_cursor *cursors; /* one a lane */
+	/* Slots of operations that held one at the latest look, a bit each, and
+	 * how many had been given out at the latest look and the one before. */
+	uint64_t *held;
+	uint64_t given[2];
+	uint64_t revived;
+	unsigned looks; /* modulo WHOLE_LOOK_EVERY */
 	char path[PATH_MAX];
 };
+
+/* So many looks at the operations are made at the slots that may hold one, and
+ * then one at all. */
+#define WHOLE_LOOK_EVERY 16
 
 /* --- Attaching -------------------------------------------------------- */
 
@@ -150,7 +160,9 @@ enum ncs_attach ncs_reader_open(const char *path, struct ncs_reader **out,
 		goto fail;
 	reader->cursors = calloc(reader->header.lanes.count,
 				 sizeof(*reader->cursors));
-	if (!reader->cursors) {
+	reader->held = calloc((reader->header.operations.count + 63) / 64,
+			      sizeof(*reader->held));
+	if (!reader->cursors || !reader->held) {
 		result = ncs_attach_failure(ENOMEM, why, why_size);
 		goto fail;
 	}
@@ -172,6 +184,7 @@ void ncs_reader_close(struct ncs_reader *reader)
 		       reader->mapped_bytes);
 	}
 	free(reader->cursors);
+	free(reader->held);
 	free(reader);
 }
 
@@ -212,6 +225,13 @@ static const void *entry(const struct ncs_reader *reader,
 static const struct ncs_header *mapped_header(const struct ncs_reader *reader)
 {
 	return (const struct ncs_header *)reader->mapping;
+}
+
+/* Up to minor version 1 there is no telling how far tables are filled. */
+static bool tells_filled(const struct ncs_reader *reader)
+{
+	return reader->header.header_bytes >=
+	       offsetof(struct ncs_header, filled) + sizeof(struct ncs_filled);
 }
 
 static bool read_block(void *copy, const void *block, size_t bytes)
@@ -415,10 +435,18 @@ static void take_channels(struct ncs_snapshot *snapshot,
 			  const struct ncs_reader *reader)
 {
 	const struct ncs_table *table = &reader->header.channels;
+	size_t count = table->count;
 	struct ncs_channel copy;
 
+	if (tells_filled(reader)) {
+		uint64_t given = ncs_load_relaxed(
+			&mapped_header(reader)->filled.channels);
+
+		if (given < count)
+			count = (size_t)given;
+	}
 	snapshot->channel_count = 0;
-	for (size_t i = 0; i < table->count; i++) {
+	for (size_t i = 0; i < count; i++) {
 		const struct ncs_channel *channel = entry(reader, table, i);
 
 		if (ncs_load_relaxed(&channel->key) == 0)
@@ -501,22 +529,64 @@ static void fill_operation(struct ncs_operation_view *view,
 	view->last_child_done_ns = ncs_clock_ns(clock, copy->last_child_done);
 }
 
-static void take_operations(struct ncs_snapshot *snapshot,
-			    const struct ncs_reader *reader)
+/* Marks the slots that may hold an operation: those that held one before, and
+ * recent ones, from the look before that on: one that has been given out may
+ * be filled in later. Should that take longer still, the next look at all
+ * slots finds it. */
+static void mark_given(struct ncs_reader *reader)
 {
-	const struct ncs_table *table = &reader->header.operations;
-	uint64_t latest_done =
-		ncs_load_relaxed(&mapped_header(reader)->latest_done);
+	size_t count = reader->header.operations.count;
+	const struct ncs_filled *filled = &mapped_header(reader)->filled;
+	uint64_t revived = ncs_load_relaxed(&filled->revived);
+	uint64_t given = ncs_load_relaxed(&filled->operations);
+	uint64_t from = reader->given[1] - NCS_FILLED_RECENT;
+	bool whole = reader->looks++ % WHOLE_LOOK_EVERY == 0 ||
+		     given - from >= count || revived != reader->revived ||
+		     !tells_filled(reader);
+
+	if (whole)
+		memset(reader->held, 0xff,
+		       (count + 63) / 64 * sizeof(*reader->held));
+	for (uint64_t n = from; !whole && n != given; n++)
+		reader->held[n % count / 64] |= UINT64_C(1) << (n % count % 64);
+	reader->given[1] = reader->given[0];
+	reader->given[0] = given;
+	reader->revived = revived;
+}
+
+static void take_operation(struct ncs_snapshot *snapshot,
+			   struct ncs_reader *reader, size_t index,
+			   uint64_t latest_done)
+{
 	struct ncs_operation copy;
 
-	snapshot->operation_count = 0;
-	for (size_t i = 0; i < table->count; i++) {
-		if (!read_operation(&copy, entry(reader, table, i)) ||
-		    !is_in_flight(snapshot, &copy, latest_done))
-			continue;
+	if (!read_operation(&copy,
+			    entry(reader, &reader->header.operations, index))) {
+		reader->held[index / 64] &= ~(UINT64_C(1) << (index % 64));
+		return;
+	}
+	if (is_in_flight(snapshot, &copy, latest_done))
 		fill_operation(
 			&snapshot->operations[snapshot->operation_count++],
 			&reader->header.clock, &copy);
+}
+
+static void take_operations(struct ncs_snapshot *snapshot,
+			    struct ncs_reader *reader)
+{
+	size_t count = reader->header.operations.count;
+	uint64_t latest_done =
+		ncs_load_relaxed(&mapped_header(reader)->latest_done);
+
+	snapshot->operation_count = 0;
+	mark_given(reader);
+	for (size_t i = 0; i < count; i++) {
+		uint64_t held = reader->held[i / 64] >> (i % 64);
+
+		if (held == 0)
+			i |= 63; /* none of this word's that are left */
+		else if (held & 1)
+			take_operation(snapshot, reader, i, latest_done);
 	}
 	qsort(snapshot->operations, snapshot->operation_count,
 	      sizeof(*snapshot->operations), compare_operations);
@@ -560,6 +630,13 @@ static void clear_sums(struct ncs_snapshot *snapshot)
 	}
 }
 
+/* The shared lane may be used without an owner. What is not used need not be
+ * brought into memory. */
+static bool lane_is_used(const struct ncs_lane *lane, size_t index)
+{
+	return index == 0 || ncs_load_relaxed(&lane->owner) != 0;
+}
+
 static void take_lane(struct ncs_snapshot *snapshot,
 		      const struct ncs_reader *reader, size_t index)
 {
@@ -569,6 +646,9 @@ static void take_lane(struct ncs_snapshot *snapshot,
 	struct ncs_lane_view *view = &snapshot->lanes[index];
 	struct ncs_function copy;
 
+	memset(view, 0, sizeof(*view));
+	if (!lane_is_used(lane, index))
+		return;
 	view->last_call_ns = ncs_clock_ns(&header->clock,
 					  ncs_load_relaxed(&lane->last_call));
 	view->published = ncs_load_relaxed(&ring->head);
@@ -646,15 +726,16 @@ void ncs_snapshot_take(struct ncs_snapshot *snapshot,
 			snapshot->last_call_ns = snapshot->channels[i].since_ns;
 	snapshot->finished_ns = ncs_clock_ns(
 		&reader->header.clock, ncs_load_relaxed(&header->finished));
+	snapshot->process_gone =
+		ncs_process_is_gone_at(&reader->header, now_ns);
 	/* One that has never called has been silent since it was made. */
 	snapshot->liveness = ncs_liveness_of(
-		&reader->header, ncs_load_relaxed(&header->life),
+		ncs_load_relaxed(&header->life), snapshot->process_gone,
 		snapshot->last_call_ns != 0 ?
 			snapshot->last_call_ns :
 			ncs_clock_ns(&reader->header.clock,
 				     reader->header.created),
 		now_ns);
-	snapshot->process_gone = ncs_process_is_gone(&reader->header);
 	take_proxy(snapshot, reader);
 	take_kernel(snapshot, reader);
 	take_gpu_clock(snapshot, reader);
@@ -677,6 +758,8 @@ size_t ncs_reader_records(struct ncs_reader *reader, size_t lane,
 	size_t good;
 
 	if (lane >= header->lanes.count || size == 0)
+		return 0;
+	if (!lane_is_used(entry(reader, &header->lanes, lane), lane))
 		return 0;
 	ring = entry(reader, &header->rings, lane);
 	cursor = &reader->cursors[lane];

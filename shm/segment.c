@@ -59,7 +59,7 @@ const char *ncs_segment_check(const struct ncs_header *header,
 		return "it does not begin with ncclstat's magic";
 	if (header->byte_order != NCS_BYTE_ORDER)
 		return "its byte order is another";
-	if (header->header_bytes < sizeof(struct ncs_header))
+	if (header->header_bytes < NCS_HEADER_BYTES_LEAST)
 		return "its header is too short";
 	if (header->record_bytes != sizeof(struct ncs_record))
 		return "its records are not 64 bytes long";

@@ -36,7 +36,7 @@
 /* Readers take any minor of their own major: they use the strides that the
  * segment states, and new fields come at the end of blocks. */
 #define NCS_ABI_MAJOR 1u
-#define NCS_ABI_MINOR 1u
+#define NCS_ABI_MINOR 2u
 #define NCS_ABI_VERSION (NCS_ABI_MAJOR << 16 | NCS_ABI_MINOR)
 
 enum ncs_channel_state {
@@ -208,6 +208,18 @@ struct ncs_settings {
 	uint64_t lease_holder;   /* as in the control object; 0: none */
 };
 
+/* How far the tables are filled: what is beyond need not be looked at. */
+struct ncs_filled {
+	uint64_t channels;   /* entries given out: the first ones */
+	uint64_t operations; /* slots given out: round and round, from the first */
+	/* Operations that were over and are not, but for those in the latest
+	 * NCS_FILLED_RECENT slots that had been given out then. */
+	uint64_t revived;
+	uint64_t reserved[3];
+};
+
+#define NCS_FILLED_RECENT 64u
+
 enum ncs_life {
 	NCS_LIFE_LIVE = 1,
 	NCS_LIFE_FINISHED = 2, /* the communicator was finalized */
@@ -247,9 +259,13 @@ struct ncs_header {
 	struct ncs_kernel kernel;
 	struct ncs_sampling sampling;
 	struct ncs_settings settings;
+	struct ncs_filled filled; /* from minor version 2 on */
 };
 
 #define NCS_HEADER_BYTES 1024u
+
+/* header_bytes of the earliest minor version that is read, 1. */
+#define NCS_HEADER_BYTES_LEAST offsetof(struct ncs_header, filled)
 
 /* What one thread submitted and finished of one function. Reader: the sum
  * over all lanes. Sums are modulo 2^64: an operation that turns out not to be
@@ -378,6 +394,7 @@ static_assert(sizeof(struct ncs_sampling) == 64, "sampling");
 static_assert(sizeof(struct ncs_kernel) == 64, "kernel");
 static_assert(sizeof(struct ncs_gpu_clock) == 64, "GPU clock");
 static_assert(sizeof(struct ncs_settings) == 64, "settings");
+static_assert(sizeof(struct ncs_filled) == 48, "filled");
 static_assert(sizeof(struct ncs_header) <= NCS_HEADER_BYTES, "header");
 static_assert(offsetof(struct ncs_header, version) == 8, "version");
 static_assert(offsetof(struct ncs_header, lanes) == 32, "lanes");
@@ -388,6 +405,7 @@ static_assert(offsetof(struct ncs_header, gpu_clock) == 720, "GPU clock");
 static_assert(offsetof(struct ncs_header, kernel) == 784, "kernel");
 static_assert(offsetof(struct ncs_header, sampling) == 848, "sampling");
 static_assert(offsetof(struct ncs_header, settings) == 912, "settings");
+static_assert(offsetof(struct ncs_header, filled) == 976, "filled");
 static_assert(sizeof(struct ncs_function) == 128, "function");
 static_assert(sizeof(struct ncs_lane) == 2816, "lane");
 static_assert(offsetof(struct ncs_lane, functions) % 64 == 0, "functions");

@@ -16,7 +16,7 @@
 const struct ncs_segment_size segment_fixture_size = {
 	.lanes = 3,
 	.channels = 4,
-	.operations = 4,
+	.operations = 256,
 	.histograms = 3,
 	.ring_records = 8,
 };
@@ -108,18 +108,29 @@ static void *entry(struct segment_fixture *fixture,
 struct ncs_lane *segment_fixture_lane(struct segment_fixture *fixture,
 				      unsigned index)
 {
-	return entry(fixture, &fixture->header->lanes, index);
+	struct ncs_lane *lane = entry(fixture, &fixture->header->lanes, index);
+
+	lane->owner = index + 1;
+	return lane;
 }
 
 struct ncs_channel *segment_fixture_channel(struct segment_fixture *fixture,
 					    unsigned index)
 {
+	struct ncs_filled *filled = &fixture->header->filled;
+
+	if (filled->channels <= index)
+		filled->channels = index + 1;
 	return entry(fixture, &fixture->header->channels, index);
 }
 
 struct ncs_operation *segment_fixture_operation(struct segment_fixture *fixture,
 						unsigned index)
 {
+	struct ncs_filled *filled = &fixture->header->filled;
+
+	if (filled->operations <= index)
+		filled->operations = index + 1;
 	return entry(fixture, &fixture->header->operations, index);
 }
 
@@ -132,6 +143,7 @@ struct ncs_histogram *segment_fixture_histogram(struct segment_fixture *fixture,
 struct ncs_ring *segment_fixture_ring(struct segment_fixture *fixture,
 				      unsigned index)
 {
+	segment_fixture_lane(fixture, index);
 	return entry(fixture, &fixture->header->rings, index);
 }
 

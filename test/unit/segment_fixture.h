@@ -36,7 +36,7 @@ int segment_fixture_create(struct segment_fixture *fixture,
 const char *segment_fixture_path(const struct segment_fixture *fixture,
 				 const char *name);
 
-/* Entries of the fixture's segment, to be written. */
+/* Entries of the fixture's segment, to be written, and from now on in use. */
 struct ncs_lane *segment_fixture_lane(struct segment_fixture *fixture,
 				      unsigned index);
 struct ncs_channel *segment_fixture_channel(struct segment_fixture *fixture,

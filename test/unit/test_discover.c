@@ -225,30 +225,24 @@ static void liveness_is_one_of_four(void **state)
 {
 	const uint64_t now = 1000 * UINT64_C(1000000000);
 	const uint64_t just = now - NCS_SILENT_AFTER_NS;
-	struct ncs_process self, dead;
-	struct ncs_header live, gone;
 
 	(void)state;
-	ncs_process_describe(&self);
-	segment_fixture_dead_process(&dead);
-	live = header_of(&self);
-	gone = header_of(&dead);
-	assert_int_equal(ncs_liveness_of(&live, NCS_LIFE_LIVE, now, now),
+	assert_int_equal(ncs_liveness_of(NCS_LIFE_LIVE, false, now, now),
 			 NCS_ALIVE);
-	assert_int_equal(ncs_liveness_of(&live, NCS_LIFE_LIVE, just, now),
+	assert_int_equal(ncs_liveness_of(NCS_LIFE_LIVE, false, just, now),
 			 NCS_ALIVE);
-	assert_int_equal(ncs_liveness_of(&live, NCS_LIFE_LIVE, just - 1, now),
+	assert_int_equal(ncs_liveness_of(NCS_LIFE_LIVE, false, just - 1, now),
 			 NCS_SILENT);
 	/* A call that is later than now is a recent one. */
-	assert_int_equal(ncs_liveness_of(&live, NCS_LIFE_LIVE, now + 5, now),
+	assert_int_equal(ncs_liveness_of(NCS_LIFE_LIVE, false, now + 5, now),
 			 NCS_ALIVE);
-	assert_int_equal(ncs_liveness_of(&gone, NCS_LIFE_LIVE, now, now),
+	assert_int_equal(ncs_liveness_of(NCS_LIFE_LIVE, true, now, now),
 			 NCS_DEAD);
-	assert_int_equal(ncs_liveness_of(&gone, NCS_LIFE_LIVE, just - 1, now),
+	assert_int_equal(ncs_liveness_of(NCS_LIFE_LIVE, true, just - 1, now),
 			 NCS_DEAD);
-	assert_int_equal(ncs_liveness_of(&gone, NCS_LIFE_FINISHED, now, now),
+	assert_int_equal(ncs_liveness_of(NCS_LIFE_FINISHED, true, now, now),
 			 NCS_FINISHED);
-	assert_int_equal(ncs_liveness_of(&live, NCS_LIFE_FINISHED, 0, now),
+	assert_int_equal(ncs_liveness_of(NCS_LIFE_FINISHED, false, 0, now),
 			 NCS_FINISHED);
 }
 

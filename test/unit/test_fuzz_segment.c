@@ -18,7 +18,7 @@
 #include "test/unit/segment_fixture.h"
 
 #define ROUNDS 4000
-#define SIZE_MAX_BYTES 65536
+#define SIZE_MAX_BYTES 131072
 
 static uint8_t valid[SIZE_MAX_BYTES], damaged[SIZE_MAX_BYTES];
 static size_t valid_bytes;

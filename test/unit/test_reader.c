@@ -127,7 +127,7 @@ static void another_major_version_is_told_as_such(void **state)
 	assert_int_equal(attach(fixture->writer.path),
 			 NCS_ATTACH_OTHER_VERSION);
 	assert_non_null(strstr(why, "2.3"));
-	assert_non_null(strstr(why, "1.1"));
+	assert_non_null(strstr(why, "1.2"));
 }
 
 static void a_later_minor_version_is_attached(void **state)
@@ -831,6 +831,98 @@ static void operations_are_told_oldest_first(void **state)
 	look_away(&look);
 }
 
+/* A slot is given out first and filled in later, by a thread that may be
+ * stopped in between. */
+static void an_operation_is_seen_however_late_its_slot_is_filled(void **state)
+{
+	struct segment_fixture *fixture = *state;
+	uint64_t *given = &fixture->header->filled.operations;
+	struct ncs_operation *operation =
+		segment_fixture_operation(fixture, 99);
+	struct look look;
+	unsigned looks = 0;
+
+	look_at(&look, fixture); /* the slot is given out, and empty */
+	*given = 200;
+	operation->number = 3;
+	look_again(&look);
+	assert_int_equal(look.snapshot.operation_count, 1);
+	operation->number = 0;
+	for (unsigned i = 0; i < 3; i++)
+		look_again(&look);
+	assert_int_equal(look.snapshot.operation_count, 0);
+	operation->number = 4;
+	do
+		look_again(&look);
+	while (look.snapshot.operation_count == 0 && looks++ < 16);
+	assert_in_range(looks, 2, 15);
+	look_again(&look); /* one that lasts stays in sight */
+	assert_int_equal(look.snapshot.operation_count, 1);
+	look_away(&look);
+}
+
+static void slots_are_given_out_round_and_round(void **state)
+{
+	struct segment_fixture *fixture = *state;
+	uint64_t *given = &fixture->header->filled.operations;
+	struct look look;
+
+	*given = UINT64_MAX;
+	look_at(&look, fixture);
+	look_again(&look);
+	look_again(&look);
+	*given = 100; /* beyond 2^64 */
+	segment_fixture_operation(fixture, 255)->number = 5;
+	segment_fixture_operation(fixture, 99)->number = 7;
+	look_again(&look);
+	assert_int_equal(look.snapshot.operation_count, 2);
+	for (unsigned i = 0; i < 3; i++)
+		look_again(&look);
+	*given += 256; /* all of them */
+	segment_fixture_operation(fixture, 120)->number = 6;
+	look_again(&look);
+	assert_int_equal(look.snapshot.operation_count, 3);
+	look_away(&look);
+}
+
+/* The plugin tells of one that was over, is not, and is not recent. */
+static void an_operation_that_is_revived_is_seen_at_once(void **state)
+{
+	struct segment_fixture *fixture = *state;
+	struct ncs_operation *operation = segment_fixture_operation(fixture, 2);
+	struct look look;
+
+	fixture->header->filled.operations = 200;
+	look_at(&look, fixture);
+	for (unsigned i = 0; i < 3; i++)
+		look_again(&look);
+	operation->number = 1;
+	look_again(&look);
+	assert_int_equal(look.snapshot.operation_count, 0);
+	fixture->header->filled.revived++;
+	look_again(&look);
+	assert_int_equal(look.snapshot.operation_count, 1);
+	look_away(&look);
+}
+
+static void tables_of_an_older_minor_version_are_looked_at_whole(void **state)
+{
+	struct segment_fixture *fixture = *state;
+	struct look look;
+
+	segment_fixture_channel(fixture, 2)->key = NCS_CHANNEL_KEY(0, 1, 1);
+	fixture->header->filled = (struct ncs_filled){ 0 };
+	fixture->header->header_bytes = offsetof(struct ncs_header, filled);
+	look_at(&look, fixture);
+	assert_int_equal(look.snapshot.channel_count, 1);
+	look_again(&look);
+	segment_fixture_operation(fixture, 3)->number = 1;
+	fixture->header->filled = (struct ncs_filled){ 0 };
+	look_again(&look);
+	assert_int_equal(look.snapshot.operation_count, 1);
+	look_away(&look);
+}
+
 static void functions_are_summed_over_lanes(void **state)
 {
 	struct segment_fixture *fixture = *state;
@@ -1309,6 +1401,12 @@ int main(void)
 		WITH_SEGMENT(a_rank_that_ended_stands_still),
 		WITH_SEGMENT(channels_are_told_by_channel_direction_and_peer),
 		WITH_SEGMENT(operations_are_told_oldest_first),
+		WITH_SEGMENT(
+			an_operation_is_seen_however_late_its_slot_is_filled),
+		WITH_SEGMENT(an_operation_that_is_revived_is_seen_at_once),
+		WITH_SEGMENT(slots_are_given_out_round_and_round),
+		WITH_SEGMENT(
+			tables_of_an_older_minor_version_are_looked_at_whole),
 		WITH_SEGMENT(functions_are_summed_over_lanes),
 		WITH_SEGMENT(histograms_are_told_by_function_and_timing),
 		WITH_SEGMENT(sampling_is_told),

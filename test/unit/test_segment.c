@@ -117,7 +117,7 @@ static void records_do_not_straddle_cache_lines(void **state)
 	X(byte_order, 0) \
 	X(byte_order, 0x04030201) \
 	X(header_bytes, 0) \
-	X(header_bytes, sizeof(struct ncs_header) - 1) \
+	X(header_bytes, NCS_HEADER_BYTES_LEAST - 1) \
 	X(record_bytes, 0) \
 	X(record_bytes, 63) \
 	X(record_bytes, 128) \

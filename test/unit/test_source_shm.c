@@ -152,6 +152,14 @@ static void passes_see_what_was_written_since(void **state)
 	source->close(source);
 }
 
+static struct ncs_lane *lane_of(struct ncs_writer *writer, unsigned index)
+{
+	const struct ncs_table *lanes = &writer->header->lanes;
+
+	return (struct ncs_lane *)((char *)writer->header + lanes->offset +
+				   (size_t)index * lanes->stride);
+}
+
 static void write_records(struct ncs_ring_producer *producer, unsigned count)
 {
 	for (unsigned i = 0; i < count; i++) {
@@ -176,6 +184,7 @@ static void each_pass_hands_over_the_records_that_are_new(void **state)
 					    header->rings.offset +
 					    (size_t)i * header->rings.stride);
 
+		lane_of(&writer, i)->owner = i + 1;
 		producers[i] = (struct ncs_ring_producer){
 			.ring = ring,
 			.records = (struct ncs_record *)(ring + 1),
