@@ -230,16 +230,45 @@ void ncs_model_release(struct ncs_model *model)
 		rank_release(model->ranks[i]);
 	release_unreadable(model);
 	free(model->ranks);
+	free(model->by_id);
 	free(model->unreadable);
 	ncs_model_init(model);
 }
 
+static int compare_ids(const void *left, const void *right)
+{
+	const struct ncs_rank *const *a = left, *const *b = right;
+
+	return strcmp((*a)->id, (*b)->id);
+}
+
+static int compare_to_id(const void *id, const void *entry)
+{
+	const struct ncs_rank *const *rank = entry;
+
+	return strcmp(id, (*rank)->id);
+}
+
+/* A rank of the pass before: a source hands over each once. */
 static struct ncs_rank *find_rank(const struct ncs_model *model, const char *id)
 {
-	for (size_t i = 0; i < model->rank_count; i++)
-		if (strcmp(model->ranks[i]->id, id) == 0)
-			return model->ranks[i];
-	return NULL;
+	struct ncs_rank **found = NULL;
+
+	if (model->by_id_count > 0)
+		found = bsearch(id, model->by_id, model->by_id_count,
+				sizeof(*model->by_id), compare_to_id);
+	return found ? *found : NULL;
+}
+
+/* For find_rank() in the next pass. */
+static void note_ids(struct ncs_model *model)
+{
+	model->by_id_count = model->rank_count;
+	copy_array(model->by_id, model->ranks, model->by_id_count,
+		   sizeof(*model->by_id));
+	if (model->by_id_count > 0)
+		qsort(model->by_id, model->by_id_count, sizeof(*model->by_id),
+		      compare_ids);
 }
 
 static int append_rank(struct ncs_model *model, const struct ncs_sample *sample)
@@ -248,6 +277,9 @@ static int append_rank(struct ncs_model *model, const struct ncs_sample *sample)
 	int error = resize(&model->ranks, model->rank_count + 1,
 			   sizeof(struct ncs_rank *));
 
+	if (!error)
+		error = resize(&model->by_id, model->rank_count + 1,
+			       sizeof(struct ncs_rank *));
 	if (error)
 		return error;
 	rank = calloc(1, sizeof(*rank));
@@ -356,6 +388,7 @@ static int take_all(struct ncs_model *model, struct ncs_source *source)
 int ncs_model_update(struct ncs_model *model, struct ncs_source *source,
 		     uint64_t now_ns)
 {
+	uint64_t generation = model->generation;
 	int error;
 
 	model->now_ns = now_ns;
@@ -371,6 +404,8 @@ int ncs_model_update(struct ncs_model *model, struct ncs_source *source,
 	if (!error)
 		drop_unseen(model);
 	sort_ranks(model);
+	if (model->generation != generation)
+		note_ids(model);
 	return error;
 }
 

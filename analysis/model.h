@@ -45,6 +45,8 @@ struct ncs_unreadable {
 struct ncs_model {
 	struct ncs_rank **ranks; /* by host, communicator, rank, pid */
 	size_t rank_count;
+	struct ncs_rank **by_id; /* those of the pass before, by their id */
+	size_t by_id_count;
 	struct ncs_unreadable *unreadable;
 	size_t unreadable_count;
 	uint64_t now_ns; /* of the latest pass */

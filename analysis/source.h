@@ -29,6 +29,9 @@ struct ncs_sample {
 };
 
 struct ncs_source {
+	/* Set by who passes: samples come without records, which stay for a
+	 * later pass. */
+	bool without_records;
 	/* Begins a pass over all ranks as of now (CLOCK_MONOTONIC ns). 0 or
 	 * -errno, with a clause for people in `why`. */
 	int (*begin)(struct ncs_source *source, uint64_t now_ns, char *why,

@@ -198,7 +198,8 @@ static void look(struct source_shm *self, struct segment *segment,
 	ncs_snapshot_take(&self->snapshot, segment->reader, self->now_ns);
 	sample->header = ncs_reader_header(segment->reader);
 	sample->snapshot = &self->snapshot;
-	read_records(self, segment, sample);
+	if (!self->source.without_records)
+		read_records(self, segment, sample);
 }
 
 static bool next(struct ncs_source *source, struct ncs_sample *sample)

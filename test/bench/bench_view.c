@@ -282,13 +282,14 @@ static void make_directory(char *directory, size_t size)
 		bench_fail(directory, strerror(errno));
 }
 
-static void remove_directory(const char program[4096], const char *directory)
+/* What a job leaves that is killed. */
+static void remove_segments(const char program[4096])
 {
 	char command[4200];
 
 	snprintf(command, sizeof(command), "%s --clean >/dev/null", program);
-	if (system(command) != 0 || rmdir(directory) != 0)
-		bench_fail(directory, "it is not empty");
+	if (system(command) != 0)
+		bench_fail(command, "it failed");
 }
 
 static unsigned number(const char *text, unsigned most)
@@ -327,8 +328,11 @@ int main(int argc, char **argv)
 	       " %% of a processor | its memory, MiB | segments in it, MiB |"
 	       " exit, ms |\n|---:|---:|---:|---:|---:|---:|---:|---:|\n",
 	       BENCH_CHANNELS, seconds);
-	for (unsigned i = 0; i < (jobs ? jobs : 2); i++)
+	for (unsigned i = 0; i < (jobs ? jobs : 2); i++) {
 		measure_job(program, ranks[i], seconds);
-	remove_directory(program, directory);
+		remove_segments(program);
+	}
+	if (rmdir(directory) != 0)
+		bench_fail(directory, strerror(errno));
 	return 0;
 }
