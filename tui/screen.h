@@ -15,7 +15,7 @@
 #include "analysis/columns.h"
 #include "analysis/model.h"
 #include "tui/layout.h"
-#include "tui/summary.h"
+#include "analysis/summary.h"
 #include "tui/table.h"
 #include "tui/term.h"
 

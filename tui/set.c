@@ -14,7 +14,7 @@
 #include "shm/clock.h"
 #include "tui/format.h"
 #include "tui/output.h"
-#include "tui/summary.h"
+#include "analysis/waits.h"
 #include "tui/words.h"
 
 #define PATIENCE_NS UINT64_C(2000000000)

@@ -2,48 +2,14 @@
  * follows what each rank says it waits for, and says where it cannot go on.
  * Called once a sample.
  */
-#include "tui/summary.h"
+#include "analysis/summary.h"
 
 #include <string.h>
-
-bool ncs_rank_is_live(const struct ncs_rank *rank)
-{
-	return rank->now.liveness == NCS_ALIVE ||
-	       rank->now.liveness == NCS_SILENT;
-}
-
-uint64_t ncs_wait_ns(const struct ncs_rank *rank,
-		     const struct ncs_channel_view *channel)
-{
-	uint64_t end_ns = ncs_rank_end_ns(rank);
-
-	if (channel->state == NCS_CHANNEL_IDLE || channel->since_ns == 0 ||
-	    end_ns < channel->since_ns)
-		return 0;
-	return end_ns - channel->since_ns;
-}
 
 static bool waits_for_peer(const struct ncs_channel_view *channel)
 {
 	return channel->state == NCS_CHANNEL_SEND_PEER_WAIT ||
 	       channel->state == NCS_CHANNEL_RECV_WAIT;
-}
-
-struct ncs_wait ncs_oldest_wait(const struct ncs_rank *rank)
-{
-	struct ncs_wait oldest = { .rank = rank };
-
-	for (size_t i = 0; i < rank->now.channel_count; i++) {
-		const struct ncs_channel_view *channel = &rank->now.channels[i];
-		uint64_t duration_ns = ncs_wait_ns(rank, channel);
-
-		if (channel->state == NCS_CHANNEL_IDLE ||
-		    (oldest.channel && duration_ns <= oldest.duration_ns))
-			continue;
-		oldest.channel = channel;
-		oldest.duration_ns = duration_ns;
-	}
-	return oldest;
 }
 
 /* What holds a rank up. Its GPU may wait for data that a peer owes, so a wait
