@@ -61,17 +61,19 @@ static void set_span(struct ncs_value *value, uint64_t from_ns,
 			  until_ns > from_ns ? until_ns - from_ns : 0);
 }
 
-/* Of a counter, per second of the latest interval. A counter that went back
- * is no counter of ours. */
+/* Negative: unknown. */
+static void set_known(struct ncs_value *value, enum ncs_value_kind kind,
+		      double real)
+{
+	if (real >= 0)
+		set_real(value, kind, real);
+}
+
+/* Of a counter, per second of the latest interval. */
 static void set_rate(struct ncs_value *value, enum ncs_value_kind kind,
 		     const struct ncs_rank *rank, uint64_t now, uint64_t before)
 {
-	if (!rank->has_before || now < before ||
-	    rank->now.taken_ns <= rank->before.taken_ns)
-		return;
-	set_real(value, kind,
-		 (double)(now - before) * 1e9 /
-			 (double)(rank->now.taken_ns - rank->before.taken_ns));
+	set_known(value, kind, ncs_rank_rate(rank, now, before));
 }
 
 /* --- Parts of rows ------------------------------------------------------ */
@@ -297,66 +299,24 @@ static void get_RANK_SEQUENCE(const struct ncs_row *row,
 		set_number(value, now->operations[0].sequence_number);
 }
 
-static uint64_t operations(const struct ncs_snapshot *snapshot)
-{
-	uint64_t sum = 0;
-
-	for (size_t i = 0; i < NCS_FUNCTION_COUNT; i++)
-		sum += snapshot->functions[i].operations;
-	return sum;
-}
-
 static void get_RANK_OPERATIONS_RATE(const struct ncs_row *row,
 				     struct ncs_value *value)
 {
-	const struct ncs_rank *rank = row->rank;
-
-	set_rate(value, NCS_VALUE_RATE, rank, operations(&rank->now),
-		 operations(&rank->before));
-}
-
-/* The bytes of all channels of a direction whose bytes are known; false if
- * there are channels, but none such. */
-static bool direction_bytes(const struct ncs_snapshot *snapshot, bool send,
-			    uint64_t *bytes)
-{
-	size_t known = 0, unknown = 0;
-
-	*bytes = 0;
-	for (size_t i = 0; i < snapshot->channel_count; i++) {
-		const struct ncs_channel_view *channel = &snapshot->channels[i];
-
-		if (channel->send != send)
-			continue;
-		*bytes += channel->bytes;
-		if (ncs_channel_bytes_known(channel))
-			known++;
-		else
-			unknown++;
-	}
-	return known > 0 || unknown == 0;
-}
-
-static void set_direction_rate(struct ncs_value *value,
-			       const struct ncs_rank *rank, bool send)
-{
-	uint64_t now, before;
-
-	if (rank->has_before && direction_bytes(&rank->now, send, &now) &&
-	    direction_bytes(&rank->before, send, &before))
-		set_rate(value, NCS_VALUE_BYTES_RATE, rank, now, before);
+	set_known(value, NCS_VALUE_RATE, ncs_rank_operations_rate(row->rank));
 }
 
 static void get_RANK_SEND_RATE(const struct ncs_row *row,
 			       struct ncs_value *value)
 {
-	set_direction_rate(value, row->rank, true);
+	set_known(value, NCS_VALUE_BYTES_RATE,
+		  ncs_rank_bytes_rate(row->rank, true));
 }
 
 static void get_RANK_RECV_RATE(const struct ncs_row *row,
 			       struct ncs_value *value)
 {
-	set_direction_rate(value, row->rank, false);
+	set_known(value, NCS_VALUE_BYTES_RATE,
+		  ncs_rank_bytes_rate(row->rank, false));
 }
 
 static void get_RANK_LOST(const struct ncs_row *row, struct ncs_value *value)
@@ -669,21 +629,16 @@ static void get_FUNCTION_BYTES(const struct ncs_row *row,
 static void get_FUNCTION_ALGBW(const struct ncs_row *row,
 			       struct ncs_value *value)
 {
-	double bandwidth =
-		ncs_rank_algorithm_bandwidth(row->rank, (unsigned)row->index);
-
-	if (bandwidth >= 0)
-		set_real(value, NCS_VALUE_REAL, bandwidth);
+	set_known(value, NCS_VALUE_REAL,
+		  ncs_rank_algorithm_bandwidth(row->rank,
+					       (unsigned)row->index));
 }
 
 static void get_FUNCTION_BUSBW(const struct ncs_row *row,
 			       struct ncs_value *value)
 {
-	double bandwidth =
-		ncs_rank_bus_bandwidth(row->rank, (unsigned)row->index);
-
-	if (bandwidth >= 0)
-		set_real(value, NCS_VALUE_REAL, bandwidth);
+	set_known(value, NCS_VALUE_REAL,
+		  ncs_rank_bus_bandwidth(row->rank, (unsigned)row->index));
 }
 
 static void set_percentile(struct ncs_value *value, const struct ncs_row *row,

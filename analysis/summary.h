@@ -63,7 +63,6 @@ const struct ncs_rank *ncs_suspect(const struct ncs_summary *summary);
 
 /* The rank of the same communicator with this number; NULL: it is not seen
  * here. */
-const struct ncs_rank *ncs_peer_rank(const struct ncs_model *model,
-				     const struct ncs_rank *rank, int peer);
+const struct ncs_rank *ncs_peer_rank(const struct ncs_rank *rank, int peer);
 
 #endif

@@ -188,8 +188,7 @@ static void go_to_peer(struct ncs_screen *screen, const struct ncs_rank *rank,
 	int number = channel->channel, own = rank->now.identity.rank;
 	int peer_number = channel->peer;
 	bool send = channel->send;
-	const struct ncs_rank *peer =
-		ncs_peer_rank(&screen->model, rank, channel->peer);
+	const struct ncs_rank *peer = ncs_peer_rank(rank, channel->peer);
 
 	if (!peer) {
 		ncs_screen_say(screen, now_ns,

@@ -14,8 +14,8 @@
 
 #include "analysis/columns.h"
 #include "analysis/model.h"
-#include "tui/layout.h"
 #include "analysis/summary.h"
+#include "tui/layout.h"
 #include "tui/table.h"
 #include "tui/term.h"
 
