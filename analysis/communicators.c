@@ -87,13 +87,17 @@ void ncs_communicator_progress(const struct ncs_communicator *communicator,
 		if (number == NCS_NO_SEQUENCE_NUMBER ||
 		    (communicator->live > 0 && !ncs_rank_is_live(rank)))
 			continue;
-		if (progress->known == 0 || number > progress->most)
+		if (progress->known == 0 || number > progress->most) {
 			progress->most = number;
+			progress->fastest = rank;
+			progress->fastest_count = 0;
+		}
 		if (progress->known == 0 || number < progress->least) {
 			progress->least = number;
 			progress->slowest = rank;
 			progress->slowest_count = 0;
 		}
+		progress->fastest_count += number == progress->most;
 		progress->slowest_count += number == progress->least;
 		progress->known++;
 	}

@@ -24,8 +24,11 @@ struct ncs_progress {
 	size_t known;   /* ranks with a number; 0: nothing else here is set */
 	uint64_t most;  /* the largest number */
 	uint64_t least; /* the smallest */
-	const struct ncs_rank *slowest; /* the first rank that is there */
-	size_t slowest_count;           /* how many are there */
+	/* The first rank that is at the one and the other, and how many are. */
+	const struct ncs_rank *fastest;
+	const struct ncs_rank *slowest;
+	size_t fastest_count;
+	size_t slowest_count;
 };
 
 struct ncs_communicator {

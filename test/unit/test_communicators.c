@@ -174,6 +174,8 @@ static void the_slowest_is_named_with_its_distance(void **state)
 	assert_int_equal(ncs_progress_behind(&found->progress), 4);
 	assert_int_equal(found->progress.slowest->now.identity.rank, 2);
 	assert_int_equal(found->progress.slowest_count, 2);
+	assert_int_equal(found->progress.fastest->now.identity.rank, 3);
+	assert_int_equal(found->progress.fastest_count, 1);
 }
 
 static void the_function_is_that_with_the_largest_distance(void **state)
