@@ -17,6 +17,7 @@
 
 const char *const ncs_view_names[NCS_VIEW_COUNT] = {
 	[NCS_VIEW_RANK] = "ranks",
+	[NCS_VIEW_COMMUNICATOR] = "communicators",
 	[NCS_VIEW_CHANNEL] = "channels",
 	[NCS_VIEW_PROXY] = "proxy",
 	[NCS_VIEW_FUNCTION] = "collectives",
@@ -61,17 +62,19 @@ static void set_span(struct ncs_value *value, uint64_t from_ns,
 			  until_ns > from_ns ? until_ns - from_ns : 0);
 }
 
-/* Of a counter, per second of the latest interval. A counter that went back
- * is no counter of ours. */
+/* Negative: unknown. */
+static void set_known(struct ncs_value *value, enum ncs_value_kind kind,
+		      double real)
+{
+	if (real >= 0)
+		set_real(value, kind, real);
+}
+
+/* Of a counter, per second of the latest interval. */
 static void set_rate(struct ncs_value *value, enum ncs_value_kind kind,
 		     const struct ncs_rank *rank, uint64_t now, uint64_t before)
 {
-	if (!rank->has_before || now < before ||
-	    rank->now.taken_ns <= rank->before.taken_ns)
-		return;
-	set_real(value, kind,
-		 (double)(now - before) * 1e9 /
-			 (double)(rank->now.taken_ns - rank->before.taken_ns));
+	set_known(value, kind, ncs_rank_rate(rank, now, before));
 }
 
 /* --- Parts of rows ------------------------------------------------------ */
@@ -176,32 +179,45 @@ static void set_proxy_share(struct ncs_value *value, const struct ncs_row *row,
 
 /* --- Ranks -------------------------------------------------------------- */
 
-static void get_RANK_RANK(const struct ncs_row *row, struct ncs_value *value)
+static void set_rank(struct ncs_value *value, const struct ncs_rank *rank)
 {
-	const struct ncs_identity *identity = &row->rank->now.identity;
-
-	if (identity->known & NCS_KNOWN_RANK) {
+	if (rank->now.identity.known & NCS_KNOWN_RANK) {
 		value->kind = NCS_VALUE_NUMBER;
-		value->number = identity->rank;
+		value->number = rank->now.identity.rank;
 	}
 }
 
-static void get_RANK_COMM(const struct ncs_row *row, struct ncs_value *value)
+static void set_comm(struct ncs_value *value,
+		     const struct ncs_identity *identity)
 {
 	char text[sizeof(value->text)];
 
-	ncs_comm_text(&row->rank->now.identity, text, sizeof(text));
+	ncs_comm_text(identity, text, sizeof(text));
 	set_text(value, text);
 }
 
-static void get_RANK_NRANKS(const struct ncs_row *row, struct ncs_value *value)
+static void set_nranks(struct ncs_value *value,
+		       const struct ncs_identity *identity)
 {
-	const struct ncs_identity *identity = &row->rank->now.identity;
-
 	if (identity->known & NCS_KNOWN_NRANKS) {
 		value->kind = NCS_VALUE_NUMBER;
 		value->number = identity->nranks;
 	}
+}
+
+static void get_RANK_RANK(const struct ncs_row *row, struct ncs_value *value)
+{
+	set_rank(value, row->rank);
+}
+
+static void get_RANK_COMM(const struct ncs_row *row, struct ncs_value *value)
+{
+	set_comm(value, &row->rank->now.identity);
+}
+
+static void get_RANK_NRANKS(const struct ncs_row *row, struct ncs_value *value)
+{
+	set_nranks(value, &row->rank->now.identity);
 }
 
 static void get_RANK_PID(const struct ncs_row *row, struct ncs_value *value)
@@ -297,66 +313,24 @@ static void get_RANK_SEQUENCE(const struct ncs_row *row,
 		set_number(value, now->operations[0].sequence_number);
 }
 
-static uint64_t operations(const struct ncs_snapshot *snapshot)
-{
-	uint64_t sum = 0;
-
-	for (size_t i = 0; i < NCS_FUNCTION_COUNT; i++)
-		sum += snapshot->functions[i].operations;
-	return sum;
-}
-
 static void get_RANK_OPERATIONS_RATE(const struct ncs_row *row,
 				     struct ncs_value *value)
 {
-	const struct ncs_rank *rank = row->rank;
-
-	set_rate(value, NCS_VALUE_RATE, rank, operations(&rank->now),
-		 operations(&rank->before));
-}
-
-/* The bytes of all channels of a direction whose bytes are known; false if
- * there are channels, but none such. */
-static bool direction_bytes(const struct ncs_snapshot *snapshot, bool send,
-			    uint64_t *bytes)
-{
-	size_t known = 0, unknown = 0;
-
-	*bytes = 0;
-	for (size_t i = 0; i < snapshot->channel_count; i++) {
-		const struct ncs_channel_view *channel = &snapshot->channels[i];
-
-		if (channel->send != send)
-			continue;
-		*bytes += channel->bytes;
-		if (ncs_channel_bytes_known(channel))
-			known++;
-		else
-			unknown++;
-	}
-	return known > 0 || unknown == 0;
-}
-
-static void set_direction_rate(struct ncs_value *value,
-			       const struct ncs_rank *rank, bool send)
-{
-	uint64_t now, before;
-
-	if (rank->has_before && direction_bytes(&rank->now, send, &now) &&
-	    direction_bytes(&rank->before, send, &before))
-		set_rate(value, NCS_VALUE_BYTES_RATE, rank, now, before);
+	set_known(value, NCS_VALUE_RATE, ncs_rank_operations_rate(row->rank));
 }
 
 static void get_RANK_SEND_RATE(const struct ncs_row *row,
 			       struct ncs_value *value)
 {
-	set_direction_rate(value, row->rank, true);
+	set_known(value, NCS_VALUE_BYTES_RATE,
+		  ncs_rank_bytes_rate(row->rank, true));
 }
 
 static void get_RANK_RECV_RATE(const struct ncs_row *row,
 			       struct ncs_value *value)
 {
-	set_direction_rate(value, row->rank, false);
+	set_known(value, NCS_VALUE_BYTES_RATE,
+		  ncs_rank_bytes_rate(row->rank, false));
 }
 
 static void get_RANK_LOST(const struct ncs_row *row, struct ncs_value *value)
@@ -412,6 +386,122 @@ static void get_RANK_SETTINGS(const struct ncs_row *row,
 	if (ncs_lease_left_ns(settings, row->rank->now.taken_ns) > 0)
 		strncat(value->text, ",lease",
 			sizeof(value->text) - strlen(value->text) - 1);
+}
+
+/* --- Communicators ------------------------------------------------------ */
+
+static void get_COMMUNICATOR_COMM(const struct ncs_row *row,
+				  struct ncs_value *value)
+{
+	set_comm(value, row->communicator->identity);
+}
+
+static void get_COMMUNICATOR_NRANKS(const struct ncs_row *row,
+				    struct ncs_value *value)
+{
+	set_nranks(value, row->communicator->identity);
+}
+
+static void get_COMMUNICATOR_SEEN(const struct ncs_row *row,
+				  struct ncs_value *value)
+{
+	set_number(value, row->communicator->rank_count);
+}
+
+static void get_COMMUNICATOR_LIVE(const struct ncs_row *row,
+				  struct ncs_value *value)
+{
+	set_number(value, row->communicator->live);
+}
+
+static void get_COMMUNICATOR_SILENT(const struct ncs_row *row,
+				    struct ncs_value *value)
+{
+	set_number(value, row->communicator->silent);
+}
+
+static void get_COMMUNICATOR_DEAD(const struct ncs_row *row,
+				  struct ncs_value *value)
+{
+	set_number(value, row->communicator->dead);
+}
+
+static void get_COMMUNICATOR_FUNCTION(const struct ncs_row *row,
+				      struct ncs_value *value)
+{
+	if (row->communicator->progress.known > 0)
+		set_text(value, ncs_function_name(row->communicator->function));
+}
+
+static void get_COMMUNICATOR_SEQUENCE(const struct ncs_row *row,
+				      struct ncs_value *value)
+{
+	if (row->communicator->progress.known > 0)
+		set_number(value, row->communicator->progress.most);
+}
+
+/* Who is alone is neither behind nor level. */
+static void get_COMMUNICATOR_BEHIND(const struct ncs_row *row,
+				    struct ncs_value *value)
+{
+	const struct ncs_progress *progress = &row->communicator->progress;
+
+	if (progress->known > 1)
+		set_number(value, ncs_progress_behind(progress));
+}
+
+static void get_COMMUNICATOR_SLOWEST(const struct ncs_row *row,
+				     struct ncs_value *value)
+{
+	const struct ncs_progress *progress = &row->communicator->progress;
+
+	if (ncs_progress_behind(progress) > 0)
+		set_rank(value, progress->slowest);
+}
+
+static void get_COMMUNICATOR_OLDEST(const struct ncs_row *row,
+				    struct ncs_value *value)
+{
+	const struct ncs_wait *oldest = &row->communicator->oldest;
+
+	if (oldest->channel)
+		set_count(value, NCS_VALUE_DURATION, oldest->duration_ns);
+}
+
+static void get_COMMUNICATOR_OPERATIONS_RATE(const struct ncs_row *row,
+					     struct ncs_value *value)
+{
+	set_known(value, NCS_VALUE_RATE, row->communicator->operations_rate);
+}
+
+static void get_COMMUNICATOR_SEND_RATE(const struct ncs_row *row,
+				       struct ncs_value *value)
+{
+	set_known(value, NCS_VALUE_BYTES_RATE, row->communicator->send_rate);
+}
+
+static void get_COMMUNICATOR_RECV_RATE(const struct ncs_row *row,
+				       struct ncs_value *value)
+{
+	set_known(value, NCS_VALUE_BYTES_RATE, row->communicator->recv_rate);
+}
+
+static void get_COMMUNICATOR_LOST(const struct ncs_row *row,
+				  struct ncs_value *value)
+{
+	set_number(value, row->communicator->lost);
+}
+
+static void get_COMMUNICATOR_ID(const struct ncs_row *row,
+				struct ncs_value *value)
+{
+	const struct ncs_identity *identity = row->communicator->identity;
+
+	if (!(identity->known & NCS_KNOWN_COMM_ID))
+		return;
+	value->kind = NCS_VALUE_TEXT;
+	snprintf(value->text, sizeof(value->text), "%016" PRIx64,
+		 identity->comm_id);
 }
 
 /* --- Channels ----------------------------------------------------------- */
@@ -669,21 +759,16 @@ static void get_FUNCTION_BYTES(const struct ncs_row *row,
 static void get_FUNCTION_ALGBW(const struct ncs_row *row,
 			       struct ncs_value *value)
 {
-	double bandwidth =
-		ncs_rank_algorithm_bandwidth(row->rank, (unsigned)row->index);
-
-	if (bandwidth >= 0)
-		set_real(value, NCS_VALUE_REAL, bandwidth);
+	set_known(value, NCS_VALUE_REAL,
+		  ncs_rank_algorithm_bandwidth(row->rank,
+					       (unsigned)row->index));
 }
 
 static void get_FUNCTION_BUSBW(const struct ncs_row *row,
 			       struct ncs_value *value)
 {
-	double bandwidth =
-		ncs_rank_bus_bandwidth(row->rank, (unsigned)row->index);
-
-	if (bandwidth >= 0)
-		set_real(value, NCS_VALUE_REAL, bandwidth);
+	set_known(value, NCS_VALUE_REAL,
+		  ncs_rank_bus_bandwidth(row->rank, (unsigned)row->index));
 }
 
 static void set_percentile(struct ncs_value *value, const struct ncs_row *row,
@@ -792,11 +877,28 @@ static int reserve_rows(struct ncs_row **rows, size_t *capacity, size_t count)
 	return 0;
 }
 
+static int communicator_rows(const struct ncs_model *model,
+			     struct ncs_row **rows, size_t *capacity)
+{
+	size_t count = model->communicator_count;
+
+	if (reserve_rows(rows, capacity, count) != 0)
+		return -ENOMEM;
+	for (size_t i = 0; i < count; i++)
+		(*rows)[i] = (struct ncs_row){
+			.view = NCS_VIEW_COMMUNICATOR,
+			.communicator = &model->communicators[i],
+		};
+	return (int)count;
+}
+
 int ncs_rows(const struct ncs_model *model, enum ncs_view view,
 	     struct ncs_row **rows, size_t *capacity)
 {
 	size_t most = 0, count = 0;
 
+	if (view == NCS_VIEW_COMMUNICATOR)
+		return communicator_rows(model, rows, capacity);
 	for (size_t i = 0; i < model->rank_count; i++)
 		most += entries(model->ranks[i], view);
 	if (reserve_rows(rows, capacity, most) != 0)

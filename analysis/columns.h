@@ -10,18 +10,20 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "analysis/communicators.h"
 #include "analysis/model.h"
 #include "ncclstat/tables/columns.h"
 
 enum ncs_view {
 	NCS_VIEW_RANK,
+	NCS_VIEW_COMMUNICATOR,
 	NCS_VIEW_CHANNEL,
 	NCS_VIEW_PROXY,
 	NCS_VIEW_FUNCTION,
 	NCS_VIEW_COUNT
 };
 
-/* As --view names them: ranks, channels, proxy, collectives. */
+/* As --view names them. */
 extern const char *const ncs_view_names[NCS_VIEW_COUNT];
 
 /* Places in ncs_columns. */
@@ -33,10 +35,12 @@ enum ncs_column_id {
 	NCS_COLUMN_COUNT
 };
 
-/* A row of a view: a rank, or the index-th channel or function of one. */
+/* A row of a view: a communicator; a rank, or the index-th channel or function
+ * of one. */
 struct ncs_row {
 	enum ncs_view view;
-	const struct ncs_rank *rank;
+	const struct ncs_communicator *communicator; /* NULL: it is a rank's */
+	const struct ncs_rank *rank; /* NULL: it is a communicator's */
 	size_t index;
 };
 
@@ -78,9 +82,10 @@ struct ncs_column {
 extern const struct ncs_column ncs_columns[];
 extern const size_t ncs_column_count;
 
-/* All rows of a view in the model's order: ranks; channels of each rank;
- * functions with a call or an operation of each rank. *rows is grown with
- * realloc() and owned by the caller; returns the number of rows, or -ENOMEM. */
+/* All rows of a view in the model's order: communicators; ranks; channels of
+ * each rank; functions with a call or an operation of each rank. *rows is grown
+ * with realloc() and owned by the caller; returns the number of rows, or
+ * -ENOMEM. */
 int ncs_rows(const struct ncs_model *model, enum ncs_view view,
 	     struct ncs_row **rows, size_t *capacity);
 

@@ -7,6 +7,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "analysis/communicators.h"
+
 /* --- Copies of snapshots ------------------------------------------------ */
 
 static int resize(void *array, size_t count, size_t size)
@@ -185,11 +187,8 @@ static int compare_words(uint64_t a, uint64_t b)
 	return (a > b) - (a < b);
 }
 
-static int compare_ranks(const void *left, const void *right)
+int ncs_rank_compare(const struct ncs_rank *a, const struct ncs_rank *b)
 {
-	const struct ncs_rank *const *a_pointer = left;
-	const struct ncs_rank *const *b_pointer = right;
-	const struct ncs_rank *a = *a_pointer, *b = *b_pointer;
 	const struct ncs_identity *of_a = &a->now.identity;
 	const struct ncs_identity *of_b = &b->now.identity;
 	int order = strcmp(a->header.host, b->header.host);
@@ -206,6 +205,13 @@ static int compare_ranks(const void *left, const void *right)
 	if (order == 0)
 		order = compare_words(a->header.pid, b->header.pid);
 	return order ? order : strcmp(a->id, b->id);
+}
+
+static int compare_ranks(const void *left, const void *right)
+{
+	struct ncs_rank *const *a = left, *const *b = right;
+
+	return ncs_rank_compare(*a, *b);
 }
 
 /* --- The model ---------------------------------------------------------- */
@@ -229,6 +235,7 @@ void ncs_model_release(struct ncs_model *model)
 	for (size_t i = 0; i < model->rank_count; i++)
 		rank_release(model->ranks[i]);
 	release_unreadable(model);
+	ncs_communicators_release(model);
 	free(model->ranks);
 	free(model->by_id);
 	free(model->unreadable);
@@ -359,7 +366,7 @@ static void sort_ranks(struct ncs_model *model)
 	struct ncs_rank **ranks = model->ranks;
 
 	for (size_t i = 1; i < model->rank_count; i++) {
-		if (compare_ranks(&ranks[i - 1], &ranks[i]) <= 0)
+		if (ncs_rank_compare(ranks[i - 1], ranks[i]) <= 0)
 			continue;
 		qsort(ranks, model->rank_count, sizeof(*ranks), compare_ranks);
 		model->generation++;
@@ -406,6 +413,11 @@ int ncs_model_update(struct ncs_model *model, struct ncs_source *source,
 	sort_ranks(model);
 	if (model->generation != generation)
 		note_ids(model);
+	if (ncs_communicators_find(model) != 0 && !error) {
+		snprintf(model->error, sizeof(model->error), "%s",
+			 strerror(ENOMEM));
+		error = -ENOMEM;
+	}
 	return error;
 }
 

@@ -21,9 +21,12 @@ struct ncs_timed {
 	uint64_t size_unknown;
 };
 
+struct ncs_communicator; /* analysis/communicators.h */
+
 /* One communicator's rank in one process. */
 struct ncs_rank {
 	char *id;
+	const struct ncs_communicator *communicator; /* NULL: no memory */
 	struct ncs_header header;
 	struct ncs_snapshot now;
 	struct ncs_snapshot before; /* valid if has_before */
@@ -47,6 +50,9 @@ struct ncs_model {
 	size_t rank_count;
 	struct ncs_rank **by_id; /* those of the pass before, by their id */
 	size_t by_id_count;
+	struct ncs_communicator *communicators; /* by their first ranks */
+	size_t communicator_count;
+	struct ncs_rank **members; /* the ranks of each, one after another */
 	struct ncs_unreadable *unreadable;
 	size_t unreadable_count;
 	uint64_t now_ns; /* of the latest pass */
@@ -63,6 +69,9 @@ void ncs_model_release(struct ncs_model *model);
  * far as this one did not reach them. */
 int ncs_model_update(struct ncs_model *model, struct ncs_source *source,
 		     uint64_t now_ns);
+
+/* The order of model->ranks: negative, 0 or positive, as qsort() has it. */
+int ncs_rank_compare(const struct ncs_rank *a, const struct ncs_rank *b);
 
 /* Until when a rank's clock ran: the moment of the snapshot, or that of its
  * end. What lasts, lasts until then. */
@@ -96,6 +105,13 @@ bool ncs_channel_peer_wait_known(const struct ncs_rank *rank,
 				 const struct ncs_channel_view *channel);
 
 /* --- What the numbers mean ---------------------------------------------- */
+
+/* Per second of the latest interval: of a counter of the rank, of operations
+ * started, of bytes in one direction. Negative: unknown. */
+double ncs_rank_rate(const struct ncs_rank *rank, uint64_t now,
+		     uint64_t before);
+double ncs_rank_operations_rate(const struct ncs_rank *rank);
+double ncs_rank_bytes_rate(const struct ncs_rank *rank, bool send);
 
 /* Percentile of a histogram, in ns; fraction 0 … 1. 0 if it is empty. */
 uint64_t ncs_percentile(const uint64_t *histogram, double fraction);

@@ -78,8 +78,8 @@ what_there_is() {
 	}' | want options ncclstat.1 DESCRIPTION -
 	fields keys NCS_KEYS ID,group,keys,label,help keys | unquote |
 		sed 's/ /, /g' | want keys ncclstat.1 KEYS -
-	for view in RANK:Ranks CHANNEL:Channels PROXY:Proxy \
-		FUNCTION:Collectives; do
+	for view in RANK:Ranks COMMUNICATOR:Communicators CHANNEL:Channels \
+		PROXY:Proxy FUNCTION:Collectives; do
 		fields columns NCS_COLUMNS \
 			VIEW,ID,title,width,align,priority,level,help \
 			'VIEW title' | sed -n "s/^${view%:*} //p" | unquote |

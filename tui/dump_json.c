@@ -10,6 +10,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "analysis/communicators.h"
 #include "analysis/detail.h"
 #include "analysis/names.h"
 #include "tui/dump.h"
@@ -69,7 +70,7 @@ static json_t *word(const char *name)
 	return json_string(name);
 }
 
-/* Bandwidth, an estimate: negative is unknown. */
+/* Bandwidth, a rate, an estimate: negative is unknown. */
 static json_t *real(double value)
 {
 	return value >= 0 ? json_real(value) : json_null();
@@ -477,6 +478,67 @@ static json_t *loss_of(const struct ncs_snapshot *snapshot)
 	return loss;
 }
 
+/* --- Communicators ------------------------------------------------------ */
+
+/* The first of those that are behind; null where all are level. */
+static json_t *slowest_of(const struct ncs_progress *progress)
+{
+	const struct ncs_rank *rank = progress->slowest;
+	const struct ncs_identity *identity;
+	json_t *object;
+
+	if (ncs_progress_behind(progress) == 0)
+		return json_null();
+	identity = &rank->now.identity;
+	object = json_object();
+	put(object, "pid", number(rank->header.pid));
+	put(object, "rank",
+	    whole_if(identity->known & NCS_KNOWN_RANK, identity->rank));
+	put(object, "seq", number(progress->least));
+	put(object, "count", number(progress->slowest_count));
+	return object;
+}
+
+static json_t *communicator_of(const struct ncs_communicator *communicator)
+{
+	const struct ncs_progress *progress = &communicator->progress;
+	const struct ncs_channel_view *oldest = communicator->oldest.channel;
+	bool known = progress->known > 0;
+	json_t *object = json_object();
+
+	put(object, "comm", comm_of(communicator->identity));
+	put(object, "ranks_seen", number(communicator->rank_count));
+	put(object, "ranks_live", number(communicator->live));
+	put(object, "ranks_silent", number(communicator->silent));
+	put(object, "ranks_finished", number(communicator->finished));
+	put(object, "ranks_dead", number(communicator->dead));
+	put(object, "func",
+	    known ? word(ncs_function_name(communicator->function)) :
+		    json_null());
+	put(object, "seq", number_if(known, progress->most));
+	put(object, "seq_known", number(progress->known));
+	put(object, "behind",
+	    number_if(progress->known > 1, ncs_progress_behind(progress)));
+	put(object, "slowest", slowest_of(progress));
+	put(object, "oldest_since_ns", moment(oldest ? oldest->since_ns : 0));
+	put(object, "ops_per_s", real(communicator->operations_rate));
+	put(object, "send_per_s", real(communicator->send_rate));
+	put(object, "recv_per_s", real(communicator->recv_rate));
+	put(object, "lost", number(communicator->lost));
+	return object;
+}
+
+static json_t *communicators_of(const struct ncs_model *model)
+{
+	json_t *communicators = json_array();
+
+	for (size_t i = 0; i < model->communicator_count; i++)
+		json_array_append_new(
+			communicators,
+			communicator_of(&model->communicators[i]));
+	return communicators;
+}
+
 /* --- The sample --------------------------------------------------------- */
 
 static json_t *rank_of(const struct ncs_rank *rank)
@@ -534,6 +596,7 @@ void ncs_dump_json(FILE *file, const struct ncs_model *model,
 	put(sample, "time_ns", number(stamp->monotonic_ns));
 	put(sample, "realtime_ns", number(stamp->realtime_ns));
 	put(sample, "ranks", ranks);
+	put(sample, "communicators", communicators_of(model));
 	put(sample, "unreadable", unreadable);
 	/* Nine digits: a second to the ns. */
 	json_dumpf(sample, file, JSON_COMPACT | JSON_REAL_PRECISION(9));

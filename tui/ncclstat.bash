@@ -27,7 +27,8 @@ _ncclstat()
 		;;
 	--view | -v)
 		mapfile -t COMPREPLY < <(compgen -W \
-			'ranks channels proxy collectives' -- "$word")
+			'ranks communicators channels proxy collectives' \
+			-- "$word")
 		return
 		;;
 	--color)

@@ -21,6 +21,7 @@
 /* In the order of the tabs. */
 static const struct ncs_screen_view *const views[NCS_VIEW_COUNT] = {
 	[NCS_VIEW_RANK] = &ncs_screen_ranks,
+	[NCS_VIEW_COMMUNICATOR] = &ncs_screen_communicators,
 	[NCS_VIEW_CHANNEL] = &ncs_screen_channels,
 	[NCS_VIEW_PROXY] = &ncs_screen_proxy,
 	[NCS_VIEW_FUNCTION] = &ncs_screen_collectives,
@@ -55,8 +56,8 @@ void ncs_screen_init(struct ncs_screen *screen, enum ncs_view view,
 void ncs_screen_release(struct ncs_screen *screen)
 {
 	for (size_t i = 0; i < screen->depth; i++)
-		free(screen->trail[i].focus);
-	free(screen->focus);
+		free(screen->trail[i].focus.name);
+	free(screen->focus.name);
 	for (unsigned i = 0; i < NCS_VIEW_COUNT; i++)
 		ncs_grid_release(&screen->tables[i]);
 	ncs_model_release(&screen->model);
@@ -108,9 +109,9 @@ void ncs_screen_say(struct ncs_screen *screen, uint64_t now_ns,
 static void forget_trail(struct ncs_screen *screen)
 {
 	while (screen->depth > 0)
-		free(screen->trail[--screen->depth].focus);
-	free(screen->focus);
-	screen->focus = NULL;
+		free(screen->trail[--screen->depth].focus.name);
+	free(screen->focus.name);
+	screen->focus = (struct ncs_focus){ 0 };
 }
 
 static void show_view(struct ncs_screen *screen, enum ncs_view view)
@@ -137,15 +138,16 @@ selected_channel(const struct ncs_screen *screen)
 	return &row->row.rank->now.channels[row->row.index];
 }
 
-/* Leaves a crumb here and limits the channels to one rank. */
-static bool go_down(struct ncs_screen *screen, const struct ncs_rank *rank)
+/* Leaves a crumb here and shows of a view what is in the focus. */
+static bool go_down(struct ncs_screen *screen, enum ncs_view view,
+		    enum ncs_focus_kind kind, const char *name)
 {
 	const struct ncs_channel_view *channel = selected_channel(screen);
 	struct ncs_crumb *crumb = &screen->trail[screen->depth];
-	char *focus = strdup(rank->id);
+	char *copy = strdup(name);
 
-	if (!focus || screen->depth == NCS_TRAIL_MAX) {
-		free(focus);
+	if (!copy || screen->depth == NCS_TRAIL_MAX) {
+		free(copy);
 		return false;
 	}
 	*crumb = (struct ncs_crumb){
@@ -157,9 +159,29 @@ static bool go_down(struct ncs_screen *screen, const struct ncs_rank *rank)
 	};
 	ncs_grid_select(table_of(screen), table_of(screen)->selected);
 	screen->depth++;
-	screen->focus = focus;
-	screen->view = NCS_VIEW_CHANNEL;
+	screen->focus = (struct ncs_focus){ kind, copy };
+	screen->view = view;
 	build(screen);
+	return true;
+}
+
+static bool go_to_channels(struct ncs_screen *screen,
+			   const struct ncs_rank *rank)
+{
+	return go_down(screen, NCS_VIEW_CHANNEL, NCS_FOCUS_RANK, rank->id);
+}
+
+/* To its ranks, and there to the one that is behind. */
+static bool go_to_ranks(struct ncs_screen *screen,
+			const struct ncs_communicator *communicator)
+{
+	const struct ncs_progress *progress = &communicator->progress;
+
+	if (!go_down(screen, NCS_VIEW_RANK, NCS_FOCUS_COMMUNICATOR,
+		     communicator->key))
+		return false;
+	if (ncs_progress_behind(progress) > 0)
+		ncs_grid_select_rank(table_of(screen), progress->slowest);
 	return true;
 }
 
@@ -170,7 +192,7 @@ static bool go_up(struct ncs_screen *screen)
 	if (screen->depth == 0)
 		return false;
 	crumb = &screen->trail[--screen->depth];
-	free(screen->focus);
+	free(screen->focus.name);
 	screen->focus = crumb->focus;
 	screen->view = crumb->view;
 	build(screen);
@@ -188,8 +210,7 @@ static void go_to_peer(struct ncs_screen *screen, const struct ncs_rank *rank,
 	int number = channel->channel, own = rank->now.identity.rank;
 	int peer_number = channel->peer;
 	bool send = channel->send;
-	const struct ncs_rank *peer =
-		ncs_peer_rank(&screen->model, rank, channel->peer);
+	const struct ncs_rank *peer = ncs_peer_rank(rank, channel->peer);
 
 	if (!peer) {
 		ncs_screen_say(screen, now_ns,
@@ -197,7 +218,7 @@ static void go_to_peer(struct ncs_screen *screen, const struct ncs_rank *rank,
 			       peer_number);
 		return;
 	}
-	if (!go_down(screen, peer)) {
+	if (!go_to_channels(screen, peer)) {
 		ncs_screen_say(screen, now_ns, "no deeper; Esc goes back");
 		return;
 	}
@@ -218,7 +239,9 @@ static void enter(struct ncs_screen *screen, uint64_t now_ns)
 			       row->unreadable->why);
 	else if (screen->view == NCS_VIEW_CHANNEL)
 		go_to_peer(screen, row->row.rank, now_ns);
-	else if (!go_down(screen, row->row.rank))
+	else if (row->row.communicator ?
+			 !go_to_ranks(screen, row->row.communicator) :
+			 !go_to_channels(screen, row->row.rank))
 		ncs_screen_say(screen, now_ns, "no deeper; Esc goes back");
 }
 
@@ -395,6 +418,7 @@ static bool act_on_view(struct ncs_screen *screen, enum ncs_action action,
 {
 	switch (action) {
 	case NCS_ACTION_VIEW_RANKS:
+	case NCS_ACTION_VIEW_COMMUNICATORS:
 	case NCS_ACTION_VIEW_CHANNELS:
 	case NCS_ACTION_VIEW_PROXY:
 	case NCS_ACTION_VIEW_COLLECTIVES:

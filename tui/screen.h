@@ -14,8 +14,8 @@
 
 #include "analysis/columns.h"
 #include "analysis/model.h"
+#include "analysis/summary.h"
 #include "tui/layout.h"
-#include "tui/summary.h"
 #include "tui/table.h"
 #include "tui/term.h"
 
@@ -40,6 +40,7 @@ struct ncs_screen_view {
 };
 
 extern const struct ncs_screen_view ncs_screen_ranks;
+extern const struct ncs_screen_view ncs_screen_communicators;
 extern const struct ncs_screen_view ncs_screen_channels;
 extern const struct ncs_screen_view ncs_screen_proxy;
 extern const struct ncs_screen_view ncs_screen_collectives;
@@ -47,7 +48,7 @@ extern const struct ncs_screen_view ncs_screen_collectives;
 /* A place that was left by going down: there Esc leads back. */
 struct ncs_crumb {
 	enum ncs_view view;
-	char *focus; /* the id of the rank it was limited to, or NULL */
+	struct ncs_focus focus; /* what it was limited to */
 	/* What was selected, as a channel's name; the table knows the rest. */
 	int channel;
 	bool send;
@@ -67,7 +68,7 @@ struct ncs_screen {
 	struct ncs_grid tables[NCS_VIEW_COUNT];
 	enum ncs_view view;
 
-	char *focus; /* the only rank shown, by id; NULL: all */
+	struct ncs_focus focus;
 	struct ncs_crumb trail[NCS_TRAIL_MAX];
 	size_t depth;
 

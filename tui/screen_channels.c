@@ -1,4 +1,4 @@
-/* View 2, Channels: one row for each channel, direction and peer. Must not
+/* View 3, Channels: one row for each channel, direction and peer. Must not
  * draw.
  */
 #include "tui/screen.h"

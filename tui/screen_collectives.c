@@ -1,4 +1,4 @@
-/* View 4, Collectives: one row for each function of a communicator's rank.
+/* View 5, Collectives: one row for each function of a communicator's rank.
  * Must not draw.
  */
 #include "tui/screen.h"

@@ -206,8 +206,10 @@ static void draw_no_rows(const struct ncs_screen *screen,
 		draw_no_job(screen, rows);
 		return;
 	}
-	if (screen->focus && !ncs_rank_of_id(screen, screen->focus))
-		text = "This rank is gone. Esc goes back.";
+	if (ncs_focus_is_gone(screen, &screen->focus))
+		text = screen->focus.kind == NCS_FOCUS_RANK ?
+			       "This rank is gone. Esc goes back." :
+			       "This communicator is gone. Esc goes back.";
 	else if (table->total > 0 && screen->filter[0])
 		text = "No row has the text of the filter. \\ and Esc clear"
 		       " it.";

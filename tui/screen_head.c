@@ -357,51 +357,85 @@ void ncs_draw_summary(const struct ncs_screen *screen,
 
 /* --- Tabs ----------------------------------------------------------------- */
 
-static void tab_text(const struct ncs_screen *screen, unsigned tab, bool full,
-		     char *text, size_t size)
+/* How much of the tabs finds room. */
+enum tab_names {
+	TABS_FULL,
+	TABS_SHORT,
+	TABS_OWN /* the view's own short name, of the others their digits */
+};
+
+static void tab_text(const struct ncs_screen *screen, unsigned tab,
+		     enum tab_names names, char *text, size_t size)
 {
 	const struct ncs_screen_view *view =
 		ncs_screen_view_of((enum ncs_view)tab);
 	bool on = tab == screen->view;
 
-	snprintf(text, size, "%s%u:%s%s", on ? "[" : " ", tab + 1,
-		 full ? view->name : view->short_name, on ? "]" : " ");
+	if (names == TABS_OWN && !on)
+		snprintf(text, size, " %u ", tab + 1);
+	else
+		snprintf(text, size, "%s%u:%s%s", on ? "[" : " ", tab + 1,
+			 names == TABS_FULL ? view->name : view->short_name,
+			 on ? "]" : " ");
 }
 
-static int tabs_width(const struct ncs_screen *screen, bool full)
+static int tabs_width(const struct ncs_screen *screen, enum tab_names names)
 {
 	char text[64];
 	int width = 0;
 
 	for (unsigned i = 0; i < NCS_VIEW_COUNT; i++) {
-		tab_text(screen, i, full, text, sizeof(text));
+		tab_text(screen, i, names, text, sizeof(text));
 		width += ncs_term_text_width(text);
 	}
 	return width;
 }
 
-const struct ncs_rank *ncs_rank_of_id(const struct ncs_screen *screen,
-				      const char *id)
+static const struct ncs_rank *rank_of_id(const struct ncs_screen *screen,
+					 const char *id)
 {
-	for (size_t i = 0; id && i < screen->model.rank_count; i++)
+	for (size_t i = 0; i < screen->model.rank_count; i++)
 		if (strcmp(screen->model.ranks[i]->id, id) == 0)
 			return screen->model.ranks[i];
 	return NULL;
 }
 
-static void append_focus(const struct ncs_screen *screen, const char *id,
-			 char *text, size_t size)
+bool ncs_focus_is_gone(const struct ncs_screen *screen,
+		       const struct ncs_focus *focus)
 {
-	const struct ncs_rank *rank = ncs_rank_of_id(screen, id);
-	char label[32] = "gone";
+	switch (focus->kind) {
+	case NCS_FOCUS_COMMUNICATOR:
+		return !ncs_communicator_of_key(&screen->model, focus->name);
+	case NCS_FOCUS_RANK:
+		return !rank_of_id(screen, focus->name);
+	case NCS_FOCUS_ALL:
+		break;
+	}
+	return false;
+}
 
-	if (rank)
-		ncs_rank_label(rank, label, sizeof(label));
+static void append_focus(const struct ncs_screen *screen,
+			 const struct ncs_focus *focus, char *text, size_t size)
+{
+	char label[160] = "gone";
+
+	if (focus->kind == NCS_FOCUS_ALL)
+		return;
+	if (!ncs_focus_is_gone(screen, focus)) {
+		if (focus->kind == NCS_FOCUS_RANK)
+			ncs_rank_label(rank_of_id(screen, focus->name), label,
+				       sizeof(label));
+		else
+			ncs_communicator_label(
+				ncs_communicator_of_key(&screen->model,
+							focus->name),
+				label, sizeof(label));
+	}
 	ncs_append(text, size, " %s %s", ncs_term_symbol(NCS_SYMBOL_BELOW),
 		   label);
 }
 
-/* Where one is: "Ranks > rank 5 > rank 6". */
+/* Where one is: "Communicators > world > rank 5 > rank 6". */
 static void crumbs(const struct ncs_screen *screen, char *text, size_t size)
 {
 	text[0] = '\0';
@@ -410,8 +444,8 @@ static void crumbs(const struct ncs_screen *screen, char *text, size_t size)
 	ncs_append(text, size, "%s",
 		   ncs_screen_view_of(screen->trail[0].view)->name);
 	for (size_t i = 1; i < screen->depth; i++)
-		append_focus(screen, screen->trail[i].focus, text, size);
-	append_focus(screen, screen->focus, text, size);
+		append_focus(screen, &screen->trail[i].focus, text, size);
+	append_focus(screen, &screen->focus, text, size);
 }
 
 /* What is collected of all ranks that live, where it is out of the ordinary. */
@@ -533,19 +567,21 @@ void ncs_draw_tabs(const struct ncs_screen *screen, const struct ncs_rect *rect,
 		   bool has_title)
 {
 	char texts[NOTE_COUNT][LINE_BYTES], text[64];
+	enum tab_names names = TABS_FULL;
 	int wanted = 0, x = rect->x;
-	bool full;
 
 	if (rect->height == 0)
 		return;
 	notes(screen, has_title, texts);
-	/* The tabs' names are not cut for what is usual. */
-	for (size_t i = 0; i < NOTE_SETTINGS; i++)
+	for (size_t i = 0; i < NOTE_COUNT; i++)
 		if (texts[i][0])
 			wanted += ncs_term_text_width(texts[i]) + 2;
-	full = tabs_width(screen, true) + wanted <= rect->width;
+	if (tabs_width(screen, names) + wanted > rect->width)
+		names = TABS_SHORT;
+	if (tabs_width(screen, names) > rect->width)
+		names = TABS_OWN;
 	for (unsigned i = 0; i < NCS_VIEW_COUNT; i++) {
-		tab_text(screen, i, full, text, sizeof(text));
+		tab_text(screen, i, names, text, sizeof(text));
 		x += ncs_term_put(rect->y, x, rect->width - x,
 				  i == screen->view ? NCS_ROLE_TAB_ON :
 						      NCS_ROLE_TAB,

@@ -19,8 +19,8 @@ int ncs_verdict_lines(const struct ncs_screen *screen, int height, int width);
 void ncs_draw_tabs(const struct ncs_screen *screen, const struct ncs_rect *rect,
 		   bool has_title);
 
-/* By its id; NULL: it is gone. */
-const struct ncs_rank *ncs_rank_of_id(const struct ncs_screen *screen,
-				      const char *id);
+/* Whether what rows are limited to is there no more. */
+bool ncs_focus_is_gone(const struct ncs_screen *screen,
+		       const struct ncs_focus *focus);
 
 #endif

@@ -1,4 +1,4 @@
-/* View 3, Proxy: the proxy thread of the selected rank as a state machine, and
+/* View 4, Proxy: the proxy thread of the selected rank as a state machine, and
  * one row for each rank's.
  *
  * What NCCL tells are entries into states, so each box carries the rate of

@@ -11,10 +11,10 @@
 
 #include "analysis/detail.h"
 #include "analysis/names.h"
+#include "analysis/waits.h"
 #include "shm/clock.h"
 #include "tui/format.h"
 #include "tui/output.h"
-#include "tui/summary.h"
 #include "tui/words.h"
 
 #define PATIENCE_NS UINT64_C(2000000000)

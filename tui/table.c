@@ -53,7 +53,7 @@ void ncs_grid_release(struct ncs_grid *table)
 {
 	free(table->rows);
 	free(table->scratch);
-	free(table->key.id);
+	free(table->key_id);
 	memset(table, 0, sizeof(*table));
 }
 
@@ -70,6 +70,12 @@ void ncs_grid_cell(const struct ncs_column *column, const struct ncs_row *row,
 }
 
 /* --- Rows ----------------------------------------------------------------- */
+
+/* Of a communicator its first. */
+static const struct ncs_rank *rank_of(const struct ncs_row *row)
+{
+	return row->communicator ? row->communicator->ranks[0] : row->rank;
+}
 
 /* What search and filter look at: who and what a row is, not its numbers. */
 static void row_text(const struct ncs_grid *table,
@@ -95,7 +101,7 @@ static void row_text(const struct ncs_grid *table,
 		ncs_format_value(cell, sizeof(cell), &value, 0, false);
 		ncs_append(text, size, " %s", cell);
 	}
-	ncs_append(text, size, " %s", row->row.rank->header.host);
+	ncs_append(text, size, " %s", rank_of(&row->row)->header.host);
 }
 
 /* Whether a row has one of the texts that `filter` separates by '|'. */
@@ -154,7 +160,7 @@ static void add_unreadable(struct ncs_grid *table,
 {
 	struct ncs_grid_row row = { 0 };
 
-	if (table->view != NCS_VIEW_RANK || query->focus)
+	if (table->view != NCS_VIEW_RANK || query->focus.kind != NCS_FOCUS_ALL)
 		return;
 	for (size_t i = 0; i < query->model->unreadable_count; i++) {
 		row.unreadable = &query->model->unreadable[i];
@@ -168,7 +174,8 @@ static void add_unreadable(struct ncs_grid *table,
  * most. */
 static bool sorts_up(const struct ncs_column *column)
 {
-	static const char *const names[] = { "RANK", "PID", "CH", "PEER" };
+	static const char *const names[] = { "RANK", "PID", "CH", "PEER",
+					     "SLOWEST" };
 
 	if (column->align == NCS_ALIGN_LEFT)
 		return true;
@@ -216,6 +223,10 @@ static void key_of(const struct ncs_grid_row *row, struct ncs_grid_key *key)
 		key->id = row->unreadable->id;
 		return;
 	}
+	if (row->row.communicator) {
+		key->id = row->row.communicator->key;
+		return;
+	}
 	key->id = row->row.rank->id;
 	if (row->row.view == NCS_VIEW_FUNCTION)
 		key->index = row->row.index;
@@ -250,9 +261,10 @@ static void pin(struct ncs_grid *table)
 	id = strdup(key.id);
 	if (!id)
 		return;
-	free(table->key.id);
+	free(table->key_id);
 	table->key = key;
 	table->key.id = id;
+	table->key_id = id;
 	table->pinned = true;
 }
 
@@ -280,6 +292,21 @@ static void find_selected(struct ncs_grid *table)
 		pin(table);
 }
 
+static bool is_in_focus(const struct ncs_row *row,
+			const struct ncs_focus *focus)
+{
+	switch (focus->kind) {
+	case NCS_FOCUS_COMMUNICATOR:
+		return row->rank && row->rank->communicator &&
+		       strcmp(row->rank->communicator->key, focus->name) == 0;
+	case NCS_FOCUS_RANK:
+		return row->rank && strcmp(row->rank->id, focus->name) == 0;
+	case NCS_FOCUS_ALL:
+		break;
+	}
+	return true;
+}
+
 void ncs_grid_build(struct ncs_grid *table, const struct ncs_grid_query *query)
 {
 	int count = ncs_rows(query->model, table->view, &table->scratch,
@@ -294,8 +321,7 @@ void ncs_grid_build(struct ncs_grid *table, const struct ncs_grid_query *query)
 		return;
 	for (int i = 0; i < count; i++) {
 		row.row = table->scratch[i];
-		if (!query->focus ||
-		    strcmp(query->focus, row.row.rank->id) == 0)
+		if (is_in_focus(&row.row, &query->focus))
 			add(table, query, row);
 	}
 	add_unreadable(table, query);
@@ -328,6 +354,17 @@ bool ncs_grid_select_channel(struct ncs_grid *table, int channel, bool send,
 		key_of(&table->rows[i], &key);
 		if (key.channel == channel && key.send == send &&
 		    key.peer == peer) {
+			ncs_grid_select(table, i);
+			return true;
+		}
+	}
+	return false;
+}
+
+bool ncs_grid_select_rank(struct ncs_grid *table, const struct ncs_rank *rank)
+{
+	for (size_t i = 0; i < table->count; i++) {
+		if (table->rows[i].row.rank == rank) {
 			ncs_grid_select(table, i);
 			return true;
 		}

@@ -36,7 +36,7 @@ struct ncs_grid_rules {
 	const char *time;
 };
 
-/* A row of a view, or a segment that cannot be read (row.rank is NULL). */
+/* A row of a view, or a segment that cannot be read (row has nothing). */
 struct ncs_grid_row {
 	struct ncs_row row;
 	const struct ncs_unreadable *unreadable;
@@ -46,7 +46,7 @@ struct ncs_grid_row {
 
 /* Who a row is, whatever its place. */
 struct ncs_grid_key {
-	char *id;
+	const char *id;
 	size_t index;
 	int channel; /* -1: of no channel */
 	bool send;
@@ -78,6 +78,7 @@ struct ncs_grid {
 	size_t selected;
 	bool pinned;
 	struct ncs_grid_key key;
+	char *key_id; /* the memory of key.id */
 	size_t top;
 	/* Of the latest drawing. */
 	int page;
@@ -85,10 +86,18 @@ struct ncs_grid {
 	size_t shown_columns;
 };
 
+/* What rows are limited to. */
+enum ncs_focus_kind { NCS_FOCUS_ALL, NCS_FOCUS_COMMUNICATOR, NCS_FOCUS_RANK };
+
+struct ncs_focus {
+	enum ncs_focus_kind kind;
+	char *name; /* the communicator's key or the rank's id; NULL: of all */
+};
+
 /* Which rows of the model a table is to show. */
 struct ncs_grid_query {
 	const struct ncs_model *model;
-	const char *focus;  /* the id of the only rank; NULL: all */
+	struct ncs_focus focus;
 	const char *filter; /* texts separated by '|'; "": all rows */
 	bool hide_idle;
 	const struct ncs_rank *suspect; /* whom others wait for; NULL: nobody */
@@ -117,10 +126,12 @@ enum ncs_grid_direction { NCS_HERE, NCS_FORWARD, NCS_BACKWARD };
 bool ncs_grid_search(struct ncs_grid *table, const char *text,
 		     enum ncs_grid_direction direction);
 
-/* Selects a row by place, or a channel of a rank by its name. */
+/* Selects a row by place, a channel of a rank by its name, or the first row of
+ * a rank. False: there is none. */
 void ncs_grid_select(struct ncs_grid *table, size_t place);
 bool ncs_grid_select_channel(struct ncs_grid *table, int channel, bool send,
 			     int peer);
+bool ncs_grid_select_rank(struct ncs_grid *table, const struct ncs_rank *rank);
 
 /* The next row that is worth a look. */
 bool ncs_grid_next_abnormal(struct ncs_grid *table);

@@ -11,7 +11,7 @@
 #include <unistd.h>
 
 #include "analysis/names.h"
-#include "tui/summary.h"
+#include "analysis/waits.h"
 
 bool ncs_comm_matches(const struct ncs_identity *identity, const char *pattern)
 {

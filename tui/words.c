@@ -37,6 +37,18 @@ void ncs_rank_title(const struct ncs_rank *rank, char *text, size_t size)
 		ncs_append(text, size, " of %s", comm);
 }
 
+void ncs_communicator_label(const struct ncs_communicator *communicator,
+			    char *text, size_t size)
+{
+	char label[32];
+
+	ncs_comm_text(communicator->identity, text, size);
+	if (text[0])
+		return;
+	ncs_rank_label(communicator->ranks[0], label, sizeof(label));
+	ncs_append(text, size, "communicator of %s", label);
+}
+
 void ncs_channel_label(const struct ncs_channel_view *channel, char *text,
 		       size_t size)
 {

@@ -11,6 +11,7 @@
 #include <stdint.h>
 
 #include "analysis/append.h"
+#include "analysis/communicators.h"
 #include "analysis/model.h"
 
 /* "rank 5", or "pid 1234" where the rank is not known. */
@@ -18,6 +19,10 @@ void ncs_rank_label(const struct ncs_rank *rank, char *text, size_t size);
 
 /* "rank 5 of world" */
 void ncs_rank_title(const struct ncs_rank *rank, char *text, size_t size);
+
+/* What a communicator is called, or of whom it is. */
+void ncs_communicator_label(const struct ncs_communicator *communicator,
+			    char *text, size_t size);
 
 /* "channel 3 send to 6" */
 void ncs_channel_label(const struct ncs_channel_view *channel, char *text,

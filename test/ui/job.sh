@@ -27,12 +27,15 @@ sees ' LIVE ' && sees '^ A  *0 world' && sees '^ A  *1 world'
 verdict 'a job that comes is shown' $?
 
 press 2
+sees '^.. world  *2  *2  *2 '
+verdict 'its communicators are shown' $?
+press 3
 sees '0 world  *0 send  *1'
 verdict 'its channels are shown' $?
-press 4
+press 5
 sees 'AllReduce'
 verdict 'its collectives are shown' $?
-press 3
+press 4
 sees 'proxy thread of rank 0 of world'
 verdict 'its proxy threads are shown' $?
 press 1
@@ -46,8 +49,8 @@ sees 'JOB ENDED' && sees '^!D  *0 world .*dead' && sees 'dead: rank 0' &&
 verdict 'a job that is killed is shown as dead' $?
 wait "$job" 2>/dev/null
 
-press 2 T
-sees '\[2:Channels\]' && press Enter && alive "$pid"
+press 3 T
+sees '\[3:Channels\]' && press Enter && alive "$pid"
 verdict 'what the dead did can be looked at' $?
 press 1
 

@@ -22,10 +22,10 @@ record() {
 	terminal pipe-pane -t ui "exec cat >$tmp/raw"
 		: >"$tmp/go"
 	started || return 1
-	press 2
-	sees '\[2:Chan' || return 1
 	press 3
-	sees '\[3:Proxy' || return 1
+	sees '\[3:Chan' || return 1
+	press 4
+	sees '\[4:Proxy' || return 1
 	press '?'
 	sees 'Views' || return 1
 	press q q
@@ -90,14 +90,14 @@ verdict 'nothing is written when nothing has changed' $?
 
 # Keys from a file, and a screen into one.
 cat >"$tmp/keys" <<-END
-	2
+	3
 	T
 	wait 0.2
 	save $tmp/saved
 	q
 END
 open 80x24 "exec $view --keys $tmp/keys"
-ended 0 && grep -q '\[2:Channels\]' "$tmp/saved" &&
+ended 0 && grep -q '\[3:Chan\(nels\)\?\]' "$tmp/saved" &&
 	[ "$(wc -l <"$tmp/saved")" -eq 24 ]
 verdict '--keys plays keys and saves the screen' $?
 

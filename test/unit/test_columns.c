@@ -29,7 +29,7 @@ static int teardown(void **state)
 	return 0;
 }
 
-/* The cell of rank 0's row. */
+/* The cell of rank 0's row, or of its communicator's. */
 static struct ncs_value cell(const struct scripted *scripted,
 			     enum ncs_column_id id, size_t index)
 {
@@ -41,6 +41,10 @@ static struct ncs_value cell(const struct scripted *scripted,
 	};
 	struct ncs_value value;
 
+	if (row.view == NCS_VIEW_COMMUNICATOR) {
+		row.communicator = row.rank->communicator;
+		row.rank = NULL;
+	}
 	memset(&value, 0xa5, sizeof(value));
 	column->get(&row, &value);
 	return value;
@@ -141,6 +145,9 @@ static void what_is_not_known_is_none_in_every_column(void **state)
 		NCS_COLUMN_CHANNEL_STEPS,     NCS_COLUMN_PROXY_PID,
 		NCS_COLUMN_FUNCTION_FUNCTION, NCS_COLUMN_FUNCTION_OPERATIONS,
 		NCS_COLUMN_FUNCTION_TIMING,   NCS_COLUMN_FUNCTION_TIMED,
+		NCS_COLUMN_COMMUNICATOR_SEEN, NCS_COLUMN_COMMUNICATOR_LIVE,
+		NCS_COLUMN_COMMUNICATOR_DEAD, NCS_COLUMN_COMMUNICATOR_SILENT,
+		NCS_COLUMN_COMMUNICATOR_LOST,
 	};
 	struct scripted *scripted = *state;
 	struct scripted_rank *rank = scripted_add(scripted, 0);
@@ -537,6 +544,43 @@ static void numbers_beyond_64_bits_signed_are_cut(void **state)
 
 /* --- Rows and order ----------------------------------------------------- */
 
+static void a_communicator_has_the_slowest_of_its_ranks(void **state)
+{
+	struct scripted *scripted = *state;
+	struct ncs_value value;
+
+	for (int i = 0; i < 3; i++) {
+		struct scripted_rank *rank = scripted_add(scripted, i);
+		struct ncs_function_view *function =
+			&rank->snapshot.functions[NCS_FUNCTION_REDUCE];
+
+		rank->snapshot.identity.known |= NCS_KNOWN_COMM_ID;
+		rank->snapshot.identity.comm_id = 17;
+		function->operations = 9;
+		function->last_sequence_number = 8;
+	}
+	scripted_pass(scripted, SECOND);
+	assert_text(cell(scripted, NCS_COLUMN_COMMUNICATOR_COMM, 0),
+		    "0000000000000011");
+	assert_number(cell(scripted, NCS_COLUMN_COMMUNICATOR_NRANKS, 0), 8);
+	assert_number(cell(scripted, NCS_COLUMN_COMMUNICATOR_SEEN, 0), 3);
+	assert_text(cell(scripted, NCS_COLUMN_COMMUNICATOR_FUNCTION, 0),
+		    "Reduce");
+	/* All level: nobody is the slowest. */
+	assert_number(cell(scripted, NCS_COLUMN_COMMUNICATOR_BEHIND, 0), 0);
+	assert_none(cell(scripted, NCS_COLUMN_COMMUNICATOR_SLOWEST, 0));
+	assert_none(cell(scripted, NCS_COLUMN_COMMUNICATOR_OPERATIONS_RATE, 0));
+	scripted->ranks[1]
+		.snapshot.functions[NCS_FUNCTION_REDUCE]
+		.last_sequence_number = 5;
+	scripted_pass(scripted, 2 * SECOND);
+	assert_number(cell(scripted, NCS_COLUMN_COMMUNICATOR_SEQUENCE, 0), 8);
+	assert_number(cell(scripted, NCS_COLUMN_COMMUNICATOR_BEHIND, 0), 3);
+	assert_number(cell(scripted, NCS_COLUMN_COMMUNICATOR_SLOWEST, 0), 1);
+	value = cell(scripted, NCS_COLUMN_COMMUNICATOR_OPERATIONS_RATE, 0);
+	assert_real(value, NCS_VALUE_RATE, 0);
+}
+
 static void rows_are_ranks_their_channels_and_their_used_functions(void **state)
 {
 	struct scripted *scripted = *state;
@@ -568,6 +612,15 @@ static void rows_are_ranks_their_channels_and_their_used_functions(void **state)
 			 2);
 	assert_int_equal(rows[0].index, NCS_FUNCTION_SEND);
 	assert_int_equal(rows[1].index, NCS_FUNCTION_RECV);
+	second->snapshot.identity = first->snapshot.identity;
+	first->snapshot.identity.known |= NCS_KNOWN_COMM_ID;
+	second->snapshot.identity.known |= NCS_KNOWN_COMM_ID;
+	scripted_pass(scripted, 2 * SECOND);
+	assert_int_equal(ncs_rows(&scripted->model, NCS_VIEW_COMMUNICATOR,
+				  &rows, &capacity),
+			 1);
+	assert_ptr_equal(rows[0].communicator,
+			 &scripted->model.communicators[0]);
 	free(rows);
 }
 
@@ -625,6 +678,7 @@ int main(void)
 		TEST(nccl_versions_before_and_after_2_9),
 		TEST(functions_tell_what_nccl_told),
 		TEST(numbers_beyond_64_bits_signed_are_cut),
+		TEST(a_communicator_has_the_slowest_of_its_ranks),
 		TEST(rows_are_ranks_their_channels_and_their_used_functions),
 		TEST(sorting_puts_the_unknown_last),
 		TEST(sorting_goes_by_the_numbers_within_texts),

@@ -122,7 +122,7 @@ static void no_job_is_an_object_with_empty_lists(void **state)
 	scripted_pass(scripted, SECOND);
 	sample = dump_json(scripted);
 	assert_keys(sample, "schema host time_ns realtime_ns ranks"
-			    " unreadable");
+			    " communicators unreadable");
 	assert_integer_at(sample, "schema", 1);
 	assert_string_at(sample, "host", "node7");
 	assert_integer_at(sample, "time_ns", 123);
@@ -332,6 +332,69 @@ static void what_is_known_is_told(void **state)
 	assert_true(json_real_value(at(first, "functions.0.algbw_gbs")) == 2);
 	assert_true(json_real_value(at(first, "functions.0.busbw_gbs")) == 3.5);
 	assert_true(json_is_false(at(first, "torn")));
+	json_decref(sample);
+}
+
+static void a_communicator_tells_who_is_behind(void **state)
+{
+	static const char *const unknown[] = {
+		"func",
+		"seq",
+		"behind",
+		"slowest",
+		"oldest_since_ns",
+		"ops_per_s",
+		"send_per_s",
+		"recv_per_s",
+	};
+	struct scripted *scripted = *state;
+	json_t *sample, *first;
+
+	for (int i = 0; i < 3; i++) {
+		struct scripted_rank *rank = scripted_add(scripted, i);
+
+		rank->snapshot.identity.known |= NCS_KNOWN_COMM_ID;
+		rank->snapshot.identity.comm_id = 17;
+	}
+	scripted_pass(scripted, SECOND);
+	sample = dump_json(scripted);
+	assert_int_equal(json_array_size(at(sample, "communicators")), 1);
+	first = at(sample, "communicators.0");
+	assert_keys(first, "comm ranks_seen ranks_live ranks_silent"
+			   " ranks_finished ranks_dead func seq seq_known"
+			   " behind slowest oldest_since_ns ops_per_s"
+			   " send_per_s recv_per_s lost");
+	for (size_t i = 0; i < sizeof(unknown) / sizeof(unknown[0]); i++)
+		assert_null_at(first, unknown[i]);
+	assert_string_at(first, "comm.id", "0000000000000011");
+	assert_integer_at(first, "ranks_seen", 3);
+	assert_integer_at(first, "seq_known", 0);
+	json_decref(sample);
+	for (int i = 0; i < 3; i++) {
+		struct ncs_function_view *function =
+			&scripted->ranks[i]
+				 .snapshot.functions[NCS_FUNCTION_REDUCE];
+
+		function->operations = 5;
+		function->last_sequence_number = i == 1 ? 2 : 4;
+	}
+	scripted_channel(&scripted->ranks[2], 0, false, 1)->state =
+		NCS_CHANNEL_RECV_WAIT;
+	scripted->ranks[2].channels[0].since_ns = SECOND / 2;
+	scripted_pass(scripted, 2 * SECOND);
+	sample = dump_json(scripted);
+	first = at(sample, "communicators.0");
+	assert_string_at(first, "func", "Reduce");
+	assert_integer_at(first, "seq", 4);
+	assert_integer_at(first, "seq_known", 3);
+	assert_integer_at(first, "behind", 2);
+	assert_keys(at(first, "slowest"), "pid rank seq count");
+	assert_integer_at(first, "slowest.pid", 101);
+	assert_integer_at(first, "slowest.rank", 1);
+	assert_integer_at(first, "slowest.seq", 2);
+	assert_integer_at(first, "slowest.count", 1);
+	assert_integer_at(first, "oldest_since_ns", SECOND / 2);
+	assert_true(json_real_value(at(first, "ops_per_s")) == 15);
 	json_decref(sample);
 }
 
@@ -572,6 +635,7 @@ int main(void)
 		TEST(objects_have_exactly_the_keys_of_the_schema),
 		TEST(what_is_unknown_is_null),
 		TEST(what_is_known_is_told),
+		TEST(a_communicator_tells_who_is_behind),
 		TEST(only_operations_with_a_root_have_a_peer),
 		TEST(strings_of_a_segment_cannot_break_the_json),
 		TEST(numbers_of_a_hostile_segment_stay_numbers),

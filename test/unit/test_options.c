@@ -208,8 +208,8 @@ static void errors_name_the_option_and_what_is_expected(void **state)
 	expect_error("-p 0", "--pid", "number of a process");
 	expect_error("-p 12x", "--pid", "number of a process");
 	expect_error("-p 4294967296", "--pid", "number of a process");
-	expect_error("--view ranked", "--view", "ranks|channels");
-	expect_error("--view rank", "--view", "ranks|channels");
+	expect_error("--view ranked", "--view", "ranks|communicators");
+	expect_error("--view rank", "--view", "ranks|communicators");
 	expect_error("--color=red", "--color", "auto|always|never");
 	expect_error("--set", "--set", "SETTING");
 	expect_error("--set kernel=on", "--set: kernel=", "always");

@@ -342,6 +342,12 @@ static void ranks(void **state)
 	goldens("ranks", NCS_VIEW_RANK, false);
 }
 
+static void communicators(void **state)
+{
+	(void)state;
+	goldens("communicators", NCS_VIEW_COMMUNICATOR, false);
+}
+
 static void channels(void **state)
 {
 	(void)state;
@@ -390,6 +396,14 @@ static void down_to_channels(void **state)
 {
 	(void)state;
 	after("down", NCS_VIEW_RANK, "Down Down Down Enter");
+}
+
+static void down_from_a_communicator(void **state)
+{
+	(void)state;
+	after("down-communicator", NCS_VIEW_COMMUNICATOR, "Down Enter");
+	after("down-communicator-rank", NCS_VIEW_COMMUNICATOR,
+	      "Down Enter g Enter");
 }
 
 static void down_to_the_peer(void **state)
@@ -534,7 +548,10 @@ static void a_stuck_job(void **state)
 	scripted_golden("stuck", &job, &usual, "! ! !");
 	scripted_init(&job);
 	make_stuck(&job);
-	scripted_golden("stuck-channels", &job, &usual, "2 T");
+	scripted_golden("stuck-communicators", &job, &usual, "2");
+	scripted_init(&job);
+	make_stuck(&job);
+	scripted_golden("stuck-channels", &job, &usual, "3 T");
 }
 
 static void a_stuck_job_in_little_room(void **state)
@@ -663,9 +680,9 @@ static void too_small(void **state)
  * more is asked than that the program survives and writes within bounds. */
 static void any_size_is_survived(void **state)
 {
-	static const char *const keys[] = { "1",     "2",   "3",    "4", "?",
-					    "Enter", "End", "PgDn", "/", "#",
-					    "Right", "T",   "Esc",  "v" };
+	static const char *const keys[] = { "1", "2",     "3",   "4",    "5",
+					    "?", "Enter", "End", "PgDn", "/",
+					    "#", "Right", "T",   "Esc",  "v" };
 	uint32_t seed = 3;
 
 	(void)state;
@@ -784,11 +801,74 @@ static void leaving_goes_back_one_level_at_a_time(void **state)
 	assert_int_equal(press("? q"), 0);
 	assert_int_equal(press("q"), NCS_REQUEST_QUIT);
 	/* A view that is chosen forgets the way. */
-	press("Enter Enter 2");
+	press("Enter Enter 3");
 	assert_int_equal(screen.depth, 0);
-	assert_null(screen.focus);
+	assert_int_equal(screen.focus.kind, NCS_FOCUS_ALL);
 	close_job();
 	stop();
+}
+
+static void a_communicator_leads_to_its_ranks_and_back(void **state)
+{
+	const struct ncs_grid *communicators =
+		&screen.tables[NCS_VIEW_COMMUNICATOR];
+	const struct ncs_grid *ranks = &screen.tables[NCS_VIEW_RANK];
+
+	(void)state;
+	start(&usual);
+	open_job(NCS_VIEW_COMMUNICATOR);
+	press("Down Enter");
+	assert_int_equal(screen.view, NCS_VIEW_RANK);
+	assert_int_equal(ranks->count, 8);
+	for (size_t i = 0; i < ranks->count; i++)
+		assert_ptr_equal(ranks->rows[i].row.rank->communicator,
+				 &screen.model.communicators[1]);
+	press("g Down Down Enter");
+	assert_int_equal(screen.view, NCS_VIEW_CHANNEL);
+	assert_int_equal(screen.focus.kind, NCS_FOCUS_RANK);
+	/* To the peer's end of a channel. */
+	press("Enter");
+	assert_int_equal(screen.depth, 3);
+	/* Samples on the way change nothing. */
+	look(source, SEEN + SECOND);
+	press("Esc Backspace");
+	assert_int_equal(screen.view, NCS_VIEW_RANK);
+	assert_int_equal(screen.focus.kind, NCS_FOCUS_COMMUNICATOR);
+	assert_int_equal(ranks->count, 8);
+	assert_int_equal(ranks->selected, 2);
+	press("Esc");
+	assert_int_equal(screen.view, NCS_VIEW_COMMUNICATOR);
+	assert_int_equal(communicators->selected, 1);
+	assert_int_equal(screen.focus.kind, NCS_FOCUS_ALL);
+	close_job();
+	stop();
+}
+
+static void going_down_finds_who_is_behind(void **state)
+{
+	const struct ncs_grid *ranks = &screen.tables[NCS_VIEW_RANK];
+	struct scripted job;
+
+	(void)state;
+	scripted_init(&job);
+	make_stuck(&job);
+	start(&usual);
+	init(NCS_VIEW_COMMUNICATOR);
+	look(&job.source, SEEN);
+	press("! Enter");
+	assert_int_equal(screen.view, NCS_VIEW_RANK);
+	assert_int_equal(ncs_grid_selected(ranks)->row.rank->now.identity.rank,
+			 2);
+	/* What is gone is said to be. */
+	for (int i = 0; i < 4; i++)
+		job.ranks[i].snapshot.identity.comm_id = 9;
+	look(&job.source, SEEN + SECOND);
+	assert_int_equal(ranks->count, 0);
+	draw();
+	compare("communicator-gone");
+	close_job();
+	stop();
+	scripted_release(&job);
 }
 
 /* There and back between two peers, more often than there are crumbs. */
@@ -937,7 +1017,7 @@ static void pausing_does_not_stop_going_about(void **state)
 	(void)state;
 	start(&usual);
 	open_job(NCS_VIEW_RANK);
-	press("Z 2 T Down Enter");
+	press("Z 3 T Down Enter");
 	text = moment();
 	assert_non_null(strstr(text, "PAUSED"));
 	assert_non_null(strstr(text, "Chan"));
@@ -951,12 +1031,14 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 #define TEST(name) cmocka_unit_test_teardown(name, teardown)
 		TEST(ranks),
+		TEST(communicators),
 		TEST(channels),
 		TEST(proxy),
 		TEST(collectives),
 		TEST(help),
 		TEST(sorted_by_time),
 		TEST(down_to_channels),
+		TEST(down_from_a_communicator),
 		TEST(down_to_the_peer),
 		TEST(paused),
 		TEST(filtered),
@@ -977,6 +1059,8 @@ int main(void)
 		TEST(every_key_does_something),
 		TEST(keys_ask_for_what_they_are_for),
 		TEST(leaving_goes_back_one_level_at_a_time),
+		TEST(a_communicator_leads_to_its_ranks_and_back),
+		TEST(going_down_finds_who_is_behind),
 		TEST(going_down_has_an_end),
 		TEST(a_prompt_takes_what_is_typed),
 		TEST(what_is_to_be_collected_is_asked_for_by_enter),

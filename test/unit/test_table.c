@@ -203,7 +203,8 @@ static void a_focus_leaves_one_rank(void **state)
 	for (int i = 0; i < 3; i++)
 		add_waiting(scripted, i, SECOND);
 	scripted_pass(scripted, SECOND);
-	query.focus = scripted_rank(scripted, 1)->id;
+	query.focus = (struct ncs_focus){ NCS_FOCUS_RANK,
+					  scripted_rank(scripted, 1)->id };
 	init(&table, NCS_VIEW_CHANNEL);
 	ncs_grid_build(&table, &query);
 	assert_int_equal(table.count, 1);

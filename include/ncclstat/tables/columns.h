@@ -2,7 +2,8 @@
  * the manual are made from this.
  *
  * X(VIEW, ID, title, width, align, priority, level, help)
- *   VIEW      RANK, CHANNEL, PROXY, FUNCTION: the rows it belongs to
+ *   VIEW      RANK, COMMUNICATOR, CHANNEL, PROXY, FUNCTION: the rows it
+ *             belongs to
  *   ID        suffix of NCS_COLUMN_<VIEW>_…
  *   title     the header; also how --dump names it
  *   width     characters at least
@@ -52,6 +53,41 @@
 	X(RANK, SETTINGS, "SETTINGS", 8, LEFT, 1, DIAG, \
 	  "What the plugin collects in this process, as --set names it; lease" \
 	  " where a viewer has asked for some of it for as long as it runs.") \
+	X(COMMUNICATOR, COMM, "COMM", 12, LEFT, 9, INFO, \
+	  "The communicator's name, or its id where it has none.") \
+	X(COMMUNICATOR, NRANKS, "SIZE", 4, RIGHT, 5, INFO, \
+	  "Ranks in the communicator.") \
+	X(COMMUNICATOR, SEEN, "SEEN", 4, RIGHT, 4, INFO, \
+	  "How many of them are seen here.") \
+	X(COMMUNICATOR, LIVE, "LIVE", 4, RIGHT, 6, INFO, \
+	  "How many of these live: they are alive or silent.") \
+	X(COMMUNICATOR, SILENT, "SILENT", 6, RIGHT, 4, INFO, \
+	  "From how many of these NCCL has reported nothing new for 10 s.") \
+	X(COMMUNICATOR, DEAD, "DEAD", 4, RIGHT, 7, INFO, \
+	  "Of how many the process is gone.") \
+	X(COMMUNICATOR, FUNCTION, "FUNCTION", 9, LEFT, 7, INFO, \
+	  "The function in which a rank is behind the most; where all are level," \
+	  " that which most ranks are in.") \
+	X(COMMUNICATOR, SEQUENCE, "SEQ", 7, RIGHT, 6, INFO, \
+	  "How far the fastest rank is: the largest sequence number in this" \
+	  " function.") \
+	X(COMMUNICATOR, BEHIND, "BEHIND", 6, RIGHT, 8, INFO, \
+	  "How many calls of it the slowest rank is behind the fastest; 0: all" \
+	  " whose number is known are level. The dead count only where no rank" \
+	  " lives.") \
+	X(COMMUNICATOR, SLOWEST, "SLOWEST", 7, RIGHT, 8, INFO, \
+	  "The rank that is so far behind; the first, if several are.") \
+	X(COMMUNICATOR, OLDEST, "OLDEST", 7, RIGHT, 8, INFO, \
+	  "How long the channel that has waited longest has been waiting.") \
+	X(COMMUNICATOR, OPERATIONS_RATE, "OP/S", 6, RIGHT, 5, INFO, \
+	  "Operations started per second, by all of its ranks together.") \
+	X(COMMUNICATOR, SEND_RATE, "SEND/S", 7, RIGHT, 6, INFO, \
+	  "Bytes per second that the proxies of all its ranks send.") \
+	X(COMMUNICATOR, RECV_RATE, "RECV/S", 7, RIGHT, 5, INFO, \
+	  "Bytes per second that the proxies of all its ranks receive.") \
+	X(COMMUNICATOR, LOST, "LOST", 6, RIGHT, 2, INFO, \
+	  "Everything that the view may lack of its ranks.") \
+	X(COMMUNICATOR, ID, "ID", 16, LEFT, 1, DIAG, "The communicator's id.") \
 	X(CHANNEL, RANK, "RANK", 4, RIGHT, 9, INFO, \
 	  "Rank in the communicator.") \
 	X(CHANNEL, COMM, "COMM", 8, LEFT, 5, INFO, \

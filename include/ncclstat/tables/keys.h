@@ -30,16 +30,19 @@
 #define NCS_KEYS(X) \
 	X(VIEW_RANKS, VIEW, "1", "", \
 	  "Ranks: who is there, what each waits for") \
-	X(VIEW_CHANNELS, VIEW, "2", "", \
+	X(VIEW_COMMUNICATORS, VIEW, "2", "", \
+	  "Communicators: how far their ranks are, who is behind") \
+	X(VIEW_CHANNELS, VIEW, "3", "", \
 	  "Channels: each channel, direction and peer, and its waits") \
-	X(VIEW_PROXY, VIEW, "3", "", \
+	X(VIEW_PROXY, VIEW, "4", "", \
 	  "Proxy: the proxy thread's state machine") \
-	X(VIEW_COLLECTIVES, VIEW, "4", "", \
+	X(VIEW_COLLECTIVES, VIEW, "5", "", \
 	  "Collectives: calls, bandwidth and times of each function") \
 	X(VIEW_NEXT, VIEW, "Tab", "", "the next view") \
 	X(VIEW_PREVIOUS, VIEW, "Shift-Tab", "", "the previous view") \
 	X(ENTER, VIEW, "Enter", "", \
-	  "go down: a rank's channels; from a channel to the peer's end of it") \
+	  "go down: a communicator's ranks; a rank's channels; from a channel to" \
+	  " the peer's end of it") \
 	X(BACK, VIEW, "Esc Backspace", "", \
 	  "go back up; leave a prompt; never quits") \
 	X(HELP, PROGRAM, "F1 ? h", "Help", "this help; q or Esc leaves it") \
@@ -55,8 +58,8 @@
 	X(COLUMN_FIRST, MOVE, "^", "", "the first column") \
 	X(COLUMN_LAST, MOVE, "$", "", "the last column") \
 	X(NEXT_ABNORMAL, FIND, "!", "", \
-	  "the next abnormal row: waiting for more than 1 s, dead, silent," \
-	  " lossy, unreadable") \
+	  "the next abnormal row: waiting for more than 1 s, behind, dead," \
+	  " silent, lossy, unreadable") \
 	X(SEARCH, FIND, "F3 /", "Search", \
 	  "search as you type; Enter keeps, Esc goes back, F3 next match") \
 	X(SEARCH_NEXT, FIND, "n", "", "the next match") \

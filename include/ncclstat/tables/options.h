@@ -35,7 +35,8 @@
 	X(COUNT, "count", 'n', REQUIRED, "N", \
 	  "Leave after N samples. Without it, --dump takes one, or any number" \
 	  " with --interval.") \
-	X(VIEW, "view", 'v', REQUIRED, "ranks|channels|proxy|collectives", \
+	X(VIEW, "view", 'v', REQUIRED, \
+	  "ranks|communicators|channels|proxy|collectives", \
 	  "The view to begin with; the only table of a text dump.") \
 	X(COLOR, "color", 0, REQUIRED, "auto|always|never", \
 	  "Whether the live view has colours; auto heeds NO_COLOR.") \

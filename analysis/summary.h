@@ -4,24 +4,17 @@
  * Pure: reads the model. Everything points into it and is valid until its next
  * update.
  */
-#ifndef NCS_TUI_SUMMARY_H
-#define NCS_TUI_SUMMARY_H
+#ifndef NCS_ANALYSIS_SUMMARY_H
+#define NCS_ANALYSIS_SUMMARY_H
 
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
 #include "analysis/model.h"
+#include "analysis/waits.h"
 
-/* A wait that is longer than this is worth a look. */
-#define NCS_LONG_WAIT_NS UINT64_C(1000000000)
 #define NCS_CHAIN_MAX 64
-
-struct ncs_wait {
-	const struct ncs_rank *rank;
-	const struct ncs_channel_view *channel; /* NULL: none waits */
-	uint64_t duration_ns;
-};
 
 enum ncs_chain_end {
 	NCS_CHAIN_NONE,   /* nobody waits for a peer */
@@ -68,19 +61,8 @@ void ncs_summarize(struct ncs_summary *summary, const struct ncs_model *model);
  * here, or it is not to be told. */
 const struct ncs_rank *ncs_suspect(const struct ncs_summary *summary);
 
-/* Whether a rank can still move: it is neither dead nor finished. */
-bool ncs_rank_is_live(const struct ncs_rank *rank);
-
-/* How long a channel has been in its state; 0 if it is idle. */
-uint64_t ncs_wait_ns(const struct ncs_rank *rank,
-		     const struct ncs_channel_view *channel);
-
-/* The wait of a rank that has lasted longest. */
-struct ncs_wait ncs_oldest_wait(const struct ncs_rank *rank);
-
 /* The rank of the same communicator with this number; NULL: it is not seen
  * here. */
-const struct ncs_rank *ncs_peer_rank(const struct ncs_model *model,
-				     const struct ncs_rank *rank, int peer);
+const struct ncs_rank *ncs_peer_rank(const struct ncs_rank *rank, int peer);
 
 #endif

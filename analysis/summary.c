@@ -2,48 +2,16 @@
  * follows what each rank says it waits for, and says where it cannot go on.
  * Called once a sample.
  */
-#include "tui/summary.h"
+#include "analysis/summary.h"
 
 #include <string.h>
 
-bool ncs_rank_is_live(const struct ncs_rank *rank)
-{
-	return rank->now.liveness == NCS_ALIVE ||
-	       rank->now.liveness == NCS_SILENT;
-}
-
-uint64_t ncs_wait_ns(const struct ncs_rank *rank,
-		     const struct ncs_channel_view *channel)
-{
-	uint64_t end_ns = ncs_rank_end_ns(rank);
-
-	if (channel->state == NCS_CHANNEL_IDLE || channel->since_ns == 0 ||
-	    end_ns < channel->since_ns)
-		return 0;
-	return end_ns - channel->since_ns;
-}
+#include "analysis/communicators.h"
 
 static bool waits_for_peer(const struct ncs_channel_view *channel)
 {
 	return channel->state == NCS_CHANNEL_SEND_PEER_WAIT ||
 	       channel->state == NCS_CHANNEL_RECV_WAIT;
-}
-
-struct ncs_wait ncs_oldest_wait(const struct ncs_rank *rank)
-{
-	struct ncs_wait oldest = { .rank = rank };
-
-	for (size_t i = 0; i < rank->now.channel_count; i++) {
-		const struct ncs_channel_view *channel = &rank->now.channels[i];
-		uint64_t duration_ns = ncs_wait_ns(rank, channel);
-
-		if (channel->state == NCS_CHANNEL_IDLE ||
-		    (oldest.channel && duration_ns <= oldest.duration_ns))
-			continue;
-		oldest.channel = channel;
-		oldest.duration_ns = duration_ns;
-	}
-	return oldest;
 }
 
 /* What holds a rank up. Its GPU may wait for data that a peer owes, so a wait
@@ -70,28 +38,16 @@ static struct ncs_wait cause_of(const struct ncs_rank *rank)
 	return cause;
 }
 
-static bool is_same_comm(const struct ncs_rank *a, const struct ncs_rank *b)
+const struct ncs_rank *ncs_peer_rank(const struct ncs_rank *rank, int peer)
 {
-	const struct ncs_identity *of_a = &a->now.identity;
-	const struct ncs_identity *of_b = &b->now.identity;
-
-	if (of_a->known & of_b->known & NCS_KNOWN_COMM_ID)
-		return of_a->comm_id == of_b->comm_id;
-	return (of_a->known & of_b->known & NCS_KNOWN_COMM_NAME) &&
-	       strcmp(of_a->comm_name, of_b->comm_name) == 0;
-}
-
-const struct ncs_rank *ncs_peer_rank(const struct ncs_model *model,
-				     const struct ncs_rank *rank, int peer)
-{
+	const struct ncs_communicator *communicator = rank->communicator;
 	const struct ncs_rank *found = NULL;
 
-	for (size_t i = 0; i < model->rank_count; i++) {
-		const struct ncs_rank *other = model->ranks[i];
+	for (size_t i = 0; communicator && i < communicator->rank_count; i++) {
+		const struct ncs_rank *other = communicator->ranks[i];
 
 		if (!(other->now.identity.known & NCS_KNOWN_RANK) ||
-		    other->now.identity.rank != peer || other == rank ||
-		    !is_same_comm(rank, other))
+		    other->now.identity.rank != peer || other == rank)
 			continue;
 		/* Of an earlier life of the job and this one, this one. */
 		if (!found || ncs_rank_is_live(other))
@@ -110,8 +66,7 @@ static bool is_in_chain(const struct ncs_summary *summary,
 }
 
 /* One step along the chain from `wait`; false at its end. */
-static bool follow(struct ncs_summary *summary, const struct ncs_model *model,
-		   struct ncs_wait *wait)
+static bool follow(struct ncs_summary *summary, struct ncs_wait *wait)
 {
 	const struct ncs_rank *next;
 
@@ -121,7 +76,7 @@ static bool follow(struct ncs_summary *summary, const struct ncs_model *model,
 		return false;
 	}
 	summary->peer = wait->channel->peer;
-	next = ncs_peer_rank(model, wait->rank, summary->peer);
+	next = ncs_peer_rank(wait->rank, summary->peer);
 	if (!next) {
 		summary->chain_end = NCS_CHAIN_UNSEEN;
 		return false;
@@ -144,8 +99,7 @@ static bool follow(struct ncs_summary *summary, const struct ncs_model *model,
 	return false;
 }
 
-static void find_chain(struct ncs_summary *summary,
-		       const struct ncs_model *model)
+static void find_chain(struct ncs_summary *summary)
 {
 	struct ncs_wait wait = summary->oldest;
 
@@ -153,7 +107,7 @@ static void find_chain(struct ncs_summary *summary,
 		return;
 	wait = cause_of(wait.rank);
 	summary->chain[summary->chain_length++] = wait.rank;
-	while (follow(summary, model, &wait))
+	while (follow(summary, &wait))
 		;
 }
 
@@ -178,47 +132,21 @@ static bool has_moved(const struct ncs_rank *rank)
 	return !rank->has_before;
 }
 
-static bool sequence_of(const struct ncs_rank *rank, unsigned function,
-			uint64_t *sequence)
+static void find_behind_in(struct ncs_behind *behind,
+			   const struct ncs_communicator *communicator,
+			   unsigned function)
 {
-	*sequence = rank->now.functions[function].last_sequence_number;
-	return ncs_rank_is_live(rank) && *sequence != NCS_NO_SEQUENCE_NUMBER;
-}
+	struct ncs_progress progress;
 
-/* Ranks of a job that runs are a little apart, but none keeps its place. */
-static bool stands_still(const struct ncs_rank *rank, unsigned function)
-{
-	return rank->has_before &&
-	       rank->now.functions[function].last_sequence_number ==
-		       rank->before.functions[function].last_sequence_number;
-}
-
-/* Compares all ranks of one communicator in one function. */
-static void compare_sequences(struct ncs_behind *behind,
-			      const struct ncs_model *model,
-			      const struct ncs_rank *of, unsigned function)
-{
-	struct ncs_behind found = { .function = function };
-	uint64_t sequence;
-
-	for (size_t i = 0; i < model->rank_count; i++) {
-		const struct ncs_rank *rank = model->ranks[i];
-
-		if (!is_same_comm(rank, of) ||
-		    !sequence_of(rank, function, &sequence))
-			continue;
-		if (sequence > found.others_at)
-			found.others_at = sequence;
-		if (!found.rank || sequence < found.at) {
-			found.rank = rank;
-			found.at = sequence;
-			found.count = 0;
-		}
-		found.count += sequence == found.at;
-	}
-	if (found.rank && found.at < found.others_at &&
-	    stands_still(found.rank, function))
-		*behind = found;
+	ncs_communicator_progress(communicator, function, &progress);
+	if (ncs_progress_is_held_up(&progress, function))
+		*behind = (struct ncs_behind){
+			.rank = progress.slowest,
+			.function = function,
+			.at = progress.least,
+			.others_at = progress.most,
+			.count = progress.slowest_count,
+		};
 }
 
 /* Where a job stands, the rank that is behind is the one to look at. */
@@ -228,24 +156,23 @@ static void find_behind(struct ncs_summary *summary,
 	const struct ncs_wait *oldest = &summary->oldest;
 
 	if (oldest->channel && oldest->duration_ns >= NCS_LONG_WAIT_NS) {
-		compare_sequences(&summary->behind, model, oldest->rank,
-				  oldest->channel->function);
+		if (oldest->rank->communicator)
+			find_behind_in(&summary->behind,
+				       oldest->rank->communicator,
+				       oldest->channel->function);
 		return;
 	}
 	for (size_t i = 0; i < model->rank_count; i++)
 		if (ncs_rank_is_live(model->ranks[i]) &&
 		    has_moved(model->ranks[i]))
 			return;
-	for (size_t i = 0; i < model->rank_count; i++) {
-		const struct ncs_rank *rank = model->ranks[i];
-
-		/* Ranks of one communicator stand together. */
-		if (summary->behind.rank ||
-		    (i > 0 && is_same_comm(model->ranks[i - 1], rank)))
-			continue;
+	for (size_t i = 0; i < model->communicator_count; i++)
 		for (unsigned k = 0; k < NCS_FUNCTION_COUNT; k++)
-			compare_sequences(&summary->behind, model, rank, k);
-	}
+			/* One that has ended holds nobody up. */
+			if (!summary->behind.rank &&
+			    model->communicators[i].live > 0)
+				find_behind_in(&summary->behind,
+					       &model->communicators[i], k);
 }
 
 /* --- All of it ------------------------------------------------------------ */
@@ -283,6 +210,6 @@ void ncs_summarize(struct ncs_summary *summary, const struct ncs_model *model)
 	memset(summary, 0, sizeof(*summary));
 	for (size_t i = 0; i < model->rank_count; i++)
 		add_rank(summary, model->ranks[i]);
-	find_chain(summary, model);
+	find_chain(summary);
 	find_behind(summary, model);
 }
