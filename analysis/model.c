@@ -141,7 +141,7 @@ static bool rank_is_same(const struct ncs_rank *rank,
 static int take_records(struct ncs_rank *rank, const struct ncs_sample *sample,
 			bool has_before)
 {
-	if (!has_before) {
+	if (!has_before || sample->without_records) {
 		ncs_steps_free(rank->steps);
 		rank->steps = NULL;
 	}

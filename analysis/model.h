@@ -35,7 +35,8 @@ struct ncs_rank {
 	/* As the latest interval began in which operations were timed; zeros
 	 * where there was none: bandwidth is then that since the start. */
 	struct ncs_timed timed_before[NCS_FUNCTION_COUNT][NCS_TIMING_COUNT];
-	struct ncs_steps *steps; /* since the first pass; NULL: none seen */
+	/* Since the first pass with records; NULL: none seen, or not wanted. */
+	struct ncs_steps *steps;
 };
 
 /* A segment that cannot be read, and why. */

@@ -21,6 +21,7 @@ struct ncs_sample {
 	/* Only if NCS_ATTACHED: */
 	const struct ncs_header *header;
 	const struct ncs_snapshot *snapshot;
+	bool without_records; /* nobody wants them, or there are none to have */
 	/* Records that are new since the pass before, lane by lane, times in
 	 * the segment's ticks; how many were overwritten unseen. */
 	const struct ncs_record *records;
@@ -29,9 +30,10 @@ struct ncs_sample {
 };
 
 struct ncs_source {
-	/* Set by who passes: samples come without records, which stay for a
-	 * later pass. */
-	bool without_records;
+	/* Set by who passes, NULL: all. Which samples are to have records; those
+	 * of others stay where they are until they are overwritten. */
+	bool (*wants_records)(const void *who, const char *id);
+	const void *who;
 	/* Begins a pass over all ranks as of now (CLOCK_MONOTONIC ns). 0 or
 	 * -errno, with a clause for people in `why`. */
 	int (*begin)(struct ncs_source *source, uint64_t now_ns, char *why,

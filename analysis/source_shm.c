@@ -198,8 +198,11 @@ static void look(struct source_shm *self, struct segment *segment,
 	ncs_snapshot_take(&self->snapshot, segment->reader, self->now_ns);
 	sample->header = ncs_reader_header(segment->reader);
 	sample->snapshot = &self->snapshot;
-	if (!self->source.without_records)
+	if (!self->source.wants_records ||
+	    self->source.wants_records(self->source.who, segment->path))
 		read_records(self, segment, sample);
+	else
+		sample->without_records = true;
 }
 
 static bool next(struct ncs_source *source, struct ncs_sample *sample)

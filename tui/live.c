@@ -362,19 +362,11 @@ static void wait_for_events(struct live *live)
 		read_keys(live); /* curses may keep some to itself */
 }
 
-/* The first screen does not wait for the records of all ranks. */
-static void first_frame(struct live *live)
-{
-	live->source->without_records = true;
-	sample(live);
-	live->source->without_records = false;
-	arm(live);
-	draw(live);
-}
-
 static void loop(struct live *live)
 {
-	first_frame(live);
+	sample(live);
+	arm(live);
+	draw(live);
 	while (!live->quit) {
 		play(live);
 		if (ncs_lease_is_held(&live->lease))

@@ -82,11 +82,38 @@ static void build(struct ncs_screen *screen)
 	ncs_grid_build(table_of(screen), &query);
 }
 
+static const struct ncs_rank *selected_rank(const struct ncs_screen *screen)
+{
+	const struct ncs_grid_row *row =
+		ncs_grid_selected(&screen->tables[screen->view]);
+
+	return row ? row->row.rank : NULL;
+}
+
+/* The first screen does not wait for records, and to go through those of many
+ * ranks would cost more than everything else: then it is those of the rank
+ * that is looked at. */
+static bool wants_records(const void *who, const char *id)
+{
+	const struct ncs_screen *screen = who;
+	const struct ncs_rank *rank;
+
+	if (!screen->had_job)
+		return false;
+	if (screen->model.rank_count <= NCS_RANKS_WITH_RECORDS_MAX)
+		return true;
+	rank = screen->view == NCS_VIEW_CHANNEL ? selected_rank(screen) : NULL;
+	return rank && strcmp(rank->id, id) == 0;
+}
+
 int ncs_screen_sample(struct ncs_screen *screen, struct ncs_source *source,
 		      uint64_t now_ns)
 {
-	int error = ncs_model_update(&screen->model, source, now_ns);
+	int error;
 
+	source->wants_records = wants_records;
+	source->who = screen;
+	error = ncs_model_update(&screen->model, source, now_ns);
 	screen->had_job = screen->had_job || screen->model.rank_count > 0;
 	ncs_summarize(&screen->summary, &screen->model);
 	build(screen);

@@ -23,6 +23,9 @@
 #define NCS_DETAIL_FORMS_MAX 3
 #define NCS_EXPLAIN_MAX 1024
 
+/* With more ranks, records are taken of the one that is looked at only. */
+#define NCS_RANKS_WITH_RECORDS_MAX 64
+
 /* One view: what differs from the others. */
 struct ncs_screen_view {
 	enum ncs_view view;

@@ -991,6 +991,43 @@ static void a_lease_is_shown_until_it_is_over(void **state)
 	scripted_release(&job);
 }
 
+static unsigned ranks_with_records(void)
+{
+	unsigned count = 0;
+
+	for (size_t i = 0; i < screen.model.rank_count; i++)
+		count += source->wants_records(source->who,
+					       screen.model.ranks[i]->id);
+	return count;
+}
+
+static void records_are_taken_of_few_ranks_or_of_the_one_looked_at(void **state)
+{
+	(void)state;
+	start(&usual);
+	source = ncs_source_open_synthetic(1, NCS_RANKS_WITH_RECORDS_MAX, 1);
+	assert_non_null(source);
+	init(NCS_VIEW_RANK);
+	source->wants_records = NULL;
+	look(source, SEEN);
+	assert_true(screen.model.rank_count > NCS_RANKS_WITH_RECORDS_MAX);
+	assert_int_equal(ranks_with_records(), 0);
+	press("3");
+	draw();
+	assert_int_equal(ranks_with_records(), 1);
+	press("G");
+	assert_int_equal(ranks_with_records(), 1);
+	assert_false(source->wants_records(source->who,
+					   screen.model.ranks[0]->id));
+	source->close(source);
+	source = ncs_source_open_synthetic(1, 8, 4);
+	assert_non_null(source);
+	look(source, SEEN);
+	assert_int_equal(ranks_with_records(), screen.model.rank_count);
+	close_job();
+	stop();
+}
+
 static void a_notice_goes_away(void **state)
 {
 	char *with, *without;
@@ -1065,6 +1102,7 @@ int main(void)
 		TEST(a_prompt_takes_what_is_typed),
 		TEST(what_is_to_be_collected_is_asked_for_by_enter),
 		TEST(a_lease_is_shown_until_it_is_over),
+		TEST(records_are_taken_of_few_ranks_or_of_the_one_looked_at),
 		TEST(a_notice_goes_away),
 		TEST(pausing_does_not_stop_going_about),
 	};

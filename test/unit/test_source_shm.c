@@ -210,6 +210,41 @@ static void each_pass_hands_over_the_records_that_are_new(void **state)
 	source->close(source);
 }
 
+static bool wants_none(const void *who, const char *id)
+{
+	(void)who;
+	(void)id;
+	return false;
+}
+
+static void records_that_nobody_wants_stay(void **state)
+{
+	struct ncs_source *source = ncs_source_open_shm(directory, 0);
+	struct ncs_writer writer = write_segment(self.pid, 1);
+	struct ncs_ring *ring =
+		(struct ncs_ring *)((char *)writer.header +
+				    writer.header->rings.offset);
+	struct ncs_ring_producer producer = {
+		.ring = ring,
+		.records = (struct ncs_record *)(ring + 1),
+		.mask = writer.header->ring_records - 1,
+	};
+	struct ncs_sample sample;
+
+	(void)state;
+	source->wants_records = wants_none;
+	write_records(&producer, 3);
+	assert_int_equal(pass(source, &sample), 1);
+	assert_true(sample.without_records);
+	assert_int_equal(sample.record_count, 0);
+	source->wants_records = NULL;
+	assert_int_equal(pass(source, &sample), 1);
+	assert_false(sample.without_records);
+	assert_int_equal(sample.record_count, 3);
+	assert_int_equal(sample.records_lost, 0);
+	source->close(source);
+}
+
 static void a_replaced_segment_is_opened_again(void **state)
 {
 	struct ncs_source *source = ncs_source_open_shm(directory, 0);
@@ -327,6 +362,7 @@ int main(void)
 		TEST(segments_come_and_go_between_passes),
 		TEST(passes_see_what_was_written_since),
 		TEST(each_pass_hands_over_the_records_that_are_new),
+		TEST(records_that_nobody_wants_stay),
 		TEST(a_replaced_segment_is_opened_again),
 		TEST(what_is_no_segment_is_reported_with_the_reason),
 		TEST(a_segment_that_gets_ready_is_attached),
