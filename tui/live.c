@@ -42,6 +42,7 @@ struct live {
 	struct ncs_script script;
 	struct ncs_lease lease;
 	struct ncs_target_filter targets; /* whom a key may ask */
+	struct tm wall; /* in the title */
 	int timer;
 	int signals;
 	sigset_t former_mask;
@@ -105,6 +106,7 @@ static void arm(struct live *live)
 static void sample(struct live *live)
 {
 	ncs_screen_sample(&live->screen, live->source, now_ns());
+	wall_clock(&live->wall);
 	live->samples++;
 	live->redraw = true;
 }
@@ -241,13 +243,13 @@ static void on_signals(struct live *live)
 
 static void draw(struct live *live)
 {
-	struct tm wall;
-
 	if (live->resized)
 		ncs_term_resize();
 	live->resized = false;
-	wall_clock(&wall);
-	ncs_screen_draw(&live->screen, now_ns(), &wall);
+	/* Paused, it tells of when what is shown is, and nothing is written. */
+	if (!live->screen.paused)
+		wall_clock(&live->wall);
+	ncs_screen_draw(&live->screen, now_ns(), &live->wall);
 	ncs_term_flush();
 	live->frame_ns = now_ns();
 	live->redraw = false;

@@ -240,7 +240,8 @@ static void measure(struct measured *measured, const char *program,
 			    memory_kib(view.pid, "RssFile");
 	measured->shared_kib = memory_kib(view.pid, "RssShmem");
 	press(&view, "Z");
-	read_until(&view, ncs_clock_monotonic_ns() + 2 * SECOND, NULL);
+	/* Until the notice of it has gone away. */
+	read_until(&view, ncs_clock_monotonic_ns() + 4 * SECOND, NULL);
 	view.bytes = 0;
 	read_until(&view, ncs_clock_monotonic_ns() + 5 * SECOND, NULL);
 	measured->paused_bytes_per_second = (double)view.bytes / 5;
