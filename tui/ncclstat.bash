@@ -36,6 +36,30 @@ _ncclstat()
 			compgen -W 'auto always never' -- "$word")
 		return
 		;;
+	--symbols)
+		mapfile -t COMPREPLY < <(
+			compgen -W 'block braille ascii' -- "$word")
+		return
+		;;
+	--scheme)
+		mapfile -t COMPREPLY < <(
+			compgen -W 'normal contrast mono' -- "$word")
+		return
+		;;
+	--level)
+		mapfile -t COMPREPLY < <(compgen -W 'info diag debug' -- "$word")
+		return
+		;;
+	--header | --idle)
+		mapfile -t COMPREPLY < <(compgen -W 'show hide' -- "$word")
+		return
+		;;
+	--config)
+		mapfile -t COMPREPLY < <(
+			compgen -W 'none' -- "$word"
+			compgen -f -- "$word")
+		return
+		;;
 	--dir)
 		mapfile -t COMPREPLY < <(compgen -d -- "$word")
 		return
@@ -80,14 +104,15 @@ _ncclstat()
 			-- "$word")
 		return
 		;;
-	--interval | -i | --count | -n | --synthetic)
+	--interval | -i | --count | -n | --sort | --synthetic)
 		return
 		;;
 	esac
 
 	mapfile -t COMPREPLY < <(compgen -W '
 		--dump --list --clean --set --pid --comm --dir --interval --count --view
-		--color --ascii --synthetic --keys --help --version
+		--color --ascii --symbols --scheme --level --sort --header --idle
+		--config --synthetic --keys --help --version
 		' -- "$word")
 }
 

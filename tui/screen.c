@@ -50,6 +50,8 @@ void ncs_screen_init(struct ncs_screen *screen, enum ncs_view view,
 	screen->interval_ns = interval_ns;
 	snprintf(screen->host, sizeof(screen->host), "%s", host);
 	snprintf(screen->directory, sizeof(screen->directory), "%s", directory);
+	ncs_options_init(&screen->options);
+	screen->config_path = "";
 	ncs_summarize(&screen->summary, &screen->model);
 }
 
@@ -270,6 +272,98 @@ static void enter(struct ncs_screen *screen, uint64_t now_ns)
 			 !go_to_ranks(screen, row->row.communicator) :
 			 !go_to_channels(screen, row->row.rank))
 		ncs_screen_say(screen, now_ns, "no deeper; Esc goes back");
+}
+
+/* --- Options -------------------------------------------------------------- */
+
+void ncs_screen_apply(struct ncs_screen *screen,
+		      const struct ncs_options *options)
+{
+	screen->options = *options;
+	if (options->view < NCS_VIEW_COUNT && options->view != screen->view)
+		show_view(screen, options->view);
+	screen->interval_ns = options->interval_ns;
+	screen->hide_header = options->hide_header;
+	screen->hide_idle = options->hide_idle;
+	for (size_t i = 0; i < NCS_VIEW_COUNT; i++) {
+		ncs_grid_set_level(&screen->tables[i], options->level);
+		ncs_grid_set_sort(&screen->tables[i], options->sort[i].column,
+				  options->sort[i].inverted);
+	}
+	ncs_term_set_scheme(options->scheme);
+	ncs_term_set_symbols(options->symbols);
+	build(screen);
+}
+
+void ncs_screen_collect(struct ncs_screen *screen)
+{
+	struct ncs_options *options = &screen->options;
+
+	options->view = screen->view;
+	options->interval_ns = screen->interval_ns;
+	options->hide_header = screen->hide_header;
+	options->hide_idle = screen->hide_idle;
+	options->level = table_of(screen)->level;
+	for (size_t i = 0; i < NCS_VIEW_COUNT; i++)
+		options->sort[i] = (struct ncs_sort){
+			.column = screen->tables[i].sort,
+			.inverted = screen->tables[i].inverted,
+		};
+	options->scheme = ncs_term_scheme();
+	options->symbols = ncs_term_symbols();
+}
+
+/* What it is now; and why nothing is seen of it, if that is so. */
+static void say_option(struct ncs_screen *screen, enum ncs_option option,
+		       uint64_t now_ns)
+{
+	const char *why = "";
+	char value[128];
+
+	if (option == NCS_OPTION_SCHEME && !ncs_term_has_colors())
+		why = "; but the terminal has no colours, or none are wanted";
+	else if (option == NCS_OPTION_SYMBOLS && !ncs_term_has_symbols())
+		why = "; but the locale is not UTF-8: ASCII";
+	ncs_options_value(&screen->options, option, value, sizeof(value));
+	ncs_screen_say(screen, now_ns, "%s: %s%s", ncs_options_name(option),
+		       value, why);
+}
+
+/* The option's next word takes effect. */
+static void step_option(struct ncs_screen *screen, enum ncs_option option,
+			bool forward, uint64_t now_ns)
+{
+	struct ncs_options options;
+
+	ncs_screen_collect(screen);
+	options = screen->options;
+	ncs_options_step(&options, option, forward);
+	ncs_screen_apply(screen, &options);
+	say_option(screen, option, now_ns);
+}
+
+static unsigned keep(struct ncs_screen *screen, uint64_t now_ns)
+{
+	if (!screen->config_path[0]) {
+		ncs_screen_say(screen, now_ns,
+			       "there is no configuration file to write to");
+		return 0;
+	}
+	if (screen->may_write)
+		return NCS_REQUEST_KEEP;
+	screen->prompt = NCS_PROMPT_KEEP;
+	return 0;
+}
+
+/* To whether the file may be written: anything but yes is no. */
+static unsigned answer(struct ncs_screen *screen, int code, uint64_t now_ns)
+{
+	screen->prompt = NCS_PROMPT_NONE;
+	screen->may_write = code == 'y' || code == 'Y';
+	if (screen->may_write)
+		return NCS_REQUEST_KEEP;
+	ncs_screen_say(screen, now_ns, "nothing was written");
+	return 0;
 }
 
 /* --- Prompts -------------------------------------------------------------- */
@@ -505,19 +599,16 @@ static bool act_on_looks(struct ncs_screen *screen, enum ncs_action action,
 {
 	switch (action) {
 	case NCS_ACTION_IDLE:
-		screen->hide_idle = !screen->hide_idle;
-		build(screen);
-		ncs_screen_say(screen, now_ns, "idle rows are %s",
-			       screen->hide_idle ? "hidden" : "shown");
+		step_option(screen, NCS_OPTION_IDLE, true, now_ns);
 		return true;
 	case NCS_ACTION_HEADER:
-		screen->hide_header = !screen->hide_header;
+		step_option(screen, NCS_OPTION_HEADER, true, now_ns);
 		return true;
 	case NCS_ACTION_SYMBOLS:
-		ncs_screen_say(screen, now_ns, "%s", ncs_term_next_symbols());
+		step_option(screen, NCS_OPTION_SYMBOLS, true, now_ns);
 		return true;
 	case NCS_ACTION_COLORS:
-		ncs_screen_say(screen, now_ns, "%s", ncs_term_next_colors());
+		step_option(screen, NCS_OPTION_SCHEME, true, now_ns);
 		return true;
 	case NCS_ACTION_NO_KILL:
 		ncs_screen_say(screen, now_ns,
@@ -549,6 +640,8 @@ static unsigned act_outside(struct ncs_screen *screen, enum ncs_action action,
 	case NCS_ACTION_SET:
 		open_prompt(screen, NCS_PROMPT_SET);
 		return 0;
+	case NCS_ACTION_KEEP:
+		return keep(screen, now_ns);
 	case NCS_ACTION_REPAINT:
 		ncs_screen_say(screen, now_ns, "painted again");
 		return NCS_REQUEST_REPAINT;
@@ -568,6 +661,9 @@ static bool act_on_table(struct ncs_screen *screen, enum ncs_action action,
 		return false;
 	if (notice[0])
 		ncs_screen_say(screen, now_ns, "%s", notice);
+	/* How much is shown is one choice for all views. */
+	for (size_t i = 0; i < NCS_VIEW_COUNT; i++)
+		ncs_grid_set_level(&screen->tables[i], table_of(screen)->level);
 	build(screen);
 	return true;
 }
@@ -577,6 +673,8 @@ unsigned ncs_screen_key(struct ncs_screen *screen, int code, uint64_t now_ns)
 	enum ncs_action action = ncs_key_action(code);
 
 	screen->notice[0] = '\0';
+	if (screen->prompt == NCS_PROMPT_KEEP)
+		return answer(screen, code, now_ns);
 	if (screen->prompt != NCS_PROMPT_NONE) {
 		bool asks = screen->prompt == NCS_PROMPT_SET &&
 			    ncs_key_normalize(code) == KEY_ENTER &&

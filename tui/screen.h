@@ -16,6 +16,7 @@
 #include "analysis/model.h"
 #include "analysis/summary.h"
 #include "tui/layout.h"
+#include "tui/options.h"
 #include "tui/table.h"
 #include "tui/term.h"
 
@@ -63,6 +64,7 @@ enum ncs_prompt {
 	NCS_PROMPT_SEARCH,
 	NCS_PROMPT_FILTER,
 	NCS_PROMPT_SET,
+	NCS_PROMPT_KEEP, /* y or n */
 };
 
 struct ncs_screen {
@@ -94,6 +96,10 @@ struct ncs_screen {
 	char host[65];
 	char directory[256];
 
+	struct ncs_options options; /* as of the latest collection */
+	const char *config_path;    /* borrowed; "": none */
+	bool may_write;             /* to it: the user has said so */
+
 	char notice[192]; /* "": none */
 	uint64_t notice_until_ns;
 };
@@ -106,12 +112,20 @@ enum ncs_request {
 	NCS_REQUEST_REPAINT = 8,
 	NCS_REQUEST_DETAIL = 16, /* take the lease, or give it back */
 	NCS_REQUEST_SET = 32,    /* ask for the setting in `typed` */
+	NCS_REQUEST_KEEP = 64,   /* write the configuration file */
 };
 
 void ncs_screen_init(struct ncs_screen *screen, enum ncs_view view,
 		     uint64_t interval_ns, const char *host,
 		     const char *directory);
 void ncs_screen_release(struct ncs_screen *screen);
+
+/* Shows it as the options say, in the terminal's colours and symbols, too. */
+void ncs_screen_apply(struct ncs_screen *screen,
+		      const struct ncs_options *options);
+
+/* Brings screen->options up to how it is shown now. */
+void ncs_screen_collect(struct ncs_screen *screen);
 
 /* Looks at the job: 0 or -errno, which is also shown. Who calls it does not
  * while the screen is paused, unless a key asked for it. */

@@ -107,12 +107,14 @@ static void draw_prompt(const struct ncs_screen *screen, int y, int width)
 		[NCS_PROMPT_SEARCH] = "Search: ",
 		[NCS_PROMPT_FILTER] = "Filter: ",
 		[NCS_PROMPT_SET] = "Set: ",
+		[NCS_PROMPT_KEEP] = "y/n: write ",
 	};
 	char text[LINE_BYTES];
 	int x;
 
 	snprintf(text, sizeof(text), "%s%s", names[screen->prompt],
-		 screen->typed);
+		 screen->prompt == NCS_PROMPT_KEEP ? screen->config_path :
+						     screen->typed);
 	ncs_term_fill(y, 0, width, NCS_ROLE_PROMPT);
 	x = ncs_term_put(y, 0, width, NCS_ROLE_PROMPT, text);
 	ncs_term_cursor(y, x < width ? x : width - 1, true);

@@ -454,12 +454,20 @@ static void scroll_right(struct ncs_grid *table, char *notice, size_t size)
 		table->skip++;
 }
 
-static void sort_by(struct ncs_grid *table, const struct ncs_column *column)
+void ncs_grid_set_sort(struct ncs_grid *table, const struct ncs_column *column,
+		       bool inverted)
 {
+	if (table->sort == column && table->inverted == inverted)
+		return;
 	table->sort = column;
-	table->inverted = false;
+	table->inverted = inverted;
 	/* Who sorts wants to see what comes first. */
 	unpin(table);
+}
+
+static void sort_by(struct ncs_grid *table, const struct ncs_column *column)
+{
+	ncs_grid_set_sort(table, column, false);
 }
 
 static void say_order(const struct ncs_grid *table, char *notice, size_t size)
@@ -485,19 +493,27 @@ static void sort_step(struct ncs_grid *table, size_t step)
 	sort_by(table, place > 0 ? table->columns[place - 1] : NULL);
 }
 
-static void set_level(struct ncs_grid *table, int level, char *notice,
-		      size_t size)
+void ncs_grid_set_level(struct ncs_grid *table, enum ncs_column_level level)
 {
-	static const char *const names[] = { "info", "diag", "debug" };
-	int least = NCS_LEVEL_INFO, most = NCS_LEVEL_DEBUG;
-
-	level = level < least ? least : level > most ? most : level;
-	table->level = (enum ncs_column_level)level;
+	if (table->level == level)
+		return;
+	table->level = level;
 	collect_columns(table);
 	if (table->sort && table->sort->level > table->level)
 		sort_by(table, NULL);
 	if (table->skip > scrollable(table))
 		table->skip = 0;
+}
+
+static void step_level(struct ncs_grid *table, int step, char *notice,
+		       size_t size)
+{
+	static const char *const names[] = { "info", "diag", "debug" };
+	int least = NCS_LEVEL_INFO, most = NCS_LEVEL_DEBUG;
+	int level = (int)table->level + step;
+
+	level = level < least ? least : level > most ? most : level;
+	ncs_grid_set_level(table, (enum ncs_column_level)level);
 	snprintf(notice, size, "columns: %s, %zu of them", names[level],
 		 table->column_count);
 }
@@ -584,10 +600,10 @@ static bool act_on_columns(struct ncs_grid *table, enum ncs_action action,
 		snprintf(notice, size, "the last column is shown");
 		return true;
 	case NCS_ACTION_LEVEL_MORE:
-		set_level(table, (int)table->level + 1, notice, size);
+		step_level(table, 1, notice, size);
 		return true;
 	case NCS_ACTION_LEVEL_LESS:
-		set_level(table, (int)table->level - 1, notice, size);
+		step_level(table, -1, notice, size);
 		return true;
 	default:
 		return false;

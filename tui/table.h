@@ -120,6 +120,13 @@ const struct ncs_grid_row *ncs_grid_selected(const struct ncs_grid *table);
 bool ncs_grid_act(struct ncs_grid *table, enum ncs_action action, char *notice,
 		  size_t notice_size);
 
+/* How many columns there are; a column of another level is no longer sorted by. */
+void ncs_grid_set_level(struct ncs_grid *table, enum ncs_column_level level);
+
+/* NULL: the model's order. The table has to be built again. */
+void ncs_grid_set_sort(struct ncs_grid *table, const struct ncs_column *column,
+		       bool inverted);
+
 /* The row after (or before, or at) the selected one that has the text; goes
  * round. False if there is none; the selection is then where it was. */
 enum ncs_grid_direction { NCS_HERE, NCS_FORWARD, NCS_BACKWARD };

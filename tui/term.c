@@ -27,14 +27,6 @@
 #define TEXT_MAX 1024
 #define ESCAPE 27
 
-enum scheme { SCHEME_COLOR, SCHEME_CONTRAST, SCHEME_MONO, SCHEME_COUNT };
-
-static const char *const scheme_notes[SCHEME_COUNT] = {
-	"colours: normal",
-	"colours: contrast",
-	"colours: none (mono)",
-};
-
 struct look {
 	short foreground;
 	short background;
@@ -47,15 +39,15 @@ struct look {
 		foreground, background, attributes \
 	}
 
-static const struct look looks[NCS_ROLE_COUNT][SCHEME_COUNT] = {
+static const struct look looks[NCS_ROLE_COUNT][NCS_SCHEME_COUNT] = {
 #define X(ID, color, contrast, mono) \
 	{ LOOK(color), LOOK(contrast), LOOK(mono) },
 	NCS_ROLES(X)
 #undef X
 };
 
-static const char *const symbols[NCS_SYMBOL_COUNT][2] = {
-#define X(ID, blocks, ascii) { ascii, blocks },
+static const char *const symbols[NCS_SYMBOL_COUNT][NCS_SYMBOL_SET_COUNT] = {
+#define X(ID, block, braille, ascii) { block, braille, ascii },
 	NCS_SYMBOLS(X)
 #undef X
 };
@@ -64,9 +56,9 @@ static struct {
 	SCREEN *screen; /* NULL: not started */
 	WINDOW *keys;   /* reading from it does not touch the screen */
 	bool has_colors;
-	enum scheme scheme;
-	bool can_blocks; /* the locale has more than ASCII */
-	bool blocks;
+	enum ncs_scheme scheme;
+	bool has_symbols; /* the locale has more than ASCII */
+	enum ncs_symbol_set symbols;
 	int cursor_y;
 	int cursor_x;
 	bool shows_cursor;
@@ -225,10 +217,15 @@ static void hold_stderr(void)
 
 /* --- Start and end -------------------------------------------------------- */
 
+static const struct look *look_of(enum ncs_role role)
+{
+	return &looks[role][term.has_colors ? term.scheme : NCS_SCHEME_MONO];
+}
+
 static void apply_scheme(void)
 {
 	for (short role = 0; term.has_colors && role < NCS_ROLE_COUNT; role++) {
-		const struct look *look = &looks[role][term.scheme];
+		const struct look *look = look_of((enum ncs_role)role);
 
 		init_pair((short)(role + 1), look->foreground,
 			  look->background);
@@ -239,7 +236,6 @@ static void start_colors(bool wanted)
 {
 	term.has_colors = wanted && has_colors() && start_color() == OK &&
 			  COLOR_PAIRS > NCS_ROLE_COUNT;
-	term.scheme = term.has_colors ? SCHEME_COLOR : SCHEME_MONO;
 	if (term.has_colors && use_default_colors() != OK)
 		assume_default_colors(COLOR_WHITE, COLOR_BLACK);
 	apply_scheme();
@@ -324,8 +320,7 @@ int ncs_term_start(const struct ncs_term_config *config)
 	if (config->height > 0 && config->width > 0)
 		resizeterm(config->height, config->width);
 	start_colors(config->color);
-	term.can_blocks = strcmp(nl_langinfo(CODESET), "UTF-8") == 0;
-	term.blocks = term.can_blocks && !config->ascii;
+	term.has_symbols = strcmp(nl_langinfo(CODESET), "UTF-8") == 0;
 	/* Curses prefers LINES and COLUMNS, which may be of another terminal,
 	 * and would stay with them. */
 	if (!config->output) {
@@ -424,21 +419,40 @@ int ncs_term_width(void)
 	return term.screen ? getmaxx(stdscr) : 0;
 }
 
-const char *ncs_term_next_colors(void)
+void ncs_term_set_scheme(enum ncs_scheme scheme)
 {
-	if (!term.has_colors)
-		return "no colours: the terminal has none, or none are wanted";
-	term.scheme = (enum scheme)((term.scheme + 1) % SCHEME_COUNT);
+	term.scheme = scheme;
 	apply_scheme();
-	return scheme_notes[term.scheme];
 }
 
-const char *ncs_term_next_symbols(void)
+void ncs_term_set_symbols(enum ncs_symbol_set set)
 {
-	if (!term.can_blocks)
-		return "symbols: ASCII only, as the locale is not UTF-8";
-	term.blocks = !term.blocks;
-	return term.blocks ? "symbols: lines and blocks" : "symbols: ASCII";
+	term.symbols = set;
+}
+
+enum ncs_scheme ncs_term_scheme(void)
+{
+	return term.scheme;
+}
+
+enum ncs_symbol_set ncs_term_symbols(void)
+{
+	return term.symbols;
+}
+
+bool ncs_term_has_colors(void)
+{
+	return term.has_colors;
+}
+
+bool ncs_term_has_symbols(void)
+{
+	return term.has_symbols;
+}
+
+static enum ncs_symbol_set shown_symbols(void)
+{
+	return term.has_symbols ? term.symbols : NCS_SYMBOLS_ASCII;
 }
 
 static int next_code(void)
@@ -567,7 +581,7 @@ static void show(struct shown *shown, const char *text)
 			show_one(shown, L'?', 1);
 		} else if (code < 0x80) {
 			show_one(shown, (wchar_t)code, 1);
-		} else if (!term.blocks) {
+		} else if (shown_symbols() == NCS_SYMBOLS_ASCII) {
 			for (const char *c = ascii_for(code); *c; c++)
 				show_one(shown, (wchar_t)*c, 1);
 		} else {
@@ -600,7 +614,7 @@ static void cut(struct shown *shown, int width)
 
 static void use_role(enum ncs_role role)
 {
-	const struct look *look = &looks[role][term.scheme];
+	const struct look *look = look_of(role);
 	bool plain = look->foreground < 0 && look->background < 0;
 
 	wattr_set(stdscr, look->attributes,
@@ -652,7 +666,7 @@ int ncs_term_text_width(const char *text)
 
 const char *ncs_term_symbol(enum ncs_symbol symbol)
 {
-	return symbols[symbol][term.blocks];
+	return symbols[symbol][shown_symbols()];
 }
 
 /* --- Frames --------------------------------------------------------------- */

@@ -51,33 +51,48 @@ enum ncs_role {
 	NCS_ROLE_COUNT
 };
 
-/* X(ID, in lines and blocks, in ASCII); equally wide in both. */
-#define NCS_SYMBOLS(X)              \
-	X(SORT_DOWN, "▼", "v")      \
-	X(SORT_UP, "▲", "^")        \
-	X(CUT, "…", "~")            \
-	X(BELOW, "›", ">")          \
-	X(LEADS_TO, "→", ">")       \
-	X(COMES_FROM, "←", "<")     \
-	X(HORIZONTAL, "─", "-")     \
-	X(VERTICAL, "│", "|")       \
-	X(TOP_LEFT, "┌", "+")       \
-	X(TOP_RIGHT, "┐", "+")      \
-	X(BOTTOM_LEFT, "└", "+")    \
-	X(BOTTOM_RIGHT, "┘", "+")   \
-	X(FULL, "█", "#")           \
-	X(EMPTY, "·", ".")
+/* X(ID, in lines and blocks, with bars of braille dots, in ASCII); equally wide
+ * in all. */
+#define NCS_SYMBOLS(X)                   \
+	X(SORT_DOWN, "▼", "▼", "v")      \
+	X(SORT_UP, "▲", "▲", "^")        \
+	X(CUT, "…", "…", "~")            \
+	X(BELOW, "›", "›", ">")          \
+	X(LEADS_TO, "→", "→", ">")       \
+	X(COMES_FROM, "←", "←", "<")     \
+	X(HORIZONTAL, "─", "─", "-")     \
+	X(VERTICAL, "│", "│", "|")       \
+	X(TOP_LEFT, "┌", "┌", "+")       \
+	X(TOP_RIGHT, "┐", "┐", "+")      \
+	X(BOTTOM_LEFT, "└", "└", "+")    \
+	X(BOTTOM_RIGHT, "┘", "┘", "+")   \
+	X(FULL, "█", "⣿", "#")           \
+	X(EMPTY, "·", "⣀", ".")
 
 enum ncs_symbol {
-#define X(ID, lines, ascii) NCS_SYMBOL_##ID,
+#define X(ID, block, braille, ascii) NCS_SYMBOL_##ID,
 	NCS_SYMBOLS(X)
 #undef X
 	NCS_SYMBOL_COUNT
 };
 
+/* As --symbols and --scheme name them. */
+enum ncs_symbol_set {
+	NCS_SYMBOLS_BLOCK,
+	NCS_SYMBOLS_BRAILLE,
+	NCS_SYMBOLS_ASCII,
+	NCS_SYMBOL_SET_COUNT
+};
+
+enum ncs_scheme {
+	NCS_SCHEME_NORMAL,
+	NCS_SCHEME_CONTRAST,
+	NCS_SCHEME_MONO,
+	NCS_SCHEME_COUNT
+};
+
 struct ncs_term_config {
 	bool color; /* if the terminal has any */
-	bool ascii; /* also where the locale could show more */
 	/* NULL and 0: those of the process. For tests without a terminal. */
 	const char *type;
 	FILE *output;
@@ -108,9 +123,15 @@ void ncs_term_repaint(void);
 int ncs_term_height(void);
 int ncs_term_width(void);
 
-/* The next scheme, the other symbols: what they are now, for a notice. */
-const char *ncs_term_next_colors(void);
-const char *ncs_term_next_symbols(void);
+/* What is wished for; until then it is the first of each. Where the terminal has
+ * no colours all schemes are mono, where the locale is not UTF-8 all symbols
+ * are ASCII. */
+void ncs_term_set_scheme(enum ncs_scheme scheme);
+void ncs_term_set_symbols(enum ncs_symbol_set symbols);
+enum ncs_scheme ncs_term_scheme(void);
+enum ncs_symbol_set ncs_term_symbols(void);
+bool ncs_term_has_colors(void);
+bool ncs_term_has_symbols(void);
 
 /* The key as curses has it, 0 if it is an unknown one, -1 if there is none.
  * Never waits. */

@@ -13,8 +13,8 @@
  *          is then a function key
  *   help   one line for people
  *
- * Keys only change what is shown, but for those of the group COLLECT: they
- * change what the plugin collects. None stops or destroys anything, and where
+ * Keys only change what is shown, but for those of the group COLLECT, which
+ * change what the plugin collects, and for KEEP, which writes a file. None stops or destroys anything, and where
  * htop has a meaning for a key, that is the meaning here.
  */
 #define NCS_KEY_GROUPS(X) \
@@ -81,13 +81,15 @@
 	X(LEVEL_MORE, SHOW, "v", "", "more columns: info, diag, debug") \
 	X(LEVEL_LESS, SHOW, "V", "", "fewer columns") \
 	X(HEADER, SHOW, "#", "", "show or hide the lines above the tabs") \
-	X(SYMBOLS, SHOW, "u", "", "symbols: lines and blocks, ASCII") \
+	X(SYMBOLS, SHOW, "u", "", "symbols: block, braille, ASCII") \
 	X(COLORS, SHOW, "C", "", "colours: normal, contrast, mono") \
 	X(DETAIL, COLLECT, "d", "", \
 	  "more detail for as long as this view runs: all events, kernel times" \
 	  " of one call in 16, no sampling; again: give it back") \
 	X(SET, COLLECT, "S F2", "", \
 	  "ask for something else, as --set does; it stays") \
+	X(KEEP, PROGRAM, "W", "", \
+	  "write how the view is set to the configuration file; asks first") \
 	X(REPAINT, PROGRAM, "Ctrl-L", "", "paint the whole screen again") \
 	X(NO_KILL, PROGRAM, "F9", "", \
 	  "nothing: kills in htop; no key here stops a job") \
