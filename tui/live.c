@@ -25,6 +25,7 @@
 #include "ncclstat/reader.h"
 #include "tui/lease.h"
 #include "tui/output.h"
+#include "tui/save.h"
 #include "tui/screen.h"
 #include "tui/script.h"
 #include "tui/set.h"
@@ -161,6 +162,25 @@ static void renew_lease(struct live *live)
 
 /* --- What is kept ---------------------------------------------------------- */
 
+static void save_view(struct live *live)
+{
+	struct timespec wall;
+	struct ncs_stamp stamp = { .host = live->screen.host,
+				   .monotonic_ns = now_ns() };
+	char path[4200];
+	int error;
+
+	clock_gettime(CLOCK_REALTIME, &wall);
+	stamp.realtime_ns =
+		(uint64_t)wall.tv_sec * SECOND_NS + (uint64_t)wall.tv_nsec;
+	error = ncs_save_view(&live->screen, &stamp, path, sizeof(path));
+	if (error)
+		ncs_screen_say(&live->screen, now_ns(), "not saved: %s: %s",
+			       strerror(-error), path);
+	else
+		ncs_screen_say(&live->screen, now_ns(), "saved to %s", path);
+}
+
 static void keep(struct live *live)
 {
 	const char *path = live->screen.config_path;
@@ -198,6 +218,8 @@ static void on_key(struct live *live, int code)
 		toggle_detail(live);
 	if (requests & NCS_REQUEST_SET)
 		ask(live);
+	if (requests & NCS_REQUEST_SAVE)
+		save_view(live);
 	if (requests & NCS_REQUEST_KEEP)
 		keep(live);
 }

@@ -640,6 +640,8 @@ static unsigned act_outside(struct ncs_screen *screen, enum ncs_action action,
 	case NCS_ACTION_SET:
 		open_prompt(screen, NCS_PROMPT_SET);
 		return 0;
+	case NCS_ACTION_SAVE:
+		return NCS_REQUEST_SAVE;
 	case NCS_ACTION_KEEP:
 		return keep(screen, now_ns);
 	case NCS_ACTION_REPAINT:

@@ -113,6 +113,7 @@ enum ncs_request {
 	NCS_REQUEST_DETAIL = 16, /* take the lease, or give it back */
 	NCS_REQUEST_SET = 32,    /* ask for the setting in `typed` */
 	NCS_REQUEST_KEEP = 64,   /* write the configuration file */
+	NCS_REQUEST_SAVE = 128,  /* write this view to a file */
 };
 
 void ncs_screen_init(struct ncs_screen *screen, enum ncs_view view,

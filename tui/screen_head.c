@@ -435,8 +435,7 @@ static void append_focus(const struct ncs_screen *screen,
 		   label);
 }
 
-/* Where one is: "Communicators > world > rank 5 > rank 6". */
-static void crumbs(const struct ncs_screen *screen, char *text, size_t size)
+void ncs_crumbs(const struct ncs_screen *screen, char *text, size_t size)
 {
 	text[0] = '\0';
 	if (screen->depth == 0)
@@ -517,7 +516,7 @@ static void notes(const struct ncs_screen *screen, bool has_title,
 	if (!has_title && strcmp(state_word(screen, &role), " LIVE ") != 0)
 		snprintf(texts[NOTE_STATE], size, "%s",
 			 state_word(screen, &role));
-	crumbs(screen, texts[NOTE_CRUMBS], size);
+	ncs_crumbs(screen, texts[NOTE_CRUMBS], size);
 	if (screen->filter[0])
 		snprintf(texts[NOTE_FILTER], size, "filter: %s",
 			 screen->filter);

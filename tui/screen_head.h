@@ -19,6 +19,10 @@ int ncs_verdict_lines(const struct ncs_screen *screen, int height, int width);
 void ncs_draw_tabs(const struct ncs_screen *screen, const struct ncs_rect *rect,
 		   bool has_title);
 
+/* Where one has gone down to: "Communicators > world > rank 5 > rank 6"; "" at
+ * the top. */
+void ncs_crumbs(const struct ncs_screen *screen, char *text, size_t size);
+
 /* Whether what rows are limited to is there no more. */
 bool ncs_focus_is_gone(const struct ncs_screen *screen,
 		       const struct ncs_focus *focus);

@@ -455,6 +455,11 @@ static enum ncs_symbol_set shown_symbols(void)
 	return term.has_symbols ? term.symbols : NCS_SYMBOLS_ASCII;
 }
 
+bool ncs_term_shows_ascii(void)
+{
+	return shown_symbols() == NCS_SYMBOLS_ASCII;
+}
+
 static int next_code(void)
 {
 	int code;
@@ -581,7 +586,7 @@ static void show(struct shown *shown, const char *text)
 			show_one(shown, L'?', 1);
 		} else if (code < 0x80) {
 			show_one(shown, (wchar_t)code, 1);
-		} else if (shown_symbols() == NCS_SYMBOLS_ASCII) {
+		} else if (ncs_term_shows_ascii()) {
 			for (const char *c = ascii_for(code); *c; c++)
 				show_one(shown, (wchar_t)*c, 1);
 		} else {

@@ -132,6 +132,8 @@ enum ncs_scheme ncs_term_scheme(void);
 enum ncs_symbol_set ncs_term_symbols(void);
 bool ncs_term_has_colors(void);
 bool ncs_term_has_symbols(void);
+/* Whether nothing but ASCII is shown. */
+bool ncs_term_shows_ascii(void);
 
 /* The key as curses has it, 0 if it is an unknown one, -1 if there is none.
  * Never waits. */

@@ -14,7 +14,7 @@
  *   help   one line for people
  *
  * Keys only change what is shown, but for those of the group COLLECT, which
- * change what the plugin collects, and for KEEP, which writes a file. None stops or destroys anything, and where
+ * change what the plugin collects, and for KEEP and SAVE, which write files. None stops or destroys anything, and where
  * htop has a meaning for a key, that is the meaning here.
  */
 #define NCS_KEY_GROUPS(X) \
@@ -88,6 +88,8 @@
 	  " of one call in 16, no sampling; again: give it back") \
 	X(SET, COLLECT, "S F2", "", \
 	  "ask for something else, as --set does; it stays") \
+	X(SAVE, PROGRAM, "D", "", \
+	  "save the rows of this view to a new text file in this folder") \
 	X(KEEP, PROGRAM, "W", "", \
 	  "write how the view is set to the configuration file; asks first") \
 	X(REPAINT, PROGRAM, "Ctrl-L", "", "paint the whole screen again") \
