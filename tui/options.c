@@ -477,6 +477,11 @@ const char *ncs_options_name(enum ncs_option option)
 	return lines[option].name;
 }
 
+const char *ncs_options_argument(enum ncs_option option)
+{
+	return lines[option].argument;
+}
+
 const char *ncs_options_help_of(enum ncs_option option)
 {
 	return lines[option].help;

@@ -87,6 +87,7 @@ bool ncs_options_parse(struct ncs_options *options, int argc, char **argv,
 /* The option with this long name, in full; -1: there is none. */
 int ncs_options_find(const char *name);
 const char *ncs_options_name(enum ncs_option option);
+const char *ncs_options_argument(enum ncs_option option);
 const char *ncs_options_help_of(enum ncs_option option);
 
 /* Whether it may stand in the configuration file; whether the live view

@@ -527,6 +527,79 @@ static unsigned change_interval(struct ncs_screen *screen, bool longer,
 	return NCS_REQUEST_INTERVAL;
 }
 
+/* What is selected in the setup takes its next value. */
+static unsigned change_setup(struct ncs_screen *screen, bool forward,
+			     uint64_t now_ns)
+{
+	enum ncs_option option = ncs_setup_option(screen->setup_selected);
+	char notice[sizeof(screen->notice)];
+	unsigned requests = 0;
+
+	switch (option) {
+	case NCS_OPTION_SET:
+		open_prompt(screen, NCS_PROMPT_SET);
+		break;
+	case NCS_OPTION_INTERVAL:
+		requests = change_interval(screen, forward, now_ns);
+		break;
+	case NCS_OPTION_SORT:
+		ncs_grid_act(table_of(screen),
+			     forward ? NCS_ACTION_SORT_NEXT :
+				       NCS_ACTION_SORT_PREVIOUS,
+			     notice, sizeof(notice));
+		ncs_screen_say(screen, now_ns, "%s", notice);
+		build(screen);
+		break;
+	default:
+		step_option(screen, option, forward, now_ns);
+	}
+	ncs_screen_collect(screen);
+	return requests;
+}
+
+static unsigned setup_key(struct ncs_screen *screen, int code, uint64_t now_ns)
+{
+	enum ncs_action action = ncs_key_action(code);
+	size_t last = ncs_setup_count() - 1;
+
+	if (code == ' ')
+		return change_setup(screen, true, now_ns);
+	switch (action) {
+	case NCS_ACTION_UP:
+		if (screen->setup_selected > 0)
+			screen->setup_selected--;
+		return 0;
+	case NCS_ACTION_DOWN:
+		if (screen->setup_selected < last)
+			screen->setup_selected++;
+		return 0;
+	case NCS_ACTION_PAGE_UP:
+	case NCS_ACTION_FIRST:
+		screen->setup_selected = 0;
+		return 0;
+	case NCS_ACTION_PAGE_DOWN:
+	case NCS_ACTION_LAST:
+		screen->setup_selected = last;
+		return 0;
+	case NCS_ACTION_LEFT:
+		return change_setup(screen, false, now_ns);
+	case NCS_ACTION_RIGHT:
+	case NCS_ACTION_ENTER:
+		return change_setup(screen, true, now_ns);
+	case NCS_ACTION_KEEP:
+		return keep(screen, now_ns);
+	case NCS_ACTION_BACK:
+	case NCS_ACTION_QUIT:
+	case NCS_ACTION_SETUP:
+		screen->setup = false;
+		return 0;
+	default:
+		ncs_screen_say(screen, now_ns,
+			       "no such key here; q leaves the setup");
+		return 0;
+	}
+}
+
 static void toggle_pause(struct ncs_screen *screen, uint64_t now_ns)
 {
 	screen->paused = !screen->paused;
@@ -563,6 +636,10 @@ static bool act_on_view(struct ncs_screen *screen, enum ncs_action action,
 	case NCS_ACTION_HELP:
 		screen->help = true;
 		screen->help_top = 0;
+		return true;
+	case NCS_ACTION_SETUP:
+		screen->setup = true;
+		ncs_screen_collect(screen);
 		return true;
 	default:
 		return false;
@@ -686,9 +763,11 @@ unsigned ncs_screen_key(struct ncs_screen *screen, int code, uint64_t now_ns)
 			return asks ? NCS_REQUEST_SET : 0;
 		close_prompt(screen);
 	}
-	/* In the help q leaves the help; Ctrl-C leaves everything. */
-	if (screen->help && (action != NCS_ACTION_REPAINT) &&
+	/* In the help and the setup q leaves them; Ctrl-C leaves everything. */
+	if ((screen->help || screen->setup) && action != NCS_ACTION_REPAINT &&
 	    !(action == NCS_ACTION_QUIT && code == ('C' & 0x1f))) {
+		if (screen->setup)
+			return setup_key(screen, code, now_ns);
 		help_key(screen, action);
 		return 0;
 	}

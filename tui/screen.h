@@ -81,6 +81,10 @@ struct ncs_screen {
 	int help_top;
 	int help_page; /* of the latest drawing */
 
+	bool setup;
+	size_t setup_selected;
+	size_t setup_top;
+
 	enum ncs_prompt prompt;
 	char typed[128];
 	size_t selected_before; /* the row as it was, for Esc */
@@ -163,6 +167,13 @@ void ncs_append_wait(const struct ncs_wait *wait, char *text, size_t size);
 /* Draws text in lines broken at blanks; returns how many lines it took. */
 int ncs_draw_wrapped(const struct ncs_rect *rect, enum ncs_role role,
 		     const char *text);
+
+/* --- Setup ---------------------------------------------------------------- */
+
+/* What it lists, from the first place on; the last one is NCS_OPTION_SET. */
+size_t ncs_setup_count(void);
+enum ncs_option ncs_setup_option(size_t place);
+void ncs_setup_draw(struct ncs_screen *screen, const struct ncs_rect *rect);
 
 /* --- Help ----------------------------------------------------------------- */
 

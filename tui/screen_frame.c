@@ -131,10 +131,8 @@ static void draw_prompt(const struct ncs_screen *screen, int y, int width)
 			     " sample=8, or default");
 }
 
-/* The last line: what is being typed, else what was just said, else the
- * function bar if there is one. */
-static void draw_last_line(const struct ncs_screen *screen,
-			   const struct ncs_layout *layout, uint64_t now_ns)
+/* What is being typed, else what was just said, in the last line. */
+static bool draw_message(const struct ncs_screen *screen, uint64_t now_ns)
 {
 	int y = ncs_term_height() - 1, width = ncs_term_width();
 
@@ -143,9 +141,19 @@ static void draw_last_line(const struct ncs_screen *screen,
 	} else if (screen->notice[0] && now_ns < screen->notice_until_ns) {
 		ncs_term_fill(y, 0, width, NCS_ROLE_PROMPT);
 		ncs_term_put(y, 0, width, NCS_ROLE_PROMPT, screen->notice);
-	} else if (layout->part[NCS_PART_BAR].height > 0) {
-		draw_bar(&layout->part[NCS_PART_BAR]);
+	} else {
+		return false;
 	}
+	return true;
+}
+
+/* That, else the function bar if there is one. */
+static void draw_last_line(const struct ncs_screen *screen,
+			   const struct ncs_layout *layout, uint64_t now_ns)
+{
+	if (!draw_message(screen, now_ns) &&
+	    layout->part[NCS_PART_BAR].height > 0)
+		draw_bar(&layout->part[NCS_PART_BAR]);
 }
 
 /* --- Without rows --------------------------------------------------------- */
@@ -264,6 +272,25 @@ static void draw_help(struct ncs_screen *screen, int height, int width)
 				"q leaves");
 }
 
+static void draw_setup(struct ncs_screen *screen, int height, int width,
+		       uint64_t now_ns)
+{
+	const struct ncs_rect rect = { 1, 0, height - 2, width };
+	static const char hint[] =
+		"W keeps it in the configuration file; arrows change; q leaves";
+	static const char short_hint[] = "W keeps it; arrows change; q leaves";
+	bool fits = (int)strlen(hint) <= width;
+
+	ncs_term_fill(0, 0, width, NCS_ROLE_TITLE);
+	ncs_term_put(0, 0, width, NCS_ROLE_TITLE, "ncclstat: setup");
+	ncs_setup_draw(screen, &rect);
+	if (draw_message(screen, now_ns))
+		return;
+	ncs_term_fill(height - 1, 0, width, NCS_ROLE_TITLE);
+	ncs_term_put(height - 1, 0, width, NCS_ROLE_TITLE,
+		     fits ? hint : short_hint);
+}
+
 static void compute_layout(const struct ncs_screen *screen, int height,
 			   int width, struct ncs_layout *layout)
 {
@@ -318,6 +345,8 @@ void ncs_screen_draw(struct ncs_screen *screen, uint64_t now_ns,
 		draw_too_small(height, width);
 	else if (screen->help)
 		draw_help(screen, height, width);
+	else if (screen->setup)
+		draw_setup(screen, height, width, now_ns);
 	else
 		draw_view(screen, &layout, now_ns, wall);
 }

@@ -298,15 +298,14 @@ static void assert_ascii(void)
 
 /* --- Every view in every size --------------------------------------------- */
 
-static void one_golden(const char *name, enum ncs_view view, bool help,
+static void one_golden(const char *name, enum ncs_view view, const char *keys,
 		       const struct shape *shape)
 {
 	char full[128];
 
 	start(shape);
 	open_job(view);
-	if (help)
-		press("?");
+	press(keys);
 	draw();
 	snprintf(full, sizeof(full), "%s-%dx%d-%s-%s", name, shape->width,
 		 shape->height, shape->color ? "color" : "mono",
@@ -318,7 +317,7 @@ static void one_golden(const char *name, enum ncs_view view, bool help,
 	stop();
 }
 
-static void goldens(const char *name, enum ncs_view view, bool help)
+static void goldens(const char *name, enum ncs_view view, const char *keys)
 {
 	static const int sizes[][2] = { { 80, 24 }, { 40, 10 }, { 200, 60 } };
 
@@ -331,7 +330,7 @@ static void goldens(const char *name, enum ncs_view view, bool help)
 				.utf8 = k & 2,
 			};
 
-			one_golden(name, view, help, &shape);
+			one_golden(name, view, keys, &shape);
 		}
 	}
 }
@@ -339,37 +338,43 @@ static void goldens(const char *name, enum ncs_view view, bool help)
 static void ranks(void **state)
 {
 	(void)state;
-	goldens("ranks", NCS_VIEW_RANK, false);
+	goldens("ranks", NCS_VIEW_RANK, "");
 }
 
 static void communicators(void **state)
 {
 	(void)state;
-	goldens("communicators", NCS_VIEW_COMMUNICATOR, false);
+	goldens("communicators", NCS_VIEW_COMMUNICATOR, "");
 }
 
 static void channels(void **state)
 {
 	(void)state;
-	goldens("channels", NCS_VIEW_CHANNEL, false);
+	goldens("channels", NCS_VIEW_CHANNEL, "");
 }
 
 static void proxy(void **state)
 {
 	(void)state;
-	goldens("proxy", NCS_VIEW_PROXY, false);
+	goldens("proxy", NCS_VIEW_PROXY, "");
 }
 
 static void collectives(void **state)
 {
 	(void)state;
-	goldens("collectives", NCS_VIEW_FUNCTION, false);
+	goldens("collectives", NCS_VIEW_FUNCTION, "");
 }
 
 static void help(void **state)
 {
 	(void)state;
-	goldens("help", NCS_VIEW_RANK, true);
+	goldens("help", NCS_VIEW_RANK, "?");
+}
+
+static void setup(void **state)
+{
+	(void)state;
+	goldens("setup", NCS_VIEW_RANK, "S Down Down");
 }
 
 /* --- Moments of the made-up job ------------------------------------------- */
@@ -682,7 +687,8 @@ static void any_size_is_survived(void **state)
 {
 	static const char *const keys[] = { "1", "2",     "3",   "4",    "5",
 					    "?", "Enter", "End", "PgDn", "/",
-					    "#", "Right", "T",   "Esc",  "v" };
+					    "#", "Right", "T",   "Esc",  "v",
+					    "S" };
 	uint32_t seed = 3;
 
 	(void)state;
@@ -751,6 +757,51 @@ static void every_key_does_something(void **state)
 			names += length;
 		}
 	}
+}
+
+/* Right takes effect at once, Left takes it back. */
+static void the_setup_changes_what_it_lists(void **state)
+{
+	(void)state;
+	for (size_t i = 0; i + 1 < ncs_setup_count(); i++) {
+		enum ncs_option option = ncs_setup_option(i);
+		char first[64], second[64], third[64];
+
+		start(&usual);
+		open_job(NCS_VIEW_CHANNEL);
+		press("F2");
+		for (size_t k = 0; k < i; k++)
+			press("Down");
+		ncs_options_value(&screen.options, option, first,
+				  sizeof(first));
+		press("Right");
+		ncs_options_value(&screen.options, option, second,
+				  sizeof(second));
+		press("Left");
+		ncs_options_value(&screen.options, option, third,
+				  sizeof(third));
+		assert_string_not_equal(first, second);
+		assert_string_equal(first, third);
+		assert_int_equal(press("q"), 0);
+		assert_false(screen.setup);
+		close_job();
+		stop();
+	}
+}
+
+static void the_setup_asks_for_a_setting(void **state)
+{
+	(void)state;
+	start(&usual);
+	open_job(NCS_VIEW_RANK);
+	assert_int_equal(press("S End Enter s a m p l e = 8 Enter"),
+			 NCS_REQUEST_SET);
+	assert_string_equal(screen.typed, "sample=8");
+	assert_true(screen.setup);
+	press("Esc");
+	assert_false(screen.setup);
+	close_job();
+	stop();
 }
 
 static void keys_ask_for_what_they_are_for(void **state)
@@ -932,15 +983,15 @@ static void what_is_to_be_collected_is_asked_for_by_enter(void **state)
 	open_job(NCS_VIEW_RANK);
 	assert_int_equal(press("d"), NCS_REQUEST_DETAIL);
 	/* Nothing takes effect while it is typed. */
-	assert_int_equal(press("S d e f a u l t"), 0);
+	assert_int_equal(press("s d e f a u l t"), 0);
 	assert_int_equal(screen.prompt, NCS_PROMPT_SET);
 	assert_string_equal(screen.filter, "");
 	assert_int_equal(press("Enter"), NCS_REQUEST_SET);
 	assert_int_equal(screen.prompt, NCS_PROMPT_NONE);
 	assert_string_equal(screen.typed, "default");
-	assert_int_equal(press("F2 d Esc"), 0);
-	assert_int_equal(press("S Enter"), 0); /* for nothing */
-	assert_int_equal(press("S d F1"), 0);  /* another key means itself */
+	assert_int_equal(press("s d Esc"), 0);
+	assert_int_equal(press("s Enter"), 0); /* for nothing */
+	assert_int_equal(press("s d F1"), 0);  /* another key means itself */
 	assert_true(screen.help);
 	press("q / x");
 	assert_int_equal(press("Enter"), 0); /* that of a search */
@@ -1073,6 +1124,7 @@ int main(void)
 		TEST(proxy),
 		TEST(collectives),
 		TEST(help),
+		TEST(setup),
 		TEST(sorted_by_time),
 		TEST(down_to_channels),
 		TEST(down_from_a_communicator),
@@ -1094,6 +1146,8 @@ int main(void)
 		TEST(too_small),
 		TEST(any_size_is_survived),
 		TEST(every_key_does_something),
+		TEST(the_setup_changes_what_it_lists),
+		TEST(the_setup_asks_for_a_setting),
 		TEST(keys_ask_for_what_they_are_for),
 		TEST(leaving_goes_back_one_level_at_a_time),
 		TEST(a_communicator_leads_to_its_ranks_and_back),

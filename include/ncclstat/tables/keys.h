@@ -14,8 +14,9 @@
  *   help   one line for people
  *
  * Keys only change what is shown, but for those of the group COLLECT, which
- * change what the plugin collects, and for KEEP and SAVE, which write files. None stops or destroys anything, and where
- * htop has a meaning for a key, that is the meaning here.
+ * change what the plugin collects, and for KEEP and SAVE, which write files.
+ * None stops or destroys anything, and where htop has a meaning for a key, that
+ * is the meaning here.
  */
 #define NCS_KEY_GROUPS(X) \
 	X(VIEW, "Views") \
@@ -86,8 +87,10 @@
 	X(DETAIL, COLLECT, "d", "", \
 	  "more detail for as long as this view runs: all events, kernel times" \
 	  " of one call in 16, no sampling; again: give it back") \
-	X(SET, COLLECT, "S F2", "", \
+	X(SET, COLLECT, "s", "", \
 	  "ask for something else, as --set does; it stays") \
+	X(SETUP, PROGRAM, "F2 S", "Setup", \
+	  "setup: what can be set, changed at once; W keeps it, q leaves it") \
 	X(SAVE, PROGRAM, "D", "", \
 	  "save the rows of this view to a new text file in this folder") \
 	X(KEEP, PROGRAM, "W", "", \
