@@ -65,6 +65,12 @@ struct ncs_value {
 
 enum ncs_column_align { NCS_ALIGN_LEFT, NCS_ALIGN_RIGHT };
 enum ncs_column_level { NCS_LEVEL_INFO, NCS_LEVEL_DIAG, NCS_LEVEL_DEBUG };
+/* Whether it is shown: as its level says, or as the user does. */
+enum ncs_column_choice {
+	NCS_COLUMN_BY_LEVEL,
+	NCS_COLUMN_SHOWN,
+	NCS_COLUMN_HIDDEN
+};
 
 struct ncs_column {
 	enum ncs_view view;

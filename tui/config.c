@@ -57,7 +57,7 @@ struct line {
 	const char *text; /* not terminated, without its end */
 	size_t length;
 	char name[32];
-	char value[256];
+	char value[NCS_OPTION_VALUE_MAX];
 };
 
 static void trim(const char **text, size_t *length)
@@ -254,7 +254,7 @@ void ncs_config_load(const struct ncs_config *config,
 static void write_setting(FILE *file, const struct ncs_options *options,
 			  enum ncs_option option)
 {
-	char value[256];
+	char value[NCS_OPTION_VALUE_MAX];
 
 	ncs_options_value(options, option, value, sizeof(value));
 	fprintf(file, "%s = %s\n", ncs_options_name(option), value);
@@ -264,7 +264,7 @@ static bool is_default(const struct ncs_options *options,
 		       enum ncs_option option)
 {
 	struct ncs_options defaults;
-	char value[256], usual[256];
+	char value[NCS_OPTION_VALUE_MAX], usual[NCS_OPTION_VALUE_MAX];
 
 	ncs_options_init(&defaults);
 	ncs_options_value(options, option, value, sizeof(value));

@@ -104,15 +104,15 @@ _ncclstat()
 			-- "$word")
 		return
 		;;
-	--interval | -i | --count | -n | --sort | --synthetic)
+	--interval | -i | --count | -n | --sort | --columns | --synthetic)
 		return
 		;;
 	esac
 
 	mapfile -t COMPREPLY < <(compgen -W '
 		--dump --list --clean --set --pid --comm --dir --interval --count --view
-		--color --ascii --symbols --scheme --level --sort --header --idle
-		--config --synthetic --keys --help --version
+		--color --ascii --symbols --scheme --level --sort --columns
+		--header --idle --config --synthetic --keys --help --version
 		' -- "$word")
 }
 

@@ -145,55 +145,72 @@ static bool parse_synthetic(const char *text, struct ncs_options *options)
 	return *text == '\0';
 }
 
-/* "-RANK" */
-static bool parse_sort_column(struct ncs_options *options, enum ncs_view view,
-			      const char *word)
+/* NULL: the view has no such column. */
+static const struct ncs_column *find_title(enum ncs_view view,
+					   const char *title)
 {
-	bool inverted = word[0] == '-';
-
-	for (size_t i = 0; i < ncs_column_count; i++) {
-		if (ncs_columns[i].view != view ||
-		    strcasecmp(ncs_columns[i].title, word + inverted) != 0)
-			continue;
-		options->sort[view] = (struct ncs_sort){
-			.column = &ncs_columns[i],
-			.inverted = inverted,
-		};
-		return true;
-	}
-	return false;
+	for (size_t i = 0; i < ncs_column_count; i++)
+		if (ncs_columns[i].view == view &&
+		    strcasecmp(ncs_columns[i].title, title) == 0)
+			return &ncs_columns[i];
+	return NULL;
 }
 
-/* "channels:-SINCE", or "SINCE" for all views that have it. Without a column
- * it is the model's order: "channels:-". */
-static bool parse_sort_item(struct ncs_options *options, const char *item)
+/* "-SINCE"; without a column it is the model's order: "-". */
+static bool take_sort(struct ncs_options *options, enum ncs_view view,
+		      const char *title, bool minus)
+{
+	const struct ncs_column *column = find_title(view, title);
+
+	if (!column && !(minus && !title[0]))
+		return false;
+	options->sort[view] = (struct ncs_sort){
+		.column = column,
+		.inverted = minus,
+	};
+	return true;
+}
+
+static bool take_column(struct ncs_options *options, enum ncs_view view,
+			const char *title, bool minus)
+{
+	const struct ncs_column *column = find_title(view, title);
+
+	if (column)
+		options->columns[column - ncs_columns] =
+			minus ? NCS_COLUMN_HIDDEN : NCS_COLUMN_SHOWN;
+	return column != NULL;
+}
+
+typedef bool take_title(struct ncs_options *options, enum ncs_view view,
+			const char *title, bool minus);
+
+/* "channels:-SINCE", or "-SINCE" for all views that have it. */
+static bool take_item(struct ncs_options *options, const char *item,
+		      take_title *take)
 {
 	const char *colon = strchr(item, ':');
-	bool found = false;
+	const char *word = colon ? colon + 1 : item;
+	bool minus = word[0] == '-', found = false;
 
 	for (unsigned i = 0; i < NCS_VIEW_COUNT; i++) {
-		enum ncs_view view = (enum ncs_view)i;
+		size_t length = strlen(ncs_view_names[i]);
 
-		if (!colon) {
-			found = parse_sort_column(options, view, item) || found;
+		if (colon && (length != (size_t)(colon - item) ||
+			      strncmp(ncs_view_names[i], item, length) != 0))
 			continue;
-		}
-		if (strlen(ncs_view_names[i]) != (size_t)(colon - item) ||
-		    strncmp(ncs_view_names[i], item, (size_t)(colon - item)))
-			continue;
-		if (strcmp(colon, ":-") != 0)
-			return parse_sort_column(options, view, colon + 1);
-		options->sort[view] = (struct ncs_sort){ .inverted = true };
-		return true;
+		found = take(options, (enum ncs_view)i, word + minus, minus) ||
+			found;
 	}
 	return found;
 }
 
-static bool parse_sort(const char *text, struct ncs_options *options)
+/* "default", or items separated by commas. */
+static bool take_titles(struct ncs_options *options, const char *text,
+			take_title *take)
 {
 	char item[64];
 
-	memset(options->sort, 0, sizeof(options->sort));
 	if (strcmp(text, "default") == 0)
 		return true;
 	for (;;) {
@@ -203,7 +220,7 @@ static bool parse_sort(const char *text, struct ncs_options *options)
 			return false;
 		memcpy(item, text, length);
 		item[length] = '\0';
-		if (!parse_sort_item(options, item))
+		if (!take_item(options, item, take))
 			return false;
 		if (!text[length])
 			return true;
@@ -211,22 +228,50 @@ static bool parse_sort(const char *text, struct ncs_options *options)
 	}
 }
 
+static bool parse_sort(const char *text, struct ncs_options *options)
+{
+	memset(options->sort, 0, sizeof(options->sort));
+	return take_titles(options, text, take_sort);
+}
+
+static bool parse_columns(const char *text, struct ncs_options *options)
+{
+	memset(options->columns, 0, sizeof(options->columns));
+	return take_titles(options, text, take_column);
+}
+
+static void print_title(enum ncs_view view, bool minus, const char *title,
+			char *text, size_t size)
+{
+	ncs_append(text, size, "%s%s:%s%s", text[0] ? "," : "",
+		   ncs_view_names[view], minus ? "-" : "", title);
+}
+
 static void print_sort(const struct ncs_options *options, char *text,
 		       size_t size)
 {
-	const char *comma = "";
-
 	text[0] = '\0';
 	for (unsigned i = 0; i < NCS_VIEW_COUNT; i++) {
 		const struct ncs_sort *sort = &options->sort[i];
 
-		if (!sort->column && !sort->inverted)
-			continue;
-		ncs_append(text, size, "%s%s:%s%s", comma, ncs_view_names[i],
-			   sort->inverted ? "-" : "",
-			   sort->column ? sort->column->title : "");
-		comma = ",";
+		if (sort->column || sort->inverted)
+			print_title((enum ncs_view)i, sort->inverted,
+				    sort->column ? sort->column->title : "",
+				    text, size);
 	}
+	if (!text[0])
+		ncs_append(text, size, "default");
+}
+
+static void print_columns(const struct ncs_options *options, char *text,
+			  size_t size)
+{
+	text[0] = '\0';
+	for (size_t i = 0; i < ncs_column_count; i++)
+		if (options->columns[i] != NCS_COLUMN_BY_LEVEL)
+			print_title(ncs_columns[i].view,
+				    options->columns[i] == NCS_COLUMN_HIDDEN,
+				    ncs_columns[i].title, text, size);
 	if (!text[0])
 		ncs_append(text, size, "default");
 }
@@ -359,6 +404,8 @@ static bool take_argument(struct ncs_options *options, int option,
 		return parse_number(argument, UINT64_MAX, &options->count);
 	case NCS_OPTION_SORT:
 		return parse_sort(argument, options);
+	case NCS_OPTION_COLUMNS:
+		return parse_columns(argument, options);
 	case NCS_OPTION_CONFIG:
 		options->config_path = strcmp(argument, "none") == 0 ? "" :
 								       argument;
@@ -384,6 +431,7 @@ static const char *limits_of(int option)
 	case NCS_OPTION_COUNT:
 		return ", 1 or more";
 	case NCS_OPTION_SORT:
+	case NCS_OPTION_COLUMNS:
 		return " with titles of columns";
 	case NCS_OPTION_SYNTHETIC:
 		return ", at most 4096x64";
@@ -518,6 +566,8 @@ void ncs_options_value(const struct ncs_options *options,
 			 (double)options->interval_ns / 1e9);
 	else if (option == NCS_OPTION_SORT)
 		print_sort(options, text, size);
+	else if (option == NCS_OPTION_COLUMNS)
+		print_columns(options, text, size);
 	else
 		print_choice(options, option, text, size);
 }

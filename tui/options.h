@@ -19,6 +19,8 @@
 #define NCS_INTERVAL_DEFAULT_NS UINT64_C(1000000000)
 #define NCS_INTERVAL_MIN_NS UINT64_C(100000000)
 #define NCS_INTERVAL_MAX_NS UINT64_C(86400000000000)
+/* Room for any value of one that the live view changes. */
+#define NCS_OPTION_VALUE_MAX 4096
 #define NCS_SYNTHETIC_RANKS_MAX 4096u
 #define NCS_SYNTHETIC_CHANNELS_MAX 64u
 
@@ -67,6 +69,7 @@ struct ncs_options {
 	enum ncs_scheme scheme;
 	enum ncs_column_level level;
 	struct ncs_sort sort[NCS_VIEW_COUNT];
+	enum ncs_column_choice columns[NCS_COLUMN_COUNT];
 	bool hide_header;
 	bool hide_idle;
 	const char *config_path;  /* NULL: was not asked for; "": none */

@@ -286,9 +286,10 @@ void ncs_screen_apply(struct ncs_screen *screen,
 	screen->hide_header = options->hide_header;
 	screen->hide_idle = options->hide_idle;
 	for (size_t i = 0; i < NCS_VIEW_COUNT; i++) {
-		ncs_grid_set_level(&screen->tables[i], options->level);
 		ncs_grid_set_sort(&screen->tables[i], options->sort[i].column,
 				  options->sort[i].inverted);
+		ncs_grid_set_columns(&screen->tables[i], options->level,
+				     options->columns);
 	}
 	ncs_term_set_scheme(options->scheme);
 	ncs_term_set_symbols(options->symbols);
@@ -527,15 +528,34 @@ static unsigned change_interval(struct ncs_screen *screen, bool longer,
 	return NCS_REQUEST_INTERVAL;
 }
 
+/* Shows a column that is hidden, hides one that is shown. */
+static void toggle_column(struct ncs_screen *screen,
+			  const struct ncs_column *column, uint64_t now_ns)
+{
+	struct ncs_options options = screen->options;
+	enum ncs_column_choice *choice = &options.columns[column - ncs_columns];
+	bool shown =
+		!ncs_column_is_shown(column, options.level, options.columns);
+
+	*choice = shown ? NCS_COLUMN_SHOWN : NCS_COLUMN_HIDDEN;
+	if (shown == (column->level <= options.level))
+		*choice = NCS_COLUMN_BY_LEVEL;
+	ncs_screen_apply(screen, &options);
+	ncs_screen_say(screen, now_ns, "column %s: %s", column->title,
+		       shown ? "shown" : "hidden");
+}
+
 /* What is selected in the setup takes its next value. */
 static unsigned change_setup(struct ncs_screen *screen, bool forward,
 			     uint64_t now_ns)
 {
-	enum ncs_option option = ncs_setup_option(screen->setup_selected);
+	const struct ncs_setup_entry entry =
+		ncs_setup_entry(screen->view, screen->setup_selected);
 	char notice[sizeof(screen->notice)];
 	unsigned requests = 0;
 
-	switch (option) {
+	ncs_screen_collect(screen);
+	switch (entry.option) {
 	case NCS_OPTION_SET:
 		open_prompt(screen, NCS_PROMPT_SET);
 		break;
@@ -550,8 +570,11 @@ static unsigned change_setup(struct ncs_screen *screen, bool forward,
 		ncs_screen_say(screen, now_ns, "%s", notice);
 		build(screen);
 		break;
+	case NCS_OPTION_COLUMNS:
+		toggle_column(screen, entry.column, now_ns);
+		break;
 	default:
-		step_option(screen, option, forward, now_ns);
+		step_option(screen, entry.option, forward, now_ns);
 	}
 	ncs_screen_collect(screen);
 	return requests;
@@ -560,7 +583,7 @@ static unsigned change_setup(struct ncs_screen *screen, bool forward,
 static unsigned setup_key(struct ncs_screen *screen, int code, uint64_t now_ns)
 {
 	enum ncs_action action = ncs_key_action(code);
-	size_t last = ncs_setup_count() - 1;
+	size_t last = ncs_setup_count(screen->view) - 1;
 
 	if (code == ' ')
 		return change_setup(screen, true, now_ns);
@@ -639,6 +662,7 @@ static bool act_on_view(struct ncs_screen *screen, enum ncs_action action,
 		return true;
 	case NCS_ACTION_SETUP:
 		screen->setup = true;
+		screen->setup_selected = 0;
 		ncs_screen_collect(screen);
 		return true;
 	default:
@@ -742,7 +766,9 @@ static bool act_on_table(struct ncs_screen *screen, enum ncs_action action,
 		ncs_screen_say(screen, now_ns, "%s", notice);
 	/* How much is shown is one choice for all views. */
 	for (size_t i = 0; i < NCS_VIEW_COUNT; i++)
-		ncs_grid_set_level(&screen->tables[i], table_of(screen)->level);
+		ncs_grid_set_columns(&screen->tables[i],
+				     table_of(screen)->level,
+				     screen->options.columns);
 	build(screen);
 	return true;
 }

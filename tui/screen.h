@@ -170,9 +170,16 @@ int ncs_draw_wrapped(const struct ncs_rect *rect, enum ncs_role role,
 
 /* --- Setup ---------------------------------------------------------------- */
 
-/* What it lists, from the first place on; the last one is NCS_OPTION_SET. */
-size_t ncs_setup_count(void);
-enum ncs_option ncs_setup_option(size_t place);
+/* A line of it: an option, and for NCS_OPTION_COLUMNS which column. */
+struct ncs_setup_entry {
+	enum ncs_option option;
+	const struct ncs_column *column;
+};
+
+/* What it lists, from the first place on: what the live view changes,
+ * NCS_OPTION_SET, and each column of the view. */
+size_t ncs_setup_count(enum ncs_view view);
+struct ncs_setup_entry ncs_setup_entry(enum ncs_view view, size_t place);
 void ncs_setup_draw(struct ncs_screen *screen, const struct ncs_rect *rect);
 
 /* --- Help ----------------------------------------------------------------- */

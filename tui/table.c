@@ -24,6 +24,16 @@ const struct ncs_column *ncs_grid_column(const char *id)
 	return NULL;
 }
 
+bool ncs_column_is_shown(const struct ncs_column *column,
+			 enum ncs_column_level level,
+			 const enum ncs_column_choice *choices)
+{
+	enum ncs_column_choice choice = choices[column - ncs_columns];
+
+	return choice == NCS_COLUMN_SHOWN ||
+	       (choice == NCS_COLUMN_BY_LEVEL && column->level <= level);
+}
+
 static void collect_columns(struct ncs_grid *table)
 {
 	table->column_count = 0;
@@ -31,7 +41,8 @@ static void collect_columns(struct ncs_grid *table)
 		const struct ncs_column *column = &ncs_columns[i];
 
 		if (column->view != table->view ||
-		    column->level > table->level ||
+		    !ncs_column_is_shown(column, table->level,
+					 table->choices) ||
 		    table->column_count == NCS_GRID_COLUMNS_MAX)
 			continue;
 		table->widths[table->column_count] = 0;
@@ -493,13 +504,17 @@ static void sort_step(struct ncs_grid *table, size_t step)
 	sort_by(table, place > 0 ? table->columns[place - 1] : NULL);
 }
 
-void ncs_grid_set_level(struct ncs_grid *table, enum ncs_column_level level)
+void ncs_grid_set_columns(struct ncs_grid *table, enum ncs_column_level level,
+			  const enum ncs_column_choice *choices)
 {
-	if (table->level == level)
+	if (table->level == level &&
+	    memcmp(table->choices, choices, sizeof(table->choices)) == 0)
 		return;
 	table->level = level;
+	memmove(table->choices, choices, sizeof(table->choices));
 	collect_columns(table);
-	if (table->sort && table->sort->level > table->level)
+	if (table->sort &&
+	    !ncs_column_is_shown(table->sort, level, table->choices))
 		sort_by(table, NULL);
 	if (table->skip > scrollable(table))
 		table->skip = 0;
@@ -513,7 +528,8 @@ static void step_level(struct ncs_grid *table, int step, char *notice,
 	int level = (int)table->level + step;
 
 	level = level < least ? least : level > most ? most : level;
-	ncs_grid_set_level(table, (enum ncs_column_level)level);
+	ncs_grid_set_columns(table, (enum ncs_column_level)level,
+			     table->choices);
 	snprintf(notice, size, "columns: %s, %zu of them", names[level],
 		 table->column_count);
 }

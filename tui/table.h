@@ -57,6 +57,7 @@ struct ncs_grid {
 	enum ncs_view view;
 	const struct ncs_grid_rules *rules;
 	enum ncs_column_level level;
+	enum ncs_column_choice choices[NCS_COLUMN_COUNT];
 	const struct ncs_column *columns[NCS_GRID_COLUMNS_MAX];
 	int widths[NCS_GRID_COLUMNS_MAX]; /* of the contents so far */
 	size_t column_count;
@@ -120,8 +121,14 @@ const struct ncs_grid_row *ncs_grid_selected(const struct ncs_grid *table);
 bool ncs_grid_act(struct ncs_grid *table, enum ncs_action action, char *notice,
 		  size_t notice_size);
 
-/* How many columns there are; a column of another level is no longer sorted by. */
-void ncs_grid_set_level(struct ncs_grid *table, enum ncs_column_level level);
+/* Which columns there are: `choices` is indexed as ncs_columns is. A column that
+ * goes is no longer sorted by; the table has to be built again. */
+void ncs_grid_set_columns(struct ncs_grid *table, enum ncs_column_level level,
+			  const enum ncs_column_choice *choices);
+
+bool ncs_column_is_shown(const struct ncs_column *column,
+			 enum ncs_column_level level,
+			 const enum ncs_column_choice *choices);
 
 /* NULL: the model's order. The table has to be built again. */
 void ncs_grid_set_sort(struct ncs_grid *table, const struct ncs_column *column,

@@ -67,7 +67,8 @@ static void lines_are_options(void **state)
 	(void)state;
 	parse("# a comment\n\n  interval = 0.5\nview=proxy\r\n"
 	      "\tscheme\t=\tcontrast\nlevel = diag\nidle = hide\n"
-	      "sort = channels:-SINCE,ranks:oldest\ncolor = never");
+	      "sort = channels:-SINCE,ranks:oldest\ncolor = never\n"
+	      "columns = ranks:-COMM,gpu");
 	assert_string_equal(complaints, "");
 	assert_int_equal(options.interval_ns, 500000000);
 	assert_int_equal(options.view, NCS_VIEW_PROXY);
@@ -82,6 +83,12 @@ static void lines_are_options(void **state)
 	assert_string_equal(options.sort[NCS_VIEW_RANK].column->title,
 			    "OLDEST");
 	assert_null(options.sort[NCS_VIEW_PROXY].column);
+	assert_int_equal(options.columns[NCS_COLUMN_RANK_COMM],
+			 NCS_COLUMN_HIDDEN);
+	assert_int_equal(options.columns[NCS_COLUMN_CHANNEL_COMM],
+			 NCS_COLUMN_BY_LEVEL);
+	assert_int_equal(options.columns[NCS_COLUMN_RANK_GPU],
+			 NCS_COLUMN_SHOWN);
 }
 
 static void what_is_wrong_is_told_and_changes_nothing(void **state)
@@ -102,6 +109,11 @@ static void what_is_wrong_is_told_and_changes_nothing(void **state)
 		{ "sort = ranks:SINCE",
 		  "rc:1: --sort expects [VIEW:][-]COLUMN,... with titles of"
 		  " columns, not 'ranks:SINCE'\n" },
+		{ "columns = ranks:-STEP",
+		  "rc:1: --columns expects [VIEW:][-]COLUMN,... with titles of"
+		  " columns, not 'ranks:-STEP'\n" },
+		{ "columns = -", "rc:1: --columns expects [VIEW:][-]COLUMN,..."
+				 " with titles of columns, not '-'\n" },
 		{ "colour = never", "rc:1: there is no option --colour\n" },
 		{ "interv = 1", "rc:1: there is no option --interv\n" },
 		{ "set = kernel=always", "rc:1: --set expects to be on the"
@@ -226,6 +238,15 @@ static void what_is_written_reads_the_same(void **state)
 	before = options;
 	text = merged("");
 	parse(text);
+	assert_memory_equal(&options, &before, sizeof(options));
+	free(text);
+	/* The longest value there is. */
+	for (size_t i = 0; i < NCS_COLUMN_COUNT; i++)
+		options.columns[i] = NCS_COLUMN_HIDDEN;
+	before = options;
+	text = merged("");
+	parse(text);
+	assert_string_equal(complaints, "");
 	assert_memory_equal(&options, &before, sizeof(options));
 	free(text);
 }

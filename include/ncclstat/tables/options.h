@@ -57,6 +57,9 @@
 	X(SORT, "sort", 0, REQUIRED, "[VIEW:][-]COLUMN,...", LIVE, \
 	  "What the live view's tables are sorted by, one column for each view," \
 	  " or for all that have it; '-' turns the order round. Or default.") \
+	X(COLUMNS, "columns", 0, REQUIRED, "[VIEW:][-]COLUMN,...", LIVE, \
+	  "Columns that the live view has whatever its level, and, with '-'," \
+	  " those it does not have. Or default.") \
 	X(HEADER, "header", 0, REQUIRED, "show|hide", LIVE, \
 	  "Whether the live view has the lines above the tabs.") \
 	X(IDLE, "idle", 0, REQUIRED, "show|hide", LIVE, \
