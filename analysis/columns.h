@@ -45,15 +45,15 @@ struct ncs_row {
 };
 
 enum ncs_value_kind {
-	NCS_VALUE_NONE,        /* unknown */
-	NCS_VALUE_NUMBER,      /* number */
-	NCS_VALUE_RATE,        /* real, per second */
-	NCS_VALUE_BYTES,       /* number */
-	NCS_VALUE_BYTES_RATE,  /* real, bytes per second */
-	NCS_VALUE_REAL,        /* real, shown with 2 decimals: GB/s, MB/s */
-	NCS_VALUE_SHARE,       /* real, 0 … 1, shown in percent */
-	NCS_VALUE_DURATION,    /* number, ns */
-	NCS_VALUE_TEXT,        /* text */
+	NCS_VALUE_NONE,       /* unknown */
+	NCS_VALUE_NUMBER,     /* number */
+	NCS_VALUE_RATE,       /* real, per second */
+	NCS_VALUE_BYTES,      /* number */
+	NCS_VALUE_BYTES_RATE, /* real, bytes per second */
+	NCS_VALUE_REAL,       /* real, 10^6 or 10^9 bytes per second */
+	NCS_VALUE_SHARE,      /* real, 0 … 1, shown in percent */
+	NCS_VALUE_DURATION,   /* number, ns */
+	NCS_VALUE_TEXT,       /* text */
 };
 
 struct ncs_value {

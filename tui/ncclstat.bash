@@ -50,6 +50,14 @@ _ncclstat()
 		mapfile -t COMPREPLY < <(compgen -W 'info diag debug' -- "$word")
 		return
 		;;
+	--numbers)
+		mapfile -t COMPREPLY < <(compgen -W 'scaled exact' -- "$word")
+		return
+		;;
+	--units)
+		mapfile -t COMPREPLY < <(compgen -W 'bytes bits' -- "$word")
+		return
+		;;
 	--header | --idle)
 		mapfile -t COMPREPLY < <(compgen -W 'show hide' -- "$word")
 		return
@@ -112,7 +120,7 @@ _ncclstat()
 	mapfile -t COMPREPLY < <(compgen -W '
 		--dump --list --clean --set --pid --comm --dir --interval --count --view
 		--color --ascii --symbols --scheme --level --sort --columns
-		--header --idle --config --synthetic --keys --help --version
+		--numbers --units --header --idle --config --synthetic --keys --help --version
 		' -- "$word")
 }
 

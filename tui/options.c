@@ -292,6 +292,10 @@ static int choice_of(const struct ncs_options *options, int option)
 		return (int)options->scheme;
 	case NCS_OPTION_LEVEL:
 		return (int)options->level;
+	case NCS_OPTION_NUMBERS:
+		return options->units.exact;
+	case NCS_OPTION_UNITS:
+		return options->units.bits;
 	case NCS_OPTION_HEADER:
 		return options->hide_header;
 	case NCS_OPTION_IDLE:
@@ -318,6 +322,12 @@ static void set_choice(struct ncs_options *options, int option, int choice)
 		break;
 	case NCS_OPTION_LEVEL:
 		options->level = (enum ncs_column_level)choice;
+		break;
+	case NCS_OPTION_NUMBERS:
+		options->units.exact = choice == 1;
+		break;
+	case NCS_OPTION_UNITS:
+		options->units.bits = choice == 1;
 		break;
 	case NCS_OPTION_HEADER:
 		options->hide_header = choice == 1;

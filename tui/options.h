@@ -14,6 +14,7 @@
 #include "analysis/columns.h"
 #include "ncclstat/tables/options.h"
 #include "shm/control.h"
+#include "tui/format.h"
 #include "tui/term.h"
 
 #define NCS_INTERVAL_DEFAULT_NS UINT64_C(1000000000)
@@ -70,6 +71,7 @@ struct ncs_options {
 	enum ncs_column_level level;
 	struct ncs_sort sort[NCS_VIEW_COUNT];
 	enum ncs_column_choice columns[NCS_COLUMN_COUNT];
+	struct ncs_units units;
 	bool hide_header;
 	bool hide_idle;
 	const char *config_path;  /* NULL: was not asked for; "": none */

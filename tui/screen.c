@@ -290,6 +290,7 @@ void ncs_screen_apply(struct ncs_screen *screen,
 				  options->sort[i].inverted);
 		ncs_grid_set_columns(&screen->tables[i], options->level,
 				     options->columns);
+		ncs_grid_set_units(&screen->tables[i], &options->units);
 	}
 	ncs_term_set_scheme(options->scheme);
 	ncs_term_set_symbols(options->symbols);
@@ -701,6 +702,12 @@ static bool act_on_looks(struct ncs_screen *screen, enum ncs_action action,
 	switch (action) {
 	case NCS_ACTION_IDLE:
 		step_option(screen, NCS_OPTION_IDLE, true, now_ns);
+		return true;
+	case NCS_ACTION_EXACT:
+		step_option(screen, NCS_OPTION_NUMBERS, true, now_ns);
+		return true;
+	case NCS_ACTION_BITS:
+		step_option(screen, NCS_OPTION_UNITS, true, now_ns);
 		return true;
 	case NCS_ACTION_HEADER:
 		step_option(screen, NCS_OPTION_HEADER, true, now_ns);

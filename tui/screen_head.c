@@ -160,7 +160,8 @@ static void append_rate(const struct ncs_screen *screen, char *text,
 	sum_rates(screen, id, &sum);
 	if (sum.kind == NCS_VALUE_NONE)
 		return;
-	ncs_format_value(number, sizeof(number), &sum, 0, true);
+	ncs_format_in_units(number, sizeof(number), &sum,
+			    &screen->options.units, 0);
 	ncs_append(text, size, "  %s/s %s", word, number);
 }
 
@@ -188,7 +189,9 @@ static void draw_tally(const struct ncs_screen *screen,
 	x += ncs_term_put(rect->y, x, rect->width - x, NCS_ROLE_TEXT, text);
 	append_rate(screen, rates, sizeof(rates), "ops",
 		    "RANK_OPERATIONS_RATE");
-	append_rate(screen, rates, sizeof(rates), "send", "RANK_SEND_RATE");
+	append_rate(screen, rates, sizeof(rates),
+		    screen->options.units.bits ? "send b" : "send",
+		    "RANK_SEND_RATE");
 	if (ncs_term_text_width(rates) <= rect->width - x)
 		ncs_term_put(rect->y, x, rect->width - x, NCS_ROLE_TEXT, rates);
 }

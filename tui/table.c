@@ -9,7 +9,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "tui/format.h"
 #include "tui/words.h"
 
 #define TEXT_MAX 1024
@@ -68,16 +67,38 @@ void ncs_grid_release(struct ncs_grid *table)
 	memset(table, 0, sizeof(*table));
 }
 
-void ncs_grid_cell(const struct ncs_column *column, const struct ncs_row *row,
+void ncs_grid_set_units(struct ncs_grid *table, const struct ncs_units *units)
+{
+	if (table->units.exact == units->exact &&
+	    table->units.bits == units->bits)
+		return;
+	table->units = *units;
+	memset(table->widths, 0, sizeof(table->widths));
+}
+
+const char *ncs_grid_title(const struct ncs_grid *table,
+			   const struct ncs_column *column)
+{
+	static const char *const in_bits[NCS_COLUMN_COUNT] = {
+#define X(VIEW, ID, title) [NCS_COLUMN_##VIEW##_##ID] = title,
+		NCS_COLUMNS_IN_BITS(X)
+#undef X
+	};
+	const char *title = in_bits[column - ncs_columns];
+
+	return table->units.bits && title ? title : column->title;
+}
+
+void ncs_grid_cell(const struct ncs_grid *table,
+		   const struct ncs_column *column, const struct ncs_row *row,
 		   char *text, size_t size)
 {
 	struct ncs_value value = { 0 };
 
 	column->get(row, &value);
 	/* A number is scaled to its column, a text is cut when it is put. */
-	ncs_format_value(text, size, &value,
-			 value.kind == NCS_VALUE_TEXT ? 0 : column->width,
-			 false);
+	ncs_format_in_units(text, size, &value, &table->units,
+			    value.kind == NCS_VALUE_TEXT ? 0 : column->width);
 }
 
 /* --- Rows ----------------------------------------------------------------- */
@@ -488,7 +509,7 @@ static void say_order(const struct ncs_grid *table, char *notice, size_t size)
 			 table->inverted ? ", inverted" : "");
 	else
 		snprintf(notice, size, "order: by %s, %s first",
-			 table->sort->title,
+			 ncs_grid_title(table, table->sort),
 			 ncs_grid_is_downwards(table) ? "largest" : "smallest");
 }
 

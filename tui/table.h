@@ -13,6 +13,7 @@
 #include <stddef.h>
 
 #include "analysis/columns.h"
+#include "tui/format.h"
 #include "tui/keys.h"
 #include "tui/layout.h"
 
@@ -59,6 +60,7 @@ struct ncs_grid {
 	enum ncs_column_level level;
 	enum ncs_column_choice choices[NCS_COLUMN_COUNT];
 	const struct ncs_column *columns[NCS_GRID_COLUMNS_MAX];
+	struct ncs_units units;
 	int widths[NCS_GRID_COLUMNS_MAX]; /* of the contents so far */
 	size_t column_count;
 	size_t skip; /* 0: columns by priority; n: from the n-th on */
@@ -130,6 +132,9 @@ bool ncs_column_is_shown(const struct ncs_column *column,
 			 enum ncs_column_level level,
 			 const enum ncs_column_choice *choices);
 
+/* How numbers are shown. */
+void ncs_grid_set_units(struct ncs_grid *table, const struct ncs_units *units);
+
 /* NULL: the model's order. The table has to be built again. */
 void ncs_grid_set_sort(struct ncs_grid *table, const struct ncs_column *column,
 		       bool inverted);
@@ -154,9 +159,12 @@ bool ncs_grid_next_abnormal(struct ncs_grid *table);
 enum ncs_severity ncs_grid_severity(const struct ncs_grid *table,
 				    const struct ncs_grid_row *row);
 
-/* What a column shows of a row. */
-void ncs_grid_cell(const struct ncs_column *column, const struct ncs_row *row,
+/* What a column shows of a row, and what it is called then. */
+void ncs_grid_cell(const struct ncs_grid *table,
+		   const struct ncs_column *column, const struct ncs_row *row,
 		   char *text, size_t size);
+const char *ncs_grid_title(const struct ncs_grid *table,
+			   const struct ncs_column *column);
 
 /* By its id; NULL: there is none. */
 const struct ncs_column *ncs_grid_column(const char *id);

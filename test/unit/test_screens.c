@@ -835,6 +835,43 @@ static void columns_are_chosen_by_name(void **state)
 	stop();
 }
 
+static void exact_numbers_in_bits(void **state)
+{
+	(void)state;
+	after("units", NCS_VIEW_CHANNEL, "e b");
+}
+
+/* In bits a title says so, if and only if the column's values are others. */
+static void titles_tell_bits_from_bytes(void **state)
+{
+	const struct ncs_units bits = { .bits = true };
+
+	(void)state;
+	start(&usual);
+	open_job(NCS_VIEW_RANK);
+	for (size_t i = 0; i < ncs_column_count; i++) {
+		const struct ncs_column *column = &ncs_columns[i];
+		struct ncs_grid *table = &screen.tables[column->view];
+		struct ncs_value value = { 0 };
+
+		screen.view = column->view;
+		press("i i"); /* which builds the table */
+		for (size_t r = 0; r < table->count; r++) {
+			column->get(&table->rows[r].row, &value);
+			if (value.kind != NCS_VALUE_NONE)
+				break;
+		}
+		ncs_grid_set_units(table, &bits);
+		if (value.kind != NCS_VALUE_NONE &&
+		    (value.kind == NCS_VALUE_BYTES_RATE ||
+		     value.kind == NCS_VALUE_REAL) !=
+			    (ncs_grid_title(table, column) != column->title))
+			fail_msg("%s: its title in bits", column->id);
+	}
+	close_job();
+	stop();
+}
+
 static void the_setup_asks_for_a_setting(void **state)
 {
 	(void)state;
@@ -1197,6 +1234,8 @@ int main(void)
 		TEST(every_key_does_something),
 		TEST(the_setup_changes_what_it_lists),
 		TEST(columns_are_chosen_by_name),
+		TEST(exact_numbers_in_bits),
+		TEST(titles_tell_bits_from_bytes),
 		TEST(the_setup_asks_for_a_setting),
 		TEST(keys_ask_for_what_they_are_for),
 		TEST(leaving_goes_back_one_level_at_a_time),

@@ -81,6 +81,8 @@
 	X(IDLE, SHOW, "i", "", "show or hide rows in which nothing happens") \
 	X(LEVEL_MORE, SHOW, "v", "", "more columns: info, diag, debug") \
 	X(LEVEL_LESS, SHOW, "V", "", "fewer columns") \
+	X(EXACT, SHOW, "e", "", "all digits of numbers, or three and a unit") \
+	X(BITS, SHOW, "b", "", "bandwidths and rates in bits, or in bytes") \
 	X(HEADER, SHOW, "#", "", "show or hide the lines above the tabs") \
 	X(SYMBOLS, SHOW, "u", "", "symbols: block, braille, ASCII") \
 	X(COLORS, SHOW, "C", "", "colours: normal, contrast, mono") \

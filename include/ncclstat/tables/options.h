@@ -60,6 +60,12 @@
 	X(COLUMNS, "columns", 0, REQUIRED, "[VIEW:][-]COLUMN,...", LIVE, \
 	  "Columns that the live view has whatever its level, and, with '-'," \
 	  " those it does not have. Or default.") \
+	X(NUMBERS, "numbers", 0, REQUIRED, "scaled|exact", LIVE, \
+	  "How the live view's tables show numbers: with three digits and a" \
+	  " unit, or all digits.") \
+	X(UNITS, "units", 0, REQUIRED, "bytes|bits", LIVE, \
+	  "Whether the live view's bandwidths and rates are of bytes or of" \
+	  " bits.") \
 	X(HEADER, "header", 0, REQUIRED, "show|hide", LIVE, \
 	  "Whether the live view has the lines above the tabs.") \
 	X(IDLE, "idle", 0, REQUIRED, "show|hide", LIVE, \
