@@ -43,7 +43,7 @@ _ncclstat()
 		;;
 	--scheme)
 		mapfile -t COMPREPLY < <(
-			compgen -W 'normal contrast mono' -- "$word")
+			compgen -W 'normal colorblind contrast mono' -- "$word")
 		return
 		;;
 	--level)

@@ -40,8 +40,8 @@ struct look {
 	}
 
 static const struct look looks[NCS_ROLE_COUNT][NCS_SCHEME_COUNT] = {
-#define X(ID, color, contrast, mono) \
-	{ LOOK(color), LOOK(contrast), LOOK(mono) },
+#define X(ID, color, colorblind, contrast, mono) \
+	{ LOOK(color), LOOK(colorblind), LOOK(contrast), LOOK(mono) },
 	NCS_ROLES(X)
 #undef X
 };
@@ -222,13 +222,21 @@ static const struct look *look_of(enum ncs_role role)
 	return &looks[role][term.has_colors ? term.scheme : NCS_SCHEME_MONO];
 }
 
+/* The nearest that the terminal has. */
+static short nearest_color(short color)
+{
+	if (color < COLORS)
+		return color;
+	return color == NCS_ORANGE ? COLOR_YELLOW : COLOR_CYAN;
+}
+
 static void apply_scheme(void)
 {
 	for (short role = 0; term.has_colors && role < NCS_ROLE_COUNT; role++) {
 		const struct look *look = look_of((enum ncs_role)role);
 
-		init_pair((short)(role + 1), look->foreground,
-			  look->background);
+		init_pair((short)(role + 1), nearest_color(look->foreground),
+			  nearest_color(look->background));
 	}
 }
 

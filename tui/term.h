@@ -12,40 +12,57 @@
 #include <stdbool.h>
 #include <stdio.h>
 
+/* Of the 256 colours: an orange and a blue that are told apart by who does not
+ * see red and green apart, and can be read on black and on white. Terminals
+ * with fewer colours get yellow and cyan. */
+#define NCS_ORANGE 166
+#define NCS_BLUE 32
+
 /* What a piece of the screen means; which colour that is, is up to the scheme.
  * Colour only repeats what a word or a mark says.
  *
- * X(ID, color, contrast, mono), where each look is
- * (foreground, background, attributes); -1 is the terminal's own. */
-#define NCS_ROLES(X)                                                       \
-	X(TEXT, (-1, -1, 0), (-1, -1, 0), (-1, -1, 0))                     \
-	X(TITLE, (-1, -1, A_REVERSE), (-1, -1, A_REVERSE),                 \
-	  (-1, -1, A_REVERSE))                                             \
+ * X(ID, color, colorblind, contrast, mono), where each look is
+ * (foreground, background, attributes); -1 is the terminal's own. Contrast is
+ * for light and dark terminals: of text on the terminal's background it has
+ * only magenta. */
+#define NCS_ROLES(X) \
+	X(TEXT, (-1, -1, 0), (-1, -1, 0), (-1, -1, 0), (-1, -1, 0)) \
+	X(TITLE, (-1, -1, A_REVERSE), (-1, -1, A_REVERSE), \
+	  (-1, -1, A_REVERSE), (-1, -1, A_REVERSE)) \
 	X(STATE, (-1, -1, A_REVERSE | A_BOLD), (-1, -1, A_REVERSE | A_BOLD), \
-	  (-1, -1, A_REVERSE | A_BOLD))                                    \
-	X(STATE_NOTE, (0, 3, 0), (0, 3, A_BOLD), (-1, -1, A_BOLD))         \
-	X(STATE_BAD, (7, 1, A_BOLD), (7, 5, A_BOLD), (-1, -1, A_BOLD))     \
-	X(TAB, (-1, -1, 0), (-1, -1, 0), (-1, -1, 0))                      \
-	X(TAB_ON, (-1, -1, A_BOLD), (-1, -1, A_BOLD), (-1, -1, A_BOLD))    \
-	X(HEADER, (-1, -1, A_REVERSE), (-1, -1, A_REVERSE),                \
-	  (-1, -1, A_REVERSE))                                             \
-	X(HEADER_SORT, (-1, -1, A_BOLD), (-1, -1, A_BOLD), (-1, -1, A_BOLD)) \
-	X(SELECTED, (-1, -1, A_REVERSE), (-1, -1, A_REVERSE),              \
-	  (-1, -1, A_REVERSE))                                             \
-	X(BAD, (1, -1, A_BOLD), (5, -1, A_BOLD), (-1, -1, A_BOLD))         \
-	X(NOTE, (3, -1, 0), (6, -1, A_BOLD), (-1, -1, 0))                  \
-	X(QUIET, (-1, -1, A_DIM), (-1, -1, 0), (-1, -1, A_DIM))            \
-	X(LABEL, (6, -1, 0), (-1, -1, A_BOLD), (-1, -1, 0))                \
-	X(STRONG, (-1, -1, A_BOLD), (-1, -1, A_BOLD), (-1, -1, A_BOLD))    \
+	  (-1, -1, A_REVERSE | A_BOLD), (-1, -1, A_REVERSE | A_BOLD)) \
+	X(STATE_NOTE, (0, 3, 0), (0, NCS_BLUE, 0), (0, 3, 0), \
+	  (-1, -1, A_BOLD)) \
+	X(STATE_BAD, (7, 1, A_BOLD), (0, NCS_ORANGE, 0), (7, 5, A_BOLD), \
+	  (-1, -1, A_BOLD)) \
+	X(TAB, (-1, -1, 0), (-1, -1, 0), (-1, -1, 0), (-1, -1, 0)) \
+	X(TAB_ON, (-1, -1, A_BOLD), (-1, -1, A_BOLD), (-1, -1, A_BOLD), \
+	  (-1, -1, A_BOLD)) \
+	X(HEADER, (-1, -1, A_REVERSE), (-1, -1, A_REVERSE), \
+	  (-1, -1, A_REVERSE), (-1, -1, A_REVERSE)) \
+	X(HEADER_SORT, (-1, -1, A_BOLD), (-1, -1, A_BOLD), (-1, -1, A_BOLD), \
+	  (-1, -1, A_BOLD)) \
+	X(SELECTED, (-1, -1, A_REVERSE), (-1, -1, A_REVERSE), \
+	  (-1, -1, A_REVERSE), (-1, -1, A_REVERSE)) \
+	X(BAD, (1, -1, A_BOLD), (NCS_ORANGE, -1, A_BOLD), (5, -1, A_BOLD), \
+	  (-1, -1, A_BOLD)) \
+	X(NOTE, (3, -1, 0), (NCS_BLUE, -1, A_BOLD), (-1, -1, A_BOLD), \
+	  (-1, -1, 0)) \
+	X(QUIET, (-1, -1, A_DIM), (-1, -1, A_DIM), (-1, -1, 0), \
+	  (-1, -1, A_DIM)) \
+	X(LABEL, (6, -1, 0), (NCS_BLUE, -1, 0), (-1, -1, 0), (-1, -1, 0)) \
+	X(STRONG, (-1, -1, A_BOLD), (-1, -1, A_BOLD), (-1, -1, A_BOLD), \
+	  (-1, -1, A_BOLD)) \
 	X(LIT, (-1, -1, A_REVERSE | A_BOLD), (-1, -1, A_REVERSE | A_BOLD), \
-	  (-1, -1, A_REVERSE | A_BOLD))                                    \
-	X(BAR_KEY, (-1, -1, 0), (-1, -1, 0), (-1, -1, 0))                  \
-	X(BAR_LABEL, (-1, -1, A_REVERSE), (-1, -1, A_REVERSE),             \
-	  (-1, -1, A_REVERSE))                                             \
-	X(PROMPT, (-1, -1, A_BOLD), (-1, -1, A_BOLD), (-1, -1, A_BOLD))
+	  (-1, -1, A_REVERSE | A_BOLD), (-1, -1, A_REVERSE | A_BOLD)) \
+	X(BAR_KEY, (-1, -1, 0), (-1, -1, 0), (-1, -1, 0), (-1, -1, 0)) \
+	X(BAR_LABEL, (-1, -1, A_REVERSE), (-1, -1, A_REVERSE), \
+	  (-1, -1, A_REVERSE), (-1, -1, A_REVERSE)) \
+	X(PROMPT, (-1, -1, A_BOLD), (-1, -1, A_BOLD), (-1, -1, A_BOLD), \
+	  (-1, -1, A_BOLD))
 
 enum ncs_role {
-#define X(ID, color, contrast, mono) NCS_ROLE_##ID,
+#define X(ID, color, colorblind, contrast, mono) NCS_ROLE_##ID,
 	NCS_ROLES(X)
 #undef X
 	NCS_ROLE_COUNT
@@ -86,6 +103,7 @@ enum ncs_symbol_set {
 
 enum ncs_scheme {
 	NCS_SCHEME_NORMAL,
+	NCS_SCHEME_COLORBLIND,
 	NCS_SCHEME_CONTRAST,
 	NCS_SCHEME_MONO,
 	NCS_SCHEME_COUNT

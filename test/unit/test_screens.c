@@ -58,11 +58,11 @@ static void use_locale(bool utf8)
 		skip();
 }
 
-static void start(const struct shape *shape)
+static void start_type(const char *type, const struct shape *shape)
 {
 	struct ncs_term_config config = {
 		.color = shape->color,
-		.type = "xterm-256color",
+		.type = type,
 		.height = shape->height,
 		.width = shape->width,
 	};
@@ -75,6 +75,11 @@ static void start(const struct shape *shape)
 	config.output = nothing_out;
 	config.input = nothing_in;
 	assert_int_equal(ncs_term_start(&config), 0);
+}
+
+static void start(const struct shape *shape)
+{
+	start_type("xterm-256color", shape);
 }
 
 static void stop(void)
@@ -872,6 +877,64 @@ static void titles_tell_bits_from_bytes(void **state)
 	stop();
 }
 
+static void colors_for_the_colorblind(void **state)
+{
+	const struct shape colored = { 80, 24, true, true };
+
+	(void)state;
+	start(&colored);
+	open_job(NCS_VIEW_RANK);
+	press("C");
+	draw();
+	compare("colorblind");
+	stop();
+	start_type("xterm", &colored);
+	press("C");
+	draw();
+	compare("colorblind-8");
+	close_job();
+	stop();
+}
+
+struct color_look {
+	int foreground;
+	int background;
+	unsigned attributes;
+};
+
+/* On the terminal's own background, light or dark, not every colour can be
+ * read; and bad and good are not red and green. */
+static void every_scheme_can_be_read(void **state)
+{
+#define LOOK(...) \
+	{ \
+		__VA_ARGS__ \
+	}
+#define X(ID, color, colorblind, contrast, mono) LOOK colorblind,
+	static const struct color_look colorblind[] = { NCS_ROLES(X) };
+#undef X
+#define X(ID, color, colorblind, contrast, mono) LOOK contrast,
+	static const struct color_look contrast[] = { NCS_ROLES(X) };
+#undef X
+#define X(ID, color, colorblind, contrast, mono) LOOK mono,
+	static const struct color_look mono[] = { NCS_ROLES(X) };
+#undef X
+
+	(void)state;
+	for (size_t i = 0; i < NCS_ROLE_COUNT; i++) {
+		assert_true(colorblind[i].foreground <= 0 ||
+			    colorblind[i].foreground == NCS_ORANGE ||
+			    colorblind[i].foreground == NCS_BLUE);
+		assert_true(colorblind[i].background < 0 ||
+			    colorblind[i].background == NCS_ORANGE ||
+			    colorblind[i].background == NCS_BLUE);
+		if (contrast[i].background < 0)
+			assert_true(contrast[i].foreground < 0 ||
+				    contrast[i].foreground == COLOR_MAGENTA);
+		assert_true(mono[i].foreground < 0 && mono[i].background < 0);
+	}
+}
+
 static void the_setup_asks_for_a_setting(void **state)
 {
 	(void)state;
@@ -1234,6 +1297,8 @@ int main(void)
 		TEST(every_key_does_something),
 		TEST(the_setup_changes_what_it_lists),
 		TEST(columns_are_chosen_by_name),
+		TEST(colors_for_the_colorblind),
+		TEST(every_scheme_can_be_read),
 		TEST(exact_numbers_in_bits),
 		TEST(titles_tell_bits_from_bytes),
 		TEST(the_setup_asks_for_a_setting),

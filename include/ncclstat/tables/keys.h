@@ -85,7 +85,7 @@
 	X(BITS, SHOW, "b", "", "bandwidths and rates in bits, or in bytes") \
 	X(HEADER, SHOW, "#", "", "show or hide the lines above the tabs") \
 	X(SYMBOLS, SHOW, "u", "", "symbols: block, braille, ASCII") \
-	X(COLORS, SHOW, "C", "", "colours: normal, contrast, mono") \
+	X(COLORS, SHOW, "C", "", "colours: normal, for the colour-blind, of high contrast, none") \
 	X(DETAIL, COLLECT, "d", "", \
 	  "more detail for as long as this view runs: all events, kernel times" \
 	  " of one call in 16, no sampling; again: give it back") \

@@ -50,8 +50,10 @@
 	X(SYMBOLS, "symbols", 0, REQUIRED, "block|braille|ascii", LIVE, \
 	  "What the live view draws lines and bars with; ascii where the locale" \
 	  " is not UTF-8.") \
-	X(SCHEME, "scheme", 0, REQUIRED, "normal|contrast|mono", LIVE, \
-	  "The live view's colours, where there are any.") \
+	X(SCHEME, "scheme", 0, REQUIRED, "normal|colorblind|contrast|mono", \
+	  LIVE, \
+	  "The live view's colours, where there are any: colorblind has orange" \
+	  " and blue, contrast suits light and dark terminals.") \
 	X(LEVEL, "level", 0, REQUIRED, "info|diag|debug", LIVE, \
 	  "How many columns the live view has.") \
 	X(SORT, "sort", 0, REQUIRED, "[VIEW:][-]COLUMN,...", LIVE, \
