@@ -203,7 +203,11 @@ static void keep(struct live *live)
 
 static void on_key(struct live *live, int code)
 {
-	unsigned requests = ncs_screen_key(&live->screen, code, now_ns());
+	struct ncs_mouse mouse;
+	unsigned requests =
+		ncs_term_mouse(code, &mouse) ?
+			ncs_screen_mouse(&live->screen, &mouse, now_ns()) :
+			ncs_screen_key(&live->screen, code, now_ns());
 
 	live->redraw = true;
 	if (requests & NCS_REQUEST_QUIT)

@@ -54,6 +54,14 @@ _ncclstat()
 		mapfile -t COMPREPLY < <(compgen -W 'scaled exact' -- "$word")
 		return
 		;;
+	--mouse)
+		# As for --dump.
+		if [[ ${COMP_WORDS[COMP_CWORD]} == '=' ||
+			${COMP_WORDS[COMP_CWORD - 1]} == '=' ]]; then
+			mapfile -t COMPREPLY < <(compgen -W 'off on' -- "$word")
+			return
+		fi
+		;;
 	--units)
 		mapfile -t COMPREPLY < <(compgen -W 'bytes bits' -- "$word")
 		return
@@ -120,7 +128,8 @@ _ncclstat()
 	mapfile -t COMPREPLY < <(compgen -W '
 		--dump --list --clean --set --pid --comm --dir --interval --count --view
 		--color --ascii --symbols --scheme --level --sort --columns
-		--numbers --units --header --idle --config --synthetic --keys --help --version
+		--numbers --units --header --idle --mouse --config
+		--synthetic --keys --help --version
 		' -- "$word")
 }
 

@@ -300,6 +300,8 @@ static int choice_of(const struct ncs_options *options, int option)
 		return options->hide_header;
 	case NCS_OPTION_IDLE:
 		return options->hide_idle;
+	case NCS_OPTION_MOUSE:
+		return options->mouse;
 	default:
 		return -1;
 	}
@@ -334,6 +336,9 @@ static void set_choice(struct ncs_options *options, int option, int choice)
 		break;
 	case NCS_OPTION_IDLE:
 		options->hide_idle = choice == 1;
+		break;
+	case NCS_OPTION_MOUSE:
+		options->mouse = choice == 1;
 		break;
 	}
 }
@@ -502,6 +507,8 @@ static bool take_option(struct ncs_options *options, int option,
 		say_expected(option, argument, error, error_size);
 		return false;
 	}
+	if (option == NCS_OPTION_MOUSE && !argument)
+		options->mouse = true;
 	if (option == NCS_OPTION_ASCII)
 		options->ascii = true;
 	if (option == NCS_OPTION_COLOR)

@@ -74,6 +74,7 @@ struct ncs_options {
 	struct ncs_units units;
 	bool hide_header;
 	bool hide_idle;
+	bool mouse;
 	const char *config_path;  /* NULL: was not asked for; "": none */
 	unsigned synthetic_ranks; /* 0: a real job */
 	unsigned synthetic_channels;

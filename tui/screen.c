@@ -17,6 +17,7 @@
 
 #define NOTICE_NS UINT64_C(2500000000)
 #define ESCAPE 27
+#define WHEEL_ROWS 3
 
 /* In the order of the tabs. */
 static const struct ncs_screen_view *const views[NCS_VIEW_COUNT] = {
@@ -294,6 +295,7 @@ void ncs_screen_apply(struct ncs_screen *screen,
 	}
 	ncs_term_set_scheme(options->scheme);
 	ncs_term_set_symbols(options->symbols);
+	ncs_term_set_mouse(options->mouse);
 	build(screen);
 }
 
@@ -326,6 +328,9 @@ static void say_option(struct ncs_screen *screen, enum ncs_option option,
 		why = "; but the terminal has no colours, or none are wanted";
 	else if (option == NCS_OPTION_SYMBOLS && !ncs_term_has_symbols())
 		why = "; but the locale is not UTF-8: ASCII";
+	else if (option == NCS_OPTION_MOUSE && screen->options.mouse &&
+		 !ncs_term_has_mouse())
+		why = "; but the terminal has none";
 	ncs_options_value(&screen->options, option, value, sizeof(value));
 	ncs_screen_say(screen, now_ns, "%s: %s%s", ncs_options_name(option),
 		       value, why);
@@ -581,9 +586,9 @@ static unsigned change_setup(struct ncs_screen *screen, bool forward,
 	return requests;
 }
 
-static unsigned setup_key(struct ncs_screen *screen, int code, uint64_t now_ns)
+static unsigned setup_key(struct ncs_screen *screen, int code,
+			  enum ncs_action action, uint64_t now_ns)
 {
-	enum ncs_action action = ncs_key_action(code);
 	size_t last = ncs_setup_count(screen->view) - 1;
 
 	if (code == ' ')
@@ -709,6 +714,9 @@ static bool act_on_looks(struct ncs_screen *screen, enum ncs_action action,
 	case NCS_ACTION_BITS:
 		step_option(screen, NCS_OPTION_UNITS, true, now_ns);
 		return true;
+	case NCS_ACTION_MOUSE:
+		step_option(screen, NCS_OPTION_MOUSE, true, now_ns);
+		return true;
 	case NCS_ACTION_HEADER:
 		step_option(screen, NCS_OPTION_HEADER, true, now_ns);
 		return true;
@@ -780,10 +788,28 @@ static bool act_on_table(struct ncs_screen *screen, enum ncs_action action,
 	return true;
 }
 
+/* What a key means, or a click on its name. */
+static unsigned act(struct ncs_screen *screen, int code, enum ncs_action action,
+		    uint64_t now_ns)
+{
+	/* In the help and the setup q leaves them; Ctrl-C leaves everything. */
+	if ((screen->help || screen->setup) && action != NCS_ACTION_REPAINT &&
+	    !(action == NCS_ACTION_QUIT && code == ('C' & 0x1f))) {
+		if (screen->setup)
+			return setup_key(screen, code, action, now_ns);
+		help_key(screen, action);
+		return 0;
+	}
+	if (act_on_view(screen, action, now_ns) ||
+	    act_on_table(screen, action, now_ns) ||
+	    act_on_search(screen, action, now_ns) ||
+	    act_on_looks(screen, action, now_ns))
+		return 0;
+	return act_outside(screen, action, now_ns);
+}
+
 unsigned ncs_screen_key(struct ncs_screen *screen, int code, uint64_t now_ns)
 {
-	enum ncs_action action = ncs_key_action(code);
-
 	screen->notice[0] = '\0';
 	if (screen->prompt == NCS_PROMPT_KEEP)
 		return answer(screen, code, now_ns);
@@ -796,18 +822,64 @@ unsigned ncs_screen_key(struct ncs_screen *screen, int code, uint64_t now_ns)
 			return asks ? NCS_REQUEST_SET : 0;
 		close_prompt(screen);
 	}
-	/* In the help and the setup q leaves them; Ctrl-C leaves everything. */
-	if ((screen->help || screen->setup) && action != NCS_ACTION_REPAINT &&
-	    !(action == NCS_ACTION_QUIT && code == ('C' & 0x1f))) {
-		if (screen->setup)
-			return setup_key(screen, code, now_ns);
-		help_key(screen, action);
+	return act(screen, code, ncs_key_action(code), now_ns);
+}
+
+/* --- The mouse ------------------------------------------------------------ */
+
+/* A line is selected; one that is already is changed. */
+static unsigned click_setup(struct ncs_screen *screen, int y, uint64_t now_ns)
+{
+	size_t place = screen->setup_top + (size_t)(y - 1);
+
+	if (y < 1 || (size_t)(y - 1) >= screen->setup_page ||
+	    place >= ncs_setup_count(screen->view))
 		return 0;
+	if (place == screen->setup_selected)
+		return change_setup(screen, true, now_ns);
+	screen->setup_selected = place;
+	return 0;
+}
+
+static unsigned click(struct ncs_screen *screen, const struct ncs_mouse *mouse,
+		      uint64_t now_ns)
+{
+	char notice[sizeof(screen->notice)];
+
+	if (screen->setup)
+		return click_setup(screen, mouse->y, now_ns);
+	if (screen->help)
+		return 0;
+	for (size_t i = 0; i < screen->spot_count; i++) {
+		const struct ncs_spot *spot = &screen->spots[i];
+
+		if (mouse->y == spot->y && mouse->x >= spot->x &&
+		    mouse->x < spot->x + spot->width)
+			return act(screen, 0, spot->action, now_ns);
 	}
-	if (act_on_view(screen, action, now_ns) ||
-	    act_on_table(screen, action, now_ns) ||
-	    act_on_search(screen, action, now_ns) ||
-	    act_on_looks(screen, action, now_ns))
+	if (!ncs_grid_click(table_of(screen), mouse->y, mouse->x, notice,
+			    sizeof(notice)))
 		return 0;
-	return act_outside(screen, action, now_ns);
+	if (notice[0])
+		ncs_screen_say(screen, now_ns, "%s", notice);
+	build(screen);
+	return 0;
+}
+
+unsigned ncs_screen_mouse(struct ncs_screen *screen,
+			  const struct ncs_mouse *mouse, uint64_t now_ns)
+{
+	enum ncs_action action = NCS_ACTION_DOWN;
+
+	/* What is being typed is finished by keys. */
+	if (mouse->kind == NCS_MOUSE_OTHER || screen->prompt != NCS_PROMPT_NONE)
+		return 0;
+	screen->notice[0] = '\0';
+	if (mouse->kind == NCS_MOUSE_CLICK)
+		return click(screen, mouse, now_ns);
+	if (mouse->kind == NCS_MOUSE_WHEEL_UP)
+		action = NCS_ACTION_UP;
+	for (int i = 0; i < WHEEL_ROWS; i++)
+		act(screen, 0, action, now_ns);
+	return 0;
 }

@@ -59,6 +59,15 @@ struct ncs_crumb {
 	int peer;
 };
 
+/* Where a click does what a key does, as it was drawn last. */
+#define NCS_SPOTS_MAX 32
+struct ncs_spot {
+	int y;
+	int x;
+	int width;
+	enum ncs_action action;
+};
+
 enum ncs_prompt {
 	NCS_PROMPT_NONE,
 	NCS_PROMPT_SEARCH,
@@ -84,6 +93,10 @@ struct ncs_screen {
 	bool setup;
 	size_t setup_selected;
 	size_t setup_top;
+	size_t setup_page; /* of the latest drawing */
+
+	struct ncs_spot spots[NCS_SPOTS_MAX];
+	size_t spot_count;
 
 	enum ncs_prompt prompt;
 	char typed[128];
@@ -140,6 +153,10 @@ int ncs_screen_sample(struct ncs_screen *screen, struct ncs_source *source,
 /* A key, as curses has it. Returns requests. */
 unsigned ncs_screen_key(struct ncs_screen *screen, int code, uint64_t now_ns);
 
+/* The same for the mouse. */
+unsigned ncs_screen_mouse(struct ncs_screen *screen,
+			  const struct ncs_mouse *mouse, uint64_t now_ns);
+
 /* Says something for a moment, in the last line. */
 void ncs_screen_say(struct ncs_screen *screen, uint64_t now_ns,
 		    const char *format, ...)
@@ -163,6 +180,10 @@ enum ncs_severity ncs_rank_severity(const struct ncs_rank *rank);
 /* Appends a clause: "channel 3 send to 6, peer for 41.2s", and what that
  * means. */
 void ncs_append_wait(const struct ncs_wait *wait, char *text, size_t size);
+
+/* What is drawn here is to take clicks; for this frame. */
+void ncs_screen_add_spot(struct ncs_screen *screen, int y, int x, int width,
+			 enum ncs_action action);
 
 /* Draws text in lines broken at blanks; returns how many lines it took. */
 int ncs_draw_wrapped(const struct ncs_rect *rect, enum ncs_role role,

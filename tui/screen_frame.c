@@ -79,21 +79,36 @@ static void draw_info(const struct ncs_screen *screen,
 	ncs_draw_wrapped(rect, NCS_ROLE_LABEL, whole);
 }
 
-static void draw_bar(const struct ncs_rect *rect)
+void ncs_screen_add_spot(struct ncs_screen *screen, int y, int x, int width,
+			 enum ncs_action action)
+{
+	if (screen->spot_count < NCS_SPOTS_MAX)
+		screen->spots[screen->spot_count++] = (struct ncs_spot){
+			.y = y,
+			.x = x,
+			.width = width,
+			.action = action,
+		};
+}
+
+static void draw_bar(struct ncs_screen *screen, const struct ncs_rect *rect)
 {
 	char number[8];
-	int x = rect->x;
+	int x = rect->x, start;
 
 	for (unsigned function = 1; function <= 12; function++) {
 		for (size_t i = 0; i < NCS_ACTION_COUNT - 1; i++) {
 			if (ncs_key_bar_number(&ncs_keys[i]) != function)
 				continue;
+			start = x;
 			snprintf(number, sizeof(number), "%u", function);
 			x += ncs_term_put(rect->y, x, rect->width - x,
 					  NCS_ROLE_BAR_KEY, number);
 			x += ncs_term_put(rect->y, x, rect->width - x,
 					  NCS_ROLE_BAR_LABEL,
 					  ncs_keys[i].label);
+			ncs_screen_add_spot(screen, rect->y, start, x - start,
+					    ncs_keys[i].action);
 			x += ncs_term_put(rect->y, x, rect->width - x,
 					  NCS_ROLE_TEXT, " ");
 		}
@@ -148,12 +163,12 @@ static bool draw_message(const struct ncs_screen *screen, uint64_t now_ns)
 }
 
 /* That, else the function bar if there is one. */
-static void draw_last_line(const struct ncs_screen *screen,
+static void draw_last_line(struct ncs_screen *screen,
 			   const struct ncs_layout *layout, uint64_t now_ns)
 {
 	if (!draw_message(screen, now_ns) &&
 	    layout->part[NCS_PART_BAR].height > 0)
-		draw_bar(&layout->part[NCS_PART_BAR]);
+		draw_bar(screen, &layout->part[NCS_PART_BAR]);
 }
 
 /* --- Without rows --------------------------------------------------------- */
@@ -340,6 +355,7 @@ void ncs_screen_draw(struct ncs_screen *screen, uint64_t now_ns,
 	struct ncs_layout layout;
 
 	ncs_term_erase();
+	screen->spot_count = 0;
 	compute_layout(screen, height, width, &layout);
 	if (layout.too_small)
 		draw_too_small(height, width);

@@ -565,7 +565,7 @@ static void draw_notes(const struct ncs_rect *rect, int from,
 	}
 }
 
-void ncs_draw_tabs(const struct ncs_screen *screen, const struct ncs_rect *rect,
+void ncs_draw_tabs(struct ncs_screen *screen, const struct ncs_rect *rect,
 		   bool has_title)
 {
 	char texts[NOTE_COUNT][LINE_BYTES], text[64];
@@ -583,11 +583,17 @@ void ncs_draw_tabs(const struct ncs_screen *screen, const struct ncs_rect *rect,
 	if (tabs_width(screen, names) > rect->width)
 		names = TABS_OWN;
 	for (unsigned i = 0; i < NCS_VIEW_COUNT; i++) {
+		int width;
+
 		tab_text(screen, i, names, text, sizeof(text));
-		x += ncs_term_put(rect->y, x, rect->width - x,
-				  i == screen->view ? NCS_ROLE_TAB_ON :
-						      NCS_ROLE_TAB,
-				  text);
+		width = ncs_term_put(rect->y, x, rect->width - x,
+				     i == screen->view ? NCS_ROLE_TAB_ON :
+							 NCS_ROLE_TAB,
+				     text);
+		ncs_screen_add_spot(
+			screen, rect->y, x, width,
+			(enum ncs_action)(NCS_ACTION_VIEW_RANKS + i));
+		x += width;
 	}
 	draw_notes(rect, x, texts);
 }

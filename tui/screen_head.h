@@ -16,7 +16,7 @@ void ncs_draw_summary(const struct ncs_screen *screen,
 int ncs_verdict_lines(const struct ncs_screen *screen, int height, int width);
 
 /* The tabs, and at their right where one is and what is left out. */
-void ncs_draw_tabs(const struct ncs_screen *screen, const struct ncs_rect *rect,
+void ncs_draw_tabs(struct ncs_screen *screen, const struct ncs_rect *rect,
 		   bool has_title);
 
 /* Where one has gone down to: "Communicators > world > rank 5 > rank 6"; "" at

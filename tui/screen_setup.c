@@ -150,6 +150,7 @@ void ncs_setup_draw(struct ncs_screen *screen, const struct ncs_rect *rect)
 	struct ncs_rect below = { rect->y + rect->height - help, rect->x, help,
 				  rect->width };
 
+	screen->setup_page = rows;
 	if (screen->setup_top > screen->setup_selected)
 		screen->setup_top = screen->setup_selected;
 	if (screen->setup_top + rows <= screen->setup_selected)

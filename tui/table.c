@@ -655,3 +655,39 @@ bool ncs_grid_act(struct ncs_grid *table, enum ncs_action action, char *notice,
 	       act_on_order(table, action, notice, notice_size) ||
 	       act_on_columns(table, action, notice, notice_size);
 }
+
+/* --- The mouse ------------------------------------------------------------ */
+
+static bool click_row(struct ncs_grid *table, int y)
+{
+	size_t place = table->top + (size_t)(y - table->rows_y);
+
+	if (y < table->rows_y || y >= table->rows_y + table->page ||
+	    place >= table->count)
+		return false;
+	ncs_grid_select(table, place);
+	return true;
+}
+
+bool ncs_grid_click(struct ncs_grid *table, int y, int x, char *notice,
+		    size_t notice_size)
+{
+	struct ncs_grid_place places[NCS_GRID_COLUMNS_MAX];
+	size_t count = ncs_grid_places(table, table->width, places);
+
+	notice[0] = '\0';
+	if (y != table->header_y)
+		return click_row(table, y);
+	for (size_t i = 0; i < count; i++) {
+		const struct ncs_column *column = places[i].column;
+
+		/* The gap behind it has the mark of the order. */
+		if (x < places[i].x || x > places[i].x + places[i].width)
+			continue;
+		ncs_grid_set_sort(table, column,
+				  column == table->sort && !table->inverted);
+		say_order(table, notice, notice_size);
+		return true;
+	}
+	return false;
+}

@@ -84,6 +84,8 @@ struct ncs_grid {
 	char *key_id; /* the memory of key.id */
 	size_t top;
 	/* Of the latest drawing. */
+	int header_y;
+	int rows_y;
 	int page;
 	int width;
 	size_t shown_columns;
@@ -122,6 +124,13 @@ const struct ncs_grid_row *ncs_grid_selected(const struct ncs_grid *table);
  * order the table has to be built again. */
 bool ncs_grid_act(struct ncs_grid *table, enum ncs_action action, char *notice,
 		  size_t notice_size);
+
+/* A click at a place of the screen, as it was drawn last: selects a row, or
+ * sorts by a column, the other way round if it is that already. False if there
+ * is nothing; true with a notice, which may be empty. The table has to be built
+ * again. */
+bool ncs_grid_click(struct ncs_grid *table, int y, int x, char *notice,
+		    size_t notice_size);
 
 /* Which columns there are: `choices` is indexed as ncs_columns is. A column that
  * goes is no longer sorted by; the table has to be built again. */

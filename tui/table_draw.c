@@ -311,6 +311,8 @@ void ncs_grid_draw(struct ncs_grid *table, const struct ncs_rect *header,
 	struct ncs_grid_place places[NCS_GRID_COLUMNS_MAX];
 	size_t count;
 
+	table->header_y = header->y;
+	table->rows_y = rows->y;
 	table->page = rows->height;
 	table->width = rows->width;
 	scroll_to_selected(table);

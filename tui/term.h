@@ -157,6 +157,28 @@ bool ncs_term_shows_ascii(void);
  * Never waits. */
 int ncs_term_key(void);
 
+/* Whether the mouse is heeded, where the terminal has one; not until then. The
+ * terminal's own use of it, such as copying text, ends meanwhile. */
+void ncs_term_set_mouse(bool on);
+bool ncs_term_has_mouse(void);
+
+enum ncs_mouse_kind {
+	NCS_MOUSE_OTHER, /* nothing that matters */
+	NCS_MOUSE_CLICK,
+	NCS_MOUSE_WHEEL_UP,
+	NCS_MOUSE_WHEEL_DOWN,
+};
+
+struct ncs_mouse {
+	enum ncs_mouse_kind kind;
+	int y;
+	int x;
+};
+
+/* What the mouse did, if that is what a key's code stands for: to be asked for
+ * before the next key. False: it is a key. */
+bool ncs_term_mouse(int code, struct ncs_mouse *mouse);
+
 /* --- Drawing -------------------------------------------------------------- */
 
 /* A frame: erase, put things, flush. Only what differs from the frame before

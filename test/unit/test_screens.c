@@ -953,6 +953,120 @@ static void the_setup_asks_for_a_setting(void **state)
 	stop();
 }
 
+/* --- The mouse ------------------------------------------------------------ */
+
+static unsigned mouse_does(enum ncs_mouse_kind kind, int y, int x)
+{
+	const struct ncs_mouse mouse = { .kind = kind, .y = y, .x = x };
+
+	draw();
+	return ncs_screen_mouse(&screen, &mouse, now);
+}
+
+static unsigned click(int y, int x)
+{
+	return mouse_does(NCS_MOUSE_CLICK, y, x);
+}
+
+/* Clicks where a text stands on the screen. */
+static unsigned click_on(const char *text)
+{
+	char *is, *at;
+	int y = 0, x = 0;
+
+	now += 10 * SECOND; /* a notice hides the last line */
+	draw();
+	is = picture();
+	at = strstr(is, text);
+	if (!at)
+		fail_msg("%s is not on the screen", text);
+	for (const char *c = is; c < at; c++) {
+		x = *c == '\n' ? 0 : x + 1;
+		y += *c == '\n';
+	}
+	free(is);
+	return click(y, x);
+}
+
+static void clicks_do_what_is_seen(void **state)
+{
+	const struct shape ascii = { 80, 24, false, false };
+	struct ncs_grid *table = &screen.tables[NCS_VIEW_CHANNEL];
+
+	(void)state;
+	start(&ascii);
+	open_job(NCS_VIEW_RANK);
+	click_on("3:Chan");
+	assert_int_equal(screen.view, NCS_VIEW_CHANNEL);
+	draw();
+	click(table->rows_y + 3, 10);
+	assert_int_equal(table->selected, 3);
+	click_on("SINCE");
+	assert_string_equal(table->sort->title, "SINCE");
+	assert_false(table->inverted);
+	click_on("SINCE");
+	assert_true(table->inverted);
+	click_on("4Filter");
+	assert_int_equal(screen.prompt, NCS_PROMPT_FILTER);
+	click_on("4:Proxy"); /* not while text is typed */
+	assert_int_equal(screen.view, NCS_VIEW_CHANNEL);
+	press("Esc");
+	assert_int_equal(click_on("10Quit"), NCS_REQUEST_QUIT);
+	close_job();
+	stop();
+}
+
+static void clicks_beside_everything_do_nothing(void **state)
+{
+	uint32_t seed = 5;
+
+	(void)state;
+	start(&usual);
+	open_job(NCS_VIEW_RANK);
+	for (int i = 0; i < 5000; i++) {
+		int y, x;
+
+		seed = seed * 1664525u + 1013904223u;
+		y = (int)(seed >> 16) % 40 - 5;
+		x = (int)(seed >> 8) % 100 - 5;
+		mouse_does((enum ncs_mouse_kind)(seed >> 30), y, x);
+		if (screen.prompt != NCS_PROMPT_NONE || i % 100 == 0)
+			press("Esc");
+		if (i % 50 == 0)
+			press(i % 100 ? "S" : "?");
+		if (i % 50 == 25)
+			press("Esc");
+	}
+	close_job();
+	stop();
+}
+
+static void the_wheel_scrolls(void **state)
+{
+	struct ncs_grid *table = &screen.tables[NCS_VIEW_CHANNEL];
+
+	(void)state;
+	start(&usual);
+	open_job(NCS_VIEW_CHANNEL);
+	mouse_does(NCS_MOUSE_WHEEL_DOWN, 10, 10);
+	assert_int_equal(table->selected, 3);
+	mouse_does(NCS_MOUSE_WHEEL_UP, 10, 10);
+	assert_int_equal(table->selected, 0);
+	press("?");
+	mouse_does(NCS_MOUSE_WHEEL_DOWN, 10, 10);
+	assert_int_equal(screen.help_top, 3);
+	press("q S");
+	mouse_does(NCS_MOUSE_WHEEL_DOWN, 10, 10);
+	assert_int_equal(screen.setup_selected, 3);
+	/* A click selects, another one changes. */
+	click_on("numbers");
+	assert_false(screen.options.units.exact);
+	click_on("numbers");
+	assert_true(screen.options.units.exact);
+	close_job();
+	stop();
+}
+
 static void keys_ask_for_what_they_are_for(void **state)
 {
 	(void)state;
@@ -1302,6 +1416,9 @@ int main(void)
 		TEST(exact_numbers_in_bits),
 		TEST(titles_tell_bits_from_bytes),
 		TEST(the_setup_asks_for_a_setting),
+		TEST(clicks_do_what_is_seen),
+		TEST(clicks_beside_everything_do_nothing),
+		TEST(the_wheel_scrolls),
 		TEST(keys_ask_for_what_they_are_for),
 		TEST(leaving_goes_back_one_level_at_a_time),
 		TEST(a_communicator_leads_to_its_ranks_and_back),

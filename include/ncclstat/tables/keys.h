@@ -86,6 +86,8 @@
 	X(HEADER, SHOW, "#", "", "show or hide the lines above the tabs") \
 	X(SYMBOLS, SHOW, "u", "", "symbols: block, braille, ASCII") \
 	X(COLORS, SHOW, "C", "", "colours: normal, for the colour-blind, of high contrast, none") \
+	X(MOUSE, SHOW, "m", "", \
+	  "mouse on or off: rows, titles, tabs and the last line take clicks") \
 	X(DETAIL, COLLECT, "d", "", \
 	  "more detail for as long as this view runs: all events, kernel times" \
 	  " of one call in 16, no sampling; again: give it back") \

@@ -10,7 +10,7 @@
  *   argument  what it is called in --help; "" for NO
  *   place     ONCE: on the command line only; KEPT: in the configuration file,
  *             too; LIVE: there, too, and the live view changes and keeps it.
- *             What is not ONCE has a REQUIRED argument.
+ *             What is not ONCE has an argument, and always there.
  *   help      a clause or two for people; --help breaks it into lines
  */
 #define NCS_OPTIONS(X) \
@@ -72,6 +72,9 @@
 	  "Whether the live view has the lines above the tabs.") \
 	X(IDLE, "idle", 0, REQUIRED, "show|hide", LIVE, \
 	  "Whether the live view has the rows in which nothing happens.") \
+	X(MOUSE, "mouse", 0, OPTIONAL, "off|on", LIVE, \
+	  "Whether the live view heeds the mouse; on unless told otherwise." \
+	  " Most terminals then want Shift for copying text.") \
 	X(CONFIG, "config", 0, REQUIRED, "FILE", ONCE, \
 	  "The live view's configuration file, instead of $NCCLSTATRC or" \
 	  " ~/.config/ncclstat/ncclstatrc; none: without one.") \
