@@ -48,6 +48,31 @@ started
 sees '\[1:Ranks\]' && sees 'int 1.00s' && press W && sees 'no configuration'
 verdict 'without a file' $?
 
+# The setup: units is the eighth of its lines, the columns come last.
+rm "$rc"
+open 80x24 "exec $ncclstat $job"
+started
+press F2
+sees '^ncclstat: setup' && press Down Down Down Down Down Down Down Right
+sees ' units  *bits'
+verdict 'the setup changes what is selected' $?
+press End Up Space
+sees 'column CALLED: shown'
+verdict 'the setup shows a column' $?
+press W
+sees 'y/n: write' && press y && sees "written to $rc" &&
+	grep -q '^units = bits$' "$rc" && grep -q '^columns = ranks:' "$rc"
+verdict 'W in the setup writes' $?
+press Escape
+sees '\[1:Ranks\]' && sees 'SENDb/S' && press q && ended 0
+verdict 'Esc leaves the setup' $?
+open 200x24 "exec $ncclstat $job"
+started
+sees 'SENDb/S' && shows 'CALLED'
+verdict 'the next view begins as it was set up' $?
+press q
+ended 0
+
 "$ncclstat" --synthetic 2x2 --dump >"$tmp/dump" </dev/null
 [ "$(grep -c '^RANK' "$tmp/dump")" -eq 3 ]
 verdict 'a dump does not heed it' $?

@@ -143,6 +143,21 @@ static void a_wrong_line_does_not_spoil_the_others(void **state)
 	assert_int_equal(options.view, NCS_VIEW_CHANNEL);
 }
 
+/* As long as the file may be: it is no line, and ends where it ends. */
+static void a_line_that_is_too_long_is_told(void **state)
+{
+	char text[8192];
+	int length;
+
+	(void)state;
+	length = snprintf(text, sizeof(text),
+			  "columns = %04096d\nview = proxy\n", 0);
+	parse_bytes(text, (size_t)length);
+	assert_string_equal(complaints,
+			    "rc:1: a line expects OPTION = VALUE\n");
+	assert_int_equal(options.view, NCS_VIEW_PROXY);
+}
+
 /* Bytes without sense, mixed with pieces that have some. What is accepted can
  * be written, and reads the same. */
 static void any_bytes_are_survived_and_none_accepted_as_nonsense(void **state)
@@ -358,6 +373,32 @@ static void storing_makes_folders_and_leaves_nothing_else(void **state)
 	snprintf(path, sizeof(path), "%s/rc", folder);
 }
 
+/* Who reads it meanwhile has the old one, whole. */
+static void storing_replaces_the_file(void **state)
+{
+	struct stat before, after, open_one;
+	char old[64] = "";
+	FILE *file;
+
+	(void)state;
+	put("view = ranks\n", 0640);
+	file = fopen(path, "re");
+	assert_non_null(file);
+	assert_int_equal(stat(path, &before), 0);
+	ncs_options_init(&options);
+	options.view = NCS_VIEW_PROXY;
+	assert_int_equal(ncs_config_store(path, &options), 0);
+	assert_int_equal(stat(path, &after), 0);
+	assert_int_equal(fstat(fileno(file), &open_one), 0);
+	assert_true(before.st_ino != after.st_ino);
+	assert_true(open_one.st_ino == before.st_ino);
+	assert_non_null(fgets(old, sizeof(old), file));
+	assert_string_equal(old, "view = ranks\n");
+	assert_int_equal(after.st_mode & 0777, 0640);
+	fclose(file);
+	unlink(path);
+}
+
 static void errors_of_writing_are_returned(void **state)
 {
 	(void)state;
@@ -423,6 +464,7 @@ int main(void)
 		cmocka_unit_test(lines_are_options),
 		cmocka_unit_test(what_is_wrong_is_told_and_changes_nothing),
 		cmocka_unit_test(a_wrong_line_does_not_spoil_the_others),
+		cmocka_unit_test(a_line_that_is_too_long_is_told),
 		cmocka_unit_test(
 			any_bytes_are_survived_and_none_accepted_as_nonsense),
 		cmocka_unit_test(nothing_but_what_differs_is_written),
@@ -433,6 +475,7 @@ int main(void)
 		cmocka_unit_test(
 			a_file_that_is_not_there_is_told_if_it_was_asked_for),
 		cmocka_unit_test(storing_makes_folders_and_leaves_nothing_else),
+		cmocka_unit_test(storing_replaces_the_file),
 		cmocka_unit_test(errors_of_writing_are_returned),
 		cmocka_unit_test(places_go_before_one_another),
 	};
