@@ -45,15 +45,15 @@ struct ncs_row {
 };
 
 enum ncs_value_kind {
-	NCS_VALUE_NONE,        /* unknown */
-	NCS_VALUE_NUMBER,      /* number */
-	NCS_VALUE_RATE,        /* real, per second */
-	NCS_VALUE_BYTES,       /* number */
-	NCS_VALUE_BYTES_RATE,  /* real, bytes per second */
-	NCS_VALUE_REAL,        /* real, shown with 2 decimals: GB/s, MB/s */
-	NCS_VALUE_SHARE,       /* real, 0 … 1, shown in percent */
-	NCS_VALUE_DURATION,    /* number, ns */
-	NCS_VALUE_TEXT,        /* text */
+	NCS_VALUE_NONE,       /* unknown */
+	NCS_VALUE_NUMBER,     /* number */
+	NCS_VALUE_RATE,       /* real, per second */
+	NCS_VALUE_BYTES,      /* number */
+	NCS_VALUE_BYTES_RATE, /* real, bytes per second */
+	NCS_VALUE_REAL,       /* real, 10^6 or 10^9 bytes per second */
+	NCS_VALUE_SHARE,      /* real, 0 … 1, shown in percent */
+	NCS_VALUE_DURATION,   /* number, ns */
+	NCS_VALUE_TEXT,       /* text */
 };
 
 struct ncs_value {
@@ -65,6 +65,12 @@ struct ncs_value {
 
 enum ncs_column_align { NCS_ALIGN_LEFT, NCS_ALIGN_RIGHT };
 enum ncs_column_level { NCS_LEVEL_INFO, NCS_LEVEL_DIAG, NCS_LEVEL_DEBUG };
+/* Whether it is shown: as its level says, or as the user does. */
+enum ncs_column_choice {
+	NCS_COLUMN_BY_LEVEL,
+	NCS_COLUMN_SHOWN,
+	NCS_COLUMN_HIDDEN
+};
 
 struct ncs_column {
 	enum ncs_view view;

@@ -189,7 +189,8 @@ static void put_argument(enum has has, const char *argument)
 }
 
 static void put_option(const char *name, char letter, enum has has,
-		       const char *argument, const char *help)
+		       const char *argument, const char *place,
+		       const char *help)
 {
 	fputs(".It", stdout);
 	if (letter)
@@ -199,6 +200,8 @@ static void put_option(const char *name, char letter, enum has has,
 	put_argument(has, argument);
 	putchar('\n');
 	put_sentence(help);
+	if (strcmp(place, "ONCE") != 0)
+		puts("Also in the configuration file.");
 }
 
 static bool put_options(const char *argument)
@@ -206,8 +209,8 @@ static bool put_options(const char *argument)
 	if (argument)
 		return false;
 	puts(".Bl -tag -width Ds");
-#define X(ID, name, letter, has, argument, help) \
-	put_option(name, letter, has, argument, help);
+#define X(ID, name, letter, has, argument, place, help) \
+	put_option(name, letter, has, argument, #place, help);
 	NCS_OPTIONS(X)
 #undef X
 	puts(".El");

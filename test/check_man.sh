@@ -64,7 +64,7 @@ want() {
 
 what_there_is() {
 	mkdir "$tmp/want"
-	fields options NCS_OPTIONS ID,name,letter,has,argument,help \
+	fields options NCS_OPTIONS ID,name,letter,has,argument,place,help \
 		'letter has argument name' | awk '
 	{
 		name = $NF

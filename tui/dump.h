@@ -24,6 +24,14 @@ struct ncs_stamp {
 bool ncs_dump_text(FILE *file, const struct ncs_model *model,
 		   const struct ncs_options *options,
 		   const struct ncs_stamp *stamp);
+/* Pieces of it: the line with host and time; the rows of one view as a table,
+ * with their titles; what cannot be read, if there is any. */
+void ncs_dump_head(FILE *file, const struct ncs_model *model,
+		   const struct ncs_stamp *stamp, bool ascii);
+void ncs_dump_rows(FILE *file, enum ncs_view view, const struct ncs_row *rows,
+		   size_t row_count, bool ascii);
+void ncs_dump_unreadable(FILE *file, const struct ncs_model *model, bool ascii);
+
 /* One object on one line; leaves the program for want of memory. */
 void ncs_dump_json(FILE *file, const struct ncs_model *model,
 		   const struct ncs_stamp *stamp);

@@ -74,8 +74,23 @@ static void print_line(FILE *file, const struct table *table,
 	fputc('\n', file);
 }
 
-static void print_head(FILE *file, const struct ncs_model *model,
-		       const struct ncs_stamp *stamp, bool ascii)
+void ncs_dump_rows(FILE *file, enum ncs_view view, const struct ncs_row *rows,
+		   size_t row_count, bool ascii)
+{
+	struct table table = {
+		.rows = rows,
+		.row_count = row_count,
+		.ascii = ascii,
+	};
+
+	measure(&table, view);
+	print_line(file, &table, view, NULL);
+	for (size_t i = 0; i < row_count; i++)
+		print_line(file, &table, view, &rows[i]);
+}
+
+void ncs_dump_head(FILE *file, const struct ncs_model *model,
+		   const struct ncs_stamp *stamp, bool ascii)
 {
 	time_t seconds = (time_t)(stamp->realtime_ns / UINT64_C(1000000000));
 	char host[NCS_FORMAT_MAX], time[64] = "";
@@ -112,8 +127,7 @@ static void print_steps(FILE *file, const struct ncs_model *model, bool ascii)
 	}
 }
 
-static void print_unreadable(FILE *file, const struct ncs_model *model,
-			     bool ascii)
+void ncs_dump_unreadable(FILE *file, const struct ncs_model *model, bool ascii)
 {
 	char path[4096 + 1], why[NCS_FORMAT_MAX];
 
@@ -131,12 +145,11 @@ bool ncs_dump_text(FILE *file, const struct ncs_model *model,
 		   const struct ncs_options *options,
 		   const struct ncs_stamp *stamp)
 {
-	struct table table = { .ascii = options->ascii };
 	struct ncs_row *rows = NULL;
 	const char *gap = "";
 	size_t capacity = 0;
 
-	print_head(file, model, stamp, options->ascii);
+	ncs_dump_head(file, model, stamp, options->ascii);
 	for (unsigned i = 0; i < NCS_VIEW_COUNT; i++) {
 		enum ncs_view view = (enum ncs_view)i;
 		int count;
@@ -148,19 +161,14 @@ bool ncs_dump_text(FILE *file, const struct ncs_model *model,
 			free(rows);
 			return false;
 		}
-		table.rows = rows;
-		table.row_count = (size_t)count;
-		measure(&table, view);
 		fputs(gap, file);
-		print_line(file, &table, view, NULL);
-		for (size_t k = 0; k < table.row_count; k++)
-			print_line(file, &table, view, &rows[k]);
+		ncs_dump_rows(file, view, rows, (size_t)count, options->ascii);
 		gap = "\n";
 	}
 	free(rows);
 	if (options->view == NCS_VIEW_COUNT ||
 	    options->view == NCS_VIEW_CHANNEL)
 		print_steps(file, model, options->ascii);
-	print_unreadable(file, model, options->ascii);
+	ncs_dump_unreadable(file, model, options->ascii);
 	return true;
 }

@@ -324,6 +324,47 @@ void ncs_format_value(char *text, size_t size, const struct ncs_value *value,
 	}
 }
 
+/* False: it is no number. */
+static bool format_exact(char *text, size_t size, const struct ncs_value *value)
+{
+	switch (value->kind) {
+	case NCS_VALUE_NUMBER:
+	case NCS_VALUE_BYTES:
+		snprintf(text, size, "%" PRId64, value->number);
+		return true;
+	case NCS_VALUE_DURATION:
+		snprintf(text, size, "%" PRId64 "ns", value->number);
+		return true;
+	case NCS_VALUE_BYTES_RATE:
+		snprintf(text, size, "%.0f", value->real);
+		return true;
+	case NCS_VALUE_RATE:
+	case NCS_VALUE_REAL:
+		snprintf(text, size, "%.3f", value->real);
+		return true;
+	case NCS_VALUE_SHARE:
+		snprintf(text, size, "%.3f", 100 * value->real);
+		return true;
+	case NCS_VALUE_NONE:
+	case NCS_VALUE_TEXT:
+		break;
+	}
+	return false;
+}
+
+void ncs_format_in_units(char *text, size_t size, const struct ncs_value *value,
+			 const struct ncs_units *units, unsigned width)
+{
+	bool is_rate = value->kind == NCS_VALUE_BYTES_RATE ||
+		       value->kind == NCS_VALUE_REAL;
+	struct ncs_value shown = *value;
+
+	if (units->bits && is_rate)
+		shown.real *= 8;
+	if (!units->exact || !format_exact(text, size, &shown))
+		ncs_format_value(text, size, &shown, width, false);
+}
+
 void ncs_format_pad(char *text, size_t size, const char *clean, unsigned width,
 		    enum ncs_column_align align)
 {

@@ -40,6 +40,16 @@ void ncs_format_scaled(char *text, size_t size, double number, unsigned width);
 void ncs_format_value(char *text, size_t size, const struct ncs_value *value,
 		      unsigned width, bool ascii);
 
+/* How the live view shows numbers. */
+struct ncs_units {
+	bool exact; /* all digits, whatever the width; else what fits */
+	bool bits;  /* bits per second; else bytes */
+};
+
+/* As ncs_format_value(), in these units. */
+void ncs_format_in_units(char *text, size_t size, const struct ncs_value *value,
+			 const struct ncs_units *units, unsigned width);
+
 /* A clean text, clipped and padded to exactly `width` columns. */
 void ncs_format_pad(char *text, size_t size, const char *clean, unsigned width,
 		    enum ncs_column_align align);

@@ -25,6 +25,7 @@
 #include "ncclstat/reader.h"
 #include "tui/lease.h"
 #include "tui/output.h"
+#include "tui/save.h"
 #include "tui/screen.h"
 #include "tui/script.h"
 #include "tui/set.h"
@@ -161,11 +162,54 @@ static void renew_lease(struct live *live)
 	live->redraw = true;
 }
 
+/* --- What is kept ---------------------------------------------------------- */
+
+static void save_view(struct live *live)
+{
+	struct timespec wall;
+	struct ncs_stamp stamp = { .host = live->screen.host,
+				   .monotonic_ns = now_ns() };
+	char path[4200];
+	int error;
+
+	clock_gettime(CLOCK_REALTIME, &wall);
+	stamp.realtime_ns =
+		(uint64_t)wall.tv_sec * SECOND_NS + (uint64_t)wall.tv_nsec;
+	error = ncs_save_view(&live->screen, &stamp, path, sizeof(path));
+	if (error)
+		ncs_screen_say(&live->screen, now_ns(), "not saved: %s: %s",
+			       strerror(-error), path);
+	else
+		ncs_screen_say(&live->screen, now_ns(), "saved to %s", path);
+}
+
+static void keep(struct live *live)
+{
+	const char *path = live->screen.config_path;
+	int error;
+
+	ncs_screen_collect(&live->screen);
+	error = ncs_config_store(path, &live->screen.options);
+	if (error == -EPERM)
+		ncs_screen_say(&live->screen, now_ns(),
+			       "not written: what is there was not read: %s",
+			       path);
+	else if (error)
+		ncs_screen_say(&live->screen, now_ns(), "not written: %s: %s",
+			       strerror(-error), path);
+	else
+		ncs_screen_say(&live->screen, now_ns(), "written to %s", path);
+}
+
 /* --- Keys and signals ------------------------------------------------------ */
 
 static void on_key(struct live *live, int code)
 {
-	unsigned requests = ncs_screen_key(&live->screen, code, now_ns());
+	struct ncs_mouse mouse;
+	unsigned requests =
+		ncs_term_mouse(code, &mouse) ?
+			ncs_screen_mouse(&live->screen, &mouse, now_ns()) :
+			ncs_screen_key(&live->screen, code, now_ns());
 
 	live->redraw = true;
 	if (requests & NCS_REQUEST_QUIT)
@@ -180,6 +224,10 @@ static void on_key(struct live *live, int code)
 		toggle_detail(live);
 	if (requests & NCS_REQUEST_SET)
 		ask(live);
+	if (requests & NCS_REQUEST_SAVE)
+		save_view(live);
+	if (requests & NCS_REQUEST_KEEP)
+		keep(live);
 }
 
 /* False if there was none. */
@@ -409,16 +457,20 @@ static void unblock_signals(struct live *live)
 	sigprocmask(SIG_SETMASK, &live->former_mask, NULL);
 }
 
-static bool wants_color(enum ncs_color color)
+/* The command line, NO_COLOR, the configuration file, in this order. */
+static bool wants_color(const struct ncs_options *options)
 {
 	const char *no_color = getenv("NO_COLOR");
 
-	if (color == NCS_COLOR_AUTO)
-		return !no_color || !no_color[0];
-	return color == NCS_COLOR_ALWAYS;
+	if (options->color == NCS_COLOR_ALWAYS && options->has_color)
+		return true;
+	if (no_color && no_color[0])
+		return false;
+	return options->color != NCS_COLOR_NEVER;
 }
 
-static void init_screen(struct live *live, const struct ncs_options *options)
+static void init_screen(struct live *live, const struct ncs_options *options,
+			const struct ncs_config *config, const char *complaint)
 {
 	char host[65] = "";
 
@@ -428,13 +480,16 @@ static void init_screen(struct live *live, const struct ncs_options *options)
 		&live->screen,
 		options->view < NCS_VIEW_COUNT ? options->view : NCS_VIEW_RANK,
 		options->interval_ns, host, ncs_directory(options->directory));
+	ncs_screen_apply(&live->screen, options);
+	live->screen.config_path = config->path;
+	if (complaint[0])
+		ncs_screen_say(&live->screen, now_ns(), "%s", complaint);
 }
 
 static int start_terminal(const struct ncs_options *options)
 {
 	const struct ncs_term_config config = {
-		.color = wants_color(options->color),
-		.ascii = options->ascii,
+		.color = wants_color(options),
 	};
 	int error = ncs_term_start(&config);
 
@@ -445,7 +500,8 @@ static int start_terminal(const struct ncs_options *options)
 	return error;
 }
 
-static int run(struct live *live, const struct ncs_options *options)
+static int run(struct live *live, const struct ncs_options *options,
+	       const struct ncs_config *config, const char *complaint)
 {
 	int error = block_signals(live);
 
@@ -453,7 +509,7 @@ static int run(struct live *live, const struct ncs_options *options)
 		return error;
 	error = start_terminal(options);
 	if (!error) {
-		init_screen(live, options);
+		init_screen(live, options, config, complaint);
 		loop(live);
 		ncs_lease_drop(&live->lease);
 		ncs_term_stop();
@@ -463,7 +519,9 @@ static int run(struct live *live, const struct ncs_options *options)
 	return error;
 }
 
-int ncs_live_run(const struct ncs_options *options, struct ncs_source *source)
+int ncs_live_run(const struct ncs_options *options,
+		 const struct ncs_config *config, const char *complaint,
+		 struct ncs_source *source)
 {
 	struct live live = { .source = source,
 			     .targets = { .directory = options->directory,
@@ -485,7 +543,7 @@ int ncs_live_run(const struct ncs_options *options, struct ncs_source *source)
 		ncs_script_release(&live.script);
 		return -errno;
 	}
-	error = run(&live, options);
+	error = run(&live, options, config, complaint);
 	close(live.timer);
 	ncs_script_release(&live.script);
 	if (error)

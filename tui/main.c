@@ -1,19 +1,22 @@
 /* The program ncclstat: decides what to do and has it done.
  *
- * It only looks, but for three things: --set and the live view's keys for it
- * (tui/set.c, tui/lease.c) change what the plugin collects, and --clean removes
- * what dead processes left.
+ * It only looks, but for some things: --set and the live view's keys for it
+ * (tui/set.c, tui/lease.c) change what the plugin collects, --clean removes
+ * what dead processes left, and a key writes the configuration file
+ * (tui/config.c).
  */
 #include <errno.h>
 #include <langinfo.h>
 #include <locale.h>
 #include <signal.h>
+#include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
 
 #include "analysis/source.h"
 #include "ncclstat/version.h"
 #include "tui/clean.h"
+#include "tui/config.h"
 #include "tui/dump.h"
 #include "tui/list.h"
 #include "tui/live.h"
@@ -47,25 +50,71 @@ static struct ncs_source *open_source(const struct ncs_options *options)
 	return ncs_source_open_shm(options->directory, options->pid);
 }
 
+struct command {
+	int argc;
+	char **argv;
+	struct ncs_options options;
+};
+
+/* What holds for the live view: the configuration file and, over it, the
+ * command line again. What is wrong with the file is said on stderr, and the
+ * first of it returned. A dump is the same whatever the file says: programs
+ * read it. */
+static void configure(const struct command *command,
+		      const struct ncs_config *config,
+		      struct ncs_options *options, char *complaint, size_t size)
+{
+	char error[256], *text = NULL;
+	size_t length = 0;
+	FILE *complaints = open_memstream(&text, &length);
+
+	ncs_options_init(options);
+	if (complaints) {
+		ncs_config_load(config, options, complaints);
+		fclose(complaints);
+		fputs(text, stderr);
+		snprintf(complaint, size, "%.*s", (int)strcspn(text, "\n"),
+			 text);
+		free(text);
+	}
+	/* It has been found to be right before. */
+	ncs_options_parse(options, command->argc, command->argv, error,
+			  sizeof(error));
+	if (options->ascii)
+		options->symbols = NCS_SYMBOLS_ASCII;
+}
+
+static int look_live(const struct command *command, struct ncs_source *source)
+{
+	struct ncs_options options;
+	struct ncs_config config;
+	char complaint[160] = "";
+
+	ncs_config_find(&config, command->options.config_path);
+	configure(command, &config, &options, complaint, sizeof(complaint));
+	return ncs_live_run(&options, &config, complaint, source);
+}
+
 /* The live view where there is a terminal, else a dump. */
-static int look(const struct ncs_options *options, struct ncs_source *source)
+static int look(const struct command *command, struct ncs_source *source)
 {
 	int status;
 
 	if (!isatty(STDIN_FILENO) || !isatty(STDOUT_FILENO))
-		return ncs_dump_run(options, source);
-	status = ncs_live_run(options, source);
+		return ncs_dump_run(&command->options, source);
+	status = look_live(command, source);
 	if (status >= 0)
 		return status;
 	fprintf(stderr,
 		"ncclstat: no live view on this terminal (%s); here is a"
 		" dump\n",
 		strerror(-status));
-	return ncs_dump_run(options, source);
+	return ncs_dump_run(&command->options, source);
 }
 
-static int run(const struct ncs_options *options)
+static int run(const struct command *command)
 {
+	const struct ncs_options *options = &command->options;
 	struct ncs_source *source = open_source(options);
 	int status;
 
@@ -80,29 +129,31 @@ static int run(const struct ncs_options *options)
 	else if (options->mode == NCS_MODE_DUMP)
 		status = ncs_dump_run(options, source);
 	else
-		status = look(options, source);
+		status = look(command, source);
 	source->close(source);
 	return status;
 }
 
 int main(int argc, char **argv)
 {
-	struct ncs_options options;
+	struct command command = { .argc = argc, .argv = argv };
+	struct ncs_options *options = &command.options;
 	char error[256];
 
 	/* Not LC_NUMERIC: numbers are to have points everywhere. */
 	setlocale(LC_CTYPE, "");
 	signal(SIGPIPE, SIG_IGN);
-	if (!ncs_options_parse(&options, argc, argv, error, sizeof(error))) {
+	ncs_options_init(options);
+	if (!ncs_options_parse(options, argc, argv, error, sizeof(error))) {
 		fprintf(stderr, "ncclstat: %s (see ncclstat --help)\n", error);
 		return NCS_EXIT_USAGE;
 	}
 	if (strcmp(nl_langinfo(CODESET), "UTF-8") != 0)
-		options.ascii = true;
+		options->ascii = true;
 	ncs_reader_guard();
-	if (options.mode == NCS_MODE_HELP || options.mode == NCS_MODE_VERSION)
-		return print_about(options.mode);
-	if (options.mode == NCS_MODE_CLEAN)
-		return ncs_clean_run(&options);
-	return run(&options);
+	if (options->mode == NCS_MODE_HELP || options->mode == NCS_MODE_VERSION)
+		return print_about(options->mode);
+	if (options->mode == NCS_MODE_CLEAN)
+		return ncs_clean_run(options);
+	return run(&command);
 }

@@ -36,6 +36,46 @@ _ncclstat()
 			compgen -W 'auto always never' -- "$word")
 		return
 		;;
+	--symbols)
+		mapfile -t COMPREPLY < <(
+			compgen -W 'block braille ascii' -- "$word")
+		return
+		;;
+	--scheme)
+		mapfile -t COMPREPLY < <(
+			compgen -W 'normal colorblind contrast mono' -- "$word")
+		return
+		;;
+	--level)
+		mapfile -t COMPREPLY < <(compgen -W 'info diag debug' -- "$word")
+		return
+		;;
+	--numbers)
+		mapfile -t COMPREPLY < <(compgen -W 'scaled exact' -- "$word")
+		return
+		;;
+	--mouse)
+		# As for --dump.
+		if [[ ${COMP_WORDS[COMP_CWORD]} == '=' ||
+			${COMP_WORDS[COMP_CWORD - 1]} == '=' ]]; then
+			mapfile -t COMPREPLY < <(compgen -W 'off on' -- "$word")
+			return
+		fi
+		;;
+	--units)
+		mapfile -t COMPREPLY < <(compgen -W 'bytes bits' -- "$word")
+		return
+		;;
+	--header | --idle)
+		mapfile -t COMPREPLY < <(compgen -W 'show hide' -- "$word")
+		return
+		;;
+	--config)
+		mapfile -t COMPREPLY < <(
+			compgen -W 'none' -- "$word"
+			compgen -f -- "$word")
+		return
+		;;
 	--dir)
 		mapfile -t COMPREPLY < <(compgen -d -- "$word")
 		return
@@ -80,14 +120,16 @@ _ncclstat()
 			-- "$word")
 		return
 		;;
-	--interval | -i | --count | -n | --synthetic)
+	--interval | -i | --count | -n | --sort | --columns | --synthetic)
 		return
 		;;
 	esac
 
 	mapfile -t COMPREPLY < <(compgen -W '
 		--dump --list --clean --set --pid --comm --dir --interval --count --view
-		--color --ascii --synthetic --keys --help --version
+		--color --ascii --symbols --scheme --level --sort --columns
+		--numbers --units --header --idle --mouse --config
+		--synthetic --keys --help --version
 		' -- "$word")
 }
 

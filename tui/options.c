@@ -1,4 +1,4 @@
-/* The command line. Looks at its arguments only; see options.h. */
+/* Options as text and back. Looks at its arguments only; see options.h. */
 #include "tui/options.h"
 
 #include <ctype.h>
@@ -7,17 +7,10 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "analysis/append.h"
 #include "analysis/detail.h"
-#include "ncclstat/tables/options.h"
 
 /* --- The table ---------------------------------------------------------- */
-
-enum option_id {
-#define X(ID, name, letter, has, argument, help) NCS_OPTION_##ID,
-	NCS_OPTIONS(X)
-#undef X
-	NCS_OPTIONS_END
-};
 
 enum {
 	NO = no_argument,
@@ -25,17 +18,20 @@ enum {
 	OPTIONAL = optional_argument,
 };
 
+enum place { ONCE, KEPT, LIVE };
+
 struct option_line {
 	const char *name;
 	char letter; /* 0: none */
 	int has;
 	const char *argument;
+	enum place place;
 	const char *help;
 };
 
 static const struct option_line lines[NCS_OPTIONS_END] = {
-#define X(ID, name, letter, has, argument, help) \
-	{ name, letter, has, argument, help },
+#define X(ID, name, letter, has, argument, place, help) \
+	{ name, letter, has, argument, place, help },
 	NCS_OPTIONS(X)
 #undef X
 };
@@ -149,17 +145,260 @@ static bool parse_synthetic(const char *text, struct ncs_options *options)
 	return *text == '\0';
 }
 
+/* NULL: the view has no such column. */
+static const struct ncs_column *find_title(enum ncs_view view,
+					   const char *title)
+{
+	for (size_t i = 0; i < ncs_column_count; i++)
+		if (ncs_columns[i].view == view &&
+		    strcasecmp(ncs_columns[i].title, title) == 0)
+			return &ncs_columns[i];
+	return NULL;
+}
+
+/* "-SINCE"; without a column it is the model's order: "-". */
+static bool take_sort(struct ncs_options *options, enum ncs_view view,
+		      const char *title, bool minus)
+{
+	const struct ncs_column *column = find_title(view, title);
+
+	if (!column && !(minus && !title[0]))
+		return false;
+	options->sort[view] = (struct ncs_sort){
+		.column = column,
+		.inverted = minus,
+	};
+	return true;
+}
+
+static bool take_column(struct ncs_options *options, enum ncs_view view,
+			const char *title, bool minus)
+{
+	const struct ncs_column *column = find_title(view, title);
+
+	if (column)
+		options->columns[column - ncs_columns] =
+			minus ? NCS_COLUMN_HIDDEN : NCS_COLUMN_SHOWN;
+	return column != NULL;
+}
+
+typedef bool take_title(struct ncs_options *options, enum ncs_view view,
+			const char *title, bool minus);
+
+/* "channels:-SINCE", or "-SINCE" for all views that have it. */
+static bool take_item(struct ncs_options *options, const char *item,
+		      take_title *take)
+{
+	const char *colon = strchr(item, ':');
+	const char *word = colon ? colon + 1 : item;
+	bool minus = word[0] == '-', found = false;
+
+	for (unsigned i = 0; i < NCS_VIEW_COUNT; i++) {
+		size_t length = strlen(ncs_view_names[i]);
+
+		if (colon && (length != (size_t)(colon - item) ||
+			      strncmp(ncs_view_names[i], item, length) != 0))
+			continue;
+		found = take(options, (enum ncs_view)i, word + minus, minus) ||
+			found;
+	}
+	return found;
+}
+
+/* "default", or items separated by commas. */
+static bool take_titles(struct ncs_options *options, const char *text,
+			take_title *take)
+{
+	char item[64];
+
+	if (strcmp(text, "default") == 0)
+		return true;
+	for (;;) {
+		size_t length = strcspn(text, ",");
+
+		if (length >= sizeof(item))
+			return false;
+		memcpy(item, text, length);
+		item[length] = '\0';
+		if (!take_item(options, item, take))
+			return false;
+		if (!text[length])
+			return true;
+		text += length + 1;
+	}
+}
+
+static bool parse_sort(const char *text, struct ncs_options *options)
+{
+	memset(options->sort, 0, sizeof(options->sort));
+	return take_titles(options, text, take_sort);
+}
+
+static bool parse_columns(const char *text, struct ncs_options *options)
+{
+	memset(options->columns, 0, sizeof(options->columns));
+	return take_titles(options, text, take_column);
+}
+
+static void print_title(enum ncs_view view, bool minus, const char *title,
+			char *text, size_t size)
+{
+	ncs_append(text, size, "%s%s:%s%s", text[0] ? "," : "",
+		   ncs_view_names[view], minus ? "-" : "", title);
+}
+
+static void print_sort(const struct ncs_options *options, char *text,
+		       size_t size)
+{
+	text[0] = '\0';
+	for (unsigned i = 0; i < NCS_VIEW_COUNT; i++) {
+		const struct ncs_sort *sort = &options->sort[i];
+
+		if (sort->column || sort->inverted)
+			print_title((enum ncs_view)i, sort->inverted,
+				    sort->column ? sort->column->title : "",
+				    text, size);
+	}
+	if (!text[0])
+		ncs_append(text, size, "default");
+}
+
+static void print_columns(const struct ncs_options *options, char *text,
+			  size_t size)
+{
+	text[0] = '\0';
+	for (size_t i = 0; i < ncs_column_count; i++)
+		if (options->columns[i] != NCS_COLUMN_BY_LEVEL)
+			print_title(ncs_columns[i].view,
+				    options->columns[i] == NCS_COLUMN_HIDDEN,
+				    ncs_columns[i].title, text, size);
+	if (!text[0])
+		ncs_append(text, size, "default");
+}
+
+/* --- Choices ------------------------------------------------------------ */
+
+/* Which of an option's words holds; -1: it is none to choose from. */
+static int choice_of(const struct ncs_options *options, int option)
+{
+	switch (option) {
+	case NCS_OPTION_VIEW:
+		return options->view == NCS_VIEW_COUNT ? 0 : (int)options->view;
+	case NCS_OPTION_COLOR:
+		return (int)options->color;
+	case NCS_OPTION_SYMBOLS:
+		return (int)options->symbols;
+	case NCS_OPTION_SCHEME:
+		return (int)options->scheme;
+	case NCS_OPTION_LEVEL:
+		return (int)options->level;
+	case NCS_OPTION_NUMBERS:
+		return options->units.exact;
+	case NCS_OPTION_UNITS:
+		return options->units.bits;
+	case NCS_OPTION_HEADER:
+		return options->hide_header;
+	case NCS_OPTION_IDLE:
+		return options->hide_idle;
+	case NCS_OPTION_MOUSE:
+		return options->mouse;
+	default:
+		return -1;
+	}
+}
+
+static void set_choice(struct ncs_options *options, int option, int choice)
+{
+	switch (option) {
+	case NCS_OPTION_VIEW:
+		options->view = (enum ncs_view)choice;
+		break;
+	case NCS_OPTION_COLOR:
+		options->color = (enum ncs_color)choice;
+		break;
+	case NCS_OPTION_SYMBOLS:
+		options->symbols = (enum ncs_symbol_set)choice;
+		break;
+	case NCS_OPTION_SCHEME:
+		options->scheme = (enum ncs_scheme)choice;
+		break;
+	case NCS_OPTION_LEVEL:
+		options->level = (enum ncs_column_level)choice;
+		break;
+	case NCS_OPTION_NUMBERS:
+		options->units.exact = choice == 1;
+		break;
+	case NCS_OPTION_UNITS:
+		options->units.bits = choice == 1;
+		break;
+	case NCS_OPTION_HEADER:
+		options->hide_header = choice == 1;
+		break;
+	case NCS_OPTION_IDLE:
+		options->hide_idle = choice == 1;
+		break;
+	case NCS_OPTION_MOUSE:
+		options->mouse = choice == 1;
+		break;
+	}
+}
+
+static bool take_choice(struct ncs_options *options, int option,
+			const char *word)
+{
+	int choice = find_choice(lines[option].argument, word);
+
+	if (choice >= 0)
+		set_choice(options, option, choice);
+	return choice >= 0;
+}
+
+static int count_choices(const char *choices)
+{
+	int count = 1;
+
+	for (; *choices; choices++)
+		count += *choices == '|';
+	return count;
+}
+
+bool ncs_options_step(struct ncs_options *options, enum ncs_option option,
+		      bool forward)
+{
+	int choice = choice_of(options, option);
+	int count = count_choices(lines[option].argument);
+
+	if (choice < 0)
+		return false;
+	set_choice(options, option,
+		   (choice + (forward ? 1 : count - 1)) % count);
+	return true;
+}
+
+static void print_choice(const struct ncs_options *options, int option,
+			 char *text, size_t size)
+{
+	const char *word = lines[option].argument;
+
+	for (int i = choice_of(options, option); i > 0; i--)
+		word += strcspn(word, "|") + 1;
+	snprintf(text, size, "%.*s", (int)strcspn(word, "|"), word);
+}
+
 /* --- One option --------------------------------------------------------- */
 
 /* Options with an argument. False if the argument is not what is expected. */
 static bool take_argument(struct ncs_options *options, int option,
 			  const char *argument)
 {
-	int choice = find_choice(lines[option].argument, argument);
 	uint64_t number;
+	int choice;
 
+	if (choice_of(options, option) >= 0)
+		return take_choice(options, option, argument);
 	switch (option) {
 	case NCS_OPTION_DUMP:
+		choice = find_choice(lines[option].argument, argument);
 		options->format = (enum ncs_dump_format)choice;
 		return choice >= 0;
 	case NCS_OPTION_COMM:
@@ -178,12 +417,14 @@ static bool take_argument(struct ncs_options *options, int option,
 		return parse_interval(argument, &options->interval_ns);
 	case NCS_OPTION_COUNT:
 		return parse_number(argument, UINT64_MAX, &options->count);
-	case NCS_OPTION_VIEW:
-		options->view = (enum ncs_view)choice;
-		return choice >= 0;
-	case NCS_OPTION_COLOR:
-		options->color = (enum ncs_color)choice;
-		return choice >= 0;
+	case NCS_OPTION_SORT:
+		return parse_sort(argument, options);
+	case NCS_OPTION_COLUMNS:
+		return parse_columns(argument, options);
+	case NCS_OPTION_CONFIG:
+		options->config_path = strcmp(argument, "none") == 0 ? "" :
+								       argument;
+		return true;
 	case NCS_OPTION_SYNTHETIC:
 		return parse_synthetic(argument, options);
 	case NCS_OPTION_KEYS:
@@ -204,11 +445,22 @@ static const char *limits_of(int option)
 		return " from 0.1 to 86400";
 	case NCS_OPTION_COUNT:
 		return ", 1 or more";
+	case NCS_OPTION_SORT:
+	case NCS_OPTION_COLUMNS:
+		return " with titles of columns";
 	case NCS_OPTION_SYNTHETIC:
 		return ", at most 4096x64";
 	default:
 		return "";
 	}
+}
+
+static void say_expected(int option, const char *argument, char *error,
+			 size_t error_size)
+{
+	snprintf(error, error_size, "--%s expects %s%s, not '%s'",
+		 lines[option].name, lines[option].argument, limits_of(option),
+		 argument);
 }
 
 static enum ncs_mode mode_of(int option)
@@ -252,13 +504,15 @@ static bool take_option(struct ncs_options *options, int option,
 	    !take_setting(options, argument, error, error_size))
 		return false;
 	if (argument && !take_argument(options, option, argument)) {
-		snprintf(error, error_size, "--%s expects %s%s, not '%s'",
-			 lines[option].name, lines[option].argument,
-			 limits_of(option), argument);
+		say_expected(option, argument, error, error_size);
 		return false;
 	}
+	if (option == NCS_OPTION_MOUSE && !argument)
+		options->mouse = true;
 	if (option == NCS_OPTION_ASCII)
 		options->ascii = true;
+	if (option == NCS_OPTION_COLOR)
+		options->has_color = true;
 	if (mode == NCS_MODE_LIVE)
 		return true;
 	if (options->mode != NCS_MODE_LIVE && options->mode != mode &&
@@ -271,6 +525,68 @@ static bool take_option(struct ncs_options *options, int option,
 	}
 	options->mode = mode;
 	return true;
+}
+
+/* --- One that is kept --------------------------------------------------- */
+
+int ncs_options_find(const char *name)
+{
+	for (int i = 0; i < NCS_OPTIONS_END; i++)
+		if (strcmp(lines[i].name, name) == 0)
+			return i;
+	return -1;
+}
+
+const char *ncs_options_name(enum ncs_option option)
+{
+	return lines[option].name;
+}
+
+const char *ncs_options_argument(enum ncs_option option)
+{
+	return lines[option].argument;
+}
+
+const char *ncs_options_help_of(enum ncs_option option)
+{
+	return lines[option].help;
+}
+
+bool ncs_options_is_kept(enum ncs_option option)
+{
+	return lines[option].place != ONCE;
+}
+
+bool ncs_options_is_live(enum ncs_option option)
+{
+	return lines[option].place == LIVE;
+}
+
+bool ncs_options_set(struct ncs_options *options, enum ncs_option option,
+		     const char *value, char *error, size_t error_size)
+{
+	struct ncs_options changed = *options;
+
+	if (!take_argument(&changed, option, value)) {
+		say_expected(option, value, error, error_size);
+		return false;
+	}
+	*options = changed;
+	return true;
+}
+
+void ncs_options_value(const struct ncs_options *options,
+		       enum ncs_option option, char *text, size_t size)
+{
+	if (option == NCS_OPTION_INTERVAL)
+		snprintf(text, size, "%.9g",
+			 (double)options->interval_ns / 1e9);
+	else if (option == NCS_OPTION_SORT)
+		print_sort(options, text, size);
+	else if (option == NCS_OPTION_COLUMNS)
+		print_columns(options, text, size);
+	else
+		print_choice(options, option, text, size);
 }
 
 /* --- All of them -------------------------------------------------------- */
@@ -293,15 +609,19 @@ static void explain(int code, const char *word, char *error, size_t error_size)
 			 "%s is no option, or short for several", word);
 }
 
+void ncs_options_init(struct ncs_options *options)
+{
+	memset(options, 0, sizeof(*options));
+	options->interval_ns = NCS_INTERVAL_DEFAULT_NS;
+	options->view = NCS_VIEW_COUNT;
+}
+
 bool ncs_options_parse(struct ncs_options *options, int argc, char **argv,
 		       char *error, size_t error_size)
 {
 	struct getopt_tables tables;
 	int code;
 
-	memset(options, 0, sizeof(*options));
-	options->interval_ns = NCS_INTERVAL_DEFAULT_NS;
-	options->view = NCS_VIEW_COUNT;
 	make_tables(&tables);
 	optind = 0; /* glibc: begin anew */
 	opterr = 0;

@@ -17,6 +17,7 @@
 
 #define NOTICE_NS UINT64_C(2500000000)
 #define ESCAPE 27
+#define WHEEL_ROWS 3
 
 /* In the order of the tabs. */
 static const struct ncs_screen_view *const views[NCS_VIEW_COUNT] = {
@@ -50,6 +51,8 @@ void ncs_screen_init(struct ncs_screen *screen, enum ncs_view view,
 	screen->interval_ns = interval_ns;
 	snprintf(screen->host, sizeof(screen->host), "%s", host);
 	snprintf(screen->directory, sizeof(screen->directory), "%s", directory);
+	ncs_options_init(&screen->options);
+	screen->config_path = "";
 	ncs_summarize(&screen->summary, &screen->model);
 }
 
@@ -272,6 +275,104 @@ static void enter(struct ncs_screen *screen, uint64_t now_ns)
 		ncs_screen_say(screen, now_ns, "no deeper; Esc goes back");
 }
 
+/* --- Options -------------------------------------------------------------- */
+
+void ncs_screen_apply(struct ncs_screen *screen,
+		      const struct ncs_options *options)
+{
+	screen->options = *options;
+	if (options->view < NCS_VIEW_COUNT && options->view != screen->view)
+		show_view(screen, options->view);
+	screen->interval_ns = options->interval_ns;
+	screen->hide_header = options->hide_header;
+	screen->hide_idle = options->hide_idle;
+	for (size_t i = 0; i < NCS_VIEW_COUNT; i++) {
+		ncs_grid_set_sort(&screen->tables[i], options->sort[i].column,
+				  options->sort[i].inverted);
+		ncs_grid_set_columns(&screen->tables[i], options->level,
+				     options->columns);
+		ncs_grid_set_units(&screen->tables[i], &options->units);
+	}
+	ncs_term_set_scheme(options->scheme);
+	ncs_term_set_symbols(options->symbols);
+	ncs_term_set_mouse(options->mouse);
+	build(screen);
+}
+
+void ncs_screen_collect(struct ncs_screen *screen)
+{
+	struct ncs_options *options = &screen->options;
+
+	options->view = screen->view;
+	options->interval_ns = screen->interval_ns;
+	options->hide_header = screen->hide_header;
+	options->hide_idle = screen->hide_idle;
+	options->level = table_of(screen)->level;
+	for (size_t i = 0; i < NCS_VIEW_COUNT; i++)
+		options->sort[i] = (struct ncs_sort){
+			.column = screen->tables[i].sort,
+			.inverted = screen->tables[i].inverted,
+		};
+	options->scheme = ncs_term_scheme();
+	options->symbols = ncs_term_symbols();
+}
+
+/* What it is now; and why nothing is seen of it, if that is so. */
+static void say_option(struct ncs_screen *screen, enum ncs_option option,
+		       uint64_t now_ns)
+{
+	const char *why = "";
+	char value[128];
+
+	if (option == NCS_OPTION_SCHEME && !ncs_term_has_colors())
+		why = "; but the terminal has no colours, or none are wanted";
+	else if (option == NCS_OPTION_SYMBOLS && !ncs_term_has_symbols())
+		why = "; but the locale is not UTF-8: ASCII";
+	else if (option == NCS_OPTION_MOUSE && screen->options.mouse &&
+		 !ncs_term_has_mouse())
+		why = "; but the terminal has none";
+	ncs_options_value(&screen->options, option, value, sizeof(value));
+	ncs_screen_say(screen, now_ns, "%s: %s%s", ncs_options_name(option),
+		       value, why);
+}
+
+/* The option's next word takes effect. */
+static void step_option(struct ncs_screen *screen, enum ncs_option option,
+			bool forward, uint64_t now_ns)
+{
+	struct ncs_options options;
+
+	ncs_screen_collect(screen);
+	options = screen->options;
+	ncs_options_step(&options, option, forward);
+	ncs_screen_apply(screen, &options);
+	say_option(screen, option, now_ns);
+}
+
+static unsigned keep(struct ncs_screen *screen, uint64_t now_ns)
+{
+	if (!screen->config_path[0]) {
+		ncs_screen_say(screen, now_ns,
+			       "there is no configuration file to write to");
+		return 0;
+	}
+	if (screen->may_write)
+		return NCS_REQUEST_KEEP;
+	screen->prompt = NCS_PROMPT_KEEP;
+	return 0;
+}
+
+/* To whether the file may be written: anything but yes is no. */
+static unsigned answer(struct ncs_screen *screen, int code, uint64_t now_ns)
+{
+	screen->prompt = NCS_PROMPT_NONE;
+	screen->may_write = code == 'y' || code == 'Y';
+	if (screen->may_write)
+		return NCS_REQUEST_KEEP;
+	ncs_screen_say(screen, now_ns, "nothing was written");
+	return 0;
+}
+
 /* --- Prompts -------------------------------------------------------------- */
 
 static void open_prompt(struct ncs_screen *screen, enum ncs_prompt prompt)
@@ -433,6 +534,101 @@ static unsigned change_interval(struct ncs_screen *screen, bool longer,
 	return NCS_REQUEST_INTERVAL;
 }
 
+/* Shows a column that is hidden, hides one that is shown. */
+static void toggle_column(struct ncs_screen *screen,
+			  const struct ncs_column *column, uint64_t now_ns)
+{
+	struct ncs_options options = screen->options;
+	enum ncs_column_choice *choice = &options.columns[column - ncs_columns];
+	bool shown =
+		!ncs_column_is_shown(column, options.level, options.columns);
+
+	*choice = shown ? NCS_COLUMN_SHOWN : NCS_COLUMN_HIDDEN;
+	if (shown == (column->level <= options.level))
+		*choice = NCS_COLUMN_BY_LEVEL;
+	ncs_screen_apply(screen, &options);
+	ncs_screen_say(screen, now_ns, "column %s: %s", column->title,
+		       shown ? "shown" : "hidden");
+}
+
+/* What is selected in the setup takes its next value. */
+static unsigned change_setup(struct ncs_screen *screen, bool forward,
+			     uint64_t now_ns)
+{
+	const struct ncs_setup_entry entry =
+		ncs_setup_entry(screen->view, screen->setup_selected);
+	char notice[sizeof(screen->notice)];
+	unsigned requests = 0;
+
+	ncs_screen_collect(screen);
+	switch (entry.option) {
+	case NCS_OPTION_SET:
+		open_prompt(screen, NCS_PROMPT_SET);
+		break;
+	case NCS_OPTION_INTERVAL:
+		requests = change_interval(screen, forward, now_ns);
+		break;
+	case NCS_OPTION_SORT:
+		ncs_grid_act(table_of(screen),
+			     forward ? NCS_ACTION_SORT_NEXT :
+				       NCS_ACTION_SORT_PREVIOUS,
+			     notice, sizeof(notice));
+		ncs_screen_say(screen, now_ns, "%s", notice);
+		build(screen);
+		break;
+	case NCS_OPTION_COLUMNS:
+		toggle_column(screen, entry.column, now_ns);
+		break;
+	default:
+		step_option(screen, entry.option, forward, now_ns);
+	}
+	ncs_screen_collect(screen);
+	return requests;
+}
+
+static unsigned setup_key(struct ncs_screen *screen, int code,
+			  enum ncs_action action, uint64_t now_ns)
+{
+	size_t last = ncs_setup_count(screen->view) - 1;
+
+	if (code == ' ')
+		return change_setup(screen, true, now_ns);
+	switch (action) {
+	case NCS_ACTION_UP:
+		if (screen->setup_selected > 0)
+			screen->setup_selected--;
+		return 0;
+	case NCS_ACTION_DOWN:
+		if (screen->setup_selected < last)
+			screen->setup_selected++;
+		return 0;
+	case NCS_ACTION_PAGE_UP:
+	case NCS_ACTION_FIRST:
+		screen->setup_selected = 0;
+		return 0;
+	case NCS_ACTION_PAGE_DOWN:
+	case NCS_ACTION_LAST:
+		screen->setup_selected = last;
+		return 0;
+	case NCS_ACTION_LEFT:
+		return change_setup(screen, false, now_ns);
+	case NCS_ACTION_RIGHT:
+	case NCS_ACTION_ENTER:
+		return change_setup(screen, true, now_ns);
+	case NCS_ACTION_KEEP:
+		return keep(screen, now_ns);
+	case NCS_ACTION_BACK:
+	case NCS_ACTION_QUIT:
+	case NCS_ACTION_SETUP:
+		screen->setup = false;
+		return 0;
+	default:
+		ncs_screen_say(screen, now_ns,
+			       "no such key here; q leaves the setup");
+		return 0;
+	}
+}
+
 static void toggle_pause(struct ncs_screen *screen, uint64_t now_ns)
 {
 	screen->paused = !screen->paused;
@@ -470,6 +666,11 @@ static bool act_on_view(struct ncs_screen *screen, enum ncs_action action,
 		screen->help = true;
 		screen->help_top = 0;
 		return true;
+	case NCS_ACTION_SETUP:
+		screen->setup = true;
+		screen->setup_selected = 0;
+		ncs_screen_collect(screen);
+		return true;
 	default:
 		return false;
 	}
@@ -505,19 +706,25 @@ static bool act_on_looks(struct ncs_screen *screen, enum ncs_action action,
 {
 	switch (action) {
 	case NCS_ACTION_IDLE:
-		screen->hide_idle = !screen->hide_idle;
-		build(screen);
-		ncs_screen_say(screen, now_ns, "idle rows are %s",
-			       screen->hide_idle ? "hidden" : "shown");
+		step_option(screen, NCS_OPTION_IDLE, true, now_ns);
+		return true;
+	case NCS_ACTION_EXACT:
+		step_option(screen, NCS_OPTION_NUMBERS, true, now_ns);
+		return true;
+	case NCS_ACTION_BITS:
+		step_option(screen, NCS_OPTION_UNITS, true, now_ns);
+		return true;
+	case NCS_ACTION_MOUSE:
+		step_option(screen, NCS_OPTION_MOUSE, true, now_ns);
 		return true;
 	case NCS_ACTION_HEADER:
-		screen->hide_header = !screen->hide_header;
+		step_option(screen, NCS_OPTION_HEADER, true, now_ns);
 		return true;
 	case NCS_ACTION_SYMBOLS:
-		ncs_screen_say(screen, now_ns, "%s", ncs_term_next_symbols());
+		step_option(screen, NCS_OPTION_SYMBOLS, true, now_ns);
 		return true;
 	case NCS_ACTION_COLORS:
-		ncs_screen_say(screen, now_ns, "%s", ncs_term_next_colors());
+		step_option(screen, NCS_OPTION_SCHEME, true, now_ns);
 		return true;
 	case NCS_ACTION_NO_KILL:
 		ncs_screen_say(screen, now_ns,
@@ -549,6 +756,10 @@ static unsigned act_outside(struct ncs_screen *screen, enum ncs_action action,
 	case NCS_ACTION_SET:
 		open_prompt(screen, NCS_PROMPT_SET);
 		return 0;
+	case NCS_ACTION_SAVE:
+		return NCS_REQUEST_SAVE;
+	case NCS_ACTION_KEEP:
+		return keep(screen, now_ns);
 	case NCS_ACTION_REPAINT:
 		ncs_screen_say(screen, now_ns, "painted again");
 		return NCS_REQUEST_REPAINT;
@@ -568,27 +779,24 @@ static bool act_on_table(struct ncs_screen *screen, enum ncs_action action,
 		return false;
 	if (notice[0])
 		ncs_screen_say(screen, now_ns, "%s", notice);
+	/* How much is shown is one choice for all views. */
+	for (size_t i = 0; i < NCS_VIEW_COUNT; i++)
+		ncs_grid_set_columns(&screen->tables[i],
+				     table_of(screen)->level,
+				     screen->options.columns);
 	build(screen);
 	return true;
 }
 
-unsigned ncs_screen_key(struct ncs_screen *screen, int code, uint64_t now_ns)
+/* What a key means, or a click on its name. */
+static unsigned act(struct ncs_screen *screen, int code, enum ncs_action action,
+		    uint64_t now_ns)
 {
-	enum ncs_action action = ncs_key_action(code);
-
-	screen->notice[0] = '\0';
-	if (screen->prompt != NCS_PROMPT_NONE) {
-		bool asks = screen->prompt == NCS_PROMPT_SET &&
-			    ncs_key_normalize(code) == KEY_ENTER &&
-			    screen->typed[0];
-
-		if (prompt_key(screen, code, now_ns))
-			return asks ? NCS_REQUEST_SET : 0;
-		close_prompt(screen);
-	}
-	/* In the help q leaves the help; Ctrl-C leaves everything. */
-	if (screen->help && (action != NCS_ACTION_REPAINT) &&
+	/* In the help and the setup q leaves them; Ctrl-C leaves everything. */
+	if ((screen->help || screen->setup) && action != NCS_ACTION_REPAINT &&
 	    !(action == NCS_ACTION_QUIT && code == ('C' & 0x1f))) {
+		if (screen->setup)
+			return setup_key(screen, code, action, now_ns);
 		help_key(screen, action);
 		return 0;
 	}
@@ -598,4 +806,80 @@ unsigned ncs_screen_key(struct ncs_screen *screen, int code, uint64_t now_ns)
 	    act_on_looks(screen, action, now_ns))
 		return 0;
 	return act_outside(screen, action, now_ns);
+}
+
+unsigned ncs_screen_key(struct ncs_screen *screen, int code, uint64_t now_ns)
+{
+	screen->notice[0] = '\0';
+	if (screen->prompt == NCS_PROMPT_KEEP)
+		return answer(screen, code, now_ns);
+	if (screen->prompt != NCS_PROMPT_NONE) {
+		bool asks = screen->prompt == NCS_PROMPT_SET &&
+			    ncs_key_normalize(code) == KEY_ENTER &&
+			    screen->typed[0];
+
+		if (prompt_key(screen, code, now_ns))
+			return asks ? NCS_REQUEST_SET : 0;
+		close_prompt(screen);
+	}
+	return act(screen, code, ncs_key_action(code), now_ns);
+}
+
+/* --- The mouse ------------------------------------------------------------ */
+
+/* A line is selected; one that is already is changed. */
+static unsigned click_setup(struct ncs_screen *screen, int y, uint64_t now_ns)
+{
+	size_t place = screen->setup_top + (size_t)(y - 1);
+
+	if (y < 1 || (size_t)(y - 1) >= screen->setup_page ||
+	    place >= ncs_setup_count(screen->view))
+		return 0;
+	if (place == screen->setup_selected)
+		return change_setup(screen, true, now_ns);
+	screen->setup_selected = place;
+	return 0;
+}
+
+static unsigned click(struct ncs_screen *screen, const struct ncs_mouse *mouse,
+		      uint64_t now_ns)
+{
+	char notice[sizeof(screen->notice)];
+
+	if (screen->setup)
+		return click_setup(screen, mouse->y, now_ns);
+	if (screen->help)
+		return 0;
+	for (size_t i = 0; i < screen->spot_count; i++) {
+		const struct ncs_spot *spot = &screen->spots[i];
+
+		if (mouse->y == spot->y && mouse->x >= spot->x &&
+		    mouse->x < spot->x + spot->width)
+			return act(screen, 0, spot->action, now_ns);
+	}
+	if (!ncs_grid_click(table_of(screen), mouse->y, mouse->x, notice,
+			    sizeof(notice)))
+		return 0;
+	if (notice[0])
+		ncs_screen_say(screen, now_ns, "%s", notice);
+	build(screen);
+	return 0;
+}
+
+unsigned ncs_screen_mouse(struct ncs_screen *screen,
+			  const struct ncs_mouse *mouse, uint64_t now_ns)
+{
+	enum ncs_action action = NCS_ACTION_DOWN;
+
+	/* What is being typed is finished by keys. */
+	if (mouse->kind == NCS_MOUSE_OTHER || screen->prompt != NCS_PROMPT_NONE)
+		return 0;
+	screen->notice[0] = '\0';
+	if (mouse->kind == NCS_MOUSE_CLICK)
+		return click(screen, mouse, now_ns);
+	if (mouse->kind == NCS_MOUSE_WHEEL_UP)
+		action = NCS_ACTION_UP;
+	for (int i = 0; i < WHEEL_ROWS; i++)
+		act(screen, 0, action, now_ns);
+	return 0;
 }

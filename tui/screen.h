@@ -16,6 +16,7 @@
 #include "analysis/model.h"
 #include "analysis/summary.h"
 #include "tui/layout.h"
+#include "tui/options.h"
 #include "tui/table.h"
 #include "tui/term.h"
 
@@ -58,11 +59,21 @@ struct ncs_crumb {
 	int peer;
 };
 
+/* Where a click does what a key does, as it was drawn last. */
+#define NCS_SPOTS_MAX 32
+struct ncs_spot {
+	int y;
+	int x;
+	int width;
+	enum ncs_action action;
+};
+
 enum ncs_prompt {
 	NCS_PROMPT_NONE,
 	NCS_PROMPT_SEARCH,
 	NCS_PROMPT_FILTER,
 	NCS_PROMPT_SET,
+	NCS_PROMPT_KEEP, /* y or n */
 };
 
 struct ncs_screen {
@@ -79,6 +90,14 @@ struct ncs_screen {
 	int help_top;
 	int help_page; /* of the latest drawing */
 
+	bool setup;
+	size_t setup_selected;
+	size_t setup_top;
+	size_t setup_page; /* of the latest drawing */
+
+	struct ncs_spot spots[NCS_SPOTS_MAX];
+	size_t spot_count;
+
 	enum ncs_prompt prompt;
 	char typed[128];
 	size_t selected_before; /* the row as it was, for Esc */
@@ -94,6 +113,10 @@ struct ncs_screen {
 	char host[65];
 	char directory[256];
 
+	struct ncs_options options; /* as of the latest collection */
+	const char *config_path;    /* borrowed; "": none */
+	bool may_write;             /* to it: the user has said so */
+
 	char notice[192]; /* "": none */
 	uint64_t notice_until_ns;
 };
@@ -106,12 +129,21 @@ enum ncs_request {
 	NCS_REQUEST_REPAINT = 8,
 	NCS_REQUEST_DETAIL = 16, /* take the lease, or give it back */
 	NCS_REQUEST_SET = 32,    /* ask for the setting in `typed` */
+	NCS_REQUEST_KEEP = 64,   /* write the configuration file */
+	NCS_REQUEST_SAVE = 128,  /* write this view to a file */
 };
 
 void ncs_screen_init(struct ncs_screen *screen, enum ncs_view view,
 		     uint64_t interval_ns, const char *host,
 		     const char *directory);
 void ncs_screen_release(struct ncs_screen *screen);
+
+/* Shows it as the options say, in the terminal's colours and symbols, too. */
+void ncs_screen_apply(struct ncs_screen *screen,
+		      const struct ncs_options *options);
+
+/* Brings screen->options up to how it is shown now. */
+void ncs_screen_collect(struct ncs_screen *screen);
 
 /* Looks at the job: 0 or -errno, which is also shown. Who calls it does not
  * while the screen is paused, unless a key asked for it. */
@@ -120,6 +152,10 @@ int ncs_screen_sample(struct ncs_screen *screen, struct ncs_source *source,
 
 /* A key, as curses has it. Returns requests. */
 unsigned ncs_screen_key(struct ncs_screen *screen, int code, uint64_t now_ns);
+
+/* The same for the mouse. */
+unsigned ncs_screen_mouse(struct ncs_screen *screen,
+			  const struct ncs_mouse *mouse, uint64_t now_ns);
 
 /* Says something for a moment, in the last line. */
 void ncs_screen_say(struct ncs_screen *screen, uint64_t now_ns,
@@ -145,9 +181,27 @@ enum ncs_severity ncs_rank_severity(const struct ncs_rank *rank);
  * means. */
 void ncs_append_wait(const struct ncs_wait *wait, char *text, size_t size);
 
+/* What is drawn here is to take clicks; for this frame. */
+void ncs_screen_add_spot(struct ncs_screen *screen, int y, int x, int width,
+			 enum ncs_action action);
+
 /* Draws text in lines broken at blanks; returns how many lines it took. */
 int ncs_draw_wrapped(const struct ncs_rect *rect, enum ncs_role role,
 		     const char *text);
+
+/* --- Setup ---------------------------------------------------------------- */
+
+/* A line of it: an option, and for NCS_OPTION_COLUMNS which column. */
+struct ncs_setup_entry {
+	enum ncs_option option;
+	const struct ncs_column *column;
+};
+
+/* What it lists, from the first place on: what the live view changes,
+ * NCS_OPTION_SET, and each column of the view. */
+size_t ncs_setup_count(enum ncs_view view);
+struct ncs_setup_entry ncs_setup_entry(enum ncs_view view, size_t place);
+void ncs_setup_draw(struct ncs_screen *screen, const struct ncs_rect *rect);
 
 /* --- Help ----------------------------------------------------------------- */
 

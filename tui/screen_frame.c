@@ -79,21 +79,36 @@ static void draw_info(const struct ncs_screen *screen,
 	ncs_draw_wrapped(rect, NCS_ROLE_LABEL, whole);
 }
 
-static void draw_bar(const struct ncs_rect *rect)
+void ncs_screen_add_spot(struct ncs_screen *screen, int y, int x, int width,
+			 enum ncs_action action)
+{
+	if (screen->spot_count < NCS_SPOTS_MAX)
+		screen->spots[screen->spot_count++] = (struct ncs_spot){
+			.y = y,
+			.x = x,
+			.width = width,
+			.action = action,
+		};
+}
+
+static void draw_bar(struct ncs_screen *screen, const struct ncs_rect *rect)
 {
 	char number[8];
-	int x = rect->x;
+	int x = rect->x, start;
 
 	for (unsigned function = 1; function <= 12; function++) {
 		for (size_t i = 0; i < NCS_ACTION_COUNT - 1; i++) {
 			if (ncs_key_bar_number(&ncs_keys[i]) != function)
 				continue;
+			start = x;
 			snprintf(number, sizeof(number), "%u", function);
 			x += ncs_term_put(rect->y, x, rect->width - x,
 					  NCS_ROLE_BAR_KEY, number);
 			x += ncs_term_put(rect->y, x, rect->width - x,
 					  NCS_ROLE_BAR_LABEL,
 					  ncs_keys[i].label);
+			ncs_screen_add_spot(screen, rect->y, start, x - start,
+					    ncs_keys[i].action);
 			x += ncs_term_put(rect->y, x, rect->width - x,
 					  NCS_ROLE_TEXT, " ");
 		}
@@ -107,12 +122,14 @@ static void draw_prompt(const struct ncs_screen *screen, int y, int width)
 		[NCS_PROMPT_SEARCH] = "Search: ",
 		[NCS_PROMPT_FILTER] = "Filter: ",
 		[NCS_PROMPT_SET] = "Set: ",
+		[NCS_PROMPT_KEEP] = "y/n: write ",
 	};
 	char text[LINE_BYTES];
 	int x;
 
 	snprintf(text, sizeof(text), "%s%s", names[screen->prompt],
-		 screen->typed);
+		 screen->prompt == NCS_PROMPT_KEEP ? screen->config_path :
+						     screen->typed);
 	ncs_term_fill(y, 0, width, NCS_ROLE_PROMPT);
 	x = ncs_term_put(y, 0, width, NCS_ROLE_PROMPT, text);
 	ncs_term_cursor(y, x < width ? x : width - 1, true);
@@ -129,10 +146,8 @@ static void draw_prompt(const struct ncs_screen *screen, int y, int width)
 			     " sample=8, or default");
 }
 
-/* The last line: what is being typed, else what was just said, else the
- * function bar if there is one. */
-static void draw_last_line(const struct ncs_screen *screen,
-			   const struct ncs_layout *layout, uint64_t now_ns)
+/* What is being typed, else what was just said, in the last line. */
+static bool draw_message(const struct ncs_screen *screen, uint64_t now_ns)
 {
 	int y = ncs_term_height() - 1, width = ncs_term_width();
 
@@ -141,9 +156,19 @@ static void draw_last_line(const struct ncs_screen *screen,
 	} else if (screen->notice[0] && now_ns < screen->notice_until_ns) {
 		ncs_term_fill(y, 0, width, NCS_ROLE_PROMPT);
 		ncs_term_put(y, 0, width, NCS_ROLE_PROMPT, screen->notice);
-	} else if (layout->part[NCS_PART_BAR].height > 0) {
-		draw_bar(&layout->part[NCS_PART_BAR]);
+	} else {
+		return false;
 	}
+	return true;
+}
+
+/* That, else the function bar if there is one. */
+static void draw_last_line(struct ncs_screen *screen,
+			   const struct ncs_layout *layout, uint64_t now_ns)
+{
+	if (!draw_message(screen, now_ns) &&
+	    layout->part[NCS_PART_BAR].height > 0)
+		draw_bar(screen, &layout->part[NCS_PART_BAR]);
 }
 
 /* --- Without rows --------------------------------------------------------- */
@@ -262,6 +287,25 @@ static void draw_help(struct ncs_screen *screen, int height, int width)
 				"q leaves");
 }
 
+static void draw_setup(struct ncs_screen *screen, int height, int width,
+		       uint64_t now_ns)
+{
+	const struct ncs_rect rect = { 1, 0, height - 2, width };
+	static const char hint[] =
+		"W keeps it in the configuration file; arrows change; q leaves";
+	static const char short_hint[] = "W keeps it; arrows change; q leaves";
+	bool fits = (int)strlen(hint) <= width;
+
+	ncs_term_fill(0, 0, width, NCS_ROLE_TITLE);
+	ncs_term_put(0, 0, width, NCS_ROLE_TITLE, "ncclstat: setup");
+	ncs_setup_draw(screen, &rect);
+	if (draw_message(screen, now_ns))
+		return;
+	ncs_term_fill(height - 1, 0, width, NCS_ROLE_TITLE);
+	ncs_term_put(height - 1, 0, width, NCS_ROLE_TITLE,
+		     fits ? hint : short_hint);
+}
+
 static void compute_layout(const struct ncs_screen *screen, int height,
 			   int width, struct ncs_layout *layout)
 {
@@ -311,11 +355,14 @@ void ncs_screen_draw(struct ncs_screen *screen, uint64_t now_ns,
 	struct ncs_layout layout;
 
 	ncs_term_erase();
+	screen->spot_count = 0;
 	compute_layout(screen, height, width, &layout);
 	if (layout.too_small)
 		draw_too_small(height, width);
 	else if (screen->help)
 		draw_help(screen, height, width);
+	else if (screen->setup)
+		draw_setup(screen, height, width, now_ns);
 	else
 		draw_view(screen, &layout, now_ns, wall);
 }

@@ -160,7 +160,8 @@ static void append_rate(const struct ncs_screen *screen, char *text,
 	sum_rates(screen, id, &sum);
 	if (sum.kind == NCS_VALUE_NONE)
 		return;
-	ncs_format_value(number, sizeof(number), &sum, 0, true);
+	ncs_format_in_units(number, sizeof(number), &sum,
+			    &screen->options.units, 0);
 	ncs_append(text, size, "  %s/s %s", word, number);
 }
 
@@ -188,7 +189,9 @@ static void draw_tally(const struct ncs_screen *screen,
 	x += ncs_term_put(rect->y, x, rect->width - x, NCS_ROLE_TEXT, text);
 	append_rate(screen, rates, sizeof(rates), "ops",
 		    "RANK_OPERATIONS_RATE");
-	append_rate(screen, rates, sizeof(rates), "send", "RANK_SEND_RATE");
+	append_rate(screen, rates, sizeof(rates),
+		    screen->options.units.bits ? "send b" : "send",
+		    "RANK_SEND_RATE");
 	if (ncs_term_text_width(rates) <= rect->width - x)
 		ncs_term_put(rect->y, x, rect->width - x, NCS_ROLE_TEXT, rates);
 }
@@ -435,8 +438,7 @@ static void append_focus(const struct ncs_screen *screen,
 		   label);
 }
 
-/* Where one is: "Communicators > world > rank 5 > rank 6". */
-static void crumbs(const struct ncs_screen *screen, char *text, size_t size)
+void ncs_crumbs(const struct ncs_screen *screen, char *text, size_t size)
 {
 	text[0] = '\0';
 	if (screen->depth == 0)
@@ -517,7 +519,7 @@ static void notes(const struct ncs_screen *screen, bool has_title,
 	if (!has_title && strcmp(state_word(screen, &role), " LIVE ") != 0)
 		snprintf(texts[NOTE_STATE], size, "%s",
 			 state_word(screen, &role));
-	crumbs(screen, texts[NOTE_CRUMBS], size);
+	ncs_crumbs(screen, texts[NOTE_CRUMBS], size);
 	if (screen->filter[0])
 		snprintf(texts[NOTE_FILTER], size, "filter: %s",
 			 screen->filter);
@@ -563,7 +565,7 @@ static void draw_notes(const struct ncs_rect *rect, int from,
 	}
 }
 
-void ncs_draw_tabs(const struct ncs_screen *screen, const struct ncs_rect *rect,
+void ncs_draw_tabs(struct ncs_screen *screen, const struct ncs_rect *rect,
 		   bool has_title)
 {
 	char texts[NOTE_COUNT][LINE_BYTES], text[64];
@@ -581,11 +583,17 @@ void ncs_draw_tabs(const struct ncs_screen *screen, const struct ncs_rect *rect,
 	if (tabs_width(screen, names) > rect->width)
 		names = TABS_OWN;
 	for (unsigned i = 0; i < NCS_VIEW_COUNT; i++) {
+		int width;
+
 		tab_text(screen, i, names, text, sizeof(text));
-		x += ncs_term_put(rect->y, x, rect->width - x,
-				  i == screen->view ? NCS_ROLE_TAB_ON :
-						      NCS_ROLE_TAB,
-				  text);
+		width = ncs_term_put(rect->y, x, rect->width - x,
+				     i == screen->view ? NCS_ROLE_TAB_ON :
+							 NCS_ROLE_TAB,
+				     text);
+		ncs_screen_add_spot(
+			screen, rect->y, x, width,
+			(enum ncs_action)(NCS_ACTION_VIEW_RANKS + i));
+		x += width;
 	}
 	draw_notes(rect, x, texts);
 }

@@ -16,8 +16,12 @@ void ncs_draw_summary(const struct ncs_screen *screen,
 int ncs_verdict_lines(const struct ncs_screen *screen, int height, int width);
 
 /* The tabs, and at their right where one is and what is left out. */
-void ncs_draw_tabs(const struct ncs_screen *screen, const struct ncs_rect *rect,
+void ncs_draw_tabs(struct ncs_screen *screen, const struct ncs_rect *rect,
 		   bool has_title);
+
+/* Where one has gone down to: "Communicators > world > rank 5 > rank 6"; "" at
+ * the top. */
+void ncs_crumbs(const struct ncs_screen *screen, char *text, size_t size);
 
 /* Whether what rows are limited to is there no more. */
 bool ncs_focus_is_gone(const struct ncs_screen *screen,

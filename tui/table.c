@@ -9,7 +9,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "tui/format.h"
 #include "tui/words.h"
 
 #define TEXT_MAX 1024
@@ -24,6 +23,16 @@ const struct ncs_column *ncs_grid_column(const char *id)
 	return NULL;
 }
 
+bool ncs_column_is_shown(const struct ncs_column *column,
+			 enum ncs_column_level level,
+			 const enum ncs_column_choice *choices)
+{
+	enum ncs_column_choice choice = choices[column - ncs_columns];
+
+	return choice == NCS_COLUMN_SHOWN ||
+	       (choice == NCS_COLUMN_BY_LEVEL && column->level <= level);
+}
+
 static void collect_columns(struct ncs_grid *table)
 {
 	table->column_count = 0;
@@ -31,7 +40,8 @@ static void collect_columns(struct ncs_grid *table)
 		const struct ncs_column *column = &ncs_columns[i];
 
 		if (column->view != table->view ||
-		    column->level > table->level ||
+		    !ncs_column_is_shown(column, table->level,
+					 table->choices) ||
 		    table->column_count == NCS_GRID_COLUMNS_MAX)
 			continue;
 		table->widths[table->column_count] = 0;
@@ -57,16 +67,38 @@ void ncs_grid_release(struct ncs_grid *table)
 	memset(table, 0, sizeof(*table));
 }
 
-void ncs_grid_cell(const struct ncs_column *column, const struct ncs_row *row,
+void ncs_grid_set_units(struct ncs_grid *table, const struct ncs_units *units)
+{
+	if (table->units.exact == units->exact &&
+	    table->units.bits == units->bits)
+		return;
+	table->units = *units;
+	memset(table->widths, 0, sizeof(table->widths));
+}
+
+const char *ncs_grid_title(const struct ncs_grid *table,
+			   const struct ncs_column *column)
+{
+	static const char *const in_bits[NCS_COLUMN_COUNT] = {
+#define X(VIEW, ID, title) [NCS_COLUMN_##VIEW##_##ID] = title,
+		NCS_COLUMNS_IN_BITS(X)
+#undef X
+	};
+	const char *title = in_bits[column - ncs_columns];
+
+	return table->units.bits && title ? title : column->title;
+}
+
+void ncs_grid_cell(const struct ncs_grid *table,
+		   const struct ncs_column *column, const struct ncs_row *row,
 		   char *text, size_t size)
 {
 	struct ncs_value value = { 0 };
 
 	column->get(row, &value);
 	/* A number is scaled to its column, a text is cut when it is put. */
-	ncs_format_value(text, size, &value,
-			 value.kind == NCS_VALUE_TEXT ? 0 : column->width,
-			 false);
+	ncs_format_in_units(text, size, &value, &table->units,
+			    value.kind == NCS_VALUE_TEXT ? 0 : column->width);
 }
 
 /* --- Rows ----------------------------------------------------------------- */
@@ -454,12 +486,20 @@ static void scroll_right(struct ncs_grid *table, char *notice, size_t size)
 		table->skip++;
 }
 
-static void sort_by(struct ncs_grid *table, const struct ncs_column *column)
+void ncs_grid_set_sort(struct ncs_grid *table, const struct ncs_column *column,
+		       bool inverted)
 {
+	if (table->sort == column && table->inverted == inverted)
+		return;
 	table->sort = column;
-	table->inverted = false;
+	table->inverted = inverted;
 	/* Who sorts wants to see what comes first. */
 	unpin(table);
+}
+
+static void sort_by(struct ncs_grid *table, const struct ncs_column *column)
+{
+	ncs_grid_set_sort(table, column, false);
 }
 
 static void say_order(const struct ncs_grid *table, char *notice, size_t size)
@@ -469,7 +509,7 @@ static void say_order(const struct ncs_grid *table, char *notice, size_t size)
 			 table->inverted ? ", inverted" : "");
 	else
 		snprintf(notice, size, "order: by %s, %s first",
-			 table->sort->title,
+			 ncs_grid_title(table, table->sort),
 			 ncs_grid_is_downwards(table) ? "largest" : "smallest");
 }
 
@@ -485,19 +525,32 @@ static void sort_step(struct ncs_grid *table, size_t step)
 	sort_by(table, place > 0 ? table->columns[place - 1] : NULL);
 }
 
-static void set_level(struct ncs_grid *table, int level, char *notice,
-		      size_t size)
+void ncs_grid_set_columns(struct ncs_grid *table, enum ncs_column_level level,
+			  const enum ncs_column_choice *choices)
 {
-	static const char *const names[] = { "info", "diag", "debug" };
-	int least = NCS_LEVEL_INFO, most = NCS_LEVEL_DEBUG;
-
-	level = level < least ? least : level > most ? most : level;
-	table->level = (enum ncs_column_level)level;
+	if (table->level == level &&
+	    memcmp(table->choices, choices, sizeof(table->choices)) == 0)
+		return;
+	table->level = level;
+	memmove(table->choices, choices, sizeof(table->choices));
 	collect_columns(table);
-	if (table->sort && table->sort->level > table->level)
+	if (table->sort &&
+	    !ncs_column_is_shown(table->sort, level, table->choices))
 		sort_by(table, NULL);
 	if (table->skip > scrollable(table))
 		table->skip = 0;
+}
+
+static void step_level(struct ncs_grid *table, int step, char *notice,
+		       size_t size)
+{
+	static const char *const names[] = { "info", "diag", "debug" };
+	int least = NCS_LEVEL_INFO, most = NCS_LEVEL_DEBUG;
+	int level = (int)table->level + step;
+
+	level = level < least ? least : level > most ? most : level;
+	ncs_grid_set_columns(table, (enum ncs_column_level)level,
+			     table->choices);
 	snprintf(notice, size, "columns: %s, %zu of them", names[level],
 		 table->column_count);
 }
@@ -584,10 +637,10 @@ static bool act_on_columns(struct ncs_grid *table, enum ncs_action action,
 		snprintf(notice, size, "the last column is shown");
 		return true;
 	case NCS_ACTION_LEVEL_MORE:
-		set_level(table, (int)table->level + 1, notice, size);
+		step_level(table, 1, notice, size);
 		return true;
 	case NCS_ACTION_LEVEL_LESS:
-		set_level(table, (int)table->level - 1, notice, size);
+		step_level(table, -1, notice, size);
 		return true;
 	default:
 		return false;
@@ -601,4 +654,40 @@ bool ncs_grid_act(struct ncs_grid *table, enum ncs_action action, char *notice,
 	return act_on_rows(table, action) ||
 	       act_on_order(table, action, notice, notice_size) ||
 	       act_on_columns(table, action, notice, notice_size);
+}
+
+/* --- The mouse ------------------------------------------------------------ */
+
+static bool click_row(struct ncs_grid *table, int y)
+{
+	size_t place = table->top + (size_t)(y - table->rows_y);
+
+	if (y < table->rows_y || y >= table->rows_y + table->page ||
+	    place >= table->count)
+		return false;
+	ncs_grid_select(table, place);
+	return true;
+}
+
+bool ncs_grid_click(struct ncs_grid *table, int y, int x, char *notice,
+		    size_t notice_size)
+{
+	struct ncs_grid_place places[NCS_GRID_COLUMNS_MAX];
+	size_t count = ncs_grid_places(table, table->width, places);
+
+	notice[0] = '\0';
+	if (y != table->header_y)
+		return click_row(table, y);
+	for (size_t i = 0; i < count; i++) {
+		const struct ncs_column *column = places[i].column;
+
+		/* The gap behind it has the mark of the order. */
+		if (x < places[i].x || x > places[i].x + places[i].width)
+			continue;
+		ncs_grid_set_sort(table, column,
+				  column == table->sort && !table->inverted);
+		say_order(table, notice, notice_size);
+		return true;
+	}
+	return false;
 }

@@ -13,6 +13,7 @@
 #include <stddef.h>
 
 #include "analysis/columns.h"
+#include "tui/format.h"
 #include "tui/keys.h"
 #include "tui/layout.h"
 
@@ -57,7 +58,9 @@ struct ncs_grid {
 	enum ncs_view view;
 	const struct ncs_grid_rules *rules;
 	enum ncs_column_level level;
+	enum ncs_column_choice choices[NCS_COLUMN_COUNT];
 	const struct ncs_column *columns[NCS_GRID_COLUMNS_MAX];
+	struct ncs_units units;
 	int widths[NCS_GRID_COLUMNS_MAX]; /* of the contents so far */
 	size_t column_count;
 	size_t skip; /* 0: columns by priority; n: from the n-th on */
@@ -81,6 +84,8 @@ struct ncs_grid {
 	char *key_id; /* the memory of key.id */
 	size_t top;
 	/* Of the latest drawing. */
+	int header_y;
+	int rows_y;
 	int page;
 	int width;
 	size_t shown_columns;
@@ -120,6 +125,29 @@ const struct ncs_grid_row *ncs_grid_selected(const struct ncs_grid *table);
 bool ncs_grid_act(struct ncs_grid *table, enum ncs_action action, char *notice,
 		  size_t notice_size);
 
+/* A click at a place of the screen, as it was drawn last: selects a row, or
+ * sorts by a column, the other way round if it is that already. False if there
+ * is nothing; true with a notice, which may be empty. The table has to be built
+ * again. */
+bool ncs_grid_click(struct ncs_grid *table, int y, int x, char *notice,
+		    size_t notice_size);
+
+/* Which columns there are: `choices` is indexed as ncs_columns is. A column that
+ * goes is no longer sorted by; the table has to be built again. */
+void ncs_grid_set_columns(struct ncs_grid *table, enum ncs_column_level level,
+			  const enum ncs_column_choice *choices);
+
+bool ncs_column_is_shown(const struct ncs_column *column,
+			 enum ncs_column_level level,
+			 const enum ncs_column_choice *choices);
+
+/* How numbers are shown. */
+void ncs_grid_set_units(struct ncs_grid *table, const struct ncs_units *units);
+
+/* NULL: the model's order. The table has to be built again. */
+void ncs_grid_set_sort(struct ncs_grid *table, const struct ncs_column *column,
+		       bool inverted);
+
 /* The row after (or before, or at) the selected one that has the text; goes
  * round. False if there is none; the selection is then where it was. */
 enum ncs_grid_direction { NCS_HERE, NCS_FORWARD, NCS_BACKWARD };
@@ -140,9 +168,12 @@ bool ncs_grid_next_abnormal(struct ncs_grid *table);
 enum ncs_severity ncs_grid_severity(const struct ncs_grid *table,
 				    const struct ncs_grid_row *row);
 
-/* What a column shows of a row. */
-void ncs_grid_cell(const struct ncs_column *column, const struct ncs_row *row,
+/* What a column shows of a row, and what it is called then. */
+void ncs_grid_cell(const struct ncs_grid *table,
+		   const struct ncs_column *column, const struct ncs_row *row,
 		   char *text, size_t size);
+const char *ncs_grid_title(const struct ncs_grid *table,
+			   const struct ncs_column *column);
 
 /* By its id; NULL: there is none. */
 const struct ncs_column *ncs_grid_column(const char *id);

@@ -184,12 +184,12 @@ static void draw_header(const struct ncs_grid *table,
 	for (size_t i = 0; i < count; i++) {
 		const struct ncs_column *column = places[i].column;
 		bool sorted = column == table->sort;
-		int x = at_place(&places[i], column->title);
+		const char *title = ncs_grid_title(table, column);
+		int x = at_place(&places[i], title);
 
-		x += ncs_term_put(rect->y, x, places[i].x + places[i].width - x,
-				  sorted ? NCS_ROLE_HEADER_SORT :
-					   NCS_ROLE_HEADER,
-				  column->title);
+		x += ncs_term_put(
+			rect->y, x, places[i].x + places[i].width - x,
+			sorted ? NCS_ROLE_HEADER_SORT : NCS_ROLE_HEADER, title);
 		/* The mark takes the gap, at the right edge too. */
 		if (sorted)
 			ncs_term_put(
@@ -231,14 +231,16 @@ static void draw_unreadable(const struct ncs_grid_row *row, int y, int x,
 	ncs_term_put(y, x, width - x, role, text);
 }
 
-static void draw_cells(const struct ncs_grid_row *row, int y,
+static void draw_cells(const struct ncs_grid *table,
+		       const struct ncs_grid_row *row, int y,
 		       enum ncs_role role, const struct ncs_grid_place *places,
 		       size_t count)
 {
 	char text[TEXT_MAX];
 
 	for (size_t i = 0; i < count; i++) {
-		ncs_grid_cell(places[i].column, &row->row, text, sizeof(text));
+		ncs_grid_cell(table, places[i].column, &row->row, text,
+			      sizeof(text));
 		ncs_term_put(y, at_place(&places[i], text), places[i].width,
 			     role, text);
 	}
@@ -266,7 +268,7 @@ static void draw_row(const struct ncs_grid *table,
 		draw_unreadable(row, y, prefix_width(rect->width), rect->width,
 				role);
 	else
-		draw_cells(row, y, role, places, count);
+		draw_cells(table, row, y, role, places, count);
 }
 
 static void scroll_to_selected(struct ncs_grid *table)
@@ -294,8 +296,8 @@ static void measure(struct ncs_grid *table)
 		for (size_t i = 0; i < table->column_count; i++) {
 			int width;
 
-			ncs_grid_cell(table->columns[i], &table->rows[r].row,
-				      text, sizeof(text));
+			ncs_grid_cell(table, table->columns[i],
+				      &table->rows[r].row, text, sizeof(text));
 			width = ncs_term_text_width(text);
 			if (width > table->widths[i])
 				table->widths[i] = width;
@@ -309,6 +311,8 @@ void ncs_grid_draw(struct ncs_grid *table, const struct ncs_rect *header,
 	struct ncs_grid_place places[NCS_GRID_COLUMNS_MAX];
 	size_t count;
 
+	table->header_y = header->y;
+	table->rows_y = rows->y;
 	table->page = rows->height;
 	table->width = rows->width;
 	scroll_to_selected(table);

@@ -26,14 +26,8 @@
 
 #define TEXT_MAX 1024
 #define ESCAPE 27
-
-enum scheme { SCHEME_COLOR, SCHEME_CONTRAST, SCHEME_MONO, SCHEME_COUNT };
-
-static const char *const scheme_notes[SCHEME_COUNT] = {
-	"colours: normal",
-	"colours: contrast",
-	"colours: none (mono)",
-};
+/* For what is left of a report of the mouse. */
+#define MOUSE_WAIT_MS 25
 
 struct look {
 	short foreground;
@@ -47,15 +41,15 @@ struct look {
 		foreground, background, attributes \
 	}
 
-static const struct look looks[NCS_ROLE_COUNT][SCHEME_COUNT] = {
-#define X(ID, color, contrast, mono) \
-	{ LOOK(color), LOOK(contrast), LOOK(mono) },
+static const struct look looks[NCS_ROLE_COUNT][NCS_SCHEME_COUNT] = {
+#define X(ID, color, colorblind, contrast, mono) \
+	{ LOOK(color), LOOK(colorblind), LOOK(contrast), LOOK(mono) },
 	NCS_ROLES(X)
 #undef X
 };
 
-static const char *const symbols[NCS_SYMBOL_COUNT][2] = {
-#define X(ID, blocks, ascii) { ascii, blocks },
+static const char *const symbols[NCS_SYMBOL_COUNT][NCS_SYMBOL_SET_COUNT] = {
+#define X(ID, block, braille, ascii) { block, braille, ascii },
 	NCS_SYMBOLS(X)
 #undef X
 };
@@ -64,9 +58,11 @@ static struct {
 	SCREEN *screen; /* NULL: not started */
 	WINDOW *keys;   /* reading from it does not touch the screen */
 	bool has_colors;
-	enum scheme scheme;
-	bool can_blocks; /* the locale has more than ASCII */
-	bool blocks;
+	enum ncs_scheme scheme;
+	bool has_mouse; /* and reports it */
+	struct ncs_mouse mouse;
+	bool has_symbols; /* the locale has more than ASCII */
+	enum ncs_symbol_set symbols;
 	int cursor_y;
 	int cursor_x;
 	bool shows_cursor;
@@ -83,6 +79,10 @@ static struct {
 	int real_stderr; /* -1: not diverted */
 	int held_stderr;
 } rescue = { .real_stderr = -1, .held_stderr = -1 };
+
+/* Presses and releases, as numbers where the terminal can. */
+static const char mouse_on[] = "\033[?1000h\033[?1006h";
+static const char mouse_off[] = "\033[?1006l\033[?1000l";
 
 static const int fatal_signals[] = { SIGSEGV, SIGBUS, SIGABRT, SIGFPE, SIGILL };
 #define FATAL_COUNT (sizeof(fatal_signals) / sizeof(*fatal_signals))
@@ -178,6 +178,12 @@ static int rescue_add_byte(int byte)
 	return byte;
 }
 
+static void rescue_add_text(const char *text)
+{
+	while (*text)
+		rescue_add_byte(*text++);
+}
+
 static void rescue_add(const char *capability)
 {
 	char *text = tigetstr(capability);
@@ -186,7 +192,8 @@ static void rescue_add(const char *capability)
 		tputs(text, 1, rescue_add_byte);
 }
 
-/* After newterm(), which knows the terminal. */
+/* After newterm(), which knows the terminal, and where there is more to put
+ * back. */
 static void rescue_prepare(int file)
 {
 	static const char *const capabilities[] = { "sgr0", "op", "rmkx",
@@ -197,6 +204,8 @@ static void rescue_prepare(int file)
 	for (size_t i = 0; i < sizeof(capabilities) / sizeof(*capabilities);
 	     i++)
 		rescue_add(capabilities[i]);
+	if (term.has_mouse)
+		rescue_add_text(mouse_off);
 	rescue.armed = 1;
 }
 
@@ -225,13 +234,26 @@ static void hold_stderr(void)
 
 /* --- Start and end -------------------------------------------------------- */
 
+static const struct look *look_of(enum ncs_role role)
+{
+	return &looks[role][term.has_colors ? term.scheme : NCS_SCHEME_MONO];
+}
+
+/* The nearest that the terminal has. */
+static short nearest_color(short color)
+{
+	if (color < COLORS)
+		return color;
+	return color == NCS_ORANGE ? COLOR_YELLOW : COLOR_CYAN;
+}
+
 static void apply_scheme(void)
 {
 	for (short role = 0; term.has_colors && role < NCS_ROLE_COUNT; role++) {
-		const struct look *look = &looks[role][term.scheme];
+		const struct look *look = look_of((enum ncs_role)role);
 
-		init_pair((short)(role + 1), look->foreground,
-			  look->background);
+		init_pair((short)(role + 1), nearest_color(look->foreground),
+			  nearest_color(look->background));
 	}
 }
 
@@ -239,7 +261,6 @@ static void start_colors(bool wanted)
 {
 	term.has_colors = wanted && has_colors() && start_color() == OK &&
 			  COLOR_PAIRS > NCS_ROLE_COUNT;
-	term.scheme = term.has_colors ? SCHEME_COLOR : SCHEME_MONO;
 	if (term.has_colors && use_default_colors() != OK)
 		assume_default_colors(COLOR_WHITE, COLOR_BLACK);
 	apply_scheme();
@@ -289,6 +310,18 @@ static void set_modes(void)
 	leaveok(stdscr, FALSE);
 	scrollok(stdscr, FALSE);
 	curs_set(0);
+	/* Curses waits for the next key when the mouse does what it was not
+	 * asked for, deaf to all else: it is not to know a mouse. */
+	define_key(NULL, KEY_MOUSE);
+}
+
+/* The terminal reports the mouse, or no longer, between two frames. */
+static void report_mouse(bool on)
+{
+	const char *text = on ? mouse_on : mouse_off;
+
+	if (term.has_mouse)
+		write_all(rescue.file, text, strlen(text));
 }
 
 int ncs_term_start(const struct ncs_term_config *config)
@@ -324,8 +357,7 @@ int ncs_term_start(const struct ncs_term_config *config)
 	if (config->height > 0 && config->width > 0)
 		resizeterm(config->height, config->width);
 	start_colors(config->color);
-	term.can_blocks = strcmp(nl_langinfo(CODESET), "UTF-8") == 0;
-	term.blocks = term.can_blocks && !config->ascii;
+	term.has_symbols = strcmp(nl_langinfo(CODESET), "UTF-8") == 0;
 	/* Curses prefers LINES and COLUMNS, which may be of another terminal,
 	 * and would stay with them. */
 	if (!config->output) {
@@ -354,6 +386,7 @@ void ncs_term_stop(void)
 	if (!term.screen)
 		return;
 	let_output_go_on();
+	report_mouse(false);
 	endwin();
 	rescue.armed = 0;
 	remove_fatal();
@@ -371,6 +404,7 @@ void ncs_term_suspend(void)
 
 	if (!term.screen)
 		return;
+	report_mouse(false);
 	endwin();
 	rescue.armed = 0;
 	action.sa_handler = SIG_DFL;
@@ -393,6 +427,7 @@ void ncs_term_resume(void)
 	/* The modes may have been changed meanwhile, without us knowing: end
 	 * and begin again, whatever curses believes. */
 	endwin();
+	report_mouse(true);
 	ncs_term_resize();
 }
 
@@ -424,21 +459,45 @@ int ncs_term_width(void)
 	return term.screen ? getmaxx(stdscr) : 0;
 }
 
-const char *ncs_term_next_colors(void)
+void ncs_term_set_scheme(enum ncs_scheme scheme)
 {
-	if (!term.has_colors)
-		return "no colours: the terminal has none, or none are wanted";
-	term.scheme = (enum scheme)((term.scheme + 1) % SCHEME_COUNT);
+	term.scheme = scheme;
 	apply_scheme();
-	return scheme_notes[term.scheme];
 }
 
-const char *ncs_term_next_symbols(void)
+void ncs_term_set_symbols(enum ncs_symbol_set set)
 {
-	if (!term.can_blocks)
-		return "symbols: ASCII only, as the locale is not UTF-8";
-	term.blocks = !term.blocks;
-	return term.blocks ? "symbols: lines and blocks" : "symbols: ASCII";
+	term.symbols = set;
+}
+
+enum ncs_scheme ncs_term_scheme(void)
+{
+	return term.scheme;
+}
+
+enum ncs_symbol_set ncs_term_symbols(void)
+{
+	return term.symbols;
+}
+
+bool ncs_term_has_colors(void)
+{
+	return term.has_colors;
+}
+
+bool ncs_term_has_symbols(void)
+{
+	return term.has_symbols;
+}
+
+static enum ncs_symbol_set shown_symbols(void)
+{
+	return term.has_symbols ? term.symbols : NCS_SYMBOLS_ASCII;
+}
+
+bool ncs_term_shows_ascii(void)
+{
+	return shown_symbols() == NCS_SYMBOLS_ASCII;
 }
 
 static int next_code(void)
@@ -452,16 +511,108 @@ static int next_code(void)
 	return code == ERR ? -1 : code;
 }
 
-/* A key that the terminal's description does not know comes as an escape
- * sequence. Taken one by one, its characters would be keys that nobody
- * pressed: the whole of it is one unknown key. */
-static int unknown_sequence(int introducer)
+/* --- The mouse ------------------------------------------------------------ */
+
+void ncs_term_set_mouse(bool on)
+{
+	char *knows = term.screen ? tigetstr("kmous") : NULL;
+
+	if (on == term.has_mouse || !knows || knows == (char *)-1)
+		return;
+	term.has_mouse = true;
+	report_mouse(on);
+	term.has_mouse = on;
+	rescue_prepare(rescue.file);
+}
+
+bool ncs_term_has_mouse(void)
+{
+	return term.has_mouse;
+}
+
+bool ncs_term_mouse(int code, struct ncs_mouse *mouse)
+{
+	*mouse = term.mouse;
+	return code == KEY_MOUSE;
+}
+
+static int take_mouse(int button, int x, int y)
+{
+	/* Bits of it are Shift, Alt and Ctrl. */
+	switch (button & ~0x1c) {
+	case 0:
+		term.mouse.kind = NCS_MOUSE_CLICK;
+		break;
+	case 64:
+		term.mouse.kind = NCS_MOUSE_WHEEL_UP;
+		break;
+	case 65:
+		term.mouse.kind = NCS_MOUSE_WHEEL_DOWN;
+		break;
+	default:
+		term.mouse.kind = NCS_MOUSE_OTHER;
+	}
+	term.mouse.x = x - 1;
+	term.mouse.y = y - 1;
+	return KEY_MOUSE;
+}
+
+/* "0;12;5M" for a press, "m" for a release. 0: it is something else. */
+static int read_mouse_numbers(void)
+{
+	int numbers[3] = { 0 }, code;
+	size_t count = 0;
+
+	while ((code = next_code()) >= 0) {
+		if (code >= '0' && code <= '9' && numbers[count] < 10000)
+			numbers[count] = numbers[count] * 10 + (code - '0');
+		else if (code == ';' && count < 2)
+			count++;
+		else
+			break;
+	}
+	if (count == 2 && code == 'M')
+		return take_mouse(numbers[0], numbers[1], numbers[2]);
+	if (count == 2 && code == 'm')
+		return take_mouse(-1, 0, 0);
+	return 0;
+}
+
+/* Three bytes, each 32 more than it says; 3 is a release. */
+static int read_mouse_bytes(void)
+{
+	int bytes[3];
+
+	for (size_t i = 0; i < 3; i++) {
+		bytes[i] = next_code();
+		if (bytes[i] < ' ')
+			return 0;
+	}
+	return take_mouse(bytes[0] - ' ', bytes[1] - ' ', bytes[2] - ' ');
+}
+
+/* After what introduces it; the rest may be on its way. */
+static int read_mouse(int introducer)
 {
 	int code;
 
-	do
+	wtimeout(term.keys, MOUSE_WAIT_MS);
+	code = introducer == '<' ? read_mouse_numbers() : read_mouse_bytes();
+	nodelay(term.keys, TRUE);
+	return term.has_mouse ? code : 0;
+}
+
+/* A key that the terminal's description does not know comes as an escape
+ * sequence. Taken one by one, its characters would be keys that nobody
+ * pressed: the whole of it is one unknown key, if it is not the mouse. */
+static int unknown_sequence(int introducer)
+{
+	int code = next_code();
+
+	if (introducer == '[' && (code == '<' || code == 'M'))
+		return read_mouse(code);
+	while (introducer == '[' && code >= 0 && (code < '@' || code > '~'))
 		code = next_code();
-	while (code >= 0 && introducer == '[' && (code < '@' || code > '~'));
 	return 0;
 }
 
@@ -567,7 +718,7 @@ static void show(struct shown *shown, const char *text)
 			show_one(shown, L'?', 1);
 		} else if (code < 0x80) {
 			show_one(shown, (wchar_t)code, 1);
-		} else if (!term.blocks) {
+		} else if (ncs_term_shows_ascii()) {
 			for (const char *c = ascii_for(code); *c; c++)
 				show_one(shown, (wchar_t)*c, 1);
 		} else {
@@ -600,7 +751,7 @@ static void cut(struct shown *shown, int width)
 
 static void use_role(enum ncs_role role)
 {
-	const struct look *look = &looks[role][term.scheme];
+	const struct look *look = look_of(role);
 	bool plain = look->foreground < 0 && look->background < 0;
 
 	wattr_set(stdscr, look->attributes,
@@ -652,7 +803,7 @@ int ncs_term_text_width(const char *text)
 
 const char *ncs_term_symbol(enum ncs_symbol symbol)
 {
-	return symbols[symbol][term.blocks];
+	return symbols[symbol][shown_symbols()];
 }
 
 /* --- Frames --------------------------------------------------------------- */

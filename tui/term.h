@@ -12,72 +12,105 @@
 #include <stdbool.h>
 #include <stdio.h>
 
+/* Of the 256 colours: an orange and a blue that are told apart by who does not
+ * see red and green apart, and can be read on black and on white. Terminals
+ * with fewer colours get yellow and cyan. */
+#define NCS_ORANGE 166
+#define NCS_BLUE 32
+
 /* What a piece of the screen means; which colour that is, is up to the scheme.
  * Colour only repeats what a word or a mark says.
  *
- * X(ID, color, contrast, mono), where each look is
- * (foreground, background, attributes); -1 is the terminal's own. */
-#define NCS_ROLES(X)                                                       \
-	X(TEXT, (-1, -1, 0), (-1, -1, 0), (-1, -1, 0))                     \
-	X(TITLE, (-1, -1, A_REVERSE), (-1, -1, A_REVERSE),                 \
-	  (-1, -1, A_REVERSE))                                             \
+ * X(ID, color, colorblind, contrast, mono), where each look is
+ * (foreground, background, attributes); -1 is the terminal's own. Contrast is
+ * for light and dark terminals: of text on the terminal's background it has
+ * only magenta. */
+#define NCS_ROLES(X) \
+	X(TEXT, (-1, -1, 0), (-1, -1, 0), (-1, -1, 0), (-1, -1, 0)) \
+	X(TITLE, (-1, -1, A_REVERSE), (-1, -1, A_REVERSE), \
+	  (-1, -1, A_REVERSE), (-1, -1, A_REVERSE)) \
 	X(STATE, (-1, -1, A_REVERSE | A_BOLD), (-1, -1, A_REVERSE | A_BOLD), \
-	  (-1, -1, A_REVERSE | A_BOLD))                                    \
-	X(STATE_NOTE, (0, 3, 0), (0, 3, A_BOLD), (-1, -1, A_BOLD))         \
-	X(STATE_BAD, (7, 1, A_BOLD), (7, 5, A_BOLD), (-1, -1, A_BOLD))     \
-	X(TAB, (-1, -1, 0), (-1, -1, 0), (-1, -1, 0))                      \
-	X(TAB_ON, (-1, -1, A_BOLD), (-1, -1, A_BOLD), (-1, -1, A_BOLD))    \
-	X(HEADER, (-1, -1, A_REVERSE), (-1, -1, A_REVERSE),                \
-	  (-1, -1, A_REVERSE))                                             \
-	X(HEADER_SORT, (-1, -1, A_BOLD), (-1, -1, A_BOLD), (-1, -1, A_BOLD)) \
-	X(SELECTED, (-1, -1, A_REVERSE), (-1, -1, A_REVERSE),              \
-	  (-1, -1, A_REVERSE))                                             \
-	X(BAD, (1, -1, A_BOLD), (5, -1, A_BOLD), (-1, -1, A_BOLD))         \
-	X(NOTE, (3, -1, 0), (6, -1, A_BOLD), (-1, -1, 0))                  \
-	X(QUIET, (-1, -1, A_DIM), (-1, -1, 0), (-1, -1, A_DIM))            \
-	X(LABEL, (6, -1, 0), (-1, -1, A_BOLD), (-1, -1, 0))                \
-	X(STRONG, (-1, -1, A_BOLD), (-1, -1, A_BOLD), (-1, -1, A_BOLD))    \
+	  (-1, -1, A_REVERSE | A_BOLD), (-1, -1, A_REVERSE | A_BOLD)) \
+	X(STATE_NOTE, (0, 3, 0), (0, NCS_BLUE, 0), (0, 3, 0), \
+	  (-1, -1, A_BOLD)) \
+	X(STATE_BAD, (7, 1, A_BOLD), (0, NCS_ORANGE, 0), (7, 5, A_BOLD), \
+	  (-1, -1, A_BOLD)) \
+	X(TAB, (-1, -1, 0), (-1, -1, 0), (-1, -1, 0), (-1, -1, 0)) \
+	X(TAB_ON, (-1, -1, A_BOLD), (-1, -1, A_BOLD), (-1, -1, A_BOLD), \
+	  (-1, -1, A_BOLD)) \
+	X(HEADER, (-1, -1, A_REVERSE), (-1, -1, A_REVERSE), \
+	  (-1, -1, A_REVERSE), (-1, -1, A_REVERSE)) \
+	X(HEADER_SORT, (-1, -1, A_BOLD), (-1, -1, A_BOLD), (-1, -1, A_BOLD), \
+	  (-1, -1, A_BOLD)) \
+	X(SELECTED, (-1, -1, A_REVERSE), (-1, -1, A_REVERSE), \
+	  (-1, -1, A_REVERSE), (-1, -1, A_REVERSE)) \
+	X(BAD, (1, -1, A_BOLD), (NCS_ORANGE, -1, A_BOLD), (5, -1, A_BOLD), \
+	  (-1, -1, A_BOLD)) \
+	X(NOTE, (3, -1, 0), (NCS_BLUE, -1, A_BOLD), (-1, -1, A_BOLD), \
+	  (-1, -1, 0)) \
+	X(QUIET, (-1, -1, A_DIM), (-1, -1, A_DIM), (-1, -1, 0), \
+	  (-1, -1, A_DIM)) \
+	X(LABEL, (6, -1, 0), (NCS_BLUE, -1, 0), (-1, -1, 0), (-1, -1, 0)) \
+	X(STRONG, (-1, -1, A_BOLD), (-1, -1, A_BOLD), (-1, -1, A_BOLD), \
+	  (-1, -1, A_BOLD)) \
 	X(LIT, (-1, -1, A_REVERSE | A_BOLD), (-1, -1, A_REVERSE | A_BOLD), \
-	  (-1, -1, A_REVERSE | A_BOLD))                                    \
-	X(BAR_KEY, (-1, -1, 0), (-1, -1, 0), (-1, -1, 0))                  \
-	X(BAR_LABEL, (-1, -1, A_REVERSE), (-1, -1, A_REVERSE),             \
-	  (-1, -1, A_REVERSE))                                             \
-	X(PROMPT, (-1, -1, A_BOLD), (-1, -1, A_BOLD), (-1, -1, A_BOLD))
+	  (-1, -1, A_REVERSE | A_BOLD), (-1, -1, A_REVERSE | A_BOLD)) \
+	X(BAR_KEY, (-1, -1, 0), (-1, -1, 0), (-1, -1, 0), (-1, -1, 0)) \
+	X(BAR_LABEL, (-1, -1, A_REVERSE), (-1, -1, A_REVERSE), \
+	  (-1, -1, A_REVERSE), (-1, -1, A_REVERSE)) \
+	X(PROMPT, (-1, -1, A_BOLD), (-1, -1, A_BOLD), (-1, -1, A_BOLD), \
+	  (-1, -1, A_BOLD))
 
 enum ncs_role {
-#define X(ID, color, contrast, mono) NCS_ROLE_##ID,
+#define X(ID, color, colorblind, contrast, mono) NCS_ROLE_##ID,
 	NCS_ROLES(X)
 #undef X
 	NCS_ROLE_COUNT
 };
 
-/* X(ID, in lines and blocks, in ASCII); equally wide in both. */
-#define NCS_SYMBOLS(X)              \
-	X(SORT_DOWN, "▼", "v")      \
-	X(SORT_UP, "▲", "^")        \
-	X(CUT, "…", "~")            \
-	X(BELOW, "›", ">")          \
-	X(LEADS_TO, "→", ">")       \
-	X(COMES_FROM, "←", "<")     \
-	X(HORIZONTAL, "─", "-")     \
-	X(VERTICAL, "│", "|")       \
-	X(TOP_LEFT, "┌", "+")       \
-	X(TOP_RIGHT, "┐", "+")      \
-	X(BOTTOM_LEFT, "└", "+")    \
-	X(BOTTOM_RIGHT, "┘", "+")   \
-	X(FULL, "█", "#")           \
-	X(EMPTY, "·", ".")
+/* X(ID, in lines and blocks, with bars of braille dots, in ASCII); equally wide
+ * in all. */
+#define NCS_SYMBOLS(X)                   \
+	X(SORT_DOWN, "▼", "▼", "v")      \
+	X(SORT_UP, "▲", "▲", "^")        \
+	X(CUT, "…", "…", "~")            \
+	X(BELOW, "›", "›", ">")          \
+	X(LEADS_TO, "→", "→", ">")       \
+	X(COMES_FROM, "←", "←", "<")     \
+	X(HORIZONTAL, "─", "─", "-")     \
+	X(VERTICAL, "│", "│", "|")       \
+	X(TOP_LEFT, "┌", "┌", "+")       \
+	X(TOP_RIGHT, "┐", "┐", "+")      \
+	X(BOTTOM_LEFT, "└", "└", "+")    \
+	X(BOTTOM_RIGHT, "┘", "┘", "+")   \
+	X(FULL, "█", "⣿", "#")           \
+	X(EMPTY, "·", "⣀", ".")
 
 enum ncs_symbol {
-#define X(ID, lines, ascii) NCS_SYMBOL_##ID,
+#define X(ID, block, braille, ascii) NCS_SYMBOL_##ID,
 	NCS_SYMBOLS(X)
 #undef X
 	NCS_SYMBOL_COUNT
 };
 
+/* As --symbols and --scheme name them. */
+enum ncs_symbol_set {
+	NCS_SYMBOLS_BLOCK,
+	NCS_SYMBOLS_BRAILLE,
+	NCS_SYMBOLS_ASCII,
+	NCS_SYMBOL_SET_COUNT
+};
+
+enum ncs_scheme {
+	NCS_SCHEME_NORMAL,
+	NCS_SCHEME_COLORBLIND,
+	NCS_SCHEME_CONTRAST,
+	NCS_SCHEME_MONO,
+	NCS_SCHEME_COUNT
+};
+
 struct ncs_term_config {
 	bool color; /* if the terminal has any */
-	bool ascii; /* also where the locale could show more */
 	/* NULL and 0: those of the process. For tests without a terminal. */
 	const char *type;
 	FILE *output;
@@ -108,13 +141,43 @@ void ncs_term_repaint(void);
 int ncs_term_height(void);
 int ncs_term_width(void);
 
-/* The next scheme, the other symbols: what they are now, for a notice. */
-const char *ncs_term_next_colors(void);
-const char *ncs_term_next_symbols(void);
+/* What is wished for; until then it is the first of each. Where the terminal has
+ * no colours all schemes are mono, where the locale is not UTF-8 all symbols
+ * are ASCII. */
+void ncs_term_set_scheme(enum ncs_scheme scheme);
+void ncs_term_set_symbols(enum ncs_symbol_set symbols);
+enum ncs_scheme ncs_term_scheme(void);
+enum ncs_symbol_set ncs_term_symbols(void);
+bool ncs_term_has_colors(void);
+bool ncs_term_has_symbols(void);
+/* Whether nothing but ASCII is shown. */
+bool ncs_term_shows_ascii(void);
 
 /* The key as curses has it, 0 if it is an unknown one, -1 if there is none.
  * Never waits. */
 int ncs_term_key(void);
+
+/* Whether the mouse is heeded, where the terminal has one; not until then. The
+ * terminal's own use of it, such as copying text, ends meanwhile. */
+void ncs_term_set_mouse(bool on);
+bool ncs_term_has_mouse(void);
+
+enum ncs_mouse_kind {
+	NCS_MOUSE_OTHER, /* nothing that matters */
+	NCS_MOUSE_CLICK,
+	NCS_MOUSE_WHEEL_UP,
+	NCS_MOUSE_WHEEL_DOWN,
+};
+
+struct ncs_mouse {
+	enum ncs_mouse_kind kind;
+	int y;
+	int x;
+};
+
+/* What the mouse did, if that is what a key's code stands for: to be asked for
+ * before the next key. False: it is a key. */
+bool ncs_term_mouse(int code, struct ncs_mouse *mouse);
 
 /* --- Drawing -------------------------------------------------------------- */
 

@@ -80,19 +80,19 @@ set_to default --comm 'nobody*'
 [ "$status" -eq 1 ] && said "nobody"
 verdict '--comm that nobody has is told' $?
 
-press S
+press s
 sees '^Set: .*such as events='
-verdict 'S asks what to ask for' $?
+verdict 's asks what to ask for' $?
 press -l 'kernel=on'
 press Enter
 sees 'kernel= expects default, off'
 verdict 'nonsense is told' $?
-press S
+press s
 press -l 'sample=16'
 press Enter
 sees 'asked 2 processes for sample=16' && sees 'sample 1/16'
 verdict 'a setting that is typed is asked for' $?
-press S
+press s
 press -l 'sample=2'
 press Escape
 press F9

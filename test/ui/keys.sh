@@ -59,8 +59,8 @@ go_to_the_middle() {
 	soon shows 'Chan.* . rank [0-9]' && soon still
 }
 
-# Without the title and paused nothing changes by itself.
-open 80x24 "exec $ncclstat --synthetic 8x4"
+# Without the title and paused nothing changes by itself. D saves where it runs.
+open 80x24 "cd $tmp; exec $ncclstat --synthetic 8x4"
 started
 press / r e c v Enter '#' p
 sees PAUSED

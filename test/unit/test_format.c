@@ -267,6 +267,51 @@ static void cells_are_measured_in_columns(void **state)
 	setlocale(LC_CTYPE, "C");
 }
 
+/* --- Units ---------------------------------------------------------------- */
+
+static void expect_in_units(enum ncs_value_kind kind, int64_t number,
+			    double real, bool exact, bool bits,
+			    const char *expected)
+{
+	const struct ncs_value v = { .kind = kind,
+				     .number = number,
+				     .real = real };
+	const struct ncs_units units = { .exact = exact, .bits = bits };
+	char shown[NCS_FORMAT_MAX];
+
+	ncs_format_in_units(shown, sizeof(shown), &v, &units, 7);
+	assert_string_equal(shown, expected);
+}
+
+static void exact_numbers_have_all_digits_whatever_the_width(void **state)
+{
+	(void)state;
+	expect_in_units(NCS_VALUE_BYTES, 123456789, 0, false, false, "123M");
+	expect_in_units(NCS_VALUE_BYTES, 123456789, 0, true, false,
+			"123456789");
+	expect_in_units(NCS_VALUE_NUMBER, 1234567890, 0, true, false,
+			"1234567890");
+	expect_in_units(NCS_VALUE_DURATION, 2345678901, 0, true, false,
+			"2345678901ns");
+	expect_in_units(NCS_VALUE_BYTES_RATE, 0, 6912345678.4, true, false,
+			"6912345678");
+	expect_in_units(NCS_VALUE_RATE, 0, 12.34567, true, false, "12.346");
+	expect_in_units(NCS_VALUE_REAL, 0, 182.4321, true, false, "182.432");
+	expect_in_units(NCS_VALUE_SHARE, 0, 0.12345678, true, false, "12.346");
+	expect_in_units(NCS_VALUE_NONE, 0, 0, true, true, "-");
+}
+
+static void bits_are_eight_times_what_is_bytes_over_time(void **state)
+{
+	(void)state;
+	expect_in_units(NCS_VALUE_BYTES_RATE, 0, 6.9e9, false, true, "55.2G");
+	expect_in_units(NCS_VALUE_REAL, 0, 50, false, true, "400.00");
+	expect_in_units(NCS_VALUE_REAL, 0, 50, true, true, "400.000");
+	expect_in_units(NCS_VALUE_BYTES, 100, 0, true, true, "100");
+	expect_in_units(NCS_VALUE_RATE, 0, 12, false, true, "12.0");
+	expect_in_units(NCS_VALUE_SHARE, 0, 0.5, false, true, "50.0");
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -285,6 +330,9 @@ int main(void)
 		cmocka_unit_test(clipping_says_that_it_was_done),
 		cmocka_unit_test(padding_is_to_the_side_of_the_alignment),
 		cmocka_unit_test(cells_are_measured_in_columns),
+		cmocka_unit_test(
+			exact_numbers_have_all_digits_whatever_the_width),
+		cmocka_unit_test(bits_are_eight_times_what_is_bytes_over_time),
 	};
 
 	return cmocka_run_group_tests_name("format", tests, NULL, NULL);

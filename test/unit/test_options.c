@@ -32,6 +32,7 @@ static bool parse(const char *line)
 		assert_true(count < WORDS_MAX);
 		words[count++] = word;
 	}
+	ncs_options_init(&options);
 	return ncs_options_parse(&options, count, words, error, sizeof(error));
 }
 
@@ -293,7 +294,7 @@ static void help_has_every_option_with_letter_and_argument(void **state)
 	char *text = help_text(80), wanted[128];
 
 	(void)state;
-#define X(ID, name, letter, has, argument, help) \
+#define X(ID, name, letter, has, argument, place, help) \
 	snprintf(wanted, sizeof(wanted), "--" name "%s%s", \
 		 argument[0] == '\0' ? "" : \
 		 #has[0] == 'O'      ? "[=" : \
@@ -325,7 +326,7 @@ static void help_keeps_to_its_width(void **state)
 static void letters_are_unique(void **state)
 {
 	static const char letters[] = {
-#define X(ID, name, letter, has, argument, help) letter,
+#define X(ID, name, letter, has, argument, place, help) letter,
 		NCS_OPTIONS(X)
 #undef X
 	};
@@ -361,7 +362,7 @@ static void completion_has_every_option_and_every_choice(void **state)
 	length = fread(text, 1, sizeof(text) - 1, file);
 	fclose(file);
 	text[length] = '\0';
-#define X(ID, name, letter, has, argument, help) \
+#define X(ID, name, letter, has, argument, place, help) \
 	if (!has_word(text, "--" name)) \
 		fail_msg("--" name " is not in " COMPLETION); \
 	if (strchr(argument, '|')) { \

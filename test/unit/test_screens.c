@@ -58,11 +58,11 @@ static void use_locale(bool utf8)
 		skip();
 }
 
-static void start(const struct shape *shape)
+static void start_type(const char *type, const struct shape *shape)
 {
 	struct ncs_term_config config = {
 		.color = shape->color,
-		.type = "xterm-256color",
+		.type = type,
 		.height = shape->height,
 		.width = shape->width,
 	};
@@ -75,6 +75,11 @@ static void start(const struct shape *shape)
 	config.output = nothing_out;
 	config.input = nothing_in;
 	assert_int_equal(ncs_term_start(&config), 0);
+}
+
+static void start(const struct shape *shape)
+{
+	start_type("xterm-256color", shape);
 }
 
 static void stop(void)
@@ -298,15 +303,14 @@ static void assert_ascii(void)
 
 /* --- Every view in every size --------------------------------------------- */
 
-static void one_golden(const char *name, enum ncs_view view, bool help,
+static void one_golden(const char *name, enum ncs_view view, const char *keys,
 		       const struct shape *shape)
 {
 	char full[128];
 
 	start(shape);
 	open_job(view);
-	if (help)
-		press("?");
+	press(keys);
 	draw();
 	snprintf(full, sizeof(full), "%s-%dx%d-%s-%s", name, shape->width,
 		 shape->height, shape->color ? "color" : "mono",
@@ -318,7 +322,7 @@ static void one_golden(const char *name, enum ncs_view view, bool help,
 	stop();
 }
 
-static void goldens(const char *name, enum ncs_view view, bool help)
+static void goldens(const char *name, enum ncs_view view, const char *keys)
 {
 	static const int sizes[][2] = { { 80, 24 }, { 40, 10 }, { 200, 60 } };
 
@@ -331,7 +335,7 @@ static void goldens(const char *name, enum ncs_view view, bool help)
 				.utf8 = k & 2,
 			};
 
-			one_golden(name, view, help, &shape);
+			one_golden(name, view, keys, &shape);
 		}
 	}
 }
@@ -339,37 +343,44 @@ static void goldens(const char *name, enum ncs_view view, bool help)
 static void ranks(void **state)
 {
 	(void)state;
-	goldens("ranks", NCS_VIEW_RANK, false);
+	goldens("ranks", NCS_VIEW_RANK, "");
 }
 
 static void communicators(void **state)
 {
 	(void)state;
-	goldens("communicators", NCS_VIEW_COMMUNICATOR, false);
+	goldens("communicators", NCS_VIEW_COMMUNICATOR, "");
 }
 
 static void channels(void **state)
 {
 	(void)state;
-	goldens("channels", NCS_VIEW_CHANNEL, false);
+	goldens("channels", NCS_VIEW_CHANNEL, "");
 }
 
 static void proxy(void **state)
 {
 	(void)state;
-	goldens("proxy", NCS_VIEW_PROXY, false);
+	goldens("proxy", NCS_VIEW_PROXY, "");
 }
 
 static void collectives(void **state)
 {
 	(void)state;
-	goldens("collectives", NCS_VIEW_FUNCTION, false);
+	goldens("collectives", NCS_VIEW_FUNCTION, "");
 }
 
 static void help(void **state)
 {
 	(void)state;
-	goldens("help", NCS_VIEW_RANK, true);
+	goldens("help", NCS_VIEW_RANK, "?");
+}
+
+static void setup(void **state)
+{
+	(void)state;
+	goldens("setup", NCS_VIEW_RANK, "S Down Down");
+	goldens("setup-columns", NCS_VIEW_CHANNEL, "S End Up Space");
 }
 
 /* --- Moments of the made-up job ------------------------------------------- */
@@ -682,7 +693,8 @@ static void any_size_is_survived(void **state)
 {
 	static const char *const keys[] = { "1", "2",     "3",   "4",    "5",
 					    "?", "Enter", "End", "PgDn", "/",
-					    "#", "Right", "T",   "Esc",  "v" };
+					    "#", "Right", "T",   "Esc",  "v",
+					    "S" };
 	uint32_t seed = 3;
 
 	(void)state;
@@ -751,6 +763,308 @@ static void every_key_does_something(void **state)
 			names += length;
 		}
 	}
+}
+
+static void value_of(enum ncs_option option, char *text)
+{
+	ncs_options_value(&screen.options, option, text, NCS_OPTION_VALUE_MAX);
+}
+
+/* Right takes effect at once, Left takes it back. */
+static void the_setup_changes_what_it_lists(void **state)
+{
+	static char first[NCS_OPTION_VALUE_MAX], second[NCS_OPTION_VALUE_MAX],
+		third[NCS_OPTION_VALUE_MAX];
+
+	(void)state;
+	for (size_t i = 0; i < ncs_setup_count(NCS_VIEW_CHANNEL); i++) {
+		enum ncs_option option =
+			ncs_setup_entry(NCS_VIEW_CHANNEL, i).option;
+
+		if (option == NCS_OPTION_SET)
+			continue;
+		start(&usual);
+		open_job(NCS_VIEW_CHANNEL);
+		press("F2");
+		for (size_t k = 0; k < i; k++)
+			press("Down");
+		value_of(option, first);
+		press("Right");
+		value_of(option, second);
+		press("Left");
+		value_of(option, third);
+		assert_string_not_equal(first, second);
+		assert_string_equal(first, third);
+		assert_int_equal(press("q"), 0);
+		assert_false(screen.setup);
+		close_job();
+		stop();
+	}
+}
+
+static bool picture_has(const char *text)
+{
+	char *is;
+	bool found;
+
+	draw();
+	is = picture();
+	found = strstr(is, text) != NULL;
+	free(is);
+	return found;
+}
+
+/* The last place is a column of level diag. */
+static void columns_are_chosen_by_name(void **state)
+{
+	const struct shape wide = { 200, 60, false, true };
+	char value[NCS_OPTION_VALUE_MAX];
+
+	(void)state;
+	start(&wide);
+	open_job(NCS_VIEW_RANK);
+	assert_false(picture_has("SETTINGS"));
+	press("S End Space Esc");
+	assert_true(picture_has("SETTINGS"));
+	value_of(NCS_OPTION_COLUMNS, value);
+	assert_string_equal(value, "ranks:SETTINGS");
+	press("v S End Space Esc");
+	assert_false(picture_has("SETTINGS"));
+	value_of(NCS_OPTION_COLUMNS, value);
+	assert_string_equal(value, "ranks:-SETTINGS");
+	press("S End Space Esc");
+	assert_true(picture_has("SETTINGS"));
+	value_of(NCS_OPTION_COLUMNS, value);
+	assert_string_equal(value, "default");
+	close_job();
+	stop();
+}
+
+static void exact_numbers_in_bits(void **state)
+{
+	(void)state;
+	after("units", NCS_VIEW_CHANNEL, "e b");
+}
+
+/* In bits a title says so, if and only if the column's values are others. */
+static void titles_tell_bits_from_bytes(void **state)
+{
+	const struct ncs_units bits = { .bits = true };
+
+	(void)state;
+	start(&usual);
+	open_job(NCS_VIEW_RANK);
+	for (size_t i = 0; i < ncs_column_count; i++) {
+		const struct ncs_column *column = &ncs_columns[i];
+		struct ncs_grid *table = &screen.tables[column->view];
+		struct ncs_value value = { 0 };
+
+		screen.view = column->view;
+		press("i i"); /* which builds the table */
+		for (size_t r = 0; r < table->count; r++) {
+			column->get(&table->rows[r].row, &value);
+			if (value.kind != NCS_VALUE_NONE)
+				break;
+		}
+		ncs_grid_set_units(table, &bits);
+		if (value.kind != NCS_VALUE_NONE &&
+		    (value.kind == NCS_VALUE_BYTES_RATE ||
+		     value.kind == NCS_VALUE_REAL) !=
+			    (ncs_grid_title(table, column) != column->title))
+			fail_msg("%s: its title in bits", column->id);
+	}
+	close_job();
+	stop();
+}
+
+static void colors_for_the_colorblind(void **state)
+{
+	const struct shape colored = { 80, 24, true, true };
+
+	(void)state;
+	start(&colored);
+	open_job(NCS_VIEW_RANK);
+	press("C");
+	draw();
+	compare("colorblind");
+	stop();
+	start_type("xterm", &colored);
+	press("C");
+	draw();
+	compare("colorblind-8");
+	close_job();
+	stop();
+}
+
+struct color_look {
+	int foreground;
+	int background;
+	unsigned attributes;
+};
+
+/* On the terminal's own background, light or dark, not every colour can be
+ * read; and bad and good are not red and green. */
+static void every_scheme_can_be_read(void **state)
+{
+#define LOOK(...) \
+	{ \
+		__VA_ARGS__ \
+	}
+#define X(ID, color, colorblind, contrast, mono) LOOK colorblind,
+	static const struct color_look colorblind[] = { NCS_ROLES(X) };
+#undef X
+#define X(ID, color, colorblind, contrast, mono) LOOK contrast,
+	static const struct color_look contrast[] = { NCS_ROLES(X) };
+#undef X
+#define X(ID, color, colorblind, contrast, mono) LOOK mono,
+	static const struct color_look mono[] = { NCS_ROLES(X) };
+#undef X
+
+	(void)state;
+	for (size_t i = 0; i < NCS_ROLE_COUNT; i++) {
+		assert_true(colorblind[i].foreground <= 0 ||
+			    colorblind[i].foreground == NCS_ORANGE ||
+			    colorblind[i].foreground == NCS_BLUE);
+		assert_true(colorblind[i].background < 0 ||
+			    colorblind[i].background == NCS_ORANGE ||
+			    colorblind[i].background == NCS_BLUE);
+		if (contrast[i].background < 0)
+			assert_true(contrast[i].foreground < 0 ||
+				    contrast[i].foreground == COLOR_MAGENTA);
+		assert_true(mono[i].foreground < 0 && mono[i].background < 0);
+	}
+}
+
+static void the_setup_asks_for_a_setting(void **state)
+{
+	(void)state;
+	start(&usual);
+	open_job(NCS_VIEW_RANK);
+	press("S");
+	while (ncs_setup_entry(screen.view, screen.setup_selected).option !=
+	       NCS_OPTION_SET)
+		press("Down");
+	assert_int_equal(press("Enter s a m p l e = 8 Enter"), NCS_REQUEST_SET);
+	assert_string_equal(screen.typed, "sample=8");
+	assert_true(screen.setup);
+	press("Esc");
+	assert_false(screen.setup);
+	close_job();
+	stop();
+}
+
+/* --- The mouse ------------------------------------------------------------ */
+
+static unsigned mouse_does(enum ncs_mouse_kind kind, int y, int x)
+{
+	const struct ncs_mouse mouse = { .kind = kind, .y = y, .x = x };
+
+	draw();
+	return ncs_screen_mouse(&screen, &mouse, now);
+}
+
+static unsigned click(int y, int x)
+{
+	return mouse_does(NCS_MOUSE_CLICK, y, x);
+}
+
+/* Clicks where a text stands on the screen. */
+static unsigned click_on(const char *text)
+{
+	char *is, *at;
+	int y = 0, x = 0;
+
+	now += 10 * SECOND; /* a notice hides the last line */
+	draw();
+	is = picture();
+	at = strstr(is, text);
+	if (!at)
+		fail_msg("%s is not on the screen", text);
+	for (const char *c = is; c < at; c++) {
+		x = *c == '\n' ? 0 : x + 1;
+		y += *c == '\n';
+	}
+	free(is);
+	return click(y, x);
+}
+
+static void clicks_do_what_is_seen(void **state)
+{
+	const struct shape ascii = { 80, 24, false, false };
+	struct ncs_grid *table = &screen.tables[NCS_VIEW_CHANNEL];
+
+	(void)state;
+	start(&ascii);
+	open_job(NCS_VIEW_RANK);
+	click_on("3:Chan");
+	assert_int_equal(screen.view, NCS_VIEW_CHANNEL);
+	draw();
+	click(table->rows_y + 3, 10);
+	assert_int_equal(table->selected, 3);
+	click_on("SINCE");
+	assert_string_equal(table->sort->title, "SINCE");
+	assert_false(table->inverted);
+	click_on("SINCE");
+	assert_true(table->inverted);
+	click_on("4Filter");
+	assert_int_equal(screen.prompt, NCS_PROMPT_FILTER);
+	click_on("4:Proxy"); /* not while text is typed */
+	assert_int_equal(screen.view, NCS_VIEW_CHANNEL);
+	press("Esc");
+	assert_int_equal(click_on("10Quit"), NCS_REQUEST_QUIT);
+	close_job();
+	stop();
+}
+
+static void clicks_beside_everything_do_nothing(void **state)
+{
+	uint32_t seed = 5;
+
+	(void)state;
+	start(&usual);
+	open_job(NCS_VIEW_RANK);
+	for (int i = 0; i < 5000; i++) {
+		int y, x;
+
+		seed = seed * 1664525u + 1013904223u;
+		y = (int)(seed >> 16) % 40 - 5;
+		x = (int)(seed >> 8) % 100 - 5;
+		mouse_does((enum ncs_mouse_kind)(seed >> 30), y, x);
+		if (screen.prompt != NCS_PROMPT_NONE || i % 100 == 0)
+			press("Esc");
+		if (i % 50 == 0)
+			press(i % 100 ? "S" : "?");
+		if (i % 50 == 25)
+			press("Esc");
+	}
+	close_job();
+	stop();
+}
+
+static void the_wheel_scrolls(void **state)
+{
+	struct ncs_grid *table = &screen.tables[NCS_VIEW_CHANNEL];
+
+	(void)state;
+	start(&usual);
+	open_job(NCS_VIEW_CHANNEL);
+	mouse_does(NCS_MOUSE_WHEEL_DOWN, 10, 10);
+	assert_int_equal(table->selected, 3);
+	mouse_does(NCS_MOUSE_WHEEL_UP, 10, 10);
+	assert_int_equal(table->selected, 0);
+	press("?");
+	mouse_does(NCS_MOUSE_WHEEL_DOWN, 10, 10);
+	assert_int_equal(screen.help_top, 3);
+	press("q S");
+	mouse_does(NCS_MOUSE_WHEEL_DOWN, 10, 10);
+	assert_int_equal(screen.setup_selected, 3);
+	/* A click selects, another one changes. */
+	click_on("numbers");
+	assert_false(screen.options.units.exact);
+	click_on("numbers");
+	assert_true(screen.options.units.exact);
+	close_job();
+	stop();
 }
 
 static void keys_ask_for_what_they_are_for(void **state)
@@ -932,15 +1246,15 @@ static void what_is_to_be_collected_is_asked_for_by_enter(void **state)
 	open_job(NCS_VIEW_RANK);
 	assert_int_equal(press("d"), NCS_REQUEST_DETAIL);
 	/* Nothing takes effect while it is typed. */
-	assert_int_equal(press("S d e f a u l t"), 0);
+	assert_int_equal(press("s d e f a u l t"), 0);
 	assert_int_equal(screen.prompt, NCS_PROMPT_SET);
 	assert_string_equal(screen.filter, "");
 	assert_int_equal(press("Enter"), NCS_REQUEST_SET);
 	assert_int_equal(screen.prompt, NCS_PROMPT_NONE);
 	assert_string_equal(screen.typed, "default");
-	assert_int_equal(press("F2 d Esc"), 0);
-	assert_int_equal(press("S Enter"), 0); /* for nothing */
-	assert_int_equal(press("S d F1"), 0);  /* another key means itself */
+	assert_int_equal(press("s d Esc"), 0);
+	assert_int_equal(press("s Enter"), 0); /* for nothing */
+	assert_int_equal(press("s d F1"), 0);  /* another key means itself */
 	assert_true(screen.help);
 	press("q / x");
 	assert_int_equal(press("Enter"), 0); /* that of a search */
@@ -1073,6 +1387,7 @@ int main(void)
 		TEST(proxy),
 		TEST(collectives),
 		TEST(help),
+		TEST(setup),
 		TEST(sorted_by_time),
 		TEST(down_to_channels),
 		TEST(down_from_a_communicator),
@@ -1094,6 +1409,16 @@ int main(void)
 		TEST(too_small),
 		TEST(any_size_is_survived),
 		TEST(every_key_does_something),
+		TEST(the_setup_changes_what_it_lists),
+		TEST(columns_are_chosen_by_name),
+		TEST(colors_for_the_colorblind),
+		TEST(every_scheme_can_be_read),
+		TEST(exact_numbers_in_bits),
+		TEST(titles_tell_bits_from_bytes),
+		TEST(the_setup_asks_for_a_setting),
+		TEST(clicks_do_what_is_seen),
+		TEST(clicks_beside_everything_do_nothing),
+		TEST(the_wheel_scrolls),
 		TEST(keys_ask_for_what_they_are_for),
 		TEST(leaving_goes_back_one_level_at_a_time),
 		TEST(a_communicator_leads_to_its_ranks_and_back),

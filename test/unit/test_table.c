@@ -568,6 +568,52 @@ static void check_scrolling(struct ncs_grid *table, int page, uint32_t seed)
 }
 
 /* 0 … 4096 rows on pages of any size, without a terminal to show them. */
+static void a_column_that_goes_is_no_longer_sorted_by(void **state)
+{
+	enum ncs_column_choice choices[NCS_COLUMN_COUNT] = { 0 };
+	struct ncs_grid table;
+	size_t count;
+
+	(void)state;
+	init(&table, NCS_VIEW_CHANNEL);
+	count = table.column_count;
+	ncs_grid_set_sort(&table, &ncs_columns[NCS_COLUMN_CHANNEL_SINCE], true);
+	choices[NCS_COLUMN_CHANNEL_BYTES] = NCS_COLUMN_HIDDEN;
+	ncs_grid_set_columns(&table, NCS_LEVEL_INFO, choices);
+	assert_int_equal(table.column_count, count - 1);
+	assert_non_null(table.sort);
+	choices[NCS_COLUMN_CHANNEL_SINCE] = NCS_COLUMN_HIDDEN;
+	ncs_grid_set_columns(&table, NCS_LEVEL_INFO, choices);
+	assert_int_equal(table.column_count, count - 2);
+	assert_null(table.sort);
+	ncs_grid_release(&table);
+}
+
+/* Nothing is shown then, and nothing breaks. */
+static void all_columns_can_be_hidden(void **state)
+{
+	enum ncs_column_choice choices[NCS_COLUMN_COUNT];
+	struct scripted *scripted = *state;
+	struct ncs_grid_place places[NCS_GRID_COLUMNS_MAX];
+	struct ncs_grid table;
+	char notice[128];
+
+	for (size_t i = 0; i < NCS_COLUMN_COUNT; i++)
+		choices[i] = NCS_COLUMN_HIDDEN;
+	add_waiting(scripted, 0, SECOND);
+	scripted_pass(scripted, SECOND);
+	for (unsigned view = 0; view < NCS_VIEW_COUNT; view++) {
+		init(&table, (enum ncs_view)view);
+		ncs_grid_set_columns(&table, NCS_LEVEL_DEBUG, choices);
+		build(&table, scripted, "");
+		for (unsigned i = 0; i < NCS_ACTION_COUNT; i++)
+			ncs_grid_act(&table, (enum ncs_action)i, notice,
+				     sizeof(notice));
+		assert_int_equal(ncs_grid_places(&table, 80, places), 0);
+		ncs_grid_release(&table);
+	}
+}
+
 static void the_selected_row_is_always_on_the_page(void **state)
 {
 	struct ncs_source *source = ncs_source_open_synthetic(1, 4092, 1);
@@ -619,6 +665,8 @@ int main(void)
 		TEST(every_column_can_be_scrolled_to),
 		TEST(the_sorted_column_is_always_shown),
 		TEST(levels_add_columns),
+		TEST(a_column_that_goes_is_no_longer_sorted_by),
+		TEST(all_columns_can_be_hidden),
 		TEST(the_selected_row_is_always_on_the_page),
 	};
 

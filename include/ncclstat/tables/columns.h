@@ -11,6 +11,9 @@
  *   priority  the higher, the longer it stays as the screen narrows (1 … 9)
  *   level     INFO always, DIAG and DEBUG with more detail
  *   help      one sentence; what it is, unit, and where it comes from
+ *
+ * NCS_COLUMNS_IN_BITS: X(VIEW, ID, title), the columns that the live view can
+ * show in bits, and their titles then: all that are bytes over time.
  */
 #define NCS_COLUMNS(X) \
 	X(RANK, RANK, "RANK", 4, RIGHT, 9, INFO, "Rank in the communicator.") \
@@ -181,3 +184,12 @@
 	  "How many operations were timed.") \
 	X(FUNCTION, SEQUENCE, "SEQ", 7, RIGHT, 5, INFO, \
 	  "The largest sequence number seen.")
+
+#define NCS_COLUMNS_IN_BITS(X) \
+	X(RANK, SEND_RATE, "SENDb/S") \
+	X(RANK, RECV_RATE, "RECVb/S") \
+	X(COMMUNICATOR, SEND_RATE, "SENDb/S") \
+	X(COMMUNICATOR, RECV_RATE, "RECVb/S") \
+	X(CHANNEL, RATE, "Mb/S") \
+	X(FUNCTION, ALGBW, "ALGBWb") \
+	X(FUNCTION, BUSBW, "BUSBWb")

@@ -13,9 +13,10 @@
  *          is then a function key
  *   help   one line for people
  *
- * Keys only change what is shown, but for those of the group COLLECT: they
- * change what the plugin collects. None stops or destroys anything, and where
- * htop has a meaning for a key, that is the meaning here.
+ * Keys only change what is shown, but for those of the group COLLECT, which
+ * change what the plugin collects, and for KEEP and SAVE, which write files.
+ * None stops or destroys anything, and where htop has a meaning for a key, that
+ * is the meaning here.
  */
 #define NCS_KEY_GROUPS(X) \
 	X(VIEW, "Views") \
@@ -80,14 +81,24 @@
 	X(IDLE, SHOW, "i", "", "show or hide rows in which nothing happens") \
 	X(LEVEL_MORE, SHOW, "v", "", "more columns: info, diag, debug") \
 	X(LEVEL_LESS, SHOW, "V", "", "fewer columns") \
+	X(EXACT, SHOW, "e", "", "all digits of numbers, or three and a unit") \
+	X(BITS, SHOW, "b", "", "bandwidths and rates in bits, or in bytes") \
 	X(HEADER, SHOW, "#", "", "show or hide the lines above the tabs") \
-	X(SYMBOLS, SHOW, "u", "", "symbols: lines and blocks, ASCII") \
-	X(COLORS, SHOW, "C", "", "colours: normal, contrast, mono") \
+	X(SYMBOLS, SHOW, "u", "", "symbols: block, braille, ASCII") \
+	X(COLORS, SHOW, "C", "", "colours: normal, for the colour-blind, of high contrast, none") \
+	X(MOUSE, SHOW, "m", "", \
+	  "mouse on or off: rows, titles, tabs and the last line take clicks") \
 	X(DETAIL, COLLECT, "d", "", \
 	  "more detail for as long as this view runs: all events, kernel times" \
 	  " of one call in 16, no sampling; again: give it back") \
-	X(SET, COLLECT, "S F2", "", \
+	X(SET, COLLECT, "s", "", \
 	  "ask for something else, as --set does; it stays") \
+	X(SETUP, PROGRAM, "F2 S", "Setup", \
+	  "setup: what can be set, changed at once; W keeps it, q leaves it") \
+	X(SAVE, PROGRAM, "D", "", \
+	  "save the rows of this view to a new text file in this folder") \
+	X(KEEP, PROGRAM, "W", "", \
+	  "write how the view is set to the configuration file; asks first") \
 	X(REPAINT, PROGRAM, "Ctrl-L", "", "paint the whole screen again") \
 	X(NO_KILL, PROGRAM, "F9", "", \
 	  "nothing: kills in htop; no key here stops a job") \

@@ -1,52 +1,88 @@
-/* The options of the program, one line each: getopt_long(), --help and the
- * manual are made from this, and a test holds the completion to it.
+/* The options of the program, one line each: getopt_long(), the configuration
+ * file, the setup screen, --help and the manual are made from this, and a test
+ * holds the completion to it.
  *
- * X(ID, name, letter, has, argument, help)
+ * X(ID, name, letter, has, argument, place, help)
  *   ID        suffix of NCS_OPTION_…
  *   name      the long option, without the dashes
  *   letter    the short one; 0: none
  *   has       NO, REQUIRED or OPTIONAL argument
  *   argument  what it is called in --help; "" for NO
+ *   place     ONCE: on the command line only; KEPT: in the configuration file,
+ *             too; LIVE: there, too, and the live view changes and keeps it.
+ *             What is not ONCE has an argument, and always there.
  *   help      a clause or two for people; --help breaks it into lines
  */
 #define NCS_OPTIONS(X) \
-	X(DUMP, "dump", 'd', OPTIONAL, "text|json", \
+	X(DUMP, "dump", 'd', OPTIONAL, "text|json", ONCE, \
 	  "Print what there is to see and leave; text unless told otherwise." \
 	  " This is also what happens where input or output is no terminal.") \
-	X(LIST, "list", 'l', NO, "", \
+	X(LIST, "list", 'l', NO, "", ONCE, \
 	  "Print one line for each shared-memory segment and leave.") \
-	X(CLEAN, "clean", 0, NO, "", \
+	X(CLEAN, "clean", 0, NO, "", ONCE, \
 	  "Remove the segments and control objects of processes that are gone" \
 	  " and leave.") \
-	X(SET, "set", 's', REQUIRED, "SETTING", \
+	X(SET, "set", 's', REQUIRED, "SETTING", ONCE, \
 	  "Have running jobs collect more or less from now on: events=," \
 	  " kernel= and sample=, separated by commas, or default. Prints what" \
 	  " they collect then.") \
-	X(PID, "pid", 'p', REQUIRED, "PID", "Look at this process only.") \
-	X(COMM, "comm", 0, REQUIRED, "GLOB", \
+	X(PID, "pid", 'p', REQUIRED, "PID", ONCE, \
+	  "Look at this process only.") \
+	X(COMM, "comm", 0, REQUIRED, "GLOB", ONCE, \
 	  "With --set: only processes that have a communicator whose name or" \
 	  " id matches this pattern.") \
-	X(DIR, "dir", 0, REQUIRED, "DIR", \
+	X(DIR, "dir", 0, REQUIRED, "DIR", ONCE, \
 	  "Look for segments in this directory; default $NCCLSTAT_DIR or" \
 	  " /dev/shm.") \
-	X(INTERVAL, "interval", 'i', REQUIRED, "SECONDS", \
+	X(INTERVAL, "interval", 'i', REQUIRED, "SECONDS", LIVE, \
 	  "Time between samples, 0.1 at least; default 1. With --dump: go on" \
 	  " until stopped or until --count is reached.") \
-	X(COUNT, "count", 'n', REQUIRED, "N", \
+	X(COUNT, "count", 'n', REQUIRED, "N", ONCE, \
 	  "Leave after N samples. Without it, --dump takes one, or any number" \
 	  " with --interval.") \
 	X(VIEW, "view", 'v', REQUIRED, \
-	  "ranks|communicators|channels|proxy|collectives", \
+	  "ranks|communicators|channels|proxy|collectives", LIVE, \
 	  "The view to begin with; the only table of a text dump.") \
-	X(COLOR, "color", 0, REQUIRED, "auto|always|never", \
+	X(COLOR, "color", 0, REQUIRED, "auto|always|never", KEPT, \
 	  "Whether the live view has colours; auto heeds NO_COLOR.") \
-	X(ASCII, "ascii", 'a', NO, "", \
+	X(ASCII, "ascii", 'a', NO, "", ONCE, \
 	  "Write ASCII only, whatever the locale says.") \
-	X(SYNTHETIC, "synthetic", 0, REQUIRED, "RANKSxCHANNELS[:SEED]", \
+	X(SYMBOLS, "symbols", 0, REQUIRED, "block|braille|ascii", LIVE, \
+	  "What the live view draws lines and bars with; ascii where the locale" \
+	  " is not UTF-8.") \
+	X(SCHEME, "scheme", 0, REQUIRED, "normal|colorblind|contrast|mono", \
+	  LIVE, \
+	  "The live view's colours, where there are any: colorblind has orange" \
+	  " and blue, contrast suits light and dark terminals.") \
+	X(LEVEL, "level", 0, REQUIRED, "info|diag|debug", LIVE, \
+	  "How many columns the live view has.") \
+	X(SORT, "sort", 0, REQUIRED, "[VIEW:][-]COLUMN,...", LIVE, \
+	  "What the live view's tables are sorted by, one column for each view," \
+	  " or for all that have it; '-' turns the order round. Or default.") \
+	X(COLUMNS, "columns", 0, REQUIRED, "[VIEW:][-]COLUMN,...", LIVE, \
+	  "Columns that the live view has whatever its level, and, with '-'," \
+	  " those it does not have. Or default.") \
+	X(NUMBERS, "numbers", 0, REQUIRED, "scaled|exact", LIVE, \
+	  "How the live view's tables show numbers: with three digits and a" \
+	  " unit, or all digits.") \
+	X(UNITS, "units", 0, REQUIRED, "bytes|bits", LIVE, \
+	  "Whether the live view's bandwidths and rates are of bytes or of" \
+	  " bits.") \
+	X(HEADER, "header", 0, REQUIRED, "show|hide", LIVE, \
+	  "Whether the live view has the lines above the tabs.") \
+	X(IDLE, "idle", 0, REQUIRED, "show|hide", LIVE, \
+	  "Whether the live view has the rows in which nothing happens.") \
+	X(MOUSE, "mouse", 0, OPTIONAL, "off|on", LIVE, \
+	  "Whether the live view heeds the mouse; on unless told otherwise." \
+	  " Most terminals then want Shift for copying text.") \
+	X(CONFIG, "config", 0, REQUIRED, "FILE", ONCE, \
+	  "The live view's configuration file, instead of $NCCLSTATRC or" \
+	  " ~/.config/ncclstat/ncclstatrc; none: without one.") \
+	X(SYNTHETIC, "synthetic", 0, REQUIRED, "RANKSxCHANNELS[:SEED]", ONCE, \
 	  "Show a made-up job, to try the program without one.") \
-	X(KEYS, "keys", 0, REQUIRED, "FILE", \
+	X(KEYS, "keys", 0, REQUIRED, "FILE", ONCE, \
 	  "Play keys in the live view: each line of FILE is the name of a key" \
 	  " as in tmux, or text; or 'wait SECONDS'; or 'save FILE', which" \
 	  " writes the screen as text.") \
-	X(HELP, "help", 'h', NO, "", "Print this and leave.") \
-	X(VERSION, "version", 'V', NO, "", "Print the version and leave.")
+	X(HELP, "help", 'h', NO, "", ONCE, "Print this and leave.") \
+	X(VERSION, "version", 'V', NO, "", ONCE, "Print the version and leave.")

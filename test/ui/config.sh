@@ -1,0 +1,120 @@
+#!/bin/sh
+# The configuration file: it is read, told about, overruled by the command line
+# and NO_COLOR, and written by W and by nothing else.
+# shellcheck source=test/ui/terminal
+. "$(dirname "$0")/terminal"
+
+export HOME="$tmp/home"
+unset XDG_CONFIG_HOME NCCLSTATRC
+rc=$HOME/.config/ncclstat/ncclstatrc
+job='--synthetic 8x4'
+
+open 80x24 "exec $ncclstat $job"
+started
+press ] i u u C 4
+sees '\[4:Proxy\]' && press q && ended 0 && [ ! -e "$HOME" ]
+verdict 'nothing is written unless asked for' $?
+
+open 80x24 "exec $ncclstat $job"
+started
+press ] i 4
+sees '\[4:Proxy\]' && press W && sees "y/n: write $rc" && press n &&
+	sees 'nothing was written' && [ ! -e "$HOME" ]
+verdict 'no is no' $?
+press W
+sees 'y/n: write' && press y && sees "written to $rc" &&
+	[ "$(cat "$rc")" = "interval = 2
+view = proxy
+idle = hide" ]
+verdict 'W writes what differs from the usual' $?
+press ] W
+sees 'written to' && grep -q '^interval = 5$' "$rc"
+verdict 'W asks once' $?
+press q
+ended 0
+
+open 80x24 "exec $ncclstat $job"
+started
+sees '\[4:Proxy\]' && sees 'int 5.00s'
+verdict 'the next view begins like this' $?
+
+open 80x24 "exec $ncclstat $job --view=ranks"
+started
+sees '\[1:Ranks\]' && sees 'int 5.00s'
+verdict 'the command line goes before the file' $?
+
+open 80x24 "exec $ncclstat $job --config=none"
+started
+sees '\[1:Ranks\]' && sees 'int 1.00s' && press W && sees 'no configuration'
+verdict 'without a file' $?
+
+# The setup: units is the eighth of its lines, the columns come last.
+rm "$rc"
+open 80x24 "exec $ncclstat $job"
+started
+press F2
+sees '^ncclstat: setup' && press Down Down Down Down Down Down Down Right
+sees ' units  *bits'
+verdict 'the setup changes what is selected' $?
+press End Up Space
+sees 'column CALLED: shown'
+verdict 'the setup shows a column' $?
+press W
+sees 'y/n: write' && press y && sees "written to $rc" &&
+	grep -q '^units = bits$' "$rc" && grep -q '^columns = ranks:' "$rc"
+verdict 'W in the setup writes' $?
+press Escape
+sees '\[1:Ranks\]' && sees 'SENDb/S' && press q && ended 0
+verdict 'Esc leaves the setup' $?
+open 200x24 "exec $ncclstat $job"
+started
+sees 'SENDb/S' && shows 'CALLED'
+verdict 'the next view begins as it was set up' $?
+press q
+ended 0
+
+"$ncclstat" --synthetic 2x2 --dump >"$tmp/dump" </dev/null
+[ "$(grep -c '^RANK' "$tmp/dump")" -eq 3 ]
+verdict 'a dump does not heed it' $?
+
+printf 'colour = red\nview = channels\n' >"$rc"
+open 100x24 "exec $ncclstat $job"
+started
+sees "$rc:1: there is no option --colour" && sees '\[3:Channels\]' &&
+	grep -q "$rc:1: there is no option --colour" "$tmp/stderr"
+verdict 'what is wrong is told with its line' $?
+press 5 W y
+sees 'written to' && grep -q '^colour = red$' "$rc" &&
+	grep -q '^view = collectives$' "$rc"
+verdict 'what is not understood is preserved' $?
+
+chmod 666 "$rc"
+open 100x24 "exec $ncclstat $job"
+started
+sees 'not read: others may write' && sees '\[1:Ranks\]' && press W y &&
+	sees 'not written'
+verdict 'a file that others may write is refused' $?
+
+chmod 600 "$rc"
+colors() {
+	terminal capture-pane -p -e -t ui | grep -q '\[3[0-7]m'
+}
+echo 'color = always' >"$rc"
+export NO_COLOR=1
+open 80x24 "exec $ncclstat $job"
+started
+! colors
+verdict 'NO_COLOR goes before the file' $?
+open 80x24 "exec $ncclstat $job --color=always"
+started
+soon colors
+verdict 'the command line goes before NO_COLOR' $?
+unset NO_COLOR
+echo 'color = never' >"$rc"
+open 80x24 "exec $ncclstat $job"
+started
+! colors
+verdict 'the file goes before what is usual' $?
+press q
+ended 0
+finish

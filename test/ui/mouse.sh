@@ -1,0 +1,125 @@
+#!/bin/sh
+# The mouse: not heeded unless asked for, and the terminal has it back whatever
+# ends or stops the program.
+# shellcheck source=test/ui/terminal
+. "$(dirname "$0")/terminal"
+
+# mouse_is 0|1: whether the terminal reports it.
+mouse_is() {
+	[ "$(terminal display-message -p -t ui '#{mouse_any_flag}')" = "$1" ]
+}
+
+# mouse BUTTON COLUMN ROW [m]: 0 is the left button, 64 and 65 are the wheel, 66
+# goes to the side; m is a release. Places begin with 0.
+mouse() {
+	# In one piece: Escape alone is a key.
+	# shellcheck disable=SC2046
+	press -H 1b $(printf '[<%d;%d;%d%s' "$1" $(($2 + 1)) $(($3 + 1)) \
+		"${4:-M}" | od -An -tx1)
+}
+
+# The same as terminals without numbers have it.
+mouse_bytes() {
+	press -H 1b 5b 4d "$(printf %x $(($1 + 32)))" \
+		"$(printf %x $(($2 + 33)))" "$(printf %x $(($3 + 33)))"
+}
+
+# row_of TEXT, column_of TEXT: where it stands on the screen.
+row_of() {
+	screen | awk -v text="$1" 'index($0, text) { print NR - 1; exit }'
+}
+
+column_of() {
+	screen | awk -v text="$1" 'index($0, text) {
+		print index($0, text) - 1; exit }'
+}
+
+# Presses and lets go.
+click() {
+	mouse 0 "$1" "$2"
+	mouse 0 "$1" "$2" m
+}
+
+click_on() {
+	click "$(column_of "$1")" "$(row_of "$1")"
+}
+
+view="$ncclstat --synthetic 8x4 --ascii"
+open 80x24 "exec $view"
+started
+mouse_is 0
+verdict 'it is not heeded unless asked for' $?
+press m
+sees 'mouse: on' && mouse_is 1
+verdict 'm asks for it' $?
+click_on '3:Chan'
+sees '\[3:Chan'
+verdict 'a click on a tab goes to the view' $?
+click_on 'SINCE'
+sees 'order: by SINCE, largest first'
+verdict 'a click on a title sorts' $?
+press 1
+sees '\[1:Ranks\]'
+click 10 "$(($(row_of 'RANK') + 3))"
+sees '^rank 1 of'
+verdict 'a click selects a row' $?
+mouse 65 10 10
+sees '^rank 4 of'
+verdict 'the wheel scrolls' $?
+mouse 66 10 10
+mouse 35 10 10
+mouse_bytes 64 10 10
+mouse_bytes 3 10 10
+sees '^rank 1 of'
+verdict 'what else it does is not heeded, and other reports are' $?
+click_on '1Help'
+sees '^Views'
+verdict 'a click on the last line does what it says' $?
+press q m
+sees 'mouse: off' && soon mouse_is 0
+verdict 'm gives it back' $?
+
+open 80x24 "exec $view --mouse"
+started
+soon mouse_is 1
+verdict '--mouse asks for it' $?
+press q
+ended 0
+soon mouse_is 0
+verdict 'quitting gives it back' $?
+
+for signal in TERM SEGV; do
+	open 80x24 "exec $view --mouse"
+	started && soon mouse_is 1
+	kill -s "$signal" "$pid"
+	soon test -s "$tmp/status" && soon mouse_is 0
+	verdict "$signal gives it back" $?
+done
+
+# Ctrl-Z needs a shell with job control.
+if command -v bash >/dev/null; then
+	cat >"$tmp/jobs.sh" <<-END
+		set -m
+		$view --mouse
+		read -r line
+		fg
+		exec cat
+	END
+	open 80x24 "exec bash $tmp/jobs.sh 2>/dev/tty"
+	sees LIVE && soon mouse_is 1
+	press C-z
+	soon mouse_is 0
+	verdict 'Ctrl-Z gives it back' $?
+	press Enter
+	sees LIVE && soon mouse_is 1
+	verdict 'going on takes it again' $?
+fi
+
+open 80x24 "TERM=vt100 exec $view --mouse"
+started
+press m m
+sees 'mouse: on; but the terminal has none'
+verdict 'a terminal without one says so' $?
+press q
+ended 0
+finish

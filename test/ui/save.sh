@@ -1,0 +1,32 @@
+#!/bin/sh
+# D saves the rows of the view to a file of their own.
+# shellcheck source=test/ui/terminal
+. "$(dirname "$0")/terminal"
+
+folder=$tmp/folder
+mkdir "$folder"
+
+open 120x24 "cd $folder; exec $ncclstat --synthetic 8x4"
+started
+press 5 '\' R e d u c e Enter D
+sees "saved to $folder/ncclstat-[0-9]*-[0-9]*.txt"
+verdict 'D says where' $?
+file=$(echo "$folder"/ncclstat-*.txt)
+grep -q '^ncclstat: host .*, time 20' "$file" &&
+	grep -q '^view collectives, filter Reduce, [0-9]* of [0-9]* rows' \
+		"$file" && grep -q '^COMM  *RANK  *FUNCTION' "$file" &&
+	grep -q 'AllReduce' "$file" && ! grep -q 'AllGather' "$file"
+verdict 'the file has a title, the time and the rows of the view' $?
+press D D D
+several() {
+	[ "$(find "$folder" -type f -size +0 | wc -l)" -eq 4 ]
+}
+soon several
+verdict 'nothing is written over' $?
+rm -rf "$folder"
+press D
+sees 'not saved: No such file'
+verdict 'errors are told' $?
+press q
+ended 0
+finish
