@@ -7,6 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "analysis/aliases.h"
 #include "analysis/communicators.h"
 
 /* --- Copies of snapshots ------------------------------------------------ */
@@ -157,8 +158,8 @@ static int take_records(struct ncs_rank *rank, const struct ncs_sample *sample,
 }
 
 /* The sample becomes now, what was now becomes before. */
-static int rank_take(struct ncs_rank *rank, const struct ncs_sample *sample,
-		     bool has_before)
+static int rank_take(const struct ncs_model *model, struct ncs_rank *rank,
+		     const struct ncs_sample *sample, bool has_before)
 {
 	struct ncs_snapshot old = rank->now;
 	int error;
@@ -173,6 +174,8 @@ static int rank_take(struct ncs_rank *rank, const struct ncs_sample *sample,
 		rank->has_before = false;
 		return error;
 	}
+	if (model->aliases)
+		ncs_aliases_apply(model->aliases, &rank->now.identity);
 	rank->header = *sample->header;
 	rank->has_before = has_before;
 	if (has_before)
@@ -293,7 +296,7 @@ static int append_rank(struct ncs_model *model, const struct ncs_sample *sample)
 	if (!rank)
 		return -ENOMEM;
 	rank->id = strdup(sample->id);
-	error = rank->id ? rank_take(rank, sample, false) : -ENOMEM;
+	error = rank->id ? rank_take(model, rank, sample, false) : -ENOMEM;
 	if (error) {
 		rank_release(rank);
 		return error;
@@ -320,7 +323,7 @@ static int take_rank(struct ncs_model *model, const struct ncs_sample *sample)
 	same = rank_is_same(rank, sample->header);
 	if (!same)
 		model->generation++;
-	return rank_take(rank, sample, same);
+	return rank_take(model, rank, sample, same);
 }
 
 static int take_unreadable(struct ncs_model *model,
@@ -399,6 +402,7 @@ int ncs_model_update(struct ncs_model *model, struct ncs_source *source,
 	int error;
 
 	model->now_ns = now_ns;
+	model->aliases = source->aliases;
 	model->error[0] = '\0';
 	error = source->begin(source, now_ns, model->error,
 			      sizeof(model->error));

@@ -47,6 +47,7 @@ struct ncs_unreadable {
 };
 
 struct ncs_model {
+	const struct ncs_aliases *aliases; /* the source's; NULL: none */
 	struct ncs_rank **ranks; /* by host, communicator, rank, pid */
 	size_t rank_count;
 	struct ncs_rank **by_id; /* those of the pass before, by their id */

@@ -34,6 +34,9 @@ struct ncs_source {
 	 * of others stay where they are until they are overwritten. */
 	bool (*wants_records)(const void *who, const char *id);
 	const void *who;
+	/* What communicators are called instead, of who opened it; NULL: as they
+	 * are. */
+	const struct ncs_aliases *aliases;
 	/* Begins a pass over all ranks as of now (CLOCK_MONOTONIC ns). 0 or
 	 * -errno, with a clause for people in `why`. */
 	int (*begin)(struct ncs_source *source, uint64_t now_ns, char *why,

@@ -13,6 +13,7 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "analysis/aliases.h"
 #include "analysis/source.h"
 #include "ncclstat/version.h"
 #include "tui/clean.h"
@@ -23,6 +24,7 @@
 #include "tui/options.h"
 #include "tui/output.h"
 #include "tui/set.h"
+#include "tui/text_file.h"
 
 #define HELP_COLUMNS 80
 
@@ -84,15 +86,60 @@ static void configure(const struct command *command,
 		options->symbols = NCS_SYMBOLS_ASCII;
 }
 
+/* Has communicators called as the user's file says. False: it has been said
+ * what is wrong with the file. */
+static bool give_names(const struct ncs_options *options,
+		       struct ncs_source *source, struct ncs_aliases *aliases)
+{
+	const char *path = options->aliases_path;
+	unsigned line = 0;
+	char *text;
+	int error;
+
+	if (!path[0])
+		return true;
+	error = ncs_text_file_read(path, &text);
+	if (!error)
+		error = ncs_aliases_parse(aliases, text, &line);
+	free(text);
+	source->aliases = aliases;
+	if (error && line > 0)
+		fprintf(stderr, "ncclstat: %s:%u: %s\n", path, line,
+			error == -EINVAL ?
+				"a name is missing after the pattern" :
+				strerror(-error));
+	else if (error)
+		fprintf(stderr, "ncclstat: %s: %s\n", path, strerror(-error));
+	return !error;
+}
+
 static int look_live(const struct command *command, struct ncs_source *source)
 {
+	struct ncs_aliases aliases = { 0 };
 	struct ncs_options options;
 	struct ncs_config config;
 	char complaint[160] = "";
+	int status = NCS_EXIT_USAGE;
 
 	ncs_config_find(&config, command->options.config_path);
 	configure(command, &config, &options, complaint, sizeof(complaint));
-	return ncs_live_run(&options, &config, complaint, source);
+	if (give_names(&options, source, &aliases))
+		status = ncs_live_run(&options, &config, complaint, source);
+	source->aliases = NULL;
+	ncs_aliases_release(&aliases);
+	return status;
+}
+
+static int dump(const struct command *command, struct ncs_source *source)
+{
+	struct ncs_aliases aliases = { 0 };
+	int status = NCS_EXIT_USAGE;
+
+	if (give_names(&command->options, source, &aliases))
+		status = ncs_dump_run(&command->options, source);
+	source->aliases = NULL;
+	ncs_aliases_release(&aliases);
+	return status;
 }
 
 /* The live view where there is a terminal, else a dump. */
@@ -101,7 +148,7 @@ static int look(const struct command *command, struct ncs_source *source)
 	int status;
 
 	if (!isatty(STDIN_FILENO) || !isatty(STDOUT_FILENO))
-		return ncs_dump_run(&command->options, source);
+		return dump(command, source);
 	status = look_live(command, source);
 	if (status >= 0)
 		return status;
@@ -109,7 +156,7 @@ static int look(const struct command *command, struct ncs_source *source)
 		"ncclstat: no live view on this terminal (%s); here is a"
 		" dump\n",
 		strerror(-status));
-	return ncs_dump_run(&command->options, source);
+	return dump(command, source);
 }
 
 static int run(const struct command *command)
@@ -127,7 +174,7 @@ static int run(const struct command *command)
 	else if (options->mode == NCS_MODE_LIST)
 		status = ncs_list_run(options, source);
 	else if (options->mode == NCS_MODE_DUMP)
-		status = ncs_dump_run(options, source);
+		status = dump(command, source);
 	else
 		status = look(command, source);
 	source->close(source);

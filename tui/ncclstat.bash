@@ -80,7 +80,7 @@ _ncclstat()
 		mapfile -t COMPREPLY < <(compgen -d -- "$word")
 		return
 		;;
-	--keys)
+	--keys | --aliases)
 		mapfile -t COMPREPLY < <(compgen -f -- "$word")
 		return
 		;;
@@ -129,7 +129,7 @@ _ncclstat()
 		--dump --list --clean --set --pid --comm --dir --interval --count --view
 		--color --ascii --symbols --scheme --level --sort --columns
 		--numbers --units --header --idle --mouse --config
-		--synthetic --keys --help --version
+		--aliases --synthetic --keys --help --version
 		' -- "$word")
 }
 

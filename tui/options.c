@@ -425,6 +425,12 @@ static bool take_argument(struct ncs_options *options, int option,
 		options->config_path = strcmp(argument, "none") == 0 ? "" :
 								       argument;
 		return true;
+	case NCS_OPTION_ALIASES:
+		return argument[0] != '\0' &&
+		       (size_t)snprintf(options->aliases_path,
+					sizeof(options->aliases_path), "%s",
+					argument) <
+			       sizeof(options->aliases_path);
 	case NCS_OPTION_SYNTHETIC:
 		return parse_synthetic(argument, options);
 	case NCS_OPTION_KEYS:

@@ -75,6 +75,7 @@ struct ncs_options {
 	bool hide_header;
 	bool hide_idle;
 	bool mouse;
+	char aliases_path[NCS_OPTION_VALUE_MAX]; /* "": none */
 	const char *config_path;  /* NULL: was not asked for; "": none */
 	unsigned synthetic_ranks; /* 0: a real job */
 	unsigned synthetic_channels;

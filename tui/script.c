@@ -3,40 +3,17 @@
  */
 #include "tui/script.h"
 
-#include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "tui/keys.h"
-
-#define SCRIPT_MAX (1 << 20)
+#include "tui/text_file.h"
 
 int ncs_script_read(struct ncs_script *script, const char *path)
 {
-	FILE *file = fopen(path, "re");
-	size_t length;
-	int error = 0;
-
 	memset(script, 0, sizeof(*script));
-	if (!file)
-		return -errno;
-	script->text = malloc(SCRIPT_MAX + 1);
-	if (!script->text) {
-		fclose(file);
-		return -ENOMEM;
-	}
-	length = fread(script->text, 1, SCRIPT_MAX, file);
-	if (ferror(file))
-		error = -EIO;
-	fclose(file);
-	script->text[length] = '\0';
-	/* A NUL would end it early. */
-	if (strlen(script->text) != length)
-		error = -EINVAL;
-	if (error)
-		ncs_script_release(script);
-	return error;
+	return ncs_text_file_read(path, &script->text);
 }
 
 void ncs_script_release(struct ncs_script *script)

@@ -3,29 +3,14 @@
 #include "tui/targets.h"
 
 #include <errno.h>
-#include <fnmatch.h>
-#include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
 
+#include "analysis/aliases.h"
 #include "analysis/names.h"
 #include "analysis/waits.h"
-
-bool ncs_comm_matches(const struct ncs_identity *identity, const char *pattern)
-{
-	char id[17];
-
-	if (!pattern)
-		return true;
-	if (identity->known & NCS_KNOWN_COMM_NAME &&
-	    fnmatch(pattern, identity->comm_name, 0) == 0)
-		return true;
-	snprintf(id, sizeof(id), "%016" PRIx64, identity->comm_id);
-	return identity->known & NCS_KNOWN_COMM_ID &&
-	       fnmatch(pattern, id, 0) == 0;
-}
 
 bool ncs_rank_is_of(const struct ncs_rank *rank,
 		    const struct ncs_target *target)

@@ -44,8 +44,4 @@ void ncs_targets_release(struct ncs_targets *targets);
 bool ncs_rank_is_of(const struct ncs_rank *rank,
 		    const struct ncs_target *target);
 
-/* Whether a communicator is meant by a pattern: its name, or its id in 16
- * hexadecimal digits. NULL: every one is. */
-bool ncs_comm_matches(const struct ncs_identity *identity, const char *pattern);
-
 #endif

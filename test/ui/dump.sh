@@ -123,6 +123,16 @@ assert times == sorted(set(times)), times' "$tmp/out"
 check 'ndjson: each state of the schema is there' \
 	json '{r["state"] for r in d["ranks"]} ==
 		{"alive", "dead", "finished"}'
+printf '# made up\nwor* training\n' >"$tmp/aliases"
+check '--aliases: status 0' run 0 --synthetic 8x2 --dump --aliases "$tmp/aliases"
+check '--aliases: the name is used' grep -q ' training ' "$tmp/out"
+check '--aliases: the former is not' sh -c '! grep -q " world " "$1"' - "$tmp/out"
+printf 'tp x\nworld\n' >"$tmp/aliases"
+check '--aliases: a line without a name: status 2' \
+	run 2 --synthetic 8x2 --dump --aliases "$tmp/aliases"
+check '--aliases: it is told which' grep -q "aliases:2: " "$tmp/err"
+check '--aliases: no such file: status 2' \
+	run 2 --synthetic 8x2 --dump --aliases "$tmp/none"
 check 'C locale: status 0' env LC_ALL=C "$ncclstat" --synthetic 8x2 --dump
 check 'C locale: ASCII only' \
 	sh -c '! LC_ALL=C grep -q "[^ -~]" "$1/log"' sh "$tmp"

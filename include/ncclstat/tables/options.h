@@ -78,6 +78,9 @@
 	X(CONFIG, "config", 0, REQUIRED, "FILE", ONCE, \
 	  "The live view's configuration file, instead of $NCCLSTATRC or" \
 	  " ~/.config/ncclstat/ncclstatrc; none: without one.") \
+	X(ALIASES, "aliases", 0, REQUIRED, "FILE", KEPT, \
+	  "Call communicators by names of yours: each line of FILE is a" \
+	  " pattern for a communicator's name or id, and the name.") \
 	X(SYNTHETIC, "synthetic", 0, REQUIRED, "RANKSxCHANNELS[:SEED]", ONCE, \
 	  "Show a made-up job, to try the program without one.") \
 	X(KEYS, "keys", 0, REQUIRED, "FILE", ONCE, \

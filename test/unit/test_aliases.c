@@ -1,0 +1,109 @@
+/* The user's names of communicators: what a file may say, and whom it names. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <errno.h>
+#include <stdio.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+#include "analysis/aliases.h"
+
+static struct ncs_identity named(uint64_t id, const char *name)
+{
+	struct ncs_identity identity = { .known = NCS_KNOWN_COMM_ID,
+					 .comm_id = id };
+
+	if (name)
+		identity.known |= NCS_KNOWN_COMM_NAME;
+	snprintf(identity.comm_name, sizeof(identity.comm_name), "%s",
+		 name ? name : "");
+	return identity;
+}
+
+static void check_name(const struct ncs_aliases *aliases,
+		       struct ncs_identity identity, const char *expected)
+{
+	ncs_aliases_apply(aliases, &identity);
+	assert_string_equal(identity.comm_name, expected);
+	assert_int_equal(identity.known & NCS_KNOWN_COMM_NAME,
+			 expected[0] ? NCS_KNOWN_COMM_NAME : 0);
+}
+
+static void the_first_pattern_that_fits_names(void **state)
+{
+	struct ncs_aliases aliases;
+	unsigned line;
+
+	(void)state;
+	assert_int_equal(ncs_aliases_parse(&aliases,
+					   "# groups\n"
+					   "\n"
+					   "  tp_*\ttensor parallel  \r\n"
+					   "tp_1 never\n"
+					   "00000000000000ab   data",
+					   &line),
+			 0);
+	assert_int_equal(aliases.count, 3);
+	check_name(&aliases, named(1, "tp_1"), "tensor parallel");
+	check_name(&aliases, named(0xab, NULL), "data");
+	check_name(&aliases, named(0xab, "dp"), "data");
+	check_name(&aliases, named(2, "dp"), "dp");
+	check_name(&aliases, named(2, NULL), "");
+	ncs_aliases_release(&aliases);
+}
+
+static void a_pattern_without_a_name_is_told(void **state)
+{
+	struct ncs_aliases aliases;
+	unsigned line;
+
+	(void)state;
+	assert_int_equal(ncs_aliases_parse(&aliases, "a b\n\n tp \nc d\n",
+					   &line),
+			 -EINVAL);
+	assert_int_equal(line, 3);
+	ncs_aliases_release(&aliases);
+}
+
+static void what_nobody_told_fits_no_pattern(void **state)
+{
+	struct ncs_identity identity = { 0 };
+	struct ncs_aliases aliases;
+	unsigned line;
+
+	(void)state;
+	assert_int_equal(ncs_aliases_parse(&aliases, "* all\n", &line), 0);
+	check_name(&aliases, identity, "");
+	ncs_aliases_release(&aliases);
+}
+
+static void a_long_name_is_cut(void **state)
+{
+	struct ncs_aliases aliases;
+	char text[600] = "* ";
+	struct ncs_identity identity = named(1, NULL);
+	unsigned line;
+
+	(void)state;
+	memset(text + 2, 'x', sizeof(text) - 3);
+	assert_int_equal(ncs_aliases_parse(&aliases, text, &line), 0);
+	ncs_aliases_apply(&aliases, &identity);
+	assert_int_equal(strlen(identity.comm_name),
+			 sizeof(identity.comm_name) - 1);
+	ncs_aliases_release(&aliases);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(the_first_pattern_that_fits_names),
+		cmocka_unit_test(a_pattern_without_a_name_is_told),
+		cmocka_unit_test(what_nobody_told_fits_no_pattern),
+		cmocka_unit_test(a_long_name_is_cut),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
