@@ -557,6 +557,14 @@ static int take_mouse(int button, int x, int y)
 	return KEY_MOUSE;
 }
 
+/* The rest of a sequence, from a code that was read to the one that ends it. */
+static int skip_sequence(int code)
+{
+	while (code >= 0 && (code < '@' || code > '~'))
+		code = next_code();
+	return 0;
+}
+
 /* "0;12;5M" for a press, "m" for a release. 0: it is something else. */
 static int read_mouse_numbers(void)
 {
@@ -575,7 +583,7 @@ static int read_mouse_numbers(void)
 		return take_mouse(numbers[0], numbers[1], numbers[2]);
 	if (count == 2 && code == 'm')
 		return take_mouse(-1, 0, 0);
-	return 0;
+	return skip_sequence(code);
 }
 
 /* Three bytes, each 32 more than it says; 3 is a release. */
@@ -611,9 +619,7 @@ static int unknown_sequence(int introducer)
 
 	if (introducer == '[' && (code == '<' || code == 'M'))
 		return read_mouse(code);
-	while (introducer == '[' && code >= 0 && (code < '@' || code > '~'))
-		code = next_code();
-	return 0;
+	return introducer == '[' ? skip_sequence(code) : 0;
 }
 
 int ncs_term_key(void)
