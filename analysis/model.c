@@ -48,6 +48,9 @@ static int snapshot_resize(struct ncs_snapshot *to,
 	error |= resize(&to->operations, from->operation_count,
 			sizeof(*to->operations));
 	error |= resize(&to->lanes, from->lane_count, sizeof(*to->lanes));
+	error |= resize(&to->classes, from->class_count, sizeof(*to->classes));
+	error |= resize(&to->class_buckets, from->class_bucket_count,
+			sizeof(*to->class_buckets));
 	for (size_t i = 0; i < NCS_FUNCTION_COUNT; i++)
 		for (size_t k = 0; k < NCS_TIMING_COUNT; k++)
 			error |= resize_histogram(
@@ -76,12 +79,18 @@ static int snapshot_copy(struct ncs_snapshot *to,
 	to->channels = old.channels;
 	to->operations = old.operations;
 	to->lanes = old.lanes;
+	to->classes = old.classes;
+	to->class_buckets = old.class_buckets;
 	copy_array(to->channels, from->channels, from->channel_count,
 		   sizeof(*to->channels));
 	copy_array(to->operations, from->operations, from->operation_count,
 		   sizeof(*to->operations));
 	copy_array(to->lanes, from->lanes, from->lane_count,
 		   sizeof(*to->lanes));
+	copy_array(to->classes, from->classes, from->class_count,
+		   sizeof(*to->classes));
+	copy_array(to->class_buckets, from->class_buckets,
+		   from->class_bucket_count, sizeof(*to->class_buckets));
 	for (size_t i = 0; i < NCS_FUNCTION_COUNT; i++) {
 		for (size_t k = 0; k < NCS_TIMING_COUNT; k++) {
 			uint64_t *histogram = old.functions[i].histogram[k];

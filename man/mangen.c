@@ -661,6 +661,9 @@ static const struct field operation_fields[] = {
 	NCS_OPERATION_FIELDS(FIELD)
 };
 #undef STRUCT
+#define STRUCT struct ncs_class
+static const struct field class_fields[] = { NCS_CLASS_FIELDS(FIELD) };
+#undef STRUCT
 #define STRUCT struct ncs_histogram
 static const struct field histogram_fields[] = {
 	NCS_HISTOGRAM_FIELDS(FIELD)
@@ -686,8 +689,7 @@ static const struct block {
 	BLOCK(proxy),     BLOCK(gpu_clock), BLOCK(kernel),  BLOCK(sampling),
 	BLOCK(lane),      BLOCK(function),  BLOCK(channel), BLOCK(operation),
 	BLOCK(histogram), BLOCK(ring),      BLOCK(record),  BLOCK(settings),
-	BLOCK(filled),
-	BLOCK(control),
+	BLOCK(filled),    BLOCK(control),   BLOCK(class),
 };
 
 /* Whether the fields cover the struct, each byte once. */

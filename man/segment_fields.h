@@ -40,6 +40,7 @@
 	X(life, "1: live; 2: the communicator was finalized.") \
 	X(finished, "Ticks when it was finalized; 0 before.") \
 	X(latest_done, "The largest number of an operation that finished.") \
+	X(classes, "Where the classes of operations are; none before 1.2.") \
 	X(reserved, "0.") \
 	X(identity, "Who publishes; under a seqlock.") \
 	X(proxy, "The proxy thread; under a seqlock.") \
@@ -231,10 +232,23 @@
 	X(last_child_done, "Ticks when the latest of them ended.") \
 	X(reserved, "0.")
 
+#define NCS_CLASS_FIELDS(X) \
+	X(key, "0: not in use. Bit 32 set; size class in bits 24 to 31;" \
+	  " protocol in bits 16 to 23; algorithm in bits 8 to 15; function in" \
+	  " bits 0 to 7.") \
+	X(operations, "Coll and P2p events.") \
+	X(reserved, "0.")
+
 #define NCS_HISTOGRAM_FIELDS(X) \
-	X(key, "0: not in use. Bit 32 set; function in bits 8 to 15; timing in" \
-	  " bits 0 to 7: 0 kernel, 1 proxy.") \
+	X(key, "0: not in use. Bit 32 set; place of its class in bits 8 to" \
+	  " 31; timing in bits 0 to 7: 0 kernel, 1 proxy.") \
 	X(buckets, "How many times fell into each.") \
+	X(time_ns, "These times together.") \
+	X(bytes, "Message bytes of these operations.") \
+	X(longest_ns, "The longest of these times.") \
+	X(first, "Number of the first bucket that may hold a count, plus 1; 0:" \
+	  " not told.") \
+	X(end, "Number of the last one, plus 1; 0: not told.") \
 	X(padding, "0.")
 
 #define NCS_RING_FIELDS(X) \

@@ -26,6 +26,7 @@
 #define NCS_COMM_MAX 64u
 #define NCS_LANE_MAX 9u    /* lane 0 is the shared one */
 #define NCS_THREAD_MAX 64u /* threads that are told apart; more share lane 0 */
+#define NCS_CLASS_MAX (NCS_FUNCTION_MAX + 64u)
 #define NCS_SPAN_MAX 128u  /* events under way, a lane */
 #define NCS_PROXY_OP_MAX 1024u
 #define NCS_STEP_MAX 8u /* NCCL_STEPS: steps of a proxy operation at once */
@@ -80,6 +81,7 @@ struct ncs_op {
 	uint8_t event;
 	uint8_t function;
 	uint8_t size_known;
+	uint16_t class_index;
 	int32_t peer;
 };
 
@@ -187,9 +189,11 @@ struct ncs_comm {
 	struct ncs_header *header;
 	struct ncs_channel *channels;
 	struct ncs_operation *operations;
+	struct ncs_class *classes;
 	struct ncs_histogram *histograms;
 	uint32_t channel_count; /* a power of two */
 	uint32_t operation_count;
+	uint32_t class_count; /* NCS_FUNCTION_MAX and a power of two */
 	uint32_t histogram_count;
 	uint64_t lanes_claimed;
 	uint64_t identified;    /* API 1-3: 1 once told who we are */
@@ -200,8 +204,9 @@ struct ncs_comm {
 	/* A channel's index plus 1 by the hash of its key; 0: none. As many as
 	 * ncs_channel_places(). */
 	uint64_t *channel_places;
-	/* Index in the histogram table plus 1; 0: none yet. */
-	uint64_t histogram_of[NCS_FUNCTION_MAX][NCS_TIMING_COUNT];
+	/* Of a class: index in the histogram table plus 1; 0: none yet; more
+	 * than there are: none, for good. */
+	uint64_t histogram_of[NCS_CLASS_MAX][NCS_TIMING_COUNT];
 	/* By thread index (lane.h); NULL: not claimed yet. The last one is for
 	 * all threads that are not told apart. */
 	struct ncs_lane_state *lane_of_thread[NCS_THREAD_MAX + 2];

@@ -2,6 +2,7 @@
  * callbacks: no lock, no allocation, no system call. */
 #include "plugin/operation.h"
 
+#include "plugin/class.h"
 #include "plugin/lane.h"
 #include "plugin/names.h"
 #include "plugin/sampling.h"
@@ -206,6 +207,8 @@ uint64_t ncs_operation_start(struct ncs_comm *comm,
 		ncs_message_bytes(comm, facts->function, facts->datatype,
 				  facts->count, &target->bytes);
 	count_start(lane, target);
+	target->class_index =
+		ncs_class_count(comm, facts, target->size_known, target->bytes);
 	if (!op)
 		return ncs_handle_encode(NCS_HANDLE_UNTRACKED, comm->index, 0,
 					 0, 0);
@@ -310,36 +313,13 @@ struct ncs_op *ncs_operation_child_started(struct ncs_comm *comm,
 	return op;
 }
 
-/* The histogram of a function and timing; NULL: no room. */
-static struct ncs_histogram *claim_histogram(struct ncs_comm *comm,
-					     unsigned function, unsigned timing)
-{
-	uint64_t *known = &comm->histogram_of[function][timing];
-	uint64_t key = NCS_HISTOGRAM_KEY(function, timing);
-	uint64_t index = ncs_load_relaxed(known);
-
-	if (index != 0)
-		return &comm->histograms[index - 1];
-	for (uint32_t i = 0; i < comm->histogram_count; i++) {
-		struct ncs_histogram *histogram = &comm->histograms[i];
-
-		/* ORDER: pairs with take_histograms() (shm/reader.c). */
-		if (ncs_cas_acquire_release(&histogram->key, 0, key) ||
-		    ncs_load_relaxed(&histogram->key) == key) {
-			ncs_store_relaxed(known, i + 1);
-			return histogram;
-		}
-	}
-	return NULL;
-}
-
 /* Adds an operation's time, in place of the one that it was given when it
  * seemed finished before. */
 static void record_time(struct ncs_comm *comm, struct ncs_lane_state *lane,
 			struct ncs_op *op, enum ncs_timing timing, uint64_t ns)
 {
-	struct ncs_histogram *histogram =
-		claim_histogram(comm, op->function, timing);
+	struct ncs_histogram *histogram = ncs_class_histogram(
+		comm, op->class_index, op->function, timing);
 	struct ncs_function *function;
 	uint64_t before = op->recorded_ns[timing];
 
@@ -349,20 +329,16 @@ static void record_time(struct ncs_comm *comm, struct ncs_lane_state *lane,
 		ncs_lane_function_add(lane, &function->timed[timing], 1);
 		ncs_lane_function_add(lane, &function->timed_bytes[timing],
 				      op->bytes);
-		before = 1;
-	} else if (histogram) {
-		ncs_add_relaxed(&histogram->buckets[ncs_histogram_bucket(
-					before - 1)],
-				UINT64_MAX);
 	}
 	ncs_lane_function_add(lane, &function->time_ns[timing],
-			      ns - (before - 1));
+			      before == 0 ? ns : ns - (before - 1));
 	ncs_lane_function_end(lane, function);
-	if (histogram)
-		ncs_add_relaxed(
-			&histogram->buckets[ncs_histogram_bucket(ns)], 1);
-	else
+	if (!histogram)
 		ncs_lane_lose(lane, NCS_LOSS_TABLE_FULL);
+	else if (before == 0)
+		ncs_class_add_time(histogram, ns, op->bytes);
+	else
+		ncs_class_change_time(histogram, before - 1, ns);
 }
 
 static void publish_record(struct ncs_lane_state *lane,

@@ -33,10 +33,10 @@ struct ncs_process_state ncs_process_state;
 /* Sizes, from roomy to tight; a process with many communicators gets by with
  * the later ones for its later ones. */
 static const struct ncs_segment_size profiles[] = {
-	{ NCS_LANE_MAX, 512, 1024, 16, 1024 },
-	{ NCS_LANE_MAX, 256, 512, 12, 512 },
-	{ NCS_LANE_MAX, 128, 256, 8, 128 },
-	{ NCS_LANE_MAX, 64, 128, 6, 64 },
+	{ NCS_LANE_MAX, 512, 1024, NCS_FUNCTION_MAX + 64, 64, 1024 },
+	{ NCS_LANE_MAX, 256, 512, NCS_FUNCTION_MAX + 64, 24, 512 },
+	{ NCS_LANE_MAX, 128, 256, NCS_FUNCTION_MAX + 32, 12, 128 },
+	{ NCS_LANE_MAX, 64, 128, NCS_FUNCTION_MAX + 16, 8, 64 },
 };
 
 #define PROFILE_COUNT (sizeof(profiles) / sizeof(profiles[0]))
@@ -283,6 +283,9 @@ static void reset_comm(struct ncs_comm *comm)
 	comm->identified = 0;
 	memset(&comm->gpu, 0, sizeof(comm->gpu));
 	comm->gpu_busy = 0;
+	for (unsigned i = 0; i < NCS_FUNCTION_MAX; i++)
+		comm->classes[i].key = NCS_CLASS_KEY(
+			i, NCS_CLASS_OTHER, NCS_CLASS_OTHER, NCS_CLASS_OTHER);
 	memset(comm->histogram_of, 0, sizeof(comm->histogram_of));
 	memset(comm->lane_of_thread, 0, sizeof(comm->lane_of_thread));
 	comm->lane_of_thread[NCS_THREAD_MAX + 1] = &comm->lanes[0];
@@ -297,10 +300,12 @@ static void bind_segment(struct ncs_comm *comm)
 		(struct ncs_channel *)(base + header->channels.offset);
 	comm->operations =
 		(struct ncs_operation *)(base + header->operations.offset);
+	comm->classes = (struct ncs_class *)(base + header->classes.offset);
 	comm->histograms =
 		(struct ncs_histogram *)(base + header->histograms.offset);
 	comm->channel_count = header->channels.count;
 	comm->operation_count = header->operations.count;
+	comm->class_count = header->classes.count;
 	comm->histogram_count = header->histograms.count;
 	for (unsigned i = 0; i < NCS_LANE_MAX; i++) {
 		struct ncs_lane_state *lane = &comm->lanes[i];

@@ -15,6 +15,7 @@
 
 #include "shm/atomics.h"
 #include "shm/attach.h"
+#include "shm/classes.h"
 #include "shm/clock.h"
 #include "shm/control.h"
 #include "shm/discover.h"
@@ -254,7 +255,8 @@ int ncs_snapshot_init(struct ncs_snapshot *snapshot,
 				      sizeof(*snapshot->operations));
 	snapshot->lanes = calloc(header->lanes.count,
 				 sizeof(*snapshot->lanes));
-	if (!snapshot->channels || !snapshot->operations || !snapshot->lanes) {
+	if (!snapshot->channels || !snapshot->operations || !snapshot->lanes ||
+	    ncs_classes_init(snapshot, header) != 0) {
 		ncs_snapshot_release(snapshot);
 		return -ENOMEM;
 	}
@@ -263,9 +265,7 @@ int ncs_snapshot_init(struct ncs_snapshot *snapshot,
 
 void ncs_snapshot_release(struct ncs_snapshot *snapshot)
 {
-	for (size_t i = 0; i < NCS_FUNCTION_COUNT; i++)
-		for (size_t k = 0; k < NCS_TIMING_COUNT; k++)
-			free(snapshot->functions[i].histogram[k]);
+	ncs_classes_release(snapshot);
 	free(snapshot->channels);
 	free(snapshot->operations);
 	free(snapshot->lanes);
@@ -672,35 +672,6 @@ static void take_lane(struct ncs_snapshot *snapshot,
 		snapshot->last_call_ns = view->last_call_ns;
 }
 
-static void take_histograms(struct ncs_snapshot *snapshot,
-			    const struct ncs_reader *reader)
-{
-	const struct ncs_table *table = &reader->header.histograms;
-
-	for (size_t i = 0; i < table->count; i++) {
-		const struct ncs_histogram *histogram =
-			entry(reader, table, i);
-		/* ORDER: pairs with claim_histogram() (plugin/operation.c):
-		 * the key is there before any count. */
-		uint64_t key = ncs_load_acquire(&histogram->key);
-		uint64_t function = key >> 8 & 0xff, timing = key & 0xff;
-		uint64_t **buckets;
-
-		if (key == 0 || function >= NCS_FUNCTION_COUNT ||
-		    timing >= NCS_TIMING_COUNT)
-			continue;
-		buckets = &snapshot->functions[function].histogram[timing];
-		if (!*buckets)
-			*buckets = calloc(NCS_HISTOGRAM_BUCKETS,
-					  sizeof(**buckets));
-		if (!*buckets)
-			continue;
-		for (size_t k = 0; k < NCS_HISTOGRAM_BUCKETS; k++)
-			(*buckets)[k] =
-				ncs_load_relaxed(&histogram->buckets[k]);
-	}
-}
-
 void ncs_snapshot_take(struct ncs_snapshot *snapshot,
 		       struct ncs_reader *reader, uint64_t now_ns)
 {
@@ -742,7 +713,7 @@ void ncs_snapshot_take(struct ncs_snapshot *snapshot,
 	take_sampling(snapshot, reader);
 	take_settings(snapshot, reader);
 	take_operations(snapshot, reader);
-	take_histograms(snapshot, reader);
+	ncs_classes_take(snapshot, reader->mapping, &reader->header);
 }
 
 /* --- Records ------------------------------------------------------------ */

@@ -28,12 +28,14 @@ void ncs_segment_lay_out(struct ncs_header *header,
 		       sizeof(struct ncs_channel));
 	offset = place(&header->operations, offset, size->operations,
 		       sizeof(struct ncs_operation));
-	offset = place(&header->histograms, offset, size->histograms,
-		       sizeof(struct ncs_histogram));
+	offset = place(&header->classes, offset, size->classes,
+		       sizeof(struct ncs_class));
 	offset = place(&header->rings, offset, size->lanes,
 		       sizeof(struct ncs_ring) +
 			       (uint64_t)size->ring_records *
 				       sizeof(struct ncs_record));
+	offset = place(&header->histograms, offset, size->histograms,
+		       sizeof(struct ncs_histogram));
 	header->ring_records = size->ring_records;
 	header->segment_bytes = offset;
 }
@@ -74,6 +76,10 @@ const char *ncs_segment_check(const struct ncs_header *header,
 	if (!table_is_good(&header->operations, NCS_SEGMENT_OPERATIONS_MAX,
 			   sizeof(struct ncs_operation), file_bytes))
 		return "its table of operations is out of bounds";
+	if (header->classes.count != 0 &&
+	    !table_is_good(&header->classes, NCS_SEGMENT_CLASSES_MAX,
+			   sizeof(struct ncs_class), file_bytes))
+		return "its table of classes is out of bounds";
 	if (!table_is_good(&header->histograms, NCS_SEGMENT_HISTOGRAMS_MAX,
 			   sizeof(struct ncs_histogram), file_bytes))
 		return "its table of histograms is out of bounds";

@@ -17,6 +17,7 @@
 #define NCS_SEGMENT_LANES_MAX 256u
 #define NCS_SEGMENT_CHANNELS_MAX 65536u
 #define NCS_SEGMENT_OPERATIONS_MAX 65536u
+#define NCS_SEGMENT_CLASSES_MAX 1024u
 #define NCS_SEGMENT_HISTOGRAMS_MAX 1024u
 #define NCS_SEGMENT_RING_RECORDS_MAX (1u << 24)
 
@@ -24,6 +25,7 @@ struct ncs_segment_size {
 	uint32_t lanes; /* the shared one included */
 	uint32_t channels;
 	uint32_t operations;
+	uint32_t classes; /* the functions' own included */
 	uint32_t histograms;
 	uint32_t ring_records; /* a power of two, at least 2 */
 };

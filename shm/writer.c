@@ -129,6 +129,10 @@ int ncs_writer_create(struct ncs_writer *writer, const char *directory,
 	error = create(directory, path, layout.segment_bytes, place, &mapping);
 	if (error)
 		return error;
+	/* Few of the histograms are ever used; a page of theirs counts as this
+	 * process's memory from its first use on. */
+	madvise((char *)mapping + layout.histograms.offset,
+		layout.segment_bytes - layout.histograms.offset, MADV_DONTNEED);
 	writer->header = mapping;
 	writer->mapped_bytes = layout.segment_bytes;
 	memcpy(writer->path, path, sizeof(path));

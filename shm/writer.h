@@ -23,8 +23,8 @@ struct ncs_writer {
 	char path[512];
 };
 
-/* Creates and maps a segment in `directory`, all of it reserved and touched,
- * with everything of the header in place but the version. `place`: where to
+/* Creates and maps a segment in `directory`, all of it reserved and, but for the
+ * histograms, touched; with everything of the header in place but the version. `place`: where to
  * map it, over a mapping of the same size that it replaces; NULL: anywhere.
  * 0 or -errno (EPERM: the directory belongs to somebody else and is not
  * sticky; ENOSPC: no room). Nothing is left behind on failure. */

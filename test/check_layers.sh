@@ -52,7 +52,7 @@ check() (
 		may["tui"] = " include shm analysis record tui "
 		may["test"] = may["man"] = \
 			" include shm plugin analysis record tui test man "
-		reader = "^(shm|ncclstat)/(attach|reader|discover|guard|remote)[.][ch]$"
+		reader = "^(shm|ncclstat)/(attach|classes|reader|discover|guard|remote)[.][ch]$"
 	}
 	function bad(why) {
 		sub(/^[ \t]+/, "", line)

@@ -281,7 +281,7 @@ mangen_counts_bytes() {
 		>"$tmp/less/man/segment_fields.h"
 	build_c "$tmp/mangen-less" "-I$tmp/less" man/mangen.c
 	! "$tmp/mangen-less" man/ncclstat-shm.5.in >/dev/null 2>"$tmp/log" &&
-	grep -q 'byte 328, before reserved' "$tmp/log"
+	grep -q 'byte 328, before classes' "$tmp/log"
 }
 
 # --- The checks ------------------------------------------------------------

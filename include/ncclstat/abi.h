@@ -6,7 +6,7 @@
  * not to be trusted: offsets and counts are validated once against the file's
  * size (shm/segment.h), and every index is checked against the validated copy.
  *
- *   header | lanes | channels | operations | histograms | rings
+ *   header | lanes | channels | operations | classes | rings | histograms
  *
  * Where a block says "sequence", it is under a seqlock (shm/seqlock.h): its
  * first word is the lock and the block is copied word by word. All other
@@ -24,6 +24,7 @@
 
 #include "ncclstat/histogram.h"
 #include "ncclstat/record.h"
+#include "ncclstat/size_class.h"
 #include "ncclstat/tables/channel_states.h"
 #include "ncclstat/tables/functions.h"
 #include "ncclstat/tables/kernel_timing.h"
@@ -252,7 +253,8 @@ struct ncs_header {
 	uint64_t life;       /* enum ncs_life */
 	uint64_t finished;   /* ticks; 0 while live */
 	uint64_t latest_done; /* largest number of an operation that finished */
-	uint64_t reserved[3];
+	struct ncs_table classes; /* struct ncs_class; before 1.2 none */
+	uint64_t reserved;
 	struct ncs_identity identity;
 	struct ncs_proxy proxy;
 	struct ncs_gpu_clock gpu_clock;
@@ -370,15 +372,46 @@ struct ncs_operation {
 
 #define NCS_NO_SEQUENCE_NUMBER UINT64_MAX
 
-/* A duration histogram in ns, given to a (function, timing) at first use. */
+/* Operations of one function, size class (size_class.h), algorithm and protocol.
+ * The first NCS_FUNCTION_MAX of the table are each function's own: for what
+ * found no class; their size, algorithm and protocol are NCS_CLASS_OTHER. The
+ * others are given to a class at first use, anywhere. */
+struct ncs_class {
+	uint64_t key;        /* NCS_CLASS_KEY; 0: not in use */
+	uint64_t operations; /* Coll, P2p events */
+	uint64_t reserved[6];
+};
+
+#define NCS_CLASS_OTHER 255u
+
+/* A key is never 0. */
+#define NCS_CLASS_KEY(function, size, algorithm, protocol)          \
+	(UINT64_C(1) << 32 | (uint64_t)(uint8_t)(size) << 24 |      \
+	 (uint64_t)(uint8_t)(protocol) << 16 |                      \
+	 (uint64_t)(uint8_t)(algorithm) << 8 | (uint8_t)(function))
+#define NCS_CLASS_KEY_FUNCTION(key) ((uint8_t)(key))
+#define NCS_CLASS_KEY_ALGORITHM(key) ((uint8_t)((key) >> 8))
+#define NCS_CLASS_KEY_PROTOCOL(key) ((uint8_t)((key) >> 16))
+#define NCS_CLASS_KEY_SIZE(key) ((uint8_t)((key) >> 24))
+
+/* The times of a class's operations, in ns, given to a (class, timing) at first
+ * use; those in use come first. A class that finds none uses its function's. */
 struct ncs_histogram {
 	uint64_t key; /* NCS_HISTOGRAM_KEY; 0: not in use */
 	uint64_t buckets[NCS_HISTOGRAM_BUCKETS];
-	uint64_t padding[7];
+	uint64_t time_ns;    /* of all of them together */
+	uint64_t bytes;      /* of their messages */
+	uint64_t longest_ns;
+	/* Buckets before `first` - 1 and from `end` on are 0; 0: not told. */
+	uint64_t first;
+	uint64_t end;
+	uint64_t padding[2];
 };
 
-#define NCS_HISTOGRAM_KEY(function, timing) \
-	(UINT64_C(1) << 32 | (uint64_t)(function) << 8 | (uint64_t)(timing))
+#define NCS_HISTOGRAM_KEY(class_index, timing) \
+	(UINT64_C(1) << 32 | (uint64_t)(class_index) << 8 | (uint64_t)(timing))
+#define NCS_HISTOGRAM_KEY_CLASS(key) ((uint32_t)((key) >> 8 & 0xffffff))
+#define NCS_HISTOGRAM_KEY_TIMING(key) ((uint8_t)(key))
 
 /* The ring of a lane: header, then ring_records records. */
 struct ncs_ring {
@@ -411,6 +444,7 @@ static_assert(sizeof(struct ncs_lane) == 2816, "lane");
 static_assert(offsetof(struct ncs_lane, functions) % 64 == 0, "functions");
 static_assert(sizeof(struct ncs_channel) == 256, "channel");
 static_assert(sizeof(struct ncs_operation) == 128, "operation");
+static_assert(sizeof(struct ncs_class) == 64, "class");
 static_assert(sizeof(struct ncs_histogram) % 64 == 0, "histogram");
 static_assert(sizeof(struct ncs_ring) == 128, "ring");
 

@@ -132,6 +132,30 @@ struct ncs_function_view {
 	uint64_t *histogram[NCS_TIMING_COUNT];
 };
 
+/* Times of a class's operations. Their histogram is kept from its first count to
+ * its last: buckets `first` … `first` + `count` - 1 are the `count` words of
+ * the snapshot's class_buckets from `place` on. */
+struct ncs_class_times {
+	uint64_t timed; /* operations: the sum of the buckets */
+	uint64_t time_ns;
+	uint64_t bytes;
+	uint64_t longest_ns;
+	unsigned first;
+	unsigned count;
+	size_t place;
+};
+
+/* Operations of one function, size class, algorithm and protocol; the last
+ * three are NCS_CLASS_OTHER for what found no class of its own. */
+struct ncs_class_view {
+	unsigned function;
+	unsigned size_class; /* size_class.h */
+	unsigned algorithm;
+	unsigned protocol;
+	uint64_t operations;
+	struct ncs_class_times times[NCS_TIMING_COUNT];
+};
+
 struct ncs_operation_view {
 	uint64_t number;
 	uint64_t start_ns;
@@ -219,6 +243,11 @@ struct ncs_snapshot {
 	struct ncs_lane_view *lanes;
 	size_t lane_count;
 	struct ncs_function_view functions[NCS_FUNCTION_COUNT];
+	/* Those in use, in the order of their first four fields. */
+	struct ncs_class_view *classes;
+	size_t class_count;
+	uint64_t *class_buckets;
+	size_t class_bucket_count;
 	uint64_t events[NCS_EVENT_COUNT];
 	/* OVERWRITTEN: what a reader that comes now has missed. */
 	uint64_t losses[NCS_LOSS_COUNT];

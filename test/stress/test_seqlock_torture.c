@@ -286,6 +286,7 @@ static int make_segment(struct segment *segment)
 		.lanes = 2,
 		.channels = CHANNELS,
 		.operations = OPERATIONS,
+		.classes = 1,
 		.histograms = 1,
 		.ring_records = 8,
 	};

@@ -17,6 +17,7 @@ const struct ncs_segment_size segment_fixture_size = {
 	.lanes = 3,
 	.channels = 4,
 	.operations = 256,
+	.classes = NCS_FUNCTION_MAX + 2,
 	.histograms = 3,
 	.ring_records = 8,
 };
@@ -132,6 +133,12 @@ struct ncs_operation *segment_fixture_operation(struct segment_fixture *fixture,
 	if (filled->operations <= index)
 		filled->operations = index + 1;
 	return entry(fixture, &fixture->header->operations, index);
+}
+
+struct ncs_class *segment_fixture_class(struct segment_fixture *fixture,
+					unsigned index)
+{
+	return entry(fixture, &fixture->header->classes, index);
 }
 
 struct ncs_histogram *segment_fixture_histogram(struct segment_fixture *fixture,

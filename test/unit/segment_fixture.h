@@ -17,7 +17,8 @@ struct segment_fixture {
 	struct ncs_header *header; /* the writer's mapping */
 };
 
-/* 3 lanes, 4 channels, 4 operations, 3 histograms, rings of 8 records. */
+/* 3 lanes, 4 channels, 256 operations, 2 classes beside those of functions, 3
+ * histograms, rings of 8 records. */
 extern const struct ncs_segment_size segment_fixture_size;
 
 /* cmocka's setup and teardown: *state is a struct segment_fixture with a
@@ -43,6 +44,8 @@ struct ncs_channel *segment_fixture_channel(struct segment_fixture *fixture,
 					    unsigned index);
 struct ncs_operation *segment_fixture_operation(struct segment_fixture *fixture,
 						unsigned index);
+struct ncs_class *segment_fixture_class(struct segment_fixture *fixture,
+					unsigned index);
 struct ncs_histogram *segment_fixture_histogram(struct segment_fixture *fixture,
 						unsigned index);
 struct ncs_ring *segment_fixture_ring(struct segment_fixture *fixture,

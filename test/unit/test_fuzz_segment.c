@@ -44,6 +44,9 @@ static void fill(struct segment_fixture *fixture)
 		operation->function = (uint8_t)i;
 		operation->start = SEGMENT_INPUT_NOW - i;
 	}
+	for (unsigned i = 0; i < header->classes.count; i++)
+		segment_fixture_class(fixture, i)->key =
+			NCS_CLASS_KEY(i, i, i % 3, i % 2);
 	for (unsigned i = 0; i < header->histograms.count; i++)
 		segment_fixture_histogram(fixture, i)->key =
 			NCS_HISTOGRAM_KEY(i, i % NCS_TIMING_COUNT);

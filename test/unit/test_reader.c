@@ -991,7 +991,7 @@ static void histograms_are_told_by_function_and_timing(void **state)
 	const uint64_t *buckets;
 	struct look look;
 
-	histogram = segment_fixture_histogram(fixture, 1);
+	histogram = segment_fixture_histogram(fixture, 0);
 	histogram->buckets[5] = 55; /* no key yet */
 	look_at(&look, fixture);
 	for (size_t i = 0; i < NCS_FUNCTION_COUNT; i++)
@@ -1011,6 +1011,123 @@ static void histograms_are_told_by_function_and_timing(void **state)
 	histogram->buckets[5]++;
 	look_again(&look);
 	assert_int_equal(buckets[5], 56);
+	look_away(&look);
+}
+
+static void claim_class(struct segment_fixture *fixture, unsigned index,
+			uint64_t key, uint64_t operations)
+{
+	struct ncs_class *class =
+		segment_fixture_class(fixture, NCS_FUNCTION_MAX + index);
+
+	class->key = key;
+	class->operations = operations;
+}
+
+static struct ncs_histogram *claim_times(struct segment_fixture *fixture,
+					 unsigned place, unsigned class_index,
+					 enum ncs_timing timing)
+{
+	struct ncs_histogram *histogram =
+		segment_fixture_histogram(fixture, place);
+
+	histogram->key = NCS_HISTOGRAM_KEY(class_index, timing);
+	return histogram;
+}
+
+static void classes_are_told_in_order_with_their_times(void **state)
+{
+	struct segment_fixture *fixture = *state;
+	const struct ncs_class_times *times;
+	const struct ncs_class_view *classes;
+	struct ncs_histogram *histogram;
+	struct look look;
+
+	claim_class(fixture, 0, NCS_CLASS_KEY(NCS_FUNCTION_REDUCE, 12, 2, 3),
+		    70);
+	claim_class(fixture, 1, NCS_CLASS_KEY(NCS_FUNCTION_REDUCE, 9, 2, 3),
+		    80);
+	histogram = claim_times(fixture, 0, NCS_FUNCTION_MAX, NCS_TIMING_PROXY);
+	histogram->first = 101;
+	histogram->end = 103;
+	histogram->buckets[100] = 4;
+	histogram->buckets[102] = 5;
+	histogram->buckets[103] = 1000; /* just being counted */
+	histogram->time_ns = 11;
+	histogram->bytes = 12;
+	histogram->longest_ns = 13;
+	look_at(&look, fixture);
+	classes = look.snapshot.classes;
+	assert_int_equal(look.snapshot.class_count, 2);
+	assert_int_equal(classes[0].size_class, 9);
+	assert_int_equal(classes[0].operations, 80);
+	assert_int_equal(classes[0].times[NCS_TIMING_PROXY].timed, 0);
+	assert_int_equal(classes[1].function, NCS_FUNCTION_REDUCE);
+	assert_int_equal(classes[1].size_class, 12);
+	assert_int_equal(classes[1].algorithm, 2);
+	assert_int_equal(classes[1].protocol, 3);
+	assert_int_equal(classes[1].operations, 70);
+	assert_int_equal(classes[1].times[NCS_TIMING_KERNEL].count, 0);
+	times = &classes[1].times[NCS_TIMING_PROXY];
+	assert_int_equal(times->timed, 9);
+	assert_int_equal(times->time_ns, 11);
+	assert_int_equal(times->bytes, 12);
+	assert_int_equal(times->longest_ns, 13);
+	assert_int_equal(times->first, 100);
+	assert_int_equal(times->count, 3);
+	assert_int_equal(look.snapshot.class_bucket_count, 3);
+	assert_int_equal(look.snapshot.class_buckets[times->place + 2], 5);
+	look_away(&look);
+}
+
+static void a_functions_times_are_those_of_its_classes(void **state)
+{
+	struct segment_fixture *fixture = *state;
+	const uint64_t *sum;
+	struct look look;
+
+	claim_class(fixture, 0, NCS_CLASS_KEY(NCS_FUNCTION_SEND, 3, 0, 0), 1);
+	claim_class(fixture, 1, NCS_CLASS_KEY(NCS_FUNCTION_SEND, 4, 0, 0), 1);
+	for (unsigned i = 0; i < 2; i++) {
+		struct ncs_histogram *histogram = claim_times(
+			fixture, i, NCS_FUNCTION_MAX + i, NCS_TIMING_KERNEL);
+
+		histogram->first = 51;
+		histogram->end = 51;
+		histogram->buckets[50] = 10 + i;
+	}
+	claim_times(fixture, 2, NCS_FUNCTION_SEND, NCS_TIMING_KERNEL)
+		->buckets[60] = 7;
+	look_at(&look, fixture);
+	look_again(&look);
+	sum = look.snapshot.functions[NCS_FUNCTION_SEND]
+		      .histogram[NCS_TIMING_KERNEL];
+	assert_int_equal(sum[50], 21);
+	assert_int_equal(sum[60], 7);
+	assert_int_equal(look.snapshot.class_count, 3);
+	assert_int_equal(look.snapshot.classes[2].size_class, NCS_CLASS_OTHER);
+	assert_int_equal(look.snapshot.classes[2].algorithm, NCS_CLASS_OTHER);
+	assert_int_equal(look.snapshot.classes[2].protocol, NCS_CLASS_OTHER);
+	assert_int_equal(
+		look.snapshot.classes[2].times[NCS_TIMING_KERNEL].timed, 7);
+	look_away(&look);
+}
+
+static void before_1_2_all_times_are_the_functions_own(void **state)
+{
+	struct segment_fixture *fixture = *state;
+	struct look look;
+
+	memset(&fixture->header->classes, 0, sizeof(struct ncs_table));
+	claim_times(fixture, 0, NCS_FUNCTION_SEND, NCS_TIMING_PROXY)
+		->buckets[9] = 6;
+	look_at(&look, fixture);
+	assert_int_equal(look.snapshot.functions[NCS_FUNCTION_SEND]
+				 .histogram[NCS_TIMING_PROXY][9],
+			 6);
+	assert_int_equal(look.snapshot.class_count, 1);
+	assert_int_equal(look.snapshot.classes[0].function, NCS_FUNCTION_SEND);
+	assert_int_equal(look.snapshot.classes[0].operations, 0);
 	look_away(&look);
 }
 
@@ -1079,9 +1196,10 @@ static void numbers_out_of_range_stay_in_range(void **state)
 	channel->function = UINT64_MAX;
 	segment_fixture_operation(fixture, 0)->number = UINT64_MAX;
 	segment_fixture_operation(fixture, 0)->function = 255;
+	claim_class(fixture, 0, UINT64_MAX, 1);
 	segment_fixture_histogram(fixture, 0)->key = UINT64_MAX;
 	segment_fixture_histogram(fixture, 1)->key =
-		NCS_HISTOGRAM_KEY(NCS_FUNCTION_COUNT, 0);
+		NCS_HISTOGRAM_KEY(NCS_FUNCTION_MAX + 1, 0);
 	segment_fixture_histogram(fixture, 2)->key =
 		NCS_HISTOGRAM_KEY(0, NCS_TIMING_COUNT);
 	segment_fixture_ring(fixture, 0)->head = UINT64_MAX;
@@ -1094,11 +1212,21 @@ static void numbers_out_of_range_stay_in_range(void **state)
 			 NCS_FUNCTION_OTHER);
 	assert_int_equal(look.snapshot.operations[0].function,
 			 NCS_FUNCTION_OTHER);
+	assert_int_equal(look.snapshot.class_count, 1);
+	assert_int_equal(look.snapshot.classes[0].function, NCS_FUNCTION_OTHER);
+	assert_int_equal(look.snapshot.classes[0].size_class, NCS_CLASS_OTHER);
 	for (size_t i = 0; i < NCS_FUNCTION_COUNT; i++) {
 		assert_int_equal(look.snapshot.functions[i].calls, 0);
 		for (size_t k = 0; k < NCS_TIMING_COUNT; k++)
 			assert_null(look.snapshot.functions[i].histogram[k]);
 	}
+	segment_fixture_histogram(fixture, 0)->key =
+		NCS_HISTOGRAM_KEY(0, NCS_TIMING_PROXY);
+	segment_fixture_histogram(fixture, 0)->first = UINT64_MAX;
+	segment_fixture_histogram(fixture, 0)->end = UINT64_MAX;
+	look_again(&look);
+	assert_int_equal(look.snapshot.class_bucket_count,
+			 NCS_HISTOGRAM_BUCKETS);
 	look_away(&look);
 }
 
@@ -1409,6 +1537,9 @@ int main(void)
 			tables_of_an_older_minor_version_are_looked_at_whole),
 		WITH_SEGMENT(functions_are_summed_over_lanes),
 		WITH_SEGMENT(histograms_are_told_by_function_and_timing),
+		WITH_SEGMENT(classes_are_told_in_order_with_their_times),
+		WITH_SEGMENT(a_functions_times_are_those_of_its_classes),
+		WITH_SEGMENT(before_1_2_all_times_are_the_functions_own),
 		WITH_SEGMENT(sampling_is_told),
 		WITH_SEGMENT(strings_without_an_end_get_one),
 		WITH_SEGMENT(numbers_out_of_range_stay_in_range),

@@ -31,6 +31,7 @@ static const struct ncs_segment_size small = {
 	.lanes = 3,
 	.channels = 5,
 	.operations = 7,
+	.classes = 6,
 	.histograms = 2,
 	.ring_records = 16,
 };
@@ -58,12 +59,14 @@ static void assert_laid_out(struct ncs_segment_size size)
 		     sizeof(struct ncs_channel), &end);
 	assert_table(&header.operations, size.operations,
 		     sizeof(struct ncs_operation), &end);
-	assert_table(&header.histograms, size.histograms,
-		     sizeof(struct ncs_histogram), &end);
+	assert_table(&header.classes, size.classes, sizeof(struct ncs_class),
+		     &end);
 	assert_table(&header.rings, size.lanes,
 		     sizeof(struct ncs_ring) +
 			     size.ring_records * sizeof(struct ncs_record),
 		     &end);
+	assert_table(&header.histograms, size.histograms,
+		     sizeof(struct ncs_histogram), &end);
 	assert_int_equal(header.ring_records, size.ring_records);
 	assert_true(header.segment_bytes >= end);
 	assert_true(header.segment_bytes < end + 4096);
@@ -75,11 +78,12 @@ static void tables_follow_each_other_without_overlap(void **state)
 {
 	(void)state;
 	assert_laid_out(small);
-	assert_laid_out((struct ncs_segment_size){ 1, 1, 1, 1, 2 });
+	assert_laid_out((struct ncs_segment_size){ 1, 1, 1, 1, 1, 2 });
 	assert_laid_out((struct ncs_segment_size){
 		.lanes = NCS_SEGMENT_LANES_MAX,
 		.channels = NCS_SEGMENT_CHANNELS_MAX,
 		.operations = NCS_SEGMENT_OPERATIONS_MAX,
+		.classes = NCS_SEGMENT_CLASSES_MAX,
 		.histograms = NCS_SEGMENT_HISTOGRAMS_MAX,
 		.ring_records = NCS_SEGMENT_RING_RECORDS_MAX,
 	});
@@ -89,6 +93,7 @@ static void tables_follow_each_other_without_overlap(void **state)
 			.lanes = 1 + (uint32_t)random() % 64,
 			.channels = 1 + (uint32_t)random() % 4096,
 			.operations = 1 + (uint32_t)random() % 4096,
+			.classes = 1 + (uint32_t)random() % 128,
 			.histograms = 1 + (uint32_t)random() % 64,
 			.ring_records = UINT32_C(2) << random() % 16,
 		});
@@ -105,6 +110,7 @@ static void records_do_not_straddle_cache_lines(void **state)
 	assert_int_equal(header.lanes.stride % 64, 0);
 	assert_int_equal(header.channels.stride % 64, 0);
 	assert_int_equal(header.operations.stride % 64, 0);
+	assert_int_equal(header.classes.stride % 64, 0);
 	assert_int_equal(header.histograms.stride % 64, 0);
 }
 
@@ -134,6 +140,7 @@ static void records_do_not_straddle_cache_lines(void **state)
 	X(rings.count, small.lanes + 1) \
 	X(lanes.count, small.lanes - 1) \
 	TABLE(X, lanes, NCS_SEGMENT_LANES_MAX) \
+	TABLE_OR_NONE(X, classes, NCS_SEGMENT_CLASSES_MAX) \
 	TABLE(X, channels, NCS_SEGMENT_CHANNELS_MAX) \
 	TABLE(X, operations, NCS_SEGMENT_OPERATIONS_MAX) \
 	TABLE(X, histograms, NCS_SEGMENT_HISTOGRAMS_MAX) \
@@ -141,6 +148,9 @@ static void records_do_not_straddle_cache_lines(void **state)
 
 #define TABLE(X, table, max) \
 	X(table.count, 0) \
+	TABLE_OR_NONE(X, table, max)
+
+#define TABLE_OR_NONE(X, table, max) \
 	X(table.count, (max) + 1) \
 	X(table.count, UINT32_MAX) \
 	X(table.stride, 0) \
@@ -196,6 +206,8 @@ static void longer_files_strides_and_headers_are_taken(void **state)
 	assert_null(ncs_segment_check(&header, header.segment_bytes));
 	header.operations.stride += 64; /* as a later minor version's */
 	assert_null(ncs_segment_check(&header, header.segment_bytes));
+	memset(&header.classes, 0, sizeof(header.classes)); /* before 1.2 */
+	assert_null(ncs_segment_check(&header, header.segment_bytes));
 }
 
 /* Where the file is large enough for anything. */
@@ -205,6 +217,7 @@ static void what_is_larger_than_sane_is_refused(void **state)
 		.lanes = NCS_SEGMENT_LANES_MAX,
 		.channels = NCS_SEGMENT_CHANNELS_MAX,
 		.operations = NCS_SEGMENT_OPERATIONS_MAX,
+		.classes = NCS_SEGMENT_CLASSES_MAX,
 		.histograms = NCS_SEGMENT_HISTOGRAMS_MAX,
 		.ring_records = NCS_SEGMENT_RING_RECORDS_MAX,
 	});
@@ -221,6 +234,9 @@ static void what_is_larger_than_sane_is_refused(void **state)
 	assert_non_null(ncs_segment_check(&header, file_bytes));
 	header = good;
 	header.operations.count++;
+	assert_non_null(ncs_segment_check(&header, file_bytes));
+	header = good;
+	header.classes.count++;
 	assert_non_null(ncs_segment_check(&header, file_bytes));
 	header = good;
 	header.histograms.count++;
@@ -305,8 +321,8 @@ static void what_is_accepted_lies_inside_the_file(void **state)
 		struct ncs_header header = laid_out(small);
 		struct ncs_table *tables[] = {
 			&header.lanes,      &header.channels,
-			&header.operations, &header.histograms,
-			&header.rings,
+			&header.operations, &header.classes,
+			&header.histograms, &header.rings,
 		};
 		uint64_t file_bytes = random() % 2 ? header.segment_bytes :
 						     interesting(1 << 20);
@@ -319,7 +335,7 @@ static void what_is_accepted_lies_inside_the_file(void **state)
 			header.lanes.count = header.rings.count =
 				(uint32_t)interesting(256);
 		for (unsigned spoils = random() % 4; spoils > 0; spoils--)
-			spoil_table(tables[random() % 5], file_bytes);
+			spoil_table(tables[random() % 6], file_bytes);
 		if (ncs_segment_check(&header, file_bytes)) {
 			refused++;
 			continue;
@@ -331,6 +347,9 @@ static void what_is_accepted_lies_inside_the_file(void **state)
 			      file_bytes);
 		assert_inside(&header.operations, sizeof(struct ncs_operation),
 			      file_bytes);
+		if (header.classes.count > 0)
+			assert_inside(&header.classes, sizeof(struct ncs_class),
+				      file_bytes);
 		assert_inside(&header.histograms, sizeof(struct ncs_histogram),
 			      file_bytes);
 		assert_inside(&header.rings,

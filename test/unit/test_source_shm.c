@@ -49,6 +49,7 @@ static struct ncs_writer write_segment(uint32_t pid, unsigned serial)
 		.lanes = 2,
 		.channels = 4,
 		.operations = 4,
+		.classes = 1,
 		.histograms = 2,
 		.ring_records = 8,
 	};

@@ -1,0 +1,222 @@
+/* Copying classes and histograms; see classes.h. What is mapped is hostile: no
+ * number in it is used as an index before it was checked. */
+#include "shm/classes.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "shm/atomics.h"
+
+/* Functions' own classes may have times where there is no table. */
+static size_t class_room(const struct ncs_header *header)
+{
+	return header->classes.count > NCS_FUNCTION_MAX ?
+		       header->classes.count :
+		       NCS_FUNCTION_MAX;
+}
+
+int ncs_classes_init(struct ncs_snapshot *snapshot,
+		     const struct ncs_header *header)
+{
+	snapshot->classes =
+		calloc(class_room(header), sizeof(*snapshot->classes));
+	return snapshot->classes ? 0 : -ENOMEM;
+}
+
+void ncs_classes_release(struct ncs_snapshot *snapshot)
+{
+	for (size_t i = 0; i < NCS_FUNCTION_COUNT; i++)
+		for (size_t k = 0; k < NCS_TIMING_COUNT; k++)
+			free(snapshot->functions[i].histogram[k]);
+	free(snapshot->classes);
+	free(snapshot->class_buckets);
+}
+
+static const void *entry(const char *mapping, const struct ncs_table *table,
+			 size_t index)
+{
+	return mapping + table->offset + index * table->stride;
+}
+
+/* --- Classes ------------------------------------------------------------ */
+
+static void take_class(struct ncs_class_view *view,
+		       const struct ncs_class *class)
+{
+	/* ORDER: pairs with claim() (plugin/class.c): the key is there before
+	 * any count. */
+	uint64_t key = ncs_load_acquire(&class->key);
+
+	if (key == 0)
+		return;
+	view->function = NCS_CLASS_KEY_FUNCTION(key) < NCS_FUNCTION_COUNT ?
+				 NCS_CLASS_KEY_FUNCTION(key) :
+				 NCS_FUNCTION_OTHER;
+	view->size_class = NCS_CLASS_KEY_SIZE(key) < NCS_SIZE_CLASS_COUNT ?
+				   NCS_CLASS_KEY_SIZE(key) :
+				   NCS_CLASS_OTHER;
+	view->algorithm = NCS_CLASS_KEY_ALGORITHM(key);
+	view->protocol = NCS_CLASS_KEY_PROTOCOL(key);
+	view->operations = ncs_load_relaxed(&class->operations);
+}
+
+/* No function. */
+#define UNUSED NCS_FUNCTION_COUNT
+
+/* All of the table. Functions' own are there even if their keys are not. */
+static void take_table(struct ncs_snapshot *snapshot, const char *mapping,
+		       const struct ncs_header *header)
+{
+	snapshot->class_count = class_room(header);
+	for (size_t i = 0; i < snapshot->class_count; i++) {
+		struct ncs_class_view *view = &snapshot->classes[i];
+
+		*view = (struct ncs_class_view){
+			.function = i < NCS_FUNCTION_COUNT ? (unsigned)i :
+							     UNUSED,
+			.size_class = NCS_CLASS_OTHER,
+			.algorithm = NCS_CLASS_OTHER,
+			.protocol = NCS_CLASS_OTHER,
+		};
+		if (i < header->classes.count)
+			take_class(view, entry(mapping, &header->classes, i));
+	}
+}
+
+static int compare(const void *left, const void *right)
+{
+	const struct ncs_class_view *a = left, *b = right;
+
+	if (a->function != b->function)
+		return a->function < b->function ? -1 : 1;
+	if (a->size_class != b->size_class)
+		return a->size_class < b->size_class ? -1 : 1;
+	if (a->algorithm != b->algorithm)
+		return a->algorithm < b->algorithm ? -1 : 1;
+	return (a->protocol > b->protocol) - (a->protocol < b->protocol);
+}
+
+static void drop_unused(struct ncs_snapshot *snapshot)
+{
+	size_t kept = 0;
+
+	for (size_t i = 0; i < snapshot->class_count; i++) {
+		const struct ncs_class_view *view = &snapshot->classes[i];
+
+		if (view->operations > 0 ||
+		    view->times[NCS_TIMING_KERNEL].count > 0 ||
+		    view->times[NCS_TIMING_PROXY].count > 0)
+			snapshot->classes[kept++] = *view;
+	}
+	snapshot->class_count = kept;
+	qsort(snapshot->classes, kept, sizeof(*snapshot->classes), compare);
+}
+
+/* --- Histograms --------------------------------------------------------- */
+
+/* The buckets that may hold counts. */
+static void range_of(const struct ncs_histogram *histogram,
+		     struct ncs_class_times *times)
+{
+	uint64_t first = ncs_load_relaxed(&histogram->first);
+	uint64_t end = ncs_load_relaxed(&histogram->end);
+
+	if (end == 0 || end > NCS_HISTOGRAM_BUCKETS)
+		end = NCS_HISTOGRAM_BUCKETS;
+	if (first == 0 || first > end)
+		first = 1;
+	times->first = (unsigned)first - 1;
+	times->count = (unsigned)(end - (first - 1));
+}
+
+/* Room for `count` words more; NULL if there is no memory. */
+static uint64_t *reserve(struct ncs_snapshot *snapshot, size_t count)
+{
+	size_t total = snapshot->class_bucket_count + count;
+	uint64_t *grown =
+		realloc(snapshot->class_buckets, total * sizeof(*grown));
+
+	if (!grown)
+		return NULL;
+	snapshot->class_buckets = grown;
+	snapshot->class_bucket_count = total;
+	return &grown[total - count];
+}
+
+/* The function's own, zeros at first; NULL if there is no memory. */
+static uint64_t *function_histogram(struct ncs_snapshot *snapshot,
+				    unsigned function, unsigned timing)
+{
+	uint64_t **histogram = &snapshot->functions[function].histogram[timing];
+
+	if (!*histogram)
+		*histogram = calloc(NCS_HISTOGRAM_BUCKETS, sizeof(**histogram));
+	return *histogram;
+}
+
+static void take_histogram(struct ncs_snapshot *snapshot,
+			   struct ncs_class_view *view, unsigned timing,
+			   const struct ncs_histogram *histogram)
+{
+	struct ncs_class_times *times = &view->times[timing];
+	uint64_t *sum = function_histogram(snapshot, view->function, timing);
+	uint64_t *buckets;
+
+	range_of(histogram, times);
+	buckets = reserve(snapshot, times->count);
+	if (!sum || !buckets) {
+		times->count = 0;
+		return;
+	}
+	times->place = (size_t)(buckets - snapshot->class_buckets);
+	for (unsigned i = 0; i < times->count; i++) {
+		buckets[i] =
+			ncs_load_relaxed(&histogram->buckets[times->first + i]);
+		sum[times->first + i] += buckets[i];
+		times->timed += buckets[i];
+	}
+	times->time_ns = ncs_load_relaxed(&histogram->time_ns);
+	times->bytes = ncs_load_relaxed(&histogram->bytes);
+	times->longest_ns = ncs_load_relaxed(&histogram->longest_ns);
+}
+
+static void clear_functions(struct ncs_snapshot *snapshot)
+{
+	for (size_t i = 0; i < NCS_FUNCTION_COUNT; i++)
+		for (size_t k = 0; k < NCS_TIMING_COUNT; k++)
+			if (snapshot->functions[i].histogram[k])
+				memset(snapshot->functions[i].histogram[k], 0,
+				       NCS_HISTOGRAM_BUCKETS *
+					       sizeof(uint64_t));
+}
+
+void ncs_classes_take(struct ncs_snapshot *snapshot, const char *mapping,
+		      const struct ncs_header *header)
+{
+	const struct ncs_table *table = &header->histograms;
+
+	take_table(snapshot, mapping, header);
+	clear_functions(snapshot);
+	snapshot->class_bucket_count = 0;
+	for (size_t i = 0; i < table->count; i++) {
+		const struct ncs_histogram *histogram =
+			entry(mapping, table, i);
+		/* ORDER: pairs with claim() (plugin/class.c): the key is there
+		 * before any count. */
+		uint64_t key = ncs_load_acquire(&histogram->key);
+		uint32_t index = NCS_HISTOGRAM_KEY_CLASS(key);
+		unsigned timing = NCS_HISTOGRAM_KEY_TIMING(key);
+
+		if (key == 0)
+			break; /* those in use come first */
+		/* A class that was claimed just now was unused when the table
+		 * was copied. */
+		if (index < snapshot->class_count &&
+		    snapshot->classes[index].function != UNUSED &&
+		    timing < NCS_TIMING_COUNT)
+			take_histogram(snapshot, &snapshot->classes[index],
+				       timing, histogram);
+	}
+	drop_unused(snapshot);
+}

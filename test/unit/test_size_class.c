@@ -1,0 +1,42 @@
+/* Size classes of messages. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include <cmocka.h>
+
+#include "ncclstat/size_class.h"
+
+static void each_power_of_two_begins_a_class(void **state)
+{
+	(void)state;
+	for (unsigned i = 0; i < 64; i++) {
+		uint64_t low = UINT64_C(1) << i;
+		unsigned size_class = ncs_size_class(low);
+
+		assert_int_equal(ncs_size_class_low(size_class), low);
+		assert_int_equal(ncs_size_class(low + (low - 1)), size_class);
+		assert_int_equal(ncs_size_class(low - 1), size_class - 1);
+		assert_true(size_class < NCS_SIZE_CLASS_COUNT);
+	}
+	assert_int_equal(ncs_size_class(UINT64_MAX), NCS_SIZE_CLASS_COUNT - 1);
+}
+
+static void nothing_is_a_class_of_its_own(void **state)
+{
+	(void)state;
+	assert_int_equal(ncs_size_class(0), NCS_SIZE_CLASS_EMPTY);
+	assert_int_equal(ncs_size_class_low(NCS_SIZE_CLASS_EMPTY), 0);
+	assert_int_not_equal(NCS_SIZE_CLASS_UNKNOWN, NCS_SIZE_CLASS_EMPTY);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(each_power_of_two_begins_a_class),
+		cmocka_unit_test(nothing_is_a_class_of_its_own),
+	};
+
+	return cmocka_run_group_tests_name("size_class", tests, NULL, NULL);
+}
