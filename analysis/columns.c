@@ -12,6 +12,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "analysis/classes.h"
 #include "analysis/detail.h"
 #include "analysis/names.h"
 
@@ -21,6 +22,7 @@ const char *const ncs_view_names[NCS_VIEW_COUNT] = {
 	[NCS_VIEW_CHANNEL] = "channels",
 	[NCS_VIEW_PROXY] = "proxy",
 	[NCS_VIEW_FUNCTION] = "collectives",
+	[NCS_VIEW_CLASS] = "sizes",
 };
 
 /* --- Setting a value ---------------------------------------------------- */
@@ -816,6 +818,141 @@ static void get_FUNCTION_SEQUENCE(const struct ncs_row *row,
 		set_number(value, last);
 }
 
+/* --- Classes of operations ---------------------------------------------- */
+
+static const struct ncs_class_view *class_of(const struct ncs_row *row)
+{
+	return &row->rank->now.classes[row->index];
+}
+
+#define get_CLASS_RANK get_RANK_RANK
+#define get_CLASS_COMM get_RANK_COMM
+
+static void get_CLASS_FUNCTION(const struct ncs_row *row,
+			       struct ncs_value *value)
+{
+	set_text(value, ncs_function_name(class_of(row)->function));
+}
+
+static void get_CLASS_SIZE(const struct ncs_row *row, struct ncs_value *value)
+{
+	const struct ncs_class_view *view = class_of(row);
+
+	if (ncs_class_is_other(view))
+		set_text(value, "other");
+	else if (view->size_class != NCS_SIZE_CLASS_UNKNOWN)
+		set_count(value, NCS_VALUE_SIZE,
+			  ncs_size_class_low(view->size_class));
+}
+
+static void get_CLASS_ALGORITHM(const struct ncs_row *row,
+				struct ncs_value *value)
+{
+	unsigned algorithm = class_of(row)->algorithm;
+
+	if (ncs_class_is_other(class_of(row)))
+		set_text(value, "other");
+	else if (algorithm != NCS_ALGORITHM_UNKNOWN)
+		set_text(value, ncs_algorithm_name(algorithm));
+}
+
+static void get_CLASS_PROTOCOL(const struct ncs_row *row,
+			       struct ncs_value *value)
+{
+	unsigned protocol = class_of(row)->protocol;
+
+	if (ncs_class_is_other(class_of(row)))
+		set_text(value, "other");
+	else if (protocol != NCS_PROTOCOL_UNKNOWN)
+		set_text(value, ncs_protocol_name(protocol));
+}
+
+static void get_CLASS_OPERATIONS(const struct ncs_row *row,
+				 struct ncs_value *value)
+{
+	set_number(value, class_of(row)->operations);
+}
+
+static void get_CLASS_RATE(const struct ncs_row *row, struct ncs_value *value)
+{
+	const struct ncs_class_view *before =
+		ncs_class_before(row->rank, class_of(row));
+
+	set_rate(value, NCS_VALUE_RATE, row->rank, class_of(row)->operations,
+		 before ? before->operations : 0);
+}
+
+static void get_CLASS_TIMED(const struct ncs_row *row, struct ncs_value *value)
+{
+	const struct ncs_class_times *times = ncs_times_of_class(class_of(row));
+
+	set_number(value, times ? times->timed : 0);
+}
+
+static void get_CLASS_TIME(const struct ncs_row *row, struct ncs_value *value)
+{
+	const struct ncs_class_times *times = ncs_times_of_class(class_of(row));
+
+	if (times)
+		set_count(value, NCS_VALUE_DURATION,
+			  times->time_ns / times->timed);
+}
+
+static void get_CLASS_ALGBW(const struct ncs_row *row, struct ncs_value *value)
+{
+	double bandwidth =
+		ncs_class_algorithm_bandwidth(row->rank, class_of(row));
+
+	if (bandwidth >= 0)
+		set_real(value, NCS_VALUE_REAL, bandwidth);
+}
+
+static void get_CLASS_BUSBW(const struct ncs_row *row, struct ncs_value *value)
+{
+	double bandwidth = ncs_class_bus_bandwidth(row->rank, class_of(row));
+
+	if (bandwidth >= 0)
+		set_real(value, NCS_VALUE_REAL, bandwidth);
+}
+
+static void set_class_percentile(struct ncs_value *value,
+				 const struct ncs_row *row, double fraction)
+{
+	const struct ncs_class_times *times = ncs_times_of_class(class_of(row));
+
+	if (times)
+		set_count(value, NCS_VALUE_DURATION,
+			  ncs_class_percentile(row->rank, times, fraction));
+}
+
+static void get_CLASS_P50(const struct ncs_row *row, struct ncs_value *value)
+{
+	set_class_percentile(value, row, 0.50);
+}
+
+static void get_CLASS_P95(const struct ncs_row *row, struct ncs_value *value)
+{
+	set_class_percentile(value, row, 0.95);
+}
+
+static void get_CLASS_P99(const struct ncs_row *row, struct ncs_value *value)
+{
+	set_class_percentile(value, row, 0.99);
+}
+
+static void get_CLASS_MAX(const struct ncs_row *row, struct ncs_value *value)
+{
+	const struct ncs_class_times *times = ncs_times_of_class(class_of(row));
+
+	if (times && times->longest_ns > 0)
+		set_count(value, NCS_VALUE_DURATION, times->longest_ns);
+}
+
+static void get_CLASS_TIMING(const struct ncs_row *row, struct ncs_value *value)
+{
+	set_text(value, ncs_timing_name(ncs_class_timing(class_of(row))));
+}
+
 /* --- The table ---------------------------------------------------------- */
 
 #define X(VIEW, ID, title, width, align, priority, level, help) \
@@ -853,6 +990,8 @@ static size_t entries(const struct ncs_rank *rank, enum ncs_view view)
 {
 	if (view == NCS_VIEW_CHANNEL)
 		return rank->now.channel_count;
+	if (view == NCS_VIEW_CLASS)
+		return rank->now.class_count;
 	return view == NCS_VIEW_FUNCTION ? NCS_FUNCTION_COUNT : 1;
 }
 

@@ -20,8 +20,12 @@ enum ncs_view {
 	NCS_VIEW_CHANNEL,
 	NCS_VIEW_PROXY,
 	NCS_VIEW_FUNCTION,
+	NCS_VIEW_CLASS, /* has no tab: it is under that of functions */
 	NCS_VIEW_COUNT
 };
+
+/* Views that have a tab come first. */
+#define NCS_VIEW_TABS NCS_VIEW_CLASS
 
 /* As --view names them. */
 extern const char *const ncs_view_names[NCS_VIEW_COUNT];
@@ -36,7 +40,7 @@ enum ncs_column_id {
 };
 
 /* A row of a view: a communicator; a rank, or the index-th channel or function
- * of one. */
+ * or class of one. */
 struct ncs_row {
 	enum ncs_view view;
 	const struct ncs_communicator *communicator; /* NULL: it is a rank's */
@@ -49,6 +53,7 @@ enum ncs_value_kind {
 	NCS_VALUE_NUMBER,     /* number */
 	NCS_VALUE_RATE,       /* real, per second */
 	NCS_VALUE_BYTES,      /* number */
+	NCS_VALUE_SIZE,       /* number, shown in powers of 1024 */
 	NCS_VALUE_BYTES_RATE, /* real, bytes per second */
 	NCS_VALUE_REAL,       /* real, 10^6 or 10^9 bytes per second */
 	NCS_VALUE_SHARE,      /* real, 0 … 1, shown in percent */
@@ -89,9 +94,9 @@ extern const struct ncs_column ncs_columns[];
 extern const size_t ncs_column_count;
 
 /* All rows of a view in the model's order: communicators; ranks; channels of
- * each rank; functions with a call or an operation of each rank. *rows is grown
- * with realloc() and owned by the caller; returns the number of rows, or
- * -ENOMEM. */
+ * each rank; functions with a call or an operation, and classes, of each rank.
+ * *rows is grown with realloc() and owned by the caller; returns the number of
+ * rows, or -ENOMEM. */
 int ncs_rows(const struct ncs_model *model, enum ncs_view view,
 	     struct ncs_row **rows, size_t *capacity);
 

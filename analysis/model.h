@@ -119,6 +119,10 @@ double ncs_rank_bytes_rate(const struct ncs_rank *rank, bool send);
 uint64_t ncs_percentile(const uint64_t *histogram, double fraction);
 uint64_t ncs_histogram_total(const uint64_t *histogram);
 
+/* The same of `count` buckets of one, from `first` on, all others being 0. */
+uint64_t ncs_percentile_of(const uint64_t *buckets, unsigned first,
+			   unsigned count, double fraction);
+
 /* algbw in GB/s (10^9), and what to multiply it by for busbw, as nccl-tests
  * computes them. Negative: unknown (no time; nranks). */
 double ncs_algorithm_bandwidth(uint64_t bytes, uint64_t time_ns);

@@ -95,6 +95,18 @@ static const char *const timings[] = {
 	[NCS_TIMING_PROXY] = "proxy",
 };
 
+static const char *const algorithms[] = {
+#define X(ID, name, number) name,
+	NCS_ALGORITHMS(X)
+#undef X
+};
+
+static const char *const protocols[] = {
+#define X(ID, name, number) name,
+	NCS_PROTOCOLS(X)
+#undef X
+};
+
 #define WORD(table, number, otherwise) \
 	((number) < sizeof(table) / sizeof(*(table)) ? (table)[number] : \
 						       (otherwise))
@@ -102,6 +114,16 @@ static const char *const timings[] = {
 const char *ncs_function_name(unsigned function)
 {
 	return WORD(functions, function, functions[NCS_FUNCTION_OTHER]);
+}
+
+const char *ncs_algorithm_name(unsigned algorithm)
+{
+	return WORD(algorithms, algorithm, algorithms[NCS_ALGORITHM_UNKNOWN]);
+}
+
+const char *ncs_protocol_name(unsigned protocol)
+{
+	return WORD(protocols, protocol, protocols[NCS_PROTOCOL_UNKNOWN]);
 }
 
 const char *ncs_event_name(unsigned event)

@@ -8,6 +8,7 @@
 
 #include <stddef.h>
 
+#include "ncclstat/names.h"
 #include "ncclstat/reader.h"
 
 const char *ncs_function_name(unsigned function);
@@ -27,6 +28,9 @@ const char *ncs_kernel_status_name(unsigned status);
 const char *ncs_liveness_name(unsigned liveness);
 /* kernel, proxy; NCS_TIMING_COUNT: none */
 const char *ncs_timing_name(unsigned timing);
+/* "-" where NCCL does not tell. */
+const char *ncs_algorithm_name(unsigned algorithm);
+const char *ncs_protocol_name(unsigned protocol);
 
 /* "2.28.9" for 22809. `text` has room for 16 bytes at least. */
 void ncs_nccl_version_text(int nccl_version, char *text, size_t size);

@@ -28,17 +28,25 @@ static uint64_t values_wanted(uint64_t total, double fraction)
 	return wanted > 0 ? wanted : 1;
 }
 
-uint64_t ncs_percentile(const uint64_t *histogram, double fraction)
+uint64_t ncs_percentile_of(const uint64_t *buckets, unsigned first,
+			   unsigned count, double fraction)
 {
-	uint64_t total = ncs_histogram_total(histogram), wanted, seen = 0;
+	uint64_t total = 0, wanted, seen = 0;
 
+	for (unsigned i = 0; i < count; i++)
+		total += buckets[i];
 	if (total == 0)
 		return 0;
 	wanted = values_wanted(total, fraction);
-	for (unsigned i = 0; i < NCS_HISTOGRAM_BUCKETS; i++) {
-		seen += histogram[i];
+	for (unsigned i = 0; i < count; i++) {
+		seen += buckets[i];
 		if (seen >= wanted)
-			return ncs_histogram_middle(i);
+			return ncs_histogram_middle(first + i);
 	}
-	return ncs_histogram_middle(NCS_HISTOGRAM_BUCKETS - 1);
+	return ncs_histogram_middle(first + count - 1);
+}
+
+uint64_t ncs_percentile(const uint64_t *histogram, double fraction)
+{
+	return ncs_percentile_of(histogram, 0, NCS_HISTOGRAM_BUCKETS, fraction);
 }

@@ -16,6 +16,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "ncclstat/names.h"
+
 #define MS UINT64_C(1000000)
 #define MIB (UINT64_C(1) << 20)
 
@@ -190,14 +192,76 @@ static void clear_functions(struct ncs_snapshot *snapshot)
 	}
 }
 
+/* Of the function's histogram, from its first count to its last. */
+static void add_class_times(struct ncs_snapshot *snapshot,
+			    struct ncs_class_times *times,
+			    const struct ncs_function_view *view,
+			    unsigned timing)
+{
+	const uint64_t *histogram = view->histogram[timing];
+	unsigned end = NCS_HISTOGRAM_BUCKETS;
+
+	*times = (struct ncs_class_times){
+		.timed = view->timed[timing],
+		.time_ns = view->time_ns[timing],
+		.bytes = view->timed_bytes[timing],
+		.place = snapshot->class_bucket_count,
+	};
+	if (times->timed == 0)
+		return;
+	while (histogram[times->first] == 0)
+		times->first++;
+	while (histogram[end - 1] == 0)
+		end--;
+	times->count = end - times->first;
+	times->longest_ns = ncs_histogram_middle(end - 1);
+	memcpy(&snapshot->class_buckets[times->place], &histogram[times->first],
+	       times->count * sizeof(*histogram));
+	snapshot->class_bucket_count += times->count;
+}
+
+/* All operations of a function are of one size. */
+static void add_class(struct ncs_snapshot *snapshot,
+		      const struct traffic *traffic)
+{
+	const struct ncs_function_view *view =
+		&snapshot->functions[traffic->function];
+	struct ncs_class_view *added =
+		&snapshot->classes[snapshot->class_count++];
+	bool is_p2p = traffic->function == NCS_FUNCTION_SEND ||
+		      traffic->function == NCS_FUNCTION_RECV;
+
+	*added = (struct ncs_class_view){
+		.function = traffic->function,
+		.size_class = traffic->bytes > 0 ?
+				      ncs_size_class(traffic->bytes) :
+				      NCS_SIZE_CLASS_UNKNOWN,
+		.operations = view->operations,
+	};
+	if (!is_p2p) {
+		added->algorithm = NCS_ALGORITHM_RING;
+		added->protocol = traffic->bytes > 0 ? NCS_PROTOCOL_SIMPLE :
+						       NCS_PROTOCOL_LL;
+	}
+	if (traffic->timing < NCS_TIMING_COUNT)
+		add_class_times(snapshot, &added->times[traffic->timing], view,
+				traffic->timing);
+}
+
+/* Of each kind of member, traffics are in the order of their functions. */
 static void add_functions(struct ncs_snapshot *snapshot,
 			  const struct member *member, uint64_t age_ns)
 {
 	clear_functions(snapshot);
-	for (size_t i = 0; i < sizeof(traffics) / sizeof(traffics[0]); i++)
-		if (has_traffic(member, &traffics[i]))
-			add_function(&snapshot->functions[traffics[i].function],
-				     member, &traffics[i], age_ns);
+	snapshot->class_count = 0;
+	snapshot->class_bucket_count = 0;
+	for (size_t i = 0; i < sizeof(traffics) / sizeof(traffics[0]); i++) {
+		if (!has_traffic(member, &traffics[i]))
+			continue;
+		add_function(&snapshot->functions[traffics[i].function], member,
+			     &traffics[i], age_ns);
+		add_class(snapshot, &traffics[i]);
+	}
 }
 
 /* --- Going round and round ---------------------------------------------- */
@@ -556,6 +620,8 @@ static void take(struct source_synthetic *self, const struct member *member)
 	fresh.channels = snapshot->channels;
 	fresh.operations = snapshot->operations;
 	fresh.lanes = snapshot->lanes;
+	fresh.classes = snapshot->classes;
+	fresh.class_buckets = snapshot->class_buckets;
 	memcpy(fresh.functions, snapshot->functions, sizeof(fresh.functions));
 	*snapshot = fresh;
 
@@ -695,8 +761,13 @@ static int reserve(struct source_synthetic *self, unsigned ranks)
 		calloc(2 * (size_t)self->channels, sizeof(*snapshot->channels));
 	snapshot->operations = calloc(2, sizeof(*snapshot->operations));
 	snapshot->lanes = calloc(2, sizeof(*snapshot->lanes));
+	snapshot->classes = calloc(sizeof(traffics) / sizeof(traffics[0]),
+				   sizeof(*snapshot->classes));
+	snapshot->class_buckets =
+		calloc(sizeof(traffics) / sizeof(traffics[0]),
+		       NCS_HISTOGRAM_BUCKETS * sizeof(uint64_t));
 	if (!self->members || !snapshot->channels || !snapshot->operations ||
-	    !snapshot->lanes)
+	    !snapshot->lanes || !snapshot->classes || !snapshot->class_buckets)
 		return -1;
 	for (size_t i = 0; i < sizeof(traffics) / sizeof(traffics[0]); i++) {
 		struct ncs_function_view *view =

@@ -79,7 +79,7 @@ what_there_is() {
 	fields keys NCS_KEYS ID,group,keys,label,help keys | unquote |
 		sed 's/ /, /g' | want keys ncclstat.1 KEYS -
 	for view in RANK:Ranks COMMUNICATOR:Communicators CHANNEL:Channels \
-		PROXY:Proxy FUNCTION:Collectives; do
+		PROXY:Proxy FUNCTION:Collectives CLASS:Collectives; do
 		fields columns NCS_COLUMNS \
 			VIEW,ID,title,width,align,priority,level,help \
 			'VIEW title' | sed -n "s/^${view%:*} //p" | unquote |

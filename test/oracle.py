@@ -30,6 +30,9 @@ functions   by NCCL's name. calls: CollApi and P2pApi (from API 5 on). ops:
             them; null where that takes a number of ranks that the API does
             not tell, and where there are calls but no operations. last_seq:
             the largest sequence number; null for P2p.
+classes     ops of a function by "size algorithm protocol": the largest power of
+            two that is no more than the message size, "-" for what the log does
+            not say.
 proxy       records of each state of the proxy thread.
 """
 
@@ -56,6 +59,9 @@ DATATYPE_NUMBERS = ["ncclInt8", "ncclUint8", "ncclInt32", "ncclUint32",
                     "ncclInt64", "ncclUint64", "ncclFloat16", "ncclFloat32",
                     "ncclFloat64", "ncclBfloat16", "ncclFloat8e4m3",
                     "ncclFloat8e5m2"]
+ALGORITHM_NUMBERS = ["TREE", "RING", "COLLNET_DIRECT", "COLLNET_CHAIN",
+                     "NVLS", "NVLS_TREE", "PAT"]
+PROTOCOL_NUMBERS = ["LL", "LL128", "SIMPLE"]
 DATATYPE_BYTES = {
     "ncclInt8": 1, "ncclUint8": 1, "Unknown": 1, "ncclFloat8e4m3": 1,
     "ncclFloat8e5m2": 1, "ncclFloat16": 2, "ncclBfloat16": 2, "ncclInt32": 4,
@@ -71,7 +77,13 @@ class Function:
         self.calls = 0
         self.ops = []
         self.sizes = []
+        self.classes = {}
         self.last_seq = None
+
+    def count(self, size, algorithm, protocol):
+        least = "-" if size is None else str(floor_power(size))
+        key = "%s %s %s" % (least, algorithm, protocol)
+        self.classes[key] = self.classes.get(key, 0) + 1
 
     def result(self, api):
         with_children = [op for op in self.ops if op.children]
@@ -84,6 +96,7 @@ class Function:
             "bytes": (None if None in self.sizes or not self.sizes
                       else sum(self.sizes)),
             "last_seq": self.last_seq,
+            "classes": self.classes,
         }
 
 
@@ -190,6 +203,10 @@ class StepEvent(Event):
         self.step = step
 
 
+def floor_power(size):
+    return 0 if size == 0 else 1 << (size.bit_length() - 1)
+
+
 def none_if_dash(text):
     return None if text == "-" else text
 
@@ -252,10 +269,17 @@ class Log:
         elif func not in ONE_COUNT:
             size = None
         function.sizes.append(size)
+        function.count(size, self.word(keys, "algo", ALGORITHM_NUMBERS),
+                       self.word(keys, "proto", PROTOCOL_NUMBERS))
         if name == "coll":
             seq = int(keys["seq"])
             function.last_seq = max(seq, function.last_seq or 0)
         return event
+
+    def word(self, keys, key, words):
+        if key not in keys:
+            return "-"
+        return words[int(keys[key])] if self.api == 1 else keys[key]
 
     def start_proxy_op(self, context, keys):
         is_send = keys["send"] != "0"

@@ -10,6 +10,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "analysis/classes.h"
 #include "analysis/communicators.h"
 #include "analysis/detail.h"
 #include "analysis/names.h"
@@ -420,6 +421,78 @@ static json_t *functions_of(const struct ncs_rank *rank)
 	return functions;
 }
 
+/* In microseconds; all but the longest are of the histogram's buckets. */
+static json_t *class_times_of(const struct ncs_rank *rank,
+			      const struct ncs_class_times *times)
+{
+	static const struct {
+		const char *name;
+		double fraction;
+	} percentiles[] = {
+		{ "min", 0 },    { "p50", 0.50 }, { "p90", 0.90 },
+		{ "p95", 0.95 }, { "p99", 0.99 },
+	};
+	double longest_ns = -1;
+	json_t *object = json_object();
+
+	for (size_t i = 0; i < sizeof(percentiles) / sizeof(percentiles[0]);
+	     i++) {
+		double time_ns = -1;
+
+		if (times)
+			time_ns = (double)ncs_class_percentile(
+				rank, times, percentiles[i].fraction);
+		put(object, percentiles[i].name, real(time_ns / 1000));
+	}
+	if (times && times->longest_ns > 0)
+		longest_ns = (double)times->longest_ns;
+	put(object, "max", real(longest_ns / 1000));
+	return object;
+}
+
+static json_t *class_of(const struct ncs_rank *rank,
+			const struct ncs_class_view *view)
+{
+	const struct ncs_class_times *times = ncs_times_of_class(view);
+	bool other = ncs_class_is_other(view);
+	bool sized = view->size_class != NCS_SIZE_CLASS_UNKNOWN && !other;
+	bool algorithm = view->algorithm != NCS_ALGORITHM_UNKNOWN && !other;
+	bool protocol = view->protocol != NCS_PROTOCOL_UNKNOWN && !other;
+	json_t *object = json_object();
+
+	put(object, "func", word(ncs_function_name(view->function)));
+	put(object, "other", json_boolean(other));
+	put(object, "size",
+	    sized ? number(ncs_size_class_low(view->size_class)) : json_null());
+	put(object, "algo",
+	    algorithm ? word(ncs_algorithm_name(view->algorithm)) :
+			json_null());
+	put(object, "proto",
+	    protocol ? word(ncs_protocol_name(view->protocol)) : json_null());
+	put(object, "ops", number(view->operations));
+	put(object, "timing", word(ncs_timing_name(ncs_class_timing(view))));
+	put(object, "timed", number(times ? times->timed : 0));
+	put(object, "time_ns", number(times ? times->time_ns : 0));
+	put(object, "bytes",
+	    number_if(ncs_class_bytes_known(rank, view),
+		      times ? times->bytes : 0));
+	put(object, "time_us", class_times_of(rank, times));
+	put(object, "algbw_gbs",
+	    real(ncs_class_algorithm_bandwidth(rank, view)));
+	put(object, "busbw_gbs", real(ncs_class_bus_bandwidth(rank, view)));
+	return object;
+}
+
+static json_t *classes_of(const struct ncs_rank *rank)
+{
+	json_t *classes = json_array();
+
+	for (size_t i = 0; i < rank->now.class_count; i++)
+		json_array_append_new(classes,
+				      class_of(rank, &rank->now.classes[i]));
+	return classes;
+}
+
 /* NCCL passes a root for every collective, also where none plays a part. */
 static bool has_peer(const struct ncs_operation_view *operation)
 {
@@ -561,6 +634,7 @@ static json_t *rank_of(const struct ncs_rank *rank)
 	put(object, "sampling", sampling_of(&now->sampling));
 	put(object, "steps", steps_of(rank));
 	put(object, "functions", functions_of(rank));
+	put(object, "classes", classes_of(rank));
 	put(object, "operations", operations_of(now));
 	put(object, "events", events_of(now));
 	put(object, "loss", loss_of(now));

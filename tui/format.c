@@ -189,6 +189,22 @@ static void format_rate(char *text, size_t size, double rate, unsigned width)
 	ncs_format_scaled(text, size, rate, width);
 }
 
+/* As nccl-tests names sizes: powers of two without decimals. */
+static void format_size(char *text, size_t size, uint64_t bytes, unsigned width)
+{
+	static const char *const units[] = { "", "K", "M", "G", "T", "P", "E" };
+	uint64_t magnitude = bytes;
+	size_t unit = 0;
+
+	while (magnitude >= 1024 && magnitude % 1024 == 0) {
+		magnitude /= 1024;
+		unit++;
+	}
+	snprintf(text, size, "%" PRIu64 "%s", magnitude, units[unit]);
+	if (!fits(text, width))
+		ncs_format_scaled(text, size, (double)bytes, width);
+}
+
 static void format_number(char *text, size_t size, int64_t number,
 			  unsigned width)
 {
@@ -304,6 +320,9 @@ void ncs_format_value(char *text, size_t size, const struct ncs_value *value,
 	case NCS_VALUE_BYTES:
 		ncs_format_scaled(text, size, (double)value->number, width);
 		return;
+	case NCS_VALUE_SIZE:
+		format_size(text, size, (uint64_t)value->number, width);
+		return;
 	case NCS_VALUE_BYTES_RATE:
 		ncs_format_scaled(text, size, value->real, width);
 		return;
@@ -330,6 +349,7 @@ static bool format_exact(char *text, size_t size, const struct ncs_value *value)
 	switch (value->kind) {
 	case NCS_VALUE_NUMBER:
 	case NCS_VALUE_BYTES:
+	case NCS_VALUE_SIZE:
 		snprintf(text, size, "%" PRId64, value->number);
 		return true;
 	case NCS_VALUE_DURATION:

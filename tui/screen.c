@@ -26,6 +26,7 @@ static const struct ncs_screen_view *const views[NCS_VIEW_COUNT] = {
 	[NCS_VIEW_CHANNEL] = &ncs_screen_channels,
 	[NCS_VIEW_PROXY] = &ncs_screen_proxy,
 	[NCS_VIEW_FUNCTION] = &ncs_screen_collectives,
+	[NCS_VIEW_CLASS] = &ncs_screen_sizes,
 };
 
 static const uint64_t intervals_ms[] = { 100,  200,   500,   1000, 2000,
@@ -34,6 +35,11 @@ static const uint64_t intervals_ms[] = { 100,  200,   500,   1000, 2000,
 const struct ncs_screen_view *ncs_screen_view_of(enum ncs_view view)
 {
 	return views[view];
+}
+
+enum ncs_view ncs_screen_tab_of(enum ncs_view view)
+{
+	return view == NCS_VIEW_CLASS ? NCS_VIEW_FUNCTION : view;
 }
 
 /* --- State ---------------------------------------------------------------- */
@@ -153,7 +159,8 @@ static void show_view(struct ncs_screen *screen, enum ncs_view view)
 
 static void step_view(struct ncs_screen *screen, unsigned step)
 {
-	show_view(screen, (screen->view + step) % NCS_VIEW_COUNT);
+	show_view(screen,
+		  (ncs_screen_tab_of(screen->view) + step) % NCS_VIEW_TABS);
 }
 
 /* The selected channel, NULL if none is. */
@@ -170,7 +177,8 @@ selected_channel(const struct ncs_screen *screen)
 
 /* Leaves a crumb here and shows of a view what is in the focus. */
 static bool go_down(struct ncs_screen *screen, enum ncs_view view,
-		    enum ncs_focus_kind kind, const char *name)
+		    enum ncs_focus_kind kind, const char *name,
+		    unsigned function)
 {
 	const struct ncs_channel_view *channel = selected_channel(screen);
 	struct ncs_crumb *crumb = &screen->trail[screen->depth];
@@ -189,7 +197,7 @@ static bool go_down(struct ncs_screen *screen, enum ncs_view view,
 	};
 	ncs_grid_select(table_of(screen), table_of(screen)->selected);
 	screen->depth++;
-	screen->focus = (struct ncs_focus){ kind, copy };
+	screen->focus = (struct ncs_focus){ kind, copy, function };
 	screen->view = view;
 	build(screen);
 	return true;
@@ -198,7 +206,7 @@ static bool go_down(struct ncs_screen *screen, enum ncs_view view,
 static bool go_to_channels(struct ncs_screen *screen,
 			   const struct ncs_rank *rank)
 {
-	return go_down(screen, NCS_VIEW_CHANNEL, NCS_FOCUS_RANK, rank->id);
+	return go_down(screen, NCS_VIEW_CHANNEL, NCS_FOCUS_RANK, rank->id, 0);
 }
 
 /* To its ranks, and there to the one that is behind. */
@@ -208,11 +216,18 @@ static bool go_to_ranks(struct ncs_screen *screen,
 	const struct ncs_progress *progress = &communicator->progress;
 
 	if (!go_down(screen, NCS_VIEW_RANK, NCS_FOCUS_COMMUNICATOR,
-		     communicator->key))
+		     communicator->key, 0))
 		return false;
 	if (ncs_progress_behind(progress) > 0)
 		ncs_grid_select_rank(table_of(screen), progress->slowest);
 	return true;
+}
+
+/* To the sizes of a rank's function. */
+static bool go_to_sizes(struct ncs_screen *screen, const struct ncs_row *row)
+{
+	return go_down(screen, NCS_VIEW_CLASS, NCS_FOCUS_FUNCTION,
+		       row->rank->id, (unsigned)row->index);
 }
 
 static bool go_up(struct ncs_screen *screen)
@@ -258,6 +273,15 @@ static void go_to_peer(struct ncs_screen *screen, const struct ncs_rank *rank,
 			       peer_number);
 }
 
+static bool go_below(struct ncs_screen *screen, const struct ncs_row *row)
+{
+	if (row->communicator)
+		return go_to_ranks(screen, row->communicator);
+	if (row->view == NCS_VIEW_FUNCTION)
+		return go_to_sizes(screen, row);
+	return go_to_channels(screen, row->rank);
+}
+
 static void enter(struct ncs_screen *screen, uint64_t now_ns)
 {
 	const struct ncs_grid_row *row = ncs_grid_selected(table_of(screen));
@@ -269,10 +293,25 @@ static void enter(struct ncs_screen *screen, uint64_t now_ns)
 			       row->unreadable->why);
 	else if (screen->view == NCS_VIEW_CHANNEL)
 		go_to_peer(screen, row->row.rank, now_ns);
-	else if (row->row.communicator ?
-			 !go_to_ranks(screen, row->row.communicator) :
-			 !go_to_channels(screen, row->row.rank))
+	else if (!go_below(screen, &row->row))
 		ncs_screen_say(screen, now_ns, "no deeper; Esc goes back");
+}
+
+/* All functions, or all sizes of all of them. */
+static void toggle_sizes(struct ncs_screen *screen, uint64_t now_ns)
+{
+	if (ncs_screen_tab_of(screen->view) != NCS_VIEW_FUNCTION) {
+		ncs_screen_say(screen, now_ns,
+			       "sizes are in Collectives, by x");
+		return;
+	}
+	show_view(screen, screen->view == NCS_VIEW_FUNCTION ?
+				  NCS_VIEW_CLASS :
+				  NCS_VIEW_FUNCTION);
+	ncs_screen_say(screen, now_ns, "%s",
+		       screen->view == NCS_VIEW_FUNCTION ?
+			       "a row for each function" :
+			       "a row for each size, algorithm and protocol");
 }
 
 /* --- Options -------------------------------------------------------------- */
@@ -652,7 +691,10 @@ static bool act_on_view(struct ncs_screen *screen, enum ncs_action action,
 		step_view(screen, 1);
 		return true;
 	case NCS_ACTION_VIEW_PREVIOUS:
-		step_view(screen, NCS_VIEW_COUNT - 1);
+		step_view(screen, NCS_VIEW_TABS - 1);
+		return true;
+	case NCS_ACTION_SIZES:
+		toggle_sizes(screen, now_ns);
 		return true;
 	case NCS_ACTION_ENTER:
 		enter(screen, now_ns);

@@ -48,6 +48,7 @@ extern const struct ncs_screen_view ncs_screen_communicators;
 extern const struct ncs_screen_view ncs_screen_channels;
 extern const struct ncs_screen_view ncs_screen_proxy;
 extern const struct ncs_screen_view ncs_screen_collectives;
+extern const struct ncs_screen_view ncs_screen_sizes;
 
 /* A place that was left by going down: there Esc leads back. */
 struct ncs_crumb {
@@ -167,6 +168,9 @@ void ncs_screen_draw(struct ncs_screen *screen, uint64_t now_ns,
 		     const struct tm *wall);
 
 const struct ncs_screen_view *ncs_screen_view_of(enum ncs_view view);
+
+/* The tab that a view is under. */
+enum ncs_view ncs_screen_tab_of(enum ncs_view view);
 
 /* --- For the views -------------------------------------------------------- */
 

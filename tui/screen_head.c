@@ -372,7 +372,7 @@ static void tab_text(const struct ncs_screen *screen, unsigned tab,
 {
 	const struct ncs_screen_view *view =
 		ncs_screen_view_of((enum ncs_view)tab);
-	bool on = tab == screen->view;
+	bool on = tab == ncs_screen_tab_of(screen->view);
 
 	if (names == TABS_OWN && !on)
 		snprintf(text, size, " %u ", tab + 1);
@@ -387,7 +387,7 @@ static int tabs_width(const struct ncs_screen *screen, enum tab_names names)
 	char text[64];
 	int width = 0;
 
-	for (unsigned i = 0; i < NCS_VIEW_COUNT; i++) {
+	for (unsigned i = 0; i < NCS_VIEW_TABS; i++) {
 		tab_text(screen, i, names, text, sizeof(text));
 		width += ncs_term_text_width(text);
 	}
@@ -410,6 +410,7 @@ bool ncs_focus_is_gone(const struct ncs_screen *screen,
 	case NCS_FOCUS_COMMUNICATOR:
 		return !ncs_communicator_of_key(&screen->model, focus->name);
 	case NCS_FOCUS_RANK:
+	case NCS_FOCUS_FUNCTION:
 		return !rank_of_id(screen, focus->name);
 	case NCS_FOCUS_ALL:
 		break;
@@ -425,7 +426,7 @@ static void append_focus(const struct ncs_screen *screen,
 	if (focus->kind == NCS_FOCUS_ALL)
 		return;
 	if (!ncs_focus_is_gone(screen, focus)) {
-		if (focus->kind == NCS_FOCUS_RANK)
+		if (focus->kind != NCS_FOCUS_COMMUNICATOR)
 			ncs_rank_label(rank_of_id(screen, focus->name), label,
 				       sizeof(label));
 		else
@@ -436,6 +437,10 @@ static void append_focus(const struct ncs_screen *screen,
 	}
 	ncs_append(text, size, " %s %s", ncs_term_symbol(NCS_SYMBOL_BELOW),
 		   label);
+	if (focus->kind == NCS_FOCUS_FUNCTION)
+		ncs_append(text, size, " %s %s",
+			   ncs_term_symbol(NCS_SYMBOL_BELOW),
+			   ncs_function_name(focus->function));
 }
 
 void ncs_crumbs(const struct ncs_screen *screen, char *text, size_t size)
@@ -582,13 +587,14 @@ void ncs_draw_tabs(struct ncs_screen *screen, const struct ncs_rect *rect,
 		names = TABS_SHORT;
 	if (tabs_width(screen, names) > rect->width)
 		names = TABS_OWN;
-	for (unsigned i = 0; i < NCS_VIEW_COUNT; i++) {
+	for (unsigned i = 0; i < NCS_VIEW_TABS; i++) {
 		int width;
 
 		tab_text(screen, i, names, text, sizeof(text));
 		width = ncs_term_put(rect->y, x, rect->width - x,
-				     i == screen->view ? NCS_ROLE_TAB_ON :
-							 NCS_ROLE_TAB,
+				     i == ncs_screen_tab_of(screen->view) ?
+					     NCS_ROLE_TAB_ON :
+					     NCS_ROLE_TAB,
 				     text);
 		ncs_screen_add_spot(
 			screen, rect->y, x, width,

@@ -9,6 +9,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "analysis/classes.h"
 #include "tui/words.h"
 
 #define TEXT_MAX 1024
@@ -262,6 +263,9 @@ static void key_of(const struct ncs_grid_row *row, struct ncs_grid_key *key)
 	key->id = row->row.rank->id;
 	if (row->row.view == NCS_VIEW_FUNCTION)
 		key->index = row->row.index;
+	if (row->row.view == NCS_VIEW_CLASS)
+		key->index = ncs_class_identity(
+			&row->row.rank->now.classes[row->row.index]);
 	if (row->row.view == NCS_VIEW_CHANNEL) {
 		channel = &row->row.rank->now.channels[row->row.index];
 		key->channel = channel->channel;
@@ -333,6 +337,11 @@ static bool is_in_focus(const struct ncs_row *row,
 		       strcmp(row->rank->communicator->key, focus->name) == 0;
 	case NCS_FOCUS_RANK:
 		return row->rank && strcmp(row->rank->id, focus->name) == 0;
+	case NCS_FOCUS_FUNCTION:
+		return row->view == NCS_VIEW_CLASS &&
+		       strcmp(row->rank->id, focus->name) == 0 &&
+		       row->rank->now.classes[row->index].function ==
+			       focus->function;
 	case NCS_FOCUS_ALL:
 		break;
 	}
@@ -410,7 +419,8 @@ enum ncs_severity ncs_grid_severity(const struct ncs_grid *table,
 	if (row->unreadable)
 		return NCS_NOTE;
 	if (table->suspect && row->row.rank == table->suspect &&
-	    table->view != NCS_VIEW_CHANNEL && table->view != NCS_VIEW_FUNCTION)
+	    table->view != NCS_VIEW_CHANNEL &&
+	    table->view != NCS_VIEW_FUNCTION && table->view != NCS_VIEW_CLASS)
 		return NCS_SUSPECT;
 	return table->rules->severity(&row->row);
 }

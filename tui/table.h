@@ -48,7 +48,7 @@ struct ncs_grid_row {
 /* Who a row is, whatever its place. */
 struct ncs_grid_key {
 	const char *id;
-	size_t index;
+	uint64_t index;
 	int channel; /* -1: of no channel */
 	bool send;
 	int peer;
@@ -92,11 +92,17 @@ struct ncs_grid {
 };
 
 /* What rows are limited to. */
-enum ncs_focus_kind { NCS_FOCUS_ALL, NCS_FOCUS_COMMUNICATOR, NCS_FOCUS_RANK };
+enum ncs_focus_kind {
+	NCS_FOCUS_ALL,
+	NCS_FOCUS_COMMUNICATOR,
+	NCS_FOCUS_RANK,
+	NCS_FOCUS_FUNCTION
+};
 
 struct ncs_focus {
 	enum ncs_focus_kind kind;
 	char *name; /* the communicator's key or the rank's id; NULL: of all */
+	unsigned function; /* of the rank; for NCS_FOCUS_FUNCTION */
 };
 
 /* Which rows of the model a table is to show. */

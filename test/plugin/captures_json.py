@@ -93,6 +93,13 @@ def seen(rank):
     for function in rank["functions"]:
         functions[function["func"]] = {name: function[name] for name in (
             "calls", "ops", "ops_done", "bytes", "last_seq")}
+        functions[function["func"]]["classes"] = {}
+    for cls in rank["classes"]:
+        if cls["other"] or cls["ops"] == 0:
+            raise Differs("there is room for all classes")
+        key = "%s %s %s" % tuple("-" if cls[name] is None else cls[name]
+                                 for name in ("size", "algo", "proto"))
+        functions[cls["func"]]["classes"][key] = cls["ops"]
     return {
         "id": comm_id(rank["comm"]["id"]),
         "name": rank["comm"]["name"],
@@ -149,6 +156,19 @@ def check_losses(place, rank):
             if count != 0 and name not in allowed]
 
 
+def check_times(place, rank):
+    """Of each function the timed operations, however they are split."""
+    found = []
+    for function in rank["functions"]:
+        split = sum(cls["timed"] for cls in rank["classes"]
+                    if cls["func"] == function["func"]
+                    and cls["timing"] == function["timing"])
+        if split != function["timed"]:
+            found.append("%s: %s: %d timed, %d by class" % (
+                place, function["func"], function["timed"], split))
+    return found
+
+
 def check_sampling(place, rank, sample):
     """Operations are kept or left out, and only where that was asked for."""
     sampling = rank["sampling"]
@@ -184,6 +204,7 @@ def compare(dump, processes, sample):
             found += differences("%s#%d" % (path, number), want, got)
         for rank in ranks:
             found += check_losses(path, rank)
+            found += check_times(path, rank)
             found += check_sampling(path, rank, sample)
             if rank["torn"]:
                 found.append("%s: torn" % path)

@@ -40,6 +40,8 @@ static bool next(struct ncs_source *source, struct ncs_sample *sample)
 			rank->snapshot.taken_ns = scripted->now_ns;
 			rank->snapshot.channels = rank->channels;
 			rank->snapshot.operations = rank->operations;
+			rank->snapshot.classes = rank->classes;
+			rank->snapshot.class_buckets = rank->class_buckets;
 			sample->header = &rank->header;
 			sample->snapshot = &rank->snapshot;
 			sample->records = rank->records;
@@ -113,6 +115,42 @@ struct ncs_channel_view *scripted_channel(struct scripted_rank *rank,
 	view->send = send;
 	view->peer = peer;
 	return view;
+}
+
+struct ncs_class_view *scripted_class(struct scripted_rank *rank,
+				      unsigned function, uint64_t bytes,
+				      unsigned algorithm, unsigned protocol)
+{
+	struct ncs_class_view *view =
+		&rank->classes[rank->snapshot.class_count++];
+
+	assert_true(rank->snapshot.class_count <= SCRIPTED_CLASSES);
+	*view = (struct ncs_class_view){
+		.function = function,
+		.size_class = ncs_size_class(bytes),
+		.algorithm = algorithm,
+		.protocol = protocol,
+	};
+	return view;
+}
+
+void scripted_class_times(struct scripted_rank *rank,
+			  struct ncs_class_view *view, unsigned timing,
+			  uint64_t count, uint64_t each_ns, uint64_t bytes)
+{
+	size_t place = rank->snapshot.class_bucket_count++;
+
+	assert_true(place < SCRIPTED_BUCKETS);
+	rank->class_buckets[place] = count;
+	view->times[timing] = (struct ncs_class_times){
+		.timed = count,
+		.time_ns = count * each_ns,
+		.bytes = bytes,
+		.longest_ns = each_ns,
+		.first = ncs_histogram_bucket(each_ns),
+		.count = 1,
+		.place = place,
+	};
 }
 
 uint64_t *scripted_histogram(struct scripted_rank *rank, unsigned function,

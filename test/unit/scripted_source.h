@@ -11,6 +11,8 @@
 #define SCRIPTED_RANKS 8
 #define SCRIPTED_CHANNELS 8
 #define SCRIPTED_OPERATIONS 4
+#define SCRIPTED_CLASSES 8
+#define SCRIPTED_BUCKETS 64
 #define SCRIPTED_RECORDS 512
 
 struct scripted_rank {
@@ -22,6 +24,8 @@ struct scripted_rank {
 	struct ncs_snapshot snapshot;
 	struct ncs_channel_view channels[SCRIPTED_CHANNELS];
 	struct ncs_operation_view operations[SCRIPTED_OPERATIONS];
+	struct ncs_class_view classes[SCRIPTED_CLASSES];
+	uint64_t class_buckets[SCRIPTED_BUCKETS];
 	struct ncs_record records[SCRIPTED_RECORDS]; /* of the next pass */
 	size_t record_count;
 	uint64_t records_lost;
@@ -46,6 +50,16 @@ struct scripted_rank *scripted_add(struct scripted *scripted, int rank);
 struct ncs_channel_view *scripted_channel(struct scripted_rank *rank,
 					  unsigned channel, bool send,
 					  int peer);
+
+/* Classes are in the order in which they are added. */
+struct ncs_class_view *scripted_class(struct scripted_rank *rank,
+				      unsigned function, uint64_t bytes,
+				      unsigned algorithm, unsigned protocol);
+
+/* So many operations of a class that each took a time, of one bucket. */
+void scripted_class_times(struct scripted_rank *rank,
+			  struct ncs_class_view *view, unsigned timing,
+			  uint64_t count, uint64_t each_ns, uint64_t bytes);
 
 /* A histogram of the snapshot, made at first use. */
 uint64_t *scripted_histogram(struct scripted_rank *rank, unsigned function,

@@ -10,6 +10,7 @@
 #include <cmocka.h>
 
 #include "analysis/columns.h"
+#include "ncclstat/names.h"
 #include "test/unit/scripted_source.h"
 
 #define SECOND UINT64_C(1000000000)
@@ -145,6 +146,8 @@ static void what_is_not_known_is_none_in_every_column(void **state)
 		NCS_COLUMN_CHANNEL_STEPS,     NCS_COLUMN_PROXY_PID,
 		NCS_COLUMN_FUNCTION_FUNCTION, NCS_COLUMN_FUNCTION_OPERATIONS,
 		NCS_COLUMN_FUNCTION_TIMING,   NCS_COLUMN_FUNCTION_TIMED,
+		NCS_COLUMN_CLASS_FUNCTION,    NCS_COLUMN_CLASS_OPERATIONS,
+		NCS_COLUMN_CLASS_TIMING,      NCS_COLUMN_CLASS_TIMED,
 		NCS_COLUMN_COMMUNICATOR_SEEN, NCS_COLUMN_COMMUNICATOR_LIVE,
 		NCS_COLUMN_COMMUNICATOR_DEAD, NCS_COLUMN_COMMUNICATOR_SILENT,
 		NCS_COLUMN_COMMUNICATOR_LOST,
@@ -155,6 +158,8 @@ static void what_is_not_known_is_none_in_every_column(void **state)
 	rank->snapshot.identity.known = 0;
 	rank->header.api_version = 1;
 	scripted_channel(rank, 0, true, 1)->size_unknown = 1;
+	scripted_class(rank, 0, 0, NCS_ALGORITHM_UNKNOWN, NCS_PROTOCOL_UNKNOWN)
+		->size_class = NCS_SIZE_CLASS_UNKNOWN;
 	scripted_pass(scripted, SECOND);
 	for (unsigned i = 0; i < NCS_COLUMN_COUNT; i++) {
 		struct ncs_value value =
@@ -530,6 +535,87 @@ static void functions_tell_what_nccl_told(void **state)
 #undef CELL
 }
 
+#define CELL(id, index) cell(scripted, NCS_COLUMN_CLASS_##id, index)
+
+static void classes_tell_what_nccl_tests_would_print(void **state)
+{
+	struct scripted *scripted = *state;
+	struct scripted_rank *rank = scripted_add(scripted, 0);
+	struct ncs_class_view *view =
+		scripted_class(rank, NCS_FUNCTION_ALL_REDUCE, 1 << 20,
+			       NCS_ALGORITHM_RING, NCS_PROTOCOL_LL128);
+
+	view->operations = 9;
+	scripted_class_times(rank, view, NCS_TIMING_PROXY, 5, 1000,
+			     5 * (1 << 20));
+	scripted_class_times(rank, view, NCS_TIMING_KERNEL, 4, 30, 4 * 120);
+	scripted_pass(scripted, SECOND);
+	assert_text(CELL(FUNCTION, 0), "AllReduce");
+	assert_int_equal(CELL(SIZE, 0).kind, NCS_VALUE_SIZE);
+	assert_int_equal(CELL(SIZE, 0).number, 1 << 20);
+	assert_text(CELL(ALGORITHM, 0), "RING");
+	assert_text(CELL(PROTOCOL, 0), "LL128");
+	assert_number(CELL(OPERATIONS, 0), 9);
+	/* The kernel's times, where there are any. */
+	assert_text(CELL(TIMING, 0), "kernel");
+	assert_number(CELL(TIMED, 0), 4);
+	assert_duration(CELL(TIME, 0), 30);
+	assert_duration(CELL(P50, 0), 30);
+	assert_duration(CELL(P95, 0), 30);
+	assert_duration(CELL(P99, 0), 30);
+	assert_duration(CELL(MAX, 0), 30);
+	assert_real(CELL(ALGBW, 0), NCS_VALUE_REAL, 4);
+	assert_real(CELL(BUSBW, 0), NCS_VALUE_REAL, 7); /* of 8 ranks */
+	assert_none(CELL(RATE, 0));
+	view->times[NCS_TIMING_KERNEL].timed = 0;
+	view->operations = 19;
+	scripted_pass(scripted, 2 * SECOND);
+	assert_text(CELL(TIMING, 0), "proxy");
+	assert_duration(CELL(TIME, 0), 1000);
+	assert_real(CELL(RATE, 0), NCS_VALUE_RATE, 10);
+}
+
+static void a_class_is_followed_when_others_come_before_it(void **state)
+{
+	struct scripted *scripted = *state;
+	struct scripted_rank *rank = scripted_add(scripted, 0);
+
+	scripted_class(rank, NCS_FUNCTION_SEND, 64, 0, 0)->operations = 5;
+	scripted_pass(scripted, SECOND);
+	rank->classes[1] = rank->classes[0];
+	rank->classes[0].size_class--;
+	rank->classes[0].operations = 3;
+	rank->classes[1].operations = 7;
+	rank->snapshot.class_count = 2;
+	scripted_pass(scripted, 2 * SECOND);
+	assert_real(CELL(RATE, 0), NCS_VALUE_RATE, 3);
+	assert_real(CELL(RATE, 1), NCS_VALUE_RATE, 2);
+}
+
+static void what_found_no_class_is_other(void **state)
+{
+	struct scripted *scripted = *state;
+	struct scripted_rank *rank = scripted_add(scripted, 0);
+	struct ncs_class_view *view =
+		scripted_class(rank, NCS_FUNCTION_BROADCAST, 0, NCS_CLASS_OTHER,
+			       NCS_CLASS_OTHER);
+
+	view->size_class = NCS_CLASS_OTHER;
+	scripted_class_times(rank, view, NCS_TIMING_PROXY, 2, 10, 100);
+	scripted_pass(scripted, SECOND);
+	assert_text(CELL(SIZE, 0), "other");
+	assert_text(CELL(ALGORITHM, 0), "other");
+	assert_text(CELL(PROTOCOL, 0), "other");
+	assert_real(CELL(BUSBW, 0), NCS_VALUE_REAL, 5);
+	/* Then bytes may be missing from its sum. */
+	rank->snapshot.functions[NCS_FUNCTION_BROADCAST].size_unknown = 1;
+	scripted_pass(scripted, 2 * SECOND);
+	assert_none(CELL(ALGBW, 0));
+	assert_none(CELL(BUSBW, 0));
+}
+
+#undef CELL
+
 static void numbers_beyond_64_bits_signed_are_cut(void **state)
 {
 	struct scripted *scripted = *state;
@@ -677,6 +763,9 @@ int main(void)
 		TEST(a_communicator_without_a_name_is_called_by_its_id),
 		TEST(nccl_versions_before_and_after_2_9),
 		TEST(functions_tell_what_nccl_told),
+		TEST(classes_tell_what_nccl_tests_would_print),
+		TEST(a_class_is_followed_when_others_come_before_it),
+		TEST(what_found_no_class_is_other),
 		TEST(numbers_beyond_64_bits_signed_are_cut),
 		TEST(a_communicator_has_the_slowest_of_its_ranks),
 		TEST(rows_are_ranks_their_channels_and_their_used_functions),

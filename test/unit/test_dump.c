@@ -139,6 +139,7 @@ static void objects_have_exactly_the_keys_of_the_schema(void **state)
 	json_t *sample;
 
 	scripted_channel(rank, 0, true, 1);
+	scripted_class(rank, NCS_FUNCTION_SEND, 1, 0, 0);
 	rank->snapshot.gpu_clock.known = true;
 	rank->snapshot.operation_count = 1;
 	rank->snapshot.functions[NCS_FUNCTION_SEND].operations = 1;
@@ -153,7 +154,7 @@ static void objects_have_exactly_the_keys_of_the_schema(void **state)
 	assert_keys(at(sample, "ranks.0"),
 		    "pid rank state api_version nccl_version comm settings"
 		    " proxy kernel_timing channels sampling steps functions"
-		    " operations events loss torn");
+		    " classes operations events loss torn");
 	assert_keys(at(sample, "ranks.0.sampling"),
 		    "one_in slow_ns ops_kept ops_left_out ops_slow");
 	assert_keys(at(sample, "ranks.0.steps.0"),
@@ -192,6 +193,11 @@ static void objects_have_exactly_the_keys_of_the_schema(void **state)
 		    " time_us algbw_gbs busbw_gbs");
 	assert_keys(at(sample, "ranks.0.functions.0.time_us"),
 		    "min p50 p90 p99 max");
+	assert_keys(at(sample, "ranks.0.classes.0"),
+		    "func other size algo proto ops timing timed time_ns bytes"
+		    " time_us algbw_gbs busbw_gbs");
+	assert_keys(at(sample, "ranks.0.classes.0.time_us"),
+		    "min p50 p90 p95 p99 max");
 	assert_keys(at(sample, "ranks.0.operations.0"),
 		    "func seq start_ns bytes peer children_started"
 		    " children_done");
@@ -230,6 +236,17 @@ static void what_is_unknown_is_null(void **state)
 		"functions.0.time_us.p50",
 		"functions.0.algbw_gbs",
 		"functions.0.busbw_gbs",
+		"classes.0.size",
+		"classes.0.algo",
+		"classes.0.proto",
+		"classes.0.bytes",
+		"classes.0.time_us.p50",
+		"classes.0.time_us.max",
+		"classes.0.algbw_gbs",
+		"classes.0.busbw_gbs",
+		"classes.1.size",
+		"classes.1.algo",
+		"classes.1.proto",
 		"operations.0.seq",
 		"operations.0.bytes",
 		"operations.0.peer",
@@ -241,6 +258,11 @@ static void what_is_unknown_is_null(void **state)
 	rank->header.api_version = 1;
 	rank->snapshot.identity.known = 0;
 	scripted_channel(rank, 0, true, 1)->size_unknown = 1;
+	scripted_class(rank, NCS_FUNCTION_REDUCE, 0, 0, 0)->size_class =
+		NCS_SIZE_CLASS_UNKNOWN;
+	scripted_class(rank, NCS_FUNCTION_REDUCE, 0, NCS_CLASS_OTHER,
+		       NCS_CLASS_OTHER)
+		->size_class = NCS_CLASS_OTHER;
 	rank->snapshot.functions[NCS_FUNCTION_REDUCE].operations = 1;
 	rank->snapshot.functions[NCS_FUNCTION_REDUCE].size_unknown = 1;
 	rank->snapshot.operation_count = 1;
@@ -264,6 +286,7 @@ static void what_is_known_is_told(void **state)
 {
 	struct scripted *scripted = *state;
 	struct scripted_rank *rank = scripted_add(scripted, 3);
+	struct ncs_class_view *view;
 	struct ncs_identity *identity = &rank->snapshot.identity;
 	struct ncs_function_view *function =
 		&rank->snapshot.functions[NCS_FUNCTION_ALL_REDUCE];
@@ -301,6 +324,10 @@ static void what_is_known_is_told(void **state)
 	function->time_ns[NCS_TIMING_KERNEL] = 1000;
 	scripted_histogram(rank, NCS_FUNCTION_ALL_REDUCE,
 			   NCS_TIMING_KERNEL)[20] = 2;
+	view = scripted_class(rank, NCS_FUNCTION_REDUCE, 6000,
+			      NCS_ALGORITHM_TREE, NCS_PROTOCOL_SIMPLE);
+	view->operations = 8;
+	scripted_class_times(rank, view, NCS_TIMING_PROXY, 6, 2000, 36000);
 	scripted_pass(scripted, SECOND);
 	sample = dump_json(scripted);
 	first = at(sample, "ranks.0");
@@ -327,6 +354,18 @@ static void what_is_known_is_told(void **state)
 	assert_integer_at(first, "functions.0.ops_done", 2);
 	assert_integer_at(first, "functions.0.last_seq", 2);
 	assert_string_at(first, "functions.0.timing", "kernel");
+	assert_string_at(first, "classes.0.func", "Reduce");
+	assert_integer_at(first, "classes.0.size", 4096);
+	assert_string_at(first, "classes.0.algo", "TREE");
+	assert_string_at(first, "classes.0.proto", "SIMPLE");
+	assert_integer_at(first, "classes.0.ops", 8);
+	assert_string_at(first, "classes.0.timing", "proxy");
+	assert_integer_at(first, "classes.0.timed", 6);
+	assert_integer_at(first, "classes.0.time_ns", 12000);
+	assert_integer_at(first, "classes.0.bytes", 36000);
+	assert_true(json_is_false(at(first, "classes.0.other")));
+	assert_true(json_real_value(at(first, "classes.0.time_us.max")) == 2);
+	assert_true(json_real_value(at(first, "classes.0.algbw_gbs")) == 3);
 	assert_true(json_real_value(at(first, "functions.0.time_us.p50")) ==
 		    0.02);
 	assert_true(json_real_value(at(first, "functions.0.algbw_gbs")) == 2);

@@ -132,6 +132,13 @@ static void each_kind_of_value_has_its_form(void **state)
 	assert_string_equal(value(NCS_VALUE_RATE, 0, 58.5, 6), "58.5");
 	assert_string_equal(value(NCS_VALUE_RATE, 0, 5214, 6), "5.21K");
 	assert_string_equal(value(NCS_VALUE_BYTES, 512, 0, 7), "512");
+	assert_string_equal(value(NCS_VALUE_SIZE, 0, 0, 5), "0");
+	assert_string_equal(value(NCS_VALUE_SIZE, 1023, 0, 5), "1023");
+	assert_string_equal(value(NCS_VALUE_SIZE, 1024, 0, 5), "1K");
+	assert_string_equal(value(NCS_VALUE_SIZE, 1025, 0, 5), "1025");
+	assert_string_equal(value(NCS_VALUE_SIZE, 1 << 20, 0, 5), "1M");
+	assert_string_equal(value(NCS_VALUE_SIZE, INT64_C(1) << 39, 0, 5),
+			    "512G");
 	assert_string_equal(value(NCS_VALUE_BYTES_RATE, 0, 6.9e9, 7), "6.90G");
 	assert_string_equal(value(NCS_VALUE_REAL, 0, 182.4, 7), "182.40");
 	assert_string_equal(value(NCS_VALUE_REAL, 0, 182.4, 5), "182.4");

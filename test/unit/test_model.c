@@ -252,6 +252,33 @@ static void histograms_are_copied_one_by_one(void **state)
 	assert_int_equal(function->histogram[NCS_TIMING_PROXY][7], 1);
 }
 
+static void classes_are_copied_with_their_buckets(void **state)
+{
+	struct scripted *scripted = *state;
+	struct scripted_rank *rank = scripted_add(scripted, 0);
+	const struct ncs_rank *seen;
+
+	scripted_class_times(rank,
+			     scripted_class(rank, NCS_FUNCTION_SEND, 8, 0, 0),
+			     NCS_TIMING_PROXY, 5, 100, 40);
+	scripted_pass(scripted, SECOND);
+	scripted_class_times(
+		rank, scripted_class(rank, NCS_FUNCTION_SEND, 9000, 0, 0),
+		NCS_TIMING_PROXY, 6, 200, 54000);
+	rank->class_buckets[0] = 7;
+	scripted_pass(scripted, 2 * SECOND);
+	seen = scripted_rank(scripted, 0);
+	assert_int_equal(seen->now.class_count, 2);
+	assert_ptr_not_equal(seen->now.classes, rank->classes);
+	assert_int_equal(seen->now.class_buckets[0], 7);
+	assert_int_equal(
+		seen->now.class_buckets
+			[seen->now.classes[1].times[NCS_TIMING_PROXY].place],
+		6);
+	assert_int_equal(seen->before.class_count, 1);
+	assert_int_equal(seen->before.class_buckets[0], 5);
+}
+
 static void another_process_under_the_same_path_starts_anew(void **state)
 {
 	struct scripted *scripted = *state;
@@ -336,6 +363,7 @@ int main(void)
 		TEST(before_is_the_pass_before),
 		TEST(tables_may_grow_and_shrink_between_passes),
 		TEST(histograms_are_copied_one_by_one),
+		TEST(classes_are_copied_with_their_buckets),
 		TEST(another_process_under_the_same_path_starts_anew),
 		TEST(a_ranks_clock_ends_with_the_rank),
 		TEST(overwritten_records_do_not_count_as_lost),

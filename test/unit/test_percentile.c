@@ -40,6 +40,21 @@ static void one_value_is_every_percentile(void **state)
 		assert_int_equal(ncs_percentile(histogram, fractions[i]), 17);
 }
 
+static void a_part_of_a_histogram_has_the_percentiles_of_the_whole(void **state)
+{
+	unsigned first = ncs_histogram_bucket(1000);
+	unsigned end = ncs_histogram_bucket(9000) + 1;
+
+	(void)state;
+	for (uint64_t i = 1000; i <= 9000; i += 7)
+		count(i);
+	for (unsigned i = 0; i <= 100; i++)
+		assert_int_equal(ncs_percentile_of(&histogram[first], first,
+						   end - first, i / 100.0),
+				 ncs_percentile(histogram, i / 100.0));
+	assert_int_equal(ncs_percentile_of(histogram, 0, 0, 0.5), 0);
+}
+
 static void small_values_are_exact(void **state)
 {
 	(void)state;
@@ -126,6 +141,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		TEST(an_empty_histogram_has_no_percentile),
 		TEST(one_value_is_every_percentile),
+		TEST(a_part_of_a_histogram_has_the_percentiles_of_the_whole),
 		TEST(small_values_are_exact),
 		TEST(a_percentile_has_the_fraction_at_or_below_it),
 		TEST(the_longest_values_count_too),

@@ -370,6 +370,12 @@ static void collectives(void **state)
 	goldens("collectives", NCS_VIEW_FUNCTION, "");
 }
 
+static void collectives_by_size(void **state)
+{
+	(void)state;
+	goldens("sizes", NCS_VIEW_CLASS, "");
+}
+
 static void help(void **state)
 {
 	(void)state;
@@ -1122,6 +1128,56 @@ static void leaving_goes_back_one_level_at_a_time(void **state)
 	stop();
 }
 
+static void a_function_leads_to_its_sizes_and_back(void **state)
+{
+	const struct ncs_grid *functions = &screen.tables[NCS_VIEW_FUNCTION];
+	const struct ncs_grid *sizes = &screen.tables[NCS_VIEW_CLASS];
+	const struct ncs_row *row;
+
+	(void)state;
+	start(&usual);
+	open_job(NCS_VIEW_FUNCTION);
+	press("Down Down Enter");
+	row = &functions->rows[2].row;
+	assert_int_equal(screen.view, NCS_VIEW_CLASS);
+	assert_int_equal(screen.focus.kind, NCS_FOCUS_FUNCTION);
+	assert_int_equal(sizes->count, 1);
+	assert_ptr_equal(sizes->rows[0].row.rank, row->rank);
+	assert_int_equal(
+		row->rank->now.classes[sizes->rows[0].row.index].function,
+		row->index);
+	press("Enter");
+	assert_int_equal(screen.view, NCS_VIEW_CHANNEL);
+	look(source, SEEN + SECOND);
+	press("Esc Esc");
+	assert_int_equal(screen.view, NCS_VIEW_FUNCTION);
+	assert_int_equal(functions->selected, 2);
+	close_job();
+	stop();
+}
+
+static void x_shows_all_sizes_and_all_functions(void **state)
+{
+	(void)state;
+	start(&usual);
+	open_job(NCS_VIEW_FUNCTION);
+	press("x");
+	assert_int_equal(screen.view, NCS_VIEW_CLASS);
+	assert_true(screen.tables[NCS_VIEW_CLASS].count > 8);
+	press("x");
+	assert_int_equal(screen.view, NCS_VIEW_FUNCTION);
+	/* The tabs go on from the one it is under. */
+	press("x Tab");
+	assert_int_equal(screen.view, 0);
+	press("Shift-Tab");
+	assert_int_equal(screen.view, NCS_VIEW_TABS - 1);
+	press("1 x");
+	assert_int_equal(screen.view, NCS_VIEW_RANK);
+	assert_non_null(strstr(screen.notice, "Collectives"));
+	close_job();
+	stop();
+}
+
 static void a_communicator_leads_to_its_ranks_and_back(void **state)
 {
 	const struct ncs_grid *communicators =
@@ -1386,6 +1442,7 @@ int main(void)
 		TEST(channels),
 		TEST(proxy),
 		TEST(collectives),
+		TEST(collectives_by_size),
 		TEST(help),
 		TEST(setup),
 		TEST(sorted_by_time),
@@ -1421,6 +1478,8 @@ int main(void)
 		TEST(the_wheel_scrolls),
 		TEST(keys_ask_for_what_they_are_for),
 		TEST(leaving_goes_back_one_level_at_a_time),
+		TEST(a_function_leads_to_its_sizes_and_back),
+		TEST(x_shows_all_sizes_and_all_functions),
 		TEST(a_communicator_leads_to_its_ranks_and_back),
 		TEST(going_down_finds_who_is_behind),
 		TEST(going_down_has_an_end),

@@ -204,7 +204,7 @@ static void a_focus_leaves_one_rank(void **state)
 		add_waiting(scripted, i, SECOND);
 	scripted_pass(scripted, SECOND);
 	query.focus = (struct ncs_focus){ NCS_FOCUS_RANK,
-					  scripted_rank(scripted, 1)->id };
+					  scripted_rank(scripted, 1)->id, 0 };
 	init(&table, NCS_VIEW_CHANNEL);
 	ncs_grid_build(&table, &query);
 	assert_int_equal(table.count, 1);

@@ -2,8 +2,8 @@
  * the manual are made from this.
  *
  * X(VIEW, ID, title, width, align, priority, level, help)
- *   VIEW      RANK, COMMUNICATOR, CHANNEL, PROXY, FUNCTION: the rows it
- *             belongs to
+ *   VIEW      RANK, COMMUNICATOR, CHANNEL, PROXY, FUNCTION, CLASS: the rows
+ *             it belongs to
  *   ID        suffix of NCS_COLUMN_<VIEW>_…
  *   title     the header; also how --dump names it
  *   width     characters at least
@@ -183,7 +183,41 @@
 	X(FUNCTION, TIMED, "TIMED", 7, RIGHT, 3, INFO, \
 	  "How many operations were timed.") \
 	X(FUNCTION, SEQUENCE, "SEQ", 7, RIGHT, 5, INFO, \
-	  "The largest sequence number seen.")
+	  "The largest sequence number seen.") \
+	X(CLASS, COMM, "COMM", 10, LEFT, 5, INFO, \
+	  "The communicator's name, or its id where it has none.") \
+	X(CLASS, RANK, "RANK", 4, RIGHT, 8, INFO, "Rank in the communicator.") \
+	X(CLASS, FUNCTION, "FUNCTION", 13, LEFT, 9, INFO, "NCCL's function.") \
+	X(CLASS, SIZE, "SIZE", 5, RIGHT, 9, INFO, \
+	  "Message bytes as nccl-tests counts them: from this to under twice as" \
+	  " many, K being 1024; other: what found no row of its own.") \
+	X(CLASS, ALGORITHM, "ALGO", 5, LEFT, 6, INFO, \
+	  "NCCL's algorithm, where it tells.") \
+	X(CLASS, PROTOCOL, "PROTO", 6, LEFT, 6, INFO, \
+	  "NCCL's protocol, where it tells.") \
+	X(CLASS, OPERATIONS, "OPS", 7, RIGHT, 6, INFO, \
+	  "Operations started.") \
+	X(CLASS, RATE, "OP/S", 6, RIGHT, 3, INFO, \
+	  "Operations started per second.") \
+	X(CLASS, TIMED, "TIMED", 7, RIGHT, 2, INFO, \
+	  "How many operations were timed.") \
+	X(CLASS, TIME, "TIME", 7, RIGHT, 7, INFO, \
+	  "Mean time of an operation, since the start.") \
+	X(CLASS, ALGBW, "ALGBW", 6, RIGHT, 6, INFO, \
+	  "GB/s: bytes over time of the timed operations, since the start.") \
+	X(CLASS, BUSBW, "BUSBW", 6, RIGHT, 8, INFO, \
+	  "GB/s: algbw times nccl-tests' factor of the function.") \
+	X(CLASS, P50, "P50", 7, RIGHT, 5, INFO, \
+	  "Median time of an operation, since the start.") \
+	X(CLASS, P95, "P95", 7, RIGHT, 3, INFO, \
+	  "95th percentile of the time of an operation, since the start.") \
+	X(CLASS, P99, "P99", 7, RIGHT, 7, INFO, \
+	  "99th percentile of the time of an operation, since the start.") \
+	X(CLASS, MAX, "MAX", 7, RIGHT, 4, INFO, \
+	  "The longest time of an operation, since the start.") \
+	X(CLASS, TIMING, "TIMING", 6, LEFT, 4, INFO, \
+	  "Where times come from: kernel, the GPU's clock; proxy, first proxy" \
+	  " operation to last; none.")
 
 #define NCS_COLUMNS_IN_BITS(X) \
 	X(RANK, SEND_RATE, "SENDb/S") \
@@ -192,4 +226,6 @@
 	X(COMMUNICATOR, RECV_RATE, "RECVb/S") \
 	X(CHANNEL, RATE, "Mb/S") \
 	X(FUNCTION, ALGBW, "ALGBWb") \
-	X(FUNCTION, BUSBW, "BUSBWb")
+	X(FUNCTION, BUSBW, "BUSBWb") \
+	X(CLASS, ALGBW, "ALGBWb") \
+	X(CLASS, BUSBW, "BUSBWb")

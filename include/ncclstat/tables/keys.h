@@ -39,11 +39,14 @@
 	  "Proxy: the proxy thread's state machine") \
 	X(VIEW_COLLECTIVES, VIEW, "5", "", \
 	  "Collectives: calls, bandwidth and times of each function") \
+	X(SIZES, VIEW, "x", "", \
+	  "in Collectives: a row for each size, algorithm and protocol, as" \
+	  " nccl-tests has them; again: for each function") \
 	X(VIEW_NEXT, VIEW, "Tab", "", "the next view") \
 	X(VIEW_PREVIOUS, VIEW, "Shift-Tab", "", "the previous view") \
 	X(ENTER, VIEW, "Enter", "", \
-	  "go down: a communicator's ranks; a rank's channels; from a channel to" \
-	  " the peer's end of it") \
+	  "go down: a communicator's ranks; a rank's channels; a function's" \
+	  " sizes; from a channel to the peer's end of it") \
 	X(BACK, VIEW, "Esc Backspace", "", \
 	  "go back up; leave a prompt; never quits") \
 	X(HELP, PROGRAM, "F1 ? h", "Help", "this help; q or Esc leaves it") \
