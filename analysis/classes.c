@@ -44,8 +44,14 @@ uint64_t ncs_class_percentile(const struct ncs_rank *rank,
 			      const struct ncs_class_times *times,
 			      double fraction)
 {
-	return ncs_percentile_of(&rank->now.class_buckets[times->place],
-				 times->first, times->count, fraction);
+	uint64_t time_ns =
+		ncs_percentile_of(&rank->now.class_buckets[times->place],
+				  times->first, times->count, fraction);
+
+	/* The middle of the last bucket may be longer than any in it. */
+	if (times->longest_ns > 0 && time_ns > times->longest_ns)
+		return times->longest_ns;
+	return time_ns;
 }
 
 bool ncs_class_bytes_known(const struct ncs_rank *rank,

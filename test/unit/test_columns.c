@@ -575,6 +575,21 @@ static void classes_tell_what_nccl_tests_would_print(void **state)
 	assert_real(CELL(RATE, 0), NCS_VALUE_RATE, 10);
 }
 
+static void no_percentile_is_longer_than_the_longest(void **state)
+{
+	struct scripted *scripted = *state;
+	struct scripted_rank *rank = scripted_add(scripted, 0);
+	uint64_t low_ns = ncs_histogram_low(ncs_histogram_bucket(1000000));
+
+	scripted_class_times(rank,
+			     scripted_class(rank, NCS_FUNCTION_SEND, 64, 0, 0),
+			     NCS_TIMING_PROXY, 3, low_ns, 192);
+	scripted_pass(scripted, SECOND);
+	assert_duration(CELL(MAX, 0), low_ns);
+	assert_duration(CELL(P50, 0), low_ns);
+	assert_duration(CELL(P99, 0), low_ns);
+}
+
 static void a_class_is_followed_when_others_come_before_it(void **state)
 {
 	struct scripted *scripted = *state;
@@ -764,6 +779,7 @@ int main(void)
 		TEST(nccl_versions_before_and_after_2_9),
 		TEST(functions_tell_what_nccl_told),
 		TEST(classes_tell_what_nccl_tests_would_print),
+		TEST(no_percentile_is_longer_than_the_longest),
 		TEST(a_class_is_followed_when_others_come_before_it),
 		TEST(what_found_no_class_is_other),
 		TEST(numbers_beyond_64_bits_signed_are_cut),
