@@ -233,20 +233,21 @@ struct player {
 	unsigned index;
 };
 
-/* Each class is used by two threads. */
+/* Each class is used by two threads, at the same time. */
 static void *play_rounds(void *argument)
 {
 	const struct player *player = argument;
 
 	for (unsigned i = 0; i < ROUNDS; i++) {
+		unsigned size = i * 16 / ROUNDS;
 		struct traffic traffic = {
 			"AllReduce",
 			"RING",
 			player->index % 2 ? "LL" : "SIMPLE",
-			(size_t)1 << i % 16,
+			(size_t)1 << size,
 		};
 
-		play(player->guest, &traffic, 1000 + i % 16);
+		play(player->guest, &traffic, 1000 + size);
 	}
 	return NULL;
 }
