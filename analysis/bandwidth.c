@@ -69,6 +69,10 @@ double ncs_rank_algorithm_bandwidth(const struct ncs_rank *rank,
 	if (timing == NCS_TIMING_COUNT)
 		return -1;
 	base = &rank->timed_before[function][timing];
+	if (rank->base &&
+	    view->time_ns[timing] >
+		    rank->base->functions[function].timed[timing].time_ns)
+		base = &rank->base->functions[function].timed[timing];
 	/* Bytes of unknown size are missing from the sum. */
 	if (view->size_unknown != base->size_unknown ||
 	    view->timed_bytes[timing] < base->bytes ||

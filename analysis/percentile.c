@@ -28,17 +28,47 @@ static uint64_t values_wanted(uint64_t total, double fraction)
 	return wanted > 0 ? wanted : 1;
 }
 
-uint64_t ncs_percentile(const uint64_t *histogram, double fraction)
+/* Of `count` buckets, each of which stands for `width` of the histogram's. */
+static uint64_t percentile(const uint64_t *counts, unsigned count,
+			   unsigned width, double fraction)
 {
-	uint64_t total = ncs_histogram_total(histogram), wanted, seen = 0;
+	uint64_t total = 0, wanted, seen = 0, low_ns, high_ns;
+	unsigned place;
 
+	for (unsigned i = 0; i < count; i++)
+		total += counts[i];
 	if (total == 0)
 		return 0;
 	wanted = values_wanted(total, fraction);
-	for (unsigned i = 0; i < NCS_HISTOGRAM_BUCKETS; i++) {
-		seen += histogram[i];
+	for (place = 0; place + 1 < count; place++) {
+		seen += counts[place];
 		if (seen >= wanted)
-			return ncs_histogram_middle(i);
+			break;
 	}
-	return ncs_histogram_middle(NCS_HISTOGRAM_BUCKETS - 1);
+	low_ns = ncs_histogram_low(place * width);
+	high_ns = ncs_histogram_low((place + 1) * width);
+	return low_ns + (high_ns - low_ns) / 2;
+}
+
+uint64_t ncs_percentile(const uint64_t *histogram, double fraction)
+{
+	return percentile(histogram, NCS_HISTOGRAM_BUCKETS, 1, fraction);
+}
+
+uint64_t ncs_rank_percentile(const struct ncs_rank *rank, unsigned function,
+			     double fraction)
+{
+	const struct ncs_function_view *view = &rank->now.functions[function];
+	const uint64_t *histogram = ncs_function_histogram(view);
+	uint64_t counts[NCS_HISTORY_BUCKETS];
+
+	if (!histogram)
+		return 0;
+	/* Nothing had been timed by then, or it is the latest interval. */
+	if (!rank->base || rank->base->time_count == 0)
+		return ncs_percentile(histogram, fraction);
+	ncs_counters_times(rank->base, function, ncs_function_timing(view),
+			   histogram, counts);
+	return percentile(counts, NCS_HISTORY_BUCKETS, NCS_HISTORY_BUCKET,
+			  fraction);
 }

@@ -277,6 +277,14 @@ static void enter(struct ncs_screen *screen, uint64_t now_ns)
 
 /* --- Options -------------------------------------------------------------- */
 
+/* The window as the option names it: it cannot name that since a mark. */
+static enum ncs_window window_option(const struct ncs_screen *screen)
+{
+	enum ncs_window window = screen->model.window;
+
+	return window == NCS_WINDOW_MARK ? NCS_WINDOW_NOW : window;
+}
+
 void ncs_screen_apply(struct ncs_screen *screen,
 		      const struct ncs_options *options)
 {
@@ -284,6 +292,8 @@ void ncs_screen_apply(struct ncs_screen *screen,
 	if (options->view < NCS_VIEW_COUNT && options->view != screen->view)
 		show_view(screen, options->view);
 	screen->interval_ns = options->interval_ns;
+	if (options->window != window_option(screen))
+		ncs_model_set_window(&screen->model, options->window);
 	screen->hide_header = options->hide_header;
 	screen->hide_idle = options->hide_idle;
 	for (size_t i = 0; i < NCS_VIEW_COUNT; i++) {
@@ -305,6 +315,7 @@ void ncs_screen_collect(struct ncs_screen *screen)
 
 	options->view = screen->view;
 	options->interval_ns = screen->interval_ns;
+	options->window = window_option(screen);
 	options->hide_header = screen->hide_header;
 	options->hide_idle = screen->hide_idle;
 	options->level = table_of(screen)->level;
@@ -636,6 +647,60 @@ static void toggle_pause(struct ncs_screen *screen, uint64_t now_ns)
 		       screen->paused ? "paused: Z goes on" : "going on");
 }
 
+static void show_window(struct ncs_screen *screen, enum ncs_window window,
+			uint64_t now_ns)
+{
+	static const char *const names[NCS_WINDOW_COUNT] = {
+		[NCS_WINDOW_NOW] = "over the latest interval",
+		[NCS_WINDOW_10_S] = "over 10 s",
+		[NCS_WINDOW_100_S] = "over 100 s",
+		[NCS_WINDOW_START] = "since the start of each rank",
+		[NCS_WINDOW_MARK] = "since z was pressed",
+	};
+
+	ncs_model_set_window(&screen->model, window);
+	build(screen);
+	ncs_screen_say(screen, now_ns, "rates and shares: %s", names[window]);
+}
+
+/* There is nothing since z before its first time. */
+static void next_window(struct ncs_screen *screen, uint64_t now_ns)
+{
+	unsigned count = screen->model.marked_ns != 0 ? NCS_WINDOW_COUNT :
+							NCS_WINDOW_MARK;
+
+	show_window(screen,
+		    (enum ncs_window)((screen->model.window + 1) % count),
+		    now_ns);
+}
+
+/* The latest sample is this moment: what it counted is shown no more. */
+static void mark(struct ncs_screen *screen, uint64_t now_ns)
+{
+	if (ncs_model_mark(&screen->model) != 0) {
+		ncs_screen_say(screen, now_ns, "not enough memory");
+		return;
+	}
+	show_window(screen, NCS_WINDOW_MARK, now_ns);
+	ncs_screen_say(screen, now_ns,
+		       "rates and shares begin anew; a goes on to others");
+}
+
+static bool act_on_time(struct ncs_screen *screen, enum ncs_action action,
+			uint64_t now_ns)
+{
+	switch (action) {
+	case NCS_ACTION_WINDOW:
+		next_window(screen, now_ns);
+		return true;
+	case NCS_ACTION_MARK:
+		mark(screen, now_ns);
+		return true;
+	default:
+		return false;
+	}
+}
+
 static bool act_on_view(struct ncs_screen *screen, enum ncs_action action,
 			uint64_t now_ns)
 {
@@ -803,6 +868,7 @@ static unsigned act(struct ncs_screen *screen, int code, enum ncs_action action,
 	if (act_on_view(screen, action, now_ns) ||
 	    act_on_table(screen, action, now_ns) ||
 	    act_on_search(screen, action, now_ns) ||
+	    act_on_time(screen, action, now_ns) ||
 	    act_on_looks(screen, action, now_ns))
 		return 0;
 	return act_outside(screen, action, now_ns);

@@ -18,7 +18,7 @@ static char letter(const struct ncs_row *row)
 	return ncs_channel_state_letter(channel_of(row)->state);
 }
 
-/* Idle at this moment and throughout the interval. */
+/* Idle at this moment and throughout the window. */
 static bool is_idle(const struct ncs_row *row)
 {
 	static const struct ncs_column *share;

@@ -495,8 +495,30 @@ static void append_lease(const struct ncs_screen *screen, char *text,
 			   (unsigned)(left_ns / UINT64_C(1000000000)));
 }
 
+/* Over which time rates are taken, unless it is the latest interval; and how
+ * long that really is, where it is not what the window is called. */
+static void append_window(const struct ncs_screen *screen, char *text,
+			  size_t size)
+{
+	enum ncs_window window = screen->model.window;
+	uint64_t wanted_ns = ncs_window_ns(window);
+	uint64_t window_ns = ncs_model_window_ns(&screen->model);
+
+	if (window == NCS_WINDOW_NOW)
+		return;
+	ncs_append(text, size, "%s %s", wanted_ns > 0 ? "over" : "since",
+		   ncs_window_name(window));
+	if (window == NCS_WINDOW_START ||
+	    (wanted_ns > 0 && window_ns >= wanted_ns &&
+	     window_ns <= wanted_ns + wanted_ns / 2))
+		return;
+	ncs_append(text, size, ": ");
+	ncs_append_duration(text, size, window_ns);
+}
+
 enum note {
 	NOTE_STATE,
+	NOTE_WINDOW,
 	NOTE_CRUMBS,
 	NOTE_FILTER,
 	NOTE_LEASE,
@@ -519,6 +541,7 @@ static void notes(const struct ncs_screen *screen, bool has_title,
 	if (!has_title && strcmp(state_word(screen, &role), " LIVE ") != 0)
 		snprintf(texts[NOTE_STATE], size, "%s",
 			 state_word(screen, &role));
+	append_window(screen, texts[NOTE_WINDOW], size);
 	ncs_crumbs(screen, texts[NOTE_CRUMBS], size);
 	if (screen->filter[0])
 		snprintf(texts[NOTE_FILTER], size, "filter: %s",
@@ -546,7 +569,7 @@ static void draw_notes(const struct ncs_rect *rect, int from,
 			continue;
 		items[count] = (struct ncs_item){
 			.width = ncs_term_text_width(texts[i]),
-			.priority = (unsigned)(9 - i),
+			.priority = (unsigned)(10 - i),
 		};
 		notes_of[count++] = i;
 	}

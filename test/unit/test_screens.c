@@ -1377,6 +1377,75 @@ static void pausing_does_not_stop_going_about(void **state)
 	stop();
 }
 
+/* --- Windows -------------------------------------------------------------- */
+
+static void over_ten_seconds(void **state)
+{
+	(void)state;
+	start(&usual);
+	open_job(NCS_VIEW_CHANNEL);
+	for (int i = 1; i <= 15; i++)
+		look(source, SEEN + (uint64_t)i * SECOND);
+	press("a");
+	now += 10 * SECOND; /* the notice is gone */
+	draw();
+	compare("over-ten-seconds");
+	close_job();
+	stop();
+}
+
+static void the_tabs_say_over_which_time(void **state)
+{
+	static const char *const notes[] = { "over 10s  ", "over 100s: 10.0s",
+					     "since start  ", NULL };
+	char *text;
+
+	(void)state;
+	start(&usual);
+	open_job(NCS_VIEW_RANK);
+	for (int i = 0; i < 4; i++) {
+		press("a");
+		now += 10 * SECOND;
+		text = moment();
+		if (notes[i])
+			assert_non_null(strstr(text, notes[i]));
+		else
+			assert_null(strstr(text, "over 10"));
+		free(text);
+	}
+	press("z");
+	look(source, SEEN + 4 * SECOND);
+	text = moment();
+	assert_non_null(strstr(text, "since z: 4.00s"));
+	free(text);
+	/* From there on round again, and the mark stays. */
+	press("a a a a a");
+	now += 10 * SECOND;
+	text = moment();
+	assert_non_null(strstr(text, "since z: 4.00s"));
+	free(text);
+	close_job();
+	stop();
+}
+
+static void one_look_while_paused_moves_the_window(void **state)
+{
+	char *text;
+
+	(void)state;
+	start(&usual);
+	open_job(NCS_VIEW_RANK);
+	press("z Z ]");
+	assert_int_equal(press("Ctrl-T"), NCS_REQUEST_SAMPLE);
+	look(source, SEEN + 30 * SECOND);
+	text = moment();
+	assert_non_null(strstr(text, "PAUSED"));
+	assert_non_null(strstr(text, "since z: 30.0s"));
+	free(text);
+	close_job();
+	stop();
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -1430,6 +1499,9 @@ int main(void)
 		TEST(records_are_taken_of_few_ranks_or_of_the_one_looked_at),
 		TEST(a_notice_goes_away),
 		TEST(pausing_does_not_stop_going_about),
+		TEST(over_ten_seconds),
+		TEST(the_tabs_say_over_which_time),
+		TEST(one_look_while_paused_moves_the_window),
 	};
 
 	/* What the person who runs this has set must not be seen. */

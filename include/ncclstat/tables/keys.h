@@ -78,6 +78,11 @@
 	X(PAUSE, TIME, "Z p", "", \
 	  "pause, and go on; sorting, searching and going down still work") \
 	X(SAMPLE, TIME, "Ctrl-T", "", "look now; paused: one look") \
+	X(WINDOW, TIME, "a", "", \
+	  "rates and shares over: the latest interval, 10 s, 100 s, since the" \
+	  " start, since z") \
+	X(MARK, TIME, "z", "", \
+	  "rates and shares since this moment, begun anew by each z") \
 	X(IDLE, SHOW, "i", "", "show or hide rows in which nothing happens") \
 	X(LEVEL_MORE, SHOW, "v", "", "more columns: info, diag, debug") \
 	X(LEVEL_LESS, SHOW, "V", "", "fewer columns") \
