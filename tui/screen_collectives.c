@@ -132,6 +132,7 @@ const struct ncs_screen_view ncs_screen_collectives = {
 		.throughput = "FUNCTION_BUSBW",
 		.bytes = "FUNCTION_BYTES",
 		.time = "FUNCTION_P99",
+		.above = &ncs_screen_communicators.rules,
 	},
 	.explain = explain,
 };

@@ -521,11 +521,20 @@ enum note {
 	NOTE_WINDOW,
 	NOTE_CRUMBS,
 	NOTE_FILTER,
+	NOTE_TAGS,
+	NOTE_FOLLOWING,
 	NOTE_LEASE,
 	NOTE_ROWS,
 	NOTE_COLUMNS,
 	NOTE_SETTINGS,
 	NOTE_COUNT
+};
+
+static const unsigned note_priorities[NOTE_COUNT] = {
+	[NOTE_STATE] = 9,    [NOTE_WINDOW] = 9, [NOTE_CRUMBS] = 8,
+	[NOTE_FILTER] = 8,   [NOTE_TAGS] = 7,   [NOTE_FOLLOWING] = 6,
+	[NOTE_LEASE] = 6,    [NOTE_ROWS] = 5,   [NOTE_COLUMNS] = 4,
+	[NOTE_SETTINGS] = 3,
 };
 
 static void notes(const struct ncs_screen *screen, bool has_title,
@@ -546,8 +555,14 @@ static void notes(const struct ncs_screen *screen, bool has_title,
 	if (screen->filter[0])
 		snprintf(texts[NOTE_FILTER], size, "filter: %s",
 			 screen->filter);
-	if (table->count != table->total)
-		snprintf(texts[NOTE_ROWS], size, "rows %zu/%zu", table->count,
+	if (screen->tags.count > 0)
+		snprintf(texts[NOTE_TAGS], size,
+			 screen->only_tagged ? "only %zu tagged" : "%zu tagged",
+			 screen->tags.count);
+	if (table->following)
+		snprintf(texts[NOTE_FOLLOWING], size, "following");
+	if (table->passed != table->total)
+		snprintf(texts[NOTE_ROWS], size, "rows %zu/%zu", table->passed,
 			 table->total);
 	if (table->shown_columns < table->column_count)
 		snprintf(texts[NOTE_COLUMNS], size, "cols %zu/%zu",
@@ -569,7 +584,7 @@ static void draw_notes(const struct ncs_rect *rect, int from,
 			continue;
 		items[count] = (struct ncs_item){
 			.width = ncs_term_text_width(texts[i]),
-			.priority = (unsigned)(10 - i),
+			.priority = note_priorities[i],
 		};
 		notes_of[count++] = i;
 	}
@@ -593,17 +608,22 @@ void ncs_draw_tabs(struct ncs_screen *screen, const struct ncs_rect *rect,
 {
 	char texts[NOTE_COUNT][LINE_BYTES], text[64];
 	enum tab_names names = TABS_FULL;
-	int wanted = 0, x = rect->x;
+	int wanted = 0, needed = 0, x = rect->x;
 
 	if (rect->height == 0)
 		return;
 	notes(screen, has_title, texts);
-	for (size_t i = 0; i < NOTE_COUNT; i++)
-		if (texts[i][0])
-			wanted += ncs_term_text_width(texts[i]) + 2;
+	for (size_t i = 0; i < NOTE_COUNT; i++) {
+		if (!texts[i][0])
+			continue;
+		wanted += ncs_term_text_width(texts[i]) + 2;
+		/* What somebody has chosen to see must be told. */
+		if (i < NOTE_LEASE)
+			needed = wanted;
+	}
 	if (tabs_width(screen, names) + wanted > rect->width)
 		names = TABS_SHORT;
-	if (tabs_width(screen, names) > rect->width)
+	if (tabs_width(screen, names) + needed > rect->width)
 		names = TABS_OWN;
 	for (unsigned i = 0; i < NCS_VIEW_COUNT; i++) {
 		int width;

@@ -321,6 +321,7 @@ const struct ncs_screen_view ncs_screen_proxy = {
 		.throughput = "PROXY_ACTIVE_SHARE",
 		.bytes = "PROXY_APPENDED",
 		.time = "PROXY_SINCE",
+		.above = &ncs_screen_communicators.rules,
 	},
 	.detail = { BOXES_HEIGHT, LINES_HEIGHT, 1 },
 	.detail_count = 3,

@@ -144,6 +144,8 @@ const struct ncs_screen_view ncs_screen_ranks = {
 		.throughput = "RANK_SEND_RATE",
 		.bytes = "RANK_RECV_RATE",
 		.time = "RANK_OLDEST",
+		.above = &ncs_screen_communicators.rules,
+		.below = &ncs_screen_channels.rules,
 	},
 	.explain = explain,
 };

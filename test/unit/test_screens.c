@@ -1446,6 +1446,74 @@ static void one_look_while_paused_moves_the_window(void **state)
 	stop();
 }
 
+/* --- Trees and tags ------------------------------------------------------- */
+
+static void a_tree_of_ranks(void **state)
+{
+	(void)state;
+	start(&usual);
+	open_job(NCS_VIEW_RANK);
+	press("t Down Down Down + Down Space Down c");
+	now += 10 * SECOND; /* the notice is gone */
+	draw();
+	compare("tree-of-ranks");
+	press("o F");
+	now += 10 * SECOND;
+	draw();
+	compare("tree-of-tagged-ranks");
+	close_job();
+	stop();
+}
+
+static void from_a_tree_down_to_the_channel(void **state)
+{
+	const struct ncs_grid_row *row;
+
+	(void)state;
+	start(&usual);
+	open_job(NCS_VIEW_RANK);
+	press("t Down Down Down + Down Down Down");
+	draw();
+	press("Enter");
+	assert_int_equal(screen.view, NCS_VIEW_CHANNEL);
+	row = ncs_grid_selected(&screen.tables[NCS_VIEW_CHANNEL]);
+	assert_int_equal(row->row.index, 2);
+	draw();
+	press("Esc");
+	assert_int_equal(screen.view, NCS_VIEW_RANK);
+	row = ncs_grid_selected(&screen.tables[NCS_VIEW_RANK]);
+	assert_int_equal(row->row.view, NCS_VIEW_CHANNEL);
+	assert_int_equal(row->row.index, 2);
+	close_job();
+	stop();
+}
+
+/* A communicator is no row of these views, and bears all that is done. */
+static void every_key_in_every_tree(void **state)
+{
+	(void)state;
+	for (unsigned view = 0; view < NCS_VIEW_COUNT; view++) {
+		start(&usual);
+		open_job((enum ncs_view)view);
+		press("t Home");
+		for (size_t i = 0; i < NCS_ACTION_COUNT - 1; i++) {
+			const char *name = ncs_keys[i].keys;
+			size_t length = ncs_key_next_name(&name);
+
+			ncs_screen_key(&screen, ncs_key_code(name, length),
+				       now);
+			draw();
+			press("Esc Esc Esc");
+			if (!screen.tables[view].tree.on)
+				press("t");
+			press("Home");
+			draw();
+		}
+		close_job();
+		stop();
+	}
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -1502,6 +1570,9 @@ int main(void)
 		TEST(over_ten_seconds),
 		TEST(the_tabs_say_over_which_time),
 		TEST(one_look_while_paused_moves_the_window),
+		TEST(a_tree_of_ranks),
+		TEST(from_a_tree_down_to_the_channel),
+		TEST(every_key_in_every_tree),
 	};
 
 	/* What the person who runs this has set must not be seen. */

@@ -67,6 +67,21 @@
 	X(SEARCH_PREVIOUS, FIND, "N Shift-F3", "", "the previous match") \
 	X(FILTER, FIND, "F4 \\", "Filter", \
 	  "show only rows with this text; a|b: with either; Esc clears") \
+	X(TAG, FIND, "Space", "", \
+	  "tag the selected row, or untag it, and go to the next") \
+	X(TAG_WHOLE, FIND, "c", "", \
+	  "tag it with all that belongs to it: a rank with its channels, in" \
+	  " every view") \
+	X(UNTAG_ALL, FIND, "U", "", "untag all rows") \
+	X(TAGGED_ONLY, FIND, "o", "", "show only tagged rows, or all again") \
+	X(TREE, ORDER, "F5 t", "Tree", \
+	  "as a tree: rows by communicator, and below a rank its channels") \
+	X(UNFOLD, ORDER, "+", "", "show what is below the selected row") \
+	X(FOLD, ORDER, "-", "", "fold it, or what it is below") \
+	X(FOLD_ALL, ORDER, "*", "", "unfold everything; again: fold everything") \
+	X(FOLLOW, ORDER, "F", "", \
+	  "follow the selected row: it stays selected and in sight whatever" \
+	  " the order, until you move") \
 	X(SORT_NEXT, ORDER, "F6 > .", "Sort", "sort by the next column") \
 	X(SORT_PREVIOUS, ORDER, "< ,", "", "sort by the previous column") \
 	X(SORT_INVERT, ORDER, "I", "", "invert the order") \
