@@ -166,6 +166,18 @@ static void set_proxy_share(struct ncs_value *value, const struct ncs_row *row,
 			  NCS_PROXY_UNKNOWN + 1, NCS_PROXY_STATE_COUNT, state);
 }
 
+/* Each look has a value, whatever the window. */
+static void set_trace(struct ncs_value *value, const struct ncs_rank *rank,
+		      const struct ncs_trace *trace)
+{
+	if (!ncs_trace_is_known(trace, rank->traces.count))
+		return;
+	value->kind = NCS_VALUE_TRACE;
+	value->trace = trace;
+	value->trace_count = rank->traces.count;
+	value->real = ncs_trace_latest(trace, rank->traces.count);
+}
+
 /* --- Ranks -------------------------------------------------------------- */
 
 static void set_rank(struct ncs_value *value, const struct ncs_rank *rank)
@@ -320,6 +332,11 @@ static void get_RANK_RECV_RATE(const struct ncs_row *row,
 {
 	set_known(value, NCS_VALUE_BYTES_RATE,
 		  ncs_rank_bytes_rate(row->rank, false));
+}
+
+static void get_RANK_TRACE(const struct ncs_row *row, struct ncs_value *value)
+{
+	set_trace(value, row->rank, &row->rank->traces.rate);
 }
 
 static void get_RANK_LOST(const struct ncs_row *row, struct ncs_value *value)
@@ -565,6 +582,15 @@ static void get_CHANNEL_RATE(const struct ncs_row *row, struct ncs_value *value)
 	value->real /= 1e6;
 }
 
+static void get_CHANNEL_TRACE(const struct ncs_row *row,
+			      struct ncs_value *value)
+{
+	const struct ncs_traces *traces = &row->rank->traces;
+
+	if (row->index < traces->channel_count)
+		set_trace(value, row->rank, &traces->channels[row->index].rate);
+}
+
 static void get_CHANNEL_BYTES(const struct ncs_row *row,
 			      struct ncs_value *value)
 {
@@ -764,6 +790,12 @@ static void get_FUNCTION_BUSBW(const struct ncs_row *row,
 		  ncs_rank_bus_bandwidth(row->rank, (unsigned)row->index));
 }
 
+static void get_FUNCTION_TRACE(const struct ncs_row *row,
+			       struct ncs_value *value)
+{
+	set_trace(value, row->rank, &row->rank->traces.busbw[row->index]);
+}
+
 static void set_percentile(struct ncs_value *value, const struct ncs_row *row,
 			   double fraction)
 {
@@ -925,7 +957,8 @@ int ncs_rows(const struct ncs_model *model, enum ncs_view view,
 static bool is_real(enum ncs_value_kind kind)
 {
 	return kind == NCS_VALUE_RATE || kind == NCS_VALUE_BYTES_RATE ||
-	       kind == NCS_VALUE_REAL || kind == NCS_VALUE_SHARE;
+	       kind == NCS_VALUE_REAL || kind == NCS_VALUE_SHARE ||
+	       kind == NCS_VALUE_TRACE;
 }
 
 int ncs_value_compare(const struct ncs_value *a, const struct ncs_value *b)

@@ -104,6 +104,7 @@ static void rank_release(struct ncs_rank *rank)
 {
 	ncs_snapshot_release(&rank->now);
 	ncs_history_release(&rank->history);
+	ncs_traces_release(&rank->traces);
 	ncs_steps_free(rank->steps);
 	free(rank->id);
 	free(rank);
@@ -178,6 +179,57 @@ static int take_past(struct ncs_rank *rank, const struct ncs_snapshot *taken,
 	return ncs_history_mark(&rank->history, taken);
 }
 
+static void trace_channels(struct ncs_rank *rank,
+			   const struct ncs_counters *before,
+			   double interval_ns)
+{
+	double sum = 0;
+	bool known = rank->traces.channel_count == 0;
+
+	for (size_t i = 0; i < rank->traces.channel_count; i++) {
+		const struct ncs_channel_view *channel = &rank->now.channels[i];
+		const struct ncs_channel_counters *base =
+			ncs_counters_channel(before, channel, i);
+		uint64_t from = base ? base->bytes : 0;
+		double rate;
+
+		if (!ncs_channel_bytes_known(channel) || channel->bytes < from)
+			continue;
+		rate = (double)(channel->bytes - from) * 1e9 / interval_ns;
+		ncs_trace_set(&rank->traces.channels[i].rate,
+			      rank->traces.count, rate);
+		sum += rate;
+		known = true;
+	}
+	if (known)
+		ncs_trace_set(&rank->traces.rate, rank->traces.count, sum);
+}
+
+static void trace_functions(struct ncs_rank *rank,
+			    const struct ncs_counters *before)
+{
+	for (unsigned i = 0; i < NCS_FUNCTION_COUNT; i++)
+		ncs_trace_set(&rank->traces.busbw[i], rank->traces.count,
+			      ncs_bus_bandwidth_since(rank, i, before));
+}
+
+/* What happened since the pass before. */
+static int take_traces(struct ncs_rank *rank, bool has_before)
+{
+	const struct ncs_counters *before = ncs_rank_before(rank);
+
+	if (!has_before)
+		ncs_traces_release(&rank->traces);
+	if (ncs_traces_begin(&rank->traces, &rank->now) != 0)
+		return -ENOMEM;
+	if (!before || before->taken_ns >= rank->now.taken_ns)
+		return 0;
+	trace_channels(rank, before,
+		       (double)(rank->now.taken_ns - before->taken_ns));
+	trace_functions(rank, before);
+	return 0;
+}
+
 static void find_base(struct ncs_rank *rank, enum ncs_window window)
 {
 	rank->base =
@@ -205,6 +257,8 @@ static int rank_take(struct ncs_rank *rank, struct ncs_model *model,
 	rank->now = *taken;
 	*taken = old;
 	find_base(rank, model->window);
+	if (!error)
+		error = take_traces(rank, has_before);
 	if (error)
 		return error;
 	return take_records(rank, sample, has_before);
@@ -421,6 +475,28 @@ static int take_all(struct ncs_model *model, struct ncs_source *source)
 	return 0;
 }
 
+/* The sum of all ranks whose rates are known. */
+static void take_traffic(struct ncs_model *model)
+{
+	double sum = 0;
+	bool known = false;
+
+	model->looks++;
+	for (size_t i = 0; i < model->rank_count; i++) {
+		const struct ncs_traces *traces = &model->ranks[i]->traces;
+		double rate =
+			traces->count > 0 ?
+				ncs_trace_latest(&traces->rate, traces->count) :
+				-1;
+
+		if (rate < 0)
+			continue;
+		sum += rate;
+		known = true;
+	}
+	ncs_trace_set(&model->traffic, model->looks, known ? sum : -1);
+}
+
 int ncs_model_update(struct ncs_model *model, struct ncs_source *source,
 		     uint64_t now_ns)
 {
@@ -441,6 +517,7 @@ int ncs_model_update(struct ncs_model *model, struct ncs_source *source,
 	if (!error)
 		drop_unseen(model);
 	sort_ranks(model);
+	take_traffic(model);
 	if (model->generation != generation)
 		note_ids(model);
 	if (ncs_communicators_find(model) != 0 && !error) {

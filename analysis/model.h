@@ -15,6 +15,7 @@
 #include "analysis/history.h"
 #include "analysis/source.h"
 #include "analysis/steps.h"
+#include "analysis/trace.h"
 
 struct ncs_communicator; /* analysis/communicators.h */
 
@@ -28,6 +29,7 @@ struct ncs_rank {
 	struct ncs_history history;
 	/* The window's beginning, in the history; NULL: it has none yet. */
 	const struct ncs_counters *base;
+	struct ncs_traces traces; /* each value of one interval */
 	/* As the latest interval began in which operations were timed; zeros
 	 * where there was none: bandwidth is then that since the start. */
 	struct ncs_timed timed_before[NCS_FUNCTION_COUNT][NCS_TIMING_COUNT];
@@ -56,6 +58,9 @@ struct ncs_model {
 	struct ncs_snapshot spare; /* a sample before it is a rank's */
 	enum ncs_window window;    /* set it by ncs_model_set_window() */
 	uint64_t marked_ns;        /* the pass that was marked; 0: none was */
+	/* Bytes per second, sent and received by all ranks, at each pass. */
+	struct ncs_trace traffic;
+	uint64_t looks;
 	uint64_t now_ns; /* of the latest pass */
 	char error[256]; /* why the latest pass failed; empty: it did not */
 	uint64_t generation; /* changes when a rank comes, goes or moves */
@@ -126,8 +131,7 @@ bool ncs_channel_peer_wait_known(const struct ncs_rank *rank,
 
 /* Per second of the window: of a counter of the rank, of operations
  * started, of bytes in one direction. Negative: unknown. */
-double ncs_rank_rate(const struct ncs_rank *rank, uint64_t now,
-		     uint64_t base);
+double ncs_rank_rate(const struct ncs_rank *rank, uint64_t now, uint64_t base);
 double ncs_rank_operations_rate(const struct ncs_rank *rank);
 double ncs_rank_bytes_rate(const struct ncs_rank *rank, bool send);
 
@@ -159,6 +163,8 @@ ncs_function_histogram(const struct ncs_function_view *function);
  * Negative: unknown. */
 double ncs_rank_algorithm_bandwidth(const struct ncs_rank *rank,
 				    unsigned function);
+double ncs_bus_bandwidth_since(const struct ncs_rank *rank, unsigned function,
+			       const struct ncs_counters *base);
 double ncs_rank_bus_bandwidth(const struct ncs_rank *rank, unsigned function);
 
 #endif

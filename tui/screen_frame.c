@@ -319,7 +319,9 @@ static void compute_layout(const struct ncs_screen *screen, int height,
 		.title = !screen->hide_header,
 		.summary = screen->hide_header ?
 				   0 :
-				   1 + ncs_verdict_lines(screen, height, width),
+				   1 + ncs_shows_traffic(screen) +
+					   ncs_verdict_lines(screen, height,
+							     width),
 		.detail = view->detail + first,
 		.detail_count = view->detail_count - first,
 		.info = 2,

@@ -10,6 +10,7 @@
 #include "analysis/detail.h"
 #include "analysis/names.h"
 #include "tui/format.h"
+#include "tui/sparkline.h"
 #include "tui/words.h"
 
 #define LINE_BYTES 512
@@ -196,6 +197,36 @@ static void draw_tally(const struct ncs_screen *screen,
 		ncs_term_put(rect->y, x, rect->width - x, NCS_ROLE_TEXT, rates);
 }
 
+/* --- The summary: how the traffic went ------------------------------------ */
+
+bool ncs_shows_traffic(const struct ncs_screen *screen)
+{
+	return screen->tables[screen->view].level >= NCS_LEVEL_DIAG &&
+	       ncs_trace_is_known(&screen->model.traffic, screen->model.looks);
+}
+
+static void draw_traffic(const struct ncs_screen *screen,
+			 const struct ncs_rect *rect)
+{
+	const struct ncs_model *model = &screen->model;
+	char line[4 * NCS_SPARKLINE_WIDTH], number[NCS_FORMAT_MAX];
+	char text[LINE_BYTES] = "";
+	struct ncs_value latest = {
+		.kind = NCS_VALUE_BYTES_RATE,
+		.real = ncs_trace_latest(&model->traffic, model->looks),
+	};
+
+	if (latest.real < 0)
+		latest.kind = NCS_VALUE_NONE;
+	ncs_sparkline(line, sizeof(line), &model->traffic, model->looks,
+		      NCS_SPARKLINE_WIDTH, ncs_term_shown_symbols());
+	ncs_format_in_units(number, sizeof(number), &latest,
+			    &screen->options.units, 0);
+	ncs_append(text, sizeof(text), "sent and received/s  %s  %s", line,
+		   number);
+	ncs_term_put(rect->y, rect->x, rect->width, NCS_ROLE_TEXT, text);
+}
+
 /* --- The summary: where the chain of waits ends --------------------------- */
 
 static void append_leads_to(char *text, size_t size)
@@ -345,6 +376,11 @@ void ncs_draw_summary(const struct ncs_screen *screen,
 	/* Of one line the verdict has it. */
 	if (rect->height > 1 || !text[0]) {
 		draw_tally(screen, rect);
+		rest.y++;
+		rest.height--;
+	}
+	if (ncs_shows_traffic(screen) && rest.height > 1) {
+		draw_traffic(screen, &rest);
 		rest.y++;
 		rest.height--;
 	}

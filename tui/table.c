@@ -9,6 +9,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "tui/sparkline.h"
 #include "tui/words.h"
 
 #define TEXT_MAX 1024
@@ -97,6 +98,11 @@ void ncs_grid_cell(const struct ncs_grid *table,
 	struct ncs_value value = { 0 };
 
 	column->get(row, &value);
+	if (value.kind == NCS_VALUE_TRACE) {
+		ncs_sparkline(text, size, value.trace, value.trace_count,
+			      column->width, ncs_term_shown_symbols());
+		return;
+	}
 	/* A number is scaled to its column, a text is cut when it is put. */
 	ncs_format_in_units(text, size, &value, &table->units,
 			    value.kind == NCS_VALUE_TEXT ? 0 : column->width);

@@ -1446,6 +1446,29 @@ static void one_look_while_paused_moves_the_window(void **state)
 	stop();
 }
 
+/* --- How it went ---------------------------------------------------------- */
+
+static void lines_of_how_it_went(void **state)
+{
+	static const struct shape shapes[] = { { 120, 24, false, true },
+					       { 120, 24, false, false } };
+	static const char *const names[] = { "history-utf8", "history-ascii" };
+
+	(void)state;
+	for (size_t i = 0; i < 2; i++) {
+		start(&shapes[i]);
+		open_job(NCS_VIEW_RANK);
+		press("v");
+		for (uint64_t k = 1; k <= 20; k++)
+			look(source, SEEN + k * SECOND / 50);
+		now += 10 * SECOND; /* the notice is gone */
+		draw();
+		compare(names[i]);
+		close_job();
+		stop();
+	}
+}
+
 /* --- Trees and tags ------------------------------------------------------- */
 
 static void a_tree_of_ranks(void **state)
@@ -1570,6 +1593,7 @@ int main(void)
 		TEST(over_ten_seconds),
 		TEST(the_tabs_say_over_which_time),
 		TEST(one_look_while_paused_moves_the_window),
+		TEST(lines_of_how_it_went),
 		TEST(a_tree_of_ranks),
 		TEST(from_a_tree_down_to_the_channel),
 		TEST(every_key_in_every_tree),
