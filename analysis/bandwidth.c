@@ -59,6 +59,44 @@ const uint64_t *ncs_function_histogram(const struct ncs_function_view *function)
 	return timing < NCS_TIMING_COUNT ? function->histogram[timing] : NULL;
 }
 
+/* Of the operations that were timed since; negative: unknown. */
+static double algorithm_bandwidth_since(const struct ncs_function_view *view,
+					unsigned timing,
+					const struct ncs_timed *base)
+{
+	/* Bytes of unknown size are missing from the sum. */
+	if (view->size_unknown != base->size_unknown ||
+	    view->timed_bytes[timing] < base->bytes ||
+	    view->time_ns[timing] < base->time_ns)
+		return -1;
+	return ncs_algorithm_bandwidth(view->timed_bytes[timing] - base->bytes,
+				       view->time_ns[timing] - base->time_ns);
+}
+
+static double bus_bandwidth(const struct ncs_rank *rank, unsigned function,
+			    double bandwidth)
+{
+	const struct ncs_identity *identity = &rank->now.identity;
+	int nranks = identity->known & NCS_KNOWN_NRANKS ? identity->nranks : 0;
+	double factor = ncs_bus_factor(function, nranks);
+
+	return bandwidth >= 0 && factor >= 0 ? bandwidth * factor : -1;
+}
+
+double ncs_bus_bandwidth_since(const struct ncs_rank *rank, unsigned function,
+			       const struct ncs_counters *base)
+{
+	const struct ncs_function_view *view = &rank->now.functions[function];
+	unsigned timing = ncs_function_timing(view);
+
+	if (timing == NCS_TIMING_COUNT)
+		return -1;
+	return bus_bandwidth(rank, function,
+			     algorithm_bandwidth_since(
+				     view, timing,
+				     &base->functions[function].timed[timing]));
+}
+
 double ncs_rank_algorithm_bandwidth(const struct ncs_rank *rank,
 				    unsigned function)
 {
@@ -69,21 +107,15 @@ double ncs_rank_algorithm_bandwidth(const struct ncs_rank *rank,
 	if (timing == NCS_TIMING_COUNT)
 		return -1;
 	base = &rank->timed_before[function][timing];
-	/* Bytes of unknown size are missing from the sum. */
-	if (view->size_unknown != base->size_unknown ||
-	    view->timed_bytes[timing] < base->bytes ||
-	    view->time_ns[timing] < base->time_ns)
-		return -1;
-	return ncs_algorithm_bandwidth(view->timed_bytes[timing] - base->bytes,
-				       view->time_ns[timing] - base->time_ns);
+	if (rank->base &&
+	    view->time_ns[timing] >
+		    rank->base->functions[function].timed[timing].time_ns)
+		base = &rank->base->functions[function].timed[timing];
+	return algorithm_bandwidth_since(view, timing, base);
 }
 
 double ncs_rank_bus_bandwidth(const struct ncs_rank *rank, unsigned function)
 {
-	const struct ncs_identity *identity = &rank->now.identity;
-	int nranks = identity->known & NCS_KNOWN_NRANKS ? identity->nranks : 0;
-	double bandwidth = ncs_rank_algorithm_bandwidth(rank, function);
-	double factor = ncs_bus_factor(function, nranks);
-
-	return bandwidth >= 0 && factor >= 0 ? bandwidth * factor : -1;
+	return bus_bandwidth(rank, function,
+			     ncs_rank_algorithm_bandwidth(rank, function));
 }

@@ -12,18 +12,6 @@ uint64_t ncs_class_identity(const struct ncs_class_view *view)
 			     view->protocol);
 }
 
-const struct ncs_class_view *ncs_class_before(const struct ncs_rank *rank,
-					      const struct ncs_class_view *view)
-{
-	const struct ncs_snapshot *before = &rank->before;
-
-	for (size_t i = 0; rank->has_before && i < before->class_count; i++)
-		if (ncs_class_identity(&before->classes[i]) ==
-		    ncs_class_identity(view))
-			return &before->classes[i];
-	return NULL;
-}
-
 unsigned ncs_class_timing(const struct ncs_class_view *view)
 {
 	for (unsigned i = 0; i < NCS_TIMING_COUNT; i++)

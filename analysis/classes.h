@@ -11,11 +11,6 @@ bool ncs_class_is_other(const struct ncs_class_view *view);
 /* Who it is, whatever its place: equal for equal classes. */
 uint64_t ncs_class_identity(const struct ncs_class_view *view);
 
-/* It as it was a look before; NULL: it was not there. */
-const struct ncs_class_view *
-ncs_class_before(const struct ncs_rank *rank,
-		 const struct ncs_class_view *view);
-
 /* The kernel's times where there are any, else the proxy's; NULL: none. */
 const struct ncs_class_times *
 ncs_times_of_class(const struct ncs_class_view *view);

@@ -2,7 +2,7 @@
  * looks at one row of the model and at nothing else.
  *
  * A value starts as NCS_VALUE_NONE; a getter that does not know leaves it so.
- * Rates are those of the interval between before and now.
+ * Rates and shares are those of the window, from the rank's base to now.
  */
 #include "analysis/columns.h"
 
@@ -72,11 +72,11 @@ static void set_known(struct ncs_value *value, enum ncs_value_kind kind,
 		set_real(value, kind, real);
 }
 
-/* Of a counter, per second of the latest interval. */
+/* Of a counter, per second of the window. */
 static void set_rate(struct ncs_value *value, enum ncs_value_kind kind,
-		     const struct ncs_rank *rank, uint64_t now, uint64_t before)
+		     const struct ncs_rank *rank, uint64_t now, uint64_t base)
 {
-	set_known(value, kind, ncs_rank_rate(rank, now, before));
+	set_known(value, kind, ncs_rank_rate(rank, now, base));
 }
 
 /* --- Parts of rows ------------------------------------------------------ */
@@ -91,37 +91,14 @@ static const struct ncs_function_view *function_of(const struct ncs_row *row)
 	return &row->rank->now.functions[row->index];
 }
 
-static const struct ncs_function_view *
-function_before(const struct ncs_row *row)
+/* The channel as the window began; NULL where it was not there. */
+static const struct ncs_channel_counters *
+channel_base(const struct ncs_row *row)
 {
-	return &row->rank->before.functions[row->index];
-}
+	const struct ncs_counters *base = row->rank->base;
 
-static bool is_same_channel(const struct ncs_channel_view *a,
-			    const struct ncs_channel_view *b)
-{
-	return a->channel == b->channel && a->send == b->send &&
-	       a->peer == b->peer;
-}
-
-/* The channel as it was before; NULL where it was not there. Both snapshots
- * are in the same order, so its place then is at most its place now, and
- * mostly the same. */
-static const struct ncs_channel_view *channel_before(const struct ncs_row *row)
-{
-	const struct ncs_snapshot *before = &row->rank->before;
-	const struct ncs_channel_view *channel = channel_of(row);
-	size_t i = row->index;
-
-	if (!row->rank->has_before || before->channel_count == 0)
-		return NULL;
-	if (i >= before->channel_count)
-		i = before->channel_count - 1;
-	do {
-		if (is_same_channel(&before->channels[i], channel))
-			return &before->channels[i];
-	} while (i-- > 0);
-	return NULL;
+	return base ? ncs_counters_channel(base, channel_of(row), row->index) :
+		      NULL;
 }
 
 static bool is_busy(const struct ncs_channel_view *channel)
@@ -131,24 +108,24 @@ static bool is_busy(const struct ncs_channel_view *channel)
 
 /* --- Shares of time ----------------------------------------------------- */
 
-static uint64_t grown(uint64_t now, uint64_t before)
+static uint64_t grown(uint64_t now, uint64_t base)
 {
-	return now > before ? now - before : 0;
+	return now > base ? now - base : 0;
 }
 
 /* The share of a state's time in that of all states from `first` on: over the
- * latest interval; since the start if there is none or if its clock stood
- * still, as that of a rank which has ended does. */
+ * window; since the start if there is none or if its clock stood still, as that
+ * of a rank which has ended does. */
 static void set_share(struct ncs_value *value, const uint64_t *now,
-		      const uint64_t *before, size_t first, size_t count,
+		      const uint64_t *base, size_t first, size_t count,
 		      size_t state)
 {
 	uint64_t part = 0, total = 0;
 
-	for (size_t i = first; before && i < count; i++)
-		total += grown(now[i], before[i]);
+	for (size_t i = first; base && i < count; i++)
+		total += grown(now[i], base[i]);
 	if (total > 0) {
-		part = grown(now[state], before[state]);
+		part = grown(now[state], base[state]);
 	} else {
 		for (size_t i = first; i < count; i++)
 			total += now[i];
@@ -158,14 +135,25 @@ static void set_share(struct ncs_value *value, const uint64_t *now,
 		set_real(value, NCS_VALUE_SHARE, (double)part / (double)total);
 }
 
+/* A window that begins at this moment has no shares yet. */
+static bool begins_now(const struct ncs_rank *rank)
+{
+	return rank->base && rank->base->taken_ns >= rank->now.taken_ns;
+}
+
 static void set_channel_share(struct ncs_value *value,
 			      const struct ncs_row *row, size_t state)
 {
-	const struct ncs_channel_view *before = channel_before(row);
+	const struct ncs_channel_view *channel = channel_of(row);
+	const struct ncs_channel_counters *base = channel_base(row);
+	struct ncs_channel_counters now;
 
-	set_share(value, channel_of(row)->time_ns,
-		  before ? before->time_ns : NULL, 0, NCS_CHANNEL_STATE_COUNT,
-		  state);
+	if (begins_now(row->rank))
+		return;
+	ncs_channel_count(&now, channel);
+	set_share(value, now.time_ns, base ? base->time_ns : NULL, 0,
+		  NCS_CHANNEL_TIMES,
+		  ncs_channel_time((enum ncs_channel_state)state));
 }
 
 /* Time in which the state was not told yet counts for nothing. */
@@ -174,9 +162,22 @@ static void set_proxy_share(struct ncs_value *value, const struct ncs_row *row,
 {
 	const struct ncs_rank *rank = row->rank;
 
-	set_share(value, rank->now.proxy.time_ns,
-		  rank->has_before ? rank->before.proxy.time_ns : NULL,
-		  NCS_PROXY_UNKNOWN + 1, NCS_PROXY_STATE_COUNT, state);
+	if (!begins_now(rank))
+		set_share(value, rank->now.proxy.time_ns,
+			  rank->base ? rank->base->proxy_time_ns : NULL,
+			  NCS_PROXY_UNKNOWN + 1, NCS_PROXY_STATE_COUNT, state);
+}
+
+/* Each look has a value, whatever the window. */
+static void set_trace(struct ncs_value *value, const struct ncs_rank *rank,
+		      const struct ncs_trace *trace)
+{
+	if (!ncs_trace_is_known(trace, rank->traces.count))
+		return;
+	value->kind = NCS_VALUE_TRACE;
+	value->trace = trace;
+	value->trace_count = rank->traces.count;
+	value->real = ncs_trace_latest(trace, rank->traces.count);
 }
 
 /* --- Ranks -------------------------------------------------------------- */
@@ -333,6 +334,11 @@ static void get_RANK_RECV_RATE(const struct ncs_row *row,
 {
 	set_known(value, NCS_VALUE_BYTES_RATE,
 		  ncs_rank_bytes_rate(row->rank, false));
+}
+
+static void get_RANK_TRACE(const struct ncs_row *row, struct ncs_value *value)
+{
+	set_trace(value, row->rank, &row->rank->traces.rate);
 }
 
 static void get_RANK_LOST(const struct ncs_row *row, struct ncs_value *value)
@@ -569,13 +575,22 @@ static void get_CHANNEL_FUNCTION(const struct ncs_row *row,
 static void get_CHANNEL_RATE(const struct ncs_row *row, struct ncs_value *value)
 {
 	const struct ncs_channel_view *channel = channel_of(row);
-	const struct ncs_channel_view *before = channel_before(row);
+	const struct ncs_channel_counters *base = channel_base(row);
 
 	if (!ncs_channel_bytes_known(channel))
 		return;
 	set_rate(value, NCS_VALUE_REAL, row->rank, channel->bytes,
-		 before ? before->bytes : 0);
+		 base ? base->bytes : 0);
 	value->real /= 1e6;
+}
+
+static void get_CHANNEL_TRACE(const struct ncs_row *row,
+			      struct ncs_value *value)
+{
+	const struct ncs_traces *traces = &row->rank->traces;
+
+	if (row->index < traces->channel_count)
+		set_trace(value, row->rank, &traces->channels[row->index].rate);
 }
 
 static void get_CHANNEL_BYTES(const struct ncs_row *row,
@@ -676,10 +691,10 @@ static void set_transition_rate(struct ncs_value *value,
 {
 	const struct ncs_rank *rank = row->rank;
 
-	if (ncs_rank_proxy_known(row->rank))
+	if (ncs_rank_proxy_known(rank) && rank->base)
 		set_rate(value, NCS_VALUE_RATE, rank,
 			 rank->now.proxy.count[transition],
-			 rank->before.proxy.count[transition]);
+			 rank->base->proxy_count[transition]);
 }
 
 static void get_PROXY_WAKEUP_RATE(const struct ncs_row *row,
@@ -747,8 +762,12 @@ static void get_FUNCTION_DONE(const struct ncs_row *row,
 static void get_FUNCTION_RATE(const struct ncs_row *row,
 			      struct ncs_value *value)
 {
-	set_rate(value, NCS_VALUE_RATE, row->rank, function_of(row)->operations,
-		 function_before(row)->operations);
+	const struct ncs_counters *base = row->rank->base;
+
+	if (base)
+		set_rate(value, NCS_VALUE_RATE, row->rank,
+			 function_of(row)->operations,
+			 base->functions[row->index].operations);
 }
 
 static void get_FUNCTION_BYTES(const struct ncs_row *row,
@@ -773,14 +792,20 @@ static void get_FUNCTION_BUSBW(const struct ncs_row *row,
 		  ncs_rank_bus_bandwidth(row->rank, (unsigned)row->index));
 }
 
+static void get_FUNCTION_TRACE(const struct ncs_row *row,
+			       struct ncs_value *value)
+{
+	set_trace(value, row->rank, &row->rank->traces.busbw[row->index]);
+}
+
 static void set_percentile(struct ncs_value *value, const struct ncs_row *row,
 			   double fraction)
 {
-	const uint64_t *histogram = ncs_function_histogram(function_of(row));
+	uint64_t time_ns =
+		ncs_rank_percentile(row->rank, (unsigned)row->index, fraction);
 
-	if (histogram)
-		set_count(value, NCS_VALUE_DURATION,
-			  ncs_percentile(histogram, fraction));
+	if (time_ns > 0)
+		set_count(value, NCS_VALUE_DURATION, time_ns);
 }
 
 static void get_FUNCTION_P50(const struct ncs_row *row, struct ncs_value *value)
@@ -788,9 +813,19 @@ static void get_FUNCTION_P50(const struct ncs_row *row, struct ncs_value *value)
 	set_percentile(value, row, 0.50);
 }
 
+static void get_FUNCTION_P95(const struct ncs_row *row, struct ncs_value *value)
+{
+	set_percentile(value, row, 0.95);
+}
+
 static void get_FUNCTION_P99(const struct ncs_row *row, struct ncs_value *value)
 {
 	set_percentile(value, row, 0.99);
+}
+
+static void get_FUNCTION_MAX(const struct ncs_row *row, struct ncs_value *value)
+{
+	set_percentile(value, row, 1);
 }
 
 static void get_FUNCTION_TIMING(const struct ncs_row *row,
@@ -875,11 +910,12 @@ static void get_CLASS_OPERATIONS(const struct ncs_row *row,
 
 static void get_CLASS_RATE(const struct ncs_row *row, struct ncs_value *value)
 {
-	const struct ncs_class_view *before =
-		ncs_class_before(row->rank, class_of(row));
+	const struct ncs_counters *base = row->rank->base;
 
-	set_rate(value, NCS_VALUE_RATE, row->rank, class_of(row)->operations,
-		 before ? before->operations : 0);
+	if (base)
+		set_rate(value, NCS_VALUE_RATE, row->rank,
+			 class_of(row)->operations,
+			 ncs_counters_class(base, class_of(row)));
 }
 
 static void get_CLASS_TIMED(const struct ncs_row *row, struct ncs_value *value)
@@ -1061,7 +1097,8 @@ int ncs_rows(const struct ncs_model *model, enum ncs_view view,
 static bool is_real(enum ncs_value_kind kind)
 {
 	return kind == NCS_VALUE_RATE || kind == NCS_VALUE_BYTES_RATE ||
-	       kind == NCS_VALUE_REAL || kind == NCS_VALUE_SHARE;
+	       kind == NCS_VALUE_REAL || kind == NCS_VALUE_SHARE ||
+	       kind == NCS_VALUE_TRACE;
 }
 
 int ncs_value_compare(const struct ncs_value *a, const struct ncs_value *b)

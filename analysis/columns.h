@@ -59,12 +59,15 @@ enum ncs_value_kind {
 	NCS_VALUE_SHARE,      /* real, 0 … 1, shown in percent */
 	NCS_VALUE_DURATION,   /* number, ns */
 	NCS_VALUE_TEXT,       /* text */
+	NCS_VALUE_TRACE,      /* trace; real, its latest value */
 };
 
 struct ncs_value {
 	enum ncs_value_kind kind;
 	int64_t number;
 	double real;
+	const struct ncs_trace *trace; /* the model's */
+	uint64_t trace_count;
 	char text[128]; /* raw, as found in the segment: escape when shown */
 };
 

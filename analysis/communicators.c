@@ -111,10 +111,11 @@ uint64_t ncs_progress_behind(const struct ncs_progress *progress)
 bool ncs_progress_is_held_up(const struct ncs_progress *progress,
 			     unsigned function)
 {
-	const struct ncs_rank *slowest = progress->slowest;
+	const struct ncs_counters *before =
+		progress->slowest ? ncs_rank_before(progress->slowest) : NULL;
 
-	return ncs_progress_behind(progress) > 0 && slowest->has_before &&
-	       slowest->before.functions[function].last_sequence_number ==
+	return before && ncs_progress_behind(progress) > 0 &&
+	       before->functions[function].last_sequence_number ==
 		       progress->least;
 }
 

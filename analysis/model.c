@@ -1,4 +1,4 @@
-/* The model: folds a source's samples into ranks with a now and a before.
+/* The model: folds a source's samples into ranks with a now and a past.
  * Copies all that it keeps; no I/O, no clock. */
 #include "analysis/model.h"
 
@@ -9,6 +9,7 @@
 
 #include "analysis/aliases.h"
 #include "analysis/communicators.h"
+#include "shm/clock.h"
 
 /* --- Copies of snapshots ------------------------------------------------ */
 
@@ -111,7 +112,8 @@ static int snapshot_copy(struct ncs_snapshot *to,
 static void rank_release(struct ncs_rank *rank)
 {
 	ncs_snapshot_release(&rank->now);
-	ncs_snapshot_release(&rank->before);
+	ncs_history_release(&rank->history);
+	ncs_traces_release(&rank->traces);
 	ncs_steps_free(rank->steps);
 	free(rank->id);
 	free(rank);
@@ -119,12 +121,13 @@ static void rank_release(struct ncs_rank *rank)
 
 /* Where operations were timed since the pass before, bandwidth is that of this
  * interval; else it stays that of the latest interval which had some. */
-static void rank_note_timed(struct ncs_rank *rank)
+static void rank_note_timed(struct ncs_rank *rank,
+			    const struct ncs_snapshot *taken)
 {
 	for (size_t i = 0; i < NCS_FUNCTION_COUNT; i++) {
-		const struct ncs_function_view *now = &rank->now.functions[i];
+		const struct ncs_function_view *now = &taken->functions[i];
 		const struct ncs_function_view *before =
-			&rank->before.functions[i];
+			&rank->now.functions[i];
 
 		for (size_t k = 0; k < NCS_TIMING_COUNT; k++) {
 			if (now->timed[k] == before->timed[k])
@@ -166,31 +169,107 @@ static int take_records(struct ncs_rank *rank, const struct ncs_sample *sample,
 			      sample->records_lost);
 }
 
-/* The sample becomes now, what was now becomes before. */
-static int rank_take(const struct ncs_model *model, struct ncs_rank *rank,
+/* What is now becomes past; a rank that is new has none. One that was there
+ * before the mark, but was not seen then, counts from its first sample on. */
+static int take_past(struct ncs_rank *rank, const struct ncs_snapshot *taken,
+		     bool has_before, uint64_t marked_ns)
+{
+	uint64_t born_ns = rank->header.created != 0 ?
+				   ncs_clock_ns(&rank->header.clock,
+						rank->header.created) :
+				   0;
+
+	if (has_before)
+		return ncs_history_take(&rank->history, &rank->now);
+	ncs_history_begin(&rank->history,
+			  born_ns <= taken->taken_ns ? born_ns : 0);
+	if (marked_ns == 0 || born_ns > marked_ns)
+		return 0;
+	return ncs_history_mark(&rank->history, taken);
+}
+
+static void trace_channels(struct ncs_rank *rank,
+			   const struct ncs_counters *before,
+			   double interval_ns)
+{
+	double sum = 0;
+	bool known = rank->traces.channel_count == 0;
+
+	for (size_t i = 0; i < rank->traces.channel_count; i++) {
+		const struct ncs_channel_view *channel = &rank->now.channels[i];
+		const struct ncs_channel_counters *base =
+			ncs_counters_channel(before, channel, i);
+		uint64_t from = base ? base->bytes : 0;
+		double rate;
+
+		if (!ncs_channel_bytes_known(channel) || channel->bytes < from)
+			continue;
+		rate = (double)(channel->bytes - from) * 1e9 / interval_ns;
+		ncs_trace_set(&rank->traces.channels[i].rate,
+			      rank->traces.count, rate);
+		sum += rate;
+		known = true;
+	}
+	if (known)
+		ncs_trace_set(&rank->traces.rate, rank->traces.count, sum);
+}
+
+static void trace_functions(struct ncs_rank *rank,
+			    const struct ncs_counters *before)
+{
+	for (unsigned i = 0; i < NCS_FUNCTION_COUNT; i++)
+		ncs_trace_set(&rank->traces.busbw[i], rank->traces.count,
+			      ncs_bus_bandwidth_since(rank, i, before));
+}
+
+/* What happened since the pass before. */
+static int take_traces(struct ncs_rank *rank, bool has_before)
+{
+	const struct ncs_counters *before = ncs_rank_before(rank);
+
+	if (!has_before)
+		ncs_traces_release(&rank->traces);
+	if (ncs_traces_begin(&rank->traces, &rank->now) != 0)
+		return -ENOMEM;
+	if (!before || before->taken_ns >= rank->now.taken_ns)
+		return 0;
+	trace_channels(rank, before,
+		       (double)(rank->now.taken_ns - before->taken_ns));
+	trace_functions(rank, before);
+	return 0;
+}
+
+static void find_base(struct ncs_rank *rank, enum ncs_window window)
+{
+	rank->base =
+		ncs_history_base(&rank->history, window, rank->now.taken_ns);
+}
+
+/* The sample becomes now, what was now becomes past. */
+static int rank_take(struct ncs_rank *rank, struct ncs_model *model,
 		     const struct ncs_sample *sample, bool has_before)
 {
+	struct ncs_snapshot *taken = &model->spare;
 	struct ncs_snapshot old = rank->now;
-	int error;
+	int error = snapshot_copy(taken, sample->snapshot);
 
-	rank->now = rank->before;
-	rank->before = old;
-	error = snapshot_copy(&rank->now, sample->snapshot);
-	if (error) {
-		/* The older of the two is spoilt; go back to the other. */
-		rank->before = rank->now;
-		rank->now = old;
-		rank->has_before = false;
+	if (error)
 		return error;
-	}
 	if (model->aliases)
-		ncs_aliases_apply(model->aliases, &rank->now.identity);
+		ncs_aliases_apply(model->aliases, &taken->identity);
 	rank->header = *sample->header;
-	rank->has_before = has_before;
 	if (has_before)
-		rank_note_timed(rank);
+		rank_note_timed(rank, taken);
 	else
 		memset(rank->timed_before, 0, sizeof(rank->timed_before));
+	error = take_past(rank, taken, has_before, model->marked_ns);
+	rank->now = *taken;
+	*taken = old;
+	find_base(rank, model->window);
+	if (!error)
+		error = take_traces(rank, has_before);
+	if (error)
+		return error;
 	return take_records(rank, sample, has_before);
 }
 
@@ -248,6 +327,7 @@ void ncs_model_release(struct ncs_model *model)
 		rank_release(model->ranks[i]);
 	release_unreadable(model);
 	ncs_communicators_release(model);
+	ncs_snapshot_release(&model->spare);
 	free(model->ranks);
 	free(model->by_id);
 	free(model->unreadable);
@@ -305,7 +385,7 @@ static int append_rank(struct ncs_model *model, const struct ncs_sample *sample)
 	if (!rank)
 		return -ENOMEM;
 	rank->id = strdup(sample->id);
-	error = rank->id ? rank_take(model, rank, sample, false) : -ENOMEM;
+	error = rank->id ? rank_take(rank, model, sample, false) : -ENOMEM;
 	if (error) {
 		rank_release(rank);
 		return error;
@@ -332,7 +412,7 @@ static int take_rank(struct ncs_model *model, const struct ncs_sample *sample)
 	same = rank_is_same(rank, sample->header);
 	if (!same)
 		model->generation++;
-	return rank_take(model, rank, sample, same);
+	return rank_take(rank, model, sample, same);
 }
 
 static int take_unreadable(struct ncs_model *model,
@@ -404,6 +484,28 @@ static int take_all(struct ncs_model *model, struct ncs_source *source)
 	return 0;
 }
 
+/* The sum of all ranks whose rates are known. */
+static void take_traffic(struct ncs_model *model)
+{
+	double sum = 0;
+	bool known = false;
+
+	model->looks++;
+	for (size_t i = 0; i < model->rank_count; i++) {
+		const struct ncs_traces *traces = &model->ranks[i]->traces;
+		double rate =
+			traces->count > 0 ?
+				ncs_trace_latest(&traces->rate, traces->count) :
+				-1;
+
+		if (rate < 0)
+			continue;
+		sum += rate;
+		known = true;
+	}
+	ncs_trace_set(&model->traffic, model->looks, known ? sum : -1);
+}
+
 int ncs_model_update(struct ncs_model *model, struct ncs_source *source,
 		     uint64_t now_ns)
 {
@@ -424,6 +526,7 @@ int ncs_model_update(struct ncs_model *model, struct ncs_source *source,
 	if (!error)
 		drop_unseen(model);
 	sort_ranks(model);
+	take_traffic(model);
 	if (model->generation != generation)
 		note_ids(model);
 	if (ncs_communicators_find(model) != 0 && !error) {
@@ -432,6 +535,62 @@ int ncs_model_update(struct ncs_model *model, struct ncs_source *source,
 		error = -ENOMEM;
 	}
 	return error;
+}
+
+/* --- Windows ------------------------------------------------------------ */
+
+void ncs_model_set_window(struct ncs_model *model, enum ncs_window window)
+{
+	model->window = window;
+	for (size_t i = 0; i < model->rank_count; i++)
+		find_base(model->ranks[i], window);
+	/* They have rates of their own; without memory there are none. */
+	ncs_communicators_find(model);
+}
+
+int ncs_model_mark(struct ncs_model *model)
+{
+	int error = 0;
+
+	model->marked_ns = model->now_ns;
+	for (size_t i = 0; i < model->rank_count; i++) {
+		struct ncs_rank *rank = model->ranks[i];
+
+		error |= ncs_history_mark(&rank->history, &rank->now);
+	}
+	ncs_model_set_window(model, model->window);
+	return error;
+}
+
+uint64_t ncs_rank_window_ns(const struct ncs_rank *rank)
+{
+	const struct ncs_counters *base = rank->base;
+	uint64_t end_ns = rank->now.taken_ns;
+
+	if (!base)
+		return 0;
+	if (base == &rank->history.birth)
+		end_ns = ncs_rank_end_ns(rank);
+	return end_ns > base->taken_ns ? end_ns - base->taken_ns : 0;
+}
+
+const struct ncs_counters *ncs_rank_before(const struct ncs_rank *rank)
+{
+	return ncs_history_base(&rank->history, NCS_WINDOW_NOW,
+				rank->now.taken_ns);
+}
+
+uint64_t ncs_model_window_ns(const struct ncs_model *model)
+{
+	uint64_t longest_ns = 0;
+
+	for (size_t i = 0; i < model->rank_count; i++) {
+		uint64_t window_ns = ncs_rank_window_ns(model->ranks[i]);
+
+		if (window_ns > longest_ns)
+			longest_ns = window_ns;
+	}
+	return longest_ns;
 }
 
 /* --- What the numbers mean ---------------------------------------------- */

@@ -1,8 +1,9 @@
-/* The model: what is known of every rank now and one interval ago.
+/* The model: what is known of every rank now, one interval ago, and where the
+ * window began over which rates are taken.
  *
  * Fed by a source, read by every view. Pure: no I/O, the time is passed in.
- * Rates are those of the interval between the two samples; a rank that has
- * been seen once has none yet, which is not the same as zero.
+ * Rates and shares are those from rank->base to now; a rank without a base has
+ * no rates yet, which is not the same as zero.
  */
 #ifndef NCS_ANALYSIS_MODEL_H
 #define NCS_ANALYSIS_MODEL_H
@@ -11,15 +12,10 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "analysis/history.h"
 #include "analysis/source.h"
 #include "analysis/steps.h"
-
-/* What was known of a function's timed operations at some moment. */
-struct ncs_timed {
-	uint64_t time_ns;
-	uint64_t bytes;
-	uint64_t size_unknown;
-};
+#include "analysis/trace.h"
 
 struct ncs_communicator; /* analysis/communicators.h */
 
@@ -29,9 +25,11 @@ struct ncs_rank {
 	const struct ncs_communicator *communicator; /* NULL: no memory */
 	struct ncs_header header;
 	struct ncs_snapshot now;
-	struct ncs_snapshot before; /* valid if has_before */
-	bool has_before;
 	bool seen; /* in the latest pass */
+	struct ncs_history history;
+	/* The window's beginning, in the history; NULL: it has none yet. */
+	const struct ncs_counters *base;
+	struct ncs_traces traces; /* each value of one interval */
 	/* As the latest interval began in which operations were timed; zeros
 	 * where there was none: bandwidth is then that since the start. */
 	struct ncs_timed timed_before[NCS_FUNCTION_COUNT][NCS_TIMING_COUNT];
@@ -57,6 +55,12 @@ struct ncs_model {
 	struct ncs_rank **members; /* the ranks of each, one after another */
 	struct ncs_unreadable *unreadable;
 	size_t unreadable_count;
+	struct ncs_snapshot spare; /* a sample before it is a rank's */
+	enum ncs_window window;    /* set it by ncs_model_set_window() */
+	uint64_t marked_ns;        /* the pass that was marked; 0: none was */
+	/* Bytes per second, sent and received by all ranks, at each pass. */
+	struct ncs_trace traffic;
+	uint64_t looks;
 	uint64_t now_ns; /* of the latest pass */
 	char error[256]; /* why the latest pass failed; empty: it did not */
 	uint64_t generation; /* changes when a rank comes, goes or moves */
@@ -74,6 +78,23 @@ int ncs_model_update(struct ncs_model *model, struct ncs_source *source,
 
 /* The order of model->ranks: negative, 0 or positive, as qsort() has it. */
 int ncs_rank_compare(const struct ncs_rank *a, const struct ncs_rank *b);
+
+/* Takes all rates and shares over another window, from this moment on. */
+void ncs_model_set_window(struct ncs_model *model, enum ncs_window window);
+
+/* Lets NCS_WINDOW_MARK begin at the latest pass. 0 or -ENOMEM: it begins with
+ * those ranks for which there was no memory. */
+int ncs_model_mark(struct ncs_model *model);
+
+/* The time over which a rank's rates are taken, as it was; 0: there are none.
+ * For a rank that has ended, its life ends with it. */
+uint64_t ncs_rank_window_ns(const struct ncs_rank *rank);
+
+/* The counters one interval ago; NULL: there was no look at it yet. */
+const struct ncs_counters *ncs_rank_before(const struct ncs_rank *rank);
+
+/* The longest of all ranks. */
+uint64_t ncs_model_window_ns(const struct ncs_model *model);
 
 /* Until when a rank's clock ran: the moment of the snapshot, or that of its
  * end. What lasts, lasts until then. */
@@ -108,10 +129,9 @@ bool ncs_channel_peer_wait_known(const struct ncs_rank *rank,
 
 /* --- What the numbers mean ---------------------------------------------- */
 
-/* Per second of the latest interval: of a counter of the rank, of operations
+/* Per second of the window: of a counter of the rank, of operations
  * started, of bytes in one direction. Negative: unknown. */
-double ncs_rank_rate(const struct ncs_rank *rank, uint64_t now,
-		     uint64_t before);
+double ncs_rank_rate(const struct ncs_rank *rank, uint64_t now, uint64_t base);
 double ncs_rank_operations_rate(const struct ncs_rank *rank);
 double ncs_rank_bytes_rate(const struct ncs_rank *rank, bool send);
 
@@ -122,6 +142,11 @@ uint64_t ncs_histogram_total(const uint64_t *histogram);
 /* The same of `count` buckets of one, from `first` on, all others being 0. */
 uint64_t ncs_percentile_of(const uint64_t *buckets, unsigned first,
 			   unsigned count, double fraction);
+/* Percentile of the times of a rank's operations, in ns: of those timed in the
+ * window; where that is the latest interval, which has too few, of all. 0:
+ * there are none. */
+uint64_t ncs_rank_percentile(const struct ncs_rank *rank, unsigned function,
+			     double fraction);
 
 /* algbw in GB/s (10^9), and what to multiply it by for busbw, as nccl-tests
  * computes them. Negative: unknown (no time; nranks). */
@@ -136,10 +161,13 @@ unsigned ncs_function_timing(const struct ncs_function_view *function);
 const uint64_t *
 ncs_function_histogram(const struct ncs_function_view *function);
 
-/* GB/s of a function's timed operations: over the latest interval in which
- * some were timed, else since the start. Negative: unknown. */
+/* GB/s of a function's timed operations: over the window if some were timed in
+ * it, else over the latest interval in which some were, else since the start.
+ * Negative: unknown. */
 double ncs_rank_algorithm_bandwidth(const struct ncs_rank *rank,
 				    unsigned function);
+double ncs_bus_bandwidth_since(const struct ncs_rank *rank, unsigned function,
+			       const struct ncs_counters *base);
 double ncs_rank_bus_bandwidth(const struct ncs_rank *rank, unsigned function);
 
 #endif

@@ -28,25 +28,54 @@ static uint64_t values_wanted(uint64_t total, double fraction)
 	return wanted > 0 ? wanted : 1;
 }
 
-uint64_t ncs_percentile_of(const uint64_t *buckets, unsigned first,
-			   unsigned count, double fraction)
+/* Of `count` buckets from the place `first` on, each of which stands for
+ * `width` of the histogram's. */
+static uint64_t percentile(const uint64_t *counts, unsigned first,
+			   unsigned count, unsigned width, double fraction)
 {
-	uint64_t total = 0, wanted, seen = 0;
+	uint64_t total = 0, wanted, seen = 0, low_ns, high_ns;
+	unsigned place;
 
 	for (unsigned i = 0; i < count; i++)
-		total += buckets[i];
+		total += counts[i];
 	if (total == 0)
 		return 0;
 	wanted = values_wanted(total, fraction);
-	for (unsigned i = 0; i < count; i++) {
-		seen += buckets[i];
+	for (place = 0; place + 1 < count; place++) {
+		seen += counts[place];
 		if (seen >= wanted)
-			return ncs_histogram_middle(first + i);
+			break;
 	}
-	return ncs_histogram_middle(first + count - 1);
+	low_ns = ncs_histogram_low((first + place) * width);
+	high_ns = ncs_histogram_low((first + place + 1) * width);
+	return low_ns + (high_ns - low_ns) / 2;
+}
+
+uint64_t ncs_percentile_of(const uint64_t *buckets, unsigned first,
+			   unsigned count, double fraction)
+{
+	return percentile(buckets, first, count, 1, fraction);
 }
 
 uint64_t ncs_percentile(const uint64_t *histogram, double fraction)
 {
-	return ncs_percentile_of(histogram, 0, NCS_HISTOGRAM_BUCKETS, fraction);
+	return percentile(histogram, 0, NCS_HISTOGRAM_BUCKETS, 1, fraction);
+}
+
+uint64_t ncs_rank_percentile(const struct ncs_rank *rank, unsigned function,
+			     double fraction)
+{
+	const struct ncs_function_view *view = &rank->now.functions[function];
+	const uint64_t *histogram = ncs_function_histogram(view);
+	uint64_t counts[NCS_HISTORY_BUCKETS];
+
+	if (!histogram)
+		return 0;
+	/* Nothing had been timed by then, or it is the latest interval. */
+	if (!rank->base || rank->base->time_count == 0)
+		return ncs_percentile(histogram, fraction);
+	ncs_counters_times(rank->base, function, ncs_function_timing(view),
+			   histogram, counts);
+	return percentile(counts, 0, NCS_HISTORY_BUCKETS, NCS_HISTORY_BUCKET,
+			  fraction);
 }

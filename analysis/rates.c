@@ -1,29 +1,25 @@
-/* Rates of a rank over the latest interval. Pure. */
+/* Rates of a rank over the window. Pure. */
 #include "analysis/model.h"
 
-double ncs_rank_rate(const struct ncs_rank *rank, uint64_t now, uint64_t before)
+double ncs_rank_rate(const struct ncs_rank *rank, uint64_t now, uint64_t base)
 {
+	uint64_t window_ns = ncs_rank_window_ns(rank);
+
 	/* A counter that went back is no counter of ours. */
-	if (!rank->has_before || now < before ||
-	    rank->now.taken_ns <= rank->before.taken_ns)
+	if (window_ns == 0 || now < base)
 		return -1;
-	return (double)(now - before) * 1e9 /
-	       (double)(rank->now.taken_ns - rank->before.taken_ns);
-}
-
-static uint64_t operations(const struct ncs_snapshot *snapshot)
-{
-	uint64_t sum = 0;
-
-	for (size_t i = 0; i < NCS_FUNCTION_COUNT; i++)
-		sum += snapshot->functions[i].operations;
-	return sum;
+	return (double)(now - base) * 1e9 / (double)window_ns;
 }
 
 double ncs_rank_operations_rate(const struct ncs_rank *rank)
 {
-	return ncs_rank_rate(rank, operations(&rank->now),
-			     operations(&rank->before));
+	uint64_t now = 0, base = 0;
+
+	for (size_t i = 0; rank->base && i < NCS_FUNCTION_COUNT; i++) {
+		now += rank->now.functions[i].operations;
+		base += rank->base->functions[i].operations;
+	}
+	return ncs_rank_rate(rank, now, base);
 }
 
 /* The bytes of all channels of a direction whose bytes are known; false if
@@ -48,12 +44,34 @@ static bool direction_bytes(const struct ncs_snapshot *snapshot, bool send,
 	return known > 0 || unknown == 0;
 }
 
+/* The same of a moment. */
+static bool direction_bytes_at(const struct ncs_counters *counters, bool send,
+			       uint64_t *bytes)
+{
+	size_t known = 0, unknown = 0;
+
+	*bytes = 0;
+	for (size_t i = 0; i < counters->channel_count; i++) {
+		const struct ncs_channel_counters *channel =
+			&counters->channels[i];
+
+		if (channel->send != send)
+			continue;
+		*bytes += channel->bytes;
+		if (channel->bytes_known)
+			known++;
+		else
+			unknown++;
+	}
+	return known > 0 || unknown == 0;
+}
+
 double ncs_rank_bytes_rate(const struct ncs_rank *rank, bool send)
 {
-	uint64_t now, before;
+	uint64_t now, base;
 
-	if (!rank->has_before || !direction_bytes(&rank->now, send, &now) ||
-	    !direction_bytes(&rank->before, send, &before))
+	if (!rank->base || !direction_bytes(&rank->now, send, &now) ||
+	    !direction_bytes_at(rank->base, send, &base))
 		return -1;
-	return ncs_rank_rate(rank, now, before);
+	return ncs_rank_rate(rank, now, base);
 }

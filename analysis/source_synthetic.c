@@ -669,8 +669,11 @@ static int begin(struct ncs_source *source, uint64_t now_ns, char *why,
 
 	(void)why;
 	(void)why_size;
-	if (!self->is_born)
+	if (!self->is_born) {
 		self->born_ns = now_ns - FIRST_AGE_NS;
+		for (size_t i = 0; i < self->count; i++)
+			self->members[i].header.created = self->born_ns;
+	}
 	self->is_born = true;
 	self->now_ns = now_ns;
 	self->place = 0;
@@ -722,7 +725,6 @@ static struct member *add_member(struct source_synthetic *self, enum kind kind,
 	header->pid = kind == OLD ? 999 : 1000 + rank;
 	header->api_version = kind == OLD ? 1 : 5;
 	header->process_start = mix(self->seed, 1, header->pid);
-	header->created = 1;
 	header->clock.kind = NCS_CLOCK_MONOTONIC;
 	header->clock.multiplier = UINT64_C(1) << 32;
 	snprintf(header->host, sizeof(header->host), "synthetic");

@@ -124,12 +124,13 @@ const struct ncs_rank *ncs_suspect(const struct ncs_summary *summary)
 
 static bool has_moved(const struct ncs_rank *rank)
 {
-	for (size_t i = 0; i < NCS_FUNCTION_COUNT; i++)
-		if (rank->has_before &&
-		    rank->now.functions[i].operations !=
-			    rank->before.functions[i].operations)
+	const struct ncs_counters *before = ncs_rank_before(rank);
+
+	for (size_t i = 0; before && i < NCS_FUNCTION_COUNT; i++)
+		if (rank->now.functions[i].operations !=
+		    before->functions[i].operations)
 			return true;
-	return !rank->has_before;
+	return !before;
 }
 
 static void find_behind_in(struct ncs_behind *behind,

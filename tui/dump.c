@@ -128,6 +128,7 @@ int ncs_dump_run(const struct ncs_options *options, struct ncs_source *source)
 	int status = NCS_EXIT_NOTHING;
 
 	ncs_model_init(&model);
+	ncs_model_set_window(&model, options->window);
 	for (uint64_t i = 0; i < wanted; i++) {
 		if (i > 0)
 			sleep_until(next_ns);

@@ -335,6 +335,10 @@ void ncs_format_value(char *text, size_t size, const struct ncs_value *value,
 	case NCS_VALUE_DURATION:
 		ncs_format_duration(text, size, (uint64_t)value->number, width);
 		return;
+	case NCS_VALUE_TRACE:
+		/* tui/sparkline.h draws it; a line of text has no room. */
+		snprintf(text, size, "-");
+		return;
 	case NCS_VALUE_TEXT:
 		ncs_format_clean(text, size, value->text, ascii);
 		if (width > 0)
@@ -367,6 +371,7 @@ static bool format_exact(char *text, size_t size, const struct ncs_value *value)
 		return true;
 	case NCS_VALUE_NONE:
 	case NCS_VALUE_TEXT:
+	case NCS_VALUE_TRACE:
 		break;
 	}
 	return false;

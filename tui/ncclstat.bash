@@ -31,6 +31,11 @@ _ncclstat()
 			-- "$word")
 		return
 		;;
+	--window | -w)
+		mapfile -t COMPREPLY < <(
+			compgen -W 'now 10s 100s start' -- "$word")
+		return
+		;;
 	--color)
 		mapfile -t COMPREPLY < <(
 			compgen -W 'auto always never' -- "$word")
@@ -127,7 +132,7 @@ _ncclstat()
 
 	mapfile -t COMPREPLY < <(compgen -W '
 		--dump --list --clean --set --pid --comm --dir --interval --count --view
-		--color --ascii --symbols --scheme --level --sort --columns
+		--window --color --ascii --symbols --scheme --level --sort --columns
 		--numbers --units --header --idle --mouse --config
 		--aliases --synthetic --keys --help --version
 		' -- "$word")

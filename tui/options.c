@@ -284,6 +284,8 @@ static int choice_of(const struct ncs_options *options, int option)
 	switch (option) {
 	case NCS_OPTION_VIEW:
 		return options->view == NCS_VIEW_COUNT ? 0 : (int)options->view;
+	case NCS_OPTION_WINDOW:
+		return (int)options->window;
 	case NCS_OPTION_COLOR:
 		return (int)options->color;
 	case NCS_OPTION_SYMBOLS:
@@ -312,6 +314,9 @@ static void set_choice(struct ncs_options *options, int option, int choice)
 	switch (option) {
 	case NCS_OPTION_VIEW:
 		options->view = (enum ncs_view)choice;
+		break;
+	case NCS_OPTION_WINDOW:
+		options->window = (enum ncs_window)choice;
 		break;
 	case NCS_OPTION_COLOR:
 		options->color = (enum ncs_color)choice;

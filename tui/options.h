@@ -63,6 +63,7 @@ struct ncs_options {
 	bool has_interval; /* was asked for */
 	uint64_t count;    /* of samples; 0: was not asked for */
 	enum ncs_view view; /* NCS_VIEW_COUNT: was not asked for */
+	enum ncs_window window;
 	enum ncs_color color;
 	bool has_color; /* was asked for on the command line */
 	bool ascii;

@@ -69,6 +69,7 @@ void ncs_screen_release(struct ncs_screen *screen)
 	free(screen->focus.name);
 	for (unsigned i = 0; i < NCS_VIEW_COUNT; i++)
 		ncs_grid_release(&screen->tables[i]);
+	ncs_marks_clear(&screen->tags);
 	ncs_model_release(&screen->model);
 	memset(screen, 0, sizeof(*screen));
 }
@@ -85,6 +86,8 @@ static void build(struct ncs_screen *screen)
 		.focus = screen->focus,
 		.filter = screen->filter,
 		.hide_idle = screen->hide_idle,
+		.tags = &screen->tags,
+		.only_tagged = screen->only_tagged,
 		.suspect = ncs_suspect(&screen->summary),
 	};
 
@@ -170,7 +173,7 @@ selected_channel(const struct ncs_screen *screen)
 	const struct ncs_grid_row *row =
 		ncs_grid_selected(&screen->tables[screen->view]);
 
-	if (!row || row->unreadable || screen->view != NCS_VIEW_CHANNEL)
+	if (!row || row->unreadable || row->row.view != NCS_VIEW_CHANNEL)
 		return NULL;
 	return &row->row.rank->now.channels[row->row.index];
 }
@@ -191,7 +194,9 @@ static bool go_down(struct ncs_screen *screen, enum ncs_view view,
 	*crumb = (struct ncs_crumb){
 		.view = screen->view,
 		.focus = screen->focus,
-		.channel = channel ? channel->channel : -1,
+		.channel = channel && screen->view == NCS_VIEW_CHANNEL ?
+				   channel->channel :
+				   -1,
 		.send = channel && channel->send,
 		.peer = channel ? channel->peer : 0,
 	};
@@ -273,12 +278,25 @@ static void go_to_peer(struct ncs_screen *screen, const struct ncs_rank *rank,
 			       peer_number);
 }
 
+/* From a rank's channel in a tree to this channel among the others. */
+static bool go_to_channel(struct ncs_screen *screen,
+			  const struct ncs_rank *rank)
+{
+	const struct ncs_channel_view *channel = selected_channel(screen);
+
+	return go_to_channels(screen, rank) &&
+	       ncs_grid_select_channel(table_of(screen), channel->channel,
+				       channel->send, channel->peer);
+}
+
 static bool go_below(struct ncs_screen *screen, const struct ncs_row *row)
 {
 	if (row->communicator)
 		return go_to_ranks(screen, row->communicator);
 	if (row->view == NCS_VIEW_FUNCTION)
 		return go_to_sizes(screen, row);
+	if (row->view == NCS_VIEW_CHANNEL)
+		return go_to_channel(screen, row->rank);
 	return go_to_channels(screen, row->rank);
 }
 
@@ -291,7 +309,7 @@ static void enter(struct ncs_screen *screen, uint64_t now_ns)
 	else if (row->unreadable)
 		ncs_screen_say(screen, now_ns, "it cannot be read: %s",
 			       row->unreadable->why);
-	else if (screen->view == NCS_VIEW_CHANNEL)
+	else if (screen->view == NCS_VIEW_CHANNEL && row->row.rank)
 		go_to_peer(screen, row->row.rank, now_ns);
 	else if (!go_below(screen, &row->row))
 		ncs_screen_say(screen, now_ns, "no deeper; Esc goes back");
@@ -316,6 +334,14 @@ static void toggle_sizes(struct ncs_screen *screen, uint64_t now_ns)
 
 /* --- Options -------------------------------------------------------------- */
 
+/* The window as the option names it: it cannot name that since a mark. */
+static enum ncs_window window_option(const struct ncs_screen *screen)
+{
+	enum ncs_window window = screen->model.window;
+
+	return window == NCS_WINDOW_MARK ? NCS_WINDOW_NOW : window;
+}
+
 void ncs_screen_apply(struct ncs_screen *screen,
 		      const struct ncs_options *options)
 {
@@ -323,6 +349,8 @@ void ncs_screen_apply(struct ncs_screen *screen,
 	if (options->view < NCS_VIEW_COUNT && options->view != screen->view)
 		show_view(screen, options->view);
 	screen->interval_ns = options->interval_ns;
+	if (options->window != window_option(screen))
+		ncs_model_set_window(&screen->model, options->window);
 	screen->hide_header = options->hide_header;
 	screen->hide_idle = options->hide_idle;
 	for (size_t i = 0; i < NCS_VIEW_COUNT; i++) {
@@ -344,6 +372,7 @@ void ncs_screen_collect(struct ncs_screen *screen)
 
 	options->view = screen->view;
 	options->interval_ns = screen->interval_ns;
+	options->window = window_option(screen);
 	options->hide_header = screen->hide_header;
 	options->hide_idle = screen->hide_idle;
 	options->level = table_of(screen)->level;
@@ -675,6 +704,60 @@ static void toggle_pause(struct ncs_screen *screen, uint64_t now_ns)
 		       screen->paused ? "paused: Z goes on" : "going on");
 }
 
+static void show_window(struct ncs_screen *screen, enum ncs_window window,
+			uint64_t now_ns)
+{
+	static const char *const names[NCS_WINDOW_COUNT] = {
+		[NCS_WINDOW_NOW] = "over the latest interval",
+		[NCS_WINDOW_10_S] = "over 10 s",
+		[NCS_WINDOW_100_S] = "over 100 s",
+		[NCS_WINDOW_START] = "since the start of each rank",
+		[NCS_WINDOW_MARK] = "since z was pressed",
+	};
+
+	ncs_model_set_window(&screen->model, window);
+	build(screen);
+	ncs_screen_say(screen, now_ns, "rates and shares: %s", names[window]);
+}
+
+/* There is nothing since z before its first time. */
+static void next_window(struct ncs_screen *screen, uint64_t now_ns)
+{
+	unsigned count = screen->model.marked_ns != 0 ? NCS_WINDOW_COUNT :
+							NCS_WINDOW_MARK;
+
+	show_window(screen,
+		    (enum ncs_window)((screen->model.window + 1) % count),
+		    now_ns);
+}
+
+/* The latest sample is this moment: what it counted is shown no more. */
+static void mark(struct ncs_screen *screen, uint64_t now_ns)
+{
+	if (ncs_model_mark(&screen->model) != 0) {
+		ncs_screen_say(screen, now_ns, "not enough memory");
+		return;
+	}
+	show_window(screen, NCS_WINDOW_MARK, now_ns);
+	ncs_screen_say(screen, now_ns,
+		       "rates and shares begin anew; a goes on to others");
+}
+
+static bool act_on_time(struct ncs_screen *screen, enum ncs_action action,
+			uint64_t now_ns)
+{
+	switch (action) {
+	case NCS_ACTION_WINDOW:
+		next_window(screen, now_ns);
+		return true;
+	case NCS_ACTION_MARK:
+		mark(screen, now_ns);
+		return true;
+	default:
+		return false;
+	}
+}
+
 static bool act_on_view(struct ncs_screen *screen, enum ncs_action action,
 			uint64_t now_ns)
 {
@@ -737,6 +820,83 @@ static bool act_on_search(struct ncs_screen *screen, enum ncs_action action,
 	case NCS_ACTION_NEXT_ABNORMAL:
 		if (!ncs_grid_next_abnormal(table_of(screen)))
 			ncs_screen_say(screen, now_ns, "nothing abnormal here");
+		return true;
+	default:
+		return false;
+	}
+}
+
+/* --- Tags ----------------------------------------------------------------- */
+
+static void say_tags(struct ncs_screen *screen, uint64_t now_ns)
+{
+	ncs_screen_say(screen, now_ns,
+		       "%zu tagged; o shows only these, U untags",
+		       screen->tags.count);
+}
+
+/* The row that may be tagged; NULL: there is none. */
+static const struct ncs_row *taggable(struct ncs_screen *screen,
+				      uint64_t now_ns)
+{
+	const struct ncs_grid_row *row = ncs_grid_selected(table_of(screen));
+
+	if (row && !row->unreadable)
+		return &row->row;
+	ncs_screen_say(screen, now_ns, "there is nothing to tag");
+	return NULL;
+}
+
+static void tag(struct ncs_screen *screen, bool whole, uint64_t now_ns)
+{
+	const struct ncs_row *row = taggable(screen, now_ns);
+	struct ncs_grid_key key;
+	char notice[8];
+
+	if (!row)
+		return;
+	ncs_grid_key_of(row, &key);
+	if (!whole && ncs_marks_remove(&screen->tags, &key)) {
+		say_tags(screen, now_ns);
+	} else if (!whole && ncs_marks_cover(&screen->tags, row)) {
+		ncs_screen_say(screen, now_ns,
+			       "tagged with what it belongs to; U untags all");
+	} else if (!ncs_marks_add(&screen->tags, &key, whole)) {
+		ncs_screen_say(screen, now_ns, "not enough memory");
+		return;
+	} else {
+		say_tags(screen, now_ns);
+	}
+	ncs_grid_act(table_of(screen), NCS_ACTION_DOWN, notice, sizeof(notice));
+	screen->only_tagged = screen->only_tagged && screen->tags.count > 0;
+	build(screen);
+}
+
+static bool act_on_tags(struct ncs_screen *screen, enum ncs_action action,
+			uint64_t now_ns)
+{
+	switch (action) {
+	case NCS_ACTION_TAG:
+	case NCS_ACTION_TAG_WHOLE:
+		tag(screen, action == NCS_ACTION_TAG_WHOLE, now_ns);
+		return true;
+	case NCS_ACTION_UNTAG_ALL:
+		ncs_screen_say(screen, now_ns, "nothing is tagged any more");
+		ncs_marks_clear(&screen->tags);
+		screen->only_tagged = false;
+		build(screen);
+		return true;
+	case NCS_ACTION_TAGGED_ONLY:
+		if (screen->tags.count == 0) {
+			ncs_screen_say(screen, now_ns,
+				       "nothing is tagged: Space tags a row");
+			return true;
+		}
+		screen->only_tagged = !screen->only_tagged;
+		ncs_screen_say(screen, now_ns, "%s",
+			       screen->only_tagged ? "only tagged rows" :
+						     "all rows");
+		build(screen);
 		return true;
 	default:
 		return false;
@@ -845,6 +1005,8 @@ static unsigned act(struct ncs_screen *screen, int code, enum ncs_action action,
 	if (act_on_view(screen, action, now_ns) ||
 	    act_on_table(screen, action, now_ns) ||
 	    act_on_search(screen, action, now_ns) ||
+	    act_on_time(screen, action, now_ns) ||
+	    act_on_tags(screen, action, now_ns) ||
 	    act_on_looks(screen, action, now_ns))
 		return 0;
 	return act_outside(screen, action, now_ns);

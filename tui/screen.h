@@ -105,6 +105,9 @@ struct ncs_screen {
 	char search[128];
 	char filter[128];
 
+	struct ncs_marks tags; /* in all views */
+	bool only_tagged;
+
 	bool paused;
 	bool hide_idle;
 	bool hide_header;

@@ -18,7 +18,7 @@ static char letter(const struct ncs_row *row)
 	return ncs_channel_state_letter(channel_of(row)->state);
 }
 
-/* Idle at this moment and throughout the interval. */
+/* Idle at this moment and throughout the window. */
 static bool is_idle(const struct ncs_row *row)
 {
 	static const struct ncs_column *share;
@@ -100,6 +100,23 @@ static void explain(const struct ncs_row *row, char *text, size_t size)
 		append_steps(row, text, size);
 }
 
+static void title(const struct ncs_row *row, char *text, size_t size)
+{
+	const struct ncs_channel_view *channel = channel_of(row);
+	uint64_t wait_ns = ncs_wait_ns(row->rank, channel);
+
+	ncs_channel_label(channel, text, size);
+	ncs_append(text, size, ": %s", ncs_channel_state_label(channel->state));
+	if (channel->state == NCS_CHANNEL_IDLE)
+		return;
+	ncs_append(text, size, " for ");
+	ncs_append_duration(text, size, wait_ns);
+	if (channel->nsteps > 0)
+		ncs_append(text, size, ", step %llu of %llu",
+			   (unsigned long long)channel->step,
+			   (unsigned long long)channel->nsteps);
+}
+
 const struct ncs_screen_view ncs_screen_channels = {
 	.view = NCS_VIEW_CHANNEL,
 	.name = "Channels",
@@ -110,6 +127,8 @@ const struct ncs_screen_view ncs_screen_channels = {
 		.throughput = "CHANNEL_RATE",
 		.bytes = "CHANNEL_BYTES",
 		.time = "CHANNEL_SINCE",
+		.title = title,
+		.above = &ncs_screen_communicators.rules,
 	},
 	.explain = explain,
 };

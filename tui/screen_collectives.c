@@ -52,7 +52,6 @@ static uint64_t age_ns(const struct ncs_row *row,
 static enum ncs_severity severity(const struct ncs_row *row)
 {
 	const struct ncs_rank *rank = row->rank;
-	uint64_t before = rank->before.functions[row->index].operations;
 
 	if (rank->now.liveness == NCS_DEAD)
 		return NCS_NOTE;
@@ -60,7 +59,8 @@ static enum ncs_severity severity(const struct ncs_row *row)
 		return NCS_QUIET;
 	if (age_ns(row, oldest_of(row)) >= NCS_LONG_WAIT_NS)
 		return NCS_BAD;
-	if (rank->has_before && function_of(row)->operations == before)
+	if (rank->base && function_of(row)->operations ==
+				  rank->base->functions[row->index].operations)
 		return NCS_QUIET;
 	return NCS_NORMAL;
 }
@@ -132,6 +132,7 @@ const struct ncs_screen_view ncs_screen_collectives = {
 		.throughput = "FUNCTION_BUSBW",
 		.bytes = "FUNCTION_BYTES",
 		.time = "FUNCTION_P99",
+		.above = &ncs_screen_communicators.rules,
 	},
 	.explain = explain,
 };

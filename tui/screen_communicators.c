@@ -179,6 +179,29 @@ static void explain(const struct ncs_row *row, char *text, size_t size)
 	ncs_append(text, size, ".");
 }
 
+static void append_count(size_t count, const char *word, char *text,
+			 size_t size)
+{
+	if (count > 0)
+		ncs_append(text, size, ", %zu %s", count, word);
+}
+
+static void title(const struct ncs_row *row, char *text, size_t size)
+{
+	const struct ncs_communicator *communicator = row->communicator;
+	size_t ranks = communicator->rank_count;
+
+	ncs_communicator_label(communicator, text, size);
+	ncs_append(text, size, ": %zu rank%s", ranks, ranks == 1 ? "" : "s");
+	append_count(communicator->dead, "dead", text, size);
+	append_count(communicator->finished, "finished", text, size);
+	append_count(communicator->silent, "silent", text, size);
+	if (!communicator->oldest.channel)
+		return;
+	ncs_append(text, size, ", oldest wait ");
+	ncs_append_duration(text, size, communicator->oldest.duration_ns);
+}
+
 const struct ncs_screen_view ncs_screen_communicators = {
 	.view = NCS_VIEW_COMMUNICATOR,
 	.name = "Communicators",
@@ -189,6 +212,7 @@ const struct ncs_screen_view ncs_screen_communicators = {
 		.throughput = "COMMUNICATOR_SEND_RATE",
 		.bytes = "COMMUNICATOR_RECV_RATE",
 		.time = "COMMUNICATOR_OLDEST",
+		.title = title,
 	},
 	.explain = explain,
 };

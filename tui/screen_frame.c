@@ -70,7 +70,7 @@ static void draw_info(const struct ncs_screen *screen,
 		ncs_append(text, sizeof(text), "%s cannot be read: %s.",
 			   row->unreadable->id, row->unreadable->why);
 	else
-		ncs_screen_view_of(screen->view)
+		ncs_screen_view_of(row->row.view)
 			->explain(&row->row, text, sizeof(text));
 	if (row->row.rank && row->row.rank == ncs_suspect(&screen->summary) &&
 	    screen->summary.chain_length > 1)
@@ -134,7 +134,7 @@ static void draw_prompt(const struct ncs_screen *screen, int y, int width)
 	x = ncs_term_put(y, 0, width, NCS_ROLE_PROMPT, text);
 	ncs_term_cursor(y, x < width ? x : width - 1, true);
 	if (screen->prompt == NCS_PROMPT_FILTER) {
-		snprintf(text, sizeof(text), "  %zu of %zu rows", table->count,
+		snprintf(text, sizeof(text), "  %zu of %zu rows", table->passed,
 			 table->total);
 		if (ncs_term_text_width(text) < width - x)
 			ncs_term_put(y, width - ncs_term_text_width(text),
@@ -238,6 +238,8 @@ static void draw_no_rows(const struct ncs_screen *screen,
 	else if (table->total > 0 && screen->filter[0])
 		text = "No row has the text of the filter. \\ and Esc clear"
 		       " it.";
+	else if (table->total > 0 && screen->only_tagged)
+		text = "No row here is tagged. o shows all rows.";
 	else if (table->total > 0)
 		text = "All rows are idle, and hidden. i shows them.";
 	else if (screen->view == NCS_VIEW_CHANNEL)
@@ -317,7 +319,9 @@ static void compute_layout(const struct ncs_screen *screen, int height,
 		.title = !screen->hide_header,
 		.summary = screen->hide_header ?
 				   0 :
-				   1 + ncs_verdict_lines(screen, height, width),
+				   1 + ncs_shows_traffic(screen) +
+					   ncs_verdict_lines(screen, height,
+							     width),
 		.detail = view->detail + first,
 		.detail_count = view->detail_count - first,
 		.info = 2,
@@ -337,7 +341,8 @@ static void draw_view(struct ncs_screen *screen,
 
 	ncs_draw_title(screen, &part[NCS_PART_TITLE], wall);
 	ncs_draw_summary(screen, &part[NCS_PART_SUMMARY]);
-	if (part[NCS_PART_DETAIL].height > 0 && row && !row->unreadable)
+	if (part[NCS_PART_DETAIL].height > 0 && row && !row->unreadable &&
+	    row->row.view == screen->view)
 		view->draw_detail(&row->row, &part[NCS_PART_DETAIL]);
 	ncs_grid_draw(table, &part[NCS_PART_HEADER], &part[NCS_PART_ROWS]);
 	ncs_draw_tabs(screen, &part[NCS_PART_TABS],

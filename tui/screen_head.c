@@ -10,6 +10,7 @@
 #include "analysis/detail.h"
 #include "analysis/names.h"
 #include "tui/format.h"
+#include "tui/sparkline.h"
 #include "tui/words.h"
 
 #define LINE_BYTES 512
@@ -196,6 +197,36 @@ static void draw_tally(const struct ncs_screen *screen,
 		ncs_term_put(rect->y, x, rect->width - x, NCS_ROLE_TEXT, rates);
 }
 
+/* --- The summary: how the traffic went ------------------------------------ */
+
+bool ncs_shows_traffic(const struct ncs_screen *screen)
+{
+	return screen->tables[screen->view].level >= NCS_LEVEL_DIAG &&
+	       ncs_trace_is_known(&screen->model.traffic, screen->model.looks);
+}
+
+static void draw_traffic(const struct ncs_screen *screen,
+			 const struct ncs_rect *rect)
+{
+	const struct ncs_model *model = &screen->model;
+	char line[4 * NCS_SPARKLINE_WIDTH], number[NCS_FORMAT_MAX];
+	char text[LINE_BYTES] = "";
+	struct ncs_value latest = {
+		.kind = NCS_VALUE_BYTES_RATE,
+		.real = ncs_trace_latest(&model->traffic, model->looks),
+	};
+
+	if (latest.real < 0)
+		latest.kind = NCS_VALUE_NONE;
+	ncs_sparkline(line, sizeof(line), &model->traffic, model->looks,
+		      NCS_SPARKLINE_WIDTH, ncs_term_shown_symbols());
+	ncs_format_in_units(number, sizeof(number), &latest,
+			    &screen->options.units, 0);
+	ncs_append(text, sizeof(text), "sent and received/s  %s  %s", line,
+		   number);
+	ncs_term_put(rect->y, rect->x, rect->width, NCS_ROLE_TEXT, text);
+}
+
 /* --- The summary: where the chain of waits ends --------------------------- */
 
 static void append_leads_to(char *text, size_t size)
@@ -345,6 +376,11 @@ void ncs_draw_summary(const struct ncs_screen *screen,
 	/* Of one line the verdict has it. */
 	if (rect->height > 1 || !text[0]) {
 		draw_tally(screen, rect);
+		rest.y++;
+		rest.height--;
+	}
+	if (ncs_shows_traffic(screen) && rest.height > 1) {
+		draw_traffic(screen, &rest);
 		rest.y++;
 		rest.height--;
 	}
@@ -500,15 +536,46 @@ static void append_lease(const struct ncs_screen *screen, char *text,
 			   (unsigned)(left_ns / UINT64_C(1000000000)));
 }
 
+/* Over which time rates are taken, unless it is the latest interval; and how
+ * long that really is, where it is not what the window is called. */
+static void append_window(const struct ncs_screen *screen, char *text,
+			  size_t size)
+{
+	enum ncs_window window = screen->model.window;
+	uint64_t wanted_ns = ncs_window_ns(window);
+	uint64_t window_ns = ncs_model_window_ns(&screen->model);
+
+	if (window == NCS_WINDOW_NOW)
+		return;
+	ncs_append(text, size, "%s %s", wanted_ns > 0 ? "over" : "since",
+		   ncs_window_name(window));
+	if (window == NCS_WINDOW_START ||
+	    (wanted_ns > 0 && window_ns >= wanted_ns &&
+	     window_ns <= wanted_ns + wanted_ns / 2))
+		return;
+	ncs_append(text, size, ": ");
+	ncs_append_duration(text, size, window_ns);
+}
+
 enum note {
 	NOTE_STATE,
+	NOTE_WINDOW,
 	NOTE_CRUMBS,
 	NOTE_FILTER,
+	NOTE_TAGS,
+	NOTE_FOLLOWING,
 	NOTE_LEASE,
 	NOTE_ROWS,
 	NOTE_COLUMNS,
 	NOTE_SETTINGS,
 	NOTE_COUNT
+};
+
+static const unsigned note_priorities[NOTE_COUNT] = {
+	[NOTE_STATE] = 9,    [NOTE_WINDOW] = 9, [NOTE_CRUMBS] = 8,
+	[NOTE_FILTER] = 8,   [NOTE_TAGS] = 7,   [NOTE_FOLLOWING] = 6,
+	[NOTE_LEASE] = 6,    [NOTE_ROWS] = 5,   [NOTE_COLUMNS] = 4,
+	[NOTE_SETTINGS] = 3,
 };
 
 static void notes(const struct ncs_screen *screen, bool has_title,
@@ -524,12 +591,19 @@ static void notes(const struct ncs_screen *screen, bool has_title,
 	if (!has_title && strcmp(state_word(screen, &role), " LIVE ") != 0)
 		snprintf(texts[NOTE_STATE], size, "%s",
 			 state_word(screen, &role));
+	append_window(screen, texts[NOTE_WINDOW], size);
 	ncs_crumbs(screen, texts[NOTE_CRUMBS], size);
 	if (screen->filter[0])
 		snprintf(texts[NOTE_FILTER], size, "filter: %s",
 			 screen->filter);
-	if (table->count != table->total)
-		snprintf(texts[NOTE_ROWS], size, "rows %zu/%zu", table->count,
+	if (screen->tags.count > 0)
+		snprintf(texts[NOTE_TAGS], size,
+			 screen->only_tagged ? "only %zu tagged" : "%zu tagged",
+			 screen->tags.count);
+	if (table->following)
+		snprintf(texts[NOTE_FOLLOWING], size, "following");
+	if (table->passed != table->total)
+		snprintf(texts[NOTE_ROWS], size, "rows %zu/%zu", table->passed,
 			 table->total);
 	if (table->shown_columns < table->column_count)
 		snprintf(texts[NOTE_COLUMNS], size, "cols %zu/%zu",
@@ -551,7 +625,7 @@ static void draw_notes(const struct ncs_rect *rect, int from,
 			continue;
 		items[count] = (struct ncs_item){
 			.width = ncs_term_text_width(texts[i]),
-			.priority = (unsigned)(9 - i),
+			.priority = note_priorities[i],
 		};
 		notes_of[count++] = i;
 	}
@@ -575,17 +649,22 @@ void ncs_draw_tabs(struct ncs_screen *screen, const struct ncs_rect *rect,
 {
 	char texts[NOTE_COUNT][LINE_BYTES], text[64];
 	enum tab_names names = TABS_FULL;
-	int wanted = 0, x = rect->x;
+	int wanted = 0, needed = 0, x = rect->x;
 
 	if (rect->height == 0)
 		return;
 	notes(screen, has_title, texts);
-	for (size_t i = 0; i < NOTE_COUNT; i++)
-		if (texts[i][0])
-			wanted += ncs_term_text_width(texts[i]) + 2;
+	for (size_t i = 0; i < NOTE_COUNT; i++) {
+		if (!texts[i][0])
+			continue;
+		wanted += ncs_term_text_width(texts[i]) + 2;
+		/* What somebody has chosen to see must be told. */
+		if (i < NOTE_LEASE)
+			needed = wanted;
+	}
 	if (tabs_width(screen, names) + wanted > rect->width)
 		names = TABS_SHORT;
-	if (tabs_width(screen, names) > rect->width)
+	if (tabs_width(screen, names) + needed > rect->width)
 		names = TABS_OWN;
 	for (unsigned i = 0; i < NCS_VIEW_TABS; i++) {
 		int width;

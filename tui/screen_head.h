@@ -15,6 +15,10 @@ void ncs_draw_summary(const struct ncs_screen *screen,
  * for it is why one looks. */
 int ncs_verdict_lines(const struct ncs_screen *screen, int height, int width);
 
+/* Whether the summary has a line on how the traffic of all ranks went: with
+ * more columns only, for it changes with every look. */
+bool ncs_shows_traffic(const struct ncs_screen *screen);
+
 /* The tabs, and at their right where one is and what is left out. */
 void ncs_draw_tabs(struct ncs_screen *screen, const struct ncs_rect *rect,
 		   bool has_title);

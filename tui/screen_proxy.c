@@ -75,22 +75,21 @@ static void share_of(const struct ncs_row *row, unsigned place, char *text,
 		ncs_append(text, size, "%%");
 }
 
-/* Transitions per second over the latest interval. */
+/* Transitions per second over the window. */
 static void rate_of(const struct ncs_row *row,
 		    enum ncs_proxy_transition transition, char *text,
 		    size_t size)
 {
-	const struct ncs_snapshot *now = &row->rank->now;
-	const struct ncs_snapshot *before = &row->rank->before;
-	uint64_t count = now->proxy.count[transition];
+	const struct ncs_counters *base = row->rank->base;
+	uint64_t count = row->rank->now.proxy.count[transition];
+	uint64_t window_ns = ncs_rank_window_ns(row->rank);
 	struct ncs_value value = { 0 };
 
-	if (row->rank->has_before && now->taken_ns > before->taken_ns &&
-	    count >= before->proxy.count[transition] &&
-	    now->proxy.state != NCS_PROXY_UNKNOWN) {
+	if (window_ns > 0 && count >= base->proxy_count[transition] &&
+	    ncs_rank_proxy_known(row->rank)) {
 		value.kind = NCS_VALUE_RATE;
-		value.real = (double)(count - before->proxy.count[transition]) *
-			     1e9 / (double)(now->taken_ns - before->taken_ns);
+		value.real = (double)(count - base->proxy_count[transition]) *
+			     1e9 / (double)window_ns;
 	}
 	ncs_format_value(text, size, &value, 0, true);
 	if (value.kind != NCS_VALUE_NONE)
@@ -322,6 +321,7 @@ const struct ncs_screen_view ncs_screen_proxy = {
 		.throughput = "PROXY_ACTIVE_SHARE",
 		.bytes = "PROXY_APPENDED",
 		.time = "PROXY_SINCE",
+		.above = &ncs_screen_communicators.rules,
 	},
 	.detail = { BOXES_HEIGHT, LINES_HEIGHT, 1 },
 	.detail_count = 3,

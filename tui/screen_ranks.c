@@ -22,15 +22,15 @@ static char letter(const struct ncs_row *row)
 	return '?';
 }
 
-/* No operation was started, and no channel is busy. */
+/* No operation was started within the window, and no channel is busy. */
 static bool is_idle(const struct ncs_rank *rank)
 {
 	for (size_t i = 0; i < rank->now.channel_count; i++)
 		if (rank->now.channels[i].state != NCS_CHANNEL_IDLE)
 			return false;
-	for (size_t i = 0; rank->has_before && i < NCS_FUNCTION_COUNT; i++)
+	for (size_t i = 0; rank->base && i < NCS_FUNCTION_COUNT; i++)
 		if (rank->now.functions[i].operations !=
-		    rank->before.functions[i].operations)
+		    rank->base->functions[i].operations)
 			return false;
 	return rank->now.operation_count == 0;
 }
@@ -144,6 +144,8 @@ const struct ncs_screen_view ncs_screen_ranks = {
 		.throughput = "RANK_SEND_RATE",
 		.bytes = "RANK_RECV_RATE",
 		.time = "RANK_OLDEST",
+		.above = &ncs_screen_communicators.rules,
+		.below = &ncs_screen_channels.rules,
 	},
 	.explain = explain,
 };

@@ -31,13 +31,13 @@ static char letter(const struct ncs_row *row)
 static enum ncs_severity severity(const struct ncs_row *row)
 {
 	const struct ncs_rank *rank = row->rank;
-	const struct ncs_class_view *before =
-		ncs_class_before(rank, class_of(row));
+	const struct ncs_counters *base = rank->base;
 
 	if (rank->now.liveness == NCS_DEAD)
 		return NCS_NOTE;
 	if (rank->now.liveness == NCS_FINISHED ||
-	    (before && before->operations == class_of(row)->operations))
+	    (base && ncs_counters_class(base, class_of(row)) ==
+			     class_of(row)->operations))
 		return NCS_QUIET;
 	return NCS_NORMAL;
 }

@@ -9,7 +9,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "analysis/classes.h"
+#include "tui/sparkline.h"
 #include "tui/words.h"
 
 #define TEXT_MAX 1024
@@ -65,6 +65,7 @@ void ncs_grid_release(struct ncs_grid *table)
 	free(table->rows);
 	free(table->scratch);
 	free(table->key_id);
+	ncs_marks_clear(&table->tree.other);
 	memset(table, 0, sizeof(*table));
 }
 
@@ -97,6 +98,11 @@ void ncs_grid_cell(const struct ncs_grid *table,
 	struct ncs_value value = { 0 };
 
 	column->get(row, &value);
+	if (value.kind == NCS_VALUE_TRACE) {
+		ncs_sparkline(text, size, value.trace, value.trace_count,
+			      column->width, ncs_term_shown_symbols());
+		return;
+	}
 	/* A number is scaled to its column, a text is cut when it is put. */
 	ncs_format_in_units(text, size, &value, &table->units,
 			    value.kind == NCS_VALUE_TEXT ? 0 : column->width);
@@ -111,8 +117,7 @@ static const struct ncs_rank *rank_of(const struct ncs_row *row)
 }
 
 /* What search and filter look at: who and what a row is, not its numbers. */
-static void row_text(const struct ncs_grid *table,
-		     const struct ncs_grid_row *row, char *text, size_t size)
+static void row_text(const struct ncs_grid_row *row, char *text, size_t size)
 {
 	char cell[TEXT_MAX];
 
@@ -125,7 +130,7 @@ static void row_text(const struct ncs_grid *table,
 	for (size_t i = 0; i < ncs_column_count; i++) {
 		struct ncs_value value = { 0 };
 
-		if (ncs_columns[i].view != table->view)
+		if (ncs_columns[i].view != row->row.view)
 			continue;
 		ncs_columns[i].get(&row->row, &value);
 		if (value.kind != NCS_VALUE_TEXT &&
@@ -138,15 +143,14 @@ static void row_text(const struct ncs_grid *table,
 }
 
 /* Whether a row has one of the texts that `filter` separates by '|'. */
-static bool passes(const struct ncs_grid *table, const struct ncs_grid_row *row,
-		   const char *filter)
+static bool passes(const struct ncs_grid_row *row, const char *filter)
 {
 	char text[TEXT_MAX], part[256];
 	bool any = false;
 
 	if (!filter || !filter[0])
 		return true;
-	row_text(table, row, text, sizeof(text));
+	row_text(row, text, sizeof(text));
 	while (*filter) {
 		size_t length = strcspn(filter, "|");
 
@@ -173,6 +177,14 @@ static bool reserve(struct ncs_grid *table, size_t count)
 	return true;
 }
 
+/* In a tree a rank stays for its channels. */
+static bool has_tagged_below(const struct ncs_grid *table,
+			     const struct ncs_grid_row *row)
+{
+	return table->tree.on && table->rules->below && row->row.rank &&
+	       table->tags && ncs_marks_touch(table->tags, row->row.rank);
+}
+
 static void add(struct ncs_grid *table, const struct ncs_grid_query *query,
 		struct ncs_grid_row row)
 {
@@ -180,7 +192,10 @@ static void add(struct ncs_grid *table, const struct ncs_grid_query *query,
 	if (query->hide_idle && !row.unreadable &&
 	    ncs_grid_severity(table, &row) == NCS_QUIET)
 		return;
-	if (!passes(table, &row, query->filter))
+	if (!passes(&row, query->filter))
+		return;
+	if (query->only_tagged && !ncs_grid_is_tagged(table, &row) &&
+	    !has_tagged_below(table, &row))
 		return;
 	row.order = table->count;
 	if (table->sort && !row.unreadable)
@@ -249,29 +264,12 @@ static int compare_rows(const void *left, const void *right, void *context)
 
 static void key_of(const struct ncs_grid_row *row, struct ncs_grid_key *key)
 {
-	const struct ncs_channel_view *channel;
-
-	*key = (struct ncs_grid_key){ .channel = -1 };
-	if (row->unreadable) {
-		key->id = row->unreadable->id;
-		return;
-	}
-	if (row->row.communicator) {
-		key->id = row->row.communicator->key;
-		return;
-	}
-	key->id = row->row.rank->id;
-	if (row->row.view == NCS_VIEW_FUNCTION)
-		key->index = row->row.index;
-	if (row->row.view == NCS_VIEW_CLASS)
-		key->index = ncs_class_identity(
-			&row->row.rank->now.classes[row->row.index]);
-	if (row->row.view == NCS_VIEW_CHANNEL) {
-		channel = &row->row.rank->now.channels[row->row.index];
-		key->channel = channel->channel;
-		key->send = channel->send;
-		key->peer = channel->peer;
-	}
+	if (row->unreadable)
+		*key = (struct ncs_grid_key){ .view = NCS_VIEW_RANK,
+					      .id = row->unreadable->id,
+					      .channel = -1 };
+	else
+		ncs_grid_key_of(&row->row, key);
 }
 
 static bool is_key(const struct ncs_grid_row *row,
@@ -280,9 +278,7 @@ static bool is_key(const struct ncs_grid_row *row,
 	struct ncs_grid_key own;
 
 	key_of(row, &own);
-	return key->id && strcmp(own.id, key->id) == 0 &&
-	       own.index == key->index && own.channel == key->channel &&
-	       own.send == key->send && own.peer == key->peer;
+	return key->id && ncs_grid_key_is(&own, key);
 }
 
 /* Remembers who the selected row is. */
@@ -309,9 +305,11 @@ static void unpin(struct ncs_grid *table)
 	table->selected = 0;
 	table->top = 0;
 	table->pinned = false;
+	table->following = false;
 }
 
-/* Finds the selected row again; if it is gone, its place is kept. */
+/* Finds the selected row again; if it is gone, its place is kept: then whoever
+ * is there is selected, for good unless a row is followed. */
 static void find_selected(struct ncs_grid *table)
 {
 	if (!table->pinned)
@@ -324,7 +322,7 @@ static void find_selected(struct ncs_grid *table)
 	}
 	if (table->selected >= table->count)
 		table->selected = table->count > 0 ? table->count - 1 : 0;
-	if (table->pinned)
+	if (table->pinned && !table->following)
 		pin(table);
 }
 
@@ -356,7 +354,9 @@ void ncs_grid_build(struct ncs_grid *table, const struct ncs_grid_query *query)
 
 	table->count = 0;
 	table->total = 0;
+	table->passed = 0;
 	table->suspect = query->suspect;
+	table->tags = query->tags;
 	if (count < 0 ||
 	    !reserve(table, (size_t)count + query->model->unreadable_count))
 		return;
@@ -369,6 +369,9 @@ void ncs_grid_build(struct ncs_grid *table, const struct ncs_grid_query *query)
 	if (table->count > 1)
 		qsort_r(table->rows, table->count, sizeof(*table->rows),
 			compare_rows, table);
+	table->passed = table->count;
+	if (table->tree.on)
+		ncs_tree_arrange(table, query);
 	find_selected(table);
 }
 
@@ -380,10 +383,14 @@ const struct ncs_grid_row *ncs_grid_selected(const struct ncs_grid *table)
 
 void ncs_grid_select(struct ncs_grid *table, size_t place)
 {
+	size_t former = table->selected;
+
 	if (table->count == 0)
 		return;
 	table->selected = place < table->count ? place : table->count - 1;
-	pin(table);
+	table->following = table->following && table->selected == former;
+	if (!table->following)
+		pin(table);
 }
 
 bool ncs_grid_select_channel(struct ncs_grid *table, int channel, bool send,
@@ -413,16 +420,33 @@ bool ncs_grid_select_rank(struct ncs_grid *table, const struct ncs_rank *rank)
 	return false;
 }
 
+const struct ncs_grid_rules *ncs_grid_rules_of(const struct ncs_grid *table,
+					       const struct ncs_grid_row *row)
+{
+	if (row->row.view == table->view)
+		return table->rules;
+	return row->row.communicator ? table->rules->above :
+				       table->rules->below;
+}
+
 enum ncs_severity ncs_grid_severity(const struct ncs_grid *table,
 				    const struct ncs_grid_row *row)
 {
 	if (row->unreadable)
 		return NCS_NOTE;
 	if (table->suspect && row->row.rank == table->suspect &&
-	    table->view != NCS_VIEW_CHANNEL &&
-	    table->view != NCS_VIEW_FUNCTION && table->view != NCS_VIEW_CLASS)
+	    row->row.view != NCS_VIEW_CHANNEL &&
+	    row->row.view != NCS_VIEW_FUNCTION &&
+	    row->row.view != NCS_VIEW_CLASS)
 		return NCS_SUSPECT;
-	return table->rules->severity(&row->row);
+	return ncs_grid_rules_of(table, row)->severity(&row->row);
+}
+
+bool ncs_grid_is_tagged(const struct ncs_grid *table,
+			const struct ncs_grid_row *row)
+{
+	return table->tags && !row->unreadable &&
+	       ncs_marks_cover(table->tags, &row->row);
 }
 
 bool ncs_grid_next_abnormal(struct ncs_grid *table)
@@ -450,7 +474,7 @@ bool ncs_grid_search(struct ncs_grid *table, const char *text,
 	if (direction != NCS_HERE)
 		place = (place + step) % table->count;
 	for (size_t i = 0; i < table->count; i++) {
-		row_text(table, &table->rows[place], whole, sizeof(whole));
+		row_text(&table->rows[place], whole, sizeof(whole));
 		if (strcasestr(whole, text)) {
 			ncs_grid_select(table, place);
 			return true;
@@ -496,6 +520,13 @@ static void scroll_right(struct ncs_grid *table, char *notice, size_t size)
 		table->skip++;
 }
 
+/* Who sorts wants to see what comes first, but for who follows a row. */
+static void show_first(struct ncs_grid *table)
+{
+	if (!table->following)
+		unpin(table);
+}
+
 void ncs_grid_set_sort(struct ncs_grid *table, const struct ncs_column *column,
 		       bool inverted)
 {
@@ -503,8 +534,7 @@ void ncs_grid_set_sort(struct ncs_grid *table, const struct ncs_column *column,
 		return;
 	table->sort = column;
 	table->inverted = inverted;
-	/* Who sorts wants to see what comes first. */
-	unpin(table);
+	show_first(table);
 }
 
 static void sort_by(struct ncs_grid *table, const struct ncs_column *column)
@@ -593,10 +623,26 @@ static bool act_on_rows(struct ncs_grid *table, enum ncs_action action)
 	}
 }
 
+static void toggle_following(struct ncs_grid *table, char *notice, size_t size)
+{
+	if (table->count == 0) {
+		snprintf(notice, size, "there is no row");
+		return;
+	}
+	pin(table);
+	table->following = !table->following;
+	snprintf(notice, size, "%s",
+		 table->following ? "following this row; moving or F ends it" :
+				    "not following any more");
+}
+
 static bool act_on_order(struct ncs_grid *table, enum ncs_action action,
 			 char *notice, size_t size)
 {
 	switch (action) {
+	case NCS_ACTION_FOLLOW:
+		toggle_following(table, notice, size);
+		return true;
 	case NCS_ACTION_SORT_NEXT:
 		sort_step(table, 1);
 		break;
@@ -605,7 +651,7 @@ static bool act_on_order(struct ncs_grid *table, enum ncs_action action,
 		break;
 	case NCS_ACTION_SORT_INVERT:
 		table->inverted = !table->inverted;
-		unpin(table);
+		show_first(table);
 		break;
 	case NCS_ACTION_SORT_THROUGHPUT:
 		sort_by(table, ncs_grid_column(table->rules->throughput));
@@ -620,6 +666,67 @@ static bool act_on_order(struct ncs_grid *table, enum ncs_action action,
 		return false;
 	}
 	say_order(table, notice, size);
+	return true;
+}
+
+/* --- The tree ------------------------------------------------------------- */
+
+static void toggle_tree(struct ncs_grid *table, char *notice, size_t size)
+{
+	if (!table->rules->above) {
+		snprintf(notice, size, "there is nothing above or below these");
+		return;
+	}
+	table->tree.on = !table->tree.on;
+	snprintf(notice, size, "%s",
+		 table->tree.on ? "a tree: + and - unfold and fold, * all" :
+				  "no tree");
+}
+
+/* Folding what has nothing to fold goes to what it is below. */
+static void set_open(struct ncs_grid *table, bool open, char *notice,
+		     size_t size)
+{
+	const struct ncs_grid_row *row = ncs_grid_selected(table);
+	size_t parent = ncs_tree_parent(table, table->selected);
+	struct ncs_grid_key key;
+
+	if (row && !open && row->fold != NCS_FOLD_OPEN &&
+	    parent != table->selected) {
+		ncs_grid_select(table, parent);
+		row = ncs_grid_selected(table);
+	}
+	if (!row || row->fold == NCS_FOLD_LEAF ||
+	    (row->fold == NCS_FOLD_OPEN) == open) {
+		snprintf(notice, size, "there is nothing to %s",
+			 open ? "unfold" : "fold");
+		return;
+	}
+	key_of(row, &key);
+	if (!ncs_tree_set_open(&table->tree, &key, open))
+		snprintf(notice, size, "not enough memory");
+}
+
+static bool act_on_tree(struct ncs_grid *table, enum ncs_action action,
+			char *notice, size_t size)
+{
+	switch (action) {
+	case NCS_ACTION_TREE:
+		toggle_tree(table, notice, size);
+		return true;
+	case NCS_ACTION_UNFOLD:
+	case NCS_ACTION_FOLD:
+	case NCS_ACTION_FOLD_ALL:
+		break;
+	default:
+		return false;
+	}
+	if (!table->tree.on)
+		snprintf(notice, size, "this is no tree: t makes it one");
+	else if (action == NCS_ACTION_FOLD_ALL)
+		ncs_tree_set_all(&table->tree);
+	else
+		set_open(table, action == NCS_ACTION_UNFOLD, notice, size);
 	return true;
 }
 
@@ -663,6 +770,7 @@ bool ncs_grid_act(struct ncs_grid *table, enum ncs_action action, char *notice,
 	notice[0] = '\0';
 	return act_on_rows(table, action) ||
 	       act_on_order(table, action, notice, notice_size) ||
+	       act_on_tree(table, action, notice, notice_size) ||
 	       act_on_columns(table, action, notice, notice_size);
 }
 

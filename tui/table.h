@@ -16,6 +16,8 @@
 #include "tui/format.h"
 #include "tui/keys.h"
 #include "tui/layout.h"
+#include "tui/marks.h"
+#include "tui/tree.h"
 
 #define NCS_GRID_COLUMNS_MAX 32
 
@@ -35,6 +37,13 @@ struct ncs_grid_rules {
 	const char *throughput;
 	const char *bytes;
 	const char *time;
+	/* One line that says what a row is and does, for where it stands in
+	 * another view's tree. */
+	void (*title)(const struct ncs_row *row, char *text, size_t size);
+	/* As a tree: the rules of communicators and of a rank's channels; NULL:
+	 * there are none above or below this view's rows. */
+	const struct ncs_grid_rules *above;
+	const struct ncs_grid_rules *below;
 };
 
 /* A row of a view, or a segment that cannot be read (row has nothing). */
@@ -43,15 +52,11 @@ struct ncs_grid_row {
 	const struct ncs_unreadable *unreadable;
 	size_t order;           /* in the model */
 	struct ncs_value value; /* to sort by */
-};
-
-/* Who a row is, whatever its place. */
-struct ncs_grid_key {
-	const char *id;
-	uint64_t index;
-	int channel; /* -1: of no channel */
-	bool send;
-	int peer;
+	/* As a tree. */
+	unsigned depth;
+	enum ncs_fold fold;
+	size_t group; /* tree.c's, as is the next */
+	size_t place;
 };
 
 struct ncs_grid {
@@ -69,17 +74,21 @@ struct ncs_grid {
 
 	struct ncs_grid_row *rows;
 	size_t count;
-	size_t total; /* without the filter, with idle rows */
+	size_t passed; /* rows of this view, with what is folded */
+	size_t total;  /* without the filter, with idle rows */
 	size_t capacity;
 	struct ncs_row *scratch;
 	size_t scratch_capacity;
 
 	const struct ncs_rank *suspect;
+	const struct ncs_marks *tags; /* NULL: there are none */
+	struct ncs_tree tree;
 
 	/* While nobody has moved, the first row is selected, whichever row
 	 * that is. After that it is this one, wherever it goes. */
 	size_t selected;
 	bool pinned;
+	bool following; /* whatever the order; if it is gone, until it is back */
 	struct ncs_grid_key key;
 	char *key_id; /* the memory of key.id */
 	size_t top;
@@ -111,6 +120,8 @@ struct ncs_grid_query {
 	struct ncs_focus focus;
 	const char *filter; /* texts separated by '|'; "": all rows */
 	bool hide_idle;
+	const struct ncs_marks *tags; /* outlasts the table; NULL: none */
+	bool only_tagged;
 	const struct ncs_rank *suspect; /* whom others wait for; NULL: nobody */
 };
 
@@ -125,7 +136,7 @@ void ncs_grid_build(struct ncs_grid *table, const struct ncs_grid_query *query);
 /* NULL: the table is empty. */
 const struct ncs_grid_row *ncs_grid_selected(const struct ncs_grid *table);
 
-/* Moves, scrolls, sorts, shows more columns. False if this is none of the
+/* Moves, scrolls, sorts, folds, shows more columns. False if this is none of the
  * table's actions; true with a notice, which may be empty. After a change of
  * order the table has to be built again. */
 bool ncs_grid_act(struct ncs_grid *table, enum ncs_action action, char *notice,
@@ -170,6 +181,10 @@ bool ncs_grid_select_rank(struct ncs_grid *table, const struct ncs_rank *rank);
 /* The next row that is worth a look. */
 bool ncs_grid_next_abnormal(struct ncs_grid *table);
 
+/* The rules of a row, which may be another view's. */
+const struct ncs_grid_rules *ncs_grid_rules_of(const struct ncs_grid *table,
+					       const struct ncs_grid_row *row);
+
 /* How bad a row is, and the marks in front of it. */
 enum ncs_severity ncs_grid_severity(const struct ncs_grid *table,
 				    const struct ncs_grid_row *row);
@@ -183,6 +198,10 @@ const char *ncs_grid_title(const struct ncs_grid *table,
 
 /* By its id; NULL: there is none. */
 const struct ncs_column *ncs_grid_column(const char *id);
+
+/* Whether a row is tagged, or belongs to what is tagged as a whole. */
+bool ncs_grid_is_tagged(const struct ncs_grid *table,
+			const struct ncs_grid_row *row);
 
 /* A column that is shown, and where. */
 struct ncs_grid_place {

@@ -33,9 +33,21 @@ static int least_width(const struct ncs_grid *table, size_t index)
 	return width;
 }
 
-static int prefix_width(int width)
+/* Before the columns: two marks, one for a tag or a gap, and the tree's folds;
+ * a row of a tree is indented by its depth. */
+#define INDENT 2
+#define TREE_WIDTH (2 * INDENT)
+
+static int marks_width(const struct ncs_grid *table, int width)
 {
-	return width < 30 ? 2 : 3;
+	bool has_tags = table->tags && table->tags->count > 0;
+
+	return width < 30 && !has_tags ? 2 : 3;
+}
+
+static int prefix_width(const struct ncs_grid *table, int width)
+{
+	return marks_width(table, width) + (table->tree.on ? TREE_WIDTH : 0);
 }
 
 /* All columns compete for the room by priority. */
@@ -138,8 +150,8 @@ size_t ncs_grid_places(const struct ncs_grid *table, int width,
 		       struct ncs_grid_place *places)
 {
 	bool kept[NCS_GRID_COLUMNS_MAX] = { false };
-	int room = width - prefix_width(width);
-	int x = prefix_width(width), used = -GAP;
+	int room = width - prefix_width(table, width);
+	int x = prefix_width(table, width), used = -GAP;
 	size_t count = 0;
 
 	if (table->skip == 0)
@@ -219,6 +231,25 @@ static enum ncs_role role_of(enum ncs_severity severity, bool selected)
 	return NCS_ROLE_TEXT;
 }
 
+/* A row of another view than the table's has none of its columns. */
+static void draw_title(const struct ncs_grid *table,
+		       const struct ncs_grid_row *row, int y, int x, int width,
+		       enum ncs_role role)
+{
+	char text[TEXT_MAX] = "";
+
+	ncs_grid_rules_of(table, row)->title(&row->row, text, sizeof(text));
+	ncs_term_put(y, x, width - x, role, text);
+}
+
+static void draw_fold(const struct ncs_grid_row *row, int y, int x,
+		      enum ncs_role role)
+{
+	if (row->fold != NCS_FOLD_LEAF)
+		ncs_term_put(y, x, 1, role,
+			     row->fold == NCS_FOLD_OPEN ? "-" : "+");
+}
+
 static void draw_unreadable(const struct ncs_grid_row *row, int y, int x,
 			    int width, enum ncs_role role)
 {
@@ -258,15 +289,25 @@ static void draw_row(const struct ncs_grid *table,
 {
 	enum ncs_severity severity = ncs_grid_severity(table, row);
 	enum ncs_role role = role_of(severity, selected);
+	int x = rect->x + marks_width(table, rect->width) +
+		INDENT * (int)row->depth;
 	char marks[3] = { 0 };
 
 	marks[0] = severity_marks[severity];
-	marks[1] = row->unreadable ? '?' : table->rules->letter(&row->row);
+	marks[1] = row->unreadable ?
+			   '?' :
+			   ncs_grid_rules_of(table, row)->letter(&row->row);
 	ncs_term_fill(y, rect->x, selected ? rect->width : 0, role);
 	ncs_term_put(y, rect->x, 2, role, marks);
+	if (ncs_grid_is_tagged(table, row))
+		ncs_term_put(y, rect->x + 2, 1,
+			     selected ? role : NCS_ROLE_STRONG, "#");
+	draw_fold(row, y, x, role);
 	if (row->unreadable)
-		draw_unreadable(row, y, prefix_width(rect->width), rect->width,
-				role);
+		draw_unreadable(row, y, prefix_width(table, rect->width),
+				rect->width, role);
+	else if (row->row.view != table->view)
+		draw_title(table, row, y, x + INDENT, rect->width, role);
 	else
 		draw_cells(table, row, y, role, places, count);
 }
@@ -291,7 +332,8 @@ static void measure(struct ncs_grid *table)
 	char text[TEXT_MAX];
 
 	for (size_t r = table->top; r < table->count && r < end; r++) {
-		if (table->rows[r].unreadable)
+		if (table->rows[r].unreadable ||
+		    table->rows[r].row.view != table->view)
 			continue;
 		for (size_t i = 0; i < table->column_count; i++) {
 			int width;

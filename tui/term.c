@@ -490,14 +490,14 @@ bool ncs_term_has_symbols(void)
 	return term.has_symbols;
 }
 
-static enum ncs_symbol_set shown_symbols(void)
+enum ncs_symbol_set ncs_term_shown_symbols(void)
 {
 	return term.has_symbols ? term.symbols : NCS_SYMBOLS_ASCII;
 }
 
 bool ncs_term_shows_ascii(void)
 {
-	return shown_symbols() == NCS_SYMBOLS_ASCII;
+	return ncs_term_shown_symbols() == NCS_SYMBOLS_ASCII;
 }
 
 static int next_code(void)
@@ -809,7 +809,7 @@ int ncs_term_text_width(const char *text)
 
 const char *ncs_term_symbol(enum ncs_symbol symbol)
 {
-	return symbols[symbol][shown_symbols()];
+	return symbols[symbol][ncs_term_shown_symbols()];
 }
 
 /* --- Frames --------------------------------------------------------------- */

@@ -150,6 +150,8 @@ enum ncs_scheme ncs_term_scheme(void);
 enum ncs_symbol_set ncs_term_symbols(void);
 bool ncs_term_has_colors(void);
 bool ncs_term_has_symbols(void);
+/* Which symbols are shown now. */
+enum ncs_symbol_set ncs_term_shown_symbols(void);
 /* Whether nothing but ASCII is shown. */
 bool ncs_term_shows_ascii(void);
 

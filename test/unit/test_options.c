@@ -141,6 +141,23 @@ static void a_setting_is_parsed_and_aimed(void **state)
 	assert_null(options.comm);
 }
 
+/* The words of --window stand in the order of the windows. */
+static void windows_are_called_what_the_history_calls_them(void **state)
+{
+	char line[64];
+
+	(void)state;
+	expect("");
+	assert_int_equal(options.window, NCS_WINDOW_NOW);
+	for (unsigned i = 0; i < NCS_WINDOW_MARK; i++) {
+		snprintf(line, sizeof(line), "--window=%s",
+			 ncs_window_name((enum ncs_window)i));
+		expect(line);
+		assert_int_equal(options.window, i);
+	}
+	expect_error("--window z", "--window", "now|10s");
+}
+
 /* The words of --view stand in the order of the views. */
 static void views_are_called_what_the_columns_call_them(void **state)
 {
@@ -385,6 +402,8 @@ int main(void)
 		cmocka_unit_test(help_is_had_whatever_else_is_asked_for),
 		cmocka_unit_test(arguments_reach_their_fields),
 		cmocka_unit_test(a_setting_is_parsed_and_aimed),
+		cmocka_unit_test(
+			windows_are_called_what_the_history_calls_them),
 		cmocka_unit_test(views_are_called_what_the_columns_call_them),
 		cmocka_unit_test(colors),
 		cmocka_unit_test(intervals_are_seconds_and_fractions),

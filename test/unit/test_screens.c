@@ -1433,6 +1433,166 @@ static void pausing_does_not_stop_going_about(void **state)
 	stop();
 }
 
+/* --- Windows -------------------------------------------------------------- */
+
+static void over_ten_seconds(void **state)
+{
+	(void)state;
+	start(&usual);
+	open_job(NCS_VIEW_CHANNEL);
+	for (int i = 1; i <= 15; i++)
+		look(source, SEEN + (uint64_t)i * SECOND);
+	press("a");
+	now += 10 * SECOND; /* the notice is gone */
+	draw();
+	compare("over-ten-seconds");
+	close_job();
+	stop();
+}
+
+static void the_tabs_say_over_which_time(void **state)
+{
+	static const char *const notes[] = { "over 10s  ", "over 100s: 10.0s",
+					     "since start  ", NULL };
+	char *text;
+
+	(void)state;
+	start(&usual);
+	open_job(NCS_VIEW_RANK);
+	for (int i = 0; i < 4; i++) {
+		press("a");
+		now += 10 * SECOND;
+		text = moment();
+		if (notes[i])
+			assert_non_null(strstr(text, notes[i]));
+		else
+			assert_null(strstr(text, "over 10"));
+		free(text);
+	}
+	press("z");
+	look(source, SEEN + 4 * SECOND);
+	text = moment();
+	assert_non_null(strstr(text, "since z: 4.00s"));
+	free(text);
+	/* From there on round again, and the mark stays. */
+	press("a a a a a");
+	now += 10 * SECOND;
+	text = moment();
+	assert_non_null(strstr(text, "since z: 4.00s"));
+	free(text);
+	close_job();
+	stop();
+}
+
+static void one_look_while_paused_moves_the_window(void **state)
+{
+	char *text;
+
+	(void)state;
+	start(&usual);
+	open_job(NCS_VIEW_RANK);
+	press("z Z ]");
+	assert_int_equal(press("Ctrl-T"), NCS_REQUEST_SAMPLE);
+	look(source, SEEN + 30 * SECOND);
+	text = moment();
+	assert_non_null(strstr(text, "PAUSED"));
+	assert_non_null(strstr(text, "since z: 30.0s"));
+	free(text);
+	close_job();
+	stop();
+}
+
+/* --- How it went ---------------------------------------------------------- */
+
+static void lines_of_how_it_went(void **state)
+{
+	static const struct shape shapes[] = { { 120, 24, false, true },
+					       { 120, 24, false, false } };
+	static const char *const names[] = { "history-utf8", "history-ascii" };
+
+	(void)state;
+	for (size_t i = 0; i < 2; i++) {
+		start(&shapes[i]);
+		open_job(NCS_VIEW_RANK);
+		press("v");
+		for (uint64_t k = 1; k <= 20; k++)
+			look(source, SEEN + k * SECOND / 50);
+		now += 10 * SECOND; /* the notice is gone */
+		draw();
+		compare(names[i]);
+		close_job();
+		stop();
+	}
+}
+
+/* --- Trees and tags ------------------------------------------------------- */
+
+static void a_tree_of_ranks(void **state)
+{
+	(void)state;
+	start(&usual);
+	open_job(NCS_VIEW_RANK);
+	press("t Down Down Down + Down Space Down c");
+	now += 10 * SECOND; /* the notice is gone */
+	draw();
+	compare("tree-of-ranks");
+	press("o F");
+	now += 10 * SECOND;
+	draw();
+	compare("tree-of-tagged-ranks");
+	close_job();
+	stop();
+}
+
+static void from_a_tree_down_to_the_channel(void **state)
+{
+	const struct ncs_grid_row *row;
+
+	(void)state;
+	start(&usual);
+	open_job(NCS_VIEW_RANK);
+	press("t Down Down Down + Down Down Down");
+	draw();
+	press("Enter");
+	assert_int_equal(screen.view, NCS_VIEW_CHANNEL);
+	row = ncs_grid_selected(&screen.tables[NCS_VIEW_CHANNEL]);
+	assert_int_equal(row->row.index, 2);
+	draw();
+	press("Esc");
+	assert_int_equal(screen.view, NCS_VIEW_RANK);
+	row = ncs_grid_selected(&screen.tables[NCS_VIEW_RANK]);
+	assert_int_equal(row->row.view, NCS_VIEW_CHANNEL);
+	assert_int_equal(row->row.index, 2);
+	close_job();
+	stop();
+}
+
+/* A communicator is no row of these views, and bears all that is done. */
+static void every_key_in_every_tree(void **state)
+{
+	(void)state;
+	for (unsigned view = 0; view < NCS_VIEW_COUNT; view++) {
+		start(&usual);
+		open_job((enum ncs_view)view);
+		press("t Home");
+		for (size_t i = 0; i < NCS_ACTION_COUNT - 1; i++) {
+			const char *name = ncs_keys[i].keys;
+			size_t length = ncs_key_next_name(&name);
+
+			ncs_screen_key(&screen, ncs_key_code(name, length),
+				       now);
+			draw();
+			press("Esc Esc Esc");
+			if (!screen.tables[view].tree.on)
+				press("t");
+			press("Home");
+			draw();
+		}
+		close_job();
+		stop();
+	}
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -1489,6 +1649,13 @@ int main(void)
 		TEST(records_are_taken_of_few_ranks_or_of_the_one_looked_at),
 		TEST(a_notice_goes_away),
 		TEST(pausing_does_not_stop_going_about),
+		TEST(over_ten_seconds),
+		TEST(the_tabs_say_over_which_time),
+		TEST(one_look_while_paused_moves_the_window),
+		TEST(lines_of_how_it_went),
+		TEST(a_tree_of_ranks),
+		TEST(from_a_tree_down_to_the_channel),
+		TEST(every_key_in_every_tree),
 	};
 
 	/* What the person who runs this has set must not be seen. */

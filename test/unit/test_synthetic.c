@@ -57,6 +57,7 @@ static uint64_t hash_of(const struct ncs_model *model)
 			unsigned char bytes[sizeof(value)];
 
 			ncs_columns[i].get(&rows[k], &value);
+			value.trace = NULL; /* where that is is no matter */
 			memcpy(bytes, &value, sizeof(value));
 			for (size_t m = 0; m < sizeof(bytes); m++)
 				hash = (hash ^ bytes[m]) *
@@ -130,18 +131,20 @@ static void check_function(const struct ncs_function_view *before,
 
 static void counters_never_go_back(void **state)
 {
-	struct job job;
+	struct job job, behind; /* the same, a pass later */
 
 	(void)state;
 	job_init(&job, 3, 9, 3);
+	job_init(&behind, 3, 9, 3);
 	job_pass(&job, T0);
 	for (uint64_t i = 1; i < 400; i++) {
 		job_pass(&job, T0 + i * SECOND / 37);
+		job_pass(&behind, T0 + (i - 1) * SECOND / 37);
 		for (size_t k = 0; k < job.model.rank_count; k++) {
 			const struct ncs_snapshot *now =
 				&job.model.ranks[k]->now;
 			const struct ncs_snapshot *before =
-				&job.model.ranks[k]->before;
+				&behind.model.ranks[k]->now;
 
 			assert_int_equal(before->channel_count,
 					 now->channel_count);
@@ -159,6 +162,7 @@ static void counters_never_go_back(void **state)
 		}
 	}
 	job_release(&job);
+	job_release(&behind);
 }
 
 static void a_channels_states_make_up_the_time_between_passes(void **state)
@@ -171,13 +175,16 @@ static void a_channels_states_make_up_the_time_between_passes(void **state)
 	job_pass(&job, T0 + 7 * SECOND);
 	for (size_t i = 0; i < job.model.rank_count; i++) {
 		const struct ncs_rank *rank = job.model.ranks[i];
+		const struct ncs_counters *before = ncs_rank_before(rank);
 
 		for (size_t k = 0; k < rank->now.channel_count; k++) {
+			struct ncs_channel_counters now;
 			uint64_t sum_ns = 0;
 
-			for (size_t m = 0; m < NCS_CHANNEL_STATE_COUNT; m++)
-				sum_ns += rank->now.channels[k].time_ns[m] -
-					  rank->before.channels[k].time_ns[m];
+			ncs_channel_count(&now, &rank->now.channels[k]);
+			for (size_t m = 0; m < NCS_CHANNEL_TIMES; m++)
+				sum_ns += now.time_ns[m] -
+					  before->channels[k].time_ns[m];
 			assert_true(sum_ns == 7 * SECOND);
 		}
 	}

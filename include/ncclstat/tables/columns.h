@@ -41,6 +41,10 @@
 	  "Bytes per second that the proxy sends.") \
 	X(RANK, RECV_RATE, "RECV/S", 7, RIGHT, 6, INFO, \
 	  "Bytes per second that the proxy receives.") \
+	X(RANK, TRACE, "HIST", 16, LEFT, 6, DIAG, \
+	  "Bytes per second that the proxy sent and received at the latest" \
+	  " looks, as bars; the largest is the tallest, unknown is blank. In" \
+	  " the live view only.") \
 	X(RANK, LOST, "LOST", 6, RIGHT, 2, INFO, \
 	  "Everything that the view may lack, all counters together, without" \
 	  " records overwritten before this viewer came.") \
@@ -108,7 +112,9 @@
 	X(CHANNEL, FUNCTION, "FUNCTION", 13, LEFT, 6, INFO, \
 	  "The function whose operation is under way.") \
 	X(CHANNEL, RATE, "MB/S", 8, RIGHT, 8, INFO, \
-	  "10^6 bytes per second over the latest interval.") \
+	  "10^6 bytes per second.") \
+	X(CHANNEL, TRACE, "HIST", 16, LEFT, 6, DIAG, \
+	  "Its bytes per second at the latest looks, as bars.") \
 	X(CHANNEL, BYTES, "BYTES", 7, RIGHT, 3, INFO, \
 	  "Bytes moved since the start: the sum of transSize.") \
 	X(CHANNEL, GPU_SHARE, "%GPU", 4, RIGHT, 6, INFO, \
@@ -135,7 +141,7 @@
 	X(PROXY, SINCE, "SINCE", 7, RIGHT, 9, INFO, \
 	  "How long it has been in this state.") \
 	X(PROXY, SLEEP_SHARE, "%SLEEP", 6, RIGHT, 8, INFO, \
-	  "Share of time asleep, over the latest interval.") \
+	  "Share of time asleep.") \
 	X(PROXY, IDLE_SHARE, "%IDLE", 5, RIGHT, 8, INFO, \
 	  "Share of time awake without progress.") \
 	X(PROXY, ACTIVE_SHARE, "%ACTV", 5, RIGHT, 8, INFO, \
@@ -173,10 +179,17 @@
 	  " interval in which some were timed.") \
 	X(FUNCTION, BUSBW, "BUSBW", 7, RIGHT, 8, INFO, \
 	  "GB/s: algbw times nccl-tests' factor of the function.") \
+	X(FUNCTION, TRACE, "HIST", 16, LEFT, 6, DIAG, \
+	  "Its busbw at the latest looks, as bars.") \
 	X(FUNCTION, P50, "P50", 8, RIGHT, 7, INFO, \
-	  "Median time of an operation, since the start.") \
+	  "Median time of an operation, in the window; since the start where" \
+	  " that is the latest interval.") \
+	X(FUNCTION, P95, "P95", 8, RIGHT, 4, DIAG, \
+	  "95th percentile of the same.") \
 	X(FUNCTION, P99, "P99", 8, RIGHT, 7, INFO, \
-	  "99th percentile of the time of an operation, since the start.") \
+	  "99th percentile of the same.") \
+	X(FUNCTION, MAX, "MAX", 8, RIGHT, 4, DIAG, \
+	  "The longest time of an operation, of the same.") \
 	X(FUNCTION, TIMING, "TIMING", 6, LEFT, 6, INFO, \
 	  "Where times come from: kernel, the GPU's clock; proxy, first proxy" \
 	  " operation to last; none.") \

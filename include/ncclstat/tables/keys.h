@@ -70,6 +70,21 @@
 	X(SEARCH_PREVIOUS, FIND, "N Shift-F3", "", "the previous match") \
 	X(FILTER, FIND, "F4 \\", "Filter", \
 	  "show only rows with this text; a|b: with either; Esc clears") \
+	X(TAG, FIND, "Space", "", \
+	  "tag the selected row, or untag it, and go to the next") \
+	X(TAG_WHOLE, FIND, "c", "", \
+	  "tag it with all that belongs to it: a rank with its channels, in" \
+	  " every view") \
+	X(UNTAG_ALL, FIND, "U", "", "untag all rows") \
+	X(TAGGED_ONLY, FIND, "o", "", "show only tagged rows, or all again") \
+	X(TREE, ORDER, "F5 t", "Tree", \
+	  "as a tree: rows by communicator, and below a rank its channels") \
+	X(UNFOLD, ORDER, "+", "", "show what is below the selected row") \
+	X(FOLD, ORDER, "-", "", "fold it, or what it is below") \
+	X(FOLD_ALL, ORDER, "*", "", "unfold everything; again: fold everything") \
+	X(FOLLOW, ORDER, "F", "", \
+	  "follow the selected row: it stays selected and in sight whatever" \
+	  " the order, until you move") \
 	X(SORT_NEXT, ORDER, "F6 > .", "Sort", "sort by the next column") \
 	X(SORT_PREVIOUS, ORDER, "< ,", "", "sort by the previous column") \
 	X(SORT_INVERT, ORDER, "I", "", "invert the order") \
@@ -81,6 +96,11 @@
 	X(PAUSE, TIME, "Z p", "", \
 	  "pause, and go on; sorting, searching and going down still work") \
 	X(SAMPLE, TIME, "Ctrl-T", "", "look now; paused: one look") \
+	X(WINDOW, TIME, "a", "", \
+	  "rates and shares over: the latest interval, 10 s, 100 s, since the" \
+	  " start, since z") \
+	X(MARK, TIME, "z", "", \
+	  "rates and shares since this moment, begun anew by each z") \
 	X(IDLE, SHOW, "i", "", "show or hide rows in which nothing happens") \
 	X(LEVEL_MORE, SHOW, "v", "", "more columns: info, diag, debug") \
 	X(LEVEL_LESS, SHOW, "V", "", "fewer columns") \

@@ -43,6 +43,9 @@
 	X(VIEW, "view", 'v', REQUIRED, \
 	  "ranks|communicators|channels|proxy|collectives|sizes", LIVE, \
 	  "The view to begin with; the only table of a text dump.") \
+	X(WINDOW, "window", 'w', REQUIRED, "now|10s|100s|start", LIVE, \
+	  "Over which time rates and shares are taken: the latest interval," \
+	  " 10 or 100 seconds, or since the start of each rank; default now.") \
 	X(COLOR, "color", 0, REQUIRED, "auto|always|never", KEPT, \
 	  "Whether the live view has colours; auto heeds NO_COLOR.") \
 	X(ASCII, "ascii", 'a', NO, "", ONCE, \
