@@ -113,6 +113,7 @@ static void rank_release(struct ncs_rank *rank)
 	ncs_snapshot_release(&rank->now);
 	ncs_snapshot_release(&rank->before);
 	ncs_steps_free(rank->steps);
+	ncs_trace_free(rank->trace);
 	free(rank->id);
 	free(rank);
 }
@@ -254,6 +255,36 @@ void ncs_model_release(struct ncs_model *model)
 	ncs_model_init(model);
 }
 
+static size_t count_traces(const struct ncs_model *model)
+{
+	size_t count = 0;
+
+	for (size_t i = 0; i < model->rank_count; i++)
+		count += model->ranks[i]->trace != NULL;
+	return count;
+}
+
+/* Who shares the memory is known after the first pass. */
+static int take_trace(const struct ncs_model *model, struct ncs_rank *rank,
+		      const struct ncs_sample *sample)
+{
+	size_t ranks = model->trace_count > 0 ? model->trace_count :
+						model->rank_count;
+
+	if (!rank->has_before || sample->without_records) {
+		ncs_trace_free(rank->trace);
+		rank->trace = NULL;
+	}
+	if (!model->traces || sample->without_records)
+		return 0;
+	if (!rank->trace)
+		rank->trace = ncs_trace_new();
+	if (!rank->trace)
+		return -ENOMEM;
+	return ncs_trace_take(rank->trace, sample,
+			      rank->has_before ? ranks : SIZE_MAX);
+}
+
 static int compare_ids(const void *left, const void *right)
 {
 	const struct ncs_rank *const *a = left, *const *b = right;
@@ -306,6 +337,8 @@ static int append_rank(struct ncs_model *model, const struct ncs_sample *sample)
 		return -ENOMEM;
 	rank->id = strdup(sample->id);
 	error = rank->id ? rank_take(model, rank, sample, false) : -ENOMEM;
+	if (!error)
+		error = take_trace(model, rank, sample);
 	if (error) {
 		rank_release(rank);
 		return error;
@@ -320,6 +353,7 @@ static int take_rank(struct ncs_model *model, const struct ncs_sample *sample)
 {
 	struct ncs_rank *rank;
 	bool same;
+	int error;
 
 	/* Nothing more can come of it, and nobody is left to miss it. */
 	if (sample->snapshot->liveness == NCS_FINISHED &&
@@ -332,7 +366,8 @@ static int take_rank(struct ncs_model *model, const struct ncs_sample *sample)
 	same = rank_is_same(rank, sample->header);
 	if (!same)
 		model->generation++;
-	return rank_take(model, rank, sample, same);
+	error = rank_take(model, rank, sample, same);
+	return error ? error : take_trace(model, rank, sample);
 }
 
 static int take_unreadable(struct ncs_model *model,
@@ -419,6 +454,7 @@ int ncs_model_update(struct ncs_model *model, struct ncs_source *source,
 		return error;
 	for (size_t i = 0; i < model->rank_count; i++)
 		model->ranks[i]->seen = false;
+	model->trace_count = count_traces(model);
 	release_unreadable(model);
 	error = take_all(model, source);
 	if (!error)
