@@ -51,8 +51,8 @@ struct ncs_unreadable {
 
 struct ncs_model {
 	const struct ncs_aliases *aliases; /* the source's; NULL: none */
-	bool traces; /* the latest records are kept; set before a pass */
-	size_t trace_count;      /* ranks whose records were kept before it */
+	bool traces;        /* the latest records are kept; set before a pass */
+	size_t trace_count; /* ranks whose records were kept before it */
 	struct ncs_rank **ranks; /* by host, communicator, rank, pid */
 	size_t rank_count;
 	struct ncs_rank **by_id; /* those of the pass before, by their id */

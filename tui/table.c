@@ -10,6 +10,7 @@
 #include <string.h>
 
 #include "analysis/classes.h"
+#include "analysis/timeline.h"
 #include "tui/words.h"
 
 #define TEXT_MAX 1024
@@ -247,6 +248,20 @@ static int compare_rows(const void *left, const void *right, void *context)
 
 /* --- Selection ------------------------------------------------------------ */
 
+const struct ncs_channel_view *ncs_grid_channel(const struct ncs_grid_row *row)
+{
+	struct ncs_track track;
+
+	if (row->unreadable)
+		return NULL;
+	if (row->row.view == NCS_VIEW_CHANNEL)
+		return &row->row.rank->now.channels[row->row.index];
+	if (row->row.view != NCS_VIEW_TIMELINE ||
+	    !ncs_track_at(row->row.rank, row->row.index, &track))
+		return NULL;
+	return track.channel;
+}
+
 static void key_of(const struct ncs_grid_row *row, struct ncs_grid_key *key)
 {
 	const struct ncs_channel_view *channel;
@@ -266,8 +281,10 @@ static void key_of(const struct ncs_grid_row *row, struct ncs_grid_key *key)
 	if (row->row.view == NCS_VIEW_CLASS)
 		key->index = ncs_class_identity(
 			&row->row.rank->now.classes[row->row.index]);
-	if (row->row.view == NCS_VIEW_CHANNEL) {
-		channel = &row->row.rank->now.channels[row->row.index];
+	channel = ncs_grid_channel(row);
+	if (!channel && row->row.view == NCS_VIEW_TIMELINE)
+		key->index = row->row.index;
+	if (channel) {
 		key->channel = channel->channel;
 		key->send = channel->send;
 		key->peer = channel->peer;
@@ -386,6 +403,23 @@ void ncs_grid_select(struct ncs_grid *table, size_t place)
 	pin(table);
 }
 
+bool ncs_grid_select_like(struct ncs_grid *table,
+			  const struct ncs_grid_row *like)
+{
+	struct ncs_grid_key key, own;
+
+	key_of(like, &key);
+	for (size_t i = 0; i < table->count; i++) {
+		key_of(&table->rows[i], &own);
+		if (strcmp(own.id, key.id) != 0 || own.channel != key.channel ||
+		    own.send != key.send || own.peer != key.peer)
+			continue;
+		ncs_grid_select(table, i);
+		return true;
+	}
+	return false;
+}
+
 bool ncs_grid_select_channel(struct ncs_grid *table, int channel, bool send,
 			     int peer)
 {
@@ -420,7 +454,8 @@ enum ncs_severity ncs_grid_severity(const struct ncs_grid *table,
 		return NCS_NOTE;
 	if (table->suspect && row->row.rank == table->suspect &&
 	    table->view != NCS_VIEW_CHANNEL &&
-	    table->view != NCS_VIEW_FUNCTION && table->view != NCS_VIEW_CLASS)
+	    table->view != NCS_VIEW_FUNCTION &&
+	    table->view != NCS_VIEW_TIMELINE && table->view != NCS_VIEW_CLASS)
 		return NCS_SUSPECT;
 	return table->rules->severity(&row->row);
 }
