@@ -113,7 +113,7 @@ static void rank_release(struct ncs_rank *rank)
 	ncs_snapshot_release(&rank->now);
 	ncs_snapshot_release(&rank->before);
 	ncs_steps_free(rank->steps);
-	ncs_trace_free(rank->trace);
+	ncs_latest_free(rank->latest);
 	free(rank->id);
 	free(rank);
 }
@@ -255,12 +255,12 @@ void ncs_model_release(struct ncs_model *model)
 	ncs_model_init(model);
 }
 
-static size_t count_traces(const struct ncs_model *model)
+static size_t count_latest(const struct ncs_model *model)
 {
 	size_t count = 0;
 
 	for (size_t i = 0; i < model->rank_count; i++)
-		count += model->ranks[i]->trace != NULL;
+		count += model->ranks[i]->latest != NULL;
 	return count;
 }
 
@@ -268,21 +268,21 @@ static size_t count_traces(const struct ncs_model *model)
 static int take_trace(const struct ncs_model *model, struct ncs_rank *rank,
 		      const struct ncs_sample *sample)
 {
-	size_t ranks = model->trace_count > 0 ? model->trace_count :
-						model->rank_count;
+	size_t ranks = model->latest_count > 0 ? model->latest_count :
+						 model->rank_count;
 
 	if (!rank->has_before || sample->without_records) {
-		ncs_trace_free(rank->trace);
-		rank->trace = NULL;
+		ncs_latest_free(rank->latest);
+		rank->latest = NULL;
 	}
-	if (!model->traces || sample->without_records)
+	if (!model->keeps_latest || sample->without_records)
 		return 0;
-	if (!rank->trace)
-		rank->trace = ncs_trace_new();
-	if (!rank->trace)
+	if (!rank->latest)
+		rank->latest = ncs_latest_new();
+	if (!rank->latest)
 		return -ENOMEM;
-	return ncs_trace_take(rank->trace, sample,
-			      rank->has_before ? ranks : SIZE_MAX);
+	return ncs_latest_take(rank->latest, sample,
+			       rank->has_before ? ranks : SIZE_MAX);
 }
 
 static int compare_ids(const void *left, const void *right)
@@ -454,7 +454,7 @@ int ncs_model_update(struct ncs_model *model, struct ncs_source *source,
 		return error;
 	for (size_t i = 0; i < model->rank_count; i++)
 		model->ranks[i]->seen = false;
-	model->trace_count = count_traces(model);
+	model->latest_count = count_latest(model);
 	release_unreadable(model);
 	error = take_all(model, source);
 	if (!error)

@@ -13,7 +13,7 @@
 
 #include "analysis/source.h"
 #include "analysis/steps.h"
-#include "analysis/trace.h"
+#include "analysis/latest.h"
 
 /* What was known of a function's timed operations at some moment. */
 struct ncs_timed {
@@ -39,7 +39,7 @@ struct ncs_rank {
 	/* Since the first pass with records; NULL: none seen, or not wanted. */
 	struct ncs_steps *steps;
 	/* The latest records; NULL: none seen, or not wanted. */
-	struct ncs_trace *trace;
+	struct ncs_latest *latest;
 };
 
 /* A segment that cannot be read, and why. */
@@ -51,8 +51,8 @@ struct ncs_unreadable {
 
 struct ncs_model {
 	const struct ncs_aliases *aliases; /* the source's; NULL: none */
-	bool traces;        /* the latest records are kept; set before a pass */
-	size_t trace_count; /* ranks whose records were kept before it */
+	bool keeps_latest; /* the latest records are kept; set before a pass */
+	size_t latest_count;     /* ranks whose records were kept before it */
 	struct ncs_rank **ranks; /* by host, communicator, rank, pid */
 	size_t rank_count;
 	struct ncs_rank **by_id; /* those of the pass before, by their id */

@@ -124,20 +124,20 @@ void ncs_track_name(const struct ncs_track *track, char *text, size_t size)
 	}
 }
 
-static enum ncs_trace_kind trace_kind(const struct ncs_track *track)
+static enum ncs_latest_kind trace_kind(const struct ncs_track *track)
 {
 	return track->kind == NCS_TRACK_CALLS ||
 			       track->kind == NCS_TRACK_FUNCTION ?
-		       NCS_TRACE_CALLS :
-		       NCS_TRACE_WORK;
+		       NCS_LATEST_CALLS :
+		       NCS_LATEST_WORK;
 }
 
 uint64_t ncs_track_known_from_ns(const struct ncs_rank *rank,
 				 const struct ncs_track *track)
 {
-	if (!rank->trace)
+	if (!rank->latest)
 		return rank->now.taken_ns;
-	return rank->trace->rings[trace_kind(track)].complete_from_ns;
+	return rank->latest->rings[trace_kind(track)].complete_from_ns;
 }
 
 /* --- Stretches ----------------------------------------------------------- */
@@ -489,12 +489,12 @@ void ncs_track_visit(const struct ncs_rank *rank, const struct ncs_track *track,
 		.until_ticks = ticks_of(clock, until_ns + ROUNDING_NS),
 	};
 
-	if (rank->trace) {
-		const struct ncs_trace_ring *ring =
-			&rank->trace->rings[trace_kind(track)];
+	if (rank->latest) {
+		const struct ncs_latest_ring *ring =
+			&rank->latest->rings[trace_kind(track)];
 
 		for (size_t i = 0; i < ring->count; i++)
-			visit_record(&visitor, ncs_trace_at(ring, i));
+			visit_record(&visitor, ncs_latest_at(ring, i));
 	}
 	if (kinds[track->kind].now)
 		kinds[track->kind].now(&visitor);
@@ -503,14 +503,14 @@ void ncs_track_visit(const struct ncs_rank *rank, const struct ncs_track *track,
 bool ncs_track_is_empty(const struct ncs_rank *rank,
 			const struct ncs_track *track)
 {
-	const struct ncs_trace_ring *ring =
-		rank->trace ? &rank->trace->rings[trace_kind(track)] : NULL;
+	const struct ncs_latest_ring *ring =
+		rank->latest ? &rank->latest->rings[trace_kind(track)] : NULL;
 	struct ncs_stretch now;
 
 	if (ncs_track_now(rank, track, &now))
 		return false;
 	for (size_t i = 0; ring && i < ring->count; i++)
-		if (kinds[track->kind].has(track, ncs_trace_at(ring, i)))
+		if (kinds[track->kind].has(track, ncs_latest_at(ring, i)))
 			return false;
 	return true;
 }
@@ -606,8 +606,8 @@ static bool set_collective(const struct ncs_rank *rank, unsigned event,
 static bool operation_collective(const struct ncs_rank *rank, uint32_t number,
 				 struct ncs_collective *collective)
 {
-	const struct ncs_trace_ring *ring =
-		&rank->trace->rings[NCS_TRACE_CALLS];
+	const struct ncs_latest_ring *ring =
+		&rank->latest->rings[NCS_LATEST_CALLS];
 
 	for (size_t i = rank->now.operation_count; i-- > 0;) {
 		const struct ncs_operation_view *operation =
@@ -620,7 +620,7 @@ static bool operation_collective(const struct ncs_rank *rank, uint32_t number,
 					      collective);
 	}
 	for (size_t i = ring->count; i-- > 0;) {
-		const struct ncs_record *record = ncs_trace_at(ring, i);
+		const struct ncs_record *record = ncs_latest_at(ring, i);
 
 		if (is_operation(record) && record->operation == number)
 			return set_collective(rank, record->event,
@@ -654,7 +654,7 @@ bool ncs_collective_find(const struct ncs_rank *rank,
 			 const struct ncs_collective *collective,
 			 struct ncs_presence *part)
 {
-	const struct ncs_trace_ring *ring;
+	const struct ncs_latest_ring *ring;
 
 	if (!(rank->now.identity.known & NCS_KNOWN_COMM_ID) ||
 	    rank->now.identity.comm_id != collective->comm_id)
@@ -671,9 +671,9 @@ bool ncs_collective_find(const struct ncs_rank *rank,
 					       (uint32_t)operation->number };
 		return true;
 	}
-	ring = rank->trace ? &rank->trace->rings[NCS_TRACE_CALLS] : NULL;
+	ring = rank->latest ? &rank->latest->rings[NCS_LATEST_CALLS] : NULL;
 	for (size_t i = ring ? ring->count : 0; i-- > 0;) {
-		const struct ncs_record *record = ncs_trace_at(ring, i);
+		const struct ncs_record *record = ncs_latest_at(ring, i);
 
 		if (record->event != NCS_EVENT_COLL ||
 		    record->function != collective->function ||
@@ -816,14 +816,14 @@ static enum ncs_activity nothing(const struct ncs_rank *rank,
 				 const struct ncs_track *track, int64_t from_ns,
 				 int64_t until_ns)
 {
-	const struct ncs_trace *trace = rank->trace;
+	const struct ncs_latest *latest = rank->latest;
 
 	if (until_ns <= (int64_t)ncs_track_known_from_ns(rank, track) ||
 	    from_ns >= (int64_t)ncs_rank_end_ns(rank))
 		return NCS_ACTIVITY_UNKNOWN;
-	if (trace && trace->lost > 0 &&
-	    until_ns > (int64_t)trace->lost_from_ns &&
-	    from_ns < (int64_t)trace->lost_until_ns)
+	if (latest && latest->lost > 0 &&
+	    until_ns > (int64_t)latest->lost_from_ns &&
+	    from_ns < (int64_t)latest->lost_until_ns)
 		return NCS_ACTIVITY_LOST;
 	return NCS_ACTIVITY_NONE;
 }

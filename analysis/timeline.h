@@ -2,7 +2,7 @@
  * thread and channels did when, as cells of a line.
  *
  * A rank has tracks, a track has stretches of time in which it does one thing:
- * those of records (analysis/trace.h) and those of what is under way in the
+ * those of records (analysis/latest.h) and those of what is under way in the
  * snapshot. An axis says which time a line shows; cells are what is seen there.
  * Pure. All times are CLOCK_MONOTONIC ns.
  */

@@ -51,7 +51,7 @@ void ncs_screen_init(struct ncs_screen *screen, enum ncs_view view,
 {
 	memset(screen, 0, sizeof(*screen));
 	ncs_model_init(&screen->model);
-	screen->model.traces = true;
+	screen->model.keeps_latest = true;
 	ncs_timeline_init(&screen->time);
 	for (unsigned i = 0; i < NCS_VIEW_COUNT; i++)
 		ncs_grid_init(&screen->tables[i], (enum ncs_view)i,

@@ -330,30 +330,30 @@ static void append_lit(const struct ncs_screen *screen, char *text, size_t size)
 
 /* Whether records of a time that is shown were lost. */
 static bool shows_loss(const struct ncs_screen *screen,
-		       const struct ncs_trace *trace)
+		       const struct ncs_latest *latest)
 {
 	struct ncs_axis axis = axis_of(screen);
 
-	return trace && trace->lost > 0 &&
-	       (int64_t)trace->lost_until_ns > ncs_axis_ns(&axis, 0) &&
-	       (int64_t)trace->lost_from_ns < axis.end_ns;
+	return latest && latest->lost > 0 &&
+	       (int64_t)latest->lost_until_ns > ncs_axis_ns(&axis, 0) &&
+	       (int64_t)latest->lost_from_ns < axis.end_ns;
 }
 
 static void append_missing(const struct ncs_screen *screen,
 			   const struct ncs_row *row, char *text, size_t size)
 {
-	const struct ncs_trace *trace = row->rank->trace;
+	const struct ncs_latest *latest = row->rank->latest;
 	unsigned level = row->rank->now.sampling.level;
 	struct ncs_track track = track_of(row);
 
 	if (track.kind == NCS_TRACK_CHANNEL && level > 0)
 		ncs_append(text, size, "; steps of 1 in %u operations are kept",
 			   1u << level);
-	if (shows_loss(screen, trace))
+	if (shows_loss(screen, latest))
 		ncs_append(text, size,
 			   "; lost %llu records of this rank: [ looks more"
 			   " often",
-			   (unsigned long long)trace->lost);
+			   (unsigned long long)latest->lost);
 }
 
 void ncs_timeline_explain(const struct ncs_screen *screen, char *text,

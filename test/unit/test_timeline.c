@@ -29,7 +29,7 @@ static int setup(void **state)
 
 	seed = 1;
 	scripted_init(&job);
-	job.model.traces = true;
+	job.model.keeps_latest = true;
 	*state = &job;
 	return 0;
 }
@@ -100,7 +100,7 @@ static void the_latest_records_are_kept(void **state)
 {
 	struct scripted *job = *state;
 	struct scripted_rank *rank = add(job, 0);
-	const struct ncs_trace_ring *ring;
+	const struct ncs_latest_ring *ring;
 
 	for (int pass = 0; pass < 50; pass++) {
 		rank->record_count = 0;
@@ -109,12 +109,12 @@ static void the_latest_records_are_kept(void **state)
 			    (pass * SCRIPTED_RECORDS + i) * 10, 10);
 		scripted_pass(job, (uint64_t)(NOW + pass * MS));
 	}
-	ring = &scripted_rank(job, 0)->trace->rings[NCS_TRACE_WORK];
+	ring = &scripted_rank(job, 0)->latest->rings[NCS_LATEST_WORK];
 	assert_true(ring->count == 16384 && ring->count == ring->capacity);
-	assert_int_equal(ncs_trace_at(ring, ring->count - 1)->start,
+	assert_int_equal(ncs_latest_at(ring, ring->count - 1)->start,
 			 (50 * SCRIPTED_RECORDS - 1) * 10);
 	/* All that ended after the last that is gone is there. */
-	assert_int_equal(ring->complete_from_ns, ncs_trace_at(ring, 0)->start);
+	assert_int_equal(ring->complete_from_ns, ncs_latest_at(ring, 0)->start);
 }
 
 static void ranks_share_the_memory(void **state)
@@ -124,34 +124,34 @@ static void ranks_share_the_memory(void **state)
 	struct ncs_sample sample = { .header = &rank->header,
 				     .snapshot = &rank->snapshot,
 				     .records = rank->records };
-	struct ncs_trace *trace = ncs_trace_new();
-	struct ncs_trace_ring *ring = &trace->rings[NCS_TRACE_WORK];
+	struct ncs_latest *trace = ncs_latest_new();
+	struct ncs_latest_ring *ring = &trace->rings[NCS_LATEST_WORK];
 
 	for (int i = 0; i < SCRIPTED_RECORDS; i++)
 		put(rank, NCS_EVENT_PROXY_OP, i * MS, MS);
 	sample.record_count = rank->record_count;
 	rank->snapshot.taken_ns = NOW;
 	for (int i = 0; i < 4; i++)
-		assert_int_equal(ncs_trace_take(trace, &sample, 8), 0);
+		assert_int_equal(ncs_latest_take(trace, &sample, 8), 0);
 	assert_int_equal(ring->count, 4 * SCRIPTED_RECORDS);
 	/* There come to be more. */
 	sample.record_count = 0;
-	assert_int_equal(ncs_trace_take(trace, &sample, 10000), 0);
+	assert_int_equal(ncs_latest_take(trace, &sample, 10000), 0);
 	assert_int_equal(ring->count, 128);
 	assert_int_equal(ring->capacity, 128);
-	assert_int_equal(ncs_trace_at(ring, 127)->start,
+	assert_int_equal(ncs_latest_at(ring, 127)->start,
 			 (SCRIPTED_RECORDS - 1) * MS);
-	ncs_trace_free(trace);
+	ncs_latest_free(trace);
 }
 
 static void nothing_is_kept_unless_it_is_wanted(void **state)
 {
 	struct scripted *job = *state;
 
-	job->model.traces = false;
+	job->model.keeps_latest = false;
 	put(add(job, 0), NCS_EVENT_PROXY_STEP, NOW - MS, MS);
 	scripted_pass(job, NOW);
-	assert_null(scripted_rank(job, 0)->trace);
+	assert_null(scripted_rank(job, 0)->latest);
 }
 
 /* --- Tracks -------------------------------------------------------------- */
@@ -264,7 +264,7 @@ static void what_is_not_known_is_no_idleness(void **state)
 	scripted_pass(job, NOW);
 	letters(scripted_rank(job, 0), NCS_TRACK_CHANNEL, NOW, MS, 10, text);
 	assert_string_equal(text, "  G..??G. ");
-	assert_int_equal(scripted_rank(job, 0)->trace->lost, 3);
+	assert_int_equal(scripted_rank(job, 0)->latest->lost, 3);
 }
 
 /* What was overwritten is older than all that a full ring holds. */
@@ -291,7 +291,7 @@ static void a_gap_ends_where_a_full_ring_begins(void **state)
 	/* Where no ring was full it may have been at any time. */
 	rank->records[3].position = 0;
 	scripted_pass(job, NOW + 5 * MS);
-	assert_int_equal(scripted_rank(job, 0)->trace->lost_until_ns,
+	assert_int_equal(scripted_rank(job, 0)->latest->lost_until_ns,
 			 NOW + 5 * MS);
 }
 

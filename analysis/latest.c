@@ -1,5 +1,5 @@
-/* Keeping the latest records; see trace.h. */
-#include "analysis/trace.h"
+/* Keeping the latest records; see latest.h. */
+#include "analysis/latest.h"
 
 #include <errno.h>
 #include <stdlib.h>
@@ -12,35 +12,35 @@ static const struct {
 	size_t all;
 	size_t least;
 	size_t most;
-} limits[NCS_TRACE_KINDS] = {
-	[NCS_TRACE_CALLS] = { 8192, 32, 1024 },
-	[NCS_TRACE_WORK] = { 65536, 128, 16384 },
+} limits[NCS_LATEST_KINDS] = {
+	[NCS_LATEST_CALLS] = { 8192, 32, 1024 },
+	[NCS_LATEST_WORK] = { 65536, 128, 16384 },
 };
 
 #define FIRST_CAPACITY 64
 
-struct ncs_trace *ncs_trace_new(void)
+struct ncs_latest *ncs_latest_new(void)
 {
-	return calloc(1, sizeof(struct ncs_trace));
+	return calloc(1, sizeof(struct ncs_latest));
 }
 
-void ncs_trace_free(struct ncs_trace *trace)
+void ncs_latest_free(struct ncs_latest *latest)
 {
-	if (!trace)
+	if (!latest)
 		return;
-	for (unsigned i = 0; i < NCS_TRACE_KINDS; i++)
-		free(trace->rings[i].records);
-	free(trace);
+	for (unsigned i = 0; i < NCS_LATEST_KINDS; i++)
+		free(latest->rings[i].records);
+	free(latest);
 }
 
-const struct ncs_record *ncs_trace_at(const struct ncs_trace_ring *ring,
-				      size_t i)
+const struct ncs_record *ncs_latest_at(const struct ncs_latest_ring *ring,
+				       size_t i)
 {
 	return &ring->records[(ring->first + i) % ring->capacity];
 }
 
-/* Where a record belongs; NCS_TRACE_KINDS: it is not kept. */
-static enum ncs_trace_kind kind_of(const struct ncs_record *record)
+/* Where a record belongs; NCS_LATEST_KINDS: it is not kept. */
+static enum ncs_latest_kind kind_of(const struct ncs_record *record)
 {
 	switch (record->event) {
 	case NCS_EVENT_COLL:
@@ -50,14 +50,14 @@ static enum ncs_trace_kind kind_of(const struct ncs_record *record)
 	case NCS_EVENT_P2P_API:
 	case NCS_EVENT_KERNEL_LAUNCH:
 	case NCS_EVENT_CE_COLL:
-		return NCS_TRACE_CALLS;
+		return NCS_LATEST_CALLS;
 	case NCS_EVENT_PROXY_OP:
 	case NCS_EVENT_PROXY_STEP:
 	case NCS_EVENT_PROXY_CTRL:
 	case NCS_EVENT_KERNEL_CH:
-		return NCS_TRACE_WORK;
+		return NCS_LATEST_WORK;
 	default:
-		return NCS_TRACE_KINDS;
+		return NCS_LATEST_KINDS;
 	}
 }
 
@@ -68,10 +68,10 @@ static uint64_t end_ns(const struct ncs_record *record,
 }
 
 /* The oldest goes. */
-static void drop_first(struct ncs_trace_ring *ring,
+static void drop_first(struct ncs_latest_ring *ring,
 		       const struct ncs_clock *clock)
 {
-	uint64_t gone_ns = end_ns(ncs_trace_at(ring, 0), clock);
+	uint64_t gone_ns = end_ns(ncs_latest_at(ring, 0), clock);
 
 	/* Threads take turns in a sample, so that ends are not in order. */
 	if (gone_ns > ring->complete_from_ns)
@@ -80,7 +80,7 @@ static void drop_first(struct ncs_trace_ring *ring,
 	ring->count--;
 }
 
-static int resize(struct ncs_trace_ring *ring, size_t capacity,
+static int resize(struct ncs_latest_ring *ring, size_t capacity,
 		  const struct ncs_clock *clock)
 {
 	struct ncs_record *records = malloc(capacity * sizeof(*records));
@@ -90,7 +90,7 @@ static int resize(struct ncs_trace_ring *ring, size_t capacity,
 	while (ring->count > capacity)
 		drop_first(ring, clock);
 	for (size_t i = 0; i < ring->count; i++)
-		records[i] = *ncs_trace_at(ring, i);
+		records[i] = *ncs_latest_at(ring, i);
 	free(ring->records);
 	ring->records = records;
 	ring->capacity = capacity;
@@ -99,7 +99,7 @@ static int resize(struct ncs_trace_ring *ring, size_t capacity,
 }
 
 /* Room for one more, where there may be so many. */
-static int make_room(struct ncs_trace_ring *ring, size_t most,
+static int make_room(struct ncs_latest_ring *ring, size_t most,
 		     const struct ncs_clock *clock)
 {
 	size_t wanted = ring->capacity > 0 ? 2 * ring->capacity :
@@ -114,7 +114,7 @@ static int make_room(struct ncs_trace_ring *ring, size_t most,
 	return resize(ring, wanted < most ? wanted : most, clock);
 }
 
-static size_t share(enum ncs_trace_kind kind, size_t ranks)
+static size_t share(enum ncs_latest_kind kind, size_t ranks)
 {
 	size_t own = limits[kind].all / (ranks > 0 ? ranks : 1);
 
@@ -123,7 +123,7 @@ static size_t share(enum ncs_trace_kind kind, size_t ranks)
 	return own < limits[kind].most ? own : limits[kind].most;
 }
 
-static int put(struct ncs_trace_ring *ring, const struct ncs_record *record,
+static int put(struct ncs_latest_ring *ring, const struct ncs_record *record,
 	       size_t most, const struct ncs_clock *clock)
 {
 	int error = make_room(ring, most, clock);
@@ -137,23 +137,23 @@ static int put(struct ncs_trace_ring *ring, const struct ncs_record *record,
 
 /* What was overwritten before the first look is not there: the rings begin
  * with what is the oldest in them. */
-static void set_beginning(struct ncs_trace *trace,
+static void set_beginning(struct ncs_latest *latest,
 			  const struct ncs_sample *sample)
 {
 	const struct ncs_clock *clock = &sample->header->clock;
 
-	for (unsigned i = 0; i < NCS_TRACE_KINDS; i++)
-		trace->rings[i].complete_from_ns =
+	for (unsigned i = 0; i < NCS_LATEST_KINDS; i++)
+		latest->rings[i].complete_from_ns =
 			sample->snapshot->losses[NCS_LOSS_OVERWRITTEN] > 0 ?
 				sample->snapshot->taken_ns :
 				clock->base_monotonic_ns;
 	for (size_t i = 0; i < sample->record_count; i++) {
-		enum ncs_trace_kind kind = kind_of(&sample->records[i]);
+		enum ncs_latest_kind kind = kind_of(&sample->records[i]);
 		uint64_t ended_ns = end_ns(&sample->records[i], clock);
 
-		if (kind != NCS_TRACE_KINDS &&
-		    ended_ns < trace->rings[kind].complete_from_ns)
-			trace->rings[kind].complete_from_ns = ended_ns;
+		if (kind != NCS_LATEST_KINDS &&
+		    ended_ns < latest->rings[kind].complete_from_ns)
+			latest->rings[kind].complete_from_ns = ended_ns;
 	}
 }
 
@@ -181,37 +181,38 @@ static uint64_t gap_end_ns(const struct ncs_sample *sample)
 		       sample->snapshot->taken_ns;
 }
 
-static void note_lost(struct ncs_trace *trace, const struct ncs_sample *sample)
+static void note_lost(struct ncs_latest *latest,
+		      const struct ncs_sample *sample)
 {
 	if (sample->records_lost == 0)
 		return;
-	trace->lost_from_ns = trace->taken_ns;
-	trace->lost_until_ns = gap_end_ns(sample);
-	trace->lost += sample->records_lost;
+	latest->lost_from_ns = latest->taken_ns;
+	latest->lost_until_ns = gap_end_ns(sample);
+	latest->lost += sample->records_lost;
 }
 
-int ncs_trace_take(struct ncs_trace *trace, const struct ncs_sample *sample,
-		   size_t ranks)
+int ncs_latest_take(struct ncs_latest *latest, const struct ncs_sample *sample,
+		    size_t ranks)
 {
 	const struct ncs_clock *clock = &sample->header->clock;
 	int error = 0;
 
-	if (trace->has_begun)
-		note_lost(trace, sample);
+	if (latest->has_begun)
+		note_lost(latest, sample);
 	else
-		set_beginning(trace, sample);
-	trace->has_begun = trace->has_begun || sample->record_count > 0;
-	trace->taken_ns = sample->snapshot->taken_ns;
-	for (unsigned i = 0; !error && i < NCS_TRACE_KINDS; i++)
-		if (trace->rings[i].capacity > share(i, ranks))
-			error = resize(&trace->rings[i], share(i, ranks),
+		set_beginning(latest, sample);
+	latest->has_begun = latest->has_begun || sample->record_count > 0;
+	latest->taken_ns = sample->snapshot->taken_ns;
+	for (unsigned i = 0; !error && i < NCS_LATEST_KINDS; i++)
+		if (latest->rings[i].capacity > share(i, ranks))
+			error = resize(&latest->rings[i], share(i, ranks),
 				       clock);
 	for (size_t i = 0; !error && i < sample->record_count; i++) {
 		const struct ncs_record *record = &sample->records[i];
-		enum ncs_trace_kind kind = kind_of(record);
+		enum ncs_latest_kind kind = kind_of(record);
 
-		if (kind != NCS_TRACE_KINDS)
-			error = put(&trace->rings[kind], record,
+		if (kind != NCS_LATEST_KINDS)
+			error = put(&latest->rings[kind], record,
 				    share(kind, ranks), clock);
 	}
 	return error;

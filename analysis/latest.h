@@ -4,8 +4,8 @@
  * the operations, one of the far more frequent rest. Memory is bounded: all
  * ranks share so many records. Pure; the times are the segment's ticks.
  */
-#ifndef NCS_ANALYSIS_TRACE_H
-#define NCS_ANALYSIS_TRACE_H
+#ifndef NCS_ANALYSIS_LATEST_H
+#define NCS_ANALYSIS_LATEST_H
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -14,13 +14,13 @@
 #include "analysis/source.h"
 #include "ncclstat/record.h"
 
-enum ncs_trace_kind {
-	NCS_TRACE_CALLS, /* API calls, launches, COLL, P2P */
-	NCS_TRACE_WORK,  /* of proxy threads and kernels */
-	NCS_TRACE_KINDS
+enum ncs_latest_kind {
+	NCS_LATEST_CALLS, /* API calls, launches, COLL, P2P */
+	NCS_LATEST_WORK,  /* of proxy threads and kernels */
+	NCS_LATEST_KINDS
 };
 
-struct ncs_trace_ring {
+struct ncs_latest_ring {
 	struct ncs_record *records;
 	size_t capacity;
 	size_t first; /* the oldest one's place */
@@ -29,8 +29,8 @@ struct ncs_trace_ring {
 	uint64_t complete_from_ns;
 };
 
-struct ncs_trace {
-	struct ncs_trace_ring rings[NCS_TRACE_KINDS];
+struct ncs_latest {
+	struct ncs_latest_ring rings[NCS_LATEST_KINDS];
 	bool has_begun;    /* some look brought records */
 	uint64_t taken_ns; /* of the latest look */
 	/* Records were overwritten unseen: how many, and the latest time in
@@ -41,16 +41,16 @@ struct ncs_trace {
 };
 
 /* NULL: no memory. */
-struct ncs_trace *ncs_trace_new(void);
-void ncs_trace_free(struct ncs_trace *trace); /* NULL: nothing to do */
+struct ncs_latest *ncs_latest_new(void);
+void ncs_latest_free(struct ncs_latest *latest); /* NULL: nothing to do */
 
 /* Takes in what a sample brings; so many ranks share the memory, SIZE_MAX where
  * that is not known. 0 or -ENOMEM, when some of it is missing. */
-int ncs_trace_take(struct ncs_trace *trace, const struct ncs_sample *sample,
-		   size_t ranks);
+int ncs_latest_take(struct ncs_latest *latest, const struct ncs_sample *sample,
+		    size_t ranks);
 
 /* The i-th record that is kept, in the order in which they came. */
-const struct ncs_record *ncs_trace_at(const struct ncs_trace_ring *ring,
-				      size_t i);
+const struct ncs_record *ncs_latest_at(const struct ncs_latest_ring *ring,
+				       size_t i);
 
 #endif
