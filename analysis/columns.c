@@ -12,9 +12,11 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "analysis/append.h"
 #include "analysis/classes.h"
 #include "analysis/detail.h"
 #include "analysis/names.h"
+#include "analysis/timeline.h"
 
 const char *const ncs_view_names[NCS_VIEW_COUNT] = {
 	[NCS_VIEW_RANK] = "ranks",
@@ -22,6 +24,7 @@ const char *const ncs_view_names[NCS_VIEW_COUNT] = {
 	[NCS_VIEW_CHANNEL] = "channels",
 	[NCS_VIEW_PROXY] = "proxy",
 	[NCS_VIEW_FUNCTION] = "collectives",
+	[NCS_VIEW_TIMELINE] = "timeline",
 	[NCS_VIEW_CLASS] = "sizes",
 };
 
@@ -989,6 +992,47 @@ static void get_CLASS_TIMING(const struct ncs_row *row, struct ncs_value *value)
 	set_text(value, ncs_timing_name(ncs_class_timing(class_of(row))));
 }
 
+/* --- Tracks ------------------------------------------------------------- */
+
+#define get_TIMELINE_RANK get_RANK_RANK
+#define get_TIMELINE_COMM get_RANK_COMM
+
+static void get_TIMELINE_LANE(const struct ncs_row *row,
+			      struct ncs_value *value)
+{
+	unsigned level = row->rank->now.sampling.level;
+	struct ncs_track track;
+
+	if (!ncs_track_at(row->rank, row->index, &track))
+		return;
+	value->kind = NCS_VALUE_TEXT;
+	ncs_track_name(&track, value->text, sizeof(value->text));
+	if (track.kind == NCS_TRACK_CHANNEL && level > 0)
+		ncs_append(value->text, sizeof(value->text), " 1/%u",
+			   1u << level);
+}
+
+static void get_TIMELINE_NOW(const struct ncs_row *row, struct ncs_value *value)
+{
+	struct ncs_stretch now;
+	struct ncs_track track;
+
+	if (ncs_track_at(row->rank, row->index, &track) &&
+	    ncs_track_now(row->rank, &track, &now))
+		set_text(value, ncs_activity_label(now.activity));
+}
+
+static void get_TIMELINE_SINCE(const struct ncs_row *row,
+			       struct ncs_value *value)
+{
+	struct ncs_stretch now;
+	struct ncs_track track;
+
+	if (ncs_track_at(row->rank, row->index, &track) &&
+	    ncs_track_now(row->rank, &track, &now))
+		set_span(value, now.start_ns, now.end_ns);
+}
+
 /* --- The table ---------------------------------------------------------- */
 
 #define X(VIEW, ID, title, width, align, priority, level, help) \
@@ -1028,12 +1072,18 @@ static size_t entries(const struct ncs_rank *rank, enum ncs_view view)
 		return rank->now.channel_count;
 	if (view == NCS_VIEW_CLASS)
 		return rank->now.class_count;
+	if (view == NCS_VIEW_TIMELINE)
+		return ncs_track_count(rank);
 	return view == NCS_VIEW_FUNCTION ? NCS_FUNCTION_COUNT : 1;
 }
 
 static bool is_shown(const struct ncs_rank *rank, enum ncs_view view,
 		     size_t index)
 {
+	struct ncs_track track;
+
+	if (view == NCS_VIEW_TIMELINE)
+		return ncs_track_at(rank, index, &track);
 	return view != NCS_VIEW_FUNCTION ||
 	       ncs_function_is_used(&rank->now.functions[index]);
 }

@@ -115,6 +115,7 @@ static void rank_release(struct ncs_rank *rank)
 	ncs_history_release(&rank->history);
 	ncs_traces_release(&rank->traces);
 	ncs_steps_free(rank->steps);
+	ncs_latest_free(rank->latest);
 	free(rank->id);
 	free(rank);
 }
@@ -334,6 +335,36 @@ void ncs_model_release(struct ncs_model *model)
 	ncs_model_init(model);
 }
 
+static size_t count_latest(const struct ncs_model *model)
+{
+	size_t count = 0;
+
+	for (size_t i = 0; i < model->rank_count; i++)
+		count += model->ranks[i]->latest != NULL;
+	return count;
+}
+
+/* Who shares the memory is known after the first pass. */
+static int take_latest(const struct ncs_model *model, struct ncs_rank *rank,
+		       const struct ncs_sample *sample, bool has_before)
+{
+	size_t ranks = model->latest_count > 0 ? model->latest_count :
+						 model->rank_count;
+
+	if (!has_before || sample->without_records) {
+		ncs_latest_free(rank->latest);
+		rank->latest = NULL;
+	}
+	if (!model->keeps_latest || sample->without_records)
+		return 0;
+	if (!rank->latest)
+		rank->latest = ncs_latest_new();
+	if (!rank->latest)
+		return -ENOMEM;
+	return ncs_latest_take(rank->latest, sample,
+			       has_before ? ranks : SIZE_MAX);
+}
+
 static int compare_ids(const void *left, const void *right)
 {
 	const struct ncs_rank *const *a = left, *const *b = right;
@@ -386,6 +417,8 @@ static int append_rank(struct ncs_model *model, const struct ncs_sample *sample)
 		return -ENOMEM;
 	rank->id = strdup(sample->id);
 	error = rank->id ? rank_take(rank, model, sample, false) : -ENOMEM;
+	if (!error)
+		error = take_latest(model, rank, sample, false);
 	if (error) {
 		rank_release(rank);
 		return error;
@@ -400,6 +433,7 @@ static int take_rank(struct ncs_model *model, const struct ncs_sample *sample)
 {
 	struct ncs_rank *rank;
 	bool same;
+	int error;
 
 	/* Nothing more can come of it, and nobody is left to miss it. */
 	if (sample->snapshot->liveness == NCS_FINISHED &&
@@ -412,7 +446,8 @@ static int take_rank(struct ncs_model *model, const struct ncs_sample *sample)
 	same = rank_is_same(rank, sample->header);
 	if (!same)
 		model->generation++;
-	return rank_take(rank, model, sample, same);
+	error = rank_take(rank, model, sample, same);
+	return error ? error : take_latest(model, rank, sample, same);
 }
 
 static int take_unreadable(struct ncs_model *model,
@@ -521,6 +556,7 @@ int ncs_model_update(struct ncs_model *model, struct ncs_source *source,
 		return error;
 	for (size_t i = 0; i < model->rank_count; i++)
 		model->ranks[i]->seen = false;
+	model->latest_count = count_latest(model);
 	release_unreadable(model);
 	error = take_all(model, source);
 	if (!error)

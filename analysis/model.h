@@ -13,6 +13,7 @@
 #include <stdint.h>
 
 #include "analysis/history.h"
+#include "analysis/latest.h"
 #include "analysis/source.h"
 #include "analysis/steps.h"
 #include "analysis/trace.h"
@@ -35,6 +36,8 @@ struct ncs_rank {
 	struct ncs_timed timed_before[NCS_FUNCTION_COUNT][NCS_TIMING_COUNT];
 	/* Since the first pass with records; NULL: none seen, or not wanted. */
 	struct ncs_steps *steps;
+	/* The latest records; NULL: none seen, or not wanted. */
+	struct ncs_latest *latest;
 };
 
 /* A segment that cannot be read, and why. */
@@ -46,6 +49,8 @@ struct ncs_unreadable {
 
 struct ncs_model {
 	const struct ncs_aliases *aliases; /* the source's; NULL: none */
+	bool keeps_latest; /* the latest records are kept; set before a pass */
+	size_t latest_count;     /* ranks whose records were kept before it */
 	struct ncs_rank **ranks; /* by host, communicator, rank, pid */
 	size_t rank_count;
 	struct ncs_rank **by_id; /* those of the pass before, by their id */

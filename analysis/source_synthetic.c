@@ -8,7 +8,8 @@
  *     the last has died;
  *   - with 2 ranks or more, a communicator without a name, one that is
  *     finished, and a rank of a job whose NCCL tells little (API 1).
- * It is no simulation: a hung channel does not stop the others.
+ * It is no simulation: a hung channel does not stop the others. Records are
+ * those of the first communicator's busiest function, and of its proxy threads.
  */
 #include "analysis/source.h"
 
@@ -35,6 +36,12 @@
 #define HANG_AT_NS (471 * CYCLE_NS)
 
 #define OVERWRITTEN_AFTER 65536u
+
+/* Records of a rank in one pass; of all ranks, where there are many. */
+#define RECORD_MAX 8192u
+#define RECORDS_OF_ALL 98304u
+/* How far back the first pass sees them. */
+#define RECORDED_NS (250 * MS)
 #define NOT_HUNG UINT64_MAX
 
 enum kind { WORLD, UNNAMED, FINISHED, OLD };
@@ -53,6 +60,7 @@ struct member {
 	bool hangs;      /* sends on the channel that hangs */
 	bool is_hung_on; /* receives there */
 	bool loses;
+	uint64_t recorded_ns; /* until then its records were handed over */
 };
 
 struct source_synthetic {
@@ -66,6 +74,8 @@ struct source_synthetic {
 	uint64_t born_ns;
 	uint64_t now_ns;
 	struct ncs_snapshot snapshot;
+	struct ncs_record *records; /* RECORD_MAX, of the latest sample */
+	size_t record_count;
 };
 
 static struct source_synthetic *self_of(struct ncs_source *source)
@@ -390,6 +400,13 @@ static void set_channel(struct ncs_channel_view *view,
 	view->nsteps = CYCLE_STEPS;
 }
 
+/* How late a channel is in its cycle. */
+static uint64_t jitter_ns(const struct source_synthetic *self,
+			  const struct member *member, unsigned channel)
+{
+	return mix(self->seed, member->rank + 1, channel + 1) % (CYCLE_NS / 2);
+}
+
 static void add_channel(struct source_synthetic *self,
 			const struct member *member, unsigned channel,
 			bool send, uint64_t age_ns, uint64_t end_ns)
@@ -397,8 +414,6 @@ static void add_channel(struct source_synthetic *self,
 	struct ncs_snapshot *snapshot = &self->snapshot;
 	struct ncs_channel_view *view =
 		&snapshot->channels[snapshot->channel_count++];
-	uint64_t jitter_ns =
-		mix(self->seed, member->rank + 1, channel + 1) % (CYCLE_NS / 2);
 	unsigned nranks = member->nranks;
 
 	memset(view, 0, sizeof(*view));
@@ -406,7 +421,8 @@ static void add_channel(struct source_synthetic *self,
 	view->send = send;
 	view->peer =
 		(int32_t)((member->rank + (send ? 1 : nranks - 1)) % nranks);
-	set_channel(view, member, self->channels, age_ns - jitter_ns, end_ns);
+	set_channel(view, member, self->channels,
+		    age_ns - jitter_ns(self, member, channel), end_ns);
 	if (member->kind == OLD)
 		view->size_unknown = view->steps_done;
 	else
@@ -465,6 +481,179 @@ static void add_operations(struct source_synthetic *self,
 			      2 * (uint64_t)self->channels - 1);
 	if (into_ns < CYCLE_NS / 100 * 80)
 		add_operation(self, age_ns / CYCLE_NS, end_ns - into_ns, 0);
+}
+
+/* --- Records ------------------------------------------------------------ */
+
+/* What the GPU's clock is ahead. */
+static uint64_t gpu_offset_ns(const struct member *member)
+{
+	return UINT64_C(1000000000) * (member->rank + 1);
+}
+
+/* When things happen that end in a pass, by the job's age as the rank sees it. */
+struct recording {
+	struct source_synthetic *self;
+	const struct member *member;
+	uint64_t from_ns;
+	uint64_t until_ns;
+	uint64_t born_ns; /* at an age of 0 */
+};
+
+static void record(const struct recording *recording, uint64_t age_ns,
+		   struct ncs_record content)
+{
+	struct source_synthetic *self = recording->self;
+	uint64_t end_ns = age_ns + content.duration;
+
+	if (end_ns <= recording->from_ns || end_ns > recording->until_ns ||
+	    self->record_count == RECORD_MAX)
+		return;
+	content.start = recording->born_ns + age_ns;
+	self->records[self->record_count++] = content;
+}
+
+/* The call, the operation, its kernels if it is timed, the proxy thread. */
+static void record_operation(const struct recording *recording, uint64_t round)
+{
+	uint64_t age_ns = round * CYCLE_NS;
+	struct ncs_record operation = {
+		.event = NCS_EVENT_COLL,
+		.function = NCS_FUNCTION_ALL_REDUCE,
+		.operation = (uint32_t)round + 1,
+		.peer = -1,
+		.value = 64 * MIB,
+		.number = round,
+		.duration = CYCLE_NS / 100 * 80,
+		.delta = { MS / 100, MS / 20 },
+	};
+	struct ncs_record call = operation, launch = operation;
+	struct ncs_record sleep = { .event = NCS_EVENT_PROXY_CTRL,
+				    .peer = -1,
+				    .number = NCS_PROXY_SLEEP,
+				    .duration = CYCLE_NS / 100 * 15 };
+	struct ncs_record append = sleep;
+
+	call.event = NCS_EVENT_COLL_API;
+	call.duration = MS / 10;
+	launch.event = NCS_EVENT_KERNEL_LAUNCH;
+	launch.duration = MS / 50;
+	append.number = NCS_PROXY_APPEND;
+	append.duration = CYCLE_NS / 100 * 5;
+	record(recording, age_ns - MS / 20, call);
+	record(recording, age_ns + MS / 100, launch);
+	record(recording, age_ns, operation);
+	record(recording, age_ns, append);
+	record(recording, age_ns + CYCLE_NS / 100 * 85, sleep);
+}
+
+static void record_kernels(const struct recording *recording, uint64_t round)
+{
+	uint64_t age_ns = round * CYCLE_NS + MS / 20;
+	struct ncs_record kernel = {
+		.event = NCS_EVENT_KERNEL_CH,
+		.function = NCS_FUNCTION_ALL_REDUCE,
+		.operation = (uint32_t)round + 1,
+		.peer = -1,
+		.value = recording->born_ns + age_ns +
+			 gpu_offset_ns(recording->member),
+		.number = CYCLE_NS / 100 * 78,
+		.duration = CYCLE_NS / 100 * 79,
+	};
+
+	if (round % 16 != 0)
+		return;
+	for (unsigned i = 0; i < recording->self->channels; i++) {
+		kernel.channel = (uint8_t)i;
+		record(recording, age_ns, kernel);
+	}
+}
+
+/* From a step's start to the end of the first phases; 1 at least: it was told,
+ * 0 if that is not within the step. */
+static uint64_t delta_to(uint64_t phase_end_ns, uint64_t start_ns,
+			 uint64_t length_ns)
+{
+	if (phase_end_ns <= start_ns)
+		return 1;
+	return phase_end_ns < start_ns + length_ns ? phase_end_ns - start_ns :
+						     0;
+}
+
+/* One after the other, so that what the steps wait for is what the channel's
+ * phases say. */
+static void record_steps(const struct recording *recording,
+			 const struct ncs_channel_view *channel, uint64_t round,
+			 uint64_t age_ns)
+{
+	struct phase phases[CHANNEL_PHASES];
+	uint64_t length_ns = CYCLE_NS / 100 * 80 / CYCLE_STEPS;
+
+	if (channel->send)
+		send_phases(recording->member, phases);
+	else
+		recv_phases(recording->member, phases);
+	if (round * CYCLE_NS >= hang_age_ns(recording->member, channel->channel,
+					    channel->send,
+					    recording->self->channels, phases))
+		return;
+	for (unsigned i = 0; i < CYCLE_STEPS; i++) {
+		uint64_t start_ns = i * length_ns;
+		uint64_t second_ns = phases[0].length_ns;
+		uint64_t third_ns = second_ns + phases[1].length_ns;
+
+		record(recording, age_ns + start_ns,
+		       (struct ncs_record){
+			       .event = NCS_EVENT_PROXY_STEP,
+			       .flags = channel->send ? NCS_RECORD_SEND : 0,
+			       .channel = channel->channel,
+			       .function = NCS_FUNCTION_ALL_REDUCE,
+			       .operation = (uint32_t)round + 1,
+			       .peer = channel->peer,
+			       .value = STEP_BYTES / recording->self->channels,
+			       .number = i,
+			       .duration = length_ns,
+			       .delta = { delta_to(second_ns, start_ns,
+						   length_ns),
+					  delta_to(third_ns, start_ns,
+						   length_ns) },
+		       });
+	}
+}
+
+/* As many as there is room for; the oldest are lost. Returns how many. */
+static uint64_t add_records(struct source_synthetic *self,
+			    const struct member *member, uint64_t age_ns,
+			    uint64_t end_ns)
+{
+	uint64_t each = 5 + self->channels * (2 * (uint64_t)CYCLE_STEPS + 1);
+	uint64_t room = RECORDS_OF_ALL / self->count;
+	uint64_t past_ns = self->now_ns - member->recorded_ns, lost_ns;
+	struct recording recording = { .self = self,
+				       .member = member,
+				       .until_ns = age_ns,
+				       .born_ns = end_ns - age_ns };
+
+	if (member->kind != WORLD || member->dead)
+		return 0;
+	room = (room < RECORD_MAX ? room : RECORD_MAX) / each * CYCLE_NS;
+	lost_ns = past_ns > room ? past_ns - room : 0;
+	recording.from_ns = age_ns - (past_ns - lost_ns);
+	for (uint64_t i = recording.from_ns / CYCLE_NS - 1;
+	     i <= age_ns / CYCLE_NS; i++) {
+		record_operation(&recording, i);
+		record_kernels(&recording, i);
+		for (size_t k = 0; k < self->snapshot.channel_count; k++) {
+			const struct ncs_channel_view *channel =
+				&self->snapshot.channels[k];
+
+			record_steps(&recording, channel, i,
+				     i * CYCLE_NS +
+					     jitter_ns(self, member,
+						       channel->channel));
+		}
+	}
+	return lost_ns / CYCLE_NS * each;
 }
 
 /* --- The rest of a snapshot --------------------------------------------- */
@@ -533,7 +722,7 @@ static void set_kernel(struct ncs_snapshot *snapshot,
 	snapshot->gpu_clock = (struct ncs_gpu_clock_view){
 		.known = true,
 		.told_ns = end_ns,
-		.offset_ns = INT64_C(1000000000) * (member->rank + 1),
+		.offset_ns = (int64_t)gpu_offset_ns(member),
 		.error_ns = 1500,
 		.quantum_ns = 32,
 	};
@@ -608,7 +797,9 @@ static uint64_t end_age_ns(const struct member *member)
 	return member->dead ? DEAD_AT_NS : UINT64_MAX;
 }
 
-static void take(struct source_synthetic *self, const struct member *member)
+/* Returns how many records were lost. */
+static uint64_t take(struct source_synthetic *self, const struct member *member,
+		     bool with_records)
 {
 	struct ncs_snapshot *snapshot = &self->snapshot;
 	struct ncs_snapshot fresh = { .taken_ns = self->now_ns };
@@ -617,6 +808,7 @@ static void take(struct source_synthetic *self, const struct member *member)
 	if (age_ns > end_age_ns(member))
 		age_ns = end_age_ns(member);
 	end_ns = self->born_ns + age_ns;
+	self->record_count = 0;
 	fresh.channels = snapshot->channels;
 	fresh.operations = snapshot->operations;
 	fresh.lanes = snapshot->lanes;
@@ -658,6 +850,7 @@ static void take(struct source_synthetic *self, const struct member *member)
 	set_kernel(snapshot, member, end_ns);
 	count_events(snapshot, self->channels);
 	set_losses(snapshot, member, age_ns);
+	return with_records ? add_records(self, member, age_ns, end_ns) : 0;
 }
 
 /* --- The source --------------------------------------------------------- */
@@ -671,8 +864,10 @@ static int begin(struct ncs_source *source, uint64_t now_ns, char *why,
 	(void)why_size;
 	if (!self->is_born) {
 		self->born_ns = now_ns - FIRST_AGE_NS;
-		for (size_t i = 0; i < self->count; i++)
+		for (size_t i = 0; i < self->count; i++) {
 			self->members[i].header.created = self->born_ns;
+			self->members[i].recorded_ns = now_ns - RECORDED_NS;
+		}
 	}
 	self->is_born = true;
 	self->now_ns = now_ns;
@@ -688,12 +883,19 @@ static bool next(struct ncs_source *source, struct ncs_sample *sample)
 	if (self->place == self->count)
 		return false;
 	member = &self->members[self->place++];
-	take(self, member);
 	memset(sample, 0, sizeof(*sample));
+	sample->without_records =
+		source->wants_records &&
+		!source->wants_records(source->who, member->id);
+	sample->records_lost = take(self, member, !sample->without_records);
+	if (!sample->without_records)
+		member->recorded_ns = self->now_ns;
 	sample->id = member->id;
 	sample->attach = NCS_ATTACHED;
 	sample->header = &member->header;
 	sample->snapshot = &self->snapshot;
+	sample->records = self->records;
+	sample->record_count = self->record_count;
 	return true;
 }
 
@@ -703,6 +905,7 @@ static void close_source(struct ncs_source *source)
 
 	ncs_snapshot_release(&self->snapshot);
 	free(self->members);
+	free(self->records);
 	free(self);
 }
 
@@ -763,13 +966,15 @@ static int reserve(struct source_synthetic *self, unsigned ranks)
 		calloc(2 * (size_t)self->channels, sizeof(*snapshot->channels));
 	snapshot->operations = calloc(2, sizeof(*snapshot->operations));
 	snapshot->lanes = calloc(2, sizeof(*snapshot->lanes));
+	self->records = calloc(RECORD_MAX, sizeof(*self->records));
 	snapshot->classes = calloc(sizeof(traffics) / sizeof(traffics[0]),
 				   sizeof(*snapshot->classes));
 	snapshot->class_buckets =
 		calloc(sizeof(traffics) / sizeof(traffics[0]),
 		       NCS_HISTOGRAM_BUCKETS * sizeof(uint64_t));
-	if (!self->members || !snapshot->channels || !snapshot->operations ||
-	    !snapshot->lanes || !snapshot->classes || !snapshot->class_buckets)
+	if (!self->members || !self->records || !snapshot->channels ||
+	    !snapshot->operations || !snapshot->lanes || !snapshot->classes ||
+	    !snapshot->class_buckets)
 		return -1;
 	for (size_t i = 0; i < sizeof(traffics) / sizeof(traffics[0]); i++) {
 		struct ncs_function_view *view =

@@ -239,10 +239,8 @@ static struct operation *open_operation(struct ncs_steps *steps,
 
 /* --- Steps -------------------------------------------------------------- */
 
-/* The times of a step. What NCCL did not report is not there: then the wait
- * before it lasted until the next. */
-static void split(const struct ncs_record *record,
-		  const struct ncs_clock *clock, uint64_t times[NCS_STEP_TIMES])
+void ncs_step_split(const struct ncs_record *record,
+		    uint64_t ticks[NCS_STEP_TIMES])
 {
 	uint64_t end = record->duration;
 	uint64_t third = record->delta[1] != 0 && record->delta[1] < end ?
@@ -252,12 +250,10 @@ static void split(const struct ncs_record *record,
 				  record->delta[0] :
 				  third;
 
-	times[NCS_STEP_DURATION] = ncs_clock_duration_ns(clock, end);
-	times[NCS_STEP_FIRST_WAIT] = ncs_clock_duration_ns(clock, second);
-	times[NCS_STEP_FIRST_WAIT + 1] =
-		ncs_clock_duration_ns(clock, third - second);
-	times[NCS_STEP_FIRST_WAIT + 2] =
-		ncs_clock_duration_ns(clock, end - third);
+	ticks[NCS_STEP_DURATION] = end;
+	ticks[NCS_STEP_FIRST_WAIT] = second;
+	ticks[NCS_STEP_FIRST_WAIT + 1] = third - second;
+	ticks[NCS_STEP_FIRST_WAIT + 2] = end - third;
 }
 
 /* One that stands for itself. 0 or -ENOMEM. */
@@ -329,7 +325,9 @@ static int take_step(struct ncs_steps *steps, const struct ncs_clock *clock,
 		part->values = calloc(1, sizeof(*part->values));
 	if (part && is_sampled(operation) && !part->values)
 		return -ENOMEM;
-	split(record, clock, times);
+	ncs_step_split(record, times);
+	for (unsigned i = 0; i < NCS_STEP_TIMES; i++)
+		times[i] = ncs_clock_duration_ns(clock, times[i]);
 	direction->view.records++;
 	if (operation)
 		direction->view.level = level;

@@ -29,6 +29,11 @@ enum ncs_step_time {
 /* The channel state that a wait is spent in; `time` is no duration. */
 enum ncs_channel_state ncs_step_state(bool send, unsigned time);
 
+/* The times of a step's record, in ticks. What NCCL did not report is not
+ * there: then the wait before it lasted until the next. */
+void ncs_step_split(const struct ncs_record *record,
+		    uint64_t ticks[NCS_STEP_TIMES]);
+
 /* ns, of all steps; the share is that in the duration. */
 struct ncs_step_estimate {
 	struct ncs_estimate total;

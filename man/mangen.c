@@ -24,6 +24,7 @@
 #include "ncclstat/abi.h"
 #include "ncclstat/control.h"
 #include "ncclstat/record.h"
+#include "ncclstat/tables/activities.h"
 #include "ncclstat/tables/columns.h"
 #include "ncclstat/tables/environment.h"
 #include "ncclstat/tables/kernel_timing.h"
@@ -322,6 +323,29 @@ static bool put_channel_states(const char *argument)
 #define X(ID, name, letter, label, help) \
 	put_channel_state(name, letter, label, help);
 	NCS_CHANNEL_STATES(X)
+#undef X
+	puts(".El");
+	return true;
+}
+
+static void put_activity(const char *label, char letter, const char *help)
+{
+	char letters[] = { letter, '\0' };
+
+	put_item(label);
+	fputs(" Pq Sy ", stdout);
+	put_name(letter == ' ' ? "blank" : letters);
+	putchar('\n');
+	put_sentence(help);
+}
+
+static bool put_activities(const char *argument)
+{
+	if (argument)
+		return false;
+	puts(".Bl -tag -width Ds");
+#define X(ID, letter, layer, label, help) put_activity(label, letter, help);
+	NCS_ACTIVITIES(X)
 #undef X
 	puts(".El");
 	return true;
@@ -848,6 +872,7 @@ static const struct marker {
 	{ "keys", put_keys },
 	{ "columns", put_columns },
 	{ "channel_states", put_channel_states },
+	{ "activities", put_activities },
 	{ "kernel_statuses", put_kernel_statuses },
 	{ "proxy_states", put_proxy_states },
 	{ "proxy_transitions", put_proxy_transitions },

@@ -79,7 +79,8 @@ what_there_is() {
 	fields keys NCS_KEYS ID,group,keys,label,help keys | unquote |
 		sed 's/ /, /g' | want keys ncclstat.1 KEYS -
 	for view in RANK:Ranks COMMUNICATOR:Communicators CHANNEL:Channels \
-		PROXY:Proxy FUNCTION:Collectives CLASS:Collectives; do
+		PROXY:Proxy FUNCTION:Collectives CLASS:Collectives \
+		TIMELINE:Timeline; do
 		fields columns NCS_COLUMNS \
 			VIEW,ID,title,width,align,priority,level,help \
 			'VIEW title' | sed -n "s/^${view%:*} //p" | unquote |
@@ -95,6 +96,10 @@ what_there_is() {
 		want proxy_states ncclstat.1 THE_VIEWS Proxy
 	fields proxy_states NCS_PROXY_TRANSITIONS ID,name,help name |
 		unquote | want proxy_transitions ncclstat.1 THE_VIEWS Proxy
+	fields activities NCS_ACTIVITIES ID,letter,layer,label,help \
+		'label letter' |
+		sed -e "s/' '/'blank'/" -e "s/^\"\(.*\)\" '\(.*\)'$/\1 (\2)/" |
+		want activities ncclstat.1 THE_VIEWS Timeline
 	fields functions NCS_FUNCTIONS ID,name,size,numerator,denominator \
 		name | unquote |
 		want functions ncclstat.1 THE_VIEWS Collectives
@@ -241,6 +246,7 @@ self_test() {
 	take_out ncclstat.1 channel_states 'recv_wait (sender, R)' \
 		'^\.It Sy recv_wait ' &&
 	take_out ncclstat.1 proxy_states 'append (+)' '^\.It Sy append Pq' &&
+	take_out ncclstat.1 activities 'queued (q)' '^\.It Sy queued Pq' &&
 	take_out ncclstat.1 proxy_transitions append_end \
 		'^\.It Sy append_end$' &&
 	take_out ncclstat.1 functions AllGatherV '^\.It Sy AllGatherV ' &&

@@ -46,6 +46,8 @@ static const struct {
 	{ "Backspace", KEY_BACKSPACE },
 	{ "Tab", '\t' },
 	{ "Shift-Tab", KEY_BTAB },
+	{ "Shift-Left", KEY_SLEFT },
+	{ "Shift-Right", KEY_SRIGHT },
 	{ "Space", ' ' },
 	/* As tmux calls them, in scripts of keys. */
 	{ "PPage", KEY_PPAGE },
@@ -55,6 +57,8 @@ static const struct {
 	{ "Escape", ESCAPE },
 	{ "BSpace", KEY_BACKSPACE },
 	{ "BTab", KEY_BTAB },
+	{ "S-Left", KEY_SLEFT },
+	{ "S-Right", KEY_SRIGHT },
 };
 
 /* Bytes of whichever prefix a name begins with, 0: neither. */

@@ -6,10 +6,19 @@
 #include <string.h>
 
 #include "analysis/classes.h"
+#include "analysis/timeline.h"
+
+static void key_of_channel(const struct ncs_channel_view *channel,
+			   struct ncs_grid_key *key)
+{
+	key->channel = channel->channel;
+	key->send = channel->send;
+	key->peer = channel->peer;
+}
 
 void ncs_grid_key_of(const struct ncs_row *row, struct ncs_grid_key *key)
 {
-	const struct ncs_channel_view *channel;
+	struct ncs_track track;
 
 	*key = (struct ncs_grid_key){ .view = row->view, .channel = -1 };
 	if (row->communicator) {
@@ -26,11 +35,15 @@ void ncs_grid_key_of(const struct ncs_row *row, struct ncs_grid_key *key)
 		key->index = ncs_class_identity(
 			&row->rank->now.classes[row->index]);
 		break;
+	case NCS_VIEW_TIMELINE:
+		if (!ncs_track_at(row->rank, row->index, &track) ||
+		    !track.channel)
+			key->index = row->index;
+		else
+			key_of_channel(track.channel, key);
+		break;
 	case NCS_VIEW_CHANNEL:
-		channel = &row->rank->now.channels[row->index];
-		key->channel = channel->channel;
-		key->send = channel->send;
-		key->peer = channel->peer;
+		key_of_channel(&row->rank->now.channels[row->index], key);
 		break;
 	default:
 		key->view = NCS_VIEW_RANK;

@@ -26,6 +26,7 @@ static const struct ncs_screen_view *const views[NCS_VIEW_COUNT] = {
 	[NCS_VIEW_CHANNEL] = &ncs_screen_channels,
 	[NCS_VIEW_PROXY] = &ncs_screen_proxy,
 	[NCS_VIEW_FUNCTION] = &ncs_screen_collectives,
+	[NCS_VIEW_TIMELINE] = &ncs_screen_timeline,
 	[NCS_VIEW_CLASS] = &ncs_screen_sizes,
 };
 
@@ -50,6 +51,8 @@ void ncs_screen_init(struct ncs_screen *screen, enum ncs_view view,
 {
 	memset(screen, 0, sizeof(*screen));
 	ncs_model_init(&screen->model);
+	screen->model.keeps_latest = true;
+	ncs_timeline_init(&screen->time);
 	for (unsigned i = 0; i < NCS_VIEW_COUNT; i++)
 		ncs_grid_init(&screen->tables[i], (enum ncs_view)i,
 			      &views[i]->rules);
@@ -104,7 +107,7 @@ static const struct ncs_rank *selected_rank(const struct ncs_screen *screen)
 
 /* The first screen does not wait for records, and to go through those of many
  * ranks would cost more than everything else: then it is those of the rank
- * that is looked at. */
+ * that is looked at, or of those whose lanes are. */
 static bool wants_records(const void *who, const char *id)
 {
 	const struct ncs_screen *screen = who;
@@ -114,6 +117,8 @@ static bool wants_records(const void *who, const char *id)
 		return false;
 	if (screen->model.rank_count <= NCS_RANKS_WITH_RECORDS_MAX)
 		return true;
+	if (screen->view == NCS_VIEW_TIMELINE)
+		return ncs_timeline_shows(screen, id);
 	rank = screen->view == NCS_VIEW_CHANNEL ? selected_rank(screen) : NULL;
 	return rank && strcmp(rank->id, id) == 0;
 }
@@ -158,6 +163,23 @@ static void show_view(struct ncs_screen *screen, enum ncs_view view)
 	forget_trail(screen);
 	screen->view = view;
 	build(screen);
+}
+
+/* Where one is, as time goes by: limited to the same rank, at the same
+ * channel. */
+static void show_timeline(struct ncs_screen *screen)
+{
+	const struct ncs_grid_row *row = ncs_grid_selected(table_of(screen));
+
+	if (screen->view == NCS_VIEW_TIMELINE)
+		return;
+	/* Lanes are of ranks and of communicators. */
+	if (screen->focus.kind == NCS_FOCUS_FUNCTION)
+		forget_trail(screen);
+	screen->view = NCS_VIEW_TIMELINE;
+	build(screen);
+	if (row)
+		ncs_grid_select_like(table_of(screen), row);
 }
 
 static void step_view(struct ncs_screen *screen, unsigned step)
@@ -770,6 +792,9 @@ static bool act_on_view(struct ncs_screen *screen, enum ncs_action action,
 		show_view(screen,
 			  (enum ncs_view)(action - NCS_ACTION_VIEW_RANKS));
 		return true;
+	case NCS_ACTION_VIEW_TIMELINE:
+		show_timeline(screen);
+		return true;
 	case NCS_ACTION_VIEW_NEXT:
 		step_view(screen, 1);
 		return true;
@@ -928,6 +953,14 @@ static bool act_on_looks(struct ncs_screen *screen, enum ncs_action action,
 	case NCS_ACTION_COLORS:
 		step_option(screen, NCS_OPTION_SCHEME, true, now_ns);
 		return true;
+	case NCS_ACTION_ZOOM_IN:
+	case NCS_ACTION_ZOOM_OUT:
+	case NCS_ACTION_PAN_BACK:
+	case NCS_ACTION_PAN_ON:
+		ncs_screen_say(screen, now_ns,
+			       "this key moves through the timeline, view %u",
+			       NCS_VIEW_TIMELINE + 1);
+		return true;
 	case NCS_ACTION_NO_KILL:
 		ncs_screen_say(screen, now_ns,
 			       "nothing here stops a job; q quits this view");
@@ -1002,6 +1035,9 @@ static unsigned act(struct ncs_screen *screen, int code, enum ncs_action action,
 		help_key(screen, action);
 		return 0;
 	}
+	if (screen->view == NCS_VIEW_TIMELINE &&
+	    ncs_timeline_act(screen, action, now_ns))
+		return 0;
 	if (act_on_view(screen, action, now_ns) ||
 	    act_on_table(screen, action, now_ns) ||
 	    act_on_search(screen, action, now_ns) ||
@@ -1061,6 +1097,8 @@ static unsigned click(struct ncs_screen *screen, const struct ncs_mouse *mouse,
 		    mouse->x < spot->x + spot->width)
 			return act(screen, 0, spot->action, now_ns);
 	}
+	if (screen->view == NCS_VIEW_TIMELINE)
+		ncs_timeline_click(screen, mouse->x);
 	if (!ncs_grid_click(table_of(screen), mouse->y, mouse->x, notice,
 			    sizeof(notice)))
 		return 0;

@@ -15,6 +15,7 @@
 #include "analysis/columns.h"
 #include "analysis/model.h"
 #include "analysis/summary.h"
+#include "analysis/timeline.h"
 #include "tui/layout.h"
 #include "tui/options.h"
 #include "tui/table.h"
@@ -48,6 +49,7 @@ extern const struct ncs_screen_view ncs_screen_communicators;
 extern const struct ncs_screen_view ncs_screen_channels;
 extern const struct ncs_screen_view ncs_screen_proxy;
 extern const struct ncs_screen_view ncs_screen_collectives;
+extern const struct ncs_screen_view ncs_screen_timeline;
 extern const struct ncs_screen_view ncs_screen_sizes;
 
 /* A place that was left by going down: there Esc leads back. */
@@ -77,6 +79,18 @@ enum ncs_prompt {
 	NCS_PROMPT_KEEP, /* y or n */
 };
 
+/* What the timeline shows of the time. */
+struct ncs_time_view {
+	int64_t cell_ns;
+	bool stays; /* the right edge is end_ns, not now */
+	int64_t end_ns;
+	int cursor; /* columns from the right edge */
+	int x;      /* of the latest drawing, like the next */
+	int width;
+	bool is_lit;
+	struct ncs_collective lit;
+};
+
 struct ncs_screen {
 	struct ncs_model model;
 	struct ncs_summary summary;
@@ -86,6 +100,8 @@ struct ncs_screen {
 	struct ncs_focus focus;
 	struct ncs_crumb trail[NCS_TRAIL_MAX];
 	size_t depth;
+
+	struct ncs_time_view time;
 
 	bool help;
 	int help_top;
@@ -209,6 +225,27 @@ struct ncs_setup_entry {
 size_t ncs_setup_count(enum ncs_view view);
 struct ncs_setup_entry ncs_setup_entry(enum ncs_view view, size_t place);
 void ncs_setup_draw(struct ncs_screen *screen, const struct ncs_rect *rect);
+
+/* --- The timeline --------------------------------------------------------- */
+
+void ncs_timeline_init(struct ncs_time_view *time);
+
+/* Does what a key means there. False: it means what it means elsewhere. */
+bool ncs_timeline_act(struct ncs_screen *screen, enum ncs_action action,
+		      uint64_t now_ns);
+
+void ncs_timeline_draw(struct ncs_screen *screen, const struct ncs_rect *header,
+		       const struct ncs_rect *rows);
+
+/* The cursor goes to a column of the screen, if a cell is there. */
+void ncs_timeline_click(struct ncs_screen *screen, int x);
+
+/* Whether a rank has lanes on the screen, by its id. */
+bool ncs_timeline_shows(const struct ncs_screen *screen, const char *id);
+
+/* What is under the cursor. */
+void ncs_timeline_explain(const struct ncs_screen *screen, char *text,
+			  size_t size);
 
 /* --- Help ----------------------------------------------------------------- */
 

@@ -69,6 +69,8 @@ static void draw_info(const struct ncs_screen *screen,
 	if (row->unreadable)
 		ncs_append(text, sizeof(text), "%s cannot be read: %s.",
 			   row->unreadable->id, row->unreadable->why);
+	else if (screen->view == NCS_VIEW_TIMELINE)
+		ncs_timeline_explain(screen, text, sizeof(text));
 	else
 		ncs_screen_view_of(row->row.view)
 			->explain(&row->row, text, sizeof(text));
@@ -344,7 +346,12 @@ static void draw_view(struct ncs_screen *screen,
 	if (part[NCS_PART_DETAIL].height > 0 && row && !row->unreadable &&
 	    row->row.view == screen->view)
 		view->draw_detail(&row->row, &part[NCS_PART_DETAIL]);
-	ncs_grid_draw(table, &part[NCS_PART_HEADER], &part[NCS_PART_ROWS]);
+	if (screen->view == NCS_VIEW_TIMELINE)
+		ncs_timeline_draw(screen, &part[NCS_PART_HEADER],
+				  &part[NCS_PART_ROWS]);
+	else
+		ncs_grid_draw(table, &part[NCS_PART_HEADER],
+			      &part[NCS_PART_ROWS]);
 	ncs_draw_tabs(screen, &part[NCS_PART_TABS],
 		      part[NCS_PART_TITLE].height > 0);
 	if (table->count == 0)

@@ -105,6 +105,19 @@ static void emit_states(struct page *page)
 	}
 }
 
+static void emit_activities(struct page *page)
+{
+	char name[32];
+
+	emit_title(page, "What else a lane of the timeline does");
+	for (unsigned i = 0; i < NCS_ACTIVITY_CHANNEL; i++) {
+		snprintf(name, sizeof(name), "%c %s",
+			 ncs_activity_letter((enum ncs_activity)i),
+			 ncs_activity_label((enum ncs_activity)i));
+		emit_item(page, name, ncs_activity_help((enum ncs_activity)i));
+	}
+}
+
 static void emit_columns(struct page *page)
 {
 	for (unsigned view = 0; view < NCS_VIEW_COUNT; view++) {
@@ -141,6 +154,7 @@ static void emit_all(struct page *page)
 	emit_keys(page);
 	emit_marks(page);
 	emit_states(page);
+	emit_activities(page);
 	emit_losses(page);
 	emit_columns(page);
 }

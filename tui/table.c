@@ -9,6 +9,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "analysis/timeline.h"
 #include "tui/sparkline.h"
 #include "tui/words.h"
 
@@ -262,6 +263,20 @@ static int compare_rows(const void *left, const void *right, void *context)
 
 /* --- Selection ------------------------------------------------------------ */
 
+const struct ncs_channel_view *ncs_grid_channel(const struct ncs_grid_row *row)
+{
+	struct ncs_track track;
+
+	if (row->unreadable)
+		return NULL;
+	if (row->row.view == NCS_VIEW_CHANNEL)
+		return &row->row.rank->now.channels[row->row.index];
+	if (row->row.view != NCS_VIEW_TIMELINE ||
+	    !ncs_track_at(row->row.rank, row->row.index, &track))
+		return NULL;
+	return track.channel;
+}
+
 static void key_of(const struct ncs_grid_row *row, struct ncs_grid_key *key)
 {
 	if (row->unreadable)
@@ -393,6 +408,23 @@ void ncs_grid_select(struct ncs_grid *table, size_t place)
 		pin(table);
 }
 
+bool ncs_grid_select_like(struct ncs_grid *table,
+			  const struct ncs_grid_row *like)
+{
+	struct ncs_grid_key key, own;
+
+	key_of(like, &key);
+	for (size_t i = 0; i < table->count; i++) {
+		key_of(&table->rows[i], &own);
+		if (strcmp(own.id, key.id) != 0 || own.channel != key.channel ||
+		    own.send != key.send || own.peer != key.peer)
+			continue;
+		ncs_grid_select(table, i);
+		return true;
+	}
+	return false;
+}
+
 bool ncs_grid_select_channel(struct ncs_grid *table, int channel, bool send,
 			     int peer)
 {
@@ -437,6 +469,7 @@ enum ncs_severity ncs_grid_severity(const struct ncs_grid *table,
 	if (table->suspect && row->row.rank == table->suspect &&
 	    row->row.view != NCS_VIEW_CHANNEL &&
 	    row->row.view != NCS_VIEW_FUNCTION &&
+	    row->row.view != NCS_VIEW_TIMELINE &&
 	    row->row.view != NCS_VIEW_CLASS)
 		return NCS_SUSPECT;
 	return ncs_grid_rules_of(table, row)->severity(&row->row);

@@ -178,6 +178,14 @@ bool ncs_grid_select_channel(struct ncs_grid *table, int channel, bool send,
 			     int peer);
 bool ncs_grid_select_rank(struct ncs_grid *table, const struct ncs_rank *rank);
 
+/* Selects the first row of the same rank and channel, or of the rank and no
+ * channel, as a row of another table. */
+bool ncs_grid_select_like(struct ncs_grid *table,
+			  const struct ncs_grid_row *like);
+
+/* The channel that a row is about; NULL: none. */
+const struct ncs_channel_view *ncs_grid_channel(const struct ncs_grid_row *row);
+
 /* The next row that is worth a look. */
 bool ncs_grid_next_abnormal(struct ncs_grid *table);
 

@@ -53,6 +53,20 @@
 	X(LABEL, (6, -1, 0), (NCS_BLUE, -1, 0), (-1, -1, 0), (-1, -1, 0)) \
 	X(STRONG, (-1, -1, A_BOLD), (-1, -1, A_BOLD), (-1, -1, A_BOLD), \
 	  (-1, -1, A_BOLD)) \
+	X(WAITS_GPU, (6, -1, 0), (NCS_BLUE, -1, 0), (-1, -1, 0), \
+	  (-1, -1, 0)) \
+	X(WAITS_GPU_MORE, (6, -1, A_BOLD), (NCS_BLUE, -1, A_BOLD), \
+	  (-1, -1, A_BOLD), (-1, -1, A_BOLD)) \
+	X(WAITS_PEER, (3, -1, 0), (NCS_ORANGE, -1, 0), (5, -1, 0), \
+	  (-1, -1, 0)) \
+	X(WAITS_PEER_MORE, (3, -1, A_BOLD), (NCS_ORANGE, -1, A_BOLD), \
+	  (5, -1, A_BOLD), (-1, -1, A_BOLD)) \
+	X(WAITS_NETWORK, (5, -1, 0), (-1, -1, 0), (-1, -1, 0), (-1, -1, 0)) \
+	X(WAITS_NETWORK_MORE, (5, -1, A_BOLD), (-1, -1, A_BOLD), \
+	  (-1, -1, A_BOLD), (-1, -1, A_BOLD)) \
+	X(BUSY, (2, -1, 0), (-1, -1, 0), (-1, -1, 0), (-1, -1, 0)) \
+	X(BUSY_MORE, (2, -1, A_BOLD), (-1, -1, A_BOLD), (-1, -1, A_BOLD), \
+	  (-1, -1, A_BOLD)) \
 	X(LIT, (-1, -1, A_REVERSE | A_BOLD), (-1, -1, A_REVERSE | A_BOLD), \
 	  (-1, -1, A_REVERSE | A_BOLD), (-1, -1, A_REVERSE | A_BOLD)) \
 	X(BAR_KEY, (-1, -1, 0), (-1, -1, 0), (-1, -1, 0), (-1, -1, 0)) \

@@ -104,7 +104,8 @@ static void what_is_wrong_is_told_and_changes_nothing(void **state)
 				     " 0.1 to 86400, not '0.05'\n" },
 		{ "view = everything",
 		  "rc:1: --view expects"
-		  " ranks|communicators|channels|proxy|collectives|sizes, not"
+		  " ranks|communicators|channels|proxy|collectives"
+		  "|timeline|sizes, not"
 		  " 'everything'\n" },
 		{ "sort = ranks:SINCE",
 		  "rc:1: --sort expects [VIEW:][-]COLUMN,... with titles of"

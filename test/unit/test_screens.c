@@ -376,6 +376,14 @@ static void collectives_by_size(void **state)
 	goldens("sizes", NCS_VIEW_CLASS, "");
 }
 
+/* Without those that have ended, at an operation of a while ago. */
+static void timeline(void **state)
+{
+	(void)state;
+	goldens("timeline", NCS_VIEW_TIMELINE,
+		"\\ w o r l d Enter Down Left Left Left");
+}
+
 static void help(void **state)
 {
 	(void)state;
@@ -433,6 +441,21 @@ static void paused(void **state)
 {
 	(void)state;
 	after("paused", NCS_VIEW_RANK, "Z");
+}
+
+/* All ranks' lanes of one function, one operation of which is highlighted. */
+static void one_collective_in_all_ranks(void **state)
+{
+	(void)state;
+	after("timeline-lit", NCS_VIEW_TIMELINE,
+	      "\\ A l l R e d u c e Enter Down Down - + { Left Left Enter");
+}
+
+/* Of the channel that was selected. */
+static void the_timeline_of_a_channel(void **state)
+{
+	(void)state;
+	after("timeline-channel", NCS_VIEW_CHANNEL, "T 6 + + ^");
 }
 
 static void filtered(void **state)
@@ -697,10 +720,11 @@ static void too_small(void **state)
  * more is asked than that the program survives and writes within bounds. */
 static void any_size_is_survived(void **state)
 {
-	static const char *const keys[] = { "1", "2",     "3",   "4",    "5",
-					    "?", "Enter", "End", "PgDn", "/",
-					    "#", "Right", "T",   "Esc",  "v",
-					    "S" };
+	static const char *const keys[] = { "1", "2",     "3",    "4",    "5",
+					    "?", "Enter", "End",  "PgDn", "/",
+					    "#", "Right", "T",    "Esc",  "v",
+					    "6", "+",     "-",    "{",    "}",
+					    "$", "^",     "Left", "S" };
 	uint32_t seed = 3;
 
 	(void)state;
@@ -1168,9 +1192,9 @@ static void x_shows_all_sizes_and_all_functions(void **state)
 	assert_int_equal(screen.view, NCS_VIEW_FUNCTION);
 	/* The tabs go on from the one it is under. */
 	press("x Tab");
-	assert_int_equal(screen.view, 0);
+	assert_int_equal(screen.view, NCS_VIEW_FUNCTION + 1);
 	press("Shift-Tab");
-	assert_int_equal(screen.view, NCS_VIEW_TABS - 1);
+	assert_int_equal(screen.view, NCS_VIEW_FUNCTION);
 	press("1 x");
 	assert_int_equal(screen.view, NCS_VIEW_RANK);
 	assert_non_null(strstr(screen.notice, "Collectives"));
@@ -1398,6 +1422,77 @@ static void records_are_taken_of_few_ranks_or_of_the_one_looked_at(void **state)
 	stop();
 }
 
+static void the_timeline_follows_until_it_is_moved(void **state)
+{
+	const struct ncs_time_view *time = &screen.time;
+
+	(void)state;
+	start(&usual);
+	open_job(NCS_VIEW_TIMELINE);
+	draw();
+	/* About now as long as the cursor is there. */
+	press("+ + -");
+	assert_false(time->stays);
+	press("<");
+	assert_true(time->stays);
+	assert_true(time->end_ns < (int64_t)now);
+	look(source, now + SECOND);
+	assert_true(time->end_ns < (int64_t)(now - SECOND));
+	press("Left Left Left");
+	assert_int_equal(time->cursor, 3);
+	press("G");
+	assert_false(time->stays);
+	assert_int_equal(time->cursor, 0);
+	/* On as far as now, and then it follows again. */
+	press("Shift-Left > >");
+	assert_false(time->stays);
+	press("Left +");
+	assert_true(time->stays);
+	close_job();
+	stop();
+}
+
+static void escape_ends_the_highlight_and_then_goes_up(void **state)
+{
+	(void)state;
+	start(&usual);
+	open_job(NCS_VIEW_RANK);
+	press("Down Down Down Enter 6");
+	assert_int_equal(screen.view, NCS_VIEW_TIMELINE);
+	assert_int_equal(screen.depth, 1);
+	draw();
+	press("/ A l l R e d u Enter");
+	for (int i = 0; i < 20; i++)
+		press("Left");
+	press("Enter");
+	assert_true(screen.time.is_lit);
+	assert_int_equal(screen.time.lit.function, NCS_FUNCTION_ALL_REDUCE);
+	press("Esc");
+	assert_false(screen.time.is_lit);
+	assert_int_equal(screen.view, NCS_VIEW_TIMELINE);
+	press("Esc");
+	assert_int_equal(screen.view, NCS_VIEW_RANK);
+	close_job();
+	stop();
+}
+
+static void a_click_on_a_lane_takes_the_cursor_there(void **state)
+{
+	(void)state;
+	start(&usual);
+	open_job(NCS_VIEW_TIMELINE);
+	draw();
+	click(8, 70);
+	assert_int_equal(screen.time.cursor, 9);
+	assert_int_equal(screen.tables[NCS_VIEW_TIMELINE].selected, 3);
+	/* Not by one on its name. */
+	click(9, 10);
+	assert_int_equal(screen.time.cursor, 9);
+	assert_int_equal(screen.tables[NCS_VIEW_TIMELINE].selected, 4);
+	close_job();
+	stop();
+}
+
 static void a_notice_goes_away(void **state)
 {
 	char *with, *without;
@@ -1603,6 +1698,7 @@ int main(void)
 		TEST(proxy),
 		TEST(collectives),
 		TEST(collectives_by_size),
+		TEST(timeline),
 		TEST(help),
 		TEST(setup),
 		TEST(sorted_by_time),
@@ -1610,6 +1706,8 @@ int main(void)
 		TEST(down_from_a_communicator),
 		TEST(down_to_the_peer),
 		TEST(paused),
+		TEST(one_collective_in_all_ranks),
+		TEST(the_timeline_of_a_channel),
 		TEST(filtered),
 		TEST(searched),
 		TEST(scrolled),
@@ -1647,6 +1745,9 @@ int main(void)
 		TEST(what_is_to_be_collected_is_asked_for_by_enter),
 		TEST(a_lease_is_shown_until_it_is_over),
 		TEST(records_are_taken_of_few_ranks_or_of_the_one_looked_at),
+		TEST(the_timeline_follows_until_it_is_moved),
+		TEST(escape_ends_the_highlight_and_then_goes_up),
+		TEST(a_click_on_a_lane_takes_the_cursor_there),
 		TEST(a_notice_goes_away),
 		TEST(pausing_does_not_stop_going_about),
 		TEST(over_ten_seconds),

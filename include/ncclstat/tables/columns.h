@@ -2,8 +2,8 @@
  * the manual are made from this.
  *
  * X(VIEW, ID, title, width, align, priority, level, help)
- *   VIEW      RANK, COMMUNICATOR, CHANNEL, PROXY, FUNCTION, CLASS: the rows
- *             it belongs to
+ *   VIEW      RANK, COMMUNICATOR, CHANNEL, PROXY, FUNCTION, CLASS,
+ *             TIMELINE: the rows it belongs to
  *   ID        suffix of NCS_COLUMN_<VIEW>_…
  *   title     the header; also how --dump names it
  *   width     characters at least
@@ -230,7 +230,20 @@
 	  "The longest time of an operation, since the start.") \
 	X(CLASS, TIMING, "TIMING", 6, LEFT, 4, INFO, \
 	  "Where times come from: kernel, the GPU's clock; proxy, first proxy" \
-	  " operation to last; none.")
+	  " operation to last; none.") \
+	X(TIMELINE, RANK, "RANK", 4, RIGHT, 9, INFO, \
+	  "Rank in the communicator.") \
+	X(TIMELINE, LANE, "LANE", 12, LEFT, 9, INFO, \
+	  "API: the application's calls; a function: its operations; kernels:" \
+	  " those that are timed; proxy: the proxy thread; ch: the steps of a" \
+	  " channel, direction and peer, and of how many operations one keeps" \
+	  " them.") \
+	X(TIMELINE, COMM, "COMM", 8, LEFT, 5, INFO, \
+	  "The communicator's name, or its id where it has none.") \
+	X(TIMELINE, NOW, "NOW", 9, LEFT, 4, INFO, \
+	  "What it does at this moment.") \
+	X(TIMELINE, SINCE, "SINCE", 7, RIGHT, 3, INFO, \
+	  "How long it has been doing that.")
 
 #define NCS_COLUMNS_IN_BITS(X) \
 	X(RANK, SEND_RATE, "SENDb/S") \

@@ -7,7 +7,8 @@
  *   ID     suffix of NCS_ACTION_…
  *   group  ID of NCS_KEY_GROUPS
  *   keys   names separated by spaces: a character, F1 … F12, Shift-F1 …
- *          Shift-F12, Ctrl-A … Ctrl-Z, Up, Down, Left, Right, PgUp, PgDn,
+ *          Shift-F12, Ctrl-A … Ctrl-Z, Up, Down, Left, Right, Shift-Left,
+ *          Shift-Right, PgUp, PgDn,
  *          Home, End, Enter, Esc, Backspace, Tab, Shift-Tab
  *   label  the word in the function bar, "" if it is not there; the first key
  *          is then a function key
@@ -24,6 +25,7 @@
 	X(FIND, "Finding") \
 	X(ORDER, "Order") \
 	X(TIME, "Time") \
+	X(TIMELINE, "In the timeline") \
 	X(SHOW, "Showing and hiding") \
 	X(COLLECT, "What the plugin collects") \
 	X(PROGRAM, "The program")
@@ -39,6 +41,9 @@
 	  "Proxy: the proxy thread's state machine") \
 	X(VIEW_COLLECTIVES, VIEW, "5", "", \
 	  "Collectives: calls, bandwidth and times of each function") \
+	X(VIEW_TIMELINE, VIEW, "6", "", \
+	  "Timeline: the latest past of the selected rank and of all others," \
+	  " as swim lanes") \
 	X(SIZES, VIEW, "x", "", \
 	  "in Collectives: a row for each size, algorithm and protocol, as" \
 	  " nccl-tests has them; again: for each function") \
@@ -101,6 +106,15 @@
 	  " start, since z") \
 	X(MARK, TIME, "z", "", \
 	  "rates and shares since this moment, begun anew by each z") \
+	X(ZOOM_IN, TIMELINE, "=", "", \
+	  "a shorter time; so does +. What is under the cursor stays there") \
+	X(ZOOM_OUT, TIMELINE, "_", "", "a longer time; so does -") \
+	X(PAN_BACK, TIMELINE, "Shift-Left {", "", \
+	  "half a screen back; so does <. Left and Right move the cursor, ^ and" \
+	  " $ to the edges, Enter highlights the collective under it in every" \
+	  " rank until Esc") \
+	X(PAN_ON, TIMELINE, "Shift-Right }", "", \
+	  "half a screen on; so does >. End goes back to now") \
 	X(IDLE, SHOW, "i", "", "show or hide rows in which nothing happens") \
 	X(LEVEL_MORE, SHOW, "v", "", "more columns: info, diag, debug") \
 	X(LEVEL_LESS, SHOW, "V", "", "fewer columns") \
