@@ -53,7 +53,7 @@ rm "$rc"
 open 80x24 "exec $ncclstat $job"
 started
 press F2
-sees '^ncclstat: setup' && press Down Down Down Down Down Down Down Right
+sees '^ncclstat: setup' && press Down Down Down Down Down Down Down Down Right
 sees ' units  *bits'
 verdict 'the setup changes what is selected' $?
 press End Up Space
