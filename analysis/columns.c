@@ -319,6 +319,19 @@ static void get_RANK_SEQUENCE(const struct ncs_row *row,
 		set_number(value, now->operations[0].sequence_number);
 }
 
+static void get_RANK_USER_TAG(const struct ncs_row *row,
+			      struct ncs_value *value)
+{
+	const struct ncs_snapshot *now = &row->rank->now;
+	char text[24];
+
+	/* It is a name, whose digits all count. */
+	if (now->operation_count == 0 || now->operations[0].user_tag == 0)
+		return;
+	snprintf(text, sizeof(text), "%" PRIu64, now->operations[0].user_tag);
+	set_text(value, text);
+}
+
 static void get_RANK_OPERATIONS_RATE(const struct ncs_row *row,
 				     struct ncs_value *value)
 {

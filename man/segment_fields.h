@@ -230,6 +230,8 @@
 	X(children_done, "Those that have ended.") \
 	X(first_child, "Ticks when the first of them started.") \
 	X(last_child_done, "Ticks when the latest of them ended.") \
+	X(user_tag, "What the application gave it by NCCL's API, from NCCL" \
+		    " 2.31 on; 0: nothing.") \
 	X(reserved, "0.")
 
 #define NCS_CLASS_FIELDS(X) \

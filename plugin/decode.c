@@ -48,6 +48,7 @@ void ncs_decode_coll(unsigned api_version, const void *body,
 	const struct nccl_coll_v2 *v2 = body;
 	const struct nccl_coll_v3 *v3 = body;
 	const struct nccl_coll_v4 *v4 = body;
+	const struct nccl_coll_v7 *v7 = body;
 
 	switch (api_version) {
 	case 1:
@@ -66,6 +67,8 @@ void ncs_decode_coll(unsigned api_version, const void *body,
 		DECODE_COLL(v4, channels);
 		break;
 	}
+	if (api_version >= 7)
+		facts->user_tag = v7->user_tag;
 }
 
 #define DECODE_P2P(p2p)                                                    \
@@ -83,6 +86,7 @@ void ncs_decode_p2p(unsigned api_version, const void *body,
 	const struct nccl_p2p_v1 *v1 = body;
 	const struct nccl_p2p_v2 *v2 = body;
 	const struct nccl_p2p_v4 *v4 = body;
+	const struct nccl_p2p_v7 *v7 = body;
 
 	facts->sequence_number = NCS_NO_SEQUENCE_NUMBER;
 	switch (api_version) {
@@ -102,6 +106,8 @@ void ncs_decode_p2p(unsigned api_version, const void *body,
 		DECODE_P2P(v4);
 		break;
 	}
+	if (api_version >= 7)
+		facts->user_tag = v7->user_tag;
 }
 
 void ncs_decode_api_call(enum ncs_event event, const void *body,

@@ -166,6 +166,7 @@ static void publish(const struct ncs_op *op,
 		.protocol = facts->protocol,
 		.nchannels = facts->nchannels,
 		.peer = facts->peer,
+		.user_tag = facts->user_tag,
 	};
 
 	ncs_operation_publish(op->published, &content);

@@ -522,6 +522,7 @@ static void fill_operation(struct ncs_operation_view *view,
 	view->protocol = copy->protocol;
 	view->nchannels = copy->nchannels;
 	view->peer = copy->peer;
+	view->user_tag = copy->user_tag;
 	view->enqueued_ns = ncs_clock_ns(clock, copy->enqueued);
 	view->children_started = copy->children_started;
 	view->children_done = copy->children_done;

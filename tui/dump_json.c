@@ -516,6 +516,8 @@ static json_t *operation_of(const struct ncs_operation_view *operation)
 	put(object, "start_ns", moment(operation->start_ns));
 	put(object, "bytes", number_if(sized, operation->bytes));
 	put(object, "peer", whole_if(has_peer(operation), operation->peer));
+	put(object, "user_tag",
+	    number_if(operation->user_tag != 0, operation->user_tag));
 	put(object, "children_started", number(operation->children_started));
 	put(object, "children_done", number(operation->children_done));
 	return object;

@@ -367,7 +367,8 @@ struct ncs_operation {
 	uint64_t children_done;
 	uint64_t first_child;     /* ticks */
 	uint64_t last_child_done; /* ticks */
-	uint64_t reserved[4];
+	uint64_t user_tag; /* the application's, from API 7 on; 0: none */
+	uint64_t reserved[3];
 };
 
 #define NCS_NO_SEQUENCE_NUMBER UINT64_MAX

@@ -169,6 +169,7 @@ struct ncs_operation_view {
 	unsigned protocol;
 	unsigned nchannels;
 	int32_t peer;
+	uint64_t user_tag; /* 0: none */
 	uint64_t enqueued_ns;
 	uint64_t children_started;
 	uint64_t children_done;

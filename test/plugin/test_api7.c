@@ -238,6 +238,7 @@ static void play_symmetric(void *argument)
 	CHECK_EQUAL(guest.view.now.operations[0].protocol, NCS_PROTOCOL_UNKNOWN,
 		    "none");
 	CHECK_EQUAL(guest.view.now.operations[0].bytes, 400, "as ever");
+	CHECK_EQUAL(guest.view.now.operations[0].user_tag, 99, "as given");
 	guest_go(&guest);
 }
 
@@ -268,6 +269,9 @@ static void play_tagged_p2p(void *argument)
 	stop(&guest, event.parent);
 	event.type = NCCL_EVENT_P2P;
 	p2p = start(&guest, &event);
+	view_take(&guest.view);
+	CHECK(guest.view.now.operations[0].user_tag == event.user_tag,
+	      "the tag is told");
 	stop(&guest, p2p);
 	stop(&guest, start_proxy_op(&guest, p2p, 1, true, 2, 1));
 	check_losses(&guest, "a send with a tag", END_OF_LOSSES);

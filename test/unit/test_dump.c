@@ -199,7 +199,7 @@ static void objects_have_exactly_the_keys_of_the_schema(void **state)
 	assert_keys(at(sample, "ranks.0.classes.0.time_us"),
 		    "min p50 p90 p95 p99 max");
 	assert_keys(at(sample, "ranks.0.operations.0"),
-		    "func seq start_ns bytes peer children_started"
+		    "func seq start_ns bytes peer user_tag children_started"
 		    " children_done");
 	for (unsigned i = 0; i < NCS_LOSS_COUNT; i++)
 		assert_non_null(json_object_get(at(sample, "ranks.0.loss"),

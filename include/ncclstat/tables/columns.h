@@ -35,6 +35,8 @@
 	  "The oldest operation in flight.") \
 	X(RANK, SEQUENCE, "SEQ", 7, RIGHT, 5, INFO, \
 	  "Its sequence number, counted by NCCL per function.") \
+	X(RANK, USER_TAG, "TAG", 6, RIGHT, 2, DIAG, \
+	  "The tag that the application gave it (NCCL tells from 2.31 on).") \
 	X(RANK, OPERATIONS_RATE, "OP/S", 6, RIGHT, 5, INFO, \
 	  "Operations started per second.") \
 	X(RANK, SEND_RATE, "SEND/S", 7, RIGHT, 6, INFO, \
