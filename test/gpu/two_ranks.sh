@@ -97,7 +97,7 @@ until_dump "all(r['loss'][k] == 0 for r in ranks for k in
 verdict nothing_is_lost_but_old_records $?
 $terminal new-session -d -x 80 -y 24 "$build/ncclstat --interval 0.5"
 sleep 3
-for view in 1 2 3 4; do
+for view in 1 2 3 4 5 6; do
 	$terminal send-keys $view
 	sleep 1.5
 	screen "live-$view"
