@@ -1,0 +1,113 @@
+#!/bin/bash
+# What is said of real NCCL jobs that go wrong (troubles.py): each must get its
+# verdict, and a job that is well none. Skipped without a GPU or PyTorch.
+#
+# What was said is left in $SCREENS if that is a folder. It must not leave
+# processes or shared memory behind.
+#
+# usage: troubles.sh [TROUBLE]...
+set -u
+cd "$(dirname "$0")/../.." || exit 1
+build=$(cd "${BUILD:-build}" && pwd) || exit 1
+python=${PYTHON:-python3}
+
+skip() {
+	echo "skipped: $1"
+	exit 77
+}
+command -v nvidia-smi >/dev/null || skip "no GPU here"
+nvidia-smi >/dev/null 2>&1 || skip "no GPU answers"
+"$python" -c 'import torch; torch.cuda.init()' 2>/dev/null ||
+	skip "no PyTorch with CUDA"
+
+folder=$(mktemp -d /dev/shm/ncclstat-test.XXXXXX)
+export NCCLSTAT_DIR=$folder
+export LD_LIBRARY_PATH=$build${LD_LIBRARY_PATH:+:$LD_LIBRARY_PATH}
+export NCCL_PROFILER_PLUGIN=libnccl-profiler-ncclstat.so
+job=
+failures=0
+
+end_job() {
+	[ -z "$job" ] || kill "$job" 2>/dev/null
+	[ -z "$job" ] || wait "$job" 2>/dev/null
+	job=
+	"$build/ncclstat" --clean >/dev/null
+}
+finish() {
+	end_job
+	rm -rf "$folder"
+}
+trap finish EXIT
+trap 'exit 130' HUP INT TERM
+
+# expected TROUBLE: the exit status, and the verdicts one of which must come
+# first; "-": none.
+expected() {
+	case $1 in
+	none | idle | compute) echo 0 - ;;
+	missing) echo 2 rank_missing ;;
+	order) echo 2 order_mismatch ;;
+	size) echo 2 size_mismatch ;;
+	killed) echo 2 rank_died ;;
+	stopped) echo 1 rank_stopped ;;
+	gpu) echo 2 gpu_late consumer_late ;;
+	p2p) echo 2 p2p_unmet ;;
+	circle) echo 2 deadlock ;;
+	straggler) echo 0 - ;;
+	esac
+}
+
+first_verdict() {
+	"$python" -c 'import json, sys
+found = json.load(sys.stdin)["findings"]
+print(found[0]["verdict"] if found else "-")' <"$folder/json"
+}
+
+# said TROUBLE: waits for the trouble to be seen as what it is.
+said() {
+	read -r status verdicts < <(expected "$1")
+	got=
+	for _ in $(seq 20); do
+		"$build/ncclstat" --diagnose=json >"$folder/json" 2>/dev/null
+		code=$?
+		got=$(first_verdict)
+		case " $verdicts " in
+		*" $got "*)
+			[ "$code" = "$status" ] && return 0
+			;;
+		*)
+			# A job that is well must never have another.
+			[ "$status" = 0 ] && return 1
+			;;
+		esac
+	done
+	return 1
+}
+
+[ $# -gt 0 ] || set -- none idle compute missing order size killed stopped gpu \
+	p2p circle straggler
+for trouble; do
+	"$python" test/gpu/troubles.py "$trouble" >"$folder/log" 2>&1 &
+	job=$!
+	for _ in $(seq 60); do
+		"$build/ncclstat" --dump 2>/dev/null | grep -q AllReduce && break
+		sleep 1
+	done
+	# Until the trouble has begun.
+	sleep 6
+	if said "$trouble"; then
+		echo "ok $trouble: $got"
+	else
+		echo "not ok $trouble: $got, status $code"
+		failures=$((failures + 1))
+	fi
+	"$build/ncclstat" --diagnose >"$folder/text" 2>&1
+	sed 's/^/    /' "$folder/text"
+	if [ -d "${SCREENS:-}" ]; then
+		cp "$folder/text" "$SCREENS/$trouble.txt"
+		cp "$folder/log" "$SCREENS/$trouble.log"
+		"$build/ncclstat" --dump >"$SCREENS/$trouble-dump.txt" 2>&1
+	fi
+	end_job
+done
+[ "$failures" = 0 ]
