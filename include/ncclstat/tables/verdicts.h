@@ -18,7 +18,7 @@
  */
 #define NCS_VERDICTS(X) \
 	X(ORDER_MISMATCH, "order_mismatch", STUCK, \
-	  "$rank and $peer call different collectives at the same place:" \
+	  "$rank and $peer call the same collectives in different order:" \
 	  " $rank is in $call", \
 	  "Compare what the two ranks call on this communicator: a branch that" \
 	  " depends on the rank, or two threads that take turns differently.") \
@@ -40,7 +40,7 @@
 	  "Look at the stack of its process (py-spy dump, gdb -p): it is busy" \
 	  " or stuck in something that is not NCCL.") \
 	X(P2P_UNMET, "p2p_unmet", STUCK, \
-	  "$rank has not met the $call of $peer", \
+	  "$rank has not met $peer in $call", \
 	  "Look at the stack of its process: the other half of the pair has not" \
 	  " been called, or with another peer.") \
 	X(LAUNCHER_BLOCKED, "launcher_blocked", STUCK, \
