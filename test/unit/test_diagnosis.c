@@ -199,6 +199,230 @@ static void every_fault_is_found_with_its_root(void **state)
 	}
 }
 
+/* --- Little known ---------------------------------------------------------- */
+
+static struct sim_options eight_ranks(enum sim_fault fault)
+{
+	return (struct sim_options){
+		.seed = 1,
+		.ranks = 8,
+		.channels = 1,
+		.api_version = 5,
+		.compute_ns = 20 * MS,
+		.fault = fault,
+		.fault_ns = FAULT_NS,
+		.victim = 4,
+	};
+}
+
+/* The worst finding 8 s after the fault. */
+static const struct ncs_finding *find(struct watch *watch,
+				      const struct sim_options *options)
+{
+	watch_open(watch, options);
+	while (watch->now_ns < FAULT_NS + 8 * SECOND)
+		look(watch);
+	assert_true(watch->diagnosis.count > 0);
+	return watch->diagnosis.findings;
+}
+
+static void a_missing_rank_is_named_though_only_others_are_seen(void **state)
+{
+	struct sim_options options = eight_ranks(SIM_MISSING);
+	const struct ncs_finding *found;
+	struct watch watch;
+
+	(void)state;
+	options.seen = 4;
+	found = find(&watch, &options);
+	assert_int_equal(found->verdict, NCS_VERDICT_RANK_MISSING);
+	assert_int_equal(found->severity, NCS_SEVERITY_STUCK);
+	assert_int_equal(found->confidence, NCS_CONFIDENCE_LIKELY);
+	assert_null(found->root.rank);
+	assert_int_equal(found->root.number, 4);
+	assert_non_null(found->root.communicator);
+	watch_close(&watch);
+}
+
+static void old_releases_tell_enough(void **state)
+{
+	static const enum sim_fault faults[] = { SIM_MISSING,  SIM_DIED,
+						 SIM_ORDER,    SIM_SIZE,
+						 SIM_DEADLOCK, SIM_STUCK_LINK };
+
+	(void)state;
+	for (size_t i = 0; i < sizeof(faults) / sizeof(faults[0]); i++) {
+		struct sim_options options = eight_ranks(faults[i]);
+		size_t scenario = 0;
+		struct watch watch;
+
+		while (scenarios[scenario].fault != faults[i])
+			scenario++;
+		options.api_version = 1;
+		find(&watch, &options);
+		if (!is_found(&watch, scenario, &options)) {
+			describe(&watch, "API 1", scenario, &options);
+			fail();
+		}
+		watch_close(&watch);
+	}
+}
+
+static void without_network_calls_are_compared(void **state)
+{
+	struct sim_options options = eight_ranks(SIM_MISSING);
+	const struct ncs_finding *found;
+	struct watch watch;
+
+	(void)state;
+	options.nvlink = true;
+	found = find(&watch, &options);
+	assert_int_equal(found->verdict, NCS_VERDICT_RANK_MISSING);
+	assert_int_equal(found->confidence, NCS_CONFIDENCE_LIKELY);
+	assert_int_equal(process_of(found), 4);
+	assert_int_equal(found->waiting, 7);
+	watch_close(&watch);
+}
+
+static void one_look_calls_nothing_stuck(void **state)
+{
+	struct sim_options options = eight_ranks(SIM_MISSING);
+	struct watch watch;
+
+	(void)state;
+	watch_open(&watch, &options);
+	watch.now_ns = FAULT_NS + 8 * SECOND;
+	look(&watch);
+	assert_int_equal(ncs_diagnosis_severity(&watch.diagnosis),
+			 NCS_SEVERITY_SLOW);
+	assert_int_equal(process_of(watch.diagnosis.findings), 4);
+	look(&watch);
+	assert_int_equal(ncs_diagnosis_severity(&watch.diagnosis),
+			 NCS_SEVERITY_STUCK);
+	watch_close(&watch);
+}
+
+/* --- By hand --------------------------------------------------------------- */
+
+static struct scripted_rank *add(struct scripted *scripted, int number,
+				 uint64_t comm_id)
+{
+	struct scripted_rank *rank = scripted_add(scripted, number);
+
+	rank->snapshot.identity.known |= NCS_KNOWN_COMM_ID;
+	rank->snapshot.identity.comm_id = comm_id;
+	rank->snapshot.last_call_ns = 10 * SECOND;
+	return rank;
+}
+
+static void enqueued(struct scripted_rank *rank, unsigned function,
+		     uint64_t sequence_number)
+{
+	size_t place = rank->snapshot.operation_count++;
+
+	rank->operations[place] = (struct ncs_operation_view){
+		.number = place + 1,
+		.start_ns = 10 * SECOND + place,
+		.sequence_number = sequence_number,
+		.count = 7,
+		.event = NCS_EVENT_COLL,
+		.function = function,
+		.enqueued_ns = 10 * SECOND + place + 1,
+		.children_started = 1,
+	};
+	rank->snapshot.functions[function].operations = sequence_number + 1;
+	rank->snapshot.functions[function].with_children = sequence_number + 1;
+	rank->snapshot.functions[function].last_sequence_number =
+		sequence_number;
+}
+
+/* Two looks, half a minute later. */
+static void diagnose(struct ncs_diagnosis *diagnosis, struct scripted *scripted)
+{
+	ncs_diagnosis_init(diagnosis);
+	for (unsigned i = 0; i < 2; i++) {
+		scripted_pass(scripted, (40 + i) * SECOND);
+		assert_int_equal(ncs_diagnose(diagnosis, &scripted->model), 0);
+	}
+}
+
+static void what_is_enqueued_in_another_order_is_a_mismatch(void **state)
+{
+	struct ncs_diagnosis diagnosis;
+	struct scripted scripted;
+	struct scripted_rank *odd;
+
+	(void)state;
+	scripted_init(&scripted);
+	for (int i = 0; i < 3; i++) {
+		struct scripted_rank *rank = add(&scripted, i, 7);
+
+		enqueued(rank, NCS_FUNCTION_ALL_REDUCE, 5);
+		enqueued(rank, NCS_FUNCTION_ALL_GATHER, 2);
+	}
+	odd = add(&scripted, 3, 7);
+	enqueued(odd, NCS_FUNCTION_ALL_GATHER, 2);
+	enqueued(odd, NCS_FUNCTION_ALL_REDUCE, 5);
+	diagnose(&diagnosis, &scripted);
+	assert_int_equal(diagnosis.count, 1);
+	assert_int_equal(diagnosis.findings[0].verdict,
+			 NCS_VERDICT_ORDER_MISMATCH);
+	assert_int_equal(diagnosis.findings[0].root.number, 3);
+	assert_int_equal(diagnosis.findings[0].call.function,
+			 NCS_FUNCTION_ALL_GATHER);
+	ncs_diagnosis_release(&diagnosis);
+	scripted_release(&scripted);
+}
+
+static void waits(struct scripted_rank *rank, int peer)
+{
+	struct ncs_channel_view *channel =
+		scripted_channel(rank, 0, false, peer);
+
+	channel->state = NCS_CHANNEL_RECV_WAIT;
+	channel->since_ns = 10 * SECOND;
+	channel->function = NCS_FUNCTION_ALL_REDUCE;
+	channel->step = 1;
+}
+
+/* Each of two processes is in a communicator that the other is not in yet. */
+static void a_circle_across_communicators_is_a_deadlock(void **state)
+{
+	struct ncs_diagnosis diagnosis;
+	struct scripted scripted;
+
+	(void)state;
+	scripted_init(&scripted);
+	waits(add(&scripted, 0, 7), 1);
+	add(&scripted, 1, 7);
+	add(&scripted, 0, 8);
+	waits(add(&scripted, 1, 8), 0);
+	diagnose(&diagnosis, &scripted);
+	assert_int_equal(diagnosis.count, 1);
+	assert_int_equal(diagnosis.findings[0].verdict, NCS_VERDICT_DEADLOCK);
+	assert_int_equal(diagnosis.findings[0].severity, NCS_SEVERITY_STUCK);
+	ncs_diagnosis_release(&diagnosis);
+	scripted_release(&scripted);
+}
+
+/* What was killed long ago, and all of it, is no trouble of what runs now. */
+static void the_dead_of_another_job_are_left_alone(void **state)
+{
+	struct ncs_diagnosis diagnosis;
+	struct scripted scripted;
+
+	(void)state;
+	scripted_init(&scripted);
+	add(&scripted, 0, 7);
+	add(&scripted, 1, 7);
+	add(&scripted, 0, 8)->snapshot.liveness = NCS_DEAD;
+	add(&scripted, 1, 8)->snapshot.liveness = NCS_DEAD;
+	diagnose(&diagnosis, &scripted);
+	assert_int_equal(diagnosis.count, 0);
+	ncs_diagnosis_release(&diagnosis);
+	scripted_release(&scripted);
+}
+
 /* --- Nothing wrong -------------------------------------------------------- */
 
 static void make_healthy(struct sim_options *options, uint64_t seed)
@@ -250,6 +474,15 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(every_fault_is_found_with_its_root),
+		cmocka_unit_test(
+			a_missing_rank_is_named_though_only_others_are_seen),
+		cmocka_unit_test(old_releases_tell_enough),
+		cmocka_unit_test(without_network_calls_are_compared),
+		cmocka_unit_test(one_look_calls_nothing_stuck),
+		cmocka_unit_test(
+			what_is_enqueued_in_another_order_is_a_mismatch),
+		cmocka_unit_test(a_circle_across_communicators_is_a_deadlock),
+		cmocka_unit_test(the_dead_of_another_job_are_left_alone),
 		cmocka_unit_test(a_thousand_healthy_jobs_give_no_alarm),
 	};
 
