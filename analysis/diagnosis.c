@@ -12,85 +12,13 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "analysis/disagreement.h"
 #include "analysis/summary.h"
-
-/* Operations of a rank, and ranks, that the calls of others are compared to:
- * a fault shows in the oldest, and who is right is counted afterwards. */
-#define COMPARED_OPERATIONS 8u
-#define COMPARED_RANKS 4u
 
 #define CIRCLE_MAX 64
 
-/* --- Words ---------------------------------------------------------------- */
-
-static const struct {
-	const char *name;
-	enum ncs_severity severity;
-	const char *sentence;
-	const char *next;
-} verdicts[] = {
-#define X(ID, name, severity, sentence, next) \
-	{ name, NCS_SEVERITY_##severity, sentence, next },
-	NCS_VERDICTS(X)
-#undef X
-};
-
-const char *ncs_verdict_name(unsigned verdict)
-{
-	return verdicts[verdict].name;
-}
-
-const char *ncs_verdict_sentence(unsigned verdict)
-{
-	return verdicts[verdict].sentence;
-}
-
-const char *ncs_verdict_next(unsigned verdict)
-{
-	return verdicts[verdict].next;
-}
-
-const char *ncs_severity_name(unsigned severity)
-{
-	static const char *const names[] = {
-#define X(ID, name, help) name,
-		NCS_SEVERITIES(X)
-#undef X
-	};
-
-	return names[severity];
-}
-
-const char *ncs_confidence_name(unsigned confidence)
-{
-	static const char *const names[] = {
-#define X(ID, name, help) name,
-		NCS_CONFIDENCES(X)
-#undef X
-	};
-
-	return names[confidence];
-}
-
-/* --- Findings ------------------------------------------------------------- */
-
-static const struct ncs_call no_call = { NCS_FUNCTION_COUNT,
-					 NCS_NO_SEQUENCE_NUMBER };
-
-static struct ncs_party party_of(const struct ncs_rank *rank)
-{
-	const struct ncs_identity *identity = &rank->now.identity;
-
-	return (struct ncs_party){
-		.rank = rank,
-		.communicator = rank->communicator,
-		.number = identity->known & NCS_KNOWN_RANK ? identity->rank :
-							     -1,
-	};
-}
-
-static struct ncs_finding *add_finding(struct ncs_diagnosis *diagnosis,
-				       enum ncs_verdict verdict)
+struct ncs_finding *ncs_diagnosis_add(struct ncs_diagnosis *diagnosis,
+				      enum ncs_verdict verdict)
 {
 	struct ncs_finding *finding;
 
@@ -109,152 +37,9 @@ static struct ncs_finding *add_finding(struct ncs_diagnosis *diagnosis,
 		.verdict = verdict,
 		.root.number = -1,
 		.peer.number = -1,
-		.call = no_call,
+		.call = ncs_no_call,
 	};
 	return finding;
-}
-
-static void add_evidence(struct ncs_finding *finding,
-			 struct ncs_evidence evidence)
-{
-	if (finding->evidence_count < NCS_EVIDENCE_MAX)
-		finding->evidence[finding->evidence_count++] = evidence;
-}
-
-/* A fact of a rank and nothing else. */
-static void add_fact(struct ncs_finding *finding, enum ncs_evidence_kind kind,
-		     const struct ncs_rank *rank, uint64_t duration_ns)
-{
-	add_evidence(finding, (struct ncs_evidence){
-				      .kind = kind,
-				      .party = party_of(rank),
-				      .call = no_call,
-				      .duration_ns = duration_ns,
-			      });
-}
-
-static void add_wait(struct ncs_finding *finding, const struct ncs_rank *rank,
-		     const struct ncs_channel_view *channel)
-{
-	add_evidence(finding, (struct ncs_evidence){
-				      .kind = NCS_EVIDENCE_WAIT,
-				      .party = party_of(rank),
-				      .channel = channel,
-				      .call = { channel->function,
-						NCS_NO_SEQUENCE_NUMBER },
-				      .duration_ns = ncs_wait_ns(rank, channel),
-			      });
-}
-
-static uint64_t age_ns(const struct ncs_rank *rank, uint64_t moment_ns)
-{
-	uint64_t end_ns = ncs_rank_end_ns(rank);
-
-	return moment_ns != 0 && end_ns > moment_ns ? end_ns - moment_ns : 0;
-}
-
-static void add_operation(struct ncs_finding *finding,
-			  const struct ncs_rank *rank,
-			  const struct ncs_operation_view *operation)
-{
-	add_evidence(finding,
-		     (struct ncs_evidence){
-			     .kind = operation->enqueued_ns ?
-					     NCS_EVIDENCE_OPERATION :
-					     NCS_EVIDENCE_ENQUEUEING,
-			     .party = party_of(rank),
-			     .operation = operation,
-			     .call = { operation->function,
-				       operation->sequence_number },
-			     .duration_ns = age_ns(rank, operation->start_ns),
-		     });
-}
-
-static void add_proxy(struct ncs_finding *finding, const struct ncs_rank *rank)
-{
-	if (!ncs_rank_proxy_known(rank)) {
-		add_fact(finding, NCS_EVIDENCE_NO_SIGNALS, rank, 0);
-		return;
-	}
-	add_evidence(finding, (struct ncs_evidence){
-				      .kind = NCS_EVIDENCE_PROXY,
-				      .party = party_of(rank),
-				      .call = no_call,
-				      .number = rank->now.proxy.state,
-				      .duration_ns = age_ns(
-					      rank, rank->now.proxy.since_ns),
-			      });
-}
-
-/* Where a thread of the process is: what it has been in for long. */
-static void add_inside(struct ncs_finding *finding, const struct ncs_rank *rank)
-{
-	static const enum ncs_event events[] = {
-		NCS_EVENT_KERNEL_LAUNCH,
-		NCS_EVENT_COLL_API,
-		NCS_EVENT_P2P_API,
-		NCS_EVENT_GROUP_API,
-	};
-
-	for (size_t i = 0; i < rank->now.lane_count; i++) {
-		const struct ncs_lane_view *lane = &rank->now.lanes[i];
-
-		for (size_t k = 0; k < sizeof(events) / sizeof(*events); k++) {
-			uint64_t inside_ns =
-				age_ns(rank, lane->open_since_ns[events[k]]);
-
-			if (inside_ns < NCS_LONG_WAIT_NS)
-				continue;
-			add_evidence(finding,
-				     (struct ncs_evidence){
-					     .kind = NCS_EVIDENCE_INSIDE,
-					     .party = party_of(rank),
-					     .call = no_call,
-					     .number = events[k],
-					     .duration_ns = inside_ns,
-				     });
-			break;
-		}
-	}
-}
-
-/* What is seen of the communicator, where that is not all. */
-static void add_unseen(struct ncs_finding *finding,
-		       const struct ncs_communicator *communicator)
-{
-	const struct ncs_identity *identity = communicator->identity;
-
-	if (!(identity->known & NCS_KNOWN_NRANKS) || identity->nranks < 0 ||
-	    (uint64_t)identity->nranks <= communicator->rank_count)
-		return;
-	add_evidence(finding, (struct ncs_evidence){
-				      .kind = NCS_EVIDENCE_UNSEEN,
-				      .party = { NULL, communicator, -1 },
-				      .call = no_call,
-				      .number = communicator->rank_count,
-				      .expected = (uint64_t)identity->nranks,
-			      });
-}
-
-/* What lasts only a little, or moves, is not stuck. */
-static void set_severity(struct ncs_finding *finding, bool stands)
-{
-	finding->severity = verdicts[finding->verdict].severity;
-	if (finding->severity == NCS_SEVERITY_STUCK &&
-	    (!stands || finding->duration_ns < NCS_STUCK_NS))
-		finding->severity = NCS_SEVERITY_SLOW;
-}
-
-/* What was lost may be what would explain it otherwise. */
-static void set_confidence(struct ncs_finding *finding,
-			   enum ncs_confidence confidence)
-{
-	const struct ncs_rank *rank = finding->root.rank;
-
-	if (confidence == NCS_CONFIDENCE_CERTAIN && rank &&
-	    (ncs_rank_lost(rank) > 0 || rank->now.torn))
-		confidence = NCS_CONFIDENCE_LIKELY;
-	finding->confidence = confidence;
 }
 
 static bool *explained(struct ncs_diagnosis *diagnosis,
@@ -262,310 +47,6 @@ static bool *explained(struct ncs_diagnosis *diagnosis,
 		       const struct ncs_communicator *communicator)
 {
 	return &diagnosis->explained[communicator - model->communicators];
-}
-
-/* --- Calls that do not agree ---------------------------------------------- */
-
-static bool is_stuck_together(const struct ncs_diagnosis *diagnosis,
-			      const struct ncs_rank *rank)
-{
-	size_t node = ncs_wait_graph_find(&diagnosis->graph, rank);
-
-	return ncs_rank_is_live(rank) && diagnosis->graph.nodes[node].stands;
-}
-
-static uint64_t next_of(const struct ncs_rank *rank, unsigned function)
-{
-	/* NCS_NO_SEQUENCE_NUMBER is the largest. */
-	return rank->now.functions[function].last_sequence_number + 1;
-}
-
-/* A function in which `rank` is ahead of `other`; NCS_FUNCTION_COUNT: none. */
-static unsigned ahead_in(const struct ncs_rank *rank,
-			 const struct ncs_rank *other)
-{
-	for (unsigned i = 0; i < NCS_FUNCTION_COUNT; i++)
-		if (next_of(rank, i) > next_of(other, i))
-			return i;
-	return NCS_FUNCTION_COUNT;
-}
-
-static const struct ncs_operation_view *
-operation_of_call(const struct ncs_rank *rank, struct ncs_call call)
-{
-	for (size_t i = 0; i < rank->now.operation_count; i++) {
-		const struct ncs_operation_view *operation =
-			&rank->now.operations[i];
-
-		if (operation->event == NCS_EVENT_COLL &&
-		    operation->function == call.function &&
-		    operation->sequence_number == call.sequence_number &&
-		    call.sequence_number != NCS_NO_SEQUENCE_NUMBER)
-			return operation;
-	}
-	return NULL;
-}
-
-/* Ranks of a communicator that have made a call. */
-static size_t count_called(const struct ncs_communicator *communicator,
-			   struct ncs_call call)
-{
-	size_t count = 0;
-
-	for (size_t i = 0; i < communicator->rank_count; i++)
-		count += next_of(communicator->ranks[i], call.function) >
-			 call.sequence_number;
-	return count;
-}
-
-struct disagreement {
-	const struct ncs_rank *ranks[2];
-	struct ncs_call calls[2]; /* that only the one of them has made */
-	size_t agree[2];          /* ranks that are with the one */
-};
-
-static int report_mismatch(struct ncs_diagnosis *diagnosis,
-			   enum ncs_verdict verdict,
-			   const struct disagreement *found, bool stands)
-{
-	/* Who is alone is to blame; of two, the latter. */
-	unsigned root = found->agree[0] < found->agree[1] ? 0 : 1;
-	struct ncs_finding *finding = add_finding(diagnosis, verdict);
-
-	if (!finding)
-		return -ENOMEM;
-	finding->root = party_of(found->ranks[root]);
-	finding->peer = party_of(found->ranks[!root]);
-	finding->call = found->calls[root];
-	finding->waiting = found->ranks[root]->communicator->live - 1;
-	finding->duration_ns = age_ns(found->ranks[root],
-				      found->ranks[root]->now.last_call_ns);
-	for (unsigned i = 0; i < 2; i++) {
-		const struct ncs_rank *rank = found->ranks[i ? !root : root];
-		struct ncs_call call = found->calls[i ? !root : root];
-		const struct ncs_operation_view *operation =
-			operation_of_call(rank, call);
-
-		if (operation && (i == 0 || operation->start_ns != 0)) {
-			add_operation(finding, rank, operation);
-			if (i == 0)
-				finding->duration_ns =
-					age_ns(rank, operation->start_ns);
-		}
-		add_evidence(finding, (struct ncs_evidence){
-					      .kind = NCS_EVIDENCE_CALLED,
-					      .party = party_of(rank),
-					      .call = call,
-				      });
-	}
-	set_severity(finding, stands);
-	set_confidence(finding, found->agree[0] == found->agree[1] ?
-					NCS_CONFIDENCE_LIKELY :
-					NCS_CONFIDENCE_CERTAIN);
-	return 1;
-}
-
-/* Each of two ranks has made a call that the other has not: whatever comes,
- * they have not made them in the same order. */
-static int check_numbers(struct ncs_diagnosis *diagnosis,
-			 const struct ncs_communicator *communicator)
-{
-	for (unsigned f = 0; f < NCS_FUNCTION_COUNT; f++) {
-		struct ncs_progress progress;
-
-		ncs_communicator_progress(communicator, f, &progress);
-		if (progress.known == 0 ||
-		    !is_stuck_together(diagnosis, progress.fastest))
-			continue;
-		for (size_t i = 0; i < communicator->rank_count; i++) {
-			const struct ncs_rank *first = progress.fastest;
-			const struct ncs_rank *other = communicator->ranks[i];
-			struct disagreement found = {
-				.ranks = { first, other },
-			};
-			unsigned ahead = ahead_in(other, first);
-
-			if (ahead == NCS_FUNCTION_COUNT ||
-			    next_of(first, f) <= next_of(other, f) ||
-			    !is_stuck_together(diagnosis, other))
-				continue;
-			found.calls[0] =
-				(struct ncs_call){ f, next_of(other, f) };
-			found.calls[1] =
-				(struct ncs_call){ ahead,
-						   next_of(first, ahead) };
-			for (unsigned k = 0; k < 2; k++)
-				found.agree[k] = count_called(communicator,
-							      found.calls[k]);
-			return report_mismatch(diagnosis,
-					       NCS_VERDICT_ORDER_MISMATCH,
-					       &found, true);
-		}
-	}
-	return 0;
-}
-
-static bool has_fixed_size(unsigned function)
-{
-	return function == NCS_FUNCTION_ALL_REDUCE ||
-	       function == NCS_FUNCTION_ALL_GATHER ||
-	       function == NCS_FUNCTION_REDUCE_SCATTER ||
-	       function == NCS_FUNCTION_BROADCAST ||
-	       function == NCS_FUNCTION_REDUCE;
-}
-
-static bool has_root(unsigned function)
-{
-	return function == NCS_FUNCTION_BROADCAST ||
-	       function == NCS_FUNCTION_REDUCE;
-}
-
-static bool agree(const struct ncs_operation_view *a,
-		  const struct ncs_operation_view *b)
-{
-	return a->count == b->count && a->datatype == b->datatype &&
-	       (!has_root(a->function) || a->peer == b->peer);
-}
-
-static size_t count_agreeing(const struct ncs_communicator *communicator,
-			     const struct ncs_operation_view *operation,
-			     struct ncs_call call)
-{
-	size_t count = 0;
-
-	for (size_t i = 0; i < communicator->rank_count; i++) {
-		const struct ncs_operation_view *other =
-			operation_of_call(communicator->ranks[i], call);
-
-		count += other && agree(operation, other);
-	}
-	return count;
-}
-
-/* The call that two ranks have under way with different arguments, or in
- * different order. */
-static int compare_operations(struct ncs_diagnosis *diagnosis,
-			      const struct ncs_rank *a,
-			      const struct ncs_rank *b)
-{
-	size_t count = a->now.operation_count;
-
-	for (size_t i = 0; i < count && i < COMPARED_OPERATIONS; i++) {
-		const struct ncs_operation_view *of_a = &a->now.operations[i];
-		struct ncs_call call = { of_a->function,
-					 of_a->sequence_number };
-		const struct ncs_operation_view *of_b;
-		struct disagreement found = { .ranks = { a, b },
-					      .calls = { call, call } };
-
-		if (of_a->event != NCS_EVENT_COLL ||
-		    !has_fixed_size(of_a->function))
-			continue;
-		of_b = operation_of_call(b, call);
-		if (!of_b || agree(of_a, of_b))
-			continue;
-		found.agree[0] = count_agreeing(a->communicator, of_a, call);
-		found.agree[1] = count_agreeing(a->communicator, of_b, call);
-		return report_mismatch(diagnosis, NCS_VERDICT_SIZE_MISMATCH,
-				       &found,
-				       is_stuck_together(diagnosis, a) &&
-					       is_stuck_together(diagnosis, b));
-	}
-	return 0;
-}
-
-static const struct ncs_operation_view *
-first_collective(const struct ncs_rank *rank)
-{
-	for (size_t i = 0; i < rank->now.operation_count; i++)
-		if (rank->now.operations[i].event == NCS_EVENT_COLL)
-			return &rank->now.operations[i];
-	return NULL;
-}
-
-/* Both ranks have both calls under way, each another one first. */
-static int compare_orders(struct ncs_diagnosis *diagnosis,
-			  const struct ncs_rank *a, const struct ncs_rank *b)
-{
-	const struct ncs_operation_view *of_a = first_collective(a);
-	const struct ncs_operation_view *of_b = first_collective(b);
-	struct disagreement found = { .ranks = { a, b } };
-
-	if (!of_a || !of_b || !is_stuck_together(diagnosis, a) ||
-	    !is_stuck_together(diagnosis, b))
-		return 0;
-	found.calls[0] =
-		(struct ncs_call){ of_a->function, of_a->sequence_number };
-	found.calls[1] =
-		(struct ncs_call){ of_b->function, of_b->sequence_number };
-	if (operation_of_call(a, found.calls[0]) ==
-		    operation_of_call(a, found.calls[1]) ||
-	    !operation_of_call(a, found.calls[1]) ||
-	    !operation_of_call(b, found.calls[0]))
-		return 0;
-	for (unsigned k = 0; k < 2; k++)
-		for (size_t i = 0; i < a->communicator->rank_count; i++) {
-			const struct ncs_operation_view *first =
-				first_collective(a->communicator->ranks[i]);
-
-			found.agree[k] +=
-				first &&
-				first->function == found.calls[k].function &&
-				first->sequence_number ==
-					found.calls[k].sequence_number;
-		}
-	return report_mismatch(diagnosis, NCS_VERDICT_ORDER_MISMATCH, &found,
-			       true);
-}
-
-static int check_operations(struct ncs_diagnosis *diagnosis,
-			    const struct ncs_communicator *communicator)
-{
-	const struct ncs_rank *references[COMPARED_RANKS];
-	size_t count = 0;
-
-	for (size_t i = 0; i < communicator->rank_count; i++) {
-		const struct ncs_rank *rank = communicator->ranks[i];
-
-		if (!ncs_rank_is_live(rank) || rank->now.operation_count == 0 ||
-		    rank->now.torn)
-			continue;
-		for (size_t k = 0; k < count; k++) {
-			int found = compare_operations(diagnosis, references[k],
-						       rank);
-
-			if (found == 0)
-				found = compare_orders(diagnosis, references[k],
-						       rank);
-			if (found != 0)
-				return found;
-		}
-		if (count < COMPARED_RANKS)
-			references[count++] = rank;
-	}
-	return 0;
-}
-
-/* Ranks that are joined by a name only may be of different jobs. */
-static int check_calls(struct ncs_diagnosis *diagnosis,
-		       const struct ncs_model *model)
-{
-	for (size_t i = 0; i < model->communicator_count; i++) {
-		const struct ncs_communicator *communicator =
-			&model->communicators[i];
-		int found;
-
-		if (!(communicator->identity->known & NCS_KNOWN_COMM_ID) ||
-		    communicator->live < 2)
-			continue;
-		found = check_operations(diagnosis, communicator);
-		if (found == 0)
-			found = check_numbers(diagnosis, communicator);
-		if (found < 0)
-			return found;
-		diagnosis->explained[i] = found > 0;
-	}
-	return 0;
 }
 
 /* --- The ends of chains --------------------------------------------------- */
@@ -617,7 +98,7 @@ static bool own_verdict(const struct ncs_wait_node *node,
 	if (node->level)
 		return false;
 	if (operation && is_quiet(rank) && asleep &&
-	    age_ns(rank, operation->start_ns) >= NCS_LONG_WAIT_NS) {
+	    ncs_age_ns(rank, operation->start_ns) >= NCS_LONG_WAIT_NS) {
 		*verdict = operation->enqueued_ns == 0 ?
 				   NCS_VERDICT_LAUNCHER_BLOCKED :
 				   NCS_VERDICT_PROXY_ASLEEP;
@@ -658,7 +139,7 @@ static enum ncs_verdict verdict_of_awaited(const struct ncs_wait_node *node,
 		return NCS_VERDICT_P2P_UNMET;
 	if (edge->sequence_number != NCS_NO_SEQUENCE_NUMBER &&
 	    edge->function < NCS_FUNCTION_COUNT &&
-	    next_of(rank, edge->function) <= edge->sequence_number)
+	    ncs_rank_next(rank, edge->function) <= edge->sequence_number)
 		return NCS_VERDICT_RANK_MISSING;
 	return NCS_VERDICT_PEER_WAIT;
 }
@@ -670,9 +151,8 @@ static bool shares_node(const struct ncs_rank *rank)
 	const struct ncs_identity *identity = &rank->now.identity;
 	uint64_t both = NCS_KNOWN_NRANKS | NCS_KNOWN_NNODES;
 
-	return (identity->known & both) != both || identity->nnodes > 1 ?
-		       identity->nranks > identity->nnodes :
-		       false;
+	return (identity->known & both) == both && identity->nnodes > 1 &&
+	       identity->nranks > identity->nnodes;
 }
 
 static enum ncs_confidence sure_of(const struct ncs_wait_node *node,
@@ -711,29 +191,29 @@ static void add_root_evidence(struct ncs_finding *finding,
 	const struct ncs_rank *rank = node->rank;
 
 	if (rank->now.liveness == NCS_DEAD)
-		add_fact(finding, NCS_EVIDENCE_GONE, rank,
-			 finding->duration_ns);
+		ncs_finding_tell_fact(finding, NCS_EVIDENCE_GONE, rank,
+				      finding->duration_ns);
 	else if (rank->now.liveness == NCS_FINISHED)
-		add_fact(finding, NCS_EVIDENCE_FINISHED, rank, 0);
+		ncs_finding_tell_fact(finding, NCS_EVIDENCE_FINISHED, rank, 0);
 	else if (rank->now.process_stopped)
-		add_fact(finding, NCS_EVIDENCE_STOPPED, rank, 0);
+		ncs_finding_tell_fact(finding, NCS_EVIDENCE_STOPPED, rank, 0);
 	if (finding->verdict == NCS_VERDICT_RANK_MISSING)
-		add_evidence(finding, (struct ncs_evidence){
-					      .kind = NCS_EVIDENCE_BEHIND,
-					      .party = party_of(rank),
-					      .call = finding->call,
-				      });
+		ncs_finding_tell(finding, (struct ncs_evidence){
+						  .kind = NCS_EVIDENCE_BEHIND,
+						  .party = ncs_party_of(rank),
+						  .call = finding->call,
+					  });
 	if (node->local)
-		add_wait(finding, rank, node->local);
+		ncs_finding_tell_wait(finding, rank, node->local);
 	if (node->operation)
-		add_operation(finding, rank, node->operation);
+		ncs_finding_tell_operation(finding, rank, node->operation);
 	else if (ncs_rank_is_live(rank) && is_quiet(rank))
-		add_fact(finding, NCS_EVIDENCE_IDLE, rank,
-			 age_ns(rank, rank->now.last_call_ns));
+		ncs_finding_tell_fact(finding, NCS_EVIDENCE_IDLE, rank,
+				      ncs_age_ns(rank, rank->now.last_call_ns));
 	if (ncs_rank_is_live(rank)) {
-		add_inside(finding, rank);
+		ncs_finding_tell_inside(finding, rank);
 		if (rank->now.channel_count > 0)
-			add_proxy(finding, rank);
+			ncs_finding_tell_proxy(finding, rank);
 	}
 }
 
@@ -745,23 +225,23 @@ static void add_waiter_evidence(struct ncs_finding *finding,
 	const struct ncs_rank *waiter = graph->nodes[edge->from].rank;
 
 	if (edge->channel) {
-		add_wait(finding, waiter, edge->channel);
+		ncs_finding_tell_wait(finding, waiter, edge->channel);
 		return;
 	}
-	add_evidence(finding,
-		     (struct ncs_evidence){
-			     .kind = NCS_EVIDENCE_CALLED,
-			     .party = party_of(waiter),
-			     .call = { edge->function, edge->sequence_number },
-			     .duration_ns = edge->duration_ns,
-		     });
+	ncs_finding_tell(finding, (struct ncs_evidence){
+					  .kind = NCS_EVIDENCE_CALLED,
+					  .party = ncs_party_of(waiter),
+					  .call = { edge->function,
+						    edge->sequence_number },
+					  .duration_ns = edge->duration_ns,
+				  });
 	/* Its channels tell it, too. */
 	for (size_t i = 0; i < graph->nodes[edge->from].count; i++) {
 		const struct ncs_wait_edge *own =
 			&graph->edges[graph->nodes[edge->from].first + i];
 
 		if (own->channel) {
-			add_wait(finding, waiter, own->channel);
+			ncs_finding_tell_wait(finding, waiter, own->channel);
 			return;
 		}
 	}
@@ -780,7 +260,7 @@ static bool join_alike(struct ncs_diagnosis *diagnosis,
 		    finding->call.function != function)
 			continue;
 		finding->alike++;
-		add_fact(finding, NCS_EVIDENCE_ALSO, rank, 0);
+		ncs_finding_tell_fact(finding, NCS_EVIDENCE_ALSO, rank, 0);
 		return true;
 	}
 	return false;
@@ -798,7 +278,7 @@ static struct ncs_call call_of(const struct ncs_wait_node *node,
 	if (node->local)
 		return (struct ncs_call){ node->local->function,
 					  NCS_NO_SEQUENCE_NUMBER };
-	return no_call;
+	return ncs_no_call;
 }
 
 static int report_end(struct ncs_diagnosis *diagnosis,
@@ -815,20 +295,20 @@ static int report_end(struct ncs_diagnosis *diagnosis,
 		*explained(diagnosis, model, node->rank->communicator) = true;
 	if (join_alike(diagnosis, verdict, node->rank, call.function))
 		return 0;
-	finding = add_finding(diagnosis, verdict);
+	finding = ncs_diagnosis_add(diagnosis, verdict);
 	if (!finding)
 		return -ENOMEM;
-	finding->root = party_of(node->rank);
+	finding->root = ncs_party_of(node->rank);
 	finding->call = call;
 	if (node->local) {
 		finding->channel = node->local;
 		finding->duration_ns = ncs_wait_ns(node->rank, node->local);
 	} else if (node->operation) {
 		finding->duration_ns =
-			age_ns(node->rank, node->operation->start_ns);
+			ncs_age_ns(node->rank, node->operation->start_ns);
 	}
 	if (edge) {
-		finding->peer = party_of(graph->nodes[edge->from].rank);
+		finding->peer = ncs_party_of(graph->nodes[edge->from].rank);
 		finding->waiting = ncs_wait_graph_waiting(graph, index);
 		if (edge->duration_ns > finding->duration_ns)
 			finding->duration_ns = edge->duration_ns;
@@ -842,13 +322,14 @@ static int report_end(struct ncs_diagnosis *diagnosis,
 	/* What is queued is late from when another one has begun. */
 	if (node->local && node->begun_ns < finding->duration_ns)
 		finding->duration_ns = node->begun_ns;
-	set_severity(finding, node->stands || !ncs_rank_is_live(node->rank));
-	set_confidence(finding, sure_of(node, edge, verdict));
+	ncs_finding_set_severity(finding,
+				 node->stands || !ncs_rank_is_live(node->rank));
+	ncs_finding_set_confidence(finding, sure_of(node, edge, verdict));
 	add_root_evidence(finding, node);
 	if (edge)
 		add_waiter_evidence(finding, graph, edge);
 	if (node->rank->communicator)
-		add_unseen(finding, node->rank->communicator);
+		ncs_finding_tell_unseen(finding, node->rank->communicator);
 	return 0;
 }
 
@@ -860,7 +341,7 @@ static int report_network(struct ncs_diagnosis *diagnosis,
 	const struct ncs_rank *rank = graph->nodes[index].rank;
 	const struct ncs_rank *peer =
 		edge->to == NCS_NOBODY ? NULL : graph->nodes[edge->to].rank;
-	struct ncs_party here = party_of(rank),
+	struct ncs_party here = ncs_party_of(rank),
 			 there = { peer, rank->communicator,
 				   edge->channel->peer };
 	const struct ncs_channel_view *other =
@@ -881,7 +362,7 @@ static int report_network(struct ncs_diagnosis *diagnosis,
 		      known->peer.number == here.number)))
 			return 0;
 	}
-	finding = add_finding(diagnosis, NCS_VERDICT_NETWORK);
+	finding = ncs_diagnosis_add(diagnosis, NCS_VERDICT_NETWORK);
 	if (!finding)
 		return -ENOMEM;
 	finding->root = edge->channel->send ? here : there;
@@ -892,14 +373,14 @@ static int report_network(struct ncs_diagnosis *diagnosis,
 		(struct ncs_call){ edge->function, edge->sequence_number };
 	finding->duration_ns = edge->duration_ns;
 	finding->waiting = ncs_wait_graph_waiting(&diagnosis->graph, index);
-	set_severity(finding, graph->nodes[index].stands);
-	set_confidence(finding,
-		       other ? NCS_CONFIDENCE_LIKELY : NCS_CONFIDENCE_POSSIBLE);
-	add_wait(finding, rank, edge->channel);
+	ncs_finding_set_severity(finding, graph->nodes[index].stands);
+	ncs_finding_set_confidence(finding, other ? NCS_CONFIDENCE_LIKELY :
+						    NCS_CONFIDENCE_POSSIBLE);
+	ncs_finding_tell_wait(finding, rank, edge->channel);
 	if (other)
-		add_wait(finding, peer, other);
+		ncs_finding_tell_wait(finding, peer, other);
 	if (rank->communicator)
-		add_unseen(finding, rank->communicator);
+		ncs_finding_tell_unseen(finding, rank->communicator);
 	return 0;
 }
 
@@ -1020,15 +501,15 @@ static int check_dead(struct ncs_diagnosis *diagnosis,
 		if (join_alike(diagnosis, NCS_VERDICT_RANK_DIED, rank,
 			       NCS_FUNCTION_COUNT))
 			continue;
-		finding = add_finding(diagnosis, NCS_VERDICT_RANK_DIED);
+		finding = ncs_diagnosis_add(diagnosis, NCS_VERDICT_RANK_DIED);
 		if (!finding)
 			return -ENOMEM;
-		finding->root = party_of(rank);
+		finding->root = ncs_party_of(rank);
 		finding->duration_ns = rank->now.taken_ns - since_ns;
-		set_severity(finding, false);
-		set_confidence(finding, NCS_CONFIDENCE_CERTAIN);
-		add_fact(finding, NCS_EVIDENCE_GONE, rank,
-			 finding->duration_ns);
+		ncs_finding_set_severity(finding, false);
+		ncs_finding_set_confidence(finding, NCS_CONFIDENCE_CERTAIN);
+		ncs_finding_tell_fact(finding, NCS_EVIDENCE_GONE, rank,
+				      finding->duration_ns);
 	}
 	return 0;
 }
@@ -1092,21 +573,22 @@ static int report_late_gpu(struct ncs_diagnosis *diagnosis,
 {
 	const struct ncs_wait_node *node = &diagnosis->graph.nodes[index];
 	struct ncs_finding *finding =
-		add_finding(diagnosis, NCS_VERDICT_GPU_LATE);
+		ncs_diagnosis_add(diagnosis, NCS_VERDICT_GPU_LATE);
 
 	if (!finding)
 		return -ENOMEM;
-	finding->root = party_of(node->rank);
+	finding->root = ncs_party_of(node->rank);
 	finding->channel = channel;
 	finding->call =
 		(struct ncs_call){ edge->function, edge->sequence_number };
 	finding->duration_ns = ncs_wait_ns(node->rank, channel);
 	finding->waiting = length - 1;
-	set_severity(finding, node->stands);
-	set_confidence(finding, NCS_CONFIDENCE_POSSIBLE);
-	add_wait(finding, node->rank, channel);
+	ncs_finding_set_severity(finding, node->stands);
+	ncs_finding_set_confidence(finding, NCS_CONFIDENCE_POSSIBLE);
+	ncs_finding_tell_wait(finding, node->rank, channel);
 	if (node->operation)
-		add_operation(finding, node->rank, node->operation);
+		ncs_finding_tell_operation(finding, node->rank,
+					   node->operation);
 	return 0;
 }
 
@@ -1115,13 +597,13 @@ static int report_circle(struct ncs_diagnosis *diagnosis, const size_t *circle,
 {
 	const struct ncs_wait_graph *graph = &diagnosis->graph;
 	const struct ncs_wait_edge *first = &graph->edges[circle[0]];
-	struct ncs_finding *finding = add_finding(diagnosis, verdict);
+	struct ncs_finding *finding = ncs_diagnosis_add(diagnosis, verdict);
 	bool stands = true, by_process = false;
 
 	if (!finding)
 		return -ENOMEM;
-	finding->root = party_of(graph->nodes[first->from].rank);
-	finding->peer = party_of(graph->nodes[first->to].rank);
+	finding->root = ncs_party_of(graph->nodes[first->from].rank);
+	finding->peer = ncs_party_of(graph->nodes[first->to].rank);
 	finding->channel = first->channel;
 	finding->call =
 		(struct ncs_call){ first->function, first->sequence_number };
@@ -1135,18 +617,19 @@ static int report_circle(struct ncs_diagnosis *diagnosis, const size_t *circle,
 		if (edge->duration_ns > finding->duration_ns)
 			finding->duration_ns = edge->duration_ns;
 		if (edge->channel)
-			add_wait(finding, rank, edge->channel);
+			ncs_finding_tell_wait(finding, rank, edge->channel);
 		else if (edge->kind == NCS_EDGE_PROCESS)
-			add_fact(finding, NCS_EVIDENCE_ELSEWHERE,
-				 graph->nodes[edge->to].rank, 0);
+			ncs_finding_tell_fact(finding, NCS_EVIDENCE_ELSEWHERE,
+					      graph->nodes[edge->to].rank, 0);
 		else
 			add_waiter_evidence(finding, graph, edge);
 	}
-	set_severity(finding, stands);
-	set_confidence(finding, verdict != NCS_VERDICT_DEADLOCK ?
-					NCS_CONFIDENCE_POSSIBLE :
-				stands && !by_process ? NCS_CONFIDENCE_CERTAIN :
-							NCS_CONFIDENCE_LIKELY);
+	ncs_finding_set_severity(finding, stands);
+	ncs_finding_set_confidence(finding, verdict != NCS_VERDICT_DEADLOCK ?
+						    NCS_CONFIDENCE_POSSIBLE :
+					    stands && !by_process ?
+						    NCS_CONFIDENCE_CERTAIN :
+						    NCS_CONFIDENCE_LIKELY);
 	return 0;
 }
 
@@ -1249,24 +732,24 @@ static int report_unseen(struct ncs_diagnosis *diagnosis,
 				   is_p2p(edge->channel) ?
 						    NCS_VERDICT_P2P_UNMET :
 						    NCS_VERDICT_RANK_MISSING;
-	struct ncs_finding *finding = add_finding(diagnosis, verdict);
+	struct ncs_finding *finding = ncs_diagnosis_add(diagnosis, verdict);
 
 	if (!finding)
 		return -ENOMEM;
 	finding->root =
 		(struct ncs_party){ NULL, communicator, edge->channel->peer };
-	finding->peer = party_of(node->rank);
+	finding->peer = ncs_party_of(node->rank);
 	finding->channel = edge->channel;
 	finding->channel_rank = node->rank;
 	finding->call =
 		(struct ncs_call){ edge->function, edge->sequence_number };
 	finding->duration_ns = edge->duration_ns;
 	finding->waiting = communicator->live;
-	set_severity(finding, node->stands);
-	set_confidence(finding,
-		       suspicion == 2 || (suspicion == 1 && pointing > 1) ?
-			       NCS_CONFIDENCE_LIKELY :
-			       NCS_CONFIDENCE_POSSIBLE);
+	ncs_finding_set_severity(finding, node->stands);
+	ncs_finding_set_confidence(finding, suspicion == 2 || (suspicion == 1 &&
+							       pointing > 1) ?
+						    NCS_CONFIDENCE_LIKELY :
+						    NCS_CONFIDENCE_POSSIBLE);
 	for (size_t i = 0; i < graph->edge_count; i++) {
 		const struct ncs_wait_edge *other = &graph->edges[i];
 		const struct ncs_rank *rank = graph->nodes[other->from].rank;
@@ -1274,9 +757,9 @@ static int report_unseen(struct ncs_diagnosis *diagnosis,
 		if (other->to == NCS_NOBODY &&
 		    rank->communicator == communicator &&
 		    other->channel->peer == edge->channel->peer)
-			add_wait(finding, rank, other->channel);
+			ncs_finding_tell_wait(finding, rank, other->channel);
 	}
-	add_unseen(finding, communicator);
+	ncs_finding_tell_unseen(finding, communicator);
 	return 0;
 }
 
@@ -1322,13 +805,13 @@ static void add_shares(struct ncs_finding *finding, const struct ncs_rank *rank)
 
 		if (share < 0.01)
 			continue;
-		add_evidence(finding, (struct ncs_evidence){
-					      .kind = NCS_EVIDENCE_SHARE,
-					      .party = party_of(rank),
-					      .call = no_call,
-					      .number = i,
-					      .share = share,
-				      });
+		ncs_finding_tell(finding, (struct ncs_evidence){
+						  .kind = NCS_EVIDENCE_SHARE,
+						  .party = ncs_party_of(rank),
+						  .call = ncs_no_call,
+						  .number = i,
+						  .share = share,
+					  });
 	}
 }
 
@@ -1336,14 +819,14 @@ static int report_pace(struct ncs_diagnosis *diagnosis,
 		       const struct ncs_communicator *communicator,
 		       const struct ncs_pace_finding *pace)
 {
-	struct ncs_finding *finding =
-		add_finding(diagnosis, pace->verdict == NCS_PACE_SLOW_RANK ?
-					       NCS_VERDICT_SLOW_RANK :
-					       NCS_VERDICT_SLOW_NETWORK);
+	struct ncs_finding *finding = ncs_diagnosis_add(
+		diagnosis, pace->verdict == NCS_PACE_SLOW_RANK ?
+				   NCS_VERDICT_SLOW_RANK :
+				   NCS_VERDICT_SLOW_NETWORK);
 
 	if (!finding)
 		return -ENOMEM;
-	finding->root = party_of(pace->rank);
+	finding->root = ncs_party_of(pace->rank);
 	finding->channel = pace->channel;
 	if (pace->channel) {
 		finding->call.function = pace->channel->function;
@@ -1353,23 +836,23 @@ static int report_pace(struct ncs_diagnosis *diagnosis,
 		};
 	}
 	finding->waiting = communicator->live - 1;
-	set_severity(finding, false);
-	set_confidence(finding, NCS_CONFIDENCE_LIKELY);
-	add_evidence(finding,
-		     (struct ncs_evidence){
-			     .kind = NCS_EVIDENCE_SPEED,
-			     .party = { NULL, communicator, -1 },
-			     .call = no_call,
-			     .number = (uint64_t)pace->now.bytes_rate,
-			     .expected = (uint64_t)pace->median.bytes_rate,
-		     });
+	ncs_finding_set_severity(finding, false);
+	ncs_finding_set_confidence(finding, NCS_CONFIDENCE_LIKELY);
+	ncs_finding_tell(finding,
+			 (struct ncs_evidence){
+				 .kind = NCS_EVIDENCE_SPEED,
+				 .party = { NULL, communicator, -1 },
+				 .call = ncs_no_call,
+				 .number = (uint64_t)pace->now.bytes_rate,
+				 .expected = (uint64_t)pace->median.bytes_rate,
+			 });
 	add_shares(finding, pace->rank);
 	for (size_t i = 0; i < communicator->rank_count; i++)
 		if (communicator->ranks[i] != pace->rank) {
 			add_shares(finding, communicator->ranks[i]);
 			break;
 		}
-	add_unseen(finding, communicator);
+	ncs_finding_tell_unseen(finding, communicator);
 	return 0;
 }
 
@@ -1412,7 +895,7 @@ static int compare_findings(const void *left, const void *right)
 static int check_all(struct ncs_diagnosis *diagnosis,
 		     const struct ncs_model *model)
 {
-	int error = check_calls(diagnosis, model);
+	int error = ncs_disagreement_find(diagnosis, model);
 
 	if (!error)
 		error = check_ends(diagnosis, model);

@@ -411,8 +411,7 @@ static bool is_barrier(unsigned function)
 	       function == NCS_FUNCTION_ALL_TO_ALL;
 }
 
-/* The number of the next call; one that has made none begins at 0. */
-static uint64_t next_of(const struct ncs_rank *rank, unsigned function)
+uint64_t ncs_rank_next(const struct ncs_rank *rank, unsigned function)
 {
 	/* NCS_NO_SEQUENCE_NUMBER is the largest. */
 	return rank->now.functions[function].last_sequence_number + 1;
@@ -423,7 +422,7 @@ static int add_call(struct ncs_wait_graph *graph, size_t from,
 {
 	const struct ncs_wait_node *node = &graph->nodes[from];
 	const struct ncs_communicator *communicator = node->rank->communicator;
-	uint64_t own = next_of(node->rank, function);
+	uint64_t own = ncs_rank_next(node->rank, function);
 	size_t added = 0;
 
 	if (!communicator || own == 0 ||
@@ -433,7 +432,7 @@ static int add_call(struct ncs_wait_graph *graph, size_t from,
 	for (size_t i = 0; i < communicator->rank_count; i++) {
 		const struct ncs_rank *other = communicator->ranks[i];
 		size_t to = ncs_wait_graph_find(graph, other);
-		uint64_t next = next_of(other, function), duration_ns;
+		uint64_t next = ncs_rank_next(other, function), duration_ns;
 
 		if (added == BEHIND_MAX || next >= own ||
 		    !ncs_rank_is_live(other) || !graph->nodes[to].stands)

@@ -94,6 +94,9 @@ ncs_other_end(const struct ncs_rank *rank,
 	      const struct ncs_channel_view *channel,
 	      const struct ncs_rank *peer);
 
+/* The number of a rank's next call; one that has made none begins at 0. */
+uint64_t ncs_rank_next(const struct ncs_rank *rank, unsigned function);
+
 /* Whether NCCL tells how operations of a function end, as far as seen. */
 bool ncs_rank_tells_ends(const struct ncs_rank *rank, unsigned function);
 
