@@ -504,11 +504,6 @@ static int add_processes(struct ncs_wait_graph *graph, size_t from)
 	return 0;
 }
 
-static bool has_several_communicators(const struct ncs_model *model)
-{
-	return model->communicator_count > 1;
-}
-
 static int make_edges(struct ncs_wait_graph *graph,
 		      const struct ncs_model *model)
 {
@@ -521,7 +516,7 @@ static int make_edges(struct ncs_wait_graph *graph,
 		if (add_channels(graph, i) != 0 || add_calls(graph, i) != 0)
 			return -ENOMEM;
 	}
-	if (!has_several_communicators(model))
+	if (model->communicator_count < 2)
 		return 0;
 	/* Only to what has edges of its own, not to what gets them here. */
 	own = graph->edge_count;

@@ -62,7 +62,6 @@ struct ncs_source *sim_open(const struct sim_options *options);
  * yet. */
 uint64_t sim_visible_ns(const struct ncs_source *source);
 
-/* The end of computed time at which nothing moves any more, and so on. */
 const char *sim_fault_name(enum sim_fault fault);
 
 #endif
