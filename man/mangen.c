@@ -31,6 +31,7 @@
 #include "ncclstat/tables/keys.h"
 #include "ncclstat/tables/names.h"
 #include "ncclstat/tables/options.h"
+#include "ncclstat/tables/verdicts.h"
 #include "ncclstat/version.h"
 
 #define COUNT(array) (sizeof(array) / sizeof((array)[0]))
@@ -461,6 +462,78 @@ static bool put_refusals(const char *argument)
 	return true;
 }
 
+/* A verdict's sentence, of nobody in particular. */
+static void put_verdict(const char *name, const char *sentence,
+			const char *next)
+{
+	static const struct {
+		const char *word;
+		const char *meaning;
+	} words[] = {
+		{ "$rank", "a rank" },       { "$peer", "another" },
+		{ "$channel", "a channel" }, { "$call", "a call" },
+		{ "$count", "others wait" },
+	};
+	char text[1024];
+	size_t used = 0;
+
+	while (*sentence) {
+		size_t skip = 1, i = 0;
+
+		while (i < COUNT(words) && strncmp(sentence, words[i].word,
+						   strlen(words[i].word)) != 0)
+			i++;
+		if (i < COUNT(words)) {
+			skip = strlen(words[i].word);
+			used += (size_t)snprintf(text + used,
+						 sizeof(text) - used, "%s",
+						 words[i].meaning);
+		} else {
+			text[used++] = *sentence;
+		}
+		sentence += skip;
+	}
+	text[0] = (char)toupper((unsigned char)text[0]);
+	snprintf(text + used, sizeof(text) - used, ". %s", next);
+	put_named(name, text);
+}
+
+static bool put_verdicts(const char *argument)
+{
+	if (argument)
+		return false;
+	puts(".Bl -tag -width Ds");
+#define X(ID, name, severity, sentence, next) put_verdict(name, sentence, next);
+	NCS_VERDICTS(X)
+#undef X
+	puts(".El");
+	return true;
+}
+
+static bool put_severities(const char *argument)
+{
+	if (argument)
+		return false;
+	puts(".Bl -tag -width healthy -compact");
+#define X(ID, name, help) put_named(name, help);
+	NCS_SEVERITIES(X)
+#undef X
+	puts(".El");
+	return true;
+}
+
+static bool put_confidences(const char *argument)
+{
+	if (argument)
+		return false;
+	puts(".Bl -tag -width possible -compact");
+#define X(ID, name, help) put_named(name, help);
+	NCS_CONFIDENCES(X)
+#undef X
+	puts(".El");
+	return true;
+}
+
 static bool put_own_events(const char *argument)
 {
 	char text[64];
@@ -881,6 +954,9 @@ static const struct marker {
 	{ "event_groups", put_event_groups },
 	{ "own_events", put_own_events },
 	{ "refusals", put_refusals },
+	{ "verdicts", put_verdicts },
+	{ "severities", put_severities },
+	{ "confidences", put_confidences },
 	{ "environment", put_environment },
 	{ "functions", put_functions },
 	{ "struct", put_struct },

@@ -115,12 +115,13 @@ bool ncs_process_is_gone(const struct ncs_header *header)
 	return has_ended(&process);
 }
 
-bool ncs_process_is_gone_at(const struct ncs_header *header, uint64_t now_ns)
+struct ncs_fate ncs_process_fate_at(const struct ncs_header *header,
+				    uint64_t now_ns)
 {
 	static _Thread_local struct {
 		struct ncs_process process;
 		uint64_t now_ns;
-		bool gone;
+		struct ncs_fate fate;
 	} latest;
 	struct ncs_process process;
 
@@ -129,9 +130,14 @@ bool ncs_process_is_gone_at(const struct ncs_header *header, uint64_t now_ns)
 	    memcmp(&process, &latest.process, sizeof(process)) != 0) {
 		latest.process = process;
 		latest.now_ns = now_ns;
-		latest.gone = has_ended(&process);
+		latest.fate.gone = has_ended(&process);
+		/* Of another name space the number is somebody else's. */
+		latest.fate.stopped =
+			!latest.fate.gone &&
+			process.pid_namespace == self.pid_namespace &&
+			ncs_process_is_stopped(process.pid, process.start);
 	}
-	return latest.gone;
+	return latest.fate;
 }
 
 enum ncs_liveness ncs_liveness_of(uint64_t life, bool process_gone,

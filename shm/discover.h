@@ -18,9 +18,16 @@ enum ncs_liveness ncs_liveness_of(uint64_t life, bool process_gone,
  * be told: one of another PID namespace cannot be looked up. */
 bool ncs_process_is_gone(const struct ncs_header *header);
 
-/* The same, as of a moment that is not 0: of segments of one process that come
- * one after the other only the first costs a look. */
-bool ncs_process_is_gone_at(const struct ncs_header *header, uint64_t now_ns);
+/* What has become of a process, as far as that can be told. */
+struct ncs_fate {
+	bool gone;
+	bool stopped; /* by a signal or a debugger */
+};
+
+/* As of a moment that is not 0: of segments of one process that come one after
+ * the other only the first costs a look. */
+struct ncs_fate ncs_process_fate_at(const struct ncs_header *header,
+				    uint64_t now_ns);
 
 /* Lists what is named like a control object, as ncs_discover() does for
  * segments. */

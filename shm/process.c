@@ -25,12 +25,18 @@ static void read_text(const char *path, char *text, size_t size)
 	fclose(file);
 }
 
-uint64_t ncs_process_start(uint32_t pid)
-{
-	char path[32], text[1024], state;
-	unsigned long long start;
-	const char *name_end;
+/* What /proc/PID/stat tells; start 0: nothing. */
+struct stat_line {
+	char state;
 	long threads;
+	unsigned long long start;
+};
+
+static struct stat_line read_stat(uint32_t pid)
+{
+	struct stat_line line = { 0 };
+	char path[32], text[1024];
+	const char *name_end;
 
 	snprintf(path, sizeof(path), "/proc/%u/stat", pid);
 	read_text(path, text, sizeof(text));
@@ -41,12 +47,27 @@ uint64_t ncs_process_start(uint32_t pid)
 	    sscanf(name_end + 1,
 		   " %c %*s %*s %*s %*s %*s %*s %*s %*s %*s %*s %*s %*s"
 		   " %*s %*s %*s %*s %ld %*s %llu",
-		   &state, &threads, &start) != 3)
-		return 0;
+		   &line.state, &line.threads, &line.start) != 3)
+		line.start = 0;
+	return line;
+}
+
+uint64_t ncs_process_start(uint32_t pid)
+{
+	struct stat_line line = read_stat(pid);
+
 	/* Dead and not reaped yet; with other threads only the first is. */
-	if ((state == 'Z' || state == 'X') && threads <= 1)
+	if ((line.state == 'Z' || line.state == 'X') && line.threads <= 1)
 		return 0;
-	return start;
+	return line.start;
+}
+
+bool ncs_process_is_stopped(uint32_t pid, uint64_t start)
+{
+	struct stat_line line = read_stat(pid);
+
+	return line.start != 0 && line.start == start &&
+	       (line.state == 'T' || line.state == 't');
 }
 
 bool ncs_process_has_ended(const struct ncs_process *other,

@@ -37,6 +37,10 @@ void ncs_process_describe(struct ncs_process *process);
  * of it waits to be reaped. */
 uint64_t ncs_process_start(uint32_t pid);
 
+/* Whether a process of this name space is stopped, by a signal or a debugger,
+ * and is the one that started then. */
+bool ncs_process_is_stopped(uint32_t pid, uint64_t start);
+
 /* Whether the process `other` is gone, as seen by the process `self`; false
  * where that cannot be told. */
 bool ncs_process_has_ended(const struct ncs_process *other,

@@ -677,6 +677,7 @@ void ncs_snapshot_take(struct ncs_snapshot *snapshot,
 		       struct ncs_reader *reader, uint64_t now_ns)
 {
 	const struct ncs_header *header = mapped_header(reader);
+	struct ncs_fate fate;
 
 	snapshot->taken_ns = now_ns;
 	snapshot->torn = false;
@@ -698,8 +699,9 @@ void ncs_snapshot_take(struct ncs_snapshot *snapshot,
 			snapshot->last_call_ns = snapshot->channels[i].since_ns;
 	snapshot->finished_ns = ncs_clock_ns(
 		&reader->header.clock, ncs_load_relaxed(&header->finished));
-	snapshot->process_gone =
-		ncs_process_is_gone_at(&reader->header, now_ns);
+	fate = ncs_process_fate_at(&reader->header, now_ns);
+	snapshot->process_gone = fate.gone;
+	snapshot->process_stopped = fate.stopped;
 	/* One that has never called has been silent since it was made. */
 	snapshot->liveness = ncs_liveness_of(
 		ncs_load_relaxed(&header->life), snapshot->process_gone,

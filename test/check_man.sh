@@ -110,6 +110,12 @@ what_there_is() {
 		want event_groups ncclstat.1 CHANGING_WHAT_IS_COLLECTED -
 	fields refusals NCS_REFUSALS ID,name,help name | unquote |
 		want refusals ncclstat.1 CHANGING_WHAT_IS_COLLECTED -
+	fields verdicts NCS_VERDICTS ID,name,severity,sentence,next name |
+		unquote | want verdicts ncclstat.1 FINDING_WHAT_IS_WRONG -
+	fields verdicts NCS_SEVERITIES ID,name,help name | unquote |
+		want severities ncclstat.1 FINDING_WHAT_IS_WRONG -
+	fields verdicts NCS_CONFIDENCES ID,name,help name | unquote |
+		want confidences ncclstat.1 FINDING_WHAT_IS_WRONG -
 	fields own_events NCS_OWN_EVENTS ID,name,number,help name | unquote |
 		want own_events ncclstat-shm.5 DESCRIPTION Rings_and_records
 	fields loss NCS_LOSSES ID,name,help name | unquote |
@@ -253,6 +259,7 @@ self_test() {
 	take_out ncclstat.1 events kernel_phase '^\.It Sy kernel_phase$' &&
 	take_out ncclstat.1 event_groups launches '^\.It Sy launches$' &&
 	take_out ncclstat.1 refusals malformed '^\.It Sy malformed$' &&
+	take_out ncclstat.1 verdicts rank_missing '^\.It Sy rank_missing$' &&
 	take_out ncclstat.1 losses bad_ptimer '^\.It Sy bad_ptimer$' &&
 	take_out ncclstat-plugin.7 environment NCCLSTAT_DISABLE \
 		'^\.It Ev NCCLSTAT_DISABLE$' &&
@@ -306,7 +313,12 @@ missing_json_names() {
 		tr -cs 'a-z0-9_' '\n' | sort -u >"$tmp/words"
 	# The states and counters of objects are in lists of their own.
 	cat "$tmp"/want/* | tr -cs 'a-zA-Z0-9_' '\n' | sort -u >>"$tmp/words"
-	"$program" --synthetic=2x2 --dump=json |
+	section "$tmp/pages/ncclstat.1" FINDING_WHAT_IS_WRONG - |
+		tr -cs 'a-z0-9_' '\n' >>"$tmp/words"
+	{
+		"$program" --synthetic=2x2 --dump=json
+		"$program" --synthetic=2x2 --diagnose=json -i 0.1 -n 50
+	} |
 		grep -o '"[A-Za-z0-9_]*":' | tr -d '":' | sort -u >"$tmp/names"
 	[ -s "$tmp/names" ] || echo "there is no dump"
 	sort -u "$tmp/words" | comm -13 - "$tmp/names"

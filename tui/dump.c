@@ -12,21 +12,23 @@
 #include "shm/clock.h"
 #include "tui/output.h"
 
-static struct ncs_stamp stamp_now(const struct utsname *system, uint64_t now_ns)
+struct ncs_stamp ncs_dump_stamp(void)
 {
+	static struct utsname system;
 	struct timespec realtime;
 
+	uname(&system);
 	clock_gettime(CLOCK_REALTIME, &realtime);
 	return (struct ncs_stamp){
-		.host = system->nodename,
-		.monotonic_ns = now_ns,
+		.host = system.nodename,
+		.monotonic_ns = ncs_clock_monotonic_ns(),
 		.realtime_ns =
 			(uint64_t)realtime.tv_sec * UINT64_C(1000000000) +
 			(uint64_t)realtime.tv_nsec,
 	};
 }
 
-static void sleep_until(uint64_t moment_ns)
+void ncs_dump_sleep_until(uint64_t moment_ns)
 {
 	struct timespec moment = {
 		.tv_sec = (time_t)(moment_ns / UINT64_C(1000000000)),
@@ -38,7 +40,7 @@ static void sleep_until(uint64_t moment_ns)
 		;
 }
 
-static void say_nothing_found(const struct ncs_options *options)
+void ncs_dump_say_nothing(const struct ncs_options *options)
 {
 	const char *directory = ncs_directory(options->directory);
 
@@ -81,7 +83,7 @@ static bool print_sample(FILE *file, const struct ncs_options *options,
 		return ncs_dump_text(file, model, options, stamp);
 	}
 	if (!model->error[0] && !progress->said)
-		say_nothing_found(options);
+		ncs_dump_say_nothing(options);
 	progress->said = true;
 	return true;
 }
@@ -93,15 +95,13 @@ static bool dump_sample(const struct ncs_options *options,
 {
 	struct ncs_output output;
 	struct ncs_stamp stamp;
-	struct utsname system;
 	bool printed;
 
 	if (!ncs_output_init(&output)) {
 		*status = NCS_EXIT_NOTHING;
 		return false;
 	}
-	uname(&system);
-	stamp = stamp_now(&system, ncs_clock_monotonic_ns());
+	stamp = ncs_dump_stamp();
 	ncs_model_update(model, source, stamp.monotonic_ns);
 	*status = model->rank_count > 0 ? NCS_EXIT_OK : NCS_EXIT_NOTHING;
 	printed = print_sample(output.file, options, model, &stamp, progress);
@@ -131,7 +131,7 @@ int ncs_dump_run(const struct ncs_options *options, struct ncs_source *source)
 	ncs_model_set_window(&model, options->window);
 	for (uint64_t i = 0; i < wanted; i++) {
 		if (i > 0)
-			sleep_until(next_ns);
+			ncs_dump_sleep_until(next_ns);
 		if (!dump_sample(options, source, &model, &progress, &status))
 			break;
 		/* Who comes late does not hurry after it. */

@@ -19,6 +19,13 @@ struct ncs_stamp {
 	uint64_t realtime_ns;
 };
 
+/* Here and now. */
+struct ncs_stamp ncs_dump_stamp(void);
+/* A moment of CLOCK_MONOTONIC. */
+void ncs_dump_sleep_until(uint64_t moment_ns);
+/* On standard error: that there is no job, and what to do. */
+void ncs_dump_say_nothing(const struct ncs_options *options);
+
 /* Writes one sample. False for want of memory; errors of the file are left to
  * its error indicator. */
 bool ncs_dump_text(FILE *file, const struct ncs_model *model,

@@ -15,80 +15,10 @@
 #include "analysis/detail.h"
 #include "analysis/names.h"
 #include "tui/dump.h"
-#include "tui/format.h"
+#include "tui/json_values.h"
 #include "tui/output.h"
 
 #define SCHEMA 1
-
-/* An object that lacks a key for want of memory would be a lie. */
-static void *allocate(size_t size)
-{
-	void *memory = malloc(size);
-
-	if (!memory) {
-		fprintf(stderr, "ncclstat: %s\n", strerror(ENOMEM));
-		exit(NCS_EXIT_NOTHING);
-	}
-	return memory;
-}
-
-/* --- Values ------------------------------------------------------------- */
-
-static void put(json_t *object, const char *key, json_t *value)
-{
-	json_object_set_new(object, key, value);
-}
-
-static json_t *number(uint64_t value)
-{
-	return json_integer(value < INT64_MAX ? (json_int_t)value : INT64_MAX);
-}
-
-static json_t *number_if(bool known, uint64_t value)
-{
-	return known ? number(value) : json_null();
-}
-
-/* A moment; 0 is "never". */
-static json_t *moment(uint64_t value_ns)
-{
-	return number_if(value_ns != 0, value_ns);
-}
-
-static json_t *whole(int64_t value)
-{
-	return json_integer(value);
-}
-
-static json_t *whole_if(bool known, int64_t value)
-{
-	return known ? whole(value) : json_null();
-}
-
-/* One of our own words. */
-static json_t *word(const char *name)
-{
-	return json_string(name);
-}
-
-/* Bandwidth, a rate, an estimate: negative is unknown. */
-static json_t *real(double value)
-{
-	return value >= 0 ? json_real(value) : json_null();
-}
-
-static json_t *text(const char *raw)
-{
-	char clean[4096 + 1];
-
-	ncs_format_clean(clean, sizeof(clean), raw, false);
-	return json_string(clean);
-}
-
-static json_t *text_if(bool known, const char *raw)
-{
-	return known && raw[0] ? text(raw) : json_null();
-}
 
 /* --- Parts of a rank ---------------------------------------------------- */
 
@@ -100,23 +30,6 @@ static json_t *version_of(const struct ncs_identity *identity)
 		return json_null();
 	ncs_nccl_version_text(identity->nccl_version, version, sizeof(version));
 	return word(version);
-}
-
-static json_t *comm_of(const struct ncs_identity *identity)
-{
-	uint64_t known = identity->known;
-	json_t *comm = json_object();
-	char id[17];
-
-	snprintf(id, sizeof(id), "%016" PRIx64, identity->comm_id);
-	put(comm, "id", text_if(known & NCS_KNOWN_COMM_ID, id));
-	put(comm, "name",
-	    text_if(known & NCS_KNOWN_COMM_NAME, identity->comm_name));
-	put(comm, "nranks",
-	    whole_if(known & NCS_KNOWN_NRANKS, identity->nranks));
-	put(comm, "nnodes",
-	    whole_if(known & NCS_KNOWN_NNODES, identity->nnodes));
-	return comm;
 }
 
 /* Counts are of what NCCL reported, so that none is 0; times that it does not

@@ -18,6 +18,7 @@
 #include "ncclstat/version.h"
 #include "tui/clean.h"
 #include "tui/config.h"
+#include "tui/diagnose.h"
 #include "tui/dump.h"
 #include "tui/list.h"
 #include "tui/live.h"
@@ -130,13 +131,15 @@ static int look_live(const struct command *command, struct ncs_source *source)
 	return status;
 }
 
-static int dump(const struct command *command, struct ncs_source *source)
+static int print(const struct command *command, struct ncs_source *source,
+		 int (*run)(const struct ncs_options *options,
+			    struct ncs_source *source))
 {
 	struct ncs_aliases aliases = { 0 };
 	int status = NCS_EXIT_USAGE;
 
 	if (give_names(&command->options, source, &aliases))
-		status = ncs_dump_run(&command->options, source);
+		status = run(&command->options, source);
 	source->aliases = NULL;
 	ncs_aliases_release(&aliases);
 	return status;
@@ -148,7 +151,7 @@ static int look(const struct command *command, struct ncs_source *source)
 	int status;
 
 	if (!isatty(STDIN_FILENO) || !isatty(STDOUT_FILENO))
-		return dump(command, source);
+		return print(command, source, ncs_dump_run);
 	status = look_live(command, source);
 	if (status >= 0)
 		return status;
@@ -156,10 +159,10 @@ static int look(const struct command *command, struct ncs_source *source)
 		"ncclstat: no live view on this terminal (%s); here is a"
 		" dump\n",
 		strerror(-status));
-	return dump(command, source);
+	return print(command, source, ncs_dump_run);
 }
 
-static int run(const struct command *command)
+static int execute(const struct command *command)
 {
 	const struct ncs_options *options = &command->options;
 	struct ncs_source *source = open_source(options);
@@ -174,7 +177,9 @@ static int run(const struct command *command)
 	else if (options->mode == NCS_MODE_LIST)
 		status = ncs_list_run(options, source);
 	else if (options->mode == NCS_MODE_DUMP)
-		status = dump(command, source);
+		status = print(command, source, ncs_dump_run);
+	else if (options->mode == NCS_MODE_DIAGNOSE)
+		status = print(command, source, ncs_diagnose_run);
 	else
 		status = look(command, source);
 	source->close(source);
@@ -202,5 +207,5 @@ int main(int argc, char **argv)
 		return print_about(options->mode);
 	if (options->mode == NCS_MODE_CLEAN)
 		return ncs_clean_run(options);
-	return run(&command);
+	return execute(&command);
 }

@@ -16,7 +16,7 @@ _ncclstat()
 
 	COMPREPLY=()
 	case $option in
-	--dump)
+	--dump | --diagnose)
 		# Its word is optional and must be joined by "=".
 		if [[ ${COMP_WORDS[COMP_CWORD]} == '=' ||
 			${COMP_WORDS[COMP_CWORD - 1]} == '=' ]]; then
@@ -125,13 +125,14 @@ _ncclstat()
 			-- "$word")
 		return
 		;;
-	--interval | -i | --count | -n | --sort | --columns | --synthetic)
+	--interval | -i | --wait | --count | -n | --sort | --columns | --synthetic)
 		return
 		;;
 	esac
 
 	mapfile -t COMPREPLY < <(compgen -W '
-		--dump --list --clean --set --pid --comm --dir --interval --count --view
+		--dump --diagnose --wait --list --clean --set --pid --comm --dir
+		--interval --count --view
 		--window --color --ascii --symbols --scheme --level --sort --columns
 		--numbers --units --header --idle --mouse --config
 		--aliases --synthetic --keys --help --version

@@ -111,7 +111,7 @@ static bool parse_number(const char *text, uint64_t most, uint64_t *number)
 	return take_number(&text, 1, most, number) && *text == '\0';
 }
 
-static bool parse_interval(const char *text, uint64_t *interval_ns)
+static bool parse_seconds(const char *text, uint64_t *time_ns)
 {
 	double seconds;
 	char *end;
@@ -122,8 +122,8 @@ static bool parse_interval(const char *text, uint64_t *interval_ns)
 	seconds = strtod(text, &end);
 	if (*end != '\0' || seconds > NCS_INTERVAL_MAX_NS / 1e9)
 		return false;
-	*interval_ns = (uint64_t)(seconds * 1e9 + 0.5);
-	return *interval_ns >= NCS_INTERVAL_MIN_NS;
+	*time_ns = (uint64_t)(seconds * 1e9 + 0.5);
+	return *time_ns >= NCS_INTERVAL_MIN_NS;
 }
 
 static bool parse_synthetic(const char *text, struct ncs_options *options)
@@ -403,6 +403,7 @@ static bool take_argument(struct ncs_options *options, int option,
 		return take_choice(options, option, argument);
 	switch (option) {
 	case NCS_OPTION_DUMP:
+	case NCS_OPTION_DIAGNOSE:
 		choice = find_choice(lines[option].argument, argument);
 		options->format = (enum ncs_dump_format)choice;
 		return choice >= 0;
@@ -419,7 +420,9 @@ static bool take_argument(struct ncs_options *options, int option,
 		return argument[0] != '\0';
 	case NCS_OPTION_INTERVAL:
 		options->has_interval = true;
-		return parse_interval(argument, &options->interval_ns);
+		return parse_seconds(argument, &options->interval_ns);
+	case NCS_OPTION_WAIT:
+		return parse_seconds(argument, &options->wait_ns);
 	case NCS_OPTION_COUNT:
 		return parse_number(argument, UINT64_MAX, &options->count);
 	case NCS_OPTION_SORT:
@@ -453,6 +456,7 @@ static const char *limits_of(int option)
 	case NCS_OPTION_PID:
 		return ", the number of a process";
 	case NCS_OPTION_INTERVAL:
+	case NCS_OPTION_WAIT:
 		return " from 0.1 to 86400";
 	case NCS_OPTION_COUNT:
 		return ", 1 or more";
@@ -479,6 +483,8 @@ static enum ncs_mode mode_of(int option)
 	switch (option) {
 	case NCS_OPTION_DUMP:
 		return NCS_MODE_DUMP;
+	case NCS_OPTION_DIAGNOSE:
+		return NCS_MODE_DIAGNOSE;
 	case NCS_OPTION_LIST:
 		return NCS_MODE_LIST;
 	case NCS_OPTION_CLEAN:
@@ -529,8 +535,8 @@ static bool take_option(struct ncs_options *options, int option,
 	if (options->mode != NCS_MODE_LIVE && options->mode != mode &&
 	    mode != NCS_MODE_HELP && mode != NCS_MODE_VERSION) {
 		snprintf(error, error_size,
-			 "--%s is one thing too many: one of --dump, --list,"
-			 " --clean and --set is expected",
+			 "--%s is one thing too many: one of --dump,"
+			 " --diagnose, --list, --clean and --set is expected",
 			 lines[option].name);
 		return false;
 	}
@@ -670,6 +676,12 @@ bool ncs_options_parse(struct ncs_options *options, int argc, char **argv,
 		snprintf(error, error_size,
 			 "--set expects no --synthetic beside it: a made-up job"
 			 " cannot be asked for anything");
+		return false;
+	}
+	if (options->wait_ns && options->mode != NCS_MODE_DIAGNOSE) {
+		snprintf(error, error_size,
+			 "--wait expects --diagnose beside it: trouble is what"
+			 " it waits for");
 		return false;
 	}
 	if (options->comm && options->mode != NCS_MODE_SET) {

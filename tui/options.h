@@ -35,6 +35,7 @@ enum ncs_option {
 enum ncs_mode {
 	NCS_MODE_LIVE, /* or a dump, where there is no terminal */
 	NCS_MODE_DUMP,
+	NCS_MODE_DIAGNOSE,
 	NCS_MODE_LIST,
 	NCS_MODE_CLEAN,
 	NCS_MODE_SET,
@@ -62,6 +63,7 @@ struct ncs_options {
 	uint64_t interval_ns;
 	bool has_interval; /* was asked for */
 	uint64_t count;    /* of samples; 0: was not asked for */
+	uint64_t wait_ns;  /* for trouble; 0: was not asked for */
 	enum ncs_view view; /* NCS_VIEW_COUNT: was not asked for */
 	enum ncs_window window;
 	enum ncs_color color;

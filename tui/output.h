@@ -12,6 +12,10 @@ enum ncs_exit {
 	NCS_EXIT_OK = 0,
 	NCS_EXIT_NOTHING = 1, /* no job was found, or nothing could be read */
 	NCS_EXIT_USAGE = 2,
+	/* With --diagnose: */
+	NCS_EXIT_SLOW = 1,
+	NCS_EXIT_STUCK = 2,
+	NCS_EXIT_NO_VERDICT = 3, /* what NCS_EXIT_NOTHING is otherwise */
 };
 
 struct ncs_output {

@@ -230,6 +230,7 @@ struct ncs_snapshot {
 	uint64_t finished_ns;
 	enum ncs_liveness liveness;
 	bool process_gone; /* as far as can be told from here */
+	bool process_stopped; /* by a debugger or a signal; likewise */
 	bool torn; /* a block was caught in mid-write and may be mixed */
 	struct ncs_identity identity;
 	struct ncs_proxy_view proxy;

@@ -84,6 +84,9 @@ static void modes_and_formats(void **state)
 		{ "--dump=json", NCS_MODE_DUMP, NCS_DUMP_JSON },
 		{ "-d", NCS_MODE_DUMP, NCS_DUMP_TEXT },
 		{ "-djson", NCS_MODE_DUMP, NCS_DUMP_JSON },
+		{ "--diagnose", NCS_MODE_DIAGNOSE, NCS_DUMP_TEXT },
+		{ "--diagnose=json --wait 3", NCS_MODE_DIAGNOSE,
+		  NCS_DUMP_JSON },
 		{ "--list", NCS_MODE_LIST, NCS_DUMP_TEXT },
 		{ "-l", NCS_MODE_LIST, NCS_DUMP_TEXT },
 		{ "--clean", NCS_MODE_CLEAN, NCS_DUMP_TEXT },
@@ -281,6 +284,8 @@ static void only_one_thing_can_be_done(void **state)
 	expect_error("--set default --synthetic 2x2", "--set", "--synthetic");
 	expect_error("--comm world", "--comm", "--set");
 	expect_error("--comm world --dump", "--comm", "--set");
+	expect_error("--diagnose --dump", "--dump", "one of");
+	expect_error("--wait 30", "--wait", "--diagnose");
 	expect("--dump --dump=json");
 }
 

@@ -22,6 +22,7 @@
 
 #include "ncclstat/reader.h"
 #include "shm/control.h"
+#include "shm/process.h"
 #include "shm/seqlock.h"
 #include "test/unit/segment_fixture.h"
 
@@ -537,6 +538,29 @@ static void a_pid_alone_is_no_process(void **state)
 	header.life = NCS_LIFE_FINISHED; /* finished, and then gone */
 	assert_int_equal(liveness_with(fixture, &header, &gone), NCS_FINISHED);
 	assert_true(gone);
+}
+
+static void a_process_that_is_stopped_is_told(void **state)
+{
+	struct segment_fixture *fixture = *state;
+	struct look look;
+	pid_t child = fork();
+	int status;
+
+	assert_true(child >= 0);
+	if (child == 0) {
+		raise(SIGSTOP);
+		_exit(0);
+	}
+	assert_int_equal(waitpid(child, &status, WUNTRACED), child);
+	fixture->header->pid = (uint32_t)child;
+	fixture->header->process_start = ncs_process_start((uint32_t)child);
+	look_at(&look, fixture);
+	assert_true(look.snapshot.process_stopped);
+	assert_false(look.snapshot.process_gone);
+	look_away(&look);
+	kill(child, SIGKILL);
+	assert_int_equal(waitpid(child, &status, 0), child);
 }
 
 static void settings_are_told_if_they_make_sense(void **state)
@@ -1522,6 +1546,7 @@ int main(void)
 		WITH_SEGMENT(
 			one_that_was_never_called_is_silent_since_it_was_made),
 		WITH_SEGMENT(a_pid_alone_is_no_process),
+		WITH_SEGMENT(a_process_that_is_stopped_is_told),
 		WITH_SEGMENT(the_running_state_is_charged_until_now),
 		WITH_SEGMENT(kernel_timing_is_told_as_it_is),
 		WITH_SEGMENT(the_gpu_clock_is_told_with_its_error),

@@ -17,6 +17,12 @@
 	X(DUMP, "dump", 'd', OPTIONAL, "text|json", ONCE, \
 	  "Print what there is to see and leave; text unless told otherwise." \
 	  " This is also what happens where input or output is no terminal.") \
+	X(DIAGNOSE, "diagnose", 0, OPTIONAL, "text|json", ONCE, \
+	  "Say what is wrong with the job, who is to blame, what was seen, and" \
+	  " what to do next. Status 0: healthy, 1: slow or suspicious, 2:" \
+	  " stuck, 3: no job.") \
+	X(WAIT, "wait", 0, REQUIRED, "SECONDS", ONCE, \
+	  "With --diagnose: wait for trouble, so long at most.") \
 	X(LIST, "list", 'l', NO, "", ONCE, \
 	  "Print one line for each shared-memory segment and leave.") \
 	X(CLEAN, "clean", 0, NO, "", ONCE, \

@@ -1,0 +1,146 @@
+#!/bin/sh
+# --diagnose, end to end: jobs in which something is wrong are played to the
+# plugin, and looked at through shared memory. Verdict, root, exit status.
+#
+# Prints "ok ..." or "not ok ..." for each thing that it looks at.
+# shellcheck disable=SC2016 # what is quoted is for sh -c to expand
+
+set -u
+cd "$(dirname "$0")/../.." || exit
+
+build=${BUILD:-build}
+ncclstat=$build/ncclstat
+replay=$build/ncclreplay
+tmp=$(mktemp -d "${TMPDIR:-/tmp}/ncclstat-diagnose.XXXXXX")
+jobs=
+export LC_ALL=C.UTF-8
+
+# The jobs end with their ncclreplay.
+leave() {
+	for p in $jobs; do
+		kill "$p" 2>/dev/null
+	done
+	wait
+	rm -rf "$tmp"
+}
+trap leave EXIT
+trap 'exit 130' HUP INT TERM
+
+# play NAME FAULT RANKS: in the background, with segments of its own.
+play() {
+	mkdir -p "$tmp/$1/shm"
+	python3 test/ui/faulty_job.py "$2" "$3" "$tmp/$1"
+	NCCLSTAT_DIR="$tmp/$1/shm" "$replay" --hold "$tmp/$1" \
+		2>"$tmp/$1/replay" &
+	jobs="$jobs $!"
+}
+
+# diagnose NAME STATUS EXPRESSION: whether the verdict on a job, once there is
+# trouble, has this exit status, and the expression holds for it: d is all that
+# is said, f the worst finding.
+diagnose() {
+	status=0
+	NCCLSTAT_DIR="$tmp/$1/shm" "$ncclstat" --diagnose=json -i 0.2 \
+		--wait 30 >"$tmp/out" 2>"$tmp/err" || status=$?
+	if [ "$status" -eq "$2" ] && python3 -c '
+import json, sys
+d = json.load(open(sys.argv[1]))
+f = d["findings"][0]
+assert eval("(" + sys.argv[2] + ")"), d' "$tmp/out" "$3" >"$tmp/log" 2>&1; then
+		echo "ok $1: verdict, root and status $2"
+		return
+	fi
+	echo "not ok $1: verdict, root and status $2: $status, $3" |
+		tr '\n\t' '  '
+	echo
+	sed 's/^/  /' "$tmp/log" "$tmp/out" "$tmp/err" "$tmp/$1/replay" |
+		cut -c 1-1000
+}
+
+# All at once: what is stuck takes a while to be called that.
+play none none 8
+for n in 2 8; do
+	for fault in missing order size gpu_late p2p_unmet deadlock launcher \
+		proxy_asleep; do
+		play "$fault$n" "$fault" "$n"
+	done
+done
+play killed missing 8
+play stopped missing 8
+
+# pid_of NAME RANK: the process that plays it; waits until it is there.
+pid_of() {
+	for _ in $(seq 200); do
+		NCCLSTAT_DIR="$tmp/$1/shm" "$ncclstat" --dump=json \
+			2>"$tmp/err" | python3 -c '
+import json, sys
+for r in json.loads(sys.stdin.readline())["ranks"]:
+    if r["rank"] == int(sys.argv[1]) and r["functions"]:
+        print(r["pid"])' "$2" | grep . && return
+		sleep 0.1
+	done
+}
+kill -s KILL "$(pid_of killed 1)"
+kill -s STOP "$(pid_of stopped 1)"
+
+for n in 2 8; do
+	others=$((n - 1))
+	diagnose "missing$n" 2 "f['verdict'] == 'rank_missing' and
+		f['confidence'] == 'certain' and f['root']['rank'] == 1 and
+		f['root']['comm']['name'] == 'faulty' and
+		f['func'] == 'AllReduce' and f['seq'] == 4 and
+		f['waiting'] == $others and len(d['findings']) == 1"
+	diagnose "order$n" 2 "f['verdict'] == 'order_mismatch' and
+		f['root']['rank'] == 1 and f['func'] == 'AllGather' and
+		f['other']['rank'] == 0"
+	diagnose "size$n" 2 "f['verdict'] == 'size_mismatch' and
+		f['root']['rank'] == 1 and f['seq'] == 4"
+	diagnose "gpu_late$n" 2 "f['verdict'] == 'gpu_late' and
+		f['root']['rank'] == 1 and
+		f['channel']['state'] == 'send_gpu_wait'"
+	diagnose "p2p_unmet$n" 2 "f['verdict'] == 'p2p_unmet' and
+		f['root']['rank'] == 1 and f['other']['rank'] == 2 % $n and
+		f['func'] == 'Recv' and f['seq'] is None"
+	diagnose "deadlock$n" 2 "f['verdict'] == 'deadlock' and
+		f['confidence'] == 'certain' and f['waiting'] == $n"
+	diagnose "launcher$n" 2 "f['verdict'] == 'launcher_blocked' and
+		f['root']['rank'] == 1"
+	diagnose "proxy_asleep$n" 2 "f['verdict'] == 'proxy_asleep' and
+		f['root']['rank'] == 1"
+done
+diagnose killed 2 "f['verdict'] == 'rank_died' and f['root']['rank'] == 1 and
+	f['confidence'] == 'certain' and f['waiting'] == 7"
+diagnose stopped 1 "f['verdict'] == 'rank_stopped' and
+	f['root']['rank'] == 1"
+kill -s CONT "$(pid_of stopped 1)"
+
+# A job that has ended its calls and sleeps is healthy.
+status=0
+NCCLSTAT_DIR="$tmp/none/shm" "$ncclstat" --diagnose -i 0.2 \
+	>"$tmp/out" 2>"$tmp/err" || status=$?
+if [ "$status" -eq 0 ] && grep -q '^healthy: ' "$tmp/out"; then
+	echo "ok none: healthy, status 0"
+else
+	echo "not ok none: healthy, status 0 (status $status)"
+	sed 's/^/  /' "$tmp/out" "$tmp/err"
+fi
+status=0
+NCCLSTAT_DIR="$tmp/missing8/shm" "$ncclstat" --diagnose -i 0.2 \
+	>"$tmp/out" 2>"$tmp/err" || status=$?
+if [ "$status" -eq 2 ] &&
+	grep -q '^stuck: rank 1 of faulty has not called AllReduce 4; 7 ranks' \
+		"$tmp/out" && grep -q '^  next: ' "$tmp/out"; then
+	echo "ok text: a sentence, what was seen, and what to do"
+else
+	echo "not ok text: a sentence, what was seen, and what to do"
+	sed 's/^/  /' "$tmp/out" "$tmp/err"
+fi
+mkdir "$tmp/empty"
+status=0
+NCCLSTAT_DIR="$tmp/empty" "$ncclstat" --diagnose=json -i 0.1 \
+	>"$tmp/out" 2>"$tmp/err" || status=$?
+if [ "$status" -eq 3 ] && grep -q '"severity":null' "$tmp/out"; then
+	echo "ok no job: status 3"
+else
+	echo "not ok no job: status 3 (status $status)"
+fi

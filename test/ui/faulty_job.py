@@ -1,0 +1,206 @@
+#!/usr/bin/env python3
+"""Writes a job in which something is wrong, as call logs for ncclreplay.
+
+usage: faulty_job.py FAULT RANKS FOLDER
+
+A ring of ranks makes some AllReduces on a communicator of all, over the
+network, as NCCL 2.28 tells of them (profiler API 5). Then the fault happens,
+and nothing comes any more. FAULT:
+
+  none          nothing is wrong: all calls end
+  missing       rank 1 makes no further call
+  order         rank 1 calls AllGather, where the others call AllReduce
+  size          rank 1 passes another count
+  gpu_late      rank 1 has called, its kernel does not start
+  p2p_unmet     rank 0 receives from rank 1, which never sends
+  deadlock      each rank receives from the one before it, none sends
+  launcher      rank 1 is blocked as it enqueues, its proxy thread sleeps
+  proxy_asleep  rank 1 has enqueued, its proxy thread sleeps
+"""
+import sys
+
+MS = 1000000
+CALLS = 4
+VICTIM = 1
+NSTEPS = 4
+STEP_BYTES = 524288
+
+# Of NCCL's interface: event types and states.
+COLL, P2P, PROXY_OP, PROXY_STEP, PROXY_CTRL = 2, 4, 8, 16, 32
+SEND_GPU_WAIT, SEND_PEER_WAIT, SEND_WAIT = 8, 20, 9
+RECV_WAIT, RECV_FLUSH_WAIT, RECV_GPU_WAIT = 10, 11, 12
+ASLEEP, AWAKE, IN_PROGRESS = 15, 16, 19
+
+
+class Rank:
+    """The calls of one rank, in order."""
+
+    def __init__(self, number, count):
+        self.number = number
+        self.count = count
+        self.before = (number - 1) % count
+        self.after = (number + 1) % count
+        self.pid = 1000 + number
+        self.now = MS
+        self.handle = 0
+        self.asleep = None
+        self.lines = [f"# calllog 1 api=5 pid={self.pid}"
+                      " realtime_ns=1000000000 monotonic_ns=1000"]
+        self.add("I", f"ctx=1 comm=fa171 name=faulty nnodes={count}"
+                 f" nranks={count} rank={number} mask=4095")
+        self.sleep()
+
+    def add(self, verb, rest, thread=0):
+        self.now += 1000
+        self.lines.append(f"{self.now} {self.pid + thread} {verb} {rest}")
+
+    def start(self, kind, parent, rest, thread=0):
+        self.handle += 1
+        self.add("S", f"h={self.handle} ctx=1 type={kind} parent={parent}"
+                 f" rank={self.number}{rest}", thread)
+        return self.handle
+
+    def state(self, handle, state, size=0):
+        self.add("R", f"h={handle} state={state} size={size}", 1)
+
+    def stop(self, handle, thread=1):
+        self.add("E", f"h={handle}", thread)
+
+    def sleep(self):
+        self.asleep = self.start(PROXY_CTRL, 0, "", 1)
+        self.add("R", f"h={self.asleep} state={ASLEEP} appended=0", 1)
+
+    def wake(self):
+        self.add("R", f"h={self.asleep} state={AWAKE} appended=0", 1)
+        self.stop(self.asleep)
+
+    def call(self, function, number, count=1048576):
+        """Enqueues a collective; it is stopped by enqueued()."""
+        return self.start(
+            COLL, 0, f" seq={number} func={function} sb=1000 rb=2000"
+            f" count={count} root=0 dt=ncclFloat32 nch=1 nwarps=9 algo=RING"
+            " proto=SIMPLE pgroup=0")
+
+    def enqueued(self, call):
+        self.stop(call, 0)
+
+    def operation(self, call, send):
+        peer = self.after if send else self.before
+        handle = self.start(
+            PROXY_OP, call, f" pid={self.pid} ch=0 peer={peer}"
+            f" nsteps={NSTEPS} chunk=4194304 send={int(send)}", 1)
+        self.state(handle, IN_PROGRESS)
+        return handle
+
+    def step(self, operation, number, send):
+        handle = self.start(PROXY_STEP, operation, f" step={number}", 1)
+        self.state(handle, SEND_GPU_WAIT if send else RECV_WAIT)
+        return handle
+
+    def send(self, operation, number):
+        """One step, to its end."""
+        step = self.step(operation, number, True)
+        self.state(step, SEND_PEER_WAIT, STEP_BYTES)
+        self.state(step, SEND_WAIT, STEP_BYTES)
+        self.stop(step)
+
+    def receive(self, operation, number):
+        step = self.step(operation, number, False)
+        self.state(step, RECV_FLUSH_WAIT, STEP_BYTES)
+        self.state(step, RECV_GPU_WAIT, STEP_BYTES)
+        self.stop(step)
+
+    def whole_call(self, number):
+        call = self.call("AllReduce", number)
+        self.enqueued(call)
+        self.wake()
+        sends = self.operation(call, True)
+        receives = self.operation(call, False)
+        for step in range(NSTEPS):
+            self.send(sends, step)
+            self.receive(receives, step)
+        self.stop(sends)
+        self.stop(receives)
+        self.sleep()
+
+    def hang(self, call, sent, received):
+        """Its channels stay as they are after so many steps."""
+        self.wake()
+        sends = self.operation(call, True)
+        receives = self.operation(call, False)
+        for step in range(sent):
+            self.send(sends, step)
+        for step in range(received):
+            self.receive(receives, step)
+        self.step(sends, sent, True)
+        self.step(receives, received, False)
+
+    def receive_only(self):
+        call = self.start(
+            P2P, 0, " func=Recv buf=1000 dt=ncclFloat32 count=262144"
+            f" peer={self.before} nch=1 pgroup=0")
+        self.enqueued(call)
+        self.wake()
+        self.step(self.operation(call, False), 0, False)
+
+
+def wait_for_victim(rank, call):
+    """Each has sent its own data; the victim's is missing further on."""
+    distance = (rank.number - VICTIM) % rank.count
+    rank.hang(call, min(distance, NSTEPS - 1), min(distance - 1, NSTEPS - 1))
+
+
+def break_down(rank, fault):
+    is_victim = rank.number == VICTIM
+    if fault == "none" or (fault == "missing" and is_victim):
+        return
+    if fault == "deadlock":
+        rank.receive_only()
+        return
+    if fault == "p2p_unmet":
+        if rank.number == (VICTIM + 1) % rank.count:
+            rank.receive_only()
+        return
+    if not is_victim:
+        call = rank.call("AllReduce", CALLS)
+        rank.enqueued(call)
+        wait_for_victim(rank, call)
+    elif fault == "order":
+        call = rank.call("AllGather", 0)
+        rank.enqueued(call)
+        rank.hang(call, 1, 0)
+    elif fault == "size":
+        call = rank.call("AllReduce", CALLS, 4096)
+        rank.enqueued(call)
+        rank.hang(call, 1, 0)
+    elif fault == "gpu_late":
+        call = rank.call("AllReduce", CALLS)
+        rank.enqueued(call)
+        rank.wake()
+        rank.step(rank.operation(call, True), 0, True)
+        step = rank.step(rank.operation(call, False), 0, False)
+        rank.state(step, RECV_FLUSH_WAIT, STEP_BYTES)
+        rank.state(step, RECV_GPU_WAIT, STEP_BYTES)
+    elif fault == "launcher":
+        rank.call("AllReduce", CALLS)
+    elif fault == "proxy_asleep":
+        rank.enqueued(rank.call("AllReduce", CALLS))
+    else:
+        sys.exit(f"{fault} is no fault; see the beginning of this file")
+
+
+def main():
+    fault, count, folder = sys.argv[1], int(sys.argv[2]), sys.argv[3]
+    for number in range(count):
+        rank = Rank(number, count)
+        for call in range(CALLS):
+            rank.now = (20 + 20 * call) * MS
+            rank.whole_call(call)
+        rank.now = 200 * MS
+        break_down(rank, fault)
+        with open(f"{folder}/rank{number}.calllog", "w") as log:
+            log.write("\n".join(rank.lines) + "\n")
+
+
+if __name__ == "__main__":
+    main()
