@@ -60,6 +60,7 @@ struct disagreement {
 	const struct ncs_rank *ranks[2];
 	struct ncs_call calls[2]; /* that only the one of them has made */
 	size_t agree[2];          /* ranks that are with the one */
+	uint64_t done_bytes[2];   /* of one that is through; 0: it is not */
 };
 
 static int report_mismatch(struct ncs_diagnosis *diagnosis,
@@ -79,8 +80,9 @@ static int report_mismatch(struct ncs_diagnosis *diagnosis,
 	finding->duration_ns = ncs_age_ns(found->ranks[root],
 					  found->ranks[root]->now.last_call_ns);
 	for (unsigned i = 0; i < 2; i++) {
-		const struct ncs_rank *rank = found->ranks[i ? !root : root];
-		struct ncs_call call = found->calls[i ? !root : root];
+		unsigned which = i ? !root : root;
+		const struct ncs_rank *rank = found->ranks[which];
+		struct ncs_call call = found->calls[which];
 		const struct ncs_operation_view *operation =
 			operation_of_call(rank, call);
 
@@ -90,11 +92,16 @@ static int report_mismatch(struct ncs_diagnosis *diagnosis,
 				finding->duration_ns =
 					ncs_age_ns(rank, operation->start_ns);
 		}
-		ncs_finding_tell(finding, (struct ncs_evidence){
-						  .kind = NCS_EVIDENCE_CALLED,
-						  .party = ncs_party_of(rank),
-						  .call = call,
-					  });
+		ncs_finding_tell(
+			finding,
+			(struct ncs_evidence){
+				.kind = found->done_bytes[which] > 0 ?
+						NCS_EVIDENCE_DONE :
+						NCS_EVIDENCE_CALLED,
+				.party = ncs_party_of(rank),
+				.call = call,
+				.number = found->done_bytes[which],
+			});
 	}
 	ncs_finding_set_severity(finding, stands);
 	ncs_finding_set_confidence(finding, found->agree[0] == found->agree[1] ?
@@ -222,6 +229,76 @@ first_collective(const struct ncs_rank *rank)
 	return NULL;
 }
 
+/* The bytes of a call that a rank is through with, by its records; 0: they do
+ * not tell. */
+static uint64_t bytes_of_done(const struct ncs_rank *rank, struct ncs_call call)
+{
+	const struct ncs_latest_ring *ring;
+
+	if (!rank->latest || operation_of_call(rank, call) ||
+	    ncs_rank_next(rank, call.function) <= call.sequence_number)
+		return 0;
+	ring = &rank->latest->rings[NCS_LATEST_CALLS];
+	for (size_t i = ring->count; i-- > 0;) {
+		const struct ncs_record *record = ncs_latest_at(ring, i);
+
+		if (record->event == NCS_EVENT_COLL &&
+		    record->function == call.function &&
+		    record->number == call.sequence_number)
+			return record->value;
+	}
+	return 0;
+}
+
+/* How many ranks have a call of this size under way, or are through with it. */
+static size_t count_of_size(const struct ncs_communicator *communicator,
+			    struct ncs_call call, uint64_t bytes)
+{
+	size_t count = 0;
+
+	for (size_t i = 0; i < communicator->rank_count; i++) {
+		const struct ncs_rank *rank = communicator->ranks[i];
+		const struct ncs_operation_view *operation =
+			operation_of_call(rank, call);
+
+		count += (operation ? operation->bytes :
+				      bytes_of_done(rank, call)) == bytes;
+	}
+	return count;
+}
+
+/* Who has less to move is through with a call that hangs for the others. */
+static int compare_with_done(struct ncs_diagnosis *diagnosis,
+			     const struct ncs_rank *rank)
+{
+	const struct ncs_communicator *communicator = rank->communicator;
+	const struct ncs_operation_view *oldest = first_collective(rank);
+	struct ncs_call call;
+
+	if (!oldest || !has_fixed_size(oldest->function) ||
+	    oldest->bytes == 0 || !is_stuck_together(diagnosis, rank))
+		return 0;
+	call = (struct ncs_call){ oldest->function, oldest->sequence_number };
+	for (size_t i = 0; i < communicator->rank_count; i++) {
+		const struct ncs_rank *other = communicator->ranks[i];
+		uint64_t bytes = bytes_of_done(other, call);
+		struct disagreement found = {
+			.ranks = { rank, other },
+			.calls = { call, call },
+			.done_bytes = { 0, bytes },
+		};
+
+		if (bytes == 0 || bytes == oldest->bytes)
+			continue;
+		found.agree[0] =
+			count_of_size(communicator, call, oldest->bytes);
+		found.agree[1] = count_of_size(communicator, call, bytes);
+		return report_mismatch(diagnosis, NCS_VERDICT_SIZE_MISMATCH,
+				       &found, true);
+	}
+	return 0;
+}
+
 /* Both ranks have both calls under way, each another one first. */
 static int compare_orders(struct ncs_diagnosis *diagnosis,
 			  const struct ncs_rank *a, const struct ncs_rank *b)
@@ -266,11 +343,16 @@ static int check_operations(struct ncs_diagnosis *diagnosis,
 	for (size_t i = 0; i < communicator->rank_count; i++) {
 		const struct ncs_rank *rank = communicator->ranks[i];
 
+		int found;
+
 		if (!ncs_rank_is_live(rank) || rank->now.operation_count == 0 ||
 		    rank->now.torn)
 			continue;
+		found = compare_with_done(diagnosis, rank);
+		if (found != 0)
+			return found;
 		for (size_t k = 0; k < count; k++) {
-			int found = compare_operations(diagnosis, references[k],
+			found = compare_operations(diagnosis, references[k],
 						       rank);
 
 			if (found == 0)

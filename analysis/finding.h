@@ -57,6 +57,7 @@ struct ncs_party {
 enum ncs_evidence_kind {
 	NCS_EVIDENCE_WAIT,       /* party's channel has been in its state */
 	NCS_EVIDENCE_CALLED,     /* party has called, and waits in, `call` */
+	NCS_EVIDENCE_DONE,       /* party has finished `call`, `number` bytes */
 	NCS_EVIDENCE_BEHIND,     /* party's next would be `call` */
 	NCS_EVIDENCE_ALSO,       /* the same goes for party */
 	NCS_EVIDENCE_OPERATION,  /* party's operation is under way */

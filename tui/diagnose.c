@@ -73,6 +73,8 @@ static bool look(struct watch *watch)
 	watch->stamp = ncs_dump_stamp();
 	if (watch->began_ns == 0)
 		watch->began_ns = watch->stamp.monotonic_ns;
+	/* They tell of calls that some ranks are through with. */
+	watch->model.keeps_latest = true;
 	ncs_model_update(&watch->model, watch->source,
 			 watch->stamp.monotonic_ns);
 	if (watch->model.error[0])

@@ -218,6 +218,12 @@ static void append_fact(const struct ncs_evidence *evidence, char *text,
 		append_call(&evidence->call, text, size);
 		append_since("", evidence->duration_ns, text, size);
 		return;
+	case NCS_EVIDENCE_DONE:
+		ncs_append(text, size, "has finished ");
+		append_call(&evidence->call, text, size);
+		ncs_append(text, size, " of %llu bytes",
+			   (unsigned long long)evidence->number);
+		return;
 	case NCS_EVIDENCE_BEHIND:
 		append_call(&evidence->call, text, size);
 		ncs_append(text, size, " would be its next");

@@ -385,6 +385,50 @@ static void waits(struct scripted_rank *rank, int peer)
 	channel->step = 1;
 }
 
+/* Who passes less is through: only its record tells what it has passed. */
+static void who_is_through_with_less_is_a_mismatch(void **state)
+{
+	struct ncs_diagnosis diagnosis;
+	struct scripted scripted;
+	struct scripted_rank *rank;
+
+	(void)state;
+	scripted_init(&scripted);
+	scripted.model.keeps_latest = true;
+	for (int i = 0; i < 2; i++) {
+		rank = add(&scripted, i, 7);
+		enqueued(rank, NCS_FUNCTION_ALL_REDUCE, 5);
+		rank->operations[0].bytes = 4096;
+		waits(rank, 2);
+	}
+	rank = add(&scripted, 2, 7);
+	enqueued(rank, NCS_FUNCTION_ALL_REDUCE, 5);
+	rank->snapshot.operation_count = 0;
+	rank->records[rank->record_count++] = (struct ncs_record){
+		.event = NCS_EVENT_COLL,
+		.function = NCS_FUNCTION_ALL_REDUCE,
+		.number = 5,
+		.value = 4096,
+		.duration = 1,
+	};
+	diagnose(&diagnosis, &scripted);
+	assert_int_equal(diagnosis.count, 1);
+	assert_int_not_equal(diagnosis.findings[0].verdict,
+			     NCS_VERDICT_SIZE_MISMATCH);
+	ncs_diagnosis_release(&diagnosis);
+	rank->records[0].value = 2048;
+	diagnose(&diagnosis, &scripted);
+	assert_int_equal(diagnosis.count, 1);
+	assert_int_equal(diagnosis.findings[0].verdict,
+			 NCS_VERDICT_SIZE_MISMATCH);
+	assert_int_equal(diagnosis.findings[0].confidence,
+			 NCS_CONFIDENCE_CERTAIN);
+	assert_int_equal(diagnosis.findings[0].root.number, 2);
+	assert_int_equal(diagnosis.findings[0].call.sequence_number, 5);
+	ncs_diagnosis_release(&diagnosis);
+	scripted_release(&scripted);
+}
+
 /* Each of two processes is in a communicator that the other is not in yet. */
 static void a_circle_across_communicators_is_a_deadlock(void **state)
 {
@@ -481,6 +525,7 @@ int main(void)
 		cmocka_unit_test(one_look_calls_nothing_stuck),
 		cmocka_unit_test(
 			what_is_enqueued_in_another_order_is_a_mismatch),
+		cmocka_unit_test(who_is_through_with_less_is_a_mismatch),
 		cmocka_unit_test(a_circle_across_communicators_is_a_deadlock),
 		cmocka_unit_test(the_dead_of_another_job_are_left_alone),
 		cmocka_unit_test(a_thousand_healthy_jobs_give_no_alarm),

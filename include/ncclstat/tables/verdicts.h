@@ -67,7 +67,8 @@
 	X(PEER_WAIT, "peer_wait", STUCK, \
 	  "$count for $rank in $call", \
 	  "Look at this rank: go on with ncclstat --diagnose on its machine if" \
-	  " it is not seen here.") \
+	  " it is not seen here. NCCL's own ncclras, on any machine of the job," \
+	  " tells which calls each rank has made.") \
 	X(RANK_STOPPED, "rank_stopped", SLOW, \
 	  "the process of $rank is stopped; $count for it", \
 	  "A debugger or SIGSTOP holds it: let it go on, or send SIGCONT.") \
