@@ -14,15 +14,14 @@
 #include <stdint.h>
 
 #include "ncclstat/reader.h"
+#include "ncclstat/tables/lateness.h"
 
 /* On the way into an operation, in this order. */
 enum ncs_moment {
-	NCS_AT_CALL,      /* the latest call of the function before it began */
-	NCS_AT_OPERATION, /* NCCL began to enqueue it */
-	NCS_AT_PROXY,     /* the proxy thread had its first part */
-	NCS_AT_KERNEL,    /* its first kernel began, by the GPU's clock */
-	NCS_AT_DATA,      /* the GPU had produced the first data to be sent */
-	NCS_MOMENTS
+#define X(ID, name, help) NCS_AT_##ID,
+	NCS_MOMENTS_OF_ARRIVAL(X)
+#undef X
+		NCS_MOMENTS
 };
 
 enum ncs_arrival_state {

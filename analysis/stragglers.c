@@ -25,24 +25,12 @@ const char *ncs_late_cause_name(unsigned cause)
 	return cause < NCS_LATE_CAUSE_COUNT ? names[cause] : "none";
 }
 
-const char *ncs_late_cause_help(unsigned cause)
-{
-	static const char *const helps[] = {
-#define X(ID, name, help) help,
-		NCS_LATE_CAUSES(X)
-#undef X
-	};
-
-	return cause < NCS_LATE_CAUSE_COUNT ? helps[cause] :
-					      "it never came last";
-}
-
 const char *ncs_moment_name(unsigned moment)
 {
-	static const char *const names[NCS_MOMENTS] = {
-		[NCS_AT_CALL] = "call",   [NCS_AT_OPERATION] = "operation",
-		[NCS_AT_PROXY] = "proxy", [NCS_AT_KERNEL] = "kernel",
-		[NCS_AT_DATA] = "data",
+	static const char *const names[] = {
+#define X(ID, name, help) name,
+		NCS_MOMENTS_OF_ARRIVAL(X)
+#undef X
 	};
 
 	return moment < NCS_MOMENTS ? names[moment] : "unknown";

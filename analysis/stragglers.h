@@ -25,7 +25,7 @@
 #include "analysis/arrivals.h"
 #include "analysis/communicators.h"
 #include "analysis/model.h"
-#include "ncclstat/tables/late_causes.h"
+#include "ncclstat/tables/lateness.h"
 
 enum ncs_late_cause {
 #define X(ID, name, help) NCS_LATE_##ID,
@@ -36,7 +36,6 @@ enum ncs_late_cause {
 
 /* "host"; "none" for NCS_LATE_CAUSE_COUNT. */
 const char *ncs_late_cause_name(unsigned cause);
-const char *ncs_late_cause_help(unsigned cause);
 
 /* "call", "operation", "proxy", "kernel", "data". */
 const char *ncs_moment_name(unsigned moment);
