@@ -190,7 +190,9 @@ struct member {
 };
 
 struct comparison {
-	struct member *members;
+	struct ncs_rank **ranks; /* that have one clock */
+	size_t rank_count;
+	struct member *members; /* of these, who takes part */
 	size_t count;
 	enum gate gate;
 	int32_t root;
@@ -215,20 +217,17 @@ static bool shares_clock(const struct ncs_rank *a, const struct ncs_rank *b)
 		       sizeof(a->header.host)) == 0;
 }
 
-/* Everybody who takes part and has this clock. False: somebody is missing, or
- * there is nobody to compare with. */
-static bool gather(struct comparison *comparison,
-		   const struct ncs_communicator *communicator,
-		   const struct ncs_rank *clock, unsigned function,
+/* Everybody who takes part. False: somebody is missing, or there is nobody to
+ * compare with. */
+static bool gather(struct comparison *comparison, unsigned function,
 		   uint64_t number)
 {
 	comparison->count = 0;
-	for (size_t i = 0; i < communicator->rank_count; i++) {
-		struct ncs_rank *rank = communicator->ranks[i];
+	for (size_t i = 0; i < comparison->rank_count; i++) {
+		struct ncs_rank *rank = comparison->ranks[i];
 		struct ncs_arrival *arrival;
 
-		if (!rank->arrivals || !shares_clock(rank, clock) ||
-		    !ncs_arrivals_has(rank->arrivals, function))
+		if (!ncs_arrivals_has(rank->arrivals, function))
 			continue;
 		arrival = ncs_arrivals_find(rank->arrivals, function, number);
 		if (arrival)
@@ -514,13 +513,24 @@ void ncs_rank_late_now(const struct ncs_rank *rank, struct ncs_late_now *now)
 
 /* --- All of them ---------------------------------------------------------- */
 
-static size_t clock_mates(const struct ncs_communicator *communicator,
-			  const struct ncs_rank *rank)
+/* Finds those that share a rank's clock; of these, those with records. Returns
+ * how many there are of the former. */
+static size_t find_ranks(struct comparison *comparison,
+			 const struct ncs_communicator *communicator,
+			 const struct ncs_rank *clock)
 {
 	size_t count = 0;
 
-	for (size_t i = 0; i < communicator->rank_count; i++)
-		count += shares_clock(communicator->ranks[i], rank);
+	comparison->rank_count = 0;
+	for (size_t i = 0; i < communicator->rank_count; i++) {
+		struct ncs_rank *rank = communicator->ranks[i];
+
+		if (!shares_clock(rank, clock))
+			continue;
+		count++;
+		if (rank->arrivals)
+			comparison->ranks[comparison->rank_count++] = rank;
+	}
 	return count;
 }
 
@@ -537,17 +547,15 @@ static bool is_first_of_clock(const struct ncs_communicator *communicator,
 
 /* A rank at which all operations of a function are that can be compared. NULL:
  * there is none. */
-static struct ncs_rank *rank_with(const struct ncs_communicator *communicator,
-				  const struct ncs_rank *clock,
+static struct ncs_rank *rank_with(const struct comparison *comparison,
 				  unsigned function)
 {
 	struct ncs_rank *found = NULL;
 
-	for (size_t i = 0; i < communicator->rank_count; i++) {
-		struct ncs_rank *rank = communicator->ranks[i];
+	for (size_t i = 0; i < comparison->rank_count; i++) {
+		struct ncs_rank *rank = comparison->ranks[i];
 
-		if (!rank->arrivals || !shares_clock(rank, clock) ||
-		    !ncs_arrivals_has(rank->arrivals, function))
+		if (!ncs_arrivals_has(rank->arrivals, function))
 			continue;
 		if (ncs_rank_is_live(rank))
 			return rank;
@@ -558,10 +566,9 @@ static struct ncs_rank *rank_with(const struct ncs_communicator *communicator,
 }
 
 static int compare_function(struct comparison *comparison,
-			    const struct ncs_communicator *communicator,
-			    const struct ncs_rank *clock, unsigned function)
+			    struct ncs_skew_state *state, unsigned function)
 {
-	struct ncs_rank *rank = rank_with(communicator, clock, function);
+	struct ncs_rank *rank = rank_with(comparison, function);
 	struct ncs_arrival *arrival;
 	size_t place = 0;
 	int error = 0;
@@ -569,22 +576,19 @@ static int compare_function(struct comparison *comparison,
 	comparison->gate = gates[function];
 	while (rank &&
 	       (arrival = ncs_arrivals_next(rank->arrivals, function, &place)))
-		if (gather(comparison, communicator, clock, function,
-			   arrival->number))
-			error |= compare(comparison, communicator->skew);
+		if (gather(comparison, function, arrival->number))
+			error |= compare(comparison, state);
 	return error;
 }
 
-static int compare_like(struct comparison *comparison,
-			const struct ncs_communicator *communicator,
-			const struct ncs_rank *clock)
+static int compare_functions(struct comparison *comparison,
+			     struct ncs_skew_state *state)
 {
 	int error = 0;
 
 	for (unsigned i = 0; i < NCS_FUNCTION_COUNT; i++)
 		if (gates[i] != GATE_NONE)
-			error |= compare_function(comparison, communicator,
-						  clock, i);
+			error |= compare_function(comparison, state, i);
 	return error;
 }
 
@@ -610,15 +614,14 @@ static int compare_all(struct comparison *comparison, struct ncs_model *model,
 	communicator->skew->is_there = true;
 	for (size_t i = 0; i < communicator->rank_count; i++) {
 		const struct ncs_rank *rank = communicator->ranks[i];
-		size_t mates;
+		size_t count;
 
 		if (!is_first_of_clock(communicator, i))
 			continue;
-		mates = clock_mates(communicator, rank);
-		if (mates > most)
-			most = mates;
-		if (mates > 1)
-			error |= compare_like(comparison, communicator, rank);
+		count = find_ranks(comparison, communicator, rank);
+		if (count > most)
+			most = count;
+		error |= compare_functions(comparison, communicator->skew);
 	}
 	communicator->other_clocks = communicator->rank_count - most;
 	return error;
@@ -626,40 +629,69 @@ static int compare_all(struct comparison *comparison, struct ncs_model *model,
 
 int ncs_stragglers_update(struct ncs_model *model)
 {
-	struct comparison comparison = { 0 };
-	int error = 0;
+	struct comparison comparison = {
+		.ranks = calloc(model->rank_count + 1,
+				sizeof(struct ncs_rank *)),
+		.members = calloc(model->rank_count + 1, sizeof(struct member)),
+	};
+	bool failed = !comparison.ranks || !comparison.members;
 
-	comparison.members =
-		calloc(model->rank_count + 1, sizeof(*comparison.members));
-	if (!comparison.members)
-		return -ENOMEM;
 	for (size_t i = 0; model->skews && i < model->skews->count; i++)
 		model->skews->states[i]->is_there = false;
-	for (size_t i = 0; i < model->communicator_count; i++)
-		error |= compare_all(&comparison, model,
-				     &model->communicators[i]);
+	for (size_t i = 0; !failed && i < model->communicator_count; i++)
+		failed = compare_all(&comparison, model,
+				     &model->communicators[i]) != 0;
 	drop_skews(model->skews);
+	free(comparison.ranks);
 	free(comparison.members);
-	return error ? -ENOMEM : 0;
+	return failed ? -ENOMEM : 0;
 }
 
 /* --- Figures -------------------------------------------------------------- */
 
-static int compare_values(const void *left, const void *right)
+static void swap(uint64_t *a, uint64_t *b)
 {
-	const uint64_t *a = left, *b = right;
+	uint64_t value = *a;
 
-	return (*a > *b) - (*a < *b);
+	*a = *b;
+	*b = value;
 }
 
-/* The least value that so many in a hundred are not above; 0 of none. Sorts. */
+/* The value that has this place in their order. Changes their order. */
+static uint64_t select_place(uint64_t *values, size_t count, size_t place)
+{
+	size_t low = 0, high = count - 1;
+
+	for (;;) {
+		uint64_t pivot = values[low + (high - low) / 2];
+		/* What is before the first is less, behind the last more. */
+		size_t first = low, last = high;
+
+		for (size_t i = low; i <= last;) {
+			if (values[i] < pivot)
+				swap(&values[first++], &values[i++]);
+			else if (values[i] > pivot)
+				swap(&values[i], &values[last--]);
+			else
+				i++;
+		}
+		if (place < first)
+			high = first - 1;
+		else if (place > last)
+			low = last + 1;
+		else
+			return pivot;
+	}
+}
+
+/* The least value that so many in a hundred are not above; 0 of none. Changes
+ * their order. */
 static uint64_t exact_percentile(uint64_t *values, size_t count,
 				 unsigned percent)
 {
 	if (count == 0)
 		return 0;
-	qsort(values, count, sizeof(*values), compare_values);
-	return values[(count * percent + 99) / 100 - 1];
+	return select_place(values, count, (count * percent + 99) / 100 - 1);
 }
 
 static size_t recent_count(uint64_t operations)

@@ -163,6 +163,42 @@ static void lateness_is_found_exactly(void **state)
 	assert_int_equal(skew->transfer_ns, 5 * MS - 51 * US);
 }
 
+static int compare_values(const void *left, const void *right)
+{
+	const uint64_t *a = left, *b = right;
+
+	return (*a > *b) - (*a < *b);
+}
+
+/* Of any number of operations, with lateness in any order. */
+static void percentiles_are_those_of_sorted_values(void **state)
+{
+	struct fixture *fixture = *state;
+	uint64_t values[120], x = 1;
+
+	for (size_t count = 1; count <= 120; count++) {
+		const struct ncs_lateness *recent;
+
+		teardown(state);
+		setup(state);
+		for (size_t i = 0; i < count; i++) {
+			x = x * UINT64_C(6364136223846793005) + 1;
+			/* Small ones are there more than once. */
+			values[i] = 1 + (x >> 33) % (1 + count / 2);
+			for (int k = 0; k < RANKS; k++)
+				operation(fixture, k, i, k ? 0 : values[i]);
+		}
+		look(fixture);
+		qsort(values, count, sizeof(*values), compare_values);
+		recent = &view_of(fixture, 0)->recent;
+		assert_int_equal(recent->median_ns,
+				 values[(count * 50 + 99) / 100 - 1]);
+		assert_int_equal(recent->p99_ns,
+				 values[(count * 99 + 99) / 100 - 1]);
+		assert_int_equal(recent->exclusive_ns, recent->median_ns);
+	}
+}
+
 static void the_same_delay_of_all_changes_nothing(void **state)
 {
 	struct fixture *fixture = *state;
@@ -780,6 +816,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 #define TEST(name) cmocka_unit_test_setup_teardown(name, setup, teardown)
 		TEST(lateness_is_found_exactly),
+		TEST(percentiles_are_those_of_sorted_values),
 		TEST(the_same_delay_of_all_changes_nothing),
 		TEST(any_lateness_is_found_within_a_bucket),
 		TEST(nobody_is_last_where_two_come_together),
