@@ -42,8 +42,7 @@ struct ncs_arrivals {
 	uint64_t call_count;
 	uint16_t unsettled[ARRIVALS]; /* places, each at most once */
 	size_t unsettled_count;
-	uint64_t seen;
-	uint64_t lost;
+	struct ncs_arrivals_count count;
 	uint32_t functions; /* bits: those that it has come to */
 	bool looked;
 	bool has_lost; /* in the latest look */
@@ -248,7 +247,7 @@ static void take_operation(struct ncs_arrivals *arrivals,
 	if (record->delta[1] != 0)
 		arrival->at_ns[NCS_AT_PROXY] =
 			ncs_clock_ns(clock, record->start + record->delta[1]);
-	arrivals->seen += !again;
+	arrivals->count.seen += !again;
 	arrivals->functions |= UINT32_C(1) << record->function;
 }
 
@@ -322,7 +321,7 @@ void ncs_arrivals_take(struct ncs_arrivals *arrivals,
 	if (!arrivals->looked)
 		lost = 0;
 	arrivals->looked = true;
-	arrivals->lost += lost;
+	arrivals->count.records_lost += lost;
 	arrivals->has_lost = lost > 0;
 	/* An older call than the right one would be found. */
 	if (lost > 0)
@@ -367,17 +366,20 @@ struct ncs_arrival *ncs_arrivals_next(struct ncs_arrivals *arrivals,
 	return NULL;
 }
 
+void ncs_arrivals_compared(struct ncs_arrivals *arrivals,
+			   struct ncs_arrival *arrival)
+{
+	arrival->state = NCS_ARRIVAL_COMPARED;
+	arrivals->count.compared++;
+}
+
 bool ncs_arrivals_has(const struct ncs_arrivals *arrivals, unsigned function)
 {
 	return arrivals->functions >> function & 1;
 }
 
-uint64_t ncs_arrivals_seen(const struct ncs_arrivals *arrivals)
+const struct ncs_arrivals_count *
+ncs_arrivals_count(const struct ncs_arrivals *arrivals)
 {
-	return arrivals->seen;
-}
-
-uint64_t ncs_arrivals_lost(const struct ncs_arrivals *arrivals)
-{
-	return arrivals->lost;
+	return &arrivals->count;
 }

@@ -65,12 +65,20 @@ struct ncs_arrival *ncs_arrivals_find(struct ncs_arrivals *arrivals,
 struct ncs_arrival *ncs_arrivals_next(struct ncs_arrivals *arrivals,
 				      unsigned function, size_t *place);
 
+/* Notes that one of them was compared. */
+void ncs_arrivals_compared(struct ncs_arrivals *arrivals,
+			   struct ncs_arrival *arrival);
+
 /* Whether it ever came to an operation of this function. */
 bool ncs_arrivals_has(const struct ncs_arrivals *arrivals, unsigned function);
 
-/* Operations that were seen, compared or not; records that were overwritten
- * since the first look. */
-uint64_t ncs_arrivals_seen(const struct ncs_arrivals *arrivals);
-uint64_t ncs_arrivals_lost(const struct ncs_arrivals *arrivals);
+struct ncs_arrivals_count {
+	uint64_t seen;         /* operations */
+	uint64_t compared;     /* of these */
+	uint64_t records_lost; /* overwritten since the first look */
+};
+
+const struct ncs_arrivals_count *
+ncs_arrivals_count(const struct ncs_arrivals *arrivals);
 
 #endif

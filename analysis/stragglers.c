@@ -417,7 +417,8 @@ static int compare(struct comparison *comparison, struct ncs_skew_state *state)
 	int error = 0;
 
 	for (size_t i = 0; i < comparison->count; i++)
-		comparison->members[i].arrival->state = NCS_ARRIVAL_COMPARED;
+		ncs_arrivals_compared(comparison->members[i].rank->arrivals,
+				      comparison->members[i].arrival);
 	if (!find_root(comparison))
 		return 0;
 	find_moment(comparison);
@@ -811,8 +812,7 @@ const struct ncs_lateness_view *ncs_rank_lateness(const struct ncs_rank *rank)
 	if (!late || late->operations == 0)
 		return NULL;
 	view = &late->view;
-	view->seen = ncs_arrivals_seen(rank->arrivals);
-	view->records_lost = ncs_arrivals_lost(rank->arrivals);
+	view->count = *ncs_arrivals_count(rank->arrivals);
 	/* Of many ranks few are looked at. */
 	if (late->is_viewed)
 		return view;

@@ -74,8 +74,9 @@ struct ncs_lateness_view {
 	double cost;
 	/* Of recent ones: what its arrival was told by. */
 	uint64_t told_by[NCS_MOMENTS];
-	uint64_t seen;         /* operations of it, compared or not */
-	uint64_t records_lost; /* overwritten since the first look */
+	/* Since the first look; compared are also operations at which nobody
+	 * waited for it. */
+	struct ncs_arrivals_count count;
 	bool is_straggler;
 };
 

@@ -518,8 +518,9 @@ static json_t *lateness_of(const struct ncs_rank *rank)
 	put(object, "told_by", told_by);
 	put(object, "cost", real(view->cost));
 	put(object, "straggler", json_boolean(view->is_straggler));
-	put(object, "ops_seen", number(view->seen));
-	put(object, "records_lost", number(view->records_lost));
+	put(object, "ops_seen", number(view->count.seen));
+	put(object, "ops_compared", number(view->count.compared));
+	put(object, "records_lost", number(view->count.records_lost));
 	return object;
 }
 

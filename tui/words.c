@@ -254,17 +254,19 @@ static void append_last(const struct ncs_rank *rank, char *text, size_t size)
 static void append_unseen(const struct ncs_lateness_view *view, char *text,
 			  size_t size)
 {
-	if (view->all.operations < view->seen)
+	const struct ncs_arrivals_count *count = &view->count;
+
+	if (count->compared < count->seen)
 		ncs_append(text, size, " (%llu of %llu seen were compared",
-			   (unsigned long long)view->all.operations,
-			   (unsigned long long)view->seen);
-	else if (view->records_lost > 0)
+			   (unsigned long long)count->compared,
+			   (unsigned long long)count->seen);
+	else if (count->records_lost > 0)
 		ncs_append(text, size, " (of what was seen");
 	else
 		return;
-	if (view->records_lost > 0)
+	if (count->records_lost > 0)
 		ncs_append(text, size, ", %llu records overwritten",
-			   (unsigned long long)view->records_lost);
+			   (unsigned long long)count->records_lost);
 	ncs_append(text, size, ")");
 }
 

@@ -467,7 +467,7 @@ static void lateness_is_told_with_its_counts(void **state)
 	sample = dump_json(scripted);
 	late = at(sample, "ranks.1.lateness");
 	assert_keys(late, "recent functions all told_by cost straggler"
-			  " ops_seen records_lost");
+			  " ops_seen ops_compared records_lost");
 	assert_keys(at(late, "recent"),
 		    "ops last median_ns p99_ns exclusive_ns cause_ns");
 	assert_keys(at(late, "recent.cause_ns"), "host queue producer");
@@ -482,6 +482,7 @@ static void lateness_is_told_with_its_counts(void **state)
 	assert_integer_at(late, "functions.AllReduce.p99_ns", 2000000);
 	assert_integer_at(late, "told_by.operation", 40);
 	assert_integer_at(late, "ops_seen", 40);
+	assert_integer_at(late, "ops_compared", 40);
 	assert_true(json_is_true(at(late, "straggler")));
 	assert_null_at(sample, "ranks.0.lateness.recent.exclusive_ns");
 	assert_true(json_is_false(at(sample, "ranks.0.lateness.straggler")));

@@ -609,12 +609,16 @@ static void make_late(struct scripted *job)
 static void a_straggler(void **state)
 {
 	static const struct shape wide = { 140, 24, true, true };
+	static const struct shape small = { 40, 10, false, false };
 	struct scripted job;
 
 	(void)state;
 	scripted_init(&job);
 	make_late(&job);
 	scripted_golden("late", &job, &usual, "!");
+	scripted_init(&job);
+	make_late(&job);
+	scripted_golden("late-40x10", &job, &small, "!");
 	scripted_init(&job);
 	make_late(&job);
 	scripted_golden("late-wide", &job, &wide, "! v");

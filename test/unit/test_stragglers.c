@@ -146,7 +146,7 @@ static void lateness_is_found_exactly(void **state)
 	assert_near(view->all.median_ns, 50 * US);
 	assert_near(view->all.p99_ns, 99 * US);
 	assert_near(view->all.exclusive_ns, 50 * US);
-	assert_int_equal(view->seen, 100);
+	assert_int_equal(view->count.seen, 100);
 	assert_int_equal(view->told_by[NCS_AT_OPERATION], 100);
 	view = view_of(fixture, 2);
 	assert_int_equal(view->recent.operations, 100);
@@ -304,6 +304,7 @@ static void a_broadcast_waits_for_its_root_only(void **state)
 	assert_int_equal(view->recent.exclusive_ns, 60 * US);
 	assert_int_equal(view->recent.median_ns, 20 * US);
 	assert_int_equal(view->recent.p99_ns, 90 * US);
+	assert_int_equal(view->count.compared, 2);
 	assert_null(view_of(fixture, 0));
 	assert_null(view_of(fixture, 3));
 }
@@ -328,6 +329,12 @@ static void the_root_of_a_reduce_waits_for_all(void **state)
 	assert_null(view_of(fixture, 1));
 	assert_int_equal(view_of(fixture, 3)->recent.operations, 2);
 	assert_int_equal(view_of(fixture, 3)->recent.last, 1);
+	/* At one that all wait in the root counts, too. */
+	for (int k = 0; k < RANKS; k++)
+		operation(fixture, k, 2, 0);
+	look(fixture);
+	assert_int_equal(view_of(fixture, 1)->recent.operations, 1);
+	assert_int_equal(view_of(fixture, 1)->count.compared, 3);
 }
 
 static void without_its_root_nothing_is_compared(void **state)
@@ -548,7 +555,7 @@ static void ranks_that_come_late_are_compared_from_then_on(void **state)
 	assert_int_equal(view_of(fixture, 3)->recent.operations, 5);
 	assert_int_equal(view_of(fixture, 3)->recent.last, 5);
 	assert_int_equal(view_of(fixture, 2)->recent.operations, 15);
-	assert_int_equal(view_of(fixture, 2)->seen, 20);
+	assert_int_equal(view_of(fixture, 2)->count.seen, 20);
 }
 
 static void what_one_rank_lost_counts_for_none(void **state)
@@ -562,12 +569,12 @@ static void what_one_rank_lost_counts_for_none(void **state)
 	fixture->ranks[1]->records_lost = 1000; /* before the first look */
 	look(fixture);
 	assert_int_equal(view_of(fixture, 3)->recent.operations, 10);
-	assert_int_equal(view_of(fixture, 3)->seen, 20);
-	assert_int_equal(view_of(fixture, 1)->seen, 10);
-	assert_int_equal(view_of(fixture, 1)->records_lost, 0);
+	assert_int_equal(view_of(fixture, 3)->count.seen, 20);
+	assert_int_equal(view_of(fixture, 1)->count.seen, 10);
+	assert_int_equal(view_of(fixture, 1)->count.records_lost, 0);
 	fixture->ranks[1]->records_lost = 7;
 	look(fixture);
-	assert_int_equal(view_of(fixture, 1)->records_lost, 7);
+	assert_int_equal(view_of(fixture, 1)->count.records_lost, 7);
 }
 
 static void after_a_loss_no_older_call_is_taken(void **state)
