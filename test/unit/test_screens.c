@@ -625,6 +625,9 @@ static void a_straggler(void **state)
 	scripted_init(&job);
 	make_late(&job);
 	scripted_golden("late-communicators", &job, &wide, "2");
+	scripted_init(&job);
+	make_late(&job);
+	scripted_golden("late-down", &job, &usual, "2 Enter");
 }
 
 static void a_stuck_job_in_little_room(void **state)
