@@ -44,6 +44,7 @@ struct ncs_arrivals {
 	size_t unsettled_count;
 	struct ncs_arrivals_count count;
 	uint32_t functions; /* bits: those that it has come to */
+	uint64_t endless;   /* the latest operation without an end taken in */
 	bool looked;
 	bool has_lost; /* in the latest look */
 };
@@ -220,35 +221,94 @@ static size_t place_of(unsigned function, uint64_t number)
 	return row_of(function) * OPERATIONS + number % OPERATIONS;
 }
 
-static void take_operation(struct ncs_arrivals *arrivals,
-			   const struct ncs_clock *clock,
-			   const struct ncs_record *record)
+static void take_arrival(struct ncs_arrivals *arrivals,
+			 const struct ncs_arrival *taken)
 {
-	size_t place = place_of(record->function, record->number);
+	size_t place = place_of(taken->function, taken->number);
 	struct ncs_arrival *arrival = &arrivals->arrivals[place];
 	bool again = arrival->state != NCS_ARRIVAL_NONE &&
-		     arrival->function == record->function &&
-		     arrival->number == record->number;
+		     arrival->function == taken->function &&
+		     arrival->number == taken->number;
 
 	if (again && arrival->state == NCS_ARRIVAL_COMPARED)
 		return;
 	if (arrival->state != NCS_ARRIVAL_NEW)
 		arrivals->unsettled[arrivals->unsettled_count++] =
 			(uint16_t)place;
-	*arrival = (struct ncs_arrival){
+	*arrival = *taken;
+	arrivals->count.seen += !again;
+	arrivals->functions |= UINT32_C(1) << taken->function;
+}
+
+static void take_record(struct ncs_arrivals *arrivals,
+			const struct ncs_clock *clock,
+			const struct ncs_record *record)
+{
+	struct ncs_arrival arrival = {
 		.number = record->number,
 		.operation = record->operation,
 		.function = record->function,
 		.state = NCS_ARRIVAL_NEW,
 		.root = record->peer,
 		.end_ns = ncs_clock_ns(clock, record->start + record->duration),
+		.has_end = true,
 	};
-	arrival->at_ns[NCS_AT_OPERATION] = ncs_clock_ns(clock, record->start);
+
+	if (record->event != NCS_EVENT_COLL ||
+	    !is_collective(record->function) ||
+	    record->number == NCS_NO_SEQUENCE_NUMBER)
+		return;
+	arrival.at_ns[NCS_AT_OPERATION] = ncs_clock_ns(clock, record->start);
 	if (record->delta[1] != 0)
-		arrival->at_ns[NCS_AT_PROXY] =
+		arrival.at_ns[NCS_AT_PROXY] =
 			ncs_clock_ns(clock, record->start + record->delta[1]);
-	arrivals->count.seen += !again;
-	arrivals->functions |= UINT32_C(1) << record->function;
+	take_arrival(arrivals, &arrival);
+}
+
+static void take_endless(struct ncs_arrivals *arrivals,
+			 const struct ncs_operation_view *operation)
+{
+	struct ncs_arrival arrival = {
+		.number = operation->sequence_number,
+		.operation = (uint32_t)operation->number,
+		.function = (uint8_t)operation->function,
+		.state = NCS_ARRIVAL_NEW,
+		.root = operation->peer,
+		.end_ns = operation->enqueued_ns,
+	};
+	const struct ncs_arrival *kept;
+
+	if (operation->event != NCS_EVENT_COLL ||
+	    !is_collective(operation->function) ||
+	    operation->sequence_number == NCS_NO_SEQUENCE_NUMBER)
+		return;
+	arrival.at_ns[NCS_AT_OPERATION] = operation->start_ns;
+	kept = &arrivals->arrivals[place_of(arrival.function, arrival.number)];
+	if (kept->state != NCS_ARRIVAL_NONE &&
+	    (int32_t)(kept->operation - arrival.operation) > 0)
+		arrivals->count.seen++;
+	else
+		take_arrival(arrivals, &arrival);
+}
+
+/* The table has them until their slots are used again, in no order: each is
+ * taken in once, and none in the place of a later one. */
+static void take_all_endless(struct ncs_arrivals *arrivals,
+			     const struct ncs_snapshot *snapshot)
+{
+	uint64_t latest = arrivals->endless;
+
+	for (size_t i = 0; i < snapshot->endless_count; i++) {
+		const struct ncs_operation_view *operation =
+			&snapshot->endless[i];
+
+		if (operation->number <= arrivals->endless)
+			continue;
+		take_endless(arrivals, operation);
+		if (operation->number > latest)
+			latest = operation->number;
+	}
+	arrivals->endless = latest;
 }
 
 /* A rank's first data are its own in a ring, where it has a peer to send to and
@@ -329,10 +389,8 @@ void ncs_arrivals_take(struct ncs_arrivals *arrivals,
 	for (size_t i = 0; i < count; i++)
 		take_part(arrivals, clock, snapshot, &records[i]);
 	for (size_t i = 0; i < count; i++)
-		if (records[i].event == NCS_EVENT_COLL &&
-		    is_collective(records[i].function) &&
-		    records[i].number != NCS_NO_SEQUENCE_NUMBER)
-			take_operation(arrivals, clock, &records[i]);
+		take_record(arrivals, clock, &records[i]);
+	take_all_endless(arrivals, snapshot);
 	settle_all(arrivals, snapshot, lost == 0 && !had_lost);
 }
 

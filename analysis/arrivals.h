@@ -1,4 +1,5 @@
-/* When a rank came to its collectives, from its records.
+/* When a rank came to its collectives, from its records, and where NCCL tells
+ * no end of them, so that there are none, from its table of operations.
  *
  * Of each function the latest operations are kept until they are compared with
  * other ranks' (analysis/stragglers.h). What else is recorded of an operation,
@@ -38,7 +39,8 @@ struct ncs_arrival {
 	uint8_t function;
 	uint8_t state; /* enum ncs_arrival_state */
 	int32_t root;
-	uint64_t end_ns;
+	uint64_t end_ns; /* of its enqueueing, if that is all NCCL tells */
+	bool has_end;
 	uint64_t at_ns[NCS_MOMENTS]; /* CLOCK_MONOTONIC, 0: not known */
 };
 
@@ -48,7 +50,7 @@ struct ncs_arrivals;
 struct ncs_arrivals *ncs_arrivals_new(void);
 void ncs_arrivals_free(struct ncs_arrivals *arrivals); /* NULL: nothing to do */
 
-/* Takes in the records of one look, of any type. `snapshot`: that of this look.
+/* Takes in one look: its snapshot, and records of any type.
  * `lost`: records that were overwritten since the look before. */
 void ncs_arrivals_take(struct ncs_arrivals *arrivals,
 		       const struct ncs_clock *clock,

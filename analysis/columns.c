@@ -581,7 +581,7 @@ static void get_COMMUNICATOR_TRANSFER(const struct ncs_row *row,
 {
 	const struct ncs_skew *skew = ncs_communicator_skew(row->communicator);
 
-	if (skew)
+	if (skew && skew->transfers > 0)
 		set_count(value, NCS_VALUE_DURATION, skew->transfer_ns);
 }
 

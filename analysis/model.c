@@ -67,7 +67,7 @@ static void copy_array(void *to, const void *from, size_t count, size_t size)
 		memcpy(to, from, count * size);
 }
 
-/* Copies all of `from` into the memory of `to`. On failure `to` holds nothing
+/* Copies all of `from` but its endless operations into the memory of `to`. On failure `to` holds nothing
  * that may be looked at, but can be copied to again, and released. */
 static int snapshot_copy(struct ncs_snapshot *to,
 			 const struct ncs_snapshot *from)
@@ -80,6 +80,8 @@ static int snapshot_copy(struct ncs_snapshot *to,
 	*to = *from;
 	to->channels = old.channels;
 	to->operations = old.operations;
+	to->endless = NULL;
+	to->endless_count = 0;
 	to->lanes = old.lanes;
 	to->classes = old.classes;
 	to->class_buckets = old.class_buckets;
@@ -169,7 +171,8 @@ static int take_records(struct ncs_rank *rank, const struct ncs_sample *sample,
 {
 	if (!has_before || sample->without_records)
 		forget_records(rank);
-	if (!rank->steps && sample->record_count == 0)
+	if (!rank->steps && sample->record_count == 0 &&
+	    sample->snapshot->endless_count == 0)
 		return 0;
 	if (!rank->steps)
 		rank->steps = ncs_steps_new();

@@ -96,6 +96,7 @@ struct ncs_late_rank {
 struct skew {
 	uint64_t skew_ns;
 	uint64_t transfer_ns;
+	bool has_transfer;
 };
 
 struct ncs_skew_state {
@@ -395,16 +396,20 @@ static int note_member(const struct comparison *comparison,
 static void note_skew(struct ncs_skew_state *state,
 		      const struct comparison *comparison, uint64_t skew_ns)
 {
+	struct skew skew = { .skew_ns = skew_ns, .has_transfer = true };
 	uint64_t end_ns = 0;
 
-	for (size_t i = 0; i < comparison->count; i++)
-		if (comparison->members[i].arrival->end_ns > end_ns)
-			end_ns = comparison->members[i].arrival->end_ns;
-	state->recent[state->view.all++ % NCS_LATENESS_RECENT] = (struct skew){
-		.skew_ns = skew_ns,
-		.transfer_ns = since(
-			comparison->members[comparison->last].at_ns, end_ns),
-	};
+	for (size_t i = 0; i < comparison->count; i++) {
+		const struct ncs_arrival *arrival =
+			comparison->members[i].arrival;
+
+		skew.has_transfer = skew.has_transfer && arrival->has_end;
+		if (arrival->end_ns > end_ns)
+			end_ns = arrival->end_ns;
+	}
+	skew.transfer_ns =
+		since(comparison->members[comparison->last].at_ns, end_ns);
+	state->recent[state->view.all++ % NCS_LATENESS_RECENT] = skew;
 	state->view.ranks = comparison->count;
 	state->is_viewed = false;
 }
@@ -872,7 +877,7 @@ ncs_communicator_skew(const struct ncs_communicator *communicator)
 	struct ncs_skew_state *state = communicator->skew;
 	uint64_t skew_ns[NCS_LATENESS_RECENT];
 	uint64_t transfer_ns[NCS_LATENESS_RECENT];
-	size_t count;
+	size_t count, transfers = 0;
 
 	if (!state || state->view.all == 0)
 		return NULL;
@@ -881,12 +886,14 @@ ncs_communicator_skew(const struct ncs_communicator *communicator)
 	count = recent_count(state->view.all);
 	for (size_t i = 0; i < count; i++) {
 		skew_ns[i] = state->recent[i].skew_ns;
-		transfer_ns[i] = state->recent[i].transfer_ns;
+		if (state->recent[i].has_transfer)
+			transfer_ns[transfers++] = state->recent[i].transfer_ns;
 	}
 	state->view.operations = count;
+	state->view.transfers = transfers;
 	state->view.median_ns = exact_percentile(skew_ns, count, 50);
 	state->view.p99_ns = exact_percentile(skew_ns, count, 99);
-	state->view.transfer_ns = exact_percentile(transfer_ns, count, 50);
+	state->view.transfer_ns = exact_percentile(transfer_ns, transfers, 50);
 	state->is_viewed = true;
 	return &state->view;
 }

@@ -109,7 +109,8 @@ struct ncs_skew {
 	uint64_t operations; /* compared, recent; 0: nothing else is set */
 	uint64_t median_ns;
 	uint64_t p99_ns;
-	uint64_t transfer_ns; /* median */
+	uint64_t transfers;   /* of them: those whose end NCCL tells */
+	uint64_t transfer_ns; /* median of these; 0 if there are none */
 	uint64_t all;         /* compared since the first look */
 	size_t ranks;         /* that the latest of them was compared of */
 };

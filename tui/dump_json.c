@@ -553,7 +553,8 @@ static json_t *skew_of(const struct ncs_communicator *communicator)
 	put(object, "ranks", number(skew->ranks));
 	put(object, "median_ns", number(skew->median_ns));
 	put(object, "p99_ns", number(skew->p99_ns));
-	put(object, "transfer_ns", number(skew->transfer_ns));
+	put(object, "transfer_ns",
+	    number_if(skew->transfers > 0, skew->transfer_ns));
 	put(object, "other_clocks", number(communicator->other_clocks));
 	return object;
 }

@@ -317,8 +317,11 @@ void ncs_append_skew(const struct ncs_communicator *communicator, char *text,
 	ncs_append_separator(text, size);
 	ncs_append(text, size, "ranks come ");
 	ncs_append_duration(text, size, skew->median_ns);
-	ncs_append(text, size, " apart, then it takes ");
-	ncs_append_duration(text, size, skew->transfer_ns);
+	ncs_append(text, size, " apart");
+	if (skew->transfers > 0) {
+		ncs_append(text, size, ", then it takes ");
+		ncs_append_duration(text, size, skew->transfer_ns);
+	}
 	ncs_append(text, size, " (medians of %llu collectives of %zu ranks)",
 		   (unsigned long long)skew->operations, skew->ranks);
 	if (communicator->other_clocks > 0)

@@ -657,6 +657,68 @@ static void only_ranks_of_one_clock_are_compared(void **state)
 		20);
 }
 
+#define ENDLESS 400
+
+/* Operations from number `first` on, in the table but not in order, as they are
+ * without kernels and proxy operations; rank 1 comes late to all. */
+static void put_endless(struct fixture *fixture, uint64_t first)
+{
+	static struct ncs_operation_view endless[RANKS][ENDLESS];
+
+	for (int k = 0; k < RANKS; k++) {
+		struct ncs_snapshot *snapshot = &fixture->ranks[k]->snapshot;
+
+		for (uint64_t i = 0; i < ENDLESS; i++) {
+			uint64_t number = first + (i + 300) % ENDLESS;
+			uint64_t began_ns =
+				turn_ns(fixture, number) + (k == 1 ? MS : 0);
+
+			endless[k][i] = (struct ncs_operation_view){
+				.number = number + 1,
+				.sequence_number = number,
+				.event = NCS_EVENT_COLL,
+				.function = NCS_FUNCTION_ALL_REDUCE,
+				.start_ns = began_ns,
+				.enqueued_ns = began_ns + 5,
+			};
+			put(fixture->ranks[k], NCS_EVENT_COLL_API,
+			    turn_ns(fixture, first + i) + (k == 1 ? MS : 0) -
+				    10);
+		}
+		snapshot->endless = endless[k];
+		snapshot->endless_count = ENDLESS;
+	}
+	look(fixture);
+}
+
+static void without_ends_the_beginnings_are_compared(void **state)
+{
+	struct fixture *fixture = *state;
+	const struct ncs_lateness_view *view;
+	const struct ncs_skew *skew;
+
+	put_endless(fixture, 0);
+	/* The latest are kept, and nothing is counted twice. */
+	for (int i = 0; i < 3; i++) {
+		view = view_of(fixture, 1);
+		assert_int_equal(view->count.seen, ENDLESS);
+		assert_int_equal(view->count.compared, 256);
+		assert_int_equal(view->recent.operations, 256);
+		assert_int_equal(view->recent.exclusive_ns, MS);
+		assert_int_equal(view->recent.cause_ns[NCS_LATE_HOST],
+				 256 * MS);
+		look(fixture);
+	}
+	skew = ncs_communicator_skew(communicator_of(fixture));
+	assert_int_equal(skew->median_ns, MS);
+	assert_int_equal(skew->transfers, 0);
+	/* 100 more. */
+	put_endless(fixture, 100);
+	view = view_of(fixture, 1);
+	assert_int_equal(view->count.seen, ENDLESS + 100);
+	assert_int_equal(view->count.compared, 256 + 100);
+}
+
 static void other_communicators_are_not_compared(void **state)
 {
 	struct fixture *fixture = *state;
@@ -845,6 +907,7 @@ int main(void)
 		TEST(parts_that_come_a_look_later_are_found),
 		TEST(the_dead_are_compared_as_far_as_they_came),
 		TEST(only_ranks_of_one_clock_are_compared),
+		TEST(without_ends_the_beginnings_are_compared),
 		TEST(other_communicators_are_not_compared),
 		TEST(without_records_nothing_is_known),
 		TEST(any_record_is_survived),
