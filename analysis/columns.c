@@ -16,6 +16,7 @@
 #include "analysis/classes.h"
 #include "analysis/detail.h"
 #include "analysis/names.h"
+#include "analysis/stragglers.h"
 #include "analysis/timeline.h"
 
 const char *const ncs_view_names[NCS_VIEW_COUNT] = {
@@ -357,6 +358,62 @@ static void get_RANK_TRACE(const struct ncs_row *row, struct ncs_value *value)
 	set_trace(value, row->rank, &row->rank->traces.rate);
 }
 
+static void get_RANK_LATE(const struct ncs_row *row, struct ncs_value *value)
+{
+	const struct ncs_lateness_view *view = ncs_rank_lateness(row->rank);
+
+	if (view)
+		set_count(value, NCS_VALUE_DURATION, view->recent.median_ns);
+}
+
+static void get_RANK_LAST_SHARE(const struct ncs_row *row,
+				struct ncs_value *value)
+{
+	const struct ncs_lateness_view *view = ncs_rank_lateness(row->rank);
+
+	if (view)
+		set_real(value, NCS_VALUE_SHARE,
+			 (double)view->recent.last /
+				 (double)view->recent.operations);
+}
+
+static void get_RANK_LATE_CAUSE(const struct ncs_row *row,
+				struct ncs_value *value)
+{
+	const struct ncs_lateness_view *view = ncs_rank_lateness(row->rank);
+
+	if (view && view->recent.last > 0)
+		set_text(value, ncs_late_cause_name(
+					ncs_lateness_cause(&view->recent)));
+}
+
+static void get_RANK_LATE_P99(const struct ncs_row *row,
+			      struct ncs_value *value)
+{
+	const struct ncs_lateness_view *view = ncs_rank_lateness(row->rank);
+
+	if (view)
+		set_count(value, NCS_VALUE_DURATION, view->recent.p99_ns);
+}
+
+static void get_RANK_EXCLUSIVE(const struct ncs_row *row,
+			       struct ncs_value *value)
+{
+	const struct ncs_lateness_view *view = ncs_rank_lateness(row->rank);
+
+	if (view && view->recent.last > 0)
+		set_count(value, NCS_VALUE_DURATION, view->recent.exclusive_ns);
+}
+
+static void get_RANK_LATE_COST(const struct ncs_row *row,
+			       struct ncs_value *value)
+{
+	const struct ncs_lateness_view *view = ncs_rank_lateness(row->rank);
+
+	if (view)
+		set_known(value, NCS_VALUE_SHARE, view->cost);
+}
+
 static void get_RANK_LOST(const struct ncs_row *row, struct ncs_value *value)
 {
 	set_number(value, ncs_rank_lost(row->rank));
@@ -508,6 +565,34 @@ static void get_COMMUNICATOR_RECV_RATE(const struct ncs_row *row,
 				       struct ncs_value *value)
 {
 	set_known(value, NCS_VALUE_BYTES_RATE, row->communicator->recv_rate);
+}
+
+static void get_COMMUNICATOR_SKEW(const struct ncs_row *row,
+				  struct ncs_value *value)
+{
+	const struct ncs_skew *skew = ncs_communicator_skew(row->communicator);
+
+	if (skew)
+		set_count(value, NCS_VALUE_DURATION, skew->median_ns);
+}
+
+static void get_COMMUNICATOR_TRANSFER(const struct ncs_row *row,
+				      struct ncs_value *value)
+{
+	const struct ncs_skew *skew = ncs_communicator_skew(row->communicator);
+
+	if (skew && skew->transfers > 0)
+		set_count(value, NCS_VALUE_DURATION, skew->transfer_ns);
+}
+
+static void get_COMMUNICATOR_STRAGGLER(const struct ncs_row *row,
+				       struct ncs_value *value)
+{
+	const struct ncs_rank *straggler =
+		ncs_communicator_straggler(row->communicator);
+
+	if (straggler)
+		set_rank(value, straggler);
 }
 
 static void get_COMMUNICATOR_LOST(const struct ncs_row *row,

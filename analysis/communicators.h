@@ -51,6 +51,8 @@ struct ncs_communicator {
 	double send_rate;
 	double recv_rate;
 	uint64_t lost;
+	struct ncs_skew_state *skew; /* analysis/stragglers.h; NULL: none */
+	size_t other_clocks;         /* ranks not of the clock that most have */
 };
 
 /* Finds the communicators of model->ranks, in the order of their first ranks,

@@ -9,6 +9,7 @@
 
 #include "analysis/aliases.h"
 #include "analysis/communicators.h"
+#include "analysis/stragglers.h"
 #include "shm/clock.h"
 
 /* --- Copies of snapshots ------------------------------------------------ */
@@ -66,7 +67,7 @@ static void copy_array(void *to, const void *from, size_t count, size_t size)
 		memcpy(to, from, count * size);
 }
 
-/* Copies all of `from` into the memory of `to`. On failure `to` holds nothing
+/* Copies all of `from` but its endless operations into the memory of `to`. On failure `to` holds nothing
  * that may be looked at, but can be copied to again, and released. */
 static int snapshot_copy(struct ncs_snapshot *to,
 			 const struct ncs_snapshot *from)
@@ -79,6 +80,8 @@ static int snapshot_copy(struct ncs_snapshot *to,
 	*to = *from;
 	to->channels = old.channels;
 	to->operations = old.operations;
+	to->endless = NULL;
+	to->endless_count = 0;
 	to->lanes = old.lanes;
 	to->classes = old.classes;
 	to->class_buckets = old.class_buckets;
@@ -109,13 +112,24 @@ static int snapshot_copy(struct ncs_snapshot *to,
 
 /* --- Ranks -------------------------------------------------------------- */
 
+/* All that came of them. */
+static void forget_records(struct ncs_rank *rank)
+{
+	ncs_steps_free(rank->steps);
+	ncs_arrivals_free(rank->arrivals);
+	ncs_late_rank_free(rank->late);
+	rank->steps = NULL;
+	rank->arrivals = NULL;
+	rank->late = NULL;
+}
+
 static void rank_release(struct ncs_rank *rank)
 {
 	ncs_snapshot_release(&rank->now);
 	ncs_history_release(&rank->history);
 	ncs_traces_release(&rank->traces);
-	ncs_steps_free(rank->steps);
 	ncs_latest_free(rank->latest);
+	forget_records(rank);
 	free(rank->id);
 	free(rank);
 }
@@ -155,16 +169,20 @@ static bool rank_is_same(const struct ncs_rank *rank,
 static int take_records(struct ncs_rank *rank, const struct ncs_sample *sample,
 			bool has_before)
 {
-	if (!has_before || sample->without_records) {
-		ncs_steps_free(rank->steps);
-		rank->steps = NULL;
-	}
-	if (!rank->steps && sample->record_count == 0)
+	if (!has_before || sample->without_records)
+		forget_records(rank);
+	if (!rank->steps && sample->record_count == 0 &&
+	    sample->snapshot->endless_count == 0)
 		return 0;
 	if (!rank->steps)
 		rank->steps = ncs_steps_new();
-	if (!rank->steps)
+	if (!rank->arrivals)
+		rank->arrivals = ncs_arrivals_new();
+	if (!rank->steps || !rank->arrivals)
 		return -ENOMEM;
+	ncs_arrivals_take(rank->arrivals, &sample->header->clock,
+			  sample->snapshot, sample->records,
+			  sample->record_count, sample->records_lost);
 	return ncs_steps_take(rank->steps, &sample->header->clock,
 			      sample->records, sample->record_count,
 			      sample->records_lost);
@@ -327,6 +345,7 @@ void ncs_model_release(struct ncs_model *model)
 	for (size_t i = 0; i < model->rank_count; i++)
 		rank_release(model->ranks[i]);
 	release_unreadable(model);
+	ncs_stragglers_release(model);
 	ncs_communicators_release(model);
 	ncs_snapshot_release(&model->spare);
 	free(model->ranks);
@@ -565,7 +584,9 @@ int ncs_model_update(struct ncs_model *model, struct ncs_source *source,
 	take_traffic(model);
 	if (model->generation != generation)
 		note_ids(model);
-	if (ncs_communicators_find(model) != 0 && !error) {
+	if ((ncs_communicators_find(model) != 0 ||
+	     ncs_stragglers_update(model) != 0) &&
+	    !error) {
 		snprintf(model->error, sizeof(model->error), "%s",
 			 strerror(ENOMEM));
 		error = -ENOMEM;

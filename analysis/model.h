@@ -19,6 +19,9 @@
 #include "analysis/trace.h"
 
 struct ncs_communicator; /* analysis/communicators.h */
+struct ncs_arrivals;     /* analysis/arrivals.h */
+struct ncs_late_rank;    /* analysis/stragglers.h */
+struct ncs_skews;
 
 /* One communicator's rank in one process. */
 struct ncs_rank {
@@ -36,6 +39,8 @@ struct ncs_rank {
 	struct ncs_timed timed_before[NCS_FUNCTION_COUNT][NCS_TIMING_COUNT];
 	/* Since the first pass with records; NULL: none seen, or not wanted. */
 	struct ncs_steps *steps;
+	struct ncs_arrivals *arrivals;
+	struct ncs_late_rank *late; /* NULL: nothing was compared */
 	/* The latest records; NULL: none seen, or not wanted. */
 	struct ncs_latest *latest;
 };
@@ -58,6 +63,7 @@ struct ncs_model {
 	struct ncs_communicator *communicators; /* by their first ranks */
 	size_t communicator_count;
 	struct ncs_rank **members; /* the ranks of each, one after another */
+	struct ncs_skews *skews;   /* NULL: nothing was compared */
 	struct ncs_unreadable *unreadable;
 	size_t unreadable_count;
 	struct ncs_snapshot spare; /* a sample before it is a rank's */

@@ -29,6 +29,7 @@
 #include "ncclstat/tables/environment.h"
 #include "ncclstat/tables/kernel_timing.h"
 #include "ncclstat/tables/keys.h"
+#include "ncclstat/tables/lateness.h"
 #include "ncclstat/tables/names.h"
 #include "ncclstat/tables/options.h"
 #include "ncclstat/tables/verdicts.h"
@@ -534,6 +535,30 @@ static bool put_confidences(const char *argument)
 	return true;
 }
 
+static bool put_moments(const char *argument)
+{
+	if (argument)
+		return false;
+	puts(".Bl -tag -width operation -compact");
+#define X(ID, name, help) put_named(name, help);
+	NCS_MOMENTS_OF_ARRIVAL(X)
+#undef X
+	puts(".El");
+	return true;
+}
+
+static bool put_late_causes(const char *argument)
+{
+	if (argument)
+		return false;
+	puts(".Bl -tag -width producer -compact");
+#define X(ID, name, help) put_named(name, help);
+	NCS_LATE_CAUSES(X)
+#undef X
+	puts(".El");
+	return true;
+}
+
 static bool put_own_events(const char *argument)
 {
 	char text[64];
@@ -954,6 +979,8 @@ static const struct marker {
 	{ "event_groups", put_event_groups },
 	{ "own_events", put_own_events },
 	{ "refusals", put_refusals },
+	{ "moments", put_moments },
+	{ "late_causes", put_late_causes },
 	{ "verdicts", put_verdicts },
 	{ "severities", put_severities },
 	{ "confidences", put_confidences },

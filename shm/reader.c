@@ -504,6 +504,14 @@ static bool is_in_flight(const struct ncs_snapshot *snapshot,
 	       copy->number > latest_done;
 }
 
+static bool is_endless(const struct ncs_snapshot *snapshot,
+		       const struct ncs_operation *copy)
+{
+	return copy->children_started == 0 && copy->enqueued != 0 &&
+	       copy->function < NCS_FUNCTION_COUNT &&
+	       snapshot->functions[copy->function].with_children == 0;
+}
+
 static void fill_operation(struct ncs_operation_view *view,
 			   const struct ncs_clock *clock,
 			   const struct ncs_operation *copy)
@@ -570,6 +578,11 @@ static void take_operation(struct ncs_snapshot *snapshot,
 		fill_operation(
 			&snapshot->operations[snapshot->operation_count++],
 			&reader->header.clock, &copy);
+	else if (is_endless(snapshot, &copy))
+		fill_operation(
+			&snapshot->operations[reader->header.operations.count -
+					      ++snapshot->endless_count],
+			&reader->header.clock, &copy);
 }
 
 static void take_operations(struct ncs_snapshot *snapshot,
@@ -580,6 +593,7 @@ static void take_operations(struct ncs_snapshot *snapshot,
 		ncs_load_relaxed(&mapped_header(reader)->latest_done);
 
 	snapshot->operation_count = 0;
+	snapshot->endless_count = 0;
 	mark_given(reader);
 	for (size_t i = 0; i < count; i++) {
 		uint64_t held = reader->held[i / 64] >> (i % 64);
@@ -591,6 +605,8 @@ static void take_operations(struct ncs_snapshot *snapshot,
 	}
 	qsort(snapshot->operations, snapshot->operation_count,
 	      sizeof(*snapshot->operations), compare_operations);
+	snapshot->endless =
+		&snapshot->operations[count - snapshot->endless_count];
 }
 
 static void add_function(struct ncs_function_view *view,

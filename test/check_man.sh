@@ -116,6 +116,10 @@ what_there_is() {
 		want severities ncclstat.1 FINDING_WHAT_IS_WRONG -
 	fields verdicts NCS_CONFIDENCES ID,name,help name | unquote |
 		want confidences ncclstat.1 FINDING_WHAT_IS_WRONG -
+	fields lateness NCS_MOMENTS_OF_ARRIVAL ID,name,help name | unquote |
+		want moments ncclstat.1 LATENESS -
+	fields lateness NCS_LATE_CAUSES ID,name,help name | unquote |
+		want late_causes ncclstat.1 LATENESS -
 	fields own_events NCS_OWN_EVENTS ID,name,number,help name | unquote |
 		want own_events ncclstat-shm.5 DESCRIPTION Rings_and_records
 	fields loss NCS_LOSSES ID,name,help name | unquote |

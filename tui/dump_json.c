@@ -14,6 +14,7 @@
 #include "analysis/communicators.h"
 #include "analysis/detail.h"
 #include "analysis/names.h"
+#include "analysis/stragglers.h"
 #include "tui/dump.h"
 #include "tui/json_values.h"
 #include "tui/output.h"
@@ -466,6 +467,114 @@ static json_t *loss_of(const struct ncs_snapshot *snapshot)
 	return loss;
 }
 
+/* --- Lateness ----------------------------------------------------------- */
+
+static json_t *lateness_figures(const struct ncs_lateness *lateness)
+{
+	bool known = lateness->operations > 0;
+	json_t *object = json_object(), *causes = json_object();
+
+	for (unsigned i = 0; i < NCS_LATE_CAUSE_COUNT; i++)
+		put(causes, ncs_late_cause_name(i),
+		    number(lateness->cause_ns[i]));
+	put(object, "ops", number(lateness->operations));
+	put(object, "last", number(lateness->last));
+	put(object, "median_ns", number_if(known, lateness->median_ns));
+	put(object, "p99_ns", number_if(known, lateness->p99_ns));
+	put(object, "exclusive_ns",
+	    number_if(lateness->last > 0, lateness->exclusive_ns));
+	put(object, "cause_ns", causes);
+	return object;
+}
+
+static json_t *lateness_of_functions(const struct ncs_rank *rank)
+{
+	json_t *functions = json_object();
+	struct ncs_lateness lateness;
+
+	for (unsigned i = 0; i < NCS_FUNCTION_COUNT; i++) {
+		ncs_rank_function_lateness(rank, i, &lateness);
+		if (lateness.operations > 0)
+			put(functions, ncs_function_name(i),
+			    lateness_figures(&lateness));
+	}
+	return functions;
+}
+
+static json_t *lateness_of(const struct ncs_rank *rank)
+{
+	const struct ncs_lateness_view *view = ncs_rank_lateness(rank);
+	json_t *object, *told_by;
+
+	if (!view)
+		return json_null();
+	object = json_object();
+	told_by = json_object();
+	for (unsigned i = NCS_AT_OPERATION; i < NCS_MOMENTS; i++)
+		put(told_by, ncs_moment_name(i), number(view->told_by[i]));
+	put(object, "recent", lateness_figures(&view->recent));
+	put(object, "functions", lateness_of_functions(rank));
+	put(object, "all", lateness_figures(&view->all));
+	put(object, "told_by", told_by);
+	put(object, "cost", real(view->cost));
+	put(object, "straggler", json_boolean(view->is_straggler));
+	put(object, "ops_seen", number(view->count.seen));
+	put(object, "ops_compared", number(view->count.compared));
+	put(object, "records_lost", number(view->count.records_lost));
+	return object;
+}
+
+static json_t *late_now_of(const struct ncs_rank *rank)
+{
+	struct ncs_late_now now;
+	json_t *object;
+
+	ncs_rank_late_now(rank, &now);
+	if (now.late_ns == 0)
+		return json_null();
+	object = json_object();
+	put(object, "func", word(ncs_function_name(now.function)));
+	put(object, "seq", number(now.number));
+	put(object, "late_ns", number(now.late_ns));
+	put(object, "waiting", number(now.waiting));
+	return object;
+}
+
+static json_t *skew_of(const struct ncs_communicator *communicator)
+{
+	const struct ncs_skew *skew = ncs_communicator_skew(communicator);
+	json_t *object;
+
+	if (!skew)
+		return json_null();
+	object = json_object();
+	put(object, "ops", number(skew->operations));
+	put(object, "ops_all", number(skew->all));
+	put(object, "ranks", number(skew->ranks));
+	put(object, "median_ns", number(skew->median_ns));
+	put(object, "p99_ns", number(skew->p99_ns));
+	put(object, "transfer_ns",
+	    number_if(skew->transfers > 0, skew->transfer_ns));
+	put(object, "other_clocks", number(communicator->other_clocks));
+	return object;
+}
+
+static json_t *straggler_of(const struct ncs_communicator *communicator)
+{
+	const struct ncs_rank *rank = ncs_communicator_straggler(communicator);
+	const struct ncs_identity *identity;
+	json_t *object;
+
+	if (!rank)
+		return json_null();
+	identity = &rank->now.identity;
+	object = json_object();
+	put(object, "pid", number(rank->header.pid));
+	put(object, "rank",
+	    whole_if(identity->known & NCS_KNOWN_RANK, identity->rank));
+	return object;
+}
+
 /* --- Communicators ------------------------------------------------------ */
 
 /* The first of those that are behind; null where all are level. */
@@ -508,6 +617,8 @@ static json_t *communicator_of(const struct ncs_communicator *communicator)
 	put(object, "behind",
 	    number_if(progress->known > 1, ncs_progress_behind(progress)));
 	put(object, "slowest", slowest_of(progress));
+	put(object, "skew", skew_of(communicator));
+	put(object, "straggler", straggler_of(communicator));
 	put(object, "oldest_since_ns", moment(oldest ? oldest->since_ns : 0));
 	put(object, "ops_per_s", real(communicator->operations_rate));
 	put(object, "send_per_s", real(communicator->send_rate));
@@ -550,6 +661,8 @@ static json_t *rank_of(const struct ncs_rank *rank)
 	put(object, "steps", steps_of(rank));
 	put(object, "functions", functions_of(rank));
 	put(object, "classes", classes_of(rank));
+	put(object, "lateness", lateness_of(rank));
+	put(object, "late_now", late_now_of(rank));
 	put(object, "operations", operations_of(now));
 	put(object, "events", events_of(now));
 	put(object, "loss", loss_of(now));

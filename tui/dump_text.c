@@ -3,6 +3,7 @@
 #include <stdlib.h>
 #include <time.h>
 
+#include "analysis/stragglers.h"
 #include "tui/dump.h"
 #include "tui/format.h"
 #include "tui/words.h"
@@ -127,6 +128,57 @@ static void print_steps(FILE *file, const struct ncs_model *model, bool ascii)
 	}
 }
 
+/* Of a communicator, who costs most first. */
+static int compare_lateness(const void *left, const void *right)
+{
+	const struct ncs_rank *const *a = left, *const *b = right;
+	double of_a = ncs_rank_lateness(*a)->cost;
+	double of_b = ncs_rank_lateness(*b)->cost;
+
+	if ((*a)->communicator != (*b)->communicator)
+		return (*a)->communicator < (*b)->communicator ? -1 : 1;
+	if (of_a != of_b)
+		return of_a > of_b ? -1 : 1;
+	return ncs_rank_compare(*a, *b);
+}
+
+static void print_lateness_of(FILE *file, const struct ncs_rank *rank,
+			      bool ascii)
+{
+	char raw[NCS_FORMAT_MAX], text[NCS_FORMAT_MAX];
+
+	ncs_rank_title(rank, raw, sizeof(raw));
+	ncs_append(raw, sizeof(raw), ":");
+	ncs_append_lateness(rank, raw, sizeof(raw));
+	ncs_append_late_now(rank, raw, sizeof(raw));
+	ncs_format_clean(text, sizeof(text), raw, ascii);
+	fprintf(file, "late: %s\n", text);
+}
+
+/* A line for each rank that was compared with others. False: no memory. */
+static bool print_lateness(FILE *file, const struct ncs_model *model,
+			   bool ascii)
+{
+	struct ncs_rank **ranks;
+	size_t count = 0;
+
+	ranks = calloc(model->rank_count + 1, sizeof(struct ncs_rank *));
+	if (!ranks)
+		return false;
+	for (size_t i = 0; i < model->rank_count; i++)
+		if (ncs_rank_lateness(model->ranks[i]))
+			ranks[count++] = model->ranks[i];
+	if (count > 0) {
+		qsort(ranks, count, sizeof(struct ncs_rank *),
+		      compare_lateness);
+		fputc('\n', file);
+	}
+	for (size_t i = 0; i < count; i++)
+		print_lateness_of(file, ranks[i], ascii);
+	free(ranks);
+	return true;
+}
+
 void ncs_dump_unreadable(FILE *file, const struct ncs_model *model, bool ascii)
 {
 	char path[4096 + 1], why[NCS_FORMAT_MAX];
@@ -177,6 +229,10 @@ bool ncs_dump_text(FILE *file, const struct ncs_model *model,
 	if (options->view == NCS_VIEW_COUNT ||
 	    options->view == NCS_VIEW_CHANNEL)
 		print_steps(file, model, options->ascii);
+	if ((options->view == NCS_VIEW_COUNT ||
+	     options->view == NCS_VIEW_RANK) &&
+	    !print_lateness(file, model, options->ascii))
+		return false;
 	ncs_dump_unreadable(file, model, options->ascii);
 	return true;
 }

@@ -11,6 +11,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "analysis/stragglers.h"
 #include "tui/curses.h"
 #include "tui/keys.h"
 #include "tui/words.h"
@@ -236,17 +237,21 @@ static bool go_to_channels(struct ncs_screen *screen,
 	return go_down(screen, NCS_VIEW_CHANNEL, NCS_FOCUS_RANK, rank->id, 0);
 }
 
-/* To its ranks, and there to the one that is behind. */
+/* To its ranks, and there to the one that is behind, or else late. */
 static bool go_to_ranks(struct ncs_screen *screen,
 			const struct ncs_communicator *communicator)
 {
 	const struct ncs_progress *progress = &communicator->progress;
+	const struct ncs_rank *straggler =
+		ncs_communicator_straggler(communicator);
 
 	if (!go_down(screen, NCS_VIEW_RANK, NCS_FOCUS_COMMUNICATOR,
 		     communicator->key, 0))
 		return false;
 	if (ncs_progress_behind(progress) > 0)
 		ncs_grid_select_rank(table_of(screen), progress->slowest);
+	else if (straggler)
+		ncs_grid_select_rank(table_of(screen), straggler);
 	return true;
 }
 

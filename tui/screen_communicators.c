@@ -176,6 +176,7 @@ static void explain(const struct ncs_row *row, char *text, size_t size)
 	append_dead(communicator, text, size);
 	append_counts(communicator, text, size);
 	append_oldest(communicator, text, size);
+	ncs_append_skew(communicator, text, size);
 	ncs_append(text, size, ".");
 }
 

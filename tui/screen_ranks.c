@@ -5,6 +5,7 @@
 #include <stdio.h>
 
 #include "analysis/names.h"
+#include "analysis/stragglers.h"
 #include "tui/words.h"
 
 static char letter(const struct ncs_row *row)
@@ -35,6 +36,13 @@ static bool is_idle(const struct ncs_rank *rank)
 	return rank->now.operation_count == 0;
 }
 
+static bool is_straggler(const struct ncs_rank *rank)
+{
+	const struct ncs_lateness_view *view = ncs_rank_lateness(rank);
+
+	return view && view->is_straggler;
+}
+
 enum ncs_severity ncs_rank_severity(const struct ncs_rank *rank)
 {
 	if (rank->now.liveness == NCS_DEAD)
@@ -43,7 +51,8 @@ enum ncs_severity ncs_rank_severity(const struct ncs_rank *rank)
 		return NCS_QUIET;
 	if (ncs_oldest_wait(rank).duration_ns >= NCS_LONG_WAIT_NS)
 		return NCS_BAD;
-	if (rank->now.liveness == NCS_SILENT || ncs_rank_lost(rank) > 0)
+	if (rank->now.liveness == NCS_SILENT || ncs_rank_lost(rank) > 0 ||
+	    is_straggler(rank))
 		return NCS_NOTE;
 	return is_idle(rank) ? NCS_QUIET : NCS_NORMAL;
 }
@@ -106,6 +115,18 @@ static void append_waiting(const struct ncs_rank *rank, char *text, size_t size)
 		   is_idle(rank) ? "nothing is under way" : "no channel waits");
 }
 
+/* An operation that others began a moment ago is nothing to tell. */
+static void append_lateness(const struct ncs_rank *rank, char *text,
+			    size_t size)
+{
+	struct ncs_late_now now;
+
+	ncs_rank_late_now(rank, &now);
+	if (now.late_ns >= NCS_LONG_WAIT_NS)
+		ncs_append_late_now(rank, text, size);
+	ncs_append_lateness(rank, text, size);
+}
+
 static void append_refusal(const struct ncs_rank *rank, char *text, size_t size)
 {
 	if (rank->now.settings.refused == NCS_REFUSAL_NONE)
@@ -124,12 +145,16 @@ static void explain(const struct ncs_row *row, char *text, size_t size)
 	ncs_append(text, size, ":");
 	append_life(rank, text, size);
 	/* First what the row is marked for. */
-	if (!waits)
+	if (!waits) {
 		ncs_append_losses(rank, text, size);
+		append_lateness(rank, text, size);
+	}
 	if (ncs_rank_is_live(rank))
 		append_waiting(rank, text, size);
-	if (waits)
+	if (waits) {
+		append_lateness(rank, text, size);
 		ncs_append_losses(rank, text, size);
+	}
 	append_refusal(rank, text, size);
 	ncs_append(text, size, ".");
 }

@@ -7,6 +7,7 @@
 #include <string.h>
 
 #include "analysis/names.h"
+#include "analysis/stragglers.h"
 #include "tui/format.h"
 
 void ncs_append_duration(char *text, size_t size, uint64_t duration_ns)
@@ -224,6 +225,116 @@ void ncs_append_steps(const struct ncs_rank *rank, bool send, char *text,
 	if (ncs_steps_lost(rank->steps) > 0)
 		ncs_append(text, size, ", %llu records overwritten",
 			   (unsigned long long)ncs_steps_lost(rank->steps));
+}
+
+/* "comes last at 93 % of 512 AllReduce, 4.1ms after the others, host-late";
+ * nothing of a rank that never does. */
+static void append_last(const struct ncs_rank *rank, char *text, size_t size)
+{
+	const struct ncs_lateness_view *view = ncs_rank_lateness(rank);
+	struct ncs_lateness lateness;
+	unsigned function = ncs_rank_late_function(rank, &lateness);
+
+	if (function == NCS_FUNCTION_COUNT)
+		return;
+	ncs_append_separator(text, size);
+	ncs_append(text, size, "comes last at %.0f %% of %llu %s, ",
+		   100 * (double)lateness.last / (double)lateness.operations,
+		   (unsigned long long)lateness.operations,
+		   ncs_function_name(function));
+	ncs_append_duration(text, size, lateness.exclusive_ns);
+	ncs_append(text, size, " after the others, %s-late",
+		   ncs_late_cause_name(ncs_lateness_cause(&lateness)));
+	if (view->is_straggler)
+		ncs_append(text, size, ", which costs %.1f %% of the time",
+			   100 * view->cost);
+}
+
+/* What the figures lack. */
+static void append_unseen(const struct ncs_lateness_view *view, char *text,
+			  size_t size)
+{
+	const struct ncs_arrivals_count *count = &view->count;
+
+	if (count->compared < count->seen)
+		ncs_append(text, size, " (%llu of %llu seen were compared",
+			   (unsigned long long)count->compared,
+			   (unsigned long long)count->seen);
+	else if (count->records_lost > 0)
+		ncs_append(text, size, " (of what was seen");
+	else
+		return;
+	if (count->records_lost > 0)
+		ncs_append(text, size, ", %llu records overwritten",
+			   (unsigned long long)count->records_lost);
+	ncs_append(text, size, ")");
+}
+
+void ncs_append_lateness(const struct ncs_rank *rank, char *text, size_t size)
+{
+	const struct ncs_lateness_view *view = ncs_rank_lateness(rank);
+
+	if (!view)
+		return;
+	append_last(rank, text, size);
+	ncs_append_separator(text, size);
+	ncs_append(text, size, "late by ");
+	ncs_append_duration(text, size, view->recent.median_ns);
+	ncs_append(text, size, " (p99 ");
+	ncs_append_duration(text, size, view->recent.p99_ns);
+	ncs_append(text, size, ") at %llu collectives",
+		   (unsigned long long)view->recent.operations);
+	if (view->recent.last == 0)
+		ncs_append(text, size, ", never last");
+	append_unseen(view, text, size);
+}
+
+void ncs_append_late_now(const struct ncs_rank *rank, char *text, size_t size)
+{
+	struct ncs_late_now now;
+
+	ncs_rank_late_now(rank, &now);
+	if (now.late_ns == 0)
+		return;
+	ncs_append_separator(text, size);
+	ncs_append(text, size, "%zu rank%s wait%s for it in %s %llu, for ",
+		   now.waiting, now.waiting == 1 ? "" : "s",
+		   now.waiting == 1 ? "s" : "", ncs_function_name(now.function),
+		   (unsigned long long)now.number);
+	ncs_append_duration(text, size, now.late_ns);
+}
+
+void ncs_append_skew(const struct ncs_communicator *communicator, char *text,
+		     size_t size)
+{
+	const struct ncs_skew *skew = ncs_communicator_skew(communicator);
+	const struct ncs_rank *straggler =
+		ncs_communicator_straggler(communicator);
+	char label[32];
+
+	if (!skew)
+		return;
+	ncs_append_separator(text, size);
+	ncs_append(text, size, "ranks come ");
+	ncs_append_duration(text, size, skew->median_ns);
+	ncs_append(text, size, " apart");
+	if (skew->transfers > 0) {
+		ncs_append(text, size, ", then it takes ");
+		ncs_append_duration(text, size, skew->transfer_ns);
+	}
+	ncs_append(text, size, " (medians of %llu collectives of %zu ranks)",
+		   (unsigned long long)skew->operations, skew->ranks);
+	if (communicator->other_clocks > 0)
+		ncs_append(text, size,
+			   ", not compared with %zu that ha%s another clock",
+			   communicator->other_clocks,
+			   communicator->other_clocks == 1 ? "s" : "ve");
+	if (!straggler)
+		return;
+	ncs_rank_label(straggler, label, sizeof(label));
+	ncs_append_separator(text, size);
+	ncs_append(text, size, "%s:", label);
+	append_last(straggler, text, size);
 }
 
 const char *ncs_channel_state_help(unsigned state)

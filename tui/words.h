@@ -42,6 +42,16 @@ void ncs_append_losses(const struct ncs_rank *rank, char *text, size_t size);
 void ncs_append_steps(const struct ncs_rank *rank, bool send, char *text,
 		      size_t size);
 
+/* Appends a clause on how late a rank comes to collectives, and one on the
+ * operation that others wait for it in; nothing where it is not known. */
+void ncs_append_lateness(const struct ncs_rank *rank, char *text, size_t size);
+void ncs_append_late_now(const struct ncs_rank *rank, char *text, size_t size);
+
+/* Appends a clause on how far apart a communicator's ranks come, and who comes
+ * late. */
+void ncs_append_skew(const struct ncs_communicator *communicator, char *text,
+		     size_t size);
+
 /* Appends sentences on kernel timing and the GPU's clock, if the plugin tells. */
 void ncs_append_kernel_timing(const struct ncs_rank *rank, char *text,
 			      size_t size);

@@ -242,6 +242,11 @@ struct ncs_snapshot {
 	size_t channel_count;
 	struct ncs_operation_view *operations; /* in flight, oldest first */
 	size_t operation_count;
+	/* The latest of those of whose end NCCL tells nothing, as their function
+	 * never has a proxy operation or a kernel; in the memory of the others,
+	 * in no order. */
+	const struct ncs_operation_view *endless;
+	size_t endless_count;
 	struct ncs_lane_view *lanes;
 	size_t lane_count;
 	struct ncs_function_view functions[NCS_FUNCTION_COUNT];

@@ -206,3 +206,24 @@ check '--clean: says what it removed' \
 	grep -qx "removed $NCCLSTAT_DIR/ncclstat\.$pid\..*" "$tmp/out"
 check '--clean: one is left' \
 	sh -c '[ "$(find "$NCCLSTAT_DIR" -type f | wc -l)" -eq 2 ]'
+
+# --- A recorded straggler -------------------------------------------------------------
+
+# Rank 1 comes 6 s late to the last of four AllReduces, here a tenth of that.
+# When it has, more than half of it must be left even where the replay lags.
+all_compared() {
+	run 0 --dump=json &&
+		json '[(r["lateness"] or {}).get("ops_compared")
+			for r in d["ranks"]] == [4, 4]'
+}
+
+kill "$job"
+wait "$job" 2>/dev/null
+"$ncclstat" --clean >/dev/null
+"$replay" --speed 10 --hold test/captures/net-v5-hang 2>"$tmp/replay" &
+job=$!
+check 'late: all operations of both ranks are compared' wait_for all_compared
+check 'late: it is rank 1, and the application called late' \
+	json 'd["ranks"][1]["lateness"]["recent"]["p99_ns"] > 300e6 and
+		d["ranks"][1]["lateness"]["recent"]["cause_ns"]["host"] > 300e6 and
+		d["ranks"][0]["lateness"]["recent"]["p99_ns"] < 300e6'

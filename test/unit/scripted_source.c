@@ -165,6 +165,39 @@ uint64_t *scripted_histogram(struct scripted_rank *rank, unsigned function,
 	return *histogram;
 }
 
+static void put_record(struct scripted_rank *rank,
+		       const struct ncs_record *record)
+{
+	assert_true(rank->record_count < SCRIPTED_RECORDS);
+	rank->records[rank->record_count++] = *record;
+}
+
+void scripted_all_reduces(struct scripted *scripted, unsigned count,
+			  uint64_t first_ns, int late, uint64_t late_ns)
+{
+	for (size_t i = 0; i < SCRIPTED_RANKS; i++) {
+		struct scripted_rank *rank = &scripted->ranks[i];
+		uint64_t own_ns =
+			rank->snapshot.identity.rank == late ? late_ns : 0;
+
+		for (unsigned k = 0; rank->id[0] && k < count; k++) {
+			struct ncs_record record = {
+				.event = NCS_EVENT_COLL_API,
+				.function = NCS_FUNCTION_ALL_REDUCE,
+				.start = first_ns + UINT64_C(10000000) * k +
+					 own_ns,
+			};
+
+			put_record(rank, &record);
+			record.event = NCS_EVENT_COLL;
+			record.operation = k + 1;
+			record.number = k;
+			record.duration = UINT64_C(5000000) - own_ns;
+			put_record(rank, &record);
+		}
+	}
+}
+
 void scripted_pass(struct scripted *scripted, uint64_t now_ns)
 {
 	assert_int_equal(ncs_model_update(&scripted->model, &scripted->source,

@@ -65,6 +65,12 @@ void scripted_class_times(struct scripted_rank *rank,
 uint64_t *scripted_histogram(struct scripted_rank *rank, unsigned function,
 			     unsigned timing);
 
+/* Records of AllReduce number 0 to `count` - 1 at each rank so far, each 10 ms
+ * after the one before from `first_ns` on; rank `late` called and began them so
+ * much later. All end 5 ms after they should have begun. */
+void scripted_all_reduces(struct scripted *scripted, unsigned count,
+			  uint64_t first_ns, int late, uint64_t late_ns);
+
 /* A pass of the model at this moment; must succeed. */
 void scripted_pass(struct scripted *scripted, uint64_t now_ns);
 

@@ -682,6 +682,36 @@ static void a_communicator_has_the_slowest_of_its_ranks(void **state)
 	assert_real(value, NCS_VALUE_RATE, 0);
 }
 
+static void lateness_is_shown_of_ranks_that_were_compared(void **state)
+{
+	struct scripted *scripted = *state;
+
+	for (int i = 0; i < 3; i++) {
+		struct scripted_rank *rank = scripted_add(scripted, i);
+
+		rank->snapshot.identity.known |= NCS_KNOWN_COMM_ID;
+	}
+	scripted_pass(scripted, SECOND);
+	assert_none(cell(scripted, NCS_COLUMN_RANK_LATE, 0));
+	assert_none(cell(scripted, NCS_COLUMN_COMMUNICATOR_SKEW, 0));
+	scripted_all_reduces(scripted, 40, 2 * SECOND, 0, 2000000);
+	scripted_pass(scripted, 5 * SECOND);
+	assert_duration(cell(scripted, NCS_COLUMN_RANK_LATE, 0), 2000000);
+	assert_duration(cell(scripted, NCS_COLUMN_RANK_LATE_P99, 0), 2000000);
+	assert_duration(cell(scripted, NCS_COLUMN_RANK_EXCLUSIVE, 0), 2000000);
+	assert_real(cell(scripted, NCS_COLUMN_RANK_LAST_SHARE, 0),
+		    NCS_VALUE_SHARE, 1);
+	/* 40 times 2 ms in 39 times 10. */
+	assert_real(cell(scripted, NCS_COLUMN_RANK_LATE_COST, 0),
+		    NCS_VALUE_SHARE, 80.0 / 390);
+	assert_text(cell(scripted, NCS_COLUMN_RANK_LATE_CAUSE, 0), "host");
+	assert_duration(cell(scripted, NCS_COLUMN_COMMUNICATOR_SKEW, 0),
+			2000000);
+	assert_duration(cell(scripted, NCS_COLUMN_COMMUNICATOR_TRANSFER, 0),
+			3000000);
+	assert_number(cell(scripted, NCS_COLUMN_COMMUNICATOR_STRAGGLER, 0), 0);
+}
+
 static void rows_are_ranks_their_channels_and_their_used_functions(void **state)
 {
 	struct scripted *scripted = *state;
@@ -784,6 +814,7 @@ int main(void)
 		TEST(what_found_no_class_is_other),
 		TEST(numbers_beyond_64_bits_signed_are_cut),
 		TEST(a_communicator_has_the_slowest_of_its_ranks),
+		TEST(lateness_is_shown_of_ranks_that_were_compared),
 		TEST(rows_are_ranks_their_channels_and_their_used_functions),
 		TEST(sorting_puts_the_unknown_last),
 		TEST(sorting_goes_by_the_numbers_within_texts),

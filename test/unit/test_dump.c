@@ -154,7 +154,7 @@ static void objects_have_exactly_the_keys_of_the_schema(void **state)
 	assert_keys(at(sample, "ranks.0"),
 		    "pid rank state api_version nccl_version comm settings"
 		    " proxy kernel_timing channels sampling steps functions"
-		    " classes operations events loss torn");
+		    " classes lateness late_now operations events loss torn");
 	assert_keys(at(sample, "ranks.0.sampling"),
 		    "one_in slow_ns ops_kept ops_left_out ops_slow");
 	assert_keys(at(sample, "ranks.0.steps.0"),
@@ -247,6 +247,8 @@ static void what_is_unknown_is_null(void **state)
 		"classes.1.size",
 		"classes.1.algo",
 		"classes.1.proto",
+		"lateness",
+		"late_now",
 		"operations.0.seq",
 		"operations.0.bytes",
 		"operations.0.peer",
@@ -377,14 +379,9 @@ static void what_is_known_is_told(void **state)
 static void a_communicator_tells_who_is_behind(void **state)
 {
 	static const char *const unknown[] = {
-		"func",
-		"seq",
-		"behind",
-		"slowest",
-		"oldest_since_ns",
-		"ops_per_s",
-		"send_per_s",
-		"recv_per_s",
+		"func",       "seq",        "behind",          "slowest",
+		"skew",       "straggler",  "oldest_since_ns", "ops_per_s",
+		"send_per_s", "recv_per_s",
 	};
 	struct scripted *scripted = *state;
 	json_t *sample, *first;
@@ -401,7 +398,8 @@ static void a_communicator_tells_who_is_behind(void **state)
 	first = at(sample, "communicators.0");
 	assert_keys(first, "comm ranks_seen ranks_live ranks_silent"
 			   " ranks_finished ranks_dead func seq seq_known"
-			   " behind slowest oldest_since_ns ops_per_s"
+			   " behind slowest skew straggler oldest_since_ns"
+			   " ops_per_s"
 			   " send_per_s recv_per_s lost");
 	for (size_t i = 0; i < sizeof(unknown) / sizeof(unknown[0]); i++)
 		assert_null_at(first, unknown[i]);
@@ -434,6 +432,71 @@ static void a_communicator_tells_who_is_behind(void **state)
 	assert_integer_at(first, "slowest.count", 1);
 	assert_integer_at(first, "oldest_since_ns", SECOND / 2);
 	assert_true(json_real_value(at(first, "ops_per_s")) == 15);
+	json_decref(sample);
+}
+
+/* Three ranks, of which rank 1 came 2 ms late to each of 40 AllReduces, and not
+ * at all to the next. */
+static void make_late(struct scripted *scripted)
+{
+	for (int i = 0; i < 3; i++) {
+		struct scripted_rank *rank = scripted_add(scripted, i);
+
+		rank->snapshot.identity.known |= NCS_KNOWN_COMM_ID;
+		rank->snapshot.identity.comm_id = 17;
+		rank->snapshot.functions[NCS_FUNCTION_ALL_REDUCE]
+			.last_sequence_number = i == 1 ? 39 : 40;
+	}
+	scripted_all_reduces(scripted, 40, SECOND, 1, 2000000);
+	scripted->ranks[0].snapshot.operation_count = 1;
+	scripted->ranks[0].operations[0] = (struct ncs_operation_view){
+		.event = NCS_EVENT_COLL,
+		.function = NCS_FUNCTION_ALL_REDUCE,
+		.sequence_number = 40,
+		.start_ns = 2 * SECOND,
+	};
+	scripted_pass(scripted, 5 * SECOND);
+}
+
+static void lateness_is_told_with_its_counts(void **state)
+{
+	struct scripted *scripted = *state;
+	json_t *sample, *late;
+
+	make_late(scripted);
+	sample = dump_json(scripted);
+	late = at(sample, "ranks.1.lateness");
+	assert_keys(late, "recent functions all told_by cost straggler"
+			  " ops_seen ops_compared records_lost");
+	assert_keys(at(late, "recent"),
+		    "ops last median_ns p99_ns exclusive_ns cause_ns");
+	assert_keys(at(late, "recent.cause_ns"), "host queue producer");
+	assert_keys(at(late, "functions"), "AllReduce");
+	assert_keys(at(late, "told_by"), "operation proxy kernel data");
+	assert_integer_at(late, "recent.ops", 40);
+	assert_integer_at(late, "recent.last", 40);
+	assert_integer_at(late, "recent.median_ns", 2000000);
+	assert_integer_at(late, "recent.exclusive_ns", 2000000);
+	assert_integer_at(late, "recent.cause_ns.host", 80000000);
+	assert_integer_at(late, "all.ops", 40);
+	assert_integer_at(late, "functions.AllReduce.p99_ns", 2000000);
+	assert_integer_at(late, "told_by.operation", 40);
+	assert_integer_at(late, "ops_seen", 40);
+	assert_integer_at(late, "ops_compared", 40);
+	assert_true(json_is_true(at(late, "straggler")));
+	assert_null_at(sample, "ranks.0.lateness.recent.exclusive_ns");
+	assert_true(json_is_false(at(sample, "ranks.0.lateness.straggler")));
+	assert_keys(at(sample, "ranks.1.late_now"), "func seq late_ns waiting");
+	assert_integer_at(sample, "ranks.1.late_now.seq", 40);
+	assert_integer_at(sample, "ranks.1.late_now.late_ns", 3 * SECOND);
+	assert_integer_at(sample, "ranks.1.late_now.waiting", 1);
+	assert_null_at(sample, "ranks.0.late_now");
+	assert_keys(at(sample, "communicators.0.skew"),
+		    "ops ops_all ranks median_ns p99_ns transfer_ns"
+		    " other_clocks");
+	assert_integer_at(sample, "communicators.0.skew.median_ns", 2000000);
+	assert_integer_at(sample, "communicators.0.skew.transfer_ns", 3000000);
+	assert_integer_at(sample, "communicators.0.straggler.rank", 1);
 	json_decref(sample);
 }
 
@@ -572,6 +635,31 @@ static void text_without_a_view_has_all_tables(void **state)
 	free(text);
 }
 
+static void text_ranks_who_comes_late(void **state)
+{
+	struct scripted *scripted = *state;
+	char *text, *first;
+
+	make_late(scripted);
+	text = dump_text(scripted, NCS_VIEW_CHANNEL);
+	assert_null(strstr(text, "late: "));
+	free(text);
+	text = dump_text(scripted, NCS_VIEW_RANK);
+	first = strstr(text, "\nlate: ");
+	assert_non_null(first);
+	assert_ptr_equal(strstr(first + 1, "late: rank 1 of 0000000000000011:"
+					   " comes last at 100 % of 40"
+					   " AllReduce, 2.00ms after the"
+					   " others, host-late"),
+			 first + 1);
+	assert_non_null(strstr(text, "1 rank waits for it in AllReduce 40, for"
+				     " 3.00s"));
+	assert_non_null(strstr(text, "late: rank 0 of 0000000000000011: late by"
+				     " 0ns (p99 0ns) at 40 collectives, never"
+				     " last\n"));
+	free(text);
+}
+
 static void text_columns_grow_with_what_is_in_them(void **state)
 {
 	struct scripted *scripted = *state;
@@ -676,11 +764,13 @@ int main(void)
 		TEST(what_is_unknown_is_null),
 		TEST(what_is_known_is_told),
 		TEST(a_communicator_tells_who_is_behind),
+		TEST(lateness_is_told_with_its_counts),
 		TEST(only_operations_with_a_root_have_a_peer),
 		TEST(strings_of_a_segment_cannot_break_the_json),
 		TEST(numbers_of_a_hostile_segment_stay_numbers),
 		TEST(text_has_a_head_titles_and_a_line_for_each_row),
 		TEST(text_without_a_view_has_all_tables),
+		TEST(text_ranks_who_comes_late),
 		TEST(text_columns_grow_with_what_is_in_them),
 		TEST(settings_are_told_with_their_lease),
 		TEST(text_is_plain_and_ends_without_blanks),

@@ -909,6 +909,43 @@ static void slots_are_given_out_round_and_round(void **state)
 	look_away(&look);
 }
 
+/* Of functions that never have a child; beside those in flight. */
+static void operations_whose_end_is_not_told_are_listed_apart(void **state)
+{
+	struct segment_fixture *fixture = *state;
+	struct look look;
+
+	for (unsigned i = 0; i < 4; i++) {
+		struct ncs_operation *operation =
+			segment_fixture_operation(fixture, i);
+
+		operation->number = i + 1;
+		operation->sequence_number = 7 + i;
+		operation->start = 1000;
+		operation->enqueued = i == 3 ? 0 : 2000;
+		operation->function = i == 2 ? NCS_FUNCTION_REDUCE :
+					       NCS_FUNCTION_ALL_REDUCE;
+	}
+	segment_fixture_lane(fixture, 0)
+		->functions[NCS_FUNCTION_REDUCE]
+		.with_children = 1;
+	fixture->header->filled.operations = 4;
+	look_at(&look, fixture);
+	/* One that may still get a child, one that is being enqueued. */
+	assert_int_equal(look.snapshot.operation_count, 2);
+	assert_int_equal(look.snapshot.operations[0].number, 3);
+	assert_int_equal(look.snapshot.operations[1].number, 4);
+	assert_int_equal(look.snapshot.endless_count, 2);
+	assert_int_equal(look.snapshot.endless[0].sequence_number +
+				 look.snapshot.endless[1].sequence_number,
+			 7 + 8);
+	assert_int_equal(look.snapshot.endless[0].function,
+			 NCS_FUNCTION_ALL_REDUCE);
+	look_again(&look);
+	assert_int_equal(look.snapshot.endless_count, 2);
+	look_away(&look);
+}
+
 /* The plugin tells of one that was over, is not, and is not recent. */
 static void an_operation_that_is_revived_is_seen_at_once(void **state)
 {
@@ -1556,6 +1593,7 @@ int main(void)
 		WITH_SEGMENT(operations_are_told_oldest_first),
 		WITH_SEGMENT(
 			an_operation_is_seen_however_late_its_slot_is_filled),
+		WITH_SEGMENT(operations_whose_end_is_not_told_are_listed_apart),
 		WITH_SEGMENT(an_operation_that_is_revived_is_seen_at_once),
 		WITH_SEGMENT(slots_are_given_out_round_and_round),
 		WITH_SEGMENT(

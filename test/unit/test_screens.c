@@ -594,6 +594,42 @@ static void a_stuck_job(void **state)
 	scripted_golden("stuck-channels", &job, &usual, "3 T");
 }
 
+/* Four ranks that go on, but rank 2 keeps the others waiting. */
+static void make_late(struct scripted *job)
+{
+	for (int i = 0; i < 4; i++) {
+		struct scripted_rank *rank = add_world(job, i);
+
+		rank->snapshot.last_call_ns = SEEN;
+		at_sequence(rank, 199);
+	}
+	scripted_all_reduces(job, 200, SEEN - 4 * SECOND, 2, 4100000);
+}
+
+static void a_straggler(void **state)
+{
+	static const struct shape wide = { 140, 24, true, true };
+	static const struct shape small = { 40, 10, false, false };
+	struct scripted job;
+
+	(void)state;
+	scripted_init(&job);
+	make_late(&job);
+	scripted_golden("late", &job, &usual, "!");
+	scripted_init(&job);
+	make_late(&job);
+	scripted_golden("late-40x10", &job, &small, "!");
+	scripted_init(&job);
+	make_late(&job);
+	scripted_golden("late-wide", &job, &wide, "! v");
+	scripted_init(&job);
+	make_late(&job);
+	scripted_golden("late-communicators", &job, &wide, "2");
+	scripted_init(&job);
+	make_late(&job);
+	scripted_golden("late-down", &job, &usual, "2 Enter");
+}
+
 static void a_stuck_job_in_little_room(void **state)
 {
 	static const struct shape small = { 40, 10, true, true };
@@ -847,7 +883,7 @@ static bool picture_has(const char *text)
 /* The last place is a column of level diag. */
 static void columns_are_chosen_by_name(void **state)
 {
-	const struct shape wide = { 200, 60, false, true };
+	const struct shape wide = { 260, 60, false, true };
 	char value[NCS_OPTION_VALUE_MAX];
 
 	(void)state;
@@ -1716,6 +1752,7 @@ int main(void)
 		TEST(no_job),
 		TEST(a_folder_that_cannot_be_read),
 		TEST(a_stuck_job),
+		TEST(a_straggler),
 		TEST(a_stuck_job_in_little_room),
 		TEST(a_dead_job),
 		TEST(segments_of_others),

@@ -47,6 +47,21 @@
 	  "Bytes per second that the proxy sent and received at the latest" \
 	  " looks, as bars; the largest is the tallest, unknown is blank. In" \
 	  " the live view only.") \
+	X(RANK, LATE, "LATE", 7, RIGHT, 5, INFO, \
+	  "How much later than the first it comes to collectives that others" \
+	  " wait in; the median of the latest that were compared.") \
+	X(RANK, LAST_SHARE, "%LAST", 5, RIGHT, 5, INFO, \
+	  "Share of these to which it came after all others.") \
+	X(RANK, LATE_CAUSE, "LATEBY", 8, LEFT, 4, INFO, \
+	  "Where most of its lateness at these began: host, queue, producer.") \
+	X(RANK, LATE_P99, "LATE99", 7, RIGHT, 2, DIAG, \
+	  "The 99th percentile of how late it comes.") \
+	X(RANK, EXCLUSIVE, "ALONE", 7, RIGHT, 2, DIAG, \
+	  "How much later than the last but one it comes where it is the last;" \
+	  " the median.") \
+	X(RANK, LATE_COST, "%COST", 5, RIGHT, 3, DIAG, \
+	  "Share of the time in which all others had come and waited for this" \
+	  " rank alone.") \
 	X(RANK, LOST, "LOST", 6, RIGHT, 2, INFO, \
 	  "Everything that the view may lack, all counters together, without" \
 	  " records overwritten before this viewer came.") \
@@ -94,6 +109,13 @@
 	  "Bytes per second that the proxies of all its ranks send.") \
 	X(COMMUNICATOR, RECV_RATE, "RECV/S", 7, RIGHT, 5, INFO, \
 	  "Bytes per second that the proxies of all its ranks receive.") \
+	X(COMMUNICATOR, SKEW, "SKEW", 7, RIGHT, 5, INFO, \
+	  "How much later than the first the last rank comes to a collective;" \
+	  " the median of the latest that were compared.") \
+	X(COMMUNICATOR, TRANSFER, "MOVE", 7, RIGHT, 3, DIAG, \
+	  "What the operation takes from then on; the median.") \
+	X(COMMUNICATOR, STRAGGLER, "LATE", 4, RIGHT, 5, INFO, \
+	  "The rank that is marked for coming late.") \
 	X(COMMUNICATOR, LOST, "LOST", 6, RIGHT, 2, INFO, \
 	  "Everything that the view may lack of its ranks.") \
 	X(COMMUNICATOR, ID, "ID", 16, LEFT, 1, DIAG, "The communicator's id.") \
