@@ -52,6 +52,10 @@ static int snapshot_resize(struct ncs_snapshot *to,
 	error |= resize(&to->classes, from->class_count, sizeof(*to->classes));
 	error |= resize(&to->class_buckets, from->class_bucket_count,
 			sizeof(*to->class_buckets));
+	error |= resize(&to->ranges, from->range_count, sizeof(*to->ranges));
+	error |= resize(&to->range_buckets,
+			from->range_histogram_count * NCS_RANGE_BUCKETS,
+			sizeof(*to->range_buckets));
 	for (size_t i = 0; i < NCS_FUNCTION_COUNT; i++)
 		for (size_t k = 0; k < NCS_TIMING_COUNT; k++)
 			error |= resize_histogram(
@@ -82,6 +86,8 @@ static int snapshot_copy(struct ncs_snapshot *to,
 	to->lanes = old.lanes;
 	to->classes = old.classes;
 	to->class_buckets = old.class_buckets;
+	to->ranges = old.ranges;
+	to->range_buckets = old.range_buckets;
 	copy_array(to->channels, from->channels, from->channel_count,
 		   sizeof(*to->channels));
 	copy_array(to->operations, from->operations, from->operation_count,
@@ -92,6 +98,11 @@ static int snapshot_copy(struct ncs_snapshot *to,
 		   sizeof(*to->classes));
 	copy_array(to->class_buckets, from->class_buckets,
 		   from->class_bucket_count, sizeof(*to->class_buckets));
+	copy_array(to->ranges, from->ranges, from->range_count,
+		   sizeof(*to->ranges));
+	copy_array(to->range_buckets, from->range_buckets,
+		   from->range_histogram_count * NCS_RANGE_BUCKETS,
+		   sizeof(*to->range_buckets));
 	for (size_t i = 0; i < NCS_FUNCTION_COUNT; i++) {
 		for (size_t k = 0; k < NCS_TIMING_COUNT; k++) {
 			uint64_t *histogram = old.functions[i].histogram[k];
