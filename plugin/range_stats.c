@@ -73,11 +73,13 @@ static bool is_off(const struct ncs_comm *comm)
 /* --- from a call to its operations ------------------------------------------ */
 
 /* A call is over before its operations start, and its handle's slot another
- * event's. So the latest calls of each lane are noted, where the next use of
- * the slot writes to the next word; and those captured into graphs, whose
- * replays come at any time. A word is the number, and bits of a hash of the
- * handle, so that it changes as a whole. */
+ * event's. So the latest calls of each lane are noted: the next use of a slot
+ * writes to the next word, so that those of one group do not meet, and that of
+ * the next slot, as single calls take them, to one apart. So are those captured
+ * into graphs, whose replays come at any time. A word is the number, and bits
+ * of a hash of the handle, so that it changes as a whole. */
 #define CALLS 2048u
+#define CALLS_APART (CALLS / NCS_SPAN_MAX)
 #define CAPTURED 16384u
 #define CAPTURED_PROBE 8u
 
@@ -89,8 +91,10 @@ static_assert(NCS_RANGE_MAX <= NUMBER_MASK, "a number has its place");
 
 static uint64_t *call_word(const struct ncs_handle *handle)
 {
+	uint64_t place = handle->slot * CALLS_APART + handle->tag / 2;
+
 	return &calls[handle->comm % NCS_COMM_MAX][handle->lane % NCS_LANE_MAX]
-		     [handle->tag / 2 % CALLS];
+		     [place % CALLS];
 }
 
 static void note_captured(uint64_t hash, uint64_t word)
