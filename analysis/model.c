@@ -9,6 +9,7 @@
 
 #include "analysis/aliases.h"
 #include "analysis/communicators.h"
+#include "analysis/ranges.h"
 #include "shm/clock.h"
 
 /* --- Copies of snapshots ------------------------------------------------ */
@@ -127,6 +128,7 @@ static void rank_release(struct ncs_rank *rank)
 	ncs_traces_release(&rank->traces);
 	ncs_steps_free(rank->steps);
 	ncs_latest_free(rank->latest);
+	free(rank->ranges);
 	free(rank->id);
 	free(rank);
 }
@@ -257,6 +259,18 @@ static void find_base(struct ncs_rank *rank, enum ncs_window window)
 		ncs_history_base(&rank->history, window, rank->now.taken_ns);
 }
 
+static int sum_ranges(struct ncs_rank *rank)
+{
+	int error = resize(&rank->ranges, rank->now.range_count,
+			   sizeof(*rank->ranges));
+
+	if (!error)
+		error = ncs_ranges_sum(&rank->now, rank->ranges);
+	if (error)
+		rank->now.range_count = 0;
+	return error;
+}
+
 /* The sample becomes now, what was now becomes past. */
 static int rank_take(struct ncs_rank *rank, struct ncs_model *model,
 		     const struct ncs_sample *sample, bool has_before)
@@ -278,6 +292,8 @@ static int rank_take(struct ncs_rank *rank, struct ncs_model *model,
 	rank->now = *taken;
 	*taken = old;
 	find_base(rank, model->window);
+	if (!error)
+		error = sum_ranges(rank);
 	if (!error)
 		error = take_traces(rank, has_before);
 	if (error)
