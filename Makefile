@@ -155,6 +155,7 @@ BENCH_SO := $(patsubst test/bench/%_plugin.c,$(BUILD)/bench/libnccl-profiler-%.s
 # API that a file exports.
 RECORDERS := all 4 5 6 1-2-3 6-7
 RECORDER_SO := $(patsubst %,$(BUILD)/test/next/recorder-%.so,$(RECORDERS))
+NVTX_TOOL := $(BUILD)/test/next/nvtx-tool.so
 versions = $(if $(filter all,$(1)),1 2 3 4 5 6 7,$(subst -, ,$(1)))
 
 MODEL := $(wildcard test/model/*.py)
@@ -345,7 +346,8 @@ $(call in_build,$(UNIT)): $(BUILD)/%: $(OBJ)/%.o $(call helpers,$(UNIT_SRC)) \
 	$(call link,$(TUI_LIBS) $(CMOCKA_LIBS) -lm -lpthread)
 
 $(call in_build,$(PTEST)): $(BUILD)/%: $(OBJ)/%.o $(call helpers,$(PTEST_SRC)) \
-		$(HOST_TEST_OBJ) $(LIB) $(SOURCES) | $(PLUGIN) $(RECORDER_SO)
+		$(HOST_TEST_OBJ) $(LIB) $(SOURCES) | $(PLUGIN) $(RECORDER_SO) \
+		$(NVTX_TOOL)
 	$(call link,$(HOST_LIBS) $(CMOCKA_LIBS) -lm -lpthread)
 
 $(call in_build,$(STRESS)): $(BUILD)/%: $(OBJ)/%.o $(call helpers,$(STRESS_SRC)) \
@@ -368,6 +370,10 @@ $(OBJ)/test/next/recorder-%.o: test/plugin/next/recorder.c $(FLAGS)
 	$(call compile,$(PIC_CFLAGS) $(foreach v,$(call versions,$*),-DWITH_V$(v)))
 $(BUILD)/test/next/recorder-%.so: $(OBJ)/test/next/recorder-%.o
 	$(call link,-shared -lpthread)
+
+$(OBJ)/test/plugin/next/nvtx_tool.o: private TEST_CFLAGS += $(PIC_CFLAGS)
+$(NVTX_TOOL): $(OBJ)/test/plugin/next/nvtx_tool.o
+	$(call link,-shared)
 
 $(MANGEN): $(OBJ)/man/mangen.o
 	$(call link)

@@ -16,6 +16,7 @@
 #include "analysis/classes.h"
 #include "analysis/detail.h"
 #include "analysis/names.h"
+#include "analysis/ranges.h"
 #include "analysis/stragglers.h"
 #include "analysis/timeline.h"
 
@@ -26,6 +27,7 @@ const char *const ncs_view_names[NCS_VIEW_COUNT] = {
 	[NCS_VIEW_PROXY] = "proxy",
 	[NCS_VIEW_FUNCTION] = "collectives",
 	[NCS_VIEW_TIMELINE] = "timeline",
+	[NCS_VIEW_RANGE] = "ranges",
 	[NCS_VIEW_CLASS] = "sizes",
 };
 
@@ -1131,6 +1133,118 @@ static void get_TIMELINE_SINCE(const struct ncs_row *row,
 		set_span(value, now.start_ns, now.end_ns);
 }
 
+/* --- Ranges ------------------------------------------------------------- */
+
+static const struct ncs_range_sum *sum_of(const struct ncs_row *row)
+{
+	return &row->rank->ranges[row->index];
+}
+
+#define get_RANGE_RANK get_RANK_RANK
+#define get_RANGE_COMM get_RANK_COMM
+
+/* Deeper ones stand further to the right, up to a point. */
+#define INDENT_MAX 12u
+
+static void get_RANGE_NAME(const struct ncs_row *row, struct ncs_value *value)
+{
+	const struct ncs_range_sum *sum = sum_of(row);
+	const char *name = sum->range->name;
+
+	value->kind = NCS_VALUE_TEXT;
+	for (unsigned i = 0; i < sum->depth && i < INDENT_MAX; i++)
+		ncs_append(value->text, sizeof(value->text), "  ");
+	ncs_append(value->text, sizeof(value->text), "%s",
+		   name[0] ? name : "(no name)");
+}
+
+static void get_RANGE_CALLS(const struct ncs_row *row, struct ncs_value *value)
+{
+	if (ncs_rank_calls_known(row->rank))
+		set_number(value, sum_of(row)->calls);
+}
+
+static void get_RANGE_OPERATIONS(const struct ncs_row *row,
+				 struct ncs_value *value)
+{
+	set_number(value, sum_of(row)->operations);
+}
+
+static void get_RANGE_BYTES(const struct ncs_row *row, struct ncs_value *value)
+{
+	if (sum_of(row)->size_unknown == 0)
+		set_count(value, NCS_VALUE_BYTES, sum_of(row)->bytes);
+}
+
+static void get_RANGE_TIME(const struct ncs_row *row, struct ncs_value *value)
+{
+	unsigned timing = ncs_range_timing(sum_of(row));
+
+	if (timing < NCS_TIMING_COUNT)
+		set_count(value, NCS_VALUE_DURATION,
+			  sum_of(row)->time_ns[timing]);
+}
+
+static void get_RANGE_BUSY(const struct ncs_row *row, struct ncs_value *value)
+{
+	if (sum_of(row)->with_children > 0)
+		set_count(value, NCS_VALUE_DURATION,
+			  sum_of(row)->range->busy_ns);
+}
+
+static void get_RANGE_ALGBW(const struct ncs_row *row, struct ncs_value *value)
+{
+	double bandwidth = ncs_range_bandwidth(sum_of(row));
+
+	if (bandwidth >= 0)
+		set_real(value, NCS_VALUE_REAL, bandwidth);
+}
+
+static void get_RANGE_BUSYBW(const struct ncs_row *row, struct ncs_value *value)
+{
+	double bandwidth = ncs_range_busy_bandwidth(sum_of(row));
+
+	if (bandwidth >= 0)
+		set_real(value, NCS_VALUE_REAL, bandwidth);
+}
+
+static void get_RANGE_WAIT(const struct ncs_row *row, struct ncs_value *value)
+{
+	double share;
+	enum ncs_channel_state wait = ncs_range_wait(sum_of(row), &share);
+
+	if (wait != NCS_CHANNEL_IDLE)
+		set_text(value, ncs_channel_state_label(wait));
+}
+
+static void get_RANGE_SHARE(const struct ncs_row *row, struct ncs_value *value)
+{
+	double share;
+
+	if (ncs_range_wait(sum_of(row), &share) != NCS_CHANNEL_IDLE)
+		set_real(value, NCS_VALUE_SHARE, share);
+}
+
+static void set_range_percentile(struct ncs_value *value,
+				 const struct ncs_row *row, double fraction)
+{
+	uint64_t time_ns =
+		ncs_range_percentile(&row->rank->now, sum_of(row), fraction);
+
+	if (time_ns > 0)
+		set_count(value, NCS_VALUE_DURATION, time_ns);
+}
+
+static void get_RANGE_P50(const struct ncs_row *row, struct ncs_value *value)
+{
+	set_range_percentile(value, row, 0.50);
+}
+
+static void get_RANGE_P99(const struct ncs_row *row, struct ncs_value *value)
+{
+	set_range_percentile(value, row, 0.99);
+}
+
 /* --- The table ---------------------------------------------------------- */
 
 #define X(VIEW, ID, title, width, align, priority, level, help) \
@@ -1172,6 +1286,8 @@ static size_t entries(const struct ncs_rank *rank, enum ncs_view view)
 		return rank->now.class_count;
 	if (view == NCS_VIEW_TIMELINE)
 		return ncs_track_count(rank);
+	if (view == NCS_VIEW_RANGE)
+		return rank->now.range_count;
 	return view == NCS_VIEW_FUNCTION ? NCS_FUNCTION_COUNT : 1;
 }
 

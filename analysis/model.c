@@ -9,6 +9,7 @@
 
 #include "analysis/aliases.h"
 #include "analysis/communicators.h"
+#include "analysis/ranges.h"
 #include "analysis/stragglers.h"
 #include "shm/clock.h"
 
@@ -53,6 +54,10 @@ static int snapshot_resize(struct ncs_snapshot *to,
 	error |= resize(&to->classes, from->class_count, sizeof(*to->classes));
 	error |= resize(&to->class_buckets, from->class_bucket_count,
 			sizeof(*to->class_buckets));
+	error |= resize(&to->ranges, from->range_count, sizeof(*to->ranges));
+	error |= resize(&to->range_buckets,
+			from->range_histogram_count * NCS_RANGE_BUCKETS,
+			sizeof(*to->range_buckets));
 	for (size_t i = 0; i < NCS_FUNCTION_COUNT; i++)
 		for (size_t k = 0; k < NCS_TIMING_COUNT; k++)
 			error |= resize_histogram(
@@ -85,6 +90,8 @@ static int snapshot_copy(struct ncs_snapshot *to,
 	to->lanes = old.lanes;
 	to->classes = old.classes;
 	to->class_buckets = old.class_buckets;
+	to->ranges = old.ranges;
+	to->range_buckets = old.range_buckets;
 	copy_array(to->channels, from->channels, from->channel_count,
 		   sizeof(*to->channels));
 	copy_array(to->operations, from->operations, from->operation_count,
@@ -95,6 +102,11 @@ static int snapshot_copy(struct ncs_snapshot *to,
 		   sizeof(*to->classes));
 	copy_array(to->class_buckets, from->class_buckets,
 		   from->class_bucket_count, sizeof(*to->class_buckets));
+	copy_array(to->ranges, from->ranges, from->range_count,
+		   sizeof(*to->ranges));
+	copy_array(to->range_buckets, from->range_buckets,
+		   from->range_histogram_count * NCS_RANGE_BUCKETS,
+		   sizeof(*to->range_buckets));
 	for (size_t i = 0; i < NCS_FUNCTION_COUNT; i++) {
 		for (size_t k = 0; k < NCS_TIMING_COUNT; k++) {
 			uint64_t *histogram = old.functions[i].histogram[k];
@@ -130,6 +142,7 @@ static void rank_release(struct ncs_rank *rank)
 	ncs_traces_release(&rank->traces);
 	ncs_latest_free(rank->latest);
 	forget_records(rank);
+	free(rank->ranges);
 	free(rank->id);
 	free(rank);
 }
@@ -264,6 +277,18 @@ static void find_base(struct ncs_rank *rank, enum ncs_window window)
 		ncs_history_base(&rank->history, window, rank->now.taken_ns);
 }
 
+static int sum_ranges(struct ncs_rank *rank)
+{
+	int error = resize(&rank->ranges, rank->now.range_count,
+			   sizeof(*rank->ranges));
+
+	if (!error)
+		error = ncs_ranges_sum(&rank->now, rank->ranges);
+	if (error)
+		rank->now.range_count = 0;
+	return error;
+}
+
 /* The sample becomes now, what was now becomes past. */
 static int rank_take(struct ncs_rank *rank, struct ncs_model *model,
 		     const struct ncs_sample *sample, bool has_before)
@@ -285,6 +310,8 @@ static int rank_take(struct ncs_rank *rank, struct ncs_model *model,
 	rank->now = *taken;
 	*taken = old;
 	find_base(rank, model->window);
+	if (!error)
+		error = sum_ranges(rank);
 	if (!error)
 		error = take_traces(rank, has_before);
 	if (error)

@@ -23,12 +23,15 @@ struct ncs_arrivals;     /* analysis/arrivals.h */
 struct ncs_late_rank;    /* analysis/stragglers.h */
 struct ncs_skews;
 
+struct ncs_range_sum; /* analysis/ranges.h */
+
 /* One communicator's rank in one process. */
 struct ncs_rank {
 	char *id;
 	const struct ncs_communicator *communicator; /* NULL: no memory */
 	struct ncs_header header;
 	struct ncs_snapshot now;
+	struct ncs_range_sum *ranges; /* of now's, in the order of a tree */
 	bool seen; /* in the latest pass */
 	struct ncs_history history;
 	/* The window's beginning, in the history; NULL: it has none yet. */

@@ -483,6 +483,68 @@ static void add_operations(struct source_synthetic *self,
 		add_operation(self, age_ns / CYCLE_NS, end_ns - into_ns, 0);
 }
 
+/* --- Ranges of the program ---------------------------------------------- */
+
+#define RANGES 4
+
+static struct ncs_range_view *add_range(struct ncs_snapshot *snapshot,
+					uint32_t number, uint32_t parent,
+					const char *name)
+{
+	struct ncs_range_view *range = &snapshot->ranges[snapshot->range_count];
+
+	snapshot->range_count++;
+	memset(range, 0, sizeof(*range));
+	range->number = number;
+	range->parent = parent;
+	snprintf(range->name, sizeof(range->name), "%s", name);
+	return range;
+}
+
+static void add_range_operations(struct ncs_snapshot *snapshot,
+				 struct ncs_range_view *range, uint64_t count,
+				 uint64_t bytes, uint64_t time_ns)
+{
+	uint64_t *buckets =
+		&snapshot->range_buckets[snapshot->range_histogram_count *
+					 NCS_RANGE_BUCKETS];
+
+	range->calls = range->operations = range->with_children = count;
+	range->bytes = range->with_children_bytes = count * bytes;
+	range->timed[NCS_TIMING_PROXY] = count;
+	range->time_ns[NCS_TIMING_PROXY] = range->busy_ns = count * time_ns;
+	range->timed_bytes[NCS_TIMING_PROXY] = count * bytes;
+	memset(buckets, 0, NCS_RANGE_BUCKETS * sizeof(*buckets));
+	buckets[ncs_range_bucket(time_ns)] = count;
+	range->histogram[NCS_TIMING_PROXY] =
+		(uint32_t)++snapshot->range_histogram_count;
+}
+
+/* Each round is a step of training, whose backward pass reduces; one in ten
+ * evaluates. What channels wait for is all the reduction's. */
+static void add_ranges(struct ncs_snapshot *snapshot,
+		       const struct member *member, uint64_t age_ns)
+{
+	struct ncs_range_view *step, *backward, *reduce, *evaluate;
+	uint64_t rounds = age_ns / CYCLE_NS;
+
+	if (member->kind != WORLD)
+		return;
+	step = add_range(snapshot, 2, 0, "train step");
+	backward = add_range(snapshot, 3, 2, "backward");
+	reduce = add_range(snapshot, 4, 3, "reduce gradients");
+	evaluate = add_range(snapshot, 5, 0, "evaluate");
+	add_range_operations(snapshot, reduce, rounds, 64 * MIB,
+			     CYCLE_NS / 100 * 80);
+	add_range_operations(snapshot, evaluate, rounds / 10, MIB, MS / 2);
+	step->busy_ns = backward->busy_ns = reduce->busy_ns;
+	for (size_t i = 0; i < snapshot->channel_count; i++)
+		for (size_t k = NCS_CHANNEL_IDLE + 1;
+		     k < NCS_CHANNEL_STATE_COUNT; k++)
+			reduce->channel_time_ns[k] +=
+				snapshot->channels[i].time_ns[k];
+}
+
 /* --- Records ------------------------------------------------------------ */
 
 /* What the GPU's clock is ahead. */
@@ -814,6 +876,8 @@ static uint64_t take(struct source_synthetic *self, const struct member *member,
 	fresh.lanes = snapshot->lanes;
 	fresh.classes = snapshot->classes;
 	fresh.class_buckets = snapshot->class_buckets;
+	fresh.ranges = snapshot->ranges;
+	fresh.range_buckets = snapshot->range_buckets;
 	memcpy(fresh.functions, snapshot->functions, sizeof(fresh.functions));
 	*snapshot = fresh;
 
@@ -842,6 +906,7 @@ static uint64_t take(struct source_synthetic *self, const struct member *member,
 	else
 		snapshot->channel_count = 0;
 	add_operations(self, member, age_ns, end_ns);
+	add_ranges(snapshot, member, age_ns);
 	for (size_t i = 0; i < snapshot->channel_count; i++)
 		snapshot->proxy.appended_operations +=
 			member->kind == OLD ?
@@ -969,12 +1034,16 @@ static int reserve(struct source_synthetic *self, unsigned ranks)
 	self->records = calloc(RECORD_MAX, sizeof(*self->records));
 	snapshot->classes = calloc(sizeof(traffics) / sizeof(traffics[0]),
 				   sizeof(*snapshot->classes));
+	snapshot->ranges = calloc(RANGES, sizeof(*snapshot->ranges));
+	snapshot->range_buckets =
+		calloc(RANGES, NCS_RANGE_BUCKETS * sizeof(uint64_t));
 	snapshot->class_buckets =
 		calloc(sizeof(traffics) / sizeof(traffics[0]),
 		       NCS_HISTOGRAM_BUCKETS * sizeof(uint64_t));
 	if (!self->members || !self->records || !snapshot->channels ||
 	    !snapshot->operations || !snapshot->lanes || !snapshot->classes ||
-	    !snapshot->class_buckets)
+	    !snapshot->class_buckets || !snapshot->ranges ||
+	    !snapshot->range_buckets)
 		return -1;
 	for (size_t i = 0; i < sizeof(traffics) / sizeof(traffics[0]); i++) {
 		struct ncs_function_view *view =

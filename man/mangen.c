@@ -791,6 +791,14 @@ static const struct field histogram_fields[] = {
 	NCS_HISTOGRAM_FIELDS(FIELD)
 };
 #undef STRUCT
+#define STRUCT struct ncs_range
+static const struct field range_fields[] = { NCS_RANGE_FIELDS(FIELD) };
+#undef STRUCT
+#define STRUCT struct ncs_range_histogram
+static const struct field range_histogram_fields[] = {
+	NCS_RANGE_HISTOGRAM_FIELDS(FIELD)
+};
+#undef STRUCT
 #define STRUCT struct ncs_ring
 static const struct field ring_fields[] = { NCS_RING_FIELDS(FIELD) };
 #undef STRUCT
@@ -812,6 +820,7 @@ static const struct block {
 	BLOCK(lane),      BLOCK(function),  BLOCK(channel), BLOCK(operation),
 	BLOCK(histogram), BLOCK(ring),      BLOCK(record),  BLOCK(settings),
 	BLOCK(filled),    BLOCK(control),   BLOCK(class),
+	BLOCK(range),     BLOCK(range_histogram),
 };
 
 /* Whether the fields cover the struct, each byte once. */

@@ -49,7 +49,11 @@
 	X(sampling, "Which operations keep the records of their children.") \
 	X(settings, "What is collected, and what was asked for; under a" \
 		    " seqlock.") \
-	X(filled, "How far the tables are filled; from minor version 2 on.")
+	X(filled, "How far the tables are filled; from minor version 2 on.") \
+	X(ranges, "Where the ranges are; like what follows from minor version" \
+		  " 3 on. There may be none.") \
+	X(range_histograms, "Where their histograms are.") \
+	X(ranges_filled, "Ranges beyond so many need not be looked at.")
 
 #define NCS_FILLED_FIELDS(X) \
 	X(channels, "Entries that were given out: the first ones. One may" \
@@ -224,7 +228,8 @@
 	X(flags, "0.") \
 	X(reserved_byte, "0.") \
 	X(peer, "Peer or root.") \
-	X(reserved_word, "0.") \
+	X(range, "Number of the range that it was called in; 0: none. From" \
+		 " minor version 3 on.") \
 	X(enqueued, "Ticks of its stopEvent; 0: not yet.") \
 	X(children_started, "Proxy operations and kernel channels.") \
 	X(children_done, "Those that have ended.") \
@@ -251,6 +256,35 @@
 	X(first, "Number of the first bucket that may hold a count, plus 1; 0:" \
 	  " not told.") \
 	X(end, "Number of the last one, plus 1; 0: not told.") \
+	X(padding, "0.")
+
+#define NCS_RANGE_FIELDS(X) \
+	X(key, "0: not in use. Bit 32 set; number of the range around it in" \
+	  " bits 0 to 31, 0: none.") \
+	X(name, "As the user gave it, cut, always terminated.") \
+	X(calls, "CollApi and P2pApi events.") \
+	X(operations, "Coll and P2p events.") \
+	X(bytes, "Their message sizes.") \
+	X(size_unknown, "Operations whose size could not be told.") \
+	X(with_children, "Operations with a proxy operation or kernel" \
+			 " channel.") \
+	X(with_children_bytes, "Their message sizes.") \
+	X(busy, "Operations with such a child under way: bits 0 to 15. The" \
+		" rest is the plugin's own.") \
+	X(busy_since, "Ticks since when there has been one or more, if there" \
+		      " is.") \
+	X(busy_time, "Ticks in which there was, without the time since" \
+		     " then.") \
+	X(timed, "Operations that a time is known of: kernel, proxy.") \
+	X(time_ns, "Sums of these times.") \
+	X(timed_bytes, "Bytes of these operations.") \
+	X(time, "Ticks that channels spent in each state on its operations.") \
+	X(reserved, "0.")
+
+#define NCS_RANGE_HISTOGRAM_FIELDS(X) \
+	X(key, "0: not in use. Bit 63 set; number of the range in bits 8 to" \
+	  " 39; timing in bits 0 to 7: 0 kernel, 1 proxy.") \
+	X(buckets, "How many times fell into each.") \
 	X(padding, "0.")
 
 #define NCS_RING_FIELDS(X) \

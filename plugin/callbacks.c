@@ -12,6 +12,7 @@
 #include "plugin/operation.h"
 #include "plugin/process.h"
 #include "plugin/proxy.h"
+#include "plugin/range_stats.h"
 #include "plugin/sampling.h"
 #include "plugin/span.h"
 #include "plugin/step.h"
@@ -147,7 +148,7 @@ static void identify(struct ncs_comm *comm, int rank,
 
 static uint64_t start_operation(unsigned api_version, struct ncs_comm *comm,
 				struct ncs_lane_state *lane,
-				enum ncs_event event, int rank,
+				enum ncs_event event, uint64_t parent, int rank,
 				const void *body, uint64_t now)
 {
 	struct ncs_operation_facts facts = { .event = event };
@@ -159,16 +160,21 @@ static uint64_t start_operation(unsigned api_version, struct ncs_comm *comm,
 		ncs_decode_p2p(api_version, body, &facts, &told);
 	if (api_version < 4 && ncs_load_relaxed(&comm->identified) == 0)
 		identify(comm, rank, &told);
+	facts.range = ncs_range_of_operation(
+		comm, lane,
+		api_version < event_api[NCS_EVENT_COLL_API] ? 0 : parent);
 	return ncs_operation_start(comm, lane, &facts, now);
 }
 
 /* Fills in what an API call says, and counts the call. */
 static void start_api_call(struct ncs_comm *comm, struct ncs_lane_state *lane,
 			   const void *context, struct ncs_span *span,
-			   enum ncs_event event, const void *body, uint64_t now)
+			   uint64_t handle, enum ncs_event event,
+			   const void *body, uint64_t now)
 {
 	struct ncs_decoded_call call;
 	struct ncs_function *function;
+	uint32_t range;
 
 	ncs_decode_api_call(event, body, &call);
 	ncs_mask_call(comm, (uintptr_t)context, event, &call);
@@ -176,8 +182,10 @@ static void start_api_call(struct ncs_comm *comm, struct ncs_lane_state *lane,
 	function = ncs_lane_function_begin(lane, call.function);
 	ncs_lane_function_add(lane, &function->calls, 1);
 	ncs_lane_function_end(lane, function);
+	range = ncs_range_call(comm, lane, handle, call.function, call.graph);
 	if (!span)
 		return;
+	span->record.number = range;
 	span->words[1] = ncs_record_word1(event,
 					  call.graph ? NCS_RECORD_GRAPH : 0,
 					  0, call.function);
@@ -276,7 +284,8 @@ static uint64_t start_span(unsigned api_version, struct ncs_comm *comm,
 	switch ((int)event) {
 	case NCS_EVENT_COLL_API:
 	case NCS_EVENT_P2P_API:
-		start_api_call(comm, lane, context, span, event, body, now);
+		start_api_call(comm, lane, context, span, handle, event, body,
+			       now);
 		break;
 	case NCS_EVENT_KERNEL_LAUNCH:
 		ncs_store_relaxed(&lane->launched, now);
@@ -375,8 +384,8 @@ uint64_t ncs_start_event(unsigned api_version, const void *context,
 	if (event == NCS_EVENT_GROUP || event == NCS_EVENT_GROUP_API)
 		ncs_control_check(lane, now);
 	if (event == NCS_EVENT_COLL || event == NCS_EVENT_P2P)
-		return start_operation(api_version, comm, lane, event, rank,
-				       body, now);
+		return start_operation(api_version, comm, lane, event, parent,
+				       rank, body, now);
 	return start_span(api_version, comm, lane, context, event, parent, body,
 			  now);
 }

@@ -83,6 +83,7 @@ struct ncs_op {
 	uint8_t size_known;
 	uint16_t class_index;
 	int32_t peer;
+	uint32_t range; /* that it was called in; 0: none */
 };
 
 struct ncs_proxy_op;
@@ -191,6 +192,13 @@ struct ncs_comm {
 	struct ncs_operation *operations;
 	struct ncs_class *classes;
 	struct ncs_histogram *histograms;
+	struct ncs_range *ranges;
+	struct ncs_range_histogram *range_histograms;
+	/* What of each channel's times has been charged to a range: a line for
+	 * each table entry, its last word 1 once it is in use. */
+	uint64_t (*charged)[8];
+	uint32_t range_count; /* 0: ranges are off */
+	uint32_t range_histogram_count;
 	uint32_t channel_count; /* a power of two */
 	uint32_t operation_count;
 	uint32_t class_count; /* NCS_FUNCTION_MAX and a power of two */

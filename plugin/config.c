@@ -11,6 +11,7 @@
 
 #include "ncclstat/record.h"
 #include "ncclstat/tables/environment.h"
+#include "plugin/range.h"
 
 /* A day: nothing is that slow, and its ticks fit any word. */
 #define SLOW_MAX_S UINT64_C(86400)
@@ -174,6 +175,23 @@ static bool parse_library(const char *text, char *name, size_t size)
 	return true;
 }
 
+/* auto: NVTX's ranges are many, a program's own few. */
+static bool parse_ranges(const char *text, uint32_t *ranges)
+{
+	const char *nvtx = getenv("NVTX_INJECTION64_PATH"), *rest;
+	uint64_t number;
+
+	if (strcasecmp(text, "auto") == 0) {
+		*ranges = nvtx && *nvtx ? 1024 : 64;
+		return true;
+	}
+	if (!parse_number(text, &number, &rest) || *rest ||
+	    number > NCS_RANGE_MAX)
+		return false;
+	*ranges = (uint32_t)number;
+	return true;
+}
+
 static bool parse(struct ncs_config *config, enum variable variable,
 		  const char *text)
 {
@@ -196,6 +214,11 @@ static bool parse(struct ncs_config *config, enum variable variable,
 	case VARIABLE_CHAIN:
 		return parse_library(text, config->chain,
 				     sizeof(config->chain));
+	case VARIABLE_RANGES:
+		return parse_ranges(text, &config->ranges);
+	case VARIABLE_NVTX_CHAIN:
+		return parse_library(text, config->nvtx_chain,
+				     sizeof(config->nvtx_chain));
 	case VARIABLE_COUNT:
 		break;
 	}

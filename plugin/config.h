@@ -26,6 +26,8 @@ struct ncs_config {
 	uint64_t sample_slow_ns;
 	uint64_t shm_bytes;
 	char chain[1024]; /* "": no other plugin */
+	uint32_t ranges;  /* that are told apart; 0: none */
+	char nvtx_chain[1024]; /* "": no other NVTX tool */
 };
 
 /* Fills in the configuration. Returns 0, or -EINVAL where a variable makes no

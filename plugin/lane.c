@@ -2,34 +2,13 @@
  * allocation, no system call. */
 #include "plugin/lane.h"
 
-#include <pthread.h>
-
+#include "plugin/threads.h"
 
 /* pthread_self() of each thread that has called, in order of appearance. Never
  * cleared: see lane.h. */
 static uint64_t threads[NCS_THREAD_MAX];
 
 __thread uint32_t ncs_thread_index;
-
-#define THREAD_SHARED (NCS_THREAD_MAX + 1)
-
-static uint32_t find_thread(void)
-{
-	uint64_t self = (uint64_t)pthread_self();
-
-	for (uint32_t i = 0; i < NCS_THREAD_MAX; i++) {
-		uint64_t found = ncs_load_relaxed(&threads[i]);
-
-		/* ORDER: pairs with find_thread() (plugin/lane.c): two threads
-		 * that claim at once do not both win. */
-		if (found == 0 &&
-		    ncs_cas_acquire_release(&threads[i], 0, self))
-			return i + 1;
-		if (ncs_load_relaxed(&threads[i]) == self)
-			return i + 1;
-	}
-	return THREAD_SHARED;
-}
 
 void ncs_lane_forget_threads(void)
 {
@@ -44,7 +23,8 @@ struct ncs_lane_state *ncs_lane_claim(struct ncs_comm *comm)
 	uint64_t claimed;
 
 	if (ncs_thread_index == 0)
-		ncs_thread_index = find_thread();
+		ncs_thread_index =
+			ncs_thread_place(threads, NCS_THREAD_MAX) + 1;
 	lane = comm->lane_of_thread[ncs_thread_index];
 	if (lane)
 		return lane;

@@ -5,6 +5,8 @@
 #include "plugin/class.h"
 #include "plugin/lane.h"
 #include "plugin/names.h"
+#include "plugin/process.h"
+#include "plugin/range_stats.h"
 #include "plugin/sampling.h"
 
 /* How many slots are looked at for a free one. The cursor goes round, so that
@@ -167,6 +169,7 @@ static void publish(const struct ncs_op *op,
 		.nchannels = facts->nchannels,
 		.peer = facts->peer,
 		.user_tag = facts->user_tag,
+		.range = facts->range,
 	};
 
 	ncs_operation_publish(op->published, &content);
@@ -207,9 +210,11 @@ uint64_t ncs_operation_start(struct ncs_comm *comm,
 	target->size_known =
 		ncs_message_bytes(comm, facts->function, facts->datatype,
 				  facts->count, &target->bytes);
+	target->range = facts->range;
 	count_start(lane, target);
 	target->class_index =
 		ncs_class_count(comm, facts, target->size_known, target->bytes);
+	ncs_range_operation(comm, target);
 	if (!op)
 		return ncs_handle_encode(NCS_HANDLE_UNTRACKED, comm->index, 0,
 					 0, 0);
@@ -308,7 +313,10 @@ struct ncs_op *ncs_operation_child_started(struct ncs_comm *comm,
 				offsetof(struct ncs_function, with_children),
 				1);
 		ncs_store_relaxed(&op->published->first_child, now);
+		ncs_range_first_child(comm, op);
 	}
+	if (live(before) == 0)
+		ncs_range_begin(comm, op->range, now);
 	if (before & COUNTED)
 		take_back(comm, lane, op);
 	return op;
@@ -324,6 +332,7 @@ static void record_time(struct ncs_comm *comm, struct ncs_lane_state *lane,
 	struct ncs_function *function;
 	uint64_t before = op->recorded_ns[timing];
 
+	ncs_range_time(comm, lane, op, timing, ns, before);
 	op->recorded_ns[timing] = ns + 1;
 	function = ncs_lane_function_begin(lane, op->function);
 	if (before == 0) {
@@ -350,6 +359,9 @@ static void publish_record(struct ncs_lane_state *lane,
 		.event = op->event,
 		.flags = (uint8_t)((again ? NCS_RECORD_AGAIN : 0) |
 				   ncs_load_relaxed(&op->sampling)),
+		.channel = (uint8_t)(op->range < NCS_RECORD_RANGE_MAX ?
+					     op->range :
+					     NCS_RECORD_RANGE_MAX),
 		.function = op->function,
 		.operation = (uint32_t)op->number,
 		.peer = op->peer,
@@ -398,6 +410,7 @@ static void child_done(struct ncs_comm *comm, struct ncs_lane_state *lane,
 		       struct ncs_op *op, uint64_t now)
 {
 	uint64_t before, after;
+	uint32_t range = op->range; /* it may be another's in the end */
 	bool counted = false;
 
 	ncs_store_relaxed(&op->published->last_child_done, now);
@@ -419,6 +432,8 @@ static void child_done(struct ncs_comm *comm, struct ncs_lane_state *lane,
 		 * (plugin/operation.c): it takes back what was counted, or is
 		 * seen here. */
 	} while (!ncs_cas_acquire_release(&op->children, before, after));
+	if (live(after) == 0)
+		ncs_range_end_busy(comm, range, now);
 }
 
 /* Widens the span from *start to *stop, each 0 at first. A child's own thread
@@ -463,6 +478,7 @@ void ncs_operation_kernel_done(struct ncs_comm *comm,
 void ncs_operation_child_forgotten(struct ncs_comm *comm, uint64_t handle)
 {
 	struct ncs_op *op = handle ? ncs_operation_find(comm, handle) : NULL;
+	uint32_t range = op ? op->range : 0;
 	uint64_t before;
 
 	if (!op)
@@ -476,4 +492,6 @@ void ncs_operation_child_forgotten(struct ncs_comm *comm, uint64_t handle)
 		 * (plugin/operation.c). */
 	} while (!ncs_cas_acquire_release(&op->children, before,
 					  before - CHILD_LIVE));
+	if (live(before) == 1)
+		ncs_range_end_busy(comm, range, ncs_now());
 }

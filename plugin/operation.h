@@ -25,6 +25,7 @@ struct ncs_operation_facts {
 	uint8_t nchannels;
 	int32_t peer; /* peer or root */
 	uint64_t user_tag; /* 0: none */
+	uint32_t range; /* that it was called in; 0: none */
 };
 
 /* The message size as nccl-tests counts it. False if it cannot be told. */

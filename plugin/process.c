@@ -22,6 +22,7 @@
 #include "plugin/names.h"
 #include "plugin/nccl_facts.h"
 #include "plugin/operation.h"
+#include "plugin/range.h"
 #include "plugin/sampling.h"
 #include "shm/seqlock.h"
 
@@ -33,11 +34,15 @@ struct ncs_process_state ncs_process_state;
 /* Sizes, from roomy to tight; a process with many communicators gets by with
  * the later ones for its later ones. */
 static const struct ncs_segment_size profiles[] = {
-	{ NCS_LANE_MAX, 512, 1024, NCS_FUNCTION_MAX + 64, 64, 1024 },
-	{ NCS_LANE_MAX, 256, 512, NCS_FUNCTION_MAX + 64, 24, 512 },
-	{ NCS_LANE_MAX, 128, 256, NCS_FUNCTION_MAX + 32, 12, 128 },
-	{ NCS_LANE_MAX, 64, 128, NCS_FUNCTION_MAX + 16, 8, 64 },
+	{ NCS_LANE_MAX, 512, 1024, NCS_FUNCTION_MAX + 64, 64, 1024, 0, 0 },
+	{ NCS_LANE_MAX, 256, 512, NCS_FUNCTION_MAX + 64, 24, 512, 0, 0 },
+	{ NCS_LANE_MAX, 128, 256, NCS_FUNCTION_MAX + 32, 12, 128, 0, 0 },
+	{ NCS_LANE_MAX, 64, 128, NCS_FUNCTION_MAX + 16, 8, 64, 0, 0 },
 };
+
+/* A histogram for one range in so many, and some more. */
+#define RANGES_PER_HISTOGRAM 8u
+#define RANGE_HISTOGRAMS_LEAST 8u
 
 #define PROFILE_COUNT (sizeof(profiles) / sizeof(profiles[0]))
 
@@ -68,7 +73,7 @@ static void say(const struct ncs_init *init, enum nccl_log_level level,
 
 /* Sizes of the private arrays of a profile, in one piece of memory. */
 struct private_layout {
-	size_t steps, ops, proxy_ops, queues, places, spans, bytes;
+	size_t steps, ops, proxy_ops, queues, places, charged, spans, bytes;
 };
 
 static struct private_layout private_layout(const struct ncs_segment_size *size)
@@ -87,6 +92,8 @@ static struct private_layout private_layout(const struct ncs_segment_size *size)
 	bytes += size->channels * sizeof(struct ncs_channel_queue);
 	layout.places = bytes;
 	bytes += ncs_channel_places(size->channels) * sizeof(uint64_t);
+	layout.charged = bytes;
+	bytes += size->channels * sizeof(uint64_t[8]);
 	bytes = (bytes + 63) & ~(size_t)63;
 	layout.spans = bytes;
 	bytes += (size_t)NCS_LANE_MAX * NCS_SPAN_MAX * sizeof(struct ncs_span);
@@ -111,6 +118,7 @@ static void after_fork_in_child(void)
 		memset(comm, 0, sizeof(*comm));
 	}
 	ncs_lane_forget_threads();
+	ncs_range_forget_threads();
 	ncs_control_forget();
 	ncs_chain_forget();
 	process.started = false;
@@ -143,6 +151,7 @@ static void start_process(void)
 	ncs_process_state.slow_ticks = ncs_clock_duration_ticks(
 		&process.clock, process.config.sample_slow_ns);
 	ncs_sampling_set_level(process.config.sample_level);
+	ncs_range_set_limit(process.config.ranges);
 	ncs_mask_reset(&process.config, &process.clock);
 	/* So that a context or handle of another process is not one of ours
 	 * by accident. */
@@ -158,11 +167,24 @@ static void start_process(void)
 
 /* --- making a communicator ------------------------------------------------- */
 
-static uint64_t segment_bytes(const struct ncs_segment_size *size)
+/* A profile's size, and the ranges', which the environment says. */
+static struct ncs_segment_size size_of(uint32_t profile)
 {
+	struct ncs_segment_size size = profiles[profile];
+
+	size.ranges = process.config.ranges;
+	if (size.ranges != 0)
+		size.range_histograms = size.ranges / RANGES_PER_HISTOGRAM +
+					RANGE_HISTOGRAMS_LEAST;
+	return size;
+}
+
+static uint64_t segment_bytes(uint32_t profile)
+{
+	struct ncs_segment_size size = size_of(profile);
 	struct ncs_header layout = { 0 };
 
-	ncs_segment_lay_out(&layout, size);
+	ncs_segment_lay_out(&layout, &size);
 	return layout.segment_bytes;
 }
 
@@ -175,7 +197,7 @@ static uint32_t choose_profile(void)
 				0;
 
 	for (uint32_t i = 0; i < PROFILE_COUNT; i++) {
-		uint64_t bytes = segment_bytes(&profiles[i]);
+		uint64_t bytes = segment_bytes(i);
 
 		if (bytes <= left / 8 ||
 		    (i == PROFILE_COUNT - 1 && bytes <= left))
@@ -224,6 +246,7 @@ static int map_private_memory(struct ncs_comm *comm,
 	comm->queues =
 		(struct ncs_channel_queue *)((char *)memory + layout.queues);
 	comm->channel_places = (uint64_t *)((char *)memory + layout.places);
+	comm->charged = (uint64_t(*)[8])((char *)memory + layout.charged);
 	for (unsigned i = 0; i < NCS_LANE_MAX; i++)
 		comm->lanes[i].spans =
 			(struct ncs_span *)((char *)memory + layout.spans) +
@@ -270,6 +293,10 @@ static void reset_comm(struct ncs_comm *comm)
 		};
 	memset(comm->channel_places, 0,
 	       ncs_channel_places(comm->channel_count) * sizeof(uint64_t));
+	/* Else nobody has touched it. */
+	if (ncs_range_is_used())
+		memset(comm->charged, 0,
+		       comm->channel_count * sizeof(*comm->charged));
 	comm->overflow_queue = (struct ncs_channel_queue){
 		.channel = &comm->overflow_channel,
 		.first = NCS_NONE,
@@ -303,6 +330,12 @@ static void bind_segment(struct ncs_comm *comm)
 	comm->classes = (struct ncs_class *)(base + header->classes.offset);
 	comm->histograms =
 		(struct ncs_histogram *)(base + header->histograms.offset);
+	comm->ranges = (struct ncs_range *)(base + header->ranges.offset);
+	comm->range_histograms =
+		(struct ncs_range_histogram *)(base +
+					       header->range_histograms.offset);
+	comm->range_count = header->ranges.count;
+	comm->range_histogram_count = header->range_histograms.count;
 	comm->channel_count = header->channels.count;
 	comm->operation_count = header->operations.count;
 	comm->class_count = header->classes.count;
@@ -332,13 +365,14 @@ static void bind_segment(struct ncs_comm *comm)
 static int create_segment(struct ncs_comm *comm, uint32_t profile)
 {
 	void *place = comm->header;
+	struct ncs_segment_size size = size_of(profile);
 	struct ncs_writer writer = { 0 };
 	int error;
 
 	do
 		error = ncs_writer_create(&writer, process.config.directory,
 					  &process.self, process.next_serial++,
-					  &profiles[profile], place);
+					  &size, place);
 	while (error == -EEXIST && process.next_serial < 100000);
 	if (error)
 		return error;

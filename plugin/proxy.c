@@ -6,6 +6,7 @@
 #include "plugin/channel.h"
 #include "plugin/lane.h"
 #include "plugin/operation.h"
+#include "plugin/range_stats.h"
 #include "plugin/sampling.h"
 #include "plugin/step.h"
 #include "shm/seqlock.h"
@@ -249,6 +250,8 @@ void ncs_proxy_op_stop(struct ncs_comm *comm, struct ncs_lane_state *lane,
 	if (ncs_sampling_publishes(&op->sampled, op->operation_handle, now))
 		publish_proxy_op(lane, op, now);
 	ncs_channel_dequeue(comm, op);
+	ncs_range_channel(comm, op->queue,
+			  ncs_operation_find(comm, op->operation_handle));
 	ncs_seqlock_add(&op->queue->channel->operations_done, 1);
 	ncs_operation_proxy_done(comm, lane, op->operation_handle,
 				 op->in_progress ? op->in_progress :

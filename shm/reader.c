@@ -255,7 +255,16 @@ int ncs_snapshot_init(struct ncs_snapshot *snapshot,
 				      sizeof(*snapshot->operations));
 	snapshot->lanes = calloc(header->lanes.count,
 				 sizeof(*snapshot->lanes));
+	if (ncs_segment_tells_ranges(header)) {
+		snapshot->ranges = malloc((header->ranges.count + 1) *
+					  sizeof(*snapshot->ranges));
+		snapshot->range_buckets =
+			malloc((header->range_histograms.count + 1) *
+			       NCS_RANGE_BUCKETS * sizeof(uint64_t));
+	}
 	if (!snapshot->channels || !snapshot->operations || !snapshot->lanes ||
+	    (ncs_segment_tells_ranges(header) &&
+	     (!snapshot->ranges || !snapshot->range_buckets)) ||
 	    ncs_classes_init(snapshot, header) != 0) {
 		ncs_snapshot_release(snapshot);
 		return -ENOMEM;
@@ -268,6 +277,8 @@ void ncs_snapshot_release(struct ncs_snapshot *snapshot)
 	ncs_classes_release(snapshot);
 	free(snapshot->channels);
 	free(snapshot->operations);
+	free(snapshot->ranges);
+	free(snapshot->range_buckets);
 	free(snapshot->lanes);
 	memset(snapshot, 0, sizeof(*snapshot));
 }
@@ -531,6 +542,7 @@ static void fill_operation(struct ncs_operation_view *view,
 	view->nchannels = copy->nchannels;
 	view->peer = copy->peer;
 	view->user_tag = copy->user_tag;
+	view->range = copy->range;
 	view->enqueued_ns = ncs_clock_ns(clock, copy->enqueued);
 	view->children_started = copy->children_started;
 	view->children_done = copy->children_done;
@@ -689,6 +701,121 @@ static void take_lane(struct ncs_snapshot *snapshot,
 		snapshot->last_call_ns = view->last_call_ns;
 }
 
+static uint64_t load_ns(const struct ncs_reader *reader, const uint64_t *ticks)
+{
+	return ncs_clock_duration_ns(&reader->header.clock,
+				     ncs_load_relaxed(ticks));
+}
+
+static void take_range(struct ncs_snapshot *snapshot,
+		       const struct ncs_reader *reader, uint32_t number,
+		       const struct ncs_range *range, uint64_t key)
+{
+	struct ncs_range_view *view = &snapshot->ranges[snapshot->range_count];
+	uint64_t name[NCS_RANGE_NAME_BYTES / 8];
+
+	memset(view, 0, sizeof(*view));
+	view->number = number;
+	view->parent = NCS_RANGE_KEY_PARENT(key);
+	/* It was there before, so that trees have no loops. */
+	if (view->parent >= number)
+		return;
+	for (size_t i = 0; i < sizeof(name) / sizeof(name[0]); i++)
+		name[i] = ncs_load_relaxed((const uint64_t *)range->name + i);
+	memcpy(view->name, name, sizeof(name));
+	view->name[sizeof(view->name) - 1] = '\0';
+	view->calls = ncs_load_relaxed(&range->calls);
+	view->operations = ncs_load_relaxed(&range->operations);
+	view->bytes = ncs_load_relaxed(&range->bytes);
+	view->size_unknown = ncs_load_relaxed(&range->size_unknown);
+	view->with_children = ncs_load_relaxed(&range->with_children);
+	view->with_children_bytes =
+		ncs_load_relaxed(&range->with_children_bytes);
+	view->busy = NCS_RANGE_BUSY(ncs_load_relaxed(&range->busy));
+	view->busy_ns = load_ns(reader, &range->busy_time);
+	if (view->busy != 0)
+		view->busy_ns += running_ns(
+			snapshot,
+			ncs_clock_ns(&reader->header.clock,
+				     ncs_load_relaxed(&range->busy_since)));
+	for (size_t i = 0; i < NCS_TIMING_COUNT; i++) {
+		view->timed[i] = ncs_load_relaxed(&range->timed[i]);
+		view->time_ns[i] = ncs_load_relaxed(&range->time_ns[i]);
+		view->timed_bytes[i] = ncs_load_relaxed(&range->timed_bytes[i]);
+	}
+	for (size_t i = 0; i < NCS_CHANNEL_STATE_COUNT; i++)
+		view->channel_time_ns[i] = load_ns(reader, &range->time[i]);
+	snapshot->range_count++;
+}
+
+static struct ncs_range_view *find_range(struct ncs_snapshot *snapshot,
+					 uint64_t number)
+{
+	size_t low = 0, high = snapshot->range_count;
+
+	while (low < high) {
+		size_t middle = low + (high - low) / 2;
+
+		if (snapshot->ranges[middle].number < number)
+			low = middle + 1;
+		else
+			high = middle;
+	}
+	return low < snapshot->range_count &&
+			       snapshot->ranges[low].number == number ?
+		       &snapshot->ranges[low] :
+		       NULL;
+}
+
+static void take_range_histogram(struct ncs_snapshot *snapshot,
+				 const struct ncs_range_histogram *histogram)
+{
+	/* ORDER: pairs with claim_histogram() (plugin/range_stats.c): the key
+	 * is there before any count. */
+	uint64_t key = ncs_load_acquire(&histogram->key);
+	uint64_t timing = key & 0xff, *buckets;
+	size_t place = snapshot->range_histogram_count;
+	struct ncs_range_view *view;
+
+	if (key == 0 || timing >= NCS_TIMING_COUNT)
+		return;
+	view = find_range(snapshot, key << 1 >> 9);
+	if (!view)
+		return;
+	buckets = &snapshot->range_buckets[place * NCS_RANGE_BUCKETS];
+	for (size_t i = 0; i < NCS_RANGE_BUCKETS; i++)
+		buckets[i] = ncs_load_relaxed(&histogram->buckets[i]);
+	view->histogram[timing] = (uint32_t)(place + 1);
+	snapshot->range_histogram_count++;
+}
+
+static void take_ranges(struct ncs_snapshot *snapshot,
+			const struct ncs_reader *reader)
+{
+	const struct ncs_header *header = &reader->header;
+	const struct ncs_table *table = &header->range_histograms;
+	uint64_t filled;
+
+	snapshot->range_count = snapshot->range_histogram_count = 0;
+	if (!ncs_segment_tells_ranges(header))
+		return;
+	filled = ncs_load_relaxed(&mapped_header(reader)->ranges_filled);
+	if (filled > header->ranges.count)
+		filled = header->ranges.count;
+	for (uint32_t i = 0; i < filled; i++) {
+		const struct ncs_range *range =
+			entry(reader, &header->ranges, i);
+		/* ORDER: pairs with ncs_range_publish() (plugin/range_stats.c):
+		 * the name is there before the key. */
+		uint64_t key = ncs_load_acquire(&range->key);
+
+		if (key != 0)
+			take_range(snapshot, reader, i + 1, range, key);
+	}
+	for (size_t i = 0; snapshot->range_count > 0 && i < table->count; i++)
+		take_range_histogram(snapshot, entry(reader, table, i));
+}
+
 void ncs_snapshot_take(struct ncs_snapshot *snapshot,
 		       struct ncs_reader *reader, uint64_t now_ns)
 {
@@ -733,6 +860,7 @@ void ncs_snapshot_take(struct ncs_snapshot *snapshot,
 	take_settings(snapshot, reader);
 	take_operations(snapshot, reader);
 	ncs_classes_take(snapshot, reader->mapping, &reader->header);
+	take_ranges(snapshot, reader);
 }
 
 /* --- Records ------------------------------------------------------------ */

@@ -36,6 +36,11 @@ void ncs_segment_lay_out(struct ncs_header *header,
 				       sizeof(struct ncs_record));
 	offset = place(&header->histograms, offset, size->histograms,
 		       sizeof(struct ncs_histogram));
+	offset = place(&header->ranges, offset, size->ranges,
+		       sizeof(struct ncs_range));
+	offset = place(&header->range_histograms, offset,
+		       size->range_histograms,
+		       sizeof(struct ncs_range_histogram));
 	header->ring_records = size->ring_records;
 	header->segment_bytes = offset;
 }
@@ -50,6 +55,22 @@ static bool table_is_good(const struct ncs_table *table, uint32_t max,
 	       table->offset % 8 == 0 && table->offset <= file_bytes &&
 	       (uint64_t)table->count * table->stride <=
 		       file_bytes - table->offset;
+}
+
+static bool ranges_are_good(const struct ncs_header *header,
+			    uint64_t file_bytes)
+{
+	const struct ncs_table *ranges = &header->ranges;
+	const struct ncs_table *histograms = &header->range_histograms;
+
+	return !ncs_segment_tells_ranges(header) ||
+	       ((ranges->count == 0 ||
+		 table_is_good(ranges, NCS_SEGMENT_RANGES_MAX,
+			       sizeof(struct ncs_range), file_bytes)) &&
+		(histograms->count == 0 ||
+		 table_is_good(histograms, NCS_SEGMENT_RANGES_MAX,
+			       sizeof(struct ncs_range_histogram),
+			       file_bytes)));
 }
 
 const char *ncs_segment_check(const struct ncs_header *header,
@@ -94,5 +115,7 @@ const char *ncs_segment_check(const struct ncs_header *header,
 	    !table_is_good(&header->rings, NCS_SEGMENT_LANES_MAX, ring_bytes,
 			   file_bytes))
 		return "its rings are out of bounds";
+	if (!ranges_are_good(header, file_bytes))
+		return "its tables of ranges are out of bounds";
 	return NULL;
 }

@@ -20,6 +20,7 @@
 #define NCS_SEGMENT_CLASSES_MAX 1024u
 #define NCS_SEGMENT_HISTOGRAMS_MAX 1024u
 #define NCS_SEGMENT_RING_RECORDS_MAX (1u << 24)
+#define NCS_SEGMENT_RANGES_MAX 65536u
 
 struct ncs_segment_size {
 	uint32_t lanes; /* the shared one included */
@@ -28,11 +29,20 @@ struct ncs_segment_size {
 	uint32_t classes; /* the functions' own included */
 	uint32_t histograms;
 	uint32_t ring_records; /* a power of two, at least 2 */
+	uint32_t ranges;       /* may be none */
+	uint32_t range_histograms;
 };
 
 /* Fills in the header's tables and segment_bytes for this size. */
 void ncs_segment_lay_out(struct ncs_header *header,
 			 const struct ncs_segment_size *size);
+
+/* From minor version 3 on headers tell of ranges. */
+static inline bool ncs_segment_tells_ranges(const struct ncs_header *header)
+{
+	return header->header_bytes >=
+	       offsetof(struct ncs_header, ranges_filled) + sizeof(uint64_t);
+}
 
 /* Whether a header that was found at the start of `file_bytes` bytes is one
  * that we can read. NULL if it is; else what is wrong, a constant string.

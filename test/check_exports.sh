@@ -1,6 +1,6 @@
 #!/bin/sh
 # What the plugin shows to the process that loads it: exactly the tables
-# ncclProfiler_v1 to v7, libc as its only need, all symbols bound when it is
+# ncclProfiler_v1 to v7, NVTX's entry and the calls for ranges, libc as its only need, all symbols bound when it is
 # loaded (so that none is looked up in a callback), and no unloading (NCCL
 # closes a plugin while its threads may still be in it).
 #
@@ -21,7 +21,12 @@ plugin=${1:-${BUILD:-build}/libnccl-profiler-ncclstat.so}
 
 for v in 1 2 3 4 5 6 7; do
 	echo "ncclProfiler_v$v"
-done >"$tmp/wanted"
+done >"$tmp/names"
+for call in push pop start end mark; do
+	echo "ncclstat_range_$call"
+done >>"$tmp/names"
+echo InitializeInjectionNvtx2 >>"$tmp/names"
+sort "$tmp/names" >"$tmp/wanted"
 
 # check LIBRARY: what is wrong; silent when all is well.
 check() {

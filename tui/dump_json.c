@@ -14,6 +14,7 @@
 #include "analysis/communicators.h"
 #include "analysis/detail.h"
 #include "analysis/names.h"
+#include "analysis/ranges.h"
 #include "analysis/stragglers.h"
 #include "tui/dump.h"
 #include "tui/json_values.h"
@@ -432,6 +433,8 @@ static json_t *operation_of(const struct ncs_operation_view *operation)
 	put(object, "peer", whole_if(has_peer(operation), operation->peer));
 	put(object, "user_tag",
 	    number_if(operation->user_tag != 0, operation->user_tag));
+	put(object, "range",
+	    number_if(operation->range != 0, operation->range));
 	put(object, "children_started", number(operation->children_started));
 	put(object, "children_done", number(operation->children_done));
 	return object;
@@ -445,6 +448,83 @@ static json_t *operations_of(const struct ncs_snapshot *snapshot)
 		json_array_append_new(operations,
 				      operation_of(&snapshot->operations[i]));
 	return operations;
+}
+
+/* --- Ranges ------------------------------------------------------------- */
+
+static json_t *range_times_of(const struct ncs_snapshot *snapshot,
+			      const struct ncs_range_sum *sum)
+{
+	static const struct {
+		const char *name;
+		double fraction;
+	} percentiles[] = { { "p50", 0.50 }, { "p90", 0.90 }, { "p99", 0.99 } };
+	unsigned timing = ncs_range_timing(sum);
+	json_t *times = json_object();
+
+	put(times, "sum",
+	    real(timing < NCS_TIMING_COUNT ?
+			 (double)sum->time_ns[timing] / 1000 :
+			 -1));
+	for (size_t i = 0; i < sizeof(percentiles) / sizeof(percentiles[0]);
+	     i++) {
+		uint64_t time_ns = ncs_range_percentile(
+			snapshot, sum, percentiles[i].fraction);
+
+		put(times, percentiles[i].name,
+		    real(time_ns > 0 ? (double)time_ns / 1000 : -1));
+	}
+	return times;
+}
+
+static json_t *range_waits_of(const struct ncs_range_sum *sum)
+{
+	json_t *waits = json_object();
+
+	for (unsigned i = NCS_CHANNEL_IDLE + 1; i < NCS_CHANNEL_STATE_COUNT;
+	     i++)
+		put(waits, ncs_channel_state_name(i),
+		    number(sum->channel_time_ns[i]));
+	return waits;
+}
+
+static json_t *range_of(const struct ncs_snapshot *snapshot,
+			const struct ncs_range_sum *sum)
+{
+	const struct ncs_range_view *range = sum->range;
+	unsigned timing = ncs_range_timing(sum);
+	json_t *object = json_object();
+
+	put(object, "range", number(range->number));
+	put(object, "parent", number_if(range->parent != 0, range->parent));
+	put(object, "depth", number(sum->depth));
+	put(object, "name", text(range->name));
+	put(object, "calls", number(sum->calls));
+	put(object, "ops", number(sum->operations));
+	put(object, "bytes", number_if(sum->size_unknown == 0, sum->bytes));
+	put(object, "own_calls", number(range->calls));
+	put(object, "own_ops", number(range->operations));
+	put(object, "busy", number(range->busy));
+	put(object, "busy_us",
+	    real(sum->with_children > 0 ? (double)range->busy_ns / 1000 : -1));
+	put(object, "timing", word(ncs_timing_name(timing)));
+	put(object, "timed",
+	    number(timing < NCS_TIMING_COUNT ? sum->timed[timing] : 0));
+	put(object, "time_us", range_times_of(snapshot, sum));
+	put(object, "algbw_gbs", real(ncs_range_bandwidth(sum)));
+	put(object, "busy_algbw_gbs", real(ncs_range_busy_bandwidth(sum)));
+	put(object, "time_ns", range_waits_of(sum));
+	return object;
+}
+
+static json_t *ranges_of(const struct ncs_rank *rank)
+{
+	json_t *ranges = json_array();
+
+	for (size_t i = 0; i < rank->now.range_count; i++)
+		json_array_append_new(ranges,
+				      range_of(&rank->now, &rank->ranges[i]));
+	return ranges;
 }
 
 static json_t *events_of(const struct ncs_snapshot *snapshot)
@@ -663,6 +743,7 @@ static json_t *rank_of(const struct ncs_rank *rank)
 	put(object, "classes", classes_of(rank));
 	put(object, "lateness", lateness_of(rank));
 	put(object, "late_now", late_now_of(rank));
+	put(object, "ranges", ranges_of(rank));
 	put(object, "operations", operations_of(now));
 	put(object, "events", events_of(now));
 	put(object, "loss", loss_of(now));

@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "analysis/classes.h"
+#include "analysis/ranges.h"
 #include "analysis/timeline.h"
 
 static void key_of_channel(const struct ncs_channel_view *channel,
@@ -30,6 +31,9 @@ void ncs_grid_key_of(const struct ncs_row *row, struct ncs_grid_key *key)
 	switch (row->view) {
 	case NCS_VIEW_FUNCTION:
 		key->index = row->index;
+		break;
+	case NCS_VIEW_RANGE:
+		key->index = row->rank->ranges[row->index].range->number;
 		break;
 	case NCS_VIEW_CLASS:
 		key->index = ncs_class_identity(

@@ -734,9 +734,24 @@ static void write_folded(FILE *file, const char *text, unsigned columns)
 	}
 }
 
+/* Writes an option, broken at a | where it has too many choices for a line. */
+static void write_option(FILE *file, const char *text, unsigned columns)
+{
+	size_t length = strlen(text), cut = length;
+
+	while (cut > columns ||
+	       (cut < length && cut > 0 && text[cut - 1] != '|'))
+		cut--;
+	if (cut == 0)
+		cut = length;
+	fprintf(file, "%.*s\n", (int)cut, text);
+	if (cut < length)
+		fprintf(file, "%*s%s\n", HELP_COLUMN / 2, "", text + cut);
+}
+
 void ncs_options_help(FILE *file, unsigned columns)
 {
-	char text[80];
+	char text[128];
 
 	fputs("Usage: ncclstat [OPTION]...\n"
 	      "Shows what NCCL does, live, in jobs on this machine that have"
@@ -744,10 +759,12 @@ void ncs_options_help(FILE *file, unsigned columns)
 	      file);
 	for (int i = 0; i < NCS_OPTIONS_END; i++) {
 		describe(&lines[i], text, sizeof(text));
-		if (strlen(text) + 2 > HELP_COLUMN)
-			fprintf(file, "%s\n%*s", text, HELP_COLUMN, "");
-		else
+		if (strlen(text) + 2 > HELP_COLUMN) {
+			write_option(file, text, columns);
+			fprintf(file, "%*s", HELP_COLUMN, "");
+		} else {
 			fprintf(file, "%-*s", HELP_COLUMN, text);
+		}
 		write_folded(file, lines[i].help, columns);
 	}
 	fputs("\nA job loads the plugin if its environment has"

@@ -28,6 +28,7 @@ static const struct ncs_screen_view *const views[NCS_VIEW_COUNT] = {
 	[NCS_VIEW_PROXY] = &ncs_screen_proxy,
 	[NCS_VIEW_FUNCTION] = &ncs_screen_collectives,
 	[NCS_VIEW_TIMELINE] = &ncs_screen_timeline,
+	[NCS_VIEW_RANGE] = &ncs_screen_ranges,
 	[NCS_VIEW_CLASS] = &ncs_screen_sizes,
 };
 
@@ -794,6 +795,7 @@ static bool act_on_view(struct ncs_screen *screen, enum ncs_action action,
 	case NCS_ACTION_VIEW_CHANNELS:
 	case NCS_ACTION_VIEW_PROXY:
 	case NCS_ACTION_VIEW_COLLECTIVES:
+	case NCS_ACTION_VIEW_RANGES:
 		show_view(screen,
 			  (enum ncs_view)(action - NCS_ACTION_VIEW_RANKS));
 		return true;

@@ -50,6 +50,7 @@ extern const struct ncs_screen_view ncs_screen_channels;
 extern const struct ncs_screen_view ncs_screen_proxy;
 extern const struct ncs_screen_view ncs_screen_collectives;
 extern const struct ncs_screen_view ncs_screen_timeline;
+extern const struct ncs_screen_view ncs_screen_ranges;
 extern const struct ncs_screen_view ncs_screen_sizes;
 
 /* A place that was left by going down: there Esc leads back. */

@@ -410,10 +410,13 @@ static void tab_text(const struct ncs_screen *screen, unsigned tab,
 		ncs_screen_view_of((enum ncs_view)tab);
 	bool on = tab == ncs_screen_tab_of(screen->view);
 
+	/* [i].action == i + 1: keys.h. */
+	const char *key = ncs_keys[NCS_ACTION_VIEW_RANKS - 1 + tab].keys;
+
 	if (names == TABS_OWN && !on)
-		snprintf(text, size, " %u ", tab + 1);
+		snprintf(text, size, " %s ", key);
 	else
-		snprintf(text, size, "%s%u:%s%s", on ? "[" : " ", tab + 1,
+		snprintf(text, size, "%s%s:%s%s", on ? "[" : " ", key,
 			 names == TABS_FULL ? view->name : view->short_name,
 			 on ? "]" : " ");
 }

@@ -7,6 +7,7 @@
  * size (shm/segment.h), and every index is checked against the validated copy.
  *
  *   header | lanes | channels | operations | classes | rings | histograms
+ *          | ranges | histograms of ranges
  *
  * Where a block says "sequence", it is under a seqlock (shm/seqlock.h): its
  * first word is the lock and the block is copied word by word. All other
@@ -37,7 +38,7 @@
 /* Readers take any minor of their own major: they use the strides that the
  * segment states, and new fields come at the end of blocks. */
 #define NCS_ABI_MAJOR 1u
-#define NCS_ABI_MINOR 2u
+#define NCS_ABI_MINOR 3u
 #define NCS_ABI_VERSION (NCS_ABI_MAJOR << 16 | NCS_ABI_MINOR)
 
 enum ncs_channel_state {
@@ -262,9 +263,13 @@ struct ncs_header {
 	struct ncs_sampling sampling;
 	struct ncs_settings settings;
 	struct ncs_filled filled; /* from minor version 2 on */
+	/* From minor version 3 on; both may be empty. */
+	struct ncs_table ranges;           /* struct ncs_range */
+	struct ncs_table range_histograms; /* struct ncs_range_histogram */
+	uint64_t ranges_filled; /* those beyond need not be looked at */
 };
 
-#define NCS_HEADER_BYTES 1024u
+#define NCS_HEADER_BYTES 2048u
 
 /* header_bytes of the earliest minor version that is read, 1. */
 #define NCS_HEADER_BYTES_LEAST offsetof(struct ncs_header, filled)
@@ -361,7 +366,7 @@ struct ncs_operation {
 	uint8_t flags; /* enum ncs_record_flag */
 	uint8_t reserved_byte;
 	int32_t peer; /* peer or root */
-	uint32_t reserved_word;
+	uint32_t range;           /* that it was called in; 0: none */
 	uint64_t enqueued;        /* ticks of its stopEvent; 0: still open */
 	uint64_t children_started; /* proxy operations and kernel channels */
 	uint64_t children_done;
@@ -420,6 +425,55 @@ struct ncs_ring {
 	uint64_t padding[15];
 };
 
+/* Bytes of a range's name, the terminating zero included. */
+#define NCS_RANGE_NAME_BYTES 80u
+
+/* What was called in a range of the user's (ncclstat/range.h), not counting
+ * the ranges in it, whose entries are their own: the path from the outermost
+ * range to the one in which a call is made. Ranges are numbered from 1 in the
+ * order of this table, one number for a path in all communicators of a
+ * process. Counters are added to one by one, by several threads. */
+struct ncs_range {
+	/* NCS_RANGE_KEY of the range around it; 0: not in use. The name is there
+	 * before the key, and neither changes. */
+	uint64_t key;
+	char name[NCS_RANGE_NAME_BYTES]; /* cut, always terminated */
+	uint64_t calls;                  /* CollApi, P2pApi events */
+	uint64_t operations;             /* Coll, P2p events */
+	uint64_t bytes;                  /* as struct ncs_function's */
+	uint64_t size_unknown;  /* operations whose size is not in bytes */
+	uint64_t with_children; /* operations that made progress … */
+	uint64_t with_children_bytes; /* … and their bytes */
+	/* Here, and only here, with the ranges inside: how many operations have
+	 * a child under way, since when that is so, and the ticks before that
+	 * in which it was so. */
+	uint64_t busy; /* NCS_RANGE_BUSY() and a lock: plugin/range_stats.c */
+	uint64_t busy_since;
+	uint64_t busy_time;
+	uint64_t timed[2]; /* by enum ncs_timing, as struct ncs_function's */
+	uint64_t time_ns[2];
+	uint64_t timed_bytes[2];
+	uint64_t time[8]; /* ticks of its channels, by enum ncs_channel_state */
+	uint64_t reserved[6];
+};
+
+/* The range of all that found no entry of its own. */
+#define NCS_RANGE_OTHER 1u
+#define NCS_RANGE_KEY(parent) (UINT64_C(1) << 32 | (uint64_t)(parent))
+#define NCS_RANGE_KEY_PARENT(key) ((uint32_t)(key)) /* 0: outermost */
+#define NCS_RANGE_BUSY(busy) ((busy)&UINT64_C(0xffff))
+
+/* A duration histogram of a range in ns, at a quarter of the resolution of
+ * struct ncs_histogram; given to a (range, timing) at first use. */
+struct ncs_range_histogram {
+	uint64_t key; /* NCS_RANGE_HISTOGRAM_KEY; 0: not in use */
+	uint64_t buckets[NCS_RANGE_BUCKETS];
+	uint64_t padding[7];
+};
+
+#define NCS_RANGE_HISTOGRAM_KEY(range, timing) \
+	(UINT64_C(1) << 63 | (uint64_t)(range) << 8 | (uint64_t)(timing))
+
 static_assert(sizeof(struct ncs_clock) == 40, "clock");
 static_assert(sizeof(struct ncs_table) == 16, "table");
 static_assert(sizeof(struct ncs_identity) == 200, "identity");
@@ -448,5 +502,10 @@ static_assert(sizeof(struct ncs_operation) == 128, "operation");
 static_assert(sizeof(struct ncs_class) == 64, "class");
 static_assert(sizeof(struct ncs_histogram) % 64 == 0, "histogram");
 static_assert(sizeof(struct ncs_ring) == 128, "ring");
+static_assert(offsetof(struct ncs_header, ranges) == 1024, "ranges");
+static_assert(sizeof(struct ncs_range) == 320, "range");
+static_assert(NCS_RANGE_NAME_BYTES % 8 == 0, "names are words");
+static_assert(sizeof(struct ncs_range_histogram) % 64 == 0,
+	      "histogram of a range");
 
 #endif

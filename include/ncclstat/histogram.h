@@ -53,4 +53,19 @@ static inline uint64_t ncs_histogram_middle(unsigned bucket)
 	return low + (ncs_histogram_low(bucket + 1) - low) / 2;
 }
 
+/* Histograms of ranges have a bucket for each four of these. */
+#define NCS_RANGE_BUCKETS (NCS_HISTOGRAM_BUCKETS / 4)
+
+static inline unsigned ncs_range_bucket(uint64_t value_ns)
+{
+	return ncs_histogram_bucket(value_ns) / 4;
+}
+
+/* The bucket of a histogram at full resolution that stands for one of a
+ * range's: its middle is at most 8 % away from any value in it. */
+static inline unsigned ncs_range_bucket_middle(unsigned bucket)
+{
+	return bucket * 4 + 2;
+}
+
 #endif

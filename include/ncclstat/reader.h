@@ -156,6 +156,28 @@ struct ncs_class_view {
 	struct ncs_class_times times[NCS_TIMING_COUNT];
 };
 
+/* What was called in a range of the user's. Counters are those of the range
+ * itself, without the ranges in it, but for the busy time. */
+struct ncs_range_view {
+	uint32_t number;
+	uint32_t parent; /* the number of the range around it; 0: none */
+	char name[NCS_RANGE_NAME_BYTES]; /* as the user gave it, cut */
+	uint64_t calls;
+	uint64_t operations;
+	uint64_t bytes;
+	uint64_t size_unknown; /* operations whose size could not be told */
+	uint64_t with_children;
+	uint64_t with_children_bytes;
+	uint64_t busy;    /* operations that make progress now */
+	uint64_t busy_ns; /* the time in which one or more did */
+	uint64_t timed[NCS_TIMING_COUNT];
+	uint64_t time_ns[NCS_TIMING_COUNT];
+	uint64_t timed_bytes[NCS_TIMING_COUNT];
+	uint64_t channel_time_ns[NCS_CHANNEL_STATE_COUNT];
+	/* Place in the snapshot's, from 1; 0: none. See ncs_range_buckets(). */
+	uint32_t histogram[NCS_TIMING_COUNT];
+};
+
 struct ncs_operation_view {
 	uint64_t number;
 	uint64_t start_ns;
@@ -170,6 +192,7 @@ struct ncs_operation_view {
 	unsigned nchannels;
 	int32_t peer;
 	uint64_t user_tag; /* 0: none */
+	uint32_t range; /* that it was called in; 0: none */
 	uint64_t enqueued_ns;
 	uint64_t children_started;
 	uint64_t children_done;
@@ -247,6 +270,10 @@ struct ncs_snapshot {
 	 * in no order. */
 	const struct ncs_operation_view *endless;
 	size_t endless_count;
+	struct ncs_range_view *ranges; /* by number; outer before inner */
+	size_t range_count;
+	uint64_t *range_buckets; /* NCS_RANGE_BUCKETS a histogram */
+	size_t range_histogram_count;
 	struct ncs_lane_view *lanes;
 	size_t lane_count;
 	struct ncs_function_view functions[NCS_FUNCTION_COUNT];
@@ -264,6 +291,18 @@ struct ncs_snapshot {
 int ncs_snapshot_init(struct ncs_snapshot *snapshot,
 		      const struct ncs_reader *reader);
 void ncs_snapshot_release(struct ncs_snapshot *snapshot);
+
+/* The histogram of a range, NCS_RANGE_BUCKETS counts; NULL: none. */
+static inline const uint64_t *
+ncs_range_buckets(const struct ncs_snapshot *snapshot,
+		  const struct ncs_range_view *range, enum ncs_timing timing)
+{
+	uint32_t place = range->histogram[timing];
+
+	return place != 0 ? &snapshot->range_buckets[(size_t)(place - 1) *
+						     NCS_RANGE_BUCKETS] :
+			    NULL;
+}
 
 /* Copies the segment's state as of now. `now_ns` is CLOCK_MONOTONIC. */
 void ncs_snapshot_take(struct ncs_snapshot *snapshot,

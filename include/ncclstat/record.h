@@ -54,6 +54,8 @@ enum ncs_record_flag {
 #define NCS_RECORD_LEVEL(flags) ((unsigned)(uint8_t)(flags) >> NCS_LEVEL_SHIFT)
 #define NCS_RECORD_AT_LEVEL(level) ((uint8_t)((level) << NCS_LEVEL_SHIFT))
 
+#define NCS_RECORD_RANGE_MAX 255u
+
 #define NCS_RECORD_WORDS 8
 
 /* Times are ticks of the segment's clock (abi.h, struct ncs_clock); a delta
@@ -64,7 +66,11 @@ enum ncs_record_flag {
  * GROUP        -                   -                -
  * COLL, P2P    message bytes       sequence number  enqueueing ended, first
  *                                                   child started; the span
- *                                                   ends with the last child
+ *                                                   ends with the last child;
+ *                                                   channel: the range that it
+ *                                                   was called in, 0: none,
+ *                                                   NCS_RECORD_RANGE_MAX: that
+ *                                                   or one with a larger number
  * PROXY_OP     bytes moved         steps done       in progress, first step
  * PROXY_STEP   bytes moved         step             send: peer wait, wait;
  *                                                   recv: flush wait, GPU wait
@@ -77,8 +83,9 @@ enum ncs_record_flag {
  * NET_PLUGIN   bytes               plugin's id      -
  * GROUP_API    -                   depth            start call ended, end call
  *                                                   began
- * COLL_API,    message bytes       -                -
- * P2P_API
+ * COLL_API,    message bytes       range that it    -
+ * P2P_API                          was called in,
+ *                                  0: none
  * CE_COLL      message bytes       sequence number  -
  * CE_SYNC      -                   ranks            -
  * CE_BATCH     bytes               copies           -
@@ -87,6 +94,10 @@ enum ncs_record_flag {
  *                                                   CLOCK_MONOTONIC, no
  *                                                   times since start
  *                                                   (control.h)
+ * MARK         range: the mark's   -                -
+ *              own name, in the
+ *              range that it was
+ *              set in
  */
 struct ncs_record {
 	uint64_t start;      /* ticks */

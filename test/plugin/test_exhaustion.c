@@ -288,7 +288,7 @@ static void take_anothers_place(void *argument)
 static void a_place_that_is_used_again_begins_empty(void **state)
 {
 	(void)state;
-	setenv("NCCLSTAT_SHM_BYTES", "200K", 1);
+	setenv("NCCLSTAT_SHM_BYTES", "260K", 1);
 	scenario_play(take_anothers_place, NULL);
 	unsetenv("NCCLSTAT_SHM_BYTES");
 }
@@ -715,7 +715,7 @@ static void use_too_many_histograms(void *argument)
 static void times_beyond_the_histograms_are_counted(void **state)
 {
 	(void)state;
-	setenv("NCCLSTAT_SHM_BYTES", "200K", 1);
+	setenv("NCCLSTAT_SHM_BYTES", "260K", 1);
 	scenario_play(use_too_many_histograms, NULL);
 	unsetenv("NCCLSTAT_SHM_BYTES");
 }

@@ -20,6 +20,8 @@ const struct ncs_segment_size segment_fixture_size = {
 	.classes = NCS_FUNCTION_MAX + 2,
 	.histograms = 3,
 	.ring_records = 8,
+	.ranges = 4,
+	.range_histograms = 3,
 };
 
 int segment_fixture_create(struct segment_fixture *fixture,

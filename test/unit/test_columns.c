@@ -150,10 +150,15 @@ static void what_is_not_known_is_none_in_every_column(void **state)
 		NCS_COLUMN_CLASS_TIMING,      NCS_COLUMN_CLASS_TIMED,
 		NCS_COLUMN_COMMUNICATOR_SEEN, NCS_COLUMN_COMMUNICATOR_LIVE,
 		NCS_COLUMN_COMMUNICATOR_DEAD, NCS_COLUMN_COMMUNICATOR_SILENT,
-		NCS_COLUMN_COMMUNICATOR_LOST,
+		NCS_COLUMN_COMMUNICATOR_LOST, NCS_COLUMN_RANGE_NAME,
+		NCS_COLUMN_RANGE_OPERATIONS,
 	};
+	static struct ncs_range_view range = { .number = 2, .size_unknown = 1 };
 	struct scripted *scripted = *state;
 	struct scripted_rank *rank = scripted_add(scripted, 0);
+
+	rank->snapshot.ranges = &range;
+	rank->snapshot.range_count = 1;
 
 	rank->snapshot.identity.known = 0;
 	rank->header.api_version = 1;

@@ -134,6 +134,9 @@ static void no_job_is_an_object_with_empty_lists(void **state)
 
 static void objects_have_exactly_the_keys_of_the_schema(void **state)
 {
+	static struct ncs_range_view range = { .number = 2,
+					       .name = "st\x1b"
+						       "ep" };
 	struct scripted *scripted = *state;
 	struct scripted_rank *rank = scripted_add(scripted, 0);
 	json_t *sample;
@@ -143,6 +146,8 @@ static void objects_have_exactly_the_keys_of_the_schema(void **state)
 	rank->snapshot.gpu_clock.known = true;
 	rank->snapshot.operation_count = 1;
 	rank->snapshot.functions[NCS_FUNCTION_SEND].operations = 1;
+	rank->snapshot.ranges = &range;
+	rank->snapshot.range_count = 1;
 	rank->records[rank->record_count++] = (struct ncs_record){
 		.event = NCS_EVENT_PROXY_STEP,
 		.flags = NCS_RECORD_SEND,
@@ -154,7 +159,8 @@ static void objects_have_exactly_the_keys_of_the_schema(void **state)
 	assert_keys(at(sample, "ranks.0"),
 		    "pid rank state api_version nccl_version comm settings"
 		    " proxy kernel_timing channels sampling steps functions"
-		    " classes lateness late_now operations events loss torn");
+		    " classes lateness late_now ranges operations events loss"
+		    " torn");
 	assert_keys(at(sample, "ranks.0.sampling"),
 		    "one_in slow_ns ops_kept ops_left_out ops_slow");
 	assert_keys(at(sample, "ranks.0.steps.0"),
@@ -198,9 +204,20 @@ static void objects_have_exactly_the_keys_of_the_schema(void **state)
 		    " time_us algbw_gbs busbw_gbs");
 	assert_keys(at(sample, "ranks.0.classes.0.time_us"),
 		    "min p50 p90 p95 p99 max");
+	assert_keys(at(sample, "ranks.0.ranges.0"),
+		    "range parent depth name calls ops bytes own_calls own_ops"
+		    " busy busy_us timing timed time_us algbw_gbs"
+		    " busy_algbw_gbs time_ns");
+	assert_keys(at(sample, "ranks.0.ranges.0.time_us"), "sum p50 p90 p99");
+	assert_keys(at(sample, "ranks.0.ranges.0.time_ns"),
+		    "send_gpu_wait send_peer_wait send_wait recv_wait"
+		    " recv_flush_wait recv_gpu_wait");
+	assert_string_at(sample, "ranks.0.ranges.0.name", "st?ep");
+	assert_null_at(sample, "ranks.0.ranges.0.parent");
+	assert_null_at(sample, "ranks.0.ranges.0.busy_us");
 	assert_keys(at(sample, "ranks.0.operations.0"),
-		    "func seq start_ns bytes peer user_tag children_started"
-		    " children_done");
+		    "func seq start_ns bytes peer user_tag range"
+		    " children_started children_done");
 	for (unsigned i = 0; i < NCS_LOSS_COUNT; i++)
 		assert_non_null(json_object_get(at(sample, "ranks.0.loss"),
 						ncs_loss_name(i)));

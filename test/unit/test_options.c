@@ -313,7 +313,7 @@ static char *help_text(unsigned columns)
 
 static void help_has_every_option_with_letter_and_argument(void **state)
 {
-	char *text = help_text(80), wanted[128];
+	char *text = help_text(200), wanted[128];
 
 	(void)state;
 #define X(ID, name, letter, has, argument, place, help) \

@@ -128,7 +128,7 @@ static void another_major_version_is_told_as_such(void **state)
 	assert_int_equal(attach(fixture->writer.path),
 			 NCS_ATTACH_OTHER_VERSION);
 	assert_non_null(strstr(why, "2.3"));
-	assert_non_null(strstr(why, "1.2"));
+	assert_non_null(strstr(why, "1.3"));
 }
 
 static void a_later_minor_version_is_attached(void **state)
@@ -1141,6 +1141,87 @@ static void classes_are_told_in_order_with_their_times(void **state)
 	look_away(&look);
 }
 
+static struct ncs_range *range_at(struct segment_fixture *fixture,
+				  uint32_t number, uint64_t key)
+{
+	char *base = (char *)fixture->header;
+	struct ncs_range *range =
+		(struct ncs_range *)(base + fixture->header->ranges.offset +
+				     (number - 1) *
+					     fixture->header->ranges.stride);
+
+	range->key = key;
+	fixture->header->ranges_filled = 4;
+	return range;
+}
+
+static struct ncs_range_histogram *
+range_histogram_at(struct segment_fixture *fixture, size_t place, uint64_t key)
+{
+	const struct ncs_table *table = &fixture->header->range_histograms;
+	struct ncs_range_histogram *histogram =
+		(struct ncs_range_histogram *)((char *)fixture->header +
+					       table->offset +
+					       place * table->stride);
+
+	histogram->key = key;
+	return histogram;
+}
+
+static void ranges_are_told_with_their_histograms(void **state)
+{
+	struct segment_fixture *fixture = *state;
+	const struct ncs_range_view *view;
+	struct ncs_range *range;
+	struct look look;
+
+	range_at(fixture, 2, NCS_RANGE_KEY(0));
+	range = range_at(fixture, 4, NCS_RANGE_KEY(2));
+	memset(range->name, 'x', sizeof(range->name));
+	range->calls = 7;
+	range->busy = 3 | UINT64_C(0x1234) << 16;
+	range->busy_since = NOW - 50;
+	range->busy_time = 100;
+	range_histogram_at(fixture, 2,
+			   NCS_RANGE_HISTOGRAM_KEY(4, NCS_TIMING_KERNEL))
+		->buckets[5] = 9;
+	look_at(&look, fixture);
+	assert_int_equal(look.snapshot.range_count, 2);
+	view = &look.snapshot.ranges[1];
+	assert_int_equal(view->number, 4);
+	assert_int_equal(view->parent, 2);
+	assert_int_equal(strlen(view->name), NCS_RANGE_NAME_BYTES - 1);
+	assert_int_equal(view->calls, 7);
+	assert_int_equal(view->busy, 3);
+	assert_int_equal(view->busy_ns, 150);
+	assert_null(ncs_range_buckets(&look.snapshot, view, NCS_TIMING_PROXY));
+	assert_int_equal(ncs_range_buckets(&look.snapshot, view,
+					   NCS_TIMING_KERNEL)[5],
+			 9);
+	look_away(&look);
+}
+
+/* A loop of ranges, histograms of ranges that are not there, and no timing. */
+static void ranges_that_make_no_sense_are_left_out(void **state)
+{
+	struct segment_fixture *fixture = *state;
+	struct look look;
+
+	range_at(fixture, 1, NCS_RANGE_KEY(2));
+	range_at(fixture, 2, NCS_RANGE_KEY(1));
+	range_at(fixture, 3, NCS_RANGE_KEY(3));
+	range_histogram_at(fixture, 0, NCS_RANGE_HISTOGRAM_KEY(3, 0));
+	range_histogram_at(fixture, 1, UINT64_MAX);
+	range_histogram_at(fixture, 2,
+			   NCS_RANGE_HISTOGRAM_KEY(2, NCS_TIMING_COUNT));
+	fixture->header->ranges_filled = UINT64_MAX;
+	look_at(&look, fixture);
+	assert_int_equal(look.snapshot.range_count, 1);
+	assert_int_equal(look.snapshot.ranges[0].number, 2);
+	assert_int_equal(look.snapshot.range_histogram_count, 0);
+	look_away(&look);
+}
+
 static void a_functions_times_are_those_of_its_classes(void **state)
 {
 	struct segment_fixture *fixture = *state;
@@ -1601,6 +1682,8 @@ int main(void)
 		WITH_SEGMENT(functions_are_summed_over_lanes),
 		WITH_SEGMENT(histograms_are_told_by_function_and_timing),
 		WITH_SEGMENT(classes_are_told_in_order_with_their_times),
+		WITH_SEGMENT(ranges_are_told_with_their_histograms),
+		WITH_SEGMENT(ranges_that_make_no_sense_are_left_out),
 		WITH_SEGMENT(a_functions_times_are_those_of_its_classes),
 		WITH_SEGMENT(before_1_2_all_times_are_the_functions_own),
 		WITH_SEGMENT(sampling_is_told),

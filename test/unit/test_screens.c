@@ -37,6 +37,8 @@ struct shape {
 };
 
 static const struct shape usual = { 80, 24, false, true };
+/* With room for all notes beside the tabs. */
+static const struct shape roomy = { 120, 24, false, true };
 
 static FILE *nothing_out, *nothing_in;
 static struct ncs_screen screen;
@@ -382,6 +384,12 @@ static void timeline(void **state)
 	(void)state;
 	goldens("timeline", NCS_VIEW_TIMELINE,
 		"\\ w o r l d Enter Down Left Left Left");
+}
+
+static void ranges(void **state)
+{
+	(void)state;
+	goldens("ranges", NCS_VIEW_RANGE, "");
 }
 
 static void help(void **state)
@@ -1394,7 +1402,7 @@ static void a_lease_is_shown_until_it_is_over(void **state)
 					     NCS_KERNEL_DETAIL_EVERY + 4, 1 };
 		settings->lease_until_ns = SEEN + 4500 * (SECOND / 1000);
 	}
-	start(&usual);
+	start(&roomy);
 	init(NCS_VIEW_RANK);
 	look(&job.source, SEEN);
 	shown = moment();
@@ -1588,7 +1596,7 @@ static void the_tabs_say_over_which_time(void **state)
 	char *text;
 
 	(void)state;
-	start(&usual);
+	start(&roomy);
 	open_job(NCS_VIEW_RANK);
 	for (int i = 0; i < 4; i++) {
 		press("a");
@@ -1735,6 +1743,7 @@ int main(void)
 		TEST(collectives),
 		TEST(collectives_by_size),
 		TEST(timeline),
+		TEST(ranges),
 		TEST(help),
 		TEST(setup),
 		TEST(sorted_by_time),

@@ -34,6 +34,8 @@ static const struct ncs_segment_size small = {
 	.classes = 6,
 	.histograms = 2,
 	.ring_records = 16,
+	.ranges = 3,
+	.range_histograms = 2,
 };
 
 /* --- What the writer lays out ------------------------------------------ */
@@ -67,6 +69,10 @@ static void assert_laid_out(struct ncs_segment_size size)
 		     &end);
 	assert_table(&header.histograms, size.histograms,
 		     sizeof(struct ncs_histogram), &end);
+	assert_table(&header.ranges, size.ranges, sizeof(struct ncs_range),
+		     &end);
+	assert_table(&header.range_histograms, size.range_histograms,
+		     sizeof(struct ncs_range_histogram), &end);
 	assert_int_equal(header.ring_records, size.ring_records);
 	assert_true(header.segment_bytes >= end);
 	assert_true(header.segment_bytes < end + 4096);
@@ -78,7 +84,7 @@ static void tables_follow_each_other_without_overlap(void **state)
 {
 	(void)state;
 	assert_laid_out(small);
-	assert_laid_out((struct ncs_segment_size){ 1, 1, 1, 1, 1, 2 });
+	assert_laid_out((struct ncs_segment_size){ 1, 1, 1, 1, 1, 2, 0, 0 });
 	assert_laid_out((struct ncs_segment_size){
 		.lanes = NCS_SEGMENT_LANES_MAX,
 		.channels = NCS_SEGMENT_CHANNELS_MAX,
@@ -86,6 +92,8 @@ static void tables_follow_each_other_without_overlap(void **state)
 		.classes = NCS_SEGMENT_CLASSES_MAX,
 		.histograms = NCS_SEGMENT_HISTOGRAMS_MAX,
 		.ring_records = NCS_SEGMENT_RING_RECORDS_MAX,
+		.ranges = NCS_SEGMENT_RANGES_MAX,
+		.range_histograms = NCS_SEGMENT_RANGES_MAX,
 	});
 	srandom(1);
 	for (unsigned i = 0; i < 1000; i++)
@@ -96,6 +104,8 @@ static void tables_follow_each_other_without_overlap(void **state)
 			.classes = 1 + (uint32_t)random() % 128,
 			.histograms = 1 + (uint32_t)random() % 64,
 			.ring_records = UINT32_C(2) << random() % 16,
+			.ranges = (uint32_t)random() % 4096,
+			.range_histograms = (uint32_t)random() % 64,
 		});
 }
 
@@ -144,7 +154,9 @@ static void records_do_not_straddle_cache_lines(void **state)
 	TABLE(X, channels, NCS_SEGMENT_CHANNELS_MAX) \
 	TABLE(X, operations, NCS_SEGMENT_OPERATIONS_MAX) \
 	TABLE(X, histograms, NCS_SEGMENT_HISTOGRAMS_MAX) \
-	TABLE(X, rings, NCS_SEGMENT_LANES_MAX)
+	TABLE(X, rings, NCS_SEGMENT_LANES_MAX) \
+	TABLE_OR_NONE(X, ranges, NCS_SEGMENT_RANGES_MAX) \
+	TABLE_OR_NONE(X, range_histograms, NCS_SEGMENT_RANGES_MAX)
 
 #define TABLE(X, table, max) \
 	X(table.count, 0) \
@@ -207,6 +219,20 @@ static void longer_files_strides_and_headers_are_taken(void **state)
 	header.operations.stride += 64; /* as a later minor version's */
 	assert_null(ncs_segment_check(&header, header.segment_bytes));
 	memset(&header.classes, 0, sizeof(header.classes)); /* before 1.2 */
+	assert_null(ncs_segment_check(&header, header.segment_bytes));
+}
+
+/* What is behind the end of an earlier version's header is not its. */
+static void an_earlier_header_tells_of_no_ranges(void **state)
+{
+	struct ncs_header header = laid_out(small);
+
+	(void)state;
+	assert_true(ncs_segment_tells_ranges(&header));
+	header.ranges.offset = header.range_histograms.offset = UINT64_MAX;
+	assert_non_null(ncs_segment_check(&header, header.segment_bytes));
+	header.header_bytes = offsetof(struct ncs_header, ranges_filled);
+	assert_false(ncs_segment_tells_ranges(&header));
 	assert_null(ncs_segment_check(&header, header.segment_bytes));
 }
 
@@ -375,6 +401,7 @@ int main(void)
 		cmocka_unit_test(each_corrupt_field_is_refused),
 		cmocka_unit_test(a_file_cut_short_is_refused),
 		cmocka_unit_test(longer_files_strides_and_headers_are_taken),
+		cmocka_unit_test(an_earlier_header_tells_of_no_ranges),
 		cmocka_unit_test(what_is_larger_than_sane_is_refused),
 		cmocka_unit_test(what_is_accepted_lies_inside_the_file),
 	};

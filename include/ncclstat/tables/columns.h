@@ -221,6 +221,32 @@
 	  "How many operations were timed.") \
 	X(FUNCTION, SEQUENCE, "SEQ", 7, RIGHT, 5, INFO, \
 	  "The largest sequence number seen.") \
+	X(RANGE, COMM, "COMM", 8, LEFT, 5, INFO, \
+	  "The communicator's name, or its id where it has none.") \
+	X(RANGE, RANK, "RANK", 4, RIGHT, 8, INFO, "Rank in the communicator.") \
+	X(RANGE, NAME, "RANGE", 18, LEFT, 9, INFO, \
+	  "The range's name, below that of the range around it.") \
+	X(RANGE, CALLS, "CALLS", 6, RIGHT, 3, INFO, \
+	  "Calls of the application, from NCCL 2.28 on.") \
+	X(RANGE, OPERATIONS, "OPS", 6, RIGHT, 6, INFO, "Operations started.") \
+	X(RANGE, BYTES, "BYTES", 6, RIGHT, 7, INFO, \
+	  "Message bytes of these operations.") \
+	X(RANGE, TIME, "TIME", 7, RIGHT, 7, INFO, \
+	  "The times of the timed operations together.") \
+	X(RANGE, BUSY, "BUSY", 7, RIGHT, 8, INFO, \
+	  "The time in which one or more operations made progress.") \
+	X(RANGE, ALGBW, "ALGBW", 6, RIGHT, 6, INFO, \
+	  "GB/s: bytes of the timed operations over their times.") \
+	X(RANGE, BUSYBW, "BUSYBW", 6, RIGHT, 4, INFO, \
+	  "GB/s: bytes of the operations that made progress over the time in" \
+	  " which any did.") \
+	X(RANGE, WAIT, "WAIT", 7, LEFT, 7, INFO, \
+	  "What its channels spent most of the time with.") \
+	X(RANGE, SHARE, "SHARE", 5, RIGHT, 5, INFO, "… and that share of it.") \
+	X(RANGE, P50, "P50", 7, RIGHT, 5, INFO, \
+	  "Median time of an operation, within 8 %.") \
+	X(RANGE, P99, "P99", 7, RIGHT, 6, INFO, \
+	  "99th percentile of the time of an operation, within 8 %.") \
 	X(CLASS, COMM, "COMM", 10, LEFT, 5, INFO, \
 	  "The communicator's name, or its id where it has none.") \
 	X(CLASS, RANK, "RANK", 4, RIGHT, 8, INFO, "Rank in the communicator.") \
@@ -277,5 +303,7 @@
 	X(CHANNEL, RATE, "Mb/S") \
 	X(FUNCTION, ALGBW, "ALGBWb") \
 	X(FUNCTION, BUSBW, "BUSBWb") \
+	X(RANGE, ALGBW, "ALGBWb") \
+	X(RANGE, BUSYBW, "BUSYBWb") \
 	X(CLASS, ALGBW, "ALGBWb") \
 	X(CLASS, BUSBW, "BUSBWb")

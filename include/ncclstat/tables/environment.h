@@ -40,4 +40,11 @@
 	  " together. Rings shrink as it fills up.") \
 	X(CHAIN, "NCCLSTAT_CHAIN", "none | file", "none", \
 	  "Another profiler plugin, which gets the calls that NCCL would make if" \
-	  " it were alone: a path, or a name that the dynamic linker finds.")
+	  " it were alone: a path, or a name that the dynamic linker finds.") \
+	X(RANGES, "NCCLSTAT_RANGES", "auto | 0 to 65535", "auto", \
+	  "How many ranges of the program, each in each place, are told apart;" \
+	  " 0 turns them off. auto is 1024 if NVTX_INJECTION64_PATH is set," \
+	  " else 64.") \
+	X(NVTX_CHAIN, "NCCLSTAT_NVTX_CHAIN", "none | file", "none", \
+	  "Another NVTX tool, which is loaded first and gets all calls, where" \
+	  " NVTX_INJECTION64_PATH names the plugin.")

@@ -44,6 +44,8 @@
 	X(VIEW_TIMELINE, VIEW, "6", "", \
 	  "Timeline: the latest past of the selected rank and of all others," \
 	  " as swim lanes") \
+	X(VIEW_RANGES, VIEW, "8", "", \
+	  "Ranges: what each phase of the program spends in NCCL") \
 	X(SIZES, VIEW, "x", "", \
 	  "in Collectives: a row for each size, algorithm and protocol, as" \
 	  " nccl-tests has them; again: for each function") \

@@ -37,4 +37,7 @@
 	  "steps whose stop NCCL did not report; a later event closed them") \
 	X(CHAIN, "chain", \
 	  "handles for two plugins (NCCLSTAT_CHAIN) that came back when their place" \
-	  " was another's, or that found no place")
+	  " was another's, or that found no place") \
+	X(RANGE, "range", \
+	  "calls whose range of the program found no room or was too deep," \
+	  " and ranges that could not be followed")

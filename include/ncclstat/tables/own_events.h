@@ -10,4 +10,5 @@
  */
 #define NCS_OWN_EVENTS(X) \
 	X(SETTINGS, "settings", 32, \
-	  "what the plugin collects was changed from outside, or a lease ended")
+	  "what the plugin collects was changed from outside, or a lease ended") \
+	X(MARK, "mark", 33, "the program set a mark (ncclstat_range_mark, NVTX)")

@@ -1,0 +1,44 @@
+/* A copy of NVTX, as each library that uses it has one: the words that a tool
+ * puts its functions into, and the calls that go through them. A word that
+ * holds nothing is an empty call. Several copies may be in one process. */
+#ifndef NCS_TEST_PLUGIN_NVTX_COPY_H
+#define NCS_TEST_PLUGIN_NVTX_COPY_H
+
+#include <stdint.h>
+#include <wchar.h>
+
+#include "plugin/nvtx_abi.h"
+
+#define NVTX_COPY_WORDS 16
+
+struct nvtx_copy {
+	nvtx_function core[NVTX_COPY_WORDS];
+	nvtx_function core2[NVTX_COPY_WORDS];
+};
+
+/* Lets the library at `path` take the words, as the first NVTX call of a copy
+ * does. Returns what its entry returned; fails the scenario where there is
+ * none. */
+int nvtx_copy_load(struct nvtx_copy *copy, const char *path);
+
+/* What programs call. */
+int nvtx_push(struct nvtx_copy *copy, const char *name);
+int nvtx_push_wide(struct nvtx_copy *copy, const wchar_t *name);
+int nvtx_push_attributes(struct nvtx_copy *copy,
+			 const struct nvtx_attributes *attributes);
+int nvtx_pop(struct nvtx_copy *copy);
+uint64_t nvtx_start(struct nvtx_copy *copy, const char *name);
+void nvtx_end(struct nvtx_copy *copy, uint64_t id);
+void nvtx_mark(struct nvtx_copy *copy, const char *name);
+const struct nvtx_domain *nvtx_domain(struct nvtx_copy *copy, const char *name);
+const struct nvtx_string *nvtx_string(struct nvtx_copy *copy,
+				      const struct nvtx_domain *domain,
+				      const char *text);
+int nvtx_domain_push(struct nvtx_copy *copy, const struct nvtx_domain *domain,
+		     const struct nvtx_string *name);
+int nvtx_domain_pop(struct nvtx_copy *copy, const struct nvtx_domain *domain);
+uint64_t nvtx_domain_start(struct nvtx_copy *copy,
+			   const struct nvtx_domain *domain,
+			   const struct nvtx_string *name);
+
+#endif

@@ -1,0 +1,189 @@
+/* Sums over trees of ranges: each call counts in all ranges around it, and
+ * bandwidth is bytes over time, never a mean of bandwidths. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+#include "analysis/ranges.h"
+
+#define MAX 64
+
+static struct ncs_range_view ranges[MAX];
+static struct ncs_range_sum sums[MAX];
+static uint64_t buckets[4 * NCS_RANGE_BUCKETS];
+static struct ncs_snapshot snapshot;
+
+static int setup(void **state)
+{
+	(void)state;
+	memset(ranges, 0, sizeof(ranges));
+	memset(buckets, 0, sizeof(buckets));
+	memset(&snapshot, 0, sizeof(snapshot));
+	snapshot.ranges = ranges;
+	snapshot.range_buckets = buckets;
+	return 0;
+}
+
+static struct ncs_range_view *add(uint32_t number, uint32_t parent,
+				  uint64_t calls)
+{
+	struct ncs_range_view *range = &ranges[snapshot.range_count++];
+
+	range->number = number;
+	range->parent = parent;
+	range->calls = calls;
+	return range;
+}
+
+/* So many operations of a time and size. */
+static void add_times(struct ncs_range_view *range, uint32_t place,
+		      uint64_t count, uint64_t time_ns, uint64_t bytes)
+{
+	range->timed[NCS_TIMING_PROXY] += count;
+	range->time_ns[NCS_TIMING_PROXY] += count * time_ns;
+	range->timed_bytes[NCS_TIMING_PROXY] += count * bytes;
+	range->histogram[NCS_TIMING_PROXY] = place;
+	buckets[(place - 1) * NCS_RANGE_BUCKETS + ncs_range_bucket(time_ns)] +=
+		count;
+}
+
+static void assert_sum(size_t place, uint32_t number, unsigned depth,
+		       uint64_t calls)
+{
+	assert_int_equal(sums[place].range->number, number);
+	assert_int_equal(sums[place].depth, depth);
+	assert_int_equal(sums[place].calls, calls);
+}
+
+static void ranges_inside_follow_theirs_and_count_in_it(void **state)
+{
+	(void)state;
+	add(2, 0, 1);
+	add(3, 2, 10);
+	add(5, 0, 100);
+	add(6, 2, 1000);
+	add(9, 3, 10000);
+	assert_int_equal(ncs_ranges_sum(&snapshot, sums), 0);
+	assert_sum(0, 2, 0, 11011);
+	assert_sum(1, 3, 1, 10010);
+	assert_sum(2, 9, 2, 10000);
+	assert_sum(3, 6, 1, 1000);
+	assert_sum(4, 5, 0, 100);
+}
+
+/* A file may say anything: nothing is left out, nothing comes twice. */
+static void what_has_no_parent_in_sight_is_outermost(void **state)
+{
+	(void)state;
+	add(7, 3, 1);
+	add(8, 7, 2);
+	assert_int_equal(ncs_ranges_sum(&snapshot, sums), 0);
+	assert_sum(0, 7, 0, 3);
+	assert_sum(1, 8, 1, 2);
+}
+
+static void no_ranges_have_no_sums(void **state)
+{
+	(void)state;
+	assert_int_equal(ncs_ranges_sum(&snapshot, sums), 0);
+}
+
+static void bandwidth_is_bytes_over_time(void **state)
+{
+	struct ncs_range_view *outer = add(2, 0, 0), *inner = add(3, 2, 0);
+
+	(void)state;
+	add_times(outer, 1, 1, 1000, 1000);   /* 1 GB/s */
+	add_times(inner, 2, 1, 1000, 100000); /* 100 GB/s */
+	add_times(inner, 2, 8, 1000, 0);
+	outer->with_children_bytes = 1000;
+	inner->with_children_bytes = 100000;
+	outer->busy_ns = 5000; /* two at a time */
+	assert_int_equal(ncs_ranges_sum(&snapshot, sums), 0);
+	assert_true(ncs_range_bandwidth(&sums[0]) == 101000.0 / 10000);
+	assert_true(ncs_range_busy_bandwidth(&sums[0]) == 101000.0 / 5000);
+	assert_true(ncs_range_busy_bandwidth(&sums[1]) < 0);
+	inner->size_unknown = 1;
+	assert_int_equal(ncs_ranges_sum(&snapshot, sums), 0);
+	assert_true(ncs_range_bandwidth(&sums[0]) < 0);
+	assert_true(ncs_range_busy_bandwidth(&sums[0]) < 0);
+}
+
+static void percentiles_are_of_all_operations_inside(void **state)
+{
+	struct ncs_range_view *outer = add(2, 0, 0), *inner = add(3, 2, 0);
+	struct ncs_range_view *beside = add(4, 0, 0);
+	uint64_t p50, p99;
+
+	(void)state;
+	add_times(outer, 1, 60, 1000, 1);
+	add_times(inner, 2, 40, 1000000, 1);
+	add_times(beside, 3, 1000, 50, 1);
+	assert_int_equal(ncs_ranges_sum(&snapshot, sums), 0);
+	p50 = ncs_range_percentile(&snapshot, &sums[0], 0.50);
+	p99 = ncs_range_percentile(&snapshot, &sums[0], 0.99);
+	assert_true(p50 > 920 && p50 < 1080);
+	assert_true(p99 > 920000 && p99 < 1080000);
+	p50 = ncs_range_percentile(&snapshot, &sums[1], 0.50);
+	assert_true(p50 > 920000 && p50 < 1080000);
+	memset(outer->histogram, 0, sizeof(outer->histogram));
+	memset(inner->histogram, 0, sizeof(inner->histogram));
+	assert_int_equal(ncs_range_percentile(&snapshot, &sums[0], 0.5), 0);
+}
+
+/* 8 percent is what the manual says. */
+static void the_middle_of_a_bucket_is_near_all_in_it(void **state)
+{
+	(void)state;
+	for (uint64_t ns = 32; ns < UINT64_C(1) << 40; ns += 1 + ns / 100) {
+		uint64_t middle = ncs_histogram_middle(
+			ncs_range_bucket_middle(ncs_range_bucket(ns)));
+		uint64_t away = middle > ns ? middle - ns : ns - middle;
+
+		if (away * 100 > ns * 8 + 400)
+			fail_msg("%llu stands for %llu",
+				 (unsigned long long)middle,
+				 (unsigned long long)ns);
+	}
+}
+
+static void the_longest_wait_is_told_with_its_share(void **state)
+{
+	struct ncs_range_view *outer = add(2, 0, 0), *inner = add(3, 2, 0);
+	double share;
+
+	(void)state;
+	outer->channel_time_ns[NCS_CHANNEL_SEND_WAIT] = 100;
+	inner->channel_time_ns[NCS_CHANNEL_RECV_WAIT] = 300;
+	assert_int_equal(ncs_ranges_sum(&snapshot, sums), 0);
+	assert_int_equal(ncs_range_wait(&sums[0], &share),
+			 NCS_CHANNEL_RECV_WAIT);
+	assert_true(share == 0.75);
+	memset(&sums[0].channel_time_ns, 0, sizeof(sums[0].channel_time_ns));
+	assert_int_equal(ncs_range_wait(&sums[0], &share), NCS_CHANNEL_IDLE);
+	assert_true(share == 0);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test_setup(
+			ranges_inside_follow_theirs_and_count_in_it, setup),
+		cmocka_unit_test_setup(what_has_no_parent_in_sight_is_outermost,
+				       setup),
+		cmocka_unit_test_setup(no_ranges_have_no_sums, setup),
+		cmocka_unit_test_setup(bandwidth_is_bytes_over_time, setup),
+		cmocka_unit_test_setup(percentiles_are_of_all_operations_inside,
+				       setup),
+		cmocka_unit_test(the_middle_of_a_bucket_is_near_all_in_it),
+		cmocka_unit_test_setup(the_longest_wait_is_told_with_its_share,
+				       setup),
+	};
+
+	return cmocka_run_group_tests_name("ranges", tests, NULL, NULL);
+}
