@@ -481,6 +481,27 @@ static bool is_told(const struct ncs_diagnosis *diagnosis,
 	return false;
 }
 
+/* Ranks of a communicator with something under way that has not moved for
+ * long. */
+static size_t count_stuck(const struct ncs_diagnosis *diagnosis,
+			  const struct ncs_communicator *communicator)
+{
+	size_t count = 0;
+
+	for (size_t i = 0; i < communicator->rank_count; i++) {
+		const struct ncs_rank *rank = communicator->ranks[i];
+		const struct ncs_wait_node *node =
+			&diagnosis->graph.nodes[ncs_wait_graph_find(
+				&diagnosis->graph, rank)];
+
+		count += ncs_rank_is_live(rank) && node->stands &&
+			 node->operation &&
+			 ncs_age_ns(rank, node->operation->start_ns) >=
+				 NCS_STUCK_NS;
+	}
+	return count;
+}
+
 /* A process that ends without a word while others of its communicator stay is
  * suspicious after a while, though nobody waits for it yet; at the end of a job
  * they all go within moments. */
@@ -506,7 +527,9 @@ static int check_dead(struct ncs_diagnosis *diagnosis,
 			return -ENOMEM;
 		finding->root = ncs_party_of(rank);
 		finding->duration_ns = rank->now.taken_ns - since_ns;
-		ncs_finding_set_severity(finding, false);
+		/* NCCL may have given up on its channels: none waits then. */
+		finding->waiting = count_stuck(diagnosis, rank->communicator);
+		ncs_finding_set_severity(finding, finding->waiting > 0);
 		ncs_finding_set_confidence(finding, NCS_CONFIDENCE_CERTAIN);
 		ncs_finding_tell_fact(finding, NCS_EVIDENCE_GONE, rank,
 				      finding->duration_ns);

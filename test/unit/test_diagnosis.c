@@ -449,6 +449,26 @@ static void a_circle_across_communicators_is_a_deadlock(void **state)
 	scripted_release(&scripted);
 }
 
+/* NCCL has noticed, and closed its channels; the call stays under way. */
+static void who_died_is_found_without_channels(void **state)
+{
+	struct ncs_diagnosis diagnosis;
+	struct scripted scripted;
+
+	(void)state;
+	scripted_init(&scripted);
+	enqueued(add(&scripted, 0, 7), NCS_FUNCTION_ALL_REDUCE, 5);
+	add(&scripted, 1, 7)->snapshot.liveness = NCS_DEAD;
+	diagnose(&diagnosis, &scripted);
+	assert_true(diagnosis.count > 0);
+	assert_int_equal(diagnosis.findings[0].verdict, NCS_VERDICT_RANK_DIED);
+	assert_int_equal(diagnosis.findings[0].severity, NCS_SEVERITY_STUCK);
+	assert_int_equal(diagnosis.findings[0].root.number, 1);
+	assert_int_equal(diagnosis.findings[0].waiting, 1);
+	ncs_diagnosis_release(&diagnosis);
+	scripted_release(&scripted);
+}
+
 /* What was killed long ago, and all of it, is no trouble of what runs now. */
 static void the_dead_of_another_job_are_left_alone(void **state)
 {
@@ -527,6 +547,7 @@ int main(void)
 			what_is_enqueued_in_another_order_is_a_mismatch),
 		cmocka_unit_test(who_is_through_with_less_is_a_mismatch),
 		cmocka_unit_test(a_circle_across_communicators_is_a_deadlock),
+		cmocka_unit_test(who_died_is_found_without_channels),
 		cmocka_unit_test(the_dead_of_another_job_are_left_alone),
 		cmocka_unit_test(a_thousand_healthy_jobs_give_no_alarm),
 	};
