@@ -5,6 +5,7 @@
 #include <linux/seccomp.h>
 #include <malloc.h>
 #include <pthread.h>
+#include <semaphore.h>
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stdio.h>
@@ -273,6 +274,55 @@ static void a_thread_without_ranges_is_where_the_main_thread_is(void **state)
 {
 	(void)state;
 	scenario_play(go_backward, NULL);
+}
+
+static sem_t told, called;
+
+static void *call_when_told(void *argument)
+{
+	(void)argument;
+	for (unsigned i = 0; i < 3; i++) {
+		sem_wait(&told);
+		call();
+		sem_post(&called);
+	}
+	return NULL;
+}
+
+static void tell(void)
+{
+	sem_post(&told);
+	sem_wait(&called);
+}
+
+static void follow_main_thread(void *argument)
+{
+	pthread_t thread;
+
+	(void)argument;
+	come();
+	sem_init(&told, 0, 0);
+	sem_init(&called, 0, 0);
+	CHECK(pthread_create(&thread, NULL, call_when_told, NULL) == 0,
+	      "no thread");
+	ranges.push("step");
+	ranges.push("backward");
+	tell();
+	ranges.pop();
+	tell();
+	ranges.push("optimizer");
+	tell();
+	pthread_join(thread, NULL);
+	ranges_expect_calls(&guest.view, "step/backward", 1, "at first");
+	ranges_expect_calls(&guest.view, "step", 1, "after a pop");
+	ranges_expect_calls(&guest.view, "step/optimizer", 1, "after a push");
+	guest_go(&guest);
+}
+
+static void it_goes_where_the_main_thread_goes(void **state)
+{
+	(void)state;
+	scenario_play(follow_main_thread, NULL);
 }
 
 static void *leave_open(void *argument)
@@ -894,6 +944,7 @@ int main(void)
 			without_api_calls_the_range_is_the_operations_own),
 		cmocka_unit_test(
 			a_thread_without_ranges_is_where_the_main_thread_is),
+		cmocka_unit_test(it_goes_where_the_main_thread_goes),
 		cmocka_unit_test(what_a_dead_thread_left_open_is_nobodys),
 		cmocka_unit_test(a_pop_too_many_changes_nothing),
 		cmocka_unit_test(ranges_nest_to_any_depth),
