@@ -15,6 +15,7 @@
 #include "analysis/append.h"
 #include "analysis/classes.h"
 #include "analysis/detail.h"
+#include "analysis/diagnosis.h"
 #include "analysis/names.h"
 #include "analysis/ranges.h"
 #include "analysis/stragglers.h"
@@ -27,6 +28,7 @@ const char *const ncs_view_names[NCS_VIEW_COUNT] = {
 	[NCS_VIEW_PROXY] = "proxy",
 	[NCS_VIEW_FUNCTION] = "collectives",
 	[NCS_VIEW_TIMELINE] = "timeline",
+	[NCS_VIEW_FINDING] = "diagnose",
 	[NCS_VIEW_RANGE] = "ranges",
 	[NCS_VIEW_CLASS] = "sizes",
 };
@@ -1133,6 +1135,85 @@ static void get_TIMELINE_SINCE(const struct ncs_row *row,
 		set_span(value, now.start_ns, now.end_ns);
 }
 
+/* --- Findings ----------------------------------------------------------- */
+
+static void get_FINDING_SEVERITY(const struct ncs_row *row,
+				 struct ncs_value *value)
+{
+	set_text(value, ncs_severity_name(row->finding->severity));
+}
+
+static void get_FINDING_VERDICT(const struct ncs_row *row,
+				struct ncs_value *value)
+{
+	set_text(value, ncs_verdict_name(row->finding->verdict));
+}
+
+static void set_party(struct ncs_value *value, const struct ncs_party *party)
+{
+	if (party->number >= 0)
+		set_number(value, (uint64_t)party->number);
+}
+
+static void get_FINDING_RANK(const struct ncs_row *row, struct ncs_value *value)
+{
+	set_party(value, &row->finding->root);
+}
+
+static void get_FINDING_COMM(const struct ncs_row *row, struct ncs_value *value)
+{
+	const struct ncs_communicator *communicator =
+		row->finding->root.communicator;
+	char text[sizeof(value->text)] = "";
+
+	if (communicator)
+		ncs_comm_text(communicator->identity, text, sizeof(text));
+	set_text(value, text);
+}
+
+static void get_FINDING_PEER(const struct ncs_row *row, struct ncs_value *value)
+{
+	set_party(value, &row->finding->peer);
+}
+
+static void get_FINDING_CHANNEL(const struct ncs_row *row,
+				struct ncs_value *value)
+{
+	if (row->finding->channel)
+		set_number(value, row->finding->channel->channel);
+}
+
+static void get_FINDING_CALL(const struct ncs_row *row, struct ncs_value *value)
+{
+	const struct ncs_call *call = &row->finding->call;
+
+	if (call->function >= NCS_FUNCTION_COUNT)
+		return;
+	set_text(value, ncs_function_name(call->function));
+	if (call->sequence_number != NCS_NO_SEQUENCE_NUMBER)
+		ncs_append(value->text, sizeof(value->text), " %" PRIu64,
+			   call->sequence_number);
+}
+
+static void get_FINDING_SINCE(const struct ncs_row *row,
+			      struct ncs_value *value)
+{
+	if (row->finding->duration_ns > 0)
+		set_count(value, NCS_VALUE_DURATION, row->finding->duration_ns);
+}
+
+static void get_FINDING_WAITING(const struct ncs_row *row,
+				struct ncs_value *value)
+{
+	set_number(value, row->finding->waiting);
+}
+
+static void get_FINDING_CONFIDENCE(const struct ncs_row *row,
+				   struct ncs_value *value)
+{
+	set_text(value, ncs_confidence_name(row->finding->confidence));
+}
+
 /* --- Ranges ------------------------------------------------------------- */
 
 static const struct ncs_range_sum *sum_of(const struct ncs_row *row)
@@ -1331,10 +1412,39 @@ static int communicator_rows(const struct ncs_model *model,
 	return (int)count;
 }
 
+static int finding_rows(const struct ncs_model *model, struct ncs_row **rows,
+			size_t *capacity)
+{
+	const struct ncs_diagnosis *diagnosis = model->diagnosis;
+	size_t most = diagnosis ? diagnosis->count : 0, count = 0;
+
+	if (reserve_rows(rows, capacity, most) != 0)
+		return -ENOMEM;
+	for (size_t i = 0; i < most; i++) {
+		const struct ncs_finding *finding = &diagnosis->findings[i];
+		const struct ncs_party *root = &finding->root;
+		const struct ncs_rank *rank = root->rank;
+
+		if (!rank && root->communicator)
+			rank = root->communicator->ranks[0];
+		if (rank)
+			(*rows)[count++] = (struct ncs_row){
+				.view = NCS_VIEW_FINDING,
+				.finding = finding,
+				.rank = rank,
+				.index = i,
+			};
+	}
+	return (int)count;
+}
+
 int ncs_rows(const struct ncs_model *model, enum ncs_view view,
 	     struct ncs_row **rows, size_t *capacity)
 {
 	size_t most = 0, count = 0;
+
+	if (view == NCS_VIEW_FINDING)
+		return finding_rows(model, rows, capacity);
 
 	if (view == NCS_VIEW_COMMUNICATOR)
 		return communicator_rows(model, rows, capacity);

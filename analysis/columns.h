@@ -21,6 +21,7 @@ enum ncs_view {
 	NCS_VIEW_PROXY,
 	NCS_VIEW_FUNCTION,
 	NCS_VIEW_TIMELINE,
+	NCS_VIEW_FINDING,
 	NCS_VIEW_RANGE,
 	NCS_VIEW_CLASS, /* has no tab: it is under that of functions */
 	NCS_VIEW_COUNT
@@ -42,9 +43,11 @@ enum ncs_column_id {
 };
 
 /* A row of a view: a communicator; a rank, or the index-th channel, function,
- * track, range or class of one. */
+ * track, range or class of one; or a finding, which is its root's, or that of a
+ * rank of the root's communicator where the root is not seen. */
 struct ncs_row {
 	enum ncs_view view;
+	const struct ncs_finding *finding;           /* NULL: it is none */
 	const struct ncs_communicator *communicator; /* NULL: it is a rank's */
 	const struct ncs_rank *rank; /* NULL: it is a communicator's */
 	size_t index;
@@ -100,8 +103,9 @@ extern const size_t ncs_column_count;
 
 /* All rows of a view in the model's order: communicators; ranks; channels of
  * each rank; functions with a call or an operation, tracks
- * (analysis/timeline.h), ranges and classes of each rank. *rows is grown with realloc()
- * and owned by the caller; returns the number of rows, or -ENOMEM. */
+ * (analysis/timeline.h), ranges and classes of each rank; findings, if the model
+ * has a diagnosis. *rows is grown with realloc() and owned by the caller; returns
+ * the number of rows, or -ENOMEM. */
 int ncs_rows(const struct ncs_model *model, enum ncs_view view,
 	     struct ncs_row **rows, size_t *capacity);
 

@@ -968,7 +968,8 @@ int ncs_diagnose(struct ncs_diagnosis *diagnosis, const struct ncs_model *model)
 	return error;
 }
 
-enum ncs_severity ncs_diagnosis_severity(const struct ncs_diagnosis *diagnosis)
+enum ncs_verdict_severity
+ncs_diagnosis_severity(const struct ncs_diagnosis *diagnosis)
 {
 	return diagnosis->count > 0 ? diagnosis->findings[0].severity :
 				      NCS_SEVERITY_HEALTHY;

@@ -45,6 +45,7 @@ struct ncs_finding *ncs_diagnosis_add(struct ncs_diagnosis *diagnosis,
 				      enum ncs_verdict verdict);
 
 /* That of the worst finding. */
-enum ncs_severity ncs_diagnosis_severity(const struct ncs_diagnosis *diagnosis);
+enum ncs_verdict_severity
+ncs_diagnosis_severity(const struct ncs_diagnosis *diagnosis);
 
 #endif

@@ -7,7 +7,7 @@
 
 static const struct {
 	const char *name;
-	enum ncs_severity severity;
+	enum ncs_verdict_severity severity;
 	const char *sentence;
 	const char *next;
 } verdicts[] = {

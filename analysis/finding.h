@@ -20,7 +20,7 @@
  * cold, a retransmission. */
 #define NCS_STUCK_NS UINT64_C(5000000000)
 
-enum ncs_severity {
+enum ncs_verdict_severity {
 #define X(ID, name, help) NCS_SEVERITY_##ID,
 	NCS_SEVERITIES(X)
 #undef X
@@ -92,7 +92,7 @@ struct ncs_evidence {
 
 struct ncs_finding {
 	enum ncs_verdict verdict;
-	enum ncs_severity severity;
+	enum ncs_verdict_severity severity;
 	enum ncs_confidence confidence;
 	struct ncs_party root;
 	struct ncs_party peer; /* the other end; number -1: none */

@@ -55,7 +55,11 @@ struct ncs_unreadable {
 	char *why;
 };
 
+struct ncs_diagnosis; /* analysis/diagnosis.h */
+
 struct ncs_model {
+	/* What is wrong with it, of who looks at it; NULL: nobody asks. */
+	const struct ncs_diagnosis *diagnosis;
 	const struct ncs_aliases *aliases; /* the source's; NULL: none */
 	bool keeps_latest; /* the latest records are kept; set before a pass */
 	size_t latest_count;     /* ranks whose records were kept before it */

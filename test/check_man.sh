@@ -80,7 +80,7 @@ what_there_is() {
 		sed 's/ /, /g' | want keys ncclstat.1 KEYS -
 	for view in RANK:Ranks COMMUNICATOR:Communicators CHANNEL:Channels \
 		PROXY:Proxy FUNCTION:Collectives CLASS:Collectives \
-		TIMELINE:Timeline RANGE:Ranges; do
+		TIMELINE:Timeline FINDING:Diagnose RANGE:Ranges; do
 		fields columns NCS_COLUMNS \
 			VIEW,ID,title,width,align,priority,level,help \
 			'VIEW title' | sed -n "s/^${view%:*} //p" | unquote |

@@ -89,7 +89,8 @@ static bool look(struct watch *watch)
  * that, is what was waited for, too. */
 static bool has_trouble(struct watch *watch)
 {
-	enum ncs_severity severity = ncs_diagnosis_severity(&watch->diagnosis);
+	enum ncs_verdict_severity severity =
+		ncs_diagnosis_severity(&watch->diagnosis);
 	uint64_t now_ns = watch->stamp.monotonic_ns;
 
 	if (severity == NCS_SEVERITY_HEALTHY)

@@ -1,6 +1,7 @@
 /* Samples at intervals, printed one after the other, and what to say when
  * there is nothing to print. The formats are in dump_text.c and
  * dump_json.c. */
+#include "analysis/diagnosis.h"
 #include "tui/dump.h"
 
 #include <errno.h>
@@ -91,6 +92,7 @@ static bool print_sample(FILE *file, const struct ncs_options *options,
 /* Takes and prints one sample. False if that was the last one. */
 static bool dump_sample(const struct ncs_options *options,
 			struct ncs_source *source, struct ncs_model *model,
+			struct ncs_diagnosis *diagnosis,
 			struct progress *progress, int *status)
 {
 	struct ncs_output output;
@@ -103,6 +105,12 @@ static bool dump_sample(const struct ncs_options *options,
 	}
 	stamp = ncs_dump_stamp();
 	ncs_model_update(model, source, stamp.monotonic_ns);
+	if (diagnosis && ncs_diagnose(diagnosis, model) != 0) {
+		fprintf(stderr, "ncclstat: %s\n", strerror(ENOMEM));
+		*status = NCS_EXIT_NOTHING;
+		ncs_output_release(&output, status);
+		return false;
+	}
 	*status = model->rank_count > 0 ? NCS_EXIT_OK : NCS_EXIT_NOTHING;
 	printed = print_sample(output.file, options, model, &stamp, progress);
 	if (!printed) {
@@ -123,22 +131,29 @@ int ncs_dump_run(const struct ncs_options *options, struct ncs_source *source)
 {
 	uint64_t wanted = samples_wanted(options);
 	uint64_t next_ns = ncs_clock_monotonic_ns();
+	bool diagnoses = options->view == NCS_VIEW_FINDING;
+	struct ncs_diagnosis diagnosis;
 	struct ncs_model model;
 	struct progress progress = { 0 };
 	int status = NCS_EXIT_NOTHING;
 
 	ncs_model_init(&model);
 	ncs_model_set_window(&model, options->window);
+	ncs_diagnosis_init(&diagnosis);
+	model.diagnosis = &diagnosis;
 	for (uint64_t i = 0; i < wanted; i++) {
 		if (i > 0)
 			ncs_dump_sleep_until(next_ns);
-		if (!dump_sample(options, source, &model, &progress, &status))
+		if (!dump_sample(options, source, &model,
+				 diagnoses ? &diagnosis : NULL, &progress,
+				 &status))
 			break;
 		/* Who comes late does not hurry after it. */
 		next_ns += options->interval_ns;
 		if (next_ns < ncs_clock_monotonic_ns())
 			next_ns = ncs_clock_monotonic_ns();
 	}
+	ncs_diagnosis_release(&diagnosis);
 	ncs_model_release(&model);
 	return status;
 }

@@ -193,11 +193,12 @@ void ncs_dump_unreadable(FILE *file, const struct ncs_model *model, bool ascii)
 	}
 }
 
-/* What lanes do now is in the other tables, too. */
+/* What lanes do now is in the other tables, too, and --diagnose says more than
+ * its table. */
 static bool is_wanted(const struct ncs_options *options, enum ncs_view view)
 {
 	if (options->view == NCS_VIEW_COUNT)
-		return view != NCS_VIEW_TIMELINE;
+		return view != NCS_VIEW_TIMELINE && view != NCS_VIEW_FINDING;
 	return options->view == view;
 }
 

@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "analysis/classes.h"
+#include "analysis/finding.h"
 #include "analysis/ranges.h"
 #include "analysis/timeline.h"
 
@@ -31,6 +32,9 @@ void ncs_grid_key_of(const struct ncs_row *row, struct ncs_grid_key *key)
 	switch (row->view) {
 	case NCS_VIEW_FUNCTION:
 		key->index = row->index;
+		break;
+	case NCS_VIEW_FINDING:
+		key->index = row->finding->verdict;
 		break;
 	case NCS_VIEW_RANGE:
 		key->index = row->rank->ranges[row->index].range->number;

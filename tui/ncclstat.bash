@@ -27,7 +27,7 @@ _ncclstat()
 		;;
 	--view | -v)
 		mapfile -t COMPREPLY < <(compgen -W \
-			'ranks communicators channels proxy collectives timeline ranges sizes' \
+			'ranks communicators channels proxy collectives timeline diagnose ranges sizes' \
 			-- "$word")
 		return
 		;;

@@ -28,6 +28,7 @@ static const struct ncs_screen_view *const views[NCS_VIEW_COUNT] = {
 	[NCS_VIEW_PROXY] = &ncs_screen_proxy,
 	[NCS_VIEW_FUNCTION] = &ncs_screen_collectives,
 	[NCS_VIEW_TIMELINE] = &ncs_screen_timeline,
+	[NCS_VIEW_FINDING] = &ncs_screen_diagnose,
 	[NCS_VIEW_RANGE] = &ncs_screen_ranges,
 	[NCS_VIEW_CLASS] = &ncs_screen_sizes,
 };
@@ -53,6 +54,8 @@ void ncs_screen_init(struct ncs_screen *screen, enum ncs_view view,
 {
 	memset(screen, 0, sizeof(*screen));
 	ncs_model_init(&screen->model);
+	ncs_diagnosis_init(&screen->diagnosis);
+	screen->model.diagnosis = &screen->diagnosis;
 	screen->model.keeps_latest = true;
 	ncs_timeline_init(&screen->time);
 	for (unsigned i = 0; i < NCS_VIEW_COUNT; i++)
@@ -75,6 +78,7 @@ void ncs_screen_release(struct ncs_screen *screen)
 	for (unsigned i = 0; i < NCS_VIEW_COUNT; i++)
 		ncs_grid_release(&screen->tables[i]);
 	ncs_marks_clear(&screen->tags);
+	ncs_diagnosis_release(&screen->diagnosis);
 	ncs_model_release(&screen->model);
 	memset(screen, 0, sizeof(*screen));
 }
@@ -133,6 +137,8 @@ int ncs_screen_sample(struct ncs_screen *screen, struct ncs_source *source,
 	source->wants_records = wants_records;
 	source->who = screen;
 	error = ncs_model_update(&screen->model, source, now_ns);
+	if (!error)
+		error = ncs_diagnose(&screen->diagnosis, &screen->model);
 	screen->had_job = screen->had_job || screen->model.rank_count > 0;
 	ncs_summarize(&screen->summary, &screen->model);
 	build(screen);
@@ -317,10 +323,31 @@ static bool go_to_channel(struct ncs_screen *screen,
 				       channel->send, channel->peer);
 }
 
+/* To the channel that it is about, else to the root, seen here or not. */
+static bool go_to_root(struct ncs_screen *screen,
+		       const struct ncs_finding *finding)
+{
+	const struct ncs_channel_view *channel = finding->channel;
+	const struct ncs_rank *rank = finding->channel_rank ?
+					      finding->channel_rank :
+					      finding->root.rank;
+
+	if (!rank)
+		return go_to_ranks(screen, finding->root.communicator);
+	if (!go_to_channels(screen, rank))
+		return false;
+	if (channel)
+		ncs_grid_select_channel(table_of(screen), channel->channel,
+					channel->send, channel->peer);
+	return true;
+}
+
 static bool go_below(struct ncs_screen *screen, const struct ncs_row *row)
 {
 	if (row->communicator)
 		return go_to_ranks(screen, row->communicator);
+	if (row->finding)
+		return go_to_root(screen, row->finding);
 	if (row->view == NCS_VIEW_FUNCTION)
 		return go_to_sizes(screen, row);
 	if (row->view == NCS_VIEW_CHANNEL)
@@ -795,6 +822,7 @@ static bool act_on_view(struct ncs_screen *screen, enum ncs_action action,
 	case NCS_ACTION_VIEW_CHANNELS:
 	case NCS_ACTION_VIEW_PROXY:
 	case NCS_ACTION_VIEW_COLLECTIVES:
+	case NCS_ACTION_VIEW_DIAGNOSE:
 	case NCS_ACTION_VIEW_RANGES:
 		show_view(screen,
 			  (enum ncs_view)(action - NCS_ACTION_VIEW_RANKS));

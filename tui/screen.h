@@ -13,6 +13,7 @@
 #include <time.h>
 
 #include "analysis/columns.h"
+#include "analysis/diagnosis.h"
 #include "analysis/model.h"
 #include "analysis/summary.h"
 #include "analysis/timeline.h"
@@ -50,6 +51,7 @@ extern const struct ncs_screen_view ncs_screen_channels;
 extern const struct ncs_screen_view ncs_screen_proxy;
 extern const struct ncs_screen_view ncs_screen_collectives;
 extern const struct ncs_screen_view ncs_screen_timeline;
+extern const struct ncs_screen_view ncs_screen_diagnose;
 extern const struct ncs_screen_view ncs_screen_ranges;
 extern const struct ncs_screen_view ncs_screen_sizes;
 
@@ -94,6 +96,7 @@ struct ncs_time_view {
 
 struct ncs_screen {
 	struct ncs_model model;
+	struct ncs_diagnosis diagnosis; /* of it */
 	struct ncs_summary summary;
 	struct ncs_grid tables[NCS_VIEW_COUNT];
 	enum ncs_view view;

@@ -10,6 +10,7 @@
 #include <string.h>
 
 #include "tui/keys.h"
+#include "tui/finding.h"
 #include "tui/screen_head.h"
 #include "tui/words.h"
 
@@ -244,6 +245,8 @@ static void draw_no_rows(const struct ncs_screen *screen,
 		text = "No row here is tagged. o shows all rows.";
 	else if (table->total > 0)
 		text = "All rows are idle, and hidden. i shows them.";
+	else if (screen->view == NCS_VIEW_FINDING)
+		text = ncs_healthy_sentence();
 	else if (screen->view == NCS_VIEW_CHANNEL)
 		text = "No channel is seen: nothing goes over the network"
 		       " here, or NCCL does not tell.";
@@ -325,7 +328,10 @@ static void compute_layout(const struct ncs_screen *screen, int height,
 					   ncs_verdict_lines(screen, height,
 							     width),
 		.detail = view->detail + first,
-		.detail_count = view->detail_count - first,
+		/* Of nothing there is no detail. */
+		.detail_count = screen->tables[screen->view].count > 0 ?
+					view->detail_count - first :
+					0,
 		.info = 2,
 	};
 

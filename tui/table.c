@@ -470,8 +470,8 @@ enum ncs_severity ncs_grid_severity(const struct ncs_grid *table,
 	    row->row.view != NCS_VIEW_CHANNEL &&
 	    row->row.view != NCS_VIEW_FUNCTION &&
 	    row->row.view != NCS_VIEW_TIMELINE &&
-	    row->row.view != NCS_VIEW_RANGE &&
-	    row->row.view != NCS_VIEW_CLASS)
+	    row->row.view != NCS_VIEW_FINDING &&
+	    row->row.view != NCS_VIEW_RANGE && row->row.view != NCS_VIEW_CLASS)
 		return NCS_SUSPECT;
 	return ncs_grid_rules_of(table, row)->severity(&row->row);
 }

@@ -10,6 +10,7 @@
 #include <cmocka.h>
 
 #include "analysis/columns.h"
+#include "analysis/diagnosis.h"
 #include "ncclstat/names.h"
 #include "test/unit/scripted_source.h"
 
@@ -42,6 +43,8 @@ static struct ncs_value cell(const struct scripted *scripted,
 	};
 	struct ncs_value value;
 
+	if (row.view == NCS_VIEW_FINDING)
+		row.finding = scripted->model.diagnosis->findings;
 	if (row.view == NCS_VIEW_COMMUNICATOR) {
 		row.communicator = row.rank->communicator;
 		row.rank = NULL;
@@ -138,20 +141,31 @@ static void every_view_has_a_name_and_columns(void **state)
 static void what_is_not_known_is_none_in_every_column(void **state)
 {
 	static const enum ncs_column_id known[] = {
-		NCS_COLUMN_RANK_PID,          NCS_COLUMN_RANK_STATE,
-		NCS_COLUMN_RANK_LOST,         NCS_COLUMN_RANK_API,
-		NCS_COLUMN_RANK_WAIT,         NCS_COLUMN_CHANNEL_CHANNEL,
-		NCS_COLUMN_CHANNEL_DIRECTION, NCS_COLUMN_CHANNEL_PEER,
-		NCS_COLUMN_CHANNEL_STATE,     NCS_COLUMN_CHANNEL_OPERATIONS,
-		NCS_COLUMN_CHANNEL_STEPS,     NCS_COLUMN_PROXY_PID,
-		NCS_COLUMN_FUNCTION_FUNCTION, NCS_COLUMN_FUNCTION_OPERATIONS,
-		NCS_COLUMN_FUNCTION_TIMING,   NCS_COLUMN_FUNCTION_TIMED,
-		NCS_COLUMN_CLASS_FUNCTION,    NCS_COLUMN_CLASS_OPERATIONS,
-		NCS_COLUMN_CLASS_TIMING,      NCS_COLUMN_CLASS_TIMED,
-		NCS_COLUMN_COMMUNICATOR_SEEN, NCS_COLUMN_COMMUNICATOR_LIVE,
-		NCS_COLUMN_COMMUNICATOR_DEAD, NCS_COLUMN_COMMUNICATOR_SILENT,
-		NCS_COLUMN_COMMUNICATOR_LOST, NCS_COLUMN_RANGE_NAME,
-		NCS_COLUMN_RANGE_OPERATIONS,
+		NCS_COLUMN_RANK_PID,           NCS_COLUMN_RANK_STATE,
+		NCS_COLUMN_RANK_LOST,          NCS_COLUMN_RANK_API,
+		NCS_COLUMN_RANK_WAIT,          NCS_COLUMN_CHANNEL_CHANNEL,
+		NCS_COLUMN_CHANNEL_DIRECTION,  NCS_COLUMN_CHANNEL_PEER,
+		NCS_COLUMN_CHANNEL_STATE,      NCS_COLUMN_CHANNEL_OPERATIONS,
+		NCS_COLUMN_CHANNEL_STEPS,      NCS_COLUMN_PROXY_PID,
+		NCS_COLUMN_FUNCTION_FUNCTION,  NCS_COLUMN_FUNCTION_OPERATIONS,
+		NCS_COLUMN_FUNCTION_TIMING,    NCS_COLUMN_FUNCTION_TIMED,
+		NCS_COLUMN_CLASS_FUNCTION,     NCS_COLUMN_CLASS_OPERATIONS,
+		NCS_COLUMN_CLASS_TIMING,       NCS_COLUMN_CLASS_TIMED,
+		NCS_COLUMN_COMMUNICATOR_SEEN,  NCS_COLUMN_COMMUNICATOR_LIVE,
+		NCS_COLUMN_COMMUNICATOR_DEAD,  NCS_COLUMN_COMMUNICATOR_SILENT,
+		NCS_COLUMN_COMMUNICATOR_LOST,  NCS_COLUMN_RANGE_NAME,
+		NCS_COLUMN_RANGE_OPERATIONS,   NCS_COLUMN_FINDING_SEVERITY,
+		NCS_COLUMN_FINDING_VERDICT,    NCS_COLUMN_FINDING_WAITING,
+		NCS_COLUMN_FINDING_CONFIDENCE,
+	};
+	static struct ncs_finding finding = {
+		.root = { .number = -1 },
+		.peer = { .number = -1 },
+		.call = { NCS_FUNCTION_COUNT, NCS_NO_SEQUENCE_NUMBER },
+	};
+	static const struct ncs_diagnosis diagnosis = {
+		.findings = &finding,
+		.count = 1,
 	};
 	static struct ncs_range_view range = { .number = 2, .size_unknown = 1 };
 	struct scripted *scripted = *state;
@@ -166,6 +180,8 @@ static void what_is_not_known_is_none_in_every_column(void **state)
 	scripted_class(rank, 0, 0, NCS_ALGORITHM_UNKNOWN, NCS_PROTOCOL_UNKNOWN)
 		->size_class = NCS_SIZE_CLASS_UNKNOWN;
 	scripted_pass(scripted, SECOND);
+	finding.root.communicator = scripted->model.communicators;
+	scripted->model.diagnosis = &diagnosis;
 	for (unsigned i = 0; i < NCS_COLUMN_COUNT; i++) {
 		struct ncs_value value =
 			cell(scripted, (enum ncs_column_id)i, 0);

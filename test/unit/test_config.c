@@ -105,7 +105,7 @@ static void what_is_wrong_is_told_and_changes_nothing(void **state)
 		{ "view = everything",
 		  "rc:1: --view expects"
 		  " ranks|communicators|channels|proxy|collectives"
-		  "|timeline|ranges|sizes, not"
+		  "|timeline|diagnose|ranges|sizes, not"
 		  " 'everything'\n" },
 		{ "sort = ranks:SINCE",
 		  "rc:1: --sort expects [VIEW:][-]COLUMN,... with titles of"

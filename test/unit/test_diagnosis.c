@@ -55,7 +55,7 @@ static void look(struct watch *watch)
 static const struct {
 	enum sim_fault fault;
 	enum ncs_verdict verdict;
-	enum ncs_severity severity; /* in the end */
+	enum ncs_verdict_severity severity; /* in the end */
 	int peer_of_victim;         /* the root is so many after the victim */
 } scenarios[] = {
 #define STUCK NCS_SEVERITY_STUCK

@@ -386,6 +386,12 @@ static void timeline(void **state)
 		"\\ w o r l d Enter Down Left Left Left");
 }
 
+static void diagnose(void **state)
+{
+	(void)state;
+	goldens("diagnose", NCS_VIEW_FINDING, "");
+}
+
 static void ranges(void **state)
 {
 	(void)state;
@@ -808,6 +814,50 @@ static char *moment(void)
 	draw();
 	text = picture();
 	return text;
+}
+
+static void a_healthy_job_has_no_findings(void **state)
+{
+	char *shown;
+
+	(void)state;
+	start(&usual);
+	init(NCS_VIEW_FINDING);
+	source = ncs_source_open_synthetic(1, 8, 4);
+	assert_non_null(source);
+	look(source, BORN);
+	shown = moment();
+	assert_non_null(strstr(shown, "nothing is wrong"));
+	free(shown);
+	close_job();
+	stop();
+}
+
+static void enter_goes_to_who_is_to_blame(void **state)
+{
+	const struct ncs_grid_row *row;
+	const struct ncs_finding *finding;
+	int number;
+
+	(void)state;
+	start(&usual);
+	open_job(NCS_VIEW_FINDING);
+	row = ncs_grid_selected(&screen.tables[screen.view]);
+	assert_non_null(row);
+	finding = row->row.finding;
+	assert_non_null(finding);
+	number = (finding->channel_rank ? finding->channel_rank :
+					  finding->root.rank)
+			 ->now.identity.rank;
+	press("Enter");
+	assert_int_equal(screen.view, NCS_VIEW_CHANNEL);
+	row = ncs_grid_selected(&screen.tables[screen.view]);
+	assert_non_null(row);
+	assert_int_equal(row->row.rank->now.identity.rank, number);
+	press("Esc");
+	assert_int_equal(screen.view, NCS_VIEW_FINDING);
+	close_job();
+	stop();
 }
 
 static void every_key_does_something(void **state)
@@ -1743,6 +1793,9 @@ int main(void)
 		TEST(collectives),
 		TEST(collectives_by_size),
 		TEST(timeline),
+		TEST(diagnose),
+		TEST(a_healthy_job_has_no_findings),
+		TEST(enter_goes_to_who_is_to_blame),
 		TEST(ranges),
 		TEST(help),
 		TEST(setup),

@@ -221,6 +221,23 @@
 	  "How many operations were timed.") \
 	X(FUNCTION, SEQUENCE, "SEQ", 7, RIGHT, 5, INFO, \
 	  "The largest sequence number seen.") \
+	X(FINDING, SEVERITY, "HOW", 5, LEFT, 8, INFO, \
+	  "slow, or suspicious; stuck.") \
+	X(FINDING, VERDICT, "VERDICT", 16, LEFT, 9, INFO, \
+	  "What is wrong: a word of the verdicts.") \
+	X(FINDING, COMM, "COMM", 8, LEFT, 6, INFO, \
+	  "The communicator's name, or its id where it has none.") \
+	X(FINDING, RANK, "RANK", 4, RIGHT, 9, INFO, \
+	  "The rank that others wait for, seen here or not.") \
+	X(FINDING, PEER, "PEER", 4, RIGHT, 5, INFO, "The rank at the other end.") \
+	X(FINDING, CHANNEL, "CH", 3, RIGHT, 4, INFO, "NCCL's channel.") \
+	X(FINDING, CALL, "CALL", 15, LEFT, 7, INFO, \
+	  "The function, and its sequence number.") \
+	X(FINDING, SINCE, "SINCE", 7, RIGHT, 8, INFO, "For how long so far.") \
+	X(FINDING, WAITING, "WAIT", 4, RIGHT, 6, INFO, \
+	  "How many ranks wait for it.") \
+	X(FINDING, CONFIDENCE, "SURE", 8, LEFT, 6, INFO, \
+	  "How sure it is: certain, likely, possible.") \
 	X(RANGE, COMM, "COMM", 8, LEFT, 5, INFO, \
 	  "The communicator's name, or its id where it has none.") \
 	X(RANGE, RANK, "RANK", 4, RIGHT, 8, INFO, "Rank in the communicator.") \

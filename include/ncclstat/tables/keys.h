@@ -44,6 +44,9 @@
 	X(VIEW_TIMELINE, VIEW, "6", "", \
 	  "Timeline: the latest past of the selected rank and of all others," \
 	  " as swim lanes") \
+	X(VIEW_DIAGNOSE, VIEW, "7", "", \
+	  "Diagnose: what is wrong, who is to blame, by what that is seen," \
+	  " and what to do next") \
 	X(VIEW_RANGES, VIEW, "8", "", \
 	  "Ranges: what each phase of the program spends in NCCL") \
 	X(SIZES, VIEW, "x", "", \
@@ -53,7 +56,8 @@
 	X(VIEW_PREVIOUS, VIEW, "Shift-Tab", "", "the previous view") \
 	X(ENTER, VIEW, "Enter", "", \
 	  "go down: a communicator's ranks; a rank's channels; a function's" \
-	  " sizes; from a channel to the peer's end of it") \
+	  " sizes; from a channel to the peer's end of it; from a finding to its" \
+	  " rank or channel") \
 	X(BACK, VIEW, "Esc Backspace", "", \
 	  "go back up; leave a prompt; never quits") \
 	X(HELP, PROGRAM, "F1 ? h", "Help", "this help; q or Esc leaves it") \

@@ -47,7 +47,7 @@
 	  "Leave after N samples. Without it, --dump takes one, or any number" \
 	  " with --interval.") \
 	X(VIEW, "view", 'v', REQUIRED, \
-	  "ranks|communicators|channels|proxy|collectives|timeline|ranges|sizes", LIVE, \
+	  "ranks|communicators|channels|proxy|collectives|timeline|diagnose|ranges|sizes", LIVE, \
 	  "The view to begin with; the only table of a text dump.") \
 	X(WINDOW, "window", 'w', REQUIRED, "now|10s|100s|start", LIVE, \
 	  "Over which time rates and shares are taken: the latest interval," \
