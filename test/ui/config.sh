@@ -80,7 +80,7 @@ verdict 'a dump does not heed it' $?
 printf 'colour = red\nview = channels\n' >"$rc"
 open 100x24 "exec $ncclstat $job"
 started
-sees "$rc:1: there is no option --colour" && sees '\[3:Channels\]' &&
+sees "$rc:1: there is no option --colour" && sees '\[3:Chan' &&
 	grep -q "$rc:1: there is no option --colour" "$tmp/stderr"
 verdict 'what is wrong is told with its line' $?
 press 5 W y

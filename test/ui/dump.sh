@@ -104,7 +104,7 @@ check 'text: begins with a line on the whole' \
 	sh -c 'head -n 1 "$1/out" | grep -q "^ncclstat: host .*, 12 ranks, time "' \
 	sh "$tmp"
 check 'text: all tables' \
-	sh -c '[ "$(grep -c "^\(RANK\|COMM\) " "$1/out")" -eq 6 ]' sh "$tmp"
+	sh -c '[ "$(grep -c "^\(RANK\|COMM\) " "$1/out")" -eq 7 ]' sh "$tmp"
 check '--view: one table' run 0 --synthetic 8x2 --dump --view proxy
 check '--view: and no more' \
 	sh -c '[ "$(grep -c "^\(RANK\|COMM\) " "$1/out")" -eq 1 ]' sh "$tmp"

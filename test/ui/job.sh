@@ -27,7 +27,7 @@ sees ' LIVE ' && sees '^ A  *0 world' && sees '^ A  *1 world'
 verdict 'a job that comes is shown' $?
 
 press 2
-sees '^.. world  *2  *2  *2 '
+sees '^.. world  *2  *2 '
 verdict 'its communicators are shown' $?
 press 3
 sees '0 world  *0 send  *1'
@@ -50,7 +50,7 @@ verdict 'a job that is killed is shown as dead' $?
 wait "$job" 2>/dev/null
 
 press 3 T
-sees '\[3:Channels\]' && press Enter && alive "$pid"
+sees '\[3:Chan' && press Enter && alive "$pid"
 verdict 'what the dead did can be looked at' $?
 press 1
 
