@@ -156,6 +156,8 @@ BENCH_SO := $(patsubst test/bench/%_plugin.c,$(BUILD)/bench/libnccl-profiler-%.s
 RECORDERS := all 4 5 6 1-2-3 6-7
 RECORDER_SO := $(patsubst %,$(BUILD)/test/next/recorder-%.so,$(RECORDERS))
 NVTX_TOOL := $(BUILD)/test/next/nvtx-tool.so
+# A CUPTI that needs no GPU, and one that lacks a function.
+CUPTI_SO := $(BUILD)/test/next/cupti.so $(BUILD)/test/next/cupti-bare.so
 versions = $(if $(filter all,$(1)),1 2 3 4 5 6 7,$(subst -, ,$(1)))
 
 MODEL := $(wildcard test/model/*.py)
@@ -347,7 +349,7 @@ $(call in_build,$(UNIT)): $(BUILD)/%: $(OBJ)/%.o $(call helpers,$(UNIT_SRC)) \
 
 $(call in_build,$(PTEST)): $(BUILD)/%: $(OBJ)/%.o $(call helpers,$(PTEST_SRC)) \
 		$(HOST_TEST_OBJ) $(LIB) $(SOURCES) | $(PLUGIN) $(RECORDER_SO) \
-		$(NVTX_TOOL)
+		$(NVTX_TOOL) $(CUPTI_SO)
 	$(call link,$(HOST_LIBS) $(CMOCKA_LIBS) -lm -lpthread)
 
 $(call in_build,$(STRESS)): $(BUILD)/%: $(OBJ)/%.o $(call helpers,$(STRESS_SRC)) \
@@ -373,6 +375,12 @@ $(BUILD)/test/next/recorder-%.so: $(OBJ)/test/next/recorder-%.o
 
 $(OBJ)/test/plugin/next/nvtx_tool.o: private TEST_CFLAGS += $(PIC_CFLAGS)
 $(NVTX_TOOL): $(OBJ)/test/plugin/next/nvtx_tool.o
+	$(call link,-shared)
+
+$(OBJ)/test/next/cupti.o $(OBJ)/test/next/cupti-bare.o: \
+		test/plugin/next/cupti.c $(FLAGS)
+	$(call compile,$(PIC_CFLAGS) $(if $(findstring bare,$@),-DBARE))
+$(CUPTI_SO): $(BUILD)/test/next/%.so: $(OBJ)/test/next/%.o
 	$(call link,-shared)
 
 $(MANGEN): $(OBJ)/man/mangen.o

@@ -83,6 +83,12 @@ static const char *const kernel_statuses[] = {
 #undef X
 };
 
+static const char *const cupti_statuses[] = {
+#define X(ID, name, help) name,
+	NCS_CUPTI_STATUSES(X)
+#undef X
+};
+
 static const char *const liveness_words[] = {
 	[NCS_ALIVE] = "alive",
 	[NCS_SILENT] = "silent",
@@ -182,6 +188,11 @@ const char *ncs_kernel_status_name(unsigned status)
 {
 	return WORD(kernel_statuses, status,
 		    kernel_statuses[NCS_KERNEL_UNKNOWN]);
+}
+
+const char *ncs_cupti_status_name(unsigned status)
+{
+	return WORD(cupti_statuses, status, "unknown");
 }
 
 const char *ncs_liveness_name(unsigned liveness)

@@ -24,6 +24,7 @@ const char *ncs_proxy_state_name(unsigned state);
 const char *ncs_proxy_transition_name(unsigned transition);
 const char *ncs_kernel_timing_name(unsigned timing);
 const char *ncs_kernel_status_name(unsigned status);
+const char *ncs_cupti_status_name(unsigned status);
 /* alive, silent, finished, dead */
 const char *ncs_liveness_name(unsigned liveness);
 /* kernel, proxy; NCS_TIMING_COUNT: none */

@@ -21,6 +21,11 @@ static void add(struct ncs_range_sum *to, const struct ncs_range_sum *from)
 	}
 	for (size_t i = 0; i < NCS_CHANNEL_STATE_COUNT; i++)
 		to->channel_time_ns[i] += from->channel_time_ns[i];
+	to->gpu.compute_kernels += from->gpu.compute_kernels;
+	to->gpu.compute_ns += from->gpu.compute_ns;
+	to->gpu.communication_kernels += from->gpu.communication_kernels;
+	to->gpu.communication_ns += from->gpu.communication_ns;
+	to->gpu.hidden_ns += from->gpu.hidden_ns;
 }
 
 static struct ncs_range_sum own(const struct ncs_range_view *range)
@@ -33,6 +38,7 @@ static struct ncs_range_sum own(const struct ncs_range_view *range)
 		.size_unknown = range->size_unknown,
 		.with_children = range->with_children,
 		.with_children_bytes = range->with_children_bytes,
+		.gpu = range->gpu,
 	};
 
 	for (size_t i = 0; i < NCS_TIMING_COUNT; i++) {

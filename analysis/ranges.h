@@ -25,6 +25,7 @@ struct ncs_range_sum {
 	uint64_t time_ns[NCS_TIMING_COUNT];
 	uint64_t timed_bytes[NCS_TIMING_COUNT];
 	uint64_t channel_time_ns[NCS_CHANNEL_STATE_COUNT];
+	struct ncs_gpu_time gpu; /* busy is the range's, which is no sum */
 };
 
 /* Fills in one for each range of the snapshot, those inside a range after it:

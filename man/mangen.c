@@ -27,6 +27,7 @@
 #include "ncclstat/tables/activities.h"
 #include "ncclstat/tables/columns.h"
 #include "ncclstat/tables/environment.h"
+#include "ncclstat/tables/cupti.h"
 #include "ncclstat/tables/kernel_timing.h"
 #include "ncclstat/tables/keys.h"
 #include "ncclstat/tables/lateness.h"
@@ -367,6 +368,18 @@ static bool put_kernel_statuses(const char *argument)
 	puts(".Bl -tag -width broken_promise -compact");
 #define X(ID, name, help) put_named(name, help);
 	NCS_KERNEL_STATUSES(X)
+#undef X
+	puts(".El");
+	return true;
+}
+
+static bool put_cupti_statuses(const char *argument)
+{
+	if (argument)
+		return false;
+	puts(".Bl -tag -width missing -compact");
+#define X(ID, name, help) put_named(name, help);
+	NCS_CUPTI_STATUSES(X)
 #undef X
 	puts(".El");
 	return true;
@@ -721,6 +734,8 @@ struct field {
 		struct ncs_sampling: "sampling",    \
 		struct ncs_settings: "settings",    \
 		struct ncs_filled: "filled",        \
+		struct ncs_cupti: "cupti",          \
+		struct ncs_gpu_time: "gpu_time",    \
 		struct ncs_function *: "function")
 
 #define ELEMENT_BYTES(member)                         \
@@ -791,6 +806,12 @@ static const struct field histogram_fields[] = {
 	NCS_HISTOGRAM_FIELDS(FIELD)
 };
 #undef STRUCT
+#define STRUCT struct ncs_gpu_time
+static const struct field gpu_time_fields[] = { NCS_GPU_TIME_FIELDS(FIELD) };
+#undef STRUCT
+#define STRUCT struct ncs_cupti
+static const struct field cupti_fields[] = { NCS_CUPTI_FIELDS(FIELD) };
+#undef STRUCT
 #define STRUCT struct ncs_range
 static const struct field range_fields[] = { NCS_RANGE_FIELDS(FIELD) };
 #undef STRUCT
@@ -821,6 +842,7 @@ static const struct block {
 	BLOCK(histogram), BLOCK(ring),      BLOCK(record),  BLOCK(settings),
 	BLOCK(filled),    BLOCK(control),   BLOCK(class),
 	BLOCK(range),     BLOCK(range_histogram),
+	BLOCK(cupti),     BLOCK(gpu_time),
 };
 
 /* Whether the fields cover the struct, each byte once. */
@@ -929,6 +951,8 @@ static bool put_numbers(const char *argument)
 		PUT_NUMBERS(NCS_PROXY_TRANSITIONS);
 	else if (strcmp(argument, "kernel_statuses") == 0)
 		PUT_NUMBERS(NCS_KERNEL_STATUSES);
+	else if (strcmp(argument, "cupti_statuses") == 0)
+		PUT_NUMBERS(NCS_CUPTI_STATUSES);
 	else if (strcmp(argument, "functions") == 0)
 		PUT_NUMBERS(NCS_FUNCTIONS);
 	else if (strcmp(argument, "losses") == 0)
@@ -981,6 +1005,7 @@ static const struct marker {
 	{ "channel_states", put_channel_states },
 	{ "activities", put_activities },
 	{ "kernel_statuses", put_kernel_statuses },
+	{ "cupti_statuses", put_cupti_statuses },
 	{ "proxy_states", put_proxy_states },
 	{ "proxy_transitions", put_proxy_transitions },
 	{ "losses", put_losses },

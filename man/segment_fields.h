@@ -53,7 +53,8 @@
 	X(ranges, "Where the ranges are; like what follows from minor version" \
 		  " 3 on. There may be none.") \
 	X(range_histograms, "Where their histograms are.") \
-	X(ranges_filled, "Ranges beyond so many need not be looked at.")
+	X(ranges_filled, "Ranges beyond so many need not be looked at.") \
+	X(cupti, "What the GPU's kernels took.")
 
 #define NCS_FILLED_FIELDS(X) \
 	X(channels, "Entries that were given out: the first ones. One may" \
@@ -279,6 +280,25 @@
 	X(time_ns, "Sums of these times.") \
 	X(timed_bytes, "Bytes of these operations.") \
 	X(time, "Ticks that channels spent in each state on its operations.") \
+	X(gpu, "Of kernels that were launched in it.")
+
+#define NCS_GPU_TIME_FIELDS(X) \
+	X(compute_kernels, "Kernels that are not NCCL's.") \
+	X(compute_ns, "The sum of their times.") \
+	X(compute_busy_ns, "The time in which one or more ran; in a range," \
+			   " with those of the ranges inside.") \
+	X(communication_kernels, "Kernels of NCCL.") \
+	X(communication_ns, "The sum of their times.") \
+	X(hidden_ns, "The part of it in which the same GPU computed," \
+		     " whatever range that was in.")
+
+#define NCS_CUPTI_FIELDS(X) \
+	X(status, "What came of NCCLSTAT_CUPTI.") \
+	X(total, "Of all kernels, in ranges or not.") \
+	X(unplaced, "Kernels whose launch is not known; they are in no" \
+		    " range.") \
+	X(lost, "Records that CUPTI had no room for, or that came without" \
+		" times, or too late to be counted in full.") \
 	X(reserved, "0.")
 
 #define NCS_RANGE_HISTOGRAM_FIELDS(X) \

@@ -175,6 +175,14 @@ static bool parse_library(const char *text, char *name, size_t size)
 	return true;
 }
 
+static bool parse_cupti(const char *text, char *library, size_t size)
+{
+	if (strlen(text) >= size)
+		return false;
+	strcpy(library, strcmp(text, "0") == 0 ? "" : text);
+	return true;
+}
+
 /* auto: NVTX's ranges are many, a program's own few. */
 static bool parse_ranges(const char *text, uint32_t *ranges)
 {
@@ -219,6 +227,8 @@ static bool parse(struct ncs_config *config, enum variable variable,
 	case VARIABLE_NVTX_CHAIN:
 		return parse_library(text, config->nvtx_chain,
 				     sizeof(config->nvtx_chain));
+	case VARIABLE_CUPTI:
+		return parse_cupti(text, config->cupti, sizeof(config->cupti));
 	case VARIABLE_COUNT:
 		break;
 	}

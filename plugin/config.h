@@ -28,6 +28,7 @@ struct ncs_config {
 	char chain[1024]; /* "": no other plugin */
 	uint32_t ranges;  /* that are told apart; 0: none */
 	char nvtx_chain[1024]; /* "": no other NVTX tool */
+	char cupti[1024];      /* "": off; "1": wherever it is; else a file */
 };
 
 /* Fills in the configuration. Returns 0, or -EINVAL where a variable makes no

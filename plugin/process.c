@@ -16,6 +16,7 @@
 #include "plugin/chain.h"
 #include "plugin/channel.h"
 #include "plugin/control.h"
+#include "plugin/cupti.h"
 #include "plugin/gates.h"
 #include "plugin/lane.h"
 #include "plugin/mask.h"
@@ -121,6 +122,7 @@ static void after_fork_in_child(void)
 	ncs_range_forget_threads();
 	ncs_control_forget();
 	ncs_chain_forget();
+	ncs_cupti_forget();
 	process.started = false;
 	process.control_made = false;
 	process.used_bytes = 0;
@@ -483,6 +485,19 @@ static void admit_callbacks(struct ncs_comm *comm, const struct ncs_init *init)
 	ncs_store_release(&comm->live, (uint64_t)(uintptr_t)comm->steps);
 }
 
+/* Where it cannot be had, all else is as without it. */
+static void join_cupti(struct ncs_comm *comm, const struct ncs_init *init)
+{
+	char why[512], text[640];
+
+	if (ncs_cupti_join(comm, process.config.cupti, why, sizeof(why)))
+		return;
+	snprintf(text, sizeof(text),
+		 "NCCLSTAT_CUPTI=%.64s records no kernels: %s",
+		 process.config.cupti, why);
+	say(init, NCCL_LOG_WARN, text);
+}
+
 /* Once a process, before its first communicator is there. */
 static void open_control(const struct ncs_init *init)
 {
@@ -548,6 +563,7 @@ void ncs_process_init_comm(const struct ncs_init *init, void **context)
 	}
 	open_control(init);
 	admit_callbacks(comm, init);
+	join_cupti(comm, init);
 	*context = (void *)(uintptr_t)comm->context;
 	snprintf(text, sizeof(text), "publishing rank %d in %s", init->rank,
 		 comm->writer.path);
@@ -578,10 +594,23 @@ void ncs_process_publish_comm(const struct ncs_init *init, void *context)
 	pthread_mutex_unlock(&lock);
 }
 
+static bool is_last(const struct ncs_comm *comm)
+{
+	for (unsigned i = 0; i < NCS_COMM_MAX; i++)
+		if (&ncs_process_state.comms[i] != comm &&
+		    ncs_comm_is_live(&ncs_process_state.comms[i]))
+			return false;
+	return true;
+}
+
 void ncs_process_finalize_comm(void *context)
 {
 	struct ncs_comm *comm;
 
+	/* Not under the lock: it waits for threads that are not ours. */
+	comm = ncs_comm_of_context(context);
+	if (comm && is_last(comm))
+		ncs_cupti_flush();
 	pthread_mutex_lock(&lock);
 	comm = ncs_comm_of_context(context);
 	if (comm && ncs_load_relaxed(&comm->live)) {

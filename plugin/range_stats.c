@@ -325,6 +325,15 @@ void ncs_range_channel(struct ncs_comm *comm,
 
 static_assert((int)NCS_CHANNEL_STATE_COUNT <= 7, "a word is left for the mark");
 
+struct ncs_gpu_time *ncs_range_gpu_time(struct ncs_comm *comm, uint32_t number)
+{
+	if (number == 0 || number > comm->range_count)
+		return NULL;
+	ncs_range_publish(comm, number);
+	tell_filled(comm, number);
+	return &range_of(comm, number)->gpu;
+}
+
 /* --- beside any call --------------------------------------------------------- */
 
 /* Threads of the program's that call NCCL never have no lane of their own. */

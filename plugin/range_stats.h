@@ -39,6 +39,10 @@ void ncs_range_channel(struct ncs_comm *comm,
 		       const struct ncs_channel_queue *queue,
 		       const struct ncs_op *op);
 
+/* Where a communicator counts what was launched in a range; NULL: in none, or
+ * in one that it has no room for. */
+struct ncs_gpu_time *ncs_range_gpu_time(struct ncs_comm *comm, uint32_t number);
+
 /* A mark of the program's. */
 struct ncs_range_name;
 void ncs_range_mark(const struct ncs_range_name *name);

@@ -355,6 +355,39 @@ static void take_kernel(struct ncs_snapshot *snapshot,
 	view->captured_off = ncs_load_relaxed(&kernel->captured_off);
 }
 
+static struct ncs_gpu_time gpu_time(const struct ncs_gpu_time *time)
+{
+	return (struct ncs_gpu_time){
+		.compute_kernels = ncs_load_relaxed(&time->compute_kernels),
+		.compute_ns = ncs_load_relaxed(&time->compute_ns),
+		.compute_busy_ns = ncs_load_relaxed(&time->compute_busy_ns),
+		.communication_kernels =
+			ncs_load_relaxed(&time->communication_kernels),
+		.communication_ns = ncs_load_relaxed(&time->communication_ns),
+		.hidden_ns = ncs_load_relaxed(&time->hidden_ns),
+	};
+}
+
+static void take_cupti(struct ncs_snapshot *snapshot,
+		       const struct ncs_reader *reader)
+{
+	const struct ncs_cupti *cupti = &mapped_header(reader)->cupti;
+	struct ncs_cupti_view *view = &snapshot->cupti;
+	uint64_t status;
+
+	memset(view, 0, sizeof(*view));
+	if (!ncs_segment_tells_cupti(&reader->header))
+		return;
+	status = ncs_load_relaxed(&cupti->status);
+	view->known = status < NCS_CUPTI_STATUS_COUNT;
+	if (!view->known)
+		return;
+	view->status = (enum ncs_cupti_status)status;
+	view->total = gpu_time(&cupti->total);
+	view->unplaced = ncs_load_relaxed(&cupti->unplaced);
+	view->lost = ncs_load_relaxed(&cupti->lost);
+}
+
 static void take_gpu_clock(struct ncs_snapshot *snapshot,
 			   const struct ncs_reader *reader)
 {
@@ -745,6 +778,7 @@ static void take_range(struct ncs_snapshot *snapshot,
 	}
 	for (size_t i = 0; i < NCS_CHANNEL_STATE_COUNT; i++)
 		view->channel_time_ns[i] = load_ns(reader, &range->time[i]);
+	view->gpu = gpu_time(&range->gpu);
 	snapshot->range_count++;
 }
 
@@ -855,6 +889,7 @@ void ncs_snapshot_take(struct ncs_snapshot *snapshot,
 		now_ns);
 	take_proxy(snapshot, reader);
 	take_kernel(snapshot, reader);
+	take_cupti(snapshot, reader);
 	take_gpu_clock(snapshot, reader);
 	take_sampling(snapshot, reader);
 	take_settings(snapshot, reader);

@@ -44,6 +44,13 @@ static inline bool ncs_segment_tells_ranges(const struct ncs_header *header)
 	       offsetof(struct ncs_header, ranges_filled) + sizeof(uint64_t);
 }
 
+/* … later ones of it of CUPTI, too. */
+static inline bool ncs_segment_tells_cupti(const struct ncs_header *header)
+{
+	return header->header_bytes >=
+	       offsetof(struct ncs_header, cupti) + sizeof(struct ncs_cupti);
+}
+
 /* Whether a header that was found at the start of `file_bytes` bytes is one
  * that we can read. NULL if it is; else what is wrong, a constant string.
  * Does not look at the version. */

@@ -129,6 +129,9 @@ what_there_is() {
 	fields kernel_timing NCS_KERNEL_STATUSES ID,name,help name | unquote |
 		want kernel_statuses ncclstat-plugin.7 KERNEL_TIMING \
 			'When no single calls are timed'
+	fields cupti NCS_CUPTI_STATUSES ID,name,help name | unquote |
+		want cupti_statuses ncclstat-plugin.7 RANGES_OF_THE_PROGRAM \
+			'Computing, by CUPTI'
 	asked >"$tmp/asked"
 	want releases ncclstat-plugin.7 WHAT_NCCL_IS_ASKED_FOR - <"$tmp/asked"
 }
@@ -269,6 +272,7 @@ self_test() {
 		'^\.It Ev NCCLSTAT_DISABLE$' &&
 	take_out ncclstat-plugin.7 kernel_statuses graph_off \
 		'^\.It Sy graph_off$' &&
+	take_out ncclstat-plugin.7 cupti_statuses taken '^\.It Sy taken$' &&
 	take_out ncclstat-plugin.7 releases '2.27 4 proxy_ctrl' '^\.It 2\.27 '
 }
 

@@ -155,6 +155,41 @@ static json_t *kernel_timing_of(const struct ncs_rank *rank)
 	return object;
 }
 
+/* Null where nothing was recorded. */
+static json_t *gpu_time_of(const struct ncs_gpu_time *time)
+{
+	bool computed = time->compute_kernels > 0;
+	bool communicated = time->communication_kernels > 0;
+	json_t *object;
+
+	if (!computed && !communicated)
+		return json_null();
+	object = json_object();
+	put(object, "compute_kernels", number(time->compute_kernels));
+	put(object, "compute_ns", number(time->compute_ns));
+	put(object, "compute_busy_ns", number(time->compute_busy_ns));
+	put(object, "communication_kernels",
+	    number(time->communication_kernels));
+	put(object, "communication_ns", number(time->communication_ns));
+	put(object, "hidden_ns", number_if(communicated, time->hidden_ns));
+	return object;
+}
+
+static json_t *cupti_of(const struct ncs_cupti_view *cupti)
+{
+	bool on = cupti->known && cupti->status == NCS_CUPTI_ON;
+	json_t *object;
+
+	if (!cupti->known)
+		return json_null();
+	object = json_object();
+	put(object, "status", word(ncs_cupti_status_name(cupti->status)));
+	put(object, "gpu", gpu_time_of(&cupti->total));
+	put(object, "unplaced", number_if(on, cupti->unplaced));
+	put(object, "lost", number_if(on, cupti->lost));
+	return object;
+}
+
 static json_t *channel_of(const struct ncs_rank *rank,
 			  const struct ncs_channel_view *channel)
 {
@@ -514,6 +549,7 @@ static json_t *range_of(const struct ncs_snapshot *snapshot,
 	put(object, "algbw_gbs", real(ncs_range_bandwidth(sum)));
 	put(object, "busy_algbw_gbs", real(ncs_range_busy_bandwidth(sum)));
 	put(object, "time_ns", range_waits_of(sum));
+	put(object, "gpu", gpu_time_of(&sum->gpu));
 	return object;
 }
 
@@ -736,6 +772,7 @@ static json_t *rank_of(const struct ncs_rank *rank)
 	put(object, "settings", settings_of(now));
 	put(object, "proxy", proxy_of(rank));
 	put(object, "kernel_timing", kernel_timing_of(rank));
+	put(object, "cupti", cupti_of(&now->cupti));
 	put(object, "channels", channels_of(rank));
 	put(object, "sampling", sampling_of(&now->sampling));
 	put(object, "steps", steps_of(rank));

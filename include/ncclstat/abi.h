@@ -27,6 +27,7 @@
 #include "ncclstat/record.h"
 #include "ncclstat/size_class.h"
 #include "ncclstat/tables/channel_states.h"
+#include "ncclstat/tables/cupti.h"
 #include "ncclstat/tables/functions.h"
 #include "ncclstat/tables/kernel_timing.h"
 #include "ncclstat/tables/loss.h"
@@ -88,6 +89,13 @@ enum ncs_kernel_status {
 	NCS_KERNEL_STATUSES(X)
 #undef X
 	NCS_KERNEL_STATUS_COUNT
+};
+
+enum ncs_cupti_status {
+#define X(ID, name, help) NCS_CUPTI_##ID,
+	NCS_CUPTI_STATUSES(X)
+#undef X
+	NCS_CUPTI_STATUS_COUNT
 };
 
 #define NCS_FUNCTION_MAX 16
@@ -210,6 +218,32 @@ struct ncs_settings {
 	uint64_t lease_holder;   /* as in the control object; 0: none */
 };
 
+/* What a GPU's kernels took, by CUPTI. Kernels of NCCL communicate, all others
+ * compute; where the process has several GPUs, it is the sum over them. Each
+ * word is valid by itself. */
+struct ncs_gpu_time {
+	uint64_t compute_kernels;
+	uint64_t compute_ns;      /* the sum of their times */
+	uint64_t compute_busy_ns; /* the time in which any of them ran */
+	uint64_t communication_kernels;
+	uint64_t communication_ns;
+	/* The part of that during which the GPU computed, in any range. */
+	uint64_t hidden_ns;
+};
+
+/* What comes of NCCLSTAT_CUPTI. The status is the process's, in all of its
+ * communicators; what was recorded belongs to no communicator, so one of them
+ * tells it, here and in its ranges: the process's is the sum over all. */
+struct ncs_cupti {
+	uint64_t status; /* enum ncs_cupti_status */
+	struct ncs_gpu_time total;
+	uint64_t unplaced; /* kernels whose launch is not known: in no range */
+	/* Records that CUPTI had no room for, kernels without times, and those
+	 * that were told too late to be counted in full. */
+	uint64_t lost;
+	uint64_t reserved[3];
+};
+
 /* How far the tables are filled: what is beyond need not be looked at. */
 struct ncs_filled {
 	uint64_t channels;   /* entries given out: the first ones */
@@ -267,6 +301,7 @@ struct ncs_header {
 	struct ncs_table ranges;           /* struct ncs_range */
 	struct ncs_table range_histograms; /* struct ncs_range_histogram */
 	uint64_t ranges_filled; /* those beyond need not be looked at */
+	struct ncs_cupti cupti;
 };
 
 #define NCS_HEADER_BYTES 2048u
@@ -454,7 +489,9 @@ struct ncs_range {
 	uint64_t time_ns[2];
 	uint64_t timed_bytes[2];
 	uint64_t time[8]; /* ticks of its channels, by enum ncs_channel_state */
-	uint64_t reserved[6];
+	/* Of kernels that were launched in it. Busy, like above, with those of
+	 * the ranges inside. */
+	struct ncs_gpu_time gpu;
 };
 
 /* The range of all that found no entry of its own. */
@@ -483,6 +520,8 @@ static_assert(sizeof(struct ncs_kernel) == 64, "kernel");
 static_assert(sizeof(struct ncs_gpu_clock) == 64, "GPU clock");
 static_assert(sizeof(struct ncs_settings) == 64, "settings");
 static_assert(sizeof(struct ncs_filled) == 48, "filled");
+static_assert(sizeof(struct ncs_gpu_time) == 48, "GPU time");
+static_assert(sizeof(struct ncs_cupti) == 96, "CUPTI");
 static_assert(sizeof(struct ncs_header) <= NCS_HEADER_BYTES, "header");
 static_assert(offsetof(struct ncs_header, version) == 8, "version");
 static_assert(offsetof(struct ncs_header, lanes) == 32, "lanes");
@@ -503,6 +542,7 @@ static_assert(sizeof(struct ncs_class) == 64, "class");
 static_assert(sizeof(struct ncs_histogram) % 64 == 0, "histogram");
 static_assert(sizeof(struct ncs_ring) == 128, "ring");
 static_assert(offsetof(struct ncs_header, ranges) == 1024, "ranges");
+static_assert(offsetof(struct ncs_header, cupti) == 1064, "CUPTI");
 static_assert(sizeof(struct ncs_range) == 320, "range");
 static_assert(NCS_RANGE_NAME_BYTES % 8 == 0, "names are words");
 static_assert(sizeof(struct ncs_range_histogram) % 64 == 0,

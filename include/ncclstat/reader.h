@@ -174,6 +174,7 @@ struct ncs_range_view {
 	uint64_t time_ns[NCS_TIMING_COUNT];
 	uint64_t timed_bytes[NCS_TIMING_COUNT];
 	uint64_t channel_time_ns[NCS_CHANNEL_STATE_COUNT];
+	struct ncs_gpu_time gpu;
 	/* Place in the snapshot's, from 1; 0: none. See ncs_range_buckets(). */
 	uint32_t histogram[NCS_TIMING_COUNT];
 };
@@ -223,6 +224,16 @@ struct ncs_kernel_view {
 	uint64_t captured_off;
 };
 
+/* What CUPTI has recorded; 0 in all communicators of a process but those that
+ * told it. */
+struct ncs_cupti_view {
+	bool known; /* else the plugin knows nothing of CUPTI */
+	enum ncs_cupti_status status;
+	struct ncs_gpu_time total;
+	uint64_t unplaced; /* kernels in no range, for want of their launch */
+	uint64_t lost;     /* records that are missing in these sums */
+};
+
 /* What the GPU's clock, ns, is ahead of CLOCK_MONOTONIC: within the error, at
  * the time when it was told. */
 struct ncs_gpu_clock_view {
@@ -259,6 +270,7 @@ struct ncs_snapshot {
 	struct ncs_proxy_view proxy;
 	struct ncs_sampling_view sampling;
 	struct ncs_kernel_view kernel;
+	struct ncs_cupti_view cupti;
 	struct ncs_gpu_clock_view gpu_clock;
 	struct ncs_settings_view settings;
 	struct ncs_channel_view *channels; /* by channel, direction, peer */

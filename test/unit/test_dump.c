@@ -134,9 +134,12 @@ static void no_job_is_an_object_with_empty_lists(void **state)
 
 static void objects_have_exactly_the_keys_of_the_schema(void **state)
 {
-	static struct ncs_range_view range = { .number = 2,
-					       .name = "st\x1b"
-						       "ep" };
+	static struct ncs_range_view range = {
+		.number = 2,
+		.name = "st\x1b"
+			"ep",
+		.gpu = { .compute_kernels = 1, .compute_busy_ns = 60 },
+	};
 	struct scripted *scripted = *state;
 	struct scripted_rank *rank = scripted_add(scripted, 0);
 	json_t *sample;
@@ -144,6 +147,11 @@ static void objects_have_exactly_the_keys_of_the_schema(void **state)
 	scripted_channel(rank, 0, true, 1);
 	scripted_class(rank, NCS_FUNCTION_SEND, 1, 0, 0);
 	rank->snapshot.gpu_clock.known = true;
+	rank->snapshot.cupti = (struct ncs_cupti_view){
+		.known = true,
+		.status = NCS_CUPTI_ON,
+		.total = { .communication_kernels = 2, .hidden_ns = 40 },
+	};
 	rank->snapshot.operation_count = 1;
 	rank->snapshot.functions[NCS_FUNCTION_SEND].operations = 1;
 	rank->snapshot.ranges = &range;
@@ -158,9 +166,9 @@ static void objects_have_exactly_the_keys_of_the_schema(void **state)
 	sample = dump_json(scripted);
 	assert_keys(at(sample, "ranks.0"),
 		    "pid rank state api_version nccl_version comm settings"
-		    " proxy kernel_timing channels sampling steps functions"
-		    " classes lateness late_now ranges operations events loss"
-		    " torn");
+		    " proxy kernel_timing cupti channels sampling steps"
+		    " functions classes lateness late_now ranges operations"
+		    " events loss torn");
 	assert_keys(at(sample, "ranks.0.sampling"),
 		    "one_in slow_ns ops_kept ops_left_out ops_slow");
 	assert_keys(at(sample, "ranks.0.steps.0"),
@@ -207,7 +215,16 @@ static void objects_have_exactly_the_keys_of_the_schema(void **state)
 	assert_keys(at(sample, "ranks.0.ranges.0"),
 		    "range parent depth name calls ops bytes own_calls own_ops"
 		    " busy busy_us timing timed time_us algbw_gbs"
-		    " busy_algbw_gbs time_ns");
+		    " busy_algbw_gbs time_ns gpu");
+	assert_keys(at(sample, "ranks.0.ranges.0.gpu"),
+		    "compute_kernels compute_ns compute_busy_ns"
+		    " communication_kernels communication_ns hidden_ns");
+	assert_integer_at(sample, "ranks.0.ranges.0.gpu.compute_busy_ns", 60);
+	assert_null_at(sample, "ranks.0.ranges.0.gpu.hidden_ns");
+	assert_keys(at(sample, "ranks.0.cupti"), "status gpu unplaced lost");
+	assert_string_at(sample, "ranks.0.cupti.status", "on");
+	assert_integer_at(sample, "ranks.0.cupti.gpu.hidden_ns", 40);
+	assert_integer_at(sample, "ranks.0.cupti.unplaced", 0);
 	assert_keys(at(sample, "ranks.0.ranges.0.time_us"), "sum p50 p90 p99");
 	assert_keys(at(sample, "ranks.0.ranges.0.time_ns"),
 		    "send_gpu_wait send_peer_wait send_wait recv_wait"
@@ -243,6 +260,7 @@ static void what_is_unknown_is_null(void **state)
 		"kernel_timing.captured_on",
 		"kernel_timing.captured_off",
 		"kernel_timing.gpu_clock",
+		"cupti",
 		"channels.0.since_ns",
 		"channels.0.bytes",
 		"channels.0.time_ns.send_peer_wait",

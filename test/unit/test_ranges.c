@@ -76,6 +76,24 @@ static void ranges_inside_follow_theirs_and_count_in_it(void **state)
 	assert_sum(4, 5, 0, 100);
 }
 
+static void kernels_add_up_but_for_the_time_in_which_any_ran(void **state)
+{
+	struct ncs_gpu_time inner = { 1, 10, 10, 2, 20, 7 };
+	struct ncs_gpu_time outer = { 3, 30, 35, 4, 40, 8 };
+
+	(void)state;
+	add(2, 0, 0)->gpu = outer;
+	add(3, 2, 0)->gpu = inner;
+	assert_int_equal(ncs_ranges_sum(&snapshot, sums), 0);
+	assert_int_equal(sums[0].gpu.compute_kernels, 4);
+	assert_int_equal(sums[0].gpu.compute_ns, 40);
+	assert_int_equal(sums[0].gpu.compute_busy_ns, 35);
+	assert_int_equal(sums[0].gpu.communication_kernels, 6);
+	assert_int_equal(sums[0].gpu.communication_ns, 60);
+	assert_int_equal(sums[0].gpu.hidden_ns, 15);
+	assert_memory_equal(&sums[1].gpu, &inner, sizeof(inner));
+}
+
 /* A file may say anything: nothing is left out, nothing comes twice. */
 static void what_has_no_parent_in_sight_is_outermost(void **state)
 {
@@ -174,6 +192,9 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test_setup(
 			ranges_inside_follow_theirs_and_count_in_it, setup),
+		cmocka_unit_test_setup(
+			kernels_add_up_but_for_the_time_in_which_any_ran,
+			setup),
 		cmocka_unit_test_setup(what_has_no_parent_in_sight_is_outermost,
 				       setup),
 		cmocka_unit_test_setup(no_ranges_have_no_sums, setup),

@@ -651,6 +651,38 @@ static void the_running_state_is_charged_until_now(void **state)
 	look_away(&look);
 }
 
+static void what_cupti_records_is_told_if_the_plugin_knows_it(void **state)
+{
+	struct segment_fixture *fixture = *state;
+	struct ncs_cupti *cupti = &fixture->header->cupti;
+	const struct ncs_gpu_time total = { 1, 2, 3, 4, 5, 6 };
+	struct look look;
+
+	cupti->status = NCS_CUPTI_TAKEN;
+	look_at(&look, fixture);
+	assert_true(look.snapshot.cupti.known);
+	assert_int_equal(look.snapshot.cupti.status, NCS_CUPTI_TAKEN);
+	cupti->status = NCS_CUPTI_ON;
+	cupti->total = total;
+	cupti->unplaced = 7;
+	cupti->lost = 8;
+	look_again(&look);
+	assert_memory_equal(&look.snapshot.cupti.total, &total, sizeof(total));
+	assert_int_equal(look.snapshot.cupti.unplaced, 7);
+	assert_int_equal(look.snapshot.cupti.lost, 8);
+	/* Hostile, or newer. */
+	cupti->status = NCS_CUPTI_STATUS_COUNT;
+	look_again(&look);
+	assert_false(look.snapshot.cupti.known);
+	assert_int_equal(look.snapshot.cupti.total.compute_ns, 0);
+	look_away(&look);
+	cupti->status = NCS_CUPTI_ON;
+	fixture->header->header_bytes = offsetof(struct ncs_header, cupti);
+	look_at(&look, fixture);
+	assert_false(look.snapshot.cupti.known);
+	look_away(&look);
+}
+
 static void kernel_timing_is_told_as_it_is(void **state)
 {
 	struct segment_fixture *fixture = *state;
@@ -1667,6 +1699,7 @@ int main(void)
 		WITH_SEGMENT(a_process_that_is_stopped_is_told),
 		WITH_SEGMENT(the_running_state_is_charged_until_now),
 		WITH_SEGMENT(kernel_timing_is_told_as_it_is),
+		WITH_SEGMENT(what_cupti_records_is_told_if_the_plugin_knows_it),
 		WITH_SEGMENT(the_gpu_clock_is_told_with_its_error),
 		WITH_SEGMENT(settings_are_told_if_they_make_sense),
 		WITH_SEGMENT(a_rank_that_ended_stands_still),

@@ -47,4 +47,8 @@
 	  " else 64.") \
 	X(NVTX_CHAIN, "NCCLSTAT_NVTX_CHAIN", "none | file", "none", \
 	  "Another NVTX tool, which is loaded first and gets all calls, where" \
-	  " NVTX_INJECTION64_PATH names the plugin.")
+	  " NVTX_INJECTION64_PATH names the plugin.") \
+	X(CUPTI, "NCCLSTAT_CUPTI", "0 | 1 | file", "0", \
+	  "1 loads CUPTI, which comes with CUDA, and records the GPU's" \
+	  " kernels, so that ranges also tell compute time and how much of the" \
+	  " communication it hides; a file is the library to load.")

@@ -1,0 +1,170 @@
+/* A CUPTI without a GPU: it records what a test says (cupti.h). BARE is one that
+ * lacks a function. */
+#include <string.h>
+
+#include "test/plugin/next/cupti.h"
+
+#define EXPORT __attribute__((visibility("default")))
+#define RECORD_BYTES 256u
+
+static cupti_on_call on_call;
+static cupti_on_request on_request;
+static cupti_on_complete on_complete;
+static void *on_call_argument;
+static uint8_t *buffer;
+static size_t buffer_bytes, used_bytes, dropped;
+
+static void launch(uint32_t site, uint32_t correlation)
+{
+	struct cupti_call call = { .site = site, .correlation = correlation };
+
+	on_call(on_call_argument, CUPTI_DRIVER, 307, &call);
+}
+
+static void deliver(void)
+{
+	uint8_t *done = buffer;
+
+	buffer = NULL;
+	if (done)
+		on_complete(NULL, 0, done, buffer_bytes, used_bytes);
+	used_bytes = 0;
+}
+
+static uint8_t *take_buffer(void)
+{
+	size_t records = 1, bytes;
+	uint8_t *taken = NULL;
+
+	on_request(&taken, &bytes, &records);
+	if (taken)
+		buffer_bytes = bytes;
+	return taken;
+}
+
+static void finish(uint8_t *taken)
+{
+	on_complete(NULL, 0, taken, buffer_bytes, 0);
+}
+
+static void record(const struct cupti_kernel *kernel, size_t bytes)
+{
+	if (buffer && used_bytes + RECORD_BYTES > buffer_bytes)
+		deliver();
+	if (!buffer)
+		buffer = take_buffer();
+	if (!buffer) {
+		dropped++;
+		return;
+	}
+	memset(buffer + used_bytes, 0, RECORD_BYTES);
+	memcpy(buffer + used_bytes, kernel, sizeof(*kernel));
+	used_bytes += bytes < RECORD_BYTES ? bytes : RECORD_BYTES;
+}
+
+extern struct fake_cupti fake_cupti;
+EXPORT struct fake_cupti fake_cupti = {
+	.version = 130001,
+	.no_more_records = CUPTI_NO_MORE_RECORDS,
+	.launch = launch,
+	.record = record,
+	.deliver = deliver,
+	.take_buffer = take_buffer,
+	.finish = finish,
+};
+
+#define X(name, parameters) int cupti##name parameters;
+CUPTI_FUNCTIONS(X)
+#undef X
+
+EXPORT int cuptiGetVersion(uint32_t *version)
+{
+	*version = fake_cupti.version;
+	return CUPTI_OK;
+}
+
+EXPORT int cuptiGetResultString(int result, const char **text)
+{
+	*text = result == CUPTI_OK ? "all is well" : "it will not";
+	return CUPTI_OK;
+}
+
+EXPORT int cuptiSubscribe(struct cupti_subscriber **subscriber,
+			  cupti_on_call call, void *argument)
+{
+	fake_cupti.subscribed++;
+	on_call = call;
+	on_call_argument = argument;
+	*subscriber = (struct cupti_subscriber *)&fake_cupti;
+	return fake_cupti.subscribe;
+}
+
+EXPORT int cuptiUnsubscribe(struct cupti_subscriber *subscriber)
+{
+	fake_cupti.unsubscribed += (void *)subscriber == (void *)&fake_cupti;
+	return CUPTI_OK;
+}
+
+EXPORT int cuptiEnableCallback(uint32_t enable,
+			       struct cupti_subscriber *subscriber,
+			       uint32_t domain, uint32_t number)
+{
+	(void)domain;
+	(void)number;
+	fake_cupti.callbacks += enable &&
+				(void *)subscriber == (void *)&fake_cupti;
+	return CUPTI_OK;
+}
+
+EXPORT int cuptiActivityRegisterCallbacks(cupti_on_request request,
+					  cupti_on_complete complete)
+{
+	on_request = request;
+	on_complete = complete;
+	return CUPTI_OK;
+}
+
+EXPORT int cuptiActivityEnable(uint32_t kind)
+{
+	fake_cupti.kind = kind;
+	return fake_cupti.enable;
+}
+
+#ifndef BARE
+EXPORT int cuptiActivityFlushPeriod(uint32_t ms)
+{
+	(void)ms;
+	return CUPTI_OK;
+}
+#endif
+
+EXPORT int cuptiActivityFlushAll(uint32_t flags)
+{
+	(void)flags;
+	fake_cupti.flushes++;
+	deliver();
+	return CUPTI_OK;
+}
+
+EXPORT int cuptiActivityGetNextRecord(uint8_t *from, size_t valid_bytes,
+				      const struct cupti_record **next)
+{
+	size_t place = 0;
+
+	if (*next)
+		place = (size_t)((const uint8_t *)*next - from) + RECORD_BYTES;
+	if (place >= valid_bytes)
+		return fake_cupti.no_more_records;
+	*next = (const struct cupti_record *)(from + place);
+	return CUPTI_OK;
+}
+
+EXPORT int cuptiActivityGetNumDroppedRecords(void *context, uint32_t stream,
+					     size_t *count)
+{
+	(void)context;
+	(void)stream;
+	*count = dropped;
+	dropped = 0;
+	return CUPTI_OK;
+}

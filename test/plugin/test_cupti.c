@@ -1,0 +1,583 @@
+/* Kernels of the GPU, as a CUPTI without one tells them: to which range each
+ * belongs, what they take, how much of NCCL's is hidden; and that what goes wrong
+ * is told, and is no harm. */
+#include <dlfcn.h>
+#include <pthread.h>
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <cmocka.h>
+
+#include "test/plugin/next/cupti.h"
+#include "test/plugin/ranges.h"
+
+#define API 7
+#define LIBRARY NCS_NEXT "/cupti.so"
+#define BARE NCS_NEXT "/cupti-bare.so"
+#define ALLREDUCE "_Z40ncclDevKernel_AllReduce_Sum_f16_RING_LL24ncclDev"
+#define GEMM "_Z4gemmPKfS0_Pf"
+
+static struct guest guest;
+static struct fake_cupti *cupti;
+
+static void find_cupti(void)
+{
+	void *library = dlopen(LIBRARY, RTLD_NOW | RTLD_LOCAL);
+
+	CHECK(library, "%s", dlerror());
+	cupti = dlsym(library, "fake_cupti");
+	CHECK(cupti, "it is another library");
+}
+
+static void come(void)
+{
+	find_cupti();
+	ranges_open();
+	guest_come(&guest, API);
+}
+
+static void play(void (*scenario)(void *argument))
+{
+	setenv("NCCLSTAT_CUPTI", LIBRARY, 1);
+	scenario_play(scenario, NULL);
+	unsetenv("NCCLSTAT_CUPTI");
+}
+
+static uint32_t launched;
+
+static void run(uint32_t device, const char *name, uint64_t start, uint64_t end,
+		uint32_t correlation)
+{
+	struct cupti_kernel kernel = {
+		.kind = CUPTI_CONCURRENT_KERNEL,
+		.device = device,
+		.start = start,
+		.end = end,
+		.correlation = correlation,
+		.name = name,
+	};
+
+	cupti->record(&kernel, SIZE_MAX);
+}
+
+/* Launched here and now. */
+static void launch_and_run(const char *name, uint64_t start, uint64_t end)
+{
+	cupti->launch(CUPTI_ENTER, ++launched);
+	run(0, name, start, end, launched);
+}
+
+static const struct ncs_gpu_time *gpu_of(const char *path)
+{
+	const struct ncs_range_view *range;
+
+	view_take(&guest.view);
+	range = ranges_find(&guest.view, path);
+	CHECK(range, "there is no range %s", path);
+	return &range->gpu;
+}
+
+static const struct ncs_cupti_view *look(void)
+{
+	view_take(&guest.view);
+	CHECK(guest.view.now.cupti.known, "it does not tell of CUPTI");
+	return &guest.view.now.cupti;
+}
+
+static void expect(const struct ncs_gpu_time *time, uint64_t compute_ns,
+		   uint64_t compute_busy_ns, uint64_t communication_ns,
+		   uint64_t hidden_ns)
+{
+	CHECK_EQUAL(time->compute_ns, compute_ns, "computed");
+	CHECK_EQUAL(time->compute_busy_ns, compute_busy_ns, "busy");
+	CHECK_EQUAL(time->communication_ns, communication_ns, "communicated");
+	CHECK_EQUAL(time->hidden_ns, hidden_ns, "hidden");
+}
+
+/* --- What is counted -------------------------------------------------------- */
+
+static void overlap(void *argument)
+{
+	(void)argument;
+	come();
+	CHECK_EQUAL(look()->status, NCS_CUPTI_ON, "status");
+	CHECK_EQUAL(cupti->kind, CUPTI_CONCURRENT_KERNEL, "what is asked for");
+	CHECK(cupti->callbacks >= 18, "all launches are asked for");
+	launch_and_run(GEMM, 10, 20);
+	ranges.push("step");
+	launch_and_run(GEMM, 100, 200);
+	ranges.push("forward");
+	launch_and_run(GEMM, 150, 250);
+	ranges.pop();
+	launch_and_run(ALLREDUCE, 180, 300);
+	launch_and_run("ncclSymkDevKernel_AllReduce", 190, 210);
+	ranges.pop();
+	launch_and_run("ncclKernel_Broadcast", 15, 30);
+	view_take(&guest.view);
+	CHECK_EQUAL(guest.view.now.cupti.total.compute_kernels, 0,
+		    "nothing came yet");
+	cupti->deliver();
+	expect(gpu_of("step"), 100, 150, 120 + 20, 70 + 20);
+	CHECK_EQUAL(gpu_of("step")->compute_kernels, 1, "its own");
+	CHECK_EQUAL(gpu_of("step")->communication_kernels, 2, "NCCL's");
+	expect(gpu_of("step/forward"), 100, 100, 0, 0);
+	expect(&look()->total, 210, 160, 155, 95);
+	CHECK_EQUAL(look()->total.compute_kernels, 3, "in ranges or not");
+	CHECK_EQUAL(look()->total.communication_kernels, 3, "NCCL's");
+	CHECK_EQUAL(look()->unplaced, 0, "all launches are known");
+	CHECK_EQUAL(look()->lost, 0, "and nothing is lost");
+	guest_go(&guest);
+}
+
+static void communication_is_hidden_while_the_gpu_computes(void **state)
+{
+	(void)state;
+	play(overlap);
+}
+
+#define KERNELS 200u
+#define MOMENTS 3000u
+
+static struct {
+	uint32_t device;
+	uint64_t start, end;
+	bool communicates;
+} script[KERNELS];
+
+static void write_script(void)
+{
+	for (unsigned i = 0; i < KERNELS; i++) {
+		script[i].device = (uint32_t)rand() % 2;
+		script[i].communicates = rand() % 4 == 0;
+		script[i].start = 1 + (uint64_t)rand() % (MOMENTS - 600);
+		script[i].end = script[i].start +
+				(uint64_t)rand() % (rand() % 8 == 0 ? 600 : 60);
+	}
+}
+
+/* Moment by moment. */
+static struct ncs_gpu_time told_by_script(void)
+{
+	static uint8_t computes[2][MOMENTS];
+	struct ncs_gpu_time time = { 0 };
+
+	memset(computes, 0, sizeof(computes));
+	for (unsigned i = 0; i < KERNELS; i++)
+		if (!script[i].communicates)
+			memset(computes[script[i].device] + script[i].start, 1,
+			       script[i].end - script[i].start);
+	for (unsigned i = 0; i < KERNELS; i++) {
+		uint64_t ns = script[i].end - script[i].start;
+
+		if (!script[i].communicates) {
+			time.compute_ns += ns;
+			continue;
+		}
+		time.communication_ns += ns;
+		for (uint64_t k = script[i].start; k < script[i].end; k++)
+			time.hidden_ns += computes[script[i].device][k];
+	}
+	for (unsigned k = 0; k < MOMENTS; k++)
+		time.compute_busy_ns +=
+			(uint64_t)(computes[0][k] + computes[1][k]);
+	return time;
+}
+
+static void shuffle(void *argument)
+{
+	struct ncs_gpu_time told;
+
+	srand(*(const unsigned *)argument);
+	write_script();
+	come();
+	ranges.push("all");
+	for (unsigned i = 0; i < KERNELS; i++) {
+		cupti->launch(CUPTI_ENTER, i + 1);
+		run(script[i].device, script[i].communicates ? ALLREDUCE : GEMM,
+		    script[i].start, script[i].end, i + 1);
+		if (rand() % 5 == 0)
+			cupti->deliver();
+	}
+	cupti->deliver();
+	told = told_by_script();
+	expect(gpu_of("all"), told.compute_ns, gpu_of("all")->compute_busy_ns,
+	       told.communication_ns, told.hidden_ns);
+	expect(&look()->total, told.compute_ns, told.compute_busy_ns,
+	       told.communication_ns, told.hidden_ns);
+	CHECK(told.hidden_ns > 0 && told.hidden_ns < told.communication_ns,
+	      "the script is no test");
+	guest_go(&guest);
+}
+
+static void no_order_and_no_window_makes_a_difference(void **state)
+{
+	(void)state;
+	setenv("NCCLSTAT_CUPTI", LIBRARY, 1);
+	for (unsigned seed = 1; seed <= 20; seed++)
+		scenario_play(shuffle, &seed);
+	unsetenv("NCCLSTAT_CUPTI");
+}
+
+static void *launch_in_thread(void *argument)
+{
+	(void)argument;
+	launch_and_run(GEMM, 100, 150);
+	ranges.push("own");
+	launch_and_run(GEMM, 200, 260);
+	return NULL;
+}
+
+static void inherit(void *argument)
+{
+	pthread_t thread;
+
+	(void)argument;
+	come();
+	ranges.push("backward");
+	CHECK(pthread_create(&thread, NULL, launch_in_thread, NULL) == 0,
+	      "no thread");
+	pthread_join(thread, NULL);
+	cupti->deliver();
+	expect(gpu_of("backward"), 50, 50, 0, 0);
+	expect(gpu_of("own"), 60, 60, 0, 0);
+	guest_go(&guest);
+}
+
+static void a_thread_without_ranges_launches_for_the_main_thread(void **state)
+{
+	(void)state;
+	play(inherit);
+}
+
+static void overflow(void *argument)
+{
+	(void)argument;
+	come();
+	ranges.push("first");
+	launch_and_run(GEMM, 100, 110);
+	ranges.pop();
+	for (unsigned i = 0; i < 5; i++) {
+		char name[] = { 'a', (char)('0' + i), '\0' };
+
+		ranges.push(name);
+		ranges.push("in");
+		launch_and_run(GEMM, 200 + 10 * i, 210 + 10 * i);
+		ranges.pop();
+		ranges.pop();
+	}
+	cupti->deliver();
+	expect(gpu_of("first"), 10, 10, 0, 0);
+	/* (other), first, and one path of two. */
+	expect(gpu_of("(other)"), 40, 40, 0, 0);
+	CHECK_EQUAL(look()->total.compute_ns, 60, "all of it");
+	guest_go(&guest);
+}
+
+static void what_finds_no_range_of_its_own_is_other(void **state)
+{
+	(void)state;
+	setenv("NCCLSTAT_RANGES", "4", 1);
+	play(overflow);
+	unsetenv("NCCLSTAT_RANGES");
+}
+
+static void count_without_ranges(void *argument)
+{
+	(void)argument;
+	come();
+	ranges.push("nowhere");
+	launch_and_run(GEMM, 100, 200);
+	launch_and_run(ALLREDUCE, 150, 250);
+	cupti->deliver();
+	expect(&look()->total, 100, 100, 100, 50);
+	CHECK_EQUAL(guest.view.now.range_count, 0, "ranges are off");
+	guest_go(&guest);
+}
+
+static void without_ranges_the_whole_is_counted(void **state)
+{
+	(void)state;
+	setenv("NCCLSTAT_RANGES", "0", 1);
+	play(count_without_ranges);
+	unsetenv("NCCLSTAT_RANGES");
+}
+
+/* --- What cannot be counted --------------------------------------------------- */
+
+static void confuse(void *argument)
+{
+	struct cupti_kernel other = { .kind = 39, .start = 1, .end = 100 };
+	struct cupti_kernel kernel = {
+		.kind = CUPTI_CONCURRENT_KERNEL,
+		.start = 100,
+		.end = 200,
+	};
+
+	(void)argument;
+	come();
+	ranges.push("r");
+	cupti->record(&other, SIZE_MAX);
+	launch_and_run(GEMM, 100, 200);
+	cupti->deliver();
+	expect(gpu_of("r"), 100, 100, 0, 0);
+	CHECK_EQUAL(look()->lost, 0, "what was not asked for is no loss");
+	run(0, GEMM, 300, 310, 12345);
+	cupti->launch(1, 4711); /* its end */
+	run(0, GEMM, 310, 320, 4711);
+	cupti->deliver();
+	CHECK_EQUAL(look()->unplaced, 2, "nobody knows their launch");
+	run(0, GEMM, 320, 320, launched + (1u << 18));
+	cupti->deliver();
+	CHECK_EQUAL(look()->unplaced, 3, "another launch took its place");
+	CHECK_EQUAL(look()->total.compute_ns, 120, "but they have run");
+	run(0, NULL, 0, 0, launched);
+	run(0, GEMM, 500, 400, launched);
+	run(4000000, GEMM, 500, 600, launched);
+	cupti->deliver();
+	CHECK_EQUAL(look()->lost, 3, "times that are none, no such device");
+	launch_and_run(GEMM, 600, 700);
+	cupti->record(&kernel, 40);
+	cupti->deliver();
+	CHECK_EQUAL(look()->lost, 4, "a buffer that ends in a record");
+	CHECK_EQUAL(look()->total.compute_ns, 220, "what came before it");
+	launch_and_run(GEMM, 700, 800);
+	cupti->no_more_records = 7;
+	cupti->deliver();
+	CHECK_EQUAL(look()->lost, 5, "a buffer that cannot be read on");
+	CHECK_EQUAL(look()->total.compute_ns, 320, "what came before it");
+	guest_go(&guest);
+}
+
+static void what_makes_no_sense_is_lost_and_told(void **state)
+{
+	(void)state;
+	play(confuse);
+}
+
+static void exhaust(void *argument)
+{
+	uint8_t *taken, *buffer = NULL;
+	unsigned given = 0;
+
+	(void)argument;
+	come();
+	for (unsigned i = 0; i < 3000; i++)
+		launch_and_run(GEMM, 10 * i + 1, 10 * i + 6);
+	cupti->deliver();
+	CHECK_EQUAL(look()->total.compute_ns, 3000 * 5, "buffers come back");
+	while ((taken = cupti->take_buffer()) != NULL) {
+		CHECK(++given <= 64, "there is no end of buffers");
+		buffer = taken;
+	}
+	CHECK_EQUAL(given, 64, "buffers");
+	launch_and_run(GEMM, 50000, 60000);
+	CHECK_EQUAL(look()->lost, 0, "nobody knows yet");
+	cupti->finish(buffer);
+	CHECK_EQUAL(look()->lost, 1, "it was dropped");
+	launch_and_run(GEMM, 60000, 60007);
+	cupti->deliver();
+	CHECK_EQUAL(look()->total.compute_ns, 3000 * 5 + 7, "it goes on");
+	guest_go(&guest);
+}
+
+static void there_are_so_many_buffers_and_no_more(void **state)
+{
+	(void)state;
+	play(exhaust);
+}
+
+/* --- When nothing is recorded --------------------------------------------------- */
+
+static void keep_off(void *argument)
+{
+	(void)argument;
+	come();
+	CHECK_EQUAL(look()->status, NCS_CUPTI_OFF, "status");
+	CHECK_EQUAL(cupti->subscribed, 0, "it was not asked for");
+	CHECK(!host_log_has("CUPTI"), "so there is nothing to say");
+	guest_go(&guest);
+	CHECK_EQUAL(cupti->flushes, 0, "nor to flush");
+}
+
+static void it_is_off_by_default(void **state)
+{
+	(void)state;
+	scenario_play(keep_off, NULL);
+	setenv("NCCLSTAT_CUPTI", "0", 1);
+	scenario_play(keep_off, NULL);
+	unsetenv("NCCLSTAT_CUPTI");
+}
+
+struct refusal {
+	const char *library;
+	uint32_t version;
+	int subscribe;
+	int enable;
+	enum ncs_cupti_status status;
+	unsigned unsubscribed;
+	const char *told;
+};
+
+static void be_refused(void *argument)
+{
+	const struct refusal *refusal = argument;
+	void *second;
+
+	find_cupti();
+	cupti->version = refusal->version;
+	cupti->subscribe = refusal->subscribe;
+	cupti->enable = refusal->enable;
+	guest_come(&guest, API);
+	CHECK_EQUAL(look()->status, refusal->status, "status");
+	CHECK(host_log_has(refusal->told), "it says why: %s", refusal->told);
+	CHECK(host_log_has("records no kernels"), "and what that means");
+	CHECK_EQUAL(cupti->unsubscribed, refusal->unsubscribed, "it lets go");
+	host_log_clear();
+	second = init_comm(guest.host, "second", 0);
+	CHECK(!host_log_has("CUPTI"), "it says so once");
+	CHECK(cupti->subscribed <= 1, "and tries once");
+	CHECK(host_finalize(guest.host, second) == NCCL_SUCCESS, "finalize");
+	play_coll(&guest, 1);
+	check_still_follows(&guest, "without CUPTI");
+	guest_go(&guest);
+	CHECK_EQUAL(cupti->flushes, 0, "it is left alone");
+}
+
+static void who_is_refused_says_why_and_goes_on(void **state)
+{
+	static const struct refusal refusals[] = {
+		{ LIBRARY, 130001, CUPTI_ANOTHER_SUBSCRIBER, 0, NCS_CUPTI_TAKEN,
+		  0, "another tool has CUPTI" },
+		{ LIBRARY, 130001, 0, CUPTI_ANOTHER_SUBSCRIBER, NCS_CUPTI_TAKEN,
+		  1, "another tool has CUPTI" },
+		{ LIBRARY, 130001, 15, 0, NCS_CUPTI_FAILED, 0,
+		  "cuptiSubscribe: it will not (15)" },
+		{ LIBRARY, 130001, 0, 35, NCS_CUPTI_FAILED, 1,
+		  "cuptiActivityEnable: it will not (35)" },
+		{ LIBRARY, 18, 0, 0, NCS_CUPTI_OLD, 0, "version 18" },
+		{ BARE, 130001, 0, 0, NCS_CUPTI_MISSING, 0,
+		  "has no cuptiActivityFlushPeriod" },
+		{ "/nowhere/libcupti.so", 130001, 0, 0, NCS_CUPTI_MISSING, 0,
+		  "/nowhere/libcupti.so" },
+	};
+
+	(void)state;
+	for (size_t i = 0; i < sizeof(refusals) / sizeof(refusals[0]); i++) {
+		struct refusal refusal = refusals[i];
+
+		setenv("NCCLSTAT_CUPTI", refusal.library, 1);
+		scenario_play(be_refused, &refusal);
+	}
+	unsetenv("NCCLSTAT_CUPTI");
+}
+
+/* --- Beginning and end ---------------------------------------------------------- */
+
+static void end(void *argument)
+{
+	struct view second_view;
+	void *second;
+
+	(void)argument;
+	come();
+	second = init_comm(guest.host, "second", 0);
+	view_open(&second_view, 1);
+	view_take(&second_view);
+	CHECK_EQUAL(second_view.now.cupti.status, NCS_CUPTI_ON,
+		    "all communicators tell the status");
+	ranges.push("last");
+	launch_and_run(GEMM, 100, 200);
+	CHECK(host_finalize(guest.host, second) == NCCL_SUCCESS, "finalize");
+	CHECK_EQUAL(cupti->flushes, 0, "there is another one");
+	CHECK(host_finalize(guest.host, guest.context) == NCCL_SUCCESS,
+	      "finalize");
+	CHECK_EQUAL(cupti->flushes, 1, "the last one");
+	expect(gpu_of("last"), 100, 100, 0, 0);
+	view_take(&second_view);
+	CHECK_EQUAL(second_view.now.cupti.total.compute_ns, 0,
+		    "one communicator tells it");
+	launch_and_run(GEMM, 200, 300);
+	cupti->deliver();
+	view_take(&second_view);
+	CHECK_EQUAL(look()->total.compute_ns +
+			    second_view.now.cupti.total.compute_ns,
+		    200, "what comes after the end");
+	view_close(&second_view);
+	guest.context = init_comm(guest.host, "third", 0);
+	guest_go(&guest);
+	CHECK_EQUAL(cupti->subscribed, 1, "it stays");
+	CHECK_EQUAL(cupti->flushes, 2, "the last one again");
+}
+
+static void the_last_finalize_counts_what_is_left(void **state)
+{
+	(void)state;
+	play(end);
+}
+
+static void be_child(void)
+{
+	struct guest child = guest;
+	unsigned before = cupti->subscribed;
+
+	child.context = init_comm(guest.host, "child", 2);
+	view_open(&child.view, 1);
+	CHECK_EQUAL(child.view.now.cupti.status, NCS_CUPTI_FORKED, "status");
+	CHECK_EQUAL(cupti->subscribed, before, "it is the parent's");
+	play_coll(&child, 1);
+	guest_go(&child);
+	CHECK_EQUAL(cupti->flushes, 0, "it is the parent's");
+}
+
+static void be_forked(void *argument)
+{
+	int wait_status;
+	pid_t pid;
+
+	(void)argument;
+	come();
+	launch_and_run(GEMM, 100, 200);
+	pid = fork();
+	CHECK(pid >= 0, "no fork");
+	if (pid == 0) {
+		be_child();
+		exit(0);
+	}
+	CHECK(waitpid(pid, &wait_status, 0) == pid && wait_status == 0,
+	      "the child failed");
+	cupti->deliver();
+	CHECK_EQUAL(look()->total.compute_ns, 100, "the parent goes on");
+	guest_go(&guest);
+}
+
+static void a_forked_child_leaves_cupti_to_its_parent(void **state)
+{
+	(void)state;
+	play(be_forked);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(
+			communication_is_hidden_while_the_gpu_computes),
+		cmocka_unit_test(no_order_and_no_window_makes_a_difference),
+		cmocka_unit_test(
+			a_thread_without_ranges_launches_for_the_main_thread),
+		cmocka_unit_test(what_finds_no_range_of_its_own_is_other),
+		cmocka_unit_test(without_ranges_the_whole_is_counted),
+		cmocka_unit_test(what_makes_no_sense_is_lost_and_told),
+		cmocka_unit_test(there_are_so_many_buffers_and_no_more),
+		cmocka_unit_test(it_is_off_by_default),
+		cmocka_unit_test(who_is_refused_says_why_and_goes_on),
+		cmocka_unit_test(the_last_finalize_counts_what_is_left),
+		cmocka_unit_test(a_forked_child_leaves_cupti_to_its_parent),
+	};
+
+	return cmocka_run_group_tests_name("cupti", tests, NULL, NULL);
+}

@@ -1,0 +1,105 @@
+/* Sets of intervals: what is new of one, in any order, is what a map of single
+ * moments says. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+/* The plugin's objects are for a shared library. */
+#include "plugin/intervals.c"
+
+#define MOMENTS 400u
+
+static uint8_t visited[MOMENTS];
+
+static void visit(void *argument, uint64_t start, uint64_t end)
+{
+	unsigned *pieces = argument;
+
+	assert_true(start < end && end <= MOMENTS);
+	for (uint64_t i = start; i < end; i++)
+		visited[i]++;
+	++*pieces;
+}
+
+static void what_is_new_is_visited_once(void **state)
+{
+	(void)state;
+	srand(1);
+	for (unsigned round = 0; round < 300; round++) {
+		struct ncs_intervals *set = ncs_intervals_new(MOMENTS);
+		uint8_t covered[MOMENTS] = { 0 };
+
+		assert_non_null(set);
+		for (unsigned i = 0; i < 30; i++) {
+			uint64_t start = (uint64_t)rand() % MOMENTS;
+			uint64_t end = start + (uint64_t)rand() % 40;
+			uint64_t fresh = 0, old = 0;
+			unsigned pieces = 0;
+
+			if (end > MOMENTS)
+				end = MOMENTS;
+			memset(visited, 0, sizeof(visited));
+			for (uint64_t k = start; k < end; k++)
+				old += covered[k];
+			assert_int_equal(ncs_intervals_covered(set, start, end),
+					 old);
+			fresh = ncs_intervals_add(set, start, end, visit,
+						  &pieces);
+			assert_int_equal(fresh, end - start - old);
+			for (uint64_t k = 0; k < MOMENTS; k++)
+				assert_int_equal(visited[k],
+						 k >= start && k < end &&
+							 !covered[k]);
+			memset(covered + start, 1, end - start);
+		}
+		for (uint32_t i = 1; i < set->count; i++)
+			assert_true(set->held[i - 1].end < set->held[i].start);
+		free(set);
+	}
+}
+
+static void the_earliest_make_room_and_do_not_count_again(void **state)
+{
+	struct ncs_intervals *set = ncs_intervals_new(8);
+
+	(void)state;
+	for (uint64_t i = 0; i < 8; i++)
+		assert_int_equal(ncs_intervals_add(set, 10 * i, 10 * i + 5,
+						   NULL, NULL),
+				 5);
+	assert_int_equal(set->floor, 0);
+	assert_int_equal(ncs_intervals_add(set, 80, 85, NULL, NULL), 5);
+	assert_int_equal(set->floor, 15);
+	assert_int_equal(set->count, 7);
+	assert_int_equal(ncs_intervals_add(set, 0, 5, NULL, NULL), 0);
+	assert_int_equal(ncs_intervals_add(set, 6, 18, NULL, NULL), 3);
+	assert_int_equal(ncs_intervals_covered(set, 0, 100), 7 * 5 + 3);
+	free(set);
+}
+
+static void what_is_empty_changes_nothing(void **state)
+{
+	struct ncs_intervals *set = ncs_intervals_new(0);
+
+	(void)state;
+	assert_int_equal(ncs_intervals_add(set, 5, 5, NULL, NULL), 0);
+	assert_int_equal(ncs_intervals_covered(set, 0, UINT64_MAX), 0);
+	assert_int_equal(set->count, 0);
+	free(set);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(what_is_new_is_visited_once),
+		cmocka_unit_test(the_earliest_make_room_and_do_not_count_again),
+		cmocka_unit_test(what_is_empty_changes_nothing),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
