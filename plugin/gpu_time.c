@@ -14,7 +14,7 @@
 /* Intervals in which a GPU computes, and in which it does so for one range; a
  * kernel that was told later than so many others after it is too late. */
 #define GPU_TIME_HELD 16384u
-#define RANGE_HELD 64u
+#define RANGE_HELD 4096u
 #define COMMUNICATIONS 2048u
 
 struct communication {

@@ -42,6 +42,11 @@ class Job:
                                 init_method="tcp://127.0.0.1:%d" % port)
         self.data = torch.ones(SIZE, device="cuda")
         self.small = torch.ones(64, device="cuda")
+        # PyTorch makes a communicator for sends at the first of them.
+        if rank == 0:
+            dist.send(self.small, 1)
+        else:
+            dist.recv(self.small, 0)
 
     def step(self):
         self.dist.all_reduce(self.data)
