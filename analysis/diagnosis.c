@@ -816,6 +816,97 @@ static int check_unseen(struct ncs_diagnosis *diagnosis,
 	return 0;
 }
 
+/* --- Calls that have not begun -------------------------------------------- */
+
+/* For how long a thread has been in NCCL's API; 0: none is. */
+static uint64_t in_api_ns(const struct ncs_rank *rank)
+{
+	static const enum ncs_event events[] = {
+		NCS_EVENT_COLL_API,
+		NCS_EVENT_P2P_API,
+		NCS_EVENT_GROUP_API,
+	};
+	uint64_t longest_ns = 0;
+
+	for (size_t i = 0; i < rank->now.lane_count; i++)
+		for (size_t k = 0; k < sizeof(events) / sizeof(*events); k++) {
+			uint64_t open_ns =
+				rank->now.lanes[i].open_since_ns[events[k]];
+			uint64_t age_ns = ncs_age_ns(rank, open_ns);
+
+			if (age_ns > longest_ns)
+				longest_ns = age_ns;
+		}
+	return longest_ns;
+}
+
+/* Whether it has called a function more often than NCCL has begun with it, and
+ * which. What a graph captures is called once, too, so this alone tells
+ * nothing. */
+static bool has_not_begun(const struct ncs_rank *rank, unsigned *function)
+{
+	if (!ncs_rank_calls_known(rank) || rank->now.operation_count > 0)
+		return false;
+	for (unsigned i = 0; i < NCS_FUNCTION_COUNT; i++) {
+		const struct ncs_function_view *view = &rank->now.functions[i];
+
+		if (view->calls <= view->operations)
+			continue;
+		*function = i;
+		return true;
+	}
+	return false;
+}
+
+static int report_not_begun(struct ncs_diagnosis *diagnosis,
+			    const struct ncs_rank *rank, unsigned function,
+			    uint64_t duration_ns)
+{
+	struct ncs_finding *finding =
+		ncs_diagnosis_add(diagnosis, NCS_VERDICT_NOT_BEGUN);
+
+	if (!finding)
+		return -ENOMEM;
+	finding->root = ncs_party_of(rank);
+	finding->call = (struct ncs_call){ function, NCS_NO_SEQUENCE_NUMBER };
+	finding->duration_ns = duration_ns;
+	ncs_finding_set_severity(finding, false);
+	ncs_finding_set_confidence(finding, NCS_CONFIDENCE_POSSIBLE);
+	ncs_finding_tell_inside(finding, rank);
+	ncs_finding_tell_proxy(finding, rank);
+	return 0;
+}
+
+/* A thread is in NCCL for long, and nothing has come of what it has called: it
+ * connects. That takes its time in a large job that begins, so it is no more
+ * than suspicious. */
+static int check_not_begun(struct ncs_diagnosis *diagnosis,
+			   const struct ncs_model *model)
+{
+	for (size_t i = 0; i < model->communicator_count; i++) {
+		const struct ncs_communicator *communicator =
+			&model->communicators[i];
+
+		for (size_t k = 0;
+		     k < communicator->rank_count && !diagnosis->explained[i];
+		     k++) {
+			const struct ncs_rank *rank = communicator->ranks[k];
+			uint64_t inside_ns = in_api_ns(rank);
+			unsigned function;
+
+			if (!ncs_rank_is_live(rank) ||
+			    inside_ns < NCS_STUCK_NS ||
+			    !has_not_begun(rank, &function))
+				continue;
+			if (report_not_begun(diagnosis, rank, function,
+					     inside_ns) != 0)
+				return -ENOMEM;
+			diagnosis->explained[i] = true;
+		}
+	}
+	return 0;
+}
+
 /* --- What is slow --------------------------------------------------------- */
 
 static void add_shares(struct ncs_finding *finding, const struct ncs_rank *rank)
@@ -928,6 +1019,8 @@ static int check_all(struct ncs_diagnosis *diagnosis,
 		error = check_circles(diagnosis, model);
 	if (!error)
 		error = check_unseen(diagnosis, model);
+	if (!error)
+		error = check_not_begun(diagnosis, model);
 	if (!error)
 		error = check_paces(diagnosis, model);
 	return error;

@@ -51,7 +51,7 @@ expected() {
 	killed) echo 2 rank_died ;;
 	stopped) echo 1 rank_stopped ;;
 	gpu) echo 2 gpu_late consumer_late ;;
-	p2p) echo 2 p2p_unmet ;;
+	p2p) echo 1 not_begun ;;
 	circle) echo 2 deadlock ;;
 	straggler) echo 0 - ;;
 	esac

@@ -429,6 +429,39 @@ static void who_is_through_with_less_is_a_mismatch(void **state)
 	scripted_release(&scripted);
 }
 
+static void a_call_that_nothing_comes_of_is_suspicious(void **state)
+{
+	struct ncs_lane_view lane = { 0 };
+	struct ncs_diagnosis diagnosis;
+	struct scripted_rank *rank;
+	struct scripted scripted;
+
+	(void)state;
+	scripted_init(&scripted);
+	rank = add(&scripted, 0, 7);
+	add(&scripted, 1, 7);
+	rank->snapshot.lanes = &lane;
+	rank->snapshot.lane_count = 1;
+	rank->snapshot.functions[NCS_FUNCTION_RECV].calls = 1;
+	diagnose(&diagnosis, &scripted);
+	assert_int_equal(diagnosis.count, 0); /* no thread is in it */
+	ncs_diagnosis_release(&diagnosis);
+	lane.open_since_ns[NCS_EVENT_GROUP_API] = 10 * SECOND;
+	diagnose(&diagnosis, &scripted);
+	assert_int_equal(diagnosis.count, 1);
+	assert_int_equal(diagnosis.findings[0].verdict, NCS_VERDICT_NOT_BEGUN);
+	assert_int_equal(diagnosis.findings[0].severity, NCS_SEVERITY_SLOW);
+	assert_int_equal(diagnosis.findings[0].root.number, 0);
+	assert_int_equal(diagnosis.findings[0].call.function,
+			 NCS_FUNCTION_RECV);
+	ncs_diagnosis_release(&diagnosis);
+	rank->snapshot.functions[NCS_FUNCTION_RECV].operations = 1;
+	diagnose(&diagnosis, &scripted);
+	assert_int_equal(diagnosis.count, 0); /* it has begun */
+	ncs_diagnosis_release(&diagnosis);
+	scripted_release(&scripted);
+}
+
 /* Each of two processes is in a communicator that the other is not in yet. */
 static void a_circle_across_communicators_is_a_deadlock(void **state)
 {
@@ -546,6 +579,7 @@ int main(void)
 		cmocka_unit_test(
 			what_is_enqueued_in_another_order_is_a_mismatch),
 		cmocka_unit_test(who_is_through_with_less_is_a_mismatch),
+		cmocka_unit_test(a_call_that_nothing_comes_of_is_suspicious),
 		cmocka_unit_test(a_circle_across_communicators_is_a_deadlock),
 		cmocka_unit_test(who_died_is_found_without_channels),
 		cmocka_unit_test(the_dead_of_another_job_are_left_alone),

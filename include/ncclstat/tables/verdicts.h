@@ -69,6 +69,11 @@
 	  "Look at this rank: go on with ncclstat --diagnose on its machine if" \
 	  " it is not seen here. NCCL's own ncclras, on any machine of the job," \
 	  " tells which calls each rank has made.") \
+	X(NOT_BEGUN, "not_begun", SLOW, \
+	  "$rank has called $call, and NCCL has not begun with it", \
+	  "It connects to its peers first: has the other half been called" \
+	  " there? Look at the stacks of both; then at the network between" \
+	  " them (NCCL_DEBUG=INFO).") \
 	X(RANK_STOPPED, "rank_stopped", SLOW, \
 	  "the process of $rank is stopped; $count for it", \
 	  "A debugger or SIGSTOP holds it: let it go on, or send SIGCONT.") \
