@@ -14,7 +14,6 @@
 /* Intervals in which a GPU computes, and in which it does so for one range; a
  * kernel that was told later than so many others after it is too late. */
 #define GPU_TIME_HELD 16384u
-#define RANGE_HELD 4096u
 #define COMMUNICATIONS 2048u
 
 struct communication {
@@ -170,7 +169,7 @@ static bool add_busy(struct ncs_comm *comm, struct device *device,
 		struct ncs_intervals **set = &device->computed_for[range];
 
 		if (!*set)
-			*set = ncs_intervals_new(RANGE_HELD);
+			*set = ncs_intervals_new(GPU_TIME_HELD);
 		if (!*set)
 			return false;
 		in_full &= kernel->start >= (*set)->floor;
