@@ -4,6 +4,7 @@
 #include <errno.h>
 #include <stdlib.h>
 
+#include "analysis/append.h"
 #include "analysis/model.h"
 
 static void add(struct ncs_range_sum *to, const struct ncs_range_sum *from)
@@ -69,6 +70,23 @@ static size_t place_of(const struct ncs_snapshot *snapshot, uint32_t number)
 			       snapshot->ranges[low].number == number ?
 		       low :
 		       snapshot->range_count;
+}
+
+void ncs_range_append_path(const struct ncs_snapshot *snapshot, uint32_t number,
+			   char *text, size_t size)
+{
+	size_t place = place_of(snapshot, number);
+	const struct ncs_range_view *range;
+
+	if (place == snapshot->range_count)
+		return;
+	range = &snapshot->ranges[place];
+	/* The reader lets no range be in one that came later. */
+	if (range->parent != 0 && range->parent < number) {
+		ncs_range_append_path(snapshot, range->parent, text, size);
+		ncs_append(text, size, "/");
+	}
+	ncs_append(text, size, "%s", range->name);
 }
 
 /* A range's place in the tree, by places in the snapshot; `none`: no such. */

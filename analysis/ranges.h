@@ -34,6 +34,11 @@ struct ncs_range_sum {
 int ncs_ranges_sum(const struct ncs_snapshot *snapshot,
 		   struct ncs_range_sum *sums);
 
+/* Appends the names of a range and of those around it, the outermost first, with
+ * a '/' between two. Nothing, if the snapshot has no such range. */
+void ncs_range_append_path(const struct ncs_snapshot *snapshot, uint32_t number,
+			   char *text, size_t size);
+
 /* Which times are the better ones: enum ncs_timing; NCS_TIMING_COUNT: there are
  * none. */
 unsigned ncs_range_timing(const struct ncs_range_sum *sum);

@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "analysis/names.h"
+#include "analysis/ranges.h"
 #include "tui/format.h"
 #include "tui/words.h"
 
@@ -183,6 +184,11 @@ static void append_operation(const struct ncs_evidence *evidence, char *text,
 	ncs_append_duration(text, size, evidence->duration_ns);
 	if (operation->children_started == 0)
 		ncs_append(text, size, "; nothing of it has begun");
+	if (operation->range == 0 || !evidence->party.rank)
+		return;
+	ncs_append(text, size, "; called in ");
+	ncs_range_append_path(&evidence->party.rank->now, operation->range,
+			      text, size);
 }
 
 static void append_since(const char *clause, uint64_t duration_ns, char *text,

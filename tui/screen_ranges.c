@@ -37,22 +37,6 @@ static enum ncs_severity severity(const struct ncs_row *row)
 	return NCS_NORMAL;
 }
 
-/* The whole path: in the table only its last part is. */
-static void append_path(const struct ncs_row *row, char *text, size_t size)
-{
-	const struct ncs_range_sum *sum = sum_of(row);
-
-	for (unsigned depth = 0; depth < sum->depth; depth++) {
-		const struct ncs_range_sum *around = sum;
-
-		/* Those around it come before it, the nearest last. */
-		while (around->depth != depth)
-			around--;
-		ncs_append(text, size, "%s/", around->range->name);
-	}
-	ncs_append(text, size, "%s", sum->range->name);
-}
-
 static void explain(const struct ncs_row *row, char *text, size_t size)
 {
 	const struct ncs_range_sum *sum = sum_of(row);
@@ -61,7 +45,8 @@ static void explain(const struct ncs_row *row, char *text, size_t size)
 
 	ncs_rank_title(row->rank, label, sizeof(label));
 	snprintf(text, size, "%s: ", label);
-	append_path(row, text, size);
+	/* In the table only its last part is. */
+	ncs_range_append_path(&row->rank->now, sum->range->number, text, size);
 	ncs_append(text, size, ": %llu operations in it",
 		   (unsigned long long)sum->operations);
 	if (sum->operations != sum->range->operations)

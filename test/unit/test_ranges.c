@@ -187,6 +187,24 @@ static void the_longest_wait_is_told_with_its_share(void **state)
 	assert_true(share == 0);
 }
 
+static void a_path_has_all_names_from_the_outermost_on(void **state)
+{
+	char text[64] = "in ";
+
+	(void)state;
+	strcpy(add(2, 0, 1)->name, "step");
+	strcpy(add(5, 2, 1)->name, "back");
+	strcpy(add(9, 5, 1)->name, "sum");
+	ncs_range_append_path(&snapshot, 9, text, sizeof(text));
+	assert_string_equal(text, "in step/back/sum");
+	text[0] = '\0';
+	ncs_range_append_path(&snapshot, 4, text, sizeof(text));
+	assert_string_equal(text, "");
+	ranges[0].parent = 9; /* in itself */
+	ncs_range_append_path(&snapshot, 5, text, sizeof(text));
+	assert_string_equal(text, "step/back");
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -198,6 +216,8 @@ int main(void)
 		cmocka_unit_test_setup(what_has_no_parent_in_sight_is_outermost,
 				       setup),
 		cmocka_unit_test_setup(no_ranges_have_no_sums, setup),
+		cmocka_unit_test_setup(
+			a_path_has_all_names_from_the_outermost_on, setup),
 		cmocka_unit_test_setup(bandwidth_is_bytes_over_time, setup),
 		cmocka_unit_test_setup(percentiles_are_of_all_operations_inside,
 				       setup),
