@@ -281,7 +281,8 @@ static void append_nothing(const struct ncs_screen *screen,
 	struct ncs_track track = track_of(row);
 	struct ncs_cell cells[NCS_CELLS_MAX];
 
-	if (ncs_track_cells(row->rank, &track, &axis, NULL, cells) == 0)
+	if (axis.width > 0 &&
+	    ncs_track_cells(row->rank, &track, &axis, NULL, cells) == 0)
 		ncs_append(text, size, "%s",
 			   ncs_activity_help(
 				   cells[cursor_column(screen)].activity));

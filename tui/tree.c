@@ -91,7 +91,9 @@ static size_t group_rows(struct ncs_grid *table, const struct ncs_model *model)
 		row->group = *group;
 	}
 	free(groups);
-	qsort(table->rows, table->count, sizeof(*table->rows), compare_groups);
+	if (table->count > 0)
+		qsort(table->rows, table->count, sizeof(*table->rows),
+		      compare_groups);
 	return count;
 }
 
