@@ -1306,6 +1306,25 @@ static void get_RANGE_SHARE(const struct ncs_row *row, struct ncs_value *value)
 		set_real(value, NCS_VALUE_SHARE, share);
 }
 
+static void get_RANGE_COMPUTE(const struct ncs_row *row,
+			      struct ncs_value *value)
+{
+	const struct ncs_gpu_time *gpu = &sum_of(row)->gpu;
+
+	if (gpu->compute_kernels > 0)
+		set_count(value, NCS_VALUE_DURATION, gpu->compute_busy_ns);
+}
+
+static void get_RANGE_HIDDEN(const struct ncs_row *row, struct ncs_value *value)
+{
+	const struct ncs_gpu_time *gpu = &sum_of(row)->gpu;
+
+	if (gpu->communication_ns > 0)
+		set_real(value, NCS_VALUE_SHARE,
+			 (double)gpu->hidden_ns /
+				 (double)gpu->communication_ns);
+}
+
 static void set_range_percentile(struct ncs_value *value,
 				 const struct ncs_row *row, double fraction)
 {

@@ -195,6 +195,29 @@ static void what_is_not_known_is_none_in_every_column(void **state)
 	}
 }
 
+static void ranges_tell_what_they_compute_and_hide(void **state)
+{
+	static struct ncs_range_view range = {
+		.number = 2,
+		.gpu = { .compute_kernels = 3,
+			 .compute_ns = 900,
+			 .compute_busy_ns = 700,
+			 .communication_kernels = 1,
+			 .communication_ns = 400,
+			 .hidden_ns = 100 },
+	};
+	struct scripted *scripted = *state;
+	struct scripted_rank *rank = scripted_add(scripted, 0);
+
+	rank->snapshot.ranges = &range;
+	rank->snapshot.range_count = 1;
+	scripted_pass(scripted, SECOND);
+	assert_int_equal(cell(scripted, NCS_COLUMN_RANGE_COMPUTE, 0).number,
+			 700);
+	assert_real(cell(scripted, NCS_COLUMN_RANGE_HIDDEN, 0), NCS_VALUE_SHARE,
+		    0.25);
+}
+
 /* --- Rates -------------------------------------------------------------- */
 
 static void rates_need_two_samples(void **state)
@@ -811,6 +834,7 @@ int main(void)
 		TEST(column_ids_are_places_in_the_table),
 		TEST(every_view_has_a_name_and_columns),
 		TEST(what_is_not_known_is_none_in_every_column),
+		TEST(ranges_tell_what_they_compute_and_hide),
 		TEST(rates_need_two_samples),
 		TEST(rates_are_growth_over_the_time_between_the_samples),
 		TEST(a_channel_is_compared_with_itself_however_it_moves),

@@ -260,6 +260,12 @@
 	X(RANGE, WAIT, "WAIT", 7, LEFT, 7, INFO, \
 	  "What its channels spent most of the time with.") \
 	X(RANGE, SHARE, "SHARE", 5, RIGHT, 5, INFO, "… and that share of it.") \
+	X(RANGE, COMPUTE, "COMPUTE", 7, RIGHT, 4, DIAG, \
+	  "The time in which kernels launched in it computed; with" \
+	  " NCCLSTAT_CUPTI only.") \
+	X(RANGE, HIDDEN, "%HIDDEN", 7, RIGHT, 4, DIAG, \
+	  "Share of the time of NCCL's kernels in which the GPU computed, too;" \
+	  " with NCCLSTAT_CUPTI only.") \
 	X(RANGE, P50, "P50", 7, RIGHT, 5, INFO, \
 	  "Median time of an operation, within 8 %.") \
 	X(RANGE, P99, "P99", 7, RIGHT, 6, INFO, \
