@@ -52,30 +52,10 @@ static struct ncs_range_sum own(const struct ncs_range_view *range)
 	return sum;
 }
 
-/* The place of a range in the snapshot, where they are by number; `count`: it
- * has none. */
-static size_t place_of(const struct ncs_snapshot *snapshot, uint32_t number)
-{
-	size_t low = 0, high = snapshot->range_count;
-
-	while (low < high) {
-		size_t middle = low + (high - low) / 2;
-
-		if (snapshot->ranges[middle].number < number)
-			low = middle + 1;
-		else
-			high = middle;
-	}
-	return low < snapshot->range_count &&
-			       snapshot->ranges[low].number == number ?
-		       low :
-		       snapshot->range_count;
-}
-
 void ncs_range_append_path(const struct ncs_snapshot *snapshot, uint32_t number,
 			   char *text, size_t size)
 {
-	size_t place = place_of(snapshot, number);
+	size_t place = ncs_range_place(snapshot, number);
 	const struct ncs_range_view *range;
 
 	if (place == snapshot->range_count)
@@ -107,7 +87,8 @@ static void link_up(const struct ncs_snapshot *snapshot, struct link *links)
 	for (size_t i = none; i-- > 0;) {
 		size_t parent =
 			snapshot->ranges[i].parent ?
-				place_of(snapshot, snapshot->ranges[i].parent) :
+				ncs_range_place(snapshot,
+						snapshot->ranges[i].parent) :
 				none;
 
 		links[i].parent = parent;
@@ -179,7 +160,7 @@ static bool is_within(const struct ncs_snapshot *snapshot,
 		      const struct ncs_range_view *range, uint32_t number)
 {
 	while (range->number > number) {
-		size_t place = place_of(snapshot, range->parent);
+		size_t place = ncs_range_place(snapshot, range->parent);
 
 		if (range->parent == 0 || place == snapshot->range_count)
 			return false;

@@ -782,8 +782,7 @@ static void take_range(struct ncs_snapshot *snapshot,
 	snapshot->range_count++;
 }
 
-static struct ncs_range_view *find_range(struct ncs_snapshot *snapshot,
-					 uint64_t number)
+size_t ncs_range_place(const struct ncs_snapshot *snapshot, uint64_t number)
 {
 	size_t low = 0, high = snapshot->range_count;
 
@@ -797,8 +796,8 @@ static struct ncs_range_view *find_range(struct ncs_snapshot *snapshot,
 	}
 	return low < snapshot->range_count &&
 			       snapshot->ranges[low].number == number ?
-		       &snapshot->ranges[low] :
-		       NULL;
+		       low :
+		       snapshot->range_count;
 }
 
 static void take_range_histogram(struct ncs_snapshot *snapshot,
@@ -809,17 +808,17 @@ static void take_range_histogram(struct ncs_snapshot *snapshot,
 	uint64_t key = ncs_load_acquire(&histogram->key);
 	uint64_t timing = key & 0xff, *buckets;
 	size_t place = snapshot->range_histogram_count;
-	struct ncs_range_view *view;
+	size_t range;
 
 	if (key == 0 || timing >= NCS_TIMING_COUNT)
 		return;
-	view = find_range(snapshot, key << 1 >> 9);
-	if (!view)
+	range = ncs_range_place(snapshot, key << 1 >> 9);
+	if (range == snapshot->range_count)
 		return;
 	buckets = &snapshot->range_buckets[place * NCS_RANGE_BUCKETS];
 	for (size_t i = 0; i < NCS_RANGE_BUCKETS; i++)
 		buckets[i] = ncs_load_relaxed(&histogram->buckets[i]);
-	view->histogram[timing] = (uint32_t)(place + 1);
+	snapshot->ranges[range].histogram[timing] = (uint32_t)(place + 1);
 	snapshot->range_histogram_count++;
 }
 

@@ -304,6 +304,10 @@ int ncs_snapshot_init(struct ncs_snapshot *snapshot,
 		      const struct ncs_reader *reader);
 void ncs_snapshot_release(struct ncs_snapshot *snapshot);
 
+/* The place of a range among the snapshot's, by its number; range_count: it has
+ * none. */
+size_t ncs_range_place(const struct ncs_snapshot *snapshot, uint64_t number);
+
 /* The histogram of a range, NCS_RANGE_BUCKETS counts; NULL: none. */
 static inline const uint64_t *
 ncs_range_buckets(const struct ncs_snapshot *snapshot,
