@@ -63,6 +63,9 @@ JANSSON_CFLAGS := $(call pkg,--cflags jansson)
 JANSSON_LIBS := $(or $(call pkg,--libs jansson),-ljansson)
 LZMA_CFLAGS := $(call pkg,--cflags liblzma)
 LZMA_LIBS := $(or $(call pkg,--libs liblzma),-llzma)
+RECORD_CFLAGS := $(call pkg,--cflags liburing libxxhash libzstd)
+RECORD_LIBS := $(or $(call pkg,--libs liburing libxxhash libzstd),\
+	-luring -lxxhash -lzstd)
 CMOCKA_CFLAGS := $(call pkg,--cflags cmocka)
 CMOCKA_LIBS := $(or $(call pkg,--libs cmocka),-lcmocka)
 
@@ -105,9 +108,12 @@ PLUGIN_LDFLAGS += -Wl,--no-undefined
 endif
 
 TUI_CFLAGS := $(CURSES_CFLAGS) $(JANSSON_CFLAGS)
-TUI_LIBS := $(CURSES_LIBS) $(JANSSON_LIBS)
-HOST_LIBS := $(LZMA_LIBS) -ldl
-TEST_CFLAGS := $(TUI_CFLAGS) $(LZMA_CFLAGS) $(CMOCKA_CFLAGS) -pthread
+# What the library needs, then the program, then the programs of test/host.
+LIB_LIBS := $(RECORD_LIBS) $(JANSSON_LIBS) -lm
+TUI_LIBS := $(CURSES_LIBS) $(LIB_LIBS)
+HOST_LIBS := $(LZMA_LIBS) $(LIB_LIBS) -ldl
+TEST_CFLAGS := $(TUI_CFLAGS) $(RECORD_CFLAGS) $(LZMA_CFLAGS) $(CMOCKA_CFLAGS) \
+	-pthread
 TEST_DEFS = -DNCS_PLUGIN_PATH='"$(PLUGIN)"' -DNCS_CAPTURES='"test/captures"' \
 	-DNCS_NEXT='"$(BUILD)/test/next"' -DNCS_BUILD='"$(BUILD)"'
 
@@ -325,6 +331,8 @@ $(OBJ)/%.o: %.c $(FLAGS)
 	$(call compile)
 $(OBJ)/tui/%.o: tui/%.c $(FLAGS)
 	$(call compile,$(TUI_CFLAGS))
+$(OBJ)/record/%.o: record/%.c $(FLAGS)
+	$(call compile,$(RECORD_CFLAGS) $(JANSSON_CFLAGS))
 $(OBJ)/test/%.o: test/%.c $(FLAGS)
 	$(call compile,$(TEST_CFLAGS) $(TEST_DEFS))
 $(OBJ)/pic/%.o: %.c $(FLAGS)
@@ -338,19 +346,19 @@ $(LIB): $(LIB_OBJ) $(SOURCES)
 	$(Q)rm -f $@ && $(AR) rcs $@ $(LIB_OBJ)
 
 $(BUILD)/ncclstat: $(TUI_OBJ) $(LIB) $(SOURCES)
-	$(call link,$(TUI_LIBS) -lm)
+	$(call link,$(TUI_LIBS))
 
 $(BUILD)/ncclreplay: $(HOST_OBJ) $(LIB) $(SOURCES)
 	$(call link,$(HOST_LIBS) -lpthread)
 
 $(call in_build,$(UNIT)): $(BUILD)/%: $(OBJ)/%.o $(call helpers,$(UNIT_SRC)) \
 		$(WRITER_OBJ) $(TUI_TEST_OBJ) $(LIB) $(SOURCES)
-	$(call link,$(TUI_LIBS) $(CMOCKA_LIBS) -lm -lpthread)
+	$(call link,$(TUI_LIBS) $(CMOCKA_LIBS) -lpthread)
 
 $(call in_build,$(PTEST)): $(BUILD)/%: $(OBJ)/%.o $(call helpers,$(PTEST_SRC)) \
 		$(HOST_TEST_OBJ) $(LIB) $(SOURCES) | $(PLUGIN) $(RECORDER_SO) \
 		$(NVTX_TOOL) $(CUPTI_SO)
-	$(call link,$(HOST_LIBS) $(CMOCKA_LIBS) -lm -lpthread)
+	$(call link,$(HOST_LIBS) $(CMOCKA_LIBS) -lpthread)
 
 $(call in_build,$(STRESS)): $(BUILD)/%: $(OBJ)/%.o $(call helpers,$(STRESS_SRC)) \
 		$(SHM_OBJ) $(SOURCES)
@@ -358,7 +366,7 @@ $(call in_build,$(STRESS)): $(BUILD)/%: $(OBJ)/%.o $(call helpers,$(STRESS_SRC))
 
 $(BENCH): $(BUILD)/%: $(OBJ)/test/bench/%.o $(OBJ)/test/bench/caller.o \
 		$(HOST_TEST_OBJ) $(WRITER_OBJ) $(LIB) $(SOURCES)
-	$(call link,$(HOST_LIBS) -lm -lpthread)
+	$(call link,$(HOST_LIBS) -lpthread)
 
 # Private: the flags' own file must not be written with these.
 $(OBJ)/test/bench/%_plugin.o: private TEST_CFLAGS += $(PIC_CFLAGS)

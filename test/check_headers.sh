@@ -15,7 +15,8 @@ trap 'exit 130' HUP INT TERM
 CC=${CC:-cc}
 CXX=${CXX:-c++}
 warn='-Wall -Wextra -Werror'
-libs=$(pkg-config --cflags ncursesw jansson liblzma cmocka 2>/dev/null) || libs=
+libs=$(pkg-config --cflags ncursesw jansson liblzma cmocka liburing libxxhash \
+	libzstd 2>/dev/null) || libs=
 
 # compiles HEADER LANGUAGE COMPILER FLAG...
 compiles() {

@@ -6,10 +6,11 @@
 #
 # and beyond that
 #   - the plugin, and what of shm/ goes into it, never reach the reader's half,
-#     which is shm/attach.*, reader.*, discover.*, guard.*, remote.* and
+#     which is shm/attach.*, image.*, reader.*, discover.*, guard.*, remote.* and
 #     include/ncclstat/reader.h;
 #   - only tui/term.[ch] and tui/curses.[ch] include curses;
-#   - only record/ includes liburing; only record/ and tui/ include jansson;
+#   - only record/ includes liburing, xxhash and zstd; only record/ and tui/
+#     include jansson;
 #   - nobody includes NCCL's or CUDA's headers: the plugin has its own copy of
 #     what it needs; only test/gpu, built where there is a GPU, has real jobs;
 #   - a project file is named from the root of the repository, or from
@@ -52,7 +53,7 @@ check() (
 		may["tui"] = " include shm analysis record tui "
 		may["test"] = may["man"] = \
 			" include shm plugin analysis record tui test man "
-		reader = "^(shm|ncclstat)/(attach|classes|reader|discover|guard|remote)[.][ch]$"
+		reader = "^(shm|ncclstat)/(attach|classes|reader|image|discover|guard|remote)[.][ch]$"
 	}
 	function bad(why) {
 		sub(/^[ \t]+/, "", line)
@@ -92,8 +93,8 @@ check() (
 		if (name ~ /(^|\/)(n?curses|term|panel|menu|form)[.]h$/ &&
 		    FILENAME !~ /^tui\/(term|curses)[.][ch]$/ && from != "test")
 			bad("curses only in tui/term and tui/curses")
-		if (name ~ /^liburing/ && from !~ /^(record|test)$/)
-			bad("liburing only in record")
+		if (name ~ /^(liburing|xxhash|zstd)/ && from !~ /^(record|test)$/)
+			bad("liburing, xxhash and zstd only in record")
 		if (name ~ /^jansson/ && from !~ /^(record|tui|test)$/)
 			bad("jansson only in record and tui")
 	}
@@ -141,6 +142,7 @@ plant record/planted.c '#include "tui/fmt.h"'
 plant tui/planted.c '#include "plugin/plugin.h"'
 plant tui/planted.c '#include <ncursesw/curses.h>'
 plant tui/planted.c '#include <liburing.h>'
+plant analysis/planted.c '#include <zstd.h>'
 plant tui/planted.c '#include "term.h"'
 plant tui/planted.c '#include "../shm/ring.h"'
 plant tui/planted.c '#include "tui/../plugin/plugin.h"'

@@ -67,6 +67,9 @@ probe() {
 	want 'ncurses (wide)' libncurses-dev -- "$PKG_CONFIG" --exists ncursesw
 	want 'jansson' libjansson-dev -- "$PKG_CONFIG" --exists jansson
 	want 'liblzma' liblzma-dev -- "$PKG_CONFIG" --exists liblzma
+	want 'liburing' liburing-dev -- "$PKG_CONFIG" --exists liburing
+	want 'xxHash' libxxhash-dev -- "$PKG_CONFIG" --exists libxxhash
+	want 'Zstandard' libzstd-dev -- "$PKG_CONFIG" --exists libzstd
 	want 'tmux' tmux -- have tmux
 	[ "$what" = demo ] || probe_for_tests
 	# shellcheck disable=SC2086 # a list of words
