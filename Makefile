@@ -11,6 +11,7 @@
 #                            a build of its own, in a folder of its own
 #   WERROR=1                 a warning is an error
 #   CC=clang                 another compiler
+#   FUZZ_SECONDS=60          how long "make fuzz" runs each fuzzer
 #   DESTDIR= PREFIX= LIBDIR= MANDIR=
 #                            where install puts things
 
@@ -38,6 +39,9 @@ OBJ := $(BUILD)/obj/$(VARIANT)
 # The builds that "make check" makes beside this one.
 ASAN_BUILD := $(BUILD)-asan
 TSAN_BUILD := $(BUILD)-tsan
+# And the one of "make fuzz", by clang.
+FUZZ_BUILD := $(BUILD)-fuzz
+FUZZ_SECONDS ?= 60
 
 PREFIX ?= /usr/local
 LIBDIR ?= $(PREFIX)/lib
@@ -134,6 +138,7 @@ UNIT_SRC := $(wildcard test/unit/*.c)
 PTEST_SRC := $(wildcard test/plugin/*.c)
 STRESS_SRC := $(wildcard test/stress/*.c)
 BENCH_SRC := $(wildcard test/bench/bench_*.c)
+FUZZ_SRC := $(wildcard test/fuzz/fuzz_*.c)
 
 SHM_OBJ := $(call objs,$(SHM_SRC))
 WRITER_OBJ := $(call objs,$(WRITER_SRC))
@@ -153,6 +158,7 @@ STRESS := $(patsubst %.c,%,$(call programs,$(STRESS_SRC)))
 THREADS := $(filter test/plugin/test_threads% test/plugin/test_control%,$(PTEST))
 
 BENCH := $(patsubst test/bench/%.c,$(BUILD)/%,$(BENCH_SRC))
+FUZZ := $(patsubst test/fuzz/%.c,fuzz/%,$(FUZZ_SRC))
 # What a bench compares with: profiler plugins of its own.
 BENCH_SO := $(patsubst test/bench/%_plugin.c,$(BUILD)/bench/libnccl-profiler-%.so,\
 	$(wildcard test/bench/*_plugin.c))
@@ -224,6 +230,9 @@ check: ## install what is missing, build, run every test
 		$(patsubst %,$(TSAN_BUILD)/%,$(STRESS) $(THREADS)) \
 		$(STATIC) $(GPU)
 
+.PHONY: check-long
+check-long: check fuzz ## the same, and each fuzzer for FUZZ_SECONDS
+
 .PHONY: check-unit check-plugin check-stress check-ui check-static
 check-unit: $(call in_build,$(UNIT)) ## tests of one module each
 	@$(RUN) $^
@@ -264,9 +273,22 @@ check-warnings: ## everything without a warning, by gcc and by clang
 bench: all $(BENCH) $(BENCH_SO) ## what a callback costs, and the like
 	@set -e; for b in $(BENCH); do echo "# $$b"; "$$b"; done
 
+# Seeds are made by the plain build.
+.PHONY: fuzz build-fuzz
+fuzz: ## hostile files and segments, made up by libFuzzer
+	@sh test/setup.sh fuzz
+	@$(MAKE) $(JOBS) all $(BUILD)/test/unit/test_fuzz_segment
+	@$(MAKE) $(JOBS) build-fuzz
+	@FUZZ_BUILD=$(FUZZ_BUILD) FUZZ_SECONDS=$(FUZZ_SECONDS) \
+		sh test/fuzz/run_fuzzers.sh $(notdir $(FUZZ))
+build-fuzz:
+	@$(MAKE) $(JOBS) CC=clang BUILD=$(FUZZ_BUILD) \
+		SANITIZE=fuzzer-no-link$(comma)address$(comma)undefined \
+		$(patsubst %,$(FUZZ_BUILD)/%,$(FUZZ))
+
 .PHONY: clean
 clean: ## remove what was built
-	rm -rf -- $(BUILD) $(ASAN_BUILD) $(TSAN_BUILD) \
+	rm -rf -- $(BUILD) $(ASAN_BUILD) $(TSAN_BUILD) $(FUZZ_BUILD) \
 		$(BUILD)-gcc $(BUILD)-clang
 
 .PHONY: help
@@ -318,7 +340,8 @@ $(FLAGS): FORCE
 	$(call stamp,$(CC) $(ALL_CPPFLAGS) $(ALL_CFLAGS) $(PIC_CFLAGS) $(TEST_CFLAGS))
 $(SOURCES): FORCE
 	$(call stamp,$(ALL_LDFLAGS) $(PLUGIN_LDFLAGS) $(SHM_SRC) $(PLUGIN_SRC) \
-		$(LIB_SRC) $(TUI_SRC) $(HOST_SRC) $(UNIT_SRC) $(PTEST_SRC) $(STRESS_SRC))
+		$(LIB_SRC) $(TUI_SRC) $(HOST_SRC) $(UNIT_SRC) $(PTEST_SRC) $(STRESS_SRC) \
+		$(FUZZ_SRC))
 
 compile = @mkdir -p $(@D); \
 	$(if $(Q),printf '  %-7s %s\n' CC $<;) set $(if $(Q),-e,-ex); \
@@ -367,6 +390,10 @@ $(call in_build,$(STRESS)): $(BUILD)/%: $(OBJ)/%.o $(call helpers,$(STRESS_SRC))
 $(BENCH): $(BUILD)/%: $(OBJ)/test/bench/%.o $(OBJ)/test/bench/caller.o \
 		$(HOST_TEST_OBJ) $(WRITER_OBJ) $(LIB) $(SOURCES)
 	$(call link,$(HOST_LIBS) -lpthread)
+
+$(call in_build,$(FUZZ)): $(BUILD)/fuzz/%: $(OBJ)/test/fuzz/%.o \
+		$(TUI_TEST_OBJ) $(LIB) $(SOURCES)
+	$(call link,-fsanitize=fuzzer $(TUI_LIBS) -lpthread)
 
 # Private: the flags' own file must not be written with these.
 $(OBJ)/test/bench/%_plugin.o: private TEST_CFLAGS += $(PIC_CFLAGS)

@@ -1,7 +1,7 @@
 #!/bin/sh
 # Installs what a build, a demo or the tests need and this machine lacks.
 #
-#   test/setup.sh demo|check
+#   test/setup.sh demo|check|fuzz
 #
 # It asks for things, not for packages (does the compiler link, does
 # pkg-config know the library), so it is right on every system, and it is
@@ -13,9 +13,9 @@ set -eu
 
 what=${1:-check}
 case $what in
-demo | check) ;;
+demo | check | fuzz) ;;
 *)
-	echo "usage: test/setup.sh demo|check" >&2
+	echo "usage: test/setup.sh demo|check|fuzz" >&2
 	exit 2
 	;;
 esac
@@ -58,6 +58,12 @@ links() {
 int main(void) { return 0; }' | "$@" -x "$lang" - -o "$tmp/out"
 }
 
+fuzzes() {
+	echo 'int LLVMFuzzerTestOneInput(const char *d, long n);
+int LLVMFuzzerTestOneInput(const char *d, long n) { return !d && n; }' |
+		clang -fsanitize=fuzzer,address -x c - -o "$tmp/out"
+}
+
 probe() {
 	missing=
 	packages=
@@ -72,6 +78,8 @@ probe() {
 	want 'Zstandard' libzstd-dev -- "$PKG_CONFIG" --exists libzstd
 	want 'tmux' tmux -- have tmux
 	[ "$what" = demo ] || probe_for_tests
+	[ "$what" != fuzz ] || want 'clang with libFuzzer' clang \
+		libclang-rt-dev -- fuzzes
 	# shellcheck disable=SC2086 # a list of words
 	packages=$(printf '%s\n' $packages | sort -u | tr '\n' ' ')
 	packages=${packages% }

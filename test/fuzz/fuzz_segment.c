@@ -1,14 +1,4 @@
-/* libFuzzer's entry for hostile segments; see segment_input.h. By hand:
- *
- *   clang -std=c11 -D_GNU_SOURCE -Iinclude -I. -g -O1 \
- *       -fsanitize=fuzzer,address,undefined \
- *       test/fuzz/fuzz_segment.c shm/[!w]*.c -o build/fuzz_segment
- *   build/fuzz_segment -max_len=65536 corpus
- *
- * An empty corpus is no good start: most inputs are no segments. A valid one is
- * any file that the plugin made, or what test_fuzz_segment writes when it is
- * given a file name.
- */
+/* libFuzzer's entry for hostile segments; see segment_input.h and "make fuzz". */
 #include "test/fuzz/segment_input.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);

@@ -1,0 +1,54 @@
+#!/bin/sh
+# Runs libFuzzer's programs, each for FUZZ_SECONDS, and says what came of it.
+#
+#   BUILD=folder FUZZ_BUILD=folder FUZZ_SECONDS=60 test/fuzz/run_fuzzers.sh NAME...
+#
+# Each has a corpus in FUZZ_BUILD, which begins with seeds made here by the plain
+# build in BUILD and grows from run to run.  What crashes one is kept in
+# FUZZ_BUILD/crashes, to be given to the same program as its argument.  It must
+# not write anywhere else.  The last line is "N passed, N failed".
+
+set -eu
+cd "$(dirname "$0")/../.."
+
+build=${BUILD:-build}
+fuzz=${FUZZ_BUILD:-$build-fuzz}
+seconds=${FUZZ_SECONDS:-60}
+passed=0
+failed=0
+
+tmp=$(mktemp -d "${TMPDIR:-/tmp}/ncclstat-fuzz.XXXXXX")
+trap 'rm -rf "$tmp"' EXIT
+trap 'exit 130' HUP INT TERM
+mkdir -p "$fuzz/crashes"
+
+# seeds NAME FOLDER: something that is valid to begin with.
+seeds() {
+	case $1 in
+	fuzz_segment)
+		"$build/test/unit/test_fuzz_segment" "$2/segment" >/dev/null
+		;;
+	esac
+}
+
+for name; do
+	corpus=$fuzz/corpus/$name
+	mkdir -p "$corpus"
+	seeds "$name" "$corpus"
+	status=0
+	"$fuzz/fuzz/$name" -max_total_time="$seconds" -timeout=10 \
+		-rss_limit_mb=4096 -print_final_stats=1 \
+		-artifact_prefix="$fuzz/crashes/$name-" \
+		"$corpus" >"$tmp/log" 2>&1 </dev/null || status=$?
+	runs=$(sed -n 's/^stat::number_of_executed_units: *//p' "$tmp/log")
+	if [ "$status" -eq 0 ] && [ "${runs:-0}" -gt 0 ]; then
+		echo "ok $name: $runs inputs in $seconds s"
+		passed=$((passed + 1))
+	else
+		tail -n 60 "$tmp/log"
+		echo "not ok $name: status $status; see $fuzz/crashes"
+		failed=$((failed + 1))
+	fi
+done
+echo "$passed passed, $failed failed"
+[ "$failed" -eq 0 ] && [ "$passed" -gt 0 ]
