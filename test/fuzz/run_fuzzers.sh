@@ -28,6 +28,17 @@ seeds() {
 	fuzz_segment)
 		"$build/test/unit/test_fuzz_segment" "$2/segment" >/dev/null
 		;;
+	fuzz_text)
+		cat >"$2/config" <<-END
+		# comment
+		interval = 0.5
+		sort = ranks:-host
+		columns = channels:bytes,-peer
+		mouse = off
+		END
+		printf 'dp* data parallel\n0x1f? tensor\n' >"$2/aliases"
+		printf 'events=all,kernel=64,sample=8' >"$2/set"
+		;;
 	esac
 }
 

@@ -1,0 +1,90 @@
+/* libFuzzer's entry for what people write: the configuration file, the file of
+ * aliases, the values of options. What is understood of a configuration must
+ * be understood again when it was written, and be the same then. */
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "analysis/aliases.h"
+#include "tui/config.h"
+#include "tui/options.h"
+
+int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
+
+/* What a file becomes when it is read and written. To be freed. */
+static char *written(const char *text, size_t length, size_t *written_length)
+{
+	struct ncs_options options;
+	char *merged = NULL;
+	FILE *complaints = fopen("/dev/null", "w");
+	FILE *file = open_memstream(&merged, written_length);
+
+	if (!file || !complaints)
+		abort();
+	ncs_options_init(&options);
+	ncs_config_parse("ncclstatrc", text, length, &options, complaints);
+	ncs_config_merge(file, text, length, &options);
+	fclose(file);
+	fclose(complaints);
+	return merged;
+}
+
+static void run_config(const char *text, size_t length)
+{
+	size_t once_length, twice_length;
+	char *once = written(text, length, &once_length);
+	char *twice = written(once, once_length, &twice_length);
+
+	if (once_length != twice_length ||
+	    memcmp(once, twice, once_length) != 0) {
+		fprintf(stderr, "written again it is another:\n%s\n---\n%s\n",
+			once, twice);
+		abort();
+	}
+	free(once);
+	free(twice);
+}
+
+static void run_aliases(const char *text)
+{
+	struct ncs_aliases aliases = { 0 };
+	unsigned line = 0;
+
+	ncs_aliases_parse(&aliases, text, &line);
+	ncs_aliases_release(&aliases);
+}
+
+/* As argument of every option. */
+static void run_options(const char *value)
+{
+	for (int option = 0; option < NCS_OPTIONS_END; option++) {
+		struct ncs_options options;
+		char program[] = "ncclstat", error[256], *argument;
+		char *argv[] = { program, NULL, NULL };
+
+		if (asprintf(&argument, "--%s=%s",
+			     ncs_options_name((enum ncs_option)option),
+			     value) < 0)
+			abort();
+		argv[1] = argument;
+		ncs_options_init(&options);
+		ncs_options_parse(&options, 2, argv, error, sizeof(error));
+		free(argument);
+	}
+}
+
+int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
+{
+	char *text = malloc(size + 1);
+
+	if (!text)
+		abort();
+	memcpy(text, data, size);
+	text[size] = '\0';
+	run_config(text, size);
+	run_aliases(text);
+	run_options(text);
+	free(text);
+	return 0;
+}
