@@ -8,33 +8,12 @@
 # It must not leave processes or shared memory behind.
 set -u
 cd "$(dirname "$0")/../.." || exit 1
-build=$(cd "${BUILD:-build}" && pwd) || exit 1
-python=${PYTHON:-python3}
+. test/gpu/common.bash
 job=test/gpu/cupti.py
 steps=${STEPS:-200} rounds=${ROUNDS:-3}
+need_pytorch
 
-skip() {
-	echo "skipped: $1"
-	exit 77
-}
-command -v nvidia-smi >/dev/null || skip "no GPU here"
-nvidia-smi >/dev/null 2>&1 || skip "no GPU answers"
-"$python" -c 'import torch; torch.cuda.init()' 2>/dev/null ||
-	skip "no PyTorch with CUDA"
-
-folder=$(mktemp -d /dev/shm/ncclstat-test.XXXXXX)
-trap 'rm -rf "$folder"' EXIT
-trap 'exit 130' HUP INT TERM
-failures=0
-
-verdict() { # name, 0 if good
-	if [ "$2" = 0 ]; then
-		echo "ok $1"
-	else
-		echo "not ok $1"
-		failures=$((failures + 1))
-	fi
-}
+make_folder
 
 # run NAME MODE ARGUMENT...: a job; the mode is `none`, without the plugin, or
 # what NCCLSTAT_CUPTI is set to. Leaves its log in FOLDER/NAME/log.

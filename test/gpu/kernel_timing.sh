@@ -18,13 +18,8 @@
 # It must not leave processes or shared memory behind.
 set -u
 cd "$(dirname "$0")/../.." || exit 1
-python=${PYTHON:-python3}
+. test/gpu/common.bash
 report=test/gpu/kernel_timing.py
-
-skip() {
-	echo "skipped: $1"
-	exit 77
-}
 
 # --- One job ------------------------------------------------------------------
 
@@ -233,9 +228,7 @@ if [ $# = 0 ]; then
 	RUNS=${RUNS:-2}
 	MODES=${MODES:-off sampled:2 always}
 fi
-command -v nvidia-smi >/dev/null || skip "no GPU here"
-nvidia-smi >/dev/null 2>&1 || skip "no GPU answers"
-build=$(cd "${BUILD:-build}" && pwd) || exit 1
+need_gpu
 build_program || exit 1
 
 GPUS=$(list_gpus)
@@ -247,14 +240,12 @@ RUNS=${RUNS:-50} ROUNDS=${ROUNDS:-3} REPEAT=${REPEAT:-21} JOBS=${JOBS:-4}
 PATIENCE=${PATIENCE:-60} SEED=${SEED:-1} KEEP=${KEEP:-}
 MODES=${MODES:-none off sampled sampled:2 sampled:4 sampled:auto always}
 BENCH_MODES=${BENCH_MODES:-default always}
-FOLDER=$(mktemp -d /dev/shm/ncclstat-test.XXXXXX) || exit 1
 # shellcheck disable=SC2317 # the trap calls it
-finish() {
+at_end() {
 	[ -z "$KEEP" ] || tar -C "$FOLDER" -czf "$KEEP" .
-	rm -rf "$FOLDER"
 }
-trap finish EXIT
-trap 'exit 130' HUP INT TERM
+make_folder
+FOLDER=$folder
 export BUILD=$build GPUS FOLDER PATIENCE SEED build
 # On some machines a program that uses NVLink's multicast can put the GPUs out
 # of service; and two ranks need none.

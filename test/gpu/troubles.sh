@@ -8,24 +8,12 @@
 # usage: troubles.sh [TROUBLE]...
 set -u
 cd "$(dirname "$0")/../.." || exit 1
-build=$(cd "${BUILD:-build}" && pwd) || exit 1
-python=${PYTHON:-python3}
+. test/gpu/common.bash
+need_pytorch
 
-skip() {
-	echo "skipped: $1"
-	exit 77
-}
-command -v nvidia-smi >/dev/null || skip "no GPU here"
-nvidia-smi >/dev/null 2>&1 || skip "no GPU answers"
-"$python" -c 'import torch; torch.cuda.init()' 2>/dev/null ||
-	skip "no PyTorch with CUDA"
-
-folder=$(mktemp -d /dev/shm/ncclstat-test.XXXXXX)
-export NCCLSTAT_DIR=$folder
-export LD_LIBRARY_PATH=$build${LD_LIBRARY_PATH:+:$LD_LIBRARY_PATH}
-export NCCL_PROFILER_PLUGIN=libnccl-profiler-ncclstat.so
+make_folder
+use_plugin
 job=
-failures=0
 
 end_job() {
 	[ -z "$job" ] || kill "$job" 2>/dev/null
@@ -33,12 +21,9 @@ end_job() {
 	job=
 	"$build/ncclstat" --clean >/dev/null
 }
-finish() {
+at_end() {
 	end_job
-	rm -rf "$folder"
 }
-trap finish EXIT
-trap 'exit 130' HUP INT TERM
 
 # expected TROUBLE: the exit status, and the verdicts one of which must come
 # first; "-": none.
@@ -95,12 +80,8 @@ for trouble; do
 	done
 	# Until the trouble has begun.
 	sleep 6
-	if said "$trouble"; then
-		echo "ok $trouble: $got"
-	else
-		echo "not ok $trouble: $got, status $code"
-		failures=$((failures + 1))
-	fi
+	said "$trouble"
+	verdict "$trouble: $got, status $code" $?
 	"$build/ncclstat" --diagnose >"$folder/text" 2>&1
 	sed 's/^/    /' "$folder/text"
 	if [ -d "${SCREENS:-}" ]; then

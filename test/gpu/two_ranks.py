@@ -7,11 +7,19 @@ kinds for SECONDS, then, if asked, lets rank 1 stay away for STALL seconds, as a
 stuck rank would. Needs PyTorch; knows nothing of ncclstat.
 
 usage: two_ranks.py [--seconds S] [--stall S] [--graph] [--p2p]
+                    [--clock-ahead S]
+
+With --clock-ahead the CLOCK_MONOTONIC of rank 1 is S seconds ahead of rank 0's,
+in a time namespace of its own, as that of another host would be. That takes
+root.
 """
 import argparse
+import ctypes
 import os
 import sys
 import time
+
+CLONE_NEWTIME = 0x80
 
 
 def work(rank, options):
@@ -80,16 +88,28 @@ def work(rank, options):
     dist.destroy_process_group()
 
 
+def set_clock_ahead(seconds):
+    """Of the processes that this one starts from now on."""
+    libc = ctypes.CDLL(None, use_errno=True)
+    if libc.unshare(CLONE_NEWTIME) != 0:
+        raise OSError(ctypes.get_errno(), "unshare")
+    with open("/proc/self/timens_offsets", "w") as offsets:
+        offsets.write("monotonic %d 0\n" % seconds)
+
+
 def main():
     parser = argparse.ArgumentParser()
     parser.add_argument("--seconds", type=float, default=5)
     parser.add_argument("--stall", type=float, default=0)
     parser.add_argument("--graph", action="store_true")
     parser.add_argument("--p2p", action="store_true")
+    parser.add_argument("--clock-ahead", type=int, default=0)
     parser.add_argument("--port", type=int, default=29511)
     options = parser.parse_args()
     children = []
     for rank in range(2):
+        if rank == 1 and options.clock_ahead:
+            set_clock_ahead(options.clock_ahead)
         child = os.fork()
         if child == 0:
             os.environ.update(NCCL_HOSTID="host%d" % rank,

@@ -6,43 +6,19 @@
 # or shared memory behind.
 set -u
 cd "$(dirname "$0")/../.." || exit 1
-build=$(cd "${BUILD:-build}" && pwd) || exit 1
-python=${PYTHON:-python3}
-
-skip() {
-	echo "skipped: $1"
-	exit 77
-}
-command -v nvidia-smi >/dev/null || skip "no GPU here"
-nvidia-smi >/dev/null 2>&1 || skip "no GPU answers"
-"$python" -c 'import torch; torch.cuda.init()' 2>/dev/null ||
-	skip "no PyTorch with CUDA"
+. test/gpu/common.bash
+need_pytorch
 command -v tmux >/dev/null || skip "no tmux"
 
-folder=$(mktemp -d /dev/shm/ncclstat-test.XXXXXX)
-export NCCLSTAT_DIR=$folder
-export LD_LIBRARY_PATH=$build${LD_LIBRARY_PATH:+:$LD_LIBRARY_PATH}
-export NCCL_PROFILER_PLUGIN=libnccl-profiler-ncclstat.so
+make_folder
+use_plugin
 terminal="tmux -L ncclstat-gpu-$$ -f /dev/null"
 job=
-failures=0
 
-finish() {
+at_end() {
 	[ -z "$job" ] || kill "$job" 2>/dev/null
 	$terminal kill-server 2>/dev/null
 	umount "$folder/small" 2>/dev/null
-	rm -rf "$folder"
-}
-trap finish EXIT
-trap 'exit 130' HUP INT TERM
-
-verdict() { # name, 0 if good
-	if [ "$2" = 0 ]; then
-		echo "ok $1"
-	else
-		echo "not ok $1"
-		failures=$((failures + 1))
-	fi
 }
 
 start_job() { # arguments of two_ranks.py
