@@ -1,0 +1,23 @@
+/* libFuzzer's entry for hostile recordings; see recording_input.h and "make
+ * fuzz". */
+#include "test/fuzz/recording_input.h"
+
+int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
+size_t LLVMFuzzerCustomMutator(uint8_t *data, size_t size, size_t max_size,
+			       unsigned seed);
+/* libFuzzer's own. */
+size_t LLVMFuzzerMutate(uint8_t *data, size_t size, size_t max_size);
+
+int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
+{
+	recording_input_run(data, size);
+	return 0;
+}
+
+size_t LLVMFuzzerCustomMutator(uint8_t *data, size_t size, size_t max_size,
+			       unsigned seed)
+{
+	size = LLVMFuzzerMutate(data, size, max_size);
+	recording_input_seal(data, size, seed);
+	return size;
+}

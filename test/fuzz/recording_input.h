@@ -1,0 +1,136 @@
+/* What is done with a hostile recording: opened, looked at at many moments,
+ * passed through. Shared by the fuzzer and by the deterministic test of the
+ * unit tests. It aborts where a promise of record/recording.h is broken;
+ * sanitizers see the rest. */
+#ifndef NCS_TEST_FUZZ_RECORDING_INPUT_H
+#define NCS_TEST_FUZZ_RECORDING_INPUT_H
+
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <unistd.h>
+
+#include "record/chunk.h"
+#include "record/recording.h"
+#include "test/fuzz/segment_input.h"
+
+/* Chunks of damaged files whose checksums are made right again: else nothing
+ * behind the checksums would ever be tried. Each byte of `choice` decides on a
+ * chunk. */
+static inline void recording_input_seal(uint8_t *data, size_t size,
+					uint32_t choice)
+{
+	struct ncs_chunk chunk;
+
+	for (size_t at = 0; at + sizeof(chunk) <= size;
+	     at += NCS_CHUNK_ALIGNMENT) {
+		memcpy(&chunk, data + at, sizeof(chunk));
+		if (chunk.magic != NCS_CHUNK_MAGIC)
+			continue;
+		choice = choice * UINT32_C(1664525) + UINT32_C(1013904223);
+		if (choice >> 29 == 0) /* one in eight stays damaged */
+			continue;
+		if (chunk.bytes > size - at - sizeof(chunk)) {
+			/* One that the file cannot hold is cut to it. */
+			bool packed = ncs_chunk_is_packed(&chunk);
+
+			chunk.bytes = size - at - sizeof(chunk);
+			if (!packed)
+				chunk.unpacked_bytes = chunk.bytes;
+		}
+		ncs_chunk_seal(&chunk, data + at + sizeof(chunk));
+		memcpy(data + at, &chunk, sizeof(chunk));
+	}
+}
+
+static inline void recording_input_states(struct ncs_recording *recording,
+					  size_t rank, uint64_t at_ns)
+{
+	struct ncs_snapshot snapshot;
+	struct ncs_reader *reader = NULL;
+	uint64_t taken_ns = 0;
+	int status = ncs_recording_state(recording, rank, at_ns, &reader,
+					 &taken_ns);
+
+	if (status != NCS_RECORDED_YES)
+		return;
+	SEGMENT_INPUT_MUST(reader != NULL && taken_ns <= at_ns);
+	SEGMENT_INPUT_MUST(ncs_snapshot_init(&snapshot, reader) == 0);
+	ncs_snapshot_take(&snapshot, reader, at_ns);
+	segment_input_check(&snapshot, ncs_reader_header(reader));
+	ncs_snapshot_release(&snapshot);
+}
+
+/* Records of all batches, each byte of which is looked at. */
+static inline uint64_t recording_input_pass(struct ncs_recording *recording,
+					    size_t rank, uint64_t from_ns,
+					    uint64_t until_ns)
+{
+	struct ncs_pass *pass =
+		ncs_pass_open(recording, rank, from_ns, until_ns);
+	uint64_t count = 0, sum = 0;
+	struct ncs_batch batch;
+
+	SEGMENT_INPUT_MUST(pass != NULL);
+	while (ncs_pass_next(pass, &batch) > 0) {
+		SEGMENT_INPUT_MUST(batch.rank <
+				   ncs_recording_rank_count(recording));
+		SEGMENT_INPUT_MUST(rank == NCS_ALL_RANKS || batch.rank == rank);
+		for (size_t i = 0; i < batch.count; i++)
+			sum += batch.records[i].start ^ batch.records[i].value;
+		count += batch.count;
+	}
+	ncs_pass_close(pass);
+	/* The sum is used, so that it is made. */
+	return sum == UINT64_MAX ? count + 1 : count;
+}
+
+/* Returns what opening said. */
+static inline int recording_input_run(const uint8_t *data, size_t size)
+{
+	const struct ncs_recording_facts *facts;
+	struct ncs_recording *recording = NULL;
+	char path[64], why[256] = "";
+	const char *const paths[] = { path };
+	int file = memfd_create("recording", MFD_CLOEXEC), error;
+
+	SEGMENT_INPUT_MUST(file >= 0);
+	SEGMENT_INPUT_MUST(pwrite(file, data, size, 0) == (ssize_t)size);
+	snprintf(path, sizeof(path), "/proc/self/fd/%d", file);
+	error = ncs_recording_open(&recording, paths, 1, why, sizeof(why));
+	SEGMENT_INPUT_MUST(memchr(why, 0, sizeof(why)));
+	if (error) {
+		SEGMENT_INPUT_MUST(recording == NULL && why[0] != '\0');
+		close(file);
+		return error;
+	}
+	facts = ncs_recording_facts(recording);
+	SEGMENT_INPUT_MUST(facts->files == 1);
+	for (size_t rank = 0; rank < ncs_recording_rank_count(recording);
+	     rank++) {
+		const struct ncs_recorded_rank *recorded =
+			ncs_recording_rank(recording, rank);
+		uint64_t middle_ns = recorded->from_ns / 2 +
+				     recorded->until_ns / 2;
+
+		SEGMENT_INPUT_MUST(recorded->id != NULL);
+		SEGMENT_INPUT_MUST(recorded->host <
+				   ncs_recording_host_count(recording));
+		recording_input_states(recording, rank, recorded->until_ns);
+		recording_input_states(recording, rank, recorded->from_ns);
+		recording_input_states(recording, rank, middle_ns);
+		recording_input_states(recording, rank, 0);
+		recording_input_states(recording, rank, UINT64_MAX);
+		recording_input_pass(recording, rank, recorded->from_ns,
+				     middle_ns);
+	}
+	recording_input_pass(recording, NCS_ALL_RANKS, 0, UINT64_MAX);
+	ncs_recording_next_state_ns(recording, facts->from_ns);
+	ncs_recording_close(recording);
+	close(file);
+	return 0;
+}
+
+#endif
