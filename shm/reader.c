@@ -917,3 +917,22 @@ size_t ncs_reader_records(struct ncs_reader *reader, size_t lane,
 	*lost += cursor->lost - lost_before;
 	return good;
 }
+
+uint64_t ncs_reader_position(const struct ncs_reader *reader, size_t lane)
+{
+	return reader->cursors[lane].next;
+}
+
+uint64_t ncs_reader_waiting(const struct ncs_reader *reader, size_t lane)
+{
+	const struct ncs_ring *ring;
+	uint64_t head;
+
+	if (!ncs_reader_uses_lane(reader, lane))
+		return 0;
+	ring = ncs_reader_entry(reader, &reader->header.rings, lane);
+	head = ncs_load_relaxed(&ring->head);
+	return head > reader->cursors[lane].next ?
+		       head - reader->cursors[lane].next :
+		       0;
+}
