@@ -277,7 +277,7 @@ bench: all $(BENCH) $(BENCH_SO) ## what a callback costs, and the like
 .PHONY: fuzz build-fuzz
 fuzz: ## hostile files and segments, made up by libFuzzer
 	@sh test/setup.sh fuzz
-	@$(MAKE) $(JOBS) all $(BUILD)/test/unit/test_fuzz_segment
+	@$(MAKE) $(JOBS) all $(patsubst %,$(BUILD)/test/unit/test_fuzz_%,segment recording)
 	@$(MAKE) $(JOBS) build-fuzz
 	@FUZZ_BUILD=$(FUZZ_BUILD) FUZZ_SECONDS=$(FUZZ_SECONDS) \
 		sh test/fuzz/run_fuzzers.sh $(notdir $(FUZZ))

@@ -460,7 +460,11 @@ int ncs_recording_state(struct ncs_recording *recording, size_t index,
 	for (int tries = 0; tries < TRIES_MAX && until > 0; tries++) {
 		struct group group = group_of(recording, rank, until - 1);
 
-		result = show(recording, rank, group, reader, taken_ns);
+		/* Of damaged files, times need not be in order. */
+		result =
+			taken_at(recording, rank, group.first) <= at_ns ?
+				show(recording, rank, group, reader, taken_ns) :
+				NCS_RECORDED_DAMAGED;
 		if (result != NCS_RECORDED_DAMAGED)
 			return result;
 		until = group.first;

@@ -28,6 +28,9 @@ seeds() {
 	fuzz_segment)
 		"$build/test/unit/test_fuzz_segment" "$2/segment" >/dev/null
 		;;
+	fuzz_recording)
+		"$build/test/unit/test_fuzz_recording" "$2/recording" >/dev/null
+		;;
 	fuzz_text)
 		cat >"$2/config" <<-END
 		# comment

@@ -174,6 +174,39 @@ void segment_fixture_put(struct segment_fixture *fixture, unsigned lane,
 	}
 }
 
+void segment_fixture_fill(struct segment_fixture *fixture, uint64_t now_ns)
+{
+	struct ncs_header *header = fixture->header;
+
+	for (unsigned i = 0; i < header->channels.count; i++) {
+		struct ncs_channel *channel =
+			segment_fixture_channel(fixture, i);
+
+		channel->key = NCS_CHANNEL_KEY(i, i % 2, i);
+		channel->state = i % NCS_CHANNEL_STATE_COUNT;
+		channel->since = now_ns - i;
+	}
+	for (unsigned i = 0; i < header->operations.count; i++) {
+		struct ncs_operation *operation =
+			segment_fixture_operation(fixture, i);
+
+		operation->number = header->operations.count - i;
+		operation->function = (uint8_t)i;
+		operation->start = now_ns - i;
+	}
+	for (unsigned i = 0; i < header->classes.count; i++)
+		segment_fixture_class(fixture, i)->key =
+			NCS_CLASS_KEY(i, i, i % 3, i % 2);
+	for (unsigned i = 0; i < header->histograms.count; i++)
+		segment_fixture_histogram(fixture, i)->key =
+			NCS_HISTOGRAM_KEY(i, i % NCS_TIMING_COUNT);
+	for (unsigned i = 0; i < header->lanes.count; i++)
+		segment_fixture_put(fixture, i, 5 * i);
+	snprintf(header->identity.comm_name, sizeof(header->identity.comm_name),
+		 "world");
+	header->proxy.state = NCS_PROXY_ACTIVE;
+}
+
 int segment_fixture_in_child(int (*run)(struct segment_fixture *fixture),
 			     struct segment_fixture *fixture)
 {

@@ -55,6 +55,9 @@ struct ncs_ring *segment_fixture_ring(struct segment_fixture *fixture,
 void segment_fixture_put(struct segment_fixture *fixture, unsigned lane,
 			 unsigned count);
 
+/* Puts something into every table, so that damage to it matters. */
+void segment_fixture_fill(struct segment_fixture *fixture, uint64_t now_ns);
+
 /* Runs a function in a child; gets its wait status. Its exit status is what
  * the function returns. Nothing may be asserted in it. */
 int segment_fixture_in_child(int (*run)(struct segment_fixture *fixture),

@@ -23,40 +23,6 @@
 static uint8_t valid[SIZE_MAX_BYTES], damaged[SIZE_MAX_BYTES];
 static size_t valid_bytes;
 
-/* Something in every table, so that damage to it matters. */
-static void fill(struct segment_fixture *fixture)
-{
-	struct ncs_header *header = fixture->header;
-
-	for (unsigned i = 0; i < header->channels.count; i++) {
-		struct ncs_channel *channel =
-			segment_fixture_channel(fixture, i);
-
-		channel->key = NCS_CHANNEL_KEY(i, i % 2, i);
-		channel->state = i % NCS_CHANNEL_STATE_COUNT;
-		channel->since = SEGMENT_INPUT_NOW - i;
-	}
-	for (unsigned i = 0; i < header->operations.count; i++) {
-		struct ncs_operation *operation =
-			segment_fixture_operation(fixture, i);
-
-		operation->number = header->operations.count - i;
-		operation->function = (uint8_t)i;
-		operation->start = SEGMENT_INPUT_NOW - i;
-	}
-	for (unsigned i = 0; i < header->classes.count; i++)
-		segment_fixture_class(fixture, i)->key =
-			NCS_CLASS_KEY(i, i, i % 3, i % 2);
-	for (unsigned i = 0; i < header->histograms.count; i++)
-		segment_fixture_histogram(fixture, i)->key =
-			NCS_HISTOGRAM_KEY(i, i % NCS_TIMING_COUNT);
-	for (unsigned i = 0; i < header->lanes.count; i++)
-		segment_fixture_put(fixture, i, 5 * i);
-	snprintf(header->identity.comm_name, sizeof(header->identity.comm_name),
-		 "world");
-	header->proxy.state = NCS_PROXY_ACTIVE;
-}
-
 static int make_valid(void **state)
 {
 	struct segment_fixture *fixture;
@@ -64,7 +30,7 @@ static int make_valid(void **state)
 	if (segment_fixture_setup(state) != 0)
 		return -1;
 	fixture = *state;
-	fill(fixture);
+	segment_fixture_fill(fixture, SEGMENT_INPUT_NOW);
 	valid_bytes = fixture->writer.mapped_bytes;
 	if (valid_bytes > sizeof(valid))
 		return -1;
