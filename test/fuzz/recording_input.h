@@ -12,8 +12,10 @@
 #include <sys/mman.h>
 #include <unistd.h>
 
+#include "analysis/model.h"
 #include "record/chunk.h"
 #include "record/recording.h"
+#include "record/source_recording.h"
 #include "test/fuzz/segment_input.h"
 
 /* Chunks of damaged files whose checksums are made right again: else nothing
@@ -87,6 +89,26 @@ static inline uint64_t recording_input_pass(struct ncs_recording *recording,
 	return sum == UINT64_MAX ? count + 1 : count;
 }
 
+/* As the views look at it: on, and back again. */
+static inline void recording_input_look(struct ncs_recording *recording,
+					uint64_t from_ns, uint64_t until_ns)
+{
+	uint64_t step_ns = (until_ns - from_ns) / 3;
+	struct ncs_source *source = ncs_source_open_recording(recording, 0);
+	const uint64_t moments[] = { from_ns, from_ns + step_ns, until_ns,
+				     from_ns + 2 * step_ns };
+	struct ncs_model model;
+
+	SEGMENT_INPUT_MUST(source != NULL);
+	ncs_model_init(&model);
+	/* That takes more time than all else. */
+	model.keeps_latest = until_ns % 32 == 0;
+	for (size_t i = 0; i < sizeof(moments) / sizeof(moments[0]); i++)
+		ncs_model_update(&model, source, moments[i]);
+	ncs_model_release(&model);
+	source->close(source);
+}
+
 /* Returns what opening said. */
 static inline int recording_input_run(const uint8_t *data, size_t size)
 {
@@ -128,6 +150,7 @@ static inline int recording_input_run(const uint8_t *data, size_t size)
 	}
 	recording_input_pass(recording, NCS_ALL_RANKS, 0, UINT64_MAX);
 	ncs_recording_next_state_ns(recording, facts->from_ns);
+	recording_input_look(recording, facts->from_ns, facts->until_ns);
 	ncs_recording_close(recording);
 	close(file);
 	return 0;
