@@ -2,8 +2,8 @@
  *
  * It only looks, but for some things: --set and the live view's keys for it
  * (tui/set.c, tui/lease.c) change what the plugin collects, --clean removes
- * what dead processes left, and a key writes the configuration file
- * (tui/config.c).
+ * what dead processes left, --record writes files, and a key writes the
+ * configuration file (tui/config.c).
  */
 #include <errno.h>
 #include <langinfo.h>
@@ -26,6 +26,7 @@
 #include "tui/live.h"
 #include "tui/options.h"
 #include "tui/output.h"
+#include "tui/record.h"
 #include "tui/set.h"
 #include "tui/text_file.h"
 
@@ -266,6 +267,8 @@ int main(int argc, char **argv)
 		return print_about(options->mode);
 	if (options->mode == NCS_MODE_CLEAN)
 		return ncs_clean_run(options);
+	if (options->mode == NCS_MODE_RECORD)
+		return ncs_record_run(options);
 	return options->file_count > 0 ? execute_replay(&command) :
 					 execute(&command);
 }
