@@ -27,7 +27,7 @@ enum ncs_chunk_type {
 };
 
 /* "NCSchunk" */
-#define NCS_CHUNK_MAGIC UINT64_C(0x6b6e756863534e43)
+#define NCS_CHUNK_MAGIC UINT64_C(0x6b6e75686353434e)
 
 /* Chunks begin at multiples of this. */
 #define NCS_CHUNK_ALIGNMENT 64u
