@@ -8,7 +8,7 @@
 #include "shm/clock.h"
 
 /* Collectives that are kept until a later one takes their place. */
-#define KEPT 1024
+#define KEPT ((size_t)1024)
 
 /* Numbers of a function that a rank is known to have told of. */
 #define NUMBERS 64
@@ -47,13 +47,14 @@ struct ncs_barriers {
 	size_t hosts;
 	struct rank **ranks; /* by owner */
 	size_t rank_count;
-	struct kept kept[KEPT];
+	struct kept *kept;
+	size_t kept_count;
 	struct seen *seen; /* of each, by host */
 	uint64_t count;
 };
 
 struct ncs_barriers *ncs_barriers_new(struct ncs_alignment *alignment,
-				      size_t hosts)
+				      size_t hosts, size_t kept)
 {
 	struct ncs_barriers *barriers = calloc(1, sizeof(*barriers));
 
@@ -61,8 +62,11 @@ struct ncs_barriers *ncs_barriers_new(struct ncs_alignment *alignment,
 		return NULL;
 	barriers->alignment = alignment;
 	barriers->hosts = hosts;
-	barriers->seen = calloc(KEPT * hosts + 1, sizeof(struct seen));
-	if (!barriers->seen) {
+	barriers->kept_count = kept ? kept : KEPT;
+	barriers->kept = calloc(barriers->kept_count, sizeof(struct kept));
+	barriers->seen =
+		calloc(barriers->kept_count * hosts + 1, sizeof(struct seen));
+	if (!barriers->kept || !barriers->seen) {
 		ncs_barriers_free(barriers);
 		return NULL;
 	}
@@ -76,6 +80,7 @@ void ncs_barriers_free(struct ncs_barriers *barriers)
 	for (size_t i = 0; i < barriers->rank_count; i++)
 		free(barriers->ranks[i]);
 	free(barriers->ranks);
+	free(barriers->kept);
 	free(barriers->seen);
 	free(barriers);
 }
@@ -174,7 +179,7 @@ int ncs_barriers_flush(struct ncs_barriers *barriers)
 {
 	int error = 0;
 
-	for (size_t i = 0; i < KEPT; i++)
+	for (size_t i = 0; i < barriers->kept_count; i++)
 		error |= tell(barriers, i);
 	for (size_t i = 0; i < barriers->rank_count; i++)
 		if (barriers->ranks[i])
@@ -192,12 +197,13 @@ static bool is_barrier(unsigned function)
 	       function == NCS_FUNCTION_REDUCE_SCATTER;
 }
 
-static size_t place_of(uint64_t comm_id, const struct ncs_record *record)
+static size_t place_of(const struct ncs_barriers *barriers, uint64_t comm_id,
+		       const struct ncs_record *record)
 {
 	uint64_t hash = comm_id ^ (uint64_t)record->function << 56;
 
 	hash *= UINT64_C(0x9e3779b97f4a7c15);
-	return (size_t)((hash >> 32) + record->number) % KEPT;
+	return (size_t)((hash >> 32) + record->number) % barriers->kept_count;
 }
 
 /* Whether a rank tells of a number for another operation than before. */
@@ -216,7 +222,7 @@ static bool is_repeated(struct rank *rank, const struct ncs_record *record)
 static int take(struct ncs_barriers *barriers, struct rank *rank,
 		const struct ncs_record *record)
 {
-	size_t place = place_of(rank->comm_id, record);
+	size_t place = place_of(barriers, rank->comm_id, record);
 	struct kept *kept = &barriers->kept[place];
 	struct seen *seen =
 		&barriers->seen[place * barriers->hosts + rank->host];

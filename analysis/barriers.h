@@ -18,9 +18,10 @@
 
 struct ncs_barriers;
 
-/* Facts go into `alignment`, whose hosts they are. NULL: no memory. */
+/* Facts go into `alignment`, whose hosts they are. So many collectives are kept
+ * until the last of their ranks has told of them; 0: 1024. NULL: no memory. */
 struct ncs_barriers *ncs_barriers_new(struct ncs_alignment *alignment,
-				      size_t hosts);
+				      size_t hosts, size_t kept);
 void ncs_barriers_free(struct ncs_barriers *barriers); /* NULL: nothing */
 
 /* A rank whose records will come, by what the caller calls it: a small number
