@@ -10,6 +10,7 @@
 #include <string.h>
 
 #include "analysis/estimate.h"
+#include "analysis/gate.h"
 #include "analysis/waits.h"
 
 /* --- Names ---------------------------------------------------------------- */
@@ -38,35 +39,18 @@ const char *ncs_moment_name(unsigned moment)
 
 /* --- Who waits for whom --------------------------------------------------- */
 
-enum gate {
-	GATE_NONE,   /* not known, or no collective */
-	GATE_ALL,    /* everybody waits for everybody */
-	GATE_ROOT,   /* the others wait for the root */
-	GATE_LEAVES, /* the root waits for the others */
-};
-
-static const enum gate gates[NCS_FUNCTION_COUNT] = {
-	[NCS_FUNCTION_ALL_REDUCE] = GATE_ALL,
-	[NCS_FUNCTION_ALL_GATHER] = GATE_ALL,
-	[NCS_FUNCTION_REDUCE_SCATTER] = GATE_ALL,
-	[NCS_FUNCTION_BROADCAST] = GATE_ROOT,
-	[NCS_FUNCTION_REDUCE] = GATE_LEAVES,
-};
-
 /* Whether others wait for a rank, with this root. */
-static bool is_gating(enum gate gate, const struct ncs_rank *rank, int32_t root)
+static bool is_gating(enum ncs_gate gate, const struct ncs_rank *rank,
+		      int32_t root)
 {
-	bool is_root = rank->now.identity.rank == root;
-
-	return gate == GATE_ALL || (gate == GATE_ROOT && is_root) ||
-	       (gate == GATE_LEAVES && !is_root);
+	return ncs_gate_is_waited_for(gate, rank->now.identity.rank == root);
 }
 
 /* Whether a rank waits for others. */
-static bool is_waiting(enum gate gate, const struct ncs_rank *rank,
+static bool is_waiting(enum ncs_gate gate, const struct ncs_rank *rank,
 		       int32_t root)
 {
-	return gate == GATE_ALL || !is_gating(gate, rank, root);
+	return ncs_gate_waits(gate, rank->now.identity.rank == root);
 }
 
 /* --- What is kept --------------------------------------------------------- */
@@ -195,7 +179,7 @@ struct comparison {
 	size_t rank_count;
 	struct member *members; /* of these, who takes part */
 	size_t count;
-	enum gate gate;
+	enum ncs_gate gate;
 	int32_t root;
 	bool known[NCS_MOMENTS]; /* of all members */
 	enum ncs_moment told_by;
@@ -245,7 +229,7 @@ static bool find_root(struct comparison *comparison)
 {
 	bool is_there = false;
 
-	if (comparison->gate == GATE_ALL)
+	if (comparison->gate == NCS_GATE_ALL)
 		return true;
 	comparison->root = comparison->members[0].arrival->root;
 	for (size_t i = 0; i < comparison->count; i++) {
@@ -272,7 +256,7 @@ static void find_moment(struct comparison *comparison)
 			if (comparison->members[k].arrival->at_ns[i] == 0)
 				comparison->known[i] = false;
 	}
-	if (comparison->gate != GATE_ALL)
+	if (comparison->gate != NCS_GATE_ALL)
 		comparison->known[NCS_AT_DATA] = false;
 	for (unsigned i = NCS_AT_OPERATION + 1; i < NCS_MOMENTS; i++)
 		if (comparison->known[i])
@@ -310,7 +294,7 @@ static const struct member *first_waiting(const struct comparison *comparison)
 {
 	const struct member *first = NULL;
 
-	if (comparison->gate == GATE_ALL)
+	if (comparison->gate == NCS_GATE_ALL)
 		return &comparison->members[comparison->first];
 	for (size_t i = 0; i < comparison->count; i++) {
 		const struct member *member = &comparison->members[i];
@@ -459,14 +443,14 @@ static void note_waiting(struct ncs_late_now *now, const struct ncs_rank *rank,
 			 const struct ncs_rank *other,
 			 const struct ncs_operation_view *operation)
 {
-	enum gate gate = operation->event == NCS_EVENT_COLL &&
-					 operation->function <
-						 NCS_FUNCTION_COUNT ?
-				 gates[operation->function] :
-				 GATE_NONE;
+	enum ncs_gate gate = operation->event == NCS_EVENT_COLL &&
+					     operation->function <
+						     NCS_FUNCTION_COUNT ?
+				     ncs_gate_of(operation->function) :
+				     NCS_GATE_NONE;
 	uint64_t late_ns;
 
-	if (gate == GATE_NONE ||
+	if (gate == NCS_GATE_NONE ||
 	    operation->sequence_number == NCS_NO_SEQUENCE_NUMBER ||
 	    operation->sequence_number !=
 		    next_number(rank, operation->function) ||
@@ -579,7 +563,7 @@ static int compare_function(struct comparison *comparison,
 	size_t place = 0;
 	int error = 0;
 
-	comparison->gate = gates[function];
+	comparison->gate = ncs_gate_of(function);
 	while (rank &&
 	       (arrival = ncs_arrivals_next(rank->arrivals, function, &place)))
 		if (gather(comparison, function, arrival->number))
@@ -593,7 +577,7 @@ static int compare_functions(struct comparison *comparison,
 	int error = 0;
 
 	for (unsigned i = 0; i < NCS_FUNCTION_COUNT; i++)
-		if (gates[i] != GATE_NONE)
+		if (ncs_gate_of(i) != NCS_GATE_NONE)
 			error |= compare_function(comparison, state, i);
 	return error;
 }
@@ -848,7 +832,7 @@ unsigned ncs_rank_late_function(const struct ncs_rank *rank,
 
 	*lateness = (struct ncs_lateness){ 0 };
 	for (unsigned i = 0; i < NCS_FUNCTION_COUNT; i++) {
-		if (gates[i] == GATE_NONE)
+		if (ncs_gate_of(i) == NCS_GATE_NONE)
 			continue;
 		ncs_rank_function_lateness(rank, i, &one);
 		if (one.last <= lateness->last)
