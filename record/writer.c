@@ -360,15 +360,15 @@ int ncs_record_writer_rotate(struct ncs_record_writer *writer, const char *path,
 	return begin_file(writer);
 }
 
-int ncs_record_writer_close(struct ncs_record_writer *writer)
+int ncs_record_writer_close(struct ncs_record_writer *writer,
+			    struct ncs_record_totals *totals)
 {
-	int error;
+	int error = writer->error;
 
-	if (!writer)
-		return 0;
-	error = writer->error;
 	if (writer->sink)
 		error = end_file(writer, false);
+	if (totals)
+		*totals = ncs_record_writer_totals(writer);
 	release(writer);
 	return error;
 }
