@@ -614,21 +614,38 @@ static double rest_of(const struct solution *solution, const struct pair *pair,
 			     minus(high_ns, low_ns));
 }
 
-static void set_equations(const struct solution *solution,
-			  struct equations *equations, bool at_end)
+/* By how much a pair contradicts the tree, beyond what all are off at most. */
+static double excess_of(const struct solution *solution,
+			const struct pair *pair, double rest)
 {
+	const struct node *low = &solution->nodes[pair->low];
+	const struct node *high = &solution->nodes[pair->high];
+
+	return fabs(rest) - (double)pair->line.error_ns - low->error_ns -
+	       high->error_ns;
+}
+
+/* Returns by how much loops miss. */
+static double set_equations(const struct solution *solution,
+			    struct equations *equations, bool at_end)
+{
+	double worst = 0;
+
 	equations->count = 0;
 	for (size_t i = 0; i < solution->alignment->count; i++) {
 		const struct pair *pair = solution->alignment->list[i];
 		double error_ns = (double)pair->line.error_ns + 1;
+		double rest;
 
-		if (pair->has_line && solution->nodes[pair->low].is_known)
-			equations->list[equations->count++] = (struct equation){
-				pair->low, pair->high,
-				1 / (error_ns * error_ns),
-				rest_of(solution, pair, at_end)
-			};
+		if (!pair->has_line || !solution->nodes[pair->low].is_known)
+			continue;
+		rest = rest_of(solution, pair, at_end);
+		worst = fmax(worst, excess_of(solution, pair, rest));
+		equations->list[equations->count++] =
+			(struct equation){ pair->low, pair->high,
+					   1 / (error_ns * error_ns), rest };
 	}
+	return worst;
 }
 
 /* 0 or -ENOMEM. */
@@ -647,11 +664,8 @@ static int close_loops(struct solution *solution,
 	double loop_ns = 0;
 
 	for (unsigned end = 0; !failed && end < 2; end++) {
-		set_equations(solution, &equations, end == 1);
-		for (size_t i = 0; i < equations.count; i++)
-			if (equations.list[i].high < nodes - 1)
-				loop_ns = fmax(loop_ns,
-					       fabs(equations.list[i].rest));
+		loop_ns = fmax(loop_ns,
+			       set_equations(solution, &equations, end == 1));
 		least_squares(&equations, found, found + nodes);
 		for (size_t i = 0; i < nodes; i++) {
 			if (end == 0)

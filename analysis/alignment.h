@@ -82,7 +82,7 @@ struct ncs_aligned {
 
 /* Of all together. */
 struct ncs_alignment_quality {
-	uint64_t loop_ns; /* at most, by which loops of hosts did not close */
+	uint64_t loop_ns; /* by which loops of hosts miss, beyond all errors */
 	size_t pairs;     /* of hosts that have a line */
 	size_t one_way;   /* … that only have facts in one direction */
 };

@@ -891,7 +891,9 @@ int simulated_hosts_write(const struct simulated_options *options,
 	if (!job.error)
 		run(&job);
 	for (unsigned i = 0; i < options->hosts; i++) {
-		error = ncs_record_writer_close(job.writers[i]);
+		error = job.writers[i] ?
+				ncs_record_writer_close(job.writers[i], NULL) :
+				0;
 		if (!job.error)
 			job.error = error;
 	}

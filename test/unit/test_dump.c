@@ -530,7 +530,7 @@ static void lateness_is_told_with_its_counts(void **state)
 	assert_null_at(sample, "ranks.0.late_now");
 	assert_keys(at(sample, "communicators.0.skew"),
 		    "ops ops_all ranks median_ns p99_ns transfer_ns"
-		    " other_clocks");
+		    " error_ns other_clocks");
 	assert_integer_at(sample, "communicators.0.skew.median_ns", 2000000);
 	assert_integer_at(sample, "communicators.0.skew.transfer_ns", 3000000);
 	assert_integer_at(sample, "communicators.0.straggler.rank", 1);
