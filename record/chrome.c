@@ -1,0 +1,240 @@
+/* Traces as chrome://tracing has them, and Perfetto reads: JSON.
+ *
+ * Event types and keys are those of Chrome's "Trace Event Format": slices are
+ * complete events ("X"), flows "s" and "f", instants "i", counters "C", names
+ * metadata ("M"). A thread is one track, so that no slices of it overlap: of
+ * those, viewers leave out all but the first. Times are µs, always, and counted
+ * from the trace's beginning, as what reads them may hold them in a double.
+ */
+#include <string.h>
+
+#include "record/json_text.h"
+#include "record/trace_format.h"
+
+static void begin(struct ncs_trace_writer *writer)
+{
+	ncs_json_raw(writer->file, "{\"displayTimeUnit\":\"ns\","
+				   "\"otherData\":{\"base_monotonic_ns\":\"");
+	ncs_json_number(writer->file, writer->base.base_ns);
+	ncs_json_raw(writer->file, "\",\"base_realtime_ns\":\"");
+	ncs_json_number(writer->file,
+			writer->base.base_ns +
+				(uint64_t)writer->base.realtime_offset_ns);
+	ncs_json_raw(writer->file, "\"},\n\"traceEvents\":[\n");
+}
+
+static void end(struct ncs_trace_writer *writer)
+{
+	ncs_json_raw(writer->file, "\n]}\n");
+}
+
+static const char *word(const struct ncs_trace_writer *writer, uint32_t number)
+{
+	return number != 0 ? writer->words[number].text : "";
+}
+
+/* The process that a track is below, or is; 0: none. */
+static uint32_t process_of(const struct ncs_trace_writer *writer,
+			   uint32_t track)
+{
+	while (track != 0 && writer->tracks[track].kind != NCS_TRACE_PROCESS)
+		track = writer->tracks[track].parent;
+	return track;
+}
+
+static void begin_event(struct ncs_trace_writer *writer, char type,
+			uint32_t track)
+{
+	FILE *file = writer->file;
+
+	ncs_json_raw(file, writer->written++ > 0 ? ",\n{\"ph\":\"" :
+						   "{\"ph\":\"");
+	putc_unlocked(type, file);
+	ncs_json_raw(file, "\",\"pid\":");
+	ncs_json_number(file, process_of(writer, track));
+	ncs_json_raw(file, ",\"tid\":");
+	ncs_json_number(file, track);
+}
+
+static void put_time(struct ncs_trace_writer *writer, const char *key,
+		     uint64_t value_ns)
+{
+	ncs_json_raw(writer->file, key);
+	ncs_json_us(writer->file, value_ns);
+}
+
+static void put_text(struct ncs_trace_writer *writer, const char *key,
+		     const char *text)
+{
+	ncs_json_raw(writer->file, key);
+	ncs_json_text(writer->file, text);
+}
+
+/* --- Names ------------------------------------------------------------------ */
+
+/* Appends the names of a track and of those above it, up to `top`. */
+static void append_path(const struct ncs_trace_writer *writer, uint32_t track,
+			uint32_t top, char *path, size_t size)
+{
+	const struct ncs_trace_track *told = &writer->tracks[track];
+	size_t used;
+
+	if (track == top)
+		return;
+	append_path(writer, told->parent, top, path, size);
+	used = strlen(path);
+	snprintf(path + used, size - used, "%s%s", used > 0 ? ", " : "",
+		 word(writer, told->name));
+}
+
+static void put_metadata(struct ncs_trace_writer *writer, const char *name,
+			 uint32_t track, const char *text)
+{
+	begin_event(writer, 'M', track);
+	put_text(writer, ",\"name\":", name);
+	put_text(writer, ",\"args\":{\"name\":", text);
+	ncs_json_raw(writer->file, "}}");
+}
+
+static void put_place(struct ncs_trace_writer *writer, const char *name,
+		      uint32_t track)
+{
+	begin_event(writer, 'M', track);
+	put_text(writer, ",\"name\":", name);
+	ncs_json_raw(writer->file, ",\"args\":{\"sort_index\":");
+	ncs_json_number(writer->file, track);
+	ncs_json_raw(writer->file, "}}");
+}
+
+static void tell_track(struct ncs_trace_writer *writer, uint32_t track)
+{
+	uint32_t top = process_of(writer, track);
+	bool is_process = top == track;
+	char path[1024] = "";
+
+	/* What is above a process is in its name, counters in their events. */
+	if (top == 0 || writer->tracks[track].kind == NCS_TRACE_COUNTER)
+		return;
+	append_path(writer, track, is_process ? 0 : top, path, sizeof(path));
+	put_metadata(writer, is_process ? "process_name" : "thread_name", track,
+		     path);
+	put_place(writer, is_process ? "process_sort_index" :
+				       "thread_sort_index",
+		  track);
+}
+
+/* --- Things on tracks ------------------------------------------------------- */
+
+static void put_value(struct ncs_trace_writer *writer,
+		      const struct ncs_trace_argument *argument)
+{
+	switch (argument->kind) {
+	case NCS_TRACE_NUMBER:
+		ncs_json_number(writer->file, argument->value);
+		break;
+	case NCS_TRACE_WHOLE:
+		ncs_json_whole(writer->file, (int64_t)argument->value);
+		break;
+	case NCS_TRACE_FLAG:
+		ncs_json_flag(writer->file, argument->value != 0);
+		break;
+	case NCS_TRACE_WORD:
+		ncs_json_text(writer->file,
+			      word(writer, (uint32_t)argument->value));
+		break;
+	}
+}
+
+static void put_details(struct ncs_trace_writer *writer,
+			const struct ncs_trace_event *event)
+{
+	FILE *file = writer->file;
+
+	put_text(writer, ",\"name\":", word(writer, event->name));
+	put_text(writer, ",\"cat\":", word(writer, event->category));
+	ncs_json_raw(file, ",\"args\":{");
+	for (unsigned i = 0; i < event->argument_count; i++) {
+		if (i > 0)
+			putc_unlocked(',', file);
+		ncs_json_text(file, word(writer, event->arguments[i].name));
+		putc_unlocked(':', file);
+		put_value(writer, &event->arguments[i]);
+	}
+	if (event->correlation != 0) {
+		ncs_json_raw(file, event->argument_count > 0 ?
+					   ",\"correlation_id\":" :
+					   "\"correlation_id\":");
+		ncs_json_id(file, event->correlation);
+	}
+	ncs_json_raw(file, "}}");
+}
+
+/* An end of an arrow, at the innermost slice of the track at that moment. */
+static void write_flow(struct ncs_trace_writer *writer, char type,
+		       uint32_t track, uint64_t at_ns, uint64_t flow)
+{
+	begin_event(writer, type, track);
+	put_time(writer, ",\"ts\":", at_ns);
+	ncs_json_raw(writer->file, ",\"bp\":\"e\",\"name\":\"message\","
+				   "\"cat\":\"message\",\"id\":");
+	ncs_json_id(writer->file, flow);
+	putc_unlocked('}', writer->file);
+}
+
+static void write_slice(struct ncs_trace_writer *writer, uint32_t track,
+			uint64_t start_ns, uint64_t end_ns,
+			const struct ncs_trace_event *event)
+{
+	uint64_t from = ncs_trace_since_base(writer, start_ns);
+	uint64_t until = ncs_trace_since_base(writer, end_ns);
+
+	if (until < from)
+		until = from;
+	begin_event(writer, 'X', track);
+	put_time(writer, ",\"ts\":", from);
+	put_time(writer, ",\"dur\":", until - from);
+	put_details(writer, event);
+	if (event->leaving_flow != 0)
+		write_flow(writer, 's', track, from, event->leaving_flow);
+	/* The last moment that is in it. */
+	if (event->arriving_flow != 0)
+		write_flow(writer, 'f', track,
+			   event->arrives_at_end && until > from ? until - 1 :
+								   from,
+			   event->arriving_flow);
+}
+
+static void write_instant(struct ncs_trace_writer *writer, uint32_t track,
+			  uint64_t at_ns, const struct ncs_trace_event *event)
+{
+	begin_event(writer, 'i', track);
+	put_time(writer, ",\"ts\":", ncs_trace_since_base(writer, at_ns));
+	ncs_json_raw(writer->file, ",\"s\":\"t\"");
+	put_details(writer, event);
+}
+
+static void write_count(struct ncs_trace_writer *writer, uint32_t track,
+			uint64_t at_ns, double value)
+{
+	const struct ncs_trace_track *told = &writer->tracks[track];
+	char path[1024] = "";
+
+	append_path(writer, track, process_of(writer, track), path,
+		    sizeof(path));
+	begin_event(writer, 'C', track);
+	put_time(writer, ",\"ts\":", ncs_trace_since_base(writer, at_ns));
+	put_text(writer, ",\"name\":", path);
+	put_text(writer, ",\"args\":{", word(writer, told->unit));
+	putc_unlocked(':', writer->file);
+	ncs_json_real(writer->file, value);
+	ncs_json_raw(writer->file, "}}");
+}
+
+const struct ncs_trace_functions ncs_trace_chrome = {
+	.begin = begin,
+	.track = tell_track,
+	.slice = write_slice,
+	.instant = write_instant,
+	.count = write_count,
+	.end = end,
+};
