@@ -82,6 +82,22 @@ static enum ncs_attach check_header(struct ncs_reader *reader, char *why,
 	return NCS_ATTACHED;
 }
 
+enum ncs_attach ncs_reader_attach(struct ncs_reader *reader, char *why,
+				  size_t why_size)
+{
+	enum ncs_attach result = check_header(reader, why, why_size);
+
+	if (result != NCS_ATTACHED)
+		return result;
+	reader->cursors =
+		calloc(reader->header.lanes.count, sizeof(*reader->cursors));
+	reader->held = calloc((reader->header.operations.count + 63) / 64,
+			      sizeof(*reader->held));
+	if (!reader->cursors || !reader->held)
+		return ncs_attach_failure(ENOMEM, why, why_size);
+	return NCS_ATTACHED;
+}
+
 static enum ncs_attach map_file(struct ncs_reader *reader, int file, char *why,
 				size_t why_size)
 {
@@ -137,17 +153,9 @@ enum ncs_attach ncs_reader_open(const char *path, struct ncs_reader **out,
 	result = map_file(reader, file, why, why_size);
 	close(file);
 	if (result == NCS_ATTACHED)
-		result = check_header(reader, why, why_size);
+		result = ncs_reader_attach(reader, why, why_size);
 	if (result != NCS_ATTACHED)
 		goto fail;
-	reader->cursors = calloc(reader->header.lanes.count,
-				 sizeof(*reader->cursors));
-	reader->held = calloc((reader->header.operations.count + 63) / 64,
-			      sizeof(*reader->held));
-	if (!reader->cursors || !reader->held) {
-		result = ncs_attach_failure(ENOMEM, why, why_size);
-		goto fail;
-	}
 	ncs_clock_refine(&reader->header.clock);
 	*out = reader;
 	return NCS_ATTACHED;
@@ -160,7 +168,7 @@ void ncs_reader_close(struct ncs_reader *reader)
 {
 	if (!reader)
 		return;
-	if (reader->mapping) {
+	if (reader->mapping && !reader->is_image) {
 		ncs_guard_remove(reader->mapping);
 		munmap((void *)(uintptr_t)reader->mapping,
 		       reader->mapped_bytes);
@@ -172,8 +180,9 @@ void ncs_reader_close(struct ncs_reader *reader)
 
 void ncs_reader_rest(struct ncs_reader *reader)
 {
-	madvise((void *)(uintptr_t)reader->mapping, reader->mapped_bytes,
-		MADV_DONTNEED);
+	if (!reader->is_image)
+		madvise((void *)(uintptr_t)reader->mapping,
+			reader->mapped_bytes, MADV_DONTNEED);
 }
 
 const char *ncs_reader_path(const struct ncs_reader *reader)
@@ -190,15 +199,28 @@ bool ncs_reader_is_valid(const struct ncs_reader *reader)
 {
 	struct stat status;
 
+	if (reader->is_image)
+		return true;
 	return lstat(reader->path, &status) == 0 &&
 	       status.st_dev == reader->device &&
 	       status.st_ino == reader->inode &&
 	       (uint64_t)status.st_size >= reader->mapped_bytes;
 }
 
-static bool read_block(void *copy, const void *block, size_t bytes)
+/* Nobody writes to an image: what is torn in it stays so. */
+static bool read_block(const struct ncs_reader *reader, void *copy,
+		       const void *block, size_t bytes)
 {
-	return ncs_seqlock_read(copy, block, bytes / sizeof(uint64_t));
+	size_t words = bytes / sizeof(uint64_t);
+
+	return reader->is_image ? ncs_seqlock_try(copy, block, words) :
+				  ncs_seqlock_read(copy, block, words);
+}
+
+static struct ncs_image_fate fate_of(const struct ncs_reader *reader,
+				     uint64_t now_ns)
+{
+	return reader->is_image ? reader->fate : ncs_image_fate(reader, now_ns);
 }
 
 /* --- A copy of everything ----------------------------------------------- */
@@ -266,7 +288,7 @@ static void take_proxy(struct ncs_snapshot *snapshot,
 	struct ncs_proxy_view *view = &snapshot->proxy;
 	struct ncs_proxy copy;
 
-	if (!read_block(&copy, &ncs_reader_mapped_header(reader)->proxy,
+	if (!read_block(reader, &copy, &ncs_reader_mapped_header(reader)->proxy,
 			sizeof(copy)))
 		snapshot->torn = true;
 	view->state = copy.state < NCS_PROXY_STATE_COUNT ?
@@ -360,7 +382,8 @@ static void take_gpu_clock(struct ncs_snapshot *snapshot,
 	struct ncs_gpu_clock copy;
 	uint64_t width;
 
-	if (!read_block(&copy, &ncs_reader_mapped_header(reader)->gpu_clock,
+	if (!read_block(reader, &copy,
+			&ncs_reader_mapped_header(reader)->gpu_clock,
 			sizeof(copy)))
 		snapshot->torn = true;
 	width = copy.high_ns - copy.low_ns;
@@ -379,7 +402,8 @@ static void take_settings(struct ncs_snapshot *snapshot,
 	struct ncs_settings copy;
 
 	memset(view, 0, sizeof(*view));
-	if (!read_block(&copy, &ncs_reader_mapped_header(reader)->settings,
+	if (!read_block(reader, &copy,
+			&ncs_reader_mapped_header(reader)->settings,
 			sizeof(copy)))
 		snapshot->torn = true;
 	if (!ncs_detail_unpack(copy.in_force, &view->in_force) ||
@@ -455,7 +479,7 @@ static void take_channels(struct ncs_snapshot *snapshot,
 
 		if (ncs_load_relaxed(&channel->key) == 0)
 			continue;
-		if (!read_block(&copy, channel, sizeof(copy)))
+		if (!read_block(reader, &copy, channel, sizeof(copy)))
 			snapshot->torn = true;
 		if (copy.key != 0)
 			take_channel(snapshot, &reader->header.clock, &copy);
@@ -690,7 +714,8 @@ static void take_lane(struct ncs_snapshot *snapshot,
 	for (size_t i = 0; i < NCS_LOSS_COUNT; i++)
 		snapshot->losses[i] += ncs_load_relaxed(&lane->losses[i]);
 	for (size_t i = 0; i < NCS_FUNCTION_COUNT; i++) {
-		if (!read_block(&copy, &lane->functions[i], sizeof(copy)))
+		if (!read_block(reader, &copy, &lane->functions[i],
+				sizeof(copy)))
 			snapshot->torn = true;
 		add_function(&snapshot->functions[i], &copy);
 	}
@@ -819,12 +844,12 @@ void ncs_snapshot_take(struct ncs_snapshot *snapshot,
 		       struct ncs_reader *reader, uint64_t now_ns)
 {
 	const struct ncs_header *header = ncs_reader_mapped_header(reader);
-	struct ncs_fate fate;
+	struct ncs_image_fate fate = fate_of(reader, now_ns);
 
 	snapshot->taken_ns = now_ns;
 	snapshot->torn = false;
 	snapshot->last_call_ns = 0;
-	if (!read_block(&snapshot->identity, &header->identity,
+	if (!read_block(reader, &snapshot->identity, &header->identity,
 			sizeof(snapshot->identity)))
 		snapshot->torn = true;
 	snapshot->identity
@@ -841,7 +866,6 @@ void ncs_snapshot_take(struct ncs_snapshot *snapshot,
 			snapshot->last_call_ns = snapshot->channels[i].since_ns;
 	snapshot->finished_ns = ncs_clock_ns(
 		&reader->header.clock, ncs_load_relaxed(&header->finished));
-	fate = ncs_process_fate_at(&reader->header, now_ns);
 	snapshot->process_gone = fate.gone;
 	snapshot->process_stopped = fate.stopped;
 	/* One that has never called has been silent since it was made. */
@@ -875,7 +899,7 @@ size_t ncs_reader_records(struct ncs_reader *reader, size_t lane,
 	uint64_t lost_before, available;
 	size_t good;
 
-	if (lane >= header->lanes.count || size == 0)
+	if (lane >= header->lanes.count || size == 0 || reader->is_image)
 		return 0;
 	if (!ncs_reader_uses_lane(reader, lane))
 		return 0;
@@ -892,4 +916,23 @@ size_t ncs_reader_records(struct ncs_reader *reader, size_t lane,
 			good * sizeof(*records));
 	*lost += cursor->lost - lost_before;
 	return good;
+}
+
+uint64_t ncs_reader_position(const struct ncs_reader *reader, size_t lane)
+{
+	return reader->cursors[lane].next;
+}
+
+uint64_t ncs_reader_waiting(const struct ncs_reader *reader, size_t lane)
+{
+	const struct ncs_ring *ring;
+	uint64_t head;
+
+	if (!ncs_reader_uses_lane(reader, lane))
+		return 0;
+	ring = ncs_reader_entry(reader, &reader->header.rings, lane);
+	head = ncs_load_relaxed(&ring->head);
+	return head > reader->cursors[lane].next ?
+		       head - reader->cursors[lane].next :
+		       0;
 }

@@ -14,12 +14,15 @@
 
 #include "ncclstat/reader.h"
 #include "shm/atomics.h"
+#include "shm/image.h"
 #include "shm/ring.h"
 #include "shm/seqlock.h"
 
 struct ncs_reader {
 	const char *mapping;
 	size_t mapped_bytes;
+	bool is_image; /* the mapping is somebody else's memory, and no file's */
+	struct ncs_image_fate fate; /* of an image's process */
 	dev_t device;
 	ino_t inode;
 	struct ncs_header header; /* validated; the only source of geometry */
@@ -32,6 +35,11 @@ struct ncs_reader {
 	unsigned looks; /* modulo WHOLE_LOOK_EVERY */
 	char path[PATH_MAX];
 };
+
+/* Validates what is mapped and makes the rest of the reader, but for refining
+ * the clock. ncs_reader_close() releases it either way. */
+enum ncs_attach ncs_reader_attach(struct ncs_reader *reader, char *why,
+				  size_t why_size);
 
 static inline const void *ncs_reader_entry(const struct ncs_reader *reader,
 					   const struct ncs_table *table,
