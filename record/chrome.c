@@ -56,11 +56,20 @@ static void begin_event(struct ncs_trace_writer *writer, char type,
 	ncs_json_number(file, track);
 }
 
-static void put_time(struct ncs_trace_writer *writer, const char *key,
-		     uint64_t value_ns)
+static void put_duration(struct ncs_trace_writer *writer, const char *key,
+			 uint64_t value_ns)
 {
 	ncs_json_raw(writer->file, key);
 	ncs_json_us(writer->file, value_ns);
+}
+
+/* A moment. */
+static void put_time(struct ncs_trace_writer *writer, uint64_t at_ns)
+{
+	uint64_t base_ns = writer->base.base_ns;
+
+	put_duration(writer, at_ns < base_ns ? ",\"ts\":-" : ",\"ts\":",
+		     at_ns < base_ns ? base_ns - at_ns : at_ns - base_ns);
 }
 
 static void put_text(struct ncs_trace_writer *writer, const char *key,
@@ -174,7 +183,7 @@ static void write_flow(struct ncs_trace_writer *writer, char type,
 		       uint32_t track, uint64_t at_ns, uint64_t flow)
 {
 	begin_event(writer, type, track);
-	put_time(writer, ",\"ts\":", at_ns);
+	put_time(writer, at_ns);
 	ncs_json_raw(writer->file, ",\"bp\":\"e\",\"name\":\"message\","
 				   "\"cat\":\"message\",\"id\":");
 	ncs_json_id(writer->file, flow);
@@ -185,22 +194,17 @@ static void write_slice(struct ncs_trace_writer *writer, uint32_t track,
 			uint64_t start_ns, uint64_t end_ns,
 			const struct ncs_trace_event *event)
 {
-	uint64_t from = ncs_trace_since_base(writer, start_ns);
-	uint64_t until = ncs_trace_since_base(writer, end_ns);
+	bool at_end = event->arrives_at_end && end_ns > start_ns;
 
-	if (until < from)
-		until = from;
 	begin_event(writer, 'X', track);
-	put_time(writer, ",\"ts\":", from);
-	put_time(writer, ",\"dur\":", until - from);
+	put_time(writer, start_ns);
+	put_duration(writer, ",\"dur\":", end_ns - start_ns);
 	put_details(writer, event);
 	if (event->leaving_flow != 0)
-		write_flow(writer, 's', track, from, event->leaving_flow);
+		write_flow(writer, 's', track, start_ns, event->leaving_flow);
 	/* The last moment that is in it. */
 	if (event->arriving_flow != 0)
-		write_flow(writer, 'f', track,
-			   event->arrives_at_end && until > from ? until - 1 :
-								   from,
+		write_flow(writer, 'f', track, at_end ? end_ns - 1 : start_ns,
 			   event->arriving_flow);
 }
 
@@ -208,7 +212,7 @@ static void write_instant(struct ncs_trace_writer *writer, uint32_t track,
 			  uint64_t at_ns, const struct ncs_trace_event *event)
 {
 	begin_event(writer, 'i', track);
-	put_time(writer, ",\"ts\":", ncs_trace_since_base(writer, at_ns));
+	put_time(writer, at_ns);
 	ncs_json_raw(writer->file, ",\"s\":\"t\"");
 	put_details(writer, event);
 }
@@ -222,7 +226,7 @@ static void write_count(struct ncs_trace_writer *writer, uint32_t track,
 	append_path(writer, track, process_of(writer, track), path,
 		    sizeof(path));
 	begin_event(writer, 'C', track);
-	put_time(writer, ",\"ts\":", ncs_trace_since_base(writer, at_ns));
+	put_time(writer, at_ns);
 	put_text(writer, ",\"name\":", path);
 	put_text(writer, ",\"args\":{", word(writer, told->unit));
 	putc_unlocked(':', writer->file);

@@ -476,9 +476,6 @@ static void add_field(struct ncs_trace_export *export, const struct rank *rank,
 			add_argument(arguments, name, NCS_TRACE_NUMBER,
 				     field->value);
 		break;
-	case NCS_FIELD_WHOLE:
-		add_argument(arguments, name, NCS_TRACE_WHOLE, field->value);
-		break;
 	case NCS_FIELD_IS:
 		if (field->value)
 			add_argument(arguments, name, NCS_TRACE_FLAG, 1);

@@ -23,7 +23,6 @@ bool ncs_field_is_traced(enum ncs_field field);
 enum ncs_field_kind {
 	NCS_FIELD_NOTHING, /* not known */
 	NCS_FIELD_NUMBER,
-	NCS_FIELD_WHOLE, /* int64_t */
 	NCS_FIELD_IS,    /* 0 or 1 */
 	NCS_FIELD_PROXY_STATE,
 	NCS_FIELD_RANGE_PATH, /* of the range with this number */

@@ -21,6 +21,7 @@ enum {
 	TRACK_EVENT = 11,
 	INTERNED_DATA = 12,
 	SEQUENCE_FLAGS = 13,
+	TIMESTAMP_CLOCK_ID = 58,
 	PACKET_DEFAULTS = 59,
 	TRACK_DESCRIPTOR = 60,
 	/* TracePacketDefaults */
@@ -270,7 +271,12 @@ static inline size_t begin_event(struct message *packet,
 
 	/* The packet's own tag and length come before it. */
 	packet->bytes = PACKET_HEAD_BYTES;
-	put_number(packet, TIMESTAMP, ncs_trace_since_base(writer, at_ns));
+	if (__builtin_expect(at_ns < writer->base.base_ns, 0)) {
+		put_number(packet, TIMESTAMP, at_ns);
+		put_number(packet, TIMESTAMP_CLOCK_ID, BOOTTIME);
+	} else {
+		put_number(packet, TIMESTAMP, at_ns - writer->base.base_ns);
+	}
 	put_number(packet, SEQUENCE_ID, SEQUENCE);
 	put_number(packet, SEQUENCE_FLAGS, NEEDS_STATE);
 	put_tag(packet, TRACK_EVENT, LENGTH);

@@ -56,11 +56,4 @@ struct ncs_trace_functions {
 extern const struct ncs_trace_functions ncs_trace_perfetto;
 extern const struct ncs_trace_functions ncs_trace_chrome;
 
-/* A moment in the file. */
-static inline uint64_t ncs_trace_since_base(const struct ncs_trace_writer *writer,
-					    uint64_t at_ns)
-{
-	return at_ns > writer->base.base_ns ? at_ns - writer->base.base_ns : 0;
-}
-
 #endif

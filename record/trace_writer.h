@@ -22,8 +22,8 @@ enum ncs_trace_format { NCS_TRACE_PERFETTO, NCS_TRACE_CHROME };
 
 struct ncs_trace_writer;
 
-/* What a trace begins with. `base_ns` is no later than what is in it; times in
- * the file are counted from there. */
+/* What a trace begins with. Times in the file are counted from `base_ns`: the
+ * nearer that is to what is in it, the better. */
 struct ncs_trace_base {
 	uint64_t base_ns;
 	/* CLOCK_REALTIME less the common clock. */
