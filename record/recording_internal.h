@@ -116,6 +116,13 @@ int ncs_recording_find_hosts(struct ncs_recording *recording);
 void ncs_recording_move_clock(const struct ncs_recording *recording,
 			      struct ncs_rank_recorded *rank);
 
+/* Reads a chunk of a rank's records as a batch, whose `lost` is what the chunk
+ * tells. `room` as for ncs_recorded_file_payload(). 1; 0: it is damaged or not
+ * sane. */
+int ncs_recording_batch(struct ncs_recording *recording, size_t rank,
+			struct ncs_place_at at, void *room,
+			struct ncs_batch *batch);
+
 void ncs_recorded_image_release(struct ncs_recorded_image *image);
 
 #endif

@@ -40,6 +40,37 @@ static size_t rank_of(const struct ncs_recording *recording,
 		->file_ranks[at.file][ncs_recording_place(recording, at)->rank];
 }
 
+int ncs_recording_batch(struct ncs_recording *recording, size_t rank,
+			struct ncs_place_at at, void *room,
+			struct ncs_batch *batch)
+{
+	const struct ncs_recorded_rank *facts = &recording->ranks[rank].facts;
+	struct ncs_payload payload = ncs_recorded_file_payload(
+		&recording->files[at.file], ncs_recording_place(recording, at),
+		room);
+	struct ncs_records_head head;
+
+	if (!payload.bytes || payload.size < sizeof(head))
+		return 0;
+	memcpy(&head, payload.bytes, sizeof(head));
+	if (head.record_bytes != sizeof(struct ncs_record) ||
+	    head.lane >= facts->header->lanes.count ||
+	    head.count > (payload.size - sizeof(head)) / head.record_bytes)
+		return 0;
+	*batch = (struct ncs_batch){
+		.rank = rank,
+		.lane = head.lane,
+		.records = (const struct ncs_record *)(payload.bytes +
+						       sizeof(head)),
+		.count = head.count,
+		.first = head.first,
+		.lost = head.lost,
+		.drained_ns = ncs_recording_common_ns(recording, facts->host,
+						      head.drained_ns),
+	};
+	return 1;
+}
+
 /* --- Opening ------------------------------------------------------------- */
 
 struct ncs_pass *ncs_pass_open(struct ncs_recording *recording, size_t rank,
@@ -84,8 +115,7 @@ void ncs_pass_close(struct ncs_pass *pass)
 
 /* What is missing before a batch: told, or seen by the positions, as where a
  * chunk is damaged. */
-static int count_lost(struct ncs_pass *pass, struct ncs_batch *batch,
-		      uint64_t told)
+static int count_lost(struct ncs_pass *pass, struct ncs_batch *batch)
 {
 	struct lanes *lanes = &pass->lanes[batch->rank];
 
@@ -97,7 +127,6 @@ static int count_lost(struct ncs_pass *pass, struct ncs_batch *batch,
 		if (!lanes->next)
 			return -ENOMEM;
 	}
-	batch->lost = told;
 	if (lanes->next[batch->lane] != 0 &&
 	    batch->first > lanes->next[batch->lane])
 		batch->lost = batch->first - lanes->next[batch->lane];
@@ -109,40 +138,20 @@ static int count_lost(struct ncs_pass *pass, struct ncs_batch *batch,
 static int take_chunk(struct ncs_pass *pass, struct cursor *cursor,
 		      struct ncs_place_at at)
 {
-	struct ncs_recording *recording = pass->recording;
-	struct ncs_recorded_file *file = &recording->files[at.file];
-	size_t rank = rank_of(recording, at);
-	const struct ncs_recorded_rank *facts = &recording->ranks[rank].facts;
-	struct ncs_records_head head;
-	struct ncs_payload payload;
-	int error;
+	int result;
 
 	if (!cursor->unpacked)
 		cursor->unpacked =
 			aligned_alloc(NCS_CHUNK_ALIGNMENT, NCS_CHUNK_BYTES_MAX);
 	if (!cursor->unpacked)
 		return -ENOMEM;
-	payload = ncs_recorded_file_payload(
-		file, ncs_recording_place(recording, at), cursor->unpacked);
-	if (!payload.bytes || payload.size < sizeof(head))
-		return 0;
-	memcpy(&head, payload.bytes, sizeof(head));
-	if (head.record_bytes != sizeof(struct ncs_record) ||
-	    head.lane >= facts->header->lanes.count ||
-	    head.count > (payload.size - sizeof(head)) / head.record_bytes)
-		return 0;
-	cursor->batch = (struct ncs_batch){
-		.rank = rank,
-		.lane = head.lane,
-		.records = (const struct ncs_record *)(payload.bytes +
-						       sizeof(head)),
-		.count = head.count,
-		.first = head.first,
-		.drained_ns = ncs_recording_common_ns(recording, facts->host,
-						      head.drained_ns),
-	};
-	error = count_lost(pass, &cursor->batch, head.lost);
-	return error ? error : 1;
+	result = ncs_recording_batch(pass->recording,
+				     rank_of(pass->recording, at), at,
+				     cursor->unpacked, &cursor->batch);
+	if (result != 1)
+		return result;
+	result = count_lost(pass, &cursor->batch);
+	return result ? result : 1;
 }
 
 static bool is_wanted(const struct ncs_pass *pass, struct ncs_place_at at)
