@@ -178,34 +178,51 @@ static void put_details(struct ncs_trace_writer *writer,
 	ncs_json_raw(file, "}}");
 }
 
-/* An end of an arrow, at the innermost slice of the track at that moment. */
-static void write_flow(struct ncs_trace_writer *writer, char type,
-		       uint32_t track, uint64_t at_ns, uint64_t flow)
+/* At the innermost slice of the track at that moment. */
+static void write_flow_end(struct ncs_trace_writer *writer, char type,
+			   const struct ncs_flow_end *end)
 {
-	begin_event(writer, type, track);
-	put_time(writer, at_ns);
+	begin_event(writer, type, end->track);
+	put_time(writer, end->at_ns);
 	ncs_json_raw(writer->file, ",\"bp\":\"e\",\"name\":\"message\","
 				   "\"cat\":\"message\",\"id\":");
-	ncs_json_id(writer->file, flow);
+	ncs_json_id(writer->file, end->flow);
 	putc_unlocked('}', writer->file);
+}
+
+/* Which end an arrow leaves from has to be told, so it is written once both are
+ * known. */
+static void write_flow(struct ncs_trace_writer *writer,
+		       const struct ncs_flow_end *end)
+{
+	struct ncs_flow_end other;
+	bool is_earlier;
+
+	if (!ncs_flow_ends_join(&writer->flow_ends, end, &other))
+		return;
+	is_earlier = end->at_ns < other.at_ns;
+	write_flow_end(writer, 's', is_earlier ? end : &other);
+	write_flow_end(writer, 'f', is_earlier ? &other : end);
 }
 
 static void write_slice(struct ncs_trace_writer *writer, uint32_t track,
 			uint64_t start_ns, uint64_t end_ns,
 			const struct ncs_trace_event *event)
 {
-	bool at_end = event->arrives_at_end && end_ns > start_ns;
+	/* The last moment that is in it. */
+	bool is_at_end = event->is_flow_at_end && end_ns > start_ns;
+	const struct ncs_flow_end end_of_flow = {
+		.flow = event->flow,
+		.at_ns = is_at_end ? end_ns - 1 : start_ns,
+		.track = track,
+	};
 
 	begin_event(writer, 'X', track);
 	put_time(writer, start_ns);
 	put_duration(writer, ",\"dur\":", end_ns - start_ns);
 	put_details(writer, event);
-	if (event->leaving_flow != 0)
-		write_flow(writer, 's', track, start_ns, event->leaving_flow);
-	/* The last moment that is in it. */
-	if (event->arriving_flow != 0)
-		write_flow(writer, 'f', track, at_end ? end_ns - 1 : start_ns,
-			   event->arriving_flow);
+	if (event->flow != 0)
+		write_flow(writer, &end_of_flow);
 }
 
 static void write_instant(struct ncs_trace_writer *writer, uint32_t track,

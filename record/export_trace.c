@@ -37,11 +37,21 @@ struct known {
 	uint32_t operation; /* 0: nothing */
 	uint8_t event;
 	uint8_t function;
+	uint32_t repeat; /* how many before it had the same number */
 	uint64_t sequence_number; /* NCS_NO_SEQUENCE_NUMBER: it has none */
 };
 
-/* Operations that are known, by the low bits of their number. */
+/* Operations that are known, by the low bits of their number; and the latest
+ * with a sequence number, by its low bits: where CUDA graphs are launched again
+ * and again, they may come again. */
 #define KNOWN_MAX 1024u
+
+struct latest {
+	uint32_t operation; /* 0: none */
+	uint32_t repeat;
+	uint64_t sequence_number;
+	uint8_t function;
+};
 
 /* One channel, direction and peer. */
 struct connection {
@@ -82,8 +92,9 @@ struct rank {
 	unsigned connection_count;
 	struct ncs_held held;
 	struct known *known;
-	/* Operations without a sequence number cannot be told apart any more:
-	 * records were lost, or left out. */
+	struct latest *latest;
+	/* Operations that have no sequence number of their own cannot be told
+	 * apart any more: records were lost, or left out. */
 	bool ordinals_lost;
 };
 
@@ -184,6 +195,7 @@ static void release_rank(struct rank *rank)
 	release_connections(rank);
 	ncs_held_release(&rank->held);
 	free(rank->known);
+	free(rank->latest);
 }
 
 void ncs_trace_export_close(struct ncs_trace_export *export)
@@ -638,7 +650,7 @@ static uint64_t flow_of(const struct rank *rank,
 
 	if (!known || !connection->peer_is_there ||
 	    !(identity->known & NCS_KNOWN_RANK) ||
-	    (!numbered && rank->ordinals_lost))
+	    (rank->ordinals_lost && (!numbered || known->repeat > 0)))
 		return 0;
 	/* Of what is sent and received point to point, each end has a function
 	 * of its own. */
@@ -646,7 +658,8 @@ static uint64_t flow_of(const struct rank *rank,
 		identity->comm_id,
 		numbered ? known->function : NCS_FUNCTION_SEND_RECV,
 		numbered ? known->sequence_number : connection->ordinal,
-		(uint64_t)numbered << 8 | record->channel,
+		(uint64_t)known->repeat << 16 | (uint64_t)numbered << 8 |
+			record->channel,
 		send ? own << 32 | peer : peer << 32 | own,
 		record->number,
 	};
@@ -678,9 +691,9 @@ static void put_waits(struct ncs_trace_export *export, const struct rank *rank,
 		struct ncs_trace_event event = {
 			.name = export->channel_states[ncs_step_state(send, i)],
 			.category = export->wait,
-			.leaving_flow = send && i == leaves ? flow : 0,
-			.arriving_flow = !send && i == arrives ? flow : 0,
-			.arrives_at_end = arrives == NCS_STEP_FIRST_WAIT,
+			.flow = i == (send ? leaves : arrives) ? flow : 0,
+			.is_flow_at_end = !send &&
+					  arrives == NCS_STEP_FIRST_WAIT,
 		};
 
 		if (ticks[i] == 0)
@@ -703,10 +716,8 @@ static void put_step(struct ncs_trace_export *export, struct rank *rank,
 
 	add_fields(export, rank, record, known, &arguments);
 	event = event_of(export, record, &arguments);
-	if (record->duration == 0 && record->flags & NCS_RECORD_SEND)
-		event.leaving_flow = flow;
-	else if (record->duration == 0)
-		event.arriving_flow = flow;
+	if (record->duration == 0)
+		event.flow = flow;
 	track = put_slice(export, &connection->steps, &span, &event);
 	put_waits(export, rank, record, track, flow);
 }
@@ -814,6 +825,29 @@ static const struct known *find_known(const struct rank *rank,
 	return known && known->operation == operation ? known : NULL;
 }
 
+/* How often an operation's sequence number has come before; the number of a
+ * record that comes again is its own. */
+static uint32_t count_repeat(struct rank *rank, const struct ncs_record *record)
+{
+	struct latest *latest = &rank->latest[(record->number +
+					       record->function * 67u) %
+					      KNOWN_MAX];
+	bool same = latest->operation != 0 &&
+		    latest->sequence_number == record->number &&
+		    latest->function == record->function;
+
+	if (record->number == NCS_NO_SEQUENCE_NUMBER)
+		return 0;
+	if (!same || latest->operation != record->operation)
+		*latest = (struct latest){
+			.operation = record->operation,
+			.repeat = same ? latest->repeat + 1 : 0,
+			.sequence_number = record->number,
+			.function = record->function,
+		};
+	return latest->repeat;
+}
+
 static int take_operation(struct ncs_trace_export *export, struct rank *rank,
 			  const struct ncs_record *record)
 {
@@ -827,13 +861,16 @@ static int take_operation(struct ncs_trace_export *export, struct rank *rank,
 		return 0;
 	if (!rank->known)
 		rank->known = calloc(KNOWN_MAX, sizeof(*rank->known));
-	if (!rank->known)
+	if (!rank->latest)
+		rank->latest = calloc(KNOWN_MAX, sizeof(*rank->latest));
+	if (!rank->known || !rank->latest)
 		return -ENOMEM;
 	known = &rank->known[record->operation % KNOWN_MAX];
 	*known = (struct known){
 		.operation = record->operation,
 		.event = record->event,
 		.function = record->function,
+		.repeat = count_repeat(rank, record),
 		.sequence_number = record->number,
 	};
 	return put_held(export, rank, record->operation, known);

@@ -46,7 +46,6 @@ enum {
 	EVENT_TRACK_UUID = 11,
 	EVENT_DOUBLE_COUNTER_VALUE = 44,
 	EVENT_FLOW_IDS = 47,
-	EVENT_TERMINATING_FLOW_IDS = 48,
 	EVENT_CORRELATION_ID = 52,
 	/* DebugAnnotation */
 	ANNOTATION_NAME_IID = 1,
@@ -342,30 +341,28 @@ static void put_details(struct message *event,
 		put_number(event, EVENT_CORRELATION_ID, details->correlation);
 }
 
-static void put_flow(struct message *event, unsigned field, uint64_t flow)
+/* None of the two ends says that it is the last: which one comes later depends
+ * on clocks. */
+static void put_flow(struct message *event, uint64_t flow)
 {
 	if (flow != 0)
-		put_fixed(event, field, flow);
+		put_fixed(event, EVENT_FLOW_IDS, flow);
 }
 
 static void write_slice(struct ncs_trace_writer *writer, uint32_t track,
 			uint64_t start_ns, uint64_t end_ns,
 			const struct ncs_trace_event *event)
 {
-	uint64_t arrives_at_end = event->arrives_at_end ? event->arriving_flow :
-							  0;
 	struct message packet;
 	size_t length_at;
 
 	know_words(writer, event);
 	length_at = begin_event(&packet, writer, start_ns, SLICE_BEGIN, track);
 	put_details(&packet, event);
-	put_flow(&packet, EVENT_FLOW_IDS, event->leaving_flow);
-	put_flow(&packet, EVENT_TERMINATING_FLOW_IDS,
-		 event->arriving_flow - arrives_at_end);
+	put_flow(&packet, event->is_flow_at_end ? 0 : event->flow);
 	end_event(writer, &packet, length_at);
 	length_at = begin_event(&packet, writer, end_ns, SLICE_END, track);
-	put_flow(&packet, EVENT_TERMINATING_FLOW_IDS, arrives_at_end);
+	put_flow(&packet, event->is_flow_at_end ? event->flow : 0);
 	end_event(writer, &packet, length_at);
 }
 

@@ -3,6 +3,7 @@
 #ifndef NCS_RECORD_TRACE_FORMAT_H
 #define NCS_RECORD_TRACE_FORMAT_H
 
+#include "record/flow_ends.h"
 #include "record/trace_writer.h"
 
 enum ncs_trace_kind {
@@ -30,7 +31,9 @@ struct ncs_trace_writer {
 	FILE *file;
 	struct ncs_trace_base base;
 	int error; /* 0 or -errno */
-	uint64_t written; /* things so far: the format's own */
+	/* The formats' own: things so far, arrows that lack an end. */
+	uint64_t written;
+	struct ncs_flow_ends flow_ends;
 	struct ncs_trace_word *words; /* by number; 0 is "" */
 	uint32_t word_count;
 	uint32_t *slots; /* hash table of words' numbers */

@@ -78,12 +78,10 @@ struct ncs_trace_event {
 	uint32_t category; /* likewise */
 	/* The same of all that belong together, on whatever tracks; 0: none. */
 	uint64_t correlation;
-	/* An arrow goes from where a flow leaves to where the flow of the same
-	 * number arrives, which must not be earlier; 0: none. It leaves as a
-	 * slice begins, and arrives as one begins, or as it ends. */
-	uint64_t leaving_flow;
-	uint64_t arriving_flow;
-	bool arrives_at_end;
+	/* Two slices with the same one are joined by an arrow, from the earlier
+	 * end to the later; 0: none. It is where a slice begins, or ends. */
+	uint64_t flow;
+	bool is_flow_at_end;
 	const struct ncs_trace_argument *arguments;
 	unsigned argument_count; /* NCS_TRACE_ARGUMENTS_MAX at most */
 };
