@@ -2,6 +2,8 @@
  * time zones. */
 #include "record/instant.h"
 
+#include <inttypes.h>
+#include <stdio.h>
 #include <string.h>
 #include <time.h>
 
@@ -161,4 +163,87 @@ bool ncs_instant_parse(const char *text, struct ncs_instant *instant)
 	if (is_good)
 		*instant = parsed;
 	return is_good;
+}
+
+/* --- In a recording ------------------------------------------------------ */
+
+/* The first such time of a day that is not before the span. False: the C library
+ * knows no such day. */
+static bool first_daytime(const struct ncs_instant *instant,
+			  uint64_t from_realtime_ns, uint64_t *realtime_ns)
+{
+	time_t from = (time_t)(from_realtime_ns / SECOND_NS);
+	struct tm day;
+
+	if (!(instant->utc ? gmtime_r(&from, &day) :
+			     localtime_r(&from, &day)) ||
+	    !realtime_of(instant, day, realtime_ns))
+		return false;
+	if (*realtime_ns >= from_realtime_ns)
+		return true;
+	day.tm_mday++;
+	return realtime_of(instant, day, realtime_ns);
+}
+
+void ncs_instant_print(uint64_t since_ns, char *text, size_t size)
+{
+	uint64_t seconds = since_ns / SECOND_NS;
+	unsigned ms = (unsigned)(since_ns % SECOND_NS / 1000000);
+
+	if (seconds >= 3600)
+		snprintf(text, size, "%" PRIu64 ":%02u:%02u.%03u",
+			 seconds / 3600, (unsigned)(seconds / 60 % 60),
+			 (unsigned)(seconds % 60), ms);
+	else
+		snprintf(text, size, "%u:%02u.%03u", (unsigned)(seconds / 60),
+			 (unsigned)(seconds % 60), ms);
+}
+
+static bool refuse(const struct ncs_span *span, const char *where, char *why,
+		   size_t why_size)
+{
+	char length[32];
+
+	ncs_instant_print(span->until_ns - span->from_ns, length,
+			  sizeof(length));
+	snprintf(why, why_size,
+		 "that is %s the recording, which is %s long (a time of day is"
+		 " written T14:03:05)",
+		 where, length);
+	return false;
+}
+
+bool ncs_instant_resolve(const struct ncs_instant *instant,
+			 const struct ncs_span *span, uint64_t *moment_ns,
+			 char *why, size_t why_size)
+{
+	uint64_t length_ns = span->until_ns - span->from_ns;
+	uint64_t offset_ns = (uint64_t)span->realtime_offset_ns;
+	uint64_t realtime_ns = instant->ns;
+
+	switch (instant->kind) {
+	case NCS_INSTANT_SINCE:
+		if (instant->ns > length_ns)
+			return refuse(span, "after", why, why_size);
+		*moment_ns = span->from_ns + instant->ns;
+		return true;
+	case NCS_INSTANT_BEFORE_END:
+		if (instant->ns > length_ns)
+			return refuse(span, "before", why, why_size);
+		*moment_ns = span->until_ns - instant->ns;
+		return true;
+	case NCS_INSTANT_DAYTIME:
+		if (!first_daytime(instant, span->from_ns + offset_ns,
+				   &realtime_ns))
+			return refuse(span, "not in", why, why_size);
+		break;
+	default:
+		break;
+	}
+	if (realtime_ns < span->from_ns + offset_ns)
+		return refuse(span, "before", why, why_size);
+	if (realtime_ns > span->until_ns + offset_ns)
+		return refuse(span, "after", why, why_size);
+	*moment_ns = realtime_ns - offset_ns;
+	return true;
 }

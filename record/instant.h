@@ -12,6 +12,7 @@
 #define NCS_RECORD_INSTANT_H
 
 #include <stdbool.h>
+#include <stddef.h>
 #include <stdint.h>
 
 enum ncs_instant_kind {
@@ -30,5 +31,21 @@ struct ncs_instant {
 
 /* False: it is none, and nothing is changed. */
 bool ncs_instant_parse(const char *text, struct ncs_instant *instant);
+
+/* What an instant is a part of: moments of one clock, and what CLOCK_REALTIME is
+ * ahead of that. */
+struct ncs_span {
+	uint64_t from_ns;
+	uint64_t until_ns;
+	int64_t realtime_offset_ns;
+};
+
+/* The moment that is meant. False: it is not in the span, and `why` says so. */
+bool ncs_instant_resolve(const struct ncs_instant *instant,
+			 const struct ncs_span *span, uint64_t *moment_ns,
+			 char *why, size_t why_size);
+
+/* "1:02:03.500", as ncs_instant_parse() takes it. */
+void ncs_instant_print(uint64_t since_ns, char *text, size_t size);
 
 #endif

@@ -396,6 +396,7 @@ static int refuse_twice(const struct ncs_recording *recording, char *why,
 				&recording->ranks[k];
 
 			if (is_same_recording(a->recording, b->recording) ||
+			    a->facts.host != b->facts.host ||
 			    !is_same_process(&a->recorded, &b->recorded) ||
 			    strcmp(a->path, b->path) != 0 ||
 			    a->facts.from_ns > b->facts.until_ns ||

@@ -136,14 +136,21 @@ static int write_index(struct ncs_record_writer *writer)
 	return ncs_record_chunk_end(writer, &chunk);
 }
 
+/* Before the chunk is put in: its payload is still the writer's. */
 static void add_entry(struct ncs_record_writer *writer,
 		      const struct ncs_chunk *chunk, uint64_t offset)
 {
+	struct ncs_records_head head = { 0 };
+
+	if (chunk->type == NCS_CHUNK_RECORDS)
+		memcpy(&head, writer->payload, sizeof(head));
 	writer->entries[writer->entry_count++] = (struct ncs_index_entry){
 		.offset = offset,
 		.bytes = chunk->bytes,
 		.from_ns = chunk->from_ns,
 		.until_ns = chunk->until_ns,
+		.records = head.count,
+		.lost = head.lost,
 		.type = chunk->type,
 		.rank = chunk->rank,
 	};
@@ -168,10 +175,9 @@ int ncs_record_chunk_end(struct ncs_record_writer *writer,
 		else
 			chunk->bytes = packed;
 	}
+	if (chunk->type != NCS_CHUNK_INDEX && chunk->type != NCS_CHUNK_END)
+		add_entry(writer, chunk, offset);
 	put(writer, place, chunk);
-	if (chunk->type == NCS_CHUNK_INDEX || chunk->type == NCS_CHUNK_END)
-		return writer->error;
-	add_entry(writer, chunk, offset);
 	return writer->entry_count < INDEX_EVERY ? writer->error :
 						   write_index(writer);
 }
@@ -354,15 +360,15 @@ int ncs_record_writer_rotate(struct ncs_record_writer *writer, const char *path,
 	return begin_file(writer);
 }
 
-int ncs_record_writer_close(struct ncs_record_writer *writer)
+int ncs_record_writer_close(struct ncs_record_writer *writer,
+			    struct ncs_record_totals *totals)
 {
-	int error;
+	int error = writer->error;
 
-	if (!writer)
-		return 0;
-	error = writer->error;
 	if (writer->sink)
 		error = end_file(writer, false);
+	if (totals)
+		*totals = ncs_record_writer_totals(writer);
 	release(writer);
 	return error;
 }

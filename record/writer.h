@@ -18,7 +18,7 @@
  *		       &(struct ncs_record_piece){ writer, rank });
  *	ncs_record_writer_state(writer, rank, now_ns, 0, false);
  *	ncs_record_writer_drain(writer, rank, reader, lane, now_ns, &count);
- *	ncs_record_writer_close(writer);
+ *	ncs_record_writer_close(writer, NULL);
  */
 #ifndef NCS_RECORD_WRITER_H
 #define NCS_RECORD_WRITER_H
@@ -45,6 +45,18 @@ struct ncs_record_settings {
 	struct ncs_file_head head;
 };
 
+/* Of all files. */
+struct ncs_record_totals {
+	uint64_t files;
+	uint64_t bytes;
+	uint64_t ranks;
+	uint64_t chunks;
+	uint64_t records;
+	uint64_t lost;
+	uint64_t states;
+	uint64_t torn_states;
+};
+
 /* A recording by this process, which begins now. */
 void ncs_record_head_here(struct ncs_file_head *head);
 
@@ -59,8 +71,10 @@ int ncs_record_writer_rotate(struct ncs_record_writer *writer, const char *path,
 			     uint64_t monotonic_ns, uint64_t realtime_ns,
 			     char *why, size_t why_size);
 
-/* Ends the recording and frees the writer. NULL: nothing. */
-int ncs_record_writer_close(struct ncs_record_writer *writer);
+/* Ends the recording and frees the writer. *totals, if not NULL, is what there
+ * is in it. */
+int ncs_record_writer_close(struct ncs_record_writer *writer,
+			    struct ncs_record_totals *totals);
 
 /* Hands what there is to the sink, so that whoever reads the file has it soon.
  * In a file that takes up to NCS_BLOCK_BYTES of padding. */
@@ -116,17 +130,7 @@ int ncs_record_writer_records(struct ncs_record_writer *writer, size_t rank,
 int ncs_record_writer_clock(struct ncs_record_writer *writer,
 			    const struct ncs_clock_reading *reading);
 
-/* Of all files until now; the offsets in it mean nothing. */
-struct ncs_record_totals {
-	uint64_t files;
-	uint64_t bytes;
-	uint64_t ranks;
-	uint64_t chunks;
-	uint64_t records;
-	uint64_t lost;
-	uint64_t states;
-	uint64_t torn_states;
-};
+/* Until now. */
 struct ncs_record_totals
 ncs_record_writer_totals(const struct ncs_record_writer *writer);
 

@@ -936,3 +936,14 @@ uint64_t ncs_reader_waiting(const struct ncs_reader *reader, size_t lane)
 		       head - reader->cursors[lane].next :
 		       0;
 }
+
+void ncs_reader_skip_overwritten(struct ncs_reader *reader)
+{
+	const struct ncs_header *header = &reader->header;
+
+	for (size_t i = 0; i < header->lanes.count; i++)
+		if (ncs_reader_uses_lane(reader, i))
+			ncs_ring_available(
+				ncs_reader_entry(reader, &header->rings, i),
+				header->ring_records, &reader->cursors[i]);
+}

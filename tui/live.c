@@ -40,6 +40,7 @@
 struct live {
 	struct ncs_screen screen;
 	struct ncs_source *source;
+	struct ncs_replay *replay; /* NULL: it is now */
 	struct ncs_script script;
 	struct ncs_lease lease;
 	struct ncs_target_filter targets; /* whom a key may ask */
@@ -521,9 +522,10 @@ static int run(struct live *live, const struct ncs_options *options,
 
 int ncs_live_run(const struct ncs_options *options,
 		 const struct ncs_config *config, const char *complaint,
-		 struct ncs_source *source)
+		 struct ncs_source *source, struct ncs_replay *replay)
 {
 	struct live live = { .source = source,
+			     .replay = replay,
 			     .targets = { .directory = options->directory,
 					  .others = options->pid != 0 },
 			     .samples_wanted = options->count };

@@ -85,7 +85,7 @@ _ncclstat()
 		mapfile -t COMPREPLY < <(compgen -d -- "$word")
 		return
 		;;
-	--keys | --aliases | --output | -o)
+	--keys | --aliases | --output | -o | --record)
 		mapfile -t COMPREPLY < <(compgen -f -- "$word")
 		return
 		;;
@@ -126,7 +126,8 @@ _ncclstat()
 		return
 		;;
 	--interval | -i | --wait | --count | -n | --sort | --columns | --synthetic | \
-		--at | --from | --until)
+		--at | --from | --until | --duration | --rotate-size | --rotate-time | \
+		--keep)
 		return
 		;;
 	esac
@@ -139,7 +140,8 @@ _ncclstat()
 	fi
 
 	mapfile -t COMPREPLY < <(compgen -W '
-		--dump --diagnose --replay --at --from --until --output --wait
+		--dump --diagnose --record --duration --rotate-size --rotate-time
+		--keep --compress --replay --at --from --until --output --wait
 		--list --clean --set --pid --comm --dir
 		--interval --count --view
 		--window --color --ascii --symbols --scheme --level --sort --columns

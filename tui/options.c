@@ -9,6 +9,7 @@
 
 #include "analysis/append.h"
 #include "analysis/detail.h"
+#include "record/chunk.h"
 
 /* --- The table ---------------------------------------------------------- */
 
@@ -124,6 +125,26 @@ static bool parse_seconds(const char *text, uint64_t *time_ns)
 		return false;
 	*time_ns = (uint64_t)(seconds * 1e9 + 0.5);
 	return *time_ns >= NCS_INTERVAL_MIN_NS;
+}
+
+/* A file must have room for what each of them has. */
+#define ROTATE_BYTES_MIN (UINT64_C(1) << 16)
+
+static bool parse_bytes(const char *text, uint64_t *bytes)
+{
+	static const char units[] = "kMG";
+	const char *unit;
+	unsigned shift = 0;
+
+	if (!take_number(&text, 1, UINT64_MAX >> 30, bytes))
+		return false;
+	unit = *text ? strchr(units, *text) : NULL;
+	if (unit) {
+		shift = 10 * (unsigned)(unit - units + 1);
+		text++;
+	}
+	*bytes <<= shift;
+	return *text == '\0' && *bytes >= ROTATE_BYTES_MIN;
 }
 
 static bool parse_synthetic(const char *text, struct ncs_options *options)
@@ -423,6 +444,24 @@ static bool take_argument(struct ncs_options *options, int option,
 		return parse_seconds(argument, &options->interval_ns);
 	case NCS_OPTION_WAIT:
 		return parse_seconds(argument, &options->wait_ns);
+	case NCS_OPTION_RECORD:
+		options->recording.path = argument;
+		return argument[0] != '\0';
+	case NCS_OPTION_DURATION:
+		return parse_seconds(argument, &options->recording.duration_ns);
+	case NCS_OPTION_ROTATE_SIZE:
+		return parse_bytes(argument, &options->recording.rotate_bytes);
+	case NCS_OPTION_ROTATE_TIME:
+		return parse_seconds(argument, &options->recording.rotate_ns);
+	case NCS_OPTION_KEEP:
+		return parse_number(argument, UINT64_MAX,
+				    &options->recording.keep);
+	case NCS_OPTION_COMPRESS:
+		if (!parse_number(argument, (uint64_t)ncs_packer_level_max(),
+				  &number))
+			return false;
+		options->recording.pack_level = (int)number;
+		return true;
 	case NCS_OPTION_COUNT:
 		return parse_number(argument, UINT64_MAX, &options->count);
 	case NCS_OPTION_SORT:
@@ -466,7 +505,14 @@ static const char *limits_of(int option)
 		return ", the number of a process";
 	case NCS_OPTION_INTERVAL:
 	case NCS_OPTION_WAIT:
+	case NCS_OPTION_DURATION:
+	case NCS_OPTION_ROTATE_TIME:
 		return " from 0.1 to 86400";
+	case NCS_OPTION_ROTATE_SIZE:
+		return ", 64k or more";
+	case NCS_OPTION_COMPRESS:
+		return ", a number from 1 to 22";
+	case NCS_OPTION_KEEP:
 	case NCS_OPTION_COUNT:
 		return ", 1 or more";
 	case NCS_OPTION_SORT:
@@ -499,6 +545,8 @@ static enum ncs_mode mode_of(int option)
 		return NCS_MODE_DUMP;
 	case NCS_OPTION_DIAGNOSE:
 		return NCS_MODE_DIAGNOSE;
+	case NCS_OPTION_RECORD:
+		return NCS_MODE_RECORD;
 	case NCS_OPTION_REPLAY:
 		return NCS_MODE_REPLAY;
 	case NCS_OPTION_LIST:
@@ -542,6 +590,8 @@ static bool take_option(struct ncs_options *options, int option,
 	}
 	if (option == NCS_OPTION_MOUSE && !argument)
 		options->mouse = true;
+	if (option == NCS_OPTION_COMPRESS)
+		options->recording.is_packed = true;
 	if (option == NCS_OPTION_ASCII)
 		options->ascii = true;
 	if (option == NCS_OPTION_COLOR)
@@ -552,8 +602,8 @@ static bool take_option(struct ncs_options *options, int option,
 	    mode != NCS_MODE_HELP && mode != NCS_MODE_VERSION) {
 		snprintf(error, error_size,
 			 "--%s is one thing too many: one of --dump,"
-			 " --diagnose, --replay, --list, --clean and --set is"
-			 " expected",
+			 " --diagnose, --record, --replay, --list, --clean and"
+			 " --set is expected",
 			 lines[option].name);
 		return false;
 	}
@@ -670,6 +720,37 @@ static bool check_files(const struct ncs_options *options, char *error,
 	return false;
 }
 
+/* The same of a recording that is made. */
+static const char *find_ignored_of_record(const struct ncs_options *options)
+{
+	const struct ncs_recorder_settings *recording = &options->recording;
+	bool rotates = recording->rotate_bytes || recording->rotate_ns;
+
+	if (options->mode != NCS_MODE_RECORD) {
+		if (recording->duration_ns)
+			return "--duration expects --record beside it";
+		if (rotates || recording->keep)
+			return "--rotate-size, --rotate-time and --keep expect"
+			       " --record beside them";
+		if (recording->is_packed)
+			return "--compress expects --record beside it";
+		return NULL;
+	}
+	if (options->synthetic_ranks)
+		return "--record expects no --synthetic beside it: a made-up"
+		       " job has no segments";
+	if (options->count)
+		return "--record expects no --count beside it: --duration says"
+		       " when it ends";
+	if (recording->keep && !rotates)
+		return "--keep expects --rotate-size or --rotate-time beside"
+		       " it: else there is one file";
+	if (rotates && strcmp(recording->path, "-") == 0)
+		return "--rotate-size and --rotate-time expect a FILE: there"
+		       " is one standard output";
+	return NULL;
+}
+
 /* What would be ignored must not look as if it did anything. NULL: nothing
  * would. */
 static const char *find_ignored(const struct ncs_options *options)
@@ -692,6 +773,8 @@ static const char *find_ignored(const struct ncs_options *options)
 	if (options->comm && mode != NCS_MODE_SET)
 		return "--comm expects --set beside it: views show all"
 		       " communicators";
+	if (find_ignored_of_record(options))
+		return find_ignored_of_record(options);
 	if (options->output_path)
 		return "--output expects something to be exported beside it";
 	if (options->file_count == 0 &&
@@ -751,6 +834,7 @@ void ncs_options_init(struct ncs_options *options)
 {
 	memset(options, 0, sizeof(*options));
 	options->interval_ns = NCS_INTERVAL_DEFAULT_NS;
+	options->recording.pack_level = 1;
 	options->view = NCS_VIEW_COUNT;
 }
 

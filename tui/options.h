@@ -14,6 +14,7 @@
 #include "analysis/columns.h"
 #include "ncclstat/tables/options.h"
 #include "record/instant.h"
+#include "record/recorder.h"
 #include "shm/control.h"
 #include "tui/format.h"
 #include "tui/term.h"
@@ -37,6 +38,7 @@ enum ncs_mode {
 	NCS_MODE_LIVE, /* or a dump, where there is no terminal */
 	NCS_MODE_DUMP,
 	NCS_MODE_DIAGNOSE,
+	NCS_MODE_RECORD,
 	NCS_MODE_REPLAY,
 	NCS_MODE_LIST,
 	NCS_MODE_CLEAN,
@@ -93,6 +95,8 @@ struct ncs_options {
 	struct ncs_instant from;
 	struct ncs_instant until;
 	const char *output_path; /* NULL: standard output */
+	/* NCS_MODE_RECORD: what is in here but not above. */
+	struct ncs_recorder_settings recording;
 };
 
 /* What holds where nothing is asked for. */

@@ -339,6 +339,9 @@ size_t ncs_reader_records(struct ncs_reader *reader, size_t lane,
 uint64_t ncs_reader_position(const struct ncs_reader *reader, size_t lane);
 uint64_t ncs_reader_waiting(const struct ncs_reader *reader, size_t lane);
 
+/* What has been overwritten until now will not be counted as lost. */
+void ncs_reader_skip_overwritten(struct ncs_reader *reader);
+
 #ifdef __cplusplus
 }
 #endif

@@ -87,6 +87,7 @@ static void modes_and_formats(void **state)
 		{ "--diagnose", NCS_MODE_DIAGNOSE, NCS_DUMP_TEXT },
 		{ "--diagnose=json --wait 3", NCS_MODE_DIAGNOSE,
 		  NCS_DUMP_JSON },
+		{ "--record a --duration 3", NCS_MODE_RECORD, NCS_DUMP_TEXT },
 		{ "--replay a b", NCS_MODE_REPLAY, NCS_DUMP_TEXT },
 		{ "--list", NCS_MODE_LIST, NCS_DUMP_TEXT },
 		{ "-l", NCS_MODE_LIST, NCS_DUMP_TEXT },
@@ -191,6 +192,59 @@ static void what_recordings_cannot_have_is_refused(void **state)
 	expect_error("--diagnose one --wait 3", "--wait", "FILE");
 	expect_error("--dump one --output two", "--output", "exported");
 	expect("--dump one --pid 7");
+}
+
+static void what_is_recorded_and_where(void **state)
+{
+	const struct ncs_recorder_settings *recording = &options.recording;
+
+	(void)state;
+	expect("--record one");
+	assert_string_equal(recording->path, "one");
+	assert_int_equal(recording->duration_ns, 0);
+	assert_int_equal(recording->rotate_bytes, 0);
+	assert_int_equal(recording->rotate_ns, 0);
+	assert_int_equal(recording->keep, 0);
+	assert_false(recording->is_packed);
+	expect("--record=- --duration 1.5 --compress");
+	assert_string_equal(recording->path, "-");
+	assert_int_equal(recording->duration_ns, 1500000000);
+	assert_true(recording->is_packed);
+	assert_int_equal(recording->pack_level, 1);
+	expect("--record one --compress=9 --rotate-size 3M --rotate-time 60"
+	       " --keep 2");
+	assert_int_equal(recording->pack_level, 9);
+	assert_int_equal(recording->rotate_bytes, 3 << 20);
+	assert_int_equal(recording->rotate_ns, UINT64_C(60000000000));
+	assert_int_equal(recording->keep, 2);
+	expect("--record one --rotate-size 64k");
+	assert_int_equal(recording->rotate_bytes, 65536);
+	expect("--record one --rotate-size 100000");
+	assert_int_equal(recording->rotate_bytes, 100000);
+	expect("--record one --rotate-size 2G");
+	assert_int_equal(recording->rotate_bytes, UINT64_C(2) << 30);
+	expect_error("--record one --rotate-size 63k", "--rotate-size", "64k");
+	expect_error("--record one --rotate-size 1T", "--rotate-size", "1T");
+	expect_error("--record one --rotate-size 1kk", "--rotate-size", "1kk");
+	expect_error("--record one --rotate-size -1M", "--rotate-size", "-1M");
+	expect_error("--record one --compress=23", "--compress", "22");
+	expect_error("--record one --compress=0", "--compress", "from 1");
+	expect_error("--record one --keep 0", "--keep", "1 or more");
+}
+
+static void what_a_recording_does_not_heed_is_refused(void **state)
+{
+	(void)state;
+	expect_error("--record one --dump", "--dump", "too many");
+	expect_error("--record one two", "'two'", "--replay");
+	expect_error("--duration 3", "--duration", "--record");
+	expect_error("--rotate-time 3", "--rotate-time", "--record");
+	expect_error("--dump --keep 3", "--keep", "--record");
+	expect_error("--compress", "--compress", "--record");
+	expect_error("--record one --keep 3", "--keep", "--rotate-size");
+	expect_error("--record - --rotate-size 1M", "--rotate-size", "FILE");
+	expect_error("--record one --synthetic 2x2", "--synthetic", "made-up");
+	expect_error("--record one -n 3", "--count", "--duration");
 }
 
 /* The words of --window stand in the order of the windows. */
@@ -460,6 +514,8 @@ int main(void)
 		cmocka_unit_test(words_that_are_no_options_are_recordings),
 		cmocka_unit_test(moments_of_recordings),
 		cmocka_unit_test(what_recordings_cannot_have_is_refused),
+		cmocka_unit_test(what_is_recorded_and_where),
+		cmocka_unit_test(what_a_recording_does_not_heed_is_refused),
 		cmocka_unit_test(
 			windows_are_called_what_the_history_calls_them),
 		cmocka_unit_test(views_are_called_what_the_columns_call_them),

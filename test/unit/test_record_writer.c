@@ -65,7 +65,7 @@ static void begin(struct written *written)
 
 static void end(struct written *written, struct recorded_file *file)
 {
-	assert_int_equal(ncs_record_writer_close(written->writer), 0);
+	assert_int_equal(ncs_record_writer_close(written->writer, NULL), 0);
 	recorded_file_read(file, written->path);
 }
 

@@ -22,6 +22,22 @@
 	  "Say what is wrong with the job, who is to blame, what was seen, and" \
 	  " what to do next. Status 0: healthy, 1: slow or suspicious, 2:" \
 	  " stuck, 3: no job.") \
+	X(RECORD, "record", 0, REQUIRED, "FILE", ONCE, \
+	  "Record all that the plugin tells, of jobs that run and of those that" \
+	  " begin, until their processes are gone; '-' is standard output." \
+	  " --interval is between two states of a rank; default 0.2.") \
+	X(DURATION, "duration", 0, REQUIRED, "SECONDS", ONCE, \
+	  "With --record: stop after that time.") \
+	X(ROTATE_SIZE, "rotate-size", 0, REQUIRED, "BYTES", ONCE, \
+	  "With --record: go on in FILE.1, FILE.2 and so on, each about so" \
+	  " long; k, M and G after the number are powers of 1024.") \
+	X(ROTATE_TIME, "rotate-time", 0, REQUIRED, "SECONDS", ONCE, \
+	  "With --record: the same, each of so much time.") \
+	X(KEEP, "keep", 0, REQUIRED, "N", ONCE, \
+	  "With --rotate-size or --rotate-time: keep the latest N files only.") \
+	X(COMPRESS, "compress", 0, OPTIONAL, "LEVEL", ONCE, \
+	  "With --record: compress with Zstandard; level 1 unless told" \
+	  " otherwise.") \
 	X(REPLAY, "replay", 0, NO, "", ONCE, \
 	  "Play recordings in the live view; several FILEs, of one or of several" \
 	  " hosts, are played together.") \
