@@ -61,7 +61,7 @@ static int open_ranks(struct run *run)
 		ncs_export_rank_init(
 			&run->ranks[i],
 			ncs_recording_host(recording, rank->host)->name,
-			rank->header);
+			rank->header, run->request->aliases);
 	}
 	run->exporter.ranks = run->ranks;
 	run->exporter.rank_count = count;
@@ -87,6 +87,12 @@ static void set_base(struct run *run)
 		run->exporter.base.realtime_offset_ns =
 			ncs_recording_host(run->recording, 0)
 				->realtime_offset_ns;
+}
+
+static bool is_rank_wanted(const struct run *run, size_t rank)
+{
+	return run->request->pid == 0 ||
+	       run->ranks[rank].pid == run->request->pid;
 }
 
 /* --- States ------------------------------------------------------------------- */
@@ -184,6 +190,8 @@ static int take_batch(struct run *run, const struct ncs_batch *batch)
 {
 	int error = 0;
 
+	if (!is_rank_wanted(run, batch->rank))
+		return 0;
 	if (batch->lost > 0 && run->format->lose)
 		run->format->lose(&run->exporter, batch->rank);
 	run->result.lost += batch->lost;
@@ -240,7 +248,8 @@ int ncs_export(struct ncs_recording *recording,
 	set_base(&run);
 	error = run.format->begin(&run.exporter);
 	for (size_t i = 0; i < run.exporter.rank_count && !error; i++)
-		error = take_states(&run, i);
+		if (is_rank_wanted(&run, i))
+			error = take_states(&run, i);
 	if (!error && run.format->record)
 		error = take_records(&run);
 	end_error = run.format->end(&run.exporter);

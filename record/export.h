@@ -6,6 +6,7 @@
 #include <stdint.h>
 #include <stdio.h>
 
+#include "analysis/aliases.h"
 #include "ncclstat/tables/exports.h"
 #include "record/export_trace.h"
 #include "record/recording.h"
@@ -25,6 +26,8 @@ struct ncs_export_request {
 	/* What ended in this time, common time; 0 and UINT64_MAX: all. */
 	uint64_t from_ns;
 	uint64_t until_ns;
+	uint32_t pid; /* of this process only; 0: of all */
+	const struct ncs_aliases *aliases; /* of communicators; NULL: none */
 	FILE *file;
 	/* Called now and then with how many records are done, of how many; NULL:
 	 * nobody wants to know. */

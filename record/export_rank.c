@@ -9,17 +9,27 @@
 #include "analysis/ranges.h"
 #include "shm/clock.h"
 
+static void take_identity(struct ncs_export_rank *rank,
+			  const struct ncs_identity *identity)
+{
+	rank->identity = *identity;
+	if (rank->aliases)
+		ncs_aliases_apply(rank->aliases, &rank->identity);
+	ncs_comm_text(&rank->identity, rank->communicator,
+		      sizeof(rank->communicator));
+}
+
 void ncs_export_rank_init(struct ncs_export_rank *rank, const char *host,
-			  const struct ncs_header *header)
+			  const struct ncs_header *header,
+			  const struct ncs_aliases *aliases)
 {
 	*rank = (struct ncs_export_rank){
 		.host = host,
 		.pid = header->pid,
+		.aliases = aliases,
 		.clock = header->clock,
-		.identity = header->identity,
 	};
-	ncs_comm_text(&rank->identity, rank->communicator,
-		      sizeof(rank->communicator));
+	take_identity(rank, &header->identity);
 }
 
 void ncs_export_rank_release(struct ncs_export_rank *rank)
@@ -135,9 +145,7 @@ int ncs_export_rank_learn(struct ncs_export_rank *rank,
 {
 	int error;
 
-	rank->identity = snapshot->identity;
-	ncs_comm_text(&rank->identity, rank->communicator,
-		      sizeof(rank->communicator));
+	take_identity(rank, &snapshot->identity);
 	error = learn_ranges(rank, snapshot);
 	return error ? error : learn_gpu(rank, &snapshot->gpu_clock);
 }

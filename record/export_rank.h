@@ -8,6 +8,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "analysis/aliases.h"
 #include "ncclstat/reader.h"
 
 /* What the GPU's clock was ahead of the common one at a moment. */
@@ -25,6 +26,7 @@ struct ncs_range_path {
 struct ncs_export_rank {
 	const char *host; /* borrowed */
 	uint32_t pid;
+	const struct ncs_aliases *aliases; /* borrowed; NULL: none */
 	struct ncs_clock clock; /* of its records, to the common time */
 	struct ncs_identity identity;
 	char communicator[128]; /* its name, else its id; raw */
@@ -36,7 +38,8 @@ struct ncs_export_rank {
 
 /* From its header; nothing else is known then. */
 void ncs_export_rank_init(struct ncs_export_rank *rank, const char *host,
-			  const struct ncs_header *header);
+			  const struct ncs_header *header,
+			  const struct ncs_aliases *aliases);
 void ncs_export_rank_release(struct ncs_export_rank *rank);
 
 /* Learns of a state; later ones come later. 0 or -ENOMEM. */
