@@ -139,16 +139,19 @@ static int take_record(struct ncs_exporter *exporter, size_t index,
 	FILE *file = exporter->request->file;
 	struct ncs_field_value fields[NCS_FIELDS_MAX];
 	unsigned count = ncs_record_fields(record, &rank->clock, fields);
+	uint64_t start_ns = ncs_clock_ns(&rank->clock, record->start);
+	uint64_t end_ns =
+		ncs_clock_ns(&rank->clock, record->start + record->duration);
 	const struct ncs_gpu_reading *reading;
-	uint64_t start_ns, end_ns;
 
+	/* No record ends before it begins. */
+	if (end_ns < start_ns)
+		end_ns = start_ns;
 	put_text(file, NCS_FIELD_EVENT, ncs_event_name(record->event));
 	put_who(file, rank);
 	put_number(file, NCS_FIELD_LANE, lane);
-	put_number(file, NCS_FIELD_START_NS,
-		   ncs_clock_ns(&rank->clock, record->start));
-	put_number(file, NCS_FIELD_DURATION_NS,
-		   ncs_clock_duration_ns(&rank->clock, record->duration));
+	put_number(file, NCS_FIELD_START_NS, start_ns);
+	put_number(file, NCS_FIELD_DURATION_NS, end_ns - start_ns);
 	put_where(file, record);
 	for (unsigned i = 0; i < count; i++)
 		put_field(file, rank, &fields[i]);

@@ -165,6 +165,13 @@ static enum ncs_field_kind kind_of(enum reading reading, uint64_t value)
 	return NCS_FIELD_NUMBER;
 }
 
+/* As moments are rounded, so that times between them add up. */
+static uint64_t between_ns(const struct ncs_clock *clock, uint64_t from,
+			   uint64_t until)
+{
+	return ncs_clock_ns(clock, until) - ncs_clock_ns(clock, from);
+}
+
 static struct ncs_field_value read_field(const struct ncs_record *record,
 					 const struct ncs_clock *clock,
 					 const struct spec *spec)
@@ -174,7 +181,8 @@ static struct ncs_field_value read_field(const struct ncs_record *record,
 					 kind_of(spec->reading, value), value };
 
 	if (spec->reading == TICKS)
-		field.value = ncs_clock_duration_ns(clock, value);
+		field.value = between_ns(clock, record->start,
+					 record->start + value);
 	return field;
 }
 
@@ -221,15 +229,17 @@ static unsigned put_waits(const struct ncs_record *record,
 	enum ncs_field first = record->flags & NCS_RECORD_SEND ?
 				       NCS_FIELD_SEND_GPU_WAIT_NS :
 				       NCS_FIELD_RECV_WAIT_NS;
-	uint64_t ticks[NCS_STEP_TIMES];
+	uint64_t ticks[NCS_STEP_TIMES], at = record->start;
 
 	ncs_step_split(record, ticks);
-	for (unsigned i = 0; i < NCS_STEP_TIMES - NCS_STEP_FIRST_WAIT; i++)
+	for (unsigned i = 0; i < NCS_STEP_TIMES - NCS_STEP_FIRST_WAIT; i++) {
+		uint64_t end = at + ticks[NCS_STEP_FIRST_WAIT + i];
+
 		fields[i] = (struct ncs_field_value){
-			first + i, NCS_FIELD_NUMBER,
-			ncs_clock_duration_ns(clock,
-					      ticks[NCS_STEP_FIRST_WAIT + i])
+			first + i, NCS_FIELD_NUMBER, between_ns(clock, at, end)
 		};
+		at = end;
+	}
 	return NCS_STEP_TIMES - NCS_STEP_FIRST_WAIT;
 }
 
