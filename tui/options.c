@@ -428,6 +428,10 @@ static bool take_argument(struct ncs_options *options, int option,
 		choice = find_choice(lines[option].argument, argument);
 		options->format = (enum ncs_dump_format)choice;
 		return choice >= 0;
+	case NCS_OPTION_EXPORT:
+		choice = find_choice(lines[option].argument, argument);
+		options->export_format = (enum ncs_export_format)choice;
+		return choice >= 0;
 	case NCS_OPTION_COMM:
 		options->comm = argument;
 		return argument[0] != '\0';
@@ -549,6 +553,8 @@ static enum ncs_mode mode_of(int option)
 		return NCS_MODE_RECORD;
 	case NCS_OPTION_REPLAY:
 		return NCS_MODE_REPLAY;
+	case NCS_OPTION_EXPORT:
+		return NCS_MODE_EXPORT;
 	case NCS_OPTION_LIST:
 		return NCS_MODE_LIST;
 	case NCS_OPTION_CLEAN:
@@ -602,8 +608,8 @@ static bool take_option(struct ncs_options *options, int option,
 	    mode != NCS_MODE_HELP && mode != NCS_MODE_VERSION) {
 		snprintf(error, error_size,
 			 "--%s is one thing too many: one of --dump,"
-			 " --diagnose, --record, --replay, --list, --clean and"
-			 " --set is expected",
+			 " --diagnose, --record, --replay, --export, --list,"
+			 " --clean and --set is expected",
 			 lines[option].name);
 		return false;
 	}
@@ -677,13 +683,14 @@ void ncs_options_value(const struct ncs_options *options,
 
 static bool reads_files(enum ncs_mode mode)
 {
-	return mode == NCS_MODE_REPLAY || mode == NCS_MODE_DUMP ||
-	       mode == NCS_MODE_DIAGNOSE || mode == NCS_MODE_LIST;
+	return mode == NCS_MODE_REPLAY || mode == NCS_MODE_EXPORT ||
+	       mode == NCS_MODE_DUMP || mode == NCS_MODE_DIAGNOSE ||
+	       mode == NCS_MODE_LIST;
 }
 
 static bool needs_files(enum ncs_mode mode)
 {
-	return mode == NCS_MODE_REPLAY;
+	return mode == NCS_MODE_REPLAY || mode == NCS_MODE_EXPORT;
 }
 
 /* Words that are no options are the names of recordings. */
@@ -696,8 +703,10 @@ static bool check_files(const struct ncs_options *options, char *error,
 		if (!needs_files(options->mode))
 			return true;
 		snprintf(error, error_size,
-			 "--replay expects a FILE, a recording made with"
-			 " --record");
+			 "--%s expects a FILE, a recording made with"
+			 " --record",
+			 options->mode == NCS_MODE_REPLAY ? "replay" :
+							    "export");
 		return false;
 	}
 	first = options->files[0];
@@ -714,8 +723,8 @@ static bool check_files(const struct ncs_options *options, char *error,
 	if (reads_files(options->mode))
 		return true;
 	snprintf(error, error_size,
-		 "'%s' is no option; a recording is read with --replay, --dump,"
-		 " --diagnose or --list",
+		 "'%s' is no option; a recording is read with --replay,"
+		 " --export, --dump, --diagnose or --list",
 		 first);
 	return false;
 }
@@ -775,8 +784,15 @@ static const char *find_ignored(const struct ncs_options *options)
 		       " communicators";
 	if (find_ignored_of_record(options))
 		return find_ignored_of_record(options);
-	if (options->output_path)
-		return "--output expects something to be exported beside it";
+	if (options->output_path && mode != NCS_MODE_EXPORT)
+		return "--output expects --export beside it: what else is"
+		       " printed goes to standard output";
+	if (mode == NCS_MODE_EXPORT && options->at.kind != NCS_INSTANT_NONE)
+		return "--export expects no --at beside it: it is of a time,"
+		       " from --from to --until";
+	if (mode == NCS_MODE_EXPORT && (options->has_interval || options->count))
+		return "--export expects no --interval and no --count beside"
+		       " it: it writes all that was recorded";
 	if (options->file_count == 0 &&
 	    (bounded || options->at.kind != NCS_INSTANT_NONE))
 		return "--at, --from and --until expect a FILE beside them:"

@@ -13,6 +13,7 @@
 
 #include "analysis/columns.h"
 #include "ncclstat/tables/options.h"
+#include "record/export.h"
 #include "record/instant.h"
 #include "record/recorder.h"
 #include "shm/control.h"
@@ -40,6 +41,7 @@ enum ncs_mode {
 	NCS_MODE_DIAGNOSE,
 	NCS_MODE_RECORD,
 	NCS_MODE_REPLAY,
+	NCS_MODE_EXPORT,
 	NCS_MODE_LIST,
 	NCS_MODE_CLEAN,
 	NCS_MODE_SET,
@@ -94,6 +96,7 @@ struct ncs_options {
 	struct ncs_instant at;
 	struct ncs_instant from;
 	struct ncs_instant until;
+	enum ncs_export_format export_format; /* NCS_MODE_EXPORT */
 	const char *output_path; /* NULL: standard output */
 	/* NCS_MODE_RECORD: what is in here but not above. */
 	struct ncs_recorder_settings recording;

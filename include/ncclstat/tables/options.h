@@ -41,6 +41,10 @@
 	X(REPLAY, "replay", 0, NO, "", ONCE, \
 	  "Play recordings in the live view; several FILEs, of one or of several" \
 	  " hosts, are played together.") \
+	X(EXPORT, "export", 0, REQUIRED, "perfetto|chrome|ndjson|csv", ONCE, \
+	  "Write recordings in a format of others: a trace for Perfetto or" \
+	  " chrome://tracing, a line of JSON for each record, or a table like" \
+	  " that of nccl-tests.") \
 	X(AT, "at", 0, REQUIRED, "TIME", ONCE, \
 	  "Look at recordings as of then, or begin to play there. TIME is" \
 	  " [-][[H:]M:]SECONDS since their beginning or, with '-', before their" \
