@@ -23,6 +23,17 @@
 /* A kernel begins so long after it can at the most, or its GPU has other work. */
 #define KERNEL_NS 20000.0
 
+/* There are no NaNs, which fmax() and fmin() would have to look for. */
+static inline double larger(double a, double b)
+{
+	return a > b ? a : b;
+}
+
+static inline double smaller(double a, double b)
+{
+	return a < b ? a : b;
+}
+
 const char *ncs_path_cause_name(unsigned cause)
 {
 	static const char *const names[] = {
@@ -45,13 +56,17 @@ struct ended {
 
 /* A rank of the job. */
 struct rank {
-	double *at_ns; /* by place: when it ended, as recorded */
-	char *ended;   /* by place */
+	double latest_ns; /* as recorded; what is at the place below */
+	uint32_t latest;
 	uint32_t count, capacity;
-	uint32_t latest;  /* the place of the latest end */
 	bool has_several; /* communicators */
-	bool forgets;     /* has had more ends than are remembered */
-	double busy_ns;   /* its GPU, with other work */
+	/* Its operations may run side by side. Else it is enough to remember
+	 * two ends: the latest, and the one to come. */
+	bool overlaps;
+	bool forgets;   /* has had more ends than are remembered */
+	double busy_ns; /* its GPU, with other work */
+	double *at_ns;  /* by place: when it ended, as recorded */
+	char *ended;    /* by place */
 };
 
 /* What of a rank's communicator came before. */
@@ -148,7 +163,7 @@ static bool init_owners(struct ncs_path *path)
 		struct rank *rank = &path->ranks[options->owners[i].rank];
 
 		path->owners[i].least_ns = KERNEL_NS;
-		rank->has_several = rank->capacity > 0;
+		rank->has_several = rank->overlaps = rank->capacity > 0;
 		if (!rank->has_several && !init_rank(path, rank))
 			return false;
 	}
@@ -228,7 +243,7 @@ static const struct ended *ended_before(const struct ncs_path *path,
 
 	if (rank->count == 0)
 		return NULL;
-	if (rank->at_ns[rank->latest] <= moment_ns)
+	if (rank->latest_ns <= moment_ns)
 		return ended_at(path, rank, rank->latest);
 	for (uint32_t i = 0; i < rank->count; i++) {
 		if (rank->at_ns[i] <= moment_ns &&
@@ -255,6 +270,12 @@ static int place_for(struct ncs_path *path, struct rank *rank,
 	double *at_ns;
 	char *ended;
 
+	if (!rank->overlaps) {
+		rank->forgets = rank->count == 2;
+		*place = rank->count ? !rank->latest : 0;
+		rank->count = rank->count ? 2 : 1;
+		return 0;
+	}
 	if (rank->count < capacity) {
 		*place = rank->count++;
 		return 0;
@@ -311,8 +332,8 @@ static void split(struct owner *owner, double from_ns, double call_ns,
 		follows = NCS_PATH_LAUNCH;
 	}
 	rest_ns = arrival->at_ns - at_ns;
-	owner->least_ns = fmin(owner->least_ns, rest_ns);
-	short_ns = fmin(owner->least_ns, rest_ns);
+	owner->least_ns = smaller(owner->least_ns, rest_ns);
+	short_ns = smaller(owner->least_ns, rest_ns);
 	gap_ns[follows] += short_ns;
 	gap_ns[NCS_PATH_PRODUCER] = rest_ns - short_ns;
 	arrival->total_ns = arrival->at_ns - from_ns;
@@ -336,7 +357,7 @@ static void trace_back(struct ncs_path *path, const struct ncs_part *part,
 	arrival->after =
 		ended_before(path, rank, arrival->at_ns, &arrival->near);
 	arrival->called = arrival->queued = NULL;
-	path->first_ns = fmin(path->first_ns, call_ns);
+	path->first_ns = smaller(path->first_ns, call_ns);
 	if (arrival->after) {
 		from_ns = arrival->after->at_ns;
 	} else {
@@ -496,10 +517,10 @@ static double not_before_ns(const struct arrival *arrival, size_t k,
 			    double host_factor, double come)
 {
 	if (arrival->called)
-		come = fmax(come, arrival->called->times_ns[k] +
-					  arrival->call_ns * host_factor);
+		come = larger(come, arrival->called->times_ns[k] +
+					    arrival->call_ns * host_factor);
 	if (arrival->queued)
-		come = fmax(come, arrival->queued->times_ns[k]);
+		come = larger(come, arrival->queued->times_ns[k]);
 	return come;
 }
 
@@ -572,31 +593,6 @@ struct start {
 	uint64_t unit;
 };
 
-static void remember(struct ncs_path *path, const struct ncs_part *part,
-		     const struct arrival *arrival, const struct ended *ended)
-{
-	struct rank *rank =
-		&path->ranks[path->options.owners[part->owner].rank];
-	struct ended *latest = path->owners[part->owner].latest;
-	uint32_t place;
-
-	if (place_for(path, rank, arrival->at_ns, &place) != 0) {
-		path->error = -ENOMEM;
-		return;
-	}
-	memcpy(ended_at(path, rank, place), ended, path->ended_bytes);
-	rank->at_ns[place] = ended->at_ns;
-	if (rank->count == 1 || place == rank->latest ||
-	    ended->at_ns >= rank->at_ns[rank->latest])
-		rank->latest = place;
-	/* Where the one that ended last made room for an earlier one. */
-	for (uint32_t i = 0; i < rank->count; i++)
-		if (rank->at_ns[i] > rank->at_ns[rank->latest])
-			rank->latest = i;
-	if (latest && (isinf(latest->at_ns) || ended->at_ns >= latest->at_ns))
-		memcpy(latest, ended, path->ended_bytes);
-}
-
 static struct ncs_path_via via_of(const struct ncs_part *part)
 {
 	const struct ncs_part_channel *slowest = &part->slowest;
@@ -612,45 +608,67 @@ static struct ncs_path_via via_of(const struct ncs_part *part)
 	return via;
 }
 
+static double edited_ns(const struct group *group, size_t k, double transfer_ns)
+{
+	return k > 0 ? ncs_transfer_edited(&group->edits[k], transfer_ns) :
+		       transfer_ns;
+}
+
+/* Tells of a part in all scenarios. */
+static void tell_times(const struct ncs_path *path, const struct group *group,
+		       const struct start *start, const struct ncs_part *part,
+		       const struct arrival *arrival, double transfer_ns)
+{
+	for (size_t k = 0; k < path->count; k++) {
+		double come_ns =
+			arrival_ns(path, k, part, arrival, start->usual_ns[k]);
+		double end_ns = start->ready_in_ns[k] +
+				edited_ns(group, k, transfer_ns);
+
+		path->options.timed(path->options.who, k, part,
+				    path->base_ns + (uint64_t)(int64_t)come_ns,
+				    path->base_ns + (uint64_t)(int64_t)end_ns);
+	}
+}
+
 static void end_part(struct ncs_path *path, const struct group *group,
 		     const struct start *start, const struct ncs_part *part,
-		     const struct arrival *arrival, struct ended *ended)
+		     const struct arrival *arrival, double transfer_ns)
 {
-	const struct ncs_path_options *options = &path->options;
-	double transfer_ns;
+	struct rank *rank =
+		&path->ranks[path->options.owners[part->owner].rank];
+	struct ended *latest = path->owners[part->owner].latest;
+	struct ended *ended;
+	uint32_t place;
 
-	ended->at_ns = time_of(path, part, NCS_PART_END);
-	ended->end = (struct ncs_path_end){ .unit = start->unit,
-					    .owner = (uint32_t)part->owner,
-					    .via = via_of(part) };
-	ended->unknown = group->unknown;
-	transfer_ns = ended->at_ns - start->ready_ns;
-	if (transfer_ns < 0) {
-		path->report.violations++;
-		transfer_ns = 0;
+	if (place_for(path, rank, arrival->at_ns, &place) != 0) {
+		path->error = -ENOMEM;
+		return;
 	}
+	ended = ended_at(path, rank, place);
+	ended->at_ns = time_of(path, part, NCS_PART_END);
+	ended->end.unit = start->unit;
+	ended->end.owner = (uint32_t)part->owner;
+	ended->end.via = via_of(part);
+	ended->unknown = group->unknown;
 	for (size_t k = 0; k < path->count; k++) {
-		double edited_ns = transfer_ns;
+		double ns = edited_ns(group, k, transfer_ns);
 
-		if (k > 0)
-			edited_ns = ncs_transfer_edited(&group->edits[k],
-							transfer_ns);
-		ended->times_ns[k] = start->ready_in_ns[k] + edited_ns;
-		ended->times_ns[path->count + k] = edited_ns;
+		ended->times_ns[k] = start->ready_in_ns[k] + ns;
+		ended->times_ns[path->count + k] = ns;
 		if (ended->times_ns[k] > path->ends_ns[k]) {
 			path->ends_ns[k] = ended->times_ns[k];
 			path->ends[k] = follow(path, ended, k);
 		}
-		if (options->timed)
-			options->timed(
-				options->who, k, part,
-				path->base_ns + (uint64_t)(int64_t)arrival_ns(
-							path, k, part, arrival,
-							start->usual_ns[k]),
-				path->base_ns +
-					(uint64_t)(int64_t)ended->times_ns[k]);
 	}
-	path->last_ns = fmax(path->last_ns, ended->at_ns);
+	path->last_ns = larger(path->last_ns, ended->at_ns);
+	rank->at_ns[place] = ended->at_ns;
+	if (rank->count == 1 || ended->at_ns >= rank->latest_ns) {
+		rank->latest = place;
+		rank->latest_ns = ended->at_ns;
+	}
+	if (latest && (isinf(latest->at_ns) || ended->at_ns >= latest->at_ns))
+		memcpy(latest, ended, path->ended_bytes);
 }
 
 /* When all have come, in one scenario, and why. */
@@ -703,44 +721,55 @@ static void tell_group(const struct ncs_path *path, struct group *group,
 		group->units[k] = start->unit;
 		group->owners[k] = (uint32_t)part->owner;
 	}
-	group->at_ns = group->has_come ? fmax(group->at_ns, start->ready_ns) :
+	group->at_ns = group->has_come ? larger(group->at_ns, start->ready_ns) :
 					 start->ready_ns;
 	group->has_come = true;
 }
 
-static void note_step(struct ncs_path *path, const struct ncs_path_unit *unit,
-		      const struct ended *ended)
+/* The latest end of a step. */
+static void note_step(struct ncs_path *path, const struct group *group,
+		      const struct start *start, double longest_ns)
 {
+	const struct ncs_path_unit *unit = &group->unit;
 	struct ncs_path_step *row;
 
 	if (!unit->is_counted || unit->step == NCS_NO_STEP)
 		return;
 	row = ncs_path_nodes_step(path->nodes, unit->step);
-	for (size_t k = 0; row && k < path->count; k++)
-		row->end_ns[k] = row->has_end ? fmax(row->end_ns[k],
-						     ended->times_ns[k]) :
-						ended->times_ns[k];
+	for (size_t k = 0; row && k < path->count; k++) {
+		double end_ns =
+			start->ready_in_ns[k] + edited_ns(group, k, longest_ns);
+
+		if (!row->has_end || end_ns > row->end_ns[k])
+			row->end_ns[k] = end_ns;
+	}
 	if (row)
 		row->has_end = true;
+}
+
+/* Negative where it ended before all had come, by the clocks. */
+static double transfer_ns(const struct ncs_path *path,
+			  const struct start *start,
+			  const struct ncs_part *part)
+{
+	return time_of(path, part, NCS_PART_END) - start->ready_ns;
 }
 
 /* Deals with parts that wait for each other, or with one by itself. */
 static void process(struct ncs_path *path, struct group *group, enum role role,
 		    const struct ncs_part *parts, size_t count)
 {
-	union {
-		struct ended ended;
-		char bytes[sizeof(struct ended) + 2 * SUMS * sizeof(double)];
-	} ended;
 	struct start start = { .ready_ns = -INFINITY };
 	struct ncs_path_node *nodes;
+	double longest_ns = 0;
 
 	for (size_t i = 0; i < count; i++) {
 		trace_back(path, &parts[i], group->arrival, &path->arrivals[i]);
-		start.ready_ns = fmax(start.ready_ns, path->arrivals[i].at_ns);
+		start.ready_ns =
+			larger(start.ready_ns, path->arrivals[i].at_ns);
 	}
 	if (role == ROLE_WAITS && group->has_come)
-		start.ready_ns = fmax(start.ready_ns, group->at_ns);
+		start.ready_ns = larger(start.ready_ns, group->at_ns);
 	nodes = ncs_path_nodes_add(path->nodes, &group->unit, path->ends,
 				   &start.unit);
 	for (size_t k = 0; k < path->count; k++)
@@ -748,12 +777,19 @@ static void process(struct ncs_path *path, struct group *group, enum role role,
 			  &nodes[k]);
 	if (role == ROLE_WAITED_FOR)
 		tell_group(path, group, &start, parts);
+	/* All of them before what they follow on is forgotten. */
+	for (size_t i = 0; path->options.timed && i < count; i++)
+		tell_times(path, group, &start, &parts[i], &path->arrivals[i],
+			   larger(transfer_ns(path, &start, &parts[i]), 0));
 	for (size_t i = 0; i < count; i++) {
+		double ns = transfer_ns(path, &start, &parts[i]);
+
+		path->report.violations += ns < 0;
+		longest_ns = larger(longest_ns, ns);
 		end_part(path, group, &start, &parts[i], &path->arrivals[i],
-			 &ended.ended);
-		note_step(path, &group->unit, &ended.ended);
-		remember(path, &parts[i], &path->arrivals[i], &ended.ended);
+			 larger(ns, 0));
 	}
+	note_step(path, group, &start, longest_ns);
 	path->report.parts += count;
 }
 
@@ -866,7 +902,7 @@ static int push_parts(struct ncs_path *path,
 					     first_ns);
 			else
 				error = push(path, group, ROLE_WAITED_FOR, part,
-					     fmin(end_ns, root_ns));
+					     smaller(end_ns, root_ns));
 		}
 	}
 	return error;
@@ -950,6 +986,15 @@ int ncs_path_add(struct ncs_path *path, const struct ncs_collective *joined,
 		path->base_ns = joined->first_end_ns;
 		ncs_path_nodes_set_base(path->nodes, path->base_ns);
 	}
+	/* Others stand in line in their streams. */
+	for (size_t i = 0; (joined->function == NCS_FUNCTION_SEND_RECV ||
+			    joined->gate != NCS_GATE_ALL) &&
+			   i < joined->count;
+	     i++) {
+		size_t owner = joined->parts[i].owner;
+
+		path->ranks[path->options.owners[owner].rank].overlaps = true;
+	}
 	path->report.operations++;
 	path->report.incomplete += !joined->is_complete;
 	process_until(path,
@@ -981,7 +1026,7 @@ int ncs_path_end(struct ncs_path *path)
 	ncs_path_nodes_finish(path->nodes, path->ends, path->ends_ns,
 			      path->first_ns);
 	for (uint32_t i = 0; i < path->options.rank_count; i++)
-		busiest_ns = fmax(busiest_ns, path->ranks[i].busy_ns);
+		busiest_ns = larger(busiest_ns, path->ranks[i].busy_ns);
 	sums = ncs_path_nodes_report(path->nodes, path->first_ns, report);
 	for (size_t k = 0; path->has_base && k < path->count; k++) {
 		const struct ncs_scenario *scenario = scenario_of(path, k);
@@ -989,7 +1034,7 @@ int ncs_path_end(struct ncs_path *path)
 		sums[k].elapsed_ns = path->ends_ns[k] - path->first_ns;
 		if (scenario && scenario->kind == NCS_WHAT_IF_OVERLAP)
 			sums[k].elapsed_ns =
-				fmax(sums[k].elapsed_ns, busiest_ns);
+				larger(sums[k].elapsed_ns, busiest_ns);
 	}
 	report->measured_ns = path->last_ns - path->first_ns;
 	report->first_ns = (double)path->base_ns + path->first_ns;
