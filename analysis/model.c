@@ -381,6 +381,17 @@ void ncs_model_release(struct ncs_model *model)
 	ncs_model_init(model);
 }
 
+void ncs_model_forget(struct ncs_model *model)
+{
+	const struct ncs_model kept = *model;
+
+	ncs_model_release(model);
+	model->diagnosis = kept.diagnosis;
+	model->keeps_latest = kept.keeps_latest;
+	model->window = kept.window;
+	model->generation = kept.generation + 1;
+}
+
 static size_t count_latest(const struct ncs_model *model)
 {
 	size_t count = 0;
@@ -490,6 +501,8 @@ static int take_rank(struct ncs_model *model, const struct ncs_sample *sample)
 		return append_rank(model, sample);
 	rank->seen = true;
 	same = rank_is_same(rank, sample->header);
+	if (same && sample->snapshot->taken_ns == rank->now.taken_ns)
+		return 0;
 	if (!same)
 		model->generation++;
 	error = rank_take(rank, model, sample, same);

@@ -87,8 +87,13 @@ struct ncs_model {
 void ncs_model_init(struct ncs_model *model);
 void ncs_model_release(struct ncs_model *model);
 
+/* Forgets all ranks and all of the past, but not what is wanted of it: the
+ * window, and whether the latest records are kept. */
+void ncs_model_forget(struct ncs_model *model);
+
 /* One pass over the source. Ranks keep their address while they are there; a
- * rank that is finished and whose process is gone is dropped. 0 or -errno;
+ * rank that is finished and whose process is gone is dropped, and one of which
+ * the source has nothing newer stays as it is. 0 or -errno;
  * model->error then says why, and ranks stay as the pass before left them as
  * far as this one did not reach them. */
 int ncs_model_update(struct ncs_model *model, struct ncs_source *source,

@@ -467,8 +467,7 @@ static void admit_callbacks(struct ncs_comm *comm, const struct ncs_init *init)
 	comm->index = (uint32_t)(comm - ncs_process_state.comms);
 	comm->api_version = init->api_version;
 	comm->nranks = init->nranks;
-	header->plugin_version = NCS_VERSION_MAJOR << 16 |
-				 NCS_VERSION_MINOR << 8 | NCS_VERSION_PATCH;
+	header->plugin_version = NCS_VERSION_NUMBER;
 	header->api_version = init->api_version;
 	header->clock = process.clock;
 	header->created = ncs_now();

@@ -27,7 +27,7 @@ enum ncs_chunk_type {
 };
 
 /* "NCSchunk" */
-#define NCS_CHUNK_MAGIC UINT64_C(0x6b6e756863534e43)
+#define NCS_CHUNK_MAGIC UINT64_C(0x6b6e75686353434e)
 
 /* Chunks begin at multiples of this. */
 #define NCS_CHUNK_ALIGNMENT 64u
@@ -155,6 +155,8 @@ struct ncs_index_entry {
 	uint64_t bytes; /* of the payload, in the file */
 	uint64_t from_ns;
 	uint64_t until_ns;
+	uint64_t records; /* of a chunk of records: its count … */
+	uint64_t lost;    /* … and what was lost before them; else 0 */
 	uint32_t type;
 	uint32_t rank;
 };
@@ -179,7 +181,7 @@ static_assert(sizeof(struct ncs_run) == 8, "run");
 static_assert(sizeof(struct ncs_records_head) == 64, "records head");
 static_assert(sizeof(struct ncs_clock_reading) == 64, "clock reading");
 static_assert(sizeof(struct ncs_index_head) == 64, "index head");
-static_assert(sizeof(struct ncs_index_entry) == 40, "index entry");
+static_assert(sizeof(struct ncs_index_entry) == 56, "index entry");
 static_assert(sizeof(struct ncs_end) == 64, "end");
 
 #endif

@@ -48,13 +48,16 @@ struct ncs_recording_facts {
 	size_t files;
 	uint64_t bytes;
 	uint64_t chunks;
-	uint64_t damaged_chunks;
+	uint64_t damaged_chunks; /* that were found so far */
 	uint64_t skipped_bytes; /* in which no chunk was found */
 	size_t cut_files;       /* that have no end: still growing, or cut */
 	uint64_t records;
 	uint64_t lost;
+	/* The first state, or the first record where there is no state: what had
+	 * ended before it was begun is older. And the end of it all. */
 	uint64_t from_ns;
 	uint64_t until_ns;
+	uint64_t interval_ns; /* between two states of a rank; 0: not known */
 };
 
 /* 0 or -errno; `why` (one clause for people) names the file and says what is
@@ -64,8 +67,32 @@ int ncs_recording_open(struct ncs_recording **recording,
 		       size_t why_size);
 void ncs_recording_close(struct ncs_recording *recording); /* NULL: nothing */
 
+/* The same of one file's bytes in memory, which must stay as long as it. */
+int ncs_recording_open_memory(struct ncs_recording **recording,
+			      const void *bytes, size_t size, char *why,
+			      size_t why_size);
+
+/* Looks at each chunk whether it is whole, so that the facts are complete;
+ * otherwise that is seen as it is read. */
+void ncs_recording_check(struct ncs_recording *recording);
+
+/* A file, as it was opened. */
+struct ncs_recorded_file_facts {
+	const char *path;
+	size_t host;
+	uint64_t bytes;
+	uint64_t number;   /* in its recording */
+	uint64_t begun_ns; /* common time */
+	uint64_t records;
+	uint64_t damaged_chunks;
+	uint64_t skipped_bytes;
+	bool is_cut;
+};
+void ncs_recording_file(const struct ncs_recording *recording, size_t file,
+			struct ncs_recorded_file_facts *facts);
+
 const struct ncs_recording_facts *
-ncs_recording_facts(const struct ncs_recording *recording);
+ncs_recording_facts(struct ncs_recording *recording);
 
 /* Valid until it is closed or aligned. */
 size_t ncs_recording_rank_count(const struct ncs_recording *recording);
@@ -109,7 +136,8 @@ struct ncs_batch {
 	unsigned lane;
 	const struct ncs_record *records; /* valid until the next batch */
 	size_t count;
-	uint64_t lost; /* right before them */
+	uint64_t first; /* position of the first one in its ring */
+	uint64_t lost;  /* right before them, overwritten or damaged */
 	uint64_t drained_ns;
 };
 

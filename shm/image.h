@@ -21,11 +21,10 @@ struct ncs_image_fate {
 	bool stopped; /* by a debugger or a signal */
 };
 
-/* Writes the image into `image`, of ncs_reader_header()->segment_bytes, which
- * the caller may leave as an image of the same segment was written before: what
- * is not in use is not touched. Calls `piece`, if not NULL, for each piece that
- * was written, in the order of their offsets. False: a block was caught in
- * mid-write. */
+/* Writes the image into `image`, of ncs_reader_header()->segment_bytes: zeros
+ * at first, and later as the reader's latest image was left in it. What has
+ * never been in use is not touched. Calls `piece`, if not NULL, for each piece
+ * that was written, in no order. False: a block was caught in mid-write. */
 typedef void ncs_image_piece(void *context, size_t offset, size_t bytes);
 bool ncs_image_take(struct ncs_reader *reader, void *image,
 		    ncs_image_piece *piece, void *context);

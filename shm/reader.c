@@ -5,7 +5,6 @@
 
 #include <errno.h>
 #include <fcntl.h>
-#include <limits.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -13,32 +12,14 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include "shm/atomics.h"
 #include "shm/attach.h"
 #include "shm/classes.h"
 #include "shm/clock.h"
 #include "shm/control.h"
 #include "shm/discover.h"
 #include "shm/guard.h"
-#include "shm/ring.h"
+#include "shm/reader_internal.h"
 #include "shm/segment.h"
-#include "shm/seqlock.h"
-
-struct ncs_reader {
-	const char *mapping;
-	size_t mapped_bytes;
-	dev_t device;
-	ino_t inode;
-	struct ncs_header header; /* validated; the only source of geometry */
-	struct ncs_ring_cursor *cursors; /* one a lane */
-	/* Slots of operations that held one at the latest look, a bit each, and
-	 * how many had been given out at the latest look and the one before. */
-	uint64_t *held;
-	uint64_t given[2];
-	uint64_t revived;
-	unsigned looks; /* modulo WHOLE_LOOK_EVERY */
-	char path[PATH_MAX];
-};
 
 /* So many looks at the operations are made at the slots that may hold one, and
  * then one at all. */
@@ -101,6 +82,22 @@ static enum ncs_attach check_header(struct ncs_reader *reader, char *why,
 	return NCS_ATTACHED;
 }
 
+enum ncs_attach ncs_reader_attach(struct ncs_reader *reader, char *why,
+				  size_t why_size)
+{
+	enum ncs_attach result = check_header(reader, why, why_size);
+
+	if (result != NCS_ATTACHED)
+		return result;
+	reader->cursors =
+		calloc(reader->header.lanes.count, sizeof(*reader->cursors));
+	reader->held = calloc((reader->header.operations.count + 63) / 64,
+			      sizeof(*reader->held));
+	if (!reader->cursors || !reader->held)
+		return ncs_attach_failure(ENOMEM, why, why_size);
+	return NCS_ATTACHED;
+}
+
 static enum ncs_attach map_file(struct ncs_reader *reader, int file, char *why,
 				size_t why_size)
 {
@@ -156,17 +153,9 @@ enum ncs_attach ncs_reader_open(const char *path, struct ncs_reader **out,
 	result = map_file(reader, file, why, why_size);
 	close(file);
 	if (result == NCS_ATTACHED)
-		result = check_header(reader, why, why_size);
+		result = ncs_reader_attach(reader, why, why_size);
 	if (result != NCS_ATTACHED)
 		goto fail;
-	reader->cursors = calloc(reader->header.lanes.count,
-				 sizeof(*reader->cursors));
-	reader->held = calloc((reader->header.operations.count + 63) / 64,
-			      sizeof(*reader->held));
-	if (!reader->cursors || !reader->held) {
-		result = ncs_attach_failure(ENOMEM, why, why_size);
-		goto fail;
-	}
 	ncs_clock_refine(&reader->header.clock);
 	*out = reader;
 	return NCS_ATTACHED;
@@ -179,7 +168,7 @@ void ncs_reader_close(struct ncs_reader *reader)
 {
 	if (!reader)
 		return;
-	if (reader->mapping) {
+	if (reader->mapping && !reader->is_image) {
 		ncs_guard_remove(reader->mapping);
 		munmap((void *)(uintptr_t)reader->mapping,
 		       reader->mapped_bytes);
@@ -191,8 +180,9 @@ void ncs_reader_close(struct ncs_reader *reader)
 
 void ncs_reader_rest(struct ncs_reader *reader)
 {
-	madvise((void *)(uintptr_t)reader->mapping, reader->mapped_bytes,
-		MADV_DONTNEED);
+	if (!reader->is_image)
+		madvise((void *)(uintptr_t)reader->mapping,
+			reader->mapped_bytes, MADV_DONTNEED);
 }
 
 const char *ncs_reader_path(const struct ncs_reader *reader)
@@ -209,35 +199,28 @@ bool ncs_reader_is_valid(const struct ncs_reader *reader)
 {
 	struct stat status;
 
+	if (reader->is_image)
+		return true;
 	return lstat(reader->path, &status) == 0 &&
 	       status.st_dev == reader->device &&
 	       status.st_ino == reader->inode &&
 	       (uint64_t)status.st_size >= reader->mapped_bytes;
 }
 
-/* --- Addresses within a validated segment ------------------------------- */
-
-static const void *entry(const struct ncs_reader *reader,
-			 const struct ncs_table *table, size_t index)
+/* Nobody writes to an image: what is torn in it stays so. */
+static bool read_block(const struct ncs_reader *reader, void *copy,
+		       const void *block, size_t bytes)
 {
-	return reader->mapping + table->offset + index * table->stride;
+	size_t words = bytes / sizeof(uint64_t);
+
+	return reader->is_image ? ncs_seqlock_try(copy, block, words) :
+				  ncs_seqlock_read(copy, block, words);
 }
 
-static const struct ncs_header *mapped_header(const struct ncs_reader *reader)
+static struct ncs_image_fate fate_of(const struct ncs_reader *reader,
+				     uint64_t now_ns)
 {
-	return (const struct ncs_header *)reader->mapping;
-}
-
-/* Up to minor version 1 there is no telling how far tables are filled. */
-static bool tells_filled(const struct ncs_reader *reader)
-{
-	return reader->header.header_bytes >=
-	       offsetof(struct ncs_header, filled) + sizeof(struct ncs_filled);
-}
-
-static bool read_block(void *copy, const void *block, size_t bytes)
-{
-	return ncs_seqlock_read(copy, block, bytes / sizeof(uint64_t));
+	return reader->is_image ? reader->fate : ncs_image_fate(reader, now_ns);
 }
 
 /* --- A copy of everything ----------------------------------------------- */
@@ -305,7 +288,8 @@ static void take_proxy(struct ncs_snapshot *snapshot,
 	struct ncs_proxy_view *view = &snapshot->proxy;
 	struct ncs_proxy copy;
 
-	if (!read_block(&copy, &mapped_header(reader)->proxy, sizeof(copy)))
+	if (!read_block(reader, &copy, &ncs_reader_mapped_header(reader)->proxy,
+			sizeof(copy)))
 		snapshot->torn = true;
 	view->state = copy.state < NCS_PROXY_STATE_COUNT ?
 			      (enum ncs_proxy_state)copy.state :
@@ -322,7 +306,8 @@ static void take_proxy(struct ncs_snapshot *snapshot,
 static void take_sampling(struct ncs_snapshot *snapshot,
 			  const struct ncs_reader *reader)
 {
-	const struct ncs_sampling *sampling = &mapped_header(reader)->sampling;
+	const struct ncs_sampling *sampling =
+		&ncs_reader_mapped_header(reader)->sampling;
 	uint64_t level = ncs_load_relaxed(&sampling->level);
 
 	snapshot->sampling = (struct ncs_sampling_view){
@@ -338,7 +323,8 @@ static void take_sampling(struct ncs_snapshot *snapshot,
 static void take_kernel(struct ncs_snapshot *snapshot,
 			const struct ncs_reader *reader)
 {
-	const struct ncs_kernel *kernel = &mapped_header(reader)->kernel;
+	const struct ncs_kernel *kernel =
+		&ncs_reader_mapped_header(reader)->kernel;
 	struct ncs_kernel_view *view = &snapshot->kernel;
 	uint64_t status = ncs_load_relaxed(&kernel->status);
 	uint64_t mode = ncs_load_relaxed(&kernel->mode);
@@ -371,7 +357,8 @@ static struct ncs_gpu_time gpu_time(const struct ncs_gpu_time *time)
 static void take_cupti(struct ncs_snapshot *snapshot,
 		       const struct ncs_reader *reader)
 {
-	const struct ncs_cupti *cupti = &mapped_header(reader)->cupti;
+	const struct ncs_cupti *cupti =
+		&ncs_reader_mapped_header(reader)->cupti;
 	struct ncs_cupti_view *view = &snapshot->cupti;
 	uint64_t status;
 
@@ -395,7 +382,8 @@ static void take_gpu_clock(struct ncs_snapshot *snapshot,
 	struct ncs_gpu_clock copy;
 	uint64_t width;
 
-	if (!read_block(&copy, &mapped_header(reader)->gpu_clock,
+	if (!read_block(reader, &copy,
+			&ncs_reader_mapped_header(reader)->gpu_clock,
 			sizeof(copy)))
 		snapshot->torn = true;
 	width = copy.high_ns - copy.low_ns;
@@ -414,7 +402,9 @@ static void take_settings(struct ncs_snapshot *snapshot,
 	struct ncs_settings copy;
 
 	memset(view, 0, sizeof(*view));
-	if (!read_block(&copy, &mapped_header(reader)->settings, sizeof(copy)))
+	if (!read_block(reader, &copy,
+			&ncs_reader_mapped_header(reader)->settings,
+			sizeof(copy)))
 		snapshot->torn = true;
 	if (!ncs_detail_unpack(copy.in_force, &view->in_force) ||
 	    !view->in_force.has_groups || view->in_force.sample == 0 ||
@@ -479,23 +469,17 @@ static void take_channels(struct ncs_snapshot *snapshot,
 			  const struct ncs_reader *reader)
 {
 	const struct ncs_table *table = &reader->header.channels;
-	size_t count = table->count;
+	size_t count = ncs_reader_channels(reader);
 	struct ncs_channel copy;
 
-	if (tells_filled(reader)) {
-		uint64_t given = ncs_load_relaxed(
-			&mapped_header(reader)->filled.channels);
-
-		if (given < count)
-			count = (size_t)given;
-	}
 	snapshot->channel_count = 0;
 	for (size_t i = 0; i < count; i++) {
-		const struct ncs_channel *channel = entry(reader, table, i);
+		const struct ncs_channel *channel =
+			ncs_reader_entry(reader, table, i);
 
 		if (ncs_load_relaxed(&channel->key) == 0)
 			continue;
-		if (!read_block(&copy, channel, sizeof(copy)))
+		if (!read_block(reader, &copy, channel, sizeof(copy)))
 			snapshot->torn = true;
 		if (copy.key != 0)
 			take_channel(snapshot, &reader->header.clock, &copy);
@@ -587,16 +571,17 @@ static void fill_operation(struct ncs_operation_view *view,
  * recent ones, from the look before that on: one that has been given out may
  * be filled in later. Should that take longer still, the next look at all
  * slots finds it. */
-static void mark_given(struct ncs_reader *reader)
+void ncs_reader_mark_operations(struct ncs_reader *reader)
 {
 	size_t count = reader->header.operations.count;
-	const struct ncs_filled *filled = &mapped_header(reader)->filled;
+	const struct ncs_filled *filled =
+		&ncs_reader_mapped_header(reader)->filled;
 	uint64_t revived = ncs_load_relaxed(&filled->revived);
 	uint64_t given = ncs_load_relaxed(&filled->operations);
 	uint64_t from = reader->given[1] - NCS_FILLED_RECENT;
 	bool whole = reader->looks++ % WHOLE_LOOK_EVERY == 0 ||
 		     given - from >= count || revived != reader->revived ||
-		     !tells_filled(reader);
+		     !ncs_reader_tells_filled(reader);
 
 	if (whole)
 		memset(reader->held, 0xff,
@@ -608,17 +593,25 @@ static void mark_given(struct ncs_reader *reader)
 	reader->revived = revived;
 }
 
+bool ncs_reader_copy_operation(struct ncs_reader *reader, size_t index,
+			       struct ncs_operation *copy)
+{
+	if (read_operation(copy,
+			   ncs_reader_entry(reader, &reader->header.operations,
+					    index)))
+		return true;
+	reader->held[index / 64] &= ~(UINT64_C(1) << (index % 64));
+	return false;
+}
+
 static void take_operation(struct ncs_snapshot *snapshot,
 			   struct ncs_reader *reader, size_t index,
 			   uint64_t latest_done)
 {
 	struct ncs_operation copy;
 
-	if (!read_operation(&copy,
-			    entry(reader, &reader->header.operations, index))) {
-		reader->held[index / 64] &= ~(UINT64_C(1) << (index % 64));
+	if (!ncs_reader_copy_operation(reader, index, &copy))
 		return;
-	}
 	if (is_in_flight(snapshot, &copy, latest_done))
 		fill_operation(
 			&snapshot->operations[snapshot->operation_count++],
@@ -634,12 +627,12 @@ static void take_operations(struct ncs_snapshot *snapshot,
 			    struct ncs_reader *reader)
 {
 	size_t count = reader->header.operations.count;
-	uint64_t latest_done =
-		ncs_load_relaxed(&mapped_header(reader)->latest_done);
+	uint64_t latest_done = ncs_load_relaxed(
+		&ncs_reader_mapped_header(reader)->latest_done);
 
 	snapshot->operation_count = 0;
 	snapshot->endless_count = 0;
-	mark_given(reader);
+	ncs_reader_mark_operations(reader);
 	for (size_t i = 0; i < count; i++) {
 		uint64_t held = reader->held[i / 64] >> (i % 64);
 
@@ -692,24 +685,19 @@ static void clear_sums(struct ncs_snapshot *snapshot)
 	}
 }
 
-/* The shared lane may be used without an owner. What is not used need not be
- * brought into memory. */
-static bool lane_is_used(const struct ncs_lane *lane, size_t index)
-{
-	return index == 0 || ncs_load_relaxed(&lane->owner) != 0;
-}
-
 static void take_lane(struct ncs_snapshot *snapshot,
 		      const struct ncs_reader *reader, size_t index)
 {
 	const struct ncs_header *header = &reader->header;
-	const struct ncs_lane *lane = entry(reader, &header->lanes, index);
-	const struct ncs_ring *ring = entry(reader, &header->rings, index);
+	const struct ncs_lane *lane =
+		ncs_reader_entry(reader, &header->lanes, index);
+	const struct ncs_ring *ring =
+		ncs_reader_entry(reader, &header->rings, index);
 	struct ncs_lane_view *view = &snapshot->lanes[index];
 	struct ncs_function copy;
 
 	memset(view, 0, sizeof(*view));
-	if (!lane_is_used(lane, index))
+	if (!ncs_reader_uses_lane(reader, index))
 		return;
 	view->last_call_ns = ncs_clock_ns(&header->clock,
 					  ncs_load_relaxed(&lane->last_call));
@@ -726,7 +714,8 @@ static void take_lane(struct ncs_snapshot *snapshot,
 	for (size_t i = 0; i < NCS_LOSS_COUNT; i++)
 		snapshot->losses[i] += ncs_load_relaxed(&lane->losses[i]);
 	for (size_t i = 0; i < NCS_FUNCTION_COUNT; i++) {
-		if (!read_block(&copy, &lane->functions[i], sizeof(copy)))
+		if (!read_block(reader, &copy, &lane->functions[i],
+				sizeof(copy)))
 			snapshot->torn = true;
 		add_function(&snapshot->functions[i], &copy);
 	}
@@ -832,12 +821,13 @@ static void take_ranges(struct ncs_snapshot *snapshot,
 	snapshot->range_count = snapshot->range_histogram_count = 0;
 	if (!ncs_segment_tells_ranges(header))
 		return;
-	filled = ncs_load_relaxed(&mapped_header(reader)->ranges_filled);
+	filled = ncs_load_relaxed(
+		&ncs_reader_mapped_header(reader)->ranges_filled);
 	if (filled > header->ranges.count)
 		filled = header->ranges.count;
 	for (uint32_t i = 0; i < filled; i++) {
 		const struct ncs_range *range =
-			entry(reader, &header->ranges, i);
+			ncs_reader_entry(reader, &header->ranges, i);
 		/* ORDER: pairs with ncs_range_publish() (plugin/range_stats.c):
 		 * the name is there before the key. */
 		uint64_t key = ncs_load_acquire(&range->key);
@@ -846,19 +836,20 @@ static void take_ranges(struct ncs_snapshot *snapshot,
 			take_range(snapshot, reader, i + 1, range, key);
 	}
 	for (size_t i = 0; snapshot->range_count > 0 && i < table->count; i++)
-		take_range_histogram(snapshot, entry(reader, table, i));
+		take_range_histogram(snapshot,
+				     ncs_reader_entry(reader, table, i));
 }
 
 void ncs_snapshot_take(struct ncs_snapshot *snapshot,
 		       struct ncs_reader *reader, uint64_t now_ns)
 {
-	const struct ncs_header *header = mapped_header(reader);
-	struct ncs_fate fate;
+	const struct ncs_header *header = ncs_reader_mapped_header(reader);
+	struct ncs_image_fate fate = fate_of(reader, now_ns);
 
 	snapshot->taken_ns = now_ns;
 	snapshot->torn = false;
 	snapshot->last_call_ns = 0;
-	if (!read_block(&snapshot->identity, &header->identity,
+	if (!read_block(reader, &snapshot->identity, &header->identity,
 			sizeof(snapshot->identity)))
 		snapshot->torn = true;
 	snapshot->identity
@@ -875,7 +866,6 @@ void ncs_snapshot_take(struct ncs_snapshot *snapshot,
 			snapshot->last_call_ns = snapshot->channels[i].since_ns;
 	snapshot->finished_ns = ncs_clock_ns(
 		&reader->header.clock, ncs_load_relaxed(&header->finished));
-	fate = ncs_process_fate_at(&reader->header, now_ns);
 	snapshot->process_gone = fate.gone;
 	snapshot->process_stopped = fate.stopped;
 	/* One that has never called has been silent since it was made. */
@@ -909,11 +899,11 @@ size_t ncs_reader_records(struct ncs_reader *reader, size_t lane,
 	uint64_t lost_before, available;
 	size_t good;
 
-	if (lane >= header->lanes.count || size == 0)
+	if (lane >= header->lanes.count || size == 0 || reader->is_image)
 		return 0;
-	if (!lane_is_used(entry(reader, &header->lanes, lane), lane))
+	if (!ncs_reader_uses_lane(reader, lane))
 		return 0;
-	ring = entry(reader, &header->rings, lane);
+	ring = ncs_reader_entry(reader, &header->rings, lane);
 	cursor = &reader->cursors[lane];
 	lost_before = cursor->lost;
 	available = ncs_ring_available(ring, header->ring_records, cursor);
@@ -926,4 +916,34 @@ size_t ncs_reader_records(struct ncs_reader *reader, size_t lane,
 			good * sizeof(*records));
 	*lost += cursor->lost - lost_before;
 	return good;
+}
+
+uint64_t ncs_reader_position(const struct ncs_reader *reader, size_t lane)
+{
+	return reader->cursors[lane].next;
+}
+
+uint64_t ncs_reader_waiting(const struct ncs_reader *reader, size_t lane)
+{
+	const struct ncs_ring *ring;
+	uint64_t head;
+
+	if (!ncs_reader_uses_lane(reader, lane))
+		return 0;
+	ring = ncs_reader_entry(reader, &reader->header.rings, lane);
+	head = ncs_load_relaxed(&ring->head);
+	return head > reader->cursors[lane].next ?
+		       head - reader->cursors[lane].next :
+		       0;
+}
+
+void ncs_reader_skip_overwritten(struct ncs_reader *reader)
+{
+	const struct ncs_header *header = &reader->header;
+
+	for (size_t i = 0; i < header->lanes.count; i++)
+		if (ncs_reader_uses_lane(reader, i))
+			ncs_ring_available(
+				ncs_reader_entry(reader, &header->rings, i),
+				header->ring_records, &reader->cursors[i]);
 }

@@ -46,19 +46,19 @@ void ncs_segment_lay_out(struct ncs_header *header,
 }
 
 /* No sum or product in here can overflow: count and stride are 32 bits wide
- * and the offset is bounded by the file first. */
+ * and the offset is bounded by the segment first. */
 static bool table_is_good(const struct ncs_table *table, uint32_t max,
-			  uint64_t entry_bytes, uint64_t file_bytes)
+			  uint64_t entry_bytes, uint64_t segment_bytes)
 {
 	return table->count > 0 && table->count <= max &&
 	       table->stride >= entry_bytes && table->stride % 8 == 0 &&
-	       table->offset % 8 == 0 && table->offset <= file_bytes &&
+	       table->offset % 8 == 0 && table->offset <= segment_bytes &&
 	       (uint64_t)table->count * table->stride <=
-		       file_bytes - table->offset;
+		       segment_bytes - table->offset;
 }
 
 static bool ranges_are_good(const struct ncs_header *header,
-			    uint64_t file_bytes)
+			    uint64_t segment_bytes)
 {
 	const struct ncs_table *ranges = &header->ranges;
 	const struct ncs_table *histograms = &header->range_histograms;
@@ -66,16 +66,17 @@ static bool ranges_are_good(const struct ncs_header *header,
 	return !ncs_segment_tells_ranges(header) ||
 	       ((ranges->count == 0 ||
 		 table_is_good(ranges, NCS_SEGMENT_RANGES_MAX,
-			       sizeof(struct ncs_range), file_bytes)) &&
+			       sizeof(struct ncs_range), segment_bytes)) &&
 		(histograms->count == 0 ||
 		 table_is_good(histograms, NCS_SEGMENT_RANGES_MAX,
 			       sizeof(struct ncs_range_histogram),
-			       file_bytes)));
+			       segment_bytes)));
 }
 
 const char *ncs_segment_check(const struct ncs_header *header,
 			      uint64_t file_bytes)
 {
+	uint64_t segment_bytes = header->segment_bytes;
 	uint64_t ring_bytes;
 
 	if (header->magic != NCS_MAGIC)
@@ -86,23 +87,25 @@ const char *ncs_segment_check(const struct ncs_header *header,
 		return "its header is too short";
 	if (header->record_bytes != sizeof(struct ncs_record))
 		return "its records are not 64 bytes long";
-	if (header->segment_bytes > file_bytes)
+	if (segment_bytes > file_bytes)
 		return "it is shorter than its header says";
+	if (segment_bytes < NCS_HEADER_BYTES)
+		return "it has no room for its header";
 	if (!table_is_good(&header->lanes, NCS_SEGMENT_LANES_MAX,
-			   sizeof(struct ncs_lane), file_bytes))
+			   sizeof(struct ncs_lane), segment_bytes))
 		return "its table of lanes is out of bounds";
 	if (!table_is_good(&header->channels, NCS_SEGMENT_CHANNELS_MAX,
-			   sizeof(struct ncs_channel), file_bytes))
+			   sizeof(struct ncs_channel), segment_bytes))
 		return "its table of channels is out of bounds";
 	if (!table_is_good(&header->operations, NCS_SEGMENT_OPERATIONS_MAX,
-			   sizeof(struct ncs_operation), file_bytes))
+			   sizeof(struct ncs_operation), segment_bytes))
 		return "its table of operations is out of bounds";
 	if (header->classes.count != 0 &&
 	    !table_is_good(&header->classes, NCS_SEGMENT_CLASSES_MAX,
-			   sizeof(struct ncs_class), file_bytes))
+			   sizeof(struct ncs_class), segment_bytes))
 		return "its table of classes is out of bounds";
 	if (!table_is_good(&header->histograms, NCS_SEGMENT_HISTOGRAMS_MAX,
-			   sizeof(struct ncs_histogram), file_bytes))
+			   sizeof(struct ncs_histogram), segment_bytes))
 		return "its table of histograms is out of bounds";
 	if (header->ring_records < 2 ||
 	    header->ring_records > NCS_SEGMENT_RING_RECORDS_MAX ||
@@ -113,9 +116,9 @@ const char *ncs_segment_check(const struct ncs_header *header,
 			     sizeof(struct ncs_record);
 	if (header->rings.count != header->lanes.count ||
 	    !table_is_good(&header->rings, NCS_SEGMENT_LANES_MAX, ring_bytes,
-			   file_bytes))
+			   segment_bytes))
 		return "its rings are out of bounds";
-	if (!ranges_are_good(header, file_bytes))
+	if (!ranges_are_good(header, segment_bytes))
 		return "its tables of ranges are out of bounds";
 	return NULL;
 }

@@ -6,8 +6,8 @@
 #
 # and beyond that
 #   - the plugin, and what of shm/ goes into it, never reach the reader's half,
-#     which is shm/attach.*, image.*, reader.*, discover.*, guard.*, remote.* and
-#     include/ncclstat/reader.h;
+#     which is shm/attach.*, classes.*, image*.*, reader*.*, discover.*,
+#     guard.*, remote.* and include/ncclstat/reader.h;
 #   - only tui/term.[ch] and tui/curses.[ch] include curses;
 #   - only record/ includes liburing, xxhash and zstd; only record/ and tui/
 #     include jansson;
@@ -53,7 +53,7 @@ check() (
 		may["tui"] = " include shm analysis record tui "
 		may["test"] = may["man"] = \
 			" include shm plugin analysis record tui test man "
-		reader = "^(shm|ncclstat)/(attach|classes|reader|image|discover|guard|remote)[.][ch]$"
+		reader = "^(shm|ncclstat)/(attach|classes|reader|reader_internal|image|image_reader|discover|guard|remote)[.][ch]$"
 	}
 	function bad(why) {
 		sub(/^[ \t]+/, "", line)

@@ -61,6 +61,7 @@ void ncs_diagnose_text(FILE *file, const struct ncs_diagnosis *diagnosis,
 struct watch {
 	const struct ncs_options *options;
 	struct ncs_source *source;
+	struct ncs_replay *replay; /* NULL: it is now */
 	struct ncs_model model;
 	struct ncs_diagnosis diagnosis;
 	struct ncs_stamp stamp;
@@ -70,11 +71,9 @@ struct watch {
 
 static bool look(struct watch *watch)
 {
-	watch->stamp = ncs_dump_stamp();
+	watch->stamp = ncs_dump_stamp(watch->replay);
 	if (watch->began_ns == 0)
 		watch->began_ns = watch->stamp.monotonic_ns;
-	/* They tell of calls that some ranks are through with. */
-	watch->model.keeps_latest = true;
 	ncs_model_update(&watch->model, watch->source,
 			 watch->stamp.monotonic_ns);
 	if (watch->model.error[0])
@@ -150,17 +149,33 @@ static int print(const struct watch *watch)
 	return written == NCS_EXIT_OK ? status : NCS_EXIT_NO_VERDICT;
 }
 
-int ncs_diagnose_run(const struct ncs_options *options,
-		     struct ncs_source *source)
+/* A recording's past has been there to be looked at. */
+static void fill(struct watch *watch)
 {
-	struct watch watch = { .options = options, .source = source };
+	ncs_replay_fill(watch->source, &watch->model, &watch->diagnosis,
+			watch->replay->from_ns, watch->replay->at_ns,
+			watch->options->interval_ns);
+}
+
+int ncs_diagnose_run(const struct ncs_options *options,
+		     struct ncs_source *source, struct ncs_replay *replay)
+{
+	struct watch watch = {
+		.options = options,
+		.source = source,
+		.replay = replay,
+	};
 	int status = NCS_EXIT_NO_VERDICT;
 	bool looked;
 
 	ncs_model_init(&watch.model);
 	ncs_diagnosis_init(&watch.diagnosis);
+	/* They tell of calls that some ranks are through with. */
+	watch.model.keeps_latest = true;
+	if (replay)
+		fill(&watch);
 	looked = look(&watch);
-	while (looked && !is_done(&watch)) {
+	while (!replay && looked && !is_done(&watch)) {
 		ncs_dump_sleep_until(watch.stamp.monotonic_ns +
 				     options->interval_ns);
 		looked = look(&watch);

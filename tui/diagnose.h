@@ -12,9 +12,10 @@
 #include "tui/options.h"
 
 /* Looks at least twice, an interval apart; with --wait until something is stuck
- * or slow. Returns the program's exit status. */
+ * or slow. Of a recording, which may be NULL, it looks at the past of where that
+ * is, too. Returns the program's exit status. */
 int ncs_diagnose_run(const struct ncs_options *options,
-		     struct ncs_source *source);
+		     struct ncs_source *source, struct ncs_replay *replay);
 
 void ncs_diagnose_text(FILE *file, const struct ncs_diagnosis *diagnosis,
 		       const struct ncs_model *model,

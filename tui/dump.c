@@ -13,11 +13,19 @@
 #include "shm/clock.h"
 #include "tui/output.h"
 
-struct ncs_stamp ncs_dump_stamp(void)
+struct ncs_stamp ncs_dump_stamp(const struct ncs_replay *replay)
 {
 	static struct utsname system;
 	struct timespec realtime;
 
+	if (replay)
+		return (struct ncs_stamp){
+			.host = replay->hosts,
+			.monotonic_ns = replay->at_ns,
+			.realtime_ns =
+				ncs_replay_realtime_ns(replay, replay->at_ns),
+			.replay = replay,
+		};
 	uname(&system);
 	clock_gettime(CLOCK_REALTIME, &realtime);
 	return (struct ncs_stamp){
@@ -45,7 +53,11 @@ void ncs_dump_say_nothing(const struct ncs_options *options)
 {
 	const char *directory = ncs_directory(options->directory);
 
-	if (options->pid)
+	if (options->file_count > 0)
+		fputs("ncclstat: no rank was recorded at that time; --list"
+		      " tells which were when\n",
+		      stderr);
+	else if (options->pid)
 		fprintf(stderr,
 			"ncclstat: process %" PRIu32 " is no NCCL job with the"
 			" ncclstat plugin (looked in %s); see ncclstat(1)\n",
@@ -91,7 +103,9 @@ static bool print_sample(FILE *file, const struct ncs_options *options,
 
 /* Takes and prints one sample. False if that was the last one. */
 static bool dump_sample(const struct ncs_options *options,
-			struct ncs_source *source, struct ncs_model *model,
+			struct ncs_source *source,
+			const struct ncs_replay *replay,
+			struct ncs_model *model,
 			struct ncs_diagnosis *diagnosis,
 			struct progress *progress, int *status)
 {
@@ -103,7 +117,7 @@ static bool dump_sample(const struct ncs_options *options,
 		*status = NCS_EXIT_NOTHING;
 		return false;
 	}
-	stamp = ncs_dump_stamp();
+	stamp = ncs_dump_stamp(replay);
 	ncs_model_update(model, source, stamp.monotonic_ns);
 	if (diagnosis && ncs_diagnose(diagnosis, model) != 0) {
 		fprintf(stderr, "ncclstat: %s\n", strerror(ENOMEM));
@@ -127,7 +141,34 @@ static uint64_t samples_wanted(const struct ncs_options *options)
 	return options->has_interval ? UINT64_MAX : 1;
 }
 
-int ncs_dump_run(const struct ncs_options *options, struct ncs_source *source)
+/* Waits for the time of the next sample. False: there is none. */
+static bool wait_for_next(const struct ncs_options *options,
+			  struct ncs_replay *replay, uint64_t *next_ns)
+{
+	if (replay) {
+		if (replay->until_ns - replay->at_ns < options->interval_ns)
+			return false;
+		ncs_replay_go(replay, replay->at_ns + options->interval_ns, 0);
+		return true;
+	}
+	*next_ns += options->interval_ns;
+	/* Who comes late does not hurry after it. */
+	if (*next_ns < ncs_clock_monotonic_ns())
+		*next_ns = ncs_clock_monotonic_ns();
+	ncs_dump_sleep_until(*next_ns);
+	return true;
+}
+
+/* One look at a recording has a past. */
+static void fill(const struct ncs_options *options, struct ncs_replay *replay,
+		 struct ncs_model *model, struct ncs_diagnosis *diagnosis)
+{
+	ncs_replay_fill(replay->source, model, diagnosis, replay->from_ns,
+			replay->at_ns, options->interval_ns);
+}
+
+int ncs_dump_run(const struct ncs_options *options, struct ncs_source *source,
+		 struct ncs_replay *replay)
 {
 	uint64_t wanted = samples_wanted(options);
 	uint64_t next_ns = ncs_clock_monotonic_ns();
@@ -141,17 +182,15 @@ int ncs_dump_run(const struct ncs_options *options, struct ncs_source *source)
 	ncs_model_set_window(&model, options->window);
 	ncs_diagnosis_init(&diagnosis);
 	model.diagnosis = &diagnosis;
+	if (replay && !options->has_interval)
+		fill(options, replay, &model, diagnoses ? &diagnosis : NULL);
 	for (uint64_t i = 0; i < wanted; i++) {
-		if (i > 0)
-			ncs_dump_sleep_until(next_ns);
-		if (!dump_sample(options, source, &model,
+		if (i > 0 && !wait_for_next(options, replay, &next_ns))
+			break;
+		if (!dump_sample(options, source, replay, &model,
 				 diagnoses ? &diagnosis : NULL, &progress,
 				 &status))
 			break;
-		/* Who comes late does not hurry after it. */
-		next_ns += options->interval_ns;
-		if (next_ns < ncs_clock_monotonic_ns())
-			next_ns = ncs_clock_monotonic_ns();
 	}
 	ncs_diagnosis_release(&diagnosis);
 	ncs_model_release(&model);

@@ -10,6 +10,7 @@
 
 #include "analysis/model.h"
 #include "analysis/source.h"
+#include "record/replay.h"
 #include "tui/options.h"
 
 /* Where and when a sample was taken. */
@@ -17,10 +18,11 @@ struct ncs_stamp {
 	const char *host;
 	uint64_t monotonic_ns;
 	uint64_t realtime_ns;
+	const struct ncs_replay *replay; /* that is shown; NULL: it is now */
 };
 
-/* Here and now. */
-struct ncs_stamp ncs_dump_stamp(void);
+/* Here and now, or where a recording is. */
+struct ncs_stamp ncs_dump_stamp(const struct ncs_replay *replay);
 /* A moment of CLOCK_MONOTONIC. */
 void ncs_dump_sleep_until(uint64_t moment_ns);
 /* On standard error: that there is no job, and what to do. */
@@ -43,8 +45,10 @@ void ncs_dump_unreadable(FILE *file, const struct ncs_model *model, bool ascii);
 void ncs_dump_json(FILE *file, const struct ncs_model *model,
 		   const struct ncs_stamp *stamp);
 
-/* Takes and prints the samples that were asked for. Returns the program's exit
- * status. */
-int ncs_dump_run(const struct ncs_options *options, struct ncs_source *source);
+/* Takes and prints the samples that were asked for. Of a recording, which may be
+ * NULL, that is one as of where it is, or those from there to its end. Returns
+ * the program's exit status. */
+int ncs_dump_run(const struct ncs_options *options, struct ncs_source *source,
+		 struct ncs_replay *replay);
 
 #endif

@@ -815,6 +815,7 @@ void ncs_dump_json(FILE *file, const struct ncs_model *model,
 	put(sample, "host", text(stamp->host));
 	put(sample, "time_ns", number(stamp->monotonic_ns));
 	put(sample, "realtime_ns", number(stamp->realtime_ns));
+	put(sample, "recording", recording_of(stamp));
 	put(sample, "ranks", ranks);
 	put(sample, "communicators", communicators_of(model));
 	put(sample, "unreadable", unreadable);

@@ -90,6 +90,22 @@ void ncs_dump_rows(FILE *file, enum ncs_view view, const struct ncs_row *rows,
 		print_line(file, &table, view, &rows[i]);
 }
 
+/* That it is a recording, and where in it this is. */
+static void print_position(FILE *file, const struct ncs_replay *replay)
+{
+	char at[32], length[32], error[NCS_FORMAT_MAX];
+
+	ncs_instant_print(ncs_replay_since_ns(replay), at, sizeof(at));
+	ncs_instant_print(replay->all.until_ns - replay->all.from_ns, length,
+			  sizeof(length));
+	fprintf(file, ", recorded, at %s of %s", at, length);
+	if (replay->error_ns == 0)
+		return;
+	ncs_format_duration(error, sizeof(error), replay->error_ns, 0);
+	fprintf(file, ", clocks of hosts within %s",
+		replay->error_ns != UINT64_MAX ? error : "-");
+}
+
 void ncs_dump_head(FILE *file, const struct ncs_model *model,
 		   const struct ncs_stamp *stamp, bool ascii)
 {
@@ -100,8 +116,11 @@ void ncs_dump_head(FILE *file, const struct ncs_model *model,
 	ncs_format_clean(host, sizeof(host), stamp->host, ascii);
 	if (localtime_r(&seconds, &local))
 		strftime(time, sizeof(time), "%Y-%m-%dT%H:%M:%S%z", &local);
-	fprintf(file, "ncclstat: host %s, %zu rank%s, time %s\n", host,
+	fprintf(file, "ncclstat: host %s, %zu rank%s, time %s", host,
 		model->rank_count, model->rank_count == 1 ? "" : "s", time);
+	if (stamp->replay)
+		print_position(file, stamp->replay);
+	fputc('\n', file);
 }
 
 /* What is estimated from the records of steps: a line for each rank and

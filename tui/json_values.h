@@ -11,6 +11,7 @@
 #include <string.h>
 
 #include "ncclstat/reader.h"
+#include "tui/dump.h"
 #include "tui/format.h"
 #include "tui/output.h"
 
@@ -80,6 +81,31 @@ static inline json_t *text(const char *raw)
 static inline json_t *text_if(bool known, const char *raw)
 {
 	return known && raw[0] ? text(raw) : json_null();
+}
+
+/* Where in a recording it is; null: it is no recording. */
+static inline json_t *recording_of(const struct ncs_stamp *stamp)
+{
+	const struct ncs_replay *replay = stamp->replay;
+	const struct ncs_recording_facts *facts;
+	json_t *object;
+
+	if (!replay)
+		return json_null();
+	facts = ncs_recording_facts(replay->recording);
+	object = json_object();
+	put(object, "at_ns", number(ncs_replay_since_ns(replay)));
+	put(object, "length_ns",
+	    number(replay->all.until_ns - replay->all.from_ns));
+	put(object, "files", number(facts->files));
+	put(object, "cut_files", number(facts->cut_files));
+	put(object, "damaged_chunks", number(facts->damaged_chunks));
+	put(object, "records_lost", number(facts->lost));
+	put(object, "hosts",
+	    number(ncs_recording_host_count(replay->recording)));
+	put(object, "clock_error_ns",
+	    number_if(replay->error_ns != UINT64_MAX, replay->error_ns));
+	return object;
 }
 
 static inline json_t *comm_of(const struct ncs_identity *identity)

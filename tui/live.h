@@ -3,16 +3,18 @@
 #define NCS_TUI_LIVE_H
 
 #include "analysis/source.h"
+#include "record/replay.h"
 #include "tui/config.h"
 #include "tui/options.h"
 
 /* Shows the source until the user leaves, --count samples were shown, or the
  * terminal is gone. The options are those of the configuration file, too;
- * `complaint` is said at the start unless it is empty. Returns an exit status,
+ * `complaint` is said at the start unless it is empty. A recording, which may
+ * be NULL, is played. Returns an exit status,
  * or -errno if this terminal cannot show it; nothing has then been written to
  * it. Errors are told on stderr once the terminal is given back. */
 int ncs_live_run(const struct ncs_options *options,
 		 const struct ncs_config *config, const char *complaint,
-		 struct ncs_source *source);
+		 struct ncs_source *source, struct ncs_replay *replay);
 
 #endif

@@ -2,8 +2,8 @@
  *
  * It only looks, but for some things: --set and the live view's keys for it
  * (tui/set.c, tui/lease.c) change what the plugin collects, --clean removes
- * what dead processes left, and a key writes the configuration file
- * (tui/config.c).
+ * what dead processes left, --record writes files, and a key writes the
+ * configuration file (tui/config.c).
  */
 #include <errno.h>
 #include <langinfo.h>
@@ -16,14 +16,17 @@
 #include "analysis/aliases.h"
 #include "analysis/source.h"
 #include "ncclstat/version.h"
+#include "record/replay.h"
 #include "tui/clean.h"
 #include "tui/config.h"
 #include "tui/diagnose.h"
 #include "tui/dump.h"
 #include "tui/list.h"
+#include "tui/list_recording.h"
 #include "tui/live.h"
 #include "tui/options.h"
 #include "tui/output.h"
+#include "tui/record.h"
 #include "tui/set.h"
 #include "tui/text_file.h"
 
@@ -114,7 +117,8 @@ static bool give_names(const struct ncs_options *options,
 	return !error;
 }
 
-static int look_live(const struct command *command, struct ncs_source *source)
+static int look_live(const struct command *command, struct ncs_source *source,
+		     struct ncs_replay *replay)
 {
 	struct ncs_aliases aliases = { 0 };
 	struct ncs_options options;
@@ -125,41 +129,97 @@ static int look_live(const struct command *command, struct ncs_source *source)
 	ncs_config_find(&config, command->options.config_path);
 	configure(command, &config, &options, complaint, sizeof(complaint));
 	if (give_names(&options, source, &aliases))
-		status = ncs_live_run(&options, &config, complaint, source);
+		status = ncs_live_run(&options, &config, complaint, source,
+				      replay);
 	source->aliases = NULL;
 	ncs_aliases_release(&aliases);
 	return status;
 }
 
 static int print(const struct command *command, struct ncs_source *source,
+		 struct ncs_replay *replay,
 		 int (*run)(const struct ncs_options *options,
-			    struct ncs_source *source))
+			    struct ncs_source *source,
+			    struct ncs_replay *replay))
 {
 	struct ncs_aliases aliases = { 0 };
 	int status = NCS_EXIT_USAGE;
 
 	if (give_names(&command->options, source, &aliases))
-		status = run(&command->options, source);
+		status = run(&command->options, source, replay);
 	source->aliases = NULL;
 	ncs_aliases_release(&aliases);
 	return status;
 }
 
 /* The live view where there is a terminal, else a dump. */
-static int look(const struct command *command, struct ncs_source *source)
+static int look(const struct command *command, struct ncs_source *source,
+		struct ncs_replay *replay)
 {
 	int status;
 
 	if (!isatty(STDIN_FILENO) || !isatty(STDOUT_FILENO))
-		return print(command, source, ncs_dump_run);
-	status = look_live(command, source);
+		return print(command, source, replay, ncs_dump_run);
+	status = look_live(command, source, replay);
 	if (status >= 0)
 		return status;
 	fprintf(stderr,
 		"ncclstat: no live view on this terminal (%s); here is a"
 		" dump\n",
 		strerror(-status));
-	return print(command, source, ncs_dump_run);
+	return print(command, source, replay, ncs_dump_run);
+}
+
+/* A dump or a diagnosis is of the end unless it is told otherwise; what is
+ * played, and samples at intervals, begin with the beginning. */
+static struct ncs_replay_part part_of(const struct ncs_options *options)
+{
+	struct ncs_replay_part part = {
+		.from = options->from,
+		.until = options->until,
+		.at = options->at,
+		.pid = options->pid,
+	};
+	bool begins = options->mode == NCS_MODE_REPLAY ||
+		      options->mode == NCS_MODE_LIST ||
+		      (options->mode == NCS_MODE_DUMP && options->has_interval);
+
+	if (part.at.kind == NCS_INSTANT_NONE && !begins)
+		part.at = part.until.kind != NCS_INSTANT_NONE ?
+				  part.until :
+				  (struct ncs_instant){
+					  .kind = NCS_INSTANT_BEFORE_END
+				  };
+	return part;
+}
+
+/* Of recordings. */
+static int execute_replay(const struct command *command)
+{
+	const struct ncs_options *options = &command->options;
+	struct ncs_replay_part part = part_of(options);
+	struct ncs_replay replay;
+	char why[4600];
+	int status = NCS_EXIT_NOTHING;
+
+	if (ncs_replay_open(&replay, (const char *const *)options->files,
+			    options->file_count, &part, why,
+			    sizeof(why)) != 0) {
+		fprintf(stderr, "ncclstat: %s\n", why);
+		if (options->mode == NCS_MODE_DIAGNOSE)
+			status = NCS_EXIT_NO_VERDICT;
+	} else if (options->mode == NCS_MODE_LIST) {
+		status = ncs_list_recording_run(options, &replay);
+	} else if (options->mode == NCS_MODE_DUMP) {
+		status = print(command, replay.source, &replay, ncs_dump_run);
+	} else if (options->mode == NCS_MODE_DIAGNOSE) {
+		status = print(command, replay.source, &replay,
+			       ncs_diagnose_run);
+	} else {
+		status = look(command, replay.source, &replay);
+	}
+	ncs_replay_close(&replay);
+	return status;
 }
 
 static int execute(const struct command *command)
@@ -177,11 +237,11 @@ static int execute(const struct command *command)
 	else if (options->mode == NCS_MODE_LIST)
 		status = ncs_list_run(options, source);
 	else if (options->mode == NCS_MODE_DUMP)
-		status = print(command, source, ncs_dump_run);
+		status = print(command, source, NULL, ncs_dump_run);
 	else if (options->mode == NCS_MODE_DIAGNOSE)
-		status = print(command, source, ncs_diagnose_run);
+		status = print(command, source, NULL, ncs_diagnose_run);
 	else
-		status = look(command, source);
+		status = look(command, source, NULL);
 	source->close(source);
 	return status;
 }
@@ -207,5 +267,8 @@ int main(int argc, char **argv)
 		return print_about(options->mode);
 	if (options->mode == NCS_MODE_CLEAN)
 		return ncs_clean_run(options);
-	return execute(&command);
+	if (options->mode == NCS_MODE_RECORD)
+		return ncs_record_run(options);
+	return options->file_count > 0 ? execute_replay(&command) :
+					 execute(&command);
 }

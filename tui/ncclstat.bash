@@ -85,7 +85,7 @@ _ncclstat()
 		mapfile -t COMPREPLY < <(compgen -d -- "$word")
 		return
 		;;
-	--keys | --aliases)
+	--keys | --aliases | --output | -o | --record)
 		mapfile -t COMPREPLY < <(compgen -f -- "$word")
 		return
 		;;
@@ -125,13 +125,24 @@ _ncclstat()
 			-- "$word")
 		return
 		;;
-	--interval | -i | --wait | --count | -n | --sort | --columns | --synthetic)
+	--interval | -i | --wait | --count | -n | --sort | --columns | --synthetic | \
+		--at | --from | --until | --duration | --rotate-size | --rotate-time | \
+		--keep)
 		return
 		;;
 	esac
 
+	# What is no option is a recording.
+	if [[ $word != -* ]] &&
+		[[ " ${COMP_WORDS[*]} " =~ \ (--(replay|dump|diagnose|list)|-[dl])[\ =] ]]; then
+		mapfile -t COMPREPLY < <(compgen -f -- "$word")
+		return
+	fi
+
 	mapfile -t COMPREPLY < <(compgen -W '
-		--dump --diagnose --wait --list --clean --set --pid --comm --dir
+		--dump --diagnose --record --duration --rotate-size --rotate-time
+		--keep --compress --replay --at --from --until --output --wait
+		--list --clean --set --pid --comm --dir
 		--interval --count --view
 		--window --color --ascii --symbols --scheme --level --sort --columns
 		--numbers --units --header --idle --mouse --config

@@ -9,6 +9,7 @@
 
 #include "analysis/append.h"
 #include "analysis/detail.h"
+#include "record/chunk.h"
 
 /* --- The table ---------------------------------------------------------- */
 
@@ -124,6 +125,26 @@ static bool parse_seconds(const char *text, uint64_t *time_ns)
 		return false;
 	*time_ns = (uint64_t)(seconds * 1e9 + 0.5);
 	return *time_ns >= NCS_INTERVAL_MIN_NS;
+}
+
+/* A file must have room for what each of them has. */
+#define ROTATE_BYTES_MIN (UINT64_C(1) << 16)
+
+static bool parse_bytes(const char *text, uint64_t *bytes)
+{
+	static const char units[] = "kMG";
+	const char *unit;
+	unsigned shift = 0;
+
+	if (!take_number(&text, 1, UINT64_MAX >> 30, bytes))
+		return false;
+	unit = *text ? strchr(units, *text) : NULL;
+	if (unit) {
+		shift = 10 * (unsigned)(unit - units + 1);
+		text++;
+	}
+	*bytes <<= shift;
+	return *text == '\0' && *bytes >= ROTATE_BYTES_MIN;
 }
 
 static bool parse_synthetic(const char *text, struct ncs_options *options)
@@ -423,6 +444,24 @@ static bool take_argument(struct ncs_options *options, int option,
 		return parse_seconds(argument, &options->interval_ns);
 	case NCS_OPTION_WAIT:
 		return parse_seconds(argument, &options->wait_ns);
+	case NCS_OPTION_RECORD:
+		options->recording.path = argument;
+		return argument[0] != '\0';
+	case NCS_OPTION_DURATION:
+		return parse_seconds(argument, &options->recording.duration_ns);
+	case NCS_OPTION_ROTATE_SIZE:
+		return parse_bytes(argument, &options->recording.rotate_bytes);
+	case NCS_OPTION_ROTATE_TIME:
+		return parse_seconds(argument, &options->recording.rotate_ns);
+	case NCS_OPTION_KEEP:
+		return parse_number(argument, UINT64_MAX,
+				    &options->recording.keep);
+	case NCS_OPTION_COMPRESS:
+		if (!parse_number(argument, (uint64_t)ncs_packer_level_max(),
+				  &number))
+			return false;
+		options->recording.pack_level = (int)number;
+		return true;
 	case NCS_OPTION_COUNT:
 		return parse_number(argument, UINT64_MAX, &options->count);
 	case NCS_OPTION_SORT:
@@ -444,6 +483,15 @@ static bool take_argument(struct ncs_options *options, int option,
 	case NCS_OPTION_KEYS:
 		options->keys_path = argument;
 		return argument[0] != '\0';
+	case NCS_OPTION_AT:
+		return ncs_instant_parse(argument, &options->at);
+	case NCS_OPTION_FROM:
+		return ncs_instant_parse(argument, &options->from);
+	case NCS_OPTION_UNTIL:
+		return ncs_instant_parse(argument, &options->until);
+	case NCS_OPTION_OUTPUT:
+		options->output_path = argument;
+		return argument[0] != '\0';
 	default:
 		return true;
 	}
@@ -457,7 +505,14 @@ static const char *limits_of(int option)
 		return ", the number of a process";
 	case NCS_OPTION_INTERVAL:
 	case NCS_OPTION_WAIT:
+	case NCS_OPTION_DURATION:
+	case NCS_OPTION_ROTATE_TIME:
 		return " from 0.1 to 86400";
+	case NCS_OPTION_ROTATE_SIZE:
+		return ", 64k or more";
+	case NCS_OPTION_COMPRESS:
+		return ", a number from 1 to 22";
+	case NCS_OPTION_KEEP:
 	case NCS_OPTION_COUNT:
 		return ", 1 or more";
 	case NCS_OPTION_SORT:
@@ -465,6 +520,11 @@ static const char *limits_of(int option)
 		return " with titles of columns";
 	case NCS_OPTION_SYNTHETIC:
 		return ", at most 4096x64";
+	case NCS_OPTION_AT:
+	case NCS_OPTION_FROM:
+	case NCS_OPTION_UNTIL:
+		return ", such as 12.5, 1:02:03, -10, T14:03:05 or"
+		       " 2026-11-21T14:03:05";
 	default:
 		return "";
 	}
@@ -485,6 +545,10 @@ static enum ncs_mode mode_of(int option)
 		return NCS_MODE_DUMP;
 	case NCS_OPTION_DIAGNOSE:
 		return NCS_MODE_DIAGNOSE;
+	case NCS_OPTION_RECORD:
+		return NCS_MODE_RECORD;
+	case NCS_OPTION_REPLAY:
+		return NCS_MODE_REPLAY;
 	case NCS_OPTION_LIST:
 		return NCS_MODE_LIST;
 	case NCS_OPTION_CLEAN:
@@ -526,6 +590,8 @@ static bool take_option(struct ncs_options *options, int option,
 	}
 	if (option == NCS_OPTION_MOUSE && !argument)
 		options->mouse = true;
+	if (option == NCS_OPTION_COMPRESS)
+		options->recording.is_packed = true;
 	if (option == NCS_OPTION_ASCII)
 		options->ascii = true;
 	if (option == NCS_OPTION_COLOR)
@@ -536,7 +602,8 @@ static bool take_option(struct ncs_options *options, int option,
 	    mode != NCS_MODE_HELP && mode != NCS_MODE_VERSION) {
 		snprintf(error, error_size,
 			 "--%s is one thing too many: one of --dump,"
-			 " --diagnose, --list, --clean and --set is expected",
+			 " --diagnose, --record, --replay, --list, --clean and"
+			 " --set is expected",
 			 lines[option].name);
 		return false;
 	}
@@ -606,6 +673,143 @@ void ncs_options_value(const struct ncs_options *options,
 		print_choice(options, option, text, size);
 }
 
+/* --- What goes together ------------------------------------------------- */
+
+static bool reads_files(enum ncs_mode mode)
+{
+	return mode == NCS_MODE_REPLAY || mode == NCS_MODE_DUMP ||
+	       mode == NCS_MODE_DIAGNOSE || mode == NCS_MODE_LIST;
+}
+
+static bool needs_files(enum ncs_mode mode)
+{
+	return mode == NCS_MODE_REPLAY;
+}
+
+/* Words that are no options are the names of recordings. */
+static bool check_files(const struct ncs_options *options, char *error,
+			size_t error_size)
+{
+	const char *first;
+
+	if (options->file_count == 0) {
+		if (!needs_files(options->mode))
+			return true;
+		snprintf(error, error_size,
+			 "--replay expects a FILE, a recording made with"
+			 " --record");
+		return false;
+	}
+	first = options->files[0];
+	if ((options->mode == NCS_MODE_DUMP ||
+	     options->mode == NCS_MODE_DIAGNOSE) &&
+	    find_choice(lines[NCS_OPTION_DUMP].argument, first) >= 0) {
+		snprintf(error, error_size,
+			 "'%s' is no option; an optional argument is joined by"
+			 " '=', as in --dump=json, and a recording of that name"
+			 " is ./%s",
+			 first, first);
+		return false;
+	}
+	if (reads_files(options->mode))
+		return true;
+	snprintf(error, error_size,
+		 "'%s' is no option; a recording is read with --replay, --dump,"
+		 " --diagnose or --list",
+		 first);
+	return false;
+}
+
+/* The same of a recording that is made. */
+static const char *find_ignored_of_record(const struct ncs_options *options)
+{
+	const struct ncs_recorder_settings *recording = &options->recording;
+	bool rotates = recording->rotate_bytes || recording->rotate_ns;
+
+	if (options->mode != NCS_MODE_RECORD) {
+		if (recording->duration_ns)
+			return "--duration expects --record beside it";
+		if (rotates || recording->keep)
+			return "--rotate-size, --rotate-time and --keep expect"
+			       " --record beside them";
+		if (recording->is_packed)
+			return "--compress expects --record beside it";
+		return NULL;
+	}
+	if (options->synthetic_ranks)
+		return "--record expects no --synthetic beside it: a made-up"
+		       " job has no segments";
+	if (options->count)
+		return "--record expects no --count beside it: --duration says"
+		       " when it ends";
+	if (recording->keep && !rotates)
+		return "--keep expects --rotate-size or --rotate-time beside"
+		       " it: else there is one file";
+	if (rotates && strcmp(recording->path, "-") == 0)
+		return "--rotate-size and --rotate-time expect a FILE: there"
+		       " is one standard output";
+	return NULL;
+}
+
+/* What would be ignored must not look as if it did anything. NULL: nothing
+ * would. */
+static const char *find_ignored(const struct ncs_options *options)
+{
+	enum ncs_mode mode = options->mode;
+	bool bounded = options->from.kind != NCS_INSTANT_NONE ||
+		       options->until.kind != NCS_INSTANT_NONE;
+
+	if (mode == NCS_MODE_CLEAN &&
+	    (options->pid || options->synthetic_ranks))
+		return "--clean expects no --pid and no --synthetic beside it:"
+		       " it removes the segments of all processes that are"
+		       " gone";
+	if (mode == NCS_MODE_SET && options->synthetic_ranks)
+		return "--set expects no --synthetic beside it: a made-up job"
+		       " cannot be asked for anything";
+	if (options->wait_ns && mode != NCS_MODE_DIAGNOSE)
+		return "--wait expects --diagnose beside it: trouble is what"
+		       " it waits for";
+	if (options->comm && mode != NCS_MODE_SET)
+		return "--comm expects --set beside it: views show all"
+		       " communicators";
+	if (find_ignored_of_record(options))
+		return find_ignored_of_record(options);
+	if (options->output_path)
+		return "--output expects something to be exported beside it";
+	if (options->file_count == 0 &&
+	    (bounded || options->at.kind != NCS_INSTANT_NONE))
+		return "--at, --from and --until expect a FILE beside them:"
+		       " they are moments of a recording";
+	if (options->file_count == 0)
+		return NULL;
+	if (options->directory || options->synthetic_ranks)
+		return "--dir and --synthetic expect no FILE beside them: all"
+		       " there is to see is in the recording";
+	if (options->wait_ns)
+		return "--wait expects no FILE beside it: a recording has come"
+		       " to its end";
+	if (mode == NCS_MODE_LIST &&
+	    (bounded || options->at.kind != NCS_INSTANT_NONE))
+		return "--list expects no --at, --from or --until beside it: it"
+		       " tells of all that was recorded";
+	if (mode == NCS_MODE_DUMP && options->has_interval &&
+	    options->at.kind != NCS_INSTANT_NONE)
+		return "--at expects no --interval beside it: samples at"
+		       " intervals are taken from --from to --until";
+	return NULL;
+}
+
+static bool check_company(const struct ncs_options *options, char *error,
+			  size_t error_size)
+{
+	const char *why = find_ignored(options);
+
+	if (why)
+		snprintf(error, error_size, "%s", why);
+	return why == NULL;
+}
+
 /* --- All of them -------------------------------------------------------- */
 
 /* Says what getopt_long() stumbled over. */
@@ -630,6 +834,7 @@ void ncs_options_init(struct ncs_options *options)
 {
 	memset(options, 0, sizeof(*options));
 	options->interval_ns = NCS_INTERVAL_DEFAULT_NS;
+	options->recording.pack_level = 1;
 	options->view = NCS_VIEW_COUNT;
 }
 
@@ -656,41 +861,10 @@ bool ncs_options_parse(struct ncs_options *options, int argc, char **argv,
 		    options->mode == NCS_MODE_VERSION)
 			return true;
 	}
-	if (optind < argc) {
-		snprintf(error, error_size,
-			 "'%s' is no option; an optional argument is joined by"
-			 " '=', as in --dump=json",
-			 argv[optind]);
-		return false;
-	}
-	/* What would be ignored must not look as if it protected anything. */
-	if (options->mode == NCS_MODE_CLEAN &&
-	    (options->pid || options->synthetic_ranks)) {
-		snprintf(error, error_size,
-			 "--clean expects no --pid and no --synthetic beside"
-			 " it: it removes the segments of all processes that"
-			 " are gone");
-		return false;
-	}
-	if (options->mode == NCS_MODE_SET && options->synthetic_ranks) {
-		snprintf(error, error_size,
-			 "--set expects no --synthetic beside it: a made-up job"
-			 " cannot be asked for anything");
-		return false;
-	}
-	if (options->wait_ns && options->mode != NCS_MODE_DIAGNOSE) {
-		snprintf(error, error_size,
-			 "--wait expects --diagnose beside it: trouble is what"
-			 " it waits for");
-		return false;
-	}
-	if (options->comm && options->mode != NCS_MODE_SET) {
-		snprintf(error, error_size,
-			 "--comm expects --set beside it: views show all"
-			 " communicators");
-		return false;
-	}
-	return true;
+	options->files = argv + optind;
+	options->file_count = (size_t)(argc - optind);
+	return check_files(options, error, error_size) &&
+	       check_company(options, error, error_size);
 }
 
 /* --- Help --------------------------------------------------------------- */
@@ -753,9 +927,10 @@ void ncs_options_help(FILE *file, unsigned columns)
 {
 	char text[128];
 
-	fputs("Usage: ncclstat [OPTION]...\n"
+	fputs("Usage: ncclstat [OPTION]... [FILE]...\n"
 	      "Shows what NCCL does, live, in jobs on this machine that have"
-	      " loaded ncclstat's\nprofiler plugin.\n\n",
+	      " loaded ncclstat's\nprofiler plugin, or did in jobs that were"
+	      " recorded in FILEs.\n\n",
 	      file);
 	for (int i = 0; i < NCS_OPTIONS_END; i++) {
 		describe(&lines[i], text, sizeof(text));

@@ -13,6 +13,8 @@
 
 #include "analysis/columns.h"
 #include "ncclstat/tables/options.h"
+#include "record/instant.h"
+#include "record/recorder.h"
 #include "shm/control.h"
 #include "tui/format.h"
 #include "tui/term.h"
@@ -36,6 +38,8 @@ enum ncs_mode {
 	NCS_MODE_LIVE, /* or a dump, where there is no terminal */
 	NCS_MODE_DUMP,
 	NCS_MODE_DIAGNOSE,
+	NCS_MODE_RECORD,
+	NCS_MODE_REPLAY,
 	NCS_MODE_LIST,
 	NCS_MODE_CLEAN,
 	NCS_MODE_SET,
@@ -84,12 +88,22 @@ struct ncs_options {
 	unsigned synthetic_channels;
 	uint64_t synthetic_seed;
 	const char *keys_path; /* NULL: none */
+	/* Recordings; none: it is this machine's jobs, or a made-up one. */
+	char *const *files;
+	size_t file_count;
+	struct ncs_instant at;
+	struct ncs_instant from;
+	struct ncs_instant until;
+	const char *output_path; /* NULL: standard output */
+	/* NCS_MODE_RECORD: what is in here but not above. */
+	struct ncs_recorder_settings recording;
 };
 
 /* What holds where nothing is asked for. */
 void ncs_options_init(struct ncs_options *options);
 
-/* Adds the command line to what is there. Strings are borrowed from argv.
+/* Adds the command line to what is there. Strings are borrowed from argv, whose
+ * words that are no options are moved to its end.
  * False: `error` says which option is wrong and what it expects. */
 bool ncs_options_parse(struct ncs_options *options, int argc, char **argv,
 		       char *error, size_t error_size);

@@ -334,6 +334,14 @@ size_t ncs_reader_records(struct ncs_reader *reader, size_t lane,
 			  struct ncs_record *records, size_t size,
 			  uint64_t *lost);
 
+/* The reader's place in a lane's ring: the position of the record that it wants
+ * next; and how many there are from there on, overwritten ones included. */
+uint64_t ncs_reader_position(const struct ncs_reader *reader, size_t lane);
+uint64_t ncs_reader_waiting(const struct ncs_reader *reader, size_t lane);
+
+/* What has been overwritten until now will not be counted as lost. */
+void ncs_reader_skip_overwritten(struct ncs_reader *reader);
+
 #ifdef __cplusplus
 }
 #endif

@@ -7,6 +7,9 @@
 #define NCS_VERSION_MAJOR 0
 #define NCS_VERSION_MINOR 1
 #define NCS_VERSION_PATCH 0
+/* As files and segments tell it. */
+#define NCS_VERSION_NUMBER \
+	(NCS_VERSION_MAJOR << 16 | NCS_VERSION_MINOR << 8 | NCS_VERSION_PATCH)
 
 #define NCS_VERSION_WORD(number) #number
 #define NCS_VERSION_JOIN(major, minor, patch) \

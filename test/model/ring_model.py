@@ -235,7 +235,7 @@ def seqlock_writer(form, updates, words):
 
 
 def seqlock_reader(form, words, tries, reads):
-    """ncs_seqlock_read(), `reads` times, with fewer tries."""
+    """ncs_seqlock_try(), `tries` times for each of `reads`."""
     weak = form.weak
 
     def read(execution, count):
@@ -412,7 +412,7 @@ SOURCE = (
     ('shm/seqlock.h', 'ncs_seqlock_begin',
      'store_relaxed load_relaxed fence_release'),
     ('shm/seqlock.h', 'ncs_seqlock_end', 'store_release load_relaxed'),
-    ('shm/seqlock.h', 'ncs_seqlock_read',
+    ('shm/seqlock.h', 'ncs_seqlock_try',
      'load_acquire payload_load fence_acquire load_relaxed'),
     ('shm/reader.c', 'read_operation',
      'load_acquire payload_load fence_acquire load_relaxed'),

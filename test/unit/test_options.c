@@ -87,6 +87,8 @@ static void modes_and_formats(void **state)
 		{ "--diagnose", NCS_MODE_DIAGNOSE, NCS_DUMP_TEXT },
 		{ "--diagnose=json --wait 3", NCS_MODE_DIAGNOSE,
 		  NCS_DUMP_JSON },
+		{ "--record a --duration 3", NCS_MODE_RECORD, NCS_DUMP_TEXT },
+		{ "--replay a b", NCS_MODE_REPLAY, NCS_DUMP_TEXT },
 		{ "--list", NCS_MODE_LIST, NCS_DUMP_TEXT },
 		{ "-l", NCS_MODE_LIST, NCS_DUMP_TEXT },
 		{ "--clean", NCS_MODE_CLEAN, NCS_DUMP_TEXT },
@@ -142,6 +144,107 @@ static void a_setting_is_parsed_and_aimed(void **state)
 	assert_string_equal(options.comm, "wor*");
 	expect("--set default");
 	assert_null(options.comm);
+}
+
+static void words_that_are_no_options_are_recordings(void **state)
+{
+	(void)state;
+	expect("--dump");
+	assert_int_equal(options.file_count, 0);
+	expect("--dump=json one -i 2 two");
+	assert_int_equal(options.file_count, 2);
+	assert_string_equal(options.files[0], "one");
+	assert_string_equal(options.files[1], "two");
+	assert_true(options.has_interval);
+	expect("--diagnose -- -odd");
+	assert_string_equal(options.files[0], "-odd");
+	expect("--list one");
+	expect("one --replay");
+	expect_error("--replay", "--replay", "FILE");
+	expect_error("one", "'one'", "--replay");
+	expect_error("--clean one", "'one'", "--replay");
+	expect_error("--diagnose json", "'json'", "./json");
+}
+
+static void moments_of_recordings(void **state)
+{
+	(void)state;
+	expect("--dump one");
+	assert_int_equal(options.at.kind, NCS_INSTANT_NONE);
+	expect("--replay one --at=-10 --from 1:02:03.5 --until 2:00:00");
+	assert_int_equal(options.at.kind, NCS_INSTANT_BEFORE_END);
+	assert_int_equal(options.at.ns, UINT64_C(10000000000));
+	assert_int_equal(options.from.kind, NCS_INSTANT_SINCE);
+	assert_int_equal(options.from.ns, UINT64_C(3723500000000));
+	assert_int_equal(options.until.ns, UINT64_C(7200000000000));
+	expect_error("--dump one --at noon", "--at", "T14:03:05");
+	expect_error("--dump --at 3", "--at", "FILE");
+	expect_error("--dump --until 3", "--until", "FILE");
+	expect_error("--list one --from 3", "--from", "--list");
+	expect_error("--dump one --at 3 -i 1", "--at", "--interval");
+}
+
+static void what_recordings_cannot_have_is_refused(void **state)
+{
+	(void)state;
+	expect_error("--dump one --dir /tmp", "--dir", "FILE");
+	expect_error("--dump one --synthetic 2x2", "--synthetic", "FILE");
+	expect_error("--diagnose one --wait 3", "--wait", "FILE");
+	expect_error("--dump one --output two", "--output", "exported");
+	expect("--dump one --pid 7");
+}
+
+static void what_is_recorded_and_where(void **state)
+{
+	const struct ncs_recorder_settings *recording = &options.recording;
+
+	(void)state;
+	expect("--record one");
+	assert_string_equal(recording->path, "one");
+	assert_int_equal(recording->duration_ns, 0);
+	assert_int_equal(recording->rotate_bytes, 0);
+	assert_int_equal(recording->rotate_ns, 0);
+	assert_int_equal(recording->keep, 0);
+	assert_false(recording->is_packed);
+	expect("--record=- --duration 1.5 --compress");
+	assert_string_equal(recording->path, "-");
+	assert_int_equal(recording->duration_ns, 1500000000);
+	assert_true(recording->is_packed);
+	assert_int_equal(recording->pack_level, 1);
+	expect("--record one --compress=9 --rotate-size 3M --rotate-time 60"
+	       " --keep 2");
+	assert_int_equal(recording->pack_level, 9);
+	assert_int_equal(recording->rotate_bytes, 3 << 20);
+	assert_int_equal(recording->rotate_ns, UINT64_C(60000000000));
+	assert_int_equal(recording->keep, 2);
+	expect("--record one --rotate-size 64k");
+	assert_int_equal(recording->rotate_bytes, 65536);
+	expect("--record one --rotate-size 100000");
+	assert_int_equal(recording->rotate_bytes, 100000);
+	expect("--record one --rotate-size 2G");
+	assert_int_equal(recording->rotate_bytes, UINT64_C(2) << 30);
+	expect_error("--record one --rotate-size 63k", "--rotate-size", "64k");
+	expect_error("--record one --rotate-size 1T", "--rotate-size", "1T");
+	expect_error("--record one --rotate-size 1kk", "--rotate-size", "1kk");
+	expect_error("--record one --rotate-size -1M", "--rotate-size", "-1M");
+	expect_error("--record one --compress=23", "--compress", "22");
+	expect_error("--record one --compress=0", "--compress", "from 1");
+	expect_error("--record one --keep 0", "--keep", "1 or more");
+}
+
+static void what_a_recording_does_not_heed_is_refused(void **state)
+{
+	(void)state;
+	expect_error("--record one --dump", "--dump", "too many");
+	expect_error("--record one two", "'two'", "--replay");
+	expect_error("--duration 3", "--duration", "--record");
+	expect_error("--rotate-time 3", "--rotate-time", "--record");
+	expect_error("--dump --keep 3", "--keep", "--record");
+	expect_error("--compress", "--compress", "--record");
+	expect_error("--record one --keep 3", "--keep", "--rotate-size");
+	expect_error("--record - --rotate-size 1M", "--rotate-size", "FILE");
+	expect_error("--record one --synthetic 2x2", "--synthetic", "made-up");
+	expect_error("--record one -n 3", "--count", "--duration");
 }
 
 /* The words of --window stand in the order of the windows. */
@@ -280,6 +383,7 @@ static void only_one_thing_can_be_done(void **state)
 	(void)state;
 	expect_error("--dump --list", "--list", "one of");
 	expect_error("--list --clean", "--clean", "one of");
+	expect_error("--dump --replay one", "--replay", "one of");
 	expect_error("--set default --dump", "--dump", "one of");
 	expect_error("--set default --synthetic 2x2", "--set", "--synthetic");
 	expect_error("--comm world", "--comm", "--set");
@@ -407,6 +511,11 @@ int main(void)
 		cmocka_unit_test(help_is_had_whatever_else_is_asked_for),
 		cmocka_unit_test(arguments_reach_their_fields),
 		cmocka_unit_test(a_setting_is_parsed_and_aimed),
+		cmocka_unit_test(words_that_are_no_options_are_recordings),
+		cmocka_unit_test(moments_of_recordings),
+		cmocka_unit_test(what_recordings_cannot_have_is_refused),
+		cmocka_unit_test(what_is_recorded_and_where),
+		cmocka_unit_test(what_a_recording_does_not_heed_is_refused),
 		cmocka_unit_test(
 			windows_are_called_what_the_history_calls_them),
 		cmocka_unit_test(views_are_called_what_the_columns_call_them),

@@ -15,16 +15,47 @@
  */
 #define NCS_OPTIONS(X) \
 	X(DUMP, "dump", 'd', OPTIONAL, "text|json", ONCE, \
-	  "Print what there is to see and leave; text unless told otherwise." \
-	  " This is also what happens where input or output is no terminal.") \
+	  "Print what there is to see, or what recordings show at their end, and" \
+	  " leave; text unless told otherwise. This is also what happens where" \
+	  " input or output is no terminal.") \
 	X(DIAGNOSE, "diagnose", 0, OPTIONAL, "text|json", ONCE, \
 	  "Say what is wrong with the job, who is to blame, what was seen, and" \
 	  " what to do next. Status 0: healthy, 1: slow or suspicious, 2:" \
 	  " stuck, 3: no job.") \
+	X(RECORD, "record", 0, REQUIRED, "FILE", ONCE, \
+	  "Record all that the plugin tells, of jobs that run and of those that" \
+	  " begin, until their processes are gone; '-' is standard output." \
+	  " --interval is between two states of a rank; default 0.2.") \
+	X(DURATION, "duration", 0, REQUIRED, "SECONDS", ONCE, \
+	  "With --record: stop after that time.") \
+	X(ROTATE_SIZE, "rotate-size", 0, REQUIRED, "BYTES", ONCE, \
+	  "With --record: go on in FILE.1, FILE.2 and so on, each about so" \
+	  " long; k, M and G after the number are powers of 1024.") \
+	X(ROTATE_TIME, "rotate-time", 0, REQUIRED, "SECONDS", ONCE, \
+	  "With --record: the same, each of so much time.") \
+	X(KEEP, "keep", 0, REQUIRED, "N", ONCE, \
+	  "With --rotate-size or --rotate-time: keep the latest N files only.") \
+	X(COMPRESS, "compress", 0, OPTIONAL, "LEVEL", ONCE, \
+	  "With --record: compress with Zstandard; level 1 unless told" \
+	  " otherwise.") \
+	X(REPLAY, "replay", 0, NO, "", ONCE, \
+	  "Play recordings in the live view; several FILEs, of one or of several" \
+	  " hosts, are played together.") \
+	X(AT, "at", 0, REQUIRED, "TIME", ONCE, \
+	  "Look at recordings as of then, or begin to play there. TIME is" \
+	  " [-][[H:]M:]SECONDS since their beginning or, with '-', before their" \
+	  " end; or [YYYY-MM-DD]THH:MM[:SS][Z], as clocks on the wall had it.") \
+	X(FROM, "from", 0, REQUIRED, "TIME", ONCE, \
+	  "Leave out what was recorded before; TIME as for --at.") \
+	X(UNTIL, "until", 0, REQUIRED, "TIME", ONCE, \
+	  "Leave out what was recorded after; TIME as for --at.") \
+	X(OUTPUT, "output", 'o', REQUIRED, "FILE", ONCE, \
+	  "Write what is exported there, instead of to standard output.") \
 	X(WAIT, "wait", 0, REQUIRED, "SECONDS", ONCE, \
 	  "With --diagnose: wait for trouble, so long at most.") \
 	X(LIST, "list", 'l', NO, "", ONCE, \
-	  "Print one line for each shared-memory segment and leave.") \
+	  "Print one line for each shared-memory segment, or for each rank in" \
+	  " recordings, and leave.") \
 	X(CLEAN, "clean", 0, NO, "", ONCE, \
 	  "Remove the segments and control objects of processes that are gone" \
 	  " and leave.") \

@@ -1,0 +1,221 @@
+/* Playing recordings; see replay.h. */
+#include "record/replay.h"
+
+#include <errno.h>
+#include <math.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "analysis/append.h"
+#include "record/source_recording.h"
+
+/* Looks at the past that are an interval apart. */
+#define DENSE_LOOKS 12u
+
+/* … and those before them, by which the windows of 10 and 100 s begin. */
+static const uint64_t sparse_ns[] = {
+	100000000000, 75000000000, 50000000000, 25000000000,
+	10000000000,  7500000000,  5000000000,  2500000000,
+};
+
+/* --- Opening ------------------------------------------------------------- */
+
+static void name_hosts(struct ncs_replay *replay)
+{
+	size_t count = ncs_recording_host_count(replay->recording);
+
+	replay->hosts[0] = '\0';
+	for (size_t i = 0; i < count; i++) {
+		const struct ncs_recorded_host *host =
+			ncs_recording_host(replay->recording, i);
+
+		ncs_append(replay->hosts, sizeof(replay->hosts), "%s%s",
+			   i > 0 ? "," : "", host->name);
+		if (host->error_ns > replay->error_ns)
+			replay->error_ns = host->error_ns;
+	}
+}
+
+static int resolve(const struct ncs_replay *replay,
+		   const struct ncs_instant *instant, const char *option,
+		   uint64_t *moment_ns, char *why, size_t why_size)
+{
+	char reason[200];
+
+	if (instant->kind == NCS_INSTANT_NONE ||
+	    ncs_instant_resolve(instant, &replay->all, moment_ns, reason,
+				sizeof(reason)))
+		return 0;
+	snprintf(why, why_size, "--%s: %s", option, reason);
+	return -ERANGE;
+}
+
+static int find_part(struct ncs_replay *replay,
+		     const struct ncs_replay_part *part, char *why,
+		     size_t why_size)
+{
+	int error;
+
+	replay->from_ns = replay->all.from_ns;
+	replay->until_ns = replay->all.until_ns;
+	error = resolve(replay, &part->from, "from", &replay->from_ns, why,
+			why_size);
+	if (!error)
+		error = resolve(replay, &part->until, "until",
+				&replay->until_ns, why, why_size);
+	if (!error && replay->from_ns > replay->until_ns) {
+		snprintf(why, why_size, "--from is after --until");
+		error = -ERANGE;
+	}
+	replay->at_ns = replay->from_ns;
+	if (!error)
+		error = resolve(replay, &part->at, "at", &replay->at_ns, why,
+				why_size);
+	if (!error && (replay->at_ns < replay->from_ns ||
+		       replay->at_ns > replay->until_ns)) {
+		snprintf(why, why_size, "--at is not from --from to --until");
+		error = -ERANGE;
+	}
+	return error;
+}
+
+int ncs_replay_open(struct ncs_replay *replay, const char *const *paths,
+		    size_t count, const struct ncs_replay_part *part, char *why,
+		    size_t why_size)
+{
+	const struct ncs_recording_facts *facts;
+	int error;
+
+	memset(replay, 0, sizeof(*replay));
+	replay->speed = 1;
+	error = ncs_recording_open(&replay->recording, paths, count, why,
+				   why_size);
+	if (error)
+		return error;
+	replay->source =
+		ncs_source_open_recording(replay->recording, part->pid);
+	if (!replay->source) {
+		snprintf(why, why_size, "%s", strerror(ENOMEM));
+		return -ENOMEM;
+	}
+	facts = ncs_recording_facts(replay->recording);
+	replay->all = (struct ncs_span){
+		.from_ns = facts->from_ns,
+		.until_ns = facts->until_ns,
+		.realtime_offset_ns = ncs_recording_host(replay->recording, 0)
+					      ->realtime_offset_ns,
+	};
+	name_hosts(replay);
+	return find_part(replay, part, why, why_size);
+}
+
+void ncs_replay_close(struct ncs_replay *replay)
+{
+	if (replay->source)
+		replay->source->close(replay->source);
+	ncs_recording_close(replay->recording);
+	memset(replay, 0, sizeof(*replay));
+}
+
+uint64_t ncs_replay_realtime_ns(const struct ncs_replay *replay,
+				uint64_t moment_ns)
+{
+	return moment_ns + (uint64_t)replay->all.realtime_offset_ns;
+}
+
+uint64_t ncs_replay_since_ns(const struct ncs_replay *replay)
+{
+	return replay->at_ns - replay->all.from_ns;
+}
+
+/* --- Playing ------------------------------------------------------------- */
+
+void ncs_replay_go(struct ncs_replay *replay, uint64_t moment_ns,
+		   uint64_t now_ns)
+{
+	replay->at_ns = moment_ns < replay->from_ns  ? replay->from_ns :
+			moment_ns > replay->until_ns ? replay->until_ns :
+						       moment_ns;
+	replay->played_ns = now_ns;
+}
+
+void ncs_replay_advance(struct ncs_replay *replay, uint64_t now_ns)
+{
+	double passed_ns;
+
+	if (!replay->playing || now_ns <= replay->played_ns)
+		return;
+	passed_ns = (double)(now_ns - replay->played_ns) * replay->speed;
+	if (passed_ns >= (double)(replay->until_ns - replay->at_ns)) {
+		replay->playing = false;
+		ncs_replay_go(replay, replay->until_ns, now_ns);
+	} else {
+		ncs_replay_go(replay, replay->at_ns + (uint64_t)passed_ns,
+			      now_ns);
+	}
+}
+
+void ncs_replay_play(struct ncs_replay *replay, bool playing, uint64_t now_ns)
+{
+	ncs_replay_advance(replay, now_ns);
+	replay->playing = playing;
+	replay->played_ns = now_ns;
+}
+
+void ncs_replay_change_speed(struct ncs_replay *replay, bool faster,
+			     uint64_t now_ns)
+{
+	double unit = pow(10, floor(log10(replay->speed) + 1e-9));
+	int digit = (int)lround(replay->speed / unit);
+	double speed = faster ? (digit == 1 ? 2 :
+				 digit == 2 ? 5 :
+					      10) *
+					unit :
+				(digit == 5 ? 2 :
+				 digit == 2 ? 1 :
+					      0.5) *
+					unit;
+
+	ncs_replay_advance(replay, now_ns);
+	replay->played_ns = now_ns;
+	if (speed > NCS_SPEED_MIN * 0.99 && speed < NCS_SPEED_MAX * 1.01)
+		replay->speed = speed;
+}
+
+/* --- Models -------------------------------------------------------------- */
+
+static int look(struct ncs_source *source, struct ncs_model *model,
+		struct ncs_diagnosis *diagnosis, uint64_t moment_ns)
+{
+	int error = ncs_model_update(model, source, moment_ns);
+
+	if (!error && diagnosis)
+		error = ncs_diagnose(diagnosis, model);
+	return error;
+}
+
+int ncs_replay_fill(struct ncs_source *source, struct ncs_model *model,
+		    struct ncs_diagnosis *diagnosis, uint64_t from_ns,
+		    uint64_t moment_ns, uint64_t interval_ns)
+{
+	uint64_t room_ns = moment_ns - from_ns;
+	int error = 0;
+
+	if (diagnosis) {
+		ncs_diagnosis_release(diagnosis);
+		ncs_diagnosis_init(diagnosis);
+	}
+	ncs_model_forget(model);
+	ncs_source_recording_restart(source);
+	for (size_t i = 0; i < sizeof(sparse_ns) / sizeof(*sparse_ns) && !error;
+	     i++)
+		if (sparse_ns[i] <= room_ns &&
+		    sparse_ns[i] > DENSE_LOOKS * interval_ns)
+			error = look(source, model, diagnosis,
+				     moment_ns - sparse_ns[i]);
+	for (uint64_t i = DENSE_LOOKS; i > 0 && !error; i--)
+		if (i * interval_ns <= room_ns)
+			error = look(source, model, diagnosis,
+				     moment_ns - i * interval_ns);
+	return error;
+}

@@ -1,0 +1,119 @@
+/* Moments as people write them: each way to write one, and what is none. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdlib.h>
+#include <time.h>
+
+#include <cmocka.h>
+
+#include "record/instant.h"
+
+#define MS_NS UINT64_C(1000000)
+#define S_NS UINT64_C(1000000000)
+
+static void expect(const char *text, enum ncs_instant_kind kind, uint64_t ns)
+{
+	struct ncs_instant instant = { .kind = NCS_INSTANT_NONE };
+
+	if (!ncs_instant_parse(text, &instant))
+		fail_msg("%s is refused", text);
+	if (instant.kind != kind || instant.ns != ns)
+		fail_msg("%s: kind %d, %llu ns", text, instant.kind,
+			 (unsigned long long)instant.ns);
+}
+
+static void numbers_are_since_the_beginning(void **state)
+{
+	(void)state;
+	expect("0", NCS_INSTANT_SINCE, 0);
+	expect("12.5", NCS_INSTANT_SINCE, 12500 * MS_NS);
+	expect(".25", NCS_INSTANT_SINCE, 250 * MS_NS);
+	expect("0.123456789", NCS_INSTANT_SINCE, 123456789);
+	expect("0.1234567899", NCS_INSTANT_SINCE, 123456789);
+	expect("90:00", NCS_INSTANT_SINCE, 5400 * S_NS);
+	expect("1:02:03.5", NCS_INSTANT_SINCE, 3723500 * MS_NS);
+}
+
+static void with_a_minus_they_are_before_the_end(void **state)
+{
+	(void)state;
+	expect("-0", NCS_INSTANT_BEFORE_END, 0);
+	expect("-1:00.5", NCS_INSTANT_BEFORE_END, 60500 * MS_NS);
+}
+
+static void with_a_date_it_is_the_clock_on_the_wall(void **state)
+{
+	(void)state;
+	/* One without summer time; the sign of POSIX is the other way round. */
+	setenv("TZ", "XYZ-3", 1);
+	tzset();
+	expect("1970-01-02T00:00Z", NCS_INSTANT_REALTIME, 86400 * S_NS);
+	expect("2026-11-21T14:03:05.5Z", NCS_INSTANT_REALTIME,
+	       1795269785500 * MS_NS);
+	expect("2026-11-21T17:03:05.5", NCS_INSTANT_REALTIME,
+	       1795269785500 * MS_NS);
+	expect("2026-11-21 17:03:05", NCS_INSTANT_REALTIME, 1795269785 * S_NS);
+	expect("T14:03:05.25", NCS_INSTANT_DAYTIME, 50585250 * MS_NS);
+	expect("T00:00Z", NCS_INSTANT_DAYTIME, 0);
+}
+
+static void what_is_no_moment_is_refused(void **state)
+{
+	static const char *const wrong[] = {
+		"",
+		"-",
+		"--1",
+		"+1",
+		"1s",
+		"1.",
+		".",
+		"1..2",
+		"1:2",
+		"1:60",
+		"1:2:3",
+		"a",
+		"1:00:00:00",
+		"99999999999",
+		"4000000000",
+		"T",
+		"T14",
+		"T24:00",
+		"T14:60",
+		"T14:03:60",
+		"Z",
+		"T14:03z",
+		"14:03Z",
+		"2026-11-21",
+		"2026-11-21T",
+		"1e3",
+		" 1",
+		"1 ",
+		"2026-13-01T00:00",
+		"T1:00",
+		"2026-00-01T00:00",
+		"2026-11-32T00:00",
+		"1969-01-01T00:00",
+		"26-11-21T00:00",
+	};
+	struct ncs_instant instant = { .kind = NCS_INSTANT_NONE };
+
+	(void)state;
+	for (size_t i = 0; i < sizeof(wrong) / sizeof(wrong[0]); i++)
+		if (ncs_instant_parse(wrong[i], &instant))
+			fail_msg("'%s' is taken", wrong[i]);
+	assert_int_equal(instant.kind, NCS_INSTANT_NONE);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(numbers_are_since_the_beginning),
+		cmocka_unit_test(with_a_minus_they_are_before_the_end),
+		cmocka_unit_test(with_a_date_it_is_the_clock_on_the_wall),
+		cmocka_unit_test(what_is_no_moment_is_refused),
+	};
+
+	return cmocka_run_group_tests_name("instant", tests, NULL, NULL);
+}
