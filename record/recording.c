@@ -482,8 +482,8 @@ static void note_first(struct ncs_recording *recording)
 
 		rank->own_from_ns = rank->facts.from_ns;
 		rank->own_until_ns = rank->facts.until_ns;
-		if (rank->facts.from_ns < host->first_ns)
-			host->first_ns = rank->facts.from_ns;
+		if (rank->facts.from_ns < host->facts.first_ns)
+			host->facts.first_ns = rank->facts.from_ns;
 	}
 }
 

@@ -87,7 +87,7 @@ void recording_fixture_begin(struct recording_fixture *fixture,
 
 void recording_fixture_end(struct recording_fixture *fixture)
 {
-	assert_int_equal(ncs_record_writer_close(fixture->writer), 0);
+	assert_int_equal(ncs_record_writer_close(fixture->writer, NULL), 0);
 }
 
 size_t recording_fixture_add_rank(struct recording_fixture *fixture,
