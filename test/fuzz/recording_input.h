@@ -13,7 +13,9 @@
 #include <unistd.h>
 
 #include "analysis/model.h"
+#include "record/align.h"
 #include "record/chunk.h"
+#include "record/export.h"
 #include "record/recording.h"
 #include "record/source_recording.h"
 #include "test/fuzz/segment_input.h"
@@ -109,6 +111,29 @@ static inline void recording_input_look(struct ncs_recording *recording,
 	source->close(source);
 }
 
+static inline void recording_input_export(struct ncs_recording *recording,
+					  unsigned format)
+{
+	struct ncs_export_result result;
+	struct ncs_export_request request = {
+		.format = (enum ncs_export_format)(format % NCS_EXPORT_COUNT),
+		.until_ns = UINT64_MAX,
+		.file = fopen("/dev/null", "w"),
+	};
+
+	SEGMENT_INPUT_MUST(request.file != NULL);
+	ncs_export(recording, &request, &result);
+	fclose(request.file);
+}
+
+static inline void recording_input_align(struct ncs_recording *recording)
+{
+	struct ncs_recording_alignment alignment;
+
+	ncs_recording_align_hosts(recording, 0, UINT64_MAX, &alignment);
+	ncs_recording_alignment_release(&alignment);
+}
+
 /* Returns what opening said. */
 static inline int recording_input_run(const uint8_t *data, size_t size)
 {
@@ -151,6 +176,11 @@ static inline int recording_input_run(const uint8_t *data, size_t size)
 	recording_input_pass(recording, NCS_ALL_RANKS, 0, UINT64_MAX);
 	ncs_recording_next_state_ns(recording, facts->from_ns);
 	recording_input_look(recording, facts->from_ns, facts->until_ns);
+	if (facts->bytes % 4 == 0 || facts->until_ns % 4 == 0)
+		recording_input_export(recording, (unsigned)facts->until_ns);
+	if (facts->bytes % 4 == 0 || facts->until_ns % 4 == 1)
+		recording_input_align(recording);
+	recording_input_pass(recording, NCS_ALL_RANKS, 0, UINT64_MAX);
 	ncs_recording_close(recording);
 	close(file);
 	return 0;

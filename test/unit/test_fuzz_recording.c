@@ -20,7 +20,7 @@
 #include "test/fuzz/recording_input.h"
 #include "test/unit/segment_fixture.h"
 
-#define ROUNDS 3000
+#define ROUNDS 2000
 #define SIZE_MAX_BYTES 1048576
 
 static uint8_t valid[SIZE_MAX_BYTES], damaged[SIZE_MAX_BYTES];
@@ -74,7 +74,7 @@ static int record(struct segment_fixture *fixture, const char *path)
 							 reader, lane, now_ns,
 							 &count);
 	}
-	error |= ncs_record_writer_close(writer);
+	error |= ncs_record_writer_close(writer, NULL);
 	ncs_reader_close(reader);
 	return error;
 }
