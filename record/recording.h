@@ -133,6 +133,10 @@ int ncs_recording_state(struct ncs_recording *recording, size_t rank,
 			uint64_t at_ns, struct ncs_reader **reader,
 			uint64_t *taken_ns);
 
+/* From now on a rank that has ended is there as it was last. Its process was
+ * alive when it removed its segment. */
+void ncs_recording_keep_ended(struct ncs_recording *recording);
+
 /* When the first state after a moment was taken, of any rank. 0: none. */
 uint64_t ncs_recording_next_state_ns(const struct ncs_recording *recording,
 				     uint64_t after_ns);

@@ -92,6 +92,7 @@ struct ncs_recording {
 	struct ncs_rank_recorded *ranks;
 	size_t rank_count;
 	struct ncs_recording_facts facts;
+	bool keeps_ended;
 };
 
 static inline struct ncs_place *

@@ -408,8 +408,11 @@ static int show(struct ncs_recording *recording, struct ncs_rank_recorded *rank,
 
 	if (!(flags & NCS_STATE_LAST))
 		return NCS_RECORDED_DAMAGED;
-	if (flags & NCS_STATE_REMOVED)
-		return NCS_RECORDED_NO_MORE;
+	if (flags & NCS_STATE_REMOVED) {
+		if (!recording->keeps_ended)
+			return NCS_RECORDED_NO_MORE;
+		flags &= ~(uint32_t)NCS_STATE_GONE;
+	}
 	if (!image->has_state ||
 	    !is_at(image->state, rank->states.at[group.first]))
 		result = compose(recording, rank, group);
@@ -447,6 +450,11 @@ static bool has_ended(const struct ncs_recording *recording,
 	       at_ns - until_ns > INTERVALS_LEFT * recording->facts.interval_ns;
 }
 
+void ncs_recording_keep_ended(struct ncs_recording *recording)
+{
+	recording->keeps_ended = true;
+}
+
 int ncs_recording_state(struct ncs_recording *recording, size_t index,
 			uint64_t at_ns, struct ncs_reader **reader,
 			uint64_t *taken_ns)
@@ -455,7 +463,8 @@ int ncs_recording_state(struct ncs_recording *recording, size_t index,
 	size_t until = count_until(recording, rank, at_ns);
 	int result = NCS_RECORDED_NOT_YET;
 
-	if (until > 0 && has_ended(recording, rank, at_ns))
+	if (until > 0 && !recording->keeps_ended &&
+	    has_ended(recording, rank, at_ns))
 		return NCS_RECORDED_NO_MORE;
 	for (int tries = 0; tries < TRIES_MAX && until > 0; tries++) {
 		struct group group = group_of(recording, rank, until - 1);

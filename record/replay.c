@@ -41,18 +41,29 @@ static void find_error(struct ncs_replay *replay)
 							    most_ns + next_ns;
 }
 
+/* Namespaces of one machine have one name. */
+static bool is_named_before(const struct ncs_replay *replay, size_t host)
+{
+	const char *name = ncs_recording_host(replay->recording, host)->name;
+
+	for (size_t i = 0; i < host; i++)
+		if (strcmp(ncs_recording_host(replay->recording, i)->name,
+			   name) == 0)
+			return true;
+	return false;
+}
+
 static void name_hosts(struct ncs_replay *replay)
 {
 	size_t count = ncs_recording_host_count(replay->recording);
 
 	replay->hosts[0] = '\0';
-	for (size_t i = 0; i < count; i++) {
-		const struct ncs_recorded_host *host =
-			ncs_recording_host(replay->recording, i);
-
-		ncs_append(replay->hosts, sizeof(replay->hosts), "%s%s",
-			   i > 0 ? "," : "", host->name);
-	}
+	for (size_t i = 0; i < count; i++)
+		if (!is_named_before(replay, i))
+			ncs_append(
+				replay->hosts, sizeof(replay->hosts), "%s%s",
+				i > 0 ? "," : "",
+				ncs_recording_host(replay->recording, i)->name);
 }
 
 static int resolve(const struct ncs_replay *replay,
@@ -137,6 +148,8 @@ int ncs_replay_open(struct ncs_replay *replay, const char *const *paths,
 	replay->speed = 1;
 	error = ncs_recording_open(&replay->recording, paths, count, why,
 				   why_size);
+	if (!error && part->keeps_ended)
+		ncs_recording_keep_ended(replay->recording);
 	if (!error)
 		error = align(replay, 0, UINT64_MAX, why, why_size);
 	if (error)

@@ -39,6 +39,8 @@ struct ncs_replay_part {
 	struct ncs_instant until;
 	struct ncs_instant at;
 	uint32_t pid; /* of this process only; 0: of all */
+	/* Ranks that have ended are there as they were last. */
+	bool keeps_ended;
 };
 
 /* Aligns the clocks of several hosts, for what is to be played. 0 or -errno, and

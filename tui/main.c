@@ -171,8 +171,9 @@ static int look(const struct command *command, struct ncs_source *source,
 	return print(command, source, replay, ncs_dump_run);
 }
 
-/* A dump or a diagnosis is of the end unless it is told otherwise; what is
- * played, and samples at intervals, begin with the beginning. */
+/* A dump or a diagnosis is of the end unless it is told otherwise, of all ranks
+ * that there were; what is played, and samples at intervals, begin with the
+ * beginning. */
 static struct ncs_replay_part part_of(const struct ncs_options *options)
 {
 	struct ncs_replay_part part = {
@@ -186,12 +187,13 @@ static struct ncs_replay_part part_of(const struct ncs_options *options)
 		      options->mode == NCS_MODE_LIST ||
 		      (options->mode == NCS_MODE_DUMP && options->has_interval);
 
-	if (part.at.kind == NCS_INSTANT_NONE && !begins)
-		part.at = part.until.kind != NCS_INSTANT_NONE ?
-				  part.until :
-				  (struct ncs_instant){
-					  .kind = NCS_INSTANT_BEFORE_END
-				  };
+	if (part.at.kind != NCS_INSTANT_NONE || begins)
+		return part;
+	part.keeps_ended = part.until.kind == NCS_INSTANT_NONE;
+	part.at =
+		part.keeps_ended ?
+			(struct ncs_instant){ .kind = NCS_INSTANT_BEFORE_END } :
+			part.until;
 	return part;
 }
 

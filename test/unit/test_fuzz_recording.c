@@ -15,10 +15,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "record/writer.h"
-#include "shm/image.h"
 #include "test/fuzz/recording_input.h"
-#include "test/unit/segment_fixture.h"
+#include "test/unit/recording_fixture.h"
 
 #define ROUNDS 2000
 #define SIZE_MAX_BYTES 1048576
@@ -26,79 +24,39 @@
 static uint8_t valid[SIZE_MAX_BYTES], damaged[SIZE_MAX_BYTES];
 static size_t valid_bytes;
 
-/* Two ranks of one segment, the second of which changes more; half of the
- * chunks are compressed. */
-static int record(struct segment_fixture *fixture, const char *path)
-{
-	struct ncs_record_settings settings = {
-		.means = NCS_SINK_ALL_MEANS,
-		.is_packed = true,
-		.pack_level = 1,
-	};
-	struct ncs_record_writer *writer;
-	struct ncs_reader *reader;
-	size_t rank[2], count;
-	char why[128];
-	int error;
-
-	ncs_record_head_here(&settings.head);
-	if (ncs_reader_open(fixture->writer.path, &reader, why, sizeof(why)) !=
-	    NCS_ATTACHED)
-		return -1;
-	if (ncs_record_writer_open(&writer, path, &settings, why,
-				   sizeof(why)) != 0)
-		return -1;
-	error = 0;
-	for (size_t i = 0; i < 2; i++)
-		error |= ncs_record_writer_add_rank(
-			writer, ncs_reader_header(reader),
-			i == 0 ? "/dev/shm/ncclstat.7.1" : "ncclstat.8.1",
-			&rank[i]);
-	for (uint64_t look = 0; look < 4; look++) {
-		uint64_t now_ns = SEGMENT_INPUT_NOW + look * 100000000;
-
-		fixture->header->proxy.count[0] += look;
-		for (unsigned i = 0; i < 3; i++)
-			segment_fixture_put(fixture, i, 3);
-		for (size_t i = 0; i < 2; i++) {
-			struct ncs_record_piece piece = { writer, rank[i] };
-
-			ncs_image_take(reader,
-				       ncs_record_writer_image(writer, rank[i]),
-				       ncs_record_writer_piece, &piece);
-			error |= ncs_record_writer_state(writer, rank[i],
-							 now_ns, 0, false);
-		}
-		for (size_t lane = 0; lane < 3; lane++)
-			error |= ncs_record_writer_drain(writer, rank[lane & 1],
-							 reader, lane, now_ns,
-							 &count);
-	}
-	error |= ncs_record_writer_close(writer, NULL);
-	ncs_reader_close(reader);
-	return error;
-}
-
+/* Two ranks that change, one of them in compressed chunks. */
 static int make_valid(void **state)
 {
-	struct segment_fixture *fixture;
-	const char *path;
-	FILE *file;
-	int error;
+	struct recording_fixture *fixture;
+	size_t rank[2];
+	char *bytes;
 
-	if (segment_fixture_setup(state) != 0)
+	if (recording_fixture_setup(state) != 0)
 		return -1;
 	fixture = *state;
-	segment_fixture_fill(fixture, SEGMENT_INPUT_NOW);
-	path = segment_fixture_path(fixture, "recording");
-	error = record(fixture, path);
-	file = fopen(segment_fixture_path(fixture, "recording"), "r");
-	if (error || !file)
+	fixture->settings.is_packed = true;
+	fixture->settings.pack_level = 1;
+	recording_fixture_begin(fixture, "recording");
+	rank[0] = recording_fixture_add_rank(fixture, "ncclstat.7.1.0");
+	rank[1] = recording_fixture_add_rank(fixture, "ncclstat.8.1.0");
+	for (unsigned look = 0; look < 4; look++) {
+		uint64_t after_ns = look * RECORDING_INTERVAL_NS;
+
+		for (unsigned i = 0; i < 2; i++) {
+			fixture->segment->header->proxy.count[0] += look;
+			recording_fixture_state(fixture, rank[i], after_ns, 0);
+			recording_fixture_records(fixture, rank[i], i,
+						  9 * look, 8, look > 0,
+						  after_ns);
+		}
+	}
+	recording_fixture_end(fixture);
+	bytes = recording_fixture_read(fixture->path, &valid_bytes);
+	if (valid_bytes > sizeof(valid))
 		return -1;
-	valid_bytes = fread(valid, 1, sizeof(valid), file);
-	error = !feof(file) || ferror(file);
-	fclose(file);
-	return error ? -1 : 0;
+	memcpy(valid, bytes, valid_bytes);
+	free(bytes);
+	return 0;
 }
 
 static uint64_t a_number(void)
@@ -174,7 +132,7 @@ static int write_valid(const char *path)
 	if (file)
 		good = fclose(file) == 0 && good;
 	if (state)
-		segment_fixture_teardown(&state);
+		recording_fixture_teardown(&state);
 	return good ? 0 : 1;
 }
 
@@ -187,5 +145,5 @@ int main(int argc, char **argv)
 	if (argc > 1)
 		return write_valid(argv[1]);
 	return cmocka_run_group_tests(tests, make_valid,
-				      segment_fixture_teardown);
+				      recording_fixture_teardown);
 }

@@ -231,6 +231,34 @@ a_rank_is_there_from_its_first_state_until_it_was_removed(void **state)
 	ncs_recording_close(recording);
 }
 
+static void a_rank_that_has_ended_is_kept_where_it_is_asked_for(void **state)
+{
+	struct recording_fixture *fixture = *state;
+	struct ncs_recording *recording;
+	struct ncs_snapshot snapshot;
+	struct ncs_reader *reader;
+	uint64_t taken_ns;
+	size_t rank;
+
+	recording_fixture_begin(fixture, "one");
+	rank = recording_fixture_add_rank(fixture, "a");
+	recording_fixture_state(fixture, rank, 0, 0);
+	recording_fixture_state(fixture, rank, 2 * S_NS,
+				NCS_STATE_REMOVED | NCS_STATE_GONE);
+	recording_fixture_end(fixture);
+	recording = open_one(fixture->path);
+	ncs_recording_keep_ended(recording);
+	assert_int_equal(ncs_recording_state(recording, 0, BEGUN + 99 * S_NS,
+					     &reader, &taken_ns),
+			 NCS_RECORDED_YES);
+	assert_int_equal(taken_ns, BEGUN + 2 * S_NS);
+	assert_int_equal(ncs_snapshot_init(&snapshot, reader), 0);
+	ncs_snapshot_take(&snapshot, reader, taken_ns);
+	assert_false(snapshot.process_gone);
+	ncs_snapshot_release(&snapshot);
+	ncs_recording_close(recording);
+}
+
 /* --- Records ------------------------------------------------------------- */
 
 static size_t count_records(struct ncs_recording *recording, size_t rank,
@@ -716,6 +744,7 @@ int main(void)
 		TEST(a_state_is_the_latest_before_a_moment),
 		TEST(a_state_is_what_the_segment_was),
 		TEST(a_rank_is_there_from_its_first_state_until_it_was_removed),
+		TEST(a_rank_that_has_ended_is_kept_where_it_is_asked_for),
 		TEST(a_pass_has_the_records_in_their_order),
 		TEST(what_was_lost_is_told),
 		TEST(packed_chunks_are_unpacked),
