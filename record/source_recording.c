@@ -21,14 +21,19 @@ struct piece {
 	size_t count;
 };
 
+struct played_lane {
+	uint64_t next; /* position */
+	bool is_known; /* … or it is the first time */
+	bool waits;    /* until a later pass: what comes next ends later */
+};
+
 /* How far a rank's records were handed over. */
 struct played {
 	/* Of the chunks from each place on, the earliest time, by the host's
 	 * clock: there is no need to look further where that is later. */
 	uint64_t *earliest;
 	size_t next_chunk; /* all before it were handed over */
-	uint64_t *next;    /* position, by lane */
-	bool *is_known;    /* … and whether it is known, by lane */
+	struct played_lane *lanes;
 	uint64_t from_ns;  /* what had ended by then is left out */
 	bool has_begun;
 };
@@ -112,12 +117,11 @@ static int get_played(struct source_recording *self, size_t rank)
 
 	if (played->earliest)
 		return 0;
-	played->next =
-		calloc(recorded->recorded.lanes.count, sizeof(*played->next));
-	played->is_known = calloc(recorded->recorded.lanes.count,
-				  sizeof(*played->is_known));
+	free(played->lanes);
+	played->lanes =
+		calloc(recorded->recorded.lanes.count, sizeof(*played->lanes));
 	played->earliest = calloc(count + 1, sizeof(*played->earliest));
-	if (!played->next || !played->is_known || !played->earliest)
+	if (!played->lanes || !played->earliest)
 		return -ENOMEM;
 	for (size_t i = count; i-- > 0;) {
 		uint64_t from_ns = chunk_of(self, rank, i)->from_ns;
@@ -148,8 +152,8 @@ static void begin_records(struct source_recording *self, size_t rank,
 		       played->from_ns)
 		chunk++;
 	played->next_chunk = chunk;
-	memset(played->is_known, 0,
-	       recorded->recorded.lanes.count * sizeof(*played->is_known));
+	memset(played->lanes, 0,
+	       recorded->recorded.lanes.count * sizeof(*played->lanes));
 }
 
 static int add_piece(struct source_recording *self, unsigned lane, size_t first,
@@ -182,20 +186,19 @@ static int take_batch(struct source_recording *self,
 	struct played *played = &self->played[batch->rank];
 	const struct ncs_clock *clock =
 		&self->recording->ranks[batch->rank].moved.clock;
+	struct played_lane *lane = &played->lanes[batch->lane];
 	size_t first = sample->record_count;
 	uint64_t position = batch->first;
 	size_t i = 0;
 
-	if (played->is_known[batch->lane]) {
-		uint64_t next = played->next[batch->lane];
-
-		if (position > next)
-			sample->records_lost += position - next;
-		else
-			i = next - position < batch->count ?
-				    (size_t)(next - position) :
-				    batch->count;
-	}
+	if (lane->waits)
+		return 0;
+	if (lane->is_known && position > lane->next)
+		sample->records_lost += position - lane->next;
+	else if (lane->is_known)
+		i = lane->next - position < batch->count ?
+			    (size_t)(lane->next - position) :
+			    batch->count;
 	for (; i < batch->count && sample->record_count < RECORD_MAX; i++) {
 		const struct ncs_record *record = &batch->records[i];
 		uint64_t end_ns =
@@ -206,8 +209,9 @@ static int take_batch(struct source_recording *self,
 		if (end_ns > played->from_ns)
 			self->gathered[sample->record_count++] = *record;
 	}
-	played->next[batch->lane] = position + i;
-	played->is_known[batch->lane] = true;
+	lane->next = position + i;
+	lane->is_known = true;
+	lane->waits = i < batch->count;
 	if (sample->record_count > first &&
 	    add_piece(self, batch->lane, first, sample->record_count - first) !=
 		    0)
@@ -268,6 +272,8 @@ static void put_lane_by_lane(struct source_recording *self, unsigned lanes,
 static int read_records(struct source_recording *self, size_t rank,
 			uint64_t until_ns, struct ncs_sample *sample)
 {
+	const struct ncs_rank_recorded *recorded =
+		&self->recording->ranks[rank];
 	struct played *played = &self->played[rank];
 	size_t end, chunk;
 	bool whole = true;
@@ -275,16 +281,17 @@ static int read_records(struct source_recording *self, size_t rank,
 	if (get_played(self, rank) != 0)
 		return -ENOMEM;
 	begin_records(self, rank, until_ns);
+	for (uint32_t i = 0; i < recorded->recorded.lanes.count; i++)
+		played->lanes[i].waits = false;
 	self->piece_count = 0;
 	end = last_chunk(self, rank, until_ns);
 	chunk = first_chunk(self, rank, end);
 	played->next_chunk = chunk;
 	for (; chunk < end; chunk++) {
 		struct ncs_batch batch;
-		int result = ncs_recording_batch(
-			self->recording, rank,
-			self->recording->ranks[rank].records.at[chunk], NULL,
-			&batch);
+		int result = ncs_recording_batch(self->recording, rank,
+						 recorded->records.at[chunk],
+						 NULL, &batch);
 
 		/* A chunk that cannot be read is done with. */
 		if (result == 1)
@@ -297,10 +304,20 @@ static int read_records(struct source_recording *self, size_t rank,
 		if (whole)
 			played->next_chunk = chunk + 1;
 	}
-	put_lane_by_lane(self,
-			 self->recording->ranks[rank].recorded.lanes.count,
-			 sample);
+	put_lane_by_lane(self, recorded->recorded.lanes.count, sample);
 	return 0;
+}
+
+/* Hosts are aligned beside each other by as much as the recording knows. */
+static void tell_clock(const struct source_recording *self, size_t rank,
+		       struct ncs_sample *sample)
+{
+	const struct ncs_recorded_host *host = ncs_recording_host(
+		self->recording, self->recording->ranks[rank].facts.host);
+
+	sample->clock_is_aligned = host->error_ns != UINT64_MAX;
+	if (sample->clock_is_aligned)
+		sample->clock_error_ns = host->error_ns;
 }
 
 /* --- Samples ------------------------------------------------------------- */
@@ -316,6 +333,7 @@ static void look(struct source_recording *self, size_t rank,
 		ncs_snapshot_take(&self->snapshot, reader, taken_ns);
 		sample->header = &self->recording->ranks[rank].moved;
 		sample->snapshot = &self->snapshot;
+		tell_clock(self, rank, sample);
 		sample->without_records = self->source.wants_records &&
 					  !self->source.wants_records(
 						  self->source.who, sample->id);
@@ -370,8 +388,7 @@ static void close_source(struct ncs_source *source)
 	for (size_t i = 0; self->played && i < self->recording->rank_count;
 	     i++) {
 		free(self->played[i].earliest);
-		free(self->played[i].next);
-		free(self->played[i].is_known);
+		free(self->played[i].lanes);
 	}
 	free(self->played);
 	free(self->gathered);
