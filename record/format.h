@@ -60,7 +60,7 @@ struct ncs_chunk {
 
 /* --- Payloads ------------------------------------------------------------ */
 
-/* NCS_CHUNK_FILE. */
+/* NCS_CHUNK_FILE; never compressed. */
 struct ncs_file_head {
 	uint32_t version;         /* NCS_FORMAT_VERSION */
 	uint32_t byte_order;      /* NCS_BYTE_ORDER */

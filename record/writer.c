@@ -167,9 +167,12 @@ int ncs_record_chunk_end(struct ncs_record_writer *writer,
 
 	chunk->bytes = chunk->unpacked_bytes;
 	if (writer->packer) {
-		packed = ncs_packer_pack(writer->packer, writer->payload,
-					 chunk->bytes, place + 1,
-					 room - sizeof(*place));
+		/* Whoever cannot unpack is to know what it is. */
+		if (chunk->type != NCS_CHUNK_FILE)
+			packed = ncs_packer_pack(writer->packer,
+						 writer->payload, chunk->bytes,
+						 place + 1,
+						 room - sizeof(*place));
 		if (packed == 0)
 			memcpy(place + 1, writer->payload, chunk->bytes);
 		else

@@ -531,6 +531,7 @@ static void what_is_packed_is_the_same(void **state)
 	write_state(written, rank, SECOND);
 	end(written, &file);
 	assert_true(file.bytes < plain / 4);
+	assert_false(ncs_chunk_is_packed(&file.chunks[0].header));
 	assert_records(&file, &at, 0, 50000, 0);
 	recorded_file_release(&file);
 }

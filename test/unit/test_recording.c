@@ -347,6 +347,7 @@ static void packed_chunks_are_unpacked(void **state)
 	write_recording(fixture, "one");
 	recording = open_one(fixture->path);
 	assert_int_equal(ncs_recording_facts(recording)->records, 100);
+	assert_int_equal(ncs_recording_facts(recording)->damaged_chunks, 0);
 	assert_int_equal(count_records(recording, NCS_ALL_RANKS, 0, UINT64_MAX,
 				       &lost),
 			 100);
