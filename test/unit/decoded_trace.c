@@ -202,7 +202,8 @@ static void read_argument(const struct decoded_trace *trace,
 static void read_event(struct decoded_trace *trace, struct message data,
 		       uint64_t at_ns)
 {
-	struct decoded_event event = { .at_ns = at_ns };
+	struct decoded_event event = { .at_ns = at_ns,
+				       .order = trace->event_count };
 	struct field field;
 
 	while (take(&data, &field)) {
@@ -284,11 +285,25 @@ static void read_packet(struct decoded_trace *trace, struct message packet)
 
 /* --- Slices ------------------------------------------------------------------- */
 
+/* What is at the same moment is in the order of the file. */
 static int compare(const void *left, const void *right)
 {
 	const struct decoded_event *a = left, *b = right;
 
-	return (a->at_ns > b->at_ns) - (a->at_ns < b->at_ns);
+	if (a->at_ns != b->at_ns)
+		return a->at_ns > b->at_ns ? 1 : -1;
+	return (a->order > b->order) - (a->order < b->order);
+}
+
+static size_t most_tracks(const struct decoded_trace *trace)
+{
+	uint64_t most = 0;
+
+	for (size_t i = 0; i < trace->track_count; i++)
+		if (trace->tracks[i].uuid > most)
+			most = trace->tracks[i].uuid;
+	assert_true(most < 1 << 20);
+	return most + 1;
 }
 
 /* Joins beginnings and ends, as a viewer does: the end is that of the slice that
@@ -296,47 +311,40 @@ static int compare(const void *left, const void *right)
 static void nest(struct decoded_trace *trace)
 {
 	struct decoded_event *events = trace->events;
+	/* Of each track the slice that is open, and for each the one around it:
+	 * places from 1. */
+	size_t *open = calloc(most_tracks(trace), sizeof(*open));
+	size_t *around = calloc(trace->event_count + 1, sizeof(*around));
 	size_t kept = 0;
 
 	for (size_t i = 0; i < trace->event_count; i++) {
-		unsigned depth = 0;
-		size_t open = SIZE_MAX;
+		struct decoded_event event = events[i];
+		size_t *last = &open[event.track];
 
-		for (size_t k = 0; k < kept; k++)
-			if (events[k].type == 1 && events[k].end_ns == 0 &&
-			    events[k].track == events[i].track) {
-				depth++;
-				open = k;
+		if (event.type == 2) {
+			struct decoded_event *slice = &events[*last - 1];
+
+			assert_int_not_equal(*last, 0);
+			slice->end_ns = event.at_ns;
+			if (event.flow) {
+				slice->flow = event.flow;
+				slice->flow_ns = event.at_ns;
 			}
-		if (events[i].type != 2) {
-			events[kept] = events[i];
-			events[kept++].depth = depth;
+			*last = around[*last];
 			continue;
 		}
-		assert_int_not_equal(open, SIZE_MAX);
-		events[open].end_ns = events[i].at_ns;
-		if (events[i].flow) {
-			events[open].flow = events[i].flow;
-			events[open].flow_ns = events[i].at_ns;
+		event.depth = *last ? events[*last - 1].depth + 1 : 0;
+		events[kept++] = event;
+		if (event.type == 1) {
+			around[kept] = *last;
+			*last = kept;
 		}
 	}
 	trace->event_count = kept;
-	for (size_t i = 0; i < kept; i++)
-		assert_true(events[i].type != 1 || events[i].end_ns != 0);
-}
-
-/* Stable: what is at the same moment is in the order of the file. */
-static void sort(struct decoded_trace *trace)
-{
-	for (size_t i = 1; i < trace->event_count; i++)
-		for (size_t k = i; k > 0 && compare(&trace->events[k - 1],
-						    &trace->events[k]) > 0;
-		     k--) {
-			struct decoded_event event = trace->events[k];
-
-			trace->events[k] = trace->events[k - 1];
-			trace->events[k - 1] = event;
-		}
+	for (size_t i = 0; i < most_tracks(trace); i++)
+		assert_int_equal(open[i], 0);
+	free(open);
+	free(around);
 }
 
 void decoded_trace_read(struct decoded_trace *trace, const void *bytes,
@@ -352,7 +360,9 @@ void decoded_trace_read(struct decoded_trace *trace, const void *bytes,
 		assert_int_equal(packet.wire, 2);
 		read_packet(trace, packet.inner);
 	}
-	sort(trace);
+	if (trace->event_count > 0)
+		qsort(trace->events, trace->event_count, sizeof(*trace->events),
+		      compare);
 	nest(trace);
 }
 

@@ -19,6 +19,7 @@ struct decoded_argument {
 };
 
 struct decoded_event {
+	size_t order;  /* in the file */
 	uint64_t type; /* 1 slice, 3 instant, 4 counter */
 	uint64_t track;
 	uint64_t at_ns;
