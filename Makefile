@@ -140,8 +140,10 @@ WRITER_OBJ := $(call objs,$(WRITER_SRC))
 LIB_OBJ := $(call objs,$(LIB_SRC))
 TUI_OBJ := $(call objs,$(TUI_SRC))
 TUI_TEST_OBJ := $(filter-out %/main.o,$(TUI_OBJ))
-HOST_OBJ := $(call objs,$(HOST_SRC))
+HOST_OBJ := $(filter-out %/ncclsimulate.o,$(call objs,$(HOST_SRC)))
 HOST_TEST_OBJ := $(filter-out %/ncclreplay.o,$(HOST_OBJ))
+SIMULATE_OBJ := $(call objs,test/host/ncclsimulate.c \
+	test/unit/simulated_hosts.c)
 PIC_OBJ := $(patsubst %.c,$(OBJ)/pic/%.o,$(PLUGIN_SRC) $(WRITER_SRC))
 
 # In a folder of tests, test_*.c are programs and the rest helps them all.
@@ -186,7 +188,8 @@ endif
 PRODUCTS := $(if $(PLUGIN_SRC),$(PLUGIN)) \
 	$(if $(LIB_SRC),$(LIB)) \
 	$(if $(wildcard tui/main.c),$(BUILD)/ncclstat) \
-	$(if $(wildcard test/host/ncclreplay.c),$(BUILD)/ncclreplay)
+	$(if $(wildcard test/host/ncclreplay.c),$(BUILD)/ncclreplay) \
+	$(if $(wildcard test/host/ncclsimulate.c),$(BUILD)/ncclsimulate)
 in_build = $(addprefix $(BUILD)/,$(1))
 
 # --- Targets ---------------------------------------------------------------
@@ -200,7 +203,7 @@ say = @printf '  %-7s %s\n' $(1) '$(2)'
 endif
 
 .PHONY: all
-all: $(PRODUCTS) $(MAN) ## everything that is installed, and ncclreplay
+all: $(PRODUCTS) $(MAN) ## everything that is installed, and what makes up jobs
 
 # Set-up may install what the first lines of this file ask about, so what comes
 # after it is another make.
@@ -350,6 +353,9 @@ $(BUILD)/ncclstat: $(TUI_OBJ) $(LIB) $(SOURCES)
 
 $(BUILD)/ncclreplay: $(HOST_OBJ) $(LIB) $(SOURCES)
 	$(call link,$(HOST_LIBS) -lpthread)
+
+$(BUILD)/ncclsimulate: $(SIMULATE_OBJ) $(LIB) $(SOURCES)
+	$(call link,$(LIB_LIBS))
 
 $(call in_build,$(UNIT)): $(BUILD)/%: $(OBJ)/%.o $(call helpers,$(UNIT_SRC)) \
 		$(WRITER_OBJ) $(TUI_TEST_OBJ) $(LIB) $(SOURCES)

@@ -5,6 +5,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "analysis/calls.h"
+#include "analysis/children.h"
 #include "shm/clock.h"
 
 /* Of each of the functions that jobs use most, and of all others together, the
@@ -23,23 +25,13 @@
 /* What is told of an operation by the records of its parts. */
 struct parts {
 	uint32_t operation; /* 0: none */
-	uint64_t kernel_ns; /* the first one's start, 0: not known */
-	uint64_t data_ns;
-	/* Of the channels and peers that it sends to, and receives from. */
-	uint64_t sends;
-	uint64_t receives;
-};
-
-struct call {
-	uint64_t start_ns;
-	unsigned function;
+	struct ncs_children children;
 };
 
 struct ncs_arrivals {
 	struct ncs_arrival arrivals[ARRIVALS];
 	struct parts parts[PARTS];
-	struct call calls[CALLS]; /* in the order of time, round and round */
-	uint64_t call_count;
+	struct ncs_calls calls;
 	uint16_t unsettled[ARRIVALS]; /* places, each at most once */
 	size_t unsettled_count;
 	struct ncs_arrivals_count count;
@@ -51,11 +43,18 @@ struct ncs_arrivals {
 
 struct ncs_arrivals *ncs_arrivals_new(void)
 {
-	return calloc(1, sizeof(struct ncs_arrivals));
+	struct ncs_arrivals *arrivals = calloc(1, sizeof(*arrivals));
+
+	if (arrivals && ncs_calls_init(&arrivals->calls, CALLS, CALLS) == 0)
+		return arrivals;
+	free(arrivals);
+	return NULL;
 }
 
 void ncs_arrivals_free(struct ncs_arrivals *arrivals)
 {
+	if (arrivals)
+		ncs_calls_release(&arrivals->calls);
 	free(arrivals);
 }
 
@@ -66,57 +65,6 @@ static bool is_collective(unsigned function)
 	       function == NCS_FUNCTION_REDUCE_SCATTER ||
 	       function == NCS_FUNCTION_BROADCAST ||
 	       function == NCS_FUNCTION_REDUCE;
-}
-
-/* --- Calls ---------------------------------------------------------------- */
-
-static struct call *call_at(struct ncs_arrivals *arrivals, uint64_t index)
-{
-	return &arrivals->calls[index % CALLS];
-}
-
-static uint64_t oldest_call(const struct ncs_arrivals *arrivals)
-{
-	return arrivals->call_count > CALLS ? arrivals->call_count - CALLS : 0;
-}
-
-/* Those of one thread come in order, those of several nearly so. */
-static void take_call(struct ncs_arrivals *arrivals,
-		      const struct ncs_clock *clock,
-		      const struct ncs_record *record)
-{
-	struct call call = { ncs_clock_ns(clock, record->start),
-			     record->function };
-	uint64_t place = arrivals->call_count++;
-
-	while (place > oldest_call(arrivals) &&
-	       call_at(arrivals, place - 1)->start_ns > call.start_ns) {
-		*call_at(arrivals, place) = *call_at(arrivals, place - 1);
-		place--;
-	}
-	*call_at(arrivals, place) = call;
-}
-
-/* The latest call of the function until a moment, which is the one that began
- * the operation, or in a group the last one before the group was launched. 0:
- * none is known. */
-static uint64_t call_before_ns(struct ncs_arrivals *arrivals, unsigned function,
-			       uint64_t moment_ns)
-{
-	uint64_t low = oldest_call(arrivals), high = arrivals->call_count;
-
-	while (low < high) {
-		uint64_t middle = low + (high - low) / 2;
-
-		if (call_at(arrivals, middle)->start_ns <= moment_ns)
-			low = middle + 1;
-		else
-			high = middle;
-	}
-	while (low-- > oldest_call(arrivals))
-		if (call_at(arrivals, low)->function == function)
-			return call_at(arrivals, low)->start_ns;
-	return 0;
 }
 
 /* --- Parts of operations -------------------------------------------------- */
@@ -130,58 +78,8 @@ static struct parts *parts_of(struct ncs_arrivals *arrivals, uint32_t operation)
 	return parts;
 }
 
-static void keep_first(uint64_t *first_ns, uint64_t moment_ns)
-{
-	if (moment_ns != 0 && (*first_ns == 0 || moment_ns < *first_ns))
-		*first_ns = moment_ns;
-}
-
-/* The GPU's own time: the host is told of it when the proxy thread looks. */
-static void take_kernel(struct ncs_arrivals *arrivals,
-			const struct ncs_gpu_clock_view *gpu_clock,
-			const struct ncs_record *record)
-{
-	if (gpu_clock->known && record->value != 0)
-		keep_first(&parts_of(arrivals, record->operation)->kernel_ns,
-			   record->value - (uint64_t)gpu_clock->offset_ns);
-}
-
-/* Two different channels or peers almost never give the same. */
-static uint64_t mix(const struct ncs_record *record)
-{
-	uint64_t x = (uint64_t)record->channel << 32 | (uint32_t)record->peer;
-
-	x = (x + 1) * UINT64_C(0x9e3779b97f4a7c15);
-	x = (x ^ x >> 30) * UINT64_C(0xbf58476d1ce4e5b9);
-	x = (x ^ x >> 27) * UINT64_C(0x94d049bb133111eb);
-	return x ^ x >> 31;
-}
-
-static void take_proxy_op(struct ncs_arrivals *arrivals,
-			  const struct ncs_record *record)
-{
-	struct parts *parts = parts_of(arrivals, record->operation);
-
-	if (record->flags & NCS_RECORD_SEND)
-		parts->sends ^= mix(record);
-	else
-		parts->receives ^= mix(record);
-}
-
-/* Where a sender stopped to wait for its GPU. */
-static void take_step(struct ncs_arrivals *arrivals,
-		      const struct ncs_clock *clock,
-		      const struct ncs_record *record)
-{
-	if ((record->flags & NCS_RECORD_SEND) && record->delta[0] != 0)
-		keep_first(&parts_of(arrivals, record->operation)->data_ns,
-			   ncs_clock_ns(clock,
-					record->start + record->delta[0]));
-}
-
 static void take_part(struct ncs_arrivals *arrivals,
 		      const struct ncs_clock *clock,
-		      const struct ncs_snapshot *snapshot,
 		      const struct ncs_record *record)
 {
 	/* Of an operation that turned out to be slow the first are missing. */
@@ -189,15 +87,12 @@ static void take_part(struct ncs_arrivals *arrivals,
 	    NCS_RECORD_LEVEL(record->flags) == NCS_LEVEL_SLOW)
 		return;
 	if (record->event == NCS_EVENT_COLL_API)
-		take_call(arrivals, clock, record);
-	if (record->operation == 0)
-		return;
-	if (record->event == NCS_EVENT_KERNEL_CH)
-		take_kernel(arrivals, &snapshot->gpu_clock, record);
-	else if (record->event == NCS_EVENT_PROXY_OP)
-		take_proxy_op(arrivals, record);
-	else if (record->event == NCS_EVENT_PROXY_STEP)
-		take_step(arrivals, clock, record);
+		ncs_calls_take(&arrivals->calls, record->function,
+			       ncs_clock_ns(clock, record->start));
+	else if (record->operation != 0)
+		ncs_children_take(
+			&parts_of(arrivals, record->operation)->children, clock,
+			record);
 }
 
 /* --- Operations ----------------------------------------------------------- */
@@ -311,14 +206,6 @@ static void take_all_endless(struct ncs_arrivals *arrivals,
 	arrivals->endless = latest;
 }
 
-/* A rank's first data are its own in a ring, where it has a peer to send to and
- * another to receive from. In a tree, where it has both directions with each
- * peer, they may have waited for others'. */
-static bool is_own_data(const struct parts *parts)
-{
-	return parts->sends != parts->receives;
-}
-
 /* Nothing of an operation is before its start or after its end; a GPU's clock
  * is not known to the ns. 0: then it is not known. */
 static uint64_t within(const struct ncs_arrival *arrival, uint64_t moment_ns)
@@ -330,23 +217,28 @@ static uint64_t within(const struct ncs_arrival *arrival, uint64_t moment_ns)
 	return moment_ns > start_ns ? moment_ns : start_ns;
 }
 
-static void settle(struct ncs_arrivals *arrivals, struct ncs_arrival *arrival,
-		   bool all_there)
+static void settle(struct ncs_arrivals *arrivals,
+		   const struct ncs_gpu_clock_view *gpu_clock,
+		   struct ncs_arrival *arrival, bool all_there)
 {
 	const struct parts *parts =
 		&arrivals->parts[arrival->operation % PARTS];
+	const struct ncs_children *children = &parts->children;
 	uint64_t *at_ns = arrival->at_ns;
 
 	arrival->state = NCS_ARRIVAL_SETTLED;
 	at_ns[NCS_AT_PROXY] = within(arrival, at_ns[NCS_AT_PROXY]);
-	at_ns[NCS_AT_CALL] = call_before_ns(arrivals, arrival->function,
-					    at_ns[NCS_AT_OPERATION]);
+	at_ns[NCS_AT_CALL] = ncs_calls_before_ns(
+		&arrivals->calls, arrival->function, at_ns[NCS_AT_OPERATION]);
 	if (arrival->operation == 0 || parts->operation != arrival->operation)
 		return;
-	at_ns[NCS_AT_KERNEL] = within(arrival, parts->kernel_ns);
+	if (gpu_clock->known && children->gpu_start_ns != 0)
+		at_ns[NCS_AT_KERNEL] =
+			within(arrival, children->gpu_start_ns -
+						(uint64_t)gpu_clock->offset_ns);
 	/* Of what was lost nobody knows what it belonged to. */
-	if (all_there && is_own_data(parts))
-		at_ns[NCS_AT_DATA] = within(arrival, parts->data_ns);
+	if (all_there && ncs_children_sent_own_data(children))
+		at_ns[NCS_AT_DATA] = within(arrival, children->data_ns);
 }
 
 static void settle_all(struct ncs_arrivals *arrivals,
@@ -362,7 +254,8 @@ static void settle_all(struct ncs_arrivals *arrivals,
 
 		if (ended ||
 		    arrival->end_ns + SETTLES_AFTER_NS <= snapshot->taken_ns)
-			settle(arrivals, arrival, all_there);
+			settle(arrivals, &snapshot->gpu_clock, arrival,
+			       all_there);
 		else
 			arrivals->unsettled[kept++] = place;
 	}
@@ -385,9 +278,9 @@ void ncs_arrivals_take(struct ncs_arrivals *arrivals,
 	arrivals->has_lost = lost > 0;
 	/* An older call than the right one would be found. */
 	if (lost > 0)
-		arrivals->call_count = 0;
+		ncs_calls_forget(&arrivals->calls);
 	for (size_t i = 0; i < count; i++)
-		take_part(arrivals, clock, snapshot, &records[i]);
+		take_part(arrivals, clock, &records[i]);
 	for (size_t i = 0; i < count; i++)
 		take_record(arrivals, clock, &records[i]);
 	take_all_endless(arrivals, snapshot);

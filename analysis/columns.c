@@ -42,6 +42,14 @@ static void set_count(struct ncs_value *value, enum ncs_value_kind kind,
 	value->number = number < INT64_MAX ? (int64_t)number : INT64_MAX;
 }
 
+/* A time between events of several clocks. */
+static void set_apart(struct ncs_value *value, uint64_t duration_ns,
+		      uint64_t error_ns)
+{
+	set_count(value, NCS_VALUE_DURATION, duration_ns);
+	value->error_ns = error_ns;
+}
+
 static void set_number(struct ncs_value *value, uint64_t number)
 {
 	set_count(value, NCS_VALUE_NUMBER, number);
@@ -367,7 +375,7 @@ static void get_RANK_LATE(const struct ncs_row *row, struct ncs_value *value)
 	const struct ncs_lateness_view *view = ncs_rank_lateness(row->rank);
 
 	if (view)
-		set_count(value, NCS_VALUE_DURATION, view->recent.median_ns);
+		set_apart(value, view->recent.median_ns, view->recent.error_ns);
 }
 
 static void get_RANK_LAST_SHARE(const struct ncs_row *row,
@@ -397,7 +405,7 @@ static void get_RANK_LATE_P99(const struct ncs_row *row,
 	const struct ncs_lateness_view *view = ncs_rank_lateness(row->rank);
 
 	if (view)
-		set_count(value, NCS_VALUE_DURATION, view->recent.p99_ns);
+		set_apart(value, view->recent.p99_ns, view->recent.error_ns);
 }
 
 static void get_RANK_EXCLUSIVE(const struct ncs_row *row,
@@ -406,7 +414,8 @@ static void get_RANK_EXCLUSIVE(const struct ncs_row *row,
 	const struct ncs_lateness_view *view = ncs_rank_lateness(row->rank);
 
 	if (view && view->recent.last > 0)
-		set_count(value, NCS_VALUE_DURATION, view->recent.exclusive_ns);
+		set_apart(value, view->recent.exclusive_ns,
+			  view->recent.error_ns);
 }
 
 static void get_RANK_LATE_COST(const struct ncs_row *row,
@@ -577,7 +586,7 @@ static void get_COMMUNICATOR_SKEW(const struct ncs_row *row,
 	const struct ncs_skew *skew = ncs_communicator_skew(row->communicator);
 
 	if (skew)
-		set_count(value, NCS_VALUE_DURATION, skew->median_ns);
+		set_apart(value, skew->median_ns, skew->error_ns);
 }
 
 static void get_COMMUNICATOR_TRANSFER(const struct ncs_row *row,
@@ -586,7 +595,7 @@ static void get_COMMUNICATOR_TRANSFER(const struct ncs_row *row,
 	const struct ncs_skew *skew = ncs_communicator_skew(row->communicator);
 
 	if (skew && skew->transfers > 0)
-		set_count(value, NCS_VALUE_DURATION, skew->transfer_ns);
+		set_apart(value, skew->transfer_ns, skew->error_ns);
 }
 
 static void get_COMMUNICATOR_STRAGGLER(const struct ncs_row *row,

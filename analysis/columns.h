@@ -62,7 +62,7 @@ enum ncs_value_kind {
 	NCS_VALUE_BYTES_RATE, /* real, bytes per second */
 	NCS_VALUE_REAL,       /* real, 10^6 or 10^9 bytes per second */
 	NCS_VALUE_SHARE,      /* real, 0 … 1, shown in percent */
-	NCS_VALUE_DURATION,   /* number, ns */
+	NCS_VALUE_DURATION,   /* number, ns; may have an error */
 	NCS_VALUE_TEXT,       /* text */
 	NCS_VALUE_TRACE,      /* trace; real, its latest value */
 };
@@ -70,6 +70,7 @@ enum ncs_value_kind {
 struct ncs_value {
 	enum ncs_value_kind kind;
 	int64_t number;
+	uint64_t error_ns; /* what it may be off, by hosts' clocks; 0: nothing */
 	double real;
 	const struct ncs_trace *trace; /* the model's */
 	uint64_t trace_count;

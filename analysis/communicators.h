@@ -52,7 +52,7 @@ struct ncs_communicator {
 	double recv_rate;
 	uint64_t lost;
 	struct ncs_skew_state *skew; /* analysis/stragglers.h; NULL: none */
-	size_t other_clocks;         /* ranks not of the clock that most have */
+	size_t other_clocks; /* ranks that most of them are not compared with */
 };
 
 /* Finds the communicators of model->ranks, in the order of their first ranks,

@@ -302,6 +302,8 @@ static int rank_take(struct ncs_rank *rank, struct ncs_model *model,
 	if (model->aliases)
 		ncs_aliases_apply(model->aliases, &taken->identity);
 	rank->header = *sample->header;
+	rank->clock_is_aligned = sample->clock_is_aligned;
+	rank->clock_error_ns = sample->clock_error_ns;
 	if (has_before)
 		rank_note_timed(rank, taken);
 	else

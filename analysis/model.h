@@ -33,6 +33,8 @@ struct ncs_rank {
 	struct ncs_snapshot now;
 	struct ncs_range_sum *ranges; /* of now's, in the order of a tree */
 	bool seen; /* in the latest pass */
+	bool clock_is_aligned; /* with those of other hosts … */
+	uint64_t clock_error_ns; /* … but for so much */
 	struct ncs_history history;
 	/* The window's beginning, in the history; NULL: it has none yet. */
 	const struct ncs_counters *base;

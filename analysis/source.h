@@ -21,6 +21,10 @@ struct ncs_sample {
 	/* Only if NCS_ATTACHED: */
 	const struct ncs_header *header;
 	const struct ncs_snapshot *snapshot;
+	/* Times of ranks of other hosts can be compared with its own, as their
+	 * clocks are aligned: but for so much, at most, that each is off. */
+	bool clock_is_aligned;
+	uint64_t clock_error_ns;
 	bool without_records; /* nobody wants them, or there are none to have */
 	/* Records that are new since the pass before, lane by lane, times in
 	 * the segment's ticks; how many were overwritten unseen. */

@@ -10,6 +10,7 @@
 #include <string.h>
 
 #include "analysis/estimate.h"
+#include "analysis/gate.h"
 #include "analysis/waits.h"
 
 /* --- Names ---------------------------------------------------------------- */
@@ -38,35 +39,18 @@ const char *ncs_moment_name(unsigned moment)
 
 /* --- Who waits for whom --------------------------------------------------- */
 
-enum gate {
-	GATE_NONE,   /* not known, or no collective */
-	GATE_ALL,    /* everybody waits for everybody */
-	GATE_ROOT,   /* the others wait for the root */
-	GATE_LEAVES, /* the root waits for the others */
-};
-
-static const enum gate gates[NCS_FUNCTION_COUNT] = {
-	[NCS_FUNCTION_ALL_REDUCE] = GATE_ALL,
-	[NCS_FUNCTION_ALL_GATHER] = GATE_ALL,
-	[NCS_FUNCTION_REDUCE_SCATTER] = GATE_ALL,
-	[NCS_FUNCTION_BROADCAST] = GATE_ROOT,
-	[NCS_FUNCTION_REDUCE] = GATE_LEAVES,
-};
-
 /* Whether others wait for a rank, with this root. */
-static bool is_gating(enum gate gate, const struct ncs_rank *rank, int32_t root)
+static bool is_gating(enum ncs_gate gate, const struct ncs_rank *rank,
+		      int32_t root)
 {
-	bool is_root = rank->now.identity.rank == root;
-
-	return gate == GATE_ALL || (gate == GATE_ROOT && is_root) ||
-	       (gate == GATE_LEAVES && !is_root);
+	return ncs_gate_is_waited_for(gate, rank->now.identity.rank == root);
 }
 
 /* Whether a rank waits for others. */
-static bool is_waiting(enum gate gate, const struct ncs_rank *rank,
+static bool is_waiting(enum ncs_gate gate, const struct ncs_rank *rank,
 		       int32_t root)
 {
-	return gate == GATE_ALL || !is_gating(gate, rank, root);
+	return ncs_gate_waits(gate, rank->now.identity.rank == root);
 }
 
 /* --- What is kept --------------------------------------------------------- */
@@ -78,6 +62,7 @@ struct recent {
 	uint64_t late_ns;
 	uint64_t exclusive_ns; /* 0: it was not last */
 	uint64_t cause_ns[NCS_LATE_CAUSE_COUNT];
+	uint64_t error_ns; /* of clocks */
 	uint8_t function;
 	uint8_t told_by; /* enum ncs_moment */
 };
@@ -87,6 +72,7 @@ struct ncs_late_rank {
 	uint64_t operations;
 	uint64_t last;
 	uint64_t cause_ns[NCS_LATE_CAUSE_COUNT];
+	uint64_t error_ns; /* the largest of all */
 	struct ncs_distribution late;
 	struct ncs_distribution exclusive; /* of those at which it was last */
 	struct ncs_lateness_view view;
@@ -95,6 +81,7 @@ struct ncs_late_rank {
 
 struct skew {
 	uint64_t skew_ns;
+	uint64_t error_ns;
 	uint64_t transfer_ns;
 	bool has_transfer;
 };
@@ -191,17 +178,18 @@ struct member {
 };
 
 struct comparison {
-	struct ncs_rank **ranks; /* that have one clock */
+	struct ncs_rank **ranks; /* whose clocks can be compared */
 	size_t rank_count;
 	struct member *members; /* of these, who takes part */
 	size_t count;
-	enum gate gate;
+	enum ncs_gate gate;
 	int32_t root;
 	bool known[NCS_MOMENTS]; /* of all members */
 	enum ncs_moment told_by;
 	size_t first; /* of all members; the earlier in their order */
 	size_t last;
 	uint64_t exclusive_ns; /* 0: several are last */
+	uint64_t error_ns;     /* of the clocks of any two of them */
 };
 
 static uint64_t since(uint64_t from_ns, uint64_t until_ns)
@@ -216,6 +204,20 @@ static bool shares_clock(const struct ncs_rank *a, const struct ncs_rank *b)
 		       sizeof(a->header.boot_id)) == 0 &&
 	       strncmp(a->header.host, b->header.host,
 		       sizeof(a->header.host)) == 0;
+}
+
+/* Whether times of two ranks can be compared. */
+static bool is_comparable(const struct ncs_rank *a, const struct ncs_rank *b)
+{
+	return shares_clock(a, b) ||
+	       (a->clock_is_aligned && b->clock_is_aligned);
+}
+
+/* What their difference may be off. */
+static uint64_t error_between(const struct ncs_rank *a,
+			      const struct ncs_rank *b)
+{
+	return shares_clock(a, b) ? 0 : a->clock_error_ns + b->clock_error_ns;
 }
 
 /* Everybody who takes part. False: somebody is missing, or there is nobody to
@@ -245,7 +247,7 @@ static bool find_root(struct comparison *comparison)
 {
 	bool is_there = false;
 
-	if (comparison->gate == GATE_ALL)
+	if (comparison->gate == NCS_GATE_ALL)
 		return true;
 	comparison->root = comparison->members[0].arrival->root;
 	for (size_t i = 0; i < comparison->count; i++) {
@@ -272,7 +274,7 @@ static void find_moment(struct comparison *comparison)
 			if (comparison->members[k].arrival->at_ns[i] == 0)
 				comparison->known[i] = false;
 	}
-	if (comparison->gate != GATE_ALL)
+	if (comparison->gate != NCS_GATE_ALL)
 		comparison->known[NCS_AT_DATA] = false;
 	for (unsigned i = NCS_AT_OPERATION + 1; i < NCS_MOMENTS; i++)
 		if (comparison->known[i])
@@ -284,9 +286,31 @@ static void find_moment(struct comparison *comparison)
 	}
 }
 
+/* Clocks of one host are off alike: the largest error is that of the host with
+ * the largest, and the largest of the others. */
+static void find_error(struct comparison *comparison)
+{
+	const struct member *members = comparison->members;
+	size_t worst = 0;
+
+	for (size_t i = 1; i < comparison->count; i++)
+		if (members[i].rank->clock_error_ns >
+		    members[worst].rank->clock_error_ns)
+			worst = i;
+	comparison->error_ns = 0;
+	for (size_t i = 0; i < comparison->count; i++) {
+		uint64_t error_ns =
+			error_between(members[i].rank, members[worst].rank);
+
+		if (error_ns > comparison->error_ns)
+			comparison->error_ns = error_ns;
+	}
+}
+
 static void find_order(struct comparison *comparison)
 {
 	const struct member *members = comparison->members;
+	const struct member *last;
 	uint64_t second_ns = 0;
 
 	comparison->first = comparison->last = 0;
@@ -301,8 +325,14 @@ static void find_order(struct comparison *comparison)
 	for (size_t i = 0; i < comparison->count; i++)
 		if (i != comparison->last && members[i].at_ns > second_ns)
 			second_ns = members[i].at_ns;
-	comparison->exclusive_ns =
-		since(second_ns, members[comparison->last].at_ns);
+	last = &members[comparison->last];
+	comparison->exclusive_ns = since(second_ns, last->at_ns);
+	/* By the clocks another may have been later. */
+	for (size_t i = 0; i < comparison->count; i++)
+		if (i != comparison->last &&
+		    since(members[i].at_ns, last->at_ns) <=
+			    error_between(members[i].rank, last->rank))
+			comparison->exclusive_ns = 0;
 }
 
 /* Of those that wait for the others, the one that came first. */
@@ -310,7 +340,7 @@ static const struct member *first_waiting(const struct comparison *comparison)
 {
 	const struct member *first = NULL;
 
-	if (comparison->gate == GATE_ALL)
+	if (comparison->gate == NCS_GATE_ALL)
 		return &comparison->members[comparison->first];
 	for (size_t i = 0; i < comparison->count; i++) {
 		const struct member *member = &comparison->members[i];
@@ -368,11 +398,14 @@ static int note_member(const struct comparison *comparison,
 		.ready_ns = comparison->members[comparison->last].at_ns,
 		.late_ns = since(than->at_ns, member->at_ns),
 		.exclusive_ns = is_last ? comparison->exclusive_ns : 0,
+		.error_ns = comparison->error_ns,
 		.function = member->arrival->function,
 		.told_by = (uint8_t)comparison->told_by,
 	};
 
 	*late_ns = recent.late_ns;
+	if (late && recent.error_ns > late->error_ns)
+		late->error_ns = recent.error_ns;
 	if (!late ||
 	    ncs_distribution_count(&late->late,
 				   ncs_histogram_bucket(recent.late_ns)) != 0)
@@ -396,7 +429,9 @@ static int note_member(const struct comparison *comparison,
 static void note_skew(struct ncs_skew_state *state,
 		      const struct comparison *comparison, uint64_t skew_ns)
 {
-	struct skew skew = { .skew_ns = skew_ns, .has_transfer = true };
+	struct skew skew = { .skew_ns = skew_ns,
+			     .error_ns = comparison->error_ns,
+			     .has_transfer = true };
 	uint64_t end_ns = 0;
 
 	for (size_t i = 0; i < comparison->count; i++) {
@@ -427,6 +462,7 @@ static int compare(struct comparison *comparison, struct ncs_skew_state *state)
 	if (!find_root(comparison))
 		return 0;
 	find_moment(comparison);
+	find_error(comparison);
 	find_order(comparison);
 	than = first_waiting(comparison);
 	for (size_t i = 0; than && i < comparison->count; i++) {
@@ -459,14 +495,14 @@ static void note_waiting(struct ncs_late_now *now, const struct ncs_rank *rank,
 			 const struct ncs_rank *other,
 			 const struct ncs_operation_view *operation)
 {
-	enum gate gate = operation->event == NCS_EVENT_COLL &&
-					 operation->function <
-						 NCS_FUNCTION_COUNT ?
-				 gates[operation->function] :
-				 GATE_NONE;
+	enum ncs_gate gate = operation->event == NCS_EVENT_COLL &&
+					     operation->function <
+						     NCS_FUNCTION_COUNT ?
+				     ncs_gate_of(operation->function) :
+				     NCS_GATE_NONE;
 	uint64_t late_ns;
 
-	if (gate == GATE_NONE ||
+	if (gate == NCS_GATE_NONE ||
 	    operation->sequence_number == NCS_NO_SEQUENCE_NUMBER ||
 	    operation->sequence_number !=
 		    next_number(rank, operation->function) ||
@@ -474,7 +510,8 @@ static void note_waiting(struct ncs_late_now *now, const struct ncs_rank *rank,
 	    !is_waiting(gate, other, operation->peer))
 		return;
 	/* Both were looked at after this moment. */
-	late_ns = since(operation->start_ns, rank->now.taken_ns);
+	late_ns = since(operation->start_ns + error_between(rank, other),
+			rank->now.taken_ns);
 	if (late_ns == 0)
 		return;
 	if (now->late_ns > 0 && (now->function != operation->function ||
@@ -501,7 +538,7 @@ static struct ncs_late_now late_now(const struct ncs_communicator *communicator,
 	for (size_t i = 0; i < communicator->rank_count; i++) {
 		const struct ncs_rank *other = communicator->ranks[i];
 
-		if (other == rank || !shares_clock(rank, other) ||
+		if (other == rank || !is_comparable(rank, other) ||
 		    !ncs_rank_is_live(other))
 			continue;
 		for (size_t k = 0; k < other->now.operation_count; k++)
@@ -519,7 +556,7 @@ void ncs_rank_late_now(const struct ncs_rank *rank, struct ncs_late_now *now)
 
 /* --- All of them ---------------------------------------------------------- */
 
-/* Finds those that share a rank's clock; of these, those with records. Returns
+/* Finds those that a rank can be compared with; of these, those with records. Returns
  * how many there are of the former. */
 static size_t find_ranks(struct comparison *comparison,
 			 const struct ncs_communicator *communicator,
@@ -531,7 +568,7 @@ static size_t find_ranks(struct comparison *comparison,
 	for (size_t i = 0; i < communicator->rank_count; i++) {
 		struct ncs_rank *rank = communicator->ranks[i];
 
-		if (!shares_clock(rank, clock))
+		if (!is_comparable(rank, clock))
 			continue;
 		count++;
 		if (rank->arrivals)
@@ -540,13 +577,13 @@ static size_t find_ranks(struct comparison *comparison,
 	return count;
 }
 
-/* Whether a rank stands before all others that share its clock. */
+/* Whether a rank stands before all others that it can be compared with. */
 static bool is_first_of_clock(const struct ncs_communicator *communicator,
 			      size_t index)
 {
 	for (size_t i = 0; i < index; i++)
-		if (shares_clock(communicator->ranks[i],
-				 communicator->ranks[index]))
+		if (is_comparable(communicator->ranks[i],
+				  communicator->ranks[index]))
 			return false;
 	return true;
 }
@@ -579,7 +616,7 @@ static int compare_function(struct comparison *comparison,
 	size_t place = 0;
 	int error = 0;
 
-	comparison->gate = gates[function];
+	comparison->gate = ncs_gate_of(function);
 	while (rank &&
 	       (arrival = ncs_arrivals_next(rank->arrivals, function, &place)))
 		if (gather(comparison, function, arrival->number))
@@ -593,7 +630,7 @@ static int compare_functions(struct comparison *comparison,
 	int error = 0;
 
 	for (unsigned i = 0; i < NCS_FUNCTION_COUNT; i++)
-		if (gates[i] != GATE_NONE)
+		if (ncs_gate_of(i) != NCS_GATE_NONE)
 			error |= compare_function(comparison, state, i);
 	return error;
 }
@@ -722,6 +759,8 @@ static void sum_recent(const struct ncs_late_rank *late, unsigned function,
 		    recent->function != function)
 			continue;
 		late_ns[count++] = recent->late_ns;
+		if (recent->error_ns > lateness->error_ns)
+			lateness->error_ns = recent->error_ns;
 		if (recent->exclusive_ns == 0)
 			continue;
 		exclusive_ns[last++] = recent->exclusive_ns;
@@ -746,6 +785,7 @@ static uint64_t quantile(const struct ncs_distribution *distribution,
 static void sum_all(const struct ncs_late_rank *late,
 		    struct ncs_lateness *lateness)
 {
+	lateness->error_ns = late->error_ns;
 	lateness->operations = late->operations;
 	lateness->last = late->last;
 	lateness->median_ns = quantile(&late->late, 0.50);
@@ -848,7 +888,7 @@ unsigned ncs_rank_late_function(const struct ncs_rank *rank,
 
 	*lateness = (struct ncs_lateness){ 0 };
 	for (unsigned i = 0; i < NCS_FUNCTION_COUNT; i++) {
-		if (gates[i] == GATE_NONE)
+		if (ncs_gate_of(i) == NCS_GATE_NONE)
 			continue;
 		ncs_rank_function_lateness(rank, i, &one);
 		if (one.last <= lateness->last)
@@ -884,7 +924,10 @@ ncs_communicator_skew(const struct ncs_communicator *communicator)
 	if (state->is_viewed)
 		return &state->view;
 	count = recent_count(state->view.all);
+	state->view.error_ns = 0;
 	for (size_t i = 0; i < count; i++) {
+		if (state->recent[i].error_ns > state->view.error_ns)
+			state->view.error_ns = state->recent[i].error_ns;
 		skew_ns[i] = state->recent[i].skew_ns;
 		if (state->recent[i].has_transfer)
 			transfer_ns[transfers++] = state->recent[i].transfer_ns;

@@ -10,7 +10,9 @@
  * out.
  *
  * Compared are ranks whose records are read and whose clock is one: of the same
- * boot and time namespace. An operation counts only where it was seen on each
+ * boot and time namespace, or of hosts whose clocks are aligned. Then a rank is
+ * not last unless it is later than what the clocks are off at most, which stands
+ * beside all figures. An operation counts only where it was seen on each
  * of them that lives and reports operations of the function. Recent figures are
  * exact, of the latest operations compared; those since the first look come
  * from histograms. Memory is bounded. No I/O.
@@ -61,6 +63,9 @@ struct ncs_lateness {
 	uint64_t exclusive_ns;
 	/* Of these, where the lateness began: all of it together. */
 	uint64_t cause_ns[NCS_LATE_CAUSE_COUNT];
+	/* What all times but cause_ns may be off, as they were taken from
+	 * several clocks; 0: from one. */
+	uint64_t error_ns;
 };
 
 /* The cause of most of it; NCS_LATE_CAUSE_COUNT: it never came last. */
@@ -112,6 +117,7 @@ struct ncs_skew {
 	uint64_t transfers;   /* of them: those whose end NCCL tells */
 	uint64_t transfer_ns; /* median of these; 0 if there are none */
 	uint64_t all;         /* compared since the first look */
+	uint64_t error_ns;    /* of these times, by clocks; 0: of one clock */
 	size_t ranks;         /* that the latest of them was compared of */
 };
 

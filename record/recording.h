@@ -37,6 +37,7 @@ struct ncs_recorded_host {
 	const char *name;
 	const char *boot_id;
 	uint64_t time_namespace;
+	uint64_t first_ns; /* its first moment, of its own CLOCK_MONOTONIC */
 	int64_t offset_ns; /* what was added to its CLOCK_MONOTONIC, at … */
 	double drift; /* … and ns per ns since the recording's beginning */
 	uint64_t error_ns; /* of that, at most; UINT64_MAX: not known */
@@ -53,8 +54,9 @@ struct ncs_recording_facts {
 	size_t cut_files;       /* that have no end: still growing, or cut */
 	uint64_t records;
 	uint64_t lost;
-	/* The first state, or the first record where there is no state: what had
-	 * ended before it was begun is older. And the end of it all. */
+	/* When the ranks that were there at first had a state each, or the first
+	 * record where there is no state; what had ended before is older. And
+	 * the end of it all. */
 	uint64_t from_ns;
 	uint64_t until_ns;
 	uint64_t interval_ns; /* between two states of a rank; 0: not known */
@@ -101,6 +103,13 @@ ncs_recording_rank(const struct ncs_recording *recording, size_t rank);
 size_t ncs_recording_host_count(const struct ncs_recording *recording);
 const struct ncs_recorded_host *
 ncs_recording_host(const struct ncs_recording *recording, size_t host);
+
+/* What the host's clocks showed, in the order of time, each by its own
+ * CLOCK_MONOTONIC. */
+typedef void ncs_reading_visit(void *context,
+			       const struct ncs_clock_reading *reading);
+void ncs_recording_readings(struct ncs_recording *recording, size_t host,
+			    ncs_reading_visit *visit, void *context);
 
 /* Moves a host's clock: its CLOCK_MONOTONIC t becomes t + offset_ns +
  * drift × (t - the host's first moment). */

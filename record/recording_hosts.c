@@ -23,7 +23,7 @@ uint64_t ncs_recording_common_ns(const struct ncs_recording *recording,
 
 	if (of->facts.drift != 0)
 		shift_ns += llrint(of->facts.drift *
-				   ((double)ns - (double)of->first_ns));
+				   ((double)ns - (double)of->facts.first_ns));
 	if (shift_ns < 0 && ns < -(uint64_t)shift_ns)
 		return 0;
 	if (shift_ns > 0 && ns > UINT64_MAX - (uint64_t)shift_ns)
@@ -42,10 +42,10 @@ void ncs_recording_move_clock(const struct ncs_recording *recording,
 
 	rank->moved = rank->recorded;
 	if (host->facts.drift != 0) {
-		if (host->first_ns > clock->base_monotonic_ns) {
+		if (host->facts.first_ns > clock->base_monotonic_ns) {
 			uint64_t ticks = ncs_clock_duration_ticks(
-				clock,
-				host->first_ns - clock->base_monotonic_ns);
+				clock, host->facts.first_ns -
+					       clock->base_monotonic_ns);
 
 			clock->base_monotonic_ns +=
 				ncs_clock_duration_ns(clock, ticks);
@@ -99,24 +99,45 @@ static void take_reading(struct ncs_host_recorded *host,
 		(int64_t)(reading->realtime_ns - told.read_monotonic_ns);
 }
 
+static bool read_clock(struct ncs_recorded_file *file, struct ncs_place *place,
+		       struct ncs_clock_reading *reading)
+{
+	struct ncs_payload payload;
+
+	if (place->type != NCS_CHUNK_CLOCK)
+		return false;
+	payload = ncs_recorded_file_payload(file, place, NULL);
+	if (!payload.bytes || payload.size < sizeof(*reading))
+		return false;
+	memcpy(reading, payload.bytes, sizeof(*reading));
+	return true;
+}
+
+void ncs_recording_readings(struct ncs_recording *recording, size_t host,
+			    ncs_reading_visit *visit, void *context)
+{
+	struct ncs_clock_reading reading;
+
+	for (size_t i = 0; i < recording->file_count; i++) {
+		struct ncs_recorded_file *file = &recording->files[i];
+
+		if (recording->streams[recording->file_streams[i]].host != host)
+			continue;
+		for (size_t k = 0; k < file->count; k++)
+			if (read_clock(file, &file->places[k], &reading))
+				visit(context, &reading);
+	}
+}
+
 /* Its head has a reading, too, of which no error is known. */
 static void read_clocks(struct ncs_host_recorded *host,
 			struct ncs_recorded_file *file)
 {
 	struct ncs_clock_reading reading;
 
-	for (size_t i = 0; i < file->count; i++) {
-		struct ncs_place *place = &file->places[i];
-		struct ncs_payload payload;
-
-		if (place->type != NCS_CHUNK_CLOCK)
-			continue;
-		payload = ncs_recorded_file_payload(file, place, NULL);
-		if (!payload.bytes || payload.size < sizeof(reading))
-			continue;
-		memcpy(&reading, payload.bytes, sizeof(reading));
-		take_reading(host, &reading);
-	}
+	for (size_t i = 0; i < file->count; i++)
+		if (read_clock(file, &file->places[i], &reading))
+			take_reading(host, &reading);
 	if (host->read_monotonic_ns != 0)
 		return;
 	host->read_monotonic_ns = file->head.begun_monotonic_ns;
@@ -148,7 +169,7 @@ static int add_host(struct ncs_recording *recording,
 	host->facts.name = host->name;
 	host->facts.boot_id = host->boot_id;
 	host->facts.time_namespace = head->time_namespace;
-	host->first_ns = head->begun_monotonic_ns;
+	host->facts.first_ns = head->begun_monotonic_ns;
 	recording->host_count++;
 	return host->name && host->boot_id ? 0 : -ENOMEM;
 }

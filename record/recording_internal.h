@@ -61,7 +61,6 @@ struct ncs_host_recorded {
 	struct ncs_recorded_host facts;
 	char *name;
 	char *boot_id;
-	uint64_t first_ns; /* of its own clock, where the drift begins */
 	/* The best reading of its clocks, and how wrong it may be. */
 	uint64_t read_monotonic_ns;
 	uint64_t reading_error_ns; /* of CLOCK_MONOTONIC beside CLOCK_REALTIME */

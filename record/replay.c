@@ -20,6 +20,27 @@ static const uint64_t sparse_ns[] = {
 
 /* --- Opening ------------------------------------------------------------- */
 
+/* The largest error and the next largest one. */
+static void find_error(struct ncs_replay *replay)
+{
+	size_t count = ncs_recording_host_count(replay->recording);
+	uint64_t most_ns = 0, next_ns = 0;
+
+	for (size_t i = 0; i < count; i++) {
+		uint64_t error_ns =
+			ncs_recording_host(replay->recording, i)->error_ns;
+
+		if (error_ns > most_ns) {
+			next_ns = most_ns;
+			most_ns = error_ns;
+		} else if (error_ns > next_ns) {
+			next_ns = error_ns;
+		}
+	}
+	replay->error_ns = most_ns > UINT64_MAX - next_ns ? UINT64_MAX :
+							    most_ns + next_ns;
+}
+
 static void name_hosts(struct ncs_replay *replay)
 {
 	size_t count = ncs_recording_host_count(replay->recording);
@@ -31,8 +52,6 @@ static void name_hosts(struct ncs_replay *replay)
 
 		ncs_append(replay->hosts, sizeof(replay->hosts), "%s%s",
 			   i > 0 ? "," : "", host->name);
-		if (host->error_ns > replay->error_ns)
-			replay->error_ns = host->error_ns;
 	}
 }
 
@@ -79,40 +98,72 @@ static int find_part(struct ncs_replay *replay,
 	return error;
 }
 
-int ncs_replay_open(struct ncs_replay *replay, const char *const *paths,
-		    size_t count, const struct ncs_replay_part *part, char *why,
-		    size_t why_size)
+static int align(struct ncs_replay *replay, uint64_t from_ns, uint64_t until_ns,
+		 char *why, size_t why_size)
 {
-	const struct ncs_recording_facts *facts;
 	int error;
 
-	memset(replay, 0, sizeof(*replay));
-	replay->speed = 1;
-	error = ncs_recording_open(&replay->recording, paths, count, why,
-				   why_size);
+	ncs_recording_alignment_release(&replay->alignment);
+	error = ncs_recording_align_hosts(replay->recording, from_ns, until_ns,
+					  &replay->alignment);
 	if (error)
-		return error;
-	replay->source =
-		ncs_source_open_recording(replay->recording, part->pid);
-	if (!replay->source) {
-		snprintf(why, why_size, "%s", strerror(ENOMEM));
-		return -ENOMEM;
-	}
-	facts = ncs_recording_facts(replay->recording);
+		snprintf(why, why_size, "the hosts' clocks: %s",
+			 strerror(-error));
+	return error;
+}
+
+static void find_all(struct ncs_replay *replay)
+{
+	const struct ncs_recording_facts *facts =
+		ncs_recording_facts(replay->recording);
+
 	replay->all = (struct ncs_span){
 		.from_ns = facts->from_ns,
 		.until_ns = facts->until_ns,
 		.realtime_offset_ns = ncs_recording_host(replay->recording, 0)
 					      ->realtime_offset_ns,
 	};
+}
+
+int ncs_replay_open(struct ncs_replay *replay, const char *const *paths,
+		    size_t count, const struct ncs_replay_part *part, char *why,
+		    size_t why_size)
+{
+	bool is_part = part->from.kind != NCS_INSTANT_NONE ||
+		       part->until.kind != NCS_INSTANT_NONE;
+	int error;
+
+	memset(replay, 0, sizeof(*replay));
+	replay->speed = 1;
+	error = ncs_recording_open(&replay->recording, paths, count, why,
+				   why_size);
+	if (!error)
+		error = align(replay, 0, UINT64_MAX, why, why_size);
+	if (error)
+		return error;
+	find_all(replay);
+	error = find_part(replay, part, why, why_size);
+	/* A part of it is known better than all of it. */
+	if (!error && is_part)
+		error = align(replay, replay->from_ns, replay->until_ns, why,
+			      why_size);
+	if (error)
+		return error;
+	find_error(replay);
 	name_hosts(replay);
-	return find_part(replay, part, why, why_size);
+	replay->source =
+		ncs_source_open_recording(replay->recording, part->pid);
+	if (replay->source)
+		return 0;
+	snprintf(why, why_size, "%s", strerror(ENOMEM));
+	return -ENOMEM;
 }
 
 void ncs_replay_close(struct ncs_replay *replay)
 {
 	if (replay->source)
 		replay->source->close(replay->source);
+	ncs_recording_alignment_release(&replay->alignment);
 	ncs_recording_close(replay->recording);
 	memset(replay, 0, sizeof(*replay));
 }

@@ -11,6 +11,7 @@
 
 #include "analysis/diagnosis.h"
 #include "analysis/model.h"
+#include "record/align.h"
 #include "record/instant.h"
 #include "record/recording.h"
 
@@ -25,8 +26,10 @@ struct ncs_replay {
 	double speed;
 	uint64_t played_ns; /* CLOCK_MONOTONIC here, as it was at at_ns */
 	char hosts[128];    /* their names */
-	uint64_t error_ns; /* of hosts' clocks beside each other; UINT64_MAX: not
-			      known; 0: there is one host */
+	struct ncs_recording_alignment alignment; /* of hosts' clocks */
+	/* What any two hosts' clocks are off beside each other, at most;
+	 * UINT64_MAX: not known; 0: there is one host. */
+	uint64_t error_ns;
 };
 
 /* What of a recording is to be played, from where on; NCS_INSTANT_NONE: all of
@@ -38,7 +41,8 @@ struct ncs_replay_part {
 	uint32_t pid; /* of this process only; 0: of all */
 };
 
-/* 0 or -errno, and then `why`. Whatever it returns is released with
+/* Aligns the clocks of several hosts, for what is to be played. 0 or -errno, and
+ * then `why`. Whatever it returns is released with
  * ncs_replay_close(). */
 int ncs_replay_open(struct ncs_replay *replay, const char *const *paths,
 		    size_t count, const struct ncs_replay_part *part, char *why,

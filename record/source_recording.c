@@ -308,6 +308,18 @@ static int read_records(struct source_recording *self, size_t rank,
 	return 0;
 }
 
+/* Hosts are aligned beside each other by as much as the recording knows. */
+static void tell_clock(const struct source_recording *self, size_t rank,
+		       struct ncs_sample *sample)
+{
+	const struct ncs_recorded_host *host = ncs_recording_host(
+		self->recording, self->recording->ranks[rank].facts.host);
+
+	sample->clock_is_aligned = host->error_ns != UINT64_MAX;
+	if (sample->clock_is_aligned)
+		sample->clock_error_ns = host->error_ns;
+}
+
 /* --- Samples ------------------------------------------------------------- */
 
 static void look(struct source_recording *self, size_t rank,
@@ -321,6 +333,7 @@ static void look(struct source_recording *self, size_t rank,
 		ncs_snapshot_take(&self->snapshot, reader, taken_ns);
 		sample->header = &self->recording->ranks[rank].moved;
 		sample->snapshot = &self->snapshot;
+		tell_clock(self, rank, sample);
 		sample->without_records = self->source.wants_records &&
 					  !self->source.wants_records(
 						  self->source.who, sample->id);

@@ -599,6 +599,7 @@ static json_t *lateness_figures(const struct ncs_lateness *lateness)
 	put(object, "p99_ns", number_if(known, lateness->p99_ns));
 	put(object, "exclusive_ns",
 	    number_if(lateness->last > 0, lateness->exclusive_ns));
+	put(object, "error_ns", number_if(known, lateness->error_ns));
 	put(object, "cause_ns", causes);
 	return object;
 }
@@ -671,6 +672,7 @@ static json_t *skew_of(const struct ncs_communicator *communicator)
 	put(object, "p99_ns", number(skew->p99_ns));
 	put(object, "transfer_ns",
 	    number_if(skew->transfers > 0, skew->transfer_ns));
+	put(object, "error_ns", number(skew->error_ns));
 	put(object, "other_clocks", number(communicator->other_clocks));
 	return object;
 }

@@ -243,6 +243,17 @@ void ncs_format_duration(char *text, size_t size, uint64_t duration_ns,
 		fill(text, size, width);
 }
 
+/* "4.1ms+-3us": the error takes what room it needs. */
+static void append_error(char *text, size_t size, uint64_t error_ns)
+{
+	size_t length = strlen(text);
+
+	if (error_ns == 0 || length + sizeof("+-9.99us") > size)
+		return;
+	snprintf(text + length, size - length, "+-");
+	ncs_format_duration(text + length + 2, size - length - 2, error_ns, 5);
+}
+
 /* --- Values ------------------------------------------------------------- */
 
 void ncs_format_value(char *text, size_t size, const struct ncs_value *value,
@@ -275,6 +286,7 @@ void ncs_format_value(char *text, size_t size, const struct ncs_value *value,
 		return;
 	case NCS_VALUE_DURATION:
 		ncs_format_duration(text, size, (uint64_t)value->number, width);
+		append_error(text, size, value->error_ns);
 		return;
 	case NCS_VALUE_TRACE:
 		/* tui/sparkline.h draws it; a line of text has no room. */
@@ -299,6 +311,7 @@ static bool format_exact(char *text, size_t size, const struct ncs_value *value)
 		return true;
 	case NCS_VALUE_DURATION:
 		snprintf(text, size, "%" PRId64 "ns", value->number);
+		append_error(text, size, value->error_ns);
 		return true;
 	case NCS_VALUE_BYTES_RATE:
 		snprintf(text, size, "%.0f", value->real);

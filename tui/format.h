@@ -36,7 +36,8 @@ void ncs_format_duration(char *text, size_t size, uint64_t duration_ns,
 /* Three digits and K, M, G, T, P or E, which are powers of 1000. */
 void ncs_format_scaled(char *text, size_t size, double number, unsigned width);
 
-/* A value as its column shows it, not padded. */
+/* A value as its column shows it, not padded; one that may be off is longer than
+ * the width. */
 void ncs_format_value(char *text, size_t size, const struct ncs_value *value,
 		      unsigned width, bool ascii);
 

@@ -61,6 +61,30 @@ static void print_file(const struct listing *listing, size_t index)
 	      listing->file);
 }
 
+/* How a host's clock is known. */
+static void print_knowledge(const struct listing *listing,
+			    const struct ncs_aligned *aligned)
+{
+	if (aligned->by == NCS_ALIGNED_BY_TRAFFIC) {
+		fprintf(listing->file, ", by %" PRIu64 " facts of its traffic",
+			aligned->facts);
+		if (aligned->violations > 0)
+			fprintf(listing->file, ", %" PRIu64 " contradicted",
+				aligned->violations);
+		if (aligned->is_uneven)
+			fputs(", its clock or another ran unevenly",
+			      listing->file);
+	} else {
+		fputs(", by CLOCK_REALTIME: it has no traffic both ways",
+		      listing->file);
+	}
+	if (aligned->realtime_steps > 0)
+		fprintf(listing->file,
+			", CLOCK_REALTIME was set %" PRIu64 " time%s",
+			aligned->realtime_steps,
+			aligned->realtime_steps == 1 ? "" : "s");
+}
+
 static void print_host(const struct listing *listing, size_t index)
 {
 	const struct ncs_recorded_host *host =
@@ -68,14 +92,49 @@ static void print_host(const struct listing *listing, size_t index)
 	char text[NCS_FORMAT_MAX];
 
 	print_clean(listing, "clock of ", host->name);
-	fprintf(listing->file, ": %+.9f s moved, ",
-		(double)host->offset_ns / 1e9);
+	fprintf(listing->file, ": %+.9f s moved, drift %+.3f ppm, ",
+		(double)host->offset_ns / 1e9, host->drift * 1e6);
 	if (host->error_ns == UINT64_MAX) {
-		fputs("error not known\n", listing->file);
-		return;
+		fputs("error not known", listing->file);
+	} else {
+		ncs_format_duration(text, sizeof(text), host->error_ns, 0);
+		fprintf(listing->file, "error %s at most", text);
 	}
-	ncs_format_duration(text, sizeof(text), host->error_ns, 0);
-	fprintf(listing->file, "error %s at most\n", text);
+	print_knowledge(listing, &listing->replay->alignment.hosts[index]);
+	fputc('\n', listing->file);
+}
+
+/* What the clocks were aligned by. */
+static void print_alignment(const struct listing *listing)
+{
+	const struct ncs_recording_alignment *alignment =
+		&listing->replay->alignment;
+	char text[NCS_FORMAT_MAX];
+
+	if (alignment->host_count == 0)
+		return;
+	fprintf(listing->file,
+		"clocks: %" PRIu64 " messages and %" PRIu64
+		" collectives in %u window%s, ",
+		alignment->messages.messages, alignment->collectives,
+		alignment->windows, alignment->windows == 1 ? "" : "s");
+	ncs_format_duration(text, sizeof(text), alignment->looked_ns, 0);
+	fprintf(listing->file, "%s of ", text);
+	ncs_format_duration(text, sizeof(text), alignment->length_ns, 0);
+	fprintf(listing->file, "%s; ", text);
+	fprintf(listing->file, "%zu pairs of hosts", alignment->quality.pairs);
+	if (alignment->quality.one_way > 0)
+		fprintf(listing->file, ", %zu more with traffic one way only",
+			alignment->quality.one_way);
+	if (alignment->quality.loop_ns > 0) {
+		ncs_format_duration(text, sizeof(text),
+				    alignment->quality.loop_ns, 0);
+		fprintf(listing->file,
+			", which contradict each other by %s more than their"
+			" errors",
+			text);
+	}
+	fputc('\n', listing->file);
 }
 
 /* Who it is, as its last state has it. */
@@ -147,6 +206,7 @@ static void print_all(const struct listing *listing)
 		print_file(listing, i);
 	for (size_t i = 1; i < hosts; i++)
 		print_host(listing, i);
+	print_alignment(listing);
 	ncs_instant_print(listing->replay->all.until_ns -
 				  listing->replay->all.from_ns,
 			  length, sizeof(length));

@@ -227,6 +227,15 @@ void ncs_append_steps(const struct ncs_rank *rank, bool send, char *text,
 			   (unsigned long long)ncs_steps_lost(rank->steps));
 }
 
+/* What times of several clocks may be off. */
+static void append_error(uint64_t error_ns, char *text, size_t size)
+{
+	if (error_ns == 0)
+		return;
+	ncs_append(text, size, "+-");
+	ncs_append_duration(text, size, error_ns);
+}
+
 /* "comes last at 93 % of 512 AllReduce, 4.1ms after the others, host-late";
  * nothing of a rank that never does. */
 static void append_last(const struct ncs_rank *rank, char *text, size_t size)
@@ -243,6 +252,7 @@ static void append_last(const struct ncs_rank *rank, char *text, size_t size)
 		   (unsigned long long)lateness.operations,
 		   ncs_function_name(function));
 	ncs_append_duration(text, size, lateness.exclusive_ns);
+	append_error(lateness.error_ns, text, size);
 	ncs_append(text, size, " after the others, %s-late",
 		   ncs_late_cause_name(ncs_lateness_cause(&lateness)));
 	if (view->is_straggler)
@@ -280,6 +290,7 @@ void ncs_append_lateness(const struct ncs_rank *rank, char *text, size_t size)
 	ncs_append_separator(text, size);
 	ncs_append(text, size, "late by ");
 	ncs_append_duration(text, size, view->recent.median_ns);
+	append_error(view->recent.error_ns, text, size);
 	ncs_append(text, size, " (p99 ");
 	ncs_append_duration(text, size, view->recent.p99_ns);
 	ncs_append(text, size, ") at %llu collectives",
@@ -317,10 +328,12 @@ void ncs_append_skew(const struct ncs_communicator *communicator, char *text,
 	ncs_append_separator(text, size);
 	ncs_append(text, size, "ranks come ");
 	ncs_append_duration(text, size, skew->median_ns);
+	append_error(skew->error_ns, text, size);
 	ncs_append(text, size, " apart");
 	if (skew->transfers > 0) {
 		ncs_append(text, size, ", then it takes ");
 		ncs_append_duration(text, size, skew->transfer_ns);
+		append_error(skew->error_ns, text, size);
 	}
 	ncs_append(text, size, " (medians of %llu collectives of %zu ranks)",
 		   (unsigned long long)skew->operations, skew->ranks);

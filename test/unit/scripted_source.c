@@ -44,6 +44,8 @@ static bool next(struct ncs_source *source, struct ncs_sample *sample)
 			rank->snapshot.class_buckets = rank->class_buckets;
 			sample->header = &rank->header;
 			sample->snapshot = &rank->snapshot;
+			sample->clock_is_aligned = rank->clock_is_aligned;
+			sample->clock_error_ns = rank->clock_error_ns;
 			sample->records = rank->records;
 			sample->record_count = rank->record_count;
 			sample->records_lost = rank->records_lost;

@@ -22,6 +22,8 @@ struct scripted_rank {
 	const char *why;
 	struct ncs_header header;
 	struct ncs_snapshot snapshot;
+	bool clock_is_aligned;
+	uint64_t clock_error_ns;
 	struct ncs_channel_view channels[SCRIPTED_CHANNELS];
 	struct ncs_operation_view operations[SCRIPTED_OPERATIONS];
 	struct ncs_class_view classes[SCRIPTED_CLASSES];

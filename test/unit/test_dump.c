@@ -121,7 +121,7 @@ static void no_job_is_an_object_with_empty_lists(void **state)
 
 	scripted_pass(scripted, SECOND);
 	sample = dump_json(scripted);
-	assert_keys(sample, "schema host time_ns realtime_ns ranks"
+	assert_keys(sample, "schema host time_ns realtime_ns recording ranks"
 			    " communicators unreadable");
 	assert_integer_at(sample, "schema", 1);
 	assert_string_at(sample, "host", "node7");
@@ -504,7 +504,9 @@ static void lateness_is_told_with_its_counts(void **state)
 	assert_keys(late, "recent functions all told_by cost straggler"
 			  " ops_seen ops_compared records_lost");
 	assert_keys(at(late, "recent"),
-		    "ops last median_ns p99_ns exclusive_ns cause_ns");
+		    "ops last median_ns p99_ns exclusive_ns error_ns"
+		    " cause_ns");
+	assert_integer_at(late, "recent.error_ns", 0);
 	assert_keys(at(late, "recent.cause_ns"), "host queue producer");
 	assert_keys(at(late, "functions"), "AllReduce");
 	assert_keys(at(late, "told_by"), "operation proxy kernel data");
@@ -528,7 +530,7 @@ static void lateness_is_told_with_its_counts(void **state)
 	assert_null_at(sample, "ranks.0.late_now");
 	assert_keys(at(sample, "communicators.0.skew"),
 		    "ops ops_all ranks median_ns p99_ns transfer_ns"
-		    " other_clocks");
+		    " error_ns other_clocks");
 	assert_integer_at(sample, "communicators.0.skew.median_ns", 2000000);
 	assert_integer_at(sample, "communicators.0.skew.transfer_ns", 3000000);
 	assert_integer_at(sample, "communicators.0.straggler.rank", 1);

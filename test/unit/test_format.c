@@ -149,6 +149,23 @@ static void each_kind_of_value_has_its_form(void **state)
 	assert_string_equal(value(NCS_VALUE_DURATION, 850, 0, 7), "850ns");
 }
 
+/* What it may be off stands beside a time, whatever the width. */
+static void an_error_stands_beside_its_time(void **state)
+{
+	struct ncs_value late = { .kind = NCS_VALUE_DURATION,
+				  .number = 4123456,
+				  .error_ns = 3210 };
+
+	(void)state;
+	ncs_format_value(text, sizeof(text), &late, 7, false);
+	assert_string_equal(text, "4.12ms+-3.2us");
+	ncs_format_in_units(text, sizeof(text), &late,
+			    &(struct ncs_units){ .exact = true }, 7);
+	assert_string_equal(text, "4123456ns+-3.2us");
+	ncs_format_value(text, 9, &late, 7, false);
+	assert_string_equal(text, "4.12ms");
+}
+
 static void no_value_is_wider_than_its_width(void **state)
 {
 	static const double reals[] = { 0,    0.004, 0.5,    1,     9.996,
@@ -329,6 +346,7 @@ int main(void)
 		cmocka_unit_test(rounding_up_goes_over_into_the_next_unit),
 		cmocka_unit_test(numbers_are_exact_while_they_fit),
 		cmocka_unit_test(each_kind_of_value_has_its_form),
+		cmocka_unit_test(an_error_stands_beside_its_time),
 		cmocka_unit_test(no_value_is_wider_than_its_width),
 		cmocka_unit_test(control_characters_become_question_marks),
 		cmocka_unit_test(what_is_no_utf8_becomes_question_marks),

@@ -657,6 +657,57 @@ static void only_ranks_of_one_clock_are_compared(void **state)
 		20);
 }
 
+/* Ranks 2 and 3 are on another host, whose clock is aligned but for so much. */
+static void move_to_another_host(struct fixture *fixture, uint64_t error_ns)
+{
+	for (int i = 0; i < RANKS; i++) {
+		fixture->ranks[i]->clock_is_aligned = true;
+		if (i < 2)
+			continue;
+		fixture->ranks[i]->clock_error_ns = error_ns;
+		snprintf(fixture->ranks[i]->header.boot_id,
+			 sizeof(fixture->ranks[i]->header.boot_id), "another");
+	}
+}
+
+static void ranks_of_aligned_clocks_are_compared(void **state)
+{
+	struct fixture *fixture = *state;
+
+	move_to_another_host(fixture, 5 * US);
+	for (uint64_t i = 0; i < 40; i++)
+		for (int k = 0; k < RANKS; k++)
+			operation(fixture, k, i,
+				  k == 3 ? 2 * MS : (uint64_t)k * US);
+	look(fixture);
+	assert_int_equal(communicator_of(fixture)->other_clocks, 0);
+	assert_int_equal(view_of(fixture, 3)->recent.median_ns, 2 * MS);
+	assert_int_equal(view_of(fixture, 3)->recent.last, 40);
+	assert_int_equal(view_of(fixture, 3)->recent.error_ns, 5 * US);
+	assert_int_equal(view_of(fixture, 3)->all.error_ns, 5 * US);
+	assert_true(view_of(fixture, 3)->is_straggler);
+	assert_int_equal(
+		ncs_communicator_skew(communicator_of(fixture))->error_ns,
+		5 * US);
+}
+
+/* By the clocks the other host may as well have been first. */
+static void lateness_within_the_error_is_none(void **state)
+{
+	struct fixture *fixture = *state;
+
+	move_to_another_host(fixture, 3 * MS);
+	for (uint64_t i = 0; i < 40; i++)
+		for (int k = 0; k < RANKS; k++)
+			operation(fixture, k, i,
+				  k == 3 ? 2 * MS : (uint64_t)k * US);
+	look(fixture);
+	assert_int_equal(view_of(fixture, 3)->recent.last, 0);
+	assert_false(view_of(fixture, 3)->is_straggler);
+	assert_int_equal(view_of(fixture, 3)->recent.error_ns, 3 * MS);
+	assert_null(ncs_communicator_straggler(communicator_of(fixture)));
+}
+
 #define ENDLESS 400
 
 /* Operations from number `first` on, in the table but not in order, as they are
@@ -907,6 +958,8 @@ int main(void)
 		TEST(parts_that_come_a_look_later_are_found),
 		TEST(the_dead_are_compared_as_far_as_they_came),
 		TEST(only_ranks_of_one_clock_are_compared),
+		TEST(ranks_of_aligned_clocks_are_compared),
+		TEST(lateness_within_the_error_is_none),
 		TEST(without_ends_the_beginnings_are_compared),
 		TEST(other_communicators_are_not_compared),
 		TEST(without_records_nothing_is_known),

@@ -1,0 +1,305 @@
+/* Parts of ranks must come together whatever the order in which they come, and
+ * what never does must be given out as it is. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+#include "analysis/join.h"
+
+#define MS UINT64_C(1000000)
+#define SECOND UINT64_C(1000000000)
+#define RANKS 8
+
+static int setup(void **state)
+{
+	struct ncs_join *join = ncs_join_new(0);
+
+	assert_non_null(join);
+	for (int rank = 0; rank < RANKS; rank++)
+		assert_int_equal(ncs_join_expect(join, 7, rank), 0);
+	*state = join;
+	return 0;
+}
+
+static int teardown(void **state)
+{
+	ncs_join_free(*state);
+	return 0;
+}
+
+static struct ncs_part part_of(int rank, unsigned function, uint64_t number,
+			       uint64_t begin_ns)
+{
+	struct ncs_part part = {
+		.comm_id = 7,
+		.rank = rank,
+		.nranks = RANKS,
+		.function = (uint8_t)function,
+		.peer = -1,
+		.number = number,
+		.operation = (uint32_t)number + 1,
+	};
+
+	part.at_ns[NCS_PART_BEGIN] = begin_ns;
+	part.at_ns[NCS_PART_END] = begin_ns + MS;
+	return part;
+}
+
+static void add(struct ncs_join *join, const struct ncs_part *part)
+{
+	assert_int_equal(ncs_join_add(join, part), 0);
+}
+
+static void add_all_reduce(struct ncs_join *join, int rank, uint64_t number)
+{
+	struct ncs_part part = part_of(rank, NCS_FUNCTION_ALL_REDUCE, number,
+				       SECOND + number * 10 * MS + rank);
+
+	add(join, &part);
+}
+
+static void ranks_may_come_one_after_the_other(void **state)
+{
+	struct ncs_join *join = *state;
+	const struct ncs_collective *joined;
+
+	for (int rank = RANKS - 1; rank >= 0; rank--)
+		for (uint64_t number = 0; number < 300; number++)
+			add_all_reduce(join, rank, number);
+	ncs_join_advance(join, UINT64_MAX);
+	for (uint64_t number = 0; number < 300; number++) {
+		joined = ncs_join_next(join);
+		assert_non_null(joined);
+		assert_int_equal(joined->number, number);
+		assert_true(joined->is_complete);
+		assert_true(joined->is_whole);
+		assert_int_equal(joined->gate, NCS_GATE_ALL);
+		assert_int_equal(joined->count, RANKS);
+		for (int rank = 0; rank < RANKS; rank++)
+			assert_int_equal(joined->parts[rank].rank, rank);
+	}
+	assert_null(ncs_join_next(join));
+	assert_int_equal(ncs_join_count(join)->complete, 300);
+	assert_int_equal(ncs_join_count(join)->incomplete, 0);
+}
+
+static void nothing_is_given_out_before_what_may_be_earlier(void **state)
+{
+	struct ncs_join *join = *state;
+
+	for (int rank = 0; rank < RANKS; rank++)
+		add_all_reduce(join, rank, 1);
+	ncs_join_advance(join, SECOND);
+	assert_null(ncs_join_next(join));
+	for (int rank = 0; rank < RANKS - 1; rank++)
+		add_all_reduce(join, rank, 0);
+	ncs_join_advance(join, SECOND + 100 * MS);
+	assert_null(ncs_join_next(join));
+	add_all_reduce(join, RANKS - 1, 0);
+	ncs_join_advance(join, SECOND + 100 * MS);
+	assert_int_equal(ncs_join_next(join)->number, 0);
+	assert_int_equal(ncs_join_next(join)->number, 1);
+}
+
+static void what_is_never_complete_is_given_out_incomplete(void **state)
+{
+	struct ncs_join *join = *state;
+	const struct ncs_collective *joined;
+
+	for (uint64_t number = 0; number < 200; number++)
+		for (int rank = 0; rank < RANKS; rank++)
+			if (number > 0 || rank != 3)
+				add_all_reduce(join, rank, number);
+	ncs_join_advance(join, SECOND + 200 * 10 * MS);
+	joined = ncs_join_next(join);
+	assert_non_null(joined);
+	assert_int_equal(joined->number, 0);
+	assert_false(joined->is_complete);
+	assert_int_equal(joined->count, RANKS - 1);
+	assert_int_equal(ncs_join_next(join)->number, 1);
+}
+
+/* Its process was killed. */
+static void a_rank_that_tells_nothing_more_holds_nobody_up(void **state)
+{
+	struct ncs_join *join = *state;
+
+	for (uint64_t number = 0; number < 10; number++)
+		for (int rank = 0; rank < RANKS - 1; rank++)
+			add_all_reduce(join, rank, number);
+	ncs_join_advance(join, 5 * SECOND);
+	assert_null(ncs_join_next(join));
+	ncs_join_advance(join, 20 * SECOND);
+	for (uint64_t number = 0; number < 10; number++)
+		assert_int_equal(ncs_join_next(join)->number, number);
+}
+
+static void memory_is_bounded(void **state)
+{
+	struct ncs_join *join = ncs_join_new(1000);
+	size_t count = 0;
+
+	(void)state;
+	for (int rank = 0; rank < RANKS; rank++)
+		assert_int_equal(ncs_join_expect(join, 7, rank), 0);
+	for (uint64_t number = 0; number < 2000; number++) {
+		add_all_reduce(join, 0, number);
+		ncs_join_advance(join, SECOND);
+		while (ncs_join_next(join))
+			count++;
+	}
+	assert_in_range(count, 1000, 1001);
+	ncs_join_free(join);
+}
+
+static void replays_of_a_graph_are_told_apart(void **state)
+{
+	struct ncs_join *join = *state;
+	struct ncs_part part;
+
+	for (int rank = 0; rank < RANKS; rank++)
+		for (uint64_t i = 0; i < 3; i++) {
+			part = part_of(rank, NCS_FUNCTION_ALL_GATHER, 4,
+				       SECOND + i * 10 * MS);
+			add(join, &part);
+		}
+	ncs_join_advance(join, UINT64_MAX);
+	for (uint32_t i = 0; i < 3; i++)
+		assert_int_equal(ncs_join_next(join)->repeat, i);
+	assert_int_equal(ncs_join_count(join)->complete, 3);
+}
+
+static struct ncs_part transfer(int rank, bool send, int peer,
+				uint32_t operation, uint64_t bytes,
+				uint64_t begin_ns)
+{
+	struct ncs_part part =
+		part_of(rank, send ? NCS_FUNCTION_SEND : NCS_FUNCTION_RECV,
+			NCS_NO_SEQUENCE_NUMBER, begin_ns);
+
+	part.flags = NCS_PART_P2P;
+	part.peer = peer;
+	part.bytes = bytes;
+	part.operation = operation;
+	return part;
+}
+
+static void sends_meet_their_receives(void **state)
+{
+	struct ncs_join *join = *state;
+	const struct ncs_collective *joined;
+	struct ncs_part part;
+
+	for (unsigned i = 0; i < 3; i++) {
+		/* That of one with the number 0 comes last. */
+		unsigned k = (i + 1) % 3;
+
+		part = transfer(2, true, 5, k + 1, 100 + k,
+				SECOND + k * 10 * MS);
+		add(join, &part);
+	}
+	for (unsigned i = 0; i < 3; i++) {
+		part = transfer(5, false, 2, i + 9, 100 + i,
+				SECOND + i * 10 * MS + (i == 1 ? 5 * MS : 0));
+		add(join, &part);
+	}
+	ncs_join_advance(join, UINT64_MAX);
+	for (unsigned i = 0; i < 3; i++) {
+		joined = ncs_join_next(join);
+		assert_true(joined->is_complete);
+		assert_int_equal(joined->function, NCS_FUNCTION_SEND_RECV);
+		assert_int_equal(joined->count, 2);
+		assert_int_equal(joined->parts[0].rank, 2);
+		assert_int_equal(joined->parts[1].rank, 5);
+		assert_int_equal(joined->parts[0].bytes, 100 + i);
+		assert_int_equal(joined->parts[1].bytes, 100 + i);
+		assert_int_equal(joined->gate,
+				 i == 1 ? NCS_GATE_ROOT : NCS_GATE_ALL);
+	}
+}
+
+static void a_transfer_that_one_end_lacks_shifts_no_other(void **state)
+{
+	struct ncs_join *join = *state;
+	const struct ncs_collective *joined;
+	size_t complete = 0, incomplete = 0;
+	struct ncs_part part;
+
+	for (unsigned i = 0; i < 10; i++) {
+		part = transfer(2, true, 5, i + 1, 100, SECOND + i * 10 * MS);
+		if (i != 4)
+			add(join, &part);
+		part = transfer(5, false, 2, i + 1, 100, SECOND + i * 10 * MS);
+		add(join, &part);
+	}
+	ncs_join_advance(join, UINT64_MAX);
+	while ((joined = ncs_join_next(join))) {
+		complete += joined->is_complete;
+		incomplete += !joined->is_complete;
+		if (joined->count == 2)
+			assert_int_equal(
+				joined->parts[0].at_ns[NCS_PART_BEGIN],
+				joined->parts[1].at_ns[NCS_PART_BEGIN]);
+	}
+	assert_int_equal(complete, 9);
+	assert_int_equal(incomplete, 1);
+}
+
+static void arrivals_are_compared_by_what_is_known_of_all(void **state)
+{
+	struct ncs_join *join = *state;
+	struct ncs_part part;
+
+	for (int rank = 0; rank < RANKS; rank++) {
+		part = part_of(rank, NCS_FUNCTION_ALL_REDUCE, 0, SECOND);
+		part.at_ns[NCS_PART_PROXY] = SECOND + 10;
+		part.at_ns[NCS_PART_DATA] = rank == 3 ? 0 : SECOND + 20;
+		add(join, &part);
+	}
+	ncs_join_advance(join, UINT64_MAX);
+	assert_int_equal(ncs_join_next(join)->arrival, NCS_PART_PROXY);
+}
+
+static void hostile_parts_do_no_harm(void **state)
+{
+	struct ncs_join *join = *state;
+	struct ncs_part part = part_of(0, NCS_FUNCTION_ALL_REDUCE, 0, SECOND);
+
+	part.rank = INT32_MAX;
+	add(join, &part);
+	part.rank = -5;
+	add(join, &part);
+	part.rank = 0;
+	part.function = 255;
+	add(join, &part);
+	part.function = NCS_FUNCTION_SEND;
+	part.flags = NCS_PART_P2P;
+	part.peer = -1;
+	add(join, &part);
+	assert_int_equal(ncs_join_count(join)->unidentified, 4);
+	ncs_join_advance(join, UINT64_MAX);
+	assert_null(ncs_join_next(join));
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+#define TEST(name) cmocka_unit_test_setup_teardown(name, setup, teardown)
+		TEST(ranks_may_come_one_after_the_other),
+		TEST(nothing_is_given_out_before_what_may_be_earlier),
+		TEST(what_is_never_complete_is_given_out_incomplete),
+		TEST(a_rank_that_tells_nothing_more_holds_nobody_up),
+		TEST(memory_is_bounded),
+		TEST(replays_of_a_graph_are_told_apart),
+		TEST(sends_meet_their_receives),
+		TEST(a_transfer_that_one_end_lacks_shifts_no_other),
+		TEST(arrivals_are_compared_by_what_is_known_of_all),
+		TEST(hostile_parts_do_no_harm),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -1,0 +1,360 @@
+/* Tests of matching messages: both ends of one are found by what NCCL tells of
+ * them, in whatever order they come, and what has no other end is counted. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+#include "analysis/messages.h"
+
+#define COMM UINT64_C(0xc0ffee)
+#define FOUND 64
+
+struct fixture {
+	struct ncs_messages *messages;
+	struct ncs_message found[FOUND];
+	size_t count;
+};
+
+static void note(void *context, const struct ncs_message *message)
+{
+	struct fixture *fixture = context;
+
+	if (fixture->count < FOUND)
+		fixture->found[fixture->count] = *message;
+	fixture->count++;
+}
+
+static const struct ncs_clock plain = { .kind = NCS_CLOCK_MONOTONIC,
+					.multiplier = UINT64_C(1) << 32 };
+
+static void expect_rank(struct fixture *fixture, size_t owner, int32_t rank)
+{
+	struct ncs_identity identity = {
+		.known = NCS_KNOWN_COMM_ID | NCS_KNOWN_RANK,
+		.comm_id = COMM,
+		.rank = rank,
+	};
+
+	assert_int_equal(ncs_messages_expect(fixture->messages, owner,
+					     &identity, &plain),
+			 0);
+}
+
+static int setup_of(void **state, size_t steps_max)
+{
+	struct fixture *fixture = calloc(1, sizeof(*fixture));
+
+	if (!fixture)
+		return -1;
+	fixture->messages = ncs_messages_new(steps_max, note, fixture);
+	*state = fixture;
+	return fixture->messages ? 0 : -1;
+}
+
+static int setup(void **state)
+{
+	return setup_of(state, 0);
+}
+
+static int setup_small(void **state)
+{
+	return setup_of(state, 4);
+}
+
+static int teardown(void **state)
+{
+	struct fixture *fixture = *state;
+
+	ncs_messages_free(fixture->messages);
+	free(fixture);
+	return 0;
+}
+
+static struct ncs_record step(unsigned function, uint32_t operation, bool send,
+			      int32_t peer, uint64_t number)
+{
+	return (struct ncs_record){
+		.start = 1000 * number + 100,
+		.event = NCS_EVENT_PROXY_STEP,
+		.flags = send ? NCS_RECORD_SEND : 0,
+		.channel = 3,
+		.function = (uint8_t)function,
+		.operation = operation,
+		.peer = peer,
+		.value = 4096,
+		.number = number,
+		.duration = 90,
+		.delta = { 10, 40 },
+	};
+}
+
+static struct ncs_record collective(uint32_t operation, uint64_t number)
+{
+	return (struct ncs_record){
+		.start = 1,
+		.event = NCS_EVENT_COLL,
+		.function = NCS_FUNCTION_ALL_REDUCE,
+		.operation = operation,
+		.number = number,
+	};
+}
+
+static struct ncs_record transfer(unsigned function, uint32_t operation,
+				  int32_t peer)
+{
+	struct ncs_record record = step(function, operation,
+					function == NCS_FUNCTION_SEND, peer, 0);
+
+	record.event = NCS_EVENT_PROXY_OP;
+	return record;
+}
+
+static void take(struct fixture *fixture, size_t owner,
+		 struct ncs_record record)
+{
+	record.position = 0;
+	assert_int_equal(ncs_messages_take(fixture->messages, owner, 1, &record,
+					   1, 0),
+			 0);
+}
+
+static uint64_t unmatched(const struct fixture *fixture, unsigned why)
+{
+	return ncs_messages_count(fixture->messages)->unmatched[why];
+}
+
+/* Each rank counts its operations by itself. */
+static void both_ends_of_a_step_are_found(void **state)
+{
+	struct fixture *fixture = *state;
+	const struct ncs_message *message = &fixture->found[0];
+
+	expect_rank(fixture, 0, 5);
+	expect_rank(fixture, 1, 6);
+	take(fixture, 0, step(NCS_FUNCTION_ALL_REDUCE, 70, true, 6, 2));
+	take(fixture, 1, step(NCS_FUNCTION_ALL_REDUCE, 80, false, 5, 2));
+	take(fixture, 0, collective(70, 33));
+	assert_int_equal(fixture->count, 0);
+	take(fixture, 1, collective(80, 33));
+	assert_int_equal(fixture->count, 1);
+	assert_int_equal(message->key.comm_id, COMM);
+	assert_int_equal(message->key.number, 33);
+	assert_int_equal(message->key.step, 2);
+	assert_int_equal(message->key.source, 5);
+	assert_int_equal(message->key.destination, 6);
+	assert_int_equal(message->key.channel, 3);
+	assert_int_equal(message->sender, 0);
+	assert_int_equal(message->receiver, 1);
+	assert_int_equal(message->ready_ns, 2110);
+	assert_int_equal(message->sent_ns, 2140);
+	assert_int_equal(message->posted_ns, 2100);
+	assert_int_equal(message->arrived_ns, 2110);
+	assert_int_equal(message->bytes, 4096);
+	assert_int_equal(ncs_messages_count(fixture->messages)->messages, 1);
+	assert_int_equal(ncs_messages_count(fixture->messages)->steps, 2);
+}
+
+/* A lane may be drained after the one that tells of the operation's end. */
+static void steps_may_come_after_their_operation(void **state)
+{
+	struct fixture *fixture = *state;
+
+	expect_rank(fixture, 0, 0);
+	expect_rank(fixture, 1, 1);
+	take(fixture, 1, collective(9, 4));
+	take(fixture, 1, step(NCS_FUNCTION_ALL_REDUCE, 9, false, 0, 0));
+	take(fixture, 0, collective(8, 4));
+	take(fixture, 0, step(NCS_FUNCTION_ALL_REDUCE, 8, true, 1, 0));
+	assert_int_equal(fixture->count, 1);
+}
+
+static void what_differs_is_not_matched(void **state)
+{
+	struct fixture *fixture = *state;
+
+	expect_rank(fixture, 0, 0);
+	expect_rank(fixture, 1, 1);
+	take(fixture, 0, step(NCS_FUNCTION_ALL_REDUCE, 8, true, 1, 0));
+	take(fixture, 0, collective(8, 4));
+	take(fixture, 1, step(NCS_FUNCTION_ALL_REDUCE, 9, false, 0, 1));
+	take(fixture, 1, collective(9, 4));
+	take(fixture, 1, step(NCS_FUNCTION_ALL_REDUCE, 10, false, 0, 0));
+	take(fixture, 1, collective(10, 5));
+	assert_int_equal(fixture->count, 0);
+	ncs_messages_flush(fixture->messages);
+	assert_int_equal(unmatched(fixture, NCS_UNMATCHED_PEER), 3);
+}
+
+/* Replays of a graph carry one number again and again. */
+static void replays_are_told_apart(void **state)
+{
+	struct fixture *fixture = *state;
+
+	expect_rank(fixture, 0, 0);
+	expect_rank(fixture, 1, 1);
+	for (uint32_t i = 1; i <= 3; i++) {
+		take(fixture, 0, step(NCS_FUNCTION_ALL_REDUCE, i, true, 1, 0));
+		take(fixture, 0, collective(i, 4));
+	}
+	for (uint32_t i = 1; i <= 3; i++) {
+		take(fixture, 1,
+		     step(NCS_FUNCTION_ALL_REDUCE, 10 + i, false, 0, 0));
+		take(fixture, 1, collective(10 + i, 4));
+	}
+	assert_int_equal(fixture->count, 3);
+	for (uint32_t i = 0; i < 3; i++)
+		assert_int_equal(fixture->found[i].key.repeat, i);
+}
+
+/* … but not an operation that is told of again, as it was not over. */
+static void an_operation_told_of_again_is_the_same(void **state)
+{
+	struct fixture *fixture = *state;
+
+	expect_rank(fixture, 0, 0);
+	expect_rank(fixture, 1, 1);
+	take(fixture, 0, collective(1, 4));
+	take(fixture, 0, step(NCS_FUNCTION_ALL_REDUCE, 1, true, 1, 0));
+	take(fixture, 0, collective(1, 4));
+	take(fixture, 1, step(NCS_FUNCTION_ALL_REDUCE, 1, false, 0, 0));
+	take(fixture, 1, collective(1, 4));
+	assert_int_equal(fixture->count, 1);
+}
+
+static void sends_are_found_by_their_place(void **state)
+{
+	struct fixture *fixture = *state;
+
+	expect_rank(fixture, 0, 0);
+	expect_rank(fixture, 1, 1);
+	for (uint32_t i = 1; i <= 3; i++) {
+		take(fixture, 0, step(NCS_FUNCTION_SEND, i, true, 1, 0));
+		take(fixture, 0, transfer(NCS_FUNCTION_SEND, i, 1));
+	}
+	for (uint32_t i = 1; i <= 3; i++) {
+		take(fixture, 1, step(NCS_FUNCTION_RECV, 7 * i, false, 0, 0));
+		take(fixture, 1, transfer(NCS_FUNCTION_RECV, 7 * i, 0));
+	}
+	assert_int_equal(fixture->count, 3);
+	assert_int_equal(fixture->found[2].key.number, 2);
+	assert_int_equal(fixture->found[2].key.function,
+			 NCS_FUNCTION_SEND_RECV);
+	assert_int_equal(fixture->found[2].send->operation, 3);
+	assert_int_equal(fixture->found[2].receive->operation, 21);
+}
+
+/* Where the first ones are missing nobody knows their place. */
+static void sends_without_a_beginning_are_not_guessed(void **state)
+{
+	struct fixture *fixture = *state;
+	struct ncs_record late = transfer(NCS_FUNCTION_SEND, 5, 1);
+
+	expect_rank(fixture, 0, 0);
+	expect_rank(fixture, 1, 1);
+	late.position = 17;
+	assert_int_equal(
+		ncs_messages_take(fixture->messages, 0, 1, &late, 1, 0), 0);
+	take(fixture, 0, step(NCS_FUNCTION_SEND, 6, true, 1, 0));
+	take(fixture, 0, transfer(NCS_FUNCTION_SEND, 6, 1));
+	take(fixture, 1, step(NCS_FUNCTION_RECV, 1, false, 0, 0));
+	take(fixture, 1, transfer(NCS_FUNCTION_RECV, 1, 0));
+	ncs_messages_flush(fixture->messages);
+	assert_int_equal(fixture->count, 0);
+	assert_int_equal(unmatched(fixture, NCS_UNMATCHED_PLACE), 1);
+	assert_int_equal(unmatched(fixture, NCS_UNMATCHED_PEER), 1);
+}
+
+static void ranks_that_are_not_there_are_not_waited_for(void **state)
+{
+	struct fixture *fixture = *state;
+
+	expect_rank(fixture, 0, 0);
+	take(fixture, 0, step(NCS_FUNCTION_ALL_REDUCE, 1, true, 1, 0));
+	take(fixture, 0, collective(1, 1));
+	assert_int_equal(unmatched(fixture, NCS_UNMATCHED_UNKNOWN_PEER), 1);
+}
+
+/* The oldest make room. */
+static void only_so_many_wait(void **state)
+{
+	struct fixture *fixture = *state;
+
+	expect_rank(fixture, 0, 0);
+	expect_rank(fixture, 1, 1);
+	for (uint32_t i = 1; i <= 6; i++)
+		take(fixture, 0, step(NCS_FUNCTION_ALL_REDUCE, i, true, 1, 0));
+	assert_int_equal(unmatched(fixture, NCS_UNMATCHED_OPERATION), 2);
+	for (uint32_t i = 1; i <= 6; i++) {
+		take(fixture, 0, collective(i, i));
+		take(fixture, 1, collective(i, i));
+		if (i > 2)
+			take(fixture, 1,
+			     step(NCS_FUNCTION_ALL_REDUCE, i, false, 0, 0));
+	}
+	assert_int_equal(fixture->count, 4);
+	ncs_messages_flush(fixture->messages);
+	assert_int_equal(ncs_messages_count(fixture->messages)->messages, 4);
+}
+
+/* Any words at all: no crash, and each step is counted once. */
+static void any_records_can_be_taken(void **state)
+{
+	struct fixture *fixture = *state;
+	const struct ncs_messages_count *count =
+		ncs_messages_count(fixture->messages);
+	uint64_t random = 1, sum = 0;
+
+	expect_rank(fixture, 0, 0);
+	expect_rank(fixture, 3, 1);
+	for (unsigned i = 0; i < 50000; i++) {
+		static const uint8_t events[] = { NCS_EVENT_PROXY_STEP,
+						  NCS_EVENT_PROXY_OP,
+						  NCS_EVENT_COLL };
+		struct ncs_record record;
+
+		random = random * UINT64_C(6364136223846793005) + 1;
+		memset(&record, (int)(random >> 56), sizeof(record));
+		record.event = events[random >> 33 & 1 ? 0 : i % 3];
+		record.function = (uint8_t)(random >> 40 & 7);
+		record.operation = random >> 44 & 3;
+		record.peer = (int32_t)(random >> 47 & 1);
+		record.flags = (uint8_t)(random >> 48 & 1);
+		record.number = random >> 50 & 3;
+		assert_int_equal(ncs_messages_take(fixture->messages,
+						   random >> 36 & 3, 1, &record,
+						   1, 0),
+				 0);
+	}
+	ncs_messages_flush(fixture->messages);
+	for (unsigned i = 0; i < NCS_UNMATCHED_COUNT; i++)
+		sum += count->unmatched[i];
+	assert_int_equal(sum + 2 * count->messages, count->steps);
+	assert_true(count->messages > 0);
+}
+
+#define TEST(name) cmocka_unit_test_setup_teardown(name, setup, teardown)
+#define SMALL(name) cmocka_unit_test_setup_teardown(name, setup_small, teardown)
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		TEST(both_ends_of_a_step_are_found),
+		TEST(steps_may_come_after_their_operation),
+		TEST(what_differs_is_not_matched),
+		TEST(replays_are_told_apart),
+		TEST(an_operation_told_of_again_is_the_same),
+		TEST(sends_are_found_by_their_place),
+		TEST(sends_without_a_beginning_are_not_guessed),
+		TEST(ranks_that_are_not_there_are_not_waited_for),
+		SMALL(only_so_many_wait),
+		TEST(any_records_can_be_taken),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -1,0 +1,333 @@
+/* What records tell of an operation must be found again in its part, exactly;
+ * what they cannot tell must not be there. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+#include "analysis/parts.h"
+
+#define US UINT64_C(1000)
+#define MS UINT64_C(1000000)
+#define SECOND UINT64_C(1000000000)
+#define RECORDS 4096
+
+struct fixture {
+	struct ncs_header header;
+	struct ncs_parts *parts;
+	struct ncs_record records[RECORDS];
+	size_t count;
+};
+
+static int setup(void **state)
+{
+	static struct fixture fixture;
+
+	memset(&fixture, 0, sizeof(fixture));
+	/* A tick is 2 ns, and tick 1000 is the second second. */
+	fixture.header.clock = (struct ncs_clock){
+		.kind = NCS_CLOCK_TSC,
+		.base_ticks = 1000,
+		.base_monotonic_ns = 2 * SECOND,
+		.multiplier = UINT64_C(2) << 32,
+	};
+	fixture.header.identity = (struct ncs_identity){
+		.known = NCS_KNOWN_COMM_ID | NCS_KNOWN_RANK | NCS_KNOWN_NRANKS,
+		.comm_id = 77,
+		.rank = 3,
+		.nranks = 8,
+	};
+	fixture.parts = ncs_parts_new(&fixture.header, 5);
+	assert_non_null(fixture.parts);
+	*state = &fixture;
+	return 0;
+}
+
+static int teardown(void **state)
+{
+	struct fixture *fixture = *state;
+
+	ncs_parts_free(fixture->parts);
+	return 0;
+}
+
+static uint64_t ticks(uint64_t ns)
+{
+	return 1000 + (ns - 2 * SECOND) / 2;
+}
+
+static struct ncs_record *put(struct fixture *fixture, unsigned event,
+			      uint64_t start_ns, uint64_t duration_ns)
+{
+	struct ncs_record *record = &fixture->records[fixture->count++];
+
+	assert_true(fixture->count <= RECORDS);
+	*record = (struct ncs_record){
+		.start = ticks(start_ns),
+		.event = (uint8_t)event,
+		.function = NCS_FUNCTION_ALL_REDUCE,
+		.peer = -1,
+		.duration = duration_ns / 2,
+	};
+	return record;
+}
+
+static struct ncs_record *put_step(struct fixture *fixture, uint32_t operation,
+				   unsigned channel, bool send, int32_t peer,
+				   uint64_t start_ns)
+{
+	struct ncs_record *record =
+		put(fixture, NCS_EVENT_PROXY_STEP, start_ns, 100 * US);
+
+	record->operation = operation;
+	record->channel = (uint8_t)channel;
+	record->flags = send ? NCS_RECORD_SEND : 0;
+	record->peer = peer;
+	record->value = 4096;
+	record->delta[0] = 10 * US / 2;
+	record->delta[1] = 40 * US / 2;
+	return record;
+}
+
+static void put_operation(struct fixture *fixture, uint32_t operation,
+			  uint64_t number, uint64_t start_ns)
+{
+	struct ncs_record *record =
+		put(fixture, NCS_EVENT_COLL, start_ns, 500 * US);
+
+	record->operation = operation;
+	record->number = number;
+	record->value = 1 << 20;
+	record->channel = 9;
+	record->delta[0] = 20 * US / 2;
+	record->delta[1] = 30 * US / 2;
+}
+
+static void take(struct fixture *fixture, uint64_t lost, uint64_t drained_ns)
+{
+	assert_int_equal(ncs_parts_take(fixture->parts, fixture->records,
+					fixture->count, lost, drained_ns),
+			 0);
+	fixture->count = 0;
+}
+
+static const struct ncs_part *the_only(struct fixture *fixture)
+{
+	const struct ncs_part *part;
+
+	ncs_parts_settle(fixture->parts, UINT64_MAX);
+	part = ncs_parts_next(fixture->parts);
+	assert_non_null(part);
+	return part;
+}
+
+static void all_that_is_told_is_in_the_part(void **state)
+{
+	struct fixture *fixture = *state;
+	const uint64_t begin_ns = 5 * SECOND;
+	const struct ncs_part *part;
+	struct ncs_record *kernel;
+	struct ncs_snapshot snapshot = {
+		.gpu_clock = { .known = true, .offset_ns = 1 << 30 },
+	};
+
+	ncs_parts_learn(fixture->parts, &snapshot);
+	put(fixture, NCS_EVENT_COLL_API, begin_ns - 300 * US, 10 * US);
+	put(fixture, NCS_EVENT_KERNEL_LAUNCH, begin_ns - 100 * US, 50 * US);
+	put_step(fixture, 4, 0, true, 2, begin_ns + 100 * US);
+	put_step(fixture, 4, 1, false, 6, begin_ns + 300 * US);
+	put_step(fixture, 4, 0, true, 2, begin_ns + 150 * US);
+	put(fixture, NCS_EVENT_PROXY_OP, begin_ns + 60 * US, 200 * US)
+		->operation = 4;
+	fixture->records[fixture->count - 1].flags = NCS_RECORD_SEND;
+	fixture->records[fixture->count - 1].peer = 2;
+	kernel = put(fixture, NCS_EVENT_KERNEL_CH, begin_ns + 90 * US, 0);
+	kernel->operation = 4;
+	kernel->value = (1 << 30) + begin_ns + 80 * US;
+	kernel->number = 390 * US;
+	put_operation(fixture, 4, 17, begin_ns);
+	take(fixture, 0, 6 * SECOND);
+	assert_null(ncs_parts_next(fixture->parts));
+
+	part = the_only(fixture);
+	assert_int_equal(part->comm_id, 77);
+	assert_int_equal(part->rank, 3);
+	assert_int_equal(part->nranks, 8);
+	assert_int_equal(part->owner, 5);
+	assert_int_equal(part->operation, 4);
+	assert_int_equal(part->number, 17);
+	assert_int_equal(part->bytes, 1 << 20);
+	assert_int_equal(part->range, 9);
+	assert_int_equal(part->flags, 0);
+	assert_int_equal(part->at_ns[NCS_PART_CALL], begin_ns - 300 * US);
+	assert_int_equal(part->at_ns[NCS_PART_LAUNCH], begin_ns - 100 * US);
+	assert_int_equal(part->at_ns[NCS_PART_BEGIN], begin_ns);
+	assert_int_equal(part->at_ns[NCS_PART_ENQUEUED], begin_ns + 20 * US);
+	assert_int_equal(part->at_ns[NCS_PART_PROXY], begin_ns + 30 * US);
+	assert_int_equal(part->at_ns[NCS_PART_KERNEL], begin_ns + 80 * US);
+	assert_int_equal(part->at_ns[NCS_PART_DATA], begin_ns + 110 * US);
+	assert_int_equal(part->at_ns[NCS_PART_KERNEL_END], begin_ns + 470 * US);
+	assert_int_equal(part->at_ns[NCS_PART_END], begin_ns + 500 * US);
+	assert_int_equal(part->channels, 2);
+	assert_int_equal(part->slowest.channel, 1);
+	assert_false(part->slowest.send);
+	assert_int_equal(part->slowest.peer, 6);
+	assert_int_equal(part->slowest.bytes, 4096);
+	assert_int_equal(part->slowest.wait_ns[NCS_CHANNEL_RECV_WAIT], 10 * US);
+	assert_int_equal(part->wire.channel, 0);
+	assert_int_equal(part->wire.wait_ns[NCS_CHANNEL_SEND_WAIT], 120 * US);
+	assert_int_equal(part->wait_ns[NCS_CHANNEL_SEND_GPU_WAIT], 20 * US);
+	assert_int_equal(part->wait_ns[NCS_CHANNEL_SEND_PEER_WAIT], 60 * US);
+	assert_int_equal(part->wait_ns[NCS_CHANNEL_SEND_WAIT], 120 * US);
+	assert_int_equal(part->wait_ns[NCS_CHANNEL_RECV_GPU_WAIT], 60 * US);
+	assert_null(ncs_parts_next(fixture->parts));
+}
+
+static void records_of_another_lane_may_come_later(void **state)
+{
+	struct fixture *fixture = *state;
+	const uint64_t begin_ns = 5 * SECOND;
+	const struct ncs_part *part;
+
+	put_operation(fixture, 1, 0, begin_ns);
+	take(fixture, 0, 6 * SECOND);
+	put(fixture, NCS_EVENT_COLL_API, begin_ns - 300 * US, 10 * US);
+	take(fixture, 0, 6 * SECOND + 1 * MS);
+	assert_null(ncs_parts_next(fixture->parts));
+	take(fixture, 0, 6 * SECOND + 20 * MS);
+	part = ncs_parts_next(fixture->parts);
+	assert_non_null(part);
+	assert_int_equal(part->at_ns[NCS_PART_CALL], begin_ns - 300 * US);
+}
+
+/* A whole ring of one lane, and then that of the other. */
+static void lanes_may_come_one_after_the_other(void **state)
+{
+	struct fixture *fixture = *state;
+	const struct ncs_part *part;
+	size_t count = 0;
+
+	for (unsigned i = 0; i < 1000; i++)
+		put(fixture, NCS_EVENT_COLL_API, 3 * SECOND + i * MS - 100 * US,
+		    0);
+	take(fixture, 0, 6 * SECOND);
+	for (unsigned i = 0; i < 1000; i++)
+		put_operation(fixture, i + 1, i, 3 * SECOND + i * MS);
+	take(fixture, 0, 6 * SECOND);
+	ncs_parts_settle(fixture->parts, UINT64_MAX);
+	while ((part = ncs_parts_next(fixture->parts))) {
+		assert_int_equal(part->number, count);
+		assert_int_equal(part->at_ns[NCS_PART_CALL],
+				 part->at_ns[NCS_PART_BEGIN] - 100 * US);
+		count++;
+	}
+	assert_int_equal(count, 1000);
+}
+
+static void what_was_lost_is_not_made_up(void **state)
+{
+	struct fixture *fixture = *state;
+	const uint64_t begin_ns = 5 * SECOND;
+	const struct ncs_part *part;
+
+	put(fixture, NCS_EVENT_COLL_API, begin_ns - 300 * US, 10 * US);
+	take(fixture, 0, 5 * SECOND);
+	put_step(fixture, 1, 0, true, 2, begin_ns + 100 * US);
+	put_operation(fixture, 1, 0, begin_ns);
+	take(fixture, 10, 6 * SECOND);
+	part = the_only(fixture);
+	assert_int_equal(part->flags, NCS_PART_LEFT_OUT);
+	assert_int_equal(part->at_ns[NCS_PART_CALL], 0);
+	assert_int_equal(part->at_ns[NCS_PART_DATA], 0);
+	assert_int_equal(ncs_parts_count(fixture->parts)->lost, 10);
+}
+
+static void a_tree_does_not_tell_whose_data_it_sends(void **state)
+{
+	struct fixture *fixture = *state;
+	const uint64_t begin_ns = 5 * SECOND;
+	struct ncs_record *record;
+
+	for (unsigned i = 0; i < 2; i++) {
+		record = put(fixture, NCS_EVENT_PROXY_OP, begin_ns, US);
+		record->operation = 1;
+		record->peer = 2;
+		record->flags = i ? NCS_RECORD_SEND : 0;
+	}
+	put_step(fixture, 1, 0, true, 2, begin_ns + 100 * US);
+	put_operation(fixture, 1, 0, begin_ns);
+	take(fixture, 0, 6 * SECOND);
+	assert_int_equal(the_only(fixture)->at_ns[NCS_PART_DATA], 0);
+}
+
+static void only_one_of_a_size_class_is_the_algorithm(void **state)
+{
+	struct fixture *fixture = *state;
+	struct ncs_class_view classes[] = {
+		{ .function = NCS_FUNCTION_ALL_REDUCE,
+		  .size_class = ncs_size_class(1 << 20),
+		  .algorithm = 1,
+		  .protocol = 2,
+		  .operations = 5 },
+		{ .function = NCS_FUNCTION_ALL_REDUCE,
+		  .size_class = ncs_size_class(1 << 20),
+		  .algorithm = 2,
+		  .protocol = 2,
+		  .operations = 1 },
+	};
+	struct ncs_snapshot snapshot = { .classes = classes, .class_count = 1 };
+	const struct ncs_part *part;
+
+	ncs_parts_learn(fixture->parts, &snapshot);
+	put_operation(fixture, 1, 0, 5 * SECOND);
+	take(fixture, 0, 6 * SECOND);
+	part = the_only(fixture);
+	assert_int_equal(part->algorithm, 1);
+	assert_int_equal(part->protocol, 2);
+	snapshot.class_count = 2;
+	ncs_parts_learn(fixture->parts, &snapshot);
+	put_operation(fixture, 2, 1, 5 * SECOND);
+	take(fixture, 0, 7 * SECOND);
+	assert_int_equal(the_only(fixture)->algorithm, NCS_CLASS_OTHER);
+}
+
+/* Memory is bounded whatever the numbers are, and those that end come out. */
+static void operations_that_never_end_make_room(void **state)
+{
+	struct fixture *fixture = *state;
+	size_t count = 0;
+
+	for (uint32_t round = 0; round < 40; round++) {
+		for (uint32_t i = 1; i <= 1000; i++)
+			put_step(fixture, round * 1000 + i, 0, true, 1,
+				 3 * SECOND);
+		put_operation(fixture, round * 1000 + 500, round, 3 * SECOND);
+		take(fixture, 0, 4 * SECOND + round * SECOND);
+		while (ncs_parts_next(fixture->parts))
+			count++;
+	}
+	ncs_parts_settle(fixture->parts, UINT64_MAX);
+	while (ncs_parts_next(fixture->parts))
+		count++;
+	assert_int_equal(count, 40);
+	assert_true(ncs_parts_count(fixture->parts)->dropped > 30000);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+#define TEST(name) cmocka_unit_test_setup_teardown(name, setup, teardown)
+		TEST(all_that_is_told_is_in_the_part),
+		TEST(records_of_another_lane_may_come_later),
+		TEST(lanes_may_come_one_after_the_other),
+		TEST(what_was_lost_is_not_made_up),
+		TEST(a_tree_does_not_tell_whose_data_it_sends),
+		TEST(only_one_of_a_size_class_is_the_algorithm),
+		TEST(operations_that_never_end_make_room),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
