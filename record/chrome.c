@@ -105,13 +105,27 @@ static void put_metadata(struct ncs_trace_writer *writer, const char *name,
 	ncs_json_raw(writer->file, "}}");
 }
 
+/* Those of one parent come together. */
+static uint64_t sort_index(const struct ncs_trace_writer *writer,
+			   uint32_t track)
+{
+	const struct ncs_trace_track *told = &writer->tracks[track];
+	const struct ncs_trace_track *parent = &writer->tracks[told->parent];
+
+	if (told->kind == NCS_TRACE_PROCESS)
+		return (uint64_t)told->parent << 16 | (told->place & 0xffff);
+	if (parent->kind == NCS_TRACE_PROCESS)
+		return (uint64_t)told->place << 16;
+	return (uint64_t)parent->place << 16 | (told->place & 0xffff);
+}
+
 static void put_place(struct ncs_trace_writer *writer, const char *name,
 		      uint32_t track)
 {
 	begin_event(writer, 'M', track);
 	put_text(writer, ",\"name\":", name);
 	ncs_json_raw(writer->file, ",\"args\":{\"sort_index\":");
-	ncs_json_number(writer->file, track);
+	ncs_json_number(writer->file, sort_index(writer, track));
 	ncs_json_raw(writer->file, "}}");
 }
 

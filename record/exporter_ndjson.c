@@ -13,10 +13,19 @@
 #include "shm/clock.h"
 #include "shm/control.h"
 
+/* What all records of a rank have in common, as JSON; NULL: not yet. */
+struct own {
+	char **who;
+};
+
 static int begin(struct ncs_exporter *exporter)
 {
-	(void)exporter;
-	return 0;
+	struct own *own = calloc(1, sizeof(*own));
+
+	exporter->own = own;
+	if (own)
+		own->who = calloc(exporter->rank_count + 1, sizeof(*own->who));
+	return own && own->who ? 0 : -ENOMEM;
 }
 
 static void put_key(FILE *file, enum ncs_field field)
@@ -30,6 +39,13 @@ static void put_number(FILE *file, enum ncs_field field, uint64_t value)
 {
 	put_key(file, field);
 	ncs_json_number(file, value);
+}
+
+/* One of our own words. */
+static void put_word(FILE *file, enum ncs_field field, const char *word)
+{
+	put_key(file, field);
+	ncs_json_text(file, word);
 }
 
 /* NULL: not known. */
@@ -66,15 +82,31 @@ static void put_who(FILE *file, const struct ncs_export_rank *rank)
 		ncs_json_raw(file, "null");
 }
 
+/* NULL: no memory. */
+static const char *who(struct own *own, const struct ncs_export_rank *rank,
+		       size_t index)
+{
+	size_t size;
+	FILE *file;
+
+	if (own->who[index])
+		return own->who[index];
+	file = open_memstream(&own->who[index], &size);
+	if (!file)
+		return NULL;
+	put_who(file, rank);
+	return fclose(file) == 0 ? own->who[index] : NULL;
+}
+
 static void put_where(FILE *file, const struct ncs_record *record)
 {
 	if (ncs_event_has_function(record->event))
-		put_text(file, NCS_FIELD_FUNCTION,
+		put_word(file, NCS_FIELD_FUNCTION,
 			 ncs_function_name(record->function));
 	if (ncs_event_has_channel(record->event))
 		put_number(file, NCS_FIELD_CHANNEL, record->channel);
 	if (ncs_event_has_direction(record->event))
-		put_text(file, NCS_FIELD_DIRECTION,
+		put_word(file, NCS_FIELD_DIRECTION,
 			 record->flags & NCS_RECORD_SEND ? "send" : "recv");
 }
 
@@ -94,7 +126,8 @@ static void put_field(FILE *file, const struct ncs_export_rank *rank,
 {
 	switch (field->kind) {
 	case NCS_FIELD_NOTHING:
-		put_text(file, field->field, NULL);
+		put_key(file, field->field);
+		ncs_json_raw(file, "null");
 		break;
 	case NCS_FIELD_NUMBER:
 		put_number(file, field->field, field->value);
@@ -104,7 +137,7 @@ static void put_field(FILE *file, const struct ncs_export_rank *rank,
 		ncs_json_flag(file, field->value != 0);
 		break;
 	case NCS_FIELD_PROXY_STATE:
-		put_text(file, field->field,
+		put_word(file, field->field,
 			 ncs_proxy_state_name((unsigned)field->value));
 		break;
 	case NCS_FIELD_RANGE_PATH:
@@ -136,6 +169,7 @@ static int take_record(struct ncs_exporter *exporter, size_t index,
 		       unsigned lane, const struct ncs_record *record)
 {
 	const struct ncs_export_rank *rank = &exporter->ranks[index];
+	const char *rank_text = who(exporter->own, rank, index);
 	FILE *file = exporter->request->file;
 	struct ncs_field_value fields[NCS_FIELDS_MAX];
 	unsigned count = ncs_record_fields(record, &rank->clock, fields);
@@ -147,8 +181,10 @@ static int take_record(struct ncs_exporter *exporter, size_t index,
 	/* No record ends before it begins. */
 	if (end_ns < start_ns)
 		end_ns = start_ns;
-	put_text(file, NCS_FIELD_EVENT, ncs_event_name(record->event));
-	put_who(file, rank);
+	if (!rank_text)
+		return -ENOMEM;
+	put_word(file, NCS_FIELD_EVENT, ncs_event_name(record->event));
+	ncs_json_raw(file, rank_text);
 	put_number(file, NCS_FIELD_LANE, lane);
 	put_number(file, NCS_FIELD_START_NS, start_ns);
 	put_number(file, NCS_FIELD_DURATION_NS, end_ns - start_ns);
@@ -167,6 +203,13 @@ static int take_record(struct ncs_exporter *exporter, size_t index,
 
 static int end(struct ncs_exporter *exporter)
 {
+	struct own *own = exporter->own;
+
+	for (size_t i = 0; own && own->who && i < exporter->rank_count; i++)
+		free(own->who[i]);
+	if (own)
+		free(own->who);
+	free(own);
 	errno = 0;
 	return fflush(exporter->request->file) != 0 ||
 			       ferror(exporter->request->file) ?

@@ -44,18 +44,29 @@ static char *digits(char text[20], uint64_t value)
 	return digit;
 }
 
-void ncs_json_number(FILE *file, uint64_t value)
+static void put_digits(FILE *file, uint64_t value)
 {
 	char text[20], *first = digits(text, value);
 
 	fwrite_unlocked(first, 1, (size_t)(text + sizeof(text) - first), file);
 }
 
+void ncs_json_number(FILE *file, uint64_t value)
+{
+	bool quoted = value > INT64_MAX;
+
+	if (quoted)
+		putc_unlocked('"', file);
+	put_digits(file, value);
+	if (quoted)
+		putc_unlocked('"', file);
+}
+
 void ncs_json_whole(FILE *file, int64_t value)
 {
 	if (value < 0)
 		putc_unlocked('-', file);
-	ncs_json_number(file, value < 0 ? -(uint64_t)value : (uint64_t)value);
+	put_digits(file, value < 0 ? -(uint64_t)value : (uint64_t)value);
 }
 
 void ncs_json_flag(FILE *file, bool value)

@@ -12,6 +12,7 @@
 
 /* In quotes; the text is valid UTF-8 (ncs_utf8_clean()). */
 void ncs_json_text(FILE *file, const char *text);
+/* In quotes from 2^63 on: there are readers that refuse the whole file. */
 void ncs_json_number(FILE *file, uint64_t value);
 void ncs_json_whole(FILE *file, int64_t value);
 void ncs_json_flag(FILE *file, bool value);
