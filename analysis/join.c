@@ -320,6 +320,23 @@ static void find_arrival(struct ncs_collective *joined)
 	}
 }
 
+double ncs_collective_transfer_ns(const struct ncs_collective *joined)
+{
+	uint64_t ready_ns = 0, end_ns = 0;
+
+	for (size_t i = 0; i < joined->count; i++) {
+		const struct ncs_part *part = &joined->parts[i];
+		bool is_root = ncs_collective_is_root(joined, part);
+
+		if (ncs_gate_is_waited_for(joined->gate, is_root) &&
+		    part->at_ns[joined->arrival] > ready_ns)
+			ready_ns = part->at_ns[joined->arrival];
+		if (part->at_ns[NCS_PART_END] > end_ns)
+			end_ns = part->at_ns[NCS_PART_END];
+	}
+	return (double)end_ns - (double)ready_ns;
+}
+
 /* A sender that was done before the receiver came did not wait for it. */
 static enum ncs_gate gate_of_transfer(const struct ncs_collective *joined)
 {

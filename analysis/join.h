@@ -46,6 +46,10 @@ static inline bool ncs_collective_is_root(const struct ncs_collective *joined,
 		       part->peer == part->rank;
 }
 
+/* From when all had come that others wait for until the last part ended; negative
+ * where clocks disagree by more than that. */
+double ncs_collective_transfer_ns(const struct ncs_collective *joined);
+
 struct ncs_join;
 
 /* Room for so many parts at a time; 0: for a million. NULL: no memory. */

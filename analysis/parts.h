@@ -44,12 +44,12 @@ enum ncs_part_flag {
 /* A channel's waits: its steps' times together, which for steps that are under
  * way side by side are more than the time that it took. */
 struct ncs_part_channel {
-	uint8_t channel;
-	bool send;
-	int32_t peer;
 	uint64_t end_ns;
 	uint64_t bytes;
 	uint64_t steps;
+	int32_t peer;
+	uint8_t channel;
+	bool send;
 	uint64_t wait_ns[NCS_CHANNEL_STATE_COUNT];
 };
 
@@ -69,8 +69,8 @@ struct ncs_part {
 	uint64_t number; /* NCCL's, per function; NCS_NO_SEQUENCE_NUMBER: none */
 	uint64_t bytes;
 	uint64_t at_ns[NCS_PART_MOMENTS];          /* 0: not known */
-	uint64_t wait_ns[NCS_CHANNEL_STATE_COUNT]; /* of all channels */
 	struct ncs_part_channel slowest; /* that ended last; steps 0: none */
+	uint64_t wait_ns[NCS_CHANNEL_STATE_COUNT]; /* of all channels */
 	/* Of those that send: whose steps were on the wire for longest, each. */
 	struct ncs_part_channel wire; /* steps 0: none */
 };

@@ -27,6 +27,7 @@
 #include "tui/output.h"
 #include "tui/save.h"
 #include "tui/screen.h"
+#include "tui/screen_replay.h"
 #include "tui/script.h"
 #include "tui/set.h"
 #include "tui/term.h"
@@ -34,6 +35,8 @@
 #define SECOND_NS UINT64_C(1000000000)
 /* However fast keys repeat, the eye is content with this many frames. */
 #define FRAME_NS (SECOND_NS / 10)
+/* A recording is looked through for so long at once, and as long not. */
+#define SEARCH_NS (SECOND_NS / 50)
 /* Keys between two looks at everything else. */
 #define KEYS_AT_ONCE 256
 
@@ -41,6 +44,7 @@ struct live {
 	struct ncs_screen screen;
 	struct ncs_source *source;
 	struct ncs_replay *replay; /* NULL: it is now */
+	struct ncs_replay_search search; /* through all of it */
 	struct ncs_script script;
 	struct ncs_lease lease;
 	struct ncs_target_filter targets; /* whom a key may ask */
@@ -72,11 +76,16 @@ static uint64_t now_ns(void)
 	return (uint64_t)now.tv_sec * SECOND_NS + (uint64_t)now.tv_nsec;
 }
 
-static void wall_clock(struct tm *wall)
+static void wall_clock(struct live *live)
 {
-	time_t seconds = time(NULL);
+	const struct ncs_replay *replay = live->replay;
+	time_t seconds =
+		replay ?
+			(time_t)(ncs_replay_realtime_ns(replay, replay->at_ns) /
+				 SECOND_NS) :
+			time(NULL);
 
-	localtime_r(&seconds, wall);
+	localtime_r(&seconds, &live->wall);
 }
 
 /* Until the wall clock shows another second. */
@@ -107,10 +116,42 @@ static void arm(struct live *live)
 
 static void sample(struct live *live)
 {
-	ncs_screen_sample(&live->screen, live->source, now_ns());
-	wall_clock(&live->wall);
+	struct ncs_replay *replay = live->replay;
+
+	if (replay) {
+		ncs_replay_advance(replay, now_ns());
+		live->screen.paused = !replay->playing;
+	}
+	ncs_screen_sample(&live->screen, live->source,
+			  replay ? replay->at_ns : now_ns());
+	wall_clock(live);
 	live->samples++;
 	live->redraw = true;
+}
+
+/* What was before where a recording is now. */
+static void fill(struct live *live)
+{
+	const struct ncs_replay *replay = live->replay;
+
+	ncs_replay_fill(live->source, &live->screen.model,
+			&live->screen.diagnosis, replay->from_ns, replay->at_ns,
+			live->screen.interval_ns);
+}
+
+/* Looks through a recording for as long as nobody is kept waiting. */
+static void search(struct live *live)
+{
+	uint64_t until_ns = now_ns() + SEARCH_NS;
+
+	while (!live->search.done && now_ns() < until_ns)
+		ncs_replay_search_step(&live->search);
+	live->redraw = live->redraw || live->search.done;
+}
+
+static bool is_searching(const struct live *live)
+{
+	return live->search.source && !live->search.done;
 }
 
 static void on_timer(struct live *live)
@@ -167,15 +208,11 @@ static void renew_lease(struct live *live)
 
 static void save_view(struct live *live)
 {
-	struct timespec wall;
-	struct ncs_stamp stamp = { .host = live->screen.host,
-				   .monotonic_ns = now_ns() };
+	struct ncs_stamp stamp = ncs_dump_stamp(live->replay);
 	char path[4200];
 	int error;
 
-	clock_gettime(CLOCK_REALTIME, &wall);
-	stamp.realtime_ns =
-		(uint64_t)wall.tv_sec * SECOND_NS + (uint64_t)wall.tv_nsec;
+	stamp.host = live->screen.host;
 	error = ncs_save_view(&live->screen, &stamp, path, sizeof(path));
 	if (error)
 		ncs_screen_say(&live->screen, now_ns(), "not saved: %s: %s",
@@ -217,7 +254,9 @@ static void on_key(struct live *live, int code)
 		live->quit = true;
 	if (requests & NCS_REQUEST_INTERVAL)
 		arm(live);
-	if (requests & NCS_REQUEST_SAMPLE)
+	if (requests & NCS_REQUEST_JUMP)
+		fill(live);
+	if (requests & (NCS_REQUEST_SAMPLE | NCS_REQUEST_JUMP))
 		sample(live);
 	if (requests & NCS_REQUEST_REPAINT)
 		ncs_term_repaint();
@@ -297,7 +336,7 @@ static void draw(struct live *live)
 	live->resized = false;
 	/* Paused, it tells of when what is shown is, and nothing is written. */
 	if (!live->screen.paused)
-		wall_clock(&live->wall);
+		wall_clock(live);
 	ncs_screen_draw(&live->screen, now_ns(), &live->wall);
 	ncs_term_flush();
 	live->frame_ns = now_ns();
@@ -384,6 +423,8 @@ static int timeout_ms(const struct live *live)
 		sooner(&timeout_ns, live->frame_ns + FRAME_NS);
 	if (live->script.text)
 		sooner(&timeout_ns, live->script_ns);
+	if (is_searching(live))
+		sooner(&timeout_ns, now_ns() + SEARCH_NS);
 	return (int)(timeout_ns / 1000000) + 1;
 }
 
@@ -415,6 +456,8 @@ static void wait_for_events(struct live *live)
 
 static void loop(struct live *live)
 {
+	if (live->replay)
+		fill(live);
 	sample(live);
 	arm(live);
 	draw(live);
@@ -423,6 +466,8 @@ static void loop(struct live *live)
 		if (ncs_lease_is_held(&live->lease))
 			renew_lease(live);
 		draw_if_due(live);
+		if (is_searching(live))
+			search(live);
 		if (!live->quit)
 			wait_for_events(live);
 	}
@@ -476,6 +521,9 @@ static void init_screen(struct live *live, const struct ncs_options *options,
 	char host[65] = "";
 
 	gethostname(host, sizeof(host) - 1);
+	if (live->replay)
+		snprintf(host, sizeof(host), "%.*s", (int)sizeof(host) - 1,
+			 live->replay->hosts);
 	host[strcspn(host, ".")] = '\0';
 	ncs_screen_init(
 		&live->screen,
@@ -483,8 +531,18 @@ static void init_screen(struct live *live, const struct ncs_options *options,
 		options->interval_ns, host, ncs_directory(options->directory));
 	ncs_screen_apply(&live->screen, options);
 	live->screen.config_path = config->path;
+	if (live->replay)
+		ncs_screen_set_replay(&live->screen, live->replay,
+				      &live->search);
 	if (complaint[0])
 		ncs_screen_say(&live->screen, now_ns(), "%s", complaint);
+}
+
+/* It plays at once. Without memory for the search nothing is found. */
+static void begin_replay(struct live *live, const struct ncs_options *options)
+{
+	ncs_replay_search_begin(&live->search, live->replay, options->pid);
+	ncs_replay_play(live->replay, true, now_ns());
 }
 
 static int start_terminal(const struct ncs_options *options)
@@ -510,8 +568,11 @@ static int run(struct live *live, const struct ncs_options *options,
 		return error;
 	error = start_terminal(options);
 	if (!error) {
+		if (live->replay)
+			begin_replay(live, options);
 		init_screen(live, options, config, complaint);
 		loop(live);
+		ncs_replay_search_end(&live->search);
 		ncs_lease_drop(&live->lease);
 		ncs_term_stop();
 		ncs_screen_release(&live->screen);

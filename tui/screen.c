@@ -14,6 +14,7 @@
 #include "analysis/stragglers.h"
 #include "tui/curses.h"
 #include "tui/keys.h"
+#include "tui/screen_replay.h"
 #include "tui/words.h"
 
 #define NOTICE_NS UINT64_C(2500000000)
@@ -517,7 +518,7 @@ static void typed(struct ncs_screen *screen)
 		ncs_grid_search(table_of(screen), screen->typed, NCS_HERE);
 		return;
 	}
-	if (screen->prompt == NCS_PROMPT_SET)
+	if (screen->prompt == NCS_PROMPT_SET || screen->prompt == NCS_PROMPT_GO)
 		return;
 	snprintf(screen->filter, sizeof(screen->filter), "%s", screen->typed);
 	build(screen);
@@ -686,7 +687,8 @@ static unsigned change_setup(struct ncs_screen *screen, bool forward,
 	ncs_screen_collect(screen);
 	switch (entry.option) {
 	case NCS_OPTION_SET:
-		open_prompt(screen, NCS_PROMPT_SET);
+		if (!ncs_replay_act(screen, NCS_ACTION_SET, now_ns, &requests))
+			open_prompt(screen, NCS_PROMPT_SET);
 		break;
 	case NCS_OPTION_INTERVAL:
 		requests = change_interval(screen, forward, now_ns);
@@ -1062,6 +1064,8 @@ static bool act_on_table(struct ncs_screen *screen, enum ncs_action action,
 static unsigned act(struct ncs_screen *screen, int code, enum ncs_action action,
 		    uint64_t now_ns)
 {
+	unsigned requests;
+
 	/* In the help and the setup q leaves them; Ctrl-C leaves everything. */
 	if ((screen->help || screen->setup) && action != NCS_ACTION_REPAINT &&
 	    !(action == NCS_ACTION_QUIT && code == ('C' & 0x1f))) {
@@ -1073,6 +1077,12 @@ static unsigned act(struct ncs_screen *screen, int code, enum ncs_action action,
 	if (screen->view == NCS_VIEW_TIMELINE &&
 	    ncs_timeline_act(screen, action, now_ns))
 		return 0;
+	if (screen->replay && action == NCS_ACTION_GO) {
+		open_prompt(screen, NCS_PROMPT_GO);
+		return 0;
+	}
+	if (ncs_replay_act(screen, action, now_ns, &requests))
+		return requests;
 	if (act_on_view(screen, action, now_ns) ||
 	    act_on_table(screen, action, now_ns) ||
 	    act_on_search(screen, action, now_ns) ||
@@ -1083,18 +1093,27 @@ static unsigned act(struct ncs_screen *screen, int code, enum ncs_action action,
 	return act_outside(screen, action, now_ns);
 }
 
+/* What was typed is asked for. */
+static unsigned entered(struct ncs_screen *screen, enum ncs_prompt prompt,
+			uint64_t now_ns)
+{
+	if (prompt == NCS_PROMPT_GO)
+		return ncs_replay_go_typed(screen, now_ns);
+	return prompt == NCS_PROMPT_SET ? NCS_REQUEST_SET : 0;
+}
+
 unsigned ncs_screen_key(struct ncs_screen *screen, int code, uint64_t now_ns)
 {
 	screen->notice[0] = '\0';
 	if (screen->prompt == NCS_PROMPT_KEEP)
 		return answer(screen, code, now_ns);
 	if (screen->prompt != NCS_PROMPT_NONE) {
-		bool asks = screen->prompt == NCS_PROMPT_SET &&
-			    ncs_key_normalize(code) == KEY_ENTER &&
-			    screen->typed[0];
+		enum ncs_prompt prompt = screen->prompt;
+		bool enters = ncs_key_normalize(code) == KEY_ENTER &&
+			      screen->typed[0];
 
 		if (prompt_key(screen, code, now_ns))
-			return asks ? NCS_REQUEST_SET : 0;
+			return enters ? entered(screen, prompt, now_ns) : 0;
 		close_prompt(screen);
 	}
 	return act(screen, code, ncs_key_action(code), now_ns);
@@ -1120,11 +1139,14 @@ static unsigned click(struct ncs_screen *screen, const struct ncs_mouse *mouse,
 		      uint64_t now_ns)
 {
 	char notice[sizeof(screen->notice)];
+	unsigned requests;
 
 	if (screen->setup)
 		return click_setup(screen, mouse->y, now_ns);
 	if (screen->help)
 		return 0;
+	if (ncs_replay_click(screen, mouse->y, mouse->x, now_ns, &requests))
+		return requests;
 	for (size_t i = 0; i < screen->spot_count; i++) {
 		const struct ncs_spot *spot = &screen->spots[i];
 

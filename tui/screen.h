@@ -17,6 +17,7 @@
 #include "analysis/model.h"
 #include "analysis/summary.h"
 #include "analysis/timeline.h"
+#include "record/replay_search.h"
 #include "tui/layout.h"
 #include "tui/options.h"
 #include "tui/table.h"
@@ -79,6 +80,7 @@ enum ncs_prompt {
 	NCS_PROMPT_SEARCH,
 	NCS_PROMPT_FILTER,
 	NCS_PROMPT_SET,
+	NCS_PROMPT_GO,
 	NCS_PROMPT_KEEP, /* y or n */
 };
 
@@ -133,6 +135,14 @@ struct ncs_screen {
 	bool hide_header;
 	bool had_job;
 
+	/* The recording that is shown, and what is found in it; NULL: it is
+	 * what happens now. */
+	struct ncs_replay *replay;
+	const struct ncs_replay_search *search_ahead;
+	int bar_y; /* of the latest drawing, like the next; no width: none */
+	int bar_x;
+	int bar_width;
+
 	uint64_t interval_ns;
 	char host[65];
 	char directory[256];
@@ -155,6 +165,8 @@ enum ncs_request {
 	NCS_REQUEST_SET = 32,    /* ask for the setting in `typed` */
 	NCS_REQUEST_KEEP = 64,   /* write the configuration file */
 	NCS_REQUEST_SAVE = 128,  /* write this view to a file */
+	/* Look at the past of where the recording is now, then there. */
+	NCS_REQUEST_JUMP = 256,
 };
 
 void ncs_screen_init(struct ncs_screen *screen, enum ncs_view view,

@@ -12,6 +12,7 @@
 #include "tui/keys.h"
 #include "tui/finding.h"
 #include "tui/screen_head.h"
+#include "tui/screen_replay.h"
 #include "tui/words.h"
 
 #define LINE_BYTES 512
@@ -125,6 +126,7 @@ static void draw_prompt(const struct ncs_screen *screen, int y, int width)
 		[NCS_PROMPT_SEARCH] = "Search: ",
 		[NCS_PROMPT_FILTER] = "Filter: ",
 		[NCS_PROMPT_SET] = "Set: ",
+		[NCS_PROMPT_GO] = "Go to: ",
 		[NCS_PROMPT_KEEP] = "y/n: write ",
 	};
 	char text[LINE_BYTES];
@@ -147,6 +149,10 @@ static void draw_prompt(const struct ncs_screen *screen, int y, int width)
 		ncs_term_put(y, x + 2, width - x - 2, NCS_ROLE_LABEL,
 			     "such as events=all-steps kernel=sampled:16"
 			     " sample=8, or default");
+	if (screen->prompt == NCS_PROMPT_GO && !screen->typed[0])
+		ncs_term_put(y, x + 2, width - x - 2, NCS_ROLE_LABEL,
+			     "such as 12.5, 1:02:03, -10 (before the end) or"
+			     " T14:03:05");
 }
 
 /* What is being typed, else what was just said, in the last line. */
@@ -183,6 +189,8 @@ static void no_job_text(const struct ncs_screen *screen, char *text,
 	if (screen->model.error[0])
 		ncs_append(text, size, "Cannot look into %s: %s.",
 			   screen->directory, screen->model.error);
+	else if (screen->replay)
+		ncs_append(text, size, "No rank was recorded at this moment.");
 	else if (screen->had_job)
 		ncs_append(text, size,
 			   "The job has ended. This view waits for"
@@ -211,6 +219,8 @@ static void draw_no_job(const struct ncs_screen *screen,
 
 	no_job_text(screen, text, sizeof(text));
 	put_below(&rect, NCS_ROLE_STRONG, text);
+	if (screen->replay)
+		return;
 	put_below(&rect, NCS_ROLE_TEXT,
 		  "Start a job with these set, where FOLDER"
 		  " has the library:");
@@ -324,7 +334,8 @@ static void compute_layout(const struct ncs_screen *screen, int height,
 		.title = !screen->hide_header,
 		.summary = screen->hide_header ?
 				   0 :
-				   1 + ncs_shows_traffic(screen) +
+				   1 + (screen->replay != NULL) +
+					   ncs_shows_traffic(screen) +
 					   ncs_verdict_lines(screen, height,
 							     width),
 		.detail = view->detail + first,
@@ -338,6 +349,20 @@ static void compute_layout(const struct ncs_screen *screen, int height,
 	ncs_layout_compute(layout, &request);
 }
 
+/* Where a recording is comes first. */
+static void draw_summary(struct ncs_screen *screen, const struct ncs_rect *rect)
+{
+	struct ncs_rect rest = *rect;
+
+	screen->bar_width = 0;
+	if (screen->replay && rest.height > 0) {
+		ncs_replay_draw(screen, &rest);
+		rest.y++;
+		rest.height--;
+	}
+	ncs_draw_summary(screen, &rest);
+}
+
 static void draw_view(struct ncs_screen *screen,
 		      const struct ncs_layout *layout, uint64_t now_ns,
 		      const struct tm *wall)
@@ -348,7 +373,7 @@ static void draw_view(struct ncs_screen *screen,
 	const struct ncs_grid_row *row = ncs_grid_selected(table);
 
 	ncs_draw_title(screen, &part[NCS_PART_TITLE], wall);
-	ncs_draw_summary(screen, &part[NCS_PART_SUMMARY]);
+	draw_summary(screen, &part[NCS_PART_SUMMARY]);
 	if (part[NCS_PART_DETAIL].height > 0 && row && !row->unreadable &&
 	    row->row.view == screen->view)
 		view->draw_detail(&row->row, &part[NCS_PART_DETAIL]);

@@ -39,7 +39,7 @@ static const char *state_word(const struct ncs_screen *screen,
 	if (screen->summary.ranks == 0)
 		return " NO JOB ";
 	*role = NCS_ROLE_STATE;
-	return " LIVE ";
+	return screen->replay ? " REPLAY " : " LIVE ";
 }
 
 /* From left to right; the last two stand at the right edge. */
@@ -370,12 +370,12 @@ void ncs_draw_summary(const struct ncs_screen *screen,
 	struct ncs_rect rest = *rect;
 	char text[NCS_EXPLAIN_MAX];
 
-	if (rect->height == 0 || screen->model.rank_count == 0)
+	if (rest.height == 0 || screen->model.rank_count == 0)
 		return;
 	verdict(screen, text, sizeof(text));
 	/* Of one line the verdict has it. */
-	if (rect->height > 1 || !text[0]) {
-		draw_tally(screen, rect);
+	if (rest.height > 1 || !text[0]) {
+		draw_tally(screen, &rest);
 		rest.y++;
 		rest.height--;
 	}

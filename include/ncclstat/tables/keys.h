@@ -26,6 +26,7 @@
 	X(ORDER, "Order") \
 	X(TIME, "Time") \
 	X(TIMELINE, "In the timeline") \
+	X(REPLAY, "In a recording") \
 	X(SHOW, "Showing and hiding") \
 	X(COLLECT, "What the plugin collects") \
 	X(PROGRAM, "The program")
@@ -121,6 +122,20 @@
 	  " rank until Esc") \
 	X(PAN_ON, TIMELINE, "Shift-Right }", "", \
 	  "half a screen on; so does >. End goes back to now") \
+	X(STEP_ON, REPLAY, ")", "", "stop, and go on by one interval") \
+	X(STEP_BACK, REPLAY, "(", "", "stop, and go back by one interval") \
+	X(FASTER, REPLAY, "f", "", \
+	  "play faster, up to 1000 times as fast as it was; Z or p plays and" \
+	  " pauses") \
+	X(SLOWER, REPLAY, "r", "", "play slower, down to a hundredth") \
+	X(GO, REPLAY, ":", "", \
+	  "go to a time: 12.5, 1:02:03, -10 before the end, T14:03:05 on the" \
+	  " wall; the bar takes clicks") \
+	X(GO_ABNORMAL, REPLAY, "E", "", \
+	  "go to the next moment at which something goes wrong") \
+	X(GO_ABNORMAL_BACK, REPLAY, "B", "", "go to the one before") \
+	X(GO_BEGINNING, REPLAY, "Ctrl-A", "", "go to the beginning") \
+	X(GO_END, REPLAY, "Ctrl-E", "", "go to the end") \
 	X(IDLE, SHOW, "i", "", "show or hide rows in which nothing happens") \
 	X(LEVEL_MORE, SHOW, "v", "", "more columns: info, diag, debug") \
 	X(LEVEL_LESS, SHOW, "V", "", "fewer columns") \

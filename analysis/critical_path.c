@@ -1,0 +1,1047 @@
+/* The forward pass; see critical_path.h.
+ *
+ * An operation is dealt with where its first part ended: all operations that
+ * one of its arrivals follows on have ended before, so that they were dealt with
+ * already. Of one in which not everybody waits for everybody, a part by itself
+ * is dealt with where the first of those ends that need it.
+ */
+#include "analysis/critical_path.h"
+
+#include <errno.h>
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "analysis/path_nodes.h"
+
+#define SUMS (1 + NCS_SCENARIOS_MAX)
+
+/* Ends of a rank's operations that are remembered. */
+#define ENDS 8u
+#define ENDS_MAX 1024u
+
+/* A kernel begins so long after it can at the most, or its GPU has other work. */
+#define KERNEL_NS 20000.0
+
+/* There are no NaNs, which fmax() and fmin() would have to look for. */
+static inline double larger(double a, double b)
+{
+	return a > b ? a : b;
+}
+
+static inline double smaller(double a, double b)
+{
+	return a < b ? a : b;
+}
+
+const char *ncs_path_cause_name(unsigned cause)
+{
+	static const char *const names[] = {
+#define X(ID, name, help) name,
+		NCS_PATH_CAUSES(X)
+#undef X
+	};
+
+	return cause < NCS_PATH_CAUSE_COUNT ? names[cause] : "unknown";
+}
+
+/* An operation of a rank that has ended: when, in each scenario, and how long
+ * its transfer was there. */
+struct ended {
+	double at_ns;            /* as recorded */
+	struct ncs_path_end end; /* transfer_ns and is_unknown are not set */
+	uint64_t unknown;        /* bits: scenarios */
+	double times_ns[];       /* ends, then transfers */
+};
+
+/* A rank of the job. */
+struct rank {
+	double latest_ns; /* as recorded; what is at the place below */
+	uint32_t latest;
+	uint32_t count, capacity;
+	bool has_several; /* communicators */
+	/* Its operations may run side by side. Else it is enough to remember
+	 * two ends: the latest, and the one to come. */
+	bool overlaps;
+	bool forgets;   /* has had more ends than are remembered */
+	double busy_ns; /* its GPU, with other work */
+	double *at_ns;  /* by place: when it ended, as recorded */
+	char *ended;    /* by place */
+};
+
+/* What of a rank's communicator came before. */
+struct owner {
+	double least_ns;      /* that a kernel took to begin */
+	struct ended *latest; /* its latest end; NULL: the rank has no other */
+};
+
+/* A part's way to its arrival, as recorded. */
+struct arrival {
+	double at_ns;
+	double gap_ns[NCS_PATH_GAPS];
+	double total_ns;
+	double base_ns;             /* what it follows on, if `after` is NULL */
+	const struct ended *after;  /* NULL: nothing */
+	const struct ended *near;   /* … that is remembered: later than it */
+	double call_ns;             /* since the end before it */
+	const struct ended *called; /* … NULL: nothing, or it is `after` */
+	const struct ended *queued; /* its communicator's, likewise */
+};
+
+/* Who waits for parts that are dealt with by themselves. */
+struct group {
+	struct ncs_path_unit unit;
+	enum ncs_part_moment arrival;
+	size_t references;
+	struct ncs_transfer_edit edits[SUMS];
+	uint64_t unknown;
+	/* The latest of those that others wait for, so far. */
+	bool has_come;
+	double at_ns;
+	double times_ns[SUMS];
+	uint64_t units[SUMS];
+	uint32_t owners[SUMS];
+};
+
+enum role { ROLE_ALONE, ROLE_WAITED_FOR, ROLE_WAITS };
+
+/* A part that is dealt with later. */
+struct later {
+	double at_ns;
+	uint64_t order;
+	enum role role;
+	struct group *group;
+	struct ncs_part part;
+};
+
+struct ncs_path {
+	struct ncs_path_options options;
+	size_t count; /* scenarios and the replay */
+	size_t ended_bytes;
+	bool has_base;
+	uint64_t base_ns;
+	double first_ns; /* of the first call */
+	double last_ns;  /* of the last end */
+	struct rank *ranks;
+	struct owner *owners;
+	struct ncs_path_nodes *nodes;
+	/* The latest ends so far. */
+	struct ncs_path_end ends[SUMS];
+	double ends_ns[SUMS];
+	struct arrival *arrivals; /* of the operation at hand */
+	int32_t *part_ranks;
+	double *gaps;
+	size_t room; /* in these */
+	struct later **heap;
+	size_t heap_count, heap_capacity;
+	uint64_t order;
+	struct ncs_path_report report;
+	int error;
+};
+
+static struct ended *ended_at(const struct ncs_path *path,
+			      const struct rank *rank, uint32_t place)
+{
+	return (void *)(rank->ended + place * path->ended_bytes);
+}
+
+/* --- Making and freeing ----------------------------------------------------- */
+
+static bool init_rank(const struct ncs_path *path, struct rank *rank)
+{
+	rank->capacity = ENDS;
+	rank->at_ns = calloc(ENDS, sizeof(double));
+	rank->ended = calloc(ENDS, path->ended_bytes);
+	return rank->at_ns && rank->ended;
+}
+
+static bool init_owners(struct ncs_path *path)
+{
+	const struct ncs_path_options *options = &path->options;
+
+	for (size_t i = 0; i < options->owner_count; i++) {
+		struct rank *rank = &path->ranks[options->owners[i].rank];
+
+		path->owners[i].least_ns = KERNEL_NS;
+		rank->has_several = rank->overlaps = rank->capacity > 0;
+		if (!rank->has_several && !init_rank(path, rank))
+			return false;
+	}
+	for (size_t i = 0; i < options->owner_count; i++) {
+		if (!path->ranks[options->owners[i].rank].has_several)
+			continue;
+		path->owners[i].latest = calloc(1, path->ended_bytes);
+		if (!path->owners[i].latest)
+			return false;
+		path->owners[i].latest->at_ns = INFINITY;
+	}
+	return true;
+}
+
+struct ncs_path *ncs_path_new(const struct ncs_path_options *options)
+{
+	struct ncs_path *path = calloc(1, sizeof(*path));
+
+	if (!path)
+		return NULL;
+	path->options = *options;
+	path->count = 1 + options->scenario_count;
+	path->ended_bytes =
+		sizeof(struct ended) + 2 * path->count * sizeof(double);
+	path->first_ns = INFINITY;
+	path->last_ns = -INFINITY;
+	for (size_t k = 0; k < path->count; k++) {
+		path->ends[k].unit = NCS_NO_UNIT;
+		path->ends_ns[k] = -INFINITY;
+	}
+	path->ranks = calloc(options->rank_count + 1, sizeof(*path->ranks));
+	path->owners = calloc(options->owner_count + 1, sizeof(*path->owners));
+	path->nodes = ncs_path_nodes_new(&path->options);
+	if (path->ranks && path->owners && path->nodes && init_owners(path))
+		return path;
+	ncs_path_free(path);
+	return NULL;
+}
+
+void ncs_path_free(struct ncs_path *path)
+{
+	if (!path)
+		return;
+	for (uint32_t i = 0; path->ranks && i < path->options.rank_count; i++) {
+		free(path->ranks[i].at_ns);
+		free(path->ranks[i].ended);
+	}
+	for (size_t i = 0; path->owners && i < path->options.owner_count; i++)
+		free(path->owners[i].latest);
+	for (size_t i = 0; i < path->heap_count; i++) {
+		if (--path->heap[i]->group->references == 0)
+			free(path->heap[i]->group);
+		free(path->heap[i]);
+	}
+	ncs_path_nodes_free(path->nodes);
+	free(path->ranks);
+	free(path->owners);
+	free(path->arrivals);
+	free(path->part_ranks);
+	free(path->gaps);
+	free(path->heap);
+	free(path);
+}
+
+/* --- What came before ------------------------------------------------------- */
+
+/* The operation of a rank that ended last until a moment. NULL: there is none,
+ * or, with *near, the first of those that are remembered, it is not any more. */
+static const struct ended *ended_before(const struct ncs_path *path,
+					const struct rank *rank,
+					double moment_ns,
+					const struct ended **near)
+{
+	uint32_t found = UINT32_MAX, first = 0;
+
+	*near = NULL;
+
+	if (rank->count == 0)
+		return NULL;
+	if (rank->latest_ns <= moment_ns)
+		return ended_at(path, rank, rank->latest);
+	for (uint32_t i = 0; i < rank->count; i++) {
+		if (rank->at_ns[i] <= moment_ns &&
+		    (found == UINT32_MAX ||
+		     rank->at_ns[i] > rank->at_ns[found]))
+			found = i;
+		if (rank->at_ns[i] < rank->at_ns[first])
+			first = i;
+	}
+	if (found != UINT32_MAX)
+		return ended_at(path, rank, found);
+	if (rank->forgets)
+		*near = ended_at(path, rank, first);
+	return NULL;
+}
+
+/* A place for an end: a free one, or that of one which none that arrives from
+ * now on follows on, as it ended before another one did. -ENOMEM: none. */
+static int place_for(struct ncs_path *path, struct rank *rank,
+		     double arrival_ns, uint32_t *place)
+{
+	uint32_t oldest = 0, last_before = UINT32_MAX;
+	uint32_t capacity = rank->capacity;
+	double *at_ns;
+	char *ended;
+
+	if (!rank->overlaps) {
+		rank->forgets = rank->count == 2;
+		*place = rank->count ? !rank->latest : 0;
+		rank->count = rank->count ? 2 : 1;
+		return 0;
+	}
+	if (rank->count < capacity) {
+		*place = rank->count++;
+		return 0;
+	}
+	for (uint32_t i = 0; i < rank->count; i++) {
+		if (rank->at_ns[i] < rank->at_ns[oldest])
+			oldest = i;
+		if (rank->at_ns[i] <= arrival_ns &&
+		    (last_before == UINT32_MAX ||
+		     rank->at_ns[i] > rank->at_ns[last_before]))
+			last_before = i;
+	}
+	*place = oldest;
+	rank->forgets = true;
+	if ((last_before != UINT32_MAX && oldest != last_before) ||
+	    capacity >= ENDS_MAX)
+		return 0;
+	at_ns = realloc(rank->at_ns, 2 * capacity * sizeof(double));
+	if (!at_ns)
+		return -ENOMEM;
+	rank->at_ns = at_ns;
+	ended = realloc(rank->ended, 2 * capacity * path->ended_bytes);
+	if (!ended)
+		return -ENOMEM;
+	rank->ended = ended;
+	rank->capacity = 2 * capacity;
+	*place = rank->count++;
+	return 0;
+}
+
+static double time_of(const struct ncs_path *path, const struct ncs_part *part,
+		      enum ncs_part_moment moment)
+{
+	return (double)(int64_t)(part->at_ns[moment] - path->base_ns);
+}
+
+/* Takes the time from a moment to an arrival apart. */
+static void split(struct owner *owner, double from_ns, double call_ns,
+		  double begin_ns, struct arrival *arrival)
+{
+	double *gap_ns = arrival->gap_ns;
+	double at_ns = from_ns, rest_ns, short_ns;
+	unsigned follows = NCS_PATH_QUEUE;
+
+	memset(gap_ns, 0, sizeof(arrival->gap_ns));
+	if (call_ns >= at_ns) {
+		gap_ns[NCS_PATH_HOST] = call_ns - at_ns;
+		at_ns = call_ns;
+		follows = NCS_PATH_LAUNCH;
+	}
+	if (begin_ns > at_ns) {
+		gap_ns[NCS_PATH_LAUNCH] = begin_ns - at_ns;
+		at_ns = begin_ns;
+		follows = NCS_PATH_LAUNCH;
+	}
+	rest_ns = arrival->at_ns - at_ns;
+	owner->least_ns = smaller(owner->least_ns, rest_ns);
+	short_ns = smaller(owner->least_ns, rest_ns);
+	gap_ns[follows] += short_ns;
+	gap_ns[NCS_PATH_PRODUCER] = rest_ns - short_ns;
+	arrival->total_ns = arrival->at_ns - from_ns;
+}
+
+/* What a part's arrival follows on, as recorded. */
+static void trace_back(struct ncs_path *path, const struct ncs_part *part,
+		       enum ncs_part_moment moment, struct arrival *arrival)
+{
+	struct owner *owner = &path->owners[part->owner];
+	struct rank *rank =
+		&path->ranks[path->options.owners[part->owner].rank];
+	double call_ns = time_of(path, part,
+				 part->at_ns[NCS_PART_CALL] != 0 ?
+					 NCS_PART_CALL :
+					 NCS_PART_BEGIN);
+	const struct ended *near;
+	double from_ns = call_ns;
+
+	arrival->at_ns = time_of(path, part, moment);
+	arrival->after =
+		ended_before(path, rank, arrival->at_ns, &arrival->near);
+	arrival->called = arrival->queued = NULL;
+	path->first_ns = smaller(path->first_ns, call_ns);
+	if (arrival->after) {
+		from_ns = arrival->after->at_ns;
+	} else {
+		path->report.forgotten += arrival->near != NULL;
+		arrival->base_ns = call_ns;
+	}
+	if (call_ns < from_ns)
+		arrival->called = ended_before(path, rank, call_ns, &near);
+	if (arrival->called)
+		arrival->call_ns = call_ns - arrival->called->at_ns;
+	if (owner->latest && owner->latest->at_ns <= arrival->at_ns)
+		arrival->queued = owner->latest;
+	split(owner, from_ns, call_ns, time_of(path, part, NCS_PART_BEGIN),
+	      arrival);
+	rank->busy_ns += arrival->gap_ns[NCS_PATH_PRODUCER];
+}
+
+/* --- Arrivals in a scenario --------------------------------------------------- */
+
+/* The lower one; the values are put into another order. */
+static double median(double *values, size_t count)
+{
+	size_t low = 0, high = count - 1, middle = (count - 1) / 2;
+
+	while (low < high) {
+		double pivot = values[low + (high - low) / 2];
+		size_t i = low, k = high;
+
+		while (i <= k) {
+			while (values[i] < pivot)
+				i++;
+			while (values[k] > pivot)
+				k--;
+			if (i <= k) {
+				double value = values[i];
+
+				values[i++] = values[k];
+				values[k] = value;
+				if (k == 0)
+					break;
+				k--;
+			}
+		}
+		if (middle <= k)
+			high = k;
+		else if (middle >= i)
+			low = i;
+		else
+			break;
+	}
+	return values[middle];
+}
+
+/* What a straggler would take: the median of the ranks', or of the others'. A
+ * negative one: there are none to compare with. */
+static double usual_ns(const struct ncs_path *path,
+		       const struct ncs_scenario *scenario,
+		       const struct ncs_part *parts, size_t count)
+{
+	size_t others = 0;
+
+	for (size_t i = 0; i < count; i++) {
+		uint32_t rank = path->options.owners[parts[i].owner].rank;
+
+		if (scenario->rank < 0 || rank != (uint32_t)scenario->rank)
+			path->gaps[others++] = path->arrivals[i].total_ns;
+	}
+	if (others == 0 || (scenario->rank < 0 && others < 2))
+		return -1;
+	return median(path->gaps, others);
+}
+
+/* How a part's way to its arrival changes. */
+struct factors {
+	double gap[NCS_PATH_GAPS];
+};
+
+static bool is_meant(const struct ncs_path *path,
+		     const struct ncs_scenario *scenario,
+		     const struct ncs_part *part)
+{
+	const struct ncs_path_options *options = &path->options;
+
+	if (scenario->rank >= 0 &&
+	    options->owners[part->owner].rank != (uint32_t)scenario->rank)
+		return false;
+	return !scenario->range ||
+	       (options->is_in_range &&
+		options->is_in_range(options->who, part, scenario->range));
+}
+
+static struct factors factors_of(const struct ncs_path *path,
+				 const struct ncs_scenario *scenario,
+				 const struct ncs_part *part,
+				 const struct arrival *arrival, double usual)
+{
+	struct factors factors = { { 1, 1, 1, 1 } };
+	double all = 1;
+
+	if (!is_meant(path, scenario, part))
+		return factors;
+	switch (scenario->kind) {
+	case NCS_WHAT_IF_PRODUCER:
+		factors.gap[NCS_PATH_PRODUCER] = scenario->factor;
+		break;
+	case NCS_WHAT_IF_HOST:
+		factors.gap[NCS_PATH_HOST] = scenario->factor;
+		break;
+	case NCS_WHAT_IF_LAUNCH:
+		factors.gap[NCS_PATH_LAUNCH] = scenario->factor;
+		break;
+	case NCS_WHAT_IF_OVERLAP:
+		factors.gap[NCS_PATH_PRODUCER] = 0;
+		break;
+	case NCS_WHAT_IF_WITHOUT:
+		if (usual >= 0 && usual < arrival->total_ns)
+			all = usual / arrival->total_ns;
+		for (unsigned i = 0; i < NCS_PATH_GAPS; i++)
+			factors.gap[i] = all;
+		break;
+	default:
+		break;
+	}
+	return factors;
+}
+
+static bool changes_arrivals(const struct ncs_scenario *scenario)
+{
+	return scenario && (scenario->kind == NCS_WHAT_IF_PRODUCER ||
+			    scenario->kind == NCS_WHAT_IF_HOST ||
+			    scenario->kind == NCS_WHAT_IF_LAUNCH ||
+			    scenario->kind == NCS_WHAT_IF_OVERLAP ||
+			    scenario->kind == NCS_WHAT_IF_WITHOUT);
+}
+
+static const struct ncs_scenario *scenario_of(const struct ncs_path *path,
+					      size_t k)
+{
+	return k > 0 ? &path->options.scenarios[k - 1] : NULL;
+}
+
+/* By its gaps alone. */
+static double come_ns(const struct arrival *arrival, size_t k)
+{
+	const struct ended *near = arrival->near;
+	double base_ns = arrival->base_ns;
+
+	if (arrival->after)
+		base_ns = arrival->after->times_ns[k];
+	else if (near)
+		base_ns += near->times_ns[k] - near->at_ns;
+	return base_ns + arrival->total_ns;
+}
+
+/* … and not before its call, nor its communicator's operation before. */
+static double not_before_ns(const struct arrival *arrival, size_t k,
+			    double host_factor, double come)
+{
+	if (arrival->called)
+		come = larger(come, arrival->called->times_ns[k] +
+					    arrival->call_ns * host_factor);
+	if (arrival->queued)
+		come = larger(come, arrival->queued->times_ns[k]);
+	return come;
+}
+
+static double arrival_ns(const struct ncs_path *path, size_t k,
+			 const struct ncs_part *part,
+			 const struct arrival *arrival, double usual)
+{
+	const struct ncs_scenario *scenario = scenario_of(path, k);
+	double come = come_ns(arrival, k), host_factor = 1;
+
+	if (changes_arrivals(scenario)) {
+		struct factors factors =
+			factors_of(path, scenario, part, arrival, usual);
+
+		for (unsigned i = 0; i < NCS_PATH_GAPS; i++)
+			come -= arrival->gap_ns[i] * (1 - factors.gap[i]);
+		host_factor = factors.gap[NCS_PATH_HOST];
+	}
+	return not_before_ns(arrival, k, host_factor, come);
+}
+
+/* The end that something follows on, as a scenario has it. */
+static struct ncs_path_end follow(const struct ncs_path *path,
+				  const struct ended *ended, size_t k)
+{
+	struct ncs_path_end end = ended->end;
+
+	end.transfer_ns = ended->times_ns[path->count + k];
+	end.is_unknown = ended->unknown >> k & 1;
+	return end;
+}
+
+/* Why a part came when it did. */
+static void explain(const struct ncs_path *path, size_t k,
+		    const struct ncs_part *part, const struct arrival *arrival,
+		    double usual, double at_ns, struct ncs_path_node *node)
+{
+	const struct ncs_scenario *scenario = scenario_of(path, k);
+	struct factors factors = { { 1, 1, 1, 1 } };
+	double call_ns = arrival->call_ns;
+
+	if (changes_arrivals(scenario))
+		factors = factors_of(path, scenario, part, arrival, usual);
+	*node = (struct ncs_path_node){ .owner = (uint32_t)part->owner,
+					.at_ns = at_ns };
+	call_ns *= factors.gap[NCS_PATH_HOST];
+	if (arrival->queued && arrival->queued->times_ns[k] == at_ns) {
+		node->after = follow(path, arrival->queued, k);
+	} else if (arrival->called &&
+		   arrival->called->times_ns[k] + call_ns == at_ns) {
+		node->after = follow(path, arrival->called, k);
+		node->gap_ns[NCS_PATH_HOST] = call_ns;
+	} else {
+		if (arrival->after)
+			node->after = follow(path, arrival->after, k);
+		else
+			node->after.unit = NCS_NO_UNIT;
+		for (unsigned i = 0; i < NCS_PATH_GAPS; i++)
+			node->gap_ns[i] = arrival->gap_ns[i] * factors.gap[i];
+	}
+}
+
+/* --- One operation ---------------------------------------------------------- */
+
+/* What all parts of an operation have in common. */
+struct start {
+	double ready_ns; /* when all had come, as recorded */
+	double ready_in_ns[SUMS];
+	double usual_ns[SUMS];
+	uint64_t unit;
+};
+
+static struct ncs_path_via via_of(const struct ncs_part *part)
+{
+	const struct ncs_part_channel *slowest = &part->slowest;
+	struct ncs_path_via via = { .is_known = slowest->steps > 0,
+				    .send = slowest->send,
+				    .channel = slowest->channel,
+				    .peer = slowest->peer };
+	unsigned first = via.send ? NCS_CHANNEL_SEND_GPU_WAIT :
+				    NCS_CHANNEL_RECV_WAIT;
+
+	for (unsigned i = 0; via.is_known && i < 3; i++)
+		via.wait_ns[i] = (float)slowest->wait_ns[first + i];
+	return via;
+}
+
+static double edited_ns(const struct group *group, size_t k, double transfer_ns)
+{
+	return k > 0 ? ncs_transfer_edited(&group->edits[k], transfer_ns) :
+		       transfer_ns;
+}
+
+/* Tells of a part in all scenarios. */
+static void tell_times(const struct ncs_path *path, const struct group *group,
+		       const struct start *start, const struct ncs_part *part,
+		       const struct arrival *arrival, double transfer_ns)
+{
+	for (size_t k = 0; k < path->count; k++) {
+		double come_ns =
+			arrival_ns(path, k, part, arrival, start->usual_ns[k]);
+		double end_ns = start->ready_in_ns[k] +
+				edited_ns(group, k, transfer_ns);
+
+		path->options.timed(path->options.who, k, part,
+				    path->base_ns + (uint64_t)(int64_t)come_ns,
+				    path->base_ns + (uint64_t)(int64_t)end_ns);
+	}
+}
+
+static void end_part(struct ncs_path *path, const struct group *group,
+		     const struct start *start, const struct ncs_part *part,
+		     const struct arrival *arrival, double transfer_ns)
+{
+	struct rank *rank =
+		&path->ranks[path->options.owners[part->owner].rank];
+	struct ended *latest = path->owners[part->owner].latest;
+	struct ended *ended;
+	uint32_t place;
+
+	if (place_for(path, rank, arrival->at_ns, &place) != 0) {
+		path->error = -ENOMEM;
+		return;
+	}
+	ended = ended_at(path, rank, place);
+	ended->at_ns = time_of(path, part, NCS_PART_END);
+	ended->end.unit = start->unit;
+	ended->end.owner = (uint32_t)part->owner;
+	ended->end.via = via_of(part);
+	ended->unknown = group->unknown;
+	for (size_t k = 0; k < path->count; k++) {
+		double ns = edited_ns(group, k, transfer_ns);
+
+		ended->times_ns[k] = start->ready_in_ns[k] + ns;
+		ended->times_ns[path->count + k] = ns;
+		if (ended->times_ns[k] > path->ends_ns[k]) {
+			path->ends_ns[k] = ended->times_ns[k];
+			path->ends[k] = follow(path, ended, k);
+		}
+	}
+	path->last_ns = larger(path->last_ns, ended->at_ns);
+	rank->at_ns[place] = ended->at_ns;
+	if (rank->count == 1 || ended->at_ns >= rank->latest_ns) {
+		rank->latest = place;
+		rank->latest_ns = ended->at_ns;
+	}
+	if (latest && (isinf(latest->at_ns) || ended->at_ns >= latest->at_ns))
+		memcpy(latest, ended, path->ended_bytes);
+}
+
+/* When all have come, in one scenario, and why. */
+static void find_last(struct ncs_path *path, const struct group *group,
+		      enum role role, const struct ncs_part *parts,
+		      size_t count, size_t k, struct start *start,
+		      struct ncs_path_node *node)
+{
+	const struct ncs_scenario *scenario = scenario_of(path, k);
+	double last_ns = -INFINITY, usual = -1;
+	size_t last = 0;
+
+	if (scenario && scenario->kind == NCS_WHAT_IF_WITHOUT)
+		usual = usual_ns(path, scenario, parts, count);
+	for (size_t i = 0; i < count; i++) {
+		double at_ns = arrival_ns(path, k, &parts[i],
+					  &path->arrivals[i], usual);
+
+		if (at_ns > last_ns) {
+			last_ns = at_ns;
+			last = i;
+		}
+	}
+	start->usual_ns[k] = usual;
+	if (role == ROLE_WAITS && group->has_come &&
+	    group->times_ns[k] > last_ns) {
+		last_ns = group->times_ns[k];
+		*node = (struct ncs_path_node){
+			.after = { .unit = group->units[k],
+				   .owner = group->owners[k] },
+			.owner = group->owners[k],
+			.at_ns = last_ns,
+		};
+	} else {
+		explain(path, k, &parts[last], &path->arrivals[last], usual,
+			last_ns, node);
+	}
+	start->ready_in_ns[k] = last_ns;
+}
+
+/* Those who wait for this part know from now on. */
+static void tell_group(const struct ncs_path *path, struct group *group,
+		       const struct start *start, const struct ncs_part *part)
+{
+	for (size_t k = 0; k < path->count; k++) {
+		if (group->has_come &&
+		    start->ready_in_ns[k] <= group->times_ns[k])
+			continue;
+		group->times_ns[k] = start->ready_in_ns[k];
+		group->units[k] = start->unit;
+		group->owners[k] = (uint32_t)part->owner;
+	}
+	group->at_ns = group->has_come ? larger(group->at_ns, start->ready_ns) :
+					 start->ready_ns;
+	group->has_come = true;
+}
+
+/* The latest end of a step. */
+static void note_step(struct ncs_path *path, const struct group *group,
+		      const struct start *start, double longest_ns)
+{
+	const struct ncs_path_unit *unit = &group->unit;
+	struct ncs_path_step *row;
+
+	if (!unit->is_counted || unit->step == NCS_NO_STEP)
+		return;
+	row = ncs_path_nodes_step(path->nodes, unit->step);
+	for (size_t k = 0; row && k < path->count; k++) {
+		double end_ns =
+			start->ready_in_ns[k] + edited_ns(group, k, longest_ns);
+
+		if (!row->has_end || end_ns > row->end_ns[k])
+			row->end_ns[k] = end_ns;
+	}
+	if (row)
+		row->has_end = true;
+}
+
+/* Negative where it ended before all had come, by the clocks. */
+static double transfer_ns(const struct ncs_path *path,
+			  const struct start *start,
+			  const struct ncs_part *part)
+{
+	return time_of(path, part, NCS_PART_END) - start->ready_ns;
+}
+
+/* Deals with parts that wait for each other, or with one by itself. */
+static void process(struct ncs_path *path, struct group *group, enum role role,
+		    const struct ncs_part *parts, size_t count)
+{
+	struct start start = { .ready_ns = -INFINITY };
+	struct ncs_path_node *nodes;
+	double longest_ns = 0;
+
+	for (size_t i = 0; i < count; i++) {
+		trace_back(path, &parts[i], group->arrival, &path->arrivals[i]);
+		start.ready_ns =
+			larger(start.ready_ns, path->arrivals[i].at_ns);
+	}
+	if (role == ROLE_WAITS && group->has_come)
+		start.ready_ns = larger(start.ready_ns, group->at_ns);
+	nodes = ncs_path_nodes_add(path->nodes, &group->unit, path->ends,
+				   &start.unit);
+	for (size_t k = 0; k < path->count; k++)
+		find_last(path, group, role, parts, count, k, &start,
+			  &nodes[k]);
+	if (role == ROLE_WAITED_FOR)
+		tell_group(path, group, &start, parts);
+	/* All of them before what they follow on is forgotten. */
+	for (size_t i = 0; path->options.timed && i < count; i++)
+		tell_times(path, group, &start, &parts[i], &path->arrivals[i],
+			   larger(transfer_ns(path, &start, &parts[i]), 0));
+	for (size_t i = 0; i < count; i++) {
+		double ns = transfer_ns(path, &start, &parts[i]);
+
+		path->report.violations += ns < 0;
+		longest_ns = larger(longest_ns, ns);
+		end_part(path, group, &start, &parts[i], &path->arrivals[i],
+			 larger(ns, 0));
+	}
+	note_step(path, group, &start, longest_ns);
+	path->report.parts += count;
+}
+
+/* --- Parts that are dealt with later ------------------------------------------ */
+
+static bool is_before(const struct later *a, const struct later *b)
+{
+	if (a->at_ns != b->at_ns)
+		return a->at_ns < b->at_ns;
+	return a->order < b->order;
+}
+
+static int push(struct ncs_path *path, struct group *group, enum role role,
+		const struct ncs_part *part, double at_ns)
+{
+	size_t place = path->heap_count;
+	struct later *later;
+
+	if (place == path->heap_capacity) {
+		size_t capacity = place ? 2 * place : 64;
+		struct later **heap =
+			realloc(path->heap, capacity * sizeof(struct later *));
+
+		if (!heap)
+			return -ENOMEM;
+		path->heap = heap;
+		path->heap_capacity = capacity;
+	}
+	later = malloc(sizeof(*later));
+	if (!later)
+		return -ENOMEM;
+	*later = (struct later){ at_ns, path->order++, role, group, *part };
+	group->references++;
+	path->heap_count++;
+	while (place > 0 && is_before(later, path->heap[(place - 1) / 2])) {
+		path->heap[place] = path->heap[(place - 1) / 2];
+		place = (place - 1) / 2;
+	}
+	path->heap[place] = later;
+	return 0;
+}
+
+static struct later *pop(struct ncs_path *path)
+{
+	struct later *top = path->heap[0];
+	struct later *last = path->heap[--path->heap_count];
+	size_t place = 0, child;
+
+	while ((child = 2 * place + 1) < path->heap_count) {
+		if (child + 1 < path->heap_count &&
+		    is_before(path->heap[child + 1], path->heap[child]))
+			child++;
+		if (!is_before(path->heap[child], last))
+			break;
+		path->heap[place] = path->heap[child];
+		place = child;
+	}
+	if (path->heap_count > 0)
+		path->heap[place] = last;
+	return top;
+}
+
+static void release(struct group *group)
+{
+	if (--group->references == 0)
+		free(group);
+}
+
+static void process_until(struct ncs_path *path, double moment_ns)
+{
+	while (path->heap_count > 0 && path->heap[0]->at_ns <= moment_ns) {
+		struct later *later = pop(path);
+
+		process(path, later->group, later->role, &later->part, 1);
+		release(later->group);
+		free(later);
+	}
+}
+
+/* The first end of those that need it: its own, and theirs that wait for it. */
+static int push_parts(struct ncs_path *path,
+		      const struct ncs_collective *joined, struct group *group)
+{
+	double root_ns = INFINITY;
+	double first_ns =
+		(double)(int64_t)(joined->first_end_ns - path->base_ns);
+	int error = 0;
+
+	for (size_t i = 0; i < joined->count; i++)
+		if (ncs_collective_is_root(joined, &joined->parts[i]))
+			root_ns =
+				time_of(path, &joined->parts[i], NCS_PART_END);
+	/* Those that are waited for before those that wait. */
+	for (unsigned waits = 0; waits < 2; waits++) {
+		for (size_t i = 0; i < joined->count && !error; i++) {
+			const struct ncs_part *part = &joined->parts[i];
+			bool is_root = ncs_collective_is_root(joined, part);
+			double end_ns = time_of(path, part, NCS_PART_END);
+
+			if (ncs_gate_waits(joined->gate, is_root) != waits)
+				continue;
+			if (joined->gate == NCS_GATE_NONE)
+				error = push(path, group, ROLE_ALONE, part,
+					     end_ns);
+			else if (waits)
+				error = push(path, group, ROLE_WAITS, part,
+					     end_ns);
+			else if (joined->gate == NCS_GATE_ROOT)
+				error = push(path, group, ROLE_WAITED_FOR, part,
+					     first_ns);
+			else
+				error = push(path, group, ROLE_WAITED_FOR, part,
+					     smaller(end_ns, root_ns));
+		}
+	}
+	return error;
+}
+
+/* --- From outside ----------------------------------------------------------- */
+
+static int make_room(struct ncs_path *path, size_t count)
+{
+	void *arrivals, *ranks, *gaps;
+
+	if (count <= path->room)
+		return 0;
+	arrivals = realloc(path->arrivals, count * sizeof(*path->arrivals));
+	if (arrivals)
+		path->arrivals = arrivals;
+	ranks = realloc(path->part_ranks, count * sizeof(*path->part_ranks));
+	if (ranks)
+		path->part_ranks = ranks;
+	gaps = realloc(path->gaps, count * sizeof(*path->gaps));
+	if (gaps)
+		path->gaps = gaps;
+	if (!arrivals || !ranks || !gaps)
+		return -ENOMEM;
+	path->room = count;
+	return 0;
+}
+
+static void find_edits(struct ncs_path *path,
+		       const struct ncs_collective *joined, struct group *group)
+{
+	const struct ncs_path_options *options = &path->options;
+	struct ncs_fits none = { 0 };
+	struct ncs_transfer transfer = {
+		.joined = joined,
+		.fits = options->fits ? options->fits : &none,
+		.ranks = path->part_ranks,
+	};
+
+	if (path->count == 1)
+		return;
+	transfer.fit = ncs_fits_find(transfer.fits, joined);
+	transfer.longest_ns = ncs_collective_transfer_ns(joined);
+	for (size_t i = 0; i < joined->count; i++) {
+		const struct ncs_path_owner *owner =
+			&options->owners[joined->parts[i].owner];
+
+		path->part_ranks[i] = (int32_t)owner->rank;
+		transfer.spans_hosts |=
+			owner->host !=
+			options->owners[joined->parts[0].owner].host;
+	}
+	for (size_t k = 1; k < path->count; k++) {
+		bool unknown = false;
+
+		group->edits[k] = ncs_scenario_transfer(
+			&options->scenarios[k - 1], &transfer, &unknown);
+		group->unknown |= (uint64_t)unknown << k;
+	}
+}
+
+int ncs_path_add(struct ncs_path *path, const struct ncs_collective *joined,
+		 bool is_counted, uint32_t step)
+{
+	struct group group = {
+		.unit = { .comm_id = joined->comm_id,
+			  .number = joined->number,
+			  .bytes = joined->parts[0].bytes,
+			  .step = step,
+			  .function = joined->function,
+			  .is_counted = is_counted },
+		.arrival = joined->arrival,
+	};
+	struct group *kept;
+	int error;
+
+	if (make_room(path, joined->count) != 0)
+		return -ENOMEM;
+	if (!path->has_base) {
+		path->has_base = true;
+		path->base_ns = joined->first_end_ns;
+		ncs_path_nodes_set_base(path->nodes, path->base_ns);
+	}
+	/* Others stand in line in their streams. */
+	for (size_t i = 0; (joined->function == NCS_FUNCTION_SEND_RECV ||
+			    joined->gate != NCS_GATE_ALL) &&
+			   i < joined->count;
+	     i++) {
+		size_t owner = joined->parts[i].owner;
+
+		path->ranks[path->options.owners[owner].rank].overlaps = true;
+	}
+	path->report.operations++;
+	path->report.incomplete += !joined->is_complete;
+	process_until(path,
+		      (double)(int64_t)(joined->first_end_ns - path->base_ns));
+	find_edits(path, joined, &group);
+	if (joined->gate == NCS_GATE_ALL) {
+		process(path, &group, ROLE_ALONE, joined->parts, joined->count);
+		return path->error;
+	}
+	kept = malloc(sizeof(*kept));
+	if (!kept)
+		return -ENOMEM;
+	*kept = group;
+	kept->references = 1;
+	error = push_parts(path, joined, kept);
+	release(kept);
+	return error ? error : path->error;
+}
+
+int ncs_path_end(struct ncs_path *path)
+{
+	struct ncs_path_report *report = &path->report;
+	struct ncs_path_sum *sums;
+	double busiest_ns = 0;
+
+	process_until(path, INFINITY);
+	if (!path->has_base)
+		path->first_ns = path->last_ns = 0;
+	ncs_path_nodes_finish(path->nodes, path->ends, path->ends_ns,
+			      path->first_ns);
+	for (uint32_t i = 0; i < path->options.rank_count; i++)
+		busiest_ns = larger(busiest_ns, path->ranks[i].busy_ns);
+	sums = ncs_path_nodes_report(path->nodes, path->first_ns, report);
+	for (size_t k = 0; path->has_base && k < path->count; k++) {
+		const struct ncs_scenario *scenario = scenario_of(path, k);
+
+		sums[k].elapsed_ns = path->ends_ns[k] - path->first_ns;
+		if (scenario && scenario->kind == NCS_WHAT_IF_OVERLAP)
+			sums[k].elapsed_ns =
+				larger(sums[k].elapsed_ns, busiest_ns);
+	}
+	report->measured_ns = path->last_ns - path->first_ns;
+	report->first_ns = (double)path->base_ns + path->first_ns;
+	return path->error;
+}
+
+const struct ncs_path_report *ncs_path_report(const struct ncs_path *path)
+{
+	return &path->report;
+}

@@ -1,0 +1,209 @@
+/* What a pass along the critical path takes, for a rank and collective, once the
+ * records are decoded and joined.
+ *
+ *	bench_path [--ranks N] [--collectives N]
+ *
+ * One collective after the other of a made-up job, of all ranks: the replay
+ * alone, and with one, four and eight scenarios. It measures; it judges nothing.
+ */
+#include <getopt.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/resource.h>
+#include <time.h>
+
+#include "analysis/critical_path.h"
+
+#define START_NS UINT64_C(1000000000000)
+
+static const char *const specifications[] = {
+	"net:x2",     "producer:0.9", "latency:-1us", "host:0.5",
+	"launch:0.5", "without:7",    "overlap",      "algorithm:tree",
+};
+
+/* Of the processor's time: others may have some of it. */
+static uint64_t spent_so_far_ns(void)
+{
+	struct timespec time;
+
+	clock_gettime(CLOCK_PROCESS_CPUTIME_ID, &time);
+	return (uint64_t)time.tv_sec * UINT64_C(1000000000) +
+	       (uint64_t)time.tv_nsec;
+}
+
+static uint64_t next(uint64_t *seed)
+{
+	uint64_t x = *seed += UINT64_C(0x9e3779b97f4a7c15);
+
+	x = (x ^ x >> 30) * UINT64_C(0xbf58476d1ce4e5b9);
+	return x ^ x >> 27;
+}
+
+/* Collectives are made in rows, so that making them is not what is measured;
+ * each goes on from where the ranks are. */
+static void make(struct ncs_part *parts, unsigned ranks, uint64_t from_ns,
+		 uint64_t *seed, struct ncs_collective *joined)
+{
+	uint64_t last_ns = 0;
+
+	for (unsigned i = 0; i < ranks; i++) {
+		uint64_t *at_ns = parts[i].at_ns;
+
+		at_ns[NCS_PART_CALL] = from_ns + next(seed) % 20000;
+		at_ns[NCS_PART_BEGIN] = at_ns[NCS_PART_CALL] + 10000;
+		at_ns[NCS_PART_KERNEL] = from_ns + 50000 + next(seed) % 50000;
+		if (at_ns[NCS_PART_KERNEL] > last_ns)
+			last_ns = at_ns[NCS_PART_KERNEL];
+	}
+	joined->first_end_ns = UINT64_MAX;
+	for (unsigned i = 0; i < ranks; i++) {
+		uint64_t end_ns = last_ns + 200000 + next(seed) % 1000;
+
+		parts[i].at_ns[NCS_PART_END] = end_ns;
+		if (end_ns < joined->first_end_ns)
+			joined->first_end_ns = end_ns;
+	}
+}
+
+#define ROW 4u
+#define PERIOD_NS 400000
+
+struct row {
+	struct ncs_part *parts;
+	struct ncs_collective joined[ROW];
+};
+
+static void fill(struct row *row, unsigned ranks)
+{
+	uint64_t seed = 1;
+
+	row->parts = calloc((size_t)ROW * ranks, sizeof(*row->parts));
+	if (!row->parts)
+		abort();
+	for (unsigned c = 0; c < ROW; c++) {
+		struct ncs_part *parts = &row->parts[(size_t)c * ranks];
+
+		row->joined[c] = (struct ncs_collective){
+			.comm_id = 1,
+			.function = NCS_FUNCTION_ALL_REDUCE,
+			.is_complete = true,
+			.is_whole = true,
+			.gate = NCS_GATE_ALL,
+			.arrival = NCS_PART_KERNEL,
+			.count = ranks,
+			.parts = parts,
+		};
+		for (unsigned i = 0; i < ranks; i++) {
+			parts[i].owner = i;
+			parts[i].rank = (int32_t)i;
+			parts[i].nranks = (int32_t)ranks;
+			parts[i].algorithm = NCS_ALGORITHM_RING;
+			parts[i].bytes = UINT64_C(1) << (20 + c % 4);
+			parts[i].slowest.steps = 8;
+			parts[i].slowest.wait_ns[NCS_CHANNEL_RECV_WAIT] = 100;
+		}
+		make(parts, ranks, START_NS + c * PERIOD_NS, &seed,
+		     &row->joined[c]);
+	}
+}
+
+/* The next row is the same one, later. */
+static void move(struct row *row, unsigned ranks)
+{
+	for (unsigned c = 0; c < ROW; c++) {
+		row->joined[c].number += ROW;
+		row->joined[c].first_end_ns += (uint64_t)ROW * PERIOD_NS;
+	}
+	for (size_t i = 0; i < (size_t)ROW * ranks; i++)
+		for (unsigned m = 0; m < NCS_PART_MOMENTS; m++)
+			if (row->parts[i].at_ns[m] != 0)
+				row->parts[i].at_ns[m] +=
+					(uint64_t)ROW * PERIOD_NS;
+}
+
+static void measure(unsigned ranks, unsigned collectives, unsigned scenarios)
+{
+	struct ncs_scenario parsed[NCS_SCENARIOS_MAX];
+	struct ncs_path_owner *owners = calloc(ranks, sizeof(*owners));
+	struct ncs_fits fits = { 0 };
+	struct ncs_path_options options = {
+		.owners = owners,
+		.owner_count = ranks,
+		.rank_count = ranks,
+		.scenarios = parsed,
+		.scenario_count = scenarios,
+		.fits = &fits,
+	};
+	struct ncs_path *path;
+	struct rusage usage;
+	struct row row;
+	uint64_t spent_ns = 0;
+	char error[256];
+
+	if (!owners)
+		abort();
+	for (unsigned i = 0; i < ranks; i++)
+		owners[i] = (struct ncs_path_owner){ i, i / 8 };
+	for (unsigned i = 0; i < scenarios; i++)
+		if (!ncs_scenario_parse(&parsed[i], specifications[i], error,
+					sizeof(error)))
+			abort();
+	fill(&row, ranks);
+	for (unsigned c = 0; c < ROW; c++)
+		if (ncs_fits_add(&fits, &row.joined[c],
+				 ncs_collective_transfer_ns(&row.joined[c])))
+			abort();
+	ncs_fits_solve(&fits);
+	path = ncs_path_new(&options);
+	if (!path)
+		abort();
+	for (unsigned i = 0; i < collectives; i += ROW) {
+		uint64_t before_ns = spent_so_far_ns();
+
+		for (unsigned c = 0; c < ROW; c++)
+			if (ncs_path_add(path, &row.joined[c], true,
+					 i / 1024) != 0)
+				abort();
+		spent_ns += spent_so_far_ns() - before_ns;
+		move(&row, ranks);
+	}
+	if (ncs_path_end(path) != 0)
+		abort();
+	getrusage(RUSAGE_SELF, &usage);
+	printf("%5u ranks, %6u collectives, %u scenarios: %6.2f s, %5.2f ns a"
+	       " rank and collective, %4ld MiB\n",
+	       ranks, collectives, scenarios, (double)spent_ns / 1e9,
+	       (double)spent_ns / ranks / collectives, usage.ru_maxrss / 1024);
+	ncs_path_free(path);
+	ncs_fits_release(&fits);
+	free(row.parts);
+	free(owners);
+}
+
+int main(int argc, char **argv)
+{
+	static const struct option options[] = {
+		{ "ranks", required_argument, NULL, 'r' },
+		{ "collectives", required_argument, NULL, 'c' },
+		{ NULL, 0, NULL, 0 },
+	};
+	unsigned ranks = 1024, collectives = 100000;
+	int option;
+
+	while ((option = getopt_long(argc, argv, "", options, NULL)) != -1) {
+		if (option == 'r')
+			ranks = (unsigned)strtoul(optarg, NULL, 10);
+		else if (option == 'c')
+			collectives = (unsigned)strtoul(optarg, NULL, 10);
+		else
+			return 2;
+	}
+	if (ranks == 0 || collectives == 0)
+		return 2;
+	measure(ranks, collectives, 0);
+	measure(ranks, collectives / 10, 1);
+	measure(ranks, collectives / 10, 4);
+	measure(ranks, collectives / 10, 8);
+	return 0;
+}
