@@ -33,14 +33,13 @@ static void describe(struct ncs_sink *sink)
 		 sink->way->name, sink->direct ? ", O_DIRECT" : "");
 	if (sink->uring_error)
 		snprintf(sink->lacks, sizeof(sink->lacks),
-			 "no io_uring (%s), so pwrite",
+			 "io_uring cannot be had (%s): writing with pwrite",
 			 strerror(-sink->uring_error));
-	if (lacks_direct)
-		snprintf(sink->lacks + strlen(sink->lacks),
-			 sizeof(sink->lacks) - strlen(sink->lacks),
-			 "%sno O_DIRECT on this file system, so through the"
-			 " page cache",
-			 sink->uring_error ? "; " : "");
+	else if (lacks_direct)
+		snprintf(sink->lacks, sizeof(sink->lacks),
+			 "O_DIRECT cannot be had on this file system: writing"
+			 " with %s through the page cache",
+			 sink->way->name);
 }
 
 /* What the file system takes past the page cache it may refuse only when it is
@@ -65,18 +64,21 @@ static bool was_only_delayed(struct ncs_sink *sink, ssize_t result)
 }
 
 /* Takes what came of writing a buffer, and writes on until it is done, or later,
- * or has failed. */
+ * or has failed. What others came to is not looked at: those before one that
+ * fails are to be whole. */
 static void go_on(struct ncs_sink *sink, struct ncs_sink_buffer *buffer,
 		  ssize_t result)
 {
+	bool failed = false;
+
 	while (result != NCS_SINK_LATER) {
 		if (result > 0)
 			buffer->written += (size_t)result;
 		else if (!was_only_delayed(sink, result))
+			failed = true;
+		if (failed)
 			fail(sink, buffer, result < 0 ? (int)result : -EIO);
-		if (sink->error != 0 || buffer->written >= buffer->filled) {
-			if (buffer->written < buffer->filled)
-				fail(sink, buffer, sink->error);
+		if (failed || buffer->written >= buffer->filled) {
 			buffer->busy = false;
 			sink->busy_count--;
 			return;
@@ -243,7 +245,9 @@ static int open_regular(struct ncs_sink **sink, int file, unsigned means)
 
 	if (ftruncate(file, 0) != 0)
 		return -errno;
-	if (means & NCS_SINK_URING)
+	/* Through the page cache io_uring only has others do the copying, who
+	 * then wait for each other. */
+	if ((means & NCS_SINK_URING) && (direct || !(means & NCS_SINK_DIRECT)))
 		error = uring_error = ncs_sink_open_way(
 			sink, file, direct, NCS_BLOCK_BYTES, &ncs_sink_uring);
 	if (error)
