@@ -7,6 +7,7 @@
 
 #include "analysis/calls.h"
 #include "analysis/children.h"
+#include "analysis/gpu_readings.h"
 #include "analysis/steps.h"
 #include "shm/clock.h"
 
@@ -54,7 +55,7 @@ struct algorithm {
 
 struct ncs_parts {
 	struct ncs_clock clock;
-	struct ncs_gpu_clock_view gpu_clock;
+	struct ncs_gpu_readings gpu; /* its clock */
 	uint64_t comm_id;
 	int32_t rank;
 	int32_t nranks;
@@ -117,6 +118,7 @@ void ncs_parts_free(struct ncs_parts *parts)
 	free(parts->slots);
 	free(parts->ended);
 	ncs_calls_release(&parts->calls);
+	ncs_gpu_readings_release(&parts->gpu);
 	free(parts);
 }
 
@@ -124,8 +126,8 @@ int ncs_parts_learn(struct ncs_parts *parts,
 		    const struct ncs_snapshot *snapshot)
 {
 	identify(parts, &snapshot->identity);
-	if (snapshot->gpu_clock.known)
-		parts->gpu_clock = snapshot->gpu_clock;
+	if (ncs_gpu_readings_add(&parts->gpu, &snapshot->gpu_clock) != 0)
+		return -ENOMEM;
 	memset(parts->algorithms, 0, sizeof(parts->algorithms));
 	for (size_t i = 0; i < snapshot->class_count; i++) {
 		const struct ncs_class_view *view = &snapshot->classes[i];
@@ -461,14 +463,16 @@ static void find_kernel(const struct ncs_parts *parts,
 			const struct ncs_children *children,
 			struct ncs_part *part)
 {
-	uint64_t offset_ns = (uint64_t)parts->gpu_clock.offset_ns;
+	uint64_t start_ns, stop_ns, error_ns;
 
-	if (!parts->gpu_clock.known || children->gpu_start_ns == 0)
+	if (children->gpu_start_ns == 0 ||
+	    !ncs_gpu_readings_find(&parts->gpu, children->gpu_start_ns,
+				   &start_ns, &error_ns) ||
+	    !ncs_gpu_readings_find(&parts->gpu, children->gpu_stop_ns,
+				   &stop_ns, &error_ns))
 		return;
-	part->at_ns[NCS_PART_KERNEL] =
-		within(part, children->gpu_start_ns - offset_ns);
-	part->at_ns[NCS_PART_KERNEL_END] =
-		within(part, children->gpu_stop_ns - offset_ns);
+	part->at_ns[NCS_PART_KERNEL] = within(part, start_ns);
+	part->at_ns[NCS_PART_KERNEL_END] = within(part, stop_ns);
 }
 
 /* In ns; of one that has steps. */

@@ -82,8 +82,9 @@ struct ncs_parts *ncs_parts_new(const struct ncs_header *header, size_t owner);
 void ncs_parts_free(struct ncs_parts *parts); /* NULL: nothing to do */
 
 /* What records do not tell, from a state of the rank: who it is, which algorithms
- * it uses for which sizes, what its GPU's clock shows. Best the latest one, and
- * before any records are taken. 0 or -ENOMEM. */
+ * it uses for which sizes, what its GPU's clock shows. Before any records are
+ * taken, best several that are spread over their time, in its order: the GPU's
+ * clock drifts. 0 or -ENOMEM. */
 int ncs_parts_learn(struct ncs_parts *parts,
 		    const struct ncs_snapshot *snapshot);
 
