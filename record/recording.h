@@ -54,8 +54,9 @@ struct ncs_recording_facts {
 	size_t cut_files;       /* that have no end: still growing, or cut */
 	uint64_t records;
 	uint64_t lost;
-	/* The first state, or the first record where there is no state: what had
-	 * ended before it was begun is older. And the end of it all. */
+	/* When the ranks that were there at first had a state each, or the first
+	 * record where there is no state; what had ended before is older. And
+	 * the end of it all. */
 	uint64_t from_ns;
 	uint64_t until_ns;
 	uint64_t interval_ns; /* between two states of a rank; 0: not known */
