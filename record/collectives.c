@@ -14,6 +14,9 @@
 
 #define RANGE_PATH_MAX 512u
 
+/* States before the latest that are looked at. */
+#define STATES 3
+
 struct rank {
 	struct ncs_parts *parts;
 	struct ncs_identity identity;
@@ -64,20 +67,16 @@ static int copy_ranges(struct rank *rank, const struct ncs_snapshot *snapshot)
 	return 0;
 }
 
-/* From the latest state of what is looked at. A rank without one tells less. */
-static int learn(struct ncs_collectives *collectives, size_t index)
+/* From the state at a moment. A rank without one tells less. */
+static int learn_at(struct ncs_collectives *collectives, size_t index,
+		    uint64_t at_ns, bool is_latest)
 {
-	const struct ncs_recorded_rank *recorded =
-		ncs_recording_rank(collectives->recording, index);
 	struct rank *rank = &collectives->ranks[index];
-	uint64_t at_ns = recorded->until_ns, taken_ns;
 	struct ncs_snapshot snapshot;
 	struct ncs_reader *reader;
+	uint64_t taken_ns;
 	int error;
 
-	rank->identity = recorded->header->identity;
-	if (at_ns > collectives->until_ns)
-		at_ns = collectives->until_ns;
 	error = ncs_recording_state(collectives->recording, index, at_ns,
 				    &reader, &taken_ns);
 	if (error != NCS_RECORDED_YES)
@@ -87,10 +86,31 @@ static int learn(struct ncs_collectives *collectives, size_t index)
 	ncs_snapshot_take(&snapshot, reader, taken_ns);
 	error = ncs_parts_learn(rank->parts, &snapshot);
 	rank->identity = snapshot.identity;
-	if (!error && !rank->ranges)
+	if (!error && is_latest && !rank->ranges)
 		error = copy_ranges(rank, &snapshot);
 	ncs_snapshot_release(&snapshot);
 	return error;
+}
+
+/* From the latest state of what is looked at, and from some before it: the GPU's
+ * clock drifts. */
+static int learn(struct ncs_collectives *collectives, size_t index)
+{
+	const struct ncs_recorded_rank *recorded =
+		ncs_recording_rank(collectives->recording, index);
+	uint64_t from_ns = recorded->from_ns, until_ns = recorded->until_ns;
+	int error = 0;
+
+	collectives->ranks[index].identity = recorded->header->identity;
+	if (from_ns < collectives->from_ns)
+		from_ns = collectives->from_ns;
+	if (until_ns > collectives->until_ns)
+		until_ns = collectives->until_ns;
+	for (unsigned i = 0; i < STATES && !error && from_ns < until_ns; i++)
+		error = learn_at(collectives, index,
+				 from_ns + (until_ns - from_ns) / STATES * i,
+				 false);
+	return error ? error : learn_at(collectives, index, until_ns, true);
 }
 
 /* --- Ranks of the job ----------------------------------------------------------- */
