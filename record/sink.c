@@ -21,8 +21,8 @@ static void fail(struct ncs_sink *sink, const struct ncs_sink_buffer *buffer,
 {
 	if (sink->error == 0)
 		sink->error = error;
-	if (buffer && buffer->offset < sink->failed_offset)
-		sink->failed_offset = buffer->offset;
+	if (buffer->offset + buffer->written < sink->failed_offset)
+		sink->failed_offset = buffer->offset + buffer->written;
 }
 
 static void describe(struct ncs_sink *sink)
@@ -94,20 +94,32 @@ static void start(struct ncs_sink *sink, struct ncs_sink_buffer *buffer)
 	go_on(sink, buffer, sink->way->write(sink, buffer));
 }
 
-static void wait_for_one(struct ncs_sink *sink)
+/* Takes what has come of one of those under way; waits for it if told to. False:
+ * there is nothing yet. */
+static bool take_one(struct ncs_sink *sink, bool wait)
 {
 	struct ncs_sink_buffer *buffer;
-	ssize_t result = sink->way->wait(sink, &buffer);
+	ssize_t result = sink->way->wait(sink, &buffer, wait);
 
 	if (buffer) {
 		go_on(sink, buffer, result);
-		return;
+		return true;
 	}
+	if (result == NCS_SINK_LATER)
+		return false;
 	/* The way itself is broken: nothing will ever come of the others. */
 	for (size_t i = 0; i < NCS_SINK_BUFFERS; i++)
 		if (sink->buffers[i].busy)
 			fail(sink, &sink->buffers[i], (int)result);
 	sink->busy_count = 0;
+	return false;
+}
+
+/* What has gone wrong is to be known soon, not only when buffers are short. */
+static void take_all_done(struct ncs_sink *sink)
+{
+	while (sink->busy_count > 0 && take_one(sink, false))
+		;
 }
 
 /* --- Buffers --------------------------------------------------------------- */
@@ -120,7 +132,7 @@ static struct ncs_sink_buffer *free_buffer(struct ncs_sink *sink)
 		for (size_t i = 0; i < NCS_SINK_BUFFERS; i++)
 			if (!sink->buffers[i].busy)
 				return &sink->buffers[i];
-		wait_for_one(sink);
+		take_one(sink, true);
 	}
 }
 
@@ -151,6 +163,7 @@ int ncs_sink_flush(struct ncs_sink *sink)
 {
 	struct ncs_sink_buffer *buffer = sink->current;
 
+	take_all_done(sink);
 	if (!buffer || buffer->filled == 0)
 		return sink->error;
 	sink->current = NULL;
@@ -315,7 +328,7 @@ static void write_rest(struct ncs_sink *sink)
 		start(sink, buffer);
 	}
 	while (sink->busy_count > 0)
-		wait_for_one(sink);
+		take_one(sink, true);
 }
 
 int ncs_sink_close(struct ncs_sink *sink)

@@ -172,6 +172,7 @@ static struct {
 	struct ncs_sink_buffer *later[NCS_SINK_BUFFERS];
 	size_t count;
 	unsigned calls;
+	unsigned looks;    /* without waiting */
 	uint64_t fails_at; /* the offset */
 	int error;
 	int once; /* returned by the first call */
@@ -185,13 +186,17 @@ static ssize_t write_later(struct ncs_sink *sink,
 	return NCS_SINK_LATER;
 }
 
-static ssize_t write_little(struct ncs_sink *sink, struct ncs_sink_buffer **out)
+static ssize_t write_little(struct ncs_sink *sink, struct ncs_sink_buffer **out,
+			    bool wait)
 {
 	size_t place = awkward.calls * 7 % awkward.count;
 	struct ncs_sink_buffer *buffer = awkward.later[place];
 	uint64_t offset = buffer->offset + buffer->written;
 	size_t bytes = buffer->filled - buffer->written;
 
+	*out = NULL;
+	if (!wait && ++awkward.looks % 2)
+		return NCS_SINK_LATER;
 	*out = buffer;
 	awkward.later[place] = awkward.later[--awkward.count];
 	if (awkward.calls++ == 0 && awkward.once)
@@ -267,8 +272,24 @@ static void a_full_disk_ends_the_file_before_the_gap(void **state)
 	assert_null(ncs_sink_room(sink, &room));
 	assert_int_equal(ncs_sink_close(sink), -ENOSPC);
 	stat(target->path, &status);
-	assert_int_equal(status.st_size, 2 * 1048576);
-	assert_file(target->path, 2 * 1048576);
+	assert_int_equal(status.st_size, awkward.fails_at);
+	assert_file(target->path, awkward.fails_at);
+}
+
+/* … and is known once it is flushed again, though buffers are left. */
+static void a_failure_is_known_soon(void **state)
+{
+	struct target *target = *state;
+	struct ncs_sink *sink = open_awkward(target, false);
+
+	awkward.fails_at = 0;
+	awkward.error = -ENOSPC;
+	for (int i = 0; i < 4; i++) {
+		fill(sink, ncs_sink_offset(sink) + 4096);
+		ncs_sink_flush(sink);
+	}
+	assert_int_equal(ncs_sink_error(sink), -ENOSPC);
+	assert_int_equal(ncs_sink_close(sink), -ENOSPC);
 }
 
 /* It must not be tried for ever. */
@@ -320,6 +341,7 @@ int main(void)
 		TEST(short_writes_are_gone_on_with),
 		TEST(a_file_system_without_direct_writes_gets_others),
 		TEST(a_full_disk_ends_the_file_before_the_gap),
+		TEST(a_failure_is_known_soon),
 		TEST(a_write_of_nothing_is_an_error),
 		TEST(what_is_full_says_so),
 		TEST(what_cannot_be_opened_says_why),
