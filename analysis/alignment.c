@@ -194,16 +194,21 @@ int ncs_alignment_add(struct ncs_alignment *alignment,
 }
 
 /* CLOCK_REALTIME and CLOCK_MONOTONIC are corrected alike, so that the one less
- * the other changes only when the former is set. */
+ * the other changes only when the former is set, or as far as the times given
+ * here drift. */
 static bool is_step(const struct reading *last, uint64_t before_ns,
 		    uint64_t realtime_ns, uint64_t after_ns)
 {
 	int64_t most = (int64_t)(realtime_ns - before_ns);
 	int64_t least = (int64_t)(realtime_ns - after_ns);
+	int64_t last_most = (int64_t)(last->realtime_ns - last->before_ns);
+	int64_t last_least = (int64_t)(last->realtime_ns - last->after_ns);
+	double drifts = NCS_DRIFT_MAX *
+			fabs((double)(int64_t)(before_ns - last->before_ns));
 
 	return last->is_there &&
-	       (least > (int64_t)(last->realtime_ns - last->before_ns) ||
-		most < (int64_t)(last->realtime_ns - last->after_ns));
+	       ((double)least - (double)last_most > drifts ||
+		(double)last_least - (double)most > drifts);
 }
 
 int ncs_alignment_add_realtime(struct ncs_alignment *alignment, size_t host,

@@ -459,26 +459,69 @@ static double next_time(const struct walk *walk)
 						 INFINITY;
 }
 
-/* The clocks run unevenly: in each window the value is between the window's own
- * bounds, and moves as far as from one window to the next. */
-static double uneven_error(const struct fit *fit, double window)
+/* What the line may be off in each window, by the window's own bounds, however
+ * the clocks run. */
+struct windows {
+	double errors[2 * NCS_BOUND_WINDOWS];
+	size_t count;
+	double moves; /* how far the middle moves from one to the next, at most */
+};
+
+static void find_windows(const struct fit *fit, double window,
+			 struct windows *windows)
 {
 	struct walk most = { &fit->most, 0, 1 };
 	struct walk least = { &fit->least, 0, -1 };
-	double error = -fit->room / 2, moves = 0, before = NAN, next;
+	double before = NAN, next;
 
+	windows->count = 0;
+	windows->moves = 0;
 	while (!isinf(next = fmin(next_time(&most), next_time(&least)))) {
 		double high = nearest_until(&most, fit, next + window);
 		double low = nearest_until(&least, fit, next + window);
 
 		if (isinf(high) || isinf(low))
 			continue;
-		error = fmax(error, fmax(fabs(high), fabs(low)));
+		windows->errors[windows->count++] = fmax(fabs(high), fabs(low));
 		if (!isnan(before))
-			moves = fmax(moves, fabs((high - low) / 2 - before));
+			windows->moves = fmax(windows->moves,
+					      fabs((high - low) / 2 - before));
 		before = (high - low) / 2;
 	}
-	return error + moves;
+}
+
+static int compare_doubles(const void *a, const void *b)
+{
+	double x = *(const double *)a, y = *(const double *)b;
+
+	return (x > y) - (x < y);
+}
+
+/* Of a line between all bounds. Clocks that bend a little would be known worse
+ * than the other lines say, but not than most windows do. */
+static double even_error(const struct fit *fit, double window)
+{
+	double error =
+		fmax(error_at(fit, fit->from), error_at(fit, fit->until));
+	struct windows windows;
+
+	find_windows(fit, window, &windows);
+	if (windows.count == 0)
+		return error;
+	qsort(windows.errors, windows.count, sizeof(double), compare_doubles);
+	return fmax(error, windows.errors[windows.count / 2]);
+}
+
+/* Of a line that is not between all bounds. */
+static double uneven_error(const struct fit *fit, double window)
+{
+	double error = -fit->room / 2;
+	struct windows windows;
+
+	find_windows(fit, window, &windows);
+	for (size_t i = 0; i < windows.count; i++)
+		error = fmax(error, windows.errors[i]);
+	return error + windows.moves;
 }
 
 static void take_side(struct side *side, const struct ncs_bounds *bounds,
@@ -539,8 +582,7 @@ bool ncs_clock_line_fit(const struct ncs_bounds *most,
 		mark_wrong(&fit.most, fit.a, fit.b);
 		mark_wrong(&fit.least, -fit.a, -fit.b);
 	} else {
-		error = fmax(error_at(&fit, fit.from),
-			     error_at(&fit, fit.until));
+		error = even_error(&fit, (double)window_ns);
 	}
 	line->offset_ns = (int64_t)((uint64_t)base_ns +
 				    (uint64_t)(int64_t)llround(fit.a));
@@ -575,13 +617,6 @@ static double nearest(const struct ncs_bounds_window *window,
 						      (uint64_t)value_ns));
 	}
 	return found;
-}
-
-static int compare_doubles(const void *a, const void *b)
-{
-	double x = *(const double *)a, y = *(const double *)b;
-
-	return (x > y) - (x < y);
 }
 
 bool ncs_bounds_gap(struct ncs_bounds *less, struct ncs_bounds *more,

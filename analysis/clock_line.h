@@ -8,8 +8,9 @@
  *
  * The line is the one with the most room to the bounds on both sides. Its error
  * is what it may be off where it is worst: as far as any other line between
- * the bounds goes. If there is none, some clock did not run evenly; the error
- * is then as far as the bounds are away from the line.
+ * the bounds goes, but not less than what the bounds of the median window leave
+ * open, as clocks bend. If there is no line, some clock did not run evenly; the
+ * error is then as far as the bounds of any window are away.
  *
  * Memory is bounded. Pure. The same for two hosts, or a GPU and its host.
  */

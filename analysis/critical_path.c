@@ -111,7 +111,7 @@ struct later {
 	uint64_t order;
 	enum role role;
 	struct group *group;
-	struct ncs_part part;
+	struct ncs_member part;
 };
 
 struct ncs_path {
@@ -306,7 +306,8 @@ static int place_for(struct ncs_path *path, struct rank *rank,
 	return 0;
 }
 
-static double time_of(const struct ncs_path *path, const struct ncs_part *part,
+static double time_of(const struct ncs_path *path,
+		      const struct ncs_member *part,
 		      enum ncs_part_moment moment)
 {
 	return (double)(int64_t)(part->at_ns[moment] - path->base_ns);
@@ -340,7 +341,7 @@ static void split(struct owner *owner, double from_ns, double call_ns,
 }
 
 /* What a part's arrival follows on, as recorded. */
-static void trace_back(struct ncs_path *path, const struct ncs_part *part,
+static void trace_back(struct ncs_path *path, const struct ncs_member *part,
 		       enum ncs_part_moment moment, struct arrival *arrival)
 {
 	struct owner *owner = &path->owners[part->owner];
@@ -415,7 +416,7 @@ static double median(double *values, size_t count)
  * negative one: there are none to compare with. */
 static double usual_ns(const struct ncs_path *path,
 		       const struct ncs_scenario *scenario,
-		       const struct ncs_part *parts, size_t count)
+		       const struct ncs_member *parts, size_t count)
 {
 	size_t others = 0;
 
@@ -437,7 +438,7 @@ struct factors {
 
 static bool is_meant(const struct ncs_path *path,
 		     const struct ncs_scenario *scenario,
-		     const struct ncs_part *part)
+		     const struct ncs_member *part)
 {
 	const struct ncs_path_options *options = &path->options;
 
@@ -451,7 +452,7 @@ static bool is_meant(const struct ncs_path *path,
 
 static struct factors factors_of(const struct ncs_path *path,
 				 const struct ncs_scenario *scenario,
-				 const struct ncs_part *part,
+				 const struct ncs_member *part,
 				 const struct arrival *arrival, double usual)
 {
 	struct factors factors = { { 1, 1, 1, 1 } };
@@ -525,7 +526,7 @@ static double not_before_ns(const struct arrival *arrival, size_t k,
 }
 
 static double arrival_ns(const struct ncs_path *path, size_t k,
-			 const struct ncs_part *part,
+			 const struct ncs_member *part,
 			 const struct arrival *arrival, double usual)
 {
 	const struct ncs_scenario *scenario = scenario_of(path, k);
@@ -555,8 +556,9 @@ static struct ncs_path_end follow(const struct ncs_path *path,
 
 /* Why a part came when it did. */
 static void explain(const struct ncs_path *path, size_t k,
-		    const struct ncs_part *part, const struct arrival *arrival,
-		    double usual, double at_ns, struct ncs_path_node *node)
+		    const struct ncs_member *part,
+		    const struct arrival *arrival, double usual, double at_ns,
+		    struct ncs_path_node *node)
 {
 	const struct ncs_scenario *scenario = scenario_of(path, k);
 	struct factors factors = { { 1, 1, 1, 1 } };
@@ -593,9 +595,9 @@ struct start {
 	uint64_t unit;
 };
 
-static struct ncs_path_via via_of(const struct ncs_part *part)
+static struct ncs_path_via via_of(const struct ncs_member *part)
 {
-	const struct ncs_part_channel *slowest = &part->slowest;
+	const struct ncs_member_channel *slowest = &part->slowest;
 	struct ncs_path_via via = { .is_known = slowest->steps > 0,
 				    .send = slowest->send,
 				    .channel = slowest->channel,
@@ -616,7 +618,7 @@ static double edited_ns(const struct group *group, size_t k, double transfer_ns)
 
 /* Tells of a part in all scenarios. */
 static void tell_times(const struct ncs_path *path, const struct group *group,
-		       const struct start *start, const struct ncs_part *part,
+		       const struct start *start, const struct ncs_member *part,
 		       const struct arrival *arrival, double transfer_ns)
 {
 	for (size_t k = 0; k < path->count; k++) {
@@ -632,7 +634,7 @@ static void tell_times(const struct ncs_path *path, const struct group *group,
 }
 
 static void end_part(struct ncs_path *path, const struct group *group,
-		     const struct start *start, const struct ncs_part *part,
+		     const struct start *start, const struct ncs_member *part,
 		     const struct arrival *arrival, double transfer_ns)
 {
 	struct rank *rank =
@@ -673,7 +675,7 @@ static void end_part(struct ncs_path *path, const struct group *group,
 
 /* When all have come, in one scenario, and why. */
 static void find_last(struct ncs_path *path, const struct group *group,
-		      enum role role, const struct ncs_part *parts,
+		      enum role role, const struct ncs_member *parts,
 		      size_t count, size_t k, struct start *start,
 		      struct ncs_path_node *node)
 {
@@ -711,7 +713,7 @@ static void find_last(struct ncs_path *path, const struct group *group,
 
 /* Those who wait for this part know from now on. */
 static void tell_group(const struct ncs_path *path, struct group *group,
-		       const struct start *start, const struct ncs_part *part)
+		       const struct start *start, const struct ncs_member *part)
 {
 	for (size_t k = 0; k < path->count; k++) {
 		if (group->has_come &&
@@ -750,14 +752,14 @@ static void note_step(struct ncs_path *path, const struct group *group,
 /* Negative where it ended before all had come, by the clocks. */
 static double transfer_ns(const struct ncs_path *path,
 			  const struct start *start,
-			  const struct ncs_part *part)
+			  const struct ncs_member *part)
 {
 	return time_of(path, part, NCS_PART_END) - start->ready_ns;
 }
 
 /* Deals with parts that wait for each other, or with one by itself. */
 static void process(struct ncs_path *path, struct group *group, enum role role,
-		    const struct ncs_part *parts, size_t count)
+		    const struct ncs_member *parts, size_t count)
 {
 	struct start start = { .ready_ns = -INFINITY };
 	struct ncs_path_node *nodes;
@@ -803,7 +805,7 @@ static bool is_before(const struct later *a, const struct later *b)
 }
 
 static int push(struct ncs_path *path, struct group *group, enum role role,
-		const struct ncs_part *part, double at_ns)
+		const struct ncs_member *part, double at_ns)
 {
 	size_t place = path->heap_count;
 	struct later *later;
@@ -870,8 +872,8 @@ static void process_until(struct ncs_path *path, double moment_ns)
 }
 
 /* The first end of those that need it: its own, and theirs that wait for it. */
-static int push_parts(struct ncs_path *path,
-		      const struct ncs_collective *joined, struct group *group)
+static int push_parts(struct ncs_path *path, const struct ncs_joined *joined,
+		      struct group *group)
 {
 	double root_ns = INFINITY;
 	double first_ns =
@@ -879,14 +881,14 @@ static int push_parts(struct ncs_path *path,
 	int error = 0;
 
 	for (size_t i = 0; i < joined->count; i++)
-		if (ncs_collective_is_root(joined, &joined->parts[i]))
+		if (ncs_joined_is_root(joined, &joined->parts[i]))
 			root_ns =
 				time_of(path, &joined->parts[i], NCS_PART_END);
 	/* Those that are waited for before those that wait. */
 	for (unsigned waits = 0; waits < 2; waits++) {
 		for (size_t i = 0; i < joined->count && !error; i++) {
-			const struct ncs_part *part = &joined->parts[i];
-			bool is_root = ncs_collective_is_root(joined, part);
+			const struct ncs_member *part = &joined->parts[i];
+			bool is_root = ncs_joined_is_root(joined, part);
 			double end_ns = time_of(path, part, NCS_PART_END);
 
 			if (ncs_gate_waits(joined->gate, is_root) != waits)
@@ -931,8 +933,8 @@ static int make_room(struct ncs_path *path, size_t count)
 	return 0;
 }
 
-static void find_edits(struct ncs_path *path,
-		       const struct ncs_collective *joined, struct group *group)
+static void find_edits(struct ncs_path *path, const struct ncs_joined *joined,
+		       struct group *group)
 {
 	const struct ncs_path_options *options = &path->options;
 	struct ncs_fits none = { 0 };
@@ -945,7 +947,7 @@ static void find_edits(struct ncs_path *path,
 	if (path->count == 1)
 		return;
 	transfer.fit = ncs_fits_find(transfer.fits, joined);
-	transfer.longest_ns = ncs_collective_transfer_ns(joined);
+	transfer.longest_ns = ncs_joined_transfer_ns(joined);
 	for (size_t i = 0; i < joined->count; i++) {
 		const struct ncs_path_owner *owner =
 			&options->owners[joined->parts[i].owner];
@@ -964,7 +966,7 @@ static void find_edits(struct ncs_path *path,
 	}
 }
 
-int ncs_path_add(struct ncs_path *path, const struct ncs_collective *joined,
+int ncs_path_add(struct ncs_path *path, const struct ncs_joined *joined,
 		 bool is_counted, uint32_t step)
 {
 	struct group group = {

@@ -69,13 +69,13 @@ struct ncs_path_options {
 	size_t scenario_count; /* NCS_SCENARIOS_MAX at most */
 	struct ncs_fits *fits; /* solved; NULL: none */
 	/* Whether a part was called in a range, by its path; NULL: never. */
-	bool (*is_in_range)(const void *who, const struct ncs_part *part,
+	bool (*is_in_range)(const void *who, const struct ncs_member *part,
 			    const char *path);
 	/* Told of the path as it was, in the order of time; NULL: nobody. */
 	void (*segment)(void *who, const struct ncs_path_segment *segment);
 	/* Told of each part of each scenario, as it would be: when it comes and
 	 * when it ends. NULL: nobody. */
-	void (*timed)(void *who, size_t scenario, const struct ncs_part *part,
+	void (*timed)(void *who, size_t scenario, const struct ncs_member *part,
 		      uint64_t arrival_ns, uint64_t end_ns);
 	void *who;
 };
@@ -89,7 +89,7 @@ void ncs_path_free(struct ncs_path *path); /* NULL: nothing to do */
 /* The next operation. Only what is counted goes into the tables and steps; all
  * goes into times. `step` is NCS_NO_STEP, or at least that of the one before,
  * from 0. 0 or -ENOMEM. */
-int ncs_path_add(struct ncs_path *path, const struct ncs_collective *joined,
+int ncs_path_add(struct ncs_path *path, const struct ncs_joined *joined,
 		 bool is_counted, uint32_t step);
 
 /* After the last one. 0 or -ENOMEM. */

@@ -24,10 +24,10 @@
 #define WAITING_MAX 1024u
 
 struct pending {
-	struct ncs_collective joined; /* first: is cast to this struct */
+	struct ncs_joined joined; /* first: is cast to this struct */
 	struct comm *comm;
 	size_t expected; /* parts */
-	struct ncs_part *parts;
+	struct ncs_member *parts;
 	struct pending *previous, *next; /* of those that are incomplete */
 	struct pending *chain;           /* of the same hash */
 	uint64_t order;                  /* in which they were completed */
@@ -49,7 +49,7 @@ struct comm {
 
 /* One end's transfers that wait for the other's. */
 struct queue {
-	struct ncs_part *parts; /* in the order in which they began */
+	struct ncs_member *parts; /* in the order in which they began */
 	size_t first, count, capacity;
 };
 
@@ -207,7 +207,7 @@ int ncs_join_expect(struct ncs_join *join, uint64_t comm_id, int32_t rank)
 }
 
 /* Which time it is that this rank tells this number. -ENOMEM. */
-static int note_told(struct comm *comm, const struct ncs_part *part,
+static int note_told(struct comm *comm, const struct ncs_member *part,
 		     uint32_t *repeat)
 {
 	struct told *told = comm->told[part->function];
@@ -296,7 +296,7 @@ static struct pending *heap_pop(struct ncs_join *join)
 
 /* --- Finishing one -------------------------------------------------------- */
 
-static void find_arrival(struct ncs_collective *joined)
+static void find_arrival(struct ncs_joined *joined)
 {
 	static const enum ncs_part_moment moments[] = { NCS_PART_DATA,
 							NCS_PART_KERNEL,
@@ -320,13 +320,13 @@ static void find_arrival(struct ncs_collective *joined)
 	}
 }
 
-double ncs_collective_transfer_ns(const struct ncs_collective *joined)
+double ncs_joined_transfer_ns(const struct ncs_joined *joined)
 {
 	uint64_t ready_ns = 0, end_ns = 0;
 
 	for (size_t i = 0; i < joined->count; i++) {
-		const struct ncs_part *part = &joined->parts[i];
-		bool is_root = ncs_collective_is_root(joined, part);
+		const struct ncs_member *part = &joined->parts[i];
+		bool is_root = ncs_joined_is_root(joined, part);
 
 		if (ncs_gate_is_waited_for(joined->gate, is_root) &&
 		    part->at_ns[joined->arrival] > ready_ns)
@@ -338,10 +338,10 @@ double ncs_collective_transfer_ns(const struct ncs_collective *joined)
 }
 
 /* A sender that was done before the receiver came did not wait for it. */
-static enum ncs_gate gate_of_transfer(const struct ncs_collective *joined)
+static enum ncs_gate gate_of_transfer(const struct ncs_joined *joined)
 {
-	const struct ncs_part *send = &joined->parts[0];
-	const struct ncs_part *receive = &joined->parts[1];
+	const struct ncs_member *send = &joined->parts[0];
+	const struct ncs_member *receive = &joined->parts[1];
 
 	if (joined->count < 2)
 		return NCS_GATE_NONE;
@@ -353,7 +353,7 @@ static enum ncs_gate gate_of_transfer(const struct ncs_collective *joined)
 /* There is room for it in the heap. */
 static void finish(struct ncs_join *join, struct pending *pending)
 {
-	struct ncs_collective *joined = &pending->joined;
+	struct ncs_joined *joined = &pending->joined;
 
 	joined->is_complete = joined->count == pending->expected;
 	joined->is_whole = joined->is_complete &&
@@ -380,22 +380,21 @@ static uint64_t mix(uint64_t x)
 	return x ^ x >> 31;
 }
 
-static size_t hash_of(const struct ncs_collective *joined)
+static size_t hash_of(const struct ncs_joined *joined)
 {
 	return mix(joined->comm_id + joined->function +
 		   UINT64_C(0x9e3779b97f4a7c15) *
 			   (joined->number + ((uint64_t)joined->repeat << 40)));
 }
 
-static bool is_same(const struct ncs_collective *a,
-		    const struct ncs_collective *b)
+static bool is_same(const struct ncs_joined *a, const struct ncs_joined *b)
 {
 	return a->comm_id == b->comm_id && a->function == b->function &&
 	       a->number == b->number && a->repeat == b->repeat;
 }
 
 static struct pending **find(const struct ncs_join *join,
-			     const struct ncs_collective *joined)
+			     const struct ncs_joined *joined)
 {
 	struct pending **place =
 		&join->hashed[hash_of(joined) & (join->hash_count - 1)];
@@ -440,7 +439,7 @@ static void take_out(struct ncs_join *join, struct pending *pending)
 
 /* NULL: no memory. */
 static struct pending *pending_new(struct ncs_join *join, struct comm *comm,
-				   const struct ncs_collective *joined,
+				   const struct ncs_joined *joined,
 				   size_t parts)
 {
 	struct pending *pending;
@@ -464,7 +463,7 @@ static struct pending *pending_new(struct ncs_join *join, struct comm *comm,
 }
 
 /* Ranks come in any order; that the latest is the last is most likely. */
-static bool insert(struct pending *pending, const struct ncs_part *part)
+static bool insert(struct pending *pending, const struct ncs_member *part)
 {
 	size_t place = pending->joined.count;
 
@@ -496,9 +495,9 @@ static void give_up(struct ncs_join *join, struct pending *pending)
 }
 
 static int add_collective(struct ncs_join *join, struct comm *comm,
-			  const struct ncs_part *part)
+			  const struct ncs_member *part)
 {
-	struct ncs_collective joined = {
+	struct ncs_joined joined = {
 		.comm_id = comm->id,
 		.number = part->number,
 		.function = part->function,
@@ -588,7 +587,7 @@ static struct connection *connection_of(struct ncs_join *join,
 	return connection;
 }
 
-static int queue_add(struct queue *queue, const struct ncs_part *part)
+static int queue_add(struct queue *queue, const struct ncs_member *part)
 {
 	size_t place;
 
@@ -600,7 +599,7 @@ static int queue_add(struct queue *queue, const struct ncs_part *part)
 	}
 	if (queue->count == queue->capacity) {
 		size_t capacity = queue->capacity ? 2 * queue->capacity : 4;
-		struct ncs_part *parts =
+		struct ncs_member *parts =
 			realloc(queue->parts, capacity * sizeof(*part));
 
 		if (!parts)
@@ -621,7 +620,7 @@ static int queue_add(struct queue *queue, const struct ncs_part *part)
 }
 
 static int add_transfer(struct ncs_join *join, struct comm *comm,
-			const struct ncs_part *part)
+			const struct ncs_member *part)
 {
 	bool is_send = part->function == NCS_FUNCTION_SEND;
 	struct connection *connection;
@@ -640,7 +639,7 @@ static int add_transfer(struct ncs_join *join, struct comm *comm,
 	return 0;
 }
 
-static const struct ncs_part *head(const struct queue *queue)
+static const struct ncs_member *head(const struct queue *queue)
 {
 	return queue->count > 0 ? &queue->parts[queue->first] : NULL;
 }
@@ -650,7 +649,7 @@ static int give_transfer(struct ncs_join *join, struct connection *connection,
 			 bool send, bool receive)
 {
 	const bool gives[2] = { send, receive };
-	struct ncs_collective joined = {
+	struct ncs_joined joined = {
 		.comm_id = connection->comm->id,
 		.number = connection->number,
 		.function = NCS_FUNCTION_SEND_RECV,
@@ -663,7 +662,7 @@ static int give_transfer(struct ncs_join *join, struct connection *connection,
 	connection->number++;
 	for (unsigned i = 0; i < 2; i++) {
 		struct queue *queue = &connection->ends[i];
-		const struct ncs_part *part = head(queue);
+		const struct ncs_member *part = head(queue);
 
 		if (!gives[i])
 			continue;
@@ -689,7 +688,7 @@ static bool is_expected(const struct comm *comm, int32_t rank)
 static int match(struct ncs_join *join, struct connection *connection,
 		 bool is_end)
 {
-	const struct ncs_part *send, *receive;
+	const struct ncs_member *send, *receive;
 	int error = 0;
 
 	for (;;) {
@@ -727,7 +726,7 @@ static int match(struct ncs_join *join, struct connection *connection,
 
 /* --- From outside --------------------------------------------------------- */
 
-int ncs_join_add(struct ncs_join *join, const struct ncs_part *part)
+int ncs_join_add(struct ncs_join *join, const struct ncs_member *part)
 {
 	bool is_transfer = part->flags & NCS_PART_P2P;
 	struct comm *comm;
@@ -748,7 +747,7 @@ int ncs_join_add(struct ncs_join *join, const struct ncs_part *part)
 /* Whether all that are missing have told of much later ones. */
 static bool is_hopeless(const struct pending *pending)
 {
-	const struct ncs_collective *joined = &pending->joined;
+	const struct ncs_joined *joined = &pending->joined;
 	const struct told *told = pending->comm->told[joined->function];
 	size_t next = 0;
 
@@ -802,7 +801,7 @@ void ncs_join_advance(struct ncs_join *join, uint64_t until_ns)
 		for (const struct connection *connection = join->connections[i];
 		     connection; connection = connection->chain)
 			for (unsigned k = 0; k < 2; k++) {
-				const struct ncs_part *part =
+				const struct ncs_member *part =
 					head(&connection->ends[k]);
 
 				if (part &&
@@ -813,7 +812,7 @@ void ncs_join_advance(struct ncs_join *join, uint64_t until_ns)
 		join->until_ns = until_ns;
 }
 
-const struct ncs_collective *ncs_join_next(struct ncs_join *join)
+const struct ncs_joined *ncs_join_next(struct ncs_join *join)
 {
 	pending_free(join, join->given);
 	join->given = NULL;

@@ -18,8 +18,8 @@
 #include "analysis/gate.h"
 #include "analysis/parts.h"
 
-/* Of one operation. Collectives: by rank. A transfer: the send, the receive. */
-struct ncs_collective {
+/* One operation. Collectives: parts by rank. A transfer: the send, the receive. */
+struct ncs_joined {
 	uint64_t comm_id;
 	uint64_t number;  /* of a transfer: on its connection, as seen here */
 	uint32_t repeat;  /* times that this number had been told before */
@@ -34,12 +34,12 @@ struct ncs_collective {
 	enum ncs_part_moment arrival;
 	uint64_t first_end_ns;
 	size_t count;
-	const struct ncs_part *parts;
+	const struct ncs_member *parts;
 };
 
 /* Whether a part is the root's, the sender's. */
-static inline bool ncs_collective_is_root(const struct ncs_collective *joined,
-					  const struct ncs_part *part)
+static inline bool ncs_joined_is_root(const struct ncs_joined *joined,
+				      const struct ncs_member *part)
 {
 	return joined->function == NCS_FUNCTION_SEND_RECV ?
 		       part->function == NCS_FUNCTION_SEND :
@@ -48,7 +48,7 @@ static inline bool ncs_collective_is_root(const struct ncs_collective *joined,
 
 /* From when all had come that others wait for until the last part ended; negative
  * where clocks disagree by more than that. */
-double ncs_collective_transfer_ns(const struct ncs_collective *joined);
+double ncs_joined_transfer_ns(const struct ncs_joined *joined);
 
 struct ncs_join;
 
@@ -62,7 +62,7 @@ int ncs_join_expect(struct ncs_join *join, uint64_t comm_id, int32_t rank);
 
 /* Those of one rank in the order in which they ended, nearly. 0 or -ENOMEM: the
  * part is missing. */
-int ncs_join_add(struct ncs_join *join, const struct ncs_part *part);
+int ncs_join_add(struct ncs_join *join, const struct ncs_member *part);
 
 /* No part that ended before this moment will come any more; UINT64_MAX: none at
  * all. */
@@ -70,7 +70,7 @@ void ncs_join_advance(struct ncs_join *join, uint64_t until_ns);
 
 /* The next one, complete or given up; valid until the next call. NULL: none
  * yet. */
-const struct ncs_collective *ncs_join_next(struct ncs_join *join);
+const struct ncs_joined *ncs_join_next(struct ncs_join *join);
 
 struct ncs_join_count {
 	uint64_t complete;

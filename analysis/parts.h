@@ -43,7 +43,7 @@ enum ncs_part_flag {
 
 /* A channel's waits: its steps' times together, which for steps that are under
  * way side by side are more than the time that it took. */
-struct ncs_part_channel {
+struct ncs_member_channel {
 	uint64_t end_ns;
 	uint64_t bytes;
 	uint64_t steps;
@@ -53,7 +53,8 @@ struct ncs_part_channel {
 	uint64_t wait_ns[NCS_CHANNEL_STATE_COUNT];
 };
 
-struct ncs_part {
+/* A part: what one member of a communicator did for one operation. */
+struct ncs_member {
 	uint64_t comm_id;
 	int32_t rank;
 	int32_t nranks;
@@ -69,10 +70,10 @@ struct ncs_part {
 	uint64_t number; /* NCCL's, per function; NCS_NO_SEQUENCE_NUMBER: none */
 	uint64_t bytes;
 	uint64_t at_ns[NCS_PART_MOMENTS];          /* 0: not known */
-	struct ncs_part_channel slowest; /* that ended last; steps 0: none */
+	struct ncs_member_channel slowest; /* that ended last; steps 0: none */
 	uint64_t wait_ns[NCS_CHANNEL_STATE_COUNT]; /* of all channels */
 	/* Of those that send: whose steps were on the wire for longest, each. */
-	struct ncs_part_channel wire; /* steps 0: none */
+	struct ncs_member_channel wire; /* steps 0: none */
 };
 
 struct ncs_parts;
@@ -82,8 +83,9 @@ struct ncs_parts *ncs_parts_new(const struct ncs_header *header, size_t owner);
 void ncs_parts_free(struct ncs_parts *parts); /* NULL: nothing to do */
 
 /* What records do not tell, from a state of the rank: who it is, which algorithms
- * it uses for which sizes, what its GPU's clock shows. Best the latest one, and
- * before any records are taken. 0 or -ENOMEM. */
+ * it uses for which sizes, what its GPU's clock shows. Before any records are
+ * taken, best several that are spread over their time, in its order: the GPU's
+ * clock drifts. 0 or -ENOMEM. */
 int ncs_parts_learn(struct ncs_parts *parts,
 		    const struct ncs_snapshot *snapshot);
 
@@ -97,7 +99,7 @@ void ncs_parts_settle(struct ncs_parts *parts, uint64_t drained_ns);
 
 /* The next one, in the order in which they ended, but for what lanes are apart.
  * Valid until the next call for this rank. NULL: none yet. */
-const struct ncs_part *ncs_parts_next(struct ncs_parts *parts);
+const struct ncs_member *ncs_parts_next(struct ncs_parts *parts);
 
 struct ncs_parts_count {
 	uint64_t parts;

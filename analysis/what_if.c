@@ -226,9 +226,8 @@ void ncs_fits_release(struct ncs_fits *fits)
 	*fits = (struct ncs_fits){ 0 };
 }
 
-static bool is_of(const struct ncs_fit *fit,
-		  const struct ncs_collective *joined, unsigned with_algorithm,
-		  unsigned with_protocol)
+static bool is_of(const struct ncs_fit *fit, const struct ncs_joined *joined,
+		  unsigned with_algorithm, unsigned with_protocol)
 {
 	return fit->comm_id == joined->comm_id &&
 	       fit->function == joined->function &&
@@ -237,9 +236,9 @@ static bool is_of(const struct ncs_fit *fit,
 }
 
 static struct ncs_fit *find(struct ncs_fits *fits,
-			    const struct ncs_collective *joined)
+			    const struct ncs_joined *joined)
 {
-	const struct ncs_part *part = &joined->parts[0];
+	const struct ncs_member *part = &joined->parts[0];
 
 	for (size_t i = 0; i < fits->count; i++) {
 		size_t place = (fits->found + i) % fits->count;
@@ -253,10 +252,10 @@ static struct ncs_fit *find(struct ncs_fits *fits,
 	return NULL;
 }
 
-int ncs_fits_add(struct ncs_fits *fits, const struct ncs_collective *joined,
+int ncs_fits_add(struct ncs_fits *fits, const struct ncs_joined *joined,
 		 double transfer_ns)
 {
-	const struct ncs_part *part = &joined->parts[0];
+	const struct ncs_member *part = &joined->parts[0];
 	struct ncs_fit *fit = find(fits, joined), *grown;
 	double x = (double)part->bytes, y = transfer_ns, weight;
 
@@ -322,7 +321,7 @@ void ncs_fits_solve(struct ncs_fits *fits)
 }
 
 const struct ncs_fit *ncs_fits_find(struct ncs_fits *fits,
-				    const struct ncs_collective *joined)
+				    const struct ncs_joined *joined)
 {
 	return find(fits, joined);
 }
@@ -332,7 +331,7 @@ const struct ncs_fit *ncs_fits_find(struct ncs_fits *fits,
 /* Of the job, by a rank of the communicator; -1: it has no part. */
 static int32_t job_rank(const struct ncs_transfer *transfer, int32_t rank)
 {
-	const struct ncs_collective *joined = transfer->joined;
+	const struct ncs_joined *joined = transfer->joined;
 	size_t low = 0, high = joined->count;
 
 	while (low < high) {
@@ -365,12 +364,12 @@ static bool has_both(const struct ncs_transfer *transfer,
 static double pace_with(const struct ncs_scenario *scenario,
 			const struct ncs_transfer *transfer)
 {
-	const struct ncs_collective *joined = transfer->joined;
+	const struct ncs_joined *joined = transfer->joined;
 	const int32_t *peers = scenario->peers;
 	double others_ns = 0, theirs_ns = 0, slowest_ns;
 
 	for (size_t i = 0; i < joined->count; i++) {
-		const struct ncs_part_channel *wire = &joined->parts[i].wire;
+		const struct ncs_member_channel *wire = &joined->parts[i].wire;
 		int32_t from = transfer->ranks[i], to;
 		double ns;
 
@@ -415,7 +414,7 @@ with_network(const struct ncs_scenario *scenario,
 }
 
 /* Steps of the network that follow on each other; 0: not known. */
-static double steps_of(const struct ncs_collective *joined)
+static double steps_of(const struct ncs_joined *joined)
 {
 	double ranks = joined->parts[0].nranks;
 	double times = joined->function == NCS_FUNCTION_ALL_REDUCE ? 2 : 1;
@@ -462,7 +461,7 @@ static struct ncs_transfer_edit
 with_algorithm(const struct ncs_scenario *scenario,
 	       const struct ncs_transfer *transfer, bool *unknown)
 {
-	const struct ncs_part *part = &transfer->joined->parts[0];
+	const struct ncs_member *part = &transfer->joined->parts[0];
 	struct ncs_transfer_edit edit = NCS_TRANSFER_AS_IT_IS;
 	double best_ns = INFINITY;
 

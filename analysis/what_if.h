@@ -66,7 +66,7 @@ struct ncs_fits {
 void ncs_fits_release(struct ncs_fits *fits);
 
 /* Takes in what an operation took from when all had come. 0 or -ENOMEM. */
-int ncs_fits_add(struct ncs_fits *fits, const struct ncs_collective *joined,
+int ncs_fits_add(struct ncs_fits *fits, const struct ncs_joined *joined,
 		 double transfer_ns);
 
 /* Lays the lines. After all were added. */
@@ -74,13 +74,13 @@ void ncs_fits_solve(struct ncs_fits *fits);
 
 /* The operation's. NULL: there is none. */
 const struct ncs_fit *ncs_fits_find(struct ncs_fits *fits,
-				    const struct ncs_collective *joined);
+				    const struct ncs_joined *joined);
 
 /* --- What they would take --------------------------------------------------- */
 
 /* What is known of an operation in a pass. */
 struct ncs_transfer {
-	const struct ncs_collective *joined;
+	const struct ncs_joined *joined;
 	const struct ncs_fit *fit; /* NULL: none */
 	struct ncs_fits *fits;
 	double longest_ns; /* of all parts */

@@ -83,6 +83,40 @@ static inline json_t *text_if(bool known, const char *raw)
 	return known && raw[0] ? text(raw) : json_null();
 }
 
+static inline const char *aligned_by(enum ncs_aligned_by by, size_t host)
+{
+	if (host == 0)
+		return "reference";
+	return by == NCS_ALIGNED_BY_TRAFFIC ? "traffic" : "realtime";
+}
+
+/* Of the hosts of a recording, if they are several. */
+static inline json_t *clocks_of(const struct ncs_replay *replay)
+{
+	const struct ncs_recording_alignment *alignment = &replay->alignment;
+	json_t *clocks = json_array();
+
+	for (size_t i = 0; i < alignment->host_count; i++) {
+		const struct ncs_aligned *aligned = &alignment->hosts[i];
+		const struct ncs_recorded_host *host =
+			ncs_recording_host(replay->recording, i);
+		json_t *clock = json_object();
+
+		put(clock, "host", text(host->name));
+		put(clock, "offset_ns", whole(host->offset_ns));
+		put(clock, "drift", json_real(host->drift));
+		put(clock, "error_ns",
+		    number_if(host->error_ns != UINT64_MAX, host->error_ns));
+		put(clock, "by", text(aligned_by(aligned->by, i)));
+		put(clock, "facts", number(aligned->facts));
+		put(clock, "contradicted", number(aligned->violations));
+		put(clock, "uneven", json_boolean(aligned->is_uneven));
+		put(clock, "realtime_steps", number(aligned->realtime_steps));
+		json_array_append_new(clocks, clock);
+	}
+	return clocks;
+}
+
 /* Where in a recording it is; null: it is no recording. */
 static inline json_t *recording_of(const struct ncs_stamp *stamp)
 {
@@ -105,6 +139,7 @@ static inline json_t *recording_of(const struct ncs_stamp *stamp)
 	    number(ncs_recording_host_count(replay->recording)));
 	put(object, "clock_error_ns",
 	    number_if(replay->error_ns != UINT64_MAX, replay->error_ns));
+	put(object, "clocks", clocks_of(replay));
 	return object;
 }
 

@@ -19,6 +19,7 @@
 #include "record/replay.h"
 #include "tui/clean.h"
 #include "tui/config.h"
+#include "tui/critical_path.h"
 #include "tui/diagnose.h"
 #include "tui/dump.h"
 #include "tui/export.h"
@@ -185,6 +186,7 @@ static struct ncs_replay_part part_of(const struct ncs_options *options)
 	bool begins = options->mode == NCS_MODE_REPLAY ||
 		      options->mode == NCS_MODE_EXPORT ||
 		      options->mode == NCS_MODE_LIST ||
+		      options->mode == NCS_MODE_CRITICAL_PATH ||
 		      (options->mode == NCS_MODE_DUMP && options->has_interval);
 
 	if (part.at.kind != NCS_INSTANT_NONE || begins)
@@ -214,6 +216,8 @@ static int execute_replay(const struct command *command)
 			status = NCS_EXIT_NO_VERDICT;
 	} else if (options->mode == NCS_MODE_LIST) {
 		status = ncs_list_recording_run(options, &replay);
+	} else if (options->mode == NCS_MODE_CRITICAL_PATH) {
+		status = ncs_critical_path_run(options, &replay);
 	} else if (options->mode == NCS_MODE_DUMP) {
 		status = print(command, replay.source, &replay, ncs_dump_run);
 	} else if (options->mode == NCS_MODE_DIAGNOSE) {

@@ -16,7 +16,7 @@ _ncclstat()
 
 	COMPREPLY=()
 	case $option in
-	--dump | --diagnose)
+	--dump | --diagnose | --critical-path)
 		# Its word is optional and must be joined by "=".
 		if [[ ${COMP_WORDS[COMP_CWORD]} == '=' ||
 			${COMP_WORDS[COMP_CWORD - 1]} == '=' ]]; then
@@ -109,6 +109,13 @@ _ncclstat()
 			'default events= kernel= sample=' -- "$word")
 		return
 		;;
+	--what-if)
+		compopt -o nospace 2>/dev/null
+		mapfile -t COMPREPLY < <(compgen -W \
+			'net:x latency:- without: producer: host: launch: algorithm: overlap' \
+			-- "$word")
+		return
+		;;
 	events)
 		mapfile -t COMPREPLY < <(
 			compgen -W 'all none default' -- "$word")
@@ -132,21 +139,22 @@ _ncclstat()
 		;;
 	--interval | -i | --wait | --count | -n | --sort | --columns | --synthetic | \
 		--at | --from | --until | --duration | --rotate-size | --rotate-time | \
-		--keep)
+		--keep | --range)
 		return
 		;;
 	esac
 
 	# What is no option is a recording.
 	if [[ $word != -* ]] &&
-		[[ " ${COMP_WORDS[*]} " =~ \ (--(replay|export|dump|diagnose|list)|-[dl])[\ =] ]]; then
+		[[ " ${COMP_WORDS[*]} " =~ \ (--(replay|export|dump|diagnose|list|critical-path|what-if)|-[dl])[\ =] ]]; then
 		mapfile -t COMPREPLY < <(compgen -f -- "$word")
 		return
 	fi
 
 	mapfile -t COMPREPLY < <(compgen -W '
 		--dump --diagnose --record --duration --rotate-size --rotate-time
-		--keep --compress --replay --export --at --from --until --output --wait
+		--keep --compress --replay --export --critical-path --what-if
+		--range --at --from --until --output --wait
 		--list --clean --set --pid --comm --dir
 		--interval --count --view
 		--window --color --ascii --symbols --scheme --level --sort --columns

@@ -425,6 +425,7 @@ static bool take_argument(struct ncs_options *options, int option,
 	switch (option) {
 	case NCS_OPTION_DUMP:
 	case NCS_OPTION_DIAGNOSE:
+	case NCS_OPTION_CRITICAL_PATH:
 		choice = find_choice(lines[option].argument, argument);
 		options->format = (enum ncs_dump_format)choice;
 		return choice >= 0;
@@ -493,6 +494,9 @@ static bool take_argument(struct ncs_options *options, int option,
 		return ncs_instant_parse(argument, &options->from);
 	case NCS_OPTION_UNTIL:
 		return ncs_instant_parse(argument, &options->until);
+	case NCS_OPTION_RANGE:
+		options->range = argument;
+		return argument[0] != '\0';
 	case NCS_OPTION_OUTPUT:
 		options->output_path = argument;
 		return argument[0] != '\0';
@@ -555,6 +559,9 @@ static enum ncs_mode mode_of(int option)
 		return NCS_MODE_REPLAY;
 	case NCS_OPTION_EXPORT:
 		return NCS_MODE_EXPORT;
+	case NCS_OPTION_CRITICAL_PATH:
+	case NCS_OPTION_WHAT_IF:
+		return NCS_MODE_CRITICAL_PATH;
 	case NCS_OPTION_LIST:
 		return NCS_MODE_LIST;
 	case NCS_OPTION_CLEAN:
@@ -582,6 +589,26 @@ static bool take_setting(struct ncs_options *options, const char *argument,
 	return false;
 }
 
+/* Likewise. */
+static bool take_what_if(struct ncs_options *options, const char *argument,
+			 char *error, size_t error_size)
+{
+	struct ncs_scenario scenario;
+	char why[400];
+
+	if (options->what_if_count == NCS_SCENARIOS_MAX) {
+		snprintf(error, error_size, "--what-if: %u at a time",
+			 NCS_SCENARIOS_MAX);
+		return false;
+	}
+	if (!ncs_scenario_parse(&scenario, argument, why, sizeof(why))) {
+		snprintf(error, error_size, "--what-if: %s", why);
+		return false;
+	}
+	options->what_if[options->what_if_count++] = argument;
+	return true;
+}
+
 static bool take_option(struct ncs_options *options, int option,
 			const char *argument, char *error, size_t error_size)
 {
@@ -589,6 +616,9 @@ static bool take_option(struct ncs_options *options, int option,
 
 	if (option == NCS_OPTION_SET &&
 	    !take_setting(options, argument, error, error_size))
+		return false;
+	if (option == NCS_OPTION_WHAT_IF &&
+	    !take_what_if(options, argument, error, error_size))
 		return false;
 	if (argument && !take_argument(options, option, argument)) {
 		say_expected(option, argument, error, error_size);
@@ -608,8 +638,9 @@ static bool take_option(struct ncs_options *options, int option,
 	    mode != NCS_MODE_HELP && mode != NCS_MODE_VERSION) {
 		snprintf(error, error_size,
 			 "--%s is one thing too many: one of --dump,"
-			 " --diagnose, --record, --replay, --export, --list,"
-			 " --clean and --set is expected",
+			 " --diagnose, --record, --replay, --export,"
+			 " --critical-path, --list, --clean and --set is"
+			 " expected",
 			 lines[option].name);
 		return false;
 	}
@@ -685,12 +716,13 @@ static bool reads_files(enum ncs_mode mode)
 {
 	return mode == NCS_MODE_REPLAY || mode == NCS_MODE_EXPORT ||
 	       mode == NCS_MODE_DUMP || mode == NCS_MODE_DIAGNOSE ||
-	       mode == NCS_MODE_LIST;
+	       mode == NCS_MODE_LIST || mode == NCS_MODE_CRITICAL_PATH;
 }
 
 static bool needs_files(enum ncs_mode mode)
 {
-	return mode == NCS_MODE_REPLAY || mode == NCS_MODE_EXPORT;
+	return mode == NCS_MODE_REPLAY || mode == NCS_MODE_EXPORT ||
+	       mode == NCS_MODE_CRITICAL_PATH;
 }
 
 /* Words that are no options are the names of recordings. */
@@ -706,12 +738,14 @@ static bool check_files(const struct ncs_options *options, char *error,
 			 "--%s expects a FILE, a recording made with"
 			 " --record",
 			 options->mode == NCS_MODE_REPLAY ? "replay" :
-							    "export");
+			 options->mode == NCS_MODE_EXPORT ? "export" :
+							    "critical-path");
 		return false;
 	}
 	first = options->files[0];
 	if ((options->mode == NCS_MODE_DUMP ||
-	     options->mode == NCS_MODE_DIAGNOSE) &&
+	     options->mode == NCS_MODE_DIAGNOSE ||
+	     options->mode == NCS_MODE_CRITICAL_PATH) &&
 	    find_choice(lines[NCS_OPTION_DUMP].argument, first) >= 0) {
 		snprintf(error, error_size,
 			 "'%s' is no option; an optional argument is joined by"
@@ -724,7 +758,7 @@ static bool check_files(const struct ncs_options *options, char *error,
 		return true;
 	snprintf(error, error_size,
 		 "'%s' is no option; a recording is read with --replay,"
-		 " --export, --dump, --diagnose or --list",
+		 " --export, --dump, --diagnose, --critical-path or --list",
 		 first);
 	return false;
 }
@@ -782,6 +816,12 @@ static const char *find_ignored(const struct ncs_options *options)
 	if (options->comm && mode != NCS_MODE_SET)
 		return "--comm expects --set beside it: views show all"
 		       " communicators";
+	if (options->range && mode != NCS_MODE_CRITICAL_PATH)
+		return "--range expects --critical-path beside it";
+	if (mode == NCS_MODE_CRITICAL_PATH &&
+	    (options->pid || options->at.kind != NCS_INSTANT_NONE))
+		return "--critical-path expects no --pid and no --at beside it:"
+		       " it is that of all ranks, from --from to --until";
 	if (find_ignored_of_record(options))
 		return find_ignored_of_record(options);
 	if (options->output_path && mode != NCS_MODE_EXPORT)

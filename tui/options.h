@@ -12,6 +12,7 @@
 #include <stdio.h>
 
 #include "analysis/columns.h"
+#include "analysis/critical_path.h"
 #include "ncclstat/tables/options.h"
 #include "record/export.h"
 #include "record/instant.h"
@@ -42,6 +43,7 @@ enum ncs_mode {
 	NCS_MODE_RECORD,
 	NCS_MODE_REPLAY,
 	NCS_MODE_EXPORT,
+	NCS_MODE_CRITICAL_PATH,
 	NCS_MODE_LIST,
 	NCS_MODE_CLEAN,
 	NCS_MODE_SET,
@@ -98,6 +100,9 @@ struct ncs_options {
 	struct ncs_instant until;
 	enum ncs_export_format export_format; /* NCS_MODE_EXPORT */
 	const char *output_path; /* NULL: standard output */
+	const char *what_if[NCS_SCENARIOS_MAX];
+	size_t what_if_count;
+	const char *range; /* NULL: all */
 	/* NCS_MODE_RECORD: what is in here but not above. */
 	struct ncs_recorder_settings recording;
 };

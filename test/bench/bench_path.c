@@ -42,8 +42,8 @@ static uint64_t next(uint64_t *seed)
 
 /* Collectives are made in rows, so that making them is not what is measured;
  * each goes on from where the ranks are. */
-static void make(struct ncs_part *parts, unsigned ranks, uint64_t from_ns,
-		 uint64_t *seed, struct ncs_collective *joined)
+static void make(struct ncs_member *parts, unsigned ranks, uint64_t from_ns,
+		 uint64_t *seed, struct ncs_joined *joined)
 {
 	uint64_t last_ns = 0;
 
@@ -70,8 +70,8 @@ static void make(struct ncs_part *parts, unsigned ranks, uint64_t from_ns,
 #define PERIOD_NS 400000
 
 struct row {
-	struct ncs_part *parts;
-	struct ncs_collective joined[ROW];
+	struct ncs_member *parts;
+	struct ncs_joined joined[ROW];
 };
 
 static void fill(struct row *row, unsigned ranks)
@@ -82,9 +82,9 @@ static void fill(struct row *row, unsigned ranks)
 	if (!row->parts)
 		abort();
 	for (unsigned c = 0; c < ROW; c++) {
-		struct ncs_part *parts = &row->parts[(size_t)c * ranks];
+		struct ncs_member *parts = &row->parts[(size_t)c * ranks];
 
-		row->joined[c] = (struct ncs_collective){
+		row->joined[c] = (struct ncs_joined){
 			.comm_id = 1,
 			.function = NCS_FUNCTION_ALL_REDUCE,
 			.is_complete = true,
@@ -152,7 +152,7 @@ static void measure(unsigned ranks, unsigned collectives, unsigned scenarios)
 	fill(&row, ranks);
 	for (unsigned c = 0; c < ROW; c++)
 		if (ncs_fits_add(&fits, &row.joined[c],
-				 ncs_collective_transfer_ns(&row.joined[c])))
+				 ncs_joined_transfer_ns(&row.joined[c])))
 			abort();
 	ncs_fits_solve(&fits);
 	path = ncs_path_new(&options);

@@ -39,8 +39,8 @@ struct gen_job {
 	struct gen_options options;
 	uint64_t made;
 	struct process *processes;
-	struct ncs_part *parts;
-	struct ncs_collective joined;
+	struct ncs_member *parts;
+	struct ncs_joined joined;
 	uint64_t numbers[3];
 	uint32_t operation;
 	double first_ns, last_ns;
@@ -92,18 +92,18 @@ static double jittered(const struct gen_job *job, double ns, uint64_t rank,
 
 enum purpose { WHAT, SIZE, HOST, LAUNCH, WORK, NONE, WIRE };
 
-static void set(struct ncs_part *part, enum ncs_part_moment moment, double ns)
+static void set(struct ncs_member *part, enum ncs_part_moment moment, double ns)
 {
 	part->at_ns[moment] = START_NS + (uint64_t)llround(ns);
 }
 
-static double at(const struct ncs_part *part, enum ncs_part_moment moment)
+static double at(const struct ncs_member *part, enum ncs_part_moment moment)
 {
 	return (double)(part->at_ns[moment] - START_NS);
 }
 
 /* When a rank comes. */
-static void arrive(struct gen_job *job, unsigned rank, struct ncs_part *part)
+static void arrive(struct gen_job *job, unsigned rank, struct ncs_member *part)
 {
 	const struct gen_options *options = &job->options;
 	struct process *process = &job->processes[rank];
@@ -130,7 +130,7 @@ static void arrive(struct gen_job *job, unsigned rank, struct ncs_part *part)
 	job->first_ns = fmin(job->first_ns, call_ns);
 }
 
-static void end(struct gen_job *job, unsigned rank, struct ncs_part *part,
+static void end(struct gen_job *job, unsigned rank, struct ncs_member *part,
 		double end_ns)
 {
 	struct process *process = &job->processes[rank];
@@ -159,7 +159,7 @@ static void make(struct gen_job *job, unsigned kind, unsigned first,
 		 unsigned count)
 {
 	const struct gen_options *options = &job->options;
-	struct ncs_collective *joined = &job->joined;
+	struct ncs_joined *joined = &job->joined;
 	unsigned size = 12 + (unsigned)(SIZES * random_of(job, 0, SIZE));
 	unsigned algorithm = options->algorithm;
 	double ready_ns = 0, took_ns;
@@ -168,7 +168,7 @@ static void make(struct gen_job *job, unsigned kind, unsigned first,
 	if (algorithm == NCS_ALGORITHM_UNKNOWN)
 		algorithm = job->made & 1 ? NCS_ALGORITHM_RING :
 					    NCS_ALGORITHM_TREE;
-	*joined = (struct ncs_collective){
+	*joined = (struct ncs_joined){
 		.comm_id = kind == 1 ? 100 + first : kind + 1,
 		.number = job->numbers[kind]++,
 		.function = is_pair ? NCS_FUNCTION_SEND_RECV :
@@ -184,9 +184,9 @@ static void make(struct gen_job *job, unsigned kind, unsigned first,
 	job->operation++;
 	for (unsigned i = 0; i < count; i++) {
 		unsigned rank = (first + i) % options->ranks;
-		struct ncs_part *part = &job->parts[i];
+		struct ncs_member *part = &job->parts[i];
 
-		*part = (struct ncs_part){
+		*part = (struct ncs_member){
 			.comm_id = joined->comm_id,
 			.rank = (int32_t)i,
 			.nranks = (int32_t)count,
@@ -209,7 +209,7 @@ static void make(struct gen_job *job, unsigned kind, unsigned first,
 				      (first + count - 1) % options->ranks /
 					      options->ranks_per_host);
 	for (unsigned i = 0; i < count; i++) {
-		struct ncs_part *part = &job->parts[i];
+		struct ncs_member *part = &job->parts[i];
 
 		end(job, (first + i) % options->ranks, part,
 		    ready_ns + took_ns);
@@ -220,7 +220,7 @@ static void make(struct gen_job *job, unsigned kind, unsigned first,
 
 /* Which one, and whose, is the same whatever the times are, but for the order in
  * which they end: so groups and pairs come one by one, in turn. */
-const struct ncs_collective *gen_next(struct gen_job *job)
+const struct ncs_joined *gen_next(struct gen_job *job)
 {
 	const struct gen_options *options = &job->options;
 	double what;

@@ -40,7 +40,7 @@ void gen_free(struct gen_job *job);
 /* The next operation; valid until the next call. NULL: no more. Its parts'
  * owner is the rank, and for parts of groups and of pairs that plus one or two
  * times the number of ranks. */
-const struct ncs_collective *gen_next(struct gen_job *job);
+const struct ncs_joined *gen_next(struct gen_job *job);
 
 /* From the first call to the last end so far. */
 double gen_elapsed_ns(const struct gen_job *job);

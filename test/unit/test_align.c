@@ -233,6 +233,8 @@ static void long_recordings_are_looked_at_in_windows(void **state)
 	assert_true(fixture->alignment.looked_ns * 20 <
 		    fixture->alignment.length_ns);
 	assert_aligned(fixture, 60 * US);
+	for (unsigned i = 0; i < fixture->options.hosts; i++)
+		assert_int_equal(fixture->alignment.hosts[i].realtime_steps, 0);
 }
 
 static void one_host_needs_nothing(void **state)

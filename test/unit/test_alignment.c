@@ -25,6 +25,7 @@ struct clock {
 	/* From then on it runs at another rate. */
 	uint64_t changes_ns;
 	double drift_then;
+	double bends_ns; /* to and fro by so much, three times */
 };
 
 struct network {
@@ -66,6 +67,8 @@ static uint64_t clock_at(const struct network *network, size_t host,
 	if (clock->changes_ns != 0 && true_ns > clock->changes_ns)
 		moved += (clock->drift_then - clock->drift) *
 			 (double)(true_ns - clock->changes_ns);
+	moved += clock->bends_ns *
+		 sin(6 * M_PI * (double)true_ns / (double)network->length_ns);
 	return clock->ahead_ns + true_ns + (uint64_t)llround(moved);
 }
 
@@ -417,6 +420,26 @@ static void an_uneven_clock_has_a_larger_error(void **state)
 	assert_true(network->aligned[1].error_ns < 2 * MS);
 }
 
+/* Clocks are corrected all the time, by little: a line may still fit. */
+static void a_bent_clock_is_within_the_error(void **state)
+{
+	static const double bends_ns[] = { 500,  1000, 2000, 3000,
+					   5000, 8000, 20000 };
+	struct network *network = *state;
+
+	for (size_t i = 0; i < sizeof(bends_ns) / sizeof(*bends_ns); i++) {
+		ncs_alignment_free(network->alignment);
+		network->alignment = ncs_alignment_new(HOSTS);
+		network->clocks[1].bends_ns = bends_ns[i];
+		ring(network, 2, 20000, 64 << 10);
+		solve(network);
+		assert_true(true_error(network, 1) <=
+			    network->aligned[1].error_ns);
+		assert_true((double)network->aligned[1].error_ns <
+			    8e3 + 3 * bends_ns[i]);
+	}
+}
+
 static void a_few_wrong_facts_do_no_harm(void **state)
 {
 	struct network *network = *state;
@@ -482,6 +505,7 @@ int main(void)
 		TEST(traffic_is_better_than_realtime),
 		TEST(a_set_clock_is_noticed),
 		TEST(an_uneven_clock_has_a_larger_error),
+		TEST(a_bent_clock_is_within_the_error),
 		TEST(a_few_wrong_facts_do_no_harm),
 		TEST(any_facts_can_be_taken),
 	};

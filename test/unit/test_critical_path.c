@@ -27,8 +27,8 @@ struct small {
 	uint64_t seed;
 	unsigned ranks;
 	size_t count;
-	struct ncs_collective joined[OPERATIONS];
-	struct ncs_part parts[PARTS];
+	struct ncs_joined joined[OPERATIONS];
+	struct ncs_member parts[PARTS];
 	size_t part_count;
 	struct ncs_path_owner owners[RANKS * COMMS];
 	double gap_ns[PARTS][4]; /* of the graph, once it is built */
@@ -52,13 +52,13 @@ static uint64_t moment(struct small *job, uint64_t from_ns, uint64_t span_ns)
 
 static int by_first_end(const void *a, const void *b)
 {
-	const struct ncs_collective *first = a, *second = b;
+	const struct ncs_joined *first = a, *second = b;
 
 	return (first->first_end_ns > second->first_end_ns) -
 	       (first->first_end_ns < second->first_end_ns);
 }
 
-static void make_operation(struct small *job, struct ncs_collective *joined,
+static void make_operation(struct small *job, struct ncs_joined *joined,
 			   uint64_t owner_free_ns[RANKS * COMMS])
 {
 	static const unsigned functions[] = { NCS_FUNCTION_ALL_REDUCE,
@@ -68,10 +68,10 @@ static void make_operation(struct small *job, struct ncs_collective *joined,
 	unsigned comm = (unsigned)draw(job, COMMS);
 	unsigned count = 2 + (unsigned)draw(job, job->ranks - 1);
 	unsigned root = (unsigned)draw(job, count);
-	struct ncs_part *parts = &job->parts[job->part_count];
+	struct ncs_member *parts = &job->parts[job->part_count];
 	uint64_t all_ns = 0, root_ns;
 
-	*joined = (struct ncs_collective){
+	*joined = (struct ncs_joined){
 		.comm_id = 1 + comm,
 		.function = (uint8_t)functions[draw(job, 4)],
 		.is_complete = draw(job, 8) != 0,
@@ -85,14 +85,14 @@ static void make_operation(struct small *job, struct ncs_collective *joined,
 		joined->gate = NCS_GATE_NONE;
 	job->part_count += count;
 	for (unsigned i = 0; i < count; i++) {
-		struct ncs_part *part = &parts[i];
+		struct ncs_member *part = &parts[i];
 		uint64_t *at_ns = part->at_ns;
 
-		*part = (struct ncs_part){ .rank = (int32_t)i,
-					   .owner = comm * RANKS + i,
-					   .function = joined->function,
-					   .peer = (int32_t)root,
-					   .bytes = 1 << 20 };
+		*part = (struct ncs_member){ .rank = (int32_t)i,
+					     .owner = comm * RANKS + i,
+					     .function = joined->function,
+					     .peer = (int32_t)root,
+					     .bytes = 1 << 20 };
 		at_ns[NCS_PART_KERNEL] =
 			moment(job, owner_free_ns[part->owner], 100);
 		at_ns[NCS_PART_BEGIN] =
@@ -163,17 +163,17 @@ static double rel(uint64_t ns)
 	return (double)(int64_t)(ns - START_NS);
 }
 
-static double arrival(const struct ncs_part *part)
+static double arrival(const struct ncs_member *part)
 {
 	return rel(part->at_ns[NCS_PART_KERNEL]);
 }
 
-static double ended(const struct ncs_part *part)
+static double ended(const struct ncs_member *part)
 {
 	return rel(part->at_ns[NCS_PART_END]);
 }
 
-static double called(const struct ncs_part *part)
+static double called(const struct ncs_member *part)
 {
 	uint64_t call_ns = part->at_ns[NCS_PART_CALL];
 
@@ -190,14 +190,14 @@ static struct edge *edge(struct graph *graph, size_t from, size_t to)
 }
 
 /* The part of a rank, or of a communicator of it, that ended last until then. */
-static const struct ncs_part *last_before(const struct small *job,
-					  const struct ncs_part *part,
-					  bool same_owner, double moment_ns)
+static const struct ncs_member *last_before(const struct small *job,
+					    const struct ncs_member *part,
+					    bool same_owner, double moment_ns)
 {
-	const struct ncs_part *found = NULL;
+	const struct ncs_member *found = NULL;
 
 	for (size_t i = 0; i < job->part_count; i++) {
-		const struct ncs_part *other = &job->parts[i];
+		const struct ncs_member *other = &job->parts[i];
 
 		if (other->owner % RANKS == part->owner % RANKS &&
 		    (!same_owner || other->owner == part->owner) &&
@@ -209,10 +209,10 @@ static const struct ncs_part *last_before(const struct small *job,
 }
 
 /* What takes long before an arrival, as recorded. */
-static void find_gaps(const struct small *job, const struct ncs_part *part,
+static void find_gaps(const struct small *job, const struct ncs_member *part,
 		      double gap_ns[4])
 {
-	const struct ncs_part *after =
+	const struct ncs_member *after =
 		last_before(job, part, false, arrival(part));
 	double from = after ? ended(after) : called(part);
 	double begin = rel(part->at_ns[NCS_PART_BEGIN]);
@@ -221,8 +221,8 @@ static void find_gaps(const struct small *job, const struct ncs_part *part,
 
 	/* The shortest that a kernel of this communicator took so far. */
 	for (size_t i = 0; i < job->part_count; i++) {
-		const struct ncs_part *other = &job->parts[i];
-		const struct ncs_part *its =
+		const struct ncs_member *other = &job->parts[i];
+		const struct ncs_member *its =
 			last_before(job, other, false, arrival(other));
 		double could = fmax(rel(other->at_ns[NCS_PART_BEGIN]),
 				    its ? ended(its) : called(other));
@@ -251,7 +251,7 @@ static void find_all_gaps(struct small *job)
 	}
 }
 
-static double total_of(const struct small *job, const struct ncs_part *part)
+static double total_of(const struct small *job, const struct ncs_member *part)
 {
 	return job->total_ns[part - job->parts];
 }
@@ -264,8 +264,8 @@ static int by_value(const void *a, const void *b)
 }
 
 static void change_gaps(const struct small *job,
-			const struct ncs_collective *joined,
-			const struct ncs_part *part,
+			const struct ncs_joined *joined,
+			const struct ncs_member *part,
 			const struct ncs_scenario *scenario, double gap_ns[4])
 {
 	bool is_meant = scenario->rank < 0 ||
@@ -316,20 +316,20 @@ static double changed_transfer(const struct ncs_scenario *scenario,
 	return alpha + (ns - alpha) * scenario->factor;
 }
 
-static void add_part(struct graph *graph, const struct ncs_collective *joined,
-		     const struct ncs_part *part,
+static void add_part(struct graph *graph, const struct ncs_joined *joined,
+		     const struct ncs_member *part,
 		     const struct ncs_scenario *scenario,
 		     const struct ncs_fits *fits)
 {
 	const struct small *job = graph->job;
 	size_t place = 2 * (size_t)(part - job->parts);
-	const struct ncs_part *after =
+	const struct ncs_member *after =
 		last_before(job, part, false, arrival(part));
-	const struct ncs_part *queued =
+	const struct ncs_member *queued =
 		last_before(job, part, true, arrival(part));
-	const struct ncs_part *host =
+	const struct ncs_member *host =
 		last_before(job, part, false, called(part));
-	bool is_root = ncs_collective_is_root(joined, part);
+	bool is_root = ncs_joined_is_root(joined, part);
 	double gap_ns[4], ready = arrival(part), transfer;
 	struct edge *way;
 
@@ -354,23 +354,21 @@ static void add_part(struct graph *graph, const struct ncs_collective *joined,
 	if (queued)
 		edge(graph, 2 * (size_t)(queued - job->parts) + 1, place);
 	for (size_t i = 0; i < joined->count; i++) {
-		const struct ncs_part *other = &joined->parts[i];
+		const struct ncs_member *other = &joined->parts[i];
 
 		if (other != part && ncs_gate_waits(joined->gate, is_root) &&
 		    ncs_gate_is_waited_for(joined->gate,
-					   ncs_collective_is_root(joined,
-								  other)))
+					   ncs_joined_is_root(joined, other)))
 			ready = fmax(ready, arrival(other));
 	}
 	transfer = changed_transfer(scenario, fits, ended(part) - ready);
 	edge(graph, place, place + 1)->transfer_ns = transfer;
 	for (size_t i = 0; i < joined->count; i++) {
-		const struct ncs_part *other = &joined->parts[i];
+		const struct ncs_member *other = &joined->parts[i];
 
 		if (other != part && ncs_gate_waits(joined->gate, is_root) &&
 		    ncs_gate_is_waited_for(joined->gate,
-					   ncs_collective_is_root(joined,
-								  other)))
+					   ncs_joined_is_root(joined, other)))
 			edge(graph, 2 * (size_t)(other - job->parts), place + 1)
 				->transfer_ns = transfer;
 	}
@@ -424,8 +422,9 @@ struct timed {
 	double ends_ns[SUMS][PARTS];
 };
 
-static void note_timed(void *who, size_t scenario, const struct ncs_part *part,
-		       uint64_t arrival_ns, uint64_t end_ns)
+static void note_timed(void *who, size_t scenario,
+		       const struct ncs_member *part, uint64_t arrival_ns,
+		       uint64_t end_ns)
 {
 	struct timed *timed = who;
 
@@ -559,7 +558,7 @@ static void the_pass_finds_the_longest_path(void **state)
 
 /* Operations in the order that the pass wants. */
 struct recorded {
-	struct ncs_collective *joined;
+	struct ncs_joined *joined;
 	size_t count;
 	struct ncs_path_owner owners[64 * KINDS];
 	size_t owner_count;
@@ -569,7 +568,7 @@ struct recorded {
 static void record(struct recorded *recorded, const struct gen_options *options)
 {
 	struct gen_job *job = gen_new(options);
-	const struct ncs_collective *joined;
+	const struct ncs_joined *joined;
 
 	assert_non_null(job);
 	*recorded = (struct recorded){ .owner_count = options->ranks * KINDS };
@@ -577,7 +576,8 @@ static void record(struct recorded *recorded, const struct gen_options *options)
 		calloc(options->operations, sizeof(*recorded->joined));
 	assert_non_null(recorded->joined);
 	while ((joined = gen_next(job))) {
-		struct ncs_part *parts = malloc(joined->count * sizeof(*parts));
+		struct ncs_member *parts =
+			malloc(joined->count * sizeof(*parts));
 
 		assert_non_null(parts);
 		memcpy(parts, joined->parts, joined->count * sizeof(*parts));
@@ -599,7 +599,7 @@ static void release(struct recorded *recorded)
 {
 	for (size_t i = 0; i < recorded->count; i++) {
 		union {
-			const struct ncs_part *parts;
+			const struct ncs_member *parts;
 			void *memory;
 		} parts = { recorded->joined[i].parts };
 
@@ -633,7 +633,7 @@ static struct ncs_path_sum answer(const struct recorded *recorded,
 		fail_msg("%s", error);
 	for (size_t i = 0; i < recorded->count; i++)
 		assert_int_equal(ncs_fits_add(&fits, &recorded->joined[i],
-					      ncs_collective_transfer_ns(
+					      ncs_joined_transfer_ns(
 						      &recorded->joined[i])),
 				 0);
 	ncs_fits_solve(&fits);

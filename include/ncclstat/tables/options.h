@@ -45,6 +45,15 @@
 	  "Write recordings in a format of others: a trace for Perfetto or" \
 	  " chrome://tracing, a line of JSON for each record, or a table like" \
 	  " that of nccl-tests.") \
+	X(CRITICAL_PATH, "critical-path", 0, OPTIONAL, "text|json", ONCE, \
+	  "Say which way the time of a recorded job went: through which rank," \
+	  " and for which cause.") \
+	X(WHAT_IF, "what-if", 0, REQUIRED, "SPEC", ONCE, \
+	  "Likewise, and say what a change would do to it, such as net:x2" \
+	  " or without:7; may be given several times.") \
+	X(RANGE, "range", 0, REQUIRED, "PATH", ONCE, \
+	  "With --critical-path: only what was called in this range of the" \
+	  " program, such as step/forward, or in one inside it.") \
 	X(AT, "at", 0, REQUIRED, "TIME", ONCE, \
 	  "Look at recordings as of then, or begin to play there. TIME is" \
 	  " [-][[H:]M:]SECONDS since their beginning or, with '-', before their" \
