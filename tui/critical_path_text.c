@@ -59,7 +59,7 @@ static void print_head(FILE *file, const struct ncs_path_view *view)
 	if (report->violations > 0)
 		fprintf(file,
 			" (%" PRIu64 " of %" PRIu64
-			" parts ended before all had come, by the clocks)",
+			" parts came too late for those that waited for them, by the clocks)",
 			report->violations, report->parts);
 	fputc('\n', file);
 	if (ncs_recording_host_count(view->replay->recording) > 1) {
