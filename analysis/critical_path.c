@@ -317,26 +317,18 @@ static double time_of(const struct ncs_path *path,
 static void split(struct owner *owner, double from_ns, double call_ns,
 		  double begin_ns, struct arrival *arrival)
 {
-	double *gap_ns = arrival->gap_ns;
-	double at_ns = from_ns, rest_ns, short_ns;
-	unsigned follows = NCS_PATH_QUEUE;
+	double called_ns = larger(from_ns, call_ns);
+	double begun_ns = larger(called_ns, begin_ns);
+	double rest_ns = arrival->at_ns - begun_ns, short_ns;
+	bool is_behind = call_ns < from_ns && begin_ns <= from_ns;
 
-	memset(gap_ns, 0, sizeof(arrival->gap_ns));
-	if (call_ns >= at_ns) {
-		gap_ns[NCS_PATH_HOST] = call_ns - at_ns;
-		at_ns = call_ns;
-		follows = NCS_PATH_LAUNCH;
-	}
-	if (begin_ns > at_ns) {
-		gap_ns[NCS_PATH_LAUNCH] = begin_ns - at_ns;
-		at_ns = begin_ns;
-		follows = NCS_PATH_LAUNCH;
-	}
-	rest_ns = arrival->at_ns - at_ns;
 	owner->least_ns = smaller(owner->least_ns, rest_ns);
-	short_ns = smaller(owner->least_ns, rest_ns);
-	gap_ns[follows] += short_ns;
-	gap_ns[NCS_PATH_PRODUCER] = rest_ns - short_ns;
+	short_ns = owner->least_ns;
+	arrival->gap_ns[NCS_PATH_HOST] = called_ns - from_ns;
+	arrival->gap_ns[NCS_PATH_LAUNCH] =
+		begun_ns - called_ns + (is_behind ? 0 : short_ns);
+	arrival->gap_ns[NCS_PATH_QUEUE] = is_behind ? short_ns : 0;
+	arrival->gap_ns[NCS_PATH_PRODUCER] = rest_ns - short_ns;
 	arrival->total_ns = arrival->at_ns - from_ns;
 }
 
@@ -509,7 +501,7 @@ static const struct ncs_scenario *scenario_of(const struct ncs_path *path,
 }
 
 /* By its gaps alone. */
-static double come_ns(const struct arrival *arrival, size_t k)
+static inline double come_ns(const struct arrival *arrival, size_t k)
 {
 	const struct ended *near = arrival->near;
 	double base_ns = arrival->base_ns;
@@ -522,8 +514,8 @@ static double come_ns(const struct arrival *arrival, size_t k)
 }
 
 /* … and not before its call, nor its communicator's operation before. */
-static double not_before_ns(const struct arrival *arrival, size_t k,
-			    double host_factor, double come)
+static inline double not_before_ns(const struct arrival *arrival, size_t k,
+				   double host_factor, double come)
 {
 	if (arrival->called)
 		come = larger(come, arrival->called->times_ns[k] +
@@ -688,14 +680,18 @@ static void find_last(struct ncs_path *path, const struct group *group,
 		      struct ncs_path_node *node)
 {
 	const struct ncs_scenario *scenario = scenario_of(path, k);
+	bool is_changed = changes_arrivals(scenario);
 	double last_ns = -INFINITY, usual = -1;
 	size_t last = 0;
 
 	if (scenario && scenario->kind == NCS_WHAT_IF_WITHOUT)
 		usual = usual_ns(path, scenario, parts, count);
 	for (size_t i = 0; i < count; i++) {
-		double at_ns = arrival_ns(path, k, &parts[i],
-					  &path->arrivals[i], usual);
+		const struct arrival *arrival = &path->arrivals[i];
+		double at_ns = is_changed ? arrival_ns(path, k, &parts[i],
+						       arrival, usual) :
+					    not_before_ns(arrival, k, 1,
+							  come_ns(arrival, k));
 
 		if (at_ns > last_ns) {
 			last_ns = at_ns;
