@@ -19,6 +19,7 @@
 /* Ends of a rank's operations that are remembered. */
 #define ENDS 8u
 #define ENDS_MAX 1024u
+#define IN_LINE 4u /* of those that do not run side by side */
 
 /* A kernel begins so long after it can at the most, or its GPU has other work. */
 #define KERNEL_NS 20000.0
@@ -60,9 +61,7 @@ struct rank {
 	uint32_t latest;
 	uint32_t count, capacity;
 	bool has_several; /* communicators */
-	/* Its operations may run side by side. Else it is enough to remember
-	 * two ends: the latest, and the one to come. */
-	bool overlaps;
+	bool overlaps;    /* its operations run side by side */
 	bool forgets;   /* has had more ends than are remembered */
 	double busy_ns; /* its GPU, with other work */
 	double *at_ns;  /* by place: when it ended, as recorded */
@@ -233,8 +232,7 @@ void ncs_path_free(struct ncs_path *path)
 /* The operation of a rank that ended last until a moment. NULL: there is none,
  * or, with *near, the first of those that are remembered, it is not any more. */
 static const struct ended *ended_before(const struct ncs_path *path,
-					const struct rank *rank,
-					double moment_ns,
+					struct rank *rank, double moment_ns,
 					const struct ended **near)
 {
 	uint32_t found = UINT32_MAX, first = 0;
@@ -245,6 +243,7 @@ static const struct ended *ended_before(const struct ncs_path *path,
 		return NULL;
 	if (rank->latest_ns <= moment_ns)
 		return ended_at(path, rank, rank->latest);
+	rank->overlaps = true;
 	for (uint32_t i = 0; i < rank->count; i++) {
 		if (rank->at_ns[i] <= moment_ns &&
 		    (found == UINT32_MAX ||
@@ -270,10 +269,11 @@ static int place_for(struct ncs_path *path, struct rank *rank,
 	double *at_ns;
 	char *ended;
 
+	/* As long as they do not, the latest ones are all that is asked for. */
 	if (!rank->overlaps) {
-		rank->forgets = rank->count == 2;
-		*place = rank->count ? !rank->latest : 0;
-		rank->count = rank->count ? 2 : 1;
+		rank->forgets = rank->count == IN_LINE;
+		*place = rank->count ? (rank->latest + 1) % IN_LINE : 0;
+		rank->count += !rank->forgets;
 		return 0;
 	}
 	if (rank->count < capacity) {
@@ -317,32 +317,25 @@ static double time_of(const struct ncs_path *path,
 static void split(struct owner *owner, double from_ns, double call_ns,
 		  double begin_ns, struct arrival *arrival)
 {
-	double *gap_ns = arrival->gap_ns;
-	double at_ns = from_ns, rest_ns, short_ns;
-	unsigned follows = NCS_PATH_QUEUE;
+	double called_ns = larger(from_ns, call_ns);
+	double begun_ns = larger(called_ns, begin_ns);
+	double rest_ns = arrival->at_ns - begun_ns, short_ns;
+	bool is_behind = call_ns < from_ns && begin_ns <= from_ns;
 
-	memset(gap_ns, 0, sizeof(arrival->gap_ns));
-	if (call_ns >= at_ns) {
-		gap_ns[NCS_PATH_HOST] = call_ns - at_ns;
-		at_ns = call_ns;
-		follows = NCS_PATH_LAUNCH;
-	}
-	if (begin_ns > at_ns) {
-		gap_ns[NCS_PATH_LAUNCH] = begin_ns - at_ns;
-		at_ns = begin_ns;
-		follows = NCS_PATH_LAUNCH;
-	}
-	rest_ns = arrival->at_ns - at_ns;
 	owner->least_ns = smaller(owner->least_ns, rest_ns);
-	short_ns = smaller(owner->least_ns, rest_ns);
-	gap_ns[follows] += short_ns;
-	gap_ns[NCS_PATH_PRODUCER] = rest_ns - short_ns;
+	short_ns = owner->least_ns;
+	arrival->gap_ns[NCS_PATH_HOST] = called_ns - from_ns;
+	arrival->gap_ns[NCS_PATH_LAUNCH] =
+		begun_ns - called_ns + (is_behind ? 0 : short_ns);
+	arrival->gap_ns[NCS_PATH_QUEUE] = is_behind ? short_ns : 0;
+	arrival->gap_ns[NCS_PATH_PRODUCER] = rest_ns - short_ns;
 	arrival->total_ns = arrival->at_ns - from_ns;
 }
 
 /* What a part's arrival follows on, as recorded. */
 static void trace_back(struct ncs_path *path, const struct ncs_member *part,
-		       enum ncs_part_moment moment, struct arrival *arrival)
+		       enum ncs_part_moment moment, double latest_ns,
+		       struct arrival *arrival)
 {
 	struct owner *owner = &path->owners[part->owner];
 	struct rank *rank =
@@ -352,9 +345,17 @@ static void trace_back(struct ncs_path *path, const struct ncs_member *part,
 					 NCS_PART_CALL :
 					 NCS_PART_BEGIN);
 	const struct ended *near;
-	double from_ns = call_ns;
+	double begin_ns = time_of(path, part, NCS_PART_BEGIN), from_ns;
 
 	arrival->at_ns = time_of(path, part, moment);
+	/* Nobody ended before all had come, whatever the clocks say. */
+	if (arrival->at_ns > latest_ns) {
+		path->report.violations++;
+		arrival->at_ns = latest_ns;
+		begin_ns = smaller(begin_ns, latest_ns);
+		call_ns = smaller(call_ns, latest_ns);
+	}
+	from_ns = call_ns;
 	arrival->after =
 		ended_before(path, rank, arrival->at_ns, &arrival->near);
 	arrival->called = arrival->queued = NULL;
@@ -371,8 +372,7 @@ static void trace_back(struct ncs_path *path, const struct ncs_member *part,
 		arrival->call_ns = call_ns - arrival->called->at_ns;
 	if (owner->latest && owner->latest->at_ns <= arrival->at_ns)
 		arrival->queued = owner->latest;
-	split(owner, from_ns, call_ns, time_of(path, part, NCS_PART_BEGIN),
-	      arrival);
+	split(owner, from_ns, call_ns, begin_ns, arrival);
 	rank->busy_ns += arrival->gap_ns[NCS_PATH_PRODUCER];
 }
 
@@ -501,7 +501,7 @@ static const struct ncs_scenario *scenario_of(const struct ncs_path *path,
 }
 
 /* By its gaps alone. */
-static double come_ns(const struct arrival *arrival, size_t k)
+static inline double come_ns(const struct arrival *arrival, size_t k)
 {
 	const struct ended *near = arrival->near;
 	double base_ns = arrival->base_ns;
@@ -514,8 +514,8 @@ static double come_ns(const struct arrival *arrival, size_t k)
 }
 
 /* … and not before its call, nor its communicator's operation before. */
-static double not_before_ns(const struct arrival *arrival, size_t k,
-			    double host_factor, double come)
+static inline double not_before_ns(const struct arrival *arrival, size_t k,
+				   double host_factor, double come)
 {
 	if (arrival->called)
 		come = larger(come, arrival->called->times_ns[k] +
@@ -680,14 +680,18 @@ static void find_last(struct ncs_path *path, const struct group *group,
 		      struct ncs_path_node *node)
 {
 	const struct ncs_scenario *scenario = scenario_of(path, k);
+	bool is_changed = changes_arrivals(scenario);
 	double last_ns = -INFINITY, usual = -1;
 	size_t last = 0;
 
 	if (scenario && scenario->kind == NCS_WHAT_IF_WITHOUT)
 		usual = usual_ns(path, scenario, parts, count);
 	for (size_t i = 0; i < count; i++) {
-		double at_ns = arrival_ns(path, k, &parts[i],
-					  &path->arrivals[i], usual);
+		const struct arrival *arrival = &path->arrivals[i];
+		double at_ns = is_changed ? arrival_ns(path, k, &parts[i],
+						       arrival, usual) :
+					    not_before_ns(arrival, k, 1,
+							  come_ns(arrival, k));
 
 		if (at_ns > last_ns) {
 			last_ns = at_ns;
@@ -749,7 +753,6 @@ static void note_step(struct ncs_path *path, const struct group *group,
 		row->has_end = true;
 }
 
-/* Negative where it ended before all had come, by the clocks. */
 static double transfer_ns(const struct ncs_path *path,
 			  const struct start *start,
 			  const struct ncs_member *part)
@@ -757,16 +760,19 @@ static double transfer_ns(const struct ncs_path *path,
 	return time_of(path, part, NCS_PART_END) - start->ready_ns;
 }
 
-/* Deals with parts that wait for each other, or with one by itself. */
+/* Deals with parts that wait for each other, or with one by itself, at the latest
+ * moment at which they can have come: the first end of those that need them. */
 static void process(struct ncs_path *path, struct group *group, enum role role,
-		    const struct ncs_member *parts, size_t count)
+		    const struct ncs_member *parts, size_t count,
+		    double latest_ns)
 {
 	struct start start = { .ready_ns = -INFINITY };
 	struct ncs_path_node *nodes;
 	double longest_ns = 0;
 
 	for (size_t i = 0; i < count; i++) {
-		trace_back(path, &parts[i], group->arrival, &path->arrivals[i]);
+		trace_back(path, &parts[i], group->arrival, latest_ns,
+			   &path->arrivals[i]);
 		start.ready_ns =
 			larger(start.ready_ns, path->arrivals[i].at_ns);
 	}
@@ -782,14 +788,13 @@ static void process(struct ncs_path *path, struct group *group, enum role role,
 	/* All of them before what they follow on is forgotten. */
 	for (size_t i = 0; path->options.timed && i < count; i++)
 		tell_times(path, group, &start, &parts[i], &path->arrivals[i],
-			   larger(transfer_ns(path, &start, &parts[i]), 0));
+			   transfer_ns(path, &start, &parts[i]));
 	for (size_t i = 0; i < count; i++) {
 		double ns = transfer_ns(path, &start, &parts[i]);
 
-		path->report.violations += ns < 0;
 		longest_ns = larger(longest_ns, ns);
 		end_part(path, group, &start, &parts[i], &path->arrivals[i],
-			 larger(ns, 0));
+			 ns);
 	}
 	note_step(path, group, &start, longest_ns);
 	path->report.parts += count;
@@ -865,7 +870,8 @@ static void process_until(struct ncs_path *path, double moment_ns)
 	while (path->heap_count > 0 && path->heap[0]->at_ns <= moment_ns) {
 		struct later *later = pop(path);
 
-		process(path, later->group, later->role, &later->part, 1);
+		process(path, later->group, later->role, &later->part, 1,
+			later->at_ns);
 		release(later->group);
 		free(later);
 	}
@@ -979,6 +985,7 @@ int ncs_path_add(struct ncs_path *path, const struct ncs_joined *joined,
 		.arrival = joined->arrival,
 	};
 	struct group *kept;
+	double first_ns;
 	int error;
 
 	if (make_room(path, joined->count) != 0)
@@ -999,11 +1006,12 @@ int ncs_path_add(struct ncs_path *path, const struct ncs_joined *joined,
 	}
 	path->report.operations++;
 	path->report.incomplete += !joined->is_complete;
-	process_until(path,
-		      (double)(int64_t)(joined->first_end_ns - path->base_ns));
+	first_ns = (double)(int64_t)(joined->first_end_ns - path->base_ns);
+	process_until(path, first_ns);
 	find_edits(path, joined, &group);
 	if (joined->gate == NCS_GATE_ALL) {
-		process(path, &group, ROLE_ALONE, joined->parts, joined->count);
+		process(path, &group, ROLE_ALONE, joined->parts, joined->count,
+			first_ns);
 		return path->error;
 	}
 	kept = malloc(sizeof(*kept));

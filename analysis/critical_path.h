@@ -7,7 +7,8 @@
  * before an arrival follows on the latest of its operations that had ended by
  * then; a call likewise; who waits for whom, analysis/gate.h tells. The pass
  * replays this, all arrivals and ends anew, for each scenario and for none: that
- * one's error tells how much the others can be trusted. Nothing starts before
+ * one's error, and how often clocks told the impossible, tell how much the others
+ * can be trusted. Nothing starts before
  * its call, nor before what its communicator did before.
  *
  * Memory is in the number of ranks, times the scenarios, but for the steps'
@@ -130,7 +131,8 @@ struct ncs_path_report {
 	uint64_t operations;
 	uint64_t incomplete;
 	uint64_t parts;
-	/* Parts that ended before all had come, by the clocks. */
+	/* Parts that came after others had ended that waited for them, by the
+	 * clocks: they are taken to have come by then. */
 	uint64_t violations;
 	uint64_t forgotten; /* parts whose operation before was not known any more */
 	uint64_t breaks;  /* where the path was given up, for want of memory */

@@ -35,6 +35,7 @@
 #include "ncclstat/tables/names.h"
 #include "ncclstat/tables/options.h"
 #include "ncclstat/tables/verdicts.h"
+#include "ncclstat/tables/what_if.h"
 #include "ncclstat/version.h"
 #include "record/format.h"
 
@@ -574,6 +575,48 @@ static bool put_late_causes(const char *argument)
 	return true;
 }
 
+static bool put_path_causes(const char *argument)
+{
+	if (argument)
+		return false;
+	puts(".Bl -tag -width producer -compact");
+#define X(ID, name, help) put_named(name, help);
+	NCS_PATH_CAUSES(X)
+#undef X
+	puts(".El");
+	return true;
+}
+
+/* A word of a specification, in which a name stands in capitals. */
+static void put_what_if(const char *name, const char *value, const char *where,
+			const char *help)
+{
+	char text[128];
+
+	snprintf(text, sizeof(text), "%s%s%s", name, value[0] ? ":" : "",
+		 value);
+	fputs(".It Cm ", stdout);
+	put_name(text);
+	if (where[0]) {
+		fputs(" Ns Op @", stdout);
+		put_name(where);
+	}
+	putchar('\n');
+	put_text(help);
+}
+
+static bool put_what_ifs(const char *argument)
+{
+	if (argument)
+		return false;
+	puts(".Bl -tag -width Ds");
+#define X(ID, name, value, where, help) put_what_if(name, value, where, help);
+	NCS_WHAT_IFS(X)
+#undef X
+	puts(".El");
+	return true;
+}
+
 static bool put_own_events(const char *argument)
 {
 	char text[64];
@@ -1098,6 +1141,8 @@ static const struct marker {
 	{ "refusals", put_refusals },
 	{ "moments", put_moments },
 	{ "late_causes", put_late_causes },
+	{ "path_causes", put_path_causes },
+	{ "what_ifs", put_what_ifs },
 	{ "verdicts", put_verdicts },
 	{ "severities", put_severities },
 	{ "confidences", put_confidences },

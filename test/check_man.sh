@@ -339,7 +339,7 @@ missing_json_names() {
 strange_options() {
 	grep -oh -e '--[a-z][a-z-]*' "$tmp"/pages/*.txt | sort -u |
 		grep -v -x -e '--ipc' >"$tmp/named"
-	sed 's/.*\(--[a-z-]*\).*/\1/' "$tmp/want/options" | sort -u |
+	sed 's/.*\(--[a-z][a-z-]*\).*/\1/' "$tmp/want/options" | sort -u |
 		comm -23 "$tmp/named" -
 }
 

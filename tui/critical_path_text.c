@@ -59,7 +59,7 @@ static void print_head(FILE *file, const struct ncs_path_view *view)
 	if (report->violations > 0)
 		fprintf(file,
 			" (%" PRIu64 " of %" PRIu64
-			" parts ended before all had come, by the clocks)",
+			" parts came too late for those that waited for them, by the clocks)",
 			report->violations, report->parts);
 	fputc('\n', file);
 	if (ncs_recording_host_count(view->replay->recording) > 1) {
@@ -224,13 +224,17 @@ static void print_steps(FILE *file, const struct ncs_path_view *view)
 		const struct ncs_path_step *step = &report->steps[i];
 		unsigned cause = largest_cause(step->cause_ns);
 		double ns = step->end_ns[0] - report->steps[i - 1].end_ns[0];
+		double path_ns = 0;
 
+		/* Its operations overlap with those of the steps beside it. */
+		for (unsigned k = 0; k < NCS_PATH_CAUSE_COUNT; k++)
+			path_ns += step->cause_ns[k];
 		fprintf(file, "%5zu", i);
 		print_time(file, ns);
 		fprintf(file, "   %s %.1f %%, rank %" PRIu32 " %.1f %%\n",
 			ncs_path_cause_name(cause),
-			percent(step->cause_ns[cause], ns), step->rank,
-			percent(step->rank_ns, ns));
+			percent(step->cause_ns[cause], path_ns), step->rank,
+			percent(step->rank_ns, path_ns));
 	}
 }
 
