@@ -54,9 +54,17 @@ void ncs_timeline_init(struct ncs_time_view *time)
 	*time = (struct ncs_time_view){ .cell_ns = FIRST_CELL_NS };
 }
 
+/* Until when anything is known: that is a little before a recording's moment, as
+ * its states were taken at intervals. */
 static int64_t latest_ns(const struct ncs_screen *screen)
 {
-	return (int64_t)screen->model.now_ns;
+	const struct ncs_model *model = &screen->model;
+	uint64_t latest_ns = 0;
+
+	for (size_t i = 0; i < model->rank_count; i++)
+		if (model->ranks[i]->now.taken_ns > latest_ns)
+			latest_ns = model->ranks[i]->now.taken_ns;
+	return (int64_t)(latest_ns != 0 ? latest_ns : model->now_ns);
 }
 
 static struct ncs_axis axis_of(const struct ncs_screen *screen)
