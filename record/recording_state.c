@@ -490,6 +490,28 @@ uint64_t ncs_recording_next_state_of(const struct ncs_recording *recording,
 	return until < of->states.count ? taken_at(recording, of, until) : 0;
 }
 
+void ncs_recording_expect(const struct ncs_recording *recording, size_t index,
+			  uint64_t at_ns)
+{
+	const struct ncs_rank_recorded *rank = &recording->ranks[index];
+	size_t until = count_until(recording, rank, at_ns);
+	struct group group;
+
+	if (until == 0)
+		return;
+	group = group_of(recording, rank, until - 1);
+	for (size_t i = group.first; i < group.first + group.count; i++) {
+		struct ncs_place_at at = rank->states.at[i];
+		const struct ncs_place *place =
+			ncs_recording_place(recording, at);
+
+		if (place->check == NCS_PLACE_UNCHECKED)
+			ncs_recorded_file_fetch(
+				&recording->files[at.file], place->offset,
+				sizeof(struct ncs_chunk) + place->bytes);
+	}
+}
+
 uint64_t ncs_recording_next_state_ns(const struct ncs_recording *recording,
 				     uint64_t after_ns)
 {

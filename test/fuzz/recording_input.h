@@ -9,8 +9,6 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/mman.h>
-#include <unistd.h>
 
 #include "analysis/model.h"
 #include "record/align.h"
@@ -139,18 +137,19 @@ static inline int recording_input_run(const uint8_t *data, size_t size)
 {
 	const struct ncs_recording_facts *facts;
 	struct ncs_recording *recording = NULL;
-	char path[64], why[256] = "";
-	const char *const paths[] = { path };
-	int file = memfd_create("recording", MFD_CLOEXEC), error;
+	char why[256] = "";
+	char *bytes = aligned_alloc(NCS_CHUNK_ALIGNMENT,
+				    ncs_chunk_round(size + 1));
+	int error;
 
-	SEGMENT_INPUT_MUST(file >= 0);
-	SEGMENT_INPUT_MUST(pwrite(file, data, size, 0) == (ssize_t)size);
-	snprintf(path, sizeof(path), "/proc/self/fd/%d", file);
-	error = ncs_recording_open(&recording, paths, 1, why, sizeof(why));
+	SEGMENT_INPUT_MUST(bytes != NULL);
+	memcpy(bytes, data, size);
+	error = ncs_recording_open_memory(&recording, bytes, size, why,
+					  sizeof(why));
 	SEGMENT_INPUT_MUST(memchr(why, 0, sizeof(why)));
 	if (error) {
 		SEGMENT_INPUT_MUST(recording == NULL && why[0] != '\0');
-		close(file);
+		free(bytes);
 		return error;
 	}
 	facts = ncs_recording_facts(recording);
@@ -180,9 +179,12 @@ static inline int recording_input_run(const uint8_t *data, size_t size)
 		recording_input_export(recording, (unsigned)facts->until_ns);
 	if (facts->bytes % 4 == 0 || facts->until_ns % 4 == 1)
 		recording_input_align(recording);
-	recording_input_pass(recording, NCS_ALL_RANKS, 0, UINT64_MAX);
+	if (ncs_recording_host_count(recording) > 0)
+		ncs_recording_align(recording, 0, -12345, 1e-5, 1);
+	recording_input_look(recording, facts->from_ns, facts->until_ns);
+	ncs_recording_check(recording);
 	ncs_recording_close(recording);
-	close(file);
+	free(bytes);
 	return 0;
 }
 
