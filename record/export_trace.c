@@ -37,7 +37,7 @@ struct known {
 	uint32_t operation; /* 0: nothing */
 	uint8_t event;
 	uint8_t function;
-	uint32_t repeat; /* how many before it had the same number */
+	uint32_t repeat;          /* how many before it had the same number */
 	uint64_t sequence_number; /* NCS_NO_SEQUENCE_NUMBER: it has none */
 };
 
@@ -134,8 +134,8 @@ static void take_words(struct ncs_trace_export *export)
 			ncs_trace_word(writer, ncs_proxy_state_name(i));
 	export->wait = ncs_trace_word(writer, "wait");
 	export->part = ncs_trace_word(writer, "part");
-	export->queued = ncs_trace_word(
-		writer, ncs_activity_label(NCS_ACTIVITY_QUEUED));
+	export->queued =
+		ncs_trace_word(writer, ncs_activity_label(NCS_ACTIVITY_QUEUED));
 	export->running = ncs_trace_word(
 		writer, ncs_activity_label(NCS_ACTIVITY_RUNNING));
 }
@@ -265,8 +265,8 @@ static struct rank *rank_of(struct ncs_trace_export *export, size_t index)
 						   UINT32_MAX);
 	rank->counters.parent = rank->track;
 	rank->counters.place = PLACE_COUNTERS;
-	rank->marks = ncs_trace_track(writer, rank->track, "marks",
-				      PLACE_MARKS);
+	rank->marks =
+		ncs_trace_track(writer, rank->track, "marks", PLACE_MARKS);
 	for (unsigned i = 0; i < NCS_FUNCTION_COUNT; i++)
 		rank->functions[i] =
 			(struct ncs_lanes){ .parent = rank->track,
@@ -383,8 +383,8 @@ static void begin_connection(struct connection *connection, uint32_t parent)
 {
 	bool send = NCS_CHANNEL_KEY_SEND(connection->key);
 	int32_t peer = NCS_CHANNEL_KEY_PEER(connection->key);
-	uint32_t place = (uint32_t)peer * 8 +
-			 (send ? PLACE_SEND : PLACE_RECV) * 2;
+	uint32_t place =
+		(uint32_t)peer * 8 + (send ? PLACE_SEND : PLACE_RECV) * 2;
 
 	snprintf(connection->name, sizeof(connection->name), "%s %d",
 		 send ? "send ->" : "recv <-", peer);
@@ -411,9 +411,8 @@ static struct connection *connection_of(struct ncs_trace_export *export,
 					struct rank *rank,
 					const struct ncs_record *record)
 {
-	uint64_t key = NCS_CHANNEL_KEY(record->channel,
-				       record->flags & NCS_RECORD_SEND,
-				       record->peer);
+	uint64_t key = NCS_CHANNEL_KEY(
+		record->channel, record->flags & NCS_RECORD_SEND, record->peer);
 	struct connection *connection;
 	struct channel *channel;
 
@@ -518,8 +517,7 @@ static void add_fields(struct ncs_trace_export *export, const struct rank *rank,
 		       const struct known *known, struct arguments *arguments)
 {
 	struct ncs_field_value fields[NCS_FIELDS_MAX];
-	unsigned count =
-		ncs_record_fields(record, &rank->who->clock, fields);
+	unsigned count = ncs_record_fields(record, &rank->who->clock, fields);
 
 	arguments->count = 0;
 	for (unsigned i = 0; i < count; i++)
@@ -620,14 +618,13 @@ static void put_operation(struct ncs_trace_export *export, struct rank *rank,
 	event = event_of(export, record, &arguments);
 	if (record->event == NCS_EVENT_COLL && has_comm_id(rank->who) &&
 	    record->number != NCS_NO_SEQUENCE_NUMBER)
-		event.correlation =
-			ncs_collective_correlation(rank->who->identity.comm_id,
-						   function, record->number);
+		event.correlation = ncs_collective_correlation(
+			rank->who->identity.comm_id, function, record->number);
 	track = put_slice(export, &rank->functions[function], &span, &event);
 	/* Of kernels alone it is not told when they begin. */
 	if (delta != 0 && delta < record->duration)
-		begun_ns = ncs_clock_ns(&rank->who->clock,
-					record->start + delta);
+		begun_ns =
+			ncs_clock_ns(&rank->who->clock, record->start + delta);
 	put_part(export, track, export->queued, span.start_ns, begun_ns);
 	put_part(export, track, export->running, begun_ns, span.end_ns);
 }
@@ -803,8 +800,7 @@ static int put_child(struct ncs_trace_export *export, struct rank *rank,
 static int put_held(struct ncs_trace_export *export, struct rank *rank,
 		    uint32_t operation, const struct known *known)
 {
-	struct ncs_held_operation *held =
-		ncs_held_take(&rank->held, operation);
+	struct ncs_held_operation *held = ncs_held_take(&rank->held, operation);
 	int error = 0;
 
 	if (!held)
@@ -829,9 +825,9 @@ static const struct known *find_known(const struct rank *rank,
  * record that comes again is its own. */
 static uint32_t count_repeat(struct rank *rank, const struct ncs_record *record)
 {
-	struct latest *latest = &rank->latest[(record->number +
-					       record->function * 67u) %
-					      KNOWN_MAX];
+	struct latest *latest =
+		&rank->latest[(record->number + record->function * 67u) %
+			      KNOWN_MAX];
 	bool same = latest->operation != 0 &&
 		    latest->sequence_number == record->number &&
 		    latest->function == record->function;
@@ -903,19 +899,20 @@ static void put_proxy(struct ncs_trace_export *export, struct rank *rank,
 
 	add_fields(export, rank, record, NULL, &arguments);
 	event = event_of(export, record, &arguments);
-	event.name = export->proxy_states[record->number < NCS_PROXY_STATE_COUNT ?
-						  record->number :
-						  NCS_PROXY_UNKNOWN];
+	event.name =
+		export->proxy_states[record->number < NCS_PROXY_STATE_COUNT ?
+					     record->number :
+					     NCS_PROXY_UNKNOWN];
 	put_slice(export, &rank->proxy, &span, &event);
 }
 
 static void put_moment(struct ncs_trace_export *export, struct rank *rank,
 		       const struct ncs_record *record)
 {
-	const char *path = record->event == NCS_EVENT_MARK ?
-				   ncs_export_rank_path(rank->who,
-							record->value) :
-				   NULL;
+	const char *path =
+		record->event == NCS_EVENT_MARK ?
+			ncs_export_rank_path(rank->who, record->value) :
+			NULL;
 	const char *slash = path ? strrchr(path, '/') : NULL;
 	struct arguments arguments;
 	struct ncs_trace_event event;
