@@ -20,6 +20,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "man/recording_fields.h"
 #include "man/segment_fields.h"
 #include "ncclstat/abi.h"
 #include "ncclstat/control.h"
@@ -38,6 +39,7 @@
 #include "ncclstat/tables/options.h"
 #include "ncclstat/tables/verdicts.h"
 #include "ncclstat/version.h"
+#include "record/format.h"
 
 #define COUNT(array) (sizeof(array) / sizeof((array)[0]))
 
@@ -637,6 +639,23 @@ static bool put_own_events(const char *argument)
 	return true;
 }
 
+static bool put_chunks(const char *argument)
+{
+	char text[64];
+
+	if (argument)
+		return false;
+	puts(".Bl -tag -width padding -compact");
+#define X(ID, name, number, help) \
+	put_named(name, help); \
+	snprintf(text, sizeof(text), "Its number is %d.", (number)); \
+	put_text(text);
+	NCS_CHUNKS(X)
+#undef X
+	puts(".El");
+	return true;
+}
+
 static bool put_proxy_transitions(const char *argument)
 {
 	if (argument)
@@ -874,6 +893,56 @@ static const struct field ring_fields[] = { NCS_RING_FIELDS(FIELD) };
 #define STRUCT struct ncs_record
 static const struct field record_fields[] = { NCS_RECORD_FIELDS(FIELD) };
 #undef STRUCT
+#define STRUCT struct ncs_chunk
+static const struct field chunk_fields[] = {
+	NCS_CHUNK_FIELDS(FIELD)
+};
+#undef STRUCT
+#define STRUCT struct ncs_file_head
+static const struct field file_head_fields[] = {
+	NCS_FILE_HEAD_FIELDS(FIELD)
+};
+#undef STRUCT
+#define STRUCT struct ncs_rank_head
+static const struct field rank_head_fields[] = {
+	NCS_RANK_HEAD_FIELDS(FIELD)
+};
+#undef STRUCT
+#define STRUCT struct ncs_state_head
+static const struct field state_head_fields[] = {
+	NCS_STATE_HEAD_FIELDS(FIELD)
+};
+#undef STRUCT
+#define STRUCT struct ncs_run
+static const struct field run_fields[] = {
+	NCS_RUN_FIELDS(FIELD)
+};
+#undef STRUCT
+#define STRUCT struct ncs_records_head
+static const struct field records_head_fields[] = {
+	NCS_RECORDS_HEAD_FIELDS(FIELD)
+};
+#undef STRUCT
+#define STRUCT struct ncs_clock_reading
+static const struct field clock_reading_fields[] = {
+	NCS_CLOCK_READING_FIELDS(FIELD)
+};
+#undef STRUCT
+#define STRUCT struct ncs_index_head
+static const struct field index_head_fields[] = {
+	NCS_INDEX_HEAD_FIELDS(FIELD)
+};
+#undef STRUCT
+#define STRUCT struct ncs_index_entry
+static const struct field index_entry_fields[] = {
+	NCS_INDEX_ENTRY_FIELDS(FIELD)
+};
+#undef STRUCT
+#define STRUCT struct ncs_end
+static const struct field end_fields[] = {
+	NCS_END_FIELDS(FIELD)
+};
+#undef STRUCT
 
 static const struct block {
 	const char *name;
@@ -891,6 +960,10 @@ static const struct block {
 	BLOCK(filled),    BLOCK(control),   BLOCK(class),
 	BLOCK(range),     BLOCK(range_histogram),
 	BLOCK(cupti),     BLOCK(gpu_time),
+	BLOCK(chunk),     BLOCK(file_head), BLOCK(rank_head),
+	BLOCK(state_head), BLOCK(run),      BLOCK(records_head),
+	BLOCK(clock_reading), BLOCK(index_head), BLOCK(index_entry),
+	BLOCK(end),
 };
 
 /* Whether the fields cover the struct, each byte once. */
@@ -1040,6 +1113,15 @@ static bool put_format(const char *argument)
 	return true;
 }
 
+static bool put_record_format(const char *argument)
+{
+	if (argument)
+		return false;
+	printf("This page describes version %u.%u.\n", NCS_FORMAT_MAJOR,
+	       NCS_FORMAT_MINOR);
+	return true;
+}
+
 /* --- The page ----------------------------------------------------------- */
 
 /* What stands for a marker; false if the argument is none of the marker's. */
@@ -1063,6 +1145,7 @@ static const struct marker {
 	{ "events", put_events },
 	{ "event_groups", put_event_groups },
 	{ "own_events", put_own_events },
+	{ "chunks", put_chunks },
 	{ "refusals", put_refusals },
 	{ "moments", put_moments },
 	{ "late_causes", put_late_causes },
@@ -1075,6 +1158,7 @@ static const struct marker {
 	{ "numbers", put_numbers },
 	{ "version", put_version },
 	{ "format", put_format },
+	{ "record_format", put_record_format },
 };
 
 #define MARK ".\\\" @"

@@ -2,19 +2,30 @@
 #include "record/chunk.h"
 
 #include <stdlib.h>
-/* The same function with the widest instructions that the processor has. */
-#if defined(__x86_64__) && __has_include(<xxh_x86dispatch.h>)
-#include <xxh_x86dispatch.h>
-#else
 #include <xxhash.h>
-#endif
 #include <zstd.h>
+
+/* The same with the widest instructions that the processor has, several times as
+ * fast; not in every build of the library. */
+#ifdef __x86_64__
+__attribute__((weak)) XXH64_hash_t XXH3_64bits_dispatch(const void *bytes,
+							size_t count);
+#endif
+
+static uint64_t xxh3(const void *bytes, size_t count)
+{
+#ifdef __x86_64__
+	if (XXH3_64bits_dispatch)
+		return XXH3_64bits_dispatch(bytes, count);
+#endif
+	return XXH3_64bits(bytes, count);
+}
 
 /* --- The header ---------------------------------------------------------- */
 
 static uint64_t header_checksum(const struct ncs_chunk *chunk)
 {
-	return XXH3_64bits(chunk, offsetof(struct ncs_chunk, checksum));
+	return xxh3(chunk, offsetof(struct ncs_chunk, checksum));
 }
 
 void ncs_chunk_seal_checksum(struct ncs_chunk *chunk, uint64_t payload_checksum)
@@ -26,7 +37,7 @@ void ncs_chunk_seal_checksum(struct ncs_chunk *chunk, uint64_t payload_checksum)
 
 void ncs_chunk_seal(struct ncs_chunk *chunk, const void *payload)
 {
-	ncs_chunk_seal_checksum(chunk, XXH3_64bits(payload, chunk->bytes));
+	ncs_chunk_seal_checksum(chunk, xxh3(payload, chunk->bytes));
 }
 
 bool ncs_chunk_is_good(const struct ncs_chunk *chunk)
@@ -41,7 +52,7 @@ bool ncs_chunk_is_good(const struct ncs_chunk *chunk)
 bool ncs_chunk_payload_is_good(const struct ncs_chunk *chunk,
 			       const void *payload)
 {
-	return XXH3_64bits(payload, chunk->bytes) == chunk->payload_checksum;
+	return xxh3(payload, chunk->bytes) == chunk->payload_checksum;
 }
 
 /* --- Compression --------------------------------------------------------- */

@@ -245,19 +245,13 @@ static int look(struct ncs_source *source, struct ncs_model *model,
 	return error;
 }
 
-int ncs_replay_fill(struct ncs_source *source, struct ncs_model *model,
-		    struct ncs_diagnosis *diagnosis, uint64_t from_ns,
-		    uint64_t moment_ns, uint64_t interval_ns)
+static int look_back(struct ncs_source *source, struct ncs_model *model,
+		     struct ncs_diagnosis *diagnosis, uint64_t from_ns,
+		     uint64_t moment_ns, uint64_t interval_ns)
 {
 	uint64_t room_ns = moment_ns - from_ns;
 	int error = 0;
 
-	if (diagnosis) {
-		ncs_diagnosis_release(diagnosis);
-		ncs_diagnosis_init(diagnosis);
-	}
-	ncs_model_forget(model);
-	ncs_source_recording_restart(source);
 	for (size_t i = 0; i < sizeof(sparse_ns) / sizeof(*sparse_ns) && !error;
 	     i++)
 		if (sparse_ns[i] <= room_ns &&
@@ -268,5 +262,34 @@ int ncs_replay_fill(struct ncs_source *source, struct ncs_model *model,
 		if (i * interval_ns <= room_ns)
 			error = look(source, model, diagnosis,
 				     moment_ns - i * interval_ns);
+	return error;
+}
+
+static bool wants_none(const void *who, const char *id)
+{
+	(void)who;
+	(void)id;
+	return false;
+}
+
+/* Records come with the look at the moment, the latest ones: those of all of the
+ * past would be too many. */
+int ncs_replay_fill(struct ncs_source *source, struct ncs_model *model,
+		    struct ncs_diagnosis *diagnosis, uint64_t from_ns,
+		    uint64_t moment_ns, uint64_t interval_ns)
+{
+	bool (*wants)(const void *who, const char *id) = source->wants_records;
+	int error;
+
+	if (diagnosis) {
+		ncs_diagnosis_release(diagnosis);
+		ncs_diagnosis_init(diagnosis);
+	}
+	ncs_model_forget(model);
+	ncs_source_recording_restart(source);
+	source->wants_records = wants_none;
+	error = look_back(source, model, diagnosis, from_ns, moment_ns,
+			  interval_ns);
+	source->wants_records = wants;
 	return error;
 }

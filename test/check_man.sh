@@ -128,6 +128,8 @@ what_there_is() {
 		want csv ncclstat.1 EXPORTS Tables
 	fields own_events NCS_OWN_EVENTS ID,name,number,help name | unquote |
 		want own_events ncclstat-shm.5 DESCRIPTION Rings_and_records
+	fields chunks NCS_CHUNKS ID,name,number,help name | unquote |
+		want chunks ncclstat-record.5 DESCRIPTION 'Chunks'
 	fields loss NCS_LOSSES ID,name,help name | unquote |
 		want losses ncclstat.1 DUMPS JSON
 	fields environment NCS_ENVIRONMENT ID,name,values,default,help name |
@@ -274,6 +276,7 @@ self_test() {
 	take_out ncclstat.1 refusals malformed '^\.It Sy malformed$' &&
 	take_out ncclstat.1 verdicts rank_missing '^\.It Sy rank_missing$' &&
 	take_out ncclstat.1 losses bad_ptimer '^\.It Sy bad_ptimer$' &&
+	take_out ncclstat-record.5 chunks padding '^\.It Sy padding$' &&
 	take_out ncclstat-plugin.7 environment NCCLSTAT_DISABLE \
 		'^\.It Ev NCCLSTAT_DISABLE$' &&
 	take_out ncclstat-plugin.7 kernel_statuses graph_off \
@@ -342,7 +345,7 @@ missing_json_names() {
 strange_options() {
 	grep -oh -e '--[a-z][a-z-]*' "$tmp"/pages/*.txt | sort -u |
 		grep -v -x -e '--ipc' >"$tmp/named"
-	sed 's/.*\(--[a-z]*\).*/\1/' "$tmp/want/options" | sort -u |
+	sed 's/.*\(--[a-z-]*\).*/\1/' "$tmp/want/options" | sort -u |
 		comm -23 "$tmp/named" -
 }
 
