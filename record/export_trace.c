@@ -53,6 +53,9 @@ struct latest {
 	uint8_t function;
 };
 
+/* Operations of a connection that may be under way at once. */
+#define PLACES 16u
+
 /* One channel, direction and peer. */
 struct connection {
 	uint64_t key; /* NCS_CHANNEL_KEY */
@@ -63,9 +66,13 @@ struct connection {
 	struct ncs_lanes operations;
 	struct ncs_lanes network;
 	bool peer_is_there; /* its other end is in the trace, too */
-	/* Operations without a sequence number, so far, and the latest. */
-	uint64_t ordinal;
-	uint32_t latest;
+	/* Operations without a sequence number: how many so far, and the places
+	 * of the latest. */
+	uint64_t count;
+	struct place {
+		uint32_t operation; /* 0: none */
+		uint64_t place;
+	} places[PLACES];
 };
 
 struct channel {
@@ -631,6 +638,34 @@ static void put_operation(struct ncs_trace_export *export, struct rank *rank,
 
 /* --- Steps ------------------------------------------------------------------- */
 
+/* The place of an operation among those of its connection; 0: not known. */
+static uint64_t place_of(const struct connection *connection,
+			 uint32_t operation)
+{
+	for (unsigned i = 0; i < PLACES; i++)
+		if (connection->places[i].operation == operation)
+			return connection->places[i].place;
+	return 0;
+}
+
+/* Operations of a connection begin one after another, at both of its ends: so
+ * they are counted as their first records come, not as they are explained. */
+static void count_operation(struct connection *connection, uint32_t operation)
+{
+	if (place_of(connection, operation) != 0)
+		return;
+	connection->places[connection->count % PLACES] =
+		(struct place){ operation, connection->count + 1 };
+	connection->count++;
+}
+
+/* Whether operations of this function have no sequence number. */
+static bool is_p2p(unsigned function)
+{
+	return function == NCS_FUNCTION_SEND || function == NCS_FUNCTION_RECV ||
+	       function == NCS_FUNCTION_SEND_RECV;
+}
+
 /* The number of a message's arrow; 0: its other end is not in the trace, or
  * cannot be told. Both ends come to the same. */
 static uint64_t flow_of(const struct rank *rank,
@@ -642,11 +677,13 @@ static uint64_t flow_of(const struct rank *rank,
 	bool send = record->flags & NCS_RECORD_SEND;
 	bool numbered = known &&
 			known->sequence_number != NCS_NO_SEQUENCE_NUMBER;
+	uint64_t number = numbered ? known->sequence_number :
+				     place_of(connection, record->operation);
 	uint64_t own = (uint32_t)identity->rank;
 	uint64_t peer = (uint32_t)record->peer;
 
 	if (!known || !connection->peer_is_there ||
-	    !(identity->known & NCS_KNOWN_RANK) ||
+	    !(identity->known & NCS_KNOWN_RANK) || (!numbered && number == 0) ||
 	    (rank->ordinals_lost && (!numbered || known->repeat > 0)))
 		return 0;
 	/* Of what is sent and received point to point, each end has a function
@@ -654,7 +691,7 @@ static uint64_t flow_of(const struct rank *rank,
 	const uint64_t words[] = {
 		identity->comm_id,
 		numbered ? known->function : NCS_FUNCTION_SEND_RECV,
-		numbered ? known->sequence_number : connection->ordinal,
+		number,
 		(uint64_t)known->repeat << 16 | (uint64_t)numbered << 8 |
 			record->channel,
 		send ? own << 32 | peer : peer << 32 | own,
@@ -750,18 +787,6 @@ static void put_plain(struct ncs_trace_export *export, struct rank *rank,
 	put_slice(export, lanes, &span, &event);
 }
 
-/* Operations of a connection come one after another. */
-static void count_operation(struct connection *connection,
-			    const struct ncs_record *record,
-			    const struct known *known)
-{
-	if (record->operation == connection->latest || !known ||
-	    known->sequence_number != NCS_NO_SEQUENCE_NUMBER)
-		return;
-	connection->latest = record->operation;
-	connection->ordinal++;
-}
-
 /* A part of an operation; `known` NULL: of none that is known. */
 static int put_child(struct ncs_trace_export *export, struct rank *rank,
 		     const struct ncs_record *record, const struct known *known)
@@ -784,8 +809,6 @@ static int put_child(struct ncs_trace_export *export, struct rank *rank,
 	connection = connection_of(export, rank, record);
 	if (!connection)
 		return -ENOMEM;
-	if (record->event != NCS_EVENT_NET_PLUGIN)
-		count_operation(connection, record, known);
 	if (record->event == NCS_EVENT_PROXY_STEP)
 		put_step(export, rank, connection, record, known);
 	else
@@ -878,8 +901,16 @@ static int take_child(struct ncs_trace_export *export, struct rank *rank,
 	const struct known *known =
 		record->operation != 0 ? find_known(rank, record->operation) :
 					 NULL;
+	struct connection *connection;
 	int error;
 
+	if (record->operation != 0 && ncs_event_has_direction(record->event) &&
+	    is_p2p(record->function)) {
+		connection = connection_of(export, rank, record);
+		if (!connection)
+			return -ENOMEM;
+		count_operation(connection, record->operation);
+	}
 	if (record->operation == 0 || known)
 		return put_child(export, rank, record, known);
 	error = ncs_held_add(&rank->held, record);
