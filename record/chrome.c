@@ -47,8 +47,8 @@ static void begin_event(struct ncs_trace_writer *writer, char type,
 {
 	FILE *file = writer->file;
 
-	ncs_json_raw(file, writer->written++ > 0 ? ",\n{\"ph\":\"" :
-						   "{\"ph\":\"");
+	ncs_json_raw(file,
+		     writer->written++ > 0 ? ",\n{\"ph\":\"" : "{\"ph\":\"");
 	putc_unlocked(type, file);
 	ncs_json_raw(file, "\",\"pid\":");
 	ncs_json_number(file, process_of(writer, track));
@@ -141,8 +141,8 @@ static void tell_track(struct ncs_trace_writer *writer, uint32_t track)
 	append_path(writer, track, is_process ? 0 : top, path, sizeof(path));
 	put_metadata(writer, is_process ? "process_name" : "thread_name", track,
 		     path);
-	put_place(writer, is_process ? "process_sort_index" :
-				       "thread_sort_index",
+	put_place(writer,
+		  is_process ? "process_sort_index" : "thread_sort_index",
 		  track);
 }
 

@@ -73,9 +73,8 @@ static void set_base(struct run *run)
 {
 	uint64_t base_ns = run->request->from_ns;
 
-	for (size_t i = 0; run->request->from_ns == 0 &&
-			   i < run->exporter.rank_count;
-	     i++) {
+	for (size_t i = 0;
+	     run->request->from_ns == 0 && i < run->exporter.rank_count; i++) {
 		uint64_t from_ns =
 			ncs_recording_rank(run->recording, i)->from_ns;
 
@@ -142,8 +141,7 @@ static int take_states(struct run *run, size_t rank)
 	while (at_ns != 0 && !error) {
 		uint64_t next_ns = ncs_recording_next_state_of(run->recording,
 							       rank, at_ns);
-		bool is_last = next_ns == 0 ||
-			       next_ns > run->request->until_ns;
+		bool is_last = next_ns == 0 || next_ns > run->request->until_ns;
 		struct ncs_reader *reader;
 		uint64_t taken_ns;
 		int found = ncs_recording_state(run->recording, rank, at_ns,
@@ -209,9 +207,9 @@ static int take_records(struct run *run)
 {
 	const struct ncs_export_request *request = run->request;
 	uint64_t total = ncs_recording_facts(run->recording)->records;
-	struct ncs_pass *pass =
-		ncs_pass_open(run->recording, NCS_ALL_RANKS, request->from_ns,
-			      request->until_ns);
+	struct ncs_pass *pass = ncs_pass_open(run->recording, NCS_ALL_RANKS,
+					      request->from_ns,
+					      request->until_ns);
 	struct ncs_batch batch;
 	uint64_t done = 0;
 	int error = 0, found = 0;

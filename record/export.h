@@ -15,7 +15,7 @@ enum ncs_export_format {
 #define X(ID, name, is_binary, help) NCS_EXPORT_##ID,
 	NCS_EXPORTS(X)
 #undef X
-	NCS_EXPORT_COUNT
+		NCS_EXPORT_COUNT
 };
 
 const char *ncs_export_name(enum ncs_export_format format);
@@ -26,7 +26,7 @@ struct ncs_export_request {
 	/* What ended in this time, common time; 0 and UINT64_MAX: all. */
 	uint64_t from_ns;
 	uint64_t until_ns;
-	uint32_t pid; /* of this process only; 0: of all */
+	uint32_t pid;                      /* of this process only; 0: of all */
 	const struct ncs_aliases *aliases; /* of communicators; NULL: none */
 	FILE *file;
 	/* Called now and then with how many records are done, of how many; NULL:

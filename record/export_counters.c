@@ -87,8 +87,7 @@ static void count_busbw(struct ncs_export_counters *counters,
 			continue;
 		snprintf(name, sizeof(name), "busbw %s", ncs_function_name(i));
 		count(counters, writer, &counters->busbw[i], name, "GB/s",
-		      BUSBW + i, counters->before.taken_ns,
-		      bandwidth * factor);
+		      BUSBW + i, counters->before.taken_ns, bandwidth * factor);
 	}
 }
 
@@ -127,8 +126,7 @@ static void count_shares(struct ncs_export_counters *counters,
 			 ncs_channel_state_name(i));
 		count(counters, writer, &counters->shares[i], name, "%",
 		      SHARES + i, before->taken_ns,
-		      100 *
-			      (double)(now->state_ns[i] - before->state_ns[i]) /
+		      100 * (double)(now->state_ns[i] - before->state_ns[i]) /
 			      (double)total_ns);
 	}
 }

@@ -13,7 +13,7 @@ struct ncs_counter_sums {
 		uint64_t time_ns;
 		uint64_t size_unknown;
 	} functions[NCS_FUNCTION_COUNT];
-	uint64_t bytes[2];      /* received, sent */
+	uint64_t bytes[2]; /* received, sent */
 	bool bytes_known[2];
 	uint64_t state_ns[NCS_CHANNEL_STATE_COUNT];
 };

@@ -105,9 +105,9 @@ static int learn_gpu(struct ncs_export_rank *rank,
 	if (!more)
 		return -ENOMEM;
 	rank->gpu = more;
-	more[rank->gpu_count++] = (struct ncs_gpu_reading){
-		clock->told_ns, clock->offset_ns, clock->error_ns
-	};
+	more[rank->gpu_count++] = (struct ncs_gpu_reading){ clock->told_ns,
+							    clock->offset_ns,
+							    clock->error_ns };
 	return 0;
 }
 

@@ -29,7 +29,7 @@ struct ncs_export_rank {
 	const struct ncs_aliases *aliases; /* borrowed; NULL: none */
 	struct ncs_clock clock; /* of its records, to the common time */
 	struct ncs_identity identity;
-	char communicator[128]; /* its name, else its id; raw */
+	char communicator[128];       /* its name, else its id; raw */
 	struct ncs_range_path *paths; /* by number */
 	size_t path_count;
 	struct ncs_gpu_reading *gpu; /* by time */

@@ -37,7 +37,7 @@ struct known {
 	uint32_t operation; /* 0: nothing */
 	uint8_t event;
 	uint8_t function;
-	uint32_t repeat; /* how many before it had the same number */
+	uint32_t repeat;          /* how many before it had the same number */
 	uint64_t sequence_number; /* NCS_NO_SEQUENCE_NUMBER: it has none */
 };
 
@@ -53,6 +53,9 @@ struct latest {
 	uint8_t function;
 };
 
+/* Operations of a connection that may be under way at once. */
+#define PLACES 16u
+
 /* One channel, direction and peer. */
 struct connection {
 	uint64_t key; /* NCS_CHANNEL_KEY */
@@ -63,9 +66,13 @@ struct connection {
 	struct ncs_lanes operations;
 	struct ncs_lanes network;
 	bool peer_is_there; /* its other end is in the trace, too */
-	/* Operations without a sequence number, so far, and the latest. */
-	uint64_t ordinal;
-	uint32_t latest;
+	/* Operations without a sequence number: how many so far, and the places
+	 * of the latest. */
+	uint64_t count;
+	struct place {
+		uint32_t operation; /* 0: none */
+		uint64_t place;
+	} places[PLACES];
 };
 
 struct channel {
@@ -134,8 +141,8 @@ static void take_words(struct ncs_trace_export *export)
 			ncs_trace_word(writer, ncs_proxy_state_name(i));
 	export->wait = ncs_trace_word(writer, "wait");
 	export->part = ncs_trace_word(writer, "part");
-	export->queued = ncs_trace_word(
-		writer, ncs_activity_label(NCS_ACTIVITY_QUEUED));
+	export->queued =
+		ncs_trace_word(writer, ncs_activity_label(NCS_ACTIVITY_QUEUED));
 	export->running = ncs_trace_word(
 		writer, ncs_activity_label(NCS_ACTIVITY_RUNNING));
 }
@@ -265,8 +272,8 @@ static struct rank *rank_of(struct ncs_trace_export *export, size_t index)
 						   UINT32_MAX);
 	rank->counters.parent = rank->track;
 	rank->counters.place = PLACE_COUNTERS;
-	rank->marks = ncs_trace_track(writer, rank->track, "marks",
-				      PLACE_MARKS);
+	rank->marks =
+		ncs_trace_track(writer, rank->track, "marks", PLACE_MARKS);
 	for (unsigned i = 0; i < NCS_FUNCTION_COUNT; i++)
 		rank->functions[i] =
 			(struct ncs_lanes){ .parent = rank->track,
@@ -383,8 +390,8 @@ static void begin_connection(struct connection *connection, uint32_t parent)
 {
 	bool send = NCS_CHANNEL_KEY_SEND(connection->key);
 	int32_t peer = NCS_CHANNEL_KEY_PEER(connection->key);
-	uint32_t place = (uint32_t)peer * 8 +
-			 (send ? PLACE_SEND : PLACE_RECV) * 2;
+	uint32_t place =
+		(uint32_t)peer * 8 + (send ? PLACE_SEND : PLACE_RECV) * 2;
 
 	snprintf(connection->name, sizeof(connection->name), "%s %d",
 		 send ? "send ->" : "recv <-", peer);
@@ -411,9 +418,8 @@ static struct connection *connection_of(struct ncs_trace_export *export,
 					struct rank *rank,
 					const struct ncs_record *record)
 {
-	uint64_t key = NCS_CHANNEL_KEY(record->channel,
-				       record->flags & NCS_RECORD_SEND,
-				       record->peer);
+	uint64_t key = NCS_CHANNEL_KEY(
+		record->channel, record->flags & NCS_RECORD_SEND, record->peer);
 	struct connection *connection;
 	struct channel *channel;
 
@@ -518,8 +524,7 @@ static void add_fields(struct ncs_trace_export *export, const struct rank *rank,
 		       const struct known *known, struct arguments *arguments)
 {
 	struct ncs_field_value fields[NCS_FIELDS_MAX];
-	unsigned count =
-		ncs_record_fields(record, &rank->who->clock, fields);
+	unsigned count = ncs_record_fields(record, &rank->who->clock, fields);
 
 	arguments->count = 0;
 	for (unsigned i = 0; i < count; i++)
@@ -620,19 +625,46 @@ static void put_operation(struct ncs_trace_export *export, struct rank *rank,
 	event = event_of(export, record, &arguments);
 	if (record->event == NCS_EVENT_COLL && has_comm_id(rank->who) &&
 	    record->number != NCS_NO_SEQUENCE_NUMBER)
-		event.correlation =
-			ncs_collective_correlation(rank->who->identity.comm_id,
-						   function, record->number);
+		event.correlation = ncs_collective_correlation(
+			rank->who->identity.comm_id, function, record->number);
 	track = put_slice(export, &rank->functions[function], &span, &event);
 	/* Of kernels alone it is not told when they begin. */
 	if (delta != 0 && delta < record->duration)
-		begun_ns = ncs_clock_ns(&rank->who->clock,
-					record->start + delta);
+		begun_ns =
+			ncs_clock_ns(&rank->who->clock, record->start + delta);
 	put_part(export, track, export->queued, span.start_ns, begun_ns);
 	put_part(export, track, export->running, begun_ns, span.end_ns);
 }
 
 /* --- Steps ------------------------------------------------------------------- */
+
+/* The place of an operation among those of its connection; 0: not known. */
+static uint64_t place_of(const struct connection *connection,
+			 uint32_t operation)
+{
+	for (unsigned i = 0; i < PLACES; i++)
+		if (connection->places[i].operation == operation)
+			return connection->places[i].place;
+	return 0;
+}
+
+/* Operations of a connection begin one after another, at both of its ends: so
+ * they are counted as their first records come, not as they are explained. */
+static void count_operation(struct connection *connection, uint32_t operation)
+{
+	if (place_of(connection, operation) != 0)
+		return;
+	connection->places[connection->count % PLACES] =
+		(struct place){ operation, connection->count + 1 };
+	connection->count++;
+}
+
+/* Whether operations of this function have no sequence number. */
+static bool is_p2p(unsigned function)
+{
+	return function == NCS_FUNCTION_SEND || function == NCS_FUNCTION_RECV ||
+	       function == NCS_FUNCTION_SEND_RECV;
+}
 
 /* The number of a message's arrow; 0: its other end is not in the trace, or
  * cannot be told. Both ends come to the same. */
@@ -645,11 +677,13 @@ static uint64_t flow_of(const struct rank *rank,
 	bool send = record->flags & NCS_RECORD_SEND;
 	bool numbered = known &&
 			known->sequence_number != NCS_NO_SEQUENCE_NUMBER;
+	uint64_t number = numbered ? known->sequence_number :
+				     place_of(connection, record->operation);
 	uint64_t own = (uint32_t)identity->rank;
 	uint64_t peer = (uint32_t)record->peer;
 
 	if (!known || !connection->peer_is_there ||
-	    !(identity->known & NCS_KNOWN_RANK) ||
+	    !(identity->known & NCS_KNOWN_RANK) || (!numbered && number == 0) ||
 	    (rank->ordinals_lost && (!numbered || known->repeat > 0)))
 		return 0;
 	/* Of what is sent and received point to point, each end has a function
@@ -657,7 +691,7 @@ static uint64_t flow_of(const struct rank *rank,
 	const uint64_t words[] = {
 		identity->comm_id,
 		numbered ? known->function : NCS_FUNCTION_SEND_RECV,
-		numbered ? known->sequence_number : connection->ordinal,
+		number,
 		(uint64_t)known->repeat << 16 | (uint64_t)numbered << 8 |
 			record->channel,
 		send ? own << 32 | peer : peer << 32 | own,
@@ -753,18 +787,6 @@ static void put_plain(struct ncs_trace_export *export, struct rank *rank,
 	put_slice(export, lanes, &span, &event);
 }
 
-/* Operations of a connection come one after another. */
-static void count_operation(struct connection *connection,
-			    const struct ncs_record *record,
-			    const struct known *known)
-{
-	if (record->operation == connection->latest || !known ||
-	    known->sequence_number != NCS_NO_SEQUENCE_NUMBER)
-		return;
-	connection->latest = record->operation;
-	connection->ordinal++;
-}
-
 /* A part of an operation; `known` NULL: of none that is known. */
 static int put_child(struct ncs_trace_export *export, struct rank *rank,
 		     const struct ncs_record *record, const struct known *known)
@@ -787,8 +809,6 @@ static int put_child(struct ncs_trace_export *export, struct rank *rank,
 	connection = connection_of(export, rank, record);
 	if (!connection)
 		return -ENOMEM;
-	if (record->event != NCS_EVENT_NET_PLUGIN)
-		count_operation(connection, record, known);
 	if (record->event == NCS_EVENT_PROXY_STEP)
 		put_step(export, rank, connection, record, known);
 	else
@@ -803,8 +823,7 @@ static int put_child(struct ncs_trace_export *export, struct rank *rank,
 static int put_held(struct ncs_trace_export *export, struct rank *rank,
 		    uint32_t operation, const struct known *known)
 {
-	struct ncs_held_operation *held =
-		ncs_held_take(&rank->held, operation);
+	struct ncs_held_operation *held = ncs_held_take(&rank->held, operation);
 	int error = 0;
 
 	if (!held)
@@ -829,9 +848,9 @@ static const struct known *find_known(const struct rank *rank,
  * record that comes again is its own. */
 static uint32_t count_repeat(struct rank *rank, const struct ncs_record *record)
 {
-	struct latest *latest = &rank->latest[(record->number +
-					       record->function * 67u) %
-					      KNOWN_MAX];
+	struct latest *latest =
+		&rank->latest[(record->number + record->function * 67u) %
+			      KNOWN_MAX];
 	bool same = latest->operation != 0 &&
 		    latest->sequence_number == record->number &&
 		    latest->function == record->function;
@@ -882,8 +901,16 @@ static int take_child(struct ncs_trace_export *export, struct rank *rank,
 	const struct known *known =
 		record->operation != 0 ? find_known(rank, record->operation) :
 					 NULL;
+	struct connection *connection;
 	int error;
 
+	if (record->operation != 0 && ncs_event_has_direction(record->event) &&
+	    is_p2p(record->function)) {
+		connection = connection_of(export, rank, record);
+		if (!connection)
+			return -ENOMEM;
+		count_operation(connection, record->operation);
+	}
 	if (record->operation == 0 || known)
 		return put_child(export, rank, record, known);
 	error = ncs_held_add(&rank->held, record);
@@ -903,19 +930,20 @@ static void put_proxy(struct ncs_trace_export *export, struct rank *rank,
 
 	add_fields(export, rank, record, NULL, &arguments);
 	event = event_of(export, record, &arguments);
-	event.name = export->proxy_states[record->number < NCS_PROXY_STATE_COUNT ?
-						  record->number :
-						  NCS_PROXY_UNKNOWN];
+	event.name =
+		export->proxy_states[record->number < NCS_PROXY_STATE_COUNT ?
+					     record->number :
+					     NCS_PROXY_UNKNOWN];
 	put_slice(export, &rank->proxy, &span, &event);
 }
 
 static void put_moment(struct ncs_trace_export *export, struct rank *rank,
 		       const struct ncs_record *record)
 {
-	const char *path = record->event == NCS_EVENT_MARK ?
-				   ncs_export_rank_path(rank->who,
-							record->value) :
-				   NULL;
+	const char *path =
+		record->event == NCS_EVENT_MARK ?
+			ncs_export_rank_path(rank->who, record->value) :
+			NULL;
 	const char *slash = path ? strrchr(path, '/') : NULL;
 	struct arguments arguments;
 	struct ncs_trace_event event;

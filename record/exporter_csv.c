@@ -17,7 +17,7 @@ enum column {
 #define X(ID, name, help) COLUMN_##ID,
 	NCS_CSV_COLUMNS(X)
 #undef X
-	COLUMN_COUNT
+		COLUMN_COUNT
 };
 
 /* A rank's classes as the time began. */
@@ -86,8 +86,8 @@ static int remember(struct own *own, size_t rank,
 		copy_of(snapshot->classes,
 			snapshot->class_count * sizeof(*snapshot->classes));
 	own->before.buckets =
-		copy_of(snapshot->class_buckets, snapshot->class_bucket_count *
-							 sizeof(uint64_t));
+		copy_of(snapshot->class_buckets,
+			snapshot->class_bucket_count * sizeof(uint64_t));
 	return own->before.classes && own->before.buckets ? 0 : -ENOMEM;
 }
 
@@ -200,8 +200,8 @@ static void set_times(struct row *row, const struct ncs_snapshot *snapshot,
 {
 	const struct ncs_identity *identity = &snapshot->identity;
 	int nranks = identity->known & NCS_KNOWN_NRANKS ? identity->nranks : 0;
-	double bandwidth = ncs_algorithm_bandwidth(times->bytes,
-						   times->time_ns);
+	double bandwidth =
+		ncs_algorithm_bandwidth(times->bytes, times->time_ns);
 	double factor = ncs_bus_factor(view->function, nranks);
 	static const struct {
 		enum column column;
@@ -211,8 +211,8 @@ static void set_times(struct row *row, const struct ncs_snapshot *snapshot,
 	set_us(row, COLUMN_AVERAGE,
 	       (double)times->time_ns / (double)times->timed);
 	for (unsigned i = 0; i < 2; i++) {
-		uint64_t ns = ncs_percentile(histogram,
-					     percentiles[i].fraction);
+		uint64_t ns =
+			ncs_percentile(histogram, percentiles[i].fraction);
 
 		/* The middle of the last bucket may be longer than any in
 		 * it. */

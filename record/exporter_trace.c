@@ -19,8 +19,8 @@ static int begin(struct ncs_exporter *exporter, enum ncs_trace_format format)
 	own->writer = ncs_trace_open(format, exporter->request->file,
 				     &exporter->base);
 	if (own->writer)
-		own->trace = ncs_trace_export_open(
-			own->writer, exporter->ranks, exporter->rank_count);
+		own->trace = ncs_trace_export_open(own->writer, exporter->ranks,
+						   exporter->rank_count);
 	return own->trace ? 0 : -ENOMEM;
 }
 

@@ -30,10 +30,10 @@ bool ncs_field_is_traced(enum ncs_field field)
 /* How a word is to be read. */
 enum reading {
 	NUMBER,
-	POSITIVE, /* 0: not known */
-	TICKS,    /* since the start; 0: not reached */
-	SEQUENCE, /* NCS_NO_SEQUENCE_NUMBER: none */
-	RANGE,    /* 0: in none */
+	POSITIVE,  /* 0: not known */
+	TICKS,     /* since the start; 0: not reached */
+	SEQUENCE,  /* NCS_NO_SEQUENCE_NUMBER: none */
+	RANGE,     /* 0: in none */
 	CUT_RANGE, /* likewise, in eight bits: the largest is not known */
 	STATE,
 	DETAIL,
@@ -50,22 +50,28 @@ struct spec {
 
 #define SPECS_MAX 8
 
-#define OPERATION_SPEC { NCS_FIELD_OPERATION, OPERATION, POSITIVE }
-#define BYTES_SPEC { NCS_FIELD_BYTES, VALUE, POSITIVE }
-
-#define OPERATION_SPECS(peer)                                                \
-	OPERATION_SPEC, { NCS_FIELD_SEQUENCE_NUMBER, NUMBER_WORD, SEQUENCE }, \
-		BYTES_SPEC, { peer, PEER, RANK_NUMBER },                     \
-		{ NCS_FIELD_RANGE, CHANNEL, CUT_RANGE },                     \
-		{ NCS_FIELD_ENQUEUED_NS, DELTA0, TICKS },                    \
-	{                                                                    \
-		NCS_FIELD_FIRST_CHILD_NS, DELTA1, TICKS                      \
+#define OPERATION_SPEC \
+	{ \
+		NCS_FIELD_OPERATION, OPERATION, POSITIVE \
+	}
+#define BYTES_SPEC \
+	{ \
+		NCS_FIELD_BYTES, VALUE, POSITIVE \
 	}
 
-#define CALL_SPECS                                                      \
-	BYTES_SPEC, { NCS_FIELD_ROOT, PEER, RANK_NUMBER },              \
-	{                                                               \
-		NCS_FIELD_RANGE, NUMBER_WORD, RANGE                     \
+#define OPERATION_SPECS(peer) \
+	OPERATION_SPEC, { NCS_FIELD_SEQUENCE_NUMBER, NUMBER_WORD, SEQUENCE }, \
+		BYTES_SPEC, { peer, PEER, RANK_NUMBER }, \
+		{ NCS_FIELD_RANGE, CHANNEL, CUT_RANGE }, \
+		{ NCS_FIELD_ENQUEUED_NS, DELTA0, TICKS }, \
+	{ \
+		NCS_FIELD_FIRST_CHILD_NS, DELTA1, TICKS \
+	}
+
+#define CALL_SPECS \
+	BYTES_SPEC, { NCS_FIELD_ROOT, PEER, RANK_NUMBER }, \
+	{ \
+		NCS_FIELD_RANGE, NUMBER_WORD, RANGE \
 	}
 
 /* An entry of zeros ends a row: no row has EVENT. */
@@ -181,8 +187,8 @@ static struct ncs_field_value read_field(const struct ncs_record *record,
 					 kind_of(spec->reading, value), value };
 
 	if (spec->reading == TICKS)
-		field.value = between_ns(clock, record->start,
-					 record->start + value);
+		field.value =
+			between_ns(clock, record->start, record->start + value);
 	return field;
 }
 
@@ -213,11 +219,11 @@ static unsigned put_sampling(const struct ncs_record *record,
 	if (is_operation(record->event))
 		fields[count++] = flag(NCS_FIELD_LEFT_OUT,
 				       record->flags & NCS_RECORD_LEFT_OUT);
-	fields[count++] = (struct ncs_field_value){
-		NCS_FIELD_STANDS_FOR,
-		slow ? NCS_FIELD_NOTHING : NCS_FIELD_NUMBER,
-		UINT64_C(1) << (slow ? 0 : level)
-	};
+	fields[count++] =
+		(struct ncs_field_value){ NCS_FIELD_STANDS_FOR,
+					  slow ? NCS_FIELD_NOTHING :
+						 NCS_FIELD_NUMBER,
+					  UINT64_C(1) << (slow ? 0 : level) };
 	fields[count++] = flag(NCS_FIELD_SLOW, slow);
 	return count;
 }
@@ -235,9 +241,9 @@ static unsigned put_waits(const struct ncs_record *record,
 	for (unsigned i = 0; i < NCS_STEP_TIMES - NCS_STEP_FIRST_WAIT; i++) {
 		uint64_t end = at + ticks[NCS_STEP_FIRST_WAIT + i];
 
-		fields[i] = (struct ncs_field_value){
-			first + i, NCS_FIELD_NUMBER, between_ns(clock, at, end)
-		};
+		fields[i] =
+			(struct ncs_field_value){ first + i, NCS_FIELD_NUMBER,
+						  between_ns(clock, at, end) };
 		at = end;
 	}
 	return NCS_STEP_TIMES - NCS_STEP_FIRST_WAIT;
@@ -256,11 +262,11 @@ unsigned ncs_record_fields(const struct ncs_record *record,
 	if (event == NCS_EVENT_PROXY_STEP)
 		count += put_waits(record, clock, &fields[count]);
 	if (event == NCS_EVENT_COLL_API || event == NCS_EVENT_P2P_API)
-		fields[count++] = flag(NCS_FIELD_GRAPH,
-				       record->flags & NCS_RECORD_GRAPH);
+		fields[count++] =
+			flag(NCS_FIELD_GRAPH, record->flags & NCS_RECORD_GRAPH);
 	if (is_operation(event))
-		fields[count++] = flag(NCS_FIELD_AGAIN,
-				       record->flags & NCS_RECORD_AGAIN);
+		fields[count++] =
+			flag(NCS_FIELD_AGAIN, record->flags & NCS_RECORD_AGAIN);
 	else
 		fields[count++] = flag(NCS_FIELD_MISSING_STOP,
 				       record->flags & NCS_RECORD_MISSING_STOP);

@@ -13,7 +13,7 @@ enum ncs_field {
 #define X(ID, name, where, help) NCS_FIELD_##ID,
 	NCS_FIELDS(X)
 #undef X
-	NCS_FIELD_COUNT
+		NCS_FIELD_COUNT
 };
 
 const char *ncs_field_name(enum ncs_field field);
@@ -23,7 +23,7 @@ bool ncs_field_is_traced(enum ncs_field field);
 enum ncs_field_kind {
 	NCS_FIELD_NOTHING, /* not known */
 	NCS_FIELD_NUMBER,
-	NCS_FIELD_IS,    /* 0 or 1 */
+	NCS_FIELD_IS, /* 0 or 1 */
 	NCS_FIELD_PROXY_STATE,
 	NCS_FIELD_RANGE_PATH, /* of the range with this number */
 	NCS_FIELD_DETAIL,     /* packed, as in a settings record */

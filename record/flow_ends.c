@@ -47,8 +47,7 @@ static bool grow(struct ncs_flow_ends *ends)
 static bool make_room(struct ncs_flow_ends *ends)
 {
 	if (ends->count >= NCS_FLOW_ENDS_MAX) {
-		memset(ends->slots, 0,
-		       ends->slot_count * sizeof(*ends->slots));
+		memset(ends->slots, 0, ends->slot_count * sizeof(*ends->slots));
 		ends->count = 0;
 	}
 	return 2 * ends->count < ends->slot_count || grow(ends);

@@ -17,9 +17,9 @@ static struct ncs_held_operation **slot_of(struct ncs_held *held,
 }
 
 /* NULL: no memory. */
-static struct ncs_held_operation *add_operation(struct ncs_held *held,
-						struct ncs_held_operation **slot,
-						uint32_t number)
+static struct ncs_held_operation *
+add_operation(struct ncs_held *held, struct ncs_held_operation **slot,
+	      uint32_t number)
 {
 	struct ncs_held_operation *operation = held->spare;
 

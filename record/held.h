@@ -34,7 +34,7 @@ struct ncs_held {
 	struct ncs_held_operation *oldest;
 	struct ncs_held_operation *newest;
 	struct ncs_held_operation *spare; /* by same_slot */
-	uint32_t count; /* records */
+	uint32_t count;                   /* records */
 };
 
 /* Holds a record of an operation. 0 or -ENOMEM. */

@@ -306,8 +306,7 @@ static inline void end_event(struct ncs_trace_writer *writer,
 		packet->data[--at] = (uint8_t)(bytes >> 7);
 	packet->data[--at] = (uint8_t)(bytes >= 0x80 ? bytes | 0x80 : bytes);
 	packet->data[--at] = PACKET << 3 | LENGTH;
-	fwrite_unlocked(&packet->data[at], 1, packet->bytes - at,
-			writer->file);
+	fwrite_unlocked(&packet->data[at], 1, packet->bytes - at, writer->file);
 }
 
 static void put_argument(struct message *event,

@@ -16,13 +16,13 @@ struct ncs_trace_track {
 	enum ncs_trace_kind kind;
 	uint32_t parent; /* 0: none */
 	uint32_t place;
-	uint32_t name;   /* words */
-	uint32_t unit;   /* of a counter */
-	bool told;       /* in the file */
+	uint32_t name; /* words */
+	uint32_t unit; /* of a counter */
+	bool told;     /* in the file */
 };
 
 struct ncs_trace_word {
-	char *text; /* clean */
+	char *text;   /* clean */
 	uint8_t told; /* the format's own: where it is in the file */
 };
 

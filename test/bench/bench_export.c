@@ -141,8 +141,8 @@ static void make_recording(const char *path, const char *directory,
 				(uint64_t)k * RECORDS_EACH, 0,
 				1000000000 + (k + 1) * UINT64_C(400000));
 	error |= ncs_record_writer_close(writer, &totals);
-	if (error || totals.records != (uint64_t)operations * RANKS *
-					       RECORDS_EACH)
+	if (error ||
+	    totals.records != (uint64_t)operations * RANKS * RECORDS_EACH)
 		bench_fail(path, "the recording could not be made");
 }
 

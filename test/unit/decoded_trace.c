@@ -73,8 +73,8 @@ static bool take(struct message *message, struct field *field)
 		assert_int_equal(field->wire, 2);
 		length = take_varint(message);
 		assert_true(length <= (uint64_t)(message->end - message->at));
-		field->inner = (struct message){ message->at,
-						 message->at + length };
+		field->inner =
+			(struct message){ message->at, message->at + length };
 		message->at += length;
 	}
 	return true;
@@ -241,9 +241,9 @@ static void read_event(struct decoded_trace *trace, struct message data,
 	}
 	assert_non_null(decoded_track(trace, event.track));
 	if ((trace->event_count & (trace->event_count - 1)) == 0)
-		trace->events = realloc(trace->events,
-					(2 * trace->event_count + 1) *
-						sizeof(*trace->events));
+		trace->events =
+			realloc(trace->events, (2 * trace->event_count + 1) *
+						       sizeof(*trace->events));
 	trace->events[trace->event_count++] = event;
 }
 
@@ -426,9 +426,8 @@ size_t decoded_flows(const struct decoded_trace *trace)
 	for (size_t i = 0; i < trace->event_count; i++) {
 		size_t others = 0;
 
-		for (size_t k = i + 1; trace->events[i].flow != 0 &&
-				       k < trace->event_count;
-		     k++)
+		for (size_t k = i + 1;
+		     trace->events[i].flow != 0 && k < trace->event_count; k++)
 			others += trace->events[k].flow ==
 				  trace->events[i].flow;
 		assert_in_range(others, 0, 1);

@@ -27,8 +27,8 @@ struct decoded_event {
 	unsigned depth;  /* of slices around it */
 	const char *name;
 	const char *category;
-	uint64_t flow;     /* at its beginning or end; 0: none */
-	uint64_t flow_ns;  /* which of these moments */
+	uint64_t flow;    /* at its beginning or end; 0: none */
+	uint64_t flow_ns; /* which of these moments */
 	uint64_t correlation;
 	double value;
 	struct decoded_argument arguments[DECODED_ARGUMENTS_MAX];
@@ -44,8 +44,8 @@ struct decoded_track {
 };
 
 struct decoded_trace {
-	uint64_t base_ns;     /* of the clock of its times */
-	uint64_t realtime_ns; /* at that moment */
+	uint64_t base_ns;             /* of the clock of its times */
+	uint64_t realtime_ns;         /* at that moment */
 	struct decoded_event *events; /* in the order of their beginnings */
 	size_t event_count;
 	struct decoded_track *tracks;

@@ -40,9 +40,8 @@ static void export(const struct recording_fixture *fixture,
 	struct ncs_recording *recording;
 	char why[300];
 
-	assert_int_equal(ncs_recording_open(&recording, &path, 1, why,
-					    sizeof(why)),
-			 0);
+	assert_int_equal(
+		ncs_recording_open(&recording, &path, 1, why, sizeof(why)), 0);
 	request.file = open_memstream(&exported->text, &exported->size);
 	assert_int_equal(ncs_export(recording, &request, &exported->result), 0);
 	fclose(request.file);
@@ -187,8 +186,7 @@ static void run(struct recording_fixture *fixture, uint64_t count)
 				   ncs_size_class(4096), NCS_ALGORITHM_RING,
 				   NCS_PROTOCOL_LL);
 	class->operations += count;
-	histogram->key =
-		NCS_HISTOGRAM_KEY(NCS_FUNCTION_MAX, NCS_TIMING_PROXY);
+	histogram->key = NCS_HISTOGRAM_KEY(NCS_FUNCTION_MAX, NCS_TIMING_PROXY);
 	histogram->buckets[ncs_histogram_bucket(10000)] += count;
 	histogram->time_ns += count * 10000;
 	histogram->bytes += count * 4096;
@@ -216,12 +214,12 @@ static char *cell(const char *text, unsigned row, const char *column)
 	return strndup(at, strcspn(at, ",\r"));
 }
 
-#define assert_cell(text, row, column, expected)                \
-	do {                                                    \
-		char *found = cell(text, row, column);          \
-                                                                \
-		assert_string_equal(found, expected);           \
-		free(found);                                    \
+#define assert_cell(text, row, column, expected) \
+	do { \
+		char *found = cell(text, row, column); \
+\
+		assert_string_equal(found, expected); \
+		free(found); \
 	} while (0)
 
 static void make_table(struct recording_fixture *fixture, unsigned last)
@@ -332,9 +330,8 @@ static void a_full_disk_is_an_error_in_each_format(void **state)
 	char why[300];
 
 	make_table(fixture, 0);
-	assert_int_equal(ncs_recording_open(&recording, &path, 1, why,
-					    sizeof(why)),
-			 0);
+	assert_int_equal(
+		ncs_recording_open(&recording, &path, 1, why, sizeof(why)), 0);
 	for (int i = 0; i < NCS_EXPORT_COUNT; i++) {
 		struct ncs_export_request request = all_as(i);
 		struct ncs_export_result result;
@@ -350,7 +347,7 @@ static void a_full_disk_is_an_error_in_each_format(void **state)
 
 int main(void)
 {
-#define TEST(name)                                                \
+#define TEST(name) \
 	cmocka_unit_test_setup_teardown(name, recording_fixture_setup, \
 					recording_fixture_teardown)
 	const struct CMUnitTest tests[] = {

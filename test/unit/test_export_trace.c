@@ -48,10 +48,10 @@ static int setup(void **state)
 			.communicator = "world",
 		};
 	exported->file = open_memstream(&exported->text, &exported->size);
-	exported->writer = ncs_trace_open(NCS_TRACE_PERFETTO, exported->file,
-					  &base);
-	exported->trace = ncs_trace_export_open(exported->writer,
-						exported->ranks, RANKS);
+	exported->writer =
+		ncs_trace_open(NCS_TRACE_PERFETTO, exported->file, &base);
+	exported->trace =
+		ncs_trace_export_open(exported->writer, exported->ranks, RANKS);
 	*state = exported;
 	return 0;
 }
@@ -79,9 +79,8 @@ static const struct decoded_trace *finish(struct exported *exported)
 static void put(struct exported *exported, size_t rank,
 		struct ncs_record record)
 {
-	assert_int_equal(ncs_trace_export_record(exported->trace, rank, 1,
-						 &record),
-			 0);
+	assert_int_equal(
+		ncs_trace_export_record(exported->trace, rank, 1, &record), 0);
 }
 
 static struct ncs_record step(uint32_t operation, bool send, int peer,
@@ -119,8 +118,8 @@ static struct ncs_record collective(uint32_t operation, uint64_t sequence)
 
 static struct ncs_record p2p(uint32_t operation, bool send, int peer)
 {
-	struct ncs_record record = collective(operation,
-					      NCS_NO_SEQUENCE_NUMBER);
+	struct ncs_record record =
+		collective(operation, NCS_NO_SEQUENCE_NUMBER);
 
 	record.event = NCS_EVENT_P2P;
 	record.function = send ? NCS_FUNCTION_SEND : NCS_FUNCTION_RECV;
@@ -135,6 +134,19 @@ static void put_message(struct exported *exported, uint32_t a, uint32_t b,
 {
 	put(exported, 0, step(a, true, 1, number));
 	put(exported, 1, step(b, false, 0, number));
+}
+
+/* The same, of a send and a receive. */
+static void put_p2p(struct exported *exported, uint32_t operation,
+		    uint64_t number)
+{
+	struct ncs_record send = step(operation, true, 1, number);
+	struct ncs_record recv = step(operation, false, 0, number);
+
+	send.function = NCS_FUNCTION_SEND;
+	recv.function = NCS_FUNCTION_RECV;
+	put(exported, 0, send);
+	put(exported, 1, recv);
 }
 
 static const struct decoded_event *first(const struct decoded_trace *trace,
@@ -154,8 +166,7 @@ static const char *track_name(const struct decoded_trace *trace,
 static const char *parent_name(const struct decoded_trace *trace,
 			       const struct decoded_event *event)
 {
-	return decoded_track(trace,
-			     decoded_track(trace, event->track)->parent)
+	return decoded_track(trace, decoded_track(trace, event->track)->parent)
 		->name;
 }
 
@@ -213,7 +224,8 @@ static void an_operation_is_queued_and_runs(void **state)
 	trace = finish(exported);
 	event = decoded_next(trace, "coll", &at);
 	assert_string_equal(track_name(trace, event), "AllReduce");
-	assert_string_equal(parent_name(trace, event), "rank 0 (host, pid 100)");
+	assert_string_equal(parent_name(trace, event),
+			    "rank 0 (host, pid 100)");
 	assert_int_equal(decoded_argument(event, "first_child_ns")->number,
 			 400);
 	/* All ranks' parts of it have one number, those of others another. */
@@ -302,23 +314,41 @@ static void messages_without_sequence_numbers_are_counted(void **state)
 	struct exported *exported = *state;
 
 	for (uint32_t i = 1; i <= 3; i++) {
-		put_message(exported, i, 10 + i, 0);
-		put_message(exported, i, 10 + i, 1);
+		put_p2p(exported, i, 0);
+		put_p2p(exported, i, 1);
 		put(exported, 0, p2p(i, true, 1));
-		put(exported, 1, p2p(10 + i, false, 0));
+		put(exported, 1, p2p(i, false, 0));
 	}
 	assert_int_equal(decoded_flows(finish(exported)), 6);
+}
+
+static void who_ends_first_does_not_matter(void **state)
+{
+	struct exported *exported = *state;
+
+	/* Two at once on one connection, which end in another order at its two
+	 * ends. */
+	for (uint32_t i = 1; i <= 2; i++)
+		for (uint64_t k = 0; k < i; k++)
+			put_p2p(exported, i, k);
+	for (uint32_t i = 1; i <= 2; i++) {
+		put(exported, 0, p2p(i, true, 1));
+		put(exported, 1, p2p(3 - i, false, 0));
+	}
+	/* One step of the first, two of the second: if they were taken for each
+	 * other, one would find no end. */
+	assert_int_equal(decoded_flows(finish(exported)), 3);
 }
 
 static void nothing_is_counted_once_some_are_missing(void **state)
 {
 	struct exported *exported = *state;
 
-	put_message(exported, 1, 1, 0);
+	put_p2p(exported, 1, 0);
 	put(exported, 0, p2p(1, true, 1));
 	put(exported, 1, p2p(1, false, 0));
 	ncs_trace_export_lose(exported->trace, 0);
-	put_message(exported, 2, 2, 0);
+	put_p2p(exported, 2, 0);
 	put(exported, 0, p2p(2, true, 1));
 	put(exported, 1, p2p(2, false, 0));
 	/* Collectives are numbered by NCCL. */
@@ -395,7 +425,8 @@ static void calls_marks_and_ranges_are_told(void **state)
 {
 	struct exported *exported = *state;
 	struct ncs_range_path paths[] = { { 2, (char *)(uintptr_t) "step" },
-					  { 5, (char *)(uintptr_t) "step/oops" } };
+					  { 5,
+					    (char *)(uintptr_t) "step/oops" } };
 	struct ncs_record call = {
 		.start = BASE_NS + 100,
 		.event = NCS_EVENT_COLL_API,
@@ -451,8 +482,7 @@ static void what_is_never_explained_is_told_all_the_same(void **state)
 	struct ncs_held held = { 0 };
 
 	for (uint64_t i = 0; i < 1000; i++)
-		put(exported, 0, step(1 + (uint32_t)i % 300, true, 1,
-					      i));
+		put(exported, 0, step(1 + (uint32_t)i % 300, true, 1, i));
 	trace = finish(exported);
 	assert_int_equal(decoded_count(trace, "proxy_step"), 1000);
 	assert_int_equal(decoded_argument(first(trace, "proxy_step"),
@@ -461,10 +491,10 @@ static void what_is_never_explained_is_told_all_the_same(void **state)
 			 1);
 	/* The oldest makes room. */
 	for (uint32_t i = 0; !ncs_held_is_full(&held); i++)
-		assert_int_equal(ncs_held_add(&held, &(struct ncs_record){
-							     .operation =
-								     1 + i / 64,
-						     }),
+		assert_int_equal(ncs_held_add(&held,
+					      &(struct ncs_record){
+						      .operation = 1 + i / 64,
+					      }),
 				 0);
 	assert_int_equal(held.count, NCS_HELD_MAX + 1);
 	assert_int_equal(held.oldest->number, 1);
@@ -520,6 +550,7 @@ int main(void)
 		TEST(an_arrow_has_both_ends_or_is_none),
 		TEST(what_was_not_flushed_arrives_as_it_is_consumed),
 		TEST(messages_without_sequence_numbers_are_counted),
+		TEST(who_ends_first_does_not_matter),
 		TEST(nothing_is_counted_once_some_are_missing),
 		TEST(a_graph_launched_again_has_arrows_of_its_own),
 		TEST(a_kernel_is_where_the_gpus_clock_has_it),

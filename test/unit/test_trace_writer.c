@@ -71,12 +71,15 @@ static size_t count_json(const json_t *root, const char *type,
 	size_t count = 0, i;
 	json_t *event;
 
-	json_array_foreach (events, i, event)
-		if (strcmp(json_string_value(json_object_get(event, "ph")),
-			   type) == 0) {
-			count++;
-			*last = event;
-		}
+	json_array_foreach(
+		events, i,
+		event) if (strcmp(json_string_value(json_object_get(event,
+								    "ph")),
+				  type) == 0)
+	{
+		count++;
+		*last = event;
+	}
 	return count;
 }
 
@@ -91,8 +94,8 @@ static void write_all(struct ncs_trace_writer *writer)
 	uint32_t process = ncs_trace_process(writer, 0, "rank 0", 3);
 	uint32_t channel = ncs_trace_track(writer, process, "channel 1", 5);
 	uint32_t track = ncs_trace_track(writer, channel, "send -> 1", 6);
-	uint32_t counter = ncs_trace_counter(writer, process, "busbw", "GB/s",
-					     1);
+	uint32_t counter =
+		ncs_trace_counter(writer, process, "busbw", "GB/s", 1);
 	const struct ncs_trace_argument arguments[] = {
 		{ ncs_trace_word(writer, "bytes"), NCS_TRACE_NUMBER,
 		  UINT64_MAX },
@@ -323,9 +326,8 @@ static void lanes_without_end_are_still_lanes(void **state)
 	(void)state;
 	begin(&written, NCS_TRACE_PERFETTO);
 	for (unsigned i = 0; i < 2 * NCS_LANES_MAX; i++)
-		assert_int_not_equal(ncs_lanes_take(&lanes, written.writer, 5,
-						    100),
-				     0);
+		assert_int_not_equal(
+			ncs_lanes_take(&lanes, written.writer, 5, 100), 0);
 	assert_int_equal(lanes.count, NCS_LANES_MAX);
 	ncs_lanes_release(&lanes);
 	end(&written);
@@ -362,9 +364,9 @@ static void a_full_disk_is_an_error(void **state)
 
 	(void)state;
 	assert_non_null(file);
-	assert_int_equal(ncs_trace_close(
-				 ncs_trace_open(NCS_TRACE_CHROME, file, &base)),
-			 -ENOSPC);
+	assert_int_equal(
+		ncs_trace_close(ncs_trace_open(NCS_TRACE_CHROME, file, &base)),
+		-ENOSPC);
 	fclose(file);
 }
 
