@@ -27,7 +27,10 @@
 #include "ncclstat/tables/activities.h"
 #include "ncclstat/tables/columns.h"
 #include "ncclstat/tables/environment.h"
+#include "ncclstat/tables/csv.h"
 #include "ncclstat/tables/cupti.h"
+#include "ncclstat/tables/exports.h"
+#include "ncclstat/tables/fields.h"
 #include "ncclstat/tables/kernel_timing.h"
 #include "ncclstat/tables/keys.h"
 #include "ncclstat/tables/lateness.h"
@@ -360,6 +363,51 @@ static void put_named(const char *name, const char *help)
 	put_item(name);
 	putchar('\n');
 	put_sentence(help);
+}
+
+static bool put_exports(const char *argument)
+{
+	if (argument)
+		return false;
+	puts(".Bl -tag -width perfetto");
+#define X(ID, name, is_binary, help) put_named(name, help);
+	NCS_EXPORTS(X)
+#undef X
+	puts(".El");
+	return true;
+}
+
+static void put_export_field(const char *name, const char *help)
+{
+	put_item(name);
+	putchar('\n');
+	/* Like the one before it. */
+	if (help[0])
+		put_sentence(help);
+}
+
+static bool put_fields(const char *argument)
+{
+	if (argument)
+		return false;
+	puts(".Bl -tag -width appended_operations -compact");
+#define X(ID, name, where, help) put_export_field(name, help);
+	NCS_FIELDS(X)
+#undef X
+	puts(".El");
+	return true;
+}
+
+static bool put_csv(const char *argument)
+{
+	if (argument)
+		return false;
+	puts(".Bl -tag -width communicator_id -compact");
+#define X(ID, name, help) put_named(name, help);
+	NCS_CSV_COLUMNS(X)
+#undef X
+	puts(".El");
+	return true;
 }
 
 static bool put_kernel_statuses(const char *argument)
@@ -1047,6 +1095,9 @@ static const struct marker {
 	{ "columns", put_columns },
 	{ "channel_states", put_channel_states },
 	{ "activities", put_activities },
+	{ "exports", put_exports },
+	{ "fields", put_fields },
+	{ "csv", put_csv },
 	{ "kernel_statuses", put_kernel_statuses },
 	{ "cupti_statuses", put_cupti_statuses },
 	{ "proxy_states", put_proxy_states },

@@ -2,7 +2,12 @@
 #include "record/chunk.h"
 
 #include <stdlib.h>
+/* The same function with the widest instructions that the processor has. */
+#if defined(__x86_64__) && __has_include(<xxh_x86dispatch.h>)
+#include <xxh_x86dispatch.h>
+#else
 #include <xxhash.h>
+#endif
 #include <zstd.h>
 
 /* --- The header ---------------------------------------------------------- */

@@ -424,19 +424,42 @@ static uint64_t first_state_ns(const struct ncs_recording *recording,
 		ncs_recording_place(recording, rank->states.at[0])->from_ns);
 }
 
+/* When there were states of all ranks that were there at first: one is taken
+ * after the other. UINT64_MAX: there are none. */
+static uint64_t first_round_ns(const struct ncs_recording *recording)
+{
+	uint64_t first_ns = UINT64_MAX, last_ns;
+
+	for (size_t i = 0; i < recording->rank_count; i++) {
+		uint64_t taken_ns =
+			first_state_ns(recording, &recording->ranks[i]);
+
+		if (taken_ns < first_ns)
+			first_ns = taken_ns;
+	}
+	last_ns = first_ns;
+	for (size_t i = 0; i < recording->rank_count; i++) {
+		uint64_t taken_ns =
+			first_state_ns(recording, &recording->ranks[i]);
+
+		if (taken_ns > last_ns &&
+		    taken_ns - first_ns < recording->facts.interval_ns)
+			last_ns = taken_ns;
+	}
+	return last_ns;
+}
+
 /* The ends of all that was recorded, in common time. */
 static void find_ends(struct ncs_recording *recording)
 {
 	struct ncs_recording_facts *facts = &recording->facts;
-	uint64_t state_ns = UINT64_MAX, record_ns = UINT64_MAX;
+	uint64_t state_ns = first_round_ns(recording);
+	uint64_t record_ns = UINT64_MAX;
 
 	facts->until_ns = 0;
 	for (size_t i = 0; i < recording->rank_count; i++) {
 		const struct ncs_rank_recorded *rank = &recording->ranks[i];
-		uint64_t first_ns = first_state_ns(recording, rank);
 
-		if (first_ns < state_ns)
-			state_ns = first_ns;
 		if (rank->records.count > 0 && rank->facts.from_ns < record_ns)
 			record_ns = rank->facts.from_ns;
 		if (rank->facts.until_ns > facts->until_ns)
@@ -521,9 +544,9 @@ static int join(struct ncs_recording *recording, char *why, size_t why_size)
 	error = refuse_twice(recording, why, why_size);
 	if (error)
 		return error;
+	sum_facts(recording);
 	note_first(recording);
 	move_ranks(recording);
-	sum_facts(recording);
 	return 0;
 }
 

@@ -54,8 +54,9 @@ struct ncs_recording_facts {
 	size_t cut_files;       /* that have no end: still growing, or cut */
 	uint64_t records;
 	uint64_t lost;
-	/* The first state, or the first record where there is no state: what had
-	 * ended before it was begun is older. And the end of it all. */
+	/* When the ranks that were there at first had a state each, or the first
+	 * record where there is no state; what had ended before is older. And
+	 * the end of it all. */
 	uint64_t from_ns;
 	uint64_t until_ns;
 	uint64_t interval_ns; /* between two states of a rank; 0: not known */
@@ -135,6 +136,9 @@ int ncs_recording_state(struct ncs_recording *recording, size_t rank,
 /* When the first state after a moment was taken, of any rank. 0: none. */
 uint64_t ncs_recording_next_state_ns(const struct ncs_recording *recording,
 				     uint64_t after_ns);
+/* … of one rank. */
+uint64_t ncs_recording_next_state_of(const struct ncs_recording *recording,
+				     size_t rank, uint64_t after_ns);
 
 /* --- Records --------------------------------------------------------------- */
 

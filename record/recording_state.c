@@ -468,20 +468,25 @@ int ncs_recording_state(struct ncs_recording *recording, size_t index,
 	return result;
 }
 
+uint64_t ncs_recording_next_state_of(const struct ncs_recording *recording,
+				     size_t rank, uint64_t after_ns)
+{
+	const struct ncs_rank_recorded *of = &recording->ranks[rank];
+	size_t until = count_until(recording, of, after_ns);
+
+	return until < of->states.count ? taken_at(recording, of, until) : 0;
+}
+
 uint64_t ncs_recording_next_state_ns(const struct ncs_recording *recording,
 				     uint64_t after_ns)
 {
 	uint64_t next_ns = 0;
 
 	for (size_t i = 0; i < recording->rank_count; i++) {
-		const struct ncs_rank_recorded *rank = &recording->ranks[i];
-		size_t until = count_until(recording, rank, after_ns);
-		uint64_t taken_ns;
+		uint64_t taken_ns =
+			ncs_recording_next_state_of(recording, i, after_ns);
 
-		if (until == rank->states.count)
-			continue;
-		taken_ns = taken_at(recording, rank, until);
-		if (next_ns == 0 || taken_ns < next_ns)
+		if (taken_ns != 0 && (next_ns == 0 || taken_ns < next_ns))
 			next_ns = taken_ns;
 	}
 	return next_ns;

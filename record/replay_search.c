@@ -42,18 +42,41 @@ void ncs_replay_search_end(struct ncs_replay_search *search)
 	ncs_model_release(&search->model);
 }
 
+static void add(struct ncs_replay_search *search, uint64_t moment_ns,
+		enum ncs_verdict verdict, enum ncs_verdict_severity severity)
+{
+	if (search->count < NCS_ABNORMAL_MAX)
+		search->found[search->count++] = (struct ncs_abnormal){
+			.moment_ns = moment_ns,
+			.verdict = verdict,
+			.severity = severity,
+		};
+}
+
+static size_t count_dead(const struct ncs_model *model)
+{
+	size_t count = 0;
+
+	for (size_t i = 0; i < model->rank_count; i++)
+		count += model->ranks[i]->now.liveness == NCS_DEAD;
+	return count;
+}
+
+/* A process that dies is worth a look before anybody waits for it. */
 static void note(struct ncs_replay_search *search, uint64_t moment_ns)
 {
 	enum ncs_verdict_severity severity =
 		ncs_diagnosis_severity(&search->diagnosis);
+	size_t dead = count_dead(&search->model);
 
-	if (severity > search->severity && search->count < NCS_ABNORMAL_MAX)
-		search->found[search->count++] = (struct ncs_abnormal){
-			.moment_ns = moment_ns,
-			.verdict = search->diagnosis.findings[0].verdict,
-			.severity = severity,
-		};
+	if (severity > search->severity)
+		add(search, moment_ns, search->diagnosis.findings[0].verdict,
+		    severity);
+	else if (dead > search->dead)
+		add(search, moment_ns, NCS_VERDICT_RANK_DIED,
+		    NCS_SEVERITY_SLOW);
 	search->severity = severity;
+	search->dead = dead;
 }
 
 int ncs_replay_search_step(struct ncs_replay_search *search)

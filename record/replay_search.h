@@ -9,7 +9,7 @@
 /* More are not kept: what is always wrong is not abnormal. */
 #define NCS_ABNORMAL_MAX 1024
 
-/* The diagnosis is worse than one look before. */
+/* The diagnosis is worse than one look before, or a process has died. */
 struct ncs_abnormal {
 	uint64_t moment_ns;
 	enum ncs_verdict verdict; /* of what is worst then */
@@ -25,7 +25,8 @@ struct ncs_replay_search {
 	uint64_t next_ns; /* all before it has been looked at */
 	uint64_t step_ns;
 	bool done;
-	enum ncs_verdict_severity severity; /* of the look before */
+	enum ncs_verdict_severity severity; /* of the look before … */
+	size_t dead;                        /* … and processes in it */
 	struct ncs_abnormal found[NCS_ABNORMAL_MAX];
 	size_t count;
 };

@@ -21,8 +21,8 @@ static void fail(struct ncs_sink *sink, const struct ncs_sink_buffer *buffer,
 {
 	if (sink->error == 0)
 		sink->error = error;
-	if (buffer && buffer->offset < sink->failed_offset)
-		sink->failed_offset = buffer->offset;
+	if (buffer->offset + buffer->written < sink->failed_offset)
+		sink->failed_offset = buffer->offset + buffer->written;
 }
 
 static void describe(struct ncs_sink *sink)
@@ -33,14 +33,13 @@ static void describe(struct ncs_sink *sink)
 		 sink->way->name, sink->direct ? ", O_DIRECT" : "");
 	if (sink->uring_error)
 		snprintf(sink->lacks, sizeof(sink->lacks),
-			 "no io_uring (%s), so pwrite",
+			 "io_uring cannot be had (%s): writing with pwrite",
 			 strerror(-sink->uring_error));
-	if (lacks_direct)
-		snprintf(sink->lacks + strlen(sink->lacks),
-			 sizeof(sink->lacks) - strlen(sink->lacks),
-			 "%sno O_DIRECT on this file system, so through the"
-			 " page cache",
-			 sink->uring_error ? "; " : "");
+	else if (lacks_direct)
+		snprintf(sink->lacks, sizeof(sink->lacks),
+			 "O_DIRECT cannot be had on this file system: writing"
+			 " with %s through the page cache",
+			 sink->way->name);
 }
 
 /* What the file system takes past the page cache it may refuse only when it is
@@ -65,18 +64,21 @@ static bool was_only_delayed(struct ncs_sink *sink, ssize_t result)
 }
 
 /* Takes what came of writing a buffer, and writes on until it is done, or later,
- * or has failed. */
+ * or has failed. What others came to is not looked at: those before one that
+ * fails are to be whole. */
 static void go_on(struct ncs_sink *sink, struct ncs_sink_buffer *buffer,
 		  ssize_t result)
 {
+	bool failed = false;
+
 	while (result != NCS_SINK_LATER) {
 		if (result > 0)
 			buffer->written += (size_t)result;
 		else if (!was_only_delayed(sink, result))
+			failed = true;
+		if (failed)
 			fail(sink, buffer, result < 0 ? (int)result : -EIO);
-		if (sink->error != 0 || buffer->written >= buffer->filled) {
-			if (buffer->written < buffer->filled)
-				fail(sink, buffer, sink->error);
+		if (failed || buffer->written >= buffer->filled) {
 			buffer->busy = false;
 			sink->busy_count--;
 			return;
@@ -92,20 +94,32 @@ static void start(struct ncs_sink *sink, struct ncs_sink_buffer *buffer)
 	go_on(sink, buffer, sink->way->write(sink, buffer));
 }
 
-static void wait_for_one(struct ncs_sink *sink)
+/* Takes what has come of one of those under way; waits for it if told to. False:
+ * there is nothing yet. */
+static bool take_one(struct ncs_sink *sink, bool wait)
 {
 	struct ncs_sink_buffer *buffer;
-	ssize_t result = sink->way->wait(sink, &buffer);
+	ssize_t result = sink->way->wait(sink, &buffer, wait);
 
 	if (buffer) {
 		go_on(sink, buffer, result);
-		return;
+		return true;
 	}
+	if (result == NCS_SINK_LATER)
+		return false;
 	/* The way itself is broken: nothing will ever come of the others. */
 	for (size_t i = 0; i < NCS_SINK_BUFFERS; i++)
 		if (sink->buffers[i].busy)
 			fail(sink, &sink->buffers[i], (int)result);
 	sink->busy_count = 0;
+	return false;
+}
+
+/* What has gone wrong is to be known soon, not only when buffers are short. */
+static void take_all_done(struct ncs_sink *sink)
+{
+	while (sink->busy_count > 0 && take_one(sink, false))
+		;
 }
 
 /* --- Buffers --------------------------------------------------------------- */
@@ -118,7 +132,7 @@ static struct ncs_sink_buffer *free_buffer(struct ncs_sink *sink)
 		for (size_t i = 0; i < NCS_SINK_BUFFERS; i++)
 			if (!sink->buffers[i].busy)
 				return &sink->buffers[i];
-		wait_for_one(sink);
+		take_one(sink, true);
 	}
 }
 
@@ -149,6 +163,7 @@ int ncs_sink_flush(struct ncs_sink *sink)
 {
 	struct ncs_sink_buffer *buffer = sink->current;
 
+	take_all_done(sink);
 	if (!buffer || buffer->filled == 0)
 		return sink->error;
 	sink->current = NULL;
@@ -243,7 +258,9 @@ static int open_regular(struct ncs_sink **sink, int file, unsigned means)
 
 	if (ftruncate(file, 0) != 0)
 		return -errno;
-	if (means & NCS_SINK_URING)
+	/* Through the page cache io_uring only has others do the copying, who
+	 * then wait for each other. */
+	if ((means & NCS_SINK_URING) && (direct || !(means & NCS_SINK_DIRECT)))
 		error = uring_error = ncs_sink_open_way(
 			sink, file, direct, NCS_BLOCK_BYTES, &ncs_sink_uring);
 	if (error)
@@ -311,7 +328,7 @@ static void write_rest(struct ncs_sink *sink)
 		start(sink, buffer);
 	}
 	while (sink->busy_count > 0)
-		wait_for_one(sink);
+		take_one(sink, true);
 }
 
 int ncs_sink_close(struct ncs_sink *sink)

@@ -49,9 +49,11 @@ struct ncs_sink_way {
 	/* Writes what is left of a buffer: how many bytes of it were written, or
 	 * -errno, or NCS_SINK_LATER. */
 	ssize_t (*write)(struct ncs_sink *sink, struct ncs_sink_buffer *buffer);
-	/* Waits for one of those: as write(), and which buffer it is. NULL where
-	 * it is never later. */
-	ssize_t (*wait)(struct ncs_sink *sink, struct ncs_sink_buffer **buffer);
+	/* What has come of one of those: as write(), and which buffer it is.
+	 * Waits for one if told to, else it may be NCS_SINK_LATER again, of no
+	 * buffer. NULL where it is never later. */
+	ssize_t (*wait)(struct ncs_sink *sink, struct ncs_sink_buffer **buffer,
+			bool wait);
 };
 
 extern const struct ncs_sink_way ncs_sink_uring;

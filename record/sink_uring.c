@@ -61,7 +61,7 @@ static ssize_t start(struct ncs_sink *sink, struct ncs_sink_buffer *buffer)
 }
 
 static ssize_t wait_for_one(struct ncs_sink *sink,
-			    struct ncs_sink_buffer **buffer)
+			    struct ncs_sink_buffer **buffer, bool wait)
 {
 	struct io_uring *ring = sink->own;
 	struct io_uring_cqe *completion;
@@ -69,10 +69,11 @@ static ssize_t wait_for_one(struct ncs_sink *sink,
 
 	*buffer = NULL;
 	do
-		result = io_uring_wait_cqe(ring, &completion);
-	while (result == -EINTR || result == -EAGAIN);
+		result = wait ? io_uring_wait_cqe(ring, &completion) :
+				io_uring_peek_cqe(ring, &completion);
+	while (result == -EINTR || (wait && result == -EAGAIN));
 	if (result < 0)
-		return result;
+		return result == -EAGAIN ? NCS_SINK_LATER : result;
 	*buffer = io_uring_cqe_get_data(completion);
 	result = completion->res;
 	io_uring_cqe_seen(ring, completion);

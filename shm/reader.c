@@ -940,10 +940,12 @@ uint64_t ncs_reader_waiting(const struct ncs_reader *reader, size_t lane)
 void ncs_reader_skip_overwritten(struct ncs_reader *reader)
 {
 	const struct ncs_header *header = &reader->header;
+	uint64_t most = header->ring_records - header->ring_records / 8;
 
-	for (size_t i = 0; i < header->lanes.count; i++)
-		if (ncs_reader_uses_lane(reader, i))
-			ncs_ring_available(
-				ncs_reader_entry(reader, &header->rings, i),
-				header->ring_records, &reader->cursors[i]);
+	for (size_t i = 0; i < header->lanes.count; i++) {
+		uint64_t waiting = ncs_reader_waiting(reader, i);
+
+		if (waiting > most)
+			reader->cursors[i].next += waiting - most;
+	}
 }

@@ -120,6 +120,12 @@ what_there_is() {
 		want moments ncclstat.1 LATENESS -
 	fields lateness NCS_LATE_CAUSES ID,name,help name | unquote |
 		want late_causes ncclstat.1 LATENESS -
+	fields exports NCS_EXPORTS ID,name,is_binary,help name | unquote |
+		want exports ncclstat.1 EXPORTS -
+	fields fields NCS_FIELDS ID,name,where,help name | unquote |
+		want fields ncclstat.1 EXPORTS 'Lines of JSON'
+	fields csv NCS_CSV_COLUMNS ID,name,help name | unquote |
+		want csv ncclstat.1 EXPORTS Tables
 	fields own_events NCS_OWN_EVENTS ID,name,number,help name | unquote |
 		want own_events ncclstat-shm.5 DESCRIPTION Rings_and_records
 	fields loss NCS_LOSSES ID,name,help name | unquote |

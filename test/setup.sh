@@ -7,7 +7,9 @@
 # pkg-config know the library), so it is right on every system, and it is
 # quick and silent, without the network, when everything is there.  What is
 # missing it installs by apt-get: as root, or through sudo.  Where it cannot,
-# it says what is missing and what to type.  It must not change anything else.
+# it says what is missing and what to type.  What only some tests need, which
+# are skipped without, is wished for: it goes on without it.  It must not change
+# anything else, but for $BUILD/trace_processor.
 
 set -eu
 
@@ -28,6 +30,7 @@ CC=${CC:-cc}
 PKG_CONFIG=${PKG_CONFIG:-pkg-config}
 missing=
 packages=
+wishes=
 
 # want NAME PACKAGE... -- COMMAND...: COMMAND succeeds when NAME is there.
 want() {
@@ -46,6 +49,13 @@ want() {
 	fi
 }
 
+# wish PACKAGE -- COMMAND...: likewise, but it goes on without.
+wish() {
+	wished=$1
+	shift 2
+	"$@" >/dev/null 2>&1 || wishes="$wishes $wished"
+}
+
 have() {
 	command -v "$1"
 }
@@ -61,6 +71,7 @@ int main(void) { return 0; }' | "$@" -x "$lang" - -o "$tmp/out"
 probe() {
 	missing=
 	packages=
+	wishes=
 	want 'a C compiler' gcc libc6-dev -- links c "$CC"
 	want 'make' make -- have make
 	want 'pkg-config' pkg-config -- have "$PKG_CONFIG"
@@ -88,6 +99,15 @@ probe_for_tests() {
 	want 'mandoc' mandoc -- have mandoc
 	want 'ps and pgrep' procps -- have pgrep
 	want 'xz' xz-utils -- have xz
+	wish nodejs -- have node
+	wish npm -- have npm
+}
+
+# What the tests of exports ask about them.
+fetch() {
+	[ "$what" = demo ] ||
+		sh test/trace_processor/fetch.sh "${BUILD:-build}/trace_processor" ||
+		:
 }
 
 complain() {
@@ -95,10 +115,18 @@ complain() {
 	printf '%s' "$missing" >&2
 }
 
+# without_wishes: the end, where only wishes are left.
+without_wishes() {
+	[ -z "$missing" ] || return 0
+	fetch
+	exit 0
+}
+
 probe
-[ -n "$missing" ] || exit 0
+[ -n "$wishes" ] || without_wishes
 
 if ! command -v apt-get >/dev/null 2>&1; then
+	without_wishes
 	complain
 	echo "Install these, then run make again." >&2
 	exit 1
@@ -111,6 +139,7 @@ if [ "$(id -u)" -ne 0 ]; then
 	   { sudo -n true 2>/dev/null || [ -t 0 ]; }; then
 		as_root=sudo
 	else
+		without_wishes
 		complain
 		echo "Install these, then run make again:" >&2
 		echo "  sudo apt-get update" >&2
@@ -125,13 +154,15 @@ apt() {
 		apt-get -q -o DPkg::Lock::Timeout=300 "$@" >>"$tmp/log" 2>&1
 }
 
-echo "Installing by apt-get: $packages"
+echo "Installing by apt-get: $packages$wishes"
 # One source out of reach does not matter if the packages are to be had.
 apt update || :
 # shellcheck disable=SC2086 # a list of words
 if ! apt install -y --no-install-recommends $packages; then
 	tail -n 20 "$tmp/log" >&2
 fi
+# shellcheck disable=SC2086
+[ -z "$wishes" ] || apt install -y --no-install-recommends $wishes || :
 
 probe
 if [ -n "$missing" ]; then
@@ -142,3 +173,4 @@ if [ -n "$missing" ]; then
 		"--no-install-recommends $packages" >&2
 	exit 1
 fi
+fetch

@@ -22,6 +22,7 @@
 #include "tui/critical_path.h"
 #include "tui/diagnose.h"
 #include "tui/dump.h"
+#include "tui/export.h"
 #include "tui/list.h"
 #include "tui/list_recording.h"
 #include "tui/live.h"
@@ -182,6 +183,7 @@ static struct ncs_replay_part part_of(const struct ncs_options *options)
 		.pid = options->pid,
 	};
 	bool begins = options->mode == NCS_MODE_REPLAY ||
+		      options->mode == NCS_MODE_EXPORT ||
 		      options->mode == NCS_MODE_LIST ||
 		      options->mode == NCS_MODE_CRITICAL_PATH ||
 		      (options->mode == NCS_MODE_DUMP && options->has_interval);
@@ -219,6 +221,8 @@ static int execute_replay(const struct command *command)
 	} else if (options->mode == NCS_MODE_DIAGNOSE) {
 		status = print(command, replay.source, &replay,
 			       ncs_diagnose_run);
+	} else if (options->mode == NCS_MODE_EXPORT) {
+		status = print(command, replay.source, &replay, ncs_export_run);
 	} else {
 		status = look(command, replay.source, &replay);
 	}

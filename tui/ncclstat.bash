@@ -36,6 +36,11 @@ _ncclstat()
 			compgen -W 'now 10s 100s start' -- "$word")
 		return
 		;;
+	--export)
+		mapfile -t COMPREPLY < <(
+			compgen -W 'perfetto chrome ndjson csv' -- "$word")
+		return
+		;;
 	--color)
 		mapfile -t COMPREPLY < <(
 			compgen -W 'auto always never' -- "$word")
@@ -141,14 +146,14 @@ _ncclstat()
 
 	# What is no option is a recording.
 	if [[ $word != -* ]] &&
-		[[ " ${COMP_WORDS[*]} " =~ \ (--(replay|dump|diagnose|list|critical-path|what-if)|-[dl])[\ =] ]]; then
+		[[ " ${COMP_WORDS[*]} " =~ \ (--(replay|export|dump|diagnose|list|critical-path|what-if)|-[dl])[\ =] ]]; then
 		mapfile -t COMPREPLY < <(compgen -f -- "$word")
 		return
 	fi
 
 	mapfile -t COMPREPLY < <(compgen -W '
 		--dump --diagnose --record --duration --rotate-size --rotate-time
-		--keep --compress --replay --critical-path --what-if --range
+		--keep --compress --replay --export --critical-path --what-if --range
 		--at --from --until --output --wait
 		--list --clean --set --pid --comm --dir
 		--interval --count --view

@@ -429,6 +429,10 @@ static bool take_argument(struct ncs_options *options, int option,
 		choice = find_choice(lines[option].argument, argument);
 		options->format = (enum ncs_dump_format)choice;
 		return choice >= 0;
+	case NCS_OPTION_EXPORT:
+		choice = find_choice(lines[option].argument, argument);
+		options->export_format = (enum ncs_export_format)choice;
+		return choice >= 0;
 	case NCS_OPTION_COMM:
 		options->comm = argument;
 		return argument[0] != '\0';
@@ -556,6 +560,8 @@ static enum ncs_mode mode_of(int option)
 	case NCS_OPTION_CRITICAL_PATH:
 	case NCS_OPTION_WHAT_IF:
 		return NCS_MODE_CRITICAL_PATH;
+	case NCS_OPTION_EXPORT:
+		return NCS_MODE_EXPORT;
 	case NCS_OPTION_LIST:
 		return NCS_MODE_LIST;
 	case NCS_OPTION_CLEAN:
@@ -628,12 +634,19 @@ static bool take_option(struct ncs_options *options, int option,
 		options->has_color = true;
 	if (mode == NCS_MODE_LIVE)
 		return true;
+	/* An export may have a path in it, in whatever order it is said. */
+	options->has_path |= mode == NCS_MODE_CRITICAL_PATH;
+	if (options->mode == NCS_MODE_CRITICAL_PATH && mode == NCS_MODE_EXPORT)
+		options->mode = mode;
+	if (options->mode == NCS_MODE_EXPORT && mode == NCS_MODE_CRITICAL_PATH)
+		mode = NCS_MODE_EXPORT;
 	if (options->mode != NCS_MODE_LIVE && options->mode != mode &&
 	    mode != NCS_MODE_HELP && mode != NCS_MODE_VERSION) {
 		snprintf(error, error_size,
 			 "--%s is one thing too many: one of --dump,"
-			 " --diagnose, --record, --replay, --critical-path,"
-			 " --list, --clean and --set is expected",
+			 " --diagnose, --record, --replay, --export,"
+			 " --critical-path, --list, --clean and --set is"
+			 " expected",
 			 lines[option].name);
 		return false;
 	}
@@ -707,14 +720,15 @@ void ncs_options_value(const struct ncs_options *options,
 
 static bool reads_files(enum ncs_mode mode)
 {
-	return mode == NCS_MODE_REPLAY || mode == NCS_MODE_DUMP ||
-	       mode == NCS_MODE_DIAGNOSE || mode == NCS_MODE_LIST ||
-	       mode == NCS_MODE_CRITICAL_PATH;
+	return mode == NCS_MODE_REPLAY || mode == NCS_MODE_EXPORT ||
+	       mode == NCS_MODE_DUMP || mode == NCS_MODE_DIAGNOSE ||
+	       mode == NCS_MODE_LIST || mode == NCS_MODE_CRITICAL_PATH;
 }
 
 static bool needs_files(enum ncs_mode mode)
 {
-	return mode == NCS_MODE_REPLAY || mode == NCS_MODE_CRITICAL_PATH;
+	return mode == NCS_MODE_REPLAY || mode == NCS_MODE_EXPORT ||
+	       mode == NCS_MODE_CRITICAL_PATH;
 }
 
 /* Words that are no options are the names of recordings. */
@@ -730,6 +744,7 @@ static bool check_files(const struct ncs_options *options, char *error,
 			 "--%s expects a FILE, a recording made with"
 			 " --record",
 			 options->mode == NCS_MODE_REPLAY ? "replay" :
+			 options->mode == NCS_MODE_EXPORT ? "export" :
 							    "critical-path");
 		return false;
 	}
@@ -748,8 +763,8 @@ static bool check_files(const struct ncs_options *options, char *error,
 	if (reads_files(options->mode))
 		return true;
 	snprintf(error, error_size,
-		 "'%s' is no option; a recording is read with --replay, --dump,"
-		 " --diagnose, --critical-path or --list",
+		 "'%s' is no option; a recording is read with --replay,"
+		 " --export, --dump, --diagnose, --critical-path or --list",
 		 first);
 	return false;
 }
@@ -807,7 +822,12 @@ static const char *find_ignored(const struct ncs_options *options)
 	if (options->comm && mode != NCS_MODE_SET)
 		return "--comm expects --set beside it: views show all"
 		       " communicators";
-	if (options->range && mode != NCS_MODE_CRITICAL_PATH)
+	if (mode == NCS_MODE_EXPORT && options->has_path &&
+	    options->export_format != NCS_EXPORT_PERFETTO &&
+	    options->export_format != NCS_EXPORT_CHROME)
+		return "--critical-path and --what-if expect --export=perfetto"
+		       " or --export=chrome: only traces show a path";
+	if (options->range && !options->has_path)
 		return "--range expects --critical-path beside it";
 	if (mode == NCS_MODE_CRITICAL_PATH &&
 	    (options->pid || options->at.kind != NCS_INSTANT_NONE))
@@ -815,8 +835,16 @@ static const char *find_ignored(const struct ncs_options *options)
 		       " it is that of all ranks, from --from to --until";
 	if (find_ignored_of_record(options))
 		return find_ignored_of_record(options);
-	if (options->output_path)
-		return "--output expects something to be exported beside it";
+	if (options->output_path && mode != NCS_MODE_EXPORT)
+		return "--output expects --export beside it: what else is"
+		       " printed goes to standard output";
+	if (mode == NCS_MODE_EXPORT && options->at.kind != NCS_INSTANT_NONE)
+		return "--export expects no --at beside it: it is of a time,"
+		       " from --from to --until";
+	if (mode == NCS_MODE_EXPORT &&
+	    (options->has_interval || options->count))
+		return "--export expects no --interval and no --count beside"
+		       " it: it writes all that was recorded";
 	if (options->file_count == 0 &&
 	    (bounded || options->at.kind != NCS_INSTANT_NONE))
 		return "--at, --from and --until expect a FILE beside them:"

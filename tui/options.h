@@ -14,6 +14,7 @@
 #include "analysis/columns.h"
 #include "analysis/critical_path.h"
 #include "ncclstat/tables/options.h"
+#include "record/export.h"
 #include "record/instant.h"
 #include "record/recorder.h"
 #include "shm/control.h"
@@ -42,6 +43,7 @@ enum ncs_mode {
 	NCS_MODE_RECORD,
 	NCS_MODE_REPLAY,
 	NCS_MODE_CRITICAL_PATH,
+	NCS_MODE_EXPORT,
 	NCS_MODE_LIST,
 	NCS_MODE_CLEAN,
 	NCS_MODE_SET,
@@ -96,7 +98,9 @@ struct ncs_options {
 	struct ncs_instant at;
 	struct ncs_instant from;
 	struct ncs_instant until;
+	enum ncs_export_format export_format; /* NCS_MODE_EXPORT */
 	const char *output_path; /* NULL: standard output */
+	bool has_path;           /* NCS_MODE_CRITICAL_PATH, or in an export */
 	const char *what_if[NCS_SCENARIOS_MAX];
 	size_t what_if_count;
 	const char *range; /* NULL: all */

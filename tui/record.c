@@ -36,6 +36,8 @@ static void heed_signals(void)
 		    before.sa_handler != SIG_IGN)
 			sigaction(signals[i], &action, NULL);
 	}
+	/* A file that may not be longer is an error like another. */
+	signal(SIGXFSZ, SIG_IGN);
 }
 
 static void tell(void *who, const char *text)
@@ -86,13 +88,15 @@ static int say_result(const struct ncs_options *options,
 {
 	char text[64];
 
-	/* Nothing was opened: nothing was recorded. */
-	if (result->way[0])
-		say_totals(options, result);
 	if (result->end == NCS_RECORDER_FAILED) {
 		tell((void *)(uintptr_t)options, result->why);
+		/* Where it was opened. */
+		if (result->way[0])
+			tell((void *)(uintptr_t)options,
+			     "what was written before that can be read");
 		return NCS_EXIT_NOTHING;
 	}
+	say_totals(options, result);
 	if (result->end == NCS_RECORDER_NO_PROCESS) {
 		snprintf(text, sizeof(text), "there is no process %" PRIu32,
 			 options->pid);

@@ -10,7 +10,7 @@
 #include "tui/format.h"
 
 #define LINE_BYTES 512
-#define BAR_LEAST 10
+#define BAR_LEAST 16
 
 void ncs_screen_set_replay(struct ncs_screen *screen, struct ncs_replay *replay,
 			   const struct ncs_replay_search *search)
@@ -28,10 +28,11 @@ enum part {
 	PART_WALL,
 	PART_CLOCKS,
 	PART_ABNORMAL,
+	PART_BAR, /* takes what is left */
 	PART_COUNT
 };
 
-static const unsigned priorities[PART_COUNT] = { 9, 8, 5, 7, 4 };
+static const unsigned priorities[PART_COUNT] = { 9, 8, 4, 7, 5, 6 };
 
 static void print_wall(const struct ncs_replay *replay, char *text, size_t size)
 {
@@ -136,12 +137,13 @@ void ncs_replay_draw(struct ncs_screen *screen, const struct ncs_rect *rect)
 			.width = ncs_term_text_width(texts[i]),
 			.priority = priorities[i],
 		};
+	items[PART_BAR].width = BAR_LEAST;
 	ncs_layout_fit(items, PART_COUNT, rect->width, 2);
-	for (size_t i = 0; i < PART_COUNT; i++)
+	for (size_t i = 0; i < PART_BAR; i++)
 		if (items[i].kept && items[i].width > 0)
 			x += 2 + ncs_term_put(rect->y, x, items[i].width,
 					      NCS_ROLE_TEXT, texts[i]);
-	if (rect->x + rect->width - x >= BAR_LEAST)
+	if (items[PART_BAR].kept)
 		draw_bar(screen, rect->y, x, rect->x + rect->width - x);
 }
 

@@ -339,7 +339,8 @@ size_t ncs_reader_records(struct ncs_reader *reader, size_t lane,
 uint64_t ncs_reader_position(const struct ncs_reader *reader, size_t lane);
 uint64_t ncs_reader_waiting(const struct ncs_reader *reader, size_t lane);
 
-/* What has been overwritten until now will not be counted as lost. */
+/* What has been overwritten until now will not be counted as lost, nor what is
+ * about to be: the oldest eighth of a full ring is left out. */
 void ncs_reader_skip_overwritten(struct ncs_reader *reader);
 
 #ifdef __cplusplus

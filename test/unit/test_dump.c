@@ -121,7 +121,7 @@ static void no_job_is_an_object_with_empty_lists(void **state)
 
 	scripted_pass(scripted, SECOND);
 	sample = dump_json(scripted);
-	assert_keys(sample, "schema host time_ns realtime_ns ranks"
+	assert_keys(sample, "schema host time_ns realtime_ns recording ranks"
 			    " communicators unreadable");
 	assert_integer_at(sample, "schema", 1);
 	assert_string_at(sample, "host", "node7");

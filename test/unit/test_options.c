@@ -89,6 +89,7 @@ static void modes_and_formats(void **state)
 		  NCS_DUMP_JSON },
 		{ "--record a --duration 3", NCS_MODE_RECORD, NCS_DUMP_TEXT },
 		{ "--replay a b", NCS_MODE_REPLAY, NCS_DUMP_TEXT },
+		{ "--export=csv a b", NCS_MODE_EXPORT, NCS_DUMP_TEXT },
 		{ "--list", NCS_MODE_LIST, NCS_DUMP_TEXT },
 		{ "-l", NCS_MODE_LIST, NCS_DUMP_TEXT },
 		{ "--clean", NCS_MODE_CLEAN, NCS_DUMP_TEXT },
@@ -190,8 +191,30 @@ static void what_recordings_cannot_have_is_refused(void **state)
 	expect_error("--dump one --dir /tmp", "--dir", "FILE");
 	expect_error("--dump one --synthetic 2x2", "--synthetic", "FILE");
 	expect_error("--diagnose one --wait 3", "--wait", "FILE");
-	expect_error("--dump one --output two", "--output", "exported");
+	expect_error("--dump one --output two", "--output", "--export");
 	expect("--dump one --pid 7");
+}
+
+static void what_is_exported_and_where(void **state)
+{
+	(void)state;
+	for (int i = 0; i < NCS_EXPORT_COUNT; i++) {
+		char line[64];
+
+		snprintf(line, sizeof(line), "--export=%s one -o two",
+			 ncs_export_name(i));
+		expect(line);
+		assert_int_equal(options.export_format, i);
+		assert_string_equal(options.output_path, "two");
+	}
+	expect("one --export csv --from 1 --until -1 --pid 3");
+	assert_null(options.output_path);
+	expect_error("--export one", "--export", "perfetto|chrome|ndjson|csv");
+	expect_error("--export=xml one", "'xml'", "perfetto");
+	expect_error("--export=csv", "--export", "FILE");
+	expect_error("--export=csv one --at 3", "--at", "--from");
+	expect_error("--export=csv one --interval 3", "--interval", "--export");
+	expect_error("--export=csv one --dump", "--dump", "one of");
 }
 
 static void what_is_recorded_and_where(void **state)
@@ -514,6 +537,7 @@ int main(void)
 		cmocka_unit_test(words_that_are_no_options_are_recordings),
 		cmocka_unit_test(moments_of_recordings),
 		cmocka_unit_test(what_recordings_cannot_have_is_refused),
+		cmocka_unit_test(what_is_exported_and_where),
 		cmocka_unit_test(what_is_recorded_and_where),
 		cmocka_unit_test(what_a_recording_does_not_heed_is_refused),
 		cmocka_unit_test(

@@ -22,6 +22,7 @@
 #include "test/unit/scripted_source.h"
 #include "tui/curses.h"
 #include "tui/screen.h"
+#include "tui/screen_replay.h"
 #include "tui/term.h"
 
 #define SECOND UINT64_C(1000000000)
@@ -1782,6 +1783,156 @@ static void every_key_in_every_tree(void **state)
 	}
 }
 
+/* --- A recording ----------------------------------------------------------- */
+
+/* Of 100 s, of two hosts, in which two things go wrong. */
+static struct ncs_replay replay;
+static struct ncs_replay_search search;
+
+static void open_recording(enum ncs_view view)
+{
+	setenv("TZ", "UTC", 1);
+	open_job(view);
+	replay = (struct ncs_replay){
+		.all = {
+			.from_ns = BORN,
+			.until_ns = BORN + 100 * SECOND,
+			.realtime_offset_ns = 1700000000 * (int64_t)SECOND,
+		},
+		.from_ns = BORN,
+		.until_ns = BORN + 100 * SECOND,
+		.at_ns = BORN + 12 * SECOND + SECOND / 2,
+		.speed = 1,
+		.error_ns = 12345,
+	};
+	memset(&search, 0, sizeof(search));
+	search.from_ns = BORN;
+	search.until_ns = BORN + 100 * SECOND;
+	search.next_ns = BORN + 75 * SECOND;
+	search.count = 2;
+	search.found[0] = (struct ncs_abnormal){
+		.moment_ns = BORN + 30 * SECOND,
+		.verdict = NCS_VERDICT_RANK_DIED,
+		.severity = NCS_SEVERITY_STUCK,
+	};
+	search.found[1].moment_ns = BORN + 70 * SECOND;
+	ncs_replay_play(&replay, true, now);
+	ncs_screen_set_replay(&screen, &replay, &search);
+}
+
+static void a_recording_tells_where_it_is(void **state)
+{
+	static const struct shape shapes[] = {
+		{ 80, 24, false, true },
+		{ 40, 10, false, true },
+		{ 160, 24, true, false },
+	};
+
+	(void)state;
+	for (size_t i = 0; i < sizeof(shapes) / sizeof(*shapes); i++) {
+		char name[64];
+
+		start(&shapes[i]);
+		open_recording(NCS_VIEW_RANK);
+		draw();
+		snprintf(name, sizeof(name), "replay-%dx%d", shapes[i].width,
+			 shapes[i].height);
+		compare(name);
+		close_job();
+		stop();
+	}
+}
+
+static void keys_move_through_a_recording(void **state)
+{
+	(void)state;
+	start(&usual);
+	open_recording(NCS_VIEW_RANK);
+	assert_int_equal(press(")"), NCS_REQUEST_SAMPLE);
+	assert_true(screen.paused);
+	assert_int_equal(replay.at_ns, BORN + 13 * SECOND + SECOND / 2);
+	assert_int_equal(press("("), NCS_REQUEST_JUMP);
+	assert_int_equal(replay.at_ns, BORN + 12 * SECOND + SECOND / 2);
+	assert_int_equal(press("f f"), 0);
+	assert_true(replay.speed > 4.9 && replay.speed < 5.1);
+	assert_int_equal(press("r"), 0);
+	assert_true(replay.speed > 1.9 && replay.speed < 2.1);
+	assert_int_equal(press(": 1 : 3 0 Enter"), NCS_REQUEST_JUMP);
+	assert_int_equal(replay.at_ns, BORN + 90 * SECOND);
+	assert_int_equal(press(": - 1 0 0 Enter"), NCS_REQUEST_JUMP);
+	assert_int_equal(replay.at_ns, BORN);
+	assert_int_equal(press(": 1 0 1 Enter"), 0);
+	assert_non_null(strstr(screen.notice, "after the recording"));
+	assert_int_equal(press(": x Enter"), 0);
+	assert_non_null(strstr(screen.notice, "a time is"));
+	assert_int_equal(press(": 5 Esc"), 0);
+	assert_int_equal(replay.at_ns, BORN);
+	assert_int_equal(press("E"), NCS_REQUEST_JUMP);
+	assert_int_equal(replay.at_ns, BORN + 30 * SECOND);
+	assert_non_null(strstr(screen.notice, "rank_died"));
+	assert_int_equal(press("E"), NCS_REQUEST_JUMP);
+	assert_int_equal(press("E"), 0);
+	assert_non_null(strstr(screen.notice, "so far"));
+	assert_int_equal(press("B"), NCS_REQUEST_JUMP);
+	assert_int_equal(replay.at_ns, BORN + 30 * SECOND);
+	assert_int_equal(press("B"), 0);
+	assert_int_equal(press("Ctrl-E"), NCS_REQUEST_JUMP);
+	assert_int_equal(replay.at_ns, BORN + 100 * SECOND);
+	assert_int_equal(press("p"), 0);
+	assert_non_null(strstr(screen.notice, "the end"));
+	assert_int_equal(press("Ctrl-A"), NCS_REQUEST_JUMP);
+	assert_int_equal(press("p"), NCS_REQUEST_SAMPLE);
+	assert_true(replay.playing && !screen.paused);
+	assert_int_equal(press("p"), NCS_REQUEST_SAMPLE);
+	assert_false(replay.playing);
+}
+
+static void a_recording_is_asked_for_nothing(void **state)
+{
+	(void)state;
+	start(&usual);
+	open_recording(NCS_VIEW_RANK);
+	assert_int_equal(press("d"), 0);
+	assert_non_null(strstr(screen.notice, "this is a recording"));
+	assert_int_equal(press("s"), 0);
+	assert_int_equal(screen.prompt, NCS_PROMPT_NONE);
+	assert_non_null(strstr(screen.notice, "this is a recording"));
+}
+
+static void the_bar_of_a_recording_takes_clicks(void **state)
+{
+	static const struct shape wide = { 160, 24, false, true };
+
+	(void)state;
+	start(&wide);
+	open_recording(NCS_VIEW_RANK);
+	draw();
+	assert_true(screen.bar_width > 10);
+	assert_int_equal(click(screen.bar_y, screen.bar_x), NCS_REQUEST_JUMP);
+	assert_int_equal(replay.at_ns, BORN);
+	assert_int_equal(click(screen.bar_y,
+			       screen.bar_x + screen.bar_width - 1),
+			 NCS_REQUEST_JUMP);
+	assert_int_equal(replay.at_ns, BORN + 100 * SECOND);
+	assert_int_equal(click(screen.bar_y, screen.bar_x - 1), 0);
+	/* It is there no more once it is not drawn. */
+	press("#");
+	draw();
+	assert_int_equal(screen.bar_width, 0);
+}
+
+static void without_a_recording_its_keys_say_so(void **state)
+{
+	(void)state;
+	start(&usual);
+	open_job(NCS_VIEW_RANK);
+	assert_int_equal(press(")"), 0);
+	assert_non_null(strstr(screen.notice, "--replay"));
+	assert_int_equal(press(":"), 0);
+	assert_int_equal(screen.prompt, NCS_PROMPT_NONE);
+	assert_non_null(strstr(screen.notice, "--replay"));
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -1856,6 +2007,11 @@ int main(void)
 		TEST(a_tree_of_ranks),
 		TEST(from_a_tree_down_to_the_channel),
 		TEST(every_key_in_every_tree),
+		TEST(a_recording_tells_where_it_is),
+		TEST(keys_move_through_a_recording),
+		TEST(a_recording_is_asked_for_nothing),
+		TEST(the_bar_of_a_recording_takes_clicks),
+		TEST(without_a_recording_its_keys_say_so),
 	};
 
 	/* What the person who runs this has set must not be seen. */

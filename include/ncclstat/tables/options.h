@@ -41,6 +41,10 @@
 	X(REPLAY, "replay", 0, NO, "", ONCE, \
 	  "Play recordings in the live view; several FILEs, of one or of several" \
 	  " hosts, are played together.") \
+	X(EXPORT, "export", 0, REQUIRED, "perfetto|chrome|ndjson|csv", ONCE, \
+	  "Write recordings in a format of others: a trace for Perfetto or" \
+	  " chrome://tracing, a line of JSON for each record, or a table like" \
+	  " that of nccl-tests.") \
 	X(CRITICAL_PATH, "critical-path", 0, OPTIONAL, "text|json", ONCE, \
 	  "Say which way the time of a recorded job went: through which rank," \
 	  " and for which cause.") \

@@ -1,0 +1,240 @@
+"""Counts what a recording's exports must have, from its lines of JSON, and asks
+the trace processor whether they do.
+
+    count.py FOLDER RECORDING LINES CSV TRACE...
+
+FOLDER is what fetch.sh has fetched, LINES and CSV are the exports of RECORDING
+as ndjson and csv, and each TRACE one as perfetto or chrome. Prints "ok ..." or
+"not ok ..." for each thing that it looks at. Shares no code with the program:
+the only thing it knows of the format of recordings is what a chunk begins with.
+"""
+import collections
+import csv
+import json
+import os
+import struct
+import subprocess
+import sys
+
+CHILDREN = ("proxy_op", "proxy_step", "kernel_ch", "kernel_phase", "net_plugin")
+MOMENTS = ("mark", "settings")
+SEND_WAITS = ("send_gpu_wait_ns", "send_peer_wait_ns", "send_wait_ns")
+RECV_WAITS = ("recv_wait_ns", "recv_flush_wait_ns", "recv_gpu_wait_ns")
+
+failed = False
+
+
+def check(what, found, wanted):
+    global failed
+    if found == wanted:
+        print(f"ok {what}")
+        return
+    failed = True
+    print(f"not ok {what}\n  found  {found}\n  wanted {wanted}")
+
+
+def states(path):
+    """How many states a recording has, by their first parts."""
+    count, at = 0, 0
+    with open(path, "rb") as file:
+        data = file.read()
+    while at + 64 <= len(data):
+        magic, kind, _, size = struct.unpack_from("<QIIQ", data, at)
+        assert magic == 0x6B6E756863534E43 or data[at:at + 8] == b"NCSchunk"
+        if kind == 4:
+            part, = struct.unpack_from("<I", data, at + 64 + 32)
+            count += part == 0
+        at += 64 + (size + 63) // 64 * 64
+    return count
+
+
+def who(line):
+    return line["host"], line["pid"], line["communicator_id"], line["rank"]
+
+
+def slices(lines):
+    """Slices by category: how many, and the sum of their durations."""
+    found = collections.Counter(), collections.Counter()
+
+    def add(category, duration):
+        found[0][category] += 1
+        found[1][category] += duration
+
+    for line in lines:
+        event = line["event"]
+        if event in MOMENTS:
+            add(event, 0)
+            continue
+        if line.get("gpu_start_ns") is not None:
+            add(event, line["gpu_duration_ns"])
+            continue
+        add(event, line["duration_ns"])
+        if event == "proxy_step":
+            for wait in SEND_WAITS + RECV_WAITS:
+                if line.get(wait):
+                    add("wait", line[wait])
+        elif event in ("coll", "p2p"):
+            begun = line["first_child_ns"] or line["enqueued_ns"] or 0
+            if begun >= line["duration_ns"]:
+                begun = line["duration_ns"]
+            for part in (begun, line["duration_ns"] - begun):
+                if part:
+                    add("part", part)
+    return found
+
+
+def flows(lines):
+    """Messages of which both ends are there. Operations by their number, in each
+    rank; collectives' by sequence number and how often that was there before,
+    others by their place on the connection."""
+    operations, repeats, seen = {}, collections.Counter(), {}
+    ranks = {who(line)[2:] for line in lines}
+    for line in lines:
+        if line["event"] not in ("coll", "p2p"):
+            continue
+        key = who(line), line["operation"]
+        if key in operations:
+            continue
+        sequence = line["sequence_number"]
+        if sequence is not None:
+            name = who(line), line["function"], sequence
+            operations[key] = line["function"], sequence, repeats[name]
+            repeats[name] += 1
+        else:
+            operations[key] = None
+    ends = collections.Counter()
+    places = collections.defaultdict(dict)
+    for line in lines:
+        if line["event"] not in ("proxy_step", "proxy_op"):
+            continue
+        key = who(line), line["operation"]
+        if line["operation"] is None or key not in operations:
+            continue
+        name = operations[key]
+        if name is None:
+            connection = places[who(line), line["channel"],
+                                line["direction"], line["peer"]]
+            place = connection.setdefault(key[1], len(connection) + 1)
+            name = "p2p", place, 0
+        if line["event"] == "proxy_op":
+            continue
+        comm, rank = who(line)[2:]
+        if (comm, line["peer"]) not in ranks:
+            continue
+        pair = (rank, line["peer"]) if line["direction"] == "send" else \
+            (line["peer"], rank)
+        ends[comm, name, line["channel"], pair, line["step"],
+             line["direction"]] += 1
+    return sum(1 for end in ends
+               if end[-1] == "send" and end[:-1] + ("recv",) in ends)
+
+
+def ask(folder, trace, *questions):
+    script = os.path.join(os.path.dirname(__file__), "query.mjs")
+    run = subprocess.run(["node", script, folder, trace, *questions],
+                         stdout=subprocess.PIPE, check=True)
+    return [json.loads(line) for line in run.stdout.splitlines()]
+
+
+def check_trace(folder, trace, lines, state_count):
+    name = trace.rsplit(".", 1)[-1]
+    counts, sums = slices(lines)
+    by, arrows, joined, counters, errors, ranges, overlaps = ask(
+        folder, trace,
+        "select category, count(*) as count, sum(dur) as sum from slice"
+        " group by category",
+        "select count(*) as count from flow",
+        "select count(*) as count from flow"
+        " join slice a on a.id = slice_out join slice b on b.id = slice_in"
+        " where a.name like 'send%' = (b.name like 'send%')"
+        " or a.category != 'wait' or b.category != 'wait'",
+        "select t.name as name, count(*) as count from counter c"
+        " join track t on c.track_id = t.id group by t.name",
+        "select name, value from stats where value != 0"
+        " and severity in ('error', 'data_loss')",
+        "select distinct a.string_value as path from slice s"
+        " join args a using (arg_set_id)"
+        " where a.key in ('debug.range', 'args.range')",
+        "select count(*) as count from slice where parent_id is not null"
+        " and category not in ('wait', 'part')")
+    check(f"{name}: slices of each kind",
+          {row["category"]: row["count"] for row in by}, dict(counts))
+    check(f"{name}: the sum of their durations",
+          {row["category"]: row["sum"] for row in by}, dict(sums))
+    check(f"{name}: arrows", arrows[0]["count"], flows(lines))
+    check(f"{name}: arrows go from a sender's wait to a receiver's",
+          joined[0]["count"], 0)
+    in_flight = sum(row["count"] for row in counters
+                    if row["name"].startswith("operations in flight"))
+    check(f"{name}: a count of operations for each state", in_flight,
+          state_count)
+    check(f"{name}: the trace processor finds nothing wrong", errors, [])
+    check(f"{name}: ranges", {row["path"] for row in ranges},
+          {line["range"] for line in lines if line.get("range")})
+    check(f"{name}: nothing is inside of what it is no part of",
+          overlaps[0]["count"], 0)
+    return counters
+
+
+FACTORS = {
+    "AllReduce": lambda n: 2 * (n - 1) / n,
+    "AllGather": lambda n: (n - 1) / n,
+    "ReduceScatter": lambda n: (n - 1) / n,
+    "Broadcast": lambda n: 1,
+    "Reduce": lambda n: 1,
+    "Send": lambda n: 1,
+    "Recv": lambda n: 1,
+}
+
+
+def near(a, b):
+    return abs(a - b) <= 1e-3 * max(abs(a), abs(b))
+
+
+def check_table(path, lines):
+    with open(path, newline="", encoding="utf-8") as file:
+        text = file.read()
+    rows = list(csv.DictReader(text.splitlines()))
+    check("csv: lines end as RFC 4180 has it",
+          text.count("\n"), text.count("\r\n"))
+    operations = collections.Counter()
+    for line in lines:
+        if line["event"] in ("coll", "p2p") and not line["again"]:
+            operations[str(line["pid"]), line["function"]] += 1
+    timed = collections.Counter()
+    for row in rows:
+        timed[row["pid"], row["function"]] += int(row["timed"])
+    check("csv: operations with a time, of each rank and function", timed,
+          operations)
+    wrong = []
+    for row in rows:
+        if not row["busbw_gb_s"]:
+            continue
+        algbw = float(row["average_bytes"]) / (
+            float(row["time_avg_us"]) * 1e3)
+        busbw = algbw * FACTORS[row["function"]](int(row["nranks"]))
+        if not near(algbw, float(row["algbw_gb_s"])) or \
+                not near(busbw, float(row["busbw_gb_s"])) or \
+                not int(row["size_bytes"]) <= float(row["average_bytes"]) < \
+                max(1, 2 * int(row["size_bytes"])):
+            wrong.append(row)
+    check("csv: bandwidths follow from sizes and times", wrong, [])
+    check("csv: some are known", any(r["busbw_gb_s"] for r in rows), True)
+
+
+def main():
+    folder, recording, lines_path, table, *traces = sys.argv[1:]
+    with open(lines_path, encoding="utf-8") as file:
+        lines = [json.loads(line) for line in file]
+    check("ndjson: there are lines", len(lines) > 0, True)
+    check_table(table, lines)
+    counters = [check_trace(folder, trace, lines, states(recording))
+                for trace in traces]
+    check("both traces have the same counters",
+          [[row["count"] for row in of] for of in counters[1:]],
+          [[row["count"] for row in counters[0]]] * (len(counters) - 1))
+    return failed
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,121 @@
+// Asks the real trace processor about a trace: the one that the Perfetto UI
+// runs, as WebAssembly, in Node.
+//
+//   node query.mjs FOLDER TRACE SQL...
+//
+// FOLDER is what fetch.sh has fetched.  For each SQL one line: a JSON array of
+// its rows, each an object by column; integers that a double cannot hold are
+// strings.  Status 1 and a message if the trace cannot be read or a question
+// cannot be answered.
+//
+// The package is made for a browser's worker: it is given the little of one
+// that it asks for, and three places in it are changed, which must be there.
+
+import {readFileSync, openSync, readSync, closeSync} from 'node:fs';
+import {join, resolve} from 'node:path';
+import {pathToFileURL} from 'node:url';
+import vm from 'node:vm';
+
+const chunkBytes = 16 << 20;
+const [folder, trace, ...questions] = process.argv.slice(2);
+
+function fail(message) {
+	process.stderr.write(`query.mjs: ${message}\n`);
+	process.exit(1);
+}
+
+function replaceOnce(text, from, to) {
+	const parts = text.split(from);
+	if (parts.length !== 2)
+		fail(`${folder}: not the package that this was written for` +
+			` (${from})`);
+	return parts.join(to);
+}
+
+// The module instance of the WebAssembly, once it is up.
+async function startModule() {
+	let code = readFileSync(join(folder, 'engine_bundle.node.js'), 'utf8');
+
+	// The 32-bit module is the one in the package.
+	code = replaceOnce(code, 'this.useMemory64 = hasMemory64Support();',
+		'this.useMemory64 = false;');
+	code = replaceOnce(code, 'locateFile: (s) => s,',
+		'locateFile: (s) => s, wasmBinary: globalThis.ncsWasm,');
+	code = replaceOnce(code,
+		'const wasmBridge = new wasm_bridge_1.WasmBridge();',
+		'const wasmBridge = globalThis.ncsBridge =' +
+		' new wasm_bridge_1.WasmBridge();');
+	globalThis.ncsWasm = readFileSync(join(folder, 'trace_processor.wasm'));
+	globalThis.WorkerGlobalScope = class {};
+	globalThis.location = {href: pathToFileURL(resolve(folder)).href};
+	globalThis.self = globalThis;
+	// What the module prints is about itself.
+	console.log = console.warn = () => {};
+	vm.runInThisContext(code, {filename: 'engine_bundle.node.js'});
+	while (globalThis.ncsBridge.reqBufferAddr === 0)
+		await new Promise((done) => setTimeout(done, 5));
+	return globalThis.ncsBridge;
+}
+
+async function startEngine() {
+	const {EngineBase} = await import(
+		pathToFileURL(resolve(folder, 'engine.mjs')).href);
+	const bridge = await startModule();
+	const {port1, port2} = new MessageChannel();
+
+	class Engine extends EngineBase {
+		id = 'ncclstat';
+		mode = 'WASM';
+		rpcSendRequestBytes(bytes) {
+			port2.postMessage(bytes);
+		}
+	}
+	const engine = new Engine();
+	bridge.initialize(port1);
+	port2.onmessage = (message) => engine.onRpcResponseBytes(message.data);
+	return engine;
+}
+
+async function load(engine) {
+	const file = openSync(trace, 'r');
+
+	for (;;) {
+		const chunk = new Uint8Array(chunkBytes);
+		const bytes = readSync(file, chunk, 0, chunkBytes, null);
+		if (bytes === 0)
+			break;
+		await engine.parse(chunk.subarray(0, bytes));
+	}
+	closeSync(file);
+	await engine.notifyEof();
+}
+
+function plain(value) {
+	if (typeof value !== 'bigint')
+		return value;
+	return Number.isSafeInteger(Number(value)) ? Number(value) : `${value}`;
+}
+
+async function ask(engine, sql) {
+	const result = await engine.query(sql);
+	const columns = result.columns();
+	const rows = [];
+
+	for (const row = result.iter({}); row.valid(); row.next())
+		rows.push(Object.fromEntries(
+			columns.map((name) => [name, plain(row.get(name))])));
+	process.stdout.write(`${JSON.stringify(rows)}\n`);
+}
+
+if (!trace || questions.length === 0)
+	fail('usage: node query.mjs FOLDER TRACE SQL...');
+process.on('uncaughtException', (error) => fail(error.message ?? error));
+try {
+	const engine = await startEngine();
+	await load(engine);
+	for (const sql of questions)
+		await ask(engine, sql);
+} catch (error) {
+	fail(error.message ?? error);
+}
+process.exit(0);

@@ -1,0 +1,253 @@
+#!/bin/sh
+# --record, of jobs that are replayed against the plugin: nothing that they
+# publish is missing, however it is written and however it ends. What is in the
+# files test/record_oracle.py says.
+#
+# Prints "ok ..." or "not ok ..." for each thing that it looks at.
+# shellcheck disable=SC2016 # what is quoted is for sh -c to expand
+
+set -u
+cd "$(dirname "$0")/../.." || exit
+
+build=${BUILD:-build}
+ncclstat=$build/ncclstat
+replay=$build/ncclreplay
+tmp=$(mktemp -d "${TMPDIR:-/tmp}/ncclstat-record.XXXXXX")
+job=
+recorder=
+export NCCLSTAT_DIR="$tmp/shm" LC_ALL=C.UTF-8
+mkdir "$NCCLSTAT_DIR"
+failed=0
+
+leave() {
+	[ -z "$recorder" ] || kill "$recorder" 2>/dev/null
+	[ -z "$job" ] || kill "$job" 2>/dev/null
+	wait
+	rm -rf "$tmp"
+}
+trap leave EXIT
+trap 'exit 130' HUP INT TERM
+
+# check WHAT COMMAND...: whether the command succeeds.
+check() {
+	what=$1
+	shift
+	if "$@" >"$tmp/log" 2>&1; then
+		echo "ok $what"
+	else
+		echo "not ok $what"
+		sed 's/^/  /' "$tmp/log" "$tmp/err" "$tmp/said" 2>/dev/null
+		failed=1
+	fi
+}
+
+python3 test/record_oracle.py >/dev/null 2>&1
+if [ $? -eq 77 ]; then
+	echo "there is no libxxhash or no libzstd to check recordings with"
+	exit 77
+fi
+
+# --- Jobs and recorders ------------------------------------------------------
+
+# start_job ARGUMENT...: a job of two ranks, until it is ended.
+start_job() {
+	"$replay" --loop 0 "$@" test/captures/net-v5-mix >/dev/null 2>&1 &
+	job=$!
+	tries=0
+	until [ "$("$ncclstat" --list 2>/dev/null | grep -c alive)" -ge 2 ]; do
+		tries=$((tries + 1))
+		[ "$tries" -lt 100 ] || return 1
+		sleep 0.1
+	done
+}
+
+end_job() {
+	kill "$job" 2>/dev/null
+	wait "$job"
+	job=
+	"$ncclstat" --clean >/dev/null 2>&1
+}
+
+# run STATUS ARGUMENT...: whether ncclstat leaves with this status.
+run() {
+	wanted=$1
+	shift
+	status=0
+	"$ncclstat" "$@" </dev/null 2>"$tmp/err" || status=$?
+	[ "$status" -eq "$wanted" ] && return
+	echo "ncclstat $*: status $status"
+	return 1
+}
+
+# begin ARGUMENT...: a recorder in the background, until it has written.
+begin() {
+	# What a shell starts in the background ignores SIGINT.
+	env --default-signal=INT "$ncclstat" "$@" </dev/null 2>"$tmp/err" &
+	recorder=$!
+}
+
+# ended STATUS: whether the recorder has ended so.
+ended() {
+	status=0
+	wait "$recorder" || status=$?
+	recorder=
+	[ "$status" -eq "$1" ] && return
+	echo "status $status"
+	return 1
+}
+
+has_size() {
+	tries=0
+	until [ -s "$1" ]; do
+		tries=$((tries + 1))
+		[ "$tries" -lt 100 ] || return 1
+		sleep 0.1
+	done
+}
+
+# read_by_oracle FILE...: what it says is in $tmp/said.
+read_by_oracle() {
+	python3 test/record_oracle.py "$@" >"$tmp/said"
+}
+
+# says WHAT: the number.
+says() {
+	sed -n "s/^$1: //p" "$tmp/said"
+}
+
+# is_complete FILE...: all that was published is there.
+is_complete() {
+	read_by_oracle "$@" && [ "$(says lost)" -eq 0 ] &&
+		[ "$(says records)" -gt 100 ] &&
+		[ $(($(says records) + $(says missed))) -eq \
+			"$(says published)" ]
+}
+
+# --- From its beginning to its end -------------------------------------------
+
+begin --record "$tmp/one"
+has_size "$tmp/one" || sleep 0.2
+"$replay" test/captures/net-v5-mix >/dev/null 2>&1
+check 'a recorder that waits for a job ends with it' ended 0
+check 'it says that it waits' grep -q 'waiting for a job' "$tmp/err"
+check 'it says what it has' \
+	grep -q 'recorded [1-9][0-9]* records and .* of 2 ranks; wrote' \
+	"$tmp/err"
+check 'all of the job is there' is_complete "$tmp/one"
+check 'from its first record on' [ "$(says missed)" -eq 0 ]
+check 'nobody else can read it' \
+	[ "$(stat -c %a "$tmp/one")" = 600 ]
+
+"$replay" --hold test/captures/net-v5-mix >/dev/null 2>&1 &
+job=$!
+tries=0
+until [ "$("$ncclstat" --list 2>/dev/null | grep -c alive)" -ge 2 ] ||
+	[ "$tries" -ge 50 ]; do
+	tries=$((tries + 1))
+	sleep 0.1
+done
+sleep 1
+# shellcheck disable=SC2046 # a list of words
+kill -s KILL "$job" $(pgrep -P "$job")
+wait "$job" 2>/dev/null
+job=
+check 'what a killed job left is recorded, and that is all' \
+	run 0 --record "$tmp/left"
+check 'all that was left is there' is_complete "$tmp/left"
+check 'its end is told' [ "$(says gone)" -eq 2 ]
+"$ncclstat" --clean >/dev/null 2>&1
+
+# --- Ways to end -------------------------------------------------------------
+
+start_job
+begin --record "$tmp/stopped"
+sleep 0.7
+kill -s INT "$recorder"
+check 'SIGINT ends it in good order' ended 0
+check '… with a whole file' is_complete "$tmp/stopped"
+check 'of a job that goes on' kill -0 "$job"
+
+check 'it ends after its duration' \
+	run 0 --record "$tmp/short" --duration 0.5 --interval 0.1
+check '… with a whole file' is_complete "$tmp/short"
+check 'states are taken at the interval' \
+	sh -c '[ "$1" -ge 6 ] && [ "$1" -le 16 ]' sh "$(says states)"
+
+begin --record "$tmp/killed" --duration 20
+sleep 2
+kill -s KILL "$recorder"
+ended 137 2>/dev/null
+check 'what a killed recorder had written can be read' \
+	sh -c 'python3 test/record_oracle.py --cut "$1/killed" >"$1/said" &&
+		grep -q "^records: [1-9]" "$1/said"' sh "$tmp"
+
+check 'a process that there is not: status 1' \
+	run 1 --record "$tmp/none" --pid 4194303
+check 'a process that there is not: it is told' \
+	grep -q 'there is no process 4194303' "$tmp/err"
+check 'one process alone is recorded' \
+	run 0 --record "$tmp/pid" --duration 0.4 \
+	--pid "$(pgrep -P "$job" | head -n 1)"
+check 'one process alone: it is one' \
+	sh -c 'python3 test/record_oracle.py "$1/pid" | grep -qx "ranks: 1"' \
+	sh "$tmp"
+
+# --- Ways to write -----------------------------------------------------------
+
+check 'several files' \
+	run 0 --record "$tmp/many" --duration 1.4 --rotate-time 0.5
+check 'several files: three' [ ! -e "$tmp/many.3" ]
+check 'several files: nothing is missing between them' \
+	is_complete "$tmp/many" "$tmp/many.1" "$tmp/many.2"
+check 'files by size, the latest alone kept' \
+	run 0 --record "$tmp/sized" --duration 2 --rotate-size 64k --keep 2 \
+	--interval 0.1
+check '… there are two, and not the first' \
+	sh -c '[ "$(ls "$1"/sized* | wc -l)" -eq 2 ] && [ ! -e "$1/sized" ]' \
+	sh "$tmp"
+
+check 'compressed' \
+	run 0 --record "$tmp/packed" --duration 0.6 --compress
+check 'compressed: nothing is missing' is_complete "$tmp/packed"
+check 'compressed: chunks are' [ "$(says packed)" -gt 3 ]
+
+check 'a pipe' sh -c '
+	"$1/ncclstat" --record=- --duration 0.6 2>"$2/err" | cat >"$2/piped"' \
+	sh "$build" "$tmp"
+check 'a pipe: nothing is missing' is_complete "$tmp/piped"
+check 'a pipe that nobody reads any more: status 1' sh -c '
+	"$1/ncclstat" --record=- --duration 5 2>"$2/err" | :
+	grep -q "standard output: Broken pipe" "$2/err"' sh "$build" "$tmp"
+
+status=0
+python3 test/without_io_uring.py "$ncclstat" --record "$tmp/slow" \
+	--duration 0.6 2>"$tmp/err" || status=$?
+if [ "$status" -ne 77 ]; then
+	check 'without io_uring' [ "$status" -eq 0 ]
+	check 'without io_uring: it is told' \
+		grep -q 'io_uring cannot be had (Operation not permitted)' \
+		"$tmp/err"
+	check 'without io_uring: nothing is missing' is_complete "$tmp/slow"
+fi
+
+# --- Where it cannot be written ----------------------------------------------
+
+check 'no room: status 1' run 1 --record /dev/full
+check 'no room: it is told' \
+	grep -q '/dev/full: No space left on device' "$tmp/err"
+check 'a file that may not be longer: status 1' sh -c '
+	ulimit -f 128
+	"$1/ncclstat" --record "$2/limited" --interval 0.1 2>"$2/err"
+	[ $? -eq 1 ]' sh "$build" "$tmp"
+check 'a file that may not be longer: it is told' \
+	grep -q 'limited: File too large' "$tmp/err"
+check 'a file that may not be longer: what was written can be read' \
+	sh -c 'python3 test/record_oracle.py --cut "$1/limited" |
+		grep -q "^records: [1-9]"' sh "$tmp"
+check 'a folder that there is not: status 1' \
+	run 1 --record "$tmp/nowhere/file"
+check 'a folder that there is not: it is told' \
+	grep -q 'nowhere/file: No such file' "$tmp/err"
+check 'the job has not noticed' kill -0 "$job"
+end_job
+exit "$failed"

@@ -1,0 +1,180 @@
+#!/bin/sh
+# A job that is recorded while it runs and is killed, and what the recording
+# shows: the same as the job did, at every moment, by every key.
+# shellcheck source=test/ui/terminal
+. "$(dirname "$0")/terminal"
+
+replay=$build/ncclreplay
+plugin=$build/libnccl-profiler-ncclstat.so
+if [ ! -x "$replay" ] || [ ! -e "$plugin" ]; then
+	echo "ncclreplay or the plugin has not been built"
+	exit 77
+fi
+
+has_job() {
+	[ "$("$ncclstat" --list 2>/dev/null | grep -c alive)" -ge 2 ]
+}
+
+# replaying OPTIONS: opens the recording.
+replaying() {
+	open 110x30 "exec $ncclstat $* --replay $tmp/job.ncs"
+	soon test -s "$tmp/pid" && read -r pid <"$tmp/pid" &&
+		sees ' REPLAY \| PAUSED '
+}
+
+# --- A recording --------------------------------------------------------------
+
+"$replay" --plugin "$plugin" --loop 0 test/captures/net-v5-mix \
+	>"$tmp/replay.log" 2>&1 &
+job=$!
+background="$background $job"
+soon has_job
+verdict 'a job runs' $?
+
+"$ncclstat" --record="$tmp/job.ncs" -i 0.1 2>"$tmp/recorder" &
+recorder=$!
+background="$background $recorder"
+sleep 4
+victims=$(pgrep -P "$job" | tr '\n' ' ')
+# shellcheck disable=SC2086 # a list of words
+kill -s KILL "$job" $victims
+wait "$job" 2>/dev/null
+soon gone "$recorder"
+verdict 'its recording ends with it' $?
+
+# --- Without a terminal -------------------------------------------------------
+
+# What is there of the dead, and what the recording has of them at its end.
+"$ncclstat" --dump=json >"$tmp/live.json"
+"$ncclstat" --dump=json "$tmp/job.ncs" >"$tmp/recorded.json"
+python3 - "$tmp/live.json" "$tmp/recorded.json" <<'END'
+import json, sys
+
+live, recorded = (json.load(open(name)) for name in sys.argv[1:])
+
+
+# Times are made of ticks by a clock that is measured at each look.
+def timeless(value):
+    if isinstance(value, dict):
+        return {key: timeless(inner) for key, inner in value.items()
+                if not key.endswith('_ns')}
+    if isinstance(value, list):
+        return [timeless(inner) for inner in value]
+    return value
+
+
+# Rates are of what was seen before.
+same = ('path', 'host', 'pid', 'comm', 'rank', 'liveness', 'proxy',
+        'operations', 'events', 'loss', 'torn')
+of_channel = ('channel', 'peer', 'send', 'state', 'bytes', 'steps_done')
+assert live['recording'] is None and recorded['recording']['files'] == 1
+assert len(live['ranks']) == len(recorded['ranks']) > 0
+compared = 0
+for a, b in zip(timeless(live['ranks']), timeless(recorded['ranks'])):
+    for key in same:
+        if key in a:
+            assert a[key] == b[key], (key, a[key], b[key])
+            compared += 1
+    assert len(a['channels']) == len(b['channels']) > 0
+    for c, d in zip(a['channels'], b['channels']):
+        for key in of_channel:
+            assert c.get(key) == d.get(key), (key, c, d)
+assert compared >= 8 * len(live['ranks']), compared
+END
+verdict 'at its end it shows what the job left behind' $?
+
+"$ncclstat" --list "$tmp/job.ncs" >"$tmp/list"
+grep -q 'job.ncs: host .* whole$' "$tmp/list" &&
+	[ "$(grep -c "$NCCLSTAT_DIR/ncclstat[.]" "$tmp/list")" -ge 2 ]
+verdict '--list says whose it is' $?
+
+"$ncclstat" --diagnose --at 1 "$tmp/job.ncs" >"$tmp/healthy"
+[ $? -le 1 ] && "$ncclstat" --dump -i 1 "$tmp/job.ncs" >"$tmp/dumps" &&
+	[ "$(grep -c 'recorded, at ' "$tmp/dumps")" -ge 3 ]
+verdict 'it is diagnosed, and dumped at intervals' $?
+
+"$ncclstat" --replay "$tmp/list" >"$tmp/out" 2>&1
+[ $? -eq 1 ] && grep -q "$tmp/list: it is no recording" "$tmp/out"
+verdict 'what is no recording is refused' $?
+
+# --- Keys ---------------------------------------------------------------------
+
+replaying -i 1
+verdict 'it opens' $?
+press p
+sees ' PAUSED ' && press C-a && sees 'at 0:00.000 of 0:0'
+verdict 'Ctrl-A goes to the beginning' $?
+press ')'
+sees 'at 0:01.000 of ' && press '(' && sees 'at 0:00.000 of '
+verdict '( and ) step by an interval' $?
+press : 2.5 Enter
+sees 'at 0:02.500 of ' && sees ' 0 world .*alive'
+verdict ': goes to a time' $?
+press : 999 Enter
+sees 'that is after the recording' && sees 'at 0:02.500 of '
+verdict '… that is in it' $?
+press : x Enter
+sees 'a time is 12.5'
+verdict '… and is a time' $?
+press f
+sees '  2x  ' && press r && press r && sees '  0.5x  ' && press f
+verdict 'f and r change the speed' $?
+press p
+sees ' REPLAY ' && misses 'at 0:02.500 of '
+verdict 'p plays' $?
+press C-e
+sees 'JOB ENDED\| PAUSED ' && sees 'dead: rank 0'
+verdict 'Ctrl-E goes to the end, where the job is dead' $?
+press p
+sees 'this is the end'
+verdict 'which is where it ends' $?
+press C-a
+sees 'at 0:00.000 of ' && misses '% looked at' && press E &&
+	sees 'rank_died\|slow\|stuck' && misses 'at 0:00.000 of '
+verdict 'E goes to where something goes wrong' $?
+press C-e
+sees 'dead: rank 0' && press B && sees 'of 0:0' && alive "$pid"
+verdict 'B goes back to it' $?
+press d
+sees 'this is a recording' && press Escape s && sees 'this is a recording'
+verdict 'a recording is asked for nothing' $?
+
+press : 2 Enter
+sees 'at 0:02.000 of '
+failing=
+for view in 1 2 3 4 5 6 7 8; do
+	press "$view"
+	sees "\[$view:" && alive "$pid" || failing="$failing $view"
+done
+[ -z "$failing" ]
+verdict "every view works${failing:+, but not$failing}" $?
+press 6
+sees 'AllReduce' && press 1
+verdict 'the timeline has records' $?
+
+resize 60 14
+sees 'at 0:02.000' && resize 24 5 && soon alive "$pid" && resize 140 40 &&
+	sees 'at 0:02.000 of .*|-'
+verdict 'it takes every size' $?
+press q
+ended 0
+verdict 'q leaves' $?
+
+# --- A script -----------------------------------------------------------------
+
+cat >"$tmp/keys" <<END
+p
+C-a
+wait 0.3
+save $tmp/first
+)
+wait 0.3
+save $tmp/second
+q
+END
+replaying -i 1 --keys "$tmp/keys" --from 1 --until 3
+ended 0 && grep -q 'at 0:01.000 of ' "$tmp/first" &&
+	grep -q 'at 0:02.000 of ' "$tmp/second"
+verdict 'a script plays a part of it' $?
+
+finish
