@@ -595,19 +595,20 @@ struct start {
 	uint64_t unit;
 };
 
-static struct ncs_path_via via_of(const struct ncs_member *part)
+/* In its place: a copy of a struct waits until all of it was written. */
+static void set_via(struct ncs_path_via *via, const struct ncs_member *part)
 {
 	const struct ncs_member_channel *slowest = &part->slowest;
-	struct ncs_path_via via = { .is_known = slowest->steps > 0,
-				    .send = slowest->send,
-				    .channel = slowest->channel,
-				    .peer = slowest->peer };
-	unsigned first = via.send ? NCS_CHANNEL_SEND_GPU_WAIT :
-				    NCS_CHANNEL_RECV_WAIT;
+	const uint64_t *wait_ns =
+		&slowest->wait_ns[slowest->send ? NCS_CHANNEL_SEND_GPU_WAIT :
+						  NCS_CHANNEL_RECV_WAIT];
 
-	for (unsigned i = 0; via.is_known && i < 3; i++)
-		via.wait_ns[i] = (float)slowest->wait_ns[first + i];
-	return via;
+	via->is_known = slowest->steps > 0;
+	via->send = slowest->send;
+	via->channel = slowest->channel;
+	via->peer = slowest->peer;
+	for (unsigned i = 0; i < 3; i++)
+		via->wait_ns[i] = (float)(int64_t)wait_ns[i];
 }
 
 static double edited_ns(const struct group *group, size_t k, double transfer_ns)
@@ -651,7 +652,7 @@ static void end_part(struct ncs_path *path, const struct group *group,
 	ended->at_ns = time_of(path, part, NCS_PART_END);
 	ended->end.unit = start->unit;
 	ended->end.owner = (uint32_t)part->owner;
-	ended->end.via = via_of(part);
+	set_via(&ended->end.via, part);
 	ended->unknown = group->unknown;
 	for (size_t k = 0; k < path->count; k++) {
 		double ns = edited_ns(group, k, transfer_ns);

@@ -7,8 +7,21 @@
 #include <string.h>
 
 #include "analysis/job_steps.h"
+#include "analysis/names.h"
+#include "record/lanes.h"
 #include "tui/format.h"
 #include "tui/output.h"
+
+/* Where a path is drawn. */
+struct drawing {
+	struct ncs_trace_writer *writer;
+	uint32_t path_track;
+	uint32_t category;
+	uint32_t words[NCS_PATH_CAUSE_COUNT];
+	uint32_t rank_word, peer_word, number_word, bytes_word;
+	struct ncs_lanes *lanes; /* by scenario and rank of the job */
+	char (*names)[24];       /* by rank of the job */
+};
 
 struct run {
 	const struct ncs_options *options;
@@ -17,6 +30,7 @@ struct run {
 	struct ncs_fits fits;
 	struct ncs_path_owner *owners;
 	uint32_t rank_count;
+	struct drawing *drawing; /* NULL: none */
 };
 
 static bool is_in_range(const void *who, const struct ncs_member *part,
@@ -71,6 +85,61 @@ static int walk(struct run *run, struct ncs_path *path)
 	return result ? result : ncs_path_end(path);
 }
 
+/* --- Into a trace ----------------------------------------------------------- */
+
+static void draw_segment(void *who, const struct ncs_path_segment *segment)
+{
+	const struct run *run = who;
+	const struct drawing *drawing = run->drawing;
+	const struct ncs_trace_argument arguments[] = {
+		{ drawing->rank_word, NCS_TRACE_NUMBER,
+		  run->owners[segment->owner].rank },
+		{ drawing->number_word, NCS_TRACE_NUMBER, segment->number },
+		{ drawing->bytes_word, NCS_TRACE_NUMBER, segment->bytes },
+		{ drawing->peer_word, NCS_TRACE_WHOLE,
+		  (uint64_t)(int64_t)segment->peer },
+	};
+	const struct ncs_trace_event event = {
+		.name = drawing->words[segment->cause],
+		.category = drawing->category,
+		.arguments = arguments,
+		.argument_count = segment->peer >= 0 ? 4 : 3,
+	};
+
+	ncs_trace_slice(drawing->writer, drawing->path_track, segment->from_ns,
+			segment->until_ns, &event);
+}
+
+/* Operations as a scenario has them; those that were are in the trace. */
+static void draw_timed(void *who, size_t scenario,
+		       const struct ncs_member *part, uint64_t arrival_ns,
+		       uint64_t end_ns)
+{
+	const struct run *run = who;
+	const struct drawing *drawing = run->drawing;
+	uint32_t rank = run->owners[part->owner].rank;
+	struct ncs_trace_argument arguments[] = {
+		{ drawing->number_word, NCS_TRACE_NUMBER, part->number },
+		{ drawing->bytes_word, NCS_TRACE_NUMBER, part->bytes },
+	};
+	const struct ncs_trace_event event = {
+		.name = ncs_trace_word(drawing->writer,
+				       ncs_function_name(part->function)),
+		.category = drawing->category,
+		.arguments = arguments,
+		.argument_count = 2,
+	};
+	struct ncs_lanes *lanes;
+
+	if (scenario == 0)
+		return;
+	lanes = &drawing->lanes[(scenario - 1) * run->rank_count + rank];
+	ncs_trace_slice(drawing->writer,
+			ncs_lanes_take(lanes, drawing->writer, arrival_ns,
+				       end_ns),
+			arrival_ns, end_ns, &event);
+}
+
 static int print(struct run *run, struct ncs_replay *replay,
 		 const struct ncs_path *path)
 {
@@ -101,6 +170,7 @@ static int print(struct run *run, struct ncs_replay *replay,
 	return status;
 }
 
+/* The path is drawn, or printed. */
 static int analyse(struct run *run, struct ncs_replay *replay)
 {
 	struct ncs_scenario scenarios[NCS_SCENARIOS_MAX];
@@ -112,6 +182,10 @@ static int analyse(struct run *run, struct ncs_replay *replay)
 		.scenario_count = run->options->what_if_count,
 		.fits = &run->fits,
 		.is_in_range = is_in_range,
+		.segment = run->drawing ? draw_segment : NULL,
+		.timed = run->drawing && run->options->what_if_count > 0 ?
+				 draw_timed :
+				 NULL,
 		.who = run,
 	};
 	struct ncs_path *path;
@@ -130,7 +204,7 @@ static int analyse(struct run *run, struct ncs_replay *replay)
 	if (!path)
 		return -ENOMEM;
 	result = walk(run, path);
-	status = result ? result : print(run, replay, path);
+	status = result || run->drawing ? result : print(run, replay, path);
 	ncs_path_free(path);
 	return status;
 }
@@ -153,6 +227,80 @@ static bool open_run(struct run *run, struct ncs_replay *replay)
 	return true;
 }
 
+static void close_run(struct run *run)
+{
+	ncs_collectives_close(run->collectives);
+	ncs_job_steps_free(run->steps);
+	ncs_fits_release(&run->fits);
+	free(run->owners);
+}
+
+/* A root for each scenario, with a track for each rank. */
+static bool prepare_scenarios(const struct run *run, struct drawing *drawing)
+{
+	size_t count = run->options->what_if_count;
+
+	drawing->lanes =
+		calloc(count * run->rank_count + 1, sizeof(*drawing->lanes));
+	drawing->names = calloc(run->rank_count + 1, sizeof(*drawing->names));
+	if (!drawing->lanes || !drawing->names)
+		return false;
+	for (uint32_t i = 0; i < run->rank_count; i++)
+		snprintf(drawing->names[i], sizeof(drawing->names[i]),
+			 "rank %" PRIu32, i);
+	for (size_t k = 0; k < count; k++) {
+		char name[300];
+		uint32_t root;
+
+		snprintf(name, sizeof(name), "what if %s",
+			 run->options->what_if[k]);
+		root = ncs_trace_track(drawing->writer, 0, name, 0);
+		for (uint32_t i = 0; i < run->rank_count; i++)
+			drawing->lanes[k * run->rank_count + i] =
+				(struct ncs_lanes){
+					.parent = root,
+					.place = i,
+					.name = drawing->names[i],
+				};
+	}
+	return true;
+}
+
+static bool prepare(const struct run *run, struct drawing *drawing)
+{
+	struct ncs_trace_writer *writer = drawing->writer;
+
+	drawing->path_track = ncs_trace_track(writer, 0, "critical path", 0);
+	drawing->category = ncs_trace_word(writer, "critical path");
+	drawing->rank_word = ncs_trace_word(writer, "rank");
+	drawing->peer_word = ncs_trace_word(writer, "peer");
+	drawing->number_word = ncs_trace_word(writer, "number");
+	drawing->bytes_word = ncs_trace_word(writer, "bytes");
+	for (unsigned i = 0; i < NCS_PATH_CAUSE_COUNT; i++)
+		drawing->words[i] =
+			ncs_trace_word(writer, ncs_path_cause_name(i));
+	return prepare_scenarios(run, drawing);
+}
+
+int ncs_critical_path_trace(const struct ncs_options *options,
+			    struct ncs_replay *replay,
+			    struct ncs_trace_writer *writer)
+{
+	struct drawing drawing = { .writer = writer };
+	struct run run = { .options = options, .drawing = &drawing };
+	int result = -ENOMEM;
+
+	if (open_run(&run, replay) && prepare(&run, &drawing))
+		result = analyse(&run, replay);
+	for (size_t i = 0;
+	     drawing.lanes && i < options->what_if_count * run.rank_count; i++)
+		ncs_lanes_release(&drawing.lanes[i]);
+	free(drawing.lanes);
+	free(drawing.names);
+	close_run(&run);
+	return result;
+}
+
 int ncs_critical_path_run(const struct ncs_options *options,
 			  struct ncs_replay *replay)
 {
@@ -161,10 +309,7 @@ int ncs_critical_path_run(const struct ncs_options *options,
 
 	if (open_run(&run, replay))
 		status = analyse(&run, replay);
-	ncs_collectives_close(run.collectives);
-	ncs_job_steps_free(run.steps);
-	ncs_fits_release(&run.fits);
-	free(run.owners);
+	close_run(&run);
 	if (status >= 0)
 		return status;
 	fprintf(stderr, "ncclstat: %s\n", strerror(-status));

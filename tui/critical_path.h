@@ -8,12 +8,20 @@
 
 #include "analysis/critical_path.h"
 #include "record/collectives.h"
+#include "record/trace_writer.h"
 #include "record/replay.h"
 #include "tui/options.h"
 
 /* Reads the recording twice and prints. Returns the program's exit status. */
 int ncs_critical_path_run(const struct ncs_options *options,
 			  struct ncs_replay *replay);
+
+/* Adds the path to a trace, on a track of its own, and for each --what-if when
+ * operations would have come and ended, on tracks beside those that are recorded.
+ * 0 or -errno. */
+int ncs_critical_path_trace(const struct ncs_options *options,
+			    struct ncs_replay *replay,
+			    struct ncs_trace_writer *writer);
 
 /* What there is to be printed. */
 struct ncs_path_view {

@@ -8,12 +8,15 @@
 #include <unistd.h>
 
 #include "shm/clock.h"
+#include "tui/critical_path.h"
 #include "tui/output.h"
 
 #define BUFFER_BYTES (1u << 20)
 #define PROGRESS_EVERY_NS UINT64_C(100000000)
 
 struct progress {
+	const struct ncs_options *options;
+	struct ncs_replay *replay;
 	bool is_shown;
 	uint64_t shown_ns;
 };
@@ -31,6 +34,16 @@ static void show_progress(void *context, uint64_t done, uint64_t total)
 	progress->shown_ns = now_ns;
 	fprintf(stderr, "\r%3.0f %% of %" PRIu64 " records",
 		100 * (double)done / (double)total, total);
+}
+
+static int add_path(void *context, struct ncs_trace_writer *writer,
+		    struct ncs_trace_export *trace)
+{
+	const struct progress *progress = context;
+
+	(void)trace;
+	return ncs_critical_path_trace(progress->options, progress->replay,
+				       writer);
 }
 
 static void end_progress(const struct progress *progress)
@@ -122,6 +135,8 @@ int ncs_export_run(const struct ncs_options *options, struct ncs_source *source,
 		   struct ncs_replay *replay)
 {
 	struct progress progress = {
+		.options = options,
+		.replay = replay,
 		.is_shown = isatty(STDERR_FILENO) &&
 			    (!is_standard_output(options) ||
 			     !isatty(STDOUT_FILENO)),
@@ -137,6 +152,7 @@ int ncs_export_run(const struct ncs_options *options, struct ncs_source *source,
 		.pid = options->pid,
 		.aliases = source->aliases,
 		.progress = show_progress,
+		.add = options->has_path ? add_path : NULL,
 		.context = &progress,
 	};
 	struct ncs_export_result result = { 0 };

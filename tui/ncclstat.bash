@@ -153,8 +153,8 @@ _ncclstat()
 
 	mapfile -t COMPREPLY < <(compgen -W '
 		--dump --diagnose --record --duration --rotate-size --rotate-time
-		--keep --compress --replay --export --critical-path --what-if
-		--range --at --from --until --output --wait
+		--keep --compress --replay --export --critical-path --what-if --range
+		--at --from --until --output --wait
 		--list --clean --set --pid --comm --dir
 		--interval --count --view
 		--window --color --ascii --symbols --scheme --level --sort --columns

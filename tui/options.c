@@ -557,11 +557,11 @@ static enum ncs_mode mode_of(int option)
 		return NCS_MODE_RECORD;
 	case NCS_OPTION_REPLAY:
 		return NCS_MODE_REPLAY;
-	case NCS_OPTION_EXPORT:
-		return NCS_MODE_EXPORT;
 	case NCS_OPTION_CRITICAL_PATH:
 	case NCS_OPTION_WHAT_IF:
 		return NCS_MODE_CRITICAL_PATH;
+	case NCS_OPTION_EXPORT:
+		return NCS_MODE_EXPORT;
 	case NCS_OPTION_LIST:
 		return NCS_MODE_LIST;
 	case NCS_OPTION_CLEAN:
@@ -634,6 +634,12 @@ static bool take_option(struct ncs_options *options, int option,
 		options->has_color = true;
 	if (mode == NCS_MODE_LIVE)
 		return true;
+	/* An export may have a path in it, in whatever order it is said. */
+	options->has_path |= mode == NCS_MODE_CRITICAL_PATH;
+	if (options->mode == NCS_MODE_CRITICAL_PATH && mode == NCS_MODE_EXPORT)
+		options->mode = mode;
+	if (options->mode == NCS_MODE_EXPORT && mode == NCS_MODE_CRITICAL_PATH)
+		mode = NCS_MODE_EXPORT;
 	if (options->mode != NCS_MODE_LIVE && options->mode != mode &&
 	    mode != NCS_MODE_HELP && mode != NCS_MODE_VERSION) {
 		snprintf(error, error_size,
@@ -816,7 +822,12 @@ static const char *find_ignored(const struct ncs_options *options)
 	if (options->comm && mode != NCS_MODE_SET)
 		return "--comm expects --set beside it: views show all"
 		       " communicators";
-	if (options->range && mode != NCS_MODE_CRITICAL_PATH)
+	if (mode == NCS_MODE_EXPORT && options->has_path &&
+	    options->export_format != NCS_EXPORT_PERFETTO &&
+	    options->export_format != NCS_EXPORT_CHROME)
+		return "--critical-path and --what-if expect --export=perfetto"
+		       " or --export=chrome: only traces show a path";
+	if (options->range && !options->has_path)
 		return "--range expects --critical-path beside it";
 	if (mode == NCS_MODE_CRITICAL_PATH &&
 	    (options->pid || options->at.kind != NCS_INSTANT_NONE))
@@ -830,7 +841,8 @@ static const char *find_ignored(const struct ncs_options *options)
 	if (mode == NCS_MODE_EXPORT && options->at.kind != NCS_INSTANT_NONE)
 		return "--export expects no --at beside it: it is of a time,"
 		       " from --from to --until";
-	if (mode == NCS_MODE_EXPORT && (options->has_interval || options->count))
+	if (mode == NCS_MODE_EXPORT &&
+	    (options->has_interval || options->count))
 		return "--export expects no --interval and no --count beside"
 		       " it: it writes all that was recorded";
 	if (options->file_count == 0 &&

@@ -42,8 +42,8 @@ enum ncs_mode {
 	NCS_MODE_DIAGNOSE,
 	NCS_MODE_RECORD,
 	NCS_MODE_REPLAY,
-	NCS_MODE_EXPORT,
 	NCS_MODE_CRITICAL_PATH,
+	NCS_MODE_EXPORT,
 	NCS_MODE_LIST,
 	NCS_MODE_CLEAN,
 	NCS_MODE_SET,
@@ -100,6 +100,7 @@ struct ncs_options {
 	struct ncs_instant until;
 	enum ncs_export_format export_format; /* NCS_MODE_EXPORT */
 	const char *output_path; /* NULL: standard output */
+	bool has_path;           /* NCS_MODE_CRITICAL_PATH, or in an export */
 	const char *what_if[NCS_SCENARIOS_MAX];
 	size_t what_if_count;
 	const char *range; /* NULL: all */
