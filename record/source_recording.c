@@ -76,6 +76,14 @@ void ncs_source_recording_restart(struct ncs_source *source)
 		self->played[i].has_begun = false;
 }
 
+void ncs_source_recording_expect(struct ncs_source *source, uint64_t moment_ns)
+{
+	struct source_recording *self = self_of(source);
+
+	for (size_t i = 0; i < self->recording->rank_count; i++)
+		ncs_recording_expect(self->recording, i, moment_ns);
+}
+
 static int begin(struct ncs_source *source, uint64_t now_ns, char *why,
 		 size_t why_size)
 {
