@@ -503,7 +503,7 @@ static int take_rank(struct ncs_model *model, const struct ncs_sample *sample)
 		return append_rank(model, sample);
 	rank->seen = true;
 	same = rank_is_same(rank, sample->header);
-	if (same && sample->snapshot->taken_ns == rank->now.taken_ns)
+	if (same && sample->is_old)
 		return 0;
 	if (!same)
 		model->generation++;

@@ -26,6 +26,7 @@ struct ncs_sample {
 	bool clock_is_aligned;
 	uint64_t clock_error_ns;
 	bool without_records; /* nobody wants them, or there are none to have */
+	bool is_old; /* nothing of it is newer than in the pass before */
 	/* Records that are new since the pass before, lane by lane, times in
 	 * the segment's ticks; how many were overwritten unseen. */
 	const struct ncs_record *records;

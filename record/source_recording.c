@@ -37,6 +37,7 @@ struct played {
 	struct played_lane *lanes;
 	uint64_t from_ns;  /* what had ended by then is left out */
 	bool has_begun;
+	uint64_t shown_ns; /* when the latest sample was taken; 0: none was */
 };
 
 struct source_recording {
@@ -72,8 +73,10 @@ void ncs_source_recording_restart(struct ncs_source *source)
 	struct source_recording *self = self_of(source);
 
 	self->now_ns = 0;
-	for (size_t i = 0; i < self->recording->rank_count; i++)
+	for (size_t i = 0; i < self->recording->rank_count; i++) {
 		self->played[i].has_begun = false;
+		self->played[i].shown_ns = 0;
+	}
 }
 
 void ncs_source_recording_expect(struct ncs_source *source, uint64_t moment_ns)
@@ -342,6 +345,8 @@ static void look(struct source_recording *self, size_t rank,
 		ncs_snapshot_take(&self->snapshot, reader, taken_ns);
 		sample->header = &self->recording->ranks[rank].moved;
 		sample->snapshot = &self->snapshot;
+		sample->is_old = self->played[rank].shown_ns == taken_ns;
+		self->played[rank].shown_ns = taken_ns;
 		tell_clock(self, rank, sample);
 		sample->without_records = self->source.wants_records &&
 					  !self->source.wants_records(
