@@ -10,7 +10,7 @@
 #include "shm/segment.h"
 
 /* Numbers of ranks in one file. */
-#define RANKS_MAX 65536u
+#define RANKS_MAX 16384u
 
 int ncs_places_add(struct ncs_places *places, struct ncs_place_at at)
 {

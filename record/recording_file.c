@@ -29,6 +29,19 @@ bool ncs_recorded_file_chunk(const struct ncs_recorded_file *file,
 	       chunk->bytes <= limit - offset - sizeof(*chunk);
 }
 
+void ncs_recorded_file_fetch(const struct ncs_recorded_file *file,
+			     uint64_t offset, uint64_t bytes)
+{
+	uint64_t skew = offset % NCS_BLOCK_BYTES;
+
+	if (!file->is_mapped || offset >= file->size)
+		return;
+	if (bytes > file->size - offset)
+		bytes = file->size - offset;
+	madvise((void *)(uintptr_t)(file->bytes + offset - skew), bytes + skew,
+		MADV_WILLNEED);
+}
+
 static bool is_as_told(const struct ncs_chunk *chunk,
 		       const struct ncs_place *place)
 {
@@ -64,6 +77,11 @@ struct ncs_payload ncs_recorded_file_payload(struct ncs_recorded_file *file,
 		file->bytes + place->offset + sizeof(struct ncs_chunk);
 	struct ncs_chunk chunk;
 
+	/* States are looked at here and there, records in a row. */
+	if (place->type == NCS_CHUNK_STATE &&
+	    place->check == NCS_PLACE_UNCHECKED)
+		ncs_recorded_file_fetch(file, place->offset,
+					sizeof(chunk) + place->bytes);
 	if (place->check == NCS_PLACE_DAMAGED ||
 	    !ncs_recorded_file_chunk(file, place->offset, file->size, &chunk) ||
 	    !is_as_told(&chunk, place))

@@ -71,6 +71,11 @@ bool ncs_recorded_file_chunk(const struct ncs_recorded_file *file,
 			     uint64_t offset, uint64_t limit,
 			     struct ncs_chunk *chunk);
 
+/* Has the system read this part of the file, and no more of it: it would read
+ * far around what is looked at next. */
+void ncs_recorded_file_fetch(const struct ncs_recorded_file *file,
+			     uint64_t offset, uint64_t bytes);
+
 /* The payload of a place. What is packed is unpacked into `room`, of
  * NCS_CHUNK_BYTES_MAX, or, where that is NULL, into memory of the file's that
  * the next call uses again. Damage is counted once. */

@@ -7,6 +7,9 @@
 #include <stdlib.h>
 #include <string.h>
 
+/* What an index takes, as the writer makes them. */
+#define INDEX_BYTES (UINT64_C(1) << 16)
+
 struct index {
 	uint64_t offset;
 	uint64_t end; /* the chunk after it */
@@ -57,6 +60,7 @@ static const char *read_index(struct ncs_recorded_file *file, uint64_t offset,
 	struct ncs_payload payload;
 	struct ncs_chunk chunk;
 
+	ncs_recorded_file_fetch(file, offset, INDEX_BYTES);
 	if (!ncs_recorded_file_chunk(file, offset, limit, &chunk) ||
 	    chunk.type != NCS_CHUNK_INDEX)
 		return NULL;

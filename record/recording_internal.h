@@ -122,6 +122,10 @@ int ncs_recording_batch(struct ncs_recording *recording, size_t rank,
 			struct ncs_place_at at, void *room,
 			struct ncs_batch *batch);
 
+/* The state of a rank at a moment will be wanted: has it read meanwhile. */
+void ncs_recording_expect(const struct ncs_recording *recording, size_t rank,
+			  uint64_t at_ns);
+
 void ncs_recorded_image_release(struct ncs_recorded_image *image);
 
 #endif

@@ -468,6 +468,28 @@ int ncs_recording_state(struct ncs_recording *recording, size_t index,
 	return result;
 }
 
+void ncs_recording_expect(const struct ncs_recording *recording, size_t index,
+			  uint64_t at_ns)
+{
+	const struct ncs_rank_recorded *rank = &recording->ranks[index];
+	size_t until = count_until(recording, rank, at_ns);
+	struct group group;
+
+	if (until == 0)
+		return;
+	group = group_of(recording, rank, until - 1);
+	for (size_t i = group.first; i < group.first + group.count; i++) {
+		struct ncs_place_at at = rank->states.at[i];
+		const struct ncs_place *place =
+			ncs_recording_place(recording, at);
+
+		if (place->check == NCS_PLACE_UNCHECKED)
+			ncs_recorded_file_fetch(
+				&recording->files[at.file], place->offset,
+				sizeof(struct ncs_chunk) + place->bytes);
+	}
+}
+
 uint64_t ncs_recording_next_state_ns(const struct ncs_recording *recording,
 				     uint64_t after_ns)
 {

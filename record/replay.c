@@ -18,6 +18,9 @@ static const uint64_t sparse_ns[] = {
 	10000000000,  7500000000,  5000000000,  2500000000,
 };
 
+#define SPARSE_LOOKS (sizeof(sparse_ns) / sizeof(*sparse_ns))
+#define LOOKS_MAX (SPARSE_LOOKS + DENSE_LOOKS)
+
 /* --- Opening ------------------------------------------------------------- */
 
 /* The largest error and the next largest one. */
@@ -245,12 +248,54 @@ static int look(struct ncs_source *source, struct ncs_model *model,
 	return error;
 }
 
+/* The moments to look at before one, in their order; how many. */
+static size_t find_looks(uint64_t from_ns, uint64_t moment_ns,
+			 uint64_t interval_ns, uint64_t looks_ns[LOOKS_MAX])
+{
+	uint64_t room_ns = moment_ns - from_ns;
+	size_t count = 0;
+
+	for (size_t i = 0; i < SPARSE_LOOKS; i++)
+		if (sparse_ns[i] <= room_ns &&
+		    sparse_ns[i] > DENSE_LOOKS * interval_ns)
+			looks_ns[count++] = moment_ns - sparse_ns[i];
+	for (uint64_t i = DENSE_LOOKS; i > 0; i--)
+		if (i * interval_ns <= room_ns)
+			looks_ns[count++] = moment_ns - i * interval_ns;
+	return count;
+}
+
+static int look_back(struct ncs_source *source, struct ncs_model *model,
+		     struct ncs_diagnosis *diagnosis, uint64_t from_ns,
+		     uint64_t moment_ns, uint64_t interval_ns)
+{
+	uint64_t looks_ns[LOOKS_MAX];
+	size_t count = find_looks(from_ns, moment_ns, interval_ns, looks_ns);
+	int error = 0;
+
+	for (size_t i = 0; i < count; i++)
+		ncs_source_recording_expect(source, looks_ns[i]);
+	ncs_source_recording_expect(source, moment_ns);
+	for (size_t i = 0; i < count && !error; i++)
+		error = look(source, model, diagnosis, looks_ns[i]);
+	return error;
+}
+
+static bool wants_none(const void *who, const char *id)
+{
+	(void)who;
+	(void)id;
+	return false;
+}
+
+/* Records come with the look at the moment, the latest ones: those of all of the
+ * past would be too many. */
 int ncs_replay_fill(struct ncs_source *source, struct ncs_model *model,
 		    struct ncs_diagnosis *diagnosis, uint64_t from_ns,
 		    uint64_t moment_ns, uint64_t interval_ns)
 {
-	uint64_t room_ns = moment_ns - from_ns;
-	int error = 0;
+	bool (*wants)(const void *who, const char *id) = source->wants_records;
+	int error;
 
 	if (diagnosis) {
 		ncs_diagnosis_release(diagnosis);
@@ -258,15 +303,9 @@ int ncs_replay_fill(struct ncs_source *source, struct ncs_model *model,
 	}
 	ncs_model_forget(model);
 	ncs_source_recording_restart(source);
-	for (size_t i = 0; i < sizeof(sparse_ns) / sizeof(*sparse_ns) && !error;
-	     i++)
-		if (sparse_ns[i] <= room_ns &&
-		    sparse_ns[i] > DENSE_LOOKS * interval_ns)
-			error = look(source, model, diagnosis,
-				     moment_ns - sparse_ns[i]);
-	for (uint64_t i = DENSE_LOOKS; i > 0 && !error; i--)
-		if (i * interval_ns <= room_ns)
-			error = look(source, model, diagnosis,
-				     moment_ns - i * interval_ns);
+	source->wants_records = wants_none;
+	error = look_back(source, model, diagnosis, from_ns, moment_ns,
+			  interval_ns);
+	source->wants_records = wants;
 	return error;
 }

@@ -78,8 +78,8 @@ void ncs_replay_go(struct ncs_replay *replay, uint64_t moment_ns,
 /* --- Models -------------------------------------------------------------- */
 
 /* Makes a model anew, as if it had looked at intervals before the moment: with a
- * past of 100 s as far as there is one, and with the records of the latest
- * looks. The look at the moment itself is the caller's. `diagnosis` may be NULL,
+ * past of 100 s as far as there is one. The look at the moment itself is the
+ * caller's, and brings the latest records. `diagnosis` may be NULL,
  * else it looks, too. 0 or -errno. */
 int ncs_replay_fill(struct ncs_source *source, struct ncs_model *model,
 		    struct ncs_diagnosis *diagnosis, uint64_t from_ns,

@@ -11,7 +11,8 @@
 /* Records of one rank in one pass: who comes from far takes the latest. */
 #define RECORD_MAX 262144u
 
-/* What a first pass brings has ended in this time before it. */
+/* What a first pass brings: as many as of a live job, and not what is older. */
+#define FIRST_MAX 16384u
 #define BEFORE_FIRST_NS UINT64_C(10000000000)
 
 /* Records of one lane that lie together. */
@@ -73,6 +74,14 @@ void ncs_source_recording_restart(struct ncs_source *source)
 	self->now_ns = 0;
 	for (size_t i = 0; i < self->recording->rank_count; i++)
 		self->played[i].has_begun = false;
+}
+
+void ncs_source_recording_expect(struct ncs_source *source, uint64_t moment_ns)
+{
+	struct source_recording *self = self_of(source);
+
+	for (size_t i = 0; i < self->recording->rank_count; i++)
+		ncs_recording_expect(self->recording, i, moment_ns);
 }
 
 static int begin(struct ncs_source *source, uint64_t now_ns, char *why,
@@ -219,17 +228,16 @@ static int take_batch(struct source_recording *self,
 	return i == batch->count;
 }
 
-/* The first of the chunks that have no more than RECORD_MAX records until a
- * moment. */
+/* The first of the chunks before `end` that have no more than `most` records. */
 static size_t first_chunk(const struct source_recording *self, size_t rank,
-			  size_t end)
+			  size_t end, uint64_t most)
 {
 	const struct played *played = &self->played[rank];
 	uint64_t sum = 0;
 
 	while (end > played->next_chunk) {
 		sum += chunk_of(self, rank, end - 1)->records;
-		if (sum > RECORD_MAX)
+		if (sum > most)
 			break;
 		end--;
 	}
@@ -276,16 +284,17 @@ static int read_records(struct source_recording *self, size_t rank,
 		&self->recording->ranks[rank];
 	struct played *played = &self->played[rank];
 	size_t end, chunk;
-	bool whole = true;
+	bool whole = true, is_first;
 
 	if (get_played(self, rank) != 0)
 		return -ENOMEM;
+	is_first = !played->has_begun;
 	begin_records(self, rank, until_ns);
 	for (uint32_t i = 0; i < recorded->recorded.lanes.count; i++)
 		played->lanes[i].waits = false;
 	self->piece_count = 0;
 	end = last_chunk(self, rank, until_ns);
-	chunk = first_chunk(self, rank, end);
+	chunk = first_chunk(self, rank, end, is_first ? FIRST_MAX : RECORD_MAX);
 	played->next_chunk = chunk;
 	for (; chunk < end; chunk++) {
 		struct ncs_batch batch;

@@ -15,6 +15,10 @@
 struct ncs_source *ncs_source_open_recording(struct ncs_recording *recording,
 					     uint32_t pid);
 
+/* A pass will be as of this moment: what it takes is read from the disk
+ * meanwhile. */
+void ncs_source_recording_expect(struct ncs_source *source, uint64_t moment_ns);
+
 /* The next pass is a first one, at whatever moment: it brings the latest
  * records before it. So does a pass that is earlier than the one before. */
 void ncs_source_recording_restart(struct ncs_source *source);

@@ -153,13 +153,18 @@ static int print(const struct command *command, struct ncs_source *source,
 	return status;
 }
 
+static bool has_terminal(void)
+{
+	return isatty(STDIN_FILENO) && isatty(STDOUT_FILENO);
+}
+
 /* The live view where there is a terminal, else a dump. */
 static int look(const struct command *command, struct ncs_source *source,
 		struct ncs_replay *replay)
 {
 	int status;
 
-	if (!isatty(STDIN_FILENO) || !isatty(STDOUT_FILENO))
+	if (!has_terminal())
 		return print(command, source, replay, ncs_dump_run);
 	status = look_live(command, source, replay);
 	if (status >= 0)
@@ -181,10 +186,11 @@ static struct ncs_replay_part part_of(const struct ncs_options *options)
 		.at = options->at,
 		.pid = options->pid,
 	};
-	bool begins = options->mode == NCS_MODE_REPLAY ||
-		      options->mode == NCS_MODE_LIST ||
-		      options->mode == NCS_MODE_CRITICAL_PATH ||
-		      (options->mode == NCS_MODE_DUMP && options->has_interval);
+	bool begins =
+		options->mode == NCS_MODE_LIST ||
+		options->mode == NCS_MODE_CRITICAL_PATH ||
+		(options->mode == NCS_MODE_REPLAY && has_terminal()) ||
+		(options->mode != NCS_MODE_DIAGNOSE && options->has_interval);
 
 	if (part.at.kind == NCS_INSTANT_NONE && !begins)
 		part.at = part.until.kind != NCS_INSTANT_NONE ?
