@@ -342,23 +342,20 @@ static void find_time(struct align *align, uint64_t from_ns, uint64_t until_ns)
 /* Where each clock stands at the beginning. */
 static void search_beginning(struct align *align)
 {
-	uint64_t records = 0, at_once = SEARCHED_AT_ONCE;
+	uint64_t records = UINT64_MAX, at_once = SEARCHED_AT_ONCE;
 	bool found = false;
 
-	while (!align->error && !found && at_once <= SEARCHED) {
-		uint64_t before = records;
-
+	while (!align->error && !found && at_once <= SEARCHED &&
+	       records >= at_once / 4) {
 		begin_phase(align, false);
 		records = feed(align, align->from_ns, align->until_ns, at_once,
 			       NULL);
 		solve(align, align->seen_from_ns, align->seen_until_ns);
 		found = !align->error && all_have_traffic(align);
 		end_phase(align);
-		if (records < at_once || records == before)
-			break;
 		at_once *= 4;
 	}
-	if (found)
+	if (!align->error)
 		move_hosts(align, false,
 			   (align->seen_until_ns - align->seen_from_ns) / 2);
 }
@@ -376,7 +373,7 @@ static void search_end(struct align *align)
 	     NULL);
 	solve(align, align->from_ns, align->until_ns);
 	end_phase(align);
-	if (!align->error && all_have_traffic(align))
+	if (!align->error)
 		move_hosts(align, true, 0);
 }
 

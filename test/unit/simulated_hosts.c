@@ -235,32 +235,36 @@ static int compare_ends(const void *a, const void *b)
 	return (x->end_ns > y->end_ns) - (x->end_ns < y->end_ns);
 }
 
+/* What has ended by then; the rest stays. */
 static int drain_queue(struct job *job, struct rank *rank, unsigned lane,
 		       uint64_t now_ns)
 {
 	struct queue *queue = &rank->queues[lane];
 	struct ncs_record *records = calloc(queue->count + 1, sizeof(*records));
-	int error;
+	size_t count = 0;
+	int error = 0;
 
 	if (!records)
 		return -ENOMEM;
 	if (queue->count > 0)
 		qsort(queue->kept, queue->count, sizeof(*queue->kept),
 		      compare_ends);
-	for (size_t i = 0; i < queue->count; i++) {
-		records[i] = queue->kept[i].record;
-		records[i].position = (uint32_t)(queue->position + i);
+	while (count < queue->count && queue->kept[count].end_ns <= now_ns) {
+		records[count] = queue->kept[count].record;
+		records[count].position = (uint32_t)(queue->position + count);
+		count++;
 	}
-	error = queue->count == 0 ?
-			0 :
-			ncs_record_writer_records(job->writers[rank->host],
+	if (count > 0) {
+		error = ncs_record_writer_records(job->writers[rank->host],
 						  rank->number, lane, records,
-						  queue->count, queue->position,
-						  0,
+						  count, queue->position, 0,
 						  clock_of(job, rank, now_ns));
-	queue->position += queue->count;
-	job->hosts->records += queue->count;
-	queue->count = 0;
+		queue->count -= count;
+		memmove(queue->kept, &queue->kept[count],
+			queue->count * sizeof(*queue->kept));
+	}
+	queue->position += count;
+	job->hosts->records += count;
 	free(records);
 	return error;
 }
@@ -853,8 +857,9 @@ static void run(struct job *job)
 			send_all(job, bytes);
 		else
 			all_reduce(job, bytes);
-		if (now_ns(job) >= job->drained_ns + DRAIN_EVERY_NS)
-			drain(job, now_ns(job));
+		while (!job->error &&
+		       now_ns(job) >= job->drained_ns + DRAIN_EVERY_NS)
+			drain(job, job->drained_ns + DRAIN_EVERY_NS);
 	}
 	job->state_ns = 0;
 	if (!job->error)
