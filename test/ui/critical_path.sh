@@ -98,6 +98,23 @@ check 'a part of it' run 0 --critical-path=json --from=1 --until=2 \
 check 'is less than all' \
 	json '0 < d["operations"] < 200 and d["elapsed_ns"] < 1.2e9'
 
+check 'a path goes into a trace' run 0 --export=chrome --critical-path \
+	--what-if=without:3 "--output=$tmp/trace.json" "$tmp"/even/*
+check 'as slices that are all of it, beside all operations re-timed' \
+	python3 -c '
+import json, sys
+events = json.load(open(sys.argv[1]))
+if isinstance(events, dict):
+    events = events["traceEvents"]
+ours = [e for e in events if e.get("cat") == "critical path"]
+causes = [e for e in ours if "rank" in e["args"]]
+timed = [e for e in ours if "rank" not in e["args"]]
+total = sum(e["dur"] for e in causes if e["ph"] == "X") * 1e3
+assert abs(total / float(sys.argv[2]) - 1) < 0.01, total
+assert len(timed) >= 300 * 8, len(timed)' "$tmp/trace.json" "$even"
+check 'what is no trace has no path' run 2 --export=csv --critical-path \
+	"$tmp"/even/*
+
 # --- A captured job ---------------------------------------------------------------
 
 "$ncclstat" --record "$tmp/job.rec" --duration 30 >/dev/null 2>&1 &
