@@ -274,6 +274,7 @@ static void an_arrow_has_both_ends_or_is_none(void **state)
 {
 	struct exported *exported = *state;
 	struct ncs_record other = step(5, true, 17, 0);
+	const struct decoded_trace *trace;
 
 	/* Another collective; nobody's; to a rank that is not there; of which
 	 * nothing is known but its parts. */
@@ -283,7 +284,12 @@ static void an_arrow_has_both_ends_or_is_none(void **state)
 	put_message(exported, 0, 0, 1);
 	put(exported, 0, other);
 	put_message(exported, 77, 77, 2);
-	assert_int_equal(decoded_flows(finish(exported)), 0);
+	trace = finish(exported);
+	assert_int_equal(decoded_flows(trace), 0);
+	for (size_t i = 0; i < trace->event_count; i++)
+		if (strcmp(track_name(trace, &trace->events[i]),
+			   "send -> 17") == 0)
+			assert_int_equal(trace->events[i].flow, 0);
 }
 
 static void what_was_not_flushed_arrives_as_it_is_consumed(void **state)
