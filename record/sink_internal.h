@@ -9,7 +9,8 @@
 
 #include "record/sink.h"
 
-#define NCS_SINK_BUFFERS 16
+/* More only push other things, rings among them, out of the processor's cache. */
+#define NCS_SINK_BUFFERS 8
 
 struct ncs_sink_buffer {
 	char *bytes;
