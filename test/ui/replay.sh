@@ -36,8 +36,9 @@ recorder=$!
 background="$background $recorder"
 sleep 4
 victims=$(pgrep -P "$job" | tr '\n' ' ')
+# The ranks first: those whose parent is gone leave in good order.
 # shellcheck disable=SC2086 # a list of words
-kill -s KILL "$job" $victims
+kill -s KILL $victims "$job"
 wait "$job" 2>/dev/null
 soon gone "$recorder"
 verdict 'its recording ends with it' $?
