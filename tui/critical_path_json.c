@@ -1,13 +1,22 @@
 /* The critical path for programs: all of it, in ns. */
 #include "tui/critical_path.h"
+
+#include <math.h>
+
 #include "tui/json_values.h"
+
+/* Parts of a ns come from sharing out, and mean nothing. */
+static json_t *whole_ns(double ns)
+{
+	return json_integer(llround(ns));
+}
 
 static json_t *causes_of(const double cause_ns[NCS_PATH_CAUSE_COUNT])
 {
 	json_t *object = json_object();
 
 	for (unsigned i = 0; i < NCS_PATH_CAUSE_COUNT; i++)
-		put(object, ncs_path_cause_name(i), json_real(cause_ns[i]));
+		put(object, ncs_path_cause_name(i), whole_ns(cause_ns[i]));
 	return object;
 }
 
@@ -26,7 +35,7 @@ static json_t *ranks_of(const struct ncs_path_view *view,
 			continue;
 		object = json_object();
 		put(object, "rank", number(i));
-		put(object, "time_ns", json_real(ns));
+		put(object, "time_ns", whole_ns(ns));
 		put(object, "causes_ns", causes_of(sum->rank_ns[i]));
 		json_array_append_new(array, object);
 	}
@@ -48,7 +57,7 @@ static json_t *channels_of(const struct ncs_path_report *report)
 		put(object, "channel", number(channel->channel));
 		put(object, "dir", word(channel->send ? "send" : "recv"));
 		put(object, "peer", whole(channel->peer));
-		put(object, "time_ns", json_real(channel->ns));
+		put(object, "time_ns", whole_ns(channel->ns));
 		json_array_append_new(array, object);
 	}
 	return array;
@@ -65,13 +74,13 @@ static json_t *steps_of(const struct ncs_path_report *report)
 		for (size_t k = 0; k < report->sum_count; k++)
 			json_array_append_new(
 				ends, step->has_end ?
-					      json_real(step->end_ns[k]) :
+					      whole_ns(step->end_ns[k]) :
 					      json_null());
 		put(object, "step", number(i));
 		put(object, "ends_ns", ends);
 		put(object, "causes_ns", causes_of(step->cause_ns));
 		put(object, "rank", number(step->rank));
-		put(object, "rank_ns", json_real(step->rank_ns));
+		put(object, "rank_ns", whole_ns(step->rank_ns));
 		json_array_append_new(array, object);
 	}
 	return array;
@@ -87,10 +96,10 @@ static json_t *scenarios_of(const struct ncs_path_view *view)
 		json_t *object = json_object();
 
 		put(object, "what_if", text(sum->scenario->text));
-		put(object, "before_ns", json_real(report->sums[0].elapsed_ns));
-		put(object, "after_ns", json_real(sum->elapsed_ns));
-		put(object, "unknown_ns", json_real(sum->unknown_ns));
-		put(object, "elsewhere_ns", json_real(sum->uncounted_ns));
+		put(object, "before_ns", whole_ns(report->sums[0].elapsed_ns));
+		put(object, "after_ns", whole_ns(sum->elapsed_ns));
+		put(object, "unknown_ns", whole_ns(sum->unknown_ns));
+		put(object, "elsewhere_ns", whole_ns(sum->uncounted_ns));
 		put(object, "causes_ns", causes_of(sum->cause_ns));
 		put(object, "ranks", ranks_of(view, sum));
 		json_array_append_new(array, object);
@@ -114,9 +123,9 @@ void ncs_critical_path_json(FILE *file, const struct ncs_path_view *view)
 	put(object, "violations", number(report->violations));
 	put(object, "forgotten", number(report->forgotten));
 	put(object, "breaks", number(report->breaks));
-	put(object, "elapsed_ns", json_real(report->measured_ns));
-	put(object, "replayed_ns", json_real(replayed->elapsed_ns));
-	put(object, "elsewhere_ns", json_real(replayed->uncounted_ns));
+	put(object, "elapsed_ns", whole_ns(report->measured_ns));
+	put(object, "replayed_ns", whole_ns(replayed->elapsed_ns));
+	put(object, "elsewhere_ns", whole_ns(replayed->uncounted_ns));
 	put(object, "causes_ns", causes_of(replayed->cause_ns));
 	put(object, "ranks", ranks_of(view, replayed));
 	put(object, "channels", channels_of(report));

@@ -179,7 +179,7 @@ static int look(const struct command *command, struct ncs_source *source,
 
 /* A dump or a diagnosis is of the end unless it is told otherwise, of all ranks
  * that there were; what is played, and samples at intervals, begin with the
- * beginning. */
+ * beginning. An export has all ranks, and what their last counts were. */
 static struct ncs_replay_part part_of(const struct ncs_options *options)
 {
 	struct ncs_replay_part part = {
@@ -187,6 +187,7 @@ static struct ncs_replay_part part_of(const struct ncs_options *options)
 		.until = options->until,
 		.at = options->at,
 		.pid = options->pid,
+		.keeps_ended = options->mode == NCS_MODE_EXPORT,
 	};
 	bool begins =
 		options->mode == NCS_MODE_LIST ||

@@ -34,33 +34,83 @@ sys.exit(0 if ($1) else 1)" && return 0
 	return 1
 }
 
+# run NAME ARGUMENT...: a job, each rank of which is recorded, by a recorder with
+# the rank's clock, into NAME.0 and NAME.1.
+run() {
+	local name=$1 rank pid
+	shift
+	"$python" test/gpu/two_ranks.py "$@" >"$folder/log" 2>&1 &
+	job=$!
+	for _ in $(seq 120); do
+		[ "$("$build/ncclstat" --list 2>/dev/null |
+			grep -c /ncclstat.)" -ge 2 ] && break
+		sleep 0.5
+	done
+	mapfile -t pids < <(pgrep -P $job)
+	for rank in 0 1; do
+		pid=${pids[rank]}
+		nsenter -t "$pid" -T "$build/ncclstat" --pid "$pid" \
+			--record "$KEEP/$name.$rank" 2>"$KEEP/$name.$rank.said" &
+		recorders="$recorders $!"
+	done
+	wait "$job"
+	verdict "${name}_ends_well" $?
+	job=
+	for pid in $recorders; do
+		timeout 10 tail --pid="$pid" -f /dev/null
+		wait "$pid"
+		verdict "a_recorder_of_${name}_ends_with_its_rank" $?
+	done
+	recorders=
+	sed 's/^/| /' "$KEEP/$name".?.said
+	! grep -q ' lost' "$KEEP/$name".?.said
+	verdict "nothing_of_${name}_was_lost" $?
+}
+
 unshare --time true 2>/dev/null || ahead=0
 [ $ahead -gt 0 ] || echo "skipped: no right to another clock"
-"$python" test/gpu/two_ranks.py --seconds 12 --p2p --clock-ahead $ahead \
-	>"$folder/log" 2>&1 &
-job=$!
-for _ in $(seq 120); do
-	[ "$("$build/ncclstat" --list 2>/dev/null | grep -c ncclstat.)" -ge 2 ] &&
-		break
-	sleep 0.5
-done
-mapfile -t pids < <(pgrep -P $job)
-for rank in 0 1; do
-	pid=${pids[rank]}
-	nsenter -t "$pid" -T "$build/ncclstat" --pid "$pid" \
-		--record "$KEEP/$rank.ncclstat" 2>"$KEEP/$rank.said" &
-	recorders="$recorders $!"
-done
-wait "$job"
-verdict the_job_ends_well $?
-job=
-sed 's/^/| /' "$folder/log"
-for pid in $recorders; do
-	timeout 10 tail --pid="$pid" -f /dev/null
-	wait "$pid"
-	verdict a_recorder_ends_with_its_rank $?
-done
-recorders=
-sed 's/^/| /' "$KEEP"/?.said
-! grep -qi 'lost [1-9]' "$KEEP"/?.said
-verdict nothing_was_lost $?
+
+# --- A job of two hosts, as far as anybody can tell ---------------------------
+
+run job --seconds 8 --p2p --clock-ahead $ahead
+files=("$KEEP/job.0" "$KEEP/job.1")
+"$build/ncclstat" --list "${files[@]}" | sed 's/^/| /'
+"$build/ncclstat" --dump=json "${files[@]}" >"$folder/json"
+in_json "len(d['ranks']) == 4 and d['recording']['damaged_chunks'] == 0 and
+    all(f['ops'] == f['ops_done'] > 0 for r in d['ranks']
+    for f in r['functions'] if f['ops'])" "$folder/json"
+verdict what_was_recorded_is_whole $?
+if [ $ahead -gt 0 ]; then
+	in_json "d['recording']['clocks'][1]['by'] == 'traffic' and
+	    d['recording']['clocks'][1]['error_ns'] < 1000000 and
+	    abs(d['recording']['clocks'][1]['offset_ns'] + $ahead * 10**9) <=
+	    d['recording']['clocks'][1]['error_ns']" "$folder/json"
+	verdict the_clock_is_found_within_the_error_that_is_told $?
+fi
+"$build/ncclstat" --diagnose "${files[@]}" | sed 's/^/| /'
+verdict "a_job_that_was_well_is_said_to_be" "${PIPESTATUS[0]}"
+"$build/ncclstat" --export=perfetto -o "$KEEP/job.pftrace" "${files[@]}"
+verdict it_is_exported $?
+
+# --- What would it take without the delay? -------------------------------------
+
+# once NAME EXPRESSION: of its critical path `d`, ms an operation.
+once() {
+	"$build/ncclstat" --critical-path=json --what-if=without:1 \
+		"$KEEP/$1.0" "$KEEP/$1.1" >"$KEEP/$1.json"
+	"$python" -c "
+import json
+d = json.load(open('$KEEP/$1.json'))
+print('%.4f' % (($2) / d['operations'] / 1e6))"
+}
+
+run late --seconds 8 --late 15
+run punctual --seconds 8
+was=$(once late "d['elapsed_ns']")
+said=$(once late "d['what_if'][0]['after_ns']")
+is=$(once punctual "d['elapsed_ns']")
+echo "| ms an operation: $was with rank 1 late, $said said of it without, $is without"
+"$python" -c "exit(not ($was > 1.2 * $is and abs($said / $is - 1) < 0.1))"
+verdict what_a_delay_costs_is_said_within_a_tenth $?
+
+exit $((failures > 0))

@@ -7,9 +7,9 @@ kinds for SECONDS, then, if asked, lets rank 1 stay away for STALL seconds, as a
 stuck rank would. Needs PyTorch; knows nothing of ncclstat.
 
 usage: two_ranks.py [--seconds S] [--stall S] [--graph] [--p2p]
-                    [--clock-ahead S]
+                    [--clock-ahead S] [--late MS]
 
-With --clock-ahead the CLOCK_MONOTONIC of rank 1 is S seconds ahead of rank 0's,
+With --late rank 1 sleeps MS milliseconds before each round. With --clock-ahead the CLOCK_MONOTONIC of rank 1 is S seconds ahead of rank 0's,
 in a time namespace of its own, as that of another host would be. That takes
 root.
 """
@@ -37,6 +37,8 @@ def work(rank, options):
 
     def step():
         nonlocal calls
+        if rank == 1:
+            time.sleep(options.late / 1000)
         for buffer in buffers:
             dist.all_reduce(buffer)
         dist.broadcast(buffers[1], 0)
@@ -103,6 +105,7 @@ def main():
     parser.add_argument("--stall", type=float, default=0)
     parser.add_argument("--graph", action="store_true")
     parser.add_argument("--p2p", action="store_true")
+    parser.add_argument("--late", type=float, default=0)
     parser.add_argument("--clock-ahead", type=int, default=0)
     parser.add_argument("--port", type=int, default=29511)
     options = parser.parse_args()
