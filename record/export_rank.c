@@ -37,7 +37,7 @@ void ncs_export_rank_release(struct ncs_export_rank *rank)
 	for (size_t i = 0; i < rank->path_count; i++)
 		free(rank->paths[i].path);
 	free(rank->paths);
-	free(rank->gpu);
+	ncs_gpu_readings_release(&rank->gpu);
 }
 
 /* --- Ranges --------------------------------------------------------------- */
@@ -89,55 +89,6 @@ const char *ncs_export_rank_path(const struct ncs_export_rank *rank,
 	return found ? found->path : NULL;
 }
 
-/* --- The GPU's clock ------------------------------------------------------ */
-
-static int learn_gpu(struct ncs_export_rank *rank,
-		     const struct ncs_gpu_clock_view *clock)
-{
-	size_t count = rank->gpu_count;
-	struct ncs_gpu_reading *more = rank->gpu;
-
-	if (!clock->known ||
-	    (count > 0 && more[count - 1].told_ns >= clock->told_ns))
-		return 0;
-	if ((count & (count - 1)) == 0) /* full, as it doubles */
-		more = realloc(more, (count ? 2 * count : 1) * sizeof(*more));
-	if (!more)
-		return -ENOMEM;
-	rank->gpu = more;
-	more[rank->gpu_count++] = (struct ncs_gpu_reading){ clock->told_ns,
-							    clock->offset_ns,
-							    clock->error_ns };
-	return 0;
-}
-
-static uint64_t distance(uint64_t a, uint64_t b)
-{
-	return a > b ? a - b : b - a;
-}
-
-const struct ncs_gpu_reading *
-ncs_export_rank_gpu(const struct ncs_export_rank *rank, uint64_t at_ns)
-{
-	size_t low = 0, high = rank->gpu_count;
-
-	if (rank->gpu_count == 0)
-		return NULL;
-	while (low < high) {
-		size_t middle = low + (high - low) / 2;
-
-		if (rank->gpu[middle].told_ns < at_ns)
-			low = middle + 1;
-		else
-			high = middle;
-	}
-	if (low == rank->gpu_count ||
-	    (low > 0 && distance(rank->gpu[low - 1].told_ns, at_ns) <
-				distance(rank->gpu[low].told_ns, at_ns)))
-		low--;
-	return &rank->gpu[low];
-}
-
 /* --- All of it ------------------------------------------------------------ */
 
 int ncs_export_rank_learn(struct ncs_export_rank *rank,
@@ -147,29 +98,29 @@ int ncs_export_rank_learn(struct ncs_export_rank *rank,
 
 	take_identity(rank, &snapshot->identity);
 	error = learn_ranges(rank, snapshot);
-	return error ? error : learn_gpu(rank, &snapshot->gpu_clock);
+	return error ? error :
+		       ncs_gpu_readings_add(&rank->gpu, &snapshot->gpu_clock);
 }
 
-void ncs_export_rank_span(const struct ncs_export_rank *rank,
-			  const struct ncs_record *record, uint64_t *start_ns,
-			  uint64_t *end_ns,
-			  const struct ncs_gpu_reading **reading)
+struct ncs_export_span ncs_export_rank_span(const struct ncs_export_rank *rank,
+					    const struct ncs_record *record)
 {
 	bool is_kernel = record->event == NCS_EVENT_KERNEL_CH ||
 			 record->event == NCS_EVENT_KERNEL_PHASE;
+	struct ncs_export_span span = {
+		.start_ns = ncs_clock_ns(&rank->clock, record->start),
+		.end_ns = ncs_clock_ns(&rank->clock,
+				       record->start + record->duration),
+	};
 
-	*start_ns = ncs_clock_ns(&rank->clock, record->start);
-	*end_ns = ncs_clock_ns(&rank->clock, record->start + record->duration);
+	if (is_kernel && record->value != 0 &&
+	    ncs_gpu_readings_find(&rank->gpu, record->value, &span.start_ns,
+				  &span.gpu_error_ns)) {
+		span.is_by_gpu = true;
+		span.end_ns = span.start_ns + record->number;
+	}
 	/* No record ends before it begins. */
-	if (*end_ns < *start_ns)
-		*end_ns = *start_ns;
-	*reading = is_kernel && record->value != 0 ?
-			   ncs_export_rank_gpu(rank, *start_ns) :
-			   NULL;
-	if (!*reading)
-		return;
-	*start_ns = record->value - (uint64_t)(*reading)->offset_ns;
-	*end_ns = *start_ns + record->number;
-	if (*end_ns < *start_ns)
-		*end_ns = *start_ns;
+	if (span.end_ns < span.start_ns)
+		span.end_ns = span.start_ns;
+	return span;
 }

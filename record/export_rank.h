@@ -9,14 +9,8 @@
 #include <stdint.h>
 
 #include "analysis/aliases.h"
+#include "analysis/gpu_readings.h"
 #include "ncclstat/reader.h"
-
-/* What the GPU's clock was ahead of the common one at a moment. */
-struct ncs_gpu_reading {
-	uint64_t told_ns;
-	int64_t offset_ns;
-	uint64_t error_ns;
-};
 
 struct ncs_range_path {
 	uint32_t number;
@@ -32,8 +26,7 @@ struct ncs_export_rank {
 	char communicator[128];       /* its name, else its id; raw */
 	struct ncs_range_path *paths; /* by number */
 	size_t path_count;
-	struct ncs_gpu_reading *gpu; /* by time */
-	size_t gpu_count;
+	struct ncs_gpu_readings gpu; /* its clock, in common time */
 };
 
 /* From its header; nothing else is known then. */
@@ -50,15 +43,15 @@ int ncs_export_rank_learn(struct ncs_export_rank *rank,
 const char *ncs_export_rank_path(const struct ncs_export_rank *rank,
 				 uint64_t number);
 
-/* The reading next to a moment; NULL: the GPU's clock is not known. */
-const struct ncs_gpu_reading *
-ncs_export_rank_gpu(const struct ncs_export_rank *rank, uint64_t at_ns);
+/* When a record's event began and ended, common time. */
+struct ncs_export_span {
+	uint64_t start_ns;
+	uint64_t end_ns;
+	bool is_by_gpu; /* by the GPU's clock: a kernel's, where that is known … */
+	uint64_t gpu_error_ns; /* … and what it is off at most */
+};
 
-/* When a record's event began and ended, common time: a kernel's by the GPU's
- * clock where that is known, and then *reading is set, else NULL. */
-void ncs_export_rank_span(const struct ncs_export_rank *rank,
-			  const struct ncs_record *record, uint64_t *start_ns,
-			  uint64_t *end_ns,
-			  const struct ncs_gpu_reading **reading);
+struct ncs_export_span ncs_export_rank_span(const struct ncs_export_rank *rank,
+					    const struct ncs_record *record);
 
 #endif

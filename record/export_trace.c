@@ -558,25 +558,10 @@ static struct ncs_trace_event event_of(const struct ncs_trace_export *export,
 
 /* --- Slices ------------------------------------------------------------------ */
 
-struct span {
-	uint64_t start_ns;
-	uint64_t end_ns;
-	const struct ncs_gpu_reading *reading;
-};
-
-static struct span span_of(const struct rank *rank,
-			   const struct ncs_record *record)
-{
-	struct span span;
-
-	ncs_export_rank_span(rank->who, record, &span.start_ns, &span.end_ns,
-			     &span.reading);
-	return span;
-}
-
 /* A slice on a lane; returns its track. */
 static uint32_t put_slice(struct ncs_trace_export *export,
-			  struct ncs_lanes *lanes, const struct span *span,
+			  struct ncs_lanes *lanes,
+			  const struct ncs_export_span *span,
 			  const struct ncs_trace_event *event)
 {
 	uint32_t track = ncs_lanes_take(lanes, export->writer, span->start_ns,
@@ -613,7 +598,7 @@ static void put_operation(struct ncs_trace_export *export, struct rank *rank,
 	unsigned function = record->function < NCS_FUNCTION_COUNT ?
 				    record->function :
 				    NCS_FUNCTION_OTHER;
-	struct span span = span_of(rank, record);
+	struct ncs_export_span span = ncs_export_rank_span(rank->who, record);
 	struct arguments arguments;
 	struct ncs_trace_event event;
 	uint64_t delta = record->delta[1] != 0 ? record->delta[1] :
@@ -743,7 +728,7 @@ static void put_step(struct ncs_trace_export *export, struct rank *rank,
 		     const struct ncs_record *record, const struct known *known)
 {
 	uint64_t flow = flow_of(rank, connection, record, known);
-	struct span span = span_of(rank, record);
+	struct ncs_export_span span = ncs_export_rank_span(rank->who, record);
 	struct arguments arguments;
 	struct ncs_trace_event event;
 	uint32_t track;
@@ -762,14 +747,14 @@ static void put_kernel(struct ncs_trace_export *export, struct rank *rank,
 		       struct ncs_lanes *lanes, const struct ncs_record *record,
 		       const struct known *known)
 {
-	struct span span = span_of(rank, record);
+	struct ncs_export_span span = ncs_export_rank_span(rank->who, record);
 	struct arguments arguments;
 	struct ncs_trace_event event;
 
 	add_fields(export, rank, record, known, &arguments);
-	if (span.reading)
+	if (span.is_by_gpu)
 		add_argument(&arguments, export->fields[NCS_FIELD_GPU_ERROR_NS],
-			     NCS_TRACE_NUMBER, span.reading->error_ns);
+			     NCS_TRACE_NUMBER, span.gpu_error_ns);
 	event = event_of(export, record, &arguments);
 	put_slice(export, lanes, &span, &event);
 }
@@ -778,7 +763,7 @@ static void put_plain(struct ncs_trace_export *export, struct rank *rank,
 		      struct ncs_lanes *lanes, const struct ncs_record *record,
 		      const struct known *known)
 {
-	struct span span = span_of(rank, record);
+	struct ncs_export_span span = ncs_export_rank_span(rank->who, record);
 	struct arguments arguments;
 	struct ncs_trace_event event;
 
@@ -924,7 +909,7 @@ static int take_child(struct ncs_trace_export *export, struct rank *rank,
 static void put_proxy(struct ncs_trace_export *export, struct rank *rank,
 		      const struct ncs_record *record)
 {
-	struct span span = span_of(rank, record);
+	struct ncs_export_span span = ncs_export_rank_span(rank->who, record);
 	struct arguments arguments;
 	struct ncs_trace_event event;
 

@@ -150,17 +150,16 @@ static void put_field(FILE *file, const struct ncs_export_rank *rank,
 	}
 }
 
-static void put_kernel(FILE *file, uint64_t start_ns,
-		       const struct ncs_gpu_reading *reading)
+static void put_kernel(FILE *file, const struct ncs_export_span *span)
 {
 	put_key(file, NCS_FIELD_GPU_START_NS);
-	if (reading)
-		ncs_json_number(file, start_ns);
+	if (span->is_by_gpu)
+		ncs_json_number(file, span->start_ns);
 	else
 		ncs_json_raw(file, "null");
 	put_key(file, NCS_FIELD_GPU_ERROR_NS);
-	if (reading)
-		ncs_json_number(file, reading->error_ns);
+	if (span->is_by_gpu)
+		ncs_json_number(file, span->gpu_error_ns);
 	else
 		ncs_json_raw(file, "null");
 }
@@ -176,7 +175,6 @@ static int take_record(struct ncs_exporter *exporter, size_t index,
 	uint64_t start_ns = ncs_clock_ns(&rank->clock, record->start);
 	uint64_t end_ns =
 		ncs_clock_ns(&rank->clock, record->start + record->duration);
-	const struct ncs_gpu_reading *reading;
 
 	/* No record ends before it begins. */
 	if (end_ns < start_ns)
@@ -193,9 +191,10 @@ static int take_record(struct ncs_exporter *exporter, size_t index,
 		put_field(file, rank, &fields[i]);
 	if (record->event == NCS_EVENT_KERNEL_CH ||
 	    record->event == NCS_EVENT_KERNEL_PHASE) {
-		ncs_export_rank_span(rank, record, &start_ns, &end_ns,
-				     &reading);
-		put_kernel(file, start_ns, reading);
+		struct ncs_export_span span =
+			ncs_export_rank_span(rank, record);
+
+		put_kernel(file, &span);
 	}
 	ncs_json_raw(file, "}\n");
 	return 0;

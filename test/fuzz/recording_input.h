@@ -13,6 +13,7 @@
 #include "analysis/model.h"
 #include "record/align.h"
 #include "record/chunk.h"
+#include "record/collectives.h"
 #include "record/export.h"
 #include "record/recording.h"
 #include "record/source_recording.h"
@@ -132,6 +133,22 @@ static inline void recording_input_align(struct ncs_recording *recording)
 	ncs_recording_alignment_release(&alignment);
 }
 
+/* The operations of all ranks, twice, as the critical path reads them. */
+static inline void recording_input_collectives(struct ncs_recording *recording)
+{
+	struct ncs_collectives *collectives =
+		ncs_collectives_open(recording, 0, UINT64_MAX);
+	const struct ncs_joined *joined;
+
+	SEGMENT_INPUT_MUST(collectives != NULL);
+	while (ncs_collectives_next(collectives, &joined) > 0)
+		SEGMENT_INPUT_MUST(joined != NULL);
+	ncs_collectives_rewind(collectives);
+	while (ncs_collectives_next(collectives, &joined) > 0)
+		SEGMENT_INPUT_MUST(joined != NULL);
+	ncs_collectives_close(collectives);
+}
+
 /* Returns what opening said. */
 static inline int recording_input_run(const uint8_t *data, size_t size)
 {
@@ -179,6 +196,8 @@ static inline int recording_input_run(const uint8_t *data, size_t size)
 		recording_input_export(recording, (unsigned)facts->until_ns);
 	if (facts->bytes % 4 == 0 || facts->until_ns % 4 == 1)
 		recording_input_align(recording);
+	if (facts->bytes % 4 == 0 || facts->until_ns % 4 == 2)
+		recording_input_collectives(recording);
 	if (ncs_recording_host_count(recording) > 0)
 		ncs_recording_align(recording, 0, -12345, 1e-5, 1);
 	recording_input_look(recording, facts->from_ns, facts->until_ns);

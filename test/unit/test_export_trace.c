@@ -387,8 +387,8 @@ static void a_kernel_is_where_the_gpus_clock_has_it(void **state)
 {
 	struct exported *exported = *state;
 	struct ncs_gpu_reading readings[] = {
-		{ BASE_NS + 1000, 50000, 10 },
-		{ BASE_NS + 900000, 50007, 20 },
+		{ BASE_NS + 1000 + 50000, BASE_NS + 1000, 10 },
+		{ BASE_NS + 900000 + 50000, BASE_NS + 900000, 20 },
 	};
 	struct ncs_record record = {
 		.start = BASE_NS + 2000,
@@ -404,11 +404,13 @@ static void a_kernel_is_where_the_gpus_clock_has_it(void **state)
 	const struct decoded_event *event;
 	size_t at = 0;
 
-	exported->ranks[0].gpu = readings;
-	exported->ranks[0].gpu_count = 2;
+	exported->ranks[0].gpu = (struct ncs_gpu_readings){
+		.readings = readings,
+		.count = 2,
+	};
 	put(exported, 0, record);
 	record.start += 899000;
-	record.value += 899007;
+	record.value += 899000;
 	put(exported, 0, record);
 	put(exported, 1, record);
 	trace = finish(exported);
@@ -417,7 +419,7 @@ static void a_kernel_is_where_the_gpus_clock_has_it(void **state)
 	assert_string_equal(parent_name(trace, event), "channel 9");
 	assert_int_equal(event->at_ns, BASE_NS + 1500);
 	assert_int_equal(event->end_ns - event->at_ns, 300);
-	assert_int_equal(decoded_argument(event, "gpu_error_ns")->number, 10);
+	assert_int_equal(decoded_argument(event, "gpu_error_ns")->number, 20);
 	event = decoded_next(trace, "kernel_ch", &at);
 	assert_int_equal(event->at_ns, BASE_NS + 1500 + 899000);
 	/* That of a rank whose clock is not known is where NCCL told of it. */
