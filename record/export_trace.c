@@ -743,22 +743,6 @@ static void put_step(struct ncs_trace_export *export, struct rank *rank,
 
 /* --- Parts of operations ----------------------------------------------------- */
 
-static void put_kernel(struct ncs_trace_export *export, struct rank *rank,
-		       struct ncs_lanes *lanes, const struct ncs_record *record,
-		       const struct known *known)
-{
-	struct ncs_export_span span = ncs_export_rank_span(rank->who, record);
-	struct arguments arguments;
-	struct ncs_trace_event event;
-
-	add_fields(export, rank, record, known, &arguments);
-	if (span.is_by_gpu)
-		add_argument(&arguments, export->fields[NCS_FIELD_GPU_ERROR_NS],
-			     NCS_TRACE_NUMBER, span.gpu_error_ns);
-	event = event_of(export, record, &arguments);
-	put_slice(export, lanes, &span, &event);
-}
-
 static void put_plain(struct ncs_trace_export *export, struct rank *rank,
 		      struct ncs_lanes *lanes, const struct ncs_record *record,
 		      const struct known *known)
@@ -768,6 +752,9 @@ static void put_plain(struct ncs_trace_export *export, struct rank *rank,
 	struct ncs_trace_event event;
 
 	add_fields(export, rank, record, known, &arguments);
+	if (span.is_by_gpu)
+		add_argument(&arguments, export->fields[NCS_FIELD_GPU_ERROR_NS],
+			     NCS_TRACE_NUMBER, span.gpu_error_ns);
 	event = event_of(export, record, &arguments);
 	put_slice(export, lanes, &span, &event);
 }
@@ -784,11 +771,11 @@ static int put_child(struct ncs_trace_export *export, struct rank *rank,
 		channel = channel_of(export, rank, record->channel);
 		if (!channel)
 			return -ENOMEM;
-		put_kernel(export, rank,
-			   record->event == NCS_EVENT_KERNEL_CH ?
-				   &channel->kernels :
-				   &channel->phases,
-			   record, known);
+		put_plain(export, rank,
+			  record->event == NCS_EVENT_KERNEL_CH ?
+				  &channel->kernels :
+				  &channel->phases,
+			  record, known);
 		return 0;
 	}
 	connection = connection_of(export, rank, record);
