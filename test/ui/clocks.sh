@@ -7,23 +7,7 @@
 set -u
 cd "$(dirname "$0")/../.." || exit
 
-build=${BUILD:-build}
-tmp=$(mktemp -d "${TMPDIR:-/tmp}/ncclstat-clocks.XXXXXX")
-trap 'rm -rf "$tmp"' EXIT
-trap 'exit 130' HUP INT TERM
-export LC_ALL=C.UTF-8
-
-# check WHAT COMMAND...: whether the command succeeds.
-check() {
-	what=$1
-	shift
-	if "$@" >"$tmp/log" 2>&1; then
-		echo "ok $what"
-	else
-		echo "not ok $what"
-		sed 's/^/  /' "$tmp/log"
-	fi
-}
+. test/ui/checks
 
 # simulate OPTION...: writes recordings and what is true of them.
 simulate() {

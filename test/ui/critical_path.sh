@@ -8,43 +8,13 @@
 set -u
 cd "$(dirname "$0")/../.." || exit
 
-build=${BUILD:-build}
-ncclstat=$build/ncclstat
-tmp=$(mktemp -d "${TMPDIR:-/tmp}/ncclstat-path.XXXXXX")
+. test/ui/checks
 recorder=
-export NCCLSTAT_DIR="$tmp/shm" LC_ALL=C.UTF-8
+export NCCLSTAT_DIR="$tmp/shm"
 mkdir "$NCCLSTAT_DIR" "$tmp/late" "$tmp/even"
 
-leave() {
+at_end() {
 	[ -z "$recorder" ] || kill "$recorder" 2>/dev/null
-	wait
-	rm -rf "$tmp"
-}
-trap leave EXIT
-trap 'exit 130' HUP INT TERM
-
-# check WHAT COMMAND...: whether the command succeeds.
-check() {
-	what=$1
-	shift
-	if "$@" >"$tmp/log" 2>&1; then
-		echo "ok $what"
-	else
-		echo "not ok $what"
-		sed 's/^/  /' "$tmp/log" "$tmp/err" 2>/dev/null
-	fi
-}
-
-# run STATUS ARGUMENT...: whether ncclstat leaves with this status. What it
-# wrote is in $tmp/out and $tmp/err.
-run() {
-	wanted=$1
-	shift
-	status=0
-	"$ncclstat" "$@" </dev/null >"$tmp/out" 2>"$tmp/err" || status=$?
-	[ "$status" -eq "$wanted" ] && return
-	echo "ncclstat $*: status $status"
-	return 1
 }
 
 # json EXPRESSION: whether it holds for d, which is $tmp/out.

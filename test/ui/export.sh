@@ -9,42 +9,8 @@
 set -u
 cd "$(dirname "$0")/../.." || exit
 
-build=${BUILD:-build}
-ncclstat=$build/ncclstat
+. test/ui/checks
 processor=$build/trace_processor
-tmp=$(mktemp -d "${TMPDIR:-/tmp}/ncclstat-export.XXXXXX")
-export LC_ALL=C.UTF-8
-
-leave() {
-	wait
-	rm -rf "$tmp"
-}
-trap leave EXIT
-trap 'exit 130' HUP INT TERM
-
-check() {
-	what=$1
-	shift
-	if "$@" >"$tmp/log" 2>&1; then
-		echo "ok $what"
-	else
-		echo "not ok $what"
-		sed 's/^/  /' "$tmp/log"
-	fi
-}
-
-# run STATUS ARGUMENT...: whether ncclstat leaves with this status. What it wrote
-# is in $tmp/out and $tmp/err.
-run() {
-	wanted=$1
-	shift
-	status=0
-	"$ncclstat" "$@" </dev/null >"$tmp/out" 2>"$tmp/err" || status=$?
-	[ "$status" -eq "$wanted" ] && return
-	echo "ncclstat $*: status $status"
-	cat "$tmp/err"
-	return 1
-}
 
 says() {
 	grep -q "$1" "$tmp/err" || { cat "$tmp/err"; return 1; }

@@ -9,36 +9,16 @@
 set -u
 cd "$(dirname "$0")/../.." || exit
 
-build=${BUILD:-build}
-ncclstat=$build/ncclstat
+. test/ui/checks
 replay=$build/ncclreplay
-tmp=$(mktemp -d "${TMPDIR:-/tmp}/ncclstat-record.XXXXXX")
 job=
 recorder=
-export NCCLSTAT_DIR="$tmp/shm" LC_ALL=C.UTF-8
+export NCCLSTAT_DIR="$tmp/shm"
 mkdir "$NCCLSTAT_DIR"
-failed=0
 
-leave() {
+at_end() {
 	[ -z "$recorder" ] || kill "$recorder" 2>/dev/null
 	[ -z "$job" ] || kill "$job" 2>/dev/null
-	wait
-	rm -rf "$tmp"
-}
-trap leave EXIT
-trap 'exit 130' HUP INT TERM
-
-# check WHAT COMMAND...: whether the command succeeds.
-check() {
-	what=$1
-	shift
-	if "$@" >"$tmp/log" 2>&1; then
-		echo "ok $what"
-	else
-		echo "not ok $what"
-		sed 's/^/  /' "$tmp/log" "$tmp/err" "$tmp/said" 2>/dev/null
-		failed=1
-	fi
 }
 
 python3 test/record_oracle.py >/dev/null 2>&1
