@@ -577,6 +577,19 @@ static int take_file(struct ncs_recording *recording,
 	return error;
 }
 
+/* Gives it out once all files have been taken in, or not at all. */
+static int finish(struct ncs_recording **out, struct ncs_recording *recording,
+		  int error, char *why, size_t why_size)
+{
+	if (!error)
+		error = join(recording, why, why_size);
+	if (error)
+		ncs_recording_close(recording);
+	else
+		*out = recording;
+	return error;
+}
+
 int ncs_recording_open(struct ncs_recording **out, const char *const *paths,
 		       size_t count, char *why, size_t why_size)
 {
@@ -592,13 +605,7 @@ int ncs_recording_open(struct ncs_recording **out, const char *const *paths,
 		if (!error)
 			error = take_file(recording, &file, why, why_size);
 	}
-	if (!error)
-		error = join(recording, why, why_size);
-	if (error)
-		ncs_recording_close(recording);
-	else
-		*out = recording;
-	return error;
+	return finish(out, recording, error, why, why_size);
 }
 
 int ncs_recording_open_memory(struct ncs_recording **out, const void *bytes,
@@ -615,13 +622,7 @@ int ncs_recording_open_memory(struct ncs_recording **out, const void *bytes,
 					      why_size);
 	if (!error)
 		error = take_file(recording, &file, why, why_size);
-	if (!error)
-		error = join(recording, why, why_size);
-	if (error)
-		ncs_recording_close(recording);
-	else
-		*out = recording;
-	return error;
+	return finish(out, recording, error, why, why_size);
 }
 
 static void release_rank(struct ncs_rank_recorded *rank)
