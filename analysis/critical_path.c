@@ -73,6 +73,7 @@ struct rank {
 
 /* What of a rank's communicator came before. */
 struct owner {
+	struct rank *rank;
 	double least_ns;      /* that a kernel took to begin */
 	struct ended *latest; /* its latest end; NULL: the rank has no other */
 };
@@ -85,8 +86,10 @@ struct arrival {
 	double base_ns;             /* what it follows on, if `after` is NULL */
 	const struct ended *after;  /* NULL: nothing */
 	const struct ended *near;   /* … that is remembered: later than it */
-	double call_ns;             /* since the end before it */
+	double call_ns;
+	double since_ns;            /* … the end before it */
 	const struct ended *called; /* … NULL: nothing, or it is `after` */
+	struct owner *owner;
 	const struct ended *queued; /* its communicator's, likewise */
 };
 
@@ -169,6 +172,8 @@ static const struct ncs_scenario *scenario_of(const struct ncs_path *path,
 static bool init_rank(const struct ncs_path *path, struct rank *rank)
 {
 	rank->capacity = ENDS;
+	rank->latest = IN_LINE - 1; /* the first place is the next one */
+	rank->latest_ns = INFINITY;
 	rank->at_ns = calloc(ENDS, sizeof(double));
 	rank->ended = calloc(ENDS, path->ended_bytes);
 	return rank->at_ns && rank->ended;
@@ -181,6 +186,7 @@ static bool init_owners(struct ncs_path *path)
 	for (size_t i = 0; i < options->owner_count; i++) {
 		struct rank *rank = &path->ranks[options->owners[i].rank];
 
+		path->owners[i].rank = rank;
 		path->owners[i].least_ns = KERNEL_NS;
 		rank->has_several = rank->overlaps = rank->capacity > 0;
 		if (!rank->has_several && !init_rank(path, rank))
@@ -327,6 +333,16 @@ static const struct ended *ended_before(const struct ncs_path *path,
 	return NULL;
 }
 
+/* As long as they do not overlap, the latest ones are all that is asked for. */
+static inline uint32_t place_in_line(struct rank *rank)
+{
+	if (rank->count < IN_LINE)
+		rank->count++;
+	else
+		rank->forgets = true;
+	return (rank->latest + 1) % IN_LINE;
+}
+
 /* A place for an end: a free one, or that of one which none that arrives from
  * now on follows on, as it ended before another one did. -ENOMEM: none. */
 static int place_for(struct ncs_path *path, struct rank *rank,
@@ -337,13 +353,6 @@ static int place_for(struct ncs_path *path, struct rank *rank,
 	double *at_ns;
 	char *ended;
 
-	/* As long as they do not, the latest ones are all that is asked for. */
-	if (!rank->overlaps) {
-		rank->forgets = rank->count == IN_LINE;
-		*place = rank->count ? (rank->latest + 1) % IN_LINE : 0;
-		rank->count += !rank->forgets;
-		return 0;
-	}
 	if (rank->count < capacity) {
 		*place = rank->count++;
 		return 0;
@@ -401,14 +410,15 @@ static void split(struct owner *owner, double from_ns, double call_ns,
 /* What a part's arrival follows on, as recorded. */
 static inline void trace_back(struct ncs_path *path,
 			      const struct ncs_passage *passage,
-			      struct rank *rank, double latest_ns,
-			      struct arrival *arrival)
+			      double latest_ns, struct arrival *arrival)
 {
 	struct owner *owner = &path->owners[passage->owner];
+	struct rank *rank = owner->rank;
 	double call_ns = since_base(path, passage->call_ns);
 	double begin_ns = since_base(path, passage->begin_ns), from_ns;
 	const struct ended *near;
 
+	arrival->owner = owner;
 	arrival->at_ns = since_base(path, passage->arrival_ns);
 	/* Nobody ended before all had come, whatever the clocks say. */
 	if (arrival->at_ns > latest_ns) {
@@ -418,20 +428,23 @@ static inline void trace_back(struct ncs_path *path,
 		call_ns = smaller(call_ns, latest_ns);
 	}
 	from_ns = call_ns;
-	arrival->after =
-		ended_before(path, rank, arrival->at_ns, &arrival->near);
 	arrival->called = arrival->queued = NULL;
-	path->first_ns = smaller(path->first_ns, call_ns);
-	if (arrival->after) {
-		from_ns = arrival->after->at_ns;
+	arrival->call_ns = call_ns;
+	if (rank->latest_ns <= arrival->at_ns) {
+		arrival->after = ended_at(path, rank, rank->latest);
+		from_ns = rank->latest_ns;
 	} else {
+		arrival->after = ended_before(path, rank, arrival->at_ns,
+					      &arrival->near);
+		if (arrival->after)
+			from_ns = arrival->after->at_ns;
 		path->report.forgotten += arrival->near != NULL;
 		arrival->base_ns = call_ns;
 	}
 	if (call_ns < from_ns)
 		arrival->called = ended_before(path, rank, call_ns, &near);
 	if (arrival->called)
-		arrival->call_ns = call_ns - arrival->called->at_ns;
+		arrival->since_ns = call_ns - arrival->called->at_ns;
 	if (owner->latest && owner->latest->at_ns <= arrival->at_ns)
 		arrival->queued = owner->latest;
 	split(owner, from_ns, call_ns, begin_ns, arrival);
@@ -575,7 +588,7 @@ static inline double not_before_ns(const struct arrival *arrival, size_t k,
 {
 	if (arrival->called)
 		come = larger(come, arrival->called->times_ns[k] +
-					    arrival->call_ns * host_factor);
+					    arrival->since_ns * host_factor);
 	if (arrival->queued)
 		come = larger(come, arrival->queued->times_ns[k]);
 	return come;
@@ -620,7 +633,7 @@ static void explain(const struct ncs_path *path, size_t k,
 {
 	const struct ncs_scenario *scenario = scenario_of(path, k);
 	struct factors factors = { { 1, 1, 1, 1 } };
-	double call_ns = arrival->call_ns;
+	double call_ns = arrival->since_ns;
 
 	if (changes_arrivals(scenario))
 		factors = factors_of(path, scenario, part, arrival, usual);
@@ -677,25 +690,27 @@ static void tell_times(const struct ncs_path *path, const struct group *group,
 	}
 }
 
-static void end_part(struct ncs_path *path, const struct group *group,
-		     const struct start *start,
-		     const struct ncs_passage *passage,
-		     const struct arrival *arrival, double transfer_ns)
+static inline void end_part(struct ncs_path *path, size_t count,
+			    const struct group *group,
+			    const struct start *start,
+			    const struct ncs_passage *passage,
+			    const struct arrival *arrival, double end_ns)
 {
-	struct rank *rank =
-		&path->ranks[path->options.owners[passage->owner].rank];
-	struct ended *latest = path->owners[passage->owner].latest;
+	double transfer_ns = end_ns - start->ready_ns;
+	struct rank *rank = arrival->owner->rank;
+	struct ended *latest = arrival->owner->latest;
 	double *times_ns, *transfers_ns;
-	size_t count = path->count;
 	struct ended *ended;
 	uint32_t place;
 
-	if (place_for(path, rank, arrival->at_ns, &place) != 0) {
+	if (!rank->overlaps) {
+		place = place_in_line(rank);
+	} else if (place_for(path, rank, arrival->at_ns, &place) != 0) {
 		path->error = -ENOMEM;
 		return;
 	}
 	ended = ended_at(path, rank, place);
-	ended->at_ns = since_base(path, passage->end_ns);
+	ended->at_ns = end_ns;
 	ended->unit = start->unit;
 	ended->owner = passage->owner;
 	ended->via = passage->via;
@@ -714,13 +729,12 @@ static void end_part(struct ncs_path *path, const struct group *group,
 			path->ends[k] = follow(path, ended, k);
 		}
 	}
-	path->last_ns = larger(path->last_ns, ended->at_ns);
-	rank->at_ns[place] = ended->at_ns;
-	if (rank->count == 1 || ended->at_ns >= rank->latest_ns) {
+	rank->at_ns[place] = end_ns;
+	if (rank->count == 1 || end_ns >= rank->latest_ns) {
 		rank->latest = place;
-		rank->latest_ns = ended->at_ns;
+		rank->latest_ns = end_ns;
 	}
-	if (latest && (isinf(latest->at_ns) || ended->at_ns >= latest->at_ns))
+	if (latest && (isinf(latest->at_ns) || end_ns >= latest->at_ns))
 		memcpy(latest, ended, path->ended_bytes);
 }
 
@@ -735,24 +749,26 @@ static inline void note_come(struct start *start, size_t k, size_t i,
 }
 
 /* … in all of them, but for those that are looked at apart. */
-static inline void come(const struct ncs_path *path, const struct rank *rank,
+static inline void come(const struct ncs_path *path, size_t count,
 			const struct ncs_member *parts, size_t i,
 			struct start *start)
 {
 	const struct arrival *arrival = &path->arrivals[i];
 
-	if (rank->is_named || !arrival->after) {
-		for (size_t k = 0; k < path->count; k++)
+	if (arrival->owner->rank->is_named || !arrival->after) {
+		for (size_t k = 0; k < count; k++)
 			if (!(path->apart >> k & 1))
 				note_come(start, k, i,
 					  arrival_ns(path, k, &parts[i],
 						     arrival, -1));
 		return;
 	}
-	for (size_t k = 0; k < path->count; k++) {
+	for (size_t k = 0; k < count; k++) {
 		double at_ns = arrival->after->times_ns[k] + arrival->total_ns;
 
-		at_ns -= arrival->gap_ns[path->gap[k]] * path->saved[k];
+		/* The first is the replay. */
+		if (k > 0)
+			at_ns -= arrival->gap_ns[path->gap[k]] * path->saved[k];
 		note_come(start, k, i,
 			  not_before_ns(arrival, k, path->host_factor[k],
 					at_ns));
@@ -835,11 +851,42 @@ static void note_step(struct ncs_path *path, const struct group *group,
 		row->has_end = true;
 }
 
-static double transfer_ns(const struct ncs_path *path,
-			  const struct start *start,
-			  const struct ncs_passage *passage)
+/* All parts come. */
+static inline void come_all(struct ncs_path *path, size_t scenarios,
+			    const struct ncs_member *parts,
+			    const struct ncs_passage *passages, size_t count,
+			    double latest_ns, struct start *start)
 {
-	return since_base(path, passage->end_ns) - start->ready_ns;
+	double ready_ns = -INFINITY, first_ns = path->first_ns;
+
+	for (size_t i = 0; i < count; i++) {
+		struct arrival *arrival = &path->arrivals[i];
+
+		trace_back(path, &passages[i], latest_ns, arrival);
+		ready_ns = larger(ready_ns, arrival->at_ns);
+		first_ns = smaller(first_ns, arrival->call_ns);
+		come(path, scenarios, parts, i, start);
+	}
+	start->ready_ns = ready_ns;
+	path->first_ns = first_ns;
+}
+
+/* All parts end; returns when, the last one. */
+static inline double end_all(struct ncs_path *path, size_t scenarios,
+			     const struct group *group,
+			     const struct start *start,
+			     const struct ncs_passage *passages, size_t count)
+{
+	double last_ns = -INFINITY;
+
+	for (size_t i = 0; i < count; i++) {
+		double end_ns = since_base(path, passages[i].end_ns);
+
+		last_ns = larger(last_ns, end_ns);
+		end_part(path, scenarios, group, start, &passages[i],
+			 &path->arrivals[i], end_ns);
+	}
+	return last_ns;
 }
 
 /* Deals with parts that wait for each other, or with one by itself, at the latest
@@ -849,25 +896,21 @@ static void process(struct ncs_path *path, struct group *group, enum role role,
 		    const struct ncs_passage *passages, size_t count,
 		    double latest_ns)
 {
-	struct start start = { .ready_ns = -INFINITY };
+	struct start start;
 	struct ncs_path_node *nodes;
-	double longest_ns = 0;
+	double last_ns;
 
 	for (size_t k = 0; k < path->count; k++) {
 		start.ready_in_ns[k] = -INFINITY;
+		start.last[k] = 0;
 		start.usual_ns[k] = -1;
 	}
-	for (size_t i = 0; i < count; i++) {
-		struct rank *rank =
-			&path->ranks[path->options.owners[passages[i].owner]
-					     .rank];
-
-		trace_back(path, &passages[i], rank, latest_ns,
-			   &path->arrivals[i]);
-		start.ready_ns =
-			larger(start.ready_ns, path->arrivals[i].at_ns);
-		come(path, rank, parts, i, &start);
-	}
+	/* Compiled anew where there is but the replay. */
+	if (path->count == 1)
+		come_all(path, 1, parts, passages, count, latest_ns, &start);
+	else
+		come_all(path, path->count, parts, passages, count, latest_ns,
+			 &start);
 	for (size_t k = 1; k < path->count; k++)
 		if (path->apart >> k & 1)
 			come_apart(path, parts, count, k, &start);
@@ -882,15 +925,15 @@ static void process(struct ncs_path *path, struct group *group, enum role role,
 	/* All of them before what they follow on is forgotten. */
 	for (size_t i = 0; path->options.timed && i < count; i++)
 		tell_times(path, group, &start, &parts[i], &path->arrivals[i],
-			   transfer_ns(path, &start, &passages[i]));
-	for (size_t i = 0; i < count; i++) {
-		double ns = transfer_ns(path, &start, &passages[i]);
-
-		longest_ns = larger(longest_ns, ns);
-		end_part(path, group, &start, &passages[i], &path->arrivals[i],
-			 ns);
-	}
-	note_step(path, group, &start, longest_ns);
+			   since_base(path, passages[i].end_ns) -
+				   start.ready_ns);
+	if (path->count == 1)
+		last_ns = end_all(path, 1, group, &start, passages, count);
+	else
+		last_ns = end_all(path, path->count, group, &start, passages,
+				  count);
+	path->last_ns = larger(path->last_ns, last_ns);
+	note_step(path, group, &start, larger(last_ns - start.ready_ns, 0));
 	path->report.parts += count;
 }
 
