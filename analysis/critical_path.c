@@ -142,7 +142,6 @@ struct ncs_path {
 	double host_factor[SUMS];
 	uint64_t apart;   /* bits: scenarios that need more than that */
 	bool wants_hosts; /* of all parts, some scenario */
-	bool wants_longest;
 	struct arrival *arrivals; /* of the operation at hand */
 	struct ncs_passage *passages;
 	int32_t *part_ranks;
@@ -221,11 +220,10 @@ static void init_scenario(struct ncs_path *path, size_t k)
 		path->gap[k] = NCS_PATH_LAUNCH;
 		break;
 	case NCS_WHAT_IF_WITHOUT:
-		path->apart |= UINT64_C(1) << k;
-		return;
-	case NCS_WHAT_IF_ALGORITHM:
-		path->wants_longest = true;
-		return;
+		/* When each part would come asks for what is usual. */
+		if (is_for_all || path->options.timed)
+			path->apart |= UINT64_C(1) << k;
+		break;
 	case NCS_WHAT_IF_NET:
 		path->wants_hosts |= scenario->inter_node ||
 				     scenario->peers[0] >= 0;
@@ -238,7 +236,7 @@ static void init_scenario(struct ncs_path *path, size_t k)
 	else if (!is_for_all &&
 		 (uint32_t)scenario->rank < path->options.rank_count)
 		path->ranks[scenario->rank].is_named = true;
-	else if (is_for_all)
+	else if (is_for_all && scenario->kind != NCS_WHAT_IF_WITHOUT)
 		path->saved[k] = scenario->kind == NCS_WHAT_IF_OVERLAP ?
 					 1 :
 					 1 - scenario->factor;
@@ -664,6 +662,7 @@ struct start {
 	double ready_in_ns[SUMS];
 	size_t last[SUMS]; /* who came last */
 	double usual_ns[SUMS];
+	double latest_ns[SUMS]; /* that stragglers come */
 	uint64_t unit;
 };
 
@@ -748,6 +747,17 @@ static inline void note_come(struct start *start, size_t k, size_t i,
 	}
 }
 
+/* It would not come later than it did. When it would, is of interest only if it
+ * came after all others. */
+static bool is_straggler(const struct ncs_path *path, size_t k,
+			 const struct ncs_member *part)
+{
+	const struct ncs_scenario *scenario = scenario_of(path, k);
+
+	return scenario && scenario->kind == NCS_WHAT_IF_WITHOUT &&
+	       scenario->rank >= 0 && is_meant(path, scenario, part);
+}
+
 /* … in all of them, but for those that are looked at apart. */
 static inline void come(const struct ncs_path *path, size_t count,
 			const struct ncs_member *parts, size_t i,
@@ -756,11 +766,16 @@ static inline void come(const struct ncs_path *path, size_t count,
 	const struct arrival *arrival = &path->arrivals[i];
 
 	if (arrival->owner->rank->is_named || !arrival->after) {
-		for (size_t k = 0; k < count; k++)
-			if (!(path->apart >> k & 1))
-				note_come(start, k, i,
-					  arrival_ns(path, k, &parts[i],
-						     arrival, -1));
+		for (size_t k = 0; k < count; k++) {
+			double at_ns =
+				arrival_ns(path, k, &parts[i], arrival, -1);
+
+			if (is_straggler(path, k, &parts[i]))
+				start->latest_ns[k] =
+					larger(start->latest_ns[k], at_ns);
+			else
+				note_come(start, k, i, at_ns);
+		}
 		return;
 	}
 	for (size_t k = 0; k < count; k++) {
@@ -904,6 +919,7 @@ static void process(struct ncs_path *path, struct group *group, enum role role,
 		start.ready_in_ns[k] = -INFINITY;
 		start.last[k] = 0;
 		start.usual_ns[k] = -1;
+		start.latest_ns[k] = -INFINITY;
 	}
 	/* Compiled anew where there is but the replay. */
 	if (path->count == 1)
@@ -912,7 +928,8 @@ static void process(struct ncs_path *path, struct group *group, enum role role,
 		come_all(path, path->count, parts, passages, count, latest_ns,
 			 &start);
 	for (size_t k = 1; k < path->count; k++)
-		if (path->apart >> k & 1)
+		if ((path->apart >> k & 1) ||
+		    start.latest_ns[k] >= start.ready_in_ns[k])
 			come_apart(path, parts, count, k, &start);
 	if (role == ROLE_WAITS && group->has_come)
 		start.ready_ns = larger(start.ready_ns, group->at_ns);
@@ -1096,8 +1113,6 @@ static void find_edits(struct ncs_path *path, const struct ncs_joined *joined,
 	if (path->count == 1)
 		return;
 	transfer.fit = ncs_fits_find(transfer.fits, joined);
-	if (path->wants_longest)
-		transfer.longest_ns = ncs_joined_transfer_ns(joined);
 	for (size_t i = 0; path->wants_hosts && i < joined->count; i++) {
 		const struct ncs_path_owner *owner =
 			&options->owners[joined->parts[i].owner];
