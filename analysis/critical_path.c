@@ -49,10 +49,12 @@ const char *ncs_path_cause_name(unsigned cause)
 /* An operation of a rank that has ended: when, in each scenario, and how long
  * its transfer was there. */
 struct ended {
-	double at_ns;            /* as recorded */
-	struct ncs_path_end end; /* transfer_ns and is_unknown are not set */
-	uint64_t unknown;        /* bits: scenarios */
-	double times_ns[];       /* ends, then transfers */
+	double at_ns; /* as recorded */
+	uint64_t unit;
+	uint64_t unknown; /* bits: scenarios */
+	uint32_t owner;
+	struct ncs_via via;
+	double times_ns[]; /* ends, then transfers */
 };
 
 /* A rank of the job. */
@@ -62,7 +64,8 @@ struct rank {
 	uint32_t count, capacity;
 	bool has_several; /* communicators */
 	bool overlaps;    /* its operations run side by side */
-	bool forgets;   /* has had more ends than are remembered */
+	bool forgets;     /* has had more ends than are remembered */
+	bool is_named;    /* by a scenario */
 	double busy_ns; /* its GPU, with other work */
 	double *at_ns;  /* by place: when it ended, as recorded */
 	char *ended;    /* by place */
@@ -70,6 +73,7 @@ struct rank {
 
 /* What of a rank's communicator came before. */
 struct owner {
+	struct rank *rank;
 	double least_ns;      /* that a kernel took to begin */
 	struct ended *latest; /* its latest end; NULL: the rank has no other */
 };
@@ -82,8 +86,10 @@ struct arrival {
 	double base_ns;             /* what it follows on, if `after` is NULL */
 	const struct ended *after;  /* NULL: nothing */
 	const struct ended *near;   /* … that is remembered: later than it */
-	double call_ns;             /* since the end before it */
+	double call_ns;
+	double since_ns;            /* … the end before it */
 	const struct ended *called; /* … NULL: nothing, or it is `after` */
+	struct owner *owner;
 	const struct ended *queued; /* its communicator's, likewise */
 };
 
@@ -94,6 +100,8 @@ struct group {
 	size_t references;
 	struct ncs_transfer_edit edits[SUMS];
 	uint64_t unknown;
+	size_t edited[SUMS]; /* scenarios whose edit does something */
+	size_t edited_count;
 	/* The latest of those that others wait for, so far. */
 	bool has_come;
 	double at_ns;
@@ -127,7 +135,15 @@ struct ncs_path {
 	/* The latest ends so far. */
 	struct ncs_path_end ends[SUMS];
 	double ends_ns[SUMS];
+	/* By scenario: the gap that it changes for all ranks, and by how much of
+	 * itself it becomes shorter. */
+	unsigned gap[SUMS];
+	double saved[SUMS];
+	double host_factor[SUMS];
+	uint64_t apart;   /* bits: scenarios that need more than that */
+	bool wants_hosts; /* of all parts, some scenario */
 	struct arrival *arrivals; /* of the operation at hand */
+	struct ncs_passage *passages;
 	int32_t *part_ranks;
 	double *gaps;
 	size_t room; /* in these */
@@ -144,11 +160,19 @@ static struct ended *ended_at(const struct ncs_path *path,
 	return (void *)(rank->ended + place * path->ended_bytes);
 }
 
+static const struct ncs_scenario *scenario_of(const struct ncs_path *path,
+					      size_t k)
+{
+	return k > 0 ? &path->options.scenarios[k - 1] : NULL;
+}
+
 /* --- Making and freeing ----------------------------------------------------- */
 
 static bool init_rank(const struct ncs_path *path, struct rank *rank)
 {
 	rank->capacity = ENDS;
+	rank->latest = IN_LINE - 1; /* the first place is the next one */
+	rank->latest_ns = INFINITY;
 	rank->at_ns = calloc(ENDS, sizeof(double));
 	rank->ended = calloc(ENDS, path->ended_bytes);
 	return rank->at_ns && rank->ended;
@@ -161,6 +185,7 @@ static bool init_owners(struct ncs_path *path)
 	for (size_t i = 0; i < options->owner_count; i++) {
 		struct rank *rank = &path->ranks[options->owners[i].rank];
 
+		path->owners[i].rank = rank;
 		path->owners[i].least_ns = KERNEL_NS;
 		rank->has_several = rank->overlaps = rank->capacity > 0;
 		if (!rank->has_several && !init_rank(path, rank))
@@ -177,6 +202,48 @@ static bool init_owners(struct ncs_path *path)
 	return true;
 }
 
+/* What a scenario does to most ranks, so that they need not be asked for. */
+static void init_scenario(struct ncs_path *path, size_t k)
+{
+	const struct ncs_scenario *scenario = scenario_of(path, k);
+	bool is_for_all = scenario->rank < 0;
+
+	switch (scenario->kind) {
+	case NCS_WHAT_IF_PRODUCER:
+	case NCS_WHAT_IF_OVERLAP:
+		path->gap[k] = NCS_PATH_PRODUCER;
+		break;
+	case NCS_WHAT_IF_HOST:
+		path->gap[k] = NCS_PATH_HOST;
+		break;
+	case NCS_WHAT_IF_LAUNCH:
+		path->gap[k] = NCS_PATH_LAUNCH;
+		break;
+	case NCS_WHAT_IF_WITHOUT:
+		/* When each part would come asks for what is usual. */
+		if (is_for_all || path->options.timed)
+			path->apart |= UINT64_C(1) << k;
+		break;
+	case NCS_WHAT_IF_NET:
+		path->wants_hosts |= scenario->inter_node ||
+				     scenario->peers[0] >= 0;
+		return;
+	default:
+		return;
+	}
+	if (scenario->range)
+		path->apart |= UINT64_C(1) << k;
+	else if (!is_for_all &&
+		 (uint32_t)scenario->rank < path->options.rank_count)
+		path->ranks[scenario->rank].is_named = true;
+	else if (is_for_all && scenario->kind != NCS_WHAT_IF_WITHOUT)
+		path->saved[k] = scenario->kind == NCS_WHAT_IF_OVERLAP ?
+					 1 :
+					 1 - scenario->factor;
+	if (is_for_all && scenario->kind == NCS_WHAT_IF_HOST)
+		path->host_factor[k] = scenario->factor;
+}
+
 struct ncs_path *ncs_path_new(const struct ncs_path_options *options)
 {
 	struct ncs_path *path = calloc(1, sizeof(*path));
@@ -187,6 +254,8 @@ struct ncs_path *ncs_path_new(const struct ncs_path_options *options)
 	path->count = 1 + options->scenario_count;
 	path->ended_bytes =
 		sizeof(struct ended) + 2 * path->count * sizeof(double);
+	for (size_t k = 0; k < path->count; k++)
+		path->host_factor[k] = 1;
 	path->first_ns = INFINITY;
 	path->last_ns = -INFINITY;
 	for (size_t k = 0; k < path->count; k++) {
@@ -196,8 +265,11 @@ struct ncs_path *ncs_path_new(const struct ncs_path_options *options)
 	path->ranks = calloc(options->rank_count + 1, sizeof(*path->ranks));
 	path->owners = calloc(options->owner_count + 1, sizeof(*path->owners));
 	path->nodes = ncs_path_nodes_new(&path->options);
-	if (path->ranks && path->owners && path->nodes && init_owners(path))
+	if (path->ranks && path->owners && path->nodes && init_owners(path)) {
+		for (size_t k = 1; k < path->count; k++)
+			init_scenario(path, k);
 		return path;
+	}
 	ncs_path_free(path);
 	return NULL;
 }
@@ -221,6 +293,7 @@ void ncs_path_free(struct ncs_path *path)
 	free(path->ranks);
 	free(path->owners);
 	free(path->arrivals);
+	free(path->passages);
 	free(path->part_ranks);
 	free(path->gaps);
 	free(path->heap);
@@ -238,7 +311,6 @@ static const struct ended *ended_before(const struct ncs_path *path,
 	uint32_t found = UINT32_MAX, first = 0;
 
 	*near = NULL;
-
 	if (rank->count == 0)
 		return NULL;
 	if (rank->latest_ns <= moment_ns)
@@ -259,6 +331,16 @@ static const struct ended *ended_before(const struct ncs_path *path,
 	return NULL;
 }
 
+/* As long as they do not overlap, the latest ones are all that is asked for. */
+static inline uint32_t place_in_line(struct rank *rank)
+{
+	if (rank->count < IN_LINE)
+		rank->count++;
+	else
+		rank->forgets = true;
+	return (rank->latest + 1) % IN_LINE;
+}
+
 /* A place for an end: a free one, or that of one which none that arrives from
  * now on follows on, as it ended before another one did. -ENOMEM: none. */
 static int place_for(struct ncs_path *path, struct rank *rank,
@@ -269,13 +351,6 @@ static int place_for(struct ncs_path *path, struct rank *rank,
 	double *at_ns;
 	char *ended;
 
-	/* As long as they do not, the latest ones are all that is asked for. */
-	if (!rank->overlaps) {
-		rank->forgets = rank->count == IN_LINE;
-		*place = rank->count ? (rank->latest + 1) % IN_LINE : 0;
-		rank->count += !rank->forgets;
-		return 0;
-	}
 	if (rank->count < capacity) {
 		*place = rank->count++;
 		return 0;
@@ -306,11 +381,9 @@ static int place_for(struct ncs_path *path, struct rank *rank,
 	return 0;
 }
 
-static double time_of(const struct ncs_path *path,
-		      const struct ncs_member *part,
-		      enum ncs_part_moment moment)
+static double since_base(const struct ncs_path *path, uint64_t at_ns)
 {
-	return (double)(int64_t)(part->at_ns[moment] - path->base_ns);
+	return (double)(int64_t)(at_ns - path->base_ns);
 }
 
 /* Takes the time from a moment to an arrival apart. */
@@ -333,21 +406,18 @@ static void split(struct owner *owner, double from_ns, double call_ns,
 }
 
 /* What a part's arrival follows on, as recorded. */
-static void trace_back(struct ncs_path *path, const struct ncs_member *part,
-		       enum ncs_part_moment moment, double latest_ns,
-		       struct arrival *arrival)
+static inline void trace_back(struct ncs_path *path,
+			      const struct ncs_passage *passage,
+			      double latest_ns, struct arrival *arrival)
 {
-	struct owner *owner = &path->owners[part->owner];
-	struct rank *rank =
-		&path->ranks[path->options.owners[part->owner].rank];
-	double call_ns = time_of(path, part,
-				 part->at_ns[NCS_PART_CALL] != 0 ?
-					 NCS_PART_CALL :
-					 NCS_PART_BEGIN);
+	struct owner *owner = &path->owners[passage->owner];
+	struct rank *rank = owner->rank;
+	double call_ns = since_base(path, passage->call_ns);
+	double begin_ns = since_base(path, passage->begin_ns), from_ns;
 	const struct ended *near;
-	double begin_ns = time_of(path, part, NCS_PART_BEGIN), from_ns;
 
-	arrival->at_ns = time_of(path, part, moment);
+	arrival->owner = owner;
+	arrival->at_ns = since_base(path, passage->arrival_ns);
 	/* Nobody ended before all had come, whatever the clocks say. */
 	if (arrival->at_ns > latest_ns) {
 		path->report.violations++;
@@ -356,20 +426,23 @@ static void trace_back(struct ncs_path *path, const struct ncs_member *part,
 		call_ns = smaller(call_ns, latest_ns);
 	}
 	from_ns = call_ns;
-	arrival->after =
-		ended_before(path, rank, arrival->at_ns, &arrival->near);
 	arrival->called = arrival->queued = NULL;
-	path->first_ns = smaller(path->first_ns, call_ns);
-	if (arrival->after) {
-		from_ns = arrival->after->at_ns;
+	arrival->call_ns = call_ns;
+	if (rank->latest_ns <= arrival->at_ns) {
+		arrival->after = ended_at(path, rank, rank->latest);
+		from_ns = rank->latest_ns;
 	} else {
+		arrival->after = ended_before(path, rank, arrival->at_ns,
+					      &arrival->near);
+		if (arrival->after)
+			from_ns = arrival->after->at_ns;
 		path->report.forgotten += arrival->near != NULL;
 		arrival->base_ns = call_ns;
 	}
 	if (call_ns < from_ns)
 		arrival->called = ended_before(path, rank, call_ns, &near);
 	if (arrival->called)
-		arrival->call_ns = call_ns - arrival->called->at_ns;
+		arrival->since_ns = call_ns - arrival->called->at_ns;
 	if (owner->latest && owner->latest->at_ns <= arrival->at_ns)
 		arrival->queued = owner->latest;
 	split(owner, from_ns, call_ns, begin_ns, arrival);
@@ -494,12 +567,6 @@ static bool changes_arrivals(const struct ncs_scenario *scenario)
 			    scenario->kind == NCS_WHAT_IF_WITHOUT);
 }
 
-static const struct ncs_scenario *scenario_of(const struct ncs_path *path,
-					      size_t k)
-{
-	return k > 0 ? &path->options.scenarios[k - 1] : NULL;
-}
-
 /* By its gaps alone. */
 static inline double come_ns(const struct arrival *arrival, size_t k)
 {
@@ -519,7 +586,7 @@ static inline double not_before_ns(const struct arrival *arrival, size_t k,
 {
 	if (arrival->called)
 		come = larger(come, arrival->called->times_ns[k] +
-					    arrival->call_ns * host_factor);
+					    arrival->since_ns * host_factor);
 	if (arrival->queued)
 		come = larger(come, arrival->queued->times_ns[k]);
 	return come;
@@ -547,11 +614,13 @@ static double arrival_ns(const struct ncs_path *path, size_t k,
 static struct ncs_path_end follow(const struct ncs_path *path,
 				  const struct ended *ended, size_t k)
 {
-	struct ncs_path_end end = ended->end;
-
-	end.transfer_ns = ended->times_ns[path->count + k];
-	end.is_unknown = ended->unknown >> k & 1;
-	return end;
+	return (struct ncs_path_end){
+		.unit = ended->unit,
+		.owner = ended->owner,
+		.is_unknown = ended->unknown >> k & 1,
+		.via = ended->via,
+		.transfer_ns = ended->times_ns[path->count + k],
+	};
 }
 
 /* Why a part came when it did. */
@@ -562,7 +631,7 @@ static void explain(const struct ncs_path *path, size_t k,
 {
 	const struct ncs_scenario *scenario = scenario_of(path, k);
 	struct factors factors = { { 1, 1, 1, 1 } };
-	double call_ns = arrival->call_ns;
+	double call_ns = arrival->since_ns;
 
 	if (changes_arrivals(scenario))
 		factors = factors_of(path, scenario, part, arrival, usual);
@@ -591,25 +660,11 @@ static void explain(const struct ncs_path *path, size_t k,
 struct start {
 	double ready_ns; /* when all had come, as recorded */
 	double ready_in_ns[SUMS];
+	size_t last[SUMS]; /* who came last */
 	double usual_ns[SUMS];
+	double latest_ns[SUMS]; /* that stragglers come */
 	uint64_t unit;
 };
-
-/* In its place: a copy of a struct waits until all of it was written. */
-static void set_via(struct ncs_path_via *via, const struct ncs_member *part)
-{
-	const struct ncs_member_channel *slowest = &part->slowest;
-	const uint64_t *wait_ns =
-		&slowest->wait_ns[slowest->send ? NCS_CHANNEL_SEND_GPU_WAIT :
-						  NCS_CHANNEL_RECV_WAIT];
-
-	via->is_known = slowest->steps > 0;
-	via->send = slowest->send;
-	via->channel = slowest->channel;
-	via->peer = slowest->peer;
-	for (unsigned i = 0; i < 3; i++)
-		via->wait_ns[i] = (float)(int64_t)wait_ns[i];
-}
 
 static double edited_ns(const struct group *group, size_t k, double transfer_ns)
 {
@@ -634,86 +689,143 @@ static void tell_times(const struct ncs_path *path, const struct group *group,
 	}
 }
 
-static void end_part(struct ncs_path *path, const struct group *group,
-		     const struct start *start, const struct ncs_member *part,
-		     const struct arrival *arrival, double transfer_ns)
+static inline void end_part(struct ncs_path *path, size_t count,
+			    const struct group *group,
+			    const struct start *start,
+			    const struct ncs_passage *passage,
+			    const struct arrival *arrival, double end_ns)
 {
-	struct rank *rank =
-		&path->ranks[path->options.owners[part->owner].rank];
-	struct ended *latest = path->owners[part->owner].latest;
+	double transfer_ns = end_ns - start->ready_ns;
+	struct rank *rank = arrival->owner->rank;
+	struct ended *latest = arrival->owner->latest;
+	double *times_ns, *transfers_ns;
 	struct ended *ended;
 	uint32_t place;
 
-	if (place_for(path, rank, arrival->at_ns, &place) != 0) {
+	if (!rank->overlaps) {
+		place = place_in_line(rank);
+	} else if (place_for(path, rank, arrival->at_ns, &place) != 0) {
 		path->error = -ENOMEM;
 		return;
 	}
 	ended = ended_at(path, rank, place);
-	ended->at_ns = time_of(path, part, NCS_PART_END);
-	ended->end.unit = start->unit;
-	ended->end.owner = (uint32_t)part->owner;
-	set_via(&ended->end.via, part);
+	ended->at_ns = end_ns;
+	ended->unit = start->unit;
+	ended->owner = passage->owner;
+	ended->via = passage->via;
 	ended->unknown = group->unknown;
-	for (size_t k = 0; k < path->count; k++) {
-		double ns = edited_ns(group, k, transfer_ns);
-
-		ended->times_ns[k] = start->ready_in_ns[k] + ns;
-		ended->times_ns[path->count + k] = ns;
-		if (ended->times_ns[k] > path->ends_ns[k]) {
-			path->ends_ns[k] = ended->times_ns[k];
+	times_ns = ended->times_ns;
+	transfers_ns = ended->times_ns + count;
+	for (size_t k = 0; k < count; k++)
+		transfers_ns[k] = transfer_ns;
+	for (size_t i = 0; i < group->edited_count; i++)
+		transfers_ns[group->edited[i]] =
+			edited_ns(group, group->edited[i], transfer_ns);
+	for (size_t k = 0; k < count; k++) {
+		times_ns[k] = start->ready_in_ns[k] + transfers_ns[k];
+		if (times_ns[k] > path->ends_ns[k]) {
+			path->ends_ns[k] = times_ns[k];
 			path->ends[k] = follow(path, ended, k);
 		}
 	}
-	path->last_ns = larger(path->last_ns, ended->at_ns);
-	rank->at_ns[place] = ended->at_ns;
-	if (rank->count == 1 || ended->at_ns >= rank->latest_ns) {
+	rank->at_ns[place] = end_ns;
+	if (rank->count == 1 || end_ns >= rank->latest_ns) {
 		rank->latest = place;
-		rank->latest_ns = ended->at_ns;
+		rank->latest_ns = end_ns;
 	}
-	if (latest && (isinf(latest->at_ns) || ended->at_ns >= latest->at_ns))
+	if (latest && (isinf(latest->at_ns) || end_ns >= latest->at_ns))
 		memcpy(latest, ended, path->ended_bytes);
 }
 
-/* When all have come, in one scenario, and why. */
-static void find_last(struct ncs_path *path, const struct group *group,
-		      enum role role, const struct ncs_member *parts,
-		      size_t count, size_t k, struct start *start,
-		      struct ncs_path_node *node)
+/* A part comes, in one scenario: whether it is the last one so far. */
+static inline void note_come(struct start *start, size_t k, size_t i,
+			     double at_ns)
+{
+	if (at_ns > start->ready_in_ns[k]) {
+		start->ready_in_ns[k] = at_ns;
+		start->last[k] = i;
+	}
+}
+
+/* It would not come later than it did. When it would, is of interest only if it
+ * came after all others. */
+static bool is_straggler(const struct ncs_path *path, size_t k,
+			 const struct ncs_member *part)
 {
 	const struct ncs_scenario *scenario = scenario_of(path, k);
-	bool is_changed = changes_arrivals(scenario);
-	double last_ns = -INFINITY, usual = -1;
-	size_t last = 0;
 
-	if (scenario && scenario->kind == NCS_WHAT_IF_WITHOUT)
-		usual = usual_ns(path, scenario, parts, count);
-	for (size_t i = 0; i < count; i++) {
-		const struct arrival *arrival = &path->arrivals[i];
-		double at_ns = is_changed ? arrival_ns(path, k, &parts[i],
-						       arrival, usual) :
-					    not_before_ns(arrival, k, 1,
-							  come_ns(arrival, k));
+	return scenario && scenario->kind == NCS_WHAT_IF_WITHOUT &&
+	       scenario->rank >= 0 && is_meant(path, scenario, part);
+}
 
-		if (at_ns > last_ns) {
-			last_ns = at_ns;
-			last = i;
+/* … in all of them, but for those that are looked at apart. */
+static inline void come(const struct ncs_path *path, size_t count,
+			const struct ncs_member *parts, size_t i,
+			struct start *start)
+{
+	const struct arrival *arrival = &path->arrivals[i];
+
+	if (arrival->owner->rank->is_named || !arrival->after) {
+		for (size_t k = 0; k < count; k++) {
+			double at_ns =
+				arrival_ns(path, k, &parts[i], arrival, -1);
+
+			if (is_straggler(path, k, &parts[i]))
+				start->latest_ns[k] =
+					larger(start->latest_ns[k], at_ns);
+			else
+				note_come(start, k, i, at_ns);
 		}
+		return;
 	}
-	start->usual_ns[k] = usual;
+	for (size_t k = 0; k < count; k++) {
+		double at_ns = arrival->after->times_ns[k] + arrival->total_ns;
+
+		/* The first is the replay. */
+		if (k > 0)
+			at_ns -= arrival->gap_ns[path->gap[k]] * path->saved[k];
+		note_come(start, k, i,
+			  not_before_ns(arrival, k, path->host_factor[k],
+					at_ns));
+	}
+}
+
+/* In a scenario that needs to know of all parts, or more of each of them. */
+static void come_apart(const struct ncs_path *path,
+		       const struct ncs_member *parts, size_t count, size_t k,
+		       struct start *start)
+{
+	const struct ncs_scenario *scenario = scenario_of(path, k);
+
+	start->ready_in_ns[k] = -INFINITY;
+	if (scenario->kind == NCS_WHAT_IF_WITHOUT)
+		start->usual_ns[k] = usual_ns(path, scenario, parts, count);
+	for (size_t i = 0; i < count; i++)
+		note_come(start, k, i,
+			  arrival_ns(path, k, &parts[i], &path->arrivals[i],
+				     start->usual_ns[k]));
+}
+
+/* Who was waited for, in one scenario, and why. */
+static void find_last(const struct ncs_path *path, const struct group *group,
+		      enum role role, const struct ncs_member *parts, size_t k,
+		      struct start *start, struct ncs_path_node *node)
+{
+	size_t last = start->last[k];
+
 	if (role == ROLE_WAITS && group->has_come &&
-	    group->times_ns[k] > last_ns) {
-		last_ns = group->times_ns[k];
+	    group->times_ns[k] > start->ready_in_ns[k]) {
+		start->ready_in_ns[k] = group->times_ns[k];
 		*node = (struct ncs_path_node){
 			.after = { .unit = group->units[k],
 				   .owner = group->owners[k] },
 			.owner = group->owners[k],
-			.at_ns = last_ns,
+			.at_ns = group->times_ns[k],
 		};
 	} else {
-		explain(path, k, &parts[last], &path->arrivals[last], usual,
-			last_ns, node);
+		explain(path, k, &parts[last], &path->arrivals[last],
+			start->usual_ns[k], start->ready_in_ns[k], node);
 	}
-	start->ready_in_ns[k] = last_ns;
 }
 
 /* Those who wait for this part know from now on. */
@@ -754,50 +866,91 @@ static void note_step(struct ncs_path *path, const struct group *group,
 		row->has_end = true;
 }
 
-static double transfer_ns(const struct ncs_path *path,
-			  const struct start *start,
-			  const struct ncs_member *part)
+/* All parts come. */
+static inline void come_all(struct ncs_path *path, size_t scenarios,
+			    const struct ncs_member *parts,
+			    const struct ncs_passage *passages, size_t count,
+			    double latest_ns, struct start *start)
 {
-	return time_of(path, part, NCS_PART_END) - start->ready_ns;
+	double ready_ns = -INFINITY, first_ns = path->first_ns;
+
+	for (size_t i = 0; i < count; i++) {
+		struct arrival *arrival = &path->arrivals[i];
+
+		trace_back(path, &passages[i], latest_ns, arrival);
+		ready_ns = larger(ready_ns, arrival->at_ns);
+		first_ns = smaller(first_ns, arrival->call_ns);
+		come(path, scenarios, parts, i, start);
+	}
+	start->ready_ns = ready_ns;
+	path->first_ns = first_ns;
+}
+
+/* All parts end; returns when, the last one. */
+static inline double end_all(struct ncs_path *path, size_t scenarios,
+			     const struct group *group,
+			     const struct start *start,
+			     const struct ncs_passage *passages, size_t count)
+{
+	double last_ns = -INFINITY;
+
+	for (size_t i = 0; i < count; i++) {
+		double end_ns = since_base(path, passages[i].end_ns);
+
+		last_ns = larger(last_ns, end_ns);
+		end_part(path, scenarios, group, start, &passages[i],
+			 &path->arrivals[i], end_ns);
+	}
+	return last_ns;
 }
 
 /* Deals with parts that wait for each other, or with one by itself, at the latest
  * moment at which they can have come: the first end of those that need them. */
 static void process(struct ncs_path *path, struct group *group, enum role role,
-		    const struct ncs_member *parts, size_t count,
+		    const struct ncs_member *parts,
+		    const struct ncs_passage *passages, size_t count,
 		    double latest_ns)
 {
-	struct start start = { .ready_ns = -INFINITY };
+	struct start start;
 	struct ncs_path_node *nodes;
-	double longest_ns = 0;
+	double last_ns;
 
-	for (size_t i = 0; i < count; i++) {
-		trace_back(path, &parts[i], group->arrival, latest_ns,
-			   &path->arrivals[i]);
-		start.ready_ns =
-			larger(start.ready_ns, path->arrivals[i].at_ns);
+	for (size_t k = 0; k < path->count; k++) {
+		start.ready_in_ns[k] = -INFINITY;
+		start.last[k] = 0;
+		start.usual_ns[k] = -1;
+		start.latest_ns[k] = -INFINITY;
 	}
+	/* Compiled anew where there is but the replay. */
+	if (path->count == 1)
+		come_all(path, 1, parts, passages, count, latest_ns, &start);
+	else
+		come_all(path, path->count, parts, passages, count, latest_ns,
+			 &start);
+	for (size_t k = 1; k < path->count; k++)
+		if ((path->apart >> k & 1) ||
+		    start.latest_ns[k] >= start.ready_in_ns[k])
+			come_apart(path, parts, count, k, &start);
 	if (role == ROLE_WAITS && group->has_come)
 		start.ready_ns = larger(start.ready_ns, group->at_ns);
 	nodes = ncs_path_nodes_add(path->nodes, &group->unit, path->ends,
 				   &start.unit);
 	for (size_t k = 0; k < path->count; k++)
-		find_last(path, group, role, parts, count, k, &start,
-			  &nodes[k]);
+		find_last(path, group, role, parts, k, &start, &nodes[k]);
 	if (role == ROLE_WAITED_FOR)
 		tell_group(path, group, &start, parts);
 	/* All of them before what they follow on is forgotten. */
 	for (size_t i = 0; path->options.timed && i < count; i++)
 		tell_times(path, group, &start, &parts[i], &path->arrivals[i],
-			   transfer_ns(path, &start, &parts[i]));
-	for (size_t i = 0; i < count; i++) {
-		double ns = transfer_ns(path, &start, &parts[i]);
-
-		longest_ns = larger(longest_ns, ns);
-		end_part(path, group, &start, &parts[i], &path->arrivals[i],
-			 ns);
-	}
-	note_step(path, group, &start, longest_ns);
+			   since_base(path, passages[i].end_ns) -
+				   start.ready_ns);
+	if (path->count == 1)
+		last_ns = end_all(path, 1, group, &start, passages, count);
+	else
+		last_ns = end_all(path, path->count, group, &start, passages,
+				  count);
+	path->last_ns = larger(path->last_ns, last_ns);
+	note_step(path, group, &start, larger(last_ns - start.ready_ns, 0));
 	path->report.parts += count;
 }
 
@@ -870,9 +1023,11 @@ static void process_until(struct ncs_path *path, double moment_ns)
 {
 	while (path->heap_count > 0 && path->heap[0]->at_ns <= moment_ns) {
 		struct later *later = pop(path);
+		struct ncs_passage passage;
 
-		process(path, later->group, later->role, &later->part, 1,
-			later->at_ns);
+		ncs_passage_make(&passage, &later->part, later->group->arrival);
+		process(path, later->group, later->role, &later->part, &passage,
+			1, later->at_ns);
 		release(later->group);
 		free(later);
 	}
@@ -889,14 +1044,15 @@ static int push_parts(struct ncs_path *path, const struct ncs_joined *joined,
 
 	for (size_t i = 0; i < joined->count; i++)
 		if (ncs_joined_is_root(joined, &joined->parts[i]))
-			root_ns =
-				time_of(path, &joined->parts[i], NCS_PART_END);
+			root_ns = since_base(
+				path, joined->parts[i].at_ns[NCS_PART_END]);
 	/* Those that are waited for before those that wait. */
 	for (unsigned waits = 0; waits < 2; waits++) {
 		for (size_t i = 0; i < joined->count && !error; i++) {
 			const struct ncs_member *part = &joined->parts[i];
 			bool is_root = ncs_joined_is_root(joined, part);
-			double end_ns = time_of(path, part, NCS_PART_END);
+			double end_ns =
+				since_base(path, part->at_ns[NCS_PART_END]);
 
 			if (ncs_gate_waits(joined->gate, is_root) != waits)
 				continue;
@@ -921,20 +1077,23 @@ static int push_parts(struct ncs_path *path, const struct ncs_joined *joined,
 
 static int make_room(struct ncs_path *path, size_t count)
 {
-	void *arrivals, *ranks, *gaps;
+	void *arrivals, *passages, *ranks, *gaps;
 
 	if (count <= path->room)
 		return 0;
 	arrivals = realloc(path->arrivals, count * sizeof(*path->arrivals));
 	if (arrivals)
 		path->arrivals = arrivals;
+	passages = realloc(path->passages, count * sizeof(*path->passages));
+	if (passages)
+		path->passages = passages;
 	ranks = realloc(path->part_ranks, count * sizeof(*path->part_ranks));
 	if (ranks)
 		path->part_ranks = ranks;
 	gaps = realloc(path->gaps, count * sizeof(*path->gaps));
 	if (gaps)
 		path->gaps = gaps;
-	if (!arrivals || !ranks || !gaps)
+	if (!arrivals || !passages || !ranks || !gaps)
 		return -ENOMEM;
 	path->room = count;
 	return 0;
@@ -954,8 +1113,7 @@ static void find_edits(struct ncs_path *path, const struct ncs_joined *joined,
 	if (path->count == 1)
 		return;
 	transfer.fit = ncs_fits_find(transfer.fits, joined);
-	transfer.longest_ns = ncs_joined_transfer_ns(joined);
-	for (size_t i = 0; i < joined->count; i++) {
+	for (size_t i = 0; path->wants_hosts && i < joined->count; i++) {
 		const struct ncs_path_owner *owner =
 			&options->owners[joined->parts[i].owner];
 
@@ -970,7 +1128,20 @@ static void find_edits(struct ncs_path *path, const struct ncs_joined *joined,
 		group->edits[k] = ncs_scenario_transfer(
 			&options->scenarios[k - 1], &transfer, &unknown);
 		group->unknown |= (uint64_t)unknown << k;
+		if (group->edits[k].factor != 1 || group->edits[k].less_ns != 0)
+			group->edited[group->edited_count++] = k;
 	}
+}
+
+static const struct ncs_passage *passages_of(const struct ncs_path *path,
+					     const struct ncs_joined *joined)
+{
+	if (joined->passages)
+		return joined->passages;
+	for (size_t i = 0; i < joined->count; i++)
+		ncs_passage_make(&path->passages[i], &joined->parts[i],
+				 joined->arrival);
+	return path->passages;
 }
 
 int ncs_path_add(struct ncs_path *path, const struct ncs_joined *joined,
@@ -1011,8 +1182,8 @@ int ncs_path_add(struct ncs_path *path, const struct ncs_joined *joined,
 	process_until(path, first_ns);
 	find_edits(path, joined, &group);
 	if (joined->gate == NCS_GATE_ALL) {
-		process(path, &group, ROLE_ALONE, joined->parts, joined->count,
-			first_ns);
+		process(path, &group, ROLE_ALONE, joined->parts,
+			passages_of(path, joined), joined->count, first_ns);
 		return path->error;
 	}
 	kept = malloc(sizeof(*kept));

@@ -1,7 +1,10 @@
 /* Where the steps of a training job begin, from the order of its operations: at
- * the one that comes again after the same number of others.
+ * the one that comes again after the same number of others. That may be another
+ * one from some time on. What comes once in between is a part of its step, unless
+ * it is more than the step itself: then it is in none.
  *
- * First all operations are looked at, then again one after the other. Pure.
+ * First all operations are looked at, then again one after the other. Memory is
+ * bounded. Pure.
  */
 #ifndef NCS_ANALYSIS_JOB_STEPS_H
 #define NCS_ANALYSIS_JOB_STEPS_H

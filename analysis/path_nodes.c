@@ -222,7 +222,7 @@ static void add_to_channel(struct ncs_path_nodes *nodes,
 /* One piece, which ends at `until_ns`. */
 static void add_piece(struct ncs_path_nodes *nodes, size_t scenario,
 		      const struct ncs_path_unit *unit, uint32_t owner,
-		      unsigned cause, const struct ncs_path_via *via,
+		      unsigned cause, const struct ncs_via *via,
 		      double until_ns, double ns)
 {
 	const struct ncs_path_options *options = nodes->options;
@@ -274,7 +274,7 @@ static void add_transfer(struct ncs_path_nodes *nodes, size_t scenario,
 			 const struct ncs_path_unit *unit,
 			 const struct ncs_path_end *end, double until_ns)
 {
-	const struct ncs_path_via *via = &end->via;
+	const struct ncs_via *via = &end->via;
 	double waits_ns = 0, at_ns = until_ns - end->transfer_ns;
 	unsigned first = via->send ? NCS_PATH_GPU : NCS_PATH_SENDER;
 

@@ -17,21 +17,12 @@
 /* What a rank's time goes into before it comes, in this order. */
 #define NCS_PATH_GAPS (NCS_PATH_PRODUCER + 1)
 
-/* The channel that ended last, at one part. */
-struct ncs_path_via {
-	bool is_known;
-	bool send;
-	uint8_t channel;
-	int32_t peer;
-	float wait_ns[3]; /* in the order of a step */
-};
-
 /* The end of a part, on which something follows. */
 struct ncs_path_end {
 	uint64_t unit; /* its operation; NCS_NO_UNIT: the beginning */
 	uint32_t owner;
 	bool is_unknown; /* the transfer's change is not known */
-	struct ncs_path_via via;
+	struct ncs_via via;
 	double transfer_ns;
 };
 

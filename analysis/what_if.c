@@ -463,7 +463,7 @@ with_algorithm(const struct ncs_scenario *scenario,
 {
 	const struct ncs_member *part = &transfer->joined->parts[0];
 	struct ncs_transfer_edit edit = NCS_TRANSFER_AS_IT_IS;
-	double best_ns = INFINITY;
+	double best_ns = INFINITY, longest_ns = 0;
 
 	if (transfer->joined->function == NCS_FUNCTION_SEND_RECV ||
 	    part->algorithm == scenario->algorithm)
@@ -478,10 +478,12 @@ with_algorithm(const struct ncs_scenario *scenario,
 		    part->bytes <= fit->most_bytes)
 			best_ns = fmin(best_ns, fit_ns(fit, part->bytes));
 	}
-	if (isinf(best_ns) || transfer->longest_ns <= 0)
+	if (!isinf(best_ns))
+		longest_ns = ncs_joined_transfer_ns(transfer->joined);
+	if (longest_ns <= 0)
 		*unknown = true;
 	else
-		edit.factor = best_ns / transfer->longest_ns;
+		edit.factor = best_ns / longest_ns;
 	return edit;
 }
 

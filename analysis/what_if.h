@@ -83,7 +83,6 @@ struct ncs_transfer {
 	const struct ncs_joined *joined;
 	const struct ncs_fit *fit; /* NULL: none */
 	struct ncs_fits *fits;
-	double longest_ns; /* of all parts */
 	bool spans_hosts;
 	const int32_t *ranks; /* of the job, by part: what scenarios name */
 };

@@ -71,15 +71,25 @@ static void make(struct ncs_member *parts, unsigned ranks, uint64_t from_ns,
 
 struct row {
 	struct ncs_member *parts;
+	struct ncs_passage *passages;
 	struct ncs_joined joined[ROW];
 };
+
+/* As they are when all parts have been joined. */
+static void make_passages(struct row *row, unsigned ranks)
+{
+	for (size_t i = 0; i < (size_t)ROW * ranks; i++)
+		ncs_passage_make(&row->passages[i], &row->parts[i],
+				 NCS_PART_KERNEL);
+}
 
 static void fill(struct row *row, unsigned ranks)
 {
 	uint64_t seed = 1;
 
 	row->parts = calloc((size_t)ROW * ranks, sizeof(*row->parts));
-	if (!row->parts)
+	row->passages = calloc((size_t)ROW * ranks, sizeof(*row->passages));
+	if (!row->parts || !row->passages)
 		abort();
 	for (unsigned c = 0; c < ROW; c++) {
 		struct ncs_member *parts = &row->parts[(size_t)c * ranks];
@@ -93,6 +103,7 @@ static void fill(struct row *row, unsigned ranks)
 			.arrival = NCS_PART_KERNEL,
 			.count = ranks,
 			.parts = parts,
+			.passages = &row->passages[(size_t)c * ranks],
 		};
 		for (unsigned i = 0; i < ranks; i++) {
 			parts[i].owner = i;
@@ -106,6 +117,7 @@ static void fill(struct row *row, unsigned ranks)
 		make(parts, ranks, START_NS + c * PERIOD_NS, &seed,
 		     &row->joined[c]);
 	}
+	make_passages(row, ranks);
 }
 
 /* The next row is the same one, later. */
@@ -120,6 +132,7 @@ static void move(struct row *row, unsigned ranks)
 			if (row->parts[i].at_ns[m] != 0)
 				row->parts[i].at_ns[m] +=
 					(uint64_t)ROW * PERIOD_NS;
+	make_passages(row, ranks);
 }
 
 static void measure(unsigned ranks, unsigned collectives, unsigned scenarios)
@@ -178,6 +191,7 @@ static void measure(unsigned ranks, unsigned collectives, unsigned scenarios)
 	ncs_path_free(path);
 	ncs_fits_release(&fits);
 	free(row.parts);
+	free(row.passages);
 	free(owners);
 }
 
