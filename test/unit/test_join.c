@@ -264,6 +264,47 @@ static void arrivals_are_compared_by_what_is_known_of_all(void **state)
 	assert_int_equal(ncs_join_next(join)->arrival, NCS_PART_PROXY);
 }
 
+static void what_a_pass_looks_at_is_the_parts(void **state)
+{
+	struct ncs_join *join = *state;
+	const struct ncs_joined *joined;
+
+	for (int rank = 0; rank < RANKS; rank++) {
+		struct ncs_member part =
+			part_of(rank, NCS_FUNCTION_ALL_REDUCE, 0, 5000);
+
+		part.owner = (size_t)rank + 10;
+		part.at_ns[NCS_PART_CALL] = rank > 0 ? 3000 : 0;
+		part.at_ns[NCS_PART_BEGIN] = 3500;
+		part.at_ns[NCS_PART_PROXY] = 4000 + (uint64_t)rank;
+		part.slowest.steps = 4;
+		part.slowest.send = rank == 2;
+		part.slowest.channel = 7;
+		part.slowest.peer = 1;
+		part.slowest.wait_ns[NCS_CHANNEL_RECV_WAIT] = 60;
+		part.slowest.wait_ns[NCS_CHANNEL_SEND_GPU_WAIT] = 70;
+		add(join, &part);
+	}
+	ncs_join_advance(join, UINT64_MAX);
+	joined = ncs_join_next(join);
+	assert_non_null(joined);
+	assert_non_null(joined->passages);
+	for (size_t i = 0; i < joined->count; i++) {
+		const struct ncs_passage *passage = &joined->passages[i];
+
+		assert_int_equal(passage->owner, 10 + i);
+		assert_int_equal(passage->call_ns, i > 0 ? 3000 : 3500);
+		assert_int_equal(passage->begin_ns, 3500);
+		assert_int_equal(passage->arrival_ns, 4000 + i);
+		assert_int_equal(passage->end_ns,
+				 joined->parts[i].at_ns[NCS_PART_END]);
+		assert_true(passage->via.is_known);
+		assert_int_equal(passage->via.channel, 7);
+		assert_int_equal(passage->via.send, i == 2);
+		assert_true(passage->via.wait_ns[0] == (i == 2 ? 70 : 60));
+	}
+}
+
 static void hostile_parts_do_no_harm(void **state)
 {
 	struct ncs_join *join = *state;
@@ -298,6 +339,7 @@ int main(void)
 		TEST(sends_meet_their_receives),
 		TEST(a_transfer_that_one_end_lacks_shifts_no_other),
 		TEST(arrivals_are_compared_by_what_is_known_of_all),
+		TEST(what_a_pass_looks_at_is_the_parts),
 		TEST(hostile_parts_do_no_harm),
 	};
 
