@@ -100,6 +100,11 @@ static int find_part(struct ncs_replay *replay,
 		snprintf(why, why_size, "--from is after --until");
 		error = -ERANGE;
 	}
+	replay->records_from_ns =
+		part->from.kind != NCS_INSTANT_NONE ? replay->from_ns : 0;
+	replay->records_until_ns = part->until.kind != NCS_INSTANT_NONE ?
+					   replay->until_ns :
+					   UINT64_MAX;
 	replay->at_ns = replay->from_ns;
 	if (!error)
 		error = resolve(replay, &part->at, "at", &replay->at_ns, why,

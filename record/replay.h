@@ -21,6 +21,10 @@ struct ncs_replay {
 	struct ncs_span all; /* of the recording */
 	uint64_t from_ns;    /* what is played of it */
 	uint64_t until_ns;
+	/* The same for who reads records: unless it was asked for a part, all
+	 * that was recorded, also what was in the rings at the beginning. */
+	uint64_t records_from_ns;
+	uint64_t records_until_ns;
 	uint64_t at_ns;
 	bool playing;
 	double speed;

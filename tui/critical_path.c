@@ -214,8 +214,9 @@ static bool open_run(struct run *run, struct ncs_replay *replay)
 	size_t count = ncs_recording_rank_count(replay->recording);
 	const struct ncs_job_rank *ranks;
 
-	run->collectives = ncs_collectives_open(
-		replay->recording, replay->from_ns, replay->until_ns);
+	run->collectives = ncs_collectives_open(replay->recording,
+						replay->records_from_ns,
+						replay->records_until_ns);
 	run->steps = ncs_job_steps_new();
 	run->owners = calloc(count + 1, sizeof(*run->owners));
 	if (!run->collectives || !run->steps || !run->owners)

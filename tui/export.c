@@ -143,12 +143,8 @@ int ncs_export_run(const struct ncs_options *options, struct ncs_source *source,
 	};
 	struct ncs_export_request request = {
 		.format = options->export_format,
-		.from_ns = options->from.kind != NCS_INSTANT_NONE ?
-				   replay->from_ns :
-				   0,
-		.until_ns = options->until.kind != NCS_INSTANT_NONE ?
-				    replay->until_ns :
-				    UINT64_MAX,
+		.from_ns = replay->records_from_ns,
+		.until_ns = replay->records_until_ns,
 		.pid = options->pid,
 		.aliases = source->aliases,
 		.progress = show_progress,
