@@ -1,0 +1,323 @@
+/* Specifications of changes, and what they do to transfers. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include <cmocka.h>
+
+#include <math.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "analysis/what_if.h"
+
+/* --- Specifications --------------------------------------------------------- */
+
+static void each_change_is_understood(void **state)
+{
+	static const struct ncs_scenario cases[] = {
+		{ NCS_WHAT_IF_NET,
+		  0.5,
+		  0,
+		  -1,
+		  { -1, -1 },
+		  false,
+		  0,
+		  NULL,
+		  "net:x2" },
+		{ NCS_WHAT_IF_NET,
+		  0.25,
+		  0,
+		  -1,
+		  { -1, -1 },
+		  true,
+		  0,
+		  NULL,
+		  "net:x4@inter-node" },
+		{ NCS_WHAT_IF_NET,
+		  2,
+		  0,
+		  -1,
+		  { 3, 7 },
+		  false,
+		  0,
+		  NULL,
+		  "net:x0.5@3-7" },
+		{ NCS_WHAT_IF_LATENCY,
+		  1,
+		  2500,
+		  -1,
+		  { -1, -1 },
+		  false,
+		  0,
+		  NULL,
+		  "latency:-2.5us" },
+		{ NCS_WHAT_IF_WITHOUT,
+		  1,
+		  0,
+		  7,
+		  { -1, -1 },
+		  false,
+		  0,
+		  NULL,
+		  "without:7" },
+		{ NCS_WHAT_IF_WITHOUT,
+		  1,
+		  0,
+		  -1,
+		  { -1, -1 },
+		  false,
+		  0,
+		  NULL,
+		  "without:stragglers" },
+		{ NCS_WHAT_IF_PRODUCER,
+		  0.9,
+		  0,
+		  7,
+		  { -1, -1 },
+		  false,
+		  0,
+		  NULL,
+		  "producer:0.9@rank=7" },
+		{ NCS_WHAT_IF_HOST,
+		  0.5,
+		  0,
+		  -1,
+		  { -1, -1 },
+		  false,
+		  0,
+		  "step/a@b:c",
+		  "host:0.5@range=step/a@b:c" },
+		{ NCS_WHAT_IF_LAUNCH,
+		  0,
+		  0,
+		  1,
+		  { -1, -1 },
+		  false,
+		  0,
+		  "x",
+		  "launch:0@rank=1@range=x" },
+		{ NCS_WHAT_IF_ALGORITHM,
+		  1,
+		  0,
+		  -1,
+		  { -1, -1 },
+		  false,
+		  NCS_ALGORITHM_TREE,
+		  NULL,
+		  "algorithm:tree" },
+		{ NCS_WHAT_IF_OVERLAP,
+		  1,
+		  0,
+		  -1,
+		  { -1, -1 },
+		  false,
+		  0,
+		  NULL,
+		  "overlap" },
+	};
+
+	(void)state;
+	for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
+		const struct ncs_scenario *is = &cases[i];
+		struct ncs_scenario found;
+		char error[200];
+
+		if (!ncs_scenario_parse(&found, is->text, error, sizeof(error)))
+			fail_msg("%s: %s", is->text, error);
+		if (found.kind != is->kind || found.factor != is->factor ||
+		    found.step_ns != is->step_ns || found.rank != is->rank ||
+		    memcmp(found.peers, is->peers, sizeof(is->peers)) != 0 ||
+		    found.inter_node != is->inter_node ||
+		    found.algorithm != is->algorithm)
+			fail_msg("%s is taken for something else", is->text);
+		if (is->range)
+			assert_string_equal(found.range, is->range);
+		else
+			assert_null(found.range);
+		assert_ptr_equal(found.text, is->text);
+	}
+}
+
+static void what_is_no_change_is_said(void **state)
+{
+	static const char *const texts[] = {
+		"",          "nett:x2",        "net",           "net:2",
+		"net:x0",    "net:x-1",        "net:x2@3",      "net:x2@3-3",
+		"net:x2@3-", "latency:5us",    "latency:-5",    "without",
+		"without:x", "without:1.5",    "producer:fast", "producer:-1",
+		"host:0.5@", "host:0.5@rank",  "algorithm:xyz", "overlap:2",
+		"net:xinf",  "overlap@rank=1",
+	};
+	char error[200];
+
+	(void)state;
+	for (size_t i = 0; i < sizeof(texts) / sizeof(texts[0]); i++) {
+		struct ncs_scenario scenario;
+
+		error[0] = '\0';
+		if (ncs_scenario_parse(&scenario, texts[i], error,
+				       sizeof(error)))
+			fail_msg("'%s' is taken for a change", texts[i]);
+		assert_true(strstr(error, texts[i]) != NULL);
+		assert_true(strlen(error) > strlen(texts[i]) + 8);
+	}
+}
+
+/* --- Transfers -------------------------------------------------------------- */
+
+#define RANKS 3
+
+/* An AllReduce in a ring, in which each rank sends to the next one. */
+struct ring {
+	struct ncs_member parts[RANKS];
+	struct ncs_joined joined;
+	int32_t ranks[RANKS];
+	struct ncs_fits fits;
+};
+
+static void make_ring(struct ring *ring, uint64_t bytes)
+{
+	*ring = (struct ring){ .joined = {
+				       .comm_id = 5,
+				       .function = NCS_FUNCTION_ALL_REDUCE,
+				       .count = RANKS,
+			       } };
+	ring->joined.parts = ring->parts;
+	for (int32_t i = 0; i < RANKS; i++) {
+		ring->ranks[i] = 10 + i;
+		ring->parts[i] = (struct ncs_member){
+			.rank = i,
+			.nranks = RANKS,
+			.bytes = bytes,
+			.algorithm = NCS_ALGORITHM_RING,
+			.wire = { .peer = (i + 1) % RANKS,
+				  .steps = 4,
+				  .send = true },
+		};
+		ring->parts[i].wire.wait_ns[NCS_CHANNEL_SEND_WAIT] = 40000;
+	}
+}
+
+/* 20 us, and a ns for each ten bytes. */
+static void lay_line(struct ring *ring)
+{
+	for (uint64_t bytes = 100000; bytes <= 1600000; bytes *= 2) {
+		ring->parts[0].bytes = bytes;
+		assert_int_equal(ncs_fits_add(&ring->fits, &ring->joined,
+					      20000 + (double)bytes / 10),
+				 0);
+	}
+	ncs_fits_solve(&ring->fits);
+}
+
+static struct ncs_transfer_edit edit_of(struct ring *ring, const char *text,
+					bool spans_hosts, bool *unknown)
+{
+	struct ncs_transfer transfer = {
+		.joined = &ring->joined,
+		.fit = ncs_fits_find(&ring->fits, &ring->joined),
+		.fits = &ring->fits,
+		.spans_hosts = spans_hosts,
+		.ranks = ring->ranks,
+	};
+	struct ncs_scenario scenario;
+	char error[200];
+
+	assert_true(ncs_scenario_parse(&scenario, text, error, sizeof(error)));
+	*unknown = false;
+	return ncs_scenario_transfer(&scenario, &transfer, unknown);
+}
+
+static void assert_edit(struct ring *ring, const char *text, bool spans_hosts,
+			double was_ns, double is_ns)
+{
+	bool unknown;
+	struct ncs_transfer_edit edit =
+		edit_of(ring, text, spans_hosts, &unknown);
+	double found_ns = ncs_transfer_edited(&edit, was_ns);
+
+	if (unknown || fabs(found_ns - is_ns) > 1e-6 * was_ns)
+		fail_msg("%s makes %g ns of %g, not %g%s", text, found_ns,
+			 was_ns, is_ns, unknown ? ", and is not known" : "");
+}
+
+static void a_faster_network_only_moves_the_bytes(void **state)
+{
+	struct ring ring;
+
+	(void)state;
+	make_ring(&ring, 1000000);
+	lay_line(&ring);
+	assert_edit(&ring, "net:x2", false, 120000, 70000);
+	assert_edit(&ring, "net:x2@inter-node", true, 120000, 70000);
+	assert_edit(&ring, "net:x2@inter-node", false, 120000, 120000);
+	ncs_fits_release(&ring.fits);
+}
+
+static void a_link_changes_what_it_holds_up(void **state)
+{
+	struct ring ring;
+
+	(void)state;
+	make_ring(&ring, 1000000);
+	lay_line(&ring);
+	/* One that is no slower than the others gains nothing. */
+	assert_edit(&ring, "net:x4@10-11", false, 120000, 120000);
+	/* Twice as slow, it gains until the others are the slowest. */
+	ring.parts[0].wire.wait_ns[NCS_CHANNEL_SEND_WAIT] = 80000;
+	assert_edit(&ring, "net:x4@10-11", false, 120000, 70000);
+	assert_edit(&ring, "net:x4@11-10", false, 120000, 70000);
+	assert_edit(&ring, "net:x4@11-12", false, 120000, 120000);
+	/* Who has no part in it has nothing to say. */
+	assert_edit(&ring, "net:x4@10-13", false, 120000, 120000);
+	ncs_fits_release(&ring.fits);
+}
+
+static void steps_take_less_but_not_less_than_the_bytes(void **state)
+{
+	struct ring ring;
+
+	(void)state;
+	make_ring(&ring, 1000000);
+	lay_line(&ring);
+	ring.parts[0].bytes = 1000000;
+	/* 2 (n - 1) steps. */
+	assert_edit(&ring, "latency:-2us", false, 120000, 112000);
+	assert_edit(&ring, "latency:-9us", false, 120000, 100000);
+	ncs_fits_release(&ring.fits);
+}
+
+static void of_one_size_nothing_is_known(void **state)
+{
+	struct ring ring;
+	bool unknown;
+
+	(void)state;
+	make_ring(&ring, 1000000);
+	assert_int_equal(ncs_fits_add(&ring.fits, &ring.joined, 120000), 0);
+	assert_int_equal(ncs_fits_add(&ring.fits, &ring.joined, 130000), 0);
+	ncs_fits_solve(&ring.fits);
+	edit_of(&ring, "net:x2", false, &unknown);
+	assert_true(unknown);
+	edit_of(&ring, "algorithm:tree", false, &unknown);
+	assert_true(unknown);
+	edit_of(&ring, "producer:0.5", false, &unknown);
+	assert_false(unknown);
+	ncs_fits_release(&ring.fits);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(each_change_is_understood),
+		cmocka_unit_test(what_is_no_change_is_said),
+		cmocka_unit_test(a_faster_network_only_moves_the_bytes),
+		cmocka_unit_test(a_link_changes_what_it_holds_up),
+		cmocka_unit_test(steps_take_less_but_not_less_than_the_bytes),
+		cmocka_unit_test(of_one_size_nothing_is_known),
+	};
+
+	return cmocka_run_group_tests_name("what if", tests, NULL, NULL);
+}
