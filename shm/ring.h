@@ -129,13 +129,12 @@ static inline size_t ncs_ring_copy(const struct ncs_ring *ring,
 				&slots[(cursor->next + i + NCS_RING_AHEAD) &
 				       (capacity - 1)]);
 
-			/* Each word goes straight to its place: gathered first, they
-		 * would be loaded again before the stores of them have ended,
-		 * which takes several times as long. */
 #pragma GCC unroll 8
 		for (unsigned k = 0; k < NCS_RECORD_WORDS; k++) {
 			uint64_t word = ncs_payload_load(&slot[k]);
 
+			/* Straight to its place: gathered first, words would
+			 * be loaded again before their stores have ended. */
 			memcpy(copy + k * sizeof(word), &word, sizeof(word));
 		}
 	}
