@@ -62,11 +62,6 @@ struct ncs_packer {
 	int level;
 };
 
-int ncs_packer_level_min(void)
-{
-	return ZSTD_minCLevel();
-}
-
 int ncs_packer_level_max(void)
 {
 	return ZSTD_maxCLevel();

@@ -55,8 +55,7 @@ static inline bool ncs_chunk_is_packed(const struct ncs_chunk *chunk)
 	return chunk->bytes != chunk->unpacked_bytes;
 }
 
-/* Levels as Zstandard has them. */
-int ncs_packer_level_min(void);
+/* The highest level that Zstandard has; the lowest is 1. */
 int ncs_packer_level_max(void);
 
 /* NULL: no memory. */

@@ -288,11 +288,6 @@ static struct rank *rank_of(struct ncs_trace_export *export, size_t index)
 	return rank;
 }
 
-uint32_t ncs_trace_export_rank(struct ncs_trace_export *export, size_t rank)
-{
-	return rank_of(export, rank)->track;
-}
-
 /* NULL: no memory. */
 static struct ncs_lanes *calls_of(struct rank *rank, unsigned lane)
 {

@@ -31,9 +31,6 @@ ncs_trace_export_open(struct ncs_trace_writer *writer,
 		      const struct ncs_export_rank *ranks, size_t count);
 void ncs_trace_export_close(struct ncs_trace_export *export);
 
-/* The track of a rank, below which others may be added. */
-uint32_t ncs_trace_export_rank(struct ncs_trace_export *export, size_t rank);
-
 /* A rank's next state: counters over the time since the one before. */
 void ncs_trace_export_state(struct ncs_trace_export *export, size_t rank,
 			    const struct ncs_snapshot *snapshot);

@@ -137,10 +137,7 @@ int ncs_recording_state(struct ncs_recording *recording, size_t rank,
  * alive when it removed its segment. */
 void ncs_recording_keep_ended(struct ncs_recording *recording);
 
-/* When the first state after a moment was taken, of any rank. 0: none. */
-uint64_t ncs_recording_next_state_ns(const struct ncs_recording *recording,
-				     uint64_t after_ns);
-/* … of one rank. */
+/* When the first state of a rank after a moment was taken. 0: none. */
 uint64_t ncs_recording_next_state_of(const struct ncs_recording *recording,
 				     size_t rank, uint64_t after_ns);
 

@@ -511,18 +511,3 @@ void ncs_recording_expect(const struct ncs_recording *recording, size_t index,
 				sizeof(struct ncs_chunk) + place->bytes);
 	}
 }
-
-uint64_t ncs_recording_next_state_ns(const struct ncs_recording *recording,
-				     uint64_t after_ns)
-{
-	uint64_t next_ns = 0;
-
-	for (size_t i = 0; i < recording->rank_count; i++) {
-		uint64_t taken_ns =
-			ncs_recording_next_state_of(recording, i, after_ns);
-
-		if (taken_ns != 0 && (next_ns == 0 || taken_ns < next_ns))
-			next_ns = taken_ns;
-	}
-	return next_ns;
-}

@@ -185,11 +185,11 @@ static inline int recording_input_run(const uint8_t *data, size_t size)
 		recording_input_states(recording, rank, middle_ns);
 		recording_input_states(recording, rank, 0);
 		recording_input_states(recording, rank, UINT64_MAX);
+		ncs_recording_next_state_of(recording, rank, middle_ns);
 		recording_input_pass(recording, rank, recorded->from_ns,
 				     middle_ns);
 	}
 	recording_input_pass(recording, NCS_ALL_RANKS, 0, UINT64_MAX);
-	ncs_recording_next_state_ns(recording, facts->from_ns);
 	/* What takes long, one thing for each input. */
 	switch ((facts->until_ns + facts->bytes / 8) % 32) {
 	case 0:

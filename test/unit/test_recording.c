@@ -137,11 +137,11 @@ static void a_state_is_the_latest_before_a_moment(void **state)
 		assert_int_equal(bytes_at(recording, 0,
 					  BEGUN + i * 7 % 10 * S_NS + 5),
 				 100 + i * 7 % 10);
-	assert_int_equal(ncs_recording_next_state_ns(recording, BEGUN),
+	assert_int_equal(ncs_recording_next_state_of(recording, 0, BEGUN),
 			 BEGUN + S_NS);
-	assert_int_equal(ncs_recording_next_state_ns(recording, 0), BEGUN);
+	assert_int_equal(ncs_recording_next_state_of(recording, 0, 0), BEGUN);
 	assert_int_equal(
-		ncs_recording_next_state_ns(recording, BEGUN + 9 * S_NS), 0);
+		ncs_recording_next_state_of(recording, 0, BEGUN + 9 * S_NS), 0);
 	ncs_recording_close(recording);
 }
 
@@ -477,7 +477,7 @@ static void hosts_have_a_common_time(void **state)
 	assert_int_equal(host->error_ns, 77);
 	assert_int_equal(ncs_recording_rank(recording, 1)->from_ns,
 			 BEGUN + 500 * S_NS - 1000);
-	assert_int_equal(ncs_recording_next_state_ns(recording, BEGUN),
+	assert_int_equal(ncs_recording_next_state_of(recording, 1, BEGUN),
 			 BEGUN + 500 * S_NS - 1000);
 	ncs_recording_close(recording);
 }
