@@ -4,10 +4,9 @@
 #   test/run_tests.sh PROGRAM...
 #
 # One line for each: verdict, what it counted, seconds, name.  What a program
-# wrote is shown only when it failed, less what cmocka says of tests that
-# passed.  The last line is always
-# "N passed, N failed", with ", N skipped" when there were any; the status is 1
-# when something failed or when nothing ran.
+# wrote is shown only when it failed, less what it says of tests that passed.
+# The last line is always "N passed, N failed", with ", N skipped" when there
+# were any; the status is 1 when something failed or when nothing ran.
 #
 # How a program is counted:
 #   cmocka     its own "[  PASSED  ] N test(s)" and the like, summed
@@ -94,9 +93,11 @@ count() {
 	' "$tmp/out"
 }
 
-# show: $tmp/out, without the two lines of each test that passed in silence.
+# show: $tmp/out, without what it says of tests that passed: of a script a line,
+# of cmocka two.
 show() {
 	awk '
+	/^ok( |$)/ { next }
 	/^\[       OK \] / && held != "" { held = ""; next }
 	held != "" { print "    | " held; held = "" }
 	/^\[ RUN      \] / { held = $0; next }
