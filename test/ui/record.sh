@@ -29,16 +29,18 @@ fi
 
 # --- Jobs and recorders ------------------------------------------------------
 
+# The job takes its time: a recorder that is held up for some seconds, as busy
+# machines and disks do, is to miss nothing.
+
+both_are_there() {
+	[ "$("$ncclstat" --list 2>/dev/null | grep -c alive)" -ge 2 ]
+}
+
 # start_job ARGUMENT...: a job of two ranks, until it is ended.
 start_job() {
-	"$replay" --loop 0 "$@" test/captures/net-v5-mix >/dev/null 2>&1 &
+	"$replay" --loop 0 --speed 0.2 "$@" test/captures/net-v5-mix >/dev/null 2>&1 &
 	job=$!
-	tries=0
-	until [ "$("$ncclstat" --list 2>/dev/null | grep -c alive)" -ge 2 ]; do
-		tries=$((tries + 1))
-		[ "$tries" -lt 100 ] || return 1
-		sleep 0.1
-	done
+	await both_are_there
 }
 
 end_job() {
@@ -76,13 +78,20 @@ ended() {
 	return 1
 }
 
-has_size() {
+# await COMMAND...: until it succeeds, some ten seconds long.
+await() {
 	tries=0
-	until [ -s "$1" ]; do
+	until "$@"; do
 		tries=$((tries + 1))
 		[ "$tries" -lt 100 ] || return 1
 		sleep 0.1
 	done
+}
+
+# has_records FILE: whether there are some in it already.
+has_records() {
+	python3 test/record_oracle.py --cut "$1" 2>/dev/null |
+		grep -q '^records: [1-9][0-9][0-9]'
 }
 
 # read_by_oracle FILE...: what it says is in $tmp/said.
@@ -106,8 +115,8 @@ is_complete() {
 # --- From its beginning to its end -------------------------------------------
 
 begin --record "$tmp/one"
-has_size "$tmp/one" || sleep 0.2
-"$replay" test/captures/net-v5-mix >/dev/null 2>&1
+await [ -e "$tmp/one" ]
+"$replay" --speed 0.5 test/captures/net-v5-mix >/dev/null 2>&1
 check 'a recorder that waits for a job ends with it' ended 0
 check 'it says that it waits' grep -q 'waiting for a job' "$tmp/err"
 check 'it says what it has' \
@@ -120,12 +129,7 @@ check 'nobody else can read it' \
 
 "$replay" --hold test/captures/net-v5-mix >/dev/null 2>&1 &
 job=$!
-tries=0
-until [ "$("$ncclstat" --list 2>/dev/null | grep -c alive)" -ge 2 ] ||
-	[ "$tries" -ge 50 ]; do
-	tries=$((tries + 1))
-	sleep 0.1
-done
+await both_are_there
 sleep 1
 # shellcheck disable=SC2046 # a list of words
 kill -s KILL "$job" $(pgrep -P "$job")
@@ -141,25 +145,24 @@ check 'its end is told' [ "$(says gone)" -eq 2 ]
 
 start_job
 begin --record "$tmp/stopped"
-sleep 0.7
+await has_records "$tmp/stopped"
 kill -s INT "$recorder"
 check 'SIGINT ends it in good order' ended 0
 check '… with a whole file' is_complete "$tmp/stopped"
 check 'of a job that goes on' kill -0 "$job"
 
 check 'it ends after its duration' \
-	run 0 --record "$tmp/short" --duration 0.5 --interval 0.1
+	run 0 --record "$tmp/short" --duration 2 --interval 0.1
 check '… with a whole file' is_complete "$tmp/short"
 check 'states are taken at the interval' \
-	sh -c '[ "$1" -ge 6 ] && [ "$1" -le 16 ]' sh "$(says states)"
+	sh -c '[ "$1" -gt 8 ] && [ "$1" -le 44 ]' sh "$(says states)"
 
 begin --record "$tmp/killed" --duration 20
-sleep 2
+await has_records "$tmp/killed"
 kill -s KILL "$recorder"
 ended 137 2>/dev/null
 check 'what a killed recorder had written can be read' \
-	sh -c 'python3 test/record_oracle.py --cut "$1/killed" >"$1/said" &&
-		grep -q "^records: [1-9]" "$1/said"' sh "$tmp"
+	has_records "$tmp/killed"
 
 check 'a process that there is not: status 1' \
 	run 1 --record "$tmp/none" --pid 4194303
@@ -175,10 +178,11 @@ check 'one process alone: it is one' \
 # --- Ways to write -----------------------------------------------------------
 
 check 'several files' \
-	run 0 --record "$tmp/many" --duration 1.4 --rotate-time 0.5
-check 'several files: three' [ ! -e "$tmp/many.3" ]
+	run 0 --record "$tmp/many" --duration 2.8 --rotate-time 1
+check 'several files: at most three, whatever the time they took' \
+	sh -c '[ -e "$1.1" ] && [ ! -e "$1.3" ]' sh "$tmp/many"
 check 'several files: nothing is missing between them' \
-	is_complete "$tmp/many" "$tmp/many.1" "$tmp/many.2"
+	is_complete "$tmp"/many*
 check 'files by size, the latest alone kept' \
 	run 0 --record "$tmp/sized" --duration 2 --rotate-size 64k --keep 2 \
 	--interval 0.1
@@ -187,12 +191,12 @@ check '… there are two, and not the first' \
 	sh "$tmp"
 
 check 'compressed' \
-	run 0 --record "$tmp/packed" --duration 0.6 --compress
+	run 0 --record "$tmp/packed" --duration 2 --compress
 check 'compressed: nothing is missing' is_complete "$tmp/packed"
 check 'compressed: chunks are' [ "$(says packed)" -gt 3 ]
 
 check 'a pipe' sh -c '
-	"$1/ncclstat" --record=- --duration 0.6 2>"$2/err" | cat >"$2/piped"' \
+	"$1/ncclstat" --record=- --duration 2 2>"$2/err" | cat >"$2/piped"' \
 	sh "$build" "$tmp"
 check 'a pipe: nothing is missing' is_complete "$tmp/piped"
 check 'a pipe that nobody reads any more: status 1' sh -c '
@@ -201,7 +205,7 @@ check 'a pipe that nobody reads any more: status 1' sh -c '
 
 status=0
 python3 test/without_io_uring.py "$ncclstat" --record "$tmp/slow" \
-	--duration 0.6 2>"$tmp/err" || status=$?
+	--duration 2 2>"$tmp/err" || status=$?
 if [ "$status" -ne 77 ]; then
 	check 'without io_uring' [ "$status" -eq 0 ]
 	check 'without io_uring: it is told' \
@@ -216,14 +220,13 @@ check 'no room: status 1' run 1 --record /dev/full
 check 'no room: it is told' \
 	grep -q '/dev/full: No space left on device' "$tmp/err"
 check 'a file that may not be longer: status 1' sh -c '
-	ulimit -f 128
+	ulimit -f 512
 	"$1/ncclstat" --record "$2/limited" --interval 0.1 2>"$2/err"
 	[ $? -eq 1 ]' sh "$build" "$tmp"
 check 'a file that may not be longer: it is told' \
 	grep -q 'limited: File too large' "$tmp/err"
 check 'a file that may not be longer: what was written can be read' \
-	sh -c 'python3 test/record_oracle.py --cut "$1/limited" |
-		grep -q "^records: [1-9]"' sh "$tmp"
+	has_records "$tmp/limited"
 check 'a folder that there is not: status 1' \
 	run 1 --record "$tmp/nowhere/file"
 check 'a folder that there is not: it is told' \
