@@ -30,12 +30,16 @@ record() {
 	wait "$job" 2>/dev/null
 }
 
-# count NAME: each export of it, held to what is counted of its lines.
-count() {
+# export_all NAME: it in each format, as $tmp/NAME.FORMAT.
+export_all() {
 	for format in perfetto chrome ndjson csv; do
 		"$ncclstat" --export=$format "$tmp/$1.ncs" \
 			-o "$tmp/$1.$format" || return
 	done
+}
+
+# count NAME: its exports, held to what is counted of its lines.
+count() {
 	python3 test/trace_processor/count.py "$processor" "$tmp/$1.ncs" \
 		"$tmp/$1.ndjson" "$tmp/$1.csv" \
 		"$tmp/$1.perfetto" "$tmp/$1.chrome" | sed "s/^ok/ok $1/"
@@ -50,6 +54,7 @@ done
 wait
 for name in $captures; do
 	check "$name is recorded" test -s "$tmp/$name.ncs"
+	check "$name is exported" export_all "$name"
 done
 if [ -e "$processor/trace_processor.wasm" ] && command -v node >/dev/null; then
 	for name in $captures; do
