@@ -106,6 +106,18 @@ static int record_state(struct ncs_followed *followed,
 				       ncs_clock_monotonic_ns(), flags, !whole);
 }
 
+/* What is to be told of a process with a state. One that ended in good order has
+ * removed its segment before: that is looked at last. */
+static unsigned flags_of(const struct ncs_followed_segment *segment,
+			 struct ncs_image_fate fate)
+{
+	if (fate.gone)
+		return ncs_reader_is_valid(segment->reader) ?
+			       NCS_STATE_GONE :
+			       NCS_STATE_REMOVED;
+	return fate.stopped ? NCS_STATE_STOPPED : 0;
+}
+
 /* A process that is gone writes no more: what is there after that was seen is
  * all. */
 static int look_at(struct ncs_followed *followed,
@@ -117,9 +129,7 @@ static int look_at(struct ncs_followed *followed,
 
 	if (!error)
 		error = record_state(followed, segment,
-				     (fate.gone ? NCS_STATE_GONE : 0) |
-					     (fate.stopped ? NCS_STATE_STOPPED :
-							     0));
+				     flags_of(segment, fate));
 	if (fate.gone) {
 		segment->has_ended = true;
 		ncs_record_writer_end_rank(followed->writer, segment->rank);
