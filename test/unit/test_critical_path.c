@@ -277,17 +277,33 @@ static int by_value(const void *a, const void *b)
 	return (first > second) - (first < second);
 }
 
+/* One part in three was called in a range, whatever its name. */
+static bool is_in_range(const void *who, const struct ncs_member *part,
+			const char *path)
+{
+	(void)who;
+	(void)path;
+	return part->at_ns[NCS_PART_END] % 3 == 0;
+}
+
+static bool is_meant(const struct ncs_scenario *scenario,
+		     const struct ncs_member *part)
+{
+	if (scenario->rank >= 0 &&
+	    (int32_t)(part->owner % RANKS) != scenario->rank)
+		return false;
+	return !scenario->range || is_in_range(NULL, part, scenario->range);
+}
+
 static void change_gaps(const struct small *job,
 			const struct ncs_joined *joined,
 			const struct ncs_member *part,
 			const struct ncs_scenario *scenario, double gap_ns[4])
 {
-	bool is_meant = scenario->rank < 0 ||
-			(int32_t)(part->owner % RANKS) == scenario->rank;
 	double others[RANKS], total = total_of(job, part), factor;
 	size_t count = 0;
 
-	if (!is_meant)
+	if (!is_meant(scenario, part))
 		return;
 	switch (scenario->kind) {
 	case NCS_WHAT_IF_HOST:
@@ -357,7 +373,8 @@ static void add_part(struct graph *graph, const struct ncs_joined *joined,
 	if (after && host && called(part) < ended(after)) {
 		way = edge(graph, 2 * (size_t)(host - job->parts) + 1, place);
 		way->gap_ns[0] = called(part) - ended(host);
-		if (scenario->kind == NCS_WHAT_IF_HOST && scenario->rank < 0)
+		if (scenario->kind == NCS_WHAT_IF_HOST &&
+		    is_meant(scenario, part))
 			way->gap_ns[0] *= scenario->factor;
 		else if (scenario->kind == NCS_WHAT_IF_WITHOUT &&
 			 total_of(job, part) > 0)
@@ -452,9 +469,12 @@ static void note_timed(void *who, size_t scenario,
 }
 
 static const char *const specifications[] = {
-	"net:x2",    "net:x0.5",   "producer:0.5", "producer:3@rank=1",
-	"host:0.25", "launch:0.5", "without:0",    "without:stragglers",
-	"overlap",
+	"net:x2",           "net:x0.5",
+	"producer:0.5",     "producer:3@rank=1",
+	"host:0.25",        "launch:0.5",
+	"without:0",        "without:stragglers",
+	"overlap",          "producer:0.25@range=a",
+	"launch:2@range=a", "host:0.5@rank=1@range=a",
 };
 
 #define SCENARIOS (sizeof(specifications) / sizeof(specifications[0]))
@@ -522,6 +542,7 @@ static void the_pass_finds_the_longest_path(void **state)
 			.scenarios = scenarios,
 			.scenario_count = SCENARIOS,
 			.fits = &fits,
+			.is_in_range = is_in_range,
 			.timed = is_told ? note_timed : NULL,
 			.who = &timed,
 		};
