@@ -1,7 +1,6 @@
 /* CUDA streams: what calls, launches and copies say of theirs, and how the ring
  * that an operation's record is in tells on which one it was called. */
 #include <pthread.h>
-#include <sched.h>
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stdio.h>
@@ -9,7 +8,6 @@
 
 #include <cmocka.h>
 
-#include "plugin/comm.h"
 #include "test/plugin/scenario.h"
 
 #define LAST_API 7
@@ -337,88 +335,6 @@ static void each_ring_tells_for_itself(void **state)
 	scenario_play(end_elsewhere, NULL);
 }
 
-enum { THREADS = NCS_LANE_MAX + 4, EACH = 300 };
-
-static pthread_barrier_t together;
-
-/* Each operation's bytes are those of its stream's number. */
-static void *play_many(void *argument)
-{
-	unsigned number = (unsigned)(uintptr_t)argument;
-	struct host_event event = call_event(HANDLE(number));
-
-	pthread_barrier_wait(&together);
-	for (unsigned i = 0; i < EACH; i++) {
-		struct host_event coll = event;
-		void *operation;
-
-		coll.type = NCCL_EVENT_COLL;
-		coll.parent = start(&guest, &event);
-		coll.count = number;
-		coll.algorithm = "RING";
-		coll.protocol = "SIMPLE";
-		stop(&guest, coll.parent);
-		operation = start(&guest, &coll);
-		stop(&guest, operation);
-		stop(&guest, start_kernel(&guest, operation, 0, 0));
-		sched_yield();
-	}
-	pthread_barrier_wait(&together);
-	return NULL;
-}
-
-/* What view_records() gives begins with the shared lane's, in order. */
-static size_t shared_records(struct ncs_record *records, size_t size)
-{
-	uint64_t lost = 0;
-	size_t count = view_records(&guest.view, records, size, &lost), i = 1;
-
-	while (i < count && records[i].position == records[i - 1].position + 1)
-		i++;
-	return i;
-}
-
-static void share_a_lane(void *argument)
-{
-	static struct ncs_record records[1 << 17];
-	pthread_t threads[THREADS];
-	uint64_t stream = 0;
-	unsigned changes = 0, operations = 0;
-	size_t count;
-
-	(void)argument;
-	guest_come(&guest, LAST_API);
-	pthread_barrier_init(&together, NULL, THREADS);
-	for (uintptr_t i = 0; i < THREADS; i++)
-		CHECK(pthread_create(&threads[i], NULL, play_many,
-				     (void *)(i + 1)) == 0,
-		      "no thread");
-	for (unsigned i = 0; i < THREADS; i++)
-		pthread_join(threads[i], NULL);
-	count = shared_records(records, sizeof(records) / sizeof(*records));
-	for (size_t i = 0; i < count; i++) {
-		const struct ncs_record *record = &records[i];
-
-		if (record->event == NCS_EVENT_STREAM) {
-			changes += record->value != stream;
-			stream = record->value;
-		}
-		if (record->event != NCS_EVENT_COLL || stream == 0)
-			continue;
-		CHECK_EQUAL(stream, STREAM(record->value / 4), "its stream");
-		operations++;
-	}
-	CHECK(operations > 0, "of several threads");
-	CHECK(changes > 1, "they came one after another");
-	guest_go(&guest);
-}
-
-static void threads_that_share_a_ring_do_not_mix_up_streams(void **state)
-{
-	(void)state;
-	scenario_play(share_a_lane, NULL);
-}
-
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -432,8 +348,6 @@ int main(void)
 		cmocka_unit_test(
 			a_graphs_operations_are_on_the_stream_of_its_capture),
 		cmocka_unit_test(each_ring_tells_for_itself),
-		cmocka_unit_test(
-			threads_that_share_a_ring_do_not_mix_up_streams),
 	};
 
 	return cmocka_run_group_tests_name("stream", tests, NULL, NULL);
