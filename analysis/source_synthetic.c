@@ -598,8 +598,12 @@ static void record_operation(const struct recording *recording, uint64_t round)
 
 	call.event = NCS_EVENT_COLL_API;
 	call.duration = MS / 10;
+	call.delta[0] = NCS_RECORD_STREAM(0x7f0012345678);
+	call.delta[1] = 0;
 	launch.event = NCS_EVENT_KERNEL_LAUNCH;
 	launch.duration = MS / 50;
+	launch.delta[0] = call.delta[0];
+	launch.delta[1] = 0;
 	append.number = NCS_PROXY_APPEND;
 	append.duration = CYCLE_NS / 100 * 5;
 	record(recording, age_ns - MS / 20, call);

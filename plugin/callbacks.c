@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "ncclstat/tables/states.h"
+#include "plugin/calls.h"
 #include "plugin/control.h"
 #include "plugin/decode.h"
 #include "plugin/kernel.h"
@@ -153,16 +154,22 @@ static uint64_t start_operation(unsigned api_version, struct ncs_comm *comm,
 {
 	struct ncs_operation_facts facts = { .event = event };
 	struct ncs_decoded_comm told = { 0 };
+	struct ncs_noted_call call;
+	bool noted;
 
+	/* Before there were calls the parent was the group. */
+	if (api_version < event_api[NCS_EVENT_COLL_API])
+		parent = 0;
+	noted = ncs_call_find(parent, &call);
 	if (event == NCS_EVENT_COLL)
 		ncs_decode_coll(api_version, body, &facts, &told);
 	else
 		ncs_decode_p2p(api_version, body, &facts, &told);
 	if (api_version < 4 && ncs_load_relaxed(&comm->identified) == 0)
 		identify(comm, rank, &told);
-	facts.range = ncs_range_of_operation(
-		comm, lane,
-		api_version < event_api[NCS_EVENT_COLL_API] ? 0 : parent);
+	facts.range = ncs_range_of_operation(comm, lane, parent,
+					     noted ? &call : NULL);
+	facts.stream = call.stream;
 	return ncs_operation_start(comm, lane, &facts, now);
 }
 
@@ -174,7 +181,7 @@ static void start_api_call(struct ncs_comm *comm, struct ncs_lane_state *lane,
 {
 	struct ncs_decoded_call call;
 	struct ncs_function *function;
-	uint32_t range;
+	struct ncs_noted_call noted;
 
 	ncs_decode_api_call(event, body, &call);
 	ncs_mask_call(comm, (uintptr_t)context, event, &call);
@@ -182,10 +189,13 @@ static void start_api_call(struct ncs_comm *comm, struct ncs_lane_state *lane,
 	function = ncs_lane_function_begin(lane, call.function);
 	ncs_lane_function_add(lane, &function->calls, 1);
 	ncs_lane_function_end(lane, function);
-	range = ncs_range_call(comm, lane, handle, call.function, call.graph);
+	noted.range = ncs_range_call(comm, lane, call.function);
+	noted.stream = call.stream;
+	ncs_call_note(handle, &noted, call.graph);
 	if (!span)
 		return;
-	span->record.number = range;
+	span->record.number = noted.range;
+	span->record.delta[0] = noted.stream;
 	span->words[1] = ncs_record_word1(event,
 					  call.graph ? NCS_RECORD_GRAPH : 0,
 					  0, call.function);
@@ -289,6 +299,8 @@ static uint64_t start_span(unsigned api_version, struct ncs_comm *comm,
 		break;
 	case NCS_EVENT_KERNEL_LAUNCH:
 		ncs_store_relaxed(&lane->launched, now);
+		if (span)
+			ncs_decode_span(comm, event, body, &span->record);
 		break;
 	case NCS_EVENT_KERNEL_CH:
 		start_kernel(comm, lane, api_version, span, parent, body, now);

@@ -76,6 +76,7 @@ struct ncs_op {
 	uint64_t kernel_start_ns; /* the GPU's clock, 0: none */
 	uint64_t kernel_stop_ns;
 	uint64_t recorded_ns[NCS_TIMING_COUNT]; /* plus 1; 0: not timed */
+	uint64_t stream; /* that it was called on, as in records; 0: unknown */
 	uint64_t sampling;  /* flags of its records: sampling.h */
 	uint64_t under_way; /* ticks, if its children's are left out; 0: not */
 	uint8_t event;
@@ -160,6 +161,10 @@ struct ncs_lane_state {
 		uint64_t ctrl_words[NCS_RECORD_WORDS];
 	};
 	uint64_t ring_busy; /* shared lane: 1 while a thread publishes */
+	/* What its ring says of the streams of operations: the latest STREAM
+	 * record's, 0 before any, and how many operations came since. */
+	uint64_t stream;
+	uint64_t stream_age;
 	uint32_t index;
 	bool shared;
 };

@@ -118,12 +118,14 @@ void ncs_decode_api_call(enum ncs_event event, const void *body,
 
 	if (event == NCS_EVENT_COLL_API) {
 		call->count = coll->count;
+		call->stream = NCS_RECORD_STREAM(coll->stream);
 		call->root = coll->root;
 		call->function = ncs_function_from_name(coll->func);
 		call->datatype = ncs_datatype_from_name(coll->datatype);
 		call->graph = coll->graph_captured != 0;
 	} else {
 		call->count = p2p->count;
+		call->stream = NCS_RECORD_STREAM(p2p->stream);
 		call->root = -1;
 		call->function = ncs_function_from_name(p2p->func);
 		call->datatype = ncs_datatype_from_name(p2p->datatype);
@@ -172,6 +174,7 @@ void ncs_decode_span(const struct ncs_comm *comm, enum ncs_event event,
 		     const void *body, struct ncs_record *record)
 {
 	const struct nccl_group_api *group = body;
+	const struct nccl_kernel_launch *launch = body;
 	const struct nccl_ce_coll_v6 *coll = body;
 	const struct nccl_ce_sync *sync = body;
 	const struct nccl_ce_batch *batch = body;
@@ -181,7 +184,11 @@ void ncs_decode_span(const struct ncs_comm *comm, enum ncs_event event,
 		record->number = (uint64_t)(unsigned)group->depth;
 		record->flags = group->graph_captured ? NCS_RECORD_GRAPH : 0;
 		break;
+	case NCS_EVENT_KERNEL_LAUNCH:
+		record->delta[0] = NCS_RECORD_STREAM(launch->stream);
+		break;
 	case NCS_EVENT_CE_COLL:
+		record->delta[0] = NCS_RECORD_STREAM(coll->stream);
 		record->function = ncs_function_from_name(coll->func);
 		record->number = coll->seq_number;
 		record->peer = coll->root;

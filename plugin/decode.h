@@ -20,6 +20,7 @@ struct ncs_decoded_comm {
 /* What an API call says. */
 struct ncs_decoded_call {
 	uint64_t count;
+	uint64_t stream; /* as in records */
 	int32_t root; /* -1: none */
 	uint8_t function;
 	uint8_t datatype;
@@ -40,7 +41,7 @@ void ncs_decode_phase(const void *body, uint8_t *channel, uint64_t *phase,
 		      uint64_t *gpu_start_ns);
 void ncs_decode_net(const void *body, uint64_t *plugin_id, uint64_t *bytes);
 
-/* GroupApi, CeColl, CeSync, CeBatch; nothing for the others. */
+/* GroupApi, KernelLaunch, CeColl, CeSync, CeBatch; nothing for the others. */
 void ncs_decode_span(const struct ncs_comm *comm, enum ncs_event event,
 		     const void *body, struct ncs_record *record);
 

@@ -109,6 +109,12 @@ static inline void ncs_lane_publish(struct ncs_lane_state *lane,
 	ncs_lane_publish_words(lane, words);
 }
 
+/* Publishes an operation's own record, and before it, where the ring does not
+ * say so, the stream that it was called on, as in records; 0: not known. */
+void ncs_lane_publish_operation(struct ncs_lane_state *lane,
+				const struct ncs_record *record,
+				uint64_t stream);
+
 /* Between begin and end, change the function's counters with
  * ncs_lane_function_add(). */
 static inline struct ncs_function *

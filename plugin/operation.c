@@ -223,6 +223,7 @@ uint64_t ncs_operation_start(struct ncs_comm *comm,
 	op->launched =
 		lane->shared ? 0 : ncs_load_relaxed(&lane->launched);
 	op->peer = facts->peer;
+	op->stream = facts->stream;
 	ncs_store_relaxed(&op->proxy_start, 0);
 	ncs_store_relaxed(&op->proxy_stop, 0);
 	ncs_store_relaxed(&op->kernel_start_ns, 0);
@@ -376,7 +377,7 @@ static void publish_record(struct ncs_lane_state *lane,
 		record.delta[0] = enqueued - op->start;
 	if (proxy_start > op->start)
 		record.delta[1] = proxy_start - op->start;
-	ncs_lane_publish(lane, &record);
+	ncs_lane_publish_operation(lane, &record, op->stream);
 }
 
 /* Counts a finished operation and its times. */

@@ -26,6 +26,7 @@ struct ncs_operation_facts {
 	int32_t peer; /* peer or root */
 	uint64_t user_tag; /* 0: none */
 	uint32_t range; /* that it was called in; 0: none */
+	uint64_t stream; /* that it was called on, as in records */
 };
 
 /* The message size as nccl-tests counts it. False if it cannot be told. */

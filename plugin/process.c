@@ -356,6 +356,8 @@ static void bind_segment(struct ncs_comm *comm)
 		lane->ring.position = 0;
 		lane->ring.mask = header->ring_records - 1;
 		lane->ring_busy = 0;
+		lane->stream = 0;
+		lane->stream_age = 0;
 		lane->span_hint = 0;
 		lane->index = i;
 		lane->launched = 0;

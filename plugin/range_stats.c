@@ -70,63 +70,7 @@ static bool is_off(const struct ncs_comm *comm)
 	return comm->range_count == 0 || !ncs_range_is_used();
 }
 
-/* --- from a call to its operations ------------------------------------------ */
-
-/* A call is over before its operations start, and its handle's slot another
- * event's. So the latest calls of each lane are noted: the next use of a slot
- * writes to the next word, so that those of one group do not meet, and that of
- * the next slot, as single calls take them, to one apart. So are those captured
- * into graphs, whose replays come at any time. A word is the number, and bits
- * of a hash of the handle, so that it changes as a whole. */
-#define CALLS 2048u
-#define CALLS_APART (CALLS / NCS_SPAN_MAX)
-#define CAPTURED 16384u
-#define CAPTURED_PROBE 8u
-
-static uint64_t calls[NCS_COMM_MAX][NCS_LANE_MAX][CALLS];
-static uint64_t captured_calls[CAPTURED];
-
-#define NUMBER_MASK UINT64_C(0xffff)
-static_assert(NCS_RANGE_MAX <= NUMBER_MASK, "a number has its place");
-
-static uint64_t *call_word(const struct ncs_handle *handle)
-{
-	uint64_t place = handle->slot * CALLS_APART + handle->tag / 2;
-
-	return &calls[handle->comm % NCS_COMM_MAX][handle->lane % NCS_LANE_MAX]
-		     [place % CALLS];
-}
-
-static void note_captured(uint64_t hash, uint64_t word)
-{
-	uint64_t *place = &captured_calls[hash % CAPTURED];
-
-	for (unsigned i = 0; i < CAPTURED_PROBE; i++) {
-		uint64_t *next = &captured_calls[(hash + i) % CAPTURED];
-
-		if (ncs_load_relaxed(next) == 0) {
-			place = next;
-			break;
-		}
-	}
-	ncs_store_relaxed(place, word);
-}
-
-/* False: it is not known any more. */
-static bool find_call(uint64_t value, uint32_t *number)
-{
-	struct ncs_handle handle = ncs_handle_decode(value);
-	uint64_t hash = ncs_hash(value);
-	uint64_t word = ncs_load_relaxed(call_word(&handle));
-
-	for (unsigned i = 0; (word ^ hash) & ~NUMBER_MASK; i++) {
-		if (i == CAPTURED_PROBE)
-			return false;
-		word = ncs_load_relaxed(&captured_calls[(hash + i) % CAPTURED]);
-	}
-	*number = (uint32_t)(word & NUMBER_MASK);
-	return true;
-}
+/* --- calls and operations ---------------------------------------------------- */
 
 static const char *const functions[NCS_FUNCTION_COUNT] = {
 #define X(ID, name, size, numerator, denominator) name,
@@ -135,10 +79,8 @@ static const char *const functions[NCS_FUNCTION_COUNT] = {
 };
 
 uint32_t ncs_range_call(struct ncs_comm *comm, struct ncs_lane_state *lane,
-			uint64_t value, unsigned function, bool captured)
+			unsigned function)
 {
-	struct ncs_handle handle = ncs_handle_decode(value);
-	uint64_t hash = ncs_hash(value), word;
 	uint32_t number;
 
 	if (is_off(comm))
@@ -146,29 +88,24 @@ uint32_t ncs_range_call(struct ncs_comm *comm, struct ncs_lane_state *lane,
 	number = fit(comm, lane, ncs_range_now(functions[function]));
 	if (number != 0)
 		ncs_add_relaxed(&range_of(comm, number)->calls, 1);
-	if (handle.kind != NCS_HANDLE_SPAN)
-		return number;
-	word = (hash & ~NUMBER_MASK) | number;
-	ncs_store_relaxed(call_word(&handle), word);
-	if (captured)
-		note_captured(hash, word);
 	return number;
 }
 
 uint32_t ncs_range_of_operation(struct ncs_comm *comm,
-				struct ncs_lane_state *lane, uint64_t parent)
+				struct ncs_lane_state *lane, uint64_t parent,
+				const struct ncs_noted_call *call)
 {
-	uint32_t number;
-
 	if (is_off(comm))
 		return 0;
 	if (!ncs_handle_is(parent, NCS_HANDLE_SPAN))
 		return fit(comm, lane, ncs_range_now(NULL));
-	if (find_call(parent, &number) && number <= comm->range_count)
-		return number;
+	if (call && call->range <= comm->range_count)
+		return call->range;
 	ncs_lane_lose(lane, NCS_LOSS_RANGE);
 	return 0;
 }
+
+static_assert(NCS_RANGE_MAX <= NCS_CALL_RANGE_MAX, "a number can be noted");
 
 /* --- counting --------------------------------------------------------------- */
 

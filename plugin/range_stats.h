@@ -7,17 +7,20 @@
 #ifndef NCS_PLUGIN_RANGE_STATS_H
 #define NCS_PLUGIN_RANGE_STATS_H
 
+#include "plugin/calls.h"
 #include "plugin/comm.h"
 
-/* A call (CollApi, P2pApi) has begun: notes the range that it is in under its
- * handle, and counts. Returns the range's number, 0: none. */
+/* A call (CollApi, P2pApi) has begun: counts it in the range that it is in.
+ * Returns the range's number, 0: none. */
 uint32_t ncs_range_call(struct ncs_comm *comm, struct ncs_lane_state *lane,
-			uint64_t handle, unsigned function, bool captured);
+			unsigned function);
 
 /* The range of an operation that starts on this thread: its call's, which may
- * be long over, else the thread's own. */
+ * be long over, NULL: it is not noted any more; the thread's own where the
+ * parent is no call's handle. */
 uint32_t ncs_range_of_operation(struct ncs_comm *comm,
-				struct ncs_lane_state *lane, uint64_t parent);
+				struct ncs_lane_state *lane, uint64_t parent,
+				const struct ncs_noted_call *call);
 
 /* An operation has been started. */
 void ncs_range_operation(struct ncs_comm *comm, const struct ncs_op *op);

@@ -7,6 +7,7 @@
 #include <string.h>
 
 #include "record/exporter.h"
+#include "record/streams.h"
 #include "shm/clock.h"
 
 static const struct {
@@ -41,6 +42,7 @@ struct run {
 	const struct ncs_exporter_functions *format;
 	struct ncs_exporter exporter;
 	struct ncs_export_rank *ranks;
+	struct ncs_streams *streams; /* by rank */
 	struct ncs_export_result result;
 };
 
@@ -52,8 +54,12 @@ static int open_ranks(struct run *run)
 	size_t count = ncs_recording_rank_count(recording);
 
 	run->ranks = calloc(count ? count : 1, sizeof(*run->ranks));
-	if (!run->ranks)
+	run->streams = calloc(count ? count : 1, sizeof(*run->streams));
+	if (!run->ranks || !run->streams) {
+		free(run->ranks);
+		free(run->streams);
 		return -ENOMEM;
+	}
 	for (size_t i = 0; i < count; i++) {
 		const struct ncs_recorded_rank *rank =
 			ncs_recording_rank(recording, i);
@@ -184,6 +190,22 @@ static bool is_wanted(const struct run *run, size_t rank,
 	return end_ns >= request->from_ns && end_ns <= request->until_ns;
 }
 
+/* What rings say of streams is no event, and counts whenever it was said. */
+static int take_record(struct run *run, const struct ncs_batch *batch,
+		       const struct ncs_record *record)
+{
+	uint64_t stream;
+	int error = ncs_streams_take(&run->streams[batch->rank], batch->lane,
+				     record, &stream);
+
+	if (error || record->event == NCS_EVENT_STREAM ||
+	    !is_wanted(run, batch->rank, record))
+		return error;
+	run->result.records++;
+	return run->format->record(&run->exporter, batch->rank, batch->lane,
+				   stream, record);
+}
+
 static int take_batch(struct run *run, const struct ncs_batch *batch)
 {
 	int error = 0;
@@ -193,13 +215,8 @@ static int take_batch(struct run *run, const struct ncs_batch *batch)
 	if (batch->lost > 0 && run->format->lose)
 		run->format->lose(&run->exporter, batch->rank);
 	run->result.lost += batch->lost;
-	for (size_t i = 0; i < batch->count && !error; i++) {
-		if (!is_wanted(run, batch->rank, &batch->records[i]))
-			continue;
-		error = run->format->record(&run->exporter, batch->rank,
-					    batch->lane, &batch->records[i]);
-		run->result.records++;
-	}
+	for (size_t i = 0; i < batch->count && !error; i++)
+		error = take_record(run, batch, &batch->records[i]);
 	return error;
 }
 
@@ -251,9 +268,12 @@ int ncs_export(struct ncs_recording *recording,
 	if (!error && run.format->record)
 		error = take_records(&run);
 	end_error = run.format->end(&run.exporter);
-	for (size_t i = 0; i < run.exporter.rank_count; i++)
+	for (size_t i = 0; i < run.exporter.rank_count; i++) {
 		ncs_export_rank_release(&run.ranks[i]);
+		ncs_streams_release(&run.streams[i]);
+	}
 	free(run.ranks);
+	free(run.streams);
 	*result = run.result;
 	return error ? error : end_error;
 }

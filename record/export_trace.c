@@ -15,6 +15,7 @@
 #include "record/fields.h"
 #include "record/held.h"
 #include "record/lanes.h"
+#include "record/streams.h"
 #include "shm/clock.h"
 #include "shm/control.h"
 
@@ -22,8 +23,9 @@
 enum {
 	PLACE_COUNTERS = 0, /* and the next ones */
 	PLACE_MARKS = 100,
-	PLACE_CALLS = 101, /* and the next ones, by lane */
-	PLACE_FUNCTIONS = 1000,
+	PLACE_CALLS = 101,      /* and the next ones, by lane */
+	PLACE_STREAMS = 500,    /* and the next ones */
+	PLACE_FUNCTIONS = 1000, /* also below a stream */
 	PLACE_PROXY = 1100,
 	PLACE_OTHER = 1101,
 	PLACE_CHANNELS = 1200,
@@ -83,6 +85,16 @@ struct channel {
 
 #define CHANNELS 256u
 
+/* Operations on one CUDA stream. */
+struct stream {
+	uint64_t handle;
+	struct ncs_lanes functions[NCS_FUNCTION_COUNT];
+};
+
+/* More than a program has. Of those beyond operations are found by their
+ * argument. */
+#define STREAMS_MAX 256u
+
 struct rank {
 	const struct ncs_export_rank *who;
 	uint32_t track;
@@ -90,6 +102,8 @@ struct rank {
 	struct ncs_lanes *calls; /* by lane */
 	unsigned call_count;
 	struct ncs_lanes functions[NCS_FUNCTION_COUNT];
+	struct stream *streams;
+	unsigned stream_count;
 	struct ncs_lanes proxy;
 	struct ncs_lanes other;
 	uint32_t marks;
@@ -183,13 +197,21 @@ static void release_connections(struct rank *rank)
 	free(rank->connections);
 }
 
+static void release_functions(struct ncs_lanes *functions)
+{
+	for (unsigned i = 0; i < NCS_FUNCTION_COUNT; i++)
+		ncs_lanes_release(&functions[i]);
+}
+
 static void release_rank(struct rank *rank)
 {
 	for (unsigned i = 0; i < rank->call_count; i++)
 		ncs_lanes_release(&rank->calls[i]);
 	free(rank->calls);
-	for (unsigned i = 0; i < NCS_FUNCTION_COUNT; i++)
-		ncs_lanes_release(&rank->functions[i]);
+	release_functions(rank->functions);
+	for (unsigned i = 0; i < rank->stream_count; i++)
+		release_functions(rank->streams[i].functions);
+	free(rank->streams);
 	ncs_lanes_release(&rank->proxy);
 	ncs_lanes_release(&rank->other);
 	for (unsigned i = 0; i < CHANNELS; i++) {
@@ -256,6 +278,15 @@ static void name_rank(const struct ncs_export_rank *who, char *name,
 		 identity->gpu);
 }
 
+static void begin_functions(struct ncs_lanes *functions, uint32_t parent)
+{
+	for (unsigned i = 0; i < NCS_FUNCTION_COUNT; i++)
+		functions[i] =
+			(struct ncs_lanes){ .parent = parent,
+					    .place = PLACE_FUNCTIONS + i,
+					    .name = ncs_function_name(i) };
+}
+
 static struct rank *rank_of(struct ncs_trace_export *export, size_t index)
 {
 	struct rank *rank = &export->ranks[index];
@@ -274,11 +305,7 @@ static struct rank *rank_of(struct ncs_trace_export *export, size_t index)
 	rank->counters.place = PLACE_COUNTERS;
 	rank->marks =
 		ncs_trace_track(writer, rank->track, "marks", PLACE_MARKS);
-	for (unsigned i = 0; i < NCS_FUNCTION_COUNT; i++)
-		rank->functions[i] =
-			(struct ncs_lanes){ .parent = rank->track,
-					    .place = PLACE_FUNCTIONS + i,
-					    .name = ncs_function_name(i) };
+	begin_functions(rank->functions, rank->track);
 	rank->proxy = (struct ncs_lanes){ .parent = rank->track,
 					  .place = PLACE_PROXY,
 					  .name = "proxy thread" };
@@ -286,6 +313,51 @@ static struct rank *rank_of(struct ncs_trace_export *export, size_t index)
 					  .place = PLACE_OTHER,
 					  .name = "other events" };
 	return rank;
+}
+
+static struct stream *find_stream(const struct rank *rank, uint64_t handle)
+{
+	for (unsigned i = 0; i < rank->stream_count; i++)
+		if (rank->streams[i].handle == handle)
+			return &rank->streams[i];
+	return NULL;
+}
+
+/* NULL: there are too many, or there is no memory. */
+static struct stream *add_stream(struct ncs_trace_export *export,
+				 struct rank *rank, uint64_t handle)
+{
+	unsigned count = rank->stream_count;
+	struct stream *streams = rank->streams;
+	char handle_text[NCS_STREAM_TEXT_BYTES], name[32];
+
+	if (count == STREAMS_MAX)
+		return NULL;
+	streams = realloc(streams, (count + 1) * sizeof(*streams));
+	if (!streams)
+		return NULL;
+	rank->streams = streams;
+	streams[count].handle = handle;
+	ncs_stream_text(handle, handle_text);
+	snprintf(name, sizeof(name), "stream %s", handle_text);
+	begin_functions(streams[count].functions,
+			ncs_trace_track(export->writer, rank->track, name,
+					PLACE_STREAMS + count));
+	return &streams[rank->stream_count++];
+}
+
+/* Where a rank's operations on a stream are, by function; NULL: on none of its
+ * own. */
+static struct stream *stream_of(struct ncs_trace_export *export,
+				struct rank *rank, uint64_t stream)
+{
+	uint64_t handle = NCS_RECORD_STREAM_HANDLE(stream);
+	struct stream *found;
+
+	if (stream == 0)
+		return NULL;
+	found = find_stream(rank, handle);
+	return found ? found : add_stream(export, rank, handle);
 }
 
 /* NULL: no memory. */
@@ -467,6 +539,14 @@ static uint32_t path_word(struct ncs_trace_export *export,
 	return path ? ncs_trace_word(export->writer, path) : 0;
 }
 
+static uint32_t stream_word(struct ncs_trace_export *export, uint64_t handle)
+{
+	char text[NCS_STREAM_TEXT_BYTES];
+
+	ncs_stream_text(handle, text);
+	return ncs_trace_word(export->writer, text);
+}
+
 static void add_word(struct arguments *arguments, uint32_t name, uint32_t word)
 {
 	if (word != 0)
@@ -500,6 +580,9 @@ static void add_field(struct ncs_trace_export *export, const struct rank *rank,
 	case NCS_FIELD_DETAIL:
 		add_word(arguments, name, detail_word(export, field->value));
 		break;
+	case NCS_FIELD_HANDLE:
+		add_word(arguments, name, stream_word(export, field->value));
+		break;
 	}
 }
 
@@ -515,11 +598,12 @@ static bool is_told(const struct ncs_record *record, enum ncs_field field,
 }
 
 static void add_fields(struct ncs_trace_export *export, const struct rank *rank,
-		       const struct ncs_record *record,
+		       const struct ncs_record *record, uint64_t stream,
 		       const struct known *known, struct arguments *arguments)
 {
 	struct ncs_field_value fields[NCS_FIELDS_MAX];
-	unsigned count = ncs_record_fields(record, &rank->who->clock, fields);
+	unsigned count =
+		ncs_record_fields(record, stream, &rank->who->clock, fields);
 
 	arguments->count = 0;
 	for (unsigned i = 0; i < count; i++)
@@ -588,7 +672,7 @@ uint64_t ncs_collective_correlation(uint64_t comm_id, unsigned function,
 }
 
 static void put_operation(struct ncs_trace_export *export, struct rank *rank,
-			  const struct ncs_record *record)
+			  uint64_t stream, const struct ncs_record *record)
 {
 	unsigned function = record->function < NCS_FUNCTION_COUNT ?
 				    record->function :
@@ -599,15 +683,18 @@ static void put_operation(struct ncs_trace_export *export, struct rank *rank,
 	uint64_t delta = record->delta[1] != 0 ? record->delta[1] :
 						 record->delta[0];
 	uint64_t begun_ns = span.end_ns;
+	struct stream *on = stream_of(export, rank, stream);
+	struct ncs_lanes *functions = on ? on->functions : rank->functions;
 	uint32_t track;
 
-	add_fields(export, rank, record, NULL, &arguments);
+	/* Else the tracks tell it. */
+	add_fields(export, rank, record, on ? 0 : stream, NULL, &arguments);
 	event = event_of(export, record, &arguments);
 	if (record->event == NCS_EVENT_COLL && has_comm_id(rank->who) &&
 	    record->number != NCS_NO_SEQUENCE_NUMBER)
 		event.correlation = ncs_collective_correlation(
 			rank->who->identity.comm_id, function, record->number);
-	track = put_slice(export, &rank->functions[function], &span, &event);
+	track = put_slice(export, &functions[function], &span, &event);
 	/* Of kernels alone it is not told when they begin. */
 	if (delta != 0 && delta < record->duration)
 		begun_ns =
@@ -728,7 +815,7 @@ static void put_step(struct ncs_trace_export *export, struct rank *rank,
 	struct ncs_trace_event event;
 	uint32_t track;
 
-	add_fields(export, rank, record, known, &arguments);
+	add_fields(export, rank, record, 0, known, &arguments);
 	event = event_of(export, record, &arguments);
 	if (record->duration == 0)
 		event.flow = flow;
@@ -740,13 +827,13 @@ static void put_step(struct ncs_trace_export *export, struct rank *rank,
 
 static void put_plain(struct ncs_trace_export *export, struct rank *rank,
 		      struct ncs_lanes *lanes, const struct ncs_record *record,
-		      const struct known *known)
+		      uint64_t stream, const struct known *known)
 {
 	struct ncs_export_span span = ncs_export_rank_span(rank->who, record);
 	struct arguments arguments;
 	struct ncs_trace_event event;
 
-	add_fields(export, rank, record, known, &arguments);
+	add_fields(export, rank, record, stream, known, &arguments);
 	if (span.is_by_gpu)
 		add_argument(&arguments, export->fields[NCS_FIELD_GPU_ERROR_NS],
 			     NCS_TRACE_NUMBER, span.gpu_error_ns);
@@ -770,7 +857,7 @@ static int put_child(struct ncs_trace_export *export, struct rank *rank,
 			  record->event == NCS_EVENT_KERNEL_CH ?
 				  &channel->kernels :
 				  &channel->phases,
-			  record, known);
+			  record, 0, known);
 		return 0;
 	}
 	connection = connection_of(export, rank, record);
@@ -783,7 +870,7 @@ static int put_child(struct ncs_trace_export *export, struct rank *rank,
 			  record->event == NCS_EVENT_PROXY_OP ?
 				  &connection->operations :
 				  &connection->network,
-			  record, known);
+			  record, 0, known);
 	return 0;
 }
 
@@ -835,11 +922,11 @@ static uint32_t count_repeat(struct rank *rank, const struct ncs_record *record)
 }
 
 static int take_operation(struct ncs_trace_export *export, struct rank *rank,
-			  const struct ncs_record *record)
+			  uint64_t stream, const struct ncs_record *record)
 {
 	struct known *known;
 
-	put_operation(export, rank, record);
+	put_operation(export, rank, stream, record);
 	if (record->flags & NCS_RECORD_LEFT_OUT &&
 	    record->number == NCS_NO_SEQUENCE_NUMBER)
 		rank->ordinals_lost = true;
@@ -895,7 +982,7 @@ static void put_proxy(struct ncs_trace_export *export, struct rank *rank,
 	struct arguments arguments;
 	struct ncs_trace_event event;
 
-	add_fields(export, rank, record, NULL, &arguments);
+	add_fields(export, rank, record, 0, NULL, &arguments);
 	event = event_of(export, record, &arguments);
 	event.name =
 		export->proxy_states[record->number < NCS_PROXY_STATE_COUNT ?
@@ -915,7 +1002,7 @@ static void put_moment(struct ncs_trace_export *export, struct rank *rank,
 	struct arguments arguments;
 	struct ncs_trace_event event;
 
-	add_fields(export, rank, record, NULL, &arguments);
+	add_fields(export, rank, record, 0, NULL, &arguments);
 	event = event_of(export, record, &arguments);
 	/* A mark's own name is the last of the path. */
 	if (path)
@@ -927,25 +1014,27 @@ static void put_moment(struct ncs_trace_export *export, struct rank *rank,
 }
 
 static int put_call(struct ncs_trace_export *export, struct rank *rank,
-		    unsigned lane, const struct ncs_record *record)
+		    unsigned lane, uint64_t stream,
+		    const struct ncs_record *record)
 {
 	struct ncs_lanes *calls = calls_of(rank, lane);
 
 	if (!calls)
 		return -ENOMEM;
-	put_plain(export, rank, calls, record, NULL);
+	put_plain(export, rank, calls, record, stream, NULL);
 	return 0;
 }
 
 int ncs_trace_export_record(struct ncs_trace_export *export, size_t index,
-			    unsigned lane, const struct ncs_record *record)
+			    unsigned lane, uint64_t stream,
+			    const struct ncs_record *record)
 {
 	struct rank *rank = rank_of(export, index);
 
 	switch (record->event) {
 	case NCS_EVENT_COLL:
 	case NCS_EVENT_P2P:
-		return take_operation(export, rank, record);
+		return take_operation(export, rank, stream, record);
 	case NCS_EVENT_PROXY_OP:
 	case NCS_EVENT_PROXY_STEP:
 	case NCS_EVENT_NET_PLUGIN:
@@ -967,10 +1056,10 @@ int ncs_trace_export_record(struct ncs_trace_export *export, size_t index,
 	case NCS_EVENT_CE_COLL:
 	case NCS_EVENT_CE_SYNC:
 	case NCS_EVENT_CE_BATCH:
-		return put_call(export, rank, lane, record);
+		return put_call(export, rank, lane, stream, record);
 	default:
 		/* Of a later version. */
-		put_plain(export, rank, &rank->other, record, NULL);
+		put_plain(export, rank, &rank->other, record, stream, NULL);
 		return 0;
 	}
 }

@@ -4,6 +4,8 @@
  *     rank                   marks, changes of what is collected
  *       API                  the application's calls, by thread
  *       AllReduce …          operations, by function
+ *       stream               of which the CUDA stream is known
+ *         AllReduce …        likewise
  *       proxy thread
  *       channel
  *         send -> PEER       steps, with what they waited for inside
@@ -35,10 +37,12 @@ void ncs_trace_export_close(struct ncs_trace_export *export);
 void ncs_trace_export_state(struct ncs_trace_export *export, size_t rank,
 			    const struct ncs_snapshot *snapshot);
 
-/* One more record, of a lane's in their order. All states that there are should
- * have been learned of: names and clocks come from these. 0 or -ENOMEM. */
+/* One more record, of a lane's in their order; `stream` is what
+ * ncs_streams_take() said of it. All states that there are should have been
+ * learned of: names and clocks come from these. 0 or -ENOMEM. */
 int ncs_trace_export_record(struct ncs_trace_export *export, size_t rank,
-			    unsigned lane, const struct ncs_record *record);
+			    unsigned lane, uint64_t stream,
+			    const struct ncs_record *record);
 
 /* Some of a rank's records, before the next one, are missing: from here on its
  * messages that NCCL does not number get no arrows. */

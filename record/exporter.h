@@ -20,8 +20,10 @@ struct ncs_exporter_functions {
 	int (*begin)(struct ncs_exporter *exporter);
 	int (*state)(struct ncs_exporter *exporter, size_t rank,
 		     const struct ncs_snapshot *snapshot, bool is_last);
+	/* Of any type but STREAM: that is what `stream` is of, as
+	 * ncs_streams_take() says it. */
 	int (*record)(struct ncs_exporter *exporter, size_t rank, unsigned lane,
-		      const struct ncs_record *record);
+		      uint64_t stream, const struct ncs_record *record);
 	/* Records are missing before the rank's next one. */
 	void (*lose)(struct ncs_exporter *exporter, size_t rank);
 	/* Also after an error: `own` is to be released. */

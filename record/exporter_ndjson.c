@@ -10,6 +10,7 @@
 #include "record/exporter.h"
 #include "record/fields.h"
 #include "record/json_text.h"
+#include "record/streams.h"
 #include "shm/clock.h"
 #include "shm/control.h"
 
@@ -121,6 +122,14 @@ static void put_detail(FILE *file, enum ncs_field field, uint64_t bits)
 	put_text(file, field, known ? text : NULL);
 }
 
+static void put_handle(FILE *file, enum ncs_field field, uint64_t handle)
+{
+	char text[NCS_STREAM_TEXT_BYTES];
+
+	ncs_stream_text(handle, text);
+	put_word(file, field, text);
+}
+
 static void put_field(FILE *file, const struct ncs_export_rank *rank,
 		      const struct ncs_field_value *field)
 {
@@ -147,6 +156,9 @@ static void put_field(FILE *file, const struct ncs_export_rank *rank,
 	case NCS_FIELD_DETAIL:
 		put_detail(file, field->field, field->value);
 		break;
+	case NCS_FIELD_HANDLE:
+		put_handle(file, field->field, field->value);
+		break;
 	}
 }
 
@@ -165,13 +177,15 @@ static void put_kernel(FILE *file, const struct ncs_export_span *span)
 }
 
 static int take_record(struct ncs_exporter *exporter, size_t index,
-		       unsigned lane, const struct ncs_record *record)
+		       unsigned lane, uint64_t stream,
+		       const struct ncs_record *record)
 {
 	const struct ncs_export_rank *rank = &exporter->ranks[index];
 	const char *rank_text = who(exporter->own, rank, index);
 	FILE *file = exporter->request->file;
 	struct ncs_field_value fields[NCS_FIELDS_MAX];
-	unsigned count = ncs_record_fields(record, &rank->clock, fields);
+	unsigned count =
+		ncs_record_fields(record, stream, &rank->clock, fields);
 	uint64_t start_ns = ncs_clock_ns(&rank->clock, record->start);
 	uint64_t end_ns =
 		ncs_clock_ns(&rank->clock, record->start + record->duration);

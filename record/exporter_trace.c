@@ -45,11 +45,12 @@ static int take_state(struct ncs_exporter *exporter, size_t rank,
 }
 
 static int take_record(struct ncs_exporter *exporter, size_t rank,
-		       unsigned lane, const struct ncs_record *record)
+		       unsigned lane, uint64_t stream,
+		       const struct ncs_record *record)
 {
 	struct own *own = exporter->own;
 
-	return ncs_trace_export_record(own->trace, rank, lane, record);
+	return ncs_trace_export_record(own->trace, rank, lane, stream, record);
 }
 
 static void lose(struct ncs_exporter *exporter, size_t rank)

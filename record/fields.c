@@ -37,10 +37,20 @@ enum reading {
 	CUT_RANGE, /* likewise, in eight bits: the largest is not known */
 	STATE,
 	DETAIL,
+	STREAM,      /* as in records */
 	RANK_NUMBER, /* of 32 bits; negative: none */
 };
 
-enum word { VALUE, NUMBER_WORD, DELTA0, DELTA1, PEER, CHANNEL, OPERATION };
+enum word {
+	VALUE,
+	NUMBER_WORD,
+	DELTA0,
+	DELTA1,
+	PEER,
+	CHANNEL,
+	OPERATION,
+	STREAM_WORD, /* not of the record alone: streams.h */
+};
 
 struct spec {
 	enum ncs_field field;
@@ -59,8 +69,14 @@ struct spec {
 		NCS_FIELD_BYTES, VALUE, POSITIVE \
 	}
 
+#define STREAM_SPEC \
+	{ \
+		NCS_FIELD_STREAM, STREAM_WORD, STREAM \
+	}
+
 #define OPERATION_SPECS(peer) \
-	OPERATION_SPEC, { NCS_FIELD_SEQUENCE_NUMBER, NUMBER_WORD, SEQUENCE }, \
+	OPERATION_SPEC, STREAM_SPEC, \
+		{ NCS_FIELD_SEQUENCE_NUMBER, NUMBER_WORD, SEQUENCE }, \
 		BYTES_SPEC, { peer, PEER, RANK_NUMBER }, \
 		{ NCS_FIELD_RANGE, CHANNEL, CUT_RANGE }, \
 		{ NCS_FIELD_ENQUEUED_NS, DELTA0, TICKS }, \
@@ -69,7 +85,7 @@ struct spec {
 	}
 
 #define CALL_SPECS \
-	BYTES_SPEC, { NCS_FIELD_ROOT, PEER, RANK_NUMBER }, \
+	STREAM_SPEC, BYTES_SPEC, { NCS_FIELD_ROOT, PEER, RANK_NUMBER }, \
 	{ \
 		NCS_FIELD_RANGE, NUMBER_WORD, RANGE \
 	}
@@ -111,7 +127,9 @@ static const struct spec specs[][SPECS_MAX] = {
 				  { NCS_FIELD_GROUP_END_NS, DELTA1, TICKS } },
 	[NCS_EVENT_COLL_API] = { CALL_SPECS },
 	[NCS_EVENT_P2P_API] = { CALL_SPECS },
-	[NCS_EVENT_CE_COLL] = { BYTES_SPEC,
+	[NCS_EVENT_KERNEL_LAUNCH] = { STREAM_SPEC },
+	[NCS_EVENT_CE_COLL] = { STREAM_SPEC,
+				BYTES_SPEC,
 				{ NCS_FIELD_SEQUENCE_NUMBER, NUMBER_WORD,
 				  SEQUENCE } },
 	[NCS_EVENT_CE_SYNC] = { { NCS_FIELD_RANKS, NUMBER_WORD, NUMBER } },
@@ -122,7 +140,8 @@ static const struct spec specs[][SPECS_MAX] = {
 	[NCS_EVENT_MARK] = { { NCS_FIELD_RANGE, VALUE, RANGE } },
 };
 
-static uint64_t read_word(const struct ncs_record *record, enum word word)
+static uint64_t read_word(const struct ncs_record *record, uint64_t stream,
+			  enum word word)
 {
 	switch (word) {
 	case VALUE:
@@ -137,6 +156,8 @@ static uint64_t read_word(const struct ncs_record *record, enum word word)
 		return (uint64_t)(int64_t)record->peer;
 	case CHANNEL:
 		return record->channel;
+	case STREAM_WORD:
+		return stream;
 	case OPERATION:
 		break;
 	}
@@ -164,6 +185,8 @@ static enum ncs_field_kind kind_of(enum reading reading, uint64_t value)
 		return NCS_FIELD_PROXY_STATE;
 	case DETAIL:
 		return NCS_FIELD_DETAIL;
+	case STREAM:
+		return value > 0 ? NCS_FIELD_HANDLE : NCS_FIELD_NOTHING;
 	case RANK_NUMBER:
 		return (int64_t)value >= 0 ? NCS_FIELD_NUMBER :
 					     NCS_FIELD_NOTHING;
@@ -179,16 +202,19 @@ static uint64_t between_ns(const struct ncs_clock *clock, uint64_t from,
 }
 
 static struct ncs_field_value read_field(const struct ncs_record *record,
+					 uint64_t stream,
 					 const struct ncs_clock *clock,
 					 const struct spec *spec)
 {
-	uint64_t value = read_word(record, spec->word);
+	uint64_t value = read_word(record, stream, spec->word);
 	struct ncs_field_value field = { spec->field,
 					 kind_of(spec->reading, value), value };
 
 	if (spec->reading == TICKS)
 		field.value =
 			between_ns(clock, record->start, record->start + value);
+	if (spec->reading == STREAM)
+		field.value = NCS_RECORD_STREAM_HANDLE(value);
 	return field;
 }
 
@@ -249,7 +275,7 @@ static unsigned put_waits(const struct ncs_record *record,
 	return NCS_STEP_TIMES - NCS_STEP_FIRST_WAIT;
 }
 
-unsigned ncs_record_fields(const struct ncs_record *record,
+unsigned ncs_record_fields(const struct ncs_record *record, uint64_t stream,
 			   const struct ncs_clock *clock,
 			   struct ncs_field_value fields[NCS_FIELDS_MAX])
 {
@@ -258,7 +284,8 @@ unsigned ncs_record_fields(const struct ncs_record *record,
 	for (unsigned i = 0; event < sizeof(specs) / sizeof(*specs) &&
 			     i < SPECS_MAX && specs[event][i].field != 0;
 	     i++)
-		fields[count++] = read_field(record, clock, &specs[event][i]);
+		fields[count++] =
+			read_field(record, stream, clock, &specs[event][i]);
 	if (event == NCS_EVENT_PROXY_STEP)
 		count += put_waits(record, clock, &fields[count]);
 	if (event == NCS_EVENT_COLL_API || event == NCS_EVENT_P2P_API)

@@ -27,6 +27,7 @@ enum ncs_field_kind {
 	NCS_FIELD_PROXY_STATE,
 	NCS_FIELD_RANGE_PATH, /* of the range with this number */
 	NCS_FIELD_DETAIL,     /* packed, as in a settings record */
+	NCS_FIELD_HANDLE,     /* of a CUDA stream */
 };
 
 struct ncs_field_value {
@@ -38,8 +39,8 @@ struct ncs_field_value {
 #define NCS_FIELDS_MAX 20u
 
 /* What a record of this type tells beside what, where, who and when; how many
- * there are. Times are ns. */
-unsigned ncs_record_fields(const struct ncs_record *record,
+ * there are. Times are ns; `stream` is what ncs_streams_take() said. */
+unsigned ncs_record_fields(const struct ncs_record *record, uint64_t stream,
 			   const struct ncs_clock *clock,
 			   struct ncs_field_value fields[NCS_FIELDS_MAX]);
 

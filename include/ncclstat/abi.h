@@ -39,7 +39,7 @@
 /* Readers take any minor of their own major: they use the strides that the
  * segment states, and new fields come at the end of blocks. */
 #define NCS_ABI_MAJOR 1u
-#define NCS_ABI_MINOR 3u
+#define NCS_ABI_MINOR 4u
 #define NCS_ABI_VERSION (NCS_ABI_MAJOR << 16 | NCS_ABI_MINOR)
 
 enum ncs_channel_state {

@@ -58,6 +58,12 @@ enum ncs_record_flag {
 
 #define NCS_RECORD_WORDS 8
 
+/* A CUDA stream in a record: its handle plus 1, as a handle of 0 is the default
+ * stream; 0: not known. Up to API 4 NCCL tells none, and up to minor version 3
+ * of the ABI none is in any record. */
+#define NCS_RECORD_STREAM(handle) ((uint64_t)(uintptr_t)(handle) + 1)
+#define NCS_RECORD_STREAM_HANDLE(stream) ((stream)-1)
+
 /* Times are ticks of the segment's clock (abi.h, struct ncs_clock); a delta
  * is a time since start, 0 where it was not reached. What an event type does
  * not use is 0.
@@ -83,10 +89,13 @@ enum ncs_record_flag {
  * NET_PLUGIN   bytes               plugin's id      -
  * GROUP_API    -                   depth            start call ended, end call
  *                                                   began
- * COLL_API,    message bytes       range that it    -
- * P2P_API                          was called in,
+ * COLL_API,    message bytes       range that it    delta[0]: stream, not a
+ * P2P_API                          was called in,   time
  *                                  0: none
- * CE_COLL      message bytes       sequence number  -
+ * KERNEL_LAUNCH -                  -                delta[0]: stream, not a
+ *                                                   time
+ * CE_COLL      message bytes       sequence number  delta[0]: stream, not a
+ *                                                   time
  * CE_SYNC      -                   ranks            -
  * CE_BATCH     bytes               copies           -
  * SETTINGS     detail in force     detail before    the request; the lease's
@@ -98,6 +107,13 @@ enum ncs_record_flag {
  *              own name, in the
  *              range that it was
  *              set in
+ * STREAM       stream that the     -                -
+ *              operations were
+ *              called on whose
+ *              own records (COLL,
+ *              P2P) come after it
+ *              in the same ring,
+ *              up to its next one
  */
 struct ncs_record {
 	uint64_t start;      /* ticks */

@@ -637,7 +637,7 @@ bool next_record(struct guest *guest, struct ncs_record *record)
 	return view_records(&guest->view, record, 1, &lost) == 1;
 }
 
-struct ncs_record expect_record(struct guest *guest, enum ncs_event event,
+struct ncs_record expect_record(struct guest *guest, unsigned event,
 				const char *what)
 {
 	struct ncs_record found;

@@ -184,8 +184,8 @@ bool next_record(struct guest *guest, struct ncs_record *record);
 
 void read_all_records(struct guest *guest);
 
-/* … which there must be, and it must be of this type. */
-struct ncs_record expect_record(struct guest *guest, enum ncs_event event,
+/* … which there must be, and it must be of this type, NCCL's or our own. */
+struct ncs_record expect_record(struct guest *guest, unsigned event,
 				const char *what);
 
 #endif

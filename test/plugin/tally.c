@@ -13,6 +13,7 @@
 /* A collective or point-to-point operation. */
 struct operation {
 	struct ncs_record record;
+	uint64_t stream; /* as in records */
 	uint64_t children_live;
 	bool has_children;
 	bool counted_done;
@@ -123,6 +124,47 @@ static void publish(struct tally_context *context,
 	records->all[records->count++] = *record;
 }
 
+/* Whether the stream of the next operation in a ring is to be told. */
+static bool tells_stream(struct tally_ring *ring, uint64_t stream)
+{
+	bool tells = stream != ring->stream || (stream != 0 && ring->age == 16);
+
+	if (tells)
+		ring->age = 0;
+	ring->age++;
+	ring->stream = stream;
+	return tells;
+}
+
+static struct tally_ring *ring_of_caller(struct tally_context *context)
+{
+	for (size_t i = 0; i < context->ring_count; i++)
+		if (context->rings[i].tid == context->tid)
+			return &context->rings[i];
+	CHECK(context->ring_count < TALLY_RINGS, "more threads than we expect");
+	context->rings[context->ring_count].tid = context->tid;
+	return &context->rings[context->ring_count++];
+}
+
+static void publish_operation(struct tally_context *context,
+			      const struct operation *operation)
+{
+	const struct ncs_record stream = {
+		.event = NCS_EVENT_STREAM,
+		.function = NCS_FUNCTION_OTHER,
+		.peer = -1,
+		.value = operation->stream,
+	};
+
+	if (tells_stream(&context->ring, operation->stream)) {
+		context->streams++;
+		publish(context, &stream);
+	}
+	if (tells_stream(ring_of_caller(context), operation->stream))
+		context->streams_of_threads++;
+	publish(context, &operation->record);
+}
+
 /* --- Names and sizes ---------------------------------------------------- */
 
 static unsigned function_of(const struct counter *counter,
@@ -202,6 +244,7 @@ static bool message_bytes(const struct counter *counter,
 
 static void begin_operation(struct counter *counter,
 			    struct tally_context *context, struct thing *thing,
+			    const struct thing *parent,
 			    const struct calllog_call *call)
 {
 	struct operation *operation = zeroed(counter, sizeof(*operation));
@@ -212,6 +255,8 @@ static void begin_operation(struct counter *counter,
 
 	thing->kind = OPERATION;
 	thing->operation = operation;
+	if (counter->log->api >= 5 && parent)
+		operation->stream = parent->record.delta[0];
 	record->event = is_coll ? NCS_EVENT_COLL : NCS_EVENT_P2P;
 	record->function = (uint8_t)function_of(counter, call);
 	record->operation = (uint32_t)++context->operation_count;
@@ -291,7 +336,7 @@ static void child_done(struct tally_context *context,
 	}
 	operation->was_timed = operation->proxy_counted ||
 			       operation->kernel_counted;
-	publish(context, &operation->record);
+	publish_operation(context, operation);
 }
 
 /* --- Proxy operations and steps ----------------------------------------- */
@@ -494,8 +539,12 @@ static void begin_span(struct counter *counter, struct tally_context *context,
 
 	thing->kind = SPAN;
 	switch (thing->type) {
+	case NCCL_EVENT_KERNEL_LAUNCH:
+		record->delta[0] = number(call, CALLLOG_KEY_STREAM) + 1;
+		break;
 	case NCCL_EVENT_COLL_API:
 	case NCCL_EVENT_P2P_API:
+		record->delta[0] = number(call, CALLLOG_KEY_STREAM) + 1;
 		record->function = (uint8_t)function_of(counter, call);
 		context->functions[record->function].calls++;
 		message_bytes(counter, context, call, &record->value);
@@ -613,7 +662,7 @@ static void count_start(struct counter *counter, struct thing *thing,
 		thing->kind = CTRL;
 	else if (thing->type == NCCL_EVENT_COLL ||
 		 thing->type == NCCL_EVENT_P2P)
-		begin_operation(counter, context, thing, call);
+		begin_operation(counter, context, thing, parent, call);
 	else
 		begin_span(counter, context, thing, parent, call);
 }
@@ -641,6 +690,7 @@ static struct thing *followed(struct counter *counter,
 		&counter->things[number(call, CALLLOG_KEY_HANDLE)];
 	struct tally_context *context = context_of(counter, thing);
 
+	context->tid = call->tid;
 	CHECK(thing->kind != NOTHING, "line %u: no such handle", call->line);
 	if (thing->kind == NO_HANDLE) {
 		CHECK(thing->type != NCCL_EVENT_NET_PLUGIN &&

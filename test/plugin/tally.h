@@ -42,12 +42,21 @@ struct tally_function {
 	uint64_t kernel_ns;
 };
 
-/* Times in a record are left 0. */
+/* Times in a record are left 0; where a delta is a stream, it is there. */
 struct tally_records {
 	struct ncs_record *all;
 	size_t count;
 	size_t room;
 };
+
+/* What a ring says of the streams of operations. */
+struct tally_ring {
+	int tid;         /* whose it is */
+	uint64_t stream; /* of the latest STREAM record */
+	uint64_t age;    /* operations since */
+};
+
+#define TALLY_RINGS 8
 
 struct tally_context {
 	uint64_t number; /* in the log, of its life */
@@ -66,7 +75,15 @@ struct tally_context {
 	struct tally_function functions[NCS_FUNCTION_COUNT];
 	struct tally_channel *channels;
 	size_t channel_count;
+	/* As one thread publishes them: one ring has them all. With the log's own
+	 * threads, each has a ring, and there are other STREAM records. */
 	struct tally_records records;
+	struct tally_ring ring;
+	uint64_t streams;
+	struct tally_ring rings[TALLY_RINGS];
+	size_t ring_count;
+	uint64_t streams_of_threads;
+	int tid; /* who calls */
 };
 
 /* Contexts in the order of their init. */

@@ -28,6 +28,8 @@ static void check_order(const struct ncs_record *record, const char *what)
 
 /* --- One collective as NCCL 2.31 tells it ------------------------------- */
 
+#define STREAM ((void *)(uintptr_t)0x7f0012345678)
+
 /* GroupApi, CollApi, KernelLaunch, Group and Coll, all of one call. */
 struct nest {
 	void *group_api, *coll_api, *launch, *group, *coll;
@@ -146,6 +148,7 @@ static void play_a_collective(void *argument)
 		.kernel_variant = "a variant",
 		.is_symmetric = 0,
 		.user_tag = UINT64_MAX,
+		.stream = STREAM,
 	};
 	const uint64_t bytes = 500 * 2 * GUEST_NRANKS;
 	const struct ncs_operation_view *flying;
@@ -166,6 +169,8 @@ static void play_a_collective(void *argument)
 	play_kernel(&guest, nest.coll, 5, 1000000);
 	check_nest(&guest, bytes, NCS_FUNCTION_REDUCE_SCATTER, 3);
 	check_kernel(&guest, 5, 1000000, 1, NCS_FUNCTION_REDUCE_SCATTER);
+	found = expect_record(&guest, NCS_EVENT_STREAM, "the stream");
+	CHECK_EQUAL(found.value, NCS_RECORD_STREAM(STREAM), "the call's");
 	found = expect_record(&guest, NCS_EVENT_COLL, "the operation");
 	CHECK_EQUAL(found.value, bytes, "its bytes");
 	CHECK_EQUAL(found.number, 41, "its sequence number");
@@ -284,6 +289,7 @@ static void play_tagged_p2p(void *argument)
 	CHECK_EQUAL(found.value, 80, "10 * 8");
 	CHECK_EQUAL(found.peer, -1, "the call does not tell");
 	expect_record(&guest, NCS_EVENT_PROXY_OP, "the child");
+	expect_record(&guest, NCS_EVENT_STREAM, "the stream");
 	found = expect_record(&guest, NCS_EVENT_P2P, "the send");
 	CHECK_EQUAL(found.peer, 2, "as told");
 	CHECK_EQUAL(found.value, 80, "as told");

@@ -84,6 +84,36 @@ def slices(lines):
     return found
 
 
+def streams(lines):
+    """How many operations there are on each stream and of each function; None: on
+    a stream that is not known."""
+    return collections.Counter(
+        (line["stream"], line["function"]) for line in lines
+        if line["event"] in ("coll", "p2p"))
+
+
+# The tracks of operations: in Chrome's JSON a name has those above it.
+STREAMS = {
+    "perfetto": "select p.name as above, t.name as name, count(*) as count"
+                " from slice s join track t on s.track_id = t.id"
+                " join track p on t.parent_id = p.id"
+                " where s.category in ('coll', 'p2p') group by above, t.name",
+    "chrome": "select '' as above, h.name as name, count(*) as count"
+              " from slice s join thread_track t on s.track_id = t.id"
+              " join thread h using (utid)"
+              " where s.category in ('coll', 'p2p') group by h.name",
+}
+
+
+def streams_of_tracks(rows):
+    found = collections.Counter()
+    for row in rows:
+        words = f"{row['above']} {row['name']}".replace(",", "").split()
+        stream = words[-2] if words[-3:-2] == ["stream"] else None
+        found[stream, words[-1]] += row["count"]
+    return found
+
+
 def flows(lines):
     """Messages of which both ends are there. Operations by their number, in each
     rank; collectives' by sequence number and how often that was there before,
@@ -140,7 +170,7 @@ def ask(folder, trace, *questions):
 def check_trace(folder, trace, lines, state_count):
     name = trace.rsplit(".", 1)[-1]
     counts, sums = slices(lines)
-    by, arrows, joined, counters, errors, ranges, overlaps = ask(
+    by, arrows, joined, counters, errors, ranges, overlaps, tracks, calls = ask(
         folder, trace,
         "select category, count(*) as count, sum(dur) as sum from slice"
         " group by category",
@@ -157,7 +187,12 @@ def check_trace(folder, trace, lines, state_count):
         " join args a using (arg_set_id)"
         " where a.key in ('debug.range', 'args.range')",
         "select count(*) as count from slice where parent_id is not null"
-        " and category not in ('wait', 'part')")
+        " and category not in ('wait', 'part')",
+        STREAMS[name],
+        "select a.string_value as stream, count(*) as count from slice s"
+        " join args a using (arg_set_id)"
+        " where a.key in ('debug.stream', 'args.stream')"
+        " group by a.string_value")
     check(f"{name}: slices of each kind",
           {row["category"]: row["count"] for row in by}, dict(counts))
     check(f"{name}: the sum of their durations",
@@ -174,6 +209,13 @@ def check_trace(folder, trace, lines, state_count):
           {line["range"] for line in lines if line.get("range")})
     check(f"{name}: nothing is inside of what it is no part of",
           overlaps[0]["count"], 0)
+    check(f"{name}: operations are on the tracks of their streams",
+          streams_of_tracks(tracks), streams(lines))
+    check(f"{name}: calls and launches tell theirs",
+          {row["stream"]: row["count"] for row in calls},
+          dict(collections.Counter(
+              line["stream"] for line in lines if line.get("stream")
+              and line["event"] not in ("coll", "p2p"))))
     return counters
 
 
@@ -242,6 +284,11 @@ def main():
         lines = [json.loads(line) for line in file]
     check("ndjson: there are lines", len(lines) > 0, True)
     check_table(table, lines, doubted(state))
+    check("ndjson: operations are on the streams of their calls",
+          {(who(line), line["function"], line["stream"]) for line in lines
+           if line["event"] in ("coll", "p2p")},
+          {(who(line), line["function"], line["stream"]) for line in lines
+           if line["event"] in ("coll_api", "p2p_api")})
     counters = [check_trace(folder, trace, lines, states(recording))
                 for trace in traces]
     check("both traces have the same counters",

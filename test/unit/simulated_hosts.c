@@ -543,6 +543,27 @@ static void record_kernel(struct job *job, struct rank *rank, unsigned channel,
 	earlier(&rank->first_child_ns, start_ns + 1 * US);
 }
 
+/* Each rank has one. */
+static uint64_t stream_of(const struct job *job, const struct rank *rank)
+{
+	return NCS_RECORD_STREAM(0x7f0000001000 +
+				 0x100 * (uint64_t)(rank - job->ranks));
+}
+
+/* What the plugin tells right before an operation: at first, and again. */
+static void record_stream(struct job *job, struct rank *rank, uint64_t end_ns)
+{
+	struct ncs_record record = span(job, rank, end_ns, end_ns, 0, 0);
+
+	if (rank->operations % 16 != 1)
+		return;
+	record.event = NCS_EVENT_STREAM;
+	record.function = NCS_FUNCTION_OTHER;
+	record.peer = -1;
+	record.value = stream_of(job, rank);
+	keep(job, rank, LANE_PROXY, end_ns, &record);
+}
+
 static void record_operation(struct job *job, struct rank *rank,
 			     unsigned function, int32_t peer, uint64_t bytes)
 {
@@ -554,8 +575,10 @@ static void record_operation(struct job *job, struct rank *rank,
 	record.function = (uint8_t)function;
 	record.peer = peer;
 	record.value = bytes;
+	record.delta[0] = stream_of(job, rank);
 	keep(job, rank, LANE_APPLICATION, rank->begun_ns + 3 * US, &record);
 	rank->end_ns += 500;
+	record_stream(job, rank, rank->end_ns - 1);
 	record = span(job, rank, rank->begun_ns, rank->end_ns,
 		      rank->begun_ns + 2 * US, rank->first_child_ns);
 	record.event = is_transfer ? NCS_EVENT_P2P : NCS_EVENT_COLL;

@@ -153,6 +153,99 @@ static void only_one_process_if_wanted(void **state)
 	free(exported.text);
 }
 
+/* An AllReduce's record of lane 1, which ends `after_ns` after the beginning;
+ * before it the ring says its stream, unless that is 0. */
+static void put_operation(struct recording_fixture *fixture, size_t rank,
+			  uint64_t position, uint64_t stream, uint64_t after_ns)
+{
+	struct ncs_record records[] = {
+		{ .event = NCS_EVENT_STREAM, .value = stream },
+		{ .event = NCS_EVENT_COLL },
+	};
+	unsigned first = stream == 0;
+
+	for (unsigned i = first; i < 2; i++) {
+		records[i].start = RECORDING_BEGUN_NS + after_ns;
+		records[i].position = (uint32_t)(position + i - first);
+	}
+	assert_int_equal(
+		ncs_record_writer_records(fixture->writer, rank, 1,
+					  &records[first], 2 - first, position,
+					  0, RECORDING_BEGUN_NS + after_ns),
+		0);
+}
+
+static void expect_stream(const struct exported *exported, size_t line,
+			  const char *stream)
+{
+	json_t *object = line_of(exported->text, line);
+	json_t *found = json_object_get(object, "stream");
+
+	assert_non_null(found);
+	if (stream)
+		assert_string_equal(json_string_value(found), stream);
+	else
+		assert_true(json_is_null(found));
+	json_decref(object);
+}
+
+static void an_operations_stream_is_what_its_ring_said(void **state)
+{
+	struct ncs_export_request request = all_as(NCS_EXPORT_NDJSON);
+	struct recording_fixture *fixture = *state;
+	struct exported exported;
+	size_t rank;
+
+	recording_fixture_begin(fixture, "one");
+	rank = recording_fixture_add_rank(fixture, "/dev/shm/a");
+	recording_fixture_state(fixture, rank, 0, 0);
+	put_operation(fixture, rank, 0, 0, SECOND);
+	put_operation(fixture, rank, 1, NCS_RECORD_STREAM(0x7f0012345678),
+		      2 * SECOND);
+	put_operation(fixture, rank, 3, 0, 3 * SECOND);
+	put_operation(fixture, rank, 4, NCS_RECORD_STREAM(NULL), 4 * SECOND);
+	recording_fixture_end(fixture);
+	export(fixture, &request, &exported);
+	/* What the ring said is no event. */
+	assert_int_equal(exported.result.records, 4);
+	assert_int_equal(lines(&exported), 4);
+	expect_stream(&exported, 0, NULL);
+	expect_stream(&exported, 1, "0x7f0012345678");
+	expect_stream(&exported, 2, "0x7f0012345678");
+	expect_stream(&exported, 3, "0x0");
+	free(exported.text);
+}
+
+static void it_counts_from_before_the_time_that_is_wanted(void **state)
+{
+	struct ncs_export_request request = all_as(NCS_EXPORT_NDJSON);
+	struct recording_fixture *fixture = *state;
+	struct exported exported;
+	struct ncs_record records[2] = {
+		{ .start = RECORDING_BEGUN_NS + SECOND,
+		  .event = NCS_EVENT_STREAM,
+		  .value = NCS_RECORD_STREAM(0x10) },
+		{ .start = RECORDING_BEGUN_NS + 2 * SECOND,
+		  .event = NCS_EVENT_P2P,
+		  .position = 1 },
+	};
+	size_t rank;
+
+	recording_fixture_begin(fixture, "one");
+	rank = recording_fixture_add_rank(fixture, "/dev/shm/a");
+	recording_fixture_state(fixture, rank, 0, 0);
+	assert_int_equal(ncs_record_writer_records(
+				 fixture->writer, rank, 1, records, 2, 0, 0,
+				 RECORDING_BEGUN_NS + 2 * SECOND),
+			 0);
+	recording_fixture_end(fixture);
+	request.from_ns = RECORDING_BEGUN_NS + 3 * SECOND / 2;
+	export(fixture, &request, &exported);
+	assert_int_equal(lines(&exported), 1);
+	expect_stream(&exported, 0, "0x10");
+	free(exported.text);
+}
+
 static void what_was_lost_is_counted(void **state)
 {
 	struct ncs_export_request request = all_as(NCS_EXPORT_PERFETTO);
@@ -354,6 +447,8 @@ int main(void)
 		TEST(each_record_is_a_line),
 		TEST(a_time_has_what_ended_in_it),
 		TEST(only_one_process_if_wanted),
+		TEST(an_operations_stream_is_what_its_ring_said),
+		TEST(it_counts_from_before_the_time_that_is_wanted),
 		TEST(what_was_lost_is_counted),
 		TEST(the_table_is_that_of_nccl_tests),
 		TEST(a_part_of_the_time_has_its_own_table),

@@ -76,11 +76,18 @@ static const struct decoded_trace *finish(struct exported *exported)
 	return &exported->decoded;
 }
 
+static void put_on(struct exported *exported, size_t rank, uint64_t stream,
+		   struct ncs_record record)
+{
+	assert_int_equal(ncs_trace_export_record(exported->trace, rank, 1,
+						 stream, &record),
+			 0);
+}
+
 static void put(struct exported *exported, size_t rank,
 		struct ncs_record record)
 {
-	assert_int_equal(
-		ncs_trace_export_record(exported->trace, rank, 1, &record), 0);
+	put_on(exported, rank, 0, record);
 }
 
 static struct ncs_record step(uint32_t operation, bool send, int peer,
@@ -243,6 +250,68 @@ static void an_operation_is_queued_and_runs(void **state)
 		;
 	assert_int_equal(running->at_ns, queued->end_ns);
 	assert_int_equal(running->end_ns, event->end_ns);
+}
+
+static void operations_of_a_stream_are_below_it(void **state)
+{
+	static const char *const parents[] = {
+		"stream 0x7f0012345678",
+		"rank 0 (host, pid 100)",
+		"stream 0x0",
+		"stream 0x7f0012345678",
+		"stream 0x0",
+	};
+	const struct decoded_event *event, *events[5];
+	const struct decoded_trace *trace;
+	struct exported *exported = *state;
+	size_t at = 0;
+
+	for (uint32_t i = 0; i < 5; i++) {
+		struct ncs_record record = collective(i + 1, i);
+
+		record.start += i * 10000;
+		put_on(exported, i < 4 ? 0 : 1,
+		       i == 1     ? 0 :
+		       i % 3 == 0 ? NCS_RECORD_STREAM(0x7f0012345678) :
+				    NCS_RECORD_STREAM(NULL),
+		       record);
+	}
+	trace = finish(exported);
+	for (unsigned i = 0; i < 5; i++) {
+		events[i] = event = decoded_next(trace, "coll", &at);
+		assert_non_null(event);
+		assert_string_equal(track_name(trace, event), "AllReduce");
+		assert_string_equal(parent_name(trace, event), parents[i]);
+		/* The track says it. */
+		assert_null(decoded_argument(event, "stream"));
+	}
+	assert_int_equal(events[0]->track, events[3]->track);
+	/* Each rank has streams of its own. */
+	assert_true(decoded_track(trace, events[2]->track)->parent !=
+		    decoded_track(trace, events[4]->track)->parent);
+}
+
+static void of_too_many_streams_arguments_tell(void **state)
+{
+	const struct decoded_event *event = NULL, *next;
+	const struct decoded_trace *trace;
+	struct exported *exported = *state;
+	size_t at = 0;
+
+	for (uint32_t i = 0; i < 257; i++) {
+		struct ncs_record record = collective(i + 1, i);
+
+		record.start += i * 10000;
+		put_on(exported, 0, NCS_RECORD_STREAM((uint64_t)i * 16),
+		       record);
+	}
+	trace = finish(exported);
+	assert_int_equal(decoded_count(trace, "coll"), 257);
+	while ((next = decoded_next(trace, "coll", &at)))
+		event = next;
+	assert_string_equal(parent_name(trace, event),
+			    "rank 0 (host, pid 100)");
+	assert_string_equal(decoded_argument(event, "stream")->text, "0x1000");
 }
 
 static void an_arrow_leaves_with_the_data_and_arrives_with_it(void **state)
@@ -462,7 +531,7 @@ static void calls_marks_and_ranges_are_told(void **state)
 
 	exported->ranks[0].paths = paths;
 	exported->ranks[0].path_count = 2;
-	put(exported, 0, call);
+	put_on(exported, 0, NCS_RECORD_STREAM(NULL), call);
 	put(exported, 0, group);
 	put(exported, 0, mark);
 	trace = finish(exported);
@@ -470,6 +539,7 @@ static void calls_marks_and_ranges_are_told(void **state)
 	assert_string_equal(event->name, "Broadcast");
 	assert_string_equal(track_name(trace, event), "API");
 	assert_string_equal(decoded_argument(event, "range")->text, "step");
+	assert_string_equal(decoded_argument(event, "stream")->text, "0x0");
 	assert_int_equal(decoded_argument(event, "root")->number, 4);
 	assert_int_equal(decoded_argument(event, "graph")->number, 1);
 	event = first(trace, "group_api");
@@ -554,6 +624,8 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		TEST(a_step_is_made_up_of_its_waits),
 		TEST(an_operation_is_queued_and_runs),
+		TEST(operations_of_a_stream_are_below_it),
+		TEST(of_too_many_streams_arguments_tell),
 		TEST(an_arrow_leaves_with_the_data_and_arrives_with_it),
 		TEST(an_arrow_has_both_ends_or_is_none),
 		TEST(what_was_not_flushed_arrives_as_it_is_consumed),

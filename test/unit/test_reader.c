@@ -128,7 +128,7 @@ static void another_major_version_is_told_as_such(void **state)
 	assert_int_equal(attach(fixture->writer.path),
 			 NCS_ATTACH_OTHER_VERSION);
 	assert_non_null(strstr(why, "2.3"));
-	assert_non_null(strstr(why, "1.3"));
+	assert_non_null(strstr(why, "1.4"));
 }
 
 static void a_later_minor_version_is_attached(void **state)

@@ -31,6 +31,9 @@
 	  "of an operation: its size as nccl-tests counts it; else what was moved") \
 	X(RANGE, "range", BOTH, \
 	  "the ranges of the program that it was called in, the outermost first") \
+	X(STREAM, "stream", BOTH, \
+	  "the handle of the CUDA stream that it was called on, in hexadecimal;" \
+	  " 0x0 is the default stream") \
 	X(ROOT, "root", BOTH, "the root of the collective") \
 	X(PEER, "peer", BOTH, "the other rank") \
 	X(CHANNEL, "channel", LINES, "the channel") \

@@ -11,4 +11,6 @@
 #define NCS_OWN_EVENTS(X) \
 	X(SETTINGS, "settings", 32, \
 	  "what the plugin collects was changed from outside, or a lease ended") \
-	X(MARK, "mark", 33, "the program set a mark (ncclstat_range_mark, NVTX)")
+	X(MARK, "mark", 33, "the program set a mark (ncclstat_range_mark, NVTX)") \
+	X(STREAM, "stream", 34, \
+	  "the CUDA stream of the operations whose records come next in the ring")

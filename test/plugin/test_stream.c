@@ -1,0 +1,354 @@
+/* CUDA streams: what calls, launches and copies say of theirs, and how the ring
+ * that an operation's record is in tells on which one it was called. */
+#include <pthread.h>
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+
+#include <cmocka.h>
+
+#include "test/plugin/scenario.h"
+
+#define LAST_API 7
+
+#define HANDLE(number) ((void *)(uintptr_t)(0x7f0012340000 + 0x10 * (number)))
+#define STREAM(number) NCS_RECORD_STREAM(HANDLE(number))
+
+/* How often it is told again. */
+#define AGAIN 16
+
+static struct guest guest;
+
+/* --- Calls and operations ---------------------------------------------------- */
+
+static struct host_event call_event(void *stream)
+{
+	return (struct host_event){
+		.type = NCCL_EVENT_COLL_API,
+		.func = "AllReduce",
+		.datatype = "ncclFloat32",
+		.count = GUEST_COLL_ELEMENTS,
+		.stream = stream,
+	};
+}
+
+/* A call that is over. */
+static void *make_call_on(void *stream)
+{
+	struct host_event event = call_event(stream);
+	void *call = start(&guest, &event);
+
+	stop(&guest, call);
+	return call;
+}
+
+static void *begin_operation(void *call)
+{
+	struct host_event event = {
+		.type = NCCL_EVENT_COLL,
+		.parent = call,
+		.func = "AllReduce",
+		.datatype = "ncclFloat32",
+		.algorithm = "RING",
+		.protocol = "SIMPLE",
+		.count = GUEST_COLL_ELEMENTS,
+		.channels = 1,
+	};
+	void *operation = start(&guest, &event);
+
+	stop(&guest, operation);
+	return operation;
+}
+
+static void end_operation(void *operation)
+{
+	stop(&guest, start_proxy_op(&guest, operation, 0, true, 2, 1));
+}
+
+static void play_on(void *stream)
+{
+	end_operation(begin_operation(make_call_on(stream)));
+}
+
+/* Reads on to the next operation's record. True if its stream was told, right
+ * before it. */
+static bool was_told(uint64_t *stream)
+{
+	struct ncs_record found, before = { .event = NCS_EVENT_GROUP };
+
+	for (;;) {
+		CHECK(next_record(&guest, &found), "no operation");
+		if (found.event == NCS_EVENT_COLL)
+			break;
+		CHECK(before.event != NCS_EVENT_STREAM, "of no operation");
+		before = found;
+	}
+	if (before.event != NCS_EVENT_STREAM)
+		return false;
+	CHECK_EQUAL(before.operation, 0, "it belongs to none");
+	CHECK_EQUAL(before.duration, 0, "it is a moment");
+	CHECK(before.start >= found.start, "when the operation ended");
+	*stream = before.value;
+	return true;
+}
+
+static void expect_told(uint64_t stream, const char *what)
+{
+	uint64_t told = 0;
+
+	CHECK(was_told(&told), "%s: not told", what);
+	CHECK_EQUAL(told, stream, what);
+}
+
+static void expect_untold(const char *what)
+{
+	uint64_t told;
+
+	CHECK(!was_told(&told), "%s: it was known", what);
+}
+
+/* --- Tests ---------------------------------------------------------------------- */
+
+static void tell_calls(void *argument)
+{
+	int api = *(const int *)argument;
+	struct host_event event = call_event(HANDLE(1));
+
+	guest_come(&guest, api);
+	stop(&guest, start(&guest, &event));
+	CHECK_EQUAL(expect_record(&guest, NCS_EVENT_COLL_API, "").delta[0],
+		    STREAM(1), "a collective's call");
+	event.type = NCCL_EVENT_P2P_API;
+	event.func = "Send";
+	event.stream = HANDLE(2);
+	stop(&guest, start(&guest, &event));
+	CHECK_EQUAL(expect_record(&guest, NCS_EVENT_P2P_API, "").delta[0],
+		    STREAM(2), "a call point to point");
+	event.type = NCCL_EVENT_KERNEL_LAUNCH;
+	event.stream = NULL;
+	stop(&guest, start(&guest, &event));
+	CHECK_EQUAL(expect_record(&guest, NCS_EVENT_KERNEL_LAUNCH, "").delta[0],
+		    NCS_RECORD_STREAM(NULL), "a launch on the default stream");
+	if (api >= 6) {
+		event.type = NCCL_EVENT_CE_COLL;
+		event.func = "AllGather";
+		event.stream = HANDLE(3);
+		stop(&guest, start(&guest, &event));
+		CHECK_EQUAL(
+			expect_record(&guest, NCS_EVENT_CE_COLL, "").delta[0],
+			STREAM(3), "copies");
+	}
+	guest_go(&guest);
+}
+
+static void calls_launches_and_copies_have_their_stream(void **state)
+{
+	(void)state;
+	for (int api = 5; api <= LAST_API; api++)
+		scenario_play(tell_calls, &api);
+}
+
+static void change_streams(void *argument)
+{
+	guest_come(&guest, *(const int *)argument);
+	play_on(HANDLE(1));
+	expect_told(STREAM(1), "the first");
+	play_on(HANDLE(1));
+	expect_untold("the same");
+	play_on(HANDLE(2));
+	expect_told(STREAM(2), "another");
+	play_on(NULL);
+	expect_told(NCS_RECORD_STREAM(NULL), "the default stream");
+	play_on(NULL);
+	expect_untold("the same");
+	play_on(HANDLE(2));
+	expect_told(STREAM(2), "back again");
+	check_losses(&guest, "streams", END_OF_LOSSES);
+	guest_go(&guest);
+}
+
+static void a_change_is_told_right_before_the_operation(void **state)
+{
+	(void)state;
+	for (int api = 5; api <= LAST_API; api++)
+		scenario_play(change_streams, &api);
+}
+
+static void overlap(void *argument)
+{
+	void *first, *second;
+
+	(void)argument;
+	guest_come(&guest, LAST_API);
+	/* Calls of a group, and operations that end in another order. */
+	first = make_call_on(HANDLE(1));
+	second = make_call_on(HANDLE(2));
+	first = begin_operation(first);
+	second = begin_operation(second);
+	end_operation(second);
+	end_operation(first);
+	expect_told(STREAM(2), "what ended first");
+	expect_told(STREAM(1), "what began first");
+	guest_go(&guest);
+}
+
+static void what_counts_is_the_order_of_ends(void **state)
+{
+	(void)state;
+	scenario_play(overlap, NULL);
+}
+
+static void tell_again(void *argument)
+{
+	(void)argument;
+	guest_come(&guest, LAST_API);
+	for (unsigned i = 0; i < 3 * AGAIN; i++) {
+		play_on(HANDLE(1));
+		if (i % AGAIN == 0)
+			expect_told(STREAM(1), "again");
+		else
+			expect_untold("meanwhile");
+	}
+	guest_go(&guest);
+}
+
+static void it_is_told_again_for_those_who_come_late(void **state)
+{
+	(void)state;
+	scenario_play(tell_again, NULL);
+}
+
+static void lose_a_call(void *argument)
+{
+	void *old;
+
+	(void)argument;
+	guest_come(&guest, LAST_API);
+	old = make_call_on(HANDLE(1));
+	play_on(HANDLE(1));
+	expect_told(STREAM(1), "a call");
+	for (unsigned i = 0; i < 5000; i++)
+		make_call_on(HANDLE(1));
+	read_all_records(&guest);
+	end_operation(begin_operation(old));
+	expect_told(0, "of a call that is forgotten");
+	end_operation(begin_operation(NULL));
+	expect_untold("of no call");
+	for (unsigned i = 0; i < 2 * AGAIN; i++) {
+		end_operation(begin_operation(NULL));
+		expect_untold("what is not known is not repeated");
+	}
+	play_on(HANDLE(1));
+	expect_told(STREAM(1), "a call");
+	guest_go(&guest);
+}
+
+static void of_a_forgotten_call_it_is_not_known(void **state)
+{
+	(void)state;
+	scenario_play(lose_a_call, NULL);
+}
+
+static void tell_none(void *argument)
+{
+	guest_come(&guest, *(const int *)argument);
+	for (unsigned i = 0; i < 2 * AGAIN; i++) {
+		play_coll(&guest, i);
+		expect_untold("no API call tells it");
+	}
+	guest_go(&guest);
+}
+
+static void up_to_api_4_none_is_told(void **state)
+{
+	(void)state;
+	for (int api = 1; api <= 4; api++)
+		scenario_play(tell_none, &api);
+}
+
+static void streams_need_no_ranges(void **state)
+{
+	int api = LAST_API;
+
+	(void)state;
+	setenv("NCCLSTAT_RANGES", "0", 1);
+	scenario_play(change_streams, &api);
+	unsetenv("NCCLSTAT_RANGES");
+}
+
+static void launch_graph(void *argument)
+{
+	struct host_event event = call_event(HANDLE(1));
+	void *captured;
+
+	(void)argument;
+	guest_come(&guest, LAST_API);
+	event.graph_captured = 1;
+	captured = start(&guest, &event);
+	stop(&guest, captured);
+	for (unsigned i = 0; i < 5000; i++)
+		make_call_on(HANDLE(2));
+	read_all_records(&guest);
+	for (unsigned i = 0; i < 2; i++)
+		end_operation(begin_operation(captured));
+	expect_told(STREAM(1), "long after the capture");
+	expect_untold("at every launch");
+	guest_go(&guest);
+}
+
+static void a_graphs_operations_are_on_the_stream_of_its_capture(void **state)
+{
+	(void)state;
+	scenario_play(launch_graph, NULL);
+}
+
+/* --- Several threads --------------------------------------------------------- */
+
+static void *end_in_thread(void *operation)
+{
+	end_operation(operation);
+	return NULL;
+}
+
+static void end_elsewhere(void *argument)
+{
+	void *first, *second;
+	pthread_t thread;
+
+	(void)argument;
+	guest_come(&guest, LAST_API);
+	first = begin_operation(make_call_on(HANDLE(1)));
+	second = begin_operation(make_call_on(HANDLE(1)));
+	end_operation(first);
+	expect_told(STREAM(1), "in this thread's ring");
+	CHECK(pthread_create(&thread, NULL, end_in_thread, second) == 0,
+	      "no thread");
+	pthread_join(thread, NULL);
+	expect_told(STREAM(1), "in the other one's");
+	guest_go(&guest);
+}
+
+static void each_ring_tells_for_itself(void **state)
+{
+	(void)state;
+	scenario_play(end_elsewhere, NULL);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(calls_launches_and_copies_have_their_stream),
+		cmocka_unit_test(a_change_is_told_right_before_the_operation),
+		cmocka_unit_test(what_counts_is_the_order_of_ends),
+		cmocka_unit_test(it_is_told_again_for_those_who_come_late),
+		cmocka_unit_test(of_a_forgotten_call_it_is_not_known),
+		cmocka_unit_test(up_to_api_4_none_is_told),
+		cmocka_unit_test(streams_need_no_ranges),
+		cmocka_unit_test(
+			a_graphs_operations_are_on_the_stream_of_its_capture),
+		cmocka_unit_test(each_ring_tells_for_itself),
+	};
+
+	return cmocka_run_group_tests_name("stream", tests, NULL, NULL);
+}

@@ -1,0 +1,163 @@
+/* On which stream records are: as they say, as their ring says, and not known
+ * once that may have been missed. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include <cmocka.h>
+
+#include "record/streams.h"
+
+#define A NCS_RECORD_STREAM(0x7f0012345678)
+#define B NCS_RECORD_STREAM(NULL)
+
+struct fixture {
+	struct ncs_streams streams;
+	uint32_t position[8]; /* of each lane's next record */
+};
+
+static struct fixture fixture;
+
+static int setup(void **state)
+{
+	(void)state;
+	fixture = (struct fixture){ 0 };
+	return 0;
+}
+
+static int teardown(void **state)
+{
+	(void)state;
+	ncs_streams_release(&fixture.streams);
+	return 0;
+}
+
+static uint64_t take(unsigned lane, struct ncs_record record)
+{
+	uint64_t stream = 99;
+
+	record.position = fixture.position[lane]++;
+	assert_int_equal(
+		ncs_streams_take(&fixture.streams, lane, &record, &stream), 0);
+	return stream;
+}
+
+static void tell(unsigned lane, uint64_t stream)
+{
+	const struct ncs_record record = { .event = NCS_EVENT_STREAM,
+					   .value = stream };
+
+	assert_int_equal(take(lane, record), 0);
+}
+
+static uint64_t take_operation(unsigned lane)
+{
+	return take(lane, (struct ncs_record){ .event = NCS_EVENT_COLL,
+					       .value = 4096,
+					       .delta = { 100, 200 } });
+}
+
+static void operations_are_on_the_stream_that_was_told_last(void **state)
+{
+	const struct ncs_record step = { .event = NCS_EVENT_PROXY_STEP,
+					 .delta = { 100, 200 } };
+	const struct ncs_record p2p = { .event = NCS_EVENT_P2P };
+
+	(void)state;
+	assert_int_equal(take_operation(1), 0);
+	tell(1, A);
+	assert_int_equal(take_operation(1), A);
+	/* What it consists of tells none. */
+	assert_int_equal(take(1, step), 0);
+	assert_int_equal(take(1, p2p), A);
+	tell(1, B);
+	assert_int_equal(take_operation(1), B);
+	tell(1, 0);
+	assert_int_equal(take_operation(1), 0);
+}
+
+static void each_ring_is_told_for_itself(void **state)
+{
+	(void)state;
+	tell(5, A);
+	tell(0, B);
+	assert_int_equal(take_operation(5), A);
+	assert_int_equal(take_operation(0), B);
+	assert_int_equal(take_operation(3), 0);
+}
+
+static void calls_launches_and_copies_say_it_themselves(void **state)
+{
+	static const uint8_t events[] = { NCS_EVENT_COLL_API, NCS_EVENT_P2P_API,
+					  NCS_EVENT_KERNEL_LAUNCH,
+					  NCS_EVENT_CE_COLL };
+
+	(void)state;
+	tell(1, A);
+	for (unsigned i = 0; i < sizeof(events); i++) {
+		struct ncs_record record = { .event = events[i],
+					     .delta = { B, 7 } };
+
+		assert_int_equal(take(1, record), B);
+		/* As older plugins leave it. */
+		record.delta[0] = 0;
+		assert_int_equal(take(1, record), 0);
+	}
+	assert_int_equal(take_operation(1), A);
+}
+
+static void after_a_loss_it_is_not_known(void **state)
+{
+	(void)state;
+	tell(1, A);
+	tell(2, B);
+	fixture.position[1] += 3;
+	assert_int_equal(take_operation(1), 0);
+	assert_int_equal(take_operation(1), 0);
+	assert_int_equal(take_operation(2), B);
+	tell(1, A);
+	assert_int_equal(take_operation(1), A);
+	/* What is lost right before it does no harm. */
+	fixture.position[1]++;
+	tell(1, B);
+	assert_int_equal(take_operation(1), B);
+}
+
+static void positions_wrap_around(void **state)
+{
+	(void)state;
+	fixture.position[1] = UINT32_MAX;
+	tell(1, A);
+	assert_int_equal(fixture.position[1], 0);
+	assert_int_equal(take_operation(1), A);
+}
+
+static void handles_are_as_debuggers_show_them(void **state)
+{
+	char text[NCS_STREAM_TEXT_BYTES];
+
+	(void)state;
+	ncs_stream_text(0x7f0012345678, text);
+	assert_string_equal(text, "0x7f0012345678");
+	ncs_stream_text(0, text);
+	assert_string_equal(text, "0x0");
+	ncs_stream_text(UINT64_MAX, text);
+	assert_string_equal(text, "0xffffffffffffffff");
+}
+
+#define TEST(name) cmocka_unit_test_setup_teardown(name, setup, teardown)
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		TEST(operations_are_on_the_stream_that_was_told_last),
+		TEST(each_ring_is_told_for_itself),
+		TEST(calls_launches_and_copies_say_it_themselves),
+		TEST(after_a_loss_it_is_not_known),
+		TEST(positions_wrap_around),
+		TEST(handles_are_as_debuggers_show_them),
+	};
+
+	return cmocka_run_group_tests_name("streams", tests, NULL, NULL);
+}
