@@ -6,11 +6,11 @@
  * is dealt with where the first of those ends that need it.
  *
  * There are two ways to look at an operation's parts: rank by rank, which does
- * for all there is, and for ranks that keep step, and that no scenario names,
- * in columns (analysis/path_lockstep.h), in a third of the time. A rank goes
- * from one to the other at any time. Both say the same to the last bit, as they
- * compute with analysis/path_times.h, and as what the columns kept is entered
- * into each rank before it is looked at by itself (save()).
+ * for all there is, and for ranks that keep step, in columns
+ * (analysis/path_lockstep.h), in a third of the time. A rank goes from one to
+ * the other at any time. Both say the same to the last bit, as they compute
+ * with analysis/path_times.h, and as what the columns kept is entered into each
+ * rank before it is looked at by itself (save()).
  */
 #include "analysis/critical_path.h"
 
@@ -896,8 +896,18 @@ static void dissolve(struct ncs_path *path, struct ncs_lockstep *lockstep)
 	forget_lockstep(path, lockstep);
 }
 
-/* The owners of these parts keep step from now on, unless something needs to
- * know of one of them by itself. */
+/* Whether a scenario changes the arrivals of this rank alone. */
+static bool names(const struct ncs_path *path, size_t k,
+		  const struct owner *owner)
+{
+	const struct ncs_scenario *scenario = scenario_of(path, k);
+
+	return scenario->rank >= 0 &&
+	       owner->rank - path->ranks == scenario->rank;
+}
+
+/* The owners of these parts keep step from now on, unless one of them has other
+ * communicators. */
 static void fall_into_lockstep(struct ncs_path *path,
 			       const struct ncs_passage *passages, size_t count)
 {
@@ -907,7 +917,7 @@ static void fall_into_lockstep(struct ncs_path *path,
 	for (size_t i = 0; is_common && i < count; i++) {
 		const struct owner *owner = &path->owners[passages[i].owner];
 
-		is_common = !owner->rank->has_several && !owner->rank->is_named;
+		is_common = !owner->rank->has_several;
 	}
 	lockstep = is_common ? ncs_lockstep_new(passages, count, path->count) :
 			       NULL;
@@ -924,6 +934,9 @@ static void fall_into_lockstep(struct ncs_path *path,
 		if (owner->lockstep && is_common)
 			dissolve(path, owner->lockstep);
 		owner->lockstep = lockstep;
+		for (size_t k = 1; k < path->count; k++)
+			if (owner->rank->is_named && names(path, k, owner))
+				lockstep->named[k] = i;
 	}
 	if (!is_common) {
 		if (lockstep)
@@ -988,26 +1001,6 @@ static bool is_in_lockstep(const struct ncs_path *path,
 	return true;
 }
 
-/* All parts come in step. False: not so. */
-static bool come_in_lockstep(struct ncs_path *path,
-			     struct ncs_lockstep *lockstep,
-			     const struct ncs_passage *passages, size_t count,
-			     double latest_ns, struct start *start)
-{
-	struct ncs_lockstep_come come;
-
-	if (!ncs_lockstep_come(lockstep, &path->changes, passages, count,
-			       path->base_ns, latest_ns, &come))
-		return false;
-	path->report.violations += come.violations;
-	path->first_ns = ncs_smaller(path->first_ns, come.first_call_ns);
-	start->ready.ns = come.ready_ns;
-	memcpy(start->ready.in_ns, come.ready_in_ns,
-	       path->count * sizeof(double));
-	memcpy(start->last, come.last, path->count * sizeof(size_t));
-	return true;
-}
-
 static const struct ended *recall_end(const struct ncs_path *path,
 				      const struct ncs_lockstep *lockstep,
 				      const struct ncs_lockstep_turn *turn,
@@ -1047,6 +1040,76 @@ static void recall(struct ncs_path *path, const struct ncs_lockstep *lockstep,
 	}
 	ncs_path_split(&moments, from_ns, &lockstep->least_ns[i],
 		       arrival->gap_ns);
+}
+
+/* What the rank that a scenario names would take if it were as the others. */
+static double usual_in_lockstep_ns(const struct ncs_path *path,
+				   const struct ncs_lockstep *lockstep,
+				   const struct ncs_scenario *scenario,
+				   const struct ncs_member *parts,
+				   const struct ncs_passage *passages,
+				   double latest_ns)
+{
+	const double *end_ns = ncs_lockstep_turn(lockstep, 0)->end_ns;
+
+	for (size_t i = 0; i < lockstep->count; i++) {
+		struct ncs_path_moments moments = ncs_path_moments_of(
+			&passages[i], path->base_ns, latest_ns);
+
+		path->arrivals[i].total_ns = moments.arrival_ns - end_ns[i];
+	}
+	return usual_ns(path, scenario, parts, lockstep->count);
+}
+
+/* The rank that a scenario names comes, in this scenario: the others have. The
+ * first one of those that came last, by place, is who came last. */
+static void come_named(struct ncs_path *path, struct ncs_lockstep *lockstep,
+		       size_t k, const struct ncs_member *parts,
+		       const struct ncs_passage *passages, double latest_ns,
+		       struct start *start)
+{
+	const struct ncs_scenario *scenario = scenario_of(path, k);
+	size_t i = lockstep->named[k];
+	double at_ns;
+
+	recall(path, lockstep, passages, latest_ns, i);
+	at_ns = arrival_ns(path, k, &parts[i], &path->arrivals[i], -1);
+	if (is_straggler(path, k, &parts[i])) {
+		if (at_ns < start->ready.in_ns[k])
+			return;
+		start->usual_ns[k] = usual_in_lockstep_ns(
+			path, lockstep, scenario, parts, passages, latest_ns);
+		at_ns = arrival_ns(path, k, &parts[i], &path->arrivals[i],
+				   start->usual_ns[k]);
+	}
+	if (at_ns == start->ready.in_ns[k] && i < start->last[k])
+		start->last[k] = i;
+	note_come(start, k, i, at_ns);
+}
+
+/* All parts come in step. False: not so. */
+static bool come_in_lockstep(struct ncs_path *path,
+			     struct ncs_lockstep *lockstep,
+			     const struct ncs_member *parts,
+			     const struct ncs_passage *passages, size_t count,
+			     double latest_ns, struct start *start)
+{
+	struct ncs_lockstep_come come;
+
+	if (!ncs_lockstep_come(lockstep, &path->changes, passages, count,
+			       path->base_ns, latest_ns, &come))
+		return false;
+	path->report.violations += come.violations;
+	path->first_ns = ncs_smaller(path->first_ns, come.first_call_ns);
+	start->ready.ns = come.ready_ns;
+	memcpy(start->ready.in_ns, come.ready_in_ns,
+	       path->count * sizeof(double));
+	memcpy(start->last, come.last, path->count * sizeof(size_t));
+	for (size_t k = 1; k < path->count; k++)
+		if (lockstep->named[k] < count)
+			come_named(path, lockstep, k, parts, passages,
+				   latest_ns, start);
+	return true;
 }
 
 /* The latest end in each scenario may be of the latest turn, whose last end as
@@ -1131,6 +1194,31 @@ static inline double end_all(struct ncs_path *path, size_t scenarios,
 	return last_ns;
 }
 
+static void come_by_rank(struct ncs_path *path, const struct ncs_member *parts,
+			 const struct ncs_passage *passages, size_t count,
+			 double latest_ns, struct start *start)
+{
+	/* Compiled anew where there is but the replay. */
+	if (path->count == 1)
+		come_all(path, 1, parts, passages, count, latest_ns, start);
+	else
+		come_all(path, path->count, parts, passages, count, latest_ns,
+			 start);
+	for (size_t k = 1; k < path->count; k++)
+		if ((path->apart >> k & 1) ||
+		    start->latest_ns[k] >= start->ready.in_ns[k])
+			come_apart(path, parts, count, k, start);
+}
+
+static double end_by_rank(struct ncs_path *path, const struct group *group,
+			  const struct start *start,
+			  const struct ncs_passage *passages, size_t count)
+{
+	if (path->count == 1)
+		return end_all(path, 1, group, start, passages, count);
+	return end_all(path, path->count, group, start, passages, count);
+}
+
 /* Deals with parts that wait for each other, or with one by itself, at the latest
  * moment at which they can have come: the first end of those that need them. */
 static void process(struct ncs_path *path, struct group *group, enum role role,
@@ -1152,24 +1240,16 @@ static void process(struct ncs_path *path, struct group *group, enum role role,
 		start.usual_ns[k] = -1;
 		start.latest_ns[k] = -INFINITY;
 	}
-	in_lockstep = lockstep && come_in_lockstep(path, lockstep, passages,
-						   count, latest_ns, &start);
+	in_lockstep = lockstep &&
+		      come_in_lockstep(path, lockstep, parts, passages, count,
+				       latest_ns, &start);
 	if (!in_lockstep) {
 		lockstep = may_keep_lockstep ?
 				   lockstep_of(path, passages, count) :
 				   NULL;
 		leave_locksteps(path, lockstep, passages, count);
+		come_by_rank(path, parts, passages, count, latest_ns, &start);
 	}
-	/* Compiled anew where there is but the replay. */
-	if (!in_lockstep && path->count == 1)
-		come_all(path, 1, parts, passages, count, latest_ns, &start);
-	else if (!in_lockstep)
-		come_all(path, path->count, parts, passages, count, latest_ns,
-			 &start);
-	for (size_t k = 1; k < path->count; k++)
-		if ((path->apart >> k & 1) ||
-		    start.latest_ns[k] >= start.ready.in_ns[k])
-			come_apart(path, parts, count, k, &start);
 	if (role == ROLE_WAITS && group->has_come)
 		start.ready.ns = ncs_larger(start.ready.ns, group->at_ns);
 	nodes = ncs_path_nodes_add(path->nodes, &group->unit, path->ends,
@@ -1190,11 +1270,8 @@ static void process(struct ncs_path *path, struct group *group, enum role role,
 	if (in_lockstep || (lockstep && is_in_lockstep(path, lockstep)))
 		last_ns = end_in_lockstep(path, lockstep, group, &start,
 					  passages);
-	else if (path->count == 1)
-		last_ns = end_all(path, 1, group, &start, passages, count);
 	else
-		last_ns = end_all(path, path->count, group, &start, passages,
-				  count);
+		last_ns = end_by_rank(path, group, &start, passages, count);
 	path->last_ns = ncs_larger(path->last_ns, last_ns);
 	note_step(path, group, &start, ncs_larger(last_ns - start.ready.ns, 0));
 	path->report.parts += count;

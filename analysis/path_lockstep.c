@@ -47,6 +47,8 @@ struct ncs_lockstep *ncs_lockstep_new(const struct ncs_passage *passages,
 	}
 	for (size_t i = 0; i < count; i++)
 		lockstep->owners[i] = passages[i].owner;
+	for (size_t k = 0; k < sums; k++)
+		lockstep->named[k] = count;
 	return lockstep;
 }
 
@@ -175,7 +177,8 @@ static void come_in(const struct ncs_lockstep *lockstep, size_t from,
 				at_ns,
 				ncs_lockstep_end_ns(called, k, i) +
 					arrivals->since_ns[i - from] * factor);
-		note_last(come, k, i, at_ns);
+		if (i != lockstep->named[k])
+			note_last(come, k, i, at_ns);
 	}
 }
 

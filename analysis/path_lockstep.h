@@ -33,9 +33,12 @@ struct ncs_lockstep {
 	unsigned turn_count; /* that are remembered */
 	unsigned unsaved;    /* the latest ones, which the caller lacks */
 	bool drops;          /* the caller will never have had all */
+	/* By scenario: the rank that it names, which is left to the caller;
+	 * `count`: none. */
+	size_t named[NCS_PATH_SUMS];
 };
 
-/* Of the parts' owners. NULL: no memory. */
+/* Of the parts' owners; no scenario names any. NULL: no memory. */
 struct ncs_lockstep *ncs_lockstep_new(const struct ncs_passage *passages,
 				      size_t count, size_t sums);
 void ncs_lockstep_free(struct ncs_lockstep *lockstep); /* NULL: nothing to do */
@@ -64,7 +67,7 @@ struct ncs_lockstep_come {
 	double ready_ns;      /* the last one, as recorded */
 	double first_call_ns; /* as recorded */
 	uint64_t violations;
-	double ready_in_ns[NCS_PATH_SUMS]; /* the last one */
+	double ready_in_ns[NCS_PATH_SUMS]; /* the last one that is not named */
 	size_t last[NCS_PATH_SUMS];        /* who that is: the first such */
 };
 
