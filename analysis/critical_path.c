@@ -1112,18 +1112,18 @@ static bool come_in_lockstep(struct ncs_path *path,
 	return true;
 }
 
-/* The latest end in each scenario may be of the latest turn, whose last end as
- * recorded is told: as transfers keep their order, it ends there last, or with
- * others, of whom the first is told of. */
+/* The latest end in each scenario may be of the latest turn, of which the last
+ * end as recorded is told. As transfers keep their order, that one is the last
+ * in each scenario, alone or with others: the first of them by place counts. */
 static void note_ends(struct ncs_path *path,
 		      const struct ncs_lockstep *lockstep, double last_ns)
 {
 	const struct ncs_lockstep_turn *turn = ncs_lockstep_turn(lockstep, 0);
 
 	for (size_t k = 0; k < path->count; k++) {
-		double transfer_ns = ncs_path_transfer_ns(
-			&turn->edits, k, last_ns - turn->ready.ns);
-		double end_ns = turn->ready.in_ns[k] + transfer_ns;
+		double end_ns = turn->ready.in_ns[k] +
+				ncs_path_transfer_ns(&turn->edits, k,
+						     last_ns - turn->ready.ns);
 		size_t i = 0;
 
 		if (end_ns <= path->ends_ns[k])
@@ -1131,10 +1131,15 @@ static void note_ends(struct ncs_path *path,
 		while (ncs_lockstep_end_ns(turn, k, i) < end_ns)
 			i++;
 		path->ends_ns[k] = end_ns;
-		path->ends[k] = follow(path,
-				       recall_end(path, lockstep, turn, i,
-						  path->recalled[0]),
-				       k);
+		path->ends[k] = (struct ncs_path_end){
+			.unit = turn->ready.unit,
+			.owner = lockstep->owners[i],
+			.is_unknown = turn->edits.unknown >> k & 1,
+			.via = turn->vias[i],
+			.transfer_ns = ncs_path_transfer_ns(
+				&turn->edits, k,
+				turn->end_ns[i] - turn->ready.ns),
+		};
 	}
 }
 
@@ -1255,7 +1260,8 @@ static void process(struct ncs_path *path, struct group *group, enum role role,
 	nodes = ncs_path_nodes_add(path->nodes, &group->unit, path->ends,
 				   &start.ready.unit);
 	for (size_t k = 0; k < path->count; k++) {
-		if (in_lockstep)
+		if (in_lockstep &&
+		    (k == 0 || start.last[k] != start.last[k - 1]))
 			recall(path, lockstep, passages, latest_ns,
 			       start.last[k]);
 		find_last(path, group, role, parts, k, &start, &nodes[k]);
