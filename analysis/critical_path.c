@@ -4,6 +4,13 @@
  * one of its arrivals follows on have ended before, so that they were dealt with
  * already. Of one in which not everybody waits for everybody, a part by itself
  * is dealt with where the first of those ends that need it.
+ *
+ * There are two ways to look at an operation's parts: rank by rank, which does
+ * for all there is, and for ranks that keep step, in columns
+ * (analysis/path_lockstep.h), in a third of the time. A rank goes from one to
+ * the other at any time. Both say the same to the last bit, as they compute
+ * with analysis/path_times.h, and as what the columns kept is entered into each
+ * rank before it is looked at by itself (save()).
  */
 #include "analysis/critical_path.h"
 
@@ -12,28 +19,15 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "analysis/path_lockstep.h"
 #include "analysis/path_nodes.h"
+#include "analysis/path_times.h"
 
-#define SUMS (1 + NCS_SCENARIOS_MAX)
-
-/* Ends of a rank's operations that are remembered. */
-#define ENDS 8u
+/* Ends that are remembered of a rank whose operations run side by side. */
 #define ENDS_MAX 1024u
-#define IN_LINE 4u /* of those that do not run side by side */
 
 /* A kernel begins so long after it can at the most, or its GPU has other work. */
 #define KERNEL_NS 20000.0
-
-/* There are no NaNs, which fmax() and fmin() would have to look for. */
-static inline double larger(double a, double b)
-{
-	return a > b ? a : b;
-}
-
-static inline double smaller(double a, double b)
-{
-	return a < b ? a : b;
-}
 
 const char *ncs_path_cause_name(unsigned cause)
 {
@@ -76,6 +70,8 @@ struct owner {
 	struct rank *rank;
 	double least_ns;      /* that a kernel took to begin */
 	struct ended *latest; /* its latest end; NULL: the rank has no other */
+	struct ncs_lockstep *lockstep; /* NULL: it keeps none */
+	bool is_out_of_lockstep; /* those after it are not to be tried again */
 };
 
 /* A part's way to its arrival, as recorded. */
@@ -98,16 +94,13 @@ struct group {
 	struct ncs_path_unit unit;
 	enum ncs_part_moment arrival;
 	size_t references;
-	struct ncs_transfer_edit edits[SUMS];
-	uint64_t unknown;
-	size_t edited[SUMS]; /* scenarios whose edit does something */
-	size_t edited_count;
+	struct ncs_path_edits edits;
 	/* The latest of those that others wait for, so far. */
 	bool has_come;
 	double at_ns;
-	double times_ns[SUMS];
-	uint64_t units[SUMS];
-	uint32_t owners[SUMS];
+	double times_ns[NCS_PATH_SUMS];
+	uint64_t units[NCS_PATH_SUMS];
+	uint32_t owners[NCS_PATH_SUMS];
 };
 
 enum role { ROLE_ALONE, ROLE_WAITED_FOR, ROLE_WAITS };
@@ -133,13 +126,9 @@ struct ncs_path {
 	struct owner *owners;
 	struct ncs_path_nodes *nodes;
 	/* The latest ends so far. */
-	struct ncs_path_end ends[SUMS];
-	double ends_ns[SUMS];
-	/* By scenario: the gap that it changes for all ranks, and by how much of
-	 * itself it becomes shorter. */
-	unsigned gap[SUMS];
-	double saved[SUMS];
-	double host_factor[SUMS];
+	struct ncs_path_end ends[NCS_PATH_SUMS];
+	double ends_ns[NCS_PATH_SUMS];
+	struct ncs_path_changes changes;
 	uint64_t apart;   /* bits: scenarios that need more than that */
 	bool wants_hosts; /* of all parts, some scenario */
 	struct arrival *arrivals; /* of the operation at hand */
@@ -147,6 +136,7 @@ struct ncs_path {
 	int32_t *part_ranks;
 	double *gaps;
 	size_t room; /* in these */
+	struct ended *recalled[2]; /* of ranks that keep step */
 	struct later **heap;
 	size_t heap_count, heap_capacity;
 	uint64_t order;
@@ -170,11 +160,11 @@ static const struct ncs_scenario *scenario_of(const struct ncs_path *path,
 
 static bool init_rank(const struct ncs_path *path, struct rank *rank)
 {
-	rank->capacity = ENDS;
-	rank->latest = IN_LINE - 1; /* the first place is the next one */
+	rank->capacity = NCS_PATH_ENDS;
+	rank->latest = NCS_PATH_ENDS - 1; /* the first place is the next one */
 	rank->latest_ns = INFINITY;
-	rank->at_ns = calloc(ENDS, sizeof(double));
-	rank->ended = calloc(ENDS, path->ended_bytes);
+	rank->at_ns = calloc(NCS_PATH_ENDS, sizeof(double));
+	rank->ended = calloc(NCS_PATH_ENDS, path->ended_bytes);
 	return rank->at_ns && rank->ended;
 }
 
@@ -211,13 +201,13 @@ static void init_scenario(struct ncs_path *path, size_t k)
 	switch (scenario->kind) {
 	case NCS_WHAT_IF_PRODUCER:
 	case NCS_WHAT_IF_OVERLAP:
-		path->gap[k] = NCS_PATH_PRODUCER;
+		path->changes.gap[k] = NCS_PATH_PRODUCER;
 		break;
 	case NCS_WHAT_IF_HOST:
-		path->gap[k] = NCS_PATH_HOST;
+		path->changes.gap[k] = NCS_PATH_HOST;
 		break;
 	case NCS_WHAT_IF_LAUNCH:
-		path->gap[k] = NCS_PATH_LAUNCH;
+		path->changes.gap[k] = NCS_PATH_LAUNCH;
 		break;
 	case NCS_WHAT_IF_WITHOUT:
 		/* When each part would come asks for what is usual. */
@@ -237,11 +227,11 @@ static void init_scenario(struct ncs_path *path, size_t k)
 		 (uint32_t)scenario->rank < path->options.rank_count)
 		path->ranks[scenario->rank].is_named = true;
 	else if (is_for_all && scenario->kind != NCS_WHAT_IF_WITHOUT)
-		path->saved[k] = scenario->kind == NCS_WHAT_IF_OVERLAP ?
-					 1 :
-					 1 - scenario->factor;
+		path->changes.saved[k] = scenario->kind == NCS_WHAT_IF_OVERLAP ?
+						 1 :
+						 1 - scenario->factor;
 	if (is_for_all && scenario->kind == NCS_WHAT_IF_HOST)
-		path->host_factor[k] = scenario->factor;
+		path->changes.host_factor[k] = scenario->factor;
 }
 
 struct ncs_path *ncs_path_new(const struct ncs_path_options *options)
@@ -255,7 +245,7 @@ struct ncs_path *ncs_path_new(const struct ncs_path_options *options)
 	path->ended_bytes =
 		sizeof(struct ended) + 2 * path->count * sizeof(double);
 	for (size_t k = 0; k < path->count; k++)
-		path->host_factor[k] = 1;
+		path->changes.host_factor[k] = 1;
 	path->first_ns = INFINITY;
 	path->last_ns = -INFINITY;
 	for (size_t k = 0; k < path->count; k++) {
@@ -265,13 +255,28 @@ struct ncs_path *ncs_path_new(const struct ncs_path_options *options)
 	path->ranks = calloc(options->rank_count + 1, sizeof(*path->ranks));
 	path->owners = calloc(options->owner_count + 1, sizeof(*path->owners));
 	path->nodes = ncs_path_nodes_new(&path->options);
-	if (path->ranks && path->owners && path->nodes && init_owners(path)) {
+	for (unsigned i = 0; i < 2; i++)
+		path->recalled[i] = calloc(1, path->ended_bytes);
+	if (path->ranks && path->owners && path->nodes && path->recalled[0] &&
+	    path->recalled[1] && init_owners(path)) {
 		for (size_t k = 1; k < path->count; k++)
 			init_scenario(path, k);
 		return path;
 	}
 	ncs_path_free(path);
 	return NULL;
+}
+
+static void forget_lockstep(struct ncs_path *path,
+			    struct ncs_lockstep *lockstep)
+{
+	for (size_t i = 0; lockstep && i < lockstep->count; i++) {
+		struct owner *owner = &path->owners[lockstep->owners[i]];
+
+		if (owner->lockstep == lockstep)
+			owner->lockstep = NULL;
+	}
+	ncs_lockstep_free(lockstep);
 }
 
 void ncs_path_free(struct ncs_path *path)
@@ -282,8 +287,10 @@ void ncs_path_free(struct ncs_path *path)
 		free(path->ranks[i].at_ns);
 		free(path->ranks[i].ended);
 	}
-	for (size_t i = 0; path->owners && i < path->options.owner_count; i++)
+	for (size_t i = 0; path->owners && i < path->options.owner_count; i++) {
 		free(path->owners[i].latest);
+		forget_lockstep(path, path->owners[i].lockstep);
+	}
 	for (size_t i = 0; i < path->heap_count; i++) {
 		if (--path->heap[i]->group->references == 0)
 			free(path->heap[i]->group);
@@ -297,15 +304,28 @@ void ncs_path_free(struct ncs_path *path)
 	free(path->part_ranks);
 	free(path->gaps);
 	free(path->heap);
+	free(path->recalled[0]);
+	free(path->recalled[1]);
 	free(path);
 }
 
 /* --- What came before ------------------------------------------------------- */
 
+/* Whether an end came later: at the same moment, the one that was dealt with
+ * later. */
+static inline bool is_later(const struct ncs_path *path,
+			    const struct rank *rank, uint32_t a, uint32_t b)
+{
+	if (rank->at_ns[a] != rank->at_ns[b])
+		return rank->at_ns[a] > rank->at_ns[b];
+	return ended_at(path, rank, a)->unit > ended_at(path, rank, b)->unit;
+}
+
 /* The operation of a rank that ended last until a moment. NULL: there is none,
  * or, with *near, the first of those that are remembered, it is not any more. */
 static const struct ended *ended_before(const struct ncs_path *path,
-					struct rank *rank, double moment_ns,
+					const struct rank *rank,
+					double moment_ns,
 					const struct ended **near)
 {
 	uint32_t found = UINT32_MAX, first = 0;
@@ -315,13 +335,11 @@ static const struct ended *ended_before(const struct ncs_path *path,
 		return NULL;
 	if (rank->latest_ns <= moment_ns)
 		return ended_at(path, rank, rank->latest);
-	rank->overlaps = true;
 	for (uint32_t i = 0; i < rank->count; i++) {
 		if (rank->at_ns[i] <= moment_ns &&
-		    (found == UINT32_MAX ||
-		     rank->at_ns[i] > rank->at_ns[found]))
+		    (found == UINT32_MAX || is_later(path, rank, i, found)))
 			found = i;
-		if (rank->at_ns[i] < rank->at_ns[first])
+		if (is_later(path, rank, first, i))
 			first = i;
 	}
 	if (found != UINT32_MAX)
@@ -331,14 +349,14 @@ static const struct ended *ended_before(const struct ncs_path *path,
 	return NULL;
 }
 
-/* As long as they do not overlap, the latest ones are all that is asked for. */
+/* As long as they do not overlap, the oldest one is the next. */
 static inline uint32_t place_in_line(struct rank *rank)
 {
-	if (rank->count < IN_LINE)
+	if (rank->count < NCS_PATH_ENDS)
 		rank->count++;
 	else
 		rank->forgets = true;
-	return (rank->latest + 1) % IN_LINE;
+	return (rank->latest + 1) % NCS_PATH_ENDS;
 }
 
 /* A place for an end: a free one, or that of one which none that arrives from
@@ -356,11 +374,11 @@ static int place_for(struct ncs_path *path, struct rank *rank,
 		return 0;
 	}
 	for (uint32_t i = 0; i < rank->count; i++) {
-		if (rank->at_ns[i] < rank->at_ns[oldest])
+		if (is_later(path, rank, oldest, i))
 			oldest = i;
 		if (rank->at_ns[i] <= arrival_ns &&
 		    (last_before == UINT32_MAX ||
-		     rank->at_ns[i] > rank->at_ns[last_before]))
+		     is_later(path, rank, i, last_before)))
 			last_before = i;
 	}
 	*place = oldest;
@@ -381,30 +399,6 @@ static int place_for(struct ncs_path *path, struct rank *rank,
 	return 0;
 }
 
-static double since_base(const struct ncs_path *path, uint64_t at_ns)
-{
-	return (double)(int64_t)(at_ns - path->base_ns);
-}
-
-/* Takes the time from a moment to an arrival apart. */
-static void split(struct owner *owner, double from_ns, double call_ns,
-		  double begin_ns, struct arrival *arrival)
-{
-	double called_ns = larger(from_ns, call_ns);
-	double begun_ns = larger(called_ns, begin_ns);
-	double rest_ns = arrival->at_ns - begun_ns, short_ns;
-	bool is_behind = call_ns < from_ns && begin_ns <= from_ns;
-
-	owner->least_ns = smaller(owner->least_ns, rest_ns);
-	short_ns = owner->least_ns;
-	arrival->gap_ns[NCS_PATH_HOST] = called_ns - from_ns;
-	arrival->gap_ns[NCS_PATH_LAUNCH] =
-		begun_ns - called_ns + (is_behind ? 0 : short_ns);
-	arrival->gap_ns[NCS_PATH_QUEUE] = is_behind ? short_ns : 0;
-	arrival->gap_ns[NCS_PATH_PRODUCER] = rest_ns - short_ns;
-	arrival->total_ns = arrival->at_ns - from_ns;
-}
-
 /* What a part's arrival follows on, as recorded. */
 static inline void trace_back(struct ncs_path *path,
 			      const struct ncs_passage *passage,
@@ -412,26 +406,21 @@ static inline void trace_back(struct ncs_path *path,
 {
 	struct owner *owner = &path->owners[passage->owner];
 	struct rank *rank = owner->rank;
-	double call_ns = since_base(path, passage->call_ns);
-	double begin_ns = since_base(path, passage->begin_ns), from_ns;
+	struct ncs_path_moments moments =
+		ncs_path_moments_of(passage, path->base_ns, latest_ns);
+	double call_ns = moments.call_ns, from_ns = call_ns;
 	const struct ended *near;
 
+	path->report.violations += moments.is_violation;
 	arrival->owner = owner;
-	arrival->at_ns = since_base(path, passage->arrival_ns);
-	/* Nobody ended before all had come, whatever the clocks say. */
-	if (arrival->at_ns > latest_ns) {
-		path->report.violations++;
-		arrival->at_ns = latest_ns;
-		begin_ns = smaller(begin_ns, latest_ns);
-		call_ns = smaller(call_ns, latest_ns);
-	}
-	from_ns = call_ns;
+	arrival->at_ns = moments.arrival_ns;
 	arrival->called = arrival->queued = NULL;
 	arrival->call_ns = call_ns;
 	if (rank->latest_ns <= arrival->at_ns) {
 		arrival->after = ended_at(path, rank, rank->latest);
 		from_ns = rank->latest_ns;
 	} else {
+		rank->overlaps |= rank->count > 0;
 		arrival->after = ended_before(path, rank, arrival->at_ns,
 					      &arrival->near);
 		if (arrival->after)
@@ -445,7 +434,8 @@ static inline void trace_back(struct ncs_path *path,
 		arrival->since_ns = call_ns - arrival->called->at_ns;
 	if (owner->latest && owner->latest->at_ns <= arrival->at_ns)
 		arrival->queued = owner->latest;
-	split(owner, from_ns, call_ns, begin_ns, arrival);
+	ncs_path_split(&moments, from_ns, &owner->least_ns, arrival->gap_ns);
+	arrival->total_ns = arrival->at_ns - from_ns;
 	rank->busy_ns += arrival->gap_ns[NCS_PATH_PRODUCER];
 }
 
@@ -585,10 +575,11 @@ static inline double not_before_ns(const struct arrival *arrival, size_t k,
 				   double host_factor, double come)
 {
 	if (arrival->called)
-		come = larger(come, arrival->called->times_ns[k] +
-					    arrival->since_ns * host_factor);
+		come = ncs_larger(come,
+				  arrival->called->times_ns[k] +
+					  arrival->since_ns * host_factor);
 	if (arrival->queued)
-		come = larger(come, arrival->queued->times_ns[k]);
+		come = ncs_larger(come, arrival->queued->times_ns[k]);
 	return come;
 }
 
@@ -658,19 +649,11 @@ static void explain(const struct ncs_path *path, size_t k,
 
 /* What all parts of an operation have in common. */
 struct start {
-	double ready_ns; /* when all had come, as recorded */
-	double ready_in_ns[SUMS];
-	size_t last[SUMS]; /* who came last */
-	double usual_ns[SUMS];
-	double latest_ns[SUMS]; /* that stragglers come */
-	uint64_t unit;
+	struct ncs_path_ready ready;
+	size_t last[NCS_PATH_SUMS]; /* who came last */
+	double usual_ns[NCS_PATH_SUMS];
+	double latest_ns[NCS_PATH_SUMS]; /* that stragglers come */
 };
-
-static double edited_ns(const struct group *group, size_t k, double transfer_ns)
-{
-	return k > 0 ? ncs_transfer_edited(&group->edits[k], transfer_ns) :
-		       transfer_ns;
-}
 
 /* Tells of a part in all scenarios. */
 static void tell_times(const struct ncs_path *path, const struct group *group,
@@ -680,8 +663,9 @@ static void tell_times(const struct ncs_path *path, const struct group *group,
 	for (size_t k = 0; k < path->count; k++) {
 		double come_ns =
 			arrival_ns(path, k, part, arrival, start->usual_ns[k]);
-		double end_ns = start->ready_in_ns[k] +
-				edited_ns(group, k, transfer_ns);
+		double end_ns =
+			start->ready.in_ns[k] +
+			ncs_path_transfer_ns(&group->edits, k, transfer_ns);
 
 		path->options.timed(path->options.who, k, part,
 				    path->base_ns + (uint64_t)(int64_t)come_ns,
@@ -689,42 +673,50 @@ static void tell_times(const struct ncs_path *path, const struct group *group,
 	}
 }
 
-static inline void end_part(struct ncs_path *path, size_t count,
-			    const struct group *group,
-			    const struct start *start,
-			    const struct ncs_passage *passage,
-			    const struct arrival *arrival, double end_ns)
+/* What is known of an end, in all scenarios. */
+static inline void fill_ended(size_t count, const struct ncs_path_ready *ready,
+			      const struct ncs_path_edits *edits,
+			      uint32_t owner, const struct ncs_via *via,
+			      double end_ns, struct ended *ended)
 {
-	double transfer_ns = end_ns - start->ready_ns;
-	struct rank *rank = arrival->owner->rank;
-	struct ended *latest = arrival->owner->latest;
-	double *times_ns, *transfers_ns;
+	double transfer_ns = end_ns - ready->ns;
+
+	ended->at_ns = end_ns;
+	ended->unit = ready->unit;
+	ended->owner = owner;
+	ended->via = *via;
+	ended->unknown = edits->unknown;
+	for (size_t k = 0; k < count; k++) {
+		double edited_ns = ncs_path_transfer_ns(edits, k, transfer_ns);
+
+		ended->times_ns[k] = ready->in_ns[k] + edited_ns;
+		ended->times_ns[count + k] = edited_ns;
+	}
+}
+
+/* A part ends, which arrived at `arrival_ns`. */
+static inline void end_part(struct ncs_path *path, size_t count,
+			    const struct ncs_path_ready *ready,
+			    const struct ncs_path_edits *edits, uint32_t owner,
+			    const struct ncs_via *via, double arrival_ns,
+			    double end_ns)
+{
+	struct rank *rank = path->owners[owner].rank;
+	struct ended *latest = path->owners[owner].latest;
 	struct ended *ended;
 	uint32_t place;
 
 	if (!rank->overlaps) {
 		place = place_in_line(rank);
-	} else if (place_for(path, rank, arrival->at_ns, &place) != 0) {
+	} else if (place_for(path, rank, arrival_ns, &place) != 0) {
 		path->error = -ENOMEM;
 		return;
 	}
 	ended = ended_at(path, rank, place);
-	ended->at_ns = end_ns;
-	ended->unit = start->unit;
-	ended->owner = passage->owner;
-	ended->via = passage->via;
-	ended->unknown = group->unknown;
-	times_ns = ended->times_ns;
-	transfers_ns = ended->times_ns + count;
-	for (size_t k = 0; k < count; k++)
-		transfers_ns[k] = transfer_ns;
-	for (size_t i = 0; i < group->edited_count; i++)
-		transfers_ns[group->edited[i]] =
-			edited_ns(group, group->edited[i], transfer_ns);
+	fill_ended(count, ready, edits, owner, via, end_ns, ended);
 	for (size_t k = 0; k < count; k++) {
-		times_ns[k] = start->ready_in_ns[k] + transfers_ns[k];
-		if (times_ns[k] > path->ends_ns[k]) {
-			path->ends_ns[k] = times_ns[k];
+		if (ended->times_ns[k] > path->ends_ns[k]) {
+			path->ends_ns[k] = ended->times_ns[k];
 			path->ends[k] = follow(path, ended, k);
 		}
 	}
@@ -741,8 +733,8 @@ static inline void end_part(struct ncs_path *path, size_t count,
 static inline void note_come(struct start *start, size_t k, size_t i,
 			     double at_ns)
 {
-	if (at_ns > start->ready_in_ns[k]) {
-		start->ready_in_ns[k] = at_ns;
+	if (at_ns > start->ready.in_ns[k]) {
+		start->ready.in_ns[k] = at_ns;
 		start->last[k] = i;
 	}
 }
@@ -772,7 +764,7 @@ static inline void come(const struct ncs_path *path, size_t count,
 
 			if (is_straggler(path, k, &parts[i]))
 				start->latest_ns[k] =
-					larger(start->latest_ns[k], at_ns);
+					ncs_larger(start->latest_ns[k], at_ns);
 			else
 				note_come(start, k, i, at_ns);
 		}
@@ -783,10 +775,11 @@ static inline void come(const struct ncs_path *path, size_t count,
 
 		/* The first is the replay. */
 		if (k > 0)
-			at_ns -= arrival->gap_ns[path->gap[k]] * path->saved[k];
+			at_ns -= arrival->gap_ns[path->changes.gap[k]] *
+				 path->changes.saved[k];
 		note_come(start, k, i,
-			  not_before_ns(arrival, k, path->host_factor[k],
-					at_ns));
+			  not_before_ns(arrival, k,
+					path->changes.host_factor[k], at_ns));
 	}
 }
 
@@ -797,7 +790,7 @@ static void come_apart(const struct ncs_path *path,
 {
 	const struct ncs_scenario *scenario = scenario_of(path, k);
 
-	start->ready_in_ns[k] = -INFINITY;
+	start->ready.in_ns[k] = -INFINITY;
 	if (scenario->kind == NCS_WHAT_IF_WITHOUT)
 		start->usual_ns[k] = usual_ns(path, scenario, parts, count);
 	for (size_t i = 0; i < count; i++)
@@ -814,8 +807,8 @@ static void find_last(const struct ncs_path *path, const struct group *group,
 	size_t last = start->last[k];
 
 	if (role == ROLE_WAITS && group->has_come &&
-	    group->times_ns[k] > start->ready_in_ns[k]) {
-		start->ready_in_ns[k] = group->times_ns[k];
+	    group->times_ns[k] > start->ready.in_ns[k]) {
+		start->ready.in_ns[k] = group->times_ns[k];
 		*node = (struct ncs_path_node){
 			.after = { .unit = group->units[k],
 				   .owner = group->owners[k] },
@@ -824,7 +817,7 @@ static void find_last(const struct ncs_path *path, const struct group *group,
 		};
 	} else {
 		explain(path, k, &parts[last], &path->arrivals[last],
-			start->usual_ns[k], start->ready_in_ns[k], node);
+			start->usual_ns[k], start->ready.in_ns[k], node);
 	}
 }
 
@@ -834,14 +827,15 @@ static void tell_group(const struct ncs_path *path, struct group *group,
 {
 	for (size_t k = 0; k < path->count; k++) {
 		if (group->has_come &&
-		    start->ready_in_ns[k] <= group->times_ns[k])
+		    start->ready.in_ns[k] <= group->times_ns[k])
 			continue;
-		group->times_ns[k] = start->ready_in_ns[k];
-		group->units[k] = start->unit;
+		group->times_ns[k] = start->ready.in_ns[k];
+		group->units[k] = start->ready.unit;
 		group->owners[k] = (uint32_t)part->owner;
 	}
-	group->at_ns = group->has_come ? larger(group->at_ns, start->ready_ns) :
-					 start->ready_ns;
+	group->at_ns = group->has_come ?
+			       ncs_larger(group->at_ns, start->ready.ns) :
+			       start->ready.ns;
 	group->has_come = true;
 }
 
@@ -857,7 +851,8 @@ static void note_step(struct ncs_path *path, const struct group *group,
 	row = ncs_path_nodes_step(path->nodes, unit->step);
 	for (size_t k = 0; row && k < path->count; k++) {
 		double end_ns =
-			start->ready_in_ns[k] + edited_ns(group, k, longest_ns);
+			start->ready.in_ns[k] +
+			ncs_path_transfer_ns(&group->edits, k, longest_ns);
 
 		if (!row->has_end || end_ns > row->end_ns[k])
 			row->end_ns[k] = end_ns;
@@ -865,6 +860,305 @@ static void note_step(struct ncs_path *path, const struct group *group,
 	if (row)
 		row->has_end = true;
 }
+
+/* --- Ranks that keep step ----------------------------------------------------- */
+
+/* Their ranks are told of the turns that they lack: later, but the same. A part
+ * that keeps step follows on the latest end: any moment from then on stands for
+ * its arrival. */
+static void save(struct ncs_path *path, struct ncs_lockstep *lockstep)
+{
+	if (lockstep->unsaved == 0)
+		return;
+	while (lockstep->unsaved > 0) {
+		const struct ncs_lockstep_turn *turn =
+			ncs_lockstep_turn(lockstep, --lockstep->unsaved);
+
+		for (size_t i = 0; i < lockstep->count; i++)
+			end_part(path, path->count, &turn->ready, &turn->edits,
+				 lockstep->owners[i], &turn->vias[i],
+				 turn->end_ns[i], turn->end_ns[i]);
+	}
+	for (size_t i = 0; i < lockstep->count; i++) {
+		struct owner *owner = &path->owners[lockstep->owners[i]];
+
+		owner->least_ns = lockstep->least_ns[i];
+		owner->rank->busy_ns += lockstep->busy_ns[i];
+		owner->rank->forgets |= lockstep->drops;
+		lockstep->busy_ns[i] = 0;
+	}
+	lockstep->drops = false;
+}
+
+static void dissolve(struct ncs_path *path, struct ncs_lockstep *lockstep)
+{
+	save(path, lockstep);
+	forget_lockstep(path, lockstep);
+}
+
+/* Whether a scenario changes the arrivals of this rank alone. */
+static bool names(const struct ncs_path *path, size_t k,
+		  const struct owner *owner)
+{
+	const struct ncs_scenario *scenario = scenario_of(path, k);
+
+	return scenario->rank >= 0 &&
+	       owner->rank - path->ranks == scenario->rank;
+}
+
+/* The owners of these parts keep step from now on, unless one of them has other
+ * communicators. */
+static void fall_into_lockstep(struct ncs_path *path,
+			       const struct ncs_passage *passages, size_t count)
+{
+	struct ncs_lockstep *lockstep;
+	bool is_common = true;
+
+	for (size_t i = 0; is_common && i < count; i++) {
+		const struct owner *owner = &path->owners[passages[i].owner];
+
+		is_common = !owner->rank->has_several;
+	}
+	lockstep = is_common ? ncs_lockstep_new(passages, count, path->count) :
+			       NULL;
+	if (is_common && !lockstep) {
+		path->error = -ENOMEM;
+		return;
+	}
+	for (size_t i = 0; is_common && i < count; i++) {
+		struct owner *owner = &path->owners[passages[i].owner];
+
+		/* Nobody has two parts in one operation, unless the data are
+		 * wrong. */
+		is_common = owner->lockstep != lockstep;
+		if (owner->lockstep && is_common)
+			dissolve(path, owner->lockstep);
+		owner->lockstep = lockstep;
+		for (size_t k = 1; k < path->count; k++)
+			if (owner->rank->is_named && names(path, k, owner))
+				lockstep->named[k] = i;
+	}
+	if (!is_common) {
+		if (lockstep)
+			dissolve(path, lockstep);
+		path->owners[passages[0].owner].is_out_of_lockstep = true;
+	}
+}
+
+/* The lockstep that these parts are in from now on. NULL: none. */
+static struct ncs_lockstep *lockstep_of(struct ncs_path *path,
+					const struct ncs_passage *passages,
+					size_t count)
+{
+	struct owner *first = &path->owners[passages[0].owner];
+	struct ncs_lockstep *lockstep = first->lockstep;
+	bool is_same = lockstep && lockstep->count == count;
+
+	for (size_t i = 0; is_same && i < count; i++)
+		is_same = lockstep->owners[i] == passages[i].owner;
+	if (lockstep && !is_same)
+		dissolve(path, lockstep);
+	if (!first->lockstep && !first->is_out_of_lockstep)
+		fall_into_lockstep(path, passages, count);
+	return first->lockstep;
+}
+
+/* These parts are looked at rank by rank, as those of no lockstep or this one. */
+static void leave_locksteps(struct ncs_path *path,
+			    const struct ncs_lockstep *but,
+			    const struct ncs_passage *passages, size_t count)
+{
+	for (size_t i = 0; i < count; i++) {
+		struct ncs_lockstep *lockstep =
+			path->owners[passages[i].owner].lockstep;
+
+		if (!lockstep)
+			continue;
+		save(path, lockstep);
+		if (lockstep != but)
+			lockstep->turn_count = 0;
+	}
+}
+
+/* Whether parts that were looked at rank by rank have come in step: each follows
+ * on its rank's latest end, and no more is remembered of it than of others. The
+ * lockstep then goes on, or begins, with them. */
+static bool is_in_lockstep(const struct ncs_path *path,
+			   struct ncs_lockstep *lockstep)
+{
+	for (size_t i = 0; i < lockstep->count; i++) {
+		const struct owner *owner = path->arrivals[i].owner;
+		const struct rank *rank = owner->rank;
+
+		if (rank->capacity > NCS_PATH_ENDS ||
+		    (rank->count > 0 &&
+		     rank->latest_ns > path->arrivals[i].at_ns)) {
+			lockstep->turn_count = 0;
+			return false;
+		}
+		lockstep->least_ns[i] = owner->least_ns;
+	}
+	return true;
+}
+
+static const struct ended *recall_end(const struct ncs_path *path,
+				      const struct ncs_lockstep *lockstep,
+				      const struct ncs_lockstep_turn *turn,
+				      size_t i, struct ended *ended)
+{
+	fill_ended(path->count, &turn->ready, &turn->edits, lockstep->owners[i],
+		   &turn->vias[i], turn->end_ns[i], ended);
+	return ended;
+}
+
+/* What the arrival of one that came in step follows on. */
+static void recall(struct ncs_path *path, const struct ncs_lockstep *lockstep,
+		   const struct ncs_passage *passages, double latest_ns,
+		   size_t i)
+{
+	struct arrival *arrival = &path->arrivals[i];
+	const struct ncs_lockstep_turn *after = ncs_lockstep_turn(lockstep, 0);
+	const struct ncs_lockstep_turn *called = NULL;
+	double from_ns = after->end_ns[i];
+	struct ncs_path_moments moments =
+		ncs_path_moments_of(&passages[i], path->base_ns, latest_ns);
+
+	*arrival = (struct arrival){
+		.at_ns = moments.arrival_ns,
+		.total_ns = moments.arrival_ns - from_ns,
+		.after =
+			recall_end(path, lockstep, after, i, path->recalled[0]),
+		.call_ns = moments.call_ns,
+		.owner = &path->owners[lockstep->owners[i]],
+	};
+	if (moments.call_ns < from_ns)
+		called = ncs_lockstep_called(lockstep, i, moments.call_ns);
+	if (called) {
+		arrival->called = recall_end(path, lockstep, called, i,
+					     path->recalled[1]);
+		arrival->since_ns = moments.call_ns - called->end_ns[i];
+	}
+	ncs_path_split(&moments, from_ns, &lockstep->least_ns[i],
+		       arrival->gap_ns);
+}
+
+/* What the rank that a scenario names would take if it were as the others. */
+static double usual_in_lockstep_ns(const struct ncs_path *path,
+				   const struct ncs_lockstep *lockstep,
+				   const struct ncs_scenario *scenario,
+				   const struct ncs_member *parts,
+				   const struct ncs_passage *passages,
+				   double latest_ns)
+{
+	const double *end_ns = ncs_lockstep_turn(lockstep, 0)->end_ns;
+
+	for (size_t i = 0; i < lockstep->count; i++) {
+		struct ncs_path_moments moments = ncs_path_moments_of(
+			&passages[i], path->base_ns, latest_ns);
+
+		path->arrivals[i].total_ns = moments.arrival_ns - end_ns[i];
+	}
+	return usual_ns(path, scenario, parts, lockstep->count);
+}
+
+/* The rank that a scenario names comes, in this scenario: the others have. The
+ * first one of those that came last, by place, is who came last. */
+static void come_named(struct ncs_path *path, struct ncs_lockstep *lockstep,
+		       size_t k, const struct ncs_member *parts,
+		       const struct ncs_passage *passages, double latest_ns,
+		       struct start *start)
+{
+	const struct ncs_scenario *scenario = scenario_of(path, k);
+	size_t i = lockstep->named[k];
+	double at_ns;
+
+	recall(path, lockstep, passages, latest_ns, i);
+	at_ns = arrival_ns(path, k, &parts[i], &path->arrivals[i], -1);
+	if (is_straggler(path, k, &parts[i])) {
+		if (at_ns < start->ready.in_ns[k])
+			return;
+		start->usual_ns[k] = usual_in_lockstep_ns(
+			path, lockstep, scenario, parts, passages, latest_ns);
+		at_ns = arrival_ns(path, k, &parts[i], &path->arrivals[i],
+				   start->usual_ns[k]);
+	}
+	if (at_ns == start->ready.in_ns[k] && i < start->last[k])
+		start->last[k] = i;
+	note_come(start, k, i, at_ns);
+}
+
+/* All parts come in step. False: not so. */
+static bool come_in_lockstep(struct ncs_path *path,
+			     struct ncs_lockstep *lockstep,
+			     const struct ncs_member *parts,
+			     const struct ncs_passage *passages, size_t count,
+			     double latest_ns, struct start *start)
+{
+	struct ncs_lockstep_come come;
+
+	if (!ncs_lockstep_come(lockstep, &path->changes, passages, count,
+			       path->base_ns, latest_ns, &come))
+		return false;
+	path->report.violations += come.violations;
+	path->first_ns = ncs_smaller(path->first_ns, come.first_call_ns);
+	start->ready.ns = come.ready_ns;
+	memcpy(start->ready.in_ns, come.ready_in_ns,
+	       path->count * sizeof(double));
+	memcpy(start->last, come.last, path->count * sizeof(size_t));
+	for (size_t k = 1; k < path->count; k++)
+		if (lockstep->named[k] < count)
+			come_named(path, lockstep, k, parts, passages,
+				   latest_ns, start);
+	return true;
+}
+
+/* The latest end in each scenario may be of the latest turn, of which the last
+ * end as recorded is told. As transfers keep their order, that one is the last
+ * in each scenario, alone or with others: the first of them by place counts. */
+static void note_ends(struct ncs_path *path,
+		      const struct ncs_lockstep *lockstep, double last_ns)
+{
+	const struct ncs_lockstep_turn *turn = ncs_lockstep_turn(lockstep, 0);
+
+	for (size_t k = 0; k < path->count; k++) {
+		double end_ns = turn->ready.in_ns[k] +
+				ncs_path_transfer_ns(&turn->edits, k,
+						     last_ns - turn->ready.ns);
+		size_t i = 0;
+
+		if (end_ns <= path->ends_ns[k])
+			continue;
+		while (ncs_lockstep_end_ns(turn, k, i) < end_ns)
+			i++;
+		path->ends_ns[k] = end_ns;
+		path->ends[k] = (struct ncs_path_end){
+			.unit = turn->ready.unit,
+			.owner = lockstep->owners[i],
+			.is_unknown = turn->edits.unknown >> k & 1,
+			.via = turn->vias[i],
+			.transfer_ns = ncs_path_transfer_ns(
+				&turn->edits, k,
+				turn->end_ns[i] - turn->ready.ns),
+		};
+	}
+}
+
+/* Returns the last end, as recorded. */
+static double end_in_lockstep(struct ncs_path *path,
+			      struct ncs_lockstep *lockstep,
+			      const struct group *group,
+			      const struct start *start,
+			      const struct ncs_passage *passages)
+{
+	double last_ns = ncs_lockstep_end(lockstep, &start->ready,
+					  &group->edits, passages,
+					  path->base_ns);
+
+	note_ends(path, lockstep, last_ns);
+	return last_ns;
+}
+
+/* --- All parts of an operation ------------------------------------------------ */
 
 /* All parts come. */
 static inline void come_all(struct ncs_path *path, size_t scenarios,
@@ -878,11 +1172,11 @@ static inline void come_all(struct ncs_path *path, size_t scenarios,
 		struct arrival *arrival = &path->arrivals[i];
 
 		trace_back(path, &passages[i], latest_ns, arrival);
-		ready_ns = larger(ready_ns, arrival->at_ns);
-		first_ns = smaller(first_ns, arrival->call_ns);
+		ready_ns = ncs_larger(ready_ns, arrival->at_ns);
+		first_ns = ncs_smaller(first_ns, arrival->call_ns);
 		come(path, scenarios, parts, i, start);
 	}
-	start->ready_ns = ready_ns;
+	start->ready.ns = ready_ns;
 	path->first_ns = first_ns;
 }
 
@@ -895,62 +1189,97 @@ static inline double end_all(struct ncs_path *path, size_t scenarios,
 	double last_ns = -INFINITY;
 
 	for (size_t i = 0; i < count; i++) {
-		double end_ns = since_base(path, passages[i].end_ns);
+		double end_ns = ncs_since(path->base_ns, passages[i].end_ns);
 
-		last_ns = larger(last_ns, end_ns);
-		end_part(path, scenarios, group, start, &passages[i],
-			 &path->arrivals[i], end_ns);
+		last_ns = ncs_larger(last_ns, end_ns);
+		end_part(path, scenarios, &start->ready, &group->edits,
+			 passages[i].owner, &passages[i].via,
+			 path->arrivals[i].at_ns, end_ns);
 	}
 	return last_ns;
+}
+
+static void come_by_rank(struct ncs_path *path, const struct ncs_member *parts,
+			 const struct ncs_passage *passages, size_t count,
+			 double latest_ns, struct start *start)
+{
+	/* Compiled anew where there is but the replay. */
+	if (path->count == 1)
+		come_all(path, 1, parts, passages, count, latest_ns, start);
+	else
+		come_all(path, path->count, parts, passages, count, latest_ns,
+			 start);
+	for (size_t k = 1; k < path->count; k++)
+		if ((path->apart >> k & 1) ||
+		    start->latest_ns[k] >= start->ready.in_ns[k])
+			come_apart(path, parts, count, k, start);
+}
+
+static double end_by_rank(struct ncs_path *path, const struct group *group,
+			  const struct start *start,
+			  const struct ncs_passage *passages, size_t count)
+{
+	if (path->count == 1)
+		return end_all(path, 1, group, start, passages, count);
+	return end_all(path, path->count, group, start, passages, count);
 }
 
 /* Deals with parts that wait for each other, or with one by itself, at the latest
  * moment at which they can have come: the first end of those that need them. */
 static void process(struct ncs_path *path, struct group *group, enum role role,
-		    const struct ncs_member *parts,
+		    bool may_keep_lockstep, const struct ncs_member *parts,
 		    const struct ncs_passage *passages, size_t count,
 		    double latest_ns)
 {
+	struct ncs_lockstep *lockstep =
+		may_keep_lockstep ? path->owners[passages[0].owner].lockstep :
+				    NULL;
 	struct start start;
 	struct ncs_path_node *nodes;
 	double last_ns;
+	bool in_lockstep;
 
 	for (size_t k = 0; k < path->count; k++) {
-		start.ready_in_ns[k] = -INFINITY;
+		start.ready.in_ns[k] = -INFINITY;
 		start.last[k] = 0;
 		start.usual_ns[k] = -1;
 		start.latest_ns[k] = -INFINITY;
 	}
-	/* Compiled anew where there is but the replay. */
-	if (path->count == 1)
-		come_all(path, 1, parts, passages, count, latest_ns, &start);
-	else
-		come_all(path, path->count, parts, passages, count, latest_ns,
-			 &start);
-	for (size_t k = 1; k < path->count; k++)
-		if ((path->apart >> k & 1) ||
-		    start.latest_ns[k] >= start.ready_in_ns[k])
-			come_apart(path, parts, count, k, &start);
+	in_lockstep = lockstep &&
+		      come_in_lockstep(path, lockstep, parts, passages, count,
+				       latest_ns, &start);
+	if (!in_lockstep) {
+		lockstep = may_keep_lockstep ?
+				   lockstep_of(path, passages, count) :
+				   NULL;
+		leave_locksteps(path, lockstep, passages, count);
+		come_by_rank(path, parts, passages, count, latest_ns, &start);
+	}
 	if (role == ROLE_WAITS && group->has_come)
-		start.ready_ns = larger(start.ready_ns, group->at_ns);
+		start.ready.ns = ncs_larger(start.ready.ns, group->at_ns);
 	nodes = ncs_path_nodes_add(path->nodes, &group->unit, path->ends,
-				   &start.unit);
-	for (size_t k = 0; k < path->count; k++)
+				   &start.ready.unit);
+	for (size_t k = 0; k < path->count; k++) {
+		if (in_lockstep &&
+		    (k == 0 || start.last[k] != start.last[k - 1]))
+			recall(path, lockstep, passages, latest_ns,
+			       start.last[k]);
 		find_last(path, group, role, parts, k, &start, &nodes[k]);
+	}
 	if (role == ROLE_WAITED_FOR)
 		tell_group(path, group, &start, parts);
 	/* All of them before what they follow on is forgotten. */
 	for (size_t i = 0; path->options.timed && i < count; i++)
 		tell_times(path, group, &start, &parts[i], &path->arrivals[i],
-			   since_base(path, passages[i].end_ns) -
-				   start.ready_ns);
-	if (path->count == 1)
-		last_ns = end_all(path, 1, group, &start, passages, count);
+			   ncs_since(path->base_ns, passages[i].end_ns) -
+				   start.ready.ns);
+	if (in_lockstep || (lockstep && is_in_lockstep(path, lockstep)))
+		last_ns = end_in_lockstep(path, lockstep, group, &start,
+					  passages);
 	else
-		last_ns = end_all(path, path->count, group, &start, passages,
-				  count);
-	path->last_ns = larger(path->last_ns, last_ns);
-	note_step(path, group, &start, larger(last_ns - start.ready_ns, 0));
+		last_ns = end_by_rank(path, group, &start, passages, count);
+	path->last_ns = ncs_larger(path->last_ns, last_ns);
+	note_step(path, group, &start, ncs_larger(last_ns - start.ready.ns, 0));
 	path->report.parts += count;
 }
 
@@ -1026,8 +1355,8 @@ static void process_until(struct ncs_path *path, double moment_ns)
 		struct ncs_passage passage;
 
 		ncs_passage_make(&passage, &later->part, later->group->arrival);
-		process(path, later->group, later->role, &later->part, &passage,
-			1, later->at_ns);
+		process(path, later->group, later->role, false, &later->part,
+			&passage, 1, later->at_ns);
 		release(later->group);
 		free(later);
 	}
@@ -1044,15 +1373,16 @@ static int push_parts(struct ncs_path *path, const struct ncs_joined *joined,
 
 	for (size_t i = 0; i < joined->count; i++)
 		if (ncs_joined_is_root(joined, &joined->parts[i]))
-			root_ns = since_base(
-				path, joined->parts[i].at_ns[NCS_PART_END]);
+			root_ns =
+				ncs_since(path->base_ns,
+					  joined->parts[i].at_ns[NCS_PART_END]);
 	/* Those that are waited for before those that wait. */
 	for (unsigned waits = 0; waits < 2; waits++) {
 		for (size_t i = 0; i < joined->count && !error; i++) {
 			const struct ncs_member *part = &joined->parts[i];
 			bool is_root = ncs_joined_is_root(joined, part);
-			double end_ns =
-				since_base(path, part->at_ns[NCS_PART_END]);
+			double end_ns = ncs_since(path->base_ns,
+						  part->at_ns[NCS_PART_END]);
 
 			if (ncs_gate_waits(joined->gate, is_root) != waits)
 				continue;
@@ -1067,7 +1397,7 @@ static int push_parts(struct ncs_path *path, const struct ncs_joined *joined,
 					     first_ns);
 			else
 				error = push(path, group, ROLE_WAITED_FOR, part,
-					     smaller(end_ns, root_ns));
+					     ncs_smaller(end_ns, root_ns));
 		}
 	}
 	return error;
@@ -1100,7 +1430,7 @@ static int make_room(struct ncs_path *path, size_t count)
 }
 
 static void find_edits(struct ncs_path *path, const struct ncs_joined *joined,
-		       struct group *group)
+		       struct ncs_path_edits *edits)
 {
 	const struct ncs_path_options *options = &path->options;
 	struct ncs_fits none = { 0 };
@@ -1125,11 +1455,11 @@ static void find_edits(struct ncs_path *path, const struct ncs_joined *joined,
 	for (size_t k = 1; k < path->count; k++) {
 		bool unknown = false;
 
-		group->edits[k] = ncs_scenario_transfer(
+		edits->edits[k] = ncs_scenario_transfer(
 			&options->scenarios[k - 1], &transfer, &unknown);
-		group->unknown |= (uint64_t)unknown << k;
-		if (group->edits[k].factor != 1 || group->edits[k].less_ns != 0)
-			group->edited[group->edited_count++] = k;
+		edits->unknown |= (uint64_t)unknown << k;
+		if (edits->edits[k].factor != 1 || edits->edits[k].less_ns != 0)
+			edits->edited |= UINT64_C(1) << k;
 	}
 }
 
@@ -1142,6 +1472,14 @@ static const struct ncs_passage *passages_of(const struct ncs_path *path,
 		ncs_passage_make(&path->passages[i], &joined->parts[i],
 				 joined->arrival);
 	return path->passages;
+}
+
+/* What needs to know of each rank's arrivals looks at them rank by rank. */
+static bool may_keep_lockstep(const struct ncs_path *path,
+			      const struct ncs_joined *joined)
+{
+	return !path->apart && !path->options.timed && joined->is_complete &&
+	       joined->function != NCS_FUNCTION_SEND_RECV;
 }
 
 int ncs_path_add(struct ncs_path *path, const struct ncs_joined *joined,
@@ -1180,9 +1518,10 @@ int ncs_path_add(struct ncs_path *path, const struct ncs_joined *joined,
 	path->report.incomplete += !joined->is_complete;
 	first_ns = (double)(int64_t)(joined->first_end_ns - path->base_ns);
 	process_until(path, first_ns);
-	find_edits(path, joined, &group);
+	find_edits(path, joined, &group.edits);
 	if (joined->gate == NCS_GATE_ALL) {
-		process(path, &group, ROLE_ALONE, joined->parts,
+		process(path, &group, ROLE_ALONE,
+			may_keep_lockstep(path, joined), joined->parts,
 			passages_of(path, joined), joined->count, first_ns);
 		return path->error;
 	}
@@ -1203,12 +1542,15 @@ int ncs_path_end(struct ncs_path *path)
 	double busiest_ns = 0;
 
 	process_until(path, INFINITY);
+	for (size_t i = 0; i < path->options.owner_count; i++)
+		if (path->owners[i].lockstep)
+			save(path, path->owners[i].lockstep);
 	if (!path->has_base)
 		path->first_ns = path->last_ns = 0;
 	ncs_path_nodes_finish(path->nodes, path->ends, path->ends_ns,
 			      path->first_ns);
 	for (uint32_t i = 0; i < path->options.rank_count; i++)
-		busiest_ns = larger(busiest_ns, path->ranks[i].busy_ns);
+		busiest_ns = ncs_larger(busiest_ns, path->ranks[i].busy_ns);
 	sums = ncs_path_nodes_report(path->nodes, path->first_ns, report);
 	for (size_t k = 0; path->has_base && k < path->count; k++) {
 		const struct ncs_scenario *scenario = scenario_of(path, k);
@@ -1216,7 +1558,7 @@ int ncs_path_end(struct ncs_path *path)
 		sums[k].elapsed_ns = path->ends_ns[k] - path->first_ns;
 		if (scenario && scenario->kind == NCS_WHAT_IF_OVERLAP)
 			sums[k].elapsed_ns =
-				larger(sums[k].elapsed_ns, busiest_ns);
+				ncs_larger(sums[k].elapsed_ns, busiest_ns);
 	}
 	report->measured_ns = path->last_ns - path->first_ns;
 	report->first_ns = (double)path->base_ns + path->first_ns;

@@ -11,11 +11,9 @@
 #define NCS_ANALYSIS_PATH_NODES_H
 
 #include "analysis/critical_path.h"
+#include "analysis/path_times.h"
 
 #define NCS_NO_UNIT UINT64_MAX
-
-/* What a rank's time goes into before it comes, in this order. */
-#define NCS_PATH_GAPS (NCS_PATH_PRODUCER + 1)
 
 /* The end of a part, on which something follows. */
 struct ncs_path_end {

@@ -1,10 +1,11 @@
 /* What a pass along the critical path takes, for a rank and collective, once the
  * records are decoded and joined.
  *
- *	bench_path [--ranks N] [--collectives N]
+ *	bench_path [--ranks N] [--collectives N] [--ahead N]
  *
  * One collective after the other of a made-up job, of all ranks: the replay
- * alone, and with one, four and eight scenarios. It measures; it judges nothing.
+ * alone, and with one, four and eight scenarios; with --ahead, the host calls so
+ * many collectives before. It measures; it judges nothing.
  */
 #include <getopt.h>
 #include <stdio.h>
@@ -16,6 +17,8 @@
 #include "analysis/critical_path.h"
 
 #define START_NS UINT64_C(1000000000000)
+#define ROW 4u
+#define PERIOD_NS 400000
 
 static const char *const specifications[] = {
 	"net:x2",     "producer:0.9", "latency:-1us", "host:0.5",
@@ -42,15 +45,16 @@ static uint64_t next(uint64_t *seed)
 
 /* Collectives are made in rows, so that making them is not what is measured;
  * each goes on from where the ranks are. */
-static void make(struct ncs_member *parts, unsigned ranks, uint64_t from_ns,
-		 uint64_t *seed, struct ncs_joined *joined)
+static void make(struct ncs_member *parts, unsigned ranks, unsigned ahead,
+		 uint64_t from_ns, uint64_t *seed, struct ncs_joined *joined)
 {
 	uint64_t last_ns = 0;
 
 	for (unsigned i = 0; i < ranks; i++) {
 		uint64_t *at_ns = parts[i].at_ns;
 
-		at_ns[NCS_PART_CALL] = from_ns + next(seed) % 20000;
+		at_ns[NCS_PART_CALL] = from_ns + next(seed) % 20000 -
+				       (uint64_t)ahead * PERIOD_NS;
 		at_ns[NCS_PART_BEGIN] = at_ns[NCS_PART_CALL] + 10000;
 		at_ns[NCS_PART_KERNEL] = from_ns + 50000 + next(seed) % 50000;
 		if (at_ns[NCS_PART_KERNEL] > last_ns)
@@ -66,9 +70,6 @@ static void make(struct ncs_member *parts, unsigned ranks, uint64_t from_ns,
 	}
 }
 
-#define ROW 4u
-#define PERIOD_NS 400000
-
 struct row {
 	struct ncs_member *parts;
 	struct ncs_passage *passages;
@@ -83,7 +84,7 @@ static void make_passages(struct row *row, unsigned ranks)
 				 NCS_PART_KERNEL);
 }
 
-static void fill(struct row *row, unsigned ranks)
+static void fill(struct row *row, unsigned ranks, unsigned ahead)
 {
 	uint64_t seed = 1;
 
@@ -114,7 +115,7 @@ static void fill(struct row *row, unsigned ranks)
 			parts[i].slowest.steps = 8;
 			parts[i].slowest.wait_ns[NCS_CHANNEL_RECV_WAIT] = 100;
 		}
-		make(parts, ranks, START_NS + c * PERIOD_NS, &seed,
+		make(parts, ranks, ahead, START_NS + c * PERIOD_NS, &seed,
 		     &row->joined[c]);
 	}
 	make_passages(row, ranks);
@@ -135,7 +136,8 @@ static void move(struct row *row, unsigned ranks)
 	make_passages(row, ranks);
 }
 
-static void measure(unsigned ranks, unsigned collectives, unsigned scenarios)
+static void measure(unsigned ranks, unsigned collectives, unsigned ahead,
+		    unsigned scenarios)
 {
 	struct ncs_scenario parsed[NCS_SCENARIOS_MAX];
 	struct ncs_path_owner *owners = calloc(ranks, sizeof(*owners));
@@ -162,7 +164,7 @@ static void measure(unsigned ranks, unsigned collectives, unsigned scenarios)
 		if (!ncs_scenario_parse(&parsed[i], specifications[i], error,
 					sizeof(error)))
 			abort();
-	fill(&row, ranks);
+	fill(&row, ranks, ahead);
 	for (unsigned c = 0; c < ROW; c++)
 		if (ncs_fits_add(&fits, &row.joined[c],
 				 ncs_joined_transfer_ns(&row.joined[c])))
@@ -200,9 +202,10 @@ int main(int argc, char **argv)
 	static const struct option options[] = {
 		{ "ranks", required_argument, NULL, 'r' },
 		{ "collectives", required_argument, NULL, 'c' },
+		{ "ahead", required_argument, NULL, 'a' },
 		{ NULL, 0, NULL, 0 },
 	};
-	unsigned ranks = 1024, collectives = 100000;
+	unsigned ranks = 1024, collectives = 100000, ahead = 0;
 	int option;
 
 	while ((option = getopt_long(argc, argv, "", options, NULL)) != -1) {
@@ -210,14 +213,16 @@ int main(int argc, char **argv)
 			ranks = (unsigned)strtoul(optarg, NULL, 10);
 		else if (option == 'c')
 			collectives = (unsigned)strtoul(optarg, NULL, 10);
+		else if (option == 'a')
+			ahead = (unsigned)strtoul(optarg, NULL, 10);
 		else
 			return 2;
 	}
 	if (ranks == 0 || collectives == 0)
 		return 2;
-	measure(ranks, collectives, 0);
-	measure(ranks, collectives / 10, 1);
-	measure(ranks, collectives / 10, 4);
-	measure(ranks, collectives / 10, 8);
+	measure(ranks, collectives, ahead, 0);
+	measure(ranks, collectives / 10, ahead, 1);
+	measure(ranks, collectives / 10, ahead, 4);
+	measure(ranks, collectives / 10, ahead, 8);
 	return 0;
 }

@@ -1,5 +1,6 @@
 /* The pass along the critical path against what is computed another way: the
  * longest path of an explicit graph, and jobs whose change was really made. */
+#include <malloc.h>
 #include <math.h>
 #include <setjmp.h>
 #include <stdarg.h>
@@ -20,15 +21,27 @@
 
 #define RANKS 5
 #define COMMS 2
-#define OPERATIONS 14
-#define PARTS (OPERATIONS * RANKS)
+#define OPERATIONS 14 /* whose longest path is looked for */
+#define OPERATIONS_MAX 48
+#define PARTS (OPERATIONS_MAX * RANKS)
+
+/* Ranks that keep step are looked at in another way. */
+enum kind {
+	ANY,
+	IN_STEP, /* but now and then, all of them */
+	MIXED,   /* so are the first ones; the others have two communicators */
+	KINDS_OF_JOBS
+};
+
+#define FIRST_ONES 3
 
 struct small {
+	enum kind kind;
 	uint64_t seed;
 	unsigned ranks;
 	unsigned comms;
 	size_t count;
-	struct ncs_joined joined[OPERATIONS];
+	struct ncs_joined joined[OPERATIONS_MAX];
 	struct ncs_member parts[PARTS];
 	struct ncs_passage passages[PARTS];
 	size_t part_count;
@@ -67,12 +80,24 @@ static void make_operation(struct small *job, struct ncs_joined *joined,
 					      NCS_FUNCTION_ALL_REDUCE,
 					      NCS_FUNCTION_BROADCAST,
 					      NCS_FUNCTION_REDUCE };
-	unsigned comm = (unsigned)draw(job, job->comms);
-	unsigned count = 2 + (unsigned)draw(job, job->ranks - 1);
-	unsigned root = (unsigned)draw(job, count);
+	unsigned comm = (unsigned)draw(job, job->comms), first = 0;
+	unsigned count = 2 + (unsigned)draw(job, job->ranks - 1), root;
+	bool is_usual = job->kind != ANY && draw(job, 8) != 0;
 	struct ncs_member *parts = &job->parts[job->part_count];
 	uint64_t all_ns = 0, root_ns;
 
+	if (job->kind == IN_STEP && is_usual)
+		count = job->ranks;
+	else if (job->kind == IN_STEP && count < job->ranks)
+		first = (unsigned)draw(job, 2);
+	if (job->kind == MIXED) {
+		if (draw(job, 3) != 0)
+			comm = 0;
+		else
+			first = FIRST_ONES;
+		count = first == 0 ? FIRST_ONES : RANKS - FIRST_ONES;
+	}
+	root = (unsigned)draw(job, count);
 	*joined = (struct ncs_joined){
 		.comm_id = 1 + comm,
 		.function = (uint8_t)functions[draw(job, 4)],
@@ -82,8 +107,10 @@ static void make_operation(struct small *job, struct ncs_joined *joined,
 		.count = count,
 		.parts = parts,
 	};
+	if (is_usual)
+		joined->function = NCS_FUNCTION_ALL_REDUCE;
 	joined->gate = ncs_gate_of(joined->function);
-	if (draw(job, 10) == 0)
+	if (!is_usual && draw(job, 10) == 0)
 		joined->gate = NCS_GATE_NONE;
 	job->part_count += count;
 	for (unsigned i = 0; i < count; i++) {
@@ -91,7 +118,7 @@ static void make_operation(struct small *job, struct ncs_joined *joined,
 		uint64_t *at_ns = part->at_ns;
 
 		*part = (struct ncs_member){ .rank = (int32_t)i,
-					     .owner = comm * RANKS + i,
+					     .owner = comm * RANKS + first + i,
 					     .function = joined->function,
 					     .peer = (int32_t)root,
 					     .bytes = 1 << 20 };
@@ -122,18 +149,22 @@ static void make_operation(struct small *job, struct ncs_joined *joined,
 	}
 }
 
-static void make_small(struct small *job, uint64_t seed)
+static void make_small(struct small *job, uint64_t seed, size_t operations)
 {
 	uint64_t owner_free_ns[RANKS * COMMS];
 
 	memset(job, 0, sizeof(*job));
 	job->seed = seed;
-	/* Ranks with one communicator are remembered in another way. */
-	job->comms = seed % 3 ? COMMS : 1;
+	job->kind = seed % 5 < KINDS_OF_JOBS ? seed % 5 : IN_STEP;
+	job->comms = job->kind == IN_STEP || seed % 3 == 0 ? 1 : COMMS;
 	job->ranks = 2 + (unsigned)draw(job, RANKS - 1);
-	job->count = 1 + draw(job, OPERATIONS);
+	job->count = 1 + draw(job, operations);
 	for (unsigned i = 0; i < RANKS * COMMS; i++) {
-		job->owners[i] = (struct ncs_path_owner){ i % RANKS, 0 };
+		bool is_unused = job->kind == MIXED && i % RANKS < FIRST_ONES &&
+				 i >= RANKS;
+
+		job->owners[i] =
+			(struct ncs_path_owner){ is_unused ? i : i % RANKS, 0 };
 		owner_free_ns[i] = START_NS;
 	}
 	for (size_t i = 0; i < job->count; i++)
@@ -469,15 +500,22 @@ static void note_timed(void *who, size_t scenario,
 }
 
 static const char *const specifications[] = {
-	"net:x2",           "net:x0.5",
-	"producer:0.5",     "producer:3@rank=1",
-	"host:0.25",        "launch:0.5",
-	"without:0",        "without:stragglers",
-	"overlap",          "producer:0.25@range=a",
-	"launch:2@range=a", "host:0.5@rank=1@range=a",
+	"net:x2",
+	"net:x0.5",
+	"producer:0.5",
+	"host:0.25",
+	"launch:0.5",
+	"overlap",
+	"producer:3@rank=1",
+	"without:0",
+	"without:stragglers",
+	"producer:0.25@range=a",
+	"launch:2@range=a",
+	"host:0.5@rank=1@range=a",
 };
 
 #define SCENARIOS (sizeof(specifications) / sizeof(specifications[0]))
+#define BUT_OF_ALL 8u /* those before do not need to know of all parts */
 
 static void parse(struct ncs_scenario *scenarios)
 {
@@ -533,14 +571,17 @@ static void the_pass_finds_the_longest_path(void **state)
 	(void)state;
 	parse(scenarios);
 	for (uint64_t seed = 1; seed <= 1000; seed++) {
-		/* Less is looked at where nobody is told. */
+		/* Less is looked at where nobody is told, and where scenarios
+		 * do the same to all. */
 		bool is_told = seed & 1, is_joined = seed & 2;
+		static const size_t counts[] = { SCENARIOS, BUT_OF_ALL,
+						 BUT_OF_ALL, 0 };
 		struct ncs_fits fits = { &fit, 1, 0 };
 		struct ncs_path_options options = {
 			.owners = job.owners,
-			.rank_count = RANKS,
+			.rank_count = RANKS * COMMS,
 			.scenarios = scenarios,
-			.scenario_count = SCENARIOS,
+			.scenario_count = counts[seed / 4 % 4],
 			.fits = &fits,
 			.is_in_range = is_in_range,
 			.timed = is_told ? note_timed : NULL,
@@ -549,7 +590,7 @@ static void the_pass_finds_the_longest_path(void **state)
 		const struct ncs_path_report *report;
 		struct ncs_path *path;
 
-		make_small(&job, seed);
+		make_small(&job, seed, OPERATIONS);
 		if (is_joined)
 			make_passages(&job);
 		find_all_gaps(&job);
@@ -570,7 +611,7 @@ static void the_pass_finds_the_longest_path(void **state)
 		assert_int_equal(report->forgotten, 0);
 		assert_int_equal(report->violations, 0);
 		assert_int_equal(report->breaks, 0);
-		assert_int_equal(report->sum_count, 1 + SCENARIOS);
+		assert_int_equal(report->sum_count, 1 + options.scenario_count);
 		for (size_t k = 0; k < report->sum_count; k++) {
 			build(&graph, &job, k ? &scenarios[k - 1] : &nothing,
 			      &fits);
@@ -594,12 +635,13 @@ static void the_pass_finds_the_longest_path(void **state)
 /* --- Changes that were really made --------------------------------------------------- */
 
 #define KINDS 3
+#define RANKS_MAX 100u
 
 /* Operations in the order that the pass wants. */
 struct recorded {
 	struct ncs_joined *joined;
 	size_t count;
-	struct ncs_path_owner owners[64 * KINDS];
+	struct ncs_path_owner owners[RANKS_MAX * KINDS];
 	size_t owner_count;
 	double elapsed_ns;
 };
@@ -610,7 +652,11 @@ static void record(struct recorded *recorded, const struct gen_options *options)
 	const struct ncs_joined *joined;
 
 	assert_non_null(job);
-	*recorded = (struct recorded){ .owner_count = options->ranks * KINDS };
+	*recorded = (struct recorded){
+		.owner_count = options->ranks * (options->pipeline ? 3 :
+						 options->group    ? 2 :
+								     1),
+	};
 	recorded->joined =
 		calloc(options->operations, sizeof(*recorded->joined));
 	assert_non_null(recorded->joined);
@@ -857,12 +903,248 @@ static void what_is_said_is_what_comes_of_it(void **state)
 	}
 }
 
+/* --- Ranks that keep step, and rank by rank ------------------------------------------ */
+
+static void write_segment(void *who, const struct ncs_path_segment *segment)
+{
+	fprintf(who,
+		"%u of %zu, %lu to %lu: %lu %lu %lu %u, step %u, %u %d %d\n",
+		segment->cause, segment->owner, segment->from_ns,
+		segment->until_ns, segment->comm_id, segment->number,
+		segment->bytes, segment->function, segment->step,
+		segment->channel, segment->send, segment->peer);
+}
+
+static void write_causes(FILE *file, const char *what, size_t i,
+			 const double *cause_ns)
+{
+	fprintf(file, "%s %zu:", what, i);
+	for (unsigned cause = 0; cause < NCS_PATH_CAUSE_COUNT; cause++)
+		fprintf(file, " %a", cause_ns[cause]);
+	fprintf(file, "\n");
+}
+
+/* All that there is to a report, to the last bit. */
+static void write_report(FILE *file, const struct ncs_path_report *report,
+			 size_t ranks)
+{
+	fprintf(file, "%a %a %lu %lu %lu %lu %lu %lu\n", report->measured_ns,
+		report->first_ns, report->operations, report->incomplete,
+		report->parts, report->violations, report->forgotten,
+		report->breaks);
+	for (size_t k = 0; k < report->sum_count; k++) {
+		const struct ncs_path_sum *sum = &report->sums[k];
+
+		fprintf(file, "%a %a %a\n", sum->elapsed_ns, sum->uncounted_ns,
+			sum->unknown_ns);
+		write_causes(file, "scenario", k, sum->cause_ns);
+		for (size_t i = 0; i < ranks; i++)
+			write_causes(file, "rank", i, sum->rank_ns[i]);
+	}
+	for (size_t i = 0; i < report->step_count; i++) {
+		const struct ncs_path_step *step = &report->steps[i];
+
+		fprintf(file, "%d %u %a", step->has_end, step->rank,
+			step->rank_ns);
+		for (size_t k = 0; step->has_end && k < report->sum_count; k++)
+			fprintf(file, " %a", step->end_ns[k]);
+		write_causes(file, ", step", i, step->cause_ns);
+	}
+	for (size_t i = 0; i < report->channel_count; i++) {
+		const struct ncs_path_channel *channel = &report->channels[i];
+
+		fprintf(file, "%u %lu %u %d %d: %a\n", channel->rank,
+			channel->comm_id, channel->channel, channel->send,
+			channel->peer, channel->ns);
+	}
+}
+
+static void want_no_times(void *who, size_t scenario,
+			  const struct ncs_member *part, uint64_t arrival_ns,
+			  uint64_t end_ns)
+{
+	(void)who;
+	(void)scenario;
+	(void)part;
+	(void)arrival_ns;
+	(void)end_ns;
+}
+
+/* All that is said of a job, as text, which is the caller's to free. Whoever is
+ * told of times has each rank looked at by itself. */
+static char *all_that_is_said(const struct ncs_joined *joined, size_t count,
+			      struct ncs_path_options options, bool is_told)
+{
+	char *text;
+	size_t size;
+	FILE *file = open_memstream(&text, &size);
+	struct ncs_path *path;
+
+	assert_non_null(file);
+	options.segment = write_segment;
+	options.timed = is_told ? want_no_times : NULL;
+	options.who = file;
+	path = ncs_path_new(&options);
+	assert_non_null(path);
+	for (size_t i = 0; i < count; i++)
+		assert_int_equal(ncs_path_add(path, &joined[i], i % 5 != 4,
+					      (uint32_t)i / 3),
+				 0);
+	assert_int_equal(ncs_path_end(path), 0);
+	write_report(file, ncs_path_report(path), options.rank_count);
+	ncs_path_free(path);
+	assert_int_equal(fclose(file), 0);
+	return text;
+}
+
+static void assert_same_either_way(const struct ncs_joined *joined,
+				   size_t count,
+				   const struct ncs_path_options *options,
+				   uint64_t which)
+{
+	char *in_step = all_that_is_said(joined, count, *options, false);
+	char *by_rank = all_that_is_said(joined, count, *options, true);
+	size_t at = 0;
+
+	while (in_step[at] && in_step[at] == by_rank[at])
+		at++;
+	if (in_step[at] || by_rank[at])
+		fail_msg("job %lu, %zu scenarios: at %zu '%.60s', not '%.60s'",
+			 which, options->scenario_count, at,
+			 &in_step[at < 20 ? 0 : at - 20],
+			 &by_rank[at < 20 ? 0 : at - 20]);
+	free(in_step);
+	free(by_rank);
+}
+
+/* Moments are often the same, some parts come before their rank's last operation
+ * was over, or end long after others, some come by the clocks when others had
+ * ended that waited for them, and some are called long before. Now and then a
+ * rank has two parts in an operation. */
+static void make_rough(struct small *job)
+{
+	uint64_t grain_ns = draw(job, 4) ? 20000 : 200000;
+
+	for (size_t i = 0; i < job->part_count; i++) {
+		uint64_t *at_ns = job->parts[i].at_ns;
+		uint64_t slip_ns = draw(job, 60) ? 0 : draw(job, 3000) * 1000;
+
+		if (draw(job, 2) != 0)
+			slip_ns = -slip_ns;
+		for (unsigned m = 0; m < NCS_PART_MOMENTS; m++) {
+			if (at_ns[m] == 0)
+				continue;
+			at_ns[m] += m <= NCS_PART_KERNEL ||
+						    (int64_t)slip_ns > 0 ?
+					    slip_ns :
+					    0;
+			at_ns[m] -= at_ns[m] % grain_ns;
+		}
+		if (draw(job, 60) == 0 && at_ns[NCS_PART_CALL] != 0)
+			at_ns[NCS_PART_CALL] -= 100 * draw(job, 60) * 1000;
+		job->parts[i].slowest = (struct ncs_member_channel){
+			.steps = draw(job, 2),
+			.channel = (uint8_t)draw(job, 3),
+			.peer = (int32_t)draw(job, RANKS),
+			.wait_ns = { 0, draw(job, 9), draw(job, 9), 7 },
+		};
+	}
+	for (size_t i = 0; i < job->count; i++) {
+		struct ncs_joined *joined = &job->joined[i];
+
+		if (draw(job, 90) == 0)
+			job->parts[joined->parts - job->parts].owner =
+				joined->parts[1].owner;
+		joined->first_end_ns = UINT64_MAX;
+		for (size_t k = 0; k < joined->count; k++) {
+			uint64_t end_ns = joined->parts[k].at_ns[NCS_PART_END];
+
+			if (end_ns < joined->first_end_ns)
+				joined->first_end_ns = end_ns;
+		}
+	}
+	qsort(job->joined, job->count, sizeof(job->joined[0]), by_first_end);
+}
+
+static void ranks_that_keep_step_are_as_others(void **state)
+{
+	static struct small job;
+	struct ncs_scenario scenarios[SCENARIOS];
+	struct ncs_fit fit = { .alpha_ns = 20000, .beta_ns = 1 };
+	struct ncs_fits fits = { &fit, 1, 0 };
+
+	(void)state;
+	parse(scenarios);
+	for (uint64_t seed = 1; seed <= 1500; seed++) {
+		struct ncs_path_options options = {
+			.owners = job.owners,
+			.rank_count = RANKS * COMMS,
+			.scenarios = scenarios,
+			.scenario_count = seed & 1 ? 0 : BUT_OF_ALL,
+			.fits = &fits,
+		};
+
+		make_small(&job, seed, OPERATIONS_MAX);
+		if (seed & 2)
+			make_rough(&job);
+		options.owner_count = RANKS * job.comms;
+		fit.comm_id = 1;
+		fit.function = NCS_FUNCTION_ALL_REDUCE;
+		assert_same_either_way(job.joined, job.count, &options, seed);
+	}
+}
+
+static void many_ranks_that_keep_step_are_as_others(void **state)
+{
+	struct ncs_scenario scenarios[SCENARIOS];
+
+	(void)state;
+	parse(scenarios);
+	for (unsigned ahead = 1; ahead <= 13; ahead += 4) {
+		struct gen_options options = gen_usual;
+		struct ncs_fits fits = { 0 };
+		struct recorded recorded;
+		struct ncs_path_options path_options = {
+			.owners = recorded.owners,
+			.scenarios = scenarios,
+			.fits = &fits,
+		};
+
+		options.ranks = RANKS_MAX;
+		/* So much that no change of gaps makes up for it. */
+		options.producer_ns *= 20;
+		options.operations = 60;
+		options.ahead = ahead;
+		record(&recorded, &options);
+		path_options.owner_count = recorded.owner_count;
+		path_options.rank_count = options.ranks;
+		for (size_t i = 0; i < recorded.count; i++)
+			assert_int_equal(
+				ncs_fits_add(&fits, &recorded.joined[i],
+					     ncs_joined_transfer_ns(
+						     &recorded.joined[i])),
+				0);
+		ncs_fits_solve(&fits);
+		assert_same_either_way(recorded.joined, recorded.count,
+				       &path_options, ahead);
+		path_options.scenario_count = BUT_OF_ALL;
+		assert_same_either_way(recorded.joined, recorded.count,
+				       &path_options, ahead);
+		ncs_fits_release(&fits);
+		release(&recorded);
+	}
+}
+
 int main(void)
 {
+	/* Else all of a pass's room is zeroed, of which small jobs use little. */
+	mallopt(M_MMAP_THRESHOLD, 1 << 20);
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(the_pass_finds_the_longest_path),
 		cmocka_unit_test(replaying_what_was_gives_what_was),
 		cmocka_unit_test(what_is_said_is_what_comes_of_it),
+		cmocka_unit_test(ranks_that_keep_step_are_as_others),
+		cmocka_unit_test(many_ranks_that_keep_step_are_as_others),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
