@@ -91,6 +91,23 @@ fi
 verdict "a_job_that_was_well_is_said_to_be" "${PIPESTATUS[0]}"
 "$build/ncclstat" --export=perfetto -o "$KEEP/job.pftrace" "${files[@]}"
 verdict it_is_exported $?
+"$build/ncclstat" --export=ndjson "${files[@]}" >"$folder/lines"
+"$python" - "$folder/lines" <<'EOF' | sed 's/^/| /'
+import collections, json, sys
+streams = collections.defaultdict(collections.Counter)
+for line in map(json.loads, open(sys.argv[1])):
+    if line["event"] in ("coll", "p2p", "coll_api", "p2p_api", "kernel_launch"):
+        streams[line["pid"], line["event"]][line["stream"]] += 1
+for (pid, event), counts in sorted(streams.items()):
+    print(pid, event, dict(counts))
+of = lambda pid, *events: set().union(*(streams[pid, e] for e in events))
+bad = [pid for pid, _ in streams if
+       not of(pid, "coll", "p2p") - {None} or
+       not of(pid, "coll", "p2p") - {None} <= of(pid, "coll_api", "p2p_api") or
+       streams[pid, "coll"][None] > 64]
+sys.exit(bool(bad))
+EOF
+verdict "operations_have_the_streams_of_calls" "${PIPESTATUS[0]}"
 
 # --- What would it take without the delay? -------------------------------------
 
