@@ -25,12 +25,13 @@
 static bool set_path(struct ncs_config *config, const char *folder,
 		     const char *below)
 {
-	size_t length = strlen(folder) + strlen(below);
+	int length = snprintf(config->path, sizeof(config->path), "%s%s",
+			      folder, below);
 
-	if (length >= sizeof(config->path))
-		return false;
-	snprintf(config->path, sizeof(config->path), "%s%s", folder, below);
-	return true;
+	if (length >= 0 && (size_t)length < sizeof(config->path))
+		return true;
+	config->path[0] = '\0';
+	return false;
 }
 
 void ncs_config_find(struct ncs_config *config, const char *asked)
