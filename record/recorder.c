@@ -297,6 +297,7 @@ void ncs_recorder_run(const struct ncs_recorder_settings *settings,
 		      struct ncs_recorder_result *result)
 {
 	struct recorder recorder = { .settings = settings, .result = result };
+	uint64_t fullest;
 	int error;
 
 	memset(result, 0, sizeof(*result));
@@ -304,10 +305,13 @@ void ncs_recorder_run(const struct ncs_recorder_settings *settings,
 		return;
 	ncs_followed_init(&recorder.followed, settings, recorder.writer);
 	loop(&recorder);
-	/* How it all ended. */
+	/* How it all ended. What the states count is then there, too. */
 	if (result->end != NCS_RECORDER_FAILED) {
 		error = ncs_followed_states(&recorder.followed,
 					    ncs_clock_monotonic_ns());
+		if (!error)
+			error = ncs_followed_drain(&recorder.followed,
+						   &fullest);
 		if (!error)
 			error = record_clock(&recorder);
 		if (error)
