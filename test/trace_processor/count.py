@@ -234,17 +234,28 @@ def near(a, b):
     return abs(a - b) <= 1e-3 * max(abs(a), abs(b))
 
 
-def doubted(path):
-    """The processes of which a time of the GPU was not believed: a replayed call
-    may come too late to be true."""
+def losers(path, cause):
+    """The processes that lost something for that reason."""
     with open(path, encoding="utf-8") as file:
         ranks = json.load(file)["ranks"]
-    return {str(rank["pid"]) for rank in ranks if rank["loss"]["bad_ptimer"]}
+    return {rank["pid"] for rank in ranks if rank["loss"][cause]}
 
 
-def check_table(path, lines, untimed):
+def check_streams(lines, lossy):
+    """Operations are where they were called; of processes that have lost records
+    it may not be known."""
+    streams = {event: {(who(line), line["function"], line["stream"])
+                       for line in lines if line["event"] in events and
+                       line["pid"] not in lossy}
+               for event, events in (("operations", ("coll", "p2p")),
+                                     ("calls", ("coll_api", "p2p_api")))}
+    check("ndjson: operations are on the streams of their calls",
+          streams["operations"], streams["calls"])
+
+
+def check_table(path, lines, untimed, lossy):
     """The table, which counts the operations of all but the processes `untimed`
-    with a time."""
+    with a time, and those that lines lack, as of processes `lossy`."""
     with open(path, newline="", encoding="utf-8") as file:
         text = file.read()
     rows = list(csv.DictReader(text.splitlines()))
@@ -253,12 +264,13 @@ def check_table(path, lines, untimed):
     operations = collections.Counter()
     for line in lines:
         if line["event"] in ("coll", "p2p") and not line["again"]:
-            operations[str(line["pid"]), line["function"]] += 1
+            operations[line["pid"], line["function"]] += 1
     timed = collections.Counter()
     for row in rows:
-        timed[row["pid"], row["function"]] += int(row["timed"])
-    for of in list(operations):
-        if of[0] in untimed and timed[of] <= operations[of]:
+        timed[int(row["pid"]), row["function"]] += int(row["timed"])
+    for of in operations.keys() | timed.keys():
+        if of[0] in untimed and timed[of] <= operations[of] or \
+                of[0] in lossy and timed[of] >= operations[of]:
             operations[of] = timed[of]
     check("csv: operations with a time, of each rank and function", +timed,
           +operations)
@@ -283,12 +295,9 @@ def main():
     with open(lines_path, encoding="utf-8") as file:
         lines = [json.loads(line) for line in file]
     check("ndjson: there are lines", len(lines) > 0, True)
-    check_table(table, lines, doubted(state))
-    check("ndjson: operations are on the streams of their calls",
-          {(who(line), line["function"], line["stream"]) for line in lines
-           if line["event"] in ("coll", "p2p")},
-          {(who(line), line["function"], line["stream"]) for line in lines
-           if line["event"] in ("coll_api", "p2p_api")})
+    lossy = losers(state, "overwritten")
+    check_table(table, lines, losers(state, "bad_ptimer"), lossy)
+    check_streams(lines, lossy)
     counters = [check_trace(folder, trace, lines, states(recording))
                 for trace in traces]
     check("both traces have the same counters",
