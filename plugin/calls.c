@@ -3,9 +3,10 @@
 
 #include "plugin/comm.h"
 #include "plugin/handle.h"
+#include "plugin/hash.h"
 #include "shm/atomics.h"
 
-/* The range, and bits of the spread handle; xored with the spread stream, so that
+/* The range, and bits of the handle's hash; xored with the stream's hash, so that
  * two words of different calls, which two threads may have left here, are those
  * of no call. */
 struct place {
@@ -24,12 +25,6 @@ struct place {
 static struct place calls[NCS_COMM_MAX][NCS_LANE_MAX][PLACES];
 static struct place captured_calls[CAPTURED];
 
-/* The upper bits of the result depend on all of the word; a bijection. */
-static uint64_t spread(uint64_t word)
-{
-	return word * UINT64_C(0x9e3779b97f4a7c15);
-}
-
 static struct place *place_of(uint64_t value)
 {
 	struct ncs_handle handle = ncs_handle_decode(value);
@@ -42,19 +37,19 @@ static struct place *place_of(uint64_t value)
 static void note(struct place *place, uint64_t handle,
 		 const struct ncs_noted_call *call)
 {
-	uint64_t key = (spread(handle) & ~NCS_CALL_RANGE_MAX) | call->range;
+	uint64_t key = (ncs_hash(handle) & ~NCS_CALL_RANGE_MAX) | call->range;
 
 	ncs_store_relaxed(&place->stream, call->stream);
-	ncs_store_relaxed(&place->key, key ^ spread(call->stream));
+	ncs_store_relaxed(&place->key, key ^ ncs_hash(call->stream));
 }
 
 static bool is_noted(const struct place *place, uint64_t handle,
 		     struct ncs_noted_call *call)
 {
 	uint64_t stream = ncs_load_relaxed(&place->stream);
-	uint64_t key = ncs_load_relaxed(&place->key) ^ spread(stream);
+	uint64_t key = ncs_load_relaxed(&place->key) ^ ncs_hash(stream);
 
-	if ((key ^ spread(handle)) & ~NCS_CALL_RANGE_MAX)
+	if ((key ^ ncs_hash(handle)) & ~NCS_CALL_RANGE_MAX)
 		return false;
 	call->range = (uint32_t)(key & NCS_CALL_RANGE_MAX);
 	call->stream = stream;
@@ -64,7 +59,7 @@ static bool is_noted(const struct place *place, uint64_t handle,
 /* One of those where a captured call may be noted. */
 static struct place *captured_place(uint64_t handle, unsigned i)
 {
-	return &captured_calls[((spread(handle) >> 32) + i) % CAPTURED];
+	return &captured_calls[(ncs_hash(handle) + i) % CAPTURED];
 }
 
 static void note_captured(uint64_t handle, const struct ncs_noted_call *call)
