@@ -1128,7 +1128,8 @@ static void note_ends(struct ncs_path *path,
 
 		if (end_ns <= path->ends_ns[k])
 			continue;
-		while (ncs_lockstep_end_ns(turn, k, i) < end_ns)
+		while (i + 1 < lockstep->count &&
+		       ncs_lockstep_end_ns(turn, k, i) < end_ns)
 			i++;
 		path->ends_ns[k] = end_ns;
 		path->ends[k] = (struct ncs_path_end){
