@@ -48,16 +48,7 @@ void *ranges_call(struct guest *guest, void *context, const char *func)
 
 void ranges_play(struct guest *guest, void *context, void *call)
 {
-	struct host_event coll = {
-		.type = NCCL_EVENT_COLL,
-		.parent = call,
-		.func = "AllReduce",
-		.datatype = "ncclFloat32",
-		.algorithm = "RING",
-		.protocol = "SIMPLE",
-		.count = GUEST_COLL_ELEMENTS,
-		.channels = 1,
-	};
+	struct host_event coll = coll_event_of(call);
 	struct host_event op = {
 		.type = NCCL_EVENT_PROXY_OP,
 		.parent = start_in(guest, context, &coll),

@@ -417,6 +417,20 @@ void let_time_pass(void)
 	nanosleep(&pause, NULL);
 }
 
+struct host_event coll_event_of(void *call)
+{
+	return (struct host_event){
+		.type = NCCL_EVENT_COLL,
+		.parent = call,
+		.func = "AllReduce",
+		.datatype = "ncclFloat32",
+		.algorithm = "RING",
+		.protocol = "SIMPLE",
+		.count = GUEST_COLL_ELEMENTS,
+		.channels = 1,
+	};
+}
+
 void *start_coll(struct guest *guest, uint64_t seq_number, size_t count)
 {
 	struct host_event event = {

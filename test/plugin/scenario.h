@@ -139,6 +139,9 @@ void record_timer(struct guest *guest, void *handle, int state,
 void record_appended(struct guest *guest, void *handle, int state, int ops);
 void record_without_args(struct guest *guest, void *handle, int state);
 
+/* An AllReduce of GUEST_COLL_ELEMENTS floats on one channel, of a call. */
+struct host_event coll_event_of(void *call);
+
 /* The usual events, of any API version. */
 void *start_coll(struct guest *guest, uint64_t seq_number, size_t count);
 void *start_p2p(struct guest *guest, const char *func, int peer, size_t count);

@@ -45,16 +45,7 @@ static void *make_call_on(void *stream)
 
 static void *begin_operation(void *call)
 {
-	struct host_event event = {
-		.type = NCCL_EVENT_COLL,
-		.parent = call,
-		.func = "AllReduce",
-		.datatype = "ncclFloat32",
-		.algorithm = "RING",
-		.protocol = "SIMPLE",
-		.count = GUEST_COLL_ELEMENTS,
-		.channels = 1,
-	};
+	struct host_event event = coll_event_of(call);
 	void *operation = start(&guest, &event);
 
 	stop(&guest, operation);
