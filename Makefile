@@ -125,16 +125,19 @@ TEST_DEFS = -DNCS_PLUGIN_PATH='"$(PLUGIN)"' -DNCS_CAPTURES='"test/captures"' \
 
 objs = $(patsubst %.c,$(OBJ)/%.o,$(1))
 
-SHM_SRC := $(wildcard shm/*.c)
+# The C files of a folder and of all floors below it.
+sources_in = $(shell find $(1) -name '*.c' 2>/dev/null | LC_ALL=C sort)
+
+SHM_SRC := $(call sources_in,shm)
 # The writer's half is all of shm/ that may go into the training process.
 WRITER_SRC := $(filter shm/writer.c shm/process.c shm/segment.c shm/control.c \
 	shm/clock.c,$(SHM_SRC))
-PLUGIN_SRC := $(wildcard plugin/*.c)
+PLUGIN_SRC := $(call sources_in,plugin)
 LIB_SRC := $(strip $(filter-out shm/writer.c,$(SHM_SRC)) \
-	$(wildcard analysis/*.c record/*.c))
-TUI_SRC := $(wildcard tui/*.c)
+	$(call sources_in,analysis record))
+TUI_SRC := $(call sources_in,tui)
 HOST_SRC := $(wildcard test/host/*.c)
-UNIT_SRC := $(wildcard test/unit/*.c)
+UNIT_SRC := $(call sources_in,test/unit)
 PTEST_SRC := $(wildcard test/plugin/*.c)
 STRESS_SRC := $(wildcard test/stress/*.c)
 BENCH_SRC := $(wildcard test/bench/bench_*.c)
@@ -433,4 +436,4 @@ $(BUILD)/man/%: man/%
 	$(call say,MAN,$@)
 	$(Q)mkdir -p $(@D) && cp $< $@
 
--include $(wildcard $(OBJ)/*/*.d $(OBJ)/*/*/*.d)
+-include $(shell find $(OBJ) -name '*.d' 2>/dev/null)
