@@ -130,10 +130,10 @@ sources_in = $(shell find $(1) -name '*.c' 2>/dev/null | LC_ALL=C sort)
 
 SHM_SRC := $(call sources_in,shm)
 # The writer's half is all of shm/ that may go into the training process.
-WRITER_SRC := $(filter shm/writer.c shm/process.c shm/segment.c shm/control.c \
+WRITER_SRC := $(filter shm/write/writer.c shm/process.c shm/segment.c shm/control.c \
 	shm/clock.c,$(SHM_SRC))
 PLUGIN_SRC := $(call sources_in,plugin)
-LIB_SRC := $(strip $(filter-out shm/writer.c,$(SHM_SRC)) \
+LIB_SRC := $(strip $(filter-out shm/write/writer.c,$(SHM_SRC)) \
 	$(call sources_in,analysis record))
 TUI_SRC := $(call sources_in,tui)
 HOST_SRC := $(wildcard test/host/*.c)

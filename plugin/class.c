@@ -15,7 +15,7 @@ static bool claim(uint64_t *word, uint64_t key)
 	if (found == key)
 		return true;
 	/* ORDER: pairs with claim() (plugin/class.c): of two threads one gets
-	 * the entry; and with ncs_classes_take() (shm/classes.c): the key is
+	 * the entry; and with ncs_classes_take() (shm/read/class_reader.c): the key is
 	 * there before any count. */
 	if (found == 0 && ncs_cas_acquire_release(word, 0, key))
 		return true;

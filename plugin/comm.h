@@ -21,7 +21,7 @@
 #include "shm/atomics.h"
 #include "shm/clock.h"
 #include "shm/ring.h"
-#include "shm/writer.h"
+#include "shm/write/writer.h"
 
 #define NCS_COMM_MAX 64u
 #define NCS_LANE_MAX 9u    /* lane 0 is the shared one */

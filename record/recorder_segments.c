@@ -7,8 +7,8 @@
 #include <string.h>
 
 #include "shm/clock.h"
-#include "shm/discover.h"
-#include "shm/image.h"
+#include "shm/read/discover.h"
+#include "shm/read/image.h"
 #include "shm/process.h"
 
 void ncs_followed_init(struct ncs_followed *followed,

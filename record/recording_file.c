@@ -11,7 +11,7 @@
 #include <unistd.h>
 
 #include "ncclstat/abi.h"
-#include "shm/guard.h"
+#include "shm/read/guard.h"
 
 /* --- Chunks -------------------------------------------------------------- */
 

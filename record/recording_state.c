@@ -11,7 +11,7 @@
 #include <string.h>
 #include <sys/mman.h>
 
-#include "shm/image.h"
+#include "shm/read/image.h"
 
 /* An image's memory is only used where something is in it; no segment is larger
  * than this. */

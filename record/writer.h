@@ -1,7 +1,7 @@
 /* Writes a recording: chunks, as record/format.h has them, into a sink.
  *
  * For whoever has segments or makes them up: it takes states as images
- * (shm/image.h) and records from a reader's ring or from memory, and makes
+ * (shm/read/image.h) and records from a reader's ring or from memory, and makes
  * chunks, keys and changes against them, and the index. It asks for no time and
  * looks at no segment by itself but in ncs_record_writer_drain(). Not
  * thread-safe.

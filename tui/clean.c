@@ -1,10 +1,10 @@
 /* --clean: removes what dead processes left behind, and says so. Whether a
- * process is dead, shm/discover.h knows. */
+ * process is dead, shm/read/discover.h knows. */
 #include "tui/clean.h"
 
 #include <string.h>
 
-#include "shm/discover.h"
+#include "shm/read/discover.h"
 #include "tui/format.h"
 #include "tui/output.h"
 

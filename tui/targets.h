@@ -11,7 +11,7 @@
 #include <stddef.h>
 
 #include "analysis/model.h"
-#include "shm/remote.h"
+#include "shm/read/remote.h"
 
 /* A process that lives, by its first rank. */
 struct ncs_target {

@@ -5,7 +5,7 @@
  * by its owner, so that segments themselves need to be writable by nobody else.
  * The plugin makes it, looks at one word of it as each group of calls begins,
  * and answers in its segments (abi.h, struct ncs_settings). Types and asserts
- * only; how to read and write it is in shm/control.h and shm/remote.h.
+ * only; how to read and write it is in shm/control.h and shm/read/remote.h.
  *
  * Everybody who may write it can write anything: each side checks what it
  * finds.

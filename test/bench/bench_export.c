@@ -15,7 +15,7 @@
 
 #include "record/export.h"
 #include "record/writer.h"
-#include "shm/writer.h"
+#include "shm/write/writer.h"
 #include "test/bench/caller.h"
 
 #define RANKS 8

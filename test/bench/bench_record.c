@@ -21,7 +21,7 @@
 #include "record/writer.h"
 #include "shm/atomics.h"
 #include "shm/clock.h"
-#include "shm/writer.h"
+#include "shm/write/writer.h"
 #include "test/bench/caller.h"
 
 #define MIB (UINT64_C(1) << 20)

@@ -18,8 +18,8 @@
 #include "record/replay.h"
 #include "record/writer.h"
 #include "shm/clock.h"
-#include "shm/image.h"
-#include "shm/writer.h"
+#include "shm/read/image.h"
+#include "shm/write/writer.h"
 #include "test/bench/caller.h"
 
 #define MIB (UINT64_C(1) << 20)

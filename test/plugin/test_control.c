@@ -20,8 +20,8 @@
 #include "shm/atomics.h"
 #include "shm/clock.h"
 #include "shm/control.h"
-#include "shm/discover.h"
-#include "shm/remote.h"
+#include "shm/read/discover.h"
+#include "shm/read/remote.h"
 #include "test/plugin/calls.h"
 
 #define LAST_API 7

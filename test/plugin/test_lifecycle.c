@@ -21,7 +21,7 @@
 
 #include <cmocka.h>
 
-#include "shm/discover.h"
+#include "shm/read/discover.h"
 #include "test/plugin/scenario.h"
 
 #define LAST_API 7

@@ -21,7 +21,7 @@
 #include "ncclstat/reader.h"
 #include "shm/clock.h"
 #include "shm/seqlock.h"
-#include "shm/writer.h"
+#include "shm/write/writer.h"
 #include "test/stress/hunt.h"
 
 #ifdef NCS_TSAN

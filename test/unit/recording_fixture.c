@@ -10,7 +10,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "shm/image.h"
+#include "shm/read/image.h"
 #include "test/unit/recording_fixture.h"
 
 #define MS_NS UINT64_C(1000000)

@@ -8,7 +8,7 @@
 #include <stdint.h>
 
 #include "ncclstat/abi.h"
-#include "shm/writer.h"
+#include "shm/write/writer.h"
 
 struct segment_fixture {
 	char directory[64];

@@ -19,7 +19,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-#include "shm/discover.h"
+#include "shm/read/discover.h"
 #include "test/unit/segment_fixture.h"
 
 #define SOMEBODY_ELSE 65534

@@ -13,7 +13,7 @@
 #include <sys/mman.h>
 
 #include "ncclstat/reader.h"
-#include "shm/image.h"
+#include "shm/read/image.h"
 #include "test/unit/segment_fixture.h"
 
 struct image {

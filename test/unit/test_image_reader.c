@@ -12,7 +12,7 @@
 
 #include "ncclstat/reader.h"
 #include "shm/clock.h"
-#include "shm/image.h"
+#include "shm/read/image.h"
 #include "test/unit/segment_fixture.h"
 
 struct image {

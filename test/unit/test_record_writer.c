@@ -15,7 +15,7 @@
 #include <unistd.h>
 
 #include "record/writer.h"
-#include "shm/image.h"
+#include "shm/read/image.h"
 #include "test/unit/recorded_file.h"
 #include "test/unit/segment_fixture.h"
 

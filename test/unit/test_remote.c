@@ -20,8 +20,8 @@
 #include <unistd.h>
 
 #include "shm/control.h"
-#include "shm/discover.h"
-#include "shm/remote.h"
+#include "shm/read/discover.h"
+#include "shm/read/remote.h"
 #include "test/unit/segment_fixture.h"
 
 #define SOMEBODY_ELSE 65534

@@ -14,9 +14,9 @@
 
 #include "analysis/source.h"
 #include "shm/clock.h"
-#include "shm/discover.h"
+#include "shm/read/discover.h"
 #include "shm/ring.h"
-#include "shm/writer.h"
+#include "shm/write/writer.h"
 
 static char directory[64];
 static struct ncs_process self;

@@ -2,8 +2,8 @@
  *
  * For the reader's side; the public part is in ncclstat/reader.h.
  */
-#ifndef NCS_SHM_DISCOVER_H
-#define NCS_SHM_DISCOVER_H
+#ifndef NCS_SHM_READ_DISCOVER_H
+#define NCS_SHM_READ_DISCOVER_H
 
 #include <stddef.h>
 #include <stdint.h>

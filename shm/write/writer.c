@@ -1,6 +1,6 @@
 /* Creating and removing segments and control objects. Runs inside the training process, at init,
  * finalize and exit: no output, no exit, nothing left behind on failure. */
-#include "shm/writer.h"
+#include "shm/write/writer.h"
 
 #include <dirent.h>
 #include <errno.h>
@@ -169,7 +169,7 @@ int ncs_writer_create_control(struct ncs_control_writer *writer,
 	control->pid_namespace = process->pid_namespace;
 	control->time_namespace = process->time_namespace;
 	memcpy(control->boot_id, process->boot_id, sizeof(control->boot_id));
-	/* ORDER: pairs with check_control() (shm/remote.c): the rest is
+	/* ORDER: pairs with check_control() (shm/read/remote.c): the rest is
 	 * complete before the version says so. */
 	ncs_store_release32(&control->version, NCS_CONTROL_VERSION);
 	return 0;
@@ -184,7 +184,7 @@ void ncs_writer_unlink_control(struct ncs_control_writer *writer)
 
 void ncs_writer_publish(struct ncs_writer *writer)
 {
-	/* ORDER: pairs with check_header() (shm/reader.c): the header is
+	/* ORDER: pairs with check_header() (shm/read/reader.c): the header is
 	 * complete before its version says so. */
 	ncs_store_release32(&writer->header->version, NCS_ABI_VERSION);
 }

@@ -5,8 +5,8 @@
  * segment it is hostile input; one that is cut short harms nobody who has
  * called ncs_reader_guard().
  */
-#ifndef NCS_SHM_REMOTE_H
-#define NCS_SHM_REMOTE_H
+#ifndef NCS_SHM_READ_REMOTE_H
+#define NCS_SHM_READ_REMOTE_H
 
 #include <stdbool.h>
 #include <stddef.h>

@@ -1,13 +1,13 @@
 /* Reading an image as if it were a segment; see image.h. What is in it is as
  * hostile as a segment: reader.c validates and copies both. */
-#include "shm/image.h"
+#include "shm/read/image.h"
 
 #include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
 
-#include "shm/attach.h"
-#include "shm/reader_internal.h"
+#include "shm/read/attach.h"
+#include "shm/read/reader_internal.h"
 
 enum ncs_attach ncs_reader_open_image(const void *image, size_t bytes,
 				      const char *path, struct ncs_reader **out,

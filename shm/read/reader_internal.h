@@ -3,8 +3,8 @@
  * Part of the reader's half; nobody else includes it. Addresses are only made of
  * the validated header, and what they point to is read word by word.
  */
-#ifndef NCS_SHM_READER_INTERNAL_H
-#define NCS_SHM_READER_INTERNAL_H
+#ifndef NCS_SHM_READ_READER_INTERNAL_H
+#define NCS_SHM_READ_READER_INTERNAL_H
 
 #include <limits.h>
 #include <stdbool.h>
@@ -14,7 +14,7 @@
 
 #include "ncclstat/reader.h"
 #include "shm/atomics.h"
-#include "shm/image.h"
+#include "shm/read/image.h"
 #include "shm/ring.h"
 #include "shm/seqlock.h"
 

@@ -1,6 +1,6 @@
 /* Opening control objects; see remote.h. What is mapped is hostile: who made it
  * is copied once, and that copy is what counts. */
-#include "shm/remote.h"
+#include "shm/read/remote.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -12,9 +12,9 @@
 #include <unistd.h>
 
 #include "shm/atomics.h"
-#include "shm/attach.h"
-#include "shm/discover.h"
-#include "shm/guard.h"
+#include "shm/read/attach.h"
+#include "shm/read/discover.h"
+#include "shm/read/guard.h"
 
 struct ncs_remote {
 	struct ncs_control *control;
@@ -50,7 +50,7 @@ static enum ncs_attach check_control(struct ncs_remote *remote, char *why,
 
 	if (magic != 0 && magic != NCS_CONTROL_MAGIC)
 		return corrupt(why, why_size, "it has not the magic of one");
-	/* ORDER: pairs with ncs_writer_create_control() (shm/writer.c): what
+	/* ORDER: pairs with ncs_writer_create_control() (shm/write/writer.c): what
 	 * stands before the version is complete. */
 	version = ncs_load_acquire32(&remote->control->version);
 	if (version == 0) {

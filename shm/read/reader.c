@@ -12,13 +12,13 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include "shm/attach.h"
-#include "shm/classes.h"
+#include "shm/read/attach.h"
+#include "shm/read/class_reader.h"
 #include "shm/clock.h"
 #include "shm/control.h"
-#include "shm/discover.h"
-#include "shm/guard.h"
-#include "shm/reader_internal.h"
+#include "shm/read/discover.h"
+#include "shm/read/guard.h"
+#include "shm/read/reader_internal.h"
 #include "shm/segment.h"
 
 /* So many looks at the operations are made at the slots that may hold one, and
@@ -57,7 +57,7 @@ static enum ncs_attach check_header(struct ncs_reader *reader, char *why,
 				   "it does not begin with ncclstat's magic");
 		return NCS_ATTACH_CORRUPT;
 	}
-	/* ORDER: pairs with ncs_writer_publish() (shm/writer.c): the header
+	/* ORDER: pairs with ncs_writer_publish() (shm/write/writer.c): the header
 	 * is complete once its version is there. */
 	version = ncs_load_acquire32(&mapped->version);
 	if (version == 0) {

@@ -6,8 +6,8 @@
  * under a sequence are copied whole, and where that could not be had their
  * sequence is odd. Part of the reader's half.
  */
-#ifndef NCS_SHM_IMAGE_H
-#define NCS_SHM_IMAGE_H
+#ifndef NCS_SHM_READ_IMAGE_H
+#define NCS_SHM_READ_IMAGE_H
 
 #include <stdbool.h>
 #include <stddef.h>

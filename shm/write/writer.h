@@ -5,8 +5,8 @@
  * the kernel. Callbacks write into the mapping through ring.h, seqlock.h and
  * atomics.h.
  */
-#ifndef NCS_SHM_WRITER_H
-#define NCS_SHM_WRITER_H
+#ifndef NCS_SHM_WRITE_WRITER_H
+#define NCS_SHM_WRITE_WRITER_H
 
 #include <stdbool.h>
 #include <stddef.h>

@@ -1,6 +1,6 @@
 /* Why something of shared memory could not be attached to, for people. */
-#ifndef NCS_SHM_ATTACH_H
-#define NCS_SHM_ATTACH_H
+#ifndef NCS_SHM_READ_ATTACH_H
+#define NCS_SHM_READ_ATTACH_H
 
 #include <stddef.h>
 

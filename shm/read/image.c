@@ -1,11 +1,11 @@
 /* Taking an image of a live segment; see image.h. What is mapped is hostile: it
  * is copied, and what it says is only believed as far as it was checked. */
-#include "shm/image.h"
+#include "shm/read/image.h"
 
 #include <string.h>
 
-#include "shm/discover.h"
-#include "shm/reader_internal.h"
+#include "shm/read/discover.h"
+#include "shm/read/reader_internal.h"
 #include "shm/segment.h"
 
 /* An image that is being taken. */

@@ -1,5 +1,5 @@
 /* Surviving a mapped file that is cut short; see guard.h. */
-#include "shm/guard.h"
+#include "shm/read/guard.h"
 
 #include <errno.h>
 #include <signal.h>
@@ -22,7 +22,7 @@ static struct sigaction previous_sigbus;
 static bool put_zeros(uintptr_t address)
 {
 	for (size_t i = 0; i < GUARDED_MAX; i++) {
-		/* ORDER: pairs with ncs_guard_add() (shm/guard.c): the length
+		/* ORDER: pairs with ncs_guard_add() (shm/read/guard.c): the length
 		 * belongs to this start. */
 		uint64_t start = ncs_load_acquire(&guarded[i].start);
 		uint64_t bytes = ncs_load_relaxed(&guarded[i].bytes);
@@ -71,12 +71,12 @@ void ncs_reader_guard(void)
 void ncs_guard_add(const void *start, size_t bytes)
 {
 	for (size_t i = 0; i < GUARDED_MAX; i++) {
-		/* ORDER: pairs with ncs_guard_remove() (shm/guard.c): a place
+		/* ORDER: pairs with ncs_guard_remove() (shm/read/guard.c): a place
 		 * is used again only when its mapping is out of it. */
 		if (!ncs_cas_acquire_release(&guarded[i].start, 0, 1))
 			continue;
 		ncs_store_relaxed(&guarded[i].bytes, bytes);
-		/* ORDER: pairs with put_zeros() (shm/guard.c): the length is
+		/* ORDER: pairs with put_zeros() (shm/read/guard.c): the length is
 		 * there before the start. */
 		ncs_store_release(&guarded[i].start, (uintptr_t)start);
 		return;
@@ -88,7 +88,7 @@ void ncs_guard_remove(const void *start)
 	for (size_t i = 0; i < GUARDED_MAX; i++) {
 		if (ncs_load_relaxed(&guarded[i].start) != (uintptr_t)start)
 			continue;
-		/* ORDER: pairs with ncs_guard_add() (shm/guard.c). */
+		/* ORDER: pairs with ncs_guard_add() (shm/read/guard.c). */
 		ncs_store_release(&guarded[i].start, 0);
 		return;
 	}

@@ -3,8 +3,8 @@
  *
  * Only histograms in use are looked at, from their first count to their last.
  */
-#ifndef NCS_SHM_CLASSES_H
-#define NCS_SHM_CLASSES_H
+#ifndef NCS_SHM_READ_CLASS_READER_H
+#define NCS_SHM_READ_CLASS_READER_H
 
 #include "ncclstat/reader.h"
 

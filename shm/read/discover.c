@@ -1,6 +1,6 @@
 /* Finding segments and telling the living from the dead. Reads directories and
  * /proc; maps nothing itself. */
-#include "shm/discover.h"
+#include "shm/read/discover.h"
 
 #include <dirent.h>
 #include <errno.h>
@@ -13,7 +13,7 @@
 #include <unistd.h>
 
 #include "shm/process.h"
-#include "shm/remote.h"
+#include "shm/read/remote.h"
 
 const char *ncs_directory(const char *directory)
 {

@@ -1,5 +1,5 @@
 /* Reasons of failed attaching; see attach.h. Pure. */
-#include "shm/attach.h"
+#include "shm/read/attach.h"
 
 #include <errno.h>
 #include <stdio.h>

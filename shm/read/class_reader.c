@@ -1,6 +1,6 @@
-/* Copying classes and histograms; see classes.h. What is mapped is hostile: no
+/* Copying classes and histograms; see class_reader.h. What is mapped is hostile: no
  * number in it is used as an index before it was checked. */
-#include "shm/classes.h"
+#include "shm/read/class_reader.h"
 
 #include <errno.h>
 #include <stdlib.h>

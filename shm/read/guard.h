@@ -2,8 +2,8 @@
  * (ncclstat/reader.h) was called, such a one reads as zeros, and what is written
  * to it goes nowhere. For the reader's side. Any thread.
  */
-#ifndef NCS_SHM_GUARD_H
-#define NCS_SHM_GUARD_H
+#ifndef NCS_SHM_READ_GUARD_H
+#define NCS_SHM_READ_GUARD_H
 
 #include <stddef.h>
 
