@@ -4,11 +4,11 @@
  * it knows; which one it took tells its release. Every function returns
  * success: NCCL looks at init's result only, and an error there costs the
  * whole process its profiling, or worse. */
-#include "plugin/callbacks.h"
-#include "plugin/chain.h"
-#include "plugin/nccl_abi.h"
-#include "plugin/process.h"
-#include "plugin/step.h"
+#include "plugin/events/callbacks.h"
+#include "plugin/chain/chain.h"
+#include "plugin/nccl/nccl_abi.h"
+#include "plugin/life/lifecycle.h"
+#include "plugin/events/step.h"
 
 #define EXPORT __attribute__((visibility("default")))
 

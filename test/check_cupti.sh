@@ -1,5 +1,5 @@
 #!/bin/sh
-# What plugin/cupti_abi.h says of CUPTI is what CUPTI's own headers say: offsets
+# What plugin/nccl/cupti_abi.h says of CUPTI is what CUPTI's own headers say: offsets
 # in every record of a kernel since CUDA 11.0 that they have, numbers, sizes.
 #
 #   test/check_cupti.sh [FOLDER WITH CUDA'S HEADERS]
@@ -31,7 +31,7 @@ records=$(grep -hoE '^} CUpti_ActivityKernel([5-9]|[1-9][0-9]);' \
 {
 	cat <<-'END'
 	#include <cupti.h>
-	#include "plugin/cupti_abi.h"
+	#include "plugin/nccl/cupti_abi.h"
 	#define SAME(ours, theirs) \
 		static_assert((long)(ours) == (long)(theirs), #theirs)
 	SAME(CUPTI_OK, CUPTI_SUCCESS);
@@ -68,14 +68,14 @@ records=$(grep -hoE '^} CUpti_ActivityKernel([5-9]|[1-9][0-9]);' \
 	done
 } >"$tmp/compare.c"
 
-# compare FOLDER: what is wrong, with plugin/cupti_abi.h from there.
+# compare FOLDER: what is wrong, with plugin/nccl/cupti_abi.h from there.
 compare() {
 	"$CC" -std=c11 -fsyntax-only -DNV_CUPTI "-I$1" -I. \
 		-isystem "$headers" "$tmp/compare.c" 2>&1 | grep 'error:' || :
 }
 
 mkdir -p "$tmp/wrong/plugin"
-sed 's/X(DRIVER, 514,/X(DRIVER, 513,/' plugin/cupti_abi.h \
+sed 's/X(DRIVER, 514,/X(DRIVER, 513,/' plugin/nccl/cupti_abi.h \
 	>"$tmp/wrong/plugin/cupti_abi.h"
 if ! compare "$tmp/wrong" | grep -q cuGraphLaunch; then
 	echo "self-test: a wrong number is not noticed"

@@ -144,12 +144,12 @@ what_there_is() {
 	want releases ncclstat-plugin.7 WHAT_NCCL_IS_ASKED_FOR - <"$tmp/asked"
 }
 
-# What plugin/gates.c asks for, as the rows of the page's table.
+# What plugin/mask/release_events.c asks for, as the rows of the page's table.
 asked() {
 	cat >"$tmp/gates.c" <<-'END'
 	#include <stdio.h>
 	#include "ncclstat/record.h"
-	#include "plugin/gates.h"
+	#include "plugin/mask/release_events.h"
 	static const char *const names[] = {
 	#define X(ID, name, bit, api, help) name,
 		NCS_EVENTS(X)
@@ -179,7 +179,7 @@ asked() {
 		return 0;
 	}
 	END
-	build_c "$tmp/gates" "$tmp/gates.c" plugin/gates.c
+	build_c "$tmp/gates" "$tmp/gates.c" plugin/mask/release_events.c
 	"$tmp/gates" | awk '
 	BEGIN {
 		split("2.23;2.24, 2.25;2.26;2.27;2.28;2.29, 2.30;" \

@@ -482,7 +482,7 @@ struct ncs_range {
 	/* Here, and only here, with the ranges inside: how many operations have
 	 * a child under way, since when that is so, and the ticks before that
 	 * in which it was so. */
-	uint64_t busy; /* NCS_RANGE_BUSY() and a lock: plugin/range_stats.c */
+	uint64_t busy; /* NCS_RANGE_BUSY() and a lock: plugin/events/range_stats.c */
 	uint64_t busy_since;
 	uint64_t busy_time;
 	uint64_t timed[2]; /* by enum ncs_timing, as struct ncs_function's */

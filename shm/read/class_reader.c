@@ -44,7 +44,7 @@ static const void *entry(const char *mapping, const struct ncs_table *table,
 static void take_class(struct ncs_class_view *view,
 		       const struct ncs_class *class)
 {
-	/* ORDER: pairs with claim() (plugin/class.c): the key is there before
+	/* ORDER: pairs with claim() (plugin/state/class.c): the key is there before
 	 * any count. */
 	uint64_t key = ncs_load_acquire(&class->key);
 
@@ -202,7 +202,7 @@ void ncs_classes_take(struct ncs_snapshot *snapshot, const char *mapping,
 	for (size_t i = 0; i < table->count; i++) {
 		const struct ncs_histogram *histogram =
 			entry(mapping, table, i);
-		/* ORDER: pairs with claim() (plugin/class.c): the key is there
+		/* ORDER: pairs with claim() (plugin/state/class.c): the key is there
 		 * before any count. */
 		uint64_t key = ncs_load_acquire(&histogram->key);
 		uint32_t index = NCS_HISTOGRAM_KEY_CLASS(key);

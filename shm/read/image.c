@@ -158,7 +158,7 @@ static void take_classes(struct taking *taking)
 		const struct ncs_class *class =
 			ncs_reader_entry(reader, table, i);
 
-		/* ORDER: pairs with claim() (plugin/class.c): the key is there
+		/* ORDER: pairs with claim() (plugin/state/class.c): the key is there
 		 * before any count. */
 		if (ncs_load_acquire(&class->key) != 0)
 			take_words(taking, class, sizeof(*class));
@@ -197,7 +197,7 @@ static void take_histograms(struct taking *taking)
 		const struct ncs_histogram *histogram =
 			ncs_reader_entry(reader, table, i);
 
-		/* ORDER: pairs with claim() (plugin/class.c): the key is there
+		/* ORDER: pairs with claim() (plugin/state/class.c): the key is there
 		 * before any count. */
 		if (ncs_load_acquire(&histogram->key) == 0)
 			break; /* those in use come first */
@@ -219,7 +219,7 @@ static void take_ranges(struct taking *taking)
 		const struct ncs_range *range =
 			ncs_reader_entry(reader, &header->ranges, i);
 
-		/* ORDER: pairs with ncs_range_publish() (plugin/range_stats.c):
+		/* ORDER: pairs with ncs_range_publish() (plugin/events/range_stats.c):
 		 * the name is there before the key. */
 		if (ncs_load_acquire(&range->key) != 0)
 			take_words(taking, range, sizeof(*range));
@@ -228,7 +228,7 @@ static void take_ranges(struct taking *taking)
 		const struct ncs_range_histogram *histogram =
 			ncs_reader_entry(reader, table, i);
 
-		/* ORDER: pairs with claim_histogram() (plugin/range_stats.c):
+		/* ORDER: pairs with claim_histogram() (plugin/events/range_stats.c):
 		 * the key is there before any count. */
 		if (ncs_load_acquire(&histogram->key) != 0)
 			take_words(taking, histogram, sizeof(*histogram));

@@ -495,13 +495,13 @@ static bool read_operation(struct ncs_operation *copy,
 	uint64_t words[sizeof(*copy) / sizeof(uint64_t)];
 	const uint64_t *block = (const uint64_t *)slot;
 
-	/* ORDER: pairs with ncs_operation_publish() (plugin/operation.c). */
+	/* ORDER: pairs with ncs_operation_publish() (plugin/events/operation.c). */
 	words[0] = ncs_load_acquire(&block[0]);
 	if (words[0] == 0)
 		return false;
 	for (size_t i = 1; i < sizeof(words) / sizeof(words[0]); i++)
 		words[i] = ncs_payload_load(&block[i]);
-	/* ORDER: pairs with ncs_operation_publish() (plugin/operation.c): the
+	/* ORDER: pairs with ncs_operation_publish() (plugin/events/operation.c): the
 	 * number is looked at after all words. */
 	ncs_fence_acquire();
 	memcpy(copy, words, sizeof(words));
@@ -792,7 +792,7 @@ size_t ncs_range_place(const struct ncs_snapshot *snapshot, uint64_t number)
 static void take_range_histogram(struct ncs_snapshot *snapshot,
 				 const struct ncs_range_histogram *histogram)
 {
-	/* ORDER: pairs with claim_histogram() (plugin/range_stats.c): the key
+	/* ORDER: pairs with claim_histogram() (plugin/events/range_stats.c): the key
 	 * is there before any count. */
 	uint64_t key = ncs_load_acquire(&histogram->key);
 	uint64_t timing = key & 0xff, *buckets;
@@ -828,7 +828,7 @@ static void take_ranges(struct ncs_snapshot *snapshot,
 	for (uint32_t i = 0; i < filled; i++) {
 		const struct ncs_range *range =
 			ncs_reader_entry(reader, &header->ranges, i);
-		/* ORDER: pairs with ncs_range_publish() (plugin/range_stats.c):
+		/* ORDER: pairs with ncs_range_publish() (plugin/events/range_stats.c):
 		 * the name is there before the key. */
 		uint64_t key = ncs_load_acquire(&range->key);
 

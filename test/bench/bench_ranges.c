@@ -12,7 +12,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "plugin/nvtx_abi.h"
+#include "plugin/nccl/nvtx_abi.h"
 #include "shm/clock.h"
 
 #define WORDS 16

@@ -3,7 +3,7 @@
  * It gives out handles that are not NULL, so that NCCL, and a driver that does
  * as NCCL does, makes every call. Version 5 of the API only.
  */
-#include "plugin/nccl_abi.h"
+#include "plugin/nccl/nccl_abi.h"
 
 #define EXPORT __attribute__((visibility("default")))
 

@@ -6,7 +6,7 @@
  */
 #include <stdatomic.h>
 
-#include "plugin/nccl_abi.h"
+#include "plugin/nccl/nccl_abi.h"
 
 #if defined(__x86_64__)
 #include <x86intrin.h>

@@ -21,7 +21,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include "plugin/nccl_abi.h"
+#include "plugin/nccl/nccl_abi.h"
 
 #define XZ_MAGIC "\xfd" "7zXZ"
 #define XZ_MAGIC_BYTES 6

@@ -23,7 +23,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#include "plugin/nccl_abi.h"
+#include "plugin/nccl/nccl_abi.h"
 #include "test/host/calllog.h"
 
 /* What *handle holds before startEvent of API 4 and later is called. */

@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 """Tries all interleavings of who switches NCCL's activation mask.
 
-plugin/mask.c says why the mask must not be switched at the wrong moment, and
+plugin/mask/mask.c says why the mask must not be switched at the wrong moment, and
 argues that it is not. Here its rules are a small program, run against NCCL's
 steps (read the mask, call back at each call, call back at the end of a group)
 by up to three threads, with communicators made, finalized and aborted among
@@ -590,13 +590,13 @@ SOURCE = (
 
 def source_checks():
     """(name, whether it holds, remark)."""
-    with open(os.path.join(ROOT, 'plugin/mask.c'), encoding='utf-8') as file:
+    with open(os.path.join(ROOT, 'plugin/mask/mask.c'), encoding='utf-8') as file:
         text = re.sub(r'/\*.*?\*/', '', file.read(), flags=re.S)
     for function, wanted in SOURCE:
         body = re.search(r'\b' + function + r'\([^;{]*\)\n\{(.*?)\n\}', text,
                          re.S)
         found = ' '.join(CALL.findall(body.group(1))) if body else 'nothing'
-        yield (f'{function}() in plugin/mask.c is the one modelled',
+        yield (f'{function}() in plugin/mask/mask.c is the one modelled',
                found == wanted, found)
 
 

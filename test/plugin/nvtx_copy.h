@@ -7,7 +7,7 @@
 #include <stdint.h>
 #include <wchar.h>
 
-#include "plugin/nvtx_abi.h"
+#include "plugin/nccl/nvtx_abi.h"
 
 #define NVTX_COPY_WORDS 16
 

@@ -17,7 +17,7 @@
 
 #include "ncclstat/names.h"
 #include "ncclstat/reader.h"
-#include "plugin/nccl_abi.h"
+#include "plugin/nccl/nccl_abi.h"
 #include "test/host/plugin_host.h"
 
 /* --- Checks, for the child ---------------------------------------------- */

@@ -4,7 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "plugin/nccl_abi.h"
+#include "plugin/nccl/nccl_abi.h"
 #include "test/plugin/scenario.h"
 
 #define SLOTS 8 /* NCCL_STEPS */

@@ -12,7 +12,7 @@
 
 #include <cmocka.h>
 
-#include "plugin/comm.h"
+#include "plugin/state/comm.h"
 #include "test/plugin/scenario.h"
 
 #define LAST_API 7

@@ -14,7 +14,7 @@
 
 #include <cmocka.h>
 
-#include "plugin/handle.h"
+#include "plugin/state/handle.h"
 #include "test/plugin/scenario.h"
 
 #define LAST_API 7

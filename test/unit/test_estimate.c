@@ -12,7 +12,7 @@
 #include <cmocka.h>
 
 #include "analysis/estimate.h"
-#include "plugin/sample.h"
+#include "plugin/state/sample_choice.h"
 
 /* --- Small ones, by hand -------------------------------------------------- */
 

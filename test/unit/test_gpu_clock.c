@@ -6,7 +6,7 @@
 
 #include <cmocka.h>
 
-#include "plugin/gpu_clock.h"
+#include "plugin/state/gpu_clock.h"
 
 #define US UINT64_C(1000)
 #define MS UINT64_C(1000000)

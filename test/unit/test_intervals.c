@@ -10,7 +10,7 @@
 #include <cmocka.h>
 
 /* The plugin's objects are for a shared library. */
-#include "plugin/intervals.c"
+#include "plugin/life/intervals.c"
 
 #define MOMENTS 400u
 

@@ -22,7 +22,7 @@ static bool interleave_cas(uint64_t *word, uint64_t expected, uint64_t value)
 #define ncs_cas_acquire_release interleave_cas
 
 /* The text itself, to be compiled with these loads and stores. */
-#include "plugin/pairs.c"
+#include "plugin/chain/handle_pairs.c"
 
 #define CLASS NCS_PAIR_CTRL
 #define PLACES 1024

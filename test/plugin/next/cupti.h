@@ -5,7 +5,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#include "plugin/cupti_abi.h"
+#include "plugin/nccl/cupti_abi.h"
 
 struct fake_cupti {
 	/* What its functions say. */

@@ -2,7 +2,7 @@
  * all, has handles and numbers of its own, and counts. */
 #include <string.h>
 
-#include "plugin/nvtx_abi.h"
+#include "plugin/nccl/nvtx_abi.h"
 #include "test/plugin/next/nvtx_tool.h"
 
 #define EXPORT __attribute__((visibility("default")))

@@ -7,7 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "plugin/nccl_abi.h"
+#include "plugin/nccl/nccl_abi.h"
 
 #define EXPORT __attribute__((visibility("default")))
 

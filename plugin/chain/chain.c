@@ -1,0 +1,547 @@
+/* Both plugins' calls; see chain.h. But for init and finalize this runs in
+ * callbacks: no lock, no allocation, no system call of ours. */
+#include "plugin/chain/chain.h"
+
+#include <pthread.h>
+#include <sched.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <string.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "ncclstat/record.h"
+#include "plugin/events/callbacks.h"
+#include "plugin/mask/release_events.h"
+#include "plugin/state/lane.h"
+#include "plugin/mask/mask.h"
+#include "plugin/chain/next_plugin.h"
+#include "plugin/chain/handle_pairs.h"
+#include "plugin/events/step.h"
+
+#define BIT(event) (1u << NCS_EVENT_##event)
+
+/* A pair's facts: the events that the other plugin asked for when it was made;
+ * what comes under a parent goes by the parent's, as in NCCL, where a task
+ * keeps the mask of its call. */
+#define EVENTS_MASK UINT64_C(0xffffffff)
+/* The other plugin gets no states of it. */
+#define QUIET (UINT64_C(1) << 32)
+/* Of a communicator that the other plugin has made its own of. */
+#define HAS_THEIRS (UINT64_C(1) << 33)
+
+static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
+
+static struct {
+	bool tried;
+	unsigned api_version; /* NCCL's */
+	/* What the other plugin has for NCCL's mask. It may write there at any
+	 * time, also after it was finalized. */
+	uint32_t own_mask;
+	uint32_t *mask;
+	uint32_t followed;  /* what NCCL was asked for on its behalf */
+	uint64_t following; /* 1 while a thread asks */
+} chain;
+
+__attribute__((format(printf, 3, 4))) static void
+tell(const struct ncs_init *init, enum nccl_log_level level, const char *format,
+     ...)
+{
+	char text[1536];
+	va_list list;
+
+	if (!init->logger)
+		return;
+	va_start(list, format);
+	vsnprintf(text, sizeof(text), format, list);
+	va_end(list);
+	init->logger(level, NCCL_SUBSYSTEM_INIT, "ncclstat", 0, "ncclstat: %s",
+		     text);
+}
+
+/* --- what the other plugin asks for --------------------------------------- */
+
+/* By event type: the bits of a mask that make NCCL start it. A type that
+ * nobody asked for is started where a child of it was. */
+#define NETS BIT(NET_PLUGIN)
+#define STEPS (BIT(PROXY_STEP) | NETS)
+#define PARTS (BIT(PROXY_OP) | STEPS | BIT(KERNEL_CH))
+#define COPIES (BIT(CE_COLL) | BIT(CE_SYNC) | BIT(CE_BATCH))
+
+static const uint32_t starters[NCS_EVENT_COUNT] = {
+	[NCS_EVENT_GROUP] = BIT(GROUP) | BIT(COLL) | BIT(P2P) | PARTS,
+	[NCS_EVENT_COLL] = BIT(COLL) | PARTS,
+	[NCS_EVENT_P2P] = BIT(P2P) | PARTS,
+	[NCS_EVENT_PROXY_OP] = BIT(PROXY_OP) | STEPS,
+	[NCS_EVENT_PROXY_STEP] = STEPS,
+	[NCS_EVENT_PROXY_CTRL] = BIT(PROXY_CTRL),
+	[NCS_EVENT_KERNEL_CH] = BIT(KERNEL_CH),
+	[NCS_EVENT_NET_PLUGIN] = NETS,
+	[NCS_EVENT_GROUP_API] = BIT(GROUP_API) | BIT(COLL_API) | BIT(P2P_API) |
+				BIT(KERNEL_LAUNCH) | BIT(GROUP) | BIT(COLL) |
+				BIT(P2P) | PARTS | COPIES,
+	[NCS_EVENT_COLL_API] = BIT(COLL_API) | BIT(COLL) | PARTS | COPIES,
+	[NCS_EVENT_P2P_API] = BIT(P2P_API) | BIT(P2P) | PARTS,
+	[NCS_EVENT_KERNEL_LAUNCH] = BIT(KERNEL_LAUNCH),
+	[NCS_EVENT_CE_COLL] = COPIES,
+	[NCS_EVENT_CE_SYNC] = BIT(CE_SYNC),
+	[NCS_EVENT_CE_BATCH] = BIT(CE_BATCH),
+	[NCS_EVENT_KERNEL_PHASE] = BIT(KERNEL_PHASE),
+};
+
+/* For these NCCL looks at the mask itself, not at what a task keeps of it. */
+#define LOOKED_UP \
+	(BIT(GROUP_API) | BIT(COLL_API) | BIT(P2P_API) | BIT(PROXY_CTRL) | \
+	 COPIES)
+
+static uint32_t wanted_events(void)
+{
+	uint32_t events = ncs_load_relaxed32(chain.mask) &
+			  ncs_next_known_events();
+
+	/* NCCL adds these itself. */
+	if (events & BIT(KERNEL_PHASE))
+		events |= BIT(KERNEL_CH);
+	return events;
+}
+
+/* Has NCCL asked for what the other plugin wants now. False if another thread
+ * is at it, which may not have seen the latest. */
+static bool follow_mask(void)
+{
+	uint32_t events;
+
+	/* ORDER: pairs with follow_mask() (plugin/chain/chain.c): one at a time, so
+	 * that an older mask does not come after a newer one. */
+	if (!ncs_cas_acquire_release(&chain.following, 0, 1))
+		return false;
+	events = wanted_events();
+	if (chain.mask == &chain.own_mask)
+		ncs_mask_add_events(events);
+	ncs_store_relaxed32(&chain.followed, events);
+	/* ORDER: pairs with follow_mask() (plugin/chain/chain.c). */
+	ncs_store_release(&chain.following, 0);
+	return true;
+}
+
+/* --- init and finalize ---------------------------------------------------- */
+
+static uint64_t cookie(void)
+{
+	struct timespec now;
+
+	clock_gettime(CLOCK_MONOTONIC, &now);
+	return (((uint64_t)now.tv_sec * UINT64_C(1000000000) +
+		 (uint64_t)now.tv_nsec) ^
+		(uint64_t)getpid() << 20) &
+	       UINT64_C(0xffffffffff);
+}
+
+static void load(const struct ncs_init *init)
+{
+	const struct ncs_config *config = ncs_process_config();
+	char why[1024];
+	int error;
+
+	error = ncs_next_load(config->chain, init->api_version, why,
+			      sizeof(why));
+	if (!error) {
+		error = ncs_pairs_make(cookie());
+		snprintf(why, sizeof(why), "%s", strerror(-error));
+	}
+	if (error) {
+		tell(init, NCCL_LOG_WARN, "NCCLSTAT_CHAIN=%s gets no calls: %s",
+		     config->chain, why);
+		return;
+	}
+	chain.api_version = init->api_version;
+	/* Where ours asks for nothing the mask is all the other's. */
+	chain.mask = config->disabled && init->mask ? init->mask :
+						      &chain.own_mask;
+	ncs_process_state.chained = true;
+	tell(init, NCCL_LOG_INFO,
+	     "calls go on to %s, version %u of the profiler API"
+	     " (NCCLSTAT_CHAIN=%s)",
+	     ncs_next_name(), ncs_next_version(), config->chain);
+}
+
+/* What the other plugin asks for when it has made its own of a communicator. */
+static void take_wishes(const struct ncs_init *init, uint32_t before)
+{
+	uint32_t asked = ncs_load_relaxed32(chain.mask);
+
+	/* As NCCL does with a table of an older version. */
+	if (chain.mask != &chain.own_mask && asked & ~ncs_next_known_events())
+		ncs_store_relaxed32(chain.mask,
+				    asked & ncs_next_known_events());
+	while (!follow_mask())
+		sched_yield();
+	if (asked & ~before & BIT(KERNEL_CH) &&
+	    !ncs_gates_allow_kernel(init->api_version))
+		tell(init, NCCL_LOG_WARN,
+		     "%s asks for kernel channels, which can end a job before"
+		     " NCCL 2.28.3",
+		     ncs_next_name());
+}
+
+static bool init_theirs(const struct ncs_init *init, void **context)
+{
+	uint32_t before = ncs_load_relaxed32(chain.mask);
+	enum nccl_result result;
+
+	if (init->api_version != chain.api_version) {
+		tell(init, NCCL_LOG_WARN,
+		     "%s gets no calls of a second NCCL in this process",
+		     ncs_next_name());
+		return false;
+	}
+	result = ncs_next_init(init, context, (int *)chain.mask);
+	if (result == NCCL_SUCCESS) {
+		take_wishes(init, before);
+		return true;
+	}
+	tell(init, NCCL_LOG_WARN,
+	     "%s cannot follow this communicator (error %d); it gets no calls"
+	     " for it",
+	     ncs_next_name(), (int)result);
+	return false;
+}
+
+void ncs_chain_init_comm(const struct ncs_init *init, void **context)
+{
+	struct ncs_pair pair = { .ours = (uintptr_t)*context };
+	void *theirs = NULL;
+	uint64_t value;
+
+	if (!ncs_process_config()->chain[0])
+		return;
+	pthread_mutex_lock(&lock);
+	if (!chain.tried)
+		load(init);
+	chain.tried = true;
+	pthread_mutex_unlock(&lock);
+	if (!ncs_chain_is_on())
+		return;
+	if (init_theirs(init, &theirs)) {
+		pair.theirs = (uintptr_t)theirs;
+		pair.facts = HAS_THEIRS;
+	}
+	value = ncs_pairs_put(NCS_PAIR_CONTEXT, &pair);
+	if (value) {
+		*context = (void *)(uintptr_t)value;
+		return;
+	}
+	tell(init, NCCL_LOG_WARN,
+	     "too many communicators; %s gets no calls for this one",
+	     ncs_next_name());
+	if (pair.facts)
+		ncs_next_finalize(theirs);
+}
+
+static bool get_context(const void *context, struct ncs_pair *pair)
+{
+	uint64_t value = (uintptr_t)context;
+
+	return ncs_pairs_is_context(value) && ncs_pairs_get(value, pair);
+}
+
+void ncs_chain_finalize_comm(void *context)
+{
+	struct ncs_pair pair;
+
+	if (!get_context(context, &pair)) {
+		ncs_process_finalize_comm(context);
+		return;
+	}
+	ncs_process_finalize_comm((void *)(uintptr_t)pair.ours);
+	if (!ncs_pairs_close((uintptr_t)context) || !(pair.facts & HAS_THEIRS))
+		return;
+	/* NCCL from 2.28 on does not finalize what it has no context of. */
+	if (pair.theirs || chain.api_version < 5)
+		ncs_next_finalize((void *)(uintptr_t)pair.theirs);
+}
+
+void ncs_chain_forget(void)
+{
+	ncs_pairs_forget(cookie());
+	chain.following = 0;
+	pthread_mutex_init(&lock, NULL);
+}
+
+/* --- handles -------------------------------------------------------------- */
+
+static void count_lost_pair(uint64_t handle)
+{
+	struct ncs_handle decoded = ncs_handle_decode(handle);
+	struct ncs_comm *comm = ncs_comm_of_handle(&decoded);
+
+	if (comm)
+		ncs_lane_lose(ncs_lane_enter(comm, ncs_now()), NCS_LOSS_CHAIN);
+}
+
+/* What the two plugins know an event by. False where there is no such pair:
+ * ours then gets the value as it is, and takes it for what it is, a stale
+ * one. */
+static bool get_pair(const void *handle, struct ncs_pair *pair)
+{
+	uint64_t value = (uintptr_t)handle;
+
+	if (ncs_pairs_is_handle(value)) {
+		if (ncs_pairs_get(value, pair))
+			return true;
+		count_lost_pair(value);
+	}
+	*pair = (struct ncs_pair){ .ours = value };
+	return false;
+}
+
+/* --- starting an event ---------------------------------------------------- */
+
+struct start {
+	unsigned api_version;
+	unsigned event; /* NCS_EVENT_COUNT: none that we know */
+	const union nccl_event_descr *descr;
+	struct ncs_pair context;
+	struct ncs_pair parent;
+	struct ncs_pair group; /* Coll, P2p from version 5 on */
+	bool is_local;         /* of this process, as far as we can tell */
+};
+
+static bool has_group(const struct start *start)
+{
+	return start->api_version >= 5 && (start->event == NCS_EVENT_COLL ||
+					   start->event == NCS_EVENT_P2P);
+}
+
+/* Parents of another process's events (PXN) are handles of that process, and
+ * so is their context. */
+static void look_up(struct start *start, const void *context)
+{
+	const struct nccl_event_descr_v5 *head = &start->descr->v5;
+	const void *group;
+
+	start->is_local = get_context(context, &start->context);
+	if (!start->is_local)
+		start->context.ours = (uintptr_t)context;
+	if (start->event == NCS_EVENT_PROXY_OP &&
+	    (uint32_t)head->proxy_op.pid != ncs_process_state.pid)
+		start->is_local = false;
+	if (start->event == NCS_EVENT_PROXY_OP && !start->is_local) {
+		start->parent.ours = (uintptr_t)head->parent;
+		return;
+	}
+	get_pair(head->parent, &start->parent);
+	if (has_group(start)) {
+		group = start->event == NCS_EVENT_COLL ?
+				head->coll.parent_group :
+				head->p2p.parent_group;
+		get_pair(group, &start->group);
+	}
+}
+
+/* What the other plugin had asked for when NCCL looked. */
+static uint32_t events_then(const struct start *start)
+{
+	uint32_t events = wanted_events();
+
+	if (events != ncs_load_relaxed32(&chain.followed))
+		follow_mask();
+	/* A group's first call may be another communicator's. */
+	if (start->parent.facts & HAS_THEIRS &&
+	    !(1u << start->event & LOOKED_UP))
+		events = (uint32_t)(start->parent.facts & EVENTS_MASK);
+	return events;
+}
+
+/* Some events NCCL does not start where a plugin gave nothing for the
+ * parent. */
+static bool needs_their_parent(const struct start *start)
+{
+	switch (start->event) {
+	case NCS_EVENT_COLL:
+	case NCS_EVENT_P2P:
+	case NCS_EVENT_PROXY_STEP:
+		return start->api_version < 5;
+	case NCS_EVENT_CE_SYNC:
+	case NCS_EVENT_CE_BATCH:
+		return true;
+	default:
+		return false;
+	}
+}
+
+/* True if NCCL would start this event for the other plugin alone. */
+static bool is_for_them(const struct start *start, uint32_t events)
+{
+	return 1u << start->event & ncs_next_known_events() &&
+	       starters[start->event] & events &&
+	       (start->parent.theirs != 0 || !needs_their_parent(start));
+}
+
+static uint64_t start_theirs(const struct start *start)
+{
+	static const uint8_t bytes[] = {
+		0,
+		sizeof(struct nccl_event_descr_v1),
+		sizeof(struct nccl_event_descr_v2),
+		sizeof(struct nccl_event_descr_v3),
+		sizeof(struct nccl_event_descr_v4),
+		sizeof(struct nccl_event_descr_v5),
+		sizeof(struct nccl_event_descr_v6),
+		sizeof(struct nccl_event_descr_v7),
+	};
+	uint64_t parent = start->parent.theirs;
+	union nccl_event_descr descr;
+	void *handle = NULL;
+
+	memcpy(&descr, start->descr, bytes[start->api_version]);
+	if (has_group(start)) {
+		/* In version 4 the group is the parent. */
+		if (ncs_next_version() == 4)
+			parent = start->group.theirs;
+		else if (start->event == NCS_EVENT_COLL)
+			descr.v5.coll.parent_group =
+				(void *)(uintptr_t)start->group.theirs;
+		else
+			descr.v5.p2p.parent_group =
+				(void *)(uintptr_t)start->group.theirs;
+	}
+	/* In its place in all versions, and so is the type, which has one byte
+	 * up to version 4: those behind it are not looked at there. */
+	descr.v5.parent = (void *)(uintptr_t)parent;
+	ncs_next_start_event((void *)(uintptr_t)start->context.theirs, &handle,
+			     &descr);
+	return (uintptr_t)handle;
+}
+
+/* Ours gets all, whoever asked for it, but for a flood that only the other
+ * did. */
+static uint64_t start_ours(const struct start *start, uint64_t type)
+{
+	const struct nccl_event_descr_v5 *head = &start->descr->v5;
+
+	const void *parent = (void *)(uintptr_t)start->parent.ours;
+	uint64_t handle;
+
+	if (start->event == NCS_EVENT_PROXY_CTRL &&
+	    !ncs_gates_allow_ctrl(start->api_version))
+		return 0;
+	if (start->event == NCS_EVENT_PROXY_STEP &&
+	    ncs_step_on_start(parent, &head->proxy_step, &handle))
+		return handle;
+	return ncs_start_event(start->api_version,
+			       (void *)(uintptr_t)start->context.ours, type,
+			       parent, head->rank, &head->proxy_op);
+}
+
+static bool is_captured(const struct start *start)
+{
+	const struct nccl_event_descr_v5 *head = &start->descr->v5;
+
+	switch (start->event) {
+	case NCS_EVENT_GROUP_API:
+		return head->group_api.graph_captured != 0;
+	case NCS_EVENT_COLL_API:
+		return head->coll_api.graph_captured != 0;
+	case NCS_EVENT_P2P_API:
+		return head->p2p_api.graph_captured != 0;
+	default:
+		return false;
+	}
+}
+
+static enum ncs_pair_class class_of(const struct start *start)
+{
+	switch (start->event) {
+	case NCS_EVENT_PROXY_OP:
+	case NCS_EVENT_KERNEL_CH:
+		return NCS_PAIR_PART;
+	case NCS_EVENT_PROXY_STEP:
+	case NCS_EVENT_KERNEL_PHASE:
+	case NCS_EVENT_NET_PLUGIN:
+		return NCS_PAIR_STEP;
+	case NCS_EVENT_PROXY_CTRL:
+		return NCS_PAIR_CTRL;
+	default:
+		return is_captured(start) ? NCS_PAIR_CAPTURED : NCS_PAIR_CALL;
+	}
+}
+
+static unsigned event_of(uint64_t type)
+{
+	unsigned event = type ? (unsigned)__builtin_ctzll(type) : 64;
+
+	return event < NCS_EVENT_COUNT && type == UINT64_C(1) << event ?
+		       event :
+		       NCS_EVENT_COUNT;
+}
+
+uint64_t ncs_chain_start_event(unsigned api_version, void *context,
+			       void *const *former, uint64_t type,
+			       const void *descr)
+{
+	struct start start = {
+		.api_version = api_version,
+		.event = event_of(type),
+		.descr = descr,
+	};
+	struct ncs_pair pair = { 0 };
+	uint32_t events;
+	uint64_t value = 0;
+
+	/* NCCL starts a receive step at every poll until it can post it, and
+	 * up to 2.26 does not stop all: what it forgets makes room. */
+	if (start.event == NCS_EVENT_PROXY_STEP && former &&
+	    ncs_pairs_is_handle((uintptr_t)*former))
+		ncs_pairs_close((uintptr_t)*former);
+	look_up(&start, context);
+	pair.ours = start_ours(&start, type);
+	if (start.is_local && start.context.facts & HAS_THEIRS &&
+	    start.event < NCS_EVENT_COUNT && api_version == chain.api_version) {
+		events = events_then(&start);
+		if (is_for_them(&start, events))
+			pair.theirs = start_theirs(&start);
+		pair.facts = HAS_THEIRS | events;
+		/* NCCL from 2.28 on tells no states of such a step. */
+		if (start.event == NCS_EVENT_PROXY_STEP &&
+		    start.parent.theirs == 0)
+			pair.facts |= QUIET;
+	}
+	if (pair.ours || pair.theirs) {
+		value = ncs_pairs_put(class_of(&start), &pair);
+		if (!value)
+			count_lost_pair(pair.ours);
+	}
+	return value;
+}
+
+/* --- stopping and states -------------------------------------------------- */
+
+void ncs_chain_stop_event(void *handle)
+{
+	struct ncs_pair pair;
+	bool found = get_pair(handle, &pair);
+	const void *ours = (void *)(uintptr_t)pair.ours;
+
+	if (found)
+		ncs_pairs_close((uintptr_t)handle);
+	if ((ours || !found) && !ncs_step_on_stop(ours))
+		ncs_stop_event(ours);
+	if (pair.theirs)
+		ncs_next_stop_event((void *)(uintptr_t)pair.theirs);
+}
+
+void ncs_chain_record_state(unsigned api_version, void *handle, unsigned state,
+			    void *args)
+{
+	struct ncs_pair pair;
+	bool found = get_pair(handle, &pair);
+	const void *ours = (void *)(uintptr_t)pair.ours;
+
+	if ((ours || !found) &&
+	    !ncs_step_on_state(api_version, ours, state, args))
+		ncs_record_state(api_version, ours, state, args);
+	if (pair.theirs && !(pair.facts & QUIET))
+		ncs_next_record_state((void *)(uintptr_t)pair.theirs, state,
+				      args);
+}

@@ -1,0 +1,285 @@
+/* Doing what was asked for from outside; see control_watch.h.
+ *
+ * ncs_control_look() runs in callbacks: no lock, no allocation, no system call,
+ * no output; the loop over the communicators has a bound. Others run at init,
+ * exit and fork. */
+#include "plugin/events/control_watch.h"
+
+#include <errno.h>
+#include <sched.h>
+#include <string.h>
+#include <sys/mman.h>
+
+#include "plugin/mask/release_events.h"
+#include "plugin/state/lane.h"
+#include "plugin/mask/mask.h"
+#include "plugin/life/lifecycle.h"
+#include "plugin/events/sampling.h"
+#include "shm/clock.h"
+#include "shm/control.h"
+#include "shm/seqlock.h"
+
+struct ncs_control_watch ncs_control_watch = {
+	.request = &ncs_control_watch.dealt_with,
+};
+
+/* Changed by who has `busy` only. */
+static struct {
+	uint64_t busy; /* 1: a thread is at it */
+	struct ncs_control_writer writer;
+	bool kernel_allowed;
+	struct ncs_detail environment; /* what that asks for */
+	struct ncs_detail base; /* of the latest request that made sense */
+	struct ncs_detail in_force;
+	struct ncs_settings settings; /* as published */
+} control;
+
+/* --- Into force ------------------------------------------------------------- */
+
+static uint8_t kernel_detail(enum ncs_kernel_timing timing, uint32_t period)
+{
+	switch (timing) {
+	case NCS_KERNEL_TIMING_ALWAYS:
+		return NCS_KERNEL_DETAIL_ALWAYS;
+	case NCS_KERNEL_TIMING_SAMPLED:
+		return (uint8_t)(NCS_KERNEL_DETAIL_EVERY +
+				 __builtin_ctz(period));
+	case NCS_KERNEL_TIMING_AUTO:
+		return NCS_KERNEL_DETAIL_AUTO;
+	default:
+		return NCS_KERNEL_DETAIL_OFF;
+	}
+}
+
+static uint8_t sample_detail(void)
+{
+	uint64_t level = ncs_load_relaxed(&ncs_process_state.sample_level);
+
+	return (uint8_t)(level < NCS_LEVEL_MAX ? 1 + level : 1 + NCS_LEVEL_MAX);
+}
+
+/* What comes of it is the mask's to decide, and to tell. */
+static void set_kernel(uint8_t kernel)
+{
+	switch (kernel) {
+	case NCS_KERNEL_DETAIL_OFF:
+		ncs_mask_set_timing(NCS_KERNEL_TIMING_OFF, 1);
+		break;
+	case NCS_KERNEL_DETAIL_ALWAYS:
+		ncs_mask_set_timing(NCS_KERNEL_TIMING_ALWAYS, 1);
+		break;
+	case NCS_KERNEL_DETAIL_AUTO:
+		ncs_mask_set_timing(NCS_KERNEL_TIMING_AUTO, 1);
+		break;
+	default:
+		ncs_mask_set_timing(NCS_KERNEL_TIMING_SAMPLED,
+				    1u << (kernel - NCS_KERNEL_DETAIL_EVERY));
+		break;
+	}
+}
+
+/* Brings a detail with all told into force, as far as it differs. */
+static void enforce(const struct ncs_detail *detail)
+{
+	if (detail->groups != control.in_force.groups)
+		ncs_mask_set_events(ncs_groups_events(detail->groups));
+	if (detail->kernel != control.in_force.kernel)
+		set_kernel(detail->kernel);
+	if (detail->sample != control.in_force.sample)
+		ncs_sampling_set_level(detail->sample - 1u);
+	control.in_force = *detail;
+}
+
+/* --- Telling ---------------------------------------------------------------- */
+
+static void publish_in(struct ncs_comm *comm)
+{
+	uint64_t *words = (uint64_t *)&comm->header->settings;
+	const uint64_t *told = (const uint64_t *)&control.settings;
+
+	ncs_seqlock_begin(&words[0]);
+	for (size_t i = 1; i < sizeof(control.settings) / sizeof(*words); i++)
+		ncs_payload_store(&words[i], told[i]);
+	ncs_seqlock_end(&words[0]);
+}
+
+static void publish(void)
+{
+	for (unsigned i = 0; i < NCS_COMM_MAX; i++)
+		if (ncs_comm_is_live(&ncs_process_state.comms[i]))
+			publish_in(&ncs_process_state.comms[i]);
+}
+
+/* Every change leaves a record, in the ring of the thread that made it. */
+static void leave_record(struct ncs_lane_state *lane, uint64_t before,
+			 uint64_t now)
+{
+	const struct ncs_record record = {
+		.start = now,
+		.event = NCS_EVENT_SETTINGS,
+		.function = NCS_FUNCTION_OTHER,
+		.peer = -1,
+		.value = control.settings.in_force,
+		.number = before,
+		.delta = { control.settings.asked,
+			   control.settings.lease_until_ns },
+	};
+
+	ncs_lane_publish(lane, &record);
+}
+
+/* --- Looking ---------------------------------------------------------------- */
+
+/* The environment's, as far as the release may be asked for it. */
+static struct ncs_detail at_first(void)
+{
+	struct ncs_detail detail = control.environment;
+
+	if (!control.kernel_allowed)
+		detail.kernel = NCS_KERNEL_DETAIL_OFF;
+	return detail;
+}
+
+/* What the word of a request asks for beyond the base. */
+struct asked {
+	struct ncs_detail lease;
+	uint64_t lease_until_ns; /* 0: no lease */
+	uint64_t lease_holder;
+	enum ncs_refusal refused;
+};
+
+/* Takes the word apart and keeps its base. A lease that is over is given back,
+ * so that its holder finds out. Returns the word that is dealt with then; not
+ * one that came meanwhile, which is for the next group. */
+static uint64_t take_apart(uint64_t word, struct asked *asked)
+{
+	struct ncs_control *object = control.writer.control;
+	struct ncs_control_request request;
+	uint64_t until_ns;
+
+	memset(asked, 0, sizeof(*asked));
+	if (!ncs_request_unpack(word, &request)) {
+		asked->refused = NCS_REFUSAL_MALFORMED;
+		return word;
+	}
+	control.base = request.base;
+	if (!request.leased)
+		return word;
+	until_ns = ncs_load_relaxed(&object->lease_until_ns);
+	/* Not `now` in ns: the plugin's multiplier is too coarse to compare a
+	 * moment with another process's after some hours. */
+	if (ncs_lease_is_over(until_ns, ncs_clock_monotonic_ns())) {
+		if (control.settings.lease_until_ns == 0)
+			asked->refused = NCS_REFUSAL_LEASE;
+		return ncs_control_end_lease(object, word);
+	}
+	asked->lease = request.lease;
+	asked->lease_until_ns = until_ns;
+	asked->lease_holder = ncs_load_relaxed(&object->lease_holder);
+	return word;
+}
+
+static void look(struct ncs_lane_state *lane, uint64_t word, uint64_t now)
+{
+	struct ncs_settings before = control.settings,
+			    *told = &control.settings;
+	struct ncs_detail wanted, environment;
+	struct asked asked;
+
+	word = take_apart(word, &asked);
+	environment = at_first();
+	wanted = ncs_detail_over(&asked.lease, &control.base);
+	if (wanted.kernel > NCS_KERNEL_DETAIL_OFF && !control.kernel_allowed) {
+		asked.refused = NCS_REFUSAL_KERNEL;
+		wanted.kernel = NCS_KERNEL_DETAIL_OFF;
+	}
+	wanted = ncs_detail_over(&wanted, &environment);
+	enforce(&wanted);
+	told->in_force = ncs_detail_pack(&wanted);
+	told->asked = word;
+	told->refused = asked.refused;
+	told->lease_until_ns = asked.lease_until_ns;
+	told->lease_holder = asked.lease_holder;
+	if (told->in_force != before.in_force) {
+		told->changes++;
+		told->changed = now;
+	}
+	if (memcmp(told, &before, sizeof(before)) != 0)
+		publish();
+	if (told->asked != before.asked || told->in_force != before.in_force)
+		leave_record(lane, before.in_force, now);
+	ncs_store_relaxed(&ncs_control_watch.dealt_with,
+			  asked.lease_until_ns != 0 ? ~word : word);
+}
+
+void ncs_control_look(struct ncs_lane_state *lane, uint64_t now)
+{
+	uint64_t word;
+
+	/* ORDER: pairs with ncs_control_look() (plugin/events/control_watch.c): who comes
+	 * next finds all that this thread has left. */
+	if (ncs_exchange_acquire_release(&control.busy, 1) != 0)
+		return;
+	/* ORDER: pairs with put() (shm/control.c): the lease's end is that of
+	 * this request or a later one. */
+	word = ncs_load_acquire(ncs_control_watch.request);
+	if (word != ncs_load_relaxed(&ncs_control_watch.dealt_with))
+		look(lane, word, now);
+	/* ORDER: pairs with ncs_control_look() (plugin/events/control_watch.c), and with
+	 * ncs_control_join() (plugin/events/control_watch.c). */
+	ncs_store_release(&control.busy, 0);
+}
+
+/* --- Init, exit, fork ------------------------------------------------------- */
+
+#define SERIALS 100u
+
+int ncs_control_open(const struct ncs_control_start *start)
+{
+	int error = -EEXIST;
+
+	control.kernel_allowed = ncs_gates_allow_kernel(start->api_version);
+	control.environment = (struct ncs_detail){
+		.has_groups = 1,
+		.groups = NCS_GROUPS_ALL,
+		.kernel = kernel_detail(start->kernel_timing,
+					start->kernel_period),
+		.sample = sample_detail(),
+	};
+	control.in_force = at_first();
+	control.settings.in_force = ncs_detail_pack(&control.in_force);
+	/* Of another PID namespace a process may have the same name. */
+	for (unsigned serial = 0; error == -EEXIST && serial < SERIALS;
+	     serial++)
+		error = ncs_writer_create_control(&control.writer,
+						  start->directory,
+						  start->process, serial);
+	if (!error)
+		ncs_control_watch.request = &control.writer.control->request;
+	return error;
+}
+
+void ncs_control_join(struct ncs_comm *comm)
+{
+	/* ORDER: pairs with ncs_control_look() (plugin/events/control_watch.c): what is told
+	 * here is the latest, and not told by two at once. */
+	while (ncs_exchange_acquire_release(&control.busy, 1) != 0)
+		sched_yield();
+	publish_in(comm);
+	/* ORDER: pairs with ncs_control_look() (plugin/events/control_watch.c). */
+	ncs_store_release(&control.busy, 0);
+}
+
+void ncs_control_unlink(void)
+{
+	ncs_writer_unlink_control(&control.writer);
+}
+
+void ncs_control_forget(void)
+{
+	if (control.writer.control)
+		munmap(control.writer.control, NCS_CONTROL_BYTES);
+	memset(&control, 0, sizeof(control));
+	ncs_control_watch.request = &ncs_control_watch.dealt_with;
+	ncs_control_watch.dealt_with = 0;
+}

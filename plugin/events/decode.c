@@ -1,0 +1,209 @@
+/* Decoding descriptors; see decode.h. Called by callbacks. */
+#include "plugin/events/decode.h"
+
+#include <stddef.h>
+
+#include "plugin/nccl/nccl_names.h"
+#include "plugin/nccl/nccl_abi.h"
+
+static void decode_coll_v1(const struct nccl_coll_v1 *coll,
+			   struct ncs_operation_facts *facts)
+{
+	facts->sequence_number = coll->seq_number;
+	facts->count = coll->count;
+	facts->function = ncs_function_from_number(coll->func);
+	facts->datatype = ncs_datatype_from_number(coll->datatype);
+	facts->algorithm = ncs_algorithm_from_number(coll->algorithm);
+	facts->protocol = ncs_protocol_from_number(coll->protocol);
+	facts->nchannels = coll->max_channels;
+	facts->peer = coll->root;
+}
+
+/* The fields that versions 2 to 7 share in name, if not in place. */
+#define DECODE_COLL(coll, channels_field)                                  \
+	do {                                                               \
+		facts->sequence_number = (coll)->seq_number;               \
+		facts->count = (coll)->count;                              \
+		facts->function = ncs_function_from_name((coll)->func);    \
+		facts->datatype = ncs_datatype_from_name((coll)->datatype); \
+		facts->algorithm =                                         \
+			ncs_algorithm_from_name((coll)->algorithm);        \
+		facts->protocol =                                          \
+			ncs_protocol_from_name((coll)->protocol);          \
+		facts->nchannels = (coll)->channels_field;                 \
+		facts->peer = (coll)->root;                                \
+	} while (0)
+
+#define DECODE_COMM(body)                       \
+	do {                                    \
+		comm->id = (body)->comm_hash;   \
+		comm->name = (body)->comm_name; \
+	} while (0)
+
+void ncs_decode_coll(unsigned api_version, const void *body,
+		     struct ncs_operation_facts *facts,
+		     struct ncs_decoded_comm *comm)
+{
+	const struct nccl_coll_v1 *v1 = body;
+	const struct nccl_coll_v2 *v2 = body;
+	const struct nccl_coll_v3 *v3 = body;
+	const struct nccl_coll_v4 *v4 = body;
+	const struct nccl_coll_v7 *v7 = body;
+
+	switch (api_version) {
+	case 1:
+		decode_coll_v1(v1, facts);
+		DECODE_COMM(v1);
+		break;
+	case 2:
+		DECODE_COLL(v2, max_channels);
+		DECODE_COMM(v2);
+		break;
+	case 3:
+		DECODE_COLL(v3, max_channels);
+		DECODE_COMM(v3);
+		break;
+	default: /* later versions begin like version 4 */
+		DECODE_COLL(v4, channels);
+		break;
+	}
+	if (api_version >= 7)
+		facts->user_tag = v7->user_tag;
+}
+
+#define DECODE_P2P(p2p)                                                    \
+	do {                                                               \
+		facts->count = (p2p)->count;                               \
+		facts->function = ncs_function_from_name((p2p)->func);     \
+		facts->datatype = ncs_datatype_from_name((p2p)->datatype); \
+		facts->peer = (p2p)->peer;                                 \
+	} while (0)
+
+void ncs_decode_p2p(unsigned api_version, const void *body,
+		    struct ncs_operation_facts *facts,
+		    struct ncs_decoded_comm *comm)
+{
+	const struct nccl_p2p_v1 *v1 = body;
+	const struct nccl_p2p_v2 *v2 = body;
+	const struct nccl_p2p_v4 *v4 = body;
+	const struct nccl_p2p_v7 *v7 = body;
+
+	facts->sequence_number = NCS_NO_SEQUENCE_NUMBER;
+	switch (api_version) {
+	case 1:
+		facts->count = v1->count;
+		facts->function = ncs_function_from_number(v1->func);
+		facts->datatype = ncs_datatype_from_number(v1->datatype);
+		facts->peer = v1->peer;
+		DECODE_COMM(v1);
+		break;
+	case 2:
+	case 3:
+		DECODE_P2P(v2);
+		DECODE_COMM(v2);
+		break;
+	default: /* nChannels is not read: NCCL's wrapper for 4 leaves it */
+		DECODE_P2P(v4);
+		break;
+	}
+	if (api_version >= 7)
+		facts->user_tag = v7->user_tag;
+}
+
+void ncs_decode_api_call(enum ncs_event event, const void *body,
+			 struct ncs_decoded_call *call)
+{
+	const struct nccl_coll_api_v5 *coll = body;
+	const struct nccl_p2p_api_v5 *p2p = body;
+
+	if (event == NCS_EVENT_COLL_API) {
+		call->count = coll->count;
+		call->stream = NCS_RECORD_STREAM(coll->stream);
+		call->root = coll->root;
+		call->function = ncs_function_from_name(coll->func);
+		call->datatype = ncs_datatype_from_name(coll->datatype);
+		call->graph = coll->graph_captured != 0;
+	} else {
+		call->count = p2p->count;
+		call->stream = NCS_RECORD_STREAM(p2p->stream);
+		call->root = -1;
+		call->function = ncs_function_from_name(p2p->func);
+		call->datatype = ncs_datatype_from_name(p2p->datatype);
+		call->graph = p2p->graph_captured != 0;
+	}
+}
+
+void ncs_decode_kernel(unsigned api_version, const void *body,
+		       uint8_t *channel, uint64_t *gpu_start_ns)
+{
+	const struct nccl_kernel_ch_v3 *v3 = body;
+	const struct nccl_kernel_ch *v4 = body;
+
+	*channel = v3->channel;
+	*gpu_start_ns = api_version >= 4 ? v4->gpu_timer_ns : 0;
+}
+
+void ncs_decode_phase(const void *body, uint8_t *channel, uint64_t *phase,
+		      uint64_t *gpu_start_ns)
+{
+	const struct nccl_kernel_phase *facts = body;
+
+	*channel = facts->channel;
+	*phase = facts->phase;
+	*gpu_start_ns = facts->gpu_timer_ns;
+}
+
+/* Only data of plugins that we know is looked at, and during the call only. */
+void ncs_decode_net(const void *body, uint64_t *plugin_id, uint64_t *bytes)
+{
+	const struct nccl_net_plugin *net = body;
+	const struct nccl_net_ib_descr_v1 *ib = net->data;
+	const struct nccl_net_socket_descr_v1 *socket = net->data;
+
+	*plugin_id = (uint64_t)net->id;
+	*bytes = 0;
+	if (!net->data)
+		return;
+	if (net->id == NCCL_NET_PLUGIN_IB_V1)
+		*bytes = ib->queue_pair.length_bytes;
+	else if (net->id == NCCL_NET_PLUGIN_SOCKET_V1)
+		*bytes = socket->socket.length_bytes;
+}
+
+void ncs_decode_span(const struct ncs_comm *comm, enum ncs_event event,
+		     const void *body, struct ncs_record *record)
+{
+	const struct nccl_group_api *group = body;
+	const struct nccl_kernel_launch *launch = body;
+	const struct nccl_ce_coll_v6 *coll = body;
+	const struct nccl_ce_sync *sync = body;
+	const struct nccl_ce_batch *batch = body;
+
+	switch ((int)event) {
+	case NCS_EVENT_GROUP_API:
+		record->number = (uint64_t)(unsigned)group->depth;
+		record->flags = group->graph_captured ? NCS_RECORD_GRAPH : 0;
+		break;
+	case NCS_EVENT_KERNEL_LAUNCH:
+		record->delta[0] = NCS_RECORD_STREAM(launch->stream);
+		break;
+	case NCS_EVENT_CE_COLL:
+		record->delta[0] = NCS_RECORD_STREAM(coll->stream);
+		record->function = ncs_function_from_name(coll->func);
+		record->number = coll->seq_number;
+		record->peer = coll->root;
+		ncs_message_bytes(comm, record->function,
+				  ncs_datatype_from_name(coll->datatype),
+				  coll->count, &record->value);
+		break;
+	case NCS_EVENT_CE_SYNC:
+		record->number = (uint64_t)(unsigned)sync->nranks;
+		break;
+	case NCS_EVENT_CE_BATCH:
+		record->number = (uint64_t)(unsigned)batch->ops;
+		record->value = batch->total_bytes;
+		break;
+	default:
+		break;
+	}
+}

@@ -1,0 +1,48 @@
+/* From NCCL's descriptors to our terms, for all versions of the API.
+ *
+ * Pure but for the strings that descriptors point to. `body` is the
+ * descriptor's union (24 bytes into it), laid out as the version says.
+ */
+#ifndef NCS_PLUGIN_EVENTS_DECODE_H
+#define NCS_PLUGIN_EVENTS_DECODE_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "plugin/events/operation.h"
+
+/* What API 1-3 say of the communicator with each operation. */
+struct ncs_decoded_comm {
+	uint64_t id; /* 0: not told */
+	const char *name;
+};
+
+/* What an API call says. */
+struct ncs_decoded_call {
+	uint64_t count;
+	uint64_t stream; /* as in records */
+	int32_t root; /* -1: none */
+	uint8_t function;
+	uint8_t datatype;
+	bool graph;
+};
+
+void ncs_decode_coll(unsigned api_version, const void *body,
+		     struct ncs_operation_facts *facts,
+		     struct ncs_decoded_comm *comm);
+void ncs_decode_p2p(unsigned api_version, const void *body,
+		    struct ncs_operation_facts *facts,
+		    struct ncs_decoded_comm *comm);
+void ncs_decode_api_call(enum ncs_event event, const void *body,
+			 struct ncs_decoded_call *call);
+void ncs_decode_kernel(unsigned api_version, const void *body,
+		       uint8_t *channel, uint64_t *gpu_start_ns);
+void ncs_decode_phase(const void *body, uint8_t *channel, uint64_t *phase,
+		      uint64_t *gpu_start_ns);
+void ncs_decode_net(const void *body, uint64_t *plugin_id, uint64_t *bytes);
+
+/* GroupApi, KernelLaunch, CeColl, CeSync, CeBatch; nothing for the others. */
+void ncs_decode_span(const struct ncs_comm *comm, enum ncs_event event,
+		     const void *body, struct ncs_record *record);
+
+#endif

@@ -1,0 +1,498 @@
+/* Operations in flight and what they add up to; see operation.h. Runs in
+ * callbacks: no lock, no allocation, no system call. */
+#include "plugin/events/operation.h"
+
+#include "plugin/state/class.h"
+#include "plugin/state/lane.h"
+#include "plugin/nccl/nccl_names.h"
+#include "plugin/life/lifecycle.h"
+#include "plugin/events/range_stats.h"
+#include "plugin/events/sampling.h"
+
+/* How many slots are looked at for a free one. The cursor goes round, so that
+ * a slot is reused as late as possible: children may start long after their
+ * operation was enqueued. */
+#define CLAIM_TRIES 32
+
+bool ncs_message_bytes(const struct ncs_comm *comm, uint8_t function,
+		       uint8_t datatype, uint64_t count, uint64_t *bytes)
+{
+	*bytes = count * ncs_datatype_bytes(datatype);
+	if (!ncs_function_size_has_ranks(function))
+		return true;
+	if (comm->nranks <= 0) {
+		*bytes = 0;
+		return false;
+	}
+	*bytes *= (uint64_t)comm->nranks;
+	return true;
+}
+
+/* --- children ----------------------------------------------------------------- */
+
+/* A slot's `children` is one word, so that it changes as a whole:
+ *   bits  0-19  children under way
+ *   bits 20-39  children started
+ *   bit  40     the operation is in operations_done
+ *   bits 41-63  whose slot it is: from its tag
+ * Several threads may start and end children at once (from NCCL 2.31 on kernels
+ * are reported by a thread of their own), and the slot may be wanted for the
+ * next operation at the same moment. Who has a child under way keeps the slot;
+ * the only one left counts the operation while it still has it, and takes that
+ * back if another started meanwhile. Nobody waits. */
+#define CHILD_LIVE UINT64_C(1)
+#define CHILD_STARTED (UINT64_C(1) << 20)
+#define CHILDREN_MASK UINT64_C(0xfffff)
+#define COUNTED (UINT64_C(1) << 40)
+#define OWNER_SHIFT 41
+
+static uint64_t live(uint64_t children)
+{
+	return children & CHILDREN_MASK;
+}
+
+static uint64_t started(uint64_t children)
+{
+	return children / CHILD_STARTED & CHILDREN_MASK;
+}
+
+uint64_t ncs_operation_no_children(uint64_t tag)
+{
+	return (tag + 1) / 2 << OWNER_SHIFT;
+}
+
+/* Whether a slot is still the one of the operation with this tag. */
+static bool is_owned(uint64_t children, uint64_t tag)
+{
+	return children >> OWNER_SHIFT ==
+	       ncs_operation_no_children(tag) >> OWNER_SHIFT;
+}
+
+/* --- slots ------------------------------------------------------------------ */
+
+/* Free, or enqueued without children under way; with `force` also one whose
+ * enqueueing never ended. */
+static bool claim_slot(struct ncs_op *op, bool force)
+{
+	/* ORDER: pairs with child_done() (plugin/events/operation.c): the former
+	 * operation's last child is through with the slot. */
+	uint64_t children = ncs_load_acquire(&op->children);
+	/* ORDER: pairs with claim_slot() (plugin/events/operation.c). */
+	uint64_t tag = ncs_load_acquire(&op->tag);
+	uint64_t next = tag & 1 ? tag + 2 : tag + 1;
+	/* ORDER: pairs with ncs_operation_stop() (plugin/events/operation.c). */
+	uint64_t enqueued = ncs_load_acquire(&op->enqueued);
+
+	if (!is_owned(children, tag))
+		return false; /* another thread is at it */
+	if (tag & 1 && (live(children) != 0 ||
+			(enqueued == 0 && !force)))
+		return false;
+	/* ORDER: pairs with claim_slot() (plugin/events/operation.c): of two threads
+	 * one gets the slot. */
+	if (!ncs_cas_acquire_release(&op->children, children,
+				     ncs_operation_no_children(next)))
+		return false;
+	ncs_store_relaxed(&op->enqueued, 0);
+	/* ORDER: pairs with claim_slot() (plugin/events/operation.c): who takes the
+	 * slot for this operation's does not take it for enqueued. */
+	ncs_store_release(&op->tag, next);
+	return true;
+}
+
+static struct ncs_op *claim(struct ncs_comm *comm, struct ncs_lane_state *lane)
+{
+	for (unsigned force = 0; force < 2; force++) {
+		for (unsigned tries = 0; tries < CLAIM_TRIES; tries++) {
+			uint64_t cursor = ncs_add_relaxed(
+				&comm->header->filled.operations, 1);
+			struct ncs_op *op =
+				&comm->ops[cursor % comm->operation_count];
+
+			if (!claim_slot(op, force))
+				continue;
+			if (force)
+				ncs_lane_lose(lane, NCS_LOSS_FORGOTTEN);
+			return op;
+		}
+	}
+	ncs_lane_lose(lane, NCS_LOSS_POOL_FULL);
+	return NULL;
+}
+
+struct ncs_op *ncs_operation_find(struct ncs_comm *comm, uint64_t value)
+{
+	struct ncs_handle handle = ncs_handle_decode(value);
+	struct ncs_op *op;
+
+	if (handle.kind != NCS_HANDLE_OPERATION ||
+	    handle.comm != comm->index || handle.slot >= comm->operation_count)
+		return NULL;
+	op = &comm->ops[handle.slot];
+	return ncs_handle_matches(&handle, ncs_load_relaxed(&op->tag)) ? op :
+									 NULL;
+}
+
+/* --- the published copy ------------------------------------------------------ */
+
+static void ncs_operation_publish(struct ncs_operation *slot,
+				  const struct ncs_operation *content)
+{
+	uint64_t *block = (uint64_t *)slot;
+	const uint64_t *words = (const uint64_t *)content;
+
+	ncs_store_relaxed(&block[0], 0);
+	/* ORDER: pairs with read_operation() (shm/read/reader.c): who sees a word of
+	 * this operation also sees that the former one is gone. */
+	ncs_fence_release();
+	for (unsigned i = 1; i < sizeof(*content) / sizeof(words[0]); i++)
+		ncs_payload_store(&block[i], words[i]);
+	/* ORDER: pairs with read_operation() (shm/read/reader.c): all words are
+	 * visible before the number. */
+	ncs_store_release(&block[0], words[0]);
+}
+
+static void publish(const struct ncs_op *op,
+		    const struct ncs_operation_facts *facts)
+{
+	struct ncs_operation content = {
+		.number = op->number,
+		.start = op->start,
+		.sequence_number = facts->sequence_number,
+		.bytes = op->bytes,
+		.count = facts->count,
+		.event = (uint8_t)facts->event,
+		.function = facts->function,
+		.datatype = facts->datatype,
+		.algorithm = facts->algorithm,
+		.protocol = facts->protocol,
+		.nchannels = facts->nchannels,
+		.peer = facts->peer,
+		.user_tag = facts->user_tag,
+		.range = facts->range,
+	};
+
+	ncs_operation_publish(op->published, &content);
+}
+
+/* --- start and stop ----------------------------------------------------------- */
+
+static void count_start(struct ncs_lane_state *lane, const struct ncs_op *op)
+{
+	struct ncs_function *function =
+		ncs_lane_function_begin(lane, op->function);
+	uint64_t sequence = op->sequence_number;
+
+	ncs_lane_function_add(lane, &function->operations, 1);
+	ncs_lane_function_add(lane, &function->bytes, op->bytes);
+	if (!op->size_known)
+		ncs_lane_function_add(lane, &function->size_unknown, 1);
+	if (sequence != NCS_NO_SEQUENCE_NUMBER &&
+	    sequence + 1 > ncs_load_relaxed(&function->last_sequence_number))
+		ncs_payload_store(&function->last_sequence_number,
+				  sequence + 1);
+	ncs_lane_function_end(lane, function);
+}
+
+uint64_t ncs_operation_start(struct ncs_comm *comm,
+			     struct ncs_lane_state *lane,
+			     const struct ncs_operation_facts *facts,
+			     uint64_t now)
+{
+	struct ncs_op untracked = { .tag = 0 };
+	struct ncs_op *op = claim(comm, lane);
+	struct ncs_op *target = op ? op : &untracked;
+	uint64_t sampling = ncs_sampling_choose(comm, facts);
+
+	target->function = facts->function;
+	target->event = (uint8_t)facts->event;
+	target->sequence_number = facts->sequence_number;
+	target->size_known =
+		ncs_message_bytes(comm, facts->function, facts->datatype,
+				  facts->count, &target->bytes);
+	target->range = facts->range;
+	count_start(lane, target);
+	target->class_index =
+		ncs_class_count(comm, facts, target->size_known, target->bytes);
+	ncs_range_operation(comm, target);
+	if (!op)
+		return ncs_handle_encode(NCS_HANDLE_UNTRACKED, comm->index, 0,
+					 0, 0);
+	op->number = ncs_add_relaxed(&comm->operation_number, 1) + 1;
+	op->start = now;
+	op->launched =
+		lane->shared ? 0 : ncs_load_relaxed(&lane->launched);
+	op->peer = facts->peer;
+	op->stream = facts->stream;
+	ncs_store_relaxed(&op->proxy_start, 0);
+	ncs_store_relaxed(&op->proxy_stop, 0);
+	ncs_store_relaxed(&op->kernel_start_ns, 0);
+	ncs_store_relaxed(&op->kernel_stop_ns, 0);
+	op->recorded_ns[NCS_TIMING_KERNEL] = 0;
+	op->recorded_ns[NCS_TIMING_PROXY] = 0;
+	ncs_store_relaxed(&op->sampling, sampling);
+	ncs_store_relaxed(&op->under_way, 0);
+	publish(op, facts);
+	return ncs_handle_encode(NCS_HANDLE_OPERATION, comm->index,
+				 (unsigned)(op - comm->ops), 0,
+				 ncs_load_relaxed(&op->tag));
+}
+
+bool ncs_operation_stop(struct ncs_comm *comm, uint64_t handle, uint64_t now)
+{
+	struct ncs_op *op = ncs_operation_find(comm, handle);
+
+	if (!op || ncs_load_relaxed(&op->enqueued) != 0)
+		return false;
+	ncs_store_relaxed(&op->published->enqueued, now);
+	/* ORDER: pairs with claim_slot() (plugin/events/operation.c): from here on the
+	 * slot may be another operation's. */
+	ncs_store_release(&op->enqueued, now);
+	return true;
+}
+
+/* --- counting ----------------------------------------------------------------- */
+
+static void add_to_function(struct ncs_lane_state *lane, unsigned index,
+			    size_t counter_offset, uint64_t addend)
+{
+	struct ncs_function *function = ncs_lane_function_begin(lane, index);
+
+	ncs_lane_function_add(
+		lane, (uint64_t *)((char *)function + counter_offset), addend);
+	ncs_lane_function_end(lane, function);
+}
+
+/* A reader looks at the slots that were in use and at recent ones. */
+static void tell_revived(struct ncs_comm *comm, const struct ncs_op *op)
+{
+	struct ncs_filled *filled = &comm->header->filled;
+	uint64_t slot = (uint64_t)(op - comm->ops);
+	uint64_t age = (ncs_load_relaxed(&filled->operations) - 1 - slot) %
+		       comm->operation_count;
+
+	if (age >= NCS_FILLED_RECENT)
+		ncs_add_relaxed(&filled->revived, 1);
+}
+
+/* It was not finished after all. */
+static void take_back(struct ncs_comm *comm, struct ncs_lane_state *lane,
+		      struct ncs_op *op)
+{
+	add_to_function(lane, op->function,
+			offsetof(struct ncs_function, operations_done),
+			UINT64_MAX);
+	/* ORDER: pairs with read_operation() (shm/read/reader.c): in flight again,
+	 * with the words it had. */
+	ncs_store_release(&op->published->number, op->number);
+	tell_revived(comm, op);
+}
+
+struct ncs_op *ncs_operation_child_started(struct ncs_comm *comm,
+					   struct ncs_lane_state *lane,
+					   uint64_t handle, uint64_t now)
+{
+	uint64_t tag = ncs_handle_decode(handle).tag;
+	struct ncs_op *op = ncs_operation_find(comm, handle);
+	uint64_t before;
+
+	if (!op)
+		return NULL;
+	do {
+		before = ncs_load_relaxed(&op->children);
+		if (!is_owned(before, tag))
+			return NULL;
+		/* ORDER: pairs with child_done() (plugin/events/operation.c): what the
+		 * other children did is seen, and the slot is kept. */
+	} while (!ncs_cas_acquire_release(
+		&op->children, before,
+		(before & ~COUNTED) + CHILD_STARTED + CHILD_LIVE));
+	ncs_store_relaxed(&op->published->children_started,
+			  started(before) + 1);
+	if (started(before) == 0) {
+		add_to_function(lane, op->function,
+				offsetof(struct ncs_function, with_children),
+				1);
+		ncs_store_relaxed(&op->published->first_child, now);
+		ncs_range_first_child(comm, op);
+	}
+	if (live(before) == 0)
+		ncs_range_begin(comm, op->range, now);
+	if (before & COUNTED)
+		take_back(comm, lane, op);
+	return op;
+}
+
+/* Adds an operation's time, in place of the one that it was given when it
+ * seemed finished before. */
+static void record_time(struct ncs_comm *comm, struct ncs_lane_state *lane,
+			struct ncs_op *op, enum ncs_timing timing, uint64_t ns)
+{
+	struct ncs_histogram *histogram = ncs_class_histogram(
+		comm, op->class_index, op->function, timing);
+	struct ncs_function *function;
+	uint64_t before = op->recorded_ns[timing];
+
+	ncs_range_time(comm, lane, op, timing, ns, before);
+	op->recorded_ns[timing] = ns + 1;
+	function = ncs_lane_function_begin(lane, op->function);
+	if (before == 0) {
+		ncs_lane_function_add(lane, &function->timed[timing], 1);
+		ncs_lane_function_add(lane, &function->timed_bytes[timing],
+				      op->bytes);
+	}
+	ncs_lane_function_add(lane, &function->time_ns[timing],
+			      before == 0 ? ns : ns - (before - 1));
+	ncs_lane_function_end(lane, function);
+	if (!histogram)
+		ncs_lane_lose(lane, NCS_LOSS_TABLE_FULL);
+	else if (before == 0)
+		ncs_class_add_time(histogram, ns, op->bytes);
+	else
+		ncs_class_change_time(histogram, before - 1, ns);
+}
+
+static void publish_record(struct ncs_lane_state *lane,
+			   const struct ncs_op *op, bool again, uint64_t now)
+{
+	struct ncs_record record = {
+		.start = op->start,
+		.event = op->event,
+		.flags = (uint8_t)((again ? NCS_RECORD_AGAIN : 0) |
+				   ncs_load_relaxed(&op->sampling)),
+		.channel = (uint8_t)(op->range < NCS_RECORD_RANGE_MAX ?
+					     op->range :
+					     NCS_RECORD_RANGE_MAX),
+		.function = op->function,
+		.operation = (uint32_t)op->number,
+		.peer = op->peer,
+		.value = op->bytes,
+		.number = op->sequence_number,
+		.duration = now - op->start,
+	};
+	uint64_t enqueued = ncs_load_relaxed(&op->enqueued);
+	uint64_t proxy_start = ncs_load_relaxed(&op->proxy_start);
+
+	if (enqueued)
+		record.delta[0] = enqueued - op->start;
+	if (proxy_start > op->start)
+		record.delta[1] = proxy_start - op->start;
+	ncs_lane_publish_operation(lane, &record, op->stream);
+}
+
+/* Counts a finished operation and its times. */
+static void count_done(struct ncs_comm *comm, struct ncs_lane_state *lane,
+		       struct ncs_op *op, uint64_t now)
+{
+	const struct ncs_clock *clock = &comm->header->clock;
+	uint64_t proxy_start = ncs_load_relaxed(&op->proxy_start);
+	uint64_t proxy_stop = ncs_load_relaxed(&op->proxy_stop);
+	uint64_t kernel_start_ns = ncs_load_relaxed(&op->kernel_start_ns);
+	uint64_t kernel_stop_ns = ncs_load_relaxed(&op->kernel_stop_ns);
+	bool again = op->recorded_ns[NCS_TIMING_KERNEL] != 0 ||
+		     op->recorded_ns[NCS_TIMING_PROXY] != 0;
+
+	add_to_function(lane, op->function,
+			offsetof(struct ncs_function, operations_done), 1);
+	if (proxy_stop != 0 && proxy_stop >= proxy_start)
+		record_time(comm, lane, op, NCS_TIMING_PROXY,
+			    ncs_clock_duration_ns(clock,
+						  proxy_stop - proxy_start));
+	if (kernel_stop_ns > kernel_start_ns)
+		record_time(comm, lane, op, NCS_TIMING_KERNEL,
+			    kernel_stop_ns - kernel_start_ns);
+	publish_record(lane, op, again, now);
+	if (op->number > ncs_load_relaxed(&comm->header->latest_done))
+		ncs_store_relaxed(&comm->header->latest_done, op->number);
+	ncs_store_relaxed(&op->published->number, 0);
+}
+
+static void child_done(struct ncs_comm *comm, struct ncs_lane_state *lane,
+		       struct ncs_op *op, uint64_t now)
+{
+	uint64_t before, after;
+	uint32_t range = op->range; /* it may be another's in the end */
+	bool counted = false;
+
+	ncs_store_relaxed(&op->published->last_child_done, now);
+	do {
+		if (counted)
+			take_back(comm, lane, op);
+		/* ORDER: pairs with child_done() (plugin/events/operation.c): the last
+		 * child sees what the others left. */
+		before = ncs_load_acquire(&op->children);
+		counted = live(before) == 1;
+		after = before - CHILD_LIVE;
+		ncs_store_relaxed(&op->published->children_done,
+				  started(after) - live(after));
+		if (counted) {
+			count_done(comm, lane, op, now);
+			after |= COUNTED;
+		}
+		/* ORDER: pairs with ncs_operation_child_started()
+		 * (plugin/events/operation.c): it takes back what was counted, or is
+		 * seen here. */
+	} while (!ncs_cas_acquire_release(&op->children, before, after));
+	if (live(after) == 0)
+		ncs_range_end_busy(comm, range, now);
+}
+
+/* Widens the span from *start to *stop, each 0 at first. A child's own thread
+ * is the only one that does so for its clock. */
+static void widen(uint64_t *start, uint64_t *stop, uint64_t child_start,
+		  uint64_t child_stop)
+{
+	uint64_t first = ncs_load_relaxed(start);
+
+	if (child_start != 0 && (first == 0 || child_start < first))
+		ncs_store_relaxed(start, child_start);
+	if (child_stop > ncs_load_relaxed(stop))
+		ncs_store_relaxed(stop, child_stop);
+}
+
+void ncs_operation_proxy_done(struct ncs_comm *comm,
+			      struct ncs_lane_state *lane, uint64_t handle,
+			      uint64_t start, uint64_t now)
+{
+	struct ncs_op *op = handle ? ncs_operation_find(comm, handle) : NULL;
+
+	if (!op)
+		return;
+	widen(&op->proxy_start, &op->proxy_stop, start, now);
+	child_done(comm, lane, op, now);
+}
+
+void ncs_operation_kernel_done(struct ncs_comm *comm,
+			       struct ncs_lane_state *lane, uint64_t handle,
+			       uint64_t gpu_start_ns, uint64_t gpu_stop_ns,
+			       uint64_t now)
+{
+	struct ncs_op *op = handle ? ncs_operation_find(comm, handle) : NULL;
+
+	if (!op)
+		return;
+	widen(&op->kernel_start_ns, &op->kernel_stop_ns, gpu_start_ns,
+	      gpu_stop_ns);
+	child_done(comm, lane, op, now);
+}
+
+void ncs_operation_child_forgotten(struct ncs_comm *comm, uint64_t handle)
+{
+	struct ncs_op *op = handle ? ncs_operation_find(comm, handle) : NULL;
+	uint32_t range = op ? op->range : 0;
+	uint64_t before;
+
+	if (!op)
+		return;
+	do {
+		before = ncs_load_relaxed(&op->children);
+		/* Nobody will ever tell that it is done. */
+		ncs_store_relaxed(&op->published->number,
+				  live(before) == 1 ? 0 : op->number);
+		/* ORDER: pairs with ncs_operation_child_started()
+		 * (plugin/events/operation.c). */
+	} while (!ncs_cas_acquire_release(&op->children, before,
+					  before - CHILD_LIVE));
+	if (live(before) == 1)
+		ncs_range_end_busy(comm, range, ncs_now());
+}

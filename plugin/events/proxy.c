@@ -1,0 +1,378 @@
+/* Proxy operations and control; see proxy.h. Runs in callbacks, most of them on
+ * the thread that drives the network: no lock, no allocation, no system
+ * call. */
+#include "plugin/events/proxy.h"
+
+#include "plugin/state/channel.h"
+#include "plugin/state/lane.h"
+#include "plugin/events/operation.h"
+#include "plugin/events/range_stats.h"
+#include "plugin/events/sampling.h"
+#include "plugin/events/step.h"
+#include "shm/seqlock.h"
+
+/* --- proxy operations ---------------------------------------------------------- */
+
+/* A slot's steps point back to it for ever. */
+static void prepare_slot(struct ncs_comm *comm, struct ncs_proxy_op *op)
+{
+	unsigned first = (unsigned)(op - comm->proxy_ops) * NCS_STEP_MAX;
+
+	op->steps = &comm->steps[first];
+	for (unsigned i = 0; i < NCS_STEP_MAX; i++) {
+		op->steps[i].op = op;
+		op->steps[i].handle = ncs_handle_free(comm->index, first + i);
+	}
+}
+
+/* The slot is nobody's until ncs_proxy_op_start() gives it its handle. */
+static bool claim_free(struct ncs_comm *comm, struct ncs_proxy_op *op)
+{
+	uint64_t handle = ncs_load_relaxed(&op->handle);
+
+	/* ORDER: pairs with release() (plugin/events/proxy.c): the slot is seen as its
+	 * former user left it. */
+	if (!ncs_handle_is(handle, NCS_HANDLE_NONE) ||
+	    !ncs_cas_acquire_release(&op->handle, handle,
+				     handle | NCS_HANDLE_CLAIMED))
+		return false;
+	if (!op->steps)
+		prepare_slot(comm, op);
+	return true;
+}
+
+/* The handle of a claimed slot. */
+static uint64_t next_handle(const struct ncs_comm *comm,
+			    const struct ncs_proxy_op *op)
+{
+	return ncs_handle_next(
+		ncs_handle_freed(ncs_load_relaxed(&op->handle)) |
+			ncs_handle_free(comm->index,
+					(unsigned)(op - comm->proxy_ops)),
+		NCS_HANDLE_PROXY_OP);
+}
+
+static void release(struct ncs_comm *comm, struct ncs_proxy_op *op)
+{
+	uint64_t index = (uint64_t)(op - comm->proxy_ops);
+
+	/* ORDER: pairs with claim_free() (plugin/events/proxy.c). */
+	ncs_store_release(&op->handle,
+			  ncs_handle_freed(ncs_load_relaxed(&op->handle)));
+	if (index < ncs_load_relaxed(&comm->proxy_op_hint))
+		ncs_store_relaxed(&comm->proxy_op_hint, index);
+}
+
+/* Frees the next slot in turn whose proxy operation has no step under way:
+ * some (CollNet, copy engines) are never stopped by NCCL. */
+static struct ncs_proxy_op *evict(struct ncs_comm *comm,
+				  struct ncs_lane_state *lane)
+{
+	for (unsigned i = 0; i < NCS_PROXY_OP_MAX; i++) {
+		struct ncs_proxy_op *op =
+			&comm->proxy_ops[ncs_add_relaxed(&comm->proxy_op_evict,
+							 1) %
+					 NCS_PROXY_OP_MAX];
+
+		if (ncs_handle_is(ncs_load_relaxed(&op->handle),
+				  NCS_HANDLE_NONE)) {
+			if (claim_free(comm, op)) /* freed meanwhile */
+				return op;
+			continue;
+		}
+		if (op->live || !ncs_handle_is(ncs_load_relaxed(&op->handle),
+					       NCS_HANDLE_PROXY_OP))
+			continue;
+		ncs_lane_lose(lane, NCS_LOSS_FORGOTTEN);
+		ncs_operation_child_forgotten(comm, op->operation_handle);
+		ncs_channel_dequeue(comm, op);
+		release(comm, op);
+		if (claim_free(comm, op))
+			return op;
+	}
+	return NULL;
+}
+
+/* The lowest free slot, so that few of them stay warm in the cache. */
+static struct ncs_proxy_op *claim(struct ncs_comm *comm,
+				  struct ncs_lane_state *lane)
+{
+	uint64_t hint = ncs_load_relaxed(&comm->proxy_op_hint);
+	struct ncs_proxy_op *op;
+
+	for (uint64_t i = hint; i < NCS_PROXY_OP_MAX; i++) {
+		if (claim_free(comm, &comm->proxy_ops[i])) {
+			ncs_store_relaxed(&comm->proxy_op_hint, i + 1);
+			return &comm->proxy_ops[i];
+		}
+	}
+	op = evict(comm, lane);
+	if (!op)
+		ncs_lane_lose(lane, NCS_LOSS_POOL_FULL);
+	return op;
+}
+
+/* Links a proxy operation to the operation that it is part of, and fills in
+ * what its record and those of its steps have in common. */
+static void adopt(struct ncs_comm *comm, struct ncs_lane_state *lane,
+		  struct ncs_proxy_op *op, uint64_t parent,
+		  const struct nccl_proxy_op *facts, uint64_t now)
+{
+	struct ncs_op *operation =
+		ncs_operation_child_started(comm, lane, parent, now);
+	unsigned flags = facts->is_send != 0 ? NCS_RECORD_SEND : 0;
+	unsigned function =
+		operation ? operation->function : NCS_FUNCTION_OTHER;
+
+	ncs_sampling_clear(&op->sampled);
+	/* Up to API 3 NCCL reports them when they first make progress. */
+	if (operation)
+		ncs_sampling_inherit(&op->sampled, operation,
+				     comm->api_version < 4, now);
+	flags |= ncs_sampling_flags(&op->sampled);
+	op->operation_handle = operation ? parent : 0;
+	op->operation = operation ? operation->number : 0;
+	op->words[1] = ncs_record_word1(NCS_EVENT_PROXY_OP, flags,
+					facts->channel, function);
+	op->words[2] = ncs_record_word2(op->operation, facts->peer);
+	op->step_words[0] = ncs_record_word1(NCS_EVENT_PROXY_STEP, flags,
+					     facts->channel, function);
+	op->step_words[1] = op->words[2];
+	/* NCCL names no parent for some (Broadcast since 2.29). */
+	if (!operation && parent != 0 &&
+	    !ncs_handle_is(parent, NCS_HANDLE_UNTRACKED))
+		ncs_lane_lose(lane, NCS_LOSS_ORPHAN);
+}
+
+uint64_t ncs_proxy_op_start(struct ncs_comm *comm, struct ncs_lane_state *lane,
+			    uint64_t parent, const struct nccl_proxy_op *facts,
+			    uint64_t now)
+{
+	struct ncs_proxy_op *op = claim(comm, lane);
+	bool send = facts->is_send != 0;
+	uint64_t handle;
+
+	if (!op)
+		return ncs_handle_encode(NCS_HANDLE_UNTRACKED, comm->index, 0,
+					 0, 0);
+#pragma GCC unroll 8
+	for (unsigned i = 3; i < NCS_RECORD_WORDS; i++)
+		op->words[i] = 0;
+	op->words[0] = now;
+	adopt(comm, lane, op, parent, facts, now);
+	op->nsteps = facts->steps > 0 ? (uint32_t)facts->steps : 0;
+	op->send = send;
+	op->live = 0;
+	op->has_sample = op->size_known = 0;
+	op->bytes = op->steps_done = op->cumulative_bytes = 0;
+	op->in_progress = op->first_step = 0;
+	op->queue = ncs_channel_find(
+		comm, NCS_CHANNEL_KEY(facts->channel, send, facts->peer), now);
+	if (!op->queue) {
+		ncs_lane_lose(lane, NCS_LOSS_TABLE_FULL);
+		op->queue = &comm->overflow_queue;
+	}
+	ncs_channel_enqueue(comm, op);
+	ncs_seqlock_add(&op->queue->channel->operations_started, 1);
+	handle = next_handle(comm, op);
+	/* ORDER: pairs with ncs_step_on_start() (plugin/events/step.h): who finds the
+	 * slot finds it filled. */
+	ncs_store_release(&op->handle, handle);
+	return handle;
+}
+
+struct ncs_proxy_op *ncs_proxy_op_find(struct ncs_comm *comm, uint64_t handle)
+{
+	struct ncs_proxy_op *op = &comm->proxy_ops[ncs_handle_slot(handle) &
+						   (NCS_PROXY_OP_MAX - 1)];
+
+	return ncs_handle_is(handle, NCS_HANDLE_PROXY_OP) &&
+			       ncs_load_relaxed(&op->handle) == handle ?
+		       op :
+		       NULL;
+}
+
+/* Up to NCCL 2.26 sizes come with the proxy operation's states: a sum since an
+ * arbitrary start, so only differences count. */
+static uint64_t sample_size(struct ncs_proxy_op *op, uint64_t cumulative_bytes)
+{
+	uint64_t moved = 0;
+
+	if (op->has_sample && cumulative_bytes > op->cumulative_bytes)
+		moved = cumulative_bytes - op->cumulative_bytes;
+	op->has_sample = op->size_known = 1;
+	op->cumulative_bytes = cumulative_bytes;
+	op->bytes += moved;
+	return moved;
+}
+
+void ncs_proxy_op_state(struct ncs_proxy_op *op, unsigned state,
+			const uint64_t *cumulative_bytes, uint64_t now)
+{
+	uint64_t moved;
+
+	if (state == NCCL_STATE_OP_IN_PROGRESS && op->in_progress == 0) {
+		op->in_progress = now;
+		if (ncs_sampling_leaves_out(&op->sampled))
+			ncs_sampling_in_progress(&op->sampled,
+						 op->operation_handle, now);
+	}
+	if (state > NCCL_STATE_OP_RECV_DONE || !cumulative_bytes)
+		return;
+	moved = sample_size(op, *cumulative_bytes);
+	if (moved)
+		ncs_seqlock_add(&op->queue->channel->bytes, moved);
+}
+
+static void publish_proxy_op(struct ncs_lane_state *lane,
+			     struct ncs_proxy_op *op, uint64_t now)
+{
+	struct ncs_record *record = &op->record;
+
+	record->value = op->bytes;
+	record->number = op->steps_done;
+	record->duration = now - record->start;
+	if (op->in_progress)
+		record->delta[0] = op->in_progress - record->start;
+	if (op->first_step)
+		record->delta[1] = op->first_step - record->start;
+	op->words[1] |= ncs_record_word1(0, ncs_sampling_flags(&op->sampled),
+					 0, 0);
+	ncs_lane_publish_words(lane, op->words);
+}
+
+void ncs_proxy_op_stop(struct ncs_comm *comm, struct ncs_lane_state *lane,
+		       struct ncs_proxy_op *op, uint64_t now)
+{
+	for (unsigned i = 0; op->live != 0 && i < NCS_STEP_MAX; i++)
+		if (ncs_step_is_live(&op->steps[i]))
+			ncs_step_close(comm, lane, &op->steps[i], now);
+	if (ncs_sampling_publishes(&op->sampled, op->operation_handle, now))
+		publish_proxy_op(lane, op, now);
+	ncs_channel_dequeue(comm, op);
+	ncs_range_channel(comm, op->queue,
+			  ncs_operation_find(comm, op->operation_handle));
+	ncs_seqlock_add(&op->queue->channel->operations_done, 1);
+	ncs_operation_proxy_done(comm, lane, op->operation_handle,
+				 op->in_progress ? op->in_progress :
+						   op->record.start,
+				 now);
+	release(comm, op);
+}
+
+/* --- the proxy thread ------------------------------------------------------------ */
+
+uint64_t ncs_ctrl_start(struct ncs_comm *comm, struct ncs_lane_state *lane)
+{
+	uint64_t tag = (ncs_load_relaxed(&lane->ctrl_tag) + 1) | 1;
+
+#pragma GCC unroll 8
+	for (unsigned i = 0; i < NCS_RECORD_WORDS; i++)
+		lane->ctrl_words[i] = 0;
+	lane->ctrl_words[1] = ncs_record_word1(NCS_EVENT_PROXY_CTRL, 0, 0, 0);
+	lane->ctrl_words[2] = ncs_record_word2(0, -1);
+	ncs_store_relaxed(&lane->ctrl_tag, tag);
+	return ncs_handle_encode(NCS_HANDLE_CTRL, comm->index, 0, lane->index,
+				 tag);
+}
+
+struct ncs_lane_state *ncs_ctrl_find(struct ncs_comm *comm,
+				     const struct ncs_handle *handle)
+{
+	struct ncs_lane_state *lane;
+
+	if (handle->lane >= NCS_LANE_MAX)
+		return NULL;
+	lane = &comm->lanes[handle->lane];
+	return ncs_handle_matches(handle, ncs_load_relaxed(&lane->ctrl_tag)) ?
+		       lane :
+		       NULL;
+}
+
+static void enter_proxy_state(struct ncs_comm *comm,
+			      enum ncs_proxy_transition transition,
+			      enum ncs_proxy_state state, uint64_t appended,
+			      uint64_t now)
+{
+	struct ncs_proxy *proxy = &comm->header->proxy;
+	uint64_t left = ncs_load_relaxed(&proxy->state);
+
+	ncs_seqlock_begin(&proxy->sequence);
+	ncs_seqlock_add(&proxy->count[transition], 1);
+	ncs_seqlock_add(&proxy->appended_operations, appended);
+	if (state != left) {
+		if (left != NCS_PROXY_UNKNOWN && left < NCS_PROXY_STATE_COUNT)
+			ncs_seqlock_add(
+				&proxy->time[left],
+				now - ncs_load_relaxed(&proxy->since));
+		ncs_payload_store(&proxy->state, state);
+		ncs_payload_store(&proxy->since, now);
+	}
+	ncs_seqlock_end(&proxy->sequence);
+}
+
+/* What the thread goes back to after sleeping or appending: NCCL reports idle
+ * and active only when they change. */
+static enum ncs_proxy_state resting(const struct ncs_comm *comm)
+{
+	uint64_t state = ncs_load_relaxed(&comm->proxy_resting);
+
+	return state == NCS_PROXY_ACTIVE ? NCS_PROXY_ACTIVE : NCS_PROXY_IDLE;
+}
+
+void ncs_ctrl_state(struct ncs_comm *comm, struct ncs_lane_state *owner,
+		    unsigned state, uint64_t appended, uint64_t now)
+{
+	struct ncs_record *ctrl = &owner->ctrl;
+
+	if (ctrl->start == 0)
+		ctrl->start = now;
+	switch (state) {
+	case NCCL_STATE_CTRL_IDLE:
+		ncs_store_relaxed(&comm->proxy_resting, NCS_PROXY_IDLE);
+		enter_proxy_state(comm, NCS_TRANSITION_IDLE, NCS_PROXY_IDLE, 0,
+				  now);
+		break;
+	case NCCL_STATE_CTRL_ACTIVE:
+		ncs_store_relaxed(&comm->proxy_resting, NCS_PROXY_ACTIVE);
+		enter_proxy_state(comm, NCS_TRANSITION_ACTIVE,
+				  NCS_PROXY_ACTIVE, 0, now);
+		break;
+	case NCCL_STATE_CTRL_SLEEP:
+		enter_proxy_state(comm, NCS_TRANSITION_SLEEP, NCS_PROXY_SLEEP,
+				  0, now);
+		ctrl->number = NCS_PROXY_SLEEP;
+		break;
+	case NCCL_STATE_CTRL_WAKEUP:
+		enter_proxy_state(comm, NCS_TRANSITION_WAKEUP, resting(comm),
+				  0, now);
+		ctrl->delta[0] = now - ctrl->start;
+		break;
+	case NCCL_STATE_CTRL_APPEND:
+		enter_proxy_state(comm, NCS_TRANSITION_APPEND,
+				  NCS_PROXY_APPEND, 0, now);
+		ctrl->number = NCS_PROXY_APPEND;
+		break;
+	default:
+		enter_proxy_state(comm, NCS_TRANSITION_APPEND_END,
+				  resting(comm), appended, now);
+		ctrl->delta[0] = now - ctrl->start;
+		ctrl->value = appended;
+		break;
+	}
+}
+
+/* Idle and active are moments, up to 10^6 a second when operations stall: they
+ * are counted, but no records. */
+void ncs_ctrl_stop(struct ncs_lane_state *lane, struct ncs_lane_state *owner)
+{
+	struct ncs_record *ctrl = &owner->ctrl;
+
+	if (ctrl->number != 0) {
+		ctrl->duration = ctrl->delta[0] != 0 ? ctrl->delta[0] :
+						       ncs_now() - ctrl->start;
+		ncs_lane_publish_words(lane, owner->ctrl_words);
+	}
+	ncs_store_relaxed(&owner->ctrl_tag,
+			  (ncs_load_relaxed(&owner->ctrl_tag) | 1) + 1);
+}

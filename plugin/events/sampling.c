@@ -1,0 +1,181 @@
+/* Choosing operations; see sampling.h. Runs in callbacks: no lock, no
+ * allocation, no system call. */
+#include "plugin/events/sampling.h"
+
+#include "plugin/life/lifecycle.h"
+#include "plugin/state/sample_choice.h"
+
+void ncs_sampling_set_level(unsigned level)
+{
+	if (level > NCS_LEVEL_MAX)
+		level = NCS_LEVEL_MAX;
+	ncs_store_relaxed(&ncs_process_state.sample_level, level);
+	for (unsigned i = 0; i < NCS_COMM_MAX; i++) {
+		struct ncs_comm *comm = &ncs_process_state.comms[i];
+
+		if (ncs_comm_is_live(comm))
+			ncs_store_relaxed(&comm->header->sampling.level,
+					  level);
+	}
+}
+
+void ncs_sampling_init(struct ncs_comm *comm, uint64_t comm_id, int rank,
+		       uint64_t slow_ns)
+{
+	struct ncs_sampling *published = &comm->header->sampling;
+
+	comm->counted = (struct ncs_counted){ 0 };
+	ncs_sampling_identify(comm, comm_id, rank);
+	published->level = ncs_load_relaxed(&ncs_process_state.sample_level);
+	published->slow_ns = slow_ns;
+}
+
+void ncs_sampling_identify(struct ncs_comm *comm, uint64_t comm_id, int rank)
+{
+	ncs_store_relaxed(&comm->counted.comm_id, comm_id);
+	ncs_store_relaxed(&comm->counted.rank, (uint64_t)(uint32_t)rank);
+}
+
+/* --- counting operations ------------------------------------------------- */
+
+static uint64_t next(uint64_t *counter)
+{
+	uint64_t count = ncs_load_relaxed(counter);
+
+	ncs_store_relaxed(counter, count + 1);
+	return count;
+}
+
+/* Which time it is that this number of this function is told. A number that
+ * is not the largest so far is a repeated one, too: it may be that of the
+ * capture. */
+static uint64_t count_collective(struct ncs_comm *comm,
+				 const struct ncs_operation_facts *facts)
+{
+	struct ncs_counted_function *function =
+		&comm->counted.functions[facts->function];
+	uint64_t numbers = facts->sequence_number + 1;
+
+	if (numbers > ncs_load_relaxed(&function->numbers)) {
+		ncs_store_relaxed(&function->numbers, numbers);
+		ncs_store_relaxed(&function->repeats, 0);
+		return 0;
+	}
+	return next(&function->repeats) + 1;
+}
+
+/* Which transfer to or from this peer it is. */
+static uint64_t count_transfer(struct ncs_comm *comm,
+			       const struct ncs_operation_facts *facts)
+{
+	uint64_t send = facts->function == NCS_FUNCTION_SEND;
+	uint64_t place = (uint64_t)(uint32_t)facts->peer << 1 | send;
+
+	return next(&comm->counted.transfers[place % NCS_TRANSFER_MAX]);
+}
+
+/* --- choosing ------------------------------------------------------------ */
+
+/* `count`: as counted just now. */
+static uint64_t hash(const struct ncs_comm *comm,
+		     const struct ncs_operation_facts *facts, uint64_t count)
+{
+	uint64_t comm_id = ncs_load_relaxed(&comm->counted.comm_id);
+	int32_t rank = (int32_t)ncs_load_relaxed(&comm->counted.rank);
+
+	if (facts->event == NCS_EVENT_COLL)
+		return ncs_sample_hash(
+			comm_id, facts->function,
+			ncs_sample_collective(facts->sequence_number, count));
+	return ncs_sample_hash(
+		comm_id, NCS_FUNCTION_SEND_RECV,
+		facts->function == NCS_FUNCTION_SEND ?
+			ncs_sample_transfer(rank, facts->peer, count) :
+			ncs_sample_transfer(facts->peer, rank, count));
+}
+
+uint64_t ncs_sampling_choose(struct ncs_comm *comm,
+			     const struct ncs_operation_facts *facts)
+{
+	uint64_t level = ncs_load_relaxed(&ncs_process_state.sample_level);
+	uint64_t count = facts->event == NCS_EVENT_COLL ?
+				 count_collective(comm, facts) :
+				 count_transfer(comm, facts);
+
+	if (__builtin_expect(level == 0, 1))
+		return 0;
+	if (ncs_sample_is_kept(hash(comm, facts, count), (unsigned)level)) {
+		ncs_add_relaxed(&comm->header->sampling.kept, 1);
+		return NCS_RECORD_AT_LEVEL(level);
+	}
+	ncs_add_relaxed(&comm->header->sampling.left_out, 1);
+	return NCS_RECORD_AT_LEVEL(level) | NCS_RECORD_LEFT_OUT;
+}
+
+/* --- children ------------------------------------------------------------ */
+
+/* Since when an operation is under way: now, unless a child was before. */
+static uint64_t under_way(struct ncs_op *operation, uint64_t now)
+{
+	uint64_t since = ncs_load_relaxed(&operation->under_way);
+
+	if (since == 0) {
+		since = now;
+		ncs_store_relaxed(&operation->under_way, now);
+	}
+	return since;
+}
+
+void ncs_sampling_inherit(struct ncs_sampled *child, struct ncs_op *operation,
+			  bool is_under_way, uint64_t now)
+{
+	uint64_t flags = ncs_load_relaxed(&operation->sampling);
+	uint64_t since = 0;
+
+	if (flags & NCS_RECORD_LEFT_OUT)
+		since = is_under_way ? under_way(operation, now) : now;
+	ncs_store_relaxed(&child->flags, flags & ~(uint64_t)
+					 NCS_RECORD_LEFT_OUT);
+	ncs_store_relaxed(&child->left_out_since, since);
+}
+
+/* The operation of a handle that was good once, and its communicator. */
+static struct ncs_op *find(uint64_t operation_handle, struct ncs_comm **comm)
+{
+	struct ncs_handle handle = ncs_handle_decode(operation_handle);
+
+	*comm = &ncs_process_state.comms[handle.comm];
+	return ncs_operation_find(*comm, operation_handle);
+}
+
+void ncs_sampling_in_progress(struct ncs_sampled *child,
+			      uint64_t operation_handle, uint64_t now)
+{
+	struct ncs_comm *comm;
+	struct ncs_op *operation = find(operation_handle, &comm);
+
+	if (operation)
+		ncs_store_relaxed(&child->left_out_since,
+				  under_way(operation, now));
+}
+
+bool ncs_sampling_is_slow(struct ncs_sampled *child, uint64_t operation_handle,
+			  uint64_t now)
+{
+	const uint64_t slow = NCS_RECORD_AT_LEVEL(NCS_LEVEL_SLOW);
+	uint64_t since = ncs_load_relaxed(&child->left_out_since);
+	struct ncs_op *operation;
+	struct ncs_comm *comm;
+
+	/* Clocks of two processors may differ by a little. */
+	if ((int64_t)(now - since) <= (int64_t)ncs_process_state.slow_ticks)
+		return false;
+	ncs_store_relaxed(&child->flags, slow);
+	ncs_store_relaxed(&child->left_out_since, 0);
+	operation = find(operation_handle, &comm);
+	if (operation && ncs_load_relaxed(&operation->sampling) != slow) {
+		ncs_store_relaxed(&operation->sampling, slow);
+		ncs_add_relaxed(&comm->header->sampling.slow, 1);
+	}
+	return true;
+}

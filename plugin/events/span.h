@@ -1,0 +1,29 @@
+/* Events that are one span and nothing more: groups, API calls, launches,
+ * kernel channels and phases, copy-engine and network-plugin events.
+ *
+ * Called by callbacks. A lane's own thread is the only one that claims its
+ * slots; any thread may free them.
+ */
+#ifndef NCS_PLUGIN_EVENTS_SPAN_H
+#define NCS_PLUGIN_EVENTS_SPAN_H
+
+#include "plugin/state/comm.h"
+#include "plugin/state/handle.h"
+
+/* Claims a slot and starts the span's record. NULL where all slots are in use,
+ * which is counted; *handle is then a stand-in. */
+struct ncs_span *ncs_span_start(struct ncs_comm *comm,
+				struct ncs_lane_state *lane,
+				enum ncs_event event, uint64_t now,
+				uint64_t *handle);
+
+/* The span of a handle; NULL if it is stale. */
+struct ncs_span *ncs_span_find(struct ncs_comm *comm,
+			       const struct ncs_handle *handle);
+
+/* Publishes the record and frees the slot. */
+void ncs_span_stop(struct ncs_comm *comm, struct ncs_lane_state *lane,
+		   const struct ncs_handle *handle, struct ncs_span *span,
+		   uint64_t now);
+
+#endif

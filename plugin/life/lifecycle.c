@@ -1,0 +1,647 @@
+/* init, finalize, fork and exit: making communicators and letting them go.
+ *
+ * Nothing in here runs in a callback. All of it is under one lock, since NCCL
+ * may init several communicators at once. No failure reaches NCCL: the worst
+ * outcome is a communicator that nobody sees, and one line that says why. */
+#include "plugin/life/lifecycle.h"
+
+#include <errno.h>
+#include <pthread.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <unistd.h>
+
+#include "ncclstat/version.h"
+#include "plugin/chain/chain.h"
+#include "plugin/state/channel.h"
+#include "plugin/events/control_watch.h"
+#include "plugin/life/cupti.h"
+#include "plugin/mask/release_events.h"
+#include "plugin/state/lane.h"
+#include "plugin/mask/mask.h"
+#include "plugin/nccl/nccl_names.h"
+#include "plugin/nccl/nccl_facts.h"
+#include "plugin/events/operation.h"
+#include "plugin/state/range_stack.h"
+#include "plugin/events/sampling.h"
+#include "shm/seqlock.h"
+
+struct ncs_process_state ncs_process_state;
+
+/* A context that is none of ours: every callback ignores it. */
+#define DISABLED_CONTEXT ((void *)(uintptr_t)1)
+
+/* Sizes, from roomy to tight; a process with many communicators gets by with
+ * the later ones for its later ones. */
+static const struct ncs_segment_size profiles[] = {
+	{ NCS_LANE_MAX, 512, 1024, NCS_FUNCTION_MAX + 64, 64, 1024, 0, 0 },
+	{ NCS_LANE_MAX, 256, 512, NCS_FUNCTION_MAX + 64, 24, 512, 0, 0 },
+	{ NCS_LANE_MAX, 128, 256, NCS_FUNCTION_MAX + 32, 12, 128, 0, 0 },
+	{ NCS_LANE_MAX, 64, 128, NCS_FUNCTION_MAX + 16, 8, 64, 0, 0 },
+};
+
+/* A histogram for one range in so many, and some more. */
+#define RANGES_PER_HISTOGRAM 8u
+#define RANGE_HISTOGRAMS_LEAST 8u
+
+#define PROFILE_COUNT (sizeof(profiles) / sizeof(profiles[0]))
+
+static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
+
+static struct {
+	bool started;
+	bool fork_handled;
+	bool told; /* that something cannot be published */
+	bool control_made; /* or not to be had */
+	struct ncs_config config;
+	char config_problem[256];
+	struct ncs_process self;
+	struct ncs_clock clock;
+	uint64_t used_bytes;
+	uint64_t next_cookie;
+	unsigned next_serial;
+	uint64_t finished;
+} process;
+
+static void say(const struct ncs_init *init, enum nccl_log_level level,
+		const char *text)
+{
+	if (init->logger)
+		init->logger(level, NCCL_SUBSYSTEM_INIT, "ncclstat", 0,
+			     "ncclstat: %s", text);
+}
+
+/* Sizes of the private arrays of a profile, in one piece of memory. */
+struct private_layout {
+	size_t steps, ops, proxy_ops, queues, places, charged, spans, bytes;
+};
+
+static struct private_layout private_layout(const struct ncs_segment_size *size)
+{
+	struct private_layout layout;
+	size_t bytes = 0;
+
+	layout.steps = bytes;
+	bytes += (size_t)NCS_PROXY_OP_MAX * NCS_STEP_MAX *
+		 sizeof(struct ncs_step);
+	layout.ops = bytes;
+	bytes += size->operations * sizeof(struct ncs_op);
+	layout.proxy_ops = bytes;
+	bytes += NCS_PROXY_OP_MAX * sizeof(struct ncs_proxy_op);
+	layout.queues = bytes;
+	bytes += size->channels * sizeof(struct ncs_channel_queue);
+	layout.places = bytes;
+	bytes += ncs_channel_places(size->channels) * sizeof(uint64_t);
+	layout.charged = bytes;
+	bytes += size->channels * sizeof(uint64_t[8]);
+	bytes = (bytes + 63) & ~(size_t)63;
+	layout.spans = bytes;
+	bytes += (size_t)NCS_LANE_MAX * NCS_SPAN_MAX * sizeof(struct ncs_span);
+	layout.bytes = bytes;
+	return layout;
+}
+
+/* --- fork and exit -------------------------------------------------------- */
+
+/* The child must never write to its parent's segments: it forgets them all.
+ * Only the forking thread exists here. */
+static void after_fork_in_child(void)
+{
+	for (unsigned i = 0; i < NCS_COMM_MAX; i++) {
+		struct ncs_comm *comm = &ncs_process_state.comms[i];
+
+		if (comm->header)
+			munmap(comm->header, comm->writer.mapped_bytes);
+		if (comm->private_memory)
+			munmap(comm->private_memory,
+			       private_layout(&profiles[comm->profile]).bytes);
+		memset(comm, 0, sizeof(*comm));
+	}
+	ncs_lane_forget_threads();
+	ncs_range_forget_threads();
+	ncs_control_forget();
+	ncs_chain_forget();
+	ncs_cupti_forget();
+	process.started = false;
+	process.control_made = false;
+	process.used_bytes = 0;
+	pthread_mutex_init(&lock, NULL);
+}
+
+/* An orderly exit leaves nothing behind; a process that is killed leaves its
+ * segments as they were. */
+__attribute__((destructor)) static void at_exit(void)
+{
+	if (!process.started || ncs_process_state.pid != (uint32_t)getpid())
+		return;
+	for (unsigned i = 0; i < NCS_COMM_MAX; i++)
+		ncs_writer_unlink(&ncs_process_state.comms[i].writer);
+	ncs_control_unlink();
+}
+
+static void start_process(void)
+{
+	process.started = true;
+	process.config_problem[0] = '\0';
+	ncs_config_read(&process.config, process.config_problem,
+			sizeof(process.config_problem));
+	ncs_process_describe(&process.self);
+	ncs_process_state.pid = process.self.pid;
+	ncs_clock_calibrate(&process.clock, ncs_clock_choose());
+	ncs_process_state.clock_kind = process.clock.kind;
+	ncs_process_state.slow_ticks = ncs_clock_duration_ticks(
+		&process.clock, process.config.sample_slow_ns);
+	ncs_sampling_set_level(process.config.sample_level);
+	ncs_range_set_limit(process.config.ranges);
+	ncs_mask_reset(&process.config, &process.clock);
+	/* So that a context or handle of another process is not one of ours
+	 * by accident. */
+	process.next_cookie = (process.clock.base_monotonic_ns ^
+			       (uint64_t)process.self.pid << 20) &
+			      UINT64_C(0xffffffffff);
+	if (!process.fork_handled &&
+	    pthread_atfork(NULL, NULL, after_fork_in_child) == 0)
+		process.fork_handled = true;
+	if (!process.config.disabled)
+		ncs_writer_reap(process.config.directory, &process.self);
+}
+
+/* --- making a communicator ------------------------------------------------- */
+
+/* A profile's size, and the ranges', which the environment says. */
+static struct ncs_segment_size size_of(uint32_t profile)
+{
+	struct ncs_segment_size size = profiles[profile];
+
+	size.ranges = process.config.ranges;
+	if (size.ranges != 0)
+		size.range_histograms = size.ranges / RANGES_PER_HISTOGRAM +
+					RANGE_HISTOGRAMS_LEAST;
+	return size;
+}
+
+static uint64_t segment_bytes(uint32_t profile)
+{
+	struct ncs_segment_size size = size_of(profile);
+	struct ncs_header layout = { 0 };
+
+	ncs_segment_lay_out(&layout, &size);
+	return layout.segment_bytes;
+}
+
+/* The roomiest profile that takes at most an eighth of what is left of the
+ * budget; the tightest as long as it fits at all. PROFILE_COUNT: none does. */
+static uint32_t choose_profile(void)
+{
+	uint64_t left = process.config.shm_bytes > process.used_bytes ?
+				process.config.shm_bytes - process.used_bytes :
+				0;
+
+	for (uint32_t i = 0; i < PROFILE_COUNT; i++) {
+		uint64_t bytes = segment_bytes(i);
+
+		if (bytes <= left / 8 ||
+		    (i == PROFILE_COUNT - 1 && bytes <= left))
+			return i;
+	}
+	return PROFILE_COUNT;
+}
+
+static struct ncs_comm *unused_comm(void)
+{
+	for (unsigned i = 0; i < NCS_COMM_MAX; i++)
+		if (!ncs_process_state.comms[i].header)
+			return &ncs_process_state.comms[i];
+	return NULL;
+}
+
+/* The communicator that was finalized longest ago. */
+static struct ncs_comm *oldest_finished_comm(void)
+{
+	struct ncs_comm *oldest = NULL;
+
+	for (unsigned i = 0; i < NCS_COMM_MAX; i++) {
+		struct ncs_comm *comm = &ncs_process_state.comms[i];
+
+		if (comm->header && ncs_load_relaxed(&comm->live) == 0 &&
+		    (!oldest || comm->finished_order < oldest->finished_order))
+			oldest = comm;
+	}
+	return oldest;
+}
+
+static int map_private_memory(struct ncs_comm *comm,
+			      const struct ncs_segment_size *size)
+{
+	struct private_layout layout = private_layout(size);
+	void *memory = mmap(NULL, layout.bytes, PROT_READ | PROT_WRITE,
+			    MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+
+	if (memory == MAP_FAILED)
+		return -errno;
+	comm->private_memory = memory;
+	comm->steps = (struct ncs_step *)((char *)memory + layout.steps);
+	comm->ops = (struct ncs_op *)((char *)memory + layout.ops);
+	comm->proxy_ops =
+		(struct ncs_proxy_op *)((char *)memory + layout.proxy_ops);
+	comm->queues =
+		(struct ncs_channel_queue *)((char *)memory + layout.queues);
+	comm->channel_places = (uint64_t *)((char *)memory + layout.places);
+	comm->charged = (uint64_t(*)[8])((char *)memory + layout.charged);
+	for (unsigned i = 0; i < NCS_LANE_MAX; i++)
+		comm->lanes[i].spans =
+			(struct ncs_span *)((char *)memory + layout.spans) +
+			(size_t)i * NCS_SPAN_MAX;
+	return 0;
+}
+
+/* Slots of a former communicator that used this memory become free; their tags
+ * go on growing, so that its handles stay stale. */
+static void free_all_slots(struct ncs_comm *comm)
+{
+	for (uint32_t i = 0; i < comm->operation_count; i++) {
+		comm->ops[i].tag += comm->ops[i].tag & 1;
+		comm->ops[i].children = ncs_operation_no_children(
+			comm->ops[i].tag);
+	}
+	for (uint32_t i = 0; i < NCS_PROXY_OP_MAX; i++) {
+		struct ncs_proxy_op *op = &comm->proxy_ops[i];
+
+		op->handle = ncs_handle_freed(op->handle);
+		for (unsigned k = 0; op->steps && k < NCS_STEP_MAX; k++)
+			op->steps[k].handle =
+				ncs_handle_freed(op->steps[k].handle);
+	}
+	for (unsigned i = 0; i < NCS_LANE_MAX; i++) {
+		struct ncs_lane_state *lane = &comm->lanes[i];
+
+		for (unsigned k = 0; k < NCS_SPAN_MAX; k++)
+			lane->spans[k].tag += lane->spans[k].tag & 1;
+		lane->ctrl_tag += lane->ctrl_tag & 1;
+	}
+}
+
+/* The private side as it is before the first callback. */
+static void reset_comm(struct ncs_comm *comm)
+{
+	for (uint32_t i = 0; i < comm->operation_count; i++)
+		comm->ops[i].published = &comm->operations[i];
+	for (uint32_t i = 0; i < comm->channel_count; i++)
+		comm->queues[i] = (struct ncs_channel_queue){
+			.channel = &comm->channels[i],
+			.first = NCS_NONE,
+			.last = NCS_NONE,
+		};
+	memset(comm->channel_places, 0,
+	       ncs_channel_places(comm->channel_count) * sizeof(uint64_t));
+	/* Else nobody has touched it. */
+	if (ncs_range_is_used())
+		memset(comm->charged, 0,
+		       comm->channel_count * sizeof(*comm->charged));
+	comm->overflow_queue = (struct ncs_channel_queue){
+		.channel = &comm->overflow_channel,
+		.first = NCS_NONE,
+		.last = NCS_NONE,
+	};
+	comm->operation_number = 0;
+	comm->proxy_op_hint = 0;
+	comm->proxy_op_evict = 0;
+	comm->lanes_claimed = 0;
+	comm->proxy_resting = NCS_PROXY_UNKNOWN;
+	comm->identified = 0;
+	memset(&comm->gpu, 0, sizeof(comm->gpu));
+	comm->gpu_busy = 0;
+	for (unsigned i = 0; i < NCS_FUNCTION_MAX; i++)
+		comm->classes[i].key = NCS_CLASS_KEY(
+			i, NCS_CLASS_OTHER, NCS_CLASS_OTHER, NCS_CLASS_OTHER);
+	memset(comm->histogram_of, 0, sizeof(comm->histogram_of));
+	memset(comm->lane_of_thread, 0, sizeof(comm->lane_of_thread));
+	comm->lane_of_thread[NCS_THREAD_MAX + 1] = &comm->lanes[0];
+}
+
+static void bind_segment(struct ncs_comm *comm)
+{
+	struct ncs_header *header = comm->header;
+	char *base = (char *)header;
+
+	comm->channels =
+		(struct ncs_channel *)(base + header->channels.offset);
+	comm->operations =
+		(struct ncs_operation *)(base + header->operations.offset);
+	comm->classes = (struct ncs_class *)(base + header->classes.offset);
+	comm->histograms =
+		(struct ncs_histogram *)(base + header->histograms.offset);
+	comm->ranges = (struct ncs_range *)(base + header->ranges.offset);
+	comm->range_histograms =
+		(struct ncs_range_histogram *)(base +
+					       header->range_histograms.offset);
+	comm->range_count = header->ranges.count;
+	comm->range_histogram_count = header->range_histograms.count;
+	comm->channel_count = header->channels.count;
+	comm->operation_count = header->operations.count;
+	comm->class_count = header->classes.count;
+	comm->histogram_count = header->histograms.count;
+	for (unsigned i = 0; i < NCS_LANE_MAX; i++) {
+		struct ncs_lane_state *lane = &comm->lanes[i];
+		struct ncs_ring *ring =
+			(struct ncs_ring *)(base + header->rings.offset +
+					    (size_t)i * header->rings.stride);
+
+		lane->published =
+			(struct ncs_lane *)(base + header->lanes.offset +
+					    (size_t)i * header->lanes.stride);
+		lane->ring.ring = ring;
+		lane->ring.records = (struct ncs_record *)(ring + 1);
+		lane->ring.position = 0;
+		lane->ring.mask = header->ring_records - 1;
+		lane->ring_busy = 0;
+		lane->stream = 0;
+		lane->stream_age = 0;
+		lane->span_hint = 0;
+		lane->index = i;
+		lane->launched = 0;
+		lane->shared = i == 0;
+	}
+}
+
+/* Creates the segment of an entry, over its former one if it had one. */
+static int create_segment(struct ncs_comm *comm, uint32_t profile)
+{
+	void *place = comm->header;
+	struct ncs_segment_size size = size_of(profile);
+	struct ncs_writer writer = { 0 };
+	int error;
+
+	do
+		error = ncs_writer_create(&writer, process.config.directory,
+					  &process.self, process.next_serial++,
+					  &size, place);
+	while (error == -EEXIST && process.next_serial < 100000);
+	if (error)
+		return error;
+	ncs_writer_unlink(&comm->writer);
+	comm->writer = writer;
+	comm->header = writer.header;
+	comm->profile = profile;
+	if (!place)
+		process.used_bytes += writer.mapped_bytes;
+	return 0;
+}
+
+/* An entry with a mapped segment and empty tables; NULL with an error. */
+static struct ncs_comm *make_comm(int *error)
+{
+	uint32_t profile = choose_profile();
+	struct ncs_comm *comm = unused_comm();
+	bool used_before;
+
+	if (profile == PROFILE_COUNT || !comm) {
+		comm = oldest_finished_comm();
+		if (!comm) {
+			*error = -ENOSPC;
+			return NULL;
+		}
+		profile = comm->profile;
+	}
+	used_before = comm->header != NULL;
+	if (!used_before) {
+		comm->profile = profile; /* a fork meanwhile unmaps by it */
+		*error = map_private_memory(comm, &profiles[profile]);
+		if (*error)
+			return NULL;
+	}
+	*error = create_segment(comm, profile);
+	if (*error && !used_before) {
+		munmap(comm->private_memory,
+		       private_layout(&profiles[profile]).bytes);
+		comm->private_memory = NULL;
+	}
+	if (*error)
+		return NULL;
+	bind_segment(comm);
+	if (used_before)
+		free_all_slots(comm);
+	reset_comm(comm);
+	return comm;
+}
+
+static void identify(struct ncs_identity *identity,
+		     const struct ncs_init *init)
+{
+	uint64_t known = 0;
+
+	identity->rank = identity->nranks = identity->nnodes = -1;
+	if (init->has_comm_id) {
+		identity->comm_id = init->comm_id;
+		known |= NCS_KNOWN_COMM_ID;
+	}
+	if (init->comm_name) {
+		strncpy(identity->comm_name, init->comm_name,
+			sizeof(identity->comm_name) - 1);
+		known |= NCS_KNOWN_COMM_NAME;
+	}
+	if (init->rank >= 0) {
+		identity->rank = init->rank;
+		known |= NCS_KNOWN_RANK;
+	}
+	if (init->nranks > 0) {
+		identity->nranks = init->nranks;
+		known |= NCS_KNOWN_NRANKS;
+	}
+	if (init->nnodes > 0) {
+		identity->nnodes = init->nnodes;
+		known |= NCS_KNOWN_NNODES;
+	}
+	identity->nccl_version = ncs_nccl_version(init->caller);
+	if (identity->nccl_version > 0)
+		known |= NCS_KNOWN_NCCL_VERSION;
+	if (ncs_gpu_name(identity->gpu, sizeof(identity->gpu)))
+		known |= NCS_KNOWN_GPU;
+	identity->known = known;
+}
+
+/* Lets NCCL's callbacks in. */
+static void admit_callbacks(struct ncs_comm *comm, const struct ncs_init *init)
+{
+	struct ncs_header *header = comm->header;
+
+	comm->index = (uint32_t)(comm - ncs_process_state.comms);
+	comm->api_version = init->api_version;
+	comm->nranks = init->nranks;
+	header->plugin_version = NCS_VERSION_NUMBER;
+	header->api_version = init->api_version;
+	header->clock = process.clock;
+	header->created = ncs_now();
+	ncs_store_relaxed(&comm->lanes[0].published->owner, UINT64_MAX);
+	identify(&header->identity, init);
+	ncs_sampling_init(comm, header->identity.comm_id,
+			  header->identity.rank, process.config.sample_slow_ns);
+	/* ORDER: pairs with ncs_comm_of_handle() (plugin/life/lifecycle.h): whoever
+	 * guesses it finds lanes to be counted in. */
+	ncs_store_release(&comm->context, ++process.next_cookie << 8 |
+						  comm->index << 1 | 1);
+	/* ORDER: pairs with ncs_comm_is_live() (plugin/life/lifecycle.h): who finds
+	 * it live finds all of it. */
+	ncs_store_release(&comm->live, (uint64_t)(uintptr_t)comm->steps);
+}
+
+/* Where it cannot be had, all else is as without it. */
+static void join_cupti(struct ncs_comm *comm, const struct ncs_init *init)
+{
+	char why[512], text[640];
+
+	if (ncs_cupti_join(comm, process.config.cupti, why, sizeof(why)))
+		return;
+	snprintf(text, sizeof(text),
+		 "NCCLSTAT_CUPTI=%.64s records no kernels: %s",
+		 process.config.cupti, why);
+	say(init, NCCL_LOG_WARN, text);
+}
+
+/* Once a process, before its first communicator is there. */
+static void open_control(const struct ncs_init *init)
+{
+	const struct ncs_control_start start = {
+		.directory = process.config.directory,
+		.process = &process.self,
+		.api_version = init->api_version,
+		.kernel_timing = process.config.kernel_timing,
+		.kernel_period = process.config.kernel_period,
+	};
+	char text[512];
+	int error;
+
+	if (process.control_made)
+		return;
+	process.control_made = true;
+	error = ncs_control_open(&start);
+	if (!error)
+		return;
+	snprintf(text, sizeof(text),
+		 "cannot make a control object in %s: %s; what is collected"
+		 " cannot be changed while the job runs",
+		 process.config.directory, strerror(-error));
+	say(init, NCCL_LOG_WARN, text);
+}
+
+static void tell_failure(const struct ncs_init *init, int error)
+{
+	char text[512];
+
+	if (process.told)
+		return;
+	process.told = true;
+	snprintf(text, sizeof(text),
+		 "cannot publish in %s: %s%s; the job goes on unseen",
+		 process.config.directory, strerror(-error),
+		 error == -ENOSPC ? " (see NCCLSTAT_SHM_BYTES, or free some)" :
+				    "");
+	say(init, NCCL_LOG_WARN, text);
+}
+
+void ncs_process_init_comm(const struct ncs_init *init, void **context)
+{
+	struct ncs_comm *comm;
+	char text[640];
+	int error;
+
+	*context = DISABLED_CONTEXT;
+	pthread_mutex_lock(&lock);
+	ncs_names_forget();
+	if (!process.started)
+		start_process();
+	if (process.config_problem[0]) {
+		say(init, NCCL_LOG_WARN, process.config_problem);
+		process.config_problem[0] = '\0';
+	}
+	if (process.config.disabled)
+		goto out;
+	comm = make_comm(&error);
+	if (!comm) {
+		tell_failure(init, error);
+		goto out;
+	}
+	open_control(init);
+	admit_callbacks(comm, init);
+	join_cupti(comm, init);
+	*context = (void *)(uintptr_t)comm->context;
+	snprintf(text, sizeof(text), "publishing rank %d in %s", init->rank,
+		 comm->writer.path);
+	say(init, NCCL_LOG_INFO, text);
+	if (process.config.kernel_timing == NCS_KERNEL_TIMING_ALWAYS &&
+	    !ncs_gates_allow_kernel(init->api_version))
+		say(init, NCCL_LOG_WARN,
+		    "NCCLSTAT_KERNEL_TIMING=always is ignored: it can end a"
+		    " job before NCCL 2.28.3");
+out:
+	pthread_mutex_unlock(&lock);
+}
+
+void ncs_process_publish_comm(const struct ncs_init *init, void *context)
+{
+	struct ncs_comm *comm = ncs_comm_of_context(context);
+
+	if (process.config.disabled)
+		return;
+	pthread_mutex_lock(&lock);
+	if (comm) {
+		ncs_mask_add_comm(comm, init->mask);
+		ncs_control_join(comm);
+		ncs_writer_publish(&comm->writer);
+	} else {
+		ncs_mask_add_unseen(init->mask);
+	}
+	pthread_mutex_unlock(&lock);
+}
+
+static bool is_last(const struct ncs_comm *comm)
+{
+	for (unsigned i = 0; i < NCS_COMM_MAX; i++)
+		if (&ncs_process_state.comms[i] != comm &&
+		    ncs_comm_is_live(&ncs_process_state.comms[i]))
+			return false;
+	return true;
+}
+
+void ncs_process_finalize_comm(void *context)
+{
+	struct ncs_comm *comm;
+
+	/* Not under the lock: it waits for threads that are not ours. */
+	comm = ncs_comm_of_context(context);
+	if (comm && is_last(comm))
+		ncs_cupti_flush();
+	pthread_mutex_lock(&lock);
+	comm = ncs_comm_of_context(context);
+	if (comm && ncs_load_relaxed(&comm->live)) {
+		ncs_store_relaxed(&comm->live, 0);
+		comm->finished_order = ++process.finished;
+		ncs_store_relaxed(&comm->header->finished, ncs_now());
+		ncs_store_relaxed(&comm->header->life, NCS_LIFE_FINISHED);
+		ncs_mask_remove_comm(comm);
+	}
+	pthread_mutex_unlock(&lock);
+}
+
+const struct ncs_config *ncs_process_config(void)
+{
+	return &process.config;
+}
+
+struct ncs_comm *ncs_comm_for_strays(void)
+{
+	struct ncs_comm *any = NULL;
+
+	for (unsigned i = 0; i < NCS_COMM_MAX; i++) {
+		struct ncs_comm *comm = &ncs_process_state.comms[i];
+
+		/* ORDER: pairs with admit_callbacks() (plugin/life/lifecycle.c). */
+		if (ncs_load_acquire(&comm->context) == 0)
+			continue;
+		if (ncs_comm_is_live(comm))
+			return comm;
+		any = comm;
+	}
+	return any;
+}

@@ -1,0 +1,260 @@
+/* Reading NCCLSTAT_* variables, and one of NCCL's. No output, no state: the
+ * caller logs. */
+#include "plugin/nccl/environment.h"
+
+#include <ctype.h>
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <strings.h>
+
+#include "ncclstat/record.h"
+#include "ncclstat/tables/environment.h"
+#include "plugin/state/range_stack.h"
+
+/* A day: nothing is that slow, and its ticks fit any word. */
+#define SLOW_MAX_S UINT64_C(86400)
+
+enum variable {
+#define X(ID, name, values, default_value, help) VARIABLE_##ID,
+	NCS_ENVIRONMENT(X)
+#undef X
+	VARIABLE_COUNT
+};
+
+static const struct {
+	const char *name, *values, *default_value;
+} variables[] = {
+#define X(ID, name, values, default_value, help) \
+	{ name, values, default_value },
+	NCS_ENVIRONMENT(X)
+#undef X
+};
+
+static bool parse_switch(const char *text, bool *on)
+{
+	if (strcmp(text, "0") != 0 && strcmp(text, "1") != 0)
+		return false;
+	*on = text[0] == '1';
+	return true;
+}
+
+static const char *const timings[] = {
+#define X(ID, name, help) name,
+	NCS_KERNEL_TIMINGS(X)
+#undef X
+};
+
+/* The next power of two. */
+static bool parse_period(const char *text, uint32_t *period)
+{
+	unsigned long number;
+	char *end;
+
+	if (text[0] < '0' || text[0] > '9')
+		return false;
+	errno = 0;
+	number = strtoul(text, &end, 10);
+	if (errno || *end || number < 1 || number > NCS_KERNEL_PERIOD_MAX)
+		return false;
+	*period = 1;
+	while (*period < number)
+		*period *= 2;
+	return true;
+}
+
+static bool parse_timing(const char *text, struct ncs_config *config)
+{
+	static const char sampled[] = "sampled:";
+	uint32_t period = NCS_KERNEL_PERIOD_DEFAULT;
+	int timing = 0;
+
+	while (timing < NCS_KERNEL_TIMING_COUNT &&
+	       strcasecmp(text, timings[timing]) != 0)
+		timing++;
+	if (timing == NCS_KERNEL_TIMING_COUNT) {
+		timing = NCS_KERNEL_TIMING_SAMPLED;
+		if (strncasecmp(text, sampled, sizeof(sampled) - 1) != 0 ||
+		    !parse_period(text + sizeof(sampled) - 1, &period))
+			return false;
+	}
+	config->kernel_timing = (enum ncs_kernel_timing)timing;
+	config->kernel_period = period;
+	return true;
+}
+
+/* The digits that a text begins with, and what comes after them. */
+static bool parse_number(const char *text, uint64_t *number,
+			 const char **suffix)
+{
+	char *end;
+
+	/* strtoull() takes spaces and signs, and -1 for a large number. */
+	if (text[0] < '0' || text[0] > '9')
+		return false;
+	errno = 0;
+	*number = strtoull(text, &end, 10);
+	*suffix = end;
+	return errno == 0;
+}
+
+static bool parse_sample(const char *text, unsigned *level)
+{
+	const char *suffix;
+	uint64_t number;
+
+	if (!parse_number(text, &number, &suffix) || *suffix || number == 0 ||
+	    number > UINT64_C(1) << NCS_LEVEL_MAX)
+		return false;
+	for (*level = 0; UINT64_C(1) << *level < number; ++*level)
+		;
+	return true;
+}
+
+static bool parse_duration(const char *text, uint64_t *duration_ns)
+{
+	static const struct {
+		const char *suffix;
+		uint64_t ns;
+	} units[] = {
+		{ "us", 1000 },
+		{ "ms", 1000000 },
+		{ "s", 1000000000 },
+	};
+	const char *suffix;
+	uint64_t number;
+
+	if (!parse_number(text, &number, &suffix) ||
+	    number > SLOW_MAX_S * UINT64_C(1000000))
+		return false;
+	for (size_t i = 0; i < sizeof(units) / sizeof(units[0]); i++) {
+		if (strcmp(suffix, units[i].suffix) != 0)
+			continue;
+		*duration_ns = number * units[i].ns;
+		return *duration_ns <=
+		       SLOW_MAX_S * UINT64_C(1000000000);
+	}
+	return false;
+}
+
+static bool parse_bytes(const char *text, uint64_t *bytes)
+{
+	static const char suffixes[] = "KMG";
+	const char *rest, *suffix;
+	unsigned shift = 0;
+	uint64_t number;
+
+	if (!parse_number(text, &number, &rest))
+		return false;
+	if (*rest) {
+		suffix = strchr(suffixes, toupper((unsigned char)*rest));
+		if (!suffix || rest[1])
+			return false;
+		shift = 10 * (unsigned)(suffix - suffixes + 1);
+	}
+	if (number > UINT64_MAX >> shift)
+		return false;
+	*bytes = number << shift;
+	return true;
+}
+
+static bool parse_directory(const char *text, char *directory, size_t size)
+{
+	if (text[0] != '/' || strlen(text) >= size)
+		return false;
+	memcpy(directory, text, strlen(text) + 1);
+	return true;
+}
+
+static bool parse_library(const char *text, char *name, size_t size)
+{
+	if (strlen(text) >= size)
+		return false;
+	strcpy(name, strcasecmp(text, "none") == 0 ? "" : text);
+	return true;
+}
+
+static bool parse_cupti(const char *text, char *library, size_t size)
+{
+	if (strlen(text) >= size)
+		return false;
+	strcpy(library, strcmp(text, "0") == 0 ? "" : text);
+	return true;
+}
+
+/* auto: NVTX's ranges are many, a program's own few. */
+static bool parse_ranges(const char *text, uint32_t *ranges)
+{
+	const char *nvtx = getenv("NVTX_INJECTION64_PATH"), *rest;
+	uint64_t number;
+
+	if (strcasecmp(text, "auto") == 0) {
+		*ranges = nvtx && *nvtx ? 1024 : 64;
+		return true;
+	}
+	if (!parse_number(text, &number, &rest) || *rest ||
+	    number > NCS_RANGE_MAX)
+		return false;
+	*ranges = (uint32_t)number;
+	return true;
+}
+
+static bool parse(struct ncs_config *config, enum variable variable,
+		  const char *text)
+{
+	switch (variable) {
+	case VARIABLE_DISABLE:
+		return parse_switch(text, &config->disabled);
+	case VARIABLE_DIR:
+		return parse_directory(text, config->directory,
+				       sizeof(config->directory));
+	case VARIABLE_KERNEL_TIMING:
+		return parse_timing(text, config);
+	case VARIABLE_NO_GRAPHS:
+		return parse_switch(text, &config->no_graphs);
+	case VARIABLE_SAMPLE:
+		return parse_sample(text, &config->sample_level);
+	case VARIABLE_SAMPLE_SLOW:
+		return parse_duration(text, &config->sample_slow_ns);
+	case VARIABLE_SHM_BYTES:
+		return parse_bytes(text, &config->shm_bytes);
+	case VARIABLE_CHAIN:
+		return parse_library(text, config->chain,
+				     sizeof(config->chain));
+	case VARIABLE_RANGES:
+		return parse_ranges(text, &config->ranges);
+	case VARIABLE_NVTX_CHAIN:
+		return parse_library(text, config->nvtx_chain,
+				     sizeof(config->nvtx_chain));
+	case VARIABLE_CUPTI:
+		return parse_cupti(text, config->cupti, sizeof(config->cupti));
+	case VARIABLE_COUNT:
+		break;
+	}
+	return false;
+}
+
+int ncs_config_read(struct ncs_config *config, char *problem,
+		    size_t problem_size)
+{
+	const char *allgatherv = getenv("NCCL_ALLGATHERV_ENABLE");
+	int result = 0;
+
+	memset(config, 0, sizeof(*config));
+	config->no_allgatherv = allgatherv && strcmp(allgatherv, "0") == 0;
+	for (int i = 0; i < VARIABLE_COUNT; i++) {
+		const char *text = getenv(variables[i].name);
+
+		parse(config, (enum variable)i, variables[i].default_value);
+		if (!text || !text[0] ||
+		    parse(config, (enum variable)i, text))
+			continue;
+		snprintf(problem, problem_size,
+			 "%s=%s makes no sense (expected: %s); %s is used",
+			 variables[i].name, text, variables[i].values,
+			 variables[i].default_value);
+		result = -EINVAL;
+	}
+	return result;
+}

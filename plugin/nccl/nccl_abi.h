@@ -1,0 +1,1153 @@
+/*
+ * The binary interface between NCCL and a profiler plugin, versions 1 to 7,
+ * in our own words.
+ *
+ * NCCL looks for a table named ncclProfiler_v<N> in the library it opened and
+ * calls the functions in it. What it passes is described here and nowhere
+ * else; every offset and every size is asserted below. The header stands
+ * alone: none of NCCL's own headers is included, so that one build serves
+ * every release.
+ *
+ * It must not hold code, nor anything that is ours rather than NCCL's.
+ *
+ * To know when reading a descriptor:
+ *  - `type` is one byte up to version 4 and eight bytes from version 5 on;
+ *    the seven bytes behind it are garbage before version 5.
+ *  - Only the member of the union that belongs to `type` is set. Padding and
+ *    the other members are whatever was on NCCL's stack.
+ *  - Strings are literals inside NCCL or NULL: they may be read as long as
+ *    NCCL is loaded, and must be copied to be published.
+ *  - `context`, `parent` and handles can come from another process.
+ *  - A C++ bool is one byte that holds 0 or 1; it is declared as uint8_t so
+ *    that another value can be read without undefined behaviour.
+ */
+#ifndef NCS_PLUGIN_NCCL_NCCL_ABI_H
+#define NCS_PLUGIN_NCCL_NCCL_ABI_H
+
+#include <stddef.h>
+#include <stdint.h>
+
+/* What every callback returns. NCCL looks at it after init only. */
+enum nccl_result {
+	NCCL_SUCCESS = 0,
+	NCCL_UNHANDLED_CUDA_ERROR = 1,
+	NCCL_SYSTEM_ERROR = 2,
+	NCCL_INTERNAL_ERROR = 3,
+	NCCL_INVALID_ARGUMENT = 4,
+	NCCL_INVALID_USAGE = 5,
+	NCCL_REMOTE_ERROR = 6,
+	NCCL_IN_PROGRESS = 7,
+};
+
+/* First argument of the logger that init of version 4 and later receives. */
+enum nccl_log_level {
+	NCCL_LOG_NONE = 0,
+	NCCL_LOG_VERSION = 1,
+	NCCL_LOG_WARN = 2,
+	NCCL_LOG_INFO = 3,
+	NCCL_LOG_ABORT = 4,
+	NCCL_LOG_TRACE = 5,
+};
+
+/* Second argument: the subsystems that NCCL_DEBUG_SUBSYS filters by. */
+#define NCCL_SUBSYSTEM_INIT 0x1UL
+#define NCCL_SUBSYSTEM_PROFILE 0x4000UL
+
+typedef void (*nccl_debug_logger)(enum nccl_log_level level,
+	unsigned long subsystems, const char *file, int line,
+	const char *format, ...) __attribute__((format(printf, 5, 6)));
+
+/*
+ * Event types: the values of a descriptor's `type` and the bits of the mask.
+ * The comment names the API version that brought the type.
+ */
+enum nccl_event_type {
+	NCCL_EVENT_GROUP = 1 << 0,		/* 1 */
+	NCCL_EVENT_COLL = 1 << 1,		/* 1 */
+	NCCL_EVENT_P2P = 1 << 2,		/* 1 */
+	NCCL_EVENT_PROXY_OP = 1 << 3,		/* 1 */
+	NCCL_EVENT_PROXY_STEP = 1 << 4,		/* 1 */
+	NCCL_EVENT_PROXY_CTRL = 1 << 5,		/* 1 */
+	NCCL_EVENT_KERNEL_CH = 1 << 6,		/* 3 */
+	NCCL_EVENT_NET_PLUGIN = 1 << 7,		/* 3 */
+	NCCL_EVENT_GROUP_API = 1 << 8,		/* 5 */
+	NCCL_EVENT_COLL_API = 1 << 9,		/* 5 */
+	NCCL_EVENT_P2P_API = 1 << 10,		/* 5 */
+	NCCL_EVENT_KERNEL_LAUNCH = 1 << 11,	/* 5 */
+	NCCL_EVENT_CE_COLL = 1 << 12,		/* 6 */
+	NCCL_EVENT_CE_SYNC = 1 << 13,		/* 6 */
+	NCCL_EVENT_CE_BATCH = 1 << 14,		/* 6 */
+	NCCL_EVENT_KERNEL_PHASE = 1 << 15,	/* 7 */
+};
+
+/* Second argument of recordEventState. Numbers were never given twice. */
+enum nccl_event_state {
+	NCCL_STATE_OP_SEND_POSTED = 0,
+	NCCL_STATE_OP_SEND_REM_FIFO_WAIT = 1,
+	NCCL_STATE_OP_SEND_TRANSMITTED = 2,
+	NCCL_STATE_OP_SEND_DONE = 3,
+	NCCL_STATE_OP_RECV_POSTED = 4,
+	NCCL_STATE_OP_RECV_RECEIVED = 5,
+	NCCL_STATE_OP_RECV_TRANSMITTED = 6,
+	NCCL_STATE_OP_RECV_DONE = 7,
+	NCCL_STATE_STEP_SEND_GPU_WAIT = 8,
+	NCCL_STATE_STEP_SEND_WAIT = 9,
+	NCCL_STATE_STEP_RECV_WAIT = 10,
+	NCCL_STATE_STEP_RECV_FLUSH_WAIT = 11,
+	NCCL_STATE_STEP_RECV_GPU_WAIT = 12,
+	NCCL_STATE_CTRL_IDLE = 13,
+	NCCL_STATE_CTRL_ACTIVE = 14,
+	NCCL_STATE_CTRL_SLEEP = 15,
+	NCCL_STATE_CTRL_WAKEUP = 16,
+	NCCL_STATE_CTRL_APPEND = 17,
+	NCCL_STATE_CTRL_APPEND_END = 18,
+	/* version 4 */
+	NCCL_STATE_OP_IN_PROGRESS = 19,
+	NCCL_STATE_STEP_SEND_PEER_WAIT = 20,
+	NCCL_STATE_NET_PLUGIN_UPDATE = 21,
+	NCCL_STATE_KERNEL_CH_STOP = 22,
+	/* version 5 */
+	NCCL_STATE_GROUP_START_API_STOP = 23,
+	NCCL_STATE_GROUP_END_API_START = 24,
+	/* version 6 */
+	NCCL_STATE_CE_COLL_START = 25,
+	NCCL_STATE_CE_COLL_COMPLETE = 26,
+	NCCL_STATE_CE_SYNC_START = 27,
+	NCCL_STATE_CE_SYNC_COMPLETE = 28,
+	NCCL_STATE_CE_BATCH_START = 29,
+	NCCL_STATE_CE_BATCH_COMPLETE = 30,
+	/* version 7 */
+	NCCL_STATE_KERNEL_PHASE_STOP = 31,
+};
+
+/*
+ * Version 1 (NCCL 2.23): functions, algorithms and so on are numbers.
+ */
+enum nccl_func_v1 {
+	NCCL_FUNC_BROADCAST = 0,
+	NCCL_FUNC_REDUCE = 1,
+	NCCL_FUNC_ALL_GATHER = 2,
+	NCCL_FUNC_REDUCE_SCATTER = 3,
+	NCCL_FUNC_ALL_REDUCE = 4,
+	NCCL_FUNC_SEND_RECV = 5,
+	NCCL_FUNC_SEND = 6,
+	NCCL_FUNC_RECV = 7,
+};
+
+enum nccl_algorithm_v1 {
+	NCCL_ALGORITHM_TREE = 0,
+	NCCL_ALGORITHM_RING = 1,
+	NCCL_ALGORITHM_COLLNET_DIRECT = 2,
+	NCCL_ALGORITHM_COLLNET_CHAIN = 3,
+	NCCL_ALGORITHM_NVLS = 4,
+	NCCL_ALGORITHM_NVLS_TREE = 5,
+	NCCL_ALGORITHM_PAT = 6,
+};
+
+enum nccl_protocol_v1 {
+	NCCL_PROTOCOL_LL = 0,
+	NCCL_PROTOCOL_LL128 = 1,
+	NCCL_PROTOCOL_SIMPLE = 2,
+};
+
+enum nccl_datatype_v1 {
+	NCCL_DATATYPE_INT8 = 0,
+	NCCL_DATATYPE_UINT8 = 1,
+	NCCL_DATATYPE_INT32 = 2,
+	NCCL_DATATYPE_UINT32 = 3,
+	NCCL_DATATYPE_INT64 = 4,
+	NCCL_DATATYPE_UINT64 = 5,
+	NCCL_DATATYPE_FLOAT16 = 6,
+	NCCL_DATATYPE_FLOAT32 = 7,
+	NCCL_DATATYPE_FLOAT64 = 8,
+	NCCL_DATATYPE_BFLOAT16 = 9,
+	NCCL_DATATYPE_FLOAT8_E4M3 = 10,
+	NCCL_DATATYPE_FLOAT8_E5M2 = 11,
+};
+
+struct nccl_coll_v1 {
+	const char *comm_name;
+	uint64_t comm_hash;
+	uint64_t seq_number;
+	uint8_t func;			/* enum nccl_func_v1 */
+	const void *send_buffer;
+	void *recv_buffer;
+	size_t count;
+	int root;
+	uint8_t datatype;
+	uint32_t reduction;
+	size_t traffic_bytes;		/* NCCL's cost model, not the size */
+	uint8_t max_channels;
+	uint8_t warps;
+	uint8_t algorithm;
+	uint8_t protocol;
+	int is_collnet;
+	int is_nvls;
+};
+
+struct nccl_p2p_v1 {
+	const char *comm_name;
+	uint64_t comm_hash;
+	uint8_t func;
+	void *buffer;
+	uint8_t datatype;
+	size_t count;
+	int peer;
+};
+
+/* The same in all versions. */
+struct nccl_proxy_op {
+	int pid;			/* of the process that owns the op */
+	uint8_t channel;
+	int peer;
+	int steps;
+	int chunk_bytes;
+	int is_send;
+};
+
+/* The same in all versions. */
+struct nccl_proxy_step {
+	int step;
+};
+
+struct nccl_event_descr_v1 {
+	uint8_t type;
+	void *parent;
+	int rank;
+	union {
+		struct nccl_coll_v1 coll;
+		struct nccl_p2p_v1 p2p;
+		struct nccl_proxy_op proxy_op;
+		struct nccl_proxy_step proxy_step;
+	};
+};
+
+/* Versions 1 to 3: sizes come with the proxy operation's states. */
+union nccl_state_args_v1 {
+	struct {
+		size_t transferred_bytes;	/* cumulative, any start */
+		int steps;
+	} proxy_op;
+	struct {
+		int appended_ops;		/* at APPEND_END only */
+	} proxy_ctrl;
+};
+
+struct nccl_profiler_v1 {
+	const char *name;
+	enum nccl_result (*init)(void **context, int *activation_mask);
+	enum nccl_result (*start_event)(void *context, void **handle,
+		struct nccl_event_descr_v1 *descr);
+	enum nccl_result (*stop_event)(void *handle);
+	enum nccl_result (*record_event_state)(void *handle,
+		enum nccl_event_state state, union nccl_state_args_v1 *args);
+	enum nccl_result (*finalize)(void *context);
+};
+
+/*
+ * Version 2 (NCCL 2.24 and 2.25): strings in place of the numbers.
+ */
+struct nccl_coll_v2 {
+	const char *comm_name;
+	uint64_t comm_hash;
+	uint64_t seq_number;
+	const char *func;
+	const void *send_buffer;
+	void *recv_buffer;
+	size_t count;
+	int root;
+	const char *datatype;
+	size_t traffic_bytes;		/* NCCL's cost model, not the size */
+	uint8_t max_channels;
+	uint8_t warps;
+	const char *algorithm;
+	const char *protocol;
+};
+
+/* Versions 2 and 3. */
+struct nccl_p2p_v2 {
+	const char *comm_name;
+	uint64_t comm_hash;
+	const char *func;
+	void *buffer;
+	const char *datatype;
+	size_t count;
+	int peer;
+};
+
+struct nccl_event_descr_v2 {
+	uint8_t type;
+	void *parent;
+	int rank;
+	union {
+		struct nccl_coll_v2 coll;
+		struct nccl_p2p_v2 p2p;
+		struct nccl_proxy_op proxy_op;
+		struct nccl_proxy_step proxy_step;
+	};
+};
+
+union nccl_state_args_v2 {
+	struct {
+		size_t transferred_bytes;
+		int steps;
+	} proxy_op;
+	struct {
+		int appended_ops;
+	} proxy_ctrl;
+};
+
+struct nccl_profiler_v2 {
+	const char *name;
+	enum nccl_result (*init)(void **context, int *activation_mask);
+	enum nccl_result (*start_event)(void *context, void **handle,
+		struct nccl_event_descr_v2 *descr);
+	enum nccl_result (*stop_event)(void *handle);
+	enum nccl_result (*record_event_state)(void *handle,
+		enum nccl_event_state state, union nccl_state_args_v2 *args);
+	enum nccl_result (*finalize)(void *context);
+};
+
+/*
+ * Version 3 (NCCL 2.26): kernel channels and the network plugin's own events.
+ */
+struct nccl_coll_v3 {
+	const char *comm_name;
+	uint64_t comm_hash;
+	uint64_t seq_number;
+	const char *func;
+	const void *send_buffer;
+	void *recv_buffer;
+	size_t count;
+	int root;
+	const char *datatype;
+	uint8_t max_channels;
+	uint8_t warps;
+	const char *algorithm;
+	const char *protocol;
+};
+
+struct nccl_kernel_ch_v3 {
+	uint8_t channel;
+};
+
+/* Versions 3 and later. `data` is transient: nothing of it after the call. */
+struct nccl_net_plugin {
+	int64_t id;			/* NCCL_NET_PLUGIN_* */
+	void *data;			/* struct nccl_net_*_descr_v1 */
+};
+
+struct nccl_event_descr_v3 {
+	uint8_t type;
+	void *parent;
+	int rank;
+	union {
+		struct nccl_coll_v3 coll;
+		struct nccl_p2p_v2 p2p;
+		struct nccl_proxy_op proxy_op;
+		struct nccl_proxy_step proxy_step;
+		struct nccl_kernel_ch_v3 kernel_ch;
+		struct nccl_net_plugin net_plugin;
+	};
+};
+
+union nccl_state_args_v3 {
+	struct {
+		size_t transferred_bytes;
+		int steps;
+	} proxy_op;
+	struct {
+		int appended_ops;
+	} proxy_ctrl;
+};
+
+struct nccl_profiler_v3 {
+	const char *name;
+	enum nccl_result (*init)(void **context, int *activation_mask);
+	enum nccl_result (*start_event)(void *context, void **handle,
+		struct nccl_event_descr_v3 *descr);
+	enum nccl_result (*stop_event)(void *handle);
+	enum nccl_result (*record_event_state)(void *handle,
+		enum nccl_event_state state, union nccl_state_args_v3 *args);
+	enum nccl_result (*finalize)(void *context);
+};
+
+/*
+ * Version 4 (NCCL 2.27): the communicator is told once, at init.
+ */
+struct nccl_coll_v4 {
+	uint64_t seq_number;
+	const char *func;
+	const void *send_buffer;
+	void *recv_buffer;
+	size_t count;
+	int root;
+	const char *datatype;
+	uint8_t channels;
+	uint8_t warps;
+	const char *algorithm;
+	const char *protocol;
+};
+
+struct nccl_p2p_v4 {
+	const char *func;
+	void *buffer;
+	const char *datatype;
+	size_t count;
+	int peer;
+	uint8_t channels;
+};
+
+/* Versions 4 and later. */
+struct nccl_kernel_ch {
+	uint8_t channel;
+	uint64_t gpu_timer_ns;		/* the GPU's globaltimer */
+};
+
+struct nccl_event_descr_v4 {
+	uint8_t type;
+	void *parent;
+	int rank;
+	union {
+		struct nccl_coll_v4 coll;
+		struct nccl_p2p_v4 p2p;
+		struct nccl_proxy_op proxy_op;
+		struct nccl_proxy_step proxy_step;
+		struct nccl_kernel_ch kernel_ch;
+		struct nccl_net_plugin net_plugin;
+	};
+};
+
+/* Versions 4 to 7: sizes come with the proxy step's states. */
+union nccl_state_args_v4 {
+	struct {
+		size_t transferred_bytes;	/* of this step */
+	} proxy_step;
+	struct {
+		int appended_ops;		/* at APPEND_END only */
+	} proxy_ctrl;
+	struct {
+		void *data;
+	} net_plugin;
+	struct {
+		uint64_t gpu_timer_ns;		/* version 7: phases too */
+	} kernel_ch;
+};
+
+struct nccl_profiler_v4 {
+	const char *name;
+	enum nccl_result (*init)(void **context, int *activation_mask,
+		const char *comm_name, uint64_t comm_hash, int nnodes,
+		int nranks, int rank, nccl_debug_logger logger);
+	enum nccl_result (*start_event)(void *context, void **handle,
+		struct nccl_event_descr_v4 *descr);
+	enum nccl_result (*stop_event)(void *handle);
+	enum nccl_result (*record_event_state)(void *handle,
+		enum nccl_event_state state, union nccl_state_args_v4 *args);
+	enum nccl_result (*finalize)(void *context);
+};
+
+/*
+ * Version 5 (NCCL 2.28): what the application called, and the launch.
+ * Note the order of init's arguments, which differs from version 4.
+ */
+struct nccl_group_api {
+	uint8_t graph_captured;
+	int depth;
+};
+
+struct nccl_coll_api_v5 {
+	const char *func;
+	size_t count;
+	const char *datatype;
+	int root;
+	void *stream;
+	uint8_t graph_captured;
+};
+
+struct nccl_p2p_api_v5 {
+	const char *func;
+	size_t count;
+	const char *datatype;
+	void *stream;
+	uint8_t graph_captured;
+};
+
+struct nccl_kernel_launch {
+	void *stream;
+};
+
+/* As version 4, and the group: the parent is now the API event. */
+struct nccl_coll_v5 {
+	uint64_t seq_number;
+	const char *func;
+	const void *send_buffer;
+	void *recv_buffer;
+	size_t count;
+	int root;
+	const char *datatype;
+	uint8_t channels;
+	uint8_t warps;
+	const char *algorithm;
+	const char *protocol;
+	void *parent_group;
+};
+
+struct nccl_p2p_v5 {
+	const char *func;
+	void *buffer;
+	const char *datatype;
+	size_t count;
+	int peer;
+	uint8_t channels;
+	void *parent_group;
+};
+
+struct nccl_event_descr_v5 {
+	uint64_t type;
+	void *parent;
+	int rank;
+	union {
+		struct nccl_group_api group_api;
+		struct nccl_coll_api_v5 coll_api;
+		struct nccl_p2p_api_v5 p2p_api;
+		struct nccl_kernel_launch kernel_launch;
+		struct nccl_coll_v5 coll;
+		struct nccl_p2p_v5 p2p;
+		struct nccl_proxy_op proxy_op;
+		struct nccl_proxy_step proxy_step;
+		struct nccl_kernel_ch kernel_ch;
+		struct nccl_net_plugin net_plugin;
+	};
+};
+
+union nccl_state_args_v5 {
+	struct {
+		size_t transferred_bytes;
+	} proxy_step;
+	struct {
+		int appended_ops;
+	} proxy_ctrl;
+	struct {
+		void *data;
+	} net_plugin;
+	struct {
+		uint64_t gpu_timer_ns;
+	} kernel_ch;
+};
+
+struct nccl_profiler_v5 {
+	const char *name;
+	enum nccl_result (*init)(void **context, uint64_t comm_id,
+		int *activation_mask, const char *comm_name, int nnodes,
+		int nranks, int rank, nccl_debug_logger logger);
+	enum nccl_result (*start_event)(void *context, void **handle,
+		struct nccl_event_descr_v5 *descr);
+	enum nccl_result (*stop_event)(void *handle);
+	enum nccl_result (*record_event_state)(void *handle,
+		enum nccl_event_state state, union nccl_state_args_v5 *args);
+	enum nccl_result (*finalize)(void *context);
+};
+
+/*
+ * Version 6 (NCCL 2.29 and 2.30): collectives by the copy engine. All that
+ * version 5 has stays where it was.
+ */
+struct nccl_ce_coll_v6 {
+	uint64_t seq_number;
+	const char *func;
+	const void *send_buffer;
+	void *recv_buffer;
+	size_t count;
+	int root;
+	const char *datatype;
+	const char *sync_strategy;
+	uint8_t intra_batch_sync;
+	uint32_t batch_size;
+	uint32_t batches;
+	uint32_t ce_seq_number;
+	void *stream;
+};
+
+struct nccl_ce_sync {
+	uint8_t is_complete;
+	int nranks;
+};
+
+struct nccl_ce_batch {
+	int ops;
+	size_t total_bytes;
+	uint8_t use_intra_sync;
+};
+
+struct nccl_event_descr_v6 {
+	uint64_t type;
+	void *parent;
+	int rank;
+	union {
+		struct nccl_group_api group_api;
+		struct nccl_coll_api_v5 coll_api;
+		struct nccl_p2p_api_v5 p2p_api;
+		struct nccl_kernel_launch kernel_launch;
+		struct nccl_coll_v5 coll;
+		struct nccl_p2p_v5 p2p;
+		struct nccl_proxy_op proxy_op;
+		struct nccl_proxy_step proxy_step;
+		struct nccl_kernel_ch kernel_ch;
+		struct nccl_net_plugin net_plugin;
+		struct nccl_ce_coll_v6 ce_coll;
+		struct nccl_ce_sync ce_sync;
+		struct nccl_ce_batch ce_batch;
+	};
+};
+
+union nccl_state_args_v6 {
+	struct {
+		size_t transferred_bytes;
+	} proxy_step;
+	struct {
+		int appended_ops;
+	} proxy_ctrl;
+	struct {
+		void *data;
+	} net_plugin;
+	struct {
+		uint64_t gpu_timer_ns;
+	} kernel_ch;
+};
+
+struct nccl_profiler_v6 {
+	const char *name;
+	enum nccl_result (*init)(void **context, uint64_t comm_id,
+		int *activation_mask, const char *comm_name, int nnodes,
+		int nranks, int rank, nccl_debug_logger logger);
+	enum nccl_result (*start_event)(void *context, void **handle,
+		struct nccl_event_descr_v6 *descr);
+	enum nccl_result (*stop_event)(void *handle);
+	enum nccl_result (*record_event_state)(void *handle,
+		enum nccl_event_state state, union nccl_state_args_v6 *args);
+	enum nccl_result (*finalize)(void *context);
+};
+
+/*
+ * Version 7 (NCCL 2.31): the user's tag, kernel variants, kernel phases. All
+ * that version 6 has stays where it was; the new fields are appended.
+ */
+struct nccl_coll_api_v7 {
+	const char *func;
+	size_t count;
+	const char *datatype;
+	int root;
+	void *stream;
+	uint8_t graph_captured;
+	uint64_t user_tag;
+};
+
+struct nccl_p2p_api_v7 {
+	const char *func;
+	size_t count;
+	const char *datatype;
+	void *stream;
+	uint8_t graph_captured;
+	uint64_t user_tag;
+};
+
+struct nccl_coll_v7 {
+	uint64_t seq_number;
+	const char *func;
+	const void *send_buffer;
+	void *recv_buffer;
+	size_t count;
+	int root;
+	const char *datatype;
+	uint8_t channels;
+	uint8_t warps;
+	const char *algorithm;
+	const char *protocol;
+	void *parent_group;
+	const char *kernel_variant;
+	uint8_t is_symmetric;
+	uint64_t user_tag;
+};
+
+struct nccl_p2p_v7 {
+	const char *func;
+	void *buffer;
+	const char *datatype;
+	size_t count;
+	int peer;
+	uint8_t channels;
+	void *parent_group;
+	uint64_t user_tag;
+};
+
+struct nccl_ce_coll_v7 {
+	uint64_t seq_number;
+	const char *func;
+	const void *send_buffer;
+	void *recv_buffer;
+	size_t count;
+	int root;
+	const char *datatype;
+	const char *sync_strategy;
+	uint8_t intra_batch_sync;
+	uint32_t batch_size;
+	uint32_t batches;
+	uint32_t ce_seq_number;
+	void *stream;
+	uint64_t user_tag;
+};
+
+/* Values of nccl_kernel_phase.phase. */
+enum nccl_phase {
+	NCCL_PHASE_INITIAL_SYNC = 0,
+	NCCL_PHASE_COMPUTE = 1,
+	NCCL_PHASE_FINAL_SYNC = 2,
+};
+
+struct nccl_kernel_phase {
+	uint8_t channel;
+	uint8_t phase;
+	const char *phase_name;
+	uint64_t gpu_timer_ns;
+};
+
+struct nccl_event_descr_v7 {
+	uint64_t type;
+	void *parent;
+	int rank;
+	union {
+		struct nccl_group_api group_api;
+		struct nccl_coll_api_v7 coll_api;
+		struct nccl_p2p_api_v7 p2p_api;
+		struct nccl_kernel_launch kernel_launch;
+		struct nccl_coll_v7 coll;
+		struct nccl_p2p_v7 p2p;
+		struct nccl_proxy_op proxy_op;
+		struct nccl_proxy_step proxy_step;
+		struct nccl_kernel_ch kernel_ch;
+		struct nccl_net_plugin net_plugin;
+		struct nccl_ce_coll_v7 ce_coll;
+		struct nccl_ce_sync ce_sync;
+		struct nccl_ce_batch ce_batch;
+		struct nccl_kernel_phase kernel_phase;
+	};
+};
+
+union nccl_state_args_v7 {
+	struct {
+		size_t transferred_bytes;
+	} proxy_step;
+	struct {
+		int appended_ops;
+	} proxy_ctrl;
+	struct {
+		void *data;
+	} net_plugin;
+	struct {
+		uint64_t gpu_timer_ns;
+	} kernel_ch;
+};
+
+struct nccl_profiler_v7 {
+	const char *name;
+	enum nccl_result (*init)(void **context, uint64_t comm_id,
+		int *activation_mask, const char *comm_name, int nnodes,
+		int nranks, int rank, nccl_debug_logger logger);
+	enum nccl_result (*start_event)(void *context, void **handle,
+		struct nccl_event_descr_v7 *descr);
+	enum nccl_result (*stop_event)(void *handle);
+	enum nccl_result (*record_event_state)(void *handle,
+		enum nccl_event_state state, union nccl_state_args_v7 *args);
+	enum nccl_result (*finalize)(void *context);
+};
+
+/*
+ * Of any version: for code that is told the version at run time.
+ */
+union nccl_event_descr {
+	struct nccl_event_descr_v1 v1;
+	struct nccl_event_descr_v2 v2;
+	struct nccl_event_descr_v3 v3;
+	struct nccl_event_descr_v4 v4;
+	struct nccl_event_descr_v5 v5;
+	struct nccl_event_descr_v6 v6;
+	struct nccl_event_descr_v7 v7;
+};
+
+union nccl_state_args {
+	union nccl_state_args_v1 v1;
+	union nccl_state_args_v2 v2;
+	union nccl_state_args_v3 v3;
+	union nccl_state_args_v4 v4;
+	union nccl_state_args_v5 v5;
+	union nccl_state_args_v6 v6;
+	union nccl_state_args_v7 v7;
+};
+
+union nccl_profiler {
+	const void *any;
+	const char *const *name;
+	const struct nccl_profiler_v1 *v1;
+	const struct nccl_profiler_v2 *v2;
+	const struct nccl_profiler_v3 *v3;
+	const struct nccl_profiler_v4 *v4;
+	const struct nccl_profiler_v5 *v5;
+	const struct nccl_profiler_v6 *v6;
+	const struct nccl_profiler_v7 *v7;
+};
+
+/*
+ * What net_plugin.data points to, by net_plugin.id (kind << 16 | version).
+ */
+#define NCCL_NET_PLUGIN_IB_V1 INT64_C(0x10001)
+#define NCCL_NET_PLUGIN_SOCKET_V1 INT64_C(0x20001)
+
+#define NCCL_NET_IB_QUEUE_PAIR 1
+#define NCCL_NET_SOCKET 1
+
+struct nccl_net_ib_descr_v1 {
+	uint8_t type;			/* NCCL_NET_IB_QUEUE_PAIR */
+	struct {
+		int device;
+		uint64_t work_request;
+		int opcode;
+		int number;
+		size_t length_bytes;
+	} queue_pair;
+};
+
+struct nccl_net_socket_descr_v1 {
+	uint8_t type;			/* NCCL_NET_SOCKET */
+	struct {
+		int fd;
+		int op;
+		size_t length_bytes;
+	} socket;
+};
+
+/*
+ * The asserts. One line a field: where it lies and how many bytes it has.
+ * They hold for every machine with 8-byte pointers and size_t, which is all
+ * that NCCL runs on.
+ */
+#define NCS_NCCL_SIZE(layout, bytes) \
+	_Static_assert(sizeof(layout) == (bytes), #layout ": size")
+#define NCS_NCCL_FIELD(layout, member, offset, bytes) \
+	_Static_assert(offsetof(layout, member) == (offset) && \
+		sizeof(((layout *)0)->member) == (bytes), #layout "." #member)
+
+NCS_NCCL_SIZE(enum nccl_result, 4);
+NCS_NCCL_SIZE(enum nccl_log_level, 4);
+NCS_NCCL_SIZE(enum nccl_event_type, 4);
+NCS_NCCL_SIZE(enum nccl_event_state, 4);
+NCS_NCCL_SIZE(nccl_debug_logger, 8);
+
+#define NCS_NCCL_TABLE(layout) \
+	NCS_NCCL_SIZE(layout, 48); \
+	NCS_NCCL_FIELD(layout, name, 0, 8); \
+	NCS_NCCL_FIELD(layout, init, 8, 8); \
+	NCS_NCCL_FIELD(layout, start_event, 16, 8); \
+	NCS_NCCL_FIELD(layout, stop_event, 24, 8); \
+	NCS_NCCL_FIELD(layout, record_event_state, 32, 8); \
+	NCS_NCCL_FIELD(layout, finalize, 40, 8)
+
+NCS_NCCL_TABLE(struct nccl_profiler_v1);
+NCS_NCCL_TABLE(struct nccl_profiler_v2);
+NCS_NCCL_TABLE(struct nccl_profiler_v3);
+NCS_NCCL_TABLE(struct nccl_profiler_v4);
+NCS_NCCL_TABLE(struct nccl_profiler_v5);
+NCS_NCCL_TABLE(struct nccl_profiler_v6);
+NCS_NCCL_TABLE(struct nccl_profiler_v7);
+
+#define NCS_NCCL_HEAD(layout, bytes, type_bytes) \
+	NCS_NCCL_SIZE(layout, bytes); \
+	NCS_NCCL_FIELD(layout, type, 0, type_bytes); \
+	NCS_NCCL_FIELD(layout, parent, 8, 8); \
+	NCS_NCCL_FIELD(layout, rank, 16, 4)
+
+NCS_NCCL_HEAD(struct nccl_event_descr_v1, 120, 1);
+NCS_NCCL_HEAD(struct nccl_event_descr_v2, 128, 1);
+NCS_NCCL_HEAD(struct nccl_event_descr_v3, 120, 1);
+NCS_NCCL_HEAD(struct nccl_event_descr_v4, 104, 1);
+NCS_NCCL_HEAD(struct nccl_event_descr_v5, 112, 8);
+NCS_NCCL_HEAD(struct nccl_event_descr_v6, 112, 8);
+NCS_NCCL_HEAD(struct nccl_event_descr_v7, 136, 8);
+
+/* coll */
+NCS_NCCL_FIELD(struct nccl_event_descr_v1, coll, 24, 96);
+NCS_NCCL_FIELD(struct nccl_event_descr_v1, coll.comm_name, 24, 8);
+NCS_NCCL_FIELD(struct nccl_event_descr_v1, coll.comm_hash, 32, 8);
+NCS_NCCL_FIELD(struct nccl_event_descr_v1, coll.seq_number, 40, 8);
+NCS_NCCL_FIELD(struct nccl_event_descr_v1, coll.func, 48, 1);
+NCS_NCCL_FIELD(struct nccl_event_descr_v1, coll.send_buffer, 56, 8);
+NCS_NCCL_FIELD(struct nccl_event_descr_v1, coll.recv_buffer, 64, 8);
+NCS_NCCL_FIELD(struct nccl_event_descr_v1, coll.count, 72, 8);
+NCS_NCCL_FIELD(struct nccl_event_descr_v1, coll.root, 80, 4);
+NCS_NCCL_FIELD(struct nccl_event_descr_v1, coll.datatype, 84, 1);
+NCS_NCCL_FIELD(struct nccl_event_descr_v1, coll.reduction, 88, 4);
+NCS_NCCL_FIELD(struct nccl_event_descr_v1, coll.traffic_bytes, 96, 8);
+NCS_NCCL_FIELD(struct nccl_event_descr_v1, coll.max_channels, 104, 1);
+NCS_NCCL_FIELD(struct nccl_event_descr_v1, coll.warps, 105, 1);
+NCS_NCCL_FIELD(struct nccl_event_descr_v1, coll.algorithm, 106, 1);
+NCS_NCCL_FIELD(struct nccl_event_descr_v1, coll.protocol, 107, 1);
+NCS_NCCL_FIELD(struct nccl_event_descr_v1, coll.is_collnet, 108, 4);
+NCS_NCCL_FIELD(struct nccl_event_descr_v1, coll.is_nvls, 112, 4);
+
+NCS_NCCL_FIELD(struct nccl_event_descr_v2, coll, 24, 104);
+NCS_NCCL_FIELD(struct nccl_event_descr_v2, coll.comm_name, 24, 8);
+NCS_NCCL_FIELD(struct nccl_event_descr_v2, coll.comm_hash, 32, 8);
+NCS_NCCL_FIELD(struct nccl_event_descr_v2, coll.seq_number, 40, 8);
+NCS_NCCL_FIELD(struct nccl_event_descr_v2, coll.func, 48, 8);
+NCS_NCCL_FIELD(struct nccl_event_descr_v2, coll.send_buffer, 56, 8);
+NCS_NCCL_FIELD(struct nccl_event_descr_v2, coll.recv_buffer, 64, 8);
+NCS_NCCL_FIELD(struct nccl_event_descr_v2, coll.count, 72, 8);
+NCS_NCCL_FIELD(struct nccl_event_descr_v2, coll.root, 80, 4);
+NCS_NCCL_FIELD(struct nccl_event_descr_v2, coll.datatype, 88, 8);
+NCS_NCCL_FIELD(struct nccl_event_descr_v2, coll.traffic_bytes, 96, 8);
+NCS_NCCL_FIELD(struct nccl_event_descr_v2, coll.max_channels, 104, 1);
+NCS_NCCL_FIELD(struct nccl_event_descr_v2, coll.warps, 105, 1);
+NCS_NCCL_FIELD(struct nccl_event_descr_v2, coll.algorithm, 112, 8);
+NCS_NCCL_FIELD(struct nccl_event_descr_v2, coll.protocol, 120, 8);
+
+NCS_NCCL_FIELD(struct nccl_event_descr_v3, coll, 24, 96);
+NCS_NCCL_FIELD(struct nccl_event_descr_v3, coll.comm_name, 24, 8);
+NCS_NCCL_FIELD(struct nccl_event_descr_v3, coll.comm_hash, 32, 8);
+NCS_NCCL_FIELD(struct nccl_event_descr_v3, coll.seq_number, 40, 8);
+NCS_NCCL_FIELD(struct nccl_event_descr_v3, coll.func, 48, 8);
+NCS_NCCL_FIELD(struct nccl_event_descr_v3, coll.send_buffer, 56, 8);
+NCS_NCCL_FIELD(struct nccl_event_descr_v3, coll.recv_buffer, 64, 8);
+NCS_NCCL_FIELD(struct nccl_event_descr_v3, coll.count, 72, 8);
+NCS_NCCL_FIELD(struct nccl_event_descr_v3, coll.root, 80, 4);
+NCS_NCCL_FIELD(struct nccl_event_descr_v3, coll.datatype, 88, 8);
+NCS_NCCL_FIELD(struct nccl_event_descr_v3, coll.max_channels, 96, 1);
+NCS_NCCL_FIELD(struct nccl_event_descr_v3, coll.warps, 97, 1);
+NCS_NCCL_FIELD(struct nccl_event_descr_v3, coll.algorithm, 104, 8);
+NCS_NCCL_FIELD(struct nccl_event_descr_v3, coll.protocol, 112, 8);
+
+#define NCS_NCCL_COLL_SINCE_V4(layout) \
+	NCS_NCCL_FIELD(layout, coll.seq_number, 24, 8); \
+	NCS_NCCL_FIELD(layout, coll.func, 32, 8); \
+	NCS_NCCL_FIELD(layout, coll.send_buffer, 40, 8); \
+	NCS_NCCL_FIELD(layout, coll.recv_buffer, 48, 8); \
+	NCS_NCCL_FIELD(layout, coll.count, 56, 8); \
+	NCS_NCCL_FIELD(layout, coll.root, 64, 4); \
+	NCS_NCCL_FIELD(layout, coll.datatype, 72, 8); \
+	NCS_NCCL_FIELD(layout, coll.channels, 80, 1); \
+	NCS_NCCL_FIELD(layout, coll.warps, 81, 1); \
+	NCS_NCCL_FIELD(layout, coll.algorithm, 88, 8); \
+	NCS_NCCL_FIELD(layout, coll.protocol, 96, 8)
+
+NCS_NCCL_COLL_SINCE_V4(struct nccl_event_descr_v4);
+NCS_NCCL_COLL_SINCE_V4(struct nccl_event_descr_v5);
+NCS_NCCL_COLL_SINCE_V4(struct nccl_event_descr_v6);
+NCS_NCCL_COLL_SINCE_V4(struct nccl_event_descr_v7);
+NCS_NCCL_FIELD(struct nccl_event_descr_v4, coll, 24, 80);
+NCS_NCCL_FIELD(struct nccl_event_descr_v5, coll, 24, 88);
+NCS_NCCL_FIELD(struct nccl_event_descr_v6, coll, 24, 88);
+NCS_NCCL_FIELD(struct nccl_event_descr_v7, coll, 24, 112);
+NCS_NCCL_FIELD(struct nccl_event_descr_v5, coll.parent_group, 104, 8);
+NCS_NCCL_FIELD(struct nccl_event_descr_v6, coll.parent_group, 104, 8);
+NCS_NCCL_FIELD(struct nccl_event_descr_v7, coll.parent_group, 104, 8);
+NCS_NCCL_FIELD(struct nccl_event_descr_v7, coll.kernel_variant, 112, 8);
+NCS_NCCL_FIELD(struct nccl_event_descr_v7, coll.is_symmetric, 120, 1);
+NCS_NCCL_FIELD(struct nccl_event_descr_v7, coll.user_tag, 128, 8);
+
+/* p2p */
+NCS_NCCL_FIELD(struct nccl_event_descr_v1, p2p, 24, 56);
+NCS_NCCL_FIELD(struct nccl_event_descr_v1, p2p.comm_name, 24, 8);
+NCS_NCCL_FIELD(struct nccl_event_descr_v1, p2p.comm_hash, 32, 8);
+NCS_NCCL_FIELD(struct nccl_event_descr_v1, p2p.func, 40, 1);
+NCS_NCCL_FIELD(struct nccl_event_descr_v1, p2p.buffer, 48, 8);
+NCS_NCCL_FIELD(struct nccl_event_descr_v1, p2p.datatype, 56, 1);
+NCS_NCCL_FIELD(struct nccl_event_descr_v1, p2p.count, 64, 8);
+NCS_NCCL_FIELD(struct nccl_event_descr_v1, p2p.peer, 72, 4);
+
+#define NCS_NCCL_P2P_V2_V3(layout) \
+	NCS_NCCL_FIELD(layout, p2p, 24, 56); \
+	NCS_NCCL_FIELD(layout, p2p.comm_name, 24, 8); \
+	NCS_NCCL_FIELD(layout, p2p.comm_hash, 32, 8); \
+	NCS_NCCL_FIELD(layout, p2p.func, 40, 8); \
+	NCS_NCCL_FIELD(layout, p2p.buffer, 48, 8); \
+	NCS_NCCL_FIELD(layout, p2p.datatype, 56, 8); \
+	NCS_NCCL_FIELD(layout, p2p.count, 64, 8); \
+	NCS_NCCL_FIELD(layout, p2p.peer, 72, 4)
+
+NCS_NCCL_P2P_V2_V3(struct nccl_event_descr_v2);
+NCS_NCCL_P2P_V2_V3(struct nccl_event_descr_v3);
+
+#define NCS_NCCL_P2P_SINCE_V4(layout) \
+	NCS_NCCL_FIELD(layout, p2p.func, 24, 8); \
+	NCS_NCCL_FIELD(layout, p2p.buffer, 32, 8); \
+	NCS_NCCL_FIELD(layout, p2p.datatype, 40, 8); \
+	NCS_NCCL_FIELD(layout, p2p.count, 48, 8); \
+	NCS_NCCL_FIELD(layout, p2p.peer, 56, 4); \
+	NCS_NCCL_FIELD(layout, p2p.channels, 60, 1)
+
+NCS_NCCL_P2P_SINCE_V4(struct nccl_event_descr_v4);
+NCS_NCCL_P2P_SINCE_V4(struct nccl_event_descr_v5);
+NCS_NCCL_P2P_SINCE_V4(struct nccl_event_descr_v6);
+NCS_NCCL_P2P_SINCE_V4(struct nccl_event_descr_v7);
+NCS_NCCL_FIELD(struct nccl_event_descr_v4, p2p, 24, 40);
+NCS_NCCL_FIELD(struct nccl_event_descr_v5, p2p, 24, 48);
+NCS_NCCL_FIELD(struct nccl_event_descr_v6, p2p, 24, 48);
+NCS_NCCL_FIELD(struct nccl_event_descr_v7, p2p, 24, 56);
+NCS_NCCL_FIELD(struct nccl_event_descr_v5, p2p.parent_group, 64, 8);
+NCS_NCCL_FIELD(struct nccl_event_descr_v6, p2p.parent_group, 64, 8);
+NCS_NCCL_FIELD(struct nccl_event_descr_v7, p2p.parent_group, 64, 8);
+NCS_NCCL_FIELD(struct nccl_event_descr_v7, p2p.user_tag, 72, 8);
+
+/* proxy_op and proxy_step */
+#define NCS_NCCL_PROXY(layout) \
+	NCS_NCCL_FIELD(layout, proxy_op, 24, 24); \
+	NCS_NCCL_FIELD(layout, proxy_op.pid, 24, 4); \
+	NCS_NCCL_FIELD(layout, proxy_op.channel, 28, 1); \
+	NCS_NCCL_FIELD(layout, proxy_op.peer, 32, 4); \
+	NCS_NCCL_FIELD(layout, proxy_op.steps, 36, 4); \
+	NCS_NCCL_FIELD(layout, proxy_op.chunk_bytes, 40, 4); \
+	NCS_NCCL_FIELD(layout, proxy_op.is_send, 44, 4); \
+	NCS_NCCL_FIELD(layout, proxy_step, 24, 4); \
+	NCS_NCCL_FIELD(layout, proxy_step.step, 24, 4)
+
+NCS_NCCL_PROXY(struct nccl_event_descr_v1);
+NCS_NCCL_PROXY(struct nccl_event_descr_v2);
+NCS_NCCL_PROXY(struct nccl_event_descr_v3);
+NCS_NCCL_PROXY(struct nccl_event_descr_v4);
+NCS_NCCL_PROXY(struct nccl_event_descr_v5);
+NCS_NCCL_PROXY(struct nccl_event_descr_v6);
+NCS_NCCL_PROXY(struct nccl_event_descr_v7);
+
+/* kernel_ch */
+NCS_NCCL_FIELD(struct nccl_event_descr_v3, kernel_ch, 24, 1);
+NCS_NCCL_FIELD(struct nccl_event_descr_v3, kernel_ch.channel, 24, 1);
+
+#define NCS_NCCL_KERNEL_CH(layout) \
+	NCS_NCCL_FIELD(layout, kernel_ch, 24, 16); \
+	NCS_NCCL_FIELD(layout, kernel_ch.channel, 24, 1); \
+	NCS_NCCL_FIELD(layout, kernel_ch.gpu_timer_ns, 32, 8)
+
+NCS_NCCL_KERNEL_CH(struct nccl_event_descr_v4);
+NCS_NCCL_KERNEL_CH(struct nccl_event_descr_v5);
+NCS_NCCL_KERNEL_CH(struct nccl_event_descr_v6);
+NCS_NCCL_KERNEL_CH(struct nccl_event_descr_v7);
+
+/* net_plugin */
+#define NCS_NCCL_NET_PLUGIN_EVENT(layout) \
+	NCS_NCCL_FIELD(layout, net_plugin, 24, 16); \
+	NCS_NCCL_FIELD(layout, net_plugin.id, 24, 8); \
+	NCS_NCCL_FIELD(layout, net_plugin.data, 32, 8)
+
+NCS_NCCL_NET_PLUGIN_EVENT(struct nccl_event_descr_v3);
+NCS_NCCL_NET_PLUGIN_EVENT(struct nccl_event_descr_v4);
+NCS_NCCL_NET_PLUGIN_EVENT(struct nccl_event_descr_v5);
+NCS_NCCL_NET_PLUGIN_EVENT(struct nccl_event_descr_v6);
+NCS_NCCL_NET_PLUGIN_EVENT(struct nccl_event_descr_v7);
+
+/* group_api, coll_api, p2p_api, kernel_launch */
+#define NCS_NCCL_API(layout, coll_bytes, p2p_bytes) \
+	NCS_NCCL_FIELD(layout, group_api, 24, 8); \
+	NCS_NCCL_FIELD(layout, group_api.graph_captured, 24, 1); \
+	NCS_NCCL_FIELD(layout, group_api.depth, 28, 4); \
+	NCS_NCCL_FIELD(layout, coll_api, 24, coll_bytes); \
+	NCS_NCCL_FIELD(layout, coll_api.func, 24, 8); \
+	NCS_NCCL_FIELD(layout, coll_api.count, 32, 8); \
+	NCS_NCCL_FIELD(layout, coll_api.datatype, 40, 8); \
+	NCS_NCCL_FIELD(layout, coll_api.root, 48, 4); \
+	NCS_NCCL_FIELD(layout, coll_api.stream, 56, 8); \
+	NCS_NCCL_FIELD(layout, coll_api.graph_captured, 64, 1); \
+	NCS_NCCL_FIELD(layout, p2p_api, 24, p2p_bytes); \
+	NCS_NCCL_FIELD(layout, p2p_api.func, 24, 8); \
+	NCS_NCCL_FIELD(layout, p2p_api.count, 32, 8); \
+	NCS_NCCL_FIELD(layout, p2p_api.datatype, 40, 8); \
+	NCS_NCCL_FIELD(layout, p2p_api.stream, 48, 8); \
+	NCS_NCCL_FIELD(layout, p2p_api.graph_captured, 56, 1); \
+	NCS_NCCL_FIELD(layout, kernel_launch, 24, 8); \
+	NCS_NCCL_FIELD(layout, kernel_launch.stream, 24, 8)
+
+NCS_NCCL_API(struct nccl_event_descr_v5, 48, 40);
+NCS_NCCL_API(struct nccl_event_descr_v6, 48, 40);
+NCS_NCCL_API(struct nccl_event_descr_v7, 56, 48);
+NCS_NCCL_FIELD(struct nccl_event_descr_v7, coll_api.user_tag, 72, 8);
+NCS_NCCL_FIELD(struct nccl_event_descr_v7, p2p_api.user_tag, 64, 8);
+
+/* ce_coll, ce_sync, ce_batch */
+#define NCS_NCCL_CE(layout, coll_bytes) \
+	NCS_NCCL_FIELD(layout, ce_coll, 24, coll_bytes); \
+	NCS_NCCL_FIELD(layout, ce_coll.seq_number, 24, 8); \
+	NCS_NCCL_FIELD(layout, ce_coll.func, 32, 8); \
+	NCS_NCCL_FIELD(layout, ce_coll.send_buffer, 40, 8); \
+	NCS_NCCL_FIELD(layout, ce_coll.recv_buffer, 48, 8); \
+	NCS_NCCL_FIELD(layout, ce_coll.count, 56, 8); \
+	NCS_NCCL_FIELD(layout, ce_coll.root, 64, 4); \
+	NCS_NCCL_FIELD(layout, ce_coll.datatype, 72, 8); \
+	NCS_NCCL_FIELD(layout, ce_coll.sync_strategy, 80, 8); \
+	NCS_NCCL_FIELD(layout, ce_coll.intra_batch_sync, 88, 1); \
+	NCS_NCCL_FIELD(layout, ce_coll.batch_size, 92, 4); \
+	NCS_NCCL_FIELD(layout, ce_coll.batches, 96, 4); \
+	NCS_NCCL_FIELD(layout, ce_coll.ce_seq_number, 100, 4); \
+	NCS_NCCL_FIELD(layout, ce_coll.stream, 104, 8); \
+	NCS_NCCL_FIELD(layout, ce_sync, 24, 8); \
+	NCS_NCCL_FIELD(layout, ce_sync.is_complete, 24, 1); \
+	NCS_NCCL_FIELD(layout, ce_sync.nranks, 28, 4); \
+	NCS_NCCL_FIELD(layout, ce_batch, 24, 24); \
+	NCS_NCCL_FIELD(layout, ce_batch.ops, 24, 4); \
+	NCS_NCCL_FIELD(layout, ce_batch.total_bytes, 32, 8); \
+	NCS_NCCL_FIELD(layout, ce_batch.use_intra_sync, 40, 1)
+
+NCS_NCCL_CE(struct nccl_event_descr_v6, 88);
+NCS_NCCL_CE(struct nccl_event_descr_v7, 96);
+NCS_NCCL_FIELD(struct nccl_event_descr_v7, ce_coll.user_tag, 112, 8);
+
+/* kernel_phase */
+NCS_NCCL_FIELD(struct nccl_event_descr_v7, kernel_phase, 24, 24);
+NCS_NCCL_FIELD(struct nccl_event_descr_v7, kernel_phase.channel, 24, 1);
+NCS_NCCL_FIELD(struct nccl_event_descr_v7, kernel_phase.phase, 25, 1);
+NCS_NCCL_FIELD(struct nccl_event_descr_v7, kernel_phase.phase_name, 32, 8);
+NCS_NCCL_FIELD(struct nccl_event_descr_v7, kernel_phase.gpu_timer_ns, 40, 8);
+
+/* state args */
+#define NCS_NCCL_ARGS_UP_TO_V3(layout) \
+	NCS_NCCL_SIZE(layout, 16); \
+	NCS_NCCL_FIELD(layout, proxy_op, 0, 16); \
+	NCS_NCCL_FIELD(layout, proxy_op.transferred_bytes, 0, 8); \
+	NCS_NCCL_FIELD(layout, proxy_op.steps, 8, 4); \
+	NCS_NCCL_FIELD(layout, proxy_ctrl, 0, 4); \
+	NCS_NCCL_FIELD(layout, proxy_ctrl.appended_ops, 0, 4)
+
+NCS_NCCL_ARGS_UP_TO_V3(union nccl_state_args_v1);
+NCS_NCCL_ARGS_UP_TO_V3(union nccl_state_args_v2);
+NCS_NCCL_ARGS_UP_TO_V3(union nccl_state_args_v3);
+
+#define NCS_NCCL_ARGS_SINCE_V4(layout) \
+	NCS_NCCL_SIZE(layout, 8); \
+	NCS_NCCL_FIELD(layout, proxy_step, 0, 8); \
+	NCS_NCCL_FIELD(layout, proxy_step.transferred_bytes, 0, 8); \
+	NCS_NCCL_FIELD(layout, proxy_ctrl, 0, 4); \
+	NCS_NCCL_FIELD(layout, proxy_ctrl.appended_ops, 0, 4); \
+	NCS_NCCL_FIELD(layout, net_plugin, 0, 8); \
+	NCS_NCCL_FIELD(layout, net_plugin.data, 0, 8); \
+	NCS_NCCL_FIELD(layout, kernel_ch, 0, 8); \
+	NCS_NCCL_FIELD(layout, kernel_ch.gpu_timer_ns, 0, 8)
+
+NCS_NCCL_ARGS_SINCE_V4(union nccl_state_args_v4);
+NCS_NCCL_ARGS_SINCE_V4(union nccl_state_args_v5);
+NCS_NCCL_ARGS_SINCE_V4(union nccl_state_args_v6);
+NCS_NCCL_ARGS_SINCE_V4(union nccl_state_args_v7);
+
+/* net plugin descriptors */
+NCS_NCCL_SIZE(struct nccl_net_ib_descr_v1, 40);
+NCS_NCCL_FIELD(struct nccl_net_ib_descr_v1, type, 0, 1);
+NCS_NCCL_FIELD(struct nccl_net_ib_descr_v1, queue_pair, 8, 32);
+NCS_NCCL_FIELD(struct nccl_net_ib_descr_v1, queue_pair.device, 8, 4);
+NCS_NCCL_FIELD(struct nccl_net_ib_descr_v1, queue_pair.work_request, 16, 8);
+NCS_NCCL_FIELD(struct nccl_net_ib_descr_v1, queue_pair.opcode, 24, 4);
+NCS_NCCL_FIELD(struct nccl_net_ib_descr_v1, queue_pair.number, 28, 4);
+NCS_NCCL_FIELD(struct nccl_net_ib_descr_v1, queue_pair.length_bytes, 32, 8);
+NCS_NCCL_SIZE(struct nccl_net_socket_descr_v1, 24);
+NCS_NCCL_FIELD(struct nccl_net_socket_descr_v1, type, 0, 1);
+NCS_NCCL_FIELD(struct nccl_net_socket_descr_v1, socket, 8, 16);
+NCS_NCCL_FIELD(struct nccl_net_socket_descr_v1, socket.fd, 8, 4);
+NCS_NCCL_FIELD(struct nccl_net_socket_descr_v1, socket.op, 12, 4);
+NCS_NCCL_FIELD(struct nccl_net_socket_descr_v1, socket.length_bytes, 16, 8);
+
+#endif

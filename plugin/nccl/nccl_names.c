@@ -1,0 +1,190 @@
+/* Lookups of names; see nccl_names.h. Called by callbacks. */
+#include "plugin/nccl/nccl_names.h"
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <string.h>
+
+#include "shm/atomics.h"
+
+struct name {
+	const char *text;
+	unsigned size; /* with the 0 at its end */
+	int number;    /* in API 1; -1: none */
+};
+
+static const struct name functions[] = {
+#define X(ID, name, size, numerator, denominator) { name, sizeof(name), -1 },
+	NCS_FUNCTIONS(X)
+#undef X
+};
+
+static const struct name datatypes[] = {
+#define X(ID, name, number, bytes) { name, sizeof(name), number },
+	NCS_DATATYPES(X)
+#undef X
+};
+
+static const struct name algorithms[] = {
+#define X(ID, name, number) { name, sizeof(name), number },
+	NCS_ALGORITHMS(X)
+#undef X
+};
+
+static const struct name protocols[] = {
+#define X(ID, name, number) { name, sizeof(name), number },
+	NCS_PROTOCOLS(X)
+#undef X
+};
+
+#define COUNT(array) (sizeof(array) / sizeof((array)[0]))
+
+/* Strings that were looked up since the latest init, by address. NCCL passes
+ * literals, so nearly every lookup is a hit, and as many bytes as the name has
+ * can be read there; they are compared all the same. */
+#define CACHE_SIZE 64u
+
+static uint64_t cache[CACHE_SIZE]; /* address << 8 | index + 1 */
+
+void ncs_names_forget(void)
+{
+	for (unsigned i = 0; i < CACHE_SIZE; i++)
+		ncs_store_relaxed(&cache[i], 0);
+}
+
+/* Two loads of `width` bytes from each cover a size of up to twice that. */
+static inline bool same_ends(const char *a, const char *b, unsigned size,
+			     unsigned width)
+{
+	uint64_t first[2] = { 0 }, last[2] = { 0 };
+
+	memcpy(&first[0], a, width);
+	memcpy(&first[1], b, width);
+	memcpy(&last[0], a + size - width, width);
+	memcpy(&last[1], b + size - width, width);
+	return ((first[0] ^ first[1]) | (last[0] ^ last[1])) == 0;
+}
+
+static inline bool same_bytes(const char *a, const char *b, unsigned size)
+{
+	if (size >= 8 && size <= 16)
+		return same_ends(a, b, size, 8);
+	if (size >= 4 && size < 8)
+		return same_ends(a, b, size, 4);
+	return memcmp(a, b, size) == 0;
+}
+
+__attribute__((noinline)) static uint8_t
+look_up(const struct name *names, size_t count, const char *text,
+	uint8_t otherwise, uint64_t *slot)
+{
+	for (size_t i = 0; i < count; i++) {
+		if (strncmp(text, names[i].text, names[i].size) != 0)
+			continue;
+		ncs_store_relaxed(slot,
+				  (uint64_t)(uintptr_t)text << 8 | (i + 1));
+		return (uint8_t)i;
+	}
+	return otherwise;
+}
+
+static inline uint8_t find_name(const struct name *names, size_t count,
+				const char *text, uint8_t otherwise)
+{
+	uint64_t address = (uint64_t)(uintptr_t)text << 8;
+	uint64_t *slot = &cache[(address >> 8 ^ address >> 14) % CACHE_SIZE];
+	uint64_t cached = ncs_load_relaxed(slot);
+	size_t index = (cached & 0xff) - 1;
+
+	if (!text)
+		return otherwise;
+	if (cached - address == index + 1 && index < count &&
+	    same_bytes(text, names[index].text, names[index].size))
+		return (uint8_t)index;
+	return look_up(names, count, text, otherwise, slot);
+}
+
+static uint8_t find_number(const struct name *names, size_t count,
+			   unsigned number)
+{
+	for (size_t i = 0; i < count; i++)
+		if (names[i].number >= 0 && (unsigned)names[i].number == number)
+			return (uint8_t)i;
+	return 0;
+}
+
+uint8_t ncs_function_from_name(const char *name)
+{
+	return find_name(functions, COUNT(functions), name,
+			 NCS_FUNCTION_OTHER);
+}
+
+uint8_t ncs_function_from_number(unsigned number)
+{
+	/* NCCL 2.23's ncclFunc_t, the only release that passes numbers. */
+	static const uint8_t by_number[] = {
+		NCS_FUNCTION_BROADCAST,	 NCS_FUNCTION_REDUCE,
+		NCS_FUNCTION_ALL_GATHER, NCS_FUNCTION_REDUCE_SCATTER,
+		NCS_FUNCTION_ALL_REDUCE, NCS_FUNCTION_SEND_RECV,
+		NCS_FUNCTION_SEND,	 NCS_FUNCTION_RECV,
+	};
+
+	return number < COUNT(by_number) ? by_number[number] :
+					   (uint8_t)NCS_FUNCTION_OTHER;
+}
+
+uint8_t ncs_datatype_from_name(const char *name)
+{
+	return find_name(datatypes, COUNT(datatypes), name,
+			 NCS_DATATYPE_UNKNOWN);
+}
+
+uint8_t ncs_datatype_from_number(unsigned number)
+{
+	return find_number(datatypes, COUNT(datatypes), number);
+}
+
+uint8_t ncs_algorithm_from_name(const char *name)
+{
+	return find_name(algorithms, COUNT(algorithms), name,
+			 NCS_ALGORITHM_UNKNOWN);
+}
+
+uint8_t ncs_algorithm_from_number(unsigned number)
+{
+	return find_number(algorithms, COUNT(algorithms), number);
+}
+
+uint8_t ncs_protocol_from_name(const char *name)
+{
+	return find_name(protocols, COUNT(protocols), name,
+			 NCS_PROTOCOL_UNKNOWN);
+}
+
+uint8_t ncs_protocol_from_number(unsigned number)
+{
+	return find_number(protocols, COUNT(protocols), number);
+}
+
+unsigned ncs_datatype_bytes(uint8_t datatype)
+{
+	static const uint8_t bytes[] = {
+#define X(ID, name, number, bytes) bytes,
+		NCS_DATATYPES(X)
+#undef X
+	};
+
+	return datatype < COUNT(bytes) ? bytes[datatype] : 1;
+}
+
+int ncs_function_size_has_ranks(uint8_t function)
+{
+	enum { ONE, RANKS };
+	static const uint8_t size[] = {
+#define X(ID, name, size, numerator, denominator) size,
+		NCS_FUNCTIONS(X)
+#undef X
+	};
+
+	return function < COUNT(size) && size[function] == RANKS;
+}

@@ -1,0 +1,112 @@
+/* Handles: what NCCL gets for an event and hands back later.
+ *
+ * Numbers, never pointers: NCCL may hand back one that is old, doubled, zero,
+ * or of another process (PXN), and each must be told from a good one without
+ * touching anything. Pure.
+ *
+ *   bits  0- 3  kind          bits 10-19  slot
+ *   bits  4- 9  communicator  bits 20-23  lane
+ *   bits 24-63  low 40 bits of the slot's tag
+ *
+ * Proxy operations and steps, which most callbacks are about, have no tag: the
+ * slot has the handle itself, whose bits from 24 count its uses, and a step's
+ * slot is of 13 bits, 10-22.
+ */
+#ifndef NCS_PLUGIN_STATE_HANDLE_H
+#define NCS_PLUGIN_STATE_HANDLE_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+enum ncs_handle_kind {
+	NCS_HANDLE_NONE = 0,
+	NCS_HANDLE_SPAN = 1,
+	NCS_HANDLE_OPERATION = 2,
+	NCS_HANDLE_PROXY_OP = 3,
+	NCS_HANDLE_STEP = 4,
+	NCS_HANDLE_CTRL = 5,
+	/* Stand-ins for events that are not followed, where NCCL wants a
+	 * handle or children are to be recognised: of another process, or
+	 * without a free slot. */
+	NCS_HANDLE_FOREIGN = 6,
+	NCS_HANDLE_UNTRACKED = 7,
+	/* One word for two plugins: plugin/chain/handle_pairs.h. */
+	NCS_HANDLE_PAIR = 8,
+	/* Never given out: of a slot that is being filled. */
+	NCS_HANDLE_CLAIMED = 15,
+};
+
+struct ncs_handle {
+	enum ncs_handle_kind kind;
+	unsigned comm;
+	unsigned slot;
+	unsigned lane;
+	uint64_t tag;  /* low 40 bits */
+};
+
+#define NCS_HANDLE_TAG_MASK ((UINT64_C(1) << 40) - 1)
+
+static inline uint64_t ncs_handle_encode(enum ncs_handle_kind kind,
+					 unsigned comm, unsigned slot,
+					 unsigned lane, uint64_t tag)
+{
+	return (uint64_t)kind | (uint64_t)(comm & 0x3f) << 4 |
+	       (uint64_t)(slot & 0x3ff) << 10 | (uint64_t)(lane & 0xf) << 20 |
+	       tag << 24;
+}
+
+static inline struct ncs_handle ncs_handle_decode(uint64_t value)
+{
+	struct ncs_handle handle;
+
+	handle.kind = (enum ncs_handle_kind)(value & 0xf);
+	handle.comm = (unsigned)(value >> 4 & 0x3f);
+	handle.slot = (unsigned)(value >> 10 & 0x3ff);
+	handle.lane = (unsigned)(value >> 20 & 0xf);
+	handle.tag = value >> 24;
+	return handle;
+}
+
+/* Whether a slot with this tag is the one that the handle was given for. */
+static inline int ncs_handle_matches(const struct ncs_handle *handle,
+				     uint64_t tag)
+{
+	return (tag & 1) && (tag & NCS_HANDLE_TAG_MASK) == handle->tag;
+}
+
+/* For slots that have the handle itself: its first value, free. */
+static inline uint64_t ncs_handle_free(unsigned comm, unsigned slot)
+{
+	return (uint64_t)(comm & 0x3f) << 4 | (uint64_t)(slot & 0x1fff) << 10;
+}
+
+/* The next handle of a free slot, and what the slot has when it is free
+ * again. */
+static inline uint64_t ncs_handle_next(uint64_t free_handle,
+				       enum ncs_handle_kind kind)
+{
+	return free_handle + (UINT64_C(1) << 24) + (uint64_t)kind;
+}
+
+static inline uint64_t ncs_handle_freed(uint64_t handle)
+{
+	return handle & ~UINT64_C(0xf);
+}
+
+static inline bool ncs_handle_is(uint64_t handle, enum ncs_handle_kind kind)
+{
+	return (handle & 0xf) == (uint64_t)kind;
+}
+
+/* The communicator and the 13-bit slot of a value that may be any. */
+static inline unsigned ncs_handle_comm(uint64_t handle)
+{
+	return (unsigned)(handle >> 4 & 0x3f);
+}
+
+static inline unsigned ncs_handle_slot(uint64_t handle)
+{
+	return (unsigned)(handle >> 10 & 0x1fff);
+}
+
+#endif

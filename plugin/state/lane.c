@@ -1,0 +1,102 @@
+/* Finding, claiming and using lanes. Called by callbacks: no lock, no
+ * allocation, no system call. */
+#include "plugin/state/lane.h"
+
+#include "plugin/state/threads.h"
+
+/* pthread_self() of each thread that has called, in order of appearance. Never
+ * cleared: see lane.h. */
+static uint64_t threads[NCS_THREAD_MAX];
+
+__thread uint32_t ncs_thread_index;
+
+void ncs_lane_forget_threads(void)
+{
+	for (uint32_t i = 0; i < NCS_THREAD_MAX; i++)
+		ncs_store_relaxed(&threads[i], 0);
+	ncs_thread_index = 0;
+}
+
+struct ncs_lane_state *ncs_lane_claim(struct ncs_comm *comm)
+{
+	struct ncs_lane_state *lane;
+	uint64_t claimed;
+
+	if (ncs_thread_index == 0)
+		ncs_thread_index =
+			ncs_thread_place(threads, NCS_THREAD_MAX) + 1;
+	lane = comm->lane_of_thread[ncs_thread_index];
+	if (lane)
+		return lane;
+	claimed = ncs_add_relaxed(&comm->lanes_claimed, 1);
+	lane = &comm->lanes[claimed < NCS_LANE_MAX - 1 ? claimed + 1 : 0];
+	if (!lane->shared)
+		ncs_store_relaxed(&lane->published->owner, ncs_thread_index);
+	comm->lane_of_thread[ncs_thread_index] = lane;
+	return lane;
+}
+
+/* --- the shared lane's ring --------------------------------------------------- */
+
+/* False: another thread is at it, which is counted. */
+static bool take_ring(struct ncs_lane_state *lane)
+{
+	/* ORDER: pairs with leave_ring() (plugin/state/lane.c): the next thread sees
+	 * the producer's position as this one left it. */
+	if (ncs_exchange_acquire_release(&lane->ring_busy, 1) == 0)
+		return true;
+	ncs_lane_lose(lane, NCS_LOSS_RING_BUSY);
+	return false;
+}
+
+static void leave_ring(struct ncs_lane_state *lane)
+{
+	/* ORDER: pairs with take_ring() (plugin/state/lane.c). */
+	ncs_store_release(&lane->ring_busy, 0);
+}
+
+void ncs_lane_publish_shared(struct ncs_lane_state *lane,
+			     const uint64_t *words)
+{
+	if (!take_ring(lane))
+		return;
+	ncs_ring_put_words(&lane->ring, words);
+	leave_ring(lane);
+}
+
+/* --- operations and their streams --------------------------------------------- */
+
+/* Who comes late, or has lost records, knows the stream again after so many
+ * operations. */
+#define STREAM_AGE_MAX 16u
+
+static void tell_stream(struct ncs_lane_state *lane, uint64_t stream,
+			uint64_t now)
+{
+	const struct ncs_record record = {
+		.start = now,
+		.event = NCS_EVENT_STREAM,
+		.function = NCS_FUNCTION_OTHER,
+		.peer = -1,
+		.value = stream,
+	};
+
+	ncs_ring_put(&lane->ring, &record);
+	lane->stream = stream;
+	lane->stream_age = 0;
+}
+
+void ncs_lane_publish_operation(struct ncs_lane_state *lane,
+				const struct ncs_record *record,
+				uint64_t stream)
+{
+	if (lane->shared && !take_ring(lane))
+		return;
+	if (stream != lane->stream ||
+	    (stream != 0 && lane->stream_age == STREAM_AGE_MAX))
+		tell_stream(lane, stream, record->start + record->duration);
+	ncs_ring_put(&lane->ring, record);
+	lane->stream_age++;
+	if (lane->shared)
+		leave_ring(lane);
+}

@@ -1,0 +1,101 @@
+/* The table of calls; see noted_calls.h. */
+#include "plugin/state/noted_calls.h"
+
+#include "plugin/state/comm.h"
+#include "plugin/state/handle.h"
+#include "plugin/state/hash.h"
+#include "shm/atomics.h"
+
+/* The range, and bits of the handle's hash; xored with the stream's hash, so that
+ * two words of different calls, which two threads may have left here, are those
+ * of no call. */
+struct place {
+	uint64_t key; /* 0: free */
+	uint64_t stream;
+};
+
+/* The next use of a span's slot is noted next to the one before, so that those
+ * of one group do not meet, and that of the next slot, as single calls take
+ * them, is one apart. */
+#define PLACES 2048u
+#define PLACES_APART (PLACES / NCS_SPAN_MAX)
+#define CAPTURED 16384u
+#define CAPTURED_PROBE 8u
+
+static struct place calls[NCS_COMM_MAX][NCS_LANE_MAX][PLACES];
+static struct place captured_calls[CAPTURED];
+
+static struct place *place_of(uint64_t value)
+{
+	struct ncs_handle handle = ncs_handle_decode(value);
+	uint64_t number = handle.slot * PLACES_APART + handle.tag / 2;
+
+	return &calls[handle.comm % NCS_COMM_MAX][handle.lane % NCS_LANE_MAX]
+		     [number % PLACES];
+}
+
+static void note(struct place *place, uint64_t handle,
+		 const struct ncs_noted_call *call)
+{
+	uint64_t key = (ncs_hash(handle) & ~NCS_CALL_RANGE_MAX) | call->range;
+
+	ncs_store_relaxed(&place->stream, call->stream);
+	ncs_store_relaxed(&place->key, key ^ ncs_hash(call->stream));
+}
+
+static bool is_noted(const struct place *place, uint64_t handle,
+		     struct ncs_noted_call *call)
+{
+	uint64_t stream = ncs_load_relaxed(&place->stream);
+	uint64_t key = ncs_load_relaxed(&place->key) ^ ncs_hash(stream);
+
+	if ((key ^ ncs_hash(handle)) & ~NCS_CALL_RANGE_MAX)
+		return false;
+	call->range = (uint32_t)(key & NCS_CALL_RANGE_MAX);
+	call->stream = stream;
+	return true;
+}
+
+/* One of those where a captured call may be noted. */
+static struct place *captured_place(uint64_t handle, unsigned i)
+{
+	return &captured_calls[(ncs_hash(handle) + i) % CAPTURED];
+}
+
+static void note_captured(uint64_t handle, const struct ncs_noted_call *call)
+{
+	struct place *place = captured_place(handle, 0);
+
+	for (unsigned i = 0; i < CAPTURED_PROBE; i++) {
+		struct place *next = captured_place(handle, i);
+
+		if (ncs_load_relaxed(&next->key) == 0) {
+			place = next;
+			break;
+		}
+	}
+	note(place, handle, call);
+}
+
+void ncs_call_note(uint64_t handle, const struct ncs_noted_call *call,
+		   bool captured)
+{
+	if (!ncs_handle_is(handle, NCS_HANDLE_SPAN))
+		return;
+	note(place_of(handle), handle, call);
+	if (captured)
+		note_captured(handle, call);
+}
+
+bool ncs_call_find(uint64_t handle, struct ncs_noted_call *call)
+{
+	*call = (struct ncs_noted_call){ 0 };
+	if (!ncs_handle_is(handle, NCS_HANDLE_SPAN))
+		return false;
+	if (is_noted(place_of(handle), handle, call))
+		return true;
+	for (unsigned i = 0; i < CAPTURED_PROBE; i++)
+		if (is_noted(captured_place(handle, i), handle, call))
+			return true;
+	return false;
+}
