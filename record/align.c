@@ -11,7 +11,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "analysis/barriers.h"
+#include "analysis/clocks/barriers.h"
 #include "shm/clock.h"
 
 #define MS UINT64_C(1000000)

@@ -2,14 +2,14 @@
  *
  * Looks at some of a recording: messages and collectives in windows of time that
  * are spread over all of it, so many that offset and drift of each host follow
- * (analysis/alignment.h); of a large recording that is a small part. Hosts that
+ * (analysis/clocks/alignment.h); of a large recording that is a small part. Hosts that
  * have no traffic with others stay as CLOCK_REALTIME tells.
  */
 #ifndef NCS_RECORD_ALIGN_H
 #define NCS_RECORD_ALIGN_H
 
-#include "analysis/alignment.h"
-#include "analysis/messages.h"
+#include "analysis/clocks/alignment.h"
+#include "analysis/records/messages.h"
 #include "record/recording.h"
 
 /* How that went. */

@@ -5,8 +5,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "analysis/parts.h"
-#include "analysis/ranges.h"
+#include "analysis/records/parts.h"
+#include "analysis/model/range_totals.h"
 #include "shm/clock.h"
 
 /* Parts are given out so long after they were drained. */

@@ -1,5 +1,5 @@
 /* The operations of all ranks of a recording, put together, in the order in which
- * their first parts ended (analysis/parts.h, analysis/join.h).
+ * their first parts ended (analysis/records/parts.h, analysis/records/join.h).
  *
  * Memory: of the operations that are under way or were drained at once. Not
  * thread-safe.
@@ -11,7 +11,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#include "analysis/join.h"
+#include "analysis/records/join.h"
 #include "record/recording.h"
 
 struct ncs_collectives;

@@ -6,7 +6,7 @@
 #include <stdint.h>
 #include <stdio.h>
 
-#include "analysis/aliases.h"
+#include "analysis/base/aliases.h"
 #include "ncclstat/tables/exports.h"
 #include "record/export_trace.h"
 #include "record/recording.h"

@@ -3,8 +3,8 @@
 
 #include <stdio.h>
 
-#include "analysis/model.h"
-#include "analysis/names.h"
+#include "analysis/model/model.h"
+#include "analysis/base/value_names.h"
 
 /* Places among the rank's counters. */
 enum {

@@ -5,8 +5,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "analysis/names.h"
-#include "analysis/ranges.h"
+#include "analysis/base/value_names.h"
+#include "analysis/model/range_totals.h"
 #include "shm/clock.h"
 
 static void take_identity(struct ncs_export_rank *rank,

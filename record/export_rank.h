@@ -8,8 +8,8 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#include "analysis/aliases.h"
-#include "analysis/gpu_readings.h"
+#include "analysis/base/aliases.h"
+#include "analysis/records/gpu_readings.h"
 #include "ncclstat/reader.h"
 
 struct ncs_range_path {

@@ -7,10 +7,10 @@
 #include <string.h>
 #include <xxhash.h>
 
-#include "analysis/detail.h"
-#include "analysis/names.h"
-#include "analysis/steps.h"
-#include "analysis/timeline.h"
+#include "analysis/base/detail.h"
+#include "analysis/base/value_names.h"
+#include "analysis/records/step_stats.h"
+#include "analysis/views/timeline.h"
 #include "record/export_counters.h"
 #include "record/fields.h"
 #include "record/held.h"

@@ -7,9 +7,9 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "analysis/classes.h"
-#include "analysis/names.h"
-#include "analysis/utf8.h"
+#include "analysis/model/class_stats.h"
+#include "analysis/base/value_names.h"
+#include "analysis/base/utf8.h"
 #include "ncclstat/tables/csv.h"
 #include "record/exporter.h"
 

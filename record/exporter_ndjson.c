@@ -4,9 +4,9 @@
 #include <inttypes.h>
 #include <stdlib.h>
 
-#include "analysis/detail.h"
-#include "analysis/names.h"
-#include "analysis/utf8.h"
+#include "analysis/base/detail.h"
+#include "analysis/base/value_names.h"
+#include "analysis/base/utf8.h"
 #include "record/exporter.h"
 #include "record/fields.h"
 #include "record/json_text.h"

@@ -3,7 +3,7 @@
 
 #include <stddef.h>
 
-#include "analysis/steps.h"
+#include "analysis/records/step_stats.h"
 #include "shm/clock.h"
 
 enum where { LINES, BOTH };

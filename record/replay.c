@@ -6,7 +6,7 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "analysis/append.h"
+#include "analysis/base/append.h"
 #include "record/source_recording.h"
 
 /* Looks at the past that are an interval apart. */

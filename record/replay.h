@@ -9,8 +9,8 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#include "analysis/diagnosis.h"
-#include "analysis/model.h"
+#include "analysis/diagnosis/diagnosis.h"
+#include "analysis/model/model.h"
 #include "record/align.h"
 #include "record/instant.h"
 #include "record/recording.h"

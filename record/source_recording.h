@@ -7,7 +7,7 @@
 #ifndef NCS_RECORD_SOURCE_RECORDING_H
 #define NCS_RECORD_SOURCE_RECORDING_H
 
-#include "analysis/source.h"
+#include "analysis/base/source.h"
 #include "record/recording.h"
 
 /* The recording stays the caller's and must outlive the source; its moments are

@@ -5,7 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "analysis/utf8.h"
+#include "analysis/base/utf8.h"
 #include "record/trace_format.h"
 
 /* A reader who does not find it at 0 would take it for a number. */

@@ -6,8 +6,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "analysis/job_steps.h"
-#include "analysis/names.h"
+#include "analysis/records/job_steps.h"
+#include "analysis/base/value_names.h"
 #include "record/lanes.h"
 #include "tui/format.h"
 #include "tui/output.h"

@@ -6,7 +6,7 @@
 
 #include <stdio.h>
 
-#include "analysis/critical_path.h"
+#include "analysis/path/critical_path.h"
 #include "record/collectives.h"
 #include "record/trace_writer.h"
 #include "record/replay.h"

@@ -4,7 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "analysis/names.h"
+#include "analysis/base/value_names.h"
 #include "tui/critical_path.h"
 #include "tui/format.h"
 

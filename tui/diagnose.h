@@ -6,8 +6,8 @@
 
 #include <stdio.h>
 
-#include "analysis/diagnosis.h"
-#include "analysis/source.h"
+#include "analysis/diagnosis/diagnosis.h"
+#include "analysis/base/source.h"
 #include "tui/dump.h"
 #include "tui/options.h"
 

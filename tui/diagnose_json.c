@@ -1,6 +1,6 @@
 /* The diagnosis as JSON: one object on one line. Keys are part of the
  * interface, as those of the dump are. */
-#include "analysis/names.h"
+#include "analysis/base/value_names.h"
 #include "tui/diagnose.h"
 #include "tui/finding.h"
 #include "tui/json_values.h"

@@ -1,7 +1,7 @@
 /* Samples at intervals, printed one after the other, and what to say when
  * there is nothing to print. The formats are in dump_text.c and
  * dump_json.c. */
-#include "analysis/diagnosis.h"
+#include "analysis/diagnosis/diagnosis.h"
 #include "tui/dump.h"
 
 #include <errno.h>

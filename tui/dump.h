@@ -8,8 +8,8 @@
 #include <stdint.h>
 #include <stdio.h>
 
-#include "analysis/model.h"
-#include "analysis/source.h"
+#include "analysis/model/model.h"
+#include "analysis/base/source.h"
 #include "record/replay.h"
 #include "tui/options.h"
 

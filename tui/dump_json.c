@@ -10,12 +10,12 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "analysis/classes.h"
-#include "analysis/communicators.h"
-#include "analysis/detail.h"
-#include "analysis/names.h"
-#include "analysis/ranges.h"
-#include "analysis/stragglers.h"
+#include "analysis/model/class_stats.h"
+#include "analysis/model/communicators.h"
+#include "analysis/base/detail.h"
+#include "analysis/base/value_names.h"
+#include "analysis/model/range_totals.h"
+#include "analysis/model/stragglers.h"
 #include "tui/dump.h"
 #include "tui/json_values.h"
 #include "tui/output.h"

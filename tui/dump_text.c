@@ -3,7 +3,7 @@
 #include <stdlib.h>
 #include <time.h>
 
-#include "analysis/stragglers.h"
+#include "analysis/model/stragglers.h"
 #include "tui/dump.h"
 #include "tui/format.h"
 #include "tui/words.h"

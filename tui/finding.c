@@ -5,8 +5,8 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "analysis/names.h"
-#include "analysis/ranges.h"
+#include "analysis/base/value_names.h"
+#include "analysis/model/range_totals.h"
 #include "tui/format.h"
 #include "tui/words.h"
 

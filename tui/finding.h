@@ -8,7 +8,7 @@
 
 #include <stddef.h>
 
-#include "analysis/diagnosis.h"
+#include "analysis/diagnosis/diagnosis.h"
 
 /* Room for any sentence. */
 #define NCS_SENTENCE_MAX 512

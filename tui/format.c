@@ -8,7 +8,7 @@
 #include <string.h>
 #include <wchar.h>
 
-#include "analysis/utf8.h"
+#include "analysis/base/utf8.h"
 
 /* --- Strings ------------------------------------------------------------ */
 

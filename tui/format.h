@@ -13,7 +13,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#include "analysis/columns.h"
+#include "analysis/views/columns.h"
 
 /* Room for any cell: 128 characters of up to 4 bytes. */
 #define NCS_FORMAT_MAX 520

@@ -8,7 +8,7 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "analysis/detail.h"
+#include "analysis/base/detail.h"
 #include "shm/atomics.h"
 #include "tui/words.h"
 

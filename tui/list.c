@@ -5,7 +5,7 @@
 #include <inttypes.h>
 #include <string.h>
 
-#include "analysis/names.h"
+#include "analysis/base/value_names.h"
 #include "shm/clock.h"
 #include "tui/format.h"
 #include "tui/output.h"

@@ -2,7 +2,7 @@
 #ifndef NCS_TUI_LIST_H
 #define NCS_TUI_LIST_H
 
-#include "analysis/source.h"
+#include "analysis/base/source.h"
 #include "tui/options.h"
 
 /* Prints one line for each segment; returns the program's exit status. */

@@ -21,7 +21,7 @@
 #include <time.h>
 #include <unistd.h>
 
-#include "analysis/detail.h"
+#include "analysis/base/detail.h"
 #include "ncclstat/reader.h"
 #include "tui/lease.h"
 #include "tui/output.h"

@@ -2,7 +2,7 @@
 #ifndef NCS_TUI_LIVE_H
 #define NCS_TUI_LIVE_H
 
-#include "analysis/source.h"
+#include "analysis/base/source.h"
 #include "record/replay.h"
 #include "tui/config.h"
 #include "tui/options.h"

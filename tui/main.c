@@ -13,8 +13,8 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "analysis/aliases.h"
-#include "analysis/source.h"
+#include "analysis/base/aliases.h"
+#include "analysis/base/source.h"
 #include "ncclstat/version.h"
 #include "record/replay.h"
 #include "tui/clean.h"

@@ -5,10 +5,10 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "analysis/classes.h"
-#include "analysis/finding.h"
-#include "analysis/ranges.h"
-#include "analysis/timeline.h"
+#include "analysis/model/class_stats.h"
+#include "analysis/diagnosis/finding.h"
+#include "analysis/model/range_totals.h"
+#include "analysis/views/timeline.h"
 
 static void key_of_channel(const struct ncs_channel_view *channel,
 			   struct ncs_grid_key *key)

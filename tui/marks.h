@@ -9,7 +9,7 @@
 #include <stdbool.h>
 #include <stddef.h>
 
-#include "analysis/columns.h"
+#include "analysis/views/columns.h"
 
 /* Who a row is, whatever its place. */
 struct ncs_grid_key {

@@ -7,8 +7,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "analysis/append.h"
-#include "analysis/detail.h"
+#include "analysis/base/append.h"
+#include "analysis/base/detail.h"
 #include "record/chunk.h"
 
 /* --- The table ---------------------------------------------------------- */

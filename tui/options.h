@@ -11,8 +11,8 @@
 #include <stdint.h>
 #include <stdio.h>
 
-#include "analysis/columns.h"
-#include "analysis/critical_path.h"
+#include "analysis/views/columns.h"
+#include "analysis/path/critical_path.h"
 #include "ncclstat/tables/options.h"
 #include "record/export.h"
 #include "record/instant.h"

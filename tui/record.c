@@ -6,7 +6,7 @@
 #include <signal.h>
 #include <string.h>
 
-#include "analysis/append.h"
+#include "analysis/base/append.h"
 #include "record/recorder.h"
 #include "tui/format.h"
 #include "tui/output.h"

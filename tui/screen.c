@@ -11,7 +11,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "analysis/stragglers.h"
+#include "analysis/model/stragglers.h"
 #include "tui/curses.h"
 #include "tui/keys.h"
 #include "tui/screen_replay.h"

@@ -12,11 +12,11 @@
 #include <stdint.h>
 #include <time.h>
 
-#include "analysis/columns.h"
-#include "analysis/diagnosis.h"
-#include "analysis/model.h"
-#include "analysis/summary.h"
-#include "analysis/timeline.h"
+#include "analysis/views/columns.h"
+#include "analysis/diagnosis/diagnosis.h"
+#include "analysis/model/model.h"
+#include "analysis/diagnosis/summary.h"
+#include "analysis/views/timeline.h"
 #include "record/replay_search.h"
 #include "tui/layout.h"
 #include "tui/options.h"

@@ -5,7 +5,7 @@
 
 #include <stdio.h>
 
-#include "analysis/names.h"
+#include "analysis/base/value_names.h"
 #include "tui/words.h"
 
 static char letter(const struct ncs_row *row)

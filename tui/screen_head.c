@@ -7,8 +7,8 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "analysis/detail.h"
-#include "analysis/names.h"
+#include "analysis/base/detail.h"
+#include "analysis/base/value_names.h"
 #include "tui/format.h"
 #include "tui/sparkline.h"
 #include "tui/words.h"

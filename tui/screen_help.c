@@ -9,7 +9,7 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "analysis/names.h"
+#include "analysis/base/value_names.h"
 #include "tui/keys.h"
 #include "tui/words.h"
 

@@ -5,8 +5,8 @@
 
 #include <stdio.h>
 
-#include "analysis/names.h"
-#include "analysis/ranges.h"
+#include "analysis/base/value_names.h"
+#include "analysis/model/range_totals.h"
 #include "tui/words.h"
 
 static const struct ncs_range_sum *sum_of(const struct ncs_row *row)

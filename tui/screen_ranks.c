@@ -4,8 +4,8 @@
 
 #include <stdio.h>
 
-#include "analysis/names.h"
-#include "analysis/stragglers.h"
+#include "analysis/base/value_names.h"
+#include "analysis/model/stragglers.h"
 #include "tui/words.h"
 
 static char letter(const struct ncs_row *row)

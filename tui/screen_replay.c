@@ -5,8 +5,8 @@
 #include <string.h>
 #include <time.h>
 
-#include "analysis/append.h"
-#include "analysis/names.h"
+#include "analysis/base/append.h"
+#include "analysis/base/value_names.h"
 #include "tui/format.h"
 
 #define LINE_BYTES 512

@@ -5,8 +5,8 @@
 
 #include <stdio.h>
 
-#include "analysis/classes.h"
-#include "analysis/names.h"
+#include "analysis/model/class_stats.h"
+#include "analysis/base/value_names.h"
 #include "tui/format.h"
 #include "tui/words.h"
 

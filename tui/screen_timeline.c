@@ -7,7 +7,7 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "analysis/names.h"
+#include "analysis/base/value_names.h"
 #include "shm/clock.h"
 #include "tui/format.h"
 #include "tui/words.h"

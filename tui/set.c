@@ -9,9 +9,9 @@
 #include <string.h>
 #include <time.h>
 
-#include "analysis/detail.h"
-#include "analysis/names.h"
-#include "analysis/waits.h"
+#include "analysis/base/detail.h"
+#include "analysis/base/value_names.h"
+#include "analysis/model/waits.h"
 #include "shm/clock.h"
 #include "tui/format.h"
 #include "tui/output.h"

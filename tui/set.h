@@ -6,7 +6,7 @@
 
 #include <stddef.h>
 
-#include "analysis/source.h"
+#include "analysis/base/source.h"
 #include "tui/options.h"
 #include "tui/targets.h"
 

@@ -3,7 +3,7 @@
 
 #include <string.h>
 
-#include "analysis/append.h"
+#include "analysis/base/append.h"
 
 #define LEVELS 8
 #define DOTS 4

@@ -10,7 +10,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#include "analysis/trace.h"
+#include "analysis/base/recent_values.h"
 #include "tui/term.h"
 
 /* Columns at most: each shows two values with braille dots. */

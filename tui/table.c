@@ -9,7 +9,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "analysis/timeline.h"
+#include "analysis/views/timeline.h"
 #include "tui/sparkline.h"
 #include "tui/words.h"
 

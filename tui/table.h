@@ -12,7 +12,7 @@
 #include <stdbool.h>
 #include <stddef.h>
 
-#include "analysis/columns.h"
+#include "analysis/views/columns.h"
 #include "tui/format.h"
 #include "tui/keys.h"
 #include "tui/layout.h"

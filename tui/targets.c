@@ -8,9 +8,9 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "analysis/aliases.h"
-#include "analysis/names.h"
-#include "analysis/waits.h"
+#include "analysis/base/aliases.h"
+#include "analysis/base/value_names.h"
+#include "analysis/model/waits.h"
 
 bool ncs_rank_is_of(const struct ncs_rank *rank,
 		    const struct ncs_target *target)

@@ -10,7 +10,7 @@
 #include <stdbool.h>
 #include <stddef.h>
 
-#include "analysis/model.h"
+#include "analysis/model/model.h"
 #include "shm/read/remote.h"
 
 /* A process that lives, by its first rank. */

@@ -6,8 +6,8 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "analysis/names.h"
-#include "analysis/stragglers.h"
+#include "analysis/base/value_names.h"
+#include "analysis/model/stragglers.h"
 #include "tui/format.h"
 
 void ncs_append_duration(char *text, size_t size, uint64_t duration_ns)

@@ -10,9 +10,9 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#include "analysis/append.h"
-#include "analysis/communicators.h"
-#include "analysis/model.h"
+#include "analysis/base/append.h"
+#include "analysis/model/communicators.h"
+#include "analysis/model/model.h"
 
 /* "rank 5", or "pid 1234" where the rank is not known. */
 void ncs_rank_label(const struct ncs_rank *rank, char *text, size_t size);

@@ -14,7 +14,7 @@
 #include <sys/resource.h>
 #include <time.h>
 
-#include "analysis/critical_path.h"
+#include "analysis/path/critical_path.h"
 
 #define START_NS UINT64_C(1000000000000)
 #define ROW 4u

@@ -6,7 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "analysis/aliases.h"
+#include "analysis/base/aliases.h"
 #include "tui/config.h"
 #include "tui/options.h"
 

@@ -10,7 +10,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "analysis/model.h"
+#include "analysis/model/model.h"
 #include "record/align.h"
 #include "record/chunk.h"
 #include "record/collectives.h"

@@ -1,5 +1,5 @@
 /* A job that is computed operation by operation from what its ranks, its GPUs
- * and its network are like, as analysis/critical_path.h understands jobs: so that
+ * and its network are like, as analysis/path/critical_path.h understands jobs: so that
  * a change can really be made, and compared with what is said it would do.
  *
  * All ranks run one program: operations of all of them, of groups, and, where
@@ -9,7 +9,7 @@
 #ifndef NCS_TEST_UNIT_GENERATED_JOB_H
 #define NCS_TEST_UNIT_GENERATED_JOB_H
 
-#include "analysis/join.h"
+#include "analysis/records/join.h"
 
 struct gen_options {
 	uint64_t seed;

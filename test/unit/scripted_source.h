@@ -6,7 +6,7 @@
 #ifndef NCS_TEST_SCRIPTED_SOURCE_H
 #define NCS_TEST_SCRIPTED_SOURCE_H
 
-#include "analysis/model.h"
+#include "analysis/model/model.h"
 
 #define SCRIPTED_RANKS 8
 #define SCRIPTED_CHANNELS 8

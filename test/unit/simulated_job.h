@@ -12,7 +12,7 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-#include "analysis/source.h"
+#include "analysis/base/source.h"
 
 enum sim_fault {
 	SIM_NO_FAULT,

@@ -9,7 +9,7 @@
 
 #include <cmocka.h>
 
-#include "analysis/aliases.h"
+#include "analysis/base/aliases.h"
 
 static struct ncs_identity named(uint64_t id, const char *name)
 {

@@ -11,7 +11,7 @@
 
 #include <cmocka.h>
 
-#include "analysis/alignment.h"
+#include "analysis/clocks/alignment.h"
 
 #define US UINT64_C(1000)
 #define MS UINT64_C(1000000)

@@ -8,7 +8,7 @@
 
 #include <cmocka.h>
 
-#include "analysis/barriers.h"
+#include "analysis/clocks/barriers.h"
 
 #define US UINT64_C(1000)
 #define MS UINT64_C(1000000)

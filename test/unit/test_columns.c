@@ -9,8 +9,8 @@
 
 #include <cmocka.h>
 
-#include "analysis/columns.h"
-#include "analysis/diagnosis.h"
+#include "analysis/views/columns.h"
+#include "analysis/diagnosis/diagnosis.h"
 #include "ncclstat/names.h"
 #include "test/unit/scripted_source.h"
 

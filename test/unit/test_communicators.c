@@ -10,7 +10,7 @@
 
 #include <cmocka.h>
 
-#include "analysis/communicators.h"
+#include "analysis/model/communicators.h"
 #include "test/unit/scripted_source.h"
 
 #define SECOND UINT64_C(1000000000)

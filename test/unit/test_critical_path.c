@@ -11,7 +11,7 @@
 
 #include <cmocka.h>
 
-#include "analysis/critical_path.h"
+#include "analysis/path/critical_path.h"
 #include "test/unit/generated_job.h"
 
 #define START_NS UINT64_C(1000000000)

@@ -10,8 +10,8 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "analysis/detail.h"
-#include "analysis/names.h"
+#include "analysis/base/detail.h"
+#include "analysis/base/value_names.h"
 
 static struct ncs_change change;
 static char error[256];

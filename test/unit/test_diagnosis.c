@@ -10,7 +10,7 @@
 
 #include <cmocka.h>
 
-#include "analysis/diagnosis.h"
+#include "analysis/diagnosis/diagnosis.h"
 #include "test/unit/scripted_source.h"
 #include "test/unit/simulated_job.h"
 

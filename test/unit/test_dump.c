@@ -10,7 +10,7 @@
 #include <cmocka.h>
 #include <jansson.h>
 
-#include "analysis/names.h"
+#include "analysis/base/value_names.h"
 #include "test/unit/scripted_source.h"
 #include "tui/dump.h"
 

@@ -11,7 +11,7 @@
 
 #include <cmocka.h>
 
-#include "analysis/estimate.h"
+#include "analysis/base/estimate.h"
 #include "plugin/state/sample_choice.h"
 
 /* --- Small ones, by hand -------------------------------------------------- */

@@ -9,7 +9,7 @@
 
 #include <cmocka.h>
 
-#include "analysis/gpu_readings.h"
+#include "analysis/records/gpu_readings.h"
 
 #define US UINT64_C(1000)
 #define S UINT64_C(1000000000)

@@ -9,7 +9,7 @@
 
 #include <cmocka.h>
 
-#include "analysis/job_steps.h"
+#include "analysis/records/job_steps.h"
 
 #define OPERATIONS_MAX 4096u
 

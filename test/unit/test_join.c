@@ -8,7 +8,7 @@
 
 #include <cmocka.h>
 
-#include "analysis/join.h"
+#include "analysis/records/join.h"
 
 #define MS UINT64_C(1000000)
 #define SECOND UINT64_C(1000000000)

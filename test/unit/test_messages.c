@@ -10,7 +10,7 @@
 
 #include <cmocka.h>
 
-#include "analysis/messages.h"
+#include "analysis/records/messages.h"
 
 #define COMM UINT64_C(0xc0ffee)
 #define FOUND 64

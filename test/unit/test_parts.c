@@ -8,7 +8,7 @@
 
 #include <cmocka.h>
 
-#include "analysis/parts.h"
+#include "analysis/records/parts.h"
 
 #define US UINT64_C(1000)
 #define MS UINT64_C(1000000)

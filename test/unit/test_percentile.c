@@ -7,7 +7,7 @@
 
 #include <cmocka.h>
 
-#include "analysis/model.h"
+#include "analysis/model/model.h"
 
 static uint64_t histogram[NCS_HISTOGRAM_BUCKETS];
 

@@ -9,7 +9,7 @@
 
 #include <cmocka.h>
 
-#include "analysis/ranges.h"
+#include "analysis/model/range_totals.h"
 
 #define MAX 64
 

@@ -10,7 +10,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "analysis/model.h"
+#include "analysis/model/model.h"
 #include "record/source_recording.h"
 #include "test/unit/recording_fixture.h"
 

@@ -12,7 +12,7 @@
 
 #include <cmocka.h>
 
-#include "analysis/source.h"
+#include "analysis/base/source.h"
 #include "shm/clock.h"
 #include "shm/read/discover.h"
 #include "shm/ring.h"

@@ -9,7 +9,7 @@
 
 #include <cmocka.h>
 
-#include "analysis/columns.h"
+#include "analysis/views/columns.h"
 #include "test/unit/scripted_source.h"
 #include "tui/format.h"
 #include "tui/sparkline.h"

@@ -9,7 +9,7 @@
 
 #include <cmocka.h>
 
-#include "analysis/stragglers.h"
+#include "analysis/model/stragglers.h"
 #include "test/unit/scripted_source.h"
 
 #define US UINT64_C(1000)

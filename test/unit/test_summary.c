@@ -10,7 +10,7 @@
 #include <cmocka.h>
 
 #include "test/unit/scripted_source.h"
-#include "analysis/summary.h"
+#include "analysis/diagnosis/summary.h"
 
 #define SECOND UINT64_C(1000000000)
 #define NOW (100 * SECOND)

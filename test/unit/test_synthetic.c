@@ -8,7 +8,7 @@
 
 #include <cmocka.h>
 
-#include "analysis/columns.h"
+#include "analysis/views/columns.h"
 
 #define SECOND UINT64_C(1000000000)
 #define T0 (1000 * SECOND)

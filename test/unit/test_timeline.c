@@ -8,7 +8,7 @@
 
 #include <cmocka.h>
 
-#include "analysis/timeline.h"
+#include "analysis/views/timeline.h"
 #include "test/unit/scripted_source.h"
 
 #define MS INT64_C(1000000)

@@ -10,7 +10,7 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "analysis/what_if.h"
+#include "analysis/path/what_if.h"
 
 /* --- Specifications --------------------------------------------------------- */
 

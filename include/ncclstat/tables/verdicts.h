@@ -1,6 +1,6 @@
 /* What can be wrong with a job, one line each: the rules' names, how bad each
  * is, what is said and what to do next. Dumps, the live view and the manual
- * are made from this; who is to blame is found by analysis/diagnosis.c.
+ * are made from this; who is to blame is found by analysis/diagnosis/diagnosis.c.
  *
  * NCS_VERDICTS: X(ID, name, severity, sentence, next)
  *   ID        suffix of NCS_VERDICT_…; of two findings that are as bad, the

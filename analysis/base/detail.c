@@ -1,0 +1,387 @@
+/* Details to and from words; see detail.h. */
+#include "analysis/base/detail.h"
+
+#include <ctype.h>
+#include <errno.h>
+#include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "analysis/base/append.h"
+#include "analysis/base/value_names.h"
+
+/* --- To words --------------------------------------------------------------- */
+
+static bool has_group(const struct ncs_detail *detail, unsigned group)
+{
+	return detail->groups >> group & 1;
+}
+
+static void append_groups(const struct ncs_detail *detail, char *text,
+			  size_t size)
+{
+	ncs_append(text, size, "all");
+	for (unsigned i = 0; i < NCS_GROUP_COUNT; i++)
+		if (!has_group(detail, i))
+			ncs_append(text, size, "-%s", ncs_event_group_name(i));
+}
+
+void ncs_kernel_text(const struct ncs_detail *detail, char *text, size_t size)
+{
+	switch (detail->kernel) {
+	case NCS_KERNEL_DETAIL_DEFAULT:
+		snprintf(text, size, "default");
+		break;
+	case NCS_KERNEL_DETAIL_OFF:
+		snprintf(text, size, "off");
+		break;
+	case NCS_KERNEL_DETAIL_ALWAYS:
+		snprintf(text, size, "always");
+		break;
+	case NCS_KERNEL_DETAIL_AUTO:
+		snprintf(text, size, "sampled:auto");
+		break;
+	default:
+		snprintf(text, size, "sampled:%u",
+			 1u << (detail->kernel - NCS_KERNEL_DETAIL_EVERY));
+	}
+}
+
+uint64_t ncs_sample_period(const struct ncs_detail *detail)
+{
+	return UINT64_C(1) << (detail->sample > 0 ? detail->sample - 1 : 0);
+}
+
+void ncs_detail_text(const struct ncs_detail *detail, char *text, size_t size)
+{
+	const char *comma = "";
+	char kernel[32];
+
+	if (size == 0)
+		return;
+	text[0] = '\0';
+	if (detail->has_groups) {
+		ncs_append(text, size, "events=");
+		append_groups(detail, text, size);
+		comma = ",";
+	}
+	if (detail->kernel != NCS_KERNEL_DETAIL_DEFAULT) {
+		ncs_kernel_text(detail, kernel, sizeof(kernel));
+		ncs_append(text, size, "%skernel=%s", comma, kernel);
+		comma = ",";
+	}
+	if (detail->sample != 0)
+		ncs_append(text, size, "%ssample=%" PRIu64, comma,
+			   ncs_sample_period(detail));
+	if (!text[0])
+		ncs_append(text, size, "default");
+}
+
+/* Whether kernel timing is another than the detail says, and why is to be
+ * told. */
+static bool is_overruled(const struct ncs_detail *detail,
+			 enum ncs_kernel_status status)
+{
+	switch (status) {
+	case NCS_KERNEL_UNKNOWN:
+	case NCS_KERNEL_OFF:
+	case NCS_KERNEL_ALWAYS:
+	case NCS_KERNEL_SAMPLED:
+		return false;
+	case NCS_KERNEL_LINGERING:
+	case NCS_KERNEL_GRAPH_ON:
+	case NCS_KERNEL_FOREIGN:
+	case NCS_KERNEL_CHAINED:
+		return true;
+	default: /* none is timed, whatever is asked for */
+		return detail->kernel > NCS_KERNEL_DETAIL_OFF;
+	}
+}
+
+static void append_kernel_note(const struct ncs_detail *detail,
+			       enum ncs_kernel_status status, char *text,
+			       size_t size)
+{
+	if (is_overruled(detail, status)) {
+		ncs_append(text, size, "kernel %s",
+			   ncs_kernel_status_name(status));
+		return;
+	}
+	switch (detail->kernel) {
+	case NCS_KERNEL_DETAIL_DEFAULT:
+	case NCS_KERNEL_DETAIL_OFF:
+		break;
+	case NCS_KERNEL_DETAIL_ALWAYS:
+		ncs_append(text, size, "kernel always");
+		break;
+	case NCS_KERNEL_DETAIL_AUTO:
+		ncs_append(text, size, "kernel auto");
+		break;
+	default:
+		ncs_append(text, size, "kernel 1/%u",
+			   1u << (detail->kernel - NCS_KERNEL_DETAIL_EVERY));
+	}
+}
+
+void ncs_detail_note(const struct ncs_detail *detail,
+		     enum ncs_kernel_status status, char *text, size_t size)
+{
+	const char *comma;
+
+	if (size == 0)
+		return;
+	text[0] = '\0';
+	append_kernel_note(detail, status, text, size);
+	if (detail->sample > 1)
+		ncs_append(text, size, "%ssample 1/%" PRIu64,
+			   text[0] ? ", " : "", ncs_sample_period(detail));
+	if (!detail->has_groups || detail->groups == NCS_GROUPS_ALL)
+		return;
+	comma = text[0] ? ", no " : "no ";
+	for (unsigned i = 0; i < NCS_GROUP_COUNT; i++) {
+		if (has_group(detail, i))
+			continue;
+		ncs_append(text, size, "%s%s", comma, ncs_event_group_name(i));
+		comma = "/";
+	}
+}
+
+uint64_t ncs_lease_left_ns(const struct ncs_settings_view *settings,
+			   uint64_t now_ns)
+{
+	return ncs_lease_is_over(settings->lease_until_ns, now_ns) ?
+		       0 :
+		       settings->lease_until_ns - now_ns;
+}
+
+/* --- From words ------------------------------------------------------------- */
+
+struct word {
+	const char *text;
+	size_t length;
+};
+
+static bool is(const struct word *word, const char *text)
+{
+	return strlen(text) == word->length &&
+	       memcmp(word->text, text, word->length) == 0;
+}
+
+/* Takes "prefix" off the word. */
+static bool take(struct word *word, const char *prefix)
+{
+	size_t length = strlen(prefix);
+
+	if (word->length < length || memcmp(word->text, prefix, length) != 0)
+		return false;
+	word->text += length;
+	word->length -= length;
+	return true;
+}
+
+/* The number n of 2^n. False: it is no power of two, or too large a one. */
+static bool parse_log2(const struct word *word, unsigned most, unsigned *log2)
+{
+	char digits[16];
+	unsigned long long number;
+
+	if (word->length == 0 || word->length >= sizeof(digits))
+		return false;
+	for (size_t i = 0; i < word->length; i++)
+		if (!isdigit((unsigned char)word->text[i]))
+			return false;
+	memcpy(digits, word->text, word->length);
+	digits[word->length] = '\0';
+	number = strtoull(digits, NULL, 10);
+	for (*log2 = 0; *log2 <= most; (*log2)++)
+		if (number == 1ull << *log2)
+			return true;
+	return false;
+}
+
+static int find_group(const struct word *word)
+{
+	for (unsigned i = 0; i < NCS_GROUP_COUNT; i++)
+		if (is(word, ncs_event_group_name(i)))
+			return (int)i;
+	return -1;
+}
+
+static void name_groups(char *error, size_t size)
+{
+	for (unsigned i = 0; i < NCS_GROUP_COUNT; i++)
+		ncs_append(error, size, "%s%s", i > 0 ? ", " : "",
+			   ncs_event_group_name(i));
+}
+
+/* Groups named one after the other: -steps-control. */
+static bool parse_groups(struct word word, char sign, uint8_t *groups,
+			 char *error, size_t size)
+{
+	while (word.length > 0) {
+		struct word name = { word.text + 1, 0 };
+		int group;
+
+		if (*word.text == sign)
+			while (name.length + 1 < word.length &&
+			       isalpha((unsigned char)name.text[name.length]))
+				name.length++;
+		group = find_group(&name);
+		if (group < 0) {
+			snprintf(error, size,
+				 "events= expects all-GROUP or none+GROUP,"
+				 " not '%.*s'; groups are ",
+				 (int)word.length, word.text);
+			name_groups(error, size);
+			return false;
+		}
+		if (group == NCS_GROUP_CALLS && sign == '-') {
+			snprintf(error, size,
+				 "events=: calls cannot be left out: requests"
+				 " are read, and kernel timing decided, as a"
+				 " call begins");
+			return false;
+		}
+		if (sign == '-')
+			*groups &= (uint8_t) ~(1u << group);
+		else
+			*groups |= (uint8_t)(1u << group);
+		word.text += 1 + name.length;
+		word.length -= 1 + name.length;
+	}
+	return true;
+}
+
+static bool parse_events(struct word word, struct ncs_change *change,
+			 char *error, size_t size)
+{
+	struct ncs_detail *to = &change->to;
+	uint8_t named;
+	char sign;
+
+	change->groups = true;
+	to->has_groups = 0;
+	to->groups = 0;
+	if (is(&word, "default"))
+		return true;
+	to->has_groups = 1;
+	if (take(&word, "all")) {
+		to->groups = NCS_GROUPS_ALL;
+		sign = '-';
+	} else if (take(&word, "none")) {
+		sign = '+';
+	} else {
+		snprintf(error, size,
+			 "events= expects default, all[-GROUP]... or"
+			 " none[+GROUP]..., not '%.*s'",
+			 (int)word.length, word.text);
+		return false;
+	}
+	if (!parse_groups(word, sign, &to->groups, error, size))
+		return false;
+	named = to->groups;
+	to->groups = ncs_groups_sane(named);
+	if (sign == '+' && named & ~to->groups) {
+		snprintf(error, size,
+			 "events=none%.*s: network makes no sense without"
+			 " steps, nor steps without proxy",
+			 (int)word.length, word.text);
+		return false;
+	}
+	return true;
+}
+
+static bool parse_kernel(struct word word, struct ncs_change *change,
+			 char *error, size_t size)
+{
+	unsigned log2 = NCS_KERNEL_DETAIL_LOG2_DEFAULT;
+	struct word whole = word;
+
+	change->kernel = true;
+	if (is(&word, "default"))
+		change->to.kernel = NCS_KERNEL_DETAIL_DEFAULT;
+	else if (is(&word, "off"))
+		change->to.kernel = NCS_KERNEL_DETAIL_OFF;
+	else if (is(&word, "always"))
+		change->to.kernel = NCS_KERNEL_DETAIL_ALWAYS;
+	else if (is(&word, "sampled:auto"))
+		change->to.kernel = NCS_KERNEL_DETAIL_AUTO;
+	else if (is(&word, "sampled") ||
+		 (take(&word, "sampled:") &&
+		  parse_log2(&word, NCS_KERNEL_DETAIL_LOG2_MAX, &log2)))
+		change->to.kernel = (uint8_t)(NCS_KERNEL_DETAIL_EVERY + log2);
+	else
+		snprintf(error, size,
+			 "kernel= expects default, off, always, sampled:auto or"
+			 " sampled:N with a power of two up to %u, not '%.*s'",
+			 1u << NCS_KERNEL_DETAIL_LOG2_MAX, (int)whole.length,
+			 whole.text);
+	return !error[0];
+}
+
+static bool parse_sample(struct word word, struct ncs_change *change,
+			 char *error, size_t size)
+{
+	unsigned log2;
+
+	change->sample = true;
+	if (is(&word, "default"))
+		change->to.sample = 0;
+	else if (parse_log2(&word, NCS_LEVEL_MAX, &log2))
+		change->to.sample = (uint8_t)(1 + log2);
+	else
+		snprintf(error, size,
+			 "sample= expects default or a power of two up to %u,"
+			 " not '%.*s'",
+			 1u << NCS_LEVEL_MAX, (int)word.length, word.text);
+	return !error[0];
+}
+
+static bool parse_item(struct word word, struct ncs_change *change, char *error,
+		       size_t size)
+{
+	if (is(&word, "default")) {
+		*change = (struct ncs_change){ .groups = true,
+					       .kernel = true,
+					       .sample = true };
+		return true;
+	}
+	if (take(&word, "events="))
+		return parse_events(word, change, error, size);
+	if (take(&word, "kernel="))
+		return parse_kernel(word, change, error, size);
+	if (take(&word, "sample="))
+		return parse_sample(word, change, error, size);
+	snprintf(error, size,
+		 "events=, kernel=, sample= or default is expected, not"
+		 " '%.*s'",
+		 (int)word.length, word.text);
+	return false;
+}
+
+bool ncs_change_parse(const char *text, struct ncs_change *change, char *error,
+		      size_t error_size)
+{
+	static const char separators[] = ", ";
+
+	memset(change, 0, sizeof(*change));
+	error[0] = '\0';
+	for (;;) {
+		struct word word;
+
+		text += strspn(text, separators);
+		word.text = text;
+		word.length = strcspn(text, separators);
+		if (word.length == 0)
+			break;
+		if (!parse_item(word, change, error, error_size))
+			return false;
+		text += word.length;
+	}
+	if (change->groups || change->kernel || change->sample)
+		return true;
+	snprintf(error, error_size,
+		 "events=, kernel=, sample= or default is expected");
+	return false;
+}

@@ -1,0 +1,245 @@
+/* Estimators for samples of clusters; see estimate.h. No I/O. */
+#include "analysis/base/estimate.h"
+
+#include <errno.h>
+#include <math.h>
+#include <stdbool.h>
+#include <stdlib.h>
+
+/* --- Sums --------------------------------------------------------------- */
+
+static void sums_change(struct ncs_sums *sums, double sign, double weight,
+			double y, double x)
+{
+	double v = sign * weight * (weight - 1);
+
+	sums->wy += sign * weight * y;
+	sums->wx += sign * weight * x;
+	sums->vyy += v * y * y;
+	sums->vyx += v * y * x;
+	sums->vxx += v * x * x;
+}
+
+void ncs_sums_add(struct ncs_sums *sums, double weight, double y, double x)
+{
+	sums_change(sums, 1, weight, y, x);
+}
+
+void ncs_sums_remove(struct ncs_sums *sums, double weight, double y, double x)
+{
+	sums_change(sums, -1, weight, y, x);
+}
+
+/* A variance that is below 0 is so by rounding. */
+static double error_of(double variance)
+{
+	return variance > 0 ? sqrt(variance) : 0;
+}
+
+struct ncs_estimate ncs_estimate_total_y(const struct ncs_sums *sums)
+{
+	return (struct ncs_estimate){ sums->wy, error_of(sums->vyy) };
+}
+
+struct ncs_estimate ncs_estimate_total_x(const struct ncs_sums *sums)
+{
+	return (struct ncs_estimate){ sums->wx, error_of(sums->vxx) };
+}
+
+struct ncs_estimate ncs_estimate_ratio(const struct ncs_sums *sums)
+{
+	double ratio, variance;
+
+	if (!(sums->wx > 0))
+		return (struct ncs_estimate){ -1, -1 };
+	ratio = sums->wy / sums->wx;
+	variance = sums->vyy - 2 * ratio * sums->vyx +
+		   ratio * ratio * sums->vxx;
+	return (struct ncs_estimate){ ratio, error_of(variance) / sums->wx };
+}
+
+/* --- Distributions ------------------------------------------------------ */
+
+/* What each bucket adds to the sums over all buckets up to it. */
+struct ncs_octave {
+	double weighted[NCS_HISTOGRAM_SUB]; /* values */
+	struct ncs_clustered *clustered;    /* NULL: all are whole */
+};
+
+struct ncs_clustered {
+	double square[NCS_HISTOGRAM_SUB]; /* of a cluster's values */
+	double cross[NCS_HISTOGRAM_SUB];  /* these times all of them */
+};
+
+void ncs_distribution_release(struct ncs_distribution *distribution)
+{
+	for (unsigned i = 0; i < NCS_HISTOGRAM_OCTAVES; i++) {
+		if (distribution->octaves[i])
+			free(distribution->octaves[i]->clustered);
+		free(distribution->octaves[i]);
+	}
+	*distribution = (struct ncs_distribution){ 0 };
+}
+
+/* The octave of a bucket; NULL: no memory. */
+static struct ncs_octave *octave_of(struct ncs_distribution *distribution,
+				    unsigned bucket)
+{
+	struct ncs_octave **octave =
+		&distribution->octaves[bucket / NCS_HISTOGRAM_SUB];
+
+	if (!*octave)
+		*octave = calloc(1, sizeof(**octave));
+	return *octave;
+}
+
+static int make_room(struct ncs_distribution *distribution,
+		     const uint32_t *counts, unsigned first, unsigned last)
+{
+	for (unsigned i = first; i <= last; i++) {
+		struct ncs_octave *octave;
+
+		if (counts[i] == 0)
+			continue;
+		octave = octave_of(distribution, i);
+		if (octave && !octave->clustered)
+			octave->clustered =
+				calloc(1, sizeof(*octave->clustered));
+		if (!octave || !octave->clustered)
+			return -ENOMEM;
+	}
+	return 0;
+}
+
+static void distribution_change(struct ncs_distribution *distribution,
+				double sign, double weight,
+				const uint32_t *counts, unsigned first,
+				unsigned last)
+{
+	double v = sign * weight * (weight - 1);
+	double before = 0, all = 0;
+
+	for (unsigned i = first; i <= last; i++)
+		all += counts[i];
+	for (unsigned i = first; i <= last; i++) {
+		struct ncs_octave *octave =
+			distribution->octaves[i / NCS_HISTOGRAM_SUB];
+		unsigned place = i % NCS_HISTOGRAM_SUB;
+		double count = counts[i];
+
+		if (count == 0)
+			continue;
+		octave->weighted[place] += sign * weight * count;
+		octave->clustered->square[place] +=
+			v * count * (2 * before + count);
+		octave->clustered->cross[place] += v * count * all;
+		before += count;
+	}
+	distribution->total += sign * weight * all;
+	distribution->total_square += v * all * all;
+}
+
+int ncs_distribution_add(struct ncs_distribution *distribution, double weight,
+			 const uint32_t *counts, unsigned first, unsigned last)
+{
+	if (make_room(distribution, counts, first, last) != 0)
+		return -ENOMEM;
+	distribution_change(distribution, 1, weight, counts, first, last);
+	return 0;
+}
+
+void ncs_distribution_remove(struct ncs_distribution *distribution,
+			     double weight, const uint32_t *counts,
+			     unsigned first, unsigned last)
+{
+	distribution_change(distribution, -1, weight, counts, first, last);
+}
+
+int ncs_distribution_count(struct ncs_distribution *distribution,
+			   unsigned bucket)
+{
+	struct ncs_octave *octave = octave_of(distribution, bucket);
+
+	if (!octave)
+		return -ENOMEM;
+	octave->weighted[bucket % NCS_HISTOGRAM_SUB]++;
+	distribution->total++;
+	return 0;
+}
+
+/* The bucket in which the values reach a fraction of all, with the standard
+ * error of the share of values up to its end, or up to its beginning if that
+ * is larger. */
+static unsigned find_bucket(const struct ncs_distribution *distribution,
+			    double fraction, double *error)
+{
+	double total = distribution->total;
+	double values = 0, square = 0, cross = 0, variance = 0, before;
+	unsigned last = 0;
+
+	for (unsigned i = 0; i < NCS_HISTOGRAM_BUCKETS; i++) {
+		const struct ncs_octave *octave =
+			distribution->octaves[i / NCS_HISTOGRAM_SUB];
+		unsigned place = i % NCS_HISTOGRAM_SUB;
+		double share;
+
+		if (!octave || !(octave->weighted[place] > 0))
+			continue;
+		last = i;
+		before = variance;
+		values += octave->weighted[place];
+		if (octave->clustered) {
+			square += octave->clustered->square[place];
+			cross += octave->clustered->cross[place];
+		}
+		share = values / total;
+		variance = square - 2 * share * cross +
+			   share * share * distribution->total_square;
+		/* A sum of what was rounded may just fail to reach it. */
+		if (values >= fraction * total * (1 - 1e-12)) {
+			*error = error_of(variance > before ? variance :
+							      before) /
+				 total;
+			return i;
+		}
+	}
+	*error = 0;
+	return last;
+}
+
+/* Clusters that are all alike show no error, but how many does that take?
+ * Enough that some would be beyond the quantile, on either side. */
+static bool are_enough(const struct ncs_distribution *distribution,
+		       double fraction)
+{
+	double clusters = distribution->total * distribution->total /
+			  distribution->total_square;
+	double beyond = fraction < 0.5 ? fraction : 1 - fraction;
+
+	return distribution->total_square == 0 || clusters * beyond >= 2;
+}
+
+struct ncs_quantile
+ncs_estimate_quantile(const struct ncs_distribution *distribution,
+		      double fraction)
+{
+	struct ncs_quantile quantile = { -1, -1, -1 };
+	double error, ignored, upper;
+	unsigned bucket;
+
+	if (!(distribution->total > 0))
+		return quantile;
+	bucket = find_bucket(distribution, fraction, &error);
+	quantile.value = (double)ncs_histogram_middle(bucket);
+	if (error == 0 && !are_enough(distribution, fraction))
+		return quantile;
+	bucket = find_bucket(distribution, fraction - NCS_ERRORS_95 * error,
+			     &ignored);
+	quantile.low = (double)ncs_histogram_low(bucket);
+	upper = fraction + NCS_ERRORS_95 * error;
+	if (upper < 1 || error == 0) {
+		bucket = find_bucket(distribution, upper, &ignored);
+		quantile.high = (double)ncs_histogram_low(bucket + 1);
+	}
+	return quantile;
+}

@@ -1,0 +1,101 @@
+/* The latest values of what a rank does; see recent_values.h. */
+#include "analysis/base/recent_values.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+void ncs_traces_release(struct ncs_traces *traces)
+{
+	free(traces->channels);
+	memset(traces, 0, sizeof(*traces));
+}
+
+void ncs_trace_set(struct ncs_trace *trace, uint64_t count, double value)
+{
+	trace->values[(count - 1) % NCS_TRACE_LENGTH] = (float)value;
+}
+
+double ncs_trace_latest(const struct ncs_trace *trace, uint64_t count)
+{
+	return trace->values[(count - 1) % NCS_TRACE_LENGTH];
+}
+
+bool ncs_trace_is_known(const struct ncs_trace *trace, uint64_t count)
+{
+	for (uint64_t i = 0; i < NCS_TRACE_LENGTH && i < count; i++)
+		if (trace->values[i] >= 0)
+			return true;
+	return false;
+}
+
+static bool is_of(const struct ncs_channel_trace *trace,
+		  const struct ncs_channel_view *channel)
+{
+	return trace->channel == channel->channel &&
+	       trace->send == channel->send && trace->peer == channel->peer;
+}
+
+static bool has_same_channels(const struct ncs_traces *traces,
+			      const struct ncs_snapshot *snapshot)
+{
+	if (traces->channel_count != snapshot->channel_count)
+		return false;
+	for (size_t i = 0; i < traces->channel_count; i++)
+		if (!is_of(&traces->channels[i], &snapshot->channels[i]))
+			return false;
+	return true;
+}
+
+static void copy_or_clear(struct ncs_trace *to, const struct ncs_traces *from,
+			  const struct ncs_channel_view *channel)
+{
+	for (size_t i = 0; i < from->channel_count; i++) {
+		if (is_of(&from->channels[i], channel)) {
+			*to = from->channels[i].rate;
+			return;
+		}
+	}
+	for (size_t i = 0; i < NCS_TRACE_LENGTH; i++)
+		to->values[i] = -1;
+}
+
+static int take_channels(struct ncs_traces *traces,
+			 const struct ncs_snapshot *snapshot)
+{
+	size_t count = snapshot->channel_count;
+	struct ncs_channel_trace *channels;
+
+	channels = malloc((count > 0 ? count : 1) * sizeof(*channels));
+	if (!channels)
+		return -ENOMEM;
+	for (size_t i = 0; i < count; i++) {
+		const struct ncs_channel_view *channel = &snapshot->channels[i];
+
+		channels[i].channel = channel->channel;
+		channels[i].send = channel->send;
+		channels[i].peer = channel->peer;
+		copy_or_clear(&channels[i].rate, traces, channel);
+	}
+	free(traces->channels);
+	traces->channels = channels;
+	traces->channel_count = count;
+	return 0;
+}
+
+int ncs_traces_begin(struct ncs_traces *traces,
+		     const struct ncs_snapshot *snapshot)
+{
+	if (!has_same_channels(traces, snapshot) &&
+	    take_channels(traces, snapshot) != 0) {
+		ncs_traces_release(traces);
+		return -ENOMEM;
+	}
+	traces->count++;
+	ncs_trace_set(&traces->rate, traces->count, -1);
+	for (size_t i = 0; i < NCS_FUNCTION_COUNT; i++)
+		ncs_trace_set(&traces->busbw[i], traces->count, -1);
+	for (size_t i = 0; i < traces->channel_count; i++)
+		ncs_trace_set(&traces->channels[i].rate, traces->count, -1);
+	return 0;
+}

@@ -1,0 +1,770 @@
+/* Aligning clocks; see alignment.h.
+ *
+ * Of two hosts the one with the smaller number gives the time, and what a line
+ * tells is the other's clock less its own. The last number is no host's, but the
+ * true time, which the hosts' CLOCK_REALTIME tells of.
+ */
+#include "analysis/clocks/alignment.h"
+
+#include <errno.h>
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "analysis/clocks/clock_line.h"
+
+/* Messages whose sizes have the same power of two are one class; those that
+ * find no room are as if their size was not known. */
+#define SIZES 6
+
+/* Sizes must differ by this factor for the time of a byte to be told. */
+#define SIZE_RATIO 4
+
+/* So many senders must have waited, and of all one in so many. */
+#define AWAITED_MIN 16
+#define AWAITED_PART 256
+
+struct sized {
+	unsigned power; /* of two, plus 1; 0: not in use */
+	uint64_t least_bytes;
+	uint64_t most_bytes;
+	struct ncs_bounds bounds;
+};
+
+/* What bounds the difference from one side. */
+struct direction {
+	struct ncs_bounds order;
+	struct ncs_bounds credit;
+	uint64_t credits;
+	uint64_t awaited;
+	struct sized sizes[SIZES];
+	double byte_ns; /* that a byte takes; 0: not known */
+};
+
+struct pair {
+	size_t low;
+	size_t high;
+	int64_t about_ns; /* the difference, by any one fact */
+	/* The smaller number came first: the difference is at most that; and the
+	 * other way round for its negative. */
+	struct direction most;
+	struct direction least;
+	bool has_line;
+	struct ncs_clock_line line;
+};
+
+struct reading {
+	uint64_t before_ns;
+	uint64_t realtime_ns;
+	uint64_t after_ns;
+	uint64_t steps;
+	bool is_there;
+};
+
+struct ncs_alignment {
+	size_t hosts;
+	size_t nodes;        /* one more */
+	struct pair **pairs; /* low × nodes + high */
+	struct reading *readings;
+	struct pair **list; /* of all that are there */
+	size_t count;
+};
+
+struct ncs_alignment *ncs_alignment_new(size_t hosts)
+{
+	struct ncs_alignment *alignment = calloc(1, sizeof(*alignment));
+
+	if (!alignment)
+		return NULL;
+	alignment->hosts = hosts;
+	alignment->nodes = hosts + 1;
+	alignment->pairs = calloc(alignment->nodes * alignment->nodes,
+				  sizeof(struct pair *));
+	alignment->list = calloc(alignment->nodes * alignment->nodes,
+				 sizeof(struct pair *));
+	alignment->readings = calloc(hosts + 1, sizeof(struct reading));
+	if (!alignment->pairs || !alignment->list || !alignment->readings) {
+		ncs_alignment_free(alignment);
+		return NULL;
+	}
+	return alignment;
+}
+
+static void release_direction(struct direction *direction)
+{
+	ncs_bounds_release(&direction->order);
+	ncs_bounds_release(&direction->credit);
+	for (unsigned i = 0; i < SIZES; i++)
+		ncs_bounds_release(&direction->sizes[i].bounds);
+}
+
+void ncs_alignment_free(struct ncs_alignment *alignment)
+{
+	if (!alignment)
+		return;
+	for (size_t i = 0; i < alignment->count; i++) {
+		release_direction(&alignment->list[i]->most);
+		release_direction(&alignment->list[i]->least);
+		free(alignment->list[i]);
+	}
+	free(alignment->pairs);
+	free(alignment->list);
+	free(alignment->readings);
+	free(alignment);
+}
+
+/* --- Facts ---------------------------------------------------------------- */
+
+/* NULL: no memory. */
+static struct pair *pair_of(struct ncs_alignment *alignment, size_t low,
+			    size_t high)
+{
+	struct pair **place = &alignment->pairs[low * alignment->nodes + high];
+
+	if (!*place) {
+		*place = calloc(1, sizeof(**place));
+		if (!*place)
+			return NULL;
+		(*place)->low = low;
+		(*place)->high = high;
+		alignment->list[alignment->count++] = *place;
+	}
+	return *place;
+}
+
+static struct ncs_bounds *sized_bounds(struct direction *direction,
+				       uint64_t bytes)
+{
+	unsigned power = bytes ? 64 - (unsigned)__builtin_clzll(bytes) : 0;
+
+	for (unsigned i = 0; power > 0 && i < SIZES; i++) {
+		struct sized *sized = &direction->sizes[i];
+
+		if (sized->power == 0)
+			*sized = (struct sized){ .power = power,
+						 .least_bytes = bytes };
+		if (sized->power != power)
+			continue;
+		if (bytes < sized->least_bytes)
+			sized->least_bytes = bytes;
+		if (bytes > sized->most_bytes)
+			sized->most_bytes = bytes;
+		return &sized->bounds;
+	}
+	return &direction->order;
+}
+
+static struct ncs_bounds *bounds_of(struct direction *direction,
+				    const struct ncs_before *before)
+{
+	switch (before->fact) {
+	case NCS_FACT_DATA:
+		return sized_bounds(direction, before->bytes);
+	case NCS_FACT_AWAITED_CREDIT:
+		direction->awaited++;
+		direction->credits++;
+		return &direction->credit;
+	case NCS_FACT_CREDIT:
+		direction->credits++;
+		return &direction->credit;
+	default:
+		return &direction->order;
+	}
+}
+
+int ncs_alignment_add(struct ncs_alignment *alignment,
+		      const struct ncs_before *before)
+{
+	bool is_low = before->host < before->then_host;
+	size_t low = is_low ? before->host : before->then_host;
+	size_t high = is_low ? before->then_host : before->host;
+	struct pair *pair;
+
+	if (low == high || high >= alignment->hosts)
+		return 0;
+	pair = pair_of(alignment, low, high);
+	if (!pair)
+		return -ENOMEM;
+	pair->about_ns = (int64_t)(is_low ? before->then_ns - before->at_ns :
+					    before->at_ns - before->then_ns);
+	return ncs_bounds_add(
+		bounds_of(is_low ? &pair->most : &pair->least, before),
+		is_low ? before->at_ns : before->then_ns,
+		(int64_t)(before->then_ns - before->at_ns - before->delay_ns));
+}
+
+/* CLOCK_REALTIME and CLOCK_MONOTONIC are corrected alike, so that the one less
+ * the other changes only when the former is set, or as far as the times given
+ * here drift. */
+static bool is_step(const struct reading *last, uint64_t before_ns,
+		    uint64_t realtime_ns, uint64_t after_ns)
+{
+	int64_t most = (int64_t)(realtime_ns - before_ns);
+	int64_t least = (int64_t)(realtime_ns - after_ns);
+	int64_t last_most = (int64_t)(last->realtime_ns - last->before_ns);
+	int64_t last_least = (int64_t)(last->realtime_ns - last->after_ns);
+	double drifts = NCS_DRIFT_MAX *
+			fabs((double)(int64_t)(before_ns - last->before_ns));
+
+	return last->is_there &&
+	       ((double)least - (double)last_most > drifts ||
+		(double)last_least - (double)most > drifts);
+}
+
+int ncs_alignment_add_realtime(struct ncs_alignment *alignment, size_t host,
+			       uint64_t before_ns, uint64_t realtime_ns,
+			       uint64_t after_ns, uint64_t error_ns)
+{
+	struct reading *reading;
+	struct pair *pair;
+	int error;
+
+	if (host >= alignment->hosts || after_ns < before_ns)
+		return 0;
+	reading = &alignment->readings[host];
+	pair = pair_of(alignment, host, alignment->hosts);
+	if (!pair)
+		return -ENOMEM;
+	/* What it showed before it was set is of no use. */
+	if (is_step(reading, before_ns, realtime_ns, after_ns)) {
+		reading->steps++;
+		ncs_bounds_release(&pair->most.order);
+		ncs_bounds_release(&pair->least.order);
+	}
+	*reading = (struct reading){ before_ns, realtime_ns, after_ns,
+				     reading->steps, true };
+	pair->about_ns = (int64_t)(realtime_ns - before_ns);
+	if (error_ns > INT64_MAX / 4)
+		return 0;
+	error = ncs_bounds_add(&pair->most.order, before_ns,
+			       (int64_t)(realtime_ns + error_ns - before_ns));
+	return error ? error :
+		       ncs_bounds_add(
+			       &pair->least.order, before_ns,
+			       (int64_t)(after_ns - realtime_ns + error_ns));
+}
+
+/* --- Pairs ---------------------------------------------------------------- */
+
+static bool has_credits(const struct direction *direction)
+{
+	return direction->awaited >= AWAITED_MIN &&
+	       direction->awaited >= direction->credits / AWAITED_PART;
+}
+
+/* All bounds of one side. 0 or -ENOMEM. */
+static int gather(const struct direction *direction, bool with_credit,
+		  bool with_bytes, struct ncs_bounds *all)
+{
+	int error = ncs_bounds_add_all(all, &direction->order, 0);
+
+	if (with_credit && has_credits(direction))
+		error |= ncs_bounds_add_all(all, &direction->credit, 0);
+	for (unsigned i = 0; i < SIZES; i++) {
+		const struct sized *sized = &direction->sizes[i];
+		double least_ns = with_bytes ?
+					  direction->byte_ns *
+						  (double)sized->least_bytes :
+					  0;
+
+		error |= ncs_bounds_add_all(all, &sized->bounds,
+					    (int64_t)least_ns);
+	}
+	return error;
+}
+
+/* 0 or -ENOMEM. */
+static int fit(const struct pair *pair, bool with_credit, bool with_bytes,
+	       uint64_t from_ns, uint64_t until_ns, bool *has_line,
+	       struct ncs_clock_line *line)
+{
+	struct ncs_bounds most = { 0 }, least = { 0 };
+	int error = gather(&pair->most, with_credit, with_bytes, &most);
+
+	error |= gather(&pair->least, with_credit, with_bytes, &least);
+	*has_line = error == 0 &&
+		    ncs_clock_line_fit(&most, &least, from_ns, until_ns, line);
+	ncs_bounds_release(&most);
+	ncs_bounds_release(&least);
+	return error;
+}
+
+/* From the smallest messages to the largest: what a byte takes at least, most
+ * of the time. The line is that of what this direction bounds. */
+static void measure_bytes(struct direction *direction,
+			  const struct ncs_clock_line *line)
+{
+	struct sized *small = NULL, *large = NULL;
+	double gap_ns;
+
+	direction->byte_ns = 0;
+	for (unsigned i = 0; i < SIZES; i++) {
+		struct sized *sized = &direction->sizes[i];
+
+		if (sized->power == 0)
+			continue;
+		if (!small || sized->power < small->power)
+			small = sized;
+		if (!large || sized->power > large->power)
+			large = sized;
+	}
+	if (!small || large->least_bytes / SIZE_RATIO < small->most_bytes ||
+	    !ncs_bounds_gap(&small->bounds, &large->bounds, line, &gap_ns) ||
+	    gap_ns <= 0)
+		return;
+	direction->byte_ns =
+		gap_ns / (double)(large->most_bytes - small->least_bytes);
+}
+
+static struct ncs_clock_line negative_of(const struct ncs_clock_line *line)
+{
+	struct ncs_clock_line negative = *line;
+
+	negative.offset_ns = (int64_t) - (uint64_t)line->offset_ns;
+	negative.drift = -line->drift;
+	return negative;
+}
+
+/* 0 or -ENOMEM. */
+static int solve_pair(struct pair *pair, uint64_t from_ns, uint64_t until_ns)
+{
+	struct ncs_clock_line other, negative;
+	bool with_credit = true, has_other;
+	int error = fit(pair, true, false, from_ns, until_ns, &pair->has_line,
+			&pair->line);
+
+	if (error || !pair->has_line)
+		return error;
+	/* Credits that contradict what is certain are none. */
+	if (pair->line.violations > 0) {
+		error = fit(pair, false, false, from_ns, until_ns, &has_other,
+			    &other);
+		if (error)
+			return error;
+		if (has_other && other.violations < pair->line.violations) {
+			with_credit = false;
+			pair->line = other;
+		}
+	}
+	measure_bytes(&pair->most, &pair->line);
+	negative = negative_of(&pair->line);
+	measure_bytes(&pair->least, &negative);
+	if (pair->most.byte_ns <= 0 && pair->least.byte_ns <= 0)
+		return 0;
+	error = fit(pair, with_credit, true, from_ns, until_ns, &has_other,
+		    &other);
+	if (!error && has_other && !other.is_uneven &&
+	    other.violations <= pair->line.violations)
+		pair->line = other;
+	return error;
+}
+
+static uint64_t facts_of(const struct direction *direction)
+{
+	uint64_t facts = direction->order.facts + direction->credit.facts;
+
+	for (unsigned i = 0; i < SIZES; i++)
+		facts += direction->sizes[i].bounds.facts;
+	return facts;
+}
+
+/* --- All hosts ------------------------------------------------------------ */
+
+struct node {
+	bool is_near; /* about_ns is known */
+	bool is_known;
+	bool is_done;
+	bool by_realtime;
+	int64_t about_ns; /* its clock less the reference's, by any one fact */
+	/* The same when the time asked for begins and ends, without and with
+	 * what makes loops close. */
+	int64_t from_ns;
+	int64_t until_ns;
+	double add_from;
+	double add_until;
+	double error_ns;
+};
+
+/* Modulo 2^64. */
+static int64_t plus(int64_t a, int64_t b)
+{
+	return (int64_t)((uint64_t)a + (uint64_t)b);
+}
+
+static int64_t minus(int64_t a, int64_t b)
+{
+	return (int64_t)((uint64_t)a - (uint64_t)b);
+}
+
+struct solution {
+	struct ncs_alignment *alignment;
+	struct node *nodes;
+	size_t reference;
+	uint64_t from_ns;
+	uint64_t until_ns;
+};
+
+/* So that the time asked for can be told on each. */
+static void find_about(struct solution *solution)
+{
+	struct node *nodes = solution->nodes;
+	bool more = true;
+
+	nodes[solution->reference].is_near = true;
+	while (more) {
+		more = false;
+		for (size_t i = 0; i < solution->alignment->count; i++) {
+			const struct pair *pair = solution->alignment->list[i];
+			struct node *low = &nodes[pair->low];
+			struct node *high = &nodes[pair->high];
+
+			if (low->is_near == high->is_near)
+				continue;
+			more = true;
+			if (low->is_near)
+				high->about_ns =
+					plus(low->about_ns, pair->about_ns);
+			else
+				low->about_ns =
+					minus(high->about_ns, pair->about_ns);
+			low->is_near = high->is_near = true;
+		}
+	}
+}
+
+/* 0 or -ENOMEM. */
+static int solve_pairs(struct solution *solution)
+{
+	int error = 0;
+
+	for (size_t i = 0; error == 0 && i < solution->alignment->count; i++) {
+		struct pair *pair = solution->alignment->list[i];
+		uint64_t about_ns =
+			(uint64_t)solution->nodes[pair->low].about_ns;
+
+		error = solve_pair(pair, solution->from_ns + about_ns,
+				   solution->until_ns + about_ns);
+	}
+	return error;
+}
+
+/* A pair's line when it is so late on the reference, and on its lower host so
+ * much later. */
+static int64_t difference(const struct pair *pair, uint64_t reference_ns,
+			  int64_t low_ns)
+{
+	return ncs_clock_line_at(&pair->line, reference_ns + (uint64_t)low_ns);
+}
+
+/* Joins a host to one that is joined. */
+static void join(struct solution *solution, const struct pair *pair,
+		 struct node *node, const struct node *near, double error_ns)
+{
+	const struct ncs_clock_line *line = &pair->line;
+	bool is_low = node == &solution->nodes[pair->low];
+	int64_t from_ns, until_ns;
+
+	node->is_known = true;
+	node->error_ns = error_ns;
+	node->by_realtime = near->by_realtime ||
+			    pair->high == solution->alignment->hosts;
+	if (!is_low) {
+		node->from_ns =
+			plus(near->from_ns, difference(pair, solution->from_ns,
+						       near->from_ns));
+		node->until_ns = plus(near->until_ns,
+				      difference(pair, solution->until_ns,
+						 near->until_ns));
+		return;
+	}
+	/* The time on the lower host is what is looked for: about, then well. */
+	from_ns = minus(near->from_ns, line->offset_ns);
+	until_ns = minus(near->until_ns, line->offset_ns);
+	for (unsigned i = 0; i < 3; i++) {
+		from_ns = minus(near->from_ns,
+				difference(pair, solution->from_ns, from_ns));
+		until_ns =
+			minus(near->until_ns,
+			      difference(pair, solution->until_ns, until_ns));
+	}
+	node->from_ns = from_ns;
+	node->until_ns = until_ns;
+}
+
+/* From the reference on always the one that is best known next. */
+static void find_tree(struct solution *solution)
+{
+	struct ncs_alignment *alignment = solution->alignment;
+	struct node *nodes = solution->nodes;
+
+	nodes[solution->reference].is_known = true;
+	for (;;) {
+		struct node *best = NULL;
+
+		for (size_t i = 0; i < alignment->nodes; i++)
+			if (nodes[i].is_known && !nodes[i].is_done &&
+			    (!best || nodes[i].error_ns < best->error_ns))
+				best = &nodes[i];
+		if (!best)
+			return;
+		best->is_done = true;
+		for (size_t i = 0; i < alignment->count; i++) {
+			const struct pair *pair = alignment->list[i];
+			struct node *low = &nodes[pair->low];
+			struct node *high = &nodes[pair->high];
+			struct node *other = low == best ? high : low;
+			double error_ns =
+				best->error_ns + (double)pair->line.error_ns;
+
+			if (!pair->has_line || (low != best && high != best) ||
+			    other->is_done ||
+			    (other->is_known && other->error_ns <= error_ns))
+				continue;
+			join(solution, pair, other, best, error_ns);
+		}
+	}
+}
+
+/* --- Least squares -------------------------------------------------------- */
+
+/* A loop's lines differ from the tree at one end of the time. */
+struct equation {
+	size_t low;
+	size_t high;
+	double weight;
+	double rest;
+};
+
+struct equations {
+	struct equation *list;
+	size_t count;
+	size_t nodes;
+	size_t reference;
+};
+
+/* The normal equations' matrix, times a vector. */
+static void multiply(const struct equations *equations, const double *vector,
+		     double *product)
+{
+	memset(product, 0, equations->nodes * sizeof(double));
+	for (size_t i = 0; i < equations->count; i++) {
+		const struct equation *one = &equations->list[i];
+		double flow =
+			one->weight * (vector[one->high] - vector[one->low]);
+
+		product[one->high] += flow;
+		product[one->low] -= flow;
+	}
+	product[equations->reference] = 0;
+}
+
+static double dot(const double *a, const double *b, size_t count)
+{
+	double sum = 0;
+
+	for (size_t i = 0; i < count; i++)
+		sum += a[i] * b[i];
+	return sum;
+}
+
+/* Conjugate gradients; `work` is room for three vectors. */
+static void least_squares(const struct equations *equations, double *found,
+			  double *work)
+{
+	size_t nodes = equations->nodes;
+	double *rest = work, *direction = work + nodes;
+	double *product = work + 2 * nodes;
+	double square, first;
+
+	memset(found, 0, nodes * sizeof(double));
+	memset(rest, 0, nodes * sizeof(double));
+	for (size_t i = 0; i < equations->count; i++) {
+		const struct equation *one = &equations->list[i];
+
+		rest[one->high] += one->weight * one->rest;
+		rest[one->low] -= one->weight * one->rest;
+	}
+	rest[equations->reference] = 0;
+	memcpy(direction, rest, nodes * sizeof(double));
+	first = square = dot(rest, rest, nodes);
+	for (size_t i = 0; i < 2 * nodes && square > first * 1e-24; i++) {
+		double step, before = square, curve;
+
+		multiply(equations, direction, product);
+		curve = dot(direction, product, nodes);
+		if (curve <= 0)
+			return;
+		step = square / curve;
+		for (size_t k = 0; k < nodes; k++) {
+			found[k] += step * direction[k];
+			rest[k] -= step * product[k];
+		}
+		square = dot(rest, rest, nodes);
+		for (size_t k = 0; k < nodes; k++)
+			direction[k] = rest[k] + square / before * direction[k];
+	}
+}
+
+/* What a pair's line has more than the tree, at one end of the time. */
+static double rest_of(const struct solution *solution, const struct pair *pair,
+		      bool at_end)
+{
+	const struct node *low = &solution->nodes[pair->low];
+	const struct node *high = &solution->nodes[pair->high];
+	int64_t low_ns = at_end ? low->until_ns : low->from_ns;
+	int64_t high_ns = at_end ? high->until_ns : high->from_ns;
+	uint64_t at_ns = at_end ? solution->until_ns : solution->from_ns;
+
+	return (double)minus(difference(pair, at_ns, low_ns),
+			     minus(high_ns, low_ns));
+}
+
+/* By how much a pair contradicts the tree, beyond what all are off at most. */
+static double excess_of(const struct solution *solution,
+			const struct pair *pair, double rest)
+{
+	const struct node *low = &solution->nodes[pair->low];
+	const struct node *high = &solution->nodes[pair->high];
+
+	return fabs(rest) - (double)pair->line.error_ns - low->error_ns -
+	       high->error_ns;
+}
+
+/* Returns by how much loops miss. */
+static double set_equations(const struct solution *solution,
+			    struct equations *equations, bool at_end)
+{
+	double worst = 0;
+
+	equations->count = 0;
+	for (size_t i = 0; i < solution->alignment->count; i++) {
+		const struct pair *pair = solution->alignment->list[i];
+		double error_ns = (double)pair->line.error_ns + 1;
+		double rest;
+
+		if (!pair->has_line || !solution->nodes[pair->low].is_known)
+			continue;
+		rest = rest_of(solution, pair, at_end);
+		worst = fmax(worst, excess_of(solution, pair, rest));
+		equations->list[equations->count++] =
+			(struct equation){ pair->low, pair->high,
+					   1 / (error_ns * error_ns), rest };
+	}
+	return worst;
+}
+
+/* 0 or -ENOMEM. */
+static int close_loops(struct solution *solution,
+		       struct ncs_alignment_quality *quality)
+{
+	size_t nodes = solution->alignment->nodes;
+	struct equations equations = {
+		.list = calloc(solution->alignment->count + 1,
+			       sizeof(struct equation)),
+		.nodes = nodes,
+		.reference = solution->reference,
+	};
+	double *found = calloc(4 * nodes, sizeof(*found));
+	bool failed = !equations.list || !found;
+	double loop_ns = 0;
+
+	for (unsigned end = 0; !failed && end < 2; end++) {
+		loop_ns = fmax(loop_ns,
+			       set_equations(solution, &equations, end == 1));
+		least_squares(&equations, found, found + nodes);
+		for (size_t i = 0; i < nodes; i++) {
+			if (end == 0)
+				solution->nodes[i].add_from = found[i];
+			else
+				solution->nodes[i].add_until = found[i];
+		}
+	}
+	quality->loop_ns = loop_ns < 1e18 ? (uint64_t)loop_ns : UINT64_MAX;
+	free(equations.list);
+	free(found);
+	return failed ? -ENOMEM : 0;
+}
+
+/* --- Results -------------------------------------------------------------- */
+
+static void set_aligned(const struct solution *solution, size_t host,
+			struct ncs_aligned *aligned)
+{
+	const struct node *node = &solution->nodes[host];
+	double length = (double)(solution->until_ns - solution->from_ns);
+	int64_t from_ns = plus(node->from_ns, llround(node->add_from));
+	int64_t until_ns = plus(node->until_ns, llround(node->add_until));
+	double gained = (double)minus(until_ns, from_ns);
+	double error_ns = node->error_ns +
+			  fmax(fabs(node->add_from), fabs(node->add_until));
+
+	*aligned = (struct ncs_aligned){
+		.realtime_steps = solution->alignment->readings[host].steps,
+	};
+	if (!node->is_known)
+		return;
+	aligned->by = node->by_realtime ? NCS_ALIGNED_BY_REALTIME :
+					  NCS_ALIGNED_BY_TRAFFIC;
+	aligned->at_ns = solution->from_ns + (uint64_t)from_ns;
+	aligned->offset_ns = minus(0, from_ns);
+	aligned->drift = length + gained > 0 ? -gained / (length + gained) : 0;
+	aligned->error_ns = error_ns < 1e18 ? (uint64_t)ceil(error_ns) :
+					      UINT64_MAX;
+}
+
+static void count_facts(const struct solution *solution,
+			struct ncs_aligned *aligned,
+			struct ncs_alignment_quality *quality)
+{
+	const struct ncs_alignment *alignment = solution->alignment;
+
+	for (size_t i = 0; i < alignment->count; i++) {
+		const struct pair *pair = alignment->list[i];
+		const struct ncs_clock_line *line = &pair->line;
+
+		if (pair->high == alignment->hosts)
+			continue;
+		quality->pairs += pair->has_line;
+		quality->one_way += !pair->has_line;
+		for (unsigned k = 0; k < 2; k++) {
+			struct ncs_aligned *one =
+				&aligned[k == 0 ? pair->low : pair->high];
+
+			one->facts +=
+				facts_of(&pair->most) + facts_of(&pair->least);
+			one->violations += line->violations;
+			one->is_uneven |= line->is_uneven;
+		}
+	}
+}
+
+int ncs_alignment_solve(struct ncs_alignment *alignment, size_t reference,
+			uint64_t from_ns, uint64_t until_ns,
+			struct ncs_aligned *aligned,
+			struct ncs_alignment_quality *quality)
+{
+	struct solution solution = {
+		.alignment = alignment,
+		.nodes = calloc(alignment->nodes, sizeof(struct node)),
+		.reference = reference,
+		.from_ns = from_ns,
+		.until_ns = until_ns > from_ns ? until_ns : from_ns + 1,
+	};
+	int error = solution.nodes ? 0 : -ENOMEM;
+
+	*quality = (struct ncs_alignment_quality){ 0 };
+	if (!error) {
+		find_about(&solution);
+		error = solve_pairs(&solution);
+	}
+	if (!error) {
+		find_tree(&solution);
+		error = close_loops(&solution, quality);
+	}
+	for (size_t i = 0; !error && i < alignment->hosts; i++)
+		set_aligned(&solution, i, &aligned[i]);
+	if (!error)
+		count_facts(&solution, aligned, quality);
+	free(solution.nodes);
+	return error;
+}

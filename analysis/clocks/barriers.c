@@ -1,0 +1,265 @@
+/* Facts from collectives; see barriers.h. */
+#include "analysis/clocks/barriers.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "shm/clock.h"
+
+/* Collectives that are kept until a later one takes their place. */
+#define KEPT ((size_t)1024)
+
+/* Numbers of a function that a rank is known to have told of. */
+#define NUMBERS 64
+
+/* Of more hosts than this, not every pair is told of. */
+#define HOSTS_ALL 16
+
+struct told {
+	uint64_t number; /* plus 1; 0: none */
+	uint32_t operation;
+	bool is_repeated;
+};
+
+struct rank {
+	size_t host;
+	uint64_t comm_id;
+	struct ncs_clock clock;
+	struct told told[NCS_FUNCTION_COUNT][NUMBERS];
+};
+
+/* On one host; 0: not seen. */
+struct seen {
+	uint64_t begin_ns; /* the latest */
+	uint64_t end_ns;   /* the earliest; UINT64_MAX: not to be used */
+};
+
+struct kept {
+	uint64_t comm_id;
+	uint64_t number; /* plus 1; 0: none */
+	uint8_t function;
+	bool is_spoiled;
+};
+
+struct ncs_barriers {
+	struct ncs_alignment *alignment;
+	size_t hosts;
+	struct rank **ranks; /* by owner */
+	size_t rank_count;
+	struct kept *kept;
+	size_t kept_count;
+	struct seen *seen; /* of each, by host */
+	uint64_t count;
+};
+
+struct ncs_barriers *ncs_barriers_new(struct ncs_alignment *alignment,
+				      size_t hosts, size_t kept)
+{
+	struct ncs_barriers *barriers = calloc(1, sizeof(*barriers));
+
+	if (!barriers)
+		return NULL;
+	barriers->alignment = alignment;
+	barriers->hosts = hosts;
+	barriers->kept_count = kept ? kept : KEPT;
+	barriers->kept = calloc(barriers->kept_count, sizeof(struct kept));
+	barriers->seen =
+		calloc(barriers->kept_count * hosts + 1, sizeof(struct seen));
+	if (!barriers->kept || !barriers->seen) {
+		ncs_barriers_free(barriers);
+		return NULL;
+	}
+	return barriers;
+}
+
+void ncs_barriers_free(struct ncs_barriers *barriers)
+{
+	if (!barriers)
+		return;
+	for (size_t i = 0; i < barriers->rank_count; i++)
+		free(barriers->ranks[i]);
+	free(barriers->ranks);
+	free(barriers->kept);
+	free(barriers->seen);
+	free(barriers);
+}
+
+uint64_t ncs_barriers_count(const struct ncs_barriers *barriers)
+{
+	return barriers->count;
+}
+
+int ncs_barriers_expect(struct ncs_barriers *barriers, size_t owner,
+			size_t host, const struct ncs_identity *identity,
+			const struct ncs_clock *clock)
+{
+	struct rank *rank;
+
+	if (owner >= barriers->rank_count) {
+		struct rank **ranks =
+			realloc(barriers->ranks, (owner + 1) * sizeof(*ranks));
+
+		if (!ranks)
+			return -ENOMEM;
+		memset(&ranks[barriers->rank_count], 0,
+		       (owner + 1 - barriers->rank_count) * sizeof(*ranks));
+		barriers->ranks = ranks;
+		barriers->rank_count = owner + 1;
+	}
+	if (host >= barriers->hosts || !(identity->known & NCS_KNOWN_COMM_ID))
+		return 0;
+	rank = barriers->ranks[owner];
+	if (!rank)
+		barriers->ranks[owner] = rank = calloc(1, sizeof(*rank));
+	if (!rank)
+		return -ENOMEM;
+	rank->host = host;
+	rank->comm_id = identity->comm_id;
+	rank->clock = *clock;
+	return 0;
+}
+
+/* --- One collective ------------------------------------------------------- */
+
+static int tell_pair(struct ncs_barriers *barriers, const struct seen *seen,
+		     size_t host, size_t then_host)
+{
+	uint64_t begin_ns = seen[host].begin_ns;
+	uint64_t end_ns = seen[then_host].end_ns;
+
+	if (host == then_host || begin_ns == 0 || end_ns == 0 ||
+	    end_ns == UINT64_MAX)
+		return 0;
+	return ncs_alignment_add(barriers->alignment,
+				 &(struct ncs_before){
+					 .fact = NCS_FACT_ORDER,
+					 .host = host,
+					 .then_host = then_host,
+					 .at_ns = begin_ns,
+					 .then_ns = end_ns,
+				 });
+}
+
+/* Of many hosts, each with the next one and with the first one that is there. */
+static int tell(struct ncs_barriers *barriers, size_t place)
+{
+	struct kept *kept = &barriers->kept[place];
+	struct seen *seen = &barriers->seen[place * barriers->hosts];
+	size_t first = barriers->hosts, last = barriers->hosts;
+	int error = 0;
+
+	for (size_t i = 0;
+	     kept->number != 0 && !kept->is_spoiled && i < barriers->hosts;
+	     i++) {
+		if (seen[i].begin_ns == 0)
+			continue;
+		if (first == barriers->hosts)
+			first = i;
+		else
+			barriers->count += last == first;
+		for (size_t k = 0; barriers->hosts <= HOSTS_ALL && k < i; k++) {
+			error |= tell_pair(barriers, seen, k, i);
+			error |= tell_pair(barriers, seen, i, k);
+		}
+		if (barriers->hosts > HOSTS_ALL && i != first) {
+			error |= tell_pair(barriers, seen, first, i);
+			error |= tell_pair(barriers, seen, i, first);
+			error |= tell_pair(barriers, seen, last, i);
+			error |= tell_pair(barriers, seen, i, last);
+		}
+		last = i;
+	}
+	*kept = (struct kept){ 0 };
+	memset(seen, 0, barriers->hosts * sizeof(*seen));
+	return error;
+}
+
+int ncs_barriers_flush(struct ncs_barriers *barriers)
+{
+	int error = 0;
+
+	for (size_t i = 0; i < barriers->kept_count; i++)
+		error |= tell(barriers, i);
+	for (size_t i = 0; i < barriers->rank_count; i++)
+		if (barriers->ranks[i])
+			memset(barriers->ranks[i]->told, 0,
+			       sizeof(barriers->ranks[i]->told));
+	return error;
+}
+
+/* --- Records -------------------------------------------------------------- */
+
+static bool is_barrier(unsigned function)
+{
+	return function == NCS_FUNCTION_ALL_REDUCE ||
+	       function == NCS_FUNCTION_ALL_GATHER ||
+	       function == NCS_FUNCTION_REDUCE_SCATTER;
+}
+
+static size_t place_of(const struct ncs_barriers *barriers, uint64_t comm_id,
+		       const struct ncs_record *record)
+{
+	uint64_t hash = comm_id ^ (uint64_t)record->function << 56;
+
+	hash *= UINT64_C(0x9e3779b97f4a7c15);
+	return (size_t)((hash >> 32) + record->number) % barriers->kept_count;
+}
+
+/* Whether a rank tells of a number for another operation than before. */
+static bool is_repeated(struct rank *rank, const struct ncs_record *record)
+{
+	struct told *told =
+		&rank->told[record->function][record->number % NUMBERS];
+
+	if (told->number != record->number + 1)
+		*told = (struct told){ record->number + 1, record->operation,
+				       false };
+	told->is_repeated |= told->operation != record->operation;
+	return told->is_repeated;
+}
+
+static int take(struct ncs_barriers *barriers, struct rank *rank,
+		const struct ncs_record *record)
+{
+	size_t place = place_of(barriers, rank->comm_id, record);
+	struct kept *kept = &barriers->kept[place];
+	struct seen *seen =
+		&barriers->seen[place * barriers->hosts + rank->host];
+	uint64_t begin_ns = ncs_clock_ns(&rank->clock, record->start);
+	uint64_t end_ns =
+		ncs_clock_ns(&rank->clock, record->start + record->duration);
+	int error = 0;
+
+	if (kept->number != record->number + 1 ||
+	    kept->comm_id != rank->comm_id ||
+	    kept->function != record->function) {
+		error = tell(barriers, place);
+		*kept = (struct kept){ rank->comm_id, record->number + 1,
+				       record->function, false };
+	}
+	kept->is_spoiled |= is_repeated(rank, record);
+	if (begin_ns > seen->begin_ns)
+		seen->begin_ns = begin_ns;
+	/* It had not ended when that was told before. */
+	if (record->flags & NCS_RECORD_AGAIN)
+		seen->end_ns = UINT64_MAX;
+	else if (seen->end_ns == 0 || end_ns < seen->end_ns)
+		seen->end_ns = end_ns;
+	return error;
+}
+
+int ncs_barriers_take(struct ncs_barriers *barriers, size_t owner,
+		      const struct ncs_record *records, size_t count)
+{
+	struct rank *rank =
+		owner < barriers->rank_count ? barriers->ranks[owner] : NULL;
+	int error = 0;
+
+	for (size_t i = 0; rank && i < count; i++)
+		if (records[i].event == NCS_EVENT_COLL &&
+		    is_barrier(records[i].function) &&
+		    records[i].number != NCS_NO_SEQUENCE_NUMBER)
+			error |= take(barriers, rank, &records[i]);
+	return error;
+}

@@ -1,0 +1,390 @@
+/* Calls that do not agree. Must be sure: what is compared has been called, and
+ * where order is judged nothing has moved between two looks, since a snapshot
+ * of a rank that moves is no moment. */
+#include "analysis/diagnosis/disagreement.h"
+
+#include <errno.h>
+
+/* Operations of a rank, and ranks, that the calls of others are compared to:
+ * a fault shows in the oldest, and who is right is counted afterwards. */
+#define COMPARED_OPERATIONS 8u
+#define COMPARED_RANKS 4u
+
+static bool is_stuck_together(const struct ncs_diagnosis *diagnosis,
+			      const struct ncs_rank *rank)
+{
+	size_t node = ncs_wait_graph_find(&diagnosis->graph, rank);
+
+	return ncs_rank_is_live(rank) && diagnosis->graph.nodes[node].stands;
+}
+
+/* A function in which `rank` is ahead of `other`; NCS_FUNCTION_COUNT: none. */
+static unsigned ahead_in(const struct ncs_rank *rank,
+			 const struct ncs_rank *other)
+{
+	for (unsigned i = 0; i < NCS_FUNCTION_COUNT; i++)
+		if (ncs_rank_next(rank, i) > ncs_rank_next(other, i))
+			return i;
+	return NCS_FUNCTION_COUNT;
+}
+
+static const struct ncs_operation_view *
+operation_of_call(const struct ncs_rank *rank, struct ncs_call call)
+{
+	for (size_t i = 0; i < rank->now.operation_count; i++) {
+		const struct ncs_operation_view *operation =
+			&rank->now.operations[i];
+
+		if (operation->event == NCS_EVENT_COLL &&
+		    operation->function == call.function &&
+		    operation->sequence_number == call.sequence_number &&
+		    call.sequence_number != NCS_NO_SEQUENCE_NUMBER)
+			return operation;
+	}
+	return NULL;
+}
+
+/* Ranks of a communicator that have made a call. */
+static size_t count_called(const struct ncs_communicator *communicator,
+			   struct ncs_call call)
+{
+	size_t count = 0;
+
+	for (size_t i = 0; i < communicator->rank_count; i++)
+		count += ncs_rank_next(communicator->ranks[i], call.function) >
+			 call.sequence_number;
+	return count;
+}
+
+struct disagreement {
+	const struct ncs_rank *ranks[2];
+	struct ncs_call calls[2]; /* that only the one of them has made */
+	size_t agree[2];          /* ranks that are with the one */
+	uint64_t done_bytes[2];   /* of one that is through; 0: it is not */
+};
+
+static int report_mismatch(struct ncs_diagnosis *diagnosis,
+			   enum ncs_verdict verdict,
+			   const struct disagreement *found, bool stands)
+{
+	/* Who is alone is to blame; of two, the latter. */
+	unsigned root = found->agree[0] < found->agree[1] ? 0 : 1;
+	struct ncs_finding *finding = ncs_diagnosis_add(diagnosis, verdict);
+
+	if (!finding)
+		return -ENOMEM;
+	finding->root = ncs_party_of(found->ranks[root]);
+	finding->peer = ncs_party_of(found->ranks[!root]);
+	finding->call = found->calls[root];
+	finding->waiting = found->ranks[root]->communicator->live - 1;
+	finding->duration_ns = ncs_age_ns(found->ranks[root],
+					  found->ranks[root]->now.last_call_ns);
+	for (unsigned i = 0; i < 2; i++) {
+		unsigned which = i ? !root : root;
+		const struct ncs_rank *rank = found->ranks[which];
+		struct ncs_call call = found->calls[which];
+		const struct ncs_operation_view *operation =
+			operation_of_call(rank, call);
+
+		if (operation && (i == 0 || operation->start_ns != 0)) {
+			ncs_finding_tell_operation(finding, rank, operation);
+			if (i == 0)
+				finding->duration_ns =
+					ncs_age_ns(rank, operation->start_ns);
+		}
+		ncs_finding_tell(
+			finding,
+			(struct ncs_evidence){
+				.kind = found->done_bytes[which] > 0 ?
+						NCS_EVIDENCE_DONE :
+						NCS_EVIDENCE_CALLED,
+				.party = ncs_party_of(rank),
+				.call = call,
+				.number = found->done_bytes[which],
+			});
+	}
+	ncs_finding_set_severity(finding, stands);
+	ncs_finding_set_confidence(finding, found->agree[0] == found->agree[1] ?
+						    NCS_CONFIDENCE_LIKELY :
+						    NCS_CONFIDENCE_CERTAIN);
+	return 1;
+}
+
+/* Each of two ranks has made a call that the other has not: whatever comes,
+ * they have not made them in the same order. */
+static int check_numbers(struct ncs_diagnosis *diagnosis,
+			 const struct ncs_communicator *communicator)
+{
+	for (unsigned f = 0; f < NCS_FUNCTION_COUNT; f++) {
+		struct ncs_progress progress;
+
+		ncs_communicator_progress(communicator, f, &progress);
+		if (progress.known == 0 ||
+		    !is_stuck_together(diagnosis, progress.fastest))
+			continue;
+		for (size_t i = 0; i < communicator->rank_count; i++) {
+			const struct ncs_rank *first = progress.fastest;
+			const struct ncs_rank *other = communicator->ranks[i];
+			struct disagreement found = {
+				.ranks = { first, other },
+			};
+			unsigned ahead = ahead_in(other, first);
+
+			if (ahead == NCS_FUNCTION_COUNT ||
+			    ncs_rank_next(first, f) <=
+				    ncs_rank_next(other, f) ||
+			    !is_stuck_together(diagnosis, other))
+				continue;
+			found.calls[0] =
+				(struct ncs_call){ f, ncs_rank_next(other, f) };
+			found.calls[1] = (struct ncs_call){
+				ahead, ncs_rank_next(first, ahead)
+			};
+			for (unsigned k = 0; k < 2; k++)
+				found.agree[k] = count_called(communicator,
+							      found.calls[k]);
+			return report_mismatch(diagnosis,
+					       NCS_VERDICT_ORDER_MISMATCH,
+					       &found, true);
+		}
+	}
+	return 0;
+}
+
+static bool has_fixed_size(unsigned function)
+{
+	return function == NCS_FUNCTION_ALL_REDUCE ||
+	       function == NCS_FUNCTION_ALL_GATHER ||
+	       function == NCS_FUNCTION_REDUCE_SCATTER ||
+	       function == NCS_FUNCTION_BROADCAST ||
+	       function == NCS_FUNCTION_REDUCE;
+}
+
+static bool has_root(unsigned function)
+{
+	return function == NCS_FUNCTION_BROADCAST ||
+	       function == NCS_FUNCTION_REDUCE;
+}
+
+static bool agree(const struct ncs_operation_view *a,
+		  const struct ncs_operation_view *b)
+{
+	return a->count == b->count && a->datatype == b->datatype &&
+	       (!has_root(a->function) || a->peer == b->peer);
+}
+
+static size_t count_agreeing(const struct ncs_communicator *communicator,
+			     const struct ncs_operation_view *operation,
+			     struct ncs_call call)
+{
+	size_t count = 0;
+
+	for (size_t i = 0; i < communicator->rank_count; i++) {
+		const struct ncs_operation_view *other =
+			operation_of_call(communicator->ranks[i], call);
+
+		count += other && agree(operation, other);
+	}
+	return count;
+}
+
+/* The call that two ranks have under way with different arguments, or in
+ * different order. */
+static int compare_operations(struct ncs_diagnosis *diagnosis,
+			      const struct ncs_rank *a,
+			      const struct ncs_rank *b)
+{
+	size_t count = a->now.operation_count;
+
+	for (size_t i = 0; i < count && i < COMPARED_OPERATIONS; i++) {
+		const struct ncs_operation_view *of_a = &a->now.operations[i];
+		struct ncs_call call = { of_a->function,
+					 of_a->sequence_number };
+		const struct ncs_operation_view *of_b;
+		struct disagreement found = { .ranks = { a, b },
+					      .calls = { call, call } };
+
+		if (of_a->event != NCS_EVENT_COLL ||
+		    !has_fixed_size(of_a->function))
+			continue;
+		of_b = operation_of_call(b, call);
+		if (!of_b || agree(of_a, of_b))
+			continue;
+		found.agree[0] = count_agreeing(a->communicator, of_a, call);
+		found.agree[1] = count_agreeing(a->communicator, of_b, call);
+		return report_mismatch(diagnosis, NCS_VERDICT_SIZE_MISMATCH,
+				       &found,
+				       is_stuck_together(diagnosis, a) &&
+					       is_stuck_together(diagnosis, b));
+	}
+	return 0;
+}
+
+static const struct ncs_operation_view *
+first_collective(const struct ncs_rank *rank)
+{
+	for (size_t i = 0; i < rank->now.operation_count; i++)
+		if (rank->now.operations[i].event == NCS_EVENT_COLL)
+			return &rank->now.operations[i];
+	return NULL;
+}
+
+/* The bytes of a call that a rank is through with, by its records; 0: they do
+ * not tell. */
+static uint64_t bytes_of_done(const struct ncs_rank *rank, struct ncs_call call)
+{
+	const struct ncs_latest_ring *ring;
+
+	if (!rank->latest || operation_of_call(rank, call) ||
+	    ncs_rank_next(rank, call.function) <= call.sequence_number)
+		return 0;
+	ring = &rank->latest->rings[NCS_LATEST_CALLS];
+	for (size_t i = ring->count; i-- > 0;) {
+		const struct ncs_record *record = ncs_latest_at(ring, i);
+
+		if (record->event == NCS_EVENT_COLL &&
+		    record->function == call.function &&
+		    record->number == call.sequence_number)
+			return record->value;
+	}
+	return 0;
+}
+
+/* How many ranks have a call of this size under way, or are through with it. */
+static size_t count_of_size(const struct ncs_communicator *communicator,
+			    struct ncs_call call, uint64_t bytes)
+{
+	size_t count = 0;
+
+	for (size_t i = 0; i < communicator->rank_count; i++) {
+		const struct ncs_rank *rank = communicator->ranks[i];
+		const struct ncs_operation_view *operation =
+			operation_of_call(rank, call);
+
+		count += (operation ? operation->bytes :
+				      bytes_of_done(rank, call)) == bytes;
+	}
+	return count;
+}
+
+/* Who has less to move is through with a call that hangs for the others. */
+static int compare_with_done(struct ncs_diagnosis *diagnosis,
+			     const struct ncs_rank *rank)
+{
+	const struct ncs_communicator *communicator = rank->communicator;
+	const struct ncs_operation_view *oldest = first_collective(rank);
+	struct ncs_call call;
+
+	if (!oldest || !has_fixed_size(oldest->function) ||
+	    oldest->bytes == 0 || !is_stuck_together(diagnosis, rank))
+		return 0;
+	call = (struct ncs_call){ oldest->function, oldest->sequence_number };
+	for (size_t i = 0; i < communicator->rank_count; i++) {
+		const struct ncs_rank *other = communicator->ranks[i];
+		uint64_t bytes = bytes_of_done(other, call);
+		struct disagreement found = {
+			.ranks = { rank, other },
+			.calls = { call, call },
+			.done_bytes = { 0, bytes },
+		};
+
+		if (bytes == 0 || bytes == oldest->bytes)
+			continue;
+		found.agree[0] =
+			count_of_size(communicator, call, oldest->bytes);
+		found.agree[1] = count_of_size(communicator, call, bytes);
+		return report_mismatch(diagnosis, NCS_VERDICT_SIZE_MISMATCH,
+				       &found, true);
+	}
+	return 0;
+}
+
+/* Both ranks have both calls under way, each another one first. */
+static int compare_orders(struct ncs_diagnosis *diagnosis,
+			  const struct ncs_rank *a, const struct ncs_rank *b)
+{
+	const struct ncs_operation_view *of_a = first_collective(a);
+	const struct ncs_operation_view *of_b = first_collective(b);
+	struct disagreement found = { .ranks = { a, b } };
+
+	if (!of_a || !of_b || !is_stuck_together(diagnosis, a) ||
+	    !is_stuck_together(diagnosis, b))
+		return 0;
+	found.calls[0] =
+		(struct ncs_call){ of_a->function, of_a->sequence_number };
+	found.calls[1] =
+		(struct ncs_call){ of_b->function, of_b->sequence_number };
+	if (operation_of_call(a, found.calls[0]) ==
+		    operation_of_call(a, found.calls[1]) ||
+	    !operation_of_call(a, found.calls[1]) ||
+	    !operation_of_call(b, found.calls[0]))
+		return 0;
+	for (unsigned k = 0; k < 2; k++)
+		for (size_t i = 0; i < a->communicator->rank_count; i++) {
+			const struct ncs_operation_view *first =
+				first_collective(a->communicator->ranks[i]);
+
+			found.agree[k] +=
+				first &&
+				first->function == found.calls[k].function &&
+				first->sequence_number ==
+					found.calls[k].sequence_number;
+		}
+	return report_mismatch(diagnosis, NCS_VERDICT_ORDER_MISMATCH, &found,
+			       true);
+}
+
+static int check_operations(struct ncs_diagnosis *diagnosis,
+			    const struct ncs_communicator *communicator)
+{
+	const struct ncs_rank *references[COMPARED_RANKS];
+	size_t count = 0;
+
+	for (size_t i = 0; i < communicator->rank_count; i++) {
+		const struct ncs_rank *rank = communicator->ranks[i];
+
+		int found;
+
+		if (!ncs_rank_is_live(rank) || rank->now.operation_count == 0 ||
+		    rank->now.torn)
+			continue;
+		found = compare_with_done(diagnosis, rank);
+		if (found != 0)
+			return found;
+		for (size_t k = 0; k < count; k++) {
+			found = compare_operations(diagnosis, references[k],
+						       rank);
+
+			if (found == 0)
+				found = compare_orders(diagnosis, references[k],
+						       rank);
+			if (found != 0)
+				return found;
+		}
+		if (count < COMPARED_RANKS)
+			references[count++] = rank;
+	}
+	return 0;
+}
+
+/* Ranks that are joined by a name only may be of different jobs. */
+int ncs_disagreement_find(struct ncs_diagnosis *diagnosis,
+			  const struct ncs_model *model)
+{
+	for (size_t i = 0; i < model->communicator_count; i++) {
+		const struct ncs_communicator *communicator =
+			&model->communicators[i];
+		int found;
+
+		if (!(communicator->identity->known & NCS_KNOWN_COMM_ID) ||
+		    communicator->live < 2)
+			continue;
+		found = check_operations(diagnosis, communicator);
+		if (found == 0)
+			found = check_numbers(diagnosis, communicator);
+		if (found < 0)
+			return found;
+		diagnosis->explained[i] = found > 0;
+	}
+	return 0;
+}

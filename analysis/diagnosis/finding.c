@@ -1,0 +1,223 @@
+/* Findings: their words, and how they are put together. */
+#include "analysis/diagnosis/finding.h"
+
+#include "analysis/model/waits.h"
+
+/* --- Words ---------------------------------------------------------------- */
+
+static const struct {
+	const char *name;
+	enum ncs_verdict_severity severity;
+	const char *sentence;
+	const char *next;
+} verdicts[] = {
+#define X(ID, name, severity, sentence, next) \
+	{ name, NCS_SEVERITY_##severity, sentence, next },
+	NCS_VERDICTS(X)
+#undef X
+};
+
+const char *ncs_verdict_name(unsigned verdict)
+{
+	return verdicts[verdict].name;
+}
+
+const char *ncs_verdict_sentence(unsigned verdict)
+{
+	return verdicts[verdict].sentence;
+}
+
+const char *ncs_verdict_next(unsigned verdict)
+{
+	return verdicts[verdict].next;
+}
+
+const char *ncs_severity_name(unsigned severity)
+{
+	static const char *const names[] = {
+#define X(ID, name, help) name,
+		NCS_SEVERITIES(X)
+#undef X
+	};
+
+	return names[severity];
+}
+
+const char *ncs_confidence_name(unsigned confidence)
+{
+	static const char *const names[] = {
+#define X(ID, name, help) name,
+		NCS_CONFIDENCES(X)
+#undef X
+	};
+
+	return names[confidence];
+}
+
+/* --- Findings ------------------------------------------------------------- */
+
+const struct ncs_call ncs_no_call = { NCS_FUNCTION_COUNT,
+				      NCS_NO_SEQUENCE_NUMBER };
+
+struct ncs_party ncs_party_of(const struct ncs_rank *rank)
+{
+	const struct ncs_identity *identity = &rank->now.identity;
+
+	return (struct ncs_party){
+		.rank = rank,
+		.communicator = rank->communicator,
+		.number = identity->known & NCS_KNOWN_RANK ? identity->rank :
+							     -1,
+	};
+}
+
+void ncs_finding_tell(struct ncs_finding *finding, struct ncs_evidence evidence)
+{
+	if (finding->evidence_count < NCS_EVIDENCE_MAX)
+		finding->evidence[finding->evidence_count++] = evidence;
+}
+
+/* A fact of a rank and nothing else. */
+void ncs_finding_tell_fact(struct ncs_finding *finding,
+			   enum ncs_evidence_kind kind,
+			   const struct ncs_rank *rank, uint64_t duration_ns)
+{
+	ncs_finding_tell(finding, (struct ncs_evidence){
+					  .kind = kind,
+					  .party = ncs_party_of(rank),
+					  .call = ncs_no_call,
+					  .duration_ns = duration_ns,
+				  });
+}
+
+void ncs_finding_tell_wait(struct ncs_finding *finding,
+			   const struct ncs_rank *rank,
+			   const struct ncs_channel_view *channel)
+{
+	ncs_finding_tell(
+		finding,
+		(struct ncs_evidence){
+			.kind = NCS_EVIDENCE_WAIT,
+			.party = ncs_party_of(rank),
+			.channel = channel,
+			.call = { channel->function, NCS_NO_SEQUENCE_NUMBER },
+			.duration_ns = ncs_wait_ns(rank, channel),
+		});
+}
+
+uint64_t ncs_age_ns(const struct ncs_rank *rank, uint64_t moment_ns)
+{
+	uint64_t end_ns = ncs_rank_end_ns(rank);
+
+	return moment_ns != 0 && end_ns > moment_ns ? end_ns - moment_ns : 0;
+}
+
+void ncs_finding_tell_operation(struct ncs_finding *finding,
+				const struct ncs_rank *rank,
+				const struct ncs_operation_view *operation)
+{
+	ncs_finding_tell(finding,
+			 (struct ncs_evidence){
+				 .kind = operation->enqueued_ns ?
+						 NCS_EVIDENCE_OPERATION :
+						 NCS_EVIDENCE_ENQUEUEING,
+				 .party = ncs_party_of(rank),
+				 .operation = operation,
+				 .call = { operation->function,
+					   operation->sequence_number },
+				 .duration_ns =
+					 ncs_age_ns(rank, operation->start_ns),
+			 });
+}
+
+void ncs_finding_tell_proxy(struct ncs_finding *finding,
+			    const struct ncs_rank *rank)
+{
+	if (!ncs_rank_proxy_known(rank)) {
+		ncs_finding_tell_fact(finding, NCS_EVIDENCE_NO_SIGNALS, rank,
+				      0);
+		return;
+	}
+	ncs_finding_tell(finding,
+			 (struct ncs_evidence){
+				 .kind = NCS_EVIDENCE_PROXY,
+				 .party = ncs_party_of(rank),
+				 .call = ncs_no_call,
+				 .number = rank->now.proxy.state,
+				 .duration_ns = ncs_age_ns(
+					 rank, rank->now.proxy.since_ns),
+			 });
+}
+
+/* Where a thread of the process is: what it has been in for long. */
+void ncs_finding_tell_inside(struct ncs_finding *finding,
+			     const struct ncs_rank *rank)
+{
+	static const enum ncs_event events[] = {
+		NCS_EVENT_KERNEL_LAUNCH,
+		NCS_EVENT_COLL_API,
+		NCS_EVENT_P2P_API,
+		NCS_EVENT_GROUP_API,
+	};
+
+	for (size_t i = 0; i < rank->now.lane_count; i++) {
+		const struct ncs_lane_view *lane = &rank->now.lanes[i];
+
+		for (size_t k = 0; k < sizeof(events) / sizeof(*events); k++) {
+			uint64_t inside_ns = ncs_age_ns(
+				rank, lane->open_since_ns[events[k]]);
+
+			if (inside_ns < NCS_LONG_WAIT_NS)
+				continue;
+			ncs_finding_tell(finding,
+					 (struct ncs_evidence){
+						 .kind = NCS_EVIDENCE_INSIDE,
+						 .party = ncs_party_of(rank),
+						 .call = ncs_no_call,
+						 .number = events[k],
+						 .duration_ns = inside_ns,
+					 });
+			break;
+		}
+	}
+}
+
+/* What is seen of the communicator, where that is not all. */
+void ncs_finding_tell_unseen(struct ncs_finding *finding,
+			     const struct ncs_communicator *communicator)
+{
+	const struct ncs_identity *identity = communicator->identity;
+
+	if (!(identity->known & NCS_KNOWN_NRANKS) || identity->nranks < 0 ||
+	    (uint64_t)identity->nranks <= communicator->rank_count)
+		return;
+	ncs_finding_tell(finding,
+			 (struct ncs_evidence){
+				 .kind = NCS_EVIDENCE_UNSEEN,
+				 .party = { NULL, communicator, -1 },
+				 .call = ncs_no_call,
+				 .number = communicator->rank_count,
+				 .expected = (uint64_t)identity->nranks,
+			 });
+}
+
+/* What lasts only a little, or moves, is not stuck. */
+void ncs_finding_set_severity(struct ncs_finding *finding, bool stands)
+{
+	finding->severity = verdicts[finding->verdict].severity;
+	if (finding->severity == NCS_SEVERITY_STUCK &&
+	    (!stands || finding->duration_ns < NCS_STUCK_NS))
+		finding->severity = NCS_SEVERITY_SLOW;
+}
+
+/* What was lost may be what would explain it otherwise. */
+void ncs_finding_set_confidence(struct ncs_finding *finding,
+				enum ncs_confidence confidence)
+{
+	const struct ncs_rank *rank = finding->root.rank;
+
+	if (confidence == NCS_CONFIDENCE_CERTAIN && rank &&
+	    (ncs_rank_lost(rank) > 0 || rank->now.torn))
+		confidence = NCS_CONFIDENCE_LIKELY;
+	finding->confidence = confidence;
+}

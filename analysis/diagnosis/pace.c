@@ -1,0 +1,278 @@
+/* What is usual for a communicator, and what is not. Must not take a job that
+ * computes, or sleeps, for one that is slow: less traffic alone says nothing.
+ * Either what is sent takes longer on its way, or the others wait while one of
+ * them does not. */
+#include "analysis/diagnosis/pace.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+/* Half, and for so many intervals in a row: a hiccup of a second is none. */
+#define SLOW_FACTOR 2.0
+#define SLOW_INTERVALS 3u
+
+/* Of the interval: waits that are shorter in all cost nothing that could be
+ * gained. */
+#define WAIT_SHARE 0.5
+#define WIRE_SHARE 0.25
+
+/* --- One interval --------------------------------------------------------- */
+
+/* A channel as it was one interval ago; NULL: it was not there. */
+static const struct ncs_channel_counters *
+channel_before(const struct ncs_rank *rank, size_t index)
+{
+	const struct ncs_counters *counters = ncs_rank_before(rank);
+
+	return counters ? ncs_counters_channel(counters,
+					       &rank->now.channels[index],
+					       index) :
+			  NULL;
+}
+
+static double interval_ns(const struct ncs_rank *rank)
+{
+	return (double)(rank->now.taken_ns - ncs_rank_before(rank)->taken_ns);
+}
+
+static double state_ns(const struct ncs_rank *rank, size_t index,
+		       enum ncs_channel_state state)
+{
+	const struct ncs_channel_counters *before = channel_before(rank, index);
+
+	if (!before)
+		return 0;
+	return (double)(rank->now.channels[index].time_ns[state] -
+			before->time_ns[ncs_channel_time(state)]);
+}
+
+double ncs_state_share(const struct ncs_rank *rank, bool send,
+		       enum ncs_channel_state state)
+{
+	double time_ns = 0, whole_ns = 0;
+
+	for (size_t i = 0; i < rank->now.channel_count; i++) {
+		if (rank->now.channels[i].send != send ||
+		    !channel_before(rank, i))
+			continue;
+		time_ns += state_ns(rank, i, state);
+		whole_ns += interval_ns(rank);
+	}
+	return whole_ns > 0 ? time_ns / whole_ns : -1;
+}
+
+static struct ncs_pace pace_of(const struct ncs_communicator *communicator)
+{
+	double bytes = 0, wire_ns = 0, longest_ns = 0;
+
+	for (size_t i = 0; i < communicator->rank_count; i++) {
+		const struct ncs_rank *rank = communicator->ranks[i];
+
+		for (size_t k = 0; k < rank->now.channel_count; k++) {
+			const struct ncs_channel_counters *before =
+				channel_before(rank, k);
+
+			if (!before || !before->send)
+				continue;
+			bytes += (double)(rank->now.channels[k].bytes -
+					  before->bytes);
+			wire_ns += state_ns(rank, k, NCS_CHANNEL_SEND_WAIT);
+			if (interval_ns(rank) > longest_ns)
+				longest_ns = interval_ns(rank);
+		}
+	}
+	if (bytes <= 0)
+		return (struct ncs_pace){ 0 };
+	return (struct ncs_pace){ bytes / longest_ns * 1e9, wire_ns / bytes };
+}
+
+/* --- What is usual -------------------------------------------------------- */
+
+static int compare_numbers(const void *left, const void *right)
+{
+	const double *a = left, *b = right;
+
+	return (*a > *b) - (*a < *b);
+}
+
+static double median(double *numbers, size_t count)
+{
+	qsort(numbers, count, sizeof(*numbers), compare_numbers);
+	return numbers[count / 2];
+}
+
+static struct ncs_pace usual_of(const struct ncs_pace_history *history)
+{
+	size_t count = history->count < NCS_PACE_INTERVALS ? history->count :
+							     NCS_PACE_INTERVALS;
+	double bytes[NCS_PACE_INTERVALS], wire[NCS_PACE_INTERVALS];
+
+	for (size_t i = 0; i < count; i++) {
+		bytes[i] = history->intervals[i].bytes_rate;
+		wire[i] = history->intervals[i].wire_ns;
+	}
+	return (struct ncs_pace){ median(bytes, count), median(wire, count) };
+}
+
+/* --- Who it is ------------------------------------------------------------ */
+
+/* The sender whose data is longest on its way. */
+static void find_sender(const struct ncs_communicator *communicator,
+			struct ncs_pace_finding *finding)
+{
+	double most_ns = 0;
+
+	for (size_t i = 0; i < communicator->rank_count; i++) {
+		const struct ncs_rank *rank = communicator->ranks[i];
+
+		for (size_t k = 0; k < rank->now.channel_count; k++) {
+			double time_ns =
+				state_ns(rank, k, NCS_CHANNEL_SEND_WAIT);
+
+			if (!rank->now.channels[k].send || time_ns <= most_ns ||
+			    time_ns < WIRE_SHARE * interval_ns(rank))
+				continue;
+			most_ns = time_ns;
+			finding->rank = rank;
+			finding->channel = &rank->now.channels[k];
+		}
+	}
+}
+
+/* The share of the interval in which a process waited for data in any of its
+ * communicators; negative: not known. */
+static double waiting_share(const struct ncs_model *model,
+			    const struct ncs_rank *rank)
+{
+	double sum = -1;
+
+	for (size_t i = 0; i < model->rank_count; i++) {
+		const struct ncs_rank *other = model->ranks[i];
+		double share;
+
+		if (other->header.pid != rank->header.pid ||
+		    other->header.process_start != rank->header.process_start)
+			continue;
+		share = ncs_state_share(other, false, NCS_CHANNEL_RECV_WAIT);
+		if (share >= 0)
+			sum = (sum >= 0 ? sum : 0) + share;
+	}
+	return sum;
+}
+
+/* The one that does not wait, if most others do. */
+static void find_awaited(const struct ncs_model *model,
+			 const struct ncs_communicator *communicator,
+			 struct ncs_pace_finding *finding)
+{
+	const struct ncs_rank *least_rank = NULL;
+	size_t known = 0, waiting = 0;
+	double least = 0;
+
+	for (size_t i = 0; i < communicator->rank_count; i++) {
+		const struct ncs_rank *rank = communicator->ranks[i];
+		double share = waiting_share(model, rank);
+
+		if (share < 0)
+			continue;
+		known++;
+		waiting += share >= WAIT_SHARE;
+		if (!least_rank || share < least) {
+			least = share;
+			least_rank = rank;
+		}
+	}
+	if (waiting > 0 && 2 * waiting + 1 >= known &&
+	    least * SLOW_FACTOR <= WAIT_SHARE)
+		finding->rank = least_rank;
+}
+
+static void judge(const struct ncs_model *model,
+		  const struct ncs_communicator *communicator,
+		  struct ncs_pace_finding *finding)
+{
+	const struct ncs_pace *now = &finding->now, *usual = &finding->median;
+
+	if (now->wire_ns > usual->wire_ns * SLOW_FACTOR) {
+		find_sender(communicator, finding);
+		if (finding->rank)
+			finding->verdict = NCS_PACE_SLOW_NETWORK;
+	}
+	if (!finding->rank &&
+	    now->bytes_rate * SLOW_FACTOR < usual->bytes_rate) {
+		find_awaited(model, communicator, finding);
+		if (finding->rank)
+			finding->verdict = NCS_PACE_SLOW_RANK;
+	}
+}
+
+/* --- All communicators ---------------------------------------------------- */
+
+static struct ncs_pace_history *history_of(struct ncs_paces *paces,
+					   const char *key)
+{
+	struct ncs_pace_history *histories = paces->histories;
+
+	for (size_t i = 0; i < paces->count; i++)
+		if (strcmp(histories[i].key, key) == 0)
+			return &histories[i];
+	histories = realloc(histories, (paces->count + 1) * sizeof(*histories));
+	if (!histories)
+		return NULL;
+	paces->histories = histories;
+	memset(&histories[paces->count], 0, sizeof(*histories));
+	strcpy(histories[paces->count].key, key);
+	return &histories[paces->count++];
+}
+
+int ncs_paces_add(struct ncs_paces *paces, const struct ncs_model *model,
+		  const struct ncs_communicator *communicator,
+		  struct ncs_pace_finding *finding)
+{
+	struct ncs_pace_history *history = history_of(paces, communicator->key);
+
+	*finding = (struct ncs_pace_finding){ .now = pace_of(communicator) };
+	if (!history)
+		return -ENOMEM;
+	history->seen = true;
+	if (history->count >= NCS_PACE_LEAST) {
+		finding->median = usual_of(history);
+		judge(model, communicator, finding);
+	}
+	if (finding->verdict == NCS_PACE_USUAL) {
+		/* Nothing was sent: a job that sleeps, computes or stands. */
+		if (finding->now.bytes_rate > 0)
+			history->intervals[history->count++ %
+					   NCS_PACE_INTERVALS] = finding->now;
+		history->slow = 0;
+		return 0;
+	}
+	/* Now one and then another is the usual luck. */
+	if (history->slow_rank != finding->rank)
+		history->slow = 0;
+	history->slow_rank = finding->rank;
+	if (++history->slow < SLOW_INTERVALS)
+		finding->verdict = NCS_PACE_USUAL;
+	return 0;
+}
+
+void ncs_paces_end_pass(struct ncs_paces *paces)
+{
+	size_t kept = 0;
+
+	for (size_t i = 0; i < paces->count; i++) {
+		if (!paces->histories[i].seen)
+			continue;
+		if (kept != i)
+			paces->histories[kept] = paces->histories[i];
+		paces->histories[kept++].seen = false;
+	}
+	paces->count = kept;
+}
+
+void ncs_paces_release(struct ncs_paces *paces)
+{
+	free(paces->histories);
+	memset(paces, 0, sizeof(*paces));
+}

@@ -1,0 +1,674 @@
+/* The graph of waits. Must not guess: an edge is what a channel, a sequence
+ * number or a process says; what they amount to is for diagnosis.c.
+ *
+ * Short waits make no edges, so the graph of a job that runs is empty.
+ */
+#include "analysis/diagnosis/wait_graph.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "analysis/diagnosis/summary.h"
+
+/* Of ranks that are all behind, who is ahead gets edges to so many: one is
+ * enough to be followed, and all to all would be n squared. */
+#define BEHIND_MAX 8u
+
+/* --- What is known of a rank ---------------------------------------------- */
+
+/* Nothing but the proxy's looking round has happened since the pass before. */
+static bool stands(const struct ncs_rank *rank)
+{
+	const struct ncs_counters *before = ncs_rank_before(rank);
+	const struct ncs_snapshot *now = &rank->now;
+
+	if (!before || now->channel_count != before->channel_count)
+		return false;
+	for (size_t i = 0; i < NCS_FUNCTION_COUNT; i++)
+		if (now->functions[i].operations !=
+		    before->functions[i].operations)
+			return false;
+	for (size_t i = 0; i < now->channel_count; i++)
+		if (now->channels[i].since_ns > before->taken_ns)
+			return false;
+	return true;
+}
+
+/* Where one call in many has its kernels timed, only that one's end is told. */
+bool ncs_rank_tells_ends(const struct ncs_rank *rank, unsigned function)
+{
+	const struct ncs_function_view *view = &rank->now.functions[function];
+
+	return view->with_children > 0 &&
+	       view->with_children + rank->now.operation_count + 1 >=
+		       view->operations;
+}
+
+static bool is_unfinished(const struct ncs_rank *rank,
+			  const struct ncs_operation_view *operation)
+{
+	return operation->enqueued_ns == 0 ||
+	       operation->children_started > operation->children_done ||
+	       ncs_rank_tells_ends(rank, operation->function);
+}
+
+static const struct ncs_operation_view *
+oldest_operation(const struct ncs_rank *rank)
+{
+	for (size_t i = 0; i < rank->now.operation_count; i++)
+		if (is_unfinished(rank, &rank->now.operations[i]))
+			return &rank->now.operations[i];
+	return NULL;
+}
+
+/* --- Nodes ---------------------------------------------------------------- */
+
+static int resize(void *array, size_t count, size_t size)
+{
+	void *old, *resized;
+
+	memcpy(&old, array, sizeof(old));
+	resized = realloc(old, (count > 0 ? count : 1) * size);
+	if (!resized)
+		return -ENOMEM;
+	memcpy(array, &resized, sizeof(resized));
+	return 0;
+}
+
+struct place {
+	const struct ncs_rank *rank;
+	size_t node;
+};
+
+static int compare_places(const void *left, const void *right)
+{
+	const struct place *a = left, *b = right;
+
+	return ((uintptr_t)a->rank > (uintptr_t)b->rank) -
+	       ((uintptr_t)a->rank < (uintptr_t)b->rank);
+}
+
+static int sort_addresses(struct ncs_wait_graph *graph)
+{
+	struct place *places =
+		malloc((graph->node_count + 1) * sizeof(*places));
+
+	if (!places)
+		return -ENOMEM;
+	for (size_t i = 0; i < graph->node_count; i++)
+		places[i] = (struct place){ graph->nodes[i].rank, i };
+	qsort(places, graph->node_count, sizeof(*places), compare_places);
+	for (size_t i = 0; i < graph->node_count; i++)
+		graph->by_address[i] = places[i].node;
+	free(places);
+	return 0;
+}
+
+size_t ncs_wait_graph_find(const struct ncs_wait_graph *graph,
+			   const struct ncs_rank *rank)
+{
+	size_t low = 0, high = graph->node_count;
+
+	while (low < high) {
+		size_t middle = low + (high - low) / 2;
+		size_t node = graph->by_address[middle];
+
+		if (graph->nodes[node].rank == rank)
+			return node;
+		if ((uintptr_t)graph->nodes[node].rank < (uintptr_t)rank)
+			low = middle + 1;
+		else
+			high = middle;
+	}
+	return NCS_NOBODY;
+}
+
+static int make_nodes(struct ncs_wait_graph *graph,
+		      const struct ncs_model *model)
+{
+	size_t count = model->rank_count;
+
+	if (resize(&graph->nodes, count, sizeof(*graph->nodes)) != 0 ||
+	    resize(&graph->by_address, count, sizeof(*graph->by_address)) !=
+		    0 ||
+	    resize(&graph->queue, count, sizeof(*graph->queue)) != 0 ||
+	    resize(&graph->marks, count, sizeof(*graph->marks)) != 0)
+		return -ENOMEM;
+	graph->node_count = count;
+	graph->edge_count = 0;
+	for (size_t i = 0; i < count; i++)
+		graph->nodes[i] = (struct ncs_wait_node){
+			.rank = model->ranks[i],
+			.stands = stands(model->ranks[i]),
+			.operation = oldest_operation(model->ranks[i]),
+		};
+	ncs_wait_graph_unmark(graph);
+	return sort_addresses(graph);
+}
+
+/* --- Kernels that are queued ---------------------------------------------- */
+
+/* As posted and as long as no GPU has begun: nothing sent, nothing come. */
+static bool has_not_begun(const struct ncs_channel_view *channel)
+{
+	return channel->step == 0 &&
+	       (channel->state == NCS_CHANNEL_SEND_GPU_WAIT ||
+		channel->state == NCS_CHANNEL_RECV_WAIT);
+}
+
+static bool some_rank_is_behind(const struct ncs_communicator *communicator)
+{
+	struct ncs_progress progress;
+
+	for (unsigned i = 0; i < NCS_FUNCTION_COUNT; i++) {
+		ncs_communicator_progress(communicator, i, &progress);
+		if (ncs_progress_behind(&progress) > 0)
+			return true;
+	}
+	return false;
+}
+
+/* How the GPUs of a communicator stand. */
+struct queue {
+	bool produces;     /* a kernel that has not begun is to send */
+	uint64_t begun_ns; /* the longest wait of one that has */
+};
+
+static void add_to_queue(struct queue *queue, const struct ncs_rank *rank)
+{
+	for (size_t i = 0; i < rank->now.channel_count; i++) {
+		const struct ncs_channel_view *channel = &rank->now.channels[i];
+		uint64_t wait_ns = ncs_wait_ns(rank, channel);
+
+		if (channel->state == NCS_CHANNEL_IDLE)
+			continue;
+		if (has_not_begun(channel))
+			queue->produces |= channel->send;
+		else if (wait_ns > queue->begun_ns)
+			queue->begun_ns = wait_ns;
+	}
+}
+
+/* Whether all that is under way is queued behind other work of the GPUs: a long
+ * computation looks like this on all ranks, and is nobody's fault. At its end
+ * one begins a little before the others. */
+static bool is_level(const struct ncs_communicator *communicator,
+		     const struct queue *queue)
+{
+	for (size_t i = 0; i < communicator->rank_count; i++)
+		if (!ncs_rank_is_live(communicator->ranks[i]))
+			return false;
+	return queue->produces && queue->begun_ns < NCS_LONG_WAIT_NS &&
+	       !some_rank_is_behind(communicator);
+}
+
+static void find_level(struct ncs_wait_graph *graph,
+		       const struct ncs_model *model)
+{
+	for (size_t i = 0; i < model->communicator_count; i++) {
+		const struct ncs_communicator *communicator =
+			&model->communicators[i];
+		struct queue queue = { 0 };
+		bool level;
+
+		for (size_t k = 0; k < communicator->rank_count; k++)
+			if (ncs_rank_is_live(communicator->ranks[k]))
+				add_to_queue(&queue, communicator->ranks[k]);
+		level = is_level(communicator, &queue);
+		for (size_t k = 0; k < communicator->rank_count; k++) {
+			size_t node = ncs_wait_graph_find(
+				graph, communicator->ranks[k]);
+
+			graph->nodes[node].level = level;
+			graph->nodes[node].begun_ns = queue.begun_ns;
+		}
+	}
+}
+
+/* --- Edges ---------------------------------------------------------------- */
+
+static int add_edge(struct ncs_wait_graph *graph, struct ncs_wait_edge edge)
+{
+	struct ncs_wait_node *node = &graph->nodes[edge.from];
+
+	if (graph->edge_count == graph->edge_capacity) {
+		size_t capacity = 2 * graph->edge_capacity + 64;
+
+		if (resize(&graph->edges, capacity, sizeof(*graph->edges)) != 0)
+			return -ENOMEM;
+		graph->edge_capacity = capacity;
+	}
+	if (node->count == 0)
+		node->first = graph->edge_count;
+	node->count++;
+	graph->edges[graph->edge_count++] = edge;
+	return 0;
+}
+
+const struct ncs_channel_view *
+ncs_other_end(const struct ncs_rank *rank,
+	      const struct ncs_channel_view *channel,
+	      const struct ncs_rank *peer)
+{
+	if (!peer)
+		return NULL;
+	for (size_t i = 0; i < peer->now.channel_count; i++) {
+		const struct ncs_channel_view *other = &peer->now.channels[i];
+
+		if (other->channel == channel->channel &&
+		    other->send != channel->send &&
+		    other->peer == rank->now.identity.rank)
+			return other;
+	}
+	return NULL;
+}
+
+static bool waits_in(const struct ncs_rank *rank,
+		     const struct ncs_channel_view *channel,
+		     enum ncs_channel_state state)
+{
+	return channel && channel->state == state &&
+	       ncs_wait_ns(rank, channel) >= NCS_LONG_WAIT_NS;
+}
+
+/* Whether both ends wait for what lies between them. */
+static bool is_network(const struct ncs_rank *rank,
+		       const struct ncs_channel_view *channel,
+		       const struct ncs_rank *peer)
+{
+	const struct ncs_channel_view *other =
+		ncs_other_end(rank, channel, peer);
+
+	switch (channel->state) {
+	case NCS_CHANNEL_RECV_FLUSH_WAIT:
+		return true;
+	case NCS_CHANNEL_RECV_WAIT:
+		return waits_in(peer, other, NCS_CHANNEL_SEND_WAIT) ||
+		       waits_in(peer, other, NCS_CHANNEL_SEND_PEER_WAIT);
+	case NCS_CHANNEL_SEND_WAIT:
+		return !peer || waits_in(peer, other, NCS_CHANNEL_RECV_WAIT);
+	case NCS_CHANNEL_SEND_PEER_WAIT:
+		return waits_in(peer, other, NCS_CHANNEL_RECV_WAIT);
+	default:
+		return false;
+	}
+}
+
+static const struct ncs_operation_view *
+operation_of(const struct ncs_rank *rank, uint64_t number)
+{
+	for (size_t i = 0; i < rank->now.operation_count; i++)
+		if (rank->now.operations[i].number == number)
+			return &rank->now.operations[i];
+	return NULL;
+}
+
+static bool is_local(const struct ncs_channel_view *channel)
+{
+	return channel->state == NCS_CHANNEL_SEND_GPU_WAIT ||
+	       channel->state == NCS_CHANNEL_RECV_GPU_WAIT;
+}
+
+static int add_channel(struct ncs_wait_graph *graph, size_t from,
+		       const struct ncs_channel_view *channel)
+{
+	const struct ncs_rank *rank = graph->nodes[from].rank;
+	const struct ncs_rank *peer = ncs_peer_rank(rank, channel->peer);
+	const struct ncs_operation_view *operation =
+		operation_of(rank, channel->operation);
+	bool network = is_network(rank, channel, peer);
+
+	return add_edge(
+		graph,
+		(struct ncs_wait_edge){
+			.from = from,
+			.to = peer ? ncs_wait_graph_find(graph, peer) :
+				     NCS_NOBODY,
+			.kind = network ? NCS_EDGE_NETWORK : NCS_EDGE_PEER,
+			.channel = channel,
+			.function = channel->function,
+			.sequence_number = operation ?
+						   operation->sequence_number :
+						   NCS_NO_SEQUENCE_NUMBER,
+			.duration_ns = ncs_wait_ns(rank, channel),
+		});
+}
+
+/* Data that is owed explains why the GPU produces none; data that does not get
+ * away, why it takes none. */
+static void find_local(struct ncs_wait_node *node, bool owed, bool blocked)
+{
+	uint64_t longest_ns = 0;
+
+	for (size_t i = 0; i < node->rank->now.channel_count; i++) {
+		const struct ncs_channel_view *channel =
+			&node->rank->now.channels[i];
+		uint64_t duration_ns = ncs_wait_ns(node->rank, channel);
+
+		if (!is_local(channel) || duration_ns < NCS_LONG_WAIT_NS ||
+		    duration_ns <= longest_ns ||
+		    (channel->send ? owed : blocked))
+			continue;
+		longest_ns = duration_ns;
+		node->local = channel;
+	}
+}
+
+static int add_channels(struct ncs_wait_graph *graph, size_t from)
+{
+	struct ncs_wait_node *node = &graph->nodes[from];
+	bool owed = false, blocked = false;
+
+	for (size_t i = 0; i < node->rank->now.channel_count; i++) {
+		const struct ncs_channel_view *channel =
+			&node->rank->now.channels[i];
+
+		if (channel->state == NCS_CHANNEL_IDLE || is_local(channel) ||
+		    ncs_wait_ns(node->rank, channel) < NCS_LONG_WAIT_NS)
+			continue;
+		if (add_channel(graph, from, channel) != 0)
+			return -ENOMEM;
+		owed |= !channel->send;
+		blocked |= channel->send;
+	}
+	find_local(node, owed, blocked);
+	return 0;
+}
+
+/* How long a rank has stood in a call that another has not made; 0: it does
+ * not. Where NCCL tells no ends, who has called is taken to wait. */
+static uint64_t stood_ns(const struct ncs_wait_node *node, unsigned function,
+			 uint64_t number)
+{
+	const struct ncs_snapshot *now = &node->rank->now;
+	uint64_t end_ns = ncs_rank_end_ns(node->rank);
+
+	for (size_t i = 0; i < now->operation_count; i++) {
+		const struct ncs_operation_view *operation =
+			&now->operations[i];
+
+		if (operation->function == function &&
+		    operation->sequence_number != NCS_NO_SEQUENCE_NUMBER &&
+		    operation->sequence_number >= number &&
+		    is_unfinished(node->rank, operation))
+			return end_ns > operation->start_ns ?
+				       end_ns - operation->start_ns :
+				       0;
+	}
+	if (ncs_rank_tells_ends(node->rank, function) ||
+	    end_ns < now->last_call_ns)
+		return 0;
+	return end_ns - now->last_call_ns;
+}
+
+/* Whether each rank needs all others to get through. */
+static bool is_barrier(unsigned function)
+{
+	return function == NCS_FUNCTION_ALL_REDUCE ||
+	       function == NCS_FUNCTION_ALL_GATHER ||
+	       function == NCS_FUNCTION_REDUCE_SCATTER ||
+	       function == NCS_FUNCTION_ALL_TO_ALL;
+}
+
+uint64_t ncs_rank_next(const struct ncs_rank *rank, unsigned function)
+{
+	/* NCS_NO_SEQUENCE_NUMBER is the largest. */
+	return rank->now.functions[function].last_sequence_number + 1;
+}
+
+static int add_call(struct ncs_wait_graph *graph, size_t from,
+		    unsigned function)
+{
+	const struct ncs_wait_node *node = &graph->nodes[from];
+	const struct ncs_communicator *communicator = node->rank->communicator;
+	uint64_t own = ncs_rank_next(node->rank, function);
+	size_t added = 0;
+
+	if (!communicator || own == 0 ||
+	    (!is_barrier(function) &&
+	     !ncs_rank_tells_ends(node->rank, function)))
+		return 0;
+	for (size_t i = 0; i < communicator->rank_count; i++) {
+		const struct ncs_rank *other = communicator->ranks[i];
+		size_t to = ncs_wait_graph_find(graph, other);
+		uint64_t next = ncs_rank_next(other, function), duration_ns;
+
+		if (added == BEHIND_MAX || next >= own ||
+		    !ncs_rank_is_live(other) || !graph->nodes[to].stands)
+			continue;
+		duration_ns = stood_ns(node, function, next);
+		if (duration_ns < NCS_LONG_WAIT_NS)
+			continue;
+		if (add_edge(graph, (struct ncs_wait_edge){
+					    .from = from,
+					    .to = to,
+					    .kind = NCS_EDGE_CALL,
+					    .function = function,
+					    .sequence_number = next,
+					    .duration_ns = duration_ns,
+				    }) != 0)
+			return -ENOMEM;
+		added++;
+	}
+	return 0;
+}
+
+static int add_calls(struct ncs_wait_graph *graph, size_t from)
+{
+	if (!graph->nodes[from].stands)
+		return 0;
+	for (unsigned i = 0; i < NCS_FUNCTION_COUNT; i++)
+		if (add_call(graph, from, i) != 0)
+			return -ENOMEM;
+	return 0;
+}
+
+static bool is_same_process(const struct ncs_rank *a, const struct ncs_rank *b)
+{
+	return a->header.pid == b->header.pid &&
+	       a->header.process_start == b->header.process_start &&
+	       a->header.pid_namespace == b->header.pid_namespace &&
+	       strcmp(a->header.host, b->header.host) == 0;
+}
+
+static bool is_held_up(const struct ncs_wait_node *node)
+{
+	return node->count > 0 || node->local ||
+	       (node->operation && !node->level &&
+		ncs_rank_end_ns(node->rank) >=
+			node->operation->start_ns + NCS_LONG_WAIT_NS);
+}
+
+/* Who has nothing under way is perhaps held up in another communicator. */
+static int add_processes(struct ncs_wait_graph *graph, size_t from)
+{
+	const struct ncs_wait_node *node = &graph->nodes[from];
+
+	for (size_t i = 0; i < graph->node_count; i++) {
+		const struct ncs_wait_node *other = &graph->nodes[i];
+
+		if (i == from || !is_same_process(node->rank, other->rank) ||
+		    !ncs_rank_is_live(other->rank) || !is_held_up(other))
+			continue;
+		if (add_edge(graph,
+			     (struct ncs_wait_edge){
+				     .from = from,
+				     .to = i,
+				     .kind = NCS_EDGE_PROCESS,
+				     .function = NCS_FUNCTION_COUNT,
+				     .sequence_number = NCS_NO_SEQUENCE_NUMBER,
+			     }) != 0)
+			return -ENOMEM;
+	}
+	return 0;
+}
+
+static int make_edges(struct ncs_wait_graph *graph,
+		      const struct ncs_model *model)
+{
+	size_t own;
+
+	for (size_t i = 0; i < graph->node_count; i++) {
+		if (!ncs_rank_is_live(graph->nodes[i].rank) ||
+		    graph->nodes[i].level)
+			continue;
+		if (add_channels(graph, i) != 0 || add_calls(graph, i) != 0)
+			return -ENOMEM;
+	}
+	if (model->communicator_count < 2)
+		return 0;
+	/* Only to what has edges of its own, not to what gets them here. */
+	own = graph->edge_count;
+	memset(graph->marks, 0, graph->node_count * sizeof(*graph->marks));
+	for (size_t i = 0; i < own; i++)
+		if (graph->edges[i].to != NCS_NOBODY)
+			graph->marks[graph->edges[i].to] = true;
+	for (size_t i = 0; i < graph->node_count; i++) {
+		const struct ncs_wait_node *node = &graph->nodes[i];
+
+		if (graph->marks[i] && node->count == 0 && !node->local &&
+		    !node->operation && ncs_rank_is_live(node->rank) &&
+		    add_processes(graph, i) != 0)
+			return -ENOMEM;
+	}
+	return 0;
+}
+
+/* --- Ends and circles ----------------------------------------------------- */
+
+static void find_ends(struct ncs_wait_graph *graph)
+{
+	bool changed = true;
+
+	for (size_t i = 0; i < graph->node_count; i++) {
+		struct ncs_wait_node *node = &graph->nodes[i];
+
+		node->is_end = node->count == 0;
+		for (size_t k = 0; k < node->count; k++) {
+			const struct ncs_wait_edge *edge =
+				&graph->edges[node->first + k];
+
+			node->is_end |= edge->to == NCS_NOBODY ||
+					edge->kind == NCS_EDGE_NETWORK;
+			if (edge->to != NCS_NOBODY)
+				graph->nodes[edge->to].awaited = true;
+		}
+		node->reaches = node->is_end;
+	}
+	while (changed) {
+		changed = false;
+		for (size_t i = 0; i < graph->edge_count; i++) {
+			const struct ncs_wait_edge *edge = &graph->edges[i];
+
+			if (edge->to == NCS_NOBODY ||
+			    graph->nodes[edge->from].reaches ||
+			    !graph->nodes[edge->to].reaches)
+				continue;
+			graph->nodes[edge->from].reaches = true;
+			changed = true;
+		}
+	}
+}
+
+size_t ncs_wait_graph_waiting(struct ncs_wait_graph *graph, size_t node)
+{
+	size_t count = 0;
+	bool changed = true;
+
+	ncs_wait_graph_unmark(graph);
+	graph->marks[node] = true;
+	while (changed) {
+		changed = false;
+		for (size_t i = 0; i < graph->edge_count; i++) {
+			const struct ncs_wait_edge *edge = &graph->edges[i];
+
+			if (edge->to == NCS_NOBODY ||
+			    graph->marks[edge->from] || !graph->marks[edge->to])
+				continue;
+			graph->marks[edge->from] = true;
+			count += edge->kind != NCS_EDGE_PROCESS;
+			changed = true;
+		}
+	}
+	return count;
+}
+
+void ncs_wait_graph_unmark(struct ncs_wait_graph *graph)
+{
+	memset(graph->marks, 0, graph->node_count * sizeof(*graph->marks));
+}
+
+/* The edge to go on with where no end is to be reached. */
+static size_t edge_onward(const struct ncs_wait_graph *graph, size_t node)
+{
+	const struct ncs_wait_node *from = &graph->nodes[node];
+
+	for (size_t i = from->first; i < from->first + from->count; i++)
+		if (!graph->nodes[graph->edges[i].to].reaches)
+			return i;
+	return NCS_NOBODY;
+}
+
+/* Goes on from `start` until it comes back to where it was. */
+static size_t walk(struct ncs_wait_graph *graph, size_t start, size_t *edges,
+		   size_t size)
+{
+	size_t length = 0, node = start, first = 0;
+
+	while (!graph->marks[node]) {
+		size_t edge = edge_onward(graph, node);
+
+		graph->marks[node] = true;
+		graph->queue[length++] = edge;
+		node = graph->edges[edge].to;
+	}
+	while (first < length && graph->edges[graph->queue[first]].from != node)
+		first++;
+	length -= first; /* 0: it came to where another walk had been */
+	if (length > size)
+		length = size;
+	memcpy(edges, &graph->queue[first], length * sizeof(*edges));
+	return length;
+}
+
+size_t ncs_wait_graph_circle(struct ncs_wait_graph *graph, size_t *edges,
+			     size_t size)
+{
+	for (size_t i = 0; i < graph->node_count; i++) {
+		const struct ncs_wait_node *node = &graph->nodes[i];
+		size_t length;
+
+		if (graph->marks[i] || node->reaches || node->count == 0)
+			continue;
+		length = walk(graph, i, edges, size);
+		if (length > 0)
+			return length;
+	}
+	return 0;
+}
+
+/* --- All of it ------------------------------------------------------------ */
+
+int ncs_wait_graph_build(struct ncs_wait_graph *graph,
+			 const struct ncs_model *model)
+{
+	if (make_nodes(graph, model) != 0)
+		return -ENOMEM;
+	find_level(graph, model);
+	if (make_edges(graph, model) != 0)
+		return -ENOMEM;
+	find_ends(graph);
+	ncs_wait_graph_unmark(graph);
+	return 0;
+}
+
+void ncs_wait_graph_release(struct ncs_wait_graph *graph)
+{
+	free(graph->nodes);
+	free(graph->edges);
+	free(graph->by_address);
+	free(graph->queue);
+	free(graph->marks);
+	memset(graph, 0, sizeof(*graph));
+}

@@ -1,0 +1,319 @@
+/* Communicators: groups the model's ranks and sums them up. Must not guess: a
+ * rank whose number is not known is neither behind nor level.
+ *
+ * Called once a sample; n log n of the ranks, n of their channels.
+ */
+#include "analysis/model/communicators.h"
+
+#include <errno.h>
+#include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+/* --- Which ranks belong together ------------------------------------------ */
+
+static bool has_id(const struct ncs_rank *rank)
+{
+	return rank->now.identity.known & NCS_KNOWN_COMM_ID;
+}
+
+static bool has_name(const struct ncs_rank *rank)
+{
+	return (rank->now.identity.known & NCS_KNOWN_COMM_NAME) &&
+	       rank->now.identity.comm_name[0];
+}
+
+static int compare_communicators(const struct ncs_rank *a,
+				 const struct ncs_rank *b)
+{
+	const struct ncs_identity *of_a = &a->now.identity;
+	const struct ncs_identity *of_b = &b->now.identity;
+
+	if (has_id(a) != has_id(b))
+		return has_id(a) ? -1 : 1;
+	if (has_id(a))
+		return (of_a->comm_id > of_b->comm_id) -
+		       (of_a->comm_id < of_b->comm_id);
+	if (has_name(a) != has_name(b))
+		return has_name(a) ? -1 : 1;
+	return has_name(a) ? strcmp(of_a->comm_name, of_b->comm_name) :
+			     strcmp(a->id, b->id);
+}
+
+static int compare_members(const void *left, const void *right)
+{
+	struct ncs_rank *const *a = left, *const *b = right;
+	int order = compare_communicators(*a, *b);
+
+	return order ? order : ncs_rank_compare(*a, *b);
+}
+
+static int compare_places(const void *left, const void *right)
+{
+	const struct ncs_communicator *a = left, *b = right;
+
+	return ncs_rank_compare(a->ranks[0], b->ranks[0]);
+}
+
+static void set_key(struct ncs_communicator *communicator)
+{
+	const struct ncs_rank *rank = communicator->ranks[0];
+	const char *file = strrchr(rank->id, '/');
+	size_t size = sizeof(communicator->key);
+
+	if (has_id(rank))
+		snprintf(communicator->key, size, "id %016" PRIx64,
+			 rank->now.identity.comm_id);
+	else if (has_name(rank))
+		snprintf(communicator->key, size, "name %s",
+			 rank->now.identity.comm_name);
+	else
+		snprintf(communicator->key, size, "rank %s",
+			 file ? file + 1 : rank->id);
+}
+
+/* --- How far they are ----------------------------------------------------- */
+
+void ncs_communicator_progress(const struct ncs_communicator *communicator,
+			       unsigned function, struct ncs_progress *progress)
+{
+	memset(progress, 0, sizeof(*progress));
+	for (size_t i = 0; i < communicator->rank_count; i++) {
+		const struct ncs_rank *rank = communicator->ranks[i];
+		uint64_t number =
+			rank->now.functions[function].last_sequence_number;
+
+		if (number == NCS_NO_SEQUENCE_NUMBER ||
+		    (communicator->live > 0 && !ncs_rank_is_live(rank)))
+			continue;
+		if (progress->known == 0 || number > progress->most) {
+			progress->most = number;
+			progress->fastest = rank;
+			progress->fastest_count = 0;
+		}
+		if (progress->known == 0 || number < progress->least) {
+			progress->least = number;
+			progress->slowest = rank;
+			progress->slowest_count = 0;
+		}
+		progress->fastest_count += number == progress->most;
+		progress->slowest_count += number == progress->least;
+		progress->known++;
+	}
+}
+
+uint64_t ncs_progress_behind(const struct ncs_progress *progress)
+{
+	return progress->most - progress->least;
+}
+
+bool ncs_progress_is_held_up(const struct ncs_progress *progress,
+			     unsigned function)
+{
+	const struct ncs_counters *before =
+		progress->slowest ? ncs_rank_before(progress->slowest) : NULL;
+
+	return before && ncs_progress_behind(progress) > 0 &&
+	       before->functions[function].last_sequence_number ==
+		       progress->least;
+}
+
+static void count_in_flight(const struct ncs_communicator *communicator,
+			    size_t *in_flight)
+{
+	memset(in_flight, 0, NCS_FUNCTION_COUNT * sizeof(*in_flight));
+	for (size_t i = 0; i < communicator->rank_count; i++) {
+		const struct ncs_snapshot *now = &communicator->ranks[i]->now;
+
+		/* The oldest is what the rank is in. */
+		if (now->operation_count > 0 &&
+		    now->operations[0].function < NCS_FUNCTION_COUNT)
+			in_flight[now->operations[0].function]++;
+	}
+}
+
+/* Which of two functions tells more, by what comes first. */
+struct weight {
+	uint64_t behind;
+	uint64_t in_flight;
+	uint64_t most;
+};
+
+static bool is_more(const struct weight *a, const struct weight *b)
+{
+	if (a->behind != b->behind)
+		return a->behind > b->behind;
+	if (a->in_flight != b->in_flight)
+		return a->in_flight > b->in_flight;
+	return a->most > b->most;
+}
+
+static void find_function(struct ncs_communicator *communicator)
+{
+	size_t in_flight[NCS_FUNCTION_COUNT];
+	struct weight best = { 0 };
+
+	communicator->function = NCS_FUNCTION_COUNT;
+	count_in_flight(communicator, in_flight);
+	for (unsigned i = 0; i < NCS_FUNCTION_COUNT; i++) {
+		struct ncs_progress found;
+		struct weight weight;
+
+		ncs_communicator_progress(communicator, i, &found);
+		weight = (struct weight){ ncs_progress_behind(&found),
+					  in_flight[i], found.most };
+		if (found.known == 0 ||
+		    (communicator->function < NCS_FUNCTION_COUNT &&
+		     !is_more(&weight, &best)))
+			continue;
+		best = weight;
+		communicator->function = i;
+		communicator->progress = found;
+	}
+}
+
+/* --- All of it ------------------------------------------------------------ */
+
+static unsigned facts(const struct ncs_identity *identity)
+{
+	unsigned count = 0;
+
+	for (uint64_t known = identity->known; known; known &= known - 1)
+		count++;
+	return count;
+}
+
+static void add_rate(double *sum, double rate)
+{
+	if (rate >= 0)
+		*sum = (*sum >= 0 ? *sum : 0) + rate;
+}
+
+static void add_rank(struct ncs_communicator *communicator,
+		     const struct ncs_rank *rank)
+{
+	struct ncs_wait oldest;
+
+	if (!communicator->identity ||
+	    facts(&rank->now.identity) > facts(communicator->identity))
+		communicator->identity = &rank->now.identity;
+	communicator->live += ncs_rank_is_live(rank);
+	communicator->silent += rank->now.liveness == NCS_SILENT;
+	communicator->finished += rank->now.liveness == NCS_FINISHED;
+	communicator->dead += rank->now.liveness == NCS_DEAD;
+	communicator->lost += ncs_rank_lost(rank);
+	add_rate(&communicator->operations_rate,
+		 ncs_rank_operations_rate(rank));
+	add_rate(&communicator->send_rate, ncs_rank_bytes_rate(rank, true));
+	add_rate(&communicator->recv_rate, ncs_rank_bytes_rate(rank, false));
+	oldest = ncs_oldest_wait(rank);
+	if (ncs_rank_is_live(rank) && oldest.channel &&
+	    (!communicator->oldest.channel ||
+	     oldest.duration_ns > communicator->oldest.duration_ns))
+		communicator->oldest = oldest;
+}
+
+static void sum_up(struct ncs_communicator *communicator,
+		   struct ncs_rank **ranks, size_t count)
+{
+	*communicator = (struct ncs_communicator){
+		.ranks = ranks,
+		.rank_count = count,
+		.operations_rate = -1,
+		.send_rate = -1,
+		.recv_rate = -1,
+	};
+	set_key(communicator);
+	for (size_t i = 0; i < count; i++)
+		add_rank(communicator, ranks[i]);
+	find_function(communicator);
+}
+
+/* The end of the group that begins at `from`. */
+static size_t group_end(const struct ncs_model *model, size_t from)
+{
+	size_t end = from + 1;
+
+	while (end < model->rank_count &&
+	       compare_communicators(model->members[from],
+				     model->members[end]) == 0)
+		end++;
+	return end;
+}
+
+static int reserve(struct ncs_model *model)
+{
+	struct ncs_communicator *communicators;
+	size_t count = 0;
+
+	for (size_t i = 0; i < model->rank_count; i = group_end(model, i))
+		count++;
+	communicators =
+		realloc(model->communicators,
+			(count > 0 ? count : 1) * sizeof(*communicators));
+	if (!communicators)
+		return -ENOMEM;
+	model->communicators = communicators;
+	return 0;
+}
+
+static int sort_members(struct ncs_model *model)
+{
+	struct ncs_rank **members;
+	size_t count = model->rank_count;
+
+	members = realloc(model->members,
+			  (count > 0 ? count : 1) * sizeof(struct ncs_rank *));
+	if (!members)
+		return -ENOMEM;
+	model->members = members;
+	for (size_t i = 0; i < count; i++) {
+		members[i] = model->ranks[i];
+		members[i]->communicator = NULL;
+	}
+	if (count > 1)
+		qsort(members, count, sizeof(struct ncs_rank *),
+		      compare_members);
+	return 0;
+}
+
+int ncs_communicators_find(struct ncs_model *model)
+{
+	size_t end;
+
+	model->communicator_count = 0;
+	if (sort_members(model) != 0 || reserve(model) != 0)
+		return -ENOMEM;
+	for (size_t i = 0; i < model->rank_count; i = end) {
+		end = group_end(model, i);
+		sum_up(&model->communicators[model->communicator_count++],
+		       &model->members[i], end - i);
+	}
+	if (model->communicator_count > 1)
+		qsort(model->communicators, model->communicator_count,
+		      sizeof(*model->communicators), compare_places);
+	for (size_t i = 0; i < model->communicator_count; i++)
+		for (size_t k = 0; k < model->communicators[i].rank_count; k++)
+			model->communicators[i].ranks[k]->communicator =
+				&model->communicators[i];
+	return 0;
+}
+
+void ncs_communicators_release(struct ncs_model *model)
+{
+	free(model->communicators);
+	free(model->members);
+	model->communicators = NULL;
+	model->members = NULL;
+	model->communicator_count = 0;
+}
+
+const struct ncs_communicator *
+ncs_communicator_of_key(const struct ncs_model *model, const char *key)
+{
+	for (size_t i = 0; i < model->communicator_count; i++)
+		if (strcmp(model->communicators[i].key, key) == 0)
+			return &model->communicators[i];
+	return NULL;
+}

@@ -1,0 +1,376 @@
+/* Counters of past moments; see history.h. Pure. */
+#include "analysis/model/history.h"
+
+#include <assert.h>
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "analysis/model/class_stats.h"
+
+/* The three waits of a sender, then the three of a receiver. */
+static_assert(NCS_CHANNEL_IDLE == 0 &&
+		      NCS_CHANNEL_STATE_COUNT == 2 * NCS_CHANNEL_TIMES - 1,
+	      "three waits a direction");
+
+/* An entry of times[]: its place in the upper bits, its count in the others. */
+#define COUNT_BITS 48
+#define COUNT_MAX ((UINT64_C(1) << COUNT_BITS) - 1)
+static_assert(NCS_HISTORY_BUCKETS * NCS_HISTORY_BUCKET == NCS_HISTOGRAM_BUCKETS,
+	      "no bucket is left over");
+static_assert(NCS_FUNCTION_COUNT * NCS_TIMING_COUNT * NCS_HISTORY_BUCKETS <=
+		      UINT64_C(1) << (64 - COUNT_BITS),
+	      "all places fit");
+
+static const struct {
+	const char *name;
+	uint64_t length_ns;
+} windows[NCS_WINDOW_COUNT] = {
+	[NCS_WINDOW_NOW] = { "now", 0 },
+	[NCS_WINDOW_10_S] = { "10s", UINT64_C(10000000000) },
+	[NCS_WINDOW_100_S] = { "100s", UINT64_C(100000000000) },
+	[NCS_WINDOW_START] = { "start", 0 },
+	[NCS_WINDOW_MARK] = { "z", 0 },
+};
+
+uint64_t ncs_window_ns(enum ncs_window window)
+{
+	return windows[window].length_ns;
+}
+
+const char *ncs_window_name(enum ncs_window window)
+{
+	return windows[window].name;
+}
+
+size_t ncs_channel_time(enum ncs_channel_state state)
+{
+	return state < NCS_CHANNEL_TIMES ? state :
+					   state - (NCS_CHANNEL_TIMES - 1);
+}
+
+/* --- One moment ----------------------------------------------------------- */
+
+void ncs_channel_count(struct ncs_channel_counters *to,
+		       const struct ncs_channel_view *from)
+{
+	unsigned first = from->send ? NCS_CHANNEL_SEND_GPU_WAIT :
+				      NCS_CHANNEL_RECV_WAIT;
+
+	to->channel = from->channel;
+	to->send = from->send;
+	to->bytes_known = from->bytes > 0 || from->size_unknown == 0;
+	to->peer = from->peer;
+	to->bytes = from->bytes;
+	to->time_ns[0] = from->time_ns[NCS_CHANNEL_IDLE];
+	memcpy(&to->time_ns[1], &from->time_ns[first],
+	       sizeof(to->time_ns) - sizeof(to->time_ns[0]));
+}
+
+static void copy_function(struct ncs_function_counters *to,
+			  const struct ncs_function_view *from)
+{
+	to->operations = from->operations;
+	to->last_sequence_number = from->last_sequence_number;
+	for (size_t i = 0; i < NCS_TIMING_COUNT; i++)
+		to->timed[i] = (struct ncs_timed){
+			.time_ns = from->time_ns[i],
+			.bytes = from->timed_bytes[i],
+			.size_unknown = from->size_unknown,
+		};
+}
+
+/* --- Histograms of one moment --------------------------------------------- */
+
+static uint64_t first_place(unsigned function, unsigned timing)
+{
+	return (function * NCS_TIMING_COUNT + timing) * NCS_HISTORY_BUCKETS;
+}
+
+static uint64_t wide_count(const uint64_t *histogram, size_t bucket)
+{
+	uint64_t count = 0;
+
+	for (size_t i = 0; i < NCS_HISTORY_BUCKET; i++)
+		count += histogram[bucket * NCS_HISTORY_BUCKET + i];
+	return count;
+}
+
+static int append_time(struct ncs_counters *to, uint64_t place, uint64_t count)
+{
+	if (to->time_count == to->time_capacity) {
+		size_t capacity = to->time_capacity + 32;
+		uint64_t *times = realloc(to->times, capacity * sizeof(*times));
+
+		if (!times)
+			return -ENOMEM;
+		to->times = times;
+		to->time_capacity = capacity;
+	}
+	to->times[to->time_count++] = place << COUNT_BITS |
+				      (count < COUNT_MAX ? count : COUNT_MAX);
+	return 0;
+}
+
+static int copy_histogram(struct ncs_counters *to, const uint64_t *histogram,
+			  uint64_t place)
+{
+	int error = 0;
+
+	for (size_t i = 0; i < NCS_HISTORY_BUCKETS && !error; i++) {
+		uint64_t count = wide_count(histogram, i);
+
+		if (count > 0)
+			error = append_time(to, place + i, count);
+	}
+	return error;
+}
+
+static int copy_times(struct ncs_counters *to, const struct ncs_snapshot *from)
+{
+	int error = 0;
+
+	to->time_count = 0;
+	for (unsigned i = 0; i < NCS_FUNCTION_COUNT; i++) {
+		for (unsigned k = 0; k < NCS_TIMING_COUNT && !error; k++) {
+			const uint64_t *histogram =
+				from->functions[i].histogram[k];
+
+			if (histogram)
+				error = copy_histogram(to, histogram,
+						       first_place(i, k));
+		}
+	}
+	if (error)
+		to->taken_ns = 0;
+	return error;
+}
+
+void ncs_counters_times(const struct ncs_counters *base, unsigned function,
+			unsigned timing, const uint64_t *histogram,
+			uint64_t counts[NCS_HISTORY_BUCKETS])
+{
+	uint64_t first = first_place(function, timing);
+
+	for (size_t i = 0; i < NCS_HISTORY_BUCKETS; i++)
+		counts[i] = wide_count(histogram, i);
+	for (size_t i = 0; i < base->time_count; i++) {
+		uint64_t place = base->times[i] >> COUNT_BITS;
+		uint64_t count = base->times[i] & COUNT_MAX;
+		uint64_t *now;
+
+		if (place < first || place >= first + NCS_HISTORY_BUCKETS)
+			continue;
+		now = &counts[place - first];
+		*now = *now > count ? *now - count : 0;
+	}
+}
+
+/* --- All of one moment ---------------------------------------------------- */
+
+static int copy_classes(struct ncs_counters *to,
+			const struct ncs_snapshot *from)
+{
+	size_t count = from->class_count;
+
+	if (count > to->class_count) {
+		struct ncs_class_counters *classes = reallocarray(
+			to->classes, count, sizeof(*to->classes));
+
+		if (!classes)
+			return -ENOMEM;
+		to->classes = classes;
+	}
+	to->class_count = count;
+	for (size_t i = 0; i < count; i++)
+		to->classes[i] = (struct ncs_class_counters){
+			.key = ncs_class_identity(&from->classes[i]),
+			.operations = from->classes[i].operations,
+		};
+	return 0;
+}
+
+uint64_t ncs_counters_class(const struct ncs_counters *counters,
+			    const struct ncs_class_view *view)
+{
+	uint64_t key = ncs_class_identity(view);
+
+	for (size_t i = 0; i < counters->class_count; i++)
+		if (counters->classes[i].key == key)
+			return counters->classes[i].operations;
+	return 0;
+}
+
+static int counters_copy(struct ncs_counters *to,
+			 const struct ncs_snapshot *from)
+{
+	size_t size = from->channel_count * sizeof(*to->channels);
+	struct ncs_channel_counters *channels = to->channels;
+
+	if (copy_classes(to, from) != 0) {
+		to->taken_ns = 0;
+		return -ENOMEM;
+	}
+	if (from->channel_count != to->channel_count) {
+		channels = realloc(to->channels, size > 0 ? size : 1);
+		if (!channels) {
+			to->taken_ns = 0;
+			return -ENOMEM;
+		}
+	}
+	to->channels = channels;
+	to->channel_count = from->channel_count;
+	to->taken_ns = from->taken_ns;
+	memcpy(to->proxy_time_ns, from->proxy.time_ns,
+	       sizeof(to->proxy_time_ns));
+	memcpy(to->proxy_count, from->proxy.count, sizeof(to->proxy_count));
+	for (size_t i = 0; i < NCS_FUNCTION_COUNT; i++)
+		copy_function(&to->functions[i], &from->functions[i]);
+	for (size_t i = 0; i < from->channel_count; i++)
+		ncs_channel_count(&to->channels[i], &from->channels[i]);
+	return 0;
+}
+
+const struct ncs_channel_counters *
+ncs_counters_channel(const struct ncs_counters *counters,
+		     const struct ncs_channel_view *channel, size_t place)
+{
+	size_t i = place < counters->channel_count ? place + 1 :
+						     counters->channel_count;
+
+	while (i-- > 0) {
+		const struct ncs_channel_counters *at = &counters->channels[i];
+
+		if (at->channel == channel->channel &&
+		    at->send == channel->send && at->peer == channel->peer)
+			return at;
+	}
+	return NULL;
+}
+
+/* --- Many ----------------------------------------------------------------- */
+
+/* The index-th from the newest; NULL: there are not so many. */
+static const struct ncs_counters *moment(const struct ncs_moments *moments,
+					 size_t index)
+{
+	size_t place = (moments->next + 2 * NCS_HISTORY_DEPTH - 1 - index) %
+		       NCS_HISTORY_DEPTH;
+
+	return moments->at[place].taken_ns != 0 ? &moments->at[place] : NULL;
+}
+
+static int moments_take(struct ncs_moments *moments,
+			const struct ncs_snapshot *snapshot, uint64_t apart_ns)
+{
+	const struct ncs_counters *newest = moment(moments, 0);
+	int error;
+
+	if (newest && snapshot->taken_ns < newest->taken_ns + apart_ns)
+		return 0;
+	error = counters_copy(&moments->at[moments->next], snapshot);
+	if (!error)
+		error = copy_times(&moments->at[moments->next], snapshot);
+	if (!error)
+		moments->next = (moments->next + 1) % NCS_HISTORY_DEPTH;
+	return error;
+}
+
+static void counters_release(struct ncs_counters *counters)
+{
+	free(counters->channels);
+	free(counters->classes);
+	free(counters->times);
+}
+
+static void moments_release(struct ncs_moments *moments)
+{
+	for (size_t i = 0; i < NCS_HISTORY_DEPTH; i++)
+		counters_release(&moments->at[i]);
+}
+
+void ncs_history_release(struct ncs_history *history)
+{
+	counters_release(&history->latest);
+	counters_release(&history->mark);
+	moments_release(&history->of_10_s);
+	moments_release(&history->of_100_s);
+	memset(history, 0, sizeof(*history));
+}
+
+void ncs_history_begin(struct ncs_history *history, uint64_t born_ns)
+{
+	ncs_history_release(history);
+	history->birth.taken_ns = born_ns;
+}
+
+int ncs_history_take(struct ncs_history *history,
+		     const struct ncs_snapshot *snapshot)
+{
+	int error = counters_copy(&history->latest, snapshot);
+
+	if (!error)
+		error = moments_take(&history->of_10_s, snapshot,
+				     ncs_window_ns(NCS_WINDOW_10_S) / 4);
+	if (!error)
+		error = moments_take(&history->of_100_s, snapshot,
+				     ncs_window_ns(NCS_WINDOW_100_S) / 4);
+	return error;
+}
+
+int ncs_history_mark(struct ncs_history *history,
+		     const struct ncs_snapshot *snapshot)
+{
+	int error = counters_copy(&history->mark, snapshot);
+
+	return error ? error : copy_times(&history->mark, snapshot);
+}
+
+static const struct ncs_counters *known(const struct ncs_counters *counters)
+{
+	return counters->taken_ns != 0 ? counters : NULL;
+}
+
+static const struct ncs_counters *
+base_of_length(const struct ncs_history *history,
+	       const struct ncs_moments *moments, uint64_t length_ns,
+	       uint64_t now_ns)
+{
+	uint64_t begin_ns = now_ns > length_ns ? now_ns - length_ns : 0;
+	uint64_t slack_ns = length_ns / 4;
+	const struct ncs_counters *oldest = NULL, *at;
+
+	for (size_t i = 0;
+	     i < NCS_HISTORY_DEPTH && (at = moment(moments, i)) != NULL; i++) {
+		if (at->taken_ns <= begin_ns)
+			return at;
+		oldest = at;
+	}
+	/* A window that begins with the rank is longer than what was seen. */
+	if (history->birth.taken_ns != 0 &&
+	    history->birth.taken_ns + slack_ns >= begin_ns)
+		return &history->birth;
+	return oldest;
+}
+
+const struct ncs_counters *ncs_history_base(const struct ncs_history *history,
+					    enum ncs_window window,
+					    uint64_t now_ns)
+{
+	switch (window) {
+	case NCS_WINDOW_10_S:
+		return base_of_length(history, &history->of_10_s,
+				      ncs_window_ns(window), now_ns);
+	case NCS_WINDOW_100_S:
+		return base_of_length(history, &history->of_100_s,
+				      ncs_window_ns(window), now_ns);
+	case NCS_WINDOW_START:
+		return known(&history->birth);
+	case NCS_WINDOW_MARK:
+		/* Who came after the mark counts from its own start. */
+		return history->mark.taken_ns != 0 ? &history->mark :
+						     known(&history->birth);
+	default:
+		return known(&history->latest);
+	}
+}

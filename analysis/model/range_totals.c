@@ -1,0 +1,227 @@
+/* Sums over trees of ranges; see range_totals.h. */
+#include "analysis/model/range_totals.h"
+
+#include <errno.h>
+#include <stdlib.h>
+
+#include "analysis/base/append.h"
+#include "analysis/model/model.h"
+
+static void add(struct ncs_range_sum *to, const struct ncs_range_sum *from)
+{
+	to->calls += from->calls;
+	to->operations += from->operations;
+	to->bytes += from->bytes;
+	to->size_unknown += from->size_unknown;
+	to->with_children += from->with_children;
+	to->with_children_bytes += from->with_children_bytes;
+	for (size_t i = 0; i < NCS_TIMING_COUNT; i++) {
+		to->timed[i] += from->timed[i];
+		to->time_ns[i] += from->time_ns[i];
+		to->timed_bytes[i] += from->timed_bytes[i];
+	}
+	for (size_t i = 0; i < NCS_CHANNEL_STATE_COUNT; i++)
+		to->channel_time_ns[i] += from->channel_time_ns[i];
+	to->gpu.compute_kernels += from->gpu.compute_kernels;
+	to->gpu.compute_ns += from->gpu.compute_ns;
+	to->gpu.communication_kernels += from->gpu.communication_kernels;
+	to->gpu.communication_ns += from->gpu.communication_ns;
+	to->gpu.hidden_ns += from->gpu.hidden_ns;
+}
+
+static struct ncs_range_sum own(const struct ncs_range_view *range)
+{
+	struct ncs_range_sum sum = {
+		.range = range,
+		.calls = range->calls,
+		.operations = range->operations,
+		.bytes = range->bytes,
+		.size_unknown = range->size_unknown,
+		.with_children = range->with_children,
+		.with_children_bytes = range->with_children_bytes,
+		.gpu = range->gpu,
+	};
+
+	for (size_t i = 0; i < NCS_TIMING_COUNT; i++) {
+		sum.timed[i] = range->timed[i];
+		sum.time_ns[i] = range->time_ns[i];
+		sum.timed_bytes[i] = range->timed_bytes[i];
+	}
+	for (size_t i = 0; i < NCS_CHANNEL_STATE_COUNT; i++)
+		sum.channel_time_ns[i] = range->channel_time_ns[i];
+	return sum;
+}
+
+void ncs_range_append_path(const struct ncs_snapshot *snapshot, uint32_t number,
+			   char *text, size_t size)
+{
+	size_t place = ncs_range_place(snapshot, number);
+	const struct ncs_range_view *range;
+
+	if (place == snapshot->range_count)
+		return;
+	range = &snapshot->ranges[place];
+	/* The reader lets no range be in one that came later. */
+	if (range->parent != 0 && range->parent < number) {
+		ncs_range_append_path(snapshot, range->parent, text, size);
+		ncs_append(text, size, "/");
+	}
+	ncs_append(text, size, "%s", range->name);
+}
+
+/* A range's place in the tree, by places in the snapshot; `none`: no such. */
+struct link {
+	size_t parent;
+	size_t child; /* the first */
+	size_t next;
+};
+
+static void link_up(const struct ncs_snapshot *snapshot, struct link *links)
+{
+	size_t none = snapshot->range_count;
+
+	for (size_t i = 0; i <= none; i++)
+		links[i].child = none;
+	/* From the last to the first, each becomes its parent's first child. The
+	 * outermost are the children of `none`. */
+	for (size_t i = none; i-- > 0;) {
+		size_t parent =
+			snapshot->ranges[i].parent ?
+				ncs_range_place(snapshot,
+						snapshot->ranges[i].parent) :
+				none;
+
+		links[i].parent = parent;
+		links[i].next = links[parent].child;
+		links[parent].child = i;
+	}
+}
+
+/* The next one of a walk, children before what is beside them. */
+static size_t step(const struct link *links, size_t none, size_t place,
+		   unsigned *depth)
+{
+	if (links[place].child != none) {
+		++*depth;
+		return links[place].child;
+	}
+	while (place != none && links[place].next == none) {
+		place = links[place].parent;
+		--*depth;
+	}
+	return place == none ? none : links[place].next;
+}
+
+int ncs_ranges_sum(const struct ncs_snapshot *snapshot,
+		   struct ncs_range_sum *sums)
+{
+	size_t none = snapshot->range_count, count = 0;
+	struct ncs_range_sum *by_place;
+	struct link *links;
+	unsigned depth = 0;
+	int error = 0;
+
+	if (none == 0)
+		return 0;
+	links = malloc((none + 1) * sizeof(*links));
+	by_place = malloc(none * sizeof(*by_place));
+	if (!links || !by_place) {
+		error = -ENOMEM;
+		goto out;
+	}
+	link_up(snapshot, links);
+	for (size_t i = 0; i < none; i++)
+		by_place[i] = own(&snapshot->ranges[i]);
+	/* A range has a larger number than the one around it. */
+	for (size_t i = none; i-- > 0;)
+		if (links[i].parent != none)
+			add(&by_place[links[i].parent], &by_place[i]);
+	for (size_t i = links[none].child; i != none;
+	     i = step(links, none, i, &depth)) {
+		sums[count] = by_place[i];
+		sums[count++].depth = depth;
+	}
+out:
+	free(links);
+	free(by_place);
+	return error;
+}
+
+unsigned ncs_range_timing(const struct ncs_range_sum *sum)
+{
+	for (unsigned i = 0; i < NCS_TIMING_COUNT; i++)
+		if (sum->timed[i] > 0)
+			return i;
+	return NCS_TIMING_COUNT;
+}
+
+/* Whether a range is another one, or inside it. */
+static bool is_within(const struct ncs_snapshot *snapshot,
+		      const struct ncs_range_view *range, uint32_t number)
+{
+	while (range->number > number) {
+		size_t place = ncs_range_place(snapshot, range->parent);
+
+		if (range->parent == 0 || place == snapshot->range_count)
+			return false;
+		range = &snapshot->ranges[place];
+	}
+	return range->number == number;
+}
+
+uint64_t ncs_range_percentile(const struct ncs_snapshot *snapshot,
+			      const struct ncs_range_sum *sum, double fraction)
+{
+	uint64_t histogram[NCS_HISTOGRAM_BUCKETS] = { 0 };
+	unsigned timing = ncs_range_timing(sum);
+
+	if (timing == NCS_TIMING_COUNT)
+		return 0;
+	for (size_t i = 0; i < snapshot->range_count; i++) {
+		const struct ncs_range_view *range = &snapshot->ranges[i];
+		const uint64_t *buckets = ncs_range_buckets(
+			snapshot, range, (enum ncs_timing)timing);
+
+		if (!buckets || !is_within(snapshot, range, sum->range->number))
+			continue;
+		for (unsigned k = 0; k < NCS_RANGE_BUCKETS; k++)
+			histogram[ncs_range_bucket_middle(k)] += buckets[k];
+	}
+	return ncs_percentile(histogram, fraction);
+}
+
+double ncs_range_bandwidth(const struct ncs_range_sum *sum)
+{
+	unsigned timing = ncs_range_timing(sum);
+
+	if (timing == NCS_TIMING_COUNT || sum->size_unknown > 0)
+		return -1;
+	return ncs_algorithm_bandwidth(sum->timed_bytes[timing],
+				       sum->time_ns[timing]);
+}
+
+double ncs_range_busy_bandwidth(const struct ncs_range_sum *sum)
+{
+	if (sum->size_unknown > 0)
+		return -1;
+	return ncs_algorithm_bandwidth(sum->with_children_bytes,
+				       sum->range->busy_ns);
+}
+
+enum ncs_channel_state ncs_range_wait(const struct ncs_range_sum *sum,
+				      double *share)
+{
+	enum ncs_channel_state longest = NCS_CHANNEL_IDLE;
+	uint64_t total_ns = 0, longest_ns = 0;
+
+	for (unsigned i = NCS_CHANNEL_IDLE + 1; i < NCS_CHANNEL_STATE_COUNT;
+	     i++) {
+		total_ns += sum->channel_time_ns[i];
+		if (sum->channel_time_ns[i] <= longest_ns)
+			continue;
+		longest_ns = sum->channel_time_ns[i];
+		longest = (enum ncs_channel_state)i;
+	}
+	*share = total_ns > 0 ? (double)longest_ns / (double)total_ns : 0;
+	return longest;
+}

@@ -1,0 +1,38 @@
+/* Who waits, and for how long. */
+#include "analysis/model/waits.h"
+
+#include <stddef.h>
+
+bool ncs_rank_is_live(const struct ncs_rank *rank)
+{
+	return rank->now.liveness == NCS_ALIVE ||
+	       rank->now.liveness == NCS_SILENT;
+}
+
+uint64_t ncs_wait_ns(const struct ncs_rank *rank,
+		     const struct ncs_channel_view *channel)
+{
+	uint64_t end_ns = ncs_rank_end_ns(rank);
+
+	if (channel->state == NCS_CHANNEL_IDLE || channel->since_ns == 0 ||
+	    end_ns < channel->since_ns)
+		return 0;
+	return end_ns - channel->since_ns;
+}
+
+struct ncs_wait ncs_oldest_wait(const struct ncs_rank *rank)
+{
+	struct ncs_wait oldest = { .rank = rank };
+
+	for (size_t i = 0; i < rank->now.channel_count; i++) {
+		const struct ncs_channel_view *channel = &rank->now.channels[i];
+		uint64_t duration_ns = ncs_wait_ns(rank, channel);
+
+		if (channel->state == NCS_CHANNEL_IDLE ||
+		    (oldest.channel && duration_ns <= oldest.duration_ns))
+			continue;
+		oldest.channel = channel;
+		oldest.duration_ns = duration_ns;
+	}
+	return oldest;
+}

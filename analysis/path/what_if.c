@@ -1,0 +1,504 @@
+/* Parsing scenarios and computing transfers; see what_if.h. The model has no
+ * contention: a transfer does not know of others at the same time. */
+#include "analysis/path/what_if.h"
+
+#include <errno.h>
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <strings.h>
+
+#include "analysis/base/value_names.h"
+
+/* --- Specifications ---------------------------------------------------------- */
+
+struct word {
+	const char *text;
+	size_t length;
+};
+
+static bool is_word(struct word word, const char *text)
+{
+	return strlen(text) == word.length &&
+	       memcmp(word.text, text, word.length) == 0;
+}
+
+/* The rest of a word after its beginning; NULL: it begins otherwise. */
+static const char *after(struct word word, const char *beginning)
+{
+	size_t length = strlen(beginning);
+
+	return word.length > length &&
+			       memcmp(word.text, beginning, length) == 0 ?
+		       word.text + length :
+		       NULL;
+}
+
+/* All of a word, after `from`, as a number that is not negative. */
+static bool number(struct word word, const char *from, double *value)
+{
+	char *end;
+
+	if (from >= word.text + word.length ||
+	    !(from[0] == '.' || (from[0] >= '0' && from[0] <= '9')))
+		return false;
+	*value = strtod(from, &end);
+	return end == word.text + word.length && isfinite(*value);
+}
+
+static bool rank(struct word word, const char *from, int32_t *value)
+{
+	double parsed;
+
+	if (!number(word, from, &parsed) || parsed > INT32_MAX ||
+	    parsed != floor(parsed))
+		return false;
+	*value = (int32_t)parsed;
+	return true;
+}
+
+static bool pair(struct word word, int32_t peers[2])
+{
+	const char *dash = memchr(word.text, '-', word.length);
+	struct word first = word;
+
+	if (!dash)
+		return false;
+	first.length = (size_t)(dash - word.text);
+	return rank(first, first.text, &peers[0]) &&
+	       rank(word, dash + 1, &peers[1]) && peers[0] != peers[1];
+}
+
+static bool algorithm(struct word word, unsigned *value)
+{
+	for (unsigned i = NCS_ALGORITHM_UNKNOWN + 1; i < NCS_ALGORITHM_COUNT;
+	     i++) {
+		const char *name = ncs_algorithm_name(i);
+
+		if (strlen(name) == word.length &&
+		    strncasecmp(name, word.text, word.length) == 0) {
+			*value = i;
+			return true;
+		}
+	}
+	return false;
+}
+
+static bool latency(struct word word, double *step_ns)
+{
+	struct word digits = word;
+	double us;
+
+	if (word.length < 4 || word.text[0] != '-' ||
+	    memcmp(word.text + word.length - 2, "us", 2) != 0)
+		return false;
+	digits.length -= 2;
+	if (!number(digits, digits.text + 1, &us))
+		return false;
+	*step_ns = us * 1e3;
+	return true;
+}
+
+static bool parse_value(struct ncs_scenario *scenario, struct word value)
+{
+	double times;
+
+	switch (scenario->kind) {
+	case NCS_WHAT_IF_NET:
+		if (value.length < 2 || value.text[0] != 'x' ||
+		    !number(value, value.text + 1, &times) || times <= 0)
+			return false;
+		scenario->factor = 1 / times;
+		return true;
+	case NCS_WHAT_IF_LATENCY:
+		return latency(value, &scenario->step_ns);
+	case NCS_WHAT_IF_WITHOUT:
+		return is_word(value, "stragglers") ||
+		       rank(value, value.text, &scenario->rank);
+	case NCS_WHAT_IF_ALGORITHM:
+		return algorithm(value, &scenario->algorithm);
+	case NCS_WHAT_IF_OVERLAP:
+		return value.length == 0;
+	default:
+		return number(value, value.text, &scenario->factor);
+	}
+}
+
+static bool parse_where(struct ncs_scenario *scenario, struct word where)
+{
+	const char *rest;
+
+	switch (scenario->kind) {
+	case NCS_WHAT_IF_NET:
+		scenario->inter_node |= is_word(where, "inter-node");
+		return is_word(where, "inter-node") ||
+		       pair(where, scenario->peers);
+	case NCS_WHAT_IF_PRODUCER:
+	case NCS_WHAT_IF_HOST:
+	case NCS_WHAT_IF_LAUNCH:
+		rest = after(where, "rank=");
+		if (rest)
+			return rank(where, rest, &scenario->rank);
+		/* A path may have any character: it is the last. */
+		rest = after(where, "range=");
+		scenario->range = rest;
+		return rest;
+	default:
+		return false;
+	}
+}
+
+static const struct {
+	const char *name, *value, *where;
+} kinds[] = { { "", "", "" },
+#define X(ID, name, value, where, help) { name, value, where },
+	      NCS_WHAT_IFS(X)
+#undef X
+};
+
+#define KINDS (sizeof(kinds) / sizeof(kinds[0]))
+
+static bool fail(const struct ncs_scenario *scenario, char *error, size_t size)
+{
+	unsigned kind = scenario->kind;
+
+	snprintf(error, size, "'%s' is not %s%s%s%s%s%s", scenario->text,
+		 kinds[kind].name, kinds[kind].value[0] ? ":" : "",
+		 kinds[kind].value, kinds[kind].where[0] ? "[@" : "",
+		 kinds[kind].where, kinds[kind].where[0] ? "]" : "");
+	return false;
+}
+
+static bool fail_kind(const char *text, char *error, size_t size)
+{
+	int length = snprintf(error, size, "'%s' is none of", text);
+
+	for (unsigned i = 1; i < KINDS; i++)
+		if (length >= 0 && (size_t)length < size)
+			length += snprintf(error + length,
+					   size - (size_t)length, "%s %s",
+					   i > 1 ? "," : "", kinds[i].name);
+	return false;
+}
+
+bool ncs_scenario_parse(struct ncs_scenario *scenario, const char *text,
+			char *error, size_t error_size)
+{
+	struct word word = { text, strcspn(text, ":@") };
+	const char *at;
+
+	*scenario = (struct ncs_scenario){ .kind = NCS_WHAT_IF_NOTHING,
+					   .factor = 1,
+					   .rank = -1,
+					   .peers = { -1, -1 },
+					   .text = text };
+	for (unsigned i = 1; i < KINDS; i++)
+		if (is_word(word, kinds[i].name))
+			scenario->kind = (enum ncs_what_if)i;
+	if (scenario->kind == NCS_WHAT_IF_NOTHING)
+		return fail_kind(text, error, error_size);
+	at = text + word.length;
+	word = (struct word){ at, 0 };
+	if (*at == ':')
+		word = (struct word){ at + 1, strcspn(at + 1, "@") };
+	at = word.text + word.length;
+	if (!parse_value(scenario, word))
+		return fail(scenario, error, error_size);
+	while (*at == '@') {
+		word = (struct word){ at + 1, strcspn(at + 1, "@") };
+		if (strncmp(word.text, "range=", 6) == 0)
+			word.length = strlen(word.text);
+		if (!parse_where(scenario, word))
+			return fail(scenario, error, error_size);
+		at = word.text + word.length;
+	}
+	return true;
+}
+
+/* --- What transfers take ---------------------------------------------------- */
+
+enum sum { SUM_W, SUM_X, SUM_Y, SUM_XX, SUM_XY };
+
+void ncs_fits_release(struct ncs_fits *fits)
+{
+	free(fits->fits);
+	*fits = (struct ncs_fits){ 0 };
+}
+
+static bool is_of(const struct ncs_fit *fit, const struct ncs_joined *joined,
+		  unsigned with_algorithm, unsigned with_protocol)
+{
+	return fit->comm_id == joined->comm_id &&
+	       fit->function == joined->function &&
+	       fit->algorithm == with_algorithm &&
+	       fit->protocol == with_protocol;
+}
+
+static struct ncs_fit *find(struct ncs_fits *fits,
+			    const struct ncs_joined *joined)
+{
+	const struct ncs_member *part = &joined->parts[0];
+
+	for (size_t i = 0; i < fits->count; i++) {
+		size_t place = (fits->found + i) % fits->count;
+
+		if (is_of(&fits->fits[place], joined, part->algorithm,
+			  part->protocol)) {
+			fits->found = place;
+			return &fits->fits[place];
+		}
+	}
+	return NULL;
+}
+
+int ncs_fits_add(struct ncs_fits *fits, const struct ncs_joined *joined,
+		 double transfer_ns)
+{
+	const struct ncs_member *part = &joined->parts[0];
+	struct ncs_fit *fit = find(fits, joined), *grown;
+	double x = (double)part->bytes, y = transfer_ns, weight;
+
+	if (!(y >= 1))
+		return 0;
+	if (!fit) {
+		grown = realloc(fits->fits, (fits->count + 1) * sizeof(*grown));
+		if (!grown)
+			return -ENOMEM;
+		fits->fits = grown;
+		fit = &grown[fits->count++];
+		*fit = (struct ncs_fit){
+			.comm_id = joined->comm_id,
+			.function = joined->function,
+			.algorithm = part->algorithm,
+			.protocol = part->protocol,
+			.least_bytes = part->bytes,
+			.most_bytes = part->bytes,
+			.least_ns = y,
+		};
+	}
+	weight = 1 / (y * y);
+	fit->count++;
+	if (part->bytes < fit->least_bytes)
+		fit->least_bytes = part->bytes;
+	if (part->bytes > fit->most_bytes)
+		fit->most_bytes = part->bytes;
+	if (y < fit->least_ns)
+		fit->least_ns = y;
+	fit->sums[SUM_W] += weight;
+	fit->sums[SUM_X] += weight * x;
+	fit->sums[SUM_Y] += weight * y;
+	fit->sums[SUM_XX] += weight * x * x;
+	fit->sums[SUM_XY] += weight * x * y;
+	return 0;
+}
+
+static void solve(struct ncs_fit *fit)
+{
+	const double *sums = fit->sums;
+	double mean_x = sums[SUM_X] / sums[SUM_W];
+	double mean_y = sums[SUM_Y] / sums[SUM_W];
+	double xx = sums[SUM_XX] / sums[SUM_W] - mean_x * mean_x;
+	double xy = sums[SUM_XY] / sums[SUM_W] - mean_x * mean_y;
+
+	fit->alpha_ns = 0;
+	fit->beta_ns = -1;
+	if (fit->most_bytes == fit->least_bytes)
+		return;
+	fit->beta_ns = xy > 0 && xx > 0 ? xy / xx : 0;
+	fit->alpha_ns = mean_y - fit->beta_ns * mean_x;
+	if (fit->alpha_ns >= 0)
+		return;
+	/* Through the origin. */
+	fit->alpha_ns = 0;
+	fit->beta_ns = sums[SUM_XY] / sums[SUM_XX];
+}
+
+void ncs_fits_solve(struct ncs_fits *fits)
+{
+	for (size_t i = 0; i < fits->count; i++)
+		solve(&fits->fits[i]);
+}
+
+const struct ncs_fit *ncs_fits_find(struct ncs_fits *fits,
+				    const struct ncs_joined *joined)
+{
+	return find(fits, joined);
+}
+
+/* --- What they would take --------------------------------------------------- */
+
+/* Of the job, by a rank of the communicator; -1: it has no part. */
+static int32_t job_rank(const struct ncs_transfer *transfer, int32_t rank)
+{
+	const struct ncs_joined *joined = transfer->joined;
+	size_t low = 0, high = joined->count;
+
+	while (low < high) {
+		size_t middle = low + (high - low) / 2;
+
+		if (joined->parts[middle].rank < rank)
+			low = middle + 1;
+		else
+			high = middle;
+	}
+	return low < joined->count && joined->parts[low].rank == rank ?
+		       transfer->ranks[low] :
+		       -1;
+}
+
+static bool has_both(const struct ncs_transfer *transfer,
+		     const int32_t peers[2])
+{
+	bool has[2] = { false, false };
+
+	for (size_t i = 0; i < transfer->joined->count; i++)
+		for (unsigned k = 0; k < 2; k++)
+			has[k] |= transfer->ranks[i] == peers[k];
+	return has[0] && has[1];
+}
+
+/* What the slowest link's pace would be of what it is, if the one between two
+ * ranks were faster: an algorithm goes at the pace of its slowest link, which is
+ * the one whose steps are on the wire for longest. */
+static double pace_with(const struct ncs_scenario *scenario,
+			const struct ncs_transfer *transfer)
+{
+	const struct ncs_joined *joined = transfer->joined;
+	const int32_t *peers = scenario->peers;
+	double others_ns = 0, theirs_ns = 0, slowest_ns;
+
+	for (size_t i = 0; i < joined->count; i++) {
+		const struct ncs_member_channel *wire = &joined->parts[i].wire;
+		int32_t from = transfer->ranks[i], to;
+		double ns;
+
+		if (wire->steps == 0)
+			continue;
+		to = job_rank(transfer, wire->peer);
+		ns = (double)wire->wait_ns[NCS_CHANNEL_SEND_WAIT] /
+		     (double)wire->steps;
+		if ((from == peers[0] && to == peers[1]) ||
+		    (from == peers[1] && to == peers[0]))
+			theirs_ns = fmax(theirs_ns, ns);
+		else
+			others_ns = fmax(others_ns, ns);
+	}
+	slowest_ns = fmax(theirs_ns, others_ns);
+	if (slowest_ns == 0)
+		return 1;
+	return fmax(theirs_ns * scenario->factor, others_ns) / slowest_ns;
+}
+
+static struct ncs_transfer_edit
+with_network(const struct ncs_scenario *scenario,
+	     const struct ncs_transfer *transfer, bool *unknown)
+{
+	struct ncs_transfer_edit edit = NCS_TRANSFER_AS_IT_IS;
+	bool is_pair = scenario->peers[0] >= 0;
+
+	if ((scenario->inter_node && !transfer->spans_hosts) ||
+	    (is_pair && !has_both(transfer, scenario->peers)))
+		return edit;
+	edit.factor = scenario->factor;
+	if (is_pair && transfer->joined->function != NCS_FUNCTION_SEND_RECV)
+		edit.factor = pace_with(scenario, transfer);
+	if (edit.factor == 1)
+		return edit;
+	if (!transfer->fit || transfer->fit->beta_ns < 0) {
+		*unknown = true;
+		return NCS_TRANSFER_AS_IT_IS;
+	}
+	edit.alpha_ns = transfer->fit->alpha_ns;
+	return edit;
+}
+
+/* Steps of the network that follow on each other; 0: not known. */
+static double steps_of(const struct ncs_joined *joined)
+{
+	double ranks = joined->parts[0].nranks;
+	double times = joined->function == NCS_FUNCTION_ALL_REDUCE ? 2 : 1;
+
+	if (joined->function == NCS_FUNCTION_SEND_RECV)
+		return 1;
+	if (ranks < 2)
+		return 0;
+	switch (joined->parts[0].algorithm) {
+	case NCS_ALGORITHM_RING:
+		return times * (ranks - 1);
+	case NCS_ALGORITHM_TREE:
+		return times * ceil(log2(ranks));
+	default:
+		return 0;
+	}
+}
+
+static struct ncs_transfer_edit
+with_latency(const struct ncs_scenario *scenario,
+	     const struct ncs_transfer *transfer, bool *unknown)
+{
+	struct ncs_transfer_edit edit = NCS_TRANSFER_AS_IT_IS;
+
+	edit.less_ns = steps_of(transfer->joined) * scenario->step_ns;
+	*unknown |= edit.less_ns == 0;
+	/* The bytes take what they take. */
+	if (transfer->fit && transfer->fit->beta_ns >= 0)
+		edit.least_ns = transfer->fit->beta_ns *
+				(double)transfer->joined->parts[0].bytes;
+	return edit;
+}
+
+/* What a line says for a size within its own. */
+static double fit_ns(const struct ncs_fit *fit, uint64_t bytes)
+{
+	/* All of one size, which is this one's. */
+	if (fit->beta_ns < 0)
+		return fit->sums[SUM_Y] / fit->sums[SUM_W];
+	return fit->alpha_ns + fit->beta_ns * (double)bytes;
+}
+
+static struct ncs_transfer_edit
+with_algorithm(const struct ncs_scenario *scenario,
+	       const struct ncs_transfer *transfer, bool *unknown)
+{
+	const struct ncs_member *part = &transfer->joined->parts[0];
+	struct ncs_transfer_edit edit = NCS_TRANSFER_AS_IT_IS;
+	double best_ns = INFINITY, longest_ns = 0;
+
+	if (transfer->joined->function == NCS_FUNCTION_SEND_RECV ||
+	    part->algorithm == scenario->algorithm)
+		return edit;
+	/* NCCL would take the protocol that is best. */
+	for (size_t i = 0; i < transfer->fits->count; i++) {
+		const struct ncs_fit *fit = &transfer->fits->fits[i];
+
+		if (is_of(fit, transfer->joined, scenario->algorithm,
+			  fit->protocol) &&
+		    part->bytes >= fit->least_bytes &&
+		    part->bytes <= fit->most_bytes)
+			best_ns = fmin(best_ns, fit_ns(fit, part->bytes));
+	}
+	if (!isinf(best_ns))
+		longest_ns = ncs_joined_transfer_ns(transfer->joined);
+	if (longest_ns <= 0)
+		*unknown = true;
+	else
+		edit.factor = best_ns / longest_ns;
+	return edit;
+}
+
+struct ncs_transfer_edit
+ncs_scenario_transfer(const struct ncs_scenario *scenario,
+		      const struct ncs_transfer *transfer, bool *unknown)
+{
+	switch (scenario->kind) {
+	case NCS_WHAT_IF_NET:
+		return with_network(scenario, transfer, unknown);
+	case NCS_WHAT_IF_LATENCY:
+		return with_latency(scenario, transfer, unknown);
+	case NCS_WHAT_IF_ALGORITHM:
+		return with_algorithm(scenario, transfer, unknown);
+	default:
+		return NCS_TRANSFER_AS_IT_IS;
+	}
+}

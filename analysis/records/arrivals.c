@@ -1,0 +1,336 @@
+/* Sorting a rank's records by operation; see arrivals.h. Records come from
+ * shared memory and are not trusted: any value may be in them. */
+#include "analysis/records/arrivals.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "analysis/records/call_history.h"
+#include "analysis/records/children.h"
+#include "shm/clock.h"
+
+/* Of each of the functions that jobs use most, and of all others together, the
+ * latest so many operations: the same ones on all ranks. */
+#define FUNCTIONS 4
+#define OPERATIONS 256
+#define ARRIVALS (FUNCTIONS * OPERATIONS)
+
+/* Operations whose parts are known, calls that are. */
+#define PARTS 1024
+#define CALLS 512
+
+/* A part's record may come a little after that of its operation. */
+#define SETTLES_AFTER_NS UINT64_C(10000000)
+
+/* What is told of an operation by the records of its parts. */
+struct parts {
+	uint32_t operation; /* 0: none */
+	struct ncs_children children;
+};
+
+struct ncs_arrivals {
+	struct ncs_arrival arrivals[ARRIVALS];
+	struct parts parts[PARTS];
+	struct ncs_calls calls;
+	uint16_t unsettled[ARRIVALS]; /* places, each at most once */
+	size_t unsettled_count;
+	struct ncs_arrivals_count count;
+	uint32_t functions; /* bits: those that it has come to */
+	uint64_t endless;   /* the latest operation without an end taken in */
+	bool looked;
+	bool has_lost; /* in the latest look */
+};
+
+struct ncs_arrivals *ncs_arrivals_new(void)
+{
+	struct ncs_arrivals *arrivals = calloc(1, sizeof(*arrivals));
+
+	if (arrivals && ncs_calls_init(&arrivals->calls, CALLS, CALLS) == 0)
+		return arrivals;
+	free(arrivals);
+	return NULL;
+}
+
+void ncs_arrivals_free(struct ncs_arrivals *arrivals)
+{
+	if (arrivals)
+		ncs_calls_release(&arrivals->calls);
+	free(arrivals);
+}
+
+static bool is_collective(unsigned function)
+{
+	return function == NCS_FUNCTION_ALL_REDUCE ||
+	       function == NCS_FUNCTION_ALL_GATHER ||
+	       function == NCS_FUNCTION_REDUCE_SCATTER ||
+	       function == NCS_FUNCTION_BROADCAST ||
+	       function == NCS_FUNCTION_REDUCE;
+}
+
+/* --- Parts of operations -------------------------------------------------- */
+
+static struct parts *parts_of(struct ncs_arrivals *arrivals, uint32_t operation)
+{
+	struct parts *parts = &arrivals->parts[operation % PARTS];
+
+	if (parts->operation != operation)
+		*parts = (struct parts){ .operation = operation };
+	return parts;
+}
+
+static void take_part(struct ncs_arrivals *arrivals,
+		      const struct ncs_clock *clock,
+		      const struct ncs_record *record)
+{
+	/* Of an operation that turned out to be slow the first are missing. */
+	if (!is_collective(record->function) ||
+	    NCS_RECORD_LEVEL(record->flags) == NCS_LEVEL_SLOW)
+		return;
+	if (record->event == NCS_EVENT_COLL_API)
+		ncs_calls_take(&arrivals->calls, record->function,
+			       ncs_clock_ns(clock, record->start));
+	else if (record->operation != 0)
+		ncs_children_take(
+			&parts_of(arrivals, record->operation)->children, clock,
+			record);
+}
+
+/* --- Operations ----------------------------------------------------------- */
+
+static size_t row_of(unsigned function)
+{
+	switch (function) {
+	case NCS_FUNCTION_ALL_REDUCE:
+		return 0;
+	case NCS_FUNCTION_ALL_GATHER:
+		return 1;
+	case NCS_FUNCTION_REDUCE_SCATTER:
+		return 2;
+	default:
+		return 3;
+	}
+}
+
+static size_t place_of(unsigned function, uint64_t number)
+{
+	return row_of(function) * OPERATIONS + number % OPERATIONS;
+}
+
+static void take_arrival(struct ncs_arrivals *arrivals,
+			 const struct ncs_arrival *taken)
+{
+	size_t place = place_of(taken->function, taken->number);
+	struct ncs_arrival *arrival = &arrivals->arrivals[place];
+	bool again = arrival->state != NCS_ARRIVAL_NONE &&
+		     arrival->function == taken->function &&
+		     arrival->number == taken->number;
+
+	if (again && arrival->state == NCS_ARRIVAL_COMPARED)
+		return;
+	if (arrival->state != NCS_ARRIVAL_NEW)
+		arrivals->unsettled[arrivals->unsettled_count++] =
+			(uint16_t)place;
+	*arrival = *taken;
+	arrivals->count.seen += !again;
+	arrivals->functions |= UINT32_C(1) << taken->function;
+}
+
+static void take_record(struct ncs_arrivals *arrivals,
+			const struct ncs_clock *clock,
+			const struct ncs_record *record)
+{
+	struct ncs_arrival arrival = {
+		.number = record->number,
+		.operation = record->operation,
+		.function = record->function,
+		.state = NCS_ARRIVAL_NEW,
+		.root = record->peer,
+		.end_ns = ncs_clock_ns(clock, record->start + record->duration),
+		.has_end = true,
+	};
+
+	if (record->event != NCS_EVENT_COLL ||
+	    !is_collective(record->function) ||
+	    record->number == NCS_NO_SEQUENCE_NUMBER)
+		return;
+	arrival.at_ns[NCS_AT_OPERATION] = ncs_clock_ns(clock, record->start);
+	if (record->delta[1] != 0)
+		arrival.at_ns[NCS_AT_PROXY] =
+			ncs_clock_ns(clock, record->start + record->delta[1]);
+	take_arrival(arrivals, &arrival);
+}
+
+static void take_endless(struct ncs_arrivals *arrivals,
+			 const struct ncs_operation_view *operation)
+{
+	struct ncs_arrival arrival = {
+		.number = operation->sequence_number,
+		.operation = (uint32_t)operation->number,
+		.function = (uint8_t)operation->function,
+		.state = NCS_ARRIVAL_NEW,
+		.root = operation->peer,
+		.end_ns = operation->enqueued_ns,
+	};
+	const struct ncs_arrival *kept;
+
+	if (operation->event != NCS_EVENT_COLL ||
+	    !is_collective(operation->function) ||
+	    operation->sequence_number == NCS_NO_SEQUENCE_NUMBER)
+		return;
+	arrival.at_ns[NCS_AT_OPERATION] = operation->start_ns;
+	kept = &arrivals->arrivals[place_of(arrival.function, arrival.number)];
+	if (kept->state != NCS_ARRIVAL_NONE &&
+	    (int32_t)(kept->operation - arrival.operation) > 0)
+		arrivals->count.seen++;
+	else
+		take_arrival(arrivals, &arrival);
+}
+
+/* The table has them until their slots are used again, in no order: each is
+ * taken in once, and none in the place of a later one. */
+static void take_all_endless(struct ncs_arrivals *arrivals,
+			     const struct ncs_snapshot *snapshot)
+{
+	uint64_t latest = arrivals->endless;
+
+	for (size_t i = 0; i < snapshot->endless_count; i++) {
+		const struct ncs_operation_view *operation =
+			&snapshot->endless[i];
+
+		if (operation->number <= arrivals->endless)
+			continue;
+		take_endless(arrivals, operation);
+		if (operation->number > latest)
+			latest = operation->number;
+	}
+	arrivals->endless = latest;
+}
+
+/* Nothing of an operation is before its start or after its end; a GPU's clock
+ * is not known to the ns. 0: then it is not known. */
+static uint64_t within(const struct ncs_arrival *arrival, uint64_t moment_ns)
+{
+	uint64_t start_ns = arrival->at_ns[NCS_AT_OPERATION];
+
+	if (moment_ns == 0 || moment_ns > arrival->end_ns)
+		return 0;
+	return moment_ns > start_ns ? moment_ns : start_ns;
+}
+
+static void settle(struct ncs_arrivals *arrivals,
+		   const struct ncs_gpu_clock_view *gpu_clock,
+		   struct ncs_arrival *arrival, bool all_there)
+{
+	const struct parts *parts =
+		&arrivals->parts[arrival->operation % PARTS];
+	const struct ncs_children *children = &parts->children;
+	uint64_t *at_ns = arrival->at_ns;
+
+	arrival->state = NCS_ARRIVAL_SETTLED;
+	at_ns[NCS_AT_PROXY] = within(arrival, at_ns[NCS_AT_PROXY]);
+	at_ns[NCS_AT_CALL] = ncs_calls_before_ns(
+		&arrivals->calls, arrival->function, at_ns[NCS_AT_OPERATION]);
+	if (arrival->operation == 0 || parts->operation != arrival->operation)
+		return;
+	if (gpu_clock->known && children->gpu_start_ns != 0)
+		at_ns[NCS_AT_KERNEL] =
+			within(arrival, children->gpu_start_ns -
+						(uint64_t)gpu_clock->offset_ns);
+	/* Of what was lost nobody knows what it belonged to. */
+	if (all_there && ncs_children_sent_own_data(children))
+		at_ns[NCS_AT_DATA] = within(arrival, children->data_ns);
+}
+
+static void settle_all(struct ncs_arrivals *arrivals,
+		       const struct ncs_snapshot *snapshot, bool all_there)
+{
+	bool ended = snapshot->liveness == NCS_DEAD ||
+		     snapshot->liveness == NCS_FINISHED;
+	size_t kept = 0;
+
+	for (size_t i = 0; i < arrivals->unsettled_count; i++) {
+		uint16_t place = arrivals->unsettled[i];
+		struct ncs_arrival *arrival = &arrivals->arrivals[place];
+
+		if (ended ||
+		    arrival->end_ns + SETTLES_AFTER_NS <= snapshot->taken_ns)
+			settle(arrivals, &snapshot->gpu_clock, arrival,
+			       all_there);
+		else
+			arrivals->unsettled[kept++] = place;
+	}
+	arrivals->unsettled_count = kept;
+}
+
+void ncs_arrivals_take(struct ncs_arrivals *arrivals,
+		       const struct ncs_clock *clock,
+		       const struct ncs_snapshot *snapshot,
+		       const struct ncs_record *records, size_t count,
+		       uint64_t lost)
+{
+	bool had_lost = arrivals->has_lost;
+
+	/* What was gone before the first look is not missing. */
+	if (!arrivals->looked)
+		lost = 0;
+	arrivals->looked = true;
+	arrivals->count.records_lost += lost;
+	arrivals->has_lost = lost > 0;
+	/* An older call than the right one would be found. */
+	if (lost > 0)
+		ncs_calls_forget(&arrivals->calls);
+	for (size_t i = 0; i < count; i++)
+		take_part(arrivals, clock, &records[i]);
+	for (size_t i = 0; i < count; i++)
+		take_record(arrivals, clock, &records[i]);
+	take_all_endless(arrivals, snapshot);
+	settle_all(arrivals, snapshot, lost == 0 && !had_lost);
+}
+
+/* --- Looking at them ------------------------------------------------------ */
+
+struct ncs_arrival *ncs_arrivals_find(struct ncs_arrivals *arrivals,
+				      unsigned function, uint64_t number)
+{
+	struct ncs_arrival *arrival =
+		&arrivals->arrivals[place_of(function, number)];
+
+	return arrival->state == NCS_ARRIVAL_SETTLED &&
+			       arrival->function == function &&
+			       arrival->number == number ?
+		       arrival :
+		       NULL;
+}
+
+struct ncs_arrival *ncs_arrivals_next(struct ncs_arrivals *arrivals,
+				      unsigned function, size_t *place)
+{
+	struct ncs_arrival *row = &arrivals->arrivals[place_of(function, 0)];
+
+	while (*place < OPERATIONS) {
+		struct ncs_arrival *arrival = &row[(*place)++];
+
+		if (arrival->state == NCS_ARRIVAL_SETTLED &&
+		    arrival->function == function)
+			return arrival;
+	}
+	return NULL;
+}
+
+void ncs_arrivals_compared(struct ncs_arrivals *arrivals,
+			   struct ncs_arrival *arrival)
+{
+	arrival->state = NCS_ARRIVAL_COMPARED;
+	arrivals->count.compared++;
+}
+
+bool ncs_arrivals_has(const struct ncs_arrivals *arrivals, unsigned function)
+{
+	return arrivals->functions >> function & 1;
+}
+
+const struct ncs_arrivals_count *
+ncs_arrivals_count(const struct ncs_arrivals *arrivals)
+{
+	return &arrivals->count;
+}

@@ -1,0 +1,88 @@
+/* Calls in the order of time; see call_history.h. */
+#include "analysis/records/call_history.h"
+
+#include <errno.h>
+#include <stdlib.h>
+
+int ncs_calls_init(struct ncs_calls *calls, size_t capacity, size_t limit)
+{
+	*calls = (struct ncs_calls){
+		.calls = calloc(capacity, sizeof(*calls->calls)),
+		.capacity = capacity,
+		.limit = limit,
+		.needed_ns = UINT64_MAX,
+	};
+	return calls->calls ? 0 : -ENOMEM;
+}
+
+void ncs_calls_release(struct ncs_calls *calls)
+{
+	free(calls->calls);
+	*calls = (struct ncs_calls){ 0 };
+}
+
+static struct ncs_call *at(const struct ncs_calls *calls, uint64_t index)
+{
+	return &calls->calls[index % calls->capacity];
+}
+
+static uint64_t oldest(const struct ncs_calls *calls)
+{
+	return calls->count > calls->capacity ? calls->count - calls->capacity :
+						0;
+}
+
+/* Without the memory the oldest are lost, as they are at the limit. */
+static void grow(struct ncs_calls *calls)
+{
+	struct ncs_calls grown = *calls;
+
+	grown.capacity *= 2;
+	grown.calls = calloc(grown.capacity, sizeof(*grown.calls));
+	if (!grown.calls)
+		return;
+	for (uint64_t i = oldest(calls); i < calls->count; i++)
+		*at(&grown, i) = *at(calls, i);
+	free(calls->calls);
+	*calls = grown;
+}
+
+void ncs_calls_take(struct ncs_calls *calls, unsigned kind, uint64_t start_ns)
+{
+	uint64_t place = calls->count;
+
+	if (place >= calls->capacity && calls->capacity < calls->limit &&
+	    at(calls, oldest(calls))->start_ns >= calls->needed_ns)
+		grow(calls);
+	calls->count++;
+	while (place > oldest(calls) &&
+	       at(calls, place - 1)->start_ns > start_ns) {
+		*at(calls, place) = *at(calls, place - 1);
+		place--;
+	}
+	*at(calls, place) = (struct ncs_call){ start_ns, kind };
+}
+
+void ncs_calls_forget(struct ncs_calls *calls)
+{
+	calls->count = 0;
+}
+
+uint64_t ncs_calls_before_ns(const struct ncs_calls *calls, unsigned kind,
+			     uint64_t moment_ns)
+{
+	uint64_t low = oldest(calls), high = calls->count;
+
+	while (low < high) {
+		uint64_t middle = low + (high - low) / 2;
+
+		if (at(calls, middle)->start_ns <= moment_ns)
+			low = middle + 1;
+		else
+			high = middle;
+	}
+	while (low-- > oldest(calls))
+		if (at(calls, low)->kind == kind)
+			return at(calls, low)->start_ns;
+	return 0;
+}

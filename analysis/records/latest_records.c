@@ -1,0 +1,219 @@
+/* Keeping the latest records; see latest_records.h. */
+#include "analysis/records/latest_records.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "shm/clock.h"
+
+/* Records of all ranks together, and of one at least and at most. */
+static const struct {
+	size_t all;
+	size_t least;
+	size_t most;
+} limits[NCS_LATEST_KINDS] = {
+	[NCS_LATEST_CALLS] = { 8192, 32, 1024 },
+	[NCS_LATEST_WORK] = { 65536, 128, 16384 },
+};
+
+#define FIRST_CAPACITY 64
+
+struct ncs_latest *ncs_latest_new(void)
+{
+	return calloc(1, sizeof(struct ncs_latest));
+}
+
+void ncs_latest_free(struct ncs_latest *latest)
+{
+	if (!latest)
+		return;
+	for (unsigned i = 0; i < NCS_LATEST_KINDS; i++)
+		free(latest->rings[i].records);
+	free(latest);
+}
+
+const struct ncs_record *ncs_latest_at(const struct ncs_latest_ring *ring,
+				       size_t i)
+{
+	return &ring->records[(ring->first + i) % ring->capacity];
+}
+
+/* Where a record belongs; NCS_LATEST_KINDS: it is not kept. */
+static enum ncs_latest_kind kind_of(const struct ncs_record *record)
+{
+	switch (record->event) {
+	case NCS_EVENT_COLL:
+	case NCS_EVENT_P2P:
+	case NCS_EVENT_GROUP_API:
+	case NCS_EVENT_COLL_API:
+	case NCS_EVENT_P2P_API:
+	case NCS_EVENT_KERNEL_LAUNCH:
+	case NCS_EVENT_CE_COLL:
+		return NCS_LATEST_CALLS;
+	case NCS_EVENT_PROXY_OP:
+	case NCS_EVENT_PROXY_STEP:
+	case NCS_EVENT_PROXY_CTRL:
+	case NCS_EVENT_KERNEL_CH:
+		return NCS_LATEST_WORK;
+	default:
+		return NCS_LATEST_KINDS;
+	}
+}
+
+static uint64_t end_ns(const struct ncs_record *record,
+		       const struct ncs_clock *clock)
+{
+	return ncs_clock_ns(clock, record->start + record->duration);
+}
+
+/* The oldest goes. */
+static void drop_first(struct ncs_latest_ring *ring,
+		       const struct ncs_clock *clock)
+{
+	uint64_t gone_ns = end_ns(ncs_latest_at(ring, 0), clock);
+
+	/* Threads take turns in a sample, so that ends are not in order. */
+	if (gone_ns > ring->complete_from_ns)
+		ring->complete_from_ns = gone_ns;
+	ring->first = (ring->first + 1) % ring->capacity;
+	ring->count--;
+}
+
+static int resize(struct ncs_latest_ring *ring, size_t capacity,
+		  const struct ncs_clock *clock)
+{
+	struct ncs_record *records = malloc(capacity * sizeof(*records));
+
+	if (!records)
+		return -ENOMEM;
+	while (ring->count > capacity)
+		drop_first(ring, clock);
+	for (size_t i = 0; i < ring->count; i++)
+		records[i] = *ncs_latest_at(ring, i);
+	free(ring->records);
+	ring->records = records;
+	ring->capacity = capacity;
+	ring->first = 0;
+	return 0;
+}
+
+/* Room for one more, where there may be so many. */
+static int make_room(struct ncs_latest_ring *ring, size_t most,
+		     const struct ncs_clock *clock)
+{
+	size_t wanted = ring->capacity > 0 ? 2 * ring->capacity :
+					     FIRST_CAPACITY;
+
+	if (ring->count < ring->capacity)
+		return 0;
+	if (ring->capacity == most) {
+		drop_first(ring, clock);
+		return 0;
+	}
+	return resize(ring, wanted < most ? wanted : most, clock);
+}
+
+static size_t share(enum ncs_latest_kind kind, size_t ranks)
+{
+	size_t own = limits[kind].all / (ranks > 0 ? ranks : 1);
+
+	if (own < limits[kind].least)
+		return limits[kind].least;
+	return own < limits[kind].most ? own : limits[kind].most;
+}
+
+static int put(struct ncs_latest_ring *ring, const struct ncs_record *record,
+	       size_t most, const struct ncs_clock *clock)
+{
+	int error = make_room(ring, most, clock);
+
+	if (error)
+		return error;
+	ring->records[(ring->first + ring->count) % ring->capacity] = *record;
+	ring->count++;
+	return 0;
+}
+
+/* What was overwritten before the first look is not there: the rings begin
+ * with what is the oldest in them. */
+static void set_beginning(struct ncs_latest *latest,
+			  const struct ncs_sample *sample)
+{
+	const struct ncs_clock *clock = &sample->header->clock;
+
+	for (unsigned i = 0; i < NCS_LATEST_KINDS; i++)
+		latest->rings[i].complete_from_ns =
+			sample->snapshot->losses[NCS_LOSS_OVERWRITTEN] > 0 ?
+				sample->snapshot->taken_ns :
+				clock->base_monotonic_ns;
+	for (size_t i = 0; i < sample->record_count; i++) {
+		enum ncs_latest_kind kind = kind_of(&sample->records[i]);
+		uint64_t ended_ns = end_ns(&sample->records[i], clock);
+
+		if (kind != NCS_LATEST_KINDS &&
+		    ended_ns < latest->rings[kind].complete_from_ns)
+			latest->rings[kind].complete_from_ns = ended_ns;
+	}
+}
+
+/* A thread that has lost records has a ring full of later ones: until the first
+ * of these there is a gap. Those of one thread have consecutive positions. */
+static uint64_t gap_end_ns(const struct ncs_sample *sample)
+{
+	const struct ncs_record *records = sample->records;
+	size_t full = sample->header->ring_records / 4, first = 0;
+	uint64_t found_ns = 0;
+
+	for (size_t i = 0; i < sample->record_count; i++) {
+		uint64_t begun_ns;
+
+		if (i > 0 && records[i].position != records[i - 1].position + 1)
+			first = i;
+		if (i - first + 1 != full)
+			continue;
+		begun_ns = end_ns(&records[first], &sample->header->clock);
+		if (begun_ns > found_ns)
+			found_ns = begun_ns;
+	}
+	return found_ns != 0 && found_ns < sample->snapshot->taken_ns ?
+		       found_ns :
+		       sample->snapshot->taken_ns;
+}
+
+static void note_lost(struct ncs_latest *latest,
+		      const struct ncs_sample *sample)
+{
+	if (sample->records_lost == 0)
+		return;
+	latest->lost_from_ns = latest->taken_ns;
+	latest->lost_until_ns = gap_end_ns(sample);
+	latest->lost += sample->records_lost;
+}
+
+int ncs_latest_take(struct ncs_latest *latest, const struct ncs_sample *sample,
+		    size_t ranks)
+{
+	const struct ncs_clock *clock = &sample->header->clock;
+	int error = 0;
+
+	if (latest->has_begun)
+		note_lost(latest, sample);
+	else
+		set_beginning(latest, sample);
+	latest->has_begun = latest->has_begun || sample->record_count > 0;
+	latest->taken_ns = sample->snapshot->taken_ns;
+	for (unsigned i = 0; !error && i < NCS_LATEST_KINDS; i++)
+		if (latest->rings[i].capacity > share(i, ranks))
+			error = resize(&latest->rings[i], share(i, ranks),
+				       clock);
+	for (size_t i = 0; !error && i < sample->record_count; i++) {
+		const struct ncs_record *record = &sample->records[i];
+		enum ncs_latest_kind kind = kind_of(record);
+
+		if (kind != NCS_LATEST_KINDS)
+			error = put(&latest->rings[kind], record,
+				    share(kind, ranks), clock);
+	}
+	return error;
+}

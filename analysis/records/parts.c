@@ -1,0 +1,569 @@
+/* Sorting a rank's records by operation; see parts.h. */
+#include "analysis/records/parts.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "analysis/records/call_history.h"
+#include "analysis/records/children.h"
+#include "analysis/records/gpu_readings.h"
+#include "analysis/records/step_stats.h"
+#include "shm/clock.h"
+
+/* Records of other lanes come so much later at most. */
+#define SETTLES_AFTER_NS UINT64_C(10000000)
+
+/* Operations that are under way or wait to be settled. */
+#define SLOTS 64u
+#define SLOTS_MAX (UINT32_C(1) << 18)
+/* One that has not ended while so many others came never will. */
+#define SLOTS_UNENDED 4096u
+
+#define CALLS 64u
+#define CALLS_MAX (UINT32_C(1) << 18)
+
+/* The launch of a kernel, among the calls of functions. */
+#define KIND_LAUNCH NCS_FUNCTION_COUNT
+
+/* More channels than an operation has. */
+#define CHANNELS_MAX 4096u
+
+struct slot {
+	uint32_t operation; /* 0: none */
+	bool has_ended;
+	uint64_t drained_ns;                /* when its record was */
+	uint64_t start, duration, delta[2]; /* its record's, in ticks */
+	struct ncs_member part;
+	struct ncs_children children;
+	struct ncs_member_channel *channels;
+	uint32_t channel_count;
+	uint32_t channel_capacity;
+	uint32_t channel_found; /* the latest */
+};
+
+struct ended {
+	uint32_t operation;
+	uint64_t drained_ns;
+};
+
+struct algorithm {
+	bool is_known;
+	uint8_t algorithm;
+	uint8_t protocol;
+};
+
+struct ncs_parts {
+	struct ncs_clock clock;
+	struct ncs_gpu_readings gpu; /* its clock */
+	uint64_t comm_id;
+	int32_t rank;
+	int32_t nranks;
+	size_t owner;
+	struct algorithm algorithms[NCS_FUNCTION_COUNT][NCS_SIZE_CLASS_COUNT];
+	struct slot *slots; /* by the operation's number, round and round */
+	uint32_t slot_count;
+	struct ended *ended; /* in the order of their records, likewise */
+	uint32_t ended_capacity;
+	uint64_t ended_first, ended_next;
+	struct ncs_calls calls;
+	/* Records of these moments may be missing; until 0: none. */
+	uint64_t lost_from_ns, lost_until_ns;
+	uint64_t latest_ns; /* end of a record */
+	uint64_t settled_ns;
+	struct ncs_member given;
+	struct ncs_parts_count count;
+};
+
+static void identify(struct ncs_parts *parts,
+		     const struct ncs_identity *identity)
+{
+	if (identity->known & NCS_KNOWN_COMM_ID)
+		parts->comm_id = identity->comm_id;
+	if (identity->known & NCS_KNOWN_RANK)
+		parts->rank = identity->rank;
+	if (identity->known & NCS_KNOWN_NRANKS)
+		parts->nranks = identity->nranks;
+}
+
+struct ncs_parts *ncs_parts_new(const struct ncs_header *header, size_t owner)
+{
+	struct ncs_parts *parts = calloc(1, sizeof(*parts));
+
+	if (!parts)
+		return NULL;
+	parts->clock = header->clock;
+	parts->owner = owner;
+	parts->rank = parts->nranks = -1;
+	identify(parts, &header->identity);
+	parts->slot_count = SLOTS;
+	parts->slots = calloc(SLOTS, sizeof(*parts->slots));
+	parts->ended_capacity = SLOTS;
+	parts->ended = calloc(SLOTS, sizeof(*parts->ended));
+	if (parts->slots && parts->ended &&
+	    ncs_calls_init(&parts->calls, CALLS, CALLS_MAX) == 0) {
+		parts->calls.needed_ns = 0; /* all of them, so far */
+		return parts;
+	}
+	ncs_parts_free(parts);
+	return NULL;
+}
+
+void ncs_parts_free(struct ncs_parts *parts)
+{
+	if (!parts)
+		return;
+	for (uint32_t i = 0; parts->slots && i < parts->slot_count; i++)
+		free(parts->slots[i].channels);
+	free(parts->slots);
+	free(parts->ended);
+	ncs_calls_release(&parts->calls);
+	ncs_gpu_readings_release(&parts->gpu);
+	free(parts);
+}
+
+int ncs_parts_learn(struct ncs_parts *parts,
+		    const struct ncs_snapshot *snapshot)
+{
+	identify(parts, &snapshot->identity);
+	if (ncs_gpu_readings_add(&parts->gpu, &snapshot->gpu_clock) != 0)
+		return -ENOMEM;
+	memset(parts->algorithms, 0, sizeof(parts->algorithms));
+	for (size_t i = 0; i < snapshot->class_count; i++) {
+		const struct ncs_class_view *view = &snapshot->classes[i];
+		struct algorithm *known;
+
+		if (view->operations == 0 ||
+		    view->function >= NCS_FUNCTION_COUNT ||
+		    view->size_class >= NCS_SIZE_CLASS_COUNT)
+			continue;
+		known = &parts->algorithms[view->function][view->size_class];
+		/* Of several in one class nobody knows which it was. */
+		*known = (struct algorithm){
+			true,
+			known->is_known ? NCS_CLASS_OTHER :
+					  (uint8_t)view->algorithm,
+			known->is_known ? NCS_CLASS_OTHER :
+					  (uint8_t)view->protocol,
+		};
+	}
+	return 0;
+}
+
+/* --- Slots ---------------------------------------------------------------- */
+
+static struct slot *slot_at(const struct ncs_parts *parts, uint32_t operation)
+{
+	return &parts->slots[operation & (parts->slot_count - 1)];
+}
+
+/* Its channels' memory stays for the next one. */
+static void clear(struct slot *slot)
+{
+	struct ncs_member_channel *channels = slot->channels;
+	uint32_t capacity = slot->channel_capacity;
+
+	*slot = (struct slot){ .channels = channels,
+			       .channel_capacity = capacity };
+}
+
+/* Those that are in use differ in their lowest bits, and go on to. */
+static int grow_slots(struct ncs_parts *parts)
+{
+	uint32_t before = parts->slot_count;
+	struct slot *slots = calloc(2 * (size_t)before, sizeof(*slots));
+
+	if (!slots)
+		return -ENOMEM;
+	for (uint32_t i = 0; i < before; i++) {
+		const struct slot *slot = &parts->slots[i];
+
+		if (slot->operation != 0)
+			slots[slot->operation & (2 * before - 1)] = *slot;
+		else
+			free(slot->channels);
+	}
+	free(parts->slots);
+	parts->slots = slots;
+	parts->slot_count = 2 * before;
+	return 0;
+}
+
+/* Whether an operation makes room for another one, which it will not live to
+ * see the end of. */
+static bool makes_room(const struct ncs_parts *parts, const struct slot *slot)
+{
+	return parts->slot_count >= SLOTS_MAX ||
+	       (!slot->has_ended && parts->slot_count >= SLOTS_UNENDED);
+}
+
+/* 0: *slot is the operation's; -ENOMEM. */
+static int slot_of(struct ncs_parts *parts, uint32_t operation,
+		   struct slot **slot)
+{
+	*slot = slot_at(parts, operation);
+	while ((*slot)->operation != 0 && (*slot)->operation != operation) {
+		if (makes_room(parts, *slot)) {
+			parts->count.dropped++;
+			clear(*slot);
+			break;
+		}
+		if (grow_slots(parts) != 0)
+			return -ENOMEM;
+		*slot = slot_at(parts, operation);
+	}
+	(*slot)->operation = operation;
+	return 0;
+}
+
+/* --- Records -------------------------------------------------------------- */
+
+/* NULL: no memory, or more of them than there are. */
+static struct ncs_member_channel *channel_of(struct slot *slot,
+					     const struct ncs_record *record)
+{
+	bool send = record->flags & NCS_RECORD_SEND;
+	struct ncs_member_channel *channels = slot->channels;
+	uint32_t capacity = slot->channel_capacity;
+
+	for (uint32_t i = 0; i < slot->channel_count; i++) {
+		uint32_t place =
+			(slot->channel_found + i) % slot->channel_count;
+		struct ncs_member_channel *channel = &channels[place];
+
+		if (channel->channel == record->channel &&
+		    channel->send == send && channel->peer == record->peer) {
+			slot->channel_found = place;
+			return channel;
+		}
+	}
+	if (slot->channel_count == capacity) {
+		capacity = capacity ? 2 * capacity : 4;
+		if (capacity > CHANNELS_MAX)
+			return NULL;
+		channels = realloc(channels, capacity * sizeof(*channels));
+		if (!channels)
+			return NULL;
+		slot->channels = channels;
+		slot->channel_capacity = capacity;
+	}
+	slot->channel_found = slot->channel_count++;
+	channels[slot->channel_found] = (struct ncs_member_channel){
+		.channel = record->channel,
+		.send = send,
+		.peer = record->peer,
+	};
+	return &channels[slot->channel_found];
+}
+
+static int take_transfer(struct ncs_parts *parts, struct slot *slot,
+			 const struct ncs_record *record)
+{
+	struct ncs_member_channel *channel = channel_of(slot, record);
+	uint64_t ticks[NCS_STEP_TIMES], end_ns;
+
+	if (!channel)
+		return -ENOMEM;
+	end_ns = ncs_clock_ns(&parts->clock, record->start + record->duration);
+	if (end_ns > channel->end_ns)
+		channel->end_ns = end_ns;
+	if (record->event != NCS_EVENT_PROXY_STEP)
+		return 0;
+	ncs_step_split(record, ticks);
+	channel->steps++;
+	channel->bytes += record->value;
+	for (unsigned i = NCS_STEP_FIRST_WAIT; i < NCS_STEP_TIMES; i++)
+		channel->wait_ns[ncs_step_state(channel->send, i)] +=
+			ncs_clock_duration_ns(&parts->clock, ticks[i]);
+	return 0;
+}
+
+static int take_child(struct ncs_parts *parts, const struct ncs_record *record)
+{
+	bool is_transfer = record->event == NCS_EVENT_PROXY_OP ||
+			   record->event == NCS_EVENT_PROXY_STEP;
+	struct slot *slot;
+	int error;
+
+	if (record->operation == 0 ||
+	    (!is_transfer && record->event != NCS_EVENT_KERNEL_CH))
+		return 0;
+	error = slot_of(parts, record->operation, &slot);
+	if (error)
+		return error;
+	/* Of an operation that turned out to be slow the first are missing. */
+	if (NCS_RECORD_LEVEL(record->flags) != NCS_LEVEL_SLOW)
+		ncs_children_take(&slot->children, &parts->clock, record);
+	if (record->flags & NCS_RECORD_MISSING_STOP)
+		slot->part.flags |= NCS_PART_MISSING_STOP;
+	return is_transfer ? take_transfer(parts, slot, record) : 0;
+}
+
+static int queue_ended(struct ncs_parts *parts, uint32_t operation,
+		       uint64_t drained_ns)
+{
+	uint32_t before = parts->ended_capacity;
+
+	if (parts->ended_next - parts->ended_first == before) {
+		struct ended *ended =
+			calloc(2 * (size_t)before, sizeof(*ended));
+
+		if (!ended)
+			return -ENOMEM;
+		for (uint64_t i = parts->ended_first; i < parts->ended_next;
+		     i++)
+			ended[i % (2 * before)] = parts->ended[i % before];
+		free(parts->ended);
+		parts->ended = ended;
+		parts->ended_capacity = 2 * before;
+	}
+	parts->ended[parts->ended_next++ % parts->ended_capacity] =
+		(struct ended){ operation, drained_ns };
+	return 0;
+}
+
+static int take_operation(struct ncs_parts *parts,
+			  const struct ncs_record *record, uint64_t drained_ns)
+{
+	struct slot *slot;
+	int error;
+
+	if (record->operation == 0 || record->function >= NCS_FUNCTION_COUNT)
+		return 0;
+	error = slot_of(parts, record->operation, &slot);
+	if (!error && !slot->has_ended && (record->flags & NCS_RECORD_AGAIN)) {
+		/* What it replaces has been given out; its children here are
+		 * only those that came after. */
+		parts->count.replaced++;
+		clear(slot);
+		return 0;
+	}
+	if (!error && !slot->has_ended)
+		error = queue_ended(parts, record->operation, drained_ns);
+	if (error)
+		return error;
+	slot->has_ended = true;
+	slot->drained_ns = drained_ns;
+	slot->start = record->start;
+	slot->duration = record->duration;
+	memcpy(slot->delta, record->delta, sizeof(slot->delta));
+	slot->part.function = record->function;
+	slot->part.peer = record->peer;
+	slot->part.bytes = record->value;
+	slot->part.number = record->number;
+	slot->part.range =
+		record->channel < NCS_RECORD_RANGE_MAX ? record->channel : 0;
+	if (record->event == NCS_EVENT_P2P)
+		slot->part.flags |= NCS_PART_P2P;
+	if (record->flags & NCS_RECORD_GRAPH)
+		slot->part.flags |= NCS_PART_GRAPH;
+	if (record->flags & NCS_RECORD_LEFT_OUT)
+		slot->part.flags |= NCS_PART_LEFT_OUT;
+	return 0;
+}
+
+static void take_call(struct ncs_parts *parts, const struct ncs_record *record)
+{
+	unsigned kind = record->function;
+
+	if (record->event == NCS_EVENT_KERNEL_LAUNCH)
+		kind = KIND_LAUNCH;
+	ncs_calls_take(&parts->calls, kind,
+		       ncs_clock_ns(&parts->clock, record->start));
+}
+
+static int take(struct ncs_parts *parts, const struct ncs_record *record,
+		uint64_t drained_ns)
+{
+	switch (record->event) {
+	case NCS_EVENT_COLL:
+	case NCS_EVENT_P2P:
+		return take_operation(parts, record, drained_ns);
+	case NCS_EVENT_COLL_API:
+	case NCS_EVENT_P2P_API:
+	case NCS_EVENT_KERNEL_LAUNCH:
+		take_call(parts, record);
+		return 0;
+	default:
+		return take_child(parts, record);
+	}
+}
+
+/* What was lost ended between what came before and what comes now. */
+static void note_loss(struct ncs_parts *parts, const struct ncs_record *next,
+		      uint64_t lost, uint64_t drained_ns)
+{
+	parts->count.lost += lost;
+	if (parts->lost_until_ns <= parts->settled_ns)
+		parts->lost_from_ns = parts->latest_ns;
+	parts->lost_until_ns =
+		next ? ncs_clock_ns(&parts->clock,
+				    next->start + next->duration) :
+		       drained_ns;
+	ncs_calls_forget(&parts->calls);
+}
+
+int ncs_parts_take(struct ncs_parts *parts, const struct ncs_record *records,
+		   size_t count, uint64_t lost, uint64_t drained_ns)
+{
+	int error = 0;
+
+	if (lost > 0)
+		note_loss(parts, count > 0 ? records : NULL, lost, drained_ns);
+	for (size_t i = 0; i < count; i++) {
+		uint64_t end_ns = ncs_clock_ns(
+			&parts->clock, records[i].start + records[i].duration);
+		int failed = take(parts, &records[i], drained_ns);
+
+		if (failed)
+			error = failed;
+		if (end_ns > parts->latest_ns)
+			parts->latest_ns = end_ns;
+	}
+	if (drained_ns > SETTLES_AFTER_NS)
+		ncs_parts_settle(parts, drained_ns - SETTLES_AFTER_NS);
+	return error;
+}
+
+void ncs_parts_settle(struct ncs_parts *parts, uint64_t drained_ns)
+{
+	if (drained_ns > parts->settled_ns)
+		parts->settled_ns = drained_ns;
+}
+
+/* --- Parts ---------------------------------------------------------------- */
+
+/* Nothing of an operation is before its start or after its end; a GPU's clock
+ * is not known to the ns. 0: then it is not known. */
+static uint64_t within(const struct ncs_member *part, uint64_t moment_ns)
+{
+	uint64_t begin_ns = part->at_ns[NCS_PART_BEGIN];
+
+	if (moment_ns == 0 || moment_ns > part->at_ns[NCS_PART_END])
+		return 0;
+	return moment_ns > begin_ns ? moment_ns : begin_ns;
+}
+
+static void find_calls(struct ncs_parts *parts, struct ncs_member *part)
+{
+	uint64_t begin_ns = part->at_ns[NCS_PART_BEGIN];
+	uint64_t call_ns =
+		ncs_calls_before_ns(&parts->calls, part->function, begin_ns);
+	uint64_t launch_ns =
+		ncs_calls_before_ns(&parts->calls, KIND_LAUNCH, begin_ns);
+
+	part->at_ns[NCS_PART_CALL] = call_ns;
+	/* An earlier one is another operation's. */
+	if (call_ns != 0 && launch_ns >= call_ns)
+		part->at_ns[NCS_PART_LAUNCH] = launch_ns;
+	parts->calls.needed_ns = call_ns != 0 ? call_ns : begin_ns;
+}
+
+static void find_kernel(const struct ncs_parts *parts,
+			const struct ncs_children *children,
+			struct ncs_member *part)
+{
+	uint64_t start_ns, stop_ns, error_ns;
+
+	if (children->gpu_start_ns == 0 ||
+	    !ncs_gpu_readings_find(&parts->gpu, children->gpu_start_ns,
+				   &start_ns, &error_ns) ||
+	    !ncs_gpu_readings_find(&parts->gpu, children->gpu_stop_ns,
+				   &stop_ns, &error_ns))
+		return;
+	part->at_ns[NCS_PART_KERNEL] = within(part, start_ns);
+	part->at_ns[NCS_PART_KERNEL_END] = within(part, stop_ns);
+}
+
+/* In ns; of one that has steps. */
+static double wire_time(const struct ncs_member_channel *channel)
+{
+	return (double)channel->wait_ns[NCS_CHANNEL_SEND_WAIT] /
+	       (double)channel->steps;
+}
+
+static void find_channels(const struct slot *slot, struct ncs_member *part)
+{
+	part->channels = slot->channel_count;
+	for (uint32_t i = 0; i < slot->channel_count; i++) {
+		const struct ncs_member_channel *channel = &slot->channels[i];
+
+		for (unsigned k = 0; k < NCS_CHANNEL_STATE_COUNT; k++)
+			part->wait_ns[k] += channel->wait_ns[k];
+		if (channel->steps > 0 &&
+		    channel->end_ns > part->slowest.end_ns)
+			part->slowest = *channel;
+		if (channel->steps > 0 && channel->send &&
+		    (part->wire.steps == 0 ||
+		     wire_time(channel) > wire_time(&part->wire)))
+			part->wire = *channel;
+	}
+}
+
+static void finish(struct ncs_parts *parts, const struct slot *slot,
+		   struct ncs_member *part)
+{
+	const struct ncs_clock *clock = &parts->clock;
+	const struct algorithm *algorithm =
+		&parts->algorithms[slot->part.function]
+				  [ncs_size_class(slot->part.bytes)];
+	uint64_t *at_ns = part->at_ns;
+
+	*part = slot->part;
+	part->comm_id = parts->comm_id;
+	part->rank = parts->rank;
+	part->nranks = parts->nranks;
+	part->owner = parts->owner;
+	part->operation = slot->operation;
+	part->algorithm = algorithm->is_known ? algorithm->algorithm :
+						NCS_CLASS_OTHER;
+	part->protocol = algorithm->is_known ? algorithm->protocol :
+					       NCS_CLASS_OTHER;
+	at_ns[NCS_PART_BEGIN] = ncs_clock_ns(clock, slot->start);
+	at_ns[NCS_PART_END] = ncs_clock_ns(clock, slot->start + slot->duration);
+	if (at_ns[NCS_PART_BEGIN] <= parts->lost_until_ns &&
+	    at_ns[NCS_PART_END] >= parts->lost_from_ns)
+		part->flags |= NCS_PART_LEFT_OUT;
+	if (slot->delta[0] != 0)
+		at_ns[NCS_PART_ENQUEUED] = within(
+			part,
+			ncs_clock_ns(clock, slot->start + slot->delta[0]));
+	if (slot->delta[1] != 0)
+		at_ns[NCS_PART_PROXY] = within(
+			part,
+			ncs_clock_ns(clock, slot->start + slot->delta[1]));
+	find_calls(parts, part);
+	find_channels(slot, part);
+	if (part->flags & NCS_PART_LEFT_OUT)
+		return;
+	find_kernel(parts, &slot->children, part);
+	if (ncs_children_sent_own_data(&slot->children))
+		at_ns[NCS_PART_DATA] = within(part, slot->children.data_ns);
+}
+
+const struct ncs_member *ncs_parts_next(struct ncs_parts *parts)
+{
+	while (parts->ended_first < parts->ended_next) {
+		const struct ended *ended =
+			&parts->ended[parts->ended_first %
+				      parts->ended_capacity];
+		struct slot *slot = slot_at(parts, ended->operation);
+
+		if (ended->drained_ns > parts->settled_ns)
+			break;
+		parts->ended_first++;
+		/* Unless it had to make room. */
+		if (slot->operation != ended->operation || !slot->has_ended)
+			continue;
+		finish(parts, slot, &parts->given);
+		clear(slot);
+		parts->count.parts++;
+		return &parts->given;
+	}
+	return NULL;
+}
+
+const struct ncs_parts_count *ncs_parts_count(const struct ncs_parts *parts)
+{
+	return &parts->count;
+}

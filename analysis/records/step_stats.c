@@ -1,0 +1,427 @@
+/* Adding up steps; see step_stats.h. Records come from shared memory and are not
+ * trusted: any value may be in them. */
+#include "analysis/records/step_stats.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "shm/clock.h"
+
+/* Operations whose records may still come. */
+#define OPEN_MAX 32
+
+typedef uint32_t counts[NCS_STEP_TIMES][NCS_HISTOGRAM_BUCKETS];
+
+/* Of one operation, in one direction. */
+struct part {
+	uint64_t steps;
+	double time_ns[NCS_STEP_TIMES];
+	counts *values; /* as many as there are of each; NULL: none yet */
+	unsigned first[NCS_STEP_TIMES], last[NCS_STEP_TIMES];
+};
+
+struct operation {
+	uint32_t number; /* 0: none */
+	unsigned level;
+	bool is_added; /* to the sums, as it is */
+	struct part parts[2];
+};
+
+/* Of a look's steps that are not sampled: they have no error, so it does not
+ * matter how they are put into the sums. */
+struct whole {
+	uint64_t time_ns[NCS_STEP_TIMES];
+	uint64_t steps;
+};
+
+/* Sums over operations. */
+struct direction {
+	struct whole whole; /* not in the sums yet */
+	struct ncs_sums times[NCS_STEP_TIMES];	/* of the time; steps */
+	struct ncs_sums shares[NCS_STEP_TIMES]; /* of the time; duration */
+	struct ncs_distribution values[NCS_STEP_TIMES];
+	struct ncs_steps_view view;
+	bool is_estimated; /* the view is that of the sums */
+};
+
+struct ncs_steps {
+	struct operation open[OPEN_MAX];
+	struct direction directions[2];
+	bool looked;
+	uint64_t lost;
+	uint64_t read;
+};
+
+enum ncs_channel_state ncs_step_state(bool send, unsigned time)
+{
+	unsigned first = send ? NCS_CHANNEL_SEND_GPU_WAIT :
+				NCS_CHANNEL_RECV_WAIT;
+
+	return (enum ncs_channel_state)(first + time - NCS_STEP_FIRST_WAIT);
+}
+
+static_assert(NCS_CHANNEL_SEND_WAIT == NCS_CHANNEL_SEND_GPU_WAIT + 2 &&
+		      NCS_CHANNEL_SEND_PEER_WAIT ==
+			      NCS_CHANNEL_SEND_GPU_WAIT + 1,
+	      "a sender's waits in the order of a step");
+static_assert(NCS_CHANNEL_RECV_GPU_WAIT == NCS_CHANNEL_RECV_WAIT + 2 &&
+		      NCS_CHANNEL_RECV_FLUSH_WAIT == NCS_CHANNEL_RECV_WAIT + 1,
+	      "a receiver's waits in the order of a step");
+
+static const struct ncs_estimate unknown = { -1, -1 };
+static const struct ncs_step_estimate unknown_time = {
+	.total = { -1, -1 },
+	.mean = { -1, -1 },
+	.share = { -1, -1 },
+	.p50 = { -1, -1, -1 },
+	.p99 = { -1, -1, -1 },
+};
+
+struct ncs_steps *ncs_steps_new(void)
+{
+	struct ncs_steps *steps = calloc(1, sizeof(*steps));
+
+	for (unsigned k = 0; steps && k < 2; k++) {
+		struct ncs_steps_view *view = &steps->directions[k].view;
+
+		view->steps = unknown;
+		for (unsigned i = 0; i < NCS_STEP_TIMES; i++)
+			view->times[i] = unknown_time;
+	}
+	return steps;
+}
+
+void ncs_steps_free(struct ncs_steps *steps)
+{
+	if (!steps)
+		return;
+	for (unsigned i = 0; i < OPEN_MAX; i++)
+		for (unsigned k = 0; k < 2; k++)
+			free(steps->open[i].parts[k].values);
+	for (unsigned k = 0; k < 2; k++)
+		for (unsigned i = 0; i < NCS_STEP_TIMES; i++)
+			ncs_distribution_release(
+				&steps->directions[k].values[i]);
+	free(steps);
+}
+
+/* --- Operations --------------------------------------------------------- */
+
+static double weight_of(unsigned level)
+{
+	return (double)(1u << level);
+}
+
+/* What is not sampled goes into the sums at once: it has no error. */
+static bool is_sampled(const struct operation *operation)
+{
+	return operation->level > 0;
+}
+
+static void remove_values(struct direction *direction, double weight,
+			  const struct part *part, unsigned count)
+{
+	for (unsigned i = 0; i < count; i++)
+		ncs_distribution_remove(&direction->values[i], weight,
+					(*part->values)[i], part->first[i],
+					part->last[i]);
+}
+
+static int add_values(struct direction *direction, double weight,
+		      const struct part *part)
+{
+	for (unsigned i = 0; i < NCS_STEP_TIMES; i++) {
+		if (ncs_distribution_add(&direction->values[i], weight,
+					 (*part->values)[i], part->first[i],
+					 part->last[i]) == 0)
+			continue;
+		remove_values(direction, weight, part, i);
+		return -ENOMEM;
+	}
+	return 0;
+}
+
+/* 0, or -ENOMEM: then nothing of it was added. */
+static int add_part(struct direction *direction, double weight,
+		    const struct part *part)
+{
+	int error = add_values(direction, weight, part);
+
+	for (unsigned i = 0; i < NCS_STEP_TIMES && !error; i++) {
+		ncs_sums_add(&direction->times[i], weight, part->time_ns[i],
+			     (double)part->steps);
+		ncs_sums_add(&direction->shares[i], weight, part->time_ns[i],
+			     part->time_ns[NCS_STEP_DURATION]);
+	}
+	return error;
+}
+
+static void remove_part(struct direction *direction, double weight,
+			const struct part *part)
+{
+	remove_values(direction, weight, part, NCS_STEP_TIMES);
+	for (unsigned i = 0; i < NCS_STEP_TIMES; i++) {
+		ncs_sums_remove(&direction->times[i], weight, part->time_ns[i],
+				(double)part->steps);
+		ncs_sums_remove(&direction->shares[i], weight, part->time_ns[i],
+				part->time_ns[NCS_STEP_DURATION]);
+	}
+}
+
+static int add_parts(struct ncs_steps *steps, const struct operation *operation)
+{
+	double weight = weight_of(operation->level);
+	int error = 0;
+
+	for (unsigned k = 0; k < 2 && !error; k++) {
+		if (operation->parts[k].steps == 0)
+			continue;
+		error = add_part(&steps->directions[k], weight,
+				 &operation->parts[k]);
+		if (error && k > 0 && operation->parts[0].steps > 0)
+			remove_part(&steps->directions[0], weight,
+				    &operation->parts[0]);
+	}
+	return error;
+}
+
+/* Has the sums contain an operation, or not. 0 or -ENOMEM. */
+static int set_added(struct ncs_steps *steps, struct operation *operation,
+		     bool added)
+{
+	int error = 0;
+
+	if (operation->number == 0 || operation->is_added == added)
+		return 0;
+	if (is_sampled(operation) && added)
+		error = add_parts(steps, operation);
+	for (unsigned k = 0; k < 2 && is_sampled(operation) && !added; k++)
+		if (operation->parts[k].steps > 0)
+			remove_part(&steps->directions[k],
+				    weight_of(operation->level),
+				    &operation->parts[k]);
+	operation->is_added = error ? !added : added;
+	return error;
+}
+
+static void empty_part(struct part *part)
+{
+	counts *values = part->values;
+
+	if (values && part->steps > 0)
+		memset(values, 0, sizeof(*values));
+	*part = (struct part){ .values = values };
+	for (unsigned i = 0; i < NCS_STEP_TIMES; i++)
+		part->first[i] = NCS_HISTOGRAM_BUCKETS - 1;
+}
+
+/* The entry of an operation; the one that had its place so far has had its
+ * time. NULL: no memory. */
+static struct operation *open_operation(struct ncs_steps *steps,
+					uint32_t number, unsigned level)
+{
+	struct operation *operation = &steps->open[number % OPEN_MAX];
+
+	if (operation->number == number && operation->level == level) {
+		set_added(steps, operation, false);
+		return operation;
+	}
+	if (set_added(steps, operation, true) != 0)
+		return NULL;
+	operation->number = number;
+	operation->level = level;
+	operation->is_added = false;
+	for (unsigned k = 0; k < 2; k++)
+		empty_part(&operation->parts[k]);
+	return operation;
+}
+
+/* --- Steps -------------------------------------------------------------- */
+
+void ncs_step_split(const struct ncs_record *record,
+		    uint64_t ticks[NCS_STEP_TIMES])
+{
+	uint64_t end = record->duration;
+	uint64_t third = record->delta[1] != 0 && record->delta[1] < end ?
+				 record->delta[1] :
+				 end;
+	uint64_t second = record->delta[0] != 0 && record->delta[0] < third ?
+				  record->delta[0] :
+				  third;
+
+	ticks[NCS_STEP_DURATION] = end;
+	ticks[NCS_STEP_FIRST_WAIT] = second;
+	ticks[NCS_STEP_FIRST_WAIT + 1] = third - second;
+	ticks[NCS_STEP_FIRST_WAIT + 2] = end - third;
+}
+
+/* One that stands for itself. 0 or -ENOMEM. */
+static int add_step(struct direction *direction,
+		    const uint64_t times[NCS_STEP_TIMES])
+{
+	struct whole *whole = &direction->whole;
+	int error = 0;
+
+	whole->steps++;
+	for (unsigned i = 0; i < NCS_STEP_TIMES; i++) {
+		whole->time_ns[i] += times[i];
+		error |= ncs_distribution_count(&direction->values[i],
+						ncs_histogram_bucket(times[i]));
+	}
+	return error;
+}
+
+static void add_whole(struct direction *direction)
+{
+	struct whole *whole = &direction->whole;
+
+	for (unsigned i = 0; i < NCS_STEP_TIMES && whole->steps > 0; i++) {
+		ncs_sums_add(&direction->times[i], 1, (double)whole->time_ns[i],
+			     (double)whole->steps);
+		ncs_sums_add(&direction->shares[i], 1,
+			     (double)whole->time_ns[i],
+			     (double)whole->time_ns[NCS_STEP_DURATION]);
+	}
+	*whole = (struct whole){ 0 };
+}
+
+static void put_step(struct part *part, const uint64_t times[NCS_STEP_TIMES])
+{
+	for (unsigned i = 0; i < NCS_STEP_TIMES; i++) {
+		unsigned bucket = ncs_histogram_bucket(times[i]);
+
+		part->time_ns[i] += (double)times[i];
+		(*part->values)[i][bucket]++;
+		if (bucket < part->first[i])
+			part->first[i] = bucket;
+		if (bucket > part->last[i])
+			part->last[i] = bucket;
+	}
+}
+
+static int take_step(struct ncs_steps *steps, const struct ncs_clock *clock,
+		     const struct ncs_record *record)
+{
+	bool send = record->flags & NCS_RECORD_SEND;
+	unsigned level = NCS_RECORD_LEVEL(record->flags);
+	struct direction *direction = &steps->directions[send];
+	uint64_t times[NCS_STEP_TIMES];
+	struct operation *operation;
+	struct part *part;
+
+	if (level == NCS_LEVEL_SLOW) {
+		direction->view.slow++;
+		return 0;
+	}
+	/* Of no known operation, it is there for itself. */
+	operation = record->operation != 0 ?
+			    open_operation(steps, record->operation, level) :
+			    NULL;
+	if (record->operation != 0 && !operation)
+		return -ENOMEM;
+	part = operation ? &operation->parts[send] : NULL;
+	if (part && is_sampled(operation) && !part->values)
+		part->values = calloc(1, sizeof(*part->values));
+	if (part && is_sampled(operation) && !part->values)
+		return -ENOMEM;
+	ncs_step_split(record, times);
+	for (unsigned i = 0; i < NCS_STEP_TIMES; i++)
+		times[i] = ncs_clock_duration_ns(clock, times[i]);
+	direction->view.records++;
+	if (operation)
+		direction->view.level = level;
+	if (part && part->steps++ == 0)
+		direction->view.operations++;
+	if (!part || !is_sampled(operation))
+		return add_step(direction, times);
+	put_step(part, times);
+	return 0;
+}
+
+/* --- Estimates ---------------------------------------------------------- */
+
+static void forget_error(struct ncs_estimate *estimate)
+{
+	estimate->error = -1;
+}
+
+static void forget_bounds(struct ncs_quantile *quantile)
+{
+	quantile->low = quantile->high = -1;
+}
+
+static void estimate(struct ncs_steps *steps, struct direction *direction)
+{
+	struct ncs_steps_view *view = &direction->view;
+	bool few_lost = steps->lost <= steps->read / 100;
+
+	if (view->records == 0)
+		return;
+	view->steps = ncs_estimate_total_x(&direction->times[0]);
+	for (unsigned i = 0; i < NCS_STEP_TIMES; i++) {
+		struct ncs_step_estimate *time = &view->times[i];
+		const struct ncs_distribution *values = &direction->values[i];
+
+		time->total = ncs_estimate_total_y(&direction->times[i]);
+		time->mean = ncs_estimate_ratio(&direction->times[i]);
+		time->share = ncs_estimate_ratio(&direction->shares[i]);
+		time->p50 = ncs_estimate_quantile(values, 0.50);
+		time->p99 = ncs_estimate_quantile(values, 0.99);
+		if (steps->lost > 0)
+			time->total = unknown;
+		if (few_lost)
+			continue;
+		forget_error(&time->mean);
+		forget_error(&time->share);
+		forget_bounds(&time->p50);
+		forget_bounds(&time->p99);
+	}
+	if (steps->lost > 0)
+		view->steps = unknown;
+}
+
+int ncs_steps_take(struct ncs_steps *steps, const struct ncs_clock *clock,
+		   const struct ncs_record *records, size_t count,
+		   uint64_t lost)
+{
+	int error = 0;
+
+	/* What was gone before the first look is not missing. */
+	if (steps->looked)
+		steps->lost += lost;
+	steps->looked = true;
+	steps->read += count;
+	for (size_t i = 0; i < count && !error; i++)
+		if (records[i].event == NCS_EVENT_PROXY_STEP &&
+		    !(records[i].flags & NCS_RECORD_MISSING_STOP))
+			error = take_step(steps, clock, &records[i]);
+	for (unsigned i = 0; i < OPEN_MAX; i++)
+		error |= set_added(steps, &steps->open[i], true);
+	for (unsigned k = 0; k < 2; k++) {
+		add_whole(&steps->directions[k]);
+		steps->directions[k].is_estimated = false;
+	}
+	return error;
+}
+
+const struct ncs_steps_view *ncs_steps_view(struct ncs_steps *steps, bool send)
+{
+	struct direction *direction;
+
+	if (!steps)
+		return NULL;
+	direction = &steps->directions[send];
+	/* Of many ranks few are looked at. */
+	if (!direction->is_estimated)
+		estimate(steps, direction);
+	direction->is_estimated = true;
+	return direction->view.records || direction->view.slow ?
+		       &direction->view :
+		       NULL;
+}
+
+uint64_t ncs_steps_lost(const struct ncs_steps *steps)
+{
+	return steps ? steps->lost : 0;
+}

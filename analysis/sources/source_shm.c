@@ -1,0 +1,261 @@
+/* The live source: segments in a directory, read through ncclstat/reader.h.
+ *
+ * Readers stay open from pass to pass. A file that was replaced is opened
+ * again, one that vanished is dropped. What cannot be read is reported with
+ * the reason; other users' segments only if there is nothing else to see.
+ */
+#include "analysis/base/source.h"
+
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+/* Records of one segment in one pass; what is more waits for the next. */
+#define RECORD_MAX 16384u
+
+struct segment {
+	char *path;
+	struct ncs_reader *reader; /* NULL: not attached */
+	enum ncs_attach attach;
+	char why[160];
+};
+
+struct source_shm {
+	struct ncs_source source; /* first: is cast to this struct */
+	char *directory;          /* NULL: the default */
+	uint32_t pid;             /* 0: all */
+	struct segment *segments;
+	size_t count;
+	/* Of the latest sample, and the reader it is of; NULL: none. */
+	struct ncs_snapshot snapshot;
+	struct ncs_reader *shown;
+	struct ncs_record *records; /* RECORD_MAX */
+	size_t place; /* of next() */
+	bool show_denied;
+	uint64_t now_ns;
+};
+
+static struct source_shm *self_of(struct ncs_source *source)
+{
+	return (struct source_shm *)source;
+}
+
+/* Of many segments only one is in memory at a time. */
+static void forget_sample(struct source_shm *self)
+{
+	if (!self->shown)
+		return;
+	ncs_snapshot_release(&self->snapshot);
+	ncs_reader_rest(self->shown);
+	self->shown = NULL;
+}
+
+static void segment_close(struct segment *segment)
+{
+	ncs_reader_close(segment->reader);
+	segment->reader = NULL;
+}
+
+static void segment_release(struct segment *segment)
+{
+	segment_close(segment);
+	free(segment->path);
+}
+
+static void segment_open(struct segment *segment)
+{
+	segment->why[0] = '\0';
+	segment->attach = ncs_reader_open(segment->path, &segment->reader,
+					  segment->why, sizeof(segment->why));
+}
+
+/* Attached and still what it was; else tries to attach. */
+static void segment_refresh(struct segment *segment)
+{
+	if (segment->reader && !ncs_reader_is_valid(segment->reader))
+		segment_close(segment);
+	if (!segment->reader)
+		segment_open(segment);
+}
+
+/* The process in a segment's file name, ncclstat.PID.…; 0: none. */
+static uint32_t named_pid(const char *path)
+{
+	const char *name = strrchr(path, '/');
+	unsigned pid;
+
+	name = strchr(name ? name : path, '.');
+	return name && sscanf(name, ".%u", &pid) == 1 ? pid : 0;
+}
+
+static bool is_wanted(const struct source_shm *self,
+		      const struct segment *segment)
+{
+	if (segment->attach == NCS_ATTACH_ABSENT)
+		return false;
+	if (self->pid == 0)
+		return true;
+	return self->pid == (segment->reader ?
+				     ncs_reader_header(segment->reader)->pid :
+				     named_pid(segment->path));
+}
+
+/* Makes the list of segments that of the paths; what was in it before moves
+ * over. Takes the strings out of `paths`. 0 or -ENOMEM. */
+static int take_paths(struct source_shm *self, struct ncs_paths *paths)
+{
+	struct segment *segments = calloc(paths->count + 1, sizeof(*segments));
+	size_t old = 0;
+
+	if (!segments)
+		return -ENOMEM;
+	/* Both lists are in the order of the paths. */
+	for (size_t i = 0; i < paths->count; i++) {
+		struct segment *segment = &segments[i];
+
+		while (old < self->count &&
+		       strverscmp(self->segments[old].path, paths->path[i]) < 0)
+			segment_release(&self->segments[old++]);
+		if (old < self->count &&
+		    strcmp(self->segments[old].path, paths->path[i]) == 0) {
+			*segment = self->segments[old++];
+			continue;
+		}
+		segment->path = paths->path[i];
+		paths->path[i] = NULL;
+	}
+	while (old < self->count)
+		segment_release(&self->segments[old++]);
+	free(self->segments);
+	self->segments = segments;
+	self->count = paths->count;
+	return 0;
+}
+
+static int begin(struct ncs_source *source, uint64_t now_ns, char *why,
+		 size_t why_size)
+{
+	struct source_shm *self = self_of(source);
+	const char *directory = ncs_directory(self->directory);
+	struct ncs_paths paths;
+	int error = ncs_discover(directory, &paths);
+
+	forget_sample(self);
+	self->place = 0;
+	self->now_ns = now_ns;
+	if (!error) {
+		error = take_paths(self, &paths);
+		ncs_paths_release(&paths);
+	}
+	if (error) {
+		snprintf(why, why_size, "%s: %s", directory, strerror(-error));
+		self->place = self->count;
+		return error;
+	}
+	self->show_denied = true;
+	for (size_t i = 0; i < self->count; i++) {
+		struct segment *segment = &self->segments[i];
+
+		segment_refresh(segment);
+		if (segment->attach != NCS_ATTACH_DENIED &&
+		    is_wanted(self, segment))
+			self->show_denied = false;
+	}
+	return 0;
+}
+
+/* A ring's worth of each lane at most: a writer that never pauses does not
+ * keep us. */
+static void read_records(struct source_shm *self, struct segment *segment,
+			 struct ncs_sample *sample)
+{
+	const struct ncs_header *header = ncs_reader_header(segment->reader);
+
+	sample->records = self->records;
+	for (size_t i = 0; i < header->lanes.count; i++) {
+		size_t room = RECORD_MAX - sample->record_count;
+
+		if (room > header->ring_records)
+			room = header->ring_records;
+		sample->record_count += ncs_reader_records(
+			segment->reader, i,
+			self->records + sample->record_count, room,
+			&sample->records_lost);
+	}
+}
+
+static void look(struct source_shm *self, struct segment *segment,
+		 struct ncs_sample *sample)
+{
+	forget_sample(self);
+	if (ncs_snapshot_init(&self->snapshot, segment->reader) != 0) {
+		sample->attach = NCS_ATTACH_FAILED;
+		sample->why = strerror(ENOMEM);
+		return;
+	}
+	self->shown = segment->reader;
+	ncs_snapshot_take(&self->snapshot, segment->reader, self->now_ns);
+	sample->header = ncs_reader_header(segment->reader);
+	sample->snapshot = &self->snapshot;
+	if (!self->source.wants_records ||
+	    self->source.wants_records(self->source.who, segment->path))
+		read_records(self, segment, sample);
+	else
+		sample->without_records = true;
+}
+
+static bool next(struct ncs_source *source, struct ncs_sample *sample)
+{
+	struct source_shm *self = self_of(source);
+
+	while (self->place < self->count) {
+		struct segment *segment = &self->segments[self->place++];
+
+		if (!is_wanted(self, segment) ||
+		    (segment->attach == NCS_ATTACH_DENIED &&
+		     !self->show_denied))
+			continue;
+		memset(sample, 0, sizeof(*sample));
+		sample->id = segment->path;
+		sample->attach = segment->attach;
+		sample->why = segment->why;
+		if (segment->reader)
+			look(self, segment, sample);
+		return true;
+	}
+	return false;
+}
+
+static void close_source(struct ncs_source *source)
+{
+	struct source_shm *self = self_of(source);
+
+	forget_sample(self);
+	for (size_t i = 0; i < self->count; i++)
+		segment_release(&self->segments[i]);
+	free(self->segments);
+	free(self->records);
+	free(self->directory);
+	free(self);
+}
+
+struct ncs_source *ncs_source_open_shm(const char *directory, uint32_t pid)
+{
+	struct source_shm *self = calloc(1, sizeof(*self));
+
+	if (!self)
+		return NULL;
+	self->records = calloc(RECORD_MAX, sizeof(*self->records));
+	if (directory)
+		self->directory = strdup(directory);
+	if (!self->records || (directory && !self->directory)) {
+		close_source(&self->source);
+		return NULL;
+	}
+	self->pid = pid;
+	self->source.begin = begin;
+	self->source.next = next;
+	self->source.close = close_source;
+	return &self->source;
+}

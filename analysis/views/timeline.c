@@ -1,0 +1,879 @@
+/* Tracks, stretches and cells; see timeline.h. Records come from shared memory
+ * and are not trusted: any value may be in them. */
+#include "analysis/views/timeline.h"
+
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "analysis/base/value_names.h"
+#include "shm/clock.h"
+
+/* --- Activities ---------------------------------------------------------- */
+
+enum layer { NOTHING, BEHIND, BEFORE };
+
+static const struct {
+	char letter;
+	enum layer layer;
+	const char *label;
+	const char *help;
+} activities[NCS_ACTIVITY_COUNT] = {
+#define X(ID, letter, layer, label, help) \
+	[NCS_ACTIVITY_##ID] = { letter, layer, label, help },
+	NCS_ACTIVITIES(X)
+#undef X
+#define X(ID, name, letter, label, help) \
+	[NCS_ACTIVITY_CHANNEL + NCS_CHANNEL_## \
+		ID] = { letter, BEFORE, label, help },
+		NCS_CHANNEL_STATES(X)
+#undef X
+#define X(ID, name, letter, help) \
+	[NCS_ACTIVITY_PROXY + NCS_PROXY_##ID] = { letter, BEFORE, name, help },
+			NCS_PROXY_STATES(X)
+#undef X
+};
+
+char ncs_activity_letter(enum ncs_activity activity)
+{
+	return activities[activity].letter;
+}
+
+const char *ncs_activity_label(enum ncs_activity activity)
+{
+	return activities[activity].label;
+}
+
+const char *ncs_activity_help(enum ncs_activity activity)
+{
+	return activities[activity].help;
+}
+
+/* --- Tracks -------------------------------------------------------------- */
+
+enum {
+	PLACE_CALLS,
+	PLACE_FUNCTIONS,
+	PLACE_KERNELS = PLACE_FUNCTIONS + NCS_FUNCTION_COUNT,
+	PLACE_PROXY,
+	PLACE_CHANNELS
+};
+
+static bool has_calls(const struct ncs_rank *rank)
+{
+	const uint64_t *events = rank->now.events;
+
+	return events[NCS_EVENT_GROUP_API] > 0 ||
+	       events[NCS_EVENT_COLL_API] > 0 ||
+	       events[NCS_EVENT_P2P_API] > 0 ||
+	       events[NCS_EVENT_KERNEL_LAUNCH] > 0 ||
+	       events[NCS_EVENT_CE_COLL] > 0;
+}
+
+size_t ncs_track_count(const struct ncs_rank *rank)
+{
+	return PLACE_CHANNELS + rank->now.channel_count;
+}
+
+bool ncs_track_at(const struct ncs_rank *rank, size_t place,
+		  struct ncs_track *track)
+{
+	*track = (struct ncs_track){ .kind = NCS_TRACK_CALLS };
+	if (place >= PLACE_CHANNELS) {
+		track->kind = NCS_TRACK_CHANNEL;
+		track->channel = &rank->now.channels[place - PLACE_CHANNELS];
+		return true;
+	}
+	if (place == PLACE_CALLS)
+		return has_calls(rank);
+	if (place == PLACE_KERNELS) {
+		track->kind = NCS_TRACK_KERNELS;
+		return rank->now.events[NCS_EVENT_KERNEL_CH] > 0;
+	}
+	if (place == PLACE_PROXY) {
+		track->kind = NCS_TRACK_PROXY;
+		return ncs_rank_proxy_known(rank);
+	}
+	track->kind = NCS_TRACK_FUNCTION;
+	track->function = (unsigned)(place - PLACE_FUNCTIONS);
+	return rank->now.functions[track->function].operations > 0;
+}
+
+void ncs_track_name(const struct ncs_track *track, char *text, size_t size)
+{
+	const struct ncs_channel_view *channel = track->channel;
+
+	switch (track->kind) {
+	case NCS_TRACK_CALLS:
+		snprintf(text, size, "API");
+		break;
+	case NCS_TRACK_FUNCTION:
+		snprintf(text, size, "%s", ncs_function_name(track->function));
+		break;
+	case NCS_TRACK_KERNELS:
+		snprintf(text, size, "kernels");
+		break;
+	case NCS_TRACK_PROXY:
+		snprintf(text, size, "proxy");
+		break;
+	case NCS_TRACK_CHANNEL:
+		snprintf(text, size, "ch %u %s %d", channel->channel,
+			 channel->send ? "send" : "recv", channel->peer);
+		break;
+	}
+}
+
+static enum ncs_latest_kind trace_kind(const struct ncs_track *track)
+{
+	return track->kind == NCS_TRACK_CALLS ||
+			       track->kind == NCS_TRACK_FUNCTION ?
+		       NCS_LATEST_CALLS :
+		       NCS_LATEST_WORK;
+}
+
+uint64_t ncs_track_known_from_ns(const struct ncs_rank *rank,
+				 const struct ncs_track *track)
+{
+	if (!rank->latest)
+		return rank->now.taken_ns;
+	return rank->latest->rings[trace_kind(track)].complete_from_ns;
+}
+
+/* --- Stretches ----------------------------------------------------------- */
+
+/* What is visited, and by whom. */
+struct visitor {
+	const struct ncs_rank *rank;
+	const struct ncs_track *track;
+	int64_t from_ns;
+	int64_t until_ns;
+	ncs_stretch_visit *visit;
+	void *context;
+	/* The same time in ticks, and a little more: a record outside is not
+	 * even looked at. */
+	uint64_t from_ticks;
+	uint64_t until_ticks;
+};
+
+#define ROUNDING_NS 2
+
+/* UINT64_MAX: the clock cannot tell. */
+static uint64_t ticks_of(const struct ncs_clock *clock, int64_t at_ns)
+{
+	int64_t base_ns = (int64_t)clock->base_monotonic_ns;
+	uint64_t distance;
+
+	if (clock->multiplier == 0)
+		return UINT64_MAX;
+	if (at_ns >= base_ns)
+		return clock->base_ticks +
+		       ncs_clock_duration_ticks(clock,
+						(uint64_t)(at_ns - base_ns));
+	distance = ncs_clock_duration_ticks(clock, (uint64_t)(base_ns - at_ns));
+	return distance < clock->base_ticks ? clock->base_ticks - distance : 0;
+}
+
+/* A moment is as long as the shortest time there is. */
+static void emit(const struct visitor *visitor, struct ncs_stretch stretch)
+{
+	if (stretch.end_ns <= stretch.start_ns)
+		stretch.end_ns = stretch.start_ns + 1;
+	if ((int64_t)stretch.start_ns >= visitor->until_ns ||
+	    (int64_t)stretch.end_ns <= visitor->from_ns ||
+	    stretch.end_ns > INT64_MAX)
+		return;
+	visitor->visit(visitor->context, &stretch);
+}
+
+static uint64_t ns_of(const struct visitor *visitor, uint64_t ticks)
+{
+	return ncs_clock_ns(&visitor->rank->header.clock, ticks);
+}
+
+/* Kernels are where the GPU's clock has them. */
+static bool may_be_seen(const struct visitor *visitor,
+			const struct ncs_record *record)
+{
+	return record->event == NCS_EVENT_KERNEL_CH ||
+	       (record->start < visitor->until_ticks &&
+		record->start + record->duration >= visitor->from_ticks);
+}
+
+static void emit_record(const struct visitor *visitor,
+			const struct ncs_record *record,
+			enum ncs_activity activity, uint64_t from_ticks,
+			uint64_t until_ticks)
+{
+	emit(visitor,
+	     (struct ncs_stretch){ .start_ns = ns_of(visitor, from_ticks),
+				   .end_ns = ns_of(visitor, until_ticks),
+				   .activity = activity,
+				   .record = record });
+}
+
+static void emit_open(const struct visitor *visitor, uint64_t since_ns,
+		      enum ncs_activity activity)
+{
+	if (since_ns != 0)
+		emit(visitor, (struct ncs_stretch){
+				      .start_ns = since_ns,
+				      .end_ns = ncs_rank_end_ns(visitor->rank),
+				      .activity = activity,
+				      .open = true });
+}
+
+static enum ncs_activity call_activity(unsigned event)
+{
+	switch (event) {
+	case NCS_EVENT_GROUP_API:
+		return NCS_ACTIVITY_GROUP;
+	case NCS_EVENT_COLL_API:
+	case NCS_EVENT_P2P_API:
+	case NCS_EVENT_CE_COLL:
+		return NCS_ACTIVITY_CALL;
+	case NCS_EVENT_KERNEL_LAUNCH:
+		return NCS_ACTIVITY_LAUNCH;
+	default:
+		return NCS_ACTIVITY_NONE;
+	}
+}
+
+static bool is_call(const struct ncs_track *track,
+		    const struct ncs_record *record)
+{
+	(void)track;
+	return call_activity(record->event) != NCS_ACTIVITY_NONE;
+}
+
+static void visit_call(const struct visitor *visitor,
+		       const struct ncs_record *record)
+{
+	emit_record(visitor, record, call_activity(record->event),
+		    record->start, record->start + record->duration);
+}
+
+static void visit_open_calls(const struct visitor *visitor)
+{
+	const struct ncs_snapshot *now = &visitor->rank->now;
+
+	for (size_t i = 0; i < now->lane_count; i++)
+		for (unsigned k = 0; k < NCS_EVENT_COUNT; k++)
+			if (call_activity(k) != NCS_ACTIVITY_NONE)
+				emit_open(visitor,
+					  now->lanes[i].open_since_ns[k],
+					  call_activity(k));
+}
+
+static bool is_operation(const struct ncs_record *record)
+{
+	return record->event == NCS_EVENT_COLL ||
+	       record->event == NCS_EVENT_P2P;
+}
+
+static bool is_of_function(const struct ncs_track *track,
+			   const struct ncs_record *record)
+{
+	return is_operation(record) && record->function == track->function;
+}
+
+static void visit_operation(const struct visitor *visitor,
+			    const struct ncs_record *record)
+{
+	uint64_t end = record->start + record->duration;
+	uint64_t begun = end;
+	/* Of kernels alone it is not told. */
+	uint64_t delta = record->delta[1] != 0 ? record->delta[1] :
+						 record->delta[0];
+
+	if (delta != 0 && delta < record->duration)
+		begun = record->start + delta;
+	emit_record(visitor, record, NCS_ACTIVITY_QUEUED, record->start, begun);
+	if (begun < end)
+		emit_record(visitor, record, NCS_ACTIVITY_RUNNING, begun, end);
+}
+
+static void visit_open_operations(const struct visitor *visitor)
+{
+	const struct ncs_rank *rank = visitor->rank;
+	uint64_t end_ns = ncs_rank_end_ns(rank);
+
+	for (size_t i = 0; i < rank->now.operation_count; i++) {
+		const struct ncs_operation_view *operation =
+			&rank->now.operations[i];
+		struct ncs_stretch stretch = {
+			.start_ns = operation->start_ns,
+			.end_ns = end_ns,
+			.activity = NCS_ACTIVITY_QUEUED,
+			.open = true,
+			.operation = operation,
+		};
+
+		if (operation->function != visitor->track->function)
+			continue;
+		if (operation->first_child_ns == 0) {
+			emit(visitor, stretch);
+			continue;
+		}
+		stretch.end_ns = operation->first_child_ns;
+		emit(visitor, stretch);
+		stretch.start_ns = operation->first_child_ns;
+		stretch.end_ns = end_ns;
+		stretch.activity = NCS_ACTIVITY_RUNNING;
+		emit(visitor, stretch);
+	}
+}
+
+static bool is_kernel(const struct ncs_track *track,
+		      const struct ncs_record *record)
+{
+	(void)track;
+	return record->event == NCS_EVENT_KERNEL_CH;
+}
+
+/* By the GPU's clock, else from NCCL's telling. */
+static void visit_kernel(const struct visitor *visitor,
+			 const struct ncs_record *record)
+{
+	const struct ncs_gpu_clock_view *clock = &visitor->rank->now.gpu_clock;
+	struct ncs_stretch stretch = { .activity = NCS_ACTIVITY_KERNEL,
+				       .record = record };
+
+	if (!clock->known || record->value == 0) {
+		emit_record(visitor, record, NCS_ACTIVITY_KERNEL, record->start,
+			    record->start + record->duration);
+		return;
+	}
+	stretch.start_ns = record->value - (uint64_t)clock->offset_ns;
+	stretch.end_ns = stretch.start_ns + record->number;
+	emit(visitor, stretch);
+}
+
+static bool is_of_proxy(const struct ncs_track *track,
+			const struct ncs_record *record)
+{
+	(void)track;
+	return record->event == NCS_EVENT_PROXY_CTRL &&
+	       record->number != NCS_PROXY_UNKNOWN &&
+	       record->number < NCS_PROXY_STATE_COUNT;
+}
+
+static void visit_proxy(const struct visitor *visitor,
+			const struct ncs_record *record)
+{
+	emit_record(visitor, record,
+		    NCS_ACTIVITY_PROXY + (enum ncs_activity)record->number,
+		    record->start, record->start + record->duration);
+}
+
+static void visit_proxy_now(const struct visitor *visitor)
+{
+	const struct ncs_proxy_view *proxy = &visitor->rank->now.proxy;
+	uint64_t known_ns =
+		ncs_track_known_from_ns(visitor->rank, visitor->track);
+
+	emit(visitor,
+	     (struct ncs_stretch){ .start_ns = known_ns,
+				   .end_ns = ncs_rank_end_ns(visitor->rank),
+				   .activity = NCS_ACTIVITY_AWAKE,
+				   .open = true });
+	emit_open(visitor, proxy->since_ns,
+		  NCS_ACTIVITY_PROXY + (enum ncs_activity)proxy->state);
+}
+
+static bool is_of_channel(const struct ncs_track *track,
+			  const struct ncs_record *record)
+{
+	const struct ncs_channel_view *channel = track->channel;
+
+	return (record->event == NCS_EVENT_PROXY_OP ||
+		record->event == NCS_EVENT_PROXY_STEP) &&
+	       record->channel == channel->channel &&
+	       record->peer == channel->peer &&
+	       !(record->flags & NCS_RECORD_SEND) == !channel->send;
+}
+
+static void visit_step(const struct visitor *visitor,
+		       const struct ncs_record *record)
+{
+	bool send = visitor->track->channel->send;
+	uint64_t ends[NCS_STEP_TIMES];
+	uint64_t begun = record->start;
+
+	ncs_step_split(record, ends);
+	for (unsigned i = NCS_STEP_FIRST_WAIT; i < NCS_STEP_TIMES; i++) {
+		uint64_t end = begun + ends[i];
+
+		if (ends[i] > 0)
+			emit_record(visitor, record,
+				    NCS_ACTIVITY_CHANNEL +
+					    (enum ncs_activity)ncs_step_state(
+						    send, i),
+				    begun, end);
+		begun = end;
+	}
+}
+
+static void visit_channel(const struct visitor *visitor,
+			  const struct ncs_record *record)
+{
+	if (record->event == NCS_EVENT_PROXY_STEP)
+		visit_step(visitor, record);
+	else
+		emit_record(visitor, record, NCS_ACTIVITY_OPERATION,
+			    record->start + record->delta[0],
+			    record->start + record->duration);
+}
+
+/* Of the steps under way only what the oldest waits for now is known. */
+static void visit_channel_now(const struct visitor *visitor)
+{
+	const struct ncs_channel_view *channel = visitor->track->channel;
+	const struct ncs_snapshot *now = &visitor->rank->now;
+
+	if (channel->state == NCS_CHANNEL_IDLE)
+		return;
+	for (size_t i = 0; i < now->operation_count; i++)
+		if (now->operations[i].number == channel->operation)
+			emit(visitor,
+			     (struct ncs_stretch){
+				     .start_ns =
+					     now->operations[i].first_child_ns,
+				     .end_ns = ncs_rank_end_ns(visitor->rank),
+				     .activity = NCS_ACTIVITY_OPERATION,
+				     .open = true,
+				     .operation = &now->operations[i] });
+	emit_open(visitor, channel->since_ns,
+		  NCS_ACTIVITY_CHANNEL + (enum ncs_activity)channel->state);
+}
+
+static const struct {
+	bool (*has)(const struct ncs_track *track,
+		    const struct ncs_record *record);
+	void (*record)(const struct visitor *visitor,
+		       const struct ncs_record *record);
+	void (*now)(const struct visitor *visitor); /* NULL: not told */
+} kinds[] = {
+	[NCS_TRACK_CALLS] = { is_call, visit_call, visit_open_calls },
+	[NCS_TRACK_FUNCTION] = { is_of_function, visit_operation,
+				 visit_open_operations },
+	[NCS_TRACK_KERNELS] = { is_kernel, visit_kernel, NULL },
+	[NCS_TRACK_PROXY] = { is_of_proxy, visit_proxy, visit_proxy_now },
+	[NCS_TRACK_CHANNEL] = { is_of_channel, visit_channel,
+				visit_channel_now },
+};
+
+static void visit_record(const struct visitor *visitor,
+			 const struct ncs_record *record)
+{
+	const struct ncs_track *track = visitor->track;
+
+	if (may_be_seen(visitor, record) &&
+	    kinds[track->kind].has(track, record))
+		kinds[track->kind].record(visitor, record);
+}
+
+void ncs_track_visit(const struct ncs_rank *rank, const struct ncs_track *track,
+		     int64_t from_ns, int64_t until_ns,
+		     ncs_stretch_visit *visit, void *context)
+{
+	const struct ncs_clock *clock = &rank->header.clock;
+	const struct visitor visitor = {
+		.rank = rank,
+		.track = track,
+		.from_ns = from_ns,
+		.until_ns = until_ns,
+		.visit = visit,
+		.context = context,
+		.from_ticks = ticks_of(clock, from_ns - ROUNDING_NS),
+		.until_ticks = ticks_of(clock, until_ns + ROUNDING_NS),
+	};
+
+	if (rank->latest) {
+		const struct ncs_latest_ring *ring =
+			&rank->latest->rings[trace_kind(track)];
+
+		for (size_t i = 0; i < ring->count; i++)
+			visit_record(&visitor, ncs_latest_at(ring, i));
+	}
+	if (kinds[track->kind].now)
+		kinds[track->kind].now(&visitor);
+}
+
+bool ncs_track_is_empty(const struct ncs_rank *rank,
+			const struct ncs_track *track)
+{
+	const struct ncs_latest_ring *ring =
+		rank->latest ? &rank->latest->rings[trace_kind(track)] : NULL;
+	struct ncs_stretch now;
+
+	if (ncs_track_now(rank, track, &now))
+		return false;
+	for (size_t i = 0; ring && i < ring->count; i++)
+		if (kinds[track->kind].has(track, ncs_latest_at(ring, i)))
+			return false;
+	return true;
+}
+
+struct search {
+	int64_t from_ns;
+	int64_t until_ns;
+	struct ncs_stretch *found;
+	size_t count;
+	enum layer layer;
+	int64_t overlap_ns;
+};
+
+static int64_t overlap_ns(const struct ncs_stretch *stretch, int64_t from_ns,
+			  int64_t until_ns)
+{
+	int64_t start_ns = (int64_t)stretch->start_ns;
+	int64_t end_ns = (int64_t)stretch->end_ns;
+
+	return (end_ns < until_ns ? end_ns : until_ns) -
+	       (start_ns > from_ns ? start_ns : from_ns);
+}
+
+static void compare_stretch(void *context, const struct ncs_stretch *stretch)
+{
+	struct search *search = context;
+	int64_t own_ns = overlap_ns(stretch, search->from_ns, search->until_ns);
+	enum layer layer = activities[stretch->activity].layer;
+
+	search->count++;
+	if (search->count > 1 && layer < search->layer)
+		return;
+	if (search->count > 1 && layer == search->layer &&
+	    own_ns <= search->overlap_ns)
+		return;
+	*search->found = *stretch;
+	search->layer = layer;
+	search->overlap_ns = own_ns;
+}
+
+bool ncs_track_find(const struct ncs_rank *rank, const struct ncs_track *track,
+		    int64_t from_ns, int64_t until_ns,
+		    struct ncs_stretch *found, size_t *count)
+{
+	struct search search = { .from_ns = from_ns,
+				 .until_ns = until_ns,
+				 .found = found };
+
+	ncs_track_visit(rank, track, from_ns, until_ns, compare_stretch,
+			&search);
+	*count = search.count;
+	return search.count > 0;
+}
+
+bool ncs_track_now(const struct ncs_rank *rank, const struct ncs_track *track,
+		   struct ncs_stretch *now)
+{
+	int64_t end_ns = (int64_t)ncs_rank_end_ns(rank);
+	struct search search = { .from_ns = end_ns - 1,
+				 .until_ns = end_ns,
+				 .found = now };
+	const struct visitor visitor = {
+		.rank = rank,
+		.track = track,
+		.from_ns = end_ns - 1,
+		.until_ns = end_ns,
+		.visit = compare_stretch,
+		.context = &search,
+	};
+
+	if (kinds[track->kind].now)
+		kinds[track->kind].now(&visitor);
+	return search.count > 0;
+}
+
+/* --- One collective in all ranks ----------------------------------------- */
+
+static bool set_collective(const struct ncs_rank *rank, unsigned event,
+			   unsigned function, uint64_t sequence_number,
+			   struct ncs_collective *collective)
+{
+	*collective = (struct ncs_collective){
+		.comm_id = rank->now.identity.comm_id,
+		.function = function,
+		.sequence_number = sequence_number,
+	};
+	return event == NCS_EVENT_COLL &&
+	       sequence_number != NCS_NO_SEQUENCE_NUMBER &&
+	       rank->now.identity.known & NCS_KNOWN_COMM_ID;
+}
+
+/* The latest with this number, which is not for ever its own. */
+static bool operation_collective(const struct ncs_rank *rank, uint32_t number,
+				 struct ncs_collective *collective)
+{
+	const struct ncs_latest_ring *ring =
+		&rank->latest->rings[NCS_LATEST_CALLS];
+
+	for (size_t i = rank->now.operation_count; i-- > 0;) {
+		const struct ncs_operation_view *operation =
+			&rank->now.operations[i];
+
+		if ((uint32_t)operation->number == number)
+			return set_collective(rank, operation->event,
+					      operation->function,
+					      operation->sequence_number,
+					      collective);
+	}
+	for (size_t i = ring->count; i-- > 0;) {
+		const struct ncs_record *record = ncs_latest_at(ring, i);
+
+		if (is_operation(record) && record->operation == number)
+			return set_collective(rank, record->event,
+					      record->function, record->number,
+					      collective);
+	}
+	return false;
+}
+
+bool ncs_stretch_collective(const struct ncs_rank *rank,
+			    const struct ncs_stretch *stretch,
+			    struct ncs_collective *collective)
+{
+	const struct ncs_operation_view *operation = stretch->operation;
+	const struct ncs_record *record = stretch->record;
+
+	if (operation)
+		return set_collective(rank, operation->event,
+				      operation->function,
+				      operation->sequence_number, collective);
+	if (!record)
+		return false;
+	if (is_operation(record))
+		return set_collective(rank, record->event, record->function,
+				      record->number, collective);
+	return record->operation != 0 &&
+	       operation_collective(rank, record->operation, collective);
+}
+
+bool ncs_collective_find(const struct ncs_rank *rank,
+			 const struct ncs_collective *collective,
+			 struct ncs_presence *part)
+{
+	const struct ncs_latest_ring *ring;
+
+	if (!(rank->now.identity.known & NCS_KNOWN_COMM_ID) ||
+	    rank->now.identity.comm_id != collective->comm_id)
+		return false;
+	for (size_t i = 0; i < rank->now.operation_count; i++) {
+		const struct ncs_operation_view *operation =
+			&rank->now.operations[i];
+
+		if (operation->event != NCS_EVENT_COLL ||
+		    operation->function != collective->function ||
+		    operation->sequence_number != collective->sequence_number)
+			continue;
+		*part = (struct ncs_presence){ operation->start_ns, 0,
+					       (uint32_t)operation->number };
+		return true;
+	}
+	ring = rank->latest ? &rank->latest->rings[NCS_LATEST_CALLS] : NULL;
+	for (size_t i = ring ? ring->count : 0; i-- > 0;) {
+		const struct ncs_record *record = ncs_latest_at(ring, i);
+
+		if (record->event != NCS_EVENT_COLL ||
+		    record->function != collective->function ||
+		    record->number != collective->sequence_number)
+			continue;
+		*part = (struct ncs_presence){
+			ncs_clock_ns(&rank->header.clock, record->start),
+			ncs_clock_ns(&rank->header.clock,
+				     record->start + record->duration),
+			record->operation
+		};
+		return true;
+	}
+	return false;
+}
+
+bool ncs_presence_has(const struct ncs_presence *part,
+		      const struct ncs_collective *collective,
+		      const struct ncs_track *track,
+		      const struct ncs_stretch *stretch)
+{
+	uint32_t number =
+		stretch->record    ? stretch->record->operation :
+		stretch->operation ? (uint32_t)stretch->operation->number :
+				     0;
+
+	if (number == 0 && stretch->open && track->kind == NCS_TRACK_CHANNEL)
+		number = (uint32_t)track->channel->operation;
+	if (track->kind == NCS_TRACK_FUNCTION &&
+	    track->function != collective->function)
+		return false;
+	return number != 0 && number == part->operation;
+}
+
+/* --- The axis ------------------------------------------------------------ */
+
+int64_t ncs_axis_ns(const struct ncs_axis *axis, int column)
+{
+	return axis->end_ns - axis->cell_ns * (axis->width - column);
+}
+
+/* The least of 1, 2, 5, 10 … that is no less. */
+static int64_t round_up(int64_t value)
+{
+	static const int64_t digits[] = { 1, 2, 5 };
+
+	for (int64_t power = 1;; power *= 10)
+		for (unsigned i = 0; i < 3; i++)
+			if (digits[i] * power >= value)
+				return digits[i] * power;
+}
+
+/* Of two neighbours one is more than a third of the other. */
+static int64_t shorter(int64_t cell_ns)
+{
+	return round_up((cell_ns + 2) / 3);
+}
+
+void ncs_axis_zoom(struct ncs_axis *axis, int column, bool in)
+{
+	int64_t cell_ns = in ? shorter(axis->cell_ns) :
+			       round_up(axis->cell_ns + 1);
+	int64_t at_ns = ncs_axis_ns(axis, column);
+
+	if (cell_ns < NCS_CELL_SHORTEST_NS || cell_ns > NCS_CELL_LONGEST_NS)
+		return;
+	axis->cell_ns = cell_ns;
+	axis->end_ns = at_ns + cell_ns * (axis->width - column);
+}
+
+void ncs_axis_pan(struct ncs_axis *axis, bool back, int64_t latest_ns)
+{
+	int64_t half_ns = axis->cell_ns * ((axis->width + 1) / 2);
+
+	axis->end_ns += back ? -half_ns : half_ns;
+	if (axis->end_ns > latest_ns)
+		axis->end_ns = latest_ns;
+}
+
+int64_t ncs_axis_tick_ns(const struct ncs_axis *axis, int columns)
+{
+	return round_up(axis->cell_ns * columns);
+}
+
+/* --- Cells --------------------------------------------------------------- */
+
+struct weights {
+	int64_t of[NCS_ACTIVITY_COUNT];
+};
+
+struct painter {
+	const struct ncs_axis *axis;
+	const struct ncs_track *track;
+	const struct ncs_collective *collective;
+	const struct ncs_presence *part; /* NULL: nothing is highlighted */
+	struct ncs_cell *cells;
+	struct weights *weights;
+};
+
+static int column_of(const struct ncs_axis *axis, int64_t at_ns)
+{
+	int64_t from_ns = ncs_axis_ns(axis, 0);
+
+	if (at_ns <= from_ns)
+		return 0;
+	if (at_ns >= axis->end_ns)
+		return axis->width - 1;
+	return (int)((at_ns - from_ns) / axis->cell_ns);
+}
+
+static void paint(void *context, const struct ncs_stretch *stretch)
+{
+	const struct painter *painter = context;
+	const struct ncs_axis *axis = painter->axis;
+	bool before = activities[stretch->activity].layer == BEFORE;
+	bool lit = painter->part &&
+		   ncs_presence_has(painter->part, painter->collective,
+				    painter->track, stretch);
+	int first = column_of(axis, (int64_t)stretch->start_ns);
+	int last = column_of(axis, (int64_t)stretch->end_ns - 1);
+
+	for (int i = first; i <= last; i++) {
+		int64_t from_ns = ncs_axis_ns(axis, i);
+		struct weights *weights = &painter->weights[i];
+		struct ncs_cell *cell = &painter->cells[i];
+
+		weights->of[stretch->activity] +=
+			overlap_ns(stretch, from_ns, from_ns + axis->cell_ns);
+		cell->lit = cell->lit || lit;
+		if (!before)
+			continue;
+		/* Until the end it tells whether there was one. */
+		cell->several = cell->activity != NCS_ACTIVITY_UNKNOWN;
+		cell->activity = stretch->activity;
+	}
+}
+
+/* Where nothing is under way: that, or that it is not known. */
+static enum ncs_activity nothing(const struct ncs_rank *rank,
+				 const struct ncs_track *track, int64_t from_ns,
+				 int64_t until_ns)
+{
+	const struct ncs_latest *latest = rank->latest;
+
+	if (until_ns <= (int64_t)ncs_track_known_from_ns(rank, track) ||
+	    from_ns >= (int64_t)ncs_rank_end_ns(rank))
+		return NCS_ACTIVITY_UNKNOWN;
+	if (latest && latest->lost > 0 &&
+	    until_ns > (int64_t)latest->lost_from_ns &&
+	    from_ns < (int64_t)latest->lost_until_ns)
+		return NCS_ACTIVITY_LOST;
+	return NCS_ACTIVITY_NONE;
+}
+
+static enum ncs_activity heaviest(const struct weights *weights)
+{
+	enum ncs_activity found = NCS_ACTIVITY_UNKNOWN;
+
+	for (unsigned i = 0; i < NCS_ACTIVITY_COUNT; i++) {
+		if (weights->of[i] == 0)
+			continue;
+		if (activities[i].layer > activities[found].layer ||
+		    (activities[i].layer == activities[found].layer &&
+		     weights->of[i] > weights->of[found]))
+			found = (enum ncs_activity)i;
+	}
+	return found;
+}
+
+int ncs_track_cells(const struct ncs_rank *rank, const struct ncs_track *track,
+		    const struct ncs_axis *axis,
+		    const struct ncs_collective *collective,
+		    struct ncs_cell *cells)
+{
+	struct ncs_presence part;
+	bool is_lit = collective &&
+		      ncs_collective_find(rank, collective, &part);
+	struct painter painter = {
+		.axis = axis,
+		.track = track,
+		.collective = collective,
+		.part = is_lit ? &part : NULL,
+		.cells = cells,
+		.weights =
+			calloc((size_t)axis->width, sizeof(*painter.weights)),
+	};
+
+	memset(cells, 0, (size_t)axis->width * sizeof(*cells));
+	if (!painter.weights)
+		return -ENOMEM;
+	ncs_track_visit(rank, track, ncs_axis_ns(axis, 0), axis->end_ns, paint,
+			&painter);
+	for (int i = 0; i < axis->width; i++) {
+		int64_t from_ns = ncs_axis_ns(axis, i);
+
+		cells[i].activity = heaviest(&painter.weights[i]);
+		if (cells[i].activity == NCS_ACTIVITY_UNKNOWN)
+			cells[i].activity = nothing(rank, track, from_ns,
+						    from_ns + axis->cell_ns);
+	}
+	free(painter.weights);
+	return 0;
+}
