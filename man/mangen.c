@@ -40,7 +40,7 @@
 #include "ncclstat/tables/verdicts.h"
 #include "ncclstat/tables/what_if.h"
 #include "ncclstat/version.h"
-#include "record/format.h"
+#include "record/format/file_format.h"
 
 #define COUNT(array) (sizeof(array) / sizeof((array)[0]))
 

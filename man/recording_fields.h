@@ -1,6 +1,6 @@
 /* What each field of a recording is, for ncclstat-record(5): X(field, help).
  *
- * A table for each struct of record/format.h, in the order of its fields, as in
+ * A table for each struct of record/format/file_format.h, in the order of its fields, as in
  * segment_fields.h.
  */
 #ifndef NCS_MAN_RECORDING_FIELDS_H

@@ -8,7 +8,7 @@
 
 #include "analysis/records/job_steps.h"
 #include "analysis/base/value_names.h"
-#include "record/lanes.h"
+#include "record/export/slice_tracks.h"
 #include "tui/format.h"
 #include "tui/output.h"
 

@@ -7,9 +7,9 @@
 #include <stdio.h>
 
 #include "analysis/path/critical_path.h"
-#include "record/collectives.h"
-#include "record/trace_writer.h"
-#include "record/replay.h"
+#include "record/read/recorded_operations.h"
+#include "record/export/trace_writer.h"
+#include "record/read/replay.h"
 #include "tui/options.h"
 
 /* Reads the recording twice and prints. Returns the program's exit status. */

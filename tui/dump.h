@@ -10,7 +10,7 @@
 
 #include "analysis/model/model.h"
 #include "analysis/base/source.h"
-#include "record/replay.h"
+#include "record/read/replay.h"
 #include "tui/options.h"
 
 /* Where and when a sample was taken. */

@@ -3,7 +3,7 @@
 #ifndef NCS_TUI_EXPORT_H
 #define NCS_TUI_EXPORT_H
 
-#include "record/replay.h"
+#include "record/read/replay.h"
 #include "tui/options.h"
 
 /* Returns the program's exit status. What is missing in what was written is said

@@ -2,7 +2,7 @@
 #ifndef NCS_TUI_LIST_RECORDING_H
 #define NCS_TUI_LIST_RECORDING_H
 
-#include "record/replay.h"
+#include "record/read/replay.h"
 #include "tui/options.h"
 
 /* Looks at every chunk, so that all damage is told. Returns the program's exit

@@ -3,7 +3,7 @@
 #define NCS_TUI_LIVE_H
 
 #include "analysis/base/source.h"
-#include "record/replay.h"
+#include "record/read/replay.h"
 #include "tui/config.h"
 #include "tui/options.h"
 

@@ -16,7 +16,7 @@
 #include "analysis/base/aliases.h"
 #include "analysis/base/source.h"
 #include "ncclstat/version.h"
-#include "record/replay.h"
+#include "record/read/replay.h"
 #include "tui/clean.h"
 #include "tui/config.h"
 #include "tui/critical_path.h"

@@ -9,7 +9,7 @@
 
 #include "analysis/base/append.h"
 #include "analysis/base/detail.h"
-#include "record/chunk.h"
+#include "record/format/chunk.h"
 
 /* --- The table ---------------------------------------------------------- */
 

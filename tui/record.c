@@ -7,7 +7,7 @@
 #include <string.h>
 
 #include "analysis/base/append.h"
-#include "record/recorder.h"
+#include "record/write/recorder.h"
 #include "tui/format.h"
 #include "tui/output.h"
 

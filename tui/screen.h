@@ -17,7 +17,7 @@
 #include "analysis/model/model.h"
 #include "analysis/diagnosis/summary.h"
 #include "analysis/views/timeline.h"
-#include "record/replay_search.h"
+#include "record/read/replay_search.h"
 #include "tui/layout.h"
 #include "tui/options.h"
 #include "tui/table.h"

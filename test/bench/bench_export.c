@@ -13,8 +13,8 @@
 #include <time.h>
 #include <unistd.h>
 
-#include "record/export.h"
-#include "record/writer.h"
+#include "record/export/export.h"
+#include "record/write/recording_writer.h"
 #include "shm/write/writer.h"
 #include "test/bench/caller.h"
 

@@ -18,7 +18,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include "record/writer.h"
+#include "record/write/recording_writer.h"
 #include "shm/atomics.h"
 #include "shm/clock.h"
 #include "shm/write/writer.h"

@@ -15,8 +15,8 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include "record/replay.h"
-#include "record/writer.h"
+#include "record/read/replay.h"
+#include "record/write/recording_writer.h"
 #include "shm/clock.h"
 #include "shm/read/image.h"
 #include "shm/write/writer.h"

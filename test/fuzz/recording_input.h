@@ -1,6 +1,6 @@
 /* What is done with a hostile recording: opened, looked at at many moments,
  * passed through. Shared by the fuzzer and by the deterministic test of the
- * unit tests. It aborts where a promise of record/recording.h is broken;
+ * unit tests. It aborts where a promise of record/read/recording.h is broken;
  * sanitizers see the rest. */
 #ifndef NCS_TEST_FUZZ_RECORDING_INPUT_H
 #define NCS_TEST_FUZZ_RECORDING_INPUT_H
@@ -11,12 +11,12 @@
 #include <string.h>
 
 #include "analysis/model/model.h"
-#include "record/align.h"
-#include "record/chunk.h"
-#include "record/collectives.h"
-#include "record/export.h"
-#include "record/recording.h"
-#include "record/source_recording.h"
+#include "record/read/align.h"
+#include "record/format/chunk.h"
+#include "record/read/recorded_operations.h"
+#include "record/export/export.h"
+#include "record/read/recording.h"
+#include "record/read/source_recording.h"
 #include "test/fuzz/segment_input.h"
 
 /* Chunks of damaged files whose checksums are made right again: else nothing

@@ -7,7 +7,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#include "record/chunk.h"
+#include "record/format/chunk.h"
 
 struct recorded_chunk {
 	struct ncs_chunk header;

@@ -1,9 +1,9 @@
-/* A small recording of a small segment, written by record/writer.h, for tests of
+/* A small recording of a small segment, written by record/write/recording_writer.h, for tests of
  * what reads recordings. Times are what the test says: ticks are ns. */
 #ifndef NCS_TEST_UNIT_RECORDING_FIXTURE_H
 #define NCS_TEST_UNIT_RECORDING_FIXTURE_H
 
-#include "record/writer.h"
+#include "record/write/recording_writer.h"
 #include "test/unit/segment_fixture.h"
 
 /* When recordings begin, CLOCK_MONOTONIC and CLOCK_REALTIME ns. */

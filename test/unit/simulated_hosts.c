@@ -14,7 +14,7 @@
 #include <string.h>
 
 #include "ncclstat/version.h"
-#include "record/writer.h"
+#include "record/write/recording_writer.h"
 #include "shm/segment.h"
 
 #define US UINT64_C(1000)

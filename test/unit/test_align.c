@@ -14,7 +14,7 @@
 
 #include <cmocka.h>
 
-#include "record/align.h"
+#include "record/read/align.h"
 #include "test/unit/simulated_hosts.h"
 
 #define US UINT64_C(1000)

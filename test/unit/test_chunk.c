@@ -10,7 +10,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "record/chunk.h"
+#include "record/format/chunk.h"
 
 static void sealed(struct ncs_chunk *chunk, char *payload, size_t bytes)
 {

@@ -14,7 +14,7 @@
 #include <unistd.h>
 
 #include "ncclstat/names.h"
-#include "record/export.h"
+#include "record/export/export.h"
 #include "test/unit/recording_fixture.h"
 
 #define SECOND UINT64_C(1000000000)

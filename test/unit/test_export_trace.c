@@ -10,8 +10,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "record/export_trace.h"
-#include "record/held.h"
+#include "record/export/export_trace.h"
+#include "record/export/deferred_records.h"
 #include "test/unit/decoded_trace.h"
 
 #define BASE_NS UINT64_C(1000000000)

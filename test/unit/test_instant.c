@@ -8,7 +8,7 @@
 
 #include <cmocka.h>
 
-#include "record/instant.h"
+#include "record/read/instant.h"
 
 #define MS_NS UINT64_C(1000000)
 #define S_NS UINT64_C(1000000000)

@@ -14,7 +14,7 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "record/writer.h"
+#include "record/write/recording_writer.h"
 #include "shm/read/image.h"
 #include "test/unit/recorded_file.h"
 #include "test/unit/segment_fixture.h"

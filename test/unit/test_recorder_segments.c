@@ -15,7 +15,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-#include "record/recorder_segments.h"
+#include "record/write/recorder_segments.h"
 #include "shm/clock.h"
 #include "test/unit/recorded_file.h"
 #include "test/unit/segment_fixture.h"

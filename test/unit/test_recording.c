@@ -14,8 +14,8 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include "record/chunk.h"
-#include "record/recording.h"
+#include "record/format/chunk.h"
+#include "record/read/recording.h"
 #include "test/unit/recording_fixture.h"
 
 #define MS_NS UINT64_C(1000000)

@@ -10,7 +10,7 @@
 #include <errno.h>
 #include <string.h>
 
-#include "record/replay_search.h"
+#include "record/read/replay_search.h"
 #include "test/unit/recording_fixture.h"
 
 #define MS_NS UINT64_C(1000000)

@@ -17,7 +17,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include "record/sink_internal.h"
+#include "record/write/sink_internal.h"
 
 struct target {
 	char path[64];

@@ -11,7 +11,7 @@
 #include <string.h>
 
 #include "analysis/model/model.h"
-#include "record/source_recording.h"
+#include "record/read/source_recording.h"
 #include "test/unit/recording_fixture.h"
 
 #define MS_NS UINT64_C(1000000)

@@ -7,7 +7,7 @@
 
 #include <cmocka.h>
 
-#include "record/streams.h"
+#include "record/format/cuda_streams.h"
 
 #define A NCS_RECORD_STREAM(0x7f0012345678)
 #define B NCS_RECORD_STREAM(NULL)

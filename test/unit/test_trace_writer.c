@@ -13,9 +13,9 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "record/flow_ends.h"
-#include "record/lanes.h"
-#include "record/trace_writer.h"
+#include "record/export/open_flows.h"
+#include "record/export/slice_tracks.h"
+#include "record/export/trace_writer.h"
 #include "test/unit/decoded_trace.h"
 
 #define BASE_NS UINT64_C(1000000000000)

@@ -1,0 +1,275 @@
+/* Traces as chrome://tracing has them, and Perfetto reads: JSON.
+ *
+ * Event types and keys are those of Chrome's "Trace Event Format": slices are
+ * complete events ("X"), flows "s" and "f", instants "i", counters "C", names
+ * metadata ("M"). A thread is one track, so that no slices of it overlap: of
+ * those, viewers leave out all but the first. Times are µs, always, and counted
+ * from the trace's beginning, as what reads them may hold them in a double.
+ */
+#include <string.h>
+
+#include "record/format/json_text.h"
+#include "record/export/trace_format.h"
+
+static void begin(struct ncs_trace_writer *writer)
+{
+	ncs_json_raw(writer->file, "{\"displayTimeUnit\":\"ns\","
+				   "\"otherData\":{\"base_monotonic_ns\":\"");
+	ncs_json_number(writer->file, writer->base.base_ns);
+	ncs_json_raw(writer->file, "\",\"base_realtime_ns\":\"");
+	ncs_json_number(writer->file,
+			writer->base.base_ns +
+				(uint64_t)writer->base.realtime_offset_ns);
+	ncs_json_raw(writer->file, "\"},\n\"traceEvents\":[\n");
+}
+
+static void end(struct ncs_trace_writer *writer)
+{
+	ncs_json_raw(writer->file, "\n]}\n");
+}
+
+static const char *word(const struct ncs_trace_writer *writer, uint32_t number)
+{
+	return number != 0 ? writer->words[number].text : "";
+}
+
+/* The process that a track is below, or is; 0: none. */
+static uint32_t process_of(const struct ncs_trace_writer *writer,
+			   uint32_t track)
+{
+	while (track != 0 && writer->tracks[track].kind != NCS_TRACE_PROCESS)
+		track = writer->tracks[track].parent;
+	return track;
+}
+
+static void begin_event(struct ncs_trace_writer *writer, char type,
+			uint32_t track)
+{
+	FILE *file = writer->file;
+
+	ncs_json_raw(file,
+		     writer->written++ > 0 ? ",\n{\"ph\":\"" : "{\"ph\":\"");
+	putc_unlocked(type, file);
+	ncs_json_raw(file, "\",\"pid\":");
+	ncs_json_number(file, process_of(writer, track));
+	ncs_json_raw(file, ",\"tid\":");
+	ncs_json_number(file, track);
+}
+
+static void put_duration(struct ncs_trace_writer *writer, const char *key,
+			 uint64_t value_ns)
+{
+	ncs_json_raw(writer->file, key);
+	ncs_json_us(writer->file, value_ns);
+}
+
+/* A moment. */
+static void put_time(struct ncs_trace_writer *writer, uint64_t at_ns)
+{
+	uint64_t base_ns = writer->base.base_ns;
+
+	put_duration(writer, at_ns < base_ns ? ",\"ts\":-" : ",\"ts\":",
+		     at_ns < base_ns ? base_ns - at_ns : at_ns - base_ns);
+}
+
+static void put_text(struct ncs_trace_writer *writer, const char *key,
+		     const char *text)
+{
+	ncs_json_raw(writer->file, key);
+	ncs_json_text(writer->file, text);
+}
+
+/* --- Names ------------------------------------------------------------------ */
+
+/* Appends the names of a track and of those above it, up to `top`. */
+static void append_path(const struct ncs_trace_writer *writer, uint32_t track,
+			uint32_t top, char *path, size_t size)
+{
+	const struct ncs_trace_track *told = &writer->tracks[track];
+	size_t used;
+
+	if (track == top)
+		return;
+	append_path(writer, told->parent, top, path, size);
+	used = strlen(path);
+	snprintf(path + used, size - used, "%s%s", used > 0 ? ", " : "",
+		 word(writer, told->name));
+}
+
+static void put_metadata(struct ncs_trace_writer *writer, const char *name,
+			 uint32_t track, const char *text)
+{
+	begin_event(writer, 'M', track);
+	put_text(writer, ",\"name\":", name);
+	put_text(writer, ",\"args\":{\"name\":", text);
+	ncs_json_raw(writer->file, "}}");
+}
+
+/* Those of one parent come together. */
+static uint64_t sort_index(const struct ncs_trace_writer *writer,
+			   uint32_t track)
+{
+	const struct ncs_trace_track *told = &writer->tracks[track];
+	const struct ncs_trace_track *parent = &writer->tracks[told->parent];
+
+	if (told->kind == NCS_TRACE_PROCESS)
+		return (uint64_t)told->parent << 16 | (told->place & 0xffff);
+	if (parent->kind == NCS_TRACE_PROCESS)
+		return (uint64_t)told->place << 16;
+	return (uint64_t)parent->place << 16 | (told->place & 0xffff);
+}
+
+static void put_place(struct ncs_trace_writer *writer, const char *name,
+		      uint32_t track)
+{
+	begin_event(writer, 'M', track);
+	put_text(writer, ",\"name\":", name);
+	ncs_json_raw(writer->file, ",\"args\":{\"sort_index\":");
+	ncs_json_number(writer->file, sort_index(writer, track));
+	ncs_json_raw(writer->file, "}}");
+}
+
+static void tell_track(struct ncs_trace_writer *writer, uint32_t track)
+{
+	uint32_t top = process_of(writer, track);
+	bool is_process = top == track;
+	char path[1024] = "";
+
+	/* What is above a process is in its name, counters in their events. */
+	if (top == 0 || writer->tracks[track].kind == NCS_TRACE_COUNTER)
+		return;
+	append_path(writer, track, is_process ? 0 : top, path, sizeof(path));
+	put_metadata(writer, is_process ? "process_name" : "thread_name", track,
+		     path);
+	put_place(writer,
+		  is_process ? "process_sort_index" : "thread_sort_index",
+		  track);
+}
+
+/* --- Things on tracks ------------------------------------------------------- */
+
+static void put_value(struct ncs_trace_writer *writer,
+		      const struct ncs_trace_argument *argument)
+{
+	switch (argument->kind) {
+	case NCS_TRACE_NUMBER:
+		ncs_json_number(writer->file, argument->value);
+		break;
+	case NCS_TRACE_WHOLE:
+		ncs_json_whole(writer->file, (int64_t)argument->value);
+		break;
+	case NCS_TRACE_FLAG:
+		ncs_json_flag(writer->file, argument->value != 0);
+		break;
+	case NCS_TRACE_WORD:
+		ncs_json_text(writer->file,
+			      word(writer, (uint32_t)argument->value));
+		break;
+	}
+}
+
+static void put_details(struct ncs_trace_writer *writer,
+			const struct ncs_trace_event *event)
+{
+	FILE *file = writer->file;
+
+	put_text(writer, ",\"name\":", word(writer, event->name));
+	put_text(writer, ",\"cat\":", word(writer, event->category));
+	ncs_json_raw(file, ",\"args\":{");
+	for (unsigned i = 0; i < event->argument_count; i++) {
+		if (i > 0)
+			putc_unlocked(',', file);
+		ncs_json_text(file, word(writer, event->arguments[i].name));
+		putc_unlocked(':', file);
+		put_value(writer, &event->arguments[i]);
+	}
+	if (event->correlation != 0) {
+		ncs_json_raw(file, event->argument_count > 0 ?
+					   ",\"correlation_id\":" :
+					   "\"correlation_id\":");
+		ncs_json_id(file, event->correlation);
+	}
+	ncs_json_raw(file, "}}");
+}
+
+/* At the innermost slice of the track at that moment. */
+static void write_flow_end(struct ncs_trace_writer *writer, char type,
+			   const struct ncs_flow_end *end)
+{
+	begin_event(writer, type, end->track);
+	put_time(writer, end->at_ns);
+	ncs_json_raw(writer->file, ",\"bp\":\"e\",\"name\":\"message\","
+				   "\"cat\":\"message\",\"id\":");
+	ncs_json_id(writer->file, end->flow);
+	putc_unlocked('}', writer->file);
+}
+
+/* Which end an arrow leaves from has to be told, so it is written once both are
+ * known. */
+static void write_flow(struct ncs_trace_writer *writer,
+		       const struct ncs_flow_end *end)
+{
+	struct ncs_flow_end other;
+	bool is_earlier;
+
+	if (!ncs_flow_ends_join(&writer->flow_ends, end, &other))
+		return;
+	is_earlier = end->at_ns < other.at_ns;
+	write_flow_end(writer, 's', is_earlier ? end : &other);
+	write_flow_end(writer, 'f', is_earlier ? &other : end);
+}
+
+static void write_slice(struct ncs_trace_writer *writer, uint32_t track,
+			uint64_t start_ns, uint64_t end_ns,
+			const struct ncs_trace_event *event)
+{
+	/* The last moment that is in it. */
+	bool is_at_end = event->is_flow_at_end && end_ns > start_ns;
+	const struct ncs_flow_end end_of_flow = {
+		.flow = event->flow,
+		.at_ns = is_at_end ? end_ns - 1 : start_ns,
+		.track = track,
+	};
+
+	begin_event(writer, 'X', track);
+	put_time(writer, start_ns);
+	put_duration(writer, ",\"dur\":", end_ns - start_ns);
+	put_details(writer, event);
+	if (event->flow != 0)
+		write_flow(writer, &end_of_flow);
+}
+
+static void write_instant(struct ncs_trace_writer *writer, uint32_t track,
+			  uint64_t at_ns, const struct ncs_trace_event *event)
+{
+	begin_event(writer, 'i', track);
+	put_time(writer, at_ns);
+	ncs_json_raw(writer->file, ",\"s\":\"t\"");
+	put_details(writer, event);
+}
+
+static void write_count(struct ncs_trace_writer *writer, uint32_t track,
+			uint64_t at_ns, double value)
+{
+	const struct ncs_trace_track *told = &writer->tracks[track];
+	char path[1024] = "";
+
+	append_path(writer, track, process_of(writer, track), path,
+		    sizeof(path));
+	begin_event(writer, 'C', track);
+	put_time(writer, at_ns);
+	put_text(writer, ",\"name\":", path);
+	put_text(writer, ",\"args\":{", word(writer, told->unit));
+	putc_unlocked(':', writer->file);
+	ncs_json_real(writer->file, value);
+	ncs_json_raw(writer->file, "}}");
+}
+
+const struct ncs_trace_functions ncs_trace_chrome = {
+	.begin = begin,
+	.track = tell_track,
+	.slice = write_slice,
+	.instant = write_instant,
+	.count = write_count,
+	.end = end,
+};

@@ -1,0 +1,279 @@
+/* From recordings to formats: first all states, as names and clocks come from
+ * these, then all records. See export.h. */
+#include "record/export/export.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "record/export/exporter.h"
+#include "record/format/cuda_streams.h"
+#include "shm/clock.h"
+
+static const struct {
+	const char *name;
+	bool is_binary;
+} names[NCS_EXPORT_COUNT] = {
+#define X(ID, name, is_binary, help) [NCS_EXPORT_##ID] = { name, is_binary },
+	NCS_EXPORTS(X)
+#undef X
+};
+
+static const struct ncs_exporter_functions *const formats[NCS_EXPORT_COUNT] = {
+	[NCS_EXPORT_PERFETTO] = &ncs_exporter_perfetto,
+	[NCS_EXPORT_CHROME] = &ncs_exporter_chrome,
+	[NCS_EXPORT_NDJSON] = &ncs_exporter_ndjson,
+	[NCS_EXPORT_CSV] = &ncs_exporter_csv,
+};
+
+const char *ncs_export_name(enum ncs_export_format format)
+{
+	return names[format].name;
+}
+
+bool ncs_export_is_binary(enum ncs_export_format format)
+{
+	return names[format].is_binary;
+}
+
+struct run {
+	struct ncs_recording *recording;
+	const struct ncs_export_request *request;
+	const struct ncs_exporter_functions *format;
+	struct ncs_exporter exporter;
+	struct ncs_export_rank *ranks;
+	struct ncs_streams *streams; /* by rank */
+	struct ncs_export_result result;
+};
+
+/* --- Ranks -------------------------------------------------------------------- */
+
+static int open_ranks(struct run *run)
+{
+	struct ncs_recording *recording = run->recording;
+	size_t count = ncs_recording_rank_count(recording);
+
+	run->ranks = calloc(count ? count : 1, sizeof(*run->ranks));
+	run->streams = calloc(count ? count : 1, sizeof(*run->streams));
+	if (!run->ranks || !run->streams) {
+		free(run->ranks);
+		free(run->streams);
+		return -ENOMEM;
+	}
+	for (size_t i = 0; i < count; i++) {
+		const struct ncs_recorded_rank *rank =
+			ncs_recording_rank(recording, i);
+
+		ncs_export_rank_init(
+			&run->ranks[i],
+			ncs_recording_host(recording, rank->host)->name,
+			rank->header, run->request->aliases);
+	}
+	run->exporter.ranks = run->ranks;
+	run->exporter.rank_count = count;
+	return 0;
+}
+
+/* The first moment of all that is exported. */
+static void set_base(struct run *run)
+{
+	uint64_t base_ns = run->request->from_ns;
+
+	for (size_t i = 0;
+	     run->request->from_ns == 0 && i < run->exporter.rank_count; i++) {
+		uint64_t from_ns =
+			ncs_recording_rank(run->recording, i)->from_ns;
+
+		if (base_ns == 0 || from_ns < base_ns)
+			base_ns = from_ns;
+	}
+	run->exporter.base.base_ns = base_ns;
+	if (ncs_recording_host_count(run->recording) > 0)
+		run->exporter.base.realtime_offset_ns =
+			ncs_recording_host(run->recording, 0)
+				->realtime_offset_ns;
+}
+
+static bool is_rank_wanted(const struct run *run, size_t rank)
+{
+	return run->request->pid == 0 ||
+	       run->ranks[rank].pid == run->request->pid;
+}
+
+/* --- States ------------------------------------------------------------------- */
+
+/* The rank's first state that counts: the latest as the time began, so that
+ * what has changed since can be told. 0: there is none. */
+static uint64_t first_state_ns(const struct run *run, size_t rank)
+{
+	uint64_t from_ns = run->request->from_ns;
+	uint64_t at_ns = ncs_recording_next_state_of(run->recording, rank, 0);
+	uint64_t next_ns = at_ns;
+
+	while (next_ns != 0 && next_ns <= from_ns) {
+		at_ns = next_ns;
+		next_ns = ncs_recording_next_state_of(run->recording, rank,
+						      next_ns);
+	}
+	return at_ns <= run->request->until_ns ? at_ns : 0;
+}
+
+static int tell_state(struct run *run, size_t rank,
+		      const struct ncs_snapshot *snapshot, bool is_last)
+{
+	return run->format->state ? run->format->state(&run->exporter, rank,
+						       snapshot, is_last) :
+				    0;
+}
+
+static int take_state(struct run *run, size_t rank,
+		      struct ncs_snapshot *snapshot, struct ncs_reader *reader,
+		      uint64_t taken_ns, bool is_last)
+{
+	int error;
+
+	ncs_snapshot_take(snapshot, reader, taken_ns);
+	error = ncs_export_rank_learn(&run->ranks[rank], snapshot);
+	return error ? error : tell_state(run, rank, snapshot, is_last);
+}
+
+static int take_states(struct run *run, size_t rank)
+{
+	struct ncs_snapshot snapshot = { 0 };
+	uint64_t at_ns = first_state_ns(run, rank), done_ns = 0;
+	bool is_ready = false;
+	int error = 0;
+
+	while (at_ns != 0 && !error) {
+		uint64_t next_ns = ncs_recording_next_state_of(run->recording,
+							       rank, at_ns);
+		bool is_last = next_ns == 0 || next_ns > run->request->until_ns;
+		struct ncs_reader *reader;
+		uint64_t taken_ns;
+		int found = ncs_recording_state(run->recording, rank, at_ns,
+						&reader, &taken_ns);
+
+		if (found < 0) {
+			error = found;
+		} else if (found == NCS_RECORDED_YES && !is_ready) {
+			error = ncs_snapshot_init(&snapshot, reader);
+			is_ready = !error;
+		} else if (found == NCS_RECORDED_DAMAGED) {
+			run->result.damaged_states++;
+		}
+		/* One of before stands in for a damaged one; it is done already
+		 * unless there is none after it. */
+		if (!error && found == NCS_RECORDED_YES &&
+		    (taken_ns > done_ns || is_last)) {
+			error = take_state(run, rank, &snapshot, reader,
+					   taken_ns, is_last);
+			done_ns = taken_ns;
+		} else if (!error && is_last && done_ns != 0) {
+			error = tell_state(run, rank, &snapshot, true);
+		}
+		at_ns = is_last ? 0 : next_ns;
+	}
+	if (is_ready)
+		ncs_snapshot_release(&snapshot);
+	return error;
+}
+
+/* --- Records ------------------------------------------------------------------ */
+
+static bool is_wanted(const struct run *run, size_t rank,
+		      const struct ncs_record *record)
+{
+	const struct ncs_export_request *request = run->request;
+	uint64_t end_ns = ncs_clock_ns(&run->ranks[rank].clock,
+				       record->start + record->duration);
+
+	return end_ns >= request->from_ns && end_ns <= request->until_ns;
+}
+
+/* What rings say of streams is no event, and counts whenever it was said. */
+static int take_record(struct run *run, const struct ncs_batch *batch,
+		       const struct ncs_record *record)
+{
+	uint64_t stream;
+	int error = ncs_streams_take(&run->streams[batch->rank], batch->lane,
+				     record, &stream);
+
+	if (error || record->event == NCS_EVENT_STREAM ||
+	    !is_wanted(run, batch->rank, record))
+		return error;
+	run->result.records++;
+	return run->format->record(&run->exporter, batch->rank, batch->lane,
+				   stream, record);
+}
+
+static int take_batch(struct run *run, const struct ncs_batch *batch)
+{
+	int error = 0;
+
+	if (!is_rank_wanted(run, batch->rank))
+		return 0;
+	if (batch->lost > 0 && run->format->lose)
+		run->format->lose(&run->exporter, batch->rank);
+	run->result.lost += batch->lost;
+	for (size_t i = 0; i < batch->count && !error; i++)
+		error = take_record(run, batch, &batch->records[i]);
+	return error;
+}
+
+static int take_records(struct run *run)
+{
+	const struct ncs_export_request *request = run->request;
+	uint64_t total = ncs_recording_facts(run->recording)->records;
+	struct ncs_pass *pass = ncs_pass_open(run->recording, NCS_ALL_RANKS,
+					      request->from_ns,
+					      request->until_ns);
+	struct ncs_batch batch;
+	uint64_t done = 0;
+	int error = 0, found = 0;
+
+	if (!pass)
+		return -ENOMEM;
+	while (!error && (found = ncs_pass_next(pass, &batch)) > 0) {
+		error = take_batch(run, &batch);
+		/* A full disk shows early. */
+		if (!error && ferror(request->file))
+			error = errno ? -errno : -EIO;
+		done += batch.count;
+		if (request->progress)
+			request->progress(request->context, done, total);
+	}
+	ncs_pass_close(pass);
+	return error ? error : found;
+}
+
+int ncs_export(struct ncs_recording *recording,
+	       const struct ncs_export_request *request,
+	       struct ncs_export_result *result)
+{
+	struct run run = {
+		.recording = recording,
+		.request = request,
+		.format = formats[request->format],
+		.exporter = { .request = request },
+	};
+	int error = open_ranks(&run), end_error;
+
+	if (error)
+		return error;
+	set_base(&run);
+	error = run.format->begin(&run.exporter);
+	for (size_t i = 0; i < run.exporter.rank_count && !error; i++)
+		if (is_rank_wanted(&run, i))
+			error = take_states(&run, i);
+	if (!error && run.format->record)
+		error = take_records(&run);
+	end_error = run.format->end(&run.exporter);
+	for (size_t i = 0; i < run.exporter.rank_count; i++) {
+		ncs_export_rank_release(&run.ranks[i]);
+		ncs_streams_release(&run.streams[i]);
+	}
+	free(run.ranks);
+	free(run.streams);
+	*result = run.result;
+	return error ? error : end_error;
+}

@@ -1,0 +1,126 @@
+/* Who a rank is; see export_rank.h. */
+#include "record/export/export_rank.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "analysis/base/value_names.h"
+#include "analysis/model/range_totals.h"
+#include "shm/clock.h"
+
+static void take_identity(struct ncs_export_rank *rank,
+			  const struct ncs_identity *identity)
+{
+	rank->identity = *identity;
+	if (rank->aliases)
+		ncs_aliases_apply(rank->aliases, &rank->identity);
+	ncs_comm_text(&rank->identity, rank->communicator,
+		      sizeof(rank->communicator));
+}
+
+void ncs_export_rank_init(struct ncs_export_rank *rank, const char *host,
+			  const struct ncs_header *header,
+			  const struct ncs_aliases *aliases)
+{
+	*rank = (struct ncs_export_rank){
+		.host = host,
+		.pid = header->pid,
+		.aliases = aliases,
+		.clock = header->clock,
+	};
+	take_identity(rank, &header->identity);
+}
+
+void ncs_export_rank_release(struct ncs_export_rank *rank)
+{
+	for (size_t i = 0; i < rank->path_count; i++)
+		free(rank->paths[i].path);
+	free(rank->paths);
+	ncs_gpu_readings_release(&rank->gpu);
+}
+
+/* --- Ranges --------------------------------------------------------------- */
+
+/* Numbers are given out in their order and keep their names, so those that are
+ * new come last. */
+static int learn_ranges(struct ncs_export_rank *rank,
+			const struct ncs_snapshot *snapshot)
+{
+	size_t known = rank->path_count;
+	struct ncs_range_path *paths = rank->paths;
+
+	if (snapshot->range_count <= known)
+		return 0;
+	paths = realloc(paths, snapshot->range_count * sizeof(*paths));
+	if (!paths)
+		return -ENOMEM;
+	rank->paths = paths;
+	for (size_t i = known; i < snapshot->range_count; i++) {
+		uint32_t number = snapshot->ranges[i].number;
+		char path[4096] = "";
+
+		ncs_range_append_path(snapshot, number, path, sizeof(path));
+		paths[i] = (struct ncs_range_path){ number, strdup(path) };
+		if (!paths[i].path)
+			return -ENOMEM;
+		rank->path_count++;
+	}
+	return 0;
+}
+
+static int compare_path(const void *key, const void *element)
+{
+	const uint64_t *number = key;
+	const struct ncs_range_path *path = element;
+
+	return (*number > path->number) - (*number < path->number);
+}
+
+const char *ncs_export_rank_path(const struct ncs_export_rank *rank,
+				 uint64_t number)
+{
+	const struct ncs_range_path *found;
+
+	if (rank->path_count == 0)
+		return NULL;
+	found = bsearch(&number, rank->paths, rank->path_count,
+			sizeof(*rank->paths), compare_path);
+	return found ? found->path : NULL;
+}
+
+/* --- All of it ------------------------------------------------------------ */
+
+int ncs_export_rank_learn(struct ncs_export_rank *rank,
+			  const struct ncs_snapshot *snapshot)
+{
+	int error;
+
+	take_identity(rank, &snapshot->identity);
+	error = learn_ranges(rank, snapshot);
+	return error ? error :
+		       ncs_gpu_readings_add(&rank->gpu, &snapshot->gpu_clock);
+}
+
+struct ncs_export_span ncs_export_rank_span(const struct ncs_export_rank *rank,
+					    const struct ncs_record *record)
+{
+	bool is_kernel = record->event == NCS_EVENT_KERNEL_CH ||
+			 record->event == NCS_EVENT_KERNEL_PHASE;
+	struct ncs_export_span span = {
+		.start_ns = ncs_clock_ns(&rank->clock, record->start),
+		.end_ns = ncs_clock_ns(&rank->clock,
+				       record->start + record->duration),
+	};
+
+	if (is_kernel && record->value != 0 &&
+	    ncs_gpu_readings_find(&rank->gpu, record->value, &span.start_ns,
+				  &span.gpu_error_ns)) {
+		span.is_by_gpu = true;
+		span.end_ns = span.start_ns + record->number;
+	}
+	/* No record ends before it begins. */
+	if (span.end_ns < span.start_ns)
+		span.end_ns = span.start_ns;
+	return span;
+}

@@ -1,0 +1,38 @@
+/* What each format of an export does: between export.c and the formats. */
+#ifndef NCS_RECORD_EXPORT_EXPORTER_H
+#define NCS_RECORD_EXPORT_EXPORTER_H
+
+#include "record/export/export.h"
+#include "record/export/export_rank.h"
+
+struct ncs_exporter {
+	const struct ncs_export_request *request;
+	const struct ncs_export_rank *ranks; /* as is known by now */
+	size_t rank_count;
+	struct ncs_trace_base base;
+	void *own; /* the format's */
+};
+
+/* All but begin and end may be NULL: the format has no use for it. Functions
+ * return 0 or -errno. All states of a rank come one after another, and the
+ * states of all ranks before the first record. */
+struct ncs_exporter_functions {
+	int (*begin)(struct ncs_exporter *exporter);
+	int (*state)(struct ncs_exporter *exporter, size_t rank,
+		     const struct ncs_snapshot *snapshot, bool is_last);
+	/* Of any type but STREAM: that is what `stream` is of, as
+	 * ncs_streams_take() says it. */
+	int (*record)(struct ncs_exporter *exporter, size_t rank, unsigned lane,
+		      uint64_t stream, const struct ncs_record *record);
+	/* Records are missing before the rank's next one. */
+	void (*lose)(struct ncs_exporter *exporter, size_t rank);
+	/* Also after an error: `own` is to be released. */
+	int (*end)(struct ncs_exporter *exporter);
+};
+
+extern const struct ncs_exporter_functions ncs_exporter_perfetto;
+extern const struct ncs_exporter_functions ncs_exporter_chrome;
+extern const struct ncs_exporter_functions ncs_exporter_ndjson;
+extern const struct ncs_exporter_functions ncs_exporter_csv;
+
+#endif

@@ -1,0 +1,318 @@
+/* Exports as a table: how fast each rank's operations of each size were, as
+ * nccl-tests tells it. From the states' counters, which know nothing of sampling
+ * and of records that were lost. RFC 4180; what is not known is empty. */
+#include <errno.h>
+#include <inttypes.h>
+#include <stdarg.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "analysis/model/class_stats.h"
+#include "analysis/base/value_names.h"
+#include "analysis/base/utf8.h"
+#include "ncclstat/tables/csv.h"
+#include "record/export/exporter.h"
+
+enum column {
+#define X(ID, name, help) COLUMN_##ID,
+	NCS_CSV_COLUMNS(X)
+#undef X
+		COLUMN_COUNT
+};
+
+/* A rank's classes as the time began. */
+struct before {
+	struct ncs_class_view *classes;
+	size_t class_count;
+	uint64_t *buckets;
+};
+
+struct own {
+	struct before before;
+	size_t rank; /* whose they are */
+	bool has_before;
+};
+
+/* A row: what is not set is not known. */
+struct row {
+	char cells[COLUMN_COUNT][160];
+};
+
+static int begin(struct ncs_exporter *exporter)
+{
+	static const char *const names[] = {
+#define X(ID, name, help) name,
+		NCS_CSV_COLUMNS(X)
+#undef X
+	};
+
+	exporter->own = calloc(1, sizeof(struct own));
+	if (!exporter->own)
+		return -ENOMEM;
+	for (unsigned i = 0; i < COLUMN_COUNT; i++)
+		fprintf(exporter->request->file, "%s%s", i > 0 ? "," : "",
+			names[i]);
+	fputs("\r\n", exporter->request->file);
+	return 0;
+}
+
+/* --- The beginning of the time ------------------------------------------------ */
+
+static void forget(struct own *own)
+{
+	free(own->before.classes);
+	free(own->before.buckets);
+	own->before = (struct before){ 0 };
+	own->has_before = false;
+}
+
+static void *copy_of(const void *data, size_t bytes)
+{
+	void *copy = malloc(bytes ? bytes : 1);
+
+	if (copy && bytes)
+		memcpy(copy, data, bytes);
+	return copy;
+}
+
+static int remember(struct own *own, size_t rank,
+		    const struct ncs_snapshot *snapshot)
+{
+	forget(own);
+	own->rank = rank;
+	own->has_before = true;
+	own->before.class_count = snapshot->class_count;
+	own->before.classes =
+		copy_of(snapshot->classes,
+			snapshot->class_count * sizeof(*snapshot->classes));
+	own->before.buckets =
+		copy_of(snapshot->class_buckets,
+			snapshot->class_bucket_count * sizeof(uint64_t));
+	return own->before.classes && own->before.buckets ? 0 : -ENOMEM;
+}
+
+static const struct ncs_class_view *
+class_before(const struct before *before, const struct ncs_class_view *now)
+{
+	for (size_t i = 0; i < before->class_count; i++)
+		if (ncs_class_identity(&before->classes[i]) ==
+		    ncs_class_identity(now))
+			return &before->classes[i];
+	return NULL;
+}
+
+/* --- Rows ----------------------------------------------------------------------- */
+
+__attribute__((format(printf, 3, 4))) static void
+set(struct row *row, enum column column, const char *format, ...)
+{
+	va_list arguments;
+
+	va_start(arguments, format);
+	vsnprintf(row->cells[column], sizeof(row->cells[column]), format,
+		  arguments);
+	va_end(arguments);
+}
+
+static void set_text(struct row *row, enum column column, const char *raw)
+{
+	ncs_utf8_clean(row->cells[column], sizeof(row->cells[column]), raw,
+		       false);
+}
+
+static void set_us(struct row *row, enum column column, double value_ns)
+{
+	set(row, column, "%.3f", value_ns / 1e3);
+}
+
+static void write_row(FILE *file, const struct row *row)
+{
+	for (unsigned i = 0; i < COLUMN_COUNT; i++) {
+		const char *cell = row->cells[i];
+
+		if (i > 0)
+			putc(',', file);
+		if (!strpbrk(cell, ",\"\r\n")) {
+			fputs(cell, file);
+			continue;
+		}
+		putc('"', file);
+		for (; *cell; cell++) {
+			if (*cell == '"')
+				putc('"', file);
+			putc(*cell, file);
+		}
+		putc('"', file);
+	}
+	fputs("\r\n", file);
+}
+
+static void set_who(struct row *row, const struct ncs_export_rank *rank)
+{
+	const struct ncs_identity *identity = &rank->identity;
+	uint64_t known = identity->known;
+
+	if (known & NCS_KNOWN_COMM_NAME)
+		set_text(row, COLUMN_COMMUNICATOR, identity->comm_name);
+	if (known & NCS_KNOWN_COMM_ID)
+		set(row, COLUMN_COMMUNICATOR_ID, "%016" PRIx64,
+		    identity->comm_id);
+	if (known & NCS_KNOWN_NRANKS)
+		set(row, COLUMN_NRANKS, "%d", identity->nranks);
+	if (known & NCS_KNOWN_RANK)
+		set(row, COLUMN_RANK, "%d", identity->rank);
+	set_text(row, COLUMN_HOST, rank->host);
+	set(row, COLUMN_PID, "%u", rank->pid);
+}
+
+static void set_class(struct row *row, const struct ncs_class_view *view)
+{
+	set(row, COLUMN_FUNCTION, "%s", ncs_function_name(view->function));
+	if (!ncs_class_is_other(view)) {
+		if (view->size_class != NCS_SIZE_CLASS_UNKNOWN)
+			set(row, COLUMN_SIZE, "%" PRIu64,
+			    ncs_size_class_low(view->size_class));
+		if (view->algorithm != NCS_ALGORITHM_UNKNOWN)
+			set(row, COLUMN_ALGORITHM, "%s",
+			    ncs_algorithm_name(view->algorithm));
+		if (view->protocol != NCS_PROTOCOL_UNKNOWN)
+			set(row, COLUMN_PROTOCOL, "%s",
+			    ncs_protocol_name(view->protocol));
+	}
+}
+
+/* The times of now without those of before; *times keeps the place of none. */
+static void take_away(struct ncs_class_times *times, uint64_t *histogram,
+		      const struct ncs_class_times *before,
+		      const uint64_t *buckets)
+{
+	times->timed -= before->timed;
+	times->time_ns -= before->time_ns;
+	times->bytes -= before->bytes;
+	for (unsigned i = 0; i < before->count; i++)
+		histogram[before->first + i] -= buckets[before->place + i];
+}
+
+static void set_times(struct row *row, const struct ncs_snapshot *snapshot,
+		      const struct ncs_class_view *view,
+		      const struct ncs_class_times *times,
+		      const uint64_t *histogram, bool bytes_known)
+{
+	const struct ncs_identity *identity = &snapshot->identity;
+	int nranks = identity->known & NCS_KNOWN_NRANKS ? identity->nranks : 0;
+	double bandwidth =
+		ncs_algorithm_bandwidth(times->bytes, times->time_ns);
+	double factor = ncs_bus_factor(view->function, nranks);
+	static const struct {
+		enum column column;
+		double fraction;
+	} percentiles[] = { { COLUMN_P50, 0.50 }, { COLUMN_P99, 0.99 } };
+
+	set_us(row, COLUMN_AVERAGE,
+	       (double)times->time_ns / (double)times->timed);
+	for (unsigned i = 0; i < 2; i++) {
+		uint64_t ns =
+			ncs_percentile(histogram, percentiles[i].fraction);
+
+		/* The middle of the last bucket may be longer than any in
+		 * it. */
+		if (times->longest_ns > 0 && ns > times->longest_ns)
+			ns = times->longest_ns;
+		set_us(row, percentiles[i].column, (double)ns);
+	}
+	if (times->longest_ns > 0)
+		set_us(row, COLUMN_LONGEST, (double)times->longest_ns);
+	if (!bytes_known)
+		return;
+	set(row, COLUMN_BYTES, "%.0f",
+	    (double)times->bytes / (double)times->timed);
+	if (bandwidth >= 0)
+		set(row, COLUMN_ALGBW, "%.6g", bandwidth);
+	if (bandwidth >= 0 && factor >= 0)
+		set(row, COLUMN_BUSBW, "%.6g", bandwidth * factor);
+}
+
+static bool bytes_known(const struct ncs_snapshot *snapshot,
+			const struct ncs_class_view *view)
+{
+	if (ncs_class_is_other(view))
+		return snapshot->functions[view->function].size_unknown == 0;
+	return view->size_class != NCS_SIZE_CLASS_UNKNOWN;
+}
+
+static void put_class(const struct ncs_exporter *exporter, size_t rank,
+		      const struct ncs_snapshot *snapshot,
+		      const struct ncs_class_view *view)
+{
+	const struct own *own = exporter->own;
+	const struct ncs_class_view *before =
+		own->has_before ? class_before(&own->before, view) : NULL;
+	unsigned timing = ncs_class_timing(view);
+	uint64_t histogram[NCS_HISTOGRAM_BUCKETS] = { 0 };
+	uint64_t operations =
+		view->operations - (before ? before->operations : 0);
+	struct ncs_class_times times = { 0 };
+	struct row row = { 0 };
+
+	if (timing < NCS_TIMING_COUNT) {
+		times = view->times[timing];
+		for (unsigned i = 0; i < times.count; i++)
+			histogram[times.first + i] =
+				snapshot->class_buckets[times.place + i];
+		if (before)
+			take_away(&times, histogram, &before->times[timing],
+				  own->before.buckets);
+	}
+	if (operations == 0 && times.timed == 0)
+		return;
+	set_who(&row, &exporter->ranks[rank]);
+	set_class(&row, view);
+	set(&row, COLUMN_OPERATIONS, "%" PRIu64, operations);
+	set(&row, COLUMN_TIMED, "%" PRIu64, times.timed);
+	if (times.timed > 0) {
+		set(&row, COLUMN_TIMING, "%s", ncs_timing_name(timing));
+		set_times(&row, snapshot, view, &times, histogram,
+			  bytes_known(snapshot, view));
+	}
+	write_row(exporter->request->file, &row);
+}
+
+/* Without a beginning, all since the communicator was there. */
+static int take_state(struct ncs_exporter *exporter, size_t rank,
+		      const struct ncs_snapshot *snapshot, bool is_last)
+{
+	struct own *own = exporter->own;
+	bool is_first = !own->has_before || own->rank != rank;
+	int error = 0;
+
+	if (is_first)
+		forget(own);
+	if (is_last)
+		for (size_t i = 0; i < snapshot->class_count; i++)
+			put_class(exporter, rank, snapshot,
+				  &snapshot->classes[i]);
+	else if (is_first && exporter->request->from_ns > 0 &&
+		 snapshot->taken_ns <= exporter->request->from_ns)
+		error = remember(own, rank, snapshot);
+	return error;
+}
+
+static int end(struct ncs_exporter *exporter)
+{
+	struct own *own = exporter->own;
+
+	if (own)
+		forget(own);
+	free(own);
+	errno = 0;
+	return fflush(exporter->request->file) != 0 ||
+			       ferror(exporter->request->file) ?
+		       (errno ? -errno : -EIO) :
+		       0;
+}
+
+const struct ncs_exporter_functions ncs_exporter_csv = {
+	.begin = begin,
+	.state = take_state,
+	.end = end,
+};

@@ -1,0 +1,95 @@
+/* Exports as traces: export_trace.h with a writer of either format. */
+#include <errno.h>
+#include <stdlib.h>
+
+#include "record/export/exporter.h"
+
+struct own {
+	struct ncs_trace_writer *writer;
+	struct ncs_trace_export *trace;
+};
+
+static int begin(struct ncs_exporter *exporter, enum ncs_trace_format format)
+{
+	struct own *own = calloc(1, sizeof(*own));
+
+	exporter->own = own;
+	if (!own)
+		return -ENOMEM;
+	own->writer = ncs_trace_open(format, exporter->request->file,
+				     &exporter->base);
+	if (own->writer)
+		own->trace = ncs_trace_export_open(own->writer, exporter->ranks,
+						   exporter->rank_count);
+	return own->trace ? 0 : -ENOMEM;
+}
+
+static int begin_perfetto(struct ncs_exporter *exporter)
+{
+	return begin(exporter, NCS_TRACE_PERFETTO);
+}
+
+static int begin_chrome(struct ncs_exporter *exporter)
+{
+	return begin(exporter, NCS_TRACE_CHROME);
+}
+
+static int take_state(struct ncs_exporter *exporter, size_t rank,
+		      const struct ncs_snapshot *snapshot, bool is_last)
+{
+	struct own *own = exporter->own;
+
+	(void)is_last;
+	ncs_trace_export_state(own->trace, rank, snapshot);
+	return 0;
+}
+
+static int take_record(struct ncs_exporter *exporter, size_t rank,
+		       unsigned lane, uint64_t stream,
+		       const struct ncs_record *record)
+{
+	struct own *own = exporter->own;
+
+	return ncs_trace_export_record(own->trace, rank, lane, stream, record);
+}
+
+static void lose(struct ncs_exporter *exporter, size_t rank)
+{
+	struct own *own = exporter->own;
+
+	ncs_trace_export_lose(own->trace, rank);
+}
+
+static int end(struct ncs_exporter *exporter)
+{
+	const struct ncs_export_request *request = exporter->request;
+	struct own *own = exporter->own;
+	int error = 0, write_error;
+
+	if (!own)
+		return 0;
+	if (own->trace)
+		error = ncs_trace_export_finish(own->trace);
+	if (own->trace && !error && request->add)
+		error = request->add(request->context, own->writer, own->trace);
+	ncs_trace_export_close(own->trace);
+	write_error = ncs_trace_close(own->writer);
+	free(own);
+	return error ? error : write_error;
+}
+
+const struct ncs_exporter_functions ncs_exporter_perfetto = {
+	.begin = begin_perfetto,
+	.state = take_state,
+	.record = take_record,
+	.lose = lose,
+	.end = end,
+};
+
+const struct ncs_exporter_functions ncs_exporter_chrome = {
+	.begin = begin_chrome,
+	.state = take_state,
+	.record = take_record,
+	.lose = lose,
+	.end = end,
+};

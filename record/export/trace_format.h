@@ -1,0 +1,62 @@
+/* A trace's words and tracks, and what each format does with them: between
+ * trace_writer.c and the formats, nobody else's. */
+#ifndef NCS_RECORD_EXPORT_TRACE_FORMAT_H
+#define NCS_RECORD_EXPORT_TRACE_FORMAT_H
+
+#include "record/export/open_flows.h"
+#include "record/export/trace_writer.h"
+
+enum ncs_trace_kind {
+	NCS_TRACE_PLAIN,
+	NCS_TRACE_PROCESS,
+	NCS_TRACE_COUNTER,
+};
+
+struct ncs_trace_track {
+	enum ncs_trace_kind kind;
+	uint32_t parent; /* 0: none */
+	uint32_t place;
+	uint32_t name; /* words */
+	uint32_t unit; /* of a counter */
+	bool told;     /* in the file */
+};
+
+struct ncs_trace_word {
+	char *text;   /* clean */
+	uint8_t told; /* the format's own: where it is in the file */
+};
+
+struct ncs_trace_writer {
+	const struct ncs_trace_functions *format;
+	FILE *file;
+	struct ncs_trace_base base;
+	int error; /* 0 or -errno */
+	/* The formats' own: things so far, arrows that lack an end. */
+	uint64_t written;
+	struct ncs_flow_ends flow_ends;
+	struct ncs_trace_word *words; /* by number; 0 is "" */
+	uint32_t word_count;
+	uint32_t *slots; /* hash table of words' numbers */
+	uint32_t slot_count;
+	struct ncs_trace_track *tracks; /* by number; 0 is none */
+	uint32_t track_count;
+};
+
+struct ncs_trace_functions {
+	void (*begin)(struct ncs_trace_writer *writer);
+	/* Tells of a track whose parents have been told of. */
+	void (*track)(struct ncs_trace_writer *writer, uint32_t track);
+	void (*slice)(struct ncs_trace_writer *writer, uint32_t track,
+		      uint64_t start_ns, uint64_t end_ns,
+		      const struct ncs_trace_event *event);
+	void (*instant)(struct ncs_trace_writer *writer, uint32_t track,
+			uint64_t at_ns, const struct ncs_trace_event *event);
+	void (*count)(struct ncs_trace_writer *writer, uint32_t track,
+		      uint64_t at_ns, double value);
+	void (*end)(struct ncs_trace_writer *writer);
+};
+
+extern const struct ncs_trace_functions ncs_trace_perfetto;
+extern const struct ncs_trace_functions ncs_trace_chrome;
+
+#endif

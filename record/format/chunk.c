@@ -1,0 +1,111 @@
+/* Sealing, checking and packing chunks; see chunk.h. */
+#include "record/format/chunk.h"
+
+#include <stdlib.h>
+#include <xxhash.h>
+#include <zstd.h>
+
+/* The same with the widest instructions that the processor has, several times as
+ * fast; not in every build of the library. */
+#ifdef __x86_64__
+__attribute__((weak)) XXH64_hash_t XXH3_64bits_dispatch(const void *bytes,
+							size_t count);
+#endif
+
+static uint64_t xxh3(const void *bytes, size_t count)
+{
+#ifdef __x86_64__
+	if (XXH3_64bits_dispatch)
+		return XXH3_64bits_dispatch(bytes, count);
+#endif
+	return XXH3_64bits(bytes, count);
+}
+
+/* --- The header ---------------------------------------------------------- */
+
+static uint64_t header_checksum(const struct ncs_chunk *chunk)
+{
+	return xxh3(chunk, offsetof(struct ncs_chunk, checksum));
+}
+
+void ncs_chunk_seal_checksum(struct ncs_chunk *chunk, uint64_t payload_checksum)
+{
+	chunk->magic = NCS_CHUNK_MAGIC;
+	chunk->payload_checksum = payload_checksum;
+	chunk->checksum = header_checksum(chunk);
+}
+
+void ncs_chunk_seal(struct ncs_chunk *chunk, const void *payload)
+{
+	ncs_chunk_seal_checksum(chunk, xxh3(payload, chunk->bytes));
+}
+
+bool ncs_chunk_is_good(const struct ncs_chunk *chunk)
+{
+	return chunk->magic == NCS_CHUNK_MAGIC &&
+	       chunk->bytes <= NCS_PAYLOAD_BYTES_MAX &&
+	       chunk->unpacked_bytes <= NCS_PAYLOAD_BYTES_MAX &&
+	       chunk->bytes <= chunk->unpacked_bytes &&
+	       header_checksum(chunk) == chunk->checksum;
+}
+
+bool ncs_chunk_payload_is_good(const struct ncs_chunk *chunk,
+			       const void *payload)
+{
+	return xxh3(payload, chunk->bytes) == chunk->payload_checksum;
+}
+
+/* --- Compression --------------------------------------------------------- */
+
+struct ncs_packer {
+	ZSTD_CCtx *context;
+	int level;
+};
+
+int ncs_packer_level_max(void)
+{
+	return ZSTD_maxCLevel();
+}
+
+struct ncs_packer *ncs_packer_create(int level)
+{
+	struct ncs_packer *packer = calloc(1, sizeof(*packer));
+
+	if (!packer)
+		return NULL;
+	packer->level = level;
+	packer->context = ZSTD_createCCtx();
+	if (!packer->context) {
+		free(packer);
+		return NULL;
+	}
+	return packer;
+}
+
+void ncs_packer_free(struct ncs_packer *packer)
+{
+	if (!packer)
+		return;
+	ZSTD_freeCCtx(packer->context);
+	free(packer);
+}
+
+size_t ncs_packer_pack(struct ncs_packer *packer, const void *payload,
+		       size_t bytes, void *packed, size_t room)
+{
+	size_t result;
+
+	/* As long as it was would read as not packed. */
+	if (room >= bytes)
+		room = bytes > 0 ? bytes - 1 : 0;
+	result = ZSTD_compressCCtx(packer->context, packed, room, payload,
+				   bytes, packer->level);
+	return ZSTD_isError(result) ? 0 : result;
+}
+
+bool ncs_chunk_unpack(const struct ncs_chunk *chunk, const void *payload,
+		      void *unpacked)
+{
+	return ZSTD_decompress(unpacked, chunk->unpacked_bytes, payload,
+			       chunk->bytes) == chunk->unpacked_bytes;
+}

@@ -1,0 +1,54 @@
+/* The parts of a record by name: for exports. Pure; records are not trusted.
+ */
+#ifndef NCS_RECORD_FORMAT_RECORD_FIELDS_H
+#define NCS_RECORD_FORMAT_RECORD_FIELDS_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "ncclstat/abi.h"
+#include "ncclstat/tables/fields.h"
+
+enum ncs_field {
+#define X(ID, name, where, help) NCS_FIELD_##ID,
+	NCS_FIELDS(X)
+#undef X
+		NCS_FIELD_COUNT
+};
+
+const char *ncs_field_name(enum ncs_field field);
+/* Whether it is an argument of slices. */
+bool ncs_field_is_traced(enum ncs_field field);
+
+enum ncs_field_kind {
+	NCS_FIELD_NOTHING, /* not known */
+	NCS_FIELD_NUMBER,
+	NCS_FIELD_IS, /* 0 or 1 */
+	NCS_FIELD_PROXY_STATE,
+	NCS_FIELD_RANGE_PATH, /* of the range with this number */
+	NCS_FIELD_DETAIL,     /* packed, as in a settings record */
+	NCS_FIELD_HANDLE,     /* of a CUDA stream */
+};
+
+struct ncs_field_value {
+	enum ncs_field field;
+	enum ncs_field_kind kind;
+	uint64_t value;
+};
+
+#define NCS_FIELDS_MAX 20u
+
+/* What a record of this type tells beside what, where, who and when; how many
+ * there are. Times are ns; `stream` is what ncs_streams_take() said. */
+unsigned ncs_record_fields(const struct ncs_record *record, uint64_t stream,
+			   const struct ncs_clock *clock,
+			   struct ncs_field_value fields[NCS_FIELDS_MAX]);
+
+/* Whether records of this type belong to a channel. */
+bool ncs_event_has_channel(unsigned event);
+/* … and to a direction of it. */
+bool ncs_event_has_direction(unsigned event);
+/* … and to a function of NCCL. */
+bool ncs_event_has_function(unsigned event);
+
+#endif

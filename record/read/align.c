@@ -1,0 +1,463 @@
+/* Aligning a recording; see align.h.
+ *
+ * First the collectives at its beginning tell about where each host's clock
+ * stands, then, if it is long, those at its end how it drifts, so that windows in
+ * between are of one time on all hosts. The messages in these tell exactly.
+ */
+#include "record/read/align.h"
+
+#include <errno.h>
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "analysis/clocks/barriers.h"
+#include "shm/clock.h"
+
+#define MS UINT64_C(1000000)
+#define S UINT64_C(1000000000)
+
+#define WINDOWS 24
+#define WINDOW_NS (60 * MS)
+
+/* Steps that are looked at, in all windows together. */
+#define STEPS (UINT64_C(6) << 20)
+
+/* Records among which the first collectives of all hosts must be, and how many
+ * are read before it is seen whether they are. */
+#define SEARCHED (UINT64_C(32) << 20)
+#define SEARCHED_AT_ONCE (UINT64_C(1) << 20)
+
+/* Collectives kept while they are searched for, by all hosts together. */
+#define KEPT (UINT64_C(1) << 22)
+#define KEPT_MAX (UINT64_C(1) << 16)
+
+/* Clocks that were put right at the beginning are not far apart until then. */
+#define SHORT_NS (30 * S)
+
+/* A sender waited for a receiver if it took longer to send than calls take, even
+ * where the thread was held up a little. */
+#define AWAITED_NS UINT64_C(20000)
+
+struct align {
+	struct ncs_recording *recording;
+	struct ncs_recording_alignment *result;
+	uint64_t from_ns;
+	uint64_t until_ns;
+	size_t hosts;
+	/* Of one phase. */
+	struct ncs_alignment *alignment;
+	struct ncs_barriers *barriers;
+	struct ncs_messages *messages;
+	/* When the records were drained that it has looked at. */
+	uint64_t seen_from_ns;
+	uint64_t seen_until_ns;
+	int error;
+};
+
+/* --- Facts ---------------------------------------------------------------- */
+
+static size_t host_of(const struct align *align, size_t rank)
+{
+	return ncs_recording_rank(align->recording, rank)->host;
+}
+
+static void take_message(void *context, const struct ncs_message *message)
+{
+	struct align *align = context;
+	struct ncs_before before = {
+		.fact = NCS_FACT_DATA,
+		.host = host_of(align, message->sender),
+		.then_host = host_of(align, message->receiver),
+		.at_ns = message->sent_ns ? message->sent_ns :
+					    message->ready_ns,
+		.then_ns = message->arrived_ns,
+		.bytes = message->bytes,
+	};
+
+	if (before.host == before.then_host)
+		return;
+	if (before.at_ns != 0 && before.then_ns != 0)
+		align->error |= ncs_alignment_add(align->alignment, &before);
+	/* Without the one the other may not have been waited for. */
+	if (message->ready_ns == 0 || message->sent_ns < message->ready_ns)
+		return;
+	before.fact = message->sent_ns - message->ready_ns >= AWAITED_NS ?
+			      NCS_FACT_AWAITED_CREDIT :
+			      NCS_FACT_CREDIT;
+	before.then_host = before.host;
+	before.host = host_of(align, message->receiver);
+	before.at_ns = message->posted_ns;
+	before.then_ns = message->sent_ns;
+	before.bytes = 0;
+	align->error |= ncs_alignment_add(align->alignment, &before);
+}
+
+/* A moment of a host's own clock, as the recording has it now. */
+static uint64_t common_ns(const struct ncs_recorded_host *host, uint64_t ns)
+{
+	double moved = host->drift * (double)(int64_t)(ns - host->first_ns);
+
+	return ns + (uint64_t)host->offset_ns +
+	       (uint64_t)(int64_t)llround(moved);
+}
+
+struct reading_of {
+	struct align *align;
+	size_t host;
+};
+
+static void take_reading(void *context, const struct ncs_clock_reading *reading)
+{
+	const struct reading_of *of = context;
+	struct align *align = of->align;
+	const struct ncs_recorded_host *host =
+		ncs_recording_host(align->recording, of->host);
+	uint64_t before_ns = common_ns(host, reading->before_ns);
+	uint64_t width_ns = reading->after_ns - reading->before_ns;
+
+	align->error |= ncs_alignment_add_realtime(
+		align->alignment, of->host, before_ns, reading->realtime_ns,
+		before_ns + width_ns,
+		reading->synchronized ? reading->maximum_error_ns : UINT64_MAX);
+}
+
+/* --- Phases --------------------------------------------------------------- */
+
+/* Up to version 3 of NCCL's profiler API a header does not tell who it is when
+ * it is first seen, but a later state does. */
+static void identify(struct align *align, size_t rank,
+		     struct ncs_identity *identity)
+{
+	const uint64_t needed = NCS_KNOWN_COMM_ID | NCS_KNOWN_RANK;
+	const struct ncs_recorded_rank *recorded =
+		ncs_recording_rank(align->recording, rank);
+	struct ncs_snapshot snapshot;
+	struct ncs_reader *reader;
+	uint64_t taken_ns;
+
+	*identity = recorded->header->identity;
+	if ((identity->known & needed) == needed ||
+	    ncs_recording_state(align->recording, rank, recorded->until_ns,
+				&reader, &taken_ns) != NCS_RECORDED_YES ||
+	    ncs_snapshot_init(&snapshot, reader) != 0)
+		return;
+	ncs_snapshot_take(&snapshot, reader, taken_ns);
+	*identity = snapshot.identity;
+	ncs_snapshot_release(&snapshot);
+}
+
+static void end_phase(struct align *align)
+{
+	ncs_barriers_free(align->barriers);
+	ncs_messages_free(align->messages);
+	ncs_alignment_free(align->alignment);
+	align->barriers = NULL;
+	align->messages = NULL;
+	align->alignment = NULL;
+}
+
+static size_t kept_of(const struct align *align, bool with_messages)
+{
+	uint64_t kept = KEPT / align->hosts;
+
+	if (with_messages)
+		return 0;
+	return kept < KEPT_MAX ? (size_t)kept : KEPT_MAX;
+}
+
+static void begin_phase(struct align *align, bool with_messages)
+{
+	size_t ranks = ncs_recording_rank_count(align->recording);
+	struct ncs_identity identity;
+
+	align->seen_from_ns = UINT64_MAX;
+	align->seen_until_ns = 0;
+	align->alignment = ncs_alignment_new(align->hosts);
+	align->barriers = ncs_barriers_new(align->alignment, align->hosts,
+					   kept_of(align, with_messages));
+	if (with_messages)
+		align->messages = ncs_messages_new(0, take_message, align);
+	if (!align->alignment || !align->barriers ||
+	    (with_messages && !align->messages))
+		align->error = -ENOMEM;
+	for (size_t i = 0; i < ranks && !align->error; i++) {
+		const struct ncs_recorded_rank *rank =
+			ncs_recording_rank(align->recording, i);
+		const struct ncs_clock *clock = &rank->header->clock;
+
+		identify(align, i, &identity);
+		align->error |= ncs_barriers_expect(
+			align->barriers, i, rank->host, &identity, clock);
+		if (with_messages)
+			align->error |= ncs_messages_expect(align->messages, i,
+							    &identity, clock);
+	}
+	for (size_t i = 0; i < align->hosts && !align->error; i++)
+		ncs_recording_readings(align->recording, i, take_reading,
+				       &(struct reading_of){ align, i });
+}
+
+/* Records that steps are to be matched of: those that ended in a time. */
+struct filter {
+	uint64_t from_ns;
+	uint64_t until_ns;
+	uint64_t steps; /* so many more */
+};
+
+static bool is_wanted(struct filter *filter, const struct ncs_clock *clock,
+		      const struct ncs_record *record)
+{
+	uint64_t end_ns;
+
+	if (record->event != NCS_EVENT_PROXY_STEP)
+		return true;
+	end_ns = ncs_clock_ns(clock, record->start + record->duration);
+	if (filter->steps == 0 || end_ns < filter->from_ns ||
+	    end_ns > filter->until_ns)
+		return false;
+	filter->steps--;
+	return true;
+}
+
+/* Runs of records that are wanted, one after another. */
+static void take_messages(struct align *align, const struct ncs_batch *batch,
+			  struct filter *filter)
+{
+	const struct ncs_clock *clock =
+		&ncs_recording_rank(align->recording, batch->rank)
+			 ->header->clock;
+	uint64_t lost = batch->lost;
+	size_t first = 0;
+
+	for (size_t i = 0; i <= batch->count; i++) {
+		if (i < batch->count &&
+		    is_wanted(filter, clock, &batch->records[i]))
+			continue;
+		if (i > first)
+			align->error |= ncs_messages_take(
+				align->messages, batch->rank, batch->lane,
+				&batch->records[first], i - first, lost);
+		/* What is left out is as good as lost. */
+		lost = 1;
+		first = i + 1;
+	}
+}
+
+/* Facts of a time, from so many records at most; returns how many there were. */
+static uint64_t feed(struct align *align, uint64_t from_ns, uint64_t until_ns,
+		     uint64_t records_max, struct filter *filter)
+{
+	struct ncs_pass *pass = ncs_pass_open(align->recording, NCS_ALL_RANKS,
+					      from_ns, until_ns);
+	struct ncs_batch batch;
+	uint64_t records = 0;
+	int more = 0;
+
+	if (!pass)
+		align->error = -ENOMEM;
+	while (!align->error && records < records_max &&
+	       (more = ncs_pass_next(pass, &batch)) > 0) {
+		records += batch.count;
+		if (batch.drained_ns < align->seen_from_ns)
+			align->seen_from_ns = batch.drained_ns;
+		if (batch.drained_ns > align->seen_until_ns)
+			align->seen_until_ns = batch.drained_ns;
+		align->error |= ncs_barriers_take(align->barriers, batch.rank,
+						  batch.records, batch.count);
+		if (filter)
+			take_messages(align, &batch, filter);
+	}
+	if (more < 0)
+		align->error = more;
+	ncs_pass_close(pass);
+	if (!align->error)
+		align->error = ncs_barriers_flush(align->barriers);
+	if (align->messages)
+		ncs_messages_flush(align->messages);
+	align->result->records += records;
+	return records;
+}
+
+static void solve(struct align *align, uint64_t from_ns, uint64_t until_ns)
+{
+	if (!align->error)
+		align->error = ncs_alignment_solve(align->alignment, 0, from_ns,
+						   until_ns,
+						   align->result->hosts,
+						   &align->result->quality);
+}
+
+static bool all_have_traffic(const struct align *align)
+{
+	for (size_t i = 0; i < align->hosts; i++)
+		if (align->result->hosts[i].by != NCS_ALIGNED_BY_TRAFFIC)
+			return false;
+	return true;
+}
+
+/* Moves each host by what was found of it in common time; without its drift by
+ * what it was so long after the beginning of the time that was asked for. */
+static void move_hosts(struct align *align, bool with_drift, uint64_t after_ns)
+{
+	for (size_t i = 1; i < align->hosts; i++) {
+		const struct ncs_aligned *aligned = &align->result->hosts[i];
+		const struct ncs_recorded_host *host =
+			ncs_recording_host(align->recording, i);
+		double drift = with_drift ? aligned->drift : 0;
+		uint64_t first_ns = host->first_ns + (uint64_t)host->offset_ns;
+		double moved =
+			drift * (double)(int64_t)(first_ns - aligned->at_ns);
+
+		if (aligned->by != NCS_ALIGNED_BY_TRAFFIC)
+			continue;
+		if (!with_drift)
+			moved = aligned->drift * (double)after_ns;
+		ncs_recording_align(
+			align->recording, i,
+			(int64_t)((uint64_t)host->offset_ns +
+				  (uint64_t)aligned->offset_ns +
+				  (uint64_t)(int64_t)llround(moved)),
+			host->drift + drift + host->drift * drift,
+			aligned->error_ns);
+	}
+}
+
+/* --- All of it ------------------------------------------------------------ */
+
+/* The time asked for, as the recording has it now. */
+static void find_time(struct align *align, uint64_t from_ns, uint64_t until_ns)
+{
+	const struct ncs_recording_facts *facts =
+		ncs_recording_facts(align->recording);
+
+	align->from_ns = from_ns > facts->from_ns ? from_ns : facts->from_ns;
+	align->until_ns = until_ns < facts->until_ns ? until_ns :
+						       facts->until_ns;
+	if (align->until_ns < align->from_ns)
+		align->until_ns = align->from_ns;
+	align->result->length_ns = align->until_ns - align->from_ns;
+}
+
+/* Where each clock stands at the beginning. */
+static void search_beginning(struct align *align)
+{
+	uint64_t records = UINT64_MAX, at_once = SEARCHED_AT_ONCE;
+	bool found = false;
+
+	while (!align->error && !found && at_once <= SEARCHED &&
+	       records >= at_once / 4) {
+		begin_phase(align, false);
+		records = feed(align, align->from_ns, align->until_ns, at_once,
+			       NULL);
+		solve(align, align->seen_from_ns, align->seen_until_ns);
+		found = !align->error && all_have_traffic(align);
+		end_phase(align);
+		at_once *= 4;
+	}
+	if (!align->error)
+		move_hosts(align, false,
+			   (align->seen_until_ns - align->seen_from_ns) / 2);
+}
+
+/* How it drifts until the end. */
+static void search_end(struct align *align)
+{
+	uint64_t apart_ns = 2 * S + align->result->length_ns / 500;
+
+	if (align->error || align->result->length_ns < SHORT_NS)
+		return;
+	begin_phase(align, false);
+	feed(align, align->from_ns, align->from_ns + 2 * S, SEARCHED / 4, NULL);
+	feed(align, align->until_ns - apart_ns, align->until_ns, SEARCHED / 4,
+	     NULL);
+	solve(align, align->from_ns, align->until_ns);
+	end_phase(align);
+	if (!align->error)
+		move_hosts(align, true, 0);
+}
+
+static void look_at_windows(struct align *align)
+{
+	struct ncs_recording_alignment *result = align->result;
+	bool is_short = result->length_ns <= 2 * WINDOWS * WINDOW_NS;
+	uint64_t window_ns = is_short ? result->length_ns : WINDOW_NS;
+	unsigned windows = is_short ? 1 : WINDOWS;
+
+	begin_phase(align, true);
+	for (unsigned i = 0; i < windows && !align->error; i++) {
+		uint64_t from_ns = align->from_ns;
+		struct filter filter;
+
+		if (i > 0)
+			from_ns += (result->length_ns - window_ns) /
+				   (windows - 1) * i;
+		filter = (struct filter){ from_ns, from_ns + window_ns,
+					  STEPS / windows };
+		feed(align, filter.from_ns, filter.until_ns, UINT64_MAX,
+		     &filter);
+		result->windows++;
+		result->looked_ns += window_ns;
+	}
+	solve(align, align->from_ns, align->until_ns);
+	if (!align->error) {
+		result->collectives = ncs_barriers_count(align->barriers);
+		result->messages = *ncs_messages_count(align->messages);
+		move_hosts(align, true, 0);
+	}
+	end_phase(align);
+}
+
+/* Of hosts that have nothing but CLOCK_REALTIME, nothing is known once that was
+ * set while it was recorded. */
+static void distrust_set_clocks(struct align *align)
+{
+	const struct ncs_aligned *hosts = align->result->hosts;
+
+	for (size_t i = 1; i < align->hosts; i++) {
+		const struct ncs_recorded_host *host =
+			ncs_recording_host(align->recording, i);
+
+		if (hosts[i].by != NCS_ALIGNED_BY_TRAFFIC &&
+		    hosts[0].realtime_steps + hosts[i].realtime_steps > 0)
+			ncs_recording_align(align->recording, i,
+					    host->offset_ns, host->drift,
+					    UINT64_MAX);
+	}
+}
+
+int ncs_recording_align_hosts(struct ncs_recording *recording, uint64_t from_ns,
+			      uint64_t until_ns,
+			      struct ncs_recording_alignment *alignment)
+{
+	struct align align = {
+		.recording = recording,
+		.result = alignment,
+		.hosts = ncs_recording_host_count(recording),
+	};
+
+	*alignment = (struct ncs_recording_alignment){ 0 };
+	if (align.hosts < 2)
+		return 0;
+	alignment->host_count = align.hosts;
+	alignment->hosts = calloc(align.hosts, sizeof(*alignment->hosts));
+	if (!alignment->hosts)
+		return -ENOMEM;
+	find_time(&align, from_ns, until_ns);
+	search_beginning(&align);
+	find_time(&align, from_ns, until_ns);
+	search_end(&align);
+	find_time(&align, from_ns, until_ns);
+	if (!align.error)
+		look_at_windows(&align);
+	if (!align.error)
+		distrust_set_clocks(&align);
+	end_phase(&align);
+	return align.error;
+}
+
+void ncs_recording_alignment_release(struct ncs_recording_alignment *alignment)
+{
+	free(alignment->hosts);
+	*alignment = (struct ncs_recording_alignment){ 0 };
+}

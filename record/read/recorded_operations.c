@@ -1,0 +1,438 @@
+/* Feeding records into parts and parts into operations; see recorded_operations.h. */
+#include "record/read/recorded_operations.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "analysis/records/parts.h"
+#include "analysis/model/range_totals.h"
+#include "shm/clock.h"
+
+/* Parts are given out so long after they were drained. */
+#define SETTLES_NS UINT64_C(20000000)
+
+#define RANGE_PATH_MAX 512u
+
+/* States before the latest that are looked at. */
+#define STATES 3
+
+struct rank {
+	struct ncs_parts *parts;
+	struct ncs_identity identity;
+	char **ranges; /* paths, by number less 1 */
+	uint32_t range_count;
+};
+
+struct ncs_collectives {
+	struct ncs_recording *recording;
+	uint64_t from_ns;
+	uint64_t until_ns;
+	struct rank *ranks;
+	size_t rank_count;
+	struct ncs_job_rank *job_ranks;
+	uint32_t job_rank_count;
+	struct ncs_pass *pass;
+	struct ncs_join *join;
+	bool is_over;        /* the pass */
+	uint64_t drained_ns; /* the latest */
+	uint64_t lag_ns; /* from the end of an event until its record was read */
+};
+
+/* --- What records do not tell --------------------------------------------------- */
+
+static int copy_ranges(struct rank *rank, const struct ncs_snapshot *snapshot)
+{
+	char path[RANGE_PATH_MAX];
+	uint32_t count = 0;
+
+	for (size_t i = 0; i < snapshot->range_count; i++)
+		if (snapshot->ranges[i].number > count)
+			count = snapshot->ranges[i].number;
+	rank->ranges = calloc(count + 1u, sizeof(char *));
+	if (!rank->ranges)
+		return -ENOMEM;
+	rank->range_count = count;
+	for (size_t i = 0; i < snapshot->range_count; i++) {
+		uint32_t number = snapshot->ranges[i].number;
+
+		if (number == 0 || rank->ranges[number - 1])
+			continue;
+		path[0] = '\0';
+		ncs_range_append_path(snapshot, number, path, sizeof(path));
+		rank->ranges[number - 1] = strdup(path);
+		if (!rank->ranges[number - 1])
+			return -ENOMEM;
+	}
+	return 0;
+}
+
+/* From the state at a moment. A rank without one tells less. */
+static int learn_at(struct ncs_collectives *collectives, size_t index,
+		    uint64_t at_ns, bool is_latest)
+{
+	struct rank *rank = &collectives->ranks[index];
+	struct ncs_snapshot snapshot;
+	struct ncs_reader *reader;
+	uint64_t taken_ns;
+	int error;
+
+	error = ncs_recording_state(collectives->recording, index, at_ns,
+				    &reader, &taken_ns);
+	if (error != NCS_RECORDED_YES)
+		return error == -ENOMEM ? error : 0;
+	if (ncs_snapshot_init(&snapshot, reader) != 0)
+		return -ENOMEM;
+	ncs_snapshot_take(&snapshot, reader, taken_ns);
+	error = ncs_parts_learn(rank->parts, &snapshot);
+	rank->identity = snapshot.identity;
+	if (!error && is_latest && !rank->ranges)
+		error = copy_ranges(rank, &snapshot);
+	ncs_snapshot_release(&snapshot);
+	return error;
+}
+
+/* From the latest state of what is looked at, and from some before it: the GPU's
+ * clock drifts. */
+static int learn(struct ncs_collectives *collectives, size_t index)
+{
+	const struct ncs_recorded_rank *recorded =
+		ncs_recording_rank(collectives->recording, index);
+	uint64_t from_ns = recorded->from_ns, until_ns = recorded->until_ns;
+	int error = 0;
+
+	collectives->ranks[index].identity = recorded->header->identity;
+	if (from_ns < collectives->from_ns)
+		from_ns = collectives->from_ns;
+	if (until_ns > collectives->until_ns)
+		until_ns = collectives->until_ns;
+	for (unsigned i = 0; i < STATES && !error && from_ns < until_ns; i++)
+		error = learn_at(collectives, index,
+				 from_ns + (until_ns - from_ns) / STATES * i,
+				 false);
+	return error ? error : learn_at(collectives, index, until_ns, true);
+}
+
+/* --- Ranks of the job ----------------------------------------------------------- */
+
+static bool is_same_gpu(const struct ncs_collectives *collectives, size_t a,
+			size_t b)
+{
+	const struct ncs_recorded_rank *first =
+		ncs_recording_rank(collectives->recording, a);
+	const struct ncs_recorded_rank *second =
+		ncs_recording_rank(collectives->recording, b);
+
+	return first->host == second->host &&
+	       first->header->pid == second->header->pid &&
+	       first->header->process_start == second->header->process_start &&
+	       strncmp(collectives->ranks[a].identity.gpu,
+		       collectives->ranks[b].identity.gpu,
+		       sizeof(collectives->ranks[a].identity.gpu)) == 0;
+}
+
+/* The first of the recording's ranks that is of the same GPU. */
+static size_t first_of_gpu(const struct ncs_collectives *collectives,
+			   size_t index)
+{
+	for (size_t i = 0; i < index; i++)
+		if (is_same_gpu(collectives, i, index))
+			return i;
+	return index;
+}
+
+/* What a GPU is called: its rank in its largest communicator. -1: not known. */
+static int32_t name_of_gpu(const struct ncs_collectives *collectives,
+			   size_t first)
+{
+	int32_t largest = 0, name = -1;
+
+	for (size_t i = first; i < collectives->rank_count; i++) {
+		const struct ncs_identity *identity =
+			&collectives->ranks[i].identity;
+
+		if (is_same_gpu(collectives, first, i) &&
+		    (identity->known & NCS_KNOWN_RANK) &&
+		    identity->nranks > largest) {
+			largest = identity->nranks;
+			name = identity->rank;
+		}
+	}
+	return name;
+}
+
+static bool is_taken(const struct ncs_collectives *collectives, size_t before,
+		     uint32_t name)
+{
+	for (size_t i = 0; i < before; i++)
+		if (collectives->job_ranks[i].rank == name)
+			return true;
+	return false;
+}
+
+/* Those that have no name of their own get the next free ones. */
+static void name_ranks(struct ncs_collectives *collectives)
+{
+	uint32_t most = (uint32_t)collectives->rank_count + 1;
+
+	for (size_t i = 0; i < collectives->rank_count; i++) {
+		size_t first = first_of_gpu(collectives, i);
+		struct ncs_job_rank *job_rank = &collectives->job_ranks[i];
+		int32_t name;
+
+		job_rank->host =
+			(uint32_t)ncs_recording_rank(collectives->recording, i)
+				->host;
+		job_rank->rank = UINT32_MAX;
+		if (first < i) {
+			job_rank->rank = collectives->job_ranks[first].rank;
+			continue;
+		}
+		name = name_of_gpu(collectives, i);
+		if (name >= 0 && (uint32_t)name < UINT32_C(1) << 20 &&
+		    !is_taken(collectives, i, (uint32_t)name))
+			job_rank->rank = (uint32_t)name;
+		if (job_rank->rank != UINT32_MAX && job_rank->rank >= most)
+			most = job_rank->rank + 1;
+	}
+	collectives->job_rank_count = most;
+	for (size_t i = 0; i < collectives->rank_count; i++) {
+		size_t first = first_of_gpu(collectives, i);
+		struct ncs_job_rank *job_rank = &collectives->job_ranks[i];
+
+		if (job_rank->rank != UINT32_MAX)
+			continue;
+		job_rank->rank = first < i ?
+					 collectives->job_ranks[first].rank :
+					 collectives->job_rank_count++;
+	}
+}
+
+/* --- Opening --------------------------------------------------------------------- */
+
+static void release_reading(struct ncs_collectives *collectives)
+{
+	ncs_pass_close(collectives->pass);
+	ncs_join_free(collectives->join);
+	collectives->pass = NULL;
+	collectives->join = NULL;
+	for (size_t i = 0; collectives->ranks && i < collectives->rank_count;
+	     i++) {
+		ncs_parts_free(collectives->ranks[i].parts);
+		collectives->ranks[i].parts = NULL;
+	}
+}
+
+void ncs_collectives_close(struct ncs_collectives *collectives)
+{
+	if (!collectives)
+		return;
+	release_reading(collectives);
+	for (size_t i = 0; collectives->ranks && i < collectives->rank_count;
+	     i++) {
+		struct rank *rank = &collectives->ranks[i];
+
+		for (uint32_t k = 0; rank->ranges && k < rank->range_count; k++)
+			free(rank->ranges[k]);
+		free(rank->ranges);
+	}
+	free(collectives->ranks);
+	free(collectives->job_ranks);
+	free(collectives);
+}
+
+int ncs_collectives_rewind(struct ncs_collectives *collectives)
+{
+	int error = 0;
+
+	release_reading(collectives);
+	collectives->is_over = false;
+	collectives->drained_ns = collectives->lag_ns = 0;
+	collectives->pass = ncs_pass_open(collectives->recording, NCS_ALL_RANKS,
+					  collectives->from_ns,
+					  collectives->until_ns);
+	collectives->join = ncs_join_new(0);
+	if (!collectives->pass || !collectives->join)
+		return -ENOMEM;
+	for (size_t i = 0; i < collectives->rank_count && !error; i++) {
+		const struct ncs_recorded_rank *recorded =
+			ncs_recording_rank(collectives->recording, i);
+		struct rank *rank = &collectives->ranks[i];
+
+		rank->parts = ncs_parts_new(recorded->header, i);
+		if (!rank->parts)
+			return -ENOMEM;
+		error = learn(collectives, i);
+		if (!error && (rank->identity.known & NCS_KNOWN_RANK))
+			error = ncs_join_expect(collectives->join,
+						rank->identity.comm_id,
+						rank->identity.rank);
+	}
+	return error;
+}
+
+struct ncs_collectives *ncs_collectives_open(struct ncs_recording *recording,
+					     uint64_t from_ns,
+					     uint64_t until_ns)
+{
+	struct ncs_collectives *collectives = calloc(1, sizeof(*collectives));
+
+	if (!collectives)
+		return NULL;
+	collectives->recording = recording;
+	collectives->from_ns = from_ns;
+	collectives->until_ns = until_ns;
+	collectives->rank_count = ncs_recording_rank_count(recording);
+	collectives->ranks = calloc(collectives->rank_count + 1,
+				    sizeof(*collectives->ranks));
+	collectives->job_ranks = calloc(collectives->rank_count + 1,
+					sizeof(*collectives->job_ranks));
+	if (collectives->ranks && collectives->job_ranks &&
+	    ncs_collectives_rewind(collectives) == 0) {
+		name_ranks(collectives);
+		return collectives;
+	}
+	ncs_collectives_close(collectives);
+	return NULL;
+}
+
+/* --- Reading --------------------------------------------------------------------- */
+
+static int hand_over(struct ncs_collectives *collectives, uint64_t settled_ns)
+{
+	for (size_t i = 0; i < collectives->rank_count; i++) {
+		struct ncs_parts *parts = collectives->ranks[i].parts;
+		const struct ncs_member *part;
+
+		ncs_parts_settle(parts, settled_ns);
+		while ((part = ncs_parts_next(parts)))
+			if (ncs_join_add(collectives->join, part) != 0)
+				return -ENOMEM;
+	}
+	return 0;
+}
+
+/* All that was drained so far is there: what ended before that, less than the
+ * longest that a record has waited, too. */
+static int go_on(struct ncs_collectives *collectives, uint64_t drained_ns)
+{
+	uint64_t settled_ns =
+		drained_ns > SETTLES_NS ? drained_ns - SETTLES_NS : 0;
+	int error = hand_over(collectives, settled_ns);
+
+	if (!error && settled_ns > collectives->lag_ns)
+		ncs_join_advance(collectives->join,
+				 settled_ns - collectives->lag_ns);
+	return error;
+}
+
+static int finish(struct ncs_collectives *collectives)
+{
+	int error = hand_over(collectives, UINT64_MAX);
+
+	ncs_join_advance(collectives->join, UINT64_MAX);
+	collectives->is_over = true;
+	return error;
+}
+
+/* Records of a lane end in order: the first has waited for longest. */
+static void note_lag(struct ncs_collectives *collectives,
+		     const struct ncs_batch *batch)
+{
+	const struct ncs_clock *clock =
+		&ncs_recording_rank(collectives->recording, batch->rank)
+			 ->header->clock;
+	const struct ncs_record *first = batch->records;
+	uint64_t end_ns;
+
+	if (batch->count == 0)
+		return;
+	end_ns = ncs_clock_ns(clock, first->start + first->duration);
+	if (end_ns < batch->drained_ns &&
+	    batch->drained_ns - end_ns > collectives->lag_ns)
+		collectives->lag_ns = batch->drained_ns - end_ns;
+}
+
+static int read_more(struct ncs_collectives *collectives)
+{
+	struct ncs_batch batch;
+	int error = ncs_pass_next(collectives->pass, &batch);
+
+	if (error < 0)
+		return error;
+	if (error == 0)
+		return finish(collectives);
+	error = 0;
+	/* What was drained at one time comes in several batches. */
+	if (batch.drained_ns > collectives->drained_ns + SETTLES_NS / 4) {
+		error = go_on(collectives, batch.drained_ns);
+		collectives->drained_ns = batch.drained_ns;
+	}
+	note_lag(collectives, &batch);
+	if (error)
+		return error;
+	return ncs_parts_take(collectives->ranks[batch.rank].parts,
+			      batch.records, batch.count, batch.lost,
+			      batch.drained_ns);
+}
+
+int ncs_collectives_next(struct ncs_collectives *collectives,
+			 const struct ncs_joined **joined)
+{
+	for (;;) {
+		*joined = ncs_join_next(collectives->join);
+		if (!*joined && collectives->is_over)
+			return 0;
+		if (!*joined) {
+			int error = read_more(collectives);
+
+			if (error)
+				return error;
+		} else if ((*joined)->first_end_ns >= collectives->from_ns &&
+			   (*joined)->first_end_ns <= collectives->until_ns) {
+			return 1;
+		}
+	}
+}
+
+/* --- Answers --------------------------------------------------------------------- */
+
+const struct ncs_job_rank *
+ncs_collectives_job_ranks(const struct ncs_collectives *collectives,
+			  uint32_t *ranks)
+{
+	*ranks = collectives->job_rank_count;
+	return collectives->job_ranks;
+}
+
+bool ncs_collectives_is_in_range(const struct ncs_collectives *collectives,
+				 const struct ncs_member *part,
+				 const char *path)
+{
+	const struct rank *rank = &collectives->ranks[part->owner];
+	size_t length = strlen(path);
+	const char *range;
+
+	if (part->range == 0 || part->range > rank->range_count)
+		return false;
+	range = rank->ranges[part->range - 1];
+	return range && strncmp(range, path, length) == 0 &&
+	       (range[length] == '\0' || range[length] == '/');
+}
+
+void ncs_collectives_count(const struct ncs_collectives *collectives,
+			   struct ncs_collectives_count *count)
+{
+	*count = (struct ncs_collectives_count){
+		.join = *ncs_join_count(collectives->join),
+	};
+	for (size_t i = 0; i < collectives->rank_count; i++) {
+		const struct ncs_parts_count *parts =
+			ncs_parts_count(collectives->ranks[i].parts);
+
+		count->parts.parts += parts->parts;
+		count->parts.lost += parts->lost;
+		count->parts.replaced += parts->replaced;
+		count->parts.dropped += parts->dropped;
+	}
+}

@@ -1,0 +1,734 @@
+/* Opening recordings, and which ranks are in them; see recording.h. */
+#include "record/read/recording.h"
+
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "record/read/recording_internal.h"
+#include "shm/segment.h"
+
+/* Numbers of ranks in one file. */
+#define RANKS_MAX 16384u
+
+int ncs_places_add(struct ncs_places *places, struct ncs_place_at at)
+{
+	if (places->count == places->room) {
+		size_t room = places->room > 0 ? 2 * places->room : 64;
+		struct ncs_place_at *grown =
+			realloc(places->at, room * sizeof(*grown));
+
+		if (!grown)
+			return -ENOMEM;
+		places->at = grown;
+		places->room = room;
+	}
+	places->at[places->count++] = at;
+	return 0;
+}
+
+static int fail(int error, char *why, size_t why_size)
+{
+	snprintf(why, why_size, "%s", strerror(-error));
+	return error;
+}
+
+/* --- Files --------------------------------------------------------------- */
+
+static bool is_same_recording(const uint64_t a[2], const uint64_t b[2])
+{
+	return a[0] == b[0] && a[1] == b[1];
+}
+
+/* Reads a rank's chunk: its header, and where its path is. False: it is not
+ * sane. */
+static bool read_rank(struct ncs_recorded_file *file, struct ncs_place *place,
+		      struct ncs_header *header, const char **path,
+		      size_t *path_bytes)
+{
+	struct ncs_payload payload =
+		ncs_recorded_file_payload(file, place, NULL);
+	struct ncs_rank_head head;
+	size_t header_bytes;
+
+	if (!payload.bytes || payload.size < sizeof(head))
+		return false;
+	memcpy(&head, payload.bytes, sizeof(head));
+	if (head.header_bytes < NCS_HEADER_BYTES_LEAST ||
+	    head.header_bytes > payload.size - sizeof(head) ||
+	    head.path_bytes > payload.size - sizeof(head) - head.header_bytes)
+		return false;
+	header_bytes = head.header_bytes < sizeof(*header) ? head.header_bytes :
+							     sizeof(*header);
+	memset(header, 0, sizeof(*header));
+	memcpy(header, payload.bytes + sizeof(head), header_bytes);
+	if (header->header_bytes > header_bytes)
+		header->header_bytes = (uint32_t)header_bytes;
+	header->boot_id[sizeof(header->boot_id) - 1] = '\0';
+	header->host[sizeof(header->host) - 1] = '\0';
+	*path = payload.bytes + sizeof(head) + head.header_bytes;
+	*path_bytes = head.path_bytes;
+	return header->version >> 16 == NCS_ABI_MAJOR &&
+	       header->clock.multiplier != 0 &&
+	       !ncs_segment_check(header, header->segment_bytes);
+}
+
+/* Without its first chunk a file is of whom its ranks say, and a recording by
+ * itself. */
+static void mend_head(struct ncs_recorded_file *file, size_t number)
+{
+	struct ncs_header header;
+	const char *path;
+	size_t bytes;
+
+	file->head.recording[1] = number + 1;
+	for (size_t i = 0; i < file->count; i++) {
+		if (file->places[i].type != NCS_CHUNK_RANK ||
+		    !read_rank(file, &file->places[i], &header, &path, &bytes))
+			continue;
+		file->head.begun_monotonic_ns = header.clock.base_monotonic_ns;
+		file->head.begun_realtime_ns = header.clock.base_realtime_ns;
+		file->head.time_namespace = header.time_namespace;
+		memcpy(file->head.boot_id, header.boot_id,
+		       sizeof(file->head.boot_id));
+		memcpy(file->head.host, header.host, sizeof(file->head.host));
+		return;
+	}
+}
+
+static bool is_before(const struct ncs_recorded_file *a,
+		      const struct ncs_recorded_file *b)
+{
+	return is_same_recording(a->head.recording, b->head.recording) &&
+	       a->head.number < b->head.number;
+}
+
+/* Behind the files of its recording that come before it, or behind all. */
+static int place_file(struct ncs_recording *recording,
+		      const struct ncs_recorded_file *file, char *why,
+		      size_t why_size)
+{
+	size_t at = recording->file_count;
+
+	for (size_t i = 0; i < recording->file_count; i++) {
+		const struct ncs_recorded_file *other = &recording->files[i];
+
+		if (!is_same_recording(other->head.recording,
+				       file->head.recording))
+			continue;
+		if (other->head.number == file->head.number) {
+			snprintf(why, why_size,
+				 "%s: it is the same file of the same recording"
+				 " as %s",
+				 file->path, other->path);
+			return -EEXIST;
+		}
+		at = is_before(file, other) ? i : i + 1;
+		if (at == i)
+			break;
+	}
+	memmove(&recording->files[at + 1], &recording->files[at],
+		(recording->file_count - at) * sizeof(*recording->files));
+	recording->files[at] = *file;
+	recording->file_count++;
+	return 0;
+}
+
+static int find_streams(struct ncs_recording *recording)
+{
+	recording->streams =
+		calloc(recording->file_count, sizeof(*recording->streams));
+	recording->file_streams =
+		calloc(recording->file_count, sizeof(*recording->file_streams));
+	recording->file_ranks =
+		calloc(recording->file_count, sizeof(*recording->file_ranks));
+	recording->file_rank_counts = calloc(
+		recording->file_count, sizeof(*recording->file_rank_counts));
+	if (!recording->streams || !recording->file_streams ||
+	    !recording->file_ranks || !recording->file_rank_counts)
+		return -ENOMEM;
+	for (size_t i = 0; i < recording->file_count; i++) {
+		const struct ncs_recorded_file *file = &recording->files[i];
+		struct ncs_stream *stream;
+
+		if (i == 0 || !is_same_recording(
+				      file->head.recording,
+				      recording->files[i - 1].head.recording)) {
+			stream = &recording->streams[recording->stream_count++];
+			stream->first_file = i;
+			memcpy(stream->recording, file->head.recording,
+			       sizeof(stream->recording));
+		}
+		stream = &recording->streams[recording->stream_count - 1];
+		stream->file_count++;
+		stream->goes_on = !file->has_end;
+		recording->file_streams[i] = recording->stream_count - 1;
+	}
+	return 0;
+}
+
+/* --- Ranks --------------------------------------------------------------- */
+
+static bool is_same_process(const struct ncs_header *a,
+			    const struct ncs_header *b)
+{
+	return a->pid == b->pid && a->process_start == b->process_start &&
+	       a->created == b->created &&
+	       a->segment_bytes == b->segment_bytes &&
+	       strcmp(a->boot_id, b->boot_id) == 0;
+}
+
+/* The same segment in an earlier file of the recording; SIZE_MAX: none. */
+static size_t find_rank(const struct ncs_recording *recording,
+			const struct ncs_stream *stream,
+			const struct ncs_header *header, const char *path,
+			size_t path_bytes)
+{
+	for (size_t i = 0; i < recording->rank_count; i++) {
+		const struct ncs_rank_recorded *rank = &recording->ranks[i];
+
+		if (is_same_recording(rank->recording, stream->recording) &&
+		    is_same_process(&rank->recorded, header) &&
+		    strlen(rank->path) == path_bytes &&
+		    memcmp(rank->path, path, path_bytes) == 0)
+			return i;
+	}
+	return SIZE_MAX;
+}
+
+static int add_rank(struct ncs_recording *recording,
+		    const struct ncs_stream *stream,
+		    const struct ncs_header *header, const char *path,
+		    size_t path_bytes)
+{
+	struct ncs_rank_recorded *grown = realloc(
+		recording->ranks, (recording->rank_count + 1) * sizeof(*grown));
+	struct ncs_rank_recorded *rank;
+
+	if (!grown)
+		return -ENOMEM;
+	recording->ranks = grown;
+	rank = &grown[recording->rank_count++];
+	memset(rank, 0, sizeof(*rank));
+	memcpy(rank->recording, stream->recording, sizeof(rank->recording));
+	rank->recorded = *header;
+	rank->facts.host = stream->host;
+	rank->path = strndup(path, path_bytes);
+	return rank->path ? 0 : -ENOMEM;
+}
+
+/* Room for a rank of this number in a file. */
+static int grow_numbers(struct ncs_recording *recording, size_t file,
+			uint32_t number)
+{
+	size_t count = (size_t)number + 1;
+	size_t *grown = recording->file_ranks[file];
+
+	if (number < recording->file_rank_counts[file])
+		return 0;
+	grown = realloc(grown, count * sizeof(*grown));
+	if (!grown)
+		return -ENOMEM;
+	for (size_t i = recording->file_rank_counts[file]; i < count; i++)
+		grown[i] = SIZE_MAX;
+	recording->file_ranks[file] = grown;
+	recording->file_rank_counts[file] = count;
+	return 0;
+}
+
+static int take_rank(struct ncs_recording *recording, size_t index,
+		     struct ncs_place *place)
+{
+	struct ncs_recorded_file *file = &recording->files[index];
+	const struct ncs_stream *stream =
+		&recording->streams[recording->file_streams[index]];
+	struct ncs_header header;
+	size_t path_bytes, rank;
+	const char *path;
+	int error;
+
+	if (place->rank >= RANKS_MAX ||
+	    !read_rank(file, place, &header, &path, &path_bytes)) {
+		file->damaged += place->check != NCS_PLACE_DAMAGED;
+		return 0;
+	}
+	error = grow_numbers(recording, index, place->rank);
+	if (error)
+		return error;
+	rank = find_rank(recording, stream, &header, path, path_bytes);
+	if (rank == SIZE_MAX) {
+		rank = recording->rank_count;
+		error = add_rank(recording, stream, &header, path, path_bytes);
+	}
+	if (!error)
+		recording->file_ranks[index][place->rank] = rank;
+	return error;
+}
+
+/* SIZE_MAX: it is of no rank that is known. */
+static size_t rank_of(const struct ncs_recording *recording, size_t file,
+		      const struct ncs_place *place)
+{
+	return place->rank < recording->file_rank_counts[file] ?
+		       recording->file_ranks[file][place->rank] :
+		       SIZE_MAX;
+}
+
+/* The times are still the host's. */
+static void extend(struct ncs_rank_recorded *rank, struct ncs_stream *stream,
+		   const struct ncs_place *place)
+{
+	struct ncs_recorded_rank *facts = &rank->facts;
+
+	if (rank->states.count + rank->records.count == 1 ||
+	    place->from_ns < facts->from_ns)
+		facts->from_ns = place->from_ns;
+	if (place->until_ns > facts->until_ns)
+		facts->until_ns = place->until_ns;
+	if (place->until_ns > stream->until_ns)
+		stream->until_ns = place->until_ns;
+	facts->records += place->records;
+	facts->lost += place->lost;
+}
+
+static int take_place(struct ncs_recording *recording, size_t file,
+		      size_t index)
+{
+	struct ncs_place *place = &recording->files[file].places[index];
+	struct ncs_stream *stream =
+		&recording->streams[recording->file_streams[file]];
+	const struct ncs_place_at at = { (uint32_t)file, (uint32_t)index };
+	size_t number = rank_of(recording, file, place);
+	struct ncs_rank_recorded *rank;
+	int error;
+
+	if (number == SIZE_MAX || place->from_ns > place->until_ns)
+		return 0;
+	rank = &recording->ranks[number];
+	if (place->type == NCS_CHUNK_STATE) {
+		error = ncs_places_add(&rank->states, at);
+	} else {
+		error = ncs_places_add(&rank->records, at);
+		if (!error)
+			error = ncs_places_add(&stream->records, at);
+	}
+	if (!error)
+		extend(rank, stream, place);
+	return error;
+}
+
+static int take_ranks(struct ncs_recording *recording)
+{
+	int error = 0;
+
+	for (size_t i = 0; i < recording->file_count; i++) {
+		struct ncs_recorded_file *file = &recording->files[i];
+
+		for (size_t k = 0; k < file->count && !error; k++)
+			if (file->places[k].type == NCS_CHUNK_RANK)
+				error = take_rank(recording, i,
+						  &file->places[k]);
+		for (size_t k = 0; k < file->count && !error; k++)
+			if (file->places[k].type == NCS_CHUNK_STATE ||
+			    file->places[k].type == NCS_CHUNK_RECORDS)
+				error = take_place(recording, i, k);
+	}
+	return error;
+}
+
+static bool is_taken(const struct ncs_recording *recording, size_t before,
+		     const char *id)
+{
+	for (size_t i = 0; i < before; i++)
+		if (strcmp(recording->ranks[i].id, id) == 0)
+			return true;
+	return false;
+}
+
+/* Of one host it is the path, as in the live view; a path that was used again,
+ * or is in two recordings, gets a number. */
+static int name_ranks(struct ncs_recording *recording)
+{
+	for (size_t i = 0; i < recording->rank_count; i++) {
+		struct ncs_rank_recorded *rank = &recording->ranks[i];
+		bool several = recording->host_count > 1;
+		const char *host = recording->hosts[rank->facts.host].name;
+
+		if (asprintf(&rank->id, "%s%s%s", several ? host : "",
+			     several ? ":" : "", rank->path) < 0) {
+			rank->id = NULL;
+			return -ENOMEM;
+		}
+		for (unsigned n = 2; is_taken(recording, i, rank->id); n++) {
+			free(rank->id);
+			if (asprintf(&rank->id, "%s%s%s (%u)",
+				     several ? host : "", several ? ":" : "",
+				     rank->path, n) < 0) {
+				rank->id = NULL;
+				return -ENOMEM;
+			}
+		}
+		rank->facts.id = rank->id;
+	}
+	return 0;
+}
+
+static const char *file_of(const struct ncs_recording *recording,
+			   const struct ncs_rank_recorded *rank)
+{
+	const struct ncs_places *places =
+		rank->states.count > 0 ? &rank->states : &rank->records;
+
+	return places->count > 0 ? recording->files[places->at[0].file].path :
+				   "?";
+}
+
+/* One rank that was recorded twice at the same time would count twice. */
+static int refuse_twice(const struct ncs_recording *recording, char *why,
+			size_t why_size)
+{
+	for (size_t i = 0; i < recording->rank_count; i++) {
+		const struct ncs_rank_recorded *a = &recording->ranks[i];
+
+		for (size_t k = 0; k < i; k++) {
+			const struct ncs_rank_recorded *b =
+				&recording->ranks[k];
+
+			if (is_same_recording(a->recording, b->recording) ||
+			    a->facts.host != b->facts.host ||
+			    !is_same_process(&a->recorded, &b->recorded) ||
+			    strcmp(a->path, b->path) != 0 ||
+			    a->facts.from_ns > b->facts.until_ns ||
+			    b->facts.from_ns > a->facts.until_ns)
+				continue;
+			snprintf(why, why_size,
+				 "%s and %s have recorded the same rank at the"
+				 " same time: give one of them",
+				 file_of(recording, b), file_of(recording, a));
+			return -EEXIST;
+		}
+	}
+	return 0;
+}
+
+/* --- Facts --------------------------------------------------------------- */
+
+static uint64_t first_state_ns(const struct ncs_recording *recording,
+			       const struct ncs_rank_recorded *rank)
+{
+	if (rank->states.count == 0)
+		return UINT64_MAX;
+	return ncs_recording_common_ns(
+		recording, rank->facts.host,
+		ncs_recording_place(recording, rank->states.at[0])->from_ns);
+}
+
+/* When there were states of all ranks that were there at first: one is taken
+ * after the other. UINT64_MAX: there are none. */
+static uint64_t first_round_ns(const struct ncs_recording *recording)
+{
+	uint64_t first_ns = UINT64_MAX, last_ns;
+
+	for (size_t i = 0; i < recording->rank_count; i++) {
+		uint64_t taken_ns =
+			first_state_ns(recording, &recording->ranks[i]);
+
+		if (taken_ns < first_ns)
+			first_ns = taken_ns;
+	}
+	last_ns = first_ns;
+	for (size_t i = 0; i < recording->rank_count; i++) {
+		uint64_t taken_ns =
+			first_state_ns(recording, &recording->ranks[i]);
+
+		if (taken_ns > last_ns &&
+		    taken_ns - first_ns < recording->facts.interval_ns)
+			last_ns = taken_ns;
+	}
+	return last_ns;
+}
+
+/* The ends of all that was recorded, in common time. */
+static void find_ends(struct ncs_recording *recording)
+{
+	struct ncs_recording_facts *facts = &recording->facts;
+	uint64_t state_ns = first_round_ns(recording);
+	uint64_t record_ns = UINT64_MAX;
+
+	facts->until_ns = 0;
+	for (size_t i = 0; i < recording->rank_count; i++) {
+		const struct ncs_rank_recorded *rank = &recording->ranks[i];
+
+		if (rank->records.count > 0 && rank->facts.from_ns < record_ns)
+			record_ns = rank->facts.from_ns;
+		if (rank->facts.until_ns > facts->until_ns)
+			facts->until_ns = rank->facts.until_ns;
+	}
+	facts->from_ns = state_ns != UINT64_MAX ? state_ns : record_ns;
+	if (facts->from_ns > facts->until_ns)
+		facts->from_ns = facts->until_ns;
+}
+
+static void sum_facts(struct ncs_recording *recording)
+{
+	struct ncs_recording_facts *facts = &recording->facts;
+
+	facts->files = recording->file_count;
+	facts->bytes = facts->chunks = facts->cut_files = 0;
+	facts->damaged_chunks = facts->skipped_bytes = 0;
+	for (size_t i = 0; i < recording->file_count; i++) {
+		const struct ncs_recorded_file *file = &recording->files[i];
+
+		facts->bytes += file->size;
+		facts->chunks += file->count;
+		facts->damaged_chunks += file->damaged;
+		facts->skipped_bytes += file->skipped_bytes;
+		facts->cut_files += !file->has_end;
+		if (file->head.interval_ns > facts->interval_ns)
+			facts->interval_ns = file->head.interval_ns;
+	}
+	facts->records = facts->lost = 0;
+	for (size_t i = 0; i < recording->rank_count; i++) {
+		facts->records += recording->ranks[i].facts.records;
+		facts->lost += recording->ranks[i].facts.lost;
+	}
+}
+
+/* Of the first state or record on, by the host's clock. */
+static void note_first(struct ncs_recording *recording)
+{
+	for (size_t i = 0; i < recording->rank_count; i++) {
+		struct ncs_rank_recorded *rank = &recording->ranks[i];
+		struct ncs_host_recorded *host =
+			&recording->hosts[rank->facts.host];
+
+		rank->own_from_ns = rank->facts.from_ns;
+		rank->own_until_ns = rank->facts.until_ns;
+		if (rank->facts.from_ns < host->facts.first_ns)
+			host->facts.first_ns = rank->facts.from_ns;
+	}
+}
+
+static void move_ranks(struct ncs_recording *recording)
+{
+	for (size_t i = 0; i < recording->rank_count; i++) {
+		struct ncs_rank_recorded *rank = &recording->ranks[i];
+		struct ncs_recorded_rank *facts = &rank->facts;
+
+		ncs_recording_move_clock(recording, rank);
+		facts->header = &rank->moved;
+		facts->from_ns = ncs_recording_common_ns(recording, facts->host,
+							 rank->own_from_ns);
+		facts->until_ns = ncs_recording_common_ns(
+			recording, facts->host, rank->own_until_ns);
+		ncs_recorded_image_release(&rank->image);
+	}
+	find_ends(recording);
+}
+
+/* --- Opening ------------------------------------------------------------- */
+
+static int join(struct ncs_recording *recording, char *why, size_t why_size)
+{
+	int error = find_streams(recording);
+
+	if (!error)
+		error = ncs_recording_find_hosts(recording);
+	if (!error)
+		error = take_ranks(recording);
+	if (!error)
+		error = name_ranks(recording);
+	if (error)
+		return fail(error, why, why_size);
+	error = refuse_twice(recording, why, why_size);
+	if (error)
+		return error;
+	sum_facts(recording);
+	note_first(recording);
+	move_ranks(recording);
+	return 0;
+}
+
+/* NULL: no memory. */
+static struct ncs_recording *create(size_t files)
+{
+	struct ncs_recording *recording = calloc(1, sizeof(*recording));
+
+	if (!recording)
+		return NULL;
+	recording->files = calloc(files, sizeof(*recording->files));
+	if (recording->files)
+		return recording;
+	free(recording);
+	return NULL;
+}
+
+static int take_file(struct ncs_recording *recording,
+		     struct ncs_recorded_file *file, char *why, size_t why_size)
+{
+	int error;
+
+	if (!file->has_head)
+		mend_head(file, recording->file_count);
+	error = place_file(recording, file, why, why_size);
+	if (error)
+		ncs_recorded_file_release(file);
+	return error;
+}
+
+/* Gives it out once all files have been taken in, or not at all. */
+static int finish(struct ncs_recording **out, struct ncs_recording *recording,
+		  int error, char *why, size_t why_size)
+{
+	if (!error)
+		error = join(recording, why, why_size);
+	if (error)
+		ncs_recording_close(recording);
+	else
+		*out = recording;
+	return error;
+}
+
+int ncs_recording_open(struct ncs_recording **out, const char *const *paths,
+		       size_t count, char *why, size_t why_size)
+{
+	struct ncs_recording *recording = create(count > 0 ? count : 1);
+	struct ncs_recorded_file file;
+	int error = 0;
+
+	*out = NULL;
+	if (!recording)
+		return fail(-ENOMEM, why, why_size);
+	for (size_t i = 0; i < count && !error; i++) {
+		error = ncs_recorded_file_open(&file, paths[i], why, why_size);
+		if (!error)
+			error = take_file(recording, &file, why, why_size);
+	}
+	return finish(out, recording, error, why, why_size);
+}
+
+int ncs_recording_open_memory(struct ncs_recording **out, const void *bytes,
+			      size_t size, char *why, size_t why_size)
+{
+	struct ncs_recording *recording = create(1);
+	struct ncs_recorded_file file;
+	int error;
+
+	*out = NULL;
+	if (!recording)
+		return fail(-ENOMEM, why, why_size);
+	error = ncs_recorded_file_open_memory(&file, bytes, size, "memory", why,
+					      why_size);
+	if (!error)
+		error = take_file(recording, &file, why, why_size);
+	return finish(out, recording, error, why, why_size);
+}
+
+static void release_rank(struct ncs_rank_recorded *rank)
+{
+	ncs_recorded_image_release(&rank->image);
+	free(rank->id);
+	free(rank->path);
+	free(rank->states.at);
+	free(rank->records.at);
+}
+
+void ncs_recording_close(struct ncs_recording *recording)
+{
+	if (!recording)
+		return;
+	for (size_t i = 0; i < recording->rank_count; i++)
+		release_rank(&recording->ranks[i]);
+	for (size_t i = 0; i < recording->host_count; i++) {
+		free(recording->hosts[i].name);
+		free(recording->hosts[i].boot_id);
+	}
+	for (size_t i = 0; i < recording->stream_count; i++)
+		free(recording->streams[i].records.at);
+	for (size_t i = 0; i < recording->file_count; i++) {
+		if (recording->file_ranks)
+			free(recording->file_ranks[i]);
+		ncs_recorded_file_release(&recording->files[i]);
+	}
+	free(recording->file_ranks);
+	free(recording->file_rank_counts);
+	free(recording->file_streams);
+	free(recording->streams);
+	free(recording->hosts);
+	free(recording->ranks);
+	free(recording->files);
+	free(recording);
+}
+
+/* --- What is in it ------------------------------------------------------- */
+
+void ncs_recording_check(struct ncs_recording *recording)
+{
+	for (size_t i = 0; i < recording->file_count; i++)
+		for (size_t k = 0; k < recording->files[i].count; k++)
+			ncs_recorded_file_payload(
+				&recording->files[i],
+				&recording->files[i].places[k], NULL);
+}
+
+const struct ncs_recording_facts *
+ncs_recording_facts(struct ncs_recording *recording)
+{
+	sum_facts(recording);
+	return &recording->facts;
+}
+
+void ncs_recording_file(const struct ncs_recording *recording, size_t index,
+			struct ncs_recorded_file_facts *facts)
+{
+	const struct ncs_recorded_file *file = &recording->files[index];
+	size_t host = recording->streams[recording->file_streams[index]].host;
+
+	*facts = (struct ncs_recorded_file_facts){
+		.path = file->path,
+		.host = host,
+		.bytes = file->size,
+		.number = file->head.number,
+		.begun_ns = ncs_recording_common_ns(
+			recording, host, file->head.begun_monotonic_ns),
+		.damaged_chunks = file->damaged,
+		.skipped_bytes = file->skipped_bytes,
+		.is_cut = !file->has_end,
+	};
+	for (size_t i = 0; i < file->count; i++)
+		facts->records += file->places[i].records;
+}
+
+size_t ncs_recording_rank_count(const struct ncs_recording *recording)
+{
+	return recording->rank_count;
+}
+
+const struct ncs_recorded_rank *
+ncs_recording_rank(const struct ncs_recording *recording, size_t rank)
+{
+	return &recording->ranks[rank].facts;
+}
+
+size_t ncs_recording_host_count(const struct ncs_recording *recording)
+{
+	return recording->host_count;
+}
+
+const struct ncs_recorded_host *
+ncs_recording_host(const struct ncs_recording *recording, size_t host)
+{
+	return &recording->hosts[host].facts;
+}
+
+void ncs_recording_align(struct ncs_recording *recording, size_t host,
+			 int64_t offset_ns, double drift, uint64_t error_ns)
+{
+	struct ncs_recorded_host *facts = &recording->hosts[host].facts;
+
+	facts->offset_ns = offset_ns;
+	facts->drift = drift;
+	facts->error_ns = error_ns;
+	move_ranks(recording);
+}

@@ -1,0 +1,210 @@
+/* Passes over the records of a recording: recordings side by side by when their
+ * records were drained, each in the order of its files. */
+#include "record/read/recording.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "record/read/recording_internal.h"
+
+/* One recording's records, and its next batch. */
+struct cursor {
+	const struct ncs_places *places;
+	size_t next;
+	bool has_batch;
+	struct ncs_batch batch;
+	char *unpacked; /* its batch; NULL: was not needed yet */
+};
+
+/* The positions that are expected next in the lanes of a rank. */
+struct lanes {
+	uint64_t *next; /* 0: nothing was read yet */
+};
+
+struct ncs_pass {
+	struct ncs_recording *recording;
+	uint64_t from_ns;
+	uint64_t until_ns;
+	struct cursor *cursors;
+	size_t count;
+	size_t latest; /* the cursor that gave the latest batch */
+	bool has_given;
+	struct lanes *lanes; /* by rank */
+};
+
+static size_t rank_of(const struct ncs_recording *recording,
+		      struct ncs_place_at at)
+{
+	return recording
+		->file_ranks[at.file][ncs_recording_place(recording, at)->rank];
+}
+
+int ncs_recording_batch(struct ncs_recording *recording, size_t rank,
+			struct ncs_place_at at, void *room,
+			struct ncs_batch *batch)
+{
+	const struct ncs_recorded_rank *facts = &recording->ranks[rank].facts;
+	struct ncs_payload payload = ncs_recorded_file_payload(
+		&recording->files[at.file], ncs_recording_place(recording, at),
+		room);
+	struct ncs_records_head head;
+
+	if (!payload.bytes || payload.size < sizeof(head))
+		return 0;
+	memcpy(&head, payload.bytes, sizeof(head));
+	if (head.record_bytes != sizeof(struct ncs_record) ||
+	    head.lane >= facts->header->lanes.count ||
+	    head.count > (payload.size - sizeof(head)) / head.record_bytes)
+		return 0;
+	*batch = (struct ncs_batch){
+		.rank = rank,
+		.lane = head.lane,
+		.records = (const struct ncs_record *)(payload.bytes +
+						       sizeof(head)),
+		.count = head.count,
+		.first = head.first,
+		.lost = head.lost,
+		.drained_ns = ncs_recording_common_ns(recording, facts->host,
+						      head.drained_ns),
+	};
+	return 1;
+}
+
+/* --- Opening ------------------------------------------------------------- */
+
+struct ncs_pass *ncs_pass_open(struct ncs_recording *recording, size_t rank,
+			       uint64_t from_ns, uint64_t until_ns)
+{
+	size_t count = rank == NCS_ALL_RANKS ? recording->stream_count : 1;
+	struct ncs_pass *pass = calloc(1, sizeof(*pass));
+
+	if (!pass)
+		return NULL;
+	pass->recording = recording;
+	pass->from_ns = from_ns;
+	pass->until_ns = until_ns;
+	pass->count = count;
+	pass->cursors = calloc(count + 1, sizeof(*pass->cursors));
+	pass->lanes = calloc(recording->rank_count + 1, sizeof(*pass->lanes));
+	if (!pass->cursors || !pass->lanes) {
+		ncs_pass_close(pass);
+		return NULL;
+	}
+	for (size_t i = 0; i < count; i++)
+		pass->cursors[i].places =
+			rank == NCS_ALL_RANKS ? &recording->streams[i].records :
+						&recording->ranks[rank].records;
+	return pass;
+}
+
+void ncs_pass_close(struct ncs_pass *pass)
+{
+	if (!pass)
+		return;
+	for (size_t i = 0; pass->cursors && i < pass->count; i++)
+		free(pass->cursors[i].unpacked);
+	for (size_t i = 0; pass->lanes && i < pass->recording->rank_count; i++)
+		free(pass->lanes[i].next);
+	free(pass->cursors);
+	free(pass->lanes);
+	free(pass);
+}
+
+/* --- Batches ------------------------------------------------------------- */
+
+/* What is missing before a batch: told, or seen by the positions, as where a
+ * chunk is damaged. */
+static int count_lost(struct ncs_pass *pass, struct ncs_batch *batch)
+{
+	struct lanes *lanes = &pass->lanes[batch->rank];
+
+	if (!lanes->next) {
+		uint32_t count =
+			pass->recording->ranks[batch->rank].recorded.lanes.count;
+
+		lanes->next = calloc(count, sizeof(*lanes->next));
+		if (!lanes->next)
+			return -ENOMEM;
+	}
+	if (lanes->next[batch->lane] != 0 &&
+	    batch->first > lanes->next[batch->lane])
+		batch->lost = batch->first - lanes->next[batch->lane];
+	lanes->next[batch->lane] = batch->first + batch->count;
+	return 0;
+}
+
+/* 1: the cursor has a batch; 0: the chunk is left out, damaged or not sane. */
+static int take_chunk(struct ncs_pass *pass, struct cursor *cursor,
+		      struct ncs_place_at at)
+{
+	int result;
+
+	if (!cursor->unpacked)
+		cursor->unpacked =
+			aligned_alloc(NCS_CHUNK_ALIGNMENT, NCS_CHUNK_BYTES_MAX);
+	if (!cursor->unpacked)
+		return -ENOMEM;
+	result = ncs_recording_batch(pass->recording,
+				     rank_of(pass->recording, at), at,
+				     cursor->unpacked, &cursor->batch);
+	if (result != 1)
+		return result;
+	result = count_lost(pass, &cursor->batch);
+	return result ? result : 1;
+}
+
+static bool is_wanted(const struct ncs_pass *pass, struct ncs_place_at at)
+{
+	const struct ncs_recording *recording = pass->recording;
+	const struct ncs_place *place = ncs_recording_place(recording, at);
+	size_t host = recording->ranks[rank_of(recording, at)].facts.host;
+
+	return ncs_recording_common_ns(recording, host, place->until_ns) >=
+		       pass->from_ns &&
+	       ncs_recording_common_ns(recording, host, place->from_ns) <=
+		       pass->until_ns;
+}
+
+/* 0 or -errno; the cursor has a batch unless it is at its end. */
+static int advance(struct ncs_pass *pass, struct cursor *cursor)
+{
+	cursor->has_batch = false;
+	while (!cursor->has_batch && cursor->next < cursor->places->count) {
+		struct ncs_place_at at = cursor->places->at[cursor->next++];
+		int result;
+
+		if (!is_wanted(pass, at))
+			continue;
+		result = take_chunk(pass, cursor, at);
+		if (result < 0)
+			return result;
+		cursor->has_batch = result == 1;
+	}
+	return 0;
+}
+
+int ncs_pass_next(struct ncs_pass *pass, struct ncs_batch *batch)
+{
+	struct cursor *first = NULL;
+
+	for (size_t i = 0; i < pass->count; i++) {
+		struct cursor *cursor = &pass->cursors[i];
+		int error = 0;
+
+		if (!pass->has_given || i == pass->latest)
+			error = advance(pass, cursor);
+		if (error)
+			return error;
+		if (cursor->has_batch &&
+		    (!first ||
+		     cursor->batch.drained_ns < first->batch.drained_ns))
+			first = cursor;
+	}
+	pass->has_given = true;
+	if (!first)
+		return 0;
+	pass->latest = (size_t)(first - pass->cursors);
+	*batch = first->batch;
+	return 1;
+}

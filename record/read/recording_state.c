@@ -1,0 +1,513 @@
+/* The states of ranks: finds the latest one before a moment, makes the key and
+ * what has changed since into an image, and opens that as a segment.
+ *
+ * A rank's image stays in memory with its key, so that the next state of the
+ * same key costs what has changed. Nothing in a chunk is trusted: lines are laid
+ * where the image has room, and the reader of the image validates the rest. */
+#include "record/read/recording_internal.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+
+#include "shm/read/image.h"
+
+/* An image's memory is only used where something is in it; no segment is larger
+ * than this. */
+#define IMAGE_BYTES_MAX (UINT64_C(1) << 40)
+
+/* So many states back are tried where one is damaged. */
+#define TRIES_MAX 16
+
+/* Where hosts stop recording one after the other, the others' ranks stay for so
+ * many intervals. */
+#define INTERVALS_LEFT 2
+
+/* The chunks of one state: places of the rank's states. */
+struct group {
+	size_t first;
+	size_t count;
+};
+
+/* --- Finding ------------------------------------------------------------- */
+
+static struct ncs_place *place_of(const struct ncs_recording *recording,
+				  const struct ncs_rank_recorded *rank,
+				  size_t state)
+{
+	return ncs_recording_place(recording, rank->states.at[state]);
+}
+
+static uint64_t taken_at(const struct ncs_recording *recording,
+			 const struct ncs_rank_recorded *rank, size_t state)
+{
+	return ncs_recording_common_ns(
+		recording, rank->facts.host,
+		place_of(recording, rank, state)->from_ns);
+}
+
+/* How many of a rank's states were taken until a moment. */
+static size_t count_until(const struct ncs_recording *recording,
+			  const struct ncs_rank_recorded *rank, uint64_t at_ns)
+{
+	size_t low = 0, high = rank->states.count;
+
+	while (low < high) {
+		size_t middle = low + (high - low) / 2;
+
+		if (taken_at(recording, rank, middle) <= at_ns)
+			low = middle + 1;
+		else
+			high = middle;
+	}
+	return low;
+}
+
+static bool is_together(const struct ncs_recording *recording,
+			const struct ncs_rank_recorded *rank, size_t a,
+			size_t b)
+{
+	return rank->states.at[a].file == rank->states.at[b].file &&
+	       place_of(recording, rank, a)->from_ns ==
+		       place_of(recording, rank, b)->from_ns;
+}
+
+/* The state that a chunk is of. */
+static struct group group_of(const struct ncs_recording *recording,
+			     const struct ncs_rank_recorded *rank, size_t chunk)
+{
+	struct group group = { .first = chunk };
+	size_t end = chunk + 1;
+
+	while (group.first > 0 &&
+	       is_together(recording, rank, group.first - 1, chunk))
+		group.first--;
+	while (end < rank->states.count &&
+	       is_together(recording, rank, end, chunk))
+		end++;
+	group.count = end - group.first;
+	return group;
+}
+
+/* The key at an offset of a state's file. False: it is not there. */
+static bool find_key(const struct ncs_recording *recording,
+		     const struct ncs_rank_recorded *rank, uint32_t file,
+		     uint64_t offset, struct group *group)
+{
+	size_t low = 0, high = rank->states.count;
+
+	while (low < high) {
+		size_t middle = low + (high - low) / 2;
+		const struct ncs_place_at *at = &rank->states.at[middle];
+
+		if (at->file < file ||
+		    (at->file == file &&
+		     ncs_recording_place(recording, *at)->offset < offset))
+			low = middle + 1;
+		else
+			high = middle;
+	}
+	if (low == rank->states.count || rank->states.at[low].file != file ||
+	    place_of(recording, rank, low)->offset != offset)
+		return false;
+	*group = group_of(recording, rank, low);
+	return group->first == low;
+}
+
+/* --- Reading a part ------------------------------------------------------ */
+
+struct part {
+	struct ncs_state_head head;
+	const struct ncs_run *runs;
+	const char *lines;
+};
+
+static bool read_part(struct ncs_recording *recording,
+		      struct ncs_rank_recorded *rank, size_t chunk,
+		      struct part *part)
+{
+	struct ncs_place_at at = rank->states.at[chunk];
+	struct ncs_payload payload = ncs_recorded_file_payload(
+		&recording->files[at.file], ncs_recording_place(recording, at),
+		NULL);
+	uint64_t runs_bytes, lines = 0, all;
+
+	if (!payload.bytes || payload.size < sizeof(part->head))
+		return false;
+	memcpy(&part->head, payload.bytes, sizeof(part->head));
+	runs_bytes = ncs_chunk_round((uint64_t)part->head.runs *
+				     sizeof(*part->runs));
+	if (runs_bytes > payload.size - sizeof(part->head) ||
+	    part->head.segment_bytes != rank->recorded.segment_bytes)
+		return false;
+	part->runs =
+		(const struct ncs_run *)(payload.bytes + sizeof(part->head));
+	part->lines = payload.bytes + sizeof(part->head) + runs_bytes;
+	all = (part->head.segment_bytes + NCS_STATE_LINE_BYTES - 1) /
+	      NCS_STATE_LINE_BYTES;
+	for (uint32_t i = 0; i < part->head.runs; i++) {
+		lines += part->runs[i].lines;
+		if ((uint64_t)part->runs[i].line + part->runs[i].lines > all)
+			return false;
+	}
+	return lines * NCS_STATE_LINE_BYTES <=
+	       payload.size - sizeof(part->head) - runs_bytes;
+}
+
+/* Whether a part is the one that is expected after those before it. */
+static bool is_next(const struct part *part, const struct part *first,
+		    struct group group, size_t index)
+{
+	bool is_last = index + 1 == group.count;
+
+	return part->head.part == index &&
+	       part->head.taken_ns == first->head.taken_ns &&
+	       part->head.key_offset == first->head.key_offset &&
+	       !(part->head.flags & NCS_STATE_KEY) ==
+		       !(first->head.flags & NCS_STATE_KEY) &&
+	       !(part->head.flags & NCS_STATE_LAST) == !is_last;
+}
+
+/* --- Laying lines --------------------------------------------------------- */
+
+static int save_line(struct ncs_recorded_image *image, uint32_t line)
+{
+	if (image->saved_count == image->saved_room) {
+		size_t room = image->saved_room > 0 ? 2 * image->saved_room :
+						      256;
+		struct ncs_saved_line *grown =
+			realloc(image->saved, room * sizeof(*grown));
+
+		if (!grown)
+			return -ENOMEM;
+		image->saved = grown;
+		image->saved_room = room;
+	}
+	image->saved[image->saved_count].line = line;
+	memcpy(image->saved[image->saved_count++].bytes,
+	       image->bytes + (size_t)line * NCS_STATE_LINE_BYTES,
+	       NCS_STATE_LINE_BYTES);
+	return 0;
+}
+
+static int lay_part(struct ncs_recorded_image *image, const struct part *part,
+		    bool is_key)
+{
+	const char *from = part->lines;
+
+	for (uint32_t i = 0; i < part->head.runs; i++) {
+		const struct ncs_run *run = &part->runs[i];
+		size_t bytes = (size_t)run->lines * NCS_STATE_LINE_BYTES;
+
+		for (uint32_t k = 0; !is_key && k < run->lines; k++)
+			if (save_line(image, run->line + k) != 0)
+				return -ENOMEM;
+		memcpy(image->bytes + (size_t)run->line * NCS_STATE_LINE_BYTES,
+		       from, bytes);
+		from += bytes;
+	}
+	return 0;
+}
+
+/* Lays a whole state; *flags: of its parts. */
+static int lay(struct ncs_recording *recording, struct ncs_rank_recorded *rank,
+	       struct group group, bool is_key)
+{
+	struct part part, first;
+
+	for (size_t i = 0; i < group.count; i++) {
+		int error;
+
+		if (!read_part(recording, rank, group.first + i, &part))
+			return NCS_RECORDED_DAMAGED;
+		if (i == 0)
+			first = part;
+		if (!is_next(&part, &first, group, i))
+			return NCS_RECORDED_DAMAGED;
+		error = lay_part(&rank->image, &part, is_key);
+		if (error)
+			return error;
+	}
+	return NCS_RECORDED_YES;
+}
+
+static void undo(struct ncs_recorded_image *image)
+{
+	while (image->saved_count > 0) {
+		const struct ncs_saved_line *saved =
+			&image->saved[--image->saved_count];
+
+		memcpy(image->bytes +
+			       (size_t)saved->line * NCS_STATE_LINE_BYTES,
+		       saved->bytes, NCS_STATE_LINE_BYTES);
+	}
+}
+
+/* --- The image ------------------------------------------------------------ */
+
+void ncs_recorded_image_release(struct ncs_recorded_image *image)
+{
+	ncs_reader_close(image->reader);
+	if (image->bytes)
+		munmap(image->bytes, image->size);
+	free(image->saved);
+	memset(image, 0, sizeof(*image));
+}
+
+static int make_image(struct ncs_rank_recorded *rank)
+{
+	uint64_t bytes =
+		(rank->recorded.segment_bytes + NCS_STATE_LINE_BYTES - 1) &
+		~(uint64_t)(NCS_STATE_LINE_BYTES - 1);
+	void *memory;
+
+	if (rank->image.bytes)
+		return NCS_RECORDED_YES;
+	if (bytes > IMAGE_BYTES_MAX)
+		return NCS_RECORDED_DAMAGED;
+	memory = mmap(NULL, bytes, PROT_READ | PROT_WRITE,
+		      MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+	if (memory == MAP_FAILED)
+		return -ENOMEM;
+	rank->image.bytes = memory;
+	rank->image.size = bytes;
+	return NCS_RECORDED_YES;
+}
+
+/* The header as in the file again. */
+static void move_back(struct ncs_recorded_image *image)
+{
+	if (image->is_moved)
+		memcpy(image->bytes, &image->header, sizeof(image->header));
+	image->is_moved = false;
+}
+
+/* The header in common time. A lease's end is the only other moment in it that
+ * is no ticks. */
+static void move(const struct ncs_recording *recording,
+		 struct ncs_rank_recorded *rank)
+{
+	struct ncs_recorded_image *image = &rank->image;
+	struct ncs_header *header = (struct ncs_header *)image->bytes;
+
+	image->header = *header;
+	image->is_moved = true;
+	header->clock = rank->moved.clock;
+	if (header->settings.lease_until_ns != 0)
+		header->settings.lease_until_ns = ncs_recording_common_ns(
+			recording, rank->facts.host,
+			header->settings.lease_until_ns);
+}
+
+static bool is_at(struct ncs_place_at a, struct ncs_place_at b)
+{
+	return a.file == b.file && a.place == b.place;
+}
+
+static int lay_key(struct ncs_recording *recording,
+		   struct ncs_rank_recorded *rank, struct group key)
+{
+	struct ncs_recorded_image *image = &rank->image;
+	int result;
+
+	if (image->has_key && is_at(image->key, rank->states.at[key.first]))
+		return NCS_RECORDED_YES;
+	image->has_key = false;
+	/* Zeros again. */
+	madvise(image->bytes, image->size, MADV_DONTNEED);
+	result = lay(recording, rank, key, true);
+	image->has_key = result == NCS_RECORDED_YES;
+	image->key = rank->states.at[key.first];
+	return result;
+}
+
+/* Makes the image the state of a group. */
+static int compose(struct ncs_recording *recording,
+		   struct ncs_rank_recorded *rank, struct group group)
+{
+	struct ncs_recorded_image *image = &rank->image;
+	struct group key = group;
+	bool is_key;
+	struct part first;
+	int result;
+
+	if (!read_part(recording, rank, group.first, &first))
+		return NCS_RECORDED_DAMAGED;
+	is_key = first.head.flags & NCS_STATE_KEY;
+	if (!is_key &&
+	    !find_key(recording, rank, rank->states.at[group.first].file,
+		      first.head.key_offset, &key))
+		return NCS_RECORDED_DAMAGED;
+	result = make_image(rank);
+	if (result != NCS_RECORDED_YES)
+		return result;
+	image->has_state = false;
+	move_back(image);
+	undo(image);
+	result = lay_key(recording, rank, key);
+	if (result == NCS_RECORDED_YES && !is_key)
+		result = lay(recording, rank, group, false);
+	if (result != NCS_RECORDED_YES) {
+		image->has_key = false;
+		image->saved_count = 0;
+		return result;
+	}
+	move(recording, rank);
+	image->has_state = true;
+	image->state = rank->states.at[group.first];
+	return NCS_RECORDED_YES;
+}
+
+/* The reader goes on where time does; one that went back would look for
+ * operations where later ones were. */
+static int open_image(struct ncs_rank_recorded *rank, uint64_t taken_ns)
+{
+	struct ncs_recorded_image *image = &rank->image;
+	enum ncs_attach attached;
+
+	if (image->reader && taken_ns < image->taken_ns) {
+		ncs_reader_close(image->reader);
+		image->reader = NULL;
+	}
+	image->taken_ns = taken_ns;
+	if (image->reader)
+		return NCS_RECORDED_YES;
+	attached = ncs_reader_open_image(image->bytes, image->size, rank->path,
+					 &image->reader, NULL, 0);
+	if (attached == NCS_ATTACH_FAILED)
+		return -ENOMEM;
+	return attached == NCS_ATTACHED ? NCS_RECORDED_YES :
+					  NCS_RECORDED_DAMAGED;
+}
+
+/* --- States ---------------------------------------------------------------- */
+
+/* What is told of the process with a state; 0: it is damaged. */
+static uint32_t flags_of(struct ncs_recording *recording,
+			 struct ncs_rank_recorded *rank, struct group group)
+{
+	uint32_t flags = 0;
+	struct part part;
+
+	for (size_t i = 0; i < group.count; i++) {
+		if (!read_part(recording, rank, group.first + i, &part))
+			return 0;
+		flags |= part.head.flags;
+	}
+	return flags;
+}
+
+static int show(struct ncs_recording *recording, struct ncs_rank_recorded *rank,
+		struct group group, struct ncs_reader **reader,
+		uint64_t *taken_ns)
+{
+	struct ncs_recorded_image *image = &rank->image;
+	uint32_t flags = flags_of(recording, rank, group);
+	int result = NCS_RECORDED_YES;
+
+	if (!(flags & NCS_STATE_LAST))
+		return NCS_RECORDED_DAMAGED;
+	if (flags & NCS_STATE_REMOVED) {
+		if (!recording->keeps_ended)
+			return NCS_RECORDED_NO_MORE;
+		flags &= ~(uint32_t)NCS_STATE_GONE;
+	}
+	if (!image->has_state ||
+	    !is_at(image->state, rank->states.at[group.first]))
+		result = compose(recording, rank, group);
+	*taken_ns = taken_at(recording, rank, group.first);
+	if (result == NCS_RECORDED_YES)
+		result = open_image(rank, *taken_ns);
+	if (result != NCS_RECORDED_YES)
+		return result;
+	ncs_reader_set_fate(image->reader,
+			    (struct ncs_image_fate){
+				    .gone = flags & NCS_STATE_GONE,
+				    .stopped = flags & NCS_STATE_STOPPED,
+			    });
+	*reader = image->reader;
+	return NCS_RECORDED_YES;
+}
+
+static const struct ncs_stream *stream_of(const struct ncs_recording *recording,
+					  const struct ncs_rank_recorded *rank)
+{
+	size_t file = rank->states.at[0].file;
+
+	return &recording->streams[recording->file_streams[file]];
+}
+
+/* Whether all of its recording has ended before a moment. */
+static bool has_ended(const struct ncs_recording *recording,
+		      const struct ncs_rank_recorded *rank, uint64_t at_ns)
+{
+	const struct ncs_stream *stream = stream_of(recording, rank);
+	uint64_t until_ns = ncs_recording_common_ns(recording, stream->host,
+						    stream->until_ns);
+
+	return at_ns > until_ns &&
+	       at_ns - until_ns > INTERVALS_LEFT * recording->facts.interval_ns;
+}
+
+void ncs_recording_keep_ended(struct ncs_recording *recording)
+{
+	recording->keeps_ended = true;
+}
+
+int ncs_recording_state(struct ncs_recording *recording, size_t index,
+			uint64_t at_ns, struct ncs_reader **reader,
+			uint64_t *taken_ns)
+{
+	struct ncs_rank_recorded *rank = &recording->ranks[index];
+	size_t until = count_until(recording, rank, at_ns);
+	int result = NCS_RECORDED_NOT_YET;
+
+	if (until > 0 && !recording->keeps_ended &&
+	    has_ended(recording, rank, at_ns))
+		return NCS_RECORDED_NO_MORE;
+	for (int tries = 0; tries < TRIES_MAX && until > 0; tries++) {
+		struct group group = group_of(recording, rank, until - 1);
+
+		/* Of damaged files, times need not be in order. */
+		result =
+			taken_at(recording, rank, group.first) <= at_ns ?
+				show(recording, rank, group, reader, taken_ns) :
+				NCS_RECORDED_DAMAGED;
+		if (result != NCS_RECORDED_DAMAGED)
+			return result;
+		until = group.first;
+	}
+	return result;
+}
+
+uint64_t ncs_recording_next_state_of(const struct ncs_recording *recording,
+				     size_t rank, uint64_t after_ns)
+{
+	const struct ncs_rank_recorded *of = &recording->ranks[rank];
+	size_t until = count_until(recording, of, after_ns);
+
+	return until < of->states.count ? taken_at(recording, of, until) : 0;
+}
+
+void ncs_recording_expect(const struct ncs_recording *recording, size_t index,
+			  uint64_t at_ns)
+{
+	const struct ncs_rank_recorded *rank = &recording->ranks[index];
+	size_t until = count_until(recording, rank, at_ns);
+	struct group group;
+
+	if (until == 0)
+		return;
+	group = group_of(recording, rank, until - 1);
+	for (size_t i = group.first; i < group.first + group.count; i++) {
+		struct ncs_place_at at = rank->states.at[i];
+		const struct ncs_place *place =
+			ncs_recording_place(recording, at);
+
+		if (place->check == NCS_PLACE_UNCHECKED)
+			ncs_recorded_file_fetch(
+				&recording->files[at.file], place->offset,
+				sizeof(struct ncs_chunk) + place->bytes);
+	}
+}

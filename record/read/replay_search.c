@@ -1,0 +1,119 @@
+/* Finding what is abnormal; see replay_search.h. */
+#include "record/read/replay_search.h"
+
+#include <errno.h>
+#include <string.h>
+
+#include "record/read/source_recording.h"
+
+/* Looks at a recording: this far apart at least, and no more than so many. */
+#define STEP_LEAST_NS UINT64_C(1000000000)
+#define LOOKS_MAX 20000u
+
+int ncs_replay_search_begin(struct ncs_replay_search *search,
+			    const struct ncs_replay *replay, uint32_t pid)
+{
+	uint64_t length_ns = replay->until_ns - replay->from_ns;
+
+	memset(search, 0, sizeof(*search));
+	search->source = ncs_source_open_recording(replay->recording, pid);
+	if (!search->source)
+		return -ENOMEM;
+	ncs_model_init(&search->model);
+	ncs_diagnosis_init(&search->diagnosis);
+	/* They tell of calls that some ranks are through with. */
+	search->model.keeps_latest = true;
+	search->from_ns = search->next_ns = replay->from_ns;
+	search->until_ns = replay->until_ns;
+	search->severity = NCS_SEVERITY_HEALTHY;
+	search->step_ns = length_ns / LOOKS_MAX;
+	if (search->step_ns < STEP_LEAST_NS)
+		search->step_ns = STEP_LEAST_NS;
+	return 0;
+}
+
+void ncs_replay_search_end(struct ncs_replay_search *search)
+{
+	if (!search->source)
+		return;
+	search->source->close(search->source);
+	search->source = NULL;
+	ncs_diagnosis_release(&search->diagnosis);
+	ncs_model_release(&search->model);
+}
+
+static void add(struct ncs_replay_search *search, uint64_t moment_ns,
+		enum ncs_verdict verdict, enum ncs_verdict_severity severity)
+{
+	if (search->count < NCS_ABNORMAL_MAX)
+		search->found[search->count++] = (struct ncs_abnormal){
+			.moment_ns = moment_ns,
+			.verdict = verdict,
+			.severity = severity,
+		};
+}
+
+static size_t count_dead(const struct ncs_model *model)
+{
+	size_t count = 0;
+
+	for (size_t i = 0; i < model->rank_count; i++)
+		count += model->ranks[i]->now.liveness == NCS_DEAD;
+	return count;
+}
+
+/* A process that dies is worth a look before anybody waits for it. */
+static void note(struct ncs_replay_search *search, uint64_t moment_ns)
+{
+	enum ncs_verdict_severity severity =
+		ncs_diagnosis_severity(&search->diagnosis);
+	size_t dead = count_dead(&search->model);
+
+	if (severity > search->severity)
+		add(search, moment_ns, search->diagnosis.findings[0].verdict,
+		    severity);
+	else if (dead > search->dead)
+		add(search, moment_ns, NCS_VERDICT_RANK_DIED,
+		    NCS_SEVERITY_SLOW);
+	search->severity = severity;
+	search->dead = dead;
+}
+
+int ncs_replay_search_step(struct ncs_replay_search *search)
+{
+	uint64_t moment_ns = search->next_ns;
+	int error;
+
+	if (search->done)
+		return 0;
+	error = ncs_model_update(&search->model, search->source, moment_ns);
+	if (!error)
+		error = ncs_diagnose(&search->diagnosis, &search->model);
+	if (error) {
+		search->done = true;
+		return error;
+	}
+	note(search, moment_ns);
+	search->done = moment_ns == search->until_ns;
+	search->next_ns = search->until_ns - moment_ns > search->step_ns ?
+				  moment_ns + search->step_ns :
+				  search->until_ns;
+	return 0;
+}
+
+const struct ncs_abnormal *
+ncs_replay_search_next(const struct ncs_replay_search *search,
+		       uint64_t moment_ns, bool forward)
+{
+	const struct ncs_abnormal *before = NULL;
+
+	for (size_t i = 0; i < search->count; i++) {
+		const struct ncs_abnormal *found = &search->found[i];
+
+		if (forward && found->moment_ns > moment_ns)
+			return found;
+		if (!forward && found->moment_ns < moment_ns)
+			before = found;
+	}
+	return before;
+}

@@ -1,0 +1,435 @@
+/* The source of recordings; see source_recording.h. */
+#include "record/read/source_recording.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "record/read/recording_internal.h"
+#include "shm/clock.h"
+
+/* Records of one rank in one pass: who comes from far takes the latest. */
+#define RECORD_MAX 262144u
+
+/* What a first pass brings: as many as of a live job, and not what is older. */
+#define FIRST_MAX 16384u
+#define BEFORE_FIRST_NS UINT64_C(10000000000)
+
+/* Records of one lane that lie together. */
+struct piece {
+	unsigned lane;
+	size_t first; /* in `gathered` */
+	size_t count;
+};
+
+struct played_lane {
+	uint64_t next; /* position */
+	bool is_known; /* … or it is the first time */
+	bool waits;    /* until a later pass: what comes next ends later */
+};
+
+/* How far a rank's records were handed over. */
+struct played {
+	/* Of the chunks from each place on, the earliest time, by the host's
+	 * clock: there is no need to look further where that is later. */
+	uint64_t *earliest;
+	size_t next_chunk; /* all before it were handed over */
+	struct played_lane *lanes;
+	uint64_t from_ns;  /* what had ended by then is left out */
+	bool has_begun;
+	uint64_t shown_ns; /* when the latest sample was taken; 0: none was */
+};
+
+struct source_recording {
+	struct ncs_source source; /* first: is cast to this struct */
+	struct ncs_recording *recording;
+	uint32_t pid; /* 0: all */
+	struct played *played;
+	struct ncs_snapshot snapshot; /* of the latest sample */
+	bool has_snapshot;
+	struct ncs_record *gathered; /* RECORD_MAX, as they were recorded */
+	struct ncs_record *records;  /* RECORD_MAX, lane by lane */
+	struct piece *pieces;
+	size_t piece_count;
+	size_t piece_room;
+	size_t place; /* of next() */
+	uint64_t now_ns;
+};
+
+static struct source_recording *self_of(struct ncs_source *source)
+{
+	return (struct source_recording *)source;
+}
+
+static void forget_sample(struct source_recording *self)
+{
+	if (self->has_snapshot)
+		ncs_snapshot_release(&self->snapshot);
+	self->has_snapshot = false;
+}
+
+void ncs_source_recording_restart(struct ncs_source *source)
+{
+	struct source_recording *self = self_of(source);
+
+	self->now_ns = 0;
+	for (size_t i = 0; i < self->recording->rank_count; i++) {
+		self->played[i].has_begun = false;
+		self->played[i].shown_ns = 0;
+	}
+}
+
+void ncs_source_recording_expect(struct ncs_source *source, uint64_t moment_ns)
+{
+	struct source_recording *self = self_of(source);
+
+	for (size_t i = 0; i < self->recording->rank_count; i++)
+		ncs_recording_expect(self->recording, i, moment_ns);
+}
+
+static int begin(struct ncs_source *source, uint64_t now_ns, char *why,
+		 size_t why_size)
+{
+	struct source_recording *self = self_of(source);
+
+	(void)why;
+	(void)why_size;
+	if (now_ns < self->now_ns)
+		ncs_source_recording_restart(source);
+	forget_sample(self);
+	self->now_ns = now_ns;
+	self->place = 0;
+	return 0;
+}
+
+/* --- Records ------------------------------------------------------------- */
+
+static uint64_t common_ns(const struct source_recording *self, size_t rank,
+			  uint64_t ns)
+{
+	return ncs_recording_common_ns(
+		self->recording, self->recording->ranks[rank].facts.host, ns);
+}
+
+static struct ncs_place *chunk_of(const struct source_recording *self,
+				  size_t rank, size_t chunk)
+{
+	return ncs_recording_place(
+		self->recording,
+		self->recording->ranks[rank].records.at[chunk]);
+}
+
+static int get_played(struct source_recording *self, size_t rank)
+{
+	const struct ncs_rank_recorded *recorded =
+		&self->recording->ranks[rank];
+	struct played *played = &self->played[rank];
+	size_t count = recorded->records.count;
+	uint64_t earliest_ns = UINT64_MAX;
+
+	if (played->earliest)
+		return 0;
+	free(played->lanes);
+	played->lanes =
+		calloc(recorded->recorded.lanes.count, sizeof(*played->lanes));
+	played->earliest = calloc(count + 1, sizeof(*played->earliest));
+	if (!played->lanes || !played->earliest)
+		return -ENOMEM;
+	for (size_t i = count; i-- > 0;) {
+		uint64_t from_ns = chunk_of(self, rank, i)->from_ns;
+
+		if (from_ns < earliest_ns)
+			earliest_ns = from_ns;
+		played->earliest[i] = earliest_ns;
+	}
+	return 0;
+}
+
+/* Those before `until_ns`, of which the first pass takes the latest. */
+static void begin_records(struct source_recording *self, size_t rank,
+			  uint64_t until_ns)
+{
+	const struct ncs_rank_recorded *recorded =
+		&self->recording->ranks[rank];
+	struct played *played = &self->played[rank];
+	size_t chunk = 0;
+
+	if (played->has_begun)
+		return;
+	played->has_begun = true;
+	played->from_ns =
+		until_ns > BEFORE_FIRST_NS ? until_ns - BEFORE_FIRST_NS : 0;
+	while (chunk < recorded->records.count &&
+	       common_ns(self, rank, chunk_of(self, rank, chunk)->until_ns) <
+		       played->from_ns)
+		chunk++;
+	played->next_chunk = chunk;
+	memset(played->lanes, 0,
+	       recorded->recorded.lanes.count * sizeof(*played->lanes));
+}
+
+static int add_piece(struct source_recording *self, unsigned lane, size_t first,
+		     size_t count)
+{
+	if (self->piece_count == self->piece_room) {
+		size_t room = self->piece_room * 2 + 64;
+		struct piece *grown =
+			realloc(self->pieces, room * sizeof(*grown));
+
+		if (!grown)
+			return -ENOMEM;
+		self->pieces = grown;
+		self->piece_room = room;
+	}
+	self->pieces[self->piece_count++] = (struct piece){
+		.lane = lane,
+		.first = first,
+		.count = count,
+	};
+	return 0;
+}
+
+/* Takes what had ended by then from a batch; all of one that had been drained.
+ * 1: that was all of it, 0: some is for later; -ENOMEM. */
+static int take_batch(struct source_recording *self,
+		      const struct ncs_batch *batch, uint64_t until_ns,
+		      struct ncs_sample *sample)
+{
+	struct played *played = &self->played[batch->rank];
+	const struct ncs_clock *clock =
+		&self->recording->ranks[batch->rank].moved.clock;
+	struct played_lane *lane = &played->lanes[batch->lane];
+	size_t first = sample->record_count;
+	uint64_t position = batch->first;
+	size_t i = 0;
+
+	if (lane->waits)
+		return 0;
+	if (lane->is_known && position > lane->next)
+		sample->records_lost += position - lane->next;
+	else if (lane->is_known)
+		i = lane->next - position < batch->count ?
+			    (size_t)(lane->next - position) :
+			    batch->count;
+	for (; i < batch->count && sample->record_count < RECORD_MAX; i++) {
+		const struct ncs_record *record = &batch->records[i];
+		uint64_t end_ns =
+			ncs_clock_ns(clock, record->start + record->duration);
+
+		if (end_ns > until_ns && batch->drained_ns > until_ns)
+			break;
+		if (end_ns > played->from_ns)
+			self->gathered[sample->record_count++] = *record;
+	}
+	lane->next = position + i;
+	lane->is_known = true;
+	lane->waits = i < batch->count;
+	if (sample->record_count > first &&
+	    add_piece(self, batch->lane, first, sample->record_count - first) !=
+		    0)
+		return -ENOMEM;
+	return i == batch->count;
+}
+
+/* The first of the chunks before `end` that have no more than `most` records. */
+static size_t first_chunk(const struct source_recording *self, size_t rank,
+			  size_t end, uint64_t most)
+{
+	const struct played *played = &self->played[rank];
+	uint64_t sum = 0;
+
+	while (end > played->next_chunk) {
+		sum += chunk_of(self, rank, end - 1)->records;
+		if (sum > most)
+			break;
+		end--;
+	}
+	return end;
+}
+
+/* Behind the last chunk that may have something that had ended by then. */
+static size_t last_chunk(const struct source_recording *self, size_t rank,
+			 uint64_t until_ns)
+{
+	const struct played *played = &self->played[rank];
+	size_t end = played->next_chunk;
+
+	while (end < self->recording->ranks[rank].records.count &&
+	       common_ns(self, rank, played->earliest[end]) <= until_ns)
+		end++;
+	return end;
+}
+
+static void put_lane_by_lane(struct source_recording *self, unsigned lanes,
+			     struct ncs_sample *sample)
+{
+	size_t count = 0;
+
+	for (unsigned lane = 0; lane < lanes; lane++)
+		for (size_t i = 0; i < self->piece_count; i++) {
+			const struct piece *piece = &self->pieces[i];
+
+			if (piece->lane != lane)
+				continue;
+			memcpy(&self->records[count],
+			       &self->gathered[piece->first],
+			       piece->count * sizeof(*self->records));
+			count += piece->count;
+		}
+	sample->records = self->records;
+	sample->record_count = count;
+}
+
+static int read_records(struct source_recording *self, size_t rank,
+			uint64_t until_ns, struct ncs_sample *sample)
+{
+	const struct ncs_rank_recorded *recorded =
+		&self->recording->ranks[rank];
+	struct played *played = &self->played[rank];
+	size_t end, chunk;
+	bool whole = true, is_first;
+
+	if (get_played(self, rank) != 0)
+		return -ENOMEM;
+	is_first = !played->has_begun;
+	begin_records(self, rank, until_ns);
+	for (uint32_t i = 0; i < recorded->recorded.lanes.count; i++)
+		played->lanes[i].waits = false;
+	self->piece_count = 0;
+	end = last_chunk(self, rank, until_ns);
+	chunk = first_chunk(self, rank, end, is_first ? FIRST_MAX : RECORD_MAX);
+	played->next_chunk = chunk;
+	for (; chunk < end; chunk++) {
+		struct ncs_batch batch;
+		int result = ncs_recording_batch(self->recording, rank,
+						 recorded->records.at[chunk],
+						 NULL, &batch);
+
+		/* A chunk that cannot be read is done with. */
+		if (result == 1)
+			result = take_batch(self, &batch, until_ns, sample);
+		else if (result == 0)
+			result = 1;
+		if (result < 0)
+			return result;
+		whole = whole && result == 1;
+		if (whole)
+			played->next_chunk = chunk + 1;
+	}
+	put_lane_by_lane(self, recorded->recorded.lanes.count, sample);
+	return 0;
+}
+
+/* Hosts are aligned beside each other by as much as the recording knows. */
+static void tell_clock(const struct source_recording *self, size_t rank,
+		       struct ncs_sample *sample)
+{
+	const struct ncs_recorded_host *host = ncs_recording_host(
+		self->recording, self->recording->ranks[rank].facts.host);
+
+	sample->clock_is_aligned = host->error_ns != UINT64_MAX;
+	if (sample->clock_is_aligned)
+		sample->clock_error_ns = host->error_ns;
+}
+
+/* --- Samples ------------------------------------------------------------- */
+
+static void look(struct source_recording *self, size_t rank,
+		 struct ncs_reader *reader, uint64_t taken_ns,
+		 struct ncs_sample *sample)
+{
+	int error = ncs_snapshot_init(&self->snapshot, reader);
+
+	if (!error) {
+		self->has_snapshot = true;
+		ncs_snapshot_take(&self->snapshot, reader, taken_ns);
+		sample->header = &self->recording->ranks[rank].moved;
+		sample->snapshot = &self->snapshot;
+		sample->is_old = self->played[rank].shown_ns == taken_ns;
+		self->played[rank].shown_ns = taken_ns;
+		tell_clock(self, rank, sample);
+		sample->without_records = self->source.wants_records &&
+					  !self->source.wants_records(
+						  self->source.who, sample->id);
+		if (!sample->without_records)
+			error = read_records(self, rank, taken_ns, sample);
+	}
+	sample->attach = error ? NCS_ATTACH_FAILED : NCS_ATTACHED;
+	sample->why = error ? strerror(-error) : NULL;
+}
+
+static bool next(struct ncs_source *source, struct ncs_sample *sample)
+{
+	struct source_recording *self = self_of(source);
+
+	forget_sample(self);
+	while (self->place < self->recording->rank_count) {
+		size_t rank = self->place++;
+		const struct ncs_recorded_rank *facts =
+			&self->recording->ranks[rank].facts;
+		struct ncs_reader *reader;
+		uint64_t taken_ns;
+		int result;
+
+		if (self->pid != 0 && facts->header->pid != self->pid)
+			continue;
+		result = ncs_recording_state(self->recording, rank,
+					     self->now_ns, &reader, &taken_ns);
+		if (result == NCS_RECORDED_NOT_YET ||
+		    result == NCS_RECORDED_NO_MORE)
+			continue;
+		memset(sample, 0, sizeof(*sample));
+		sample->id = facts->id;
+		if (result == NCS_RECORDED_YES) {
+			look(self, rank, reader, taken_ns, sample);
+		} else if (result == NCS_RECORDED_DAMAGED) {
+			sample->attach = NCS_ATTACH_CORRUPT;
+			sample->why = "the recording is damaged there";
+		} else {
+			sample->attach = NCS_ATTACH_FAILED;
+			sample->why = strerror(-result);
+		}
+		return true;
+	}
+	return false;
+}
+
+static void close_source(struct ncs_source *source)
+{
+	struct source_recording *self = self_of(source);
+
+	forget_sample(self);
+	for (size_t i = 0; self->played && i < self->recording->rank_count;
+	     i++) {
+		free(self->played[i].earliest);
+		free(self->played[i].lanes);
+	}
+	free(self->played);
+	free(self->gathered);
+	free(self->records);
+	free(self->pieces);
+	free(self);
+}
+
+struct ncs_source *ncs_source_open_recording(struct ncs_recording *recording,
+					     uint32_t pid)
+{
+	struct source_recording *self = calloc(1, sizeof(*self));
+
+	if (!self)
+		return NULL;
+	self->recording = recording;
+	self->pid = pid;
+	self->played = calloc(recording->rank_count + 1, sizeof(*self->played));
+	/* Only what is used of these is touched. */
+	self->gathered = malloc(RECORD_MAX * sizeof(*self->gathered));
+	self->records = malloc(RECORD_MAX * sizeof(*self->records));
+	if (!self->played || !self->gathered || !self->records) {
+		close_source(&self->source);
+		return NULL;
+	}
+	self->source.begin = begin;
+	self->source.next = next;
+	self->source.close = close_source;
+	return &self->source;
+}

@@ -1,0 +1,324 @@
+/* The recorder's loop: what is due when, and when it ends; see recorder.h.
+ * What is recorded of segments: recorder_segments.c. */
+#include "record/write/recorder.h"
+
+#include <errno.h>
+#include <inttypes.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/timex.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "record/write/recorder_segments.h"
+#include "shm/clock.h"
+#include "shm/process.h"
+
+#define SCAN_EVERY_NS UINT64_C(50000000)
+#define CLOCK_EVERY_NS UINT64_C(1000000000)
+#define FLUSH_EVERY_NS UINT64_C(1000000000)
+
+/* Between two looks at the rings. */
+#define PAUSE_MAX_NS UINT64_C(10000000)
+#define PAUSE_MIN_NS UINT64_C(50000)
+
+struct recorder {
+	const struct ncs_recorder_settings *settings;
+	struct ncs_recorder_result *result;
+	struct ncs_record_writer *writer;
+	struct ncs_followed followed;
+	uint64_t begun_ns;
+	uint64_t file_begun_ns;
+	uint64_t file_number;
+	uint64_t scanned_ns;
+	uint64_t states_ns;
+	uint64_t clock_ns;
+	uint64_t flushed_ns;
+	uint64_t drained_ns;
+};
+
+static void tell(const struct recorder *recorder, const char *text)
+{
+	if (recorder->settings->tell)
+		recorder->settings->tell(recorder->settings->who, text);
+}
+
+/* --- Files --------------------------------------------------------------- */
+
+/* The path of a file by its number. */
+static void path_of(const struct recorder *recorder, uint64_t number,
+		    char *path, size_t size)
+{
+	if (number == 0)
+		snprintf(path, size, "%s", recorder->settings->path);
+	else
+		snprintf(path, size, "%s.%" PRIu64, recorder->settings->path,
+			 number);
+}
+
+static void fail(struct recorder *recorder, const char *path, const char *why)
+{
+	recorder->result->end = NCS_RECORDER_FAILED;
+	snprintf(recorder->result->why, sizeof(recorder->result->why), "%s: %s",
+		 strcmp(path, "-") == 0 ? "standard output" : path, why);
+}
+
+static void fail_writing(struct recorder *recorder, int error)
+{
+	char path[4096];
+
+	if (recorder->result->end == NCS_RECORDER_FAILED)
+		return;
+	path_of(recorder, recorder->file_number, path, sizeof(path));
+	fail(recorder, path, strerror(-error));
+}
+
+/* How it is written, and what is missing for a better way. */
+static void note_way(struct recorder *recorder)
+{
+	const char *lacks = ncs_record_writer_lacks(recorder->writer);
+
+	snprintf(recorder->result->way, sizeof(recorder->result->way), "%s",
+		 ncs_record_writer_way(recorder->writer));
+	if (lacks[0] && recorder->file_number == 0)
+		tell(recorder, lacks);
+}
+
+static bool begin(struct recorder *recorder)
+{
+	const struct ncs_recorder_settings *settings = recorder->settings;
+	struct ncs_record_settings file = {
+		.means = settings->means,
+		.is_packed = settings->is_packed,
+		.pack_level = settings->pack_level,
+	};
+	char why[256];
+
+	ncs_record_head_here(&file.head);
+	file.head.interval_ns = settings->interval_ns;
+	if (ncs_record_writer_open(&recorder->writer, settings->path, &file,
+				   why, sizeof(why)) != 0) {
+		fail(recorder, settings->path, why);
+		return false;
+	}
+	recorder->begun_ns = recorder->file_begun_ns =
+		file.head.begun_monotonic_ns;
+	note_way(recorder);
+	return true;
+}
+
+static void remove_oldest(const struct recorder *recorder)
+{
+	uint64_t keep = recorder->settings->keep;
+	char path[4096];
+
+	if (keep == 0 || recorder->file_number < keep)
+		return;
+	path_of(recorder, recorder->file_number - keep, path, sizeof(path));
+	if (unlink(path) != 0 && errno != ENOENT) {
+		char text[4200];
+
+		snprintf(text, sizeof(text), "%s: %s", path, strerror(errno));
+		tell(recorder, text);
+	}
+}
+
+static bool rotate_if_due(struct recorder *recorder, uint64_t now_ns)
+{
+	const struct ncs_recorder_settings *settings = recorder->settings;
+	struct ncs_file_head head;
+	char path[4096], why[256];
+
+	if ((settings->rotate_bytes == 0 ||
+	     ncs_record_writer_bytes(recorder->writer) <
+		     settings->rotate_bytes) &&
+	    (settings->rotate_ns == 0 ||
+	     now_ns - recorder->file_begun_ns < settings->rotate_ns))
+		return true;
+	recorder->file_number++;
+	path_of(recorder, recorder->file_number, path, sizeof(path));
+	ncs_record_head_here(&head);
+	if (ncs_record_writer_rotate(
+		    recorder->writer, path, head.begun_monotonic_ns,
+		    head.begun_realtime_ns, why, sizeof(why)) != 0) {
+		fail(recorder, path, why);
+		return false;
+	}
+	recorder->file_begun_ns = head.begun_monotonic_ns;
+	/* Each file has its own states and clocks, from its beginning on. */
+	recorder->states_ns = recorder->clock_ns = 0;
+	remove_oldest(recorder);
+	return true;
+}
+
+/* --- What is due --------------------------------------------------------- */
+
+static uint64_t realtime_ns(void)
+{
+	struct timespec now;
+
+	clock_gettime(CLOCK_REALTIME, &now);
+	return (uint64_t)now.tv_sec * UINT64_C(1000000000) +
+	       (uint64_t)now.tv_nsec;
+}
+
+/* Of some readings the one that took least: between the others the process was
+ * held up. */
+static int record_clock(struct recorder *recorder)
+{
+	struct ncs_clock_reading best = {
+		.maximum_error_ns = UINT64_MAX,
+		.estimated_error_ns = UINT64_MAX,
+	};
+	uint64_t least = UINT64_MAX;
+	struct timex timex = { 0 };
+	int state;
+
+	for (int i = 0; i < 5; i++) {
+		uint64_t before = ncs_clock_monotonic_ns();
+		uint64_t realtime = realtime_ns();
+		uint64_t after = ncs_clock_monotonic_ns();
+
+		if (after - before >= least)
+			continue;
+		least = after - before;
+		best.before_ns = before;
+		best.realtime_ns = realtime;
+		best.after_ns = after;
+	}
+	state = adjtimex(&timex);
+	if (state >= 0) {
+		best.maximum_error_ns = (uint64_t)timex.maxerror * 1000;
+		best.estimated_error_ns = (uint64_t)timex.esterror * 1000;
+		best.synchronized = state != TIME_ERROR;
+	}
+	return ncs_record_writer_clock(recorder->writer, &best);
+}
+
+static bool is_due(uint64_t *last_ns, uint64_t every_ns, uint64_t now_ns)
+{
+	if (*last_ns != 0 && now_ns - *last_ns < every_ns)
+		return false;
+	*last_ns = now_ns;
+	return true;
+}
+
+/* Whoever reads a pipe wants all of it now, and it costs no padding. */
+static uint64_t flush_every_ns(const struct recorder *recorder)
+{
+	return strcmp(recorder->settings->path, "-") == 0 ?
+		       recorder->settings->interval_ns :
+		       FLUSH_EVERY_NS;
+}
+
+/* All but the records. 0 or -errno. */
+static int do_what_is_due(struct recorder *recorder, uint64_t now_ns)
+{
+	const struct ncs_recorder_settings *settings = recorder->settings;
+	int error = 0;
+
+	if (is_due(&recorder->scanned_ns, SCAN_EVERY_NS, now_ns))
+		error = ncs_followed_scan(&recorder->followed);
+	if (!error && is_due(&recorder->clock_ns, CLOCK_EVERY_NS, now_ns))
+		error = record_clock(recorder);
+	if (!error &&
+	    is_due(&recorder->states_ns, settings->interval_ns, now_ns))
+		error = ncs_followed_states(&recorder->followed, now_ns);
+	if (!error &&
+	    is_due(&recorder->flushed_ns, flush_every_ns(recorder), now_ns))
+		error = ncs_record_writer_flush(recorder->writer);
+	return error;
+}
+
+/* How long the rings may be left alone: until a quarter of the fullest one is
+ * new, if they go on as since the latest look. `fullest` is in 1/1024. */
+static uint64_t pause_ns(uint64_t since_ns, uint64_t fullest)
+{
+	uint64_t pause = fullest > 0 ? since_ns * 256 / fullest : PAUSE_MAX_NS;
+
+	if (pause > PAUSE_MAX_NS)
+		return PAUSE_MAX_NS;
+	return pause >= PAUSE_MIN_NS ? pause : 0;
+}
+
+static void pause_for(uint64_t time_ns)
+{
+	struct timespec time = { .tv_nsec = (long)time_ns };
+
+	if (time_ns > 0)
+		nanosleep(&time, NULL);
+}
+
+/* --- The loop ------------------------------------------------------------ */
+
+static bool is_over(struct recorder *recorder, uint64_t now_ns)
+{
+	const struct ncs_recorder_settings *settings = recorder->settings;
+
+	if (settings->stop && *settings->stop)
+		recorder->result->end = NCS_RECORDER_STOPPED;
+	else if (settings->duration_ns != 0 &&
+		 now_ns - recorder->begun_ns >= settings->duration_ns)
+		recorder->result->end = NCS_RECORDER_DURATION;
+	else if (ncs_followed_are_gone(&recorder->followed))
+		recorder->result->end = NCS_RECORDER_GONE;
+	else if (settings->pid != 0 && !ncs_followed_any(&recorder->followed) &&
+		 ncs_process_start(settings->pid) == 0)
+		recorder->result->end = NCS_RECORDER_NO_PROCESS;
+	else
+		return false;
+	return true;
+}
+
+static void loop(struct recorder *recorder)
+{
+	uint64_t fullest, now_ns;
+	int error;
+
+	for (;;) {
+		now_ns = ncs_clock_monotonic_ns();
+		error = do_what_is_due(recorder, now_ns);
+		if (!error)
+			error = ncs_followed_drain(&recorder->followed,
+						   &fullest);
+		if (error) {
+			fail_writing(recorder, error);
+			return;
+		}
+		if (is_over(recorder, now_ns) ||
+		    !rotate_if_due(recorder, now_ns))
+			return;
+		pause_for(pause_ns(now_ns - recorder->drained_ns, fullest));
+		recorder->drained_ns = now_ns;
+	}
+}
+
+void ncs_recorder_run(const struct ncs_recorder_settings *settings,
+		      struct ncs_recorder_result *result)
+{
+	struct recorder recorder = { .settings = settings, .result = result };
+	uint64_t fullest;
+	int error;
+
+	memset(result, 0, sizeof(*result));
+	if (!begin(&recorder))
+		return;
+	ncs_followed_init(&recorder.followed, settings, recorder.writer);
+	loop(&recorder);
+	/* How it all ended. What the states count is then there, too. */
+	if (result->end != NCS_RECORDER_FAILED) {
+		error = ncs_followed_states(&recorder.followed,
+					    ncs_clock_monotonic_ns());
+		if (!error)
+			error = ncs_followed_drain(&recorder.followed,
+						   &fullest);
+		if (!error)
+			error = record_clock(&recorder);
+		if (error)
+			fail_writing(&recorder, error);
+	}
+	ncs_followed_release(&recorder.followed);
+	error = ncs_record_writer_close(recorder.writer, &result->totals);
+	if (error)
+		fail_writing(&recorder, error);
+}

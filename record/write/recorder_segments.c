@@ -1,0 +1,345 @@
+/* Following segments; see recorder_segments.h. */
+#include "record/write/recorder_segments.h"
+
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "shm/clock.h"
+#include "shm/read/discover.h"
+#include "shm/read/image.h"
+#include "shm/process.h"
+
+void ncs_followed_init(struct ncs_followed *followed,
+		       const struct ncs_recorder_settings *settings,
+		       struct ncs_record_writer *writer)
+{
+	*followed = (struct ncs_followed){
+		.settings = settings,
+		.writer = writer,
+	};
+}
+
+static void release(struct ncs_followed_segment *segment)
+{
+	ncs_reader_close(segment->reader);
+	free(segment->path);
+}
+
+void ncs_followed_release(struct ncs_followed *followed)
+{
+	for (size_t i = 0; i < followed->count; i++)
+		release(&followed->segments[i]);
+	free(followed->segments);
+	free(followed->processes);
+}
+
+static void tell(const struct ncs_followed *followed, const char *subject,
+		 const char *what)
+{
+	char text[4500];
+
+	if (!followed->settings->tell)
+		return;
+	snprintf(text, sizeof(text), "%s: %s", subject, what);
+	followed->settings->tell(followed->settings->who, text);
+}
+
+static bool is_live(const struct ncs_followed_segment *segment)
+{
+	return segment->reader && !segment->has_ended;
+}
+
+/* --- Records and states -------------------------------------------------- */
+
+static int drain(struct ncs_followed *followed,
+		 const struct ncs_followed_segment *segment, uint64_t *fullest)
+{
+	const struct ncs_header *header = ncs_reader_header(segment->reader);
+	size_t count;
+	int error;
+
+	for (size_t i = 0; i < header->lanes.count; i++) {
+		uint64_t waiting = ncs_reader_waiting(segment->reader, i);
+
+		if (waiting == 0)
+			continue;
+		/* All of the ring is as bad as several times that. */
+		if (waiting > header->ring_records)
+			waiting = header->ring_records;
+		if (waiting * 1024 / header->ring_records > *fullest)
+			*fullest = waiting * 1024 / header->ring_records;
+		error = ncs_record_writer_drain(followed->writer, segment->rank,
+						segment->reader, i,
+						ncs_clock_monotonic_ns(),
+						&count);
+		if (error)
+			return error;
+	}
+	return 0;
+}
+
+int ncs_followed_drain(struct ncs_followed *followed, uint64_t *fullest)
+{
+	int error = 0;
+
+	*fullest = 0;
+	for (size_t i = 0; i < followed->count && !error; i++)
+		if (is_live(&followed->segments[i]))
+			error = drain(followed, &followed->segments[i],
+				      fullest);
+	return error;
+}
+
+static int record_state(struct ncs_followed *followed,
+			const struct ncs_followed_segment *segment,
+			unsigned flags)
+{
+	struct ncs_record_piece piece = { followed->writer, segment->rank };
+	bool whole = ncs_image_take(segment->reader,
+				    ncs_record_writer_image(followed->writer,
+							    segment->rank),
+				    ncs_record_writer_piece, &piece);
+
+	return ncs_record_writer_state(followed->writer, segment->rank,
+				       ncs_clock_monotonic_ns(), flags, !whole);
+}
+
+/* What is to be told of a process with a state. One that ended in good order has
+ * removed its segment before: that is looked at last. */
+static unsigned flags_of(const struct ncs_followed_segment *segment,
+			 struct ncs_image_fate fate)
+{
+	if (fate.gone)
+		return ncs_reader_is_valid(segment->reader) ?
+			       NCS_STATE_GONE :
+			       NCS_STATE_REMOVED;
+	return fate.stopped ? NCS_STATE_STOPPED : 0;
+}
+
+/* A process that is gone writes no more: what is there after that was seen is
+ * all. */
+static int look_at(struct ncs_followed *followed,
+		   struct ncs_followed_segment *segment, uint64_t now_ns)
+{
+	struct ncs_image_fate fate = ncs_image_fate(segment->reader, now_ns);
+	uint64_t fullest = 0;
+	int error = drain(followed, segment, &fullest);
+
+	if (!error)
+		error = record_state(followed, segment,
+				     flags_of(segment, fate));
+	if (fate.gone) {
+		segment->has_ended = true;
+		ncs_record_writer_end_rank(followed->writer, segment->rank);
+	}
+	return error;
+}
+
+int ncs_followed_states(struct ncs_followed *followed, uint64_t now_ns)
+{
+	int error = 0;
+
+	for (size_t i = 0; i < followed->count && !error; i++)
+		if (is_live(&followed->segments[i]))
+			error = look_at(followed, &followed->segments[i],
+					now_ns);
+	return error;
+}
+
+/* --- Coming -------------------------------------------------------------- */
+
+static int note_process(struct ncs_followed *followed,
+			const struct ncs_header *header)
+{
+	struct ncs_process process, known;
+	struct ncs_header *grown;
+
+	ncs_process_of_header(header, &process);
+	for (size_t i = 0; i < followed->process_count; i++) {
+		ncs_process_of_header(&followed->processes[i], &known);
+		if (ncs_process_is_same(&process, &known))
+			return 0;
+	}
+	grown = realloc(followed->processes,
+			(followed->process_count + 1) * sizeof(*grown));
+	if (!grown)
+		return -ENOMEM;
+	followed->processes = grown;
+	grown[followed->process_count++] = *header;
+	return 0;
+}
+
+/* What had been overwritten before we came is not lost: nobody recorded then.
+ * Of a segment that has appeared since, it is. */
+static int begin_rank(struct ncs_followed *followed,
+		      struct ncs_followed_segment *segment)
+{
+	const struct ncs_header *header = ncs_reader_header(segment->reader);
+	int error = note_process(followed, header);
+
+	if (!error)
+		error = ncs_record_writer_add_rank(followed->writer, header,
+						   segment->path,
+						   &segment->rank);
+	if (!error && !followed->has_scanned)
+		ncs_reader_skip_overwritten(segment->reader);
+	/* The next states will be those of all; this one is due now. */
+	return error ? error :
+		       look_at(followed, segment, ncs_clock_monotonic_ns());
+}
+
+static bool is_wanted(const struct ncs_followed *followed,
+		      const struct ncs_reader *reader)
+{
+	uint32_t pid = followed->settings->pid;
+
+	return pid == 0 || ncs_reader_header(reader)->pid == pid;
+}
+
+static int try_to_open(struct ncs_followed *followed,
+		       struct ncs_followed_segment *segment)
+{
+	enum ncs_attach before = segment->attach;
+	char why[160];
+
+	segment->attach = ncs_reader_open(segment->path, &segment->reader, why,
+					  sizeof(why));
+	if (segment->attach == NCS_ATTACHED) {
+		segment->has_ended = !is_wanted(followed, segment->reader);
+		return segment->has_ended ? 0 : begin_rank(followed, segment);
+	}
+	/* Other users' are nothing to wonder at, one being made is no news. */
+	if (segment->attach != before && segment->attach != NCS_ATTACH_ABSENT &&
+	    segment->attach != NCS_ATTACH_NOT_READY &&
+	    segment->attach != NCS_ATTACH_DENIED)
+		tell(followed, segment->path, why);
+	return 0;
+}
+
+static int compare_segments(const void *left, const void *right)
+{
+	const struct ncs_followed_segment *a = left, *b = right;
+
+	return strverscmp(a->path, b->path);
+}
+
+/* Adds the paths that are new. Both lists are in the order of paths. */
+static int add_new(struct ncs_followed *followed, struct ncs_paths *paths)
+{
+	size_t known = followed->count, place = 0;
+	struct ncs_followed_segment *grown =
+		realloc(followed->segments,
+			(known + paths->count + 1) * sizeof(*grown));
+
+	if (!grown)
+		return -ENOMEM;
+	followed->segments = grown;
+	for (size_t i = 0; i < paths->count; i++) {
+		while (place < known &&
+		       strverscmp(grown[place].path, paths->path[i]) < 0)
+			place++;
+		if (place < known &&
+		    strcmp(grown[place].path, paths->path[i]) == 0)
+			continue;
+		grown[followed->count++] = (struct ncs_followed_segment){
+			.path = paths->path[i],
+			.attach = NCS_ATTACH_ABSENT,
+		};
+		paths->path[i] = NULL;
+	}
+	if (followed->count > known)
+		qsort(grown, followed->count, sizeof(*grown), compare_segments);
+	return 0;
+}
+
+/* --- Going --------------------------------------------------------------- */
+
+/* Its file was removed or replaced: it tells nothing more that anybody else
+ * could see. */
+static int record_removal(struct ncs_followed *followed,
+			  struct ncs_followed_segment *segment)
+{
+	uint64_t fullest = 0;
+	int error = drain(followed, segment, &fullest);
+
+	if (!error)
+		error = record_state(followed, segment, NCS_STATE_REMOVED);
+	ncs_record_writer_end_rank(followed->writer, segment->rank);
+	return error;
+}
+
+/* Drops those that are no more, and opens those that have not been. */
+static int refresh(struct ncs_followed *followed)
+{
+	size_t kept = 0;
+	int error = 0;
+
+	for (size_t i = 0; i < followed->count; i++) {
+		struct ncs_followed_segment *segment = &followed->segments[i];
+		bool drop = false;
+
+		if (!error && segment->reader &&
+		    !ncs_reader_is_valid(segment->reader)) {
+			if (is_live(segment))
+				error = record_removal(followed, segment);
+			drop = true;
+		} else if (!error && !segment->reader) {
+			error = try_to_open(followed, segment);
+			drop = segment->attach == NCS_ATTACH_ABSENT;
+		}
+		if (drop)
+			release(segment);
+		else
+			followed->segments[kept++] = *segment;
+	}
+	followed->count = kept;
+	return error;
+}
+
+static void say_waiting(struct ncs_followed *followed, const char *directory)
+{
+	if (followed->said_waiting || ncs_followed_any(followed))
+		return;
+	followed->said_waiting = true;
+	tell(followed, directory, "no segments yet; waiting for a job");
+}
+
+int ncs_followed_scan(struct ncs_followed *followed)
+{
+	const char *directory = ncs_directory(followed->settings->directory);
+	struct ncs_paths paths;
+	int error = ncs_discover(directory, &paths);
+
+	/* A directory may come later, with the job. */
+	if (!error) {
+		error = add_new(followed, &paths);
+		ncs_paths_release(&paths);
+	} else {
+		error = error == -ENOMEM ? error : 0;
+	}
+	if (!error)
+		error = refresh(followed);
+	followed->has_scanned = true;
+	say_waiting(followed, directory);
+	return error;
+}
+
+bool ncs_followed_any(const struct ncs_followed *followed)
+{
+	return followed->process_count > 0;
+}
+
+bool ncs_followed_are_gone(const struct ncs_followed *followed)
+{
+	if (!ncs_followed_any(followed))
+		return false;
+	for (size_t i = 0; i < followed->count; i++)
+		if (is_live(&followed->segments[i]))
+			return false;
+	for (size_t i = 0; i < followed->process_count; i++)
+		if (!ncs_process_is_gone(&followed->processes[i]))
+			return false;
+	return true;
+}

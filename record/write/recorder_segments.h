@@ -1,0 +1,58 @@
+/* The segments that a recorder follows, from the moment that they appear until
+ * their process is gone or they are removed. For record/write/recorder.c. */
+#ifndef NCS_RECORD_WRITE_RECORDER_SEGMENTS_H
+#define NCS_RECORD_WRITE_RECORDER_SEGMENTS_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "ncclstat/reader.h"
+#include "record/write/recorder.h"
+#include "record/write/recording_writer.h"
+
+/* One file in the directory. */
+struct ncs_followed_segment {
+	char *path;
+	struct ncs_reader *reader; /* NULL: it cannot be read yet, or at all */
+	enum ncs_attach attach;
+	size_t rank;
+	/* Nothing more of it is recorded: its process is gone, or not the one
+	 * that is wanted. */
+	bool has_ended;
+};
+
+struct ncs_followed {
+	const struct ncs_recorder_settings *settings;
+	struct ncs_record_writer *writer;
+	struct ncs_followed_segment *segments; /* by path */
+	size_t count;
+	struct ncs_header *processes; /* one header of each that was seen */
+	size_t process_count;
+	bool has_scanned;
+	bool said_waiting;
+};
+
+void ncs_followed_init(struct ncs_followed *followed,
+		       const struct ncs_recorder_settings *settings,
+		       struct ncs_record_writer *writer);
+void ncs_followed_release(struct ncs_followed *followed);
+
+/* Each of these: 0 or -errno of what could not be written. */
+
+/* Finds what is new, and records the end of what was removed. */
+int ncs_followed_scan(struct ncs_followed *followed);
+
+/* Records what is in the rings. *fullest: how much of the fullest was new, in
+ * 1/1024. */
+int ncs_followed_drain(struct ncs_followed *followed, uint64_t *fullest);
+
+/* Records the state of each, and what its ring had until then. */
+int ncs_followed_states(struct ncs_followed *followed, uint64_t now_ns);
+
+/* Whether any was recorded; whether all of their processes are gone, and all of
+ * them is recorded. */
+bool ncs_followed_any(const struct ncs_followed *followed);
+bool ncs_followed_are_gone(const struct ncs_followed *followed);
+
+#endif

@@ -1,0 +1,550 @@
+/* Files and their chunks, ranks, clocks, the index; see recording_writer.h. States are
+ * in recording_writer_state.c, records in recording_writer_records.c, the chunk "tables" in
+ * recording_writer_tables.c. */
+#include "record/write/recording_writer.h"
+
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <sys/random.h>
+#include <time.h>
+
+#include "ncclstat/version.h"
+#include "record/write/recording_writer_internal.h"
+#include "shm/clock.h"
+#include "shm/process.h"
+
+/* So many chunks, and they get an index: some 100 MiB of records. */
+#define INDEX_EVERY 1024
+
+static_assert(sizeof(struct ncs_index_head) +
+			      INDEX_EVERY * sizeof(struct ncs_index_entry) <=
+		      NCS_PAYLOAD_BYTES_MAX,
+	      "an index is one chunk");
+
+/* --- Chunks -------------------------------------------------------------- */
+
+static int fail(struct ncs_record_writer *writer, int error)
+{
+	if (writer->error == 0)
+		writer->error = error;
+	return writer->error;
+}
+
+/* A chunk that lies at the end of what was put in becomes a part of the file. */
+static int put(struct ncs_record_writer *writer, struct ncs_chunk *place,
+	       const struct ncs_chunk *chunk)
+{
+	char *payload = (char *)(place + 1);
+
+	*place = *chunk;
+	memset(payload + chunk->bytes, 0,
+	       ncs_chunk_round(chunk->bytes) - chunk->bytes);
+	ncs_chunk_seal(place, payload);
+	writer->end.chunks++;
+	ncs_sink_put(writer->sink, ncs_chunk_file_bytes(chunk));
+	return fail(writer, ncs_sink_error(writer->sink));
+}
+
+/* Makes `bytes` of padding, header included. */
+static int pad(struct ncs_record_writer *writer, size_t bytes)
+{
+	size_t room;
+	struct ncs_chunk *place = ncs_sink_room(writer->sink, &room);
+	struct ncs_chunk chunk = {
+		.type = NCS_CHUNK_PADDING,
+		.rank = NCS_NO_RANK,
+		.bytes = bytes - sizeof(chunk),
+		.unpacked_bytes = bytes - sizeof(chunk),
+	};
+
+	if (!place)
+		return fail(writer, ncs_sink_error(writer->sink));
+	memset(place + 1, 0, chunk.bytes);
+	return put(writer, place, &chunk);
+}
+
+/* Room for a chunk, header and all, in one buffer. */
+static struct ncs_chunk *place_for(struct ncs_record_writer *writer,
+				   size_t least, size_t *room)
+{
+	struct ncs_chunk *place;
+
+	for (;;) {
+		if (writer->error != 0)
+			return NULL;
+		place = ncs_sink_room(writer->sink, room);
+		if (!place) {
+			fail(writer, ncs_sink_error(writer->sink));
+			return NULL;
+		}
+		if (*room >= sizeof(*place) + least)
+			return place;
+		pad(writer, *room);
+	}
+}
+
+void *ncs_record_chunk_begin(struct ncs_record_writer *writer, size_t least,
+			     size_t *room)
+{
+	struct ncs_chunk *place = place_for(writer, least, room);
+
+	if (!place)
+		return NULL;
+	*room -= sizeof(*place);
+	writer->payload = writer->packer ? writer->unpacked :
+					   (char *)(place + 1);
+	return writer->payload;
+}
+
+static int write_index(struct ncs_record_writer *writer)
+{
+	struct ncs_index_head head = {
+		.previous_offset = writer->end.index_offset,
+		.count = (uint32_t)writer->entry_count,
+		.entry_bytes = sizeof(struct ncs_index_entry),
+	};
+	size_t bytes = writer->entry_count * sizeof(struct ncs_index_entry);
+	struct ncs_chunk chunk = {
+		.type = NCS_CHUNK_INDEX,
+		.rank = NCS_NO_RANK,
+		.unpacked_bytes = sizeof(head) + bytes,
+	};
+	size_t room;
+	char *payload;
+
+	if (writer->entry_count == 0)
+		return writer->error;
+	payload = ncs_record_chunk_begin(writer, sizeof(head) + bytes, &room);
+	if (!payload)
+		return writer->error;
+	memcpy(payload, &head, sizeof(head));
+	memcpy(payload + sizeof(head), writer->entries, bytes);
+	chunk.from_ns = writer->entries[0].from_ns;
+	for (size_t i = 0; i < writer->entry_count; i++) {
+		const struct ncs_index_entry *entry = &writer->entries[i];
+
+		if (entry->from_ns < chunk.from_ns)
+			chunk.from_ns = entry->from_ns;
+		if (entry->until_ns > chunk.until_ns)
+			chunk.until_ns = entry->until_ns;
+	}
+	writer->end.index_offset = ncs_sink_offset(writer->sink);
+	writer->entry_count = 0;
+	return ncs_record_chunk_end(writer, &chunk);
+}
+
+/* Before the chunk is put in: its payload is still the writer's. */
+static void add_entry(struct ncs_record_writer *writer,
+		      const struct ncs_chunk *chunk, uint64_t offset)
+{
+	struct ncs_records_head head = { 0 };
+
+	if (chunk->type == NCS_CHUNK_RECORDS)
+		memcpy(&head, writer->payload, sizeof(head));
+	writer->entries[writer->entry_count++] = (struct ncs_index_entry){
+		.offset = offset,
+		.bytes = chunk->bytes,
+		.from_ns = chunk->from_ns,
+		.until_ns = chunk->until_ns,
+		.records = head.count,
+		.lost = head.lost,
+		.type = chunk->type,
+		.rank = chunk->rank,
+	};
+}
+
+int ncs_record_chunk_end(struct ncs_record_writer *writer,
+			 struct ncs_chunk *chunk)
+{
+	uint64_t offset = ncs_sink_offset(writer->sink);
+	size_t room;
+	/* It is there: since it began, nothing was put in. */
+	struct ncs_chunk *place = ncs_sink_room(writer->sink, &room);
+	size_t packed = 0;
+
+	chunk->bytes = chunk->unpacked_bytes;
+	if (writer->packer) {
+		/* Whoever cannot unpack is to know what it is. */
+		if (chunk->type != NCS_CHUNK_FILE)
+			packed = ncs_packer_pack(writer->packer,
+						 writer->payload, chunk->bytes,
+						 place + 1,
+						 room - sizeof(*place));
+		if (packed == 0)
+			memcpy(place + 1, writer->payload, chunk->bytes);
+		else
+			chunk->bytes = packed;
+	}
+	if (chunk->type != NCS_CHUNK_INDEX && chunk->type != NCS_CHUNK_END)
+		add_entry(writer, chunk, offset);
+	put(writer, place, chunk);
+	return writer->entry_count < INDEX_EVERY ? writer->error :
+						   write_index(writer);
+}
+
+int ncs_record_chunk_write(struct ncs_record_writer *writer,
+			   struct ncs_chunk *chunk, const void *payload)
+{
+	size_t room;
+	void *place =
+		ncs_record_chunk_begin(writer, chunk->unpacked_bytes, &room);
+
+	if (!place)
+		return writer->error;
+	memcpy(place, payload, chunk->unpacked_bytes);
+	return ncs_record_chunk_end(writer, chunk);
+}
+
+/* --- Files --------------------------------------------------------------- */
+
+void ncs_record_head_here(struct ncs_file_head *head)
+{
+	struct ncs_process process;
+	struct timespec realtime;
+
+	ncs_process_describe(&process);
+	*head = (struct ncs_file_head){
+		.begun_monotonic_ns = ncs_clock_monotonic_ns(),
+		.time_namespace = process.time_namespace,
+		.pid_namespace = process.pid_namespace,
+	};
+	clock_gettime(CLOCK_REALTIME, &realtime);
+	head->begun_realtime_ns =
+		(uint64_t)realtime.tv_sec * UINT64_C(1000000000) +
+		(uint64_t)realtime.tv_nsec;
+	memcpy(head->boot_id, process.boot_id, sizeof(head->boot_id));
+	memcpy(head->host, process.host, sizeof(head->host));
+	/* Short of entropy it is the time that tells recordings apart. */
+	if (getrandom(head->recording, sizeof(head->recording),
+		      GRND_NONBLOCK) != sizeof(head->recording)) {
+		head->recording[0] = head->begun_realtime_ns;
+		head->recording[1] = process.pid;
+	}
+}
+
+static int begin_file(struct ncs_record_writer *writer)
+{
+	const struct ncs_file_head *head = &writer->settings.head;
+	struct ncs_chunk chunk = {
+		.type = NCS_CHUNK_FILE,
+		.rank = NCS_NO_RANK,
+		.unpacked_bytes = sizeof(*head),
+		.from_ns = head->begun_monotonic_ns,
+		.until_ns = head->begun_monotonic_ns,
+	};
+	size_t bytes;
+	char *text = ncs_record_tables_text(&bytes);
+
+	if (!text)
+		return fail(writer, -ENOMEM);
+	ncs_record_chunk_write(writer, &chunk, head);
+	chunk.type = NCS_CHUNK_TABLES;
+	chunk.unpacked_bytes = bytes;
+	ncs_record_chunk_write(writer, &chunk, text);
+	free(text);
+	return writer->error;
+}
+
+static void release(struct ncs_record_writer *writer)
+{
+	for (size_t i = 0; i < writer->rank_count; i++) {
+		ncs_record_writer_end_rank(writer, i);
+		free(writer->ranks[i].path);
+	}
+	free(writer->ranks);
+	free(writer->entries);
+	free(writer->runs);
+	free(writer->unpacked);
+	ncs_packer_free(writer->packer);
+	free(writer);
+}
+
+static int get_memory(struct ncs_record_writer *writer)
+{
+	writer->entries = calloc(INDEX_EVERY, sizeof(*writer->entries));
+	if (!writer->entries)
+		return -ENOMEM;
+	if (!writer->settings.is_packed)
+		return 0;
+	writer->packer = ncs_packer_create(writer->settings.pack_level);
+	writer->unpacked = malloc(NCS_PAYLOAD_BYTES_MAX);
+	return writer->packer && writer->unpacked ? 0 : -ENOMEM;
+}
+
+int ncs_record_writer_open(struct ncs_record_writer **out, const char *path,
+			   const struct ncs_record_settings *settings,
+			   char *why, size_t why_size)
+{
+	struct ncs_record_writer *writer = calloc(1, sizeof(*writer));
+	int error = -ENOMEM;
+
+	*out = NULL;
+	if (writer) {
+		writer->settings = *settings;
+		if (writer->settings.key_every_ns == 0)
+			writer->settings.key_every_ns = NCS_RECORD_KEY_EVERY_NS;
+		writer->settings.head.version = NCS_FORMAT_VERSION;
+		writer->settings.head.byte_order = NCS_BYTE_ORDER;
+		writer->settings.head.abi_version = NCS_ABI_VERSION;
+		writer->settings.head.program_version = NCS_VERSION_NUMBER;
+		error = get_memory(writer);
+	}
+	if (error) {
+		snprintf(why, why_size, "%s", strerror(-error));
+	} else {
+		error = ncs_sink_open(&writer->sink, path, settings->means, why,
+				      why_size);
+	}
+	if (error) {
+		if (writer)
+			release(writer);
+		return error;
+	}
+	begin_file(writer);
+	*out = writer;
+	return 0;
+}
+
+/* The latest index, the end. What was written is in `before`. */
+static int end_file(struct ncs_record_writer *writer, bool another)
+{
+	struct ncs_chunk chunk = {
+		.type = NCS_CHUNK_END,
+		.rank = NCS_NO_RANK,
+		.bytes = sizeof(writer->end),
+		.unpacked_bytes = sizeof(writer->end),
+	};
+	struct ncs_chunk *place;
+	struct ncs_end end;
+	size_t room;
+
+	write_index(writer);
+	/* Never packed: it lies at a place that is known. */
+	place = place_for(writer, sizeof(end), &room);
+	if (place) {
+		end = writer->end;
+		end.another = another;
+		memcpy(place + 1, &end, sizeof(end));
+		put(writer, place, &chunk);
+	}
+	writer->before = ncs_record_writer_totals(writer);
+	memset(&writer->end, 0, sizeof(writer->end));
+	writer->entry_count = 0;
+	fail(writer, ncs_sink_close(writer->sink));
+	writer->sink = NULL;
+	return writer->error;
+}
+
+int ncs_record_writer_rotate(struct ncs_record_writer *writer, const char *path,
+			     uint64_t monotonic_ns, uint64_t realtime_ns,
+			     char *why, size_t why_size)
+{
+	int error = end_file(writer, true);
+
+	if (error) {
+		snprintf(why, why_size, "%s", strerror(-error));
+		return error;
+	}
+	error = ncs_sink_open(&writer->sink, path, writer->settings.means, why,
+			      why_size);
+	if (error)
+		return fail(writer, error);
+	writer->settings.head.number++;
+	writer->settings.head.begun_monotonic_ns = monotonic_ns;
+	writer->settings.head.begun_realtime_ns = realtime_ns;
+	writer->numbers = 0;
+	for (size_t i = 0; i < writer->rank_count; i++) {
+		writer->ranks[i].number = NCS_NO_RANK;
+		writer->ranks[i].has_key = false;
+	}
+	return begin_file(writer);
+}
+
+int ncs_record_writer_close(struct ncs_record_writer *writer,
+			    struct ncs_record_totals *totals)
+{
+	int error = writer->error;
+
+	if (writer->sink)
+		error = end_file(writer, false);
+	if (totals)
+		*totals = ncs_record_writer_totals(writer);
+	release(writer);
+	return error;
+}
+
+int ncs_record_writer_flush(struct ncs_record_writer *writer)
+{
+	size_t block, beyond;
+
+	if (writer->error != 0)
+		return writer->error;
+	block = ncs_sink_block_bytes(writer->sink);
+	beyond = (size_t)(ncs_sink_offset(writer->sink) % block);
+	if (beyond != 0)
+		pad(writer, block - beyond);
+	return fail(writer, ncs_sink_flush(writer->sink));
+}
+
+/* --- Ranks --------------------------------------------------------------- */
+
+static void *get_image(size_t bytes)
+{
+	/* Most of it, the rings, is never touched. */
+	void *image = mmap(NULL, bytes, PROT_READ | PROT_WRITE,
+			   MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+
+	return image != MAP_FAILED ? image : NULL;
+}
+
+static int grow(struct ncs_record_writer *writer)
+{
+	size_t room = writer->rank_room * 2 + 8;
+	struct ncs_written_rank *grown;
+
+	if (writer->rank_count < writer->rank_room)
+		return 0;
+	grown = realloc(writer->ranks, room * sizeof(*grown));
+	if (!grown)
+		return -ENOMEM;
+	writer->ranks = grown;
+	writer->rank_room = room;
+	return 0;
+}
+
+int ncs_record_writer_add_rank(struct ncs_record_writer *writer,
+			       const struct ncs_header *header,
+			       const char *path, size_t *rank)
+{
+	struct ncs_written_rank *added;
+
+	if (writer->error != 0)
+		return writer->error;
+	if (grow(writer) != 0)
+		return -ENOMEM;
+	*rank = writer->rank_count++;
+	added = &writer->ranks[*rank];
+	*added = (struct ncs_written_rank){
+		.header = *header,
+		.path = strdup(path),
+		.number = NCS_NO_RANK,
+		.pages = (header->segment_bytes + NCS_PAGE_BYTES - 1) /
+			 NCS_PAGE_BYTES,
+	};
+	added->image = get_image(added->pages * NCS_PAGE_BYTES);
+	added->key = get_image(added->pages * NCS_PAGE_BYTES);
+	added->touched =
+		calloc((added->pages + 63) / 64, sizeof(*added->touched));
+	if (!added->path || !added->image || !added->key || !added->touched) {
+		ncs_record_writer_end_rank(writer, *rank);
+		return -ENOMEM;
+	}
+	return 0;
+}
+
+void ncs_record_writer_end_rank(struct ncs_record_writer *writer, size_t rank)
+{
+	struct ncs_written_rank *ended = &writer->ranks[rank];
+	size_t bytes = ended->pages * NCS_PAGE_BYTES;
+
+	if (ended->image)
+		munmap(ended->image, bytes);
+	if (ended->key)
+		munmap(ended->key, bytes);
+	free(ended->touched);
+	ended->image = ended->key = NULL;
+	ended->touched = NULL;
+}
+
+static int write_rank(struct ncs_record_writer *writer,
+		      struct ncs_written_rank *rank)
+{
+	struct ncs_rank_head head = {
+		.header_bytes = sizeof(rank->header),
+		.path_bytes = (uint32_t)strlen(rank->path),
+	};
+	struct ncs_chunk chunk = {
+		.type = NCS_CHUNK_RANK,
+		.rank = rank->number,
+		.unpacked_bytes =
+			sizeof(head) + sizeof(rank->header) + head.path_bytes,
+		.from_ns = writer->settings.head.begun_monotonic_ns,
+		.until_ns = writer->settings.head.begun_monotonic_ns,
+	};
+	size_t room;
+	char *payload =
+		ncs_record_chunk_begin(writer, chunk.unpacked_bytes, &room);
+
+	if (!payload)
+		return writer->error;
+	memcpy(payload, &head, sizeof(head));
+	memcpy(payload + sizeof(head), &rank->header, sizeof(rank->header));
+	memcpy(payload + sizeof(head) + sizeof(rank->header), rank->path,
+	       head.path_bytes);
+	return ncs_record_chunk_end(writer, &chunk);
+}
+
+struct ncs_written_rank *
+ncs_record_rank_in_file(struct ncs_record_writer *writer, size_t rank)
+{
+	struct ncs_written_rank *found = &writer->ranks[rank];
+
+	if (writer->error != 0)
+		return NULL;
+	if (found->number != NCS_NO_RANK)
+		return found;
+	found->number = writer->numbers++;
+	return write_rank(writer, found) == 0 ? found : NULL;
+}
+
+/* --- Others -------------------------------------------------------------- */
+
+int ncs_record_writer_clock(struct ncs_record_writer *writer,
+			    const struct ncs_clock_reading *reading)
+{
+	struct ncs_chunk chunk = {
+		.type = NCS_CHUNK_CLOCK,
+		.rank = NCS_NO_RANK,
+		.unpacked_bytes = sizeof(*reading),
+		.from_ns = reading->before_ns,
+		.until_ns = reading->after_ns,
+	};
+
+	return ncs_record_chunk_write(writer, &chunk, reading);
+}
+
+struct ncs_record_totals
+ncs_record_writer_totals(const struct ncs_record_writer *writer)
+{
+	struct ncs_record_totals totals = writer->before;
+
+	totals.ranks = writer->rank_count;
+	if (!writer->sink)
+		return totals;
+	totals.files++;
+	totals.bytes += ncs_sink_offset(writer->sink);
+	totals.chunks += writer->end.chunks;
+	totals.records += writer->end.records;
+	totals.lost += writer->end.lost;
+	totals.states += writer->end.states;
+	totals.torn_states += writer->end.torn_states;
+	return totals;
+}
+
+uint64_t ncs_record_writer_bytes(const struct ncs_record_writer *writer)
+{
+	return writer->sink ? ncs_sink_offset(writer->sink) : 0;
+}
+
+const char *ncs_record_writer_way(const struct ncs_record_writer *writer)
+{
+	return writer->sink ? ncs_sink_way(writer->sink) : "";
+}
+
+const char *ncs_record_writer_lacks(const struct ncs_record_writer *writer)
+{
+	return writer->sink ? ncs_sink_lacks(writer->sink) : "";
+}

@@ -1,0 +1,140 @@
+/* Records, from rings and from memory; see recording_writer.h. */
+#include <string.h>
+
+#include "record/write/recording_writer_internal.h"
+#include "shm/clock.h"
+
+/* Records of a chunk at most: it is made, and its checksum is taken, within
+ * the processor's second cache. */
+#define RECORDS_MAX 2046u
+
+/* … and the room that is worth a chunk. */
+#define RECORDS_LEAST 62u
+
+/* The time that records tell of. */
+static void set_times(struct ncs_chunk *chunk, const struct ncs_clock *clock,
+		      const struct ncs_record *records, size_t count)
+{
+	uint64_t first = UINT64_MAX, last = 0;
+
+	for (size_t i = 0; i < count; i++) {
+		uint64_t start = records[i].start;
+		uint64_t end = start + records[i].duration;
+
+		if (start < first)
+			first = start;
+		if (end > last)
+			last = end;
+	}
+	chunk->from_ns = ncs_clock_ns(clock, first);
+	chunk->until_ns = ncs_clock_ns(clock, last);
+}
+
+/* Ends a chunk whose records lie behind its head. */
+static int end_records(struct ncs_record_writer *writer,
+		       const struct ncs_written_rank *rank,
+		       const struct ncs_records_head *head)
+{
+	struct ncs_chunk chunk = {
+		.type = NCS_CHUNK_RECORDS,
+		.rank = rank->number,
+		.unpacked_bytes =
+			sizeof(*head) + head->count * sizeof(struct ncs_record),
+		.from_ns = head->drained_ns,
+		.until_ns = head->drained_ns,
+	};
+
+	memcpy(writer->payload, head, sizeof(*head));
+	if (head->count > 0)
+		set_times(
+			&chunk, &rank->header.clock,
+			(struct ncs_record *)(writer->payload + sizeof(*head)),
+			head->count);
+	writer->end.records += head->count;
+	writer->end.lost += head->lost;
+	return ncs_record_chunk_end(writer, &chunk);
+}
+
+/* Where records go, *room of them. */
+static struct ncs_record *begin_records(struct ncs_record_writer *writer,
+					size_t *room)
+{
+	char *payload = ncs_record_chunk_begin(
+		writer,
+		sizeof(struct ncs_records_head) +
+			RECORDS_LEAST * sizeof(struct ncs_record),
+		room);
+
+	if (!payload)
+		return NULL;
+	*room = (*room - sizeof(struct ncs_records_head)) /
+		sizeof(struct ncs_record);
+	if (*room > RECORDS_MAX)
+		*room = RECORDS_MAX;
+	return (struct ncs_record *)(payload + sizeof(struct ncs_records_head));
+}
+
+int ncs_record_writer_drain(struct ncs_record_writer *writer, size_t number,
+			    struct ncs_reader *reader, size_t lane,
+			    uint64_t now_ns, size_t *count)
+{
+	size_t most = ncs_reader_header(reader)->ring_records;
+	struct ncs_records_head head = {
+		.lane = (uint32_t)lane,
+		.record_bytes = sizeof(struct ncs_record),
+		.drained_ns = now_ns,
+	};
+	struct ncs_written_rank *rank;
+	struct ncs_record *records;
+	size_t room;
+
+	*count = 0;
+	while (*count < most && ncs_reader_waiting(reader, lane) > 0) {
+		rank = ncs_record_rank_in_file(writer, number);
+		records = rank ? begin_records(writer, &room) : NULL;
+		if (!records)
+			return writer->error;
+		head.lost = 0;
+		head.count = ncs_reader_records(reader, lane, records, room,
+						&head.lost);
+		if (head.count == 0 && head.lost == 0)
+			break;
+		head.first = ncs_reader_position(reader, lane) - head.count;
+		*count += head.count;
+		if (end_records(writer, rank, &head) != 0 || head.count == 0)
+			return writer->error;
+	}
+	return writer->error;
+}
+
+int ncs_record_writer_records(struct ncs_record_writer *writer, size_t number,
+			      size_t lane, const struct ncs_record *records,
+			      size_t count, uint64_t first, uint64_t lost,
+			      uint64_t drained_ns)
+{
+	struct ncs_records_head head = {
+		.lane = (uint32_t)lane,
+		.record_bytes = sizeof(struct ncs_record),
+		.first = first,
+		.lost = lost,
+		.drained_ns = drained_ns,
+	};
+	struct ncs_written_rank *rank = ncs_record_rank_in_file(writer, number);
+	size_t room;
+
+	while (rank && (count > 0 || head.lost > 0)) {
+		struct ncs_record *copy = begin_records(writer, &room);
+
+		if (!copy)
+			break;
+		head.count = count < room ? count : room;
+		memcpy(copy, records, head.count * sizeof(*copy));
+		if (end_records(writer, rank, &head) != 0)
+			break;
+		head.first += head.count;
+		head.lost = 0;
+		records += head.count;
+		count -= head.count;
+	}
+	return writer->error;
+}

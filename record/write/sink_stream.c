@@ -1,0 +1,26 @@
+/* Writing with write(2), one buffer after another: pipes, and what else has no
+ * offsets. */
+#include <errno.h>
+#include <poll.h>
+#include <unistd.h>
+
+#include "record/write/sink_internal.h"
+
+static ssize_t write_next(struct ncs_sink *sink, struct ncs_sink_buffer *buffer)
+{
+	struct pollfd ready = { .fd = sink->file, .events = POLLOUT };
+	ssize_t result = write(sink->file, buffer->bytes + buffer->written,
+			       buffer->filled - buffer->written);
+
+	if (result >= 0)
+		return result;
+	/* A pipe that somebody else has set to O_NONBLOCK. */
+	if (errno == EAGAIN)
+		poll(&ready, 1, -1);
+	return -errno;
+}
+
+const struct ncs_sink_way ncs_sink_stream = {
+	.name = "write",
+	.write = write_next,
+};
