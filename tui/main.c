@@ -1,9 +1,9 @@
 /* The program ncclstat: decides what to do and has it done.
  *
  * It only looks, but for some things: --set and the live view's keys for it
- * (tui/set.c, tui/lease.c) change what the plugin collects, --clean removes
+ * (tui/commands/set_command.c, tui/screen/lease.c) change what the plugin collects, --clean removes
  * what dead processes left, --record writes files, and a key writes the
- * configuration file (tui/config.c).
+ * configuration file (tui/commands/config_file.c).
  */
 #include <errno.h>
 #include <langinfo.h>
@@ -17,20 +17,20 @@
 #include "analysis/base/source.h"
 #include "ncclstat/version.h"
 #include "record/read/replay.h"
-#include "tui/clean.h"
-#include "tui/config.h"
-#include "tui/critical_path.h"
-#include "tui/diagnose.h"
-#include "tui/dump.h"
-#include "tui/export.h"
-#include "tui/list.h"
-#include "tui/list_recording.h"
-#include "tui/live.h"
-#include "tui/options.h"
-#include "tui/output.h"
-#include "tui/record.h"
-#include "tui/set.h"
-#include "tui/text_file.h"
+#include "tui/commands/clean_command.h"
+#include "tui/commands/config_file.h"
+#include "tui/commands/critical_path_command.h"
+#include "tui/commands/diagnose_command.h"
+#include "tui/commands/dump_command.h"
+#include "tui/commands/export_command.h"
+#include "tui/commands/list_command.h"
+#include "tui/commands/list_recording.h"
+#include "tui/screen/live.h"
+#include "tui/commands/options.h"
+#include "tui/text/output.h"
+#include "tui/commands/record_command.h"
+#include "tui/commands/set_command.h"
+#include "tui/text/text_file.h"
 
 #define HELP_COLUMNS 80
 

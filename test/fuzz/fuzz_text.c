@@ -7,8 +7,8 @@
 #include <string.h>
 
 #include "analysis/base/aliases.h"
-#include "tui/config.h"
-#include "tui/options.h"
+#include "tui/commands/config_file.h"
+#include "tui/commands/options.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 

@@ -14,7 +14,7 @@
 
 #include <cmocka.h>
 
-#include "tui/config.h"
+#include "tui/commands/config_file.h"
 
 static struct ncs_options options;
 static char *complaints;

@@ -12,7 +12,7 @@
 
 #include "analysis/base/value_names.h"
 #include "test/unit/scripted_source.h"
-#include "tui/dump.h"
+#include "tui/commands/dump_command.h"
 
 #define SECOND UINT64_C(1000000000)
 

@@ -9,7 +9,7 @@
 
 #include <cmocka.h>
 
-#include "tui/format.h"
+#include "tui/text/format.h"
 
 #define US UINT64_C(1000)
 #define MS UINT64_C(1000000)

@@ -10,9 +10,9 @@
 
 #include <cmocka.h>
 
-#include "tui/curses.h"
-#include "tui/keys.h"
-#include "tui/script.h"
+#include "tui/term/curses.h"
+#include "tui/term/keys.h"
+#include "tui/term/key_script.h"
 
 static enum ncs_action action_of(const char *name)
 {

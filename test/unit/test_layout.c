@@ -9,7 +9,7 @@
 
 #include <cmocka.h>
 
-#include "tui/layout.h"
+#include "tui/term/layout.h"
 
 #define WIDTHS 300
 #define HEIGHTS 100

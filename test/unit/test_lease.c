@@ -16,8 +16,8 @@
 
 #include "shm/control.h"
 #include "test/unit/segment_fixture.h"
-#include "tui/lease.h"
-#include "tui/set.h"
+#include "tui/screen/lease.h"
+#include "tui/commands/set_command.h"
 
 #define SECOND UINT64_C(1000000000)
 #define NOW (1000 * SECOND)

@@ -10,7 +10,7 @@
 #include <cmocka.h>
 
 #include "ncclstat/tables/options.h"
-#include "tui/options.h"
+#include "tui/commands/options.h"
 
 #define WORDS_MAX 16
 #define COMPLETION "tui/ncclstat.bash"

@@ -20,10 +20,10 @@
 #include <cmocka.h>
 
 #include "test/unit/scripted_source.h"
-#include "tui/curses.h"
-#include "tui/screen.h"
-#include "tui/screen_replay.h"
-#include "tui/term.h"
+#include "tui/term/curses.h"
+#include "tui/screen/screen.h"
+#include "tui/screen/screen_replay.h"
+#include "tui/term/term.h"
 
 #define SECOND UINT64_C(1000000000)
 #define BORN (1000 * SECOND)

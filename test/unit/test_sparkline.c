@@ -11,8 +11,8 @@
 
 #include "analysis/views/columns.h"
 #include "test/unit/scripted_source.h"
-#include "tui/format.h"
-#include "tui/sparkline.h"
+#include "tui/text/format.h"
+#include "tui/term/sparkline.h"
 
 #define SECOND UINT64_C(1000000000)
 

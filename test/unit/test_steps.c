@@ -10,7 +10,7 @@
 #include <cmocka.h>
 
 #include "test/unit/scripted_source.h"
-#include "tui/words.h"
+#include "tui/text/words.h"
 
 #define SECOND UINT64_C(1000000000)
 

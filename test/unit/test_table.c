@@ -12,8 +12,8 @@
 #include <cmocka.h>
 
 #include "test/unit/scripted_source.h"
-#include "tui/screen.h"
-#include "tui/table.h"
+#include "tui/screen/screen.h"
+#include "tui/table/table.h"
 
 #define SECOND UINT64_C(1000000000)
 

@@ -13,8 +13,8 @@
 
 #include <cmocka.h>
 
-#include "tui/curses.h"
-#include "tui/term.h"
+#include "tui/term/curses.h"
+#include "tui/term/term.h"
 
 static FILE *output, *input;
 static int sender;

@@ -11,7 +11,7 @@
 
 #include <cmocka.h>
 
-#include "tui/text_file.h"
+#include "tui/text/text_file.h"
 
 static char path[] = "/tmp/test_text_file.XXXXXX";
 

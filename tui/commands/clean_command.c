@@ -1,0 +1,53 @@
+/* --clean: removes what dead processes left behind, and says so. Whether a
+ * process is dead, shm/read/discover.h knows. */
+#include "tui/commands/clean_command.h"
+
+#include <string.h>
+
+#include "shm/read/discover.h"
+#include "tui/text/format.h"
+#include "tui/text/output.h"
+
+struct report {
+	FILE *file;
+	bool ascii;
+	bool failed;
+};
+
+static void on_removed(const char *path, int error, void *argument)
+{
+	struct report *report = argument;
+	char clean[4096 + 1];
+
+	ncs_format_clean(clean, sizeof(clean), path, report->ascii);
+	if (error) {
+		fprintf(stderr, "ncclstat: %s: %s\n", clean, strerror(-error));
+		report->failed = true;
+	} else {
+		fprintf(report->file, "removed %s\n", clean);
+	}
+}
+
+int ncs_clean_run(const struct ncs_options *options)
+{
+	const char *directory = ncs_directory(options->directory);
+	struct report report = { .ascii = options->ascii };
+	struct ncs_output output;
+	int removed, status = NCS_EXIT_OK;
+
+	if (!ncs_output_init(&output))
+		return NCS_EXIT_NOTHING;
+	report.file = output.file;
+	removed = ncs_clean(directory, on_removed, &report);
+	if (removed < 0) {
+		fprintf(stderr, "ncclstat: %s: %s\n", directory,
+			strerror(-removed));
+		report.failed = true;
+	} else if (removed == 0 && !report.failed) {
+		fprintf(output.file, "nothing to remove in %s\n", directory);
+	}
+	if (report.failed)
+		status = NCS_EXIT_NOTHING;
+	ncs_output_release(&output, &status);
+	return status;
+}

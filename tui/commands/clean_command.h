@@ -1,0 +1,10 @@
+/* --clean: removes what dead processes left behind. */
+#ifndef NCS_TUI_COMMANDS_CLEAN_COMMAND_H
+#define NCS_TUI_COMMANDS_CLEAN_COMMAND_H
+
+#include "tui/commands/options.h"
+
+/* Returns the program's exit status. */
+int ncs_clean_run(const struct ncs_options *options);
+
+#endif

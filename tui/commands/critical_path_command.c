@@ -1,0 +1,318 @@
+/* Has the passes made and what comes of them printed; see critical_path_command.h. */
+#include "tui/commands/critical_path_command.h"
+
+#include <errno.h>
+#include <inttypes.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "analysis/records/job_steps.h"
+#include "analysis/base/value_names.h"
+#include "record/export/slice_tracks.h"
+#include "tui/text/format.h"
+#include "tui/text/output.h"
+
+/* Where a path is drawn. */
+struct drawing {
+	struct ncs_trace_writer *writer;
+	uint32_t path_track;
+	uint32_t category;
+	uint32_t words[NCS_PATH_CAUSE_COUNT];
+	uint32_t rank_word, peer_word, number_word, bytes_word;
+	struct ncs_lanes *lanes; /* by scenario and rank of the job */
+	char (*names)[24];       /* by rank of the job */
+};
+
+struct run {
+	const struct ncs_options *options;
+	struct ncs_collectives *collectives;
+	struct ncs_job_steps *steps;
+	struct ncs_fits fits;
+	struct ncs_path_owner *owners;
+	uint32_t rank_count;
+	struct drawing *drawing; /* NULL: none */
+};
+
+static bool is_in_range(const void *who, const struct ncs_member *part,
+			const char *path)
+{
+	const struct run *run = who;
+
+	return ncs_collectives_is_in_range(run->collectives, part, path);
+}
+
+static bool is_counted(const struct run *run, const struct ncs_joined *joined)
+{
+	return !run->options->range ||
+	       is_in_range(run, &joined->parts[0], run->options->range);
+}
+
+/* The first look: what transfers take, and where steps begin. */
+static int learn(struct run *run)
+{
+	const struct ncs_joined *joined;
+	int result;
+
+	while ((result = ncs_collectives_next(run->collectives, &joined)) ==
+	       1) {
+		result = ncs_job_steps_learn(run->steps, joined,
+					     is_counted(run, joined));
+		if (!result && joined->is_complete)
+			result = ncs_fits_add(&run->fits, joined,
+					      ncs_joined_transfer_ns(joined));
+		if (result)
+			return result;
+	}
+	ncs_fits_solve(&run->fits);
+	return result ? result : ncs_collectives_rewind(run->collectives);
+}
+
+static int walk(struct run *run, struct ncs_path *path)
+{
+	const struct ncs_joined *joined;
+	int result;
+
+	while ((result = ncs_collectives_next(run->collectives, &joined)) ==
+	       1) {
+		bool counts = is_counted(run, joined);
+
+		result = ncs_path_add(path, joined, counts,
+				      ncs_job_steps_next(run->steps, joined,
+							 counts));
+		if (result)
+			return result;
+	}
+	return result ? result : ncs_path_end(path);
+}
+
+/* --- Into a trace ----------------------------------------------------------- */
+
+static void draw_segment(void *who, const struct ncs_path_segment *segment)
+{
+	const struct run *run = who;
+	const struct drawing *drawing = run->drawing;
+	const struct ncs_trace_argument arguments[] = {
+		{ drawing->rank_word, NCS_TRACE_NUMBER,
+		  run->owners[segment->owner].rank },
+		{ drawing->number_word, NCS_TRACE_NUMBER, segment->number },
+		{ drawing->bytes_word, NCS_TRACE_NUMBER, segment->bytes },
+		{ drawing->peer_word, NCS_TRACE_WHOLE,
+		  (uint64_t)(int64_t)segment->peer },
+	};
+	const struct ncs_trace_event event = {
+		.name = drawing->words[segment->cause],
+		.category = drawing->category,
+		.arguments = arguments,
+		.argument_count = segment->peer >= 0 ? 4 : 3,
+	};
+
+	ncs_trace_slice(drawing->writer, drawing->path_track, segment->from_ns,
+			segment->until_ns, &event);
+}
+
+/* Operations as a scenario has them; those that were are in the trace. */
+static void draw_timed(void *who, size_t scenario,
+		       const struct ncs_member *part, uint64_t arrival_ns,
+		       uint64_t end_ns)
+{
+	const struct run *run = who;
+	const struct drawing *drawing = run->drawing;
+	uint32_t rank = run->owners[part->owner].rank;
+	struct ncs_trace_argument arguments[] = {
+		{ drawing->number_word, NCS_TRACE_NUMBER, part->number },
+		{ drawing->bytes_word, NCS_TRACE_NUMBER, part->bytes },
+	};
+	const struct ncs_trace_event event = {
+		.name = ncs_trace_word(drawing->writer,
+				       ncs_function_name(part->function)),
+		.category = drawing->category,
+		.arguments = arguments,
+		.argument_count = 2,
+	};
+	struct ncs_lanes *lanes;
+
+	if (scenario == 0)
+		return;
+	lanes = &drawing->lanes[(scenario - 1) * run->rank_count + rank];
+	ncs_trace_slice(drawing->writer,
+			ncs_lanes_take(lanes, drawing->writer, arrival_ns,
+				       end_ns),
+			arrival_ns, end_ns, &event);
+}
+
+static int print(struct run *run, struct ncs_replay *replay,
+		 const struct ncs_path *path)
+{
+	struct ncs_path_view view = {
+		.options = run->options,
+		.replay = replay,
+		.report = ncs_path_report(path),
+		.rank_count = run->rank_count,
+	};
+	struct ncs_output output;
+	int status = NCS_EXIT_OK;
+
+	ncs_collectives_count(run->collectives, &view.count);
+	if (view.report->parts == 0) {
+		fprintf(stderr,
+			"ncclstat: no operation has ended in what was"
+			" recorded: of jobs without a network NCCL tells an end"
+			" only with NCCLSTAT_KERNEL_TIMING\n");
+		return NCS_EXIT_NOTHING;
+	}
+	if (!ncs_output_init(&output))
+		return NCS_EXIT_NOTHING;
+	if (run->options->format == NCS_DUMP_JSON)
+		ncs_critical_path_json(output.file, &view);
+	else
+		ncs_critical_path_text(output.file, &view);
+	ncs_output_release(&output, &status);
+	return status;
+}
+
+/* The path is drawn, or printed. */
+static int analyse(struct run *run, struct ncs_replay *replay)
+{
+	struct ncs_scenario scenarios[NCS_SCENARIOS_MAX];
+	struct ncs_path_options options = {
+		.owners = run->owners,
+		.owner_count = ncs_recording_rank_count(replay->recording),
+		.rank_count = run->rank_count,
+		.scenarios = scenarios,
+		.scenario_count = run->options->what_if_count,
+		.fits = &run->fits,
+		.is_in_range = is_in_range,
+		.segment = run->drawing ? draw_segment : NULL,
+		.timed = run->drawing && run->options->what_if_count > 0 ?
+				 draw_timed :
+				 NULL,
+		.who = run,
+	};
+	struct ncs_path *path;
+	char error[256];
+	int result, status;
+
+	/* They have been found to be right before. */
+	for (size_t i = 0; i < options.scenario_count; i++)
+		if (!ncs_scenario_parse(&scenarios[i], run->options->what_if[i],
+					error, sizeof(error)))
+			return -EINVAL;
+	result = learn(run);
+	if (result)
+		return result;
+	path = ncs_path_new(&options);
+	if (!path)
+		return -ENOMEM;
+	result = walk(run, path);
+	status = result || run->drawing ? result : print(run, replay, path);
+	ncs_path_free(path);
+	return status;
+}
+
+static bool open_run(struct run *run, struct ncs_replay *replay)
+{
+	size_t count = ncs_recording_rank_count(replay->recording);
+	const struct ncs_job_rank *ranks;
+
+	run->collectives = ncs_collectives_open(replay->recording,
+						replay->records_from_ns,
+						replay->records_until_ns);
+	run->steps = ncs_job_steps_new();
+	run->owners = calloc(count + 1, sizeof(*run->owners));
+	if (!run->collectives || !run->steps || !run->owners)
+		return false;
+	ranks = ncs_collectives_job_ranks(run->collectives, &run->rank_count);
+	for (size_t i = 0; i < count; i++)
+		run->owners[i] =
+			(struct ncs_path_owner){ ranks[i].rank, ranks[i].host };
+	return true;
+}
+
+static void close_run(struct run *run)
+{
+	ncs_collectives_close(run->collectives);
+	ncs_job_steps_free(run->steps);
+	ncs_fits_release(&run->fits);
+	free(run->owners);
+}
+
+/* A root for each scenario, with a track for each rank. */
+static bool prepare_scenarios(const struct run *run, struct drawing *drawing)
+{
+	size_t count = run->options->what_if_count;
+
+	drawing->lanes =
+		calloc(count * run->rank_count + 1, sizeof(*drawing->lanes));
+	drawing->names = calloc(run->rank_count + 1, sizeof(*drawing->names));
+	if (!drawing->lanes || !drawing->names)
+		return false;
+	for (uint32_t i = 0; i < run->rank_count; i++)
+		snprintf(drawing->names[i], sizeof(drawing->names[i]),
+			 "rank %" PRIu32, i);
+	for (size_t k = 0; k < count; k++) {
+		char name[300];
+		uint32_t root;
+
+		snprintf(name, sizeof(name), "what if %s",
+			 run->options->what_if[k]);
+		root = ncs_trace_track(drawing->writer, 0, name, 0);
+		for (uint32_t i = 0; i < run->rank_count; i++)
+			drawing->lanes[k * run->rank_count + i] =
+				(struct ncs_lanes){
+					.parent = root,
+					.place = i,
+					.name = drawing->names[i],
+				};
+	}
+	return true;
+}
+
+static bool prepare(const struct run *run, struct drawing *drawing)
+{
+	struct ncs_trace_writer *writer = drawing->writer;
+
+	drawing->path_track = ncs_trace_track(writer, 0, "critical path", 0);
+	drawing->category = ncs_trace_word(writer, "critical path");
+	drawing->rank_word = ncs_trace_word(writer, "rank");
+	drawing->peer_word = ncs_trace_word(writer, "peer");
+	drawing->number_word = ncs_trace_word(writer, "number");
+	drawing->bytes_word = ncs_trace_word(writer, "bytes");
+	for (unsigned i = 0; i < NCS_PATH_CAUSE_COUNT; i++)
+		drawing->words[i] =
+			ncs_trace_word(writer, ncs_path_cause_name(i));
+	return prepare_scenarios(run, drawing);
+}
+
+int ncs_critical_path_trace(const struct ncs_options *options,
+			    struct ncs_replay *replay,
+			    struct ncs_trace_writer *writer)
+{
+	struct drawing drawing = { .writer = writer };
+	struct run run = { .options = options, .drawing = &drawing };
+	int result = -ENOMEM;
+
+	if (open_run(&run, replay) && prepare(&run, &drawing))
+		result = analyse(&run, replay);
+	for (size_t i = 0;
+	     drawing.lanes && i < options->what_if_count * run.rank_count; i++)
+		ncs_lanes_release(&drawing.lanes[i]);
+	free(drawing.lanes);
+	free(drawing.names);
+	close_run(&run);
+	return result;
+}
+
+int ncs_critical_path_run(const struct ncs_options *options,
+			  struct ncs_replay *replay)
+{
+	struct run run = { .options = options };
+	int status = -ENOMEM;
+
+	if (open_run(&run, replay))
+		status = analyse(&run, replay);
+	close_run(&run);
+	if (status >= 0)
+		return status;
+	fprintf(stderr, "ncclstat: %s\n", strerror(-status));
+	return NCS_EXIT_NOTHING;
+}

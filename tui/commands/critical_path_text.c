@@ -1,0 +1,283 @@
+/* The critical path for people: where the time went, by cause, rank, channel and
+ * step, and what changes would do to it. */
+#include <inttypes.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "analysis/base/value_names.h"
+#include "tui/commands/critical_path_command.h"
+#include "tui/text/format.h"
+
+/* Rows of tables that would have no end. */
+#define RANKS_MOST 16u
+#define CHANNELS_MOST 10u
+#define STEPS_MOST 16u
+
+#define TIME_COLUMNS 9
+
+static void print_time(FILE *file, double ns)
+{
+	char text[NCS_FORMAT_MAX];
+
+	ncs_format_duration(text, sizeof(text), ns > 0 ? (uint64_t)ns : 0,
+			    TIME_COLUMNS);
+	fprintf(file, "%*s", TIME_COLUMNS, text);
+}
+
+static double percent(double part, double whole)
+{
+	return whole > 0 ? 100 * part / whole : 0;
+}
+
+static void print_head(FILE *file, const struct ncs_path_view *view)
+{
+	const struct ncs_path_report *report = view->report;
+	const struct ncs_join_count *join = &view->count.join;
+	uint64_t transfers_ns = view->replay->error_ns;
+	char text[NCS_FORMAT_MAX];
+
+	fprintf(file, "critical path of %" PRIu64 " operations",
+		report->operations);
+	if (report->incomplete > 0)
+		fprintf(file, ", %" PRIu64 " of them not of all ranks",
+			report->incomplete);
+	if (join->unidentified > 0)
+		fprintf(file, "; %" PRIu64 " parts are of no known rank",
+			join->unidentified);
+	if (view->count.parts.lost > 0)
+		fprintf(file, "; %" PRIu64 " records are lost",
+			view->count.parts.lost);
+	fputs("\nelapsed ", file);
+	ncs_format_duration(text, sizeof(text), (uint64_t)report->measured_ns,
+			    0);
+	fputs(text, file);
+	ncs_format_duration(text, sizeof(text),
+			    (uint64_t)report->sums[0].elapsed_ns, 0);
+	fprintf(file, "; replayed without any change %s: error %+.2f %%", text,
+		percent(report->sums[0].elapsed_ns - report->measured_ns,
+			report->measured_ns));
+	if (report->violations > 0)
+		fprintf(file,
+			" (%" PRIu64 " of %" PRIu64
+			" parts came too late for those that waited for them, by the clocks)",
+			report->violations, report->parts);
+	fputc('\n', file);
+	if (ncs_recording_host_count(view->replay->recording) > 1) {
+		if (transfers_ns == UINT64_MAX) {
+			fputs("how far apart the clocks of the hosts are is not"
+			      " known\n",
+			      file);
+		} else {
+			ncs_format_duration(text, sizeof(text), transfers_ns,
+					    0);
+			fprintf(file,
+				"clocks of the hosts are within %s of each"
+				" other\n",
+				text);
+		}
+	}
+	if (report->forgotten > 0 || report->breaks > 0)
+		fprintf(file,
+			"not exact: %" PRIu64 " parts had too many before them,"
+			" and the path was cut %" PRIu64 " times\n",
+			report->forgotten, report->breaks);
+}
+
+/* The rank that most of a cause's time went through. */
+static uint32_t most_of(const struct ncs_path_view *view, unsigned cause)
+{
+	const struct ncs_path_sum *sum = &view->report->sums[0];
+	uint32_t most = 0;
+
+	for (uint32_t i = 1; i < view->rank_count; i++)
+		if (sum->rank_ns[i][cause] > sum->rank_ns[most][cause])
+			most = i;
+	return most;
+}
+
+static void print_causes(FILE *file, const struct ncs_path_view *view)
+{
+	const struct ncs_path_sum *sum = &view->report->sums[0];
+
+	fputs("\nCAUSE          TIME      %   MOST OF IT\n", file);
+	for (unsigned i = 0; i < NCS_PATH_CAUSE_COUNT; i++) {
+		uint32_t rank = most_of(view, i);
+
+		if (sum->cause_ns[i] <= 0)
+			continue;
+		fprintf(file, "%-10s", ncs_path_cause_name(i));
+		print_time(file, sum->cause_ns[i]);
+		fprintf(file, " %6.1f",
+			percent(sum->cause_ns[i], sum->elapsed_ns));
+		if (i != NCS_PATH_START)
+			fprintf(file, "   rank %" PRIu32 ": %.1f %%", rank,
+				percent(sum->rank_ns[rank][i],
+					sum->cause_ns[i]));
+		fputc('\n', file);
+	}
+	if (sum->uncounted_ns > 0) {
+		fputs("elsewhere ", file);
+		print_time(file, sum->uncounted_ns);
+		fprintf(file, " %6.1f\n",
+			percent(sum->uncounted_ns, sum->elapsed_ns));
+	}
+}
+
+struct rank_time {
+	uint32_t rank;
+	double ns;
+};
+
+static int compare_times(const void *a, const void *b)
+{
+	const struct rank_time *first = a, *second = b;
+
+	return (first->ns < second->ns) - (first->ns > second->ns);
+}
+
+static void print_ranks(FILE *file, const struct ncs_path_view *view)
+{
+	const struct ncs_path_sum *sum = &view->report->sums[0];
+	struct rank_time *times = calloc(view->rank_count + 1, sizeof(*times));
+	size_t count = 0;
+
+	if (!times)
+		return;
+	for (uint32_t i = 0; i < view->rank_count; i++) {
+		double ns = 0;
+
+		for (unsigned k = 0; k < NCS_PATH_CAUSE_COUNT; k++)
+			ns += sum->rank_ns[i][k];
+		if (ns > 0)
+			times[count++] = (struct rank_time){ i, ns };
+	}
+	qsort(times, count, sizeof(*times), compare_times);
+	fputs("\n RANK     TIME      %", file);
+	for (unsigned k = 0; k < NCS_PATH_START; k++)
+		if (sum->cause_ns[k] > 0)
+			fprintf(file, " %9s", ncs_path_cause_name(k));
+	fputc('\n', file);
+	for (size_t i = 0; i < count && i < RANKS_MOST; i++) {
+		fprintf(file, "%5" PRIu32, times[i].rank);
+		print_time(file, times[i].ns);
+		fprintf(file, " %6.1f", percent(times[i].ns, sum->elapsed_ns));
+		for (unsigned k = 0; k < NCS_PATH_START; k++) {
+			if (sum->cause_ns[k] <= 0)
+				continue;
+			fputc(' ', file);
+			print_time(file, sum->rank_ns[times[i].rank][k]);
+		}
+		fputc('\n', file);
+	}
+	if (count > RANKS_MOST)
+		fprintf(file, "  and %zu more\n", count - RANKS_MOST);
+	free(times);
+}
+
+static void print_channels(FILE *file, const struct ncs_path_view *view)
+{
+	const struct ncs_path_report *report = view->report;
+
+	if (report->channel_count == 0)
+		return;
+	fputs("\n     TIME      % CHANNEL THAT ENDED LAST\n", file);
+	for (size_t i = 0; i < report->channel_count && i < CHANNELS_MOST;
+	     i++) {
+		const struct ncs_path_channel *channel = &report->channels[i];
+
+		print_time(file, channel->ns);
+		fprintf(file,
+			" %6.1f rank %" PRIu32 ", channel %u %s %" PRId32
+			" of %016" PRIx64 "\n",
+			percent(channel->ns, report->sums[0].elapsed_ns),
+			channel->rank, channel->channel,
+			channel->send ? "send to" : "recv from", channel->peer,
+			channel->comm_id);
+	}
+	if (report->channel_count > CHANNELS_MOST)
+		fprintf(file, "  and %zu more\n",
+			report->channel_count - CHANNELS_MOST);
+}
+
+static unsigned largest_cause(const double cause_ns[NCS_PATH_CAUSE_COUNT])
+{
+	unsigned largest = 0;
+
+	for (unsigned k = 1; k < NCS_PATH_CAUSE_COUNT; k++)
+		if (cause_ns[k] > cause_ns[largest])
+			largest = k;
+	return largest;
+}
+
+static void print_steps(FILE *file, const struct ncs_path_view *view)
+{
+	const struct ncs_path_report *report = view->report;
+	size_t first = 1;
+
+	if (report->step_count < 2)
+		return;
+	if (report->step_count > STEPS_MOST)
+		first = report->step_count - STEPS_MOST;
+	fprintf(file, "\n%zu steps%s\n STEP     TIME   MOST OF IT\n",
+		report->step_count, first > 1 ? ", of which the last" : "");
+	for (size_t i = first; i < report->step_count; i++) {
+		const struct ncs_path_step *step = &report->steps[i];
+		unsigned cause = largest_cause(step->cause_ns);
+		double ns = step->end_ns[0] - report->steps[i - 1].end_ns[0];
+		double path_ns = 0;
+
+		/* Its operations overlap with those of the steps beside it. */
+		for (unsigned k = 0; k < NCS_PATH_CAUSE_COUNT; k++)
+			path_ns += step->cause_ns[k];
+		fprintf(file, "%5zu", i);
+		print_time(file, ns);
+		fprintf(file, "   %s %.1f %%, rank %" PRIu32 " %.1f %%\n",
+			ncs_path_cause_name(cause),
+			percent(step->cause_ns[cause], path_ns), step->rank,
+			percent(step->rank_ns, path_ns));
+	}
+}
+
+static void print_scenarios(FILE *file, const struct ncs_path_view *view)
+{
+	const struct ncs_path_report *report = view->report;
+	const struct ncs_path_sum *before = &report->sums[0];
+
+	if (report->sum_count < 2)
+		return;
+	fputs("\n   BEFORE     AFTER SPEEDUP NOT KNOWN WHAT IF\n", file);
+	for (size_t i = 1; i < report->sum_count; i++) {
+		const struct ncs_path_sum *sum = &report->sums[i];
+
+		print_time(file, before->elapsed_ns);
+		fputc(' ', file);
+		print_time(file, sum->elapsed_ns);
+		fprintf(file, " %7.3f %8.1f%% %s\n",
+			sum->elapsed_ns > 0 ?
+				before->elapsed_ns / sum->elapsed_ns :
+				1,
+			percent(sum->unknown_ns, sum->elapsed_ns),
+			sum->scenario->text);
+		fputs("                                      ", file);
+		for (unsigned k = 0; k < NCS_PATH_CAUSE_COUNT; k++)
+			if (percent(sum->cause_ns[k], sum->elapsed_ns) >= 0.05)
+				fprintf(file, " %s %.1f %%",
+					ncs_path_cause_name(k),
+					percent(sum->cause_ns[k],
+						sum->elapsed_ns));
+		fputc('\n', file);
+	}
+	fputs("NOT KNOWN: share of the path in transfers that the change"
+	      " concerns, but whose times\ntell too little to say how.\n",
+	      file);
+}
+
+void ncs_critical_path_text(FILE *file, const struct ncs_path_view *view)
+{
+	print_head(file, view);
+	print_causes(file, view);
+	print_ranks(file, view);
+	print_channels(file, view);
+	print_steps(file, view);
+	print_scenarios(file, view);
+}

@@ -1,0 +1,188 @@
+/* Looks, waits for trouble if asked to, and says what there is. */
+#include "tui/commands/diagnose_command.h"
+
+#include <errno.h>
+#include <string.h>
+
+#include "shm/clock.h"
+#include "tui/text/finding_text.h"
+#include "tui/text/output.h"
+
+/* One look says what is, the second what moves. */
+#define LOOKS_LEAST 2u
+
+/* --- Text ----------------------------------------------------------------- */
+
+static void print_clean(FILE *file, const char *before, const char *raw,
+			bool ascii)
+{
+	char clean[NCS_SENTENCE_MAX];
+
+	ncs_format_clean(clean, sizeof(clean), raw, ascii);
+	fprintf(file, "%s%s\n", before, clean);
+}
+
+static void print_finding(FILE *file, const struct ncs_finding *finding,
+			  bool ascii)
+{
+	char text[NCS_SENTENCE_MAX], head[32];
+
+	ncs_finding_sentence(finding, text, sizeof(text));
+	snprintf(head, sizeof(head),
+		 "\n%s: ", ncs_severity_name(finding->severity));
+	print_clean(file, head, text, ascii);
+	fprintf(file, "  verdict: %s, %s (%s)\n",
+		ncs_verdict_name(finding->verdict),
+		ncs_confidence_name(finding->confidence),
+		ncs_confidence_help(finding->confidence));
+	for (size_t i = 0; i < finding->evidence_count; i++) {
+		ncs_evidence_text(&finding->evidence[i], text, sizeof(text));
+		print_clean(file, "  seen: ", text, ascii);
+	}
+	fprintf(file, "  next: %s\n", ncs_verdict_next(finding->verdict));
+}
+
+void ncs_diagnose_text(FILE *file, const struct ncs_diagnosis *diagnosis,
+		       const struct ncs_model *model,
+		       const struct ncs_stamp *stamp, bool ascii)
+{
+	ncs_dump_head(file, model, stamp, ascii);
+	if (diagnosis->count == 0)
+		fprintf(file, "\n%s: %s\n",
+			ncs_severity_name(NCS_SEVERITY_HEALTHY),
+			ncs_healthy_sentence());
+	for (size_t i = 0; i < diagnosis->count; i++)
+		print_finding(file, &diagnosis->findings[i], ascii);
+	ncs_dump_unreadable(file, model, ascii);
+}
+
+/* --- Looking -------------------------------------------------------------- */
+
+struct watch {
+	const struct ncs_options *options;
+	struct ncs_source *source;
+	struct ncs_replay *replay; /* NULL: it is now */
+	struct ncs_model model;
+	struct ncs_diagnosis diagnosis;
+	struct ncs_stamp stamp;
+	uint64_t began_ns;
+	uint64_t slow_since_ns; /* 0: it is not */
+};
+
+static bool look(struct watch *watch)
+{
+	watch->stamp = ncs_dump_stamp(watch->replay);
+	if (watch->began_ns == 0)
+		watch->began_ns = watch->stamp.monotonic_ns;
+	ncs_model_update(&watch->model, watch->source,
+			 watch->stamp.monotonic_ns);
+	if (watch->model.error[0])
+		fprintf(stderr, "ncclstat: %s\n", watch->model.error);
+	if (ncs_diagnose(&watch->diagnosis, &watch->model) == 0)
+		return true;
+	fprintf(stderr, "ncclstat: %s\n", strerror(ENOMEM));
+	return false;
+}
+
+/* What is slow, and stays so for as long as what is stuck takes to be called
+ * that, is what was waited for, too. */
+static bool has_trouble(struct watch *watch)
+{
+	enum ncs_verdict_severity severity =
+		ncs_diagnosis_severity(&watch->diagnosis);
+	uint64_t now_ns = watch->stamp.monotonic_ns;
+
+	if (severity == NCS_SEVERITY_HEALTHY)
+		watch->slow_since_ns = 0;
+	else if (watch->slow_since_ns == 0)
+		watch->slow_since_ns = now_ns;
+	return severity == NCS_SEVERITY_STUCK ||
+	       (severity == NCS_SEVERITY_SLOW &&
+		now_ns - watch->slow_since_ns > NCS_STUCK_NS);
+}
+
+static bool is_done(struct watch *watch)
+{
+	const struct ncs_options *options = watch->options;
+	size_t least = options->count > LOOKS_LEAST ? options->count :
+						      LOOKS_LEAST;
+	bool trouble = has_trouble(watch);
+
+	if (watch->diagnosis.looks < least)
+		return false;
+	return trouble ||
+	       watch->stamp.monotonic_ns - watch->began_ns >= options->wait_ns;
+}
+
+static int status_of(const struct watch *watch)
+{
+	if (watch->model.rank_count == 0)
+		return NCS_EXIT_NO_VERDICT;
+	switch (ncs_diagnosis_severity(&watch->diagnosis)) {
+	case NCS_SEVERITY_STUCK:
+		return NCS_EXIT_STUCK;
+	case NCS_SEVERITY_SLOW:
+		return NCS_EXIT_SLOW;
+	default:
+		return NCS_EXIT_OK;
+	}
+}
+
+static int print(const struct watch *watch)
+{
+	const struct ncs_options *options = watch->options;
+	int status = status_of(watch), written = NCS_EXIT_OK;
+	struct ncs_output output;
+
+	if (!ncs_output_init(&output))
+		return NCS_EXIT_NO_VERDICT;
+	if (options->format == NCS_DUMP_JSON)
+		ncs_diagnose_json(output.file, &watch->diagnosis, &watch->model,
+				  &watch->stamp);
+	else if (watch->model.rank_count > 0 ||
+		 watch->model.unreadable_count > 0)
+		ncs_diagnose_text(output.file, &watch->diagnosis, &watch->model,
+				  &watch->stamp, options->ascii);
+	else if (!watch->model.error[0])
+		ncs_dump_say_nothing(options);
+	ncs_output_release(&output, &written);
+	return written == NCS_EXIT_OK ? status : NCS_EXIT_NO_VERDICT;
+}
+
+/* A recording's past has been there to be looked at. */
+static void fill(struct watch *watch)
+{
+	ncs_replay_fill(watch->source, &watch->model, &watch->diagnosis,
+			watch->replay->from_ns, watch->replay->at_ns,
+			watch->options->interval_ns);
+}
+
+int ncs_diagnose_run(const struct ncs_options *options,
+		     struct ncs_source *source, struct ncs_replay *replay)
+{
+	struct watch watch = {
+		.options = options,
+		.source = source,
+		.replay = replay,
+	};
+	int status = NCS_EXIT_NO_VERDICT;
+	bool looked;
+
+	ncs_model_init(&watch.model);
+	ncs_diagnosis_init(&watch.diagnosis);
+	/* They tell of calls that some ranks are through with. */
+	watch.model.keeps_latest = true;
+	if (replay)
+		fill(&watch);
+	looked = look(&watch);
+	while (!replay && looked && !is_done(&watch)) {
+		ncs_dump_sleep_until(watch.stamp.monotonic_ns +
+				     options->interval_ns);
+		looked = look(&watch);
+	}
+	if (looked)
+		status = print(&watch);
+	ncs_diagnosis_release(&watch.diagnosis);
+	ncs_model_release(&watch.model);
+	return status;
+}

@@ -1,0 +1,198 @@
+/* Samples at intervals, printed one after the other, and what to say when
+ * there is nothing to print. The formats are in dump_text.c and
+ * dump_json.c. */
+#include "analysis/diagnosis/diagnosis.h"
+#include "tui/commands/dump_command.h"
+
+#include <errno.h>
+#include <inttypes.h>
+#include <string.h>
+#include <sys/utsname.h>
+#include <time.h>
+
+#include "shm/clock.h"
+#include "tui/text/output.h"
+
+struct ncs_stamp ncs_dump_stamp(const struct ncs_replay *replay)
+{
+	static struct utsname system;
+	struct timespec realtime;
+
+	if (replay)
+		return (struct ncs_stamp){
+			.host = replay->hosts,
+			.monotonic_ns = replay->at_ns,
+			.realtime_ns =
+				ncs_replay_realtime_ns(replay, replay->at_ns),
+			.replay = replay,
+		};
+	uname(&system);
+	clock_gettime(CLOCK_REALTIME, &realtime);
+	return (struct ncs_stamp){
+		.host = system.nodename,
+		.monotonic_ns = ncs_clock_monotonic_ns(),
+		.realtime_ns =
+			(uint64_t)realtime.tv_sec * UINT64_C(1000000000) +
+			(uint64_t)realtime.tv_nsec,
+	};
+}
+
+void ncs_dump_sleep_until(uint64_t moment_ns)
+{
+	struct timespec moment = {
+		.tv_sec = (time_t)(moment_ns / UINT64_C(1000000000)),
+		.tv_nsec = (long)(moment_ns % UINT64_C(1000000000)),
+	};
+
+	while (clock_nanosleep(CLOCK_MONOTONIC, TIMER_ABSTIME, &moment, NULL) ==
+	       EINTR)
+		;
+}
+
+void ncs_dump_say_nothing(const struct ncs_options *options)
+{
+	const char *directory = ncs_directory(options->directory);
+
+	if (options->file_count > 0)
+		fputs("ncclstat: no rank was recorded at that time; --list"
+		      " tells which were when\n",
+		      stderr);
+	else if (options->pid)
+		fprintf(stderr,
+			"ncclstat: process %" PRIu32 " is no NCCL job with the"
+			" ncclstat plugin (looked in %s); see ncclstat(1)\n",
+			options->pid, directory);
+	else
+		fprintf(stderr,
+			"ncclstat: no NCCL job with the ncclstat plugin is"
+			" running here (looked in %s); start one with"
+			" NCCL_PROFILER_PLUGIN=libnccl-profiler-ncclstat.so,"
+			" see ncclstat(1)\n",
+			directory);
+}
+
+/* What was printed so far. */
+struct progress {
+	bool printed; /* a table */
+	bool said;    /* last, that there is nothing */
+};
+
+static bool print_sample(FILE *file, const struct ncs_options *options,
+			 const struct ncs_model *model,
+			 const struct ncs_stamp *stamp,
+			 struct progress *progress)
+{
+	if (model->error[0])
+		fprintf(stderr, "ncclstat: %s\n", model->error);
+	if (options->format == NCS_DUMP_JSON) {
+		ncs_dump_json(file, model, stamp);
+		return true;
+	}
+	if (model->rank_count > 0 || model->unreadable_count > 0) {
+		if (progress->printed)
+			fputc('\n', file);
+		progress->printed = true;
+		progress->said = false;
+		return ncs_dump_text(file, model, options, stamp);
+	}
+	if (!model->error[0] && !progress->said)
+		ncs_dump_say_nothing(options);
+	progress->said = true;
+	return true;
+}
+
+/* Takes and prints one sample. False if that was the last one. */
+static bool dump_sample(const struct ncs_options *options,
+			struct ncs_source *source,
+			const struct ncs_replay *replay,
+			struct ncs_model *model,
+			struct ncs_diagnosis *diagnosis,
+			struct progress *progress, int *status)
+{
+	struct ncs_output output;
+	struct ncs_stamp stamp;
+	bool printed;
+
+	if (!ncs_output_init(&output)) {
+		*status = NCS_EXIT_NOTHING;
+		return false;
+	}
+	stamp = ncs_dump_stamp(replay);
+	ncs_model_update(model, source, stamp.monotonic_ns);
+	if (diagnosis && ncs_diagnose(diagnosis, model) != 0) {
+		fprintf(stderr, "ncclstat: %s\n", strerror(ENOMEM));
+		*status = NCS_EXIT_NOTHING;
+		ncs_output_release(&output, status);
+		return false;
+	}
+	*status = model->rank_count > 0 ? NCS_EXIT_OK : NCS_EXIT_NOTHING;
+	printed = print_sample(output.file, options, model, &stamp, progress);
+	if (!printed) {
+		fprintf(stderr, "ncclstat: %s\n", strerror(ENOMEM));
+		*status = NCS_EXIT_NOTHING;
+	}
+	return ncs_output_release(&output, status) && printed;
+}
+
+static uint64_t samples_wanted(const struct ncs_options *options)
+{
+	if (options->count > 0)
+		return options->count;
+	return options->has_interval ? UINT64_MAX : 1;
+}
+
+/* Waits for the time of the next sample. False: there is none. */
+static bool wait_for_next(const struct ncs_options *options,
+			  struct ncs_replay *replay, uint64_t *next_ns)
+{
+	if (replay) {
+		if (replay->until_ns - replay->at_ns < options->interval_ns)
+			return false;
+		ncs_replay_go(replay, replay->at_ns + options->interval_ns, 0);
+		return true;
+	}
+	*next_ns += options->interval_ns;
+	/* Who comes late does not hurry after it. */
+	if (*next_ns < ncs_clock_monotonic_ns())
+		*next_ns = ncs_clock_monotonic_ns();
+	ncs_dump_sleep_until(*next_ns);
+	return true;
+}
+
+/* One look at a recording has a past. */
+static void fill(const struct ncs_options *options, struct ncs_replay *replay,
+		 struct ncs_model *model, struct ncs_diagnosis *diagnosis)
+{
+	ncs_replay_fill(replay->source, model, diagnosis, replay->from_ns,
+			replay->at_ns, options->interval_ns);
+}
+
+int ncs_dump_run(const struct ncs_options *options, struct ncs_source *source,
+		 struct ncs_replay *replay)
+{
+	uint64_t wanted = samples_wanted(options);
+	uint64_t next_ns = ncs_clock_monotonic_ns();
+	bool diagnoses = options->view == NCS_VIEW_FINDING;
+	struct ncs_diagnosis diagnosis;
+	struct ncs_model model;
+	struct progress progress = { 0 };
+	int status = NCS_EXIT_NOTHING;
+
+	ncs_model_init(&model);
+	ncs_model_set_window(&model, options->window);
+	ncs_diagnosis_init(&diagnosis);
+	model.diagnosis = &diagnosis;
+	if (replay && !options->has_interval)
+		fill(options, replay, &model, diagnoses ? &diagnosis : NULL);
+	for (uint64_t i = 0; i < wanted; i++) {
+		if (i > 0 && !wait_for_next(options, replay, &next_ns))
+			break;
+		if (!dump_sample(options, source, replay, &model,
+				 diagnoses ? &diagnosis : NULL, &progress,
+				 &status))
+			break;
+	}
+	ncs_diagnosis_release(&diagnosis);
+	ncs_model_release(&model);
+	return status;
+}

@@ -1,0 +1,258 @@
+/* The text dump: one plain table for each view, from the table of columns.
+ * Linear and in a stable order; no boxes, no colours, no clipping. */
+#include <stdlib.h>
+#include <time.h>
+
+#include "analysis/model/stragglers.h"
+#include "tui/commands/dump_command.h"
+#include "tui/text/format.h"
+#include "tui/text/words.h"
+
+#define GAP "  "
+
+struct table {
+	const struct ncs_row *rows;
+	size_t row_count;
+	bool ascii;
+	unsigned widths[NCS_COLUMN_COUNT];
+	size_t last; /* column of this view */
+};
+
+static void measure(struct table *table, enum ncs_view view)
+{
+	char text[NCS_FORMAT_MAX];
+	struct ncs_value value;
+
+	for (size_t i = 0; i < ncs_column_count; i++) {
+		const struct ncs_column *column = &ncs_columns[i];
+
+		if (column->view != view)
+			continue;
+		table->last = i;
+		table->widths[i] = column->width;
+		for (size_t k = 0; k < table->row_count; k++) {
+			unsigned width;
+
+			column->get(&table->rows[k], &value);
+			ncs_format_value(text, sizeof(text), &value, 0,
+					 table->ascii);
+			width = ncs_format_columns(text);
+			if (width > table->widths[i])
+				table->widths[i] = width;
+		}
+	}
+}
+
+/* One line: the titles if `row` is NULL. Nothing is padded at its end. */
+static void print_line(FILE *file, const struct table *table,
+		       enum ncs_view view, const struct ncs_row *row)
+{
+	char text[NCS_FORMAT_MAX], padded[NCS_FORMAT_MAX];
+	const char *gap = "";
+	struct ncs_value value;
+
+	for (size_t i = 0; i < ncs_column_count; i++) {
+		const struct ncs_column *column = &ncs_columns[i];
+
+		if (column->view != view)
+			continue;
+		if (row) {
+			column->get(row, &value);
+			ncs_format_value(text, sizeof(text), &value, 0,
+					 table->ascii);
+		} else {
+			ncs_format_clean(text, sizeof(text), column->title,
+					 table->ascii);
+		}
+		ncs_format_pad(padded, sizeof(padded), text, table->widths[i],
+			       column->align);
+		fprintf(file, "%s%s", gap,
+			i == table->last && column->align == NCS_ALIGN_LEFT ?
+				text :
+				padded);
+		gap = GAP;
+	}
+	fputc('\n', file);
+}
+
+void ncs_dump_rows(FILE *file, enum ncs_view view, const struct ncs_row *rows,
+		   size_t row_count, bool ascii)
+{
+	struct table table = {
+		.rows = rows,
+		.row_count = row_count,
+		.ascii = ascii,
+	};
+
+	measure(&table, view);
+	print_line(file, &table, view, NULL);
+	for (size_t i = 0; i < row_count; i++)
+		print_line(file, &table, view, &rows[i]);
+}
+
+/* That it is a recording, and where in it this is. */
+static void print_position(FILE *file, const struct ncs_replay *replay)
+{
+	char at[32], length[32], error[NCS_FORMAT_MAX];
+
+	ncs_instant_print(ncs_replay_since_ns(replay), at, sizeof(at));
+	ncs_instant_print(replay->all.until_ns - replay->all.from_ns, length,
+			  sizeof(length));
+	fprintf(file, ", recorded, at %s of %s", at, length);
+	if (replay->error_ns == 0)
+		return;
+	ncs_format_duration(error, sizeof(error), replay->error_ns, 0);
+	fprintf(file, ", clocks of hosts within %s",
+		replay->error_ns != UINT64_MAX ? error : "-");
+}
+
+void ncs_dump_head(FILE *file, const struct ncs_model *model,
+		   const struct ncs_stamp *stamp, bool ascii)
+{
+	time_t seconds = (time_t)(stamp->realtime_ns / UINT64_C(1000000000));
+	char host[NCS_FORMAT_MAX], time[64] = "";
+	struct tm local;
+
+	ncs_format_clean(host, sizeof(host), stamp->host, ascii);
+	if (localtime_r(&seconds, &local))
+		strftime(time, sizeof(time), "%Y-%m-%dT%H:%M:%S%z", &local);
+	fprintf(file, "ncclstat: host %s, %zu rank%s, time %s", host,
+		model->rank_count, model->rank_count == 1 ? "" : "s", time);
+	if (stamp->replay)
+		print_position(file, stamp->replay);
+	fputc('\n', file);
+}
+
+/* What is estimated from the records of steps: a line for each rank and
+ * direction. */
+static void print_steps(FILE *file, const struct ncs_model *model, bool ascii)
+{
+	char raw[NCS_FORMAT_MAX], text[NCS_FORMAT_MAX];
+	const char *gap = "\n";
+
+	for (size_t i = 0; i < model->rank_count; i++) {
+		const struct ncs_rank *rank = model->ranks[i];
+
+		for (int send = 1; send >= 0; send--) {
+			if (!ncs_steps_view(rank->steps, send))
+				continue;
+			ncs_rank_title(rank, raw, sizeof(raw));
+			ncs_append(raw, sizeof(raw), ", %s: ",
+				   send ? "sends" : "receives");
+			ncs_append_steps(rank, send, raw, sizeof(raw));
+			ncs_format_clean(text, sizeof(text), raw, ascii);
+			fprintf(file, "%ssteps: %s\n", gap, text);
+			gap = "";
+		}
+	}
+}
+
+/* Of a communicator, who costs most first. */
+static int compare_lateness(const void *left, const void *right)
+{
+	const struct ncs_rank *const *a = left, *const *b = right;
+	double of_a = ncs_rank_lateness(*a)->cost;
+	double of_b = ncs_rank_lateness(*b)->cost;
+
+	if ((*a)->communicator != (*b)->communicator)
+		return (*a)->communicator < (*b)->communicator ? -1 : 1;
+	if (of_a != of_b)
+		return of_a > of_b ? -1 : 1;
+	return ncs_rank_compare(*a, *b);
+}
+
+static void print_lateness_of(FILE *file, const struct ncs_rank *rank,
+			      bool ascii)
+{
+	char raw[NCS_FORMAT_MAX], text[NCS_FORMAT_MAX];
+
+	ncs_rank_title(rank, raw, sizeof(raw));
+	ncs_append(raw, sizeof(raw), ":");
+	ncs_append_lateness(rank, raw, sizeof(raw));
+	ncs_append_late_now(rank, raw, sizeof(raw));
+	ncs_format_clean(text, sizeof(text), raw, ascii);
+	fprintf(file, "late: %s\n", text);
+}
+
+/* A line for each rank that was compared with others. False: no memory. */
+static bool print_lateness(FILE *file, const struct ncs_model *model,
+			   bool ascii)
+{
+	struct ncs_rank **ranks;
+	size_t count = 0;
+
+	ranks = calloc(model->rank_count + 1, sizeof(struct ncs_rank *));
+	if (!ranks)
+		return false;
+	for (size_t i = 0; i < model->rank_count; i++)
+		if (ncs_rank_lateness(model->ranks[i]))
+			ranks[count++] = model->ranks[i];
+	if (count > 0) {
+		qsort(ranks, count, sizeof(struct ncs_rank *),
+		      compare_lateness);
+		fputc('\n', file);
+	}
+	for (size_t i = 0; i < count; i++)
+		print_lateness_of(file, ranks[i], ascii);
+	free(ranks);
+	return true;
+}
+
+void ncs_dump_unreadable(FILE *file, const struct ncs_model *model, bool ascii)
+{
+	char path[4096 + 1], why[NCS_FORMAT_MAX];
+
+	for (size_t i = 0; i < model->unreadable_count; i++) {
+		const struct ncs_unreadable *unreadable = &model->unreadable[i];
+
+		ncs_format_clean(path, sizeof(path), unreadable->id, ascii);
+		ncs_format_clean(why, sizeof(why), unreadable->why, ascii);
+		fprintf(file, "%snot readable: %s: %s\n", i ? "" : "\n", path,
+			why);
+	}
+}
+
+/* What lanes do now is in the other tables, too, and --diagnose says more than
+ * its table. */
+static bool is_wanted(const struct ncs_options *options, enum ncs_view view)
+{
+	if (options->view == NCS_VIEW_COUNT)
+		return view != NCS_VIEW_TIMELINE && view != NCS_VIEW_FINDING;
+	return options->view == view;
+}
+
+bool ncs_dump_text(FILE *file, const struct ncs_model *model,
+		   const struct ncs_options *options,
+		   const struct ncs_stamp *stamp)
+{
+	struct ncs_row *rows = NULL;
+	const char *gap = "";
+	size_t capacity = 0;
+
+	ncs_dump_head(file, model, stamp, options->ascii);
+	for (unsigned i = 0; i < NCS_VIEW_COUNT; i++) {
+		enum ncs_view view = (enum ncs_view)i;
+		int count;
+
+		if (!is_wanted(options, view))
+			continue;
+		count = ncs_rows(model, view, &rows, &capacity);
+		if (count < 0) {
+			free(rows);
+			return false;
+		}
+		fputs(gap, file);
+		ncs_dump_rows(file, view, rows, (size_t)count, options->ascii);
+		gap = "\n";
+	}
+	free(rows);
+	if (options->view == NCS_VIEW_COUNT ||
+	    options->view == NCS_VIEW_CHANNEL)
+		print_steps(file, model, options->ascii);
+	if ((options->view == NCS_VIEW_COUNT ||
+	     options->view == NCS_VIEW_RANK) &&
+	    !print_lateness(file, model, options->ascii))
+		return false;
+	ncs_dump_unreadable(file, model, options->ascii);
+	return true;
+}

@@ -1,0 +1,167 @@
+/* Where an export goes, and how far it has come; see export_command.h. */
+#include "tui/commands/export_command.h"
+
+#include <errno.h>
+#include <inttypes.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "shm/clock.h"
+#include "tui/commands/critical_path_command.h"
+#include "tui/text/output.h"
+
+#define BUFFER_BYTES (1u << 20)
+#define PROGRESS_EVERY_NS UINT64_C(100000000)
+
+struct progress {
+	const struct ncs_options *options;
+	struct ncs_replay *replay;
+	bool is_shown;
+	uint64_t shown_ns;
+};
+
+static void show_progress(void *context, uint64_t done, uint64_t total)
+{
+	struct progress *progress = context;
+	uint64_t now_ns;
+
+	if (!progress->is_shown || total == 0)
+		return;
+	now_ns = ncs_clock_monotonic_ns();
+	if (now_ns - progress->shown_ns < PROGRESS_EVERY_NS)
+		return;
+	progress->shown_ns = now_ns;
+	fprintf(stderr, "\r%3.0f %% of %" PRIu64 " records",
+		100 * (double)done / (double)total, total);
+}
+
+static int add_path(void *context, struct ncs_trace_writer *writer,
+		    struct ncs_trace_export *trace)
+{
+	const struct progress *progress = context;
+
+	(void)trace;
+	return ncs_critical_path_trace(progress->options, progress->replay,
+				       writer);
+}
+
+static void end_progress(const struct progress *progress)
+{
+	if (progress->is_shown && progress->shown_ns != 0)
+		fputs("\r\033[K", stderr);
+}
+
+static bool is_standard_output(const struct ncs_options *options)
+{
+	return !options->output_path || strcmp(options->output_path, "-") == 0;
+}
+
+/* What would be written over one of the recordings that it is made of. */
+static bool is_recording(const struct ncs_options *options)
+{
+	struct stat output, input;
+
+	if (stat(options->output_path, &output) != 0)
+		return false;
+	for (size_t i = 0; i < options->file_count; i++)
+		if (stat(options->files[i], &input) == 0 &&
+		    input.st_dev == output.st_dev &&
+		    input.st_ino == output.st_ino)
+			return true;
+	return false;
+}
+
+/* NULL: it has been said why, and *status is set. */
+static FILE *open_output(const struct ncs_options *options, int *status)
+{
+	FILE *file;
+
+	if (is_standard_output(options)) {
+		if (!ncs_export_is_binary(options->export_format) ||
+		    !isatty(STDOUT_FILENO))
+			return stdout;
+		fprintf(stderr,
+			"ncclstat: --export=%s is not for a terminal; write it"
+			" to a file with --output=FILE, or into a pipe\n",
+			ncs_export_name(options->export_format));
+		*status = NCS_EXIT_USAGE;
+		return NULL;
+	}
+	if (is_recording(options)) {
+		fprintf(stderr,
+			"ncclstat: %s: this is the recording itself; it would"
+			" be overwritten\n",
+			options->output_path);
+		*status = NCS_EXIT_USAGE;
+		return NULL;
+	}
+	file = fopen(options->output_path, "we");
+	if (file)
+		return file;
+	fprintf(stderr, "ncclstat: %s: %s\n", options->output_path,
+		strerror(errno));
+	*status = NCS_EXIT_NOTHING;
+	return NULL;
+}
+
+/* Who reads may have enough. */
+static int say_error(const struct ncs_options *options, int error)
+{
+	if (error == -EPIPE && is_standard_output(options))
+		return NCS_EXIT_OK;
+	fprintf(stderr, "ncclstat: %s: %s; what is there is not all of it\n",
+		is_standard_output(options) ? "standard output" :
+					      options->output_path,
+		strerror(-error));
+	return NCS_EXIT_NOTHING;
+}
+
+static void say_missing(const struct ncs_export_result *result)
+{
+	if (result->lost > 0)
+		fprintf(stderr,
+			"ncclstat: %" PRIu64
+			" records are missing: they had been overwritten before"
+			" they were recorded, or are damaged\n",
+			result->lost);
+	if (result->damaged_states > 0)
+		fprintf(stderr,
+			"ncclstat: %zu states are missing: they are damaged\n",
+			result->damaged_states);
+}
+
+int ncs_export_run(const struct ncs_options *options, struct ncs_source *source,
+		   struct ncs_replay *replay)
+{
+	struct progress progress = {
+		.options = options,
+		.replay = replay,
+		.is_shown = isatty(STDERR_FILENO) &&
+			    (!is_standard_output(options) ||
+			     !isatty(STDOUT_FILENO)),
+	};
+	struct ncs_export_request request = {
+		.format = options->export_format,
+		.from_ns = replay->records_from_ns,
+		.until_ns = replay->records_until_ns,
+		.pid = options->pid,
+		.aliases = source->aliases,
+		.progress = show_progress,
+		.add = options->has_path ? add_path : NULL,
+		.context = &progress,
+	};
+	struct ncs_export_result result = { 0 };
+	int status = NCS_EXIT_OK, error;
+
+	request.file = open_output(options, &status);
+	if (!request.file)
+		return status;
+	setvbuf(request.file, NULL, _IOFBF, BUFFER_BYTES);
+	error = ncs_export(replay->recording, &request, &result);
+	end_progress(&progress);
+	if (request.file != stdout && fclose(request.file) != 0 && !error)
+		error = -errno;
+	say_missing(&result);
+	return error ? say_error(options, error) : NCS_EXIT_OK;
+}

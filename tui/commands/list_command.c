@@ -1,0 +1,109 @@
+/* --list: one line for each segment, also for those that cannot be read. Asks
+ * the source itself: the model leaves out what has ended. */
+#include "tui/commands/list_command.h"
+
+#include <inttypes.h>
+#include <string.h>
+
+#include "analysis/base/value_names.h"
+#include "shm/clock.h"
+#include "tui/text/format.h"
+#include "tui/text/output.h"
+
+struct line {
+	char pid[16];
+	char rank[16];
+	char comm[NCS_FORMAT_MAX];
+	const char *state;
+	char path[4096 + 1];
+	char why[NCS_FORMAT_MAX];
+};
+
+static void describe_segment(struct line *line, const struct ncs_sample *sample,
+			     bool ascii)
+{
+	const struct ncs_identity *identity = &sample->snapshot->identity;
+	char comm[sizeof(identity->comm_name)];
+
+	snprintf(line->pid, sizeof(line->pid), "%" PRIu32, sample->header->pid);
+	if (identity->known & NCS_KNOWN_RANK)
+		snprintf(line->rank, sizeof(line->rank), "%" PRId32,
+			 identity->rank);
+	ncs_comm_text(identity, comm, sizeof(comm));
+	if (comm[0])
+		ncs_format_clean(line->comm, sizeof(line->comm), comm, ascii);
+	line->state = ncs_liveness_name(sample->snapshot->liveness);
+}
+
+static void describe(struct line *line, const struct ncs_sample *sample,
+		     bool ascii)
+{
+	memset(line, 0, sizeof(*line));
+	strcpy(line->pid, "-");
+	strcpy(line->rank, "-");
+	strcpy(line->comm, "-");
+	line->state = "-";
+	ncs_format_clean(line->path, sizeof(line->path), sample->id, ascii);
+	if (sample->attach == NCS_ATTACHED)
+		describe_segment(line, sample, ascii);
+	else
+		ncs_format_clean(line->why, sizeof(line->why), sample->why,
+				 ascii);
+}
+
+static void print_line(FILE *file, const struct line *line)
+{
+	char comm[NCS_FORMAT_MAX];
+	unsigned width = ncs_format_columns(line->comm);
+
+	ncs_format_pad(comm, sizeof(comm), line->comm, width > 16 ? width : 16,
+		       NCS_ALIGN_LEFT);
+	fprintf(file, "%7s  %4s  %s  %-8s  %s", line->pid, line->rank, comm,
+		line->state, line->path);
+	fprintf(file, line->why[0] ? ": not readable: %s\n" : "%s\n",
+		line->why);
+}
+
+static size_t print_all(FILE *file, struct ncs_source *source, bool ascii)
+{
+	static const struct line titles = {
+		.pid = "PID",
+		.rank = "RANK",
+		.comm = "COMM",
+		.state = "STATE",
+		.path = "PATH",
+	};
+	struct ncs_sample sample;
+	struct line line;
+	size_t count = 0;
+
+	while (source->next(source, &sample)) {
+		if (count++ == 0)
+			print_line(file, &titles);
+		describe(&line, &sample, ascii);
+		print_line(file, &line);
+	}
+	return count;
+}
+
+int ncs_list_run(const struct ncs_options *options, struct ncs_source *source)
+{
+	struct ncs_output output;
+	int status = NCS_EXIT_OK;
+	char why[256];
+
+	if (source->begin(source, ncs_clock_monotonic_ns(), why, sizeof(why)) !=
+	    0) {
+		fprintf(stderr, "ncclstat: %s\n", why);
+		return NCS_EXIT_NOTHING;
+	}
+	if (!ncs_output_init(&output))
+		return NCS_EXIT_NOTHING;
+	if (print_all(output.file, source, options->ascii) == 0) {
+		fprintf(stderr, "ncclstat: there is no segment in %s\n",
+			ncs_directory(options->directory));
+		status = NCS_EXIT_NOTHING;
+	}
+	ncs_output_release(&output, &status);
+	return status;
+}

@@ -1,0 +1,240 @@
+/* --list of recordings; see list_recording.h. */
+#include "tui/commands/list_recording.h"
+
+#include <inttypes.h>
+#include <string.h>
+#include <time.h>
+
+#include "analysis/base/append.h"
+#include "analysis/base/value_names.h"
+#include "tui/text/format.h"
+#include "tui/text/output.h"
+
+struct listing {
+	FILE *file;
+	struct ncs_replay *replay;
+	bool ascii;
+};
+
+static void print_clean(const struct listing *listing, const char *before,
+			const char *raw)
+{
+	char clean[4096 + 1];
+
+	ncs_format_clean(clean, sizeof(clean), raw, listing->ascii);
+	fprintf(listing->file, "%s%s", before, clean);
+}
+
+static void print_wall(const struct listing *listing, uint64_t moment_ns)
+{
+	time_t seconds =
+		(time_t)(ncs_replay_realtime_ns(listing->replay, moment_ns) /
+			 UINT64_C(1000000000));
+	struct tm local;
+	char text[64];
+
+	if (localtime_r(&seconds, &local) &&
+	    strftime(text, sizeof(text), "%Y-%m-%dT%H:%M:%S%z", &local) > 0)
+		fprintf(listing->file, ", begun %s", text);
+}
+
+static void print_file(const struct listing *listing, size_t index)
+{
+	struct ncs_recorded_file_facts facts;
+
+	ncs_recording_file(listing->replay->recording, index, &facts);
+	print_clean(listing, "", facts.path);
+	print_clean(listing, ": host ",
+		    ncs_recording_host(listing->replay->recording, facts.host)
+			    ->name);
+	print_wall(listing, facts.begun_ns);
+	fprintf(listing->file,
+		", file %" PRIu64 ", %" PRIu64 " bytes, %" PRIu64 " records",
+		facts.number + 1, facts.bytes, facts.records);
+	if (facts.damaged_chunks > 0)
+		fprintf(listing->file, ", %" PRIu64 " damaged chunks",
+			facts.damaged_chunks);
+	if (facts.skipped_bytes > 0)
+		fprintf(listing->file, ", %" PRIu64 " bytes that are no chunk",
+			facts.skipped_bytes);
+	fputs(facts.is_cut ? ", cut or still growing\n" : ", whole\n",
+	      listing->file);
+}
+
+/* How a host's clock is known. */
+static void print_knowledge(const struct listing *listing,
+			    const struct ncs_aligned *aligned)
+{
+	if (aligned->by == NCS_ALIGNED_BY_TRAFFIC) {
+		fprintf(listing->file, ", by %" PRIu64 " facts of its traffic",
+			aligned->facts);
+		if (aligned->violations > 0)
+			fprintf(listing->file, ", %" PRIu64 " contradicted",
+				aligned->violations);
+		if (aligned->is_uneven)
+			fputs(", its clock or another ran unevenly",
+			      listing->file);
+	} else {
+		fputs(", by CLOCK_REALTIME: it has no traffic both ways",
+		      listing->file);
+	}
+	if (aligned->realtime_steps > 0)
+		fprintf(listing->file,
+			", CLOCK_REALTIME was set %" PRIu64 " time%s",
+			aligned->realtime_steps,
+			aligned->realtime_steps == 1 ? "" : "s");
+}
+
+static void print_host(const struct listing *listing, size_t index)
+{
+	const struct ncs_recorded_host *host =
+		ncs_recording_host(listing->replay->recording, index);
+	char text[NCS_FORMAT_MAX];
+
+	print_clean(listing, "clock of ", host->name);
+	fprintf(listing->file, ": %+.9f s moved, drift %+.3f ppm, ",
+		(double)host->offset_ns / 1e9, host->drift * 1e6);
+	if (host->error_ns == UINT64_MAX) {
+		fputs("error not known", listing->file);
+	} else {
+		ncs_format_duration(text, sizeof(text), host->error_ns, 0);
+		fprintf(listing->file, "error %s at most", text);
+	}
+	print_knowledge(listing, &listing->replay->alignment.hosts[index]);
+	fputc('\n', listing->file);
+}
+
+/* What the clocks were aligned by. */
+static void print_alignment(const struct listing *listing)
+{
+	const struct ncs_recording_alignment *alignment =
+		&listing->replay->alignment;
+	char text[NCS_FORMAT_MAX];
+
+	if (alignment->host_count == 0)
+		return;
+	fprintf(listing->file,
+		"clocks: %" PRIu64 " messages and %" PRIu64
+		" collectives in %u window%s, ",
+		alignment->messages.messages, alignment->collectives,
+		alignment->windows, alignment->windows == 1 ? "" : "s");
+	ncs_format_duration(text, sizeof(text), alignment->looked_ns, 0);
+	fprintf(listing->file, "%s of ", text);
+	ncs_format_duration(text, sizeof(text), alignment->length_ns, 0);
+	fprintf(listing->file, "%s; ", text);
+	fprintf(listing->file, "%zu pairs of hosts", alignment->quality.pairs);
+	if (alignment->quality.one_way > 0)
+		fprintf(listing->file, ", %zu more with traffic one way only",
+			alignment->quality.one_way);
+	if (alignment->quality.loop_ns > 0) {
+		ncs_format_duration(text, sizeof(text),
+				    alignment->quality.loop_ns, 0);
+		fprintf(listing->file,
+			", which contradict each other by %s more than their"
+			" errors",
+			text);
+	}
+	fputc('\n', listing->file);
+}
+
+/* Who it is, as its last state has it. */
+static void identify(const struct listing *listing, size_t index,
+		     struct ncs_identity *identity)
+{
+	const struct ncs_recorded_rank *rank =
+		ncs_recording_rank(listing->replay->recording, index);
+	struct ncs_snapshot snapshot;
+	struct ncs_reader *reader;
+	uint64_t taken_ns;
+
+	*identity = rank->header->identity;
+	if (ncs_recording_state(listing->replay->recording, index,
+				rank->until_ns, &reader,
+				&taken_ns) != NCS_RECORDED_YES ||
+	    ncs_snapshot_init(&snapshot, reader) != 0)
+		return;
+	ncs_snapshot_take(&snapshot, reader, taken_ns);
+	*identity = snapshot.identity;
+	ncs_snapshot_release(&snapshot);
+}
+
+static void print_time(const struct listing *listing, uint64_t moment_ns)
+{
+	uint64_t from_ns = listing->replay->all.from_ns;
+	char text[32];
+
+	/* What was in the rings when it was begun is older. */
+	ncs_instant_print(moment_ns > from_ns ? moment_ns - from_ns :
+						from_ns - moment_ns,
+			  text + 1, sizeof(text) - 1);
+	text[0] = '-';
+	fprintf(listing->file, "  %12s", moment_ns < from_ns ? text : text + 1);
+}
+
+static void print_rank(const struct listing *listing, size_t index)
+{
+	const struct ncs_recorded_rank *rank =
+		ncs_recording_rank(listing->replay->recording, index);
+	char comm[NCS_FORMAT_MAX] = "-", number[16] = "-";
+	struct ncs_identity identity;
+	char raw[sizeof(identity.comm_name)];
+
+	identify(listing, index, &identity);
+	if (identity.known & NCS_KNOWN_RANK)
+		snprintf(number, sizeof(number), "%" PRId32, identity.rank);
+	ncs_comm_text(&identity, raw, sizeof(raw));
+	if (raw[0])
+		ncs_format_clean(comm, sizeof(comm), raw, listing->ascii);
+	fprintf(listing->file, "%7" PRIu32 "  %4s  %-16s", rank->header->pid,
+		number, comm);
+	print_time(listing, rank->from_ns);
+	print_time(listing, rank->until_ns);
+	fprintf(listing->file, "  %10" PRIu64 "  %8" PRIu64, rank->records,
+		rank->lost);
+	print_clean(listing, "  ", rank->id);
+	fputc('\n', listing->file);
+}
+
+static void print_all(const struct listing *listing)
+{
+	struct ncs_recording *recording = listing->replay->recording;
+	size_t hosts = ncs_recording_host_count(recording);
+	size_t ranks = ncs_recording_rank_count(recording);
+	char length[32];
+
+	for (size_t i = 0; i < ncs_recording_facts(recording)->files; i++)
+		print_file(listing, i);
+	for (size_t i = 1; i < hosts; i++)
+		print_host(listing, i);
+	print_alignment(listing);
+	ncs_instant_print(listing->replay->all.until_ns -
+				  listing->replay->all.from_ns,
+			  length, sizeof(length));
+	fprintf(listing->file, "%s long, %zu rank%s\n", length, ranks,
+		ranks == 1 ? "" : "s");
+	if (ranks > 0)
+		fprintf(listing->file,
+			"\n%7s  %4s  %-16s  %12s  %12s  %10s  %8s  %s\n", "PID",
+			"RANK", "COMM", "FROM", "UNTIL", "RECORDS", "LOST",
+			"PATH");
+	for (size_t i = 0; i < ranks; i++)
+		print_rank(listing, i);
+}
+
+int ncs_list_recording_run(const struct ncs_options *options,
+			   struct ncs_replay *replay)
+{
+	struct ncs_output output;
+	int status = NCS_EXIT_OK;
+
+	if (!ncs_output_init(&output))
+		return NCS_EXIT_NOTHING;
+	ncs_recording_check(replay->recording);
+	print_all(&(struct listing){
+		.file = output.file,
+		.replay = replay,
+		.ascii = options->ascii,
+	});
+	ncs_output_release(&output, &status);
+	return status;
+}

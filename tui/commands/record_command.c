@@ -1,0 +1,124 @@
+/* --record; see record_command.h. Standard output may be the recording, so all that is
+ * said goes to standard error. */
+#include "tui/commands/record_command.h"
+
+#include <inttypes.h>
+#include <signal.h>
+#include <string.h>
+
+#include "analysis/base/append.h"
+#include "record/write/recorder.h"
+#include "tui/text/format.h"
+#include "tui/text/output.h"
+
+static volatile sig_atomic_t stop;
+
+static void on_signal(int number)
+{
+	(void)number;
+	stop = 1;
+}
+
+/* What waits in the kernel is to come back, so no SA_RESTART. */
+static void heed_signals(void)
+{
+	static const int signals[] = { SIGINT, SIGTERM, SIGHUP };
+	struct sigaction action = {
+		.sa_handler = on_signal,
+		.sa_flags = (int)SA_RESETHAND,
+	};
+
+	for (size_t i = 0; i < sizeof(signals) / sizeof(signals[0]); i++) {
+		struct sigaction before;
+
+		/* nohup's wish is to be heeded. */
+		if (sigaction(signals[i], NULL, &before) == 0 &&
+		    before.sa_handler != SIG_IGN)
+			sigaction(signals[i], &action, NULL);
+	}
+	/* A file that may not be longer is an error like another. */
+	signal(SIGXFSZ, SIG_IGN);
+}
+
+static void tell(void *who, const char *text)
+{
+	const struct ncs_options *options = who;
+	char clean[4600];
+
+	ncs_format_clean(clean, sizeof(clean), text, options->ascii);
+	fprintf(stderr, "ncclstat: %s\n", clean);
+}
+
+static const char *ending(uint64_t count)
+{
+	return count == 1 ? "" : "s";
+}
+
+/* "recorded 12.3M in FILE and 2 more: …" */
+static void say_totals(const struct ncs_options *options,
+		       const struct ncs_recorder_result *result)
+{
+	const struct ncs_record_totals *totals = &result->totals;
+	const char *path = options->recording.path;
+	char text[4600] = "", bytes[NCS_FORMAT_MAX];
+
+	ncs_format_scaled(bytes, sizeof(bytes), (double)totals->bytes, 6);
+	ncs_append(text, sizeof(text),
+		   "recorded %" PRIu64 " record%s and %" PRIu64
+		   " state%s of %" PRIu64 " rank%s",
+		   totals->records, ending(totals->records), totals->states,
+		   ending(totals->states), totals->ranks,
+		   ending(totals->ranks));
+	if (totals->lost > 0)
+		ncs_append(text, sizeof(text),
+			   ", %" PRIu64
+			   " lost (overwritten before they were read)",
+			   totals->lost);
+	ncs_append(text, sizeof(text), "; wrote %sB to %s", bytes,
+		   strcmp(path, "-") == 0 ? "standard output" : path);
+	if (totals->files > 1)
+		ncs_append(text, sizeof(text), " and %" PRIu64 " more",
+			   totals->files - 1);
+	ncs_append(text, sizeof(text), " (%s)", result->way);
+	tell((void *)(uintptr_t)options, text);
+}
+
+static int say_result(const struct ncs_options *options,
+		      const struct ncs_recorder_result *result)
+{
+	char text[64];
+
+	if (result->end == NCS_RECORDER_FAILED) {
+		tell((void *)(uintptr_t)options, result->why);
+		/* Where it was opened. */
+		if (result->way[0])
+			tell((void *)(uintptr_t)options,
+			     "what was written before that can be read");
+		return NCS_EXIT_NOTHING;
+	}
+	say_totals(options, result);
+	if (result->end == NCS_RECORDER_NO_PROCESS) {
+		snprintf(text, sizeof(text), "there is no process %" PRIu32,
+			 options->pid);
+		tell((void *)(uintptr_t)options, text);
+	}
+	return result->totals.ranks > 0 ? NCS_EXIT_OK : NCS_EXIT_NOTHING;
+}
+
+int ncs_record_run(const struct ncs_options *options)
+{
+	struct ncs_recorder_settings settings = options->recording;
+	struct ncs_recorder_result result;
+
+	settings.directory = options->directory;
+	settings.pid = options->pid;
+	settings.interval_ns = options->has_interval ? options->interval_ns :
+						       NCS_RECORD_INTERVAL_NS;
+	settings.means = NCS_SINK_ALL_MEANS;
+	settings.stop = &stop;
+	settings.tell = tell;
+	settings.who = (void *)(uintptr_t)options;
+	heed_signals();
+	ncs_recorder_run(&settings, &result);
+	return say_result(options, &result);
+}

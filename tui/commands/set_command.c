@@ -1,0 +1,292 @@
+/* --set; see set_command.h. Writes one word in the control object of each process that
+ * is meant, and nothing else anywhere. */
+#include "tui/commands/set_command.h"
+
+#include <errno.h>
+#include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+
+#include "analysis/base/detail.h"
+#include "analysis/base/value_names.h"
+#include "analysis/model/waits.h"
+#include "shm/clock.h"
+#include "tui/text/format.h"
+#include "tui/text/output.h"
+#include "tui/text/words.h"
+
+#define PATIENCE_NS UINT64_C(2000000000)
+#define LOOK_NS 20000000
+
+/* --- Asking ----------------------------------------------------------------- */
+
+/* The words of the requests, one a target; 0: not asked. */
+static size_t ask(const struct ncs_targets *targets,
+		  const struct ncs_change *change, uint64_t *words)
+{
+	size_t asked = 0;
+
+	for (size_t i = 0; i < targets->count; i++) {
+		const struct ncs_target *target = &targets->targets[i];
+
+		words[i] = 0;
+		if (!target->remote)
+			continue;
+		words[i] = ncs_control_change(
+			ncs_remote_control(target->remote), change);
+		asked++;
+	}
+	return asked;
+}
+
+/* What is asked for: "kernel=off,sample=default". */
+static void change_text(const struct ncs_change *change, char *text,
+			size_t size)
+{
+	struct ncs_detail told = { 0 };
+
+	if (change->groups && change->kernel && change->sample &&
+	    ncs_detail_pack(&change->to) == 0) {
+		snprintf(text, size, "default");
+		return;
+	}
+	if (ncs_detail_pack(&change->to) != 0) {
+		told = change->to;
+		ncs_detail_text(&told, text, size);
+	} else {
+		text[0] = '\0';
+	}
+	if (change->groups && !told.has_groups)
+		ncs_append(text, size, "%sevents=default", text[0] ? "," : "");
+	if (change->kernel && told.kernel == NCS_KERNEL_DETAIL_DEFAULT)
+		ncs_append(text, size, "%skernel=default", text[0] ? "," : "");
+	if (change->sample && told.sample == 0)
+		ncs_append(text, size, "%ssample=default", text[0] ? "," : "");
+}
+
+static const char *processes(size_t count)
+{
+	return count == 1 ? "process" : "processes";
+}
+
+size_t ncs_set_ask(const struct ncs_model *model,
+		   const struct ncs_target_filter *filter,
+		   const struct ncs_change *change, char *text, size_t size)
+{
+	struct ncs_targets targets;
+	uint64_t *words = NULL;
+	char what[256];
+	size_t asked = 0;
+
+	change_text(change, what, sizeof(what));
+	if (ncs_targets_find(&targets, model, filter) == 0)
+		words = calloc(targets.count + 1, sizeof(*words));
+	if (words)
+		asked = ask(&targets, change, words);
+	if (!words)
+		snprintf(text, size, "%s", strerror(ENOMEM));
+	else if (targets.count == 0)
+		snprintf(text, size, "there is no process to ask");
+	else
+		snprintf(text, size, "asked %zu %s for %s", asked,
+			 processes(asked), what);
+	for (size_t i = 0; words && i < targets.count; i++) {
+		if (targets.targets[i].remote)
+			continue;
+		ncs_append(text, size, "; not process %" PRIu32 ": %s",
+			   targets.targets[i].process.pid,
+			   targets.targets[i].why);
+		break;
+	}
+	free(words);
+	ncs_targets_release(&targets);
+	return asked;
+}
+
+/* --- Answers ---------------------------------------------------------------- */
+
+/* The settings of a target as one of its ranks tells them; NULL: none does. */
+static const struct ncs_settings_view *
+settings_of(const struct ncs_model *model, const struct ncs_target *target)
+{
+	for (size_t i = 0; i < model->rank_count; i++)
+		if (ncs_rank_is_of(model->ranks[i], target) &&
+		    ncs_rank_is_live(model->ranks[i]) &&
+		    model->ranks[i]->now.settings.known)
+			return &model->ranks[i]->now.settings;
+	return NULL;
+}
+
+static bool has_answered(const struct ncs_model *model,
+			 const struct ncs_target *target, uint64_t word)
+{
+	const struct ncs_settings_view *settings = settings_of(model, target);
+
+	return settings && settings->asked != 0 &&
+	       ncs_request_is_since(settings->asked, word);
+}
+
+static bool all_have_answered(const struct ncs_model *model,
+			      const struct ncs_targets *targets,
+			      const uint64_t *words)
+{
+	for (size_t i = 0; i < targets->count; i++)
+		if (words[i] != 0 &&
+		    !has_answered(model, &targets->targets[i], words[i]))
+			return false;
+	return true;
+}
+
+static void wait_for_answers(struct ncs_model *model, struct ncs_source *source,
+			     const struct ncs_targets *targets,
+			     const uint64_t *words)
+{
+	static const struct timespec pause = { 0, LOOK_NS };
+	uint64_t start_ns = ncs_clock_monotonic_ns(), now_ns;
+
+	do {
+		now_ns = ncs_clock_monotonic_ns();
+		ncs_model_update(model, source, now_ns);
+		if (all_have_answered(model, targets, words))
+			break;
+		nanosleep(&pause, NULL);
+	} while (now_ns - start_ns < PATIENCE_NS);
+}
+
+static void append_lease(const struct ncs_settings_view *settings,
+			 uint64_t now_ns, char *text, size_t size)
+{
+	uint64_t left_ns = ncs_lease_left_ns(settings, now_ns);
+
+	if (left_ns == 0)
+		return;
+	ncs_append(text, size, "; process %" PRIu32 " has a lease for ",
+		   settings->lease_pid);
+	ncs_append_duration(text, size, left_ns);
+}
+
+/* One process's line; false if it does not do what it was asked for. */
+static bool describe(const struct ncs_model *model,
+		     const struct ncs_target *target, uint64_t word, char *text,
+		     size_t size)
+{
+	const struct ncs_settings_view *settings = settings_of(model, target);
+	char detail[256];
+
+	if (!target->remote) {
+		snprintf(text, size, "cannot be asked: %s", target->why);
+		return false;
+	}
+	if (!settings) {
+		snprintf(text, size, "has gone");
+		return false;
+	}
+	ncs_detail_text(&settings->in_force, detail, sizeof(detail));
+	if (!has_answered(model, target, word)) {
+		snprintf(text, size,
+			 "asked; it has made no NCCL call since; until then %s",
+			 detail);
+		return false;
+	}
+	snprintf(text, size, "%s", detail);
+	append_lease(settings, model->now_ns, text, size);
+	if (settings->refused == NCS_REFUSAL_NONE)
+		return true;
+	ncs_append(text, size, "; refused: %s",
+		   ncs_refusal_help(settings->refused));
+	return false;
+}
+
+static bool print_answers(FILE *file, const struct ncs_model *model,
+			  const struct ncs_targets *targets,
+			  const uint64_t *words, bool ascii)
+{
+	char comm[NCS_FORMAT_MAX], text[512];
+	bool good = true;
+
+	for (size_t i = 0; i < targets->count; i++) {
+		const struct ncs_target *target = &targets->targets[i];
+
+		ncs_format_clean(comm, sizeof(comm), target->comm, ascii);
+		good &= describe(model, target, words[i], text, sizeof(text));
+		fprintf(file, "pid %" PRIu32 "%s%s: %s\n", target->process.pid,
+			comm[0] ? " " : "", comm, text);
+	}
+	return good;
+}
+
+/* --- The program ------------------------------------------------------------ */
+
+static void say_nothing_found(const struct ncs_options *options)
+{
+	const char *directory = ncs_directory(options->directory);
+
+	if (options->comm)
+		fprintf(stderr,
+			"ncclstat: no living process has a communicator that"
+			" matches '%s' (looked in %s)\n",
+			options->comm, directory);
+	else if (options->pid)
+		fprintf(stderr,
+			"ncclstat: process %" PRIu32 " is no NCCL job with the"
+			" ncclstat plugin (looked in %s)\n",
+			options->pid, directory);
+	else
+		fprintf(stderr,
+			"ncclstat: no NCCL job of yours with the ncclstat"
+			" plugin is running here (looked in %s)\n",
+			directory);
+}
+
+static int set(const struct ncs_options *options, struct ncs_source *source,
+	       struct ncs_model *model, const struct ncs_targets *targets)
+{
+	uint64_t *words = calloc(targets->count + 1, sizeof(*words));
+	struct ncs_output output;
+	int status = NCS_EXIT_OK;
+	char what[256];
+	size_t asked;
+
+	if (!words || !ncs_output_init(&output)) {
+		free(words);
+		return NCS_EXIT_NOTHING;
+	}
+	change_text(&options->change, what, sizeof(what));
+	asked = ask(targets, &options->change, words);
+	fprintf(output.file, "asked %zu %s for %s\n", asked, processes(asked),
+		what);
+	wait_for_answers(model, source, targets, words);
+	if (!print_answers(output.file, model, targets, words, options->ascii))
+		status = NCS_EXIT_NOTHING;
+	free(words);
+	ncs_output_release(&output, &status);
+	return status;
+}
+
+int ncs_set_run(const struct ncs_options *options, struct ncs_source *source)
+{
+	const struct ncs_target_filter filter = {
+		.directory = options->directory,
+		.comm = options->comm,
+		.others = options->pid != 0 || options->comm,
+	};
+	struct ncs_targets targets = { 0 };
+	struct ncs_model model;
+	int status = NCS_EXIT_NOTHING;
+
+	ncs_model_init(&model);
+	ncs_model_update(&model, source, ncs_clock_monotonic_ns());
+	if (model.error[0])
+		fprintf(stderr, "ncclstat: %s\n", model.error);
+	else if (ncs_targets_find(&targets, &model, &filter) != 0)
+		fprintf(stderr, "ncclstat: %s\n", strerror(ENOMEM));
+	else if (targets.count == 0)
+		say_nothing_found(options);
+	else
+		status = set(options, source, &model, &targets);
+	ncs_targets_release(&targets);
+	ncs_model_release(&model);
+	return status;
+}

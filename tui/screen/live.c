@@ -1,0 +1,618 @@
+/* The live view's loop: waits for keys, time, signals and room to write, and
+ * lets tui/screen/screen.c do the rest.
+ *
+ * The only place that reads clocks. Signals are blocked and read as events, so
+ * that nothing is ever interrupted half-way; what kills is the terminal's to
+ * survive (tui/term/term.c). A sample is taken when its time has come, a frame is
+ * drawn when something may have changed: a key takes no sample, and a sample
+ * that changes nothing writes nothing.
+ */
+#include "tui/screen/live.h"
+
+#include <errno.h>
+#include <poll.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/ioctl.h>
+#include <sys/signalfd.h>
+#include <sys/timerfd.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "analysis/base/detail.h"
+#include "ncclstat/reader.h"
+#include "tui/screen/lease.h"
+#include "tui/text/output.h"
+#include "tui/screen/save.h"
+#include "tui/screen/screen.h"
+#include "tui/screen/screen_replay.h"
+#include "tui/term/key_script.h"
+#include "tui/commands/set_command.h"
+#include "tui/term/term.h"
+
+#define SECOND_NS UINT64_C(1000000000)
+/* However fast keys repeat, the eye is content with this many frames. */
+#define FRAME_NS (SECOND_NS / 10)
+/* A recording is looked through for so long at once, and as long not. */
+#define SEARCH_NS (SECOND_NS / 50)
+/* Keys between two looks at everything else. */
+#define KEYS_AT_ONCE 256
+
+struct live {
+	struct ncs_screen screen;
+	struct ncs_source *source;
+	struct ncs_replay *replay; /* NULL: it is now */
+	struct ncs_replay_search search; /* through all of it */
+	struct ncs_script script;
+	struct ncs_lease lease;
+	struct ncs_target_filter targets; /* whom a key may ask */
+	struct tm wall; /* in the title */
+	int timer;
+	int signals;
+	sigset_t former_mask;
+
+	bool quit;
+	bool redraw; /* something may have changed */
+	bool resized;
+	bool output_full;   /* a frame waits until it can be written */
+	uint64_t frame_ns;  /* of the latest frame */
+	uint64_t script_ns; /* when the script goes on */
+	uint64_t samples;
+	uint64_t samples_wanted; /* 0: no end */
+	int error;
+};
+
+enum { WATCH_KEYS, WATCH_TIMER, WATCH_SIGNALS, WATCH_OUTPUT, WATCH_COUNT };
+
+/* --- Clocks --------------------------------------------------------------- */
+
+static uint64_t now_ns(void)
+{
+	struct timespec now;
+
+	clock_gettime(CLOCK_MONOTONIC, &now);
+	return (uint64_t)now.tv_sec * SECOND_NS + (uint64_t)now.tv_nsec;
+}
+
+static void wall_clock(struct live *live)
+{
+	const struct ncs_replay *replay = live->replay;
+	time_t seconds =
+		replay ?
+			(time_t)(ncs_replay_realtime_ns(replay, replay->at_ns) /
+				 SECOND_NS) :
+			time(NULL);
+
+	localtime_r(&seconds, &live->wall);
+}
+
+/* Until the wall clock shows another second. */
+static uint64_t until_next_second_ns(void)
+{
+	struct timespec now;
+
+	clock_gettime(CLOCK_REALTIME, &now);
+	return SECOND_NS - (uint64_t)now.tv_nsec;
+}
+
+/* Samples at moments that are fixed from now on, however late one is. */
+static void arm(struct live *live)
+{
+	uint64_t interval_ns = live->screen.interval_ns;
+	uint64_t first_ns = now_ns() + interval_ns;
+	const struct itimerspec when = {
+		.it_value = { .tv_sec = (time_t)(first_ns / SECOND_NS),
+			      .tv_nsec = (long)(first_ns % SECOND_NS) },
+		.it_interval = { .tv_sec = (time_t)(interval_ns / SECOND_NS),
+				 .tv_nsec = (long)(interval_ns % SECOND_NS) },
+	};
+
+	timerfd_settime(live->timer, TFD_TIMER_ABSTIME, &when, NULL);
+}
+
+/* --- What happens --------------------------------------------------------- */
+
+static void sample(struct live *live)
+{
+	struct ncs_replay *replay = live->replay;
+
+	if (replay) {
+		ncs_replay_advance(replay, now_ns());
+		live->screen.paused = !replay->playing;
+	}
+	ncs_screen_sample(&live->screen, live->source,
+			  replay ? replay->at_ns : now_ns());
+	wall_clock(live);
+	live->samples++;
+	live->redraw = true;
+}
+
+/* What was before where a recording is now. */
+static void fill(struct live *live)
+{
+	const struct ncs_replay *replay = live->replay;
+
+	ncs_replay_fill(live->source, &live->screen.model,
+			&live->screen.diagnosis, replay->from_ns, replay->at_ns,
+			live->screen.interval_ns);
+}
+
+/* Looks through a recording for as long as nobody is kept waiting. */
+static void search(struct live *live)
+{
+	uint64_t until_ns = now_ns() + SEARCH_NS;
+
+	while (!live->search.done && now_ns() < until_ns)
+		ncs_replay_search_step(&live->search);
+	live->redraw = live->redraw || live->search.done;
+}
+
+static bool is_searching(const struct live *live)
+{
+	return live->search.source && !live->search.done;
+}
+
+static void on_timer(struct live *live)
+{
+	uint64_t expirations;
+
+	if (read(live->timer, &expirations, sizeof(expirations)) !=
+	    sizeof(expirations))
+		return;
+	if (!live->screen.paused)
+		sample(live);
+}
+
+/* --- What the plugin collects ---------------------------------------------- */
+
+static void toggle_detail(struct live *live)
+{
+	char text[sizeof(live->screen.notice)];
+
+	if (ncs_lease_is_held(&live->lease)) {
+		ncs_lease_drop(&live->lease);
+		snprintf(text, sizeof(text),
+			 "gave back what was asked for while this view runs");
+	} else {
+		ncs_lease_take(&live->lease, &live->screen.model,
+			       &live->targets, now_ns(), text, sizeof(text));
+	}
+	ncs_screen_say(&live->screen, now_ns(), "%s", text);
+}
+
+static void ask(struct live *live)
+{
+	char text[sizeof(live->screen.notice)];
+	struct ncs_change change;
+
+	if (ncs_change_parse(live->screen.typed, &change, text, sizeof(text)))
+		ncs_set_ask(&live->screen.model, &live->targets, &change, text,
+			    sizeof(text));
+	ncs_screen_say(&live->screen, now_ns(), "%s", text);
+}
+
+static void renew_lease(struct live *live)
+{
+	char text[sizeof(live->screen.notice)];
+
+	ncs_lease_renew(&live->lease, now_ns(), text, sizeof(text));
+	if (!text[0])
+		return;
+	ncs_screen_say(&live->screen, now_ns(), "%s", text);
+	live->redraw = true;
+}
+
+/* --- What is kept ---------------------------------------------------------- */
+
+static void save_view(struct live *live)
+{
+	struct ncs_stamp stamp = ncs_dump_stamp(live->replay);
+	char path[4200];
+	int error;
+
+	stamp.host = live->screen.host;
+	error = ncs_save_view(&live->screen, &stamp, path, sizeof(path));
+	if (error)
+		ncs_screen_say(&live->screen, now_ns(), "not saved: %s: %s",
+			       strerror(-error), path);
+	else
+		ncs_screen_say(&live->screen, now_ns(), "saved to %s", path);
+}
+
+static void keep(struct live *live)
+{
+	const char *path = live->screen.config_path;
+	int error;
+
+	ncs_screen_collect(&live->screen);
+	error = ncs_config_store(path, &live->screen.options);
+	if (error == -EPERM)
+		ncs_screen_say(&live->screen, now_ns(),
+			       "not written: what is there was not read: %s",
+			       path);
+	else if (error)
+		ncs_screen_say(&live->screen, now_ns(), "not written: %s: %s",
+			       strerror(-error), path);
+	else
+		ncs_screen_say(&live->screen, now_ns(), "written to %s", path);
+}
+
+/* --- Keys and signals ------------------------------------------------------ */
+
+static void on_key(struct live *live, int code)
+{
+	struct ncs_mouse mouse;
+	unsigned requests =
+		ncs_term_mouse(code, &mouse) ?
+			ncs_screen_mouse(&live->screen, &mouse, now_ns()) :
+			ncs_screen_key(&live->screen, code, now_ns());
+
+	live->redraw = true;
+	if (requests & NCS_REQUEST_QUIT)
+		live->quit = true;
+	if (requests & NCS_REQUEST_INTERVAL)
+		arm(live);
+	if (requests & NCS_REQUEST_JUMP)
+		fill(live);
+	if (requests & (NCS_REQUEST_SAMPLE | NCS_REQUEST_JUMP))
+		sample(live);
+	if (requests & NCS_REQUEST_REPAINT)
+		ncs_term_repaint();
+	if (requests & NCS_REQUEST_DETAIL)
+		toggle_detail(live);
+	if (requests & NCS_REQUEST_SET)
+		ask(live);
+	if (requests & NCS_REQUEST_SAVE)
+		save_view(live);
+	if (requests & NCS_REQUEST_KEEP)
+		keep(live);
+}
+
+/* False if there was none. */
+static bool read_keys(struct live *live)
+{
+	int code, count = 0;
+
+	while (!live->quit && count < KEYS_AT_ONCE &&
+	       (code = ncs_term_key()) >= 0) {
+		on_key(live, code);
+		count++;
+	}
+	return count > 0;
+}
+
+/* A terminal that was closed, and one that ends its input, are readable for
+ * ever and give nothing: who does not leave then burns a processor. */
+static void on_input(struct live *live, short events)
+{
+	int waiting = 0;
+	bool empty = (events & POLLIN) &&
+		     ioctl(STDIN_FILENO, FIONREAD, &waiting) == 0 &&
+		     waiting == 0;
+
+	if (events & (POLLHUP | POLLERR | POLLNVAL)) {
+		live->quit = true;
+		return;
+	}
+	if (!read_keys(live) && empty)
+		live->quit = true;
+}
+
+static void on_signal(struct live *live, int number)
+{
+	switch (number) {
+	case SIGWINCH:
+		/* A storm of them is one change of size in the next frame. */
+		live->resized = true;
+		break;
+	case SIGTSTP:
+		ncs_term_suspend();
+		break;
+	case SIGCONT:
+		ncs_term_resume();
+		break;
+	default:
+		live->quit = true;
+	}
+	live->redraw = true;
+}
+
+static void on_signals(struct live *live)
+{
+	struct signalfd_siginfo info;
+
+	while (read(live->signals, &info, sizeof(info)) == sizeof(info))
+		on_signal(live, (int)info.ssi_signo);
+}
+
+/* --- Frames --------------------------------------------------------------- */
+
+static void draw(struct live *live)
+{
+	if (live->resized)
+		ncs_term_resize();
+	live->resized = false;
+	/* Paused, it tells of when what is shown is, and nothing is written. */
+	if (!live->screen.paused)
+		wall_clock(live);
+	ncs_screen_draw(&live->screen, now_ns(), &live->wall);
+	ncs_term_flush();
+	live->frame_ns = now_ns();
+	live->redraw = false;
+	if (live->samples_wanted > 0 && live->samples >= live->samples_wanted)
+		live->quit = true;
+}
+
+/* Writing to a terminal that takes nothing (a slow line, Ctrl-S) would wait,
+ * deaf to every signal. The frame is left out then; the next one that can be
+ * written has all that changed meanwhile. */
+static bool can_write(void)
+{
+	struct pollfd output = { .fd = STDOUT_FILENO, .events = POLLOUT };
+
+	return poll(&output, 1, 0) > 0;
+}
+
+static void draw_if_due(struct live *live)
+{
+	if (!live->redraw || now_ns() - live->frame_ns < FRAME_NS)
+		return;
+	live->output_full = !can_write();
+	if (!live->output_full)
+		draw(live);
+}
+
+/* --- The script ----------------------------------------------------------- */
+
+static void save(struct live *live, const char *path)
+{
+	FILE *file;
+
+	draw(live);
+	file = fopen(path, "we");
+	if (!file || !ncs_term_save(file))
+		live->error = errno ? errno : EIO;
+	if (file && fclose(file) != 0)
+		live->error = errno;
+	if (live->error)
+		live->quit = true;
+}
+
+static void play(struct live *live)
+{
+	struct ncs_step step;
+
+	while (!live->quit && live->script.text &&
+	       now_ns() >= live->script_ns) {
+		ncs_script_next(&live->script, &step);
+		switch (step.kind) {
+		case NCS_STEP_KEY:
+			on_key(live, step.code);
+			break;
+		case NCS_STEP_WAIT:
+			live->script_ns = now_ns() + step.wait_ns;
+			break;
+		case NCS_STEP_SAVE:
+			save(live, step.path);
+			break;
+		case NCS_STEP_END:
+			ncs_script_release(&live->script);
+			break;
+		}
+	}
+}
+
+/* --- The loop ------------------------------------------------------------- */
+
+static void sooner(uint64_t *timeout_ns, uint64_t at_ns)
+{
+	uint64_t now = now_ns();
+	uint64_t left_ns = at_ns > now ? at_ns - now : 0;
+
+	if (left_ns < *timeout_ns)
+		*timeout_ns = left_ns;
+}
+
+static int timeout_ms(const struct live *live)
+{
+	uint64_t timeout_ns = until_next_second_ns();
+
+	if (live->redraw && !live->output_full)
+		sooner(&timeout_ns, live->frame_ns + FRAME_NS);
+	if (live->script.text)
+		sooner(&timeout_ns, live->script_ns);
+	if (is_searching(live))
+		sooner(&timeout_ns, now_ns() + SEARCH_NS);
+	return (int)(timeout_ns / 1000000) + 1;
+}
+
+static void wait_for_events(struct live *live)
+{
+	struct pollfd watched[WATCH_COUNT] = {
+		[WATCH_KEYS] = { .fd = STDIN_FILENO, .events = POLLIN },
+		[WATCH_TIMER] = { .fd = live->timer, .events = POLLIN },
+		[WATCH_SIGNALS] = { .fd = live->signals, .events = POLLIN },
+		[WATCH_OUTPUT] = { .fd = live->output_full ? STDOUT_FILENO : -1,
+				   .events = POLLOUT },
+	};
+	int ready = poll(watched, WATCH_COUNT, timeout_ms(live));
+
+	if (ready < 0)
+		return;
+	/* The clock in the title goes on, and a notice goes away. */
+	if (ready == 0)
+		live->redraw = true;
+	if (watched[WATCH_SIGNALS].revents)
+		on_signals(live);
+	if (watched[WATCH_TIMER].revents)
+		on_timer(live);
+	if (watched[WATCH_KEYS].revents)
+		on_input(live, watched[WATCH_KEYS].revents);
+	else
+		read_keys(live); /* curses may keep some to itself */
+}
+
+static void loop(struct live *live)
+{
+	if (live->replay)
+		fill(live);
+	sample(live);
+	arm(live);
+	draw(live);
+	while (!live->quit) {
+		play(live);
+		if (ncs_lease_is_held(&live->lease))
+			renew_lease(live);
+		draw_if_due(live);
+		if (is_searching(live))
+			search(live);
+		if (!live->quit)
+			wait_for_events(live);
+	}
+}
+
+/* --- Start and end -------------------------------------------------------- */
+
+static int block_signals(struct live *live)
+{
+	static const int numbers[] = { SIGHUP,   SIGINT,  SIGTERM, SIGQUIT,
+				       SIGWINCH, SIGTSTP, SIGCONT };
+	sigset_t mask;
+
+	sigemptyset(&mask);
+	for (size_t i = 0; i < sizeof(numbers) / sizeof(*numbers); i++)
+		sigaddset(&mask, numbers[i]);
+	live->signals = signalfd(-1, &mask, SFD_CLOEXEC | SFD_NONBLOCK);
+	if (live->signals < 0)
+		return -errno;
+	sigprocmask(SIG_BLOCK, &mask, &live->former_mask);
+	return 0;
+}
+
+/* What is still pending would come now, to nobody's good: the user has left,
+ * and knows. */
+static void unblock_signals(struct live *live)
+{
+	struct signalfd_siginfo info;
+
+	while (read(live->signals, &info, sizeof(info)) == sizeof(info))
+		;
+	close(live->signals);
+	sigprocmask(SIG_SETMASK, &live->former_mask, NULL);
+}
+
+/* The command line, NO_COLOR, the configuration file, in this order. */
+static bool wants_color(const struct ncs_options *options)
+{
+	const char *no_color = getenv("NO_COLOR");
+
+	if (options->color == NCS_COLOR_ALWAYS && options->has_color)
+		return true;
+	if (no_color && no_color[0])
+		return false;
+	return options->color != NCS_COLOR_NEVER;
+}
+
+static void init_screen(struct live *live, const struct ncs_options *options,
+			const struct ncs_config *config, const char *complaint)
+{
+	char host[65] = "";
+
+	gethostname(host, sizeof(host) - 1);
+	if (live->replay)
+		snprintf(host, sizeof(host), "%.*s", (int)sizeof(host) - 1,
+			 live->replay->hosts);
+	host[strcspn(host, ".")] = '\0';
+	ncs_screen_init(
+		&live->screen,
+		options->view < NCS_VIEW_COUNT ? options->view : NCS_VIEW_RANK,
+		options->interval_ns, host, ncs_directory(options->directory));
+	ncs_screen_apply(&live->screen, options);
+	live->screen.config_path = config->path;
+	if (live->replay)
+		ncs_screen_set_replay(&live->screen, live->replay,
+				      &live->search);
+	if (complaint[0])
+		ncs_screen_say(&live->screen, now_ns(), "%s", complaint);
+}
+
+/* It plays at once. Without memory for the search nothing is found. */
+static void begin_replay(struct live *live, const struct ncs_options *options)
+{
+	ncs_replay_search_begin(&live->search, live->replay, options->pid);
+	ncs_replay_play(live->replay, true, now_ns());
+}
+
+static int start_terminal(const struct ncs_options *options)
+{
+	const struct ncs_term_config config = {
+		.color = wants_color(options),
+	};
+	int error = ncs_term_start(&config);
+
+	/* The terminal has taken over SIGBUS. The reader's guard must see it
+	 * first, and lets pass what is not its own. */
+	if (!error)
+		ncs_reader_guard();
+	return error;
+}
+
+static int run(struct live *live, const struct ncs_options *options,
+	       const struct ncs_config *config, const char *complaint)
+{
+	int error = block_signals(live);
+
+	if (error)
+		return error;
+	error = start_terminal(options);
+	if (!error) {
+		if (live->replay)
+			begin_replay(live, options);
+		init_screen(live, options, config, complaint);
+		loop(live);
+		ncs_replay_search_end(&live->search);
+		ncs_lease_drop(&live->lease);
+		ncs_term_stop();
+		ncs_screen_release(&live->screen);
+	}
+	unblock_signals(live);
+	return error;
+}
+
+int ncs_live_run(const struct ncs_options *options,
+		 const struct ncs_config *config, const char *complaint,
+		 struct ncs_source *source, struct ncs_replay *replay)
+{
+	struct live live = { .source = source,
+			     .replay = replay,
+			     .targets = { .directory = options->directory,
+					  .others = options->pid != 0 },
+			     .samples_wanted = options->count };
+	int error;
+
+	if (options->keys_path) {
+		error = ncs_script_read(&live.script, options->keys_path);
+		if (error) {
+			fprintf(stderr, "ncclstat: %s: %s\n",
+				options->keys_path, strerror(-error));
+			return NCS_EXIT_USAGE;
+		}
+	}
+	live.timer =
+		timerfd_create(CLOCK_MONOTONIC, TFD_CLOEXEC | TFD_NONBLOCK);
+	if (live.timer < 0) {
+		ncs_script_release(&live.script);
+		return -errno;
+	}
+	error = run(&live, options, config, complaint);
+	close(live.timer);
+	ncs_script_release(&live.script);
+	if (error)
+		return error;
+	if (live.error)
+		fprintf(stderr, "ncclstat: cannot save the screen: %s\n",
+			strerror(live.error));
+	return live.error ? NCS_EXIT_NOTHING : NCS_EXIT_OK;
+}

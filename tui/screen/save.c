@@ -1,0 +1,121 @@
+/* The view on the screen, as a text file; see save.h. One thread, when a key
+ * asks for it. */
+#include "tui/screen/save.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "tui/text/format.h"
+#include "tui/screen/screen_head.h"
+#include "tui/text/words.h"
+
+/* Files of one second. */
+#define NAMES_MAX 100
+
+/* "view channels, Ranks > rank 3, filter recv, 12 of 40 rows" */
+static void print_limits(FILE *file, const struct ncs_screen *screen,
+			 bool ascii)
+{
+	const struct ncs_grid *table = &screen->tables[screen->view];
+	char raw[NCS_FORMAT_MAX] = "view ", text[NCS_FORMAT_MAX];
+
+	ncs_append(raw, sizeof(raw), "%s", ncs_view_names[screen->view]);
+	ncs_crumbs(screen, text, sizeof(text));
+	if (text[0])
+		ncs_append(raw, sizeof(raw), ", %s", text);
+	if (screen->filter[0])
+		ncs_append(raw, sizeof(raw), ", filter %s", screen->filter);
+	ncs_append(raw, sizeof(raw), ", %zu of %zu rows", table->count,
+		   table->total);
+	ncs_format_clean(text, sizeof(text), raw, ascii);
+	fprintf(file, "%s\n\n", text);
+}
+
+int ncs_save_print(FILE *file, const struct ncs_screen *screen,
+		   const struct ncs_stamp *stamp)
+{
+	const struct ncs_grid *table = &screen->tables[screen->view];
+	struct ncs_row *rows = calloc(table->count + 1, sizeof(*rows));
+	bool ascii = ncs_term_shows_ascii();
+	size_t count = 0;
+
+	if (!rows)
+		return -ENOMEM;
+	for (size_t i = 0; i < table->count; i++)
+		if (!table->rows[i].unreadable)
+			rows[count++] = table->rows[i].row;
+	ncs_dump_head(file, &screen->model, stamp, ascii);
+	print_limits(file, screen, ascii);
+	ncs_dump_rows(file, screen->view, rows, count, ascii);
+	if (count < table->count)
+		ncs_dump_unreadable(file, &screen->model, ascii);
+	free(rows);
+	return 0;
+}
+
+/* A file that was not there: its descriptor, or -errno. */
+static int create(uint64_t realtime_ns, char *name, size_t size)
+{
+	time_t seconds = (time_t)(realtime_ns / UINT64_C(1000000000));
+	char moment[32] = "";
+	struct tm local;
+	int file = -1;
+
+	if (localtime_r(&seconds, &local))
+		strftime(moment, sizeof(moment), "%Y%m%d-%H%M%S", &local);
+	for (int i = 1; i <= NAMES_MAX; i++) {
+		char number[16] = "";
+
+		if (i > 1)
+			snprintf(number, sizeof(number), "-%d", i);
+		snprintf(name, size, "ncclstat-%s%s.txt", moment, number);
+		file = open(name, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC,
+			    0666);
+		if (file >= 0 || errno != EEXIST)
+			break;
+	}
+	return file < 0 ? -errno : file;
+}
+
+/* 0 or -errno; closes it. */
+static int write_to(int descriptor, const struct ncs_screen *screen,
+		    const struct ncs_stamp *stamp)
+{
+	FILE *file = fdopen(descriptor, "w");
+	int error;
+
+	if (!file) {
+		error = -errno;
+		close(descriptor);
+		return error;
+	}
+	error = ncs_save_print(file, screen, stamp);
+	if (fflush(file) != 0 && !error)
+		error = -errno;
+	if (fclose(file) != 0 && !error)
+		error = -errno;
+	return error;
+}
+
+int ncs_save_view(const struct ncs_screen *screen,
+		  const struct ncs_stamp *stamp, char *path, size_t size)
+{
+	char name[64], folder[4096] = ".";
+	int descriptor = create(stamp->realtime_ns, name, sizeof(name));
+	int error;
+
+	/* What is told is where, in either case. */
+	if (!getcwd(folder, sizeof(folder)))
+		strcpy(folder, ".");
+	snprintf(path, size, "%s/%s", folder, name);
+	if (descriptor < 0)
+		return descriptor;
+	error = write_to(descriptor, screen, stamp);
+	/* Half a table is none. */
+	if (error)
+		unlink(name);
+	return error;
+}

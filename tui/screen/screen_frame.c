@@ -1,0 +1,411 @@
+/* The frame: what all views share below the table, what is said where there is
+ * no table, and the one function that puts everything.
+ *
+ * Must not change anything but what depends on the size of the screen. Called
+ * for each frame.
+ */
+#include "tui/screen/screen.h"
+
+#include <stdio.h>
+#include <string.h>
+
+#include "tui/term/keys.h"
+#include "tui/text/finding_text.h"
+#include "tui/screen/screen_head.h"
+#include "tui/screen/screen_replay.h"
+#include "tui/text/words.h"
+
+#define LINE_BYTES 512
+
+/* --- Lines of text -------------------------------------------------------- */
+
+size_t ncs_line_length(const char *text, int width)
+{
+	char line[LINE_BYTES];
+	size_t length = 0, blank = 0;
+
+	while (text[length] && length + 1 < sizeof(line)) {
+		line[length] = text[length];
+		line[length + 1] = '\0';
+		if (ncs_term_text_width(line) > width)
+			return blank > 0 ? blank : length > 0 ? length : 1;
+		if (text[++length] == ' ')
+			blank = length;
+	}
+	return length;
+}
+
+int ncs_draw_wrapped(const struct ncs_rect *rect, enum ncs_role role,
+		     const char *text)
+{
+	char line[LINE_BYTES];
+	int y = 0;
+
+	while (*text && y < rect->height) {
+		size_t length = ncs_line_length(text, rect->width);
+
+		/* The last line takes the rest, and shows that it is cut. */
+		if (y + 1 == rect->height)
+			length = strlen(text);
+		snprintf(line, sizeof(line), "%.*s", (int)length, text);
+		ncs_term_put(rect->y + y, rect->x, rect->width, role, line);
+		y++;
+		text += length;
+		while (*text == ' ')
+			text++;
+	}
+	return y;
+}
+
+/* --- Below the table ------------------------------------------------------ */
+
+static void draw_info(const struct ncs_screen *screen,
+		      const struct ncs_rect *rect)
+{
+	const struct ncs_grid_row *row =
+		ncs_grid_selected(&screen->tables[screen->view]);
+	char text[NCS_EXPLAIN_MAX] = "", whole[NCS_EXPLAIN_MAX] = "";
+
+	if (rect->height == 0 || !row)
+		return;
+	if (row->unreadable)
+		ncs_append(text, sizeof(text), "%s cannot be read: %s.",
+			   row->unreadable->id, row->unreadable->why);
+	else if (screen->view == NCS_VIEW_TIMELINE)
+		ncs_timeline_explain(screen, text, sizeof(text));
+	else
+		ncs_screen_view_of(row->row.view)
+			->explain(&row->row, text, sizeof(text));
+	if (row->row.rank && row->row.rank == ncs_suspect(&screen->summary) &&
+	    screen->summary.chain_length > 1)
+		ncs_append(whole, sizeof(whole), "Others wait for it: ");
+	ncs_append(whole, sizeof(whole), "%s", text);
+	ncs_draw_wrapped(rect, NCS_ROLE_LABEL, whole);
+}
+
+void ncs_screen_add_spot(struct ncs_screen *screen, int y, int x, int width,
+			 enum ncs_action action)
+{
+	if (screen->spot_count < NCS_SPOTS_MAX)
+		screen->spots[screen->spot_count++] = (struct ncs_spot){
+			.y = y,
+			.x = x,
+			.width = width,
+			.action = action,
+		};
+}
+
+static void draw_bar(struct ncs_screen *screen, const struct ncs_rect *rect)
+{
+	char number[8];
+	int x = rect->x, start;
+
+	for (unsigned function = 1; function <= 12; function++) {
+		for (size_t i = 0; i < NCS_ACTION_COUNT - 1; i++) {
+			if (ncs_key_bar_number(&ncs_keys[i]) != function)
+				continue;
+			start = x;
+			snprintf(number, sizeof(number), "%u", function);
+			x += ncs_term_put(rect->y, x, rect->width - x,
+					  NCS_ROLE_BAR_KEY, number);
+			x += ncs_term_put(rect->y, x, rect->width - x,
+					  NCS_ROLE_BAR_LABEL,
+					  ncs_keys[i].label);
+			ncs_screen_add_spot(screen, rect->y, start, x - start,
+					    ncs_keys[i].action);
+			x += ncs_term_put(rect->y, x, rect->width - x,
+					  NCS_ROLE_TEXT, " ");
+		}
+	}
+}
+
+static void draw_prompt(const struct ncs_screen *screen, int y, int width)
+{
+	const struct ncs_grid *table = &screen->tables[screen->view];
+	static const char *const names[] = {
+		[NCS_PROMPT_SEARCH] = "Search: ",
+		[NCS_PROMPT_FILTER] = "Filter: ",
+		[NCS_PROMPT_SET] = "Set: ",
+		[NCS_PROMPT_GO] = "Go to: ",
+		[NCS_PROMPT_KEEP] = "y/n: write ",
+	};
+	char text[LINE_BYTES];
+	int x;
+
+	snprintf(text, sizeof(text), "%s%s", names[screen->prompt],
+		 screen->prompt == NCS_PROMPT_KEEP ? screen->config_path :
+						     screen->typed);
+	ncs_term_fill(y, 0, width, NCS_ROLE_PROMPT);
+	x = ncs_term_put(y, 0, width, NCS_ROLE_PROMPT, text);
+	ncs_term_cursor(y, x < width ? x : width - 1, true);
+	if (screen->prompt == NCS_PROMPT_FILTER) {
+		snprintf(text, sizeof(text), "  %zu of %zu rows", table->passed,
+			 table->total);
+		if (ncs_term_text_width(text) < width - x)
+			ncs_term_put(y, width - ncs_term_text_width(text),
+				     width, NCS_ROLE_TEXT, text);
+	}
+	if (screen->prompt == NCS_PROMPT_SET && !screen->typed[0])
+		ncs_term_put(y, x + 2, width - x - 2, NCS_ROLE_LABEL,
+			     "such as events=all-steps kernel=sampled:16"
+			     " sample=8, or default");
+	if (screen->prompt == NCS_PROMPT_GO && !screen->typed[0])
+		ncs_term_put(y, x + 2, width - x - 2, NCS_ROLE_LABEL,
+			     "such as 12.5, 1:02:03, -10 (before the end) or"
+			     " T14:03:05");
+}
+
+/* What is being typed, else what was just said, in the last line. */
+static bool draw_message(const struct ncs_screen *screen, uint64_t now_ns)
+{
+	int y = ncs_term_height() - 1, width = ncs_term_width();
+
+	if (screen->prompt != NCS_PROMPT_NONE) {
+		draw_prompt(screen, y, width);
+	} else if (screen->notice[0] && now_ns < screen->notice_until_ns) {
+		ncs_term_fill(y, 0, width, NCS_ROLE_PROMPT);
+		ncs_term_put(y, 0, width, NCS_ROLE_PROMPT, screen->notice);
+	} else {
+		return false;
+	}
+	return true;
+}
+
+/* That, else the function bar if there is one. */
+static void draw_last_line(struct ncs_screen *screen,
+			   const struct ncs_layout *layout, uint64_t now_ns)
+{
+	if (!draw_message(screen, now_ns) &&
+	    layout->part[NCS_PART_BAR].height > 0)
+		draw_bar(screen, &layout->part[NCS_PART_BAR]);
+}
+
+/* --- Without rows --------------------------------------------------------- */
+
+static void no_job_text(const struct ncs_screen *screen, char *text,
+			size_t size)
+{
+	text[0] = '\0';
+	if (screen->model.error[0])
+		ncs_append(text, size, "Cannot look into %s: %s.",
+			   screen->directory, screen->model.error);
+	else if (screen->replay)
+		ncs_append(text, size, "No rank was recorded at this moment.");
+	else if (screen->had_job)
+		ncs_append(text, size,
+			   "The job has ended. This view waits for"
+			   " the next one.");
+	else
+		ncs_append(text, size,
+			   "No job is to be seen in %s. This view waits for"
+			   " one.",
+			   screen->directory);
+}
+
+static void put_below(struct ncs_rect *rect, enum ncs_role role,
+		      const char *text)
+{
+	int lines = ncs_draw_wrapped(rect, role, text);
+
+	rect->y += lines;
+	rect->height -= lines;
+}
+
+static void draw_no_job(const struct ncs_screen *screen,
+			const struct ncs_rect *rows)
+{
+	struct ncs_rect rect = *rows;
+	char text[LINE_BYTES];
+
+	no_job_text(screen, text, sizeof(text));
+	put_below(&rect, NCS_ROLE_STRONG, text);
+	if (screen->replay)
+		return;
+	put_below(&rect, NCS_ROLE_TEXT,
+		  "Start a job with these set, where FOLDER"
+		  " has the library:");
+	put_below(&rect, NCS_ROLE_STRONG,
+		  "  NCCL_PROFILER_PLUGIN=libnccl-profiler-ncclstat.so");
+	put_below(&rect, NCS_ROLE_STRONG, "  LD_LIBRARY_PATH=FOLDER");
+	put_below(&rect, NCS_ROLE_TEXT,
+		  "A job in a container is seen where /dev/shm is shared, or"
+		  " a folder that NCCLSTAT_DIR names; another user's only by"
+		  " root.");
+}
+
+/* An empty table says why it is. */
+static void draw_no_rows(const struct ncs_screen *screen,
+			 const struct ncs_rect *rows)
+{
+	const struct ncs_grid *table = &screen->tables[screen->view];
+	const char *text = "There is nothing of this kind in the job.";
+
+	if (screen->model.rank_count == 0) {
+		draw_no_job(screen, rows);
+		return;
+	}
+	if (ncs_focus_is_gone(screen, &screen->focus))
+		text = screen->focus.kind == NCS_FOCUS_RANK ?
+			       "This rank is gone. Esc goes back." :
+			       "This communicator is gone. Esc goes back.";
+	else if (table->total > 0 && screen->filter[0])
+		text = "No row has the text of the filter. \\ and Esc clear"
+		       " it.";
+	else if (table->total > 0 && screen->only_tagged)
+		text = "No row here is tagged. o shows all rows.";
+	else if (table->total > 0)
+		text = "All rows are idle, and hidden. i shows them.";
+	else if (screen->view == NCS_VIEW_FINDING)
+		text = ncs_healthy_sentence();
+	else if (screen->view == NCS_VIEW_CHANNEL)
+		text = "No channel is seen: nothing goes over the network"
+		       " here, or NCCL does not tell.";
+	ncs_draw_wrapped(rows, NCS_ROLE_TEXT, text);
+}
+
+/* --- The frame ------------------------------------------------------------ */
+
+static void draw_too_small(int height, int width)
+{
+	struct ncs_rect rect = { .height = height, .width = width };
+	char text[64];
+	int length;
+
+	length = snprintf(text, sizeof(text), "too small %dx%d, need %dx%d",
+			  width, height, NCS_LAYOUT_MIN_WIDTH,
+			  NCS_LAYOUT_MIN_HEIGHT);
+	/* Centred, or in as many lines as there are. */
+	if (length < width) {
+		rect.x = (width - length) / 2;
+		rect.y = (height - 1) / 2;
+		rect.width = length;
+		rect.height = 1;
+	}
+	ncs_draw_wrapped(&rect, NCS_ROLE_TEXT, text);
+}
+
+static void draw_help(struct ncs_screen *screen, int height, int width)
+{
+	const struct ncs_rect title = { 0, 0, 1, width };
+	const struct ncs_rect rect = { 1, 0, height - 2, width };
+	int most = ncs_help_lines(width) - rect.height;
+
+	screen->help_page = rect.height;
+	if (screen->help_top > most)
+		screen->help_top = most;
+	if (screen->help_top < 0)
+		screen->help_top = 0;
+	ncs_term_fill(0, 0, width, NCS_ROLE_TITLE);
+	ncs_term_put(title.y, 0, width, NCS_ROLE_TITLE, "ncclstat: help");
+	ncs_help_draw(&rect, screen->help_top);
+	ncs_term_fill(height - 1, 0, width, NCS_ROLE_TITLE);
+	ncs_term_put(height - 1, 0, width, NCS_ROLE_TITLE,
+		     most > 0 ? "arrows, PgUp, PgDn scroll; q leaves" :
+				"q leaves");
+}
+
+static void draw_setup(struct ncs_screen *screen, int height, int width,
+		       uint64_t now_ns)
+{
+	const struct ncs_rect rect = { 1, 0, height - 2, width };
+	static const char hint[] =
+		"W keeps it in the configuration file; arrows change; q leaves";
+	static const char short_hint[] = "W keeps it; arrows change; q leaves";
+	bool fits = (int)strlen(hint) <= width;
+
+	ncs_term_fill(0, 0, width, NCS_ROLE_TITLE);
+	ncs_term_put(0, 0, width, NCS_ROLE_TITLE, "ncclstat: setup");
+	ncs_setup_draw(screen, &rect);
+	if (draw_message(screen, now_ns))
+		return;
+	ncs_term_fill(height - 1, 0, width, NCS_ROLE_TITLE);
+	ncs_term_put(height - 1, 0, width, NCS_ROLE_TITLE,
+		     fits ? hint : short_hint);
+}
+
+static void compute_layout(const struct ncs_screen *screen, int height,
+			   int width, struct ncs_layout *layout)
+{
+	const struct ncs_screen_view *view = ncs_screen_view_of(screen->view);
+	size_t first = width < view->detail_width && view->detail_count > 0;
+	const struct ncs_layout_request request = {
+		.height = height,
+		.width = width,
+		.title = !screen->hide_header,
+		.summary = screen->hide_header ?
+				   0 :
+				   1 + (screen->replay != NULL) +
+					   ncs_shows_traffic(screen) +
+					   ncs_verdict_lines(screen, height,
+							     width),
+		.detail = view->detail + first,
+		/* Of nothing there is no detail. */
+		.detail_count = screen->tables[screen->view].count > 0 ?
+					view->detail_count - first :
+					0,
+		.info = 2,
+	};
+
+	ncs_layout_compute(layout, &request);
+}
+
+/* Where a recording is comes first. */
+static void draw_summary(struct ncs_screen *screen, const struct ncs_rect *rect)
+{
+	struct ncs_rect rest = *rect;
+
+	screen->bar_width = 0;
+	if (screen->replay && rest.height > 0) {
+		ncs_replay_draw(screen, &rest);
+		rest.y++;
+		rest.height--;
+	}
+	ncs_draw_summary(screen, &rest);
+}
+
+static void draw_view(struct ncs_screen *screen,
+		      const struct ncs_layout *layout, uint64_t now_ns,
+		      const struct tm *wall)
+{
+	const struct ncs_screen_view *view = ncs_screen_view_of(screen->view);
+	const struct ncs_rect *part = layout->part;
+	struct ncs_grid *table = &screen->tables[screen->view];
+	const struct ncs_grid_row *row = ncs_grid_selected(table);
+
+	ncs_draw_title(screen, &part[NCS_PART_TITLE], wall);
+	draw_summary(screen, &part[NCS_PART_SUMMARY]);
+	if (part[NCS_PART_DETAIL].height > 0 && row && !row->unreadable &&
+	    row->row.view == screen->view)
+		view->draw_detail(&row->row, &part[NCS_PART_DETAIL]);
+	if (screen->view == NCS_VIEW_TIMELINE)
+		ncs_timeline_draw(screen, &part[NCS_PART_HEADER],
+				  &part[NCS_PART_ROWS]);
+	else
+		ncs_grid_draw(table, &part[NCS_PART_HEADER],
+			      &part[NCS_PART_ROWS]);
+	ncs_draw_tabs(screen, &part[NCS_PART_TABS],
+		      part[NCS_PART_TITLE].height > 0);
+	if (table->count == 0)
+		draw_no_rows(screen, &part[NCS_PART_ROWS]);
+	draw_info(screen, &part[NCS_PART_INFO]);
+	draw_last_line(screen, layout, now_ns);
+}
+
+void ncs_screen_draw(struct ncs_screen *screen, uint64_t now_ns,
+		     const struct tm *wall)
+{
+	int height = ncs_term_height(), width = ncs_term_width();
+	struct ncs_layout layout;
+
+	ncs_term_erase();
+	screen->spot_count = 0;
+	compute_layout(screen, height, width, &layout);
+	if (layout.too_small)
+		draw_too_small(height, width);
+	else if (screen->help)
+		draw_help(screen, height, width);
+	else if (screen->setup)
+		draw_setup(screen, height, width, now_ns);
+	else
+		draw_view(screen, &layout, now_ns, wall);
+}

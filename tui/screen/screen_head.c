@@ -1,0 +1,687 @@
+/* What all views share above the table: title, summary, tabs.
+ *
+ * Must not change anything. Called for each frame.
+ */
+#include "tui/screen/screen_head.h"
+
+#include <stdio.h>
+#include <string.h>
+
+#include "analysis/base/detail.h"
+#include "analysis/base/value_names.h"
+#include "tui/text/format.h"
+#include "tui/term/sparkline.h"
+#include "tui/text/words.h"
+
+#define LINE_BYTES 512
+
+/* --- The title ------------------------------------------------------------ */
+
+static bool job_has_ended(const struct ncs_screen *screen)
+{
+	const struct ncs_summary *summary = &screen->summary;
+
+	if (summary->ranks == 0)
+		return screen->had_job;
+	return summary->dead + summary->finished == summary->ranks;
+}
+
+static const char *state_word(const struct ncs_screen *screen,
+			      enum ncs_role *role)
+{
+	*role = NCS_ROLE_STATE_NOTE;
+	if (screen->paused)
+		return " PAUSED ";
+	if (job_has_ended(screen)) {
+		*role = NCS_ROLE_STATE_BAD;
+		return " JOB ENDED ";
+	}
+	if (screen->summary.ranks == 0)
+		return " NO JOB ";
+	*role = NCS_ROLE_STATE;
+	return screen->replay ? " REPLAY " : " LIVE ";
+}
+
+/* From left to right; the last two stand at the right edge. */
+enum title_part {
+	TITLE_PROGRAM,
+	TITLE_HOST,
+	TITLE_RANKS,
+	TITLE_INTERVAL,
+	TITLE_OLDEST,
+	TITLE_LOST,
+	TITLE_STATE,
+	TITLE_CLOCK,
+	TITLE_COUNT
+};
+
+static const unsigned title_priorities[TITLE_COUNT] = {
+	7, 3, 6, 4, 8, 5, 9, 4,
+};
+
+static void title_texts(const struct ncs_screen *screen, const struct tm *wall,
+			char texts[TITLE_COUNT][96])
+{
+	const struct ncs_summary *summary = &screen->summary;
+	size_t size = sizeof(texts[0]);
+	enum ncs_role role;
+
+	snprintf(texts[TITLE_PROGRAM], size, "ncclstat");
+	snprintf(texts[TITLE_HOST], size, "%s", screen->host);
+	snprintf(texts[TITLE_RANKS], size, "ranks %zu/%zu",
+		 summary->ranks - summary->dead - summary->finished,
+		 summary->ranks);
+	snprintf(texts[TITLE_INTERVAL], size, "int ");
+	ncs_append_duration(texts[TITLE_INTERVAL], size, screen->interval_ns);
+	snprintf(texts[TITLE_OLDEST], size, "oldest ");
+	if (summary->oldest.channel)
+		ncs_append_duration(texts[TITLE_OLDEST], size,
+				    summary->oldest.duration_ns);
+	else
+		ncs_append(texts[TITLE_OLDEST], size, "-");
+	snprintf(texts[TITLE_LOST], size, "lost %llu",
+		 (unsigned long long)summary->lost);
+	snprintf(texts[TITLE_STATE], size, "%s", state_word(screen, &role));
+	strftime(texts[TITLE_CLOCK], size, "%H:%M:%S", wall);
+}
+
+static enum ncs_role title_role(const struct ncs_screen *screen, size_t part)
+{
+	return part == TITLE_LOST && screen->summary.lost > 0 ?
+		       NCS_ROLE_STATE_NOTE :
+		       NCS_ROLE_TITLE;
+}
+
+void ncs_draw_title(const struct ncs_screen *screen,
+		    const struct ncs_rect *rect, const struct tm *wall)
+{
+	char texts[TITLE_COUNT][96];
+	struct ncs_item items[TITLE_COUNT];
+	int left = rect->x, right = rect->x + rect->width;
+	enum ncs_role role;
+
+	if (rect->height == 0)
+		return;
+	title_texts(screen, wall, texts);
+	for (size_t i = 0; i < TITLE_COUNT; i++)
+		items[i] = (struct ncs_item){
+			.width = ncs_term_text_width(texts[i]),
+			.priority = title_priorities[i],
+		};
+	if (screen->summary.lost > 0)
+		items[TITLE_LOST].priority = 8;
+	ncs_layout_fit(items, TITLE_COUNT, rect->width, 2);
+	ncs_term_fill(rect->y, rect->x, rect->width, NCS_ROLE_TITLE);
+	for (size_t i = 0; i < TITLE_STATE; i++)
+		if (items[i].kept)
+			left += 2 + ncs_term_put(rect->y, left, items[i].width,
+						 title_role(screen, i),
+						 texts[i]);
+	if (items[TITLE_CLOCK].kept) {
+		right -= items[TITLE_CLOCK].width;
+		ncs_term_put(rect->y, right, items[TITLE_CLOCK].width,
+			     NCS_ROLE_TITLE, texts[TITLE_CLOCK]);
+		right -= 2;
+	}
+	state_word(screen, &role);
+	if (items[TITLE_STATE].kept)
+		ncs_term_put(rect->y, right - items[TITLE_STATE].width,
+			     items[TITLE_STATE].width, role,
+			     texts[TITLE_STATE]);
+}
+
+/* --- The summary: how many wait for what ---------------------------------- */
+
+static void sum_rates(const struct ncs_screen *screen, const char *id,
+		      struct ncs_value *sum)
+{
+	const struct ncs_column *column = ncs_grid_column(id);
+
+	for (size_t i = 0; i < screen->model.rank_count; i++) {
+		const struct ncs_row row = { .view = NCS_VIEW_RANK,
+					     .rank = screen->model.ranks[i] };
+		struct ncs_value value = { 0 };
+
+		if (!ncs_rank_is_live(row.rank))
+			continue;
+		column->get(&row, &value);
+		if (value.kind == NCS_VALUE_NONE)
+			continue;
+		sum->kind = value.kind;
+		sum->real += value.real;
+	}
+}
+
+static void append_rate(const struct ncs_screen *screen, char *text,
+			size_t size, const char *word, const char *id)
+{
+	char number[NCS_FORMAT_MAX];
+	struct ncs_value sum = { 0 };
+
+	sum_rates(screen, id, &sum);
+	if (sum.kind == NCS_VALUE_NONE)
+		return;
+	ncs_format_in_units(number, sizeof(number), &sum,
+			    &screen->options.units, 0);
+	ncs_append(text, size, "  %s/s %s", word, number);
+}
+
+static void draw_tally(const struct ncs_screen *screen,
+		       const struct ncs_rect *rect)
+{
+	const struct ncs_summary *summary = &screen->summary;
+	char text[LINE_BYTES] = "", rates[LINE_BYTES] = "";
+	int x = rect->x;
+
+	snprintf(text, sizeof(text), "channels %zu", summary->channels);
+	x += ncs_term_put(rect->y, x, rect->width, NCS_ROLE_TEXT, text);
+	if (summary->long_waits > 0) {
+		snprintf(text, sizeof(text), "  !%zu over 1s",
+			 summary->long_waits);
+		x += ncs_term_put(rect->y, x, rect->width - x, NCS_ROLE_BAD,
+				  text);
+	}
+	text[0] = '\0';
+	for (unsigned i = 0; i < NCS_CHANNEL_STATE_COUNT; i++)
+		if (summary->states[i] > 0)
+			ncs_append(text, sizeof(text), "  %s %zu",
+				   ncs_channel_state_label(i),
+				   summary->states[i]);
+	x += ncs_term_put(rect->y, x, rect->width - x, NCS_ROLE_TEXT, text);
+	append_rate(screen, rates, sizeof(rates), "ops",
+		    "RANK_OPERATIONS_RATE");
+	append_rate(screen, rates, sizeof(rates),
+		    screen->options.units.bits ? "send b" : "send",
+		    "RANK_SEND_RATE");
+	if (ncs_term_text_width(rates) <= rect->width - x)
+		ncs_term_put(rect->y, x, rect->width - x, NCS_ROLE_TEXT, rates);
+}
+
+/* --- The summary: how the traffic went ------------------------------------ */
+
+bool ncs_shows_traffic(const struct ncs_screen *screen)
+{
+	return screen->tables[screen->view].level >= NCS_LEVEL_DIAG &&
+	       ncs_trace_is_known(&screen->model.traffic, screen->model.looks);
+}
+
+static void draw_traffic(const struct ncs_screen *screen,
+			 const struct ncs_rect *rect)
+{
+	const struct ncs_model *model = &screen->model;
+	char line[4 * NCS_SPARKLINE_WIDTH], number[NCS_FORMAT_MAX];
+	char text[LINE_BYTES] = "";
+	struct ncs_value latest = {
+		.kind = NCS_VALUE_BYTES_RATE,
+		.real = ncs_trace_latest(&model->traffic, model->looks),
+	};
+
+	if (latest.real < 0)
+		latest.kind = NCS_VALUE_NONE;
+	ncs_sparkline(line, sizeof(line), &model->traffic, model->looks,
+		      NCS_SPARKLINE_WIDTH, ncs_term_shown_symbols());
+	ncs_format_in_units(number, sizeof(number), &latest,
+			    &screen->options.units, 0);
+	ncs_append(text, sizeof(text), "sent and received/s  %s  %s", line,
+		   number);
+	ncs_term_put(rect->y, rect->x, rect->width, NCS_ROLE_TEXT, text);
+}
+
+/* --- The summary: where the chain of waits ends --------------------------- */
+
+static void append_leads_to(char *text, size_t size)
+{
+	ncs_append(text, size, " %s ", ncs_term_symbol(NCS_SYMBOL_LEADS_TO));
+}
+
+static void append_chain_end(const struct ncs_summary *summary, char *text,
+			     size_t size)
+{
+	const struct ncs_rank *last = summary->chain[summary->chain_length - 1];
+
+	switch (summary->chain_end) {
+	case NCS_CHAIN_UNSEEN:
+		append_leads_to(text, size);
+		ncs_append(text, size, "%d, not seen here", summary->peer);
+		break;
+	case NCS_CHAIN_ENDED:
+		ncs_append(text, size, ", which is %s",
+			   ncs_liveness_name(last->now.liveness));
+		break;
+	case NCS_CHAIN_ABSENT:
+		ncs_append(text, size, ", which has nothing under way");
+		break;
+	case NCS_CHAIN_MOVING:
+		ncs_append(text, size, ", which goes on elsewhere");
+		break;
+	case NCS_CHAIN_LOCAL:
+		ncs_append(
+			text, size, ", %s",
+			ncs_channel_state_help(summary->last.channel->state));
+		break;
+	case NCS_CHAIN_CIRCLE:
+		append_leads_to(text, size);
+		ncs_append(text, size, "%d, a circle", summary->peer);
+		break;
+	case NCS_CHAIN_NONE:
+		break;
+	}
+}
+
+/* The first ranks and the last one: those between are many in a large ring,
+ * and alike. */
+static void append_chain(const struct ncs_summary *summary, char *text,
+			 size_t size)
+{
+	char label[32];
+
+	ncs_append_duration(text, size, summary->oldest.duration_ns);
+	ncs_append(text, size, ": ");
+	for (size_t i = 0; i < summary->chain_length; i++) {
+		if (i > 0)
+			append_leads_to(text, size);
+		if (i == 3 && summary->chain_length > 5) {
+			ncs_append(text, size, "%zu more",
+				   summary->chain_length - 4);
+			append_leads_to(text, size);
+			i = summary->chain_length - 1;
+		}
+		ncs_rank_label(summary->chain[i], label, sizeof(label));
+		ncs_append(text, size, "%s",
+			   i > 0 && strncmp(label, "rank ", 5) == 0 ?
+				   label + 5 :
+				   label);
+	}
+	append_chain_end(summary, text, size);
+}
+
+static void append_behind(const struct ncs_behind *behind, char *text,
+			  size_t size)
+{
+	char label[32];
+
+	ncs_rank_label(behind->rank, label, sizeof(label));
+	ncs_append(text, size, "behind: %s", label);
+	if (behind->count > 1)
+		ncs_append(text, size, " and %zu more", behind->count - 1);
+	ncs_append(text, size, ", %s %llu, others %llu",
+		   ncs_function_name(behind->function),
+		   (unsigned long long)behind->at,
+		   (unsigned long long)behind->others_at);
+}
+
+static void append_dead(const struct ncs_summary *summary, char *text,
+			size_t size)
+{
+	char label[32];
+
+	ncs_rank_label(summary->first_dead, label, sizeof(label));
+	ncs_append(text, size, "dead: %s (pid %u)", label,
+		   summary->first_dead->header.pid);
+	if (summary->dead > 1)
+		ncs_append(text, size, " and %zu more", summary->dead - 1);
+}
+
+/* What a stuck job is looked at for; "" if nothing is wrong. */
+static void verdict(const struct ncs_screen *screen, char *text, size_t size)
+{
+	const struct ncs_summary *summary = &screen->summary;
+
+	text[0] = '\0';
+	if (screen->model.error[0])
+		ncs_append(text, size, "cannot look: %s", screen->model.error);
+	if (summary->chain_length > 0) {
+		ncs_append_separator(text, size);
+		append_chain(summary, text, size);
+	}
+	if (summary->behind.rank) {
+		ncs_append_separator(text, size);
+		append_behind(&summary->behind, text, size);
+	}
+	if (summary->first_dead) {
+		ncs_append_separator(text, size);
+		append_dead(summary, text, size);
+	}
+}
+
+int ncs_verdict_lines(const struct ncs_screen *screen, int height, int width)
+{
+	char text[NCS_EXPLAIN_MAX];
+
+	verdict(screen, text, sizeof(text));
+	if (ncs_term_text_width(text) <= width - 2 || height < 20)
+		return 1;
+	return 2;
+}
+
+static const char *all_is_well(const struct ncs_screen *screen)
+{
+	const struct ncs_summary *summary = &screen->summary;
+
+	return summary->channels > 0 ?
+		       "no channel waits for more than 1s" :
+		       "no channel is seen: nothing goes over the network, or"
+		       " NCCL does not tell";
+}
+
+void ncs_draw_summary(const struct ncs_screen *screen,
+		      const struct ncs_rect *rect)
+{
+	struct ncs_rect rest = *rect;
+	char text[NCS_EXPLAIN_MAX];
+
+	if (rest.height == 0 || screen->model.rank_count == 0)
+		return;
+	verdict(screen, text, sizeof(text));
+	/* Of one line the verdict has it. */
+	if (rest.height > 1 || !text[0]) {
+		draw_tally(screen, &rest);
+		rest.y++;
+		rest.height--;
+	}
+	if (ncs_shows_traffic(screen) && rest.height > 1) {
+		draw_traffic(screen, &rest);
+		rest.y++;
+		rest.height--;
+	}
+	if (text[0]) {
+		ncs_term_put(rest.y, rest.x, 2, NCS_ROLE_BAD, "! ");
+		rest.x += 2;
+		rest.width -= 2;
+		ncs_draw_wrapped(&rest, NCS_ROLE_BAD, text);
+	} else {
+		ncs_draw_wrapped(&rest, NCS_ROLE_TEXT, all_is_well(screen));
+	}
+}
+
+/* --- Tabs ----------------------------------------------------------------- */
+
+/* How much of the tabs finds room. */
+enum tab_names {
+	TABS_FULL,
+	TABS_SHORT,
+	TABS_OWN /* the view's own short name, of the others their digits */
+};
+
+static void tab_text(const struct ncs_screen *screen, unsigned tab,
+		     enum tab_names names, char *text, size_t size)
+{
+	const struct ncs_screen_view *view =
+		ncs_screen_view_of((enum ncs_view)tab);
+	bool on = tab == ncs_screen_tab_of(screen->view);
+
+	/* [i].action == i + 1: keys.h. */
+	const char *key = ncs_keys[NCS_ACTION_VIEW_RANKS - 1 + tab].keys;
+
+	if (names == TABS_OWN && !on)
+		snprintf(text, size, " %s ", key);
+	else
+		snprintf(text, size, "%s%s:%s%s", on ? "[" : " ", key,
+			 names == TABS_FULL ? view->name : view->short_name,
+			 on ? "]" : " ");
+}
+
+static int tabs_width(const struct ncs_screen *screen, enum tab_names names)
+{
+	char text[64];
+	int width = 0;
+
+	for (unsigned i = 0; i < NCS_VIEW_TABS; i++) {
+		tab_text(screen, i, names, text, sizeof(text));
+		width += ncs_term_text_width(text);
+	}
+	return width;
+}
+
+static const struct ncs_rank *rank_of_id(const struct ncs_screen *screen,
+					 const char *id)
+{
+	for (size_t i = 0; i < screen->model.rank_count; i++)
+		if (strcmp(screen->model.ranks[i]->id, id) == 0)
+			return screen->model.ranks[i];
+	return NULL;
+}
+
+bool ncs_focus_is_gone(const struct ncs_screen *screen,
+		       const struct ncs_focus *focus)
+{
+	switch (focus->kind) {
+	case NCS_FOCUS_COMMUNICATOR:
+		return !ncs_communicator_of_key(&screen->model, focus->name);
+	case NCS_FOCUS_RANK:
+	case NCS_FOCUS_FUNCTION:
+		return !rank_of_id(screen, focus->name);
+	case NCS_FOCUS_ALL:
+		break;
+	}
+	return false;
+}
+
+static void append_focus(const struct ncs_screen *screen,
+			 const struct ncs_focus *focus, char *text, size_t size)
+{
+	char label[160] = "gone";
+
+	if (focus->kind == NCS_FOCUS_ALL)
+		return;
+	if (!ncs_focus_is_gone(screen, focus)) {
+		if (focus->kind != NCS_FOCUS_COMMUNICATOR)
+			ncs_rank_label(rank_of_id(screen, focus->name), label,
+				       sizeof(label));
+		else
+			ncs_communicator_label(
+				ncs_communicator_of_key(&screen->model,
+							focus->name),
+				label, sizeof(label));
+	}
+	ncs_append(text, size, " %s %s", ncs_term_symbol(NCS_SYMBOL_BELOW),
+		   label);
+	if (focus->kind == NCS_FOCUS_FUNCTION)
+		ncs_append(text, size, " %s %s",
+			   ncs_term_symbol(NCS_SYMBOL_BELOW),
+			   ncs_function_name(focus->function));
+}
+
+void ncs_crumbs(const struct ncs_screen *screen, char *text, size_t size)
+{
+	text[0] = '\0';
+	if (screen->depth == 0)
+		return;
+	ncs_append(text, size, "%s",
+		   ncs_screen_view_of(screen->trail[0].view)->name);
+	for (size_t i = 1; i < screen->depth; i++)
+		append_focus(screen, &screen->trail[i].focus, text, size);
+	append_focus(screen, &screen->focus, text, size);
+}
+
+/* What is collected of all ranks that live, where it is out of the ordinary. */
+static void append_settings(const struct ncs_screen *screen, char *text,
+			    size_t size)
+{
+	const struct ncs_snapshot *first = NULL;
+
+	for (size_t i = 0; i < screen->model.rank_count; i++) {
+		const struct ncs_rank *rank = screen->model.ranks[i];
+		const struct ncs_settings_view *settings = &rank->now.settings;
+
+		if (!settings->known || !ncs_rank_is_live(rank))
+			continue;
+		if (!first)
+			first = &rank->now;
+		if (first->kernel.status == rank->now.kernel.status &&
+		    ncs_detail_pack(&first->settings.in_force) ==
+			    ncs_detail_pack(&settings->in_force))
+			continue;
+		ncs_append(text, size, "settings differ");
+		return;
+	}
+	if (first)
+		ncs_detail_note(&first->settings.in_force, first->kernel.status,
+				text, size);
+}
+
+/* The lease that lasts longest: as a rule all are one view's. */
+static void append_lease(const struct ncs_screen *screen, char *text,
+			 size_t size)
+{
+	uint64_t left_ns = 0;
+
+	for (size_t i = 0; i < screen->model.rank_count; i++) {
+		const struct ncs_rank *rank = screen->model.ranks[i];
+		uint64_t left = ncs_lease_left_ns(&rank->now.settings,
+						  screen->model.now_ns);
+
+		if (ncs_rank_is_live(rank) && left > left_ns)
+			left_ns = left;
+	}
+	if (left_ns > 0)
+		ncs_append(text, size, "lease %us",
+			   (unsigned)(left_ns / UINT64_C(1000000000)));
+}
+
+/* Over which time rates are taken, unless it is the latest interval; and how
+ * long that really is, where it is not what the window is called. */
+static void append_window(const struct ncs_screen *screen, char *text,
+			  size_t size)
+{
+	enum ncs_window window = screen->model.window;
+	uint64_t wanted_ns = ncs_window_ns(window);
+	uint64_t window_ns = ncs_model_window_ns(&screen->model);
+
+	if (window == NCS_WINDOW_NOW)
+		return;
+	ncs_append(text, size, "%s %s", wanted_ns > 0 ? "over" : "since",
+		   ncs_window_name(window));
+	if (window == NCS_WINDOW_START ||
+	    (wanted_ns > 0 && window_ns >= wanted_ns &&
+	     window_ns <= wanted_ns + wanted_ns / 2))
+		return;
+	ncs_append(text, size, ": ");
+	ncs_append_duration(text, size, window_ns);
+}
+
+enum note {
+	NOTE_STATE,
+	NOTE_WINDOW,
+	NOTE_CRUMBS,
+	NOTE_FILTER,
+	NOTE_TAGS,
+	NOTE_FOLLOWING,
+	NOTE_LEASE,
+	NOTE_ROWS,
+	NOTE_COLUMNS,
+	NOTE_SETTINGS,
+	NOTE_COUNT
+};
+
+static const unsigned note_priorities[NOTE_COUNT] = {
+	[NOTE_STATE] = 9,    [NOTE_WINDOW] = 9, [NOTE_CRUMBS] = 8,
+	[NOTE_FILTER] = 8,   [NOTE_TAGS] = 7,   [NOTE_FOLLOWING] = 6,
+	[NOTE_LEASE] = 6,    [NOTE_ROWS] = 5,   [NOTE_COLUMNS] = 4,
+	[NOTE_SETTINGS] = 3,
+};
+
+static void notes(const struct ncs_screen *screen, bool has_title,
+		  char texts[NOTE_COUNT][LINE_BYTES])
+{
+	const struct ncs_grid *table = &screen->tables[screen->view];
+	size_t size = sizeof(texts[0]);
+	enum ncs_role role;
+
+	for (size_t i = 0; i < NOTE_COUNT; i++)
+		texts[i][0] = '\0';
+	/* Without a title the state must still be told, unless it is usual. */
+	if (!has_title && strcmp(state_word(screen, &role), " LIVE ") != 0)
+		snprintf(texts[NOTE_STATE], size, "%s",
+			 state_word(screen, &role));
+	append_window(screen, texts[NOTE_WINDOW], size);
+	ncs_crumbs(screen, texts[NOTE_CRUMBS], size);
+	if (screen->filter[0])
+		snprintf(texts[NOTE_FILTER], size, "filter: %s",
+			 screen->filter);
+	if (screen->tags.count > 0)
+		snprintf(texts[NOTE_TAGS], size,
+			 screen->only_tagged ? "only %zu tagged" : "%zu tagged",
+			 screen->tags.count);
+	if (table->following)
+		snprintf(texts[NOTE_FOLLOWING], size, "following");
+	if (table->passed != table->total)
+		snprintf(texts[NOTE_ROWS], size, "rows %zu/%zu", table->passed,
+			 table->total);
+	if (table->shown_columns < table->column_count)
+		snprintf(texts[NOTE_COLUMNS], size, "cols %zu/%zu",
+			 table->shown_columns, table->column_count);
+	append_lease(screen, texts[NOTE_LEASE], size);
+	append_settings(screen, texts[NOTE_SETTINGS], size);
+}
+
+/* Of those that have something to say, in their order. */
+static void draw_notes(const struct ncs_rect *rect, int from,
+		       char texts[NOTE_COUNT][LINE_BYTES])
+{
+	struct ncs_item items[NOTE_COUNT];
+	size_t notes_of[NOTE_COUNT], count = 0;
+	int x = rect->x + rect->width;
+
+	for (size_t i = 0; i < NOTE_COUNT; i++) {
+		if (!texts[i][0])
+			continue;
+		items[count] = (struct ncs_item){
+			.width = ncs_term_text_width(texts[i]),
+			.priority = note_priorities[i],
+		};
+		notes_of[count++] = i;
+	}
+	ncs_layout_fit(items, count, rect->width - from - 2, 2);
+	for (size_t i = count; i-- > 0;) {
+		if (!items[i].kept)
+			continue;
+		x -= items[i].width;
+		if (x >= from)
+			ncs_term_put(rect->y, x, items[i].width,
+				     notes_of[i] == NOTE_STATE ?
+					     NCS_ROLE_STATE_NOTE :
+					     NCS_ROLE_LABEL,
+				     texts[notes_of[i]]);
+		x -= 2;
+	}
+}
+
+void ncs_draw_tabs(struct ncs_screen *screen, const struct ncs_rect *rect,
+		   bool has_title)
+{
+	char texts[NOTE_COUNT][LINE_BYTES], text[64];
+	enum tab_names names = TABS_FULL;
+	int wanted = 0, needed = 0, x = rect->x;
+
+	if (rect->height == 0)
+		return;
+	notes(screen, has_title, texts);
+	for (size_t i = 0; i < NOTE_COUNT; i++) {
+		if (!texts[i][0])
+			continue;
+		wanted += ncs_term_text_width(texts[i]) + 2;
+		/* What somebody has chosen to see must be told. */
+		if (i < NOTE_LEASE)
+			needed = wanted;
+	}
+	if (tabs_width(screen, names) + wanted > rect->width)
+		names = TABS_SHORT;
+	if (tabs_width(screen, names) + needed > rect->width)
+		names = TABS_OWN;
+	for (unsigned i = 0; i < NCS_VIEW_TABS; i++) {
+		int width;
+
+		tab_text(screen, i, names, text, sizeof(text));
+		width = ncs_term_put(rect->y, x, rect->width - x,
+				     i == ncs_screen_tab_of(screen->view) ?
+					     NCS_ROLE_TAB_ON :
+					     NCS_ROLE_TAB,
+				     text);
+		ncs_screen_add_spot(
+			screen, rect->y, x, width,
+			(enum ncs_action)(NCS_ACTION_VIEW_RANKS + i));
+		x += width;
+	}
+	draw_notes(rect, x, texts);
+}

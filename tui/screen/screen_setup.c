@@ -1,0 +1,163 @@
+/* The setup screen: what the live view can change, from the table of options,
+ * and what the plugin collects. What keys do to it is in tui/screen/screen.c. */
+#include "tui/screen/screen.h"
+
+#include <stdio.h>
+
+#include "tui/text/format.h"
+
+#define NAME_WIDTH 13
+#define VALUE_WIDTH 12
+
+/* --- What it lists -------------------------------------------------------- */
+
+static bool is_listed(enum ncs_option option)
+{
+	return ncs_options_is_live(option) && option != NCS_OPTION_COLUMNS;
+}
+
+/* The place of the line for what the plugin collects. */
+static size_t set_place(void)
+{
+	size_t count = 0;
+
+	for (int i = 0; i < NCS_OPTIONS_END; i++)
+		count += is_listed((enum ncs_option)i);
+	return count;
+}
+
+size_t ncs_setup_count(enum ncs_view view)
+{
+	size_t count = set_place() + 1;
+
+	for (size_t i = 0; i < ncs_column_count; i++)
+		count += ncs_columns[i].view == view;
+	return count;
+}
+
+struct ncs_setup_entry ncs_setup_entry(enum ncs_view view, size_t place)
+{
+	struct ncs_setup_entry entry = { .option = NCS_OPTION_SET };
+
+	for (int i = 0; i < NCS_OPTIONS_END; i++) {
+		if (!is_listed((enum ncs_option)i) || place-- > 0)
+			continue;
+		entry.option = (enum ncs_option)i;
+		return entry;
+	}
+	if (place-- == 0)
+		return entry;
+	entry.option = NCS_OPTION_COLUMNS;
+	for (size_t i = 0; i < ncs_column_count && !entry.column; i++)
+		if (ncs_columns[i].view == view && place-- == 0)
+			entry.column = &ncs_columns[i];
+	return entry;
+}
+
+/* --- Drawing -------------------------------------------------------------- */
+
+/* What the first process collects: as a rule all do the same. */
+static void print_settings(const struct ncs_screen *screen, char *text,
+			   size_t size)
+{
+	struct ncs_row row = { .view = NCS_VIEW_RANK };
+	struct ncs_value value = { 0 };
+
+	if (screen->model.rank_count > 0) {
+		row.rank = screen->model.ranks[0];
+		ncs_columns[NCS_COLUMN_RANK_SETTINGS].get(&row, &value);
+	}
+	ncs_format_value(text, size, &value, 0, false);
+}
+
+/* The three parts of a line. */
+struct line {
+	const char *name;
+	char value[NCS_OPTION_VALUE_MAX];
+	char choices[64];
+};
+
+static void print_column(const struct ncs_screen *screen,
+			 const struct ncs_column *column, struct line *line)
+{
+	static const char *const levels[] = {
+		[NCS_LEVEL_INFO] = "info",
+		[NCS_LEVEL_DIAG] = "diag",
+		[NCS_LEVEL_DEBUG] = "debug",
+	};
+	const struct ncs_options *options = &screen->options;
+
+	line->name = column->title;
+	snprintf(line->value, sizeof(line->value), "%s",
+		 ncs_column_is_shown(column, options->level, options->columns) ?
+			 "[x] shown" :
+			 "[ ] hidden");
+	snprintf(line->choices, sizeof(line->choices), "column of %s, %s",
+		 ncs_view_names[column->view], levels[column->level]);
+}
+
+static void print_line(const struct ncs_screen *screen,
+		       const struct ncs_setup_entry *entry, struct line *line)
+{
+	if (entry->option == NCS_OPTION_COLUMNS) {
+		print_column(screen, entry->column, line);
+		return;
+	}
+	line->name = ncs_options_name(entry->option);
+	snprintf(line->choices, sizeof(line->choices), "%s",
+		 ncs_options_argument(entry->option));
+	if (entry->option == NCS_OPTION_SET)
+		print_settings(screen, line->value, sizeof(line->value));
+	else
+		ncs_options_value(&screen->options, entry->option, line->value,
+				  sizeof(line->value));
+}
+
+static void draw_entry(const struct ncs_screen *screen, size_t place,
+		       const struct ncs_rect *rect)
+{
+	const struct ncs_setup_entry entry =
+		ncs_setup_entry(screen->view, place);
+	bool selected = place == screen->setup_selected;
+	enum ncs_role role = selected ? NCS_ROLE_SELECTED : NCS_ROLE_TEXT;
+	int x = rect->x + NAME_WIDTH + 2, used;
+	struct line line;
+
+	print_line(screen, &entry, &line);
+	if (selected)
+		ncs_term_fill(rect->y, rect->x, rect->width, role);
+	ncs_term_put(rect->y, rect->x + 1, NAME_WIDTH, role, line.name);
+	used = ncs_term_put(rect->y, x, rect->width - x, role, line.value);
+	x += (used > VALUE_WIDTH ? used : VALUE_WIDTH) + 1;
+	ncs_term_put(rect->y, x, rect->width - x,
+		     selected ? role : NCS_ROLE_LABEL, line.choices);
+}
+
+static const char *help_of(const struct ncs_screen *screen)
+{
+	const struct ncs_setup_entry entry =
+		ncs_setup_entry(screen->view, screen->setup_selected);
+
+	return entry.column ? entry.column->help :
+			      ncs_options_help_of(entry.option);
+}
+
+void ncs_setup_draw(struct ncs_screen *screen, const struct ncs_rect *rect)
+{
+	int help = rect->height > 6 ? 3 : 0;
+	size_t rows = (size_t)(rect->height - help);
+	struct ncs_rect line = { rect->y, rect->x, 1, rect->width };
+	struct ncs_rect below = { rect->y + rect->height - help, rect->x, help,
+				  rect->width };
+
+	screen->setup_page = rows;
+	if (screen->setup_top > screen->setup_selected)
+		screen->setup_top = screen->setup_selected;
+	if (screen->setup_top + rows <= screen->setup_selected)
+		screen->setup_top = screen->setup_selected + 1 - rows;
+	for (size_t i = 0; i < rows; i++, line.y++)
+		if (screen->setup_top + i < ncs_setup_count(screen->view))
+			draw_entry(screen, screen->setup_top + i, &line);
+	if (help > 0)
+		ncs_draw_wrapped(&below, NCS_ROLE_LABEL, help_of(screen));
+}

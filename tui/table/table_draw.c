@@ -1,0 +1,376 @@
+/* A scrolling table on the screen: which columns have room, and drawing.
+ *
+ * Must not change which rows there are or which is selected. Called for each
+ * frame.
+ */
+#include "tui/table/table.h"
+
+#include <stdio.h>
+#include <string.h>
+
+#include "tui/text/format.h"
+#include "tui/term/term.h"
+#include "tui/text/words.h"
+
+#define GAP 1
+#define TEXT_MAX 1024
+
+/* --- Columns -------------------------------------------------------------- */
+
+bool ncs_grid_is_frozen(const struct ncs_column *column)
+{
+	return column->priority >= 9;
+}
+
+/* Text may be cut; half of "12/345" would be another step. */
+static int least_width(const struct ncs_grid *table, size_t index)
+{
+	const struct ncs_column *column = table->columns[index];
+	int width = (int)column->width;
+
+	if (column->align == NCS_ALIGN_RIGHT && table->widths[index] > width)
+		width = table->widths[index];
+	return width;
+}
+
+/* Before the columns: two marks, one for a tag or a gap, and the tree's folds;
+ * a row of a tree is indented by its depth. */
+#define INDENT 2
+#define TREE_WIDTH (2 * INDENT)
+
+static int marks_width(const struct ncs_grid *table, int width)
+{
+	bool has_tags = table->tags && table->tags->count > 0;
+
+	return width < 30 && !has_tags ? 2 : 3;
+}
+
+static int prefix_width(const struct ncs_grid *table, int width)
+{
+	return marks_width(table, width) + (table->tree.on ? TREE_WIDTH : 0);
+}
+
+/* All columns compete for the room by priority. */
+static void keep_by_priority(const struct ncs_grid *table, int room, bool *kept)
+{
+	struct ncs_item items[NCS_GRID_COLUMNS_MAX];
+
+	for (size_t i = 0; i < table->column_count; i++)
+		items[i] = (struct ncs_item){
+			.width = least_width(table, i),
+			/* What it is sorted by has to be seen. */
+			.priority = table->columns[i] == table->sort ?
+					    9 :
+					    table->columns[i]->priority,
+		};
+	ncs_layout_fit(items, table->column_count, room, GAP);
+	for (size_t i = 0; i < table->column_count; i++)
+		kept[i] = items[i].kept;
+}
+
+/* The index of the first column that is not scrolled away; column_count if all
+ * are. */
+static size_t first_scrolled(const struct ncs_grid *table)
+{
+	size_t place = 0;
+
+	for (size_t i = 0; i < table->column_count; i++)
+		if (!ncs_grid_is_frozen(table->columns[i]) &&
+		    ++place == table->skip)
+			return i;
+	return table->column_count;
+}
+
+/* As much of who a row is as there is room for. Returns the room that it
+ * takes, with a gap. */
+static int keep_frozen(const struct ncs_grid *table, int room, bool *kept)
+{
+	struct ncs_item items[NCS_GRID_COLUMNS_MAX];
+	size_t indexes[NCS_GRID_COLUMNS_MAX], count = 0;
+	int used;
+
+	for (size_t i = 0; i < table->column_count; i++) {
+		if (!ncs_grid_is_frozen(table->columns[i]))
+			continue;
+		items[count] = (struct ncs_item){
+			.width = least_width(table, i),
+			.priority = table->columns[i]->priority,
+		};
+		indexes[count++] = i;
+	}
+	used = ncs_layout_fit(items, count, room, GAP);
+	for (size_t i = 0; i < count; i++)
+		kept[indexes[i]] = items[i].kept;
+	return used > 0 ? used + GAP : 0;
+}
+
+/* Scrolled: the column that was scrolled to, then who a row is, then in their
+ * order as many as there is room for. */
+static void keep_by_place(const struct ncs_grid *table, int room, bool *kept)
+{
+	size_t first = first_scrolled(table);
+
+	if (first < table->column_count) {
+		kept[first] = true;
+		room -= least_width(table, first) + GAP;
+	}
+	room -= keep_frozen(table, room, kept);
+	for (size_t i = first + 1; i < table->column_count; i++) {
+		if (ncs_grid_is_frozen(table->columns[i]))
+			continue;
+		if (least_width(table, i) > room)
+			break;
+		kept[i] = true;
+		room -= least_width(table, i) + GAP;
+	}
+}
+
+/* What is left over goes to texts that are cut, the most important first. */
+static void widen(const struct ncs_grid *table, struct ncs_grid_place *places,
+		  size_t count, int left)
+{
+	for (unsigned priority = 9; priority > 0 && left > 0; priority--) {
+		for (size_t i = 0; i < count && left > 0; i++) {
+			int more = table->widths[places[i].index] -
+				   places[i].width;
+
+			if (places[i].column->priority != priority)
+				continue;
+			if (more > left)
+				more = left;
+			if (more <= 0)
+				continue;
+			places[i].width += more;
+			left -= more;
+		}
+	}
+}
+
+size_t ncs_grid_places(const struct ncs_grid *table, int width,
+		       struct ncs_grid_place *places)
+{
+	bool kept[NCS_GRID_COLUMNS_MAX] = { false };
+	int room = width - prefix_width(table, width);
+	int x = prefix_width(table, width), used = -GAP;
+	size_t count = 0;
+
+	if (table->skip == 0)
+		keep_by_priority(table, room, kept);
+	else
+		keep_by_place(table, room, kept);
+	for (size_t i = 0; i < table->column_count; i++) {
+		if (!kept[i])
+			continue;
+		places[count].column = table->columns[i];
+		places[count].index = i;
+		places[count].width = least_width(table, i);
+		used += places[count].width + GAP;
+		count++;
+	}
+	widen(table, places, count, room - used);
+	for (size_t i = 0; i < count; i++) {
+		places[i].x = x;
+		x += places[i].width + GAP;
+	}
+	return count;
+}
+
+/* --- Drawing -------------------------------------------------------------- */
+
+static int at_place(const struct ncs_grid_place *place, const char *text)
+{
+	int width = ncs_term_text_width(text);
+
+	if (place->column->align == NCS_ALIGN_LEFT || width >= place->width)
+		return place->x;
+	return place->x + place->width - width;
+}
+
+static void draw_header(const struct ncs_grid *table,
+			const struct ncs_rect *rect,
+			const struct ncs_grid_place *places, size_t count)
+{
+	ncs_term_fill(rect->y, rect->x, rect->width, NCS_ROLE_HEADER);
+	if (table->skip > 0)
+		ncs_term_put(rect->y, rect->x, 1, NCS_ROLE_HEADER, "<");
+	for (size_t i = 0; i < count; i++) {
+		const struct ncs_column *column = places[i].column;
+		bool sorted = column == table->sort;
+		const char *title = ncs_grid_title(table, column);
+		int x = at_place(&places[i], title);
+
+		x += ncs_term_put(
+			rect->y, x, places[i].x + places[i].width - x,
+			sorted ? NCS_ROLE_HEADER_SORT : NCS_ROLE_HEADER, title);
+		/* The mark takes the gap, at the right edge too. */
+		if (sorted)
+			ncs_term_put(
+				rect->y, x < rect->width ? x : rect->width - 1,
+				1, NCS_ROLE_HEADER_SORT,
+				ncs_term_symbol(ncs_grid_is_downwards(table) ?
+							NCS_SYMBOL_SORT_DOWN :
+							NCS_SYMBOL_SORT_UP));
+	}
+}
+
+static enum ncs_role role_of(enum ncs_severity severity, bool selected)
+{
+	if (selected)
+		return NCS_ROLE_SELECTED;
+	switch (severity) {
+	case NCS_SUSPECT:
+	case NCS_BAD:
+		return NCS_ROLE_BAD;
+	case NCS_NOTE:
+		return NCS_ROLE_NOTE;
+	case NCS_QUIET:
+		return NCS_ROLE_QUIET;
+	case NCS_NORMAL:
+		break;
+	}
+	return NCS_ROLE_TEXT;
+}
+
+/* A row of another view than the table's has none of its columns. */
+static void draw_title(const struct ncs_grid *table,
+		       const struct ncs_grid_row *row, int y, int x, int width,
+		       enum ncs_role role)
+{
+	char text[TEXT_MAX] = "";
+
+	ncs_grid_rules_of(table, row)->title(&row->row, text, sizeof(text));
+	ncs_term_put(y, x, width - x, role, text);
+}
+
+static void draw_fold(const struct ncs_grid_row *row, int y, int x,
+		      enum ncs_role role)
+{
+	if (row->fold != NCS_FOLD_LEAF)
+		ncs_term_put(y, x, 1, role,
+			     row->fold == NCS_FOLD_OPEN ? "-" : "+");
+}
+
+static void draw_unreadable(const struct ncs_grid_row *row, int y, int x,
+			    int width, enum ncs_role role)
+{
+	const char *name = strrchr(row->unreadable->id, '/');
+	char text[TEXT_MAX];
+
+	name = name ? name + 1 : row->unreadable->id;
+	text[0] = '\0';
+	ncs_append(text, sizeof(text), "%s: %s", name, row->unreadable->why);
+	ncs_term_put(y, x, width - x, role, text);
+}
+
+static void draw_cells(const struct ncs_grid *table,
+		       const struct ncs_grid_row *row, int y,
+		       enum ncs_role role, const struct ncs_grid_place *places,
+		       size_t count)
+{
+	char text[TEXT_MAX];
+
+	for (size_t i = 0; i < count; i++) {
+		ncs_grid_cell(table, places[i].column, &row->row, text,
+			      sizeof(text));
+		ncs_term_put(y, at_place(&places[i], text), places[i].width,
+			     role, text);
+	}
+}
+
+static const char severity_marks[] = {
+	[NCS_QUIET] = ' ', [NCS_NORMAL] = ' ',  [NCS_NOTE] = '*',
+	[NCS_BAD] = '!',   [NCS_SUSPECT] = '>',
+};
+
+static void draw_row(const struct ncs_grid *table,
+		     const struct ncs_grid_row *row, int y,
+		     const struct ncs_rect *rect, bool selected,
+		     const struct ncs_grid_place *places, size_t count)
+{
+	enum ncs_severity severity = ncs_grid_severity(table, row);
+	enum ncs_role role = role_of(severity, selected);
+	int x = rect->x + marks_width(table, rect->width) +
+		INDENT * (int)row->depth;
+	char marks[3] = { 0 };
+
+	marks[0] = severity_marks[severity];
+	marks[1] = row->unreadable ?
+			   '?' :
+			   ncs_grid_rules_of(table, row)->letter(&row->row);
+	ncs_term_fill(y, rect->x, selected ? rect->width : 0, role);
+	ncs_term_put(y, rect->x, 2, role, marks);
+	if (ncs_grid_is_tagged(table, row))
+		ncs_term_put(y, rect->x + 2, 1,
+			     selected ? role : NCS_ROLE_STRONG, "#");
+	draw_fold(row, y, x, role);
+	if (row->unreadable)
+		draw_unreadable(row, y, prefix_width(table, rect->width),
+				rect->width, role);
+	else if (row->row.view != table->view)
+		draw_title(table, row, y, x + INDENT, rect->width, role);
+	else
+		draw_cells(table, row, y, role, places, count);
+}
+
+static void scroll_to_selected(struct ncs_grid *table)
+{
+	size_t page = table->page > 0 ? (size_t)table->page : 1;
+
+	if (table->selected < table->top)
+		table->top = table->selected;
+	if (table->selected >= table->top + page)
+		table->top = table->selected - page + 1;
+	/* No gap below the last row while there are rows above the first. */
+	if (table->top + page > table->count)
+		table->top = table->count > page ? table->count - page : 0;
+}
+
+/* Widths only grow, so that columns do not jump with every sample. */
+static void measure(struct ncs_grid *table)
+{
+	size_t end = table->top + (size_t)table->page;
+	char text[TEXT_MAX];
+
+	for (size_t r = table->top; r < table->count && r < end; r++) {
+		if (table->rows[r].unreadable ||
+		    table->rows[r].row.view != table->view)
+			continue;
+		for (size_t i = 0; i < table->column_count; i++) {
+			int width;
+
+			ncs_grid_cell(table, table->columns[i],
+				      &table->rows[r].row, text, sizeof(text));
+			width = ncs_term_text_width(text);
+			if (width > table->widths[i])
+				table->widths[i] = width;
+		}
+	}
+}
+
+void ncs_grid_draw(struct ncs_grid *table, const struct ncs_rect *header,
+		   const struct ncs_rect *rows)
+{
+	struct ncs_grid_place places[NCS_GRID_COLUMNS_MAX];
+	size_t count;
+
+	table->header_y = header->y;
+	table->rows_y = rows->y;
+	table->page = rows->height;
+	table->width = rows->width;
+	scroll_to_selected(table);
+	measure(table);
+	count = ncs_grid_places(table, rows->width, places);
+	table->shown_columns = count;
+	draw_header(table, header, places, count);
+	for (int i = 0; i < rows->height; i++) {
+		size_t place = table->top + (size_t)i;
+
+		if (place >= table->count)
+			break;
+		draw_row(table, &table->rows[place], rows->y + i, rows,
+			 place == table->selected, places, count);
+	}
+	if (table->selected >= table->top && table->count > 0)
+		ncs_term_cursor(rows->y + (int)(table->selected - table->top),
+				rows->x, false);
+}

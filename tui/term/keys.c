@@ -1,0 +1,170 @@
+/* Keys of the live view: decoding, from the key table alone.
+ *
+ * Must not act, and must not know what is on the screen: tui/screen/screen.c does
+ * what an action says. Called for each key; the table is some hundred bytes
+ * long, so it is read anew each time instead of being compiled into an index
+ * that could differ from it.
+ */
+#include "tui/term/keys.h"
+
+#include <ctype.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "tui/term/curses.h"
+
+const struct ncs_key ncs_keys[NCS_ACTION_COUNT - 1] = {
+#define X(ID, group, keys, label, help) \
+	{ NCS_ACTION_##ID, NCS_KEY_GROUP_##group, keys, label, help },
+	NCS_KEYS(X)
+#undef X
+};
+
+const char *const ncs_key_group_titles[NCS_KEY_GROUP_COUNT] = {
+#define X(ID, title) title,
+	NCS_KEY_GROUPS(X)
+#undef X
+};
+
+#define CONTROL(letter) ((letter)&0x1f)
+#define ESCAPE 27
+
+static const struct {
+	const char *name;
+	int code;
+} named[] = {
+	{ "Up", KEY_UP },
+	{ "Down", KEY_DOWN },
+	{ "Left", KEY_LEFT },
+	{ "Right", KEY_RIGHT },
+	{ "PgUp", KEY_PPAGE },
+	{ "PgDn", KEY_NPAGE },
+	{ "Home", KEY_HOME },
+	{ "End", KEY_END },
+	{ "Enter", KEY_ENTER },
+	{ "Esc", ESCAPE },
+	{ "Backspace", KEY_BACKSPACE },
+	{ "Tab", '\t' },
+	{ "Shift-Tab", KEY_BTAB },
+	{ "Shift-Left", KEY_SLEFT },
+	{ "Shift-Right", KEY_SRIGHT },
+	{ "Space", ' ' },
+	/* As tmux calls them, in scripts of keys. */
+	{ "PPage", KEY_PPAGE },
+	{ "PageUp", KEY_PPAGE },
+	{ "NPage", KEY_NPAGE },
+	{ "PageDown", KEY_NPAGE },
+	{ "Escape", ESCAPE },
+	{ "BSpace", KEY_BACKSPACE },
+	{ "BTab", KEY_BTAB },
+	{ "S-Left", KEY_SLEFT },
+	{ "S-Right", KEY_SRIGHT },
+};
+
+/* Bytes of whichever prefix a name begins with, 0: neither. */
+static size_t prefix_length(const char *name, size_t length, const char *prefix,
+			    const char *short_prefix)
+{
+	size_t bytes = strlen(prefix), short_bytes = strlen(short_prefix);
+
+	if (length > bytes && memcmp(name, prefix, bytes) == 0)
+		return bytes;
+	if (length > short_bytes &&
+	    memcmp(name, short_prefix, short_bytes) == 0)
+		return short_bytes;
+	return 0;
+}
+
+/* F1 … F12; 0: no function key. */
+static int function_number(const char *name, size_t length)
+{
+	int number = 0;
+
+	if (length < 2 || length > 3 || name[0] != 'F')
+		return 0;
+	for (size_t i = 1; i < length; i++) {
+		if (!isdigit((unsigned char)name[i]))
+			return 0;
+		number = number * 10 + (name[i] - '0');
+	}
+	return number <= 12 ? number : 0;
+}
+
+int ncs_key_code(const char *name, size_t length)
+{
+	size_t prefix;
+	int number;
+
+	if (length == 1)
+		return (unsigned char)name[0];
+	for (size_t i = 0; i < sizeof(named) / sizeof(*named); i++)
+		if (strlen(named[i].name) == length &&
+		    memcmp(named[i].name, name, length) == 0)
+			return named[i].code;
+	number = function_number(name, length);
+	if (number > 0)
+		return KEY_F(number);
+	/* What terminals send for a shifted function key. */
+	prefix = prefix_length(name, length, "Shift-", "S-");
+	if (prefix > 0) {
+		number = function_number(name + prefix, length - prefix);
+		return number > 0 ? KEY_F(number + 12) : -1;
+	}
+	prefix = prefix_length(name, length, "Ctrl-", "C-");
+	if (prefix > 0 && length == prefix + 1 &&
+	    isalpha((unsigned char)name[prefix]))
+		return CONTROL(name[prefix]);
+	return -1;
+}
+
+int ncs_key_normalize(int code)
+{
+	switch (code) {
+	case '\r':
+	case '\n':
+		return KEY_ENTER;
+	case CONTROL('H'):
+	case 0x7f:
+		return KEY_BACKSPACE;
+	default:
+		return code;
+	}
+}
+
+size_t ncs_key_next_name(const char **list)
+{
+	while (**list && strchr(" \t\r\n", **list))
+		(*list)++;
+	return strcspn(*list, " \t\r\n");
+}
+
+static bool has_code(const char *keys, int code)
+{
+	size_t length;
+
+	while ((length = ncs_key_next_name(&keys)) > 0) {
+		if (ncs_key_normalize(ncs_key_code(keys, length)) == code)
+			return true;
+		keys += length;
+	}
+	return false;
+}
+
+enum ncs_action ncs_key_action(int code)
+{
+	code = ncs_key_normalize(code);
+	for (size_t i = 0; i < NCS_ACTION_COUNT - 1; i++)
+		if (has_code(ncs_keys[i].keys, code))
+			return ncs_keys[i].action;
+	return NCS_ACTION_NONE;
+}
+
+unsigned ncs_key_bar_number(const struct ncs_key *key)
+{
+	const char *keys = key->keys;
+	size_t length = ncs_key_next_name(&keys);
+
+	if (!key->label[0])
+		return 0;
+	return (unsigned)function_number(keys, length);
+}

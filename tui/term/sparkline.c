@@ -1,0 +1,114 @@
+/* A line of small bars; see sparkline.h. */
+#include "tui/term/sparkline.h"
+
+#include <string.h>
+
+#include "analysis/base/append.h"
+
+#define LEVELS 8
+#define DOTS 4
+
+/* A line that is being drawn. */
+struct line {
+	const struct ncs_trace *trace;
+	uint64_t count; /* of all values */
+	unsigned width;
+	unsigned per_column;
+	double most; /* of those shown */
+};
+
+/* The value at a place, which is `part` of a column; negative: none is shown
+ * there. */
+static double value_at(const struct line *line, unsigned column, unsigned part)
+{
+	unsigned places = line->width * line->per_column;
+	unsigned newest = (unsigned)((line->count - 1) % places);
+	unsigned place = column * line->per_column + part;
+	unsigned age = (newest + places - place) % places;
+	unsigned gap = (newest / line->per_column + 1) % line->width;
+
+	if (age >= line->count || (column == gap && line->width > 1))
+		return -1;
+	/* Behind the newest value in its own column is the oldest. */
+	if (column == newest / line->per_column && place > newest)
+		return -1;
+	return line->trace->values[(line->count - 1 - age) % NCS_TRACE_LENGTH];
+}
+
+static double most_of(const struct line *line)
+{
+	double most = 0;
+
+	for (unsigned i = 0; i < line->width; i++) {
+		for (unsigned k = 0; k < line->per_column; k++) {
+			double value = value_at(line, i, k);
+
+			if (value > most)
+				most = value;
+		}
+	}
+	return most;
+}
+
+/* 1 to `levels`; 0: unknown. */
+static unsigned level_at(const struct line *line, unsigned column,
+			 unsigned part, unsigned levels)
+{
+	double value = value_at(line, column, part);
+	unsigned level;
+
+	if (value < 0)
+		return 0;
+	if (value == 0)
+		return 1;
+	level = 1 + (unsigned)(value / line->most * levels);
+	return level < levels ? level : levels;
+}
+
+static void append_braille(const struct line *line, unsigned column, char *text,
+			   size_t size)
+{
+	/* By height, from nothing on. */
+	static const unsigned char left[DOTS + 1] = { 0, 0x40, 0x44, 0x46,
+						      0x47 };
+	static const unsigned char right[DOTS + 1] = { 0, 0x80, 0xa0, 0xb0,
+						       0xb8 };
+	unsigned dots = left[level_at(line, column, 0, DOTS)] |
+			right[level_at(line, column, 1, DOTS)];
+
+	/* U+2800 and the dots, in UTF-8. */
+	if (dots == 0)
+		ncs_append(text, size, " ");
+	else
+		ncs_append(text, size, "\xe2%c%c", (char)(0xa0 | dots >> 6),
+			   (char)(0x80 | (dots & 0x3f)));
+}
+
+void ncs_sparkline(char *text, size_t size, const struct ncs_trace *trace,
+		   uint64_t count, unsigned width, enum ncs_symbol_set symbols)
+{
+	static const char *const blocks[LEVELS + 1] = { " ", "▁", "▂", "▃", "▄",
+							"▅", "▆", "▇", "█" };
+	static const char *const ascii[LEVELS + 1] = { " ", "_", ".", "-", "=",
+						       "+", "*", "%", "#" };
+	const char *const *bars = symbols == NCS_SYMBOLS_ASCII ? ascii : blocks;
+	struct line line = {
+		.trace = trace,
+		.count = count,
+		.width = width < NCS_SPARKLINE_WIDTH ? width :
+						       NCS_SPARKLINE_WIDTH,
+		.per_column = symbols == NCS_SYMBOLS_BRAILLE ? 2 : 1,
+	};
+
+	text[0] = '\0';
+	if (count == 0 || width == 0)
+		return;
+	line.most = most_of(&line);
+	for (unsigned i = 0; i < line.width; i++) {
+		if (symbols == NCS_SYMBOLS_BRAILLE)
+			append_braille(&line, i, text, size);
+		else
+			ncs_append(text, size, "%s",
+				   bars[level_at(&line, i, 0, LEVELS)]);
+	}
+}

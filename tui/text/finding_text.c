@@ -1,0 +1,299 @@
+/* Sentences of the diagnosis: the table's, with who and what put in. */
+#include "tui/text/finding_text.h"
+
+#include <inttypes.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "analysis/base/value_names.h"
+#include "analysis/model/range_totals.h"
+#include "tui/text/format.h"
+#include "tui/text/words.h"
+
+const char *ncs_healthy_sentence(void)
+{
+	static const char *const helps[] = {
+#define X(ID, name, help) help,
+		NCS_SEVERITIES(X)
+#undef X
+	};
+
+	return helps[NCS_SEVERITY_HEALTHY];
+}
+
+const char *ncs_confidence_help(unsigned confidence)
+{
+	static const char *const helps[] = {
+#define X(ID, name, help) help,
+		NCS_CONFIDENCES(X)
+#undef X
+	};
+
+	return helps[confidence];
+}
+
+/* --- Pieces --------------------------------------------------------------- */
+
+static bool is_on_one_node(const struct ncs_communicator *communicator)
+{
+	const struct ncs_identity *identity = communicator->identity;
+
+	return (identity->known & NCS_KNOWN_NNODES) && identity->nnodes == 1;
+}
+
+static void append_party(const struct ncs_party *party, char *text, size_t size)
+{
+	char title[NCS_SENTENCE_MAX];
+
+	if (party->rank) {
+		ncs_rank_title(party->rank, title, sizeof(title));
+		ncs_append(text, size, "%s", title);
+		return;
+	}
+	if (!party->communicator) {
+		ncs_append(text, size, "a rank");
+		return;
+	}
+	ncs_communicator_label(party->communicator, title, sizeof(title));
+	if (party->number < 0) {
+		ncs_append(text, size, "%s", title);
+		return;
+	}
+	ncs_append(text, size, "rank %d of %s, %s,", party->number, title,
+		   is_on_one_node(party->communicator) ? "which is not seen" :
+							 "not on this node");
+}
+
+static void append_call(const struct ncs_call *call, char *text, size_t size)
+{
+	if (call->function >= NCS_FUNCTION_COUNT) {
+		ncs_append(text, size, "a call");
+		return;
+	}
+	ncs_append(text, size, "%s", ncs_function_name(call->function));
+	if (call->sequence_number != NCS_NO_SEQUENCE_NUMBER)
+		ncs_append(text, size, " %" PRIu64, call->sequence_number);
+}
+
+/* "7 ranks wait" */
+static void append_waiting(size_t count, char *text, size_t size)
+{
+	if (count == 0)
+		ncs_append(text, size, "nobody waits");
+	else
+		ncs_append(text, size, "%zu rank%s", count,
+			   count == 1 ? " waits" : "s wait");
+}
+
+static void append_channel(const struct ncs_finding *finding, char *text,
+			   size_t size)
+{
+	if (finding->channel)
+		ncs_append(text, size, "channel %u", finding->channel->channel);
+	else
+		ncs_append(text, size, "a channel");
+}
+
+/* --- The sentence --------------------------------------------------------- */
+
+/* Appends what a $word of the table stands for; how long the word is. */
+static size_t expand(const struct ncs_finding *finding, const char *word,
+		     char *text, size_t size)
+{
+	static const char *const words[] = { "$rank", "$peer", "$channel",
+					     "$call", "$count" };
+	size_t i = 0;
+
+	while (strncmp(word, words[i], strlen(words[i])) != 0)
+		i++;
+	switch (i) {
+	case 0:
+		append_party(&finding->root, text, size);
+		break;
+	case 1:
+		append_party(&finding->peer, text, size);
+		break;
+	case 2:
+		append_channel(finding, text, size);
+		break;
+	case 3:
+		append_call(&finding->call, text, size);
+		break;
+	default:
+		append_waiting(finding->waiting, text, size);
+		break;
+	}
+	return strlen(words[i]);
+}
+
+void ncs_finding_sentence(const struct ncs_finding *finding, char *text,
+			  size_t size)
+{
+	const char *rest = ncs_verdict_sentence(finding->verdict);
+
+	text[0] = '\0';
+	while (*rest) {
+		size_t plain = strcspn(rest, "$");
+
+		ncs_append(text, size, "%.*s", (int)plain, rest);
+		rest += plain;
+		if (*rest)
+			rest += expand(finding, rest, text, size);
+	}
+	if (finding->alike > 0)
+		ncs_append(text, size, "; so with %zu other rank%s",
+			   finding->alike, finding->alike == 1 ? "" : "s");
+	if (finding->duration_ns > 0) {
+		ncs_append(text, size, " (");
+		ncs_append_duration(text, size, finding->duration_ns);
+		ncs_append(text, size, " so far)");
+	}
+}
+
+/* --- Evidence ------------------------------------------------------------- */
+
+static void append_wait(const struct ncs_evidence *evidence, char *text,
+			size_t size)
+{
+	const struct ncs_channel_view *channel = evidence->channel;
+	char label[64];
+
+	ncs_channel_label(channel, label, sizeof(label));
+	ncs_append(text, size, "%s, %s in state %s", label,
+		   ncs_function_name(channel->function),
+		   ncs_channel_state_label(channel->state));
+	if (evidence->duration_ns > 0) {
+		ncs_append(text, size, " for ");
+		ncs_append_duration(text, size, evidence->duration_ns);
+	}
+	ncs_append(text, size, ": %s", ncs_channel_state_help(channel->state));
+	if (channel->nsteps > 0)
+		ncs_append(text, size, ", step %" PRIu64 " of %" PRIu64,
+			   channel->step, channel->nsteps);
+}
+
+static void append_operation(const struct ncs_evidence *evidence, char *text,
+			     size_t size)
+{
+	const struct ncs_operation_view *operation = evidence->operation;
+
+	append_call(&evidence->call, text, size);
+	ncs_append(text, size, " of %" PRIu64 " elements has been %s for ",
+		   operation->count,
+		   operation->enqueued_ns ? "under way" : "being enqueued");
+	ncs_append_duration(text, size, evidence->duration_ns);
+	if (operation->children_started == 0)
+		ncs_append(text, size, "; nothing of it has begun");
+	if (operation->range == 0 || !evidence->party.rank)
+		return;
+	ncs_append(text, size, "; called in ");
+	ncs_range_append_path(&evidence->party.rank->now, operation->range,
+			      text, size);
+}
+
+static void append_since(const char *clause, uint64_t duration_ns, char *text,
+			 size_t size)
+{
+	ncs_append(text, size, "%s", clause);
+	if (duration_ns == 0)
+		return;
+	ncs_append(text, size, ", for ");
+	ncs_append_duration(text, size, duration_ns);
+}
+
+static void append_speed(const struct ncs_evidence *evidence, char *text,
+			 size_t size)
+{
+	char now[32], usual[32];
+
+	ncs_format_scaled(now, sizeof(now), (double)evidence->number, 0);
+	ncs_format_scaled(usual, sizeof(usual), (double)evidence->expected, 0);
+	ncs_append(text, size, "sends %sB/s, its earlier median is %sB/s", now,
+		   usual);
+}
+
+static void append_fact(const struct ncs_evidence *evidence, char *text,
+			size_t size)
+{
+	switch (evidence->kind) {
+	case NCS_EVIDENCE_WAIT:
+		append_wait(evidence, text, size);
+		return;
+	case NCS_EVIDENCE_CALLED:
+		ncs_append(text, size, "has called ");
+		append_call(&evidence->call, text, size);
+		append_since("", evidence->duration_ns, text, size);
+		return;
+	case NCS_EVIDENCE_DONE:
+		ncs_append(text, size, "has finished ");
+		append_call(&evidence->call, text, size);
+		ncs_append(text, size, " of %llu bytes",
+			   (unsigned long long)evidence->number);
+		return;
+	case NCS_EVIDENCE_BEHIND:
+		append_call(&evidence->call, text, size);
+		ncs_append(text, size, " would be its next");
+		return;
+	case NCS_EVIDENCE_ALSO:
+		ncs_append(text, size, "the same");
+		return;
+	case NCS_EVIDENCE_OPERATION:
+	case NCS_EVIDENCE_ENQUEUEING:
+		append_operation(evidence, text, size);
+		return;
+	case NCS_EVIDENCE_IDLE:
+		append_since("has nothing under way", evidence->duration_ns,
+			     text, size);
+		return;
+	case NCS_EVIDENCE_INSIDE:
+		ncs_append(text, size, "a thread has been in %s for ",
+			   ncs_event_name((unsigned)evidence->number));
+		ncs_append_duration(text, size, evidence->duration_ns);
+		return;
+	case NCS_EVIDENCE_PROXY:
+		ncs_append(text, size, "its proxy thread is in state %s",
+			   ncs_proxy_state_name((unsigned)evidence->number));
+		append_since("", evidence->duration_ns, text, size);
+		return;
+	case NCS_EVIDENCE_GONE:
+		append_since("its process is gone", evidence->duration_ns, text,
+			     size);
+		return;
+	case NCS_EVIDENCE_FINISHED:
+		ncs_append(text, size, "has finalized its communicator");
+		return;
+	case NCS_EVIDENCE_STOPPED:
+		ncs_append(text, size,
+			   "its process is stopped by a signal or a debugger");
+		return;
+	case NCS_EVIDENCE_ELSEWHERE:
+		ncs_append(text, size, "here its process waits");
+		return;
+	case NCS_EVIDENCE_SPEED:
+		append_speed(evidence, text, size);
+		return;
+	case NCS_EVIDENCE_SHARE:
+		ncs_append(text, size, "%.0f %% of its channels' time in %s",
+			   100 * evidence->share,
+			   ncs_channel_state_name((unsigned)evidence->number));
+		return;
+	case NCS_EVIDENCE_UNSEEN:
+		ncs_append(text, size,
+			   "%" PRIu64 " of its %" PRIu64 " ranks are seen here",
+			   evidence->number, evidence->expected);
+		return;
+	case NCS_EVIDENCE_NO_SIGNALS:
+		ncs_append(text, size,
+			   "NCCL does not tell what its proxy thread does");
+		return;
+	}
+}
+
+void ncs_evidence_text(const struct ncs_evidence *evidence, char *text,
+		       size_t size)
+{
+	text[0] = '\0';
+	append_party(&evidence->party, text, size);
+	ncs_append(text, size, ": ");
+	append_fact(evidence, text, size);
+}

@@ -1,0 +1,395 @@
+/* Pieces of the sentences that the live view says. Must not draw; one place
+ * for each phrase that more than one view uses.
+ */
+#include "tui/text/words.h"
+
+#include <stdio.h>
+#include <string.h>
+
+#include "analysis/base/value_names.h"
+#include "analysis/model/stragglers.h"
+#include "tui/text/format.h"
+
+void ncs_append_duration(char *text, size_t size, uint64_t duration_ns)
+{
+	char duration[32];
+
+	ncs_format_duration(duration, sizeof(duration), duration_ns, 0);
+	ncs_append(text, size, "%s", duration);
+}
+
+void ncs_rank_label(const struct ncs_rank *rank, char *text, size_t size)
+{
+	const struct ncs_identity *identity = &rank->now.identity;
+
+	if (identity->known & NCS_KNOWN_RANK)
+		snprintf(text, size, "rank %d", identity->rank);
+	else
+		snprintf(text, size, "pid %u", rank->header.pid);
+}
+
+void ncs_rank_title(const struct ncs_rank *rank, char *text, size_t size)
+{
+	char comm[sizeof(rank->now.identity.comm_name)];
+
+	ncs_rank_label(rank, text, size);
+	ncs_comm_text(&rank->now.identity, comm, sizeof(comm));
+	if (comm[0])
+		ncs_append(text, size, " of %s", comm);
+}
+
+void ncs_communicator_label(const struct ncs_communicator *communicator,
+			    char *text, size_t size)
+{
+	char label[32];
+
+	ncs_comm_text(communicator->identity, text, size);
+	if (text[0])
+		return;
+	ncs_rank_label(communicator->ranks[0], label, sizeof(label));
+	ncs_append(text, size, "communicator of %s", label);
+}
+
+void ncs_channel_label(const struct ncs_channel_view *channel, char *text,
+		       size_t size)
+{
+	snprintf(text, size, "channel %u %s %d", channel->channel,
+		 channel->send ? "send to" : "recv from", channel->peer);
+}
+
+/* Where the GPU's clock is on the host's, as far as that is known. */
+static void append_gpu_clock(const struct ncs_gpu_clock_view *clock, char *text,
+			     size_t size)
+{
+	if (!clock->known)
+		return;
+	ncs_append(text, size, " The GPU's clock is known within ");
+	ncs_append_duration(text, size, clock->error_ns);
+	ncs_append(text, size, ".");
+}
+
+static void append_kernel_status(const struct ncs_kernel_view *kernel,
+				 char *text, size_t size)
+{
+	static const char *const helps[] = {
+#define X(ID, name, help) help,
+		NCS_KERNEL_STATUSES(X)
+#undef X
+	};
+
+	switch (kernel->status) {
+	case NCS_KERNEL_UNKNOWN:
+		return;
+	case NCS_KERNEL_OFF:
+	case NCS_KERNEL_ALWAYS:
+		ncs_append(text, size, " Kernel timing: %s.",
+			   ncs_kernel_status_name(kernel->status));
+		return;
+	case NCS_KERNEL_SAMPLED:
+		ncs_append(text, size,
+			   " Kernel timing: 1 group in %llu, so far %llu"
+			   " calls.",
+			   (unsigned long long)kernel->period,
+			   (unsigned long long)kernel->timed_calls);
+		return;
+	default:
+		ncs_append(text, size, " Kernel timing: %s: %s.",
+			   ncs_kernel_status_name(kernel->status),
+			   helps[kernel->status]);
+		return;
+	}
+}
+
+void ncs_append_kernel_timing(const struct ncs_rank *rank, char *text,
+			      size_t size)
+{
+	append_kernel_status(&rank->now.kernel, text, size);
+	append_gpu_clock(&rank->now.gpu_clock, text, size);
+}
+
+void ncs_append_separator(char *text, size_t size)
+{
+	size_t length = strlen(text);
+
+	if (length > 0)
+		ncs_append(text, size, text[length - 1] == ':' ? " " : "; ");
+}
+
+void ncs_append_losses(const struct ncs_rank *rank, char *text, size_t size)
+{
+	static const char *const helps[NCS_LOSS_COUNT] = {
+#define X(ID, name, help) help,
+		NCS_LOSSES(X)
+#undef X
+	};
+	const char *separator = ": ";
+
+	if (ncs_rank_lost(rank) == 0)
+		return;
+	ncs_append_separator(text, size);
+	ncs_append(text, size, "lost %llu",
+		   (unsigned long long)ncs_rank_lost(rank));
+	for (unsigned i = 0; i < NCS_LOSS_COUNT; i++) {
+		if (i == NCS_LOSS_OVERWRITTEN || rank->now.losses[i] == 0)
+			continue;
+		ncs_append(text, size, "%s%llu %s (%s)", separator,
+			   (unsigned long long)rank->now.losses[i],
+			   ncs_loss_name(i), helps[i]);
+		separator = ", ";
+	}
+}
+
+/* Of fewer sampled operations even the errors are not to be relied on. */
+#define FEW_OPERATIONS 30
+
+static void append_ns(char *text, size_t size, double ns)
+{
+	ncs_append_duration(text, size, (uint64_t)(ns < 1e18 ? ns : 1e18));
+}
+
+/* With what it may be off, unless it is exact. */
+static void append_mean(struct ncs_estimate mean, char *text, size_t size)
+{
+	ncs_append(text, size, "mean ");
+	append_ns(text, size, mean.value);
+	if (mean.error > 0) {
+		ncs_append(text, size, " +-");
+		append_ns(text, size, NCS_ERRORS_95 * mean.error);
+	} else if (mean.error < 0) {
+		ncs_append(text, size, " +-?");
+	}
+}
+
+/* Without its bounds where nothing is missing: they are those of a bucket. */
+static void append_quantile(const char *name, struct ncs_quantile quantile,
+			    bool is_exact, char *text, size_t size)
+{
+	ncs_append(text, size, ", %s ", name);
+	append_ns(text, size, quantile.value);
+	if (is_exact)
+		return;
+	ncs_append(text, size, " (");
+	if (quantile.low >= 0)
+		append_ns(text, size, quantile.low);
+	else
+		ncs_append(text, size, "?");
+	ncs_append(text, size, " to ");
+	if (quantile.high >= 0)
+		append_ns(text, size, quantile.high);
+	else
+		ncs_append(text, size, "?");
+	ncs_append(text, size, ")");
+}
+
+static void append_shares(const struct ncs_rank *rank, bool send,
+			  const struct ncs_steps_view *view, char *text,
+			  size_t size)
+{
+	for (unsigned i = NCS_STEP_FIRST_WAIT; i < NCS_STEP_TIMES; i++) {
+		enum ncs_channel_state state = ncs_step_state(send, i);
+		struct ncs_estimate share = view->times[i].share;
+
+		if (share.value < 0 || (state == NCS_CHANNEL_SEND_PEER_WAIT &&
+					!ncs_rank_peer_wait_known(rank)))
+			continue;
+		ncs_append(text, size, ", %s %.1f",
+			   ncs_channel_state_label(state), 100 * share.value);
+		if (share.error > 0)
+			ncs_append(text, size, "+-%.1f",
+				   100 * NCS_ERRORS_95 * share.error);
+		ncs_append(text, size, " %%");
+	}
+}
+
+void ncs_append_steps(const struct ncs_rank *rank, bool send, char *text,
+		      size_t size)
+{
+	const struct ncs_steps_view *view = ncs_steps_view(rank->steps, send);
+	const struct ncs_step_estimate *time;
+
+	if (!view || view->records == 0)
+		return;
+	time = &view->times[NCS_STEP_DURATION];
+	append_mean(time->mean, text, size);
+	append_quantile("p50", time->p50, time->mean.error == 0, text, size);
+	append_quantile("p99", time->p99, time->mean.error == 0, text, size);
+	append_shares(rank, send, view, text, size);
+	ncs_append(text, size, "; from %s%llu operation%s",
+		   view->level > 0 && view->operations < FEW_OPERATIONS ?
+			   "only " :
+			   "",
+		   (unsigned long long)view->operations,
+		   view->operations == 1 ? "" : "s");
+	if (view->level > 0)
+		ncs_append(text, size, ", 1/%u kept", 1u << view->level);
+	if (ncs_steps_lost(rank->steps) > 0)
+		ncs_append(text, size, ", %llu records overwritten",
+			   (unsigned long long)ncs_steps_lost(rank->steps));
+}
+
+/* What times of several clocks may be off. */
+static void append_error(uint64_t error_ns, char *text, size_t size)
+{
+	if (error_ns == 0)
+		return;
+	ncs_append(text, size, "+-");
+	ncs_append_duration(text, size, error_ns);
+}
+
+/* "comes last at 93 % of 512 AllReduce, 4.1ms after the others, host-late";
+ * nothing of a rank that never does. */
+static void append_last(const struct ncs_rank *rank, char *text, size_t size)
+{
+	const struct ncs_lateness_view *view = ncs_rank_lateness(rank);
+	struct ncs_lateness lateness;
+	unsigned function = ncs_rank_late_function(rank, &lateness);
+
+	if (function == NCS_FUNCTION_COUNT)
+		return;
+	ncs_append_separator(text, size);
+	ncs_append(text, size, "comes last at %.0f %% of %llu %s, ",
+		   100 * (double)lateness.last / (double)lateness.operations,
+		   (unsigned long long)lateness.operations,
+		   ncs_function_name(function));
+	ncs_append_duration(text, size, lateness.exclusive_ns);
+	append_error(lateness.error_ns, text, size);
+	ncs_append(text, size, " after the others, %s-late",
+		   ncs_late_cause_name(ncs_lateness_cause(&lateness)));
+	if (view->is_straggler)
+		ncs_append(text, size, ", which costs %.1f %% of the time",
+			   100 * view->cost);
+}
+
+/* What the figures lack. */
+static void append_unseen(const struct ncs_lateness_view *view, char *text,
+			  size_t size)
+{
+	const struct ncs_arrivals_count *count = &view->count;
+
+	if (count->compared < count->seen)
+		ncs_append(text, size, " (%llu of %llu seen were compared",
+			   (unsigned long long)count->compared,
+			   (unsigned long long)count->seen);
+	else if (count->records_lost > 0)
+		ncs_append(text, size, " (of what was seen");
+	else
+		return;
+	if (count->records_lost > 0)
+		ncs_append(text, size, ", %llu records overwritten",
+			   (unsigned long long)count->records_lost);
+	ncs_append(text, size, ")");
+}
+
+void ncs_append_lateness(const struct ncs_rank *rank, char *text, size_t size)
+{
+	const struct ncs_lateness_view *view = ncs_rank_lateness(rank);
+
+	if (!view)
+		return;
+	append_last(rank, text, size);
+	ncs_append_separator(text, size);
+	ncs_append(text, size, "late by ");
+	ncs_append_duration(text, size, view->recent.median_ns);
+	append_error(view->recent.error_ns, text, size);
+	ncs_append(text, size, " (p99 ");
+	ncs_append_duration(text, size, view->recent.p99_ns);
+	ncs_append(text, size, ") at %llu collectives",
+		   (unsigned long long)view->recent.operations);
+	if (view->recent.last == 0)
+		ncs_append(text, size, ", never last");
+	append_unseen(view, text, size);
+}
+
+void ncs_append_late_now(const struct ncs_rank *rank, char *text, size_t size)
+{
+	struct ncs_late_now now;
+
+	ncs_rank_late_now(rank, &now);
+	if (now.late_ns == 0)
+		return;
+	ncs_append_separator(text, size);
+	ncs_append(text, size, "%zu rank%s wait%s for it in %s %llu, for ",
+		   now.waiting, now.waiting == 1 ? "" : "s",
+		   now.waiting == 1 ? "s" : "", ncs_function_name(now.function),
+		   (unsigned long long)now.number);
+	ncs_append_duration(text, size, now.late_ns);
+}
+
+void ncs_append_skew(const struct ncs_communicator *communicator, char *text,
+		     size_t size)
+{
+	const struct ncs_skew *skew = ncs_communicator_skew(communicator);
+	const struct ncs_rank *straggler =
+		ncs_communicator_straggler(communicator);
+	char label[32];
+
+	if (!skew)
+		return;
+	ncs_append_separator(text, size);
+	ncs_append(text, size, "ranks come ");
+	ncs_append_duration(text, size, skew->median_ns);
+	append_error(skew->error_ns, text, size);
+	ncs_append(text, size, " apart");
+	if (skew->transfers > 0) {
+		ncs_append(text, size, ", then it takes ");
+		ncs_append_duration(text, size, skew->transfer_ns);
+		append_error(skew->error_ns, text, size);
+	}
+	ncs_append(text, size, " (medians of %llu collectives of %zu ranks)",
+		   (unsigned long long)skew->operations, skew->ranks);
+	if (communicator->other_clocks > 0)
+		ncs_append(text, size,
+			   ", not compared with %zu that ha%s another clock",
+			   communicator->other_clocks,
+			   communicator->other_clocks == 1 ? "s" : "ve");
+	if (!straggler)
+		return;
+	ncs_rank_label(straggler, label, sizeof(label));
+	ncs_append_separator(text, size);
+	ncs_append(text, size, "%s:", label);
+	append_last(straggler, text, size);
+}
+
+const char *ncs_channel_state_help(unsigned state)
+{
+	static const char *const helps[NCS_CHANNEL_STATE_COUNT] = {
+#define X(ID, name, letter, label, help) help,
+		NCS_CHANNEL_STATES(X)
+#undef X
+	};
+
+	return helps[state];
+}
+
+const char *ncs_proxy_state_help(unsigned state)
+{
+	static const char *const helps[NCS_PROXY_STATE_COUNT] = {
+#define X(ID, name, letter, help) help,
+		NCS_PROXY_STATES(X)
+#undef X
+	};
+
+	return helps[state];
+}
+
+char ncs_channel_state_letter(unsigned state)
+{
+	static const char letters[NCS_CHANNEL_STATE_COUNT] = {
+#define X(ID, name, letter, label, help) letter,
+		NCS_CHANNEL_STATES(X)
+#undef X
+	};
+
+	return letters[state];
+}
+
+char ncs_proxy_state_letter(unsigned state)
+{
+	static const char letters[NCS_PROXY_STATE_COUNT] = {
+#define X(ID, name, letter, help) letter,
+		NCS_PROXY_STATES(X)
+#undef X
+	};
+
+	return letters[state];
+}

@@ -1,0 +1,134 @@
+/* View 3, Channels: one row for each channel, direction and peer. Must not
+ * draw.
+ */
+#include "tui/screen/screen.h"
+
+#include <stdio.h>
+
+#include "analysis/base/value_names.h"
+#include "tui/text/words.h"
+
+static const struct ncs_channel_view *channel_of(const struct ncs_row *row)
+{
+	return &row->rank->now.channels[row->index];
+}
+
+static char letter(const struct ncs_row *row)
+{
+	return ncs_channel_state_letter(channel_of(row)->state);
+}
+
+/* Idle at this moment and throughout the window. */
+static bool is_idle(const struct ncs_row *row)
+{
+	static const struct ncs_column *share;
+	struct ncs_value value = { 0 };
+
+	if (channel_of(row)->state != NCS_CHANNEL_IDLE)
+		return false;
+	if (!share)
+		share = ncs_grid_column("CHANNEL_IDLE_SHARE");
+	share->get(row, &value);
+	return value.kind == NCS_VALUE_NONE || value.real > 0.9999;
+}
+
+static enum ncs_severity severity(const struct ncs_row *row)
+{
+	const struct ncs_channel_view *channel = channel_of(row);
+	bool busy = channel->state != NCS_CHANNEL_IDLE;
+
+	if (!ncs_rank_is_live(row->rank))
+		return busy && row->rank->now.liveness == NCS_DEAD ? NCS_NOTE :
+								     NCS_QUIET;
+	if (ncs_wait_ns(row->rank, channel) >= NCS_LONG_WAIT_NS)
+		return NCS_BAD;
+	return is_idle(row) ? NCS_QUIET : NCS_NORMAL;
+}
+
+static void append_under_way(const struct ncs_channel_view *channel, char *text,
+			     size_t size)
+{
+	if (channel->state == NCS_CHANNEL_IDLE || channel->operation == 0)
+		return;
+	ncs_append(text, size, " Step %llu", (unsigned long long)channel->step);
+	if (channel->nsteps > 0)
+		ncs_append(text, size, " of %llu",
+			   (unsigned long long)channel->nsteps);
+	ncs_append(text, size, ", %s.", ncs_function_name(channel->function));
+}
+
+/* Of all of the rank's channels in this direction. */
+static void append_steps(const struct ncs_row *row, char *text, size_t size)
+{
+	bool send = channel_of(row)->send;
+
+	if (!ncs_steps_view(row->rank->steps, send))
+		return;
+	ncs_append(text, size, send ? " Sends: " : " Receives: ");
+	ncs_append_steps(row->rank, send, text, size);
+	ncs_append(text, size, ".");
+}
+
+static void explain(const struct ncs_row *row, char *text, size_t size)
+{
+	const struct ncs_channel_view *channel = channel_of(row);
+	const struct ncs_wait wait = {
+		.rank = row->rank,
+		.channel = channel,
+		.duration_ns = ncs_wait_ns(row->rank, channel),
+	};
+	char label[64];
+
+	ncs_rank_title(row->rank, text, size);
+	if (!ncs_rank_is_live(row->rank))
+		ncs_append(text, size, " (%s)",
+			   ncs_liveness_name(row->rank->now.liveness));
+	ncs_append(text, size, ":");
+	if (channel->state == NCS_CHANNEL_IDLE) {
+		ncs_channel_label(channel, label, sizeof(label));
+		ncs_append(text, size, " %s, idle: %s.", label,
+			   ncs_channel_state_help(channel->state));
+		append_steps(row, text, size);
+		return;
+	}
+	ncs_append_wait(&wait, text, size);
+	ncs_append(text, size, ".");
+	append_under_way(channel, text, size);
+	if (wait.duration_ns >= NCS_LONG_WAIT_NS)
+		ncs_append(text, size, " Enter goes to the peer's end.");
+	else
+		append_steps(row, text, size);
+}
+
+static void title(const struct ncs_row *row, char *text, size_t size)
+{
+	const struct ncs_channel_view *channel = channel_of(row);
+	uint64_t wait_ns = ncs_wait_ns(row->rank, channel);
+
+	ncs_channel_label(channel, text, size);
+	ncs_append(text, size, ": %s", ncs_channel_state_label(channel->state));
+	if (channel->state == NCS_CHANNEL_IDLE)
+		return;
+	ncs_append(text, size, " for ");
+	ncs_append_duration(text, size, wait_ns);
+	if (channel->nsteps > 0)
+		ncs_append(text, size, ", step %llu of %llu",
+			   (unsigned long long)channel->step,
+			   (unsigned long long)channel->nsteps);
+}
+
+const struct ncs_screen_view ncs_screen_channels = {
+	.view = NCS_VIEW_CHANNEL,
+	.name = "Channels",
+	.short_name = "Chan",
+	.rules = {
+		.letter = letter,
+		.severity = severity,
+		.throughput = "CHANNEL_RATE",
+		.bytes = "CHANNEL_BYTES",
+		.time = "CHANNEL_SINCE",
+		.title = title,
+		.above = &ncs_screen_communicators.rules,
+	},
+	.explain = explain,
+};

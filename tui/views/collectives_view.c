@@ -1,0 +1,138 @@
+/* View 5, Collectives: one row for each function of a communicator's rank.
+ * Must not draw.
+ */
+#include "tui/screen/screen.h"
+
+#include <stdio.h>
+
+#include "analysis/base/value_names.h"
+#include "tui/text/words.h"
+
+static const struct ncs_function_view *function_of(const struct ncs_row *row)
+{
+	return &row->rank->now.functions[row->index];
+}
+
+/* Where its times come from. */
+static char letter(const struct ncs_row *row)
+{
+	switch (ncs_function_timing(function_of(row))) {
+	case NCS_TIMING_KERNEL:
+		return 'K';
+	case NCS_TIMING_PROXY:
+		return 'P';
+	default:
+		return '-';
+	}
+}
+
+/* The oldest of this function in flight whose end NCCL would tell; NULL. */
+static const struct ncs_operation_view *oldest_of(const struct ncs_row *row)
+{
+	const struct ncs_snapshot *now = &row->rank->now;
+
+	for (size_t i = 0; i < now->operation_count; i++)
+		if (now->operations[i].function == row->index &&
+		    now->operations[i].children_started >
+			    now->operations[i].children_done)
+			return &now->operations[i];
+	return NULL;
+}
+
+static uint64_t age_ns(const struct ncs_row *row,
+		       const struct ncs_operation_view *operation)
+{
+	uint64_t end_ns = ncs_rank_end_ns(row->rank);
+
+	return operation && end_ns > operation->start_ns ?
+		       end_ns - operation->start_ns :
+		       0;
+}
+
+static enum ncs_severity severity(const struct ncs_row *row)
+{
+	const struct ncs_rank *rank = row->rank;
+
+	if (rank->now.liveness == NCS_DEAD)
+		return NCS_NOTE;
+	if (rank->now.liveness == NCS_FINISHED)
+		return NCS_QUIET;
+	if (age_ns(row, oldest_of(row)) >= NCS_LONG_WAIT_NS)
+		return NCS_BAD;
+	if (rank->base && function_of(row)->operations ==
+				  rank->base->functions[row->index].operations)
+		return NCS_QUIET;
+	return NCS_NORMAL;
+}
+
+static void append_times(const struct ncs_row *row, char *text, size_t size)
+{
+	const struct ncs_function_view *function = function_of(row);
+	const struct ncs_identity *identity = &row->rank->now.identity;
+	unsigned timing = ncs_function_timing(function);
+	double factor = ncs_bus_factor(
+		(unsigned)row->index,
+		identity->known & NCS_KNOWN_NRANKS ? identity->nranks : 0);
+
+	if (timing == NCS_TIMING_COUNT) {
+		ncs_append(text, size, " No operation was timed.");
+		return;
+	}
+	ncs_append(text, size,
+		   " Times from the %s, of %llu of %llu"
+		   " operations.",
+		   timing == NCS_TIMING_KERNEL ?
+			   "kernel (the GPU's clock)" :
+			   "proxy (first proxy operation to last)",
+		   (unsigned long long)function->timed[timing],
+		   (unsigned long long)function->operations);
+	if (factor > 0)
+		ncs_append(text, size, " busbw is algbw x %.3g.", factor);
+}
+
+static void append_in_flight(const struct ncs_row *row, char *text, size_t size)
+{
+	const struct ncs_operation_view *oldest = oldest_of(row);
+
+	if (!oldest || age_ns(row, oldest) < NCS_LONG_WAIT_NS)
+		return;
+	ncs_append(text, size, " In flight for ");
+	ncs_append_duration(text, size, age_ns(row, oldest));
+	if (oldest->sequence_number != NCS_NO_SEQUENCE_NUMBER)
+		ncs_append(text, size, ": number %llu",
+			   (unsigned long long)oldest->sequence_number);
+	ncs_append(text, size, ", %llu of %llu parts done.",
+		   (unsigned long long)oldest->children_done,
+		   (unsigned long long)oldest->children_started);
+}
+
+static void explain(const struct ncs_row *row, char *text, size_t size)
+{
+	char label[192];
+
+	ncs_rank_title(row->rank, label, sizeof(label));
+	snprintf(text, size, "%s, %s", ncs_function_name((unsigned)row->index),
+		 label);
+	if (!ncs_rank_is_live(row->rank))
+		ncs_append(text, size, " (%s)",
+			   ncs_liveness_name(row->rank->now.liveness));
+	ncs_append(text, size, ":");
+	append_in_flight(row, text, size);
+	append_times(row, text, size);
+	ncs_append_kernel_timing(row->rank, text, size);
+}
+
+const struct ncs_screen_view ncs_screen_collectives = {
+	.view = NCS_VIEW_FUNCTION,
+	.name = "Collectives",
+	.short_name = "Coll",
+	.rules = {
+		.letter = letter,
+		.severity = severity,
+		.throughput = "FUNCTION_BUSBW",
+		.bytes = "FUNCTION_BYTES",
+		.time = "FUNCTION_P99",
+		.above = &ncs_screen_communicators.rules,
+	},
+	.explain = explain,
+};

@@ -1,0 +1,219 @@
+/* View 2, Communicators: one row for each communicator, whichever processes
+ * its ranks are in. Must not draw.
+ */
+#include "tui/screen/screen.h"
+
+#include <stdio.h>
+
+#include "analysis/base/value_names.h"
+#include "tui/text/words.h"
+
+static char letter(const struct ncs_row *row)
+{
+	const struct ncs_communicator *communicator = row->communicator;
+
+	if (communicator->dead > 0)
+		return 'D';
+	if (communicator->finished == communicator->rank_count)
+		return 'F';
+	if (ncs_progress_behind(&communicator->progress) > 0)
+		return 'B';
+	if (communicator->silent > 0)
+		return 'S';
+	return communicator->progress.known > 1 ? 'L' : '-';
+}
+
+/* That of its worst rank; who is held up is worth a look, too. */
+static enum ncs_severity severity(const struct ncs_row *row)
+{
+	const struct ncs_communicator *communicator = row->communicator;
+	enum ncs_severity worst = NCS_QUIET;
+
+	for (size_t i = 0; i < communicator->rank_count; i++) {
+		enum ncs_severity one =
+			ncs_rank_severity(communicator->ranks[i]);
+
+		if (one > worst)
+			worst = one;
+	}
+	if (worst < NCS_NOTE && communicator->live > 0 &&
+	    ncs_progress_is_held_up(&communicator->progress,
+				    communicator->function))
+		worst = NCS_NOTE;
+	return worst;
+}
+
+/* "rank 2 and 3 more" */
+static void append_ranks(const struct ncs_rank *first, size_t count, char *text,
+			 size_t size)
+{
+	char label[32];
+
+	ncs_rank_label(first, label, sizeof(label));
+	ncs_append(text, size, "%s", label);
+	if (count > 1)
+		ncs_append(text, size, " and %zu more", count - 1);
+}
+
+static void append_behind(const struct ncs_communicator *communicator,
+			  char *text, size_t size)
+{
+	const struct ncs_progress *progress = &communicator->progress;
+	uint64_t behind = ncs_progress_behind(progress);
+
+	append_ranks(progress->slowest, progress->slowest_count, text, size);
+	ncs_append(text, size, " %s %llu call%s behind ",
+		   progress->slowest_count > 1 ? "are" : "is",
+		   (unsigned long long)behind, behind == 1 ? "" : "s");
+	append_ranks(progress->fastest, progress->fastest_count, text, size);
+	ncs_append(text, size, " in %s: at %llu of %llu",
+		   ncs_function_name(communicator->function),
+		   (unsigned long long)progress->least,
+		   (unsigned long long)progress->most);
+	if (communicator->live > 0 &&
+	    ncs_progress_is_held_up(progress, communicator->function))
+		ncs_append(text, size, ", and not moving");
+}
+
+static void append_level(const struct ncs_communicator *communicator,
+			 char *text, size_t size)
+{
+	const struct ncs_progress *progress = &communicator->progress;
+
+	if (progress->known > 1)
+		ncs_append(text, size, "%zu ranks are level", progress->known);
+	else
+		append_ranks(progress->slowest, 1, text, size);
+	ncs_append(text, size, "%s at %s %llu",
+		   progress->known > 1 ? "," : " is",
+		   ncs_function_name(communicator->function),
+		   (unsigned long long)progress->most);
+}
+
+static void append_progress(const struct ncs_communicator *communicator,
+			    char *text, size_t size)
+{
+	const struct ncs_progress *progress = &communicator->progress;
+	size_t expected = communicator->live > 0 ? communicator->live :
+						   communicator->rank_count;
+
+	ncs_append_separator(text, size);
+	if (progress->known == 0) {
+		ncs_append(text, size, "no sequence number is known");
+		return;
+	}
+	if (ncs_progress_behind(progress) > 0)
+		append_behind(communicator, text, size);
+	else
+		append_level(communicator, text, size);
+	if (progress->known < expected)
+		ncs_append(text, size, "; of %zu more no number is known",
+			   expected - progress->known);
+}
+
+/* Each by its number, with how far it came. */
+static void append_dead(const struct ncs_communicator *communicator, char *text,
+			size_t size)
+{
+	const struct ncs_rank *first = NULL;
+	uint64_t number;
+
+	for (size_t i = 0; !first && i < communicator->rank_count; i++)
+		if (communicator->ranks[i]->now.liveness == NCS_DEAD)
+			first = communicator->ranks[i];
+	if (!first)
+		return;
+	ncs_append_separator(text, size);
+	ncs_append(text, size, "dead: ");
+	append_ranks(first, communicator->dead, text, size);
+	if (communicator->progress.known == 0 || communicator->live == 0)
+		return;
+	number = first->now.functions[communicator->function]
+			 .last_sequence_number;
+	if (number != NCS_NO_SEQUENCE_NUMBER)
+		ncs_append(text, size, ", at %llu", (unsigned long long)number);
+}
+
+static void append_oldest(const struct ncs_communicator *communicator,
+			  char *text, size_t size)
+{
+	const struct ncs_wait *oldest = &communicator->oldest;
+	char label[32];
+
+	if (!oldest->channel || oldest->duration_ns < NCS_LONG_WAIT_NS)
+		return;
+	ncs_rank_label(oldest->rank, label, sizeof(label));
+	ncs_append_separator(text, size);
+	ncs_append(text, size, "%s:", label);
+	ncs_append_wait(oldest, text, size);
+}
+
+static void append_counts(const struct ncs_communicator *communicator,
+			  char *text, size_t size)
+{
+	if (communicator->silent > 0) {
+		ncs_append_separator(text, size);
+		ncs_append(text, size, "%zu silent", communicator->silent);
+	}
+	if (communicator->finished > 0) {
+		ncs_append_separator(text, size);
+		ncs_append(text, size, "%zu finished", communicator->finished);
+	}
+	if (communicator->lost > 0) {
+		ncs_append_separator(text, size);
+		ncs_append(text, size, "lost %llu",
+			   (unsigned long long)communicator->lost);
+	}
+}
+
+static void explain(const struct ncs_row *row, char *text, size_t size)
+{
+	const struct ncs_communicator *communicator = row->communicator;
+
+	ncs_communicator_label(communicator, text, size);
+	ncs_append(text, size, ":");
+	append_progress(communicator, text, size);
+	append_dead(communicator, text, size);
+	append_counts(communicator, text, size);
+	append_oldest(communicator, text, size);
+	ncs_append_skew(communicator, text, size);
+	ncs_append(text, size, ".");
+}
+
+static void append_count(size_t count, const char *word, char *text,
+			 size_t size)
+{
+	if (count > 0)
+		ncs_append(text, size, ", %zu %s", count, word);
+}
+
+static void title(const struct ncs_row *row, char *text, size_t size)
+{
+	const struct ncs_communicator *communicator = row->communicator;
+	size_t ranks = communicator->rank_count;
+
+	ncs_communicator_label(communicator, text, size);
+	ncs_append(text, size, ": %zu rank%s", ranks, ranks == 1 ? "" : "s");
+	append_count(communicator->dead, "dead", text, size);
+	append_count(communicator->finished, "finished", text, size);
+	append_count(communicator->silent, "silent", text, size);
+	if (!communicator->oldest.channel)
+		return;
+	ncs_append(text, size, ", oldest wait ");
+	ncs_append_duration(text, size, communicator->oldest.duration_ns);
+}
+
+const struct ncs_screen_view ncs_screen_communicators = {
+	.view = NCS_VIEW_COMMUNICATOR,
+	.name = "Communicators",
+	.short_name = "Comm",
+	.rules = {
+		.letter = letter,
+		.severity = severity,
+		.throughput = "COMMUNICATOR_SEND_RATE",
+		.bytes = "COMMUNICATOR_RECV_RATE",
+		.time = "COMMUNICATOR_OLDEST",
+		.title = title,
+	},
+	.explain = explain,
+};

@@ -1,0 +1,109 @@
+/* View 7, Diagnose: one row for each finding, and above the table what the
+ * selected one says: the verdict, what it was seen by, what to do next.
+ */
+#include "tui/screen/screen.h"
+
+#include <stdio.h>
+#include <string.h>
+
+#include "tui/text/finding_text.h"
+#include "tui/text/words.h"
+
+/* Lines that what to do next may take, where there is room for more than the
+ * verdict. */
+#define NEXT_LINES 2
+
+static char letter(const struct ncs_row *row)
+{
+	return row->finding->severity == NCS_SEVERITY_STUCK ? 'X' : 'S';
+}
+
+static enum ncs_severity severity(const struct ncs_row *row)
+{
+	return row->finding->severity == NCS_SEVERITY_STUCK ? NCS_BAD :
+							      NCS_NOTE;
+}
+
+/* What is left of a rectangle below some lines. */
+static struct ncs_rect below(const struct ncs_rect *rect, int lines)
+{
+	struct ncs_rect left = *rect;
+
+	left.y += lines;
+	left.height -= lines;
+	return left;
+}
+
+static int draw_evidence(const struct ncs_finding *finding,
+			 const struct ncs_rect *rect)
+{
+	char text[NCS_SENTENCE_MAX], line[NCS_SENTENCE_MAX + 8];
+	int y = 0;
+
+	for (size_t i = 0; i < finding->evidence_count && y < rect->height;
+	     i++) {
+		struct ncs_rect one = below(rect, y);
+
+		one.height = 1;
+		ncs_evidence_text(&finding->evidence[i], text, sizeof(text));
+		snprintf(line, sizeof(line), " - %s", text);
+		y += ncs_draw_wrapped(&one, NCS_ROLE_TEXT, line);
+	}
+	return y;
+}
+
+static void draw_detail(const struct ncs_row *row, const struct ncs_rect *rect)
+{
+	const struct ncs_finding *finding = row->finding;
+	char text[NCS_SENTENCE_MAX];
+	struct ncs_rect left, seen;
+	int lines;
+
+	ncs_finding_sentence(finding, text, sizeof(text));
+	lines = ncs_draw_wrapped(
+		rect, severity(row) == NCS_BAD ? NCS_ROLE_BAD : NCS_ROLE_NOTE,
+		text);
+	left = below(rect, lines);
+	if (left.height <= NEXT_LINES)
+		return;
+	seen = left;
+	seen.height -= NEXT_LINES;
+	left = below(&left, draw_evidence(finding, &seen));
+	snprintf(text, sizeof(text), "Next: %s",
+		 ncs_verdict_next(finding->verdict));
+	ncs_draw_wrapped(&left, NCS_ROLE_LABEL, text);
+}
+
+static void explain(const struct ncs_row *row, char *text, size_t size)
+{
+	const struct ncs_finding *finding = row->finding;
+
+	snprintf(text, size, "%s: %s.",
+		 ncs_confidence_name(finding->confidence),
+		 ncs_confidence_help(finding->confidence));
+	if (finding->waiting > 0)
+		ncs_append(text, size, " %zu %s for it.", finding->waiting,
+			   finding->waiting == 1 ? "rank waits" : "ranks wait");
+	if (finding->alike > 0)
+		ncs_append(text, size, " The same goes for %zu more.",
+			   finding->alike);
+	ncs_append(text, size, " Enter goes there.");
+}
+
+const struct ncs_screen_view ncs_screen_diagnose = {
+	.view = NCS_VIEW_FINDING,
+	.name = "Diagnose",
+	.short_name = "Diag",
+	.rules = {
+		.letter = letter,
+		.severity = severity,
+		.throughput = "FINDING_WAITING",
+		.bytes = "FINDING_WAITING",
+		.time = "FINDING_SINCE",
+		.above = &ncs_screen_communicators.rules,
+	},
+	.detail = { 9, 5, 2 },
+	.detail_count = 3,
+	.draw_detail = draw_detail,
+	.explain = explain,
+};

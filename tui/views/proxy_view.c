@@ -1,0 +1,331 @@
+/* View 4, Proxy: the proxy thread of the selected rank as a state machine, and
+ * one row for each rank's.
+ *
+ * What NCCL tells are entries into states, so each box carries the rate of
+ * entries into it; where another transition is told, it stands at the arrow.
+ */
+#include "tui/screen/screen.h"
+
+#include <stdio.h>
+#include <string.h>
+
+#include "analysis/base/value_names.h"
+#include "tui/text/format.h"
+#include "tui/text/words.h"
+
+#define BOXES_HEIGHT 6
+#define LINES_HEIGHT 5
+#define BOXES_WIDTH 72
+#define GAP_WIDTH 8
+
+/* In the order in which work goes through them. */
+enum { PLACES = 4 };
+static const struct {
+	enum ncs_proxy_state state;
+	enum ncs_proxy_transition entry;
+	const char *share;
+} places[PLACES] = {
+	{ NCS_PROXY_SLEEP, NCS_TRANSITION_SLEEP, "PROXY_SLEEP_SHARE" },
+	{ NCS_PROXY_APPEND, NCS_TRANSITION_APPEND, "PROXY_APPEND_SHARE" },
+	{ NCS_PROXY_ACTIVE, NCS_TRANSITION_ACTIVE, "PROXY_ACTIVE_SHARE" },
+	{ NCS_PROXY_IDLE, NCS_TRANSITION_IDLE, "PROXY_IDLE_SHARE" },
+};
+
+static char letter(const struct ncs_row *row)
+{
+	return ncs_proxy_state_letter(row->rank->now.proxy.state);
+}
+
+static bool is_asleep(const struct ncs_row *row)
+{
+	static const struct ncs_column *share;
+	struct ncs_value value = { 0 };
+
+	if (row->rank->now.proxy.state == NCS_PROXY_UNKNOWN)
+		return true;
+	if (row->rank->now.proxy.state != NCS_PROXY_SLEEP)
+		return false;
+	if (!share)
+		share = ncs_grid_column("PROXY_SLEEP_SHARE");
+	share->get(row, &value);
+	return value.kind == NCS_VALUE_NONE || value.real > 0.9999;
+}
+
+static enum ncs_severity severity(const struct ncs_row *row)
+{
+	enum ncs_severity of_rank = ncs_rank_severity(row->rank);
+
+	if (of_rank >= NCS_NOTE || !ncs_rank_is_live(row->rank))
+		return of_rank;
+	return is_asleep(row) ? NCS_QUIET : NCS_NORMAL;
+}
+
+/* --- Numbers of a state --------------------------------------------------- */
+
+static void share_of(const struct ncs_row *row, unsigned place, char *text,
+		     size_t size, double *share)
+{
+	const struct ncs_column *column = ncs_grid_column(places[place].share);
+	struct ncs_value value = { 0 };
+
+	column->get(row, &value);
+	*share = value.kind == NCS_VALUE_SHARE ? value.real : 0;
+	ncs_format_value(text, size, &value, 0, true);
+	if (value.kind == NCS_VALUE_SHARE)
+		ncs_append(text, size, "%%");
+}
+
+/* Transitions per second over the window. */
+static void rate_of(const struct ncs_row *row,
+		    enum ncs_proxy_transition transition, char *text,
+		    size_t size)
+{
+	const struct ncs_counters *base = row->rank->base;
+	uint64_t count = row->rank->now.proxy.count[transition];
+	uint64_t window_ns = ncs_rank_window_ns(row->rank);
+	struct ncs_value value = { 0 };
+
+	if (window_ns > 0 && count >= base->proxy_count[transition] &&
+	    ncs_rank_proxy_known(row->rank)) {
+		value.kind = NCS_VALUE_RATE;
+		value.real = (double)(count - base->proxy_count[transition]) *
+			     1e9 / (double)window_ns;
+	}
+	ncs_format_value(text, size, &value, 0, true);
+	if (value.kind != NCS_VALUE_NONE)
+		ncs_append(text, size, "/s");
+}
+
+static bool is_lit(const struct ncs_row *row, unsigned place)
+{
+	return row->rank->now.proxy.state == places[place].state;
+}
+
+static uint64_t duration_ns(const struct ncs_row *row)
+{
+	uint64_t end_ns = ncs_rank_end_ns(row->rank);
+	uint64_t since_ns = row->rank->now.proxy.since_ns;
+
+	return since_ns != 0 && end_ns > since_ns ? end_ns - since_ns : 0;
+}
+
+static void draw_share_bar(int y, int x, int width, double share)
+{
+	int full = (int)(share * width + 0.5);
+
+	if (width <= 0)
+		return;
+	ncs_term_repeat(y, x, full, NCS_ROLE_TEXT, NCS_SYMBOL_FULL);
+	ncs_term_repeat(y, x + full, width - full, NCS_ROLE_QUIET,
+			NCS_SYMBOL_EMPTY);
+}
+
+/* --- Boxes ---------------------------------------------------------------- */
+
+static void draw_border(int y, int x, int width, enum ncs_symbol left,
+			enum ncs_symbol right)
+{
+	ncs_term_repeat(y, x, 1, NCS_ROLE_TEXT, left);
+	ncs_term_repeat(y, x + 1, width - 2, NCS_ROLE_TEXT,
+			NCS_SYMBOL_HORIZONTAL);
+	ncs_term_repeat(y, x + width - 1, 1, NCS_ROLE_TEXT, right);
+}
+
+static void draw_box(const struct ncs_row *row, unsigned place, int y, int x,
+		     int width)
+{
+	const char *word = ncs_proxy_state_name(places[place].state);
+	enum ncs_role role = is_lit(row, place) ? NCS_ROLE_LIT : NCS_ROLE_TEXT;
+	char text[64], number[32];
+	double share;
+
+	draw_border(y, x, width, NCS_SYMBOL_TOP_LEFT, NCS_SYMBOL_TOP_RIGHT);
+	draw_border(y + 4, x, width, NCS_SYMBOL_BOTTOM_LEFT,
+		    NCS_SYMBOL_BOTTOM_RIGHT);
+	for (int i = 1; i < 4; i++) {
+		ncs_term_repeat(y + i, x, 1, NCS_ROLE_TEXT,
+				NCS_SYMBOL_VERTICAL);
+		ncs_term_repeat(y + i, x + width - 1, 1, NCS_ROLE_TEXT,
+				NCS_SYMBOL_VERTICAL);
+	}
+	ncs_term_fill(y + 1, x + 1, width - 2, role);
+	snprintf(text, sizeof(text), "%s%c %s", is_lit(row, place) ? ">" : " ",
+		 ncs_proxy_state_letter(places[place].state), word);
+	ncs_term_put(y + 1, x + 1, width - 2, role, text);
+	share_of(row, place, number, sizeof(number), &share);
+	snprintf(text, sizeof(text), "%6s ", number);
+	ncs_term_put(y + 2, x + 1, width - 2, NCS_ROLE_TEXT, text);
+	draw_share_bar(y + 2, x + 8, width - 9, share);
+	rate_of(row, places[place].entry, number, sizeof(number));
+	snprintf(text, sizeof(text), "%6s in", number);
+	ncs_term_put(y + 3, x + 1, width - 2, NCS_ROLE_TEXT, text);
+}
+
+static void draw_centred(int y, int x, int width, const char *text)
+{
+	int length = ncs_term_text_width(text);
+
+	ncs_term_put(y, x + (length < width ? (width - length) / 2 : 0), width,
+		     NCS_ROLE_TEXT, text);
+}
+
+/* Between this box and the next one. */
+static void draw_arrow(const struct ncs_row *row, unsigned place, int y, int x)
+{
+	char number[32] = "";
+
+	ncs_term_repeat(y + 2, x + 1, GAP_WIDTH - 2, NCS_ROLE_TEXT,
+			NCS_SYMBOL_HORIZONTAL);
+	ncs_term_repeat(y + 2, x + GAP_WIDTH - 2, 1, NCS_ROLE_TEXT,
+			NCS_SYMBOL_LEADS_TO);
+	if (places[place].state == NCS_PROXY_SLEEP) {
+		draw_centred(y + 1, x, GAP_WIDTH, "woken");
+		rate_of(row, NCS_TRANSITION_WAKEUP, number, sizeof(number));
+	} else if (places[place].state == NCS_PROXY_APPEND) {
+		draw_centred(y + 1, x, GAP_WIDTH, "taken");
+		rate_of(row, NCS_TRANSITION_APPEND_END, number, sizeof(number));
+	} else {
+		ncs_term_repeat(y + 2, x + 1, 1, NCS_ROLE_TEXT,
+				NCS_SYMBOL_COMES_FROM);
+	}
+	draw_centred(y + 3, x, GAP_WIDTH, number);
+}
+
+static void draw_boxes(const struct ncs_row *row, const struct ncs_rect *rect)
+{
+	int width = (rect->width - (PLACES - 1) * GAP_WIDTH) / PLACES;
+	int x = rect->x;
+
+	if (width > 24)
+		width = 24;
+	for (unsigned i = 0; i < PLACES; i++) {
+		draw_box(row, i, rect->y + 1, x, width);
+		x += width;
+		if (i + 1 < PLACES)
+			draw_arrow(row, i, rect->y + 1, x);
+		x += GAP_WIDTH;
+	}
+}
+
+/* --- Lines ---------------------------------------------------------------- */
+
+static void draw_line(const struct ncs_row *row, unsigned place, int y, int x,
+		      int width)
+{
+	enum ncs_role role = is_lit(row, place) ? NCS_ROLE_LIT : NCS_ROLE_TEXT;
+	char text[64], number[32];
+	double share;
+
+	snprintf(text, sizeof(text), "%s%c %-6s",
+		 is_lit(row, place) ? ">" : " ",
+		 ncs_proxy_state_letter(places[place].state),
+		 ncs_proxy_state_name(places[place].state));
+	ncs_term_put(y, x, width, role, text);
+	share_of(row, place, number, sizeof(number), &share);
+	snprintf(text, sizeof(text), " %6s ", number);
+	ncs_term_put(y, x + 9, width - 9, NCS_ROLE_TEXT, text);
+	draw_share_bar(y, x + 17, width - 17 - 11 < 20 ? width - 28 : 20,
+		       share);
+	rate_of(row, places[place].entry, number, sizeof(number));
+	snprintf(text, sizeof(text), "%7s in", number);
+	ncs_term_put(y, x + (width - 28 < 20 ? width - 10 : 38), 10,
+		     NCS_ROLE_TEXT, text);
+}
+
+/* The state and for how long, then the shares of all. */
+static void draw_one_line(const struct ncs_row *row, int y, int x, int width)
+{
+	const struct ncs_proxy_view *proxy = &row->rank->now.proxy;
+	char text[64] = "", number[32];
+	int end = x + width;
+	double share;
+
+	ncs_append(text, sizeof(text), ">%c %s ",
+		   ncs_proxy_state_letter(proxy->state),
+		   ncs_proxy_state_name(proxy->state));
+	if (proxy->state != NCS_PROXY_UNKNOWN)
+		ncs_append_duration(text, sizeof(text), duration_ns(row));
+	x += ncs_term_put(y, x, end - x, NCS_ROLE_LIT, text) + 1;
+	for (unsigned i = 0; i < PLACES && x < end; i++) {
+		share_of(row, i, number, sizeof(number), &share);
+		snprintf(text, sizeof(text), " %c %.0f%%",
+			 ncs_proxy_state_letter(places[i].state), 100 * share);
+		if (number[0] != '-')
+			x += ncs_term_put(y, x, end - x, NCS_ROLE_TEXT, text);
+	}
+}
+
+/* --- Both ----------------------------------------------------------------- */
+
+static void append_state(const struct ncs_row *row, char *text, size_t size)
+{
+	const struct ncs_proxy_view *proxy = &row->rank->now.proxy;
+
+	if (!ncs_rank_is_live(row->rank))
+		ncs_append(text, size, " (%s)",
+			   ncs_liveness_name(row->rank->now.liveness));
+	ncs_append(text, size, ": %s", ncs_proxy_state_name(proxy->state));
+	if (proxy->state != NCS_PROXY_UNKNOWN) {
+		ncs_append(text, size, " for ");
+		ncs_append_duration(text, size, duration_ns(row));
+	}
+}
+
+static void draw_caption(const struct ncs_row *row, const struct ncs_rect *rect)
+{
+	char text[NCS_EXPLAIN_MAX] = "proxy thread of ", title[192];
+
+	ncs_rank_title(row->rank, title, sizeof(title));
+	ncs_append(text, sizeof(text), "%s, pid %u", title,
+		   row->rank->header.pid);
+	append_state(row, text, sizeof(text));
+	ncs_term_put(rect->y, rect->x, rect->width, NCS_ROLE_STRONG, text);
+}
+
+static void draw_detail(const struct ncs_row *row, const struct ncs_rect *rect)
+{
+	if (rect->height < LINES_HEIGHT) {
+		draw_one_line(row, rect->y, rect->x, rect->width);
+		return;
+	}
+	draw_caption(row, rect);
+	if (rect->height >= BOXES_HEIGHT) {
+		draw_boxes(row, rect);
+		return;
+	}
+	for (unsigned i = 0; i < PLACES; i++)
+		draw_line(row, i, rect->y + 1 + (int)i, rect->x, rect->width);
+}
+
+static void explain(const struct ncs_row *row, char *text, size_t size)
+{
+	const struct ncs_proxy_view *proxy = &row->rank->now.proxy;
+	struct ncs_wait oldest = ncs_oldest_wait(row->rank);
+
+	ncs_rank_title(row->rank, text, size);
+	append_state(row, text, size);
+	ncs_append(text, size, ": %s", ncs_proxy_state_help(proxy->state));
+	if (oldest.channel && oldest.duration_ns >= NCS_LONG_WAIT_NS)
+		ncs_append_wait(&oldest, text, size);
+	ncs_append_losses(row->rank, text, size);
+	ncs_append(text, size, ".");
+}
+
+const struct ncs_screen_view ncs_screen_proxy = {
+	.view = NCS_VIEW_PROXY,
+	.name = "Proxy",
+	.short_name = "Proxy",
+	.rules = {
+		.letter = letter,
+		.severity = severity,
+		.throughput = "PROXY_ACTIVE_SHARE",
+		.bytes = "PROXY_APPENDED",
+		.time = "PROXY_SINCE",
+		.above = &ncs_screen_communicators.rules,
+	},
+	.detail = { BOXES_HEIGHT, LINES_HEIGHT, 1 },
+	.detail_count = 3,
+	.detail_width = BOXES_WIDTH,
+	.draw_detail = draw_detail,
+	.explain = explain,
+};

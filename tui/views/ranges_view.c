@@ -1,0 +1,82 @@
+/* View 8, Ranges: one row for each range of the program that NCCL was called in,
+ * below the range around it. Must not draw.
+ */
+#include "tui/screen/screen.h"
+
+#include <stdio.h>
+
+#include "analysis/base/value_names.h"
+#include "analysis/model/range_totals.h"
+#include "tui/text/words.h"
+
+static const struct ncs_range_sum *sum_of(const struct ncs_row *row)
+{
+	return &row->rank->ranges[row->index];
+}
+
+/* Where its times come from. */
+static char letter(const struct ncs_row *row)
+{
+	switch (ncs_range_timing(sum_of(row))) {
+	case NCS_TIMING_KERNEL:
+		return 'K';
+	case NCS_TIMING_PROXY:
+		return 'P';
+	default:
+		return '-';
+	}
+}
+
+static enum ncs_severity severity(const struct ncs_row *row)
+{
+	if (row->rank->now.liveness == NCS_DEAD)
+		return NCS_NOTE;
+	if (row->rank->now.liveness == NCS_FINISHED ||
+	    sum_of(row)->range->busy == 0)
+		return NCS_QUIET;
+	return NCS_NORMAL;
+}
+
+static void explain(const struct ncs_row *row, char *text, size_t size)
+{
+	const struct ncs_range_sum *sum = sum_of(row);
+	unsigned timing = ncs_range_timing(sum);
+	char label[192];
+
+	ncs_rank_title(row->rank, label, sizeof(label));
+	snprintf(text, size, "%s: ", label);
+	/* In the table only its last part is. */
+	ncs_range_append_path(&row->rank->now, sum->range->number, text, size);
+	ncs_append(text, size, ": %llu operations in it",
+		   (unsigned long long)sum->operations);
+	if (sum->operations != sum->range->operations)
+		ncs_append(text, size, ", %llu of them directly",
+			   (unsigned long long)sum->range->operations);
+	ncs_append(text, size, ".");
+	if (sum->range->busy > 0)
+		ncs_append(text, size, " %llu make progress now.",
+			   (unsigned long long)sum->range->busy);
+	if (timing < NCS_TIMING_COUNT)
+		ncs_append(text, size, " %llu timed by the %s.",
+			   (unsigned long long)sum->timed[timing],
+			   ncs_timing_name(timing));
+	if (sum->range->number == NCS_RANGE_OTHER)
+		ncs_append(text, size,
+			   " These are all that found no room; see"
+			   " NCCLSTAT_RANGES.");
+}
+
+const struct ncs_screen_view ncs_screen_ranges = {
+	.view = NCS_VIEW_RANGE,
+	.name = "Ranges",
+	.short_name = "Rng",
+	.rules = {
+		.letter = letter,
+		.severity = severity,
+		.throughput = "RANGE_BUSYBW",
+		.bytes = "RANGE_BYTES",
+		.time = "RANGE_BUSY",
+		.above = &ncs_screen_communicators.rules,
+	},
+	.explain = explain,
+};

@@ -1,0 +1,176 @@
+/* View 1, Ranks: one row for each communicator's rank. Must not draw.
+ */
+#include "tui/screen/screen.h"
+
+#include <stdio.h>
+
+#include "analysis/base/value_names.h"
+#include "analysis/model/stragglers.h"
+#include "tui/text/words.h"
+
+static char letter(const struct ncs_row *row)
+{
+	switch (row->rank->now.liveness) {
+	case NCS_ALIVE:
+		return 'A';
+	case NCS_SILENT:
+		return 'S';
+	case NCS_FINISHED:
+		return 'F';
+	case NCS_DEAD:
+		return 'D';
+	}
+	return '?';
+}
+
+/* No operation was started within the window, and no channel is busy. */
+static bool is_idle(const struct ncs_rank *rank)
+{
+	for (size_t i = 0; i < rank->now.channel_count; i++)
+		if (rank->now.channels[i].state != NCS_CHANNEL_IDLE)
+			return false;
+	for (size_t i = 0; rank->base && i < NCS_FUNCTION_COUNT; i++)
+		if (rank->now.functions[i].operations !=
+		    rank->base->functions[i].operations)
+			return false;
+	return rank->now.operation_count == 0;
+}
+
+static bool is_straggler(const struct ncs_rank *rank)
+{
+	const struct ncs_lateness_view *view = ncs_rank_lateness(rank);
+
+	return view && view->is_straggler;
+}
+
+enum ncs_severity ncs_rank_severity(const struct ncs_rank *rank)
+{
+	if (rank->now.liveness == NCS_DEAD)
+		return NCS_BAD;
+	if (rank->now.liveness == NCS_FINISHED)
+		return NCS_QUIET;
+	if (ncs_oldest_wait(rank).duration_ns >= NCS_LONG_WAIT_NS)
+		return NCS_BAD;
+	if (rank->now.liveness == NCS_SILENT || ncs_rank_lost(rank) > 0 ||
+	    is_straggler(rank))
+		return NCS_NOTE;
+	return is_idle(rank) ? NCS_QUIET : NCS_NORMAL;
+}
+
+static enum ncs_severity severity(const struct ncs_row *row)
+{
+	return ncs_rank_severity(row->rank);
+}
+
+void ncs_append_wait(const struct ncs_wait *wait, char *text, size_t size)
+{
+	unsigned state = wait->channel->state;
+	char label[64];
+
+	ncs_channel_label(wait->channel, label, sizeof(label));
+	ncs_append_separator(text, size);
+	ncs_append(text, size, "%s, %s for ", label,
+		   ncs_channel_state_label(state));
+	ncs_append_duration(text, size, wait->duration_ns);
+	ncs_append(text, size, ": %s", ncs_channel_state_help(state));
+}
+
+static void append_life(const struct ncs_rank *rank, char *text, size_t size)
+{
+	const struct ncs_snapshot *now = &rank->now;
+
+	ncs_append_separator(text, size);
+	switch (now->liveness) {
+	case NCS_DEAD:
+		ncs_append(text, size,
+			   "dead, process %u is gone; what is shown is its"
+			   " last",
+			   rank->header.pid);
+		break;
+	case NCS_FINISHED:
+		ncs_append(text, size,
+			   "finished, the communicator was finalized");
+		break;
+	case NCS_SILENT:
+		ncs_append(text, size, "silent, NCCL has called nothing for ");
+		ncs_append_duration(text, size,
+				    now->taken_ns - now->last_call_ns);
+		break;
+	case NCS_ALIVE:
+		ncs_append(text, size, "alive");
+		break;
+	}
+}
+
+static void append_waiting(const struct ncs_rank *rank, char *text, size_t size)
+{
+	struct ncs_wait oldest = ncs_oldest_wait(rank);
+
+	if (oldest.channel) {
+		ncs_append_wait(&oldest, text, size);
+		return;
+	}
+	ncs_append_separator(text, size);
+	ncs_append(text, size, "%s",
+		   is_idle(rank) ? "nothing is under way" : "no channel waits");
+}
+
+/* An operation that others began a moment ago is nothing to tell. */
+static void append_lateness(const struct ncs_rank *rank, char *text,
+			    size_t size)
+{
+	struct ncs_late_now now;
+
+	ncs_rank_late_now(rank, &now);
+	if (now.late_ns >= NCS_LONG_WAIT_NS)
+		ncs_append_late_now(rank, text, size);
+	ncs_append_lateness(rank, text, size);
+}
+
+static void append_refusal(const struct ncs_rank *rank, char *text, size_t size)
+{
+	if (rank->now.settings.refused == NCS_REFUSAL_NONE)
+		return;
+	ncs_append_separator(text, size);
+	ncs_append(text, size, "it was asked to collect something else, but %s",
+		   ncs_refusal_help(rank->now.settings.refused));
+}
+
+static void explain(const struct ncs_row *row, char *text, size_t size)
+{
+	const struct ncs_rank *rank = row->rank;
+	bool waits = ncs_oldest_wait(rank).duration_ns >= NCS_LONG_WAIT_NS;
+
+	ncs_rank_title(rank, text, size);
+	ncs_append(text, size, ":");
+	append_life(rank, text, size);
+	/* First what the row is marked for. */
+	if (!waits) {
+		ncs_append_losses(rank, text, size);
+		append_lateness(rank, text, size);
+	}
+	if (ncs_rank_is_live(rank))
+		append_waiting(rank, text, size);
+	if (waits) {
+		append_lateness(rank, text, size);
+		ncs_append_losses(rank, text, size);
+	}
+	append_refusal(rank, text, size);
+	ncs_append(text, size, ".");
+}
+
+const struct ncs_screen_view ncs_screen_ranks = {
+	.view = NCS_VIEW_RANK,
+	.name = "Ranks",
+	.short_name = "Ranks",
+	.rules = {
+		.letter = letter,
+		.severity = severity,
+		.throughput = "RANK_SEND_RATE",
+		.bytes = "RANK_RECV_RATE",
+		.time = "RANK_OLDEST",
+		.above = &ncs_screen_communicators.rules,
+		.below = &ncs_screen_channels.rules,
+	},
+	.explain = explain,
+};

@@ -1,0 +1,116 @@
+/* View 5, Collectives, by size: one row for each size class, algorithm and
+ * protocol of a function of a communicator's rank. Must not draw.
+ */
+#include "tui/screen/screen.h"
+
+#include <stdio.h>
+
+#include "analysis/model/class_stats.h"
+#include "analysis/base/value_names.h"
+#include "tui/text/format.h"
+#include "tui/text/words.h"
+
+static const struct ncs_class_view *class_of(const struct ncs_row *row)
+{
+	return &row->rank->now.classes[row->index];
+}
+
+/* Where its times come from. */
+static char letter(const struct ncs_row *row)
+{
+	switch (ncs_class_timing(class_of(row))) {
+	case NCS_TIMING_KERNEL:
+		return 'K';
+	case NCS_TIMING_PROXY:
+		return 'P';
+	default:
+		return '-';
+	}
+}
+
+static enum ncs_severity severity(const struct ncs_row *row)
+{
+	const struct ncs_rank *rank = row->rank;
+	const struct ncs_counters *base = rank->base;
+
+	if (rank->now.liveness == NCS_DEAD)
+		return NCS_NOTE;
+	if (rank->now.liveness == NCS_FINISHED ||
+	    (base && ncs_counters_class(base, class_of(row)) ==
+			     class_of(row)->operations))
+		return NCS_QUIET;
+	return NCS_NORMAL;
+}
+
+static void append_size(uint64_t bytes, char *text, size_t size)
+{
+	const struct ncs_value value = {
+		.kind = NCS_VALUE_SIZE,
+		.number = (int64_t)bytes,
+	};
+	char number[32];
+
+	ncs_format_value(number, sizeof(number), &value, 0, false);
+	ncs_append(text, size, "%s", number);
+}
+
+/* Which operations these are. */
+static void append_class(const struct ncs_class_view *view, char *text,
+			 size_t size)
+{
+	if (ncs_class_is_other(view)) {
+		ncs_append(text, size, " in classes that found no room");
+		return;
+	}
+	if (view->size_class == NCS_SIZE_CLASS_UNKNOWN) {
+		ncs_append(text, size, " of unknown size");
+	} else if (view->size_class == NCS_SIZE_CLASS_EMPTY) {
+		ncs_append(text, size, " of no bytes");
+	} else {
+		ncs_append(text, size, " of ");
+		append_size(ncs_size_class_low(view->size_class), text, size);
+		ncs_append(text, size, " to under twice as many bytes");
+	}
+	if (view->algorithm != NCS_ALGORITHM_UNKNOWN)
+		ncs_append(text, size, ", %s",
+			   ncs_algorithm_name(view->algorithm));
+	if (view->protocol != NCS_PROTOCOL_UNKNOWN)
+		ncs_append(text, size, ", %s",
+			   ncs_protocol_name(view->protocol));
+}
+
+static void explain(const struct ncs_row *row, char *text, size_t size)
+{
+	const struct ncs_class_view *view = class_of(row);
+	const struct ncs_class_times *times = ncs_times_of_class(view);
+	char label[192];
+
+	ncs_rank_title(row->rank, label, sizeof(label));
+	snprintf(text, size, "%s, %s", ncs_function_name(view->function),
+		 label);
+	append_class(view, text, size);
+	if (!times) {
+		ncs_append(text, size, ": no operation was timed.");
+		return;
+	}
+	ncs_append(text, size, ": %llu of %llu operations timed by the %s, ",
+		   (unsigned long long)times->timed,
+		   (unsigned long long)view->operations,
+		   ncs_timing_name(ncs_class_timing(view)));
+	append_size(times->bytes / times->timed, text, size);
+	ncs_append(text, size, " bytes each on average.");
+}
+
+const struct ncs_screen_view ncs_screen_sizes = {
+	.view = NCS_VIEW_CLASS,
+	.name = "Collectives by size",
+	.short_name = "Sizes",
+	.rules = {
+		.letter = letter,
+		.severity = severity,
+		.throughput = "CLASS_BUSBW",
+		.bytes = "CLASS_SIZE",
+		.time = "CLASS_P99",
+	},
+	.explain = explain,
+};
