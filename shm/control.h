@@ -20,7 +20,7 @@
 #include <stdint.h>
 
 #include "ncclstat/abi.h"
-#include "ncclstat/control.h"
+#include "ncclstat/control_object.h"
 
 /* A request, taken apart. */
 struct ncs_control_request {

@@ -10,7 +10,7 @@
 #include <stdint.h>
 
 #include "ncclstat/abi.h"
-#include "ncclstat/control.h"
+#include "ncclstat/control_object.h"
 
 /* Objects are files in this directory unless told otherwise; shm_open() would
  * put them there too, but takes no directory. */

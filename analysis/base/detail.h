@@ -7,7 +7,7 @@
  *             kernel=default | off | always | sampled[:N] | sampled:auto
  *             sample=default | N
  *
- * where GROUP is a name of ncclstat/tables/event_groups.h and N a power of two.
+ * where GROUP is a name of ncclstat/tables/event_groups.def and N a power of two.
  */
 #ifndef NCS_ANALYSIS_BASE_DETAIL_H
 #define NCS_ANALYSIS_BASE_DETAIL_H
@@ -16,7 +16,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#include "ncclstat/control.h"
+#include "ncclstat/control_object.h"
 #include "ncclstat/reader.h"
 #include "shm/control.h"
 

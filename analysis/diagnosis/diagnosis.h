@@ -1,7 +1,7 @@
 /* What is wrong with a job: findings, each with a verdict, who is to blame,
  * how sure that is, and what it was seen by.
  *
- * The rules' names and sentences are in ncclstat/tables/verdicts.h. A finding
+ * The rules' names and sentences are in ncclstat/tables/verdicts.def. A finding
  * names the root of a chain of waits, not those who suffer from it. Rules need
  * evidence: where nothing waits for long there is no finding, whatever else is
  * unusual; a job that sleeps or computes is healthy.

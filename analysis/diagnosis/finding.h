@@ -12,7 +12,7 @@
 
 #include "analysis/model/communicators.h"
 #include "analysis/model/model.h"
-#include "ncclstat/tables/verdicts.h"
+#include "ncclstat/tables/verdicts.def"
 
 /* From here on what waits, and has not moved since the pass before, is called
  * stuck: five times what is worth a look (NCS_LONG_WAIT_NS), and longer than

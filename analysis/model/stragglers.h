@@ -27,7 +27,7 @@
 #include "analysis/records/arrivals.h"
 #include "analysis/model/communicators.h"
 #include "analysis/model/model.h"
-#include "ncclstat/tables/lateness.h"
+#include "ncclstat/tables/lateness.def"
 
 enum ncs_late_cause {
 #define X(ID, name, help) NCS_LATE_##ID,

@@ -12,7 +12,7 @@
 
 #include "analysis/records/join.h"
 #include "ncclstat/names.h"
-#include "ncclstat/tables/what_if.h"
+#include "ncclstat/tables/what_if.def"
 
 enum ncs_what_if {
 	NCS_WHAT_IF_NOTHING, /* all as it was */

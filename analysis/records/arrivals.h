@@ -15,7 +15,7 @@
 #include <stdint.h>
 
 #include "ncclstat/reader.h"
-#include "ncclstat/tables/lateness.h"
+#include "ncclstat/tables/lateness.def"
 
 /* On the way into an operation, in this order. */
 enum ncs_moment {

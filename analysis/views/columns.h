@@ -12,7 +12,7 @@
 
 #include "analysis/model/communicators.h"
 #include "analysis/model/model.h"
-#include "ncclstat/tables/columns.h"
+#include "ncclstat/tables/columns.def"
 
 enum ncs_view {
 	NCS_VIEW_RANK,

@@ -14,7 +14,7 @@
 #include <stdint.h>
 
 #include "analysis/model/model.h"
-#include "ncclstat/tables/activities.h"
+#include "ncclstat/tables/activities.def"
 
 /* The table's own, then the states of channels and of proxy threads. */
 enum ncs_activity {

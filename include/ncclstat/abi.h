@@ -26,12 +26,12 @@
 #include "ncclstat/histogram.h"
 #include "ncclstat/record.h"
 #include "ncclstat/size_class.h"
-#include "ncclstat/tables/channel_states.h"
-#include "ncclstat/tables/cupti.h"
-#include "ncclstat/tables/functions.h"
-#include "ncclstat/tables/kernel_timing.h"
-#include "ncclstat/tables/loss.h"
-#include "ncclstat/tables/proxy_states.h"
+#include "ncclstat/tables/channel_states.def"
+#include "ncclstat/tables/cupti.def"
+#include "ncclstat/tables/functions.def"
+#include "ncclstat/tables/kernel_timing.def"
+#include "ncclstat/tables/loss.def"
+#include "ncclstat/tables/proxy_states.def"
 
 #define NCS_MAGIC UINT64_C(0x544154534c43434e) /* "NCCLSTAT" */
 #define NCS_BYTE_ORDER UINT32_C(0x01020304)
@@ -205,7 +205,7 @@ struct ncs_gpu_clock {
 	uint64_t reserved;
 };
 
-/* What the plugin collects, and what it was asked for from outside (control.h);
+/* What the plugin collects, and what it was asked for from outside (control_object.h);
  * under a seqlock. Of a process, so all its communicators tell the same. */
 struct ncs_settings {
 	uint64_t sequence;

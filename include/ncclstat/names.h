@@ -3,7 +3,7 @@
 #ifndef NCCLSTAT_NAMES_H
 #define NCCLSTAT_NAMES_H
 
-#include "ncclstat/tables/names.h"
+#include "ncclstat/tables/names.def"
 
 enum ncs_datatype {
 #define X(ID, name, number, bytes) NCS_DATATYPE_##ID,

@@ -16,7 +16,7 @@
 #include <stdint.h>
 
 #include "ncclstat/abi.h"
-#include "ncclstat/control.h"
+#include "ncclstat/control_object.h"
 
 #ifdef __cplusplus
 extern "C" {
@@ -244,7 +244,7 @@ struct ncs_gpu_clock_view {
 	uint64_t quantum_ns;
 };
 
-/* What is collected of a rank's process, and who asked for it (control.h). */
+/* What is collected of a rank's process, and who asked for it (control_object.h). */
 struct ncs_settings_view {
 	bool known;                 /* else all of this is 0 */
 	struct ncs_detail in_force; /* all told */

@@ -12,8 +12,8 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#include "ncclstat/tables/events.h"
-#include "ncclstat/tables/own_events.h"
+#include "ncclstat/tables/events.def"
+#include "ncclstat/tables/own_events.def"
 
 /* The number of an event type; NCCL's type bit is 1 << number. */
 enum ncs_event {
@@ -102,7 +102,7 @@ enum ncs_record_flag {
  *              from now on                          end in ns of
  *                                                   CLOCK_MONOTONIC, no
  *                                                   times since start
- *                                                   (control.h)
+ *                                                   (control_object.h)
  * MARK         range: the mark's   -                -
  *              own name, in the
  *              range that it was

@@ -3,7 +3,7 @@
 
 #include <string.h>
 
-#include "ncclstat/tables/states.h"
+#include "ncclstat/tables/states.def"
 #include "plugin/state/noted_calls.h"
 #include "plugin/events/control_watch.h"
 #include "plugin/events/decode.h"

@@ -2,7 +2,7 @@
  * allocation, no system call. */
 #include "plugin/events/range_stats.h"
 
-#include "ncclstat/tables/functions.h"
+#include "ncclstat/tables/functions.def"
 #include "plugin/state/hash.h"
 #include "plugin/state/lane.h"
 #include "plugin/life/lifecycle.h"

@@ -10,7 +10,7 @@
 #include <strings.h>
 
 #include "ncclstat/record.h"
-#include "ncclstat/tables/environment.h"
+#include "ncclstat/tables/environment.def"
 #include "plugin/state/range_stack.h"
 
 /* A day: nothing is that slow, and its ticks fit any word. */

@@ -1,5 +1,5 @@
 /* What the environment asks of the plugin; read once a process, at the first
- * init. The variables are those of ncclstat/tables/environment.h. */
+ * init. The variables are those of ncclstat/tables/environment.def. */
 #ifndef NCS_PLUGIN_NCCL_ENVIRONMENT_H
 #define NCS_PLUGIN_NCCL_ENVIRONMENT_H
 
@@ -8,7 +8,7 @@
 #include <stdint.h>
 
 #include "ncclstat/abi.h"
-#include "ncclstat/control.h"
+#include "ncclstat/control_object.h"
 
 /* Periods are powers of two. */
 #define NCS_KERNEL_PERIOD_MAX (UINT32_C(1) << NCS_KERNEL_DETAIL_LOG2_MAX)

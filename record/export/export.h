@@ -7,7 +7,7 @@
 #include <stdio.h>
 
 #include "analysis/base/aliases.h"
-#include "ncclstat/tables/exports.h"
+#include "ncclstat/tables/exports.def"
 #include "record/export/export_trace.h"
 #include "record/read/recording.h"
 

@@ -10,7 +10,7 @@
 #include "analysis/model/class_stats.h"
 #include "analysis/base/value_names.h"
 #include "analysis/base/utf8.h"
-#include "ncclstat/tables/csv.h"
+#include "ncclstat/tables/csv.def"
 #include "record/export/exporter.h"
 
 enum column {

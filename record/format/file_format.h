@@ -13,7 +13,7 @@
 
 #include "ncclstat/abi.h"
 #include "ncclstat/record.h"
-#include "ncclstat/tables/chunks.h"
+#include "ncclstat/tables/chunks.def"
 
 /* A reader reads all minor versions of its major one. */
 #define NCS_FORMAT_MAJOR 1u

@@ -7,7 +7,7 @@
 #include <stdint.h>
 
 #include "ncclstat/abi.h"
-#include "ncclstat/tables/fields.h"
+#include "ncclstat/tables/fields.def"
 
 enum ncs_field {
 #define X(ID, name, where, help) NCS_FIELD_##ID,

@@ -12,7 +12,7 @@
 #include <stddef.h>
 #include <sys/types.h>
 
-#include "ncclstat/control.h"
+#include "ncclstat/control_object.h"
 #include "ncclstat/reader.h"
 #include "shm/process.h"
 

@@ -13,7 +13,7 @@
 #include <stdint.h>
 
 #include "ncclstat/abi.h"
-#include "ncclstat/control.h"
+#include "ncclstat/control_object.h"
 #include "shm/process.h"
 #include "shm/segment.h"
 

@@ -24,7 +24,7 @@
 #include <unistd.h>
 
 #include "ncclstat/record.h"
-#include "ncclstat/tables/states.h"
+#include "ncclstat/tables/states.def"
 #include "shm/clock.h"
 #include "test/host/calllog.h"
 #include "test/host/plugin_host.h"

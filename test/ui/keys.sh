@@ -4,7 +4,7 @@
 # shellcheck source=test/ui/terminal
 . "$(dirname "$0")/terminal"
 
-table=include/ncclstat/tables/keys.h
+table=include/ncclstat/tables/keys.def
 
 # The names in the third argument of each X(), as "ID name"; "\\\\" is one
 # backslash in C.

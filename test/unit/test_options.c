@@ -9,7 +9,7 @@
 
 #include <cmocka.h>
 
-#include "ncclstat/tables/options.h"
+#include "ncclstat/tables/options.def"
 #include "tui/commands/options.h"
 
 #define WORDS_MAX 16

@@ -1,4 +1,4 @@
-/* Options, by the table of ncclstat/tables/options.h: from the command line,
+/* Options, by the table of ncclstat/tables/options.def: from the command line,
  * from lines of the configuration file, and back to text.
  *
  * Parsing looks at its arguments only and prints nothing; what is said to the
@@ -13,7 +13,7 @@
 
 #include "analysis/views/columns.h"
 #include "analysis/path/critical_path.h"
-#include "ncclstat/tables/options.h"
+#include "ncclstat/tables/options.def"
 #include "record/export/export.h"
 #include "record/read/instant.h"
 #include "record/write/recorder.h"

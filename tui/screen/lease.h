@@ -2,7 +2,7 @@
  * processes collect.
  *
  * A lease ends by itself some seconds after it was renewed for the last time,
- * so a view that is killed leaves nothing behind (ncclstat/control.h). Reads no
+ * so a view that is killed leaves nothing behind (ncclstat/control_object.h). Reads no
  * clock.
  */
 #ifndef NCS_TUI_SCREEN_LEASE_H

@@ -1,7 +1,7 @@
 /* Keys of the live view: from what curses reads to an action, and back to
  * names.
  *
- * Everything is made from include/ncclstat/tables/keys.h. Pure functions.
+ * Everything is made from include/ncclstat/tables/keys.def. Pure functions.
  */
 #ifndef NCS_TUI_TERM_KEYS_H
 #define NCS_TUI_TERM_KEYS_H
@@ -9,7 +9,7 @@
 #include <stdbool.h>
 #include <stddef.h>
 
-#include "ncclstat/tables/keys.h"
+#include "ncclstat/tables/keys.def"
 
 enum ncs_action {
 	NCS_ACTION_NONE,

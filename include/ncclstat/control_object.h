@@ -37,8 +37,8 @@
 #include <stdint.h>
 
 #include "ncclstat/record.h"
-#include "ncclstat/tables/event_groups.h"
-#include "ncclstat/tables/refusals.h"
+#include "ncclstat/tables/event_groups.def"
+#include "ncclstat/tables/refusals.def"
 
 #define NCS_CONTROL_MAGIC UINT64_C(0x4c52544e4353434e) /* "NCSCNTRL" */
 #define NCS_CONTROL_VERSION (1u << 16 | 0u) /* major, minor */
