@@ -1,6 +1,6 @@
 # Completion of ncclstat's command line for bash.
 #
-# test/unit/test_options.c holds it to ncclstat/tables/options.def: each option
+# test/unit/tui/commands/test_options.c holds it to ncclstat/tables/options.def: each option
 # and each word that one expects is in here.
 
 _ncclstat()

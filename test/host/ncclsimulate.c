@@ -7,7 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "test/unit/simulated_hosts.h"
+#include "test/unit/support/simulated_hosts.h"
 
 static const char usage[] =
 	"usage: ncclsimulate [options] DIRECTORY\n"

@@ -1,0 +1,370 @@
+/* Communicators: which ranks belong together, how far they are, and who is
+ * behind. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+#include "analysis/model/communicators.h"
+#include "test/unit/support/scripted_source.h"
+
+#define SECOND UINT64_C(1000000000)
+#define NOW (100 * SECOND)
+
+static int setup(void **state)
+{
+	static struct scripted scripted;
+
+	scripted_init(&scripted);
+	*state = &scripted;
+	return 0;
+}
+
+static int teardown(void **state)
+{
+	scripted_release(*state);
+	return 0;
+}
+
+static void set_id(struct scripted_rank *rank, uint64_t id)
+{
+	rank->snapshot.identity.known |= NCS_KNOWN_COMM_ID;
+	rank->snapshot.identity.comm_id = id;
+}
+
+static void set_name(struct scripted_rank *rank, const char *name)
+{
+	struct ncs_identity *identity = &rank->snapshot.identity;
+
+	identity->known |= NCS_KNOWN_COMM_NAME;
+	snprintf(identity->comm_name, sizeof(identity->comm_name), "%s", name);
+}
+
+/* A rank of the communicator 7. */
+static struct scripted_rank *add(struct scripted *scripted, int number)
+{
+	struct scripted_rank *rank = scripted_add(scripted, number);
+
+	set_id(rank, 7);
+	rank->snapshot.last_call_ns = NOW;
+	return rank;
+}
+
+static void at(struct scripted_rank *rank, unsigned function, uint64_t sequence)
+{
+	rank->snapshot.functions[function].operations = sequence + 1;
+	rank->snapshot.functions[function].last_sequence_number = sequence;
+}
+
+/* The only communicator. */
+static const struct ncs_communicator *look(struct scripted *scripted)
+{
+	scripted_pass(scripted, NOW);
+	assert_int_equal(scripted->model.communicator_count, 1);
+	return &scripted->model.communicators[0];
+}
+
+/* --- Who belongs together ------------------------------------------------- */
+
+static void without_ranks_there_is_none(void **state)
+{
+	struct scripted *scripted = *state;
+
+	scripted_pass(scripted, NOW);
+	assert_int_equal(scripted->model.communicator_count, 0);
+	assert_null(ncs_communicator_of_key(&scripted->model, "id 7"));
+}
+
+static void two_jobs_with_the_same_name_are_two(void **state)
+{
+	struct scripted *scripted = *state;
+	const struct ncs_model *model = &scripted->model;
+
+	for (int i = 0; i < 6; i++) {
+		struct scripted_rank *rank = scripted_add(scripted, i / 2);
+
+		set_id(rank, i % 2 ? 9 : 5);
+		set_name(rank, "world");
+	}
+	scripted_pass(scripted, NOW);
+	assert_int_equal(model->communicator_count, 2);
+	for (size_t i = 0; i < 2; i++) {
+		const struct ncs_communicator *one = &model->communicators[i];
+
+		assert_int_equal(one->rank_count, 3);
+		assert_int_equal(one->identity->comm_id, i ? 9 : 5);
+		assert_ptr_equal(ncs_communicator_of_key(model, one->key), one);
+		for (int k = 0; k < 3; k++) {
+			assert_int_equal(one->ranks[k]->now.identity.rank, k);
+			assert_ptr_equal(one->ranks[k]->communicator, one);
+		}
+	}
+}
+
+static void without_an_id_the_name_joins(void **state)
+{
+	struct scripted *scripted = *state;
+
+	set_name(scripted_add(scripted, 0), "a");
+	set_name(scripted_add(scripted, 1), "b");
+	set_name(scripted_add(scripted, 2), "a");
+	scripted_pass(scripted, NOW);
+	assert_int_equal(scripted->model.communicator_count, 2);
+	assert_ptr_equal(scripted_rank(scripted, 0)->communicator,
+			 scripted_rank(scripted, 2)->communicator);
+}
+
+static void who_is_not_known_is_alone(void **state)
+{
+	struct scripted *scripted = *state;
+	const struct ncs_model *model = &scripted->model;
+
+	scripted_add(scripted, 0);
+	scripted_add(scripted, 1);
+	add(scripted, 2);
+	scripted_pass(scripted, NOW);
+	assert_int_equal(model->communicator_count, 3);
+	for (size_t i = 0; i < 3; i++)
+		assert_ptr_equal(ncs_communicator_of_key(
+					 model, model->communicators[i].key),
+				 &model->communicators[i]);
+}
+
+/* A rank may be told its name later than its id. */
+static void the_rank_that_knows_most_gives_the_name(void **state)
+{
+	struct scripted *scripted = *state;
+
+	add(scripted, 0);
+	set_name(add(scripted, 1), "world");
+	assert_string_equal(look(scripted)->identity->comm_name, "world");
+}
+
+/* --- Who is behind -------------------------------------------------------- */
+
+static void level_ranks_have_nobody_behind(void **state)
+{
+	struct scripted *scripted = *state;
+	const struct ncs_communicator *found;
+
+	for (int i = 0; i < 4; i++)
+		at(add(scripted, i), NCS_FUNCTION_ALL_REDUCE, 88);
+	found = look(scripted);
+	assert_int_equal(found->function, NCS_FUNCTION_ALL_REDUCE);
+	assert_int_equal(found->progress.known, 4);
+	assert_int_equal(found->progress.most, 88);
+	assert_int_equal(ncs_progress_behind(&found->progress), 0);
+}
+
+static void the_slowest_is_named_with_its_distance(void **state)
+{
+	struct scripted *scripted = *state;
+	const struct ncs_communicator *found;
+
+	for (int i = 0; i < 5; i++)
+		at(add(scripted, i), NCS_FUNCTION_ALL_REDUCE,
+		   i == 2 || i == 4 ? 85 : 86 + (uint64_t)i);
+	found = look(scripted);
+	assert_int_equal(found->progress.most, 89);
+	assert_int_equal(ncs_progress_behind(&found->progress), 4);
+	assert_int_equal(found->progress.slowest->now.identity.rank, 2);
+	assert_int_equal(found->progress.slowest_count, 2);
+	assert_int_equal(found->progress.fastest->now.identity.rank, 3);
+	assert_int_equal(found->progress.fastest_count, 1);
+}
+
+static void the_function_is_that_with_the_largest_distance(void **state)
+{
+	struct scripted *scripted = *state;
+	struct scripted_rank *fast = add(scripted, 0);
+	struct scripted_rank *slow = add(scripted, 1);
+
+	at(fast, NCS_FUNCTION_ALL_REDUCE, 900);
+	at(slow, NCS_FUNCTION_ALL_REDUCE, 899);
+	at(fast, NCS_FUNCTION_ALL_GATHER, 9);
+	at(slow, NCS_FUNCTION_ALL_GATHER, 5);
+	assert_int_equal(look(scripted)->function, NCS_FUNCTION_ALL_GATHER);
+}
+
+static void the_function_of_level_ranks_is_that_they_are_in(void **state)
+{
+	struct scripted *scripted = *state;
+	struct scripted_rank *rank = add(scripted, 0);
+
+	at(rank, NCS_FUNCTION_ALL_REDUCE, 900);
+	at(rank, NCS_FUNCTION_BROADCAST, 3);
+	assert_int_equal(look(scripted)->function, NCS_FUNCTION_ALL_REDUCE);
+	rank->snapshot.operation_count = 1;
+	rank->operations[0].function = NCS_FUNCTION_BROADCAST;
+	assert_int_equal(look(scripted)->function, NCS_FUNCTION_BROADCAST);
+}
+
+static void an_unknown_number_is_neither_behind_nor_level(void **state)
+{
+	struct scripted *scripted = *state;
+	const struct ncs_communicator *found;
+
+	add(scripted, 0);
+	add(scripted, 1);
+	found = look(scripted);
+	assert_int_equal(found->function, NCS_FUNCTION_COUNT);
+	assert_int_equal(found->progress.known, 0);
+	/* The first call of a job has the number 0. */
+	at(&scripted->ranks[1], NCS_FUNCTION_REDUCE, 0);
+	found = look(scripted);
+	assert_int_equal(found->function, NCS_FUNCTION_REDUCE);
+	assert_int_equal(found->progress.known, 1);
+	assert_int_equal(ncs_progress_behind(&found->progress), 0);
+}
+
+static void the_dead_are_behind_only_among_the_dead(void **state)
+{
+	struct scripted *scripted = *state;
+	const struct ncs_communicator *found;
+
+	for (int i = 0; i < 3; i++)
+		at(add(scripted, i), NCS_FUNCTION_ALL_REDUCE, i == 1 ? 4 : 9);
+	scripted->ranks[1].snapshot.liveness = NCS_DEAD;
+	found = look(scripted);
+	assert_int_equal(found->live, 2);
+	assert_int_equal(found->dead, 1);
+	assert_int_equal(ncs_progress_behind(&found->progress), 0);
+	scripted->ranks[0].snapshot.liveness = NCS_DEAD;
+	scripted->ranks[2].snapshot.liveness = NCS_DEAD;
+	found = look(scripted);
+	assert_int_equal(found->live, 0);
+	assert_int_equal(ncs_progress_behind(&found->progress), 5);
+	assert_int_equal(found->progress.slowest->now.identity.rank, 1);
+}
+
+static void held_up_is_who_does_not_move(void **state)
+{
+	struct scripted *scripted = *state;
+	struct scripted_rank *slow = add(scripted, 1);
+	const struct ncs_communicator *found;
+
+	at(add(scripted, 0), NCS_FUNCTION_ALL_REDUCE, 9);
+	at(slow, NCS_FUNCTION_ALL_REDUCE, 4);
+	found = look(scripted); /* seen once: it may move */
+	assert_false(
+		ncs_progress_is_held_up(&found->progress, found->function));
+	found = look(scripted);
+	assert_true(ncs_progress_is_held_up(&found->progress, found->function));
+	at(slow, NCS_FUNCTION_ALL_REDUCE, 5);
+	found = look(scripted);
+	assert_false(
+		ncs_progress_is_held_up(&found->progress, found->function));
+}
+
+/* --- Sums ----------------------------------------------------------------- */
+
+static void ranks_are_counted_and_summed(void **state)
+{
+	struct scripted *scripted = *state;
+	struct ncs_channel_view *channels[4];
+	const struct ncs_communicator *found;
+
+	for (int i = 0; i < 4; i++) {
+		struct scripted_rank *rank = add(scripted, i);
+
+		at(rank, NCS_FUNCTION_ALL_REDUCE, 1);
+		rank->snapshot.losses[NCS_LOSS_STALE] = 2;
+		channels[i] = scripted_channel(rank, 0, true, 0);
+		channels[i]->bytes = 100;
+		channels[i]->state = NCS_CHANNEL_SEND_WAIT;
+		channels[i]->since_ns = NOW - (uint64_t)(i + 1) * SECOND;
+	}
+	scripted->ranks[1].snapshot.liveness = NCS_SILENT;
+	scripted->ranks[2].snapshot.liveness = NCS_FINISHED;
+	scripted->ranks[3].snapshot.liveness = NCS_DEAD;
+	scripted_pass(scripted, NOW - 2 * SECOND);
+	found = &scripted->model.communicators[0];
+	assert_true(found->operations_rate < 0);
+	assert_true(found->send_rate < 0);
+	for (int i = 0; i < 2; i++) {
+		at(&scripted->ranks[i], NCS_FUNCTION_ALL_REDUCE, 5);
+		channels[i]->bytes = 500;
+	}
+	found = look(scripted);
+	assert_int_equal(found->rank_count, 4);
+	assert_int_equal(found->live, 2);
+	assert_int_equal(found->silent, 1);
+	assert_int_equal(found->finished, 1);
+	assert_int_equal(found->dead, 1);
+	assert_int_equal(found->lost, 8);
+	assert_true(found->operations_rate == 4);
+	assert_true(found->send_rate == 400);
+	assert_true(found->recv_rate == 0);
+	/* What is dead waits for nothing any more. */
+	assert_int_equal(found->oldest.rank->now.identity.rank, 1);
+	assert_true(found->oldest.duration_ns == 2 * SECOND);
+}
+
+static void five_hundred_ranks_come_in_any_order(void **state)
+{
+	enum { RANKS = 512, COMMUNICATORS = 16 };
+	struct ncs_rank *ranks = calloc(RANKS, sizeof(*ranks));
+	struct ncs_rank **order = calloc(RANKS, sizeof(struct ncs_rank *));
+	struct ncs_model model = { .ranks = order, .rank_count = RANKS };
+	char id[] = "rank";
+
+	(void)state;
+	assert_non_null(ranks);
+	assert_non_null(order);
+	for (int i = 0; i < RANKS; i++) {
+		struct ncs_snapshot *now = &ranks[i].now;
+
+		ranks[i].id = id;
+		now->identity.known = NCS_KNOWN_COMM_ID | NCS_KNOWN_RANK;
+		now->identity.comm_id = 1 + (uint64_t)i % COMMUNICATORS;
+		now->identity.rank = i / COMMUNICATORS;
+		for (size_t k = 0; k < NCS_FUNCTION_COUNT; k++)
+			now->functions[k].last_sequence_number =
+				NCS_NO_SEQUENCE_NUMBER;
+		now->functions[0].last_sequence_number = i == 300 ? 1 : 2;
+		order[i * 77 % RANKS] = &ranks[i];
+	}
+	assert_int_equal(ncs_communicators_find(&model), 0);
+	assert_int_equal(model.communicator_count, COMMUNICATORS);
+	for (size_t i = 0; i < COMMUNICATORS; i++) {
+		const struct ncs_communicator *one = &model.communicators[i];
+
+		assert_int_equal(one->identity->comm_id, i + 1);
+		assert_int_equal(one->rank_count, RANKS / COMMUNICATORS);
+		assert_int_equal(ncs_progress_behind(&one->progress),
+				 i == 300 % COMMUNICATORS);
+		for (int k = 0; k < RANKS / COMMUNICATORS; k++)
+			assert_int_equal(one->ranks[k]->now.identity.rank, k);
+	}
+	ncs_communicators_release(&model);
+	free(order);
+	free(ranks);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+#define TEST(name) cmocka_unit_test_setup_teardown(name, setup, teardown)
+		TEST(without_ranks_there_is_none),
+		TEST(two_jobs_with_the_same_name_are_two),
+		TEST(without_an_id_the_name_joins),
+		TEST(who_is_not_known_is_alone),
+		TEST(the_rank_that_knows_most_gives_the_name),
+		TEST(level_ranks_have_nobody_behind),
+		TEST(the_slowest_is_named_with_its_distance),
+		TEST(the_function_is_that_with_the_largest_distance),
+		TEST(the_function_of_level_ranks_is_that_they_are_in),
+		TEST(an_unknown_number_is_neither_behind_nor_level),
+		TEST(the_dead_are_behind_only_among_the_dead),
+		TEST(held_up_is_who_does_not_move),
+		TEST(ranks_are_counted_and_summed),
+		TEST(five_hundred_ranks_come_in_any_order),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -1,0 +1,423 @@
+/* Windows: where each begins, that rates over it are exact, and what becomes of
+ * it as ranks come, go, start anew, and as nobody looks. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdio.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+#include "analysis/views/columns.h"
+#include "test/unit/support/scripted_source.h"
+
+#define SECOND UINT64_C(1000000000)
+#define BORN (1000 * SECOND)
+
+static struct scripted scripted;
+static struct scripted_rank *rank;
+static struct ncs_channel_view *channel;
+
+/* A rank that sends 1 MB/s and begins two operations a second, from its birth
+ * on; three quarters of the time it waits for its GPU. */
+static int setup(void **state)
+{
+	(void)state;
+	scripted_init(&scripted);
+	rank = scripted_add(&scripted, 0);
+	rank->header.created = BORN;
+	channel = scripted_channel(rank, 3, true, 1);
+	return 0;
+}
+
+static int teardown(void **state)
+{
+	(void)state;
+	scripted_release(&scripted);
+	return 0;
+}
+
+/* Adds what happens in some seconds, some times as fast as usual. */
+static void work(uint64_t seconds, uint64_t speed)
+{
+	struct ncs_function_view *function =
+		&rank->snapshot.functions[NCS_FUNCTION_ALL_REDUCE];
+
+	channel->bytes += seconds * speed * 1000000;
+	channel->time_ns[NCS_CHANNEL_SEND_GPU_WAIT] += seconds * SECOND * 3 / 4;
+	channel->time_ns[NCS_CHANNEL_IDLE] += seconds * SECOND / 4;
+	function->operations += 2 * seconds * speed;
+	function->timed[NCS_TIMING_PROXY] += 2 * seconds * speed;
+	function->time_ns[NCS_TIMING_PROXY] += seconds * SECOND;
+	function->timed_bytes[NCS_TIMING_PROXY] += seconds * speed * SECOND;
+}
+
+/* Times of operations, all alike. */
+static void time_operations(uint64_t count, uint64_t time_ns)
+{
+	uint64_t *histogram = scripted_histogram(rank, NCS_FUNCTION_ALL_REDUCE,
+						 NCS_TIMING_PROXY);
+
+	histogram[ncs_histogram_bucket(time_ns)] += count;
+}
+
+/* Looks each second, from one on to another. */
+static void look(uint64_t from_s, uint64_t until_s, uint64_t speed)
+{
+	for (uint64_t i = from_s; i <= until_s; i++) {
+		work(1, speed);
+		scripted_pass(&scripted, BORN + i * SECOND);
+	}
+}
+
+static double cell(enum ncs_column_id id, size_t index)
+{
+	const struct ncs_row row = {
+		.view = ncs_columns[id].view,
+		.rank = scripted_rank(&scripted, 0),
+		.index = index,
+	};
+	struct ncs_value value;
+
+	ncs_columns[id].get(&row, &value);
+	return value.kind == NCS_VALUE_NONE ? -1 : value.real;
+}
+
+static void assert_near(double is, double wanted)
+{
+	if (is < wanted - 1e-6 || is > wanted + 1e-6)
+		fail_msg("%f is not %f", is, wanted);
+}
+
+static void assert_window(enum ncs_window window, uint64_t seconds, double rate)
+{
+	ncs_model_set_window(&scripted.model, window);
+	assert_int_equal(ncs_model_window_ns(&scripted.model),
+			 seconds * SECOND);
+	assert_near(cell(NCS_COLUMN_CHANNEL_RATE, 0), rate);
+	if (rate < 0)
+		return;
+	assert_near(cell(NCS_COLUMN_RANK_SEND_RATE, 0), rate * 1e6);
+	assert_near(cell(NCS_COLUMN_RANK_OPERATIONS_RATE, 0), 2 * rate);
+	assert_near(cell(NCS_COLUMN_FUNCTION_RATE, NCS_FUNCTION_ALL_REDUCE),
+		    2 * rate);
+	assert_near(cell(NCS_COLUMN_FUNCTION_ALGBW, NCS_FUNCTION_ALL_REDUCE),
+		    rate);
+	assert_near(cell(NCS_COLUMN_CHANNEL_GPU_SHARE, 0), 0.75);
+}
+
+/* --- Where a window begins ------------------------------------------------ */
+
+static void each_window_is_as_long_as_it_says(void **state)
+{
+	(void)state;
+	/* Seen late: 300 s are only known as a sum. */
+	work(300, 1);
+	look(301, 400, 1);
+	look(401, 480, 4);
+	look(481, 500, 10);
+	assert_window(NCS_WINDOW_NOW, 1, 10);
+	ncs_model_set_window(&scripted.model, NCS_WINDOW_10_S);
+	assert_in_range(ncs_model_window_ns(&scripted.model), 10 * SECOND,
+			13 * SECOND);
+	assert_near(cell(NCS_COLUMN_CHANNEL_RATE, 0), 10);
+	ncs_model_set_window(&scripted.model, NCS_WINDOW_100_S);
+	assert_in_range(ncs_model_window_ns(&scripted.model), 100 * SECOND,
+			125 * SECOND);
+	assert_window(NCS_WINDOW_START, 500, (400 + 80 * 4 + 20 * 10) / 500.0);
+}
+
+static void a_window_that_is_longer_than_what_was_seen_is_shorter(void **state)
+{
+	(void)state;
+	work(300, 7);
+	look(301, 304, 2);
+	assert_window(NCS_WINDOW_10_S, 3, 2);
+	assert_window(NCS_WINDOW_100_S, 3, 2);
+}
+
+static void a_rank_that_came_later_counts_from_its_birth(void **state)
+{
+	(void)state;
+	work(3, 5);
+	scripted_pass(&scripted, BORN + 3 * SECOND);
+	assert_window(NCS_WINDOW_NOW, 0, -1);
+	assert_window(NCS_WINDOW_10_S, 3, 5);
+	assert_window(NCS_WINDOW_100_S, 3, 5);
+	assert_window(NCS_WINDOW_START, 3, 5);
+}
+
+static void without_a_birth_nothing_is_guessed(void **state)
+{
+	(void)state;
+	rank->header.created = 0;
+	work(3, 5);
+	scripted_pass(&scripted, BORN + 3 * SECOND);
+	for (unsigned i = 0; i < NCS_WINDOW_COUNT; i++)
+		assert_window((enum ncs_window)i, 0, -1);
+}
+
+static void a_window_is_never_too_short_whatever_the_interval(void **state)
+{
+	static const uint64_t intervals_ms[] = { 100, 700, 2400, 2600, 9900 };
+
+	(void)state;
+	work(1000, 1);
+	for (size_t i = 0; i < 5; i++) {
+		uint64_t interval_ns = intervals_ms[i] * 1000000;
+		uint64_t begun_ns = BORN + (i + 1) * 1000 * SECOND;
+
+		ncs_model_set_window(&scripted.model, NCS_WINDOW_10_S);
+		for (unsigned k = 0; k < 300; k++) {
+			uint64_t window_ns;
+
+			scripted_pass(&scripted, begun_ns + k * interval_ns);
+			window_ns = ncs_model_window_ns(&scripted.model);
+			if (k * interval_ns < 10 * SECOND)
+				continue;
+			assert_true(window_ns >= 10 * SECOND);
+			assert_true(window_ns < 12500000000 + interval_ns);
+		}
+	}
+}
+
+static void nobody_looking_makes_a_window_longer_not_wrong(void **state)
+{
+	(void)state;
+	work(300, 1);
+	look(301, 320, 1);
+	work(60, 3);
+	scripted_pass(&scripted, BORN + 380 * SECOND);
+	assert_window(NCS_WINDOW_NOW, 60, 3);
+	ncs_model_set_window(&scripted.model, NCS_WINDOW_10_S);
+	assert_in_range(ncs_model_window_ns(&scripted.model), 60 * SECOND,
+			63 * SECOND);
+	look(381, 394, 1);
+	assert_near(cell(NCS_COLUMN_CHANNEL_RATE, 0), 1);
+}
+
+/* --- Percentiles ---------------------------------------------------------- */
+
+static void assert_percentile(double fraction, uint64_t wanted_ns)
+{
+	uint64_t time_ns = ncs_rank_percentile(
+		scripted_rank(&scripted, 0), NCS_FUNCTION_ALL_REDUCE, fraction);
+
+	assert_in_range(time_ns, wanted_ns - wanted_ns / 15,
+			wanted_ns + wanted_ns / 15);
+}
+
+static void percentiles_are_those_of_the_window(void **state)
+{
+	(void)state;
+	time_operations(1000, 1000000);
+	look(1, 200, 1);
+	time_operations(90, 20000000);
+	time_operations(10, 70000000);
+	look(201, 201, 1);
+	/* Of one interval there are too few, so these are all. */
+	assert_percentile(0.50, 1000000);
+	assert_percentile(1, 70000000);
+	ncs_model_set_window(&scripted.model, NCS_WINDOW_START);
+	assert_percentile(0.50, 1000000);
+	ncs_model_set_window(&scripted.model, NCS_WINDOW_10_S);
+	assert_percentile(0.50, 20000000);
+	assert_percentile(0.90, 20000000);
+	assert_percentile(0.95, 70000000);
+	look(202, 220, 1);
+	assert_int_equal(ncs_rank_percentile(scripted_rank(&scripted, 0),
+					     NCS_FUNCTION_ALL_REDUCE, 0.5),
+			 0);
+	ncs_model_set_window(&scripted.model, NCS_WINDOW_100_S);
+	assert_percentile(0.50, 20000000);
+}
+
+static void percentiles_begin_anew_with_the_mark(void **state)
+{
+	(void)state;
+	time_operations(1000, 1000000);
+	look(1, 5, 1);
+	assert_int_equal(ncs_model_mark(&scripted.model), 0);
+	time_operations(3, 5000000);
+	look(6, 6, 1);
+	ncs_model_set_window(&scripted.model, NCS_WINDOW_MARK);
+	assert_percentile(0.01, 5000000);
+}
+
+static void each_function_and_timing_has_its_own_times(void **state)
+{
+	uint64_t counts[NCS_HISTORY_BUCKETS];
+	uint64_t *other = scripted_histogram(rank, NCS_FUNCTION_ALL_REDUCE + 1,
+					     NCS_TIMING_KERNEL);
+	const struct ncs_counters *base;
+
+	(void)state;
+	time_operations(7, 1000);
+	other[0] = 5;
+	other[NCS_HISTOGRAM_BUCKETS - 1] = 9;
+	look(1, 3, 1);
+	other[NCS_HISTOGRAM_BUCKETS - 1] += 2;
+	look(4, 4, 1);
+	base = ncs_history_base(&scripted_rank(&scripted, 0)->history,
+				NCS_WINDOW_10_S, BORN + 13 * SECOND);
+	assert_non_null(base);
+	ncs_counters_times(base, NCS_FUNCTION_ALL_REDUCE + 1, NCS_TIMING_KERNEL,
+			   other, counts);
+	assert_int_equal(counts[0], 0);
+	assert_int_equal(counts[NCS_HISTORY_BUCKETS - 1], 2);
+	ncs_counters_times(base, NCS_FUNCTION_ALL_REDUCE, NCS_TIMING_PROXY,
+			   other, counts);
+	assert_int_equal(counts[0], 5);
+}
+
+/* --- The mark ------------------------------------------------------------- */
+
+static void a_mark_begins_anew(void **state)
+{
+	(void)state;
+	work(300, 1);
+	look(301, 310, 9);
+	assert_int_equal(ncs_model_mark(&scripted.model), 0);
+	assert_window(NCS_WINDOW_MARK, 0, -1);
+	assert_near(cell(NCS_COLUMN_CHANNEL_GPU_SHARE, 0), -1);
+	look(311, 350, 2);
+	assert_window(NCS_WINDOW_MARK, 40, 2);
+	ncs_model_mark(&scripted.model);
+	look(351, 352, 6);
+	assert_window(NCS_WINDOW_MARK, 2, 6);
+}
+
+static void who_comes_after_the_mark_counts_from_its_start(void **state)
+{
+	(void)state;
+	rank->is_there = false;
+	scripted_pass(&scripted, BORN - 10 * SECOND);
+	ncs_model_mark(&scripted.model);
+	rank->is_there = true;
+	work(4, 3);
+	scripted_pass(&scripted, BORN + 4 * SECOND);
+	assert_window(NCS_WINDOW_MARK, 4, 3);
+}
+
+static void who_was_not_seen_at_the_mark_counts_from_when_it_was(void **state)
+{
+	(void)state;
+	rank->is_there = false;
+	scripted_pass(&scripted, BORN + 10 * SECOND);
+	ncs_model_mark(&scripted.model);
+	rank->is_there = true;
+	work(20, 3);
+	look(21, 21, 8);
+	look(22, 30, 2);
+	assert_window(NCS_WINDOW_MARK, 9, 2);
+}
+
+/* --- Coming and going ----------------------------------------------------- */
+
+static void a_rank_that_comes_back_starts_anew(void **state)
+{
+	(void)state;
+	work(300, 1);
+	look(301, 330, 5);
+	rank->is_there = false;
+	scripted_pass(&scripted, BORN + 331 * SECOND);
+	rank->is_there = true;
+	work(9, 5);
+	look(340, 340, 5);
+	assert_window(NCS_WINDOW_10_S, 0, -1);
+	look(341, 342, 4);
+	assert_window(NCS_WINDOW_10_S, 2, 4);
+}
+
+static void a_restart_with_the_same_pid_has_no_past(void **state)
+{
+	(void)state;
+	look(1, 40, 5);
+	rank->header.created = BORN + 40 * SECOND;
+	rank->snapshot.functions[NCS_FUNCTION_ALL_REDUCE] =
+		(struct ncs_function_view){ 0 };
+	channel->bytes = 0;
+	memset(channel->time_ns, 0, sizeof(channel->time_ns));
+	look(41, 42, 3);
+	assert_window(NCS_WINDOW_NOW, 1, 3);
+	assert_window(NCS_WINDOW_10_S, 2, 3);
+	assert_window(NCS_WINDOW_START, 2, 3);
+}
+
+static void a_new_channel_counts_from_zero(void **state)
+{
+	struct ncs_channel_view *other;
+
+	(void)state;
+	work(300, 1);
+	look(301, 320, 2);
+	other = scripted_channel(rank, 4, true, 1);
+	other->bytes = 20000000;
+	look(321, 321, 2);
+	ncs_model_set_window(&scripted.model, NCS_WINDOW_NOW);
+	assert_near(cell(NCS_COLUMN_CHANNEL_RATE, 1), 20);
+	assert_near(cell(NCS_COLUMN_CHANNEL_RATE, 0), 2);
+}
+
+static void a_counter_that_went_back_has_no_rate(void **state)
+{
+	(void)state;
+	work(300, 1);
+	look(301, 320, 2);
+	channel->bytes = 1;
+	scripted_pass(&scripted, BORN + 321 * SECOND);
+	ncs_model_set_window(&scripted.model, NCS_WINDOW_10_S);
+	assert_near(cell(NCS_COLUMN_CHANNEL_RATE, 0), -1);
+}
+
+static void the_life_of_a_rank_ends_with_it(void **state)
+{
+	(void)state;
+	look(1, 20, 3);
+	rank->snapshot.liveness = NCS_DEAD;
+	rank->snapshot.last_call_ns = BORN + 20 * SECOND;
+	for (uint64_t i = 21; i <= 200; i++)
+		scripted_pass(&scripted, BORN + i * SECOND);
+	assert_window(NCS_WINDOW_START, 20, 3);
+	ncs_model_set_window(&scripted.model, NCS_WINDOW_10_S);
+	assert_near(cell(NCS_COLUMN_CHANNEL_RATE, 0), 0);
+}
+
+/* --- Memory --------------------------------------------------------------- */
+
+static void the_past_of_a_large_job_stays_small(void **state)
+{
+	size_t channels = 2 * 32 * sizeof(struct ncs_channel_counters);
+	size_t moments = 2 + 2 * NCS_HISTORY_DEPTH;
+
+	(void)state;
+	assert_true(512 * (sizeof(struct ncs_history) + moments * channels) <=
+		    (size_t)26 << 20);
+}
+
+int main(void)
+{
+#define TEST(name) cmocka_unit_test_setup_teardown(name, setup, teardown)
+	const struct CMUnitTest tests[] = {
+		TEST(each_window_is_as_long_as_it_says),
+		TEST(a_window_that_is_longer_than_what_was_seen_is_shorter),
+		TEST(a_rank_that_came_later_counts_from_its_birth),
+		TEST(without_a_birth_nothing_is_guessed),
+		TEST(a_window_is_never_too_short_whatever_the_interval),
+		TEST(nobody_looking_makes_a_window_longer_not_wrong),
+		TEST(percentiles_are_those_of_the_window),
+		TEST(percentiles_begin_anew_with_the_mark),
+		TEST(each_function_and_timing_has_its_own_times),
+		TEST(a_mark_begins_anew),
+		TEST(who_comes_after_the_mark_counts_from_its_start),
+		TEST(who_was_not_seen_at_the_mark_counts_from_when_it_was),
+		TEST(a_rank_that_comes_back_starts_anew),
+		TEST(a_restart_with_the_same_pid_has_no_past),
+		TEST(a_new_channel_counts_from_zero),
+		TEST(a_counter_that_went_back_has_no_rate),
+		TEST(the_life_of_a_rank_ends_with_it),
+		TEST(the_past_of_a_large_job_stays_small),
+	};
+
+	return cmocka_run_group_tests_name("history", tests, NULL, NULL);
+}

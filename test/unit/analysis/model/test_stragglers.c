@@ -1,0 +1,974 @@
+/* Lateness made by hand must be found exactly: how much, of whom, how often and
+ * where it began; and what cannot be compared must not be. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+#include "analysis/model/stragglers.h"
+#include "test/unit/support/scripted_source.h"
+
+#define US UINT64_C(1000)
+#define MS UINT64_C(1000000)
+#define SECOND UINT64_C(1000000000)
+
+#define RANKS 4
+#define PERIOD_NS (10 * MS)
+#define START_NS (100 * SECOND)
+
+struct fixture {
+	struct scripted scripted;
+	struct scripted_rank *ranks[RANKS];
+	uint64_t now_ns;
+	uint64_t delay_ns; /* of everything */
+};
+
+static int setup(void **state)
+{
+	static struct fixture fixture;
+
+	memset(&fixture, 0, sizeof(fixture));
+	scripted_init(&fixture.scripted);
+	for (int i = 0; i < RANKS; i++) {
+		fixture.ranks[i] = scripted_add(&fixture.scripted, i);
+		fixture.ranks[i]->snapshot.identity.known |= NCS_KNOWN_COMM_ID;
+		fixture.ranks[i]->snapshot.identity.comm_id = 7;
+	}
+	fixture.now_ns = START_NS;
+	*state = &fixture;
+	return 0;
+}
+
+static int teardown(void **state)
+{
+	struct fixture *fixture = *state;
+
+	scripted_release(&fixture->scripted);
+	return 0;
+}
+
+static struct ncs_record *put(struct scripted_rank *rank, unsigned event,
+			      uint64_t start_ns)
+{
+	struct ncs_record *record = &rank->records[rank->record_count++];
+
+	assert_true(rank->record_count <= SCRIPTED_RECORDS);
+	*record = (struct ncs_record){
+		.start = start_ns,
+		.event = (uint8_t)event,
+		.function = NCS_FUNCTION_ALL_REDUCE,
+		.peer = -1,
+	};
+	return record;
+}
+
+/* When the n-th operation would begin if nobody were late. */
+static uint64_t turn_ns(const struct fixture *fixture, uint64_t number)
+{
+	return START_NS + fixture->delay_ns + number * PERIOD_NS;
+}
+
+/* The n-th operation of a rank, that began so late; it ends 5 ms after its
+ * turn. */
+static struct ncs_record *operation(struct fixture *fixture, int rank,
+				    uint64_t number, uint64_t late_ns)
+{
+	struct ncs_record *record = put(fixture->ranks[rank], NCS_EVENT_COLL,
+					turn_ns(fixture, number) + late_ns);
+
+	record->operation = (uint32_t)number + 1;
+	record->number = number;
+	record->duration = 5 * MS - late_ns;
+	record->delta[0] = 1;
+	return record;
+}
+
+/* All that was put is seen. */
+static void look(struct fixture *fixture)
+{
+	fixture->now_ns += 10 * SECOND;
+	scripted_pass(&fixture->scripted, fixture->now_ns);
+	for (int i = 0; i < RANKS; i++) {
+		fixture->ranks[i]->record_count = 0;
+		fixture->ranks[i]->records_lost = 0;
+	}
+}
+
+static const struct ncs_lateness_view *view_of(const struct fixture *fixture,
+					       int rank)
+{
+	return ncs_rank_lateness(scripted_rank(&fixture->scripted, rank));
+}
+
+static const struct ncs_communicator *
+communicator_of(const struct fixture *fixture)
+{
+	return scripted_rank(&fixture->scripted, 0)->communicator;
+}
+
+static void assert_near(uint64_t got, uint64_t wanted)
+{
+	if (got > wanted + wanted / 50 || got < wanted - wanted / 50)
+		fail_msg("%llu, not %llu", (unsigned long long)got,
+			 (unsigned long long)wanted);
+}
+
+/* Rank 3 is late by 1 to 100 us, the others by their numbers in ns. */
+static void put_hundred(struct fixture *fixture)
+{
+	for (uint64_t i = 0; i < 100; i++) {
+		for (int k = 0; k < 3; k++)
+			operation(fixture, k, i, (uint64_t)k);
+		operation(fixture, 3, i, (i + 1) * US);
+	}
+}
+
+static void lateness_is_found_exactly(void **state)
+{
+	struct fixture *fixture = *state;
+	const struct ncs_lateness_view *view;
+	const struct ncs_skew *skew;
+
+	put_hundred(fixture);
+	look(fixture);
+	view = view_of(fixture, 3);
+	assert_non_null(view);
+	assert_int_equal(view->recent.operations, 100);
+	assert_int_equal(view->recent.last, 100);
+	assert_int_equal(view->recent.median_ns, 50 * US);
+	assert_int_equal(view->recent.p99_ns, 99 * US);
+	assert_int_equal(view->recent.exclusive_ns, 50 * US - 2);
+	assert_int_equal(view->all.operations, 100);
+	assert_near(view->all.median_ns, 50 * US);
+	assert_near(view->all.p99_ns, 99 * US);
+	assert_near(view->all.exclusive_ns, 50 * US);
+	assert_int_equal(view->count.seen, 100);
+	assert_int_equal(view->told_by[NCS_AT_OPERATION], 100);
+	view = view_of(fixture, 2);
+	assert_int_equal(view->recent.operations, 100);
+	assert_int_equal(view->recent.last, 0);
+	assert_int_equal(view->recent.median_ns, 2);
+	assert_int_equal(view->recent.exclusive_ns, 0);
+	assert_int_equal(ncs_lateness_cause(&view->recent),
+			 NCS_LATE_CAUSE_COUNT);
+	skew = ncs_communicator_skew(communicator_of(fixture));
+	assert_int_equal(skew->operations, 100);
+	assert_int_equal(skew->ranks, RANKS);
+	assert_int_equal(skew->median_ns, 50 * US);
+	assert_int_equal(skew->p99_ns, 99 * US);
+	assert_int_equal(skew->transfer_ns, 5 * MS - 51 * US);
+}
+
+static int compare_values(const void *left, const void *right)
+{
+	const uint64_t *a = left, *b = right;
+
+	return (*a > *b) - (*a < *b);
+}
+
+/* Of any number of operations, with lateness in any order. */
+static void percentiles_are_those_of_sorted_values(void **state)
+{
+	struct fixture *fixture = *state;
+	uint64_t values[120], x = 1;
+
+	for (size_t count = 1; count <= 120; count++) {
+		const struct ncs_lateness *recent;
+
+		teardown(state);
+		setup(state);
+		for (size_t i = 0; i < count; i++) {
+			x = x * UINT64_C(6364136223846793005) + 1;
+			/* Small ones are there more than once. */
+			values[i] = 1 + (x >> 33) % (1 + count / 2);
+			for (int k = 0; k < RANKS; k++)
+				operation(fixture, k, i, k ? 0 : values[i]);
+		}
+		look(fixture);
+		qsort(values, count, sizeof(*values), compare_values);
+		recent = &view_of(fixture, 0)->recent;
+		assert_int_equal(recent->median_ns,
+				 values[(count * 50 + 99) / 100 - 1]);
+		assert_int_equal(recent->p99_ns,
+				 values[(count * 99 + 99) / 100 - 1]);
+		assert_int_equal(recent->exclusive_ns, recent->median_ns);
+	}
+}
+
+static void the_same_delay_of_all_changes_nothing(void **state)
+{
+	struct fixture *fixture = *state;
+	struct ncs_lateness_view before;
+	struct ncs_skew skew;
+
+	put_hundred(fixture);
+	look(fixture);
+	before = *view_of(fixture, 3);
+	skew = *ncs_communicator_skew(communicator_of(fixture));
+	teardown(state);
+	setup(state);
+	fixture->delay_ns = 123456789;
+	put_hundred(fixture);
+	look(fixture);
+	assert_memory_equal(view_of(fixture, 3), &before, sizeof(before));
+	assert_memory_equal(ncs_communicator_skew(communicator_of(fixture)),
+			    &skew, sizeof(skew));
+}
+
+/* Late by d, for d over ten powers of two. */
+static void any_lateness_is_found_within_a_bucket(void **state)
+{
+	struct fixture *fixture = *state;
+
+	for (uint64_t late_ns = 3; late_ns < 4 * MS; late_ns *= 3) {
+		teardown(state);
+		setup(state);
+		for (uint64_t i = 0; i < 40; i++)
+			for (int k = 0; k < RANKS; k++)
+				operation(fixture, k, i, k == 2 ? late_ns : 0);
+		look(fixture);
+		assert_int_equal(view_of(fixture, 2)->recent.median_ns,
+				 late_ns);
+		assert_near(view_of(fixture, 2)->all.median_ns, late_ns);
+		assert_int_equal(view_of(fixture, 2)->all.last, 40);
+		assert_int_equal(view_of(fixture, 0)->all.last, 0);
+	}
+}
+
+static void nobody_is_last_where_two_come_together(void **state)
+{
+	struct fixture *fixture = *state;
+
+	for (uint64_t i = 0; i < 10; i++)
+		for (int k = 0; k < RANKS; k++)
+			operation(fixture, k, i, k >= 2 ? MS : 0);
+	look(fixture);
+	for (int k = 0; k < RANKS; k++)
+		assert_int_equal(view_of(fixture, k)->recent.last, 0);
+	assert_int_equal(view_of(fixture, 3)->recent.median_ns, MS);
+}
+
+static void recent_figures_forget_old_operations(void **state)
+{
+	struct fixture *fixture = *state;
+
+	for (uint64_t i = 0; i < 4 * NCS_LATENESS_RECENT; i++) {
+		bool old = i < 3 * NCS_LATENESS_RECENT;
+
+		for (int k = 0; k < RANKS; k++)
+			operation(fixture, k, i, k == (old ? 1 : 2) ? MS : 0);
+		if (i % 256 == 255)
+			look(fixture);
+	}
+	assert_int_equal(view_of(fixture, 1)->recent.last, 0);
+	assert_int_equal(view_of(fixture, 1)->recent.operations,
+			 NCS_LATENESS_RECENT);
+	assert_int_equal(view_of(fixture, 1)->all.last,
+			 3 * NCS_LATENESS_RECENT);
+	assert_int_equal(view_of(fixture, 2)->recent.last, NCS_LATENESS_RECENT);
+}
+
+/* --- Who waits for whom --------------------------------------------------- */
+
+static void put_rooted(struct fixture *fixture, unsigned function,
+		       uint64_t number, const uint64_t late_ns[RANKS])
+{
+	for (int k = 0; k < RANKS; k++) {
+		struct ncs_record *record =
+			operation(fixture, k, number, late_ns[k]);
+
+		record->function = (uint8_t)function;
+		record->peer = 1; /* the root */
+	}
+}
+
+static void a_broadcast_waits_for_its_root_only(void **state)
+{
+	static const uint64_t late_root[RANKS] = { 10 * US, 90 * US, 0,
+						   30 * US };
+	static const uint64_t late_leaf[RANKS] = { 0, 20 * US, 5 * US,
+						   70 * US };
+	struct fixture *fixture = *state;
+	const struct ncs_lateness_view *view;
+
+	put_rooted(fixture, NCS_FUNCTION_BROADCAST, 0, late_root);
+	put_rooted(fixture, NCS_FUNCTION_BROADCAST, 1, late_leaf);
+	look(fixture);
+	view = view_of(fixture, 1);
+	assert_int_equal(view->recent.operations, 2);
+	assert_int_equal(view->recent.last, 1);
+	assert_int_equal(view->recent.exclusive_ns, 60 * US);
+	assert_int_equal(view->recent.median_ns, 20 * US);
+	assert_int_equal(view->recent.p99_ns, 90 * US);
+	assert_int_equal(view->count.compared, 2);
+	assert_null(view_of(fixture, 0));
+	assert_null(view_of(fixture, 3));
+}
+
+static void the_root_of_a_reduce_waits_for_all(void **state)
+{
+	static const uint64_t late_leaf[RANKS] = { 0, 20 * US, 10 * US,
+						   70 * US };
+	static const uint64_t late_root[RANKS] = { 0, 90 * US, 10 * US,
+						   70 * US };
+	struct fixture *fixture = *state;
+
+	put_rooted(fixture, NCS_FUNCTION_REDUCE, 0, late_leaf);
+	look(fixture);
+	assert_null(view_of(fixture, 1));
+	assert_int_equal(view_of(fixture, 3)->recent.median_ns, 50 * US);
+	assert_int_equal(view_of(fixture, 3)->recent.exclusive_ns, 50 * US);
+	/* It is there before the root. */
+	assert_int_equal(view_of(fixture, 0)->recent.median_ns, 0);
+	put_rooted(fixture, NCS_FUNCTION_REDUCE, 1, late_root);
+	look(fixture);
+	assert_null(view_of(fixture, 1));
+	assert_int_equal(view_of(fixture, 3)->recent.operations, 2);
+	assert_int_equal(view_of(fixture, 3)->recent.last, 1);
+	/* At one that all wait in the root counts, too. */
+	for (int k = 0; k < RANKS; k++)
+		operation(fixture, k, 2, 0);
+	look(fixture);
+	assert_int_equal(view_of(fixture, 1)->recent.operations, 1);
+	assert_int_equal(view_of(fixture, 1)->count.compared, 3);
+}
+
+static void without_its_root_nothing_is_compared(void **state)
+{
+	static const uint64_t late_ns[RANKS] = { 0, 0, 0, MS };
+	struct fixture *fixture = *state;
+
+	fixture->ranks[1]->snapshot.identity.rank = 6;
+	put_rooted(fixture, NCS_FUNCTION_REDUCE, 0, late_ns);
+	put_rooted(fixture, NCS_FUNCTION_BROADCAST, 0, late_ns);
+	look(fixture);
+	assert_null(view_of(fixture, 0));
+	assert_null(view_of(fixture, 3));
+}
+
+static void point_to_point_is_left_out(void **state)
+{
+	struct fixture *fixture = *state;
+
+	for (int k = 0; k < RANKS; k++) {
+		struct ncs_record *record =
+			operation(fixture, k, 0, (uint64_t)k * MS);
+
+		record->event = NCS_EVENT_P2P;
+		record->function = NCS_FUNCTION_SEND;
+		record->number = NCS_NO_SEQUENCE_NUMBER;
+	}
+	look(fixture);
+	assert_null(view_of(fixture, 0));
+	assert_null(ncs_communicator_skew(communicator_of(fixture)));
+}
+
+/* --- Where lateness began ------------------------------------------------- */
+
+/* An operation with all that can be recorded of it, each so long after its
+ * turn. */
+struct way {
+	uint64_t call_ns;
+	uint64_t operation_ns;
+	uint64_t proxy_ns;
+	uint64_t data_ns;
+};
+
+static void put_way(struct fixture *fixture, int rank, uint64_t number,
+		    const struct way *way)
+{
+	struct scripted_rank *of = fixture->ranks[rank];
+	uint64_t turn = turn_ns(fixture, number);
+	struct ncs_record *record;
+
+	record = put(of, NCS_EVENT_COLL_API, turn + way->call_ns);
+	record->duration = 10;
+	record = operation(fixture, rank, number, way->operation_ns);
+	record->delta[1] = way->proxy_ns - way->operation_ns;
+	for (unsigned send = 0; send < 2; send++) {
+		record = put(of, NCS_EVENT_PROXY_OP, turn + way->proxy_ns);
+		record->operation = (uint32_t)number + 1;
+		record->flags = send ? NCS_RECORD_SEND : 0;
+		record->peer = (rank + (send ? 1 : RANKS - 1)) % RANKS;
+	}
+	record = put(of, NCS_EVENT_PROXY_STEP, turn + way->proxy_ns);
+	record->operation = (uint32_t)number + 1;
+	record->flags = NCS_RECORD_SEND;
+	record->delta[0] = way->data_ns - way->proxy_ns;
+}
+
+static const struct way usual = { 10 * US, 20 * US, 30 * US, 50 * US };
+
+static void put_late(struct fixture *fixture, const struct way *way)
+{
+	for (uint64_t i = 0; i < 40; i++)
+		for (int k = 0; k < RANKS; k++)
+			put_way(fixture, k, i, k == 2 ? way : &usual);
+	look(fixture);
+}
+
+/* Rank 2's lateness, and how much of it has which cause. */
+static void assert_causes(const struct fixture *fixture, uint64_t late_ns,
+			  uint64_t host_ns, uint64_t queue_ns,
+			  uint64_t producer_ns)
+{
+	const struct ncs_lateness *recent = &view_of(fixture, 2)->recent;
+
+	assert_int_equal(recent->median_ns, late_ns);
+	assert_int_equal(recent->exclusive_ns, late_ns);
+	assert_int_equal(recent->cause_ns[NCS_LATE_HOST], 40 * host_ns);
+	assert_int_equal(recent->cause_ns[NCS_LATE_QUEUE], 40 * queue_ns);
+	assert_int_equal(recent->cause_ns[NCS_LATE_PRODUCER], 40 * producer_ns);
+	assert_int_equal(view_of(fixture, 2)->told_by[NCS_AT_DATA], 40);
+}
+
+static void a_late_call_is_the_hosts(void **state)
+{
+	struct fixture *fixture = *state;
+
+	put_late(fixture,
+		 &(struct way){ 1010 * US, 1020 * US, 1030 * US, 1050 * US });
+	assert_causes(fixture, MS, MS, 0, 0);
+	assert_int_equal(ncs_lateness_cause(&view_of(fixture, 2)->recent),
+			 NCS_LATE_HOST);
+}
+
+static void a_late_start_is_the_queues(void **state)
+{
+	struct fixture *fixture = *state;
+
+	put_late(fixture,
+		 &(struct way){ 10 * US, 20 * US, 1030 * US, 1050 * US });
+	assert_causes(fixture, MS, 0, MS, 0);
+	teardown(state);
+	setup(state);
+	put_late(fixture,
+		 &(struct way){ 10 * US, 1020 * US, 1030 * US, 1050 * US });
+	assert_causes(fixture, MS, 0, MS, 0);
+}
+
+static void late_data_is_the_producers(void **state)
+{
+	struct fixture *fixture = *state;
+
+	put_late(fixture,
+		 &(struct way){ 10 * US, 20 * US, 30 * US, 1050 * US });
+	assert_causes(fixture, MS, 0, 0, MS);
+}
+
+static void what_was_made_up_for_does_not_count(void **state)
+{
+	struct fixture *fixture = *state;
+
+	/* The call was 300 us late, the proxy in time again, the data not. */
+	put_late(fixture,
+		 &(struct way){ 310 * US, 320 * US, 330 * US, 550 * US });
+	assert_causes(fixture, 500 * US, 300 * US, 0, 200 * US);
+	teardown(state);
+	setup(state);
+	put_late(fixture, &(struct way){ 15 * US, 25 * US, 30 * US, 550 * US });
+	assert_causes(fixture, 500 * US, 0, 0, 500 * US);
+}
+
+static void the_gpu_tells_when_kernels_began(void **state)
+{
+	struct fixture *fixture = *state;
+
+	for (int k = 0; k < RANKS; k++) {
+		struct ncs_snapshot *snapshot = &fixture->ranks[k]->snapshot;
+		int64_t offset = 1000 * (int64_t)SECOND * (k + 1);
+
+		snapshot->gpu_clock.known = true;
+		snapshot->gpu_clock.offset_ns = offset;
+		for (uint64_t i = 0; i < 40; i++) {
+			struct ncs_record *record =
+				put(fixture->ranks[k], NCS_EVENT_KERNEL_CH,
+				    turn_ns(fixture, i) + 2 * MS);
+
+			record->operation = (uint32_t)i + 1;
+			record->value = turn_ns(fixture, i) + 100 * US +
+					(k == 2 ? MS : 0) + (uint64_t)offset;
+			operation(fixture, k, i, 0);
+		}
+	}
+	look(fixture);
+	assert_int_equal(view_of(fixture, 2)->recent.median_ns, MS);
+	assert_int_equal(view_of(fixture, 2)->told_by[NCS_AT_KERNEL], 40);
+	assert_int_equal(ncs_lateness_cause(&view_of(fixture, 2)->recent),
+			 NCS_LATE_QUEUE);
+}
+
+static void data_of_a_tree_are_not_taken_for_ones_own(void **state)
+{
+	struct fixture *fixture = *state;
+	const struct way late = { 10 * US, 20 * US, 30 * US, 1050 * US };
+
+	for (int k = 0; k < RANKS; k++)
+		put_way(fixture, k, 0, k == 2 ? &late : &usual);
+	for (int k = 0; k < RANKS; k++)
+		for (size_t i = 0; i < fixture->ranks[k]->record_count; i++)
+			if (fixture->ranks[k]->records[i].event ==
+			    NCS_EVENT_PROXY_OP)
+				fixture->ranks[k]->records[i].peer = 0;
+	look(fixture);
+	assert_int_equal(view_of(fixture, 2)->recent.median_ns, 0);
+	assert_int_equal(view_of(fixture, 2)->told_by[NCS_AT_PROXY], 1);
+}
+
+static void moments_that_one_rank_lacks_do_not_count(void **state)
+{
+	struct fixture *fixture = *state;
+	struct scripted_rank *rank = fixture->ranks[0];
+
+	for (int k = 0; k < RANKS; k++)
+		put_way(fixture, k, 0, &usual);
+	/* Its step and its call were not recorded. */
+	rank->records[0].event = NCS_EVENT_GROUP;
+	rank->records[rank->record_count - 1].event = NCS_EVENT_GROUP;
+	look(fixture);
+	assert_int_equal(view_of(fixture, 2)->told_by[NCS_AT_PROXY], 1);
+	assert_int_equal(view_of(fixture, 2)->recent.median_ns, 0);
+}
+
+/* --- What is missing ------------------------------------------------------ */
+
+static void ranks_that_come_late_are_compared_from_then_on(void **state)
+{
+	struct fixture *fixture = *state;
+
+	fixture->ranks[3]->is_there = false;
+	for (uint64_t i = 0; i < 10; i++)
+		for (int k = 0; k < 3; k++)
+			operation(fixture, k, i, (uint64_t)k * US);
+	look(fixture);
+	assert_int_equal(view_of(fixture, 2)->recent.last, 10);
+	fixture->ranks[3]->is_there = true;
+	for (uint64_t i = 10; i < 20; i++)
+		for (int k = 0; k < RANKS; k++)
+			if (k < 3 || i >= 15)
+				operation(fixture, k, i, (uint64_t)k * US);
+	look(fixture);
+	assert_int_equal(view_of(fixture, 3)->recent.operations, 5);
+	assert_int_equal(view_of(fixture, 3)->recent.last, 5);
+	assert_int_equal(view_of(fixture, 2)->recent.operations, 15);
+	assert_int_equal(view_of(fixture, 2)->count.seen, 20);
+}
+
+static void what_one_rank_lost_counts_for_none(void **state)
+{
+	struct fixture *fixture = *state;
+
+	for (uint64_t i = 0; i < 20; i++)
+		for (int k = 0; k < RANKS; k++)
+			if (k != 1 || i % 2)
+				operation(fixture, k, i, (uint64_t)k * US);
+	fixture->ranks[1]->records_lost = 1000; /* before the first look */
+	look(fixture);
+	assert_int_equal(view_of(fixture, 3)->recent.operations, 10);
+	assert_int_equal(view_of(fixture, 3)->count.seen, 20);
+	assert_int_equal(view_of(fixture, 1)->count.seen, 10);
+	assert_int_equal(view_of(fixture, 1)->count.records_lost, 0);
+	fixture->ranks[1]->records_lost = 7;
+	look(fixture);
+	assert_int_equal(view_of(fixture, 1)->count.records_lost, 7);
+}
+
+static void after_a_loss_no_older_call_is_taken(void **state)
+{
+	struct fixture *fixture = *state;
+	const struct ncs_lateness *recent;
+	struct way late = { 0, 2 * MS, 2 * MS, 2 * MS + US };
+
+	put_way(fixture, 2, 0, &usual);
+	look(fixture);
+	for (int k = 0; k < RANKS; k++)
+		put_way(fixture, k, 1, k == 2 ? &late : &usual);
+	fixture->ranks[2]->records[0].event = NCS_EVENT_GROUP;
+	fixture->ranks[2]->records_lost = 1;
+	look(fixture);
+	/* The call is not known, so the operation stands for it. */
+	recent = &view_of(fixture, 2)->recent;
+	assert_int_equal(recent->operations, 1);
+	assert_int_equal(recent->cause_ns[NCS_LATE_HOST], recent->median_ns);
+}
+
+static void parts_that_come_a_look_later_are_found(void **state)
+{
+	struct fixture *fixture = *state;
+	const struct way late = { 10 * US, 20 * US, 30 * US, 1050 * US };
+
+	for (int k = 0; k < RANKS; k++) {
+		put_way(fixture, k, 0, k == 2 ? &late : &usual);
+		/* The last record, that of the step, is not there yet. */
+		fixture->ranks[k]->record_count--;
+	}
+	scripted_pass(&fixture->scripted, turn_ns(fixture, 0) + 6 * MS);
+	assert_null(view_of(fixture, 2));
+	for (int k = 0; k < RANKS; k++) {
+		struct scripted_rank *rank = fixture->ranks[k];
+
+		rank->records[0] = rank->records[rank->record_count];
+		rank->record_count = 1;
+	}
+	look(fixture);
+	assert_int_equal(view_of(fixture, 2)->recent.median_ns, MS);
+	assert_int_equal(view_of(fixture, 2)->told_by[NCS_AT_DATA], 1);
+}
+
+static void the_dead_are_compared_as_far_as_they_came(void **state)
+{
+	struct fixture *fixture = *state;
+
+	for (uint64_t i = 0; i < 20; i++)
+		for (int k = 0; k < RANKS; k++)
+			if (k != 1 || i < 10)
+				operation(fixture, k, i, (uint64_t)k * US);
+	fixture->ranks[1]->snapshot.liveness = NCS_DEAD;
+	look(fixture);
+	assert_int_equal(view_of(fixture, 1)->recent.operations, 10);
+	assert_int_equal(view_of(fixture, 3)->recent.operations, 20);
+}
+
+static void only_ranks_of_one_clock_are_compared(void **state)
+{
+	struct fixture *fixture = *state;
+
+	snprintf(fixture->ranks[2]->header.boot_id,
+		 sizeof(fixture->ranks[2]->header.boot_id), "another");
+	snprintf(fixture->ranks[3]->header.boot_id,
+		 sizeof(fixture->ranks[3]->header.boot_id), "another");
+	for (uint64_t i = 0; i < 10; i++) {
+		operation(fixture, 0, i, 0);
+		operation(fixture, 1, i, 10 * US);
+		operation(fixture, 2, i, 2 * MS);
+		operation(fixture, 3, i, 2 * MS + 30 * US);
+	}
+	look(fixture);
+	assert_int_equal(view_of(fixture, 1)->recent.median_ns, 10 * US);
+	assert_int_equal(view_of(fixture, 3)->recent.median_ns, 30 * US);
+	assert_int_equal(view_of(fixture, 2)->recent.last, 0);
+	assert_int_equal(communicator_of(fixture)->other_clocks, 2);
+	assert_int_equal(
+		ncs_communicator_skew(communicator_of(fixture))->operations,
+		20);
+}
+
+/* Ranks 2 and 3 are on another host, whose clock is aligned but for so much. */
+static void move_to_another_host(struct fixture *fixture, uint64_t error_ns)
+{
+	for (int i = 0; i < RANKS; i++) {
+		fixture->ranks[i]->clock_is_aligned = true;
+		if (i < 2)
+			continue;
+		fixture->ranks[i]->clock_error_ns = error_ns;
+		snprintf(fixture->ranks[i]->header.boot_id,
+			 sizeof(fixture->ranks[i]->header.boot_id), "another");
+	}
+}
+
+static void ranks_of_aligned_clocks_are_compared(void **state)
+{
+	struct fixture *fixture = *state;
+
+	move_to_another_host(fixture, 5 * US);
+	for (uint64_t i = 0; i < 40; i++)
+		for (int k = 0; k < RANKS; k++)
+			operation(fixture, k, i,
+				  k == 3 ? 2 * MS : (uint64_t)k * US);
+	look(fixture);
+	assert_int_equal(communicator_of(fixture)->other_clocks, 0);
+	assert_int_equal(view_of(fixture, 3)->recent.median_ns, 2 * MS);
+	assert_int_equal(view_of(fixture, 3)->recent.last, 40);
+	assert_int_equal(view_of(fixture, 3)->recent.error_ns, 5 * US);
+	assert_int_equal(view_of(fixture, 3)->all.error_ns, 5 * US);
+	assert_true(view_of(fixture, 3)->is_straggler);
+	assert_int_equal(
+		ncs_communicator_skew(communicator_of(fixture))->error_ns,
+		5 * US);
+}
+
+/* By the clocks the other host may as well have been first. */
+static void lateness_within_the_error_is_none(void **state)
+{
+	struct fixture *fixture = *state;
+
+	move_to_another_host(fixture, 3 * MS);
+	for (uint64_t i = 0; i < 40; i++)
+		for (int k = 0; k < RANKS; k++)
+			operation(fixture, k, i,
+				  k == 3 ? 2 * MS : (uint64_t)k * US);
+	look(fixture);
+	assert_int_equal(view_of(fixture, 3)->recent.last, 0);
+	assert_false(view_of(fixture, 3)->is_straggler);
+	assert_int_equal(view_of(fixture, 3)->recent.error_ns, 3 * MS);
+	assert_null(ncs_communicator_straggler(communicator_of(fixture)));
+}
+
+#define ENDLESS 400
+
+/* Operations from number `first` on, in the table but not in order, as they are
+ * without kernels and proxy operations; rank 1 comes late to all. */
+static void put_endless(struct fixture *fixture, uint64_t first)
+{
+	static struct ncs_operation_view endless[RANKS][ENDLESS];
+
+	for (int k = 0; k < RANKS; k++) {
+		struct ncs_snapshot *snapshot = &fixture->ranks[k]->snapshot;
+
+		for (uint64_t i = 0; i < ENDLESS; i++) {
+			uint64_t number = first + (i + 300) % ENDLESS;
+			uint64_t began_ns =
+				turn_ns(fixture, number) + (k == 1 ? MS : 0);
+
+			endless[k][i] = (struct ncs_operation_view){
+				.number = number + 1,
+				.sequence_number = number,
+				.event = NCS_EVENT_COLL,
+				.function = NCS_FUNCTION_ALL_REDUCE,
+				.start_ns = began_ns,
+				.enqueued_ns = began_ns + 5,
+			};
+			put(fixture->ranks[k], NCS_EVENT_COLL_API,
+			    turn_ns(fixture, first + i) + (k == 1 ? MS : 0) -
+				    10);
+		}
+		snapshot->endless = endless[k];
+		snapshot->endless_count = ENDLESS;
+	}
+	look(fixture);
+}
+
+static void without_ends_the_beginnings_are_compared(void **state)
+{
+	struct fixture *fixture = *state;
+	const struct ncs_lateness_view *view;
+	const struct ncs_skew *skew;
+
+	put_endless(fixture, 0);
+	/* The latest are kept, and nothing is counted twice. */
+	for (int i = 0; i < 3; i++) {
+		view = view_of(fixture, 1);
+		assert_int_equal(view->count.seen, ENDLESS);
+		assert_int_equal(view->count.compared, 256);
+		assert_int_equal(view->recent.operations, 256);
+		assert_int_equal(view->recent.exclusive_ns, MS);
+		assert_int_equal(view->recent.cause_ns[NCS_LATE_HOST],
+				 256 * MS);
+		look(fixture);
+	}
+	skew = ncs_communicator_skew(communicator_of(fixture));
+	assert_int_equal(skew->median_ns, MS);
+	assert_int_equal(skew->transfers, 0);
+	/* 100 more. */
+	put_endless(fixture, 100);
+	view = view_of(fixture, 1);
+	assert_int_equal(view->count.seen, ENDLESS + 100);
+	assert_int_equal(view->count.compared, 256 + 100);
+}
+
+static void other_communicators_are_not_compared(void **state)
+{
+	struct fixture *fixture = *state;
+
+	fixture->ranks[3]->snapshot.identity.comm_id = 8;
+	for (int k = 0; k < RANKS; k++)
+		operation(fixture, k, 0, (uint64_t)k * US);
+	look(fixture);
+	assert_int_equal(view_of(fixture, 2)->recent.last, 1);
+	assert_null(view_of(fixture, 3));
+}
+
+static void without_records_nothing_is_known(void **state)
+{
+	struct fixture *fixture = *state;
+
+	look(fixture);
+	assert_null(view_of(fixture, 0));
+	assert_null(ncs_communicator_skew(communicator_of(fixture)));
+	assert_null(ncs_communicator_straggler(communicator_of(fixture)));
+}
+
+/* --- Garbage -------------------------------------------------------------- */
+
+static void any_record_is_survived(void **state)
+{
+	struct fixture *fixture = *state;
+	uint64_t x = 1;
+
+	for (int round = 0; round < 50; round++) {
+		for (int k = 0; k < RANKS; k++) {
+			struct scripted_rank *rank = fixture->ranks[k];
+
+			for (size_t i = 0; i < SCRIPTED_RECORDS; i++) {
+				uint64_t *words = (uint64_t *)&rank->records[i];
+
+				for (int w = 0; w < NCS_RECORD_WORDS; w++) {
+					x = x * UINT64_C(6364136223846793005) +
+					    1442695040888963407u;
+					words[w] = x >> (x >> 59);
+				}
+				rank->records[i].event =
+					(uint8_t)(x >> 40) % 12;
+				rank->records[i].function =
+					(uint8_t)(x >> 50) % 6;
+				if (x >> 63)
+					rank->records[i].number = x >> 20 & 7;
+			}
+			rank->record_count = SCRIPTED_RECORDS;
+		}
+		look(fixture);
+		for (int k = 0; k < RANKS; k++)
+			view_of(fixture, k);
+		ncs_communicator_skew(communicator_of(fixture));
+	}
+}
+
+/* --- Who is marked -------------------------------------------------------- */
+
+static void the_straggler_is_marked(void **state)
+{
+	struct fixture *fixture = *state;
+	struct ncs_lateness lateness;
+
+	for (uint64_t i = 0; i < 40; i++)
+		for (int k = 0; k < RANKS; k++)
+			operation(fixture, k, i,
+				  k == 2 && i % 4 ? 2 * MS : (uint64_t)k);
+	look(fixture);
+	assert_true(view_of(fixture, 2)->is_straggler);
+	assert_false(view_of(fixture, 3)->is_straggler);
+	assert_ptr_equal(ncs_communicator_straggler(communicator_of(fixture)),
+			 scripted_rank(&fixture->scripted, 2));
+	assert_int_equal(
+		ncs_rank_late_function(scripted_rank(&fixture->scripted, 2),
+				       &lateness),
+		NCS_FUNCTION_ALL_REDUCE);
+	assert_int_equal(lateness.last, 30);
+	/* 30 times 2 ms, in 39 times 10 ms and what the last came later. */
+	assert_true(view_of(fixture, 2)->cost > 0.15 &&
+		    view_of(fixture, 2)->cost < 0.16);
+}
+
+static void who_costs_nothing_is_not_marked(void **state)
+{
+	struct fixture *fixture = *state;
+
+	/* Always last, but by 50 us. */
+	for (uint64_t i = 0; i < 40; i++)
+		for (int k = 0; k < RANKS; k++)
+			operation(fixture, k, i, k == 2 ? 50 * US : 0);
+	look(fixture);
+	assert_false(view_of(fixture, 2)->is_straggler);
+	teardown(state);
+	setup(state);
+	/* Late by much, but not most of the time. */
+	for (uint64_t i = 0; i < 40; i++)
+		for (int k = 0; k < RANKS; k++)
+			operation(fixture, k, i,
+				  k == (int)(i % RANKS) ? 2 * MS : 0);
+	look(fixture);
+	for (int k = 0; k < RANKS; k++)
+		assert_false(view_of(fixture, k)->is_straggler);
+	teardown(state);
+	setup(state);
+	/* Too few to tell. */
+	for (uint64_t i = 0; i < NCS_STRAGGLER_OPERATIONS - 1; i++)
+		for (int k = 0; k < RANKS; k++)
+			operation(fixture, k, i, k == 2 ? 2 * MS : 0);
+	look(fixture);
+	assert_false(view_of(fixture, 2)->is_straggler);
+}
+
+/* --- Lateness under way --------------------------------------------------- */
+
+static void fly(struct fixture *fixture, int rank, uint64_t number,
+		uint64_t since_ns)
+{
+	struct scripted_rank *of = fixture->ranks[rank];
+
+	of->operations[of->snapshot.operation_count++] =
+		(struct ncs_operation_view){
+			.start_ns = since_ns,
+			.sequence_number = number,
+			.event = NCS_EVENT_COLL,
+			.function = NCS_FUNCTION_ALL_REDUCE,
+			.peer = 0,
+		};
+	of->snapshot.functions[NCS_FUNCTION_ALL_REDUCE].last_sequence_number =
+		number;
+}
+
+static void who_has_not_come_yet_is_late_now(void **state)
+{
+	struct fixture *fixture = *state;
+	struct ncs_late_now now;
+
+	fly(fixture, 0, 9, fixture->now_ns + 9 * SECOND);
+	fly(fixture, 2, 9, fixture->now_ns + 8 * SECOND);
+	fly(fixture, 3, 9, fixture->now_ns + 11 * SECOND);
+	fixture->ranks[1]
+		->snapshot.functions[NCS_FUNCTION_ALL_REDUCE]
+		.last_sequence_number = 8;
+	look(fixture);
+	ncs_rank_late_now(scripted_rank(&fixture->scripted, 1), &now);
+	assert_int_equal(now.late_ns, 2 * SECOND);
+	assert_int_equal(now.function, NCS_FUNCTION_ALL_REDUCE);
+	assert_int_equal(now.number, 9);
+	/* The one that began after the look keeps nobody waiting yet. */
+	assert_int_equal(now.waiting, 2);
+	ncs_rank_late_now(scripted_rank(&fixture->scripted, 0), &now);
+	assert_int_equal(now.late_ns, 0);
+	/* Who is further on, or further behind, is not late for this one. */
+	fixture->ranks[1]
+		->snapshot.functions[NCS_FUNCTION_ALL_REDUCE]
+		.last_sequence_number = 5;
+	look(fixture);
+	ncs_rank_late_now(scripted_rank(&fixture->scripted, 1), &now);
+	assert_int_equal(now.late_ns, 0);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+#define TEST(name) cmocka_unit_test_setup_teardown(name, setup, teardown)
+		TEST(lateness_is_found_exactly),
+		TEST(percentiles_are_those_of_sorted_values),
+		TEST(the_same_delay_of_all_changes_nothing),
+		TEST(any_lateness_is_found_within_a_bucket),
+		TEST(nobody_is_last_where_two_come_together),
+		TEST(recent_figures_forget_old_operations),
+		TEST(a_broadcast_waits_for_its_root_only),
+		TEST(the_root_of_a_reduce_waits_for_all),
+		TEST(without_its_root_nothing_is_compared),
+		TEST(point_to_point_is_left_out),
+		TEST(a_late_call_is_the_hosts),
+		TEST(a_late_start_is_the_queues),
+		TEST(late_data_is_the_producers),
+		TEST(what_was_made_up_for_does_not_count),
+		TEST(the_gpu_tells_when_kernels_began),
+		TEST(data_of_a_tree_are_not_taken_for_ones_own),
+		TEST(moments_that_one_rank_lacks_do_not_count),
+		TEST(ranks_that_come_late_are_compared_from_then_on),
+		TEST(what_one_rank_lost_counts_for_none),
+		TEST(after_a_loss_no_older_call_is_taken),
+		TEST(parts_that_come_a_look_later_are_found),
+		TEST(the_dead_are_compared_as_far_as_they_came),
+		TEST(only_ranks_of_one_clock_are_compared),
+		TEST(ranks_of_aligned_clocks_are_compared),
+		TEST(lateness_within_the_error_is_none),
+		TEST(without_ends_the_beginnings_are_compared),
+		TEST(other_communicators_are_not_compared),
+		TEST(without_records_nothing_is_known),
+		TEST(any_record_is_survived),
+		TEST(the_straggler_is_marked),
+		TEST(who_costs_nothing_is_not_marked),
+		TEST(who_has_not_come_yet_is_late_now),
+#undef TEST
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}

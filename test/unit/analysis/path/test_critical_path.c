@@ -1,0 +1,1151 @@
+/* The pass along the critical path against what is computed another way: the
+ * longest path of an explicit graph, and jobs whose change was really made. */
+#include <malloc.h>
+#include <math.h>
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+#include "analysis/path/critical_path.h"
+#include "test/unit/support/generated_job.h"
+
+#define START_NS UINT64_C(1000000000)
+#define SUMS (1 + NCS_SCENARIOS_MAX)
+
+/* --- Small jobs of any kind ---------------------------------------------------- */
+
+#define RANKS 5
+#define COMMS 2
+#define OPERATIONS 14 /* whose longest path is looked for */
+#define OPERATIONS_MAX 48
+#define PARTS (OPERATIONS_MAX * RANKS)
+
+/* Ranks that keep step are looked at in another way. */
+enum kind {
+	ANY,
+	IN_STEP, /* but now and then, all of them */
+	MIXED,   /* so are the first ones; the others have two communicators */
+	KINDS_OF_JOBS
+};
+
+#define FIRST_ONES 3
+
+struct small {
+	enum kind kind;
+	uint64_t seed;
+	unsigned ranks;
+	unsigned comms;
+	size_t count;
+	struct ncs_joined joined[OPERATIONS_MAX];
+	struct ncs_member parts[PARTS];
+	struct ncs_passage passages[PARTS];
+	size_t part_count;
+	struct ncs_path_owner owners[RANKS * COMMS];
+	double gap_ns[PARTS][4]; /* of the graph, once it is built */
+	double total_ns[PARTS];
+};
+
+static uint64_t draw(struct small *job, uint64_t below)
+{
+	uint64_t x = job->seed += UINT64_C(0x9e3779b97f4a7c15);
+
+	x = (x ^ x >> 30) * UINT64_C(0xbf58476d1ce4e5b9);
+	x = (x ^ x >> 27) * UINT64_C(0x94d049bb133111eb);
+	return (x ^ x >> 31) % below;
+}
+
+/* No two moments are the same: which operation ended last is to be certain. */
+static uint64_t moment(struct small *job, uint64_t from_ns, uint64_t span_ns)
+{
+	return from_ns + (1 + draw(job, span_ns)) * 1000 + draw(job, 1000);
+}
+
+static int by_first_end(const void *a, const void *b)
+{
+	const struct ncs_joined *first = a, *second = b;
+
+	return (first->first_end_ns > second->first_end_ns) -
+	       (first->first_end_ns < second->first_end_ns);
+}
+
+static void make_operation(struct small *job, struct ncs_joined *joined,
+			   uint64_t owner_free_ns[RANKS * COMMS])
+{
+	static const unsigned functions[] = { NCS_FUNCTION_ALL_REDUCE,
+					      NCS_FUNCTION_ALL_REDUCE,
+					      NCS_FUNCTION_BROADCAST,
+					      NCS_FUNCTION_REDUCE };
+	unsigned comm = (unsigned)draw(job, job->comms), first = 0;
+	unsigned count = 2 + (unsigned)draw(job, job->ranks - 1), root;
+	bool is_usual = job->kind != ANY && draw(job, 8) != 0;
+	struct ncs_member *parts = &job->parts[job->part_count];
+	uint64_t all_ns = 0, root_ns;
+
+	if (job->kind == IN_STEP && is_usual)
+		count = job->ranks;
+	else if (job->kind == IN_STEP && count < job->ranks)
+		first = (unsigned)draw(job, 2);
+	if (job->kind == MIXED) {
+		if (draw(job, 3) != 0)
+			comm = 0;
+		else
+			first = FIRST_ONES;
+		count = first == 0 ? FIRST_ONES : RANKS - FIRST_ONES;
+	}
+	root = (unsigned)draw(job, count);
+	*joined = (struct ncs_joined){
+		.comm_id = 1 + comm,
+		.function = (uint8_t)functions[draw(job, 4)],
+		.is_complete = draw(job, 8) != 0,
+		.arrival = NCS_PART_KERNEL,
+		.first_end_ns = UINT64_MAX,
+		.count = count,
+		.parts = parts,
+	};
+	if (is_usual)
+		joined->function = NCS_FUNCTION_ALL_REDUCE;
+	joined->gate = ncs_gate_of(joined->function);
+	if (!is_usual && draw(job, 10) == 0)
+		joined->gate = NCS_GATE_NONE;
+	job->part_count += count;
+	for (unsigned i = 0; i < count; i++) {
+		struct ncs_member *part = &parts[i];
+		uint64_t *at_ns = part->at_ns;
+
+		*part = (struct ncs_member){ .rank = (int32_t)i,
+					     .owner = comm * RANKS + first + i,
+					     .function = joined->function,
+					     .peer = (int32_t)root,
+					     .bytes = 1 << 20 };
+		at_ns[NCS_PART_KERNEL] =
+			moment(job, owner_free_ns[part->owner], 100);
+		at_ns[NCS_PART_BEGIN] =
+			at_ns[NCS_PART_KERNEL] - draw(job, 120 * 1000);
+		at_ns[NCS_PART_CALL] =
+			draw(job, 8) ?
+				at_ns[NCS_PART_BEGIN] - draw(job, 90 * 1000) :
+				0;
+		if (at_ns[NCS_PART_KERNEL] > all_ns)
+			all_ns = at_ns[NCS_PART_KERNEL];
+	}
+	root_ns = parts[root].at_ns[NCS_PART_KERNEL];
+	for (unsigned i = 0; i < count; i++) {
+		uint64_t ready_ns = parts[i].at_ns[NCS_PART_KERNEL];
+
+		if (joined->gate == NCS_GATE_ALL ||
+		    (joined->gate == NCS_GATE_LEAVES && i == root))
+			ready_ns = all_ns;
+		if (joined->gate == NCS_GATE_ROOT && root_ns > ready_ns)
+			ready_ns = root_ns;
+		parts[i].at_ns[NCS_PART_END] = moment(job, ready_ns, 80);
+		owner_free_ns[parts[i].owner] = parts[i].at_ns[NCS_PART_END];
+		if (parts[i].at_ns[NCS_PART_END] < joined->first_end_ns)
+			joined->first_end_ns = parts[i].at_ns[NCS_PART_END];
+	}
+}
+
+static void make_small(struct small *job, uint64_t seed, size_t operations)
+{
+	uint64_t owner_free_ns[RANKS * COMMS];
+
+	memset(job, 0, sizeof(*job));
+	job->seed = seed;
+	job->kind = seed % 5 < KINDS_OF_JOBS ? seed % 5 : IN_STEP;
+	job->comms = job->kind == IN_STEP || seed % 3 == 0 ? 1 : COMMS;
+	job->ranks = 2 + (unsigned)draw(job, RANKS - 1);
+	job->count = 1 + draw(job, operations);
+	for (unsigned i = 0; i < RANKS * COMMS; i++) {
+		bool is_unused = job->kind == MIXED && i % RANKS < FIRST_ONES &&
+				 i >= RANKS;
+
+		job->owners[i] =
+			(struct ncs_path_owner){ is_unused ? i : i % RANKS, 0 };
+		owner_free_ns[i] = START_NS;
+	}
+	for (size_t i = 0; i < job->count; i++)
+		make_operation(job, &job->joined[i], owner_free_ns);
+	qsort(job->joined, job->count, sizeof(job->joined[0]), by_first_end);
+}
+
+static void make_passages(struct small *job)
+{
+	for (size_t i = 0; i < job->part_count; i++)
+		ncs_passage_make(&job->passages[i], &job->parts[i],
+				 NCS_PART_KERNEL);
+	for (size_t i = 0; i < job->count; i++)
+		job->joined[i].passages =
+			&job->passages[job->joined[i].parts - job->parts];
+}
+
+/* --- The longest path of an explicit graph ----------------------------------------- */
+
+/* Nodes: arrivals are even, ends odd; the last one is the beginning. */
+#define BEGINNING (2 * PARTS)
+#define EDGES (PARTS * (RANKS + 4))
+
+struct edge {
+	size_t from, to;
+	double gap_ns[4];
+	double transfer_ns;
+	double offset_ns; /* of the beginning */
+};
+
+struct graph {
+	const struct small *job;
+	struct edge edges[EDGES];
+	size_t edge_count;
+	double times_ns[BEGINNING + 1];
+	const struct edge *why[BEGINNING + 1];
+};
+
+static double rel(uint64_t ns)
+{
+	return (double)(int64_t)(ns - START_NS);
+}
+
+static double arrival(const struct ncs_member *part)
+{
+	return rel(part->at_ns[NCS_PART_KERNEL]);
+}
+
+static double ended(const struct ncs_member *part)
+{
+	return rel(part->at_ns[NCS_PART_END]);
+}
+
+static double called(const struct ncs_member *part)
+{
+	uint64_t call_ns = part->at_ns[NCS_PART_CALL];
+
+	return rel(call_ns ? call_ns : part->at_ns[NCS_PART_BEGIN]);
+}
+
+static struct edge *edge(struct graph *graph, size_t from, size_t to)
+{
+	struct edge *added = &graph->edges[graph->edge_count++];
+
+	assert_true(graph->edge_count <= EDGES);
+	*added = (struct edge){ .from = from, .to = to };
+	return added;
+}
+
+/* The part of a rank, or of a communicator of it, that ended last until then. */
+static const struct ncs_member *last_before(const struct small *job,
+					    const struct ncs_member *part,
+					    bool same_owner, double moment_ns)
+{
+	const struct ncs_member *found = NULL;
+
+	for (size_t i = 0; i < job->part_count; i++) {
+		const struct ncs_member *other = &job->parts[i];
+
+		if (other->owner % RANKS == part->owner % RANKS &&
+		    (!same_owner || other->owner == part->owner) &&
+		    ended(other) <= moment_ns &&
+		    (!found || ended(other) > ended(found)))
+			found = other;
+	}
+	return found;
+}
+
+/* What takes long before an arrival, as recorded. */
+static void find_gaps(const struct small *job, const struct ncs_member *part,
+		      double gap_ns[4])
+{
+	const struct ncs_member *after =
+		last_before(job, part, false, arrival(part));
+	double from = after ? ended(after) : called(part);
+	double begin = rel(part->at_ns[NCS_PART_BEGIN]);
+	double least = 20000, rest, host_until = fmax(from, called(part));
+	double launch_until = fmax(host_until, begin);
+
+	/* The shortest that a kernel of this communicator took so far. */
+	for (size_t i = 0; i < job->part_count; i++) {
+		const struct ncs_member *other = &job->parts[i];
+		const struct ncs_member *its =
+			last_before(job, other, false, arrival(other));
+		double could = fmax(rel(other->at_ns[NCS_PART_BEGIN]),
+				    its ? ended(its) : called(other));
+
+		if (other->owner == part->owner &&
+		    arrival(other) <= arrival(part))
+			least = fmin(least, arrival(other) - could);
+	}
+	rest = arrival(part) - launch_until;
+	gap_ns[0] = host_until - from;
+	gap_ns[1] = launch_until - host_until;
+	gap_ns[2] = 0;
+	gap_ns[3] = rest - fmin(least, rest);
+	gap_ns[called(part) >= from || begin > from ? 1 : 2] +=
+		fmin(least, rest);
+}
+
+static void find_all_gaps(struct small *job)
+{
+	for (size_t i = 0; i < job->part_count; i++) {
+		double *gap_ns = job->gap_ns[i];
+
+		find_gaps(job, &job->parts[i], gap_ns);
+		job->total_ns[i] =
+			gap_ns[0] + gap_ns[1] + gap_ns[2] + gap_ns[3];
+	}
+}
+
+static double total_of(const struct small *job, const struct ncs_member *part)
+{
+	return job->total_ns[part - job->parts];
+}
+
+static int by_value(const void *a, const void *b)
+{
+	double first = *(const double *)a, second = *(const double *)b;
+
+	return (first > second) - (first < second);
+}
+
+/* One part in three was called in a range, whatever its name. */
+static bool is_in_range(const void *who, const struct ncs_member *part,
+			const char *path)
+{
+	(void)who;
+	(void)path;
+	return part->at_ns[NCS_PART_END] % 3 == 0;
+}
+
+static bool is_meant(const struct ncs_scenario *scenario,
+		     const struct ncs_member *part)
+{
+	if (scenario->rank >= 0 &&
+	    (int32_t)(part->owner % RANKS) != scenario->rank)
+		return false;
+	return !scenario->range || is_in_range(NULL, part, scenario->range);
+}
+
+static void change_gaps(const struct small *job,
+			const struct ncs_joined *joined,
+			const struct ncs_member *part,
+			const struct ncs_scenario *scenario, double gap_ns[4])
+{
+	double others[RANKS], total = total_of(job, part), factor;
+	size_t count = 0;
+
+	if (!is_meant(scenario, part))
+		return;
+	switch (scenario->kind) {
+	case NCS_WHAT_IF_HOST:
+		gap_ns[0] *= scenario->factor;
+		break;
+	case NCS_WHAT_IF_LAUNCH:
+		gap_ns[1] *= scenario->factor;
+		break;
+	case NCS_WHAT_IF_PRODUCER:
+		gap_ns[3] *= scenario->factor;
+		break;
+	case NCS_WHAT_IF_OVERLAP:
+		gap_ns[3] = 0;
+		break;
+	case NCS_WHAT_IF_WITHOUT:
+		if (joined->gate != NCS_GATE_ALL)
+			break;
+		for (size_t i = 0; i < joined->count; i++)
+			if ((int32_t)(joined->parts[i].owner % RANKS) !=
+			    scenario->rank)
+				others[count++] =
+					total_of(job, &joined->parts[i]);
+		qsort(others, count, sizeof(double), by_value);
+		factor = count ? others[(count - 1) / 2] / total : 1;
+		for (unsigned i = 0; i < 4 && factor < 1; i++)
+			gap_ns[i] *= factor;
+		break;
+	default:
+		break;
+	}
+}
+
+static double changed_transfer(const struct ncs_scenario *scenario,
+			       const struct ncs_fits *fits, double ns)
+{
+	double alpha = fmin(ns, fits->fits[0].alpha_ns);
+
+	if (scenario->kind != NCS_WHAT_IF_NET)
+		return ns;
+	return alpha + (ns - alpha) * scenario->factor;
+}
+
+static void add_part(struct graph *graph, const struct ncs_joined *joined,
+		     const struct ncs_member *part,
+		     const struct ncs_scenario *scenario,
+		     const struct ncs_fits *fits)
+{
+	const struct small *job = graph->job;
+	size_t place = 2 * (size_t)(part - job->parts);
+	const struct ncs_member *after =
+		last_before(job, part, false, arrival(part));
+	const struct ncs_member *queued =
+		last_before(job, part, true, arrival(part));
+	const struct ncs_member *host =
+		last_before(job, part, false, called(part));
+	bool is_root = ncs_joined_is_root(joined, part);
+	double gap_ns[4], ready = arrival(part), transfer;
+	struct edge *way;
+
+	memcpy(gap_ns, job->gap_ns[part - job->parts], sizeof(gap_ns));
+	change_gaps(job, joined, part, scenario, gap_ns);
+	way = edge(graph,
+		   after ? 2 * (size_t)(after - job->parts) + 1 : BEGINNING,
+		   place);
+	memcpy(way->gap_ns, gap_ns, sizeof(gap_ns));
+	way->offset_ns = after ? 0 : called(part);
+	if (after && host && called(part) < ended(after)) {
+		way = edge(graph, 2 * (size_t)(host - job->parts) + 1, place);
+		way->gap_ns[0] = called(part) - ended(host);
+		if (scenario->kind == NCS_WHAT_IF_HOST &&
+		    is_meant(scenario, part))
+			way->gap_ns[0] *= scenario->factor;
+		else if (scenario->kind == NCS_WHAT_IF_WITHOUT &&
+			 total_of(job, part) > 0)
+			way->gap_ns[0] *= (gap_ns[0] + gap_ns[1] + gap_ns[2] +
+					   gap_ns[3]) /
+					  total_of(job, part);
+	}
+	if (queued)
+		edge(graph, 2 * (size_t)(queued - job->parts) + 1, place);
+	for (size_t i = 0; i < joined->count; i++) {
+		const struct ncs_member *other = &joined->parts[i];
+
+		if (other != part && ncs_gate_waits(joined->gate, is_root) &&
+		    ncs_gate_is_waited_for(joined->gate,
+					   ncs_joined_is_root(joined, other)))
+			ready = fmax(ready, arrival(other));
+	}
+	transfer = changed_transfer(scenario, fits, ended(part) - ready);
+	edge(graph, place, place + 1)->transfer_ns = transfer;
+	for (size_t i = 0; i < joined->count; i++) {
+		const struct ncs_member *other = &joined->parts[i];
+
+		if (other != part && ncs_gate_waits(joined->gate, is_root) &&
+		    ncs_gate_is_waited_for(joined->gate,
+					   ncs_joined_is_root(joined, other)))
+			edge(graph, 2 * (size_t)(other - job->parts), place + 1)
+				->transfer_ns = transfer;
+	}
+}
+
+static double weight(const struct edge *way)
+{
+	return way->offset_ns + way->gap_ns[0] + way->gap_ns[1] +
+	       way->gap_ns[2] + way->gap_ns[3] + way->transfer_ns;
+}
+
+static void find_longest(struct graph *graph)
+{
+	bool changed = true;
+
+	for (size_t i = 0; i < BEGINNING; i++)
+		graph->times_ns[i] = -INFINITY;
+	graph->times_ns[BEGINNING] = 0;
+	while (changed) {
+		changed = false;
+		for (size_t i = 0; i < graph->edge_count; i++) {
+			const struct edge *way = &graph->edges[i];
+			double to = graph->times_ns[way->from] + weight(way);
+
+			if (to <= graph->times_ns[way->to])
+				continue;
+			graph->times_ns[way->to] = to;
+			graph->why[way->to] = way;
+			changed = true;
+		}
+	}
+}
+
+static void build(struct graph *graph, const struct small *job,
+		  const struct ncs_scenario *scenario,
+		  const struct ncs_fits *fits)
+{
+	memset(graph, 0, sizeof(*graph));
+	graph->job = job;
+	for (size_t i = 0; i < job->count; i++)
+		for (size_t k = 0; k < job->joined[i].count; k++)
+			add_part(graph, &job->joined[i],
+				 &job->joined[i].parts[k], scenario, fits);
+	find_longest(graph);
+}
+
+/* --- They are the same ------------------------------------------------------------ */
+
+struct timed {
+	const struct small *job;
+	double ends_ns[SUMS][PARTS];
+};
+
+static void note_timed(void *who, size_t scenario,
+		       const struct ncs_member *part, uint64_t arrival_ns,
+		       uint64_t end_ns)
+{
+	struct timed *timed = who;
+
+	(void)arrival_ns;
+	/* Parts may be copies: no two end at the same moment. */
+	for (size_t i = 0; i < timed->job->part_count; i++)
+		if (timed->job->parts[i].owner == part->owner &&
+		    timed->job->parts[i].at_ns[NCS_PART_END] ==
+			    part->at_ns[NCS_PART_END])
+			timed->ends_ns[scenario][i] = rel(end_ns);
+}
+
+static const char *const specifications[] = {
+	"net:x2",
+	"net:x0.5",
+	"producer:0.5",
+	"host:0.25",
+	"launch:0.5",
+	"overlap",
+	"producer:3@rank=1",
+	"without:0",
+	"without:stragglers",
+	"producer:0.25@range=a",
+	"launch:2@range=a",
+	"host:0.5@rank=1@range=a",
+};
+
+#define SCENARIOS (sizeof(specifications) / sizeof(specifications[0]))
+#define BUT_OF_ALL 8u /* those before do not need to know of all parts */
+
+static void parse(struct ncs_scenario *scenarios)
+{
+	char error[256];
+
+	for (size_t i = 0; i < SCENARIOS; i++)
+		if (!ncs_scenario_parse(&scenarios[i], specifications[i], error,
+					sizeof(error)))
+			fail_msg("%s", error);
+}
+
+static void check_sum(const struct graph *graph, const struct ncs_path_sum *sum,
+		      double first_ns, uint64_t seed, size_t k)
+{
+	double causes[NCS_PATH_CAUSE_COUNT] = { 0 }, last = -INFINITY;
+	size_t at = BEGINNING;
+
+	for (size_t i = 1; i < 2 * graph->job->part_count; i += 2)
+		if (graph->times_ns[i] > last) {
+			last = graph->times_ns[i];
+			at = i;
+		}
+	if (!sum->scenario || sum->scenario->kind != NCS_WHAT_IF_OVERLAP)
+		if (fabs(sum->elapsed_ns - (last - first_ns)) > 1)
+			fail_msg("seed %lu, scenario %zu: %f, not %f", seed, k,
+				 sum->elapsed_ns, last - first_ns);
+	while (at != BEGINNING) {
+		const struct edge *why = graph->why[at];
+
+		for (unsigned i = 0; i < 4; i++)
+			causes[i] += why->gap_ns[i];
+		causes[NCS_PATH_TRANSFER] += why->transfer_ns;
+		if (why->from == BEGINNING)
+			causes[NCS_PATH_START] = why->offset_ns - first_ns;
+		at = why->from;
+	}
+	for (unsigned i = 0; i < NCS_PATH_CAUSE_COUNT; i++)
+		if (fabs(causes[i] - sum->cause_ns[i]) > 1)
+			fail_msg("seed %lu, scenario %zu: %s %f, not %f", seed,
+				 k, ncs_path_cause_name(i), sum->cause_ns[i],
+				 causes[i]);
+}
+
+static void the_pass_finds_the_longest_path(void **state)
+{
+	static struct small job;
+	static struct graph graph;
+	static struct timed timed;
+	static const struct ncs_scenario nothing = { .rank = -1, .factor = 1 };
+	struct ncs_scenario scenarios[SCENARIOS];
+	struct ncs_fit fit = { .alpha_ns = 20000, .beta_ns = 1 };
+
+	(void)state;
+	parse(scenarios);
+	for (uint64_t seed = 1; seed <= 1000; seed++) {
+		/* Less is looked at where nobody is told, and where scenarios
+		 * do the same to all. */
+		bool is_told = seed & 1, is_joined = seed & 2;
+		static const size_t counts[] = { SCENARIOS, BUT_OF_ALL,
+						 BUT_OF_ALL, 0 };
+		struct ncs_fits fits = { &fit, 1, 0 };
+		struct ncs_path_options options = {
+			.owners = job.owners,
+			.rank_count = RANKS * COMMS,
+			.scenarios = scenarios,
+			.scenario_count = counts[seed / 4 % 4],
+			.fits = &fits,
+			.is_in_range = is_in_range,
+			.timed = is_told ? note_timed : NULL,
+			.who = &timed,
+		};
+		const struct ncs_path_report *report;
+		struct ncs_path *path;
+
+		make_small(&job, seed, OPERATIONS);
+		if (is_joined)
+			make_passages(&job);
+		find_all_gaps(&job);
+		timed.job = &job;
+		options.owner_count = RANKS * job.comms;
+		path = ncs_path_new(&options);
+		assert_non_null(path);
+		for (size_t i = 0; i < job.count; i++) {
+			/* The fit is anybody's. */
+			fit.comm_id = job.joined[i].comm_id;
+			fit.function = job.joined[i].function;
+			assert_int_equal(ncs_path_add(path, &job.joined[i],
+						      true, NCS_NO_STEP),
+					 0);
+		}
+		assert_int_equal(ncs_path_end(path), 0);
+		report = ncs_path_report(path);
+		assert_int_equal(report->forgotten, 0);
+		assert_int_equal(report->violations, 0);
+		assert_int_equal(report->breaks, 0);
+		assert_int_equal(report->sum_count, 1 + options.scenario_count);
+		for (size_t k = 0; k < report->sum_count; k++) {
+			build(&graph, &job, k ? &scenarios[k - 1] : &nothing,
+			      &fits);
+			for (size_t i = 0; is_told && i < job.part_count; i++)
+				if (fabs(timed.ends_ns[k][i] -
+					 graph.times_ns[2 * i + 1]) > 1)
+					fail_msg("seed %lu, scenario %zu, part"
+						 " %zu: %f, not %f",
+						 seed, k, i,
+						 timed.ends_ns[k][i],
+						 graph.times_ns[2 * i + 1]);
+			check_sum(&graph, &report->sums[k],
+				  report->first_ns - (double)START_NS, seed, k);
+		}
+		assert_true(fabs(report->sums[0].elapsed_ns -
+				 report->measured_ns) < 1);
+		ncs_path_free(path);
+	}
+}
+
+/* --- Changes that were really made --------------------------------------------------- */
+
+#define KINDS 3
+#define RANKS_MAX 100u
+
+/* Operations in the order that the pass wants. */
+struct recorded {
+	struct ncs_joined *joined;
+	size_t count;
+	struct ncs_path_owner owners[RANKS_MAX * KINDS];
+	size_t owner_count;
+	double elapsed_ns;
+};
+
+static void record(struct recorded *recorded, const struct gen_options *options)
+{
+	struct gen_job *job = gen_new(options);
+	const struct ncs_joined *joined;
+
+	assert_non_null(job);
+	*recorded = (struct recorded){
+		.owner_count = options->ranks * (options->pipeline ? 3 :
+						 options->group    ? 2 :
+								     1),
+	};
+	recorded->joined =
+		calloc(options->operations, sizeof(*recorded->joined));
+	assert_non_null(recorded->joined);
+	while ((joined = gen_next(job))) {
+		struct ncs_member *parts =
+			malloc(joined->count * sizeof(*parts));
+
+		assert_non_null(parts);
+		memcpy(parts, joined->parts, joined->count * sizeof(*parts));
+		recorded->joined[recorded->count] = *joined;
+		recorded->joined[recorded->count++].parts = parts;
+	}
+	qsort(recorded->joined, recorded->count, sizeof(*recorded->joined),
+	      by_first_end);
+	recorded->elapsed_ns = gen_elapsed_ns(job);
+	for (unsigned i = 0; i < recorded->owner_count; i++) {
+		recorded->owners[i].rank = i % options->ranks;
+		recorded->owners[i].host =
+			i % options->ranks / options->ranks_per_host;
+	}
+	gen_free(job);
+}
+
+static void release(struct recorded *recorded)
+{
+	for (size_t i = 0; i < recorded->count; i++) {
+		union {
+			const struct ncs_member *parts;
+			void *memory;
+		} parts = { recorded->joined[i].parts };
+
+		free(parts.memory);
+	}
+	free(recorded->joined);
+}
+
+/* What is said of a recorded job, for one scenario; NULL: none. */
+static struct ncs_path_sum answer(const struct recorded *recorded,
+				  const struct gen_options *options,
+				  const char *specification,
+				  struct ncs_path_report *report)
+{
+	struct ncs_scenario scenario;
+	struct ncs_fits fits = { 0 };
+	struct ncs_path_options path_options = {
+		.owners = recorded->owners,
+		.owner_count = recorded->owner_count,
+		.rank_count = options->ranks,
+		.scenarios = &scenario,
+		.scenario_count = specification != NULL,
+		.fits = &fits,
+	};
+	struct ncs_path_sum sum;
+	struct ncs_path *path;
+	char error[256];
+
+	if (specification &&
+	    !ncs_scenario_parse(&scenario, specification, error, sizeof(error)))
+		fail_msg("%s", error);
+	for (size_t i = 0; i < recorded->count; i++)
+		assert_int_equal(ncs_fits_add(&fits, &recorded->joined[i],
+					      ncs_joined_transfer_ns(
+						      &recorded->joined[i])),
+				 0);
+	ncs_fits_solve(&fits);
+	path = ncs_path_new(&path_options);
+	assert_non_null(path);
+	for (size_t i = 0; i < recorded->count; i++)
+		assert_int_equal(ncs_path_add(path, &recorded->joined[i], true,
+					      NCS_NO_STEP),
+				 0);
+	assert_int_equal(ncs_path_end(path), 0);
+	*report = *ncs_path_report(path);
+	sum = report->sums[specification != NULL];
+	ncs_path_free(path);
+	ncs_fits_release(&fits);
+	assert_int_equal(report->forgotten, 0);
+	assert_int_equal(report->breaks, 0);
+	return sum;
+}
+
+static void replaying_what_was_gives_what_was(void **state)
+{
+	struct gen_options options = gen_usual;
+	struct ncs_path_report report;
+	struct recorded recorded;
+	struct ncs_path_sum sum;
+	double causes = 0;
+
+	(void)state;
+	options.group = 4;
+	options.pipeline = true;
+	options.ranks = 16;
+	options.operations = 2000;
+	record(&recorded, &options);
+	sum = answer(&recorded, &options, NULL, &report);
+	assert_true(fabs(report.measured_ns - recorded.elapsed_ns) < 2);
+	assert_true(fabs(sum.elapsed_ns - report.measured_ns) < 2);
+	for (unsigned i = 0; i < NCS_PATH_CAUSE_COUNT; i++)
+		causes += sum.cause_ns[i];
+	assert_true(fabs(causes - sum.elapsed_ns) < 10);
+	assert_int_equal(report.violations, 0);
+	release(&recorded);
+}
+
+struct change {
+	const char *specification;
+	/* Does it to the options, and before that what the comparison wants. */
+	void (*prepare)(struct gen_options *options);
+	void (*make)(struct gen_options *options);
+};
+
+static void as_usual(struct gen_options *options)
+{
+	(void)options;
+}
+
+static void network_twice(struct gen_options *options)
+{
+	options->beta_ns /= 2;
+}
+
+static void network_half(struct gen_options *options)
+{
+	options->beta_ns *= 2;
+}
+
+static void slow_between_hosts(struct gen_options *options)
+{
+	options->beta_inter_node = 3;
+	options->group = 4;
+}
+
+static void fast_between_hosts(struct gen_options *options)
+{
+	options->beta_inter_node = 1.5;
+}
+
+static void less_latency(struct gen_options *options)
+{
+	options->alpha_ns -= 2000;
+}
+
+static void slow_rank(struct gen_options *options)
+{
+	options->straggler = 5;
+	options->straggler_factor = 2;
+}
+
+static void no_slow_rank(struct gen_options *options)
+{
+	options->straggler_factor = 1;
+}
+
+static void even(struct gen_options *options)
+{
+	slow_rank(options);
+	options->jitter = 0.01;
+}
+
+static void half_producer(struct gen_options *options)
+{
+	options->producer_ns /= 2;
+}
+
+/* Each call after the operation before it has ended. */
+static void synchronous(struct gen_options *options)
+{
+	options->ahead = 1;
+	options->producer_ns = 0;
+}
+
+static void half_host(struct gen_options *options)
+{
+	options->host_ns /= 2;
+}
+
+static void half_launch(struct gen_options *options)
+{
+	options->launch_ns /= 2;
+}
+
+static void both_algorithms(struct gen_options *options)
+{
+	options->algorithm = NCS_ALGORITHM_UNKNOWN;
+	options->ranks = 16;
+}
+
+static void ring_only(struct gen_options *options)
+{
+	options->algorithm = NCS_ALGORITHM_RING;
+}
+
+static void tree_only(struct gen_options *options)
+{
+	options->algorithm = NCS_ALGORITHM_TREE;
+}
+
+static const struct change changes[] = {
+	{ "net:x2", as_usual, network_twice },
+	{ "net:x0.5", as_usual, network_half },
+	{ "net:x2", synchronous, network_twice },
+	{ "net:x2@inter-node", slow_between_hosts, fast_between_hosts },
+	{ "latency:-2us", as_usual, less_latency },
+	{ "without:5", slow_rank, no_slow_rank },
+	{ "without:stragglers", even, no_slow_rank },
+	{ "producer:0.5", as_usual, half_producer },
+	{ "producer:0.5@rank=5", slow_rank, no_slow_rank },
+	{ "host:0.5", synchronous, half_host },
+	{ "launch:0.5", synchronous, half_launch },
+	{ "algorithm:ring", both_algorithms, ring_only },
+	{ "algorithm:tree", both_algorithms, tree_only },
+};
+
+static void what_is_said_is_what_comes_of_it(void **state)
+{
+	(void)state;
+	for (size_t i = 0; i < sizeof(changes) / sizeof(changes[0]); i++) {
+		const struct change *change = &changes[i];
+		struct gen_options options = gen_usual;
+		struct recorded before, after;
+		struct ncs_path_report report;
+		struct ncs_path_sum sum;
+		double error;
+
+		change->prepare(&options);
+		record(&before, &options);
+		change->make(&options);
+		record(&after, &options);
+		sum = answer(&before, &options, change->specification, &report);
+		error = sum.elapsed_ns / after.elapsed_ns - 1;
+		print_message("%-20s %9.0f us, is said %9.0f, is %9.0f:"
+			      " error %5.2f %%\n",
+			      change->specification, before.elapsed_ns / 1e3,
+			      sum.elapsed_ns / 1e3, after.elapsed_ns / 1e3,
+			      100 * error);
+		/* Nothing is proved by a change that changes nothing. */
+		assert_true(fabs(after.elapsed_ns / before.elapsed_ns - 1) >
+			    0.02);
+		assert_true(fabs(error) < 0.02);
+		assert_true(sum.unknown_ns == 0);
+		release(&before);
+		release(&after);
+	}
+}
+
+/* --- Ranks that keep step, and rank by rank ------------------------------------------ */
+
+static void write_segment(void *who, const struct ncs_path_segment *segment)
+{
+	fprintf(who,
+		"%u of %zu, %lu to %lu: %lu %lu %lu %u, step %u, %u %d %d\n",
+		segment->cause, segment->owner, segment->from_ns,
+		segment->until_ns, segment->comm_id, segment->number,
+		segment->bytes, segment->function, segment->step,
+		segment->channel, segment->send, segment->peer);
+}
+
+static void write_causes(FILE *file, const char *what, size_t i,
+			 const double *cause_ns)
+{
+	fprintf(file, "%s %zu:", what, i);
+	for (unsigned cause = 0; cause < NCS_PATH_CAUSE_COUNT; cause++)
+		fprintf(file, " %a", cause_ns[cause]);
+	fprintf(file, "\n");
+}
+
+/* All that there is to a report, to the last bit. */
+static void write_report(FILE *file, const struct ncs_path_report *report,
+			 size_t ranks)
+{
+	fprintf(file, "%a %a %lu %lu %lu %lu %lu %lu\n", report->measured_ns,
+		report->first_ns, report->operations, report->incomplete,
+		report->parts, report->violations, report->forgotten,
+		report->breaks);
+	for (size_t k = 0; k < report->sum_count; k++) {
+		const struct ncs_path_sum *sum = &report->sums[k];
+
+		fprintf(file, "%a %a %a\n", sum->elapsed_ns, sum->uncounted_ns,
+			sum->unknown_ns);
+		write_causes(file, "scenario", k, sum->cause_ns);
+		for (size_t i = 0; i < ranks; i++)
+			write_causes(file, "rank", i, sum->rank_ns[i]);
+	}
+	for (size_t i = 0; i < report->step_count; i++) {
+		const struct ncs_path_step *step = &report->steps[i];
+
+		fprintf(file, "%d %u %a", step->has_end, step->rank,
+			step->rank_ns);
+		for (size_t k = 0; step->has_end && k < report->sum_count; k++)
+			fprintf(file, " %a", step->end_ns[k]);
+		write_causes(file, ", step", i, step->cause_ns);
+	}
+	for (size_t i = 0; i < report->channel_count; i++) {
+		const struct ncs_path_channel *channel = &report->channels[i];
+
+		fprintf(file, "%u %lu %u %d %d: %a\n", channel->rank,
+			channel->comm_id, channel->channel, channel->send,
+			channel->peer, channel->ns);
+	}
+}
+
+static void want_no_times(void *who, size_t scenario,
+			  const struct ncs_member *part, uint64_t arrival_ns,
+			  uint64_t end_ns)
+{
+	(void)who;
+	(void)scenario;
+	(void)part;
+	(void)arrival_ns;
+	(void)end_ns;
+}
+
+/* All that is said of a job, as text, which is the caller's to free. Whoever is
+ * told of times has each rank looked at by itself. */
+static char *all_that_is_said(const struct ncs_joined *joined, size_t count,
+			      struct ncs_path_options options, bool is_told)
+{
+	char *text;
+	size_t size;
+	FILE *file = open_memstream(&text, &size);
+	struct ncs_path *path;
+
+	assert_non_null(file);
+	options.segment = write_segment;
+	options.timed = is_told ? want_no_times : NULL;
+	options.who = file;
+	path = ncs_path_new(&options);
+	assert_non_null(path);
+	for (size_t i = 0; i < count; i++)
+		assert_int_equal(ncs_path_add(path, &joined[i], i % 5 != 4,
+					      (uint32_t)i / 3),
+				 0);
+	assert_int_equal(ncs_path_end(path), 0);
+	write_report(file, ncs_path_report(path), options.rank_count);
+	ncs_path_free(path);
+	assert_int_equal(fclose(file), 0);
+	return text;
+}
+
+static void assert_same_either_way(const struct ncs_joined *joined,
+				   size_t count,
+				   const struct ncs_path_options *options,
+				   uint64_t which)
+{
+	char *in_step = all_that_is_said(joined, count, *options, false);
+	char *by_rank = all_that_is_said(joined, count, *options, true);
+	size_t at = 0;
+
+	while (in_step[at] && in_step[at] == by_rank[at])
+		at++;
+	if (in_step[at] || by_rank[at])
+		fail_msg("job %lu, %zu scenarios: at %zu '%.60s', not '%.60s'",
+			 which, options->scenario_count, at,
+			 &in_step[at < 20 ? 0 : at - 20],
+			 &by_rank[at < 20 ? 0 : at - 20]);
+	free(in_step);
+	free(by_rank);
+}
+
+/* Moments are often the same, some parts come before their rank's last operation
+ * was over, or end long after others, some come by the clocks when others had
+ * ended that waited for them, and some are called long before. Now and then a
+ * rank has two parts in an operation. */
+static void make_rough(struct small *job)
+{
+	uint64_t grain_ns = draw(job, 4) ? 20000 : 200000;
+
+	for (size_t i = 0; i < job->part_count; i++) {
+		uint64_t *at_ns = job->parts[i].at_ns;
+		uint64_t slip_ns = draw(job, 60) ? 0 : draw(job, 3000) * 1000;
+
+		if (draw(job, 2) != 0)
+			slip_ns = -slip_ns;
+		for (unsigned m = 0; m < NCS_PART_MOMENTS; m++) {
+			if (at_ns[m] == 0)
+				continue;
+			at_ns[m] += m <= NCS_PART_KERNEL ||
+						    (int64_t)slip_ns > 0 ?
+					    slip_ns :
+					    0;
+			at_ns[m] -= at_ns[m] % grain_ns;
+		}
+		if (draw(job, 60) == 0 && at_ns[NCS_PART_CALL] != 0)
+			at_ns[NCS_PART_CALL] -= 100 * draw(job, 60) * 1000;
+		job->parts[i].slowest = (struct ncs_member_channel){
+			.steps = draw(job, 2),
+			.channel = (uint8_t)draw(job, 3),
+			.peer = (int32_t)draw(job, RANKS),
+			.wait_ns = { 0, draw(job, 9), draw(job, 9), 7 },
+		};
+	}
+	for (size_t i = 0; i < job->count; i++) {
+		struct ncs_joined *joined = &job->joined[i];
+
+		if (draw(job, 90) == 0)
+			job->parts[joined->parts - job->parts].owner =
+				joined->parts[1].owner;
+		joined->first_end_ns = UINT64_MAX;
+		for (size_t k = 0; k < joined->count; k++) {
+			uint64_t end_ns = joined->parts[k].at_ns[NCS_PART_END];
+
+			if (end_ns < joined->first_end_ns)
+				joined->first_end_ns = end_ns;
+		}
+	}
+	qsort(job->joined, job->count, sizeof(job->joined[0]), by_first_end);
+}
+
+static void ranks_that_keep_step_are_as_others(void **state)
+{
+	static struct small job;
+	struct ncs_scenario scenarios[SCENARIOS];
+	struct ncs_fit fit = { .alpha_ns = 20000, .beta_ns = 1 };
+	struct ncs_fits fits = { &fit, 1, 0 };
+
+	(void)state;
+	parse(scenarios);
+	for (uint64_t seed = 1; seed <= 1500; seed++) {
+		struct ncs_path_options options = {
+			.owners = job.owners,
+			.rank_count = RANKS * COMMS,
+			.scenarios = scenarios,
+			.scenario_count = seed & 1 ? 0 : BUT_OF_ALL,
+			.fits = &fits,
+		};
+
+		make_small(&job, seed, OPERATIONS_MAX);
+		if (seed & 2)
+			make_rough(&job);
+		options.owner_count = RANKS * job.comms;
+		fit.comm_id = 1;
+		fit.function = NCS_FUNCTION_ALL_REDUCE;
+		assert_same_either_way(job.joined, job.count, &options, seed);
+	}
+}
+
+static void many_ranks_that_keep_step_are_as_others(void **state)
+{
+	struct ncs_scenario scenarios[SCENARIOS];
+
+	(void)state;
+	parse(scenarios);
+	for (unsigned ahead = 1; ahead <= 13; ahead += 4) {
+		struct gen_options options = gen_usual;
+		struct ncs_fits fits = { 0 };
+		struct recorded recorded;
+		struct ncs_path_options path_options = {
+			.owners = recorded.owners,
+			.scenarios = scenarios,
+			.fits = &fits,
+		};
+
+		options.ranks = RANKS_MAX;
+		/* So much that no change of gaps makes up for it. */
+		options.producer_ns *= 20;
+		options.operations = 60;
+		options.ahead = ahead;
+		record(&recorded, &options);
+		path_options.owner_count = recorded.owner_count;
+		path_options.rank_count = options.ranks;
+		for (size_t i = 0; i < recorded.count; i++)
+			assert_int_equal(
+				ncs_fits_add(&fits, &recorded.joined[i],
+					     ncs_joined_transfer_ns(
+						     &recorded.joined[i])),
+				0);
+		ncs_fits_solve(&fits);
+		assert_same_either_way(recorded.joined, recorded.count,
+				       &path_options, ahead);
+		path_options.scenario_count = BUT_OF_ALL;
+		assert_same_either_way(recorded.joined, recorded.count,
+				       &path_options, ahead);
+		ncs_fits_release(&fits);
+		release(&recorded);
+	}
+}
+
+int main(void)
+{
+	/* Else all of a pass's room is zeroed, of which small jobs use little. */
+	mallopt(M_MMAP_THRESHOLD, 1 << 20);
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(the_pass_finds_the_longest_path),
+		cmocka_unit_test(replaying_what_was_gives_what_was),
+		cmocka_unit_test(what_is_said_is_what_comes_of_it),
+		cmocka_unit_test(ranks_that_keep_step_are_as_others),
+		cmocka_unit_test(many_ranks_that_keep_step_are_as_others),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -1,0 +1,869 @@
+/* The columns: the table is sound, and each kind of cell is computed as its
+ * help says; what is not known is NONE. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+#include "analysis/views/columns.h"
+#include "analysis/diagnosis/diagnosis.h"
+#include "ncclstat/names.h"
+#include "test/unit/support/scripted_source.h"
+
+#define SECOND UINT64_C(1000000000)
+
+static int setup(void **state)
+{
+	static struct scripted scripted;
+
+	scripted_init(&scripted);
+	*state = &scripted;
+	return 0;
+}
+
+static int teardown(void **state)
+{
+	scripted_release(*state);
+	return 0;
+}
+
+/* The cell of rank 0's row, or of its communicator's. */
+static struct ncs_value cell(const struct scripted *scripted,
+			     enum ncs_column_id id, size_t index)
+{
+	const struct ncs_column *column = &ncs_columns[id];
+	struct ncs_row row = {
+		.view = column->view,
+		.rank = scripted_rank(scripted, 0),
+		.index = index,
+	};
+	struct ncs_value value;
+
+	if (row.view == NCS_VIEW_FINDING)
+		row.finding = scripted->model.diagnosis->findings;
+	if (row.view == NCS_VIEW_COMMUNICATOR) {
+		row.communicator = row.rank->communicator;
+		row.rank = NULL;
+	}
+	memset(&value, 0xa5, sizeof(value));
+	column->get(&row, &value);
+	return value;
+}
+
+static void assert_none(struct ncs_value value)
+{
+	assert_int_equal(value.kind, NCS_VALUE_NONE);
+}
+
+static void assert_number(struct ncs_value value, int64_t number)
+{
+	assert_int_equal(value.kind, NCS_VALUE_NUMBER);
+	assert_int_equal(value.number, number);
+}
+
+static void assert_text(struct ncs_value value, const char *text)
+{
+	assert_int_equal(value.kind, NCS_VALUE_TEXT);
+	assert_string_equal(value.text, text);
+}
+
+static void assert_duration(struct ncs_value value, uint64_t duration_ns)
+{
+	assert_int_equal(value.kind, NCS_VALUE_DURATION);
+	assert_int_equal(value.number, duration_ns);
+}
+
+static void assert_real(struct ncs_value value, enum ncs_value_kind kind,
+			double real)
+{
+	assert_int_equal(value.kind, kind);
+	if (value.real < real - 1e-9 || value.real > real + 1e-9)
+		fail_msg("%.12g is not %.12g", value.real, real);
+}
+
+/* --- The table ---------------------------------------------------------- */
+
+static void columns_are_complete_and_wide_enough_for_their_titles(void **state)
+{
+	(void)state;
+	assert_int_equal(ncs_column_count, NCS_COLUMN_COUNT);
+	for (size_t i = 0; i < ncs_column_count; i++) {
+		const struct ncs_column *column = &ncs_columns[i];
+		size_t length = strlen(column->help);
+
+		if (column->width < strlen(column->title))
+			fail_msg("%s is narrower than its title", column->id);
+		if (length == 0 || column->help[length - 1] != '.')
+			fail_msg("%s: help is not a sentence", column->id);
+		assert_in_range(column->priority, 1, 9);
+		assert_non_null(column->get);
+	}
+}
+
+static void titles_are_unique_within_a_view(void **state)
+{
+	(void)state;
+	for (size_t i = 0; i < ncs_column_count; i++)
+		for (size_t k = 0; k < i; k++)
+			if (ncs_columns[i].view == ncs_columns[k].view &&
+			    strcmp(ncs_columns[i].title,
+				   ncs_columns[k].title) == 0)
+				fail_msg("%s and %s have one title",
+					 ncs_columns[i].id, ncs_columns[k].id);
+}
+
+static void column_ids_are_places_in_the_table(void **state)
+{
+	(void)state;
+	assert_string_equal(ncs_columns[NCS_COLUMN_RANK_RANK].id, "RANK_RANK");
+	assert_string_equal(ncs_columns[NCS_COLUMN_FUNCTION_SEQUENCE].id,
+			    "FUNCTION_SEQUENCE");
+}
+
+static void every_view_has_a_name_and_columns(void **state)
+{
+	(void)state;
+	for (unsigned view = 0; view < NCS_VIEW_COUNT; view++) {
+		size_t columns = 0;
+
+		assert_non_null(ncs_view_names[view]);
+		for (size_t i = 0; i < ncs_column_count; i++)
+			columns += ncs_columns[i].view == (enum ncs_view)view;
+		assert_true(columns > 0);
+	}
+}
+
+/* Of a rank of which nothing is known but that it is there. */
+static void what_is_not_known_is_none_in_every_column(void **state)
+{
+	static const enum ncs_column_id known[] = {
+		NCS_COLUMN_RANK_PID,           NCS_COLUMN_RANK_STATE,
+		NCS_COLUMN_RANK_LOST,          NCS_COLUMN_RANK_API,
+		NCS_COLUMN_RANK_WAIT,          NCS_COLUMN_CHANNEL_CHANNEL,
+		NCS_COLUMN_CHANNEL_DIRECTION,  NCS_COLUMN_CHANNEL_PEER,
+		NCS_COLUMN_CHANNEL_STATE,      NCS_COLUMN_CHANNEL_OPERATIONS,
+		NCS_COLUMN_CHANNEL_STEPS,      NCS_COLUMN_PROXY_PID,
+		NCS_COLUMN_FUNCTION_FUNCTION,  NCS_COLUMN_FUNCTION_OPERATIONS,
+		NCS_COLUMN_FUNCTION_TIMING,    NCS_COLUMN_FUNCTION_TIMED,
+		NCS_COLUMN_CLASS_FUNCTION,     NCS_COLUMN_CLASS_OPERATIONS,
+		NCS_COLUMN_CLASS_TIMING,       NCS_COLUMN_CLASS_TIMED,
+		NCS_COLUMN_COMMUNICATOR_SEEN,  NCS_COLUMN_COMMUNICATOR_LIVE,
+		NCS_COLUMN_COMMUNICATOR_DEAD,  NCS_COLUMN_COMMUNICATOR_SILENT,
+		NCS_COLUMN_COMMUNICATOR_LOST,  NCS_COLUMN_RANGE_NAME,
+		NCS_COLUMN_RANGE_OPERATIONS,   NCS_COLUMN_FINDING_SEVERITY,
+		NCS_COLUMN_FINDING_VERDICT,    NCS_COLUMN_FINDING_WAITING,
+		NCS_COLUMN_FINDING_CONFIDENCE,
+	};
+	static struct ncs_finding finding = {
+		.root = { .number = -1 },
+		.peer = { .number = -1 },
+		.call = { NCS_FUNCTION_COUNT, NCS_NO_SEQUENCE_NUMBER },
+	};
+	static const struct ncs_diagnosis diagnosis = {
+		.findings = &finding,
+		.count = 1,
+	};
+	static struct ncs_range_view range = { .number = 2, .size_unknown = 1 };
+	struct scripted *scripted = *state;
+	struct scripted_rank *rank = scripted_add(scripted, 0);
+
+	rank->snapshot.ranges = &range;
+	rank->snapshot.range_count = 1;
+
+	rank->snapshot.identity.known = 0;
+	rank->header.api_version = 1;
+	scripted_channel(rank, 0, true, 1)->size_unknown = 1;
+	scripted_class(rank, 0, 0, NCS_ALGORITHM_UNKNOWN, NCS_PROTOCOL_UNKNOWN)
+		->size_class = NCS_SIZE_CLASS_UNKNOWN;
+	scripted_pass(scripted, SECOND);
+	finding.root.communicator = scripted->model.communicators;
+	scripted->model.diagnosis = &diagnosis;
+	for (unsigned i = 0; i < NCS_COLUMN_COUNT; i++) {
+		struct ncs_value value =
+			cell(scripted, (enum ncs_column_id)i, 0);
+		bool is_known = false;
+
+		for (size_t k = 0; k < sizeof(known) / sizeof(known[0]); k++)
+			is_known = is_known || known[k] == i;
+		if ((value.kind != NCS_VALUE_NONE) != is_known)
+			fail_msg("%s is %s", ncs_columns[i].id,
+				 is_known ? "NONE" : "not NONE");
+	}
+}
+
+static void ranges_tell_what_they_compute_and_hide(void **state)
+{
+	static struct ncs_range_view range = {
+		.number = 2,
+		.gpu = { .compute_kernels = 3,
+			 .compute_ns = 900,
+			 .compute_busy_ns = 700,
+			 .communication_kernels = 1,
+			 .communication_ns = 400,
+			 .hidden_ns = 100 },
+	};
+	struct scripted *scripted = *state;
+	struct scripted_rank *rank = scripted_add(scripted, 0);
+
+	rank->snapshot.ranges = &range;
+	rank->snapshot.range_count = 1;
+	scripted_pass(scripted, SECOND);
+	assert_int_equal(cell(scripted, NCS_COLUMN_RANGE_COMPUTE, 0).number,
+			 700);
+	assert_real(cell(scripted, NCS_COLUMN_RANGE_HIDDEN, 0), NCS_VALUE_SHARE,
+		    0.25);
+}
+
+/* --- Rates -------------------------------------------------------------- */
+
+static void rates_need_two_samples(void **state)
+{
+	struct scripted *scripted = *state;
+	struct scripted_rank *rank = scripted_add(scripted, 0);
+	struct ncs_channel_view *channel = scripted_channel(rank, 0, true, 1);
+
+	channel->bytes = 1000000;
+	rank->snapshot.functions[NCS_FUNCTION_REDUCE].operations = 5;
+	scripted_pass(scripted, SECOND);
+	assert_none(cell(scripted, NCS_COLUMN_CHANNEL_RATE, 0));
+	assert_none(cell(scripted, NCS_COLUMN_RANK_SEND_RATE, 0));
+	assert_none(cell(scripted, NCS_COLUMN_RANK_OPERATIONS_RATE, 0));
+	scripted_pass(scripted, 2 * SECOND);
+	assert_real(cell(scripted, NCS_COLUMN_CHANNEL_RATE, 0), NCS_VALUE_REAL,
+		    0);
+}
+
+static void rates_are_growth_over_the_time_between_the_samples(void **state)
+{
+	struct scripted *scripted = *state;
+	struct scripted_rank *rank = scripted_add(scripted, 0);
+	struct ncs_channel_view *send = scripted_channel(rank, 0, true, 1);
+	struct ncs_channel_view *recv = scripted_channel(rank, 0, false, 1);
+
+	rank->snapshot.proxy.state = NCS_PROXY_SLEEP;
+	scripted_pass(scripted, SECOND);
+	send->bytes = 6000000;
+	recv->bytes = 1000000;
+	rank->snapshot.functions[NCS_FUNCTION_REDUCE].operations = 5;
+	rank->snapshot.functions[NCS_FUNCTION_SEND].operations = 3;
+	rank->snapshot.proxy.count[NCS_TRANSITION_WAKEUP] = 10;
+	scripted_pass(scripted, SECOND + SECOND / 2);
+	assert_real(cell(scripted, NCS_COLUMN_CHANNEL_RATE, 0), NCS_VALUE_REAL,
+		    12);
+	assert_real(cell(scripted, NCS_COLUMN_RANK_SEND_RATE, 0),
+		    NCS_VALUE_BYTES_RATE, 12e6);
+	assert_real(cell(scripted, NCS_COLUMN_RANK_RECV_RATE, 0),
+		    NCS_VALUE_BYTES_RATE, 2e6);
+	assert_real(cell(scripted, NCS_COLUMN_RANK_OPERATIONS_RATE, 0),
+		    NCS_VALUE_RATE, 16);
+	assert_real(cell(scripted, NCS_COLUMN_FUNCTION_RATE, NCS_FUNCTION_SEND),
+		    NCS_VALUE_RATE, 6);
+	assert_real(cell(scripted, NCS_COLUMN_PROXY_WAKEUP_RATE, 0),
+		    NCS_VALUE_RATE, 20);
+}
+
+static void a_channel_is_compared_with_itself_however_it_moves(void **state)
+{
+	struct scripted *scripted = *state;
+	struct scripted_rank *rank = scripted_add(scripted, 0);
+	struct ncs_channel_view *channel;
+
+	channel = scripted_channel(rank, 3, true, 1);
+	channel->bytes = 1000000;
+	scripted_pass(scripted, SECOND);
+	/* Another one gets before it, as they are in order. */
+	rank->snapshot.channel_count = 0;
+	scripted_channel(rank, 1, true, 1)->bytes = 9000000;
+	scripted_channel(rank, 3, true, 1)->bytes = 5000000;
+	scripted_pass(scripted, 2 * SECOND);
+	assert_real(cell(scripted, NCS_COLUMN_CHANNEL_RATE, 0), NCS_VALUE_REAL,
+		    9);
+	assert_real(cell(scripted, NCS_COLUMN_CHANNEL_RATE, 1), NCS_VALUE_REAL,
+		    4);
+}
+
+static void a_counter_that_went_back_has_no_rate(void **state)
+{
+	struct scripted *scripted = *state;
+	struct scripted_rank *rank = scripted_add(scripted, 0);
+	struct ncs_channel_view *channel = scripted_channel(rank, 0, true, 1);
+
+	channel->bytes = 2000000;
+	scripted_pass(scripted, SECOND);
+	channel->bytes = 1000000;
+	scripted_pass(scripted, 2 * SECOND);
+	assert_none(cell(scripted, NCS_COLUMN_CHANNEL_RATE, 0));
+}
+
+static void two_samples_of_one_moment_give_no_rate(void **state)
+{
+	struct scripted *scripted = *state;
+
+	scripted_add(scripted, 0);
+	scripted_pass(scripted, SECOND);
+	scripted_pass(scripted, SECOND);
+	assert_none(cell(scripted, NCS_COLUMN_RANK_OPERATIONS_RATE, 0));
+}
+
+static void bytes_without_a_size_have_no_rate(void **state)
+{
+	struct scripted *scripted = *state;
+	struct scripted_rank *rank = scripted_add(scripted, 0);
+
+	scripted_channel(rank, 0, true, 1)->size_unknown = 5;
+	scripted_pass(scripted, SECOND);
+	scripted_pass(scripted, 2 * SECOND);
+	assert_none(cell(scripted, NCS_COLUMN_CHANNEL_BYTES, 0));
+	assert_none(cell(scripted, NCS_COLUMN_CHANNEL_RATE, 0));
+	assert_none(cell(scripted, NCS_COLUMN_RANK_SEND_RATE, 0));
+	/* Nothing is received at all: that is known. */
+	assert_real(cell(scripted, NCS_COLUMN_RANK_RECV_RATE, 0),
+		    NCS_VALUE_BYTES_RATE, 0);
+}
+
+/* --- Shares ------------------------------------------------------------- */
+
+static void shares_are_since_the_start_then_of_the_interval(void **state)
+{
+	struct scripted *scripted = *state;
+	struct scripted_rank *rank = scripted_add(scripted, 0);
+	struct ncs_channel_view *channel = scripted_channel(rank, 0, false, 1);
+
+	channel->time_ns[NCS_CHANNEL_IDLE] = 900;
+	channel->time_ns[NCS_CHANNEL_RECV_WAIT] = 100;
+	scripted_pass(scripted, SECOND);
+	assert_real(cell(scripted, NCS_COLUMN_CHANNEL_PEER_SHARE, 0),
+		    NCS_VALUE_SHARE, 0.1);
+	assert_real(cell(scripted, NCS_COLUMN_CHANNEL_IDLE_SHARE, 0),
+		    NCS_VALUE_SHARE, 0.9);
+	channel->time_ns[NCS_CHANNEL_RECV_WAIT] += 30;
+	channel->time_ns[NCS_CHANNEL_RECV_GPU_WAIT] += 10;
+	scripted_pass(scripted, 2 * SECOND);
+	assert_real(cell(scripted, NCS_COLUMN_CHANNEL_PEER_SHARE, 0),
+		    NCS_VALUE_SHARE, 0.75);
+	assert_real(cell(scripted, NCS_COLUMN_CHANNEL_GPU_SHARE, 0),
+		    NCS_VALUE_SHARE, 0.25);
+	assert_real(cell(scripted, NCS_COLUMN_CHANNEL_IDLE_SHARE, 0),
+		    NCS_VALUE_SHARE, 0);
+}
+
+static void
+shares_of_a_clock_that_stands_still_are_since_the_start(void **state)
+{
+	struct scripted *scripted = *state;
+	struct scripted_rank *rank = scripted_add(scripted, 0);
+	struct ncs_channel_view *channel = scripted_channel(rank, 0, true, 1);
+
+	channel->time_ns[NCS_CHANNEL_SEND_WAIT] = 300;
+	channel->time_ns[NCS_CHANNEL_IDLE] = 100;
+	scripted_pass(scripted, SECOND);
+	scripted_pass(scripted, 2 * SECOND);
+	assert_real(cell(scripted, NCS_COLUMN_CHANNEL_NET_SHARE, 0),
+		    NCS_VALUE_SHARE, 0.75);
+}
+
+static void old_apis_do_not_tell_a_senders_wait_for_its_peer(void **state)
+{
+	struct scripted *scripted = *state;
+	struct scripted_rank *rank = scripted_add(scripted, 0);
+
+	rank->header.api_version = 3;
+	scripted_channel(rank, 0, true, 1)->time_ns[NCS_CHANNEL_IDLE] = 1;
+	scripted_channel(rank, 0, false, 1)->time_ns[NCS_CHANNEL_IDLE] = 1;
+	scripted_pass(scripted, SECOND);
+	assert_none(cell(scripted, NCS_COLUMN_CHANNEL_PEER_SHARE, 0));
+	assert_real(cell(scripted, NCS_COLUMN_CHANNEL_PEER_SHARE, 1),
+		    NCS_VALUE_SHARE, 0);
+	rank->header.api_version = 4;
+	scripted_pass(scripted, 2 * SECOND);
+	assert_real(cell(scripted, NCS_COLUMN_CHANNEL_PEER_SHARE, 0),
+		    NCS_VALUE_SHARE, 0);
+}
+
+static void time_of_an_unknown_proxy_state_has_no_share(void **state)
+{
+	struct scripted *scripted = *state;
+	struct scripted_rank *rank = scripted_add(scripted, 0);
+
+	rank->snapshot.proxy.state = NCS_PROXY_IDLE;
+	rank->snapshot.proxy.time_ns[NCS_PROXY_UNKNOWN] = 1000;
+	rank->snapshot.proxy.time_ns[NCS_PROXY_SLEEP] = 60;
+	rank->snapshot.proxy.time_ns[NCS_PROXY_IDLE] = 40;
+	scripted_pass(scripted, SECOND);
+	assert_real(cell(scripted, NCS_COLUMN_PROXY_SLEEP_SHARE, 0),
+		    NCS_VALUE_SHARE, 0.6);
+}
+
+/* --- What a rank waits for ---------------------------------------------- */
+
+static void set_state(struct ncs_channel_view *channel,
+		      enum ncs_channel_state to, uint64_t since_ns)
+{
+	channel->state = to;
+	channel->since_ns = since_ns;
+}
+
+static void wait_is_what_most_busy_channels_wait_for(void **state)
+{
+	struct scripted *scripted = *state;
+	struct scripted_rank *rank = scripted_add(scripted, 0);
+
+	scripted_channel(rank, 0, true, 1);
+	scripted_channel(rank, 1, true, 1);
+	scripted_channel(rank, 2, true, 1);
+	scripted_pass(scripted, SECOND);
+	assert_text(cell(scripted, NCS_COLUMN_RANK_WAIT, 0), "idle");
+	assert_none(cell(scripted, NCS_COLUMN_RANK_OLDEST, 0));
+
+	set_state(&rank->channels[0], NCS_CHANNEL_SEND_WAIT, 900);
+	scripted_pass(scripted, 2 * SECOND);
+	assert_text(cell(scripted, NCS_COLUMN_RANK_WAIT, 0), "network");
+
+	/* Of as many, the one that has lasted longest. */
+	set_state(&rank->channels[1], NCS_CHANNEL_SEND_PEER_WAIT, 950);
+	scripted_pass(scripted, 3 * SECOND);
+	assert_text(cell(scripted, NCS_COLUMN_RANK_WAIT, 0), "network");
+	set_state(&rank->channels[0], NCS_CHANNEL_SEND_WAIT, 960);
+	scripted_pass(scripted, 3 * SECOND);
+	assert_text(cell(scripted, NCS_COLUMN_RANK_WAIT, 0), "peer");
+
+	set_state(&rank->channels[2], NCS_CHANNEL_SEND_WAIT, 970);
+	scripted_pass(scripted, 4 * SECOND);
+	assert_text(cell(scripted, NCS_COLUMN_RANK_WAIT, 0), "network");
+	assert_duration(cell(scripted, NCS_COLUMN_RANK_OLDEST, 0),
+			4 * SECOND - 950);
+}
+
+static void what_has_just_begun_has_lasted_0(void **state)
+{
+	struct scripted *scripted = *state;
+	struct scripted_rank *rank = scripted_add(scripted, 0);
+
+	/* The state changed while the snapshot was being taken. */
+	set_state(scripted_channel(rank, 0, true, 1), NCS_CHANNEL_SEND_GPU_WAIT,
+		  100 * SECOND + 1);
+	scripted_pass(scripted, 100 * SECOND);
+	assert_duration(cell(scripted, NCS_COLUMN_CHANNEL_SINCE, 0), 0);
+}
+
+static void waiting_ends_with_the_rank(void **state)
+{
+	struct scripted *scripted = *state;
+	struct scripted_rank *rank = scripted_add(scripted, 0);
+
+	set_state(scripted_channel(rank, 0, true, 1), NCS_CHANNEL_SEND_GPU_WAIT,
+		  SECOND);
+	rank->snapshot.last_call_ns = 3 * SECOND;
+	rank->snapshot.liveness = NCS_DEAD;
+	scripted_pass(scripted, 100 * SECOND);
+	assert_duration(cell(scripted, NCS_COLUMN_RANK_OLDEST, 0), 2 * SECOND);
+	assert_duration(cell(scripted, NCS_COLUMN_CHANNEL_SINCE, 0),
+			2 * SECOND);
+	assert_duration(cell(scripted, NCS_COLUMN_RANK_LAST_CALL, 0),
+			97 * SECOND);
+}
+
+static void the_oldest_operation_is_the_one_shown(void **state)
+{
+	struct scripted *scripted = *state;
+	struct scripted_rank *rank = scripted_add(scripted, 0);
+
+	rank->snapshot.operation_count = 2;
+	rank->operations[0].function = NCS_FUNCTION_BROADCAST;
+	rank->operations[0].sequence_number = 41;
+	rank->operations[1].function = NCS_FUNCTION_SEND;
+	rank->operations[1].sequence_number = 2;
+	scripted_pass(scripted, SECOND);
+	assert_text(cell(scripted, NCS_COLUMN_RANK_OPERATION, 0), "Broadcast");
+	assert_number(cell(scripted, NCS_COLUMN_RANK_SEQUENCE, 0), 41);
+	rank->operations[0].sequence_number = NCS_NO_SEQUENCE_NUMBER;
+	scripted_pass(scripted, 2 * SECOND);
+	assert_none(cell(scripted, NCS_COLUMN_RANK_SEQUENCE, 0));
+}
+
+static void a_step_is_shown_with_how_many_there_are(void **state)
+{
+	struct scripted *scripted = *state;
+	struct scripted_rank *rank = scripted_add(scripted, 0);
+	struct ncs_channel_view *channel = scripted_channel(rank, 0, true, 1);
+
+	set_state(channel, NCS_CHANNEL_SEND_WAIT, 1);
+	channel->step = 3;
+	channel->nsteps = 16;
+	scripted_pass(scripted, SECOND);
+	assert_text(cell(scripted, NCS_COLUMN_CHANNEL_STEP, 0), "3/16");
+	channel->nsteps = 0;
+	scripted_pass(scripted, 2 * SECOND);
+	assert_text(cell(scripted, NCS_COLUMN_CHANNEL_STEP, 0), "3");
+	channel->state = NCS_CHANNEL_IDLE;
+	scripted_pass(scripted, 3 * SECOND);
+	assert_none(cell(scripted, NCS_COLUMN_CHANNEL_STEP, 0));
+}
+
+/* --- Names and versions ------------------------------------------------- */
+
+static void a_communicator_without_a_name_is_called_by_its_id(void **state)
+{
+	struct scripted *scripted = *state;
+	struct scripted_rank *rank = scripted_add(scripted, 0);
+	struct ncs_identity *identity = &rank->snapshot.identity;
+
+	identity->known |= NCS_KNOWN_COMM_ID;
+	identity->comm_id = UINT64_C(0xabc);
+	scripted_pass(scripted, SECOND);
+	assert_text(cell(scripted, NCS_COLUMN_RANK_COMM, 0),
+		    "0000000000000abc");
+	identity->known |= NCS_KNOWN_COMM_NAME;
+	strcpy(identity->comm_name, "data");
+	scripted_pass(scripted, 2 * SECOND);
+	assert_text(cell(scripted, NCS_COLUMN_PROXY_COMM, 0), "data");
+}
+
+static void nccl_versions_before_and_after_2_9(void **state)
+{
+	struct scripted *scripted = *state;
+	struct scripted_rank *rank = scripted_add(scripted, 0);
+
+	rank->snapshot.identity.known |= NCS_KNOWN_NCCL_VERSION;
+	rank->snapshot.identity.nccl_version = 22809;
+	scripted_pass(scripted, SECOND);
+	assert_text(cell(scripted, NCS_COLUMN_RANK_NCCL, 0), "2.28.9");
+	rank->snapshot.identity.nccl_version = 2708;
+	scripted_pass(scripted, 2 * SECOND);
+	assert_text(cell(scripted, NCS_COLUMN_RANK_NCCL, 0), "2.7.8");
+}
+
+/* --- Functions ---------------------------------------------------------- */
+
+static void functions_tell_what_nccl_told(void **state)
+{
+	struct scripted *scripted = *state;
+	struct scripted_rank *rank = scripted_add(scripted, 0);
+	struct ncs_function_view *function =
+		&rank->snapshot.functions[NCS_FUNCTION_SEND];
+	uint64_t *histogram =
+		scripted_histogram(rank, NCS_FUNCTION_SEND, NCS_TIMING_PROXY);
+
+	function->calls = 6;
+	function->operations = 5;
+	function->operations_done = 4;
+	function->with_children = 5;
+	function->bytes = 50;
+	function->last_sequence_number = 0;
+	function->timed[NCS_TIMING_PROXY] = 4;
+	function->timed_bytes[NCS_TIMING_PROXY] = 40;
+	function->time_ns[NCS_TIMING_PROXY] = 80;
+	histogram[20] = 4;
+	scripted_pass(scripted, SECOND);
+#define CELL(id) cell(scripted, NCS_COLUMN_FUNCTION_##id, NCS_FUNCTION_SEND)
+	assert_text(CELL(FUNCTION), "Send");
+	assert_number(CELL(CALLS), 6);
+	assert_number(CELL(OPERATIONS), 5);
+	assert_number(CELL(DONE), 4);
+	assert_number(CELL(SEQUENCE), 0);
+	assert_number(CELL(TIMED), 4);
+	assert_text(CELL(TIMING), "proxy");
+	assert_duration(CELL(P50), 20);
+	assert_duration(CELL(P99), 20);
+	assert_real(CELL(ALGBW), NCS_VALUE_REAL, 0.5);
+	assert_real(CELL(BUSBW), NCS_VALUE_REAL, 0.5);
+	rank->header.api_version = 4;
+	function->with_children = 0;
+	scripted_pass(scripted, 2 * SECOND);
+	assert_none(CELL(CALLS));
+	assert_none(CELL(DONE));
+#undef CELL
+}
+
+#define CELL(id, index) cell(scripted, NCS_COLUMN_CLASS_##id, index)
+
+static void classes_tell_what_nccl_tests_would_print(void **state)
+{
+	struct scripted *scripted = *state;
+	struct scripted_rank *rank = scripted_add(scripted, 0);
+	struct ncs_class_view *view =
+		scripted_class(rank, NCS_FUNCTION_ALL_REDUCE, 1 << 20,
+			       NCS_ALGORITHM_RING, NCS_PROTOCOL_LL128);
+
+	view->operations = 9;
+	scripted_class_times(rank, view, NCS_TIMING_PROXY, 5, 1000,
+			     5 * (1 << 20));
+	scripted_class_times(rank, view, NCS_TIMING_KERNEL, 4, 30, 4 * 120);
+	scripted_pass(scripted, SECOND);
+	assert_text(CELL(FUNCTION, 0), "AllReduce");
+	assert_int_equal(CELL(SIZE, 0).kind, NCS_VALUE_SIZE);
+	assert_int_equal(CELL(SIZE, 0).number, 1 << 20);
+	assert_text(CELL(ALGORITHM, 0), "RING");
+	assert_text(CELL(PROTOCOL, 0), "LL128");
+	assert_number(CELL(OPERATIONS, 0), 9);
+	/* The kernel's times, where there are any. */
+	assert_text(CELL(TIMING, 0), "kernel");
+	assert_number(CELL(TIMED, 0), 4);
+	assert_duration(CELL(TIME, 0), 30);
+	assert_duration(CELL(P50, 0), 30);
+	assert_duration(CELL(P95, 0), 30);
+	assert_duration(CELL(P99, 0), 30);
+	assert_duration(CELL(MAX, 0), 30);
+	assert_real(CELL(ALGBW, 0), NCS_VALUE_REAL, 4);
+	assert_real(CELL(BUSBW, 0), NCS_VALUE_REAL, 7); /* of 8 ranks */
+	assert_none(CELL(RATE, 0));
+	view->times[NCS_TIMING_KERNEL].timed = 0;
+	view->operations = 19;
+	scripted_pass(scripted, 2 * SECOND);
+	assert_text(CELL(TIMING, 0), "proxy");
+	assert_duration(CELL(TIME, 0), 1000);
+	assert_real(CELL(RATE, 0), NCS_VALUE_RATE, 10);
+}
+
+static void no_percentile_is_longer_than_the_longest(void **state)
+{
+	struct scripted *scripted = *state;
+	struct scripted_rank *rank = scripted_add(scripted, 0);
+	uint64_t low_ns = ncs_histogram_low(ncs_histogram_bucket(1000000));
+
+	scripted_class_times(rank,
+			     scripted_class(rank, NCS_FUNCTION_SEND, 64, 0, 0),
+			     NCS_TIMING_PROXY, 3, low_ns, 192);
+	scripted_pass(scripted, SECOND);
+	assert_duration(CELL(MAX, 0), low_ns);
+	assert_duration(CELL(P50, 0), low_ns);
+	assert_duration(CELL(P99, 0), low_ns);
+}
+
+static void a_class_is_followed_when_others_come_before_it(void **state)
+{
+	struct scripted *scripted = *state;
+	struct scripted_rank *rank = scripted_add(scripted, 0);
+
+	scripted_class(rank, NCS_FUNCTION_SEND, 64, 0, 0)->operations = 5;
+	scripted_pass(scripted, SECOND);
+	rank->classes[1] = rank->classes[0];
+	rank->classes[0].size_class--;
+	rank->classes[0].operations = 3;
+	rank->classes[1].operations = 7;
+	rank->snapshot.class_count = 2;
+	scripted_pass(scripted, 2 * SECOND);
+	assert_real(CELL(RATE, 0), NCS_VALUE_RATE, 3);
+	assert_real(CELL(RATE, 1), NCS_VALUE_RATE, 2);
+}
+
+static void what_found_no_class_is_other(void **state)
+{
+	struct scripted *scripted = *state;
+	struct scripted_rank *rank = scripted_add(scripted, 0);
+	struct ncs_class_view *view =
+		scripted_class(rank, NCS_FUNCTION_BROADCAST, 0, NCS_CLASS_OTHER,
+			       NCS_CLASS_OTHER);
+
+	view->size_class = NCS_CLASS_OTHER;
+	scripted_class_times(rank, view, NCS_TIMING_PROXY, 2, 10, 100);
+	scripted_pass(scripted, SECOND);
+	assert_text(CELL(SIZE, 0), "other");
+	assert_text(CELL(ALGORITHM, 0), "other");
+	assert_text(CELL(PROTOCOL, 0), "other");
+	assert_real(CELL(BUSBW, 0), NCS_VALUE_REAL, 5);
+	/* Then bytes may be missing from its sum. */
+	rank->snapshot.functions[NCS_FUNCTION_BROADCAST].size_unknown = 1;
+	scripted_pass(scripted, 2 * SECOND);
+	assert_none(CELL(ALGBW, 0));
+	assert_none(CELL(BUSBW, 0));
+}
+
+#undef CELL
+
+static void numbers_beyond_64_bits_signed_are_cut(void **state)
+{
+	struct scripted *scripted = *state;
+	struct scripted_rank *rank = scripted_add(scripted, 0);
+
+	rank->snapshot.functions[NCS_FUNCTION_SEND].operations = UINT64_MAX;
+	scripted_pass(scripted, SECOND);
+	assert_number(cell(scripted, NCS_COLUMN_FUNCTION_OPERATIONS,
+			   NCS_FUNCTION_SEND),
+		      INT64_MAX);
+}
+
+/* --- Rows and order ----------------------------------------------------- */
+
+static void a_communicator_has_the_slowest_of_its_ranks(void **state)
+{
+	struct scripted *scripted = *state;
+	struct ncs_value value;
+
+	for (int i = 0; i < 3; i++) {
+		struct scripted_rank *rank = scripted_add(scripted, i);
+		struct ncs_function_view *function =
+			&rank->snapshot.functions[NCS_FUNCTION_REDUCE];
+
+		rank->snapshot.identity.known |= NCS_KNOWN_COMM_ID;
+		rank->snapshot.identity.comm_id = 17;
+		function->operations = 9;
+		function->last_sequence_number = 8;
+	}
+	scripted_pass(scripted, SECOND);
+	assert_text(cell(scripted, NCS_COLUMN_COMMUNICATOR_COMM, 0),
+		    "0000000000000011");
+	assert_number(cell(scripted, NCS_COLUMN_COMMUNICATOR_NRANKS, 0), 8);
+	assert_number(cell(scripted, NCS_COLUMN_COMMUNICATOR_SEEN, 0), 3);
+	assert_text(cell(scripted, NCS_COLUMN_COMMUNICATOR_FUNCTION, 0),
+		    "Reduce");
+	/* All level: nobody is the slowest. */
+	assert_number(cell(scripted, NCS_COLUMN_COMMUNICATOR_BEHIND, 0), 0);
+	assert_none(cell(scripted, NCS_COLUMN_COMMUNICATOR_SLOWEST, 0));
+	assert_none(cell(scripted, NCS_COLUMN_COMMUNICATOR_OPERATIONS_RATE, 0));
+	scripted->ranks[1]
+		.snapshot.functions[NCS_FUNCTION_REDUCE]
+		.last_sequence_number = 5;
+	scripted_pass(scripted, 2 * SECOND);
+	assert_number(cell(scripted, NCS_COLUMN_COMMUNICATOR_SEQUENCE, 0), 8);
+	assert_number(cell(scripted, NCS_COLUMN_COMMUNICATOR_BEHIND, 0), 3);
+	assert_number(cell(scripted, NCS_COLUMN_COMMUNICATOR_SLOWEST, 0), 1);
+	value = cell(scripted, NCS_COLUMN_COMMUNICATOR_OPERATIONS_RATE, 0);
+	assert_real(value, NCS_VALUE_RATE, 0);
+}
+
+static void lateness_is_shown_of_ranks_that_were_compared(void **state)
+{
+	struct scripted *scripted = *state;
+
+	for (int i = 0; i < 3; i++) {
+		struct scripted_rank *rank = scripted_add(scripted, i);
+
+		rank->snapshot.identity.known |= NCS_KNOWN_COMM_ID;
+	}
+	scripted_pass(scripted, SECOND);
+	assert_none(cell(scripted, NCS_COLUMN_RANK_LATE, 0));
+	assert_none(cell(scripted, NCS_COLUMN_COMMUNICATOR_SKEW, 0));
+	scripted_all_reduces(scripted, 40, 2 * SECOND, 0, 2000000);
+	scripted_pass(scripted, 5 * SECOND);
+	assert_duration(cell(scripted, NCS_COLUMN_RANK_LATE, 0), 2000000);
+	assert_duration(cell(scripted, NCS_COLUMN_RANK_LATE_P99, 0), 2000000);
+	assert_duration(cell(scripted, NCS_COLUMN_RANK_EXCLUSIVE, 0), 2000000);
+	assert_real(cell(scripted, NCS_COLUMN_RANK_LAST_SHARE, 0),
+		    NCS_VALUE_SHARE, 1);
+	/* 40 times 2 ms in 39 times 10. */
+	assert_real(cell(scripted, NCS_COLUMN_RANK_LATE_COST, 0),
+		    NCS_VALUE_SHARE, 80.0 / 390);
+	assert_text(cell(scripted, NCS_COLUMN_RANK_LATE_CAUSE, 0), "host");
+	assert_duration(cell(scripted, NCS_COLUMN_COMMUNICATOR_SKEW, 0),
+			2000000);
+	assert_duration(cell(scripted, NCS_COLUMN_COMMUNICATOR_TRANSFER, 0),
+			3000000);
+	assert_number(cell(scripted, NCS_COLUMN_COMMUNICATOR_STRAGGLER, 0), 0);
+}
+
+static void rows_are_ranks_their_channels_and_their_used_functions(void **state)
+{
+	struct scripted *scripted = *state;
+	struct scripted_rank *first = scripted_add(scripted, 0);
+	struct scripted_rank *second = scripted_add(scripted, 1);
+	struct ncs_row *rows = NULL;
+	size_t capacity = 0;
+
+	scripted_channel(first, 0, true, 1);
+	scripted_channel(second, 0, true, 0);
+	scripted_channel(second, 0, false, 0);
+	first->snapshot.functions[NCS_FUNCTION_SEND].operations = 1;
+	second->snapshot.functions[NCS_FUNCTION_RECV].calls = 1;
+	assert_int_equal(
+		ncs_rows(&scripted->model, NCS_VIEW_RANK, &rows, &capacity), 0);
+	scripted_pass(scripted, SECOND);
+	assert_int_equal(
+		ncs_rows(&scripted->model, NCS_VIEW_RANK, &rows, &capacity), 2);
+	assert_int_equal(ncs_rows(&scripted->model, NCS_VIEW_PROXY, &rows,
+				  &capacity),
+			 2);
+	assert_int_equal(ncs_rows(&scripted->model, NCS_VIEW_CHANNEL, &rows,
+				  &capacity),
+			 3);
+	assert_ptr_equal(rows[2].rank, scripted_rank(scripted, 1));
+	assert_int_equal(rows[2].index, 1);
+	assert_int_equal(ncs_rows(&scripted->model, NCS_VIEW_FUNCTION, &rows,
+				  &capacity),
+			 2);
+	assert_int_equal(rows[0].index, NCS_FUNCTION_SEND);
+	assert_int_equal(rows[1].index, NCS_FUNCTION_RECV);
+	second->snapshot.identity = first->snapshot.identity;
+	first->snapshot.identity.known |= NCS_KNOWN_COMM_ID;
+	second->snapshot.identity.known |= NCS_KNOWN_COMM_ID;
+	scripted_pass(scripted, 2 * SECOND);
+	assert_int_equal(ncs_rows(&scripted->model, NCS_VIEW_COMMUNICATOR,
+				  &rows, &capacity),
+			 1);
+	assert_ptr_equal(rows[0].communicator,
+			 &scripted->model.communicators[0]);
+	free(rows);
+}
+
+static void sorting_puts_the_unknown_last(void **state)
+{
+	struct ncs_value none = { 0 };
+	struct ncs_value small = { .kind = NCS_VALUE_NUMBER, .number = -1 };
+	struct ncs_value large = { .kind = NCS_VALUE_NUMBER, .number = 2 };
+
+	(void)state;
+	assert_true(ncs_value_compare(&small, &large) < 0);
+	assert_true(ncs_value_compare(&large, &small) > 0);
+	assert_true(ncs_value_compare(&large, &none) < 0);
+	assert_true(ncs_value_compare(&none, &small) > 0);
+	assert_int_equal(ncs_value_compare(&none, &none), 0);
+}
+
+static void sorting_goes_by_the_numbers_within_texts(void **state)
+{
+	struct ncs_value nine = { .kind = NCS_VALUE_TEXT, .text = "9/16" };
+	struct ncs_value ten = { .kind = NCS_VALUE_TEXT, .text = "10/16" };
+	struct ncs_value half = { .kind = NCS_VALUE_SHARE, .real = 0.5 };
+	struct ncs_value more = { .kind = NCS_VALUE_SHARE, .real = 0.6 };
+
+	(void)state;
+	assert_true(ncs_value_compare(&nine, &ten) < 0);
+	assert_true(ncs_value_compare(&more, &half) > 0);
+}
+
+int main(void)
+{
+#define TEST(name) cmocka_unit_test_setup_teardown(name, setup, teardown)
+	const struct CMUnitTest tests[] = {
+		TEST(columns_are_complete_and_wide_enough_for_their_titles),
+		TEST(titles_are_unique_within_a_view),
+		TEST(column_ids_are_places_in_the_table),
+		TEST(every_view_has_a_name_and_columns),
+		TEST(what_is_not_known_is_none_in_every_column),
+		TEST(ranges_tell_what_they_compute_and_hide),
+		TEST(rates_need_two_samples),
+		TEST(rates_are_growth_over_the_time_between_the_samples),
+		TEST(a_channel_is_compared_with_itself_however_it_moves),
+		TEST(a_counter_that_went_back_has_no_rate),
+		TEST(two_samples_of_one_moment_give_no_rate),
+		TEST(bytes_without_a_size_have_no_rate),
+		TEST(shares_are_since_the_start_then_of_the_interval),
+		TEST(shares_of_a_clock_that_stands_still_are_since_the_start),
+		TEST(old_apis_do_not_tell_a_senders_wait_for_its_peer),
+		TEST(time_of_an_unknown_proxy_state_has_no_share),
+		TEST(wait_is_what_most_busy_channels_wait_for),
+		TEST(what_has_just_begun_has_lasted_0),
+		TEST(waiting_ends_with_the_rank),
+		TEST(the_oldest_operation_is_the_one_shown),
+		TEST(a_step_is_shown_with_how_many_there_are),
+		TEST(a_communicator_without_a_name_is_called_by_its_id),
+		TEST(nccl_versions_before_and_after_2_9),
+		TEST(functions_tell_what_nccl_told),
+		TEST(classes_tell_what_nccl_tests_would_print),
+		TEST(no_percentile_is_longer_than_the_longest),
+		TEST(a_class_is_followed_when_others_come_before_it),
+		TEST(what_found_no_class_is_other),
+		TEST(numbers_beyond_64_bits_signed_are_cut),
+		TEST(a_communicator_has_the_slowest_of_its_ranks),
+		TEST(lateness_is_shown_of_ranks_that_were_compared),
+		TEST(rows_are_ranks_their_channels_and_their_used_functions),
+		TEST(sorting_puts_the_unknown_last),
+		TEST(sorting_goes_by_the_numbers_within_texts),
+	};
+
+	return cmocka_run_group_tests_name("columns", tests, NULL, NULL);
+}

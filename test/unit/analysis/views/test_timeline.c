@@ -1,0 +1,551 @@
+/* The timeline: which records are kept, what becomes of them on a track, and
+ * what an axis shows of it, whatever the zoom. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+#include "analysis/views/timeline.h"
+#include "test/unit/support/scripted_source.h"
+
+#define MS INT64_C(1000000)
+#define NOW (10000 * MS)
+#define WIDTH 100
+
+static uint32_t seed;
+
+static uint32_t any(uint32_t below)
+{
+	seed = seed * 1664525u + 1013904223u;
+	return (seed >> 8) % below;
+}
+
+static int setup(void **state)
+{
+	static struct scripted job;
+
+	seed = 1;
+	scripted_init(&job);
+	job.model.keeps_latest = true;
+	*state = &job;
+	return 0;
+}
+
+static int teardown(void **state)
+{
+	scripted_release(*state);
+	return 0;
+}
+
+/* Ticks are ns. */
+static struct scripted_rank *add(struct scripted *job, int number)
+{
+	struct scripted_rank *rank = scripted_add(job, number);
+
+	rank->snapshot.identity.known |= NCS_KNOWN_COMM_ID;
+	rank->snapshot.identity.comm_id = 7;
+	rank->snapshot.functions[NCS_FUNCTION_ALL_REDUCE].operations = 1;
+	scripted_channel(rank, 2, true, 1);
+	return rank;
+}
+
+static struct ncs_record *put(struct scripted_rank *rank, unsigned event,
+			      int64_t start_ns, int64_t duration_ns)
+{
+	struct ncs_record *record = &rank->records[rank->record_count++];
+
+	*record = (struct ncs_record){
+		.event = (uint8_t)event,
+		.flags = NCS_RECORD_SEND,
+		.channel = 2,
+		.function = NCS_FUNCTION_ALL_REDUCE,
+		.peer = 1,
+		.start = (uint64_t)start_ns,
+		.duration = (uint64_t)duration_ns,
+	};
+	return record;
+}
+
+static struct ncs_track track_of(const struct ncs_rank *rank,
+				 enum ncs_track_kind kind)
+{
+	struct ncs_track track;
+
+	for (size_t i = 0; i < ncs_track_count(rank); i++)
+		if (ncs_track_at(rank, i, &track) && track.kind == kind)
+			return track;
+	fail_msg("there is no such track");
+	return track;
+}
+
+static void letters(const struct ncs_rank *rank, enum ncs_track_kind kind,
+		    int64_t end_ns, int64_t cell_ns, int width, char *text)
+{
+	const struct ncs_axis axis = { end_ns, cell_ns, width };
+	struct ncs_track track = track_of(rank, kind);
+	struct ncs_cell cells[NCS_CELLS_MAX];
+
+	assert_int_equal(ncs_track_cells(rank, &track, &axis, NULL, cells), 0);
+	for (int i = 0; i < width; i++)
+		text[i] = ncs_activity_letter(cells[i].activity);
+	text[width] = '\0';
+}
+
+/* --- What is kept -------------------------------------------------------- */
+
+static void the_latest_records_are_kept(void **state)
+{
+	struct scripted *job = *state;
+	struct scripted_rank *rank = add(job, 0);
+	const struct ncs_latest_ring *ring;
+
+	for (int pass = 0; pass < 50; pass++) {
+		rank->record_count = 0;
+		for (int i = 0; i < SCRIPTED_RECORDS; i++)
+			put(rank, NCS_EVENT_PROXY_STEP,
+			    (pass * SCRIPTED_RECORDS + i) * 10, 10);
+		scripted_pass(job, (uint64_t)(NOW + pass * MS));
+	}
+	ring = &scripted_rank(job, 0)->latest->rings[NCS_LATEST_WORK];
+	assert_true(ring->count == 16384 && ring->count == ring->capacity);
+	assert_int_equal(ncs_latest_at(ring, ring->count - 1)->start,
+			 (50 * SCRIPTED_RECORDS - 1) * 10);
+	/* All that ended after the last that is gone is there. */
+	assert_int_equal(ring->complete_from_ns, ncs_latest_at(ring, 0)->start);
+}
+
+static void ranks_share_the_memory(void **state)
+{
+	struct scripted *job = *state;
+	struct scripted_rank *rank = add(job, 0);
+	struct ncs_sample sample = { .header = &rank->header,
+				     .snapshot = &rank->snapshot,
+				     .records = rank->records };
+	struct ncs_latest *trace = ncs_latest_new();
+	struct ncs_latest_ring *ring = &trace->rings[NCS_LATEST_WORK];
+
+	for (int i = 0; i < SCRIPTED_RECORDS; i++)
+		put(rank, NCS_EVENT_PROXY_OP, i * MS, MS);
+	sample.record_count = rank->record_count;
+	rank->snapshot.taken_ns = NOW;
+	for (int i = 0; i < 4; i++)
+		assert_int_equal(ncs_latest_take(trace, &sample, 8), 0);
+	assert_int_equal(ring->count, 4 * SCRIPTED_RECORDS);
+	/* There come to be more. */
+	sample.record_count = 0;
+	assert_int_equal(ncs_latest_take(trace, &sample, 10000), 0);
+	assert_int_equal(ring->count, 128);
+	assert_int_equal(ring->capacity, 128);
+	assert_int_equal(ncs_latest_at(ring, 127)->start,
+			 (SCRIPTED_RECORDS - 1) * MS);
+	ncs_latest_free(trace);
+}
+
+static void nothing_is_kept_unless_it_is_wanted(void **state)
+{
+	struct scripted *job = *state;
+
+	job->model.keeps_latest = false;
+	put(add(job, 0), NCS_EVENT_PROXY_STEP, NOW - MS, MS);
+	scripted_pass(job, NOW);
+	assert_null(scripted_rank(job, 0)->latest);
+}
+
+/* --- Tracks -------------------------------------------------------------- */
+
+static void a_step_is_its_three_waits(void **state)
+{
+	struct scripted *job = *state;
+	struct ncs_record *step =
+		put(add(job, 0), NCS_EVENT_PROXY_STEP, NOW - 8 * MS, 6 * MS);
+	char text[WIDTH + 1];
+
+	step->delta[0] = 1 * MS;
+	step->delta[1] = 3 * MS;
+	scripted_pass(job, NOW);
+	letters(scripted_rank(job, 0), NCS_TRACK_CHANNEL, NOW, MS, 10, text);
+	assert_string_equal(text, "..GPPNNN..");
+}
+
+static void an_operation_is_queued_and_then_runs(void **state)
+{
+	struct scripted *job = *state;
+	struct scripted_rank *rank = add(job, 0);
+	struct ncs_operation_view *open = &rank->operations[0];
+	char text[WIDTH + 1];
+
+	put(rank, NCS_EVENT_COLL, NOW - 9 * MS, 4 * MS)->delta[1] = MS;
+	*open = (struct ncs_operation_view){
+		.number = 5,
+		.event = NCS_EVENT_COLL,
+		.function = NCS_FUNCTION_ALL_REDUCE,
+		.start_ns = NOW - 4 * MS,
+		.first_child_ns = NOW - 2 * MS,
+	};
+	rank->snapshot.operation_count = 1;
+	scripted_pass(job, NOW);
+	letters(scripted_rank(job, 0), NCS_TRACK_FUNCTION, NOW, MS, 10, text);
+	assert_string_equal(text, ".qrrr.qqrr");
+}
+
+static void the_proxy_is_awake_between_its_records(void **state)
+{
+	struct scripted *job = *state;
+	struct scripted_rank *rank = add(job, 0);
+	char text[WIDTH + 1];
+
+	put(rank, NCS_EVENT_PROXY_CTRL, NOW - 8 * MS, 2 * MS)->number =
+		NCS_PROXY_SLEEP;
+	put(rank, NCS_EVENT_PROXY_CTRL, NOW - 6 * MS, MS)->number =
+		NCS_PROXY_APPEND;
+	rank->snapshot.proxy.state = NCS_PROXY_ACTIVE;
+	rank->snapshot.proxy.since_ns = NOW - 2 * MS;
+	scripted_pass(job, NOW);
+	letters(scripted_rank(job, 0), NCS_TRACK_PROXY, NOW, MS, 10, text);
+	assert_string_equal(text, "wwSS+wwwAA");
+}
+
+static void calls_are_before_their_group(void **state)
+{
+	struct scripted *job = *state;
+	struct scripted_rank *rank = add(job, 0);
+	char text[WIDTH + 1];
+
+	rank->snapshot.events[NCS_EVENT_GROUP_API] = 1;
+	put(rank, NCS_EVENT_GROUP_API, NOW - 8 * MS, 6 * MS);
+	put(rank, NCS_EVENT_COLL_API, NOW - 7 * MS, MS);
+	put(rank, NCS_EVENT_KERNEL_LAUNCH, NOW - 3 * MS, 2 * MS);
+	scripted_pass(job, NOW);
+	letters(scripted_rank(job, 0), NCS_TRACK_CALLS, NOW, MS, 10, text);
+	assert_string_equal(text, "..gcgggll.");
+}
+
+/* The GPU's clock is 5 s ahead, and told later. */
+static void kernels_are_shown_when_they_ran(void **state)
+{
+	struct scripted *job = *state;
+	struct scripted_rank *rank = add(job, 0);
+	struct ncs_record *kernel =
+		put(rank, NCS_EVENT_KERNEL_CH, NOW - MS, MS);
+	char text[WIDTH + 1];
+
+	rank->snapshot.events[NCS_EVENT_KERNEL_CH] = 1;
+	kernel->value = (uint64_t)(NOW - 6 * MS + 5000 * MS);
+	kernel->number = 2 * MS;
+	rank->snapshot.gpu_clock.known = true;
+	rank->snapshot.gpu_clock.offset_ns = 5000 * MS;
+	scripted_pass(job, NOW);
+	letters(scripted_rank(job, 0), NCS_TRACK_KERNELS, NOW, MS, 10, text);
+	assert_string_equal(text, "....xx....");
+}
+
+static void what_is_not_known_is_no_idleness(void **state)
+{
+	struct scripted *job = *state;
+	struct scripted_rank *rank = add(job, 0);
+	char text[WIDTH + 1];
+
+	/* The ring had been overwritten before. */
+	rank->snapshot.losses[NCS_LOSS_OVERWRITTEN] = 1;
+	put(rank, NCS_EVENT_PROXY_STEP, NOW - 8 * MS, MS);
+	scripted_pass(job, NOW - 6 * MS);
+	rank->record_count = 0;
+	scripted_pass(job, NOW - 5 * MS);
+	rank->records_lost = 3;
+	put(rank, NCS_EVENT_PROXY_STEP, NOW - 3 * MS, MS);
+	scripted_pass(job, NOW - 2 * MS);
+	rank->records_lost = 0;
+	rank->record_count = 0;
+	rank->snapshot.liveness = NCS_FINISHED;
+	rank->snapshot.finished_ns = NOW - MS;
+	scripted_pass(job, NOW);
+	letters(scripted_rank(job, 0), NCS_TRACK_CHANNEL, NOW, MS, 10, text);
+	assert_string_equal(text, "  G..??G. ");
+	assert_int_equal(scripted_rank(job, 0)->latest->lost, 3);
+}
+
+/* What was overwritten is older than all that a full ring holds. */
+static void a_gap_ends_where_a_full_ring_begins(void **state)
+{
+	struct scripted *job = *state;
+	struct scripted_rank *rank = add(job, 0);
+	char text[WIDTH + 1];
+
+	rank->header.ring_records = 16;
+	put(rank, NCS_EVENT_PROXY_STEP, NOW - 20 * MS, MS);
+	scripted_pass(job, NOW - 9 * MS);
+	rank->record_count = 0;
+	rank->records_lost = 5;
+	/* Another thread has lost nothing. */
+	put(rank, NCS_EVENT_COLL, NOW - 8 * MS, MS)->position = 70;
+	for (uint32_t i = 0; i < 4; i++)
+		put(rank, NCS_EVENT_PROXY_STEP, NOW - (5 - i) * MS, MS / 2)
+			->position = 100 + i;
+	scripted_pass(job, NOW);
+	letters(scripted_rank(job, 0), NCS_TRACK_CHANNEL, NOW, MS / 2, 20,
+		text);
+	assert_string_equal(text, "..????????G.G.G.G...");
+	/* Where no ring was full it may have been at any time. */
+	rank->records[3].position = 0;
+	scripted_pass(job, NOW + 5 * MS);
+	assert_int_equal(scripted_rank(job, 0)->latest->lost_until_ns,
+			 NOW + 5 * MS);
+}
+
+/* --- One collective ------------------------------------------------------ */
+
+static void a_collective_is_found_in_every_rank(void **state)
+{
+	struct scripted *job = *state;
+	struct ncs_collective collective;
+	struct ncs_stretch stretch;
+	struct ncs_presence part;
+	struct ncs_track track;
+	size_t count;
+
+	for (int i = 0; i < 3; i++) {
+		struct scripted_rank *rank = add(job, i);
+
+		for (uint64_t k = 0; k < 4; k++) {
+			struct ncs_record *record =
+				put(rank, NCS_EVENT_COLL,
+				    NOW - (10 - 2 * (int64_t)k) * MS, MS);
+
+			/* Each rank counts operations for itself. */
+			record->operation = (uint32_t)(10 * i + 1) + k;
+			record->number = 80 + k + (i == 2);
+		}
+		put(rank, NCS_EVENT_PROXY_STEP, NOW - 6 * MS, MS)->operation =
+			(uint32_t)(10 * i + 3);
+	}
+	scripted_pass(job, NOW);
+	/* From a step of it. */
+	track = track_of(scripted_rank(job, 0), NCS_TRACK_CHANNEL);
+	assert_true(ncs_track_find(scripted_rank(job, 0), &track, NOW - 6 * MS,
+				   NOW - 5 * MS, &stretch, &count));
+	assert_true(ncs_stretch_collective(scripted_rank(job, 0), &stretch,
+					   &collective));
+	assert_int_equal(collective.sequence_number, 82);
+	assert_int_equal(collective.function, NCS_FUNCTION_ALL_REDUCE);
+	for (int i = 0; i < 3; i++) {
+		const struct ncs_rank *rank = scripted_rank(job, i);
+
+		assert_true(ncs_collective_find(rank, &collective, &part));
+		assert_int_equal(part.operation, 10 * i + (i == 2 ? 2 : 3));
+		track = track_of(rank, NCS_TRACK_CHANNEL);
+		assert_true(ncs_track_find(rank, &track, NOW - 6 * MS,
+					   NOW - 5 * MS, &stretch, &count));
+		assert_true(ncs_presence_has(&part, &collective, &track,
+					     &stretch) == (i != 2));
+	}
+	collective.sequence_number = 90;
+	assert_false(
+		ncs_collective_find(scripted_rank(job, 0), &collective, &part));
+}
+
+/* --- The axis ------------------------------------------------------------ */
+
+static void zooming_keeps_what_is_under_the_cursor(void **state)
+{
+	(void)state;
+	for (int i = 0; i < 10000; i++) {
+		struct ncs_axis axis = { NOW, MS, 1 + (int)any(300) };
+		int column = (int)any((uint32_t)axis.width);
+		int64_t at_ns, cell_ns;
+
+		for (int k = (int)any(10); k > 0; k--)
+			ncs_axis_zoom(&axis, column, any(2));
+		at_ns = ncs_axis_ns(&axis, column);
+		cell_ns = axis.cell_ns;
+		ncs_axis_zoom(&axis, column, true);
+		assert_true(axis.cell_ns < cell_ns);
+		assert_true(ncs_axis_ns(&axis, column) == at_ns);
+		ncs_axis_zoom(&axis, column, false);
+		assert_true(axis.cell_ns == cell_ns);
+		assert_true(ncs_axis_ns(&axis, column) == at_ns);
+	}
+}
+
+static void zooming_has_an_end_on_either_side(void **state)
+{
+	struct ncs_axis axis = { NOW, MS, 80 };
+
+	(void)state;
+	for (int i = 0; i < 100; i++)
+		ncs_axis_zoom(&axis, 40, true);
+	assert_true(axis.cell_ns == NCS_CELL_SHORTEST_NS);
+	for (int i = 0; i < 100; i++)
+		ncs_axis_zoom(&axis, 40, false);
+	assert_true(axis.cell_ns == NCS_CELL_LONGEST_NS);
+}
+
+static void panning_goes_half_a_screen_and_not_into_the_future(void **state)
+{
+	struct ncs_axis axis = { NOW, MS, 80 };
+
+	(void)state;
+	ncs_axis_pan(&axis, true, NOW);
+	assert_true(axis.end_ns == NOW - 40 * MS);
+	ncs_axis_pan(&axis, true, NOW);
+	ncs_axis_pan(&axis, false, NOW);
+	assert_true(axis.end_ns == NOW - 40 * MS);
+	ncs_axis_pan(&axis, false, NOW);
+	ncs_axis_pan(&axis, false, NOW);
+	assert_true(axis.end_ns == NOW);
+}
+
+/* --- Cells --------------------------------------------------------------- */
+
+/* Steps of all lengths one after the other. */
+static int put_steps(struct scripted_rank *rank, int64_t *starts,
+		     int64_t *lengths)
+{
+	int64_t at_ns = NOW;
+	int count = 0;
+
+	while (count < 100) {
+		lengths[count] = 1 + any(1u << any(24));
+		at_ns -= lengths[count] + any(1000);
+		starts[count] = at_ns;
+		put(rank, NCS_EVENT_PROXY_STEP, at_ns, lengths[count]);
+		count++;
+	}
+	return count;
+}
+
+static void every_stretch_is_to_be_seen(void **state)
+{
+	struct scripted *job = *state;
+	int64_t starts[100], lengths[100];
+	int count = put_steps(add(job, 0), starts, lengths);
+	struct ncs_cell cells[NCS_CELLS_MAX];
+	const struct ncs_rank *rank;
+	struct ncs_track track;
+
+	scripted_pass(job, NOW);
+	rank = scripted_rank(job, 0);
+	track = track_of(rank, NCS_TRACK_CHANNEL);
+	for (int i = 0; i < count; i++) {
+		struct ncs_axis axis = { starts[i] + 50 * MS, MS, WIDTH };
+
+		/* At every zoom there is something, at the closest it. */
+		for (;;) {
+			int64_t cell_ns = axis.cell_ns;
+
+			assert_int_equal(ncs_track_cells(rank, &track, &axis,
+							 NULL, cells),
+					 0);
+			assert_int_equal(cells[WIDTH / 2].activity,
+					 NCS_ACTIVITY_CHANNEL +
+						 NCS_CHANNEL_SEND_GPU_WAIT);
+			ncs_axis_zoom(&axis, WIDTH / 2, true);
+			if (axis.cell_ns == cell_ns)
+				break;
+		}
+		if (lengths[i] >= axis.cell_ns)
+			assert_false(cells[WIDTH / 2].several);
+	}
+}
+
+/* Whatever is in shared memory, and wherever one looks. */
+static void no_cell_is_written_outside(void **state)
+{
+	struct scripted *job = *state;
+	struct scripted_rank *rank = add(job, 0);
+	struct ncs_cell cells[NCS_CELLS_MAX + 1];
+	const struct ncs_rank *seen;
+	struct ncs_track track;
+
+	for (int i = 0; i < SCRIPTED_RECORDS; i++) {
+		struct ncs_record *record = put(rank, any(40), 0, 0);
+		uint64_t *words = (uint64_t *)record;
+
+		record->start = (uint64_t)NOW - any(1u << 30);
+		record->duration = any(1u << 24);
+		for (unsigned k = 0; k < 8 && any(2); k++)
+			if (k != 1)
+				words[k] = (uint64_t)any(1u << 24) << 40 |
+					   any(1u << 24);
+		if (any(8) == 0)
+			record->duration = UINT64_MAX;
+	}
+	for (unsigned i = 0; i < NCS_EVENT_COUNT; i++)
+		rank->snapshot.events[i] = 1;
+	rank->snapshot.proxy.state = NCS_PROXY_IDLE;
+	scripted_pass(job, NOW);
+	seen = scripted_rank(job, 0);
+	for (int i = 0; i < 2000; i++) {
+		struct ncs_axis axis = { (int64_t)any(1u << 24) * 1000, 10,
+					 1 + (int)any(NCS_CELLS_MAX) };
+
+		for (int k = (int)any(30); k > 0; k--)
+			ncs_axis_zoom(&axis, (int)any((uint32_t)axis.width),
+				      false);
+		memset(&cells[axis.width], 0x5a, sizeof(*cells));
+		if (!ncs_track_at(seen, any((uint32_t)ncs_track_count(seen)),
+				  &track))
+			continue;
+		assert_int_equal(
+			ncs_track_cells(seen, &track, &axis, NULL, cells), 0);
+		for (int k = 0; k < axis.width; k++)
+			assert_true(cells[k].activity < NCS_ACTIVITY_COUNT);
+		for (size_t k = 0; k < sizeof(*cells); k++)
+			assert_int_equal(
+				((unsigned char *)&cells[axis.width])[k], 0x5a);
+	}
+}
+
+static void a_cell_shows_what_takes_most_of_it(void **state)
+{
+	struct scripted *job = *state;
+	struct scripted_rank *rank = add(job, 0);
+	const struct ncs_axis axis = { NOW, MS, 3 };
+	struct ncs_cell cells[3];
+	struct ncs_track track;
+
+	/* 0.6 ms of waiting for the GPU, then 0.4 ms for the network. */
+	put(rank, NCS_EVENT_PROXY_STEP, NOW - 2 * MS, MS)->delta[1] =
+		6 * MS / 10;
+	rank->records[0].delta[0] = 6 * MS / 10 - 1;
+	put(rank, NCS_EVENT_PROXY_OP, NOW - 3 * MS, 3 * MS);
+	scripted_pass(job, NOW);
+	track = track_of(scripted_rank(job, 0), NCS_TRACK_CHANNEL);
+	assert_int_equal(ncs_track_cells(scripted_rank(job, 0), &track, &axis,
+					 NULL, cells),
+			 0);
+	assert_int_equal(cells[0].activity, NCS_ACTIVITY_OPERATION);
+	assert_int_equal(cells[1].activity,
+			 NCS_ACTIVITY_CHANNEL + NCS_CHANNEL_SEND_GPU_WAIT);
+	assert_true(cells[1].several);
+	assert_false(cells[0].several);
+	assert_int_equal(cells[2].activity, NCS_ACTIVITY_OPERATION);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+#define TEST(name) cmocka_unit_test_setup_teardown(name, setup, teardown)
+		TEST(the_latest_records_are_kept),
+		TEST(ranks_share_the_memory),
+		TEST(nothing_is_kept_unless_it_is_wanted),
+		TEST(a_step_is_its_three_waits),
+		TEST(an_operation_is_queued_and_then_runs),
+		TEST(the_proxy_is_awake_between_its_records),
+		TEST(calls_are_before_their_group),
+		TEST(kernels_are_shown_when_they_ran),
+		TEST(what_is_not_known_is_no_idleness),
+		TEST(a_gap_ends_where_a_full_ring_begins),
+		TEST(a_collective_is_found_in_every_rank),
+		TEST(zooming_keeps_what_is_under_the_cursor),
+		TEST(zooming_has_an_end_on_either_side),
+		TEST(panning_goes_half_a_screen_and_not_into_the_future),
+		TEST(every_stretch_is_to_be_seen),
+		TEST(no_cell_is_written_outside),
+		TEST(a_cell_shows_what_takes_most_of_it),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -1,0 +1,262 @@
+/* Pairs of handles: what is got is what was put, whole, or nothing. One thread,
+ * preempted at every load; for load see test/plugin/test_threads_chain.c. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+#include "test/unit/support/interleave.h"
+
+/* A swap that succeeds is a store, and the load before it may be preempted. */
+static bool interleave_cas(uint64_t *word, uint64_t expected, uint64_t value)
+{
+	interleave_before_load();
+	return interleave_may_store() &&
+	       __atomic_compare_exchange_n(word, &expected, value, false,
+					   __ATOMIC_SEQ_CST, __ATOMIC_SEQ_CST);
+}
+
+#define ncs_cas_acquire_release interleave_cas
+
+/* The text itself, to be compiled with these loads and stores. */
+#include "plugin/chain/handle_pairs.c"
+
+#define CLASS NCS_PAIR_CTRL
+#define PLACES 1024
+
+static struct ncs_pair pair_of(uint64_t value)
+{
+	return (struct ncs_pair){ value, value, value };
+}
+
+static uint64_t put(uint64_t value)
+{
+	struct ncs_pair pair = pair_of(value);
+
+	return ncs_pairs_put(CLASS, &pair);
+}
+
+static void assert_is(uint64_t handle, uint64_t value)
+{
+	struct ncs_pair got;
+
+	assert_true(ncs_pairs_get(handle, &got));
+	assert_int_equal(got.ours, value);
+	assert_int_equal(got.theirs, value);
+	assert_int_equal(got.facts, value);
+}
+
+static int make(void **state)
+{
+	(void)state;
+	interleave_disarm();
+	return ncs_pairs_make(12345);
+}
+
+/* What a writer that was stopped leaves behind is not for the next try. */
+static void begin_anew(void)
+{
+	interleave_disarm();
+	memset(places[CLASS], 0, PLACES * sizeof(struct place));
+}
+
+/* --- One thread --------------------------------------------------------- */
+
+static void what_was_put_is_got_until_its_place_is_anothers(void **state)
+{
+	uint64_t first = put(1), handle;
+	struct ncs_pair got;
+
+	(void)state;
+	assert_true(ncs_pairs_is_handle(first));
+	assert_is(first, 1);
+	assert_true(ncs_pairs_close(first));
+	assert_false(ncs_pairs_close(first));
+	assert_is(first, 1);
+	for (uint64_t i = 1; i < PLACES; i++) {
+		handle = put(2);
+		assert_true(ncs_pairs_close(handle));
+		assert_is(first, 1);
+	}
+	put(3);
+	assert_false(ncs_pairs_get(first, &got));
+	assert_false(ncs_pairs_close(first));
+}
+
+static void an_open_place_is_passed_by(void **state)
+{
+	uint64_t open = put(1);
+
+	(void)state;
+	for (uint64_t i = 0; i < 5 * PLACES; i++)
+		ncs_pairs_close(put(2));
+	assert_is(open, 1);
+	assert_true(ncs_pairs_close(open));
+}
+
+static void what_is_no_handle_is_none(void **state)
+{
+	static const uint64_t values[] = {
+		0,           8,          1 << 10 | 8,   6 << 10 | 8,
+		7 << 10 | 8, UINT64_MAX, UINT64_MAX - 7
+	};
+	struct ncs_pair got;
+
+	(void)state;
+	for (size_t i = 0; i < sizeof(values) / sizeof(*values); i++) {
+		assert_false(ncs_pairs_get(values[i], &got));
+		assert_false(ncs_pairs_close(values[i]));
+	}
+	assert_false(ncs_pairs_is_handle(0));
+	assert_false(ncs_pairs_is_context(put(1)));
+}
+
+/* --- Preempted ---------------------------------------------------------- */
+
+static void put_another(void)
+{
+	put(2);
+}
+
+/* A handle whose place is the next to be taken. */
+static uint64_t put_and_go_round(void)
+{
+	uint64_t handle;
+
+	begin_anew();
+	handle = put(1);
+	ncs_pairs_close(handle);
+	for (unsigned i = 1; i < PLACES; i++)
+		ncs_pairs_close(put(3));
+	return handle;
+}
+
+static void a_pair_is_got_whole_or_not_at_all(void **state)
+{
+	(void)state;
+	for (unsigned long load = 0; load < 6; load++)
+		for (unsigned long stores = 0; stores < 6; stores++) {
+			uint64_t handle = put_and_go_round();
+			struct ncs_pair got;
+			bool found;
+
+			interleave_arm(put_another, load, stores);
+			found = ncs_pairs_get(handle, &got);
+			/* 4 words, and the tag again; the first store takes
+			 * the place. */
+			assert_int_equal(interleave.writer == NULL, load < 5);
+			assert_int_equal(found, load == 5 || stores == 0);
+			if (!found)
+				continue;
+			assert_int_equal(got.ours, 1);
+			assert_int_equal(got.theirs, 1);
+			assert_int_equal(got.facts, 1);
+		}
+}
+
+/* It may be in mid-write for long, and is nobody's meanwhile. */
+static void a_place_that_is_being_written_is_left_alone(void **state)
+{
+	struct ncs_pair pair = pair_of(1);
+	uint64_t handle;
+	struct place *place;
+	uint64_t tag;
+
+	(void)state;
+	handle = ncs_pairs_put(NCS_PAIR_CALL, &pair);
+	place = place_of(NCS_PAIR_CALL, (handle >> 13) + 1);
+	place->tag = tag = UINT64_C(77) << 8 | BUSY;
+	for (uint32_t i = 0; i < 20 * classes[NCS_PAIR_CALL].count; i++)
+		ncs_pairs_put(NCS_PAIR_CALL, &pair);
+	assert_int_equal(place->tag, tag);
+}
+
+static uint64_t given[2 * PLACES];
+
+static void go_round(void)
+{
+	for (unsigned i = 0; i < 2 * PLACES; i++) {
+		given[i] = put(100 + i);
+		ncs_pairs_close(given[i]);
+	}
+}
+
+/* One is held up while the others take all places twice. */
+static void two_never_have_one_place(void **state)
+{
+	(void)state;
+	for (unsigned long load = 0; load < 2; load++) {
+		unsigned alive = 0;
+		uint64_t handle;
+
+		begin_anew();
+		interleave_arm(go_round, load, 1000000);
+		handle = put(1);
+		assert_null(interleave.writer); /* they came in between */
+		assert_is(handle, 1);
+		for (unsigned i = 0; i < 2 * PLACES; i++) {
+			struct ncs_pair got;
+
+			if (!ncs_pairs_get(given[i], &got))
+				continue;
+			assert_int_equal(got.ours, 100 + i);
+			assert_int_equal(got.theirs, 100 + i);
+			assert_int_equal(got.facts, 100 + i);
+			alive++;
+		}
+		assert_true(alive >= PLACES - 1);
+		assert_true(ncs_pairs_close(handle));
+	}
+}
+
+/* --- Classes ------------------------------------------------------------ */
+
+static void contexts_are_never_driven_out(void **state)
+{
+	struct ncs_pair pair = pair_of(7), got;
+	uint64_t contexts[PLACES];
+
+	(void)state;
+	for (unsigned i = 0; i < PLACES; i++) {
+		contexts[i] = ncs_pairs_put(NCS_PAIR_CONTEXT, &pair);
+		assert_true(ncs_pairs_is_context(contexts[i]));
+		assert_false(ncs_pairs_is_handle(contexts[i]));
+	}
+	assert_int_equal(ncs_pairs_put(NCS_PAIR_CONTEXT, &pair), 0);
+	for (unsigned i = 0; i < PLACES; i++)
+		assert_true(ncs_pairs_get(contexts[i], &got));
+	assert_true(ncs_pairs_close(contexts[5]));
+	assert_int_not_equal(ncs_pairs_put(NCS_PAIR_CONTEXT, &pair), 0);
+	assert_false(ncs_pairs_get(contexts[5], &got));
+}
+
+static void a_forked_child_has_no_contexts(void **state)
+{
+	struct ncs_pair pair = pair_of(7), got;
+	uint64_t context = ncs_pairs_put(NCS_PAIR_CONTEXT, &pair);
+
+	(void)state;
+	ncs_pairs_forget(999);
+	assert_false(ncs_pairs_get(context, &got));
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test_setup(
+			what_was_put_is_got_until_its_place_is_anothers, make),
+		cmocka_unit_test_setup(an_open_place_is_passed_by, make),
+		cmocka_unit_test_setup(what_is_no_handle_is_none, make),
+		cmocka_unit_test_setup(a_pair_is_got_whole_or_not_at_all, make),
+		cmocka_unit_test_setup(
+			a_place_that_is_being_written_is_left_alone, make),
+		cmocka_unit_test_setup(two_never_have_one_place, make),
+		cmocka_unit_test_setup(contexts_are_never_driven_out, make),
+		cmocka_unit_test_setup(a_forked_child_has_no_contexts, make),
+	};
+
+	return cmocka_run_group_tests_name("pairs", tests, NULL, NULL);
+}

@@ -1,0 +1,462 @@
+/* What of a recording is exported: which time of it, which process; as lines of
+ * JSON and as a table. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include <cmocka.h>
+
+#include <errno.h>
+#include <jansson.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "ncclstat/names.h"
+#include "record/export/export.h"
+#include "test/unit/support/recording_fixture.h"
+
+#define SECOND UINT64_C(1000000000)
+
+struct exported {
+	char *text;
+	size_t size;
+	struct ncs_export_result result;
+};
+
+static struct ncs_export_request all_as(enum ncs_export_format format)
+{
+	return (struct ncs_export_request){ .format = format,
+					    .until_ns = UINT64_MAX };
+}
+
+static void export(const struct recording_fixture *fixture,
+		   const struct ncs_export_request *asked,
+		   struct exported *exported)
+{
+	struct ncs_export_request request = *asked;
+	const char *path = fixture->path;
+	struct ncs_recording *recording;
+	char why[300];
+
+	assert_int_equal(
+		ncs_recording_open(&recording, &path, 1, why, sizeof(why)), 0);
+	request.file = open_memstream(&exported->text, &exported->size);
+	assert_int_equal(ncs_export(recording, &request, &exported->result), 0);
+	fclose(request.file);
+	ncs_recording_close(recording);
+}
+
+/* --- Lines of JSON -------------------------------------------------------------- */
+
+static json_t *line_of(const char *text, size_t line)
+{
+	json_t *object;
+
+	while (line-- > 0)
+		text = strchr(text, '\n') + 1;
+	object = json_loadb(text, strcspn(text, "\n"), 0, NULL);
+	assert_non_null(object);
+	return object;
+}
+
+static size_t lines(const struct exported *exported)
+{
+	size_t count = 0;
+
+	for (size_t i = 0; i < exported->size; i++)
+		count += exported->text[i] == '\n';
+	return count;
+}
+
+static uint64_t number(const json_t *object, const char *key)
+{
+	assert_true(json_is_integer(json_object_get(object, key)));
+	return (uint64_t)json_integer_value(json_object_get(object, key));
+}
+
+/* 100 records, the last of which ends after a second. */
+static void make(struct recording_fixture *fixture)
+{
+	size_t rank;
+
+	recording_fixture_begin(fixture, "one");
+	rank = recording_fixture_add_rank(fixture, "/dev/shm/a");
+	recording_fixture_state(fixture, rank, 0, 0);
+	recording_fixture_records(fixture, rank, 1, 0, 100, 0, SECOND);
+	recording_fixture_end(fixture);
+}
+
+static void each_record_is_a_line(void **state)
+{
+	struct ncs_export_request request = all_as(NCS_EXPORT_NDJSON);
+	struct exported exported;
+	json_t *line;
+
+	make(*state);
+	export(*state, &request, &exported);
+	assert_int_equal(exported.result.records, 100);
+	assert_int_equal(lines(&exported), 100);
+	line = line_of(exported.text, 3);
+	assert_string_equal(json_string_value(json_object_get(line, "event")),
+			    "proxy_step");
+	assert_string_equal(json_string_value(json_object_get(line, "host")),
+			    "alpha");
+	assert_int_equal(number(line, "pid"), getpid());
+	assert_int_equal(number(line, "rank"), 3);
+	assert_int_equal(number(line, "lane"), 1);
+	assert_int_equal(number(line, "start_ns"),
+			 RECORDING_BEGUN_NS + 30000000);
+	assert_int_equal(number(line, "duration_ns"), 10000000);
+	assert_int_equal(number(line, "recv_wait_ns"), 10000000);
+	assert_int_equal(number(line, "bytes"), 3);
+	/* What is not known is not 0. */
+	assert_true(json_is_null(json_object_get(line, "communicator")));
+	assert_true(json_is_null(json_object_get(line, "communicator_id")));
+	assert_true(json_is_null(json_object_get(line, "operation")));
+	json_decref(line);
+	free(exported.text);
+}
+
+static void a_time_has_what_ended_in_it(void **state)
+{
+	struct ncs_export_request request = all_as(NCS_EXPORT_NDJSON);
+	struct exported exported;
+	json_t *line;
+
+	make(*state);
+	request.from_ns = RECORDING_BEGUN_NS + 200000000;
+	request.until_ns = RECORDING_BEGUN_NS + 300000000;
+	export(*state, &request, &exported);
+	/* From the one that ends as it begins to the one that ends with it. */
+	assert_int_equal(lines(&exported), 11);
+	line = line_of(exported.text, 0);
+	assert_int_equal(number(line, "bytes"), 19);
+	json_decref(line);
+	free(exported.text);
+}
+
+static void only_one_process_if_wanted(void **state)
+{
+	struct ncs_export_request request = all_as(NCS_EXPORT_NDJSON);
+	struct exported exported;
+
+	make(*state);
+	request.pid = (uint32_t)getpid();
+	export(*state, &request, &exported);
+	assert_int_equal(lines(&exported), 100);
+	free(exported.text);
+	request.pid++;
+	export(*state, &request, &exported);
+	assert_int_equal(lines(&exported), 0);
+	free(exported.text);
+}
+
+/* An AllReduce's record of lane 1, which ends `after_ns` after the beginning;
+ * before it the ring says its stream, unless that is 0. */
+static void put_operation(struct recording_fixture *fixture, size_t rank,
+			  uint64_t position, uint64_t stream, uint64_t after_ns)
+{
+	struct ncs_record records[] = {
+		{ .event = NCS_EVENT_STREAM, .value = stream },
+		{ .event = NCS_EVENT_COLL },
+	};
+	unsigned first = stream == 0;
+
+	for (unsigned i = first; i < 2; i++) {
+		records[i].start = RECORDING_BEGUN_NS + after_ns;
+		records[i].position = (uint32_t)(position + i - first);
+	}
+	assert_int_equal(
+		ncs_record_writer_records(fixture->writer, rank, 1,
+					  &records[first], 2 - first, position,
+					  0, RECORDING_BEGUN_NS + after_ns),
+		0);
+}
+
+static void expect_stream(const struct exported *exported, size_t line,
+			  const char *stream)
+{
+	json_t *object = line_of(exported->text, line);
+	json_t *found = json_object_get(object, "stream");
+
+	assert_non_null(found);
+	if (stream)
+		assert_string_equal(json_string_value(found), stream);
+	else
+		assert_true(json_is_null(found));
+	json_decref(object);
+}
+
+static void an_operations_stream_is_what_its_ring_said(void **state)
+{
+	struct ncs_export_request request = all_as(NCS_EXPORT_NDJSON);
+	struct recording_fixture *fixture = *state;
+	struct exported exported;
+	size_t rank;
+
+	recording_fixture_begin(fixture, "one");
+	rank = recording_fixture_add_rank(fixture, "/dev/shm/a");
+	recording_fixture_state(fixture, rank, 0, 0);
+	put_operation(fixture, rank, 0, 0, SECOND);
+	put_operation(fixture, rank, 1, NCS_RECORD_STREAM(0x7f0012345678),
+		      2 * SECOND);
+	put_operation(fixture, rank, 3, 0, 3 * SECOND);
+	put_operation(fixture, rank, 4, NCS_RECORD_STREAM(NULL), 4 * SECOND);
+	recording_fixture_end(fixture);
+	export(fixture, &request, &exported);
+	/* What the ring said is no event. */
+	assert_int_equal(exported.result.records, 4);
+	assert_int_equal(lines(&exported), 4);
+	expect_stream(&exported, 0, NULL);
+	expect_stream(&exported, 1, "0x7f0012345678");
+	expect_stream(&exported, 2, "0x7f0012345678");
+	expect_stream(&exported, 3, "0x0");
+	free(exported.text);
+}
+
+static void it_counts_from_before_the_time_that_is_wanted(void **state)
+{
+	struct ncs_export_request request = all_as(NCS_EXPORT_NDJSON);
+	struct recording_fixture *fixture = *state;
+	struct exported exported;
+	struct ncs_record records[2] = {
+		{ .start = RECORDING_BEGUN_NS + SECOND,
+		  .event = NCS_EVENT_STREAM,
+		  .value = NCS_RECORD_STREAM(0x10) },
+		{ .start = RECORDING_BEGUN_NS + 2 * SECOND,
+		  .event = NCS_EVENT_P2P,
+		  .position = 1 },
+	};
+	size_t rank;
+
+	recording_fixture_begin(fixture, "one");
+	rank = recording_fixture_add_rank(fixture, "/dev/shm/a");
+	recording_fixture_state(fixture, rank, 0, 0);
+	assert_int_equal(ncs_record_writer_records(
+				 fixture->writer, rank, 1, records, 2, 0, 0,
+				 RECORDING_BEGUN_NS + 2 * SECOND),
+			 0);
+	recording_fixture_end(fixture);
+	request.from_ns = RECORDING_BEGUN_NS + 3 * SECOND / 2;
+	export(fixture, &request, &exported);
+	assert_int_equal(lines(&exported), 1);
+	expect_stream(&exported, 0, "0x10");
+	free(exported.text);
+}
+
+static void what_was_lost_is_counted(void **state)
+{
+	struct ncs_export_request request = all_as(NCS_EXPORT_PERFETTO);
+	struct recording_fixture *fixture = *state;
+	struct exported exported;
+	size_t rank;
+
+	recording_fixture_begin(fixture, "one");
+	rank = recording_fixture_add_rank(fixture, "/dev/shm/a");
+	recording_fixture_state(fixture, rank, 0, 0);
+	recording_fixture_records(fixture, rank, 1, 0, 10, 0, SECOND);
+	recording_fixture_records(fixture, rank, 1, 17, 10, 7, SECOND);
+	recording_fixture_end(fixture);
+	export(fixture, &request, &exported);
+	assert_int_equal(exported.result.records, 20);
+	assert_int_equal(exported.result.lost, 7);
+	free(exported.text);
+}
+
+/* --- The table ------------------------------------------------------------------- */
+
+/* More AllReduces of 4096 bytes, each of 10 µs. */
+static void run(struct recording_fixture *fixture, uint64_t count)
+{
+	struct segment_fixture *segment = fixture->segment;
+	struct ncs_histogram *histogram = segment_fixture_histogram(segment, 0);
+	struct ncs_class *class =
+		segment_fixture_class(segment, NCS_FUNCTION_MAX);
+
+	class->key = NCS_CLASS_KEY(NCS_FUNCTION_ALL_REDUCE,
+				   ncs_size_class(4096), NCS_ALGORITHM_RING,
+				   NCS_PROTOCOL_LL);
+	class->operations += count;
+	histogram->key = NCS_HISTOGRAM_KEY(NCS_FUNCTION_MAX, NCS_TIMING_PROXY);
+	histogram->buckets[ncs_histogram_bucket(10000)] += count;
+	histogram->time_ns += count * 10000;
+	histogram->bytes += count * 4096;
+	histogram->longest_ns = 10000;
+}
+
+/* The cell of a row, from 1; to be freed. */
+static char *cell(const char *text, unsigned row, const char *column)
+{
+	const char *at = text;
+	unsigned place = 0;
+
+	while (strncmp(at, column, strlen(column)) != 0 ||
+	       !strchr(",\r", at[strlen(column)])) {
+		at = strpbrk(at, ",\n");
+		assert_true(at && *at == ',');
+		at++;
+		place++;
+	}
+	at = text;
+	while (row-- > 0)
+		at = strchr(at, '\n') + 1;
+	while (place-- > 0)
+		at = strchr(at, ',') + 1;
+	return strndup(at, strcspn(at, ",\r"));
+}
+
+#define assert_cell(text, row, column, expected) \
+	do { \
+		char *found = cell(text, row, column); \
+\
+		assert_string_equal(found, expected); \
+		free(found); \
+	} while (0)
+
+static void make_table(struct recording_fixture *fixture, unsigned last)
+{
+	size_t rank;
+
+	recording_fixture_begin(fixture, "one");
+	rank = recording_fixture_add_rank(fixture, "/dev/shm/a");
+	run(fixture, 3);
+	recording_fixture_state(fixture, rank, SECOND, 0);
+	run(fixture, 4);
+	recording_fixture_state(fixture, rank, 2 * SECOND, 0);
+	run(fixture, 5);
+	recording_fixture_state(fixture, rank, 3 * SECOND, 0);
+	recording_fixture_state(fixture, rank, 4 * SECOND, last);
+	recording_fixture_end(fixture);
+}
+
+static void the_table_is_that_of_nccl_tests(void **state)
+{
+	struct ncs_export_request request = all_as(NCS_EXPORT_CSV);
+	struct exported exported;
+
+	make_table(*state, 0);
+	export(*state, &request, &exported);
+	assert_int_equal(lines(&exported), 2);
+	assert_cell(exported.text, 1, "communicator", "");
+	assert_cell(exported.text, 1, "nranks", "8");
+	assert_cell(exported.text, 1, "rank", "3");
+	assert_cell(exported.text, 1, "host", "alpha");
+	assert_cell(exported.text, 1, "function", "AllReduce");
+	assert_cell(exported.text, 1, "size_bytes", "4096");
+	assert_cell(exported.text, 1, "algorithm", "RING");
+	assert_cell(exported.text, 1, "protocol", "LL");
+	assert_cell(exported.text, 1, "operations", "12");
+	assert_cell(exported.text, 1, "timed", "12");
+	assert_cell(exported.text, 1, "timing", "proxy");
+	assert_cell(exported.text, 1, "average_bytes", "4096");
+	assert_cell(exported.text, 1, "time_avg_us", "10.000");
+	assert_cell(exported.text, 1, "time_max_us", "10.000");
+	assert_cell(exported.text, 1, "algbw_gb_s", "0.4096");
+	/* 2 (n - 1) / n, of 8 ranks. */
+	assert_cell(exported.text, 1, "busbw_gb_s", "0.7168");
+	free(exported.text);
+}
+
+static void a_part_of_the_time_has_its_own_table(void **state)
+{
+	struct ncs_export_request request = all_as(NCS_EXPORT_CSV);
+	struct exported exported;
+
+	make_table(*state, 0);
+	request.from_ns = RECORDING_BEGUN_NS + SECOND + SECOND / 2;
+	export(*state, &request, &exported);
+	assert_cell(exported.text, 1, "operations", "9");
+	assert_cell(exported.text, 1, "timed", "9");
+	assert_cell(exported.text, 1, "time_avg_us", "10.000");
+	free(exported.text);
+	request.until_ns = RECORDING_BEGUN_NS + 2 * SECOND;
+	export(*state, &request, &exported);
+	assert_cell(exported.text, 1, "operations", "4");
+	free(exported.text);
+	request.from_ns = 0;
+	export(*state, &request, &exported);
+	assert_cell(exported.text, 1, "operations", "7");
+	free(exported.text);
+	/* In which nothing happened. */
+	request.from_ns = RECORDING_BEGUN_NS + 3 * SECOND;
+	request.until_ns = UINT64_MAX;
+	export(*state, &request, &exported);
+	assert_int_equal(lines(&exported), 1);
+	free(exported.text);
+}
+
+static void a_rank_that_was_removed_is_in_the_table(void **state)
+{
+	struct ncs_export_request request = all_as(NCS_EXPORT_CSV);
+	struct exported exported;
+
+	make_table(*state, NCS_STATE_REMOVED);
+	export(*state, &request, &exported);
+	assert_cell(exported.text, 1, "operations", "12");
+	free(exported.text);
+}
+
+static void names_with_commas_are_quoted(void **state)
+{
+	struct ncs_export_request request = all_as(NCS_EXPORT_CSV);
+	struct recording_fixture *fixture = *state;
+	struct ncs_identity *identity = &fixture->segment->header->identity;
+	struct exported exported;
+
+	identity->known |= NCS_KNOWN_COMM_NAME;
+	strcpy(identity->comm_name, "tp,\"0\"\n");
+	make_table(fixture, 0);
+	export(fixture, &request, &exported);
+	assert_non_null(strstr(exported.text, "\n\"tp,\"\"0\"\"?\","));
+	free(exported.text);
+}
+
+/* --- Errors ------------------------------------------------------------------------ */
+
+static void a_full_disk_is_an_error_in_each_format(void **state)
+{
+	struct recording_fixture *fixture = *state;
+	const char *path = fixture->path;
+	struct ncs_recording *recording;
+	char why[300];
+
+	make_table(fixture, 0);
+	assert_int_equal(
+		ncs_recording_open(&recording, &path, 1, why, sizeof(why)), 0);
+	for (int i = 0; i < NCS_EXPORT_COUNT; i++) {
+		struct ncs_export_request request = all_as(i);
+		struct ncs_export_result result;
+
+		request.file = fopen("/dev/full", "w");
+		/* There is no record: a line of JSON would be none. */
+		assert_int_equal(ncs_export(recording, &request, &result),
+				 i == NCS_EXPORT_NDJSON ? 0 : -ENOSPC);
+		fclose(request.file);
+	}
+	ncs_recording_close(recording);
+}
+
+int main(void)
+{
+#define TEST(name) \
+	cmocka_unit_test_setup_teardown(name, recording_fixture_setup, \
+					recording_fixture_teardown)
+	const struct CMUnitTest tests[] = {
+		TEST(each_record_is_a_line),
+		TEST(a_time_has_what_ended_in_it),
+		TEST(only_one_process_if_wanted),
+		TEST(an_operations_stream_is_what_its_ring_said),
+		TEST(it_counts_from_before_the_time_that_is_wanted),
+		TEST(what_was_lost_is_counted),
+		TEST(the_table_is_that_of_nccl_tests),
+		TEST(a_part_of_the_time_has_its_own_table),
+		TEST(a_rank_that_was_removed_is_in_the_table),
+		TEST(names_with_commas_are_quoted),
+		TEST(a_full_disk_is_an_error_in_each_format),
+	};
+#undef TEST
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -1,0 +1,644 @@
+/* What records become in a trace: which slices, on which tracks, with which
+ * arrows; whatever is in them, nothing is lost and nothing overlaps. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include <cmocka.h>
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "record/export/export_trace.h"
+#include "record/export/deferred_records.h"
+#include "test/unit/support/decoded_trace.h"
+
+#define BASE_NS UINT64_C(1000000000)
+#define RANKS 2
+
+struct exported {
+	struct ncs_export_rank ranks[RANKS];
+	struct ncs_trace_writer *writer;
+	struct ncs_trace_export *trace;
+	FILE *file;
+	char *text;
+	size_t size;
+	struct decoded_trace decoded;
+};
+
+/* Two ranks of a communicator, whose ticks are ns. */
+static int setup(void **state)
+{
+	const struct ncs_trace_base base = { BASE_NS, 0 };
+	struct exported *exported = calloc(1, sizeof(*exported));
+
+	if (!exported)
+		return -1;
+	for (int i = 0; i < RANKS; i++)
+		exported->ranks[i] = (struct ncs_export_rank){
+			.host = "host",
+			.pid = 100 + (uint32_t)i,
+			.clock = { .kind = NCS_CLOCK_MONOTONIC,
+				   .multiplier = UINT64_C(1) << 32 },
+			.identity = { .known = NCS_KNOWN_COMM_ID |
+					       NCS_KNOWN_RANK,
+				      .comm_id = 7,
+				      .rank = i },
+			.communicator = "world",
+		};
+	exported->file = open_memstream(&exported->text, &exported->size);
+	exported->writer =
+		ncs_trace_open(NCS_TRACE_PERFETTO, exported->file, &base);
+	exported->trace =
+		ncs_trace_export_open(exported->writer, exported->ranks, RANKS);
+	*state = exported;
+	return 0;
+}
+
+static int teardown(void **state)
+{
+	struct exported *exported = *state;
+
+	decoded_trace_release(&exported->decoded);
+	free(exported->text);
+	free(exported);
+	return 0;
+}
+
+static const struct decoded_trace *finish(struct exported *exported)
+{
+	assert_int_equal(ncs_trace_export_finish(exported->trace), 0);
+	ncs_trace_export_close(exported->trace);
+	assert_int_equal(ncs_trace_close(exported->writer), 0);
+	fclose(exported->file);
+	decoded_trace_read(&exported->decoded, exported->text, exported->size);
+	return &exported->decoded;
+}
+
+static void put_on(struct exported *exported, size_t rank, uint64_t stream,
+		   struct ncs_record record)
+{
+	assert_int_equal(ncs_trace_export_record(exported->trace, rank, 1,
+						 stream, &record),
+			 0);
+}
+
+static void put(struct exported *exported, size_t rank,
+		struct ncs_record record)
+{
+	put_on(exported, rank, 0, record);
+}
+
+static struct ncs_record step(uint32_t operation, bool send, int peer,
+			      uint64_t number)
+{
+	return (struct ncs_record){
+		.start = BASE_NS + 1000 + number * 100 + (send ? 300 : 0),
+		.event = NCS_EVENT_PROXY_STEP,
+		.flags = send ? NCS_RECORD_SEND : 0,
+		.channel = 3,
+		.function = NCS_FUNCTION_ALL_REDUCE,
+		.operation = operation,
+		.peer = peer,
+		.value = 4096,
+		.number = number,
+		.duration = send ? 1000 : 3000,
+		.delta = { send ? 600 : 2000, send ? 800 : 2500 },
+	};
+}
+
+static struct ncs_record collective(uint32_t operation, uint64_t sequence)
+{
+	return (struct ncs_record){
+		.start = BASE_NS + 500,
+		.event = NCS_EVENT_COLL,
+		.function = NCS_FUNCTION_ALL_REDUCE,
+		.operation = operation,
+		.peer = -1,
+		.value = 1 << 20,
+		.number = sequence,
+		.duration = 9000,
+		.delta = { 100, 400 },
+	};
+}
+
+static struct ncs_record p2p(uint32_t operation, bool send, int peer)
+{
+	struct ncs_record record =
+		collective(operation, NCS_NO_SEQUENCE_NUMBER);
+
+	record.event = NCS_EVENT_P2P;
+	record.function = send ? NCS_FUNCTION_SEND : NCS_FUNCTION_RECV;
+	record.peer = peer;
+	return record;
+}
+
+/* A message from rank 0 to rank 1 in operation `a` of the one, `b` of the
+ * other. */
+static void put_message(struct exported *exported, uint32_t a, uint32_t b,
+			uint64_t number)
+{
+	put(exported, 0, step(a, true, 1, number));
+	put(exported, 1, step(b, false, 0, number));
+}
+
+/* The same, of a send and a receive. */
+static void put_p2p(struct exported *exported, uint32_t operation,
+		    uint64_t number)
+{
+	struct ncs_record send = step(operation, true, 1, number);
+	struct ncs_record recv = step(operation, false, 0, number);
+
+	send.function = NCS_FUNCTION_SEND;
+	recv.function = NCS_FUNCTION_RECV;
+	put(exported, 0, send);
+	put(exported, 1, recv);
+}
+
+static const struct decoded_event *first(const struct decoded_trace *trace,
+					 const char *category)
+{
+	size_t at = 0;
+
+	return decoded_next(trace, category, &at);
+}
+
+static const char *track_name(const struct decoded_trace *trace,
+			      const struct decoded_event *event)
+{
+	return decoded_track(trace, event->track)->name;
+}
+
+static const char *parent_name(const struct decoded_trace *trace,
+			       const struct decoded_event *event)
+{
+	return decoded_track(trace, decoded_track(trace, event->track)->parent)
+		->name;
+}
+
+/* --- Steps and arrows ----------------------------------------------------------- */
+
+static void a_step_is_made_up_of_its_waits(void **state)
+{
+	static const char *const names[] = { "send_gpu_wait", "send_peer_wait",
+					     "send_wait" };
+	static const uint64_t ends[] = { 600, 800, 1000 };
+	const struct decoded_event *event;
+	const struct decoded_trace *trace;
+	struct exported *exported = *state;
+	uint64_t at_ns;
+	size_t at = 0;
+
+	put(exported, 0, step(5, true, 1, 0));
+	put(exported, 0, collective(5, 42));
+	trace = finish(exported);
+	event = first(trace, "proxy_step");
+	assert_string_equal(event->name, "AllReduce");
+	assert_string_equal(track_name(trace, event), "send -> 1");
+	assert_string_equal(parent_name(trace, event), "channel 3");
+	assert_int_equal(event->end_ns - event->at_ns, 1000);
+	assert_int_equal(decoded_argument(event, "bytes")->number, 4096);
+	assert_int_equal(decoded_argument(event, "step")->number, 0);
+	/* It comes with the operation, which comes later. */
+	assert_int_equal(decoded_argument(event, "sequence_number")->number,
+			 42);
+	assert_null(decoded_argument(event, "operation"));
+	at_ns = event->at_ns;
+	for (unsigned i = 0; i < 3; i++) {
+		const struct decoded_event *wait =
+			decoded_next(trace, "wait", &at);
+
+		assert_string_equal(wait->name, names[i]);
+		assert_int_equal(wait->track, event->track);
+		assert_int_equal(wait->depth, 1);
+		assert_int_equal(wait->at_ns, at_ns);
+		at_ns = event->at_ns + ends[i];
+		assert_int_equal(wait->end_ns, at_ns);
+	}
+}
+
+static void an_operation_is_queued_and_runs(void **state)
+{
+	const struct decoded_event *event, *queued, *running;
+	const struct decoded_trace *trace;
+	struct exported *exported = *state;
+	size_t at = 0;
+
+	put(exported, 0, collective(5, 42));
+	put(exported, 1, collective(9, 42));
+	put(exported, 1, collective(10, 43));
+	trace = finish(exported);
+	event = decoded_next(trace, "coll", &at);
+	assert_string_equal(track_name(trace, event), "AllReduce");
+	assert_string_equal(parent_name(trace, event),
+			    "rank 0 (host, pid 100)");
+	assert_int_equal(decoded_argument(event, "first_child_ns")->number,
+			 400);
+	/* All ranks' parts of it have one number, those of others another. */
+	assert_int_not_equal(event->correlation, 0);
+	assert_true(event->correlation ==
+		    decoded_next(trace, "coll", &at)->correlation);
+	assert_true(event->correlation !=
+		    decoded_next(trace, "coll", &at)->correlation);
+	at = 0;
+	queued = decoded_next(trace, "part", &at);
+	assert_string_equal(queued->name, "queued");
+	assert_int_equal(queued->end_ns - queued->at_ns, 400);
+	while ((running = decoded_next(trace, "part", &at)) &&
+	       strcmp(running->name, "running") != 0)
+		;
+	assert_int_equal(running->at_ns, queued->end_ns);
+	assert_int_equal(running->end_ns, event->end_ns);
+}
+
+static void operations_of_a_stream_are_below_it(void **state)
+{
+	static const char *const parents[] = {
+		"stream 0x7f0012345678",
+		"rank 0 (host, pid 100)",
+		"stream 0x0",
+		"stream 0x7f0012345678",
+		"stream 0x0",
+	};
+	const struct decoded_event *event, *events[5];
+	const struct decoded_trace *trace;
+	struct exported *exported = *state;
+	size_t at = 0;
+
+	for (uint32_t i = 0; i < 5; i++) {
+		struct ncs_record record = collective(i + 1, i);
+
+		record.start += i * 10000;
+		put_on(exported, i < 4 ? 0 : 1,
+		       i == 1     ? 0 :
+		       i % 3 == 0 ? NCS_RECORD_STREAM(0x7f0012345678) :
+				    NCS_RECORD_STREAM(NULL),
+		       record);
+	}
+	trace = finish(exported);
+	for (unsigned i = 0; i < 5; i++) {
+		events[i] = event = decoded_next(trace, "coll", &at);
+		assert_non_null(event);
+		assert_string_equal(track_name(trace, event), "AllReduce");
+		assert_string_equal(parent_name(trace, event), parents[i]);
+		/* The track says it. */
+		assert_null(decoded_argument(event, "stream"));
+	}
+	assert_int_equal(events[0]->track, events[3]->track);
+	/* Each rank has streams of its own. */
+	assert_true(decoded_track(trace, events[2]->track)->parent !=
+		    decoded_track(trace, events[4]->track)->parent);
+}
+
+static void of_too_many_streams_arguments_tell(void **state)
+{
+	const struct decoded_event *event = NULL, *next;
+	const struct decoded_trace *trace;
+	struct exported *exported = *state;
+	size_t at = 0;
+
+	for (uint32_t i = 0; i < 257; i++) {
+		struct ncs_record record = collective(i + 1, i);
+
+		record.start += i * 10000;
+		put_on(exported, 0, NCS_RECORD_STREAM((uint64_t)i * 16),
+		       record);
+	}
+	trace = finish(exported);
+	assert_int_equal(decoded_count(trace, "coll"), 257);
+	while ((next = decoded_next(trace, "coll", &at)))
+		event = next;
+	assert_string_equal(parent_name(trace, event),
+			    "rank 0 (host, pid 100)");
+	assert_string_equal(decoded_argument(event, "stream")->text, "0x1000");
+}
+
+static void an_arrow_leaves_with_the_data_and_arrives_with_it(void **state)
+{
+	const struct decoded_event *send = NULL, *recv = NULL, *event;
+	const struct decoded_trace *trace;
+	struct exported *exported = *state;
+	size_t at = 0;
+
+	/* Numbers of operations differ between ranks, sequence numbers do
+	 * not. */
+	put_message(exported, 5, 8, 0);
+	put(exported, 0, collective(5, 42));
+	put(exported, 1, collective(8, 42));
+	trace = finish(exported);
+	assert_int_equal(decoded_flows(trace), 1);
+	while ((event = decoded_next(trace, "wait", &at)))
+		if (event->flow)
+			*(strncmp(event->name, "send", 4) == 0 ? &send :
+								 &recv) = event;
+	assert_string_equal(send->name, "send_wait");
+	assert_string_equal(recv->name, "recv_flush_wait");
+	/* The receiver's step began earlier. */
+	assert_true(send->flow_ns < recv->flow_ns);
+	assert_int_equal(recv->flow_ns, recv->at_ns);
+}
+
+static void an_arrow_has_both_ends_or_is_none(void **state)
+{
+	struct exported *exported = *state;
+	struct ncs_record other = step(5, true, 17, 0);
+	const struct decoded_trace *trace;
+
+	/* Another collective; nobody's; to a rank that is not there; of which
+	 * nothing is known but its parts. */
+	put_message(exported, 5, 8, 0);
+	put(exported, 0, collective(5, 42));
+	put(exported, 1, collective(8, 43));
+	put_message(exported, 0, 0, 1);
+	put(exported, 0, other);
+	put_message(exported, 77, 77, 2);
+	trace = finish(exported);
+	assert_int_equal(decoded_flows(trace), 0);
+	for (size_t i = 0; i < trace->event_count; i++)
+		if (strcmp(track_name(trace, &trace->events[i]),
+			   "send -> 17") == 0)
+			assert_int_equal(trace->events[i].flow, 0);
+}
+
+static void what_was_not_flushed_arrives_as_it_is_consumed(void **state)
+{
+	struct exported *exported = *state;
+	struct ncs_record record = step(8, false, 0, 0);
+	const struct decoded_trace *trace;
+	const struct decoded_event *event;
+	size_t at = 0;
+
+	/* The step and the wait that it is end together: whichever has the
+	 * arrow. */
+	record.delta[0] = record.delta[1] = 0; /* nothing is told of it */
+	put(exported, 0, step(5, true, 1, 0));
+	put(exported, 1, record);
+	put(exported, 0, collective(5, 42));
+	put(exported, 1, collective(8, 42));
+	trace = finish(exported);
+	assert_int_equal(decoded_flows(trace), 1);
+	while ((event = decoded_next(trace, "proxy_step", &at)) && !event->flow)
+		;
+	assert_non_null(event);
+	assert_int_equal(event->flow_ns, event->end_ns);
+}
+
+static void messages_without_sequence_numbers_are_counted(void **state)
+{
+	struct exported *exported = *state;
+
+	for (uint32_t i = 1; i <= 3; i++) {
+		put_p2p(exported, i, 0);
+		put_p2p(exported, i, 1);
+		put(exported, 0, p2p(i, true, 1));
+		put(exported, 1, p2p(i, false, 0));
+	}
+	assert_int_equal(decoded_flows(finish(exported)), 6);
+}
+
+static void who_ends_first_does_not_matter(void **state)
+{
+	struct exported *exported = *state;
+
+	/* Two at once on one connection, which end in another order at its two
+	 * ends. */
+	for (uint32_t i = 1; i <= 2; i++)
+		for (uint64_t k = 0; k < i; k++)
+			put_p2p(exported, i, k);
+	for (uint32_t i = 1; i <= 2; i++) {
+		put(exported, 0, p2p(i, true, 1));
+		put(exported, 1, p2p(3 - i, false, 0));
+	}
+	/* One step of the first, two of the second: if they were taken for each
+	 * other, one would find no end. */
+	assert_int_equal(decoded_flows(finish(exported)), 3);
+}
+
+static void nothing_is_counted_once_some_are_missing(void **state)
+{
+	struct exported *exported = *state;
+
+	put_p2p(exported, 1, 0);
+	put(exported, 0, p2p(1, true, 1));
+	put(exported, 1, p2p(1, false, 0));
+	ncs_trace_export_lose(exported->trace, 0);
+	put_p2p(exported, 2, 0);
+	put(exported, 0, p2p(2, true, 1));
+	put(exported, 1, p2p(2, false, 0));
+	/* Collectives are numbered by NCCL. */
+	put_message(exported, 3, 3, 0);
+	put(exported, 0, collective(3, 42));
+	put(exported, 1, collective(3, 42));
+	assert_int_equal(decoded_flows(finish(exported)), 2);
+}
+
+static void a_graph_launched_again_has_arrows_of_its_own(void **state)
+{
+	struct exported *exported = *state;
+
+	/* All with the same sequence numbers: decoded_flows() would see three
+	 * ends of one. */
+	for (uint32_t i = 0; i < 3; i++)
+		for (uint32_t k = 0; k < 2; k++) {
+			uint32_t operation = 1 + 2 * i + k;
+
+			put_message(exported, operation, operation, 0);
+			put(exported, 0, collective(operation, k));
+			put(exported, 1, collective(operation, k));
+		}
+	assert_int_equal(decoded_flows(finish(exported)), 6);
+}
+
+/* --- Others --------------------------------------------------------------------- */
+
+static void a_kernel_is_where_the_gpus_clock_has_it(void **state)
+{
+	struct exported *exported = *state;
+	struct ncs_gpu_reading readings[] = {
+		{ BASE_NS + 1000 + 50000, BASE_NS + 1000, 10 },
+		{ BASE_NS + 900000 + 50000, BASE_NS + 900000, 20 },
+	};
+	struct ncs_record record = {
+		.start = BASE_NS + 2000,
+		.event = NCS_EVENT_KERNEL_CH,
+		.channel = 9,
+		.function = NCS_FUNCTION_ALL_REDUCE,
+		.peer = -1,
+		.value = BASE_NS + 1500 + 50000,
+		.number = 300,
+		.duration = 5000,
+	};
+	const struct decoded_trace *trace;
+	const struct decoded_event *event;
+	size_t at = 0;
+
+	exported->ranks[0].gpu = (struct ncs_gpu_readings){
+		.readings = readings,
+		.count = 2,
+	};
+	put(exported, 0, record);
+	record.start += 899000;
+	record.value += 899000;
+	put(exported, 0, record);
+	put(exported, 1, record);
+	trace = finish(exported);
+	event = decoded_next(trace, "kernel_ch", &at);
+	assert_string_equal(track_name(trace, event), "kernel");
+	assert_string_equal(parent_name(trace, event), "channel 9");
+	assert_int_equal(event->at_ns, BASE_NS + 1500);
+	assert_int_equal(event->end_ns - event->at_ns, 300);
+	assert_int_equal(decoded_argument(event, "gpu_error_ns")->number, 20);
+	event = decoded_next(trace, "kernel_ch", &at);
+	assert_int_equal(event->at_ns, BASE_NS + 1500 + 899000);
+	/* That of a rank whose clock is not known is where NCCL told of it. */
+	event = decoded_next(trace, "kernel_ch", &at);
+	assert_int_equal(event->at_ns, record.start);
+	assert_int_equal(event->end_ns - event->at_ns, 5000);
+	assert_null(decoded_argument(event, "gpu_error_ns"));
+}
+
+static void calls_marks_and_ranges_are_told(void **state)
+{
+	struct exported *exported = *state;
+	struct ncs_range_path paths[] = { { 2, (char *)(uintptr_t) "step" },
+					  { 5,
+					    (char *)(uintptr_t) "step/oops" } };
+	struct ncs_record call = {
+		.start = BASE_NS + 100,
+		.event = NCS_EVENT_COLL_API,
+		.flags = NCS_RECORD_GRAPH,
+		.function = NCS_FUNCTION_BROADCAST,
+		.peer = 4,
+		.value = 77,
+		.number = 2,
+		.duration = 50,
+	};
+	struct ncs_record group = {
+		.start = BASE_NS + 50,
+		.event = NCS_EVENT_GROUP_API,
+		.number = 1,
+		.duration = 500,
+		.delta = { 10, 400 },
+	};
+	struct ncs_record mark = {
+		.start = BASE_NS + 300,
+		.event = NCS_EVENT_MARK,
+		.value = 5,
+	};
+	const struct decoded_trace *trace;
+	const struct decoded_event *event;
+
+	exported->ranks[0].paths = paths;
+	exported->ranks[0].path_count = 2;
+	put_on(exported, 0, NCS_RECORD_STREAM(NULL), call);
+	put(exported, 0, group);
+	put(exported, 0, mark);
+	trace = finish(exported);
+	event = first(trace, "coll_api");
+	assert_string_equal(event->name, "Broadcast");
+	assert_string_equal(track_name(trace, event), "API");
+	assert_string_equal(decoded_argument(event, "range")->text, "step");
+	assert_string_equal(decoded_argument(event, "stream")->text, "0x0");
+	assert_int_equal(decoded_argument(event, "root")->number, 4);
+	assert_int_equal(decoded_argument(event, "graph")->number, 1);
+	event = first(trace, "group_api");
+	assert_int_equal(event->depth, 0);
+	assert_string_equal(track_name(trace, event), "API");
+	assert_int_equal(decoded_argument(event, "group_end_ns")->number, 400);
+	event = first(trace, "mark");
+	assert_int_equal(event->type, 3);
+	assert_string_equal(event->name, "oops");
+	assert_string_equal(decoded_argument(event, "range")->text,
+			    "step/oops");
+}
+
+static void what_is_never_explained_is_told_all_the_same(void **state)
+{
+	struct exported *exported = *state;
+	const struct decoded_trace *trace;
+	struct ncs_held held = { 0 };
+
+	for (uint64_t i = 0; i < 1000; i++)
+		put(exported, 0, step(1 + (uint32_t)i % 300, true, 1, i));
+	trace = finish(exported);
+	assert_int_equal(decoded_count(trace, "proxy_step"), 1000);
+	assert_int_equal(decoded_argument(first(trace, "proxy_step"),
+					  "operation")
+				 ->number,
+			 1);
+	/* The oldest makes room. */
+	for (uint32_t i = 0; !ncs_held_is_full(&held); i++)
+		assert_int_equal(ncs_held_add(&held,
+					      &(struct ncs_record){
+						      .operation = 1 + i / 64,
+					      }),
+				 0);
+	assert_int_equal(held.count, NCS_HELD_MAX + 1);
+	assert_int_equal(held.oldest->number, 1);
+	assert_int_equal(held.oldest->count, 64);
+	ncs_held_release(&held);
+}
+
+/* Files may hold anything. */
+static void no_record_is_too_odd(void **state)
+{
+	struct exported *exported = *state;
+	const struct decoded_trace *trace;
+	uint64_t seed = 88172645463325252;
+	size_t moments = 0, found = 0;
+
+	for (unsigned i = 0; i < 2000; i++) {
+		struct ncs_record record;
+		uint64_t words[NCS_RECORD_WORDS];
+
+		for (unsigned k = 0; k < NCS_RECORD_WORDS; k++) {
+			seed ^= seed << 13;
+			seed ^= seed >> 7;
+			seed ^= seed << 17;
+			words[k] = seed >> seed % 64;
+		}
+		memcpy(&record, words, sizeof(record));
+		record.event = (uint8_t)(record.event % 40);
+		record.start %= UINT64_C(1) << 62;
+		record.duration %= UINT64_C(1) << (seed % 62);
+		put(exported, i % RANKS, record);
+	}
+	trace = finish(exported);
+	for (size_t i = 0; i < trace->event_count; i++) {
+		const struct decoded_event *event = &trace->events[i];
+
+		moments += event->type == 3;
+		found += event->type == 1 &&
+			 (!event->category ||
+			  (strcmp(event->category, "wait") != 0 &&
+			   strcmp(event->category, "part") != 0));
+	}
+	assert_true(moments > 0);
+	assert_int_equal(found + moments, 2000);
+}
+
+int main(void)
+{
+#define TEST(name) cmocka_unit_test_setup_teardown(name, setup, teardown)
+	const struct CMUnitTest tests[] = {
+		TEST(a_step_is_made_up_of_its_waits),
+		TEST(an_operation_is_queued_and_runs),
+		TEST(operations_of_a_stream_are_below_it),
+		TEST(of_too_many_streams_arguments_tell),
+		TEST(an_arrow_leaves_with_the_data_and_arrives_with_it),
+		TEST(an_arrow_has_both_ends_or_is_none),
+		TEST(what_was_not_flushed_arrives_as_it_is_consumed),
+		TEST(messages_without_sequence_numbers_are_counted),
+		TEST(who_ends_first_does_not_matter),
+		TEST(nothing_is_counted_once_some_are_missing),
+		TEST(a_graph_launched_again_has_arrows_of_its_own),
+		TEST(a_kernel_is_where_the_gpus_clock_has_it),
+		TEST(calls_marks_and_ranges_are_told),
+		TEST(what_is_never_explained_is_told_all_the_same),
+		TEST(no_record_is_too_odd),
+	};
+#undef TEST
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -1,0 +1,268 @@
+/* Tests of aligning recordings of several hosts: simulated ones, so that what
+ * the clocks are is known. */
+#include <dirent.h>
+#include <math.h>
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include <cmocka.h>
+
+#include "record/read/align.h"
+#include "test/unit/support/simulated_hosts.h"
+
+#define US UINT64_C(1000)
+#define MS UINT64_C(1000000)
+#define S UINT64_C(1000000000)
+
+struct fixture {
+	char directory[64];
+	struct simulated_options options;
+	struct simulated_hosts hosts;
+	struct ncs_recording *recording;
+	struct ncs_recording_alignment alignment;
+};
+
+static int setup(void **state)
+{
+	struct fixture *fixture = calloc(1, sizeof(*fixture));
+
+	if (!fixture)
+		return -1;
+	*state = fixture;
+	fixture->options = simulated_defaults();
+	fixture->options.operations = 120;
+	snprintf(fixture->directory, sizeof(fixture->directory),
+		 "/tmp/test-align.XXXXXX");
+	return mkdtemp(fixture->directory) ? 0 : -1;
+}
+
+static int teardown(void **state)
+{
+	struct fixture *fixture = *state;
+
+	ncs_recording_alignment_release(&fixture->alignment);
+	ncs_recording_close(fixture->recording);
+	for (unsigned i = 0; i < fixture->options.hosts; i++)
+		unlink(fixture->hosts.host[i].path);
+	rmdir(fixture->directory);
+	free(fixture);
+	return 0;
+}
+
+static void open_all(struct fixture *fixture)
+{
+	const char *paths[SIMULATED_HOSTS_MAX];
+	char why[256];
+
+	if (simulated_hosts_write(&fixture->options, fixture->directory,
+				  &fixture->hosts, why, sizeof(why)) != 0)
+		fail_msg("%s", why);
+	for (unsigned i = 0; i < fixture->options.hosts; i++)
+		paths[i] = fixture->hosts.host[i].path;
+	if (ncs_recording_open(&fixture->recording, paths,
+			       fixture->options.hosts, why, sizeof(why)) != 0)
+		fail_msg("%s", why);
+	assert_int_equal(ncs_recording_host_count(fixture->recording),
+			 fixture->options.hosts);
+}
+
+static void align(struct fixture *fixture)
+{
+	open_all(fixture);
+	assert_int_equal(ncs_recording_align_hosts(fixture->recording, 0,
+						   UINT64_MAX,
+						   &fixture->alignment),
+			 0);
+}
+
+/* Where the recording puts a true time of a host. */
+static uint64_t common_ns(const struct fixture *fixture, unsigned host,
+			  uint64_t true_ns)
+{
+	const struct ncs_recorded_host *facts =
+		ncs_recording_host(fixture->recording, host);
+	uint64_t own_ns = simulated_clock_ns(&fixture->hosts, host, true_ns);
+
+	return own_ns + (uint64_t)facts->offset_ns +
+	       (uint64_t)(int64_t)llround(
+		       facts->drift *
+		       (double)(int64_t)(own_ns - facts->first_ns));
+}
+
+static uint64_t true_error(const struct fixture *fixture, unsigned host)
+{
+	uint64_t worst_ns = 0;
+
+	for (unsigned i = 0; i <= 16; i++) {
+		uint64_t true_ns = fixture->hosts.end_ns / 16 * i;
+		int64_t off_ns = (int64_t)(common_ns(fixture, host, true_ns) -
+					   simulated_clock_ns(&fixture->hosts,
+							      0, true_ns));
+
+		if ((uint64_t)llabs(off_ns) > worst_ns)
+			worst_ns = (uint64_t)llabs(off_ns);
+	}
+	return worst_ns;
+}
+
+static void assert_aligned(const struct fixture *fixture,
+			   uint64_t error_at_most_ns)
+{
+	for (unsigned i = 0; i < fixture->options.hosts; i++) {
+		const struct ncs_recorded_host *host =
+			ncs_recording_host(fixture->recording, i);
+
+		if (true_error(fixture, i) > host->error_ns ||
+		    host->error_ns > error_at_most_ns)
+			print_message("host %u: off by %llu, said %llu\n", i,
+				      (unsigned long long)true_error(fixture,
+								     i),
+				      (unsigned long long)host->error_ns);
+		assert_int_equal(fixture->alignment.hosts[i].by,
+				 NCS_ALIGNED_BY_TRAFFIC);
+		assert_true(true_error(fixture, i) <= host->error_ns);
+		assert_true(host->error_ns <= error_at_most_ns);
+	}
+}
+
+static void skew_and_drift_are_found(void **state)
+{
+	struct fixture *fixture = *state;
+
+	align(fixture);
+	assert_aligned(fixture, 40 * US);
+	for (unsigned i = 1; i < fixture->options.hosts; i++)
+		assert_true(true_error(fixture, i) < 5 * US);
+	assert_true(fixture->alignment.messages.messages > 1000);
+	assert_int_equal(fixture->alignment.messages.messages,
+			 fixture->hosts.messages);
+}
+
+static void two_hosts_are_known_best(void **state)
+{
+	struct fixture *fixture = *state;
+
+	fixture->options.hosts = 2;
+	align(fixture);
+	assert_aligned(fixture, 5 * US);
+	assert_true(true_error(fixture, 1) < 2 * US);
+}
+
+/* Sockets have no credits: rings of three hosts go one way, collectives both. */
+static void rings_over_sockets_are_closed_by_collectives(void **state)
+{
+	struct fixture *fixture = *state;
+
+	fixture->options.hosts = 3;
+	fixture->options.has_credits = false;
+	align(fixture);
+	assert_aligned(fixture, 2 * MS);
+}
+
+static void one_way_traffic_is_not_enough(void **state)
+{
+	struct fixture *fixture = *state;
+
+	fixture->options.hosts = 2;
+	fixture->options.calls = SIMULATED_SEND;
+	fixture->options.has_credits = false;
+	align(fixture);
+	assert_int_equal(fixture->alignment.hosts[1].by,
+			 NCS_ALIGNED_BY_REALTIME);
+	assert_int_equal(fixture->alignment.quality.one_way, 1);
+	assert_true(fixture->alignment.messages.messages > 0);
+	/* It stays as CLOCK_REALTIME tells. */
+	assert_true(true_error(fixture, 1) > 10 * US);
+}
+
+static void missing_records_do_no_harm(void **state)
+{
+	struct fixture *fixture = *state;
+
+	fixture->options.lost = 0.3;
+	align(fixture);
+	assert_aligned(fixture, 60 * US);
+	assert_true(fixture->alignment.messages.unmatched[NCS_UNMATCHED_PEER] >
+		    0);
+}
+
+static void a_set_clock_is_told(void **state)
+{
+	struct fixture *fixture = *state;
+
+	fixture->options.hosts = 2;
+	fixture->options.set_at_ns = 600 * MS;
+	align(fixture);
+	assert_int_equal(fixture->alignment.hosts[0].realtime_steps, 0);
+	assert_int_equal(fixture->alignment.hosts[1].realtime_steps, 1);
+	/* Traffic does not mind. */
+	assert_aligned(fixture, 5 * US);
+}
+
+static void a_set_clock_alone_is_not_trusted(void **state)
+{
+	struct fixture *fixture = *state;
+
+	fixture->options.hosts = 2;
+	fixture->options.calls = SIMULATED_SEND;
+	fixture->options.has_credits = false;
+	fixture->options.set_at_ns = 600 * MS;
+	align(fixture);
+	assert_int_equal(ncs_recording_host(fixture->recording, 1)->error_ns,
+			 UINT64_MAX);
+}
+
+/* A minute at few records: windows are far apart, and drifts have time. */
+static void long_recordings_are_looked_at_in_windows(void **state)
+{
+	struct fixture *fixture = *state;
+
+	fixture->options.operations = 600;
+	fixture->options.compute_ns = 100 * MS;
+	fixture->options.bytes = UINT64_C(4) << 20;
+	fixture->options.realtime_error_ns = 0;
+	align(fixture);
+	assert_int_equal(fixture->alignment.windows, 24);
+	assert_true(fixture->alignment.looked_ns * 20 <
+		    fixture->alignment.length_ns);
+	assert_aligned(fixture, 60 * US);
+	for (unsigned i = 0; i < fixture->options.hosts; i++)
+		assert_int_equal(fixture->alignment.hosts[i].realtime_steps, 0);
+}
+
+static void one_host_needs_nothing(void **state)
+{
+	struct fixture *fixture = *state;
+
+	fixture->options.hosts = 1;
+	align(fixture);
+	assert_int_equal(fixture->alignment.host_count, 0);
+	assert_int_equal(ncs_recording_host(fixture->recording, 0)->offset_ns,
+			 0);
+}
+
+#define TEST(name) cmocka_unit_test_setup_teardown(name, setup, teardown)
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		TEST(skew_and_drift_are_found),
+		TEST(two_hosts_are_known_best),
+		TEST(rings_over_sockets_are_closed_by_collectives),
+		TEST(one_way_traffic_is_not_enough),
+		TEST(missing_records_do_no_harm),
+		TEST(a_set_clock_is_told),
+		TEST(a_set_clock_alone_is_not_trusted),
+		TEST(long_recordings_are_looked_at_in_windows),
+		TEST(one_host_needs_nothing),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -1,0 +1,763 @@
+/* Reading recordings: what was written is found again, at every moment; what is
+ * cut, damaged or no recording at all is told from what is good. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include <cmocka.h>
+
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "record/format/chunk.h"
+#include "record/read/recording.h"
+#include "test/unit/support/recording_fixture.h"
+
+#define MS_NS UINT64_C(1000000)
+#define S_NS UINT64_C(1000000000)
+#define BEGUN RECORDING_BEGUN_NS
+
+static char why[400];
+
+static struct ncs_recording *open_files(const char *const *paths, size_t count)
+{
+	struct ncs_recording *recording;
+
+	if (ncs_recording_open(&recording, paths, count, why, sizeof(why)) != 0)
+		fail_msg("%s", why);
+	return recording;
+}
+
+static struct ncs_recording *open_one(const char *path)
+{
+	return open_files(&path, 1);
+}
+
+/* Ten states of a rank a second apart, in each of which the channel has moved
+ * on, and ten records a state on two lanes. */
+static void write_ten(struct recording_fixture *fixture, size_t rank)
+{
+	struct ncs_channel *channel =
+		segment_fixture_channel(fixture->segment, 2);
+
+	for (unsigned i = 0; i < 10; i++) {
+		channel->bytes = 100 + i;
+		recording_fixture_state(fixture, rank, i * S_NS, 0);
+		recording_fixture_records(fixture, rank, i % 2, 10 * (i / 2),
+					  10, 0, i * S_NS + 100 * MS_NS);
+	}
+}
+
+static void write_recording(struct recording_fixture *fixture, const char *name)
+{
+	recording_fixture_begin(fixture, name);
+	write_ten(fixture, recording_fixture_add_rank(fixture, "/dev/shm/a"));
+	recording_fixture_end(fixture);
+}
+
+/* The channel's bytes in the state at a moment. */
+static uint64_t bytes_at(struct ncs_recording *recording, size_t rank,
+			 uint64_t at_ns)
+{
+	struct ncs_snapshot snapshot;
+	struct ncs_reader *reader;
+	uint64_t taken_ns, bytes;
+
+	assert_int_equal(ncs_recording_state(recording, rank, at_ns, &reader,
+					     &taken_ns),
+			 NCS_RECORDED_YES);
+	assert_int_equal(ncs_snapshot_init(&snapshot, reader), 0);
+	ncs_snapshot_take(&snapshot, reader, taken_ns);
+	assert_int_equal(snapshot.channel_count, 1);
+	bytes = snapshot.channels[0].bytes;
+	ncs_snapshot_release(&snapshot);
+	return bytes;
+}
+
+/* --- What is in it ------------------------------------------------------- */
+
+static void the_facts_are_what_was_written(void **state)
+{
+	struct recording_fixture *fixture = *state;
+	const struct ncs_recording_facts *facts;
+	const struct ncs_recorded_rank *rank;
+	struct ncs_recording *recording;
+
+	write_recording(fixture, "one");
+	recording = open_one(fixture->path);
+	facts = ncs_recording_facts(recording);
+	assert_int_equal(facts->files, 1);
+	assert_int_equal(facts->records, 100);
+	assert_int_equal(facts->lost, 0);
+	assert_int_equal(facts->damaged_chunks, 0);
+	assert_int_equal(facts->skipped_bytes, 0);
+	assert_int_equal(facts->cut_files, 0);
+	assert_int_equal(facts->from_ns, BEGUN);
+	assert_int_equal(facts->until_ns, BEGUN + 9 * S_NS);
+	assert_int_equal(facts->interval_ns, S_NS);
+	assert_int_equal(ncs_recording_rank_count(recording), 1);
+	rank = ncs_recording_rank(recording, 0);
+	assert_string_equal(rank->id, "/dev/shm/a");
+	assert_int_equal(rank->records, 100);
+	assert_int_equal(rank->header->pid, getpid());
+	assert_int_equal(ncs_recording_host_count(recording), 1);
+	assert_string_equal(ncs_recording_host(recording, 0)->name, "alpha");
+	assert_int_equal(ncs_recording_host(recording, 0)->realtime_offset_ns,
+			 RECORDING_REALTIME_NS - BEGUN);
+	ncs_recording_close(recording);
+}
+
+static void a_state_is_the_latest_before_a_moment(void **state)
+{
+	struct recording_fixture *fixture = *state;
+	struct ncs_recording *recording;
+	struct ncs_reader *reader;
+	uint64_t taken_ns;
+
+	fixture->settings.key_every_ns = 4 * S_NS;
+	write_recording(fixture, "one");
+	recording = open_one(fixture->path);
+	assert_int_equal(ncs_recording_state(recording, 0, BEGUN - 1, &reader,
+					     &taken_ns),
+			 NCS_RECORDED_NOT_YET);
+	for (unsigned i = 0; i < 10; i++) {
+		assert_int_equal(bytes_at(recording, 0, BEGUN + i * S_NS),
+				 100 + i);
+		assert_int_equal(bytes_at(recording, 0,
+					  BEGUN + (i + 1) * S_NS - 1),
+				 100 + i);
+	}
+	/* Back, and in no order. */
+	for (unsigned i = 0; i < 10; i++)
+		assert_int_equal(bytes_at(recording, 0,
+					  BEGUN + i * 7 % 10 * S_NS + 5),
+				 100 + i * 7 % 10);
+	assert_int_equal(ncs_recording_next_state_of(recording, 0, BEGUN),
+			 BEGUN + S_NS);
+	assert_int_equal(ncs_recording_next_state_of(recording, 0, 0), BEGUN);
+	assert_int_equal(
+		ncs_recording_next_state_of(recording, 0, BEGUN + 9 * S_NS), 0);
+	ncs_recording_close(recording);
+}
+
+/* Word for word: what a later state no longer has is as in the key again. */
+static void a_state_is_what_the_segment_was(void **state)
+{
+	struct recording_fixture *fixture = *state;
+	struct ncs_operation *operation =
+		segment_fixture_operation(fixture->segment, 7);
+	struct ncs_snapshot live[4], read;
+	struct ncs_recording *recording;
+	size_t rank;
+
+	recording_fixture_begin(fixture, "one");
+	rank = recording_fixture_add_rank(fixture, "a");
+	for (unsigned i = 0; i < 4; i++) {
+		operation->number = i == 1 || i == 3 ? 20 + i : 0;
+		recording_fixture_state(fixture, rank, i * S_NS,
+					i == 2 ? NCS_STATE_GONE : 0);
+		assert_int_equal(ncs_snapshot_init(&live[i], fixture->reader),
+				 0);
+		ncs_snapshot_take(&live[i], fixture->reader, BEGUN + i * S_NS);
+	}
+	recording_fixture_end(fixture);
+	recording = open_one(fixture->path);
+	for (unsigned k = 0; k < 16; k++) {
+		unsigned i = (k * 7 + k / 4) % 4;
+		struct ncs_reader *reader;
+		uint64_t taken_ns;
+
+		assert_int_equal(ncs_recording_state(recording, 0,
+						     BEGUN + i * S_NS, &reader,
+						     &taken_ns),
+				 NCS_RECORDED_YES);
+		assert_int_equal(taken_ns, BEGUN + i * S_NS);
+		assert_int_equal(ncs_snapshot_init(&read, reader), 0);
+		ncs_snapshot_take(&read, reader, taken_ns);
+		assert_int_equal(read.operation_count, live[i].operation_count);
+		assert_memory_equal(read.operations, live[i].operations,
+				    read.operation_count *
+					    sizeof(*read.operations));
+		assert_int_equal(read.channel_count, live[i].channel_count);
+		assert_int_equal(read.last_call_ns, live[i].last_call_ns);
+		assert_int_equal(read.functions[2].calls, 11);
+		assert_int_equal(read.process_gone, i == 2);
+		ncs_snapshot_release(&read);
+	}
+	for (unsigned i = 0; i < 4; i++)
+		ncs_snapshot_release(&live[i]);
+	ncs_recording_close(recording);
+}
+
+static void
+a_rank_is_there_from_its_first_state_until_it_was_removed(void **state)
+{
+	struct recording_fixture *fixture = *state;
+	struct ncs_recording *recording;
+	struct ncs_reader *reader;
+	uint64_t taken_ns;
+	size_t a, b;
+
+	recording_fixture_begin(fixture, "one");
+	a = recording_fixture_add_rank(fixture, "a");
+	recording_fixture_state(fixture, a, 0, 0);
+	b = recording_fixture_add_rank(fixture, "b");
+	recording_fixture_state(fixture, b, S_NS, 0);
+	recording_fixture_state(fixture, a, 2 * S_NS, NCS_STATE_REMOVED);
+	recording_fixture_state(fixture, b, 9 * S_NS, 0);
+	recording_fixture_end(fixture);
+	recording = open_one(fixture->path);
+	assert_int_equal(ncs_recording_state(recording, 1, BEGUN, &reader,
+					     &taken_ns),
+			 NCS_RECORDED_NOT_YET);
+	assert_int_equal(ncs_recording_state(recording, 0, BEGUN + S_NS,
+					     &reader, &taken_ns),
+			 NCS_RECORDED_YES);
+	assert_int_equal(ncs_recording_state(recording, 0, BEGUN + 3 * S_NS,
+					     &reader, &taken_ns),
+			 NCS_RECORDED_NO_MORE);
+	assert_int_equal(ncs_recording_state(recording, 1, BEGUN + 9 * S_NS,
+					     &reader, &taken_ns),
+			 NCS_RECORDED_YES);
+	/* All of the recording is over. */
+	assert_int_equal(ncs_recording_state(recording, 1, BEGUN + 99 * S_NS,
+					     &reader, &taken_ns),
+			 NCS_RECORDED_NO_MORE);
+	ncs_recording_close(recording);
+}
+
+static void a_rank_that_has_ended_is_kept_where_it_is_asked_for(void **state)
+{
+	struct recording_fixture *fixture = *state;
+	struct ncs_recording *recording;
+	struct ncs_snapshot snapshot;
+	struct ncs_reader *reader;
+	uint64_t taken_ns;
+	size_t rank;
+
+	recording_fixture_begin(fixture, "one");
+	rank = recording_fixture_add_rank(fixture, "a");
+	recording_fixture_state(fixture, rank, 0, 0);
+	recording_fixture_state(fixture, rank, 2 * S_NS,
+				NCS_STATE_REMOVED | NCS_STATE_GONE);
+	recording_fixture_end(fixture);
+	recording = open_one(fixture->path);
+	ncs_recording_keep_ended(recording);
+	assert_int_equal(ncs_recording_state(recording, 0, BEGUN + 99 * S_NS,
+					     &reader, &taken_ns),
+			 NCS_RECORDED_YES);
+	assert_int_equal(taken_ns, BEGUN + 2 * S_NS);
+	assert_int_equal(ncs_snapshot_init(&snapshot, reader), 0);
+	ncs_snapshot_take(&snapshot, reader, taken_ns);
+	assert_false(snapshot.process_gone);
+	ncs_snapshot_release(&snapshot);
+	ncs_recording_close(recording);
+}
+
+/* --- Records ------------------------------------------------------------- */
+
+static size_t count_records(struct ncs_recording *recording, size_t rank,
+			    uint64_t from_ns, uint64_t until_ns, uint64_t *lost)
+{
+	struct ncs_pass *pass =
+		ncs_pass_open(recording, rank, from_ns, until_ns);
+	uint64_t next[2] = { 0, 0 }, drained_ns = 0;
+	struct ncs_batch batch;
+	size_t count = 0;
+	int result;
+
+	assert_non_null(pass);
+	*lost = 0;
+	while ((result = ncs_pass_next(pass, &batch)) == 1) {
+		assert_true(batch.lane < 2);
+		assert_true(batch.drained_ns >= drained_ns);
+		drained_ns = batch.drained_ns;
+		for (size_t i = 0; i < batch.count; i++)
+			assert_int_equal(batch.records[i].value,
+					 batch.first + i);
+		assert_true(batch.first >= next[batch.lane]);
+		next[batch.lane] = batch.first + batch.count;
+		count += batch.count;
+		*lost += batch.lost;
+	}
+	assert_int_equal(result, 0);
+	ncs_pass_close(pass);
+	return count;
+}
+
+static void a_pass_has_the_records_in_their_order(void **state)
+{
+	struct recording_fixture *fixture = *state;
+	struct ncs_recording *recording;
+	uint64_t lost;
+
+	write_recording(fixture, "one");
+	recording = open_one(fixture->path);
+	assert_int_equal(count_records(recording, NCS_ALL_RANKS, 0, UINT64_MAX,
+				       &lost),
+			 100);
+	assert_int_equal(lost, 0);
+	assert_int_equal(count_records(recording, 0, 0, UINT64_MAX, &lost),
+			 100);
+	/* Both lanes have their second ten in there. */
+	assert_int_equal(count_records(recording, 0, BEGUN + 120 * MS_NS,
+				       BEGUN + 180 * MS_NS, &lost),
+			 20);
+	assert_int_equal(count_records(recording, 0, BEGUN + 5 * S_NS,
+				       UINT64_MAX, &lost),
+			 0);
+	ncs_recording_close(recording);
+}
+
+static void what_was_lost_is_told(void **state)
+{
+	struct recording_fixture *fixture = *state;
+	struct ncs_recording *recording;
+	uint64_t lost;
+	size_t rank;
+
+	recording_fixture_begin(fixture, "one");
+	rank = recording_fixture_add_rank(fixture, "a");
+	recording_fixture_records(fixture, rank, 0, 5, 5, 5, S_NS);
+	recording_fixture_records(fixture, rank, 0, 17, 3, 7, 2 * S_NS);
+	recording_fixture_end(fixture);
+	recording = open_one(fixture->path);
+	assert_int_equal(count_records(recording, 0, 0, UINT64_MAX, &lost), 8);
+	assert_int_equal(lost, 12);
+	assert_int_equal(ncs_recording_rank(recording, 0)->lost, 12);
+	/* Without a state it begins with its records. */
+	assert_int_equal(ncs_recording_facts(recording)->from_ns,
+			 BEGUN + 50 * MS_NS);
+	ncs_recording_close(recording);
+}
+
+static void packed_chunks_are_unpacked(void **state)
+{
+	struct recording_fixture *fixture = *state;
+	struct ncs_recording *recording;
+	uint64_t lost;
+
+	fixture->settings.is_packed = true;
+	fixture->settings.pack_level = 1;
+	write_recording(fixture, "one");
+	recording = open_one(fixture->path);
+	assert_int_equal(ncs_recording_facts(recording)->records, 100);
+	assert_int_equal(ncs_recording_facts(recording)->damaged_chunks, 0);
+	assert_int_equal(count_records(recording, NCS_ALL_RANKS, 0, UINT64_MAX,
+				       &lost),
+			 100);
+	assert_int_equal(bytes_at(recording, 0, BEGUN + 7 * S_NS), 107);
+	assert_int_equal(bytes_at(recording, 0, BEGUN + 3 * S_NS), 103);
+	ncs_recording_close(recording);
+}
+
+/* --- Several files ------------------------------------------------------- */
+
+static void files_of_one_recording_are_joined(void **state)
+{
+	struct recording_fixture *fixture = *state;
+	struct ncs_recording *recording;
+	char first[300], second[300];
+	const char *paths[] = { second, first, second };
+	uint64_t lost;
+	size_t rank;
+
+	recording_fixture_begin(fixture, "one");
+	strcpy(first, fixture->path);
+	rank = recording_fixture_add_rank(fixture, "a");
+	recording_fixture_state(fixture, rank, 0, 0);
+	recording_fixture_records(fixture, rank, 0, 0, 10, 0, S_NS);
+	strcpy(second, segment_fixture_path(fixture->segment, "two"));
+	assert_int_equal(ncs_record_writer_rotate(
+				 fixture->writer, second, BEGUN + 2 * S_NS,
+				 RECORDING_REALTIME_NS + 2 * S_NS, why,
+				 sizeof(why)),
+			 0);
+	segment_fixture_channel(fixture->segment, 2)->bytes = 77;
+	recording_fixture_state(fixture, rank, 2 * S_NS, 0);
+	recording_fixture_records(fixture, rank, 0, 10, 10, 0, 3 * S_NS);
+	recording_fixture_end(fixture);
+
+	recording = open_files(paths, 2);
+	assert_int_equal(ncs_recording_rank_count(recording), 1);
+	assert_int_equal(ncs_recording_facts(recording)->files, 2);
+	assert_int_equal(bytes_at(recording, 0, BEGUN + S_NS), 12);
+	assert_int_equal(bytes_at(recording, 0, BEGUN + 3 * S_NS), 77);
+	assert_int_equal(bytes_at(recording, 0, BEGUN), 12);
+	assert_int_equal(count_records(recording, 0, 0, UINT64_MAX, &lost), 20);
+	ncs_recording_close(recording);
+	/* Each can be read by itself … */
+	recording = open_one(second);
+	assert_int_equal(bytes_at(recording, 0, BEGUN + 3 * S_NS), 77);
+	ncs_recording_close(recording);
+	/* … and none twice. */
+	assert_int_equal(ncs_recording_open(&recording, paths, 3, why,
+					    sizeof(why)),
+			 -EEXIST);
+	assert_null(recording);
+	assert_non_null(strstr(why, "same file"));
+}
+
+/* Another host: its clock is 500 s behind, and its CLOCK_REALTIME the same. */
+static void become_host(struct recording_fixture *fixture, const char *name)
+{
+	struct ncs_file_head *head = &fixture->settings.head;
+
+	head->recording[0]++;
+	strcpy(head->host, name);
+	memset(head->boot_id, 'b', 36);
+	head->begun_realtime_ns += 500 * S_NS;
+}
+
+static void hosts_have_a_common_time(void **state)
+{
+	struct recording_fixture *fixture = *state;
+	struct ncs_clock_reading reading = {
+		.before_ns = BEGUN,
+		.realtime_ns = RECORDING_REALTIME_NS + 50,
+		.after_ns = BEGUN + 100,
+		.maximum_error_ns = 2000000,
+		.synchronized = 1,
+	};
+	const struct ncs_recorded_host *host;
+	struct ncs_recording *recording;
+	char alpha[300], beta[300];
+	const char *paths[] = { alpha, beta };
+	uint64_t lost;
+	size_t rank;
+
+	recording_fixture_begin(fixture, "alpha");
+	strcpy(alpha, fixture->path);
+	assert_int_equal(ncs_record_writer_clock(fixture->writer, &reading), 0);
+	rank = recording_fixture_add_rank(fixture, "a");
+	recording_fixture_state(fixture, rank, 500 * S_NS, 0);
+	recording_fixture_records(fixture, rank, 0, 0, 10, 0, 500 * S_NS);
+	recording_fixture_end(fixture);
+	become_host(fixture, "beta");
+	recording_fixture_begin(fixture, "beta");
+	strcpy(beta, fixture->path);
+	reading.realtime_ns += 500 * S_NS;
+	reading.maximum_error_ns = 3000000;
+	assert_int_equal(ncs_record_writer_clock(fixture->writer, &reading), 0);
+	rank = recording_fixture_add_rank(fixture, "a");
+	recording_fixture_state(fixture, rank, 0, 0);
+	recording_fixture_records(fixture, rank, 1, 0, 10, 0, 100 * MS_NS);
+	recording_fixture_end(fixture);
+
+	recording = open_files(paths, 2);
+	assert_int_equal(ncs_recording_host_count(recording), 2);
+	host = ncs_recording_host(recording, 0);
+	assert_int_equal(host->offset_ns, 0);
+	assert_int_equal(host->error_ns, 0);
+	host = ncs_recording_host(recording, 1);
+	assert_string_equal(host->name, "beta");
+	assert_int_equal(host->offset_ns, 500 * S_NS);
+	/* What NTP says of both, and how long the readings took. */
+	assert_in_range(host->error_ns, 5000000, 5000200);
+	assert_string_equal(ncs_recording_rank(recording, 0)->id, "alpha:a");
+	assert_string_equal(ncs_recording_rank(recording, 1)->id, "beta:a");
+	assert_int_equal(ncs_recording_facts(recording)->from_ns,
+			 BEGUN + 500 * S_NS);
+	/* The header's clock gives the common time. */
+	assert_int_equal(ncs_recording_rank(recording, 1)
+				 ->header->clock.base_monotonic_ns,
+			 BEGUN + 500 * S_NS);
+	assert_int_equal(bytes_at(recording, 1, BEGUN + 500 * S_NS), 12);
+	assert_int_equal(count_records(recording, NCS_ALL_RANKS, 0, UINT64_MAX,
+				       &lost),
+			 20);
+
+	ncs_recording_align(recording, 1, 500 * S_NS - 1000, 1e-6, 77);
+	host = ncs_recording_host(recording, 1);
+	assert_int_equal(host->error_ns, 77);
+	assert_int_equal(ncs_recording_rank(recording, 1)->from_ns,
+			 BEGUN + 500 * S_NS - 1000);
+	assert_int_equal(ncs_recording_next_state_of(recording, 1, BEGUN),
+			 BEGUN + 500 * S_NS - 1000);
+	ncs_recording_close(recording);
+}
+
+static void a_rank_is_not_read_from_two_recordings_at_once(void **state)
+{
+	struct recording_fixture *fixture = *state;
+	struct ncs_recording *recording;
+	char first[300], second[300];
+	const char *paths[] = { first, second };
+
+	write_recording(fixture, "one");
+	strcpy(first, fixture->path);
+	fixture->settings.head.recording[0]++;
+	write_recording(fixture, "two");
+	strcpy(second, fixture->path);
+	assert_int_equal(ncs_recording_open(&recording, paths, 2, why,
+					    sizeof(why)),
+			 -EEXIST);
+	assert_non_null(strstr(why, "same rank"));
+	assert_non_null(strstr(why, first));
+}
+
+/* --- Damage -------------------------------------------------------------- */
+
+/* Opens bytes; NULL where they are no recording, which must be said. */
+static struct ncs_recording *open_bytes(const char *bytes, size_t size)
+{
+	struct ncs_recording *recording;
+
+	why[0] = '\0';
+	if (ncs_recording_open_memory(&recording, bytes, size, why,
+				      sizeof(why)) == 0)
+		return recording;
+	assert_true(why[0]);
+	assert_null(recording);
+	return NULL;
+}
+
+/* Everything that can be asked for. Returns the records that were read. */
+static size_t read_all(struct ncs_recording *recording)
+{
+	const struct ncs_recording_facts *facts =
+		ncs_recording_facts(recording);
+	uint64_t from_ns = facts->from_ns;
+	struct ncs_pass *pass;
+	struct ncs_batch batch;
+	size_t count = 0;
+
+	for (size_t i = 0; i < ncs_recording_rank_count(recording); i++)
+		for (unsigned k = 0; k < 3; k++) {
+			struct ncs_snapshot snapshot;
+			struct ncs_reader *reader;
+			uint64_t taken_ns;
+
+			if (ncs_recording_state(recording, i,
+						from_ns + k * 4 * S_NS, &reader,
+						&taken_ns) != NCS_RECORDED_YES)
+				continue;
+			if (ncs_snapshot_init(&snapshot, reader) != 0)
+				continue;
+			ncs_snapshot_take(&snapshot, reader, taken_ns);
+			ncs_snapshot_release(&snapshot);
+		}
+	pass = ncs_pass_open(recording, NCS_ALL_RANKS, 0, UINT64_MAX);
+	assert_non_null(pass);
+	while (ncs_pass_next(pass, &batch) == 1)
+		count += batch.count;
+	ncs_pass_close(pass);
+	return count;
+}
+
+/* Chunks that a reader wants and that end before an offset, and the records in
+ * them. */
+static size_t whole_chunks(const char *bytes, size_t size, size_t *records)
+{
+	size_t count = 0, offset = 0;
+
+	*records = 0;
+	while (offset + sizeof(struct ncs_chunk) <= size) {
+		const struct ncs_chunk *chunk =
+			(const struct ncs_chunk *)(bytes + offset);
+
+		if (offset + sizeof(*chunk) + chunk->bytes > size)
+			break;
+		if (chunk->type == NCS_CHUNK_RECORDS)
+			*records += (chunk->bytes - 64) / 64;
+		count += chunk->type != NCS_CHUNK_INDEX &&
+			 chunk->type != NCS_CHUNK_END &&
+			 chunk->type != NCS_CHUNK_PADDING;
+		offset += ncs_chunk_file_bytes(chunk);
+	}
+	return count;
+}
+
+static void cut_at_any_byte_every_whole_chunk_is_there(void **state)
+{
+	struct recording_fixture *fixture = *state;
+	size_t size, records;
+	char *bytes;
+
+	write_recording(fixture, "one");
+	bytes = recording_fixture_read(fixture->path, &size);
+	for (size_t cut = 1; cut < size; cut++) {
+		size_t expected = whole_chunks(bytes, cut, &records);
+		struct ncs_recording *recording = open_bytes(bytes, cut);
+		const struct ncs_recording_facts *facts;
+
+		if (!recording) {
+			assert_int_equal(expected, 0);
+			continue;
+		}
+		facts = ncs_recording_facts(recording);
+		if (facts->chunks != expected || facts->records != records ||
+		    facts->damaged_chunks != 0 || facts->cut_files != 1)
+			fail_msg("cut at %zu: %llu chunks of %zu", cut,
+				 (unsigned long long)facts->chunks, expected);
+		if (cut % 64 == 0)
+			assert_int_equal(read_all(recording), records);
+		ncs_recording_close(recording);
+	}
+	free(bytes);
+}
+
+/* One chunk is lost at most, whichever it is: indexes and ends can be done
+ * without, and so can the first chunk. Without the one that tells of a rank its
+ * states and records are of nobody. */
+static void a_flipped_bit_costs_one_chunk(void **state)
+{
+	struct recording_fixture *fixture = *state;
+	size_t size, all, records;
+	char *bytes;
+
+	write_recording(fixture, "one");
+	bytes = recording_fixture_read(fixture->path, &size);
+	all = whole_chunks(bytes, size, &records);
+	for (size_t at = 0; at < size; at += 3) {
+		struct ncs_recording *recording;
+		const struct ncs_recording_facts *facts;
+		size_t lost;
+
+		bytes[at] ^= (char)(1 << at % 8);
+		recording = open_bytes(bytes, size);
+		if (!recording)
+			fail_msg("flipped at %zu: %s", at, why);
+		read_all(recording);
+		ncs_recording_check(recording);
+		facts = ncs_recording_facts(recording);
+		lost = all - facts->chunks + facts->damaged_chunks;
+		if (lost > 3 || facts->damaged_chunks > 2)
+			fail_msg("flipped at %zu: %llu chunks of %zu, %llu"
+				 " damaged",
+				 at, (unsigned long long)facts->chunks, all,
+				 (unsigned long long)facts->damaged_chunks);
+		ncs_recording_close(recording);
+		bytes[at] ^= (char)(1 << at % 8);
+	}
+	free(bytes);
+}
+
+static void states_around_damage_are_those_before(void **state)
+{
+	struct recording_fixture *fixture = *state;
+	struct ncs_recording *recording;
+	size_t size, offset = 0, seen = 0;
+	char *bytes;
+
+	write_recording(fixture, "one");
+	bytes = recording_fixture_read(fixture->path, &size);
+	/* The sixth state. */
+	for (;;) {
+		struct ncs_chunk *chunk = (struct ncs_chunk *)(bytes + offset);
+
+		if (chunk->type == NCS_CHUNK_STATE && ++seen == 6)
+			break;
+		offset += ncs_chunk_file_bytes(chunk);
+	}
+	bytes[offset + 100] ^= 1;
+	recording = open_bytes(bytes, size);
+	assert_non_null(recording);
+	assert_int_equal(bytes_at(recording, 0, BEGUN + 4 * S_NS), 104);
+	assert_int_equal(bytes_at(recording, 0, BEGUN + 5 * S_NS), 104);
+	assert_int_equal(bytes_at(recording, 0, BEGUN + 6 * S_NS), 106);
+	assert_int_equal(ncs_recording_facts(recording)->damaged_chunks, 1);
+	ncs_recording_close(recording);
+	free(bytes);
+}
+
+/* --- What is no recording ------------------------------------------------- */
+
+static void expect_refused(const char *path, int error, const char *reason)
+{
+	struct ncs_recording *recording;
+
+	assert_int_equal(ncs_recording_open(&recording, &path, 1, why,
+					    sizeof(why)),
+			 error);
+	assert_null(recording);
+	if (!strstr(why, path) || !strstr(why, reason))
+		fail_msg("\"%s\" does not have %s and %s", why, path, reason);
+}
+
+static void write_file(const char *path, const void *bytes, size_t size)
+{
+	FILE *file = fopen(path, "we");
+
+	assert_non_null(file);
+	assert_int_equal(fwrite(bytes, 1, size, file), size);
+	assert_int_equal(fclose(file), 0);
+}
+
+static void what_is_no_recording_is_refused_with_a_reason(void **state)
+{
+	struct recording_fixture *fixture = *state;
+	uint64_t swapped = __builtin_bswap64(NCS_CHUNK_MAGIC);
+	char path[300];
+
+	strcpy(path, segment_fixture_path(fixture->segment, "wrong"));
+	expect_refused(path, -ENOENT, "No such file");
+	write_file(path, "", 0);
+	expect_refused(path, -EINVAL, "empty");
+	write_file(path, "Lorem ipsum\n", 12);
+	expect_refused(path, -EINVAL, "no recording");
+	write_file(path, &swapped, sizeof(swapped));
+	expect_refused(path, -EINVAL, "byte order");
+	write_file(path, "\x28\xb5\x2f\xfd....", 8);
+	expect_refused(path, -EINVAL, "compressed");
+	assert_int_equal(remove(path), 0);
+	assert_int_equal(mkfifo(path, 0600), 0);
+	expect_refused(path, -ESPIPE, "pipe");
+	expect_refused(fixture->segment->directory, -EISDIR, "directory");
+	expect_refused(fixture->segment->writer.path, -EINVAL, "segment");
+}
+
+static void another_major_version_is_refused_by_its_number(void **state)
+{
+	struct recording_fixture *fixture = *state;
+	struct ncs_file_head *head;
+	struct ncs_chunk *chunk;
+	size_t size;
+	char *bytes;
+
+	write_recording(fixture, "one");
+	bytes = recording_fixture_read(fixture->path, &size);
+	chunk = (struct ncs_chunk *)bytes;
+	head = (struct ncs_file_head *)(chunk + 1);
+	head->version += 1;
+	ncs_chunk_seal(chunk, head);
+	ncs_recording_close(open_bytes(bytes, size));
+	assert_string_equal(why, "");
+	head->version = 7u << 16 | 2;
+	ncs_chunk_seal(chunk, head);
+	assert_null(open_bytes(bytes, size));
+	assert_non_null(strstr(why, "7.2"));
+	free(bytes);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+#define TEST(name) \
+	cmocka_unit_test_setup_teardown(name, recording_fixture_setup, \
+					recording_fixture_teardown)
+		TEST(the_facts_are_what_was_written),
+		TEST(a_state_is_the_latest_before_a_moment),
+		TEST(a_state_is_what_the_segment_was),
+		TEST(a_rank_is_there_from_its_first_state_until_it_was_removed),
+		TEST(a_rank_that_has_ended_is_kept_where_it_is_asked_for),
+		TEST(a_pass_has_the_records_in_their_order),
+		TEST(what_was_lost_is_told),
+		TEST(packed_chunks_are_unpacked),
+		TEST(files_of_one_recording_are_joined),
+		TEST(hosts_have_a_common_time),
+		TEST(a_rank_is_not_read_from_two_recordings_at_once),
+		TEST(cut_at_any_byte_every_whole_chunk_is_there),
+		TEST(a_flipped_bit_costs_one_chunk),
+		TEST(states_around_damage_are_those_before),
+		TEST(what_is_no_recording_is_refused_with_a_reason),
+		TEST(another_major_version_is_refused_by_its_number),
+	};
+
+	return cmocka_run_group_tests_name("recording", tests, NULL, NULL);
+}

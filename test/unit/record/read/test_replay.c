@@ -1,0 +1,268 @@
+/* Playing a recording: which part of it, how fast, where a jump leads, and what
+ * is found by looking ahead. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include <cmocka.h>
+
+#include <errno.h>
+#include <string.h>
+
+#include "record/read/replay_search.h"
+#include "test/unit/support/recording_fixture.h"
+
+#define MS_NS UINT64_C(1000000)
+#define S_NS UINT64_C(1000000000)
+#define BEGUN RECORDING_BEGUN_NS
+
+static char why[400];
+
+/* States of two ranks each second for a minute; from second 30 to 50 the first
+ * one's process is gone. */
+static void write_minute(struct recording_fixture *fixture)
+{
+	struct ncs_header *header = fixture->segment->header;
+	struct ncs_channel *channel =
+		segment_fixture_channel(fixture->segment, 2);
+	size_t ranks[2];
+
+	header->identity.known |= NCS_KNOWN_COMM_ID;
+	recording_fixture_begin(fixture, "one");
+	ranks[0] = recording_fixture_add_rank(fixture, "a");
+	ranks[1] = recording_fixture_add_rank(fixture, "b");
+	for (unsigned i = 0; i <= 60; i++) {
+		channel->bytes = 1000 * i;
+		/* Who is gone does nothing any more. */
+		channel->since = BEGUN + (i < 30 || i >= 50 ? i : 29) * S_NS;
+		header->identity.rank = 0;
+		recording_fixture_state(fixture, ranks[0], i * S_NS,
+					i >= 30 && i < 50 ? NCS_STATE_GONE : 0);
+		channel->since = BEGUN + i * S_NS;
+		header->identity.rank = 1;
+		recording_fixture_state(fixture, ranks[1], i * S_NS, 0);
+	}
+	recording_fixture_end(fixture);
+}
+
+static int open_part(struct recording_fixture *fixture,
+		     struct ncs_replay *replay, const char *from,
+		     const char *until, const char *at)
+{
+	const char *path = fixture->path;
+	struct ncs_replay_part part = { .pid = 0 };
+
+	if (from)
+		assert_true(ncs_instant_parse(from, &part.from));
+	if (until)
+		assert_true(ncs_instant_parse(until, &part.until));
+	if (at)
+		assert_true(ncs_instant_parse(at, &part.at));
+	return ncs_replay_open(replay, &path, 1, &part, why, sizeof(why));
+}
+
+static void it_is_a_part_of_the_recording(void **state)
+{
+	struct recording_fixture *fixture = *state;
+	struct ncs_replay replay;
+
+	write_minute(fixture);
+	assert_int_equal(open_part(fixture, &replay, NULL, NULL, NULL), 0);
+	assert_int_equal(replay.from_ns, BEGUN);
+	assert_int_equal(replay.until_ns, BEGUN + 60 * S_NS);
+	assert_int_equal(replay.at_ns, BEGUN);
+	assert_int_equal(ncs_replay_realtime_ns(&replay, BEGUN + 5),
+			 RECORDING_REALTIME_NS + 5);
+	assert_string_equal(replay.hosts, "alpha");
+	assert_int_equal(replay.error_ns, 0);
+	ncs_replay_close(&replay);
+	assert_int_equal(open_part(fixture, &replay, "10", "-10", "0:20.5"), 0);
+	assert_int_equal(replay.from_ns, BEGUN + 10 * S_NS);
+	assert_int_equal(replay.until_ns, BEGUN + 50 * S_NS);
+	assert_int_equal(ncs_replay_since_ns(&replay), 20500 * MS_NS);
+	ncs_replay_close(&replay);
+}
+
+static void a_time_on_the_wall_is_found(void **state)
+{
+	struct recording_fixture *fixture = *state;
+	struct ncs_replay replay;
+
+	write_minute(fixture);
+	/* It begins at 22:13:20 on that day. */
+	assert_int_equal(open_part(fixture, &replay, NULL, NULL,
+				   "2023-11-14T22:13:25Z"),
+			 0);
+	assert_int_equal(replay.at_ns, BEGUN + 5 * S_NS);
+	ncs_replay_close(&replay);
+	assert_int_equal(open_part(fixture, &replay, NULL, NULL, "T22:14Z"), 0);
+	assert_int_equal(replay.at_ns, BEGUN + 40 * S_NS);
+	ncs_replay_close(&replay);
+	/* The first after the beginning is on the next day. */
+	assert_int_equal(open_part(fixture, &replay, NULL, NULL, "T22:13Z"),
+			 -ERANGE);
+	assert_non_null(strstr(why, "after the recording"));
+	ncs_replay_close(&replay);
+}
+
+static void what_is_not_in_it_is_refused(void **state)
+{
+	struct recording_fixture *fixture = *state;
+	struct ncs_replay replay;
+
+	write_minute(fixture);
+	assert_int_equal(open_part(fixture, &replay, NULL, NULL, "61"),
+			 -ERANGE);
+	assert_non_null(strstr(why, "--at"));
+	assert_non_null(strstr(why, "1:00.000 long"));
+	ncs_replay_close(&replay);
+	assert_int_equal(open_part(fixture, &replay, "-61", NULL, NULL),
+			 -ERANGE);
+	assert_non_null(strstr(why, "--from"));
+	ncs_replay_close(&replay);
+	assert_int_equal(open_part(fixture, &replay, "20", "10", NULL),
+			 -ERANGE);
+	ncs_replay_close(&replay);
+	assert_int_equal(open_part(fixture, &replay, "20", "30", "10"),
+			 -ERANGE);
+	ncs_replay_close(&replay);
+}
+
+static void it_plays_as_fast_as_it_is_told(void **state)
+{
+	struct recording_fixture *fixture = *state;
+	struct ncs_replay replay;
+
+	write_minute(fixture);
+	assert_int_equal(open_part(fixture, &replay, NULL, NULL, NULL), 0);
+	ncs_replay_advance(&replay, 5 * S_NS);
+	assert_int_equal(replay.at_ns, BEGUN);
+	ncs_replay_play(&replay, true, 10 * S_NS);
+	ncs_replay_advance(&replay, 12 * S_NS);
+	assert_int_equal(replay.at_ns, BEGUN + 2 * S_NS);
+	/* The two seconds before the change were at the old speed. */
+	ncs_replay_change_speed(&replay, true, 14 * S_NS);
+	assert_true(replay.speed > 1.99 && replay.speed < 2.01);
+	ncs_replay_advance(&replay, 15 * S_NS);
+	assert_in_range(replay.at_ns, BEGUN + 6 * S_NS - 9,
+			BEGUN + 6 * S_NS + 9);
+	ncs_replay_play(&replay, false, 15 * S_NS);
+	ncs_replay_advance(&replay, 100 * S_NS);
+	assert_in_range(replay.at_ns, BEGUN + 6 * S_NS - 9,
+			BEGUN + 6 * S_NS + 9);
+	/* It stops at its end. */
+	ncs_replay_play(&replay, true, 100 * S_NS);
+	ncs_replay_advance(&replay, 1000 * S_NS);
+	assert_int_equal(replay.at_ns, replay.until_ns);
+	assert_false(replay.playing);
+	ncs_replay_close(&replay);
+}
+
+static void speeds_go_from_a_hundredth_to_a_thousand(void **state)
+{
+	static const double expected[] = {
+		0.01, 0.02, 0.05, 0.1, 0.2, 0.5, 1,   2,
+		5,    10,   20,   50,  100, 200, 500, 1000,
+	};
+	struct ncs_replay replay = { .speed = 1 };
+
+	(void)state;
+	for (int i = 0; i < 20; i++)
+		ncs_replay_change_speed(&replay, false, 0);
+	for (size_t i = 0; i < 16; i++) {
+		assert_true(replay.speed > expected[i] * 0.999 &&
+			    replay.speed < expected[i] * 1.001);
+		ncs_replay_change_speed(&replay, true, 0);
+	}
+	assert_true(replay.speed < 1000.1);
+	for (size_t i = 16; i-- > 0;) {
+		assert_true(replay.speed > expected[i] * 0.999 &&
+			    replay.speed < expected[i] * 1.001);
+		ncs_replay_change_speed(&replay, false, 0);
+	}
+}
+
+/* … as it would be had it been looked at since then. */
+static void after_a_jump_there_is_a_past(void **state)
+{
+	struct recording_fixture *fixture = *state;
+	struct ncs_replay replay;
+	struct ncs_model model;
+
+	write_minute(fixture);
+	assert_int_equal(open_part(fixture, &replay, NULL, NULL, NULL), 0);
+	ncs_model_init(&model);
+	model.keeps_latest = true;
+	ncs_model_set_window(&model, NCS_WINDOW_10_S);
+	for (unsigned i = 0; i < 2; i++) {
+		uint64_t at_ns = BEGUN + (i == 0 ? 55 : 25) * S_NS;
+
+		assert_int_equal(ncs_replay_fill(replay.source, &model, NULL,
+						 replay.from_ns, at_ns, S_NS),
+				 0);
+		assert_int_equal(ncs_model_update(&model, replay.source, at_ns),
+				 0);
+		assert_int_equal(model.window, NCS_WINDOW_10_S);
+		assert_int_equal(model.rank_count, 2);
+		assert_true(ncs_rank_window_ns(model.ranks[0]) >= 10 * S_NS);
+		assert_int_equal((int)ncs_rank_bytes_rate(model.ranks[0], true),
+				 1000);
+	}
+	/* At the beginning there is none. */
+	assert_int_equal(ncs_replay_fill(replay.source, &model, NULL,
+					 replay.from_ns, replay.from_ns, S_NS),
+			 0);
+	assert_int_equal(model.rank_count, 0);
+	ncs_model_release(&model);
+	ncs_replay_close(&replay);
+}
+
+static void what_goes_wrong_is_found(void **state)
+{
+	struct recording_fixture *fixture = *state;
+	static struct ncs_replay_search search;
+	const struct ncs_abnormal *found;
+	struct ncs_replay replay;
+
+	write_minute(fixture);
+	assert_int_equal(open_part(fixture, &replay, NULL, NULL, NULL), 0);
+	assert_int_equal(ncs_replay_search_begin(&search, &replay, 0), 0);
+	assert_null(ncs_replay_search_next(&search, BEGUN, true));
+	for (int i = 0; i < 1000 && !search.done; i++)
+		assert_int_equal(ncs_replay_search_step(&search), 0);
+	assert_true(search.done);
+	/* It dies, and a while later others wait for it. */
+	assert_int_equal(search.count, 2);
+	found = ncs_replay_search_next(&search, BEGUN, true);
+	assert_non_null(found);
+	assert_int_equal(found->moment_ns, BEGUN + 30 * S_NS);
+	assert_int_equal(found->verdict, NCS_VERDICT_RANK_DIED);
+	assert_null(ncs_replay_search_next(&search, BEGUN + 30 * S_NS, false));
+	assert_ptr_equal(ncs_replay_search_next(&search, BEGUN + 31 * S_NS,
+						false),
+			 found);
+	found = ncs_replay_search_next(&search, BEGUN + 30 * S_NS, true);
+	assert_in_range(found->moment_ns, BEGUN + 31 * S_NS, BEGUN + 36 * S_NS);
+	assert_null(ncs_replay_search_next(&search, BEGUN + 36 * S_NS, true));
+	ncs_replay_search_end(&search);
+	ncs_replay_close(&replay);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+#define TEST(name) \
+	cmocka_unit_test_setup_teardown(name, recording_fixture_setup, \
+					recording_fixture_teardown)
+		TEST(it_is_a_part_of_the_recording),
+		TEST(a_time_on_the_wall_is_found),
+		TEST(what_is_not_in_it_is_refused),
+		TEST(it_plays_as_fast_as_it_is_told),
+		cmocka_unit_test(speeds_go_from_a_hundredth_to_a_thousand),
+		TEST(after_a_jump_there_is_a_past),
+		TEST(what_goes_wrong_is_found),
+	};
+
+	return cmocka_run_group_tests_name("replay", tests, NULL, NULL);
+}

@@ -1,0 +1,272 @@
+/* A recording as a source: a pass brings what a live source would have brought
+ * at that moment, records as they ended, ranks as they came and went. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include <cmocka.h>
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "analysis/model/model.h"
+#include "record/read/source_recording.h"
+#include "test/unit/support/recording_fixture.h"
+
+#define MS_NS UINT64_C(1000000)
+#define S_NS UINT64_C(1000000000)
+#define BEGUN RECORDING_BEGUN_NS
+
+struct played {
+	struct ncs_recording *recording;
+	struct ncs_source *source;
+};
+
+static struct played play(const struct recording_fixture *fixture)
+{
+	const char *path = fixture->path;
+	struct played played;
+	char why[300];
+
+	if (ncs_recording_open(&played.recording, &path, 1, why, sizeof(why)))
+		fail_msg("%s", why);
+	played.source = ncs_source_open_recording(played.recording, 0);
+	assert_non_null(played.source);
+	return played;
+}
+
+static void end(struct played *played)
+{
+	played->source->close(played->source);
+	ncs_recording_close(played->recording);
+}
+
+/* Ranks that a pass finds; the first one's sample. */
+static size_t pass(struct played *played, uint64_t after_ns,
+		   struct ncs_sample *first)
+{
+	struct ncs_sample sample;
+	size_t count = 0;
+	char why[100];
+
+	assert_int_equal(played->source->begin(played->source, BEGUN + after_ns,
+					       why, sizeof(why)),
+			 0);
+	memset(first, 0, sizeof(*first));
+	while (played->source->next(played->source, &sample)) {
+		assert_int_equal(sample.attach, NCS_ATTACHED);
+		if (count++ == 0)
+			*first = sample;
+	}
+	return count;
+}
+
+/* That a pass brings the records from one value up to another, of one lane in
+ * the order of their positions. */
+static void expect_records(struct played *played, uint64_t after_ns,
+			   uint64_t from, uint64_t until)
+{
+	struct ncs_sample sample;
+	char why[100];
+
+	assert_int_equal(played->source->begin(played->source, BEGUN + after_ns,
+					       why, sizeof(why)),
+			 0);
+	assert_true(played->source->next(played->source, &sample));
+	assert_int_equal(sample.record_count, until - from);
+	assert_int_equal(sample.records_lost, 0);
+	for (size_t i = 0; i < sample.record_count; i++)
+		assert_int_equal(sample.records[i].value, from + i);
+}
+
+/* States each second; records end each 10 ms and are drained each second. */
+static void write_records(struct recording_fixture *fixture)
+{
+	size_t rank;
+
+	recording_fixture_begin(fixture, "one");
+	rank = recording_fixture_add_rank(fixture, "a");
+	for (unsigned i = 0; i < 5; i++) {
+		recording_fixture_state(fixture, rank, i * S_NS, 0);
+		recording_fixture_records(fixture, rank, 1, 100 * i, 100, 0,
+					  (i + 1) * S_NS + 5 * MS_NS);
+	}
+	recording_fixture_end(fixture);
+}
+
+static void a_pass_brings_the_state_as_of_when_it_was_taken(void **state)
+{
+	struct recording_fixture *fixture = *state;
+	struct ncs_snapshot live;
+	struct ncs_sample sample;
+	struct played played;
+	uint64_t taken_ns;
+
+	write_records(fixture);
+	assert_int_equal(ncs_snapshot_init(&live, fixture->reader), 0);
+	ncs_snapshot_take(&live, fixture->reader, BEGUN + 2 * S_NS);
+	played = play(fixture);
+	assert_int_equal(played.source->begin(played.source,
+					      BEGUN + 2 * S_NS + 300 * MS_NS,
+					      NULL, 0),
+			 0);
+	assert_true(played.source->next(played.source, &sample));
+	taken_ns = sample.snapshot->taken_ns;
+	assert_int_equal(taken_ns, BEGUN + 2 * S_NS);
+	assert_string_equal(sample.id, "a");
+	assert_int_equal(sample.header->pid, fixture->segment->process.pid);
+	assert_int_equal(sample.snapshot->liveness, live.liveness);
+	assert_int_equal(sample.snapshot->last_call_ns, live.last_call_ns);
+	assert_int_equal(sample.snapshot->channel_count, 1);
+	assert_int_equal(sample.snapshot->channels[0].bytes,
+			 live.channels[0].bytes);
+	assert_memory_equal(sample.snapshot->channels[0].time_ns,
+			    live.channels[0].time_ns,
+			    sizeof(live.channels[0].time_ns));
+	assert_int_equal(sample.snapshot->operation_count, 1);
+	assert_int_equal(sample.snapshot->operations[0].start_ns,
+			 live.operations[0].start_ns);
+	assert_memory_equal(&sample.snapshot->identity, &live.identity,
+			    sizeof(live.identity));
+	ncs_snapshot_release(&live);
+	end(&played);
+}
+
+static void records_come_as_they_have_ended(void **state)
+{
+	struct recording_fixture *fixture = *state;
+	struct played played;
+
+	write_records(fixture);
+	played = play(fixture);
+	expect_records(&played, 0, 0, 0);
+	expect_records(&played, S_NS, 0, 100);
+	/* Nothing newer is known of the rank. */
+	expect_records(&played, S_NS + 500 * MS_NS, 100, 100);
+	expect_records(&played, 3 * S_NS, 100, 300);
+	expect_records(&played, 4 * S_NS, 300, 400);
+	end(&played);
+}
+
+static void going_back_begins_anew(void **state)
+{
+	struct recording_fixture *fixture = *state;
+	struct played played;
+
+	write_records(fixture);
+	played = play(fixture);
+	expect_records(&played, 4 * S_NS, 0, 400);
+	expect_records(&played, 2 * S_NS, 0, 200);
+	expect_records(&played, 3 * S_NS, 200, 300);
+	ncs_source_recording_restart(played.source);
+	expect_records(&played, 4 * S_NS, 0, 400);
+	end(&played);
+}
+
+/* Two chunks of a lane begin before a moment, as the second has a long one: what
+ * is left of the first is not lost. */
+static void what_ends_later_waits_for_its_time(void **state)
+{
+	struct recording_fixture *fixture = *state;
+	struct ncs_record late = {
+		.start = BEGUN + 500 * MS_NS,
+		.duration = 2500 * MS_NS,
+		.value = 200,
+	};
+	struct played played;
+	size_t rank;
+
+	recording_fixture_begin(fixture, "one");
+	rank = recording_fixture_add_rank(fixture, "a");
+	for (unsigned i = 0; i < 4; i++)
+		recording_fixture_state(fixture, rank, i * S_NS, 0);
+	recording_fixture_records(fixture, rank, 1, 0, 200, 0, 4 * S_NS);
+	assert_int_equal(ncs_record_writer_records(fixture->writer, rank, 1,
+						   &late, 1, 200, 0,
+						   BEGUN + 5 * S_NS),
+			 0);
+	recording_fixture_end(fixture);
+	played = play(fixture);
+	expect_records(&played, S_NS, 0, 100);
+	expect_records(&played, 2 * S_NS, 100, 200);
+	expect_records(&played, 3 * S_NS, 200, 201);
+	end(&played);
+}
+
+static void ranks_come_and_go_as_they_did(void **state)
+{
+	struct recording_fixture *fixture = *state;
+	struct ncs_sample sample;
+	struct played played;
+	size_t a, b;
+
+	recording_fixture_begin(fixture, "one");
+	a = recording_fixture_add_rank(fixture, "a");
+	b = recording_fixture_add_rank(fixture, "b");
+	recording_fixture_state(fixture, a, 0, 0);
+	recording_fixture_state(fixture, b, 2 * S_NS, NCS_STATE_GONE);
+	recording_fixture_state(fixture, a, 3 * S_NS, NCS_STATE_REMOVED);
+	recording_fixture_state(fixture, b, 9 * S_NS, NCS_STATE_GONE);
+	recording_fixture_end(fixture);
+	played = play(fixture);
+	assert_int_equal(pass(&played, S_NS, &sample), 1);
+	assert_int_equal(pass(&played, 2 * S_NS, &sample), 2);
+	assert_int_equal(pass(&played, 4 * S_NS, &sample), 1);
+	assert_string_equal(sample.id, "b");
+	assert_int_equal(pass(&played, S_NS, &sample), 1);
+	assert_string_equal(sample.id, "a");
+	end(&played);
+}
+
+/* A model that looks more often than there are states has the same rates all
+ * the time, and none of zero in between. */
+static void looks_between_two_states_change_no_rate(void **state)
+{
+	struct recording_fixture *fixture = *state;
+	struct ncs_channel *channel =
+		segment_fixture_channel(fixture->segment, 2);
+	struct ncs_model model;
+	struct played played;
+	size_t rank;
+
+	recording_fixture_begin(fixture, "one");
+	rank = recording_fixture_add_rank(fixture, "a");
+	for (unsigned i = 0; i < 6; i++) {
+		channel->bytes = 1000 * i;
+		recording_fixture_state(fixture, rank, i * S_NS, 0);
+	}
+	recording_fixture_end(fixture);
+	played = play(fixture);
+	ncs_model_init(&model);
+	for (unsigned i = 0; i < 23; i++) {
+		assert_int_equal(ncs_model_update(&model, played.source,
+						  BEGUN + i * 200 * MS_NS),
+				 0);
+		assert_int_equal(model.rank_count, 1);
+		if (i >= 5)
+			assert_int_equal(
+				(int)ncs_rank_bytes_rate(model.ranks[0], true),
+				1000);
+	}
+	ncs_model_release(&model);
+	end(&played);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+#define TEST(name) \
+	cmocka_unit_test_setup_teardown(name, recording_fixture_setup, \
+					recording_fixture_teardown)
+		TEST(a_pass_brings_the_state_as_of_when_it_was_taken),
+		TEST(records_come_as_they_have_ended),
+		TEST(going_back_begins_anew),
+		TEST(what_ends_later_waits_for_its_time),
+		TEST(ranks_come_and_go_as_they_did),
+		TEST(looks_between_two_states_change_no_rate),
+	};
+
+	return cmocka_run_group_tests_name("source of recordings", tests, NULL,
+					   NULL);
+}

@@ -1,0 +1,580 @@
+/* What is written is a recording: each chunk is good and found by the index,
+ * states are the images that they were taken of, records are all there or
+ * counted as lost, and each file of several can be read by itself. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include <cmocka.h>
+
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "record/write/recording_writer.h"
+#include "shm/read/image.h"
+#include "test/unit/support/recorded_file.h"
+#include "test/unit/support/segment_fixture.h"
+
+#define SECOND UINT64_C(1000000000)
+
+struct written {
+	struct segment_fixture *fixture;
+	char path[300];
+	struct ncs_record_settings settings;
+	struct ncs_record_writer *writer;
+	char why[100];
+};
+
+static int setup(void **state)
+{
+	struct written *written = calloc(1, sizeof(*written));
+	void *fixture;
+
+	if (!written || segment_fixture_setup(&fixture) != 0)
+		return -1;
+	written->fixture = fixture;
+	snprintf(written->path, sizeof(written->path), "%s",
+		 segment_fixture_path(fixture, "recording"));
+	ncs_record_head_here(&written->settings.head);
+	written->settings.means = NCS_SINK_ALL_MEANS;
+	*state = written;
+	return 0;
+}
+
+static int teardown(void **state)
+{
+	struct written *written = *state;
+	void *fixture = written->fixture;
+
+	free(written);
+	return segment_fixture_teardown(&fixture);
+}
+
+static void begin(struct written *written)
+{
+	assert_int_equal(ncs_record_writer_open(&written->writer, written->path,
+						&written->settings,
+						written->why,
+						sizeof(written->why)),
+			 0);
+}
+
+static void end(struct written *written, struct recorded_file *file)
+{
+	assert_int_equal(ncs_record_writer_close(written->writer, NULL), 0);
+	recorded_file_read(file, written->path);
+}
+
+/* A rank of the made-up kind: all but the header is of no meaning. */
+static size_t add_rank(struct written *written, uint64_t segment_bytes)
+{
+	struct ncs_header header = *written->fixture->header;
+	size_t rank;
+
+	header.segment_bytes = segment_bytes;
+	assert_int_equal(ncs_record_writer_add_rank(written->writer, &header,
+						    "/dev/shm/a", &rank),
+			 0);
+	return rank;
+}
+
+static void change(struct written *written, size_t rank, size_t offset,
+		   const void *bytes, size_t count)
+{
+	struct ncs_record_piece piece = { written->writer, rank };
+	char *image = ncs_record_writer_image(written->writer, rank);
+
+	memcpy(image + offset, bytes, count);
+	ncs_record_writer_piece(&piece, offset, count);
+}
+
+static void write_state(struct written *written, size_t rank, uint64_t ns)
+{
+	assert_int_equal(ncs_record_writer_state(written->writer, rank, ns, 0,
+						 false),
+			 0);
+}
+
+static struct ncs_record made_up(uint64_t number)
+{
+	return (struct ncs_record){
+		.start = 1000 + number,
+		.duration = 10,
+		.value = number,
+		.position = (uint32_t)number,
+	};
+}
+
+static void write_records(struct written *written, size_t rank, uint64_t first,
+			  size_t count, uint64_t lost)
+{
+	struct ncs_record *records = calloc(count + 1, sizeof(*records));
+
+	for (size_t i = 0; i < count; i++)
+		records[i] = made_up(first + i);
+	assert_int_equal(ncs_record_writer_records(written->writer, rank, 1,
+						   records, count, first, lost,
+						   5000),
+			 0);
+	free(records);
+}
+
+/* --- Files --------------------------------------------------------------- */
+
+static void an_empty_recording_is_whole(void **state)
+{
+	struct written *written = *state;
+	const struct ncs_file_head *head;
+	struct recorded_file file;
+
+	begin(written);
+	end(written, &file);
+	head = (struct ncs_file_head *)file.chunks[0].payload;
+	assert_int_equal(head->version, NCS_FORMAT_VERSION);
+	assert_int_equal(head->byte_order, NCS_BYTE_ORDER);
+	assert_int_equal(head->abi_version, NCS_ABI_VERSION);
+	assert_memory_equal(head->recording, written->settings.head.recording,
+			    sizeof(head->recording));
+	assert_string_equal(head->boot_id, written->settings.head.boot_id);
+	assert_int_equal(file.chunks[1].header.type, NCS_CHUNK_TABLES);
+	assert_non_null(strstr(file.chunks[1].payload, "\nfield 8 4 position"));
+	assert_non_null(strstr(file.chunks[1].payload, "\nevent 4 proxy_step"));
+	assert_int_equal(recorded_file_count(&file, NCS_CHUNK_RANK), 0);
+	recorded_file_release(&file);
+}
+
+static void a_flushed_file_ends_with_a_block(void **state)
+{
+	struct written *written = *state;
+	struct recorded_file file;
+	size_t rank;
+
+	begin(written);
+	rank = add_rank(written, 4096);
+	write_records(written, rank, 0, 3, 0);
+	assert_int_equal(ncs_record_writer_flush(written->writer), 0);
+	assert_int_equal(ncs_record_writer_bytes(written->writer) % 4096, 0);
+	/* Nothing new: nothing more. */
+	assert_int_equal(ncs_record_writer_flush(written->writer), 0);
+	write_records(written, rank, 3, 1, 0);
+	end(written, &file);
+	assert_int_equal(recorded_file_count(&file, NCS_CHUNK_PADDING), 1);
+	assert_int_equal(recorded_file_count(&file, NCS_CHUNK_RECORDS), 2);
+	recorded_file_release(&file);
+}
+
+static void a_file_that_cannot_be_made_says_why(void **state)
+{
+	struct written *written = *state;
+	struct ncs_record_writer *writer;
+
+	assert_int_equal(
+		ncs_record_writer_open(&writer, written->fixture->directory,
+				       &written->settings, written->why,
+				       sizeof(written->why)),
+		-EISDIR);
+	assert_null(writer);
+	assert_string_equal(written->why, "Is a directory");
+}
+
+/* What a reader needs is in each file: ranks, a key; numbers go on. */
+static void each_file_can_be_read_by_itself(void **state)
+{
+	struct written *written = *state;
+	struct recorded_file files[2];
+	struct ncs_state_head head;
+	char second[320], segment[8192];
+	size_t rank, ended, at = 0;
+
+	snprintf(second, sizeof(second), "%s.1", written->path);
+	begin(written);
+	ended = add_rank(written, 4096);
+	rank = add_rank(written, sizeof(segment));
+	change(written, rank, 5000, "first", 6);
+	write_state(written, ended, SECOND);
+	write_state(written, rank, SECOND);
+	write_records(written, rank, 0, 10, 0);
+	ncs_record_writer_end_rank(written->writer, ended);
+	assert_int_equal(ncs_record_writer_rotate(written->writer, second,
+						  2 * SECOND, 3 * SECOND,
+						  written->why,
+						  sizeof(written->why)),
+			 0);
+	write_records(written, rank, 10, 10, 0);
+	change(written, rank, 6000, "second", 7);
+	write_state(written, rank, 2 * SECOND);
+	assert_int_equal(ncs_record_writer_totals(written->writer).records, 20);
+	assert_int_equal(ncs_record_writer_totals(written->writer).files, 2);
+	end(written, &files[0]);
+	recorded_file_read(&files[1], second);
+	for (int i = 0; i < 2; i++) {
+		const struct ncs_file_head *file =
+			(struct ncs_file_head *)files[i].chunks[0].payload;
+		const struct ncs_end *last = (struct ncs_end *)files[i]
+						     .chunks[files[i].count - 1]
+						     .payload;
+
+		assert_int_equal(file->number, i);
+		assert_memory_equal(file->recording,
+				    written->settings.head.recording, 16);
+		assert_int_equal(last->records, 10);
+		assert_int_equal(last->another, i == 0);
+		assert_int_equal(recorded_file_count(&files[i], NCS_CHUNK_RANK),
+				 2 - i);
+	}
+	assert_int_equal(((struct ncs_file_head *)files[1].chunks[0].payload)
+				 ->begun_monotonic_ns,
+			 2 * SECOND);
+	recorded_file_state(&files[1], &at, segment, sizeof(segment), &head);
+	assert_true(head.flags & NCS_STATE_KEY);
+	assert_string_equal(segment + 5000, "first");
+	assert_string_equal(segment + 6000, "second");
+	recorded_file_release(&files[0]);
+	recorded_file_release(&files[1]);
+}
+
+static void a_rank_is_its_header_and_its_path(void **state)
+{
+	struct written *written = *state;
+	const struct recorded_chunk *chunk;
+	const struct ncs_rank_head *head;
+	struct recorded_file file;
+	size_t at = 0;
+
+	begin(written);
+	write_records(written, add_rank(written, 4096), 0, 1, 0);
+	end(written, &file);
+	chunk = recorded_file_next(&file, NCS_CHUNK_RANK, &at);
+	head = (const struct ncs_rank_head *)chunk->payload;
+	assert_int_equal(chunk->header.rank, 0);
+	assert_int_equal(head->header_bytes, sizeof(struct ncs_header));
+	assert_int_equal(head->path_bytes, strlen("/dev/shm/a"));
+	assert_int_equal(chunk->header.unpacked_bytes,
+			 sizeof(*head) + head->header_bytes + head->path_bytes);
+	assert_memory_equal(chunk->payload + sizeof(*head) + head->header_bytes,
+			    "/dev/shm/a", head->path_bytes);
+	recorded_file_release(&file);
+}
+
+/* --- States -------------------------------------------------------------- */
+
+/* Any changes, among them back to zeros and to what the key has. */
+static void each_state_is_the_image_that_it_was_taken_of(void **state)
+{
+	enum { BYTES = 100 * 4096 + 8, STATES = 60 };
+	struct written *written = *state;
+	struct ncs_state_head head;
+	struct recorded_file file;
+	char *images[STATES], *segment = malloc(BYTES);
+	size_t rank, at = 0, keys = 0;
+
+	srand(7);
+	begin(written);
+	rank = add_rank(written, BYTES);
+	for (size_t i = 0; i < STATES; i++) {
+		for (int k = 0; k < (i == 0 ? 100 : 20); k++) {
+			uint64_t word = (uint64_t)(rand() % 3);
+			size_t offset = (size_t)rand() % (BYTES / 8) * 8;
+
+			change(written, rank, offset, &word, 8);
+		}
+		images[i] = malloc(BYTES);
+		memcpy(images[i],
+		       ncs_record_writer_image(written->writer, rank), BYTES);
+		write_state(written, rank, (i + 1) * SECOND);
+	}
+	end(written, &file);
+	for (size_t i = 0; i < STATES; i++) {
+		recorded_file_state(&file, &at, segment, BYTES, &head);
+		assert_int_equal(head.taken_ns, (i + 1) * SECOND);
+		assert_true(head.taken_ns - head.key_taken_ns <
+			    NCS_RECORD_KEY_EVERY_NS);
+		assert_memory_equal(segment, images[i], BYTES);
+		keys += (head.flags & NCS_STATE_KEY) != 0;
+		free(images[i]);
+	}
+	/* Some because they were due, some because much had changed. */
+	assert_in_range(keys, STATES / 10, STATES / 2);
+	recorded_file_release(&file);
+	free(segment);
+}
+
+static void what_has_not_changed_is_not_written_again(void **state)
+{
+	struct written *written = *state;
+	struct ncs_state_head head;
+	struct recorded_file file;
+	char segment[8192];
+	size_t rank, at = 0;
+	uint64_t before;
+
+	memset(segment, 'x', sizeof(segment));
+	begin(written);
+	rank = add_rank(written, sizeof(segment));
+	change(written, rank, 0, segment, sizeof(segment));
+	write_state(written, rank, SECOND);
+	before = ncs_record_writer_bytes(written->writer);
+	write_state(written, rank, SECOND + 1);
+	assert_int_equal(ncs_record_writer_bytes(written->writer) - before,
+			 128);
+	change(written, rank, 100, "y", 1);
+	write_state(written, rank, SECOND + 2);
+	assert_int_equal(ncs_record_writer_bytes(written->writer) - before,
+			 128 + 64 * 4);
+	end(written, &file);
+	recorded_file_state(&file, &at, segment, sizeof(segment), &head);
+	recorded_file_state(&file, &at, segment, sizeof(segment), &head);
+	assert_int_equal(head.runs, 0);
+	recorded_file_state(&file, &at, segment, sizeof(segment), &head);
+	assert_int_equal(head.runs, 1);
+	assert_int_equal(segment[100], 'y');
+	recorded_file_release(&file);
+}
+
+/* A state of several MiB, with gaps, takes several chunks. */
+static void a_long_state_takes_several_parts(void **state)
+{
+	enum { BYTES = 5 << 20 };
+	struct written *written = *state;
+	struct ncs_state_head head;
+	struct recorded_file file;
+	char *segment = malloc(BYTES);
+	uint64_t *image;
+	size_t rank, at = 0;
+
+	begin(written);
+	rank = add_rank(written, BYTES);
+	image = ncs_record_writer_image(written->writer, rank);
+	for (size_t i = 0; i < BYTES / 8; i++)
+		image[i] = i % 1000 < 500 ? i : 0;
+	ncs_record_writer_piece(
+		&(struct ncs_record_piece){ written->writer, rank }, 0, BYTES);
+	write_state(written, rank, SECOND);
+	image = malloc(BYTES);
+	memcpy(image, ncs_record_writer_image(written->writer, rank), BYTES);
+	end(written, &file);
+	assert_true(recorded_file_count(&file, NCS_CHUNK_STATE) > 2);
+	recorded_file_state(&file, &at, segment, BYTES, &head);
+	assert_memory_equal(segment, image, BYTES);
+	recorded_file_release(&file);
+	free(image);
+	free(segment);
+}
+
+static void a_live_segment_is_its_image(void **state)
+{
+	struct written *written = *state;
+	struct segment_fixture *fixture = written->fixture;
+	struct ncs_header *header = fixture->header;
+	struct ncs_lane *lane = segment_fixture_lane(fixture, 1);
+	struct ncs_record_piece piece = { .rank = 0 };
+	char *segment = malloc(header->segment_bytes);
+	struct ncs_state_head head;
+	struct recorded_file file;
+	struct ncs_reader *reader;
+	size_t at = 0;
+
+	lane->functions[2].calls = 9;
+	begin(written);
+	assert_int_equal(ncs_reader_open(fixture->writer.path, &reader, NULL,
+					 0),
+			 NCS_ATTACHED);
+	assert_int_equal(ncs_record_writer_add_rank(
+				 written->writer, ncs_reader_header(reader),
+				 ncs_reader_path(reader), &piece.rank),
+			 0);
+	piece.writer = written->writer;
+	for (int i = 0; i < 2; i++) {
+		assert_true(ncs_image_take(
+			reader,
+			ncs_record_writer_image(written->writer, piece.rank),
+			ncs_record_writer_piece, &piece));
+		write_state(written, piece.rank, SECOND + (uint64_t)i);
+		lane->functions[2].calls++;
+	}
+	end(written, &file);
+	for (uint64_t i = 0; i < 2; i++) {
+		recorded_file_state(&file, &at, segment, header->segment_bytes,
+				    &head);
+		lane = (struct ncs_lane *)(segment + header->lanes.offset +
+					   header->lanes.stride);
+		assert_int_equal(lane->functions[2].calls, 9 + i);
+	}
+	ncs_reader_close(reader);
+	recorded_file_release(&file);
+	free(segment);
+}
+
+/* --- Records ------------------------------------------------------------- */
+
+/* That records `first` … are the next ones from *at on, `lost` before them. */
+static void assert_records(const struct recorded_file *file, size_t *at,
+			   uint64_t first, size_t count, uint64_t lost)
+{
+	while (count > 0 || lost > 0) {
+		const struct recorded_chunk *chunk =
+			recorded_file_next(file, NCS_CHUNK_RECORDS, at);
+		const struct ncs_records_head *head;
+		const struct ncs_record *records;
+
+		assert_non_null(chunk);
+		head = (const struct ncs_records_head *)chunk->payload;
+		records = (const struct ncs_record *)(head + 1);
+		assert_int_equal(chunk->header.unpacked_bytes,
+				 64 + head->count * 64);
+		assert_int_equal(head->lane, 1);
+		assert_int_equal(head->record_bytes, 64);
+		assert_int_equal(head->first, first);
+		assert_int_equal(head->lost, lost);
+		assert_true(head->count <= count);
+		for (size_t i = 0; i < head->count; i++)
+			assert_int_equal(records[i].value, first + i);
+		first += head->count;
+		count -= head->count;
+		lost = 0;
+	}
+}
+
+static void records_are_all_there(void **state)
+{
+	struct written *written = *state;
+	const struct ncs_end *last;
+	struct recorded_file file;
+	size_t rank, at = 0;
+
+	begin(written);
+	rank = add_rank(written, 4096);
+	write_records(written, rank, 0, 50000, 0);
+	write_records(written, rank, 50007, 3, 7);
+	write_records(written, rank, 50012, 0, 2);
+	end(written, &file);
+	assert_records(&file, &at, 0, 50000, 0);
+	assert_records(&file, &at, 50007, 3, 7);
+	assert_records(&file, &at, 50012, 0, 2);
+	last = (const struct ncs_end *)file.chunks[file.count - 1].payload;
+	assert_int_equal(last->records, 50003);
+	assert_int_equal(last->lost, 9);
+	recorded_file_release(&file);
+}
+
+static void a_chunk_says_of_which_time_its_records_are(void **state)
+{
+	struct written *written = *state;
+	const struct recorded_chunk *chunk;
+	struct recorded_file file;
+	size_t at = 0;
+
+	begin(written);
+	write_records(written, add_rank(written, 4096), 4, 3, 0);
+	end(written, &file);
+	chunk = recorded_file_next(&file, NCS_CHUNK_RECORDS, &at);
+	assert_int_equal(chunk->header.from_ns, 1004);
+	assert_int_equal(chunk->header.until_ns, 1006 + 10);
+	recorded_file_release(&file);
+}
+
+/* Rings of 8 records, of which 7 can be read. */
+static void a_ring_is_drained(void **state)
+{
+	struct written *written = *state;
+	struct segment_fixture *fixture = written->fixture;
+	struct ncs_reader *reader;
+	struct recorded_file file;
+	size_t rank, count, at = 0;
+
+	begin(written);
+	assert_int_equal(ncs_reader_open(fixture->writer.path, &reader, NULL,
+					 0),
+			 NCS_ATTACHED);
+	rank = add_rank(written, 4096);
+	segment_fixture_put(fixture, 1, 5);
+	ncs_record_writer_drain(written->writer, rank, reader, 1, SECOND,
+				&count);
+	assert_int_equal(count, 5);
+	ncs_record_writer_drain(written->writer, rank, reader, 1, SECOND,
+				&count);
+	assert_int_equal(count, 0);
+	segment_fixture_put(fixture, 1, 10);
+	ncs_record_writer_drain(written->writer, rank, reader, 1, SECOND,
+				&count);
+	assert_int_equal(count, 7);
+	end(written, &file);
+	assert_records(&file, &at, 0, 5, 0);
+	assert_records(&file, &at, 8, 7, 3);
+	ncs_reader_close(reader);
+	recorded_file_release(&file);
+}
+
+/* --- Others -------------------------------------------------------------- */
+
+static void what_is_packed_is_the_same(void **state)
+{
+	struct written *written = *state;
+	struct recorded_file file;
+	size_t rank, at = 0;
+	uint64_t plain;
+
+	begin(written);
+	write_records(written, add_rank(written, 4096), 0, 50000, 0);
+	end(written, &file);
+	plain = file.bytes;
+	recorded_file_release(&file);
+	written->settings.is_packed = true;
+	written->settings.pack_level = 1;
+	begin(written);
+	rank = add_rank(written, 4096);
+	write_records(written, rank, 0, 50000, 0);
+	write_state(written, rank, SECOND);
+	end(written, &file);
+	assert_true(file.bytes < plain / 4);
+	assert_false(ncs_chunk_is_packed(&file.chunks[0].header));
+	assert_records(&file, &at, 0, 50000, 0);
+	recorded_file_release(&file);
+}
+
+static void more_chunks_than_an_index_has_are_found(void **state)
+{
+	struct written *written = *state;
+	struct ncs_clock_reading reading = { 1, 2, 3, 4, 5, 6, { 0 } };
+	struct recorded_file file;
+	size_t at = 0;
+
+	begin(written);
+	for (int i = 0; i < 3000; i++)
+		assert_int_equal(
+			ncs_record_writer_clock(written->writer, &reading), 0);
+	end(written, &file);
+	assert_int_equal(recorded_file_count(&file, NCS_CHUNK_CLOCK), 3000);
+	assert_int_equal(recorded_file_count(&file, NCS_CHUNK_INDEX), 3);
+	assert_memory_equal(
+		recorded_file_next(&file, NCS_CHUNK_CLOCK, &at)->payload,
+		&reading, sizeof(reading));
+	recorded_file_release(&file);
+}
+
+int main(void)
+{
+#define TEST(name) cmocka_unit_test_setup_teardown(name, setup, teardown)
+	const struct CMUnitTest tests[] = {
+		TEST(an_empty_recording_is_whole),
+		TEST(a_flushed_file_ends_with_a_block),
+		TEST(a_file_that_cannot_be_made_says_why),
+		TEST(each_file_can_be_read_by_itself),
+		TEST(a_rank_is_its_header_and_its_path),
+		TEST(each_state_is_the_image_that_it_was_taken_of),
+		TEST(what_has_not_changed_is_not_written_again),
+		TEST(a_long_state_takes_several_parts),
+		TEST(a_live_segment_is_its_image),
+		TEST(records_are_all_there),
+		TEST(a_chunk_says_of_which_time_its_records_are),
+		TEST(a_ring_is_drained),
+		TEST(what_is_packed_is_the_same),
+		TEST(more_chunks_than_an_index_has_are_found),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -1,0 +1,219 @@
+/* An image of a live segment: all that is in use is in it, word for word, and
+ * nothing else; what was caught in mid-write says so; what was given back is
+ * gone from the next image. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include <cmocka.h>
+
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+
+#include "ncclstat/reader.h"
+#include "shm/read/image.h"
+#include "test/unit/support/segment_fixture.h"
+
+struct image {
+	struct ncs_reader *reader;
+	char *bytes;
+	size_t size;
+	char *written; /* a byte is 1 where a piece was */
+	const char *mapped;
+};
+
+static void note(void *context, size_t offset, size_t bytes)
+{
+	struct image *image = context;
+
+	assert_true(offset + bytes <= image->size);
+	assert_int_equal(offset % 8, 0);
+	memset(image->written + offset, 1, bytes);
+}
+
+static void open_image(struct image *image,
+		       const struct segment_fixture *fixture)
+{
+	assert_int_equal(ncs_reader_open(fixture->writer.path, &image->reader,
+					 NULL, 0),
+			 NCS_ATTACHED);
+	image->size = ncs_reader_header(image->reader)->segment_bytes;
+	image->bytes = calloc(1, image->size);
+	image->written = calloc(1, image->size);
+	image->mapped = (const char *)fixture->header;
+}
+
+static void close_image(struct image *image)
+{
+	ncs_reader_close(image->reader);
+	free(image->bytes);
+	free(image->written);
+}
+
+static bool take(struct image *image)
+{
+	memset(image->written, 0, image->size);
+	return ncs_image_take(image->reader, image->bytes, note, image);
+}
+
+/* That the entry is in the image as it is in the segment. */
+static void assert_taken(const struct image *image, const void *entry,
+			 size_t bytes)
+{
+	size_t offset = (size_t)((const char *)entry - image->mapped);
+
+	assert_memory_equal(image->bytes + offset, entry, bytes);
+	for (size_t i = 0; i < bytes; i++)
+		assert_int_equal(image->written[offset + i], 1);
+}
+
+static struct ncs_operation *add_operation(struct segment_fixture *fixture,
+					   unsigned index, uint64_t number)
+{
+	struct ncs_operation *operation =
+		segment_fixture_operation(fixture, index);
+
+	operation->number = number;
+	operation->bytes = 7;
+	return operation;
+}
+
+static void all_in_use_is_in_the_image(void **state)
+{
+	struct segment_fixture *fixture = *state;
+	struct ncs_lane *lane = segment_fixture_lane(fixture, 1);
+	struct ncs_channel *channel = segment_fixture_channel(fixture, 2);
+	struct ncs_operation *operation = add_operation(fixture, 5, 1);
+	struct ncs_class *class =
+		segment_fixture_class(fixture, NCS_FUNCTION_MAX);
+	struct ncs_histogram *histogram = segment_fixture_histogram(fixture, 0);
+	struct image image;
+
+	lane->functions[3].calls = 11;
+	channel->bytes = 12;
+	channel->key = NCS_CHANNEL_KEY(1, 1, 2);
+	class->key = NCS_CLASS_KEY(0, 1, 2, 3);
+	class->operations = 13;
+	histogram->key = NCS_HISTOGRAM_KEY(NCS_FUNCTION_MAX, 0);
+	histogram->buckets[40] = 14;
+	histogram->first = 41;
+	histogram->end = 41;
+	fixture->header->life = NCS_LIFE_FINISHED;
+	fixture->header->identity.rank = 15;
+	fixture->header->cupti.lost = 16;
+	segment_fixture_put(fixture, 1, 3);
+	open_image(&image, fixture);
+	assert_true(take(&image));
+	assert_taken(&image, fixture->header, sizeof(*fixture->header));
+	assert_taken(&image, lane, sizeof(*lane));
+	assert_taken(&image, channel, sizeof(*channel));
+	assert_taken(&image, operation, sizeof(*operation));
+	assert_taken(&image, class, sizeof(*class));
+	assert_taken(&image, &histogram->key, 8);
+	assert_taken(&image, &histogram->buckets[40], 8);
+	assert_taken(&image, &histogram->time_ns, 5 * 8);
+	assert_taken(&image, &segment_fixture_ring(fixture, 1)->head, 8);
+	close_image(&image);
+}
+
+/* … records and lanes without an owner are not, and none of the rest is
+ * touched: a large segment costs no more memory than what is in use. */
+static void nothing_else_is_touched(void **state)
+{
+	struct segment_fixture *fixture = *state;
+	const struct ncs_header *header = fixture->header;
+	struct image image;
+	size_t first, last;
+
+	segment_fixture_put(fixture, 0, 3);
+	open_image(&image, fixture);
+	assert_true(take(&image));
+	for (size_t i = 0; i < image.size; i++)
+		if (!image.written[i])
+			assert_int_equal(image.bytes[i], 0);
+	first = header->rings.offset + sizeof(struct ncs_ring);
+	last = header->rings.offset + header->rings.stride;
+	assert_null(memchr(image.written + first, 1, last - first));
+	first = header->lanes.offset + header->lanes.stride;
+	last = header->lanes.offset + 3 * header->lanes.stride;
+	assert_null(memchr(image.written + first, 1, last - first));
+	close_image(&image);
+}
+
+static void what_is_in_mid_write_says_so(void **state)
+{
+	struct segment_fixture *fixture = *state;
+	struct ncs_channel *channel = segment_fixture_channel(fixture, 0);
+	const struct ncs_channel *taken;
+	struct image image;
+
+	channel->key = NCS_CHANNEL_KEY(1, 1, 2);
+	channel->sequence = 7;
+	open_image(&image, fixture);
+	taken = (const struct ncs_channel *)(image.bytes +
+					     ((char *)channel - image.mapped));
+	assert_false(take(&image));
+	assert_int_equal(taken->sequence % 2, 1);
+	channel->sequence = 8;
+	assert_true(take(&image));
+	assert_int_equal(taken->sequence, 8);
+	close_image(&image);
+}
+
+static void an_operation_given_back_is_gone(void **state)
+{
+	struct segment_fixture *fixture = *state;
+	struct ncs_operation *operation = add_operation(fixture, 5, 1);
+	const struct ncs_operation none = { 0 };
+	struct image image;
+
+	open_image(&image, fixture);
+	assert_true(take(&image));
+	assert_taken(&image, operation, sizeof(*operation));
+	operation->number = 0;
+	assert_true(take(&image));
+	assert_memory_equal(image.bytes + ((char *)operation - image.mapped),
+			    &none, sizeof(none));
+	assert_int_equal(image.written[(char *)operation - image.mapped], 1);
+	close_image(&image);
+}
+
+/* As that of a segment of a process that is gone, and of our own. */
+static void the_fate_is_that_of_the_process(void **state)
+{
+	struct segment_fixture *fixture = *state;
+	struct ncs_process dead;
+	struct ncs_writer writer;
+	struct ncs_reader *reader;
+	struct image image;
+
+	open_image(&image, fixture);
+	assert_false(ncs_image_fate(image.reader, 1).gone);
+	close_image(&image);
+	segment_fixture_dead_process(&dead);
+	assert_int_equal(segment_fixture_create(fixture, &dead, 1, &writer), 0);
+	ncs_writer_publish(&writer);
+	assert_int_equal(ncs_reader_open(writer.path, &reader, NULL, 0),
+			 NCS_ATTACHED);
+	assert_true(ncs_image_fate(reader, 2).gone);
+	ncs_reader_close(reader);
+	munmap(writer.header, writer.mapped_bytes);
+}
+
+int main(void)
+{
+#define TEST(name) \
+	cmocka_unit_test_setup_teardown(name, segment_fixture_setup, \
+					segment_fixture_teardown)
+	const struct CMUnitTest tests[] = {
+		TEST(all_in_use_is_in_the_image),
+		TEST(nothing_else_is_touched),
+		TEST(what_is_in_mid_write_says_so),
+		TEST(an_operation_given_back_is_gone),
+		TEST(the_fate_is_that_of_the_process),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -1,0 +1,1735 @@
+/* The reader: what it attaches to and what it refuses, what a snapshot says,
+ * and that nothing a file does under it can harm it. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include <cmocka.h>
+
+#include <fcntl.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <sys/resource.h>
+#include <sys/socket.h>
+#include <sys/stat.h>
+#include <sys/un.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include "ncclstat/reader.h"
+#include "shm/control.h"
+#include "shm/process.h"
+#include "shm/seqlock.h"
+#include "test/unit/support/segment_fixture.h"
+
+#define SOMEBODY_ELSE 65534
+#define S UINT64_C(1000000000)
+/* The moment at which most snapshots are taken. */
+#define NOW (1000 * S)
+
+/* --- Attaching --------------------------------------------------------- */
+
+static char why[128];
+
+static enum ncs_attach attach(const char *path)
+{
+	struct ncs_reader *reader = (struct ncs_reader *)1;
+	enum ncs_attach result;
+
+	why[0] = '\0';
+	result = ncs_reader_open(path, &reader, why, sizeof(why));
+	assert_int_equal(result == NCS_ATTACHED, reader != NULL);
+	assert_int_equal(result == NCS_ATTACHED, why[0] == '\0');
+	ncs_reader_close(reader);
+	return result;
+}
+
+static struct ncs_reader *open_reader(struct segment_fixture *fixture)
+{
+	struct ncs_reader *reader;
+
+	assert_int_equal(ncs_reader_open(fixture->writer.path, &reader, why,
+					 sizeof(why)),
+			 NCS_ATTACHED);
+	return reader;
+}
+
+static void a_published_segment_is_attached(void **state)
+{
+	struct segment_fixture *fixture = *state;
+	struct ncs_reader *reader = open_reader(fixture);
+	const struct ncs_header *header = ncs_reader_header(reader);
+
+	assert_string_equal(ncs_reader_path(reader), fixture->writer.path);
+	assert_int_equal(header->pid, getpid());
+	assert_int_equal(header->process_start, fixture->process.start);
+	assert_string_equal(header->host, fixture->process.host);
+	assert_memory_equal(&header->rings, &fixture->header->rings,
+			    sizeof(header->rings));
+	assert_true(ncs_reader_is_valid(reader));
+	ncs_reader_close(reader);
+	ncs_reader_close(NULL);
+}
+
+static void nobody_need_ask_why(void **state)
+{
+	struct segment_fixture *fixture = *state;
+	struct ncs_reader *reader;
+	char one = 'x';
+
+	fixture->header->version = 7u << 16;
+	assert_int_equal(ncs_reader_open(fixture->writer.path, &reader, NULL,
+					 0),
+			 NCS_ATTACH_OTHER_VERSION);
+	assert_int_equal(ncs_reader_open(fixture->writer.path, &reader, &one,
+					 1),
+			 NCS_ATTACH_OTHER_VERSION);
+	assert_int_equal(one, '\0');
+	assert_int_equal(ncs_reader_open(fixture->writer.path, &reader, &one,
+					 0),
+			 NCS_ATTACH_OTHER_VERSION);
+}
+
+static void what_is_not_there_is_absent(void **state)
+{
+	assert_int_equal(attach(segment_fixture_path(*state, "absent")),
+			 NCS_ATTACH_ABSENT);
+}
+
+static void what_is_being_made_is_not_ready(void **state)
+{
+	struct segment_fixture *fixture = *state;
+	const char *path = fixture->writer.path;
+	uint64_t magic = fixture->header->magic;
+
+	fixture->header->version = 0;
+	assert_int_equal(attach(path), NCS_ATTACH_NOT_READY);
+	fixture->header->magic = 0;
+	assert_int_equal(attach(path), NCS_ATTACH_NOT_READY);
+	fixture->header->magic = magic;
+	fixture->header->version = NCS_ABI_VERSION;
+	assert_int_equal(attach(path), NCS_ATTACHED);
+	assert_int_equal(truncate(path, 0), 0);
+	assert_int_equal(attach(path), NCS_ATTACH_NOT_READY);
+}
+
+static void another_major_version_is_told_as_such(void **state)
+{
+	struct segment_fixture *fixture = *state;
+
+	fixture->header->version = (NCS_ABI_MAJOR + 1) << 16 | 3;
+	/* Nothing but the version can be relied on. */
+	fixture->header->record_bytes = 128;
+	fixture->header->lanes.count = 0;
+	assert_int_equal(attach(fixture->writer.path),
+			 NCS_ATTACH_OTHER_VERSION);
+	assert_non_null(strstr(why, "2.3"));
+	assert_non_null(strstr(why, "1.4"));
+}
+
+static void a_later_minor_version_is_attached(void **state)
+{
+	struct segment_fixture *fixture = *state;
+
+	fixture->header->version = NCS_ABI_MAJOR << 16 | 0xffff;
+	fixture->header->header_bytes += 8;
+	assert_int_equal(attach(fixture->writer.path), NCS_ATTACHED);
+}
+
+static void what_is_no_sane_segment_is_corrupt(void **state)
+{
+	struct segment_fixture *fixture = *state;
+	struct ncs_header good = *fixture->header;
+
+	fixture->header->magic ^= 1;
+	assert_int_equal(attach(fixture->writer.path), NCS_ATTACH_CORRUPT);
+	*fixture->header = good;
+	fixture->header->lanes.offset = UINT64_MAX - 7;
+	assert_int_equal(attach(fixture->writer.path), NCS_ATTACH_CORRUPT);
+	*fixture->header = good;
+	fixture->header->ring_records = 7;
+	assert_int_equal(attach(fixture->writer.path), NCS_ATTACH_CORRUPT);
+	*fixture->header = good;
+	assert_int_equal(attach(fixture->writer.path), NCS_ATTACHED);
+	assert_int_equal(truncate(fixture->writer.path,
+				  (off_t)good.segment_bytes - 4096),
+			 0);
+	assert_int_equal(attach(fixture->writer.path), NCS_ATTACH_CORRUPT);
+	for (off_t bytes = 1; bytes < (off_t)sizeof(good); bytes += 7) {
+		assert_int_equal(truncate(fixture->writer.path, bytes), 0);
+		assert_int_equal(attach(fixture->writer.path),
+				 NCS_ATTACH_CORRUPT);
+	}
+	/* Too short to become one, even if it is all zeros yet. */
+	assert_int_equal(truncate(fixture->writer.path, 0), 0);
+	assert_int_equal(truncate(fixture->writer.path, 100), 0);
+	assert_int_equal(attach(fixture->writer.path), NCS_ATTACH_CORRUPT);
+}
+
+static void what_is_no_file_is_corrupt(void **state)
+{
+	struct segment_fixture *fixture = *state;
+	const char *path = segment_fixture_path(fixture, "ncclstat.1.2.3");
+
+	assert_int_equal(symlink(fixture->writer.path, path), 0);
+	assert_int_equal(attach(path), NCS_ATTACH_CORRUPT);
+	assert_int_equal(unlink(path), 0);
+	assert_int_equal(mkdir(path, 0700), 0);
+	assert_int_equal(attach(path), NCS_ATTACH_CORRUPT);
+	assert_int_equal(rmdir(path), 0);
+	/* Without a writer; to open it must not hang. */
+	assert_int_equal(mkfifo(path, 0600), 0);
+	assert_int_equal(attach(path), NCS_ATTACH_CORRUPT);
+}
+
+static void a_socket_is_not_attached(void **state)
+{
+	const char *path = segment_fixture_path(*state, "ncclstat.1.2.3");
+	struct sockaddr_un address = { .sun_family = AF_UNIX };
+	int file = socket(AF_UNIX, SOCK_STREAM, 0);
+	enum ncs_attach result;
+
+	assert_true(file >= 0);
+	snprintf(address.sun_path, sizeof(address.sun_path), "%s", path);
+	assert_int_equal(
+		bind(file, (struct sockaddr *)&address, sizeof(address)), 0);
+	result = attach(path);
+	close(file);
+	assert_true(result == NCS_ATTACH_FAILED ||
+		    result == NCS_ATTACH_CORRUPT);
+}
+
+static int attach_as_somebody_else(struct segment_fixture *fixture)
+{
+	struct ncs_reader *reader;
+
+	if (setegid(SOMEBODY_ELSE) != 0 || seteuid(SOMEBODY_ELSE) != 0)
+		return 100;
+	return (int)ncs_reader_open(fixture->writer.path, &reader, NULL, 0);
+}
+
+static void anothers_segment_is_denied_even_if_readable(void **state)
+{
+	struct segment_fixture *fixture = *state;
+	int status;
+
+	if (geteuid() != 0)
+		skip();
+	assert_int_equal(chmod(fixture->directory, 0755), 0);
+	status = segment_fixture_in_child(attach_as_somebody_else, fixture);
+	assert_true(WIFEXITED(status));
+	assert_int_equal(WEXITSTATUS(status), NCS_ATTACH_DENIED);
+	assert_int_equal(chmod(fixture->writer.path, 0644), 0);
+	status = segment_fixture_in_child(attach_as_somebody_else, fixture);
+	assert_true(WIFEXITED(status));
+	assert_int_equal(WEXITSTATUS(status), NCS_ATTACH_DENIED);
+}
+
+static void root_may_look_at_all(void **state)
+{
+	struct segment_fixture *fixture = *state;
+
+	if (geteuid() != 0)
+		skip();
+	assert_int_equal(chown(fixture->writer.path, SOMEBODY_ELSE, 0), 0);
+	assert_int_equal(attach(fixture->writer.path), NCS_ATTACHED);
+}
+
+static int attach_without_descriptors(struct segment_fixture *fixture)
+{
+	const struct rlimit none = { 0, 0 };
+	struct ncs_reader *reader;
+
+	if (setrlimit(RLIMIT_NOFILE, &none) != 0)
+		return 100;
+	return (int)ncs_reader_open(fixture->writer.path, &reader, NULL, 0);
+}
+
+static void without_file_descriptors_attaching_fails(void **state)
+{
+	int status =
+		segment_fixture_in_child(attach_without_descriptors, *state);
+
+	assert_true(WIFEXITED(status));
+	assert_int_equal(WEXITSTATUS(status), NCS_ATTACH_FAILED);
+}
+
+static void the_mapping_cannot_be_written(void **state)
+{
+	struct segment_fixture *fixture = *state;
+	struct ncs_reader *reader = open_reader(fixture);
+	FILE *maps = fopen("/proc/self/maps", "r");
+	unsigned seen = 0;
+	char line[512];
+
+	assert_non_null(maps);
+	while (fgets(line, sizeof(line), maps)) {
+		if (!strstr(line, fixture->writer.path))
+			continue;
+		/* Ours as the writer, and the reader's. */
+		assert_true(strstr(line, " rw-s ") || strstr(line, " r--s "));
+		seen += strstr(line, " r--s ") != NULL;
+	}
+	fclose(maps);
+	assert_int_equal(seen, 1);
+	ncs_reader_close(reader);
+}
+
+/* --- Being valid ------------------------------------------------------- */
+
+static void a_removed_or_replaced_file_is_not_valid(void **state)
+{
+	struct segment_fixture *fixture = *state;
+	struct ncs_reader *reader = open_reader(fixture);
+	char copy[600];
+
+	assert_true(ncs_reader_is_valid(reader));
+	snprintf(copy, sizeof(copy), "%s.new", fixture->writer.path);
+	assert_int_equal(rename(fixture->writer.path, copy), 0);
+	assert_false(ncs_reader_is_valid(reader));
+	assert_int_equal(rename(copy, fixture->writer.path), 0);
+	assert_true(ncs_reader_is_valid(reader));
+	/* Another file of the same name and size. */
+	fclose(fopen(copy, "w"));
+	assert_int_equal(truncate(copy, (off_t)fixture->writer.mapped_bytes),
+			 0);
+	assert_int_equal(rename(copy, fixture->writer.path), 0);
+	assert_false(ncs_reader_is_valid(reader));
+	ncs_reader_close(reader);
+}
+
+static void a_file_cut_short_is_not_valid(void **state)
+{
+	struct segment_fixture *fixture = *state;
+	struct ncs_reader *reader = open_reader(fixture);
+
+	assert_int_equal(truncate(fixture->writer.path,
+				  (off_t)fixture->writer.mapped_bytes + 1),
+			 0);
+	assert_true(ncs_reader_is_valid(reader));
+	assert_int_equal(truncate(fixture->writer.path,
+				  (off_t)fixture->writer.mapped_bytes - 1),
+			 0);
+	assert_false(ncs_reader_is_valid(reader));
+	ncs_reader_close(reader);
+}
+
+/* --- Records ----------------------------------------------------------- */
+
+static void records_are_read_in_order_and_loss_is_exact(void **state)
+{
+	struct segment_fixture *fixture = *state;
+	struct ncs_reader *reader = open_reader(fixture);
+	struct ncs_record records[16];
+	uint64_t lost = 0, lost_elsewhere = 100;
+
+	segment_fixture_put(fixture, 1, 3);
+	assert_int_equal(ncs_reader_records(reader, 1, records, 16, &lost), 3);
+	for (unsigned i = 0; i < 3; i++) {
+		assert_int_equal(records[i].value, i);
+		assert_int_equal(records[i].position, i);
+	}
+	assert_int_equal(lost, 0);
+	assert_int_equal(ncs_reader_records(reader, 1, records, 16, &lost), 0);
+	/* 3 … 22; of a ring of 8 the latest 7 can be read. */
+	segment_fixture_put(fixture, 1, 20);
+	assert_int_equal(ncs_reader_records(reader, 1, records, 4, &lost), 4);
+	assert_int_equal(records[0].value, 16);
+	assert_int_equal(lost, 13);
+	assert_int_equal(ncs_reader_records(reader, 1, records, 16, &lost), 3);
+	assert_int_equal(records[2].value, 22);
+	assert_int_equal(lost, 13);
+	/* Lanes have nothing to do with each other. */
+	segment_fixture_put(fixture, 2, 8);
+	assert_int_equal(
+		ncs_reader_records(reader, 2, records, 16, &lost_elsewhere), 7);
+	assert_int_equal(lost_elsewhere, 101);
+	assert_int_equal(ncs_reader_records(reader, 0, records, 16, &lost), 0);
+	assert_int_equal(lost, 13);
+	ncs_reader_close(reader);
+}
+
+static void no_lane_and_no_room_give_no_records(void **state)
+{
+	struct segment_fixture *fixture = *state;
+	struct ncs_reader *reader = open_reader(fixture);
+	struct ncs_record record;
+	uint64_t lost = 0;
+
+	segment_fixture_put(fixture, 0, 20);
+	assert_int_equal(ncs_reader_records(reader, 3, &record, 1, &lost), 0);
+	assert_int_equal(
+		ncs_reader_records(reader, SIZE_MAX, &record, 1, &lost), 0);
+	assert_int_equal(ncs_reader_records(reader, 0, &record, 0, &lost), 0);
+	assert_int_equal(lost, 0);
+	ncs_reader_close(reader);
+}
+
+static void a_snapshot_says_what_a_late_reader_has_missed(void **state)
+{
+	struct segment_fixture *fixture = *state;
+	struct ncs_reader *reader = open_reader(fixture);
+	struct ncs_record records[16];
+	struct ncs_snapshot snapshot;
+	uint64_t lost = 0;
+
+	assert_int_equal(ncs_snapshot_init(&snapshot, reader), 0);
+	segment_fixture_put(fixture, 0, 7);
+	ncs_snapshot_take(&snapshot, reader, NOW);
+	assert_int_equal(snapshot.losses[NCS_LOSS_OVERWRITTEN], 0);
+	segment_fixture_put(fixture, 0, 1);
+	ncs_snapshot_take(&snapshot, reader, NOW);
+	assert_int_equal(snapshot.losses[NCS_LOSS_OVERWRITTEN], 1);
+	segment_fixture_put(fixture, 0, 4);
+	segment_fixture_put(fixture, 2, 100);
+	ncs_snapshot_take(&snapshot, reader, NOW);
+	assert_int_equal(snapshot.lanes[0].published, 12);
+	assert_int_equal(snapshot.lanes[1].published, 0);
+	assert_int_equal(snapshot.lanes[2].published, 100);
+	for (size_t i = 0; i < 3; i++)
+		ncs_reader_records(reader, i, records, 16, &lost);
+	assert_int_equal(snapshot.losses[NCS_LOSS_OVERWRITTEN], lost);
+	assert_int_equal(lost, 5 + 93);
+	ncs_snapshot_release(&snapshot);
+	ncs_reader_close(reader);
+}
+
+/* --- Snapshots --------------------------------------------------------- */
+
+struct look {
+	struct ncs_reader *reader;
+	struct ncs_snapshot snapshot;
+};
+
+static void look_at(struct look *look, struct segment_fixture *fixture)
+{
+	look->reader = open_reader(fixture);
+	assert_int_equal(ncs_snapshot_init(&look->snapshot, look->reader), 0);
+	ncs_snapshot_take(&look->snapshot, look->reader, NOW);
+}
+
+static void look_again(struct look *look)
+{
+	ncs_snapshot_take(&look->snapshot, look->reader, NOW);
+}
+
+static void look_away(struct look *look)
+{
+	ncs_snapshot_release(&look->snapshot);
+	ncs_reader_close(look->reader);
+}
+
+static void a_fresh_segment_says_nothing(void **state)
+{
+	struct look look;
+
+	look_at(&look, *state);
+	assert_false(look.snapshot.torn);
+	assert_int_equal(look.snapshot.taken_ns, NOW);
+	assert_int_equal(look.snapshot.last_call_ns, 0);
+	assert_int_equal(look.snapshot.finished_ns, 0);
+	assert_int_equal(look.snapshot.liveness, NCS_ALIVE);
+	assert_false(look.snapshot.process_gone);
+	assert_int_equal(look.snapshot.identity.known, 0);
+	assert_int_equal(look.snapshot.channel_count, 0);
+	assert_int_equal(look.snapshot.operation_count, 0);
+	assert_int_equal(look.snapshot.lane_count, 3);
+	assert_int_equal(look.snapshot.proxy.state, NCS_PROXY_UNKNOWN);
+	assert_int_equal(look.snapshot.proxy.time_ns[NCS_PROXY_UNKNOWN], 0);
+	for (size_t i = 0; i < NCS_FUNCTION_COUNT; i++) {
+		const struct ncs_function_view *view =
+			&look.snapshot.functions[i];
+
+		assert_int_equal(view->operations, 0);
+		assert_int_equal(view->last_sequence_number,
+				 NCS_NO_SEQUENCE_NUMBER);
+		assert_null(view->histogram[NCS_TIMING_KERNEL]);
+		assert_null(view->histogram[NCS_TIMING_PROXY]);
+	}
+	look_away(&look);
+}
+
+static void liveness_is_told(void **state)
+{
+	struct segment_fixture *fixture = *state;
+	struct ncs_header *header = fixture->header;
+	struct ncs_lane *lane = segment_fixture_lane(fixture, 2);
+	struct look look;
+
+	lane->last_call = NOW - S;
+	segment_fixture_lane(fixture, 1)->last_call = NOW - 20 * S;
+	look_at(&look, fixture);
+	assert_int_equal(look.snapshot.liveness, NCS_ALIVE);
+	assert_int_equal(look.snapshot.last_call_ns, NOW - S);
+	assert_int_equal(look.snapshot.lanes[1].last_call_ns, NOW - 20 * S);
+	lane->last_call = NOW - 11 * S;
+	look_again(&look);
+	assert_int_equal(look.snapshot.liveness, NCS_SILENT);
+	header->finished = NOW - 5 * S;
+	header->life = NCS_LIFE_FINISHED;
+	look_again(&look);
+	assert_int_equal(look.snapshot.liveness, NCS_FINISHED);
+	assert_int_equal(look.snapshot.finished_ns, NOW - 5 * S);
+	assert_false(look.snapshot.process_gone);
+	look_away(&look);
+}
+
+static void one_that_was_never_called_is_silent_since_it_was_made(void **state)
+{
+	struct segment_fixture *fixture = *state;
+	struct look look;
+
+	fixture->header->created = NOW - 9 * S;
+	look_at(&look, fixture);
+	assert_int_equal(look.snapshot.liveness, NCS_ALIVE);
+	look_away(&look);
+	fixture->header->created = NOW - 11 * S;
+	look_at(&look, fixture);
+	assert_int_equal(look.snapshot.liveness, NCS_SILENT);
+	assert_int_equal(look.snapshot.last_call_ns, 0);
+	look_away(&look);
+}
+
+/* Attaches after the header has been given to another process. */
+static enum ncs_liveness liveness_with(struct segment_fixture *fixture,
+				       const struct ncs_header *header,
+				       bool *gone)
+{
+	enum ncs_liveness liveness;
+	struct look look;
+
+	*fixture->header = *header;
+	look_at(&look, fixture);
+	liveness = look.snapshot.liveness;
+	*gone = look.snapshot.process_gone;
+	look_away(&look);
+	return liveness;
+}
+
+static void a_pid_alone_is_no_process(void **state)
+{
+	struct segment_fixture *fixture = *state;
+	const struct ncs_header good = *fixture->header;
+	struct ncs_header header = good;
+	struct ncs_process dead;
+	bool gone;
+
+	segment_fixture_dead_process(&dead);
+	header.process_start++; /* another process has its pid now */
+	assert_int_equal(liveness_with(fixture, &header, &gone), NCS_DEAD);
+	assert_true(gone);
+	header = good;
+	header.boot_id[3] ^= 1; /* another boot */
+	assert_int_equal(liveness_with(fixture, &header, &gone), NCS_DEAD);
+	assert_true(gone);
+	header = good;
+	header.pid = dead.pid;
+	header.process_start = dead.start;
+	assert_int_equal(liveness_with(fixture, &header, &gone), NCS_DEAD);
+	assert_true(gone);
+	header.pid_namespace++; /* another container: cannot be told */
+	assert_int_equal(liveness_with(fixture, &header, &gone), NCS_ALIVE);
+	assert_false(gone);
+	header.pid_namespace--;
+	header.life = NCS_LIFE_FINISHED; /* finished, and then gone */
+	assert_int_equal(liveness_with(fixture, &header, &gone), NCS_FINISHED);
+	assert_true(gone);
+}
+
+static void a_process_that_is_stopped_is_told(void **state)
+{
+	struct segment_fixture *fixture = *state;
+	struct look look;
+	pid_t child = fork();
+	int status;
+
+	assert_true(child >= 0);
+	if (child == 0) {
+		raise(SIGSTOP);
+		_exit(0);
+	}
+	assert_int_equal(waitpid(child, &status, WUNTRACED), child);
+	fixture->header->pid = (uint32_t)child;
+	fixture->header->process_start = ncs_process_start((uint32_t)child);
+	look_at(&look, fixture);
+	assert_true(look.snapshot.process_stopped);
+	assert_false(look.snapshot.process_gone);
+	look_away(&look);
+	kill(child, SIGKILL);
+	assert_int_equal(waitpid(child, &status, 0), child);
+}
+
+static void settings_are_told_if_they_make_sense(void **state)
+{
+	static const struct ncs_detail in_force = {
+		.has_groups = 1,
+		.groups = NCS_GROUPS_ALL,
+		.kernel = NCS_KERNEL_DETAIL_EVERY + 6,
+		.sample = 1,
+	};
+	struct segment_fixture *fixture = *state;
+	struct ncs_settings *settings = &fixture->header->settings;
+	const struct ncs_settings_view *view;
+	struct ncs_detail partly = in_force;
+	struct look look;
+
+	look_at(&look, fixture);
+	view = &look.snapshot.settings;
+	assert_false(view->known); /* nobody has told any */
+	settings->in_force = ncs_detail_pack(&in_force);
+	settings->asked = 77;
+	settings->changes = 3;
+	settings->changed = NOW - S;
+	settings->refused = NCS_REFUSAL_KERNEL;
+	settings->lease_until_ns = NOW + S;
+	settings->lease_holder = UINT64_C(4711) << 32 | 1;
+	look_again(&look);
+	assert_true(view->known);
+	assert_memory_equal(&view->in_force, &in_force, sizeof(in_force));
+	assert_int_equal(view->asked, 77);
+	assert_int_equal(view->changes, 3);
+	assert_int_equal(view->changed_ns, NOW - S);
+	assert_int_equal(view->refused, NCS_REFUSAL_KERNEL);
+	assert_int_equal(view->lease_until_ns, NOW + S);
+	assert_int_equal(view->lease_pid, 4711);
+	settings->refused = NCS_REFUSAL_COUNT;
+	look_again(&look);
+	assert_true(view->refused < NCS_REFUSAL_COUNT);
+	/* What is in force is told in full, or not at all. */
+	partly.kernel = NCS_KERNEL_DETAIL_DEFAULT;
+	settings->in_force = ncs_detail_pack(&partly);
+	look_again(&look);
+	assert_false(view->known);
+	assert_int_equal(view->asked, 0);
+	settings->in_force = UINT64_MAX;
+	look_again(&look);
+	assert_false(view->known);
+	assert_int_equal(view->in_force.kernel, 0);
+	settings->in_force = ncs_detail_pack(&in_force);
+	settings->sequence = 7;
+	look_again(&look);
+	assert_true(look.snapshot.torn);
+	look_away(&look);
+}
+
+static void the_running_state_is_charged_until_now(void **state)
+{
+	struct segment_fixture *fixture = *state;
+	struct ncs_proxy *proxy = &fixture->header->proxy;
+	struct ncs_channel *channel = segment_fixture_channel(fixture, 0);
+	struct look look;
+
+	proxy->state = NCS_PROXY_IDLE;
+	proxy->since = NOW - 7 * S;
+	proxy->time[NCS_PROXY_IDLE] = 100;
+	proxy->time[NCS_PROXY_ACTIVE] = 200;
+	proxy->count[NCS_TRANSITION_SLEEP] = 3;
+	proxy->appended_operations = 9;
+	channel->key = NCS_CHANNEL_KEY(1, 1, 5);
+	channel->state = NCS_CHANNEL_SEND_WAIT;
+	channel->since = NOW - 3 * S;
+	channel->time[NCS_CHANNEL_SEND_WAIT] = 50;
+	channel->time[NCS_CHANNEL_SEND_GPU_WAIT] = 60;
+	look_at(&look, fixture);
+	assert_int_equal(look.snapshot.proxy.state, NCS_PROXY_IDLE);
+	assert_int_equal(look.snapshot.proxy.since_ns, NOW - 7 * S);
+	assert_int_equal(look.snapshot.proxy.time_ns[NCS_PROXY_IDLE],
+			 7 * S + 100);
+	assert_int_equal(look.snapshot.proxy.time_ns[NCS_PROXY_ACTIVE], 200);
+	assert_int_equal(look.snapshot.proxy.count[NCS_TRANSITION_SLEEP], 3);
+	assert_int_equal(look.snapshot.proxy.appended_operations, 9);
+	assert_int_equal(
+		look.snapshot.channels[0].time_ns[NCS_CHANNEL_SEND_WAIT],
+		3 * S + 50);
+	assert_int_equal(
+		look.snapshot.channels[0].time_ns[NCS_CHANNEL_SEND_GPU_WAIT],
+		60);
+	look_away(&look);
+}
+
+static void what_cupti_records_is_told_if_the_plugin_knows_it(void **state)
+{
+	struct segment_fixture *fixture = *state;
+	struct ncs_cupti *cupti = &fixture->header->cupti;
+	const struct ncs_gpu_time total = { 1, 2, 3, 4, 5, 6 };
+	struct look look;
+
+	cupti->status = NCS_CUPTI_TAKEN;
+	look_at(&look, fixture);
+	assert_true(look.snapshot.cupti.known);
+	assert_int_equal(look.snapshot.cupti.status, NCS_CUPTI_TAKEN);
+	cupti->status = NCS_CUPTI_ON;
+	cupti->total = total;
+	cupti->unplaced = 7;
+	cupti->lost = 8;
+	look_again(&look);
+	assert_memory_equal(&look.snapshot.cupti.total, &total, sizeof(total));
+	assert_int_equal(look.snapshot.cupti.unplaced, 7);
+	assert_int_equal(look.snapshot.cupti.lost, 8);
+	/* Hostile, or newer. */
+	cupti->status = NCS_CUPTI_STATUS_COUNT;
+	look_again(&look);
+	assert_false(look.snapshot.cupti.known);
+	assert_int_equal(look.snapshot.cupti.total.compute_ns, 0);
+	look_away(&look);
+	cupti->status = NCS_CUPTI_ON;
+	fixture->header->header_bytes = offsetof(struct ncs_header, cupti);
+	look_at(&look, fixture);
+	assert_false(look.snapshot.cupti.known);
+	look_away(&look);
+}
+
+static void kernel_timing_is_told_as_it_is(void **state)
+{
+	struct segment_fixture *fixture = *state;
+	struct ncs_kernel *kernel = &fixture->header->kernel;
+	struct look look;
+
+	look_at(&look, fixture);
+	assert_int_equal(look.snapshot.kernel.status, NCS_KERNEL_UNKNOWN);
+	kernel->status = NCS_KERNEL_SEVERAL;
+	kernel->mode = NCS_KERNEL_TIMING_SAMPLED;
+	kernel->period = 16;
+	kernel->timed_calls = 3;
+	kernel->captured_on = 4;
+	kernel->captured_off = 5;
+	look_again(&look);
+	assert_int_equal(look.snapshot.kernel.status, NCS_KERNEL_SEVERAL);
+	assert_int_equal(look.snapshot.kernel.mode, NCS_KERNEL_TIMING_SAMPLED);
+	assert_int_equal(look.snapshot.kernel.period, 16);
+	assert_int_equal(look.snapshot.kernel.timed_calls, 3);
+	assert_int_equal(look.snapshot.kernel.captured_on, 4);
+	assert_int_equal(look.snapshot.kernel.captured_off, 5);
+	/* Hostile, or newer. */
+	kernel->status = UINT64_MAX;
+	kernel->mode = NCS_KERNEL_TIMING_COUNT;
+	look_again(&look);
+	assert_int_equal(look.snapshot.kernel.status, NCS_KERNEL_UNKNOWN);
+	assert_int_equal(look.snapshot.kernel.mode, NCS_KERNEL_TIMING_OFF);
+	look_away(&look);
+}
+
+static void the_gpu_clock_is_told_with_its_error(void **state)
+{
+	struct segment_fixture *fixture = *state;
+	struct ncs_gpu_clock *clock = &fixture->header->gpu_clock;
+	struct look look;
+
+	look_at(&look, fixture);
+	assert_false(look.snapshot.gpu_clock.known);
+	clock->ticks = NOW;
+	clock->low_ns = NOW + 5 * S;
+	clock->high_ns = NOW + 5 * S + 2001;
+	clock->quantum_ns = 32;
+	look_again(&look);
+	assert_true(look.snapshot.gpu_clock.known);
+	assert_int_equal(look.snapshot.gpu_clock.told_ns, NOW);
+	assert_int_equal(look.snapshot.gpu_clock.offset_ns, 5 * S + 1000);
+	assert_int_equal(look.snapshot.gpu_clock.error_ns, 1001);
+	assert_int_equal(look.snapshot.gpu_clock.quantum_ns, 32);
+	/* A GPU's clock that began later is behind. */
+	clock->low_ns = 1000;
+	clock->high_ns = 1200;
+	look_again(&look);
+	assert_true(look.snapshot.gpu_clock.known);
+	assert_true(look.snapshot.gpu_clock.offset_ns ==
+		    1100 - (int64_t)NOW);
+	/* Bounds that contradict each other are no bounds. */
+	clock->high_ns = 999;
+	look_again(&look);
+	assert_false(look.snapshot.gpu_clock.known);
+	look_away(&look);
+}
+
+static void a_rank_that_ended_stands_still(void **state)
+{
+	struct segment_fixture *fixture = *state;
+	struct ncs_proxy *proxy = &fixture->header->proxy;
+	struct look look;
+
+	proxy->state = NCS_PROXY_ACTIVE;
+	proxy->since = NOW - 9 * S;
+	segment_fixture_lane(fixture, 0)->last_call = NOW - 4 * S;
+	fixture->header->life = NCS_LIFE_FINISHED;
+	fixture->header->finished = NOW - 6 * S;
+	look_at(&look, fixture);
+	assert_int_equal(look.snapshot.proxy.time_ns[NCS_PROXY_ACTIVE], 3 * S);
+	/* Finished, but the moment is not there yet. */
+	fixture->header->finished = 0;
+	look_again(&look);
+	assert_int_equal(look.snapshot.proxy.time_ns[NCS_PROXY_ACTIVE], 5 * S);
+	look_away(&look);
+	fixture->header->life = NCS_LIFE_LIVE;
+	fixture->header->process_start++;
+	look_at(&look, fixture);
+	assert_int_equal(look.snapshot.liveness, NCS_DEAD);
+	assert_int_equal(look.snapshot.proxy.time_ns[NCS_PROXY_ACTIVE], 5 * S);
+	/* Nor does it run backwards. */
+	proxy->since = NOW - S;
+	look_again(&look);
+	assert_int_equal(look.snapshot.proxy.time_ns[NCS_PROXY_ACTIVE], 0);
+	look_away(&look);
+}
+
+static void channels_are_told_by_channel_direction_and_peer(void **state)
+{
+	static const struct {
+		uint8_t channel;
+		bool send;
+		int32_t peer;
+	} order[] = { { 0, true, 3 },
+		      { 0, false, -1 },
+		      { 0, false, 7 },
+		      { 255, true, 2 } };
+	static const unsigned places[] = { 2, 3, 0, 1 };
+	struct segment_fixture *fixture = *state;
+	struct look look;
+
+	for (unsigned i = 0; i < 4; i++) {
+		struct ncs_channel *channel =
+			segment_fixture_channel(fixture, places[i]);
+
+		channel->key = NCS_CHANNEL_KEY(order[i].channel, order[i].send,
+					       order[i].peer);
+		channel->operation = 10 + i;
+		channel->step = 20 + i;
+		channel->nsteps = 30 + i;
+		channel->operations_started = 40 + i;
+		channel->operations_done = 50 + i;
+		channel->steps_started = 60 + i;
+		channel->steps_done = 70 + i;
+		channel->bytes = 80 + i;
+		channel->size_unknown = 90 + i;
+		channel->function = NCS_FUNCTION_BROADCAST;
+	}
+	look_at(&look, fixture);
+	assert_int_equal(look.snapshot.channel_count, 4);
+	for (unsigned i = 0; i < 4; i++) {
+		const struct ncs_channel_view *view =
+			&look.snapshot.channels[i];
+
+		assert_int_equal(view->channel, order[i].channel);
+		assert_int_equal(view->send, order[i].send);
+		assert_int_equal(view->peer, order[i].peer);
+		assert_int_equal(view->operation, 10 + i);
+		assert_int_equal(view->step, 20 + i);
+		assert_int_equal(view->nsteps, 30 + i);
+		assert_int_equal(view->operations_started, 40 + i);
+		assert_int_equal(view->operations_done, 50 + i);
+		assert_int_equal(view->steps_started, 60 + i);
+		assert_int_equal(view->steps_done, 70 + i);
+		assert_int_equal(view->bytes, 80 + i);
+		assert_int_equal(view->size_unknown, 90 + i);
+		assert_int_equal(view->function, NCS_FUNCTION_BROADCAST);
+	}
+	/* A channel that goes leaves no trace. */
+	segment_fixture_channel(fixture, 2)->key = 0;
+	look_again(&look);
+	assert_int_equal(look.snapshot.channel_count, 3);
+	assert_int_equal(look.snapshot.channels[0].peer, -1);
+	look_away(&look);
+}
+
+static void operations_are_told_oldest_first(void **state)
+{
+	struct segment_fixture *fixture = *state;
+	struct ncs_operation *operation;
+	struct look look;
+
+	segment_fixture_operation(fixture, 0)->number = 9;
+	segment_fixture_operation(fixture, 1)->bytes = 77; /* empty slot */
+	operation = segment_fixture_operation(fixture, 3);
+	*operation = (struct ncs_operation){
+		.number = 4,
+		.start = NOW - 3 * S,
+		.sequence_number = 5,
+		.bytes = 6,
+		.count = 7,
+		.event = NCS_EVENT_P2P,
+		.function = NCS_FUNCTION_SEND,
+		.datatype = 1,
+		.algorithm = 2,
+		.protocol = 3,
+		.nchannels = 4,
+		.peer = -1,
+		.enqueued = NOW - 2 * S,
+		.children_started = 8,
+		.children_done = 2,
+		.first_child = NOW - S,
+		.last_child_done = NOW,
+	};
+	look_at(&look, fixture);
+	assert_int_equal(look.snapshot.operation_count, 2);
+	assert_int_equal(look.snapshot.operations[0].number, 4);
+	assert_int_equal(look.snapshot.operations[0].start_ns, NOW - 3 * S);
+	assert_int_equal(look.snapshot.operations[0].sequence_number, 5);
+	assert_int_equal(look.snapshot.operations[0].bytes, 6);
+	assert_int_equal(look.snapshot.operations[0].count, 7);
+	assert_int_equal(look.snapshot.operations[0].event, NCS_EVENT_P2P);
+	assert_int_equal(look.snapshot.operations[0].function,
+			 NCS_FUNCTION_SEND);
+	assert_int_equal(look.snapshot.operations[0].datatype, 1);
+	assert_int_equal(look.snapshot.operations[0].algorithm, 2);
+	assert_int_equal(look.snapshot.operations[0].protocol, 3);
+	assert_int_equal(look.snapshot.operations[0].nchannels, 4);
+	assert_int_equal(look.snapshot.operations[0].peer, -1);
+	assert_int_equal(look.snapshot.operations[0].enqueued_ns, NOW - 2 * S);
+	assert_int_equal(look.snapshot.operations[0].children_started, 8);
+	assert_int_equal(look.snapshot.operations[0].children_done, 2);
+	assert_int_equal(look.snapshot.operations[0].first_child_ns, NOW - S);
+	assert_int_equal(look.snapshot.operations[0].last_child_done_ns, NOW);
+	assert_int_equal(look.snapshot.operations[1].number, 9);
+	assert_int_equal(look.snapshot.operations[1].enqueued_ns, 0);
+	look_away(&look);
+}
+
+/* A slot is given out first and filled in later, by a thread that may be
+ * stopped in between. */
+static void an_operation_is_seen_however_late_its_slot_is_filled(void **state)
+{
+	struct segment_fixture *fixture = *state;
+	uint64_t *given = &fixture->header->filled.operations;
+	struct ncs_operation *operation =
+		segment_fixture_operation(fixture, 99);
+	struct look look;
+	unsigned looks = 0;
+
+	look_at(&look, fixture); /* the slot is given out, and empty */
+	*given = 200;
+	operation->number = 3;
+	look_again(&look);
+	assert_int_equal(look.snapshot.operation_count, 1);
+	operation->number = 0;
+	for (unsigned i = 0; i < 3; i++)
+		look_again(&look);
+	assert_int_equal(look.snapshot.operation_count, 0);
+	operation->number = 4;
+	do
+		look_again(&look);
+	while (look.snapshot.operation_count == 0 && looks++ < 16);
+	assert_in_range(looks, 2, 15);
+	look_again(&look); /* one that lasts stays in sight */
+	assert_int_equal(look.snapshot.operation_count, 1);
+	look_away(&look);
+}
+
+static void slots_are_given_out_round_and_round(void **state)
+{
+	struct segment_fixture *fixture = *state;
+	uint64_t *given = &fixture->header->filled.operations;
+	struct look look;
+
+	*given = UINT64_MAX;
+	look_at(&look, fixture);
+	look_again(&look);
+	look_again(&look);
+	*given = 100; /* beyond 2^64 */
+	segment_fixture_operation(fixture, 255)->number = 5;
+	segment_fixture_operation(fixture, 99)->number = 7;
+	look_again(&look);
+	assert_int_equal(look.snapshot.operation_count, 2);
+	for (unsigned i = 0; i < 3; i++)
+		look_again(&look);
+	*given += 256; /* all of them */
+	segment_fixture_operation(fixture, 120)->number = 6;
+	look_again(&look);
+	assert_int_equal(look.snapshot.operation_count, 3);
+	look_away(&look);
+}
+
+/* Of functions that never have a child; beside those in flight. */
+static void operations_whose_end_is_not_told_are_listed_apart(void **state)
+{
+	struct segment_fixture *fixture = *state;
+	struct look look;
+
+	for (unsigned i = 0; i < 4; i++) {
+		struct ncs_operation *operation =
+			segment_fixture_operation(fixture, i);
+
+		operation->number = i + 1;
+		operation->sequence_number = 7 + i;
+		operation->start = 1000;
+		operation->enqueued = i == 3 ? 0 : 2000;
+		operation->function = i == 2 ? NCS_FUNCTION_REDUCE :
+					       NCS_FUNCTION_ALL_REDUCE;
+	}
+	segment_fixture_lane(fixture, 0)
+		->functions[NCS_FUNCTION_REDUCE]
+		.with_children = 1;
+	fixture->header->filled.operations = 4;
+	look_at(&look, fixture);
+	/* One that may still get a child, one that is being enqueued. */
+	assert_int_equal(look.snapshot.operation_count, 2);
+	assert_int_equal(look.snapshot.operations[0].number, 3);
+	assert_int_equal(look.snapshot.operations[1].number, 4);
+	assert_int_equal(look.snapshot.endless_count, 2);
+	assert_int_equal(look.snapshot.endless[0].sequence_number +
+				 look.snapshot.endless[1].sequence_number,
+			 7 + 8);
+	assert_int_equal(look.snapshot.endless[0].function,
+			 NCS_FUNCTION_ALL_REDUCE);
+	look_again(&look);
+	assert_int_equal(look.snapshot.endless_count, 2);
+	look_away(&look);
+}
+
+/* The plugin tells of one that was over, is not, and is not recent. */
+static void an_operation_that_is_revived_is_seen_at_once(void **state)
+{
+	struct segment_fixture *fixture = *state;
+	struct ncs_operation *operation = segment_fixture_operation(fixture, 2);
+	struct look look;
+
+	fixture->header->filled.operations = 200;
+	look_at(&look, fixture);
+	for (unsigned i = 0; i < 3; i++)
+		look_again(&look);
+	operation->number = 1;
+	look_again(&look);
+	assert_int_equal(look.snapshot.operation_count, 0);
+	fixture->header->filled.revived++;
+	look_again(&look);
+	assert_int_equal(look.snapshot.operation_count, 1);
+	look_away(&look);
+}
+
+static void tables_of_an_older_minor_version_are_looked_at_whole(void **state)
+{
+	struct segment_fixture *fixture = *state;
+	struct look look;
+
+	segment_fixture_channel(fixture, 2)->key = NCS_CHANNEL_KEY(0, 1, 1);
+	fixture->header->filled = (struct ncs_filled){ 0 };
+	fixture->header->header_bytes = offsetof(struct ncs_header, filled);
+	look_at(&look, fixture);
+	assert_int_equal(look.snapshot.channel_count, 1);
+	look_again(&look);
+	segment_fixture_operation(fixture, 3)->number = 1;
+	fixture->header->filled = (struct ncs_filled){ 0 };
+	look_again(&look);
+	assert_int_equal(look.snapshot.operation_count, 1);
+	look_away(&look);
+}
+
+static void functions_are_summed_over_lanes(void **state)
+{
+	struct segment_fixture *fixture = *state;
+	const struct ncs_function_view *view;
+	struct look look;
+
+	for (unsigned i = 0; i < 3; i++) {
+		struct ncs_lane *lane = segment_fixture_lane(fixture, i);
+		struct ncs_function *function =
+			&lane->functions[NCS_FUNCTION_REDUCE];
+
+		function->calls = 1 + i;
+		function->operations = 10 + i;
+		function->with_children = 100 + i;
+		function->bytes = 1000 + i;
+		function->size_unknown = 5;
+		function->timed[NCS_TIMING_PROXY] = 2;
+		function->time_ns[NCS_TIMING_PROXY] = 4;
+		function->timed_bytes[NCS_TIMING_KERNEL] = 8;
+		lane->events[NCS_EVENT_COLL] = 7 * i;
+		lane->losses[NCS_LOSS_STALE] = i;
+		lane->open_since[NCS_EVENT_GROUP] = i;
+	}
+	/* Taken back by another lane than the one that counted. */
+	segment_fixture_lane(fixture, 0)
+		->functions[NCS_FUNCTION_REDUCE]
+		.operations_done = 8;
+	segment_fixture_lane(fixture, 1)
+		->functions[NCS_FUNCTION_REDUCE]
+		.operations_done = UINT64_MAX;
+	/* Plus 1; 0 in the other lanes says nothing. */
+	segment_fixture_lane(fixture, 1)
+		->functions[NCS_FUNCTION_REDUCE]
+		.last_sequence_number = 1;
+	look_at(&look, fixture);
+	view = &look.snapshot.functions[NCS_FUNCTION_REDUCE];
+	assert_int_equal(view->calls, 6);
+	assert_int_equal(view->operations, 33);
+	assert_int_equal(view->operations_done, 7);
+	assert_int_equal(view->with_children, 303);
+	assert_int_equal(view->bytes, 3003);
+	assert_int_equal(view->size_unknown, 15);
+	assert_int_equal(view->timed[NCS_TIMING_PROXY], 6);
+	assert_int_equal(view->time_ns[NCS_TIMING_PROXY], 12);
+	assert_int_equal(view->timed_bytes[NCS_TIMING_KERNEL], 24);
+	assert_int_equal(view->last_sequence_number, 0);
+	assert_int_equal(look.snapshot.events[NCS_EVENT_COLL], 21);
+	assert_int_equal(look.snapshot.losses[NCS_LOSS_STALE], 3);
+	assert_int_equal(look.snapshot.lanes[2].open_since_ns[NCS_EVENT_GROUP],
+			 2);
+	/* Sums do not add up from one snapshot to the next. */
+	segment_fixture_lane(fixture, 2)
+		->functions[NCS_FUNCTION_REDUCE]
+		.last_sequence_number = 50;
+	look_again(&look);
+	assert_int_equal(view->calls, 6);
+	assert_int_equal(view->last_sequence_number, 49);
+	assert_int_equal(look.snapshot.events[NCS_EVENT_COLL], 21);
+	look_away(&look);
+}
+
+static void histograms_are_told_by_function_and_timing(void **state)
+{
+	struct segment_fixture *fixture = *state;
+	struct ncs_histogram *histogram;
+	const uint64_t *buckets;
+	struct look look;
+
+	histogram = segment_fixture_histogram(fixture, 0);
+	histogram->buckets[5] = 55; /* no key yet */
+	look_at(&look, fixture);
+	for (size_t i = 0; i < NCS_FUNCTION_COUNT; i++)
+		assert_null(look.snapshot.functions[i].histogram[0]);
+	histogram->key =
+		NCS_HISTOGRAM_KEY(NCS_FUNCTION_ALL_REDUCE, NCS_TIMING_PROXY);
+	histogram->buckets[NCS_HISTOGRAM_BUCKETS - 1] = 1;
+	look_again(&look);
+	buckets = look.snapshot.functions[NCS_FUNCTION_ALL_REDUCE]
+			  .histogram[NCS_TIMING_PROXY];
+	assert_non_null(buckets);
+	assert_int_equal(buckets[5], 55);
+	assert_int_equal(buckets[4], 0);
+	assert_int_equal(buckets[NCS_HISTOGRAM_BUCKETS - 1], 1);
+	assert_null(look.snapshot.functions[NCS_FUNCTION_ALL_REDUCE]
+			    .histogram[NCS_TIMING_KERNEL]);
+	histogram->buckets[5]++;
+	look_again(&look);
+	assert_int_equal(buckets[5], 56);
+	look_away(&look);
+}
+
+static void claim_class(struct segment_fixture *fixture, unsigned index,
+			uint64_t key, uint64_t operations)
+{
+	struct ncs_class *class =
+		segment_fixture_class(fixture, NCS_FUNCTION_MAX + index);
+
+	class->key = key;
+	class->operations = operations;
+}
+
+static struct ncs_histogram *claim_times(struct segment_fixture *fixture,
+					 unsigned place, unsigned class_index,
+					 enum ncs_timing timing)
+{
+	struct ncs_histogram *histogram =
+		segment_fixture_histogram(fixture, place);
+
+	histogram->key = NCS_HISTOGRAM_KEY(class_index, timing);
+	return histogram;
+}
+
+static void classes_are_told_in_order_with_their_times(void **state)
+{
+	struct segment_fixture *fixture = *state;
+	const struct ncs_class_times *times;
+	const struct ncs_class_view *classes;
+	struct ncs_histogram *histogram;
+	struct look look;
+
+	claim_class(fixture, 0, NCS_CLASS_KEY(NCS_FUNCTION_REDUCE, 12, 2, 3),
+		    70);
+	claim_class(fixture, 1, NCS_CLASS_KEY(NCS_FUNCTION_REDUCE, 9, 2, 3),
+		    80);
+	histogram = claim_times(fixture, 0, NCS_FUNCTION_MAX, NCS_TIMING_PROXY);
+	histogram->first = 101;
+	histogram->end = 103;
+	histogram->buckets[100] = 4;
+	histogram->buckets[102] = 5;
+	histogram->buckets[103] = 1000; /* just being counted */
+	histogram->time_ns = 11;
+	histogram->bytes = 12;
+	histogram->longest_ns = 13;
+	look_at(&look, fixture);
+	classes = look.snapshot.classes;
+	assert_int_equal(look.snapshot.class_count, 2);
+	assert_int_equal(classes[0].size_class, 9);
+	assert_int_equal(classes[0].operations, 80);
+	assert_int_equal(classes[0].times[NCS_TIMING_PROXY].timed, 0);
+	assert_int_equal(classes[1].function, NCS_FUNCTION_REDUCE);
+	assert_int_equal(classes[1].size_class, 12);
+	assert_int_equal(classes[1].algorithm, 2);
+	assert_int_equal(classes[1].protocol, 3);
+	assert_int_equal(classes[1].operations, 70);
+	assert_int_equal(classes[1].times[NCS_TIMING_KERNEL].count, 0);
+	times = &classes[1].times[NCS_TIMING_PROXY];
+	assert_int_equal(times->timed, 9);
+	assert_int_equal(times->time_ns, 11);
+	assert_int_equal(times->bytes, 12);
+	assert_int_equal(times->longest_ns, 13);
+	assert_int_equal(times->first, 100);
+	assert_int_equal(times->count, 3);
+	assert_int_equal(look.snapshot.class_bucket_count, 3);
+	assert_int_equal(look.snapshot.class_buckets[times->place + 2], 5);
+	look_away(&look);
+}
+
+static struct ncs_range *range_at(struct segment_fixture *fixture,
+				  uint32_t number, uint64_t key)
+{
+	char *base = (char *)fixture->header;
+	struct ncs_range *range =
+		(struct ncs_range *)(base + fixture->header->ranges.offset +
+				     (number - 1) *
+					     fixture->header->ranges.stride);
+
+	range->key = key;
+	fixture->header->ranges_filled = 4;
+	return range;
+}
+
+static struct ncs_range_histogram *
+range_histogram_at(struct segment_fixture *fixture, size_t place, uint64_t key)
+{
+	const struct ncs_table *table = &fixture->header->range_histograms;
+	struct ncs_range_histogram *histogram =
+		(struct ncs_range_histogram *)((char *)fixture->header +
+					       table->offset +
+					       place * table->stride);
+
+	histogram->key = key;
+	return histogram;
+}
+
+static void ranges_are_told_with_their_histograms(void **state)
+{
+	struct segment_fixture *fixture = *state;
+	const struct ncs_range_view *view;
+	struct ncs_range *range;
+	struct look look;
+
+	range_at(fixture, 2, NCS_RANGE_KEY(0));
+	range = range_at(fixture, 4, NCS_RANGE_KEY(2));
+	memset(range->name, 'x', sizeof(range->name));
+	range->calls = 7;
+	range->busy = 3 | UINT64_C(0x1234) << 16;
+	range->busy_since = NOW - 50;
+	range->busy_time = 100;
+	range_histogram_at(fixture, 2,
+			   NCS_RANGE_HISTOGRAM_KEY(4, NCS_TIMING_KERNEL))
+		->buckets[5] = 9;
+	look_at(&look, fixture);
+	assert_int_equal(look.snapshot.range_count, 2);
+	view = &look.snapshot.ranges[1];
+	assert_int_equal(view->number, 4);
+	assert_int_equal(view->parent, 2);
+	assert_int_equal(strlen(view->name), NCS_RANGE_NAME_BYTES - 1);
+	assert_int_equal(view->calls, 7);
+	assert_int_equal(view->busy, 3);
+	assert_int_equal(view->busy_ns, 150);
+	assert_null(ncs_range_buckets(&look.snapshot, view, NCS_TIMING_PROXY));
+	assert_int_equal(ncs_range_buckets(&look.snapshot, view,
+					   NCS_TIMING_KERNEL)[5],
+			 9);
+	look_away(&look);
+}
+
+/* A loop of ranges, histograms of ranges that are not there, and no timing. */
+static void ranges_that_make_no_sense_are_left_out(void **state)
+{
+	struct segment_fixture *fixture = *state;
+	struct look look;
+
+	range_at(fixture, 1, NCS_RANGE_KEY(2));
+	range_at(fixture, 2, NCS_RANGE_KEY(1));
+	range_at(fixture, 3, NCS_RANGE_KEY(3));
+	range_histogram_at(fixture, 0, NCS_RANGE_HISTOGRAM_KEY(3, 0));
+	range_histogram_at(fixture, 1, UINT64_MAX);
+	range_histogram_at(fixture, 2,
+			   NCS_RANGE_HISTOGRAM_KEY(2, NCS_TIMING_COUNT));
+	fixture->header->ranges_filled = UINT64_MAX;
+	look_at(&look, fixture);
+	assert_int_equal(look.snapshot.range_count, 1);
+	assert_int_equal(look.snapshot.ranges[0].number, 2);
+	assert_int_equal(look.snapshot.range_histogram_count, 0);
+	look_away(&look);
+}
+
+static void a_functions_times_are_those_of_its_classes(void **state)
+{
+	struct segment_fixture *fixture = *state;
+	const uint64_t *sum;
+	struct look look;
+
+	claim_class(fixture, 0, NCS_CLASS_KEY(NCS_FUNCTION_SEND, 3, 0, 0), 1);
+	claim_class(fixture, 1, NCS_CLASS_KEY(NCS_FUNCTION_SEND, 4, 0, 0), 1);
+	for (unsigned i = 0; i < 2; i++) {
+		struct ncs_histogram *histogram = claim_times(
+			fixture, i, NCS_FUNCTION_MAX + i, NCS_TIMING_KERNEL);
+
+		histogram->first = 51;
+		histogram->end = 51;
+		histogram->buckets[50] = 10 + i;
+	}
+	claim_times(fixture, 2, NCS_FUNCTION_SEND, NCS_TIMING_KERNEL)
+		->buckets[60] = 7;
+	look_at(&look, fixture);
+	look_again(&look);
+	sum = look.snapshot.functions[NCS_FUNCTION_SEND]
+		      .histogram[NCS_TIMING_KERNEL];
+	assert_int_equal(sum[50], 21);
+	assert_int_equal(sum[60], 7);
+	assert_int_equal(look.snapshot.class_count, 3);
+	assert_int_equal(look.snapshot.classes[2].size_class, NCS_CLASS_OTHER);
+	assert_int_equal(look.snapshot.classes[2].algorithm, NCS_CLASS_OTHER);
+	assert_int_equal(look.snapshot.classes[2].protocol, NCS_CLASS_OTHER);
+	assert_int_equal(
+		look.snapshot.classes[2].times[NCS_TIMING_KERNEL].timed, 7);
+	look_away(&look);
+}
+
+static void before_1_2_all_times_are_the_functions_own(void **state)
+{
+	struct segment_fixture *fixture = *state;
+	struct look look;
+
+	memset(&fixture->header->classes, 0, sizeof(struct ncs_table));
+	claim_times(fixture, 0, NCS_FUNCTION_SEND, NCS_TIMING_PROXY)
+		->buckets[9] = 6;
+	look_at(&look, fixture);
+	assert_int_equal(look.snapshot.functions[NCS_FUNCTION_SEND]
+				 .histogram[NCS_TIMING_PROXY][9],
+			 6);
+	assert_int_equal(look.snapshot.class_count, 1);
+	assert_int_equal(look.snapshot.classes[0].function, NCS_FUNCTION_SEND);
+	assert_int_equal(look.snapshot.classes[0].operations, 0);
+	look_away(&look);
+}
+
+/* --- Hostile contents -------------------------------------------------- */
+
+static void sampling_is_told(void **state)
+{
+	struct segment_fixture *fixture = *state;
+	struct look look;
+
+	look_at(&look, fixture);
+	assert_int_equal(look.snapshot.sampling.level, 0);
+	fixture->header->sampling = (struct ncs_sampling){
+		.level = 4,
+		.slow_ns = 5,
+		.kept = 6,
+		.left_out = 7,
+		.slow = 8,
+	};
+	look_again(&look);
+	assert_int_equal(look.snapshot.sampling.level, 4);
+	assert_int_equal(look.snapshot.sampling.slow_ns, 5);
+	assert_int_equal(look.snapshot.sampling.kept, 6);
+	assert_int_equal(look.snapshot.sampling.left_out, 7);
+	assert_int_equal(look.snapshot.sampling.slow, 8);
+	look_away(&look);
+}
+
+static void strings_without_an_end_get_one(void **state)
+{
+	struct segment_fixture *fixture = *state;
+	struct ncs_header *header = fixture->header;
+	const struct ncs_header *read;
+	struct look look;
+
+	memset(header->identity.comm_name, 'c',
+	       sizeof(header->identity.comm_name));
+	memset(header->identity.gpu, 'g', sizeof(header->identity.gpu));
+	memset(header->host, 'h', sizeof(header->host));
+	memset(header->boot_id, 'b', sizeof(header->boot_id));
+	look_at(&look, fixture);
+	read = ncs_reader_header(look.reader);
+	assert_int_equal(strlen(read->host), sizeof(read->host) - 1);
+	assert_int_equal(strlen(read->boot_id), sizeof(read->boot_id) - 1);
+	assert_int_equal(strlen(read->identity.comm_name),
+			 sizeof(read->identity.comm_name) - 1);
+	assert_int_equal(strlen(read->identity.gpu),
+			 sizeof(read->identity.gpu) - 1);
+	assert_int_equal(strlen(look.snapshot.identity.comm_name),
+			 sizeof(read->identity.comm_name) - 1);
+	assert_int_equal(strlen(look.snapshot.identity.gpu),
+			 sizeof(read->identity.gpu) - 1);
+	look_away(&look);
+}
+
+static void numbers_out_of_range_stay_in_range(void **state)
+{
+	struct segment_fixture *fixture = *state;
+	struct ncs_channel *channel = segment_fixture_channel(fixture, 0);
+	struct look look;
+
+	fixture->header->proxy.state = UINT64_MAX;
+	fixture->header->sampling.level = UINT64_MAX;
+	channel->key = UINT64_MAX;
+	channel->state = NCS_CHANNEL_STATE_COUNT;
+	channel->function = UINT64_MAX;
+	segment_fixture_operation(fixture, 0)->number = UINT64_MAX;
+	segment_fixture_operation(fixture, 0)->function = 255;
+	claim_class(fixture, 0, UINT64_MAX, 1);
+	segment_fixture_histogram(fixture, 0)->key = UINT64_MAX;
+	segment_fixture_histogram(fixture, 1)->key =
+		NCS_HISTOGRAM_KEY(NCS_FUNCTION_MAX + 1, 0);
+	segment_fixture_histogram(fixture, 2)->key =
+		NCS_HISTOGRAM_KEY(0, NCS_TIMING_COUNT);
+	segment_fixture_ring(fixture, 0)->head = UINT64_MAX;
+	look_at(&look, fixture);
+	assert_int_equal(look.snapshot.proxy.state, NCS_PROXY_UNKNOWN);
+	assert_int_equal(look.snapshot.sampling.level, NCS_LEVEL_MAX);
+	assert_int_equal(look.snapshot.channel_count, 1);
+	assert_int_equal(look.snapshot.channels[0].state, NCS_CHANNEL_IDLE);
+	assert_int_equal(look.snapshot.channels[0].function,
+			 NCS_FUNCTION_OTHER);
+	assert_int_equal(look.snapshot.operations[0].function,
+			 NCS_FUNCTION_OTHER);
+	assert_int_equal(look.snapshot.class_count, 1);
+	assert_int_equal(look.snapshot.classes[0].function, NCS_FUNCTION_OTHER);
+	assert_int_equal(look.snapshot.classes[0].size_class, NCS_CLASS_OTHER);
+	for (size_t i = 0; i < NCS_FUNCTION_COUNT; i++) {
+		assert_int_equal(look.snapshot.functions[i].calls, 0);
+		for (size_t k = 0; k < NCS_TIMING_COUNT; k++)
+			assert_null(look.snapshot.functions[i].histogram[k]);
+	}
+	segment_fixture_histogram(fixture, 0)->key =
+		NCS_HISTOGRAM_KEY(0, NCS_TIMING_PROXY);
+	segment_fixture_histogram(fixture, 0)->first = UINT64_MAX;
+	segment_fixture_histogram(fixture, 0)->end = UINT64_MAX;
+	look_again(&look);
+	assert_int_equal(look.snapshot.class_bucket_count,
+			 NCS_HISTOGRAM_BUCKETS);
+	look_away(&look);
+}
+
+static void geometry_is_taken_once(void **state)
+{
+	struct segment_fixture *fixture = *state;
+	struct ncs_record records[16];
+	struct look look;
+	uint64_t lost = 0;
+
+	look_at(&look, fixture);
+	segment_fixture_put(fixture, 1, 3);
+	fixture->header->lanes.count = UINT32_MAX;
+	fixture->header->rings.offset = UINT64_MAX - 7;
+	fixture->header->channels.stride = UINT32_MAX;
+	fixture->header->ring_records = 1u << 31;
+	fixture->header->operations.count = UINT32_MAX;
+	look_again(&look);
+	assert_int_equal(look.snapshot.lane_count, 3);
+	assert_int_equal(look.snapshot.lanes[1].published, 3);
+	assert_int_equal(ncs_reader_records(look.reader, 1, records, 16, &lost),
+			 3);
+	look_away(&look);
+}
+
+static void a_block_left_in_mid_write_is_told_and_still_shown(void **state)
+{
+	struct segment_fixture *fixture = *state;
+	struct ncs_header *header = fixture->header;
+	struct ncs_channel *channel = segment_fixture_channel(fixture, 1);
+	struct ncs_function *function =
+		&segment_fixture_lane(fixture, 1)
+			 ->functions[NCS_FUNCTION_ALL_REDUCE];
+	uint64_t *sequences[] = {
+		&header->identity.sequence,
+		&header->proxy.sequence,
+		&channel->sequence,
+		&function->sequence,
+	};
+	struct look look;
+
+	snprintf(header->identity.comm_name, sizeof(header->identity.comm_name),
+		 "world");
+	header->proxy.state = NCS_PROXY_SLEEP;
+	channel->key = NCS_CHANNEL_KEY(3, 1, 2);
+	channel->bytes = 4096;
+	function->calls = 12;
+	/* A place that is not in use does not matter. */
+	segment_fixture_channel(fixture, 2)->sequence = 7;
+	look_at(&look, fixture);
+	assert_false(look.snapshot.torn);
+	for (size_t i = 0; i < sizeof(sequences) / sizeof(sequences[0]); i++) {
+		*sequences[i] = 7;
+		look_again(&look);
+		assert_true(look.snapshot.torn);
+		assert_string_equal(look.snapshot.identity.comm_name, "world");
+		assert_int_equal(look.snapshot.proxy.state, NCS_PROXY_SLEEP);
+		assert_int_equal(look.snapshot.channel_count, 1);
+		assert_int_equal(look.snapshot.channels[0].bytes, 4096);
+		assert_int_equal(
+			look.snapshot.functions[NCS_FUNCTION_ALL_REDUCE].calls,
+			12);
+		*sequences[i] = 8;
+		look_again(&look);
+		assert_false(look.snapshot.torn);
+	}
+	look_away(&look);
+}
+
+/* A rank that is killed inside a callback, its flight recorder read later. */
+static int die_in_mid_write(struct segment_fixture *fixture)
+{
+	struct ncs_process self;
+	struct ncs_writer writer;
+	struct ncs_proxy *proxy;
+	struct ncs_operation *operation;
+
+	ncs_process_describe(&self);
+	if (segment_fixture_create(fixture, &self, 0, &writer) != 0)
+		return 1;
+	ncs_writer_publish(&writer);
+	proxy = &writer.header->proxy;
+	ncs_seqlock_begin(&proxy->sequence);
+	ncs_payload_store(&proxy->state, NCS_PROXY_APPEND);
+	operation = (struct ncs_operation *)((char *)writer.header +
+					     writer.header->operations.offset);
+	ncs_payload_store(&operation->bytes, 5); /* number is still 0 */
+	rename(writer.path, fixture->writer.path);
+	return raise(SIGKILL);
+}
+
+static void one_who_was_killed_in_mid_write_can_be_read(void **state)
+{
+	struct segment_fixture *fixture = *state;
+	struct look look;
+	int status = segment_fixture_in_child(die_in_mid_write, fixture);
+
+	assert_true(WIFSIGNALED(status));
+	look_at(&look, fixture);
+	assert_int_equal(look.snapshot.liveness, NCS_DEAD);
+	assert_true(look.snapshot.torn);
+	assert_int_equal(look.snapshot.proxy.state, NCS_PROXY_APPEND);
+	assert_int_equal(look.snapshot.operation_count, 0);
+	look_away(&look);
+}
+
+/* --- A file that is cut short ------------------------------------------ */
+
+/* Everything is in use and then gone. 0: nothing happened but zeros. */
+static int cut_short(struct segment_fixture *fixture, bool guarded)
+{
+	struct ncs_reader *reader, *other;
+	struct ncs_snapshot snapshot;
+	struct ncs_record records[16];
+	uint64_t lost = 0;
+
+	if (guarded) {
+		ncs_reader_guard();
+		ncs_reader_guard(); /* once more does no harm */
+	}
+	segment_fixture_put(fixture, 1, 5);
+	segment_fixture_channel(fixture, 0)->key = NCS_CHANNEL_KEY(0, 0, 0);
+	if (ncs_reader_open(fixture->writer.path, &other, NULL, 0) !=
+		    NCS_ATTACHED ||
+	    ncs_reader_open(fixture->writer.path, &reader, NULL, 0) !=
+		    NCS_ATTACHED ||
+	    ncs_snapshot_init(&snapshot, reader) != 0)
+		return 2;
+	ncs_snapshot_take(&snapshot, reader, NOW);
+	if (snapshot.channel_count != 1 ||
+	    ncs_reader_records(reader, 1, records, 2, &lost) != 2)
+		return 3;
+	if (truncate(fixture->writer.path, 0) != 0)
+		return 4;
+	if (ncs_reader_records(reader, 1, records, 16, &lost) != 0 || lost != 0)
+		return 5;
+	ncs_snapshot_take(&snapshot, reader, NOW);
+	if (snapshot.channel_count != 0 || snapshot.operation_count != 0 ||
+	    snapshot.lanes[1].published != 0 || snapshot.torn)
+		return 6;
+	if (ncs_reader_is_valid(reader))
+		return 7;
+	ncs_snapshot_take(&snapshot, other, NOW);
+	if (snapshot.channel_count != 0)
+		return 8;
+	ncs_snapshot_release(&snapshot);
+	ncs_reader_close(other);
+	ncs_reader_close(reader);
+	return 0;
+}
+
+static int cut_short_guarded(struct segment_fixture *fixture)
+{
+	return cut_short(fixture, true);
+}
+
+static int cut_short_unguarded(struct segment_fixture *fixture)
+{
+	return cut_short(fixture, false);
+}
+
+static void a_file_cut_short_reads_as_zeros(void **state)
+{
+	int status = segment_fixture_in_child(cut_short_guarded, *state);
+
+	assert_true(WIFEXITED(status));
+	assert_int_equal(WEXITSTATUS(status), 0);
+}
+
+/* Else the test above would prove nothing. */
+static void without_the_guard_that_is_the_end(void **state)
+{
+	assert_int_not_equal(
+		segment_fixture_in_child(cut_short_unguarded, *state), 0);
+}
+
+/* A mapping that is not a reader's, cut short; most likely where a reader's
+ * was. */
+static int touch_what_is_not_there(struct segment_fixture *fixture)
+{
+	const char *path = segment_fixture_path(fixture, "other");
+	int file = open(path, O_RDWR | O_CREAT, 0600);
+	size_t bytes = fixture->writer.mapped_bytes;
+	const volatile char *mapping;
+	struct ncs_reader *reader;
+
+	ncs_reader_guard();
+	ncs_reader_guard();
+	if (file < 0 || ftruncate(file, (off_t)bytes) != 0 ||
+	    ncs_reader_open(fixture->writer.path, &reader, NULL, 0) !=
+		    NCS_ATTACHED)
+		return 0;
+	ncs_reader_close(reader);
+	mapping = mmap(NULL, bytes, PROT_READ, MAP_SHARED, file, 0);
+	if (mapping == MAP_FAILED || ftruncate(file, 0) != 0)
+		return 0;
+	return mapping[0] & 0;
+}
+
+static int send_sigbus(struct segment_fixture *fixture)
+{
+	struct ncs_reader *reader;
+
+	ncs_reader_guard();
+	if (ncs_reader_open(fixture->writer.path, &reader, NULL, 0) !=
+	    NCS_ATTACHED)
+		return 0;
+	kill(getpid(), SIGBUS);
+	return 0;
+}
+
+static void a_sigbus_that_is_not_ours_keeps_its_effect(void **state)
+{
+	struct segment_fixture *fixture = *state;
+
+	int status;
+
+	status = segment_fixture_in_child(touch_what_is_not_there, fixture);
+	assert_true(WIFSIGNALED(status));
+	assert_int_equal(WTERMSIG(status), SIGBUS);
+	status = segment_fixture_in_child(send_sigbus, fixture);
+	assert_true(WIFSIGNALED(status));
+	assert_int_equal(WTERMSIG(status), SIGBUS);
+}
+
+/* More of them over time than the guard has places, in any order. */
+static int guard_many(struct segment_fixture *fixture)
+{
+	enum { COUNT = 200 };
+	struct ncs_reader *readers[COUNT] = { NULL };
+	struct ncs_record record;
+	uint64_t lost;
+
+	ncs_reader_guard();
+	srandom(1);
+	for (unsigned i = 0; i < 100 * COUNT; i++) {
+		unsigned k = (unsigned)random() % COUNT;
+
+		if (readers[k]) {
+			ncs_reader_close(readers[k]);
+			readers[k] = NULL;
+		} else if (ncs_reader_open(fixture->writer.path, &readers[k],
+					   NULL, 0) != NCS_ATTACHED) {
+			return 2;
+		}
+	}
+	if (truncate(fixture->writer.path, 0) != 0)
+		return 3;
+	for (unsigned k = 0; k < COUNT; k++) {
+		if (readers[k] &&
+		    ncs_reader_records(readers[k], 1, &record, 1, &lost) != 0)
+			return 4;
+		ncs_reader_close(readers[k]);
+	}
+	return 0;
+}
+
+static void the_guard_keeps_up_with_many_readers(void **state)
+{
+	int status = segment_fixture_in_child(guard_many, *state);
+
+	assert_true(WIFEXITED(status));
+	assert_int_equal(WEXITSTATUS(status), 0);
+}
+
+#define WITH_SEGMENT(test) \
+	cmocka_unit_test_setup_teardown(test, segment_fixture_setup, \
+					segment_fixture_teardown)
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		WITH_SEGMENT(a_published_segment_is_attached),
+		WITH_SEGMENT(nobody_need_ask_why),
+		WITH_SEGMENT(what_is_not_there_is_absent),
+		WITH_SEGMENT(what_is_being_made_is_not_ready),
+		WITH_SEGMENT(another_major_version_is_told_as_such),
+		WITH_SEGMENT(a_later_minor_version_is_attached),
+		WITH_SEGMENT(what_is_no_sane_segment_is_corrupt),
+		WITH_SEGMENT(what_is_no_file_is_corrupt),
+		WITH_SEGMENT(a_socket_is_not_attached),
+		WITH_SEGMENT(anothers_segment_is_denied_even_if_readable),
+		WITH_SEGMENT(root_may_look_at_all),
+		WITH_SEGMENT(without_file_descriptors_attaching_fails),
+		WITH_SEGMENT(the_mapping_cannot_be_written),
+		WITH_SEGMENT(a_removed_or_replaced_file_is_not_valid),
+		WITH_SEGMENT(a_file_cut_short_is_not_valid),
+		WITH_SEGMENT(records_are_read_in_order_and_loss_is_exact),
+		WITH_SEGMENT(no_lane_and_no_room_give_no_records),
+		WITH_SEGMENT(a_snapshot_says_what_a_late_reader_has_missed),
+		WITH_SEGMENT(a_fresh_segment_says_nothing),
+		WITH_SEGMENT(liveness_is_told),
+		WITH_SEGMENT(
+			one_that_was_never_called_is_silent_since_it_was_made),
+		WITH_SEGMENT(a_pid_alone_is_no_process),
+		WITH_SEGMENT(a_process_that_is_stopped_is_told),
+		WITH_SEGMENT(the_running_state_is_charged_until_now),
+		WITH_SEGMENT(kernel_timing_is_told_as_it_is),
+		WITH_SEGMENT(what_cupti_records_is_told_if_the_plugin_knows_it),
+		WITH_SEGMENT(the_gpu_clock_is_told_with_its_error),
+		WITH_SEGMENT(settings_are_told_if_they_make_sense),
+		WITH_SEGMENT(a_rank_that_ended_stands_still),
+		WITH_SEGMENT(channels_are_told_by_channel_direction_and_peer),
+		WITH_SEGMENT(operations_are_told_oldest_first),
+		WITH_SEGMENT(
+			an_operation_is_seen_however_late_its_slot_is_filled),
+		WITH_SEGMENT(operations_whose_end_is_not_told_are_listed_apart),
+		WITH_SEGMENT(an_operation_that_is_revived_is_seen_at_once),
+		WITH_SEGMENT(slots_are_given_out_round_and_round),
+		WITH_SEGMENT(
+			tables_of_an_older_minor_version_are_looked_at_whole),
+		WITH_SEGMENT(functions_are_summed_over_lanes),
+		WITH_SEGMENT(histograms_are_told_by_function_and_timing),
+		WITH_SEGMENT(classes_are_told_in_order_with_their_times),
+		WITH_SEGMENT(ranges_are_told_with_their_histograms),
+		WITH_SEGMENT(ranges_that_make_no_sense_are_left_out),
+		WITH_SEGMENT(a_functions_times_are_those_of_its_classes),
+		WITH_SEGMENT(before_1_2_all_times_are_the_functions_own),
+		WITH_SEGMENT(sampling_is_told),
+		WITH_SEGMENT(strings_without_an_end_get_one),
+		WITH_SEGMENT(numbers_out_of_range_stay_in_range),
+		WITH_SEGMENT(geometry_is_taken_once),
+		WITH_SEGMENT(a_block_left_in_mid_write_is_told_and_still_shown),
+		WITH_SEGMENT(one_who_was_killed_in_mid_write_can_be_read),
+		WITH_SEGMENT(a_file_cut_short_reads_as_zeros),
+		WITH_SEGMENT(without_the_guard_that_is_the_end),
+		WITH_SEGMENT(a_sigbus_that_is_not_ours_keeps_its_effect),
+		WITH_SEGMENT(the_guard_keeps_up_with_many_readers),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}

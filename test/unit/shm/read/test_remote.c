@@ -1,0 +1,402 @@
+/* Control objects from outside: found by the process of a segment, refused when
+ * they are none, harmless when they are damaged or cut short, removed with what
+ * else the dead left. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include <cmocka.h>
+
+#include <errno.h>
+#include <fcntl.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <sys/stat.h>
+#include <sys/wait.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "shm/control.h"
+#include "shm/read/discover.h"
+#include "shm/read/remote.h"
+#include "test/unit/support/segment_fixture.h"
+
+#define SOMEBODY_ELSE 65534
+#define NOW UINT64_C(1000000000000)
+#define ONE UINT64_C(0x100000001)
+
+static const struct ncs_detail more = { .kernel = NCS_KERNEL_DETAIL_ALWAYS };
+static const struct ncs_change off = { .kernel = true,
+				       .to.kernel = NCS_KERNEL_DETAIL_OFF };
+static char why[128];
+
+static void make(struct segment_fixture *fixture,
+		 const struct ncs_process *process, unsigned serial,
+		 struct ncs_control_writer *writer)
+{
+	memset(writer, 0x5a, sizeof(*writer)); /* nothing is taken from it */
+	assert_int_equal(ncs_writer_create_control(writer, fixture->directory,
+						   process, serial),
+			 0);
+}
+
+static void unmap(struct ncs_control_writer *writer)
+{
+	munmap(writer->control, NCS_CONTROL_BYTES);
+}
+
+static bool exists(const char *path)
+{
+	struct stat status;
+
+	return lstat(path, &status) == 0;
+}
+
+static enum ncs_attach open_it(const char *path)
+{
+	struct ncs_remote *remote;
+	enum ncs_attach result;
+
+	why[0] = '\0';
+	result = ncs_remote_open(path, &remote, why, sizeof(why));
+	assert_true((remote != NULL) == (result == NCS_ATTACHED));
+	assert_true((why[0] != '\0') == (result != NCS_ATTACHED));
+	ncs_remote_close(remote);
+	return result;
+}
+
+/* --- The object ------------------------------------------------------------- */
+
+static void it_is_a_page_of_its_owner_in_which_nobody_has_asked(void **state)
+{
+	struct segment_fixture *fixture = *state;
+	struct ncs_control_writer writer;
+	struct stat status;
+	char path[512];
+
+	make(fixture, &fixture->process, 0, &writer);
+	strcpy(path, writer.path);
+	assert_int_equal(stat(writer.path, &status), 0);
+	assert_int_equal(status.st_mode, S_IFREG | 0600);
+	assert_int_equal(status.st_size, NCS_CONTROL_BYTES);
+	assert_int_equal(status.st_blocks * 512, NCS_CONTROL_BYTES);
+	assert_int_equal(writer.control->request, 0);
+	assert_int_equal(writer.control->lease_until_ns, 0);
+	assert_int_equal(writer.control->pid, fixture->process.pid);
+	ncs_writer_unlink_control(&writer);
+	assert_false(exists(path));
+	ncs_writer_unlink_control(&writer); /* once is enough */
+	unmap(&writer);
+}
+
+static void an_object_that_is_there_is_not_taken_over(void **state)
+{
+	struct segment_fixture *fixture = *state;
+	struct ncs_control_writer first, second;
+
+	make(fixture, &fixture->process, 0, &first);
+	assert_int_equal(ncs_writer_create_control(&second, fixture->directory,
+						   &fixture->process, 0),
+			 -EEXIST);
+	assert_null(second.control);
+	assert_string_equal(second.path, "");
+	assert_true(exists(first.path));
+	unmap(&first);
+}
+
+static void segments_and_control_objects_are_not_confused(void **state)
+{
+	struct segment_fixture *fixture = *state;
+	struct ncs_control_writer control;
+	struct ncs_writer segment;
+	struct ncs_paths paths;
+
+	make(fixture, &fixture->process, 0, &control);
+	assert_int_equal(segment_fixture_create(fixture, &fixture->process, 0,
+						&segment),
+			 0);
+	assert_int_equal(ncs_discover(fixture->directory, &paths), 0);
+	assert_int_equal(paths.count, 1);
+	assert_string_equal(paths.path[0], segment.path);
+	ncs_paths_release(&paths);
+	assert_int_equal(ncs_discover_controls(fixture->directory, &paths), 0);
+	assert_int_equal(paths.count, 1);
+	assert_string_equal(paths.path[0], control.path);
+	ncs_paths_release(&paths);
+	assert_int_equal(open_it(segment.path), NCS_ATTACH_CORRUPT);
+	unmap(&control);
+	munmap(segment.header, segment.mapped_bytes);
+}
+
+/* --- Opening ---------------------------------------------------------------- */
+
+static void what_is_asked_for_reaches_the_process(void **state)
+{
+	struct segment_fixture *fixture = *state;
+	struct ncs_control_writer writer;
+	struct ncs_remote *remote;
+	uint64_t word;
+
+	make(fixture, &fixture->process, 0, &writer);
+	assert_int_equal(ncs_remote_open(writer.path, &remote, why,
+					 sizeof(why)),
+			 NCS_ATTACHED);
+	assert_int_equal(ncs_remote_owner(remote), geteuid());
+	assert_true(ncs_process_is_same(ncs_remote_process(remote),
+					&fixture->process));
+	word = ncs_control_change(ncs_remote_control(remote), &off);
+	assert_true(writer.control->request == word);
+	ncs_remote_close(remote);
+	assert_true(writer.control->request == word);
+	unmap(&writer);
+}
+
+static enum ncs_attach find(struct segment_fixture *fixture,
+			    const struct ncs_header *header,
+			    struct ncs_remote **remote)
+{
+	why[0] = '\0';
+	return ncs_remote_find(fixture->directory, header, remote, why,
+			       sizeof(why));
+}
+
+static void it_is_found_by_the_process_of_a_segment(void **state)
+{
+	struct segment_fixture *fixture = *state;
+	struct ncs_process stranger = fixture->process;
+	struct ncs_control_writer others, mine;
+	struct ncs_header header = { 0 };
+	struct ncs_remote *remote;
+
+	header.pid = fixture->process.pid;
+	header.process_start = fixture->process.start;
+	header.pid_namespace = fixture->process.pid_namespace;
+	memcpy(header.boot_id, fixture->process.boot_id,
+	       sizeof(header.boot_id));
+	assert_int_equal(find(fixture, &header, &remote), NCS_ATTACH_ABSENT);
+	assert_null(remote);
+	assert_true(why[0] != '\0');
+	/* The same name in another container. */
+	stranger.pid_namespace++;
+	make(fixture, &stranger, 0, &others);
+	assert_int_equal(find(fixture, &header, &remote), NCS_ATTACH_ABSENT);
+	make(fixture, &fixture->process, 1, &mine);
+	assert_int_equal(find(fixture, &header, &remote), NCS_ATTACHED);
+	ncs_control_change(ncs_remote_control(remote), &off);
+	assert_true(mine.control->request != 0);
+	assert_true(others.control->request == 0);
+	ncs_remote_close(remote);
+	header.process_start++;
+	assert_int_equal(find(fixture, &header, &remote), NCS_ATTACH_ABSENT);
+	unmap(&others);
+	unmap(&mine);
+}
+
+static void what_is_none_is_refused(void **state)
+{
+	struct segment_fixture *fixture = *state;
+	const char *link = segment_fixture_path(fixture, "link");
+	struct ncs_control_writer writer;
+	char path[512];
+
+	assert_int_equal(open_it("/nonexistent/control"), NCS_ATTACH_ABSENT);
+	assert_int_equal(open_it("/dev/null"), NCS_ATTACH_CORRUPT);
+	make(fixture, &fixture->process, 0, &writer);
+	snprintf(path, sizeof(path), "%s", link);
+	assert_int_equal(symlink(writer.path, path), 0);
+	assert_int_equal(open_it(path), NCS_ATTACH_CORRUPT);
+	writer.control->version = 0;
+	assert_int_equal(open_it(writer.path), NCS_ATTACH_NOT_READY);
+	writer.control->version = 9u << 16;
+	assert_int_equal(open_it(writer.path), NCS_ATTACH_OTHER_VERSION);
+	writer.control->version = NCS_CONTROL_VERSION + 1;
+	assert_int_equal(open_it(writer.path), NCS_ATTACHED);
+	writer.control->magic++;
+	assert_int_equal(open_it(writer.path), NCS_ATTACH_CORRUPT);
+	writer.control->magic--;
+	writer.control->byte_order++;
+	assert_int_equal(open_it(writer.path), NCS_ATTACH_CORRUPT);
+	writer.control->byte_order--;
+	writer.control->control_bytes = sizeof(struct ncs_control) - 8;
+	assert_int_equal(open_it(writer.path), NCS_ATTACH_CORRUPT);
+	writer.control->control_bytes = sizeof(struct ncs_control);
+	unmap(&writer);
+	assert_int_equal(truncate(writer.path, NCS_CONTROL_BYTES - 1), 0);
+	assert_int_equal(open_it(writer.path), NCS_ATTACH_CORRUPT);
+	assert_int_equal(truncate(writer.path, 0), 0);
+	assert_int_equal(open_it(writer.path), NCS_ATTACH_NOT_READY);
+}
+
+static int open_as_somebody_else(struct segment_fixture *fixture)
+{
+	struct ncs_paths paths;
+	enum ncs_attach result = NCS_ATTACH_FAILED;
+	struct ncs_remote *remote;
+
+	if (setegid(SOMEBODY_ELSE) != 0 || seteuid(SOMEBODY_ELSE) != 0 ||
+	    ncs_discover_controls(fixture->directory, &paths) != 0)
+		return 100;
+	result = ncs_remote_open(paths.path[0], &remote, NULL, 0);
+	ncs_paths_release(&paths);
+	return (int)result;
+}
+
+static void anothers_is_denied_whatever_its_mode(void **state)
+{
+	struct segment_fixture *fixture = *state;
+	struct ncs_control_writer writer;
+
+	if (geteuid() != 0)
+		skip();
+	make(fixture, &fixture->process, 0, &writer);
+	assert_int_equal(chmod(fixture->directory, 0777), 0);
+	assert_int_equal(WEXITSTATUS(segment_fixture_in_child(
+				 open_as_somebody_else, fixture)),
+			 NCS_ATTACH_DENIED);
+	assert_int_equal(chmod(writer.path, 0666), 0);
+	assert_int_equal(WEXITSTATUS(segment_fixture_in_child(
+				 open_as_somebody_else, fixture)),
+			 NCS_ATTACH_DENIED);
+	unmap(&writer);
+}
+
+/* --- Damage ----------------------------------------------------------------- */
+
+/* All that is ever done with one. */
+static void use(struct ncs_remote *remote)
+{
+	struct ncs_control *control = ncs_remote_control(remote);
+	struct ncs_control_request request;
+
+	assert_true(memchr(ncs_remote_process(remote)->boot_id, 0,
+			   sizeof(ncs_remote_process(remote)->boot_id)));
+	ncs_request_unpack(control->request, &request);
+	ncs_control_renew_lease(control, ONE, NOW);
+	ncs_control_take_lease(control, &more, ONE, NOW);
+	ncs_control_change(control, &off);
+	ncs_control_drop_lease(control, ONE);
+}
+
+static void no_damage_harms_who_opens_it(void **state)
+{
+	struct segment_fixture *fixture = *state;
+	struct ncs_control_writer writer;
+	struct ncs_control valid;
+	unsigned opened = 0;
+
+	make(fixture, &fixture->process, 0, &writer);
+	valid = *writer.control;
+	srandom(1);
+	for (unsigned i = 0; i < 20000; i++) {
+		unsigned char *bytes = (unsigned char *)writer.control;
+		unsigned count = 1 + (unsigned)random() % 4;
+		struct ncs_remote *remote;
+
+		*writer.control = valid;
+		for (unsigned k = 0; k < count; k++)
+			bytes[(size_t)random() % sizeof(valid)] =
+				(unsigned char)random();
+		if (ncs_remote_open(writer.path, &remote, why, sizeof(why)) !=
+		    NCS_ATTACHED)
+			continue;
+		use(remote);
+		ncs_remote_close(remote);
+		opened++;
+	}
+	assert_in_range(opened, 1000, 19000);
+	unmap(&writer);
+}
+
+static void one_that_is_cut_short_harms_nobody(void **state)
+{
+	struct segment_fixture *fixture = *state;
+	struct ncs_control_writer writer;
+	struct ncs_remote *remote;
+
+	ncs_reader_guard();
+	make(fixture, &fixture->process, 0, &writer);
+	assert_int_equal(ncs_remote_open(writer.path, &remote, NULL, 0),
+			 NCS_ATTACHED);
+	unmap(&writer);
+	assert_int_equal(truncate(writer.path, 0), 0);
+	use(remote);
+	ncs_remote_close(remote);
+}
+
+/* --- Removing --------------------------------------------------------------- */
+
+static void those_of_the_dead_are_removed_and_others_kept(void **state)
+{
+	struct segment_fixture *fixture = *state;
+	struct ncs_control_writer gone, half, mine;
+	struct ncs_process dead;
+
+	segment_fixture_dead_process(&dead);
+	make(fixture, &dead, 0, &gone);
+	make(fixture, &dead, 1, &half);
+	make(fixture, &fixture->process, 0, &mine);
+	half.control->version = 0;
+	unmap(&gone);
+	unmap(&half);
+	assert_int_equal(ncs_clean(fixture->directory, NULL, NULL), 2);
+	assert_false(exists(gone.path));
+	assert_false(exists(half.path));
+	assert_true(exists(mine.path));
+	unmap(&mine);
+}
+
+static void make_old(const char *path)
+{
+	const struct timespec times[2] = { { time(NULL) - 100000, 0 },
+					   { time(NULL) - 100000, 0 } };
+
+	assert_int_equal(utimensat(AT_FDCWD, path, times, 0), 0);
+}
+
+static void only_old_ones_of_the_dead_are_reaped(void **state)
+{
+	struct segment_fixture *fixture = *state;
+	struct ncs_control_writer old, fresh, mine;
+	struct ncs_process dead;
+
+	segment_fixture_dead_process(&dead);
+	make(fixture, &dead, 0, &old);
+	make(fixture, &dead, 1, &fresh);
+	make(fixture, &fixture->process, 0, &mine);
+	unmap(&old);
+	unmap(&fresh);
+	make_old(old.path);
+	make_old(mine.path);
+	ncs_writer_reap(fixture->directory, &fixture->process);
+	assert_false(exists(old.path));
+	assert_true(exists(fresh.path));
+	assert_true(exists(mine.path));
+	unmap(&mine);
+}
+
+#define IN_DIRECTORY(test) \
+	cmocka_unit_test_setup_teardown(test, segment_fixture_setup_bare, \
+					segment_fixture_teardown)
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		IN_DIRECTORY(
+			it_is_a_page_of_its_owner_in_which_nobody_has_asked),
+		IN_DIRECTORY(an_object_that_is_there_is_not_taken_over),
+		IN_DIRECTORY(segments_and_control_objects_are_not_confused),
+		IN_DIRECTORY(what_is_asked_for_reaches_the_process),
+		IN_DIRECTORY(it_is_found_by_the_process_of_a_segment),
+		IN_DIRECTORY(what_is_none_is_refused),
+		IN_DIRECTORY(anothers_is_denied_whatever_its_mode),
+		IN_DIRECTORY(no_damage_harms_who_opens_it),
+		IN_DIRECTORY(one_that_is_cut_short_harms_nobody),
+		IN_DIRECTORY(those_of_the_dead_are_removed_and_others_kept),
+		IN_DIRECTORY(only_old_ones_of_the_dead_are_reaped),
+	};
+
+	return cmocka_run_group_tests_name("remote", tests, NULL, NULL);
+}

@@ -1,0 +1,172 @@
+/* Seqlocks: a copy is one update or none. One thread; for load see
+ * test/stress/test_seqlock_torture.c. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include <cmocka.h>
+
+#include <string.h>
+
+#include "test/unit/support/interleave.h"
+
+#include "shm/seqlock.h"
+
+#define WORDS 4
+
+static uint64_t block[WORDS];
+
+/* All words of update `n` but the sequence are n. */
+static void write_update(uint64_t n)
+{
+	ncs_seqlock_begin(block);
+	for (unsigned k = 1; k < WORDS; k++)
+		interleave_store(&block[k], n);
+	ncs_seqlock_end(block);
+}
+
+static void assert_is_update(const uint64_t copy[WORDS], uint64_t n)
+{
+	assert_int_equal(copy[0], 2 * n);
+	for (unsigned k = 1; k < WORDS; k++)
+		assert_int_equal(copy[k], n);
+}
+
+static void a_fresh_block_reads_as_zeros(void **state)
+{
+	uint64_t copy[WORDS] = { 1, 1, 1, 1 };
+
+	(void)state;
+	memset(block, 0, sizeof(block));
+	assert_true(ncs_seqlock_read(copy, block, WORDS));
+	assert_is_update(copy, 0);
+}
+
+static void the_latest_update_is_read(void **state)
+{
+	uint64_t copy[WORDS];
+
+	(void)state;
+	memset(block, 0, sizeof(block));
+	for (uint64_t n = 1; n < 100; n++) {
+		write_update(n);
+		assert_true(ncs_seqlock_read(copy, block, WORDS));
+		assert_is_update(copy, n);
+	}
+}
+
+static void an_update_that_never_ends_is_told_and_still_copied(void **state)
+{
+	uint64_t copy[WORDS];
+
+	(void)state;
+	memset(block, 0, sizeof(block));
+	write_update(1);
+	ncs_seqlock_begin(block);
+	block[1] = 2;
+	assert_false(ncs_seqlock_read(copy, block, WORDS));
+	assert_int_equal(copy[0] & 1, 1);
+	assert_int_equal(copy[1], 2);
+	assert_int_equal(copy[2], 1);
+	assert_int_equal(copy[3], 1);
+}
+
+static void one_who_takes_over_from_a_dead_writer_ends_even(void **state)
+{
+	uint64_t copy[WORDS];
+
+	(void)state;
+	memset(block, 0, sizeof(block));
+	ncs_seqlock_begin(block);
+	write_update(1);
+	assert_true(ncs_seqlock_read(copy, block, WORDS));
+	assert_is_update(copy, 1);
+}
+
+static void two_writers_at_once_leave_it_readable(void **state)
+{
+	uint64_t copy[WORDS];
+
+	(void)state;
+	memset(block, 0, sizeof(block));
+	ncs_seqlock_begin(block);
+	ncs_seqlock_begin(block);
+	ncs_seqlock_end(block);
+	assert_true(ncs_seqlock_read(copy, block, WORDS));
+	ncs_seqlock_end(block);
+	assert_true(ncs_seqlock_read(copy, block, WORDS));
+	assert_true(copy[0] > 2);
+}
+
+static void the_sequence_may_wrap(void **state)
+{
+	uint64_t copy[WORDS];
+
+	(void)state;
+	memset(block, 0, sizeof(block));
+	block[0] = UINT64_MAX - 1;
+	write_update(7);
+	assert_int_equal(block[0], 0);
+	assert_true(ncs_seqlock_read(copy, block, WORDS));
+	assert_int_equal(copy[3], 7);
+}
+
+/* --- One preemption, all of them --------------------------------------- */
+
+static uint64_t written;
+
+static void writer_updates(void)
+{
+	for (unsigned i = 0; i < 3; i++)
+		write_update(++written);
+}
+
+static void no_preemption_makes_a_mixed_copy(void **state)
+{
+	unsigned long whole = 0, later = 0, given_up = 0;
+
+	(void)state;
+	for (unsigned long load = 0; load <= WORDS + 1; load++) {
+		for (unsigned long stores = 0; stores <= 3 * (WORDS + 1);
+		     stores++) {
+			uint64_t copy[WORDS];
+			bool good;
+
+			memset(block, 0, sizeof(block));
+			write_update(written = 1);
+			interleave_arm(writer_updates, load, stores);
+			good = ncs_seqlock_read(copy, block, WORDS);
+			interleave_disarm();
+			if (!good) {
+				/* The writer was stopped in mid-write. */
+				assert_int_equal(block[0] & 1, 1);
+				given_up++;
+				continue;
+			}
+			assert_is_update(copy, copy[1]);
+			whole++;
+			later += copy[1] > 1;
+		}
+	}
+	assert_true(given_up > 10);
+	assert_true(later > 10);
+	assert_true(whole - later > 10);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(a_fresh_block_reads_as_zeros),
+		cmocka_unit_test(the_latest_update_is_read),
+		cmocka_unit_test(
+			an_update_that_never_ends_is_told_and_still_copied),
+		cmocka_unit_test(
+			one_who_takes_over_from_a_dead_writer_ends_even),
+		cmocka_unit_test(two_writers_at_once_leave_it_readable),
+		cmocka_unit_test(the_sequence_may_wrap),
+		cmocka_unit_test(no_preemption_makes_a_mixed_copy),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}

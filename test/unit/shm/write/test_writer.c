@@ -1,0 +1,587 @@
+/* The writer's end of a segment: what it creates, what it refuses, and that it
+ * leaves nothing behind. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include <cmocka.h>
+
+#include <dirent.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <pthread.h>
+#include <sched.h>
+#include <signal.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <sys/mount.h>
+#include <sys/prctl.h>
+#include <sys/resource.h>
+#include <sys/stat.h>
+#include <sys/wait.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "ncclstat/reader.h"
+#include "test/unit/support/segment_fixture.h"
+
+#define SOMEBODY_ELSE 65534
+
+/* What the file system does, where a test says so; see posix_fallocate(). */
+static enum {
+	RESERVES,
+	RESERVES_UNLESS_SIGNALLED, /* tmpfs before Linux 6.11 */
+	IS_FULL,
+} file_system;
+
+/* Stands in for libc's. */
+int posix_fallocate(int file, off_t offset, off_t bytes)
+{
+	sigset_t blocked;
+
+	if (file_system == IS_FULL)
+		return ENOSPC;
+	if (file_system == RESERVES_UNLESS_SIGNALLED) {
+		pthread_sigmask(SIG_SETMASK, NULL, &blocked);
+		if (!sigismember(&blocked, SIGPROF) ||
+		    !sigismember(&blocked, SIGALRM))
+			return EINTR;
+	}
+	return fallocate(file, 0, offset, bytes) == 0 ? 0 : errno;
+}
+
+static int create(struct segment_fixture *fixture, struct ncs_writer *writer)
+{
+	memset(writer, 0x5a, sizeof(*writer)); /* nothing is taken from it */
+	return segment_fixture_create(fixture, &fixture->process, 0, writer);
+}
+
+static unsigned files_in(const char *directory)
+{
+	DIR *stream = opendir(directory);
+	unsigned count = 0;
+
+	while (stream && readdir(stream))
+		count++;
+	if (stream)
+		closedir(stream);
+	return count - 2;
+}
+
+static void assert_refused(struct segment_fixture *fixture, int wanted)
+{
+	unsigned before = files_in(fixture->directory);
+	struct ncs_writer writer;
+
+	assert_int_equal(create(fixture, &writer), wanted);
+	assert_null(writer.header);
+	assert_string_equal(writer.path, "");
+	assert_int_equal(files_in(fixture->directory), before);
+	ncs_writer_unlink(&writer);
+	assert_int_equal(files_in(fixture->directory), before);
+}
+
+/* --- Creating ---------------------------------------------------------- */
+
+static void the_header_says_who_made_it(void **state)
+{
+	struct segment_fixture *fixture = *state;
+	struct ncs_header *header;
+	struct ncs_writer writer;
+	char path[512];
+
+	assert_int_equal(create(fixture, &writer), 0);
+	header = writer.header;
+	snprintf(path, sizeof(path), "%s/ncclstat.%u.%llu.0",
+		 fixture->directory, (unsigned)getpid(),
+		 (unsigned long long)fixture->process.start);
+	assert_string_equal(writer.path, path);
+	assert_int_equal(header->magic, NCS_MAGIC);
+	assert_int_equal(header->byte_order, NCS_BYTE_ORDER);
+	assert_int_equal(header->header_bytes, sizeof(struct ncs_header));
+	assert_int_equal(header->record_bytes, sizeof(struct ncs_record));
+	assert_int_equal(header->segment_bytes, writer.mapped_bytes);
+	assert_int_equal(header->pid, getpid());
+	assert_int_equal(header->process_start, fixture->process.start);
+	assert_int_equal(header->pid_namespace, fixture->process.pid_namespace);
+	assert_int_equal(header->time_namespace,
+			 fixture->process.time_namespace);
+	assert_string_equal(header->boot_id, fixture->process.boot_id);
+	assert_string_equal(header->host, fixture->process.host);
+	assert_int_equal(header->life, NCS_LIFE_LIVE);
+	munmap(header, writer.mapped_bytes);
+}
+
+static void the_version_is_stored_last(void **state)
+{
+	struct segment_fixture *fixture = *state;
+	struct ncs_writer writer;
+	struct ncs_reader *reader;
+
+	assert_int_equal(create(fixture, &writer), 0);
+	assert_int_equal(writer.header->version, 0);
+	assert_int_equal(ncs_reader_open(writer.path, &reader, NULL, 0),
+			 NCS_ATTACH_NOT_READY);
+	assert_null(reader);
+	ncs_writer_publish(&writer);
+	assert_int_equal(writer.header->version, NCS_ABI_VERSION);
+	assert_int_equal(ncs_reader_open(writer.path, &reader, NULL, 0),
+			 NCS_ATTACHED);
+	ncs_reader_close(reader);
+	munmap(writer.header, writer.mapped_bytes);
+}
+
+static void only_the_owner_may_read_it(void **state)
+{
+	struct segment_fixture *fixture = *state;
+	mode_t mask = umask(0);
+	struct ncs_writer writer;
+	struct stat status;
+
+	assert_int_equal(create(fixture, &writer), 0);
+	umask(mask);
+	assert_int_equal(stat(writer.path, &status), 0);
+	assert_int_equal(status.st_mode & 07777, 0600);
+	munmap(writer.header, writer.mapped_bytes);
+}
+
+static void all_of_it_is_reserved(void **state)
+{
+	struct segment_fixture *fixture = *state;
+	struct ncs_writer writer;
+	struct stat status;
+
+	assert_int_equal(create(fixture, &writer), 0);
+	assert_int_equal(stat(writer.path, &status), 0);
+	assert_int_equal(status.st_size, writer.mapped_bytes);
+	assert_true((uint64_t)status.st_blocks * 512 >= writer.mapped_bytes);
+	munmap(writer.header, writer.mapped_bytes);
+}
+
+static void a_segment_may_take_anothers_place_in_memory(void **state)
+{
+	struct segment_fixture *fixture = *state;
+	struct ncs_writer first, second;
+
+	assert_int_equal(create(fixture, &first), 0);
+	first.header->created = 1;
+	assert_int_equal(ncs_writer_create(&second, fixture->directory,
+					   &fixture->process, 1,
+					   &segment_fixture_size, first.header),
+			 0);
+	assert_ptr_equal(second.header, first.header);
+	assert_int_equal(second.header->created, 0);
+	assert_string_not_equal(second.path, first.path);
+	munmap(second.header, second.mapped_bytes);
+}
+
+static void unlinking_removes_the_name_and_keeps_the_memory(void **state)
+{
+	struct segment_fixture *fixture = *state;
+	struct ncs_writer writer;
+	char path[512];
+
+	assert_int_equal(create(fixture, &writer), 0);
+	memcpy(path, writer.path, sizeof(path));
+	ncs_writer_unlink(&writer);
+	assert_int_equal(files_in(fixture->directory), 0);
+	writer.header->life = NCS_LIFE_FINISHED;
+	assert_int_equal(writer.header->magic, NCS_MAGIC);
+	/* A second time removes nothing that has come since. */
+	fclose(fopen(path, "w"));
+	ncs_writer_unlink(&writer);
+	assert_int_equal(files_in(fixture->directory), 1);
+	munmap(writer.header, writer.mapped_bytes);
+}
+
+/* --- Refusing ---------------------------------------------------------- */
+
+static void what_has_the_name_already_is_left_alone(void **state)
+{
+	struct segment_fixture *fixture = *state;
+	struct ncs_writer writer, again;
+	struct stat before, after;
+
+	assert_int_equal(create(fixture, &writer), 0);
+	assert_int_equal(stat(writer.path, &before), 0);
+	assert_int_equal(create(fixture, &again), -EEXIST);
+	assert_null(again.header);
+	/* Of somebody who cleans up after a failure, too. */
+	ncs_writer_unlink(&again);
+	assert_int_equal(stat(writer.path, &after), 0);
+	assert_int_equal(after.st_ino, before.st_ino);
+	munmap(writer.header, writer.mapped_bytes);
+}
+
+static void a_link_in_its_place_is_not_followed(void **state)
+{
+	struct segment_fixture *fixture = *state;
+	struct ncs_writer writer;
+	char name[512];
+
+	assert_int_equal(create(fixture, &writer), 0);
+	munmap(writer.header, writer.mapped_bytes);
+	snprintf(name, sizeof(name), "%s", writer.path);
+	ncs_writer_unlink(&writer);
+	assert_int_equal(symlink(segment_fixture_path(fixture, "target"), name),
+			 0);
+	assert_refused(fixture, -EEXIST);
+	assert_int_equal(access(segment_fixture_path(fixture, "target"), F_OK),
+			 -1);
+}
+
+static void a_directory_that_is_none_is_refused(void **state)
+{
+	struct segment_fixture *fixture = *state;
+	struct ncs_writer writer;
+	char long_name[600];
+
+	fclose(fopen(segment_fixture_path(fixture, "file"), "w"));
+	assert_int_equal(ncs_writer_create(
+				 &writer, segment_fixture_path(fixture, "file"),
+				 &fixture->process, 0, &segment_fixture_size,
+				 NULL),
+			 -ENOTDIR);
+	assert_int_equal(
+		ncs_writer_create(
+			&writer, segment_fixture_path(fixture, "absent"),
+			&fixture->process, 0, &segment_fixture_size, NULL),
+		-ENOENT);
+	/* The same directory by a name that leaves no room for ours. */
+	memset(long_name, '/', sizeof(long_name));
+	long_name[500] = '\0';
+	assert_int_equal(ncs_writer_create(&writer, long_name,
+					   &fixture->process, 0,
+					   &segment_fixture_size, NULL),
+			 -ENAMETOOLONG);
+	assert_string_equal(writer.path, "");
+	assert_int_equal(files_in(fixture->directory), 1);
+}
+
+static void anothers_directory_is_refused_unless_sticky(void **state)
+{
+	struct segment_fixture *fixture = *state;
+	struct ncs_writer writer;
+
+	if (geteuid() != 0)
+		skip();
+	assert_int_equal(chown(fixture->directory, SOMEBODY_ELSE, 0), 0);
+	assert_int_equal(chmod(fixture->directory, 0777), 0);
+	assert_refused(fixture, -EPERM);
+	assert_int_equal(chmod(fixture->directory, 01777), 0);
+	assert_int_equal(create(fixture, &writer), 0);
+	munmap(writer.header, writer.mapped_bytes);
+}
+
+static int create_as_somebody_else(struct segment_fixture *fixture)
+{
+	struct ncs_writer writer;
+
+	if (setegid(SOMEBODY_ELSE) != 0 || seteuid(SOMEBODY_ELSE) != 0)
+		return 1;
+	return create(fixture, &writer) != 0;
+}
+
+static void ones_own_directory_need_not_be_sticky(void **state)
+{
+	struct segment_fixture *fixture = *state;
+	int status;
+
+	if (geteuid() != 0)
+		skip();
+	assert_int_equal(chown(fixture->directory, SOMEBODY_ELSE, 0), 0);
+	status = segment_fixture_in_child(create_as_somebody_else, fixture);
+	assert_true(WIFEXITED(status));
+	assert_int_equal(WEXITSTATUS(status), 0);
+}
+
+static void a_full_file_system_leaves_nothing_behind(void **state)
+{
+	file_system = IS_FULL;
+	assert_refused(*state, -ENOSPC);
+	file_system = RESERVES;
+}
+
+static void nor_does_it_for_a_control_object(void **state)
+{
+	struct segment_fixture *fixture = *state;
+	unsigned before = files_in(fixture->directory);
+	struct ncs_control_writer writer;
+
+	file_system = IS_FULL;
+	assert_int_equal(ncs_writer_create_control(&writer, fixture->directory,
+						   &fixture->process, 0),
+			 -ENOSPC);
+	file_system = RESERVES;
+	assert_null(writer.control);
+	assert_string_equal(writer.path, "");
+	assert_int_equal(files_in(fixture->directory), before);
+}
+
+/* On a real one of 64 KiB, in a mount namespace of the child's own. */
+static int fill_a_small_file_system(struct segment_fixture *fixture)
+{
+	struct ncs_writer writer;
+	unsigned before;
+	int error;
+
+	if (unshare(CLONE_NEWNS) != 0 ||
+	    mount(NULL, "/", NULL, MS_REC | MS_PRIVATE, NULL) != 0 ||
+	    mount("none", fixture->directory, "tmpfs", 0, "size=64k") != 0)
+		return 77;
+	before = files_in(fixture->directory);
+	error = ncs_writer_create(
+		&writer, fixture->directory, &fixture->process, 0,
+		&(struct ncs_segment_size){ 2, 2, 2, 2, 2, 4096, 0, 0 }, NULL);
+	return !(error == -ENOSPC && !writer.header &&
+		 files_in(fixture->directory) == before);
+}
+
+static void a_full_tmpfs_leaves_nothing_behind(void **state)
+{
+	int status = segment_fixture_in_child(fill_a_small_file_system, *state);
+
+	assert_true(WIFEXITED(status));
+	if (WEXITSTATUS(status) == 77)
+		skip();
+	assert_int_equal(WEXITSTATUS(status), 0);
+}
+
+static int create_over_the_limit(struct segment_fixture *fixture)
+{
+	struct rlimit limit = { .rlim_cur = 4096, .rlim_max = 4096 };
+	struct ncs_writer writer;
+
+	if (setrlimit(RLIMIT_FSIZE, &limit) != 0)
+		return 1;
+	return create(fixture, &writer) != -EFBIG ||
+	       files_in(fixture->directory) != 0;
+}
+
+static void a_limit_on_file_sizes_does_not_kill_the_process(void **state)
+{
+	int status = segment_fixture_in_child(create_over_the_limit, *state);
+
+	assert_true(WIFEXITED(status));
+	assert_int_equal(WEXITSTATUS(status), 0);
+}
+
+static void signals_do_not_interrupt_the_reservation(void **state)
+{
+	struct segment_fixture *fixture = *state;
+	sigset_t before, after;
+	struct ncs_writer writer;
+
+	sigemptyset(&before);
+	sigaddset(&before, SIGUSR1);
+	pthread_sigmask(SIG_SETMASK, &before, NULL);
+	file_system = RESERVES_UNLESS_SIGNALLED;
+	assert_int_equal(create(fixture, &writer), 0);
+	file_system = RESERVES;
+	pthread_sigmask(SIG_SETMASK, NULL, &after);
+	for (int number = 1; number < 32; number++)
+		assert_int_equal(sigismember(&after, number),
+				 sigismember(&before, number));
+	sigemptyset(&before);
+	pthread_sigmask(SIG_SETMASK, &before, NULL);
+	munmap(writer.header, writer.mapped_bytes);
+}
+
+/* --- Processes --------------------------------------------------------- */
+
+static void a_process_describes_itself(void **state)
+{
+	struct ncs_process process;
+
+	(void)state;
+	memset(&process, 0x5a, sizeof(process));
+	ncs_process_describe(&process);
+	assert_int_equal(process.pid, getpid());
+	assert_true(process.start != 0);
+	assert_int_equal(process.start, ncs_process_start(process.pid));
+	assert_true(process.pid_namespace != 0);
+	assert_int_equal(strlen(process.boot_id), 36);
+	assert_true(strlen(process.host) < sizeof(process.host));
+	assert_true(process.host[0] != '\0');
+}
+
+static void a_process_may_have_any_name(void **state)
+{
+	static const char *const names[] = {
+		") (", "a) R 1 (b", ")))", "1 2 3 4 5 6 7", "\n) S 1", " ",
+	};
+	uint64_t start = ncs_process_start((uint32_t)getpid());
+	char before[16];
+
+	(void)state;
+	prctl(PR_GET_NAME, before);
+	for (size_t i = 0; i < sizeof(names) / sizeof(names[0]); i++) {
+		prctl(PR_SET_NAME, names[i]);
+		assert_int_equal(ncs_process_start((uint32_t)getpid()), start);
+	}
+	prctl(PR_SET_NAME, before);
+}
+
+static void no_process_has_no_start(void **state)
+{
+	struct ncs_process dead;
+
+	(void)state;
+	segment_fixture_dead_process(&dead);
+	assert_true(dead.start != 0);
+	assert_int_equal(ncs_process_start(dead.pid), 0);
+	assert_int_equal(ncs_process_start(UINT32_MAX), 0);
+	assert_int_equal(ncs_process_start(0), 0);
+}
+
+static void one_that_waits_to_be_reaped_has_no_start(void **state)
+{
+	siginfo_t info;
+	pid_t pid = fork();
+
+	(void)state;
+	if (pid == 0)
+		_exit(0);
+	assert_true(pid > 0);
+	/* It has ended, and is still there. */
+	assert_int_equal(waitid(P_PID, (id_t)pid, &info, WEXITED | WNOWAIT), 0);
+	assert_int_equal(kill(pid, 0), 0);
+	assert_int_equal(ncs_process_start((uint32_t)pid), 0);
+	assert_int_equal(waitpid(pid, NULL, 0), pid);
+}
+
+static void *wait_for_ever(void *gate)
+{
+	char byte;
+
+	(void)!read(*(int *)gate, &byte, 1);
+	_exit(0);
+}
+
+static void one_whose_first_thread_ended_still_lives(void **state)
+{
+	int gate[2];
+	pid_t pid;
+	char path[64], line[512] = "";
+
+	(void)state;
+	assert_int_equal(pipe(gate), 0);
+	pid = fork();
+	if (pid == 0) {
+		pthread_t thread;
+
+		close(gate[1]);
+		pthread_create(&thread, NULL, wait_for_ever, &gate[0]);
+		pthread_exit(NULL);
+	}
+	assert_true(pid > 0);
+	close(gate[0]);
+	snprintf(path, sizeof(path), "/proc/%d/stat", (int)pid);
+	for (unsigned tries = 0; !strstr(line, ") Z ") && tries < 10000;
+	     tries++) {
+		FILE *file = fopen(path, "r");
+
+		assert_non_null(file);
+		assert_non_null(fgets(line, sizeof(line), file));
+		fclose(file);
+		usleep(1000);
+	}
+	assert_non_null(strstr(line, ") Z "));
+	assert_true(ncs_process_start((uint32_t)pid) != 0);
+	close(gate[1]);
+	assert_int_equal(waitpid(pid, NULL, 0), pid);
+}
+
+/* --- Forgotten segments ------------------------------------------------ */
+
+static void age(const char *path)
+{
+	const struct timespec old[2] = { { .tv_sec = 1 }, { .tv_sec = 1 } };
+
+	assert_int_equal(utimensat(AT_FDCWD, path, old, 0), 0);
+}
+
+static void make(struct segment_fixture *fixture,
+		 const struct ncs_process *process, unsigned serial, bool old)
+{
+	struct ncs_writer writer;
+
+	assert_int_equal(
+		segment_fixture_create(fixture, process, serial, &writer), 0);
+	ncs_writer_publish(&writer);
+	munmap(writer.header, writer.mapped_bytes);
+	if (old)
+		age(writer.path);
+}
+
+static void only_old_segments_of_the_dead_are_reaped(void **state)
+{
+	struct segment_fixture *fixture = *state;
+	struct ncs_process dead, elsewhere, blind = fixture->process;
+	struct ncs_writer other;
+
+	segment_fixture_dead_process(&dead);
+	elsewhere = dead;
+	elsewhere.pid_namespace++;
+	make(fixture, &dead, 0, false);
+	make(fixture, &elsewhere, 1, true);
+	make(fixture, &fixture->process, 2, true);
+	fclose(fopen(segment_fixture_path(fixture, "ncclstat.1.2.3"), "w"));
+	age(segment_fixture_path(fixture, "ncclstat.1.2.3"));
+	assert_int_equal(segment_fixture_create(fixture, &dead, 9, &other), 0);
+	other.header->magic ^= 1;
+	ncs_writer_publish(&other);
+	munmap(other.header, other.mapped_bytes);
+	age(other.path);
+	ncs_writer_reap(fixture->directory, &fixture->process);
+	assert_int_equal(files_in(fixture->directory), 5);
+	make(fixture, &dead, 3, true);
+	ncs_writer_reap(fixture->directory, &fixture->process);
+	assert_int_equal(files_in(fixture->directory), 5);
+	/* One that cannot read its boot id must not think all others dead. */
+	blind.boot_id[0] = '\0';
+	ncs_writer_reap(fixture->directory, &blind);
+	assert_int_equal(files_in(fixture->directory), 5);
+	/* What was made before this boot is forgotten, whoever made it. */
+	dead = elsewhere = fixture->process;
+	dead.boot_id[0] ^= 1;
+	make(fixture, &dead, 4, true);
+	ncs_writer_reap(fixture->directory, &fixture->process);
+	assert_int_equal(files_in(fixture->directory), 5);
+}
+
+#define IN_DIRECTORY(test) \
+	cmocka_unit_test_setup_teardown(test, segment_fixture_setup_bare, \
+					segment_fixture_teardown)
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		IN_DIRECTORY(the_header_says_who_made_it),
+		IN_DIRECTORY(the_version_is_stored_last),
+		IN_DIRECTORY(only_the_owner_may_read_it),
+		IN_DIRECTORY(all_of_it_is_reserved),
+		IN_DIRECTORY(a_segment_may_take_anothers_place_in_memory),
+		IN_DIRECTORY(unlinking_removes_the_name_and_keeps_the_memory),
+		IN_DIRECTORY(what_has_the_name_already_is_left_alone),
+		IN_DIRECTORY(a_link_in_its_place_is_not_followed),
+		IN_DIRECTORY(a_directory_that_is_none_is_refused),
+		IN_DIRECTORY(anothers_directory_is_refused_unless_sticky),
+		IN_DIRECTORY(ones_own_directory_need_not_be_sticky),
+		IN_DIRECTORY(a_full_file_system_leaves_nothing_behind),
+		IN_DIRECTORY(nor_does_it_for_a_control_object),
+		IN_DIRECTORY(a_full_tmpfs_leaves_nothing_behind),
+		IN_DIRECTORY(a_limit_on_file_sizes_does_not_kill_the_process),
+		IN_DIRECTORY(signals_do_not_interrupt_the_reservation),
+		cmocka_unit_test(a_process_describes_itself),
+		cmocka_unit_test(a_process_may_have_any_name),
+		cmocka_unit_test(no_process_has_no_start),
+		cmocka_unit_test(one_that_waits_to_be_reaped_has_no_start),
+		cmocka_unit_test(one_whose_first_thread_ended_still_lives),
+		IN_DIRECTORY(only_old_segments_of_the_dead_are_reaped),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}

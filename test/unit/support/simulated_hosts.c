@@ -1,0 +1,934 @@
+/* Simulated hosts; see simulated_hosts.h.
+ *
+ * Operations are computed one after the other in true time: when each rank
+ * comes, when each step of each channel is posted, sent, arrived. What a rank's
+ * plugin would have recorded of it is kept until all is drained at once, which
+ * happens every so often, and written with the host's clock.
+ */
+#include "test/unit/support/simulated_hosts.h"
+
+#include <errno.h>
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "ncclstat/version.h"
+#include "record/write/recording_writer.h"
+#include "shm/segment.h"
+
+#define US UINT64_C(1000)
+#define MS UINT64_C(1000000)
+#define S UINT64_C(1000000000)
+
+/* Steps that a connection has under way. */
+#define DEPTH 8
+#define STEP_BYTES (UINT64_C(512) << 10)
+#define SMALL_BYTES (UINT64_C(4) << 10)
+#define NVLINK_NS (2 * US)
+#define NVLINK_BYTE_NS 0.005
+#define LAUNCH_NS (8 * US)
+#define GPU_ERROR_NS (1 * US)
+
+#define DRAIN_EVERY_NS (50 * MS)
+#define STATE_EVERY_NS (500 * MS)
+
+#define COMM_ID UINT64_C(0x51a1a7edc0ffee)
+
+/* Lane 0 is that of all threads without one. */
+enum lane {
+	LANE_APPLICATION = 1,
+	LANE_PROXY,
+	LANES,
+};
+
+struct kept {
+	uint64_t end_ns; /* true */
+	struct ncs_record record;
+};
+
+struct queue {
+	struct kept *kept;
+	size_t count;
+	size_t room;
+	uint64_t position;
+};
+
+struct rank {
+	unsigned host;
+	size_t number; /* in its writer */
+	struct ncs_header header;
+	struct queue queues[LANES];
+	uint64_t ready_ns; /* when it goes on */
+	uint64_t operations;
+	uint64_t calls;
+	uint64_t bytes;
+	/* Of the operation under way. */
+	uint64_t called_ns, begun_ns, end_ns, first_child_ns;
+};
+
+struct job {
+	struct simulated_hosts *hosts;
+	const struct simulated_options *options;
+	unsigned rank_count;
+	struct rank *ranks;
+	struct ncs_record_writer *writers[SIMULATED_HOSTS_MAX];
+	uint64_t *free_ns; /* of each rank's link to the next, by channel */
+	uint64_t random;
+	uint64_t drained_ns;
+	uint64_t state_ns;
+	uint64_t sequence_number;
+	int error;
+};
+
+struct simulated_options simulated_defaults(void)
+{
+	return (struct simulated_options){
+		.seed = 1,
+		.hosts = 4,
+		.ranks = 2,
+		.channels = 2,
+		.operations = 300,
+		.bytes = UINT64_C(16) << 20,
+		.small_every = 4,
+		.compute_ns = 8 * MS,
+		.jitter = 0.1,
+		.has_credits = true,
+		.latency_ns = 2 * US,
+		.byte_ns = 0.02,
+		.queue_ns = 500 * US,
+		.has_kernels = true,
+		.skew_ns = 5 * S,
+		.drift = 100e-6,
+		.realtime_error_ns = 2 * MS,
+	};
+}
+
+/* --- Chance --------------------------------------------------------------- */
+
+static uint64_t mixed(uint64_t x)
+{
+	x = (x ^ x >> 30) * UINT64_C(0xbf58476d1ce4e5b9);
+	x = (x ^ x >> 27) * UINT64_C(0x94d049bb133111eb);
+	return x ^ x >> 31;
+}
+
+/* From 0 to 1. */
+static double chance(struct job *job)
+{
+	job->random += UINT64_C(0x9e3779b97f4a7c15);
+	return (double)(mixed(job->random) >> 11) / 9007199254740992.0;
+}
+
+/* The same for a seed and a number, whatever was drawn before; -1 … 1. */
+static double fixed(uint64_t seed, uint64_t number)
+{
+	uint64_t x = mixed(seed * UINT64_C(0x9e3779b97f4a7c15) + number + 1);
+
+	return (double)(x >> 11) / 4503599627370496.0 - 1;
+}
+
+static uint64_t noise(struct job *job, double mean_ns)
+{
+	return (uint64_t)(-mean_ns * log(1 - chance(job)));
+}
+
+/* --- Clocks --------------------------------------------------------------- */
+
+uint64_t simulated_clock_ns(const struct simulated_hosts *hosts, unsigned host,
+			    uint64_t true_ns)
+{
+	double drift = hosts->host[host].drift;
+
+	return hosts->host[host].ahead_ns + true_ns +
+	       (uint64_t)llround(drift * (double)true_ns);
+}
+
+uint64_t simulated_gpu_ns(const struct simulated_hosts *hosts, unsigned rank,
+			  uint64_t true_ns)
+{
+	double drift = 20e-6 * fixed(hosts->options.seed + 77, rank);
+
+	return UINT64_C(1700000000) * S + rank * 13 * MS + true_ns +
+	       (uint64_t)llround(drift * (double)true_ns);
+}
+
+static uint64_t realtime_ns(const struct simulated_hosts *hosts, unsigned host,
+			    uint64_t true_ns)
+{
+	const struct simulated_options *options = &hosts->options;
+	double off = fixed(options->seed + 5, host) *
+		     (double)options->realtime_error_ns;
+	uint64_t now_ns = UINT64_C(1700000000) * S +
+			  simulated_clock_ns(hosts, host, true_ns) -
+			  hosts->host[host].ahead_ns +
+			  (uint64_t)llround(off * 0.9);
+
+	if (options->set_at_ns > true_ns && host == options->hosts - 1)
+		now_ns -= 3 * S;
+	return now_ns;
+}
+
+static void set_clocks(struct simulated_hosts *hosts)
+{
+	const struct simulated_options *options = &hosts->options;
+
+	for (unsigned i = 0; i < options->hosts; i++) {
+		double apart = (double)options->skew_ns *
+			       (1 + fixed(options->seed, i));
+
+		hosts->host[i].ahead_ns = 1000 * S + (uint64_t)apart;
+		hosts->host[i].drift =
+			options->drift * fixed(options->seed + 9, i);
+	}
+}
+
+/* --- Records -------------------------------------------------------------- */
+
+static uint64_t clock_of(const struct job *job, const struct rank *rank,
+			 uint64_t true_ns)
+{
+	return simulated_clock_ns(job->hosts, rank->host, true_ns);
+}
+
+/* Of a span from `start_ns` to `end_ns`, true time, with two moments in it. */
+static struct ncs_record span(const struct job *job, const struct rank *rank,
+			      uint64_t start_ns, uint64_t end_ns,
+			      uint64_t first_ns, uint64_t second_ns)
+{
+	uint64_t start = clock_of(job, rank, start_ns);
+
+	return (struct ncs_record){
+		.start = start,
+		.peer = -1,
+		.duration = clock_of(job, rank, end_ns) - start,
+		.delta = { first_ns ? clock_of(job, rank, first_ns) - start : 0,
+			   second_ns ? clock_of(job, rank, second_ns) - start :
+				       0 },
+	};
+}
+
+static void keep(struct job *job, struct rank *rank, enum lane lane,
+		 uint64_t end_ns, const struct ncs_record *record)
+{
+	struct queue *queue = &rank->queues[lane];
+
+	if (queue->count == queue->room) {
+		size_t room = queue->room ? 2 * queue->room : 256;
+		struct kept *kept = realloc(queue->kept, room * sizeof(*kept));
+
+		if (!kept) {
+			job->error = -ENOMEM;
+			return;
+		}
+		queue->kept = kept;
+		queue->room = room;
+	}
+	queue->kept[queue->count].end_ns = end_ns;
+	queue->kept[queue->count++].record = *record;
+}
+
+static int compare_ends(const void *a, const void *b)
+{
+	const struct kept *x = a, *y = b;
+
+	return (x->end_ns > y->end_ns) - (x->end_ns < y->end_ns);
+}
+
+/* What has ended by then; the rest stays. */
+static int drain_queue(struct job *job, struct rank *rank, unsigned lane,
+		       uint64_t now_ns)
+{
+	struct queue *queue = &rank->queues[lane];
+	struct ncs_record *records = calloc(queue->count + 1, sizeof(*records));
+	size_t count = 0;
+	int error = 0;
+
+	if (!records)
+		return -ENOMEM;
+	if (queue->count > 0)
+		qsort(queue->kept, queue->count, sizeof(*queue->kept),
+		      compare_ends);
+	while (count < queue->count && queue->kept[count].end_ns <= now_ns) {
+		records[count] = queue->kept[count].record;
+		records[count].position = (uint32_t)(queue->position + count);
+		count++;
+	}
+	if (count > 0) {
+		error = ncs_record_writer_records(job->writers[rank->host],
+						  rank->number, lane, records,
+						  count, queue->position, 0,
+						  clock_of(job, rank, now_ns));
+		queue->count -= count;
+		memmove(queue->kept, &queue->kept[count],
+			queue->count * sizeof(*queue->kept));
+	}
+	queue->position += count;
+	job->hosts->records += count;
+	free(records);
+	return error;
+}
+
+/* --- States --------------------------------------------------------------- */
+
+static void *at(void *image, const struct ncs_table *table, size_t index)
+{
+	return (char *)image + table->offset + index * table->stride;
+}
+
+/* What the rank's segment would hold: who it is, and how far it has come. */
+static int write_state(struct job *job, struct rank *rank, uint64_t now_ns)
+{
+	struct ncs_record_writer *writer = job->writers[rank->host];
+	struct ncs_record_piece piece = { writer, rank->number };
+	struct ncs_header *image =
+		ncs_record_writer_image(writer, rank->number);
+	struct ncs_lane *lane;
+	struct ncs_function *function;
+	uint64_t number = (uint64_t)(rank - job->ranks);
+	uint64_t gpu_ns =
+		simulated_gpu_ns(job->hosts, (unsigned)number, now_ns);
+	unsigned index = job->options->calls == SIMULATED_SEND ?
+				 NCS_FUNCTION_SEND :
+				 NCS_FUNCTION_ALL_REDUCE;
+
+	if (!image)
+		return -ENOMEM;
+	rank->header.gpu_clock = (struct ncs_gpu_clock){
+		.ticks = job->options->has_kernels ?
+				 clock_of(job, rank, now_ns) :
+				 0,
+		.low_ns = gpu_ns - GPU_ERROR_NS,
+		.high_ns = gpu_ns + GPU_ERROR_NS,
+		.quantum_ns = 32,
+		.samples = rank->operations,
+	};
+	rank->header.latest_done = rank->operations;
+	*image = rank->header;
+	ncs_record_writer_piece(&piece, 0, sizeof(*image));
+	lane = at(image, &rank->header.lanes, LANE_PROXY);
+	lane->owner = 1;
+	lane->last_call = clock_of(job, rank, now_ns);
+	lane->events[NCS_EVENT_COLL] = rank->operations;
+	function = &lane->functions[index];
+	function->calls = function->operations = rank->operations;
+	function->operations_done = rank->operations;
+	function->with_children = rank->operations;
+	function->bytes = rank->bytes;
+	if (index == NCS_FUNCTION_ALL_REDUCE)
+		function->last_sequence_number = job->sequence_number;
+	ncs_record_writer_piece(&piece, rank->header.lanes.offset,
+				LANES * sizeof(*lane));
+	for (unsigned i = 0; i < LANES; i++) {
+		struct ncs_ring *ring = at(image, &rank->header.rings, i);
+
+		ring->head = rank->queues[i].position;
+		ncs_record_writer_piece(&piece,
+					(size_t)((char *)ring - (char *)image),
+					sizeof(*ring));
+	}
+	return ncs_record_writer_state(writer, rank->number,
+				       clock_of(job, rank, now_ns), 0, false);
+}
+
+static int write_clock(struct job *job, unsigned host, uint64_t now_ns)
+{
+	uint64_t own_ns = simulated_clock_ns(job->hosts, host, now_ns);
+	bool keeps_time = job->options->realtime_error_ns > 0;
+	struct ncs_clock_reading reading = {
+		.before_ns = own_ns,
+		.realtime_ns = realtime_ns(job->hosts, host, now_ns) + 30,
+		.after_ns = own_ns + 60,
+		.maximum_error_ns = keeps_time ?
+					    job->options->realtime_error_ns :
+					    UINT64_MAX,
+		.estimated_error_ns = job->options->realtime_error_ns / 4,
+		.synchronized = keeps_time,
+	};
+
+	return ncs_record_writer_clock(job->writers[host], &reading);
+}
+
+/* All that there is until now, of all ranks. */
+static void drain(struct job *job, uint64_t now_ns)
+{
+	bool with_states = now_ns >= job->state_ns;
+
+	for (unsigned i = 0; i < job->rank_count && !job->error; i++) {
+		struct rank *rank = &job->ranks[i];
+
+		for (unsigned k = 0; k < LANES && !job->error; k++)
+			job->error = drain_queue(job, rank, k, now_ns);
+		if (with_states && !job->error)
+			job->error = write_state(job, rank, now_ns);
+	}
+	for (unsigned i = 0;
+	     i < job->options->hosts && with_states && !job->error; i++)
+		job->error = write_clock(job, i, now_ns);
+	job->drained_ns = now_ns;
+	if (with_states)
+		job->state_ns = now_ns + STATE_EVERY_NS;
+}
+
+/* --- One operation -------------------------------------------------------- */
+
+/* A connection's steps, from a rank to the next. */
+struct steps {
+	struct rank *from;
+	struct rank *to;
+	unsigned channel;
+	uint64_t bytes; /* of a step */
+	unsigned count;
+	uint64_t *ready_ns;  /* by step: the sender has the data */
+	uint64_t *posted_ns; /* the receiver's buffer is there */
+	uint64_t *sent_ns;
+	uint64_t *arrived_ns;
+	uint64_t *consumed_ns;
+};
+
+static unsigned number_of(const struct job *job, const struct rank *rank)
+{
+	return (unsigned)(rank - job->ranks);
+}
+
+static bool is_over_network(const struct steps *steps)
+{
+	return steps->from->host != steps->to->host;
+}
+
+/* When step k gets to the other side. */
+static void move_step(struct job *job, struct steps *steps, unsigned k)
+{
+	const struct simulated_options *options = job->options;
+	uint64_t *free_ns =
+		&job->free_ns[number_of(job, steps->from) * options->channels +
+			      steps->channel];
+	uint64_t posted_ns = steps->to->begun_ns + LAUNCH_NS;
+	uint64_t sent_ns, arrived_ns;
+	double wire_ns = options->byte_ns * (double)steps->bytes;
+
+	if (k >= DEPTH && steps->consumed_ns[k - DEPTH] > posted_ns)
+		posted_ns = steps->consumed_ns[k - DEPTH];
+	posted_ns += 200 + noise(job, 300);
+	steps->posted_ns[k] = posted_ns;
+	if (!is_over_network(steps)) {
+		sent_ns = steps->ready_ns[k] > posted_ns ? steps->ready_ns[k] :
+							   posted_ns;
+		steps->sent_ns[k] = sent_ns;
+		steps->arrived_ns[k] =
+			sent_ns + NVLINK_NS +
+			(uint64_t)(NVLINK_BYTE_NS * (double)steps->bytes);
+		return;
+	}
+	sent_ns = steps->ready_ns[k] + 150;
+	if (options->has_credits) {
+		uint64_t credit_ns =
+			posted_ns + options->latency_ns + noise(job, 500);
+
+		if (credit_ns > sent_ns)
+			sent_ns = credit_ns;
+	}
+	sent_ns += noise(job, 200);
+	if (k > 0 && sent_ns < steps->sent_ns[k - 1])
+		sent_ns = steps->sent_ns[k - 1] + 1;
+	if (*free_ns < sent_ns)
+		*free_ns = sent_ns;
+	*free_ns += (uint64_t)wire_ns;
+	arrived_ns = *free_ns + options->latency_ns + 100 + noise(job, 800);
+	if (options->queue_ns > 0 && chance(job) < 0.02)
+		arrived_ns += noise(job, (double)options->queue_ns);
+	/* Nobody looks for what no buffer was posted for. */
+	if (arrived_ns < posted_ns + 300)
+		arrived_ns = posted_ns + 300;
+	if (k > 0 && arrived_ns < steps->arrived_ns[k - 1])
+		arrived_ns = steps->arrived_ns[k - 1] + 1;
+	steps->sent_ns[k] = sent_ns;
+	steps->arrived_ns[k] = arrived_ns;
+	job->hosts->messages++;
+}
+
+static void later(uint64_t *end_ns, uint64_t moment_ns)
+{
+	if (moment_ns > *end_ns)
+		*end_ns = moment_ns;
+}
+
+static void earlier(uint64_t *first_ns, uint64_t moment_ns)
+{
+	if (*first_ns == 0 || moment_ns < *first_ns)
+		*first_ns = moment_ns;
+}
+
+static unsigned function_of(const struct job *job, bool send)
+{
+	if (job->options->calls == SIMULATED_ALL_REDUCE)
+		return NCS_FUNCTION_ALL_REDUCE;
+	return send ? NCS_FUNCTION_SEND : NCS_FUNCTION_RECV;
+}
+
+/* What one side's proxy thread records of a connection. */
+static void record_side(struct job *job, const struct steps *steps, bool send)
+{
+	struct rank *rank = send ? steps->from : steps->to;
+	const struct rank *peer = send ? steps->to : steps->from;
+	struct ncs_record record;
+	uint64_t end_ns = 0, first_ns = 0;
+	uint64_t begun_ns = rank->begun_ns + LAUNCH_NS / 2;
+
+	for (unsigned k = 0; k < steps->count; k++) {
+		uint64_t start_ns, stop_ns;
+
+		if (send) {
+			start_ns = begun_ns + 300;
+			if (k >= DEPTH)
+				start_ns = steps->arrived_ns[k - DEPTH] + 500;
+			if (start_ns > steps->ready_ns[k])
+				start_ns = steps->ready_ns[k];
+			stop_ns =
+				steps->arrived_ns[k] + job->options->latency_ns;
+			record = span(job, rank, start_ns, stop_ns,
+				      steps->ready_ns[k], steps->sent_ns[k]);
+		} else {
+			start_ns = steps->posted_ns[k];
+			stop_ns = steps->consumed_ns[k];
+			record = span(job, rank, start_ns, stop_ns,
+				      steps->arrived_ns[k],
+				      steps->arrived_ns[k] + 100);
+		}
+		later(&end_ns, stop_ns);
+		earlier(&first_ns, start_ns);
+		record.event = NCS_EVENT_PROXY_STEP;
+		record.flags = send ? NCS_RECORD_SEND : 0;
+		record.channel = (uint8_t)steps->channel;
+		record.function = (uint8_t)function_of(job, send);
+		record.operation = (uint32_t)rank->operations;
+		record.peer = (int32_t)number_of(job, peer);
+		record.value = steps->bytes;
+		record.number = k;
+		if (chance(job) >= job->options->lost)
+			keep(job, rank, LANE_PROXY, stop_ns, &record);
+	}
+	end_ns += 100;
+	record = span(job, rank, begun_ns, end_ns, begun_ns + 200, first_ns);
+	record.event = NCS_EVENT_PROXY_OP;
+	record.flags = send ? NCS_RECORD_SEND : 0;
+	record.channel = (uint8_t)steps->channel;
+	record.function = (uint8_t)function_of(job, send);
+	record.operation = (uint32_t)rank->operations;
+	record.peer = (int32_t)number_of(job, peer);
+	record.value = steps->bytes * steps->count;
+	record.number = steps->count;
+	keep(job, rank, LANE_PROXY, end_ns, &record);
+	later(&rank->end_ns, end_ns);
+	earlier(&rank->first_child_ns, begun_ns);
+}
+
+static void record_kernel(struct job *job, struct rank *rank, unsigned channel,
+			  uint64_t end_ns, unsigned function)
+{
+	unsigned number = number_of(job, rank);
+	uint64_t start_ns = rank->begun_ns + LAUNCH_NS;
+	uint64_t gpu_ns = simulated_gpu_ns(job->hosts, number, start_ns);
+	struct ncs_record record =
+		span(job, rank, start_ns + 1 * US, end_ns + 2 * US, 0, 0);
+
+	record.event = NCS_EVENT_KERNEL_CH;
+	record.channel = (uint8_t)channel;
+	record.function = (uint8_t)function;
+	record.operation = (uint32_t)rank->operations;
+	record.value = gpu_ns;
+	record.number = simulated_gpu_ns(job->hosts, number, end_ns) - gpu_ns;
+	keep(job, rank, LANE_PROXY, end_ns + 2 * US, &record);
+	later(&rank->end_ns, end_ns + 2 * US);
+	earlier(&rank->first_child_ns, start_ns + 1 * US);
+}
+
+/* Each rank has one. */
+static uint64_t stream_of(const struct job *job, const struct rank *rank)
+{
+	return NCS_RECORD_STREAM(0x7f0000001000 +
+				 0x100 * (uint64_t)(rank - job->ranks));
+}
+
+/* What the plugin tells right before an operation: at first, and again. */
+static void record_stream(struct job *job, struct rank *rank, uint64_t end_ns)
+{
+	struct ncs_record record = span(job, rank, end_ns, end_ns, 0, 0);
+
+	if (rank->operations % 16 != 1)
+		return;
+	record.event = NCS_EVENT_STREAM;
+	record.function = NCS_FUNCTION_OTHER;
+	record.peer = -1;
+	record.value = stream_of(job, rank);
+	keep(job, rank, LANE_PROXY, end_ns, &record);
+}
+
+static void record_operation(struct job *job, struct rank *rank,
+			     unsigned function, int32_t peer, uint64_t bytes)
+{
+	bool is_transfer = function != NCS_FUNCTION_ALL_REDUCE;
+	struct ncs_record record =
+		span(job, rank, rank->called_ns, rank->begun_ns + 3 * US, 0, 0);
+
+	record.event = is_transfer ? NCS_EVENT_P2P_API : NCS_EVENT_COLL_API;
+	record.function = (uint8_t)function;
+	record.peer = peer;
+	record.value = bytes;
+	record.delta[0] = stream_of(job, rank);
+	keep(job, rank, LANE_APPLICATION, rank->begun_ns + 3 * US, &record);
+	rank->end_ns += 500;
+	record_stream(job, rank, rank->end_ns - 1);
+	record = span(job, rank, rank->begun_ns, rank->end_ns,
+		      rank->begun_ns + 2 * US, rank->first_child_ns);
+	record.event = is_transfer ? NCS_EVENT_P2P : NCS_EVENT_COLL;
+	record.function = (uint8_t)function;
+	record.operation = (uint32_t)rank->operations;
+	record.peer = peer;
+	record.value = bytes;
+	record.number = is_transfer ? NCS_NO_SEQUENCE_NUMBER :
+				      job->sequence_number;
+	keep(job, rank, LANE_PROXY, rank->end_ns, &record);
+	rank->bytes += bytes;
+	rank->ready_ns = rank->end_ns;
+}
+
+/* Each rank computes, calls, and begins. */
+static void begin_all(struct job *job)
+{
+	const struct simulated_options *options = job->options;
+
+	for (unsigned i = 0; i < job->rank_count; i++) {
+		struct rank *rank = &job->ranks[i];
+
+		rank->called_ns =
+			rank->ready_ns +
+			(uint64_t)((double)options->compute_ns *
+				   (1 + options->jitter * chance(job)));
+		if (options->late_ns > 0 && i == options->late_rank)
+			rank->called_ns += options->late_ns;
+		rank->begun_ns = rank->called_ns + 1 * US + noise(job, 500);
+		rank->end_ns = rank->first_child_ns = 0;
+		rank->operations++;
+	}
+}
+
+static bool steps_alloc(struct steps *steps)
+{
+	uint64_t *all = calloc(5 * (size_t)steps->count, sizeof(*all));
+
+	steps->ready_ns = all;
+	if (!all)
+		return false;
+	steps->posted_ns = all + steps->count;
+	steps->sent_ns = all + 2 * (size_t)steps->count;
+	steps->arrived_ns = all + 3 * (size_t)steps->count;
+	steps->consumed_ns = all + 4 * (size_t)steps->count;
+	return true;
+}
+
+/* Rings from rank to rank: what arrives at one is what it sends next. */
+static void all_reduce_channel(struct job *job, unsigned channel,
+			       uint64_t bytes)
+{
+	unsigned ranks = job->rank_count, rounds = 2 * (ranks - 1);
+	uint64_t chunk = bytes / ranks / job->options->channels;
+	unsigned loops = (unsigned)((chunk + STEP_BYTES - 1) / STEP_BYTES);
+	struct steps *ring = calloc(ranks, sizeof(*ring));
+
+	if (loops == 0)
+		loops = 1;
+	for (unsigned r = 0; ring && r < ranks; r++) {
+		ring[r] = (struct steps){
+			.from = &job->ranks[r],
+			.to = &job->ranks[(r + 1) % ranks],
+			.channel = channel,
+			.bytes = chunk / loops ? chunk / loops : 1,
+			.count = rounds * loops,
+		};
+		if (!steps_alloc(&ring[r]))
+			job->error = -ENOMEM;
+	}
+	if (!ring)
+		job->error = -ENOMEM;
+	for (unsigned k = 0; !job->error && k < rounds * loops; k++) {
+		for (unsigned r = 0; r < ranks; r++) {
+			const struct steps *before =
+				&ring[(r + ranks - 1) % ranks];
+			uint64_t ready_ns = job->ranks[r].begun_ns + LAUNCH_NS;
+
+			if (k >= loops)
+				later(&ready_ns,
+				      before->arrived_ns[k - loops] + 1 * US);
+			if (k > 0)
+				later(&ready_ns, ring[r].ready_ns[k - 1] + 200);
+			ring[r].ready_ns[k] = ready_ns + noise(job, 300);
+		}
+		for (unsigned r = 0; r < ranks; r++) {
+			move_step(job, &ring[r], k);
+			ring[r].consumed_ns[k] = ring[r].arrived_ns[k] +
+						 1 * US + noise(job, 500);
+		}
+	}
+	for (unsigned r = 0; !job->error && r < ranks; r++) {
+		struct steps *into = &ring[(r + ranks - 1) % ranks];
+
+		if (is_over_network(&ring[r]))
+			record_side(job, &ring[r], true);
+		if (is_over_network(into))
+			record_side(job, into, false);
+		later(&job->ranks[r].end_ns,
+		      into->consumed_ns[into->count - 1]);
+		if (job->options->has_kernels)
+			record_kernel(job, &job->ranks[r], channel,
+				      into->consumed_ns[into->count - 1],
+				      NCS_FUNCTION_ALL_REDUCE);
+	}
+	for (unsigned r = 0; ring && r < ranks; r++)
+		free(ring[r].ready_ns);
+	free(ring);
+}
+
+static void all_reduce(struct job *job, uint64_t bytes)
+{
+	begin_all(job);
+	for (unsigned i = 0; i < job->options->channels && !job->error; i++)
+		all_reduce_channel(job, i, bytes);
+	for (unsigned i = 0; i < job->rank_count; i++)
+		record_operation(job, &job->ranks[i], NCS_FUNCTION_ALL_REDUCE,
+				 -1, bytes);
+	job->sequence_number++;
+}
+
+/* From a rank to that on the next host. */
+static void send_one(struct job *job, unsigned from, uint64_t bytes)
+{
+	struct rank *sender = &job->ranks[from];
+	struct rank *receiver = &job->ranks[from + job->options->ranks];
+	unsigned channels = job->options->channels;
+	uint64_t share = bytes / channels;
+	unsigned count = (unsigned)((share + STEP_BYTES - 1) / STEP_BYTES);
+
+	for (unsigned c = 0; c < channels && !job->error; c++) {
+		struct steps steps = {
+			.from = sender,
+			.to = receiver,
+			.channel = c,
+			.count = count ? count : 1,
+			.bytes = share / (count ? count : 1),
+		};
+
+		if (!steps_alloc(&steps)) {
+			job->error = -ENOMEM;
+			return;
+		}
+		for (unsigned k = 0; k < steps.count; k++) {
+			steps.ready_ns[k] = sender->begun_ns + LAUNCH_NS +
+					    k * 300 + noise(job, 300);
+			move_step(job, &steps, k);
+			steps.consumed_ns[k] = steps.arrived_ns[k] + 1 * US;
+		}
+		record_side(job, &steps, true);
+		record_side(job, &steps, false);
+		free(steps.ready_ns);
+	}
+}
+
+/* First those that a rank takes part in as the receiver, then as the sender:
+ * each of them is an operation of its own. */
+static void send_all(struct job *job, uint64_t bytes)
+{
+	unsigned ranks = job->options->ranks;
+
+	for (unsigned i = 0; i + ranks < job->rank_count && !job->error; i++) {
+		struct rank *pair[2] = { &job->ranks[i],
+					 &job->ranks[i + ranks] };
+
+		for (unsigned k = 0; k < 2; k++) {
+			pair[k]->called_ns = pair[k]->ready_ns +
+					     job->options->compute_ns +
+					     noise(job, 100e3);
+			pair[k]->begun_ns = pair[k]->called_ns + 1 * US;
+			pair[k]->end_ns = pair[k]->first_child_ns = 0;
+			pair[k]->operations++;
+		}
+		send_one(job, i, bytes);
+		record_operation(job, pair[0], NCS_FUNCTION_SEND,
+				 (int32_t)(i + ranks), bytes);
+		record_operation(job, pair[1], NCS_FUNCTION_RECV, (int32_t)i,
+				 bytes);
+	}
+}
+
+/* --- Files ---------------------------------------------------------------- */
+
+static int open_host(struct job *job, const char *directory, unsigned host,
+		     char *why, unsigned why_size)
+{
+	struct simulated_hosts *hosts = job->hosts;
+	struct ncs_record_settings settings = { 0 };
+	struct ncs_file_head *head = &settings.head;
+	char *path = hosts->host[host].path;
+
+	snprintf(path, sizeof(hosts->host[host].path), "%s/host%u.ncclstat",
+		 directory, host);
+	head->recording[0] = 0x51a1;
+	head->recording[1] = job->options->seed << 8 | host;
+	head->begun_monotonic_ns = simulated_clock_ns(hosts, host, 0);
+	head->begun_realtime_ns = realtime_ns(hosts, host, 0);
+	head->interval_ns = STATE_EVERY_NS;
+	head->time_namespace = 1;
+	head->pid_namespace = 1;
+	snprintf(head->boot_id, sizeof(head->boot_id),
+		 "00000000-0000-4000-8000-%012x", host + 1);
+	snprintf(head->host, sizeof(head->host), "host%u", host);
+	return ncs_record_writer_open(&job->writers[host], path, &settings, why,
+				      why_size);
+}
+
+static void set_header(struct job *job, struct rank *rank)
+{
+	static const struct ncs_segment_size size = {
+		.lanes = LANES,
+		.channels = 8,
+		.operations = 8,
+		.classes = NCS_FUNCTION_MAX + 2,
+		.histograms = 2,
+		.ring_records = 2,
+		.ranges = 2,
+		.range_histograms = 2,
+	};
+	struct ncs_header *header = &rank->header;
+	unsigned number = number_of(job, rank);
+
+	*header = (struct ncs_header){
+		.magic = NCS_MAGIC,
+		.version = NCS_ABI_VERSION,
+		.byte_order = NCS_BYTE_ORDER,
+		.header_bytes = sizeof(*header),
+		.record_bytes = sizeof(struct ncs_record),
+		.plugin_version = NCS_VERSION_MAJOR << 16 |
+				  NCS_VERSION_MINOR << 8 | NCS_VERSION_PATCH,
+		.pid = 4000 + number,
+		.api_version = 5,
+		.process_start = 100 + number,
+		.pid_namespace = 1,
+		.time_namespace = 1,
+		.clock = { .kind = NCS_CLOCK_MONOTONIC,
+			   .base_ticks = clock_of(job, rank, 0),
+			   .base_monotonic_ns = clock_of(job, rank, 0),
+			   .base_realtime_ns =
+				   realtime_ns(job->hosts, rank->host, 0),
+			   .multiplier = UINT64_C(1) << 32 },
+		.created = clock_of(job, rank, 0),
+		.life = NCS_LIFE_LIVE,
+		.identity = { .known = NCS_KNOWN_COMM_ID | NCS_KNOWN_COMM_NAME |
+				       NCS_KNOWN_RANK | NCS_KNOWN_NRANKS |
+				       NCS_KNOWN_NNODES,
+			      .comm_id = COMM_ID,
+			      .rank = (int32_t)number,
+			      .nranks = (int32_t)job->rank_count,
+			      .nnodes = (int32_t)job->options->hosts,
+			      .comm_name = "world" },
+	};
+	snprintf(header->boot_id, sizeof(header->boot_id),
+		 "00000000-0000-4000-8000-%012x", rank->host + 1);
+	snprintf(header->host, sizeof(header->host), "host%u", rank->host);
+	ncs_segment_lay_out(header, &size);
+}
+
+static int add_ranks(struct job *job)
+{
+	int error = 0;
+
+	for (unsigned i = 0; i < job->rank_count && !error; i++) {
+		struct rank *rank = &job->ranks[i];
+		char path[64];
+
+		rank->host = i / job->options->ranks;
+		set_header(job, rank);
+		snprintf(path, sizeof(path), "/dev/shm/ncclstat.%u.%u.0",
+			 rank->header.pid, 100 + i);
+		error = ncs_record_writer_add_rank(job->writers[rank->host],
+						   &rank->header, path,
+						   &rank->number);
+	}
+	return error;
+}
+
+/* The latest of all ranks: what comes is later. */
+static uint64_t now_ns(const struct job *job)
+{
+	uint64_t now = 0;
+
+	for (unsigned i = 0; i < job->rank_count; i++)
+		later(&now, job->ranks[i].ready_ns);
+	return now;
+}
+
+static void run(struct job *job)
+{
+	const struct simulated_options *options = job->options;
+
+	drain(job, 0);
+	for (unsigned i = 0; i < options->operations && !job->error; i++) {
+		uint64_t bytes = options->bytes;
+
+		if (options->small_every > 0 && i % options->small_every == 0)
+			bytes = SMALL_BYTES;
+		if (options->calls == SIMULATED_SEND)
+			send_all(job, bytes);
+		else
+			all_reduce(job, bytes);
+		while (!job->error &&
+		       now_ns(job) >= job->drained_ns + DRAIN_EVERY_NS)
+			drain(job, job->drained_ns + DRAIN_EVERY_NS);
+	}
+	job->state_ns = 0;
+	if (!job->error)
+		drain(job, now_ns(job) + 1 * MS);
+	job->hosts->end_ns = job->drained_ns;
+}
+
+int simulated_hosts_write(const struct simulated_options *options,
+			  const char *directory, struct simulated_hosts *hosts,
+			  char *why, unsigned why_size)
+{
+	struct job job = {
+		.hosts = hosts,
+		.options = options,
+		.rank_count = options->hosts * options->ranks,
+		.random = mixed(options->seed),
+	};
+	int error;
+
+	why[0] = '\0';
+	if (options->hosts > SIMULATED_HOSTS_MAX || options->hosts == 0)
+		return -EINVAL;
+	*hosts = (struct simulated_hosts){ .options = *options };
+	set_clocks(hosts);
+	job.ranks = calloc(job.rank_count, sizeof(*job.ranks));
+	job.free_ns = calloc((size_t)job.rank_count * options->channels,
+			     sizeof(uint64_t));
+	if (!job.ranks || !job.free_ns)
+		job.error = -ENOMEM;
+	for (unsigned i = 0; i < options->hosts && !job.error; i++)
+		job.error = open_host(&job, directory, i, why, why_size);
+	if (!job.error)
+		job.error = add_ranks(&job);
+	if (!job.error)
+		run(&job);
+	for (unsigned i = 0; i < options->hosts; i++) {
+		error = job.writers[i] ?
+				ncs_record_writer_close(job.writers[i], NULL) :
+				0;
+		if (!job.error)
+			job.error = error;
+	}
+	for (unsigned i = 0; job.ranks && i < job.rank_count; i++)
+		for (unsigned k = 0; k < LANES; k++)
+			free(job.ranks[i].queues[k].kept);
+	free(job.ranks);
+	free(job.free_ns);
+	return job.error;
+}

@@ -1,0 +1,818 @@
+/* The dumps: the keys of the JSON, null for what is unknown, and text that is
+ * plain whatever the segments hold. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <cmocka.h>
+#include <jansson.h>
+
+#include "analysis/base/value_names.h"
+#include "test/unit/support/scripted_source.h"
+#include "tui/commands/dump_command.h"
+
+#define SECOND UINT64_C(1000000000)
+
+static int setup(void **state)
+{
+	static struct scripted scripted;
+
+	scripted_init(&scripted);
+	*state = &scripted;
+	return 0;
+}
+
+static int teardown(void **state)
+{
+	scripted_release(*state);
+	return 0;
+}
+
+static const struct ncs_stamp stamp = {
+	.host = "node7",
+	.monotonic_ns = 123,
+	.realtime_ns = UINT64_C(1700000000) * SECOND,
+};
+
+/* --- JSON --------------------------------------------------------------- */
+
+static json_t *dump_json(const struct scripted *scripted)
+{
+	json_error_t error;
+	json_t *sample;
+	char *text = NULL;
+	size_t size = 0;
+	FILE *file = open_memstream(&text, &size);
+
+	assert_non_null(file);
+	ncs_dump_json(file, &scripted->model, &stamp);
+	fclose(file);
+	/* One line, with its end. */
+	assert_ptr_equal(strchr(text, '\n'), text + size - 1);
+	sample = json_loads(text, 0, &error);
+	if (!sample)
+		fail_msg("%s: %s", error.text, text);
+	free(text);
+	return sample;
+}
+
+/* The keys of an object, in order, must be these, separated by blanks. */
+static void assert_keys(json_t *object, const char *keys)
+{
+	char found[1024] = "";
+	const char *key;
+	json_t *value;
+
+	assert_true(json_is_object(object));
+	json_object_foreach(object, key, value)
+	{
+		if (found[0])
+			strcat(found, " ");
+		strcat(found, key);
+	}
+	assert_string_equal(found, keys);
+}
+
+/* What is at "ranks.0.comm.name". */
+static json_t *at(json_t *value, const char *path)
+{
+	char copy[128], *rest = copy;
+
+	snprintf(copy, sizeof(copy), "%s", path);
+	for (char *name = strsep(&rest, "."); name; name = strsep(&rest, ".")) {
+		value = json_is_array(value) ?
+				json_array_get(value, (size_t)atoi(name)) :
+				json_object_get(value, name);
+		if (!value)
+			fail_msg("there is no %s in %s", name, path);
+	}
+	return value;
+}
+
+static void assert_null_at(json_t *sample, const char *path)
+{
+	if (!json_is_null(at(sample, path)))
+		fail_msg("%s is not null", path);
+}
+
+static void assert_integer_at(json_t *sample, const char *path,
+			      json_int_t wanted)
+{
+	json_t *value = at(sample, path);
+
+	if (!json_is_integer(value) || json_integer_value(value) != wanted)
+		fail_msg("%s is not %lld", path, (long long)wanted);
+}
+
+static void assert_string_at(json_t *sample, const char *path,
+			     const char *wanted)
+{
+	assert_true(json_is_string(at(sample, path)));
+	assert_string_equal(json_string_value(at(sample, path)), wanted);
+}
+
+static void no_job_is_an_object_with_empty_lists(void **state)
+{
+	struct scripted *scripted = *state;
+	json_t *sample;
+
+	scripted_pass(scripted, SECOND);
+	sample = dump_json(scripted);
+	assert_keys(sample, "schema host time_ns realtime_ns recording ranks"
+			    " communicators unreadable");
+	assert_integer_at(sample, "schema", 1);
+	assert_string_at(sample, "host", "node7");
+	assert_integer_at(sample, "time_ns", 123);
+	assert_integer_at(sample, "realtime_ns", (json_int_t)stamp.realtime_ns);
+	assert_int_equal(json_array_size(at(sample, "ranks")), 0);
+	assert_int_equal(json_array_size(at(sample, "unreadable")), 0);
+	json_decref(sample);
+}
+
+static void objects_have_exactly_the_keys_of_the_schema(void **state)
+{
+	static struct ncs_range_view range = {
+		.number = 2,
+		.name = "st\x1b"
+			"ep",
+		.gpu = { .compute_kernels = 1, .compute_busy_ns = 60 },
+	};
+	struct scripted *scripted = *state;
+	struct scripted_rank *rank = scripted_add(scripted, 0);
+	json_t *sample;
+
+	scripted_channel(rank, 0, true, 1);
+	scripted_class(rank, NCS_FUNCTION_SEND, 1, 0, 0);
+	rank->snapshot.gpu_clock.known = true;
+	rank->snapshot.cupti = (struct ncs_cupti_view){
+		.known = true,
+		.status = NCS_CUPTI_ON,
+		.total = { .communication_kernels = 2, .hidden_ns = 40 },
+	};
+	rank->snapshot.operation_count = 1;
+	rank->snapshot.functions[NCS_FUNCTION_SEND].operations = 1;
+	rank->snapshot.ranges = &range;
+	rank->snapshot.range_count = 1;
+	rank->records[rank->record_count++] = (struct ncs_record){
+		.event = NCS_EVENT_PROXY_STEP,
+		.flags = NCS_RECORD_SEND,
+		.operation = 1,
+		.duration = 100,
+	};
+	scripted_pass(scripted, SECOND);
+	sample = dump_json(scripted);
+	assert_keys(at(sample, "ranks.0"),
+		    "pid rank state api_version nccl_version comm settings"
+		    " proxy kernel_timing cupti channels sampling steps"
+		    " functions classes lateness late_now ranges operations"
+		    " events loss torn");
+	assert_keys(at(sample, "ranks.0.sampling"),
+		    "one_in slow_ns ops_kept ops_left_out ops_slow");
+	assert_keys(at(sample, "ranks.0.steps.0"),
+		    "direction one_in ops records records_slow records_lost"
+		    " steps time_ns");
+	assert_keys(at(sample, "ranks.0.steps.0.time_ns"),
+		    "duration send_gpu_wait send_peer_wait send_wait");
+	assert_keys(at(sample, "ranks.0.steps.0.time_ns.duration"),
+		    "total mean p50 p99");
+	assert_keys(at(sample, "ranks.0.steps.0.time_ns.send_wait"),
+		    "total mean share p50 p99");
+	assert_keys(at(sample, "ranks.0.steps.0.time_ns.send_wait.share"),
+		    "value error");
+	assert_keys(at(sample, "ranks.0.steps.0.time_ns.send_wait.p99"),
+		    "value low high");
+	assert_keys(at(sample, "ranks.0.comm"), "id name nranks nnodes");
+	assert_keys(at(sample, "ranks.0.proxy"),
+		    "state since_ns time_ns count appended_ops");
+	assert_keys(at(sample, "ranks.0.proxy.time_ns"),
+		    "sleep idle active append");
+	assert_keys(at(sample, "ranks.0.proxy.count"),
+		    "idle active sleep wakeup append append_end");
+	assert_keys(at(sample, "ranks.0.kernel_timing"),
+		    "status asked period timed_calls captured_on captured_off"
+		    " gpu_clock");
+	assert_keys(at(sample, "ranks.0.kernel_timing.gpu_clock"),
+		    "offset_ns error_ns quantum_ns told_ns");
+	assert_keys(at(sample, "ranks.0.channels.0"),
+		    "channel direction peer state since_ns ops_started"
+		    " ops_done steps_started steps_done bytes time_ns");
+	assert_keys(at(sample, "ranks.0.channels.0.time_ns"),
+		    "idle send_gpu_wait send_peer_wait send_wait recv_wait"
+		    " recv_flush_wait recv_gpu_wait");
+	assert_keys(at(sample, "ranks.0.functions.0"),
+		    "func calls ops ops_done bytes last_seq timing timed"
+		    " time_us algbw_gbs busbw_gbs");
+	assert_keys(at(sample, "ranks.0.functions.0.time_us"),
+		    "min p50 p90 p99 max");
+	assert_keys(at(sample, "ranks.0.classes.0"),
+		    "func other size algo proto ops timing timed time_ns bytes"
+		    " time_us algbw_gbs busbw_gbs");
+	assert_keys(at(sample, "ranks.0.classes.0.time_us"),
+		    "min p50 p90 p95 p99 max");
+	assert_keys(at(sample, "ranks.0.ranges.0"),
+		    "range parent depth name calls ops bytes own_calls own_ops"
+		    " busy busy_us timing timed time_us algbw_gbs"
+		    " busy_algbw_gbs time_ns gpu");
+	assert_keys(at(sample, "ranks.0.ranges.0.gpu"),
+		    "compute_kernels compute_ns compute_busy_ns"
+		    " communication_kernels communication_ns hidden_ns");
+	assert_integer_at(sample, "ranks.0.ranges.0.gpu.compute_busy_ns", 60);
+	assert_null_at(sample, "ranks.0.ranges.0.gpu.hidden_ns");
+	assert_keys(at(sample, "ranks.0.cupti"), "status gpu unplaced lost");
+	assert_string_at(sample, "ranks.0.cupti.status", "on");
+	assert_integer_at(sample, "ranks.0.cupti.gpu.hidden_ns", 40);
+	assert_integer_at(sample, "ranks.0.cupti.unplaced", 0);
+	assert_keys(at(sample, "ranks.0.ranges.0.time_us"), "sum p50 p90 p99");
+	assert_keys(at(sample, "ranks.0.ranges.0.time_ns"),
+		    "send_gpu_wait send_peer_wait send_wait recv_wait"
+		    " recv_flush_wait recv_gpu_wait");
+	assert_string_at(sample, "ranks.0.ranges.0.name", "st?ep");
+	assert_null_at(sample, "ranks.0.ranges.0.parent");
+	assert_null_at(sample, "ranks.0.ranges.0.busy_us");
+	assert_keys(at(sample, "ranks.0.operations.0"),
+		    "func seq start_ns bytes peer user_tag range"
+		    " children_started children_done");
+	for (unsigned i = 0; i < NCS_LOSS_COUNT; i++)
+		assert_non_null(json_object_get(at(sample, "ranks.0.loss"),
+						ncs_loss_name(i)));
+	assert_int_equal(json_object_size(at(sample, "ranks.0.loss")),
+			 NCS_LOSS_COUNT);
+	json_decref(sample);
+}
+
+static void what_is_unknown_is_null(void **state)
+{
+	static const char *const unknown[] = {
+		"rank",
+		"nccl_version",
+		"comm.id",
+		"comm.name",
+		"comm.nranks",
+		"comm.nnodes",
+		"proxy.since_ns",
+		"proxy.time_ns.idle",
+		"kernel_timing.asked",
+		"kernel_timing.period",
+		"kernel_timing.timed_calls",
+		"kernel_timing.captured_on",
+		"kernel_timing.captured_off",
+		"kernel_timing.gpu_clock",
+		"cupti",
+		"channels.0.since_ns",
+		"channels.0.bytes",
+		"channels.0.time_ns.send_peer_wait",
+		"functions.0.calls",
+		"functions.0.ops_done",
+		"functions.0.bytes",
+		"functions.0.last_seq",
+		"functions.0.time_us.p50",
+		"functions.0.algbw_gbs",
+		"functions.0.busbw_gbs",
+		"classes.0.size",
+		"classes.0.algo",
+		"classes.0.proto",
+		"classes.0.bytes",
+		"classes.0.time_us.p50",
+		"classes.0.time_us.max",
+		"classes.0.algbw_gbs",
+		"classes.0.busbw_gbs",
+		"classes.1.size",
+		"classes.1.algo",
+		"classes.1.proto",
+		"lateness",
+		"late_now",
+		"operations.0.seq",
+		"operations.0.bytes",
+		"operations.0.peer",
+	};
+	struct scripted *scripted = *state;
+	struct scripted_rank *rank = scripted_add(scripted, 0);
+	json_t *sample;
+
+	rank->header.api_version = 1;
+	rank->snapshot.identity.known = 0;
+	scripted_channel(rank, 0, true, 1)->size_unknown = 1;
+	scripted_class(rank, NCS_FUNCTION_REDUCE, 0, 0, 0)->size_class =
+		NCS_SIZE_CLASS_UNKNOWN;
+	scripted_class(rank, NCS_FUNCTION_REDUCE, 0, NCS_CLASS_OTHER,
+		       NCS_CLASS_OTHER)
+		->size_class = NCS_CLASS_OTHER;
+	rank->snapshot.functions[NCS_FUNCTION_REDUCE].operations = 1;
+	rank->snapshot.functions[NCS_FUNCTION_REDUCE].size_unknown = 1;
+	rank->snapshot.operation_count = 1;
+	rank->operations[0].sequence_number = NCS_NO_SEQUENCE_NUMBER;
+	rank->operations[0].count = 5;
+	rank->operations[0].peer = -1;
+	scripted_pass(scripted, SECOND);
+	sample = dump_json(scripted);
+	for (size_t i = 0; i < sizeof(unknown) / sizeof(unknown[0]); i++)
+		assert_null_at(at(sample, "ranks.0"), unknown[i]);
+	/* What was not reported was reported no times. */
+	assert_int_equal(json_integer_value(at(
+				 sample, "ranks.0.proxy.count.wakeup")),
+			 0);
+	assert_true(json_is_integer(
+		at(sample, "ranks.0.proxy.count.wakeup")));
+	json_decref(sample);
+}
+
+static void what_is_known_is_told(void **state)
+{
+	struct scripted *scripted = *state;
+	struct scripted_rank *rank = scripted_add(scripted, 3);
+	struct ncs_class_view *view;
+	struct ncs_identity *identity = &rank->snapshot.identity;
+	struct ncs_function_view *function =
+		&rank->snapshot.functions[NCS_FUNCTION_ALL_REDUCE];
+	json_t *sample, *first;
+
+	identity->known |= NCS_KNOWN_COMM_ID | NCS_KNOWN_NCCL_VERSION;
+	identity->comm_id = UINT64_C(0xfedcba9876543210);
+	identity->nccl_version = 22809;
+	rank->snapshot.liveness = NCS_SILENT;
+	rank->snapshot.events[NCS_EVENT_PROXY_STEP] = 6;
+	rank->snapshot.losses[NCS_LOSS_STALE] = 2;
+	rank->snapshot.kernel = (struct ncs_kernel_view){
+		.status = NCS_KERNEL_GRAPH_OFF,
+		.mode = NCS_KERNEL_TIMING_AUTO,
+		.period = 128,
+		.timed_calls = 9,
+		.captured_on = 0,
+		.captured_off = 4,
+	};
+	rank->snapshot.gpu_clock = (struct ncs_gpu_clock_view){
+		.known = true,
+		.told_ns = 5,
+		.offset_ns = -7,
+		.error_ns = 800,
+		.quantum_ns = 32,
+	};
+	scripted_channel(rank, 4, false, 2)->bytes = 77;
+	function->operations = 3;
+	function->with_children = 3;
+	function->operations_done = 2;
+	function->bytes = 3000;
+	function->last_sequence_number = 2;
+	function->timed[NCS_TIMING_KERNEL] = 2;
+	function->timed_bytes[NCS_TIMING_KERNEL] = 2000;
+	function->time_ns[NCS_TIMING_KERNEL] = 1000;
+	scripted_histogram(rank, NCS_FUNCTION_ALL_REDUCE,
+			   NCS_TIMING_KERNEL)[20] = 2;
+	view = scripted_class(rank, NCS_FUNCTION_REDUCE, 6000,
+			      NCS_ALGORITHM_TREE, NCS_PROTOCOL_SIMPLE);
+	view->operations = 8;
+	scripted_class_times(rank, view, NCS_TIMING_PROXY, 6, 2000, 36000);
+	scripted_pass(scripted, SECOND);
+	sample = dump_json(scripted);
+	first = at(sample, "ranks.0");
+	assert_integer_at(first, "pid", 103);
+	assert_integer_at(first, "rank", 3);
+	assert_string_at(first, "state", "silent");
+	assert_string_at(first, "nccl_version", "2.28.9");
+	assert_string_at(first, "comm.id", "fedcba9876543210");
+	assert_integer_at(first, "comm.nranks", 8);
+	assert_keys(at(first, "events"), "proxy_step");
+	assert_integer_at(first, "loss.stale", 2);
+	assert_string_at(first, "kernel_timing.status", "graph_off");
+	assert_string_at(first, "kernel_timing.asked", "sampled:auto");
+	assert_integer_at(first, "kernel_timing.period", 128);
+	assert_integer_at(first, "kernel_timing.timed_calls", 9);
+	assert_integer_at(first, "kernel_timing.captured_on", 0);
+	assert_integer_at(first, "kernel_timing.captured_off", 4);
+	assert_integer_at(first, "kernel_timing.gpu_clock.offset_ns", -7);
+	assert_integer_at(first, "kernel_timing.gpu_clock.error_ns", 800);
+	assert_integer_at(first, "kernel_timing.gpu_clock.quantum_ns", 32);
+	assert_integer_at(first, "kernel_timing.gpu_clock.told_ns", 5);
+	assert_integer_at(first, "channels.0.bytes", 77);
+	assert_string_at(first, "channels.0.direction", "recv");
+	assert_integer_at(first, "functions.0.ops_done", 2);
+	assert_integer_at(first, "functions.0.last_seq", 2);
+	assert_string_at(first, "functions.0.timing", "kernel");
+	assert_string_at(first, "classes.0.func", "Reduce");
+	assert_integer_at(first, "classes.0.size", 4096);
+	assert_string_at(first, "classes.0.algo", "TREE");
+	assert_string_at(first, "classes.0.proto", "SIMPLE");
+	assert_integer_at(first, "classes.0.ops", 8);
+	assert_string_at(first, "classes.0.timing", "proxy");
+	assert_integer_at(first, "classes.0.timed", 6);
+	assert_integer_at(first, "classes.0.time_ns", 12000);
+	assert_integer_at(first, "classes.0.bytes", 36000);
+	assert_true(json_is_false(at(first, "classes.0.other")));
+	assert_true(json_real_value(at(first, "classes.0.time_us.max")) == 2);
+	assert_true(json_real_value(at(first, "classes.0.algbw_gbs")) == 3);
+	assert_true(json_real_value(at(first, "functions.0.time_us.p50")) ==
+		    0.02);
+	assert_true(json_real_value(at(first, "functions.0.algbw_gbs")) == 2);
+	assert_true(json_real_value(at(first, "functions.0.busbw_gbs")) == 3.5);
+	assert_true(json_is_false(at(first, "torn")));
+	json_decref(sample);
+}
+
+static void a_communicator_tells_who_is_behind(void **state)
+{
+	static const char *const unknown[] = {
+		"func",       "seq",        "behind",          "slowest",
+		"skew",       "straggler",  "oldest_since_ns", "ops_per_s",
+		"send_per_s", "recv_per_s",
+	};
+	struct scripted *scripted = *state;
+	json_t *sample, *first;
+
+	for (int i = 0; i < 3; i++) {
+		struct scripted_rank *rank = scripted_add(scripted, i);
+
+		rank->snapshot.identity.known |= NCS_KNOWN_COMM_ID;
+		rank->snapshot.identity.comm_id = 17;
+	}
+	scripted_pass(scripted, SECOND);
+	sample = dump_json(scripted);
+	assert_int_equal(json_array_size(at(sample, "communicators")), 1);
+	first = at(sample, "communicators.0");
+	assert_keys(first, "comm ranks_seen ranks_live ranks_silent"
+			   " ranks_finished ranks_dead func seq seq_known"
+			   " behind slowest skew straggler oldest_since_ns"
+			   " ops_per_s"
+			   " send_per_s recv_per_s lost");
+	for (size_t i = 0; i < sizeof(unknown) / sizeof(unknown[0]); i++)
+		assert_null_at(first, unknown[i]);
+	assert_string_at(first, "comm.id", "0000000000000011");
+	assert_integer_at(first, "ranks_seen", 3);
+	assert_integer_at(first, "seq_known", 0);
+	json_decref(sample);
+	for (int i = 0; i < 3; i++) {
+		struct ncs_function_view *function =
+			&scripted->ranks[i]
+				 .snapshot.functions[NCS_FUNCTION_REDUCE];
+
+		function->operations = 5;
+		function->last_sequence_number = i == 1 ? 2 : 4;
+	}
+	scripted_channel(&scripted->ranks[2], 0, false, 1)->state =
+		NCS_CHANNEL_RECV_WAIT;
+	scripted->ranks[2].channels[0].since_ns = SECOND / 2;
+	scripted_pass(scripted, 2 * SECOND);
+	sample = dump_json(scripted);
+	first = at(sample, "communicators.0");
+	assert_string_at(first, "func", "Reduce");
+	assert_integer_at(first, "seq", 4);
+	assert_integer_at(first, "seq_known", 3);
+	assert_integer_at(first, "behind", 2);
+	assert_keys(at(first, "slowest"), "pid rank seq count");
+	assert_integer_at(first, "slowest.pid", 101);
+	assert_integer_at(first, "slowest.rank", 1);
+	assert_integer_at(first, "slowest.seq", 2);
+	assert_integer_at(first, "slowest.count", 1);
+	assert_integer_at(first, "oldest_since_ns", SECOND / 2);
+	assert_true(json_real_value(at(first, "ops_per_s")) == 15);
+	json_decref(sample);
+}
+
+/* Three ranks, of which rank 1 came 2 ms late to each of 40 AllReduces, and not
+ * at all to the next. */
+static void make_late(struct scripted *scripted)
+{
+	for (int i = 0; i < 3; i++) {
+		struct scripted_rank *rank = scripted_add(scripted, i);
+
+		rank->snapshot.identity.known |= NCS_KNOWN_COMM_ID;
+		rank->snapshot.identity.comm_id = 17;
+		rank->snapshot.functions[NCS_FUNCTION_ALL_REDUCE]
+			.last_sequence_number = i == 1 ? 39 : 40;
+	}
+	scripted_all_reduces(scripted, 40, SECOND, 1, 2000000);
+	scripted->ranks[0].snapshot.operation_count = 1;
+	scripted->ranks[0].operations[0] = (struct ncs_operation_view){
+		.event = NCS_EVENT_COLL,
+		.function = NCS_FUNCTION_ALL_REDUCE,
+		.sequence_number = 40,
+		.start_ns = 2 * SECOND,
+	};
+	scripted_pass(scripted, 5 * SECOND);
+}
+
+static void lateness_is_told_with_its_counts(void **state)
+{
+	struct scripted *scripted = *state;
+	json_t *sample, *late;
+
+	make_late(scripted);
+	sample = dump_json(scripted);
+	late = at(sample, "ranks.1.lateness");
+	assert_keys(late, "recent functions all told_by cost straggler"
+			  " ops_seen ops_compared records_lost");
+	assert_keys(at(late, "recent"),
+		    "ops last median_ns p99_ns exclusive_ns error_ns"
+		    " cause_ns");
+	assert_integer_at(late, "recent.error_ns", 0);
+	assert_keys(at(late, "recent.cause_ns"), "host queue producer");
+	assert_keys(at(late, "functions"), "AllReduce");
+	assert_keys(at(late, "told_by"), "operation proxy kernel data");
+	assert_integer_at(late, "recent.ops", 40);
+	assert_integer_at(late, "recent.last", 40);
+	assert_integer_at(late, "recent.median_ns", 2000000);
+	assert_integer_at(late, "recent.exclusive_ns", 2000000);
+	assert_integer_at(late, "recent.cause_ns.host", 80000000);
+	assert_integer_at(late, "all.ops", 40);
+	assert_integer_at(late, "functions.AllReduce.p99_ns", 2000000);
+	assert_integer_at(late, "told_by.operation", 40);
+	assert_integer_at(late, "ops_seen", 40);
+	assert_integer_at(late, "ops_compared", 40);
+	assert_true(json_is_true(at(late, "straggler")));
+	assert_null_at(sample, "ranks.0.lateness.recent.exclusive_ns");
+	assert_true(json_is_false(at(sample, "ranks.0.lateness.straggler")));
+	assert_keys(at(sample, "ranks.1.late_now"), "func seq late_ns waiting");
+	assert_integer_at(sample, "ranks.1.late_now.seq", 40);
+	assert_integer_at(sample, "ranks.1.late_now.late_ns", 3 * SECOND);
+	assert_integer_at(sample, "ranks.1.late_now.waiting", 1);
+	assert_null_at(sample, "ranks.0.late_now");
+	assert_keys(at(sample, "communicators.0.skew"),
+		    "ops ops_all ranks median_ns p99_ns transfer_ns"
+		    " error_ns other_clocks");
+	assert_integer_at(sample, "communicators.0.skew.median_ns", 2000000);
+	assert_integer_at(sample, "communicators.0.skew.transfer_ns", 3000000);
+	assert_integer_at(sample, "communicators.0.straggler.rank", 1);
+	json_decref(sample);
+}
+
+static void only_operations_with_a_root_have_a_peer(void **state)
+{
+	struct scripted *scripted = *state;
+	struct scripted_rank *rank = scripted_add(scripted, 0);
+	json_t *sample;
+
+	rank->snapshot.operation_count = 3;
+	for (unsigned i = 0; i < 3; i++) {
+		rank->operations[i].event = NCS_EVENT_COLL;
+		rank->operations[i].peer = 5;
+	}
+	rank->operations[0].function = NCS_FUNCTION_ALL_REDUCE;
+	rank->operations[1].function = NCS_FUNCTION_BROADCAST;
+	rank->operations[2].function = NCS_FUNCTION_SEND;
+	rank->operations[2].event = NCS_EVENT_P2P;
+	scripted_pass(scripted, SECOND);
+	sample = dump_json(scripted);
+	assert_null_at(sample, "ranks.0.operations.0.peer");
+	assert_integer_at(sample, "ranks.0.operations.1.peer", 5);
+	assert_integer_at(sample, "ranks.0.operations.2.peer", 5);
+	json_decref(sample);
+}
+
+static void strings_of_a_segment_cannot_break_the_json(void **state)
+{
+	struct scripted *scripted = *state;
+	struct scripted_rank *rank = scripted_add(scripted, 0);
+	struct scripted_rank *other = scripted_add(scripted, 1);
+	json_t *sample;
+
+	rank->snapshot.identity.known |= NCS_KNOWN_COMM_NAME;
+	strcpy(rank->snapshot.identity.comm_name, "\xff\"\\\n\033[31m\xc3");
+	other->attach = NCS_ATTACH_CORRUPT;
+	other->why = "\xfe";
+	scripted_pass(scripted, SECOND);
+	sample = dump_json(scripted);
+	assert_string_at(sample, "ranks.0.comm.name", "?\"\\??[31m?");
+	assert_string_at(sample, "unreadable.0.path", "scripted/1");
+	assert_string_at(sample, "unreadable.0.reason", "?");
+	json_decref(sample);
+}
+
+static void numbers_of_a_hostile_segment_stay_numbers(void **state)
+{
+	struct scripted *scripted = *state;
+	struct scripted_rank *rank = scripted_add(scripted, 0);
+	json_t *sample;
+
+	rank->snapshot.losses[NCS_LOSS_STALE] = UINT64_MAX;
+	scripted_pass(scripted, SECOND);
+	sample = dump_json(scripted);
+	assert_integer_at(sample, "ranks.0.loss.stale", INT64_MAX);
+	json_decref(sample);
+}
+
+/* --- Text --------------------------------------------------------------- */
+
+static char *dump_text(const struct scripted *scripted, enum ncs_view view)
+{
+	struct ncs_options options = { .view = view, .ascii = true };
+	char *text = NULL;
+	size_t size = 0;
+	FILE *file = open_memstream(&text, &size);
+
+	assert_non_null(file);
+	assert_true(ncs_dump_text(file, &scripted->model, &options, &stamp));
+	fclose(file);
+	return text;
+}
+
+static size_t count_lines(const char *text)
+{
+	size_t lines = 0;
+
+	for (; *text; text++)
+		lines += *text == '\n';
+	return lines;
+}
+
+/* Words of a line, at most up to its end. */
+static size_t count_words(const char *line)
+{
+	size_t words = 0;
+	bool inside = false;
+
+	for (; *line && *line != '\n'; line++) {
+		words += *line != ' ' && !inside;
+		inside = *line != ' ';
+	}
+	return words;
+}
+
+static const char *line_of(const char *text, size_t number)
+{
+	while (number-- > 0)
+		text = strchr(text, '\n') + 1;
+	return text;
+}
+
+static void text_has_a_head_titles_and_a_line_for_each_row(void **state)
+{
+	struct scripted *scripted = *state;
+	char *text;
+
+	scripted_channel(scripted_add(scripted, 0), 0, true, 1);
+	scripted_add(scripted, 1);
+	scripted_pass(scripted, SECOND);
+	text = dump_text(scripted, NCS_VIEW_RANK);
+	assert_int_equal(count_lines(text), 4);
+	assert_ptr_equal(strstr(text, "ncclstat: host node7, 2 ranks, time "),
+			 text);
+	/* No cell is empty, so that a line can be split at blanks. */
+	for (size_t i = 2; i < 4; i++)
+		assert_int_equal(count_words(line_of(text, i)),
+				 count_words(line_of(text, 1)));
+	free(text);
+}
+
+static void text_without_a_view_has_all_tables(void **state)
+{
+	struct scripted *scripted = *state;
+	size_t titles = 0;
+	char *text;
+
+	scripted_channel(scripted_add(scripted, 0), 0, true, 1);
+	scripted_pass(scripted, SECOND);
+	text = dump_text(scripted, NCS_VIEW_COUNT);
+	for (size_t i = 0; i < count_lines(text); i++)
+		titles += strncmp(line_of(text, i), "RANK", 4) == 0 ||
+			  strncmp(line_of(text, i), "COMM", 4) == 0;
+	/* The timeline says nothing that the others do not, and a diagnosis
+	 * is asked for. */
+	assert_int_equal(titles, NCS_VIEW_COUNT - 2);
+	free(text);
+}
+
+static void text_ranks_who_comes_late(void **state)
+{
+	struct scripted *scripted = *state;
+	char *text, *first;
+
+	make_late(scripted);
+	text = dump_text(scripted, NCS_VIEW_CHANNEL);
+	assert_null(strstr(text, "late: "));
+	free(text);
+	text = dump_text(scripted, NCS_VIEW_RANK);
+	first = strstr(text, "\nlate: ");
+	assert_non_null(first);
+	assert_ptr_equal(strstr(first + 1, "late: rank 1 of 0000000000000011:"
+					   " comes last at 100 % of 40"
+					   " AllReduce, 2.00ms after the"
+					   " others, host-late"),
+			 first + 1);
+	assert_non_null(strstr(text, "1 rank waits for it in AllReduce 40, for"
+				     " 3.00s"));
+	assert_non_null(strstr(text, "late: rank 0 of 0000000000000011: late by"
+				     " 0ns (p99 0ns) at 40 collectives, never"
+				     " last\n"));
+	free(text);
+}
+
+static void text_columns_grow_with_what_is_in_them(void **state)
+{
+	struct scripted *scripted = *state;
+	struct scripted_rank *rank = scripted_add(scripted, 0);
+	struct ncs_identity *identity = &rank->snapshot.identity;
+	char *text;
+
+	identity->known |= NCS_KNOWN_COMM_NAME;
+	memset(identity->comm_name, 'n', sizeof(identity->comm_name) - 1);
+	scripted_pass(scripted, SECOND);
+	text = dump_text(scripted, NCS_VIEW_RANK);
+	assert_non_null(strstr(text, identity->comm_name));
+	/* The title is padded as far. */
+	assert_true(strstr(line_of(text, 1), "SIZE") - line_of(text, 1) >
+		    (ptrdiff_t)strlen(identity->comm_name));
+	free(text);
+}
+
+static void settings_are_told_with_their_lease(void **state)
+{
+	struct scripted *scripted = *state;
+	struct scripted_rank *rank = scripted_add(scripted, 0);
+	struct ncs_settings_view *settings = &rank->snapshot.settings;
+	json_t *sample;
+	char *text;
+
+	scripted_pass(scripted, SECOND);
+	sample = dump_json(scripted);
+	assert_null_at(sample, "ranks.0.settings");
+	json_decref(sample);
+	*settings = (struct ncs_settings_view){
+		.known = true,
+		.in_force = { 1,
+			      1u << NCS_GROUP_CALLS | 1u << NCS_GROUP_CONTROL,
+			      NCS_KERNEL_DETAIL_EVERY + 4, 4 },
+		.asked = UINT64_C(9) << NCS_CONTROL_SERIAL_SHIFT,
+		.refused = NCS_REFUSAL_KERNEL,
+		.changes = 2,
+		.changed_ns = SECOND / 2,
+		.lease_until_ns = 3 * SECOND,
+		.lease_pid = 4711,
+	};
+	scripted_pass(scripted, 2 * SECOND);
+	sample = dump_json(scripted);
+	assert_keys(at(sample, "ranks.0.settings"),
+		    "events kernel sample changes changed_ns asked refused"
+		    " lease");
+	assert_int_equal(json_array_size(at(sample, "ranks.0.settings.events")),
+			 2);
+	assert_string_at(sample, "ranks.0.settings.events.1", "control");
+	assert_string_at(sample, "ranks.0.settings.kernel", "sampled:16");
+	assert_integer_at(sample, "ranks.0.settings.sample", 8);
+	assert_integer_at(sample, "ranks.0.settings.changes", 2);
+	assert_integer_at(sample, "ranks.0.settings.asked", 9);
+	assert_string_at(sample, "ranks.0.settings.refused", "kernel");
+	assert_integer_at(sample, "ranks.0.settings.lease.pid", 4711);
+	assert_integer_at(sample, "ranks.0.settings.lease.until_ns",
+			  3 * SECOND);
+	json_decref(sample);
+	text = dump_text(scripted, NCS_VIEW_RANK);
+	assert_non_null(strstr(text, "-copies,kernel=sampled:16,sample=8,lease"
+				     "\n"));
+	free(text);
+	/* It is over, though the plugin has had no call since. */
+	scripted_pass(scripted, 3 * SECOND);
+	sample = dump_json(scripted);
+	assert_null_at(sample, "ranks.0.settings.lease");
+	json_decref(sample);
+	text = dump_text(scripted, NCS_VIEW_RANK);
+	assert_null(strstr(text, "lease"));
+	free(text);
+}
+
+static void text_is_plain_and_ends_without_blanks(void **state)
+{
+	struct scripted *scripted = *state;
+	struct scripted_rank *rank = scripted_add(scripted, 0);
+	char *text;
+
+	rank->snapshot.identity.known |= NCS_KNOWN_COMM_NAME | NCS_KNOWN_GPU;
+	strcpy(rank->snapshot.identity.comm_name, "a\033[2Jb\xc2\x9b\xff");
+	strcpy(rank->snapshot.identity.gpu, "\t\r\n");
+	scripted_add(scripted, 1)->attach = NCS_ATTACH_CORRUPT;
+	scripted->ranks[1].why = "\033]0;x\a";
+	scripted_pass(scripted, SECOND);
+	text = dump_text(scripted, NCS_VIEW_COUNT);
+	for (char *at_ = text; *at_; at_++) {
+		assert_true((*at_ >= 0x20 && *at_ < 0x7f) || *at_ == '\n');
+		if (*at_ == '\n' && at_ > text)
+			assert_int_not_equal(at_[-1], ' ');
+	}
+	assert_non_null(strstr(text, "not readable: scripted/1: ?]0;x?\n"));
+	free(text);
+}
+
+int main(void)
+{
+#define TEST(name) cmocka_unit_test_setup_teardown(name, setup, teardown)
+	const struct CMUnitTest tests[] = {
+		TEST(no_job_is_an_object_with_empty_lists),
+		TEST(objects_have_exactly_the_keys_of_the_schema),
+		TEST(what_is_unknown_is_null),
+		TEST(what_is_known_is_told),
+		TEST(a_communicator_tells_who_is_behind),
+		TEST(lateness_is_told_with_its_counts),
+		TEST(only_operations_with_a_root_have_a_peer),
+		TEST(strings_of_a_segment_cannot_break_the_json),
+		TEST(numbers_of_a_hostile_segment_stay_numbers),
+		TEST(text_has_a_head_titles_and_a_line_for_each_row),
+		TEST(text_without_a_view_has_all_tables),
+		TEST(text_ranks_who_comes_late),
+		TEST(text_columns_grow_with_what_is_in_them),
+		TEST(settings_are_told_with_their_lease),
+		TEST(text_is_plain_and_ends_without_blanks),
+	};
+
+	return cmocka_run_group_tests_name("dump", tests, NULL, NULL);
+}

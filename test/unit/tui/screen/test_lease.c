@@ -1,0 +1,259 @@
+/* The live view's lease and --set's asking, at a process that is this one: who
+ * is asked, who is not and why, and what is said when a lease is lost. The
+ * times are made up. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include <cmocka.h>
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <unistd.h>
+
+#include "shm/control.h"
+#include "test/unit/support/segment_fixture.h"
+#include "tui/screen/lease.h"
+#include "tui/commands/set_command.h"
+
+#define SECOND UINT64_C(1000000000)
+#define NOW (1000 * SECOND)
+
+static const struct ncs_change off = { .kernel = true,
+				       .to.kernel = NCS_KERNEL_DETAIL_OFF };
+
+static struct {
+	struct segment_fixture *fixture;
+	struct ncs_control_writer writer;
+	struct ncs_source *source;
+	struct ncs_model model;
+	struct ncs_target_filter filter;
+	struct ncs_lease lease;
+	char text[256];
+} test;
+
+static void look(void)
+{
+	assert_int_equal(ncs_model_update(&test.model, test.source, NOW), 0);
+}
+
+static int setup(void **state)
+{
+	struct ncs_identity *identity;
+
+	memset(&test, 0, sizeof(test));
+	if (segment_fixture_setup(state) != 0)
+		return -1;
+	test.fixture = *state;
+	identity = &test.fixture->header->identity;
+	identity->known = NCS_KNOWN_COMM_NAME | NCS_KNOWN_COMM_ID;
+	identity->comm_id = 0xabcdef;
+	strcpy(identity->comm_name, "world");
+	test.filter.directory = test.fixture->directory;
+	test.source = ncs_source_open_shm(test.fixture->directory, 0);
+	ncs_model_init(&test.model);
+	look();
+	return ncs_writer_create_control(&test.writer, test.fixture->directory,
+					 &test.fixture->process, 0);
+}
+
+static int teardown(void **state)
+{
+	ncs_lease_drop(&test.lease);
+	ncs_model_release(&test.model);
+	test.source->close(test.source);
+	if (test.writer.control)
+		munmap(test.writer.control, NCS_CONTROL_BYTES);
+	return segment_fixture_teardown(state);
+}
+
+static bool is_leased(void)
+{
+	struct ncs_control_request request;
+
+	assert_true(ncs_request_unpack(test.writer.control->request, &request));
+	return request.leased;
+}
+
+static void take(void)
+{
+	ncs_lease_take(&test.lease, &test.model, &test.filter, NOW, test.text,
+		       sizeof(test.text));
+}
+
+static void renew(uint64_t at_ns)
+{
+	ncs_lease_renew(&test.lease, at_ns, test.text, sizeof(test.text));
+}
+
+static void says(const char *words)
+{
+	if (!strstr(test.text, words))
+		fail_msg("\"%s\" does not say \"%s\"", test.text, words);
+}
+
+/* --- The lease ------------------------------------------------------------ */
+
+static void it_is_taken_renewed_and_given_back(void **state)
+{
+	(void)state;
+	assert_false(ncs_lease_is_held(&test.lease));
+	take();
+	says("asked 1 process for events=all,kernel=sampled:16,sample=1 while");
+	assert_true(ncs_lease_is_held(&test.lease));
+	assert_true(is_leased());
+	assert_int_equal(test.writer.control->lease_holder >> 32, getpid());
+	assert_int_equal(test.writer.control->lease_until_ns,
+			 NOW + NCS_LEASE_NS);
+	renew(NOW + SECOND / 2);
+	assert_int_equal(test.writer.control->lease_until_ns,
+			 NOW + NCS_LEASE_NS); /* it is not time yet */
+	renew(NOW + SECOND);
+	assert_int_equal(test.writer.control->lease_until_ns,
+			 NOW + SECOND + NCS_LEASE_NS);
+	assert_string_equal(test.text, "");
+	ncs_lease_drop(&test.lease);
+	assert_false(is_leased());
+	assert_false(ncs_lease_is_held(&test.lease));
+	ncs_lease_drop(&test.lease);
+}
+
+static void one_that_is_over_is_told_and_not_had_back(void **state)
+{
+	(void)state;
+	take();
+	renew(NOW + NCS_LEASE_NS);
+	says("has ended; d takes it again");
+	assert_false(ncs_lease_is_held(&test.lease));
+	assert_int_equal(test.writer.control->lease_until_ns,
+			 NOW + NCS_LEASE_NS);
+	take();
+	assert_true(ncs_lease_is_held(&test.lease));
+}
+
+static void one_that_another_takes_is_told(void **state)
+{
+	static const struct ncs_detail less = { .sample = 9 };
+
+	(void)state;
+	take();
+	ncs_control_take_lease(test.writer.control, &less,
+			       UINT64_C(4711) << 32 | 1, NOW);
+	renew(NOW + SECOND);
+	says("viewer 4711 has taken the lease");
+	assert_false(ncs_lease_is_held(&test.lease));
+	assert_true(is_leased());
+	assert_int_equal(test.writer.control->lease_until_ns,
+			 NOW + NCS_LEASE_NS);
+}
+
+static void without_an_object_there_is_no_lease(void **state)
+{
+	(void)state;
+	ncs_writer_unlink_control(&test.writer);
+	take();
+	says("asked 0 processes");
+	says("it has no control object");
+	assert_false(ncs_lease_is_held(&test.lease));
+}
+
+/* Its monotonic clock is another. */
+static void nor_across_time_namespaces(void **state)
+{
+	(void)state;
+	test.writer.control->time_namespace++;
+	test.fixture->header->time_namespace++;
+	ncs_model_release(&test.model);
+	test.source->close(test.source);
+	test.source = ncs_source_open_shm(test.fixture->directory, 0);
+	ncs_model_init(&test.model);
+	look();
+	take();
+	says("time namespace");
+	assert_false(ncs_lease_is_held(&test.lease));
+	assert_false(is_leased());
+}
+
+static void who_has_finished_is_not_asked(void **state)
+{
+	(void)state;
+	test.fixture->header->life = NCS_LIFE_FINISHED;
+	look();
+	take();
+	says("there is no process to ask");
+	assert_false(ncs_lease_is_held(&test.lease));
+	assert_int_equal(test.writer.control->request, 0);
+}
+
+/* --- Asking --------------------------------------------------------------- */
+
+static size_t ask(void)
+{
+	return ncs_set_ask(&test.model, &test.filter, &off, test.text,
+			   sizeof(test.text));
+}
+
+static void those_that_match_are_asked(void **state)
+{
+	static const char *const matching[] = {
+		NULL, "world", "w*d", "*", "0000000000abcdef", "*cdef"
+	};
+
+	(void)state;
+	for (size_t i = 0; i < sizeof(matching) / sizeof(*matching); i++) {
+		test.filter.comm = matching[i];
+		assert_int_equal(ask(), 1);
+		says("asked 1 process for kernel=off");
+		assert_int_equal(test.writer.control->request >>
+					 NCS_CONTROL_SERIAL_SHIFT,
+				 i + 1);
+	}
+	test.filter.comm = "worl";
+	assert_int_equal(ask(), 0);
+	says("there is no process to ask");
+}
+
+/* root may, but is not to do it by the way. */
+static void others_are_asked_only_by_name(void **state)
+{
+	(void)state;
+	if (geteuid() != 0)
+		skip();
+	assert_int_equal(chown(test.writer.path, 65534, 65534), 0);
+	assert_int_equal(ask(), 0);
+	assert_int_equal(test.writer.control->request, 0);
+	test.filter.others = true;
+	assert_int_equal(ask(), 1);
+}
+
+static void who_cannot_be_asked_is_told(void **state)
+{
+	(void)state;
+	test.writer.control->magic++;
+	assert_int_equal(ask(), 0);
+	says("asked 0 processes");
+	says("; not process");
+	says("magic");
+}
+
+#define TEST(name) cmocka_unit_test_setup_teardown(name, setup, teardown)
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		TEST(it_is_taken_renewed_and_given_back),
+		TEST(one_that_is_over_is_told_and_not_had_back),
+		TEST(one_that_another_takes_is_told),
+		TEST(without_an_object_there_is_no_lease),
+		TEST(nor_across_time_namespaces),
+		TEST(who_has_finished_is_not_asked),
+		TEST(those_that_match_are_asked),
+		TEST(others_are_asked_only_by_name),
+		TEST(who_cannot_be_asked_is_told),
+	};
+
+	return cmocka_run_group_tests_name("lease", tests, NULL, NULL);
+}

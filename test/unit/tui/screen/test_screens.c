@@ -1,0 +1,2022 @@
+/* What is on the screen: every view in every size, with and without colours,
+ * in UTF-8 and in ASCII, against pictures in test/golden; and that each key
+ * changes something.
+ *
+ * There is no terminal: curses draws for one into /dev/null, and what it would
+ * show is read back. Time is fixed and the job is made up, so that a picture
+ * is the same everywhere. UPDATE_GOLDEN=1 takes new pictures.
+ */
+#include <errno.h>
+#include <locale.h>
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <wchar.h>
+
+#include <cmocka.h>
+
+#include "test/unit/support/scripted_source.h"
+#include "tui/term/curses.h"
+#include "tui/screen/screen.h"
+#include "tui/screen/screen_replay.h"
+#include "tui/term/term.h"
+
+#define SECOND UINT64_C(1000000000)
+#define BORN (1000 * SECOND)
+/* The synthetic job is 5 s old when it is first seen, and hangs at 8. */
+#define SEEN (BORN + 5 * SECOND)
+
+struct shape {
+	int width;
+	int height;
+	bool color;
+	bool utf8;
+};
+
+static const struct shape usual = { 80, 24, false, true };
+/* With room for all notes beside the tabs. */
+static const struct shape roomy = { 120, 24, false, true };
+
+static FILE *nothing_out, *nothing_in;
+static struct ncs_screen screen;
+static struct ncs_source *source;
+static uint64_t now;
+
+/* --- A terminal that is not there ----------------------------------------- */
+
+static void use_locale(bool utf8)
+{
+	static const char *const names[] = { "C.UTF-8", "C.utf8",
+					     "en_US.UTF-8" };
+
+	for (size_t i = 0; utf8 && i < sizeof(names) / sizeof(*names); i++)
+		if (setlocale(LC_CTYPE, names[i]))
+			return;
+	assert_non_null(setlocale(LC_CTYPE, "C"));
+	if (utf8)
+		skip();
+}
+
+static void start_type(const char *type, const struct shape *shape)
+{
+	struct ncs_term_config config = {
+		.color = shape->color,
+		.type = type,
+		.height = shape->height,
+		.width = shape->width,
+	};
+
+	use_locale(shape->utf8);
+	nothing_out = fopen("/dev/null", "we");
+	nothing_in = fopen("/dev/null", "re");
+	assert_non_null(nothing_out);
+	assert_non_null(nothing_in);
+	config.output = nothing_out;
+	config.input = nothing_in;
+	assert_int_equal(ncs_term_start(&config), 0);
+}
+
+static void start(const struct shape *shape)
+{
+	start_type("xterm-256color", shape);
+}
+
+static void stop(void)
+{
+	ncs_term_stop();
+	if (nothing_out)
+		fclose(nothing_out);
+	if (nothing_in)
+		fclose(nothing_in);
+	nothing_out = NULL;
+	nothing_in = NULL;
+}
+
+/* --- A job that is not there ---------------------------------------------- */
+
+static void look(struct ncs_source *at, uint64_t at_ns)
+{
+	now = at_ns;
+	ncs_screen_sample(&screen, at, now);
+}
+
+static void draw(void)
+{
+	const struct tm wall = { .tm_hour = 3, .tm_min = 4, .tm_sec = 5 };
+
+	ncs_screen_draw(&screen, now, &wall);
+	ncs_term_flush();
+}
+
+static void init(enum ncs_view view)
+{
+	ncs_screen_init(&screen, view, SECOND, "n017", "/dev/shm");
+}
+
+/* Eight ranks of four channels, one of which has hung for two seconds. */
+static void open_job(enum ncs_view view)
+{
+	init(view);
+	source = ncs_source_open_synthetic(1, 8, 4);
+	assert_non_null(source);
+	look(source, BORN);
+	look(source, SEEN - SECOND);
+	look(source, SEEN);
+}
+
+static void close_job(void)
+{
+	ncs_screen_release(&screen);
+	if (source)
+		source->close(source);
+	source = NULL;
+}
+
+/* A test that failed has left everything open. */
+static int teardown(void **state)
+{
+	(void)state;
+	close_job();
+	stop();
+	return 0;
+}
+
+static unsigned press(const char *names)
+{
+	unsigned requests = 0;
+	size_t length;
+
+	while ((length = ncs_key_next_name(&names)) > 0) {
+		int code = ncs_key_code(names, length);
+
+		assert_true(code >= 0);
+		requests |= ncs_screen_key(&screen, code, now);
+		names += length;
+	}
+	return requests;
+}
+
+/* --- Pictures ------------------------------------------------------------- */
+
+static void put_look(FILE *file, attr_t attributes, short pair)
+{
+	short foreground = -1, background = -1;
+
+	fprintf(file, "%s%s%s", attributes & A_REVERSE ? "R" : "",
+		attributes & A_BOLD ? "B" : "", attributes & A_DIM ? "D" : "");
+	if (pair == 0)
+		return;
+	pair_content(pair, &foreground, &background);
+	fprintf(file, "%d/%d", foreground, background);
+}
+
+static bool is_same_look(const cchar_t *a, const cchar_t *b)
+{
+	wchar_t text[CCHARW_MAX + 1];
+	attr_t attributes_a, attributes_b;
+	short pair_a, pair_b;
+
+	getcchar(a, text, &attributes_a, &pair_a, NULL);
+	getcchar(b, text, &attributes_b, &pair_b, NULL);
+	return attributes_a == attributes_b && pair_a == pair_b;
+}
+
+/* "3: 0-79 R": which columns of a line are reverse, bold, coloured. */
+static void put_looks(FILE *file, int y, const cchar_t *cells, int width)
+{
+	wchar_t text[CCHARW_MAX + 1];
+	bool any = false;
+	attr_t attributes;
+	short pair;
+	int end;
+
+	for (int x = 0; x < width; x = end) {
+		for (end = x + 1;
+		     end < width && is_same_look(&cells[x], &cells[end]); end++)
+			;
+		getcchar(&cells[x], text, &attributes, &pair, NULL);
+		if (attributes == A_NORMAL && pair == 0)
+			continue;
+		fprintf(file, any ? ", " : "%d: ", y);
+		fprintf(file, "%d-%d ", x, end - 1);
+		put_look(file, attributes, pair);
+		any = true;
+	}
+	if (any)
+		fputc('\n', file);
+}
+
+/* The text, and below it how it is shown. The caller frees it. */
+static char *picture(void)
+{
+	cchar_t *cells = calloc(1024, sizeof(*cells));
+	char *text = NULL;
+	size_t size = 0;
+	FILE *file = open_memstream(&text, &size);
+
+	assert_non_null(cells);
+	assert_non_null(file);
+	assert_true(ncs_term_save(file));
+	fputs("--\n", file);
+	for (int y = 0; y < ncs_term_height(); y++) {
+		mvin_wchnstr(y, 0, cells, 1023);
+		put_looks(file, y, cells, ncs_term_width());
+	}
+	fclose(file);
+	free(cells);
+	return text;
+}
+
+static char *read_file(const char *path)
+{
+	FILE *file = fopen(path, "re");
+	char *text = calloc(1, 1 << 18);
+
+	assert_non_null(text);
+	if (file) {
+		size_t length = fread(text, 1, (1 << 18) - 1, file);
+
+		text[length] = '\0';
+		fclose(file);
+	}
+	return text;
+}
+
+static void write_file(const char *path, const char *text)
+{
+	FILE *file = fopen(path, "we");
+
+	if (!file)
+		fail_msg("%s: %s", path, strerror(errno));
+	fputs(text, file);
+	assert_int_equal(fclose(file), 0);
+}
+
+/* Says where the two differ first. */
+static void explain_difference(const char *path, const char *is,
+			       const char *was)
+{
+	int line = 1;
+
+	while (*is && *is == *was) {
+		line += *is == '\n';
+		is++;
+		was++;
+	}
+	print_message("%s, line %d: is \"%.*s\", was \"%.*s\"\n", path, line,
+		      (int)strcspn(is, "\n"), is, (int)strcspn(was, "\n"), was);
+}
+
+static void compare(const char *name)
+{
+	const char *update = getenv("UPDATE_GOLDEN");
+	char path[256], *is, *was;
+	bool same;
+
+	snprintf(path, sizeof(path), "test/golden/%s.screen", name);
+	is = picture();
+	if (update && update[0] == '1')
+		write_file(path, is);
+	was = read_file(path);
+	same = strcmp(is, was) == 0;
+	if (!same) {
+		explain_difference(path, is, was);
+		fputs(is, stdout);
+		fflush(stdout);
+	}
+	free(is);
+	free(was);
+	if (!same)
+		fail_msg("%s differs; UPDATE_GOLDEN=1 takes it as it is", path);
+}
+
+/* Nothing but printable ASCII. */
+static void assert_ascii(void)
+{
+	char *text = picture();
+
+	for (const char *c = text; *c; c++)
+		assert_true(*c == '\n' || (*c >= ' ' && *c < 0x7f));
+	free(text);
+}
+
+/* --- Every view in every size --------------------------------------------- */
+
+static void one_golden(const char *name, enum ncs_view view, const char *keys,
+		       const struct shape *shape)
+{
+	char full[128];
+
+	start(shape);
+	open_job(view);
+	press(keys);
+	draw();
+	snprintf(full, sizeof(full), "%s-%dx%d-%s-%s", name, shape->width,
+		 shape->height, shape->color ? "color" : "mono",
+		 shape->utf8 ? "utf8" : "ascii");
+	if (!shape->utf8)
+		assert_ascii();
+	compare(full);
+	close_job();
+	stop();
+}
+
+static void goldens(const char *name, enum ncs_view view, const char *keys)
+{
+	static const int sizes[][2] = { { 80, 24 }, { 40, 10 }, { 200, 60 } };
+
+	for (size_t i = 0; i < sizeof(sizes) / sizeof(*sizes); i++) {
+		for (int k = 0; k < 4; k++) {
+			const struct shape shape = {
+				.width = sizes[i][0],
+				.height = sizes[i][1],
+				.color = k & 1,
+				.utf8 = k & 2,
+			};
+
+			one_golden(name, view, keys, &shape);
+		}
+	}
+}
+
+static void ranks(void **state)
+{
+	(void)state;
+	goldens("ranks", NCS_VIEW_RANK, "");
+}
+
+static void communicators(void **state)
+{
+	(void)state;
+	goldens("communicators", NCS_VIEW_COMMUNICATOR, "");
+}
+
+static void channels(void **state)
+{
+	(void)state;
+	goldens("channels", NCS_VIEW_CHANNEL, "");
+}
+
+static void proxy(void **state)
+{
+	(void)state;
+	goldens("proxy", NCS_VIEW_PROXY, "");
+}
+
+static void collectives(void **state)
+{
+	(void)state;
+	goldens("collectives", NCS_VIEW_FUNCTION, "");
+}
+
+static void collectives_by_size(void **state)
+{
+	(void)state;
+	goldens("sizes", NCS_VIEW_CLASS, "");
+}
+
+/* Without those that have ended, at an operation of a while ago. */
+static void timeline(void **state)
+{
+	(void)state;
+	goldens("timeline", NCS_VIEW_TIMELINE,
+		"\\ w o r l d Enter Down Left Left Left");
+}
+
+static void diagnose(void **state)
+{
+	(void)state;
+	goldens("diagnose", NCS_VIEW_FINDING, "");
+}
+
+static void ranges(void **state)
+{
+	(void)state;
+	goldens("ranges", NCS_VIEW_RANGE, "");
+}
+
+static void help(void **state)
+{
+	(void)state;
+	goldens("help", NCS_VIEW_RANK, "?");
+}
+
+static void setup(void **state)
+{
+	(void)state;
+	goldens("setup", NCS_VIEW_RANK, "S Down Down");
+	goldens("setup-columns", NCS_VIEW_CHANNEL, "S End Up Space");
+}
+
+/* --- Moments of the made-up job ------------------------------------------- */
+
+/* The screen after these keys. */
+static void after(const char *name, enum ncs_view view, const char *keys)
+{
+	start(&usual);
+	open_job(view);
+	press(keys);
+	draw();
+	compare(name);
+	close_job();
+	stop();
+}
+
+static void sorted_by_time(void **state)
+{
+	(void)state;
+	after("channels-by-time", NCS_VIEW_CHANNEL, "T");
+}
+
+static void down_to_channels(void **state)
+{
+	(void)state;
+	after("down", NCS_VIEW_RANK, "Down Down Down Enter");
+}
+
+static void down_from_a_communicator(void **state)
+{
+	(void)state;
+	after("down-communicator", NCS_VIEW_COMMUNICATOR, "Down Enter");
+	after("down-communicator-rank", NCS_VIEW_COMMUNICATOR,
+	      "Down Enter g Enter");
+}
+
+static void down_to_the_peer(void **state)
+{
+	(void)state;
+	after("down-peer", NCS_VIEW_CHANNEL, "T g Enter");
+}
+
+static void paused(void **state)
+{
+	(void)state;
+	after("paused", NCS_VIEW_RANK, "Z");
+}
+
+/* All ranks' lanes of one function, one operation of which is highlighted. */
+static void one_collective_in_all_ranks(void **state)
+{
+	(void)state;
+	after("timeline-lit", NCS_VIEW_TIMELINE,
+	      "\\ A l l R e d u c e Enter Down Down - + { Left Left Enter");
+}
+
+/* Of the channel that was selected. */
+static void the_timeline_of_a_channel(void **state)
+{
+	(void)state;
+	after("timeline-channel", NCS_VIEW_CHANNEL, "T 6 + + ^");
+}
+
+static void filtered(void **state)
+{
+	(void)state;
+	after("filter", NCS_VIEW_FUNCTION, "\\ R e d u c e");
+}
+
+static void searched(void **state)
+{
+	(void)state;
+	after("search", NCS_VIEW_FUNCTION, "/ g a t h F3");
+}
+
+static void scrolled(void **state)
+{
+	(void)state;
+	after("columns", NCS_VIEW_FUNCTION, "Right Right Right Down");
+}
+
+static void without_header(void **state)
+{
+	(void)state;
+	after("header", NCS_VIEW_PROXY, "# p End");
+}
+
+static void nothing_fits_the_filter(void **state)
+{
+	(void)state;
+	after("filter-empty", NCS_VIEW_RANK, "\\ x y z Enter");
+}
+
+/* --- Jobs made by hand ---------------------------------------------------- */
+
+static struct scripted_rank *add_world(struct scripted *job, int rank)
+{
+	struct scripted_rank *added = scripted_add(job, rank);
+	struct ncs_identity *identity = &added->snapshot.identity;
+
+	identity->known |= NCS_KNOWN_COMM_NAME | NCS_KNOWN_COMM_ID;
+	identity->comm_id = 1;
+	snprintf(identity->comm_name, sizeof(identity->comm_name), "world");
+	added->snapshot.last_call_ns = SEEN - 41 * SECOND;
+	return added;
+}
+
+static void waits(struct scripted_rank *rank, enum ncs_channel_state wait,
+		  bool send, int peer, uint64_t since_ns)
+{
+	struct ncs_channel_view *channel =
+		scripted_channel(rank, 0, send, peer);
+
+	channel->state = wait;
+	channel->since_ns = since_ns;
+	channel->operation = 1;
+	channel->step = 3;
+	channel->nsteps = 8;
+	channel->function = NCS_FUNCTION_ALL_REDUCE;
+}
+
+static void at_sequence(struct scripted_rank *rank, uint64_t sequence)
+{
+	struct ncs_function_view *function =
+		&rank->snapshot.functions[NCS_FUNCTION_ALL_REDUCE];
+
+	function->operations = sequence + 1;
+	function->last_sequence_number = sequence;
+}
+
+/* A ring of four in which rank 2 does not come. */
+static void make_stuck(struct scripted *job)
+{
+	uint64_t since_ns = SEEN - 41 * SECOND;
+
+	for (int i = 0; i < 4; i++) {
+		struct scripted_rank *rank = add_world(job, i);
+
+		rank->snapshot.liveness = NCS_SILENT;
+		at_sequence(rank, i == 2 ? 87 : 88);
+		if (i == 2)
+			continue;
+		waits(rank, NCS_CHANNEL_SEND_GPU_WAIT, true, (i + 1) % 4,
+		      since_ns);
+		waits(rank, NCS_CHANNEL_RECV_WAIT, false, (i + 3) % 4,
+		      since_ns + (uint64_t)i * SECOND / 10);
+	}
+}
+
+static void scripted_golden(const char *name, struct scripted *job,
+			    const struct shape *shape, const char *keys)
+{
+	start(shape);
+	init(NCS_VIEW_RANK);
+	look(&job->source, SEEN - SECOND);
+	look(&job->source, SEEN);
+	press(keys);
+	draw();
+	compare(name);
+	close_job();
+	stop();
+	scripted_release(job);
+}
+
+static void no_job(void **state)
+{
+	struct scripted job;
+
+	(void)state;
+	scripted_init(&job);
+	scripted_golden("no-job", &job, &usual, "");
+}
+
+static void a_folder_that_cannot_be_read(void **state)
+{
+	struct scripted job;
+
+	(void)state;
+	scripted_init(&job);
+	job.begin_error = -EACCES;
+	scripted_golden("no-folder", &job, &usual, "");
+}
+
+static void a_stuck_job(void **state)
+{
+	struct scripted job;
+
+	(void)state;
+	scripted_init(&job);
+	make_stuck(&job);
+	scripted_golden("stuck", &job, &usual, "! ! !");
+	scripted_init(&job);
+	make_stuck(&job);
+	scripted_golden("stuck-communicators", &job, &usual, "2");
+	scripted_init(&job);
+	make_stuck(&job);
+	scripted_golden("stuck-channels", &job, &usual, "3 T");
+}
+
+/* Four ranks that go on, but rank 2 keeps the others waiting. */
+static void make_late(struct scripted *job)
+{
+	for (int i = 0; i < 4; i++) {
+		struct scripted_rank *rank = add_world(job, i);
+
+		rank->snapshot.last_call_ns = SEEN;
+		at_sequence(rank, 199);
+	}
+	scripted_all_reduces(job, 200, SEEN - 4 * SECOND, 2, 4100000);
+}
+
+static void a_straggler(void **state)
+{
+	static const struct shape wide = { 140, 24, true, true };
+	static const struct shape small = { 40, 10, false, false };
+	struct scripted job;
+
+	(void)state;
+	scripted_init(&job);
+	make_late(&job);
+	scripted_golden("late", &job, &usual, "!");
+	scripted_init(&job);
+	make_late(&job);
+	scripted_golden("late-40x10", &job, &small, "!");
+	scripted_init(&job);
+	make_late(&job);
+	scripted_golden("late-wide", &job, &wide, "! v");
+	scripted_init(&job);
+	make_late(&job);
+	scripted_golden("late-communicators", &job, &wide, "2");
+	scripted_init(&job);
+	make_late(&job);
+	scripted_golden("late-down", &job, &usual, "2 Enter");
+}
+
+static void a_stuck_job_in_little_room(void **state)
+{
+	static const struct shape small = { 40, 10, true, true };
+	struct scripted job;
+
+	(void)state;
+	scripted_init(&job);
+	make_stuck(&job);
+	scripted_golden("stuck-40x10", &job, &small, "");
+}
+
+static void a_dead_job(void **state)
+{
+	struct scripted job;
+
+	(void)state;
+	scripted_init(&job);
+	make_stuck(&job);
+	for (int i = 0; i < 4; i++)
+		job.ranks[i].snapshot.liveness = NCS_DEAD;
+	scripted_golden("dead", &job, &usual, "");
+}
+
+static void segments_of_others(void **state)
+{
+	struct scripted job;
+	struct scripted_rank *rank;
+
+	(void)state;
+	scripted_init(&job);
+	rank = scripted_add(&job, 0);
+	rank->attach = NCS_ATTACH_OTHER_VERSION;
+	rank->why = "it was made by a plugin with format 7.0, this program"
+		    " reads 1.0";
+	rank = scripted_add(&job, 1);
+	rank->attach = NCS_ATTACH_DENIED;
+	rank->why = "it belongs to another user";
+	scripted_golden("unreadable", &job, &usual, "Down");
+}
+
+/* What a segment holds must not reach the terminal as anything but text. */
+static void names_are_harmless(void **state)
+{
+	static const char evil[] = "\033[31mred\n\t\x9b"
+				   "1m\xff\xe2\x80\xae"
+				   "\xf0\x9f\x98\x80"
+				   "end";
+	struct ncs_identity *identity;
+	struct scripted job;
+	char *text;
+
+	(void)state;
+	scripted_init(&job);
+	identity = &add_world(&job, 0)->snapshot.identity;
+	memcpy(identity->comm_name, evil, sizeof(evil));
+	memset(identity->gpu, '\033', sizeof(identity->gpu));
+	identity->gpu[sizeof(identity->gpu) - 1] = '\0';
+	identity->known |= NCS_KNOWN_GPU;
+	start(&usual);
+	init(NCS_VIEW_RANK);
+	look(&job.source, SEEN);
+	press("v $");
+	draw();
+	text = picture();
+	for (const char *c = text; *c; c++)
+		assert_true((unsigned char)*c >= ' ' || *c == '\n');
+	assert_null(strstr(text, "\xe2\x80\xae"));
+	assert_non_null(strstr(text, "[31mred"));
+	free(text);
+	close_job();
+	stop();
+	scripted_release(&job);
+}
+
+static void when_the_job_has_gone(void **state)
+{
+	struct scripted job;
+
+	(void)state;
+	scripted_init(&job);
+	make_stuck(&job);
+	start(&usual);
+	init(NCS_VIEW_RANK);
+	look(&job.source, SEEN);
+	press("Enter");
+	for (int i = 0; i < 4; i++)
+		job.ranks[i].is_there = false;
+	look(&job.source, SEEN + SECOND);
+	draw();
+	press("Esc");
+	draw();
+	compare("ended");
+	close_job();
+	stop();
+	scripted_release(&job);
+}
+
+/* --- Sizes ---------------------------------------------------------------- */
+
+static void too_small(void **state)
+{
+	static const int sizes[][2] = {
+		{ 1, 1 }, { 19, 4 }, { 20, 3 }, { 60, 2 }, { 20, 4 }
+	};
+	char name[64];
+
+	(void)state;
+	for (size_t i = 0; i < sizeof(sizes) / sizeof(*sizes); i++) {
+		const struct shape shape = { sizes[i][0], sizes[i][1], false,
+					     true };
+
+		start(&shape);
+		open_job(NCS_VIEW_PROXY);
+		draw();
+		snprintf(name, sizeof(name), "small-%dx%d", shape.width,
+			 shape.height);
+		compare(name);
+		close_job();
+		stop();
+	}
+}
+
+/* Every view and the help at every size, by a key and a resize at a time: no
+ * more is asked than that the program survives and writes within bounds. */
+static void any_size_is_survived(void **state)
+{
+	static const char *const keys[] = { "1", "2",     "3",    "4",    "5",
+					    "?", "Enter", "End",  "PgDn", "/",
+					    "#", "Right", "T",    "Esc",  "v",
+					    "6", "+",     "-",    "{",    "}",
+					    "$", "^",     "Left", "S" };
+	uint32_t seed = 3;
+
+	(void)state;
+	start(&usual);
+	open_job(NCS_VIEW_RANK);
+	for (int i = 0; i < 1500; i++) {
+		int height, width;
+
+		seed = seed * 1664525u + 1013904223u;
+		height = 1 + (int)(seed >> 8) % (i % 2 ? 100 : 12);
+		width = 1 + (int)(seed >> 16) % (i % 3 ? 40 : 300);
+		press(keys[(seed >> 24) % (sizeof(keys) / sizeof(*keys))]);
+		assert_int_equal(resizeterm(height, width), OK);
+		draw();
+		assert_int_equal(ncs_term_height(), height);
+		assert_int_equal(ncs_term_width(), width);
+	}
+	close_job();
+	stop();
+}
+
+/* --- Keys ----------------------------------------------------------------- */
+
+/* Where each key has something to do: in the middle of a table that was gone
+ * down to, scrolled by a column, with something that was searched for. */
+static void go_to_the_middle(void)
+{
+	open_job(NCS_VIEW_CHANNEL);
+	press("g Down Down Down Enter / r e c v Enter Down Down Right");
+	now += 10 * SECOND;
+}
+
+static char *moment(void)
+{
+	char *text;
+
+	draw();
+	text = picture();
+	return text;
+}
+
+static void a_healthy_job_has_no_findings(void **state)
+{
+	char *shown;
+
+	(void)state;
+	start(&usual);
+	init(NCS_VIEW_FINDING);
+	source = ncs_source_open_synthetic(1, 8, 4);
+	assert_non_null(source);
+	look(source, BORN);
+	shown = moment();
+	assert_non_null(strstr(shown, "nothing is wrong"));
+	free(shown);
+	close_job();
+	stop();
+}
+
+static void enter_goes_to_who_is_to_blame(void **state)
+{
+	const struct ncs_grid_row *row;
+	const struct ncs_finding *finding;
+	int number;
+
+	(void)state;
+	start(&usual);
+	open_job(NCS_VIEW_FINDING);
+	row = ncs_grid_selected(&screen.tables[screen.view]);
+	assert_non_null(row);
+	finding = row->row.finding;
+	assert_non_null(finding);
+	number = (finding->channel_rank ? finding->channel_rank :
+					  finding->root.rank)
+			 ->now.identity.rank;
+	press("Enter");
+	assert_int_equal(screen.view, NCS_VIEW_CHANNEL);
+	row = ncs_grid_selected(&screen.tables[screen.view]);
+	assert_non_null(row);
+	assert_int_equal(row->row.rank->now.identity.rank, number);
+	press("Esc");
+	assert_int_equal(screen.view, NCS_VIEW_FINDING);
+	close_job();
+	stop();
+}
+
+static void every_key_does_something(void **state)
+{
+	(void)state;
+	for (size_t i = 0; i < NCS_ACTION_COUNT - 1; i++) {
+		const char *names = ncs_keys[i].keys;
+		size_t length;
+
+		while ((length = ncs_key_next_name(&names)) > 0) {
+			char *before, *later;
+			unsigned requests;
+
+			start(&usual);
+			go_to_the_middle();
+			before = moment();
+			requests = ncs_screen_key(
+				&screen, ncs_key_code(names, length), now);
+			later = moment();
+			if (requests == 0 && strcmp(before, later) == 0)
+				fail_msg("%.*s does nothing", (int)length,
+					 names);
+			free(before);
+			free(later);
+			close_job();
+			stop();
+			names += length;
+		}
+	}
+}
+
+static void value_of(enum ncs_option option, char *text)
+{
+	ncs_options_value(&screen.options, option, text, NCS_OPTION_VALUE_MAX);
+}
+
+/* Right takes effect at once, Left takes it back. */
+static void the_setup_changes_what_it_lists(void **state)
+{
+	static char first[NCS_OPTION_VALUE_MAX], second[NCS_OPTION_VALUE_MAX],
+		third[NCS_OPTION_VALUE_MAX];
+
+	(void)state;
+	for (size_t i = 0; i < ncs_setup_count(NCS_VIEW_CHANNEL); i++) {
+		enum ncs_option option =
+			ncs_setup_entry(NCS_VIEW_CHANNEL, i).option;
+
+		if (option == NCS_OPTION_SET)
+			continue;
+		start(&usual);
+		open_job(NCS_VIEW_CHANNEL);
+		press("F2");
+		for (size_t k = 0; k < i; k++)
+			press("Down");
+		value_of(option, first);
+		press("Right");
+		value_of(option, second);
+		press("Left");
+		value_of(option, third);
+		assert_string_not_equal(first, second);
+		assert_string_equal(first, third);
+		assert_int_equal(press("q"), 0);
+		assert_false(screen.setup);
+		close_job();
+		stop();
+	}
+}
+
+static bool picture_has(const char *text)
+{
+	char *is;
+	bool found;
+
+	draw();
+	is = picture();
+	found = strstr(is, text) != NULL;
+	free(is);
+	return found;
+}
+
+/* The last place is a column of level diag. */
+static void columns_are_chosen_by_name(void **state)
+{
+	const struct shape wide = { 260, 60, false, true };
+	char value[NCS_OPTION_VALUE_MAX];
+
+	(void)state;
+	start(&wide);
+	open_job(NCS_VIEW_RANK);
+	assert_false(picture_has("SETTINGS"));
+	press("S End Space Esc");
+	assert_true(picture_has("SETTINGS"));
+	value_of(NCS_OPTION_COLUMNS, value);
+	assert_string_equal(value, "ranks:SETTINGS");
+	press("v S End Space Esc");
+	assert_false(picture_has("SETTINGS"));
+	value_of(NCS_OPTION_COLUMNS, value);
+	assert_string_equal(value, "ranks:-SETTINGS");
+	press("S End Space Esc");
+	assert_true(picture_has("SETTINGS"));
+	value_of(NCS_OPTION_COLUMNS, value);
+	assert_string_equal(value, "default");
+	close_job();
+	stop();
+}
+
+static void exact_numbers_in_bits(void **state)
+{
+	(void)state;
+	after("units", NCS_VIEW_CHANNEL, "e b");
+}
+
+/* In bits a title says so, if and only if the column's values are others. */
+static void titles_tell_bits_from_bytes(void **state)
+{
+	const struct ncs_units bits = { .bits = true };
+
+	(void)state;
+	start(&usual);
+	open_job(NCS_VIEW_RANK);
+	for (size_t i = 0; i < ncs_column_count; i++) {
+		const struct ncs_column *column = &ncs_columns[i];
+		struct ncs_grid *table = &screen.tables[column->view];
+		struct ncs_value value = { 0 };
+
+		screen.view = column->view;
+		press("i i"); /* which builds the table */
+		for (size_t r = 0; r < table->count; r++) {
+			column->get(&table->rows[r].row, &value);
+			if (value.kind != NCS_VALUE_NONE)
+				break;
+		}
+		ncs_grid_set_units(table, &bits);
+		if (value.kind != NCS_VALUE_NONE &&
+		    (value.kind == NCS_VALUE_BYTES_RATE ||
+		     value.kind == NCS_VALUE_REAL) !=
+			    (ncs_grid_title(table, column) != column->title))
+			fail_msg("%s: its title in bits", column->id);
+	}
+	close_job();
+	stop();
+}
+
+static void colors_for_the_colorblind(void **state)
+{
+	const struct shape colored = { 80, 24, true, true };
+
+	(void)state;
+	start(&colored);
+	open_job(NCS_VIEW_RANK);
+	press("C");
+	draw();
+	compare("colorblind");
+	stop();
+	start_type("xterm", &colored);
+	press("C");
+	draw();
+	compare("colorblind-8");
+	close_job();
+	stop();
+}
+
+struct color_look {
+	int foreground;
+	int background;
+	unsigned attributes;
+};
+
+/* On the terminal's own background, light or dark, not every colour can be
+ * read; and bad and good are not red and green. */
+static void every_scheme_can_be_read(void **state)
+{
+#define LOOK(...) \
+	{ \
+		__VA_ARGS__ \
+	}
+#define X(ID, color, colorblind, contrast, mono) LOOK colorblind,
+	static const struct color_look colorblind[] = { NCS_ROLES(X) };
+#undef X
+#define X(ID, color, colorblind, contrast, mono) LOOK contrast,
+	static const struct color_look contrast[] = { NCS_ROLES(X) };
+#undef X
+#define X(ID, color, colorblind, contrast, mono) LOOK mono,
+	static const struct color_look mono[] = { NCS_ROLES(X) };
+#undef X
+
+	(void)state;
+	for (size_t i = 0; i < NCS_ROLE_COUNT; i++) {
+		assert_true(colorblind[i].foreground <= 0 ||
+			    colorblind[i].foreground == NCS_ORANGE ||
+			    colorblind[i].foreground == NCS_BLUE);
+		assert_true(colorblind[i].background < 0 ||
+			    colorblind[i].background == NCS_ORANGE ||
+			    colorblind[i].background == NCS_BLUE);
+		if (contrast[i].background < 0)
+			assert_true(contrast[i].foreground < 0 ||
+				    contrast[i].foreground == COLOR_MAGENTA);
+		assert_true(mono[i].foreground < 0 && mono[i].background < 0);
+	}
+}
+
+static void the_setup_asks_for_a_setting(void **state)
+{
+	(void)state;
+	start(&usual);
+	open_job(NCS_VIEW_RANK);
+	press("S");
+	while (ncs_setup_entry(screen.view, screen.setup_selected).option !=
+	       NCS_OPTION_SET)
+		press("Down");
+	assert_int_equal(press("Enter s a m p l e = 8 Enter"), NCS_REQUEST_SET);
+	assert_string_equal(screen.typed, "sample=8");
+	assert_true(screen.setup);
+	press("Esc");
+	assert_false(screen.setup);
+	close_job();
+	stop();
+}
+
+/* --- The mouse ------------------------------------------------------------ */
+
+static unsigned mouse_does(enum ncs_mouse_kind kind, int y, int x)
+{
+	const struct ncs_mouse mouse = { .kind = kind, .y = y, .x = x };
+
+	draw();
+	return ncs_screen_mouse(&screen, &mouse, now);
+}
+
+static unsigned click(int y, int x)
+{
+	return mouse_does(NCS_MOUSE_CLICK, y, x);
+}
+
+/* Clicks where a text stands on the screen. */
+static unsigned click_on(const char *text)
+{
+	char *is, *at;
+	int y = 0, x = 0;
+
+	now += 10 * SECOND; /* a notice hides the last line */
+	draw();
+	is = picture();
+	at = strstr(is, text);
+	if (!at)
+		fail_msg("%s is not on the screen", text);
+	for (const char *c = is; c < at; c++) {
+		x = *c == '\n' ? 0 : x + 1;
+		y += *c == '\n';
+	}
+	free(is);
+	return click(y, x);
+}
+
+static void clicks_do_what_is_seen(void **state)
+{
+	const struct shape ascii = { 80, 24, false, false };
+	struct ncs_grid *table = &screen.tables[NCS_VIEW_CHANNEL];
+
+	(void)state;
+	start(&ascii);
+	open_job(NCS_VIEW_RANK);
+	click_on("3:Chan");
+	assert_int_equal(screen.view, NCS_VIEW_CHANNEL);
+	draw();
+	click(table->rows_y + 3, 10);
+	assert_int_equal(table->selected, 3);
+	click_on("SINCE");
+	assert_string_equal(table->sort->title, "SINCE");
+	assert_false(table->inverted);
+	click_on("SINCE");
+	assert_true(table->inverted);
+	click_on("4Filter");
+	assert_int_equal(screen.prompt, NCS_PROMPT_FILTER);
+	click_on("4:Proxy"); /* not while text is typed */
+	assert_int_equal(screen.view, NCS_VIEW_CHANNEL);
+	press("Esc");
+	assert_int_equal(click_on("10Quit"), NCS_REQUEST_QUIT);
+	close_job();
+	stop();
+}
+
+static void clicks_beside_everything_do_nothing(void **state)
+{
+	uint32_t seed = 5;
+
+	(void)state;
+	start(&usual);
+	open_job(NCS_VIEW_RANK);
+	for (int i = 0; i < 5000; i++) {
+		int y, x;
+
+		seed = seed * 1664525u + 1013904223u;
+		y = (int)(seed >> 16) % 40 - 5;
+		x = (int)(seed >> 8) % 100 - 5;
+		mouse_does((enum ncs_mouse_kind)(seed >> 30), y, x);
+		if (screen.prompt != NCS_PROMPT_NONE || i % 100 == 0)
+			press("Esc");
+		if (i % 50 == 0)
+			press(i % 100 ? "S" : "?");
+		if (i % 50 == 25)
+			press("Esc");
+	}
+	close_job();
+	stop();
+}
+
+static void the_wheel_scrolls(void **state)
+{
+	struct ncs_grid *table = &screen.tables[NCS_VIEW_CHANNEL];
+
+	(void)state;
+	start(&usual);
+	open_job(NCS_VIEW_CHANNEL);
+	mouse_does(NCS_MOUSE_WHEEL_DOWN, 10, 10);
+	assert_int_equal(table->selected, 3);
+	mouse_does(NCS_MOUSE_WHEEL_UP, 10, 10);
+	assert_int_equal(table->selected, 0);
+	press("?");
+	mouse_does(NCS_MOUSE_WHEEL_DOWN, 10, 10);
+	assert_int_equal(screen.help_top, 3);
+	press("q S");
+	mouse_does(NCS_MOUSE_WHEEL_DOWN, 10, 10);
+	assert_int_equal(screen.setup_selected, 3);
+	/* A click selects, another one changes. */
+	click_on("numbers");
+	assert_false(screen.options.units.exact);
+	click_on("numbers");
+	assert_true(screen.options.units.exact);
+	close_job();
+	stop();
+}
+
+static void keys_ask_for_what_they_are_for(void **state)
+{
+	(void)state;
+	start(&usual);
+	open_job(NCS_VIEW_RANK);
+	assert_int_equal(press("q"), NCS_REQUEST_QUIT);
+	assert_int_equal(press("F10"), NCS_REQUEST_QUIT);
+	assert_int_equal(press("Ctrl-C"), NCS_REQUEST_QUIT);
+	assert_int_equal(press("Ctrl-T"), NCS_REQUEST_SAMPLE);
+	assert_int_equal(press("Ctrl-L"), NCS_REQUEST_REPAINT);
+	assert_int_equal(press("]"), NCS_REQUEST_INTERVAL);
+	assert_true(screen.interval_ns == 2 * SECOND);
+	assert_int_equal(press("F7 F7"), NCS_REQUEST_INTERVAL);
+	assert_true(screen.interval_ns == SECOND / 2);
+	for (int i = 0; i < 20; i++)
+		press("[");
+	assert_true(screen.interval_ns == SECOND / 10);
+	for (int i = 0; i < 20; i++)
+		press("]");
+	assert_true(screen.interval_ns == 60 * SECOND);
+	assert_int_equal(press("Z"), 0);
+	assert_true(screen.paused);
+	assert_int_equal(press("p"), NCS_REQUEST_SAMPLE);
+	assert_false(screen.paused);
+	close_job();
+	stop();
+}
+
+static void leaving_goes_back_one_level_at_a_time(void **state)
+{
+	(void)state;
+	start(&usual);
+	open_job(NCS_VIEW_RANK);
+	press("Down Down Enter");
+	assert_int_equal(screen.view, NCS_VIEW_CHANNEL);
+	assert_int_equal(screen.depth, 1);
+	press("Enter");
+	assert_int_equal(screen.depth, 2);
+	press("Esc");
+	assert_int_equal(screen.depth, 1);
+	press("Backspace");
+	assert_int_equal(screen.view, NCS_VIEW_RANK);
+	assert_int_equal(screen.tables[NCS_VIEW_RANK].selected, 2);
+	assert_int_equal(press("Esc Esc Esc"), 0);
+	/* q leaves the help, and then the program. */
+	assert_int_equal(press("? q"), 0);
+	assert_int_equal(press("q"), NCS_REQUEST_QUIT);
+	/* A view that is chosen forgets the way. */
+	press("Enter Enter 3");
+	assert_int_equal(screen.depth, 0);
+	assert_int_equal(screen.focus.kind, NCS_FOCUS_ALL);
+	close_job();
+	stop();
+}
+
+static void a_function_leads_to_its_sizes_and_back(void **state)
+{
+	const struct ncs_grid *functions = &screen.tables[NCS_VIEW_FUNCTION];
+	const struct ncs_grid *sizes = &screen.tables[NCS_VIEW_CLASS];
+	const struct ncs_row *row;
+
+	(void)state;
+	start(&usual);
+	open_job(NCS_VIEW_FUNCTION);
+	press("Down Down Enter");
+	row = &functions->rows[2].row;
+	assert_int_equal(screen.view, NCS_VIEW_CLASS);
+	assert_int_equal(screen.focus.kind, NCS_FOCUS_FUNCTION);
+	assert_int_equal(sizes->count, 1);
+	assert_ptr_equal(sizes->rows[0].row.rank, row->rank);
+	assert_int_equal(
+		row->rank->now.classes[sizes->rows[0].row.index].function,
+		row->index);
+	press("Enter");
+	assert_int_equal(screen.view, NCS_VIEW_CHANNEL);
+	look(source, SEEN + SECOND);
+	press("Esc Esc");
+	assert_int_equal(screen.view, NCS_VIEW_FUNCTION);
+	assert_int_equal(functions->selected, 2);
+	close_job();
+	stop();
+}
+
+static void x_shows_all_sizes_and_all_functions(void **state)
+{
+	(void)state;
+	start(&usual);
+	open_job(NCS_VIEW_FUNCTION);
+	press("x");
+	assert_int_equal(screen.view, NCS_VIEW_CLASS);
+	assert_true(screen.tables[NCS_VIEW_CLASS].count > 8);
+	press("x");
+	assert_int_equal(screen.view, NCS_VIEW_FUNCTION);
+	/* The tabs go on from the one it is under. */
+	press("x Tab");
+	assert_int_equal(screen.view, NCS_VIEW_FUNCTION + 1);
+	press("Shift-Tab");
+	assert_int_equal(screen.view, NCS_VIEW_FUNCTION);
+	press("1 x");
+	assert_int_equal(screen.view, NCS_VIEW_RANK);
+	assert_non_null(strstr(screen.notice, "Collectives"));
+	close_job();
+	stop();
+}
+
+static void a_communicator_leads_to_its_ranks_and_back(void **state)
+{
+	const struct ncs_grid *communicators =
+		&screen.tables[NCS_VIEW_COMMUNICATOR];
+	const struct ncs_grid *ranks = &screen.tables[NCS_VIEW_RANK];
+
+	(void)state;
+	start(&usual);
+	open_job(NCS_VIEW_COMMUNICATOR);
+	press("Down Enter");
+	assert_int_equal(screen.view, NCS_VIEW_RANK);
+	assert_int_equal(ranks->count, 8);
+	for (size_t i = 0; i < ranks->count; i++)
+		assert_ptr_equal(ranks->rows[i].row.rank->communicator,
+				 &screen.model.communicators[1]);
+	press("g Down Down Enter");
+	assert_int_equal(screen.view, NCS_VIEW_CHANNEL);
+	assert_int_equal(screen.focus.kind, NCS_FOCUS_RANK);
+	/* To the peer's end of a channel. */
+	press("Enter");
+	assert_int_equal(screen.depth, 3);
+	/* Samples on the way change nothing. */
+	look(source, SEEN + SECOND);
+	press("Esc Backspace");
+	assert_int_equal(screen.view, NCS_VIEW_RANK);
+	assert_int_equal(screen.focus.kind, NCS_FOCUS_COMMUNICATOR);
+	assert_int_equal(ranks->count, 8);
+	assert_int_equal(ranks->selected, 2);
+	press("Esc");
+	assert_int_equal(screen.view, NCS_VIEW_COMMUNICATOR);
+	assert_int_equal(communicators->selected, 1);
+	assert_int_equal(screen.focus.kind, NCS_FOCUS_ALL);
+	close_job();
+	stop();
+}
+
+static void going_down_finds_who_is_behind(void **state)
+{
+	const struct ncs_grid *ranks = &screen.tables[NCS_VIEW_RANK];
+	struct scripted job;
+
+	(void)state;
+	scripted_init(&job);
+	make_stuck(&job);
+	start(&usual);
+	init(NCS_VIEW_COMMUNICATOR);
+	look(&job.source, SEEN);
+	press("! Enter");
+	assert_int_equal(screen.view, NCS_VIEW_RANK);
+	assert_int_equal(ncs_grid_selected(ranks)->row.rank->now.identity.rank,
+			 2);
+	/* What is gone is said to be. */
+	for (int i = 0; i < 4; i++)
+		job.ranks[i].snapshot.identity.comm_id = 9;
+	look(&job.source, SEEN + SECOND);
+	assert_int_equal(ranks->count, 0);
+	draw();
+	compare("communicator-gone");
+	close_job();
+	stop();
+	scripted_release(&job);
+}
+
+/* There and back between two peers, more often than there are crumbs. */
+static void going_down_has_an_end(void **state)
+{
+	(void)state;
+	start(&usual);
+	open_job(NCS_VIEW_RANK);
+	press("Down Down");
+	for (int i = 0; i < 2 * NCS_TRAIL_MAX; i++)
+		press("Enter");
+	assert_int_equal(screen.depth, NCS_TRAIL_MAX);
+	draw();
+	for (int i = 0; i < 2 * NCS_TRAIL_MAX; i++)
+		press("Esc");
+	assert_int_equal(screen.depth, 0);
+	assert_int_equal(screen.view, NCS_VIEW_RANK);
+	close_job();
+	stop();
+}
+
+static void a_prompt_takes_what_is_typed(void **state)
+{
+	const struct ncs_grid *table = &screen.tables[NCS_VIEW_FUNCTION];
+
+	(void)state;
+	start(&usual);
+	open_job(NCS_VIEW_FUNCTION);
+	/* q and ? are text here. */
+	assert_int_equal(press("\\ q ? Z"), 0);
+	assert_string_equal(screen.filter, "q?Z");
+	press("Backspace Backspace Backspace S e n d");
+	assert_string_equal(screen.filter, "Send");
+	assert_int_equal(table->count, 1);
+	press("Enter");
+	assert_string_equal(screen.filter, "Send");
+	press("\\ Esc");
+	assert_string_equal(screen.filter, "");
+	assert_true(table->count > 1);
+	/* Esc takes a search back, other keys keep it and mean what they do. */
+	press("Down / r e c v");
+	assert_true(table->selected > 1);
+	press("Esc");
+	assert_int_equal(table->selected, 1);
+	press("/ S e n d Up");
+	assert_int_equal(screen.prompt, NCS_PROMPT_NONE);
+	assert_string_equal(screen.search, "Send");
+	/* It holds what fits. */
+	press("/");
+	for (int i = 0; i < 300; i++)
+		press("x");
+	draw();
+	close_job();
+	stop();
+}
+
+static void what_is_to_be_collected_is_asked_for_by_enter(void **state)
+{
+	(void)state;
+	start(&usual);
+	open_job(NCS_VIEW_RANK);
+	assert_int_equal(press("d"), NCS_REQUEST_DETAIL);
+	/* Nothing takes effect while it is typed. */
+	assert_int_equal(press("s d e f a u l t"), 0);
+	assert_int_equal(screen.prompt, NCS_PROMPT_SET);
+	assert_string_equal(screen.filter, "");
+	assert_int_equal(press("Enter"), NCS_REQUEST_SET);
+	assert_int_equal(screen.prompt, NCS_PROMPT_NONE);
+	assert_string_equal(screen.typed, "default");
+	assert_int_equal(press("s d Esc"), 0);
+	assert_int_equal(press("s Enter"), 0); /* for nothing */
+	assert_int_equal(press("s d F1"), 0);  /* another key means itself */
+	assert_true(screen.help);
+	press("q / x");
+	assert_int_equal(press("Enter"), 0); /* that of a search */
+	close_job();
+	stop();
+}
+
+static void a_lease_is_shown_until_it_is_over(void **state)
+{
+	struct ncs_settings_view *settings;
+	struct scripted job;
+	char *shown;
+
+	(void)state;
+	scripted_init(&job);
+	for (int i = 0; i < 2; i++) {
+		settings = &add_world(&job, i)->snapshot.settings;
+		settings->known = true;
+		settings->in_force =
+			(struct ncs_detail){ 1, NCS_GROUPS_ALL,
+					     NCS_KERNEL_DETAIL_EVERY + 4, 1 };
+		settings->lease_until_ns = SEEN + 4500 * (SECOND / 1000);
+	}
+	start(&roomy);
+	init(NCS_VIEW_RANK);
+	look(&job.source, SEEN);
+	shown = moment();
+	assert_non_null(strstr(shown, "lease 4s"));
+	free(shown);
+	look(&job.source, SEEN + 5 * SECOND);
+	shown = moment();
+	assert_null(strstr(shown, "lease"));
+	assert_non_null(strstr(shown, "kernel 1/16"));
+	free(shown);
+	settings->in_force.sample = 5;
+	look(&job.source, SEEN + 6 * SECOND);
+	shown = moment();
+	assert_non_null(strstr(shown, "settings differ"));
+	free(shown);
+	settings->refused = NCS_REFUSAL_KERNEL;
+	press("G");
+	look(&job.source, SEEN + 7 * SECOND);
+	shown = moment();
+	assert_non_null(strstr(shown, "asked to collect"));
+	free(shown);
+	close_job();
+	stop();
+	scripted_release(&job);
+}
+
+static unsigned ranks_with_records(void)
+{
+	unsigned count = 0;
+
+	for (size_t i = 0; i < screen.model.rank_count; i++)
+		count += source->wants_records(source->who,
+					       screen.model.ranks[i]->id);
+	return count;
+}
+
+static void records_are_taken_of_few_ranks_or_of_the_one_looked_at(void **state)
+{
+	(void)state;
+	start(&usual);
+	source = ncs_source_open_synthetic(1, NCS_RANKS_WITH_RECORDS_MAX, 1);
+	assert_non_null(source);
+	init(NCS_VIEW_RANK);
+	source->wants_records = NULL;
+	look(source, SEEN);
+	assert_true(screen.model.rank_count > NCS_RANKS_WITH_RECORDS_MAX);
+	assert_int_equal(ranks_with_records(), 0);
+	press("3");
+	draw();
+	assert_int_equal(ranks_with_records(), 1);
+	press("G");
+	assert_int_equal(ranks_with_records(), 1);
+	assert_false(source->wants_records(source->who,
+					   screen.model.ranks[0]->id));
+	source->close(source);
+	source = ncs_source_open_synthetic(1, 8, 4);
+	assert_non_null(source);
+	look(source, SEEN);
+	assert_int_equal(ranks_with_records(), screen.model.rank_count);
+	close_job();
+	stop();
+}
+
+static void the_timeline_follows_until_it_is_moved(void **state)
+{
+	const struct ncs_time_view *time = &screen.time;
+
+	(void)state;
+	start(&usual);
+	open_job(NCS_VIEW_TIMELINE);
+	draw();
+	/* About now as long as the cursor is there. */
+	press("+ + -");
+	assert_false(time->stays);
+	press("<");
+	assert_true(time->stays);
+	assert_true(time->end_ns < (int64_t)now);
+	look(source, now + SECOND);
+	assert_true(time->end_ns < (int64_t)(now - SECOND));
+	press("Left Left Left");
+	assert_int_equal(time->cursor, 3);
+	press("G");
+	assert_false(time->stays);
+	assert_int_equal(time->cursor, 0);
+	/* On as far as now, and then it follows again. */
+	press("Shift-Left > >");
+	assert_false(time->stays);
+	press("Left +");
+	assert_true(time->stays);
+	close_job();
+	stop();
+}
+
+static void escape_ends_the_highlight_and_then_goes_up(void **state)
+{
+	(void)state;
+	start(&usual);
+	open_job(NCS_VIEW_RANK);
+	press("Down Down Down Enter 6");
+	assert_int_equal(screen.view, NCS_VIEW_TIMELINE);
+	assert_int_equal(screen.depth, 1);
+	draw();
+	press("/ A l l R e d u Enter");
+	for (int i = 0; i < 20; i++)
+		press("Left");
+	press("Enter");
+	assert_true(screen.time.is_lit);
+	assert_int_equal(screen.time.lit.function, NCS_FUNCTION_ALL_REDUCE);
+	press("Esc");
+	assert_false(screen.time.is_lit);
+	assert_int_equal(screen.view, NCS_VIEW_TIMELINE);
+	press("Esc");
+	assert_int_equal(screen.view, NCS_VIEW_RANK);
+	close_job();
+	stop();
+}
+
+static void a_click_on_a_lane_takes_the_cursor_there(void **state)
+{
+	(void)state;
+	start(&usual);
+	open_job(NCS_VIEW_TIMELINE);
+	draw();
+	click(8, 70);
+	assert_int_equal(screen.time.cursor, 9);
+	assert_int_equal(screen.tables[NCS_VIEW_TIMELINE].selected, 3);
+	/* Not by one on its name. */
+	click(9, 10);
+	assert_int_equal(screen.time.cursor, 9);
+	assert_int_equal(screen.tables[NCS_VIEW_TIMELINE].selected, 4);
+	close_job();
+	stop();
+}
+
+static void a_notice_goes_away(void **state)
+{
+	char *with, *without;
+
+	(void)state;
+	start(&usual);
+	open_job(NCS_VIEW_RANK);
+	press("F9");
+	with = moment();
+	assert_non_null(strstr(with, "nothing here stops a job"));
+	now += 5 * SECOND;
+	without = moment();
+	assert_null(strstr(without, "nothing here stops a job"));
+	free(with);
+	free(without);
+	close_job();
+	stop();
+}
+
+static void pausing_does_not_stop_going_about(void **state)
+{
+	char *text;
+
+	(void)state;
+	start(&usual);
+	open_job(NCS_VIEW_RANK);
+	press("Z 3 T Down Enter");
+	text = moment();
+	assert_non_null(strstr(text, "PAUSED"));
+	assert_non_null(strstr(text, "Chan"));
+	free(text);
+	close_job();
+	stop();
+}
+
+/* --- Windows -------------------------------------------------------------- */
+
+static void over_ten_seconds(void **state)
+{
+	(void)state;
+	start(&usual);
+	open_job(NCS_VIEW_CHANNEL);
+	for (int i = 1; i <= 15; i++)
+		look(source, SEEN + (uint64_t)i * SECOND);
+	press("a");
+	now += 10 * SECOND; /* the notice is gone */
+	draw();
+	compare("over-ten-seconds");
+	close_job();
+	stop();
+}
+
+static void the_tabs_say_over_which_time(void **state)
+{
+	static const char *const notes[] = { "over 10s  ", "over 100s: 10.0s",
+					     "since start  ", NULL };
+	char *text;
+
+	(void)state;
+	start(&roomy);
+	open_job(NCS_VIEW_RANK);
+	for (int i = 0; i < 4; i++) {
+		press("a");
+		now += 10 * SECOND;
+		text = moment();
+		if (notes[i])
+			assert_non_null(strstr(text, notes[i]));
+		else
+			assert_null(strstr(text, "over 10"));
+		free(text);
+	}
+	press("z");
+	look(source, SEEN + 4 * SECOND);
+	text = moment();
+	assert_non_null(strstr(text, "since z: 4.00s"));
+	free(text);
+	/* From there on round again, and the mark stays. */
+	press("a a a a a");
+	now += 10 * SECOND;
+	text = moment();
+	assert_non_null(strstr(text, "since z: 4.00s"));
+	free(text);
+	close_job();
+	stop();
+}
+
+static void one_look_while_paused_moves_the_window(void **state)
+{
+	char *text;
+
+	(void)state;
+	start(&usual);
+	open_job(NCS_VIEW_RANK);
+	press("z Z ]");
+	assert_int_equal(press("Ctrl-T"), NCS_REQUEST_SAMPLE);
+	look(source, SEEN + 30 * SECOND);
+	text = moment();
+	assert_non_null(strstr(text, "PAUSED"));
+	assert_non_null(strstr(text, "since z: 30.0s"));
+	free(text);
+	close_job();
+	stop();
+}
+
+/* --- How it went ---------------------------------------------------------- */
+
+static void lines_of_how_it_went(void **state)
+{
+	static const struct shape shapes[] = { { 120, 24, false, true },
+					       { 120, 24, false, false } };
+	static const char *const names[] = { "history-utf8", "history-ascii" };
+
+	(void)state;
+	for (size_t i = 0; i < 2; i++) {
+		start(&shapes[i]);
+		open_job(NCS_VIEW_RANK);
+		press("v");
+		for (uint64_t k = 1; k <= 20; k++)
+			look(source, SEEN + k * SECOND / 50);
+		now += 10 * SECOND; /* the notice is gone */
+		draw();
+		compare(names[i]);
+		close_job();
+		stop();
+	}
+}
+
+/* --- Trees and tags ------------------------------------------------------- */
+
+static void a_tree_of_ranks(void **state)
+{
+	(void)state;
+	start(&usual);
+	open_job(NCS_VIEW_RANK);
+	press("t Down Down Down + Down Space Down c");
+	now += 10 * SECOND; /* the notice is gone */
+	draw();
+	compare("tree-of-ranks");
+	press("o F");
+	now += 10 * SECOND;
+	draw();
+	compare("tree-of-tagged-ranks");
+	close_job();
+	stop();
+}
+
+static void from_a_tree_down_to_the_channel(void **state)
+{
+	const struct ncs_grid_row *row;
+
+	(void)state;
+	start(&usual);
+	open_job(NCS_VIEW_RANK);
+	press("t Down Down Down + Down Down Down");
+	draw();
+	press("Enter");
+	assert_int_equal(screen.view, NCS_VIEW_CHANNEL);
+	row = ncs_grid_selected(&screen.tables[NCS_VIEW_CHANNEL]);
+	assert_int_equal(row->row.index, 2);
+	draw();
+	press("Esc");
+	assert_int_equal(screen.view, NCS_VIEW_RANK);
+	row = ncs_grid_selected(&screen.tables[NCS_VIEW_RANK]);
+	assert_int_equal(row->row.view, NCS_VIEW_CHANNEL);
+	assert_int_equal(row->row.index, 2);
+	close_job();
+	stop();
+}
+
+/* A communicator is no row of these views, and bears all that is done. */
+static void every_key_in_every_tree(void **state)
+{
+	(void)state;
+	for (unsigned view = 0; view < NCS_VIEW_COUNT; view++) {
+		start(&usual);
+		open_job((enum ncs_view)view);
+		press("t Home");
+		for (size_t i = 0; i < NCS_ACTION_COUNT - 1; i++) {
+			const char *name = ncs_keys[i].keys;
+			size_t length = ncs_key_next_name(&name);
+
+			ncs_screen_key(&screen, ncs_key_code(name, length),
+				       now);
+			draw();
+			press("Esc Esc Esc");
+			if (!screen.tables[view].tree.on)
+				press("t");
+			press("Home");
+			draw();
+		}
+		close_job();
+		stop();
+	}
+}
+
+/* --- A recording ----------------------------------------------------------- */
+
+/* Of 100 s, of two hosts, in which two things go wrong. */
+static struct ncs_replay replay;
+static struct ncs_replay_search search;
+
+static void open_recording(enum ncs_view view)
+{
+	setenv("TZ", "UTC", 1);
+	open_job(view);
+	replay = (struct ncs_replay){
+		.all = {
+			.from_ns = BORN,
+			.until_ns = BORN + 100 * SECOND,
+			.realtime_offset_ns = 1700000000 * (int64_t)SECOND,
+		},
+		.from_ns = BORN,
+		.until_ns = BORN + 100 * SECOND,
+		.at_ns = BORN + 12 * SECOND + SECOND / 2,
+		.speed = 1,
+		.error_ns = 12345,
+	};
+	memset(&search, 0, sizeof(search));
+	search.from_ns = BORN;
+	search.until_ns = BORN + 100 * SECOND;
+	search.next_ns = BORN + 75 * SECOND;
+	search.count = 2;
+	search.found[0] = (struct ncs_abnormal){
+		.moment_ns = BORN + 30 * SECOND,
+		.verdict = NCS_VERDICT_RANK_DIED,
+		.severity = NCS_SEVERITY_STUCK,
+	};
+	search.found[1].moment_ns = BORN + 70 * SECOND;
+	ncs_replay_play(&replay, true, now);
+	ncs_screen_set_replay(&screen, &replay, &search);
+}
+
+static void a_recording_tells_where_it_is(void **state)
+{
+	static const struct shape shapes[] = {
+		{ 80, 24, false, true },
+		{ 40, 10, false, true },
+		{ 160, 24, true, false },
+	};
+
+	(void)state;
+	for (size_t i = 0; i < sizeof(shapes) / sizeof(*shapes); i++) {
+		char name[64];
+
+		start(&shapes[i]);
+		open_recording(NCS_VIEW_RANK);
+		draw();
+		snprintf(name, sizeof(name), "replay-%dx%d", shapes[i].width,
+			 shapes[i].height);
+		compare(name);
+		close_job();
+		stop();
+	}
+}
+
+static void keys_move_through_a_recording(void **state)
+{
+	(void)state;
+	start(&usual);
+	open_recording(NCS_VIEW_RANK);
+	assert_int_equal(press(")"), NCS_REQUEST_SAMPLE);
+	assert_true(screen.paused);
+	assert_int_equal(replay.at_ns, BORN + 13 * SECOND + SECOND / 2);
+	assert_int_equal(press("("), NCS_REQUEST_JUMP);
+	assert_int_equal(replay.at_ns, BORN + 12 * SECOND + SECOND / 2);
+	assert_int_equal(press("f f"), 0);
+	assert_true(replay.speed > 4.9 && replay.speed < 5.1);
+	assert_int_equal(press("r"), 0);
+	assert_true(replay.speed > 1.9 && replay.speed < 2.1);
+	assert_int_equal(press(": 1 : 3 0 Enter"), NCS_REQUEST_JUMP);
+	assert_int_equal(replay.at_ns, BORN + 90 * SECOND);
+	assert_int_equal(press(": - 1 0 0 Enter"), NCS_REQUEST_JUMP);
+	assert_int_equal(replay.at_ns, BORN);
+	assert_int_equal(press(": 1 0 1 Enter"), 0);
+	assert_non_null(strstr(screen.notice, "after the recording"));
+	assert_int_equal(press(": x Enter"), 0);
+	assert_non_null(strstr(screen.notice, "a time is"));
+	assert_int_equal(press(": 5 Esc"), 0);
+	assert_int_equal(replay.at_ns, BORN);
+	assert_int_equal(press("E"), NCS_REQUEST_JUMP);
+	assert_int_equal(replay.at_ns, BORN + 30 * SECOND);
+	assert_non_null(strstr(screen.notice, "rank_died"));
+	assert_int_equal(press("E"), NCS_REQUEST_JUMP);
+	assert_int_equal(press("E"), 0);
+	assert_non_null(strstr(screen.notice, "so far"));
+	assert_int_equal(press("B"), NCS_REQUEST_JUMP);
+	assert_int_equal(replay.at_ns, BORN + 30 * SECOND);
+	assert_int_equal(press("B"), 0);
+	assert_int_equal(press("Ctrl-E"), NCS_REQUEST_JUMP);
+	assert_int_equal(replay.at_ns, BORN + 100 * SECOND);
+	assert_int_equal(press("p"), 0);
+	assert_non_null(strstr(screen.notice, "the end"));
+	assert_int_equal(press("Ctrl-A"), NCS_REQUEST_JUMP);
+	assert_int_equal(press("p"), NCS_REQUEST_SAMPLE);
+	assert_true(replay.playing && !screen.paused);
+	assert_int_equal(press("p"), NCS_REQUEST_SAMPLE);
+	assert_false(replay.playing);
+}
+
+static void a_recording_is_asked_for_nothing(void **state)
+{
+	(void)state;
+	start(&usual);
+	open_recording(NCS_VIEW_RANK);
+	assert_int_equal(press("d"), 0);
+	assert_non_null(strstr(screen.notice, "this is a recording"));
+	assert_int_equal(press("s"), 0);
+	assert_int_equal(screen.prompt, NCS_PROMPT_NONE);
+	assert_non_null(strstr(screen.notice, "this is a recording"));
+}
+
+static void the_bar_of_a_recording_takes_clicks(void **state)
+{
+	static const struct shape wide = { 160, 24, false, true };
+
+	(void)state;
+	start(&wide);
+	open_recording(NCS_VIEW_RANK);
+	draw();
+	assert_true(screen.bar_width > 10);
+	assert_int_equal(click(screen.bar_y, screen.bar_x), NCS_REQUEST_JUMP);
+	assert_int_equal(replay.at_ns, BORN);
+	assert_int_equal(click(screen.bar_y,
+			       screen.bar_x + screen.bar_width - 1),
+			 NCS_REQUEST_JUMP);
+	assert_int_equal(replay.at_ns, BORN + 100 * SECOND);
+	assert_int_equal(click(screen.bar_y, screen.bar_x - 1), 0);
+	/* It is there no more once it is not drawn. */
+	press("#");
+	draw();
+	assert_int_equal(screen.bar_width, 0);
+}
+
+static void without_a_recording_its_keys_say_so(void **state)
+{
+	(void)state;
+	start(&usual);
+	open_job(NCS_VIEW_RANK);
+	assert_int_equal(press(")"), 0);
+	assert_non_null(strstr(screen.notice, "--replay"));
+	assert_int_equal(press(":"), 0);
+	assert_int_equal(screen.prompt, NCS_PROMPT_NONE);
+	assert_non_null(strstr(screen.notice, "--replay"));
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+#define TEST(name) cmocka_unit_test_teardown(name, teardown)
+		TEST(ranks),
+		TEST(communicators),
+		TEST(channels),
+		TEST(proxy),
+		TEST(collectives),
+		TEST(collectives_by_size),
+		TEST(timeline),
+		TEST(diagnose),
+		TEST(a_healthy_job_has_no_findings),
+		TEST(enter_goes_to_who_is_to_blame),
+		TEST(ranges),
+		TEST(help),
+		TEST(setup),
+		TEST(sorted_by_time),
+		TEST(down_to_channels),
+		TEST(down_from_a_communicator),
+		TEST(down_to_the_peer),
+		TEST(paused),
+		TEST(one_collective_in_all_ranks),
+		TEST(the_timeline_of_a_channel),
+		TEST(filtered),
+		TEST(searched),
+		TEST(scrolled),
+		TEST(without_header),
+		TEST(nothing_fits_the_filter),
+		TEST(no_job),
+		TEST(a_folder_that_cannot_be_read),
+		TEST(a_stuck_job),
+		TEST(a_straggler),
+		TEST(a_stuck_job_in_little_room),
+		TEST(a_dead_job),
+		TEST(segments_of_others),
+		TEST(names_are_harmless),
+		TEST(when_the_job_has_gone),
+		TEST(too_small),
+		TEST(any_size_is_survived),
+		TEST(every_key_does_something),
+		TEST(the_setup_changes_what_it_lists),
+		TEST(columns_are_chosen_by_name),
+		TEST(colors_for_the_colorblind),
+		TEST(every_scheme_can_be_read),
+		TEST(exact_numbers_in_bits),
+		TEST(titles_tell_bits_from_bytes),
+		TEST(the_setup_asks_for_a_setting),
+		TEST(clicks_do_what_is_seen),
+		TEST(clicks_beside_everything_do_nothing),
+		TEST(the_wheel_scrolls),
+		TEST(keys_ask_for_what_they_are_for),
+		TEST(leaving_goes_back_one_level_at_a_time),
+		TEST(a_function_leads_to_its_sizes_and_back),
+		TEST(x_shows_all_sizes_and_all_functions),
+		TEST(a_communicator_leads_to_its_ranks_and_back),
+		TEST(going_down_finds_who_is_behind),
+		TEST(going_down_has_an_end),
+		TEST(a_prompt_takes_what_is_typed),
+		TEST(what_is_to_be_collected_is_asked_for_by_enter),
+		TEST(a_lease_is_shown_until_it_is_over),
+		TEST(records_are_taken_of_few_ranks_or_of_the_one_looked_at),
+		TEST(the_timeline_follows_until_it_is_moved),
+		TEST(escape_ends_the_highlight_and_then_goes_up),
+		TEST(a_click_on_a_lane_takes_the_cursor_there),
+		TEST(a_notice_goes_away),
+		TEST(pausing_does_not_stop_going_about),
+		TEST(over_ten_seconds),
+		TEST(the_tabs_say_over_which_time),
+		TEST(one_look_while_paused_moves_the_window),
+		TEST(lines_of_how_it_went),
+		TEST(a_tree_of_ranks),
+		TEST(from_a_tree_down_to_the_channel),
+		TEST(every_key_in_every_tree),
+		TEST(a_recording_tells_where_it_is),
+		TEST(keys_move_through_a_recording),
+		TEST(a_recording_is_asked_for_nothing),
+		TEST(the_bar_of_a_recording_takes_clicks),
+		TEST(without_a_recording_its_keys_say_so),
+	};
+
+	/* What the person who runs this has set must not be seen. */
+	unsetenv("LINES");
+	unsetenv("COLUMNS");
+	unsetenv("NO_COLOR");
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -1,0 +1,674 @@
+/* The scrolling table: which rows and columns it shows, in which order, and
+ * that the selected row stays selected wherever it goes. */
+
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+#include "test/unit/support/scripted_source.h"
+#include "tui/screen/screen.h"
+#include "tui/table/table.h"
+
+#define SECOND UINT64_C(1000000000)
+
+static int setup(void **state)
+{
+	static struct scripted scripted;
+
+	scripted_init(&scripted);
+	*state = &scripted;
+	return 0;
+}
+
+static int teardown(void **state)
+{
+	scripted_release(*state);
+	return 0;
+}
+
+static void init(struct ncs_grid *table, enum ncs_view view)
+{
+	ncs_grid_init(table, view, &ncs_screen_view_of(view)->rules);
+}
+
+static void build(struct ncs_grid *table, const struct scripted *scripted,
+		  const char *filter)
+{
+	const struct ncs_grid_query query = { .model = &scripted->model,
+					      .filter = filter };
+
+	ncs_grid_build(table, &query);
+}
+
+static void act(struct ncs_grid *table, enum ncs_action action)
+{
+	char notice[128];
+
+	assert_true(ncs_grid_act(table, action, notice, sizeof(notice)));
+}
+
+static int rank_at(const struct ncs_grid *table, size_t place)
+{
+	assert_true(place < table->count);
+	assert_non_null(table->rows[place].row.rank);
+	return table->rows[place].row.rank->now.identity.rank;
+}
+
+static int selected_rank(const struct ncs_grid *table)
+{
+	assert_non_null(ncs_grid_selected(table));
+	return rank_at(table, table->selected);
+}
+
+/* A rank with one busy channel that waits since then. */
+static struct scripted_rank *add_waiting(struct scripted *scripted, int rank,
+					 uint64_t since_ns)
+{
+	struct scripted_rank *added = scripted_add(scripted, rank);
+	struct ncs_channel_view *channel =
+		scripted_channel(added, 0, true, rank + 1);
+
+	channel->state = NCS_CHANNEL_SEND_PEER_WAIT;
+	channel->since_ns = since_ns;
+	return added;
+}
+
+/* --- Rows ----------------------------------------------------------------- */
+
+static void rows_are_those_of_the_model(void **state)
+{
+	struct scripted *scripted = *state;
+	struct ncs_grid table;
+
+	for (int i = 0; i < 4; i++)
+		add_waiting(scripted, i, SECOND);
+	scripted_pass(scripted, 2 * SECOND);
+	init(&table, NCS_VIEW_RANK);
+	build(&table, scripted, "");
+	assert_int_equal(table.count, 4);
+	for (int i = 0; i < 4; i++)
+		assert_int_equal(rank_at(&table, (size_t)i), i);
+	ncs_grid_release(&table);
+}
+
+static void an_empty_table_bears_every_action(void **state)
+{
+	struct scripted *scripted = *state;
+	struct ncs_grid table;
+	char notice[128];
+
+	scripted_pass(scripted, SECOND);
+	for (unsigned view = 0; view < NCS_VIEW_COUNT; view++) {
+		init(&table, (enum ncs_view)view);
+		build(&table, scripted, "x|y");
+		for (unsigned i = 0; i < NCS_ACTION_COUNT; i++)
+			ncs_grid_act(&table, (enum ncs_action)i, notice,
+				     sizeof(notice));
+		build(&table, scripted, "");
+		assert_null(ncs_grid_selected(&table));
+		assert_false(ncs_grid_next_abnormal(&table));
+		assert_false(ncs_grid_search(&table, "x", NCS_BACKWARD));
+		ncs_grid_release(&table);
+	}
+}
+
+static void a_segment_that_cannot_be_read_is_a_row(void **state)
+{
+	struct scripted *scripted = *state;
+	struct scripted_rank *other;
+	struct ncs_grid table;
+
+	add_waiting(scripted, 0, SECOND);
+	other = scripted_add(scripted, 1);
+	other->attach = NCS_ATTACH_OTHER_VERSION;
+	other->why = "format 7.0";
+	scripted_pass(scripted, SECOND);
+	init(&table, NCS_VIEW_RANK);
+	act(&table, NCS_ACTION_SORT_TIME);
+	build(&table, scripted, "");
+	assert_int_equal(table.count, 2);
+	assert_string_equal(table.rows[1].unreadable->why, "format 7.0");
+	act(&table, NCS_ACTION_SORT_INVERT);
+	build(&table, scripted, "");
+	assert_non_null(table.rows[1].unreadable);
+	build(&table, scripted, "7.0");
+	assert_int_equal(table.count, 1);
+	ncs_grid_release(&table);
+	/* Other views have no place for it. */
+	init(&table, NCS_VIEW_CHANNEL);
+	build(&table, scripted, "");
+	assert_int_equal(table.count, 1);
+	ncs_grid_release(&table);
+}
+
+static void a_filter_takes_either_text(void **state)
+{
+	struct scripted *scripted = *state;
+	static const char *const names[] = { "alpha", "beta", "gamma" };
+	struct ncs_grid table;
+
+	for (int i = 0; i < 3; i++) {
+		struct ncs_identity *identity =
+			&scripted_add(scripted, i)->snapshot.identity;
+
+		identity->known |= NCS_KNOWN_COMM_NAME;
+		snprintf(identity->comm_name, sizeof(identity->comm_name), "%s",
+			 names[i]);
+	}
+	scripted_pass(scripted, SECOND);
+	init(&table, NCS_VIEW_RANK);
+	build(&table, scripted, "BETA|gam");
+	assert_int_equal(table.count, 2);
+	assert_int_equal(table.total, 3);
+	build(&table, scripted, "|");
+	assert_int_equal(table.count, 3);
+	build(&table, scripted, "nothing has this");
+	assert_int_equal(table.count, 0);
+	ncs_grid_release(&table);
+}
+
+static void idle_rows_can_be_hidden(void **state)
+{
+	struct scripted *scripted = *state;
+	struct ncs_grid table;
+	const struct ncs_grid_query query = { .model = &scripted->model,
+					      .filter = "",
+					      .hide_idle = true };
+
+	scripted_add(scripted, 0);
+	add_waiting(scripted, 1, SECOND);
+	scripted_pass(scripted, SECOND);
+	scripted_pass(scripted, SECOND + SECOND / 2);
+	init(&table, NCS_VIEW_RANK);
+	ncs_grid_build(&table, &query);
+	assert_int_equal(table.count, 1);
+	assert_int_equal(rank_at(&table, 0), 1);
+	assert_int_equal(table.total, 2);
+	ncs_grid_release(&table);
+}
+
+static void a_focus_leaves_one_rank(void **state)
+{
+	struct scripted *scripted = *state;
+	struct ncs_grid_query query = { .model = &scripted->model,
+					.filter = "" };
+	struct ncs_grid table;
+
+	for (int i = 0; i < 3; i++)
+		add_waiting(scripted, i, SECOND);
+	scripted_pass(scripted, SECOND);
+	query.focus = (struct ncs_focus){ NCS_FOCUS_RANK,
+					  scripted_rank(scripted, 1)->id, 0 };
+	init(&table, NCS_VIEW_CHANNEL);
+	ncs_grid_build(&table, &query);
+	assert_int_equal(table.count, 1);
+	assert_int_equal(rank_at(&table, 0), 1);
+	ncs_grid_release(&table);
+}
+
+/* --- Order ---------------------------------------------------------------- */
+
+static void sorted_by_time_the_longest_wait_is_first(void **state)
+{
+	struct scripted *scripted = *state;
+	struct ncs_grid table;
+
+	add_waiting(scripted, 0, 5 * SECOND);
+	add_waiting(scripted, 1, 2 * SECOND);
+	scripted_add(scripted, 2); /* waits for nothing */
+	add_waiting(scripted, 3, 4 * SECOND);
+	scripted_pass(scripted, 6 * SECOND);
+	init(&table, NCS_VIEW_RANK);
+	act(&table, NCS_ACTION_SORT_TIME);
+	build(&table, scripted, "");
+	assert_int_equal(rank_at(&table, 0), 1);
+	assert_int_equal(rank_at(&table, 1), 3);
+	assert_int_equal(rank_at(&table, 2), 0);
+	assert_int_equal(rank_at(&table, 3), 2);
+	act(&table, NCS_ACTION_SORT_INVERT);
+	build(&table, scripted, "");
+	assert_int_equal(rank_at(&table, 0), 0);
+	/* What is unknown is last, whatever the order. */
+	assert_int_equal(rank_at(&table, 3), 2);
+	ncs_grid_release(&table);
+}
+
+static void stepping_through_columns_comes_round(void **state)
+{
+	struct scripted *scripted = *state;
+	struct ncs_grid table;
+
+	for (unsigned view = 0; view < NCS_VIEW_COUNT; view++) {
+		init(&table, (enum ncs_view)view);
+		for (size_t i = 0; i < table.column_count; i++) {
+			act(&table, NCS_ACTION_SORT_NEXT);
+			assert_ptr_equal(table.sort, table.columns[i]);
+			build(&table, scripted, "");
+		}
+		act(&table, NCS_ACTION_SORT_NEXT);
+		assert_null(table.sort);
+		act(&table, NCS_ACTION_SORT_PREVIOUS);
+		assert_ptr_equal(table.sort,
+				 table.columns[table.column_count - 1]);
+		ncs_grid_release(&table);
+	}
+}
+
+static void every_view_has_columns_for_P_M_T(void **state)
+{
+	(void)state;
+	for (unsigned view = 0; view < NCS_VIEW_COUNT; view++) {
+		const struct ncs_grid_rules *rules =
+			&ncs_screen_view_of((enum ncs_view)view)->rules;
+
+		assert_non_null(ncs_grid_column(rules->throughput));
+		assert_non_null(ncs_grid_column(rules->bytes));
+		assert_non_null(ncs_grid_column(rules->time));
+	}
+}
+
+/* --- Selection ------------------------------------------------------------ */
+
+static void the_selection_stays_with_its_rank(void **state)
+{
+	struct scripted *scripted = *state;
+	struct scripted_rank *ranks[4];
+	struct ncs_grid table;
+
+	for (int i = 0; i < 4; i++)
+		ranks[i] = add_waiting(scripted, i, (uint64_t)(i + 1) * SECOND);
+	scripted_pass(scripted, 6 * SECOND);
+	init(&table, NCS_VIEW_RANK);
+	act(&table, NCS_ACTION_SORT_TIME);
+	build(&table, scripted, "");
+	act(&table, NCS_ACTION_DOWN);
+	assert_int_equal(selected_rank(&table), 1);
+	/* Now it waits for the shortest time, and one rank is gone. */
+	ranks[1]->channels[0].since_ns = 6 * SECOND;
+	ranks[0]->is_there = false;
+	scripted_pass(scripted, 7 * SECOND);
+	build(&table, scripted, "");
+	assert_int_equal(selected_rank(&table), 1);
+	assert_int_equal(table.selected, 2);
+	/* Gone, another takes its place. */
+	ranks[1]->is_there = false;
+	scripted_pass(scripted, 8 * SECOND);
+	build(&table, scripted, "");
+	assert_int_equal(table.selected, 1);
+	ncs_grid_release(&table);
+}
+
+static void untouched_the_first_row_is_selected(void **state)
+{
+	struct scripted *scripted = *state;
+	struct scripted_rank *ranks[2];
+	struct ncs_grid table;
+
+	for (int i = 0; i < 2; i++)
+		ranks[i] = add_waiting(scripted, i, SECOND);
+	ranks[1]->channels[0].since_ns = 2 * SECOND;
+	scripted_pass(scripted, 3 * SECOND);
+	init(&table, NCS_VIEW_RANK);
+	act(&table, NCS_ACTION_SORT_TIME);
+	build(&table, scripted, "");
+	assert_int_equal(selected_rank(&table), 0);
+	ranks[0]->channels[0].since_ns = 3 * SECOND;
+	scripted_pass(scripted, 4 * SECOND);
+	build(&table, scripted, "");
+	assert_int_equal(selected_rank(&table), 1);
+	/* Home leads back to this. */
+	act(&table, NCS_ACTION_DOWN);
+	act(&table, NCS_ACTION_FIRST);
+	assert_false(table.pinned);
+	ncs_grid_release(&table);
+}
+
+static void channels_are_told_apart(void **state)
+{
+	struct scripted *scripted = *state;
+	struct scripted_rank *rank = scripted_add(scripted, 0);
+	struct ncs_grid table;
+
+	scripted_channel(rank, 0, false, 1);
+	scripted_channel(rank, 0, true, 1);
+	scripted_channel(rank, 1, true, 1);
+	scripted_pass(scripted, SECOND);
+	init(&table, NCS_VIEW_CHANNEL);
+	build(&table, scripted, "");
+	assert_true(ncs_grid_select_channel(&table, 0, true, 1));
+	assert_int_equal(table.selected, 1);
+	assert_false(ncs_grid_select_channel(&table, 1, false, 1));
+	build(&table, scripted, "");
+	assert_int_equal(table.selected, 1);
+	ncs_grid_release(&table);
+}
+
+static void search_goes_round(void **state)
+{
+	struct scripted *scripted = *state;
+	struct ncs_grid table;
+
+	for (int i = 0; i < 5; i++)
+		add_waiting(scripted, i, SECOND);
+	scripted_pass(scripted, SECOND);
+	init(&table, NCS_VIEW_RANK);
+	build(&table, scripted, "");
+	/* Pids are 100 and on. */
+	assert_true(ncs_grid_search(&table, "103", NCS_HERE));
+	assert_int_equal(selected_rank(&table), 3);
+	assert_true(ncs_grid_search(&table, "10", NCS_FORWARD));
+	assert_int_equal(selected_rank(&table), 4);
+	assert_true(ncs_grid_search(&table, "10", NCS_FORWARD));
+	assert_int_equal(selected_rank(&table), 0);
+	assert_true(ncs_grid_search(&table, "10", NCS_BACKWARD));
+	assert_int_equal(selected_rank(&table), 4);
+	assert_false(ncs_grid_search(&table, "nobody", NCS_FORWARD));
+	assert_int_equal(selected_rank(&table), 4);
+	ncs_grid_release(&table);
+}
+
+static void the_next_abnormal_row_is_found(void **state)
+{
+	struct scripted *scripted = *state;
+	struct ncs_grid table;
+
+	scripted_add(scripted, 0);
+	add_waiting(scripted, 1, SECOND);
+	scripted_add(scripted, 2);
+	scripted_add(scripted, 3)->snapshot.liveness = NCS_DEAD;
+	scripted_add(scripted, 4)->snapshot.losses[NCS_LOSS_STALE] = 1;
+	scripted_add(scripted, 5)->snapshot.liveness = NCS_SILENT;
+	scripted_pass(scripted, 3 * SECOND);
+	init(&table, NCS_VIEW_RANK);
+	build(&table, scripted, "");
+	for (int i = 0; i < 2; i++) {
+		static const int abnormal[] = { 1, 3, 4, 5 };
+
+		for (size_t k = 0; k < 4; k++) {
+			assert_true(ncs_grid_next_abnormal(&table));
+			assert_int_equal(selected_rank(&table), abnormal[k]);
+		}
+	}
+	ncs_grid_release(&table);
+}
+
+/* --- Columns -------------------------------------------------------------- */
+
+static void check_places(const struct ncs_grid *table, int width)
+{
+	struct ncs_grid_place places[NCS_GRID_COLUMNS_MAX];
+	size_t count = ncs_grid_places(table, width, places);
+	int x = 0;
+
+	for (size_t i = 0; i < count; i++) {
+		assert_true(places[i].x > x || i == 0);
+		assert_true(places[i].width >= (int)places[i].column->width);
+		assert_ptr_equal(table->columns[places[i].index],
+				 places[i].column);
+		x = places[i].x + places[i].width;
+		assert_true(x <= width);
+	}
+	/* In the narrowest of all there still is something. */
+	assert_true(count > 0);
+}
+
+static void columns_fit_every_width(void **state)
+{
+	struct ncs_grid table;
+
+	(void)state;
+	for (unsigned view = 0; view < NCS_VIEW_COUNT; view++) {
+		init(&table, (enum ncs_view)view);
+		for (int width = NCS_LAYOUT_MIN_WIDTH; width <= 300; width++) {
+			table.width = width;
+			for (table.skip = 0; table.skip < 20; table.skip++)
+				check_places(&table, width);
+		}
+		ncs_grid_release(&table);
+	}
+}
+
+static bool is_shown(const struct ncs_grid *table, int width, const char *id)
+{
+	struct ncs_grid_place places[NCS_GRID_COLUMNS_MAX];
+	size_t count = ncs_grid_places(table, width, places);
+
+	for (size_t i = 0; i < count; i++)
+		if (strcmp(places[i].column->id, id) == 0)
+			return true;
+	return false;
+}
+
+/* What a stuck job is looked at for, on the smallest usual terminal. */
+static void eighty_columns_show_what_matters(void **state)
+{
+	static const char *const ids[] = {
+		"RANK_RANK",           "RANK_STATE",
+		"RANK_WAIT",           "RANK_OLDEST",
+		"RANK_OPERATION",      "RANK_COMM",
+		"CHANNEL_STATE",       "CHANNEL_SINCE",
+		"CHANNEL_STEP",        "CHANNEL_RATE",
+		"CHANNEL_GPU_SHARE",   "CHANNEL_PEER_SHARE",
+		"CHANNEL_NET_SHARE",   "CHANNEL_PEER",
+		"PROXY_STATE",         "PROXY_SINCE",
+		"PROXY_SLEEP_SHARE",   "PROXY_WAKEUP_RATE",
+		"FUNCTION_BUSBW",      "FUNCTION_ALGBW",
+		"FUNCTION_P50",        "FUNCTION_P99",
+		"FUNCTION_OPERATIONS",
+	};
+	struct ncs_grid table;
+
+	(void)state;
+	for (unsigned view = 0; view < NCS_VIEW_COUNT; view++) {
+		init(&table, (enum ncs_view)view);
+		for (size_t i = 0; i < sizeof(ids) / sizeof(*ids); i++) {
+			const struct ncs_column *column =
+				ncs_grid_column(ids[i]);
+
+			assert_non_null(column);
+			if (column->view == view)
+				assert_true(is_shown(&table, 80, ids[i]));
+		}
+		ncs_grid_release(&table);
+	}
+}
+
+static void every_column_can_be_scrolled_to(void **state)
+{
+	struct ncs_grid table;
+
+	(void)state;
+	for (unsigned view = 0; view < NCS_VIEW_COUNT; view++) {
+		bool seen[NCS_GRID_COLUMNS_MAX] = { false };
+
+		init(&table, (enum ncs_view)view);
+		table.width = 40;
+		for (int step = 0; step < 20; step++) {
+			for (size_t i = 0; i < table.column_count; i++)
+				if (is_shown(&table, 40, table.columns[i]->id))
+					seen[i] = true;
+			act(&table, NCS_ACTION_RIGHT);
+		}
+		for (size_t i = 0; i < table.column_count; i++)
+			assert_true(seen[i]);
+		act(&table, NCS_ACTION_COLUMN_FIRST);
+		assert_int_equal(table.skip, 0);
+		act(&table, NCS_ACTION_COLUMN_LAST);
+		assert_true(is_shown(
+			&table, 40, table.columns[table.column_count - 1]->id));
+		ncs_grid_release(&table);
+	}
+}
+
+static void the_sorted_column_is_always_shown(void **state)
+{
+	struct ncs_grid table;
+
+	(void)state;
+	for (unsigned view = 0; view < NCS_VIEW_COUNT; view++) {
+		init(&table, (enum ncs_view)view);
+		for (size_t i = 0; i < table.column_count; i++) {
+			act(&table, NCS_ACTION_SORT_NEXT);
+			assert_true(is_shown(&table, 60, table.sort->id));
+		}
+		ncs_grid_release(&table);
+	}
+}
+
+static void levels_add_columns(void **state)
+{
+	struct ncs_grid table;
+	size_t info;
+
+	(void)state;
+	init(&table, NCS_VIEW_RANK);
+	info = table.column_count;
+	act(&table, NCS_ACTION_LEVEL_MORE);
+	assert_true(table.column_count > info);
+	for (int i = 0; i < 5; i++)
+		act(&table, NCS_ACTION_LEVEL_MORE);
+	for (int i = 0; i < 9; i++)
+		act(&table, NCS_ACTION_LEVEL_LESS);
+	assert_int_equal(table.column_count, info);
+	ncs_grid_release(&table);
+}
+
+/* --- Scrolling ------------------------------------------------------------ */
+
+static void check_scrolling(struct ncs_grid *table, int page, uint32_t seed)
+{
+	static const enum ncs_action moves[] = {
+		NCS_ACTION_UP,        NCS_ACTION_DOWN,  NCS_ACTION_PAGE_UP,
+		NCS_ACTION_PAGE_DOWN, NCS_ACTION_FIRST, NCS_ACTION_LAST,
+	};
+	const struct ncs_rect header = { 0, 0, 1, 80 };
+	const struct ncs_rect rows = { 1, 0, page, 80 };
+
+	for (int i = 0; i < 12; i++) {
+		size_t end;
+
+		seed = seed * 1664525u + 1013904223u;
+		act(table, moves[(seed >> 16) % 6]);
+		ncs_grid_draw(table, &header, &rows);
+		end = table->top + (size_t)page;
+		if (table->count == 0)
+			continue;
+		assert_true(table->selected < table->count);
+		assert_true(table->selected >= table->top);
+		assert_true(table->selected < end);
+		/* No room is wasted. */
+		assert_true(table->top == 0 || end <= table->count);
+	}
+}
+
+/* 0 … 4096 rows on pages of any size, without a terminal to show them. */
+static void a_column_that_goes_is_no_longer_sorted_by(void **state)
+{
+	enum ncs_column_choice choices[NCS_COLUMN_COUNT] = { 0 };
+	struct ncs_grid table;
+	size_t count;
+
+	(void)state;
+	init(&table, NCS_VIEW_CHANNEL);
+	count = table.column_count;
+	ncs_grid_set_sort(&table, &ncs_columns[NCS_COLUMN_CHANNEL_SINCE], true);
+	choices[NCS_COLUMN_CHANNEL_BYTES] = NCS_COLUMN_HIDDEN;
+	ncs_grid_set_columns(&table, NCS_LEVEL_INFO, choices);
+	assert_int_equal(table.column_count, count - 1);
+	assert_non_null(table.sort);
+	choices[NCS_COLUMN_CHANNEL_SINCE] = NCS_COLUMN_HIDDEN;
+	ncs_grid_set_columns(&table, NCS_LEVEL_INFO, choices);
+	assert_int_equal(table.column_count, count - 2);
+	assert_null(table.sort);
+	ncs_grid_release(&table);
+}
+
+/* Nothing is shown then, and nothing breaks. */
+static void all_columns_can_be_hidden(void **state)
+{
+	enum ncs_column_choice choices[NCS_COLUMN_COUNT];
+	struct scripted *scripted = *state;
+	struct ncs_grid_place places[NCS_GRID_COLUMNS_MAX];
+	struct ncs_grid table;
+	char notice[128];
+
+	for (size_t i = 0; i < NCS_COLUMN_COUNT; i++)
+		choices[i] = NCS_COLUMN_HIDDEN;
+	add_waiting(scripted, 0, SECOND);
+	scripted_pass(scripted, SECOND);
+	for (unsigned view = 0; view < NCS_VIEW_COUNT; view++) {
+		init(&table, (enum ncs_view)view);
+		ncs_grid_set_columns(&table, NCS_LEVEL_DEBUG, choices);
+		build(&table, scripted, "");
+		for (unsigned i = 0; i < NCS_ACTION_COUNT; i++)
+			ncs_grid_act(&table, (enum ncs_action)i, notice,
+				     sizeof(notice));
+		assert_int_equal(ncs_grid_places(&table, 80, places), 0);
+		ncs_grid_release(&table);
+	}
+}
+
+static void the_selected_row_is_always_on_the_page(void **state)
+{
+	struct ncs_source *source = ncs_source_open_synthetic(1, 4092, 1);
+	struct ncs_grid_query query;
+	struct ncs_model model;
+	struct ncs_grid table;
+
+	(void)state;
+	assert_non_null(source);
+	ncs_model_init(&model);
+	assert_int_equal(ncs_model_update(&model, source, SECOND * 1000), 0);
+	query = (struct ncs_grid_query){ .model = &model, .filter = "" };
+	init(&table, NCS_VIEW_RANK);
+	ncs_grid_build(&table, &query);
+	assert_int_equal(table.count, 4096);
+	for (size_t rows = 4096;; rows = rows * 2 / 3) {
+		table.count = rows;
+		for (int page = 3; page <= 100; page += 19)
+			check_scrolling(&table, page,
+					(uint32_t)rows * 7 + (uint32_t)page);
+		if (rows == 0)
+			break;
+	}
+	ncs_grid_release(&table);
+	ncs_model_release(&model);
+	source->close(source);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+#define TEST(name) cmocka_unit_test_setup_teardown(name, setup, teardown)
+		TEST(rows_are_those_of_the_model),
+		TEST(an_empty_table_bears_every_action),
+		TEST(a_segment_that_cannot_be_read_is_a_row),
+		TEST(a_filter_takes_either_text),
+		TEST(idle_rows_can_be_hidden),
+		TEST(a_focus_leaves_one_rank),
+		TEST(sorted_by_time_the_longest_wait_is_first),
+		TEST(stepping_through_columns_comes_round),
+		TEST(every_view_has_columns_for_P_M_T),
+		TEST(the_selection_stays_with_its_rank),
+		TEST(untouched_the_first_row_is_selected),
+		TEST(channels_are_told_apart),
+		TEST(search_goes_round),
+		TEST(the_next_abnormal_row_is_found),
+		TEST(columns_fit_every_width),
+		TEST(eighty_columns_show_what_matters),
+		TEST(every_column_can_be_scrolled_to),
+		TEST(the_sorted_column_is_always_shown),
+		TEST(levels_add_columns),
+		TEST(a_column_that_goes_is_no_longer_sorted_by),
+		TEST(all_columns_can_be_hidden),
+		TEST(the_selected_row_is_always_on_the_page),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -1,0 +1,386 @@
+/* A table as a tree, its folds, tags, and a row that is followed: what is where,
+ * and that all of it is kept by name. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+#include "test/unit/support/scripted_source.h"
+#include "tui/screen/screen.h"
+#include "tui/table/table.h"
+
+#define SECOND UINT64_C(1000000000)
+
+static struct scripted scripted;
+static struct ncs_grid table;
+static struct ncs_marks tags;
+static struct ncs_grid_query query;
+static uint64_t now;
+
+static void pass(void)
+{
+	now += SECOND;
+	scripted_pass(&scripted, now);
+	ncs_grid_build(&table, &query);
+}
+
+/* Ranks 0 to 3; the odd ones are another communicator's, and have two
+ * channels. */
+static int setup(void **state)
+{
+	(void)state;
+	now = 10 * SECOND;
+	scripted_init(&scripted);
+	for (int i = 0; i < 4; i++) {
+		struct scripted_rank *rank = scripted_add(&scripted, i);
+
+		rank->snapshot.identity.known |= NCS_KNOWN_COMM_ID;
+		rank->snapshot.identity.comm_id = 7 + (uint64_t)i % 2;
+		for (unsigned k = 0; i % 2 && k < 2; k++)
+			scripted_channel(rank, k, true, 9);
+	}
+	memset(&tags, 0, sizeof(tags));
+	ncs_grid_init(&table, NCS_VIEW_RANK,
+		      &ncs_screen_view_of(NCS_VIEW_RANK)->rules);
+	query = (struct ncs_grid_query){ .model = &scripted.model,
+					 .filter = "",
+					 .tags = &tags };
+	pass();
+	return 0;
+}
+
+static int teardown(void **state)
+{
+	(void)state;
+	ncs_grid_release(&table);
+	ncs_marks_clear(&tags);
+	scripted_release(&scripted);
+	return 0;
+}
+
+static void act(enum ncs_action action)
+{
+	char notice[128];
+
+	assert_true(ncs_grid_act(&table, action, notice, sizeof(notice)));
+	ncs_grid_build(&table, &query);
+}
+
+/* A letter a row: C, a digit for a rank, c for a channel. */
+static void assert_rows(const char *wanted)
+{
+	char is[64] = "";
+
+	assert_true(table.count < sizeof(is));
+	for (size_t i = 0; i < table.count; i++) {
+		const struct ncs_row *row = &table.rows[i].row;
+
+		is[i] = row->communicator ?
+				'C' :
+			row->view == NCS_VIEW_CHANNEL ?
+				'c' :
+				(char)('0' + row->rank->now.identity.rank);
+	}
+	assert_string_equal(is, wanted);
+}
+
+static void select_rank(int rank)
+{
+	assert_true(
+		ncs_grid_select_rank(&table, scripted_rank(&scripted, rank)));
+}
+
+static char selected(void)
+{
+	const struct ncs_grid_row *row = ncs_grid_selected(&table);
+
+	assert_non_null(row);
+	return row->row.communicator ?
+		       'C' :
+		       (char)('0' + row->row.rank->now.identity.rank);
+}
+
+/* --- The tree ------------------------------------------------------------- */
+
+static void ranks_stand_below_their_communicator(void **state)
+{
+	(void)state;
+	assert_rows("0213");
+	act(NCS_ACTION_TREE);
+	assert_rows("C02C13");
+	assert_int_equal(table.passed, 4);
+	assert_int_equal(table.rows[0].fold, NCS_FOLD_OPEN);
+	assert_int_equal(table.rows[1].fold, NCS_FOLD_LEAF);
+	assert_int_equal(table.rows[4].fold, NCS_FOLD_CLOSED);
+	act(NCS_ACTION_TREE);
+	assert_rows("0213");
+}
+
+static void a_rank_unfolds_into_its_channels(void **state)
+{
+	(void)state;
+	act(NCS_ACTION_TREE);
+	select_rank(1);
+	act(NCS_ACTION_UNFOLD);
+	assert_rows("C02C1cc3");
+	assert_int_equal(table.rows[5].depth, 2);
+	/* By name: the next look keeps it. */
+	pass();
+	assert_rows("C02C1cc3");
+	act(NCS_ACTION_FOLD);
+	assert_rows("C02C13");
+}
+
+static void folding_a_leaf_folds_what_it_is_below(void **state)
+{
+	(void)state;
+	act(NCS_ACTION_TREE);
+	select_rank(2);
+	act(NCS_ACTION_FOLD);
+	assert_rows("CC13");
+	assert_int_equal(table.selected, 0);
+	/* There is nothing above a communicator. */
+	act(NCS_ACTION_FOLD);
+	assert_rows("CC13");
+}
+
+static void all_unfold_and_fold_at_once(void **state)
+{
+	(void)state;
+	act(NCS_ACTION_TREE);
+	act(NCS_ACTION_FOLD_ALL);
+	assert_rows("C02C1cc3cc");
+	act(NCS_ACTION_FOLD_ALL);
+	assert_rows("CC");
+	act(NCS_ACTION_UNFOLD);
+	assert_rows("C02C");
+	act(NCS_ACTION_FOLD_ALL);
+	assert_rows("C02C1cc3cc");
+}
+
+static void without_a_tree_nothing_folds(void **state)
+{
+	(void)state;
+	act(NCS_ACTION_FOLD);
+	act(NCS_ACTION_UNFOLD);
+	act(NCS_ACTION_FOLD_ALL);
+	assert_rows("0213");
+}
+
+static void the_order_is_kept_within_and_among_communicators(void **state)
+{
+	(void)state;
+	act(NCS_ACTION_TREE);
+	table.sort = ncs_grid_column("RANK_PID");
+	table.inverted = true;
+	ncs_grid_build(&table, &query);
+	assert_rows("C31C20");
+}
+
+static void a_filter_leaves_no_communicator_without_rows(void **state)
+{
+	(void)state;
+	act(NCS_ACTION_TREE);
+	query.filter = "103";
+	ncs_grid_build(&table, &query);
+	assert_rows("C3");
+	query.filter = "nothing";
+	ncs_grid_build(&table, &query);
+	assert_rows("");
+}
+
+static void channels_that_are_idle_can_be_hidden(void **state)
+{
+	(void)state;
+	scripted.ranks[1].channels[1].state = NCS_CHANNEL_SEND_WAIT;
+	scripted.ranks[1].channels[1].since_ns = now;
+	act(NCS_ACTION_TREE);
+	act(NCS_ACTION_FOLD_ALL);
+	query.hide_idle = true;
+	pass();
+	assert_rows("C1c");
+}
+
+static void communicators_have_no_tree(void **state)
+{
+	(void)state;
+	ncs_grid_release(&table);
+	ncs_grid_init(&table, NCS_VIEW_COMMUNICATOR,
+		      &ncs_screen_view_of(NCS_VIEW_COMMUNICATOR)->rules);
+	act(NCS_ACTION_TREE);
+	assert_false(table.tree.on);
+	assert_rows("CC");
+}
+
+/* --- Tags ----------------------------------------------------------------- */
+
+static struct ncs_row row_of(enum ncs_view view, int rank, size_t index)
+{
+	return (struct ncs_row){ .view = view,
+				 .rank = scripted_rank(&scripted, rank),
+				 .index = index };
+}
+
+static void tag(struct ncs_row row, bool whole)
+{
+	struct ncs_grid_key key;
+
+	ncs_grid_key_of(&row, &key);
+	assert_true(ncs_marks_add(&tags, &key, whole));
+}
+
+static void assert_tagged(struct ncs_row row, bool wanted)
+{
+	assert_int_equal(ncs_marks_cover(&tags, &row), wanted);
+}
+
+static void a_tag_is_of_one_row(void **state)
+{
+	struct ncs_row row;
+	struct ncs_grid_key key;
+
+	(void)state;
+	tag(row_of(NCS_VIEW_CHANNEL, 1, 0), false);
+	tag(row_of(NCS_VIEW_RANK, 3, 0), false);
+	assert_tagged(row_of(NCS_VIEW_CHANNEL, 1, 0), true);
+	assert_tagged(row_of(NCS_VIEW_CHANNEL, 1, 1), false);
+	assert_tagged(row_of(NCS_VIEW_CHANNEL, 3, 0), false);
+	assert_tagged(row_of(NCS_VIEW_RANK, 1, 0), false);
+	assert_tagged(row_of(NCS_VIEW_RANK, 3, 0), true);
+	/* A proxy thread is its rank's; a function is not. */
+	assert_tagged(row_of(NCS_VIEW_PROXY, 3, 0), true);
+	assert_tagged(row_of(NCS_VIEW_FUNCTION, 3, 0), false);
+	row = row_of(NCS_VIEW_RANK, 3, 0);
+	ncs_grid_key_of(&row, &key);
+	assert_true(ncs_marks_remove(&tags, &key));
+	assert_false(ncs_marks_remove(&tags, &key));
+	assert_tagged(row, false);
+	assert_tagged(row_of(NCS_VIEW_CHANNEL, 1, 0), true);
+}
+
+static void a_whole_rank_is_tagged_in_every_view(void **state)
+{
+	(void)state;
+	tag(row_of(NCS_VIEW_RANK, 1, 0), true);
+	assert_tagged(row_of(NCS_VIEW_CHANNEL, 1, 1), true);
+	assert_tagged(row_of(NCS_VIEW_FUNCTION, 1, 2), true);
+	assert_tagged(row_of(NCS_VIEW_CHANNEL, 3, 1), false);
+}
+
+static void a_whole_communicator_is_tagged_with_its_ranks(void **state)
+{
+	const struct ncs_row row = {
+		.view = NCS_VIEW_COMMUNICATOR,
+		.communicator = scripted_rank(&scripted, 3)->communicator,
+	};
+
+	(void)state;
+	tag(row, false);
+	assert_tagged(row_of(NCS_VIEW_RANK, 1, 0), false);
+	tag(row, true);
+	assert_int_equal(tags.count, 1);
+	assert_tagged(row_of(NCS_VIEW_RANK, 1, 0), true);
+	assert_tagged(row_of(NCS_VIEW_CHANNEL, 3, 1), true);
+	assert_tagged(row_of(NCS_VIEW_RANK, 2, 0), false);
+}
+
+static void only_tagged_rows_are_shown(void **state)
+{
+	(void)state;
+	tag(row_of(NCS_VIEW_RANK, 3, 0), false);
+	query.only_tagged = true;
+	ncs_grid_build(&table, &query);
+	assert_rows("3");
+	assert_int_equal(table.total, 4);
+	scripted.ranks[3].is_there = false;
+	pass();
+	assert_rows("");
+	scripted.ranks[3].is_there = true;
+	pass();
+	assert_rows("3");
+}
+
+static void in_a_tree_a_rank_stays_for_its_tagged_channels(void **state)
+{
+	(void)state;
+	tag(row_of(NCS_VIEW_CHANNEL, 1, 1), false);
+	query.only_tagged = true;
+	ncs_grid_build(&table, &query);
+	assert_rows("");
+	act(NCS_ACTION_TREE);
+	act(NCS_ACTION_FOLD_ALL);
+	assert_rows("C1c");
+	assert_int_equal(table.rows[2].row.index, 1);
+}
+
+/* --- Following ------------------------------------------------------------ */
+
+static void a_row_that_is_followed_stays_selected_when_sorted(void **state)
+{
+	(void)state;
+	select_rank(2);
+	act(NCS_ACTION_SORT_NEXT);
+	assert_int_equal(table.selected, 0);
+	select_rank(2);
+	act(NCS_ACTION_FOLLOW);
+	act(NCS_ACTION_SORT_INVERT);
+	assert_int_equal(selected(), '2');
+	act(NCS_ACTION_SORT_NEXT);
+	assert_int_equal(selected(), '2');
+}
+
+static void a_row_that_comes_back_is_followed_on(void **state)
+{
+	(void)state;
+	select_rank(3);
+	act(NCS_ACTION_FOLLOW);
+	scripted.ranks[3].is_there = false;
+	pass();
+	assert_int_not_equal(selected(), '3');
+	scripted.ranks[3].is_there = true;
+	pass();
+	assert_int_equal(selected(), '3');
+}
+
+static void moving_ends_following(void **state)
+{
+	(void)state;
+	select_rank(2);
+	act(NCS_ACTION_FOLLOW);
+	act(NCS_ACTION_DOWN);
+	assert_false(table.following);
+	assert_int_equal(selected(), '1');
+	act(NCS_ACTION_FOLLOW);
+	act(NCS_ACTION_FOLLOW);
+	assert_false(table.following);
+}
+
+int main(void)
+{
+#define TEST(name) cmocka_unit_test_setup_teardown(name, setup, teardown)
+	const struct CMUnitTest tests[] = {
+		TEST(ranks_stand_below_their_communicator),
+		TEST(a_rank_unfolds_into_its_channels),
+		TEST(folding_a_leaf_folds_what_it_is_below),
+		TEST(all_unfold_and_fold_at_once),
+		TEST(without_a_tree_nothing_folds),
+		TEST(the_order_is_kept_within_and_among_communicators),
+		TEST(a_filter_leaves_no_communicator_without_rows),
+		TEST(channels_that_are_idle_can_be_hidden),
+		TEST(communicators_have_no_tree),
+		TEST(a_tag_is_of_one_row),
+		TEST(a_whole_rank_is_tagged_in_every_view),
+		TEST(a_whole_communicator_is_tagged_with_its_ranks),
+		TEST(only_tagged_rows_are_shown),
+		TEST(in_a_tree_a_rank_stays_for_its_tagged_channels),
+		TEST(a_row_that_is_followed_stays_selected_when_sorted),
+		TEST(a_row_that_comes_back_is_followed_on),
+		TEST(moving_ends_following),
+	};
+
+	return cmocka_run_group_tests_name("tree", tests, NULL, NULL);
+}

@@ -1,0 +1,229 @@
+/* Traces and the lines drawn of them: each value at its place, in each set of
+ * symbols, and what is unknown blank. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+#include "analysis/views/columns.h"
+#include "test/unit/support/scripted_source.h"
+#include "tui/text/format.h"
+#include "tui/term/sparkline.h"
+
+#define SECOND UINT64_C(1000000000)
+
+static struct ncs_trace trace;
+static struct ncs_traces traces;
+
+static int setup(void **state)
+{
+	(void)state;
+	memset(&trace, 0, sizeof(trace));
+	memset(&traces, 0, sizeof(traces));
+	return 0;
+}
+
+static void add(double value)
+{
+	traces.count++;
+	ncs_trace_set(&trace, traces.count, value);
+}
+
+static void assert_line(unsigned width, enum ncs_symbol_set symbols,
+			const char *wanted)
+{
+	char text[256];
+
+	ncs_sparkline(text, sizeof(text), &trace, traces.count, width, symbols);
+	assert_string_equal(text, wanted);
+}
+
+/* --- Lines ---------------------------------------------------------------- */
+
+static void each_value_has_its_place(void **state)
+{
+	(void)state;
+	assert_line(4, NCS_SYMBOLS_ASCII, "");
+	add(8);
+	assert_line(4, NCS_SYMBOLS_ASCII, "#   ");
+	add(0);
+	assert_line(4, NCS_SYMBOLS_ASCII, "#_  ");
+	add(4);
+	add(8);
+	/* The gap is where the next one comes. */
+	assert_line(4, NCS_SYMBOLS_ASCII, " _+#");
+	add(1);
+	assert_line(4, NCS_SYMBOLS_ASCII, ". +#");
+}
+
+static void the_tallest_bar_is_the_largest_value_shown(void **state)
+{
+	(void)state;
+	add(1000);
+	for (unsigned i = 0; i < 3; i++)
+		add(2);
+	assert_line(4, NCS_SYMBOLS_BLOCK, " ███");
+	add(1);
+	assert_line(4, NCS_SYMBOLS_BLOCK, "▅ ██");
+}
+
+static void what_is_unknown_is_blank_and_zero_is_not(void **state)
+{
+	(void)state;
+	add(0);
+	add(-1);
+	add(0);
+	assert_line(8, NCS_SYMBOLS_BLOCK, "▁ ▁     ");
+	assert_line(8, NCS_SYMBOLS_ASCII, "_ _     ");
+}
+
+static void braille_shows_two_values_a_column(void **state)
+{
+	(void)state;
+	add(4);
+	assert_line(2, NCS_SYMBOLS_BRAILLE, "⡇ ");
+	add(1);
+	assert_line(2, NCS_SYMBOLS_BRAILLE, "⣧ ");
+	add(-1);
+	add(4);
+	assert_line(2, NCS_SYMBOLS_BRAILLE, " ⢸");
+	add(4);
+	assert_line(2, NCS_SYMBOLS_BRAILLE, "⡇ ");
+}
+
+static void only_two_columns_change_with_a_value(void **state)
+{
+	char before[256], after[256];
+
+	(void)state;
+	for (unsigned i = 0; i < 100; i++)
+		add(1 + i % 2);
+	for (unsigned i = 0; i < 100; i++) {
+		unsigned changes = 0;
+
+		ncs_sparkline(before, sizeof(before), &trace, traces.count, 16,
+			      NCS_SYMBOLS_ASCII);
+		add(1 + i % 2);
+		ncs_sparkline(after, sizeof(after), &trace, traces.count, 16,
+			      NCS_SYMBOLS_ASCII);
+		assert_int_equal(strlen(after), 16);
+		for (unsigned k = 0; k < 16; k++)
+			changes += before[k] != after[k];
+		assert_true(changes <= 2);
+	}
+}
+
+static void no_line_is_too_wide_for_what_is_kept(void **state)
+{
+	char text[256];
+
+	(void)state;
+	for (unsigned i = 0; i < 100; i++)
+		add(i);
+	ncs_sparkline(text, sizeof(text), &trace, traces.count, 200,
+		      NCS_SYMBOLS_ASCII);
+	assert_int_equal(strlen(text), NCS_SPARKLINE_WIDTH);
+	ncs_sparkline(text, sizeof(text), &trace, traces.count, 1,
+		      NCS_SYMBOLS_ASCII);
+	assert_string_equal(text, "#");
+}
+
+/* --- Traces --------------------------------------------------------------- */
+
+static double latest(struct scripted *scripted, enum ncs_column_id id)
+{
+	const struct ncs_row row = {
+		.view = ncs_columns[id].view,
+		.rank = scripted_rank(scripted, 0),
+		.index = ncs_columns[id].view == NCS_VIEW_FUNCTION ?
+				 NCS_FUNCTION_ALL_REDUCE :
+				 0,
+	};
+	struct ncs_value value;
+	char text[16];
+
+	ncs_columns[id].get(&row, &value);
+	if (value.kind == NCS_VALUE_NONE)
+		return -1;
+	assert_int_equal(value.kind, NCS_VALUE_TRACE);
+	ncs_format_value(text, sizeof(text), &value, 0, true);
+	assert_string_equal(text, "-");
+	return value.real;
+}
+
+static void a_look_adds_what_happened_since_the_one_before(void **state)
+{
+	struct scripted scripted;
+	struct scripted_rank *rank;
+	struct ncs_channel_view *channel;
+	struct ncs_function_view *function;
+
+	(void)state;
+	scripted_init(&scripted);
+	rank = scripted_add(&scripted, 0);
+	channel = scripted_channel(rank, 3, true, 1);
+	function = &rank->snapshot.functions[NCS_FUNCTION_ALL_REDUCE];
+	channel->bytes = 500;
+	scripted_pass(&scripted, 10 * SECOND);
+	assert_true(latest(&scripted, NCS_COLUMN_RANK_TRACE) < 0);
+	channel->bytes += 600;
+	function->timed[NCS_TIMING_PROXY] = 1;
+	function->time_ns[NCS_TIMING_PROXY] = 1000;
+	function->timed_bytes[NCS_TIMING_PROXY] = 4000;
+	/* Whatever the window, each value is of one interval. */
+	ncs_model_set_window(&scripted.model, NCS_WINDOW_START);
+	scripted_pass(&scripted, 12 * SECOND);
+	assert_int_equal(latest(&scripted, NCS_COLUMN_RANK_TRACE), 300);
+	assert_int_equal(latest(&scripted, NCS_COLUMN_CHANNEL_TRACE), 300);
+	/* Eight ranks: algbw 4 times 2 x 7 / 8. */
+	assert_int_equal(latest(&scripted, NCS_COLUMN_FUNCTION_TRACE), 7);
+	assert_int_equal(ncs_trace_latest(&scripted.model.traffic,
+					  scripted.model.looks),
+			 300);
+	scripted_pass(&scripted, 13 * SECOND);
+	assert_int_equal(latest(&scripted, NCS_COLUMN_RANK_TRACE), 0);
+	assert_true(latest(&scripted, NCS_COLUMN_FUNCTION_TRACE) < 0);
+	scripted_release(&scripted);
+}
+
+static void channels_keep_their_traces_as_others_come(void **state)
+{
+	struct ncs_channel_view channels[2] = {
+		{ .channel = 4, .send = true, .peer = 1 },
+		{ .channel = 5, .send = true, .peer = 1 },
+	};
+	struct ncs_snapshot snapshot = { .channels = &channels[1],
+					 .channel_count = 1 };
+
+	(void)state;
+	assert_int_equal(ncs_traces_begin(&traces, &snapshot), 0);
+	ncs_trace_set(&traces.channels[0].rate, traces.count, 7);
+	snapshot.channels = channels;
+	snapshot.channel_count = 2;
+	assert_int_equal(ncs_traces_begin(&traces, &snapshot), 0);
+	assert_int_equal(traces.channels[1].rate.values[0], 7);
+	assert_int_equal(traces.channels[1].rate.values[1], -1);
+	assert_int_equal(traces.channels[0].rate.values[0], -1);
+	ncs_traces_release(&traces);
+}
+
+int main(void)
+{
+#define TEST(name) cmocka_unit_test_setup(name, setup)
+	const struct CMUnitTest tests[] = {
+		TEST(each_value_has_its_place),
+		TEST(the_tallest_bar_is_the_largest_value_shown),
+		TEST(what_is_unknown_is_blank_and_zero_is_not),
+		TEST(braille_shows_two_values_a_column),
+		TEST(only_two_columns_change_with_a_value),
+		TEST(no_line_is_too_wide_for_what_is_kept),
+		TEST(a_look_adds_what_happened_since_the_one_before),
+		TEST(channels_keep_their_traces_as_others_come),
+	};
+
+	return cmocka_run_group_tests_name("sparkline", tests, NULL, NULL);
+}
