@@ -129,11 +129,10 @@ objs = $(patsubst %.c,$(OBJ)/%.o,$(1))
 sources_in = $(shell find $(1) -name '*.c' 2>/dev/null | LC_ALL=C sort)
 
 SHM_SRC := $(call sources_in,shm)
-# The writer's half is all of shm/ that may go into the training process.
-WRITER_SRC := $(filter shm/write/writer.c shm/process.c shm/segment.c shm/control.c \
-	shm/clock.c,$(SHM_SRC))
+# The reader's half of shm/ must not go into the training process.
+WRITER_SRC := $(filter-out shm/read/%,$(SHM_SRC))
 PLUGIN_SRC := $(call sources_in,plugin)
-LIB_SRC := $(strip $(filter-out shm/write/writer.c,$(SHM_SRC)) \
+LIB_SRC := $(strip $(filter-out shm/write/%,$(SHM_SRC)) \
 	$(call sources_in,analysis record))
 TUI_SRC := $(call sources_in,tui)
 HOST_SRC := $(wildcard test/host/*.c)
@@ -283,7 +282,8 @@ bench: all $(BENCH) $(BENCH_SO) ## what a callback costs, and the like
 .PHONY: fuzz build-fuzz
 fuzz: ## hostile files and segments, made up by libFuzzer
 	@sh test/setup.sh fuzz
-	@$(MAKE) $(JOBS) all $(patsubst %,$(BUILD)/test/unit/test_fuzz_%,segment recording)
+	@$(MAKE) $(JOBS) all $(filter %/test_fuzz_segment %/test_fuzz_recording,\
+		$(call in_build,$(UNIT)))
 	@$(MAKE) $(JOBS) build-fuzz
 	@FUZZ_BUILD=$(FUZZ_BUILD) FUZZ_SECONDS=$(FUZZ_SECONDS) \
 		sh test/fuzz/run_fuzzers.sh $(notdir $(FUZZ))
@@ -305,7 +305,7 @@ help: ## this list
 # --- Install ---------------------------------------------------------------
 
 HEADERS := $(wildcard include/ncclstat/*.h)
-TABLES := $(wildcard include/ncclstat/tables/*.h)
+TABLES := $(wildcard include/ncclstat/tables/*.def)
 man_dir = $(DESTDIR)$(MANDIR)/man$(subst .,,$(suffix $(1)))
 
 .PHONY: install

@@ -6,9 +6,8 @@
 #
 # and beyond that
 #   - the plugin, and what of shm/ goes into it, never reach the reader's half,
-#     which is shm/attach.*, classes.*, image*.*, reader*.*, discover.*,
-#     guard.*, remote.* and include/ncclstat/reader.h;
-#   - only tui/term.[ch] and tui/curses.[ch] include curses;
+#     which is shm/read and include/ncclstat/reader.h;
+#   - only tui/term/term.[ch] and tui/term/curses.[ch] include curses;
 #   - only record/ includes liburing, xxhash and zstd; only record/ and tui/
 #     include jansson;
 #   - nobody includes NCCL's or CUDA's headers: the plugin has its own copy of
@@ -53,7 +52,7 @@ check() (
 		may["tui"] = " include shm analysis record tui "
 		may["test"] = may["man"] = \
 			" include shm plugin analysis record tui test man "
-		reader = "^(shm|ncclstat)/(attach|classes|reader|reader_internal|image|image_reader|discover|guard|remote)[.][ch]$"
+		reader = "^(shm/read/|ncclstat/reader[.]h$)"
 	}
 	function bad(why) {
 		sub(/^[ \t]+/, "", line)
@@ -91,8 +90,8 @@ check() (
 		if (name ~ /^(nccl|cuda|nvml)/ && FILENAME !~ /^test\/gpu\//)
 			bad("headers of NCCL and CUDA are not ours to need")
 		if (name ~ /(^|\/)(n?curses|term|panel|menu|form)[.]h$/ &&
-		    FILENAME !~ /^tui\/(term|curses)[.][ch]$/ && from != "test")
-			bad("curses only in tui/term and tui/curses")
+		    FILENAME !~ /^tui\/term\/(term|curses)[.][ch]$/ && from != "test")
+			bad("curses only in tui/term/term and tui/term/curses")
 		if (name ~ /^(liburing|xxhash|zstd)/ && from !~ /^(record|test)$/)
 			bad("liburing, xxhash and zstd only in record")
 		if (name ~ /^jansson/ && from !~ /^(record|tui|test)$/)
@@ -122,9 +121,9 @@ done
 plant include/ncclstat/planted.h '#include "shm/ring.h"'
 plant shm/planted.c '#include "plugin/plugin.h"'
 plant shm/planted.h '#include "analysis/model/model.h"'
-plant shm/ring.h '#include "shm/reader.h"'
+plant shm/ring.h '#include "shm/read/reader.h"'
 plant shm/segment.c '#include "shm/read/discover.h"'
-plant plugin/planted.c '  #  include "shm/reader.h"'
+plant plugin/planted.c '  #  include "shm/read/reader.h"'
 plant plugin/planted.h '#include "shm/read/discover.h"'
 plant plugin/planted.c '#include "shm/read/remote.h"'
 plant shm/control.c '#include "shm/read/guard.h"'

@@ -44,7 +44,7 @@ build_c() {
 # fields TABLE LIST PARAMETERS FIELDS: for each line of the list, what FIELDS
 # makes of it, one a line.
 fields() {
-	printf '#include "ncclstat/tables/%s.h"\n#define X(%s) @<%s@>\n%s(X)\n' \
+	printf '#include "ncclstat/tables/%s.def"\n#define X(%s) @<%s@>\n%s(X)\n' \
 		"$1" "$3" "$4" "$2" |
 		"$CC" -E -P -Iinclude -x c - | tr '\n' ' ' |
 		sed 's/@ *>/@>\n/g' | sed -n 's/.*@ *< *\(.*[^ ]\) *@>/\1/p'

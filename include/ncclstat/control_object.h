@@ -29,8 +29,8 @@
  * What is not told comes from what the lease stands on, and in the end from the
  * environment that the process was started with.
  */
-#ifndef NCCLSTAT_CONTROL_H
-#define NCCLSTAT_CONTROL_H
+#ifndef NCCLSTAT_CONTROL_OBJECT_H
+#define NCCLSTAT_CONTROL_OBJECT_H
 
 #include <assert.h>
 #include <stddef.h>

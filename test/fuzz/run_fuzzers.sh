@@ -26,10 +26,10 @@ mkdir -p "$fuzz/crashes"
 seeds() {
 	case $1 in
 	fuzz_segment)
-		"$build/test/unit/test_fuzz_segment" "$2/segment" >/dev/null
+		"$build/test/unit/shm/read/test_fuzz_segment" "$2/segment" >/dev/null
 		;;
 	fuzz_recording)
-		"$build/test/unit/test_fuzz_recording" "$2/recording" >/dev/null
+		"$build/test/unit/record/read/test_fuzz_recording" "$2/recording" >/dev/null
 		;;
 	fuzz_text)
 		cat >"$2/config" <<-END

@@ -3,8 +3,8 @@
  * Ranks start empty: known is only what the test sets. All memory is given
  * back by scripted_release().
  */
-#ifndef NCS_TEST_SCRIPTED_SOURCE_H
-#define NCS_TEST_SCRIPTED_SOURCE_H
+#ifndef NCS_TEST_UNIT_SUPPORT_SCRIPTED_SOURCE_H
+#define NCS_TEST_UNIT_SUPPORT_SCRIPTED_SOURCE_H
 
 #include "analysis/model/model.h"
 
