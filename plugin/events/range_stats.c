@@ -3,7 +3,7 @@
 #include "plugin/events/range_stats.h"
 
 #include "ncclstat/tables/functions.def"
-#include "plugin/state/hash.h"
+#include "shm/hash.h"
 #include "plugin/state/lane.h"
 #include "plugin/life/lifecycle.h"
 #include "plugin/state/range_stack.h"

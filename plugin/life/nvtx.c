@@ -15,7 +15,7 @@
 #include <string.h>
 
 #include "plugin/nccl/environment.h"
-#include "plugin/state/hash.h"
+#include "shm/hash.h"
 #include "plugin/state/range_stack.h"
 #include "plugin/events/range_stats.h"
 #include "shm/atomics.h"

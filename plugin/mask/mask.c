@@ -126,7 +126,7 @@
 #include "plugin/state/comm.h"
 #include "plugin/events/decode.h"
 #include "plugin/mask/release_events.h"
-#include "plugin/state/hash.h"
+#include "shm/hash.h"
 #include "shm/atomics.h"
 
 /* In control, under the owner. */

@@ -2,7 +2,7 @@
  * no lock, no allocation, no system call. */
 #include "plugin/state/class.h"
 
-#include "plugin/state/hash.h"
+#include "shm/hash.h"
 
 /* How many entries are looked at for a class's. */
 #define PROBE_MAX 16

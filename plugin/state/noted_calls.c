@@ -3,7 +3,7 @@
 
 #include "plugin/state/comm.h"
 #include "plugin/state/handle.h"
-#include "plugin/state/hash.h"
+#include "shm/hash.h"
 #include "shm/atomics.h"
 
 /* The range, and bits of the handle's hash; xored with the stream's hash, so that

@@ -5,7 +5,7 @@
 #include <string.h>
 #include <sys/auxv.h>
 
-#include "plugin/state/hash.h"
+#include "shm/hash.h"
 #include "plugin/state/threads.h"
 #include "shm/atomics.h"
 #include "shm/seqlock.h"

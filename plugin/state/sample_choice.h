@@ -12,7 +12,7 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-#include "plugin/state/hash.h"
+#include "shm/hash.h"
 
 /* `ordinal` tells apart the operations of a communicator and function. */
 static inline uint64_t ncs_sample_hash(uint64_t comm_id, unsigned function,

@@ -1,0 +1,107 @@
+/* Rows of chained links; see hash_table.h. */
+#include "analysis/base/hash_table.h"
+
+#include <errno.h>
+#include <stdlib.h>
+
+#define FIRST_ROW_COUNT 64
+
+static struct ncs_hash_link **row_of(const struct ncs_hash_table *table,
+				     uint64_t hash)
+{
+	return &table->rows[hash & (table->row_count - 1)];
+}
+
+static void push(struct ncs_hash_table *table, struct ncs_hash_link *link)
+{
+	struct ncs_hash_link **row = row_of(table, link->hash);
+
+	link->next = *row;
+	*row = link;
+}
+
+/* Reverses a chain, so that pushing its links again keeps their order. */
+static struct ncs_hash_link *reversed(struct ncs_hash_link *chain)
+{
+	struct ncs_hash_link *result = NULL;
+
+	while (chain) {
+		struct ncs_hash_link *next = chain->next;
+
+		chain->next = result;
+		result = chain;
+		chain = next;
+	}
+	return result;
+}
+
+static int grow(struct ncs_hash_table *table)
+{
+	struct ncs_hash_table larger = {
+		.row_count = table->row_count ? 2 * table->row_count :
+						FIRST_ROW_COUNT,
+		.count = table->count,
+	};
+
+	larger.rows = calloc(larger.row_count, sizeof(*larger.rows));
+	if (!larger.rows)
+		return -ENOMEM;
+	for (size_t i = 0; i < table->row_count; i++) {
+		struct ncs_hash_link *link = reversed(table->rows[i]), *next;
+
+		for (; link; link = next) {
+			next = link->next;
+			push(&larger, link);
+		}
+	}
+	free(table->rows);
+	*table = larger;
+	return 0;
+}
+
+int ncs_hash_table_insert(struct ncs_hash_table *table,
+			  struct ncs_hash_link *link, uint64_t hash)
+{
+	if (table->count >= table->row_count && grow(table) != 0)
+		return -ENOMEM;
+	link->hash = hash;
+	push(table, link);
+	table->count++;
+	return 0;
+}
+
+void ncs_hash_table_remove(struct ncs_hash_table *table,
+			   struct ncs_hash_link *link)
+{
+	struct ncs_hash_link **place = row_of(table, link->hash);
+
+	while (*place != link)
+		place = &(*place)->next;
+	*place = link->next;
+	table->count--;
+}
+
+static struct ncs_hash_link *with_hash(struct ncs_hash_link *link,
+				       uint64_t hash)
+{
+	while (link && link->hash != hash)
+		link = link->next;
+	return link;
+}
+
+struct ncs_hash_link *
+ncs_hash_table_first(const struct ncs_hash_table *table, uint64_t hash)
+{
+	return table->row_count ? with_hash(*row_of(table, hash), hash) : NULL;
+}
+
+struct ncs_hash_link *ncs_hash_table_next(const struct ncs_hash_link *link)
+{
+	return with_hash(link->next, link->hash);
+}
+
+void ncs_hash_table_release(struct ncs_hash_table *table)
+{
+	free(table->rows);
+	*table = (struct ncs_hash_table){ 0 };
+}

@@ -1,0 +1,55 @@
+/* A hash table whose links lie in the caller's items.
+ *
+ * The caller computes the hash (shm/hash.h), owns the items, and compares keys:
+ *
+ *	for (link = ncs_hash_table_first(&table, hash); link;
+ *	     link = ncs_hash_table_next(link))
+ *		if (NCS_HASH_ITEM(link, struct item, link)->key == key)
+ *			...
+ *
+ * A table of zeros is empty. Items that are inserted later are found first.
+ * Adding and removing an item takes constant time and no memory of its own
+ * besides the table's rows. Chains hold few items as long as hashes differ;
+ * uthash would add 56 bytes an item and its own hash function.
+ * Not thread-safe.
+ */
+#ifndef NCS_ANALYSIS_BASE_HASH_TABLE_H
+#define NCS_ANALYSIS_BASE_HASH_TABLE_H
+
+#include <stddef.h>
+#include <stdint.h>
+
+struct ncs_hash_link {
+	struct ncs_hash_link *next;
+	uint64_t hash;
+};
+
+struct ncs_hash_table {
+	struct ncs_hash_link **rows;
+	size_t row_count; /* 0, or a power of two */
+	size_t count;	  /* of items */
+};
+
+/* The item that a link is a member of. */
+#define NCS_HASH_ITEM(link_pointer, type, member) \
+	((type *)(void *)((char *)(link_pointer) - offsetof(type, member)))
+
+/* Inserts an item by its link. Returns 0 or -ENOMEM; then nothing changed. */
+int ncs_hash_table_insert(struct ncs_hash_table *table,
+			  struct ncs_hash_link *link, uint64_t hash);
+
+/* Removes an item that is in the table. */
+void ncs_hash_table_remove(struct ncs_hash_table *table,
+			   struct ncs_hash_link *link);
+
+/* The first item with this hash; NULL if there is none. */
+struct ncs_hash_link *
+ncs_hash_table_first(const struct ncs_hash_table *table, uint64_t hash);
+
+/* The next item with the same hash; NULL if there is none. */
+struct ncs_hash_link *ncs_hash_table_next(const struct ncs_hash_link *link);
+
+/* Frees the rows; the items stay the caller's. The table is then empty. */
+void ncs_hash_table_release(struct ncs_hash_table *table);
+
+#endif

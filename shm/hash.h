@@ -1,0 +1,27 @@
+/* Hashes of 64-bit words: every bit of the result depends on every bit of the
+ * arguments, alike in every process and on every machine. Pure.
+ *
+ * Ranks choose the same operations to sample by these hashes, so that their
+ * values must never change.
+ */
+#ifndef NCS_SHM_HASH_H
+#define NCS_SHM_HASH_H
+
+#include <stdint.h>
+
+/* The finaliser of splitmix64, a bijection. */
+static inline uint64_t ncs_hash(uint64_t word)
+{
+	word += UINT64_C(0x9e3779b97f4a7c15);
+	word = (word ^ word >> 30) * UINT64_C(0xbf58476d1ce4e5b9);
+	word = (word ^ word >> 27) * UINT64_C(0x94d049bb133111eb);
+	return word ^ word >> 31;
+}
+
+/* Adds a word to a hash: for keys of several words, in their order. */
+static inline uint64_t ncs_hash_add(uint64_t hash, uint64_t word)
+{
+	return ncs_hash(hash ^ word);
+}
+
+#endif

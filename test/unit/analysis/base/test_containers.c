@@ -1,0 +1,188 @@
+/* The containers: growing arrays, hash tables, heaps. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdlib.h>
+#include <cmocka.h>
+
+#include "analysis/base/hash_table.h"
+#include "analysis/base/heap.h"
+#include "shm/array.h"
+#include "shm/hash.h"
+
+/* --- Arrays --------------------------------------------------------------- */
+
+static void array_keeps_its_items_as_it_grows(void **state)
+{
+	uint32_t *items = NULL;
+	size_t capacity = 0;
+
+	(void)state;
+	for (uint32_t i = 0; i < 10000; i++) {
+		assert_int_equal(ncs_array_reserve(&items, &capacity, i + 1,
+						   sizeof(*items)),
+				 0);
+		assert_true(capacity > i);
+		items[i] = i * i;
+	}
+	for (uint32_t i = 0; i < 10000; i++)
+		assert_int_equal(items[i], i * i);
+	free(items);
+}
+
+static void array_that_cannot_grow_is_unchanged(void **state)
+{
+	uint32_t *items = NULL, *before;
+	size_t capacity = 0;
+
+	(void)state;
+	assert_int_equal(
+		ncs_array_reserve(&items, &capacity, 5, sizeof(*items)), 0);
+	before = items;
+	assert_int_equal(ncs_array_reserve(&items, &capacity, SIZE_MAX / 2,
+					   sizeof(*items)),
+			 -ENOMEM);
+	assert_ptr_equal(items, before);
+	assert_int_equal(capacity, 8);
+	free(items);
+}
+
+static void zeroed_array_has_zeros_where_it_grew(void **state)
+{
+	uint32_t *items = NULL;
+	size_t capacity = 0;
+
+	(void)state;
+	for (size_t count = 1; count < 1000; count *= 3) {
+		size_t before = capacity;
+
+		assert_int_equal(ncs_array_reserve_zeroed(&items, &capacity,
+							  count,
+							  sizeof(*items)),
+				 0);
+		for (size_t i = before; i < capacity; i++) {
+			assert_int_equal(items[i], 0);
+			items[i] = 1;
+		}
+		for (size_t i = 0; i < before; i++)
+			assert_int_equal(items[i], 1);
+	}
+	free(items);
+}
+
+/* --- Hash tables ---------------------------------------------------------- */
+
+struct item {
+	uint64_t key;
+	struct ncs_hash_link link;
+};
+
+#define ITEM_COUNT 5000
+
+/* Few different hashes, so that many items share one. */
+static uint64_t poor_hash(uint64_t key)
+{
+	return ncs_hash(key % 997);
+}
+
+static struct item *find(const struct ncs_hash_table *table, uint64_t key)
+{
+	struct ncs_hash_link *link =
+		ncs_hash_table_first(table, poor_hash(key));
+
+	for (; link; link = ncs_hash_table_next(link)) {
+		struct item *item = NCS_HASH_ITEM(link, struct item, link);
+
+		if (item->key == key)
+			return item;
+	}
+	return NULL;
+}
+
+static void hash_table_finds_what_is_in_it_and_nothing_else(void **state)
+{
+	struct item *items = calloc(ITEM_COUNT, sizeof(*items));
+	struct ncs_hash_table table = { 0 };
+
+	(void)state;
+	assert_null(find(&table, 1));
+	for (uint64_t i = 0; i < ITEM_COUNT; i++) {
+		items[i].key = i;
+		assert_int_equal(ncs_hash_table_insert(&table, &items[i].link,
+						       poor_hash(i)),
+				 0);
+	}
+	for (uint64_t i = 0; i < ITEM_COUNT; i += 2)
+		ncs_hash_table_remove(&table, &items[i].link);
+	assert_int_equal(table.count, ITEM_COUNT / 2);
+	for (uint64_t i = 0; i < ITEM_COUNT; i++)
+		assert_ptr_equal(find(&table, i), i % 2 ? &items[i] : NULL);
+	ncs_hash_table_release(&table);
+	assert_null(find(&table, 1));
+	free(items);
+}
+
+static void hash_table_finds_the_latest_item_first(void **state)
+{
+	struct item items[200] = { { 0 } };
+	struct ncs_hash_table table = { 0 };
+	struct ncs_hash_link *link;
+	int left = 200;
+
+	(void)state;
+	for (int i = 0; i < 200; i++)
+		assert_int_equal(
+			ncs_hash_table_insert(&table, &items[i].link, 7), 0);
+	for (link = ncs_hash_table_first(&table, 7); link;
+	     link = ncs_hash_table_next(link))
+		assert_ptr_equal(link, &items[--left].link);
+	assert_int_equal(left, 0);
+	ncs_hash_table_release(&table);
+}
+
+/* --- Heaps ---------------------------------------------------------------- */
+
+static bool is_smaller(const void *left, const void *right)
+{
+	const uint64_t *a = left, *b = right;
+
+	return *a < *b;
+}
+
+static void heap_gives_its_items_in_order(void **state)
+{
+	uint64_t values[1000], last = 0;
+	struct ncs_heap heap = { 0 };
+
+	(void)state;
+	assert_null(ncs_heap_pop(&heap, is_smaller));
+	for (size_t i = 0; i < 1000; i++) {
+		values[i] = ncs_hash(i) % 500;
+		assert_int_equal(
+			ncs_heap_push(&heap, &values[i], is_smaller), 0);
+	}
+	for (size_t i = 0; i < 1000; i++) {
+		const uint64_t *value = ncs_heap_pop(&heap, is_smaller);
+
+		assert_non_null(value);
+		assert_true(*value >= last);
+		last = *value;
+	}
+	assert_null(ncs_heap_pop(&heap, is_smaller));
+	ncs_heap_release(&heap);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(array_keeps_its_items_as_it_grows),
+		cmocka_unit_test(array_that_cannot_grow_is_unchanged),
+		cmocka_unit_test(zeroed_array_has_zeros_where_it_grew),
+		cmocka_unit_test(hash_table_finds_what_is_in_it_and_nothing_else),
+		cmocka_unit_test(hash_table_finds_the_latest_item_first),
+		cmocka_unit_test(heap_gives_its_items_in_order),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
