@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: MIT
 # Builds, tests and installs ncclstat: the whole build is this one file.
 #
 # Sources are found by folder (a folder is a layer, see test/check_layers.sh),

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* Makes a manual page of its source: mangen PAGE.in >PAGE
  *
  * A source is mdoc, with lines such as

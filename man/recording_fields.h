@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* What each field of a recording is, for ncclstat-record(5): X(field, help).
  *
  * A table for each struct of record/format/file_format.h, in the order of its fields, as in

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* What each field of shared memory is, for ncclstat-shm(5): X(field, help).
  *
  * A table for each struct of ncclstat/abi.h and ncclstat/record.h, in the

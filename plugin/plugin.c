@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* What NCCL sees: one table of functions for each version of its profiler API.
  *
  * Thin on purpose. All versions are exported, since NCCL takes the latest that

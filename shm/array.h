@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* Growing arrays: a pointer, a capacity, and a count that the caller keeps.
  *
  * An array begins as NULL with capacity 0 and is released with free(). Not for

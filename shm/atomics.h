@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* Atomic access to words of shared memory, with the order in the name.
  *
  * The only place that names memory_order_*: the ABI's blocks are plain

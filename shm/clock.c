@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* Choosing and measuring the clock. No state; called at start-up and by
  * readers, never by a callback. */
 #include "shm/clock.h"

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* The clock of records and tables: raw ticks, and how they become ns.
  *
  * ncs_clock_ticks() is what the plugin's callbacks call: the time stamp counter

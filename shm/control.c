@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* Requests and details, and the words of a control object; see control.h. */
 #include "shm/control.h"
 

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* What is asked for: details and requests taken apart and put together, and how
  * the words of a control object change.
  *

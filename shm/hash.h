@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* Hashes of 64-bit words: every bit of the result depends on every bit of the
  * arguments, alike in every process and on every machine. Pure.
  *

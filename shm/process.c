@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* Describing processes and telling whether they are there. No state. */
 #include "shm/process.h"
 

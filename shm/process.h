@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* Processes as segments name them, and where segments lie.
  *
  * Shared by the writer's and the reader's half. Reads /proc; not for

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* The ring of records: one producer, any number of lookers-on.
  *
  * The producer overwrites the oldest record and never waits. `head`, the count

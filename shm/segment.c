@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* Layout and validation of a segment. Pure; see segment.h. */
 #include "shm/segment.h"
 

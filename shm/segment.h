@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* The geometry of a segment: laid out by the writer, validated by readers.
  *
  * Pure functions over a header; they touch no file and no mapping beyond it.

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* A seqlock over a block of 64-bit words whose first word is the sequence.
  *
  * One writer at a time, any number of readers on a read-only mapping. The

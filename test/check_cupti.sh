@@ -1,4 +1,5 @@
 #!/bin/sh
+# SPDX-License-Identifier: MIT
 # What plugin/nccl/cupti_abi.h says of CUPTI is what CUPTI's own headers say: offsets
 # in every record of a kernel since CUDA 11.0 that they have, numbers, sizes.
 #

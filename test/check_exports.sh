@@ -1,4 +1,5 @@
 #!/bin/sh
+# SPDX-License-Identifier: MIT
 # What the plugin shows to the process that loads it: exactly the tables
 # ncclProfiler_v1 to v7, NVTX's entry and the calls for ranges, libc as its only need, all symbols bound when it is
 # loaded (so that none is looked up in a callback), and no unloading (NCCL

@@ -1,4 +1,5 @@
 #!/bin/sh
+# SPDX-License-Identifier: MIT
 # Each header includes what it needs: alone, and twice, it compiles as C11;
 # those of include/ncclstat, which other programs use, also as C++17.
 #

@@ -1,4 +1,5 @@
 #!/bin/sh
+# SPDX-License-Identifier: MIT
 # A folder is a layer, and an #include may only point to the left:
 #
 #   include <- shm <- plugin

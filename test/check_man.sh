@@ -1,4 +1,5 @@
 #!/bin/sh
+# SPDX-License-Identifier: MIT
 # The manual pages: they can be made, mandoc has nothing against them, and they
 # explain all that there is: every option, key, column, state, counter, event,
 # function and variable of the tables in include/ncclstat/tables, every name in

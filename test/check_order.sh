@@ -1,4 +1,5 @@
 #!/bin/sh
+# SPDX-License-Identifier: MIT
 # Memory order is stated, and stated as a pair:
 #
 #   - only shm/atomics.h speaks C11 atomics; the rest calls its helpers, which

@@ -1,4 +1,5 @@
 #!/bin/sh
+# SPDX-License-Identifier: MIT
 # ncclstat at work, without a GPU: eight processes replay what NCCL called in a
 # training job, and the program looks at them until one leaves it (q).
 #

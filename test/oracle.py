@@ -1,4 +1,5 @@
 #!/usr/bin/env python3
+# SPDX-License-Identifier: MIT
 """What a call log itself says: the numbers that ncclstat must arrive at.
 
 Usage: oracle.py FILE

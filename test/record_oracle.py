@@ -1,4 +1,5 @@
 #!/usr/bin/env python3
+# SPDX-License-Identifier: MIT
 """What a recording says, read by the words of ncclstat-record(5) alone.
 
 Usage: record_oracle.py [--cut] FILE...

@@ -1,4 +1,5 @@
 #!/bin/sh
+# SPDX-License-Identifier: MIT
 # Runs the programs and scripts it is given, one after the other, and counts.
 #
 #   test/run_tests.sh PROGRAM...

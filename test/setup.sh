@@ -1,4 +1,5 @@
 #!/bin/sh
+# SPDX-License-Identifier: MIT
 # Installs what a build, a demo or the tests need and this machine lacks.
 #
 #   test/setup.sh demo|check|fuzz

@@ -1,4 +1,5 @@
 #!/usr/bin/env python3
+# SPDX-License-Identifier: MIT
 """Runs a command in which io_uring is forbidden, as containers forbid it.
 
 Usage: without_io_uring.py COMMAND [ARGUMENT]...

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* The program ncclstat: decides what to do and has it done.
  *
  * It only looks, but for some things: --set and the live view's keys for it

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: MIT
 # Completion of ncclstat's command line for bash.
 #
 # test/unit/tui/commands/test_options.c holds it to ncclstat/tables/options.def: each option

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* The user's names of communicators; see aliases.h. No I/O. */
 #include "analysis/base/aliases.h"
 

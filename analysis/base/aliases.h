@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* Names that the user gives to communicators, in place of those that NCCL has.
  *
  * From the text of a file: a pattern a line, and after blanks the name; the

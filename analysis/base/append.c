@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* Appending to a text; see append.h. */
 #include "analysis/base/append.h"
 

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* Texts that are put together piece by piece. Pure. */
 #ifndef NCS_ANALYSIS_BASE_APPEND_H
 #define NCS_ANALYSIS_BASE_APPEND_H

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* Who waits for whom in a collective operation. Pure. */
 #ifndef NCS_ANALYSIS_BASE_COLLECTIVE_WAITS_H
 #define NCS_ANALYSIS_BASE_COLLECTIVE_WAITS_H

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* Details to and from words; see detail.h. */
 #include "analysis/base/detail.h"
 

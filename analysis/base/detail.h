@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* What a process collects, in words: for views, dumps and --set, and back.
  *
  * Pure. What is written here can be read here.

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* Estimators for samples of clusters; see estimate.h. No I/O. */
 #include "analysis/base/estimate.h"
 

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* What a sample says of the whole, and how far it may be off.
  *
  * What is sampled are clusters: operations with all their records, each kept

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* Rows of chained links; see hash_table.h. */
 #include "analysis/base/hash_table.h"
 

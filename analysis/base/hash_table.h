@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* A hash table whose links lie in the caller's items.
  *
  * The caller computes the hash (shm/hash.h), owns the items, and compares keys:

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* A priority queue of pointers: a binary heap, the first item on top.
  *
  * The caller says which of two items comes before the other; it must be the

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* Percentiles of a duration histogram (ncclstat/histogram.h). Pure; the
  * middle of a bucket stands for all values in it. */
 #include "analysis/model/model.h"

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* The latest values of what a rank does; see recent_values.h. */
 #include "analysis/base/recent_values.h"
 

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* The latest values of what a rank, its channels and its functions do, one for
  * each look, for lines that show how they went.
  *

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* Where samples of ranks come from: a live job, a synthetic one; later a
  * recording.
  *

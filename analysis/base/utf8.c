@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* Decoding and cleaning; see utf8.h. */
 #include "analysis/base/utf8.h"
 

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* Text that nobody vouches for: names out of shared memory and recordings.
  * Pure. */
 #ifndef NCS_ANALYSIS_BASE_UTF8_H

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* The words of the tables by number. Pure; see value_names.h. */
 #include "analysis/base/value_names.h"
 

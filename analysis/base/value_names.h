@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* The words of the tables by number: for views, dumps and columns.
  *
  * Pure. A number that is out of range, as a segment may hold, gets the word

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* Aligning clocks; see alignment.h.
  *
  * Of two hosts the one with the smaller number gives the time, and what a line

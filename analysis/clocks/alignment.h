@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* The clocks of hosts against each other, from what happened before what.
  *
  * A message cannot arrive before it was sent, nor a collective that all wait in

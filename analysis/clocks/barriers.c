@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* Facts from collectives; see barriers.h. */
 #include "analysis/clocks/barriers.h"
 

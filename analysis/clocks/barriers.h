@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* What collectives tell of the clocks of hosts.
  *
  * Where everybody waits for everybody, no rank is done before the last one has

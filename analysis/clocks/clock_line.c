@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* Lines between bounds; see clock_line.h. Must not trust times: any value may
  * come, so differences are taken modulo 2^64.
  *

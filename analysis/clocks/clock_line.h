@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* What two clocks differ by, as a line between bounds.
  *
  * That one event came before another bounds the difference of the clocks that

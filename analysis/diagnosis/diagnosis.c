@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* The rules: from waits to who is to blame.
  *
  * First what is wrong beyond doubt, calls that do not agree; then the ends of

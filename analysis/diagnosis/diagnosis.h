@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* What is wrong with a job: findings, each with a verdict, who is to blame,
  * how sure that is, and what it was seen by.
  *

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* Calls that do not agree. Must be sure: what is compared has been called, and
  * where order is judged nothing has moved between two looks, since a snapshot
  * of a rank that moves is no moment. */

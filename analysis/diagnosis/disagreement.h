@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* Ranks of one communicator whose calls do not agree: in another order, or with
  * other arguments.
  *

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* Findings: their words, and how they are put together. */
 #include "analysis/diagnosis/finding.h"
 

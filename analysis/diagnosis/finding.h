@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* A finding of the diagnosis: verdict, root, confidence, evidence; and how it is
  * put together.
  *

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* What is usual for a communicator, and what is not. Must not take a job that
  * computes, or sleeps, for one that is slow: less traffic alone says nothing.
  * Either what is sent takes longer on its way, or the others wait while one of

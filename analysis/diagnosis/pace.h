@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* How fast communicators are, against what they were: the traffic of each in
  * every interval between two passes, remembered for a while.
  *

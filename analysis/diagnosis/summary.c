@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* The state of the whole job. Must not draw and must not guess: the chain
  * follows what each rank says it waits for, and says where it cannot go on.
  * Called once a sample.

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* The state of the whole job in a few words: who waits, for how long, and
  * where the chain of waits ends.
  *

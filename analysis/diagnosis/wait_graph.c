@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* The graph of waits. Must not guess: an edge is what a channel, a sequence
  * number or a process says; what they amount to is for diagnosis.c.
  *

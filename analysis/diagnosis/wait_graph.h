@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* Who waits for whom: the ranks of a model as nodes, what holds each up as
  * edges.
  *

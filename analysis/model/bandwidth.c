@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* Algorithm and bus bandwidth as nccl-tests computes them (its
  * PERFORMANCE.md), and over which time. Pure. */
 #include "analysis/model/model.h"

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* Classes of operations; see class_stats.h. */
 #include "analysis/model/class_stats.h"
 

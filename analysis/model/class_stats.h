@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* What the numbers of a class of operations mean: a rank's operations of one
  * function, size class, algorithm and protocol. Pure. */
 #ifndef NCS_ANALYSIS_MODEL_CLASS_STATS_H

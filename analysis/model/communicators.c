@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* Communicators: groups the model's ranks and sums them up. Must not guess: a
  * rank whose number is not known is neither behind nor level.
  *

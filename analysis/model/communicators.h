@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* What is known of a communicator as a whole: who of its ranks is how far, and
  * who of them is behind.
  *

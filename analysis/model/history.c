@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* Counters of past moments; see history.h. Pure. */
 #include "analysis/model/history.h"
 

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* Counters of one rank at moments of the past, so that rates and shares can be
  * taken over more than the latest interval.
  *

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* The model: folds a source's samples into ranks with a now and a past.
  * Copies all that it keeps; no I/O, no clock. */
 #include "analysis/model/model.h"

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* The model: what is known of every rank now, one interval ago, and where the
  * window began over which rates are taken.
  *

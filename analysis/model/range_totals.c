@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* Sums over trees of ranges; see range_totals.h. */
 #include "analysis/model/range_totals.h"
 

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* What was called in ranges of the program, with all that was called in the
  * ranges inside.
  *

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* Rates of a rank over the window. Pure. */
 #include "analysis/model/model.h"
 

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* Comparing when ranks came to collectives; see stragglers.h. Must not guess:
  * what is not known of every rank compared does not count for any.
  *

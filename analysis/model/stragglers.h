@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* Who comes late to collectives, by how much, and where that began.
  *
  * The ranks of a communicator are compared operation by operation, joined by

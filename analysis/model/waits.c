@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* Who waits, and for how long. */
 #include "analysis/model/waits.h"
 

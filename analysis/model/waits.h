@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* Who waits, and for how long.
  *
  * Pure: reads the model. What is returned points into it and is valid until

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* The forward pass; see critical_path.h.
  *
  * An operation is dealt with where its first part ended: all operations that

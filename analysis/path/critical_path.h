@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* Which way the elapsed time went through a job's collectives, and what it would
  * have been with changes: one pass over all operations, in the order in which
  * their first parts ended.

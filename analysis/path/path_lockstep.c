@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* Coming and ending in columns; see path_lockstep.h. */
 #include "analysis/path/path_lockstep.h"
 

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* Ranks that keep step: each has one communicator, and the operations of that,
  * in which all wait for all, come one after the other. Their latest ends lie in
  * columns, so that a pass along the critical path takes a few ns a rank and

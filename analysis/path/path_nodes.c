@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* Walking back and adding up; see path_nodes.h. */
 #include "analysis/path/path_nodes.h"
 

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* The links of critical paths, for each scenario those of the latest operations,
  * and where the time of what is older went.
  *

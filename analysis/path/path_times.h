@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* Times of parts, as recorded and in scenarios: what the two ways of the pass
  * along the critical path compute alike. One looks at each rank by itself
  * (analysis/path/critical_path.c), one at ranks that keep step, in columns

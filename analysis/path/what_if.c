@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* Parsing scenarios and computing transfers; see what_if.h. The model has no
  * contention: a transfer does not know of others at the same time. */
 #include "analysis/path/what_if.h"

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* Changes to a job that a pass along its critical path can be asked for: what
  * they are, and what a transfer would take with them.
  *

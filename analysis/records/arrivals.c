@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* Sorting a rank's records by operation; see arrivals.h. Records come from
  * shared memory and are not trusted: any value may be in them. */
 #include "analysis/records/arrivals.h"

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* When a rank came to its collectives, from its records, and where NCCL tells
  * no end of them, so that there are none, from its table of operations.
  *

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* Calls in the order of time; see call_history.h. */
 #include "analysis/records/call_history.h"
 

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* The latest calls of a program's threads, by time: of which function one was
  * made before a moment. Records of calls name no operation, so that this is how
  * an operation's call is found.

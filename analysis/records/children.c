@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* Adding up an operation's children; see children.h. */
 #include "analysis/records/children.h"
 

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* What the records of an operation's children tell of it: when its kernels ran,
  * when its first data were there, and whose data they are.
  *

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* A GPU's clock along a recording; see gpu_readings.h. */
 #include "analysis/records/gpu_readings.h"
 

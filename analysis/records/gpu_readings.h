@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* What a GPU's clock showed at several moments, and which moment one of its times
  * was, from that.
  *

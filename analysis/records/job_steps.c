@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* Finding the operations that begin steps; see job_steps.h.
  *
  * Operations are alike if they are of one communicator, function, size and

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* Joining parts; see join.h. What is told is not trusted: ranks, numbers and
  * times may be any. */
 #include "analysis/records/join.h"

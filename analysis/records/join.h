@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* Operations of all ranks, put together from their parts.
  *
  * A collective's parts are joined by communicator, function and NCCL's sequence

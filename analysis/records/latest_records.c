@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* Keeping the latest records; see latest_records.h. */
 #include "analysis/records/latest_records.h"
 

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* The latest records of a rank, for the timeline.
  *
  * Two rings of records as they came, one of what the application called and

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* Finding both ends of messages; see messages.h.
  *
  * A step waits twice: first by its rank and operation, for what tells which

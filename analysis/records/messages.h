@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* Messages between ranks: the sender's record of a step and the receiver's, put
  * together.
  *

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* Sorting a rank's records by operation; see parts.h. */
 #include "analysis/records/parts.h"
 

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* One rank's parts in operations, from its records: what the application, the
  * proxy thread and the GPU did for an operation, and when.
  *

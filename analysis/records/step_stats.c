@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* Adding up steps; see step_stats.h. Records come from shared memory and are not
  * trusted: any value may be in them. */
 #include "analysis/records/step_stats.h"

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* How long network transfers take and what they wait for, from the records of
  * steps: of a communicator's rank, in each direction, since it was first looked
  * at.

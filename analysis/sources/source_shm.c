@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* The live source: segments in a directory, read through ncclstat/reader.h.
  *
  * Readers stay open from pass to pass. A file that was replaced is opened

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* A made-up job, for the tests of the views and for trying them.
  *
  * Every number is a function of the seed and of the job's age, so that two

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* The columns of every view and how each cell is computed. Pure: a getter
  * looks at one row of the model and at nothing else.
  *

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* The column table with its getters: one truth for the live view, the text
  * dump and the manual.
  *

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* Tracks, stretches and cells; see timeline.h. Records come from shared memory
  * and are not trusted: any value may be in them. */
 #include "analysis/views/timeline.h"

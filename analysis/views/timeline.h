@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* The latest past as swim lanes: what a rank's application, operations, proxy
  * thread and channels did when, as cells of a line.
  *

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* The shared-memory segment that a rank publishes: layout, types, sizes.
  *
  * One segment per communicator of a process. Little-endian, 64-bit; the

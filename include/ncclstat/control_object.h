@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* The control object: by which a process is asked, while it runs, to collect
  * more or less.
  *

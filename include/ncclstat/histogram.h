@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* Buckets of a duration histogram: 32 per power of two.
  *
  * Part of the shared-memory ABI: the plugin counts into these buckets, readers

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* Numbers for the datatypes, algorithms and protocols in records and tables.
  * Part of the shared-memory ABI: append only. Types only. */
 #ifndef NCCLSTAT_NAMES_H

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* Ranges of a program: what it does, by name, for ncclstat to say which NCCL
  * calls are made in which phase, and what they take.
  *

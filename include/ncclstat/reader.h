@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* Looking at a rank from outside: find segments, attach, copy, read records.
  *
  * The library behind the ncclstat program (libncclstat). All functions only

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* The 64-byte record: one finished event of NCCL.
  *
  * A span is one record, published when it has ended; what has not ended is in

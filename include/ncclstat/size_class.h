@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* Size classes of messages: one for each power of two, of bytes as nccl-tests
  * counts them.
  *

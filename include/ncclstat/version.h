@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* The version of this release: of the plugin, the program and the library.
  * What is in shared memory has a version of its own (abi.h).
  */

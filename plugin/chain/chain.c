@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* Both plugins' calls; see chain.h. But for init and finalize this runs in
  * callbacks: no lock, no allocation, no system call of ours. */
 #include "plugin/chain/chain.h"

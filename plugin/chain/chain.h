@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* A second profiler plugin behind ours (NCCLSTAT_CHAIN): NCCL takes only one.
  *
  * The other gets the calls that NCCL would make if it were alone, with its own

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* The table of pairs; see handle_pairs.h. Runs in callbacks, but for making it: no
  * lock, no allocation, no system call. */
 #include "plugin/chain/handle_pairs.h"

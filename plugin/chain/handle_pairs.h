@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* Two plugins behind one handle: what NCCL gets for an event, or as context,
  * when another plugin is chained to ours (chain.h).
  *

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* Loading and calling the chained plugin; see next_plugin.h. */
 #include "plugin/chain/next_plugin.h"
 

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* The plugin that is chained to ours: its library, the table that fits, and
  * calls through it.
  *

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* The core of the callbacks: who is meant, is it ours, and who handles it. */
 #include "plugin/events/callbacks.h"
 

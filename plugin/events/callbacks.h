@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* NCCL's three event callbacks, one core for all seven versions of the API, but
  * for those of steps that are under way: these are in step.h.
  *

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* Doing what was asked for from outside; see control_watch.h.
  *
  * ncs_control_look() runs in callbacks: no lock, no allocation, no system call,

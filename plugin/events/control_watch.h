@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* What the process was asked for from outside while it runs, and doing it.
  *
  * The request is one word of the control object (ncclstat/control_object.h), looked at

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* Decoding descriptors; see decode.h. Called by callbacks. */
 #include "plugin/events/decode.h"
 

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* From NCCL's descriptors to our terms, for all versions of the API.
  *
  * Pure but for the strings that descriptors point to. `body` is the

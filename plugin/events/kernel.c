@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* The GPU's times; see kernel.h. Runs in callbacks: no lock, no allocation, no
  * system call. */
 #include "plugin/events/kernel.h"

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* Kernel channels and phases: are the GPU's times true, and what do they tell
  * of its clock? Called by callbacks, any thread. */
 #ifndef NCS_PLUGIN_EVENTS_KERNEL_H

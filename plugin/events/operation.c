@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* Operations in flight and what they add up to; see operation.h. Runs in
  * callbacks: no lock, no allocation, no system call. */
 #include "plugin/events/operation.h"

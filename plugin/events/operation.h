@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* Collective and point-to-point operations, from enqueueing to their end.
  *
  * Coll's and P2p's own stop is only the end of enqueueing. An operation is

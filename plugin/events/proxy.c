@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* Proxy operations and control; see proxy.h. Runs in callbacks, most of them on
  * the thread that drives the network: no lock, no allocation, no system
  * call. */

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* The proxy's work: operations of one channel, direction and peer, and the
  * proxy thread's own states. Their steps are in step.h.
  *

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* Tables of ranges; see range_stats.h. Runs in callbacks: no lock, no
  * allocation, no system call. */
 #include "plugin/events/range_stats.h"

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* What a communicator's calls and operations add to the range that they were
  * called in (range_stack.h): the tables of ranges in its segment.
  *

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* Choosing operations; see sampling.h. Runs in callbacks: no lock, no
  * allocation, no system call. */
 #include "plugin/events/sampling.h"

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* Sampling of records: what is chosen for an operation and its children.
  *
  * Decided once, as the operation starts, by a hash that comes out alike on all

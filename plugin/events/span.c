@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* Slots of plain spans; see span.h. Runs in callbacks: no lock, no allocation,
  * no system call. */
 #include "plugin/events/span.h"

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* Events that are one span and nothing more: groups, API calls, launches,
  * kernel channels and phases, copy-engine and network-plugin events.
  *

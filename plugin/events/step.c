@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* What is rare about steps; see step.h. Runs in callbacks: no lock, no
  * allocation, no system call. */
 #include "plugin/events/step.h"

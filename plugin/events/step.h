@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* Steps: four of five callbacks of a job with network traffic are theirs.
  *
  * Inline, so that a callback is one straight run of code, from NCCL's call to

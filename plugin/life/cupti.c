@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* CUPTI; see cupti.h. */
 #include "plugin/life/cupti.h"
 

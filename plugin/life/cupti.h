@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* CUPTI: what kernels the GPU runs, when, and where they were launched
  * (NCCLSTAT_CUPTI, off by default).
  *

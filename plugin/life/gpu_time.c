@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* Sums of kernels' times; see gpu_time.h. */
 #include "plugin/life/gpu_time.h"
 

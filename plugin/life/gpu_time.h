@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* What the GPU's kernels take, and how much of NCCL's is hidden behind others:
  * summed up for each range, kernel by kernel.
  *

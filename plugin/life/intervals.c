@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* Sets of intervals; see intervals.h. */
 #include "plugin/life/intervals.h"
 

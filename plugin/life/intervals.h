@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* A set of intervals of time: what a GPU's kernels cover, in whatever order
  * they are told.
  *

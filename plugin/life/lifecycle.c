@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* init, finalize, fork and exit: making communicators and letting them go.
  *
  * Nothing in here runs in a callback. All of it is under one lock, since NCCL

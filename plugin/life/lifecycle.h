@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* The process-wide state: configuration, clock, and the communicators.
  *
  * init, finalize, fork and exit are handled here and may lock, allocate and

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* The plugin as NVTX's injection library: NVTX_INJECTION64_PATH names it too,
  * and the ranges of the program, of PyTorch and of NCCL itself come here.
  *

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* NVTX: the plugin as its injection library. See nvtx.c. */
 #ifndef NCS_PLUGIN_LIFE_NVTX_H
 #define NCS_PLUGIN_LIFE_NVTX_H

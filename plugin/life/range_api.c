@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* The program's own interface to ranges, behind the stubs of
  * ncclstat/range.h. Any thread, any time: no lock, no allocation, no system
  * call. Not included here: its stubs have the same names. */

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* The activation mask; see mask.h.
  *
  * Why a mask can hang a job

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* The activation mask: the one word that NCCL reads, who may change it, when.
  *
  * Owns that word, and with it the question which calls the GPU times

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* The per-release gates. Pure; see release_events.h. */
 #include "plugin/mask/release_events.h"
 

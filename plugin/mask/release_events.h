@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* What each release of NCCL may be asked for.
  *
  * The version of the API that NCCL chose tells its release, since the plugin

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* The part of CUPTI's interface that the plugin speaks, of CUDA 12 and 13.
  *
  * Types, numbers and asserts only; the layout is that of 64-bit Linux. What is

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* Reading NCCLSTAT_* variables, and one of NCCL's. No output, no state: the
  * caller logs. */
 #include "plugin/nccl/environment.h"

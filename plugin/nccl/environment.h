@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* What the environment asks of the plugin; read once a process, at the first
  * init. The variables are those of ncclstat/tables/environment.def. */
 #ifndef NCS_PLUGIN_NCCL_ENVIRONMENT_H

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /*
  * The binary interface between NCCL and a profiler plugin, versions 1 to 7,
  * in our own words.

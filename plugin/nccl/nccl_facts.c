@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* Looking up facts in libraries that are already loaded. From init only. */
 #include "plugin/nccl/nccl_facts.h"
 

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* Facts about the process that loaded us: NCCL's version, the current GPU.
  *
  * Found through the libraries that the process already has; nothing is loaded

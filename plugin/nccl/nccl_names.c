@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* Lookups of names; see nccl_names.h. Called by callbacks. */
 #include "plugin/nccl/nccl_names.h"
 

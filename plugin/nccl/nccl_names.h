@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* From the names that NCCL passes (numbers, in API 1) to our numbers. Pure but
  * for a cache of addresses; called by callbacks. What is not known becomes OTHER or UNKNOWN, 0. */
 #ifndef NCS_PLUGIN_NCCL_NCCL_NAMES_H

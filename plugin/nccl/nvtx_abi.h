@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* The part of NVTX 3's injection interface that the plugin speaks.
  *
  * Each library that uses NVTX has a copy of it, which loads what

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* The channel table and its queues; see channel.h. Runs in callbacks: no lock,
  * no allocation, no system call. */
 #include "plugin/state/channel.h"

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* Channels: one entry for each channel, direction and peer, and the queue of
  * its proxy operations.
  *

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* Classes of operations and their histograms; see class.h. Runs in callbacks:
  * no lock, no allocation, no system call. */
 #include "plugin/state/class.h"

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* Classes of operations: by function, size class, algorithm and protocol; and
  * the histograms of their times.
  *

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* The plugin's private side of a communicator, and of its publishing threads.
  *
  * Everything that a callback uses to find its way (indices, generations,

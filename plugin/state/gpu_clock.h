@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* The GPU's clock against the host's, from what kernel channels tell.
  *
  * A kernel starts after it was launched, and before NCCL has seen that it did;

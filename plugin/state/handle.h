@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* Handles: what NCCL gets for an event and hands back later.
  *
  * Numbers, never pointers: NCCL may hand back one that is old, doubled, zero,

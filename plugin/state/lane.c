@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* Finding, claiming and using lanes. Called by callbacks: no lock, no
  * allocation, no system call. */
 #include "plugin/state/lane.h"

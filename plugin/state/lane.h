@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* The calling thread's place in a communicator: its counters and its ring.
  *
  * Called by every callback. A thread is told by its pthread_self(); one that

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* The table of calls; see noted_calls.h. */
 #include "plugin/state/noted_calls.h"
 

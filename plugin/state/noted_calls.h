@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* From a call (CollApi, P2pApi) to its operations: what they need of it and NCCL
  * does not tell again.
  *

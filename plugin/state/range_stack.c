@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* Stacks of ranges, and paths by number; see range_stack.h. Runs in the program's
  * own calls and in callbacks: no lock, no allocation, no system call. */
 #include "plugin/state/range_stack.h"

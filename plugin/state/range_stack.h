@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* The program's ranges: which ones a thread is in, and the numbers of paths.
  *
  * Each thread has a stack of the ranges that it has pushed, by name. A name is

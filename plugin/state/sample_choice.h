@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* Which operations keep the records of their children: the choice itself.
  *
  * A hash of what all ranks know of an operation alike, so that they choose the

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* Threads that are told apart: by their pthread_self(), in a table that is
  * never cleared. A thread that gets a dead one's stack gets its place too,
  * which is what keeps short-lived threads from using up all places. Called by

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* Traces as chrome://tracing has them, and Perfetto reads: JSON.
  *
  * Event types and keys are those of Chrome's "Trace Event Format": slices are

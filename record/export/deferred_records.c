@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* Lists of records by operation; see deferred_records.h. */
 #include "record/export/deferred_records.h"
 

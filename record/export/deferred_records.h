@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* Records of the parts of operations, held back until the operation's own
  * comes, which says what they are parts of: it is published last.
  *

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* From recordings to formats: first all states, as names and clocks come from
  * these, then all records. See export.h. */
 #include "record/export/export.h"

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* Recordings in the formats of others: traces, lines of JSON, tables. */
 #ifndef NCS_RECORD_EXPORT_EXPORT_H
 #define NCS_RECORD_EXPORT_EXPORT_H

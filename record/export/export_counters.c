@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* From states to counters; see export_counters.h. */
 #include "record/export/export_counters.h"
 

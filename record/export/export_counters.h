@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* Counters of a rank along its states: for traces. */
 #ifndef NCS_RECORD_EXPORT_EXPORT_COUNTERS_H
 #define NCS_RECORD_EXPORT_EXPORT_COUNTERS_H

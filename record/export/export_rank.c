@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* Who a rank is; see export_rank.h. */
 #include "record/export/export_rank.h"
 

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* What an export has to know of a rank to tell its records: who it is, what
  * its ranges are called, and how its GPU's clock goes. Learned from the rank's
  * states. */

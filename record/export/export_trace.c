@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* Records as slices; see export_trace.h. Records come out of files and are not
  * trusted: any value may be in them. */
 #include "record/export/export_trace.h"

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* Recordings as traces: which tracks a rank has, and what is on them.
  *
  *   communicator

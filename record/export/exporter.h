@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* What each format of an export does: between export.c and the formats. */
 #ifndef NCS_RECORD_EXPORT_EXPORTER_H
 #define NCS_RECORD_EXPORT_EXPORTER_H

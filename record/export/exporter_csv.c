@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* Exports as a table: how fast each rank's operations of each size were, as
  * nccl-tests tells it. From the states' counters, which know nothing of sampling
  * and of records that were lost. RFC 4180; what is not known is empty. */

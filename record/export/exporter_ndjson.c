@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* Exports as lines of JSON: one object a record, complete by itself. What is not
  * known is null. */
 #include <errno.h>

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* Exports as traces: export_trace.h with a writer of either format. */
 #include <errno.h>
 #include <stdlib.h>

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* A hash table of ends of arrows; see open_flows.h. */
 #include "record/export/open_flows.h"
 

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* Ends of arrows that wait for their other end. Bounded: when there are too
  * many, those that wait get no arrow. */
 #ifndef NCS_RECORD_EXPORT_OPEN_FLOWS_H

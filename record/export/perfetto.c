@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* Traces as Perfetto has them: a row of packets in protobuf's encoding.
  *
  * The messages and the numbers of their fields are those of Perfetto's public

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* Which track is free; see slice_tracks.h. */
 #include "record/export/slice_tracks.h"
 

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* Tracks for slices that overlap: as many of one name as are needed, each of
  * which gets slices one after another.
  *

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* A trace's words and tracks, and what each format does with them: between
  * trace_writer.c and the formats, nobody else's. */
 #ifndef NCS_RECORD_EXPORT_TRACE_FORMAT_H

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* Words and tracks of a trace; see trace_writer.h. */
 #include "record/export/trace_writer.h"
 

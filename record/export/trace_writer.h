@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* Traces for trace viewers: tracks, and slices, instants, counters and flows on
  * them, as a file that Perfetto and chrome://tracing show.
  *

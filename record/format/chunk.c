@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* Sealing, checking and packing chunks; see chunk.h. */
 #include "record/format/chunk.h"
 

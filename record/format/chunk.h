@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* One chunk of a recording: sealed, checked, packed, unpacked.
  *
  * Works on memory only; what the payloads mean is for others (file_format.h says).

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* What rings say of streams; see cuda_streams.h. */
 #include "record/format/cuda_streams.h"
 

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* On which CUDA stream a rank's records are: what they say themselves, or what
  * their ring said before them (ncclstat/record.h).
  *

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* The file format of recordings, as ncclstat-record(5) has it.
  *
  * A file is a row of chunks, each of which can be checked and understood by

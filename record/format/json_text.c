@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* Values of JSON as text; see json_text.h. */
 #include "record/format/json_text.h"
 

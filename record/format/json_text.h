@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* JSON written as it comes, value by value: for files of any length, which
  * jansson would have to hold in memory.
  *

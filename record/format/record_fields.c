@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* Which word of a record is what; see record_fields.h and ncclstat/record.h. */
 #include "record/format/record_fields.h"
 

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* The parts of a record by name: for exports. Pure; records are not trusted.
  */
 #ifndef NCS_RECORD_FORMAT_RECORD_FIELDS_H

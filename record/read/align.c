@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* Aligning a recording; see align.h.
  *
  * First the collectives at its beginning tell about where each host's clock

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* Aligning the clocks of a recording's hosts by their traffic.
  *
  * Looks at some of a recording: messages and collectives in windows of time that

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* Moments as text, see instant.h. No I/O but for what the C library reads of
  * time zones. */
 #include "record/read/instant.h"

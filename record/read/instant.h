@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* Moments of a recording, as people write them.
  *
  *   [-]SECONDS, [-]M:SS, [-]H:MM:SS    since the beginning; with "-": before the

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* Feeding records into parts and parts into operations; see recorded_operations.h. */
 #include "record/read/recorded_operations.h"
 

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* The operations of all ranks of a recording, put together, in the order in which
  * their first parts ended (analysis/records/parts.h, analysis/records/join.h).
  *

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* Opening recordings, and which ranks are in them; see recording.h. */
 #include "record/read/recording.h"
 

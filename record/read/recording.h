@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* Recordings, for reading: what is in one or several files, at any moment.
  *
  * Opens files of one or several recordings, of one or several hosts, as one.

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* Opening and reading one file of a recording; see recording_file.h. */
 #include "record/read/recording_file.h"
 

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* One file of a recording: where its chunks are, and what is in them.
  *
  * Nothing in the file is trusted, and it may be cut while it is read. Chunks are

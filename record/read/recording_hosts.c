@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* The hosts of a recording and their clocks: what has to be added to each
  * CLOCK_MONOTONIC so that all are that of the first host.
  *

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* Finding chunks by the indexes of a file: from its end, or from the last index
  * that is whole, back from each to the one before it. What no index tells of is
  * looked for (recording_scan.c). */

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* A recording from within: what recording.c and the files that do its parts
  * share. Nobody else includes it. */
 #ifndef NCS_RECORD_READ_RECORDING_INTERNAL_H

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* Passes over the records of a recording: recordings side by side by when their
  * records were drained, each in the order of its files. */
 #include "record/read/recording.h"

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* Finding chunks by looking for them, where no index tells of them: in a file
  * that was cut, is damaged, or is still growing. */
 #include "record/read/recording_file.h"

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* The states of ranks: finds the latest one before a moment, makes the key and
  * what has changed since into an image, and opens that as a segment.
  *

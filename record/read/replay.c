@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* Playing recordings; see replay.h. */
 #include "record/read/replay.h"
 

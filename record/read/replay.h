@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* A recording that is played: which part of it, where in it, and how fast.
  *
  * The time comes in as an argument, so that a test can play at any speed. All

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* Finding what is abnormal; see replay_search.h. */
 #include "record/read/replay_search.h"
 

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* Looks through a recording for the moments at which something goes wrong: a
  * bounded amount of work at a time, so that whoever shows the recording does so
  * meanwhile. */

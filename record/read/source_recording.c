@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* The source of recordings; see source_recording.h. */
 #include "record/read/source_recording.h"
 

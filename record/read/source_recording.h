@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* A recording as a source: a pass as of a moment finds each rank as it was last
  * recorded until then, and the records that had ended since the pass before.
  *

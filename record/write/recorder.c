@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* The recorder's loop: what is due when, and when it ends; see recorder.h.
  * What is recorded of segments: recorder_segments.c. */
 #include "record/write/recorder.h"

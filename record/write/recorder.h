@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* Records the segments in a directory while their processes live: those that
  * are there and those that appear later.
  *

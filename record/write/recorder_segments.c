@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* Following segments; see recorder_segments.h. */
 #include "record/write/recorder_segments.h"
 

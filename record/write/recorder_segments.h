@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* The segments that a recorder follows, from the moment that they appear until
  * their process is gone or they are removed. For record/write/recorder.c. */
 #ifndef NCS_RECORD_WRITE_RECORDER_SEGMENTS_H

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* Files and their chunks, ranks, clocks, the index; see recording_writer.h. States are
  * in recording_writer_state.c, records in recording_writer_records.c, the chunk "tables" in
  * recording_writer_tables.c. */

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* Writes a recording: chunks, as record/format/file_format.h has them, into a sink.
  *
  * For whoever has segments or makes them up: it takes states as images

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* What the parts of the writer share; for record/writer*.c. */
 #ifndef NCS_RECORD_WRITE_RECORDING_WRITER_INTERNAL_H
 #define NCS_RECORD_WRITE_RECORDING_WRITER_INTERNAL_H

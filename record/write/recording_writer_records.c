@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* Records, from rings and from memory; see recording_writer.h. */
 #include <string.h>
 

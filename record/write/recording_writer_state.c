@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* States of a rank: all of it, or what has changed since there was all of it;
  * see recording_writer.h. */
 #include <errno.h>

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* The chunk "tables": what the numbers in records mean and where their fields
  * are, as text, so that a file can be read by who has nothing but the file. One
  * thing a line, words between blanks; ncclstat-record(5) has the lines. */

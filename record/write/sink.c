@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* Buffers of a sink, and what is to be done where writing goes wrong; see
  * sink.h. How they are written: sink_uring.c, sink_pwrite.c, sink_stream.c. */
 #include "record/write/sink.h"

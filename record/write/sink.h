@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* Where the bytes of a recording go: a file, or a pipe.
  *
  * Bytes are put straight into the sink's buffers, which are written while the

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* The ways in which a sink writes; for record/sink*.c and their tests. */
 #ifndef NCS_RECORD_WRITE_SINK_INTERNAL_H
 #define NCS_RECORD_WRITE_SINK_INTERNAL_H

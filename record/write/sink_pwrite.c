@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* Writing with pwrite(2), one buffer after another: where there is no io_uring.
  */
 #include <errno.h>

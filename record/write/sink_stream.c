@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* Writing with write(2), one buffer after another: pipes, and what else has no
  * offsets. */
 #include <errno.h>

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* Writing with io_uring: several buffers under way, registered so that the
  * kernel need not look their pages up each time. */
 #include <errno.h>

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* Reasons of failed attaching; see attach.h. Pure. */
 #include "shm/read/attach.h"
 

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* Why something of shared memory could not be attached to, for people. */
 #ifndef NCS_SHM_READ_ATTACH_H
 #define NCS_SHM_READ_ATTACH_H

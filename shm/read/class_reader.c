@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* Copying classes and histograms; see class_reader.h. What is mapped is hostile: no
  * number in it is used as an index before it was checked. */
 #include "shm/read/class_reader.h"

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* The reader's copy of classes and their histograms: ncs_snapshot's classes,
  * class_buckets and the functions' histograms.
  *

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* Finding segments and telling the living from the dead. Reads directories and
  * /proc; maps nothing itself. */
 #include "shm/read/discover.h"

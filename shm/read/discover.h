@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* Finding segments, telling the living from the dead, removing the dead.
  *
  * For the reader's side; the public part is in ncclstat/reader.h.

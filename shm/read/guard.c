@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* Surviving a mapped file that is cut short; see guard.h. */
 #include "shm/read/guard.h"
 

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* Mappings of files that others may cut short: once ncs_reader_guard()
  * (ncclstat/reader.h) was called, such a one reads as zeros, and what is written
  * to it goes nowhere. For the reader's side. Any thread.

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* Taking an image of a live segment; see image.h. What is mapped is hostile: it
  * is copied, and what it says is only believed as far as it was checked. */
 #include "shm/read/image.h"

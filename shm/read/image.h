@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* A segment's state as an image in memory: taken of a live segment for a
  * recording, and read again as if it were a segment.
  *

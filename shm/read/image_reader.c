@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* Reading an image as if it were a segment; see image.h. What is in it is as
  * hostile as a segment: reader.c validates and copies both. */
 #include "shm/read/image.h"

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* The reader's end: attach, validate, copy. Implements ncclstat/reader.h but
  * for discovery. What is mapped is hostile: geometry is validated once into a
  * private copy of the header, and only that copy is used for addressing. */

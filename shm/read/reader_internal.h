@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* A reader from within: what reader.c and the two halves of image.h share.
  *
  * Part of the reader's half; nobody else includes it. Addresses are only made of

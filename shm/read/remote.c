@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* Opening control objects; see remote.h. What is mapped is hostile: who made it
  * is copied once, and that copy is what counts. */
 #include "shm/read/remote.h"

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* A control object as those open it who ask: found, validated, mapped.
  *
  * For the reader's side, and the only thing there that maps anything writable:

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* Creating and removing segments and control objects. Runs inside the training process, at init,
  * finalize and exit: no output, no exit, nothing left behind on failure. */
 #include "shm/write/writer.h"

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* The writer's end of a segment and of a control object: create, publish,
  * unlink.
  *

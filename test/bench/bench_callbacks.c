@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* What a callback of a profiler plugin costs: ncclstat's, or any other's,
  * beside one that does nothing and beside the floor (one read of the time stamp
  * counter, one store of 64 bytes), all interleaved in one run.

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* What ncclstat's callbacks cost in company: beside another thread that
  * publishes, and under a reader that never pauses; and what memory they take.
  *

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* What exporting takes: a recording of a made-up job into each format, and how
  * large that is.
  *

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* What a pass along the critical path takes, for a rank and collective, once the
  * records are decoded and joined.
  *

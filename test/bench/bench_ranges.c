@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* What a range of the program costs: a push and a pop, by NVTX and by the
  * plugin's own calls, beside an NVTX tool whose functions do nothing, all
  * interleaved in one run. No communicator is there: that changes nothing here,

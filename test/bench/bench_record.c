@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* What recording costs: records from rings to a file, each way of writing, and
  * what of that is our own.
  *

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* How fast a recording is there, and how fast one goes about in it.
  *
  *	bench_replay [--dir DIR] [--mib N] [--seeks N]

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* What the live view takes: of the terminal's line, of a processor, of memory;
  * and how fast it is there and gone.
  *

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* A rank's calls; see caller.h. */
 #include "test/bench/caller.h"
 

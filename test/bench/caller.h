@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* NCCL's calls of a made-up rank, for benches: an AllReduce over BENCH_CHANNELS
  * channels, and the proxy's share of it. One thread a caller. */
 #ifndef NCS_TEST_BENCH_CALLER_H

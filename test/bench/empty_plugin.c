@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* A profiler plugin that does nothing: what is left is the driver's own cost.
  *
  * It gives out handles that are not NULL, so that NCCL, and a driver that does

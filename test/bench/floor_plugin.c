@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* A profiler plugin that does the least that one which writes anything can do:
  * each callback reads the time stamp counter and stores one 64-byte record. It
  * finds nothing out, checks nothing and can be read by nobody.

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* libFuzzer's entry for hostile recordings; see recording_input.h and "make
  * fuzz". */
 #include "test/fuzz/recording_input.h"

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* libFuzzer's entry for hostile segments; see segment_input.h and "make fuzz". */
 #include "test/fuzz/segment_input.h"
 

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* libFuzzer's entry for what people write: the configuration file, the file of
  * aliases, the values of options. What is understood of a configuration must
  * be understood again when it was written, and be the same then. */

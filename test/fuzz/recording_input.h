@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* What is done with a hostile recording: opened, looked at at many moments,
  * passed through. Shared by the fuzzer and by the deterministic test of the
  * unit tests. It aborts where a promise of record/read/recording.h is broken;

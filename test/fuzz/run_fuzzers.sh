@@ -1,4 +1,5 @@
 #!/bin/sh
+# SPDX-License-Identifier: MIT
 # Runs libFuzzer's programs, each for FUZZ_SECONDS, and says what came of it.
 #
 #   BUILD=folder FUZZ_BUILD=folder FUZZ_SECONDS=60 test/fuzz/run_fuzzers.sh NAME...

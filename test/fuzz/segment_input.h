@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* What is done with a hostile segment: written to a file, opened, looked at in
  * every way there is, changed and cut short under the reader, and closed.
  * Shared by the fuzzer and by the deterministic test of the unit tests. It

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* AllReduces by two ranks: what a call costs, and whether graphs live.
  *
  *   allreduce bench   times back-to-back calls by CUDA events and by the host's

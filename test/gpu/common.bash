@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: MIT
 # What the tests on a GPU share. Sourced by them from the root of the
 # repository; not a test.
 #

@@ -1,4 +1,5 @@
 #!/usr/bin/env python3
+# SPDX-License-Identifier: MIT
 """A PyTorch job whose ranges compute and communicate, for NCCLSTAT_CUPTI.
 
 Two ranks share one GPU, as in two_ranks.py. Each step has, as ranges of NVTX:

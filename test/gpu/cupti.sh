@@ -1,4 +1,5 @@
 #!/bin/bash
+# SPDX-License-Identifier: MIT
 # What ranges of a real PyTorch job compute, by CUPTI: that it is seen, what it
 # costs, and that it keeps off where torch.profiler has CUPTI (cupti.py).
 # Skipped without a GPU, PyTorch or CUPTI.

@@ -1,4 +1,5 @@
 #!/usr/bin/env python3
+# SPDX-License-Identifier: MIT
 """Tables and verdicts from what the jobs of kernel_timing.sh left.
 
 Each job left a folder, MODE/NUMBER; the script's job() says what is in it.

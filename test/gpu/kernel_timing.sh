@@ -1,4 +1,5 @@
 #!/bin/bash
+# SPDX-License-Identifier: MIT
 # What the timing of kernels costs a real job, and that none hangs by it.
 #
 #   test/gpu/kernel_timing.sh [cost] [graphs]

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* Two processes that work together under a watchdog; see pair.h. */
 #include "test/gpu/pair.h"
 

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* Two processes that work together under a watchdog.
  *
  * They are forked before either has touched a GPU, as CUDA demands. A hang ends

@@ -1,4 +1,5 @@
 #!/bin/bash
+# SPDX-License-Identifier: MIT
 # A real NCCL job recorded and read again: two ranks that share one GPU
 # (two_ranks.py), each recorded by itself, rank 1 with a clock that is ahead, as
 # on another host. Skipped without a GPU or PyTorch.

@@ -1,4 +1,5 @@
 #!/usr/bin/env python3
+# SPDX-License-Identifier: MIT
 """Real NCCL jobs that go wrong, each in its own way, for a diagnosis.
 
 Two ranks that share one GPU, as in two_ranks.py: each process has its own

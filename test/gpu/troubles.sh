@@ -1,4 +1,5 @@
 #!/bin/bash
+# SPDX-License-Identifier: MIT
 # What is said of real NCCL jobs that go wrong (troubles.py): each must get its
 # verdict, and a job that is well none. Skipped without a GPU or PyTorch.
 #

@@ -1,4 +1,5 @@
 #!/usr/bin/env python3
+# SPDX-License-Identifier: MIT
 """A real NCCL job for the plugin to watch: two ranks that share one GPU.
 
 Each process gets its own NCCL_HOSTID, so that NCCL takes them for two nodes

@@ -1,4 +1,5 @@
 #!/bin/bash
+# SPDX-License-Identifier: MIT
 # The plugin in a real NCCL job, with the program beside it: two ranks that
 # share one GPU (two_ranks.py). Skipped without a GPU or PyTorch.
 #

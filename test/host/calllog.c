@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /*
  * Reads call logs. The whole file is brought into memory, decompressed if it
  * is xz, and cut into lines; each line is checked against what its verb and

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /*
  * A call log read into memory: the calls that NCCL made to a profiler plugin
  * in one process, in their order. test/captures/README.md has the format.

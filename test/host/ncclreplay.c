@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /*
  * ncclreplay: a stand-in for a training job. Each call log given is one
  * process; it loads the profiler plugin as NCCL does and makes the recorded

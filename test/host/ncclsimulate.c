@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* Writes recordings of a made-up job on several hosts, for trying what reads
  * them by hand; see simulated_hosts.h. */
 #include <errno.h>

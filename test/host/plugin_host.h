@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /*
  * The part of NCCL that a profiler plugin sees: loads a plugin's library, and
  * makes the calls of one API version with everything laid out as NCCL lays it

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /*
  * Makes the calls of a log by as many threads as the log has.
  *

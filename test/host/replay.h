@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /*
  * Replays a call log against a loaded plugin: one thread for each thread of
  * the log, each call by the thread that made it, in the order of the log, at

@@ -1,4 +1,5 @@
 #!/usr/bin/env python3
+# SPDX-License-Identifier: MIT
 """Tries all interleavings of who switches NCCL's activation mask.
 
 plugin/mask/mask.c says why the mask must not be switched at the wrong moment, and

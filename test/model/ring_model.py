@@ -1,4 +1,5 @@
 #!/usr/bin/env python3
+# SPDX-License-Identifier: MIT
 """Proves the three lock-free protocols of shm/ under the C11 memory model.
 
   ring        shm/ring.h: ncs_ring_put_words(), ncs_ring_available(),

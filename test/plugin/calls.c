@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* API calls; see calls.h. */
 #include "test/plugin/calls.h"
 

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* API calls as NCCL makes them: the mask is read, then the plugin is told. */
 #ifndef NCS_TEST_PLUGIN_CALLS_H
 #define NCS_TEST_PLUGIN_CALLS_H

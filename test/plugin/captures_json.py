@@ -1,4 +1,5 @@
 #!/usr/bin/env python3
+# SPDX-License-Identifier: MIT
 """Whether the program says of every capture what the capture itself says.
 
 Usage: captures_json.py [--sample=N] BUILD CAPTURES [FOLDER...]

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* See nvtx_copy.h. */
 #include "test/plugin/nvtx_copy.h"
 

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* A copy of NVTX, as each library that uses it has one: the words that a tool
  * puts its functions into, and the calls that go through them. A word that
  * holds nothing is an empty call. Several copies may be in one process. */

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* See ranges.h. */
 #include "test/plugin/ranges.h"
 

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* Ranges of a program, for tests: pushed as programs do, and looked at. */
 #ifndef NCS_TEST_PLUGIN_RANGES_H
 #define NCS_TEST_PLUGIN_RANGES_H

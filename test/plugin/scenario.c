@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* Playing scenarios and looking at them; see scenario.h. */
 #include "test/plugin/scenario.h"
 

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* Scenarios: pieces of a training process's life, each in a process of its own.
  *
  * The plugin reads its environment once a process and keeps what it has until

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* Adding up a call log; see tally.h. */
 #include "test/plugin/tally.h"
 

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* What a call log adds up to: every number that the plugin must arrive at, and
  * every record that it must publish, in order.
  *

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* What no capture has: API 7, copy-engine collectives, network plugins' own
  * events, and each state that there is. Calls are made as the facts about
  * NCCL's source say; counters and records must hold what they said. */

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* What NCCL really said, told to the plugin again: every capture, twice.
  *
  * Once call by call, reading the rings all the while: every record that the

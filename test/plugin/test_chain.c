@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* Another plugin behind ours (NCCLSTAT_CHAIN): it gets what it would get if it
  * were alone, call by call, and ours sees what it sees without it. */
 #include <dirent.h>

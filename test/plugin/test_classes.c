@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* What is counted by function, size class, algorithm and protocol: exact
  * numbers, whatever the threads, and nothing lost where there is no room. */
 #include <pthread.h>

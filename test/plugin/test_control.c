@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* Asked from outside while it runs: a request is taken with the next group of
  * calls, told, and recorded; nonsense and leases that are over change nothing
  * for long; a fork, an exit and the want of an object harm nobody. The threads

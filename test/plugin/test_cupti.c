@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* Kernels of the GPU, as a CUPTI without one tells them: to which range each
  * belongs, what they take, how much of NCCL's is hidden; and that what goes wrong
  * is told, and is no harm. */

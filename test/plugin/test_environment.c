@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* What the plugin's environment asks of it, and what it takes away: variables,
  * directories that are not there or not ours, a full file system, limits. In
  * all of that NCCL must not notice anything, and one line must say what is

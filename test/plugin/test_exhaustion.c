@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* Too much of everything: communicators, memory, events under way, channels,
  * peers, functions. What is not followed is counted, NCCL gets what it needs to
  * go on, memory stays bounded, and when there is room again all works as

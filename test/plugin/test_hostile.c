@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* What NCCL must not do, and does: handles that come back twice, too late or
  * from elsewhere, arguments that are missing or garbage, calls in the wrong
  * order. Nothing of it may break anything or stay uncounted, and what goes on

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* The life of the library and of the process around it: opened and closed again
  * and again, forked, ended in every way there is. Objects must be where a
  * process lives or was killed, and nowhere else; what a killed process left

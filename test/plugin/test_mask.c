@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* Which calls NCCL is asked to time: that single ones are, and that none is
  * where it could hang the job. The order of all this between threads is tried
  * by test/model/mask_model.py and test_threads_mask.c. */

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* What NCCL does by its own rules, and few expect: steps that are started again
  * or never stopped, younger steps that overtake, operations that get another
  * child when all seemed done. Counters and records must come out right. */

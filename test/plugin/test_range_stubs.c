@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* A program that includes ncclstat/range.h, with the plugin and without. */
 #include <dlfcn.h>
 #include <setjmp.h>

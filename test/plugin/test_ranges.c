@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* Ranges of the program: which one each call and operation is charged to, by
  * the plugin's own interface and by NVTX, and that nothing is lost in
  * silence. */

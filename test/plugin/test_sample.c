@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* Sampling of records: ranks choose the same operations without a word to each
  * other, children go with their operation, what is slow is kept, and nothing
  * but records is ever missing. */

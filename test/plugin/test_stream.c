@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* CUDA streams: what calls, launches and copies say of theirs, and how the ring
  * that an operation's record is in tells on which one it was called. */
 #include <pthread.h>

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* Many threads at once, as NCCL has them: initialising, launching, proxying,
  * profiling, helping. Totals must be exact whatever the order, and nothing may
  * be a data race (this file is also built with ThreadSanitizer).

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* Two plugins behind one handle, and many threads: each of the two gets its own
  * handles back and no others, and every call arrives (this file is also built
  * with ThreadSanitizer). */

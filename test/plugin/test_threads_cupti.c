@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* Kernels launched by many threads at once, while CUPTI's thread counts them and
  * communicators come and go: each counts once, in the right range. For
  * ThreadSanitizer too. */

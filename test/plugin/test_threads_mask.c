@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* Threads that call, and communicators that come and go meanwhile: whatever
  * happens, captured calls of one communicator are all timed or all not, and
  * those that follow are as they are. All orders are tried by

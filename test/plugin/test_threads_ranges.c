@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* Ranges pushed and called in by many threads at once: every call and every
  * operation is counted once, under the right name. For ThreadSanitizer too. */
 #include <pthread.h>

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* CUDA streams of operations that several threads end at once: what a ring says
  * of one is not taken for another's. */
 #include <pthread.h>

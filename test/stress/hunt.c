@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* Runs a hunt: a writer (the caller) and readers as threads or processes; see
  * hunt.h. */
 #include "test/stress/hunt.h"

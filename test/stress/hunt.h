@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* A hunt for torn records: one writer, several readers, and readers that check
  * every word of what they accept.
  *

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* The real ring for the hunt: shm/ring.h as it stands, once as it is and once
  * with pauses between its stores and between its loads. For the latter its
  * text is compiled once more with functions for the payload that pause. */

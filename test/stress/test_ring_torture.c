@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* The ring under load: no torn record is ever accepted, and no record is lost
  * without being counted.
  *

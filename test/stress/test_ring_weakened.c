@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* The hunt of test_ring_torture.c finds what it is meant to find: three rings
  * with one thing taken out each, as copies of the real code, must be caught,
  * and the same rings without the fault must not be.

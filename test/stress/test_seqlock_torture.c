@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* Seqlocks under load: no reader ever takes a mix of two updates for one.
  *
  * First a bare block, a writer that is stalled in the midst of updates and

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: MIT
 """Counts what a recording's exports must have, from its lines of JSON, and asks
 the trace processor whether they do.
 

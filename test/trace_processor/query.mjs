@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT
 // Asks the real trace processor about a trace: the one that the Perfetto UI
 // runs, as WebAssembly, in Node.
 //

@@ -1,4 +1,5 @@
 #!/bin/sh
+# SPDX-License-Identifier: MIT
 # Recordings of several hosts: what --list and --dump tell of their clocks is what
 # is true of the simulated hosts that they were made of.
 #

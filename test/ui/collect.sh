@@ -1,4 +1,5 @@
 #!/bin/sh
+# SPDX-License-Identifier: MIT
 # What the plugin collects is changed while a job runs: from the command line,
 # by keys, and for as long as a view lives that has asked for more.
 # shellcheck source=test/ui/terminal

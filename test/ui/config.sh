@@ -1,4 +1,5 @@
 #!/bin/sh
+# SPDX-License-Identifier: MIT
 # The configuration file: it is read, told about, overruled by the command line
 # and NO_COLOR, and written by W and by nothing else.
 # shellcheck source=test/ui/terminal

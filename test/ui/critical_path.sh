@@ -1,4 +1,5 @@
 #!/bin/sh
+# SPDX-License-Identifier: MIT
 # --critical-path and --what-if: of a captured job that was recorded, and of made-up
 # jobs on several hosts, one with a rank that comes late and the same one without.
 #

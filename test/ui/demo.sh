@@ -1,4 +1,5 @@
 #!/bin/sh
+# SPDX-License-Identifier: MIT
 # The demonstration shows a job at work, and leaves nothing behind however it
 # ends.
 # shellcheck source=test/ui/terminal

@@ -1,4 +1,5 @@
 #!/bin/sh
+# SPDX-License-Identifier: MIT
 # --diagnose, end to end: jobs in which something is wrong are played to the
 # plugin, and looked at through shared memory. Verdict, root, exit status.
 #

@@ -1,4 +1,5 @@
 #!/bin/sh
+# SPDX-License-Identifier: MIT
 # The program without a terminal: exit statuses, dumps, --list and --clean, on
 # made-up jobs and on a recorded one that is replayed against the plugin.
 #

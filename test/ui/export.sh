@@ -1,4 +1,5 @@
 #!/bin/sh
+# SPDX-License-Identifier: MIT
 # Exports of recorded jobs: what is in a trace is what the recording has, by the
 # word of the trace processor that Perfetto's own views run on; lines of JSON and
 # tables can be read and agree; what cannot be done is said.

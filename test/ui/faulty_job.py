@@ -1,4 +1,5 @@
 #!/usr/bin/env python3
+# SPDX-License-Identifier: MIT
 """Writes a job in which something is wrong, as call logs for ncclreplay.
 
 usage: faulty_job.py FAULT RANKS FOLDER

@@ -1,4 +1,5 @@
 #!/bin/sh
+# SPDX-License-Identifier: MIT
 # A job that is not there, comes, is killed, and comes again, under a view that
 # stays.
 # shellcheck source=test/ui/terminal

@@ -1,4 +1,5 @@
 #!/bin/sh
+# SPDX-License-Identifier: MIT
 # Every key of the key table, pressed on a terminal: something on the screen
 # changes, and the program lives.
 # shellcheck source=test/ui/terminal

@@ -1,4 +1,5 @@
 #!/bin/sh
+# SPDX-License-Identifier: MIT
 # The mouse: not heeded unless asked for, and the terminal has it back whatever
 # ends or stops the program.
 # shellcheck source=test/ui/terminal

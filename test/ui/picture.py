@@ -1,4 +1,5 @@
 #!/usr/bin/env python3
+# SPDX-License-Identifier: MIT
 """A picture of a terminal: what `tmux capture-pane -e -p` prints on standard
 input becomes an SVG on standard output.
 

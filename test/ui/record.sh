@@ -1,4 +1,5 @@
 #!/bin/sh
+# SPDX-License-Identifier: MIT
 # --record, of jobs that are replayed against the plugin: nothing that they
 # publish is missing, however it is written and however it ends. What is in the
 # files test/record_oracle.py says.

@@ -1,4 +1,5 @@
 #!/bin/sh
+# SPDX-License-Identifier: MIT
 # A job that is recorded while it runs and is killed, and what the recording
 # shows: the same as the job did, at every moment, by every key.
 # shellcheck source=test/ui/terminal

@@ -1,4 +1,5 @@
 #!/bin/sh
+# SPDX-License-Identifier: MIT
 # Any size of the terminal, and a storm of changes.
 # shellcheck source=test/ui/terminal
 . "$(dirname "$0")/terminal"

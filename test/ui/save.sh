@@ -1,4 +1,5 @@
 #!/bin/sh
+# SPDX-License-Identifier: MIT
 # D saves the rows of the view to a file of their own.
 # shellcheck source=test/ui/terminal
 . "$(dirname "$0")/terminal"

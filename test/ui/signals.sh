@@ -1,4 +1,5 @@
 #!/bin/sh
+# SPDX-License-Identifier: MIT
 # Whatever ends or stops the program, the terminal is given back as it was, and
 # nothing stays behind.
 # shellcheck source=test/ui/terminal

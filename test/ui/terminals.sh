@@ -1,4 +1,5 @@
 #!/bin/sh
+# SPDX-License-Identifier: MIT
 # Terminals of all kinds: what they cannot do is not asked of them, and where
 # there can be no view there is a dump.
 # shellcheck source=test/ui/terminal

@@ -1,4 +1,5 @@
 #!/bin/sh
+# SPDX-License-Identifier: MIT
 # The timeline of a running job: it is opened where one is, zoomed, moved,
 # paused; a collective is highlighted in every rank.
 # shellcheck source=test/ui/terminal

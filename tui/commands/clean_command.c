@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* --clean: removes what dead processes left behind, and says so. Whether a
  * process is dead, shm/read/discover.h knows. */
 #include "tui/commands/clean_command.h"

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* The configuration file; see config_file.h.
  *
  * What it says decides what a program does that root may run, too: it counts

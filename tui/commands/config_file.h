@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* The configuration file: long options, one a line, as "interval = 0.5".
  *
  * It says how the live view begins. It is written only when the user asks for

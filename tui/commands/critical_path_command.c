@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* Has the passes made and what comes of them printed; see critical_path_command.h. */
 #include "tui/commands/critical_path_command.h"
 

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* --critical-path and --what-if: which way the time of a recorded job went, and
  * what changes would do to it, as text or JSON.
  */

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* The critical path for programs: all of it, in ns. */
 #include "tui/commands/critical_path_command.h"
 

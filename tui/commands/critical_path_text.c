@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* The critical path for people: where the time went, by cause, rank, channel and
  * step, and what changes would do to it. */
 #include <inttypes.h>

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* Looks, waits for trouble if asked to, and says what there is. */
 #include "tui/commands/diagnose_command.h"
 

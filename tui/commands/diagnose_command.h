@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* --diagnose: what is wrong with the job, as text or JSON, and as an exit
  * status.
  */

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* The diagnosis as JSON: one object on one line. Keys are part of the
  * interface, as those of the dump are. */
 #include "analysis/base/value_names.h"

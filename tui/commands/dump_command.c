@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* Samples at intervals, printed one after the other, and what to say when
  * there is nothing to print. The formats are in dump_text.c and
  * dump_json.c. */

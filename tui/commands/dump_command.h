@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* Dumps: what there is to see, printed as text or as JSON, once or again and
  * again. No terminal is needed, and none is touched.
  */

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* The JSON dump: one object a sample, on one line.
  *
  * Keys are part of the interface: others parse them. Unknown is null, never 0.

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* The text dump: one plain table for each view, from the table of columns.
  * Linear and in a stable order; no boxes, no colours, no clipping. */
 #include <stdlib.h>

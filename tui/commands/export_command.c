@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* Where an export goes, and how far it has come; see export_command.h. */
 #include "tui/commands/export_command.h"
 

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* --export: recordings in the formats of others, to a file or to standard
  * output. */
 #ifndef NCS_TUI_COMMANDS_EXPORT_COMMAND_H

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* --list: one line for each segment, also for those that cannot be read. Asks
  * the source itself: the model leaves out what has ended. */
 #include "tui/commands/list_command.h"

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* --list: which segments there are. */
 #ifndef NCS_TUI_COMMANDS_LIST_COMMAND_H
 #define NCS_TUI_COMMANDS_LIST_COMMAND_H

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* --list of recordings; see list_recording.h. */
 #include "tui/commands/list_recording.h"
 

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* --list of recordings: what is in each file, and of which ranks. */
 #ifndef NCS_TUI_COMMANDS_LIST_RECORDING_H
 #define NCS_TUI_COMMANDS_LIST_RECORDING_H

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* Options as text and back. Looks at its arguments only; see options.h. */
 #include "tui/commands/options.h"
 

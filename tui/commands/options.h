@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* Options, by the table of ncclstat/tables/options.def: from the command line,
  * from lines of the configuration file, and back to text.
  *

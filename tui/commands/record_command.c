@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* --record; see record_command.h. Standard output may be the recording, so all that is
  * said goes to standard error. */
 #include "tui/commands/record_command.h"

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* --record: records until told to stop, and says what came of it. */
 #ifndef NCS_TUI_COMMANDS_RECORD_COMMAND_H
 #define NCS_TUI_COMMANDS_RECORD_COMMAND_H

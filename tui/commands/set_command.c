@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* --set; see set_command.h. Writes one word in the control object of each process that
  * is meant, and nothing else anywhere. */
 #include "tui/commands/set_command.h"

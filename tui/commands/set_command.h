@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* --set: asks processes to collect more or less from now on, and says what has
  * come of it.
  */

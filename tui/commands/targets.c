@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* Processes to be asked; see targets.h. Opens control objects, changes
  * nothing. */
 #include "tui/commands/targets.h"

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* The processes that are asked to collect something else, and their control
  * objects.
  *

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* The live view's lease; see lease.h. Writes the words of control objects that
  * are there for it, and nothing else anywhere. */
 #include "tui/screen/lease.h"

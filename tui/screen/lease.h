@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* More detail for as long as this view runs: the live view's lease on what
  * processes collect.
  *

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* The live view's loop: waits for keys, time, signals and room to write, and
  * lets tui/screen/screen.c do the rest.
  *

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* The live view on a terminal. */
 #ifndef NCS_TUI_SCREEN_LIVE_H
 #define NCS_TUI_SCREEN_LIVE_H

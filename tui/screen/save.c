@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* The view on the screen, as a text file; see save.h. One thread, when a key
  * asks for it. */
 #include "tui/screen/save.h"

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* The view on the screen, as a text file of its own. */
 #ifndef NCS_TUI_SCREEN_SAVE_H
 #define NCS_TUI_SCREEN_SAVE_H

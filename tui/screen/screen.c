@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* The live view without its terminal's events: its state, and what keys do to
  * it.
  *

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* The live view without its terminal's events: what is shown, and what a key
  * does to it.
  *

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* The frame: what all views share below the table, what is said where there is
  * no table, and the one function that puts everything.
  *

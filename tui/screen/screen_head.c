@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* What all views share above the table: title, summary, tabs.
  *
  * Must not change anything. Called for each frame.

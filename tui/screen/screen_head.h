@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* What all views share above the table. For tui/screen/screen_frame.c only. */
 #ifndef NCS_TUI_SCREEN_SCREEN_HEAD_H
 #define NCS_TUI_SCREEN_SCREEN_HEAD_H

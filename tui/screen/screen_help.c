@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* The help: made from the tables of keys, states and losses, so that it cannot
  * say anything else than the program does.
  *

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* A recording in the live view; see screen_replay.h. */
 #include "tui/screen/screen_replay.h"
 

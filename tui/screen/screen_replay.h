@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* What the live view has of a recording that is played: a line in its head, and
  * keys that move through it. For tui/screen*.c and tui/screen/live.c. */
 #ifndef NCS_TUI_SCREEN_SCREEN_REPLAY_H

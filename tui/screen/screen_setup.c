@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* The setup screen: what the live view can change, from the table of options,
  * and what the plugin collects. What keys do to it is in tui/screen/screen.c. */
 #include "tui/screen/screen.h"

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* View 6, Timeline: a lane for each track of each rank, time from left to
  * right. The lanes' names are a table like those of the other views; the lanes
  * are drawn beside it.

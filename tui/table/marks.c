@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* Sets of rows by name; see marks.h. Sets are made by hand, so they are small:
  * looked through from end to end. */
 #include "tui/table/marks.h"

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* Sets of rows by name: which are tagged, which are folded.
  *
  * A name outlasts samples, sorting and changes of the view. Pure but for

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* A scrolling table over the model. Must not know one view from another (what
  * differs comes in as rules) and must not look at the model beyond its rows.
  * Called for each sample, each key and each frame; one thread.

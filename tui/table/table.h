@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* A scrolling table over the model: which rows, in which order, which columns,
  * and which row is selected.
  *

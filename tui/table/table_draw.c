@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* A scrolling table on the screen: which columns have room, and drawing.
  *
  * Must not change which rows there are or which is selected. Called for each

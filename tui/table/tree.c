@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* A table as a tree; see tree.h. Must not know one view from another: what may
  * be above and below its rows the view's rules say. */
 #include "tui/table/tree.h"

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* A table as a tree: communicators, their rows, and below a rank its channels.
  *
  * Rows of one communicator are put together, in their order; communicators

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* The one place that includes curses: wide characters, and no macros that
  * take names like move and clear away from everybody else.
  */

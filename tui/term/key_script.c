@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* Keys that are played from a file. Must not act: tui/screen/live.c does what a step
  * says.
  */

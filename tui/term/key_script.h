@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* Keys that are played from a file, for --keys: tests and demonstrations.
  *
  * Each line is the name of a key, as in the help or as tmux calls it; or text,

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* Keys of the live view: decoding, from the key table alone.
  *
  * Must not act, and must not know what is on the screen: tui/screen/screen.c does

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* Keys of the live view: from what curses reads to an action, and back to
  * names.
  *

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* Where things go on the screen. Must not draw, and must not know what is
  * drawn: tested for every size there is. Called once a frame.
  */

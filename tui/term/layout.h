@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* Where things go on the screen: rectangles from a size, and what falls away
  * as the size shrinks.
  *

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* A line of small bars; see sparkline.h. */
 #include "tui/term/sparkline.h"
 

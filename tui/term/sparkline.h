@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* A line of small bars that shows how a value went.
  *
  * It sweeps: each value keeps its place until the line comes round to it, and

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* The terminal: the only file that calls curses, tests aside.
  *
  * Must not know what is shown, and must never leave the terminal changed:

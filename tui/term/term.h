@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* The terminal: its start and its end, what is drawn on it, and in which
  * colours and symbols. The only owner of curses.
  *

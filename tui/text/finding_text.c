@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* Sentences of the diagnosis: the table's, with who and what put in. */
 #include "tui/text/finding_text.h"
 

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* What the diagnosis found, in words.
  *
  * Pure functions. Texts are raw: names in them come from shared memory and are

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* Values as text. Pure but for wcwidth(), which asks the locale; see
  * format.h. */
 #include "tui/text/format.h"

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* Values as text: units, durations, clipping, and strings from shared memory
  * made harmless.
  *

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* Values of JSON, as all our JSON has them: unknown is null, strings that nobody
  * vouches for are cleaned, and want of memory ends the program.
  */

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* Standard output, written at once; see output.h. */
 #include "tui/text/output.h"
 

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* What the program prints: gathered in memory and written at once, so that
  * nothing is printed by halves and each error of writing is seen.
  */

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* Reading a text at once; see text_file.h. */
 #include "tui/text/text_file.h"
 

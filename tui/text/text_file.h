@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* The text of a small file, whole. */
 #ifndef NCS_TUI_TEXT_TEXT_FILE_H
 #define NCS_TUI_TEXT_TEXT_FILE_H

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* Pieces of the sentences that the live view says. Must not draw; one place
  * for each phrase that more than one view uses.
  */

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* Pieces of the sentences that the live view says about ranks, channels and
  * states; the words themselves are the tables'.
  *

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* View 3, Channels: one row for each channel, direction and peer. Must not
  * draw.
  */

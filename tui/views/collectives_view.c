@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* View 5, Collectives: one row for each function of a communicator's rank.
  * Must not draw.
  */

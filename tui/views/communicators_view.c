@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* View 2, Communicators: one row for each communicator, whichever processes
  * its ranks are in. Must not draw.
  */

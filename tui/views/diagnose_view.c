@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* View 7, Diagnose: one row for each finding, and above the table what the
  * selected one says: the verdict, what it was seen by, what to do next.
  */

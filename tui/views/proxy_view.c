@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* View 4, Proxy: the proxy thread of the selected rank as a state machine, and
  * one row for each rank's.
  *

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* View 8, Ranges: one row for each range of the program that NCCL was called in,
  * below the range around it. Must not draw.
  */

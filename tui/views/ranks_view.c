@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* View 1, Ranks: one row for each communicator's rank. Must not draw.
  */
 #include "tui/screen/screen.h"

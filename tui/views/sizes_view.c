@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* View 5, Collectives, by size: one row for each size class, algorithm and
  * protocol of a function of a communicator's rank. Must not draw.
  */

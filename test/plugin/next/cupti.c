@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* A CUPTI without a GPU: it records what a test says (cupti.h). BARE is one that
  * lacks a function. */
 #include <string.h>

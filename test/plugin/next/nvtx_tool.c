@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* An NVTX tool, for tests to chain to the plugin: it takes some functions, not
  * all, has handles and numbers of its own, and counts. */
 #include <string.h>

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* What nvtx_tool.c has seen: its symbol nvtx_tool_counts. */
 #ifndef NCS_TEST_PLUGIN_NEXT_NVTX_TOOL_H
 #define NCS_TEST_PLUGIN_NEXT_NVTX_TOOL_H

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* The recording plugin; see recorder.h. */
 #include "test/plugin/next/recorder.h"
 

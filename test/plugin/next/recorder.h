@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* A profiler plugin that writes down every call it gets, to be compared.
  *
  * A test opens the same file as the plugin under test does, finds `recorder` in

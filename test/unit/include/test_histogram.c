@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* The buckets of duration histograms. */
 #include <setjmp.h>
 #include <stdarg.h>

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* Size classes of messages. */
 #include <setjmp.h>
 #include <stdarg.h>

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* The clock: how ticks become ns, and when a reader measures again. Nothing
  * in here depends on how fast the machine is. */
 #include <setjmp.h>

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* Requests, details and leases: that they survive being packed, that nonsense
  * is told from sense, and that however many ask at once, no request is lost or
  * mixed with another. */

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* The ring of records: what comes out is what went in, in order, whole, and
  * what does not come out is counted. One thread; for load see test/stress. */
 #include <setjmp.h>

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* The geometry of a segment: what the writer lays out is sane, and what a
  * reader accepts lies inside the file, whatever the header says. */
 #include <setjmp.h>

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* Seqlocks: a copy is one update or none. One thread; for load see
  * test/stress/test_seqlock_torture.c. */
 #include <setjmp.h>

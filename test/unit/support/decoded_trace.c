@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* A decoder of Perfetto's protobuf; see decoded_trace.h. */
 #include <setjmp.h>
 #include <stdarg.h>

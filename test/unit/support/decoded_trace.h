@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* A Perfetto trace taken apart, for tests: by the public format alone, with none
  * of the code that writes it. Asserts that it is well-formed: that each packet,
  * message and number ends where it should, that names are told before they are

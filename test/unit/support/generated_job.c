@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* The generated job; see generated_job.h. */
 #include "test/unit/support/generated_job.h"
 

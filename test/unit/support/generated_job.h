@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* A job that is computed operation by operation from what its ranks, its GPUs
  * and its network are like, as analysis/path/critical_path.h understands jobs: so that
  * a change can really be made, and compared with what is said it would do.

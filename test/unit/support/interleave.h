@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* A reader that is preempted at any of its loads by a writer that is stopped
  * after any of its stores, deterministically and in one thread.
  *

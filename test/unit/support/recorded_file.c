@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* See recorded_file.h. */
 #include <setjmp.h>
 #include <stdarg.h>

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* A file of a recording as a row of chunks, for tests of who writes them. It
  * takes nothing on trust: each chunk must be good, and the file must end as one
  * that was closed does. */

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* See recording_fixture.h. */
 #include <setjmp.h>
 #include <stdarg.h>

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* A small recording of a small segment, written by record/write/recording_writer.h, for tests of
  * what reads recordings. Times are what the test says: ticks are ns. */
 #ifndef NCS_TEST_UNIT_SUPPORT_RECORDING_FIXTURE_H

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* A source whose ranks a test makes by hand; see scripted_source.h. */
 #include "test/unit/support/scripted_source.h"
 

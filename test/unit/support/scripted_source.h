@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* A source whose ranks a test makes by hand, and a model fed by it.
  *
  * Ranks start empty: known is only what the test sets. All memory is given

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* See segment_fixture.h. */
 #include "test/unit/support/segment_fixture.h"
 

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* A small segment in a directory of its own, for tests of what reads and
  * writes segments. Its clock is CLOCK_MONOTONIC, so that ticks are ns. */
 #ifndef NCS_TEST_UNIT_SUPPORT_SEGMENT_FIXTURE_H

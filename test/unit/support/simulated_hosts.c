@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* Simulated hosts; see simulated_hosts.h.
  *
  * Operations are computed one after the other in true time: when each rank

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* A job on several hosts that is computed, and recorded: one file for each host,
  * as ncclstat --record would have written it there.
  *

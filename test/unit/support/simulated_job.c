@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* The simulated job; see simulated_job.h.
  *
  * Calls are computed one after the other, in the order of the program: when

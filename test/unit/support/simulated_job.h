@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* A job that is computed, with something wrong in it or not: what each rank's
  * segment would hold at any moment.
  *

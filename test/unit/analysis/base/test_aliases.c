@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* The user's names of communicators: what a file may say, and whom it names. */
 #include <setjmp.h>
 #include <stdarg.h>

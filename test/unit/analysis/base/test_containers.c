@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* The containers: growing arrays, hash tables, heaps. */
 #include <setjmp.h>
 #include <stdarg.h>

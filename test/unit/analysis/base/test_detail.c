@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* Details in words: what --set takes and refuses, and that what is written can
  * be read. */
 #include <setjmp.h>

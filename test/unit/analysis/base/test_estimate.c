@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* Estimates from a sample and their intervals: exact where nothing was left
  * out, and else off by as much as they say, as often as they say. The sample
  * is the plugin's own choice; a sampler of every 32nd operation has to fail

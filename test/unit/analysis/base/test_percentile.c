@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* Percentiles of a histogram against those of the values themselves. */
 #include <setjmp.h>
 #include <stdarg.h>

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* Tests of aligning clocks: on hosts whose clocks are known, what is found is
  * as near to the truth as it says, and what cannot be known is not told. */
 #include <math.h>

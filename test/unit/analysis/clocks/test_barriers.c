@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* Tests of what collectives tell of clocks: the latest beginning and the earliest
  * end count, and what is not certain does not. */
 #include <setjmp.h>

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* What is wrong with a job: every fault is found and its root named within 2 s
  * of being visible, in jobs of all sizes; a thousand jobs in which nothing is
  * wrong give no alarm. */

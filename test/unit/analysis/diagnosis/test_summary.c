@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* The state of the whole job: who waits, and that the chain of waits ends at
  * the rank that holds the others up. */
 #include <setjmp.h>

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* Bandwidth: the factors of nccl-tests, and over which operations. */
 #include <setjmp.h>
 #include <stdarg.h>

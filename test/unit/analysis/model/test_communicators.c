@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* Communicators: which ranks belong together, how far they are, and who is
  * behind. */
 #include <setjmp.h>

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* Windows: where each begins, that rates over it are exact, and what becomes of
  * it as ranks come, go, start anew, and as nobody looks. */
 #include <setjmp.h>

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* The model: which ranks there are, and that now and before are what the
  * source said in the latest two passes. */
 #include <errno.h>

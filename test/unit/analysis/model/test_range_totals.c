@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* Sums over trees of ranges: each call counts in all ranges around it, and
  * bandwidth is bytes over time, never a mean of bandwidths. */
 #include <setjmp.h>

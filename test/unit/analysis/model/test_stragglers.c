@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* Lateness made by hand must be found exactly: how much, of whom, how often and
  * where it began; and what cannot be compared must not be. */
 #include <setjmp.h>

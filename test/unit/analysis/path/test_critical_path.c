@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* The pass along the critical path against what is computed another way: the
  * longest path of an explicit graph, and jobs whose change was really made. */
 #include <malloc.h>

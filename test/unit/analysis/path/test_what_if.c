@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* Specifications of changes, and what they do to transfers. */
 #include <setjmp.h>
 #include <stdarg.h>

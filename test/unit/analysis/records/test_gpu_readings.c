@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* Tests of a GPU's clock along a recording: a time is found where it was, within
  * what is told, also between and beyond readings. */
 #include <math.h>

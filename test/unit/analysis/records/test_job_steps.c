@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* Where steps begin: with one pattern, with several, with others in between, and
  * with none. */
 #include <setjmp.h>

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* Parts of ranks must come together whatever the order in which they come, and
  * what never does must be given out as it is. */
 #include <setjmp.h>

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* Tests of matching messages: both ends of one are found by what NCCL tells of
  * them, in whatever order they come, and what has no other end is counted. */
 #include <setjmp.h>

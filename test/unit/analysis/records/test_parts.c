@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* What records tell of an operation must be found again in its part, exactly;
  * what they cannot tell must not be there. */
 #include <setjmp.h>

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* From records of steps to estimates: what a step's waits are, whose records
  * count how much, and what is said when records are missing. */
 #include <math.h>

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* The live source: segments that come, go, are replaced, or cannot be read. */
 #include <errno.h>
 #include <fcntl.h>

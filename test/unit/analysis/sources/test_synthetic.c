@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* The synthetic job: the same every time, sound in its numbers, and with all
  * the special cases that the tests of the views rely on. */
 #include <setjmp.h>

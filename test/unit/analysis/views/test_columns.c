@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* The columns: the table is sound, and each kind of cell is computed as its
  * help says; what is not known is NONE. */
 #include <setjmp.h>

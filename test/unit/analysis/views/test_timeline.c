@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* The timeline: which records are kept, what becomes of them on a track, and
  * what an axis shows of it, whatever the zoom. */
 #include <setjmp.h>

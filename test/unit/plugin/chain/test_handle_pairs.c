@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* Pairs of handles: what is got is what was put, whole, or nothing. One thread,
  * preempted at every load; for load see test/plugin/test_threads_chain.c. */
 #include <setjmp.h>

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* Sets of intervals: what is new of one, in any order, is what a map of single
  * moments says. */
 #include <setjmp.h>

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* The GPU's clock: bounds that hold, and times that cannot be true. */
 #include <setjmp.h>
 #include <stdarg.h>

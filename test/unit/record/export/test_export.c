@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* What of a recording is exported: which time of it, which process; as lines of
  * JSON and as a table. */
 #include <setjmp.h>

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* What records become in a trace: which slices, on which tracks, with which
  * arrows; whatever is in them, nothing is lost and nothing overlaps. */
 #include <setjmp.h>

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* What is written is what a viewer reads: tracks, slices, instants, counters and
  * arrows, in Perfetto's format by a decoder of its own, in Chrome's by
  * jansson. */

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* A chunk of a recording: what was sealed is good; a changed bit anywhere, or a
  * length out of bounds, is not; what was packed comes back. */
 #include <setjmp.h>

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* On which stream records are: as they say, as their ring says, and not known
  * once that may have been missed. */
 #include <setjmp.h>

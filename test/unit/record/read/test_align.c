@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* Tests of aligning recordings of several hosts: simulated ones, so that what
  * the clocks are is known. */
 #include <dirent.h>

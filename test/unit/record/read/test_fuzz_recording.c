@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* A few thousand damaged recordings, always the same ones, given to whoever
  * reads recordings; for the sanitizers' build above all. See
  * test/fuzz/recording_input.h.

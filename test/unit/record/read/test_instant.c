@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* Moments as people write them: each way to write one, and what is none. */
 #include <setjmp.h>
 #include <stdarg.h>

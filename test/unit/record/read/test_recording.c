@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* Reading recordings: what was written is found again, at every moment; what is
  * cut, damaged or no recording at all is told from what is good. */
 #include <setjmp.h>

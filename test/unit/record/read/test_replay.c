@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* Playing a recording: which part of it, how fast, where a jump leads, and what
  * is found by looking ahead. */
 #include <setjmp.h>

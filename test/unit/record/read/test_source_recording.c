@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* A recording as a source: a pass brings what a live source would have brought
  * at that moment, records as they ended, ranks as they came and went. */
 #include <setjmp.h>

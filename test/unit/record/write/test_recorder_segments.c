@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* What is followed is recorded to its end, however it ends: removed, killed, or
  * ended in good order between two looks; and what is lost is told from what was
  * gone before anybody recorded. */

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* What is written is a recording: each chunk is good and found by the index,
  * states are the images that they were taken of, records are all there or
  * counted as lost, and each file of several can be read by itself. */

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* Where a recording's bytes go: all of them arrive, in order, however little of
  * them is written at a time; what cannot be written is said, and the file then
  * ends before the gap. */

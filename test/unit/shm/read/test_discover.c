@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* Finding segments, telling the living from the dead, and removing no more
  * than the dead. */
 #include <setjmp.h>

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* A few thousand damaged segments, always the same ones, given to the reader;
  * for the sanitizers' build above all. See test/fuzz/segment_input.h.
  *

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* An image of a live segment: all that is in use is in it, word for word, and
  * nothing else; what was caught in mid-write says so; what was given back is
  * gone from the next image. */

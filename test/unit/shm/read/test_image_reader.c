@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* Reading images: a snapshot of one is that of the segment, but that the
  * process's fate is what it was said to be; what is not sane is refused. */
 #include <setjmp.h>

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* The reader: what it attaches to and what it refuses, what a snapshot says,
  * and that nothing a file does under it can harm it. */
 #include <setjmp.h>

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* Control objects from outside: found by the process of a segment, refused when
  * they are none, harmless when they are damaged or cut short, removed with what
  * else the dead left. */

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* The writer's end of a segment: what it creates, what it refuses, and that it
  * leaves nothing behind. */
 #include <setjmp.h>

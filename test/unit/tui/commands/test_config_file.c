@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* The configuration file: what it may say, that what it should not say is told
  * and changes nothing, whom it is believed from, and that writing keeps what
  * it does not know. */

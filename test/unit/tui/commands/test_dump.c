@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* The dumps: the keys of the JSON, null for what is unknown, and text that is
  * plain whatever the segments hold. */
 #include <setjmp.h>

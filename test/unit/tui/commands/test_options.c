@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* The command line: what each option does, that a wrong one is named together
  * with what is expected, and that help and completion leave none out. */
 #include <setjmp.h>

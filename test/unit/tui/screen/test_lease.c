@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* The live view's lease and --set's asking, at a process that is this one: who
  * is asked, who is not and why, and what is said when a lease is lost. The
  * times are made up. */

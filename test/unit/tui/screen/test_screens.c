@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* What is on the screen: every view in every size, with and without colours,
  * in UTF-8 and in ASCII, against pictures in test/golden; and that each key
  * changes something.

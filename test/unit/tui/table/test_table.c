@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* The scrolling table: which rows and columns it shows, in which order, and
  * that the selected row stays selected wherever it goes. */
 

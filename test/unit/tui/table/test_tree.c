@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* A table as a tree, its folds, tags, and a row that is followed: what is where,
  * and that all of it is kept by name. */
 #include <setjmp.h>

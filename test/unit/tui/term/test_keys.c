@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* The key table: every name in it is a key, no key has two meanings, and what
  * a terminal sends is understood. That each action has an effect is shown by
  * test_screens. */

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* The layout for every size there is: what is on the screen is within it, does
  * not overlap, and the table is always there. */
 #include <setjmp.h>

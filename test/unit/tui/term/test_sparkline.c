@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* Traces and the lines drawn of them: each value at its place, in each set of
  * symbols, and what is unknown blank. */
 #include <setjmp.h>

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* What the terminal sends: keys are keys, reports of the mouse are told from
  * them whatever their form, and nothing that is neither turns into keys. */
 #include <fcntl.h>

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* Values as text: units and their borders, widths that are never exceeded,
  * and strings that could harm a terminal. */
 #include <locale.h>

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* Texts that are read at once: what is one, and what is not. */
 #include <setjmp.h>
 #include <stdarg.h>
