@@ -75,9 +75,9 @@ compare() {
 		-isystem "$headers" "$tmp/compare.c" 2>&1 | grep 'error:' || :
 }
 
-mkdir -p "$tmp/wrong/plugin"
+mkdir -p "$tmp/wrong/plugin/nccl"
 sed 's/X(DRIVER, 514,/X(DRIVER, 513,/' plugin/nccl/cupti_abi.h \
-	>"$tmp/wrong/plugin/cupti_abi.h"
+	>"$tmp/wrong/plugin/nccl/cupti_abi.h"
 if ! compare "$tmp/wrong" | grep -q cuGraphLaunch; then
 	echo "self-test: a wrong number is not noticed"
 	exit 1
