@@ -1,20 +1,22 @@
 #!/bin/sh
 # SPDX-License-Identifier: MIT
-# A folder is a layer, and an #include may only point to the left:
+# A folder is a layer, and each of its sub-folders is a floor of that layer. An
+# #include points down only, along the table below:
 #
-#   include <- shm <- plugin
-#   include <- shm <- analysis <- record <- tui
+#   sub-folder: the floors directly below it
 #
-# and beyond that
-#   - the plugin, and what of shm/ goes into it, never reach the reader's half,
-#     which is shm/read and include/ncclstat/reader.h;
+# A sub-folder may include its own files, those floors, and whatever these may
+# include. Beyond that
+#   - the plugin and what of shm/ goes into it never reach the reader's half:
+#     shm/read and include/ncclstat/reader.h;
 #   - only tui/term/term.[ch] and tui/term/curses.[ch] include curses;
 #   - only record/ includes liburing, xxhash and zstd; only record/ and tui/
 #     include jansson;
-#   - nobody includes NCCL's or CUDA's headers: the plugin has its own copy of
+#   - no file includes NCCL's or CUDA's headers: the plugin has its own copy of
 #     what it needs; only test/gpu, built where there is a GPU, has real jobs;
-#   - a project file is named from the root of the repository, or from
-#     include/, so that what is included can be read off the line.
+#   - an include names a project file from the root of the repository, or from
+#     include/, so that the line says which file it is;
+#   - the object files of a layer do not call each other in a loop (nm, tsort).
 # test/ and man/ (a generator for the pages) may include everything of ours.
 #
 # It prints each offending line.  Before it judges the tree it breaks each rule
@@ -23,45 +25,105 @@
 set -eu
 cd "$(dirname "$0")/.."
 
+build=${BUILD:-build}
+CC=${CC:-cc}
 tmp=$(mktemp -d "${TMPDIR:-/tmp}/ncclstat-layers.XXXXXX")
 trap 'rm -rf "$tmp"' EXIT
 trap 'exit 130' HUP INT TERM
 
 folders='include shm plugin analysis record tui test man'
 
+cat >"$tmp/floors" <<'END'
+include/ncclstat/tables:
+include/ncclstat: include/ncclstat/tables
+shm: include/ncclstat
+shm/write: shm
+shm/read: shm
+plugin/nccl: shm
+plugin/state: plugin/nccl shm/write
+plugin/mask: plugin/state
+plugin/events: plugin/mask
+plugin/life: plugin/events
+plugin/chain: plugin/life
+plugin: plugin/chain
+analysis/base: shm/read
+analysis/records: analysis/base
+analysis/clocks: analysis/records
+analysis/path: analysis/records
+analysis/model: analysis/records
+analysis/diagnosis: analysis/model
+analysis/views: analysis/diagnosis
+analysis/sources: analysis/model
+record/format: analysis/records
+record/write: record/format
+record/read: record/format analysis/clocks analysis/path analysis/diagnosis
+record/export: record/read analysis/views
+tui/term: analysis/base
+tui/text: tui/term analysis/views
+tui/table: tui/text
+tui/views: tui/table
+tui/screen: tui/views tui/commands
+tui/commands: tui/text record/export record/write
+tui: tui/screen tui/commands
+END
+
 # sources FOLDER: the C files below it, from its root.
 sources() (
 	cd "$1"
 	for f in $folders; do
-		[ ! -d "$f" ] || find "$f" -name '*.[ch]' -type f
+		[ ! -d "$f" ] || find "$f" -name '*.[ch]' -o -name '*.def'
 	done | sort
 )
 
-# check FOLDER: offending lines as file:line: reason; silent when all is well.
-check() (
+# check_includes FOLDER: offending lines as file:line: reason; silent when all
+# is well.
+check_includes() (
 	sources "$1" >"$tmp/list"
 	cd "$1"
 	[ -s "$tmp/list" ] || return 0
 	# shellcheck disable=SC2016 # awk's own $
-	tr '\n' '\0' <"$tmp/list" | xargs -0 awk '
-	BEGIN {
-		may["include"] = " include "
-		may["shm"] = " include shm "
-		may["plugin"] = " include shm plugin "
-		may["analysis"] = " include shm analysis "
-		may["record"] = " include shm analysis record "
-		may["tui"] = " include shm analysis record tui "
-		may["test"] = may["man"] = \
-			" include shm plugin analysis record tui test man "
-		reader = "^(shm/read/|ncclstat/reader[.]h$)"
+	tr '\n' '\0' <"$tmp/list" | xargs -0 awk -v floors="$tmp/floors" '
+	# Everything below a floor, and itself.
+	function look_down(floor, from, i, n, below) {
+		if ((from, floor) in may)
+			return
+		may[from, floor] = 1
+		n = split(direct[floor], below, " ")
+		for (i = 1; i <= n; i++)
+			look_down(below[i], from)
+	}
+	function folder_of(file) {
+		sub(/\/[^\/]*$/, "", file)
+		return file
 	}
 	function bad(why) {
 		sub(/^[ \t]+/, "", line)
 		printf "%s:%d: %s: %s\n", FILENAME, FNR, why, line
 	}
+	BEGIN {
+		while ((getline row < floors) > 0) {
+			floor = row
+			sub(/:.*/, "", floor)
+			sub(/^[^:]*:/, "", row)
+			direct[floor] = row
+		}
+		for (floor in direct)
+			look_down(floor, floor)
+		ours["ncclstat"] = ours["include"] = ours["test"] = ours["man"] = 1
+		for (floor in direct) {
+			sub(/\/.*/, "", floor)
+			ours[floor] = 1
+		}
+		reader = "^(shm/read/|ncclstat/reader[.]h$)"
+	}
 	FNR == 1 {
-		from = FILENAME
-		sub(/\/.*/, "", from)
+		from = folder_of(FILENAME)
+		layer = FILENAME
+		sub(/\/.*/, "", layer)
+		free = layer == "test" || layer == "man"
+		line = ""
+		if (!free && !(from in direct))
+			bad("a folder that is not in the table of floors")
 	}
 	/^[ \t]*#[ \t]*include/ {
 		line = $0
@@ -71,33 +133,72 @@ check() (
 		}
 		quoted = substr($0, RSTART, 1) == "\""
 		name = substr($0, RSTART + 1, RLENGTH - 2)
-		to = name
-		if (!sub(/\/.*/, "", to))
-			to = ""
-		if (to == "ncclstat")
-			to = "include"
-		ours = to in may
-		if (quoted && (!ours || name ~ /(^|\/)[.][.]?(\/|$)/)) {
+		top = name
+		if (!sub(/\/.*/, "", top))
+			top = ""
+		if (quoted && (!(top in ours) || name ~ /(^|\/)[.][.]?(\/|$)/)) {
 			bad("not named from the root")
 			next
 		}
-		if (ours && !index(may[from], " " to " "))
+		to = folder_of(name)
+		sub(/^ncclstat/, "include/ncclstat", to)
+		if ((top in ours) && !free && !((from, to) in may))
 			bad(from " may not include " to)
-		if ((from == "plugin" || from == "shm") &&
+		if ((layer == "plugin" || layer == "shm") &&
 		    FILENAME !~ reader && name ~ reader)
 			bad("the reader must stay out of the plugin")
-		if (ours)
+		if (top in ours)
 			next
 		if (name ~ /^(nccl|cuda|nvml)/ && FILENAME !~ /^test\/gpu\//)
 			bad("headers of NCCL and CUDA are not ours to need")
 		if (name ~ /(^|\/)(n?curses|term|panel|menu|form)[.]h$/ &&
-		    FILENAME !~ /^tui\/term\/(term|curses)[.][ch]$/ && from != "test")
+		    FILENAME !~ /^tui\/term\/(term|curses)[.][ch]$/ &&
+		    layer != "test")
 			bad("curses only in tui/term/term and tui/term/curses")
-		if (name ~ /^(liburing|xxhash|zstd)/ && from !~ /^(record|test)$/)
+		if (name ~ /^(liburing|xxhash|zstd)/ && layer !~ /^(record|test)$/)
 			bad("liburing, xxhash and zstd only in record")
-		if (name ~ /^jansson/ && from !~ /^(record|tui|test)$/)
+		if (name ~ /^jansson/ && layer !~ /^(record|tui|test)$/)
 			bad("jansson only in record and tui")
 	}
+	'
+)
+
+# check_loops FOLDER: the object files below it that call each other in a loop.
+check_loops() (
+	cd "$1" 2>/dev/null && find . -name '*.o' | sort >"$tmp/objects"
+	[ -s "$tmp/objects" ] || {
+		echo "$1: no object files; build first"
+		return 0
+	}
+	xargs nm -A -g <"$tmp/objects" | awk '
+	{
+		file = $1
+		sub(/:.*/, "", file)
+		sub(/^[.]\//, "", file)
+		kind = $(NF - 1)
+		if (kind == "U")
+			needs[file, $NF] = 1
+		else
+			defined_in[$NF] = file
+	}
+	END {
+		for (need in needs) {
+			split(need, part, SUBSEP)
+			to = defined_in[part[2]]
+			if (to != "" && to != part[1])
+				print part[1], to
+		}
+	}
+	' | sort -u >"$tmp/calls"
+	# tsort names the files of each loop, one a line, below a heading.
+	tsort <"$tmp/calls" 2>&1 >/dev/null | awk -v layer="$1" '
+	/input contains a loop/ {
+		printf "%s%s: a loop of object files:", end, layer
+		end = "\n"
+		next
+	}
+	{ printf " %s", $NF }
+	END { printf "%s", end }
 	'
 )
 
@@ -107,7 +208,7 @@ plant() {
 	mkdir -p "$(dirname "$file")"
 	[ ! -e "$file" ] || mv "$file" "$tmp/saved"
 	printf '%s\n' "$2" >"$file"
-	if ! check "$tmp/tree" | grep -q "^$1:1: "; then
+	if ! check_includes "$tmp/tree" | grep -q "^$1:1: "; then
 		echo "self-test: not caught in $1: $2"
 		echo x >>"$tmp/missed"
 	fi
@@ -116,38 +217,75 @@ plant() {
 }
 
 mkdir "$tmp/tree"
-for f in $folders; do
-	[ ! -d "$f" ] || cp -R "$f" "$tmp/tree/"
-done
+sources . | tar -cf - -T - | tar -xf - -C "$tmp/tree"
 plant include/ncclstat/planted.h '#include "shm/ring.h"'
-plant shm/planted.c '#include "plugin/plugin.h"'
+plant include/ncclstat/tables/planted.def '#include "ncclstat/abi.h"'
+plant shm/planted.c '#include "plugin/events/callbacks.h"'
 plant shm/planted.h '#include "analysis/model/model.h"'
+plant shm/planted.h '#include "shm/write/writer.h"'
 plant shm/ring.h '#include "shm/read/reader.h"'
-plant shm/segment.c '#include "shm/read/discover.h"'
-plant plugin/planted.c '  #  include "shm/read/reader.h"'
-plant plugin/planted.h '#include "shm/read/discover.h"'
-plant plugin/planted.c '#include "shm/read/remote.h"'
-plant shm/control.c '#include "shm/read/guard.h"'
+plant shm/read/planted.c '#include "shm/write/writer.h"'
+plant shm/write/planted.c '#include "shm/read/discover.h"'
+plant shm/unknown/planted.c 'int planted;'
+plant plugin/nccl/planted.c '  #  include "shm/read/reader.h"'
+plant plugin/nccl/planted.c '#include "plugin/state/comm.h"'
+plant plugin/state/planted.h '#include "plugin/events/callbacks.h"'
+plant plugin/events/planted.h '#include "plugin/life/lifecycle.h"'
+plant plugin/life/planted.h '#include "shm/read/discover.h"'
+plant plugin/life/planted.h '#include "plugin/chain/chain.h"'
 plant plugin/planted.h '#include <ncclstat/reader.h>'
 plant shm/planted.c '#include "ncclstat/reader.h"'
-plant plugin/planted.c '#include <tui/fmt.h>'
+plant plugin/planted.c '#include <tui/text/format.h>'
 plant plugin/planted.c '#include "analysis/model/model.h"'
 plant plugin/planted.c '#include <nccl.h>'
 plant test/host/planted.c '#include <nccl.h>'
-plant analysis/planted.c '#include "record/format/file_format.h"'
-plant analysis/planted.c '#include "plugin/plugin.h"'
-plant analysis/planted.c '#include <ncurses.h>'
-plant analysis/planted.c '#include <jansson.h>'
-plant record/planted.c '#include "tui/fmt.h"'
-plant tui/planted.c '#include "plugin/plugin.h"'
-plant tui/planted.c '#include <ncursesw/curses.h>'
-plant tui/planted.c '#include <liburing.h>'
-plant analysis/planted.c '#include <zstd.h>'
-plant tui/planted.c '#include "term.h"'
+plant analysis/base/planted.c '#include "record/format/file_format.h"'
+plant analysis/base/planted.h '#include "analysis/model/model.h"'
+plant analysis/path/planted.h '#include "analysis/model/model.h"'
+plant analysis/clocks/planted.h '#include "analysis/path/critical_path.h"'
+plant analysis/model/planted.h '#include "analysis/diagnosis/diagnosis.h"'
+plant analysis/views/planted.c '#include "plugin/nccl/nccl_abi.h"'
+plant analysis/views/planted.c '#include <ncurses.h>'
+plant analysis/views/planted.c '#include <jansson.h>'
+plant record/write/planted.c '#include "record/read/recording.h"'
+plant record/read/planted.c '#include "record/write/recorder.h"'
+plant record/read/planted.c '#include "tui/text/format.h"'
+plant tui/planted.c '#include "plugin/nccl/nccl_abi.h"'
+plant tui/term/planted.c '#include <ncursesw/curses.h>'
+plant tui/text/planted.c '#include "tui/table/table.h"'
+plant tui/views/planted.c '#include "tui/screen/screen.h"'
+plant tui/commands/planted.c '#include "tui/screen/screen.h"'
+plant tui/commands/planted.c '#include <liburing.h>'
+plant analysis/base/planted.c '#include <zstd.h>'
+plant tui/term/planted.c '#include "term.h"'
 plant tui/planted.c '#include "../shm/ring.h"'
-plant tui/planted.c '#include "tui/../plugin/plugin.h"'
+plant tui/planted.c '#include "tui/../plugin/nccl/nccl_abi.h"'
 plant tui/planted.c '#include PLANTED_H'
 
-check . >"$tmp/found"
+# plant_calls NAME CALLEE: an object file whose function calls another's.
+plant_calls() {
+	printf 'void %s(void);\nvoid %s(void);\nvoid %s(void) { %s(); }\n' \
+		"$1" "$2" "$1" "$2" | "$CC" -x c -c -o "$tmp/loop/$1.o" -
+}
+
+mkdir "$tmp/loop"
+plant_calls first second
+plant_calls second third
+plant_calls third fourth
+[ -z "$(check_loops "$tmp/loop")" ] || {
+	echo "self-test: found a loop where there is none"
+	echo x >>"$tmp/missed"
+}
+plant_calls third first
+check_loops "$tmp/loop" | grep -q second || {
+	echo "self-test: a loop of three object files not found"
+	echo x >>"$tmp/missed"
+}
+
+check_includes . >"$tmp/found"
+# The plugin's object files are position-independent, and apart.
+for layer in shm pic/plugin analysis record tui; do
+	check_loops "$build/obj/plain/$layer" >>"$tmp/found"
+done
 cat "$tmp/found"
 [ ! -s "$tmp/found" ] && [ ! -e "$tmp/missed" ]
