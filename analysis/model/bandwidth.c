@@ -1,63 +1,26 @@
 /* SPDX-License-Identifier: MIT */
-/* Algorithm and bus bandwidth as nccl-tests computes them (its
- * PERFORMANCE.md), and over which time. Pure. */
+/* Bandwidth and percentiles of a rank's functions: which time they are taken
+ * over. Pure. */
+#include "analysis/base/busbw.h"
+#include "analysis/base/percentile.h"
 #include "analysis/model/model.h"
 
-/* What the numerators and denominators of the table of functions stand for. */
-enum term { ONE, RANKS, RING, RING2 };
-
-static const struct {
-	enum term numerator, denominator;
-} factors[NCS_FUNCTION_COUNT] = {
-#define X(ID, name, size, numerator, denominator) \
-	[NCS_FUNCTION_##ID] = { numerator, denominator },
-	NCS_FUNCTIONS(X)
-#undef X
-};
-
-static double term_value(enum term term, int nranks)
+uint64_t ncs_rank_percentile(const struct ncs_rank *rank, unsigned function,
+			     double fraction)
 {
-	switch (term) {
-	case RANKS:
-		return nranks;
-	case RING:
-		return nranks - 1.0;
-	case RING2:
-		return 2 * (nranks - 1.0);
-	case ONE:
-		break;
-	}
-	return 1;
-}
+	const struct ncs_function_view *view = &rank->now.functions[function];
+	const uint64_t *histogram = ncs_function_histogram(view);
+	uint64_t counts[NCS_HISTORY_BUCKETS];
 
-double ncs_algorithm_bandwidth(uint64_t bytes, uint64_t time_ns)
-{
-	return time_ns > 0 ? (double)bytes / (double)time_ns : -1;
-}
-
-double ncs_bus_factor(unsigned function, int nranks)
-{
-	if (function >= NCS_FUNCTION_COUNT)
-		return -1;
-	if (nranks < 1 && factors[function].denominator != ONE)
-		return -1;
-	return term_value(factors[function].numerator, nranks) /
-	       term_value(factors[function].denominator, nranks);
-}
-
-unsigned ncs_function_timing(const struct ncs_function_view *function)
-{
-	for (unsigned i = 0; i < NCS_TIMING_COUNT; i++)
-		if (function->timed[i] > 0)
-			return i;
-	return NCS_TIMING_COUNT;
-}
-
-const uint64_t *ncs_function_histogram(const struct ncs_function_view *function)
-{
-	unsigned timing = ncs_function_timing(function);
-
-	return timing < NCS_TIMING_COUNT ? function->histogram[timing] : NULL;
+	if (!histogram)
+		return 0;
+	/* Nothing had been timed by then, or it is the latest interval. */
+	if (!rank->base || rank->base->time_count == 0)
+		return ncs_percentile(histogram, fraction);
+	ncs_counters_times(rank->base, function, ncs_function_timing(view),
+			   histogram, counts);
+	return ncs_percentile_of(counts, 0, NCS_HISTORY_BUCKETS,
+				 NCS_HISTORY_BUCKET, fraction);
 }
 
 /* Of the operations that were timed since; negative: unknown. */

@@ -2,32 +2,9 @@
 /* Classes of operations; see class_stats.h. */
 #include "analysis/model/class_stats.h"
 
-bool ncs_class_is_other(const struct ncs_class_view *view)
-{
-	return view->size_class == NCS_CLASS_OTHER;
-}
-
-uint64_t ncs_class_identity(const struct ncs_class_view *view)
-{
-	return NCS_CLASS_KEY(view->function, view->size_class, view->algorithm,
-			     view->protocol);
-}
-
-unsigned ncs_class_timing(const struct ncs_class_view *view)
-{
-	for (unsigned i = 0; i < NCS_TIMING_COUNT; i++)
-		if (view->times[i].timed > 0)
-			return i;
-	return NCS_TIMING_COUNT;
-}
-
-const struct ncs_class_times *
-ncs_times_of_class(const struct ncs_class_view *view)
-{
-	unsigned timing = ncs_class_timing(view);
-
-	return timing < NCS_TIMING_COUNT ? &view->times[timing] : NULL;
-}
+#include "analysis/base/busbw.h"
+#include "analysis/base/class_names.h"
+#include "analysis/base/percentile.h"
 
 uint64_t ncs_class_percentile(const struct ncs_rank *rank,
 			      const struct ncs_class_times *times,
@@ -35,7 +12,7 @@ uint64_t ncs_class_percentile(const struct ncs_rank *rank,
 {
 	uint64_t time_ns =
 		ncs_percentile_of(&rank->now.class_buckets[times->place],
-				  times->first, times->count, fraction);
+				  times->first, times->count, 1, fraction);
 
 	/* The middle of the last bucket may be longer than any in it. */
 	if (times->longest_ns > 0 && time_ns > times->longest_ns)

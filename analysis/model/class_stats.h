@@ -6,19 +6,6 @@
 
 #include "analysis/model/model.h"
 
-/* Whether it is what found no class of its own. */
-bool ncs_class_is_other(const struct ncs_class_view *view);
-
-/* Who it is, whatever its place: equal for equal classes. */
-uint64_t ncs_class_identity(const struct ncs_class_view *view);
-
-/* The kernel's times where there are any, else the proxy's; NULL: none. */
-const struct ncs_class_times *
-ncs_times_of_class(const struct ncs_class_view *view);
-
-/* Which they are; NCS_TIMING_COUNT: none. */
-unsigned ncs_class_timing(const struct ncs_class_view *view);
-
 /* Of the rank's times as of now, in ns. */
 uint64_t ncs_class_percentile(const struct ncs_rank *rank,
 			      const struct ncs_class_times *times,

@@ -7,7 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "analysis/model/class_stats.h"
+#include "analysis/base/class_names.h"
 
 /* The three waits of a sender, then the three of a receiver. */
 static_assert(NCS_CHANNEL_IDLE == 0 &&

@@ -161,31 +161,11 @@ double ncs_rank_rate(const struct ncs_rank *rank, uint64_t now, uint64_t base);
 double ncs_rank_operations_rate(const struct ncs_rank *rank);
 double ncs_rank_bytes_rate(const struct ncs_rank *rank, bool send);
 
-/* Percentile of a histogram, in ns; fraction 0 … 1. 0 if it is empty. */
-uint64_t ncs_percentile(const uint64_t *histogram, double fraction);
-uint64_t ncs_histogram_total(const uint64_t *histogram);
-
-/* The same of `count` buckets of one, from `first` on, all others being 0. */
-uint64_t ncs_percentile_of(const uint64_t *buckets, unsigned first,
-			   unsigned count, double fraction);
 /* Percentile of the times of a rank's operations, in ns: of those timed in the
  * window; where that is the latest interval, which has too few, of all. 0:
  * there are none. */
 uint64_t ncs_rank_percentile(const struct ncs_rank *rank, unsigned function,
 			     double fraction);
-
-/* algbw in GB/s (10^9), and what to multiply it by for busbw, as nccl-tests
- * computes them. Negative: unknown (no time; nranks). */
-double ncs_algorithm_bandwidth(uint64_t bytes, uint64_t time_ns);
-double ncs_bus_factor(unsigned function, int nranks);
-
-/* Which times a function has: the kernel's where there are any, else the
- * proxy's; NCS_TIMING_COUNT: none. */
-unsigned ncs_function_timing(const struct ncs_function_view *function);
-
-/* The histogram of these times; NULL: none. */
-const uint64_t *
-ncs_function_histogram(const struct ncs_function_view *function);
 
 /* GB/s of a function's timed operations: over the window if some were timed in
  * it, else over the latest interval in which some were, else since the start.

@@ -6,6 +6,8 @@
 #include <stdlib.h>
 
 #include "analysis/base/append.h"
+#include "analysis/base/busbw.h"
+#include "analysis/base/percentile.h"
 #include "analysis/model/model.h"
 
 static void add(struct ncs_range_sum *to, const struct ncs_range_sum *from)

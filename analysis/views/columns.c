@@ -14,6 +14,8 @@
 #include <string.h>
 
 #include "analysis/base/append.h"
+#include "analysis/base/busbw.h"
+#include "analysis/base/class_names.h"
 #include "analysis/model/class_stats.h"
 #include "analysis/base/detail.h"
 #include "analysis/diagnosis/diagnosis.h"

@@ -4,6 +4,7 @@
 
 #include <stdio.h>
 
+#include "analysis/base/busbw.h"
 #include "analysis/model/model.h"
 #include "analysis/base/value_names.h"
 

@@ -8,6 +8,9 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "analysis/base/busbw.h"
+#include "analysis/base/class_names.h"
+#include "analysis/base/percentile.h"
 #include "analysis/model/class_stats.h"
 #include "analysis/base/value_names.h"
 #include "analysis/base/utf8.h"

@@ -11,6 +11,9 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "analysis/base/busbw.h"
+#include "analysis/base/class_names.h"
+#include "analysis/base/percentile.h"
 #include "analysis/model/class_stats.h"
 #include "analysis/model/communicators.h"
 #include "analysis/base/detail.h"

@@ -6,6 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "analysis/base/class_names.h"
 #include "analysis/model/class_stats.h"
 #include "analysis/diagnosis/finding.h"
 #include "analysis/model/range_totals.h"

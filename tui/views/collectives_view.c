@@ -6,6 +6,7 @@
 
 #include <stdio.h>
 
+#include "analysis/base/busbw.h"
 #include "analysis/base/value_names.h"
 #include "tui/text/words.h"
 

@@ -6,6 +6,7 @@
 
 #include <stdio.h>
 
+#include "analysis/base/class_names.h"
 #include "analysis/model/class_stats.h"
 #include "analysis/base/value_names.h"
 #include "tui/text/format.h"

@@ -8,6 +8,7 @@
 
 #include <cmocka.h>
 
+#include "analysis/base/percentile.h"
 #include "analysis/model/model.h"
 
 static uint64_t histogram[NCS_HISTOGRAM_BUCKETS];
@@ -51,9 +52,10 @@ static void a_part_of_a_histogram_has_the_percentiles_of_the_whole(void **state)
 		count(i);
 	for (unsigned i = 0; i <= 100; i++)
 		assert_int_equal(ncs_percentile_of(&histogram[first], first,
-						   end - first, i / 100.0),
+						   end - first, 1,
+						   i / 100.0),
 				 ncs_percentile(histogram, i / 100.0));
-	assert_int_equal(ncs_percentile_of(histogram, 0, 0, 0.5), 0);
+	assert_int_equal(ncs_percentile_of(histogram, 0, 0, 1, 0.5), 0);
 }
 
 static void small_values_are_exact(void **state)

@@ -9,6 +9,7 @@
 
 #include <cmocka.h>
 
+#include "analysis/base/percentile.h"
 #include "analysis/views/columns.h"
 
 #define SECOND UINT64_C(1000000000)

@@ -1,0 +1,60 @@
+/* SPDX-License-Identifier: MIT */
+/* Algorithm and bus bandwidth; see busbw.h and nccl-tests' PERFORMANCE.md. */
+#include "analysis/base/busbw.h"
+
+/* What the numerators and denominators of the table of functions stand for. */
+enum term { ONE, RANKS, RING, RING2 };
+
+static const struct {
+	enum term numerator, denominator;
+} factors[NCS_FUNCTION_COUNT] = {
+#define X(ID, name, size, numerator, denominator) \
+	[NCS_FUNCTION_##ID] = { numerator, denominator },
+	NCS_FUNCTIONS(X)
+#undef X
+};
+
+static double term_value(enum term term, int nranks)
+{
+	switch (term) {
+	case RANKS:
+		return nranks;
+	case RING:
+		return nranks - 1.0;
+	case RING2:
+		return 2 * (nranks - 1.0);
+	case ONE:
+		break;
+	}
+	return 1;
+}
+
+double ncs_algorithm_bandwidth(uint64_t bytes, uint64_t time_ns)
+{
+	return time_ns > 0 ? (double)bytes / (double)time_ns : -1;
+}
+
+double ncs_bus_factor(unsigned function, int nranks)
+{
+	if (function >= NCS_FUNCTION_COUNT)
+		return -1;
+	if (nranks < 1 && factors[function].denominator != ONE)
+		return -1;
+	return term_value(factors[function].numerator, nranks) /
+	       term_value(factors[function].denominator, nranks);
+}
+
+unsigned ncs_function_timing(const struct ncs_function_view *function)
+{
+	for (unsigned i = 0; i < NCS_TIMING_COUNT; i++)
+		if (function->timed[i] > 0)
+			return i;
+	return NCS_TIMING_COUNT;
+}
+
+const uint64_t *ncs_function_histogram(const struct ncs_function_view *function)
+{
+	unsigned timing = ncs_function_timing(function);
+
+	return timing < NCS_TIMING_COUNT ? function->histogram[timing] : NULL;
+}

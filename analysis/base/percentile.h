@@ -1,0 +1,22 @@
+/* SPDX-License-Identifier: MIT */
+/* Percentiles of histograms of durations (ncclstat/histogram.h). Pure. */
+#ifndef NCS_ANALYSIS_BASE_PERCENTILE_H
+#define NCS_ANALYSIS_BASE_PERCENTILE_H
+
+#include <stdint.h>
+
+/* Returns the number of values in a histogram of NCS_HISTOGRAM_BUCKETS. */
+uint64_t ncs_histogram_total(const uint64_t *histogram);
+
+/* Returns a percentile of a histogram of NCS_HISTOGRAM_BUCKETS in ns, or 0 if
+ * it is empty. `fraction` is 0 to 1. The middle of a bucket stands for all
+ * values in it. */
+uint64_t ncs_percentile(const uint64_t *histogram, double fraction);
+
+/* Returns the same for `count` buckets, each of which sums `width` adjacent
+ * ones of a histogram; `first` is the place of the first one, counted in
+ * buckets of that width. */
+uint64_t ncs_percentile_of(const uint64_t *buckets, unsigned first,
+			   unsigned count, unsigned width, double fraction);
+
+#endif
