@@ -70,7 +70,7 @@ struct command {
  * first of it returned. A dump is the same whatever the file says: programs
  * read it. */
 static void configure(const struct command *command,
-		      const struct ncs_config *config,
+		      const struct ncs_config_file *config,
 		      struct ncs_options *options, char *complaint, size_t size)
 {
 	char error[256], *text = NULL;
@@ -79,7 +79,7 @@ static void configure(const struct command *command,
 
 	ncs_options_init(options);
 	if (complaints) {
-		ncs_config_load(config, options, complaints);
+		ncs_config_file_load(config, options, complaints);
 		fclose(complaints);
 		fputs(text, stderr);
 		snprintf(complaint, size, "%.*s", (int)strcspn(text, "\n"),
@@ -125,11 +125,11 @@ static int look_live(const struct command *command, struct ncs_source *source,
 {
 	struct ncs_aliases aliases = { 0 };
 	struct ncs_options options;
-	struct ncs_config config;
+	struct ncs_config_file config;
 	char complaint[160] = "";
 	int status = NCS_EXIT_USAGE;
 
-	ncs_config_find(&config, command->options.config_path);
+	ncs_config_file_find(&config, command->options.config_path);
 	configure(command, &config, &options, complaint, sizeof(complaint));
 	if (give_names(&options, source, &aliases))
 		status = ncs_live_run(&options, &config, complaint, source,

@@ -24,8 +24,8 @@ static char *written(const char *text, size_t length, size_t *written_length)
 	if (!file || !complaints)
 		abort();
 	ncs_options_init(&options);
-	ncs_config_parse("ncclstatrc", text, length, &options, complaints);
-	ncs_config_merge(file, text, length, &options);
+	ncs_config_file_parse("ncclstatrc", text, length, &options, complaints);
+	ncs_config_file_merge(file, text, length, &options);
 	fclose(file);
 	fclose(complaints);
 	return merged;

@@ -23,7 +23,7 @@
 
 /* --- Where it is ---------------------------------------------------------- */
 
-static bool set_path(struct ncs_config *config, const char *folder,
+static bool set_path(struct ncs_config_file *config, const char *folder,
 		     const char *below)
 {
 	int length = snprintf(config->path, sizeof(config->path), "%s%s",
@@ -35,7 +35,7 @@ static bool set_path(struct ncs_config *config, const char *folder,
 	return false;
 }
 
-void ncs_config_find(struct ncs_config *config, const char *asked)
+void ncs_config_file_find(struct ncs_config_file *config, const char *asked)
 {
 	const char *variable = getenv("NCCLSTATRC");
 	const char *folder = getenv("XDG_CONFIG_HOME"), *home = getenv("HOME");
@@ -152,7 +152,7 @@ static bool take_line(struct line *line, struct ncs_options *options,
 
 static void complain(FILE *complaints, const char *path, const char *why)
 {
-	char text[NCS_CONFIG_PATH_MAX + COMPLAINT_MAX];
+	char text[NCS_CONFIG_FILE_PATH_MAX + COMPLAINT_MAX];
 
 	ncs_format_clean(text, sizeof(text), path, false);
 	fputs(text, complaints);
@@ -161,7 +161,7 @@ static void complain(FILE *complaints, const char *path, const char *why)
 	fputc('\n', complaints);
 }
 
-void ncs_config_parse(const char *path, const char *text, size_t length,
+void ncs_config_file_parse(const char *path, const char *text, size_t length,
 		      struct ncs_options *options, FILE *complaints)
 {
 	char error[COMPLAINT_MAX], why[COMPLAINT_MAX + 32];
@@ -228,7 +228,7 @@ static int read_trusted(const char *path, char **text, size_t *length,
 	return 0;
 }
 
-void ncs_config_load(const struct ncs_config *config,
+void ncs_config_file_load(const struct ncs_config_file *config,
 		     struct ncs_options *options, FILE *complaints)
 {
 	char why[COMPLAINT_MAX], *text;
@@ -247,7 +247,7 @@ void ncs_config_load(const struct ncs_config *config,
 		complain(complaints, config->path, why);
 		return;
 	}
-	ncs_config_parse(config->path, text, length, options, complaints);
+	ncs_config_file_parse(config->path, text, length, options, complaints);
 	free(text);
 }
 
@@ -274,7 +274,7 @@ static bool is_default(const struct ncs_options *options,
 	return strcmp(value, usual) == 0;
 }
 
-void ncs_config_merge(FILE *file, const char *text, size_t length,
+void ncs_config_file_merge(FILE *file, const char *text, size_t length,
 		      const struct ncs_options *options)
 {
 	bool written[NCS_OPTIONS_END] = { false };
@@ -304,7 +304,7 @@ void ncs_config_merge(FILE *file, const char *text, size_t length,
  * noticed when the file is. */
 static void make_folders(const char *path)
 {
-	char folder[NCS_CONFIG_PATH_MAX];
+	char folder[NCS_CONFIG_FILE_PATH_MAX];
 
 	for (const char *at = path; (at = strchr(at, '/')); at++) {
 		snprintf(folder, sizeof(folder), "%.*s", (int)(at - path),
@@ -326,7 +326,7 @@ static int write_file(int descriptor, mode_t mode, const char *text,
 		close(descriptor);
 		return error;
 	}
-	ncs_config_merge(file, text, length, options);
+	ncs_config_file_merge(file, text, length, options);
 	if (fflush(file) != 0 || fchmod(descriptor, mode) != 0 ||
 	    fsync(descriptor) != 0)
 		error = -errno;
@@ -335,9 +335,9 @@ static int write_file(int descriptor, mode_t mode, const char *text,
 	return error;
 }
 
-int ncs_config_store(const char *path, const struct ncs_options *options)
+int ncs_config_file_store(const char *path, const struct ncs_options *options)
 {
-	char sibling[NCS_CONFIG_PATH_MAX + 8], *text;
+	char sibling[NCS_CONFIG_FILE_PATH_MAX + 8], *text;
 	const char *why;
 	mode_t mode = 0600;
 	size_t length;

@@ -228,7 +228,7 @@ static void keep(struct live *live)
 	int error;
 
 	ncs_screen_collect(&live->screen);
-	error = ncs_config_store(path, &live->screen.options);
+	error = ncs_config_file_store(path, &live->screen.options);
 	if (error == -EPERM)
 		ncs_screen_say(&live->screen, now_ns(),
 			       "not written: what is there was not read: %s",
@@ -517,7 +517,7 @@ static bool wants_color(const struct ncs_options *options)
 }
 
 static void init_screen(struct live *live, const struct ncs_options *options,
-			const struct ncs_config *config, const char *complaint)
+			const struct ncs_config_file *config, const char *complaint)
 {
 	char host[65] = "";
 
@@ -561,7 +561,7 @@ static int start_terminal(const struct ncs_options *options)
 }
 
 static int run(struct live *live, const struct ncs_options *options,
-	       const struct ncs_config *config, const char *complaint)
+	       const struct ncs_config_file *config, const char *complaint)
 {
 	int error = block_signals(live);
 
@@ -583,7 +583,7 @@ static int run(struct live *live, const struct ncs_options *options,
 }
 
 int ncs_live_run(const struct ncs_options *options,
-		 const struct ncs_config *config, const char *complaint,
+		 const struct ncs_config_file *config, const char *complaint,
 		 struct ncs_source *source, struct ncs_replay *replay)
 {
 	struct live live = { .source = source,

@@ -15,7 +15,7 @@
  * or -errno if this terminal cannot show it; nothing has then been written to
  * it. Errors are told on stderr once the terminal is given back. */
 int ncs_live_run(const struct ncs_options *options,
-		 const struct ncs_config *config, const char *complaint,
+		 const struct ncs_config_file *config, const char *complaint,
 		 struct ncs_source *source, struct ncs_replay *replay);
 
 #endif

@@ -33,7 +33,7 @@ static void parse_bytes(const char *text, size_t length)
 	file = open_memstream(&complaints, &size);
 	assert_non_null(file);
 	ncs_options_init(&options);
-	ncs_config_parse("rc", text, length, &options, file);
+	ncs_config_file_parse("rc", text, length, &options, file);
 	fclose(file);
 }
 
@@ -50,7 +50,7 @@ static char *merged(const char *text)
 	FILE *file = open_memstream(&result, &size);
 
 	assert_non_null(file);
-	ncs_config_merge(file, text, strlen(text), &options);
+	ncs_config_file_merge(file, text, strlen(text), &options);
 	fclose(file);
 	return result;
 }
@@ -282,7 +282,7 @@ static void put(const char *text, mode_t mode)
 
 static void load(void)
 {
-	struct ncs_config config = { .asked = true };
+	struct ncs_config_file config = { .asked = true };
 	size_t size;
 	FILE *file;
 
@@ -291,7 +291,7 @@ static void load(void)
 	assert_non_null(file);
 	snprintf(config.path, sizeof(config.path), "%s", path);
 	ncs_options_init(&options);
-	ncs_config_load(&config, &options, file);
+	ncs_config_file_load(&config, &options, file);
 	fclose(file);
 }
 
@@ -301,7 +301,7 @@ static void expect_refused(const char *why)
 	assert_int_equal(options.view, NCS_VIEW_COUNT);
 	if (!strstr(complaints, why))
 		fail_msg("\"%s\" does not have \"%s\"", complaints, why);
-	assert_int_equal(ncs_config_store(path, &options), -EPERM);
+	assert_int_equal(ncs_config_file_store(path, &options), -EPERM);
 }
 
 static void a_file_is_believed_only_from_its_user(void **state)
@@ -360,13 +360,13 @@ static void storing_makes_folders_and_leaves_nothing_else(void **state)
 	snprintf(deep, sizeof(deep), "%s/a/ncclstatrc", folder);
 	ncs_options_init(&options);
 	options.view = NCS_VIEW_PROXY;
-	assert_int_equal(ncs_config_store(deep, &options), 0);
+	assert_int_equal(ncs_config_file_store(deep, &options), 0);
 	snprintf(path, sizeof(path), "%s/a/ncclstatrc", folder);
 	load();
 	assert_string_equal(complaints, "");
 	assert_int_equal(options.view, NCS_VIEW_PROXY);
 	options.view = NCS_VIEW_CHANNEL;
-	assert_int_equal(ncs_config_store(deep, &options), 0);
+	assert_int_equal(ncs_config_file_store(deep, &options), 0);
 	load();
 	assert_int_equal(options.view, NCS_VIEW_CHANNEL);
 	unlink(deep);
@@ -389,7 +389,7 @@ static void storing_replaces_the_file(void **state)
 	assert_int_equal(stat(path, &before), 0);
 	ncs_options_init(&options);
 	options.view = NCS_VIEW_PROXY;
-	assert_int_equal(ncs_config_store(path, &options), 0);
+	assert_int_equal(ncs_config_file_store(path, &options), 0);
 	assert_int_equal(stat(path, &after), 0);
 	assert_int_equal(fstat(fileno(file), &open_one), 0);
 	assert_true(before.st_ino != after.st_ino);
@@ -405,7 +405,7 @@ static void errors_of_writing_are_returned(void **state)
 {
 	(void)state;
 	ncs_options_init(&options);
-	assert_int_equal(ncs_config_store("/proc/none/ncclstatrc", &options),
+	assert_int_equal(ncs_config_file_store("/proc/none/ncclstatrc", &options),
 			 -ENOENT);
 }
 
@@ -414,7 +414,7 @@ static void errors_of_writing_are_returned(void **state)
 static void expect_path(const char *asked, const char *variable,
 			const char *xdg, const char *home, const char *expected)
 {
-	static struct ncs_config config;
+	static struct ncs_config_file config;
 
 	unsetenv("NCCLSTATRC");
 	unsetenv("XDG_CONFIG_HOME");
@@ -425,7 +425,7 @@ static void expect_path(const char *asked, const char *variable,
 		setenv("XDG_CONFIG_HOME", xdg, 1);
 	if (home)
 		setenv("HOME", home, 1);
-	ncs_config_find(&config, asked);
+	ncs_config_file_find(&config, asked);
 	assert_string_equal(config.path, expected);
 }
 
