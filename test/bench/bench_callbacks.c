@@ -102,7 +102,7 @@ static void name_kind(unsigned kind, char *text, size_t size)
 
 enum verb { START, RECORD, STOP };
 
-struct call {
+struct bench_call {
 	uint8_t verb;
 	uint8_t kind;
 	bool without_args;
@@ -117,7 +117,7 @@ struct call {
 struct load {
 	const char *name;
 	const char *unit; /* what the calls make up */
-	struct call *calls;
+	struct bench_call *calls;
 	size_t count;
 	union nccl_event_descr *descrs;
 	size_t descr_count;
@@ -154,10 +154,10 @@ static void load_release(struct load *load)
 	free(load->comms);
 }
 
-static struct call *add_call(struct load *load, enum verb verb,
+static struct bench_call *add_call(struct load *load, enum verb verb,
 			     uint32_t handle)
 {
-	struct call *call = &load->calls[load->count++];
+	struct bench_call *call = &load->calls[load->count++];
 
 	if (load->count > load->capacity || handle > load->handle_max)
 		fail("too many calls");
@@ -171,7 +171,7 @@ static void add_start(struct load *load, const struct host *host,
 		      uint32_t handle, uint32_t parent, uint32_t group,
 		      const struct host_event *event)
 {
-	struct call *call = add_call(load, START, handle);
+	struct bench_call *call = add_call(load, START, handle);
 
 	load->types[handle] = (uint8_t)number_of_type(event->type);
 	call->kind = (uint8_t)(KIND_START + load->types[handle]);
@@ -188,7 +188,7 @@ static void add_start(struct load *load, const struct host *host,
 static void add_state(struct load *load, const struct host *host,
 		      uint32_t handle, const struct host_state *state)
 {
-	struct call *call = add_call(load, RECORD, handle);
+	struct bench_call *call = add_call(load, RECORD, handle);
 
 	call->kind = (uint8_t)(KIND_STATE + state->state);
 	call->state = state->state;
@@ -445,7 +445,7 @@ struct subject {
 };
 
 static void set_parents(union nccl_event_descr *descr, const struct load *load,
-			const struct call *call, const struct subject *subject)
+			const struct bench_call *call, const struct subject *subject)
 {
 	descr->v5.parent = subject->handles[call->parent];
 	if (call->kind == KIND_START + NCS_EVENT_COLL) {
@@ -481,7 +481,7 @@ pass(struct subject *subject, const struct load *load, uint64_t kind,
 	uint64_t made = 0;
 
 	for (size_t i = 0; i < load->count; i++) {
-		const struct call *call = &load->calls[i];
+		const struct bench_call *call = &load->calls[i];
 		void **handle = &subject->handles[call->handle];
 		union nccl_event_descr descr;
 		union nccl_state_args args;
@@ -534,7 +534,7 @@ static void run_kernels(const struct load *load)
 	uint64_t now = ncs_clock_monotonic_ns();
 
 	for (size_t i = 0; load->has_gpu && i < load->count; i++) {
-		const struct call *call = &load->calls[i];
+		const struct bench_call *call = &load->calls[i];
 
 		if (call->kind == KIND_START + NCS_EVENT_KERNEL_CH)
 			load->descrs[call->content].v5.kernel_ch.gpu_timer_ns =

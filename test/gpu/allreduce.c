@@ -76,7 +76,7 @@ static struct {
 #undef NORMAL
 };
 
-struct graph {
+struct captured_graph {
 	cudaGraph_t graph;
 	cudaGraphExec_t exec;
 	size_t elements[MAX_CAPTURED];
@@ -90,11 +90,11 @@ struct lane {
 	float *out;
 	/* Pinned, as long as `out`. */
 	float *host;
-	struct graph graphs[MAX_GRAPHS];
+	struct captured_graph graphs[MAX_GRAPHS];
 	unsigned graph_count;
 };
 
-struct call {
+struct planned_call {
 	const struct lane *lane;
 	size_t elements;
 	float *out;
@@ -106,7 +106,7 @@ struct helper {
 	pthread_mutex_t mutex;
 	pthread_cond_t changed;
 	/* NULL when there is nothing to do. */
-	const struct call *call;
+	const struct planned_call *call;
 	bool stop;
 };
 
@@ -249,7 +249,7 @@ static void expect_sums(const float *results, size_t elements)
 	}
 }
 
-static void make_call(const struct call *call)
+static void make_call(const struct planned_call *call)
 {
 	const struct lane *lane = call->lane;
 
@@ -301,7 +301,7 @@ static void dismiss(struct helper *helper)
 }
 
 /* Waits until the call was made, as a backward pass is waited for. */
-static void hand_over(struct helper *helper, const struct call *call)
+static void hand_over(struct helper *helper, const struct planned_call *call)
 {
 	pthread_mutex_lock(&helper->mutex);
 	helper->call = call;
@@ -314,7 +314,9 @@ static void hand_over(struct helper *helper, const struct call *call)
 static void all_reduce(struct scenario *play, const struct lane *lane,
 		       size_t elements, float *out)
 {
-	struct call call = { .lane = lane, .elements = elements, .out = out };
+	struct planned_call call = { .lane = lane,
+				     .elements = elements,
+				     .out = out };
 
 	if (play->helper && one_in(&play->who, 2))
 		hand_over(play->helper, &call);
@@ -362,7 +364,7 @@ static void call_beside(struct scenario *play, const struct lane *captured)
 
 static void capture(struct scenario *play, struct lane *lane)
 {
-	struct graph *graph = &lane->graphs[lane->graph_count++];
+	struct captured_graph *graph = &lane->graphs[lane->graph_count++];
 
 	/* Relaxed: the other thread may add to it, and may call CUDA. */
 	CUDA(cudaStreamBeginCapture(lane->stream,
@@ -379,7 +381,7 @@ static void capture(struct scenario *play, struct lane *lane)
 
 static void replay(struct scenario *play, const struct lane *lane)
 {
-	const struct graph *graph =
+	const struct captured_graph *graph =
 		&lane->graphs[below(&play->random, lane->graph_count)];
 	bool checked = one_in(&play->random, CHECK_REPLAY);
 	size_t all = options.captured * SLICE_ELEMENTS;
@@ -501,9 +503,9 @@ static double now_us(void)
 
 static void call_often(const struct lane *lane, size_t bytes, unsigned calls)
 {
-	struct call call = { .lane = lane,
-			     .elements = bytes / sizeof(float),
-			     .out = lane->out };
+	struct planned_call call = { .lane = lane,
+				     .elements = bytes / sizeof(float),
+				     .out = lane->out };
 
 	for (unsigned i = 0; i < calls; i++)
 		make_call(&call);

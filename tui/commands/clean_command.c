@@ -9,7 +9,7 @@
 #include "tui/text/format.h"
 #include "tui/text/output.h"
 
-struct report {
+struct clean_report {
 	FILE *file;
 	bool ascii;
 	bool failed;
@@ -17,7 +17,7 @@ struct report {
 
 static void on_removed(const char *path, int error, void *argument)
 {
-	struct report *report = argument;
+	struct clean_report *report = argument;
 	char clean[4096 + 1];
 
 	ncs_format_clean(clean, sizeof(clean), path, report->ascii);
@@ -32,7 +32,7 @@ static void on_removed(const char *path, int error, void *argument)
 int ncs_clean_run(const struct ncs_options *options)
 {
 	const char *directory = ncs_directory(options->directory);
-	struct report report = { .ascii = options->ascii };
+	struct clean_report report = { .ascii = options->ascii };
 	struct ncs_output output;
 	int removed, status = NCS_EXIT_OK;
 

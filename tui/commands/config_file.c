@@ -55,7 +55,7 @@ void ncs_config_file_find(struct ncs_config_file *config, const char *asked)
 
 enum line_kind { LINE_BLANK, LINE_WRONG, LINE_SETTING };
 
-struct line {
+struct config_line {
 	const char *text; /* not terminated, without its end */
 	size_t length;
 	char name[32];
@@ -87,7 +87,7 @@ static bool copy_part(char *part, size_t size, const char *text, size_t length)
 	return true;
 }
 
-static enum line_kind read_line(struct line *line)
+static enum line_kind read_line(struct config_line *line)
 {
 	const char *text = line->text, *equals;
 	size_t length = line->length;
@@ -106,7 +106,8 @@ static enum line_kind read_line(struct line *line)
 }
 
 /* Takes the next line off the text; false at its end. */
-static bool next_line(const char **text, size_t *length, struct line *line)
+static bool next_line(const char **text, size_t *length,
+		      struct config_line *line)
 {
 	const char *end;
 
@@ -123,7 +124,7 @@ static bool next_line(const char **text, size_t *length, struct line *line)
 /* --- Reading -------------------------------------------------------------- */
 
 /* Sets what a line says; false: `error` says why not. */
-static bool take_line(struct line *line, struct ncs_options *options,
+static bool take_line(struct config_line *line, struct ncs_options *options,
 		      char *error, size_t size)
 {
 	enum line_kind kind = read_line(line);
@@ -162,10 +163,10 @@ static void complain(FILE *complaints, const char *path, const char *why)
 }
 
 void ncs_config_file_parse(const char *path, const char *text, size_t length,
-		      struct ncs_options *options, FILE *complaints)
+			   struct ncs_options *options, FILE *complaints)
 {
 	char error[COMPLAINT_MAX], why[COMPLAINT_MAX + 32];
-	struct line line;
+	struct config_line line;
 
 	for (unsigned number = 1; next_line(&text, &length, &line); number++) {
 		if (take_line(&line, options, error, sizeof(error)))
@@ -229,7 +230,7 @@ static int read_trusted(const char *path, char **text, size_t *length,
 }
 
 void ncs_config_file_load(const struct ncs_config_file *config,
-		     struct ncs_options *options, FILE *complaints)
+			  struct ncs_options *options, FILE *complaints)
 {
 	char why[COMPLAINT_MAX], *text;
 	const char *reason;
@@ -275,10 +276,10 @@ static bool is_default(const struct ncs_options *options,
 }
 
 void ncs_config_file_merge(FILE *file, const char *text, size_t length,
-		      const struct ncs_options *options)
+			   const struct ncs_options *options)
 {
 	bool written[NCS_OPTIONS_END] = { false };
-	struct line line;
+	struct config_line line;
 
 	while (next_line(&text, &length, &line)) {
 		int option = read_line(&line) == LINE_SETTING ?

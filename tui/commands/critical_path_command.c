@@ -14,7 +14,7 @@
 #include "tui/text/output.h"
 
 /* Where a path is drawn. */
-struct drawing {
+struct path_drawing {
 	struct ncs_trace_writer *writer;
 	uint32_t path_track;
 	uint32_t category;
@@ -24,32 +24,33 @@ struct drawing {
 	char (*names)[24];       /* by rank of the job */
 };
 
-struct run {
+struct path_run {
 	const struct ncs_options *options;
 	struct ncs_collectives *collectives;
 	struct ncs_job_steps *steps;
 	struct ncs_fits fits;
 	struct ncs_path_owner *owners;
 	uint32_t rank_count;
-	struct drawing *drawing; /* NULL: none */
+	struct path_drawing *drawing; /* NULL: none */
 };
 
 static bool is_in_range(const void *who, const struct ncs_member *part,
 			const char *path)
 {
-	const struct run *run = who;
+	const struct path_run *run = who;
 
 	return ncs_collectives_is_in_range(run->collectives, part, path);
 }
 
-static bool is_counted(const struct run *run, const struct ncs_joined *joined)
+static bool is_counted(const struct path_run *run,
+		       const struct ncs_joined *joined)
 {
 	return !run->options->range ||
 	       is_in_range(run, &joined->parts[0], run->options->range);
 }
 
 /* The first look: what transfers take, and where steps begin. */
-static int learn(struct run *run)
+static int learn(struct path_run *run)
 {
 	const struct ncs_joined *joined;
 	int result;
@@ -68,7 +69,7 @@ static int learn(struct run *run)
 	return result ? result : ncs_collectives_rewind(run->collectives);
 }
 
-static int walk(struct run *run, struct ncs_path *path)
+static int walk(struct path_run *run, struct ncs_path *path)
 {
 	const struct ncs_joined *joined;
 	int result;
@@ -90,8 +91,8 @@ static int walk(struct run *run, struct ncs_path *path)
 
 static void draw_segment(void *who, const struct ncs_path_segment *segment)
 {
-	const struct run *run = who;
-	const struct drawing *drawing = run->drawing;
+	const struct path_run *run = who;
+	const struct path_drawing *drawing = run->drawing;
 	const struct ncs_trace_argument arguments[] = {
 		{ drawing->rank_word, NCS_TRACE_NUMBER,
 		  run->owners[segment->owner].rank },
@@ -116,8 +117,8 @@ static void draw_timed(void *who, size_t scenario,
 		       const struct ncs_member *part, uint64_t arrival_ns,
 		       uint64_t end_ns)
 {
-	const struct run *run = who;
-	const struct drawing *drawing = run->drawing;
+	const struct path_run *run = who;
+	const struct path_drawing *drawing = run->drawing;
 	uint32_t rank = run->owners[part->owner].rank;
 	struct ncs_trace_argument arguments[] = {
 		{ drawing->number_word, NCS_TRACE_NUMBER, part->number },
@@ -141,7 +142,7 @@ static void draw_timed(void *who, size_t scenario,
 			arrival_ns, end_ns, &event);
 }
 
-static int print(struct run *run, struct ncs_replay *replay,
+static int print(struct path_run *run, struct ncs_replay *replay,
 		 const struct ncs_path *path)
 {
 	struct ncs_path_view view = {
@@ -172,7 +173,7 @@ static int print(struct run *run, struct ncs_replay *replay,
 }
 
 /* The path is drawn, or printed. */
-static int analyse(struct run *run, struct ncs_replay *replay)
+static int analyse(struct path_run *run, struct ncs_replay *replay)
 {
 	struct ncs_scenario scenarios[NCS_SCENARIOS_MAX];
 	struct ncs_path_options options = {
@@ -210,7 +211,7 @@ static int analyse(struct run *run, struct ncs_replay *replay)
 	return status;
 }
 
-static bool open_run(struct run *run, struct ncs_replay *replay)
+static bool open_run(struct path_run *run, struct ncs_replay *replay)
 {
 	size_t count = ncs_recording_rank_count(replay->recording);
 	const struct ncs_job_rank *ranks;
@@ -229,7 +230,7 @@ static bool open_run(struct run *run, struct ncs_replay *replay)
 	return true;
 }
 
-static void close_run(struct run *run)
+static void close_run(struct path_run *run)
 {
 	ncs_collectives_close(run->collectives);
 	ncs_job_steps_free(run->steps);
@@ -238,7 +239,8 @@ static void close_run(struct run *run)
 }
 
 /* A root for each scenario, with a track for each rank. */
-static bool prepare_scenarios(const struct run *run, struct drawing *drawing)
+static bool prepare_scenarios(const struct path_run *run,
+			      struct path_drawing *drawing)
 {
 	size_t count = run->options->what_if_count;
 
@@ -268,7 +270,7 @@ static bool prepare_scenarios(const struct run *run, struct drawing *drawing)
 	return true;
 }
 
-static bool prepare(const struct run *run, struct drawing *drawing)
+static bool prepare(const struct path_run *run, struct path_drawing *drawing)
 {
 	struct ncs_trace_writer *writer = drawing->writer;
 
@@ -288,8 +290,8 @@ int ncs_critical_path_trace(const struct ncs_options *options,
 			    struct ncs_replay *replay,
 			    struct ncs_trace_writer *writer)
 {
-	struct drawing drawing = { .writer = writer };
-	struct run run = { .options = options, .drawing = &drawing };
+	struct path_drawing drawing = { .writer = writer };
+	struct path_run run = { .options = options, .drawing = &drawing };
 	int result = -ENOMEM;
 
 	if (open_run(&run, replay) && prepare(&run, &drawing))
@@ -306,7 +308,7 @@ int ncs_critical_path_trace(const struct ncs_options *options,
 int ncs_critical_path_run(const struct ncs_options *options,
 			  struct ncs_replay *replay)
 {
-	struct run run = { .options = options };
+	struct path_run run = { .options = options };
 	int status = -ENOMEM;
 
 	if (open_run(&run, replay))

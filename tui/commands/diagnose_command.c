@@ -59,7 +59,7 @@ void ncs_diagnose_text(FILE *file, const struct ncs_diagnosis *diagnosis,
 
 /* --- Looking -------------------------------------------------------------- */
 
-struct watch {
+struct diagnose_watch {
 	const struct ncs_options *options;
 	struct ncs_source *source;
 	struct ncs_replay *replay; /* NULL: it is now */
@@ -70,7 +70,7 @@ struct watch {
 	uint64_t slow_since_ns; /* 0: it is not */
 };
 
-static bool look(struct watch *watch)
+static bool look(struct diagnose_watch *watch)
 {
 	watch->stamp = ncs_dump_stamp(watch->replay);
 	if (watch->began_ns == 0)
@@ -87,7 +87,7 @@ static bool look(struct watch *watch)
 
 /* What is slow, and stays so for as long as what is stuck takes to be called
  * that, is what was waited for, too. */
-static bool has_trouble(struct watch *watch)
+static bool has_trouble(struct diagnose_watch *watch)
 {
 	enum ncs_verdict_severity severity =
 		ncs_diagnosis_severity(&watch->diagnosis);
@@ -102,7 +102,7 @@ static bool has_trouble(struct watch *watch)
 		now_ns - watch->slow_since_ns > NCS_STUCK_NS);
 }
 
-static bool is_done(struct watch *watch)
+static bool is_done(struct diagnose_watch *watch)
 {
 	const struct ncs_options *options = watch->options;
 	size_t least = options->count > LOOKS_LEAST ? options->count :
@@ -115,7 +115,7 @@ static bool is_done(struct watch *watch)
 	       watch->stamp.monotonic_ns - watch->began_ns >= options->wait_ns;
 }
 
-static int status_of(const struct watch *watch)
+static int status_of(const struct diagnose_watch *watch)
 {
 	if (watch->model.rank_count == 0)
 		return NCS_EXIT_NO_VERDICT;
@@ -129,7 +129,7 @@ static int status_of(const struct watch *watch)
 	}
 }
 
-static int print(const struct watch *watch)
+static int print(const struct diagnose_watch *watch)
 {
 	const struct ncs_options *options = watch->options;
 	int status = status_of(watch), written = NCS_EXIT_OK;
@@ -151,7 +151,7 @@ static int print(const struct watch *watch)
 }
 
 /* A recording's past has been there to be looked at. */
-static void fill(struct watch *watch)
+static void fill(struct diagnose_watch *watch)
 {
 	ncs_replay_fill(watch->source, &watch->model, &watch->diagnosis,
 			watch->replay->from_ns, watch->replay->at_ns,
@@ -161,7 +161,7 @@ static void fill(struct watch *watch)
 int ncs_diagnose_run(const struct ncs_options *options,
 		     struct ncs_source *source, struct ncs_replay *replay)
 {
-	struct watch watch = {
+	struct diagnose_watch watch = {
 		.options = options,
 		.source = source,
 		.replay = replay,

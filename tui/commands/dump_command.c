@@ -73,7 +73,7 @@ void ncs_dump_say_nothing(const struct ncs_options *options)
 }
 
 /* What was printed so far. */
-struct progress {
+struct dump_progress {
 	bool printed; /* a table */
 	bool said;    /* last, that there is nothing */
 };
@@ -81,7 +81,7 @@ struct progress {
 static bool print_sample(FILE *file, const struct ncs_options *options,
 			 const struct ncs_model *model,
 			 const struct ncs_stamp *stamp,
-			 struct progress *progress)
+			 struct dump_progress *progress)
 {
 	if (model->error[0])
 		fprintf(stderr, "ncclstat: %s\n", model->error);
@@ -108,7 +108,7 @@ static bool dump_sample(const struct ncs_options *options,
 			const struct ncs_replay *replay,
 			struct ncs_model *model,
 			struct ncs_diagnosis *diagnosis,
-			struct progress *progress, int *status)
+			struct dump_progress *progress, int *status)
 {
 	struct ncs_output output;
 	struct ncs_stamp stamp;
@@ -176,7 +176,7 @@ int ncs_dump_run(const struct ncs_options *options, struct ncs_source *source,
 	bool diagnoses = options->view == NCS_VIEW_FINDING;
 	struct ncs_diagnosis diagnosis;
 	struct ncs_model model;
-	struct progress progress = { 0 };
+	struct dump_progress progress = { 0 };
 	int status = NCS_EXIT_NOTHING;
 
 	ncs_model_init(&model);

@@ -148,10 +148,9 @@ static json_t *kernel_timing_of(const struct ncs_rank *rank)
 	json_t *object = json_object();
 
 	put(object, "status", word(ncs_kernel_status_name(kernel->status)));
-	put(object, "asked", told ? word(ncs_kernel_timing_name(kernel->mode)) :
-				    json_null());
-	put(object, "period",
-	    number_if(kernel->period > 0, kernel->period));
+	put(object, "asked",
+	    told ? word(ncs_kernel_timing_name(kernel->mode)) : json_null());
+	put(object, "period", number_if(kernel->period > 0, kernel->period));
 	put(object, "timed_calls", number_if(known, kernel->timed_calls));
 	put(object, "captured_on", number_if(known, kernel->captured_on));
 	put(object, "captured_off", number_if(known, kernel->captured_off));
@@ -283,8 +282,7 @@ static json_t *steps_of_direction(const struct ncs_rank *rank, bool send,
 			     ncs_rank_peer_wait_known(rank);
 
 		put(time, ncs_channel_state_name(state),
-		    known ? step_time_of(&view->times[i], true) :
-			    json_null());
+		    known ? step_time_of(&view->times[i], true) : json_null());
 	}
 	put(object, "direction", word(send ? "send" : "recv"));
 	put(object, "one_in", number(UINT64_C(1) << view->level));

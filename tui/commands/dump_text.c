@@ -138,8 +138,8 @@ static void print_steps(FILE *file, const struct ncs_model *model, bool ascii)
 			if (!ncs_steps_view(rank->steps, send))
 				continue;
 			ncs_rank_title(rank, raw, sizeof(raw));
-			ncs_append(raw, sizeof(raw), ", %s: ",
-				   send ? "sends" : "receives");
+			ncs_append(raw, sizeof(raw),
+				   ", %s: ", send ? "sends" : "receives");
 			ncs_append_steps(rank, send, raw, sizeof(raw));
 			ncs_format_clean(text, sizeof(text), raw, ascii);
 			fprintf(file, "%ssteps: %s\n", gap, text);

@@ -15,7 +15,7 @@
 #define BUFFER_BYTES (1u << 20)
 #define PROGRESS_EVERY_NS UINT64_C(100000000)
 
-struct progress {
+struct export_progress {
 	const struct ncs_options *options;
 	struct ncs_replay *replay;
 	bool is_shown;
@@ -24,7 +24,7 @@ struct progress {
 
 static void show_progress(void *context, uint64_t done, uint64_t total)
 {
-	struct progress *progress = context;
+	struct export_progress *progress = context;
 	uint64_t now_ns;
 
 	if (!progress->is_shown || total == 0)
@@ -40,14 +40,14 @@ static void show_progress(void *context, uint64_t done, uint64_t total)
 static int add_path(void *context, struct ncs_trace_writer *writer,
 		    struct ncs_trace_export *trace)
 {
-	const struct progress *progress = context;
+	const struct export_progress *progress = context;
 
 	(void)trace;
 	return ncs_critical_path_trace(progress->options, progress->replay,
 				       writer);
 }
 
-static void end_progress(const struct progress *progress)
+static void end_progress(const struct export_progress *progress)
 {
 	if (progress->is_shown && progress->shown_ns != 0)
 		fputs("\r\033[K", stderr);
@@ -135,7 +135,7 @@ static void say_missing(const struct ncs_export_result *result)
 int ncs_export_run(const struct ncs_options *options, struct ncs_source *source,
 		   struct ncs_replay *replay)
 {
-	struct progress progress = {
+	struct export_progress progress = {
 		.options = options,
 		.replay = replay,
 		.is_shown = isatty(STDERR_FILENO) &&

@@ -11,7 +11,7 @@
 #include "tui/text/format.h"
 #include "tui/text/output.h"
 
-struct line {
+struct list_line {
 	char pid[16];
 	char rank[16];
 	char comm[NCS_FORMAT_MAX];
@@ -20,8 +20,8 @@ struct line {
 	char why[NCS_FORMAT_MAX];
 };
 
-static void describe_segment(struct line *line, const struct ncs_sample *sample,
-			     bool ascii)
+static void describe_segment(struct list_line *line,
+			     const struct ncs_sample *sample, bool ascii)
 {
 	const struct ncs_identity *identity = &sample->snapshot->identity;
 	char comm[sizeof(identity->comm_name)];
@@ -36,7 +36,7 @@ static void describe_segment(struct line *line, const struct ncs_sample *sample,
 	line->state = ncs_liveness_name(sample->snapshot->liveness);
 }
 
-static void describe(struct line *line, const struct ncs_sample *sample,
+static void describe(struct list_line *line, const struct ncs_sample *sample,
 		     bool ascii)
 {
 	memset(line, 0, sizeof(*line));
@@ -52,7 +52,7 @@ static void describe(struct line *line, const struct ncs_sample *sample,
 				 ascii);
 }
 
-static void print_line(FILE *file, const struct line *line)
+static void print_line(FILE *file, const struct list_line *line)
 {
 	char comm[NCS_FORMAT_MAX];
 	unsigned width = ncs_format_columns(line->comm);
@@ -67,7 +67,7 @@ static void print_line(FILE *file, const struct line *line)
 
 static size_t print_all(FILE *file, struct ncs_source *source, bool ascii)
 {
-	static const struct line titles = {
+	static const struct list_line titles = {
 		.pid = "PID",
 		.rank = "RANK",
 		.comm = "COMM",
@@ -75,7 +75,7 @@ static size_t print_all(FILE *file, struct ncs_source *source, bool ascii)
 		.path = "PATH",
 	};
 	struct ncs_sample sample;
-	struct line line;
+	struct list_line line;
 	size_t count = 0;
 
 	while (source->next(source, &sample)) {

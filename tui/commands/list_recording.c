@@ -11,14 +11,14 @@
 #include "tui/text/format.h"
 #include "tui/text/output.h"
 
-struct listing {
+struct recording_listing {
 	FILE *file;
 	struct ncs_replay *replay;
 	bool ascii;
 };
 
-static void print_clean(const struct listing *listing, const char *before,
-			const char *raw)
+static void print_clean(const struct recording_listing *listing,
+			const char *before, const char *raw)
 {
 	char clean[4096 + 1];
 
@@ -26,7 +26,8 @@ static void print_clean(const struct listing *listing, const char *before,
 	fprintf(listing->file, "%s%s", before, clean);
 }
 
-static void print_wall(const struct listing *listing, uint64_t moment_ns)
+static void print_wall(const struct recording_listing *listing,
+		       uint64_t moment_ns)
 {
 	time_t seconds =
 		(time_t)(ncs_replay_realtime_ns(listing->replay, moment_ns) /
@@ -39,7 +40,7 @@ static void print_wall(const struct listing *listing, uint64_t moment_ns)
 		fprintf(listing->file, ", begun %s", text);
 }
 
-static void print_file(const struct listing *listing, size_t index)
+static void print_file(const struct recording_listing *listing, size_t index)
 {
 	struct ncs_recorded_file_facts facts;
 
@@ -63,7 +64,7 @@ static void print_file(const struct listing *listing, size_t index)
 }
 
 /* How a host's clock is known. */
-static void print_knowledge(const struct listing *listing,
+static void print_knowledge(const struct recording_listing *listing,
 			    const struct ncs_aligned *aligned)
 {
 	if (aligned->by == NCS_ALIGNED_BY_TRAFFIC) {
@@ -86,7 +87,7 @@ static void print_knowledge(const struct listing *listing,
 			aligned->realtime_steps == 1 ? "" : "s");
 }
 
-static void print_host(const struct listing *listing, size_t index)
+static void print_host(const struct recording_listing *listing, size_t index)
 {
 	const struct ncs_recorded_host *host =
 		ncs_recording_host(listing->replay->recording, index);
@@ -106,7 +107,7 @@ static void print_host(const struct listing *listing, size_t index)
 }
 
 /* What the clocks were aligned by. */
-static void print_alignment(const struct listing *listing)
+static void print_alignment(const struct recording_listing *listing)
 {
 	const struct ncs_recording_alignment *alignment =
 		&listing->replay->alignment;
@@ -139,7 +140,7 @@ static void print_alignment(const struct listing *listing)
 }
 
 /* Who it is, as its last state has it. */
-static void identify(const struct listing *listing, size_t index,
+static void identify(const struct recording_listing *listing, size_t index,
 		     struct ncs_identity *identity)
 {
 	const struct ncs_recorded_rank *rank =
@@ -159,7 +160,8 @@ static void identify(const struct listing *listing, size_t index,
 	ncs_snapshot_release(&snapshot);
 }
 
-static void print_time(const struct listing *listing, uint64_t moment_ns)
+static void print_time(const struct recording_listing *listing,
+		       uint64_t moment_ns)
 {
 	uint64_t from_ns = listing->replay->all.from_ns;
 	char text[32];
@@ -172,7 +174,7 @@ static void print_time(const struct listing *listing, uint64_t moment_ns)
 	fprintf(listing->file, "  %12s", moment_ns < from_ns ? text : text + 1);
 }
 
-static void print_rank(const struct listing *listing, size_t index)
+static void print_rank(const struct recording_listing *listing, size_t index)
 {
 	const struct ncs_recorded_rank *rank =
 		ncs_recording_rank(listing->replay->recording, index);
@@ -196,7 +198,7 @@ static void print_rank(const struct listing *listing, size_t index)
 	fputc('\n', listing->file);
 }
 
-static void print_all(const struct listing *listing)
+static void print_all(const struct recording_listing *listing)
 {
 	struct ncs_recording *recording = listing->replay->recording;
 	size_t hosts = ncs_recording_host_count(recording);
@@ -231,7 +233,7 @@ int ncs_list_recording_run(const struct ncs_options *options,
 	if (!ncs_output_init(&output))
 		return NCS_EXIT_NOTHING;
 	ncs_recording_check(replay->recording);
-	print_all(&(struct listing){
+	print_all(&(struct recording_listing){
 		.file = output.file,
 		.replay = replay,
 		.ascii = options->ascii,

@@ -68,11 +68,11 @@ struct ncs_options {
 	struct ncs_change change; /* NCS_MODE_SET */
 	const char *comm;         /* a pattern; NULL: any */
 	uint32_t pid;             /* 0: all */
-	const char *directory; /* NULL: the default */
+	const char *directory;    /* NULL: the default */
 	uint64_t interval_ns;
-	bool has_interval; /* was asked for */
-	uint64_t count;    /* of samples; 0: was not asked for */
-	uint64_t wait_ns;  /* for trouble; 0: was not asked for */
+	bool has_interval;  /* was asked for */
+	uint64_t count;     /* of samples; 0: was not asked for */
+	uint64_t wait_ns;   /* for trouble; 0: was not asked for */
 	enum ncs_view view; /* NCS_VIEW_COUNT: was not asked for */
 	enum ncs_window window;
 	enum ncs_color color;
@@ -100,8 +100,8 @@ struct ncs_options {
 	struct ncs_instant from;
 	struct ncs_instant until;
 	enum ncs_export_format export_format; /* NCS_MODE_EXPORT */
-	const char *output_path; /* NULL: standard output */
-	bool has_path;           /* NCS_MODE_CRITICAL_PATH, or in an export */
+	const char *output_path;              /* NULL: standard output */
+	bool has_path; /* NCS_MODE_CRITICAL_PATH, or in an export */
 	const char *what_if[NCS_SCENARIOS_MAX];
 	size_t what_if_count;
 	const char *range; /* NULL: all */
