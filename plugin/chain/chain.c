@@ -208,6 +208,14 @@ static bool init_theirs(const struct ncs_init *init, void **context)
 	return false;
 }
 
+/* In a forked child: it has no communicators. */
+static void forget(void)
+{
+	ncs_pairs_forget(cookie());
+	chain.following = 0;
+	pthread_mutex_init(&lock, NULL);
+}
+
 void ncs_chain_init_comm(const struct ncs_init *init, void **context)
 {
 	struct ncs_pair pair = { .ours = (uintptr_t)*context };
@@ -216,6 +224,7 @@ void ncs_chain_init_comm(const struct ncs_init *init, void **context)
 
 	if (!ncs_process_config()->chain[0])
 		return;
+	ncs_process_on_fork(forget);
 	pthread_mutex_lock(&lock);
 	if (!chain.tried)
 		load(init);
@@ -260,13 +269,6 @@ void ncs_chain_finalize_comm(void *context)
 	/* NCCL from 2.28 on does not finalize what it has no context of. */
 	if (pair.theirs || chain.api_version < 5)
 		ncs_next_finalize((void *)(uintptr_t)pair.theirs);
-}
-
-void ncs_chain_forget(void)
-{
-	ncs_pairs_forget(cookie());
-	chain.following = 0;
-	pthread_mutex_init(&lock, NULL);
 }
 
 /* --- handles -------------------------------------------------------------- */

@@ -15,6 +15,7 @@
 #include <stdint.h>
 
 #include "plugin/life/lifecycle.h"
+#include "plugin/state/registry.h"
 
 static inline bool ncs_chain_is_on(void)
 {
@@ -36,8 +37,5 @@ void ncs_chain_stop_event(void *handle);
 void ncs_chain_record_state(unsigned api_version, void *handle, unsigned state,
 			    void *args);
 void ncs_chain_finalize_comm(void *context);
-
-/* In a forked child: it has no communicators. */
-void ncs_chain_forget(void);
 
 #endif

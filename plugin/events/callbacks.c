@@ -12,7 +12,7 @@
 #include "plugin/state/lane.h"
 #include "plugin/mask/mask.h"
 #include "plugin/events/operation.h"
-#include "plugin/life/lifecycle.h"
+#include "plugin/state/registry.h"
 #include "plugin/events/proxy.h"
 #include "plugin/events/range_stats.h"
 #include "plugin/events/sampling.h"
@@ -44,7 +44,7 @@ static const struct {
 /* Counts a loss where no better place is known. */
 static void lose_stray(enum ncs_loss loss, uint64_t now)
 {
-	struct ncs_comm *comm = ncs_comm_for_strays();
+	struct ncs_comm *comm = ncs_comm_for_unattributed();
 
 	if (comm)
 		ncs_lane_lose(ncs_lane_enter(comm, now), loss);
@@ -108,7 +108,7 @@ live_comm_of_handle(const struct ncs_handle *handle)
 static uint64_t foreign(struct ncs_comm *comm, uint64_t now)
 {
 	if (!comm)
-		comm = ncs_comm_for_strays();
+		comm = ncs_comm_for_unattributed();
 	if (!comm)
 		return 0;
 	ncs_lane_lose(ncs_lane_enter(comm, now), NCS_LOSS_FOREIGN);

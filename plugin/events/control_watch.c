@@ -14,7 +14,7 @@
 #include "plugin/mask/release_events.h"
 #include "plugin/state/lane.h"
 #include "plugin/mask/mask.h"
-#include "plugin/life/lifecycle.h"
+#include "plugin/state/registry.h"
 #include "plugin/events/sampling.h"
 #include "shm/clock.h"
 #include "shm/control.h"

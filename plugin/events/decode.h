@@ -10,23 +10,7 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-#include "plugin/events/operation.h"
-
-/* What API 1-3 say of the communicator with each operation. */
-struct ncs_decoded_comm {
-	uint64_t id; /* 0: not told */
-	const char *name;
-};
-
-/* What an API call says. */
-struct ncs_decoded_call {
-	uint64_t count;
-	uint64_t stream; /* as in records */
-	int32_t root; /* -1: none */
-	uint8_t function;
-	uint8_t datatype;
-	bool graph;
-};
+#include "plugin/state/decoded.h"
 
 void ncs_decode_coll(unsigned api_version, const void *body,
 		     struct ncs_operation_facts *facts,

@@ -5,8 +5,8 @@
 
 #include "plugin/state/class.h"
 #include "plugin/state/lane.h"
-#include "plugin/nccl/nccl_names.h"
-#include "plugin/life/lifecycle.h"
+#include "plugin/state/registry.h"
+#include "plugin/state/slots.h"
 #include "plugin/events/range_stats.h"
 #include "plugin/events/sampling.h"
 
@@ -14,60 +14,6 @@
  * a slot is reused as late as possible: children may start long after their
  * operation was enqueued. */
 #define CLAIM_TRIES 32
-
-bool ncs_message_bytes(const struct ncs_comm *comm, uint8_t function,
-		       uint8_t datatype, uint64_t count, uint64_t *bytes)
-{
-	*bytes = count * ncs_datatype_bytes(datatype);
-	if (!ncs_function_size_has_ranks(function))
-		return true;
-	if (comm->nranks <= 0) {
-		*bytes = 0;
-		return false;
-	}
-	*bytes *= (uint64_t)comm->nranks;
-	return true;
-}
-
-/* --- children ----------------------------------------------------------------- */
-
-/* A slot's `children` is one word, so that it changes as a whole:
- *   bits  0-19  children under way
- *   bits 20-39  children started
- *   bit  40     the operation is in operations_done
- *   bits 41-63  whose slot it is: from its tag
- * Several threads may start and end children at once (from NCCL 2.31 on kernels
- * are reported by a thread of their own), and the slot may be wanted for the
- * next operation at the same moment. Who has a child under way keeps the slot;
- * the only one left counts the operation while it still has it, and takes that
- * back if another started meanwhile. Nobody waits. */
-#define CHILD_LIVE UINT64_C(1)
-#define CHILD_STARTED (UINT64_C(1) << 20)
-#define CHILDREN_MASK UINT64_C(0xfffff)
-#define COUNTED (UINT64_C(1) << 40)
-#define OWNER_SHIFT 41
-
-static uint64_t live(uint64_t children)
-{
-	return children & CHILDREN_MASK;
-}
-
-static uint64_t started(uint64_t children)
-{
-	return children / CHILD_STARTED & CHILDREN_MASK;
-}
-
-uint64_t ncs_operation_no_children(uint64_t tag)
-{
-	return (tag + 1) / 2 << OWNER_SHIFT;
-}
-
-/* Whether a slot is still the one of the operation with this tag. */
-static bool is_owned(uint64_t children, uint64_t tag)
-{
-	return children >> OWNER_SHIFT ==
-	       ncs_operation_no_children(tag) >> OWNER_SHIFT;
-}
 
 /* --- slots ------------------------------------------------------------------ */
 
@@ -84,15 +30,15 @@ static bool claim_slot(struct ncs_op *op, bool force)
 	/* ORDER: pairs with ncs_operation_stop() (plugin/events/operation.c). */
 	uint64_t enqueued = ncs_load_acquire(&op->enqueued);
 
-	if (!is_owned(children, tag))
+	if (!ncs_children_are_of(children, tag))
 		return false; /* another thread is at it */
-	if (tag & 1 && (live(children) != 0 ||
+	if (tag & 1 && (ncs_children_live(children) != 0 ||
 			(enqueued == 0 && !force)))
 		return false;
 	/* ORDER: pairs with claim_slot() (plugin/events/operation.c): of two threads
 	 * one gets the slot. */
 	if (!ncs_cas_acquire_release(&op->children, children,
-				     ncs_operation_no_children(next)))
+				     ncs_children_none(next)))
 		return false;
 	ncs_store_relaxed(&op->enqueued, 0);
 	/* ORDER: pairs with claim_slot() (plugin/events/operation.c): who takes the
@@ -119,19 +65,6 @@ static struct ncs_op *claim(struct ncs_comm *comm, struct ncs_lane_state *lane)
 	}
 	ncs_lane_lose(lane, NCS_LOSS_POOL_FULL);
 	return NULL;
-}
-
-struct ncs_op *ncs_operation_find(struct ncs_comm *comm, uint64_t value)
-{
-	struct ncs_handle handle = ncs_handle_decode(value);
-	struct ncs_op *op;
-
-	if (handle.kind != NCS_HANDLE_OPERATION ||
-	    handle.comm != comm->index || handle.slot >= comm->operation_count)
-		return NULL;
-	op = &comm->ops[handle.slot];
-	return ncs_handle_matches(&handle, ncs_load_relaxed(&op->tag)) ? op :
-									 NULL;
 }
 
 /* --- the published copy ------------------------------------------------------ */
@@ -301,25 +234,25 @@ struct ncs_op *ncs_operation_child_started(struct ncs_comm *comm,
 		return NULL;
 	do {
 		before = ncs_load_relaxed(&op->children);
-		if (!is_owned(before, tag))
+		if (!ncs_children_are_of(before, tag))
 			return NULL;
 		/* ORDER: pairs with child_done() (plugin/events/operation.c): what the
 		 * other children did is seen, and the slot is kept. */
 	} while (!ncs_cas_acquire_release(
 		&op->children, before,
-		(before & ~COUNTED) + CHILD_STARTED + CHILD_LIVE));
+		(before & ~NCS_CHILDREN_COUNTED) + NCS_CHILD_STARTED + NCS_CHILD_LIVE));
 	ncs_store_relaxed(&op->published->children_started,
-			  started(before) + 1);
-	if (started(before) == 0) {
+			  ncs_children_started(before) + 1);
+	if (ncs_children_started(before) == 0) {
 		add_to_function(lane, op->function,
 				offsetof(struct ncs_function, with_children),
 				1);
 		ncs_store_relaxed(&op->published->first_child, now);
 		ncs_range_first_child(comm, op);
 	}
-	if (live(before) == 0)
+	if (ncs_children_live(before) == 0)
 		ncs_range_begin(comm, op->range, now);
-	if (before & COUNTED)
+	if (before & NCS_CHILDREN_COUNTED)
 		take_back(comm, lane, op);
 	return op;
 }
@@ -422,19 +355,19 @@ static void child_done(struct ncs_comm *comm, struct ncs_lane_state *lane,
 		/* ORDER: pairs with child_done() (plugin/events/operation.c): the last
 		 * child sees what the others left. */
 		before = ncs_load_acquire(&op->children);
-		counted = live(before) == 1;
-		after = before - CHILD_LIVE;
+		counted = ncs_children_live(before) == 1;
+		after = before - NCS_CHILD_LIVE;
 		ncs_store_relaxed(&op->published->children_done,
-				  started(after) - live(after));
+				  ncs_children_started(after) - ncs_children_live(after));
 		if (counted) {
 			count_done(comm, lane, op, now);
-			after |= COUNTED;
+			after |= NCS_CHILDREN_COUNTED;
 		}
 		/* ORDER: pairs with ncs_operation_child_started()
 		 * (plugin/events/operation.c): it takes back what was counted, or is
 		 * seen here. */
 	} while (!ncs_cas_acquire_release(&op->children, before, after));
-	if (live(after) == 0)
+	if (ncs_children_live(after) == 0)
 		ncs_range_end_busy(comm, range, now);
 }
 
@@ -489,11 +422,11 @@ void ncs_operation_child_forgotten(struct ncs_comm *comm, uint64_t handle)
 		before = ncs_load_relaxed(&op->children);
 		/* Nobody will ever tell that it is done. */
 		ncs_store_relaxed(&op->published->number,
-				  live(before) == 1 ? 0 : op->number);
+				  ncs_children_live(before) == 1 ? 0 : op->number);
 		/* ORDER: pairs with ncs_operation_child_started()
 		 * (plugin/events/operation.c). */
 	} while (!ncs_cas_acquire_release(&op->children, before,
-					  before - CHILD_LIVE));
-	if (live(before) == 1)
+					  before - NCS_CHILD_LIVE));
+	if (ncs_children_live(before) == 1)
 		ncs_range_end_busy(comm, range, ncs_now());
 }

@@ -12,27 +12,8 @@
 #define NCS_PLUGIN_EVENTS_OPERATION_H
 
 #include "plugin/state/comm.h"
+#include "plugin/state/decoded.h"
 #include "plugin/state/handle.h"
-
-/* What NCCL says of an operation, in our numbers. */
-struct ncs_operation_facts {
-	uint64_t sequence_number; /* NCS_NO_SEQUENCE_NUMBER: none */
-	uint64_t count;
-	enum ncs_event event; /* COLL or P2P */
-	uint8_t function;
-	uint8_t datatype;
-	uint8_t algorithm;
-	uint8_t protocol;
-	uint8_t nchannels;
-	int32_t peer; /* peer or root */
-	uint64_t user_tag; /* 0: none */
-	uint32_t range; /* that it was called in; 0: none */
-	uint64_t stream; /* that it was called on, as in records */
-};
-
-/* The message size as nccl-tests counts it. False if it cannot be told. */
-bool ncs_message_bytes(const struct ncs_comm *comm, uint8_t function,
-		       uint8_t datatype, uint64_t count, uint64_t *bytes);
 
 /* Returns the handle. */
 uint64_t ncs_operation_start(struct ncs_comm *comm,
@@ -43,12 +24,6 @@ uint64_t ncs_operation_start(struct ncs_comm *comm,
 /* Enqueueing has ended. False if the handle is none of an operation, stale, or
  * stopped before. */
 bool ncs_operation_stop(struct ncs_comm *comm, uint64_t handle, uint64_t now);
-
-/* The operation of a handle; NULL if it is none, or stale. */
-struct ncs_op *ncs_operation_find(struct ncs_comm *comm, uint64_t handle);
-
-/* `children` of a slot with this tag that has none: for a new start. */
-uint64_t ncs_operation_no_children(uint64_t tag);
 
 /* A child starts. NULL if the handle is none of an operation, or stale: then
  * nothing is to be done when it ends; else the operation, whose slot stays its

@@ -6,6 +6,7 @@
 
 #include "plugin/state/channel.h"
 #include "plugin/state/lane.h"
+#include "plugin/state/slots.h"
 #include "plugin/events/operation.h"
 #include "plugin/events/range_stats.h"
 #include "plugin/events/sampling.h"

@@ -6,7 +6,7 @@
 #include "ncclstat/tables/functions.def"
 #include "shm/hash.h"
 #include "plugin/state/lane.h"
-#include "plugin/life/lifecycle.h"
+#include "plugin/state/registry.h"
 #include "plugin/state/range_stack.h"
 
 /* --- the table ------------------------------------------------------------- */
@@ -277,7 +277,7 @@ struct ncs_gpu_time *ncs_range_gpu_time(struct ncs_comm *comm, uint32_t number)
 /* Threads of the program's that call NCCL never have no lane of their own. */
 void ncs_range_lose(void)
 {
-	struct ncs_comm *comm = ncs_comm_for_strays();
+	struct ncs_comm *comm = ncs_comm_for_unattributed();
 
 	if (comm)
 		ncs_lane_lose(&comm->lanes[0], NCS_LOSS_RANGE);
@@ -285,7 +285,7 @@ void ncs_range_lose(void)
 
 void ncs_range_mark(const struct ncs_range_name *name)
 {
-	struct ncs_comm *comm = ncs_comm_for_strays();
+	struct ncs_comm *comm = ncs_comm_for_unattributed();
 	struct ncs_record record = {
 		.event = NCS_EVENT_MARK,
 		.function = NCS_FUNCTION_OTHER,

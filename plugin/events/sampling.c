@@ -3,8 +3,9 @@
  * allocation, no system call. */
 #include "plugin/events/sampling.h"
 
-#include "plugin/life/lifecycle.h"
+#include "plugin/state/registry.h"
 #include "plugin/state/sample_choice.h"
+#include "plugin/state/slots.h"
 
 void ncs_sampling_set_level(unsigned level)
 {

@@ -29,7 +29,7 @@
 #include <stdint.h>
 
 #include "plugin/state/comm.h"
-#include "plugin/events/operation.h"
+#include "plugin/state/decoded.h"
 
 /* One operation in 2^level from now on, for all communicators. Any thread. */
 void ncs_sampling_set_level(unsigned level);

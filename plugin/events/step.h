@@ -14,7 +14,7 @@
 #include "plugin/state/handle.h"
 #include "plugin/state/lane.h"
 #include "plugin/nccl/nccl_abi.h"
-#include "plugin/life/lifecycle.h"
+#include "plugin/state/registry.h"
 #include "plugin/events/sampling.h"
 
 #define NCS_STEP_INLINE static inline __attribute__((always_inline))

@@ -11,7 +11,7 @@
 
 #include "plugin/nccl/cupti_abi.h"
 #include "plugin/life/gpu_time.h"
-#include "plugin/life/lifecycle.h"
+#include "plugin/state/registry.h"
 #include "plugin/state/range_stack.h"
 #include "shm/atomics.h"
 
@@ -175,7 +175,7 @@ static void read_buffer(struct ncs_comm *comm, uint8_t *buffer, size_t bytes)
 static void on_complete(void *context, uint32_t stream, uint8_t *buffer,
 			size_t bytes, size_t valid_bytes)
 {
-	struct ncs_comm *comm = ncs_comm_for_strays();
+	struct ncs_comm *comm = ncs_comm_for_unattributed();
 	size_t dropped = 0;
 
 	(void)bytes;

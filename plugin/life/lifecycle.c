@@ -14,21 +14,17 @@
 #include <unistd.h>
 
 #include "ncclstat/version.h"
-#include "plugin/chain/chain.h"
-#include "plugin/state/channel.h"
 #include "plugin/events/control_watch.h"
 #include "plugin/life/cupti.h"
 #include "plugin/mask/release_events.h"
+#include "plugin/state/comm_memory.h"
 #include "plugin/state/lane.h"
+#include "plugin/state/registry.h"
 #include "plugin/mask/mask.h"
 #include "plugin/nccl/nccl_names.h"
 #include "plugin/nccl/nccl_facts.h"
-#include "plugin/events/operation.h"
 #include "plugin/state/range_stack.h"
 #include "plugin/events/sampling.h"
-#include "shm/seqlock.h"
-
-struct ncs_process_state ncs_process_state;
 
 /* A context that is none of ours: every callback ignores it. */
 #define DISABLED_CONTEXT ((void *)(uintptr_t)1)
@@ -53,6 +49,7 @@ static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
 static struct {
 	bool started;
 	bool fork_handled;
+	void (*forget_above)(void);
 	bool told; /* that something cannot be published */
 	bool control_made; /* or not to be had */
 	struct ncs_config config;
@@ -73,36 +70,6 @@ static void say(const struct ncs_init *init, enum nccl_log_level level,
 			     "ncclstat: %s", text);
 }
 
-/* Sizes of the private arrays of a profile, in one piece of memory. */
-struct private_layout {
-	size_t steps, ops, proxy_ops, queues, places, charged, spans, bytes;
-};
-
-static struct private_layout private_layout(const struct ncs_segment_size *size)
-{
-	struct private_layout layout;
-	size_t bytes = 0;
-
-	layout.steps = bytes;
-	bytes += (size_t)NCS_PROXY_OP_MAX * NCS_STEP_MAX *
-		 sizeof(struct ncs_step);
-	layout.ops = bytes;
-	bytes += size->operations * sizeof(struct ncs_op);
-	layout.proxy_ops = bytes;
-	bytes += NCS_PROXY_OP_MAX * sizeof(struct ncs_proxy_op);
-	layout.queues = bytes;
-	bytes += size->channels * sizeof(struct ncs_channel_queue);
-	layout.places = bytes;
-	bytes += ncs_channel_places(size->channels) * sizeof(uint64_t);
-	layout.charged = bytes;
-	bytes += size->channels * sizeof(uint64_t[8]);
-	bytes = (bytes + 63) & ~(size_t)63;
-	layout.spans = bytes;
-	bytes += (size_t)NCS_LANE_MAX * NCS_SPAN_MAX * sizeof(struct ncs_span);
-	layout.bytes = bytes;
-	return layout;
-}
-
 /* --- fork and exit -------------------------------------------------------- */
 
 /* The child must never write to its parent's segments: it forgets them all.
@@ -114,20 +81,26 @@ static void after_fork_in_child(void)
 
 		if (comm->header)
 			munmap(comm->header, comm->writer.mapped_bytes);
-		if (comm->private_memory)
-			munmap(comm->private_memory,
-			       private_layout(&profiles[comm->profile]).bytes);
+		ncs_comm_unmap(comm, &profiles[comm->profile]);
 		memset(comm, 0, sizeof(*comm));
 	}
 	ncs_lane_forget_threads();
 	ncs_range_forget_threads();
 	ncs_control_forget();
-	ncs_chain_forget();
 	ncs_cupti_forget();
+	if (process.forget_above)
+		process.forget_above();
 	process.started = false;
 	process.control_made = false;
 	process.used_bytes = 0;
 	pthread_mutex_init(&lock, NULL);
+}
+
+void ncs_process_on_fork(void (*forget)(void))
+{
+	pthread_mutex_lock(&lock);
+	process.forget_above = forget;
+	pthread_mutex_unlock(&lock);
 }
 
 /* An orderly exit leaves nothing behind; a process that is killed leaves its
@@ -232,140 +205,6 @@ static struct ncs_comm *oldest_finished_comm(void)
 	return oldest;
 }
 
-static int map_private_memory(struct ncs_comm *comm,
-			      const struct ncs_segment_size *size)
-{
-	struct private_layout layout = private_layout(size);
-	void *memory = mmap(NULL, layout.bytes, PROT_READ | PROT_WRITE,
-			    MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
-
-	if (memory == MAP_FAILED)
-		return -errno;
-	comm->private_memory = memory;
-	comm->steps = (struct ncs_step *)((char *)memory + layout.steps);
-	comm->ops = (struct ncs_op *)((char *)memory + layout.ops);
-	comm->proxy_ops =
-		(struct ncs_proxy_op *)((char *)memory + layout.proxy_ops);
-	comm->queues =
-		(struct ncs_channel_queue *)((char *)memory + layout.queues);
-	comm->channel_places = (uint64_t *)((char *)memory + layout.places);
-	comm->charged = (uint64_t(*)[8])((char *)memory + layout.charged);
-	for (unsigned i = 0; i < NCS_LANE_MAX; i++)
-		comm->lanes[i].spans =
-			(struct ncs_span *)((char *)memory + layout.spans) +
-			(size_t)i * NCS_SPAN_MAX;
-	return 0;
-}
-
-/* Slots of a former communicator that used this memory become free; their tags
- * go on growing, so that its handles stay stale. */
-static void free_all_slots(struct ncs_comm *comm)
-{
-	for (uint32_t i = 0; i < comm->operation_count; i++) {
-		comm->ops[i].tag += comm->ops[i].tag & 1;
-		comm->ops[i].children = ncs_operation_no_children(
-			comm->ops[i].tag);
-	}
-	for (uint32_t i = 0; i < NCS_PROXY_OP_MAX; i++) {
-		struct ncs_proxy_op *op = &comm->proxy_ops[i];
-
-		op->handle = ncs_handle_freed(op->handle);
-		for (unsigned k = 0; op->steps && k < NCS_STEP_MAX; k++)
-			op->steps[k].handle =
-				ncs_handle_freed(op->steps[k].handle);
-	}
-	for (unsigned i = 0; i < NCS_LANE_MAX; i++) {
-		struct ncs_lane_state *lane = &comm->lanes[i];
-
-		for (unsigned k = 0; k < NCS_SPAN_MAX; k++)
-			lane->spans[k].tag += lane->spans[k].tag & 1;
-		lane->ctrl_tag += lane->ctrl_tag & 1;
-	}
-}
-
-/* The private side as it is before the first callback. */
-static void reset_comm(struct ncs_comm *comm)
-{
-	for (uint32_t i = 0; i < comm->operation_count; i++)
-		comm->ops[i].published = &comm->operations[i];
-	for (uint32_t i = 0; i < comm->channel_count; i++)
-		comm->queues[i] = (struct ncs_channel_queue){
-			.channel = &comm->channels[i],
-			.first = NCS_NONE,
-			.last = NCS_NONE,
-		};
-	memset(comm->channel_places, 0,
-	       ncs_channel_places(comm->channel_count) * sizeof(uint64_t));
-	/* Else nobody has touched it. */
-	if (ncs_range_is_used())
-		memset(comm->charged, 0,
-		       comm->channel_count * sizeof(*comm->charged));
-	comm->overflow_queue = (struct ncs_channel_queue){
-		.channel = &comm->overflow_channel,
-		.first = NCS_NONE,
-		.last = NCS_NONE,
-	};
-	comm->operation_number = 0;
-	comm->proxy_op_hint = 0;
-	comm->proxy_op_evict = 0;
-	comm->lanes_claimed = 0;
-	comm->proxy_resting = NCS_PROXY_UNKNOWN;
-	comm->identified = 0;
-	memset(&comm->gpu, 0, sizeof(comm->gpu));
-	comm->gpu_busy = 0;
-	for (unsigned i = 0; i < NCS_FUNCTION_MAX; i++)
-		comm->classes[i].key = NCS_CLASS_KEY(
-			i, NCS_CLASS_OTHER, NCS_CLASS_OTHER, NCS_CLASS_OTHER);
-	memset(comm->histogram_of, 0, sizeof(comm->histogram_of));
-	memset(comm->lane_of_thread, 0, sizeof(comm->lane_of_thread));
-	comm->lane_of_thread[NCS_THREAD_MAX + 1] = &comm->lanes[0];
-}
-
-static void bind_segment(struct ncs_comm *comm)
-{
-	struct ncs_header *header = comm->header;
-	char *base = (char *)header;
-
-	comm->channels =
-		(struct ncs_channel *)(base + header->channels.offset);
-	comm->operations =
-		(struct ncs_operation *)(base + header->operations.offset);
-	comm->classes = (struct ncs_class *)(base + header->classes.offset);
-	comm->histograms =
-		(struct ncs_histogram *)(base + header->histograms.offset);
-	comm->ranges = (struct ncs_range *)(base + header->ranges.offset);
-	comm->range_histograms =
-		(struct ncs_range_histogram *)(base +
-					       header->range_histograms.offset);
-	comm->range_count = header->ranges.count;
-	comm->range_histogram_count = header->range_histograms.count;
-	comm->channel_count = header->channels.count;
-	comm->operation_count = header->operations.count;
-	comm->class_count = header->classes.count;
-	comm->histogram_count = header->histograms.count;
-	for (unsigned i = 0; i < NCS_LANE_MAX; i++) {
-		struct ncs_lane_state *lane = &comm->lanes[i];
-		struct ncs_ring *ring =
-			(struct ncs_ring *)(base + header->rings.offset +
-					    (size_t)i * header->rings.stride);
-
-		lane->published =
-			(struct ncs_lane *)(base + header->lanes.offset +
-					    (size_t)i * header->lanes.stride);
-		lane->ring.ring = ring;
-		lane->ring.records = (struct ncs_record *)(ring + 1);
-		lane->ring.position = 0;
-		lane->ring.mask = header->ring_records - 1;
-		lane->ring_busy = 0;
-		lane->stream = 0;
-		lane->stream_age = 0;
-		lane->span_hint = 0;
-		lane->index = i;
-		lane->launched = 0;
-		lane->shared = i == 0;
-	}
-}
-
 /* Creates the segment of an entry, over its former one if it had one. */
 static int create_segment(struct ncs_comm *comm, uint32_t profile)
 {
@@ -408,22 +247,19 @@ static struct ncs_comm *make_comm(int *error)
 	used_before = comm->header != NULL;
 	if (!used_before) {
 		comm->profile = profile; /* a fork meanwhile unmaps by it */
-		*error = map_private_memory(comm, &profiles[profile]);
+		*error = ncs_comm_map(comm, &profiles[profile]);
 		if (*error)
 			return NULL;
 	}
 	*error = create_segment(comm, profile);
-	if (*error && !used_before) {
-		munmap(comm->private_memory,
-		       private_layout(&profiles[profile]).bytes);
-		comm->private_memory = NULL;
-	}
+	if (*error && !used_before)
+		ncs_comm_unmap(comm, &profiles[profile]);
 	if (*error)
 		return NULL;
-	bind_segment(comm);
+	ncs_comm_bind(comm);
 	if (used_before)
-		free_all_slots(comm);
-	reset_comm(comm);
+		ncs_comm_free_slots(comm);
+	ncs_comm_reset(comm);
 	return comm;
 }
 
@@ -478,11 +314,11 @@ static void admit_callbacks(struct ncs_comm *comm, const struct ncs_init *init)
 	identify(&header->identity, init);
 	ncs_sampling_init(comm, header->identity.comm_id,
 			  header->identity.rank, process.config.sample_slow_ns);
-	/* ORDER: pairs with ncs_comm_of_handle() (plugin/life/lifecycle.h): whoever
+	/* ORDER: pairs with ncs_comm_of_handle() (plugin/state/registry.h): whoever
 	 * guesses it finds lanes to be counted in. */
 	ncs_store_release(&comm->context, ++process.next_cookie << 8 |
 						  comm->index << 1 | 1);
-	/* ORDER: pairs with ncs_comm_is_live() (plugin/life/lifecycle.h): who finds
+	/* ORDER: pairs with ncs_comm_is_live() (plugin/state/registry.h): who finds
 	 * it live finds all of it. */
 	ncs_store_release(&comm->live, (uint64_t)(uintptr_t)comm->steps);
 }
@@ -628,21 +464,4 @@ void ncs_process_finalize_comm(void *context)
 const struct ncs_config *ncs_process_config(void)
 {
 	return &process.config;
-}
-
-struct ncs_comm *ncs_comm_for_strays(void)
-{
-	struct ncs_comm *any = NULL;
-
-	for (unsigned i = 0; i < NCS_COMM_MAX; i++) {
-		struct ncs_comm *comm = &ncs_process_state.comms[i];
-
-		/* ORDER: pairs with admit_callbacks() (plugin/life/lifecycle.c). */
-		if (ncs_load_acquire(&comm->context) == 0)
-			continue;
-		if (ncs_comm_is_live(comm))
-			return comm;
-		any = comm;
-	}
-	return any;
 }

@@ -10,23 +10,8 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-#include "plugin/state/comm.h"
 #include "plugin/nccl/environment.h"
-#include "plugin/state/handle.h"
 #include "plugin/nccl/nccl_abi.h"
-
-struct ncs_process_state {
-	uint64_t clock_kind; /* read by every callback */
-	uint64_t sample_level; /* one operation in 2^sample_level is kept … */
-	uint64_t slow_ticks;   /* and those under way for longer */
-	/* Another plugin gets the calls too (chain.h): set by the first init,
-	 * before there is anything to call back about. */
-	bool chained;
-	uint32_t pid;
-	struct ncs_comm comms[NCS_COMM_MAX];
-};
-
-extern struct ncs_process_state ncs_process_state;
 
 /* What NCCL tells at init; what an API version does not tell is -1, 0 or
  * NULL. */
@@ -54,47 +39,12 @@ void ncs_process_init_comm(const struct ncs_init *init, void **context);
 void ncs_process_publish_comm(const struct ncs_init *init, void *context);
 void ncs_process_finalize_comm(void *context);
 
+/* Calls this function in a forked child after the floors up to this one have
+ * forgotten their parent's communicators: for the floors above, which this one
+ * does not know. There is one such function. */
+void ncs_process_on_fork(void (*forget)(void));
+
 /* What the environment said; from the first init on. */
 const struct ncs_config *ncs_process_config(void);
-
-static inline uint64_t ncs_now(void)
-{
-	return ncs_clock_ticks(ncs_process_state.clock_kind);
-}
-
-/* The communicator that a context stands for, also a finalized one; NULL:
- * none of ours. */
-static inline struct ncs_comm *ncs_comm_of_context(const void *context)
-{
-	uint64_t value = (uint64_t)(uintptr_t)context;
-	struct ncs_comm *comm =
-		&ncs_process_state.comms[value >> 1 & (NCS_COMM_MAX - 1)];
-
-	/* ORDER: pairs with admit_callbacks() (plugin/life/lifecycle.c). */
-	return value != 0 && ncs_load_acquire(&comm->context) == value ? comm :
-									 NULL;
-}
-
-/* The communicator of a handle. Its slot's tag must be checked by the caller.
- * NULL: that communicator does not exist. */
-static inline struct ncs_comm *ncs_comm_of_handle(const struct ncs_handle *h)
-{
-	struct ncs_comm *comm =
-		&ncs_process_state.comms[h->comm & (NCS_COMM_MAX - 1)];
-
-	/* ORDER: pairs with admit_callbacks() (plugin/life/lifecycle.c). */
-	return ncs_load_acquire(&comm->context) != 0 ? comm : NULL;
-}
-
-static inline bool ncs_comm_is_live(const struct ncs_comm *comm)
-{
-	/* ORDER: pairs with admit_callbacks() (plugin/life/lifecycle.c): what callbacks
-	 * use of the communicator is in place. */
-	return ncs_load_acquire(&comm->live) != 0;
-}
-
-/* Where to count what belongs to no communicator: the first that lives, else
- * any; NULL: there is none. */
-struct ncs_comm *ncs_comm_for_strays(void);
 
 #endif

@@ -125,7 +125,6 @@
 #include <time.h>
 
 #include "plugin/state/comm.h"
-#include "plugin/events/decode.h"
 #include "plugin/mask/release_events.h"
 #include "shm/hash.h"
 #include "shm/atomics.h"

@@ -14,21 +14,9 @@
 
 #include "ncclstat/abi.h"
 #include "plugin/nccl/environment.h"
-
-struct ncs_comm;
-struct ncs_decoded_call;
-
-/* A communicator's share of it, in struct ncs_comm. Changed by its API calls
- * only, one after the other. */
-struct ncs_mask_comm {
-	uint64_t word;	/* address of NCCL's mask; 0: not ours to change */
-	uint64_t seed;	/* of the choice of calls, the same on all ranks */
-	uint64_t calls; /* CollApi and P2pApi events so far */
-	uint64_t windows_from; /* number of the first call to be timed */
-	uint64_t shift;	       /* of its period, where that is automatic */
-	uint64_t rated;	       /* ticks when that was seen to last */
-	uint64_t rated_calls;
-};
+#include "plugin/state/comm.h"
+#include "plugin/state/decoded.h"
+#include "shm/clock.h"
 
 /* What the environment asks for. At the first init of a process; in a forked
  * child anew. */

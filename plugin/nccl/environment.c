@@ -12,7 +12,6 @@
 
 #include "ncclstat/record.h"
 #include "ncclstat/tables/environment.def"
-#include "plugin/state/range_stack.h"
 
 /* A day: nothing is that slow, and its ticks fit any word. */
 #define SLOW_MAX_S UINT64_C(86400)

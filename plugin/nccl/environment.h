@@ -16,6 +16,9 @@
 #define NCS_KERNEL_PERIOD_DEFAULT \
 	(UINT32_C(1) << NCS_KERNEL_DETAIL_LOG2_DEFAULT)
 
+/* The greatest number of ranges; numbers of ranges have 16 bits in places. */
+#define NCS_RANGE_MAX 65535u
+
 struct ncs_config {
 	bool disabled;
 	char directory[256];

@@ -10,7 +10,7 @@
 #define NCS_PLUGIN_STATE_CLASS_H
 
 #include "plugin/state/comm.h"
-#include "plugin/events/operation.h"
+#include "plugin/state/decoded.h"
 
 /* Counts a started operation in its class, and returns that: an index. */
 uint16_t ncs_class_count(struct ncs_comm *comm,

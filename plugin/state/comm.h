@@ -18,7 +18,7 @@
 
 #include "ncclstat/abi.h"
 #include "plugin/state/gpu_clock.h"
-#include "plugin/mask/mask.h"
+#include "plugin/state/mask_comm.h"
 #include "shm/atomics.h"
 #include "shm/clock.h"
 #include "shm/ring.h"

@@ -18,9 +18,9 @@
 #include <wchar.h>
 
 #include "ncclstat/abi.h"
+#include "plugin/nccl/environment.h"
 
 #define NCS_RANGE_NAME_WORDS (NCS_RANGE_NAME_BYTES / 8)
-#define NCS_RANGE_MAX 65535u /* numbers; they have 16 bits in places */
 #define NCS_RANGE_DEPTH 64u  /* what is deeper counts as what is around it */
 
 /* Padded with zeros, of which there is at least one. */

@@ -1,0 +1,179 @@
+/* SPDX-License-Identifier: MIT */
+/* Private memory of communicators; see comm_memory.h. */
+#include "plugin/state/comm_memory.h"
+
+#include <errno.h>
+#include <string.h>
+#include <sys/mman.h>
+
+#include "plugin/state/channel.h"
+#include "plugin/state/handle.h"
+#include "plugin/state/range_stack.h"
+#include "plugin/state/slots.h"
+
+/* Offsets of the private arrays in one piece of memory, and its size. */
+struct private_layout {
+	size_t steps, ops, proxy_ops, queues, places, charged, spans, bytes;
+};
+
+static struct private_layout private_layout(const struct ncs_segment_size *size)
+{
+	struct private_layout layout;
+	size_t bytes = 0;
+
+	layout.steps = bytes;
+	bytes += (size_t)NCS_PROXY_OP_MAX * NCS_STEP_MAX *
+		 sizeof(struct ncs_step);
+	layout.ops = bytes;
+	bytes += size->operations * sizeof(struct ncs_op);
+	layout.proxy_ops = bytes;
+	bytes += NCS_PROXY_OP_MAX * sizeof(struct ncs_proxy_op);
+	layout.queues = bytes;
+	bytes += size->channels * sizeof(struct ncs_channel_queue);
+	layout.places = bytes;
+	bytes += ncs_channel_places(size->channels) * sizeof(uint64_t);
+	layout.charged = bytes;
+	bytes += size->channels * sizeof(uint64_t[8]);
+	bytes = (bytes + 63) & ~(size_t)63;
+	layout.spans = bytes;
+	bytes += (size_t)NCS_LANE_MAX * NCS_SPAN_MAX * sizeof(struct ncs_span);
+	layout.bytes = bytes;
+	return layout;
+}
+
+int ncs_comm_map(struct ncs_comm *comm, const struct ncs_segment_size *size)
+{
+	struct private_layout layout = private_layout(size);
+	void *memory = mmap(NULL, layout.bytes, PROT_READ | PROT_WRITE,
+			    MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+
+	if (memory == MAP_FAILED)
+		return -errno;
+	comm->private_memory = memory;
+	comm->steps = (struct ncs_step *)((char *)memory + layout.steps);
+	comm->ops = (struct ncs_op *)((char *)memory + layout.ops);
+	comm->proxy_ops =
+		(struct ncs_proxy_op *)((char *)memory + layout.proxy_ops);
+	comm->queues =
+		(struct ncs_channel_queue *)((char *)memory + layout.queues);
+	comm->channel_places = (uint64_t *)((char *)memory + layout.places);
+	comm->charged = (uint64_t(*)[8])((char *)memory + layout.charged);
+	for (unsigned i = 0; i < NCS_LANE_MAX; i++)
+		comm->lanes[i].spans =
+			(struct ncs_span *)((char *)memory + layout.spans) +
+			(size_t)i * NCS_SPAN_MAX;
+	return 0;
+}
+
+void ncs_comm_unmap(struct ncs_comm *comm, const struct ncs_segment_size *size)
+{
+	if (comm->private_memory)
+		munmap(comm->private_memory, private_layout(size).bytes);
+	comm->private_memory = NULL;
+}
+
+void ncs_comm_free_slots(struct ncs_comm *comm)
+{
+	for (uint32_t i = 0; i < comm->operation_count; i++) {
+		comm->ops[i].tag += comm->ops[i].tag & 1;
+		comm->ops[i].children = ncs_children_none(
+			comm->ops[i].tag);
+	}
+	for (uint32_t i = 0; i < NCS_PROXY_OP_MAX; i++) {
+		struct ncs_proxy_op *op = &comm->proxy_ops[i];
+
+		op->handle = ncs_handle_freed(op->handle);
+		for (unsigned k = 0; op->steps && k < NCS_STEP_MAX; k++)
+			op->steps[k].handle =
+				ncs_handle_freed(op->steps[k].handle);
+	}
+	for (unsigned i = 0; i < NCS_LANE_MAX; i++) {
+		struct ncs_lane_state *lane = &comm->lanes[i];
+
+		for (unsigned k = 0; k < NCS_SPAN_MAX; k++)
+			lane->spans[k].tag += lane->spans[k].tag & 1;
+		lane->ctrl_tag += lane->ctrl_tag & 1;
+	}
+}
+
+void ncs_comm_reset(struct ncs_comm *comm)
+{
+	for (uint32_t i = 0; i < comm->operation_count; i++)
+		comm->ops[i].published = &comm->operations[i];
+	for (uint32_t i = 0; i < comm->channel_count; i++)
+		comm->queues[i] = (struct ncs_channel_queue){
+			.channel = &comm->channels[i],
+			.first = NCS_NONE,
+			.last = NCS_NONE,
+		};
+	memset(comm->channel_places, 0,
+	       ncs_channel_places(comm->channel_count) * sizeof(uint64_t));
+	/* Not touched before the first range. */
+	if (ncs_range_is_used())
+		memset(comm->charged, 0,
+		       comm->channel_count * sizeof(*comm->charged));
+	comm->overflow_queue = (struct ncs_channel_queue){
+		.channel = &comm->overflow_channel,
+		.first = NCS_NONE,
+		.last = NCS_NONE,
+	};
+	comm->operation_number = 0;
+	comm->proxy_op_hint = 0;
+	comm->proxy_op_evict = 0;
+	comm->lanes_claimed = 0;
+	comm->proxy_resting = NCS_PROXY_UNKNOWN;
+	comm->identified = 0;
+	memset(&comm->gpu, 0, sizeof(comm->gpu));
+	comm->gpu_busy = 0;
+	for (unsigned i = 0; i < NCS_FUNCTION_MAX; i++)
+		comm->classes[i].key = NCS_CLASS_KEY(
+			i, NCS_CLASS_OTHER, NCS_CLASS_OTHER, NCS_CLASS_OTHER);
+	memset(comm->histogram_of, 0, sizeof(comm->histogram_of));
+	memset(comm->lane_of_thread, 0, sizeof(comm->lane_of_thread));
+	comm->lane_of_thread[NCS_THREAD_MAX + 1] = &comm->lanes[0];
+}
+
+void ncs_comm_bind(struct ncs_comm *comm)
+{
+	struct ncs_header *header = comm->header;
+	char *base = (char *)header;
+
+	comm->channels =
+		(struct ncs_channel *)(base + header->channels.offset);
+	comm->operations =
+		(struct ncs_operation *)(base + header->operations.offset);
+	comm->classes = (struct ncs_class *)(base + header->classes.offset);
+	comm->histograms =
+		(struct ncs_histogram *)(base + header->histograms.offset);
+	comm->ranges = (struct ncs_range *)(base + header->ranges.offset);
+	comm->range_histograms =
+		(struct ncs_range_histogram *)(base +
+					       header->range_histograms.offset);
+	comm->range_count = header->ranges.count;
+	comm->range_histogram_count = header->range_histograms.count;
+	comm->channel_count = header->channels.count;
+	comm->operation_count = header->operations.count;
+	comm->class_count = header->classes.count;
+	comm->histogram_count = header->histograms.count;
+	for (unsigned i = 0; i < NCS_LANE_MAX; i++) {
+		struct ncs_lane_state *lane = &comm->lanes[i];
+		struct ncs_ring *ring =
+			(struct ncs_ring *)(base + header->rings.offset +
+					    (size_t)i * header->rings.stride);
+
+		lane->published =
+			(struct ncs_lane *)(base + header->lanes.offset +
+					    (size_t)i * header->lanes.stride);
+		lane->ring.ring = ring;
+		lane->ring.records = (struct ncs_record *)(ring + 1);
+		lane->ring.position = 0;
+		lane->ring.mask = header->ring_records - 1;
+		lane->ring_busy = 0;
+		lane->stream = 0;
+		lane->stream_age = 0;
+		lane->span_hint = 0;
+		lane->index = i;
+		lane->launched = 0;
+		lane->shared = i == 0;
+	}
+}

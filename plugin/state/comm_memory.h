@@ -1,0 +1,31 @@
+/* SPDX-License-Identifier: MIT */
+/* The memory of a communicator's private side: mapping it, and bringing it into
+ * the state in which the first callback expects it.
+ *
+ * For init and fork only, under the lock of plugin/life/lifecycle.c, and while
+ * no callback can use the communicator.
+ */
+#ifndef NCS_PLUGIN_STATE_COMM_MEMORY_H
+#define NCS_PLUGIN_STATE_COMM_MEMORY_H
+
+#include "plugin/state/comm.h"
+
+/* Maps the private arrays for tables of this size and points the
+ * communicator's members to them. Returns 0, or -errno with nothing changed. */
+int ncs_comm_map(struct ncs_comm *comm, const struct ncs_segment_size *size);
+
+/* Unmaps what ncs_comm_map() has mapped for the same size, if anything. */
+void ncs_comm_unmap(struct ncs_comm *comm, const struct ncs_segment_size *size);
+
+/* Points the communicator's members to the tables of its segment. */
+void ncs_comm_bind(struct ncs_comm *comm);
+
+/* Frees all slots that a former communicator used in this memory. Their tags
+ * keep growing, so that its handles stay stale. */
+void ncs_comm_free_slots(struct ncs_comm *comm);
+
+/* Resets everything else: empties the queues and tables, and clears the
+ * counters and hints. The segment must be bound. */
+void ncs_comm_reset(struct ncs_comm *comm);
+
+#endif

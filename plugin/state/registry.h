@@ -1,0 +1,76 @@
+/* SPDX-License-Identifier: MIT */
+/* The registry: every communicator of the process, and what all of them share.
+ *
+ * Callbacks find the communicator of a context or handle here, without a lock.
+ * The registry changes at init, finalize and fork only, under the lock of
+ * plugin/life/lifecycle.c, except for the sampling level.
+ */
+#ifndef NCS_PLUGIN_STATE_REGISTRY_H
+#define NCS_PLUGIN_STATE_REGISTRY_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "plugin/state/comm.h"
+#include "plugin/state/handle.h"
+#include "shm/clock.h"
+
+struct ncs_process_state {
+	uint64_t clock_kind; /* enum ncs_clock_kind; read by every callback */
+	/* One operation in 2^sample_level keeps the records of its children, */
+	uint64_t sample_level;
+	/* and so does each one in progress for longer than this, in ticks. */
+	uint64_t slow_ticks;
+	/* True if another plugin gets the calls, too (plugin/chain/chain.h). The
+	 * first init sets it, before there is anything to call back about. */
+	bool chained;
+	uint32_t pid; /* of this process */
+	struct ncs_comm comms[NCS_COMM_MAX];
+};
+
+extern struct ncs_process_state ncs_process_state;
+
+/* Returns the time now, in ticks of the clock in use. */
+static inline uint64_t ncs_now(void)
+{
+	return ncs_clock_ticks(ncs_process_state.clock_kind);
+}
+
+/* Returns the communicator of a context, which may be any value; a finalized
+ * one, too, until its entry is reused. NULL if the context is not ours. */
+static inline struct ncs_comm *ncs_comm_of_context(const void *context)
+{
+	uint64_t value = (uint64_t)(uintptr_t)context;
+	struct ncs_comm *comm =
+		&ncs_process_state.comms[value >> 1 & (NCS_COMM_MAX - 1)];
+
+	/* ORDER: pairs with admit_callbacks() (plugin/life/lifecycle.c). */
+	return value != 0 && ncs_load_acquire(&comm->context) == value ? comm :
+									 NULL;
+}
+
+/* Returns the communicator of a handle, or NULL if there is none with its
+ * number. The caller must check the tag of the handle's slot. */
+static inline struct ncs_comm *ncs_comm_of_handle(const struct ncs_handle *h)
+{
+	struct ncs_comm *comm =
+		&ncs_process_state.comms[h->comm & (NCS_COMM_MAX - 1)];
+
+	/* ORDER: pairs with admit_callbacks() (plugin/life/lifecycle.c). */
+	return ncs_load_acquire(&comm->context) != 0 ? comm : NULL;
+}
+
+/* Returns true if the communicator takes events: after its init, before its
+ * finalize. */
+static inline bool ncs_comm_is_live(const struct ncs_comm *comm)
+{
+	/* ORDER: pairs with admit_callbacks() (plugin/life/lifecycle.c):
+	 * everything that callbacks use of the communicator is in place. */
+	return ncs_load_acquire(&comm->live) != 0;
+}
+
+/* Returns the communicator to count an event in that belongs to none: the
+ * first live one, else any; NULL if there is none. */
+struct ncs_comm *ncs_comm_for_unattributed(void);
+
+#endif

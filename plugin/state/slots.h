@@ -1,0 +1,73 @@
+/* SPDX-License-Identifier: MIT */
+/* Slots of operations: looking one up, and the word that counts its children.
+ *
+ * Called by callbacks on any thread: no lock, no allocation, no system call.
+ * Only plugin/events/operation.c changes a slot.
+ */
+#ifndef NCS_PLUGIN_STATE_SLOTS_H
+#define NCS_PLUGIN_STATE_SLOTS_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "plugin/state/comm.h"
+#include "plugin/state/handle.h"
+
+/* `children` of struct ncs_op is one word, so that it changes as a whole:
+ *   bits  0-19  number of children in progress
+ *   bits 20-39  number of children started
+ *   bit  40     the operation is counted in operations_done
+ *   bits 41-63  owner of the slot, derived from the operation's tag
+ * Several threads may start and end children at once (from NCCL 2.31 on a
+ * thread of its own reports kernels), while another operation claims the slot.
+ * A child in progress keeps the slot. The last child in progress counts the
+ * operation while it still keeps the slot, and undoes that if another child
+ * has started in the meantime. No thread waits. */
+#define NCS_CHILD_LIVE UINT64_C(1)
+#define NCS_CHILD_STARTED (UINT64_C(1) << 20)
+#define NCS_CHILDREN_MASK UINT64_C(0xfffff)
+#define NCS_CHILDREN_COUNTED (UINT64_C(1) << 40)
+#define NCS_CHILDREN_OWNER_SHIFT 41
+
+/* Returns the number of children in progress. */
+static inline uint64_t ncs_children_live(uint64_t children)
+{
+	return children & NCS_CHILDREN_MASK;
+}
+
+/* Returns the number of children started. */
+static inline uint64_t ncs_children_started(uint64_t children)
+{
+	return children / NCS_CHILD_STARTED & NCS_CHILDREN_MASK;
+}
+
+/* Returns the word for an operation with this tag and without children. */
+static inline uint64_t ncs_children_none(uint64_t tag)
+{
+	return (tag + 1) / 2 << NCS_CHILDREN_OWNER_SHIFT;
+}
+
+/* Returns true if the slot still belongs to the operation with this tag. */
+static inline bool ncs_children_are_of(uint64_t children, uint64_t tag)
+{
+	return children >> NCS_CHILDREN_OWNER_SHIFT ==
+	       ncs_children_none(tag) >> NCS_CHILDREN_OWNER_SHIFT;
+}
+
+/* Returns the operation of a handle, which may be any value; NULL if it is not
+ * an operation's handle, is another communicator's, or is stale. */
+static inline struct ncs_op *ncs_operation_find(struct ncs_comm *comm,
+						uint64_t value)
+{
+	struct ncs_handle handle = ncs_handle_decode(value);
+	struct ncs_op *op;
+
+	if (handle.kind != NCS_HANDLE_OPERATION ||
+	    handle.comm != comm->index || handle.slot >= comm->operation_count)
+		return NULL;
+	op = &comm->ops[handle.slot];
+	return ncs_handle_matches(&handle, ncs_load_relaxed(&op->tag)) ? op :
+									 NULL;
+}
+
+#endif
