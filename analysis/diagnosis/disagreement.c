@@ -2,7 +2,7 @@
 /* Calls that do not agree. Must be sure: what is compared has been called, and
  * where order is judged nothing has moved between two looks, since a snapshot
  * of a rank that moves is no moment. */
-#include "analysis/diagnosis/disagreement.h"
+#include "analysis/diagnosis/rules.h"
 
 #include <errno.h>
 
@@ -88,12 +88,12 @@ static int report_mismatch(struct ncs_diagnosis *diagnosis,
 			operation_of_call(rank, call);
 
 		if (operation && (i == 0 || operation->start_ns != 0)) {
-			ncs_finding_tell_operation(finding, rank, operation);
+			ncs_finding_add_operation(finding, rank, operation);
 			if (i == 0)
 				finding->duration_ns =
 					ncs_age_ns(rank, operation->start_ns);
 		}
-		ncs_finding_tell(
+		ncs_finding_add_evidence(
 			finding,
 			(struct ncs_evidence){
 				.kind = found->done_bytes[which] > 0 ?
@@ -369,7 +369,7 @@ static int check_operations(struct ncs_diagnosis *diagnosis,
 }
 
 /* Ranks that are joined by a name only may be of different jobs. */
-int ncs_disagreement_find(struct ncs_diagnosis *diagnosis,
+int ncs_find_disagreements(struct ncs_diagnosis *diagnosis,
 			  const struct ncs_model *model)
 {
 	for (size_t i = 0; i < model->communicator_count; i++) {

@@ -72,18 +72,18 @@ struct ncs_party ncs_party_of(const struct ncs_rank *rank)
 	};
 }
 
-void ncs_finding_tell(struct ncs_finding *finding, struct ncs_evidence evidence)
+void ncs_finding_add_evidence(struct ncs_finding *finding, struct ncs_evidence evidence)
 {
 	if (finding->evidence_count < NCS_EVIDENCE_MAX)
 		finding->evidence[finding->evidence_count++] = evidence;
 }
 
 /* A fact of a rank and nothing else. */
-void ncs_finding_tell_fact(struct ncs_finding *finding,
+void ncs_finding_add_fact(struct ncs_finding *finding,
 			   enum ncs_evidence_kind kind,
 			   const struct ncs_rank *rank, uint64_t duration_ns)
 {
-	ncs_finding_tell(finding, (struct ncs_evidence){
+	ncs_finding_add_evidence(finding, (struct ncs_evidence){
 					  .kind = kind,
 					  .party = ncs_party_of(rank),
 					  .call = ncs_no_call,
@@ -91,11 +91,11 @@ void ncs_finding_tell_fact(struct ncs_finding *finding,
 				  });
 }
 
-void ncs_finding_tell_wait(struct ncs_finding *finding,
+void ncs_finding_add_wait(struct ncs_finding *finding,
 			   const struct ncs_rank *rank,
 			   const struct ncs_channel_view *channel)
 {
-	ncs_finding_tell(
+	ncs_finding_add_evidence(
 		finding,
 		(struct ncs_evidence){
 			.kind = NCS_EVIDENCE_WAIT,
@@ -113,11 +113,11 @@ uint64_t ncs_age_ns(const struct ncs_rank *rank, uint64_t moment_ns)
 	return moment_ns != 0 && end_ns > moment_ns ? end_ns - moment_ns : 0;
 }
 
-void ncs_finding_tell_operation(struct ncs_finding *finding,
+void ncs_finding_add_operation(struct ncs_finding *finding,
 				const struct ncs_rank *rank,
 				const struct ncs_operation_view *operation)
 {
-	ncs_finding_tell(finding,
+	ncs_finding_add_evidence(finding,
 			 (struct ncs_evidence){
 				 .kind = operation->enqueued_ns ?
 						 NCS_EVIDENCE_OPERATION :
@@ -131,15 +131,15 @@ void ncs_finding_tell_operation(struct ncs_finding *finding,
 			 });
 }
 
-void ncs_finding_tell_proxy(struct ncs_finding *finding,
+void ncs_finding_add_proxy(struct ncs_finding *finding,
 			    const struct ncs_rank *rank)
 {
 	if (!ncs_rank_proxy_known(rank)) {
-		ncs_finding_tell_fact(finding, NCS_EVIDENCE_NO_SIGNALS, rank,
+		ncs_finding_add_fact(finding, NCS_EVIDENCE_NO_SIGNALS, rank,
 				      0);
 		return;
 	}
-	ncs_finding_tell(finding,
+	ncs_finding_add_evidence(finding,
 			 (struct ncs_evidence){
 				 .kind = NCS_EVIDENCE_PROXY,
 				 .party = ncs_party_of(rank),
@@ -151,7 +151,7 @@ void ncs_finding_tell_proxy(struct ncs_finding *finding,
 }
 
 /* Where a thread of the process is: what it has been in for long. */
-void ncs_finding_tell_inside(struct ncs_finding *finding,
+void ncs_finding_add_open_calls(struct ncs_finding *finding,
 			     const struct ncs_rank *rank)
 {
 	static const enum ncs_event events[] = {
@@ -170,7 +170,7 @@ void ncs_finding_tell_inside(struct ncs_finding *finding,
 
 			if (inside_ns < NCS_LONG_WAIT_NS)
 				continue;
-			ncs_finding_tell(finding,
+			ncs_finding_add_evidence(finding,
 					 (struct ncs_evidence){
 						 .kind = NCS_EVIDENCE_INSIDE,
 						 .party = ncs_party_of(rank),
@@ -184,7 +184,7 @@ void ncs_finding_tell_inside(struct ncs_finding *finding,
 }
 
 /* What is seen of the communicator, where that is not all. */
-void ncs_finding_tell_unseen(struct ncs_finding *finding,
+void ncs_finding_add_unseen(struct ncs_finding *finding,
 			     const struct ncs_communicator *communicator)
 {
 	const struct ncs_identity *identity = communicator->identity;
@@ -192,7 +192,7 @@ void ncs_finding_tell_unseen(struct ncs_finding *finding,
 	if (!(identity->known & NCS_KNOWN_NRANKS) || identity->nranks < 0 ||
 	    (uint64_t)identity->nranks <= communicator->rank_count)
 		return;
-	ncs_finding_tell(finding,
+	ncs_finding_add_evidence(finding,
 			 (struct ncs_evidence){
 				 .kind = NCS_EVIDENCE_UNSEEN,
 				 .party = { NULL, communicator, -1 },

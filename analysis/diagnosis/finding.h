@@ -123,25 +123,25 @@ struct ncs_party ncs_party_of(const struct ncs_rank *rank);
 uint64_t ncs_age_ns(const struct ncs_rank *rank, uint64_t moment_ns);
 
 /* Adds a piece of evidence, if there is room. */
-void ncs_finding_tell(struct ncs_finding *finding,
+void ncs_finding_add_evidence(struct ncs_finding *finding,
 		      struct ncs_evidence evidence);
 /* A fact of a rank and nothing else. */
-void ncs_finding_tell_fact(struct ncs_finding *finding,
+void ncs_finding_add_fact(struct ncs_finding *finding,
 			   enum ncs_evidence_kind kind,
 			   const struct ncs_rank *rank, uint64_t duration_ns);
-void ncs_finding_tell_wait(struct ncs_finding *finding,
+void ncs_finding_add_wait(struct ncs_finding *finding,
 			   const struct ncs_rank *rank,
 			   const struct ncs_channel_view *channel);
-void ncs_finding_tell_operation(struct ncs_finding *finding,
+void ncs_finding_add_operation(struct ncs_finding *finding,
 				const struct ncs_rank *rank,
 				const struct ncs_operation_view *operation);
-void ncs_finding_tell_proxy(struct ncs_finding *finding,
+void ncs_finding_add_proxy(struct ncs_finding *finding,
 			    const struct ncs_rank *rank);
 /* What threads of its process have been in for long. */
-void ncs_finding_tell_inside(struct ncs_finding *finding,
+void ncs_finding_add_open_calls(struct ncs_finding *finding,
 			     const struct ncs_rank *rank);
 /* How much is seen of a communicator, where that is not all. */
-void ncs_finding_tell_unseen(struct ncs_finding *finding,
+void ncs_finding_add_unseen(struct ncs_finding *finding,
 			     const struct ncs_communicator *communicator);
 
 /* The table's, less where it moves or has not lasted for NCS_STUCK_NS. */

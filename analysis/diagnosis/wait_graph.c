@@ -37,7 +37,7 @@ static bool stands(const struct ncs_rank *rank)
 }
 
 /* Where one call in many has its kernels timed, only that one's end is told. */
-bool ncs_rank_tells_ends(const struct ncs_rank *rank, unsigned function)
+bool ncs_rank_reports_ends(const struct ncs_rank *rank, unsigned function)
 {
 	const struct ncs_function_view *view = &rank->now.functions[function];
 
@@ -51,7 +51,7 @@ static bool is_unfinished(const struct ncs_rank *rank,
 {
 	return operation->enqueued_ns == 0 ||
 	       operation->children_started > operation->children_done ||
-	       ncs_rank_tells_ends(rank, operation->function);
+	       ncs_rank_reports_ends(rank, operation->function);
 }
 
 static const struct ncs_operation_view *
@@ -397,7 +397,7 @@ static uint64_t stood_ns(const struct ncs_wait_node *node, unsigned function,
 				       end_ns - operation->start_ns :
 				       0;
 	}
-	if (ncs_rank_tells_ends(node->rank, function) ||
+	if (ncs_rank_reports_ends(node->rank, function) ||
 	    end_ns < now->last_call_ns)
 		return 0;
 	return end_ns - now->last_call_ns;
@@ -428,7 +428,7 @@ static int add_call(struct ncs_wait_graph *graph, size_t from,
 
 	if (!communicator || own == 0 ||
 	    (!is_barrier(function) &&
-	     !ncs_rank_tells_ends(node->rank, function)))
+	     !ncs_rank_reports_ends(node->rank, function)))
 		return 0;
 	for (size_t i = 0; i < communicator->rank_count; i++) {
 		const struct ncs_rank *other = communicator->ranks[i];

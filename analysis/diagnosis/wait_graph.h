@@ -99,6 +99,6 @@ ncs_other_end(const struct ncs_rank *rank,
 uint64_t ncs_rank_next(const struct ncs_rank *rank, unsigned function);
 
 /* Whether NCCL tells how operations of a function end, as far as seen. */
-bool ncs_rank_tells_ends(const struct ncs_rank *rank, unsigned function);
+bool ncs_rank_reports_ends(const struct ncs_rank *rank, unsigned function);
 
 #endif

@@ -109,7 +109,7 @@ static bool is_done(struct diagnose_watch *watch)
 						      LOOKS_LEAST;
 	bool trouble = has_trouble(watch);
 
-	if (watch->diagnosis.looks < least)
+	if (watch->diagnosis.passes < least)
 		return false;
 	return trouble ||
 	       watch->stamp.monotonic_ns - watch->began_ns >= options->wait_ns;

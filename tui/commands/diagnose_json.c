@@ -104,7 +104,7 @@ void ncs_diagnose_json(FILE *file, const struct ncs_diagnosis *diagnosis,
 	put(object, "time_ns", number(stamp->monotonic_ns));
 	put(object, "realtime_ns", number(stamp->realtime_ns));
 	put(object, "recording", recording_of(stamp));
-	put(object, "looks", number(diagnosis->looks));
+	put(object, "looks", number(diagnosis->passes));
 	put(object, "ranks_seen", number(model->rank_count));
 	put(object, "unreadable", number(model->unreadable_count));
 	/* Where nothing is seen nothing is known to be well. */

@@ -1,0 +1,349 @@
+/* SPDX-License-Identifier: MIT */
+/* The rule for the ends of chains of waits: the rank that holds others up, and
+ * what it does instead.
+ */
+#include "analysis/diagnosis/rules.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+/* Returns the longest wait for a node; shorter ones may be for something that
+ * comes later. Of equal waits a call is preferred, since it says more. NULL if no
+ * rank waits for the node. */
+static const struct ncs_wait_edge *edge_to(const struct ncs_wait_graph *graph,
+					   size_t node)
+{
+	const struct ncs_wait_edge *best = NULL;
+
+	for (size_t i = 0; i < graph->edge_count; i++) {
+		const struct ncs_wait_edge *edge = &graph->edges[i];
+
+		if (edge->to != node || edge->kind == NCS_EDGE_PROCESS)
+			continue;
+		if (!best || edge->duration_ns > best->duration_ns ||
+		    (edge->duration_ns == best->duration_ns &&
+		     edge->kind == NCS_EDGE_CALL))
+			best = edge;
+	}
+	return best;
+}
+
+static bool is_quiet(const struct ncs_rank *rank)
+{
+	for (size_t i = 0; i < rank->now.channel_count; i++)
+		if (rank->now.channels[i].state != NCS_CHANNEL_IDLE)
+			return false;
+	return true;
+}
+
+/* Whether a rank's own GPU or process holds it up, and the verdict then. */
+static bool own_verdict(const struct ncs_wait_node *node,
+			enum ncs_verdict *verdict)
+{
+	const struct ncs_rank *rank = node->rank;
+	const struct ncs_operation_view *operation = node->operation;
+	bool asleep = rank->now.proxy.state == NCS_PROXY_SLEEP ||
+		      !ncs_rank_proxy_known(rank);
+
+	if (node->level)
+		return false;
+	if (operation && is_quiet(rank) && asleep &&
+	    ncs_age_ns(rank, operation->start_ns) >= NCS_LONG_WAIT_NS) {
+		*verdict = operation->enqueued_ns == 0 ?
+				   NCS_VERDICT_LAUNCHER_BLOCKED :
+				   NCS_VERDICT_PROXY_ASLEEP;
+		if (operation->enqueued_ns == 0 ||
+		    (operation->children_started == operation->children_done &&
+		     ncs_rank_reports_ends(rank, operation->function)))
+			return true;
+	}
+	if (!node->local)
+		return false;
+	*verdict = node->local->send ? NCS_VERDICT_GPU_LATE :
+				       NCS_VERDICT_CONSUMER_LATE;
+	/* A GPU that neither takes nor gives data has not begun. */
+	for (size_t i = 0; i < rank->now.channel_count; i++)
+		if (rank->now.channels[i].state == NCS_CHANNEL_SEND_GPU_WAIT &&
+		    ncs_wait_ns(rank, &rank->now.channels[i]) >=
+			    NCS_LONG_WAIT_NS)
+			*verdict = NCS_VERDICT_GPU_LATE;
+	return true;
+}
+
+static enum ncs_verdict verdict_of_awaited(const struct ncs_wait_node *node,
+					   const struct ncs_wait_edge *edge)
+{
+	const struct ncs_rank *rank = node->rank;
+
+	if (!ncs_rank_is_live(rank))
+		return rank->now.liveness == NCS_DEAD ?
+			       NCS_VERDICT_RANK_DIED :
+			       NCS_VERDICT_RANK_MISSING;
+	if (rank->now.process_stopped)
+		return NCS_VERDICT_RANK_STOPPED;
+	if (edge->kind == NCS_EDGE_CALL && !node->operation)
+		return NCS_VERDICT_RANK_MISSING;
+	if (!node->stands || node->operation || !is_quiet(rank))
+		return NCS_VERDICT_PEER_WAIT;
+	if (edge->channel && ncs_channel_is_p2p(edge->channel))
+		return NCS_VERDICT_P2P_UNMET;
+	if (edge->sequence_number != NCS_NO_SEQUENCE_NUMBER &&
+	    edge->function < NCS_FUNCTION_COUNT &&
+	    ncs_rank_next(rank, edge->function) <= edge->sequence_number)
+		return NCS_VERDICT_RANK_MISSING;
+	return NCS_VERDICT_PEER_WAIT;
+}
+
+/* Whether several ranks share a node. They then share the data that comes over
+ * the network, so the late GPU may be that of a rank that hands data on. */
+static bool shares_node(const struct ncs_rank *rank)
+{
+	const struct ncs_identity *identity = &rank->now.identity;
+	uint64_t both = NCS_KNOWN_NRANKS | NCS_KNOWN_NNODES;
+
+	return (identity->known & both) == both && identity->nnodes > 1 &&
+	       identity->nranks > identity->nnodes;
+}
+
+static enum ncs_confidence confidence_in(const struct ncs_wait_node *node,
+					 const struct ncs_wait_edge *edge,
+					 enum ncs_verdict verdict)
+{
+	const struct ncs_rank *rank = node->rank;
+
+	switch (verdict) {
+	case NCS_VERDICT_RANK_DIED:
+	case NCS_VERDICT_RANK_STOPPED:
+		return NCS_CONFIDENCE_CERTAIN;
+	case NCS_VERDICT_RANK_MISSING:
+		return ncs_rank_reports_ends(rank, edge->function) ?
+			       NCS_CONFIDENCE_CERTAIN :
+			       NCS_CONFIDENCE_LIKELY;
+	case NCS_VERDICT_GPU_LATE:
+		if (shares_node(rank) || !ncs_rank_peer_wait_known(rank))
+			return NCS_CONFIDENCE_POSSIBLE;
+		return NCS_CONFIDENCE_LIKELY;
+	case NCS_VERDICT_PEER_WAIT:
+		return NCS_CONFIDENCE_POSSIBLE;
+	case NCS_VERDICT_LAUNCHER_BLOCKED:
+	case NCS_VERDICT_PROXY_ASLEEP:
+		return ncs_rank_proxy_known(rank) ? NCS_CONFIDENCE_LIKELY :
+						    NCS_CONFIDENCE_POSSIBLE;
+	default:
+		return NCS_CONFIDENCE_LIKELY;
+	}
+}
+
+/* Adds what the root itself shows. */
+static void add_root_evidence(struct ncs_finding *finding,
+			      const struct ncs_wait_node *node)
+{
+	const struct ncs_rank *rank = node->rank;
+
+	if (rank->now.liveness == NCS_DEAD)
+		ncs_finding_add_fact(finding, NCS_EVIDENCE_GONE, rank,
+				     finding->duration_ns);
+	else if (rank->now.liveness == NCS_FINISHED)
+		ncs_finding_add_fact(finding, NCS_EVIDENCE_FINISHED, rank, 0);
+	else if (rank->now.process_stopped)
+		ncs_finding_add_fact(finding, NCS_EVIDENCE_STOPPED, rank, 0);
+	if (finding->verdict == NCS_VERDICT_RANK_MISSING)
+		ncs_finding_add_evidence(finding,
+					 (struct ncs_evidence){
+						 .kind = NCS_EVIDENCE_BEHIND,
+						 .party = ncs_party_of(rank),
+						 .call = finding->call,
+					 });
+	if (node->local)
+		ncs_finding_add_wait(finding, rank, node->local);
+	if (node->operation)
+		ncs_finding_add_operation(finding, rank, node->operation);
+	else if (ncs_rank_is_live(rank) && is_quiet(rank))
+		ncs_finding_add_fact(finding, NCS_EVIDENCE_IDLE, rank,
+				     ncs_age_ns(rank, rank->now.last_call_ns));
+	if (ncs_rank_is_live(rank)) {
+		ncs_finding_add_open_calls(finding, rank);
+		if (rank->now.channel_count > 0)
+			ncs_finding_add_proxy(finding, rank);
+	}
+}
+
+static struct ncs_call call_of(const struct ncs_wait_node *node,
+			       const struct ncs_wait_edge *edge)
+{
+	if (node->operation)
+		return (struct ncs_call){ node->operation->function,
+					  node->operation->sequence_number };
+	if (edge)
+		return ncs_call_of_edge(edge);
+	if (node->local)
+		return (struct ncs_call){ node->local->function,
+					  NCS_NO_SEQUENCE_NUMBER };
+	return ncs_no_call;
+}
+
+static int report_end(struct ncs_diagnosis *diagnosis,
+		      const struct ncs_model *model, size_t index,
+		      enum ncs_verdict verdict,
+		      const struct ncs_wait_edge *edge)
+{
+	struct ncs_wait_graph *graph = &diagnosis->graph;
+	const struct ncs_wait_node *node = &graph->nodes[index];
+	struct ncs_call call = call_of(node, edge);
+	struct ncs_finding *finding;
+
+	ncs_diagnosis_explain(diagnosis, model, node->rank);
+	if (ncs_diagnosis_join(diagnosis, verdict, node->rank, call.function))
+		return 0;
+	finding = ncs_diagnosis_add(diagnosis, verdict);
+	if (!finding)
+		return -ENOMEM;
+	finding->root = ncs_party_of(node->rank);
+	finding->call = call;
+	if (node->local) {
+		finding->channel = node->local;
+		finding->duration_ns = ncs_wait_ns(node->rank, node->local);
+	} else if (node->operation) {
+		finding->duration_ns =
+			ncs_age_ns(node->rank, node->operation->start_ns);
+	}
+	if (edge) {
+		finding->peer = ncs_party_of(graph->nodes[edge->from].rank);
+		finding->waiting = ncs_wait_graph_waiting(graph, index);
+		if (edge->duration_ns > finding->duration_ns)
+			finding->duration_ns = edge->duration_ns;
+		if (!finding->channel) {
+			finding->channel = edge->channel;
+			finding->channel_rank =
+				edge->channel ? graph->nodes[edge->from].rank :
+						NULL;
+		}
+	}
+	/* A queued kernel is late from the time at which another rank's began. */
+	if (node->local && node->begun_ns < finding->duration_ns)
+		finding->duration_ns = node->begun_ns;
+	ncs_finding_set_severity(finding,
+				 node->stands || !ncs_rank_is_live(node->rank));
+	ncs_finding_set_confidence(finding, confidence_in(node, edge, verdict));
+	add_root_evidence(finding, node);
+	if (edge)
+		ncs_finding_add_waiter(finding, graph, edge);
+	if (node->rank->communicator)
+		ncs_finding_add_unseen(finding, node->rank->communicator);
+	return 0;
+}
+
+static int report_network(struct ncs_diagnosis *diagnosis,
+			  const struct ncs_model *model, size_t index,
+			  const struct ncs_wait_edge *edge)
+{
+	const struct ncs_wait_graph *graph = &diagnosis->graph;
+	const struct ncs_rank *rank = graph->nodes[index].rank;
+	const struct ncs_rank *peer =
+		edge->to == NCS_NOBODY ? NULL : graph->nodes[edge->to].rank;
+	struct ncs_party here = ncs_party_of(rank),
+			 there = { peer, rank->communicator,
+				   edge->channel->peer };
+	const struct ncs_channel_view *other =
+		ncs_other_end(rank, edge->channel, peer);
+	struct ncs_finding *finding;
+
+	ncs_diagnosis_explain(diagnosis, model, rank);
+	/* Both ends report the same wait. */
+	for (size_t i = 0; i < diagnosis->count; i++) {
+		const struct ncs_finding *known = &diagnosis->findings[i];
+
+		if (known->verdict == NCS_VERDICT_NETWORK &&
+		    known->root.communicator == rank->communicator &&
+		    ((known->root.number == here.number &&
+		      known->peer.number == there.number) ||
+		     (known->root.number == there.number &&
+		      known->peer.number == here.number)))
+			return 0;
+	}
+	finding = ncs_diagnosis_add(diagnosis, NCS_VERDICT_NETWORK);
+	if (!finding)
+		return -ENOMEM;
+	finding->root = edge->channel->send ? here : there;
+	finding->peer = edge->channel->send ? there : here;
+	finding->channel = edge->channel;
+	finding->channel_rank = rank;
+	finding->call = ncs_call_of_edge(edge);
+	finding->duration_ns = edge->duration_ns;
+	finding->waiting = ncs_wait_graph_waiting(&diagnosis->graph, index);
+	ncs_finding_set_severity(finding, graph->nodes[index].stands);
+	ncs_finding_set_confidence(finding, other ? NCS_CONFIDENCE_LIKELY :
+						    NCS_CONFIDENCE_POSSIBLE);
+	ncs_finding_add_wait(finding, rank, edge->channel);
+	if (other)
+		ncs_finding_add_wait(finding, peer, other);
+	if (rank->communicator)
+		ncs_finding_add_unseen(finding, rank->communicator);
+	return 0;
+}
+
+static const struct ncs_wait_edge *
+network_edge(const struct ncs_wait_graph *graph,
+	     const struct ncs_wait_node *node)
+{
+	const struct ncs_wait_edge *best = NULL;
+
+	for (size_t i = 0; i < node->count; i++) {
+		const struct ncs_wait_edge *edge =
+			&graph->edges[node->first + i];
+
+		if (edge->kind == NCS_EDGE_NETWORK &&
+		    (!best || edge->duration_ns > best->duration_ns))
+			best = edge;
+	}
+	return best;
+}
+
+static int check_end(struct ncs_diagnosis *diagnosis,
+		     const struct ncs_model *model, size_t index)
+{
+	const struct ncs_wait_graph *graph = &diagnosis->graph;
+	const struct ncs_wait_node *node = &graph->nodes[index];
+	const struct ncs_wait_edge *edge = network_edge(graph, node);
+	enum ncs_verdict verdict;
+
+	if (edge)
+		return report_network(diagnosis, model, index, edge);
+	if (node->count > 0)
+		return 0;
+	edge = node->awaited ? edge_to(graph, index) : NULL;
+	if (ncs_rank_is_live(node->rank) &&
+	    !(edge && node->rank->now.process_stopped) &&
+	    own_verdict(node, &verdict))
+		return report_end(diagnosis, model, index, verdict, edge);
+	if (!edge)
+		return 0;
+	return report_end(diagnosis, model, index,
+			  verdict_of_awaited(node, edge), edge);
+}
+
+/* Communicators that are explained now, by a disagreement, are skipped; those
+ * that this rule explains are not, since they may have more than one end. */
+int ncs_find_chain_ends(struct ncs_diagnosis *diagnosis,
+			const struct ncs_model *model)
+{
+	bool *skip = calloc(model->communicator_count + 1, sizeof(*skip));
+	int error = skip ? 0 : -ENOMEM;
+
+	if (!error)
+		memcpy(skip, diagnosis->explained,
+		       model->communicator_count * sizeof(*skip));
+	for (size_t i = 0; !error && i < diagnosis->graph.node_count; i++) {
+		const struct ncs_wait_node *node = &diagnosis->graph.nodes[i];
+		const struct ncs_communicator *communicator =
+			node->rank->communicator;
+
+		if (node->is_end &&
+		    !(communicator &&
+		      skip[communicator - model->communicators]))
+			error = check_end(diagnosis, model, i);
+	}
+	free(skip);
+	return error;
+}

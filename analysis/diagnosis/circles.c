@@ -1,0 +1,179 @@
+/* SPDX-License-Identifier: MIT */
+/* The rule for circles of waits, which have no end.
+ */
+#include "analysis/diagnosis/rules.h"
+
+#include <errno.h>
+
+#define CIRCLE_MAX 64
+
+/* Whether all ranks of a circle wait in the same collective. Its algorithm has no
+ * circles, so one that shows leads through the GPUs. */
+static bool is_one_call(const struct ncs_wait_graph *graph,
+			const size_t *circle, size_t length)
+{
+	const struct ncs_wait_edge *first = &graph->edges[circle[0]];
+
+	for (size_t i = 0; i < length; i++) {
+		const struct ncs_wait_edge *edge = &graph->edges[circle[i]];
+
+		if (edge->kind == NCS_EDGE_PROCESS ||
+		    edge->function != first->function ||
+		    (edge->channel && ncs_channel_is_p2p(edge->channel)))
+			return false;
+	}
+	return true;
+}
+
+/* Returns the waiting send channel of the rank whose GPU has produced least, and
+ * its node; NULL if several ranks are equal. */
+static const struct ncs_channel_view *
+least_given(const struct ncs_wait_graph *graph, const size_t *circle,
+	    size_t length, size_t *node)
+{
+	const struct ncs_channel_view *least = NULL;
+	bool is_alone = false;
+
+	for (size_t i = 0; i < length; i++) {
+		size_t from = graph->edges[circle[i]].from;
+		const struct ncs_rank *rank = graph->nodes[from].rank;
+
+		for (size_t k = 0; k < rank->now.channel_count; k++) {
+			const struct ncs_channel_view *channel =
+				&rank->now.channels[k];
+
+			if (channel->state != NCS_CHANNEL_SEND_GPU_WAIT ||
+			    ncs_wait_ns(rank, channel) < NCS_LONG_WAIT_NS)
+				continue;
+			if (least && channel->step == least->step &&
+			    *node != from)
+				is_alone = false;
+			if (least && channel->step >= least->step)
+				continue;
+			least = channel;
+			*node = from;
+			is_alone = true;
+		}
+	}
+	return is_alone ? least : NULL;
+}
+
+static int report_late_gpu(struct ncs_diagnosis *diagnosis,
+			   const struct ncs_wait_edge *edge, size_t index,
+			   const struct ncs_channel_view *channel,
+			   size_t length)
+{
+	const struct ncs_wait_node *node = &diagnosis->graph.nodes[index];
+	struct ncs_finding *finding =
+		ncs_diagnosis_add(diagnosis, NCS_VERDICT_GPU_LATE);
+
+	if (!finding)
+		return -ENOMEM;
+	finding->root = ncs_party_of(node->rank);
+	finding->channel = channel;
+	finding->call = ncs_call_of_edge(edge);
+	finding->duration_ns = ncs_wait_ns(node->rank, channel);
+	finding->waiting = length - 1;
+	ncs_finding_set_severity(finding, node->stands);
+	ncs_finding_set_confidence(finding, NCS_CONFIDENCE_POSSIBLE);
+	ncs_finding_add_wait(finding, node->rank, channel);
+	if (node->operation)
+		ncs_finding_add_operation(finding, node->rank, node->operation);
+	return 0;
+}
+
+static int report_circle(struct ncs_diagnosis *diagnosis, const size_t *circle,
+			 size_t length, enum ncs_verdict verdict)
+{
+	const struct ncs_wait_graph *graph = &diagnosis->graph;
+	const struct ncs_wait_edge *first = &graph->edges[circle[0]];
+	struct ncs_finding *finding = ncs_diagnosis_add(diagnosis, verdict);
+	bool stands = true, by_process = false;
+
+	if (!finding)
+		return -ENOMEM;
+	finding->root = ncs_party_of(graph->nodes[first->from].rank);
+	finding->peer = ncs_party_of(graph->nodes[first->to].rank);
+	finding->channel = first->channel;
+	finding->call =
+		(struct ncs_call){ first->function, first->sequence_number };
+	finding->waiting = length;
+	for (size_t i = 0; i < length; i++) {
+		const struct ncs_wait_edge *edge = &graph->edges[circle[i]];
+		const struct ncs_rank *rank = graph->nodes[edge->from].rank;
+
+		stands &= graph->nodes[edge->from].stands;
+		by_process |= edge->kind == NCS_EDGE_PROCESS;
+		if (edge->duration_ns > finding->duration_ns)
+			finding->duration_ns = edge->duration_ns;
+		if (edge->channel)
+			ncs_finding_add_wait(finding, rank, edge->channel);
+		else if (edge->kind == NCS_EDGE_PROCESS)
+			ncs_finding_add_fact(finding, NCS_EVIDENCE_ELSEWHERE,
+					     graph->nodes[edge->to].rank, 0);
+		else
+			ncs_finding_add_waiter(finding, graph, edge);
+	}
+	ncs_finding_set_severity(finding, stands);
+	ncs_finding_set_confidence(finding, verdict != NCS_VERDICT_DEADLOCK ?
+						    NCS_CONFIDENCE_POSSIBLE :
+					    stands && !by_process ?
+						    NCS_CONFIDENCE_CERTAIN :
+						    NCS_CONFIDENCE_LIKELY);
+	return 0;
+}
+
+static bool is_circle_explained(const struct ncs_diagnosis *diagnosis,
+				const struct ncs_model *model,
+				const size_t *circle, size_t length)
+{
+	for (size_t i = 0; i < length; i++) {
+		const struct ncs_wait_edge *edge =
+			&diagnosis->graph.edges[circle[i]];
+		const struct ncs_communicator *communicator =
+			diagnosis->graph.nodes[edge->from].rank->communicator;
+
+		if (communicator &&
+		    diagnosis->explained[communicator - model->communicators])
+			return true;
+	}
+	return false;
+}
+
+static int check_circle(struct ncs_diagnosis *diagnosis,
+			const struct ncs_model *model, const size_t *circle,
+			size_t length)
+{
+	const struct ncs_wait_graph *graph = &diagnosis->graph;
+	const struct ncs_wait_edge *first = &graph->edges[circle[0]];
+	const struct ncs_channel_view *least;
+	size_t node = 0;
+
+	for (size_t i = 0; i < length; i++) {
+		const struct ncs_rank *rank =
+			graph->nodes[graph->edges[circle[i]].from].rank;
+
+		ncs_diagnosis_explain(diagnosis, model, rank);
+	}
+	if (!is_one_call(graph, circle, length))
+		return report_circle(diagnosis, circle, length,
+				     NCS_VERDICT_DEADLOCK);
+	least = least_given(graph, circle, length, &node);
+	if (least)
+		return report_late_gpu(diagnosis, first, node, least, length);
+	return report_circle(diagnosis, circle, length, NCS_VERDICT_PEER_WAIT);
+}
+
+int ncs_find_circles(struct ncs_diagnosis *diagnosis,
+		     const struct ncs_model *model)
+{
+	size_t circle[CIRCLE_MAX], length;
+
+	ncs_wait_graph_unmark(&diagnosis->graph);
+	while ((length = ncs_wait_graph_circle(&diagnosis->graph, circle,
+					       CIRCLE_MAX)) > 0)
+		if (!is_circle_explained(diagnosis, model, circle, length) &&
+		    check_circle(diagnosis, model, circle, length) != 0)
+			return -ENOMEM;
+	return 0;
+}

@@ -1,0 +1,196 @@
+/* SPDX-License-Identifier: MIT */
+/* The rules for ranks that died, and for ranks that are waited for but not seen
+ * here.
+ */
+#include "analysis/diagnosis/rules.h"
+
+#include <errno.h>
+
+/* --- Ranks that died ------------------------------------------------------ */
+
+/* Whether a live rank has the number of this one: a restarted job. */
+static bool is_replaced(const struct ncs_rank *rank)
+{
+	const struct ncs_communicator *communicator = rank->communicator;
+
+	for (size_t i = 0; i < communicator->rank_count; i++) {
+		const struct ncs_rank *other = communicator->ranks[i];
+
+		if (ncs_rank_is_live(other) &&
+		    other->now.identity.rank == rank->now.identity.rank)
+			return true;
+	}
+	return false;
+}
+
+static bool is_reported(const struct ncs_diagnosis *diagnosis,
+			const struct ncs_rank *rank)
+{
+	for (size_t i = 0; i < diagnosis->count; i++) {
+		const struct ncs_finding *finding = &diagnosis->findings[i];
+		const struct ncs_rank *root = finding->root.rank;
+
+		if (finding->verdict == NCS_VERDICT_RANK_DIED && root &&
+		    root->header.pid == rank->header.pid &&
+		    root->header.process_start == rank->header.process_start)
+			return true;
+	}
+	return false;
+}
+
+/* Counts the ranks of a communicator that have an operation in progress and have
+ * not moved for long. */
+static size_t count_stuck(const struct ncs_diagnosis *diagnosis,
+			  const struct ncs_communicator *communicator)
+{
+	size_t count = 0;
+
+	for (size_t i = 0; i < communicator->rank_count; i++) {
+		const struct ncs_rank *rank = communicator->ranks[i];
+		const struct ncs_wait_node *node =
+			&diagnosis->graph.nodes[ncs_wait_graph_find(
+				&diagnosis->graph, rank)];
+
+		count += ncs_rank_is_live(rank) && node->stands &&
+			 node->operation &&
+			 ncs_age_ns(rank, node->operation->start_ns) >=
+				 NCS_STUCK_NS;
+	}
+	return count;
+}
+
+int ncs_find_dead_ranks(struct ncs_diagnosis *diagnosis,
+			const struct ncs_model *model)
+{
+	for (size_t i = 0; i < model->rank_count; i++) {
+		const struct ncs_rank *rank = model->ranks[i];
+		uint64_t since_ns = rank->now.last_call_ns;
+		struct ncs_finding *finding;
+
+		if (rank->now.liveness != NCS_DEAD || !rank->communicator ||
+		    rank->communicator->live == 0 || is_replaced(rank) ||
+		    is_reported(diagnosis, rank) ||
+		    rank->now.taken_ns < since_ns + NCS_STUCK_NS)
+			continue;
+		ncs_diagnosis_explain(diagnosis, model, rank);
+		if (ncs_diagnosis_join(diagnosis, NCS_VERDICT_RANK_DIED, rank,
+				       NCS_FUNCTION_COUNT))
+			continue;
+		finding = ncs_diagnosis_add(diagnosis, NCS_VERDICT_RANK_DIED);
+		if (!finding)
+			return -ENOMEM;
+		finding->root = ncs_party_of(rank);
+		finding->duration_ns = rank->now.taken_ns - since_ns;
+		/* Channels may not wait: NCCL may have given them up. */
+		finding->waiting = count_stuck(diagnosis, rank->communicator);
+		ncs_finding_set_severity(finding, finding->waiting > 0);
+		ncs_finding_set_confidence(finding, NCS_CONFIDENCE_CERTAIN);
+		ncs_finding_add_fact(finding, NCS_EVIDENCE_GONE, rank,
+				     finding->duration_ns);
+	}
+	return 0;
+}
+
+/* --- Ranks that are not seen ---------------------------------------------- */
+
+/* How strongly a wait suggests that the unseen rank it is for is missing (0 to
+ * 2). A rank that takes part posts its buffers at once and sends its own data
+ * first, so waiting for a buffer at the first step is the strongest sign. */
+static int suspicion_of(const struct ncs_wait_edge *edge)
+{
+	if (edge->channel->step > 0)
+		return 0;
+	return edge->channel->state == NCS_CHANNEL_SEND_PEER_WAIT ? 2 : 1;
+}
+
+static size_t count_waiting_for(const struct ncs_wait_graph *graph,
+				const struct ncs_communicator *communicator,
+				int peer)
+{
+	size_t count = 0, latest = NCS_NOBODY;
+
+	for (size_t i = 0; i < graph->edge_count; i++) {
+		const struct ncs_wait_edge *edge = &graph->edges[i];
+
+		if (edge->to != NCS_NOBODY || edge->from == latest ||
+		    edge->channel->peer != peer ||
+		    graph->nodes[edge->from].rank->communicator != communicator)
+			continue;
+		latest = edge->from;
+		count++;
+	}
+	return count;
+}
+
+static int report_unseen(struct ncs_diagnosis *diagnosis,
+			 const struct ncs_communicator *communicator,
+			 const struct ncs_wait_edge *edge)
+{
+	const struct ncs_wait_graph *graph = &diagnosis->graph;
+	const struct ncs_wait_node *node = &graph->nodes[edge->from];
+	int suspicion = suspicion_of(edge);
+	size_t pointing =
+		count_waiting_for(graph, communicator, edge->channel->peer);
+	enum ncs_verdict verdict = suspicion == 0 ? NCS_VERDICT_PEER_WAIT :
+				   ncs_channel_is_p2p(edge->channel) ?
+						    NCS_VERDICT_P2P_UNMET :
+						    NCS_VERDICT_RANK_MISSING;
+	struct ncs_finding *finding = ncs_diagnosis_add(diagnosis, verdict);
+
+	if (!finding)
+		return -ENOMEM;
+	finding->root =
+		(struct ncs_party){ NULL, communicator, edge->channel->peer };
+	finding->peer = ncs_party_of(node->rank);
+	finding->channel = edge->channel;
+	finding->channel_rank = node->rank;
+	finding->call = ncs_call_of_edge(edge);
+	finding->duration_ns = edge->duration_ns;
+	finding->waiting = communicator->live;
+	ncs_finding_set_severity(finding, node->stands);
+	ncs_finding_set_confidence(finding, suspicion == 2 || (suspicion == 1 &&
+							       pointing > 1) ?
+						    NCS_CONFIDENCE_LIKELY :
+						    NCS_CONFIDENCE_POSSIBLE);
+	for (size_t i = 0; i < graph->edge_count; i++) {
+		const struct ncs_wait_edge *other = &graph->edges[i];
+		const struct ncs_rank *rank = graph->nodes[other->from].rank;
+
+		if (other->to == NCS_NOBODY &&
+		    rank->communicator == communicator &&
+		    other->channel->peer == edge->channel->peer)
+			ncs_finding_add_wait(finding, rank, other->channel);
+	}
+	ncs_finding_add_unseen(finding, communicator);
+	return 0;
+}
+
+int ncs_find_unseen_ranks(struct ncs_diagnosis *diagnosis,
+			  const struct ncs_model *model)
+{
+	const struct ncs_wait_graph *graph = &diagnosis->graph;
+
+	for (size_t i = 0; i < model->communicator_count; i++) {
+		const struct ncs_communicator *communicator =
+			&model->communicators[i];
+		const struct ncs_wait_edge *best = NULL;
+
+		if (diagnosis->explained[i])
+			continue;
+		for (size_t k = 0; k < graph->edge_count; k++) {
+			const struct ncs_wait_edge *edge = &graph->edges[k];
+
+			if (edge->to == NCS_NOBODY &&
+			    graph->nodes[edge->from].rank->communicator ==
+				    communicator &&
+			    (!best || suspicion_of(edge) > suspicion_of(best)))
+				best = edge;
+		}
+		if (!best)
+			continue;
+		if (report_unseen(diagnosis, communicator, best) != 0)
+			return -ENOMEM;
+		diagnosis->explained[i] = true;
+	}
+	return 0;
+}

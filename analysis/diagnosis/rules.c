@@ -1,0 +1,92 @@
+/* SPDX-License-Identifier: MIT */
+/* What the rules share: adding findings, and common pieces of evidence. Must not
+ * judge. */
+#include "analysis/diagnosis/rules.h"
+
+#include "shm/array.h"
+
+struct ncs_finding *ncs_diagnosis_add(struct ncs_diagnosis *diagnosis,
+				      enum ncs_verdict verdict)
+{
+	struct ncs_finding *finding;
+
+	if (ncs_array_reserve(&diagnosis->findings, &diagnosis->capacity,
+			      diagnosis->count + 1, sizeof(*finding)) != 0)
+		return NULL;
+	finding = &diagnosis->findings[diagnosis->count++];
+	*finding = (struct ncs_finding){
+		.verdict = verdict,
+		.root.number = -1,
+		.peer.number = -1,
+		.call = ncs_no_call,
+	};
+	return finding;
+}
+
+bool ncs_channel_is_p2p(const struct ncs_channel_view *channel)
+{
+	return channel->function == NCS_FUNCTION_SEND ||
+	       channel->function == NCS_FUNCTION_RECV ||
+	       channel->function == NCS_FUNCTION_SEND_RECV;
+}
+
+struct ncs_call ncs_call_of_edge(const struct ncs_wait_edge *edge)
+{
+	return (struct ncs_call){ edge->function, edge->sequence_number };
+}
+
+void ncs_finding_add_waiter(struct ncs_finding *finding,
+			    const struct ncs_wait_graph *graph,
+			    const struct ncs_wait_edge *edge)
+{
+	const struct ncs_rank *waiter = graph->nodes[edge->from].rank;
+
+	if (edge->channel) {
+		ncs_finding_add_wait(finding, waiter, edge->channel);
+		return;
+	}
+	ncs_finding_add_evidence(finding,
+				 (struct ncs_evidence){
+					 .kind = NCS_EVIDENCE_CALLED,
+					 .party = ncs_party_of(waiter),
+					 .call = ncs_call_of_edge(edge),
+					 .duration_ns = edge->duration_ns,
+				 });
+	/* Its channels show it, too. */
+	for (size_t i = 0; i < graph->nodes[edge->from].count; i++) {
+		const struct ncs_wait_edge *own =
+			&graph->edges[graph->nodes[edge->from].first + i];
+
+		if (own->channel) {
+			ncs_finding_add_wait(finding, waiter, own->channel);
+			return;
+		}
+	}
+}
+
+void ncs_diagnosis_explain(struct ncs_diagnosis *diagnosis,
+			   const struct ncs_model *model,
+			   const struct ncs_rank *rank)
+{
+	if (rank->communicator)
+		diagnosis->explained[rank->communicator - model->communicators] =
+			true;
+}
+
+bool ncs_diagnosis_join(struct ncs_diagnosis *diagnosis,
+			enum ncs_verdict verdict, const struct ncs_rank *rank,
+			unsigned function)
+{
+	for (size_t i = 0; i < diagnosis->count; i++) {
+		struct ncs_finding *finding = &diagnosis->findings[i];
+
+		if (finding->verdict != verdict ||
+		    finding->root.communicator != rank->communicator ||
+		    finding->call.function != function)
+			continue;
+		finding->alike++;
+		ncs_finding_add_fact(finding, NCS_EVIDENCE_ALSO, rank, 0);
+		return true;
+	}
+	return false;
+}

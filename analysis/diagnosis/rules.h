@@ -1,0 +1,97 @@
+/* SPDX-License-Identifier: MIT */
+/* The rules of the diagnosis, and what they share: the findings made so far, and
+ * the communicators that a rule has already explained.
+ *
+ * A rule adds findings; it skips communicators that an earlier rule explained,
+ * since one fault makes all ranks of a communicator wait. Rules return 0, or
+ * -ENOMEM. Only this folder includes this header, but for the struct, which
+ * users get through analysis/diagnosis/diagnosis.h. Pure.
+ */
+#ifndef NCS_ANALYSIS_DIAGNOSIS_RULES_H
+#define NCS_ANALYSIS_DIAGNOSIS_RULES_H
+
+#include <stdbool.h>
+#include <stddef.h>
+
+#include "analysis/diagnosis/finding.h"
+#include "analysis/diagnosis/pace.h"
+#include "analysis/diagnosis/wait_graph.h"
+#include "analysis/model/model.h"
+
+struct ncs_diagnosis {
+	struct ncs_finding *findings; /* the worst first; empty if healthy */
+	size_t count;                 /* of findings */
+	size_t capacity;
+	size_t passes; /* number of ncs_diagnose() calls */
+	struct ncs_wait_graph graph;
+	struct ncs_paces paces;
+	bool *explained; /* per communicator of the model, in this pass */
+};
+
+/* --- The rules, in the order in which they run ----------------------------- */
+
+/* Finds communicators in which the calls of two ranks disagree, in their order
+ * or in their arguments. */
+int ncs_find_disagreements(struct ncs_diagnosis *diagnosis,
+			   const struct ncs_model *model);
+
+/* Finds the ranks at which chains of waits end. */
+int ncs_find_chain_ends(struct ncs_diagnosis *diagnosis,
+			const struct ncs_model *model);
+
+/* Finds processes that are gone while others of their communicator live. Such a
+ * process is suspicious after a while even if no rank waits for it yet; at the
+ * end of a job all processes go at about the same time. */
+int ncs_find_dead_ranks(struct ncs_diagnosis *diagnosis,
+			const struct ncs_model *model);
+
+/* Finds circles of waits that no earlier rule explained. */
+int ncs_find_circles(struct ncs_diagnosis *diagnosis,
+		     const struct ncs_model *model);
+
+/* Finds ranks that others wait for and that are not seen here. */
+int ncs_find_unseen_ranks(struct ncs_diagnosis *diagnosis,
+			  const struct ncs_model *model);
+
+/* Finds ranks that have been inside NCCL's API for long without starting an
+ * operation, because NCCL is still connecting. That takes its time when a large
+ * job begins, so the finding is only "possible". */
+int ncs_find_unstarted_calls(struct ncs_diagnosis *diagnosis,
+			     const struct ncs_model *model);
+
+/* Compares the pace of every communicator with its past, and finds those that
+ * are slower than they were. */
+int ncs_find_slow_communicators(struct ncs_diagnosis *diagnosis,
+				const struct ncs_model *model);
+
+/* --- What rules share ------------------------------------------------------ */
+
+/* Appends an empty finding and returns it; NULL if there is no memory. Pointers
+ * to earlier findings become invalid. */
+struct ncs_finding *ncs_diagnosis_add(struct ncs_diagnosis *diagnosis,
+				      enum ncs_verdict verdict);
+
+/* Marks a rank's communicator, if it has one, as explained. */
+void ncs_diagnosis_explain(struct ncs_diagnosis *diagnosis,
+			   const struct ncs_model *model,
+			   const struct ncs_rank *rank);
+
+/* Adds a rank to the finding that has the same verdict, communicator and
+ * function. Returns false if there is no such finding. */
+bool ncs_diagnosis_join(struct ncs_diagnosis *diagnosis,
+			enum ncs_verdict verdict, const struct ncs_rank *rank,
+			unsigned function);
+
+/* Adds what the waiting rank of an edge reports: its channel's state, or the
+ * call that it waits in and the state of one of its channels. */
+void ncs_finding_add_waiter(struct ncs_finding *finding,
+			    const struct ncs_wait_graph *graph,
+			    const struct ncs_wait_edge *edge);
+
+/* Returns the call that an edge waits for. */
+struct ncs_call ncs_call_of_edge(const struct ncs_wait_edge *edge);
+
+/* Whether a channel carries a point-to-point operation. */
+bool ncs_channel_is_p2p(const struct ncs_channel_view *channel);
+
+#endif
