@@ -413,7 +413,7 @@ $(OBJ)/test/host/plugin_host.o: private TEST_CFLAGS += $(HOT_CFLAGS)
 $(BUILD)/bench/libnccl-profiler-%.so: $(OBJ)/test/bench/%_plugin.o
 	$(call link,-shared)
 
-$(OBJ)/test/next/recorder-%.o: test/plugin/next/recorder.c $(FLAGS)
+$(OBJ)/test/next/recorder-%.o: test/plugin/next/recording_plugin.c $(FLAGS)
 	$(call compile,$(PIC_CFLAGS) $(foreach v,$(call versions,$*),-DWITH_V$(v)))
 $(BUILD)/test/next/recorder-%.so: $(OBJ)/test/next/recorder-%.o
 	$(call link,-shared -lpthread)
@@ -423,7 +423,7 @@ $(NVTX_TOOL): $(OBJ)/test/plugin/next/nvtx_tool.o
 	$(call link,-shared)
 
 $(OBJ)/test/next/cupti.o $(OBJ)/test/next/cupti-bare.o: \
-		test/plugin/next/cupti.c $(FLAGS)
+		test/plugin/next/fake_cupti.c $(FLAGS)
 	$(call compile,$(PIC_CFLAGS) $(if $(findstring bare,$@),-DBARE))
 $(CUPTI_SO): $(BUILD)/test/next/%.so: $(OBJ)/test/next/%.o
 	$(call link,-shared)

@@ -29,7 +29,7 @@
 #include "shm/clock.h"
 #include "test/host/calllog.h"
 #include "test/host/plugin_host.h"
-#include "test/host/replay.h"
+#include "test/host/call_player.h"
 
 #define COUNT(array) (sizeof(array) / sizeof((array)[0]))
 

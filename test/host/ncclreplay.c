@@ -30,7 +30,7 @@
 
 #include "test/host/calllog.h"
 #include "test/host/plugin_host.h"
-#include "test/host/replay.h"
+#include "test/host/call_player.h"
 
 #define PROGRAM "ncclreplay"
 #define PLUGIN_FILE "libnccl-profiler-ncclstat.so"

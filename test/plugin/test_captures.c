@@ -19,7 +19,7 @@
 
 #include <cmocka.h>
 
-#include "test/host/replay.h"
+#include "test/host/call_player.h"
 #include "test/plugin/scenario.h"
 #include "test/plugin/tally.h"
 

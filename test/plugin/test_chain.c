@@ -14,7 +14,7 @@
 #include <cmocka.h>
 
 #include "test/plugin/calls.h"
-#include "test/plugin/next/recorder.h"
+#include "test/plugin/next/recording_plugin.h"
 #include "test/plugin/scenario.h"
 
 #define LAST_API 7

@@ -14,7 +14,7 @@
 
 #include <cmocka.h>
 
-#include "test/plugin/next/cupti.h"
+#include "test/plugin/next/fake_cupti.h"
 #include "test/plugin/ranges.h"
 
 #define API 7

@@ -11,7 +11,7 @@
 
 #include <cmocka.h>
 
-#include "test/plugin/next/cupti.h"
+#include "test/plugin/next/fake_cupti.h"
 #include "test/plugin/ranges.h"
 
 #define LIBRARY NCS_NEXT "/cupti.so"

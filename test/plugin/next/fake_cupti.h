@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* What a test tells the CUPTI of cupti.c to do: its symbol fake_cupti. */
-#ifndef NCS_TEST_PLUGIN_NEXT_CUPTI_H
-#define NCS_TEST_PLUGIN_NEXT_CUPTI_H
+#ifndef NCS_TEST_PLUGIN_NEXT_FAKE_CUPTI_H
+#define NCS_TEST_PLUGIN_NEXT_FAKE_CUPTI_H
 
 #include <stddef.h>
 #include <stdint.h>

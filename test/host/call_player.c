@@ -11,7 +11,7 @@
  * It must not poll: a waiting worker sleeps in the kernel, and the holder
  * sleeps there until the next call is due.
  */
-#include "test/host/replay.h"
+#include "test/host/call_player.h"
 
 #include <errno.h>
 #include <linux/futex.h>

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* The recording plugin; see recorder.h. */
-#include "test/plugin/next/recorder.h"
+#include "test/plugin/next/recording_plugin.h"
 
 #include <pthread.h>
 #include <stdarg.h>

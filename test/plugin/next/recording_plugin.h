@@ -11,8 +11,8 @@
  * finalize adds a line to it: the counts below, no text. (Jobs may end without
  * running destructors.)
  */
-#ifndef NCS_TEST_PLUGIN_NEXT_RECORDER_H
-#define NCS_TEST_PLUGIN_NEXT_RECORDER_H
+#ifndef NCS_TEST_PLUGIN_NEXT_RECORDING_PLUGIN_H
+#define NCS_TEST_PLUGIN_NEXT_RECORDING_PLUGIN_H
 
 #include <stdbool.h>
 #include <stddef.h>

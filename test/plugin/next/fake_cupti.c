@@ -3,7 +3,7 @@
  * lacks a function. */
 #include <string.h>
 
-#include "test/plugin/next/cupti.h"
+#include "test/plugin/next/fake_cupti.h"
 
 #define EXPORT __attribute__((visibility("default")))
 #define RECORD_BYTES 256u

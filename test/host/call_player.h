@@ -8,8 +8,8 @@
  * one thread makes calls or sleeps until the next is due, and all others wait
  * for the baton without using the processor.
  */
-#ifndef NCS_TEST_HOST_REPLAY_H
-#define NCS_TEST_HOST_REPLAY_H
+#ifndef NCS_TEST_HOST_CALL_PLAYER_H
+#define NCS_TEST_HOST_CALL_PLAYER_H
 
 #include <stddef.h>
 #include <stdint.h>
