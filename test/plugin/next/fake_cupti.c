@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* A CUPTI without a GPU: it records what a test says (cupti.h). BARE is one that
+/* A CUPTI without a GPU: it records what a test says (fake_cupti.h). BARE is one that
  * lacks a function. */
 #include <string.h>
 

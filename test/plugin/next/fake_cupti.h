@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* What a test tells the CUPTI of cupti.c to do: its symbol fake_cupti. */
+/* What a test tells the CUPTI of fake_cupti.c to do: its symbol fake_cupti. */
 #ifndef NCS_TEST_PLUGIN_NEXT_FAKE_CUPTI_H
 #define NCS_TEST_PLUGIN_NEXT_FAKE_CUPTI_H
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* The recording plugin; see recorder.h. */
+/* The recording plugin; see recording_plugin.h. */
 #include "test/plugin/next/recording_plugin.h"
 
 #include <pthread.h>
