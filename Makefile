@@ -413,19 +413,19 @@ $(OBJ)/test/host/plugin_host.o: private TEST_CFLAGS += $(HOT_CFLAGS)
 $(BUILD)/bench/libnccl-profiler-%.so: $(OBJ)/test/bench/%_plugin.o
 	$(call link,-shared)
 
-$(OBJ)/test/next/recorder-%.o: test/plugin/next/recording_plugin.c $(FLAGS)
+$(OBJ)/test/plugin/next/recorder-%.o: test/plugin/next/recording_plugin.c $(FLAGS)
 	$(call compile,$(PIC_CFLAGS) $(foreach v,$(call versions,$*),-DWITH_V$(v)))
-$(BUILD)/test/next/recorder-%.so: $(OBJ)/test/next/recorder-%.o
+$(BUILD)/test/next/recorder-%.so: $(OBJ)/test/plugin/next/recorder-%.o
 	$(call link,-shared -lpthread)
 
 $(OBJ)/test/plugin/next/nvtx_tool.o: private TEST_CFLAGS += $(PIC_CFLAGS)
 $(NVTX_TOOL): $(OBJ)/test/plugin/next/nvtx_tool.o
 	$(call link,-shared)
 
-$(OBJ)/test/next/cupti.o $(OBJ)/test/next/cupti-bare.o: \
+$(OBJ)/test/plugin/next/cupti.o $(OBJ)/test/plugin/next/cupti-bare.o: \
 		test/plugin/next/fake_cupti.c $(FLAGS)
 	$(call compile,$(PIC_CFLAGS) $(if $(findstring bare,$@),-DBARE))
-$(CUPTI_SO): $(BUILD)/test/next/%.so: $(OBJ)/test/next/%.o
+$(CUPTI_SO): $(BUILD)/test/next/%.so: $(OBJ)/test/plugin/next/%.o
 	$(call link,-shared)
 
 $(MANGEN): $(OBJ)/man/mangen.o
