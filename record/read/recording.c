@@ -6,8 +6,10 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/mman.h>
 
 #include "record/read/recording_internal.h"
+#include "record/read/recording_open.h"
 #include "shm/segment.h"
 
 /* Numbers of ranks in one file. */
@@ -413,6 +415,17 @@ static int refuse_twice(const struct ncs_recording *recording, char *why,
 	return 0;
 }
 
+/* --- Images ------------------------------------------------------------- */
+
+static void release_image(struct ncs_recorded_image *image)
+{
+	ncs_reader_close(image->reader);
+	if (image->bytes)
+		munmap(image->bytes, image->size);
+	free(image->saved);
+	memset(image, 0, sizeof(*image));
+}
+
 /* --- Facts --------------------------------------------------------------- */
 
 static uint64_t first_state_ns(const struct ncs_recording *recording,
@@ -523,7 +536,7 @@ static void move_ranks(struct ncs_recording *recording)
 							 rank->own_from_ns);
 		facts->until_ns = ncs_recording_common_ns(
 			recording, facts->host, rank->own_until_ns);
-		ncs_recorded_image_release(&rank->image);
+		release_image(&rank->image);
 	}
 	find_ends(recording);
 }
@@ -628,7 +641,7 @@ int ncs_recording_open_memory(struct ncs_recording **out, const void *bytes,
 
 static void release_rank(struct ncs_rank_recorded *rank)
 {
-	ncs_recorded_image_release(&rank->image);
+	release_image(&rank->image);
 	free(rank->id);
 	free(rank->path);
 	free(rank->states.at);

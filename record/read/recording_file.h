@@ -57,13 +57,7 @@ struct ncs_payload {
 	size_t size;
 };
 
-/* 0 or -errno, and then one clause in `why` that names the file. */
-int ncs_recorded_file_open(struct ncs_recorded_file *file, const char *path,
-			   char *why, size_t why_size);
-/* The same of memory, which must stay; the path is a name for messages. */
-int ncs_recorded_file_open_memory(struct ncs_recorded_file *file,
-				  const void *bytes, size_t size,
-				  const char *path, char *why, size_t why_size);
+/* Unmaps the file and frees what belongs to it. */
 void ncs_recorded_file_release(struct ncs_recorded_file *file);
 
 /* The header of the chunk at an offset; false: there is none that is whole and
@@ -87,17 +81,5 @@ struct ncs_payload ncs_recorded_file_payload(struct ncs_recorded_file *file,
 /* Adds a place at the end of the list. 0 or -ENOMEM. */
 int ncs_recorded_file_add(struct ncs_recorded_file *file,
 			  const struct ncs_place *place);
-
-/* Adds what indexes tell of, and all else that is found. 0 or -ENOMEM. */
-int ncs_recorded_file_index(struct ncs_recorded_file *file);
-
-/* Adds the chunks that are found from one offset up to another. Damage with
- * chunks behind it is counted. 0 or -ENOMEM. */
-int ncs_recorded_file_scan(struct ncs_recorded_file *file, uint64_t from,
-			   uint64_t until);
-
-/* Where the last good index before an offset is; 0: there is none. */
-uint64_t ncs_recorded_file_last_index(const struct ncs_recorded_file *file,
-				      uint64_t until);
 
 #endif

@@ -2,11 +2,13 @@
 /* Finding chunks by the indexes of a file: from its end, or from the last index
  * that is whole, back from each to the one before it. What no index tells of is
  * looked for (recording_scan.c). */
-#include "record/read/recording_file.h"
+#include "record/read/recording_index.h"
 
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
+
+#include "record/read/recording_scan.h"
 
 /* What an index takes, as the writer makes them. */
 #define INDEX_BYTES (UINT64_C(1) << 16)

@@ -128,6 +128,4 @@ int ncs_recording_batch(struct ncs_recording *recording, size_t rank,
 void ncs_recording_expect(const struct ncs_recording *recording, size_t rank,
 			  uint64_t at_ns);
 
-void ncs_recorded_image_release(struct ncs_recorded_image *image);
-
 #endif

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* Finding chunks by looking for them, where no index tells of them: in a file
  * that was cut, is damaged, or is still growing. */
-#include "record/read/recording_file.h"
+#include "record/read/recording_scan.h"
 
 #include <string.h>
 

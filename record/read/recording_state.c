@@ -247,15 +247,6 @@ static void undo(struct ncs_recorded_image *image)
 
 /* --- The image ------------------------------------------------------------ */
 
-void ncs_recorded_image_release(struct ncs_recorded_image *image)
-{
-	ncs_reader_close(image->reader);
-	if (image->bytes)
-		munmap(image->bytes, image->size);
-	free(image->saved);
-	memset(image, 0, sizeof(*image));
-}
-
 static int make_image(struct ncs_rank_recorded *rank)
 {
 	uint64_t bytes =

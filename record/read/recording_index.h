@@ -1,0 +1,11 @@
+/* SPDX-License-Identifier: MIT */
+/* Finds the chunks of a file by its indexes. */
+#ifndef NCS_RECORD_READ_RECORDING_INDEX_H
+#define NCS_RECORD_READ_RECORDING_INDEX_H
+
+#include "record/read/recording_file.h"
+
+/* Adds what indexes tell of, and all else that is found. 0 or -ENOMEM. */
+int ncs_recorded_file_index(struct ncs_recorded_file *file);
+
+#endif
