@@ -195,7 +195,7 @@ static void put_details(struct ncs_trace_writer *writer,
 
 /* At the innermost slice of the track at that moment. */
 static void write_flow_end(struct ncs_trace_writer *writer, char type,
-			   const struct ncs_flow_end *end)
+			   const struct ncs_open_flow *end)
 {
 	begin_event(writer, type, end->track);
 	put_time(writer, end->at_ns);
@@ -208,12 +208,12 @@ static void write_flow_end(struct ncs_trace_writer *writer, char type,
 /* Which end an arrow leaves from has to be told, so it is written once both are
  * known. */
 static void write_flow(struct ncs_trace_writer *writer,
-		       const struct ncs_flow_end *end)
+		       const struct ncs_open_flow *end)
 {
-	struct ncs_flow_end other;
+	struct ncs_open_flow other;
 	bool is_earlier;
 
-	if (!ncs_flow_ends_join(&writer->flow_ends, end, &other))
+	if (!ncs_open_flows_join(&writer->flow_ends, end, &other))
 		return;
 	is_earlier = end->at_ns < other.at_ns;
 	write_flow_end(writer, 's', is_earlier ? end : &other);
@@ -226,7 +226,7 @@ static void write_slice(struct ncs_trace_writer *writer, uint32_t track,
 {
 	/* The last moment that is in it. */
 	bool is_at_end = event->is_flow_at_end && end_ns > start_ns;
-	const struct ncs_flow_end end_of_flow = {
+	const struct ncs_open_flow end_of_flow = {
 		.flow = event->flow,
 		.at_ns = is_at_end ? end_ns - 1 : start_ns,
 		.track = track,

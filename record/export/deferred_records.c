@@ -6,11 +6,11 @@
 #include <stdlib.h>
 #include <string.h>
 
-static struct ncs_held_operation **slot_of(struct ncs_held *held,
-					   uint32_t number)
+static struct ncs_deferred_operation **
+slot_of(struct ncs_deferred_records *held, uint32_t number)
 {
-	struct ncs_held_operation **slot =
-		&held->slots[number % NCS_HELD_SLOTS];
+	struct ncs_deferred_operation **slot =
+		&held->slots[number % NCS_DEFERRED_RECORDS_SLOTS];
 
 	while (*slot && (*slot)->number != number)
 		slot = &(*slot)->same_slot;
@@ -18,11 +18,11 @@ static struct ncs_held_operation **slot_of(struct ncs_held *held,
 }
 
 /* NULL: no memory. */
-static struct ncs_held_operation *
-add_operation(struct ncs_held *held, struct ncs_held_operation **slot,
-	      uint32_t number)
+static struct ncs_deferred_operation *
+add_operation(struct ncs_deferred_records *held,
+	      struct ncs_deferred_operation **slot, uint32_t number)
 {
-	struct ncs_held_operation *operation = held->spare;
+	struct ncs_deferred_operation *operation = held->spare;
 
 	if (operation)
 		held->spare = operation->same_slot;
@@ -44,10 +44,11 @@ add_operation(struct ncs_held *held, struct ncs_held_operation **slot,
 	return operation;
 }
 
-int ncs_held_add(struct ncs_held *held, const struct ncs_record *record)
+int ncs_deferred_records_add(struct ncs_deferred_records *held,
+			     const struct ncs_record *record)
 {
-	struct ncs_held_operation **slot = slot_of(held, record->operation);
-	struct ncs_held_operation *operation =
+	struct ncs_deferred_operation **slot = slot_of(held, record->operation);
+	struct ncs_deferred_operation *operation =
 		*slot ? *slot : add_operation(held, slot, record->operation);
 
 	if (!operation)
@@ -68,10 +69,11 @@ int ncs_held_add(struct ncs_held *held, const struct ncs_record *record)
 	return 0;
 }
 
-struct ncs_held_operation *ncs_held_take(struct ncs_held *held, uint32_t number)
+struct ncs_deferred_operation *
+ncs_deferred_records_take(struct ncs_deferred_records *held, uint32_t number)
 {
-	struct ncs_held_operation **slot = slot_of(held, number);
-	struct ncs_held_operation *operation = *slot;
+	struct ncs_deferred_operation **slot = slot_of(held, number);
+	struct ncs_deferred_operation *operation = *slot;
 
 	if (!operation)
 		return NULL;
@@ -87,8 +89,8 @@ struct ncs_held_operation *ncs_held_take(struct ncs_held *held, uint32_t number)
 /* What was large is not kept for one that may be small. */
 #define SPARE_CAPACITY_MAX 4096u
 
-void ncs_held_give_back(struct ncs_held *held,
-			struct ncs_held_operation *operation)
+void ncs_deferred_records_give_back(struct ncs_deferred_records *held,
+				    struct ncs_deferred_operation *operation)
 {
 	if (operation->capacity > SPARE_CAPACITY_MAX) {
 		free(operation->records);
@@ -99,13 +101,14 @@ void ncs_held_give_back(struct ncs_held *held,
 	held->spare = operation;
 }
 
-void ncs_held_release(struct ncs_held *held)
+void ncs_deferred_records_release(struct ncs_deferred_records *held)
 {
 	while (held->oldest)
-		ncs_held_give_back(held,
-				   ncs_held_take(held, held->oldest->number));
+		ncs_deferred_records_give_back(
+			held,
+			ncs_deferred_records_take(held, held->oldest->number));
 	while (held->spare) {
-		struct ncs_held_operation *spare = held->spare;
+		struct ncs_deferred_operation *spare = held->spare;
 
 		held->spare = spare->same_slot;
 		free(spare->records);

@@ -43,7 +43,7 @@ struct run {
 	const struct ncs_exporter_functions *format;
 	struct ncs_exporter exporter;
 	struct ncs_export_rank *ranks;
-	struct ncs_streams *streams; /* by rank */
+	struct ncs_cuda_streams *streams; /* by rank */
 	struct ncs_export_result result;
 };
 
@@ -196,8 +196,8 @@ static int take_record(struct run *run, const struct ncs_batch *batch,
 		       const struct ncs_record *record)
 {
 	uint64_t stream;
-	int error = ncs_streams_take(&run->streams[batch->rank], batch->lane,
-				     record, &stream);
+	int error = ncs_cuda_streams_take(&run->streams[batch->rank],
+					  batch->lane, record, &stream);
 
 	if (error || record->event == NCS_EVENT_STREAM ||
 	    !is_wanted(run, batch->rank, record))
@@ -225,16 +225,16 @@ static int take_records(struct run *run)
 {
 	const struct ncs_export_request *request = run->request;
 	uint64_t total = ncs_recording_facts(run->recording)->records;
-	struct ncs_pass *pass = ncs_pass_open(run->recording, NCS_ALL_RANKS,
-					      request->from_ns,
-					      request->until_ns);
+	struct ncs_recording_pass *pass =
+		ncs_recording_pass_open(run->recording, NCS_ALL_RANKS,
+					request->from_ns, request->until_ns);
 	struct ncs_batch batch;
 	uint64_t done = 0;
 	int error = 0, found = 0;
 
 	if (!pass)
 		return -ENOMEM;
-	while (!error && (found = ncs_pass_next(pass, &batch)) > 0) {
+	while (!error && (found = ncs_recording_pass_next(pass, &batch)) > 0) {
 		error = take_batch(run, &batch);
 		/* A full disk shows early. */
 		if (!error && ferror(request->file))
@@ -243,7 +243,7 @@ static int take_records(struct run *run)
 		if (request->progress)
 			request->progress(request->context, done, total);
 	}
-	ncs_pass_close(pass);
+	ncs_recording_pass_close(pass);
 	return error ? error : found;
 }
 
@@ -271,7 +271,7 @@ int ncs_export(struct ncs_recording *recording,
 	end_error = run.format->end(&run.exporter);
 	for (size_t i = 0; i < run.exporter.rank_count; i++) {
 		ncs_export_rank_release(&run.ranks[i]);
-		ncs_streams_release(&run.streams[i]);
+		ncs_cuda_streams_release(&run.streams[i]);
 	}
 	free(run.ranks);
 	free(run.streams);

@@ -49,7 +49,7 @@ static int learn_ranges(struct ncs_export_rank *rank,
 			const struct ncs_snapshot *snapshot)
 {
 	size_t known = rank->path_count;
-	struct ncs_range_path *paths = rank->paths;
+	struct ncs_export_range_path *paths = rank->paths;
 
 	if (snapshot->range_count <= known)
 		return 0;
@@ -62,7 +62,8 @@ static int learn_ranges(struct ncs_export_rank *rank,
 		char path[4096] = "";
 
 		ncs_range_append_path(snapshot, number, path, sizeof(path));
-		paths[i] = (struct ncs_range_path){ number, strdup(path) };
+		paths[i] =
+			(struct ncs_export_range_path){ number, strdup(path) };
 		if (!paths[i].path)
 			return -ENOMEM;
 		rank->path_count++;
@@ -73,7 +74,7 @@ static int learn_ranges(struct ncs_export_rank *rank,
 static int compare_path(const void *key, const void *element)
 {
 	const uint64_t *number = key;
-	const struct ncs_range_path *path = element;
+	const struct ncs_export_range_path *path = element;
 
 	return (*number > path->number) - (*number < path->number);
 }
@@ -81,7 +82,7 @@ static int compare_path(const void *key, const void *element)
 const char *ncs_export_rank_path(const struct ncs_export_rank *rank,
 				 uint64_t number)
 {
-	const struct ncs_range_path *found;
+	const struct ncs_export_range_path *found;
 
 	if (rank->path_count == 0)
 		return NULL;

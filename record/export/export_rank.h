@@ -13,7 +13,7 @@
 #include "analysis/records/gpu_readings.h"
 #include "ncclstat/reader.h"
 
-struct ncs_range_path {
+struct ncs_export_range_path {
 	uint32_t number;
 	char *path; /* outermost first, with '/' between two */
 };
@@ -25,7 +25,7 @@ struct ncs_export_rank {
 	struct ncs_clock clock; /* of its records, to the common time */
 	struct ncs_identity identity;
 	char communicator[128];       /* its name, else its id; raw */
-	struct ncs_range_path *paths; /* by number */
+	struct ncs_export_range_path *paths; /* by number */
 	size_t path_count;
 	struct ncs_gpu_readings gpu; /* its clock, in common time */
 };

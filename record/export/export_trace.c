@@ -65,9 +65,9 @@ struct connection {
 	char name[32];
 	char operations_name[48];
 	char network_name[48];
-	struct ncs_lanes steps;
-	struct ncs_lanes operations;
-	struct ncs_lanes network;
+	struct ncs_slice_tracks steps;
+	struct ncs_slice_tracks operations;
+	struct ncs_slice_tracks network;
 	bool peer_is_there; /* its other end is in the trace, too */
 	/* Operations without a sequence number: how many so far, and the places
 	 * of the latest. */
@@ -80,8 +80,8 @@ struct connection {
 
 struct channel {
 	uint32_t track;
-	struct ncs_lanes kernels;
-	struct ncs_lanes phases;
+	struct ncs_slice_tracks kernels;
+	struct ncs_slice_tracks phases;
 };
 
 #define CHANNELS 256u
@@ -89,7 +89,7 @@ struct channel {
 /* Operations on one CUDA stream. */
 struct stream {
 	uint64_t handle;
-	struct ncs_lanes functions[NCS_FUNCTION_COUNT];
+	struct ncs_slice_tracks functions[NCS_FUNCTION_COUNT];
 };
 
 /* More than a program has. Of those beyond operations are found by their
@@ -100,19 +100,19 @@ struct rank {
 	const struct ncs_export_rank *who;
 	uint32_t track;
 	struct ncs_export_counters counters;
-	struct ncs_lanes *calls; /* by lane */
+	struct ncs_slice_tracks *calls; /* by lane */
 	unsigned call_count;
-	struct ncs_lanes functions[NCS_FUNCTION_COUNT];
+	struct ncs_slice_tracks functions[NCS_FUNCTION_COUNT];
 	struct stream *streams;
 	unsigned stream_count;
-	struct ncs_lanes proxy;
-	struct ncs_lanes other;
+	struct ncs_slice_tracks proxy;
+	struct ncs_slice_tracks other;
 	uint32_t marks;
 	struct channel *channels[CHANNELS];
 	struct connection **connections; /* a hash table */
 	unsigned connection_slots;
 	unsigned connection_count;
-	struct ncs_held held;
+	struct ncs_deferred_records held;
 	struct known *known;
 	struct latest *latest;
 	/* Operations that have no sequence number of their own cannot be told
@@ -190,40 +190,40 @@ static void release_connections(struct rank *rank)
 
 		if (!connection)
 			continue;
-		ncs_lanes_release(&connection->steps);
-		ncs_lanes_release(&connection->operations);
-		ncs_lanes_release(&connection->network);
+		ncs_slice_tracks_release(&connection->steps);
+		ncs_slice_tracks_release(&connection->operations);
+		ncs_slice_tracks_release(&connection->network);
 		free(connection);
 	}
 	free(rank->connections);
 }
 
-static void release_functions(struct ncs_lanes *functions)
+static void release_functions(struct ncs_slice_tracks *functions)
 {
 	for (unsigned i = 0; i < NCS_FUNCTION_COUNT; i++)
-		ncs_lanes_release(&functions[i]);
+		ncs_slice_tracks_release(&functions[i]);
 }
 
 static void release_rank(struct rank *rank)
 {
 	for (unsigned i = 0; i < rank->call_count; i++)
-		ncs_lanes_release(&rank->calls[i]);
+		ncs_slice_tracks_release(&rank->calls[i]);
 	free(rank->calls);
 	release_functions(rank->functions);
 	for (unsigned i = 0; i < rank->stream_count; i++)
 		release_functions(rank->streams[i].functions);
 	free(rank->streams);
-	ncs_lanes_release(&rank->proxy);
-	ncs_lanes_release(&rank->other);
+	ncs_slice_tracks_release(&rank->proxy);
+	ncs_slice_tracks_release(&rank->other);
 	for (unsigned i = 0; i < CHANNELS; i++) {
 		if (!rank->channels[i])
 			continue;
-		ncs_lanes_release(&rank->channels[i]->kernels);
-		ncs_lanes_release(&rank->channels[i]->phases);
+		ncs_slice_tracks_release(&rank->channels[i]->kernels);
+		ncs_slice_tracks_release(&rank->channels[i]->phases);
 		free(rank->channels[i]);
 	}
 	release_connections(rank);
-	ncs_held_release(&rank->held);
+	ncs_deferred_records_release(&rank->held);
 	free(rank->known);
 	free(rank->latest);
 }
@@ -279,13 +279,14 @@ static void name_rank(const struct ncs_export_rank *who, char *name,
 		 identity->gpu);
 }
 
-static void begin_functions(struct ncs_lanes *functions, uint32_t parent)
+static void begin_functions(struct ncs_slice_tracks *functions, uint32_t parent)
 {
 	for (unsigned i = 0; i < NCS_FUNCTION_COUNT; i++)
-		functions[i] =
-			(struct ncs_lanes){ .parent = parent,
-					    .place = PLACE_FUNCTIONS + i,
-					    .name = ncs_function_name(i) };
+		functions[i] = (struct ncs_slice_tracks){
+			.parent = parent,
+			.place = PLACE_FUNCTIONS + i,
+			.name = ncs_function_name(i)
+		};
 }
 
 static struct rank *rank_of(struct ncs_trace_export *export, size_t index)
@@ -307,12 +308,12 @@ static struct rank *rank_of(struct ncs_trace_export *export, size_t index)
 	rank->marks =
 		ncs_trace_track(writer, rank->track, "marks", PLACE_MARKS);
 	begin_functions(rank->functions, rank->track);
-	rank->proxy = (struct ncs_lanes){ .parent = rank->track,
-					  .place = PLACE_PROXY,
-					  .name = "proxy thread" };
-	rank->other = (struct ncs_lanes){ .parent = rank->track,
-					  .place = PLACE_OTHER,
-					  .name = "other events" };
+	rank->proxy = (struct ncs_slice_tracks){ .parent = rank->track,
+						 .place = PLACE_PROXY,
+						 .name = "proxy thread" };
+	rank->other = (struct ncs_slice_tracks){ .parent = rank->track,
+						 .place = PLACE_OTHER,
+						 .name = "other events" };
 	return rank;
 }
 
@@ -330,7 +331,7 @@ static struct stream *add_stream(struct ncs_trace_export *export,
 {
 	unsigned count = rank->stream_count;
 	struct stream *streams = rank->streams;
-	char handle_text[NCS_STREAM_TEXT_BYTES], name[32];
+	char handle_text[NCS_CUDA_STREAM_TEXT_BYTES], name[32];
 
 	if (count == STREAMS_MAX)
 		return NULL;
@@ -339,7 +340,7 @@ static struct stream *add_stream(struct ncs_trace_export *export,
 		return NULL;
 	rank->streams = streams;
 	streams[count].handle = handle;
-	ncs_stream_text(handle, handle_text);
+	ncs_cuda_stream_text(handle, handle_text);
 	snprintf(name, sizeof(name), "stream %s", handle_text);
 	begin_functions(streams[count].functions,
 			ncs_trace_track(export->writer, rank->track, name,
@@ -362,9 +363,9 @@ static struct stream *stream_of(struct ncs_trace_export *export,
 }
 
 /* NULL: no memory. */
-static struct ncs_lanes *calls_of(struct rank *rank, unsigned lane)
+static struct ncs_slice_tracks *calls_of(struct rank *rank, unsigned lane)
 {
-	struct ncs_lanes *calls = rank->calls;
+	struct ncs_slice_tracks *calls = rank->calls;
 
 	if (lane >= rank->call_count) {
 		calls = realloc(calls, (lane + 1) * sizeof(*calls));
@@ -372,9 +373,11 @@ static struct ncs_lanes *calls_of(struct rank *rank, unsigned lane)
 			return NULL;
 		rank->calls = calls;
 		for (unsigned i = rank->call_count; i <= lane; i++)
-			calls[i] = (struct ncs_lanes){ .parent = rank->track,
-						       .place = PLACE_CALLS + i,
-						       .name = "API" };
+			calls[i] = (struct ncs_slice_tracks){
+				.parent = rank->track,
+				.place = PLACE_CALLS + i,
+				.name = "API"
+			};
 		rank->call_count = lane + 1;
 	}
 	return &calls[lane];
@@ -394,12 +397,12 @@ static struct channel *channel_of(struct ncs_trace_export *export,
 	snprintf(name, sizeof(name), "channel %u", number);
 	channel->track = ncs_trace_track(export->writer, rank->track, name,
 					 PLACE_CHANNELS + number);
-	channel->kernels = (struct ncs_lanes){ .parent = channel->track,
-					       .place = PLACE_KERNEL,
-					       .name = "kernel" };
-	channel->phases = (struct ncs_lanes){ .parent = channel->track,
-					      .place = PLACE_PHASE,
-					      .name = "kernel phases" };
+	channel->kernels = (struct ncs_slice_tracks){ .parent = channel->track,
+						      .place = PLACE_KERNEL,
+						      .name = "kernel" };
+	channel->phases = (struct ncs_slice_tracks){ .parent = channel->track,
+						     .place = PLACE_PHASE,
+						     .name = "kernel phases" };
 	rank->channels[number] = channel;
 	return channel;
 }
@@ -468,17 +471,18 @@ static void begin_connection(struct connection *connection, uint32_t parent)
 		 connection->name);
 	snprintf(connection->network_name, sizeof(connection->network_name),
 		 "%s network plugin", connection->name);
-	connection->steps = (struct ncs_lanes){ .parent = parent,
-						.place = place,
-						.name = connection->name };
-	connection->operations =
-		(struct ncs_lanes){ .parent = parent,
-				    .place = place + 1,
-				    .name = connection->operations_name };
+	connection->steps = (struct ncs_slice_tracks){
+		.parent = parent, .place = place, .name = connection->name
+	};
+	connection->operations = (struct ncs_slice_tracks){
+		.parent = parent,
+		.place = place + 1,
+		.name = connection->operations_name
+	};
 	connection->network =
-		(struct ncs_lanes){ .parent = parent,
-				    .place = place + 1,
-				    .name = connection->network_name };
+		(struct ncs_slice_tracks){ .parent = parent,
+					   .place = place + 1,
+					   .name = connection->network_name };
 }
 
 /* NULL: no memory. */
@@ -542,9 +546,9 @@ static uint32_t path_word(struct ncs_trace_export *export,
 
 static uint32_t stream_word(struct ncs_trace_export *export, uint64_t handle)
 {
-	char text[NCS_STREAM_TEXT_BYTES];
+	char text[NCS_CUDA_STREAM_TEXT_BYTES];
 
-	ncs_stream_text(handle, text);
+	ncs_cuda_stream_text(handle, text);
 	return ncs_trace_word(export->writer, text);
 }
 
@@ -640,12 +644,12 @@ static struct ncs_trace_event event_of(const struct ncs_trace_export *export,
 
 /* A slice on a lane; returns its track. */
 static uint32_t put_slice(struct ncs_trace_export *export,
-			  struct ncs_lanes *lanes,
+			  struct ncs_slice_tracks *lanes,
 			  const struct ncs_export_span *span,
 			  const struct ncs_trace_event *event)
 {
-	uint32_t track = ncs_lanes_take(lanes, export->writer, span->start_ns,
-					span->end_ns);
+	uint32_t track = ncs_slice_tracks_take(lanes, export->writer,
+					       span->start_ns, span->end_ns);
 
 	ncs_trace_slice(export->writer, track, span->start_ns, span->end_ns,
 			event);
@@ -685,7 +689,8 @@ static void put_operation(struct ncs_trace_export *export, struct rank *rank,
 						 record->delta[0];
 	uint64_t begun_ns = span.end_ns;
 	struct stream *on = stream_of(export, rank, stream);
-	struct ncs_lanes *functions = on ? on->functions : rank->functions;
+	struct ncs_slice_tracks *functions = on ? on->functions :
+						  rank->functions;
 	uint32_t track;
 
 	/* Else the tracks tell it. */
@@ -827,8 +832,9 @@ static void put_step(struct ncs_trace_export *export, struct rank *rank,
 /* --- Parts of operations ----------------------------------------------------- */
 
 static void put_plain(struct ncs_trace_export *export, struct rank *rank,
-		      struct ncs_lanes *lanes, const struct ncs_record *record,
-		      uint64_t stream, const struct known *known)
+		      struct ncs_slice_tracks *lanes,
+		      const struct ncs_record *record, uint64_t stream,
+		      const struct known *known)
 {
 	struct ncs_export_span span = ncs_export_rank_span(rank->who, record);
 	struct arguments arguments;
@@ -878,14 +884,15 @@ static int put_child(struct ncs_trace_export *export, struct rank *rank,
 static int put_held(struct ncs_trace_export *export, struct rank *rank,
 		    uint32_t operation, const struct known *known)
 {
-	struct ncs_held_operation *held = ncs_held_take(&rank->held, operation);
+	struct ncs_deferred_operation *held =
+		ncs_deferred_records_take(&rank->held, operation);
 	int error = 0;
 
 	if (!held)
 		return 0;
 	for (uint32_t i = 0; i < held->count; i++)
 		error |= put_child(export, rank, &held->records[i], known);
-	ncs_held_give_back(&rank->held, held);
+	ncs_deferred_records_give_back(&rank->held, held);
 	return error ? -ENOMEM : 0;
 }
 
@@ -968,8 +975,8 @@ static int take_child(struct ncs_trace_export *export, struct rank *rank,
 	}
 	if (record->operation == 0 || known)
 		return put_child(export, rank, record, known);
-	error = ncs_held_add(&rank->held, record);
-	if (!error && ncs_held_is_full(&rank->held))
+	error = ncs_deferred_records_add(&rank->held, record);
+	if (!error && ncs_deferred_records_are_full(&rank->held))
 		error = put_held(export, rank, rank->held.oldest->number, NULL);
 	return error;
 }
@@ -1018,7 +1025,7 @@ static int put_call(struct ncs_trace_export *export, struct rank *rank,
 		    unsigned lane, uint64_t stream,
 		    const struct ncs_record *record)
 {
-	struct ncs_lanes *calls = calls_of(rank, lane);
+	struct ncs_slice_tracks *calls = calls_of(rank, lane);
 
 	if (!calls)
 		return -ENOMEM;

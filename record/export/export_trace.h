@@ -39,7 +39,7 @@ void ncs_trace_export_state(struct ncs_trace_export *export, size_t rank,
 			    const struct ncs_snapshot *snapshot);
 
 /* One more record, of a lane's in their order; `stream` is what
- * ncs_streams_take() said of it. All states that there are should have been
+ * ncs_cuda_streams_take() said of it. All states that there are should have been
  * learned of: names and clocks come from these. 0 or -ENOMEM. */
 int ncs_trace_export_record(struct ncs_trace_export *export, size_t rank,
 			    unsigned lane, uint64_t stream,

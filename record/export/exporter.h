@@ -22,7 +22,7 @@ struct ncs_exporter_functions {
 	int (*state)(struct ncs_exporter *exporter, size_t rank,
 		     const struct ncs_snapshot *snapshot, bool is_last);
 	/* Of any type but STREAM: that is what `stream` is of, as
-	 * ncs_streams_take() says it. */
+	 * ncs_cuda_streams_take() says it. */
 	int (*record)(struct ncs_exporter *exporter, size_t rank, unsigned lane,
 		      uint64_t stream, const struct ncs_record *record);
 	/* Records are missing before the rank's next one. */

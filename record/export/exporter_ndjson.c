@@ -125,9 +125,9 @@ static void put_detail(FILE *file, enum ncs_field field, uint64_t bits)
 
 static void put_handle(FILE *file, enum ncs_field field, uint64_t handle)
 {
-	char text[NCS_STREAM_TEXT_BYTES];
+	char text[NCS_CUDA_STREAM_TEXT_BYTES];
 
-	ncs_stream_text(handle, text);
+	ncs_cuda_stream_text(handle, text);
 	put_word(file, field, text);
 }
 

@@ -5,20 +5,20 @@
 #include <stdlib.h>
 #include <string.h>
 
-void ncs_flow_ends_release(struct ncs_flow_ends *ends)
+void ncs_open_flows_release(struct ncs_open_flows *ends)
 {
 	free(ends->slots);
-	*ends = (struct ncs_flow_ends){ 0 };
+	*ends = (struct ncs_open_flows){ 0 };
 }
 
 /* Flows are hashes already. */
-static uint32_t home_of(const struct ncs_flow_ends *ends, uint64_t flow)
+static uint32_t home_of(const struct ncs_open_flows *ends, uint64_t flow)
 {
 	return (uint32_t)(flow >> 16) & (ends->slot_count - 1);
 }
 
-static struct ncs_flow_end *slot_of(const struct ncs_flow_ends *ends,
-				    uint64_t flow)
+static struct ncs_open_flow *slot_of(const struct ncs_open_flows *ends,
+				     uint64_t flow)
 {
 	uint32_t i = home_of(ends, flow);
 
@@ -27,9 +27,9 @@ static struct ncs_flow_end *slot_of(const struct ncs_flow_ends *ends,
 	return &ends->slots[i];
 }
 
-static bool grow(struct ncs_flow_ends *ends)
+static bool grow(struct ncs_open_flows *ends)
 {
-	struct ncs_flow_ends more = {
+	struct ncs_open_flows more = {
 		.slot_count = ends->slot_count ? 2 * ends->slot_count : 1024,
 		.count = ends->count,
 	};
@@ -45,9 +45,9 @@ static bool grow(struct ncs_flow_ends *ends)
 	return true;
 }
 
-static bool make_room(struct ncs_flow_ends *ends)
+static bool make_room(struct ncs_open_flows *ends)
 {
-	if (ends->count >= NCS_FLOW_ENDS_MAX) {
+	if (ends->count >= NCS_OPEN_FLOWS_MAX) {
 		memset(ends->slots, 0, ends->slot_count * sizeof(*ends->slots));
 		ends->count = 0;
 	}
@@ -55,7 +55,7 @@ static bool make_room(struct ncs_flow_ends *ends)
 }
 
 /* Moves up what would not be found behind an empty slot. */
-static void empty(struct ncs_flow_ends *ends, struct ncs_flow_end *slot)
+static void empty(struct ncs_open_flows *ends, struct ncs_open_flow *slot)
 {
 	uint32_t mask = ends->slot_count - 1;
 	uint32_t hole = (uint32_t)(slot - ends->slots);
@@ -73,11 +73,11 @@ static void empty(struct ncs_flow_ends *ends, struct ncs_flow_end *slot)
 	ends->count--;
 }
 
-bool ncs_flow_ends_join(struct ncs_flow_ends *ends,
-			const struct ncs_flow_end *end,
-			struct ncs_flow_end *other)
+bool ncs_open_flows_join(struct ncs_open_flows *ends,
+			 const struct ncs_open_flow *end,
+			 struct ncs_open_flow *other)
 {
-	struct ncs_flow_end *slot;
+	struct ncs_open_flow *slot;
 
 	if (!make_room(ends))
 		return false;

@@ -8,27 +8,27 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#define NCS_FLOW_ENDS_MAX (UINT32_C(1) << 22)
+#define NCS_OPEN_FLOWS_MAX (UINT32_C(1) << 22)
 
-struct ncs_flow_end {
+struct ncs_open_flow {
 	uint64_t flow; /* 0: none */
 	uint64_t at_ns;
 	uint32_t track;
 };
 
 /* All zeros: none waits. */
-struct ncs_flow_ends {
-	struct ncs_flow_end *slots; /* a hash table */
+struct ncs_open_flows {
+	struct ncs_open_flow *slots; /* a hash table */
 	uint32_t slot_count;
 	uint32_t count;
 };
 
 /* True: the other end was there; it is taken out, into *other. Else this one
  * waits, or there is no memory for that. */
-bool ncs_flow_ends_join(struct ncs_flow_ends *ends,
-			const struct ncs_flow_end *end,
-			struct ncs_flow_end *other);
+bool ncs_open_flows_join(struct ncs_open_flows *ends,
+			 const struct ncs_open_flow *end,
+			 struct ncs_open_flow *other);
 
-void ncs_flow_ends_release(struct ncs_flow_ends *ends);
+void ncs_open_flows_release(struct ncs_open_flows *ends);
 
 #endif

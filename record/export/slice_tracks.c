@@ -4,55 +4,56 @@
 
 #include <stdlib.h>
 
-void ncs_lanes_release(struct ncs_lanes *lanes)
+void ncs_slice_tracks_release(struct ncs_slice_tracks *tracks)
 {
-	free(lanes->lanes);
-	lanes->lanes = NULL;
-	lanes->count = 0;
+	free(tracks->tracks);
+	tracks->tracks = NULL;
+	tracks->count = 0;
 }
 
-static struct ncs_lane_end *find(struct ncs_lanes *lanes, uint64_t start_ns)
+static struct ncs_slice_track *find(struct ncs_slice_tracks *tracks,
+				    uint64_t start_ns)
 {
-	struct ncs_lane_end *found = NULL;
+	struct ncs_slice_track *found = NULL;
 
-	for (unsigned i = 0; i < lanes->count; i++) {
-		struct ncs_lane_end *lane = &lanes->lanes[i];
+	for (unsigned i = 0; i < tracks->count; i++) {
+		struct ncs_slice_track *track = &tracks->tracks[i];
 
-		if (lane->end_ns <= start_ns &&
-		    (!found || lane->end_ns > found->end_ns))
-			found = lane;
+		if (track->end_ns <= start_ns &&
+		    (!found || track->end_ns > found->end_ns))
+			found = track;
 	}
 	return found;
 }
 
 /* NULL: it is not kept, as there are too many or there is no memory. */
-static struct ncs_lane_end *add(struct ncs_lanes *lanes)
+static struct ncs_slice_track *add(struct ncs_slice_tracks *tracks)
 {
-	unsigned count = lanes->count;
-	struct ncs_lane_end *more = lanes->lanes;
+	unsigned count = tracks->count;
+	struct ncs_slice_track *more = tracks->tracks;
 
-	if (count == NCS_LANES_MAX)
+	if (count == NCS_SLICE_TRACKS_MAX)
 		return NULL;
 	if ((count & (count - 1)) == 0) /* full, as it doubles */
 		more = realloc(more, (count ? 2 * count : 1) * sizeof(*more));
 	if (!more)
 		return NULL;
-	lanes->lanes = more;
-	return &more[lanes->count++];
+	tracks->tracks = more;
+	return &more[tracks->count++];
 }
 
-uint32_t ncs_lanes_take(struct ncs_lanes *lanes,
-			struct ncs_trace_writer *writer, uint64_t start_ns,
-			uint64_t end_ns)
+uint32_t ncs_slice_tracks_take(struct ncs_slice_tracks *tracks,
+			       struct ncs_trace_writer *writer,
+			       uint64_t start_ns, uint64_t end_ns)
 {
-	struct ncs_lane_end *lane = find(lanes, start_ns);
-	uint32_t track = lane ? lane->track :
-				ncs_trace_track(writer, lanes->parent,
-						lanes->name, lanes->place);
+	struct ncs_slice_track *track = find(tracks, start_ns);
+	uint32_t number = track ? track->track :
+				  ncs_trace_track(writer, tracks->parent,
+						  tracks->name, tracks->place);
 
-	if (!lane)
-		lane = add(lanes);
-	if (lane)
-		*lane = (struct ncs_lane_end){ track, end_ns };
-	return track;
+	if (!track)
+		track = add(tracks);
+	if (track)
+		*track = (struct ncs_slice_track){ number, end_ns };
+	return number;
 }

@@ -10,29 +10,29 @@
 
 #include "record/export/trace_writer.h"
 
-/* More lanes than that are made, but not searched. */
-#define NCS_LANES_MAX 256u
+/* More tracks than that are made, but not searched. */
+#define NCS_SLICE_TRACKS_MAX 256u
 
-struct ncs_lane_end {
+struct ncs_slice_track {
 	uint32_t track;
 	uint64_t end_ns;
 };
 
 /* All zeros but for what they are called. */
-struct ncs_lanes {
+struct ncs_slice_tracks {
 	uint32_t parent; /* as for ncs_trace_track() */
 	uint32_t place;
 	const char *name; /* borrowed */
-	struct ncs_lane_end *lanes;
+	struct ncs_slice_track *tracks;
 	unsigned count;
 };
 
 /* The track for a slice: of those that are free then, the one that is so since
  * the shortest time. */
-uint32_t ncs_lanes_take(struct ncs_lanes *lanes,
-			struct ncs_trace_writer *writer, uint64_t start_ns,
-			uint64_t end_ns);
+uint32_t ncs_slice_tracks_take(struct ncs_slice_tracks *tracks,
+			       struct ncs_trace_writer *writer,
+			       uint64_t start_ns, uint64_t end_ns);
 
-void ncs_lanes_release(struct ncs_lanes *lanes);
+void ncs_slice_tracks_release(struct ncs_slice_tracks *tracks);
 
 #endif

@@ -34,7 +34,7 @@ struct ncs_trace_writer {
 	int error; /* 0 or -errno */
 	/* The formats' own: things so far, arrows that lack an end. */
 	uint64_t written;
-	struct ncs_flow_ends flow_ends;
+	struct ncs_open_flows flow_ends;
 	struct ncs_trace_word *words; /* by number; 0 is "" */
 	uint32_t word_count;
 	uint32_t *slots; /* hash table of words' numbers */

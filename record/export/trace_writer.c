@@ -53,7 +53,7 @@ int ncs_trace_close(struct ncs_trace_writer *writer)
 		error = error ? error : errno ? -errno : -EIO;
 	for (uint32_t i = 1; i < writer->word_count; i++)
 		free(writer->words[i].text);
-	ncs_flow_ends_release(&writer->flow_ends);
+	ncs_open_flows_release(&writer->flow_ends);
 	free(writer->words);
 	free(writer->slots);
 	free(writer->tracks);

@@ -7,22 +7,22 @@
 #include <stdio.h>
 #include <stdlib.h>
 
-struct ncs_stream_ring {
+struct ncs_cuda_stream_lane {
 	uint64_t stream; /* of the next operation, as in records */
 	uint32_t next;   /* the position that comes next */
 };
 
-void ncs_streams_release(struct ncs_streams *streams)
+void ncs_cuda_streams_release(struct ncs_cuda_streams *streams)
 {
 	free(streams->rings);
-	*streams = (struct ncs_streams){ 0 };
+	*streams = (struct ncs_cuda_streams){ 0 };
 }
 
 /* NULL: no memory. */
-static struct ncs_stream_ring *ring_of(struct ncs_streams *streams,
-				       unsigned lane)
+static struct ncs_cuda_stream_lane *ring_of(struct ncs_cuda_streams *streams,
+					    unsigned lane)
 {
-	struct ncs_stream_ring *rings = streams->rings;
+	struct ncs_cuda_stream_lane *rings = streams->rings;
 
 	if (lane >= streams->count) {
 		rings = realloc(rings, (lane + 1) * sizeof(*rings));
@@ -30,15 +30,16 @@ static struct ncs_stream_ring *ring_of(struct ncs_streams *streams,
 			return NULL;
 		streams->rings = rings;
 		while (streams->count <= lane)
-			rings[streams->count++] = (struct ncs_stream_ring){ 0 };
+			rings[streams->count++] =
+				(struct ncs_cuda_stream_lane){ 0 };
 	}
 	return &rings[lane];
 }
 
-int ncs_streams_take(struct ncs_streams *streams, unsigned lane,
-		     const struct ncs_record *record, uint64_t *stream)
+int ncs_cuda_streams_take(struct ncs_cuda_streams *streams, unsigned lane,
+			  const struct ncs_record *record, uint64_t *stream)
 {
-	struct ncs_stream_ring *ring = ring_of(streams, lane);
+	struct ncs_cuda_stream_lane *ring = ring_of(streams, lane);
 
 	if (!ring)
 		return -ENOMEM;
@@ -67,7 +68,8 @@ int ncs_streams_take(struct ncs_streams *streams, unsigned lane,
 	return 0;
 }
 
-void ncs_stream_text(uint64_t handle, char text[NCS_STREAM_TEXT_BYTES])
+void ncs_cuda_stream_text(uint64_t handle,
+			  char text[NCS_CUDA_STREAM_TEXT_BYTES])
 {
-	snprintf(text, NCS_STREAM_TEXT_BYTES, "0x%" PRIx64, handle);
+	snprintf(text, NCS_CUDA_STREAM_TEXT_BYTES, "0x%" PRIx64, handle);
 }

@@ -12,23 +12,24 @@
 #include "ncclstat/record.h"
 
 /* Start with {0}. */
-struct ncs_streams {
-	struct ncs_stream_ring *rings; /* by lane */
+struct ncs_cuda_streams {
+	struct ncs_cuda_stream_lane *rings; /* by lane */
 	unsigned count;
 };
 
-void ncs_streams_release(struct ncs_streams *streams);
+void ncs_cuda_streams_release(struct ncs_cuda_streams *streams);
 
 /* Takes the next record of a lane, of all that there are and in their order, and
  * says which stream its event is on, as in records; 0: on none, or that is not
  * known. After records that are missing it is not known until the ring says it
  * again. 0 or -ENOMEM. */
-int ncs_streams_take(struct ncs_streams *streams, unsigned lane,
-		     const struct ncs_record *record, uint64_t *stream);
+int ncs_cuda_streams_take(struct ncs_cuda_streams *streams, unsigned lane,
+			  const struct ncs_record *record, uint64_t *stream);
 
-#define NCS_STREAM_TEXT_BYTES 19u
+#define NCS_CUDA_STREAM_TEXT_BYTES 19u
 
 /* A stream's handle as debuggers show it: "0x7f0012345678". */
-void ncs_stream_text(uint64_t handle, char text[NCS_STREAM_TEXT_BYTES]);
+void ncs_cuda_stream_text(uint64_t handle,
+			  char text[NCS_CUDA_STREAM_TEXT_BYTES]);
 
 #endif

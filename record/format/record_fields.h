@@ -40,7 +40,7 @@ struct ncs_field_value {
 #define NCS_FIELDS_MAX 20u
 
 /* What a record of this type tells beside what, where, who and when; how many
- * there are. Times are ns; `stream` is what ncs_streams_take() said. */
+ * there are. Times are ns; `stream` is what ncs_cuda_streams_take() said. */
 unsigned ncs_record_fields(const struct ncs_record *record, uint64_t stream,
 			   const struct ncs_clock *clock,
 			   struct ncs_field_value fields[NCS_FIELDS_MAX]);

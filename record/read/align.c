@@ -249,8 +249,8 @@ static void take_messages(struct align *align, const struct ncs_batch *batch,
 static uint64_t feed(struct align *align, uint64_t from_ns, uint64_t until_ns,
 		     uint64_t records_max, struct filter *filter)
 {
-	struct ncs_pass *pass = ncs_pass_open(align->recording, NCS_ALL_RANKS,
-					      from_ns, until_ns);
+	struct ncs_recording_pass *pass = ncs_recording_pass_open(
+		align->recording, NCS_ALL_RANKS, from_ns, until_ns);
 	struct ncs_batch batch;
 	uint64_t records = 0;
 	int more = 0;
@@ -258,7 +258,7 @@ static uint64_t feed(struct align *align, uint64_t from_ns, uint64_t until_ns,
 	if (!pass)
 		align->error = -ENOMEM;
 	while (!align->error && records < records_max &&
-	       (more = ncs_pass_next(pass, &batch)) > 0) {
+	       (more = ncs_recording_pass_next(pass, &batch)) > 0) {
 		records += batch.count;
 		if (batch.drained_ns < align->seen_from_ns)
 			align->seen_from_ns = batch.drained_ns;
@@ -271,7 +271,7 @@ static uint64_t feed(struct align *align, uint64_t from_ns, uint64_t until_ns,
 	}
 	if (more < 0)
 		align->error = more;
-	ncs_pass_close(pass);
+	ncs_recording_pass_close(pass);
 	if (!align->error)
 		align->error = ncs_barriers_flush(align->barriers);
 	if (align->messages)

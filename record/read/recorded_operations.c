@@ -33,7 +33,7 @@ struct ncs_collectives {
 	size_t rank_count;
 	struct ncs_job_rank *job_ranks;
 	uint32_t job_rank_count;
-	struct ncs_pass *pass;
+	struct ncs_recording_pass *pass;
 	struct ncs_join *join;
 	bool is_over;        /* the pass */
 	uint64_t drained_ns; /* the latest */
@@ -213,7 +213,7 @@ static void name_ranks(struct ncs_collectives *collectives)
 
 static void release_reading(struct ncs_collectives *collectives)
 {
-	ncs_pass_close(collectives->pass);
+	ncs_recording_pass_close(collectives->pass);
 	ncs_join_free(collectives->join);
 	collectives->pass = NULL;
 	collectives->join = NULL;
@@ -249,9 +249,10 @@ int ncs_collectives_rewind(struct ncs_collectives *collectives)
 	release_reading(collectives);
 	collectives->is_over = false;
 	collectives->drained_ns = collectives->lag_ns = 0;
-	collectives->pass = ncs_pass_open(collectives->recording, NCS_ALL_RANKS,
-					  collectives->from_ns,
-					  collectives->until_ns);
+	collectives->pass = ncs_recording_pass_open(collectives->recording,
+						    NCS_ALL_RANKS,
+						    collectives->from_ns,
+						    collectives->until_ns);
 	collectives->join = ncs_join_new(0);
 	if (!collectives->pass || !collectives->join)
 		return -ENOMEM;
@@ -357,7 +358,7 @@ static void note_lag(struct ncs_collectives *collectives,
 static int read_more(struct ncs_collectives *collectives)
 {
 	struct ncs_batch batch;
-	int error = ncs_pass_next(collectives->pass, &batch);
+	int error = ncs_recording_pass_next(collectives->pass, &batch);
 
 	if (error < 0)
 		return error;

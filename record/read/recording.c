@@ -15,11 +15,11 @@
 /* Numbers of ranks in one file. */
 #define RANKS_MAX 16384u
 
-int ncs_places_add(struct ncs_places *places, struct ncs_place_at at)
+int ncs_chunk_refs_add(struct ncs_chunk_refs *places, struct ncs_chunk_ref at)
 {
 	if (places->count == places->room) {
 		size_t room = places->room > 0 ? 2 * places->room : 64;
-		struct ncs_place_at *grown =
+		struct ncs_chunk_ref *grown =
 			realloc(places->at, room * sizeof(*grown));
 
 		if (!grown)
@@ -46,9 +46,9 @@ static bool is_same_recording(const uint64_t a[2], const uint64_t b[2])
 
 /* Reads a rank's chunk: its header, and where its path is. False: it is not
  * sane. */
-static bool read_rank(struct ncs_recorded_file *file, struct ncs_place *place,
-		      struct ncs_header *header, const char **path,
-		      size_t *path_bytes)
+static bool read_rank(struct ncs_recorded_file *file,
+		      struct ncs_chunk_place *place, struct ncs_header *header,
+		      const char **path, size_t *path_bytes)
 {
 	struct ncs_payload payload =
 		ncs_recorded_file_payload(file, place, NULL);
@@ -138,35 +138,35 @@ static int place_file(struct ncs_recording *recording,
 	return 0;
 }
 
-static int find_streams(struct ncs_recording *recording)
+static int find_series(struct ncs_recording *recording)
 {
-	recording->streams =
-		calloc(recording->file_count, sizeof(*recording->streams));
-	recording->file_streams =
-		calloc(recording->file_count, sizeof(*recording->file_streams));
+	recording->series =
+		calloc(recording->file_count, sizeof(*recording->series));
+	recording->file_series =
+		calloc(recording->file_count, sizeof(*recording->file_series));
 	recording->file_ranks =
 		calloc(recording->file_count, sizeof(*recording->file_ranks));
 	recording->file_rank_counts = calloc(
 		recording->file_count, sizeof(*recording->file_rank_counts));
-	if (!recording->streams || !recording->file_streams ||
+	if (!recording->series || !recording->file_series ||
 	    !recording->file_ranks || !recording->file_rank_counts)
 		return -ENOMEM;
 	for (size_t i = 0; i < recording->file_count; i++) {
 		const struct ncs_recorded_file *file = &recording->files[i];
-		struct ncs_stream *stream;
+		struct ncs_file_series *series;
 
 		if (i == 0 || !is_same_recording(
 				      file->head.recording,
 				      recording->files[i - 1].head.recording)) {
-			stream = &recording->streams[recording->stream_count++];
-			stream->first_file = i;
-			memcpy(stream->recording, file->head.recording,
-			       sizeof(stream->recording));
+			series = &recording->series[recording->series_count++];
+			series->first_file = i;
+			memcpy(series->recording, file->head.recording,
+			       sizeof(series->recording));
 		}
-		stream = &recording->streams[recording->stream_count - 1];
-		stream->file_count++;
-		stream->goes_on = !file->has_end;
-		recording->file_streams[i] = recording->stream_count - 1;
+		series = &recording->series[recording->series_count - 1];
+		series->file_count++;
+		series->goes_on = !file->has_end;
+		recording->file_series[i] = recording->series_count - 1;
 	}
 	return 0;
 }
@@ -184,14 +184,14 @@ static bool is_same_process(const struct ncs_header *a,
 
 /* The same segment in an earlier file of the recording; SIZE_MAX: none. */
 static size_t find_rank(const struct ncs_recording *recording,
-			const struct ncs_stream *stream,
+			const struct ncs_file_series *series,
 			const struct ncs_header *header, const char *path,
 			size_t path_bytes)
 {
 	for (size_t i = 0; i < recording->rank_count; i++) {
-		const struct ncs_rank_recorded *rank = &recording->ranks[i];
+		const struct ncs_rank_entry *rank = &recording->ranks[i];
 
-		if (is_same_recording(rank->recording, stream->recording) &&
+		if (is_same_recording(rank->recording, series->recording) &&
 		    is_same_process(&rank->recorded, header) &&
 		    strlen(rank->path) == path_bytes &&
 		    memcmp(rank->path, path, path_bytes) == 0)
@@ -201,22 +201,22 @@ static size_t find_rank(const struct ncs_recording *recording,
 }
 
 static int add_rank(struct ncs_recording *recording,
-		    const struct ncs_stream *stream,
+		    const struct ncs_file_series *series,
 		    const struct ncs_header *header, const char *path,
 		    size_t path_bytes)
 {
-	struct ncs_rank_recorded *grown = realloc(
+	struct ncs_rank_entry *grown = realloc(
 		recording->ranks, (recording->rank_count + 1) * sizeof(*grown));
-	struct ncs_rank_recorded *rank;
+	struct ncs_rank_entry *rank;
 
 	if (!grown)
 		return -ENOMEM;
 	recording->ranks = grown;
 	rank = &grown[recording->rank_count++];
 	memset(rank, 0, sizeof(*rank));
-	memcpy(rank->recording, stream->recording, sizeof(rank->recording));
+	memcpy(rank->recording, series->recording, sizeof(rank->recording));
 	rank->recorded = *header;
-	rank->facts.host = stream->host;
+	rank->facts.host = series->host;
 	rank->path = strndup(path, path_bytes);
 	return rank->path ? 0 : -ENOMEM;
 }
@@ -241,11 +241,11 @@ static int grow_numbers(struct ncs_recording *recording, size_t file,
 }
 
 static int take_rank(struct ncs_recording *recording, size_t index,
-		     struct ncs_place *place)
+		     struct ncs_chunk_place *place)
 {
 	struct ncs_recorded_file *file = &recording->files[index];
-	const struct ncs_stream *stream =
-		&recording->streams[recording->file_streams[index]];
+	const struct ncs_file_series *series =
+		&recording->series[recording->file_series[index]];
 	struct ncs_header header;
 	size_t path_bytes, rank;
 	const char *path;
@@ -259,10 +259,10 @@ static int take_rank(struct ncs_recording *recording, size_t index,
 	error = grow_numbers(recording, index, place->rank);
 	if (error)
 		return error;
-	rank = find_rank(recording, stream, &header, path, path_bytes);
+	rank = find_rank(recording, series, &header, path, path_bytes);
 	if (rank == SIZE_MAX) {
 		rank = recording->rank_count;
-		error = add_rank(recording, stream, &header, path, path_bytes);
+		error = add_rank(recording, series, &header, path, path_bytes);
 	}
 	if (!error)
 		recording->file_ranks[index][place->rank] = rank;
@@ -271,7 +271,7 @@ static int take_rank(struct ncs_recording *recording, size_t index,
 
 /* SIZE_MAX: it is of no rank that is known. */
 static size_t rank_of(const struct ncs_recording *recording, size_t file,
-		      const struct ncs_place *place)
+		      const struct ncs_chunk_place *place)
 {
 	return place->rank < recording->file_rank_counts[file] ?
 		       recording->file_ranks[file][place->rank] :
@@ -279,8 +279,8 @@ static size_t rank_of(const struct ncs_recording *recording, size_t file,
 }
 
 /* The times are still the host's. */
-static void extend(struct ncs_rank_recorded *rank, struct ncs_stream *stream,
-		   const struct ncs_place *place)
+static void extend(struct ncs_rank_entry *rank, struct ncs_file_series *series,
+		   const struct ncs_chunk_place *place)
 {
 	struct ncs_recorded_rank *facts = &rank->facts;
 
@@ -289,8 +289,8 @@ static void extend(struct ncs_rank_recorded *rank, struct ncs_stream *stream,
 		facts->from_ns = place->from_ns;
 	if (place->until_ns > facts->until_ns)
 		facts->until_ns = place->until_ns;
-	if (place->until_ns > stream->until_ns)
-		stream->until_ns = place->until_ns;
+	if (place->until_ns > series->until_ns)
+		series->until_ns = place->until_ns;
 	facts->records += place->records;
 	facts->lost += place->lost;
 }
@@ -298,26 +298,26 @@ static void extend(struct ncs_rank_recorded *rank, struct ncs_stream *stream,
 static int take_place(struct ncs_recording *recording, size_t file,
 		      size_t index)
 {
-	struct ncs_place *place = &recording->files[file].places[index];
-	struct ncs_stream *stream =
-		&recording->streams[recording->file_streams[file]];
-	const struct ncs_place_at at = { (uint32_t)file, (uint32_t)index };
+	struct ncs_chunk_place *place = &recording->files[file].places[index];
+	struct ncs_file_series *series =
+		&recording->series[recording->file_series[file]];
+	const struct ncs_chunk_ref at = { (uint32_t)file, (uint32_t)index };
 	size_t number = rank_of(recording, file, place);
-	struct ncs_rank_recorded *rank;
+	struct ncs_rank_entry *rank;
 	int error;
 
 	if (number == SIZE_MAX || place->from_ns > place->until_ns)
 		return 0;
 	rank = &recording->ranks[number];
 	if (place->type == NCS_CHUNK_STATE) {
-		error = ncs_places_add(&rank->states, at);
+		error = ncs_chunk_refs_add(&rank->states, at);
 	} else {
-		error = ncs_places_add(&rank->records, at);
+		error = ncs_chunk_refs_add(&rank->records, at);
 		if (!error)
-			error = ncs_places_add(&stream->records, at);
+			error = ncs_chunk_refs_add(&series->records, at);
 	}
 	if (!error)
-		extend(rank, stream, place);
+		extend(rank, series, place);
 	return error;
 }
 
@@ -354,7 +354,7 @@ static bool is_taken(const struct ncs_recording *recording, size_t before,
 static int name_ranks(struct ncs_recording *recording)
 {
 	for (size_t i = 0; i < recording->rank_count; i++) {
-		struct ncs_rank_recorded *rank = &recording->ranks[i];
+		struct ncs_rank_entry *rank = &recording->ranks[i];
 		bool several = recording->host_count > 1;
 		const char *host = recording->hosts[rank->facts.host].name;
 
@@ -378,9 +378,9 @@ static int name_ranks(struct ncs_recording *recording)
 }
 
 static const char *file_of(const struct ncs_recording *recording,
-			   const struct ncs_rank_recorded *rank)
+			   const struct ncs_rank_entry *rank)
 {
-	const struct ncs_places *places =
+	const struct ncs_chunk_refs *places =
 		rank->states.count > 0 ? &rank->states : &rank->records;
 
 	return places->count > 0 ? recording->files[places->at[0].file].path :
@@ -392,11 +392,10 @@ static int refuse_twice(const struct ncs_recording *recording, char *why,
 			size_t why_size)
 {
 	for (size_t i = 0; i < recording->rank_count; i++) {
-		const struct ncs_rank_recorded *a = &recording->ranks[i];
+		const struct ncs_rank_entry *a = &recording->ranks[i];
 
 		for (size_t k = 0; k < i; k++) {
-			const struct ncs_rank_recorded *b =
-				&recording->ranks[k];
+			const struct ncs_rank_entry *b = &recording->ranks[k];
 
 			if (is_same_recording(a->recording, b->recording) ||
 			    a->facts.host != b->facts.host ||
@@ -429,13 +428,13 @@ static void release_image(struct ncs_recorded_image *image)
 /* --- Facts --------------------------------------------------------------- */
 
 static uint64_t first_state_ns(const struct ncs_recording *recording,
-			       const struct ncs_rank_recorded *rank)
+			       const struct ncs_rank_entry *rank)
 {
 	if (rank->states.count == 0)
 		return UINT64_MAX;
 	return ncs_recording_common_ns(
 		recording, rank->facts.host,
-		ncs_recording_place(recording, rank->states.at[0])->from_ns);
+		ncs_recording_chunk(recording, rank->states.at[0])->from_ns);
 }
 
 /* When there were states of all ranks that were there at first: one is taken
@@ -472,7 +471,7 @@ static void find_ends(struct ncs_recording *recording)
 
 	facts->until_ns = 0;
 	for (size_t i = 0; i < recording->rank_count; i++) {
-		const struct ncs_rank_recorded *rank = &recording->ranks[i];
+		const struct ncs_rank_entry *rank = &recording->ranks[i];
 
 		if (rank->records.count > 0 && rank->facts.from_ns < record_ns)
 			record_ns = rank->facts.from_ns;
@@ -513,8 +512,8 @@ static void sum_facts(struct ncs_recording *recording)
 static void note_first(struct ncs_recording *recording)
 {
 	for (size_t i = 0; i < recording->rank_count; i++) {
-		struct ncs_rank_recorded *rank = &recording->ranks[i];
-		struct ncs_host_recorded *host =
+		struct ncs_rank_entry *rank = &recording->ranks[i];
+		struct ncs_host_entry *host =
 			&recording->hosts[rank->facts.host];
 
 		rank->own_from_ns = rank->facts.from_ns;
@@ -527,7 +526,7 @@ static void note_first(struct ncs_recording *recording)
 static void move_ranks(struct ncs_recording *recording)
 {
 	for (size_t i = 0; i < recording->rank_count; i++) {
-		struct ncs_rank_recorded *rank = &recording->ranks[i];
+		struct ncs_rank_entry *rank = &recording->ranks[i];
 		struct ncs_recorded_rank *facts = &rank->facts;
 
 		ncs_recording_move_clock(recording, rank);
@@ -545,7 +544,7 @@ static void move_ranks(struct ncs_recording *recording)
 
 static int join(struct ncs_recording *recording, char *why, size_t why_size)
 {
-	int error = find_streams(recording);
+	int error = find_series(recording);
 
 	if (!error)
 		error = ncs_recording_find_hosts(recording);
@@ -639,7 +638,7 @@ int ncs_recording_open_memory(struct ncs_recording **out, const void *bytes,
 	return finish(out, recording, error, why, why_size);
 }
 
-static void release_rank(struct ncs_rank_recorded *rank)
+static void release_rank(struct ncs_rank_entry *rank)
 {
 	release_image(&rank->image);
 	free(rank->id);
@@ -658,8 +657,8 @@ void ncs_recording_close(struct ncs_recording *recording)
 		free(recording->hosts[i].name);
 		free(recording->hosts[i].boot_id);
 	}
-	for (size_t i = 0; i < recording->stream_count; i++)
-		free(recording->streams[i].records.at);
+	for (size_t i = 0; i < recording->series_count; i++)
+		free(recording->series[i].records.at);
 	for (size_t i = 0; i < recording->file_count; i++) {
 		if (recording->file_ranks)
 			free(recording->file_ranks[i]);
@@ -667,8 +666,8 @@ void ncs_recording_close(struct ncs_recording *recording)
 	}
 	free(recording->file_ranks);
 	free(recording->file_rank_counts);
-	free(recording->file_streams);
-	free(recording->streams);
+	free(recording->file_series);
+	free(recording->series);
 	free(recording->hosts);
 	free(recording->ranks);
 	free(recording->files);
@@ -697,7 +696,7 @@ void ncs_recording_file(const struct ncs_recording *recording, size_t index,
 			struct ncs_recorded_file_facts *facts)
 {
 	const struct ncs_recorded_file *file = &recording->files[index];
-	size_t host = recording->streams[recording->file_streams[index]].host;
+	size_t host = recording->series[recording->file_series[index]].host;
 
 	*facts = (struct ncs_recorded_file_facts){
 		.path = file->path,

@@ -159,12 +159,15 @@ struct ncs_batch {
  * drained: those of the hosts side by side, by drained_ns. Chunks that hold
  * nothing that ended in from_ns … until_ns are left out; those at the borders
  * come whole. Several passes of one recording may be open. NULL: no memory. */
-struct ncs_pass;
-struct ncs_pass *ncs_pass_open(struct ncs_recording *recording, size_t rank,
-			       uint64_t from_ns, uint64_t until_ns);
+struct ncs_recording_pass;
+struct ncs_recording_pass *
+ncs_recording_pass_open(struct ncs_recording *recording, size_t rank,
+			uint64_t from_ns, uint64_t until_ns);
 #define NCS_ALL_RANKS SIZE_MAX
 /* 1: there is one; 0: no more; -errno. */
-int ncs_pass_next(struct ncs_pass *pass, struct ncs_batch *batch);
-void ncs_pass_close(struct ncs_pass *pass); /* NULL: nothing */
+int ncs_recording_pass_next(struct ncs_recording_pass *pass,
+			    struct ncs_batch *batch);
+void ncs_recording_pass_close(
+	struct ncs_recording_pass *pass); /* NULL: nothing */
 
 #endif

@@ -38,14 +38,14 @@ void ncs_recorded_file_fetch(const struct ncs_recorded_file *file,
 }
 
 static bool is_as_told(const struct ncs_chunk *chunk,
-		       const struct ncs_place *place)
+		       const struct ncs_chunk_place *place)
 {
 	return chunk->type == place->type && chunk->rank == place->rank &&
 	       chunk->bytes == place->bytes;
 }
 
 static struct ncs_payload damaged(struct ncs_recorded_file *file,
-				  struct ncs_place *place)
+				  struct ncs_chunk_place *place)
 {
 	if (place->check != NCS_PLACE_DAMAGED)
 		file->damaged++;
@@ -65,7 +65,7 @@ static void *room_of(struct ncs_recorded_file *file, void *room)
 }
 
 struct ncs_payload ncs_recorded_file_payload(struct ncs_recorded_file *file,
-					     struct ncs_place *place,
+					     struct ncs_chunk_place *place,
 					     void *room)
 {
 	const char *bytes =
@@ -99,11 +99,11 @@ struct ncs_payload ncs_recorded_file_payload(struct ncs_recorded_file *file,
 }
 
 int ncs_recorded_file_add(struct ncs_recorded_file *file,
-			  const struct ncs_place *place)
+			  const struct ncs_chunk_place *place)
 {
 	if (file->count == file->room) {
 		size_t room = file->room > 0 ? 2 * file->room : 256;
-		struct ncs_place *places =
+		struct ncs_chunk_place *places =
 			realloc(file->places, room * sizeof(*places));
 
 		if (!places)

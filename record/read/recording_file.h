@@ -16,14 +16,14 @@
 #include "record/format/chunk.h"
 #include "record/format/file_format.h"
 
-enum ncs_place_check {
+enum ncs_chunk_check {
 	NCS_PLACE_UNCHECKED,
 	NCS_PLACE_GOOD,
 	NCS_PLACE_DAMAGED,
 };
 
 /* A chunk, as the index tells of it or as it was found. */
-struct ncs_place {
+struct ncs_chunk_place {
 	uint64_t offset; /* of its header */
 	uint64_t from_ns;
 	uint64_t until_ns;
@@ -32,7 +32,7 @@ struct ncs_place {
 	uint32_t rank;
 	uint32_t bytes; /* of the payload, in the file */
 	uint16_t type;
-	uint16_t check; /* enum ncs_place_check, of the payload */
+	uint16_t check; /* enum ncs_chunk_check, of the payload */
 };
 
 struct ncs_recorded_file {
@@ -43,7 +43,7 @@ struct ncs_recorded_file {
 	bool has_head;
 	bool has_end; /* else it is still growing, or was cut */
 	struct ncs_file_head head;
-	struct ncs_place *places; /* in the order of their offsets */
+	struct ncs_chunk_place *places; /* in the order of their offsets */
 	size_t count;
 	size_t room;
 	uint64_t damaged; /* chunks */
@@ -75,11 +75,11 @@ void ncs_recorded_file_fetch(const struct ncs_recorded_file *file,
  * NCS_CHUNK_BYTES_MAX, or, where that is NULL, into memory of the file's that
  * the next call uses again. Damage is counted once. */
 struct ncs_payload ncs_recorded_file_payload(struct ncs_recorded_file *file,
-					     struct ncs_place *place,
+					     struct ncs_chunk_place *place,
 					     void *room);
 
 /* Adds a place at the end of the list. 0 or -ENOMEM. */
 int ncs_recorded_file_add(struct ncs_recorded_file *file,
-			  const struct ncs_place *place);
+			  const struct ncs_chunk_place *place);
 
 #endif

@@ -19,7 +19,7 @@
 uint64_t ncs_recording_common_ns(const struct ncs_recording *recording,
 				 size_t host, uint64_t ns)
 {
-	const struct ncs_host_recorded *of = &recording->hosts[host];
+	const struct ncs_host_entry *of = &recording->hosts[host];
 	int64_t shift_ns = of->facts.offset_ns;
 
 	if (of->facts.drift != 0)
@@ -35,10 +35,9 @@ uint64_t ncs_recording_common_ns(const struct ncs_recording *recording,
 /* A drifting clock gets a base near the recording, so that the rounded
  * multiplier counts over that time only. */
 void ncs_recording_move_clock(const struct ncs_recording *recording,
-			      struct ncs_rank_recorded *rank)
+			      struct ncs_rank_entry *rank)
 {
-	const struct ncs_host_recorded *host =
-		&recording->hosts[rank->facts.host];
+	const struct ncs_host_entry *host = &recording->hosts[rank->facts.host];
 	struct ncs_clock *clock = &rank->moved.clock;
 
 	rank->moved = rank->recorded;
@@ -69,8 +68,8 @@ static uint64_t add_errors(uint64_t a, uint64_t b)
 	return a > UINT64_MAX - b ? UINT64_MAX : a + b;
 }
 
-static bool is_better(const struct ncs_host_recorded *host,
-		      const struct ncs_host_recorded *than)
+static bool is_better(const struct ncs_host_entry *host,
+		      const struct ncs_host_entry *than)
 {
 	if (than->read_monotonic_ns == 0)
 		return true;
@@ -79,11 +78,11 @@ static bool is_better(const struct ncs_host_recorded *host,
 	return host->reading_error_ns < than->reading_error_ns;
 }
 
-static void take_reading(struct ncs_host_recorded *host,
+static void take_reading(struct ncs_host_entry *host,
 			 const struct ncs_clock_reading *reading)
 {
 	uint64_t width_ns = reading->after_ns - reading->before_ns;
-	struct ncs_host_recorded told = {
+	struct ncs_host_entry told = {
 		.read_monotonic_ns = reading->before_ns + width_ns / 2,
 		.reading_error_ns = width_ns / 2 + 1,
 		.realtime_error_ns = reading->synchronized != 0 ?
@@ -100,7 +99,8 @@ static void take_reading(struct ncs_host_recorded *host,
 		(int64_t)(reading->realtime_ns - told.read_monotonic_ns);
 }
 
-static bool read_clock(struct ncs_recorded_file *file, struct ncs_place *place,
+static bool read_clock(struct ncs_recorded_file *file,
+		       struct ncs_chunk_place *place,
 		       struct ncs_clock_reading *reading)
 {
 	struct ncs_payload payload;
@@ -122,7 +122,7 @@ void ncs_recording_readings(struct ncs_recording *recording, size_t host,
 	for (size_t i = 0; i < recording->file_count; i++) {
 		struct ncs_recorded_file *file = &recording->files[i];
 
-		if (recording->streams[recording->file_streams[i]].host != host)
+		if (recording->series[recording->file_series[i]].host != host)
 			continue;
 		for (size_t k = 0; k < file->count; k++)
 			if (read_clock(file, &file->places[k], &reading))
@@ -131,7 +131,7 @@ void ncs_recording_readings(struct ncs_recording *recording, size_t host,
 }
 
 /* Its head has a reading, too, of which no error is known. */
-static void read_clocks(struct ncs_host_recorded *host,
+static void read_clocks(struct ncs_host_entry *host,
 			struct ncs_recorded_file *file)
 {
 	struct ncs_clock_reading reading;
@@ -151,7 +151,7 @@ static void read_clocks(struct ncs_host_recorded *host,
 
 /* --- Hosts --------------------------------------------------------------- */
 
-static bool is_of(const struct ncs_host_recorded *host,
+static bool is_of(const struct ncs_host_entry *host,
 		  const struct ncs_file_head *head)
 {
 	return strcmp(host->boot_id, head->boot_id) == 0 &&
@@ -162,8 +162,7 @@ static bool is_of(const struct ncs_host_recorded *host,
 static int add_host(struct ncs_recording *recording,
 		    const struct ncs_file_head *head)
 {
-	struct ncs_host_recorded *host =
-		&recording->hosts[recording->host_count];
+	struct ncs_host_entry *host = &recording->hosts[recording->host_count];
 
 	host->name = strdup(head->host);
 	host->boot_id = strdup(head->boot_id);
@@ -175,8 +174,8 @@ static int add_host(struct ncs_recording *recording,
 	return host->name && host->boot_id ? 0 : -ENOMEM;
 }
 
-static void move_host(struct ncs_host_recorded *host,
-		      const struct ncs_host_recorded *first)
+static void move_host(struct ncs_host_entry *host,
+		      const struct ncs_host_entry *first)
 {
 	bool same_machine = host->boot_id[0] &&
 			    strcmp(host->boot_id, first->boot_id) == 0;
@@ -203,8 +202,8 @@ int ncs_recording_find_hosts(struct ncs_recording *recording)
 		return -ENOMEM;
 	for (size_t i = 0; i < recording->file_count; i++) {
 		struct ncs_recorded_file *file = &recording->files[i];
-		struct ncs_stream *stream =
-			&recording->streams[recording->file_streams[i]];
+		struct ncs_file_series *series =
+			&recording->series[recording->file_series[i]];
 		size_t host = 0;
 		int error = 0;
 
@@ -215,7 +214,7 @@ int ncs_recording_find_hosts(struct ncs_recording *recording)
 			error = add_host(recording, &file->head);
 		if (error)
 			return error;
-		stream->host = host;
+		series->host = host;
 		read_clocks(&recording->hosts[host], file);
 	}
 	for (size_t i = 0; i < recording->host_count; i++)

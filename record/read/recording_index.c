@@ -59,7 +59,8 @@ static void find_end(struct ncs_recorded_file *file, uint64_t *limit,
 static const char *read_index(struct ncs_recorded_file *file, uint64_t offset,
 			      uint64_t limit, struct index *index)
 {
-	struct ncs_place place = { .offset = offset, .type = NCS_CHUNK_INDEX };
+	struct ncs_chunk_place place = { .offset = offset,
+					 .type = NCS_CHUNK_INDEX };
 	struct ncs_payload payload;
 	struct ncs_chunk chunk;
 
@@ -140,7 +141,7 @@ static int take_entry(struct ncs_recorded_file *file, const char *bytes,
 		return 0;
 	}
 	return ncs_recorded_file_add(file,
-				     &(struct ncs_place){
+				     &(struct ncs_chunk_place){
 					     .offset = entry.offset,
 					     .from_ns = entry.from_ns,
 					     .until_ns = entry.until_ns,
@@ -188,7 +189,7 @@ static uint64_t first_told(struct ncs_recorded_file *file,
 
 static int compare(const void *left, const void *right)
 {
-	const struct ncs_place *a = left, *b = right;
+	const struct ncs_chunk_place *a = left, *b = right;
 
 	return (a->offset > b->offset) - (a->offset < b->offset);
 }

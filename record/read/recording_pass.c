@@ -11,7 +11,7 @@
 
 /* One recording's records, and its next batch. */
 struct cursor {
-	const struct ncs_places *places;
+	const struct ncs_chunk_refs *places;
 	size_t next;
 	bool has_batch;
 	struct ncs_batch batch;
@@ -23,7 +23,7 @@ struct lanes {
 	uint64_t *next; /* 0: nothing was read yet */
 };
 
-struct ncs_pass {
+struct ncs_recording_pass {
 	struct ncs_recording *recording;
 	uint64_t from_ns;
 	uint64_t until_ns;
@@ -35,19 +35,19 @@ struct ncs_pass {
 };
 
 static size_t rank_of(const struct ncs_recording *recording,
-		      struct ncs_place_at at)
+		      struct ncs_chunk_ref at)
 {
 	return recording
-		->file_ranks[at.file][ncs_recording_place(recording, at)->rank];
+		->file_ranks[at.file][ncs_recording_chunk(recording, at)->rank];
 }
 
 int ncs_recording_batch(struct ncs_recording *recording, size_t rank,
-			struct ncs_place_at at, void *room,
+			struct ncs_chunk_ref at, void *room,
 			struct ncs_batch *batch)
 {
 	const struct ncs_recorded_rank *facts = &recording->ranks[rank].facts;
 	struct ncs_payload payload = ncs_recorded_file_payload(
-		&recording->files[at.file], ncs_recording_place(recording, at),
+		&recording->files[at.file], ncs_recording_chunk(recording, at),
 		room);
 	struct ncs_records_head head;
 
@@ -74,11 +74,12 @@ int ncs_recording_batch(struct ncs_recording *recording, size_t rank,
 
 /* --- Opening ------------------------------------------------------------- */
 
-struct ncs_pass *ncs_pass_open(struct ncs_recording *recording, size_t rank,
-			       uint64_t from_ns, uint64_t until_ns)
+struct ncs_recording_pass *
+ncs_recording_pass_open(struct ncs_recording *recording, size_t rank,
+			uint64_t from_ns, uint64_t until_ns)
 {
-	size_t count = rank == NCS_ALL_RANKS ? recording->stream_count : 1;
-	struct ncs_pass *pass = calloc(1, sizeof(*pass));
+	size_t count = rank == NCS_ALL_RANKS ? recording->series_count : 1;
+	struct ncs_recording_pass *pass = calloc(1, sizeof(*pass));
 
 	if (!pass)
 		return NULL;
@@ -89,17 +90,17 @@ struct ncs_pass *ncs_pass_open(struct ncs_recording *recording, size_t rank,
 	pass->cursors = calloc(count + 1, sizeof(*pass->cursors));
 	pass->lanes = calloc(recording->rank_count + 1, sizeof(*pass->lanes));
 	if (!pass->cursors || !pass->lanes) {
-		ncs_pass_close(pass);
+		ncs_recording_pass_close(pass);
 		return NULL;
 	}
 	for (size_t i = 0; i < count; i++)
 		pass->cursors[i].places =
-			rank == NCS_ALL_RANKS ? &recording->streams[i].records :
+			rank == NCS_ALL_RANKS ? &recording->series[i].records :
 						&recording->ranks[rank].records;
 	return pass;
 }
 
-void ncs_pass_close(struct ncs_pass *pass)
+void ncs_recording_pass_close(struct ncs_recording_pass *pass)
 {
 	if (!pass)
 		return;
@@ -116,7 +117,7 @@ void ncs_pass_close(struct ncs_pass *pass)
 
 /* What is missing before a batch: told, or seen by the positions, as where a
  * chunk is damaged. */
-static int count_lost(struct ncs_pass *pass, struct ncs_batch *batch)
+static int count_lost(struct ncs_recording_pass *pass, struct ncs_batch *batch)
 {
 	struct lanes *lanes = &pass->lanes[batch->rank];
 
@@ -136,8 +137,8 @@ static int count_lost(struct ncs_pass *pass, struct ncs_batch *batch)
 }
 
 /* 1: the cursor has a batch; 0: the chunk is left out, damaged or not sane. */
-static int take_chunk(struct ncs_pass *pass, struct cursor *cursor,
-		      struct ncs_place_at at)
+static int take_chunk(struct ncs_recording_pass *pass, struct cursor *cursor,
+		      struct ncs_chunk_ref at)
 {
 	int result;
 
@@ -155,10 +156,12 @@ static int take_chunk(struct ncs_pass *pass, struct cursor *cursor,
 	return result ? result : 1;
 }
 
-static bool is_wanted(const struct ncs_pass *pass, struct ncs_place_at at)
+static bool is_wanted(const struct ncs_recording_pass *pass,
+		      struct ncs_chunk_ref at)
 {
 	const struct ncs_recording *recording = pass->recording;
-	const struct ncs_place *place = ncs_recording_place(recording, at);
+	const struct ncs_chunk_place *place =
+		ncs_recording_chunk(recording, at);
 	size_t host = recording->ranks[rank_of(recording, at)].facts.host;
 
 	return ncs_recording_common_ns(recording, host, place->until_ns) >=
@@ -168,11 +171,11 @@ static bool is_wanted(const struct ncs_pass *pass, struct ncs_place_at at)
 }
 
 /* 0 or -errno; the cursor has a batch unless it is at its end. */
-static int advance(struct ncs_pass *pass, struct cursor *cursor)
+static int advance(struct ncs_recording_pass *pass, struct cursor *cursor)
 {
 	cursor->has_batch = false;
 	while (!cursor->has_batch && cursor->next < cursor->places->count) {
-		struct ncs_place_at at = cursor->places->at[cursor->next++];
+		struct ncs_chunk_ref at = cursor->places->at[cursor->next++];
 		int result;
 
 		if (!is_wanted(pass, at))
@@ -185,7 +188,8 @@ static int advance(struct ncs_pass *pass, struct cursor *cursor)
 	return 0;
 }
 
-int ncs_pass_next(struct ncs_pass *pass, struct ncs_batch *batch)
+int ncs_recording_pass_next(struct ncs_recording_pass *pass,
+			    struct ncs_batch *batch)
 {
 	struct cursor *first = NULL;
 

@@ -49,7 +49,7 @@ static bool is_wanted(uint32_t type)
 static int add(struct ncs_recorded_file *file, uint64_t offset,
 	       const struct ncs_chunk *chunk)
 {
-	struct ncs_place place = {
+	struct ncs_chunk_place place = {
 		.offset = offset,
 		.from_ns = chunk->from_ns,
 		.until_ns = chunk->until_ns,

@@ -33,15 +33,15 @@ struct group {
 
 /* --- Finding ------------------------------------------------------------- */
 
-static struct ncs_place *place_of(const struct ncs_recording *recording,
-				  const struct ncs_rank_recorded *rank,
-				  size_t state)
+static struct ncs_chunk_place *place_of(const struct ncs_recording *recording,
+					const struct ncs_rank_entry *rank,
+					size_t state)
 {
-	return ncs_recording_place(recording, rank->states.at[state]);
+	return ncs_recording_chunk(recording, rank->states.at[state]);
 }
 
 static uint64_t taken_at(const struct ncs_recording *recording,
-			 const struct ncs_rank_recorded *rank, size_t state)
+			 const struct ncs_rank_entry *rank, size_t state)
 {
 	return ncs_recording_common_ns(
 		recording, rank->facts.host,
@@ -50,7 +50,7 @@ static uint64_t taken_at(const struct ncs_recording *recording,
 
 /* How many of a rank's states were taken until a moment. */
 static size_t count_until(const struct ncs_recording *recording,
-			  const struct ncs_rank_recorded *rank, uint64_t at_ns)
+			  const struct ncs_rank_entry *rank, uint64_t at_ns)
 {
 	size_t low = 0, high = rank->states.count;
 
@@ -66,8 +66,7 @@ static size_t count_until(const struct ncs_recording *recording,
 }
 
 static bool is_together(const struct ncs_recording *recording,
-			const struct ncs_rank_recorded *rank, size_t a,
-			size_t b)
+			const struct ncs_rank_entry *rank, size_t a, size_t b)
 {
 	return rank->states.at[a].file == rank->states.at[b].file &&
 	       place_of(recording, rank, a)->from_ns ==
@@ -76,7 +75,7 @@ static bool is_together(const struct ncs_recording *recording,
 
 /* The state that a chunk is of. */
 static struct group group_of(const struct ncs_recording *recording,
-			     const struct ncs_rank_recorded *rank, size_t chunk)
+			     const struct ncs_rank_entry *rank, size_t chunk)
 {
 	struct group group = { .first = chunk };
 	size_t end = chunk + 1;
@@ -93,18 +92,18 @@ static struct group group_of(const struct ncs_recording *recording,
 
 /* The key at an offset of a state's file. False: it is not there. */
 static bool find_key(const struct ncs_recording *recording,
-		     const struct ncs_rank_recorded *rank, uint32_t file,
+		     const struct ncs_rank_entry *rank, uint32_t file,
 		     uint64_t offset, struct group *group)
 {
 	size_t low = 0, high = rank->states.count;
 
 	while (low < high) {
 		size_t middle = low + (high - low) / 2;
-		const struct ncs_place_at *at = &rank->states.at[middle];
+		const struct ncs_chunk_ref *at = &rank->states.at[middle];
 
 		if (at->file < file ||
 		    (at->file == file &&
-		     ncs_recording_place(recording, *at)->offset < offset))
+		     ncs_recording_chunk(recording, *at)->offset < offset))
 			low = middle + 1;
 		else
 			high = middle;
@@ -125,12 +124,12 @@ struct part {
 };
 
 static bool read_part(struct ncs_recording *recording,
-		      struct ncs_rank_recorded *rank, size_t chunk,
+		      struct ncs_rank_entry *rank, size_t chunk,
 		      struct part *part)
 {
-	struct ncs_place_at at = rank->states.at[chunk];
+	struct ncs_chunk_ref at = rank->states.at[chunk];
 	struct ncs_payload payload = ncs_recorded_file_payload(
-		&recording->files[at.file], ncs_recording_place(recording, at),
+		&recording->files[at.file], ncs_recording_chunk(recording, at),
 		NULL);
 	uint64_t runs_bytes, lines = 0, all;
 
@@ -212,7 +211,7 @@ static int lay_part(struct ncs_recorded_image *image, const struct part *part,
 }
 
 /* Lays a whole state; *flags: of its parts. */
-static int lay(struct ncs_recording *recording, struct ncs_rank_recorded *rank,
+static int lay(struct ncs_recording *recording, struct ncs_rank_entry *rank,
 	       struct group group, bool is_key)
 {
 	struct part part, first;
@@ -247,7 +246,7 @@ static void undo(struct ncs_recorded_image *image)
 
 /* --- The image ------------------------------------------------------------ */
 
-static int make_image(struct ncs_rank_recorded *rank)
+static int make_image(struct ncs_rank_entry *rank)
 {
 	uint64_t bytes =
 		(rank->recorded.segment_bytes + NCS_STATE_LINE_BYTES - 1) &
@@ -278,7 +277,7 @@ static void move_back(struct ncs_recorded_image *image)
 /* The header in common time. A lease's end is the only other moment in it that
  * is no ticks. */
 static void move(const struct ncs_recording *recording,
-		 struct ncs_rank_recorded *rank)
+		 struct ncs_rank_entry *rank)
 {
 	struct ncs_recorded_image *image = &rank->image;
 	struct ncs_header *header = (struct ncs_header *)image->bytes;
@@ -292,13 +291,13 @@ static void move(const struct ncs_recording *recording,
 			header->settings.lease_until_ns);
 }
 
-static bool is_at(struct ncs_place_at a, struct ncs_place_at b)
+static bool is_at(struct ncs_chunk_ref a, struct ncs_chunk_ref b)
 {
 	return a.file == b.file && a.place == b.place;
 }
 
-static int lay_key(struct ncs_recording *recording,
-		   struct ncs_rank_recorded *rank, struct group key)
+static int lay_key(struct ncs_recording *recording, struct ncs_rank_entry *rank,
+		   struct group key)
 {
 	struct ncs_recorded_image *image = &rank->image;
 	int result;
@@ -315,8 +314,8 @@ static int lay_key(struct ncs_recording *recording,
 }
 
 /* Makes the image the state of a group. */
-static int compose(struct ncs_recording *recording,
-		   struct ncs_rank_recorded *rank, struct group group)
+static int compose(struct ncs_recording *recording, struct ncs_rank_entry *rank,
+		   struct group group)
 {
 	struct ncs_recorded_image *image = &rank->image;
 	struct group key = group;
@@ -353,7 +352,7 @@ static int compose(struct ncs_recording *recording,
 
 /* The reader goes on where time does; one that went back would look for
  * operations where later ones were. */
-static int open_image(struct ncs_rank_recorded *rank, uint64_t taken_ns)
+static int open_image(struct ncs_rank_entry *rank, uint64_t taken_ns)
 {
 	struct ncs_recorded_image *image = &rank->image;
 	enum ncs_attach attached;
@@ -377,7 +376,7 @@ static int open_image(struct ncs_rank_recorded *rank, uint64_t taken_ns)
 
 /* What is told of the process with a state; 0: it is damaged. */
 static uint32_t flags_of(struct ncs_recording *recording,
-			 struct ncs_rank_recorded *rank, struct group group)
+			 struct ncs_rank_entry *rank, struct group group)
 {
 	uint32_t flags = 0;
 	struct part part;
@@ -390,7 +389,7 @@ static uint32_t flags_of(struct ncs_recording *recording,
 	return flags;
 }
 
-static int show(struct ncs_recording *recording, struct ncs_rank_recorded *rank,
+static int show(struct ncs_recording *recording, struct ncs_rank_entry *rank,
 		struct group group, struct ncs_reader **reader,
 		uint64_t *taken_ns)
 {
@@ -422,21 +421,22 @@ static int show(struct ncs_recording *recording, struct ncs_rank_recorded *rank,
 	return NCS_RECORDED_YES;
 }
 
-static const struct ncs_stream *stream_of(const struct ncs_recording *recording,
-					  const struct ncs_rank_recorded *rank)
+static const struct ncs_file_series *
+series_of(const struct ncs_recording *recording,
+	  const struct ncs_rank_entry *rank)
 {
 	size_t file = rank->states.at[0].file;
 
-	return &recording->streams[recording->file_streams[file]];
+	return &recording->series[recording->file_series[file]];
 }
 
 /* Whether all of its recording has ended before a moment. */
 static bool has_ended(const struct ncs_recording *recording,
-		      const struct ncs_rank_recorded *rank, uint64_t at_ns)
+		      const struct ncs_rank_entry *rank, uint64_t at_ns)
 {
-	const struct ncs_stream *stream = stream_of(recording, rank);
-	uint64_t until_ns = ncs_recording_common_ns(recording, stream->host,
-						    stream->until_ns);
+	const struct ncs_file_series *series = series_of(recording, rank);
+	uint64_t until_ns = ncs_recording_common_ns(recording, series->host,
+						    series->until_ns);
 
 	return at_ns > until_ns &&
 	       at_ns - until_ns > INTERVALS_LEFT * recording->facts.interval_ns;
@@ -451,7 +451,7 @@ int ncs_recording_state(struct ncs_recording *recording, size_t index,
 			uint64_t at_ns, struct ncs_reader **reader,
 			uint64_t *taken_ns)
 {
-	struct ncs_rank_recorded *rank = &recording->ranks[index];
+	struct ncs_rank_entry *rank = &recording->ranks[index];
 	size_t until = count_until(recording, rank, at_ns);
 	int result = NCS_RECORDED_NOT_YET;
 
@@ -476,7 +476,7 @@ int ncs_recording_state(struct ncs_recording *recording, size_t index,
 uint64_t ncs_recording_next_state_of(const struct ncs_recording *recording,
 				     size_t rank, uint64_t after_ns)
 {
-	const struct ncs_rank_recorded *of = &recording->ranks[rank];
+	const struct ncs_rank_entry *of = &recording->ranks[rank];
 	size_t until = count_until(recording, of, after_ns);
 
 	return until < of->states.count ? taken_at(recording, of, until) : 0;
@@ -485,7 +485,7 @@ uint64_t ncs_recording_next_state_of(const struct ncs_recording *recording,
 void ncs_recording_expect(const struct ncs_recording *recording, size_t index,
 			  uint64_t at_ns)
 {
-	const struct ncs_rank_recorded *rank = &recording->ranks[index];
+	const struct ncs_rank_entry *rank = &recording->ranks[index];
 	size_t until = count_until(recording, rank, at_ns);
 	struct group group;
 
@@ -493,9 +493,9 @@ void ncs_recording_expect(const struct ncs_recording *recording, size_t index,
 		return;
 	group = group_of(recording, rank, until - 1);
 	for (size_t i = group.first; i < group.first + group.count; i++) {
-		struct ncs_place_at at = rank->states.at[i];
-		const struct ncs_place *place =
-			ncs_recording_place(recording, at);
+		struct ncs_chunk_ref at = rank->states.at[i];
+		const struct ncs_chunk_place *place =
+			ncs_recording_chunk(recording, at);
 
 		if (place->check == NCS_PLACE_UNCHECKED)
 			ncs_recorded_file_fetch(

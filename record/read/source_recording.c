@@ -112,18 +112,17 @@ static uint64_t common_ns(const struct source_recording *self, size_t rank,
 		self->recording, self->recording->ranks[rank].facts.host, ns);
 }
 
-static struct ncs_place *chunk_of(const struct source_recording *self,
-				  size_t rank, size_t chunk)
+static struct ncs_chunk_place *chunk_of(const struct source_recording *self,
+					size_t rank, size_t chunk)
 {
-	return ncs_recording_place(
+	return ncs_recording_chunk(
 		self->recording,
 		self->recording->ranks[rank].records.at[chunk]);
 }
 
 static int get_played(struct source_recording *self, size_t rank)
 {
-	const struct ncs_rank_recorded *recorded =
-		&self->recording->ranks[rank];
+	const struct ncs_rank_entry *recorded = &self->recording->ranks[rank];
 	struct played *played = &self->played[rank];
 	size_t count = recorded->records.count;
 	uint64_t earliest_ns = UINT64_MAX;
@@ -150,8 +149,7 @@ static int get_played(struct source_recording *self, size_t rank)
 static void begin_records(struct source_recording *self, size_t rank,
 			  uint64_t until_ns)
 {
-	const struct ncs_rank_recorded *recorded =
-		&self->recording->ranks[rank];
+	const struct ncs_rank_entry *recorded = &self->recording->ranks[rank];
 	struct played *played = &self->played[rank];
 	size_t chunk = 0;
 
@@ -284,8 +282,7 @@ static void put_lane_by_lane(struct source_recording *self, unsigned lanes,
 static int read_records(struct source_recording *self, size_t rank,
 			uint64_t until_ns, struct ncs_sample *sample)
 {
-	const struct ncs_rank_recorded *recorded =
-		&self->recording->ranks[rank];
+	const struct ncs_rank_entry *recorded = &self->recording->ranks[rank];
 	struct played *played = &self->played[rank];
 	size_t end, chunk;
 	bool whole = true, is_first;

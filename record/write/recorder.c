@@ -26,8 +26,8 @@
 struct recorder {
 	const struct ncs_recorder_settings *settings;
 	struct ncs_recorder_result *result;
-	struct ncs_record_writer *writer;
-	struct ncs_followed followed;
+	struct ncs_recording_writer *writer;
+	struct ncs_recorder_segments followed;
 	uint64_t begun_ns;
 	uint64_t file_begun_ns;
 	uint64_t file_number;
@@ -40,8 +40,8 @@ struct recorder {
 
 static void tell(const struct recorder *recorder, const char *text)
 {
-	if (recorder->settings->tell)
-		recorder->settings->tell(recorder->settings->who, text);
+	if (recorder->settings->report)
+		recorder->settings->report(recorder->settings->context, text);
 }
 
 /* --- Files --------------------------------------------------------------- */
@@ -75,36 +75,36 @@ static void fail_writing(struct recorder *recorder, int error)
 }
 
 /* How it is written, and what is missing for a better way. */
-static void note_way(struct recorder *recorder)
+static void note_method(struct recorder *recorder)
 {
-	const char *lacks = ncs_record_writer_lacks(recorder->writer);
+	const char *fallback = ncs_recording_writer_fallback(recorder->writer);
 
-	snprintf(recorder->result->way, sizeof(recorder->result->way), "%s",
-		 ncs_record_writer_way(recorder->writer));
-	if (lacks[0] && recorder->file_number == 0)
-		tell(recorder, lacks);
+	snprintf(recorder->result->method, sizeof(recorder->result->method),
+		 "%s", ncs_recording_writer_method(recorder->writer));
+	if (fallback[0] && recorder->file_number == 0)
+		tell(recorder, fallback);
 }
 
 static bool begin(struct recorder *recorder)
 {
 	const struct ncs_recorder_settings *settings = recorder->settings;
-	struct ncs_record_settings file = {
+	struct ncs_recording_settings file = {
 		.means = settings->means,
 		.is_packed = settings->is_packed,
 		.pack_level = settings->pack_level,
 	};
 	char why[256];
 
-	ncs_record_head_here(&file.head);
+	ncs_recording_head_here(&file.head);
 	file.head.interval_ns = settings->interval_ns;
-	if (ncs_record_writer_open(&recorder->writer, settings->path, &file,
-				   why, sizeof(why)) != 0) {
+	if (ncs_recording_writer_open(&recorder->writer, settings->path, &file,
+				      why, sizeof(why)) != 0) {
 		fail(recorder, settings->path, why);
 		return false;
 	}
 	recorder->begun_ns = recorder->file_begun_ns =
 		file.head.begun_monotonic_ns;
-	note_way(recorder);
+	note_method(recorder);
 	return true;
 }
 
@@ -131,15 +131,15 @@ static bool rotate_if_due(struct recorder *recorder, uint64_t now_ns)
 	char path[4096], why[256];
 
 	if ((settings->rotate_bytes == 0 ||
-	     ncs_record_writer_bytes(recorder->writer) <
+	     ncs_recording_writer_bytes(recorder->writer) <
 		     settings->rotate_bytes) &&
 	    (settings->rotate_ns == 0 ||
 	     now_ns - recorder->file_begun_ns < settings->rotate_ns))
 		return true;
 	recorder->file_number++;
 	path_of(recorder, recorder->file_number, path, sizeof(path));
-	ncs_record_head_here(&head);
-	if (ncs_record_writer_rotate(
+	ncs_recording_head_here(&head);
+	if (ncs_recording_writer_rotate(
 		    recorder->writer, path, head.begun_monotonic_ns,
 		    head.begun_realtime_ns, why, sizeof(why)) != 0) {
 		fail(recorder, path, why);
@@ -193,7 +193,7 @@ static int record_clock(struct recorder *recorder)
 		best.estimated_error_ns = (uint64_t)timex.esterror * 1000;
 		best.synchronized = state != TIME_ERROR;
 	}
-	return ncs_record_writer_clock(recorder->writer, &best);
+	return ncs_recording_writer_clock(recorder->writer, &best);
 }
 
 static bool is_due(uint64_t *last_ns, uint64_t every_ns, uint64_t now_ns)
@@ -219,15 +219,16 @@ static int do_what_is_due(struct recorder *recorder, uint64_t now_ns)
 	int error = 0;
 
 	if (is_due(&recorder->scanned_ns, SCAN_EVERY_NS, now_ns))
-		error = ncs_followed_scan(&recorder->followed);
+		error = ncs_recorder_segments_scan(&recorder->followed);
 	if (!error && is_due(&recorder->clock_ns, CLOCK_EVERY_NS, now_ns))
 		error = record_clock(recorder);
 	if (!error &&
 	    is_due(&recorder->states_ns, settings->interval_ns, now_ns))
-		error = ncs_followed_states(&recorder->followed, now_ns);
+		error = ncs_recorder_segments_states(&recorder->followed,
+						     now_ns);
 	if (!error &&
 	    is_due(&recorder->flushed_ns, flush_every_ns(recorder), now_ns))
-		error = ncs_record_writer_flush(recorder->writer);
+		error = ncs_recording_writer_flush(recorder->writer);
 	return error;
 }
 
@@ -261,9 +262,10 @@ static bool is_over(struct recorder *recorder, uint64_t now_ns)
 	else if (settings->duration_ns != 0 &&
 		 now_ns - recorder->begun_ns >= settings->duration_ns)
 		recorder->result->end = NCS_RECORDER_DURATION;
-	else if (ncs_followed_are_gone(&recorder->followed))
+	else if (ncs_recorder_segments_are_gone(&recorder->followed))
 		recorder->result->end = NCS_RECORDER_GONE;
-	else if (settings->pid != 0 && !ncs_followed_any(&recorder->followed) &&
+	else if (settings->pid != 0 &&
+		 !ncs_recorder_segments_any(&recorder->followed) &&
 		 ncs_process_start(settings->pid) == 0)
 		recorder->result->end = NCS_RECORDER_NO_PROCESS;
 	else
@@ -280,8 +282,8 @@ static void loop(struct recorder *recorder)
 		now_ns = ncs_clock_monotonic_ns();
 		error = do_what_is_due(recorder, now_ns);
 		if (!error)
-			error = ncs_followed_drain(&recorder->followed,
-						   &fullest);
+			error = ncs_recorder_segments_drain(&recorder->followed,
+							    &fullest);
 		if (error) {
 			fail_writing(recorder, error);
 			return;
@@ -304,22 +306,23 @@ void ncs_recorder_run(const struct ncs_recorder_settings *settings,
 	memset(result, 0, sizeof(*result));
 	if (!begin(&recorder))
 		return;
-	ncs_followed_init(&recorder.followed, settings, recorder.writer);
+	ncs_recorder_segments_init(&recorder.followed, settings,
+				   recorder.writer);
 	loop(&recorder);
 	/* How it all ended. What the states count is then there, too. */
 	if (result->end != NCS_RECORDER_FAILED) {
-		error = ncs_followed_states(&recorder.followed,
-					    ncs_clock_monotonic_ns());
+		error = ncs_recorder_segments_states(&recorder.followed,
+						     ncs_clock_monotonic_ns());
 		if (!error)
-			error = ncs_followed_drain(&recorder.followed,
-						   &fullest);
+			error = ncs_recorder_segments_drain(&recorder.followed,
+							    &fullest);
 		if (!error)
 			error = record_clock(&recorder);
 		if (error)
 			fail_writing(&recorder, error);
 	}
-	ncs_followed_release(&recorder.followed);
-	error = ncs_record_writer_close(recorder.writer, &result->totals);
+	ncs_recorder_segments_release(&recorder.followed);
+	error = ncs_recording_writer_close(recorder.writer, &result->totals);
 	if (error)
 		fail_writing(&recorder, error);
 }

@@ -16,7 +16,7 @@
 
 #include "record/write/recording_writer.h"
 
-#define NCS_RECORD_INTERVAL_NS UINT64_C(200000000)
+#define NCS_RECORDING_INTERVAL_NS UINT64_C(200000000)
 
 struct ncs_recorder_settings {
 	/* The first file, or "-"; the others are FILE.1, FILE.2 …, and "-" has
@@ -34,8 +34,8 @@ struct ncs_recorder_settings {
 	int pack_level;
 	const volatile sig_atomic_t *stop; /* not 0: end */
 	/* Called with sentences for people, of what they would not expect. */
-	void (*tell)(void *who, const char *text);
-	void *who;
+	void (*report)(void *context, const char *text);
+	void *context;
 };
 
 enum ncs_recorder_end {
@@ -48,8 +48,8 @@ enum ncs_recorder_end {
 
 struct ncs_recorder_result {
 	enum ncs_recorder_end end;
-	struct ncs_record_totals totals;
-	char way[64]; /* as ncs_sink_way() */
+	struct ncs_recording_totals totals;
+	char method[64]; /* as ncs_sink_method() */
 	/* NCS_RECORDER_FAILED: a clause for people. */
 	char why[4608];
 };

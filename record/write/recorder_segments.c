@@ -12,23 +12,23 @@
 #include "shm/read/image.h"
 #include "shm/process.h"
 
-void ncs_followed_init(struct ncs_followed *followed,
-		       const struct ncs_recorder_settings *settings,
-		       struct ncs_record_writer *writer)
+void ncs_recorder_segments_init(struct ncs_recorder_segments *followed,
+				const struct ncs_recorder_settings *settings,
+				struct ncs_recording_writer *writer)
 {
-	*followed = (struct ncs_followed){
+	*followed = (struct ncs_recorder_segments){
 		.settings = settings,
 		.writer = writer,
 	};
 }
 
-static void release(struct ncs_followed_segment *segment)
+static void release(struct ncs_recorder_segment *segment)
 {
 	ncs_reader_close(segment->reader);
 	free(segment->path);
 }
 
-void ncs_followed_release(struct ncs_followed *followed)
+void ncs_recorder_segments_release(struct ncs_recorder_segments *followed)
 {
 	for (size_t i = 0; i < followed->count; i++)
 		release(&followed->segments[i]);
@@ -36,26 +36,26 @@ void ncs_followed_release(struct ncs_followed *followed)
 	free(followed->processes);
 }
 
-static void tell(const struct ncs_followed *followed, const char *subject,
-		 const char *what)
+static void tell(const struct ncs_recorder_segments *followed,
+		 const char *subject, const char *what)
 {
 	char text[4500];
 
-	if (!followed->settings->tell)
+	if (!followed->settings->report)
 		return;
 	snprintf(text, sizeof(text), "%s: %s", subject, what);
-	followed->settings->tell(followed->settings->who, text);
+	followed->settings->report(followed->settings->context, text);
 }
 
-static bool is_live(const struct ncs_followed_segment *segment)
+static bool is_live(const struct ncs_recorder_segment *segment)
 {
 	return segment->reader && !segment->has_ended;
 }
 
 /* --- Records and states -------------------------------------------------- */
 
-static int drain(struct ncs_followed *followed,
-		 const struct ncs_followed_segment *segment, uint64_t *fullest)
+static int drain(struct ncs_recorder_segments *followed,
+		 const struct ncs_recorder_segment *segment, uint64_t *fullest)
 {
 	const struct ncs_header *header = ncs_reader_header(segment->reader);
 	size_t count;
@@ -71,17 +71,17 @@ static int drain(struct ncs_followed *followed,
 			waiting = header->ring_records;
 		if (waiting * 1024 / header->ring_records > *fullest)
 			*fullest = waiting * 1024 / header->ring_records;
-		error = ncs_record_writer_drain(followed->writer, segment->rank,
-						segment->reader, i,
-						ncs_clock_monotonic_ns(),
-						&count);
+		error = ncs_recording_writer_drain(
+			followed->writer, segment->rank, segment->reader, i,
+			ncs_clock_monotonic_ns(), &count);
 		if (error)
 			return error;
 	}
 	return 0;
 }
 
-int ncs_followed_drain(struct ncs_followed *followed, uint64_t *fullest)
+int ncs_recorder_segments_drain(struct ncs_recorder_segments *followed,
+				uint64_t *fullest)
 {
 	int error = 0;
 
@@ -93,23 +93,24 @@ int ncs_followed_drain(struct ncs_followed *followed, uint64_t *fullest)
 	return error;
 }
 
-static int record_state(struct ncs_followed *followed,
-			const struct ncs_followed_segment *segment,
+static int record_state(struct ncs_recorder_segments *followed,
+			const struct ncs_recorder_segment *segment,
 			unsigned flags)
 {
-	struct ncs_record_piece piece = { followed->writer, segment->rank };
+	struct ncs_recording_piece piece = { followed->writer, segment->rank };
 	bool whole = ncs_image_take(segment->reader,
-				    ncs_record_writer_image(followed->writer,
-							    segment->rank),
-				    ncs_record_writer_piece, &piece);
+				    ncs_recording_writer_image(followed->writer,
+							       segment->rank),
+				    ncs_recording_writer_piece, &piece);
 
-	return ncs_record_writer_state(followed->writer, segment->rank,
-				       ncs_clock_monotonic_ns(), flags, !whole);
+	return ncs_recording_writer_state(followed->writer, segment->rank,
+					  ncs_clock_monotonic_ns(), flags,
+					  !whole);
 }
 
 /* What is to be told of a process with a state. One that ended in good order has
  * removed its segment before: that is looked at last. */
-static unsigned flags_of(const struct ncs_followed_segment *segment,
+static unsigned flags_of(const struct ncs_recorder_segment *segment,
 			 struct ncs_image_fate fate)
 {
 	if (fate.gone)
@@ -121,8 +122,8 @@ static unsigned flags_of(const struct ncs_followed_segment *segment,
 
 /* A process that is gone writes no more: what is there after that was seen is
  * all. */
-static int look_at(struct ncs_followed *followed,
-		   struct ncs_followed_segment *segment, uint64_t now_ns)
+static int look_at(struct ncs_recorder_segments *followed,
+		   struct ncs_recorder_segment *segment, uint64_t now_ns)
 {
 	struct ncs_image_fate fate = ncs_image_fate(segment->reader, now_ns);
 	uint64_t fullest = 0;
@@ -133,12 +134,13 @@ static int look_at(struct ncs_followed *followed,
 				     flags_of(segment, fate));
 	if (fate.gone) {
 		segment->has_ended = true;
-		ncs_record_writer_end_rank(followed->writer, segment->rank);
+		ncs_recording_writer_end_rank(followed->writer, segment->rank);
 	}
 	return error;
 }
 
-int ncs_followed_states(struct ncs_followed *followed, uint64_t now_ns)
+int ncs_recorder_segments_states(struct ncs_recorder_segments *followed,
+				 uint64_t now_ns)
 {
 	int error = 0;
 
@@ -151,7 +153,7 @@ int ncs_followed_states(struct ncs_followed *followed, uint64_t now_ns)
 
 /* --- Coming -------------------------------------------------------------- */
 
-static int note_process(struct ncs_followed *followed,
+static int note_process(struct ncs_recorder_segments *followed,
 			const struct ncs_header *header)
 {
 	struct ncs_process process, known;
@@ -174,16 +176,16 @@ static int note_process(struct ncs_followed *followed,
 
 /* What had been overwritten before we came is not lost: nobody recorded then.
  * Of a segment that has appeared since, it is. */
-static int begin_rank(struct ncs_followed *followed,
-		      struct ncs_followed_segment *segment)
+static int begin_rank(struct ncs_recorder_segments *followed,
+		      struct ncs_recorder_segment *segment)
 {
 	const struct ncs_header *header = ncs_reader_header(segment->reader);
 	int error = note_process(followed, header);
 
 	if (!error)
-		error = ncs_record_writer_add_rank(followed->writer, header,
-						   segment->path,
-						   &segment->rank);
+		error = ncs_recording_writer_add_rank(followed->writer, header,
+						      segment->path,
+						      &segment->rank);
 	if (!error && !followed->has_scanned)
 		ncs_reader_skip_overwritten(segment->reader);
 	/* The next states will be those of all; this one is due now. */
@@ -191,7 +193,7 @@ static int begin_rank(struct ncs_followed *followed,
 		       look_at(followed, segment, ncs_clock_monotonic_ns());
 }
 
-static bool is_wanted(const struct ncs_followed *followed,
+static bool is_wanted(const struct ncs_recorder_segments *followed,
 		      const struct ncs_reader *reader)
 {
 	uint32_t pid = followed->settings->pid;
@@ -199,8 +201,8 @@ static bool is_wanted(const struct ncs_followed *followed,
 	return pid == 0 || ncs_reader_header(reader)->pid == pid;
 }
 
-static int try_to_open(struct ncs_followed *followed,
-		       struct ncs_followed_segment *segment)
+static int try_to_open(struct ncs_recorder_segments *followed,
+		       struct ncs_recorder_segment *segment)
 {
 	enum ncs_attach before = segment->attach;
 	char why[160];
@@ -221,16 +223,17 @@ static int try_to_open(struct ncs_followed *followed,
 
 static int compare_segments(const void *left, const void *right)
 {
-	const struct ncs_followed_segment *a = left, *b = right;
+	const struct ncs_recorder_segment *a = left, *b = right;
 
 	return strverscmp(a->path, b->path);
 }
 
 /* Adds the paths that are new. Both lists are in the order of paths. */
-static int add_new(struct ncs_followed *followed, struct ncs_paths *paths)
+static int add_new(struct ncs_recorder_segments *followed,
+		   struct ncs_paths *paths)
 {
 	size_t known = followed->count, place = 0;
-	struct ncs_followed_segment *grown =
+	struct ncs_recorder_segment *grown =
 		realloc(followed->segments,
 			(known + paths->count + 1) * sizeof(*grown));
 
@@ -244,7 +247,7 @@ static int add_new(struct ncs_followed *followed, struct ncs_paths *paths)
 		if (place < known &&
 		    strcmp(grown[place].path, paths->path[i]) == 0)
 			continue;
-		grown[followed->count++] = (struct ncs_followed_segment){
+		grown[followed->count++] = (struct ncs_recorder_segment){
 			.path = paths->path[i],
 			.attach = NCS_ATTACH_ABSENT,
 		};
@@ -259,26 +262,26 @@ static int add_new(struct ncs_followed *followed, struct ncs_paths *paths)
 
 /* Its file was removed or replaced: it tells nothing more that anybody else
  * could see. */
-static int record_removal(struct ncs_followed *followed,
-			  struct ncs_followed_segment *segment)
+static int record_removal(struct ncs_recorder_segments *followed,
+			  struct ncs_recorder_segment *segment)
 {
 	uint64_t fullest = 0;
 	int error = drain(followed, segment, &fullest);
 
 	if (!error)
 		error = record_state(followed, segment, NCS_STATE_REMOVED);
-	ncs_record_writer_end_rank(followed->writer, segment->rank);
+	ncs_recording_writer_end_rank(followed->writer, segment->rank);
 	return error;
 }
 
 /* Drops those that are no more, and opens those that have not been. */
-static int refresh(struct ncs_followed *followed)
+static int refresh(struct ncs_recorder_segments *followed)
 {
 	size_t kept = 0;
 	int error = 0;
 
 	for (size_t i = 0; i < followed->count; i++) {
-		struct ncs_followed_segment *segment = &followed->segments[i];
+		struct ncs_recorder_segment *segment = &followed->segments[i];
 		bool drop = false;
 
 		if (!error && segment->reader &&
@@ -299,15 +302,16 @@ static int refresh(struct ncs_followed *followed)
 	return error;
 }
 
-static void say_waiting(struct ncs_followed *followed, const char *directory)
+static void say_waiting(struct ncs_recorder_segments *followed,
+			const char *directory)
 {
-	if (followed->said_waiting || ncs_followed_any(followed))
+	if (followed->said_waiting || ncs_recorder_segments_any(followed))
 		return;
 	followed->said_waiting = true;
 	tell(followed, directory, "no segments yet; waiting for a job");
 }
 
-int ncs_followed_scan(struct ncs_followed *followed)
+int ncs_recorder_segments_scan(struct ncs_recorder_segments *followed)
 {
 	const char *directory = ncs_directory(followed->settings->directory);
 	struct ncs_paths paths;
@@ -327,14 +331,14 @@ int ncs_followed_scan(struct ncs_followed *followed)
 	return error;
 }
 
-bool ncs_followed_any(const struct ncs_followed *followed)
+bool ncs_recorder_segments_any(const struct ncs_recorder_segments *followed)
 {
 	return followed->process_count > 0;
 }
 
-bool ncs_followed_are_gone(const struct ncs_followed *followed)
+bool ncs_recorder_segments_are_gone(const struct ncs_recorder_segments *followed)
 {
-	if (!ncs_followed_any(followed))
+	if (!ncs_recorder_segments_any(followed))
 		return false;
 	for (size_t i = 0; i < followed->count; i++)
 		if (is_live(&followed->segments[i]))

@@ -13,7 +13,7 @@
 #include "record/write/recording_writer.h"
 
 /* One file in the directory. */
-struct ncs_followed_segment {
+struct ncs_recorder_segment {
 	char *path;
 	struct ncs_reader *reader; /* NULL: it cannot be read yet, or at all */
 	enum ncs_attach attach;
@@ -23,10 +23,10 @@ struct ncs_followed_segment {
 	bool has_ended;
 };
 
-struct ncs_followed {
+struct ncs_recorder_segments {
 	const struct ncs_recorder_settings *settings;
-	struct ncs_record_writer *writer;
-	struct ncs_followed_segment *segments; /* by path */
+	struct ncs_recording_writer *writer;
+	struct ncs_recorder_segment *segments; /* by path */
 	size_t count;
 	struct ncs_header *processes; /* one header of each that was seen */
 	size_t process_count;
@@ -34,26 +34,29 @@ struct ncs_followed {
 	bool said_waiting;
 };
 
-void ncs_followed_init(struct ncs_followed *followed,
-		       const struct ncs_recorder_settings *settings,
-		       struct ncs_record_writer *writer);
-void ncs_followed_release(struct ncs_followed *followed);
+void ncs_recorder_segments_init(struct ncs_recorder_segments *followed,
+				const struct ncs_recorder_settings *settings,
+				struct ncs_recording_writer *writer);
+void ncs_recorder_segments_release(struct ncs_recorder_segments *followed);
 
 /* Each of these: 0 or -errno of what could not be written. */
 
 /* Finds what is new, and records the end of what was removed. */
-int ncs_followed_scan(struct ncs_followed *followed);
+int ncs_recorder_segments_scan(struct ncs_recorder_segments *followed);
 
 /* Records what is in the rings. *fullest: how much of the fullest was new, in
  * 1/1024. */
-int ncs_followed_drain(struct ncs_followed *followed, uint64_t *fullest);
+int ncs_recorder_segments_drain(struct ncs_recorder_segments *followed,
+				uint64_t *fullest);
 
 /* Records the state of each, and what its ring had until then. */
-int ncs_followed_states(struct ncs_followed *followed, uint64_t now_ns);
+int ncs_recorder_segments_states(struct ncs_recorder_segments *followed,
+				 uint64_t now_ns);
 
 /* Whether any was recorded; whether all of their processes are gone, and all of
  * them is recorded. */
-bool ncs_followed_any(const struct ncs_followed *followed);
-bool ncs_followed_are_gone(const struct ncs_followed *followed);
+bool ncs_recorder_segments_any(const struct ncs_recorder_segments *followed);
+bool ncs_recorder_segments_are_gone(
+	const struct ncs_recorder_segments *followed);
 
 #endif

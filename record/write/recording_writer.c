@@ -27,7 +27,7 @@ static_assert(sizeof(struct ncs_index_head) +
 
 /* --- Chunks -------------------------------------------------------------- */
 
-static int fail(struct ncs_record_writer *writer, int error)
+static int fail(struct ncs_recording_writer *writer, int error)
 {
 	if (writer->error == 0)
 		writer->error = error;
@@ -35,7 +35,7 @@ static int fail(struct ncs_record_writer *writer, int error)
 }
 
 /* A chunk that lies at the end of what was put in becomes a part of the file. */
-static int put(struct ncs_record_writer *writer, struct ncs_chunk *place,
+static int put(struct ncs_recording_writer *writer, struct ncs_chunk *place,
 	       const struct ncs_chunk *chunk)
 {
 	char *payload = (char *)(place + 1);
@@ -50,7 +50,7 @@ static int put(struct ncs_record_writer *writer, struct ncs_chunk *place,
 }
 
 /* Makes `bytes` of padding, header included. */
-static int pad(struct ncs_record_writer *writer, size_t bytes)
+static int pad(struct ncs_recording_writer *writer, size_t bytes)
 {
 	size_t room;
 	struct ncs_chunk *place = ncs_sink_room(writer->sink, &room);
@@ -68,7 +68,7 @@ static int pad(struct ncs_record_writer *writer, size_t bytes)
 }
 
 /* Room for a chunk, header and all, in one buffer. */
-static struct ncs_chunk *place_for(struct ncs_record_writer *writer,
+static struct ncs_chunk *place_for(struct ncs_recording_writer *writer,
 				   size_t least, size_t *room)
 {
 	struct ncs_chunk *place;
@@ -87,8 +87,8 @@ static struct ncs_chunk *place_for(struct ncs_record_writer *writer,
 	}
 }
 
-void *ncs_record_chunk_begin(struct ncs_record_writer *writer, size_t least,
-			     size_t *room)
+void *ncs_recording_chunk_begin(struct ncs_recording_writer *writer,
+				size_t least, size_t *room)
 {
 	struct ncs_chunk *place = place_for(writer, least, room);
 
@@ -100,7 +100,7 @@ void *ncs_record_chunk_begin(struct ncs_record_writer *writer, size_t least,
 	return writer->payload;
 }
 
-static int write_index(struct ncs_record_writer *writer)
+static int write_index(struct ncs_recording_writer *writer)
 {
 	struct ncs_index_head head = {
 		.previous_offset = writer->end.index_offset,
@@ -118,7 +118,8 @@ static int write_index(struct ncs_record_writer *writer)
 
 	if (writer->entry_count == 0)
 		return writer->error;
-	payload = ncs_record_chunk_begin(writer, sizeof(head) + bytes, &room);
+	payload =
+		ncs_recording_chunk_begin(writer, sizeof(head) + bytes, &room);
 	if (!payload)
 		return writer->error;
 	memcpy(payload, &head, sizeof(head));
@@ -134,11 +135,11 @@ static int write_index(struct ncs_record_writer *writer)
 	}
 	writer->end.index_offset = ncs_sink_offset(writer->sink);
 	writer->entry_count = 0;
-	return ncs_record_chunk_end(writer, &chunk);
+	return ncs_recording_chunk_end(writer, &chunk);
 }
 
 /* Before the chunk is put in: its payload is still the writer's. */
-static void add_entry(struct ncs_record_writer *writer,
+static void add_entry(struct ncs_recording_writer *writer,
 		      const struct ncs_chunk *chunk, uint64_t offset)
 {
 	struct ncs_records_head head = { 0 };
@@ -157,8 +158,8 @@ static void add_entry(struct ncs_record_writer *writer,
 	};
 }
 
-int ncs_record_chunk_end(struct ncs_record_writer *writer,
-			 struct ncs_chunk *chunk)
+int ncs_recording_chunk_end(struct ncs_recording_writer *writer,
+			    struct ncs_chunk *chunk)
 {
 	uint64_t offset = ncs_sink_offset(writer->sink);
 	size_t room;
@@ -186,22 +187,22 @@ int ncs_record_chunk_end(struct ncs_record_writer *writer,
 						   write_index(writer);
 }
 
-int ncs_record_chunk_write(struct ncs_record_writer *writer,
-			   struct ncs_chunk *chunk, const void *payload)
+int ncs_recording_chunk_write(struct ncs_recording_writer *writer,
+			      struct ncs_chunk *chunk, const void *payload)
 {
 	size_t room;
 	void *place =
-		ncs_record_chunk_begin(writer, chunk->unpacked_bytes, &room);
+		ncs_recording_chunk_begin(writer, chunk->unpacked_bytes, &room);
 
 	if (!place)
 		return writer->error;
 	memcpy(place, payload, chunk->unpacked_bytes);
-	return ncs_record_chunk_end(writer, chunk);
+	return ncs_recording_chunk_end(writer, chunk);
 }
 
 /* --- Files --------------------------------------------------------------- */
 
-void ncs_record_head_here(struct ncs_file_head *head)
+void ncs_recording_head_here(struct ncs_file_head *head)
 {
 	struct ncs_process process;
 	struct timespec realtime;
@@ -226,7 +227,7 @@ void ncs_record_head_here(struct ncs_file_head *head)
 	}
 }
 
-static int begin_file(struct ncs_record_writer *writer)
+static int begin_file(struct ncs_recording_writer *writer)
 {
 	const struct ncs_file_head *head = &writer->settings.head;
 	struct ncs_chunk chunk = {
@@ -237,22 +238,22 @@ static int begin_file(struct ncs_record_writer *writer)
 		.until_ns = head->begun_monotonic_ns,
 	};
 	size_t bytes;
-	char *text = ncs_record_tables_text(&bytes);
+	char *text = ncs_recording_tables_text(&bytes);
 
 	if (!text)
 		return fail(writer, -ENOMEM);
-	ncs_record_chunk_write(writer, &chunk, head);
+	ncs_recording_chunk_write(writer, &chunk, head);
 	chunk.type = NCS_CHUNK_TABLES;
 	chunk.unpacked_bytes = bytes;
-	ncs_record_chunk_write(writer, &chunk, text);
+	ncs_recording_chunk_write(writer, &chunk, text);
 	free(text);
 	return writer->error;
 }
 
-static void release(struct ncs_record_writer *writer)
+static void release(struct ncs_recording_writer *writer)
 {
 	for (size_t i = 0; i < writer->rank_count; i++) {
-		ncs_record_writer_end_rank(writer, i);
+		ncs_recording_writer_end_rank(writer, i);
 		free(writer->ranks[i].path);
 	}
 	free(writer->ranks);
@@ -263,7 +264,7 @@ static void release(struct ncs_record_writer *writer)
 	free(writer);
 }
 
-static int get_memory(struct ncs_record_writer *writer)
+static int get_memory(struct ncs_recording_writer *writer)
 {
 	writer->entries = calloc(INDEX_EVERY, sizeof(*writer->entries));
 	if (!writer->entries)
@@ -275,18 +276,20 @@ static int get_memory(struct ncs_record_writer *writer)
 	return writer->packer && writer->unpacked ? 0 : -ENOMEM;
 }
 
-int ncs_record_writer_open(struct ncs_record_writer **out, const char *path,
-			   const struct ncs_record_settings *settings,
-			   char *why, size_t why_size)
+int ncs_recording_writer_open(struct ncs_recording_writer **out,
+			      const char *path,
+			      const struct ncs_recording_settings *settings,
+			      char *why, size_t why_size)
 {
-	struct ncs_record_writer *writer = calloc(1, sizeof(*writer));
+	struct ncs_recording_writer *writer = calloc(1, sizeof(*writer));
 	int error = -ENOMEM;
 
 	*out = NULL;
 	if (writer) {
 		writer->settings = *settings;
 		if (writer->settings.key_every_ns == 0)
-			writer->settings.key_every_ns = NCS_RECORD_KEY_EVERY_NS;
+			writer->settings.key_every_ns =
+				NCS_RECORDING_KEY_EVERY_NS;
 		writer->settings.head.version = NCS_FORMAT_VERSION;
 		writer->settings.head.byte_order = NCS_BYTE_ORDER;
 		writer->settings.head.abi_version = NCS_ABI_VERSION;
@@ -310,7 +313,7 @@ int ncs_record_writer_open(struct ncs_record_writer **out, const char *path,
 }
 
 /* The latest index, the end. What was written is in `before`. */
-static int end_file(struct ncs_record_writer *writer, bool another)
+static int end_file(struct ncs_recording_writer *writer, bool another)
 {
 	struct ncs_chunk chunk = {
 		.type = NCS_CHUNK_END,
@@ -331,7 +334,7 @@ static int end_file(struct ncs_record_writer *writer, bool another)
 		memcpy(place + 1, &end, sizeof(end));
 		put(writer, place, &chunk);
 	}
-	writer->before = ncs_record_writer_totals(writer);
+	writer->before = ncs_recording_writer_totals(writer);
 	memset(&writer->end, 0, sizeof(writer->end));
 	writer->entry_count = 0;
 	fail(writer, ncs_sink_close(writer->sink));
@@ -339,9 +342,10 @@ static int end_file(struct ncs_record_writer *writer, bool another)
 	return writer->error;
 }
 
-int ncs_record_writer_rotate(struct ncs_record_writer *writer, const char *path,
-			     uint64_t monotonic_ns, uint64_t realtime_ns,
-			     char *why, size_t why_size)
+int ncs_recording_writer_rotate(struct ncs_recording_writer *writer,
+				const char *path, uint64_t monotonic_ns,
+				uint64_t realtime_ns, char *why,
+				size_t why_size)
 {
 	int error = end_file(writer, true);
 
@@ -364,20 +368,20 @@ int ncs_record_writer_rotate(struct ncs_record_writer *writer, const char *path,
 	return begin_file(writer);
 }
 
-int ncs_record_writer_close(struct ncs_record_writer *writer,
-			    struct ncs_record_totals *totals)
+int ncs_recording_writer_close(struct ncs_recording_writer *writer,
+			       struct ncs_recording_totals *totals)
 {
 	int error = writer->error;
 
 	if (writer->sink)
 		error = end_file(writer, false);
 	if (totals)
-		*totals = ncs_record_writer_totals(writer);
+		*totals = ncs_recording_writer_totals(writer);
 	release(writer);
 	return error;
 }
 
-int ncs_record_writer_flush(struct ncs_record_writer *writer)
+int ncs_recording_writer_flush(struct ncs_recording_writer *writer)
 {
 	size_t block, beyond;
 
@@ -401,10 +405,10 @@ static void *get_image(size_t bytes)
 	return image != MAP_FAILED ? image : NULL;
 }
 
-static int grow(struct ncs_record_writer *writer)
+static int grow(struct ncs_recording_writer *writer)
 {
 	size_t room = writer->rank_room * 2 + 8;
-	struct ncs_written_rank *grown;
+	struct ncs_recording_writer_rank *grown;
 
 	if (writer->rank_count < writer->rank_room)
 		return 0;
@@ -416,11 +420,11 @@ static int grow(struct ncs_record_writer *writer)
 	return 0;
 }
 
-int ncs_record_writer_add_rank(struct ncs_record_writer *writer,
-			       const struct ncs_header *header,
-			       const char *path, size_t *rank)
+int ncs_recording_writer_add_rank(struct ncs_recording_writer *writer,
+				  const struct ncs_header *header,
+				  const char *path, size_t *rank)
 {
-	struct ncs_written_rank *added;
+	struct ncs_recording_writer_rank *added;
 
 	if (writer->error != 0)
 		return writer->error;
@@ -428,7 +432,7 @@ int ncs_record_writer_add_rank(struct ncs_record_writer *writer,
 		return -ENOMEM;
 	*rank = writer->rank_count++;
 	added = &writer->ranks[*rank];
-	*added = (struct ncs_written_rank){
+	*added = (struct ncs_recording_writer_rank){
 		.header = *header,
 		.path = strdup(path),
 		.number = NCS_NO_RANK,
@@ -440,15 +444,16 @@ int ncs_record_writer_add_rank(struct ncs_record_writer *writer,
 	added->touched =
 		calloc((added->pages + 63) / 64, sizeof(*added->touched));
 	if (!added->path || !added->image || !added->key || !added->touched) {
-		ncs_record_writer_end_rank(writer, *rank);
+		ncs_recording_writer_end_rank(writer, *rank);
 		return -ENOMEM;
 	}
 	return 0;
 }
 
-void ncs_record_writer_end_rank(struct ncs_record_writer *writer, size_t rank)
+void ncs_recording_writer_end_rank(struct ncs_recording_writer *writer,
+				   size_t rank)
 {
-	struct ncs_written_rank *ended = &writer->ranks[rank];
+	struct ncs_recording_writer_rank *ended = &writer->ranks[rank];
 	size_t bytes = ended->pages * NCS_PAGE_BYTES;
 
 	if (ended->image)
@@ -460,8 +465,8 @@ void ncs_record_writer_end_rank(struct ncs_record_writer *writer, size_t rank)
 	ended->touched = NULL;
 }
 
-static int write_rank(struct ncs_record_writer *writer,
-		      struct ncs_written_rank *rank)
+static int write_rank(struct ncs_recording_writer *writer,
+		      struct ncs_recording_writer_rank *rank)
 {
 	struct ncs_rank_head head = {
 		.header_bytes = sizeof(rank->header),
@@ -477,7 +482,7 @@ static int write_rank(struct ncs_record_writer *writer,
 	};
 	size_t room;
 	char *payload =
-		ncs_record_chunk_begin(writer, chunk.unpacked_bytes, &room);
+		ncs_recording_chunk_begin(writer, chunk.unpacked_bytes, &room);
 
 	if (!payload)
 		return writer->error;
@@ -485,13 +490,13 @@ static int write_rank(struct ncs_record_writer *writer,
 	memcpy(payload + sizeof(head), &rank->header, sizeof(rank->header));
 	memcpy(payload + sizeof(head) + sizeof(rank->header), rank->path,
 	       head.path_bytes);
-	return ncs_record_chunk_end(writer, &chunk);
+	return ncs_recording_chunk_end(writer, &chunk);
 }
 
-struct ncs_written_rank *
-ncs_record_rank_in_file(struct ncs_record_writer *writer, size_t rank)
+struct ncs_recording_writer_rank *
+ncs_recording_rank_in_file(struct ncs_recording_writer *writer, size_t rank)
 {
-	struct ncs_written_rank *found = &writer->ranks[rank];
+	struct ncs_recording_writer_rank *found = &writer->ranks[rank];
 
 	if (writer->error != 0)
 		return NULL;
@@ -503,8 +508,8 @@ ncs_record_rank_in_file(struct ncs_record_writer *writer, size_t rank)
 
 /* --- Others -------------------------------------------------------------- */
 
-int ncs_record_writer_clock(struct ncs_record_writer *writer,
-			    const struct ncs_clock_reading *reading)
+int ncs_recording_writer_clock(struct ncs_recording_writer *writer,
+			       const struct ncs_clock_reading *reading)
 {
 	struct ncs_chunk chunk = {
 		.type = NCS_CHUNK_CLOCK,
@@ -514,13 +519,13 @@ int ncs_record_writer_clock(struct ncs_record_writer *writer,
 		.until_ns = reading->after_ns,
 	};
 
-	return ncs_record_chunk_write(writer, &chunk, reading);
+	return ncs_recording_chunk_write(writer, &chunk, reading);
 }
 
-struct ncs_record_totals
-ncs_record_writer_totals(const struct ncs_record_writer *writer)
+struct ncs_recording_totals
+ncs_recording_writer_totals(const struct ncs_recording_writer *writer)
 {
-	struct ncs_record_totals totals = writer->before;
+	struct ncs_recording_totals totals = writer->before;
 
 	totals.ranks = writer->rank_count;
 	if (!writer->sink)
@@ -535,17 +540,19 @@ ncs_record_writer_totals(const struct ncs_record_writer *writer)
 	return totals;
 }
 
-uint64_t ncs_record_writer_bytes(const struct ncs_record_writer *writer)
+uint64_t ncs_recording_writer_bytes(const struct ncs_recording_writer *writer)
 {
 	return writer->sink ? ncs_sink_offset(writer->sink) : 0;
 }
 
-const char *ncs_record_writer_way(const struct ncs_record_writer *writer)
+const char *
+ncs_recording_writer_method(const struct ncs_recording_writer *writer)
 {
-	return writer->sink ? ncs_sink_way(writer->sink) : "";
+	return writer->sink ? ncs_sink_method(writer->sink) : "";
 }
 
-const char *ncs_record_writer_lacks(const struct ncs_record_writer *writer)
+const char *
+ncs_recording_writer_fallback(const struct ncs_recording_writer *writer)
 {
-	return writer->sink ? ncs_sink_lacks(writer->sink) : "";
+	return writer->sink ? ncs_sink_fallback(writer->sink) : "";
 }

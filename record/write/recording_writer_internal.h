@@ -14,7 +14,7 @@
 #define NCS_PAGE_BYTES 4096u
 
 /* A segment that is recorded. */
-struct ncs_written_rank {
+struct ncs_recording_writer_rank {
 	struct ncs_header header;
 	char *path;
 	uint32_t number; /* in this file; NCS_NO_RANK: it is not in it yet */
@@ -30,13 +30,13 @@ struct ncs_written_rank {
 	uint64_t key_lines;
 };
 
-struct ncs_record_writer {
-	struct ncs_record_settings settings;
+struct ncs_recording_writer {
+	struct ncs_recording_settings settings;
 	struct ncs_sink *sink;
 	struct ncs_packer *packer; /* NULL: chunks are not packed */
 	char *unpacked;            /* a payload that is to be packed */
 	char *payload;             /* of the chunk that is being made */
-	struct ncs_written_rank *ranks;
+	struct ncs_recording_writer_rank *ranks;
 	size_t rank_count;
 	size_t rank_room;
 	uint32_t numbers;                /* given to ranks in this file */
@@ -46,28 +46,28 @@ struct ncs_record_writer {
 	size_t run_count;
 	size_t run_room;
 	struct ncs_end end;              /* of this file, as far as it goes */
-	struct ncs_record_totals before; /* of all files before it */
+	struct ncs_recording_totals before; /* of all files before it */
 	int error;
 };
 
 /* Begins a chunk: where its payload goes, *room bytes of it, which are `least`
  * or more. NULL: it could not be had, see writer->error. */
-void *ncs_record_chunk_begin(struct ncs_record_writer *writer, size_t least,
-			     size_t *room);
+void *ncs_recording_chunk_begin(struct ncs_recording_writer *writer,
+				size_t least, size_t *room);
 
 /* Ends it. Of `chunk` type, rank, unpacked_bytes and both times are given. */
-int ncs_record_chunk_end(struct ncs_record_writer *writer,
-			 struct ncs_chunk *chunk);
+int ncs_recording_chunk_end(struct ncs_recording_writer *writer,
+			    struct ncs_chunk *chunk);
 
 /* A chunk of what is in memory already. */
-int ncs_record_chunk_write(struct ncs_record_writer *writer,
-			   struct ncs_chunk *chunk, const void *payload);
+int ncs_recording_chunk_write(struct ncs_recording_writer *writer,
+			      struct ncs_chunk *chunk, const void *payload);
 
 /* A rank, in this file from now on. NULL: see writer->error. */
-struct ncs_written_rank *
-ncs_record_rank_in_file(struct ncs_record_writer *writer, size_t rank);
+struct ncs_recording_writer_rank *
+ncs_recording_rank_in_file(struct ncs_recording_writer *writer, size_t rank);
 
 /* What the chunk "tables" says. NULL: no memory; to be freed. */
-char *ncs_record_tables_text(size_t *bytes);
+char *ncs_recording_tables_text(size_t *bytes);
 
 #endif

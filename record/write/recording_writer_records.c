@@ -32,8 +32,8 @@ static void set_times(struct ncs_chunk *chunk, const struct ncs_clock *clock,
 }
 
 /* Ends a chunk whose records lie behind its head. */
-static int end_records(struct ncs_record_writer *writer,
-		       const struct ncs_written_rank *rank,
+static int end_records(struct ncs_recording_writer *writer,
+		       const struct ncs_recording_writer_rank *rank,
 		       const struct ncs_records_head *head)
 {
 	struct ncs_chunk chunk = {
@@ -53,14 +53,14 @@ static int end_records(struct ncs_record_writer *writer,
 			head->count);
 	writer->end.records += head->count;
 	writer->end.lost += head->lost;
-	return ncs_record_chunk_end(writer, &chunk);
+	return ncs_recording_chunk_end(writer, &chunk);
 }
 
 /* Where records go, *room of them. */
-static struct ncs_record *begin_records(struct ncs_record_writer *writer,
+static struct ncs_record *begin_records(struct ncs_recording_writer *writer,
 					size_t *room)
 {
-	char *payload = ncs_record_chunk_begin(
+	char *payload = ncs_recording_chunk_begin(
 		writer,
 		sizeof(struct ncs_records_head) +
 			RECORDS_LEAST * sizeof(struct ncs_record),
@@ -75,9 +75,9 @@ static struct ncs_record *begin_records(struct ncs_record_writer *writer,
 	return (struct ncs_record *)(payload + sizeof(struct ncs_records_head));
 }
 
-int ncs_record_writer_drain(struct ncs_record_writer *writer, size_t number,
-			    struct ncs_reader *reader, size_t lane,
-			    uint64_t now_ns, size_t *count)
+int ncs_recording_writer_drain(struct ncs_recording_writer *writer,
+			       size_t number, struct ncs_reader *reader,
+			       size_t lane, uint64_t now_ns, size_t *count)
 {
 	size_t most = ncs_reader_header(reader)->ring_records;
 	struct ncs_records_head head = {
@@ -85,13 +85,13 @@ int ncs_record_writer_drain(struct ncs_record_writer *writer, size_t number,
 		.record_bytes = sizeof(struct ncs_record),
 		.drained_ns = now_ns,
 	};
-	struct ncs_written_rank *rank;
+	struct ncs_recording_writer_rank *rank;
 	struct ncs_record *records;
 	size_t room;
 
 	*count = 0;
 	while (*count < most && ncs_reader_waiting(reader, lane) > 0) {
-		rank = ncs_record_rank_in_file(writer, number);
+		rank = ncs_recording_rank_in_file(writer, number);
 		records = rank ? begin_records(writer, &room) : NULL;
 		if (!records)
 			return writer->error;
@@ -108,10 +108,11 @@ int ncs_record_writer_drain(struct ncs_record_writer *writer, size_t number,
 	return writer->error;
 }
 
-int ncs_record_writer_records(struct ncs_record_writer *writer, size_t number,
-			      size_t lane, const struct ncs_record *records,
-			      size_t count, uint64_t first, uint64_t lost,
-			      uint64_t drained_ns)
+int ncs_recording_writer_records(struct ncs_recording_writer *writer,
+				 size_t number, size_t lane,
+				 const struct ncs_record *records, size_t count,
+				 uint64_t first, uint64_t lost,
+				 uint64_t drained_ns)
 {
 	struct ncs_records_head head = {
 		.lane = (uint32_t)lane,
@@ -120,7 +121,8 @@ int ncs_record_writer_records(struct ncs_record_writer *writer, size_t number,
 		.lost = lost,
 		.drained_ns = drained_ns,
 	};
-	struct ncs_written_rank *rank = ncs_record_rank_in_file(writer, number);
+	struct ncs_recording_writer_rank *rank =
+		ncs_recording_rank_in_file(writer, number);
 	size_t room;
 
 	while (rank && (count > 0 || head.lost > 0)) {

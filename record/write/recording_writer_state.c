@@ -12,14 +12,15 @@
 /* The least room that is worth a part. */
 #define PART_BYTES_LEAST 8192u
 
-void *ncs_record_writer_image(struct ncs_record_writer *writer, size_t rank)
+void *ncs_recording_writer_image(struct ncs_recording_writer *writer,
+				 size_t rank)
 {
 	return writer->ranks[rank].image;
 }
 
-void ncs_record_writer_piece(void *context, size_t offset, size_t bytes)
+void ncs_recording_writer_piece(void *context, size_t offset, size_t bytes)
 {
-	const struct ncs_record_piece *piece = context;
+	const struct ncs_recording_piece *piece = context;
 	uint64_t *touched = piece->writer->ranks[piece->rank].touched;
 
 	if (bytes == 0)
@@ -34,7 +35,7 @@ void ncs_record_writer_piece(void *context, size_t offset, size_t bytes)
 static const char zeros[NCS_PAGE_BYTES];
 
 /* Adds a line to the runs. False: no memory. */
-static bool add_line(struct ncs_record_writer *writer, uint32_t line)
+static bool add_line(struct ncs_recording_writer *writer, uint32_t line)
 {
 	struct ncs_run *last = writer->run_count > 0 ?
 				       &writer->runs[writer->run_count - 1] :
@@ -60,7 +61,7 @@ static bool add_line(struct ncs_record_writer *writer, uint32_t line)
 }
 
 /* The lines of a page that differ from those at `before`. */
-static bool compare_page(struct ncs_record_writer *writer, const char *page,
+static bool compare_page(struct ncs_recording_writer *writer, const char *page,
 			 const char *before, size_t number, uint64_t *lines)
 {
 	if (memcmp(page, before, NCS_PAGE_BYTES) == 0)
@@ -78,15 +79,16 @@ static bool compare_page(struct ncs_record_writer *writer, const char *page,
 	return true;
 }
 
-static bool is_touched(const struct ncs_written_rank *rank, size_t page)
+static bool is_touched(const struct ncs_recording_writer_rank *rank,
+		       size_t page)
 {
 	return rank->touched[page / 64] >> (page % 64) & 1;
 }
 
 /* Finds the lines of a state, and counts them; false: no memory. */
-static bool find_lines(struct ncs_record_writer *writer,
-		       const struct ncs_written_rank *rank, bool is_key,
-		       uint64_t *lines)
+static bool find_lines(struct ncs_recording_writer *writer,
+		       const struct ncs_recording_writer_rank *rank,
+		       bool is_key, uint64_t *lines)
 {
 	writer->run_count = 0;
 	*lines = 0;
@@ -106,7 +108,7 @@ static bool find_lines(struct ncs_record_writer *writer,
 	return true;
 }
 
-static void keep_key(struct ncs_written_rank *rank)
+static void keep_key(struct ncs_recording_writer_rank *rank)
 {
 	for (size_t i = 0; i < rank->pages; i++)
 		if (is_touched(rank, i))
@@ -128,7 +130,7 @@ static size_t lines_offset(size_t runs)
 /* Moves as many runs as there is room for from the writer's, from *next on,
  * behind the head; what does not fit of the last one stays. Returns how many,
  * and their lines. */
-static size_t choose_runs(struct ncs_record_writer *writer, size_t *next,
+static size_t choose_runs(struct ncs_recording_writer *writer, size_t *next,
 			  struct ncs_run *chosen, size_t room, size_t *lines)
 {
 	size_t count = 0;
@@ -157,12 +159,13 @@ static size_t choose_runs(struct ncs_record_writer *writer, size_t *next,
 	return count;
 }
 
-static int write_part(struct ncs_record_writer *writer,
-		      const struct ncs_written_rank *rank,
+static int write_part(struct ncs_recording_writer *writer,
+		      const struct ncs_recording_writer_rank *rank,
 		      struct ncs_state_head *head, size_t *next)
 {
 	size_t room, lines;
-	char *payload = ncs_record_chunk_begin(writer, PART_BYTES_LEAST, &room),
+	char *payload =
+		     ncs_recording_chunk_begin(writer, PART_BYTES_LEAST, &room),
 	     *at;
 	struct ncs_run *runs = (struct ncs_run *)(payload + sizeof(*head));
 	struct ncs_chunk chunk = {
@@ -193,13 +196,15 @@ static int write_part(struct ncs_record_writer *writer,
 	}
 	chunk.unpacked_bytes = (size_t)(at - payload);
 	head->part++;
-	return ncs_record_chunk_end(writer, &chunk);
+	return ncs_recording_chunk_end(writer, &chunk);
 }
 
-int ncs_record_writer_state(struct ncs_record_writer *writer, size_t number,
-			    uint64_t taken_ns, unsigned flags, bool is_torn)
+int ncs_recording_writer_state(struct ncs_recording_writer *writer,
+			       size_t number, uint64_t taken_ns, unsigned flags,
+			       bool is_torn)
 {
-	struct ncs_written_rank *rank = ncs_record_rank_in_file(writer, number);
+	struct ncs_recording_writer_rank *rank =
+		ncs_recording_rank_in_file(writer, number);
 	struct ncs_state_head head = { .taken_ns = taken_ns, .flags = flags };
 	uint64_t lines = 0;
 	size_t next = 0;

@@ -81,7 +81,7 @@ static void write_names(FILE *text)
 #undef X
 }
 
-char *ncs_record_tables_text(size_t *bytes)
+char *ncs_recording_tables_text(size_t *bytes)
 {
 	char *memory = NULL;
 	FILE *text = open_memstream(&memory, bytes);

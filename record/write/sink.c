@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* Buffers of a sink, and what is to be done where writing goes wrong; see
- * sink.h. How they are written: sink_uring.c, sink_pwrite.c, sink_stream.c. */
+ * sink.h. How they are written: sink_uring.c, sink_pwrite.c, sink_pipe.c. */
 #include "record/write/sink.h"
 
 #include <errno.h>
@@ -30,17 +30,17 @@ static void describe(struct ncs_sink *sink)
 {
 	bool lacks_direct = (sink->means & NCS_SINK_DIRECT) && !sink->direct;
 
-	snprintf(sink->way_text, sizeof(sink->way_text), "%s%s",
-		 sink->way->name, sink->direct ? ", O_DIRECT" : "");
+	snprintf(sink->method_text, sizeof(sink->method_text), "%s%s",
+		 sink->method->name, sink->direct ? ", O_DIRECT" : "");
 	if (sink->uring_error)
-		snprintf(sink->lacks, sizeof(sink->lacks),
+		snprintf(sink->fallback, sizeof(sink->fallback),
 			 "io_uring cannot be had (%s): writing with pwrite",
 			 strerror(-sink->uring_error));
 	else if (lacks_direct)
-		snprintf(sink->lacks, sizeof(sink->lacks),
+		snprintf(sink->fallback, sizeof(sink->fallback),
 			 "O_DIRECT cannot be had on this file system: writing"
 			 " with %s through the page cache",
-			 sink->way->name);
+			 sink->method->name);
 }
 
 /* What the file system takes past the page cache it may refuse only when it is
@@ -84,7 +84,7 @@ static void go_on(struct ncs_sink *sink, struct ncs_sink_buffer *buffer,
 			sink->busy_count--;
 			return;
 		}
-		result = sink->way->write(sink, buffer);
+		result = sink->method->write(sink, buffer);
 	}
 }
 
@@ -92,7 +92,7 @@ static void start(struct ncs_sink *sink, struct ncs_sink_buffer *buffer)
 {
 	buffer->busy = true;
 	sink->busy_count++;
-	go_on(sink, buffer, sink->way->write(sink, buffer));
+	go_on(sink, buffer, sink->method->write(sink, buffer));
 }
 
 /* Takes what has come of one of those under way; waits for it if told to. False:
@@ -100,7 +100,7 @@ static void start(struct ncs_sink *sink, struct ncs_sink_buffer *buffer)
 static bool take_one(struct ncs_sink *sink, bool wait)
 {
 	struct ncs_sink_buffer *buffer;
-	ssize_t result = sink->way->wait(sink, &buffer, wait);
+	ssize_t result = sink->method->wait(sink, &buffer, wait);
 
 	if (buffer) {
 		go_on(sink, buffer, result);
@@ -188,14 +188,14 @@ int ncs_sink_error(const struct ncs_sink *sink)
 	return sink->error;
 }
 
-const char *ncs_sink_lacks(const struct ncs_sink *sink)
+const char *ncs_sink_fallback(const struct ncs_sink *sink)
 {
-	return sink->lacks;
+	return sink->fallback;
 }
 
-const char *ncs_sink_way(const struct ncs_sink *sink)
+const char *ncs_sink_method(const struct ncs_sink *sink)
 {
-	return sink->way_text;
+	return sink->method_text;
 }
 
 /* --- Opening, closing ------------------------------------------------------ */
@@ -217,16 +217,17 @@ static int get_buffers(struct ncs_sink *sink)
 
 static void release(struct ncs_sink *sink)
 {
-	if (sink->way && sink->way->close)
-		sink->way->close(sink);
+	if (sink->method && sink->method->close)
+		sink->method->close(sink);
 	if (sink->memory)
 		munmap(sink->memory,
 		       (size_t)NCS_SINK_BUFFERS * NCS_SINK_BUFFER_BYTES);
 	free(sink);
 }
 
-int ncs_sink_open_way(struct ncs_sink **out, int file, bool direct,
-		      size_t block_bytes, const struct ncs_sink_way *way)
+int ncs_sink_open_method(struct ncs_sink **out, int file, bool direct,
+			 size_t block_bytes,
+			 const struct ncs_sink_method *method)
 {
 	struct ncs_sink *sink = calloc(1, sizeof(*sink));
 	int error = -ENOMEM;
@@ -239,13 +240,13 @@ int ncs_sink_open_way(struct ncs_sink **out, int file, bool direct,
 	sink->block_bytes = block_bytes;
 	sink->failed_offset = UINT64_MAX;
 	error = get_buffers(sink);
-	if (!error && way->open)
-		error = way->open(sink);
+	if (!error && method->open)
+		error = method->open(sink);
 	if (error) {
 		release(sink);
 		return error;
 	}
-	sink->way = way;
+	sink->method = method;
 	*out = sink;
 	return 0;
 }
@@ -262,11 +263,11 @@ static int open_regular(struct ncs_sink **sink, int file, unsigned means)
 	/* Through the page cache io_uring only has others do the copying, who
 	 * then wait for each other. */
 	if ((means & NCS_SINK_URING) && (direct || !(means & NCS_SINK_DIRECT)))
-		error = uring_error = ncs_sink_open_way(
+		error = uring_error = ncs_sink_open_method(
 			sink, file, direct, NCS_BLOCK_BYTES, &ncs_sink_uring);
 	if (error)
-		error = ncs_sink_open_way(sink, file, direct, NCS_BLOCK_BYTES,
-					  &ncs_sink_pwrite);
+		error = ncs_sink_open_method(sink, file, direct,
+					     NCS_BLOCK_BYTES, &ncs_sink_pwrite);
 	if (error)
 		return error;
 	(*sink)->means = means;
@@ -275,9 +276,9 @@ static int open_regular(struct ncs_sink **sink, int file, unsigned means)
 	return 0;
 }
 
-static int open_stream(struct ncs_sink **sink, int file)
+static int open_pipe(struct ncs_sink **sink, int file)
 {
-	int error = ncs_sink_open_way(sink, file, false, 1, &ncs_sink_stream);
+	int error = ncs_sink_open_method(sink, file, false, 1, &ncs_sink_pipe);
 
 	if (!error)
 		describe(*sink);
@@ -302,7 +303,7 @@ int ncs_sink_open(struct ncs_sink **sink, const char *path, unsigned means,
 	} else if (!is_output && S_ISREG(status.st_mode)) {
 		error = open_regular(sink, file, means);
 	} else {
-		error = open_stream(sink, file);
+		error = open_pipe(sink, file);
 	}
 	if (!error)
 		return 0;

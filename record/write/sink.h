@@ -57,8 +57,8 @@ int ncs_sink_error(const struct ncs_sink *sink);
 
 /* How it is written, for people, and what of the means could not be had, and
  * why; "" if nothing. Valid until it is closed. */
-const char *ncs_sink_way(const struct ncs_sink *sink);
-const char *ncs_sink_lacks(const struct ncs_sink *sink);
+const char *ncs_sink_method(const struct ncs_sink *sink);
+const char *ncs_sink_fallback(const struct ncs_sink *sink);
 
 /* Writes all of the rest and cuts the file to what was put in: after a failure
  * to what was written without a gap. 0 or -errno, of anything that went wrong

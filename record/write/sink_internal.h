@@ -22,7 +22,7 @@ struct ncs_sink_buffer {
 };
 
 struct ncs_sink {
-	const struct ncs_sink_way *way;
+	const struct ncs_sink_method *method;
 	void *own; /* the way's */
 	int file;
 	unsigned means; /* that were asked for */
@@ -36,14 +36,14 @@ struct ncs_sink {
 	size_t block_bytes;
 	int error;
 	uint64_t failed_offset; /* of the first buffer that was not written */
-	char way_text[64];
-	char lacks[192];
+	char method_text[64];
+	char fallback[192];
 };
 
-/* What ncs_sink_way.write() returns if ncs_sink_way.wait() is to tell. */
+/* What ncs_sink_method.write() returns if ncs_sink_method.wait() is to tell. */
 #define NCS_SINK_LATER (-EINPROGRESS)
 
-struct ncs_sink_way {
+struct ncs_sink_method {
 	const char *name;
 	/* 0 or -errno. */
 	int (*open)(struct ncs_sink *sink);
@@ -58,12 +58,13 @@ struct ncs_sink_way {
 			bool wait);
 };
 
-extern const struct ncs_sink_way ncs_sink_uring;
-extern const struct ncs_sink_way ncs_sink_pwrite;
-extern const struct ncs_sink_way ncs_sink_stream; /* write(2), one by one */
+extern const struct ncs_sink_method ncs_sink_uring;
+extern const struct ncs_sink_method ncs_sink_pwrite;
+extern const struct ncs_sink_method ncs_sink_pipe; /* write(2), one by one */
 
 /* A sink of a file that is open, and becomes the sink's, in this way. */
-int ncs_sink_open_way(struct ncs_sink **sink, int file, bool direct,
-		      size_t block_bytes, const struct ncs_sink_way *way);
+int ncs_sink_open_method(struct ncs_sink **sink, int file, bool direct,
+			 size_t block_bytes,
+			 const struct ncs_sink_method *method);
 
 #endif

@@ -15,7 +15,7 @@ static ssize_t write_at(struct ncs_sink *sink, struct ncs_sink_buffer *buffer)
 	return result < 0 ? -errno : result;
 }
 
-const struct ncs_sink_way ncs_sink_pwrite = {
+const struct ncs_sink_method ncs_sink_pwrite = {
 	.name = "pwrite",
 	.write = write_at,
 };

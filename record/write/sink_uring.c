@@ -81,7 +81,7 @@ static ssize_t wait_for_one(struct ncs_sink *sink,
 	return result;
 }
 
-const struct ncs_sink_way ncs_sink_uring = {
+const struct ncs_sink_method ncs_sink_uring = {
 	.name = "io_uring",
 	.open = open_ring,
 	.close = close_ring,

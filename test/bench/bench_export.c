@@ -116,32 +116,32 @@ static void make_recording(const char *path, const char *directory,
 			   unsigned operations)
 {
 	struct ncs_record records[RECORDS_EACH];
-	struct ncs_record_settings settings = { .means = 0 };
+	struct ncs_recording_settings settings = { .means = 0 };
 	struct ncs_header header = make_header(directory);
-	struct ncs_record_writer *writer;
-	struct ncs_record_totals totals;
+	struct ncs_recording_writer *writer;
+	struct ncs_recording_totals totals;
 	size_t ranks[RANKS];
 	char why[256];
 	int error = 0;
 
-	ncs_record_head_here(&settings.head);
-	if (ncs_record_writer_open(&writer, path, &settings, why,
-				   sizeof(why)) != 0)
+	ncs_recording_head_here(&settings.head);
+	if (ncs_recording_writer_open(&writer, path, &settings, why,
+				      sizeof(why)) != 0)
 		bench_fail(path, why);
 	for (int i = 0; i < RANKS; i++) {
 		snprintf(why, sizeof(why), "rank %d", i);
 		header.identity.rank = i;
-		error |= ncs_record_writer_add_rank(writer, &header, why,
-						    &ranks[i]);
+		error |= ncs_recording_writer_add_rank(writer, &header, why,
+						       &ranks[i]);
 	}
 	for (unsigned k = 0; k < operations; k++)
 		for (int i = 0; i < RANKS; i++)
-			error |= ncs_record_writer_records(
+			error |= ncs_recording_writer_records(
 				writer, ranks[i], 0, records,
 				make_operation(records, k, i),
 				(uint64_t)k * RECORDS_EACH, 0,
 				1000000000 + (k + 1) * UINT64_C(400000));
-	error |= ncs_record_writer_close(writer, &totals);
+	error |= ncs_recording_writer_close(writer, &totals);
 	if (error ||
 	    totals.records != (uint64_t)operations * RANKS * RECORDS_EACH)
 		bench_fail(path, "the recording could not be made");

@@ -146,29 +146,30 @@ static void copy(struct bench *bench, unsigned means, const char *path,
 static void record(struct bench *bench, unsigned means, const char *path,
 		   struct run *run)
 {
-	struct ncs_record_settings settings = { .means = means };
-	struct ncs_record_writer *writer;
-	struct ncs_record_totals totals;
+	struct ncs_recording_settings settings = { .means = means };
+	struct ncs_recording_writer *writer;
+	struct ncs_recording_totals totals;
 	uint64_t done = 0;
 	char why[256];
 	size_t rank, count;
 
-	if (ncs_record_writer_open(&writer, path, &settings, why,
-				   sizeof(why)) != 0)
+	if (ncs_recording_writer_open(&writer, path, &settings, why,
+				      sizeof(why)) != 0)
 		bench_fail(path, why);
-	if (ncs_record_writer_lacks(writer)[0])
-		bench_fail(path, ncs_record_writer_lacks(writer));
-	ncs_record_writer_add_rank(writer, ncs_reader_header(bench->reader),
-				   "rank", &rank);
+	if (ncs_recording_writer_fallback(writer)[0])
+		bench_fail(path, ncs_recording_writer_fallback(writer));
+	ncs_recording_writer_add_rank(writer, ncs_reader_header(bench->reader),
+				      "rank", &rank);
 	for (unsigned lane = 0; done < bench->records;
 	     lane = (lane + 1) % LANES) {
 		publish(bench, lane);
-		if (ncs_record_writer_drain(writer, rank, bench->reader, lane,
-					    1, &count) != 0)
+		if (ncs_recording_writer_drain(writer, rank, bench->reader,
+					       lane, 1, &count) != 0)
 			break;
 		done += count;
 	}
-	if (ncs_record_writer_close(writer, &totals) != 0 || totals.lost != 0)
+	if (ncs_recording_writer_close(writer, &totals) != 0 ||
+	    totals.lost != 0)
 		bench_fail(path, "not all could be written");
 	run->bytes = totals.bytes;
 }

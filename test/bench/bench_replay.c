@@ -90,15 +90,16 @@ static void move_on(struct bench *bench, uint64_t now_ns)
 	}
 }
 
-static void write_round(struct bench *bench, struct ncs_record_writer *writer,
-			size_t rank, uint64_t round, unsigned count)
+static void write_round(struct bench *bench,
+			struct ncs_recording_writer *writer, size_t rank,
+			uint64_t round, unsigned count)
 {
 	static struct ncs_record records[2046];
 	uint64_t now_ns = BEGUN_NS + round * ROUND_NS;
-	struct ncs_record_piece piece = { writer, rank };
+	struct ncs_recording_piece piece = { writer, rank };
 	bool whole = ncs_image_take(bench->reader,
-				    ncs_record_writer_image(writer, rank),
-				    ncs_record_writer_piece, &piece);
+				    ncs_recording_writer_image(writer, rank),
+				    ncs_recording_writer_piece, &piece);
 
 	for (unsigned i = 0; i < count; i++)
 		records[i] = (struct ncs_record){
@@ -107,37 +108,38 @@ static void write_round(struct bench *bench, struct ncs_record_writer *writer,
 			.event = NCS_EVENT_PROXY_STEP,
 			.position = (uint32_t)(round * count + i),
 		};
-	if (ncs_record_writer_state(writer, rank, now_ns, 0, !whole) != 0 ||
-	    ncs_record_writer_records(writer, rank, 1, records, count,
-				      round * count, 0, now_ns) != 0)
+	if (ncs_recording_writer_state(writer, rank, now_ns, 0, !whole) != 0 ||
+	    ncs_recording_writer_records(writer, rank, 1, records, count,
+					 round * count, 0, now_ns) != 0)
 		bench_fail(bench->file, "it cannot be written");
 }
 
 static void record(struct bench *bench, unsigned records)
 {
-	struct ncs_record_settings settings = { .means = NCS_SINK_ALL_MEANS };
-	struct ncs_record_writer *writer;
+	struct ncs_recording_settings settings = { .means =
+							   NCS_SINK_ALL_MEANS };
+	struct ncs_recording_writer *writer;
 	size_t ranks[RANKS];
 	char why[256], path[32];
 
-	ncs_record_head_here(&settings.head);
+	ncs_recording_head_here(&settings.head);
 	settings.head.interval_ns = ROUND_NS;
-	if (ncs_record_writer_open(&writer, bench->file, &settings, why,
-				   sizeof(why)) != 0)
+	if (ncs_recording_writer_open(&writer, bench->file, &settings, why,
+				      sizeof(why)) != 0)
 		bench_fail(bench->file, why);
 	for (unsigned i = 0; i < RANKS; i++) {
 		snprintf(path, sizeof(path), "rank %u", i);
-		ncs_record_writer_add_rank(writer,
-					   ncs_reader_header(bench->reader),
-					   path, &ranks[i]);
+		ncs_recording_writer_add_rank(writer,
+					      ncs_reader_header(bench->reader),
+					      path, &ranks[i]);
 	}
-	for (uint64_t round = 1; ncs_record_writer_bytes(writer) < bench->bytes;
-	     round++) {
+	for (uint64_t round = 1;
+	     ncs_recording_writer_bytes(writer) < bench->bytes; round++) {
 		move_on(bench, BEGUN_NS + round * ROUND_NS);
 		for (unsigned i = 0; i < RANKS; i++)
 			write_round(bench, writer, ranks[i], round, records);
 	}
-	if (ncs_record_writer_close(writer, NULL) != 0)
+	if (ncs_recording_writer_close(writer, NULL) != 0)
 		bench_fail(bench->file, "it cannot be written");
 }
 

@@ -72,13 +72,13 @@ static inline uint64_t recording_input_pass(struct ncs_recording *recording,
 					    size_t rank, uint64_t from_ns,
 					    uint64_t until_ns)
 {
-	struct ncs_pass *pass =
-		ncs_pass_open(recording, rank, from_ns, until_ns);
+	struct ncs_recording_pass *pass =
+		ncs_recording_pass_open(recording, rank, from_ns, until_ns);
 	uint64_t count = 0, sum = 0;
 	struct ncs_batch batch;
 
 	SEGMENT_INPUT_MUST(pass != NULL);
-	while (ncs_pass_next(pass, &batch) > 0) {
+	while (ncs_recording_pass_next(pass, &batch) > 0) {
 		SEGMENT_INPUT_MUST(batch.rank <
 				   ncs_recording_rank_count(recording));
 		SEGMENT_INPUT_MUST(rank == NCS_ALL_RANKS || batch.rank == rank);
@@ -86,7 +86,7 @@ static inline uint64_t recording_input_pass(struct ncs_recording *recording,
 			sum += batch.records[i].start ^ batch.records[i].value;
 		count += batch.count;
 	}
-	ncs_pass_close(pass);
+	ncs_recording_pass_close(pass);
 	/* The sum is used, so that it is made. */
 	return sum == UINT64_MAX ? count + 1 : count;
 }

@@ -20,7 +20,7 @@ struct path_drawing {
 	uint32_t category;
 	uint32_t words[NCS_PATH_CAUSE_COUNT];
 	uint32_t rank_word, peer_word, number_word, bytes_word;
-	struct ncs_lanes *lanes; /* by scenario and rank of the job */
+	struct ncs_slice_tracks *lanes; /* by scenario and rank of the job */
 	char (*names)[24];       /* by rank of the job */
 };
 
@@ -131,14 +131,14 @@ static void draw_timed(void *who, size_t scenario,
 		.arguments = arguments,
 		.argument_count = 2,
 	};
-	struct ncs_lanes *lanes;
+	struct ncs_slice_tracks *lanes;
 
 	if (scenario == 0)
 		return;
 	lanes = &drawing->lanes[(scenario - 1) * run->rank_count + rank];
 	ncs_trace_slice(drawing->writer,
-			ncs_lanes_take(lanes, drawing->writer, arrival_ns,
-				       end_ns),
+			ncs_slice_tracks_take(lanes, drawing->writer,
+					      arrival_ns, end_ns),
 			arrival_ns, end_ns, &event);
 }
 
@@ -261,7 +261,7 @@ static bool prepare_scenarios(const struct path_run *run,
 		root = ncs_trace_track(drawing->writer, 0, name, 0);
 		for (uint32_t i = 0; i < run->rank_count; i++)
 			drawing->lanes[k * run->rank_count + i] =
-				(struct ncs_lanes){
+				(struct ncs_slice_tracks){
 					.parent = root,
 					.place = i,
 					.name = drawing->names[i],
@@ -298,7 +298,7 @@ int ncs_critical_path_trace(const struct ncs_options *options,
 		result = analyse(&run, replay);
 	for (size_t i = 0;
 	     drawing.lanes && i < options->what_if_count * run.rank_count; i++)
-		ncs_lanes_release(&drawing.lanes[i]);
+		ncs_slice_tracks_release(&drawing.lanes[i]);
 	free(drawing.lanes);
 	free(drawing.names);
 	close_run(&run);

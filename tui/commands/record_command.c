@@ -59,7 +59,7 @@ static const char *ending(uint64_t count)
 static void say_totals(const struct ncs_options *options,
 		       const struct ncs_recorder_result *result)
 {
-	const struct ncs_record_totals *totals = &result->totals;
+	const struct ncs_recording_totals *totals = &result->totals;
 	const char *path = options->recording.path;
 	char text[4600] = "", bytes[NCS_FORMAT_MAX];
 
@@ -80,7 +80,7 @@ static void say_totals(const struct ncs_options *options,
 	if (totals->files > 1)
 		ncs_append(text, sizeof(text), " and %" PRIu64 " more",
 			   totals->files - 1);
-	ncs_append(text, sizeof(text), " (%s)", result->way);
+	ncs_append(text, sizeof(text), " (%s)", result->method);
 	tell((void *)(uintptr_t)options, text);
 }
 
@@ -92,7 +92,7 @@ static int say_result(const struct ncs_options *options,
 	if (result->end == NCS_RECORDER_FAILED) {
 		tell((void *)(uintptr_t)options, result->why);
 		/* Where it was opened. */
-		if (result->way[0])
+		if (result->method[0])
 			tell((void *)(uintptr_t)options,
 			     "what was written before that can be read");
 		return NCS_EXIT_NOTHING;
@@ -113,12 +113,13 @@ int ncs_record_run(const struct ncs_options *options)
 
 	settings.directory = options->directory;
 	settings.pid = options->pid;
-	settings.interval_ns = options->has_interval ? options->interval_ns :
-						       NCS_RECORD_INTERVAL_NS;
+	settings.interval_ns = options->has_interval ?
+				       options->interval_ns :
+				       NCS_RECORDING_INTERVAL_NS;
 	settings.means = NCS_SINK_ALL_MEANS;
 	settings.stop = &stop;
-	settings.tell = tell;
-	settings.who = (void *)(uintptr_t)options;
+	settings.report = tell;
+	settings.context = (void *)(uintptr_t)options;
 	heed_signals();
 	ncs_recorder_run(&settings, &result);
 	return say_result(options, &result);

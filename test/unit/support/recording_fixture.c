@@ -56,7 +56,7 @@ int recording_fixture_setup(void **state)
 		return -1;
 	fixture->settings.means = NCS_SINK_ALL_MEANS;
 	head = &fixture->settings.head;
-	ncs_record_head_here(head);
+	ncs_recording_head_here(head);
 	head->begun_monotonic_ns = RECORDING_BEGUN_NS;
 	head->begun_realtime_ns = RECORDING_REALTIME_NS;
 	head->interval_ns = RECORDING_INTERVAL_NS;
@@ -80,15 +80,15 @@ void recording_fixture_begin(struct recording_fixture *fixture,
 {
 	snprintf(fixture->path, sizeof(fixture->path), "%s",
 		 segment_fixture_path(fixture->segment, name));
-	if (ncs_record_writer_open(&fixture->writer, fixture->path,
-				   &fixture->settings, fixture->why,
-				   sizeof(fixture->why)) != 0)
+	if (ncs_recording_writer_open(&fixture->writer, fixture->path,
+				      &fixture->settings, fixture->why,
+				      sizeof(fixture->why)) != 0)
 		fail_msg("%s", fixture->why);
 }
 
 void recording_fixture_end(struct recording_fixture *fixture)
 {
-	assert_int_equal(ncs_record_writer_close(fixture->writer, NULL), 0);
+	assert_int_equal(ncs_recording_writer_close(fixture->writer, NULL), 0);
 }
 
 size_t recording_fixture_add_rank(struct recording_fixture *fixture,
@@ -96,25 +96,26 @@ size_t recording_fixture_add_rank(struct recording_fixture *fixture,
 {
 	size_t rank;
 
-	assert_int_equal(
-		ncs_record_writer_add_rank(fixture->writer,
-					   ncs_reader_header(fixture->reader),
-					   path, &rank),
-		0);
+	assert_int_equal(ncs_recording_writer_add_rank(
+				 fixture->writer,
+				 ncs_reader_header(fixture->reader), path,
+				 &rank),
+			 0);
 	return rank;
 }
 
 void recording_fixture_state(struct recording_fixture *fixture, size_t rank,
 			     uint64_t after_ns, unsigned flags)
 {
-	struct ncs_record_piece piece = { fixture->writer, rank };
-	bool whole = ncs_image_take(
-		fixture->reader, ncs_record_writer_image(fixture->writer, rank),
-		ncs_record_writer_piece, &piece);
+	struct ncs_recording_piece piece = { fixture->writer, rank };
+	bool whole = ncs_image_take(fixture->reader,
+				    ncs_recording_writer_image(fixture->writer,
+							       rank),
+				    ncs_recording_writer_piece, &piece);
 
-	assert_int_equal(ncs_record_writer_state(fixture->writer, rank,
-						 RECORDING_BEGUN_NS + after_ns,
-						 flags, !whole),
+	assert_int_equal(ncs_recording_writer_state(
+				 fixture->writer, rank,
+				 RECORDING_BEGUN_NS + after_ns, flags, !whole),
 			 0);
 }
 
@@ -133,7 +134,7 @@ void recording_fixture_records(struct recording_fixture *fixture, size_t rank,
 			.position = (uint32_t)(first + i),
 			.value = first + i,
 		};
-	assert_int_equal(ncs_record_writer_records(
+	assert_int_equal(ncs_recording_writer_records(
 				 fixture->writer, rank, lane, records, count,
 				 first, lost, RECORDING_BEGUN_NS + after_ns),
 			 0);

@@ -15,8 +15,8 @@
 struct recording_fixture {
 	struct segment_fixture *segment;
 	struct ncs_reader *reader;
-	struct ncs_record_settings settings;
-	struct ncs_record_writer *writer;
+	struct ncs_recording_settings settings;
+	struct ncs_recording_writer *writer;
 	char path[300]; /* of the latest file */
 	char why[300];
 };

@@ -73,7 +73,7 @@ struct job {
 	const struct simulated_options *options;
 	unsigned rank_count;
 	struct rank *ranks;
-	struct ncs_record_writer *writers[SIMULATED_HOSTS_MAX];
+	struct ncs_recording_writer *writers[SIMULATED_HOSTS_MAX];
 	uint64_t *free_ns; /* of each rank's link to the next, by channel */
 	uint64_t random;
 	uint64_t drained_ns;
@@ -256,10 +256,9 @@ static int drain_queue(struct job *job, struct rank *rank, unsigned lane,
 		count++;
 	}
 	if (count > 0) {
-		error = ncs_record_writer_records(job->writers[rank->host],
-						  rank->number, lane, records,
-						  count, queue->position, 0,
-						  clock_of(job, rank, now_ns));
+		error = ncs_recording_writer_records(
+			job->writers[rank->host], rank->number, lane, records,
+			count, queue->position, 0, clock_of(job, rank, now_ns));
 		queue->count -= count;
 		memmove(queue->kept, &queue->kept[count],
 			queue->count * sizeof(*queue->kept));
@@ -280,10 +279,10 @@ static void *at(void *image, const struct ncs_table *table, size_t index)
 /* What the rank's segment would hold: who it is, and how far it has come. */
 static int write_state(struct job *job, struct rank *rank, uint64_t now_ns)
 {
-	struct ncs_record_writer *writer = job->writers[rank->host];
-	struct ncs_record_piece piece = { writer, rank->number };
+	struct ncs_recording_writer *writer = job->writers[rank->host];
+	struct ncs_recording_piece piece = { writer, rank->number };
 	struct ncs_header *image =
-		ncs_record_writer_image(writer, rank->number);
+		ncs_recording_writer_image(writer, rank->number);
 	struct ncs_lane *lane;
 	struct ncs_function *function;
 	uint64_t number = (uint64_t)(rank - job->ranks);
@@ -306,7 +305,7 @@ static int write_state(struct job *job, struct rank *rank, uint64_t now_ns)
 	};
 	rank->header.latest_done = rank->operations;
 	*image = rank->header;
-	ncs_record_writer_piece(&piece, 0, sizeof(*image));
+	ncs_recording_writer_piece(&piece, 0, sizeof(*image));
 	lane = at(image, &rank->header.lanes, LANE_PROXY);
 	lane->owner = 1;
 	lane->last_call = clock_of(job, rank, now_ns);
@@ -318,18 +317,18 @@ static int write_state(struct job *job, struct rank *rank, uint64_t now_ns)
 	function->bytes = rank->bytes;
 	if (index == NCS_FUNCTION_ALL_REDUCE)
 		function->last_sequence_number = job->sequence_number;
-	ncs_record_writer_piece(&piece, rank->header.lanes.offset,
-				LANES * sizeof(*lane));
+	ncs_recording_writer_piece(&piece, rank->header.lanes.offset,
+				   LANES * sizeof(*lane));
 	for (unsigned i = 0; i < LANES; i++) {
 		struct ncs_ring *ring = at(image, &rank->header.rings, i);
 
 		ring->head = rank->queues[i].position;
-		ncs_record_writer_piece(&piece,
-					(size_t)((char *)ring - (char *)image),
-					sizeof(*ring));
+		ncs_recording_writer_piece(
+			&piece, (size_t)((char *)ring - (char *)image),
+			sizeof(*ring));
 	}
-	return ncs_record_writer_state(writer, rank->number,
-				       clock_of(job, rank, now_ns), 0, false);
+	return ncs_recording_writer_state(
+		writer, rank->number, clock_of(job, rank, now_ns), 0, false);
 }
 
 static int write_clock(struct job *job, unsigned host, uint64_t now_ns)
@@ -347,7 +346,7 @@ static int write_clock(struct job *job, unsigned host, uint64_t now_ns)
 		.synchronized = keeps_time,
 	};
 
-	return ncs_record_writer_clock(job->writers[host], &reading);
+	return ncs_recording_writer_clock(job->writers[host], &reading);
 }
 
 /* All that there is until now, of all ranks. */
@@ -767,7 +766,7 @@ static int open_host(struct job *job, const char *directory, unsigned host,
 		     char *why, unsigned why_size)
 {
 	struct simulated_hosts *hosts = job->hosts;
-	struct ncs_record_settings settings = { 0 };
+	struct ncs_recording_settings settings = { 0 };
 	struct ncs_file_head *head = &settings.head;
 	char *path = hosts->host[host].path;
 
@@ -783,8 +782,8 @@ static int open_host(struct job *job, const char *directory, unsigned host,
 	snprintf(head->boot_id, sizeof(head->boot_id),
 		 "00000000-0000-4000-8000-%012x", host + 1);
 	snprintf(head->host, sizeof(head->host), "host%u", host);
-	return ncs_record_writer_open(&job->writers[host], path, &settings, why,
-				      why_size);
+	return ncs_recording_writer_open(&job->writers[host], path, &settings,
+					 why, why_size);
 }
 
 static void set_header(struct job *job, struct rank *rank)
@@ -850,9 +849,9 @@ static int add_ranks(struct job *job)
 		set_header(job, rank);
 		snprintf(path, sizeof(path), "/dev/shm/ncclstat.%u.%u.0",
 			 rank->header.pid, 100 + i);
-		error = ncs_record_writer_add_rank(job->writers[rank->host],
-						   &rank->header, path,
-						   &rank->number);
+		error = ncs_recording_writer_add_rank(job->writers[rank->host],
+						      &rank->header, path,
+						      &rank->number);
 	}
 	return error;
 }
@@ -921,7 +920,8 @@ int simulated_hosts_write(const struct simulated_options *options,
 		run(&job);
 	for (unsigned i = 0; i < options->hosts; i++) {
 		error = job.writers[i] ?
-				ncs_record_writer_close(job.writers[i], NULL) :
+				ncs_recording_writer_close(job.writers[i],
+							   NULL) :
 				0;
 		if (!job.error)
 			job.error = error;

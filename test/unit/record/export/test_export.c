@@ -169,11 +169,11 @@ static void put_operation(struct recording_fixture *fixture, size_t rank,
 		records[i].start = RECORDING_BEGUN_NS + after_ns;
 		records[i].position = (uint32_t)(position + i - first);
 	}
-	assert_int_equal(
-		ncs_record_writer_records(fixture->writer, rank, 1,
-					  &records[first], 2 - first, position,
-					  0, RECORDING_BEGUN_NS + after_ns),
-		0);
+	assert_int_equal(ncs_recording_writer_records(
+				 fixture->writer, rank, 1, &records[first],
+				 2 - first, position, 0,
+				 RECORDING_BEGUN_NS + after_ns),
+			 0);
 }
 
 static void expect_stream(const struct exported *exported, size_t line,
@@ -235,7 +235,7 @@ static void it_counts_from_before_the_time_that_is_wanted(void **state)
 	recording_fixture_begin(fixture, "one");
 	rank = recording_fixture_add_rank(fixture, "/dev/shm/a");
 	recording_fixture_state(fixture, rank, 0, 0);
-	assert_int_equal(ncs_record_writer_records(
+	assert_int_equal(ncs_recording_writer_records(
 				 fixture->writer, rank, 1, records, 2, 0, 0,
 				 RECORDING_BEGUN_NS + 2 * SECOND),
 			 0);

@@ -502,9 +502,10 @@ static void a_kernel_is_where_the_gpus_clock_has_it(void **state)
 static void calls_marks_and_ranges_are_told(void **state)
 {
 	struct exported *exported = *state;
-	struct ncs_range_path paths[] = { { 2, (char *)(uintptr_t) "step" },
-					  { 5,
-					    (char *)(uintptr_t) "step/oops" } };
+	struct ncs_export_range_path paths[] = {
+		{ 2, (char *)(uintptr_t) "step" },
+		{ 5, (char *)(uintptr_t) "step/oops" }
+	};
 	struct ncs_record call = {
 		.start = BASE_NS + 100,
 		.event = NCS_EVENT_COLL_API,
@@ -558,7 +559,7 @@ static void what_is_never_explained_is_told_all_the_same(void **state)
 {
 	struct exported *exported = *state;
 	const struct decoded_trace *trace;
-	struct ncs_held held = { 0 };
+	struct ncs_deferred_records held = { 0 };
 
 	for (uint64_t i = 0; i < 1000; i++)
 		put(exported, 0, step(1 + (uint32_t)i % 300, true, 1, i));
@@ -569,16 +570,17 @@ static void what_is_never_explained_is_told_all_the_same(void **state)
 				 ->number,
 			 1);
 	/* The oldest makes room. */
-	for (uint32_t i = 0; !ncs_held_is_full(&held); i++)
-		assert_int_equal(ncs_held_add(&held,
-					      &(struct ncs_record){
-						      .operation = 1 + i / 64,
-					      }),
+	for (uint32_t i = 0; !ncs_deferred_records_are_full(&held); i++)
+		assert_int_equal(ncs_deferred_records_add(
+					 &held,
+					 &(struct ncs_record){
+						 .operation = 1 + i / 64,
+					 }),
 				 0);
-	assert_int_equal(held.count, NCS_HELD_MAX + 1);
+	assert_int_equal(held.count, NCS_DEFERRED_RECORDS_MAX + 1);
 	assert_int_equal(held.oldest->number, 1);
 	assert_int_equal(held.oldest->count, 64);
-	ncs_held_release(&held);
+	ncs_deferred_records_release(&held);
 }
 
 /* Files may hold anything. */

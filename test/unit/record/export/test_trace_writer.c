@@ -286,7 +286,7 @@ static void hostile_names_are_cleaned(void **state)
 
 static void slices_of_a_lane_never_overlap(void **state)
 {
-	struct ncs_lanes lanes = { .name = "lane" };
+	struct ncs_slice_tracks lanes = { .name = "lane" };
 	struct written written;
 	struct decoded_trace trace;
 	struct ncs_trace_event event = { 0 };
@@ -303,8 +303,8 @@ static void slices_of_a_lane_never_overlap(void **state)
 		end = BASE_NS + 10000 + i * 10;
 		start = end - (seed >> 16) % 70;
 		ncs_trace_slice(written.writer,
-				ncs_lanes_take(&lanes, written.writer, start,
-					       end),
+				ncs_slice_tracks_take(&lanes, written.writer,
+						      start, end),
 				start, end, &event);
 	}
 	decode(&written, &trace);
@@ -315,47 +315,49 @@ static void slices_of_a_lane_never_overlap(void **state)
 	assert_in_range(lanes.count, 2, 7);
 	for (size_t i = 1; i < trace.track_count; i++)
 		assert_string_equal(trace.tracks[i].name, "lane");
-	ncs_lanes_release(&lanes);
+	ncs_slice_tracks_release(&lanes);
 	decoded_trace_release(&trace);
 }
 
 static void lanes_without_end_are_still_lanes(void **state)
 {
-	struct ncs_lanes lanes = { .name = "lane" };
+	struct ncs_slice_tracks lanes = { .name = "lane" };
 	struct written written;
 
 	(void)state;
 	begin(&written, NCS_TRACE_PERFETTO);
-	for (unsigned i = 0; i < 2 * NCS_LANES_MAX; i++)
+	for (unsigned i = 0; i < 2 * NCS_SLICE_TRACKS_MAX; i++)
 		assert_int_not_equal(
-			ncs_lanes_take(&lanes, written.writer, 5, 100), 0);
-	assert_int_equal(lanes.count, NCS_LANES_MAX);
-	ncs_lanes_release(&lanes);
+			ncs_slice_tracks_take(&lanes, written.writer, 5, 100),
+			0);
+	assert_int_equal(lanes.count, NCS_SLICE_TRACKS_MAX);
+	ncs_slice_tracks_release(&lanes);
 	end(&written);
 	free(written.text);
 }
 
 static void ends_of_arrows_find_each_other(void **state)
 {
-	struct ncs_flow_ends ends = { 0 };
-	struct ncs_flow_end other;
+	struct ncs_open_flows ends = { 0 };
+	struct ncs_open_flow other;
 
 	(void)state;
 	/* Many of them want the same place. */
 	for (uint64_t i = 1; i <= 3000; i++)
-		assert_false(ncs_flow_ends_join(
-			&ends, &(struct ncs_flow_end){ i, 10 * i, 1 }, &other));
+		assert_false(ncs_open_flows_join(
+			&ends, &(struct ncs_open_flow){ i, 10 * i, 1 },
+			&other));
 	for (uint64_t i = 3000; i >= 1; i -= 2) {
-		assert_true(ncs_flow_ends_join(
-			&ends, &(struct ncs_flow_end){ i, 0, 2 }, &other));
+		assert_true(ncs_open_flows_join(
+			&ends, &(struct ncs_open_flow){ i, 0, 2 }, &other));
 		assert_int_equal(other.flow, i);
 		assert_int_equal(other.at_ns, 10 * i);
 	}
 	for (uint64_t i = 1; i < 3000; i += 2)
-		assert_true(ncs_flow_ends_join(
-			&ends, &(struct ncs_flow_end){ i, 0, 2 }, &other));
+		assert_true(ncs_open_flows_join(
+			&ends, &(struct ncs_open_flow){ i, 0, 2 }, &other));
 	assert_int_equal(ends.count, 0);
-	ncs_flow_ends_release(&ends);
+	ncs_open_flows_release(&ends);
 }
 
 static void a_full_disk_is_an_error(void **state)

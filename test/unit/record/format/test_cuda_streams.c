@@ -14,7 +14,7 @@
 #define B NCS_RECORD_STREAM(NULL)
 
 struct fixture {
-	struct ncs_streams streams;
+	struct ncs_cuda_streams streams;
 	uint32_t position[8]; /* of each lane's next record */
 };
 
@@ -30,7 +30,7 @@ static int setup(void **state)
 static int teardown(void **state)
 {
 	(void)state;
-	ncs_streams_release(&fixture.streams);
+	ncs_cuda_streams_release(&fixture.streams);
 	return 0;
 }
 
@@ -39,8 +39,9 @@ static uint64_t take(unsigned lane, struct ncs_record record)
 	uint64_t stream = 99;
 
 	record.position = fixture.position[lane]++;
-	assert_int_equal(
-		ncs_streams_take(&fixture.streams, lane, &record, &stream), 0);
+	assert_int_equal(ncs_cuda_streams_take(&fixture.streams, lane, &record,
+					       &stream),
+			 0);
 	return stream;
 }
 
@@ -136,14 +137,14 @@ static void positions_wrap_around(void **state)
 
 static void handles_are_as_debuggers_show_them(void **state)
 {
-	char text[NCS_STREAM_TEXT_BYTES];
+	char text[NCS_CUDA_STREAM_TEXT_BYTES];
 
 	(void)state;
-	ncs_stream_text(0x7f0012345678, text);
+	ncs_cuda_stream_text(0x7f0012345678, text);
 	assert_string_equal(text, "0x7f0012345678");
-	ncs_stream_text(0, text);
+	ncs_cuda_stream_text(0, text);
 	assert_string_equal(text, "0x0");
-	ncs_stream_text(UINT64_MAX, text);
+	ncs_cuda_stream_text(UINT64_MAX, text);
 	assert_string_equal(text, "0xffffffffffffffff");
 }
 

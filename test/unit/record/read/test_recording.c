@@ -265,8 +265,8 @@ static void a_rank_that_has_ended_is_kept_where_it_is_asked_for(void **state)
 static size_t count_records(struct ncs_recording *recording, size_t rank,
 			    uint64_t from_ns, uint64_t until_ns, uint64_t *lost)
 {
-	struct ncs_pass *pass =
-		ncs_pass_open(recording, rank, from_ns, until_ns);
+	struct ncs_recording_pass *pass =
+		ncs_recording_pass_open(recording, rank, from_ns, until_ns);
 	uint64_t next[2] = { 0, 0 }, drained_ns = 0;
 	struct ncs_batch batch;
 	size_t count = 0;
@@ -274,7 +274,7 @@ static size_t count_records(struct ncs_recording *recording, size_t rank,
 
 	assert_non_null(pass);
 	*lost = 0;
-	while ((result = ncs_pass_next(pass, &batch)) == 1) {
+	while ((result = ncs_recording_pass_next(pass, &batch)) == 1) {
 		assert_true(batch.lane < 2);
 		assert_true(batch.drained_ns >= drained_ns);
 		drained_ns = batch.drained_ns;
@@ -287,7 +287,7 @@ static size_t count_records(struct ncs_recording *recording, size_t rank,
 		*lost += batch.lost;
 	}
 	assert_int_equal(result, 0);
-	ncs_pass_close(pass);
+	ncs_recording_pass_close(pass);
 	return count;
 }
 
@@ -374,7 +374,7 @@ static void files_of_one_recording_are_joined(void **state)
 	recording_fixture_state(fixture, rank, 0, 0);
 	recording_fixture_records(fixture, rank, 0, 0, 10, 0, S_NS);
 	strcpy(second, segment_fixture_path(fixture->segment, "two"));
-	assert_int_equal(ncs_record_writer_rotate(
+	assert_int_equal(ncs_recording_writer_rotate(
 				 fixture->writer, second, BEGUN + 2 * S_NS,
 				 RECORDING_REALTIME_NS + 2 * S_NS, why,
 				 sizeof(why)),
@@ -434,7 +434,8 @@ static void hosts_have_a_common_time(void **state)
 
 	recording_fixture_begin(fixture, "alpha");
 	strcpy(alpha, fixture->path);
-	assert_int_equal(ncs_record_writer_clock(fixture->writer, &reading), 0);
+	assert_int_equal(ncs_recording_writer_clock(fixture->writer, &reading),
+			 0);
 	rank = recording_fixture_add_rank(fixture, "a");
 	recording_fixture_state(fixture, rank, 500 * S_NS, 0);
 	recording_fixture_records(fixture, rank, 0, 0, 10, 0, 500 * S_NS);
@@ -444,7 +445,8 @@ static void hosts_have_a_common_time(void **state)
 	strcpy(beta, fixture->path);
 	reading.realtime_ns += 500 * S_NS;
 	reading.maximum_error_ns = 3000000;
-	assert_int_equal(ncs_record_writer_clock(fixture->writer, &reading), 0);
+	assert_int_equal(ncs_recording_writer_clock(fixture->writer, &reading),
+			 0);
 	rank = recording_fixture_add_rank(fixture, "a");
 	recording_fixture_state(fixture, rank, 0, 0);
 	recording_fixture_records(fixture, rank, 1, 0, 10, 0, 100 * MS_NS);
@@ -524,7 +526,7 @@ static size_t read_all(struct ncs_recording *recording)
 	const struct ncs_recording_facts *facts =
 		ncs_recording_facts(recording);
 	uint64_t from_ns = facts->from_ns;
-	struct ncs_pass *pass;
+	struct ncs_recording_pass *pass;
 	struct ncs_batch batch;
 	size_t count = 0;
 
@@ -543,11 +545,11 @@ static size_t read_all(struct ncs_recording *recording)
 			ncs_snapshot_take(&snapshot, reader, taken_ns);
 			ncs_snapshot_release(&snapshot);
 		}
-	pass = ncs_pass_open(recording, NCS_ALL_RANKS, 0, UINT64_MAX);
+	pass = ncs_recording_pass_open(recording, NCS_ALL_RANKS, 0, UINT64_MAX);
 	assert_non_null(pass);
-	while (ncs_pass_next(pass, &batch) == 1)
+	while (ncs_recording_pass_next(pass, &batch) == 1)
 		count += batch.count;
-	ncs_pass_close(pass);
+	ncs_recording_pass_close(pass);
 	return count;
 }
 

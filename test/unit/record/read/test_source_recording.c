@@ -183,9 +183,9 @@ static void what_ends_later_waits_for_its_time(void **state)
 	for (unsigned i = 0; i < 4; i++)
 		recording_fixture_state(fixture, rank, i * S_NS, 0);
 	recording_fixture_records(fixture, rank, 1, 0, 200, 0, 4 * S_NS);
-	assert_int_equal(ncs_record_writer_records(fixture->writer, rank, 1,
-						   &late, 1, 200, 0,
-						   BEGUN + 5 * S_NS),
+	assert_int_equal(ncs_recording_writer_records(fixture->writer, rank, 1,
+						      &late, 1, 200, 0,
+						      BEGUN + 5 * S_NS),
 			 0);
 	recording_fixture_end(fixture);
 	played = play(fixture);

@@ -24,8 +24,8 @@
 struct followed {
 	struct segment_fixture *fixture;
 	struct ncs_recorder_settings settings;
-	struct ncs_record_writer *writer;
-	struct ncs_followed followed;
+	struct ncs_recording_writer *writer;
+	struct ncs_recorder_segments followed;
 	char path[300];
 	/* A process with a segment of its own. */
 	pid_t pid;
@@ -35,7 +35,7 @@ struct followed {
 static int setup(void **state)
 {
 	struct followed *test = calloc(1, sizeof(*test));
-	struct ncs_record_settings file = { .means = 0 };
+	struct ncs_recording_settings file = { .means = 0 };
 	void *fixture;
 	char why[100];
 
@@ -45,11 +45,12 @@ static int setup(void **state)
 	test->settings.directory = test->fixture->directory;
 	snprintf(test->path, sizeof(test->path), "%s",
 		 segment_fixture_path(fixture, "recording"));
-	ncs_record_head_here(&file.head);
-	if (ncs_record_writer_open(&test->writer, test->path, &file, why,
-				   sizeof(why)) != 0)
+	ncs_recording_head_here(&file.head);
+	if (ncs_recording_writer_open(&test->writer, test->path, &file, why,
+				      sizeof(why)) != 0)
 		return -1;
-	ncs_followed_init(&test->followed, &test->settings, test->writer);
+	ncs_recorder_segments_init(&test->followed, &test->settings,
+				   test->writer);
 	*state = test;
 	return 0;
 }
@@ -64,7 +65,7 @@ static int teardown(void **state)
 		waitpid(test->pid, NULL, 0);
 		close(test->gate);
 	}
-	ncs_followed_release(&test->followed);
+	ncs_recorder_segments_release(&test->followed);
 	free(test);
 	return segment_fixture_teardown(&fixture);
 }
@@ -134,19 +135,19 @@ static void kill_it(struct followed *test)
 
 static void scan(struct followed *test)
 {
-	assert_int_equal(ncs_followed_scan(&test->followed), 0);
+	assert_int_equal(ncs_recorder_segments_scan(&test->followed), 0);
 }
 
 static void look(struct followed *test)
 {
-	assert_int_equal(ncs_followed_states(&test->followed,
-					     ncs_clock_monotonic_ns()),
+	assert_int_equal(ncs_recorder_segments_states(&test->followed,
+						      ncs_clock_monotonic_ns()),
 			 0);
 }
 
 static void end(struct followed *test, struct recorded_file *file)
 {
-	assert_int_equal(ncs_record_writer_close(test->writer, NULL), 0);
+	assert_int_equal(ncs_recording_writer_close(test->writer, NULL), 0);
 	recorded_file_read(file, test->path);
 }
 
@@ -186,11 +187,12 @@ static void a_killed_process_is_gone(void **state)
 
 	start_process(test);
 	scan(test);
-	assert_false(ncs_followed_are_gone(&test->followed));
+	assert_false(ncs_recorder_segments_are_gone(&test->followed));
 	kill_it(test);
-	assert_false(ncs_followed_are_gone(&test->followed)); /* not all told */
+	assert_false(ncs_recorder_segments_are_gone(
+		&test->followed)); /* not all told */
 	look(test);
-	assert_true(ncs_followed_are_gone(&test->followed));
+	assert_true(ncs_recorder_segments_are_gone(&test->followed));
 	end(test, &file);
 	assert_int_equal(latest_flags(&file), NCS_STATE_GONE);
 	recorded_file_release(&file);
@@ -205,7 +207,7 @@ static void a_removed_segment_has_its_last_state(void **state)
 	scan(test);
 	let_it_end(test);
 	scan(test);
-	assert_true(ncs_followed_are_gone(&test->followed));
+	assert_true(ncs_recorder_segments_are_gone(&test->followed));
 	end(test, &file);
 	assert_int_equal(latest_flags(&file), NCS_STATE_REMOVED);
 	recorded_file_release(&file);
@@ -221,7 +223,7 @@ static void an_end_in_good_order_is_no_crash_whoever_sees_it(void **state)
 	let_it_end(test);
 	look(test); /* before the scan that finds the file removed */
 	scan(test);
-	assert_true(ncs_followed_are_gone(&test->followed));
+	assert_true(ncs_recorder_segments_are_gone(&test->followed));
 	end(test, &file);
 	assert_int_equal(recorded_file_count(&file, NCS_CHUNK_STATE), 2);
 	assert_int_equal(latest_flags(&file), NCS_STATE_REMOVED);
@@ -284,11 +286,13 @@ static void what_is_put_in_while_it_is_followed_is_there(void **state)
 	scan(test);
 	for (unsigned i = 0; i < 5; i++) {
 		segment_fixture_put(test->fixture, 0, 4);
-		assert_int_equal(ncs_followed_drain(&test->followed, &fullest),
+		assert_int_equal(ncs_recorder_segments_drain(&test->followed,
+							     &fullest),
 				 0);
 		assert_int_equal(fullest, 512); /* 4 of 8 */
 	}
-	assert_int_equal(ncs_followed_drain(&test->followed, &fullest), 0);
+	assert_int_equal(ncs_recorder_segments_drain(&test->followed, &fullest),
+			 0);
 	assert_int_equal(fullest, 0);
 	end(test, &file);
 	sum = sum_of_records(&file);
@@ -306,7 +310,7 @@ static void another_process_is_left_alone(void **state)
 	test->settings.pid = (uint32_t)getpid();
 	scan(test);
 	look(test);
-	assert_false(ncs_followed_any(&test->followed));
+	assert_false(ncs_recorder_segments_any(&test->followed));
 	end(test, &file);
 	assert_int_equal(recorded_file_count(&file, NCS_CHUNK_RANK), 0);
 	recorded_file_release(&file);

@@ -25,8 +25,8 @@
 struct written {
 	struct segment_fixture *fixture;
 	char path[300];
-	struct ncs_record_settings settings;
-	struct ncs_record_writer *writer;
+	struct ncs_recording_settings settings;
+	struct ncs_recording_writer *writer;
 	char why[100];
 };
 
@@ -40,7 +40,7 @@ static int setup(void **state)
 	written->fixture = fixture;
 	snprintf(written->path, sizeof(written->path), "%s",
 		 segment_fixture_path(fixture, "recording"));
-	ncs_record_head_here(&written->settings.head);
+	ncs_recording_head_here(&written->settings.head);
 	written->settings.means = NCS_SINK_ALL_MEANS;
 	*state = written;
 	return 0;
@@ -57,16 +57,16 @@ static int teardown(void **state)
 
 static void begin(struct written *written)
 {
-	assert_int_equal(ncs_record_writer_open(&written->writer, written->path,
-						&written->settings,
-						written->why,
-						sizeof(written->why)),
-			 0);
+	assert_int_equal(
+		ncs_recording_writer_open(&written->writer, written->path,
+					  &written->settings, written->why,
+					  sizeof(written->why)),
+		0);
 }
 
 static void end(struct written *written, struct recorded_file *file)
 {
-	assert_int_equal(ncs_record_writer_close(written->writer, NULL), 0);
+	assert_int_equal(ncs_recording_writer_close(written->writer, NULL), 0);
 	recorded_file_read(file, written->path);
 }
 
@@ -77,8 +77,8 @@ static size_t add_rank(struct written *written, uint64_t segment_bytes)
 	size_t rank;
 
 	header.segment_bytes = segment_bytes;
-	assert_int_equal(ncs_record_writer_add_rank(written->writer, &header,
-						    "/dev/shm/a", &rank),
+	assert_int_equal(ncs_recording_writer_add_rank(written->writer, &header,
+						       "/dev/shm/a", &rank),
 			 0);
 	return rank;
 }
@@ -86,17 +86,17 @@ static size_t add_rank(struct written *written, uint64_t segment_bytes)
 static void change(struct written *written, size_t rank, size_t offset,
 		   const void *bytes, size_t count)
 {
-	struct ncs_record_piece piece = { written->writer, rank };
-	char *image = ncs_record_writer_image(written->writer, rank);
+	struct ncs_recording_piece piece = { written->writer, rank };
+	char *image = ncs_recording_writer_image(written->writer, rank);
 
 	memcpy(image + offset, bytes, count);
-	ncs_record_writer_piece(&piece, offset, count);
+	ncs_recording_writer_piece(&piece, offset, count);
 }
 
 static void write_state(struct written *written, size_t rank, uint64_t ns)
 {
-	assert_int_equal(ncs_record_writer_state(written->writer, rank, ns, 0,
-						 false),
+	assert_int_equal(ncs_recording_writer_state(written->writer, rank, ns,
+						    0, false),
 			 0);
 }
 
@@ -117,9 +117,9 @@ static void write_records(struct written *written, size_t rank, uint64_t first,
 
 	for (size_t i = 0; i < count; i++)
 		records[i] = made_up(first + i);
-	assert_int_equal(ncs_record_writer_records(written->writer, rank, 1,
-						   records, count, first, lost,
-						   5000),
+	assert_int_equal(ncs_recording_writer_records(written->writer, rank, 1,
+						      records, count, first,
+						      lost, 5000),
 			 0);
 	free(records);
 }
@@ -157,10 +157,10 @@ static void a_flushed_file_ends_with_a_block(void **state)
 	begin(written);
 	rank = add_rank(written, 4096);
 	write_records(written, rank, 0, 3, 0);
-	assert_int_equal(ncs_record_writer_flush(written->writer), 0);
-	assert_int_equal(ncs_record_writer_bytes(written->writer) % 4096, 0);
+	assert_int_equal(ncs_recording_writer_flush(written->writer), 0);
+	assert_int_equal(ncs_recording_writer_bytes(written->writer) % 4096, 0);
 	/* Nothing new: nothing more. */
-	assert_int_equal(ncs_record_writer_flush(written->writer), 0);
+	assert_int_equal(ncs_recording_writer_flush(written->writer), 0);
 	write_records(written, rank, 3, 1, 0);
 	end(written, &file);
 	assert_int_equal(recorded_file_count(&file, NCS_CHUNK_PADDING), 1);
@@ -171,12 +171,12 @@ static void a_flushed_file_ends_with_a_block(void **state)
 static void a_file_that_cannot_be_made_says_why(void **state)
 {
 	struct written *written = *state;
-	struct ncs_record_writer *writer;
+	struct ncs_recording_writer *writer;
 
 	assert_int_equal(
-		ncs_record_writer_open(&writer, written->fixture->directory,
-				       &written->settings, written->why,
-				       sizeof(written->why)),
+		ncs_recording_writer_open(&writer, written->fixture->directory,
+					  &written->settings, written->why,
+					  sizeof(written->why)),
 		-EISDIR);
 	assert_null(writer);
 	assert_string_equal(written->why, "Is a directory");
@@ -199,17 +199,18 @@ static void each_file_can_be_read_by_itself(void **state)
 	write_state(written, ended, SECOND);
 	write_state(written, rank, SECOND);
 	write_records(written, rank, 0, 10, 0);
-	ncs_record_writer_end_rank(written->writer, ended);
-	assert_int_equal(ncs_record_writer_rotate(written->writer, second,
-						  2 * SECOND, 3 * SECOND,
-						  written->why,
-						  sizeof(written->why)),
+	ncs_recording_writer_end_rank(written->writer, ended);
+	assert_int_equal(ncs_recording_writer_rotate(written->writer, second,
+						     2 * SECOND, 3 * SECOND,
+						     written->why,
+						     sizeof(written->why)),
 			 0);
 	write_records(written, rank, 10, 10, 0);
 	change(written, rank, 6000, "second", 7);
 	write_state(written, rank, 2 * SECOND);
-	assert_int_equal(ncs_record_writer_totals(written->writer).records, 20);
-	assert_int_equal(ncs_record_writer_totals(written->writer).files, 2);
+	assert_int_equal(ncs_recording_writer_totals(written->writer).records,
+			 20);
+	assert_int_equal(ncs_recording_writer_totals(written->writer).files, 2);
 	end(written, &files[0]);
 	recorded_file_read(&files[1], second);
 	for (int i = 0; i < 2; i++) {
@@ -285,7 +286,8 @@ static void each_state_is_the_image_that_it_was_taken_of(void **state)
 		}
 		images[i] = malloc(BYTES);
 		memcpy(images[i],
-		       ncs_record_writer_image(written->writer, rank), BYTES);
+		       ncs_recording_writer_image(written->writer, rank),
+		       BYTES);
 		write_state(written, rank, (i + 1) * SECOND);
 	}
 	end(written, &file);
@@ -293,7 +295,7 @@ static void each_state_is_the_image_that_it_was_taken_of(void **state)
 		recorded_file_state(&file, &at, segment, BYTES, &head);
 		assert_int_equal(head.taken_ns, (i + 1) * SECOND);
 		assert_true(head.taken_ns - head.key_taken_ns <
-			    NCS_RECORD_KEY_EVERY_NS);
+			    NCS_RECORDING_KEY_EVERY_NS);
 		assert_memory_equal(segment, images[i], BYTES);
 		keys += (head.flags & NCS_STATE_KEY) != 0;
 		free(images[i]);
@@ -318,13 +320,13 @@ static void what_has_not_changed_is_not_written_again(void **state)
 	rank = add_rank(written, sizeof(segment));
 	change(written, rank, 0, segment, sizeof(segment));
 	write_state(written, rank, SECOND);
-	before = ncs_record_writer_bytes(written->writer);
+	before = ncs_recording_writer_bytes(written->writer);
 	write_state(written, rank, SECOND + 1);
-	assert_int_equal(ncs_record_writer_bytes(written->writer) - before,
+	assert_int_equal(ncs_recording_writer_bytes(written->writer) - before,
 			 128);
 	change(written, rank, 100, "y", 1);
 	write_state(written, rank, SECOND + 2);
-	assert_int_equal(ncs_record_writer_bytes(written->writer) - before,
+	assert_int_equal(ncs_recording_writer_bytes(written->writer) - before,
 			 128 + 64 * 4);
 	end(written, &file);
 	recorded_file_state(&file, &at, segment, sizeof(segment), &head);
@@ -349,14 +351,15 @@ static void a_long_state_takes_several_parts(void **state)
 
 	begin(written);
 	rank = add_rank(written, BYTES);
-	image = ncs_record_writer_image(written->writer, rank);
+	image = ncs_recording_writer_image(written->writer, rank);
 	for (size_t i = 0; i < BYTES / 8; i++)
 		image[i] = i % 1000 < 500 ? i : 0;
-	ncs_record_writer_piece(
-		&(struct ncs_record_piece){ written->writer, rank }, 0, BYTES);
+	ncs_recording_writer_piece(
+		&(struct ncs_recording_piece){ written->writer, rank }, 0,
+		BYTES);
 	write_state(written, rank, SECOND);
 	image = malloc(BYTES);
-	memcpy(image, ncs_record_writer_image(written->writer, rank), BYTES);
+	memcpy(image, ncs_recording_writer_image(written->writer, rank), BYTES);
 	end(written, &file);
 	assert_true(recorded_file_count(&file, NCS_CHUNK_STATE) > 2);
 	recorded_file_state(&file, &at, segment, BYTES, &head);
@@ -372,7 +375,7 @@ static void a_live_segment_is_its_image(void **state)
 	struct segment_fixture *fixture = written->fixture;
 	struct ncs_header *header = fixture->header;
 	struct ncs_lane *lane = segment_fixture_lane(fixture, 1);
-	struct ncs_record_piece piece = { .rank = 0 };
+	struct ncs_recording_piece piece = { .rank = 0 };
 	char *segment = malloc(header->segment_bytes);
 	struct ncs_state_head head;
 	struct recorded_file file;
@@ -384,7 +387,7 @@ static void a_live_segment_is_its_image(void **state)
 	assert_int_equal(ncs_reader_open(fixture->writer.path, &reader, NULL,
 					 0),
 			 NCS_ATTACHED);
-	assert_int_equal(ncs_record_writer_add_rank(
+	assert_int_equal(ncs_recording_writer_add_rank(
 				 written->writer, ncs_reader_header(reader),
 				 ncs_reader_path(reader), &piece.rank),
 			 0);
@@ -392,8 +395,8 @@ static void a_live_segment_is_its_image(void **state)
 	for (int i = 0; i < 2; i++) {
 		assert_true(ncs_image_take(
 			reader,
-			ncs_record_writer_image(written->writer, piece.rank),
-			ncs_record_writer_piece, &piece));
+			ncs_recording_writer_image(written->writer, piece.rank),
+			ncs_recording_writer_piece, &piece));
 		write_state(written, piece.rank, SECOND + (uint64_t)i);
 		lane->functions[2].calls++;
 	}
@@ -493,15 +496,15 @@ static void a_ring_is_drained(void **state)
 			 NCS_ATTACHED);
 	rank = add_rank(written, 4096);
 	segment_fixture_put(fixture, 1, 5);
-	ncs_record_writer_drain(written->writer, rank, reader, 1, SECOND,
-				&count);
+	ncs_recording_writer_drain(written->writer, rank, reader, 1, SECOND,
+				   &count);
 	assert_int_equal(count, 5);
-	ncs_record_writer_drain(written->writer, rank, reader, 1, SECOND,
-				&count);
+	ncs_recording_writer_drain(written->writer, rank, reader, 1, SECOND,
+				   &count);
 	assert_int_equal(count, 0);
 	segment_fixture_put(fixture, 1, 10);
-	ncs_record_writer_drain(written->writer, rank, reader, 1, SECOND,
-				&count);
+	ncs_recording_writer_drain(written->writer, rank, reader, 1, SECOND,
+				   &count);
 	assert_int_equal(count, 7);
 	end(written, &file);
 	assert_records(&file, &at, 0, 5, 0);
@@ -546,8 +549,9 @@ static void more_chunks_than_an_index_has_are_found(void **state)
 
 	begin(written);
 	for (int i = 0; i < 3000; i++)
-		assert_int_equal(
-			ncs_record_writer_clock(written->writer, &reading), 0);
+		assert_int_equal(ncs_recording_writer_clock(written->writer,
+							    &reading),
+				 0);
 	end(written, &file);
 	assert_int_equal(recorded_file_count(&file, NCS_CHUNK_CLOCK), 3000);
 	assert_int_equal(recorded_file_count(&file, NCS_CHUNK_INDEX), 3);

@@ -214,7 +214,7 @@ static ssize_t write_little(struct ncs_sink *sink, struct ncs_sink_buffer **out,
 		      (off_t)offset);
 }
 
-static const struct ncs_sink_way awkward_way = {
+static const struct ncs_sink_method awkward_way = {
 	.name = "awkward",
 	.write = write_later,
 	.wait = write_little,
@@ -227,8 +227,9 @@ static struct ncs_sink *open_awkward(const struct target *target, bool direct)
 
 	memset(&awkward, 0, sizeof(awkward));
 	awkward.fails_at = UINT64_MAX;
-	assert_int_equal(
-		ncs_sink_open_way(&sink, file, direct, 4096, &awkward_way), 0);
+	assert_int_equal(ncs_sink_open_method(&sink, file, direct, 4096,
+					      &awkward_way),
+			 0);
 	return sink;
 }
 

@@ -21,7 +21,7 @@ static ssize_t write_next(struct ncs_sink *sink, struct ncs_sink_buffer *buffer)
 	return -errno;
 }
 
-const struct ncs_sink_way ncs_sink_stream = {
+const struct ncs_sink_method ncs_sink_pipe = {
 	.name = "write",
 	.write = write_next,
 };
