@@ -1,12 +1,15 @@
 /* SPDX-License-Identifier: MIT */
-/* What a pass along the critical path takes, for a rank and collective, once the
- * records are decoded and joined.
+/* Measures the pass along the critical path: ns of processor time for each rank
+ * and collective, once the records are decoded and joined.
  *
  *	bench_path [--ranks N] [--collectives N] [--ahead N]
+ *		   [--rank-by-rank | --broadcasts]
  *
- * One collective after the other of a made-up job, of all ranks: the replay
- * alone, and with one, four and eight scenarios; with --ahead, the host calls so
- * many collectives before. It measures; it judges nothing.
+ * A generated job runs one collective of all ranks after the other: the replay
+ * alone, then with one, four and eight scenarios. With --ahead N the host calls
+ * N collectives ahead of the GPU. With --rank-by-rank the pass has to look at
+ * each rank by itself; with --broadcasts, at each part by itself. The program
+ * measures and judges nothing.
  */
 #include <getopt.h>
 #include <stdio.h>
@@ -26,8 +29,9 @@ static const char *const specifications[] = {
 	"launch:0.5", "without:7",    "overlap",      "algorithm:tree",
 };
 
-/* Of the processor's time: others may have some of it. */
-static uint64_t spent_so_far_ns(void)
+/* Returns the processor time of this process, in ns: other processes may hold
+ * the processor in between. */
+static uint64_t processor_time_ns(void)
 {
 	struct timespec time;
 
@@ -44,9 +48,8 @@ static uint64_t next(uint64_t *seed)
 	return x ^ x >> 27;
 }
 
-/* Collectives are made in rows, so that making them is not what is measured;
- * each goes on from where the ranks are. */
-static void make(struct ncs_member *parts, unsigned ranks, unsigned ahead,
+/* Fills in the times of one collective, whose ranks are free from `from_ns` on. */
+static void make_times(struct ncs_member *parts, unsigned ranks, unsigned ahead,
 		 uint64_t from_ns, uint64_t *seed, struct ncs_joined *joined)
 {
 	uint64_t last_ns = 0;
@@ -71,21 +74,23 @@ static void make(struct ncs_member *parts, unsigned ranks, unsigned ahead,
 	}
 }
 
-struct row {
+/* Collectives are made ahead, several at a time, so that making them is not
+ * measured. */
+struct collectives_row {
 	struct ncs_member *parts;
 	struct ncs_passage *passages;
 	struct ncs_joined joined[ROW];
 };
 
-/* As they are when all parts have been joined. */
-static void make_passages(struct row *row, unsigned ranks)
+static void make_passages(struct collectives_row *row, unsigned ranks)
 {
 	for (size_t i = 0; i < (size_t)ROW * ranks; i++)
 		ncs_passage_make(&row->passages[i], &row->parts[i],
 				 NCS_PART_KERNEL);
 }
 
-static void fill(struct row *row, unsigned ranks, unsigned ahead)
+static void fill(struct collectives_row *row, unsigned ranks, unsigned ahead,
+		 bool rank_by_rank, bool broadcasts)
 {
 	uint64_t seed = 1;
 
@@ -99,9 +104,9 @@ static void fill(struct row *row, unsigned ranks, unsigned ahead)
 		row->joined[c] = (struct ncs_joined){
 			.comm_id = 1,
 			.function = NCS_FUNCTION_ALL_REDUCE,
-			.is_complete = true,
+			.is_complete = !rank_by_rank,
 			.is_whole = true,
-			.gate = NCS_GATE_ALL,
+			.gate = broadcasts ? NCS_GATE_ROOT : NCS_GATE_ALL,
 			.arrival = NCS_PART_KERNEL,
 			.count = ranks,
 			.parts = parts,
@@ -116,14 +121,14 @@ static void fill(struct row *row, unsigned ranks, unsigned ahead)
 			parts[i].slowest.steps = 8;
 			parts[i].slowest.wait_ns[NCS_CHANNEL_RECV_WAIT] = 100;
 		}
-		make(parts, ranks, ahead, START_NS + c * PERIOD_NS, &seed,
+		make_times(parts, ranks, ahead, START_NS + c * PERIOD_NS, &seed,
 		     &row->joined[c]);
 	}
 	make_passages(row, ranks);
 }
 
-/* The next row is the same one, later. */
-static void move(struct row *row, unsigned ranks)
+/* Makes the next row: the same collectives, later. */
+static void move(struct collectives_row *row, unsigned ranks)
 {
 	for (unsigned c = 0; c < ROW; c++) {
 		row->joined[c].number += ROW;
@@ -137,10 +142,16 @@ static void move(struct row *row, unsigned ranks)
 	make_passages(row, ranks);
 }
 
-static void measure(unsigned ranks, unsigned collectives, unsigned ahead,
+struct bench_options {
+	unsigned ranks, collectives, ahead;
+	bool rank_by_rank, broadcasts;
+};
+
+static void measure(const struct bench_options *bench, unsigned collectives,
 		    unsigned scenarios)
 {
 	struct ncs_scenario parsed[NCS_SCENARIOS_MAX];
+	unsigned ranks = bench->ranks;
 	struct ncs_path_owner *owners = calloc(ranks, sizeof(*owners));
 	struct ncs_fits fits = { 0 };
 	struct ncs_path_options options = {
@@ -153,7 +164,7 @@ static void measure(unsigned ranks, unsigned collectives, unsigned ahead,
 	};
 	struct ncs_path *path;
 	struct rusage usage;
-	struct row row;
+	struct collectives_row row;
 	uint64_t spent_ns = 0;
 	char error[256];
 
@@ -165,7 +176,7 @@ static void measure(unsigned ranks, unsigned collectives, unsigned ahead,
 		if (!ncs_scenario_parse(&parsed[i], specifications[i], error,
 					sizeof(error)))
 			abort();
-	fill(&row, ranks, ahead);
+	fill(&row, ranks, bench->ahead, bench->rank_by_rank, bench->broadcasts);
 	for (unsigned c = 0; c < ROW; c++)
 		if (ncs_fits_add(&fits, &row.joined[c],
 				 ncs_joined_transfer_ns(&row.joined[c])))
@@ -175,13 +186,13 @@ static void measure(unsigned ranks, unsigned collectives, unsigned ahead,
 	if (!path)
 		abort();
 	for (unsigned i = 0; i < collectives; i += ROW) {
-		uint64_t before_ns = spent_so_far_ns();
+		uint64_t before_ns = processor_time_ns();
 
 		for (unsigned c = 0; c < ROW; c++)
 			if (ncs_path_add(path, &row.joined[c], true,
 					 i / 1024) != 0)
 				abort();
-		spent_ns += spent_so_far_ns() - before_ns;
+		spent_ns += processor_time_ns() - before_ns;
 		move(&row, ranks);
 	}
 	if (ncs_path_end(path) != 0)
@@ -204,26 +215,32 @@ int main(int argc, char **argv)
 		{ "ranks", required_argument, NULL, 'r' },
 		{ "collectives", required_argument, NULL, 'c' },
 		{ "ahead", required_argument, NULL, 'a' },
+		{ "rank-by-rank", no_argument, NULL, 'k' },
+		{ "broadcasts", no_argument, NULL, 'b' },
 		{ NULL, 0, NULL, 0 },
 	};
-	unsigned ranks = 1024, collectives = 100000, ahead = 0;
+	struct bench_options bench = { .ranks = 1024, .collectives = 100000 };
 	int option;
 
 	while ((option = getopt_long(argc, argv, "", options, NULL)) != -1) {
 		if (option == 'r')
-			ranks = (unsigned)strtoul(optarg, NULL, 10);
+			bench.ranks = (unsigned)strtoul(optarg, NULL, 10);
 		else if (option == 'c')
-			collectives = (unsigned)strtoul(optarg, NULL, 10);
+			bench.collectives = (unsigned)strtoul(optarg, NULL, 10);
 		else if (option == 'a')
-			ahead = (unsigned)strtoul(optarg, NULL, 10);
+			bench.ahead = (unsigned)strtoul(optarg, NULL, 10);
+		else if (option == 'k')
+			bench.rank_by_rank = true;
+		else if (option == 'b')
+			bench.broadcasts = true;
 		else
 			return 2;
 	}
-	if (ranks == 0 || collectives == 0)
+	if (bench.ranks == 0 || bench.collectives == 0)
 		return 2;
-	measure(ranks, collectives, ahead, 0);
-	measure(ranks, collectives / 10, ahead, 1);
-	measure(ranks, collectives / 10, ahead, 4);
-	measure(ranks, collectives / 10, ahead, 8);
+	measure(&bench, bench.collectives, 0);
+	measure(&bench, bench.collectives / 10, 1);
+	measure(&bench, bench.collectives / 10, 4);
+	measure(&bench, bench.collectives / 10, 8);
 	return 0;
 }
