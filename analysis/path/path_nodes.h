@@ -11,7 +11,7 @@
 #ifndef NCS_ANALYSIS_PATH_PATH_NODES_H
 #define NCS_ANALYSIS_PATH_PATH_NODES_H
 
-#include "analysis/path/critical_path.h"
+#include "analysis/path/path_types.h"
 #include "analysis/path/path_times.h"
 
 #define NCS_NO_UNIT UINT64_MAX

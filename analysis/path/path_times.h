@@ -8,7 +8,7 @@
 #ifndef NCS_ANALYSIS_PATH_PATH_TIMES_H
 #define NCS_ANALYSIS_PATH_PATH_TIMES_H
 
-#include "analysis/path/critical_path.h"
+#include "analysis/path/path_types.h"
 
 /* The replay is the first; then the scenarios. */
 #define NCS_PATH_SUMS (1 + NCS_SCENARIOS_MAX)
