@@ -48,7 +48,7 @@ struct ended {
 	uint64_t unit;
 	uint64_t unknown; /* bits: scenarios */
 	uint32_t owner;
-	struct ncs_via via;
+	struct ncs_last_channel last_channel;
 	double times_ns[]; /* ends, then transfers */
 };
 
@@ -61,9 +61,9 @@ struct rank {
 	bool overlaps;    /* its operations run side by side */
 	bool forgets;     /* has had more ends than are remembered */
 	bool is_named;    /* by a scenario */
-	double busy_ns; /* its GPU, with other work */
-	double *at_ns;  /* by place: when it ended, as recorded */
-	char *ended;    /* by place */
+	double busy_ns;   /* its GPU, with other work */
+	double *at_ns;    /* by place: when it ended, as recorded */
+	char *ended;      /* by place */
 };
 
 /* What of a rank's communicator came before. */
@@ -80,9 +80,9 @@ struct arrival {
 	double at_ns;
 	double gap_ns[NCS_PATH_GAPS];
 	double total_ns;
-	double base_ns;             /* what it follows on, if `after` is NULL */
-	const struct ended *after;  /* NULL: nothing */
-	const struct ended *near;   /* … that is remembered: later than it */
+	double base_ns;            /* what it follows on, if `after` is NULL */
+	const struct ended *after; /* NULL: nothing */
+	const struct ended *near;  /* … that is remembered: later than it */
 	double call_ns;
 	double since_ns;            /* … the end before it */
 	const struct ended *called; /* … NULL: nothing, or it is `after` */
@@ -130,13 +130,13 @@ struct ncs_path {
 	struct ncs_path_end ends[NCS_PATH_SUMS];
 	double ends_ns[NCS_PATH_SUMS];
 	struct ncs_path_changes changes;
-	uint64_t apart;   /* bits: scenarios that need more than that */
-	bool wants_hosts; /* of all parts, some scenario */
+	uint64_t apart;           /* bits: scenarios that need more than that */
+	bool wants_hosts;         /* of all parts, some scenario */
 	struct arrival *arrivals; /* of the operation at hand */
-	struct ncs_passage *passages;
+	struct ncs_part_times *part_times;
 	int32_t *part_ranks;
 	double *gaps;
-	size_t room; /* in these */
+	size_t room;               /* in these */
 	struct ended *recalled[2]; /* of ranks that keep step */
 	struct later **heap;
 	size_t heap_count, heap_capacity;
@@ -301,7 +301,7 @@ void ncs_path_free(struct ncs_path *path)
 	free(path->ranks);
 	free(path->owners);
 	free(path->arrivals);
-	free(path->passages);
+	free(path->part_times);
 	free(path->part_ranks);
 	free(path->gaps);
 	free(path->heap);
@@ -402,13 +402,13 @@ static int place_for(struct ncs_path *path, struct rank *rank,
 
 /* What a part's arrival follows on, as recorded. */
 static inline void trace_back(struct ncs_path *path,
-			      const struct ncs_passage *passage,
+			      const struct ncs_part_times *times,
 			      double latest_ns, struct arrival *arrival)
 {
-	struct owner *owner = &path->owners[passage->owner];
+	struct owner *owner = &path->owners[times->owner];
 	struct rank *rank = owner->rank;
 	struct ncs_path_moments moments =
-		ncs_path_moments_of(passage, path->base_ns, latest_ns);
+		ncs_path_moments_of(times, path->base_ns, latest_ns);
 	double call_ns = moments.call_ns, from_ns = call_ns;
 	const struct ended *near;
 
@@ -610,7 +610,7 @@ static struct ncs_path_end follow(const struct ncs_path *path,
 		.unit = ended->unit,
 		.owner = ended->owner,
 		.is_unknown = ended->unknown >> k & 1,
-		.via = ended->via,
+		.last_channel = ended->last_channel,
 		.transfer_ns = ended->times_ns[path->count + k],
 	};
 }
@@ -677,7 +677,8 @@ static void tell_times(const struct ncs_path *path, const struct group *group,
 /* What is known of an end, in all scenarios. */
 static inline void fill_ended(size_t count, const struct ncs_path_ready *ready,
 			      const struct ncs_path_edits *edits,
-			      uint32_t owner, const struct ncs_via *via,
+			      uint32_t owner,
+			      const struct ncs_last_channel *last_channel,
 			      double end_ns, struct ended *ended)
 {
 	double transfer_ns = end_ns - ready->ns;
@@ -685,7 +686,7 @@ static inline void fill_ended(size_t count, const struct ncs_path_ready *ready,
 	ended->at_ns = end_ns;
 	ended->unit = ready->unit;
 	ended->owner = owner;
-	ended->via = *via;
+	ended->last_channel = *last_channel;
 	ended->unknown = edits->unknown;
 	for (size_t k = 0; k < count; k++) {
 		double edited_ns = ncs_path_transfer_ns(edits, k, transfer_ns);
@@ -699,8 +700,8 @@ static inline void fill_ended(size_t count, const struct ncs_path_ready *ready,
 static inline void end_part(struct ncs_path *path, size_t count,
 			    const struct ncs_path_ready *ready,
 			    const struct ncs_path_edits *edits, uint32_t owner,
-			    const struct ncs_via *via, double arrival_ns,
-			    double end_ns)
+			    const struct ncs_last_channel *last_channel,
+			    double arrival_ns, double end_ns)
 {
 	struct rank *rank = path->owners[owner].rank;
 	struct ended *latest = path->owners[owner].latest;
@@ -714,7 +715,7 @@ static inline void end_part(struct ncs_path *path, size_t count,
 		return;
 	}
 	ended = ended_at(path, rank, place);
-	fill_ended(count, ready, edits, owner, via, end_ns, ended);
+	fill_ended(count, ready, edits, owner, last_channel, end_ns, ended);
 	for (size_t k = 0; k < count; k++) {
 		if (ended->times_ns[k] > path->ends_ns[k]) {
 			path->ends_ns[k] = ended->times_ns[k];
@@ -877,7 +878,7 @@ static void save(struct ncs_path *path, struct ncs_lockstep *lockstep)
 
 		for (size_t i = 0; i < lockstep->count; i++)
 			end_part(path, path->count, &turn->ready, &turn->edits,
-				 lockstep->owners[i], &turn->vias[i],
+				 lockstep->owners[i], &turn->last_channels[i],
 				 turn->end_ns[i], turn->end_ns[i]);
 	}
 	for (size_t i = 0; i < lockstep->count; i++) {
@@ -910,24 +911,26 @@ static bool names(const struct ncs_path *path, size_t k,
 /* The owners of these parts keep step from now on, unless one of them has other
  * communicators. */
 static void fall_into_lockstep(struct ncs_path *path,
-			       const struct ncs_passage *passages, size_t count)
+			       const struct ncs_part_times *part_times,
+			       size_t count)
 {
 	struct ncs_lockstep *lockstep;
 	bool is_common = true;
 
 	for (size_t i = 0; is_common && i < count; i++) {
-		const struct owner *owner = &path->owners[passages[i].owner];
+		const struct owner *owner = &path->owners[part_times[i].owner];
 
 		is_common = !owner->rank->has_several;
 	}
-	lockstep = is_common ? ncs_lockstep_new(passages, count, path->count) :
-			       NULL;
+	lockstep = is_common ?
+			   ncs_lockstep_new(part_times, count, path->count) :
+			   NULL;
 	if (is_common && !lockstep) {
 		path->error = -ENOMEM;
 		return;
 	}
 	for (size_t i = 0; is_common && i < count; i++) {
-		struct owner *owner = &path->owners[passages[i].owner];
+		struct owner *owner = &path->owners[part_times[i].owner];
 
 		/* Nobody has two parts in one operation, unless the data are
 		 * wrong. */
@@ -942,36 +945,37 @@ static void fall_into_lockstep(struct ncs_path *path,
 	if (!is_common) {
 		if (lockstep)
 			dissolve(path, lockstep);
-		path->owners[passages[0].owner].is_out_of_lockstep = true;
+		path->owners[part_times[0].owner].is_out_of_lockstep = true;
 	}
 }
 
 /* The lockstep that these parts are in from now on. NULL: none. */
 static struct ncs_lockstep *lockstep_of(struct ncs_path *path,
-					const struct ncs_passage *passages,
+					const struct ncs_part_times *part_times,
 					size_t count)
 {
-	struct owner *first = &path->owners[passages[0].owner];
+	struct owner *first = &path->owners[part_times[0].owner];
 	struct ncs_lockstep *lockstep = first->lockstep;
 	bool is_same = lockstep && lockstep->count == count;
 
 	for (size_t i = 0; is_same && i < count; i++)
-		is_same = lockstep->owners[i] == passages[i].owner;
+		is_same = lockstep->owners[i] == part_times[i].owner;
 	if (lockstep && !is_same)
 		dissolve(path, lockstep);
 	if (!first->lockstep && !first->is_out_of_lockstep)
-		fall_into_lockstep(path, passages, count);
+		fall_into_lockstep(path, part_times, count);
 	return first->lockstep;
 }
 
 /* These parts are looked at rank by rank, as those of no lockstep or this one. */
 static void leave_locksteps(struct ncs_path *path,
 			    const struct ncs_lockstep *but,
-			    const struct ncs_passage *passages, size_t count)
+			    const struct ncs_part_times *part_times,
+			    size_t count)
 {
 	for (size_t i = 0; i < count; i++) {
 		struct ncs_lockstep *lockstep =
-			path->owners[passages[i].owner].lockstep;
+			path->owners[part_times[i].owner].lockstep;
 
 		if (!lockstep)
 			continue;
@@ -1008,13 +1012,13 @@ static const struct ended *recall_end(const struct ncs_path *path,
 				      size_t i, struct ended *ended)
 {
 	fill_ended(path->count, &turn->ready, &turn->edits, lockstep->owners[i],
-		   &turn->vias[i], turn->end_ns[i], ended);
+		   &turn->last_channels[i], turn->end_ns[i], ended);
 	return ended;
 }
 
 /* What the arrival of one that came in step follows on. */
 static void recall(struct ncs_path *path, const struct ncs_lockstep *lockstep,
-		   const struct ncs_passage *passages, double latest_ns,
+		   const struct ncs_part_times *part_times, double latest_ns,
 		   size_t i)
 {
 	struct arrival *arrival = &path->arrivals[i];
@@ -1022,7 +1026,7 @@ static void recall(struct ncs_path *path, const struct ncs_lockstep *lockstep,
 	const struct ncs_lockstep_turn *called = NULL;
 	double from_ns = after->end_ns[i];
 	struct ncs_path_moments moments =
-		ncs_path_moments_of(&passages[i], path->base_ns, latest_ns);
+		ncs_path_moments_of(&part_times[i], path->base_ns, latest_ns);
 
 	*arrival = (struct arrival){
 		.at_ns = moments.arrival_ns,
@@ -1048,14 +1052,14 @@ static double usual_in_lockstep_ns(const struct ncs_path *path,
 				   const struct ncs_lockstep *lockstep,
 				   const struct ncs_scenario *scenario,
 				   const struct ncs_member *parts,
-				   const struct ncs_passage *passages,
+				   const struct ncs_part_times *part_times,
 				   double latest_ns)
 {
 	const double *end_ns = ncs_lockstep_turn(lockstep, 0)->end_ns;
 
 	for (size_t i = 0; i < lockstep->count; i++) {
 		struct ncs_path_moments moments = ncs_path_moments_of(
-			&passages[i], path->base_ns, latest_ns);
+			&part_times[i], path->base_ns, latest_ns);
 
 		path->arrivals[i].total_ns = moments.arrival_ns - end_ns[i];
 	}
@@ -1066,20 +1070,20 @@ static double usual_in_lockstep_ns(const struct ncs_path *path,
  * first one of those that came last, by place, is who came last. */
 static void come_named(struct ncs_path *path, struct ncs_lockstep *lockstep,
 		       size_t k, const struct ncs_member *parts,
-		       const struct ncs_passage *passages, double latest_ns,
-		       struct start *start)
+		       const struct ncs_part_times *part_times,
+		       double latest_ns, struct start *start)
 {
 	const struct ncs_scenario *scenario = scenario_of(path, k);
 	size_t i = lockstep->named[k];
 	double at_ns;
 
-	recall(path, lockstep, passages, latest_ns, i);
+	recall(path, lockstep, part_times, latest_ns, i);
 	at_ns = arrival_ns(path, k, &parts[i], &path->arrivals[i], -1);
 	if (is_straggler(path, k, &parts[i])) {
 		if (at_ns < start->ready.in_ns[k])
 			return;
 		start->usual_ns[k] = usual_in_lockstep_ns(
-			path, lockstep, scenario, parts, passages, latest_ns);
+			path, lockstep, scenario, parts, part_times, latest_ns);
 		at_ns = arrival_ns(path, k, &parts[i], &path->arrivals[i],
 				   start->usual_ns[k]);
 	}
@@ -1092,12 +1096,13 @@ static void come_named(struct ncs_path *path, struct ncs_lockstep *lockstep,
 static bool come_in_lockstep(struct ncs_path *path,
 			     struct ncs_lockstep *lockstep,
 			     const struct ncs_member *parts,
-			     const struct ncs_passage *passages, size_t count,
-			     double latest_ns, struct start *start)
+			     const struct ncs_part_times *part_times,
+			     size_t count, double latest_ns,
+			     struct start *start)
 {
 	struct ncs_lockstep_come come;
 
-	if (!ncs_lockstep_come(lockstep, &path->changes, passages, count,
+	if (!ncs_lockstep_come(lockstep, &path->changes, part_times, count,
 			       path->base_ns, latest_ns, &come))
 		return false;
 	path->report.violations += come.violations;
@@ -1108,7 +1113,7 @@ static bool come_in_lockstep(struct ncs_path *path,
 	memcpy(start->last, come.last, path->count * sizeof(size_t));
 	for (size_t k = 1; k < path->count; k++)
 		if (lockstep->named[k] < count)
-			come_named(path, lockstep, k, parts, passages,
+			come_named(path, lockstep, k, parts, part_times,
 				   latest_ns, start);
 	return true;
 }
@@ -1137,7 +1142,7 @@ static void note_ends(struct ncs_path *path,
 			.unit = turn->ready.unit,
 			.owner = lockstep->owners[i],
 			.is_unknown = turn->edits.unknown >> k & 1,
-			.via = turn->vias[i],
+			.last_channel = turn->last_channels[i],
 			.transfer_ns = ncs_path_transfer_ns(
 				&turn->edits, k,
 				turn->end_ns[i] - turn->ready.ns),
@@ -1150,10 +1155,10 @@ static double end_in_lockstep(struct ncs_path *path,
 			      struct ncs_lockstep *lockstep,
 			      const struct group *group,
 			      const struct start *start,
-			      const struct ncs_passage *passages)
+			      const struct ncs_part_times *part_times)
 {
 	double last_ns = ncs_lockstep_end(lockstep, &start->ready,
-					  &group->edits, passages,
+					  &group->edits, part_times,
 					  path->base_ns);
 
 	note_ends(path, lockstep, last_ns);
@@ -1165,15 +1170,15 @@ static double end_in_lockstep(struct ncs_path *path,
 /* All parts come. */
 static inline void come_all(struct ncs_path *path, size_t scenarios,
 			    const struct ncs_member *parts,
-			    const struct ncs_passage *passages, size_t count,
-			    double latest_ns, struct start *start)
+			    const struct ncs_part_times *part_times,
+			    size_t count, double latest_ns, struct start *start)
 {
 	double ready_ns = -INFINITY, first_ns = path->first_ns;
 
 	for (size_t i = 0; i < count; i++) {
 		struct arrival *arrival = &path->arrivals[i];
 
-		trace_back(path, &passages[i], latest_ns, arrival);
+		trace_back(path, &part_times[i], latest_ns, arrival);
 		ready_ns = ncs_larger(ready_ns, arrival->at_ns);
 		first_ns = ncs_smaller(first_ns, arrival->call_ns);
 		come(path, scenarios, parts, i, start);
@@ -1186,30 +1191,31 @@ static inline void come_all(struct ncs_path *path, size_t scenarios,
 static inline double end_all(struct ncs_path *path, size_t scenarios,
 			     const struct group *group,
 			     const struct start *start,
-			     const struct ncs_passage *passages, size_t count)
+			     const struct ncs_part_times *part_times,
+			     size_t count)
 {
 	double last_ns = -INFINITY;
 
 	for (size_t i = 0; i < count; i++) {
-		double end_ns = ncs_since(path->base_ns, passages[i].end_ns);
+		double end_ns = ncs_since(path->base_ns, part_times[i].end_ns);
 
 		last_ns = ncs_larger(last_ns, end_ns);
 		end_part(path, scenarios, &start->ready, &group->edits,
-			 passages[i].owner, &passages[i].via,
+			 part_times[i].owner, &part_times[i].last_channel,
 			 path->arrivals[i].at_ns, end_ns);
 	}
 	return last_ns;
 }
 
 static void come_by_rank(struct ncs_path *path, const struct ncs_member *parts,
-			 const struct ncs_passage *passages, size_t count,
+			 const struct ncs_part_times *part_times, size_t count,
 			 double latest_ns, struct start *start)
 {
 	/* Compiled anew where there is but the replay. */
 	if (path->count == 1)
-		come_all(path, 1, parts, passages, count, latest_ns, start);
+		come_all(path, 1, parts, part_times, count, latest_ns, start);
 	else
-		come_all(path, path->count, parts, passages, count, latest_ns,
+		come_all(path, path->count, parts, part_times, count, latest_ns,
 			 start);
 	for (size_t k = 1; k < path->count; k++)
 		if ((path->apart >> k & 1) ||
@@ -1219,22 +1225,22 @@ static void come_by_rank(struct ncs_path *path, const struct ncs_member *parts,
 
 static double end_by_rank(struct ncs_path *path, const struct group *group,
 			  const struct start *start,
-			  const struct ncs_passage *passages, size_t count)
+			  const struct ncs_part_times *part_times, size_t count)
 {
 	if (path->count == 1)
-		return end_all(path, 1, group, start, passages, count);
-	return end_all(path, path->count, group, start, passages, count);
+		return end_all(path, 1, group, start, part_times, count);
+	return end_all(path, path->count, group, start, part_times, count);
 }
 
 /* Deals with parts that wait for each other, or with one by itself, at the latest
  * moment at which they can have come: the first end of those that need them. */
 static void process(struct ncs_path *path, struct group *group, enum role role,
 		    bool may_keep_lockstep, const struct ncs_member *parts,
-		    const struct ncs_passage *passages, size_t count,
+		    const struct ncs_part_times *part_times, size_t count,
 		    double latest_ns)
 {
 	struct ncs_lockstep *lockstep =
-		may_keep_lockstep ? path->owners[passages[0].owner].lockstep :
+		may_keep_lockstep ? path->owners[part_times[0].owner].lockstep :
 				    NULL;
 	struct start start;
 	struct ncs_path_node *nodes;
@@ -1248,14 +1254,14 @@ static void process(struct ncs_path *path, struct group *group, enum role role,
 		start.latest_ns[k] = -INFINITY;
 	}
 	in_lockstep = lockstep &&
-		      come_in_lockstep(path, lockstep, parts, passages, count,
+		      come_in_lockstep(path, lockstep, parts, part_times, count,
 				       latest_ns, &start);
 	if (!in_lockstep) {
 		lockstep = may_keep_lockstep ?
-				   lockstep_of(path, passages, count) :
+				   lockstep_of(path, part_times, count) :
 				   NULL;
-		leave_locksteps(path, lockstep, passages, count);
-		come_by_rank(path, parts, passages, count, latest_ns, &start);
+		leave_locksteps(path, lockstep, part_times, count);
+		come_by_rank(path, parts, part_times, count, latest_ns, &start);
 	}
 	if (role == ROLE_WAITS && group->has_come)
 		start.ready.ns = ncs_larger(start.ready.ns, group->at_ns);
@@ -1264,7 +1270,7 @@ static void process(struct ncs_path *path, struct group *group, enum role role,
 	for (size_t k = 0; k < path->count; k++) {
 		if (in_lockstep &&
 		    (k == 0 || start.last[k] != start.last[k - 1]))
-			recall(path, lockstep, passages, latest_ns,
+			recall(path, lockstep, part_times, latest_ns,
 			       start.last[k]);
 		find_last(path, group, role, parts, k, &start, &nodes[k]);
 	}
@@ -1273,13 +1279,13 @@ static void process(struct ncs_path *path, struct group *group, enum role role,
 	/* All of them before what they follow on is forgotten. */
 	for (size_t i = 0; path->options.timed && i < count; i++)
 		tell_times(path, group, &start, &parts[i], &path->arrivals[i],
-			   ncs_since(path->base_ns, passages[i].end_ns) -
+			   ncs_since(path->base_ns, part_times[i].end_ns) -
 				   start.ready.ns);
 	if (in_lockstep || (lockstep && is_in_lockstep(path, lockstep)))
 		last_ns = end_in_lockstep(path, lockstep, group, &start,
-					  passages);
+					  part_times);
 	else
-		last_ns = end_by_rank(path, group, &start, passages, count);
+		last_ns = end_by_rank(path, group, &start, part_times, count);
 	path->last_ns = ncs_larger(path->last_ns, last_ns);
 	note_step(path, group, &start, ncs_larger(last_ns - start.ready.ns, 0));
 	path->report.parts += count;
@@ -1354,11 +1360,12 @@ static void process_until(struct ncs_path *path, double moment_ns)
 {
 	while (path->heap_count > 0 && path->heap[0]->at_ns <= moment_ns) {
 		struct later *later = pop(path);
-		struct ncs_passage passage;
+		struct ncs_part_times times;
 
-		ncs_passage_make(&passage, &later->part, later->group->arrival);
+		ncs_part_times_make(&times, &later->part,
+				    later->group->arrival);
 		process(path, later->group, later->role, false, &later->part,
-			&passage, 1, later->at_ns);
+			&times, 1, later->at_ns);
 		release(later->group);
 		free(later);
 	}
@@ -1409,23 +1416,24 @@ static int push_parts(struct ncs_path *path, const struct ncs_joined *joined,
 
 static int make_room(struct ncs_path *path, size_t count)
 {
-	void *arrivals, *passages, *ranks, *gaps;
+	void *arrivals, *part_times, *ranks, *gaps;
 
 	if (count <= path->room)
 		return 0;
 	arrivals = realloc(path->arrivals, count * sizeof(*path->arrivals));
 	if (arrivals)
 		path->arrivals = arrivals;
-	passages = realloc(path->passages, count * sizeof(*path->passages));
-	if (passages)
-		path->passages = passages;
+	part_times =
+		realloc(path->part_times, count * sizeof(*path->part_times));
+	if (part_times)
+		path->part_times = part_times;
 	ranks = realloc(path->part_ranks, count * sizeof(*path->part_ranks));
 	if (ranks)
 		path->part_ranks = ranks;
 	gaps = realloc(path->gaps, count * sizeof(*path->gaps));
 	if (gaps)
 		path->gaps = gaps;
-	if (!arrivals || !passages || !ranks || !gaps)
+	if (!arrivals || !part_times || !ranks || !gaps)
 		return -ENOMEM;
 	path->room = count;
 	return 0;
@@ -1465,15 +1473,15 @@ static void find_edits(struct ncs_path *path, const struct ncs_joined *joined,
 	}
 }
 
-static const struct ncs_passage *passages_of(const struct ncs_path *path,
-					     const struct ncs_joined *joined)
+static const struct ncs_part_times *
+part_times_of(const struct ncs_path *path, const struct ncs_joined *joined)
 {
-	if (joined->passages)
-		return joined->passages;
+	if (joined->part_times)
+		return joined->part_times;
 	for (size_t i = 0; i < joined->count; i++)
-		ncs_passage_make(&path->passages[i], &joined->parts[i],
-				 joined->arrival);
-	return path->passages;
+		ncs_part_times_make(&path->part_times[i], &joined->parts[i],
+				    joined->arrival);
+	return path->part_times;
 }
 
 /* What needs to know of each rank's arrivals looks at them rank by rank. */
@@ -1524,7 +1532,7 @@ int ncs_path_add(struct ncs_path *path, const struct ncs_joined *joined,
 	if (joined->gate == NCS_GATE_ALL) {
 		process(path, &group, ROLE_ALONE,
 			may_keep_lockstep(path, joined), joined->parts,
-			passages_of(path, joined), joined->count, first_ns);
+			part_times_of(path, joined), joined->count, first_ns);
 		return path->error;
 	}
 	kept = malloc(sizeof(*kept));

@@ -17,23 +17,24 @@ static bool make_columns(struct ncs_lockstep *lockstep)
 	size_t count = lockstep->count;
 	double *column =
 		calloc((COLUMNS + NCS_PATH_ENDS) * count, sizeof(*column));
-	struct ncs_via *vias = calloc(NCS_PATH_ENDS * count, sizeof(*vias));
+	struct ncs_last_channel *last_channels =
+		calloc(NCS_PATH_ENDS * count, sizeof(*last_channels));
 
 	lockstep->least_ns = column;
-	lockstep->turns[0].vias = vias;
+	lockstep->turns[0].last_channels = last_channels;
 	lockstep->owners = calloc(count, sizeof(*lockstep->owners));
-	if (!column || !vias || !lockstep->owners)
+	if (!column || !last_channels || !lockstep->owners)
 		return false;
 	lockstep->busy_ns = column += count;
 	lockstep->producer_ns = column += count;
 	for (unsigned i = 0; i < NCS_PATH_ENDS; i++) {
 		lockstep->turns[i].end_ns = column += count;
-		lockstep->turns[i].vias = &vias[i * count];
+		lockstep->turns[i].last_channels = &last_channels[i * count];
 	}
 	return true;
 }
 
-struct ncs_lockstep *ncs_lockstep_new(const struct ncs_passage *passages,
+struct ncs_lockstep *ncs_lockstep_new(const struct ncs_part_times *part_times,
 				      size_t count, size_t sums)
 {
 	struct ncs_lockstep *lockstep = calloc(1, sizeof(*lockstep));
@@ -47,7 +48,7 @@ struct ncs_lockstep *ncs_lockstep_new(const struct ncs_passage *passages,
 		return NULL;
 	}
 	for (size_t i = 0; i < count; i++)
-		lockstep->owners[i] = passages[i].owner;
+		lockstep->owners[i] = part_times[i].owner;
 	for (size_t k = 0; k < sums; k++)
 		lockstep->named[k] = count;
 	return lockstep;
@@ -58,7 +59,7 @@ void ncs_lockstep_free(struct ncs_lockstep *lockstep)
 	if (!lockstep)
 		return;
 	free(lockstep->least_ns);
-	free(lockstep->turns[0].vias);
+	free(lockstep->turns[0].last_channels);
 	free(lockstep->owners);
 	free(lockstep);
 }
@@ -103,7 +104,7 @@ static inline void note_last(struct ncs_lockstep_come *come, size_t k, size_t i,
 /* Parts come, in the replay. Where that is all, `arrivals` is NULL: compiled
  * anew. */
 static inline __attribute__((always_inline)) bool
-come_by(struct ncs_lockstep *lockstep, const struct ncs_passage *passages,
+come_by(struct ncs_lockstep *lockstep, const struct ncs_part_times *part_times,
 	size_t from, size_t until, uint64_t base_ns, double latest_ns,
 	struct arrivals *arrivals, struct ncs_lockstep_come *all)
 {
@@ -114,14 +115,14 @@ come_by(struct ncs_lockstep *lockstep, const struct ncs_passage *passages,
 
 	for (size_t i = from; i < until; i++) {
 		struct ncs_path_moments moments =
-			ncs_path_moments_of(&passages[i], base_ns, latest_ns);
+			ncs_path_moments_of(&part_times[i], base_ns, latest_ns);
 		double from_ns = end_ns[i], gap_ns[NCS_PATH_GAPS];
 		double total_ns = moments.arrival_ns - from_ns;
 		double at_ns = ncs_lockstep_end_ns(after, 0, i) + total_ns;
 		const struct ncs_lockstep_turn *called = NULL;
 		double since_ns = 0;
 
-		if (passages[i].owner != lockstep->owners[i] ||
+		if (part_times[i].owner != lockstep->owners[i] ||
 		    moments.arrival_ns < from_ns)
 			return false;
 		if (moments.call_ns < from_ns) {
@@ -185,7 +186,7 @@ static void come_in(const struct ncs_lockstep *lockstep, size_t from,
 
 bool ncs_lockstep_come(struct ncs_lockstep *lockstep,
 		       const struct ncs_path_changes *changes,
-		       const struct ncs_passage *passages, size_t count,
+		       const struct ncs_part_times *part_times, size_t count,
 		       uint64_t base_ns, double latest_ns,
 		       struct ncs_lockstep_come *come)
 {
@@ -201,12 +202,12 @@ bool ncs_lockstep_come(struct ncs_lockstep *lockstep,
 		come->last[k] = 0;
 	}
 	if (lockstep->sums == 1)
-		return come_by(lockstep, passages, 0, count, base_ns, latest_ns,
-			       NULL, come);
+		return come_by(lockstep, part_times, 0, count, base_ns,
+			       latest_ns, NULL, come);
 	for (size_t from = 0; from < count; from += BLOCK) {
 		size_t until = from + BLOCK < count ? from + BLOCK : count;
 
-		if (!come_by(lockstep, passages, from, until, base_ns,
+		if (!come_by(lockstep, part_times, from, until, base_ns,
 			     latest_ns, &arrivals, come))
 			return false;
 		for (size_t k = 1; k < lockstep->sums; k++)
@@ -221,12 +222,13 @@ bool ncs_lockstep_come(struct ncs_lockstep *lockstep,
 double ncs_lockstep_end(struct ncs_lockstep *lockstep,
 			const struct ncs_path_ready *ready,
 			const struct ncs_path_edits *edits,
-			const struct ncs_passage *passages, uint64_t base_ns)
+			const struct ncs_part_times *part_times,
+			uint64_t base_ns)
 {
 	unsigned latest = (lockstep->latest + 1) % NCS_PATH_ENDS;
 	struct ncs_lockstep_turn *turn = &lockstep->turns[latest];
 	double last_ns = -INFINITY, *ends_ns = turn->end_ns;
-	struct ncs_via *vias = turn->vias;
+	struct ncs_last_channel *last_channels = turn->last_channels;
 	size_t count = lockstep->count;
 
 	lockstep->latest = latest;
@@ -242,11 +244,11 @@ double ncs_lockstep_end(struct ncs_lockstep *lockstep,
 	if (lockstep->sums > 1)
 		turn->edits = *edits;
 	for (size_t i = 0; i < count; i++) {
-		double end_ns = ncs_since(base_ns, passages[i].end_ns);
+		double end_ns = ncs_since(base_ns, part_times[i].end_ns);
 
 		last_ns = ncs_larger(last_ns, end_ns);
 		ends_ns[i] = end_ns;
-		vias[i] = passages[i].via;
+		last_channels[i] = part_times[i].last_channel;
 	}
 	return last_ns;
 }

@@ -19,7 +19,7 @@ struct ncs_lockstep_turn {
 	struct ncs_path_ready ready;
 	struct ncs_path_edits edits;
 	double *end_ns; /* as recorded */
-	struct ncs_via *vias;
+	struct ncs_last_channel *last_channels;
 };
 
 struct ncs_lockstep {
@@ -40,7 +40,7 @@ struct ncs_lockstep {
 };
 
 /* Of the parts' owners; no scenario names any. NULL: no memory. */
-struct ncs_lockstep *ncs_lockstep_new(const struct ncs_passage *passages,
+struct ncs_lockstep *ncs_lockstep_new(const struct ncs_part_times *part_times,
 				      size_t count, size_t sums);
 void ncs_lockstep_free(struct ncs_lockstep *lockstep); /* NULL: nothing to do */
 
@@ -78,7 +78,7 @@ struct ncs_lockstep_come {
  * as it changes once more when the caller looks at them rank by rank. */
 bool ncs_lockstep_come(struct ncs_lockstep *lockstep,
 		       const struct ncs_path_changes *changes,
-		       const struct ncs_passage *passages, size_t count,
+		       const struct ncs_part_times *part_times, size_t count,
 		       uint64_t base_ns, double latest_ns,
 		       struct ncs_lockstep_come *come);
 
@@ -87,6 +87,7 @@ bool ncs_lockstep_come(struct ncs_lockstep *lockstep,
 double ncs_lockstep_end(struct ncs_lockstep *lockstep,
 			const struct ncs_path_ready *ready,
 			const struct ncs_path_edits *edits,
-			const struct ncs_passage *passages, uint64_t base_ns);
+			const struct ncs_part_times *part_times,
+			uint64_t base_ns);
 
 #endif

@@ -223,7 +223,8 @@ static void add_to_channel(struct ncs_path_nodes *nodes,
 /* One piece, which ends at `until_ns`. */
 static void add_piece(struct ncs_path_nodes *nodes, size_t scenario,
 		      const struct ncs_path_unit *unit, uint32_t owner,
-		      unsigned cause, const struct ncs_via *via,
+		      unsigned cause,
+		      const struct ncs_last_channel *last_channel,
 		      double until_ns, double ns)
 {
 	const struct ncs_path_options *options = nodes->options;
@@ -242,13 +243,13 @@ static void add_piece(struct ncs_path_nodes *nodes, size_t scenario,
 		return;
 	if (unit->is_counted)
 		add_to_step(nodes, unit->step, cause, rank, ns);
-	if (unit->is_counted && via)
+	if (unit->is_counted && last_channel)
 		add_to_channel(nodes, &(struct ncs_path_channel){
 					      .rank = rank,
 					      .comm_id = unit->comm_id,
-					      .channel = via->channel,
-					      .send = via->send,
-					      .peer = via->peer,
+					      .channel = last_channel->channel,
+					      .send = last_channel->send,
+					      .peer = last_channel->peer,
 					      .ns = ns });
 	if (options->segment)
 		options->segment(
@@ -265,9 +266,12 @@ static void add_piece(struct ncs_path_nodes *nodes, size_t scenario,
 				.bytes = unit->bytes,
 				.function = unit->function,
 				.step = unit->step,
-				.channel = via ? via->channel : 0,
-				.send = via && via->send,
-				.peer = via ? via->peer : -1 });
+				.channel = last_channel ?
+						   last_channel->channel :
+						   0,
+				.send = last_channel && last_channel->send,
+				.peer = last_channel ? last_channel->peer :
+						       -1 });
 }
 
 /* The waits of a channel overlap: each gets its share of the time. */
@@ -275,12 +279,12 @@ static void add_transfer(struct ncs_path_nodes *nodes, size_t scenario,
 			 const struct ncs_path_unit *unit,
 			 const struct ncs_path_end *end, double until_ns)
 {
-	const struct ncs_via *via = &end->via;
+	const struct ncs_last_channel *last_channel = &end->last_channel;
 	double waits_ns = 0, at_ns = until_ns - end->transfer_ns;
-	unsigned first = via->send ? NCS_PATH_GPU : NCS_PATH_SENDER;
+	unsigned first = last_channel->send ? NCS_PATH_GPU : NCS_PATH_SENDER;
 
-	for (unsigned i = 0; via->is_known && i < 3; i++)
-		waits_ns += via->wait_ns[i];
+	for (unsigned i = 0; last_channel->is_known && i < 3; i++)
+		waits_ns += last_channel->wait_ns[i];
 	if (end->is_unknown && unit->is_counted)
 		nodes->sums[scenario].unknown_ns += end->transfer_ns;
 	if (!(waits_ns > 0)) {
@@ -289,11 +293,12 @@ static void add_transfer(struct ncs_path_nodes *nodes, size_t scenario,
 		return;
 	}
 	for (unsigned i = 0; i < 3; i++) {
-		double ns = end->transfer_ns * via->wait_ns[i] / waits_ns;
+		double ns =
+			end->transfer_ns * last_channel->wait_ns[i] / waits_ns;
 
 		at_ns += ns;
-		add_piece(nodes, scenario, unit, end->owner, first + i, via,
-			  at_ns, ns);
+		add_piece(nodes, scenario, unit, end->owner, first + i,
+			  last_channel, at_ns, ns);
 	}
 }
 

@@ -21,7 +21,7 @@ struct ncs_path_end {
 	uint64_t unit; /* its operation; NCS_NO_UNIT: the beginning */
 	uint32_t owner;
 	bool is_unknown; /* the transfer's change is not known */
-	struct ncs_via via;
+	struct ncs_last_channel last_channel;
 	double transfer_ns;
 };
 

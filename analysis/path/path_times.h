@@ -46,13 +46,13 @@ struct ncs_path_moments {
 /* Nobody ended before all had come, whatever the clocks say: a part has come by
  * `latest_ns`, the first end of those that need it. */
 static inline struct ncs_path_moments
-ncs_path_moments_of(const struct ncs_passage *passage, uint64_t base_ns,
+ncs_path_moments_of(const struct ncs_part_times *times, uint64_t base_ns,
 		    double latest_ns)
 {
 	struct ncs_path_moments moments = {
-		.call_ns = ncs_since(base_ns, passage->call_ns),
-		.begin_ns = ncs_since(base_ns, passage->begin_ns),
-		.arrival_ns = ncs_since(base_ns, passage->arrival_ns),
+		.call_ns = ncs_since(base_ns, times->call_ns),
+		.begin_ns = ncs_since(base_ns, times->begin_ns),
+		.arrival_ns = ncs_since(base_ns, times->arrival_ns),
 	};
 
 	if (moments.arrival_ns > latest_ns) {

@@ -29,10 +29,10 @@ struct pending {
 	struct comm *comm;
 	size_t expected; /* parts */
 	struct ncs_member *parts;
-	struct ncs_passage *passages;    /* once it is finished */
-	struct pending *previous, *next; /* of those that are incomplete */
-	struct pending *chain;           /* of the same hash */
-	uint64_t order;                  /* in which they were completed */
+	struct ncs_part_times *part_times; /* once it is finished */
+	struct pending *previous, *next;   /* of those that are incomplete */
+	struct pending *chain;             /* of the same hash */
+	uint64_t order;                    /* in which they were completed */
 };
 
 /* What a rank told last, of one function. */
@@ -99,7 +99,7 @@ static void pending_free(struct ncs_join *join, struct pending *pending)
 		return;
 	join->parts -= pending->joined.count;
 	free(pending->parts);
-	free(pending->passages);
+	free(pending->part_times);
 	free(pending);
 }
 
@@ -353,40 +353,41 @@ static enum ncs_gate gate_of_transfer(const struct ncs_joined *joined)
 		       NCS_GATE_ALL;
 }
 
-void ncs_passage_make(struct ncs_passage *passage,
-		      const struct ncs_member *part,
-		      enum ncs_part_moment arrival)
+void ncs_part_times_make(struct ncs_part_times *times,
+			 const struct ncs_member *part,
+			 enum ncs_part_moment arrival)
 {
 	const struct ncs_member_channel *slowest = &part->slowest;
 	const uint64_t *wait_ns =
 		&slowest->wait_ns[slowest->send ? NCS_CHANNEL_SEND_GPU_WAIT :
 						  NCS_CHANNEL_RECV_WAIT];
 
-	passage->begin_ns = part->at_ns[NCS_PART_BEGIN];
-	passage->call_ns = part->at_ns[NCS_PART_CALL] != 0 ?
-				   part->at_ns[NCS_PART_CALL] :
-				   passage->begin_ns;
-	passage->arrival_ns = part->at_ns[arrival];
-	passage->end_ns = part->at_ns[NCS_PART_END];
-	passage->owner = (uint32_t)part->owner;
-	passage->via.is_known = slowest->steps > 0;
-	passage->via.send = slowest->send;
-	passage->via.channel = slowest->channel;
-	passage->via.peer = slowest->peer;
+	times->begin_ns = part->at_ns[NCS_PART_BEGIN];
+	times->call_ns = part->at_ns[NCS_PART_CALL] != 0 ?
+				 part->at_ns[NCS_PART_CALL] :
+				 times->begin_ns;
+	times->arrival_ns = part->at_ns[arrival];
+	times->end_ns = part->at_ns[NCS_PART_END];
+	times->owner = (uint32_t)part->owner;
+	times->last_channel.is_known = slowest->steps > 0;
+	times->last_channel.send = slowest->send;
+	times->last_channel.channel = slowest->channel;
+	times->last_channel.peer = slowest->peer;
 	for (unsigned i = 0; i < 3; i++)
-		passage->via.wait_ns[i] = (float)(int64_t)wait_ns[i];
+		times->last_channel.wait_ns[i] = (float)(int64_t)wait_ns[i];
 }
 
 /* Without memory they are made by those who want them. */
-static void make_passages(struct pending *pending)
+static void make_part_times(struct pending *pending)
 {
 	struct ncs_joined *joined = &pending->joined;
 
-	pending->passages = malloc(joined->count * sizeof(*pending->passages));
-	for (size_t i = 0; pending->passages && i < joined->count; i++)
-		ncs_passage_make(&pending->passages[i], &joined->parts[i],
-				 joined->arrival);
-	joined->passages = pending->passages;
+	pending->part_times =
+		malloc(joined->count * sizeof(*pending->part_times));
+	for (size_t i = 0; pending->part_times && i < joined->count; i++)
+		ncs_part_times_make(&pending->part_times[i], &joined->parts[i],
+				    joined->arrival);
+	joined->part_times = pending->part_times;
 }
 
 /* There is room for it in the heap. */
@@ -403,7 +404,7 @@ static void finish(struct ncs_join *join, struct pending *pending)
 			       gate_of_transfer(joined) :
 			       ncs_gate_of(joined->function);
 	find_arrival(joined);
-	make_passages(pending);
+	make_part_times(pending);
 	if (joined->is_complete)
 		join->count.complete++;
 	else

@@ -20,7 +20,7 @@
 #include "analysis/records/parts.h"
 
 /* The channel that ended last, at one part. */
-struct ncs_via {
+struct ncs_last_channel {
 	bool is_known;
 	bool send;
 	uint8_t channel;
@@ -28,14 +28,14 @@ struct ncs_via {
 	float wait_ns[3]; /* in the order of a step */
 };
 
-/* What a pass over all parts looks at, on one cache line. */
-struct ncs_passage {
+/* The times of a part that every pass over all parts needs: one cache line. */
+struct ncs_part_times {
 	uint64_t call_ns; /* or BEGIN, where that is not known */
 	uint64_t begin_ns;
 	uint64_t arrival_ns;
 	uint64_t end_ns;
 	uint32_t owner;
-	struct ncs_via via;
+	struct ncs_last_channel last_channel;
 };
 
 /* One operation. Collectives: parts by rank. A transfer: the send, the receive. */
@@ -55,13 +55,13 @@ struct ncs_joined {
 	uint64_t first_end_ns;
 	size_t count;
 	const struct ncs_member *parts;
-	const struct ncs_passage *passages; /* the parts'; NULL: not made */
+	const struct ncs_part_times *part_times; /* the parts'; NULL: not made */
 };
 
 /* A part's, which arrives by this moment. */
-void ncs_passage_make(struct ncs_passage *passage,
-		      const struct ncs_member *part,
-		      enum ncs_part_moment arrival);
+void ncs_part_times_make(struct ncs_part_times *times,
+			 const struct ncs_member *part,
+			 enum ncs_part_moment arrival);
 
 /* Whether a part is the root's, the sender's. */
 static inline bool ncs_joined_is_root(const struct ncs_joined *joined,

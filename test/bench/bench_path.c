@@ -50,7 +50,8 @@ static uint64_t next(uint64_t *seed)
 
 /* Fills in the times of one collective, whose ranks are free from `from_ns` on. */
 static void make_times(struct ncs_member *parts, unsigned ranks, unsigned ahead,
-		 uint64_t from_ns, uint64_t *seed, struct ncs_joined *joined)
+		       uint64_t from_ns, uint64_t *seed,
+		       struct ncs_joined *joined)
 {
 	uint64_t last_ns = 0;
 
@@ -78,15 +79,15 @@ static void make_times(struct ncs_member *parts, unsigned ranks, unsigned ahead,
  * measured. */
 struct collectives_row {
 	struct ncs_member *parts;
-	struct ncs_passage *passages;
+	struct ncs_part_times *part_times;
 	struct ncs_joined joined[ROW];
 };
 
-static void make_passages(struct collectives_row *row, unsigned ranks)
+static void make_part_times(struct collectives_row *row, unsigned ranks)
 {
 	for (size_t i = 0; i < (size_t)ROW * ranks; i++)
-		ncs_passage_make(&row->passages[i], &row->parts[i],
-				 NCS_PART_KERNEL);
+		ncs_part_times_make(&row->part_times[i], &row->parts[i],
+				    NCS_PART_KERNEL);
 }
 
 static void fill(struct collectives_row *row, unsigned ranks, unsigned ahead,
@@ -95,8 +96,8 @@ static void fill(struct collectives_row *row, unsigned ranks, unsigned ahead,
 	uint64_t seed = 1;
 
 	row->parts = calloc((size_t)ROW * ranks, sizeof(*row->parts));
-	row->passages = calloc((size_t)ROW * ranks, sizeof(*row->passages));
-	if (!row->parts || !row->passages)
+	row->part_times = calloc((size_t)ROW * ranks, sizeof(*row->part_times));
+	if (!row->parts || !row->part_times)
 		abort();
 	for (unsigned c = 0; c < ROW; c++) {
 		struct ncs_member *parts = &row->parts[(size_t)c * ranks];
@@ -110,7 +111,7 @@ static void fill(struct collectives_row *row, unsigned ranks, unsigned ahead,
 			.arrival = NCS_PART_KERNEL,
 			.count = ranks,
 			.parts = parts,
-			.passages = &row->passages[(size_t)c * ranks],
+			.part_times = &row->part_times[(size_t)c * ranks],
 		};
 		for (unsigned i = 0; i < ranks; i++) {
 			parts[i].owner = i;
@@ -122,9 +123,9 @@ static void fill(struct collectives_row *row, unsigned ranks, unsigned ahead,
 			parts[i].slowest.wait_ns[NCS_CHANNEL_RECV_WAIT] = 100;
 		}
 		make_times(parts, ranks, ahead, START_NS + c * PERIOD_NS, &seed,
-		     &row->joined[c]);
+			   &row->joined[c]);
 	}
-	make_passages(row, ranks);
+	make_part_times(row, ranks);
 }
 
 /* Makes the next row: the same collectives, later. */
@@ -139,7 +140,7 @@ static void move(struct collectives_row *row, unsigned ranks)
 			if (row->parts[i].at_ns[m] != 0)
 				row->parts[i].at_ns[m] +=
 					(uint64_t)ROW * PERIOD_NS;
-	make_passages(row, ranks);
+	make_part_times(row, ranks);
 }
 
 struct bench_options {
@@ -205,7 +206,7 @@ static void measure(const struct bench_options *bench, unsigned collectives,
 	ncs_path_free(path);
 	ncs_fits_release(&fits);
 	free(row.parts);
-	free(row.passages);
+	free(row.part_times);
 	free(owners);
 }
 

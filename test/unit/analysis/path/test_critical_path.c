@@ -44,7 +44,7 @@ struct small {
 	size_t count;
 	struct ncs_joined joined[OPERATIONS_MAX];
 	struct ncs_member parts[PARTS];
-	struct ncs_passage passages[PARTS];
+	struct ncs_part_times part_times[PARTS];
 	size_t part_count;
 	struct ncs_path_owner owners[RANKS * COMMS];
 	double gap_ns[PARTS][4]; /* of the graph, once it is built */
@@ -173,14 +173,14 @@ static void make_small(struct small *job, uint64_t seed, size_t operations)
 	qsort(job->joined, job->count, sizeof(job->joined[0]), by_first_end);
 }
 
-static void make_passages(struct small *job)
+static void make_part_times(struct small *job)
 {
 	for (size_t i = 0; i < job->part_count; i++)
-		ncs_passage_make(&job->passages[i], &job->parts[i],
-				 NCS_PART_KERNEL);
+		ncs_part_times_make(&job->part_times[i], &job->parts[i],
+				    NCS_PART_KERNEL);
 	for (size_t i = 0; i < job->count; i++)
-		job->joined[i].passages =
-			&job->passages[job->joined[i].parts - job->parts];
+		job->joined[i].part_times =
+			&job->part_times[job->joined[i].parts - job->parts];
 }
 
 /* --- The longest path of an explicit graph ----------------------------------------- */
@@ -593,7 +593,7 @@ static void the_pass_finds_the_longest_path(void **state)
 
 		make_small(&job, seed, OPERATIONS);
 		if (is_joined)
-			make_passages(&job);
+			make_part_times(&job);
 		find_all_gaps(&job);
 		timed.job = &job;
 		options.owner_count = RANKS * job.comms;

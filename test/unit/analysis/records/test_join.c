@@ -289,20 +289,21 @@ static void what_a_pass_looks_at_is_the_parts(void **state)
 	ncs_join_advance(join, UINT64_MAX);
 	joined = ncs_join_next(join);
 	assert_non_null(joined);
-	assert_non_null(joined->passages);
+	assert_non_null(joined->part_times);
 	for (size_t i = 0; i < joined->count; i++) {
-		const struct ncs_passage *passage = &joined->passages[i];
+		const struct ncs_part_times *times = &joined->part_times[i];
 
-		assert_int_equal(passage->owner, 10 + i);
-		assert_int_equal(passage->call_ns, i > 0 ? 3000 : 3500);
-		assert_int_equal(passage->begin_ns, 3500);
-		assert_int_equal(passage->arrival_ns, 4000 + i);
-		assert_int_equal(passage->end_ns,
+		assert_int_equal(times->owner, 10 + i);
+		assert_int_equal(times->call_ns, i > 0 ? 3000 : 3500);
+		assert_int_equal(times->begin_ns, 3500);
+		assert_int_equal(times->arrival_ns, 4000 + i);
+		assert_int_equal(times->end_ns,
 				 joined->parts[i].at_ns[NCS_PART_END]);
-		assert_true(passage->via.is_known);
-		assert_int_equal(passage->via.channel, 7);
-		assert_int_equal(passage->via.send, i == 2);
-		assert_true(passage->via.wait_ns[0] == (i == 2 ? 70 : 60));
+		assert_true(times->last_channel.is_known);
+		assert_int_equal(times->last_channel.channel, 7);
+		assert_int_equal(times->last_channel.send, i == 2);
+		assert_true(times->last_channel.wait_ns[0] ==
+			    (i == 2 ? 70 : 60));
 	}
 }
 
