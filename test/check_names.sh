@@ -1,0 +1,167 @@
+#!/bin/sh
+# SPDX-License-Identifier: MIT
+# A name stands for one thing, and a header says what it offers:
+#
+#   - no two C files have the same name;
+#   - no tag of a struct, union or enum is defined twice, nor in two files of
+#     their own;
+#   - a function in a header begins with ncs_ or ncclstat_;
+#   - a comment stands directly above each function in a header, or above the
+#     group of lines that it belongs to;
+#   - each source says its licence in its first two lines.
+#
+# test/ is left out, but for the names of files and the licence: its programs
+# share nothing. It prints each offending line.  Before it judges the tree it
+# breaks each rule once in a copy, because a check that cannot fail is worth
+# nothing.
+
+set -eu
+cd "$(dirname "$0")/.."
+
+tmp=$(mktemp -d "${TMPDIR:-/tmp}/ncclstat-names.XXXXXX")
+trap 'rm -rf "$tmp"' EXIT
+trap 'exit 130' HUP INT TERM
+
+product='include shm plugin analysis record tui man'
+
+# check_files FOLDER: names of C files that stand in two folders, and sources
+# without a licence.
+check_files() (
+	cd "$1"
+	find $product test \( -name captures -o -name golden \) -prune -o -type f \
+		\( -name '*.[ch]' -o -name '*.def' -o -name '*.sh' \
+		-o -name '*.py' \) -print | sort >"$tmp/files"
+	grep -E '\.([ch]|def)$' "$tmp/files" | awk -F/ '
+	seen[$NF] != "" { print $0 ": the name of " seen[$NF] }
+	{ seen[$NF] = $0 }
+	'
+	while read -r file; do
+		head -n 2 "$file" | grep -q 'SPDX-License-Identifier: MIT' ||
+			echo "$file: no SPDX-License-Identifier"
+	done <"$tmp/files"
+)
+
+# check_tags FOLDER: tags that are defined twice.
+check_tags() (
+	cd "$1"
+	find $product \( -name '*.[ch]' -o -name '*.def' \) -type f | sort |
+		xargs awk '
+	/^[ \t]*(typedef )?(struct|union|enum)[ \t]+[A-Za-z_0-9]+[ \t]*\{/ {
+		tag = $0
+		sub(/^[ \t]*(typedef )?(struct|union|enum)[ \t]+/, "", tag)
+		sub(/[^A-Za-z_0-9].*/, "", tag)
+		if (tag in place)
+			printf "%s:%d: tag %s: also in %s\n", FILENAME, FNR,
+				tag, place[tag]
+		else
+			place[tag] = FILENAME ":" FNR
+	}
+	'
+)
+
+# check_headers FOLDER: functions in headers without our prefix, or without a
+# comment.
+check_headers() (
+	cd "$1"
+	find $product -name '*.h' -type f | sort | xargs awk '
+	function bad(why) {
+		printf "%s:%d: %s\n", FILENAME, FNR, why
+	}
+	FNR == 1 {
+		in_comment = in_macro = documented = 0
+	}
+	# A blank line ends the group that a comment speaks of.
+	/^[ \t]*$/ {
+		documented = in_macro = 0
+		next
+	}
+	in_macro {
+		in_macro = /\\$/
+		next
+	}
+	/^[ \t]*#/ {
+		in_macro = /\\$/
+		next
+	}
+	in_comment {
+		if (/\*\//) {
+			in_comment = 0
+			documented = 1
+		}
+		next
+	}
+	/^[ \t]*\/\*/ {
+		in_comment = !/\*\//
+		documented = !in_comment
+		next
+	}
+	# At the margin, a name and a parenthesis: a function, or a macro.
+	/^[A-Za-z_].*\(/ {
+		head = $0
+		sub(/\/\*.*/, "", head)
+		gsub(/__attribute__ *\(\([^)]*(\([^)]*\))?\)\)/, "", head)
+		if (!match(head, /[A-Za-z_][A-Za-z_0-9]*[ ]?\(/))
+			next
+		name = substr(head, RSTART, RLENGTH - 1)
+		if (head ~ /^typedef/ || name ~ /^[A-Z_0-9]+$/ ||
+		    name ~ /^(static_assert|_Static_assert)$/ || head ~ /=/)
+			next
+		# The name that NVTX looks for is not ours to choose.
+		if (name !~ /^(ncs|ncclstat)_/ && name != "InitializeInjectionNvtx2")
+			bad(name "(): no prefix")
+		if (!documented)
+			bad(name "(): no comment above it")
+	}
+	'
+)
+
+check() {
+	check_files "$1"
+	check_tags "$1"
+	check_headers "$1"
+}
+
+# plant FILE TEXT WANT: with this file added to the copy, WANT must be found.
+plant() {
+	file=$tmp/tree/$1
+	[ ! -e "$file" ] || {
+		echo "self-test: $1 is there already"
+		echo x >>"$tmp/missed"
+	}
+	printf '%b' "$2" >"$file"
+	check "$tmp/tree" >"$tmp/caught"
+	if [ -z "$3" ] && grep "planted" "$tmp/caught"; then
+		echo "self-test: wrongly caught: $2"
+		echo x >>"$tmp/missed"
+	elif ! grep -q "$3" "$tmp/caught"; then
+		echo "self-test: not caught: $2"
+		echo x >>"$tmp/missed"
+	fi
+	rm "$file"
+}
+
+mkdir "$tmp/tree"
+find $product test \( -name captures -o -name golden \) -prune -o \
+	-name '*.[ch]' -print -o -name '*.def' -print |
+	tar -cf - -T - | tar -xf - -C "$tmp/tree"
+
+spdx='/* SPDX-License-Identifier: MIT */\n'
+plant shm/planted.h "$spdx/* Adds. */\nint ncs_planted(int a);
+int ncs_planted_too(int a);\n" ''
+plant shm/planted.h "$spdx/* Adds. */\nstatic inline int *\nncs_planted(int a)\n" ''
+plant shm/planted.h "$spdx#define PLANTED(x) \\\\\n	put(x)\n" ''
+plant shm/model.h "$spdx" 'shm/model.h: the name of analysis/model/model.h'
+plant test/planted.c 'int main(void);\n' 'test/planted.c: no SPDX'
+plant shm/planted.c "${spdx}struct ncs_reader {\n" 'tag ncs_reader: also in'
+plant shm/planted.c "${spdx}struct planted {\n};\nenum planted {\n" \
+	'tag planted: also in'
+plant shm/planted.h "$spdx/* Adds. */\nint planted(int a);\n" \
+	'planted(): no prefix'
+plant shm/planted.h "$spdx/* Adds. */\nstatic inline int\nplanted(int a)\n" \
+	'planted(): no prefix'
+plant shm/planted.h "$spdx/* Adds. */\nint ncs_a(int a);\n\nint ncs_b(int a);\n" \
+	'ncs_b(): no comment'
+
+check . >"$tmp/found"
+cat "$tmp/found"
+[ ! -s "$tmp/found" ] && [ ! -e "$tmp/missed" ]
