@@ -140,7 +140,7 @@ static uint64_t cookie(void)
 
 static void load(const struct ncs_init *init)
 {
-	const struct ncs_config *config = ncs_process_config();
+	const struct ncs_environment *config = ncs_process_environment();
 	char why[1024];
 	int error;
 
@@ -222,7 +222,7 @@ void ncs_chain_init_comm(const struct ncs_init *init, void **context)
 	void *theirs = NULL;
 	uint64_t value;
 
-	if (!ncs_process_config()->chain[0])
+	if (!ncs_process_environment()->chain[0])
 		return;
 	ncs_process_on_fork(forget);
 	pthread_mutex_lock(&lock);
@@ -300,7 +300,7 @@ static bool get_pair(const void *handle, struct ncs_pair *pair)
 
 /* --- starting an event ---------------------------------------------------- */
 
-struct start {
+struct chained_start {
 	unsigned api_version;
 	unsigned event; /* NCS_EVENT_COUNT: none that we know */
 	const union nccl_event_descr *descr;
@@ -310,7 +310,7 @@ struct start {
 	bool is_local;         /* of this process, as far as we can tell */
 };
 
-static bool has_group(const struct start *start)
+static bool has_group(const struct chained_start *start)
 {
 	return start->api_version >= 5 && (start->event == NCS_EVENT_COLL ||
 					   start->event == NCS_EVENT_P2P);
@@ -318,7 +318,7 @@ static bool has_group(const struct start *start)
 
 /* Parents of another process's events (PXN) are handles of that process, and
  * so is their context. */
-static void look_up(struct start *start, const void *context)
+static void look_up(struct chained_start *start, const void *context)
 {
 	const struct nccl_event_descr_v5 *head = &start->descr->v5;
 	const void *group;
@@ -343,7 +343,7 @@ static void look_up(struct start *start, const void *context)
 }
 
 /* What the other plugin had asked for when NCCL looked. */
-static uint32_t events_then(const struct start *start)
+static uint32_t events_then(const struct chained_start *start)
 {
 	uint32_t events = wanted_events();
 
@@ -358,7 +358,7 @@ static uint32_t events_then(const struct start *start)
 
 /* Some events NCCL does not start where a plugin gave nothing for the
  * parent. */
-static bool needs_their_parent(const struct start *start)
+static bool needs_their_parent(const struct chained_start *start)
 {
 	switch (start->event) {
 	case NCS_EVENT_COLL:
@@ -374,14 +374,14 @@ static bool needs_their_parent(const struct start *start)
 }
 
 /* True if NCCL would start this event for the other plugin alone. */
-static bool is_for_them(const struct start *start, uint32_t events)
+static bool is_for_them(const struct chained_start *start, uint32_t events)
 {
 	return 1u << start->event & ncs_next_known_events() &&
 	       starters[start->event] & events &&
 	       (start->parent.theirs != 0 || !needs_their_parent(start));
 }
 
-static uint64_t start_theirs(const struct start *start)
+static uint64_t start_theirs(const struct chained_start *start)
 {
 	static const uint8_t bytes[] = {
 		0,
@@ -419,7 +419,7 @@ static uint64_t start_theirs(const struct start *start)
 
 /* Ours gets all, whoever asked for it, but for a flood that only the other
  * did. */
-static uint64_t start_ours(const struct start *start, uint64_t type)
+static uint64_t start_ours(const struct chained_start *start, uint64_t type)
 {
 	const struct nccl_event_descr_v5 *head = &start->descr->v5;
 
@@ -437,7 +437,7 @@ static uint64_t start_ours(const struct start *start, uint64_t type)
 			       parent, head->rank, &head->proxy_op);
 }
 
-static bool is_captured(const struct start *start)
+static bool is_captured(const struct chained_start *start)
 {
 	const struct nccl_event_descr_v5 *head = &start->descr->v5;
 
@@ -453,7 +453,7 @@ static bool is_captured(const struct start *start)
 	}
 }
 
-static enum ncs_pair_class class_of(const struct start *start)
+static enum ncs_pair_class class_of(const struct chained_start *start)
 {
 	switch (start->event) {
 	case NCS_EVENT_PROXY_OP:
@@ -483,7 +483,7 @@ uint64_t ncs_chain_start_event(unsigned api_version, void *context,
 			       void *const *former, uint64_t type,
 			       const void *descr)
 {
-	struct start start = {
+	struct chained_start start = {
 		.api_version = api_version,
 		.event = event_of(type),
 		.descr = descr,

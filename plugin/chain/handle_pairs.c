@@ -14,7 +14,7 @@
  *   bits 8-58  number of the pair
  *   bits 0- 7  how often the search for a place passes it by: 0 when the event
  *              is over; or BUSY: being written */
-struct place {
+struct pair_place {
 	uint64_t tag;
 	struct ncs_pair pair;
 };
@@ -58,7 +58,7 @@ static const struct {
 #define NUMBER_BITS 51
 #define NUMBER_MASK ((UINT64_C(1) << NUMBER_BITS) - 1)
 
-static struct place *places[NCS_PAIR_CLASS_COUNT];
+static struct pair_place *places[NCS_PAIR_CLASS_COUNT];
 
 /* The next pair's number, each on a line of its own: they are written by
  * different threads, and at every start. */
@@ -80,15 +80,15 @@ int ncs_pairs_make(uint64_t cookie)
 	char *memory;
 
 	for (unsigned i = 0; i < NCS_PAIR_CLASS_COUNT; i++)
-		bytes += classes[i].count * sizeof(struct place);
+		bytes += classes[i].count * sizeof(struct pair_place);
 	/* Touched now, so that no callback is the first to do so. */
 	memory = mmap(NULL, bytes, PROT_READ | PROT_WRITE,
 		      MAP_PRIVATE | MAP_ANONYMOUS | MAP_POPULATE, -1, 0);
 	if (memory == MAP_FAILED)
 		return -errno;
 	for (unsigned i = 0; i < NCS_PAIR_CLASS_COUNT; i++) {
-		places[i] = (struct place *)memory;
-		memory += classes[i].count * sizeof(struct place);
+		places[i] = (struct pair_place *)memory;
+		memory += classes[i].count * sizeof(struct pair_place);
 	}
 	begin_numbers(cookie);
 	return 0;
@@ -96,7 +96,7 @@ int ncs_pairs_make(uint64_t cookie)
 
 void ncs_pairs_forget(uint64_t cookie)
 {
-	struct place *contexts = places[NCS_PAIR_CONTEXT];
+	struct pair_place *contexts = places[NCS_PAIR_CONTEXT];
 
 	if (!contexts)
 		return;
@@ -121,7 +121,7 @@ static enum ncs_pair_class class_of(uint64_t handle)
 	return (enum ncs_pair_class)(handle >> 10 & 7);
 }
 
-static struct place *place_of(enum ncs_pair_class class, uint64_t number)
+static struct pair_place *place_of(enum ncs_pair_class class, uint64_t number)
 {
 	return &places[class][number & (classes[class].count - 1)];
 }
@@ -141,7 +141,7 @@ bool ncs_pairs_is_context(uint64_t value)
 /* --- putting and getting -------------------------------------------------- */
 
 /* Takes the place if it is free, or if it must be had. */
-static bool claim(enum ncs_pair_class class, struct place *place,
+static bool claim(enum ncs_pair_class class, struct pair_place *place,
 		  uint64_t number, unsigned tries)
 {
 	uint64_t tag = ncs_load_relaxed(&place->tag);
@@ -159,7 +159,7 @@ static bool claim(enum ncs_pair_class class, struct place *place,
 	       !pass;
 }
 
-static void write_pair(struct place *place, const struct ncs_pair *pair,
+static void write_pair(struct pair_place *place, const struct ncs_pair *pair,
 		       uint64_t number, uint32_t passes)
 {
 	/* ORDER: pairs with ncs_pairs_get() (plugin/chain/handle_pairs.c): who sees a word
@@ -181,7 +181,7 @@ uint64_t ncs_pairs_put(enum ncs_pair_class class, const struct ncs_pair *pair)
 	for (unsigned i = 1; i <= tries; i++) {
 		uint64_t number = ncs_add_relaxed(&next[class].number, 1) &
 				  NUMBER_MASK;
-		struct place *place = place_of(class, number);
+		struct pair_place *place = place_of(class, number);
 
 		if (!claim(class, place, number, i))
 			continue;
@@ -195,7 +195,7 @@ bool ncs_pairs_get(uint64_t handle, struct ncs_pair *pair)
 {
 	enum ncs_pair_class class = class_of(handle);
 	uint64_t tag, number = handle >> 13;
-	struct place *place;
+	struct pair_place *place;
 
 	/* A place that was never used has number 0. */
 	if (class >= NCS_PAIR_CLASS_COUNT || number == 0)
@@ -224,7 +224,7 @@ bool ncs_pairs_close(uint64_t handle)
 {
 	enum ncs_pair_class class = class_of(handle);
 	uint64_t tag, number = handle >> 13;
-	struct place *place;
+	struct pair_place *place;
 
 	if (class >= NCS_PAIR_CLASS_COUNT || class == NCS_PAIR_CAPTURED)
 		return false;

@@ -176,7 +176,7 @@ static uint64_t start_operation(unsigned api_version, struct ncs_comm *comm,
 
 /* Fills in what an API call says, and counts the call. */
 static void start_api_call(struct ncs_comm *comm, struct ncs_lane_state *lane,
-			   const void *context, struct ncs_span *span,
+			   const void *context, struct ncs_span_slot *span,
 			   uint64_t handle, enum ncs_event event,
 			   const void *body, uint64_t now)
 {
@@ -206,7 +206,7 @@ static void start_api_call(struct ncs_comm *comm, struct ncs_lane_state *lane,
 }
 
 static void start_kernel(struct ncs_comm *comm, struct ncs_lane_state *lane,
-			 unsigned api_version, struct ncs_span *span,
+			 unsigned api_version, struct ncs_span_slot *span,
 			 uint64_t parent, const void *body, uint64_t now)
 {
 	struct ncs_op *op =
@@ -232,11 +232,11 @@ static void start_kernel(struct ncs_comm *comm, struct ncs_lane_state *lane,
 }
 
 static void start_phase(struct ncs_comm *comm, struct ncs_lane_state *lane,
-			struct ncs_span *span, uint64_t parent,
+			struct ncs_span_slot *span, uint64_t parent,
 			const void *body)
 {
 	struct ncs_handle handle = ncs_handle_decode(parent);
-	struct ncs_span *kernel = NULL;
+	struct ncs_span_slot *kernel = NULL;
 
 	if (handle.kind == NCS_HANDLE_SPAN && handle.comm == comm->index)
 		kernel = ncs_span_find(comm, &handle);
@@ -259,9 +259,9 @@ static void start_phase(struct ncs_comm *comm, struct ncs_lane_state *lane,
 }
 
 static void start_net(struct ncs_comm *comm, struct ncs_lane_state *lane,
-		      struct ncs_span *span, uint64_t parent, const void *body)
+		      struct ncs_span_slot *span, uint64_t parent, const void *body)
 {
-	const struct ncs_step *step = ncs_handle_comm(parent) == comm->index ?
+	const struct ncs_step_slot *step = ncs_handle_comm(parent) == comm->index ?
 					      ncs_step_find(parent) :
 					      NULL;
 	const struct ncs_proxy_op *op = step ? step->op : NULL;
@@ -290,7 +290,7 @@ static uint64_t start_span(unsigned api_version, struct ncs_comm *comm,
 			   const void *body, uint64_t now)
 {
 	uint64_t handle;
-	struct ncs_span *span = ncs_span_start(comm, lane, event, now, &handle);
+	struct ncs_span_slot *span = ncs_span_start(comm, lane, event, now, &handle);
 
 	switch ((int)event) {
 	case NCS_EVENT_COLL_API:
@@ -419,7 +419,7 @@ static bool stop_span(struct ncs_comm *comm, struct ncs_lane_state *lane,
 	/* ORDER: pairs with admit_callbacks() (plugin/life/lifecycle.c): a span that is
 	 * still found after that is of this communicator. */
 	uint64_t context = ncs_load_acquire(&comm->context);
-	struct ncs_span *span = ncs_span_find(comm, handle);
+	struct ncs_span_slot *span = ncs_span_find(comm, handle);
 	uint64_t now;
 
 	if (!span)
@@ -544,7 +544,7 @@ static bool record_ctrl(struct ncs_comm *comm, struct ncs_lane_state *lane,
 
 /* The time since a span's start, for its record. */
 static uint64_t time_in(struct ncs_lane_state *lane,
-			const struct ncs_span *span)
+			const struct ncs_span_slot *span)
 {
 	uint64_t now = ncs_now();
 
@@ -557,7 +557,7 @@ static bool record_span(struct ncs_comm *comm, struct ncs_lane_state *lane,
 			const void *args)
 {
 	const union nccl_state_args_v4 *timer = args;
-	struct ncs_span *span = ncs_span_find(comm, handle);
+	struct ncs_span_slot *span = ncs_span_find(comm, handle);
 
 	if (!span || span->record.event != states[state].event)
 		return false;

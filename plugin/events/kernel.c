@@ -39,7 +39,7 @@ static void release_bounds(struct ncs_comm *comm)
 }
 
 bool ncs_kernel_times(struct ncs_comm *comm, struct ncs_lane_state *lane,
-		      struct ncs_span *span, uint64_t now)
+		      struct ncs_span_slot *span, uint64_t now)
 {
 	const struct ncs_clock *clock = &comm->header->clock;
 	struct ncs_gpu_kernel kernel = {

@@ -9,7 +9,7 @@
 #include "plugin/state/comm.h"
 
 /* A KernelCh of an operation starts. */
-static inline void ncs_kernel_started(struct ncs_span *span,
+static inline void ncs_kernel_started(struct ncs_span_slot *span,
 				      const struct ncs_op *op)
 {
 	span->launched = op->launched != 0;
@@ -19,6 +19,6 @@ static inline void ncs_kernel_started(struct ncs_span *span,
 /* A KernelCh or KernelPhase stops: puts the GPU's times into its record. False
  * if there are none, or none that can be true, which is counted. */
 bool ncs_kernel_times(struct ncs_comm *comm, struct ncs_lane_state *lane,
-		      struct ncs_span *span, uint64_t now);
+		      struct ncs_span_slot *span, uint64_t now);
 
 #endif

@@ -19,7 +19,7 @@
 	 1u << NCS_EVENT_CE_SYNC | 1u << NCS_EVENT_CE_BATCH)
 
 /* True if this thread got the slot. */
-static bool claim(const struct ncs_lane_state *lane, struct ncs_span *span)
+static bool claim(const struct ncs_lane_state *lane, struct ncs_span_slot *span)
 {
 	/* ORDER: pairs with ncs_span_stop() (plugin/events/span.c): another thread may
 	 * have been the one that freed it. */
@@ -35,7 +35,7 @@ static bool claim(const struct ncs_lane_state *lane, struct ncs_span *span)
 	return true;
 }
 
-struct ncs_span *ncs_span_start(struct ncs_comm *comm,
+struct ncs_span_slot *ncs_span_start(struct ncs_comm *comm,
 				struct ncs_lane_state *lane,
 				enum ncs_event event, uint64_t now,
 				uint64_t *handle)
@@ -46,7 +46,7 @@ struct ncs_span *ncs_span_start(struct ncs_comm *comm,
 
 	for (unsigned i = 0; i < NCS_SPAN_MAX; i++) {
 		unsigned slot = (first + i) % NCS_SPAN_MAX;
-		struct ncs_span *span = &lane->spans[slot];
+		struct ncs_span_slot *span = &lane->spans[slot];
 
 		if (!claim(lane, span))
 			continue;
@@ -76,10 +76,10 @@ struct ncs_span *ncs_span_start(struct ncs_comm *comm,
 	return NULL;
 }
 
-struct ncs_span *ncs_span_find(struct ncs_comm *comm,
+struct ncs_span_slot *ncs_span_find(struct ncs_comm *comm,
 			       const struct ncs_handle *handle)
 {
-	struct ncs_span *span;
+	struct ncs_span_slot *span;
 
 	if (handle->lane >= NCS_LANE_MAX || handle->slot >= NCS_SPAN_MAX)
 		return NULL;
@@ -90,7 +90,7 @@ struct ncs_span *ncs_span_find(struct ncs_comm *comm,
 }
 
 void ncs_span_stop(struct ncs_comm *comm, struct ncs_lane_state *lane,
-		   const struct ncs_handle *handle, struct ncs_span *span,
+		   const struct ncs_handle *handle, struct ncs_span_slot *span,
 		   uint64_t now)
 {
 	struct ncs_lane *home = comm->lanes[handle->lane].published;

@@ -17,7 +17,7 @@ static bool is_published(struct ncs_proxy_op *op, uint64_t now)
 
 /* In the shared ring, or not unless the operation is slow. */
 void ncs_step_publish_rarely(struct ncs_lane_state *lane,
-			     const struct ncs_step *step, uint64_t now)
+			     const struct ncs_step_slot *step, uint64_t now)
 {
 	const uint64_t *words;
 
@@ -29,10 +29,10 @@ void ncs_step_publish_rarely(struct ncs_lane_state *lane,
 
 /* The channel's head has stopped, and its next is to be looked for. */
 void ncs_step_move_head(struct ncs_comm *comm, struct ncs_channel_queue *queue,
-			const struct ncs_step *stopped, uint64_t now)
+			const struct ncs_step_slot *stopped, uint64_t now)
 {
 	struct ncs_channel *channel = queue->channel;
-	struct ncs_step *next = stopped->op->live != 0 ?
+	struct ncs_step_slot *next = stopped->op->live != 0 ?
 					ncs_channel_oldest_step(stopped->op) :
 					ncs_channel_search_head(comm, queue);
 
@@ -49,7 +49,7 @@ void ncs_step_move_head(struct ncs_comm *comm, struct ncs_channel_queue *queue,
 }
 
 void ncs_step_close(struct ncs_comm *comm, struct ncs_lane_state *lane,
-		    struct ncs_step *step, uint64_t now)
+		    struct ncs_step_slot *step, uint64_t now)
 {
 	ncs_lane_lose(lane, NCS_LOSS_MISSING_STOP);
 	step->flags = (uint64_t)NCS_RECORD_MISSING_STOP
@@ -64,7 +64,7 @@ uint64_t ncs_step_start_again(struct ncs_comm *comm,
 			      struct ncs_proxy_op *op, uint32_t number,
 			      uint64_t now)
 {
-	struct ncs_step *step = &op->steps[number % NCS_STEP_MAX];
+	struct ncs_step_slot *step = &op->steps[number % NCS_STEP_MAX];
 
 	if (step->number == number)
 		return ncs_load_relaxed(&step->handle);
@@ -86,14 +86,14 @@ uint64_t ncs_step_start_slowly(struct ncs_comm *comm, struct ncs_proxy_op *op,
 	return ncs_step_start(comm, lane, op, number, now);
 }
 
-void ncs_step_stop_slowly(struct ncs_comm *comm, struct ncs_step *step)
+void ncs_step_stop_slowly(struct ncs_comm *comm, struct ncs_step_slot *step)
 {
 	uint64_t now = ncs_now();
 
 	ncs_step_stop(comm, ncs_lane_enter(comm, now), step, now);
 }
 
-void ncs_step_enter_slowly(struct ncs_step *step, uint32_t transition,
+void ncs_step_enter_slowly(struct ncs_step_slot *step, uint32_t transition,
 			   const uint64_t *bytes)
 {
 	ncs_step_enter(step, transition, bytes, ncs_now());

@@ -20,13 +20,13 @@
 #define NCS_STEP_INLINE static inline __attribute__((always_inline))
 
 /* The step of a handle; NULL: it is none of a step that is under way. */
-NCS_STEP_INLINE struct ncs_step *ncs_step_find(uint64_t handle)
+NCS_STEP_INLINE struct ncs_step_slot *ncs_step_find(uint64_t handle)
 {
 	const struct ncs_comm *comm =
 		&ncs_process_state.comms[ncs_handle_comm(handle)];
 	/* ORDER: pairs with admit_callbacks() (plugin/life/lifecycle.c). */
 	uint64_t steps = ncs_load_acquire(&comm->live);
-	struct ncs_step *step = (struct ncs_step *)(uintptr_t)steps +
+	struct ncs_step_slot *step = (struct ncs_step_slot *)(uintptr_t)steps +
 				ncs_handle_slot(handle);
 
 	return steps != 0 && ncs_handle_is(handle, NCS_HANDLE_STEP) &&
@@ -35,16 +35,16 @@ NCS_STEP_INLINE struct ncs_step *ncs_step_find(uint64_t handle)
 		       NULL;
 }
 
-static inline bool ncs_step_is_live(const struct ncs_step *step)
+static inline bool ncs_step_is_live(const struct ncs_step_slot *step)
 {
 	return ncs_handle_is(ncs_load_relaxed(&step->handle), NCS_HANDLE_STEP);
 }
 
 /* What is rare. */
 void ncs_step_publish_rarely(struct ncs_lane_state *lane,
-			     const struct ncs_step *step, uint64_t now);
+			     const struct ncs_step_slot *step, uint64_t now);
 void ncs_step_move_head(struct ncs_comm *comm, struct ncs_channel_queue *queue,
-			const struct ncs_step *stopped, uint64_t now);
+			const struct ncs_step_slot *stopped, uint64_t now);
 uint64_t ncs_step_start_again(struct ncs_comm *comm,
 			      struct ncs_lane_state *lane,
 			      struct ncs_proxy_op *op, uint32_t number,
@@ -52,7 +52,7 @@ uint64_t ncs_step_start_again(struct ncs_comm *comm,
 
 /* Ends a step whose stop NCCL did not report. */
 void ncs_step_close(struct ncs_comm *comm, struct ncs_lane_state *lane,
-		    struct ncs_step *step, uint64_t now);
+		    struct ncs_step_slot *step, uint64_t now);
 
 /* A step's record, word by word: put together from smaller stores it would
  * have to wait for them to be read back as words. */
@@ -69,7 +69,7 @@ void ncs_step_close(struct ncs_comm *comm, struct ncs_lane_state *lane,
 	}
 
 static inline void ncs_step_publish(struct ncs_lane_state *lane,
-				    const struct ncs_step *step, uint64_t now)
+				    const struct ncs_step_slot *step, uint64_t now)
 {
 	const uint64_t words[NCS_RECORD_WORDS] = NCS_STEP_WORDS(step, now);
 
@@ -80,12 +80,12 @@ static inline void ncs_step_publish(struct ncs_lane_state *lane,
  * next step of the same proxy operation, or to none. */
 NCS_STEP_INLINE void ncs_step_stop(struct ncs_comm *comm,
 				 struct ncs_lane_state *lane,
-				 struct ncs_step *step, uint64_t now)
+				 struct ncs_step_slot *step, uint64_t now)
 {
 	struct ncs_proxy_op *op = step->op;
 	struct ncs_channel_queue *queue = op->queue;
 	struct ncs_channel *channel = queue->channel;
-	struct ncs_step *next = NULL;
+	struct ncs_step_slot *next = NULL;
 
 	if (__builtin_expect(lane->shared ||
 				     ncs_sampling_leaves_out(&op->sampled),
@@ -126,7 +126,7 @@ NCS_STEP_INLINE void ncs_step_stop(struct ncs_comm *comm,
 
 /* Whether a step that starts becomes its channel's head: no other is under way,
  * or only younger ones are. */
-static inline bool ncs_step_leads(const struct ncs_step *head,
+static inline bool ncs_step_leads(const struct ncs_step_slot *head,
 				  const struct ncs_proxy_op *op,
 				  uint32_t number)
 {
@@ -143,10 +143,10 @@ NCS_STEP_INLINE uint64_t ncs_step_start(struct ncs_comm *comm,
 				      struct ncs_proxy_op *op, uint32_t number,
 				      uint64_t now)
 {
-	struct ncs_step *step = &op->steps[number % NCS_STEP_MAX];
+	struct ncs_step_slot *step = &op->steps[number % NCS_STEP_MAX];
 	struct ncs_channel_queue *queue = op->queue;
 	struct ncs_channel *channel = queue->channel;
-	struct ncs_step *head;
+	struct ncs_step_slot *head;
 	uint64_t handle;
 
 	if (__builtin_expect(ncs_step_is_live(step), 0))
@@ -210,7 +210,7 @@ static inline uint32_t ncs_step_transition(unsigned state)
 }
 
 /* A step enters a state that it is not in yet. `bytes` NULL: not told. */
-NCS_STEP_INLINE void ncs_step_enter(struct ncs_step *step, uint32_t transition,
+NCS_STEP_INLINE void ncs_step_enter(struct ncs_step_slot *step, uint32_t transition,
 				    const uint64_t *bytes, uint64_t now)
 {
 	struct ncs_proxy_op *op = step->op;
@@ -241,8 +241,8 @@ NCS_STEP_INLINE void ncs_step_enter(struct ncs_step *step, uint32_t transition,
  * than the counter. */
 uint64_t ncs_step_start_slowly(struct ncs_comm *comm, struct ncs_proxy_op *op,
 			       uint32_t number);
-void ncs_step_stop_slowly(struct ncs_comm *comm, struct ncs_step *step);
-void ncs_step_enter_slowly(struct ncs_step *step, uint32_t transition,
+void ncs_step_stop_slowly(struct ncs_comm *comm, struct ncs_step_slot *step);
+void ncs_step_enter_slowly(struct ncs_step_slot *step, uint32_t transition,
 			   const uint64_t *bytes);
 
 static inline bool ncs_step_is_quick(const struct ncs_lane_state *lane)
@@ -285,7 +285,7 @@ NCS_STEP_INLINE bool ncs_step_on_start(const void *parent_pointer,
 NCS_STEP_INLINE bool ncs_step_on_stop(const void *pointer)
 {
 	uint64_t handle = (uint64_t)(uintptr_t)pointer, now;
-	struct ncs_step *step = ncs_step_find(handle);
+	struct ncs_step_slot *step = ncs_step_find(handle);
 	struct ncs_lane_state *lane;
 	struct ncs_comm *comm;
 
@@ -308,7 +308,7 @@ NCS_STEP_INLINE bool ncs_step_on_state(unsigned api_version,
 				       const void *args)
 {
 	uint32_t transition = ncs_step_transition(state);
-	struct ncs_step *step = ncs_step_find((uint64_t)(uintptr_t)pointer);
+	struct ncs_step_slot *step = ncs_step_find((uint64_t)(uintptr_t)pointer);
 	const union nccl_state_args_v4 *sizes = args;
 	const uint64_t *bytes = NULL;
 

@@ -19,7 +19,7 @@
 #include "plugin/state/comm.h"
 
 /* From init: starts it with the first communicator of the process, and tells
- * this one's readers what came of it. `library` as in struct ncs_config. False
+ * this one's readers what came of it. `library` as in struct ncs_environment. False
  * where there is something to be logged: `why` says what. */
 bool ncs_cupti_join(struct ncs_comm *comm, const char *library, char *why,
 		    size_t why_size);

@@ -52,7 +52,7 @@ static struct {
 	void (*forget_above)(void);
 	bool told; /* that something cannot be published */
 	bool control_made; /* or not to be had */
-	struct ncs_config config;
+	struct ncs_environment config;
 	char config_problem[256];
 	struct ncs_process self;
 	struct ncs_clock clock;
@@ -118,7 +118,7 @@ static void start_process(void)
 {
 	process.started = true;
 	process.config_problem[0] = '\0';
-	ncs_config_read(&process.config, process.config_problem,
+	ncs_environment_read(&process.config, process.config_problem,
 			sizeof(process.config_problem));
 	ncs_process_describe(&process.self);
 	ncs_process_state.pid = process.self.pid;
@@ -461,7 +461,7 @@ void ncs_process_finalize_comm(void *context)
 	pthread_mutex_unlock(&lock);
 }
 
-const struct ncs_config *ncs_process_config(void)
+const struct ncs_environment *ncs_process_environment(void)
 {
 	return &process.config;
 }

@@ -45,6 +45,6 @@ void ncs_process_finalize_comm(void *context);
 void ncs_process_on_fork(void (*forget)(void));
 
 /* What the environment said; from the first init on. */
-const struct ncs_config *ncs_process_config(void);
+const struct ncs_environment *ncs_process_environment(void);
 
 #endif

@@ -488,7 +488,7 @@ EXPORT int InitializeInjectionNvtx2(nvtx_get_export_table get_table)
 	};
 	const struct nvtx_callbacks *table = get_table(NVTX_TABLE_CALLBACKS);
 	nvtx_initialize_injection other = NULL;
-	static struct ncs_config config;
+	static struct ncs_environment config;
 	char problem[256];
 	int taken = 0;
 
@@ -496,7 +496,7 @@ EXPORT int InitializeInjectionNvtx2(nvtx_get_export_table get_table)
 		return 0;
 	pthread_mutex_lock(&lock);
 	/* What makes no sense is told to NCCL's log, when there is one. */
-	ncs_config_read(&config, problem, sizeof(problem));
+	ncs_environment_read(&config, problem, sizeof(problem));
 	if (config.nvtx_chain[0])
 		other = other_tool(config.nvtx_chain);
 	if (look_at(&modules[0], table, NVTX_MODULE_CORE) &&

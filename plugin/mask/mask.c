@@ -181,7 +181,7 @@ static struct {
 	bool allgatherv;   /* NCCL may make one of Broadcasts */
 	/* Changed by init and finalize only. */
 	bool anyone; /* may have switched since there was no communicator */
-	struct ncs_config config;
+	struct ncs_environment config;
 } mask;
 
 static uint32_t *word_at(uint64_t address)
@@ -594,7 +594,7 @@ void ncs_mask_add_events(uint32_t events)
 
 /* --- Init and finalize ---------------------------------------------------- */
 
-void ncs_mask_reset(const struct ncs_config *config,
+void ncs_mask_reset(const struct ncs_environment *config,
 		    const struct ncs_clock *clock)
 {
 	memset(&mask, 0, sizeof(mask));

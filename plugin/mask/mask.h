@@ -20,7 +20,7 @@
 
 /* What the environment asks for. At the first init of a process; in a forked
  * child anew. */
-void ncs_mask_reset(const struct ncs_config *config,
+void ncs_mask_reset(const struct ncs_environment *config,
 		    const struct ncs_clock *clock);
 
 /* A communicator has been made, and NCCL's init has not returned yet; `word` is

@@ -64,7 +64,7 @@ static bool parse_period(const char *text, uint32_t *period)
 	return true;
 }
 
-static bool parse_timing(const char *text, struct ncs_config *config)
+static bool parse_timing(const char *text, struct ncs_environment *config)
 {
 	static const char sampled[] = "sampled:";
 	uint32_t period = NCS_KERNEL_PERIOD_DEFAULT;
@@ -200,7 +200,7 @@ static bool parse_ranges(const char *text, uint32_t *ranges)
 	return true;
 }
 
-static bool parse(struct ncs_config *config, enum variable variable,
+static bool parse(struct ncs_environment *config, enum variable variable,
 		  const char *text)
 {
 	switch (variable) {
@@ -235,7 +235,7 @@ static bool parse(struct ncs_config *config, enum variable variable,
 	return false;
 }
 
-int ncs_config_read(struct ncs_config *config, char *problem,
+int ncs_environment_read(struct ncs_environment *config, char *problem,
 		    size_t problem_size)
 {
 	const char *allgatherv = getenv("NCCL_ALLGATHERV_ENABLE");

@@ -19,7 +19,7 @@
 /* The greatest number of ranges; numbers of ranges have 16 bits in places. */
 #define NCS_RANGE_MAX 65535u
 
-struct ncs_config {
+struct ncs_environment {
 	bool disabled;
 	char directory[256];
 	enum ncs_kernel_timing kernel_timing;
@@ -38,7 +38,7 @@ struct ncs_config {
 /* Fills in the configuration. Returns 0, or -EINVAL where a variable makes no
  * sense: its default holds then, and `problem` says which and what is
  * expected. */
-int ncs_config_read(struct ncs_config *config, char *problem,
+int ncs_environment_read(struct ncs_environment *config, char *problem,
 		    size_t problem_size);
 
 #endif

@@ -109,12 +109,12 @@ void ncs_channel_dequeue(struct ncs_comm *comm, struct ncs_proxy_op *op)
 		queue->head = NULL;
 }
 
-struct ncs_step *ncs_channel_oldest_step(const struct ncs_proxy_op *op)
+struct ncs_step_slot *ncs_channel_oldest_step(const struct ncs_proxy_op *op)
 {
-	struct ncs_step *oldest = NULL;
+	struct ncs_step_slot *oldest = NULL;
 
 	for (unsigned i = 0; i < NCS_STEP_MAX; i++) {
-		struct ncs_step *step = &op->steps[i];
+		struct ncs_step_slot *step = &op->steps[i];
 
 		if (ncs_handle_is(ncs_load_relaxed(&step->handle),
 				  NCS_HANDLE_STEP) &&
@@ -124,7 +124,7 @@ struct ncs_step *ncs_channel_oldest_step(const struct ncs_proxy_op *op)
 	return oldest;
 }
 
-struct ncs_step *ncs_channel_search_head(struct ncs_comm *comm,
+struct ncs_step_slot *ncs_channel_search_head(struct ncs_comm *comm,
 					 struct ncs_channel_queue *queue)
 {
 	uint16_t index = queue->first;

@@ -31,8 +31,8 @@ void ncs_channel_enqueue(struct ncs_comm *comm, struct ncs_proxy_op *op);
 void ncs_channel_dequeue(struct ncs_comm *comm, struct ncs_proxy_op *op);
 
 /* The oldest step under way of a proxy operation, and of a queue; NULL: none. */
-struct ncs_step *ncs_channel_oldest_step(const struct ncs_proxy_op *op);
-struct ncs_step *ncs_channel_search_head(struct ncs_comm *comm,
+struct ncs_step_slot *ncs_channel_oldest_step(const struct ncs_proxy_op *op);
+struct ncs_step_slot *ncs_channel_search_head(struct ncs_comm *comm,
 					 struct ncs_channel_queue *queue);
 
 /* Within the channel's lock: charges the time since the latest change to the
@@ -48,7 +48,7 @@ static inline void ncs_channel_leave(struct ncs_channel *channel,
 /* Within the channel's lock: it shows this step now. `since` starts anew with
  * each step, so that it tells how long nothing has moved. */
 static inline void ncs_channel_show(struct ncs_channel *channel,
-				    const struct ncs_step *step)
+				    const struct ncs_step_slot *step)
 {
 	ncs_payload_store(&channel->state, step->state);
 	ncs_payload_store(&channel->step, step->number);

@@ -47,7 +47,7 @@ struct ncs_sampled {
 };
 
 /* Any event but Coll, P2p, ProxyOp, ProxyStep and ProxyCtrl. */
-struct ncs_span {
+struct ncs_span_slot {
 	uint64_t tag;
 	union {
 		struct ncs_record record;
@@ -92,7 +92,7 @@ struct ncs_proxy_op;
 
 /* One transfer; a cache line. What its record shares with that of its proxy
  * operation is there. */
-struct ncs_step {
+struct ncs_step_slot {
 	_Alignas(NCS_CACHE_LINE) uint64_t handle; /* as struct ncs_proxy_op's */
 	struct ncs_proxy_op *op; /* always the same */
 	uint32_t number;
@@ -117,7 +117,7 @@ struct ncs_proxy_op {
 	uint32_t live; /* steps under way */
 	uint32_t nsteps;
 	struct ncs_channel_queue *queue;
-	struct ncs_step *steps; /* NCS_STEP_MAX; NULL: slot never used */
+	struct ncs_step_slot *steps; /* NCS_STEP_MAX; NULL: slot never used */
 	struct ncs_sampled sampled;
 	uint64_t steps_done;
 	uint64_t first_step;
@@ -138,7 +138,7 @@ struct ncs_channel_queue {
 	struct ncs_channel *channel;
 	/* The oldest unfinished step of the oldest proxy operation that has
 	 * one; NULL: none. */
-	struct ncs_step *head;
+	struct ncs_step_slot *head;
 	uint16_t first;
 	uint16_t last;
 };
@@ -151,7 +151,7 @@ struct ncs_channel_queue {
 struct ncs_lane_state {
 	NCS_APART struct ncs_lane *published;
 	struct ncs_ring_producer ring;
-	struct ncs_span *spans; /* NCS_SPAN_MAX */
+	struct ncs_span_slot *spans; /* NCS_SPAN_MAX */
 	uint64_t span_hint;	/* the one claimed last */
 	/* The thread's latest KernelLaunch or API call began; 0: none. */
 	uint64_t launched;
@@ -213,7 +213,7 @@ struct ncs_comm {
 	uint64_t identified;    /* API 1-3: 1 once told who we are */
 	struct ncs_op *ops;
 	struct ncs_proxy_op *proxy_ops;
-	struct ncs_step *steps;
+	struct ncs_step_slot *steps;
 	struct ncs_channel_queue *queues; /* one a channel table entry */
 	/* A channel's index plus 1 by the hash of its key; 0: none. As many as
 	 * ncs_channel_places(). */

@@ -23,7 +23,7 @@ static struct private_layout private_layout(const struct ncs_segment_size *size)
 
 	layout.steps = bytes;
 	bytes += (size_t)NCS_PROXY_OP_MAX * NCS_STEP_MAX *
-		 sizeof(struct ncs_step);
+		 sizeof(struct ncs_step_slot);
 	layout.ops = bytes;
 	bytes += size->operations * sizeof(struct ncs_op);
 	layout.proxy_ops = bytes;
@@ -36,7 +36,7 @@ static struct private_layout private_layout(const struct ncs_segment_size *size)
 	bytes += size->channels * sizeof(uint64_t[8]);
 	bytes = (bytes + 63) & ~(size_t)63;
 	layout.spans = bytes;
-	bytes += (size_t)NCS_LANE_MAX * NCS_SPAN_MAX * sizeof(struct ncs_span);
+	bytes += (size_t)NCS_LANE_MAX * NCS_SPAN_MAX * sizeof(struct ncs_span_slot);
 	layout.bytes = bytes;
 	return layout;
 }
@@ -50,7 +50,7 @@ int ncs_comm_map(struct ncs_comm *comm, const struct ncs_segment_size *size)
 	if (memory == MAP_FAILED)
 		return -errno;
 	comm->private_memory = memory;
-	comm->steps = (struct ncs_step *)((char *)memory + layout.steps);
+	comm->steps = (struct ncs_step_slot *)((char *)memory + layout.steps);
 	comm->ops = (struct ncs_op *)((char *)memory + layout.ops);
 	comm->proxy_ops =
 		(struct ncs_proxy_op *)((char *)memory + layout.proxy_ops);
@@ -60,7 +60,7 @@ int ncs_comm_map(struct ncs_comm *comm, const struct ncs_segment_size *size)
 	comm->charged = (uint64_t(*)[8])((char *)memory + layout.charged);
 	for (unsigned i = 0; i < NCS_LANE_MAX; i++)
 		comm->lanes[i].spans =
-			(struct ncs_span *)((char *)memory + layout.spans) +
+			(struct ncs_span_slot *)((char *)memory + layout.spans) +
 			(size_t)i * NCS_SPAN_MAX;
 	return 0;
 }

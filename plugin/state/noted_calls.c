@@ -10,7 +10,7 @@
 /* The range, and bits of the handle's hash; xored with the stream's hash, so that
  * two words of different calls, which two threads may have left here, are those
  * of no call. */
-struct place {
+struct call_place {
 	uint64_t key; /* 0: free */
 	uint64_t stream;
 };
@@ -23,10 +23,10 @@ struct place {
 #define CAPTURED 16384u
 #define CAPTURED_PROBE 8u
 
-static struct place calls[NCS_COMM_MAX][NCS_LANE_MAX][PLACES];
-static struct place captured_calls[CAPTURED];
+static struct call_place calls[NCS_COMM_MAX][NCS_LANE_MAX][PLACES];
+static struct call_place captured_calls[CAPTURED];
 
-static struct place *place_of(uint64_t value)
+static struct call_place *place_of(uint64_t value)
 {
 	struct ncs_handle handle = ncs_handle_decode(value);
 	uint64_t number = handle.slot * PLACES_APART + handle.tag / 2;
@@ -35,7 +35,7 @@ static struct place *place_of(uint64_t value)
 		     [number % PLACES];
 }
 
-static void note(struct place *place, uint64_t handle,
+static void note(struct call_place *place, uint64_t handle,
 		 const struct ncs_noted_call *call)
 {
 	uint64_t key = (ncs_hash(handle) & ~NCS_CALL_RANGE_MAX) | call->range;
@@ -44,7 +44,7 @@ static void note(struct place *place, uint64_t handle,
 	ncs_store_relaxed(&place->key, key ^ ncs_hash(call->stream));
 }
 
-static bool is_noted(const struct place *place, uint64_t handle,
+static bool is_noted(const struct call_place *place, uint64_t handle,
 		     struct ncs_noted_call *call)
 {
 	uint64_t stream = ncs_load_relaxed(&place->stream);
@@ -58,17 +58,17 @@ static bool is_noted(const struct place *place, uint64_t handle,
 }
 
 /* One of those where a captured call may be noted. */
-static struct place *captured_place(uint64_t handle, unsigned i)
+static struct call_place *captured_place(uint64_t handle, unsigned i)
 {
 	return &captured_calls[(ncs_hash(handle) + i) % CAPTURED];
 }
 
 static void note_captured(uint64_t handle, const struct ncs_noted_call *call)
 {
-	struct place *place = captured_place(handle, 0);
+	struct call_place *place = captured_place(handle, 0);
 
 	for (unsigned i = 0; i < CAPTURED_PROBE; i++) {
-		struct place *next = captured_place(handle, i);
+		struct call_place *next = captured_place(handle, i);
 
 		if (ncs_load_relaxed(&next->key) == 0) {
 			place = next;
