@@ -114,19 +114,19 @@ EVENT_FUNCTIONS(6)
 EVENT_FUNCTIONS(7)
 
 /* Versions 1 to 3 tell nothing of the communicator here. */
-#define INIT_SILENT(version)                                                  \
-	static enum nccl_result init_v##version(void **context, int *mask)    \
-	{                                                                     \
-		struct ncs_init facts = {                                     \
-			.api_version = version,                               \
-			.nnodes = -1,                                         \
-			.nranks = -1,                                         \
-			.rank = -1,                                           \
-			.mask = (uint32_t *)mask,                             \
-			.caller = __builtin_return_address(0),                \
-		};                                                            \
-                                                                              \
-		return init(&facts, context);                           \
+#define INIT_SILENT(version) \
+	static enum nccl_result init_v##version(void **context, int *mask) \
+	{ \
+		struct ncs_init facts = { \
+			.api_version = version, \
+			.nnodes = -1, \
+			.nranks = -1, \
+			.rank = -1, \
+			.mask = (uint32_t *)mask, \
+			.caller = __builtin_return_address(0), \
+		}; \
+\
+		return init(&facts, context); \
 	}
 
 INIT_SILENT(1)
@@ -153,44 +153,41 @@ static enum nccl_result init_v4(void **context, int *mask, const char *name,
 	return init(&facts, context);
 }
 
-#define INIT_TELLING(version)                                                 \
-	static enum nccl_result init_v##version(                              \
-		void **context, uint64_t comm_id, int *mask,                  \
-		const char *name, int nnodes, int nranks, int rank,           \
-		nccl_debug_logger logger)                                     \
-	{                                                                     \
-		struct ncs_init facts = {                                     \
-			.api_version = version,                               \
-			.comm_id = comm_id,                                   \
-			.has_comm_id = true,                                  \
-			.comm_name = name,                                    \
-			.nnodes = nnodes,                                     \
-			.nranks = nranks,                                     \
-			.rank = rank,                                         \
-			.mask = (uint32_t *)mask,                             \
-			.logger = logger,                                     \
-			.caller = __builtin_return_address(0),                \
-		};                                                            \
-                                                                              \
-		return init(&facts, context);                           \
+#define INIT_TELLING(version) \
+	static enum nccl_result init_v##version( \
+		void **context, uint64_t comm_id, int *mask, const char *name, \
+		int nnodes, int nranks, int rank, nccl_debug_logger logger) \
+	{ \
+		struct ncs_init facts = { \
+			.api_version = version, \
+			.comm_id = comm_id, \
+			.has_comm_id = true, \
+			.comm_name = name, \
+			.nnodes = nnodes, \
+			.nranks = nranks, \
+			.rank = rank, \
+			.mask = (uint32_t *)mask, \
+			.logger = logger, \
+			.caller = __builtin_return_address(0), \
+		}; \
+\
+		return init(&facts, context); \
 	}
 
 INIT_TELLING(5)
 INIT_TELLING(6)
 INIT_TELLING(7)
 
-#define TABLE(version)                                                 \
-	extern const struct nccl_profiler_v##version                   \
-		ncclProfiler_v##version;                               \
-	EXPORT const struct nccl_profiler_v##version                   \
-		ncclProfiler_v##version = {                            \
-			.name = "ncclstat",                            \
-			.init = init_v##version,                       \
-			.start_event = start_event_v##version,         \
-			.stop_event = stop_event,                      \
-			.record_event_state = record_state_v##version, \
-			.finalize = finalize,                          \
-		};
+#define TABLE(version) \
+	extern const struct nccl_profiler_v##version ncclProfiler_v##version; \
+	EXPORT const struct nccl_profiler_v##version ncclProfiler_v##version = { \
+		.name = "ncclstat", \
+		.init = init_v##version, \
+		.start_event = start_event_v##version, \
+		.stop_event = stop_event, \
+		.record_event_state = record_state_v##version, \
+		.finalize = finalize, \
+	};
 
 TABLE(1)
 TABLE(2)

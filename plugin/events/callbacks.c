@@ -197,9 +197,8 @@ static void start_api_call(struct ncs_comm *comm, struct ncs_lane_state *lane,
 		return;
 	span->record.number = noted.range;
 	span->record.delta[0] = noted.stream;
-	span->words[1] = ncs_record_word1(event,
-					  call.graph ? NCS_RECORD_GRAPH : 0,
-					  0, call.function);
+	span->words[1] = ncs_record_word1(
+		event, call.graph ? NCS_RECORD_GRAPH : 0, 0, call.function);
 	span->words[2] = ncs_record_word2(0, call.root);
 	ncs_message_bytes(comm, call.function, call.datatype, call.count,
 			  &span->record.value);
@@ -220,9 +219,9 @@ static void start_kernel(struct ncs_comm *comm, struct ncs_lane_state *lane,
 	if (!span)
 		return;
 	ncs_decode_kernel(api_version, body, &channel, &span->gpu_start_ns);
-	span->words[1] = ncs_record_word1(NCS_EVENT_KERNEL_CH, 0, channel,
-					  op ? op->function :
-					       NCS_FUNCTION_OTHER);
+	span->words[1] =
+		ncs_record_word1(NCS_EVENT_KERNEL_CH, 0, channel,
+				 op ? op->function : NCS_FUNCTION_OTHER);
 	if (!op)
 		return;
 	ncs_sampling_inherit(&span->sampled, op, true, now);
@@ -259,15 +258,15 @@ static void start_phase(struct ncs_comm *comm, struct ncs_lane_state *lane,
 }
 
 static void start_net(struct ncs_comm *comm, struct ncs_lane_state *lane,
-		      struct ncs_span_slot *span, uint64_t parent, const void *body)
+		      struct ncs_span_slot *span, uint64_t parent,
+		      const void *body)
 {
-	const struct ncs_step_slot *step = ncs_handle_comm(parent) == comm->index ?
-					      ncs_step_find(parent) :
-					      NULL;
+	const struct ncs_step_slot *step =
+		ncs_handle_comm(parent) == comm->index ? ncs_step_find(parent) :
+							 NULL;
 	const struct ncs_proxy_op *op = step ? step->op : NULL;
 
-	if (!op && parent != 0 &&
-	    !ncs_handle_is(parent, NCS_HANDLE_UNTRACKED))
+	if (!op && parent != 0 && !ncs_handle_is(parent, NCS_HANDLE_UNTRACKED))
 		ncs_lane_lose(lane, NCS_LOSS_ORPHAN);
 	if (!span)
 		return;
@@ -290,7 +289,8 @@ static uint64_t start_span(unsigned api_version, struct ncs_comm *comm,
 			   const void *body, uint64_t now)
 {
 	uint64_t handle;
-	struct ncs_span_slot *span = ncs_span_start(comm, lane, event, now, &handle);
+	struct ncs_span_slot *span =
+		ncs_span_start(comm, lane, event, now, &handle);
 
 	switch ((int)event) {
 	case NCS_EVENT_COLL_API:

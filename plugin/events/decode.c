@@ -21,23 +21,21 @@ static void decode_coll_v1(const struct nccl_coll_v1 *coll,
 }
 
 /* The fields that versions 2 to 7 share in name, if not in place. */
-#define DECODE_COLL(coll, channels_field)                                  \
-	do {                                                               \
-		facts->sequence_number = (coll)->seq_number;               \
-		facts->count = (coll)->count;                              \
-		facts->function = ncs_function_from_name((coll)->func);    \
+#define DECODE_COLL(coll, channels_field) \
+	do { \
+		facts->sequence_number = (coll)->seq_number; \
+		facts->count = (coll)->count; \
+		facts->function = ncs_function_from_name((coll)->func); \
 		facts->datatype = ncs_datatype_from_name((coll)->datatype); \
-		facts->algorithm =                                         \
-			ncs_algorithm_from_name((coll)->algorithm);        \
-		facts->protocol =                                          \
-			ncs_protocol_from_name((coll)->protocol);          \
-		facts->nchannels = (coll)->channels_field;                 \
-		facts->peer = (coll)->root;                                \
+		facts->algorithm = ncs_algorithm_from_name((coll)->algorithm); \
+		facts->protocol = ncs_protocol_from_name((coll)->protocol); \
+		facts->nchannels = (coll)->channels_field; \
+		facts->peer = (coll)->root; \
 	} while (0)
 
-#define DECODE_COMM(body)                       \
-	do {                                    \
-		comm->id = (body)->comm_hash;   \
+#define DECODE_COMM(body) \
+	do { \
+		comm->id = (body)->comm_hash; \
 		comm->name = (body)->comm_name; \
 	} while (0)
 
@@ -72,12 +70,12 @@ void ncs_decode_coll(unsigned api_version, const void *body,
 		facts->user_tag = v7->user_tag;
 }
 
-#define DECODE_P2P(p2p)                                                    \
-	do {                                                               \
-		facts->count = (p2p)->count;                               \
-		facts->function = ncs_function_from_name((p2p)->func);     \
+#define DECODE_P2P(p2p) \
+	do { \
+		facts->count = (p2p)->count; \
+		facts->function = ncs_function_from_name((p2p)->func); \
 		facts->datatype = ncs_datatype_from_name((p2p)->datatype); \
-		facts->peer = (p2p)->peer;                                 \
+		facts->peer = (p2p)->peer; \
 	} while (0)
 
 void ncs_decode_p2p(unsigned api_version, const void *body,
@@ -134,8 +132,8 @@ void ncs_decode_api_call(enum ncs_event event, const void *body,
 	}
 }
 
-void ncs_decode_kernel(unsigned api_version, const void *body,
-		       uint8_t *channel, uint64_t *gpu_start_ns)
+void ncs_decode_kernel(unsigned api_version, const void *body, uint8_t *channel,
+		       uint64_t *gpu_start_ns)
 {
 	const struct nccl_kernel_ch_v3 *v3 = body;
 	const struct nccl_kernel_ch *v4 = body;

@@ -20,8 +20,8 @@ void ncs_decode_p2p(unsigned api_version, const void *body,
 		    struct ncs_decoded_comm *comm);
 void ncs_decode_api_call(enum ncs_event event, const void *body,
 			 struct ncs_decoded_call *call);
-void ncs_decode_kernel(unsigned api_version, const void *body,
-		       uint8_t *channel, uint64_t *gpu_start_ns);
+void ncs_decode_kernel(unsigned api_version, const void *body, uint8_t *channel,
+		       uint64_t *gpu_start_ns);
 void ncs_decode_phase(const void *body, uint8_t *channel, uint64_t *phase,
 		      uint64_t *gpu_start_ns);
 void ncs_decode_net(const void *body, uint64_t *plugin_id, uint64_t *bytes);

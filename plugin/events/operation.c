@@ -32,8 +32,8 @@ static bool claim_slot(struct ncs_op *op, bool force)
 
 	if (!ncs_children_are_of(children, tag))
 		return false; /* another thread is at it */
-	if (tag & 1 && (ncs_children_live(children) != 0 ||
-			(enqueued == 0 && !force)))
+	if (tag & 1 &&
+	    (ncs_children_live(children) != 0 || (enqueued == 0 && !force)))
 		return false;
 	/* ORDER: pairs with claim_slot() (plugin/events/operation.c): of two threads
 	 * one gets the slot. */
@@ -128,8 +128,7 @@ static void count_start(struct ncs_lane_state *lane, const struct ncs_op *op)
 	ncs_lane_function_end(lane, function);
 }
 
-uint64_t ncs_operation_start(struct ncs_comm *comm,
-			     struct ncs_lane_state *lane,
+uint64_t ncs_operation_start(struct ncs_comm *comm, struct ncs_lane_state *lane,
 			     const struct ncs_operation_facts *facts,
 			     uint64_t now)
 {
@@ -141,9 +140,9 @@ uint64_t ncs_operation_start(struct ncs_comm *comm,
 	target->function = facts->function;
 	target->event = (uint8_t)facts->event;
 	target->sequence_number = facts->sequence_number;
-	target->size_known =
-		ncs_message_bytes(comm, facts->function, facts->datatype,
-				  facts->count, &target->bytes);
+	target->size_known = ncs_message_bytes(comm, facts->function,
+					       facts->datatype, facts->count,
+					       &target->bytes);
 	target->range = facts->range;
 	count_start(lane, target);
 	target->class_index =
@@ -154,8 +153,7 @@ uint64_t ncs_operation_start(struct ncs_comm *comm,
 					 0, 0);
 	op->number = ncs_add_relaxed(&comm->operation_number, 1) + 1;
 	op->start = now;
-	op->launched =
-		lane->shared ? 0 : ncs_load_relaxed(&lane->launched);
+	op->launched = lane->shared ? 0 : ncs_load_relaxed(&lane->launched);
 	op->peer = facts->peer;
 	op->stream = facts->stream;
 	ncs_store_relaxed(&op->proxy_start, 0);
@@ -238,9 +236,10 @@ struct ncs_op *ncs_operation_child_started(struct ncs_comm *comm,
 			return NULL;
 		/* ORDER: pairs with child_done() (plugin/events/operation.c): what the
 		 * other children did is seen, and the slot is kept. */
-	} while (!ncs_cas_acquire_release(
-		&op->children, before,
-		(before & ~NCS_CHILDREN_COUNTED) + NCS_CHILD_STARTED + NCS_CHILD_LIVE));
+	} while (!ncs_cas_acquire_release(&op->children, before,
+					  (before & ~NCS_CHILDREN_COUNTED) +
+						  NCS_CHILD_STARTED +
+						  NCS_CHILD_LIVE));
 	ncs_store_relaxed(&op->published->children_started,
 			  ncs_children_started(before) + 1);
 	if (ncs_children_started(before) == 0) {
@@ -286,8 +285,8 @@ static void record_time(struct ncs_comm *comm, struct ncs_lane_state *lane,
 		ncs_class_change_time(histogram, before - 1, ns);
 }
 
-static void publish_record(struct ncs_lane_state *lane,
-			   const struct ncs_op *op, bool again, uint64_t now)
+static void publish_record(struct ncs_lane_state *lane, const struct ncs_op *op,
+			   bool again, uint64_t now)
 {
 	struct ncs_record record = {
 		.start = op->start,
@@ -358,7 +357,8 @@ static void child_done(struct ncs_comm *comm, struct ncs_lane_state *lane,
 		counted = ncs_children_live(before) == 1;
 		after = before - NCS_CHILD_LIVE;
 		ncs_store_relaxed(&op->published->children_done,
-				  ncs_children_started(after) - ncs_children_live(after));
+				  ncs_children_started(after) -
+					  ncs_children_live(after));
 		if (counted) {
 			count_done(comm, lane, op, now);
 			after |= NCS_CHILDREN_COUNTED;
@@ -422,7 +422,8 @@ void ncs_operation_child_forgotten(struct ncs_comm *comm, uint64_t handle)
 		before = ncs_load_relaxed(&op->children);
 		/* Nobody will ever tell that it is done. */
 		ncs_store_relaxed(&op->published->number,
-				  ncs_children_live(before) == 1 ? 0 : op->number);
+				  ncs_children_live(before) == 1 ? 0 :
+								   op->number);
 		/* ORDER: pairs with ncs_operation_child_started()
 		 * (plugin/events/operation.c). */
 	} while (!ncs_cas_acquire_release(&op->children, before,

@@ -16,8 +16,7 @@
 #include "plugin/state/handle.h"
 
 /* Returns the handle. */
-uint64_t ncs_operation_start(struct ncs_comm *comm,
-			     struct ncs_lane_state *lane,
+uint64_t ncs_operation_start(struct ncs_comm *comm, struct ncs_lane_state *lane,
 			     const struct ncs_operation_facts *facts,
 			     uint64_t now);
 

@@ -123,8 +123,8 @@ static void adopt(struct ncs_comm *comm, struct ncs_lane_state *lane,
 	struct ncs_op *operation =
 		ncs_operation_child_started(comm, lane, parent, now);
 	unsigned flags = facts->is_send != 0 ? NCS_RECORD_SEND : 0;
-	unsigned function =
-		operation ? operation->function : NCS_FUNCTION_OTHER;
+	unsigned function = operation ? operation->function :
+					NCS_FUNCTION_OTHER;
 
 	ncs_sampling_clear(&op->sampled);
 	/* Up to API 3 NCCL reports them when they first make progress. */
@@ -238,8 +238,8 @@ static void publish_proxy_op(struct ncs_lane_state *lane,
 		record->delta[0] = op->in_progress - record->start;
 	if (op->first_step)
 		record->delta[1] = op->first_step - record->start;
-	op->words[1] |= ncs_record_word1(0, ncs_sampling_flags(&op->sampled),
-					 0, 0);
+	op->words[1] |=
+		ncs_record_word1(0, ncs_sampling_flags(&op->sampled), 0, 0);
 	ncs_lane_publish_words(lane, op->words);
 }
 
@@ -255,10 +255,9 @@ void ncs_proxy_op_stop(struct ncs_comm *comm, struct ncs_lane_state *lane,
 	ncs_range_channel(comm, op->queue,
 			  ncs_operation_find(comm, op->operation_handle));
 	ncs_seqlock_add(&op->queue->channel->operations_done, 1);
-	ncs_operation_proxy_done(comm, lane, op->operation_handle,
-				 op->in_progress ? op->in_progress :
-						   op->record.start,
-				 now);
+	ncs_operation_proxy_done(
+		comm, lane, op->operation_handle,
+		op->in_progress ? op->in_progress : op->record.start, now);
 	release(comm, op);
 }
 
@@ -304,9 +303,8 @@ static void enter_proxy_state(struct ncs_comm *comm,
 	ncs_seqlock_add(&proxy->appended_operations, appended);
 	if (state != left) {
 		if (left != NCS_PROXY_UNKNOWN && left < NCS_PROXY_STATE_COUNT)
-			ncs_seqlock_add(
-				&proxy->time[left],
-				now - ncs_load_relaxed(&proxy->since));
+			ncs_seqlock_add(&proxy->time[left],
+					now - ncs_load_relaxed(&proxy->since));
 		ncs_payload_store(&proxy->state, state);
 		ncs_payload_store(&proxy->since, now);
 	}
@@ -337,8 +335,8 @@ void ncs_ctrl_state(struct ncs_comm *comm, struct ncs_lane_state *owner,
 		break;
 	case NCCL_STATE_CTRL_ACTIVE:
 		ncs_store_relaxed(&comm->proxy_resting, NCS_PROXY_ACTIVE);
-		enter_proxy_state(comm, NCS_TRANSITION_ACTIVE,
-				  NCS_PROXY_ACTIVE, 0, now);
+		enter_proxy_state(comm, NCS_TRANSITION_ACTIVE, NCS_PROXY_ACTIVE,
+				  0, now);
 		break;
 	case NCCL_STATE_CTRL_SLEEP:
 		enter_proxy_state(comm, NCS_TRANSITION_SLEEP, NCS_PROXY_SLEEP,
@@ -346,13 +344,13 @@ void ncs_ctrl_state(struct ncs_comm *comm, struct ncs_lane_state *owner,
 		ctrl->number = NCS_PROXY_SLEEP;
 		break;
 	case NCCL_STATE_CTRL_WAKEUP:
-		enter_proxy_state(comm, NCS_TRANSITION_WAKEUP, resting(comm),
-				  0, now);
+		enter_proxy_state(comm, NCS_TRANSITION_WAKEUP, resting(comm), 0,
+				  now);
 		ctrl->delta[0] = now - ctrl->start;
 		break;
 	case NCCL_STATE_CTRL_APPEND:
-		enter_proxy_state(comm, NCS_TRANSITION_APPEND,
-				  NCS_PROXY_APPEND, 0, now);
+		enter_proxy_state(comm, NCS_TRANSITION_APPEND, NCS_PROXY_APPEND,
+				  0, now);
 		ctrl->number = NCS_PROXY_APPEND;
 		break;
 	default:

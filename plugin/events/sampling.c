@@ -16,8 +16,7 @@ void ncs_sampling_set_level(unsigned level)
 		struct ncs_comm *comm = &ncs_process_state.comms[i];
 
 		if (ncs_comm_is_live(comm))
-			ncs_store_relaxed(&comm->header->sampling.level,
-					  level);
+			ncs_store_relaxed(&comm->header->sampling.level, level);
 	}
 }
 
@@ -136,8 +135,8 @@ void ncs_sampling_inherit(struct ncs_sampled *child, struct ncs_op *operation,
 
 	if (flags & NCS_RECORD_LEFT_OUT)
 		since = is_under_way ? under_way(operation, now) : now;
-	ncs_store_relaxed(&child->flags, flags & ~(uint64_t)
-					 NCS_RECORD_LEFT_OUT);
+	ncs_store_relaxed(&child->flags,
+			  flags & ~(uint64_t)NCS_RECORD_LEFT_OUT);
 	ncs_store_relaxed(&child->left_out_since, since);
 }
 

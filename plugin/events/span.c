@@ -12,10 +12,10 @@
 
 /* Event types that start and stop on one thread, so that "the thread is in it"
  * makes sense. */
-#define ON_ONE_THREAD                                                     \
-	(1u << NCS_EVENT_GROUP | 1u << NCS_EVENT_GROUP_API |              \
-	 1u << NCS_EVENT_COLL_API | 1u << NCS_EVENT_P2P_API |             \
-	 1u << NCS_EVENT_KERNEL_LAUNCH | 1u << NCS_EVENT_CE_COLL |        \
+#define ON_ONE_THREAD \
+	(1u << NCS_EVENT_GROUP | 1u << NCS_EVENT_GROUP_API | \
+	 1u << NCS_EVENT_COLL_API | 1u << NCS_EVENT_P2P_API | \
+	 1u << NCS_EVENT_KERNEL_LAUNCH | 1u << NCS_EVENT_CE_COLL | \
 	 1u << NCS_EVENT_CE_SYNC | 1u << NCS_EVENT_CE_BATCH)
 
 /* True if this thread got the slot. */
@@ -36,9 +36,9 @@ static bool claim(const struct ncs_lane_state *lane, struct ncs_span_slot *span)
 }
 
 struct ncs_span_slot *ncs_span_start(struct ncs_comm *comm,
-				struct ncs_lane_state *lane,
-				enum ncs_event event, uint64_t now,
-				uint64_t *handle)
+				     struct ncs_lane_state *lane,
+				     enum ncs_event event, uint64_t now,
+				     uint64_t *handle)
 {
 	/* Events nest, so the slot that was claimed last is free again, or the
 	 * next one is. */
@@ -71,22 +71,20 @@ struct ncs_span_slot *ncs_span_start(struct ncs_comm *comm,
 		return span;
 	}
 	ncs_lane_lose(lane, NCS_LOSS_POOL_FULL);
-	*handle = ncs_handle_encode(NCS_HANDLE_UNTRACKED, comm->index, 0, 0,
-				    0);
+	*handle = ncs_handle_encode(NCS_HANDLE_UNTRACKED, comm->index, 0, 0, 0);
 	return NULL;
 }
 
 struct ncs_span_slot *ncs_span_find(struct ncs_comm *comm,
-			       const struct ncs_handle *handle)
+				    const struct ncs_handle *handle)
 {
 	struct ncs_span_slot *span;
 
 	if (handle->lane >= NCS_LANE_MAX || handle->slot >= NCS_SPAN_MAX)
 		return NULL;
 	span = &comm->lanes[handle->lane].spans[handle->slot];
-	return ncs_handle_matches(handle, ncs_load_relaxed(&span->tag)) ?
-		       span :
-		       NULL;
+	return ncs_handle_matches(handle, ncs_load_relaxed(&span->tag)) ? span :
+									  NULL;
 }
 
 void ncs_span_stop(struct ncs_comm *comm, struct ncs_lane_state *lane,
@@ -96,8 +94,8 @@ void ncs_span_stop(struct ncs_comm *comm, struct ncs_lane_state *lane,
 	struct ncs_lane *home = comm->lanes[handle->lane].published;
 	unsigned event = span->record.event;
 	/* To be known before the operation ends with its last kernel. */
-	bool published = ncs_sampling_publishes(
-		&span->sampled, span->operation_handle, now);
+	bool published = ncs_sampling_publishes(&span->sampled,
+						span->operation_handle, now);
 	bool timed;
 
 	if (event == NCS_EVENT_KERNEL_CH) {

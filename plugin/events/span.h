@@ -14,13 +14,13 @@
 /* Claims a slot and starts the span's record. NULL where all slots are in use,
  * which is counted; *handle is then a stand-in. */
 struct ncs_span_slot *ncs_span_start(struct ncs_comm *comm,
-				struct ncs_lane_state *lane,
-				enum ncs_event event, uint64_t now,
-				uint64_t *handle);
+				     struct ncs_lane_state *lane,
+				     enum ncs_event event, uint64_t now,
+				     uint64_t *handle);
 
 /* The span of a handle; NULL if it is stale. */
 struct ncs_span_slot *ncs_span_find(struct ncs_comm *comm,
-			       const struct ncs_handle *handle);
+				    const struct ncs_handle *handle);
 
 /* Publishes the record and frees the slot. */
 void ncs_span_stop(struct ncs_comm *comm, struct ncs_lane_state *lane,

@@ -10,8 +10,8 @@ static bool is_published(struct ncs_proxy_op *op, uint64_t now)
 		return true;
 	if (!ncs_sampling_is_slow(&op->sampled, op->operation_handle, now))
 		return false;
-	op->step_words[0] |= ncs_record_word1(
-		0, ncs_sampling_flags(&op->sampled), 0, 0);
+	op->step_words[0] |=
+		ncs_record_word1(0, ncs_sampling_flags(&op->sampled), 0, 0);
 	return true;
 }
 
@@ -32,9 +32,9 @@ void ncs_step_move_head(struct ncs_comm *comm, struct ncs_channel_queue *queue,
 			const struct ncs_step_slot *stopped, uint64_t now)
 {
 	struct ncs_channel *channel = queue->channel;
-	struct ncs_step_slot *next = stopped->op->live != 0 ?
-					ncs_channel_oldest_step(stopped->op) :
-					ncs_channel_search_head(comm, queue);
+	struct ncs_step_slot *next =
+		stopped->op->live != 0 ? ncs_channel_oldest_step(stopped->op) :
+					 ncs_channel_search_head(comm, queue);
 
 	queue->head = next;
 	ncs_seqlock_begin(&channel->sequence);

@@ -27,7 +27,7 @@ NCS_STEP_INLINE struct ncs_step_slot *ncs_step_find(uint64_t handle)
 	/* ORDER: pairs with admit_callbacks() (plugin/life/lifecycle.c). */
 	uint64_t steps = ncs_load_acquire(&comm->live);
 	struct ncs_step_slot *step = (struct ncs_step_slot *)(uintptr_t)steps +
-				ncs_handle_slot(handle);
+				     ncs_handle_slot(handle);
 
 	return steps != 0 && ncs_handle_is(handle, NCS_HANDLE_STEP) &&
 			       ncs_load_relaxed(&step->handle) == handle ?
@@ -56,20 +56,17 @@ void ncs_step_close(struct ncs_comm *comm, struct ncs_lane_state *lane,
 
 /* A step's record, word by word: put together from smaller stores it would
  * have to wait for them to be read back as words. */
-#define NCS_STEP_WORDS(step, now)                               \
-	{                                                       \
-		(step)->start,                                  \
-		(step)->op->step_words[0] | (step)->flags,      \
-		(step)->op->step_words[1],                      \
-		(step)->bytes,                                  \
-		(step)->number,                                 \
-		(now) - (step)->start,                          \
-		(step)->delta[0],                               \
-		(step)->delta[1],                               \
+#define NCS_STEP_WORDS(step, now) \
+	{ \
+		(step)->start, (step)->op->step_words[0] | (step)->flags, \
+			(step)->op->step_words[1], (step)->bytes, \
+			(step)->number, (now) - (step)->start, \
+			(step)->delta[0], (step)->delta[1], \
 	}
 
 static inline void ncs_step_publish(struct ncs_lane_state *lane,
-				    const struct ncs_step_slot *step, uint64_t now)
+				    const struct ncs_step_slot *step,
+				    uint64_t now)
 {
 	const uint64_t words[NCS_RECORD_WORDS] = NCS_STEP_WORDS(step, now);
 
@@ -79,17 +76,16 @@ static inline void ncs_step_publish(struct ncs_lane_state *lane,
 /* Ends a step: publishes its record and moves its channel on, as a rule to the
  * next step of the same proxy operation, or to none. */
 NCS_STEP_INLINE void ncs_step_stop(struct ncs_comm *comm,
-				 struct ncs_lane_state *lane,
-				 struct ncs_step_slot *step, uint64_t now)
+				   struct ncs_lane_state *lane,
+				   struct ncs_step_slot *step, uint64_t now)
 {
 	struct ncs_proxy_op *op = step->op;
 	struct ncs_channel_queue *queue = op->queue;
 	struct ncs_channel *channel = queue->channel;
 	struct ncs_step_slot *next = NULL;
 
-	if (__builtin_expect(lane->shared ||
-				     ncs_sampling_leaves_out(&op->sampled),
-			     0))
+	if (__builtin_expect(
+		    lane->shared || ncs_sampling_leaves_out(&op->sampled), 0))
 		ncs_step_publish_rarely(lane, step, now);
 	else
 		ncs_step_publish(lane, step, now);
@@ -139,9 +135,9 @@ static inline bool ncs_step_leads(const struct ncs_step_slot *head,
 
 /* Returns the handle. */
 NCS_STEP_INLINE uint64_t ncs_step_start(struct ncs_comm *comm,
-				      struct ncs_lane_state *lane,
-				      struct ncs_proxy_op *op, uint32_t number,
-				      uint64_t now)
+					struct ncs_lane_state *lane,
+					struct ncs_proxy_op *op,
+					uint32_t number, uint64_t now)
 {
 	struct ncs_step_slot *step = &op->steps[number % NCS_STEP_MAX];
 	struct ncs_channel_queue *queue = op->queue;
@@ -196,10 +192,10 @@ static inline uint32_t ncs_step_transition(unsigned state)
 			NCS_CHANNEL_SEND_GPU_WAIT, 1u, 0u, 0u),
 		[NCCL_STATE_STEP_SEND_PEER_WAIT] = NCS_STEP_TRANSITION(
 			NCS_CHANNEL_SEND_PEER_WAIT, 4u, 1u, 0u),
-		[NCCL_STATE_STEP_SEND_WAIT] = NCS_STEP_TRANSITION(
-			NCS_CHANNEL_SEND_WAIT, 1u, 2u, 1u),
-		[NCCL_STATE_STEP_RECV_WAIT] = NCS_STEP_TRANSITION(
-			NCS_CHANNEL_RECV_WAIT, 1u, 0u, 0u),
+		[NCCL_STATE_STEP_SEND_WAIT] =
+			NCS_STEP_TRANSITION(NCS_CHANNEL_SEND_WAIT, 1u, 2u, 1u),
+		[NCCL_STATE_STEP_RECV_WAIT] =
+			NCS_STEP_TRANSITION(NCS_CHANNEL_RECV_WAIT, 1u, 0u, 0u),
 		[NCCL_STATE_STEP_RECV_FLUSH_WAIT] = NCS_STEP_TRANSITION(
 			NCS_CHANNEL_RECV_FLUSH_WAIT, 1u, 1u, 1u),
 		[NCCL_STATE_STEP_RECV_GPU_WAIT] = NCS_STEP_TRANSITION(
@@ -210,8 +206,9 @@ static inline uint32_t ncs_step_transition(unsigned state)
 }
 
 /* A step enters a state that it is not in yet. `bytes` NULL: not told. */
-NCS_STEP_INLINE void ncs_step_enter(struct ncs_step_slot *step, uint32_t transition,
-				    const uint64_t *bytes, uint64_t now)
+NCS_STEP_INLINE void ncs_step_enter(struct ncs_step_slot *step,
+				    uint32_t transition, const uint64_t *bytes,
+				    uint64_t now)
 {
 	struct ncs_proxy_op *op = step->op;
 	struct ncs_channel_queue *queue = op->queue;
@@ -253,8 +250,8 @@ static inline bool ncs_step_is_quick(const struct ncs_lane_state *lane)
 
 /* False: the callback is not one of these. */
 NCS_STEP_INLINE bool ncs_step_on_start(const void *parent_pointer,
-				     const struct nccl_proxy_step *facts,
-				     uint64_t *handle)
+				       const struct nccl_proxy_step *facts,
+				       uint64_t *handle)
 {
 	uint64_t parent = (uint64_t)(uintptr_t)parent_pointer, now;
 	struct ncs_comm *comm =
@@ -308,7 +305,8 @@ NCS_STEP_INLINE bool ncs_step_on_state(unsigned api_version,
 				       const void *args)
 {
 	uint32_t transition = ncs_step_transition(state);
-	struct ncs_step_slot *step = ncs_step_find((uint64_t)(uintptr_t)pointer);
+	struct ncs_step_slot *step =
+		ncs_step_find((uint64_t)(uintptr_t)pointer);
 	const union nccl_state_args_v4 *sizes = args;
 	const uint64_t *bytes = NULL;
 

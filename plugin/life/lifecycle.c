@@ -50,7 +50,7 @@ static struct {
 	bool started;
 	bool fork_handled;
 	void (*forget_above)(void);
-	bool told; /* that something cannot be published */
+	bool told;         /* that something cannot be published */
 	bool control_made; /* or not to be had */
 	struct ncs_environment config;
 	char config_problem[256];
@@ -119,7 +119,7 @@ static void start_process(void)
 	process.started = true;
 	process.config_problem[0] = '\0';
 	ncs_environment_read(&process.config, process.config_problem,
-			sizeof(process.config_problem));
+			     sizeof(process.config_problem));
 	ncs_process_describe(&process.self);
 	ncs_process_state.pid = process.self.pid;
 	ncs_clock_calibrate(&process.clock, ncs_clock_choose());
@@ -263,8 +263,7 @@ static struct ncs_comm *make_comm(int *error)
 	return comm;
 }
 
-static void identify(struct ncs_identity *identity,
-		     const struct ncs_init *init)
+static void identify(struct ncs_identity *identity, const struct ncs_init *init)
 {
 	uint64_t known = 0;
 
@@ -312,12 +311,12 @@ static void admit_callbacks(struct ncs_comm *comm, const struct ncs_init *init)
 	header->created = ncs_now();
 	ncs_store_relaxed(&comm->lanes[0].published->owner, UINT64_MAX);
 	identify(&header->identity, init);
-	ncs_sampling_init(comm, header->identity.comm_id,
-			  header->identity.rank, process.config.sample_slow_ns);
+	ncs_sampling_init(comm, header->identity.comm_id, header->identity.rank,
+			  process.config.sample_slow_ns);
 	/* ORDER: pairs with ncs_comm_of_handle() (plugin/state/registry.h): whoever
 	 * guesses it finds lanes to be counted in. */
-	ncs_store_release(&comm->context, ++process.next_cookie << 8 |
-						  comm->index << 1 | 1);
+	ncs_store_release(&comm->context,
+			  ++process.next_cookie << 8 | comm->index << 1 | 1);
 	/* ORDER: pairs with ncs_comm_is_live() (plugin/state/registry.h): who finds
 	 * it live finds all of it. */
 	ncs_store_release(&comm->live, (uint64_t)(uintptr_t)comm->steps);

@@ -23,7 +23,7 @@ struct ncs_init {
 	int nnodes;
 	int nranks;
 	int rank;
-	uint32_t *mask;		  /* what NCCL is asked for, of all of them */
+	uint32_t *mask;           /* what NCCL is asked for, of all of them */
 	nccl_debug_logger logger; /* NULL: none */
 	const void *caller;       /* an address in NCCL */
 };

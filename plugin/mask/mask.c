@@ -156,8 +156,7 @@
 
 #define API_BITS \
 	(UINT64_C(1) << NCS_EVENT_GROUP_API | \
-	 UINT64_C(1) << NCS_EVENT_COLL_API | \
-	 UINT64_C(1) << NCS_EVENT_P2P_API)
+	 UINT64_C(1) << NCS_EVENT_COLL_API | UINT64_C(1) << NCS_EVENT_P2P_API)
 
 static struct {
 	/* Written at each switch, and read at each group's end. */
@@ -165,14 +164,14 @@ static struct {
 	uint64_t stored; /* what the mask is as far as we made it */
 	/* Read at each group's end. */
 	_Alignas(NCS_CACHE_LINE) uint64_t mode; /* enum ncs_kernel_timing */
-	uint64_t shift;	 /* of the period */
+	uint64_t shift;                         /* of the period */
 	uint64_t events; /* what is asked for besides kernels */
 	uint64_t added;  /* what a chained plugin wants */
 	uint64_t kernel; /* KernelCh, KernelPhase, if NCCL may be asked */
 	uint64_t reason; /* enum ncs_kernel_status: of STUCK, KEEP */
 	uint64_t foreign;
-	uint64_t live; /* communicators */
-	uint64_t second; /* in ticks */
+	uint64_t live;                /* communicators */
+	uint64_t second;              /* in ticks */
 	uint64_t comms[NCS_COMM_MAX]; /* addresses; the first `live` */
 	/* Set by init, before any callback. */
 	uint64_t word; /* address of NCCL's mask */
@@ -443,9 +442,9 @@ void ncs_mask_call(struct ncs_comm *comm, uint64_t context,
 		return;
 	if (event == NCS_EVENT_P2P_API)
 		from_point_to_point(context, on);
-	else if (mask.allgatherv && (call->function == NCS_FUNCTION_BROADCAST ||
-				     call->function ==
-					     NCS_FUNCTION_ALL_GATHER_V))
+	else if (mask.allgatherv &&
+		 (call->function == NCS_FUNCTION_BROADCAST ||
+		  call->function == NCS_FUNCTION_ALL_GATHER_V))
 		broadcast(context, on);
 }
 
@@ -579,8 +578,8 @@ void ncs_mask_set_timing(enum ncs_kernel_timing mode, uint32_t period)
 
 void ncs_mask_set_events(uint32_t events)
 {
-	uint64_t asked = ncs_gates_mask(mask.api_version,
-					NCS_KERNEL_TIMING_OFF);
+	uint64_t asked =
+		ncs_gates_mask(mask.api_version, NCS_KERNEL_TIMING_OFF);
 
 	ncs_store_relaxed(&mask.events, asked & events);
 }

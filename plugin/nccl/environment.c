@@ -20,7 +20,7 @@ enum variable {
 #define X(ID, name, values, default_value, help) VARIABLE_##ID,
 	NCS_ENVIRONMENT(X)
 #undef X
-	VARIABLE_COUNT
+		VARIABLE_COUNT
 };
 
 static const struct {
@@ -132,8 +132,7 @@ static bool parse_duration(const char *text, uint64_t *duration_ns)
 		if (strcmp(suffix, units[i].suffix) != 0)
 			continue;
 		*duration_ns = number * units[i].ns;
-		return *duration_ns <=
-		       SLOW_MAX_S * UINT64_C(1000000000);
+		return *duration_ns <= SLOW_MAX_S * UINT64_C(1000000000);
 	}
 	return false;
 }
@@ -236,7 +235,7 @@ static bool parse(struct ncs_environment *config, enum variable variable,
 }
 
 int ncs_environment_read(struct ncs_environment *config, char *problem,
-		    size_t problem_size)
+			 size_t problem_size)
 {
 	const char *allgatherv = getenv("NCCL_ALLGATHERV_ENABLE");
 	int result = 0;
@@ -247,8 +246,7 @@ int ncs_environment_read(struct ncs_environment *config, char *problem,
 		const char *text = getenv(variables[i].name);
 
 		parse(config, (enum variable)i, variables[i].default_value);
-		if (!text || !text[0] ||
-		    parse(config, (enum variable)i, text))
+		if (!text || !text[0] || parse(config, (enum variable)i, text))
 			continue;
 		snprintf(problem, problem_size,
 			 "%s=%s makes no sense (expected: %s); %s is used",

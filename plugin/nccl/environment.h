@@ -24,13 +24,13 @@ struct ncs_environment {
 	char directory[256];
 	enum ncs_kernel_timing kernel_timing;
 	uint32_t kernel_period;
-	bool no_graphs;     /* promised */
-	bool no_allgatherv; /* NCCL makes no AllGatherV of Broadcasts */
+	bool no_graphs;        /* promised */
+	bool no_allgatherv;    /* NCCL makes no AllGatherV of Broadcasts */
 	unsigned sample_level; /* one operation in 2^sample_level */
 	uint64_t sample_slow_ns;
 	uint64_t shm_bytes;
-	char chain[1024]; /* "": no other plugin */
-	uint32_t ranges;  /* that are told apart; 0: none */
+	char chain[1024];      /* "": no other plugin */
+	uint32_t ranges;       /* that are told apart; 0: none */
 	char nvtx_chain[1024]; /* "": no other NVTX tool */
 	char cupti[1024];      /* "": off; "1": wherever it is; else a file */
 };
@@ -39,6 +39,6 @@ struct ncs_environment {
  * sense: its default holds then, and `problem` says which and what is
  * expected. */
 int ncs_environment_read(struct ncs_environment *config, char *problem,
-		    size_t problem_size);
+			 size_t problem_size);
 
 #endif

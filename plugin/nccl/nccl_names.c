@@ -75,9 +75,10 @@ static inline bool same_bytes(const char *a, const char *b, unsigned size)
 	return memcmp(a, b, size) == 0;
 }
 
-__attribute__((noinline)) static uint8_t
-look_up(const struct name *names, size_t count, const char *text,
-	uint8_t otherwise, uint64_t *slot)
+__attribute__((noinline)) static uint8_t look_up(const struct name *names,
+						 size_t count, const char *text,
+						 uint8_t otherwise,
+						 uint64_t *slot)
 {
 	for (size_t i = 0; i < count; i++) {
 		if (strncmp(text, names[i].text, names[i].size) != 0)
@@ -116,18 +117,17 @@ static uint8_t find_number(const struct name *names, size_t count,
 
 uint8_t ncs_function_from_name(const char *name)
 {
-	return find_name(functions, COUNT(functions), name,
-			 NCS_FUNCTION_OTHER);
+	return find_name(functions, COUNT(functions), name, NCS_FUNCTION_OTHER);
 }
 
 uint8_t ncs_function_from_number(unsigned number)
 {
 	/* NCCL 2.23's ncclFunc_t, the only release that passes numbers. */
 	static const uint8_t by_number[] = {
-		NCS_FUNCTION_BROADCAST,	 NCS_FUNCTION_REDUCE,
+		NCS_FUNCTION_BROADCAST,  NCS_FUNCTION_REDUCE,
 		NCS_FUNCTION_ALL_GATHER, NCS_FUNCTION_REDUCE_SCATTER,
 		NCS_FUNCTION_ALL_REDUCE, NCS_FUNCTION_SEND_RECV,
-		NCS_FUNCTION_SEND,	 NCS_FUNCTION_RECV,
+		NCS_FUNCTION_SEND,       NCS_FUNCTION_RECV,
 	};
 
 	return number < COUNT(by_number) ? by_number[number] :

@@ -125,7 +125,7 @@ struct ncs_step_slot *ncs_channel_oldest_step(const struct ncs_proxy_op *op)
 }
 
 struct ncs_step_slot *ncs_channel_search_head(struct ncs_comm *comm,
-					 struct ncs_channel_queue *queue)
+					      struct ncs_channel_queue *queue)
 {
 	uint16_t index = queue->first;
 

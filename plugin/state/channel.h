@@ -33,12 +33,12 @@ void ncs_channel_dequeue(struct ncs_comm *comm, struct ncs_proxy_op *op);
 /* The oldest step under way of a proxy operation, and of a queue; NULL: none. */
 struct ncs_step_slot *ncs_channel_oldest_step(const struct ncs_proxy_op *op);
 struct ncs_step_slot *ncs_channel_search_head(struct ncs_comm *comm,
-					 struct ncs_channel_queue *queue);
+					      struct ncs_channel_queue *queue);
 
 /* Within the channel's lock: charges the time since the latest change to the
  * state that is left. */
-static inline void ncs_channel_leave(struct ncs_channel *channel,
-				     unsigned left, uint64_t now)
+static inline void ncs_channel_leave(struct ncs_channel *channel, unsigned left,
+				     uint64_t now)
 {
 	ncs_seqlock_add(&channel->time[left & 7],
 			now - ncs_load_relaxed(&channel->since));

@@ -28,7 +28,7 @@
 #define NCS_LANE_MAX 9u    /* lane 0 is the shared one */
 #define NCS_THREAD_MAX 64u /* threads that are told apart; more share lane 0 */
 #define NCS_CLASS_MAX (NCS_FUNCTION_MAX + 64u)
-#define NCS_SPAN_MAX 128u  /* events under way, a lane */
+#define NCS_SPAN_MAX 128u /* events under way, a lane */
 #define NCS_PROXY_OP_MAX 1024u
 #define NCS_STEP_MAX 8u /* NCCL_STEPS: steps of a proxy operation at once */
 #define NCS_NONE 0xffffu
@@ -42,7 +42,7 @@
  * what is known at once is stored as words (lane.h). */
 /* What was chosen for the records of an operation's child: sampling.h. */
 struct ncs_sampled {
-	uint64_t flags; /* that they get */
+	uint64_t flags;          /* that they get */
 	uint64_t left_out_since; /* ticks; 0: they are published */
 };
 
@@ -57,8 +57,8 @@ struct ncs_span_slot {
 	uint64_t operation_handle; /* of a child's operation, 0: none */
 	uint64_t gpu_start_ns;
 	uint64_t gpu_stop_ns;
-	uint64_t since;	 /* ticks when it was launched, about; 0: unknown */
-	bool launched; /* … and certainly not later */
+	uint64_t since; /* ticks when it was launched, about; 0: unknown */
+	bool launched;  /* … and certainly not later */
 };
 
 /* A collective or point-to-point operation, Coll or P2p. */
@@ -71,7 +71,7 @@ struct ncs_op {
 	uint64_t enqueued; /* ticks of its stopEvent; 0: not yet */
 	uint64_t bytes;
 	uint64_t sequence_number;
-	uint64_t children; /* how many, and whose slot it is: operation.c */
+	uint64_t children;    /* how many, and whose slot it is: operation.c */
 	uint64_t proxy_start; /* ticks, 0: none */
 	uint64_t proxy_stop;
 	uint64_t kernel_start_ns; /* the GPU's clock, 0: none */
@@ -94,7 +94,7 @@ struct ncs_proxy_op;
  * operation is there. */
 struct ncs_step_slot {
 	_Alignas(NCS_CACHE_LINE) uint64_t handle; /* as struct ncs_proxy_op's */
-	struct ncs_proxy_op *op; /* always the same */
+	struct ncs_proxy_op *op;                  /* always the same */
 	uint32_t number;
 	uint32_t state; /* enum ncs_channel_state */
 	uint64_t start;
@@ -109,7 +109,7 @@ struct ncs_proxy_op {
 	/* What NCCL holds while in use; while free, its last one without its
 	 * kind, so that no handle is equal to it. */
 	uint64_t handle;
-	uint16_t next;	   /* younger proxy operation of the channel */
+	uint16_t next; /* younger proxy operation of the channel */
 	uint16_t previous;
 	uint8_t has_sample;
 	uint8_t size_known;
@@ -124,7 +124,7 @@ struct ncs_proxy_op {
 	uint64_t step_words[2]; /* words 1 and 2 of its steps' records */
 	uint64_t bytes;
 	uint64_t operation_handle; /* 0: none */
-	uint64_t operation;	   /* its number, 0: none */
+	uint64_t operation;        /* its number, 0: none */
 	uint64_t in_progress;
 	uint64_t cumulative_bytes; /* API 1-3: the latest sample */
 	union {
@@ -152,7 +152,7 @@ struct ncs_lane_state {
 	NCS_APART struct ncs_lane *published;
 	struct ncs_ring_producer ring;
 	struct ncs_span_slot *spans; /* NCS_SPAN_MAX */
-	uint64_t span_hint;	/* the one claimed last */
+	uint64_t span_hint;          /* the one claimed last */
 	/* The thread's latest KernelLaunch or API call began; 0: none. */
 	uint64_t launched;
 	/* The ProxyCtrl event under way; a thread has one at a time. */
@@ -190,7 +190,7 @@ struct ncs_comm {
 	/* The address of its steps (NCS_PROXY_OP_MAX * NCS_STEP_MAX), in order
 	 * of their proxy operations; 0 before publication and after finalize. */
 	uint64_t live;
-	uint32_t index;   /* in the registry */
+	uint32_t index; /* in the registry */
 	uint32_t api_version;
 	int32_t nranks; /* -1: unknown */
 	struct ncs_header *header;
@@ -210,7 +210,7 @@ struct ncs_comm {
 	uint32_t class_count; /* NCS_FUNCTION_MAX and a power of two */
 	uint32_t histogram_count;
 	uint64_t lanes_claimed;
-	uint64_t identified;    /* API 1-3: 1 once told who we are */
+	uint64_t identified; /* API 1-3: 1 once told who we are */
 	struct ncs_op *ops;
 	struct ncs_proxy_op *proxy_ops;
 	struct ncs_step_slot *steps;
@@ -227,7 +227,7 @@ struct ncs_comm {
 	struct ncs_writer writer;
 	void *private_memory;
 	uint64_t finished_order; /* the lower, the earlier finalized */
-	uint32_t profile; /* which size it was laid out with */
+	uint32_t profile;        /* which size it was laid out with */
 	/* Launching threads write these, … */
 	NCS_APART uint64_t operation_number; /* of the latest operation */
 	struct ncs_counted counted;
@@ -237,7 +237,7 @@ struct ncs_comm {
 	uint64_t proxy_op_evict;
 	uint64_t proxy_resting; /* state that sleep and append come back to */
 	struct ncs_gpu_bounds gpu; /* kernel.c */
-	uint64_t gpu_busy;	   /* 1 while a thread changes them */
+	uint64_t gpu_busy;         /* 1 while a thread changes them */
 	/* … what found no room in the table, seen by nobody, … */
 	struct ncs_channel_queue overflow_queue;
 	struct ncs_channel overflow_channel;

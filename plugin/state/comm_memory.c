@@ -36,7 +36,8 @@ static struct private_layout private_layout(const struct ncs_segment_size *size)
 	bytes += size->channels * sizeof(uint64_t[8]);
 	bytes = (bytes + 63) & ~(size_t)63;
 	layout.spans = bytes;
-	bytes += (size_t)NCS_LANE_MAX * NCS_SPAN_MAX * sizeof(struct ncs_span_slot);
+	bytes += (size_t)NCS_LANE_MAX * NCS_SPAN_MAX *
+		 sizeof(struct ncs_span_slot);
 	layout.bytes = bytes;
 	return layout;
 }
@@ -59,9 +60,9 @@ int ncs_comm_map(struct ncs_comm *comm, const struct ncs_segment_size *size)
 	comm->channel_places = (uint64_t *)((char *)memory + layout.places);
 	comm->charged = (uint64_t(*)[8])((char *)memory + layout.charged);
 	for (unsigned i = 0; i < NCS_LANE_MAX; i++)
-		comm->lanes[i].spans =
-			(struct ncs_span_slot *)((char *)memory + layout.spans) +
-			(size_t)i * NCS_SPAN_MAX;
+		comm->lanes[i].spans = (struct ncs_span_slot *)((char *)memory +
+								layout.spans) +
+				       (size_t)i * NCS_SPAN_MAX;
 	return 0;
 }
 
@@ -76,8 +77,7 @@ void ncs_comm_free_slots(struct ncs_comm *comm)
 {
 	for (uint32_t i = 0; i < comm->operation_count; i++) {
 		comm->ops[i].tag += comm->ops[i].tag & 1;
-		comm->ops[i].children = ncs_children_none(
-			comm->ops[i].tag);
+		comm->ops[i].children = ncs_children_none(comm->ops[i].tag);
 	}
 	for (uint32_t i = 0; i < NCS_PROXY_OP_MAX; i++) {
 		struct ncs_proxy_op *op = &comm->proxy_ops[i];
@@ -138,8 +138,7 @@ void ncs_comm_bind(struct ncs_comm *comm)
 	struct ncs_header *header = comm->header;
 	char *base = (char *)header;
 
-	comm->channels =
-		(struct ncs_channel *)(base + header->channels.offset);
+	comm->channels = (struct ncs_channel *)(base + header->channels.offset);
 	comm->operations =
 		(struct ncs_operation *)(base + header->operations.offset);
 	comm->classes = (struct ncs_class *)(base + header->classes.offset);

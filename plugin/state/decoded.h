@@ -16,30 +16,30 @@
 /* An operation, from a Coll or P2p event. */
 struct ncs_operation_facts {
 	uint64_t sequence_number; /* NCS_NO_SEQUENCE_NUMBER if it has none */
-	uint64_t count; /* number of elements */
-	enum ncs_event event; /* COLL or P2P */
+	uint64_t count;           /* number of elements */
+	enum ncs_event event;     /* COLL or P2P */
 	uint8_t function;
 	uint8_t datatype;
 	uint8_t algorithm;
 	uint8_t protocol;
 	uint8_t nchannels;
-	int32_t peer; /* peer or root */
+	int32_t peer;      /* peer or root */
 	uint64_t user_tag; /* 0 if the application set none */
-	uint32_t range; /* number of the range it was called in; 0 if none */
-	uint64_t stream; /* CUDA stream it was called on, as in records */
+	uint32_t range;    /* number of the range it was called in; 0 if none */
+	uint64_t stream;   /* CUDA stream it was called on, as in records */
 };
 
 /* The communicator of an operation, which API 1-3 report with each one. */
 struct ncs_decoded_comm {
-	uint64_t id; /* 0 if unknown */
+	uint64_t id;      /* 0 if unknown */
 	const char *name; /* NULL if unknown; NCCL's memory */
 };
 
 /* An API call of the application, from a CollApi or P2pApi event. */
 struct ncs_decoded_call {
-	uint64_t count; /* number of elements */
+	uint64_t count;  /* number of elements */
 	uint64_t stream; /* CUDA stream, as in records */
-	int32_t root; /* -1 if none */
+	int32_t root;    /* -1 if none */
 	uint8_t function;
 	uint8_t datatype;
 	bool graph; /* true if the call was captured into a CUDA graph */

@@ -64,7 +64,7 @@ struct ncs_gpu_kernel {
 	uint64_t start; /* by the GPU's clock */
 	uint64_t stop;
 	uint64_t launched;   /* on the host, before it ran; 0: unknown */
-	uint64_t since;	     /* about when it was launched; 0: unknown */
+	uint64_t since;      /* about when it was launched; 0: unknown */
 	uint64_t seen_start; /* when NCCL saw that it had */
 	uint64_t seen_stop;
 };

@@ -42,7 +42,7 @@ struct ncs_handle {
 	unsigned comm;
 	unsigned slot;
 	unsigned lane;
-	uint64_t tag;  /* low 40 bits */
+	uint64_t tag; /* low 40 bits */
 };
 
 #define NCS_HANDLE_TAG_MASK ((UINT64_C(1) << 40) - 1)

@@ -56,8 +56,7 @@ static void leave_ring(struct ncs_lane_state *lane)
 	ncs_store_release(&lane->ring_busy, 0);
 }
 
-void ncs_lane_publish_shared(struct ncs_lane_state *lane,
-			     const uint64_t *words)
+void ncs_lane_publish_shared(struct ncs_lane_state *lane, const uint64_t *words)
 {
 	if (!take_ring(lane))
 		return;

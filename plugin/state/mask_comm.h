@@ -8,8 +8,8 @@
 
 /* Only API calls on the communicator change it, one after the other. */
 struct ncs_mask_comm {
-	uint64_t word;	/* address of NCCL's mask; 0 if not ours to change */
-	uint64_t seed;	/* of the choice of calls; the same on all ranks */
+	uint64_t word;  /* address of NCCL's mask; 0 if not ours to change */
+	uint64_t seed;  /* of the choice of calls; the same on all ranks */
 	uint64_t calls; /* number of CollApi and P2pApi events */
 	uint64_t windows_from; /* number of the first call that may be timed */
 	/* Binary logarithm of the period, for sampled:auto. */

@@ -21,7 +21,7 @@
 #include "plugin/nccl/environment.h"
 
 #define NCS_RANGE_NAME_WORDS (NCS_RANGE_NAME_BYTES / 8)
-#define NCS_RANGE_DEPTH 64u  /* what is deeper counts as what is around it */
+#define NCS_RANGE_DEPTH 64u /* what is deeper counts as what is around it */
 
 /* Padded with zeros, of which there is at least one. */
 struct ncs_range_name {

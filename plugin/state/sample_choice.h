@@ -29,8 +29,7 @@ static inline uint64_t ncs_sample_hash(uint64_t comm_id, unsigned function,
 static inline uint64_t ncs_sample_collective(uint64_t sequence_number,
 					     uint64_t repeat)
 {
-	return repeat ? sequence_number ^ ncs_hash(repeat) :
-			sequence_number;
+	return repeat ? sequence_number ^ ncs_hash(repeat) : sequence_number;
 }
 
 /* The ordinal of a transfer: who sends to whom, and for the how manieth time.
@@ -38,8 +37,8 @@ static inline uint64_t ncs_sample_collective(uint64_t sequence_number,
 static inline uint64_t ncs_sample_transfer(int32_t sender, int32_t receiver,
 					   uint64_t count)
 {
-	return ncs_hash((uint64_t)(uint32_t)sender << 32 |
-			      (uint32_t)receiver) ^ count;
+	return ncs_hash((uint64_t)(uint32_t)sender << 32 | (uint32_t)receiver) ^
+	       count;
 }
 
 static inline bool ncs_sample_is_kept(uint64_t hash, unsigned level)

@@ -62,8 +62,8 @@ static inline struct ncs_op *ncs_operation_find(struct ncs_comm *comm,
 	struct ncs_handle handle = ncs_handle_decode(value);
 	struct ncs_op *op;
 
-	if (handle.kind != NCS_HANDLE_OPERATION ||
-	    handle.comm != comm->index || handle.slot >= comm->operation_count)
+	if (handle.kind != NCS_HANDLE_OPERATION || handle.comm != comm->index ||
+	    handle.slot >= comm->operation_count)
 		return NULL;
 	op = &comm->ops[handle.slot];
 	return ncs_handle_matches(&handle, ncs_load_relaxed(&op->tag)) ? op :
