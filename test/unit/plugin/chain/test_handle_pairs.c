@@ -61,7 +61,7 @@ static int make(void **state)
 static void begin_anew(void)
 {
 	interleave_disarm();
-	memset(places[CLASS], 0, PLACES * sizeof(struct place));
+	memset(places[CLASS], 0, PLACES * sizeof(struct pair_place));
 }
 
 /* --- One thread --------------------------------------------------------- */
@@ -163,7 +163,7 @@ static void a_place_that_is_being_written_is_left_alone(void **state)
 {
 	struct ncs_pair pair = pair_of(1);
 	uint64_t handle;
-	struct place *place;
+	struct pair_place *place;
 	uint64_t tag;
 
 	(void)state;
