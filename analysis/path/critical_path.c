@@ -93,7 +93,7 @@ struct arrival {
 /* Who waits for parts that are dealt with by themselves. */
 struct group {
 	struct ncs_path_unit unit;
-	enum ncs_part_moment arrival;
+	enum ncs_part_time arrival;
 	size_t references;
 	struct ncs_path_edits edits;
 	/* The latest of those that others wait for, so far. */
@@ -112,7 +112,7 @@ struct later {
 	uint64_t order;
 	enum role role;
 	struct group *group;
-	struct ncs_member part;
+	struct ncs_part part;
 };
 
 struct ncs_path {
@@ -480,7 +480,7 @@ static double median(double *values, size_t count)
  * negative one: there are none to compare with. */
 static double usual_ns(const struct ncs_path *path,
 		       const struct ncs_scenario *scenario,
-		       const struct ncs_member *parts, size_t count)
+		       const struct ncs_part *parts, size_t count)
 {
 	size_t others = 0;
 
@@ -502,7 +502,7 @@ struct factors {
 
 static bool is_meant(const struct ncs_path *path,
 		     const struct ncs_scenario *scenario,
-		     const struct ncs_member *part)
+		     const struct ncs_part *part)
 {
 	const struct ncs_path_options *options = &path->options;
 
@@ -516,7 +516,7 @@ static bool is_meant(const struct ncs_path *path,
 
 static struct factors factors_of(const struct ncs_path *path,
 				 const struct ncs_scenario *scenario,
-				 const struct ncs_member *part,
+				 const struct ncs_part *part,
 				 const struct arrival *arrival, double usual)
 {
 	struct factors factors = { { 1, 1, 1, 1 } };
@@ -585,7 +585,7 @@ static inline double not_before_ns(const struct arrival *arrival, size_t k,
 }
 
 static double arrival_ns(const struct ncs_path *path, size_t k,
-			 const struct ncs_member *part,
+			 const struct ncs_part *part,
 			 const struct arrival *arrival, double usual)
 {
 	const struct ncs_scenario *scenario = scenario_of(path, k);
@@ -617,9 +617,8 @@ static struct ncs_path_end follow(const struct ncs_path *path,
 
 /* Why a part came when it did. */
 static void explain(const struct ncs_path *path, size_t k,
-		    const struct ncs_member *part,
-		    const struct arrival *arrival, double usual, double at_ns,
-		    struct ncs_path_node *node)
+		    const struct ncs_part *part, const struct arrival *arrival,
+		    double usual, double at_ns, struct ncs_path_node *node)
 {
 	const struct ncs_scenario *scenario = scenario_of(path, k);
 	struct factors factors = { { 1, 1, 1, 1 } };
@@ -658,7 +657,7 @@ struct start {
 
 /* Tells of a part in all scenarios. */
 static void tell_times(const struct ncs_path *path, const struct group *group,
-		       const struct start *start, const struct ncs_member *part,
+		       const struct start *start, const struct ncs_part *part,
 		       const struct arrival *arrival, double transfer_ns)
 {
 	for (size_t k = 0; k < path->count; k++) {
@@ -744,7 +743,7 @@ static inline void note_come(struct start *start, size_t k, size_t i,
 /* It would not come later than it did. When it would, is of interest only if it
  * came after all others. */
 static bool is_straggler(const struct ncs_path *path, size_t k,
-			 const struct ncs_member *part)
+			 const struct ncs_part *part)
 {
 	const struct ncs_scenario *scenario = scenario_of(path, k);
 
@@ -754,7 +753,7 @@ static bool is_straggler(const struct ncs_path *path, size_t k,
 
 /* … in all of them, but for those that are looked at apart. */
 static inline void come(const struct ncs_path *path, size_t count,
-			const struct ncs_member *parts, size_t i,
+			const struct ncs_part *parts, size_t i,
 			struct start *start)
 {
 	const struct arrival *arrival = &path->arrivals[i];
@@ -787,7 +786,7 @@ static inline void come(const struct ncs_path *path, size_t count,
 
 /* In a scenario that needs to know of all parts, or more of each of them. */
 static void come_apart(const struct ncs_path *path,
-		       const struct ncs_member *parts, size_t count, size_t k,
+		       const struct ncs_part *parts, size_t count, size_t k,
 		       struct start *start)
 {
 	const struct ncs_scenario *scenario = scenario_of(path, k);
@@ -803,7 +802,7 @@ static void come_apart(const struct ncs_path *path,
 
 /* Who was waited for, in one scenario, and why. */
 static void find_last(const struct ncs_path *path, const struct group *group,
-		      enum role role, const struct ncs_member *parts, size_t k,
+		      enum role role, const struct ncs_part *parts, size_t k,
 		      struct start *start, struct ncs_path_node *node)
 {
 	size_t last = start->last[k];
@@ -825,7 +824,7 @@ static void find_last(const struct ncs_path *path, const struct group *group,
 
 /* Those who wait for this part know from now on. */
 static void tell_group(const struct ncs_path *path, struct group *group,
-		       const struct start *start, const struct ncs_member *part)
+		       const struct start *start, const struct ncs_part *part)
 {
 	for (size_t k = 0; k < path->count; k++) {
 		if (group->has_come &&
@@ -1051,7 +1050,7 @@ static void recall(struct ncs_path *path, const struct ncs_lockstep *lockstep,
 static double usual_in_lockstep_ns(const struct ncs_path *path,
 				   const struct ncs_lockstep *lockstep,
 				   const struct ncs_scenario *scenario,
-				   const struct ncs_member *parts,
+				   const struct ncs_part *parts,
 				   const struct ncs_part_times *part_times,
 				   double latest_ns)
 {
@@ -1069,7 +1068,7 @@ static double usual_in_lockstep_ns(const struct ncs_path *path,
 /* The rank that a scenario names comes, in this scenario: the others have. The
  * first one of those that came last, by place, is who came last. */
 static void come_named(struct ncs_path *path, struct ncs_lockstep *lockstep,
-		       size_t k, const struct ncs_member *parts,
+		       size_t k, const struct ncs_part *parts,
 		       const struct ncs_part_times *part_times,
 		       double latest_ns, struct start *start)
 {
@@ -1095,7 +1094,7 @@ static void come_named(struct ncs_path *path, struct ncs_lockstep *lockstep,
 /* All parts come in step. False: not so. */
 static bool come_in_lockstep(struct ncs_path *path,
 			     struct ncs_lockstep *lockstep,
-			     const struct ncs_member *parts,
+			     const struct ncs_part *parts,
 			     const struct ncs_part_times *part_times,
 			     size_t count, double latest_ns,
 			     struct start *start)
@@ -1169,7 +1168,7 @@ static double end_in_lockstep(struct ncs_path *path,
 
 /* All parts come. */
 static inline void come_all(struct ncs_path *path, size_t scenarios,
-			    const struct ncs_member *parts,
+			    const struct ncs_part *parts,
 			    const struct ncs_part_times *part_times,
 			    size_t count, double latest_ns, struct start *start)
 {
@@ -1207,7 +1206,7 @@ static inline double end_all(struct ncs_path *path, size_t scenarios,
 	return last_ns;
 }
 
-static void come_by_rank(struct ncs_path *path, const struct ncs_member *parts,
+static void come_by_rank(struct ncs_path *path, const struct ncs_part *parts,
 			 const struct ncs_part_times *part_times, size_t count,
 			 double latest_ns, struct start *start)
 {
@@ -1235,7 +1234,7 @@ static double end_by_rank(struct ncs_path *path, const struct group *group,
 /* Deals with parts that wait for each other, or with one by itself, at the latest
  * moment at which they can have come: the first end of those that need them. */
 static void process(struct ncs_path *path, struct group *group, enum role role,
-		    bool may_keep_lockstep, const struct ncs_member *parts,
+		    bool may_keep_lockstep, const struct ncs_part *parts,
 		    const struct ncs_part_times *part_times, size_t count,
 		    double latest_ns)
 {
@@ -1301,7 +1300,7 @@ static bool is_before(const struct later *a, const struct later *b)
 }
 
 static int push(struct ncs_path *path, struct group *group, enum role role,
-		const struct ncs_member *part, double at_ns)
+		const struct ncs_part *part, double at_ns)
 {
 	size_t place = path->heap_count;
 	struct later *later;
@@ -1388,7 +1387,7 @@ static int push_parts(struct ncs_path *path, const struct ncs_joined *joined,
 	/* Those that are waited for before those that wait. */
 	for (unsigned waits = 0; waits < 2; waits++) {
 		for (size_t i = 0; i < joined->count && !error; i++) {
-			const struct ncs_member *part = &joined->parts[i];
+			const struct ncs_part *part = &joined->parts[i];
 			bool is_root = ncs_joined_is_root(joined, part);
 			double end_ns = ncs_since(path->base_ns,
 						  part->at_ns[NCS_PART_END]);

@@ -55,13 +55,13 @@ struct ncs_path_options {
 	size_t scenario_count; /* NCS_SCENARIOS_MAX at most */
 	struct ncs_fits *fits; /* solved; NULL: none */
 	/* Whether a part was called in a range, by its path; NULL: never. */
-	bool (*is_in_range)(const void *who, const struct ncs_member *part,
+	bool (*is_in_range)(const void *who, const struct ncs_part *part,
 			    const char *path);
 	/* Told of the path as it was, in the order of time; NULL: nobody. */
 	void (*segment)(void *who, const struct ncs_path_segment *segment);
 	/* Told of each part of each scenario, as it would be: when it comes and
 	 * when it ends. NULL: nobody. */
-	void (*timed)(void *who, size_t scenario, const struct ncs_member *part,
+	void (*timed)(void *who, size_t scenario, const struct ncs_part *part,
 		      uint64_t arrival_ns, uint64_t end_ns);
 	void *who;
 };

@@ -239,7 +239,7 @@ static bool is_of(const struct ncs_fit *fit, const struct ncs_joined *joined,
 static struct ncs_fit *find(struct ncs_fits *fits,
 			    const struct ncs_joined *joined)
 {
-	const struct ncs_member *part = &joined->parts[0];
+	const struct ncs_part *part = &joined->parts[0];
 
 	for (size_t i = 0; i < fits->count; i++) {
 		size_t place = (fits->found + i) % fits->count;
@@ -256,7 +256,7 @@ static struct ncs_fit *find(struct ncs_fits *fits,
 int ncs_fits_add(struct ncs_fits *fits, const struct ncs_joined *joined,
 		 double transfer_ns)
 {
-	const struct ncs_member *part = &joined->parts[0];
+	const struct ncs_part *part = &joined->parts[0];
 	struct ncs_fit *fit = find(fits, joined), *grown;
 	double x = (double)part->bytes, y = transfer_ns, weight;
 
@@ -370,7 +370,7 @@ static double pace_with(const struct ncs_scenario *scenario,
 	double others_ns = 0, theirs_ns = 0, slowest_ns;
 
 	for (size_t i = 0; i < joined->count; i++) {
-		const struct ncs_member_channel *wire = &joined->parts[i].wire;
+		const struct ncs_part_channel *wire = &joined->parts[i].wire;
 		int32_t from = transfer->ranks[i], to;
 		double ns;
 
@@ -462,7 +462,7 @@ static struct ncs_transfer_edit
 with_algorithm(const struct ncs_scenario *scenario,
 	       const struct ncs_transfer *transfer, bool *unknown)
 {
-	const struct ncs_member *part = &transfer->joined->parts[0];
+	const struct ncs_part *part = &transfer->joined->parts[0];
 	struct ncs_transfer_edit edit = NCS_TRANSFER_AS_IT_IS;
 	double best_ns = INFINITY, longest_ns = 0;
 

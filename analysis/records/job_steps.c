@@ -86,7 +86,7 @@ void ncs_job_steps_free(struct ncs_job_steps *steps)
 
 static uint64_t hash_of(const struct ncs_joined *joined)
 {
-	const struct ncs_member *part = &joined->parts[0];
+	const struct ncs_part *part = &joined->parts[0];
 	const uint64_t words[] = { joined->comm_id, joined->function,
 				   part->bytes, part->range,
 				   (uint64_t)part->rank };

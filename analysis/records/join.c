@@ -28,7 +28,7 @@ struct pending {
 	struct ncs_joined joined; /* first: is cast to this struct */
 	struct comm *comm;
 	size_t expected; /* parts */
-	struct ncs_member *parts;
+	struct ncs_part *parts;
 	struct ncs_part_times *part_times; /* once it is finished */
 	struct pending *previous, *next;   /* of those that are incomplete */
 	struct pending *chain;             /* of the same hash */
@@ -51,7 +51,7 @@ struct comm {
 
 /* One end's transfers that wait for the other's. */
 struct queue {
-	struct ncs_member *parts; /* in the order in which they began */
+	struct ncs_part *parts; /* in the order in which they began */
 	size_t first, count, capacity;
 };
 
@@ -210,7 +210,7 @@ int ncs_join_expect(struct ncs_join *join, uint64_t comm_id, int32_t rank)
 }
 
 /* Which time it is that this rank tells this number. -ENOMEM. */
-static int note_told(struct comm *comm, const struct ncs_member *part,
+static int note_told(struct comm *comm, const struct ncs_part *part,
 		     uint32_t *repeat)
 {
 	struct told *told = comm->told[part->function];
@@ -301,9 +301,9 @@ static struct pending *heap_pop(struct ncs_join *join)
 
 static void find_arrival(struct ncs_joined *joined)
 {
-	static const enum ncs_part_moment moments[] = { NCS_PART_DATA,
-							NCS_PART_KERNEL,
-							NCS_PART_PROXY };
+	static const enum ncs_part_time moments[] = { NCS_PART_DATA,
+						      NCS_PART_KERNEL,
+						      NCS_PART_PROXY };
 
 	joined->arrival = NCS_PART_BEGIN;
 	for (size_t i = 0; i < sizeof(moments) / sizeof(moments[0]); i++) {
@@ -328,7 +328,7 @@ double ncs_joined_transfer_ns(const struct ncs_joined *joined)
 	uint64_t ready_ns = 0, end_ns = 0;
 
 	for (size_t i = 0; i < joined->count; i++) {
-		const struct ncs_member *part = &joined->parts[i];
+		const struct ncs_part *part = &joined->parts[i];
 		bool is_root = ncs_joined_is_root(joined, part);
 
 		if (ncs_gate_is_waited_for(joined->gate, is_root) &&
@@ -343,8 +343,8 @@ double ncs_joined_transfer_ns(const struct ncs_joined *joined)
 /* A sender that was done before the receiver came did not wait for it. */
 static enum ncs_gate gate_of_transfer(const struct ncs_joined *joined)
 {
-	const struct ncs_member *send = &joined->parts[0];
-	const struct ncs_member *receive = &joined->parts[1];
+	const struct ncs_part *send = &joined->parts[0];
+	const struct ncs_part *receive = &joined->parts[1];
 
 	if (joined->count < 2)
 		return NCS_GATE_NONE;
@@ -354,10 +354,10 @@ static enum ncs_gate gate_of_transfer(const struct ncs_joined *joined)
 }
 
 void ncs_part_times_make(struct ncs_part_times *times,
-			 const struct ncs_member *part,
-			 enum ncs_part_moment arrival)
+			 const struct ncs_part *part,
+			 enum ncs_part_time arrival)
 {
-	const struct ncs_member_channel *slowest = &part->slowest;
+	const struct ncs_part_channel *slowest = &part->slowest;
 	const uint64_t *wait_ns =
 		&slowest->wait_ns[slowest->send ? NCS_CHANNEL_SEND_GPU_WAIT :
 						  NCS_CHANNEL_RECV_WAIT];
@@ -504,7 +504,7 @@ static struct pending *pending_new(struct ncs_join *join, struct comm *comm,
 }
 
 /* Ranks come in any order; that the latest is the last is most likely. */
-static bool insert(struct pending *pending, const struct ncs_member *part)
+static bool insert(struct pending *pending, const struct ncs_part *part)
 {
 	size_t place = pending->joined.count;
 
@@ -536,7 +536,7 @@ static void give_up(struct ncs_join *join, struct pending *pending)
 }
 
 static int add_collective(struct ncs_join *join, struct comm *comm,
-			  const struct ncs_member *part)
+			  const struct ncs_part *part)
 {
 	struct ncs_joined joined = {
 		.comm_id = comm->id,
@@ -628,7 +628,7 @@ static struct connection *connection_of(struct ncs_join *join,
 	return connection;
 }
 
-static int queue_add(struct queue *queue, const struct ncs_member *part)
+static int queue_add(struct queue *queue, const struct ncs_part *part)
 {
 	size_t place;
 
@@ -640,7 +640,7 @@ static int queue_add(struct queue *queue, const struct ncs_member *part)
 	}
 	if (queue->count == queue->capacity) {
 		size_t capacity = queue->capacity ? 2 * queue->capacity : 4;
-		struct ncs_member *parts =
+		struct ncs_part *parts =
 			realloc(queue->parts, capacity * sizeof(*part));
 
 		if (!parts)
@@ -661,7 +661,7 @@ static int queue_add(struct queue *queue, const struct ncs_member *part)
 }
 
 static int add_transfer(struct ncs_join *join, struct comm *comm,
-			const struct ncs_member *part)
+			const struct ncs_part *part)
 {
 	bool is_send = part->function == NCS_FUNCTION_SEND;
 	struct connection *connection;
@@ -680,7 +680,7 @@ static int add_transfer(struct ncs_join *join, struct comm *comm,
 	return 0;
 }
 
-static const struct ncs_member *head(const struct queue *queue)
+static const struct ncs_part *head(const struct queue *queue)
 {
 	return queue->count > 0 ? &queue->parts[queue->first] : NULL;
 }
@@ -703,7 +703,7 @@ static int give_transfer(struct ncs_join *join, struct connection *connection,
 	connection->number++;
 	for (unsigned i = 0; i < 2; i++) {
 		struct queue *queue = &connection->ends[i];
-		const struct ncs_member *part = head(queue);
+		const struct ncs_part *part = head(queue);
 
 		if (!gives[i])
 			continue;
@@ -729,7 +729,7 @@ static bool is_expected(const struct comm *comm, int32_t rank)
 static int match(struct ncs_join *join, struct connection *connection,
 		 bool is_end)
 {
-	const struct ncs_member *send, *receive;
+	const struct ncs_part *send, *receive;
 	int error = 0;
 
 	for (;;) {
@@ -767,7 +767,7 @@ static int match(struct ncs_join *join, struct connection *connection,
 
 /* --- From outside --------------------------------------------------------- */
 
-int ncs_join_add(struct ncs_join *join, const struct ncs_member *part)
+int ncs_join_add(struct ncs_join *join, const struct ncs_part *part)
 {
 	bool is_transfer = part->flags & NCS_PART_P2P;
 	struct comm *comm;
@@ -842,7 +842,7 @@ void ncs_join_advance(struct ncs_join *join, uint64_t until_ns)
 		for (const struct connection *connection = join->connections[i];
 		     connection; connection = connection->chain)
 			for (unsigned k = 0; k < 2; k++) {
-				const struct ncs_member *part =
+				const struct ncs_part *part =
 					head(&connection->ends[k]);
 
 				if (part &&

@@ -49,23 +49,23 @@ struct ncs_joined {
 	/* ROOT of a transfer: the receiver waits for the sender. ALL: both do,
 	 * as the sender was not done before the receiver had come. */
 	enum ncs_gate gate;
-	/* enum ncs_part_moment: the latest on the way in that is known of all
+	/* enum ncs_part_time: the latest on the way in that is known of all
 	 * parts, by which their arrivals are compared. */
-	enum ncs_part_moment arrival;
+	enum ncs_part_time arrival;
 	uint64_t first_end_ns;
 	size_t count;
-	const struct ncs_member *parts;
+	const struct ncs_part *parts;
 	const struct ncs_part_times *part_times; /* the parts'; NULL: not made */
 };
 
 /* A part's, which arrives by this moment. */
 void ncs_part_times_make(struct ncs_part_times *times,
-			 const struct ncs_member *part,
-			 enum ncs_part_moment arrival);
+			 const struct ncs_part *part,
+			 enum ncs_part_time arrival);
 
 /* Whether a part is the root's, the sender's. */
 static inline bool ncs_joined_is_root(const struct ncs_joined *joined,
-				      const struct ncs_member *part)
+				      const struct ncs_part *part)
 {
 	return joined->function == NCS_FUNCTION_SEND_RECV ?
 		       part->function == NCS_FUNCTION_SEND :
@@ -88,7 +88,7 @@ int ncs_join_expect(struct ncs_join *join, uint64_t comm_id, int32_t rank);
 
 /* Those of one rank in the order in which they ended, nearly. 0 or -ENOMEM: the
  * part is missing. */
-int ncs_join_add(struct ncs_join *join, const struct ncs_member *part);
+int ncs_join_add(struct ncs_join *join, const struct ncs_part *part);
 
 /* No part that ended before this moment will come any more; UINT64_MAX: none at
  * all. */

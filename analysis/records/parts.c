@@ -35,9 +35,9 @@ struct slot {
 	bool has_ended;
 	uint64_t drained_ns;                /* when its record was */
 	uint64_t start, duration, delta[2]; /* its record's, in ticks */
-	struct ncs_member part;
+	struct ncs_part part;
 	struct ncs_children children;
-	struct ncs_member_channel *channels;
+	struct ncs_part_channel *channels;
 	uint32_t channel_count;
 	uint32_t channel_capacity;
 	uint32_t channel_found; /* the latest */
@@ -72,7 +72,7 @@ struct ncs_parts {
 	uint64_t lost_from_ns, lost_until_ns;
 	uint64_t latest_ns; /* end of a record */
 	uint64_t settled_ns;
-	struct ncs_member given;
+	struct ncs_part given;
 	struct ncs_parts_count count;
 };
 
@@ -161,7 +161,7 @@ static struct slot *slot_at(const struct ncs_parts *parts, uint32_t operation)
 /* Its channels' memory stays for the next one. */
 static void clear(struct slot *slot)
 {
-	struct ncs_member_channel *channels = slot->channels;
+	struct ncs_part_channel *channels = slot->channels;
 	uint32_t capacity = slot->channel_capacity;
 
 	*slot = (struct slot){ .channels = channels,
@@ -220,17 +220,17 @@ static int slot_of(struct ncs_parts *parts, uint32_t operation,
 /* --- Records -------------------------------------------------------------- */
 
 /* NULL: no memory, or more of them than there are. */
-static struct ncs_member_channel *channel_of(struct slot *slot,
-					     const struct ncs_record *record)
+static struct ncs_part_channel *channel_of(struct slot *slot,
+					   const struct ncs_record *record)
 {
 	bool send = record->flags & NCS_RECORD_SEND;
-	struct ncs_member_channel *channels = slot->channels;
+	struct ncs_part_channel *channels = slot->channels;
 	uint32_t capacity = slot->channel_capacity;
 
 	for (uint32_t i = 0; i < slot->channel_count; i++) {
 		uint32_t place =
 			(slot->channel_found + i) % slot->channel_count;
-		struct ncs_member_channel *channel = &channels[place];
+		struct ncs_part_channel *channel = &channels[place];
 
 		if (channel->channel == record->channel &&
 		    channel->send == send && channel->peer == record->peer) {
@@ -249,7 +249,7 @@ static struct ncs_member_channel *channel_of(struct slot *slot,
 		slot->channel_capacity = capacity;
 	}
 	slot->channel_found = slot->channel_count++;
-	channels[slot->channel_found] = (struct ncs_member_channel){
+	channels[slot->channel_found] = (struct ncs_part_channel){
 		.channel = record->channel,
 		.send = send,
 		.peer = record->peer,
@@ -260,7 +260,7 @@ static struct ncs_member_channel *channel_of(struct slot *slot,
 static int take_transfer(struct ncs_parts *parts, struct slot *slot,
 			 const struct ncs_record *record)
 {
-	struct ncs_member_channel *channel = channel_of(slot, record);
+	struct ncs_part_channel *channel = channel_of(slot, record);
 	uint64_t ticks[NCS_STEP_TIMES], end_ns;
 
 	if (!channel)
@@ -436,7 +436,7 @@ void ncs_parts_settle(struct ncs_parts *parts, uint64_t drained_ns)
 
 /* Nothing of an operation is before its start or after its end; a GPU's clock
  * is not known to the ns. 0: then it is not known. */
-static uint64_t within(const struct ncs_member *part, uint64_t moment_ns)
+static uint64_t within(const struct ncs_part *part, uint64_t moment_ns)
 {
 	uint64_t begin_ns = part->at_ns[NCS_PART_BEGIN];
 
@@ -445,7 +445,7 @@ static uint64_t within(const struct ncs_member *part, uint64_t moment_ns)
 	return moment_ns > begin_ns ? moment_ns : begin_ns;
 }
 
-static void find_calls(struct ncs_parts *parts, struct ncs_member *part)
+static void find_calls(struct ncs_parts *parts, struct ncs_part *part)
 {
 	uint64_t begin_ns = part->at_ns[NCS_PART_BEGIN];
 	uint64_t call_ns =
@@ -462,7 +462,7 @@ static void find_calls(struct ncs_parts *parts, struct ncs_member *part)
 
 static void find_kernel(const struct ncs_parts *parts,
 			const struct ncs_children *children,
-			struct ncs_member *part)
+			struct ncs_part *part)
 {
 	uint64_t start_ns, stop_ns, error_ns;
 
@@ -477,17 +477,17 @@ static void find_kernel(const struct ncs_parts *parts,
 }
 
 /* In ns; of one that has steps. */
-static double wire_time(const struct ncs_member_channel *channel)
+static double wire_time(const struct ncs_part_channel *channel)
 {
 	return (double)channel->wait_ns[NCS_CHANNEL_SEND_WAIT] /
 	       (double)channel->steps;
 }
 
-static void find_channels(const struct slot *slot, struct ncs_member *part)
+static void find_channels(const struct slot *slot, struct ncs_part *part)
 {
 	part->channels = slot->channel_count;
 	for (uint32_t i = 0; i < slot->channel_count; i++) {
-		const struct ncs_member_channel *channel = &slot->channels[i];
+		const struct ncs_part_channel *channel = &slot->channels[i];
 
 		for (unsigned k = 0; k < NCS_CHANNEL_STATE_COUNT; k++)
 			part->wait_ns[k] += channel->wait_ns[k];
@@ -502,7 +502,7 @@ static void find_channels(const struct slot *slot, struct ncs_member *part)
 }
 
 static void finish(struct ncs_parts *parts, const struct slot *slot,
-		   struct ncs_member *part)
+		   struct ncs_part *part)
 {
 	const struct ncs_clock *clock = &parts->clock;
 	const struct algorithm *algorithm =
@@ -542,7 +542,7 @@ static void finish(struct ncs_parts *parts, const struct slot *slot,
 		at_ns[NCS_PART_DATA] = within(part, slot->children.data_ns);
 }
 
-const struct ncs_member *ncs_parts_next(struct ncs_parts *parts)
+const struct ncs_part *ncs_parts_next(struct ncs_parts *parts)
 {
 	while (parts->ended_first < parts->ended_next) {
 		const struct ended *ended =

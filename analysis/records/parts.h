@@ -20,7 +20,7 @@
 
 /* On the way into an operation and out of it. Those from BEGIN on are not
  * before BEGIN, nor after END; those before it not after BEGIN. */
-enum ncs_part_moment {
+enum ncs_part_time {
 	NCS_PART_CALL,   /* the application called */
 	NCS_PART_LAUNCH, /* the kernel's launch began */
 	NCS_PART_BEGIN,  /* NCCL began to enqueue it */
@@ -30,7 +30,7 @@ enum ncs_part_moment {
 	NCS_PART_DATA,   /* the GPU had produced the first data to be sent */
 	NCS_PART_KERNEL_END,
 	NCS_PART_END, /* its last child was over: always known */
-	NCS_PART_MOMENTS
+	NCS_PART_TIMES
 };
 
 enum ncs_part_flag {
@@ -44,7 +44,7 @@ enum ncs_part_flag {
 
 /* A channel's waits: its steps' times together, which for steps that are under
  * way side by side are more than the time that it took. */
-struct ncs_member_channel {
+struct ncs_part_channel {
 	uint64_t end_ns;
 	uint64_t bytes;
 	uint64_t steps;
@@ -55,7 +55,7 @@ struct ncs_member_channel {
 };
 
 /* A part: what one member of a communicator did for one operation. */
-struct ncs_member {
+struct ncs_part {
 	uint64_t comm_id;
 	int32_t rank;
 	int32_t nranks;
@@ -70,11 +70,11 @@ struct ncs_member {
 	uint32_t channels;  /* channel, direction and peer: proxy operations */
 	uint64_t number; /* NCCL's, per function; NCS_NO_SEQUENCE_NUMBER: none */
 	uint64_t bytes;
-	uint64_t at_ns[NCS_PART_MOMENTS];          /* 0: not known */
-	struct ncs_member_channel slowest; /* that ended last; steps 0: none */
+	uint64_t at_ns[NCS_PART_TIMES];  /* 0: not known */
+	struct ncs_part_channel slowest; /* that ended last; steps 0: none */
 	uint64_t wait_ns[NCS_CHANNEL_STATE_COUNT]; /* of all channels */
 	/* Of those that send: whose steps were on the wire for longest, each. */
-	struct ncs_member_channel wire; /* steps 0: none */
+	struct ncs_part_channel wire; /* steps 0: none */
 };
 
 struct ncs_parts;
@@ -100,7 +100,7 @@ void ncs_parts_settle(struct ncs_parts *parts, uint64_t drained_ns);
 
 /* The next one, in the order in which they ended, but for what lanes are apart.
  * Valid until the next call for this rank. NULL: none yet. */
-const struct ncs_member *ncs_parts_next(struct ncs_parts *parts);
+const struct ncs_part *ncs_parts_next(struct ncs_parts *parts);
 
 struct ncs_parts_count {
 	uint64_t parts;

@@ -304,7 +304,7 @@ static int hand_over(struct ncs_collectives *collectives, uint64_t settled_ns)
 {
 	for (size_t i = 0; i < collectives->rank_count; i++) {
 		struct ncs_parts *parts = collectives->ranks[i].parts;
-		const struct ncs_member *part;
+		const struct ncs_part *part;
 
 		ncs_parts_settle(parts, settled_ns);
 		while ((part = ncs_parts_next(parts)))
@@ -408,8 +408,7 @@ ncs_collectives_job_ranks(const struct ncs_collectives *collectives,
 }
 
 bool ncs_collectives_is_in_range(const struct ncs_collectives *collectives,
-				 const struct ncs_member *part,
-				 const char *path)
+				 const struct ncs_part *part, const char *path)
 {
 	const struct rank *rank = &collectives->ranks[part->owner];
 	size_t length = strlen(path);

@@ -45,8 +45,7 @@ ncs_collectives_job_ranks(const struct ncs_collectives *collectives,
 
 /* Whether a part was called in a range or in one inside it, by its path. */
 bool ncs_collectives_is_in_range(const struct ncs_collectives *collectives,
-				 const struct ncs_member *part,
-				 const char *path);
+				 const struct ncs_part *part, const char *path);
 
 /* So far, over all ranks. */
 struct ncs_collectives_count {

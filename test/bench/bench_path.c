@@ -49,7 +49,7 @@ static uint64_t next(uint64_t *seed)
 }
 
 /* Fills in the times of one collective, whose ranks are free from `from_ns` on. */
-static void make_times(struct ncs_member *parts, unsigned ranks, unsigned ahead,
+static void make_times(struct ncs_part *parts, unsigned ranks, unsigned ahead,
 		       uint64_t from_ns, uint64_t *seed,
 		       struct ncs_joined *joined)
 {
@@ -78,7 +78,7 @@ static void make_times(struct ncs_member *parts, unsigned ranks, unsigned ahead,
 /* Collectives are made ahead, several at a time, so that making them is not
  * measured. */
 struct collectives_row {
-	struct ncs_member *parts;
+	struct ncs_part *parts;
 	struct ncs_part_times *part_times;
 	struct ncs_joined joined[ROW];
 };
@@ -100,7 +100,7 @@ static void fill(struct collectives_row *row, unsigned ranks, unsigned ahead,
 	if (!row->parts || !row->part_times)
 		abort();
 	for (unsigned c = 0; c < ROW; c++) {
-		struct ncs_member *parts = &row->parts[(size_t)c * ranks];
+		struct ncs_part *parts = &row->parts[(size_t)c * ranks];
 
 		row->joined[c] = (struct ncs_joined){
 			.comm_id = 1,
@@ -136,7 +136,7 @@ static void move(struct collectives_row *row, unsigned ranks)
 		row->joined[c].first_end_ns += (uint64_t)ROW * PERIOD_NS;
 	}
 	for (size_t i = 0; i < (size_t)ROW * ranks; i++)
-		for (unsigned m = 0; m < NCS_PART_MOMENTS; m++)
+		for (unsigned m = 0; m < NCS_PART_TIMES; m++)
 			if (row->parts[i].at_ns[m] != 0)
 				row->parts[i].at_ns[m] +=
 					(uint64_t)ROW * PERIOD_NS;

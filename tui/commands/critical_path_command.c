@@ -34,7 +34,7 @@ struct path_run {
 	struct path_drawing *drawing; /* NULL: none */
 };
 
-static bool is_in_range(const void *who, const struct ncs_member *part,
+static bool is_in_range(const void *who, const struct ncs_part *part,
 			const char *path)
 {
 	const struct path_run *run = who;
@@ -113,9 +113,8 @@ static void draw_segment(void *who, const struct ncs_path_segment *segment)
 }
 
 /* Operations as a scenario has them; those that were are in the trace. */
-static void draw_timed(void *who, size_t scenario,
-		       const struct ncs_member *part, uint64_t arrival_ns,
-		       uint64_t end_ns)
+static void draw_timed(void *who, size_t scenario, const struct ncs_part *part,
+		       uint64_t arrival_ns, uint64_t end_ns)
 {
 	const struct path_run *run = who;
 	const struct path_drawing *drawing = run->drawing;

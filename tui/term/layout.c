@@ -41,7 +41,7 @@ static bool shrink_detail(struct plan *plan,
 	return true;
 }
 
-static bool take_line(struct plan *plan, enum ncs_part part)
+static bool take_line(struct plan *plan, enum ncs_screen_part part)
 {
 	if (plan->lines[part] == 0)
 		return false;

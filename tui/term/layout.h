@@ -16,7 +16,7 @@
 #define NCS_LAYOUT_MIN_ROWS 3
 
 /* From top to bottom. */
-enum ncs_part {
+enum ncs_screen_part {
 	NCS_PART_TITLE,
 	NCS_PART_SUMMARY,
 	NCS_PART_TABS,

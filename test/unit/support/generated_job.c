@@ -40,7 +40,7 @@ struct gen_job {
 	struct gen_options options;
 	uint64_t made;
 	struct process *processes;
-	struct ncs_member *parts;
+	struct ncs_part *parts;
 	struct ncs_joined joined;
 	uint64_t numbers[3];
 	uint32_t operation;
@@ -93,18 +93,18 @@ static double jittered(const struct gen_job *job, double ns, uint64_t rank,
 
 enum purpose { WHAT, SIZE, HOST, LAUNCH, WORK, NONE, WIRE };
 
-static void set(struct ncs_member *part, enum ncs_part_moment moment, double ns)
+static void set(struct ncs_part *part, enum ncs_part_time moment, double ns)
 {
 	part->at_ns[moment] = START_NS + (uint64_t)llround(ns);
 }
 
-static double at(const struct ncs_member *part, enum ncs_part_moment moment)
+static double at(const struct ncs_part *part, enum ncs_part_time moment)
 {
 	return (double)(part->at_ns[moment] - START_NS);
 }
 
 /* When a rank comes. */
-static void arrive(struct gen_job *job, unsigned rank, struct ncs_member *part)
+static void arrive(struct gen_job *job, unsigned rank, struct ncs_part *part)
 {
 	const struct gen_options *options = &job->options;
 	struct process *process = &job->processes[rank];
@@ -131,7 +131,7 @@ static void arrive(struct gen_job *job, unsigned rank, struct ncs_member *part)
 	job->first_ns = fmin(job->first_ns, call_ns);
 }
 
-static void end(struct gen_job *job, unsigned rank, struct ncs_member *part,
+static void end(struct gen_job *job, unsigned rank, struct ncs_part *part,
 		double end_ns)
 {
 	struct process *process = &job->processes[rank];
@@ -185,9 +185,9 @@ static void make(struct gen_job *job, unsigned kind, unsigned first,
 	job->operation++;
 	for (unsigned i = 0; i < count; i++) {
 		unsigned rank = (first + i) % options->ranks;
-		struct ncs_member *part = &job->parts[i];
+		struct ncs_part *part = &job->parts[i];
 
-		*part = (struct ncs_member){
+		*part = (struct ncs_part){
 			.comm_id = joined->comm_id,
 			.rank = (int32_t)i,
 			.nranks = (int32_t)count,
@@ -210,7 +210,7 @@ static void make(struct gen_job *job, unsigned kind, unsigned first,
 				      (first + count - 1) % options->ranks /
 					      options->ranks_per_host);
 	for (unsigned i = 0; i < count; i++) {
-		struct ncs_member *part = &job->parts[i];
+		struct ncs_part *part = &job->parts[i];
 
 		end(job, (first + i) % options->ranks, part,
 		    ready_ns + took_ns);

@@ -43,7 +43,7 @@ struct small {
 	unsigned comms;
 	size_t count;
 	struct ncs_joined joined[OPERATIONS_MAX];
-	struct ncs_member parts[PARTS];
+	struct ncs_part parts[PARTS];
 	struct ncs_part_times part_times[PARTS];
 	size_t part_count;
 	struct ncs_path_owner owners[RANKS * COMMS];
@@ -84,7 +84,7 @@ static void make_operation(struct small *job, struct ncs_joined *joined,
 	unsigned comm = (unsigned)draw(job, job->comms), first = 0;
 	unsigned count = 2 + (unsigned)draw(job, job->ranks - 1), root;
 	bool is_usual = job->kind != ANY && draw(job, 8) != 0;
-	struct ncs_member *parts = &job->parts[job->part_count];
+	struct ncs_part *parts = &job->parts[job->part_count];
 	uint64_t all_ns = 0, root_ns;
 
 	if (job->kind == IN_STEP && is_usual)
@@ -115,14 +115,14 @@ static void make_operation(struct small *job, struct ncs_joined *joined,
 		joined->gate = NCS_GATE_NONE;
 	job->part_count += count;
 	for (unsigned i = 0; i < count; i++) {
-		struct ncs_member *part = &parts[i];
+		struct ncs_part *part = &parts[i];
 		uint64_t *at_ns = part->at_ns;
 
-		*part = (struct ncs_member){ .rank = (int32_t)i,
-					     .owner = comm * RANKS + first + i,
-					     .function = joined->function,
-					     .peer = (int32_t)root,
-					     .bytes = 1 << 20 };
+		*part = (struct ncs_part){ .rank = (int32_t)i,
+					   .owner = comm * RANKS + first + i,
+					   .function = joined->function,
+					   .peer = (int32_t)root,
+					   .bytes = 1 << 20 };
 		at_ns[NCS_PART_KERNEL] =
 			moment(job, owner_free_ns[part->owner], 100);
 		at_ns[NCS_PART_BEGIN] =
@@ -209,17 +209,17 @@ static double rel(uint64_t ns)
 	return (double)(int64_t)(ns - START_NS);
 }
 
-static double arrival(const struct ncs_member *part)
+static double arrival(const struct ncs_part *part)
 {
 	return rel(part->at_ns[NCS_PART_KERNEL]);
 }
 
-static double ended(const struct ncs_member *part)
+static double ended(const struct ncs_part *part)
 {
 	return rel(part->at_ns[NCS_PART_END]);
 }
 
-static double called(const struct ncs_member *part)
+static double called(const struct ncs_part *part)
 {
 	uint64_t call_ns = part->at_ns[NCS_PART_CALL];
 
@@ -236,14 +236,14 @@ static struct edge *edge(struct graph *graph, size_t from, size_t to)
 }
 
 /* The part of a rank, or of a communicator of it, that ended last until then. */
-static const struct ncs_member *last_before(const struct small *job,
-					    const struct ncs_member *part,
-					    bool same_owner, double moment_ns)
+static const struct ncs_part *last_before(const struct small *job,
+					  const struct ncs_part *part,
+					  bool same_owner, double moment_ns)
 {
-	const struct ncs_member *found = NULL;
+	const struct ncs_part *found = NULL;
 
 	for (size_t i = 0; i < job->part_count; i++) {
-		const struct ncs_member *other = &job->parts[i];
+		const struct ncs_part *other = &job->parts[i];
 
 		if (other->owner % RANKS == part->owner % RANKS &&
 		    (!same_owner || other->owner == part->owner) &&
@@ -255,10 +255,10 @@ static const struct ncs_member *last_before(const struct small *job,
 }
 
 /* What takes long before an arrival, as recorded. */
-static void find_gaps(const struct small *job, const struct ncs_member *part,
+static void find_gaps(const struct small *job, const struct ncs_part *part,
 		      double gap_ns[4])
 {
-	const struct ncs_member *after =
+	const struct ncs_part *after =
 		last_before(job, part, false, arrival(part));
 	double from = after ? ended(after) : called(part);
 	double begin = rel(part->at_ns[NCS_PART_BEGIN]);
@@ -267,8 +267,8 @@ static void find_gaps(const struct small *job, const struct ncs_member *part,
 
 	/* The shortest that a kernel of this communicator took so far. */
 	for (size_t i = 0; i < job->part_count; i++) {
-		const struct ncs_member *other = &job->parts[i];
-		const struct ncs_member *its =
+		const struct ncs_part *other = &job->parts[i];
+		const struct ncs_part *its =
 			last_before(job, other, false, arrival(other));
 		double could = fmax(rel(other->at_ns[NCS_PART_BEGIN]),
 				    its ? ended(its) : called(other));
@@ -297,7 +297,7 @@ static void find_all_gaps(struct small *job)
 	}
 }
 
-static double total_of(const struct small *job, const struct ncs_member *part)
+static double total_of(const struct small *job, const struct ncs_part *part)
 {
 	return job->total_ns[part - job->parts];
 }
@@ -310,7 +310,7 @@ static int by_value(const void *a, const void *b)
 }
 
 /* One part in three was called in a range, whatever its name. */
-static bool is_in_range(const void *who, const struct ncs_member *part,
+static bool is_in_range(const void *who, const struct ncs_part *part,
 			const char *path)
 {
 	(void)who;
@@ -319,7 +319,7 @@ static bool is_in_range(const void *who, const struct ncs_member *part,
 }
 
 static bool is_meant(const struct ncs_scenario *scenario,
-		     const struct ncs_member *part)
+		     const struct ncs_part *part)
 {
 	if (scenario->rank >= 0 &&
 	    (int32_t)(part->owner % RANKS) != scenario->rank)
@@ -329,7 +329,7 @@ static bool is_meant(const struct ncs_scenario *scenario,
 
 static void change_gaps(const struct small *job,
 			const struct ncs_joined *joined,
-			const struct ncs_member *part,
+			const struct ncs_part *part,
 			const struct ncs_scenario *scenario, double gap_ns[4])
 {
 	double others[RANKS], total = total_of(job, part), factor;
@@ -379,17 +379,17 @@ static double changed_transfer(const struct ncs_scenario *scenario,
 }
 
 static void add_part(struct graph *graph, const struct ncs_joined *joined,
-		     const struct ncs_member *part,
+		     const struct ncs_part *part,
 		     const struct ncs_scenario *scenario,
 		     const struct ncs_fits *fits)
 {
 	const struct small *job = graph->job;
 	size_t place = 2 * (size_t)(part - job->parts);
-	const struct ncs_member *after =
+	const struct ncs_part *after =
 		last_before(job, part, false, arrival(part));
-	const struct ncs_member *queued =
+	const struct ncs_part *queued =
 		last_before(job, part, true, arrival(part));
-	const struct ncs_member *host =
+	const struct ncs_part *host =
 		last_before(job, part, false, called(part));
 	bool is_root = ncs_joined_is_root(joined, part);
 	double gap_ns[4], ready = arrival(part), transfer;
@@ -417,7 +417,7 @@ static void add_part(struct graph *graph, const struct ncs_joined *joined,
 	if (queued)
 		edge(graph, 2 * (size_t)(queued - job->parts) + 1, place);
 	for (size_t i = 0; i < joined->count; i++) {
-		const struct ncs_member *other = &joined->parts[i];
+		const struct ncs_part *other = &joined->parts[i];
 
 		if (other != part && ncs_gate_waits(joined->gate, is_root) &&
 		    ncs_gate_is_waited_for(joined->gate,
@@ -427,7 +427,7 @@ static void add_part(struct graph *graph, const struct ncs_joined *joined,
 	transfer = changed_transfer(scenario, fits, ended(part) - ready);
 	edge(graph, place, place + 1)->transfer_ns = transfer;
 	for (size_t i = 0; i < joined->count; i++) {
-		const struct ncs_member *other = &joined->parts[i];
+		const struct ncs_part *other = &joined->parts[i];
 
 		if (other != part && ncs_gate_waits(joined->gate, is_root) &&
 		    ncs_gate_is_waited_for(joined->gate,
@@ -485,9 +485,8 @@ struct timed {
 	double ends_ns[SUMS][PARTS];
 };
 
-static void note_timed(void *who, size_t scenario,
-		       const struct ncs_member *part, uint64_t arrival_ns,
-		       uint64_t end_ns)
+static void note_timed(void *who, size_t scenario, const struct ncs_part *part,
+		       uint64_t arrival_ns, uint64_t end_ns)
 {
 	struct timed *timed = who;
 
@@ -662,8 +661,7 @@ static void record(struct recorded *recorded, const struct gen_options *options)
 		calloc(options->operations, sizeof(*recorded->joined));
 	assert_non_null(recorded->joined);
 	while ((joined = gen_next(job))) {
-		struct ncs_member *parts =
-			malloc(joined->count * sizeof(*parts));
+		struct ncs_part *parts = malloc(joined->count * sizeof(*parts));
 
 		assert_non_null(parts);
 		memcpy(parts, joined->parts, joined->count * sizeof(*parts));
@@ -685,7 +683,7 @@ static void release(struct recorded *recorded)
 {
 	for (size_t i = 0; i < recorded->count; i++) {
 		union {
-			const struct ncs_member *parts;
+			const struct ncs_part *parts;
 			void *memory;
 		} parts = { recorded->joined[i].parts };
 
@@ -961,7 +959,7 @@ static void write_report(FILE *file, const struct ncs_path_report *report,
 }
 
 static void want_no_times(void *who, size_t scenario,
-			  const struct ncs_member *part, uint64_t arrival_ns,
+			  const struct ncs_part *part, uint64_t arrival_ns,
 			  uint64_t end_ns)
 {
 	(void)who;
@@ -1032,7 +1030,7 @@ static void make_rough(struct small *job)
 
 		if (draw(job, 2) != 0)
 			slip_ns = -slip_ns;
-		for (unsigned m = 0; m < NCS_PART_MOMENTS; m++) {
+		for (unsigned m = 0; m < NCS_PART_TIMES; m++) {
 			if (at_ns[m] == 0)
 				continue;
 			at_ns[m] += m <= NCS_PART_KERNEL ||
@@ -1043,7 +1041,7 @@ static void make_rough(struct small *job)
 		}
 		if (draw(job, 60) == 0 && at_ns[NCS_PART_CALL] != 0)
 			at_ns[NCS_PART_CALL] -= 100 * draw(job, 60) * 1000;
-		job->parts[i].slowest = (struct ncs_member_channel){
+		job->parts[i].slowest = (struct ncs_part_channel){
 			.steps = draw(job, 2),
 			.channel = (uint8_t)draw(job, 3),
 			.peer = (int32_t)draw(job, RANKS),

@@ -172,7 +172,7 @@ static void what_is_no_change_is_said(void **state)
 
 /* An AllReduce in a ring, in which each rank sends to the next one. */
 struct ring {
-	struct ncs_member parts[RANKS];
+	struct ncs_part parts[RANKS];
 	struct ncs_joined joined;
 	int32_t ranks[RANKS];
 	struct ncs_fits fits;
@@ -188,7 +188,7 @@ static void make_ring(struct ring *ring, uint64_t bytes)
 	ring->joined.parts = ring->parts;
 	for (int32_t i = 0; i < RANKS; i++) {
 		ring->ranks[i] = 10 + i;
-		ring->parts[i] = (struct ncs_member){
+		ring->parts[i] = (struct ncs_part){
 			.rank = i,
 			.nranks = RANKS,
 			.bytes = bytes,

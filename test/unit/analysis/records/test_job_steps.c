@@ -33,9 +33,9 @@ static void add(struct job *job, const char *letters, unsigned times)
 }
 
 /* A '>' is a transfer, a '.' is not counted. */
-static struct ncs_joined joined_of(char letter, struct ncs_member *part)
+static struct ncs_joined joined_of(char letter, struct ncs_part *part)
 {
-	*part = (struct ncs_member){ .bytes = (uint64_t)letter };
+	*part = (struct ncs_part){ .bytes = (uint64_t)letter };
 	return (struct ncs_joined){
 		.comm_id = 1,
 		.function = letter == '>' ? NCS_FUNCTION_SEND_RECV :
@@ -48,7 +48,7 @@ static struct ncs_joined joined_of(char letter, struct ncs_member *part)
 static void find_steps(struct job *job)
 {
 	struct ncs_job_steps *steps = ncs_job_steps_new();
-	struct ncs_member part;
+	struct ncs_part part;
 	struct ncs_joined joined;
 
 	assert_non_null(steps);
@@ -239,7 +239,7 @@ static void without_a_pattern_there_are_no_steps(void **state)
 static void kinds_without_end_are_forgotten(void **state)
 {
 	struct ncs_job_steps *steps = ncs_job_steps_new();
-	struct ncs_member part = { .bytes = 1 };
+	struct ncs_part part = { .bytes = 1 };
 	struct ncs_joined joined = { .count = 1, .parts = &part };
 	uint32_t step = UINT32_MAX;
 

@@ -32,10 +32,10 @@ static int teardown(void **state)
 	return 0;
 }
 
-static struct ncs_member part_of(int rank, unsigned function, uint64_t number,
-				 uint64_t begin_ns)
+static struct ncs_part part_of(int rank, unsigned function, uint64_t number,
+			       uint64_t begin_ns)
 {
-	struct ncs_member part = {
+	struct ncs_part part = {
 		.comm_id = 7,
 		.rank = rank,
 		.nranks = RANKS,
@@ -50,15 +50,15 @@ static struct ncs_member part_of(int rank, unsigned function, uint64_t number,
 	return part;
 }
 
-static void add(struct ncs_join *join, const struct ncs_member *part)
+static void add(struct ncs_join *join, const struct ncs_part *part)
 {
 	assert_int_equal(ncs_join_add(join, part), 0);
 }
 
 static void add_all_reduce(struct ncs_join *join, int rank, uint64_t number)
 {
-	struct ncs_member part = part_of(rank, NCS_FUNCTION_ALL_REDUCE, number,
-					 SECOND + number * 10 * MS + rank);
+	struct ncs_part part = part_of(rank, NCS_FUNCTION_ALL_REDUCE, number,
+				       SECOND + number * 10 * MS + rank);
 
 	add(join, &part);
 }
@@ -160,7 +160,7 @@ static void memory_is_bounded(void **state)
 static void replays_of_a_graph_are_told_apart(void **state)
 {
 	struct ncs_join *join = *state;
-	struct ncs_member part;
+	struct ncs_part part;
 
 	for (int rank = 0; rank < RANKS; rank++)
 		for (uint64_t i = 0; i < 3; i++) {
@@ -174,11 +174,11 @@ static void replays_of_a_graph_are_told_apart(void **state)
 	assert_int_equal(ncs_join_count(join)->complete, 3);
 }
 
-static struct ncs_member transfer(int rank, bool send, int peer,
-				  uint32_t operation, uint64_t bytes,
-				  uint64_t begin_ns)
+static struct ncs_part transfer(int rank, bool send, int peer,
+				uint32_t operation, uint64_t bytes,
+				uint64_t begin_ns)
 {
-	struct ncs_member part =
+	struct ncs_part part =
 		part_of(rank, send ? NCS_FUNCTION_SEND : NCS_FUNCTION_RECV,
 			NCS_NO_SEQUENCE_NUMBER, begin_ns);
 
@@ -193,7 +193,7 @@ static void sends_meet_their_receives(void **state)
 {
 	struct ncs_join *join = *state;
 	const struct ncs_joined *joined;
-	struct ncs_member part;
+	struct ncs_part part;
 
 	for (unsigned i = 0; i < 3; i++) {
 		/* That of one with the number 0 comes last. */
@@ -228,7 +228,7 @@ static void a_transfer_that_one_end_lacks_shifts_no_other(void **state)
 	struct ncs_join *join = *state;
 	const struct ncs_joined *joined;
 	size_t complete = 0, incomplete = 0;
-	struct ncs_member part;
+	struct ncs_part part;
 
 	for (unsigned i = 0; i < 10; i++) {
 		part = transfer(2, true, 5, i + 1, 100, SECOND + i * 10 * MS);
@@ -253,7 +253,7 @@ static void a_transfer_that_one_end_lacks_shifts_no_other(void **state)
 static void arrivals_are_compared_by_what_is_known_of_all(void **state)
 {
 	struct ncs_join *join = *state;
-	struct ncs_member part;
+	struct ncs_part part;
 
 	for (int rank = 0; rank < RANKS; rank++) {
 		part = part_of(rank, NCS_FUNCTION_ALL_REDUCE, 0, SECOND);
@@ -271,7 +271,7 @@ static void what_a_pass_looks_at_is_the_parts(void **state)
 	const struct ncs_joined *joined;
 
 	for (int rank = 0; rank < RANKS; rank++) {
-		struct ncs_member part =
+		struct ncs_part part =
 			part_of(rank, NCS_FUNCTION_ALL_REDUCE, 0, 5000);
 
 		part.owner = (size_t)rank + 10;
@@ -310,7 +310,7 @@ static void what_a_pass_looks_at_is_the_parts(void **state)
 static void hostile_parts_do_no_harm(void **state)
 {
 	struct ncs_join *join = *state;
-	struct ncs_member part = part_of(0, NCS_FUNCTION_ALL_REDUCE, 0, SECOND);
+	struct ncs_part part = part_of(0, NCS_FUNCTION_ALL_REDUCE, 0, SECOND);
 
 	part.rank = INT32_MAX;
 	add(join, &part);

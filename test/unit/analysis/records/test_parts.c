@@ -115,9 +115,9 @@ static void take(struct fixture *fixture, uint64_t lost, uint64_t drained_ns)
 	fixture->count = 0;
 }
 
-static const struct ncs_member *the_only(struct fixture *fixture)
+static const struct ncs_part *the_only(struct fixture *fixture)
 {
-	const struct ncs_member *part;
+	const struct ncs_part *part;
 
 	ncs_parts_settle(fixture->parts, UINT64_MAX);
 	part = ncs_parts_next(fixture->parts);
@@ -129,7 +129,7 @@ static void all_that_is_told_is_in_the_part(void **state)
 {
 	struct fixture *fixture = *state;
 	const uint64_t begin_ns = 5 * SECOND;
-	const struct ncs_member *part;
+	const struct ncs_part *part;
 	struct ncs_record *kernel;
 	struct ncs_snapshot snapshot = {
 		.gpu_clock = { .known = true, .offset_ns = 1 << 30 },
@@ -191,7 +191,7 @@ static void records_of_another_lane_may_come_later(void **state)
 {
 	struct fixture *fixture = *state;
 	const uint64_t begin_ns = 5 * SECOND;
-	const struct ncs_member *part;
+	const struct ncs_part *part;
 
 	put_operation(fixture, 1, 0, begin_ns);
 	take(fixture, 0, 6 * SECOND);
@@ -208,7 +208,7 @@ static void records_of_another_lane_may_come_later(void **state)
 static void lanes_may_come_one_after_the_other(void **state)
 {
 	struct fixture *fixture = *state;
-	const struct ncs_member *part;
+	const struct ncs_part *part;
 	size_t count = 0;
 
 	for (unsigned i = 0; i < 1000; i++)
@@ -232,7 +232,7 @@ static void what_was_lost_is_not_made_up(void **state)
 {
 	struct fixture *fixture = *state;
 	const uint64_t begin_ns = 5 * SECOND;
-	const struct ncs_member *part;
+	const struct ncs_part *part;
 
 	put(fixture, NCS_EVENT_COLL_API, begin_ns - 300 * US, 10 * US);
 	take(fixture, 0, 5 * SECOND);
@@ -280,7 +280,7 @@ static void only_one_of_a_size_class_is_the_algorithm(void **state)
 		  .operations = 1 },
 	};
 	struct ncs_snapshot snapshot = { .classes = classes, .class_count = 1 };
-	const struct ncs_member *part;
+	const struct ncs_part *part;
 
 	ncs_parts_learn(fixture->parts, &snapshot);
 	put_operation(fixture, 1, 0, 5 * SECOND);

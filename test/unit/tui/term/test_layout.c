@@ -140,7 +140,7 @@ static void a_line_more_takes_nothing_away(void **state)
 }
 
 /* The first height, from above, at which a part is not there. */
-static int gone_at(size_t request, enum ncs_part part)
+static int gone_at(size_t request, enum ncs_screen_part part)
 {
 	struct ncs_layout layout;
 
@@ -154,7 +154,7 @@ static int gone_at(size_t request, enum ncs_part part)
 
 static void parts_fall_away_in_order(void **state)
 {
-	static const enum ncs_part order[] = {
+	static const enum ncs_screen_part order[] = {
 		NCS_PART_INFO, NCS_PART_SUMMARY, NCS_PART_TABS,
 		NCS_PART_BAR,  NCS_PART_DETAIL,  NCS_PART_TITLE,
 	};
