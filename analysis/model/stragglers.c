@@ -41,17 +41,17 @@ const char *ncs_moment_name(unsigned moment)
 /* --- Who waits for whom --------------------------------------------------- */
 
 /* Whether others wait for a rank, with this root. */
-static bool is_gating(enum ncs_gate gate, const struct ncs_rank *rank,
-		      int32_t root)
+static bool is_awaited(enum ncs_wait_rule rule, const struct ncs_rank *rank,
+		       int32_t root)
 {
-	return ncs_gate_is_waited_for(gate, rank->now.identity.rank == root);
+	return ncs_is_awaited(rule, rank->now.identity.rank == root);
 }
 
 /* Whether a rank waits for others. */
-static bool is_waiting(enum ncs_gate gate, const struct ncs_rank *rank,
+static bool is_waiting(enum ncs_wait_rule rule, const struct ncs_rank *rank,
 		       int32_t root)
 {
-	return ncs_gate_waits(gate, rank->now.identity.rank == root);
+	return ncs_is_waiting(rule, rank->now.identity.rank == root);
 }
 
 /* --- What is kept --------------------------------------------------------- */
@@ -183,7 +183,7 @@ struct comparison {
 	size_t rank_count;
 	struct member *members; /* of these, who takes part */
 	size_t count;
-	enum ncs_gate gate;
+	enum ncs_wait_rule wait_rule;
 	int32_t root;
 	bool known[NCS_MOMENTS]; /* of all members */
 	enum ncs_moment told_by;
@@ -248,7 +248,7 @@ static bool find_root(struct comparison *comparison)
 {
 	bool is_there = false;
 
-	if (comparison->gate == NCS_GATE_ALL)
+	if (comparison->wait_rule == NCS_WAIT_FOR_ALL)
 		return true;
 	comparison->root = comparison->members[0].arrival->root;
 	for (size_t i = 0; i < comparison->count; i++) {
@@ -275,7 +275,7 @@ static void find_moment(struct comparison *comparison)
 			if (comparison->members[k].arrival->at_ns[i] == 0)
 				comparison->known[i] = false;
 	}
-	if (comparison->gate != NCS_GATE_ALL)
+	if (comparison->wait_rule != NCS_WAIT_FOR_ALL)
 		comparison->known[NCS_AT_DATA] = false;
 	for (unsigned i = NCS_AT_OPERATION + 1; i < NCS_MOMENTS; i++)
 		if (comparison->known[i])
@@ -341,12 +341,12 @@ static const struct member *first_waiting(const struct comparison *comparison)
 {
 	const struct member *first = NULL;
 
-	if (comparison->gate == NCS_GATE_ALL)
+	if (comparison->wait_rule == NCS_WAIT_FOR_ALL)
 		return &comparison->members[comparison->first];
 	for (size_t i = 0; i < comparison->count; i++) {
 		const struct member *member = &comparison->members[i];
 
-		if (is_waiting(comparison->gate, member->rank,
+		if (is_waiting(comparison->wait_rule, member->rank,
 			       comparison->root) &&
 		    (!first || member->at_ns < first->at_ns))
 			first = member;
@@ -469,8 +469,8 @@ static int compare(struct comparison *comparison, struct ncs_skew_state *state)
 	for (size_t i = 0; than && i < comparison->count; i++) {
 		const struct member *member = &comparison->members[i];
 
-		if (!is_gating(comparison->gate, member->rank,
-			       comparison->root))
+		if (!is_awaited(comparison->wait_rule, member->rank,
+				comparison->root))
 			continue;
 		error |= note_member(comparison, member, than, &late_ns);
 		if (late_ns > skew_ns)
@@ -496,19 +496,19 @@ static void note_waiting(struct ncs_late_now *now, const struct ncs_rank *rank,
 			 const struct ncs_rank *other,
 			 const struct ncs_operation_view *operation)
 {
-	enum ncs_gate gate = operation->event == NCS_EVENT_COLL &&
-					     operation->function <
-						     NCS_FUNCTION_COUNT ?
-				     ncs_gate_of(operation->function) :
-				     NCS_GATE_NONE;
+	enum ncs_wait_rule rule =
+		operation->event == NCS_EVENT_COLL &&
+				operation->function < NCS_FUNCTION_COUNT ?
+			ncs_wait_rule_of(operation->function) :
+			NCS_WAIT_FOR_NONE;
 	uint64_t late_ns;
 
-	if (gate == NCS_GATE_NONE ||
+	if (rule == NCS_WAIT_FOR_NONE ||
 	    operation->sequence_number == NCS_NO_SEQUENCE_NUMBER ||
 	    operation->sequence_number !=
 		    next_number(rank, operation->function) ||
-	    !is_gating(gate, rank, operation->peer) ||
-	    !is_waiting(gate, other, operation->peer))
+	    !is_awaited(rule, rank, operation->peer) ||
+	    !is_waiting(rule, other, operation->peer))
 		return;
 	/* Both were looked at after this moment. */
 	late_ns = since(operation->start_ns + error_between(rank, other),
@@ -617,7 +617,7 @@ static int compare_function(struct comparison *comparison,
 	size_t place = 0;
 	int error = 0;
 
-	comparison->gate = ncs_gate_of(function);
+	comparison->wait_rule = ncs_wait_rule_of(function);
 	while (rank &&
 	       (arrival = ncs_arrivals_next(rank->arrivals, function, &place)))
 		if (gather(comparison, function, arrival->number))
@@ -631,7 +631,7 @@ static int compare_functions(struct comparison *comparison,
 	int error = 0;
 
 	for (unsigned i = 0; i < NCS_FUNCTION_COUNT; i++)
-		if (ncs_gate_of(i) != NCS_GATE_NONE)
+		if (ncs_wait_rule_of(i) != NCS_WAIT_FOR_NONE)
 			error |= compare_function(comparison, state, i);
 	return error;
 }
@@ -889,7 +889,7 @@ unsigned ncs_rank_late_function(const struct ncs_rank *rank,
 
 	*lateness = (struct ncs_lateness){ 0 };
 	for (unsigned i = 0; i < NCS_FUNCTION_COUNT; i++) {
-		if (ncs_gate_of(i) == NCS_GATE_NONE)
+		if (ncs_wait_rule_of(i) == NCS_WAIT_FOR_NONE)
 			continue;
 		ncs_rank_function_lateness(rank, i, &one);
 		if (one.last <= lateness->last)

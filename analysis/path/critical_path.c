@@ -1392,15 +1392,15 @@ static int push_parts(struct ncs_path *path, const struct ncs_joined *joined,
 			double end_ns = ncs_since(path->base_ns,
 						  part->at_ns[NCS_PART_END]);
 
-			if (ncs_gate_waits(joined->gate, is_root) != waits)
+			if (ncs_is_waiting(joined->wait_rule, is_root) != waits)
 				continue;
-			if (joined->gate == NCS_GATE_NONE)
+			if (joined->wait_rule == NCS_WAIT_FOR_NONE)
 				error = push(path, group, ROLE_ALONE, part,
 					     end_ns);
 			else if (waits)
 				error = push(path, group, ROLE_WAITS, part,
 					     end_ns);
-			else if (joined->gate == NCS_GATE_ROOT)
+			else if (joined->wait_rule == NCS_WAIT_FOR_ROOT)
 				error = push(path, group, ROLE_WAITED_FOR, part,
 					     first_ns);
 			else
@@ -1516,7 +1516,7 @@ int ncs_path_add(struct ncs_path *path, const struct ncs_joined *joined,
 	}
 	/* Others stand in line in their streams. */
 	for (size_t i = 0; (joined->function == NCS_FUNCTION_SEND_RECV ||
-			    joined->gate != NCS_GATE_ALL) &&
+			    joined->wait_rule != NCS_WAIT_FOR_ALL) &&
 			   i < joined->count;
 	     i++) {
 		size_t owner = joined->parts[i].owner;
@@ -1528,7 +1528,7 @@ int ncs_path_add(struct ncs_path *path, const struct ncs_joined *joined,
 	first_ns = (double)(int64_t)(joined->first_end_ns - path->base_ns);
 	process_until(path, first_ns);
 	find_edits(path, joined, &group.edits);
-	if (joined->gate == NCS_GATE_ALL) {
+	if (joined->wait_rule == NCS_WAIT_FOR_ALL) {
 		process(path, &group, ROLE_ALONE,
 			may_keep_lockstep(path, joined), joined->parts,
 			part_times_of(path, joined), joined->count, first_ns);

@@ -311,7 +311,8 @@ static void find_arrival(struct ncs_joined *joined)
 
 		/* Where only some wait for the others, the data that a rank
 		 * sends may be others'. */
-		if (moments[i] == NCS_PART_DATA && joined->gate != NCS_GATE_ALL)
+		if (moments[i] == NCS_PART_DATA &&
+		    joined->wait_rule != NCS_WAIT_FOR_ALL)
 			continue;
 		while (known < joined->count &&
 		       joined->parts[known].at_ns[moments[i]] != 0)
@@ -331,7 +332,7 @@ double ncs_joined_transfer_ns(const struct ncs_joined *joined)
 		const struct ncs_part *part = &joined->parts[i];
 		bool is_root = ncs_joined_is_root(joined, part);
 
-		if (ncs_gate_is_waited_for(joined->gate, is_root) &&
+		if (ncs_is_awaited(joined->wait_rule, is_root) &&
 		    part->at_ns[joined->arrival] > ready_ns)
 			ready_ns = part->at_ns[joined->arrival];
 		if (part->at_ns[NCS_PART_END] > end_ns)
@@ -341,16 +342,16 @@ double ncs_joined_transfer_ns(const struct ncs_joined *joined)
 }
 
 /* A sender that was done before the receiver came did not wait for it. */
-static enum ncs_gate gate_of_transfer(const struct ncs_joined *joined)
+static enum ncs_wait_rule rule_of_transfer(const struct ncs_joined *joined)
 {
 	const struct ncs_part *send = &joined->parts[0];
 	const struct ncs_part *receive = &joined->parts[1];
 
 	if (joined->count < 2)
-		return NCS_GATE_NONE;
+		return NCS_WAIT_FOR_NONE;
 	return send->at_ns[NCS_PART_END] < receive->at_ns[NCS_PART_BEGIN] ?
-		       NCS_GATE_ROOT :
-		       NCS_GATE_ALL;
+		       NCS_WAIT_FOR_ROOT :
+		       NCS_WAIT_FOR_ALL;
 }
 
 void ncs_part_times_make(struct ncs_part_times *times,
@@ -400,9 +401,9 @@ static void finish(struct ncs_join *join, struct pending *pending)
 			   joined->parts[0].nranks >= 0 &&
 			   (joined->function == NCS_FUNCTION_SEND_RECV ||
 			    joined->count == (size_t)joined->parts[0].nranks);
-	joined->gate = joined->function == NCS_FUNCTION_SEND_RECV ?
-			       gate_of_transfer(joined) :
-			       ncs_gate_of(joined->function);
+	joined->wait_rule = joined->function == NCS_FUNCTION_SEND_RECV ?
+				    rule_of_transfer(joined) :
+				    ncs_wait_rule_of(joined->function);
 	find_arrival(joined);
 	make_part_times(pending);
 	if (joined->is_complete)

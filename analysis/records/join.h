@@ -48,7 +48,7 @@ struct ncs_joined {
 	bool is_whole;    /* … and these are all that the communicator has */
 	/* ROOT of a transfer: the receiver waits for the sender. ALL: both do,
 	 * as the sender was not done before the receiver had come. */
-	enum ncs_gate gate;
+	enum ncs_wait_rule wait_rule;
 	/* enum ncs_part_time: the latest on the way in that is known of all
 	 * parts, by which their arrivals are compared. */
 	enum ncs_part_time arrival;

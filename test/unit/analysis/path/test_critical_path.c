@@ -110,9 +110,9 @@ static void make_operation(struct small *job, struct ncs_joined *joined,
 	};
 	if (is_usual)
 		joined->function = NCS_FUNCTION_ALL_REDUCE;
-	joined->gate = ncs_gate_of(joined->function);
+	joined->wait_rule = ncs_wait_rule_of(joined->function);
 	if (!is_usual && draw(job, 10) == 0)
-		joined->gate = NCS_GATE_NONE;
+		joined->wait_rule = NCS_WAIT_FOR_NONE;
 	job->part_count += count;
 	for (unsigned i = 0; i < count; i++) {
 		struct ncs_part *part = &parts[i];
@@ -138,10 +138,11 @@ static void make_operation(struct small *job, struct ncs_joined *joined,
 	for (unsigned i = 0; i < count; i++) {
 		uint64_t ready_ns = parts[i].at_ns[NCS_PART_KERNEL];
 
-		if (joined->gate == NCS_GATE_ALL ||
-		    (joined->gate == NCS_GATE_LEAVES && i == root))
+		if (joined->wait_rule == NCS_WAIT_FOR_ALL ||
+		    (joined->wait_rule == NCS_WAIT_FOR_LEAVES && i == root))
 			ready_ns = all_ns;
-		if (joined->gate == NCS_GATE_ROOT && root_ns > ready_ns)
+		if (joined->wait_rule == NCS_WAIT_FOR_ROOT &&
+		    root_ns > ready_ns)
 			ready_ns = root_ns;
 		parts[i].at_ns[NCS_PART_END] = moment(job, ready_ns, 80);
 		owner_free_ns[parts[i].owner] = parts[i].at_ns[NCS_PART_END];
@@ -351,7 +352,7 @@ static void change_gaps(const struct small *job,
 		gap_ns[3] = 0;
 		break;
 	case NCS_WHAT_IF_WITHOUT:
-		if (joined->gate != NCS_GATE_ALL)
+		if (joined->wait_rule != NCS_WAIT_FOR_ALL)
 			break;
 		for (size_t i = 0; i < joined->count; i++)
 			if ((int32_t)(joined->parts[i].owner % RANKS) !=
@@ -419,9 +420,10 @@ static void add_part(struct graph *graph, const struct ncs_joined *joined,
 	for (size_t i = 0; i < joined->count; i++) {
 		const struct ncs_part *other = &joined->parts[i];
 
-		if (other != part && ncs_gate_waits(joined->gate, is_root) &&
-		    ncs_gate_is_waited_for(joined->gate,
-					   ncs_joined_is_root(joined, other)))
+		if (other != part &&
+		    ncs_is_waiting(joined->wait_rule, is_root) &&
+		    ncs_is_awaited(joined->wait_rule,
+				   ncs_joined_is_root(joined, other)))
 			ready = fmax(ready, arrival(other));
 	}
 	transfer = changed_transfer(scenario, fits, ended(part) - ready);
@@ -429,9 +431,10 @@ static void add_part(struct graph *graph, const struct ncs_joined *joined,
 	for (size_t i = 0; i < joined->count; i++) {
 		const struct ncs_part *other = &joined->parts[i];
 
-		if (other != part && ncs_gate_waits(joined->gate, is_root) &&
-		    ncs_gate_is_waited_for(joined->gate,
-					   ncs_joined_is_root(joined, other)))
+		if (other != part &&
+		    ncs_is_waiting(joined->wait_rule, is_root) &&
+		    ncs_is_awaited(joined->wait_rule,
+				   ncs_joined_is_root(joined, other)))
 			edge(graph, 2 * (size_t)(other - job->parts), place + 1)
 				->transfer_ns = transfer;
 	}

@@ -78,7 +78,7 @@ static void ranks_may_come_one_after_the_other(void **state)
 		assert_int_equal(joined->number, number);
 		assert_true(joined->is_complete);
 		assert_true(joined->is_whole);
-		assert_int_equal(joined->gate, NCS_GATE_ALL);
+		assert_int_equal(joined->wait_rule, NCS_WAIT_FOR_ALL);
 		assert_int_equal(joined->count, RANKS);
 		for (int rank = 0; rank < RANKS; rank++)
 			assert_int_equal(joined->parts[rank].rank, rank);
@@ -218,8 +218,8 @@ static void sends_meet_their_receives(void **state)
 		assert_int_equal(joined->parts[1].rank, 5);
 		assert_int_equal(joined->parts[0].bytes, 100 + i);
 		assert_int_equal(joined->parts[1].bytes, 100 + i);
-		assert_int_equal(joined->gate,
-				 i == 1 ? NCS_GATE_ROOT : NCS_GATE_ALL);
+		assert_int_equal(joined->wait_rule,
+				 i == 1 ? NCS_WAIT_FOR_ROOT : NCS_WAIT_FOR_ALL);
 	}
 }
 
