@@ -6,38 +6,38 @@
 #include <stdlib.h>
 #include <string.h>
 
-void ncs_traces_release(struct ncs_traces *traces)
+void ncs_recent_values_release(struct ncs_recent_values *traces)
 {
 	free(traces->channels);
 	memset(traces, 0, sizeof(*traces));
 }
 
-void ncs_trace_set(struct ncs_trace *trace, uint64_t count, double value)
+void ncs_recent_set(struct ncs_recent *trace, uint64_t count, double value)
 {
-	trace->values[(count - 1) % NCS_TRACE_LENGTH] = (float)value;
+	trace->values[(count - 1) % NCS_RECENT_LENGTH] = (float)value;
 }
 
-double ncs_trace_latest(const struct ncs_trace *trace, uint64_t count)
+double ncs_recent_latest(const struct ncs_recent *trace, uint64_t count)
 {
-	return trace->values[(count - 1) % NCS_TRACE_LENGTH];
+	return trace->values[(count - 1) % NCS_RECENT_LENGTH];
 }
 
-bool ncs_trace_is_known(const struct ncs_trace *trace, uint64_t count)
+bool ncs_recent_is_known(const struct ncs_recent *trace, uint64_t count)
 {
-	for (uint64_t i = 0; i < NCS_TRACE_LENGTH && i < count; i++)
+	for (uint64_t i = 0; i < NCS_RECENT_LENGTH && i < count; i++)
 		if (trace->values[i] >= 0)
 			return true;
 	return false;
 }
 
-static bool is_of(const struct ncs_channel_trace *trace,
+static bool is_of(const struct ncs_recent_channel *trace,
 		  const struct ncs_channel_view *channel)
 {
 	return trace->channel == channel->channel &&
 	       trace->send == channel->send && trace->peer == channel->peer;
 }
 
-static bool has_same_channels(const struct ncs_traces *traces,
+static bool has_same_channels(const struct ncs_recent_values *traces,
 			      const struct ncs_snapshot *snapshot)
 {
 	if (traces->channel_count != snapshot->channel_count)
@@ -48,7 +48,8 @@ static bool has_same_channels(const struct ncs_traces *traces,
 	return true;
 }
 
-static void copy_or_clear(struct ncs_trace *to, const struct ncs_traces *from,
+static void copy_or_clear(struct ncs_recent *to,
+			  const struct ncs_recent_values *from,
 			  const struct ncs_channel_view *channel)
 {
 	for (size_t i = 0; i < from->channel_count; i++) {
@@ -57,15 +58,15 @@ static void copy_or_clear(struct ncs_trace *to, const struct ncs_traces *from,
 			return;
 		}
 	}
-	for (size_t i = 0; i < NCS_TRACE_LENGTH; i++)
+	for (size_t i = 0; i < NCS_RECENT_LENGTH; i++)
 		to->values[i] = -1;
 }
 
-static int take_channels(struct ncs_traces *traces,
+static int take_channels(struct ncs_recent_values *traces,
 			 const struct ncs_snapshot *snapshot)
 {
 	size_t count = snapshot->channel_count;
-	struct ncs_channel_trace *channels;
+	struct ncs_recent_channel *channels;
 
 	channels = malloc((count > 0 ? count : 1) * sizeof(*channels));
 	if (!channels)
@@ -84,19 +85,19 @@ static int take_channels(struct ncs_traces *traces,
 	return 0;
 }
 
-int ncs_traces_begin(struct ncs_traces *traces,
-		     const struct ncs_snapshot *snapshot)
+int ncs_recent_values_begin(struct ncs_recent_values *traces,
+			    const struct ncs_snapshot *snapshot)
 {
 	if (!has_same_channels(traces, snapshot) &&
 	    take_channels(traces, snapshot) != 0) {
-		ncs_traces_release(traces);
+		ncs_recent_values_release(traces);
 		return -ENOMEM;
 	}
 	traces->count++;
-	ncs_trace_set(&traces->rate, traces->count, -1);
+	ncs_recent_set(&traces->rate, traces->count, -1);
 	for (size_t i = 0; i < NCS_FUNCTION_COUNT; i++)
-		ncs_trace_set(&traces->busbw[i], traces->count, -1);
+		ncs_recent_set(&traces->busbw[i], traces->count, -1);
 	for (size_t i = 0; i < traces->channel_count; i++)
-		ncs_trace_set(&traces->channels[i].rate, traces->count, -1);
+		ncs_recent_set(&traces->channels[i].rate, traces->count, -1);
 	return 0;
 }

@@ -140,7 +140,7 @@ static void rank_release(struct ncs_rank *rank)
 {
 	ncs_snapshot_release(&rank->now);
 	ncs_history_release(&rank->history);
-	ncs_traces_release(&rank->traces);
+	ncs_recent_values_release(&rank->traces);
 	ncs_latest_free(rank->latest);
 	forget_records(rank);
 	free(rank->ranges);
@@ -238,21 +238,21 @@ static void trace_channels(struct ncs_rank *rank,
 		if (!ncs_channel_bytes_known(channel) || channel->bytes < from)
 			continue;
 		rate = (double)(channel->bytes - from) * 1e9 / interval_ns;
-		ncs_trace_set(&rank->traces.channels[i].rate,
-			      rank->traces.count, rate);
+		ncs_recent_set(&rank->traces.channels[i].rate,
+			       rank->traces.count, rate);
 		sum += rate;
 		known = true;
 	}
 	if (known)
-		ncs_trace_set(&rank->traces.rate, rank->traces.count, sum);
+		ncs_recent_set(&rank->traces.rate, rank->traces.count, sum);
 }
 
 static void trace_functions(struct ncs_rank *rank,
 			    const struct ncs_counters *before)
 {
 	for (unsigned i = 0; i < NCS_FUNCTION_COUNT; i++)
-		ncs_trace_set(&rank->traces.busbw[i], rank->traces.count,
-			      ncs_bus_bandwidth_since(rank, i, before));
+		ncs_recent_set(&rank->traces.busbw[i], rank->traces.count,
+			       ncs_bus_bandwidth_since(rank, i, before));
 }
 
 /* What happened since the pass before. */
@@ -261,8 +261,8 @@ static int take_traces(struct ncs_rank *rank, bool has_before)
 	const struct ncs_counters *before = ncs_rank_before(rank);
 
 	if (!has_before)
-		ncs_traces_release(&rank->traces);
-	if (ncs_traces_begin(&rank->traces, &rank->now) != 0)
+		ncs_recent_values_release(&rank->traces);
+	if (ncs_recent_values_begin(&rank->traces, &rank->now) != 0)
 		return -ENOMEM;
 	if (!before || before->taken_ns >= rank->now.taken_ns)
 		return 0;
@@ -589,18 +589,19 @@ static void take_traffic(struct ncs_model *model)
 
 	model->looks++;
 	for (size_t i = 0; i < model->rank_count; i++) {
-		const struct ncs_traces *traces = &model->ranks[i]->traces;
-		double rate =
-			traces->count > 0 ?
-				ncs_trace_latest(&traces->rate, traces->count) :
-				-1;
+		const struct ncs_recent_values *traces =
+			&model->ranks[i]->traces;
+		double rate = traces->count > 0 ?
+				      ncs_recent_latest(&traces->rate,
+							traces->count) :
+				      -1;
 
 		if (rate < 0)
 			continue;
 		sum += rate;
 		known = true;
 	}
-	ncs_trace_set(&model->traffic, model->looks, known ? sum : -1);
+	ncs_recent_set(&model->traffic, model->looks, known ? sum : -1);
 }
 
 int ncs_model_update(struct ncs_model *model, struct ncs_source *source,

@@ -39,7 +39,7 @@ struct ncs_rank {
 	struct ncs_history history;
 	/* The window's beginning, in the history; NULL: it has none yet. */
 	const struct ncs_counters *base;
-	struct ncs_traces traces; /* each value of one interval */
+	struct ncs_recent_values traces; /* each value of one interval */
 	/* As the latest interval began in which operations were timed; zeros
 	 * where there was none: bandwidth is then that since the start. */
 	struct ncs_timed timed_before[NCS_FUNCTION_COUNT][NCS_TIMING_COUNT];
@@ -80,7 +80,7 @@ struct ncs_model {
 	enum ncs_window window;    /* set it by ncs_model_set_window() */
 	uint64_t marked_ns;        /* the pass that was marked; 0: none was */
 	/* Bytes per second, sent and received by all ranks, at each pass. */
-	struct ncs_trace traffic;
+	struct ncs_recent traffic;
 	uint64_t looks;
 	uint64_t now_ns; /* of the latest pass */
 	char error[256]; /* why the latest pass failed; empty: it did not */

@@ -189,14 +189,14 @@ static void set_proxy_share(struct ncs_value *value, const struct ncs_row *row,
 
 /* Each look has a value, whatever the window. */
 static void set_trace(struct ncs_value *value, const struct ncs_rank *rank,
-		      const struct ncs_trace *trace)
+		      const struct ncs_recent *trace)
 {
-	if (!ncs_trace_is_known(trace, rank->traces.count))
+	if (!ncs_recent_is_known(trace, rank->traces.count))
 		return;
 	value->kind = NCS_VALUE_TRACE;
 	value->trace = trace;
 	value->trace_count = rank->traces.count;
-	value->real = ncs_trace_latest(trace, rank->traces.count);
+	value->real = ncs_recent_latest(trace, rank->traces.count);
 }
 
 /* --- Ranks -------------------------------------------------------------- */
@@ -704,7 +704,7 @@ static void get_CHANNEL_RATE(const struct ncs_row *row, struct ncs_value *value)
 static void get_CHANNEL_TRACE(const struct ncs_row *row,
 			      struct ncs_value *value)
 {
-	const struct ncs_traces *traces = &row->rank->traces;
+	const struct ncs_recent_values *traces = &row->rank->traces;
 
 	if (row->index < traces->channel_count)
 		set_trace(value, row->rank, &traces->channels[row->index].rate);

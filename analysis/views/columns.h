@@ -73,7 +73,7 @@ struct ncs_value {
 	int64_t number;
 	uint64_t error_ns; /* what it may be off, by hosts' clocks; 0: nothing */
 	double real;
-	const struct ncs_trace *trace; /* the model's */
+	const struct ncs_recent *trace; /* the model's */
 	uint64_t trace_count;
 	char text[128]; /* raw, as found in the segment: escape when shown */
 };

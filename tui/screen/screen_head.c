@@ -203,7 +203,7 @@ static void draw_tally(const struct ncs_screen *screen,
 bool ncs_shows_traffic(const struct ncs_screen *screen)
 {
 	return screen->tables[screen->view].level >= NCS_LEVEL_DIAG &&
-	       ncs_trace_is_known(&screen->model.traffic, screen->model.looks);
+	       ncs_recent_is_known(&screen->model.traffic, screen->model.looks);
 }
 
 static void draw_traffic(const struct ncs_screen *screen,
@@ -214,7 +214,7 @@ static void draw_traffic(const struct ncs_screen *screen,
 	char text[LINE_BYTES] = "";
 	struct ncs_value latest = {
 		.kind = NCS_VALUE_BYTES_RATE,
-		.real = ncs_trace_latest(&model->traffic, model->looks),
+		.real = ncs_recent_latest(&model->traffic, model->looks),
 	};
 
 	if (latest.real < 0)

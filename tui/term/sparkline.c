@@ -11,7 +11,7 @@
 
 /* A line that is being drawn. */
 struct line {
-	const struct ncs_trace *trace;
+	const struct ncs_recent *trace;
 	uint64_t count; /* of all values */
 	unsigned width;
 	unsigned per_column;
@@ -33,7 +33,7 @@ static double value_at(const struct line *line, unsigned column, unsigned part)
 	/* Behind the newest value in its own column is the oldest. */
 	if (column == newest / line->per_column && place > newest)
 		return -1;
-	return line->trace->values[(line->count - 1 - age) % NCS_TRACE_LENGTH];
+	return line->trace->values[(line->count - 1 - age) % NCS_RECENT_LENGTH];
 }
 
 static double most_of(const struct line *line)
@@ -85,7 +85,7 @@ static void append_braille(const struct line *line, unsigned column, char *text,
 			   (char)(0x80 | (dots & 0x3f)));
 }
 
-void ncs_sparkline(char *text, size_t size, const struct ncs_trace *trace,
+void ncs_sparkline(char *text, size_t size, const struct ncs_recent *trace,
 		   uint64_t count, unsigned width, enum ncs_symbol_set symbols)
 {
 	static const char *const blocks[LEVELS + 1] = { " ", "▁", "▂", "▃", "▄",

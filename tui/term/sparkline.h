@@ -15,11 +15,11 @@
 #include "tui/term/term.h"
 
 /* Columns at most: each shows two values with braille dots. */
-#define NCS_SPARKLINE_WIDTH (NCS_TRACE_LENGTH / 2)
+#define NCS_SPARKLINE_WIDTH (NCS_RECENT_LENGTH / 2)
 
 /* Writes `width` columns of the latest of `count` values, the tallest bar being
  * the largest of those shown. What is unknown is blank; 0 is not. */
-void ncs_sparkline(char *text, size_t size, const struct ncs_trace *trace,
+void ncs_sparkline(char *text, size_t size, const struct ncs_recent *trace,
 		   uint64_t count, unsigned width, enum ncs_symbol_set symbols);
 
 #endif

@@ -17,8 +17,8 @@
 
 #define SECOND UINT64_C(1000000000)
 
-static struct ncs_trace trace;
-static struct ncs_traces traces;
+static struct ncs_recent trace;
+static struct ncs_recent_values traces;
 
 static int setup(void **state)
 {
@@ -31,7 +31,7 @@ static int setup(void **state)
 static void add(double value)
 {
 	traces.count++;
-	ncs_trace_set(&trace, traces.count, value);
+	ncs_recent_set(&trace, traces.count, value);
 }
 
 static void assert_line(unsigned width, enum ncs_symbol_set symbols,
@@ -182,8 +182,8 @@ static void a_look_adds_what_happened_since_the_one_before(void **state)
 	assert_int_equal(latest(&scripted, NCS_COLUMN_CHANNEL_TRACE), 300);
 	/* Eight ranks: algbw 4 times 2 x 7 / 8. */
 	assert_int_equal(latest(&scripted, NCS_COLUMN_FUNCTION_TRACE), 7);
-	assert_int_equal(ncs_trace_latest(&scripted.model.traffic,
-					  scripted.model.looks),
+	assert_int_equal(ncs_recent_latest(&scripted.model.traffic,
+					   scripted.model.looks),
 			 300);
 	scripted_pass(&scripted, 13 * SECOND);
 	assert_int_equal(latest(&scripted, NCS_COLUMN_RANK_TRACE), 0);
@@ -201,15 +201,15 @@ static void channels_keep_their_traces_as_others_come(void **state)
 					 .channel_count = 1 };
 
 	(void)state;
-	assert_int_equal(ncs_traces_begin(&traces, &snapshot), 0);
-	ncs_trace_set(&traces.channels[0].rate, traces.count, 7);
+	assert_int_equal(ncs_recent_values_begin(&traces, &snapshot), 0);
+	ncs_recent_set(&traces.channels[0].rate, traces.count, 7);
 	snapshot.channels = channels;
 	snapshot.channel_count = 2;
-	assert_int_equal(ncs_traces_begin(&traces, &snapshot), 0);
+	assert_int_equal(ncs_recent_values_begin(&traces, &snapshot), 0);
 	assert_int_equal(traces.channels[1].rate.values[0], 7);
 	assert_int_equal(traces.channels[1].rate.values[1], -1);
 	assert_int_equal(traces.channels[0].rate.values[0], -1);
-	ncs_traces_release(&traces);
+	ncs_recent_values_release(&traces);
 }
 
 int main(void)
