@@ -1378,7 +1378,7 @@ const struct ncs_column ncs_columns[] = {
 		.width = width_, \
 		.align = NCS_ALIGN_##align_, \
 		.priority = priority_, \
-		.level = NCS_LEVEL_##level_, \
+		.level = NCS_COLUMN_##level_, \
 		.help = help_, \
 		.get = start_##VIEW##_##ID, \
 	},

@@ -79,7 +79,7 @@ struct ncs_value {
 };
 
 enum ncs_column_align { NCS_ALIGN_LEFT, NCS_ALIGN_RIGHT };
-enum ncs_column_level { NCS_LEVEL_INFO, NCS_LEVEL_DIAG, NCS_LEVEL_DEBUG };
+enum ncs_column_level { NCS_COLUMN_INFO, NCS_COLUMN_DIAG, NCS_COLUMN_DEBUG };
 /* Whether it is shown: as its level says, or as the user does. */
 enum ncs_column_choice {
 	NCS_COLUMN_BY_LEVEL,

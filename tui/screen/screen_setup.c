@@ -82,9 +82,9 @@ static void print_column(const struct ncs_screen *screen,
 			 const struct ncs_column *column, struct line *line)
 {
 	static const char *const levels[] = {
-		[NCS_LEVEL_INFO] = "info",
-		[NCS_LEVEL_DIAG] = "diag",
-		[NCS_LEVEL_DEBUG] = "debug",
+		[NCS_COLUMN_INFO] = "info",
+		[NCS_COLUMN_DIAG] = "diag",
+		[NCS_COLUMN_DEBUG] = "debug",
 	};
 	const struct ncs_options *options = &screen->options;
 

@@ -620,7 +620,7 @@ static void step_level(struct ncs_grid *table, int step, char *notice,
 		       size_t size)
 {
 	static const char *const names[] = { "info", "diag", "debug" };
-	int least = NCS_LEVEL_INFO, most = NCS_LEVEL_DEBUG;
+	int least = NCS_COLUMN_INFO, most = NCS_COLUMN_DEBUG;
 	int level = (int)table->level + step;
 
 	level = level < least ? least : level > most ? most : level;

@@ -74,7 +74,7 @@ static void lines_are_options(void **state)
 	assert_int_equal(options.interval_ns, 500000000);
 	assert_int_equal(options.view, NCS_VIEW_PROXY);
 	assert_int_equal(options.scheme, NCS_SCHEME_CONTRAST);
-	assert_int_equal(options.level, NCS_LEVEL_DIAG);
+	assert_int_equal(options.level, NCS_COLUMN_DIAG);
 	assert_true(options.hide_idle);
 	assert_int_equal(options.color, NCS_COLOR_NEVER);
 	assert_false(options.has_color);
@@ -196,7 +196,7 @@ static void any_bytes_are_survived_and_none_accepted_as_nonsense(void **state)
 		assert_true(options.interval_ns >= NCS_INTERVAL_MIN_NS);
 		assert_true(options.interval_ns <= NCS_INTERVAL_MAX_NS);
 		assert_true(options.view <= NCS_VIEW_COUNT);
-		assert_true(options.level <= NCS_LEVEL_DEBUG);
+		assert_true(options.level <= NCS_COLUMN_DEBUG);
 		for (unsigned i = 0; i < NCS_VIEW_COUNT; i++)
 			assert_true(!options.sort[i].column ||
 				    options.sort[i].column->view == i);
@@ -220,7 +220,7 @@ static void writing_keeps_order_comments_and_strangers(void **state)
 	(void)state;
 	ncs_options_init(&options);
 	options.view = NCS_VIEW_PROXY;
-	options.level = NCS_LEVEL_DEBUG;
+	options.level = NCS_COLUMN_DEBUG;
 	expect_merged("# mine\nfuture = 1\ninterval = 5\n\nview=ranks\n"
 		      "color = never\nnonsense",
 		      "# mine\nfuture = 1\ninterval = 1\n\nview = proxy\n"

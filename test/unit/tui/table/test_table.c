@@ -580,11 +580,11 @@ static void a_column_that_goes_is_no_longer_sorted_by(void **state)
 	count = table.column_count;
 	ncs_grid_set_sort(&table, &ncs_columns[NCS_COLUMN_CHANNEL_SINCE], true);
 	choices[NCS_COLUMN_CHANNEL_BYTES] = NCS_COLUMN_HIDDEN;
-	ncs_grid_set_columns(&table, NCS_LEVEL_INFO, choices);
+	ncs_grid_set_columns(&table, NCS_COLUMN_INFO, choices);
 	assert_int_equal(table.column_count, count - 1);
 	assert_non_null(table.sort);
 	choices[NCS_COLUMN_CHANNEL_SINCE] = NCS_COLUMN_HIDDEN;
-	ncs_grid_set_columns(&table, NCS_LEVEL_INFO, choices);
+	ncs_grid_set_columns(&table, NCS_COLUMN_INFO, choices);
 	assert_int_equal(table.column_count, count - 2);
 	assert_null(table.sort);
 	ncs_grid_release(&table);
@@ -605,7 +605,7 @@ static void all_columns_can_be_hidden(void **state)
 	scripted_pass(scripted, SECOND);
 	for (unsigned view = 0; view < NCS_VIEW_COUNT; view++) {
 		init(&table, (enum ncs_view)view);
-		ncs_grid_set_columns(&table, NCS_LEVEL_DEBUG, choices);
+		ncs_grid_set_columns(&table, NCS_COLUMN_DEBUG, choices);
 		build(&table, scripted, "");
 		for (unsigned i = 0; i < NCS_ACTION_COUNT; i++)
 			ncs_grid_act(&table, (enum ncs_action)i, notice,
