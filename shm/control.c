@@ -142,7 +142,7 @@ static bool put(struct ncs_control *control, uint64_t before,
 		struct ncs_control_request *request, uint64_t *word)
 {
 	*word = successor(request);
-	/* ORDER: pairs with ncs_control_look() (plugin/events/control_watch.c): who sees
+	/* ORDER: pairs with ncs_control_update() (plugin/events/control_watch.c): who sees
 	 * that a lease was taken sees its end. */
 	return ncs_cas_acquire_release(&control->request, before, *word);
 }

@@ -161,7 +161,7 @@ asked() {
 		uint32_t before = 0;
 
 		for (unsigned api = 1; api <= 7; api++) {
-			uint32_t mask = ncs_gates_mask(api,
+			uint32_t mask = ncs_release_mask(api,
 						       NCS_KERNEL_TIMING_OFF);
 			const char *comma = " ";
 

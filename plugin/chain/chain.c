@@ -45,8 +45,8 @@ static struct {
 } chain;
 
 __attribute__((format(printf, 3, 4))) static void
-tell(const struct ncs_init *init, enum nccl_log_level level, const char *format,
-     ...)
+log_line(const struct ncs_init *init, enum nccl_log_level level,
+	 const char *format, ...)
 {
 	char text[1536];
 	va_list list;
@@ -151,8 +151,9 @@ static void load(const struct ncs_init *init)
 		snprintf(why, sizeof(why), "%s", strerror(-error));
 	}
 	if (error) {
-		tell(init, NCCL_LOG_WARN, "NCCLSTAT_CHAIN=%s gets no calls: %s",
-		     config->chain, why);
+		log_line(init, NCCL_LOG_WARN,
+			 "NCCLSTAT_CHAIN=%s gets no calls: %s", config->chain,
+			 why);
 		return;
 	}
 	chain.api_version = init->api_version;
@@ -160,14 +161,14 @@ static void load(const struct ncs_init *init)
 	chain.mask = config->disabled && init->mask ? init->mask :
 						      &chain.own_mask;
 	ncs_process_state.chained = true;
-	tell(init, NCCL_LOG_INFO,
-	     "calls go on to %s, version %u of the profiler API"
-	     " (NCCLSTAT_CHAIN=%s)",
-	     ncs_next_name(), ncs_next_version(), config->chain);
+	log_line(init, NCCL_LOG_INFO,
+		 "calls go on to %s, version %u of the profiler API"
+		 " (NCCLSTAT_CHAIN=%s)",
+		 ncs_next_name(), ncs_next_version(), config->chain);
 }
 
 /* What the other plugin asks for when it has made its own of a communicator. */
-static void take_wishes(const struct ncs_init *init, uint32_t before)
+static void apply_wishes(const struct ncs_init *init, uint32_t before)
 {
 	uint32_t asked = ncs_load_relaxed32(chain.mask);
 
@@ -178,11 +179,12 @@ static void take_wishes(const struct ncs_init *init, uint32_t before)
 	while (!follow_mask())
 		sched_yield();
 	if (asked & ~before & BIT(KERNEL_CH) &&
-	    !ncs_gates_allow_kernel(init->api_version))
-		tell(init, NCCL_LOG_WARN,
-		     "%s asks for kernel channels, which can end a job before"
-		     " NCCL 2.28.3",
-		     ncs_next_name());
+	    !ncs_release_allows_kernel(init->api_version))
+		log_line(
+			init, NCCL_LOG_WARN,
+			"%s asks for kernel channels, which can end a job before"
+			" NCCL 2.28.3",
+			ncs_next_name());
 }
 
 static bool init_theirs(const struct ncs_init *init, void **context)
@@ -191,20 +193,21 @@ static bool init_theirs(const struct ncs_init *init, void **context)
 	enum nccl_result result;
 
 	if (init->api_version != chain.api_version) {
-		tell(init, NCCL_LOG_WARN,
-		     "%s gets no calls of a second NCCL in this process",
-		     ncs_next_name());
+		log_line(init, NCCL_LOG_WARN,
+			 "%s gets no calls of a second NCCL in this process",
+			 ncs_next_name());
 		return false;
 	}
 	result = ncs_next_init(init, context, (int *)chain.mask);
 	if (result == NCCL_SUCCESS) {
-		take_wishes(init, before);
+		apply_wishes(init, before);
 		return true;
 	}
-	tell(init, NCCL_LOG_WARN,
-	     "%s cannot follow this communicator (error %d); it gets no calls"
-	     " for it",
-	     ncs_next_name(), (int)result);
+	log_line(
+		init, NCCL_LOG_WARN,
+		"%s cannot follow this communicator (error %d); it gets no calls"
+		" for it",
+		ncs_next_name(), (int)result);
 	return false;
 }
 
@@ -241,9 +244,9 @@ void ncs_chain_init_comm(const struct ncs_init *init, void **context)
 		*context = (void *)(uintptr_t)value;
 		return;
 	}
-	tell(init, NCCL_LOG_WARN,
-	     "too many communicators; %s gets no calls for this one",
-	     ncs_next_name());
+	log_line(init, NCCL_LOG_WARN,
+		 "too many communicators; %s gets no calls for this one",
+		 ncs_next_name());
 	if (pair.facts)
 		ncs_next_finalize(theirs);
 }
@@ -427,7 +430,7 @@ static uint64_t start_ours(const struct chained_start *start, uint64_t type)
 	uint64_t handle;
 
 	if (start->event == NCS_EVENT_PROXY_CTRL &&
-	    !ncs_gates_allow_ctrl(start->api_version))
+	    !ncs_release_allows_ctrl(start->api_version))
 		return 0;
 	if (start->event == NCS_EVENT_PROXY_STEP &&
 	    ncs_step_on_start(parent, &head->proxy_step, &handle))

@@ -42,7 +42,7 @@ static const struct {
 /* --- what cannot be followed ---------------------------------------------------- */
 
 /* Counts a loss where no better place is known. */
-static void lose_stray(enum ncs_loss loss, uint64_t now)
+static void lose_unattributed(enum ncs_loss loss, uint64_t now)
 {
 	struct ncs_comm *comm = ncs_comm_for_unattributed();
 
@@ -74,7 +74,7 @@ __attribute__((noinline)) static void refuse_context(const void *context)
 	if (comm)
 		accept(comm, now);
 	else if (!is_disabled(context))
-		lose_stray(NCS_LOSS_FOREIGN, now);
+		lose_unattributed(NCS_LOSS_FOREIGN, now);
 }
 
 /* Counts a stop or state whose handle leads to no live communicator. */
@@ -89,7 +89,7 @@ refuse_handle(const struct ncs_handle *handle)
 	if (comm)
 		accept(comm, now);
 	else
-		lose_stray(NCS_LOSS_STALE, now);
+		lose_unattributed(NCS_LOSS_STALE, now);
 }
 
 /* The communicator of a handle; NULL: it is not live. */
@@ -321,7 +321,7 @@ static uint64_t start_span(unsigned api_version, struct ncs_comm *comm,
 }
 
 /* A step whose proxy operation is not one of ours that is under way. */
-static uint64_t start_stray_step(const void *context, uint64_t parent)
+static uint64_t start_unattributed_step(const void *context, uint64_t parent)
 {
 	uint64_t now = ncs_now();
 	struct ncs_handle handle = ncs_handle_decode(parent);
@@ -374,7 +374,7 @@ uint64_t ncs_start_event(unsigned api_version, const void *context,
 	struct ncs_lane_state *lane;
 
 	if (type == 1u << NCS_EVENT_PROXY_STEP)
-		return start_stray_step(context, parent);
+		return start_unattributed_step(context, parent);
 	if (type == 1u << NCS_EVENT_PROXY_OP)
 		return start_proxy_op(context, parent, body);
 	comm = ncs_comm_of_context(context);

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* Doing what was asked for from outside; see control_watch.h.
  *
- * ncs_control_look() runs in callbacks: no lock, no allocation, no system call,
+ * ncs_control_update() runs in callbacks: no lock, no allocation, no system call,
  * no output; the loop over the communicators has a bound. Others run at init,
  * exit and fork. */
 #include "plugin/events/control_watch.h"
@@ -96,11 +96,11 @@ static void enforce(const struct ncs_detail *detail)
 static void publish_in(struct ncs_comm *comm)
 {
 	uint64_t *words = (uint64_t *)&comm->header->settings;
-	const uint64_t *told = (const uint64_t *)&control.settings;
+	const uint64_t *published = (const uint64_t *)&control.settings;
 
 	ncs_seqlock_begin(&words[0]);
 	for (size_t i = 1; i < sizeof(control.settings) / sizeof(*words); i++)
-		ncs_payload_store(&words[i], told[i]);
+		ncs_payload_store(&words[i], published[i]);
 	ncs_seqlock_end(&words[0]);
 }
 
@@ -180,10 +180,10 @@ static uint64_t take_apart(uint64_t word, struct asked *asked)
 	return word;
 }
 
-static void look(struct ncs_lane_state *lane, uint64_t word, uint64_t now)
+static void update(struct ncs_lane_state *lane, uint64_t word, uint64_t now)
 {
 	struct ncs_settings before = control.settings,
-			    *told = &control.settings;
+			    *published = &control.settings;
 	struct ncs_detail wanted, environment;
 	struct asked asked;
 
@@ -196,28 +196,29 @@ static void look(struct ncs_lane_state *lane, uint64_t word, uint64_t now)
 	}
 	wanted = ncs_detail_over(&wanted, &environment);
 	enforce(&wanted);
-	told->in_force = ncs_detail_pack(&wanted);
-	told->asked = word;
-	told->refused = asked.refused;
-	told->lease_until_ns = asked.lease_until_ns;
-	told->lease_holder = asked.lease_holder;
-	if (told->in_force != before.in_force) {
-		told->changes++;
-		told->changed = now;
+	published->in_force = ncs_detail_pack(&wanted);
+	published->asked = word;
+	published->refused = asked.refused;
+	published->lease_until_ns = asked.lease_until_ns;
+	published->lease_holder = asked.lease_holder;
+	if (published->in_force != before.in_force) {
+		published->changes++;
+		published->changed = now;
 	}
-	if (memcmp(told, &before, sizeof(before)) != 0)
+	if (memcmp(published, &before, sizeof(before)) != 0)
 		publish();
-	if (told->asked != before.asked || told->in_force != before.in_force)
+	if (published->asked != before.asked ||
+	    published->in_force != before.in_force)
 		leave_record(lane, before.in_force, now);
 	ncs_store_relaxed(&ncs_control_watch.dealt_with,
 			  asked.lease_until_ns != 0 ? ~word : word);
 }
 
-void ncs_control_look(struct ncs_lane_state *lane, uint64_t now)
+void ncs_control_update(struct ncs_lane_state *lane, uint64_t now)
 {
 	uint64_t word;
 
-	/* ORDER: pairs with ncs_control_look() (plugin/events/control_watch.c): who comes
+	/* ORDER: pairs with ncs_control_update() (plugin/events/control_watch.c): who comes
 	 * next finds all that this thread has left. */
 	if (ncs_exchange_acquire_release(&control.busy, 1) != 0)
 		return;
@@ -225,8 +226,8 @@ void ncs_control_look(struct ncs_lane_state *lane, uint64_t now)
 	 * this request or a later one. */
 	word = ncs_load_acquire(ncs_control_watch.request);
 	if (word != ncs_load_relaxed(&ncs_control_watch.dealt_with))
-		look(lane, word, now);
-	/* ORDER: pairs with ncs_control_look() (plugin/events/control_watch.c), and with
+		update(lane, word, now);
+	/* ORDER: pairs with ncs_control_update() (plugin/events/control_watch.c), and with
 	 * ncs_control_join() (plugin/events/control_watch.c). */
 	ncs_store_release(&control.busy, 0);
 }
@@ -239,7 +240,7 @@ int ncs_control_open(const struct ncs_control_start *start)
 {
 	int error = -EEXIST;
 
-	control.kernel_allowed = ncs_gates_allow_kernel(start->api_version);
+	control.kernel_allowed = ncs_release_allows_kernel(start->api_version);
 	control.environment = (struct ncs_detail){
 		.has_groups = 1,
 		.groups = NCS_GROUPS_ALL,
@@ -262,12 +263,12 @@ int ncs_control_open(const struct ncs_control_start *start)
 
 void ncs_control_join(struct ncs_comm *comm)
 {
-	/* ORDER: pairs with ncs_control_look() (plugin/events/control_watch.c): what is told
+	/* ORDER: pairs with ncs_control_update() (plugin/events/control_watch.c): what is told
 	 * here is the latest, and not told by two at once. */
 	while (ncs_exchange_acquire_release(&control.busy, 1) != 0)
 		sched_yield();
 	publish_in(comm);
-	/* ORDER: pairs with ncs_control_look() (plugin/events/control_watch.c). */
+	/* ORDER: pairs with ncs_control_update() (plugin/events/control_watch.c). */
 	ncs_store_release(&control.busy, 0);
 }
 

@@ -29,7 +29,7 @@ extern struct ncs_control_watch ncs_control_watch;
 
 /* Deals with what is new. Any thread; of several at a time one does it, and the
  * others go on without waiting. The lane is the calling thread's. */
-void ncs_control_look(struct ncs_lane_state *lane, uint64_t now);
+void ncs_control_update(struct ncs_lane_state *lane, uint64_t now);
 
 /* A group of calls begins. */
 static inline void ncs_control_check(struct ncs_lane_state *lane, uint64_t now)
@@ -38,7 +38,7 @@ static inline void ncs_control_check(struct ncs_lane_state *lane, uint64_t now)
 		    ncs_load_relaxed(ncs_control_watch.request) !=
 			    ncs_load_relaxed(&ncs_control_watch.dealt_with),
 		    0))
-		ncs_control_look(lane, now);
+		ncs_control_update(lane, now);
 }
 
 /* What holds as long as nobody asks for anything else. */

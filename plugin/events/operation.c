@@ -196,7 +196,7 @@ static void add_to_function(struct ncs_lane_state *lane, unsigned index,
 }
 
 /* A reader looks at the slots that were in use and at recent ones. */
-static void tell_revived(struct ncs_comm *comm, const struct ncs_op *op)
+static void note_revived(struct ncs_comm *comm, const struct ncs_op *op)
 {
 	struct ncs_filled *filled = &comm->header->filled;
 	uint64_t slot = (uint64_t)(op - comm->ops);
@@ -217,7 +217,7 @@ static void take_back(struct ncs_comm *comm, struct ncs_lane_state *lane,
 	/* ORDER: pairs with read_operation() (shm/read/reader.c): in flight again,
 	 * with the words it had. */
 	ncs_store_release(&op->published->number, op->number);
-	tell_revived(comm, op);
+	note_revived(comm, op);
 }
 
 struct ncs_op *ncs_operation_child_started(struct ncs_comm *comm,

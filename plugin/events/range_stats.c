@@ -13,13 +13,13 @@
 
 /* Readers need not look beyond. Where another thread is faster, the next call
  * makes up for it. */
-static void tell_filled(struct ncs_comm *comm, uint32_t number)
+static void raise_filled(struct ncs_comm *comm, uint32_t number)
 {
 	uint64_t *filled = &comm->header->ranges_filled;
 	uint64_t before = ncs_load_relaxed(filled);
 
 	if (before < number)
-		/* ORDER: pairs with tell_filled() (plugin/events/range_stats.c): it
+		/* ORDER: pairs with raise_filled() (plugin/events/range_stats.c): it
 		 * never becomes less. */
 		ncs_cas_acquire_release(filled, before, number);
 }
@@ -56,7 +56,7 @@ static uint32_t fit(struct ncs_comm *comm, struct ncs_lane_state *lane,
 		place.number = NCS_RANGE_OTHER;
 	if (place.number != 0) {
 		ncs_range_publish(comm, place.number);
-		tell_filled(comm, place.number);
+		raise_filled(comm, place.number);
 	}
 	return place.number;
 }
@@ -268,7 +268,7 @@ struct ncs_gpu_time *ncs_range_gpu_time(struct ncs_comm *comm, uint32_t number)
 	if (number == 0 || number > comm->range_count)
 		return NULL;
 	ncs_range_publish(comm, number);
-	tell_filled(comm, number);
+	raise_filled(comm, number);
 	return &range_of(comm, number)->gpu;
 }
 

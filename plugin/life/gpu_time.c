@@ -14,7 +14,7 @@
 
 /* Intervals in which a GPU computes, and in which it does so for one range; a
  * kernel that was told later than so many others after it is too late. */
-#define GPU_TIME_HELD 16384u
+#define INTERVALS_MAX 16384u
 #define COMMUNICATIONS 2048u
 
 struct communication {
@@ -47,7 +47,7 @@ static struct device *device_of(uint32_t number)
 	*device = calloc(1, sizeof(**device));
 	if (!*device)
 		return NULL;
-	(*device)->computed = ncs_intervals_new(GPU_TIME_HELD);
+	(*device)->computed = ncs_intervals_new(INTERVALS_MAX);
 	if ((*device)->computed)
 		return *device;
 	free(*device);
@@ -82,7 +82,7 @@ static void hide(struct ncs_comm *comm, uint32_t range, uint64_t ns)
 	add(&time_of(comm, range)->hidden_ns, ns);
 }
 
-static void let_go(struct device *device)
+static void drop_oldest(struct device *device)
 {
 	uint32_t count = COMMUNICATIONS / 4;
 	uint64_t latest_end = device->communications[count - 1].latest_end;
@@ -95,14 +95,14 @@ static void let_go(struct device *device)
 			sizeof(device->communications[0]));
 }
 
-static void hold(struct device *device, const struct ncs_kernel_run *kernel)
+static void keep(struct device *device, const struct ncs_kernel_run *kernel)
 {
 	struct communication *all = device->communications;
 	uint64_t latest_end;
 	uint32_t place;
 
 	if (device->communication_count == COMMUNICATIONS)
-		let_go(device);
+		drop_oldest(device);
 	place = device->communication_count++;
 	for (; place > 0 && all[place - 1].start > kernel->start; place--)
 		all[place] = all[place - 1];
@@ -131,7 +131,7 @@ static bool add_communication(struct ncs_comm *comm, struct device *device,
 	hide(comm, kernel->range,
 	     ncs_intervals_covered(device->computed, kernel->start,
 				   kernel->end));
-	hold(device, kernel);
+	keep(device, kernel);
 	return kernel->start >= device->computed->floor;
 }
 
@@ -170,7 +170,7 @@ static bool add_busy(struct ncs_comm *comm, struct device *device,
 		struct ncs_intervals **set = &device->computed_for[range];
 
 		if (!*set)
-			*set = ncs_intervals_new(GPU_TIME_HELD);
+			*set = ncs_intervals_new(INTERVALS_MAX);
 		if (!*set)
 			return false;
 		in_full &= kernel->start >= (*set)->floor;

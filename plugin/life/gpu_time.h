@@ -5,7 +5,7 @@
  * Kernels may be told in any order. Each one counts at once with all that were
  * told before, so it makes no difference at which of two overlapping ones a
  * window of records ends, as long as the earlier one is still held
- * (GPU_TIME_HELD in gpu_time.c). Not for callbacks: it allocates. One thread at
+ * (INTERVALS_MAX in gpu_time.c). Not for callbacks: it allocates. One thread at
  * a time.
  */
 #ifndef NCS_PLUGIN_LIFE_GPU_TIME_H

@@ -13,21 +13,21 @@ struct ncs_intervals *ncs_intervals_new(uint32_t capacity)
 
 	if (capacity < CAPACITY_LEAST)
 		capacity = CAPACITY_LEAST;
-	set = malloc(sizeof(*set) + capacity * sizeof(set->held[0]));
+	set = malloc(sizeof(*set) + capacity * sizeof(set->list[0]));
 	if (set)
 		*set = (struct ncs_intervals){ .capacity = capacity };
 	return set;
 }
 
-/* The first one that ends at this moment or later. */
-static uint32_t first_ending(const struct ncs_intervals *set, uint64_t moment)
+/* The first one that ends at this time or later. */
+static uint32_t first_ending(const struct ncs_intervals *set, uint64_t time)
 {
 	uint32_t low = 0, high = set->count;
 
 	while (low < high) {
 		uint32_t middle = low + (high - low) / 2;
 
-		if (set->held[middle].end < moment)
+		if (set->list[middle].end < time)
 			low = middle + 1;
 		else
 			high = middle;
@@ -36,23 +36,23 @@ static uint32_t first_ending(const struct ncs_intervals *set, uint64_t moment)
 }
 
 /* Several at once, so that it costs little for each that is added. */
-static void let_go(struct ncs_intervals *set)
+static void drop_oldest(struct ncs_intervals *set)
 {
 	uint32_t count = set->capacity / CAPACITY_LEAST;
 
-	set->floor = set->held[count - 1].end;
+	set->floor = set->list[count - 1].end;
 	set->count -= count;
-	memmove(set->held, set->held + count,
-		set->count * sizeof(set->held[0]));
+	memmove(set->list, set->list + count,
+		set->count * sizeof(set->list[0]));
 }
 
 /* In the place of those in [first, end), which it covers. */
 static void replace(struct ncs_intervals *set, uint32_t first, uint32_t end,
 		    struct ncs_interval by)
 {
-	memmove(set->held + first + 1, set->held + end,
-		(set->count - end) * sizeof(set->held[0]));
-	set->held[first] = by;
+	memmove(set->list + first + 1, set->list + end,
+		(set->count - end) * sizeof(set->list[0]));
+	set->list[first] = by;
 	set->count = set->count + 1 - (end - first);
 }
 
@@ -65,7 +65,7 @@ uint64_t ncs_intervals_add(struct ncs_intervals *set, uint64_t start,
 	uint32_t first, i;
 
 	if (set->count == set->capacity)
-		let_go(set);
+		drop_oldest(set);
 	if (start < set->floor)
 		start = set->floor;
 	if (start >= end)
@@ -73,20 +73,20 @@ uint64_t ncs_intervals_add(struct ncs_intervals *set, uint64_t start,
 	at = start;
 	whole = (struct ncs_interval){ start, end };
 	first = i = first_ending(set, start);
-	for (; i < set->count && set->held[i].start <= end; i++) {
-		const struct ncs_interval *held = &set->held[i];
+	for (; i < set->count && set->list[i].start <= end; i++) {
+		const struct ncs_interval *known = &set->list[i];
 
-		if (at < held->start) {
-			total += held->start - at;
+		if (at < known->start) {
+			total += known->start - at;
 			if (visit)
-				visit(argument, at, held->start);
+				visit(argument, at, known->start);
 		}
-		if (at < held->end)
-			at = held->end;
-		if (whole.start > held->start)
-			whole.start = held->start;
-		if (whole.end < held->end)
-			whole.end = held->end;
+		if (at < known->end)
+			at = known->end;
+		if (whole.start > known->start)
+			whole.start = known->start;
+		if (whole.end < known->end)
+			whole.end = known->end;
 	}
 	if (at < end) {
 		total += end - at;
@@ -103,10 +103,10 @@ uint64_t ncs_intervals_covered(const struct ncs_intervals *set, uint64_t start,
 	uint64_t total = 0;
 
 	for (uint32_t i = first_ending(set, start);
-	     i < set->count && set->held[i].start < end; i++) {
-		const struct ncs_interval *held = &set->held[i];
-		uint64_t from = held->start > start ? held->start : start;
-		uint64_t to = held->end < end ? held->end : end;
+	     i < set->count && set->list[i].start < end; i++) {
+		const struct ncs_interval *known = &set->list[i];
+		uint64_t from = known->start > start ? known->start : start;
+		uint64_t to = known->end < end ? known->end : end;
 
 		if (from < to)
 			total += to - from;

@@ -20,7 +20,7 @@ struct ncs_intervals {
 	uint64_t floor;
 	uint32_t count;
 	uint32_t capacity;
-	struct ncs_interval held[];
+	struct ncs_interval list[];
 };
 
 /* An empty set for free(); NULL: no memory. It has room for at least 4. */

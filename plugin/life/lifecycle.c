@@ -50,7 +50,7 @@ static struct {
 	bool started;
 	bool fork_handled;
 	void (*forget_above)(void);
-	bool told;         /* that something cannot be published */
+	bool reported;     /* that something cannot be published */
 	bool control_made; /* or not to be had */
 	struct ncs_environment config;
 	char config_problem[256];
@@ -62,8 +62,8 @@ static struct {
 	uint64_t finished;
 } process;
 
-static void say(const struct ncs_init *init, enum nccl_log_level level,
-		const char *text)
+static void log_line(const struct ncs_init *init, enum nccl_log_level level,
+		     const char *text)
 {
 	if (init->logger)
 		init->logger(level, NCCL_SUBSYSTEM_INIT, "ncclstat", 0,
@@ -332,7 +332,7 @@ static void join_cupti(struct ncs_comm *comm, const struct ncs_init *init)
 	snprintf(text, sizeof(text),
 		 "NCCLSTAT_CUPTI=%.64s records no kernels: %s",
 		 process.config.cupti, why);
-	say(init, NCCL_LOG_WARN, text);
+	log_line(init, NCCL_LOG_WARN, text);
 }
 
 /* Once a process, before its first communicator is there. */
@@ -358,22 +358,22 @@ static void open_control(const struct ncs_init *init)
 		 "cannot make a control object in %s: %s; what is collected"
 		 " cannot be changed while the job runs",
 		 process.config.directory, strerror(-error));
-	say(init, NCCL_LOG_WARN, text);
+	log_line(init, NCCL_LOG_WARN, text);
 }
 
-static void tell_failure(const struct ncs_init *init, int error)
+static void report_failure(const struct ncs_init *init, int error)
 {
 	char text[512];
 
-	if (process.told)
+	if (process.reported)
 		return;
-	process.told = true;
+	process.reported = true;
 	snprintf(text, sizeof(text),
 		 "cannot publish in %s: %s%s; the job goes on unseen",
 		 process.config.directory, strerror(-error),
 		 error == -ENOSPC ? " (see NCCLSTAT_SHM_BYTES, or free some)" :
 				    "");
-	say(init, NCCL_LOG_WARN, text);
+	log_line(init, NCCL_LOG_WARN, text);
 }
 
 void ncs_process_init_comm(const struct ncs_init *init, void **context)
@@ -388,14 +388,14 @@ void ncs_process_init_comm(const struct ncs_init *init, void **context)
 	if (!process.started)
 		start_process();
 	if (process.config_problem[0]) {
-		say(init, NCCL_LOG_WARN, process.config_problem);
+		log_line(init, NCCL_LOG_WARN, process.config_problem);
 		process.config_problem[0] = '\0';
 	}
 	if (process.config.disabled)
 		goto out;
 	comm = make_comm(&error);
 	if (!comm) {
-		tell_failure(init, error);
+		report_failure(init, error);
 		goto out;
 	}
 	open_control(init);
@@ -404,12 +404,13 @@ void ncs_process_init_comm(const struct ncs_init *init, void **context)
 	*context = (void *)(uintptr_t)comm->context;
 	snprintf(text, sizeof(text), "publishing rank %d in %s", init->rank,
 		 comm->writer.path);
-	say(init, NCCL_LOG_INFO, text);
+	log_line(init, NCCL_LOG_INFO, text);
 	if (process.config.kernel_timing == NCS_KERNEL_TIMING_ALWAYS &&
-	    !ncs_gates_allow_kernel(init->api_version))
-		say(init, NCCL_LOG_WARN,
-		    "NCCLSTAT_KERNEL_TIMING=always is ignored: it can end a"
-		    " job before NCCL 2.28.3");
+	    !ncs_release_allows_kernel(init->api_version))
+		log_line(
+			init, NCCL_LOG_WARN,
+			"NCCLSTAT_KERNEL_TIMING=always is ignored: it can end a"
+			" job before NCCL 2.28.3");
 out:
 	pthread_mutex_unlock(&lock);
 }

@@ -579,7 +579,7 @@ void ncs_mask_set_timing(enum ncs_kernel_timing mode, uint32_t period)
 void ncs_mask_set_events(uint32_t events)
 {
 	uint64_t asked =
-		ncs_gates_mask(mask.api_version, NCS_KERNEL_TIMING_OFF);
+		ncs_release_mask(mask.api_version, NCS_KERNEL_TIMING_OFF);
 
 	ncs_store_relaxed(&mask.events, asked & events);
 }
@@ -696,11 +696,11 @@ static void store_first(uint32_t *word, unsigned api_version)
 	bool on = control & STUCK ? (control & KEEP) != 0 : is_always();
 
 	mask.api_version = api_version;
-	mask.single_calls = ncs_gates_allow_single_calls(api_version);
-	mask.allgatherv = ncs_gates_makes_allgatherv(api_version) &&
+	mask.single_calls = ncs_release_allows_single_calls(api_version);
+	mask.allgatherv = ncs_release_makes_allgatherv(api_version) &&
 			  !mask.config.no_allgatherv;
-	mask.events = ncs_gates_mask(api_version, NCS_KERNEL_TIMING_OFF);
-	mask.kernel = ncs_gates_mask(api_version, NCS_KERNEL_TIMING_ALWAYS) &
+	mask.events = ncs_release_mask(api_version, NCS_KERNEL_TIMING_OFF);
+	mask.kernel = ncs_release_mask(api_version, NCS_KERNEL_TIMING_ALWAYS) &
 		      ~mask.events;
 	store_alone(word, wanted_events() | (on ? mask.kernel : 0));
 }
@@ -731,9 +731,9 @@ static void store_second(uint32_t *word, unsigned api_version)
 
 	end_switching(NCS_KERNEL_BLIND, NOBODY, on, !may_anyone());
 	ncs_store_relaxed32(word,
-			    ncs_gates_mask(api_version,
-					   on ? NCS_KERNEL_TIMING_ALWAYS :
-						NCS_KERNEL_TIMING_OFF) |
+			    ncs_release_mask(api_version,
+					     on ? NCS_KERNEL_TIMING_ALWAYS :
+						  NCS_KERNEL_TIMING_OFF) |
 				    (uint32_t)(ncs_load_relaxed(&mask.added) &
 					       ~mask.kernel));
 }

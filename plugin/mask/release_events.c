@@ -23,29 +23,29 @@ static const struct {
 
 #define ALLGATHERV_FROM_API 6u
 
-bool ncs_gates_allow_kernel(unsigned api_version)
+bool ncs_release_allows_kernel(unsigned api_version)
 {
 	return api_version >= KERNEL_FROM_API;
 }
 
-bool ncs_gates_allow_single_calls(unsigned api_version)
+bool ncs_release_allows_single_calls(unsigned api_version)
 {
-	return ncs_gates_allow_kernel(api_version) &&
+	return ncs_release_allows_kernel(api_version) &&
 	       api_version <= SINGLE_CALLS_UNTIL_API;
 }
 
-bool ncs_gates_makes_allgatherv(unsigned api_version)
+bool ncs_release_makes_allgatherv(unsigned api_version)
 {
 	return api_version >= ALLGATHERV_FROM_API;
 }
 
-bool ncs_gates_allow_ctrl(unsigned api_version)
+bool ncs_release_allows_ctrl(unsigned api_version)
 {
 	return api_version >= CTRL_FROM_API;
 }
 
-uint32_t ncs_gates_mask(unsigned api_version,
-			enum ncs_kernel_timing kernel_timing)
+uint32_t ncs_release_mask(unsigned api_version,
+			  enum ncs_kernel_timing kernel_timing)
 {
 	const uint32_t kernel = 1u << NCS_EVENT_KERNEL_CH |
 				1u << NCS_EVENT_KERNEL_PHASE;
@@ -54,10 +54,10 @@ uint32_t ncs_gates_mask(unsigned api_version,
 	for (size_t i = 0; i < NCS_EVENT_COUNT; i++)
 		if (events[i].api_version <= api_version)
 			mask |= events[i].bit;
-	if (!ncs_gates_allow_ctrl(api_version))
+	if (!ncs_release_allows_ctrl(api_version))
 		mask &= ~(1u << NCS_EVENT_PROXY_CTRL);
 	if (kernel_timing == NCS_KERNEL_TIMING_OFF ||
-	    !ncs_gates_allow_kernel(api_version))
+	    !ncs_release_allows_kernel(api_version))
 		mask &= ~kernel;
 	return mask;
 }

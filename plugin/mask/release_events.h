@@ -15,21 +15,21 @@
 
 /* Kernel timing: on 2.26 and 2.27 it can end a job with "Proxy append out of
  * bounds" (nccl#2039), before that there is none. */
-bool ncs_gates_allow_kernel(unsigned api_version);
+bool ncs_release_allows_kernel(unsigned api_version);
 
 /* Proxy control: up to 2.26 NCCL reports one at every turn of the progress
  * loop, millions of times a second. */
-bool ncs_gates_allow_ctrl(unsigned api_version);
+bool ncs_release_allows_ctrl(unsigned api_version);
 
 /* … of some calls and not of others: where NCCL and the GPU do not count alike
  * that hangs the job, see mask.c. */
-bool ncs_gates_allow_single_calls(unsigned api_version);
+bool ncs_release_allows_single_calls(unsigned api_version);
 
 /* Whether NCCL makes an AllGatherV of Broadcasts, which it does not count. */
-bool ncs_gates_makes_allgatherv(unsigned api_version);
+bool ncs_release_makes_allgatherv(unsigned api_version);
 
 /* The activation mask for NCCL, without kernel timing (OFF) or with it. */
-uint32_t ncs_gates_mask(unsigned api_version,
-			enum ncs_kernel_timing kernel_timing);
+uint32_t ncs_release_mask(unsigned api_version,
+			  enum ncs_kernel_timing kernel_timing);
 
 #endif

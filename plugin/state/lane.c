@@ -70,8 +70,8 @@ void ncs_lane_publish_shared(struct ncs_lane_state *lane, const uint64_t *words)
  * operations. */
 #define STREAM_AGE_MAX 16u
 
-static void tell_stream(struct ncs_lane_state *lane, uint64_t stream,
-			uint64_t now)
+static void publish_stream(struct ncs_lane_state *lane, uint64_t stream,
+			   uint64_t now)
 {
 	const struct ncs_record record = {
 		.start = now,
@@ -94,7 +94,7 @@ void ncs_lane_publish_operation(struct ncs_lane_state *lane,
 		return;
 	if (stream != lane->stream ||
 	    (stream != 0 && lane->stream_age == STREAM_AGE_MAX))
-		tell_stream(lane, stream, record->start + record->duration);
+		publish_stream(lane, stream, record->start + record->duration);
 	ncs_ring_put(&lane->ring, record);
 	lane->stream_age++;
 	if (lane->shared)

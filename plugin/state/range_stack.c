@@ -91,7 +91,7 @@ static uint64_t main_stack;   /* its address; 0: it has none yet */
 static uint64_t used;
 
 static __thread struct stack *own_stack;
-static __thread uint64_t untold; /* open ranges of a thread without a stack */
+static __thread uint64_t unfollowed; /* open ranges of a thread without a stack */
 
 #define MAIN_STACK_BYTES (UINT64_C(128) << 20)
 
@@ -169,7 +169,7 @@ int ncs_range_push(uint64_t domain, const struct ncs_range_name *name)
 
 	note_use();
 	if (__builtin_expect(stack == &no_stack, 0))
-		return (int)untold++;
+		return (int)unfollowed++;
 	if (depth == NCS_RANGE_DEPTH)
 		return (int)(depth + stack->beyond++);
 	frame = &stack->frames[depth];
@@ -219,7 +219,7 @@ int ncs_range_pop(uint64_t domain)
 	uint64_t depth = stack->depth;
 
 	if (__builtin_expect(stack == &no_stack, 0))
-		return untold ? (int)--untold : NCS_RANGE_NONE_OPEN;
+		return unfollowed ? (int)--unfollowed : NCS_RANGE_NONE_OPEN;
 	if (depth == 0)
 		return NCS_RANGE_NONE_OPEN;
 	if (stack->beyond)
@@ -321,7 +321,7 @@ static uint64_t of_own_stack(struct stack *stack)
 	return path;
 }
 
-#define LOOKS 4
+#define READS_MAX 4
 
 /* What the main thread is in; 0: nothing, or it would not stand still. */
 static uint64_t of_main_thread(struct stack *stack)
@@ -332,7 +332,7 @@ static uint64_t of_main_thread(struct stack *stack)
 
 	if (!other || other == stack)
 		return 0;
-	for (unsigned looks = 0; looks < LOOKS; looks++) {
+	for (unsigned reads = 0; reads < READS_MAX; reads++) {
 		/* ORDER: pairs with ncs_seqlock_end() (shm/seqlock.h). */
 		uint64_t sequence = ncs_load_acquire(&other->sequence);
 		uint64_t depth = ncs_payload_load(&other->depth);
@@ -505,7 +505,7 @@ static struct stack *stack_for_call(struct ncs_range_place *without)
 	stack = get_stack();
 	if (stack != &no_stack)
 		return stack;
-	if (untold)
+	if (unfollowed)
 		*without = (struct ncs_range_place){ NCS_RANGE_OTHER, true };
 	return NULL;
 }

@@ -59,7 +59,7 @@ static void what_is_new_is_visited_once(void **state)
 			memset(covered + start, 1, end - start);
 		}
 		for (uint32_t i = 1; i < set->count; i++)
-			assert_true(set->held[i - 1].end < set->held[i].start);
+			assert_true(set->list[i - 1].end < set->list[i].start);
 		free(set);
 	}
 }
