@@ -21,7 +21,7 @@
 #define FILE_BYTES_MAX 65536
 #define COMPLAINT_MAX 512
 
-/* --- Where it is ---------------------------------------------------------- */
+/* --- Where it is --------------------------------------------------------- */
 
 static bool set_path(struct ncs_config_file *config, const char *folder,
 		     const char *below)
@@ -51,7 +51,7 @@ void ncs_config_file_find(struct ncs_config_file *config, const char *asked)
 		set_path(config, home, "/.config/" FILE_NAME);
 }
 
-/* --- Lines ---------------------------------------------------------------- */
+/* --- Lines --------------------------------------------------------------- */
 
 enum line_kind { LINE_BLANK, LINE_WRONG, LINE_SETTING };
 
@@ -121,7 +121,7 @@ static bool next_line(const char **text, size_t *length,
 	return true;
 }
 
-/* --- Reading -------------------------------------------------------------- */
+/* --- Reading ------------------------------------------------------------- */
 
 /* Sets what a line says; false: `error` says why not. */
 static bool take_line(struct config_line *line, struct ncs_options *options,
@@ -252,7 +252,7 @@ void ncs_config_file_load(const struct ncs_config_file *config,
 	free(text);
 }
 
-/* --- Writing -------------------------------------------------------------- */
+/* --- Writing ------------------------------------------------------------- */
 
 static void write_setting(FILE *file, const struct ncs_options *options,
 			  enum ncs_option option)

@@ -87,7 +87,7 @@ static int walk(struct path_run *run, struct ncs_path *path)
 	return result ? result : ncs_path_end(path);
 }
 
-/* --- Into a trace ----------------------------------------------------------- */
+/* --- Into a trace -------------------------------------------------------- */
 
 static void draw_segment(void *who, const struct ncs_path_segment *segment)
 {

@@ -1,15 +1,18 @@
 /* SPDX-License-Identifier: MIT */
-/* The critical path for programs: all of it, in ns. */
+/* The critical path as JSON: the whole report, times in ns, as one object on one
+ * line. Must not compute anything of the path itself. */
 #include "tui/commands/critical_path_command.h"
 
+#include <inttypes.h>
 #include <math.h>
 
 #include "tui/text/json_values.h"
 
-/* Parts of a ns come from sharing out, and mean nothing. */
-static json_t *whole_ns(double ns)
+/* Adds a time, rounded to whole ns: fractions only come from dividing times
+ * among causes and mean nothing. */
+static void put_ns(json_t *object, const char *key, double ns)
 {
-	return json_integer(llround(ns));
+	ncs_json_add_signed(object, key, llround(ns));
 }
 
 static json_t *causes_of(const double cause_ns[NCS_PATH_CAUSE_COUNT])
@@ -17,7 +20,7 @@ static json_t *causes_of(const double cause_ns[NCS_PATH_CAUSE_COUNT])
 	json_t *object = json_object();
 
 	for (unsigned i = 0; i < NCS_PATH_CAUSE_COUNT; i++)
-		put(object, ncs_path_cause_name(i), whole_ns(cause_ns[i]));
+		put_ns(object, ncs_path_cause_name(i), cause_ns[i]);
 	return object;
 }
 
@@ -35,10 +38,10 @@ static json_t *ranks_of(const struct ncs_path_view *view,
 		if (ns <= 0)
 			continue;
 		object = json_object();
-		put(object, "rank", number(i));
-		put(object, "time_ns", whole_ns(ns));
-		put(object, "causes_ns", causes_of(sum->rank_ns[i]));
-		json_array_append_new(array, object);
+		ncs_json_add_number(object, "rank", i);
+		put_ns(object, "time_ns", ns);
+		ncs_json_add(object, "causes_ns", causes_of(sum->rank_ns[i]));
+		ncs_json_append(array, object);
 	}
 	return array;
 }
@@ -53,13 +56,14 @@ static json_t *channels_of(const struct ncs_path_report *report)
 		char id[17];
 
 		snprintf(id, sizeof(id), "%016" PRIx64, channel->comm_id);
-		put(object, "rank", number(channel->rank));
-		put(object, "comm", json_string(id));
-		put(object, "channel", number(channel->channel));
-		put(object, "dir", word(channel->send ? "send" : "recv"));
-		put(object, "peer", whole(channel->peer));
-		put(object, "time_ns", whole_ns(channel->ns));
-		json_array_append_new(array, object);
+		ncs_json_add_number(object, "rank", channel->rank);
+		ncs_json_add(object, "comm", json_string(id));
+		ncs_json_add_number(object, "channel", channel->channel);
+		ncs_json_add_word(object, "dir",
+				  channel->send ? "send" : "recv");
+		ncs_json_add_signed(object, "peer", channel->peer);
+		put_ns(object, "time_ns", channel->ns);
+		ncs_json_append(array, object);
 	}
 	return array;
 }
@@ -73,16 +77,17 @@ static json_t *steps_of(const struct ncs_path_report *report)
 		json_t *object = json_object(), *ends = json_array();
 
 		for (size_t k = 0; k < report->sum_count; k++)
-			json_array_append_new(
-				ends, step->has_end ?
-					      whole_ns(step->end_ns[k]) :
-					      json_null());
-		put(object, "step", number(i));
-		put(object, "ends_ns", ends);
-		put(object, "causes_ns", causes_of(step->cause_ns));
-		put(object, "rank", number(step->rank));
-		put(object, "rank_ns", whole_ns(step->rank_ns));
-		json_array_append_new(array, object);
+			ncs_json_append(
+				ends,
+				step->has_end ?
+					json_integer(llround(step->end_ns[k])) :
+					json_null());
+		ncs_json_add_number(object, "step", i);
+		ncs_json_add(object, "ends_ns", ends);
+		ncs_json_add(object, "causes_ns", causes_of(step->cause_ns));
+		ncs_json_add_number(object, "rank", step->rank);
+		put_ns(object, "rank_ns", step->rank_ns);
+		ncs_json_append(array, object);
 	}
 	return array;
 }
@@ -96,14 +101,14 @@ static json_t *scenarios_of(const struct ncs_path_view *view)
 		const struct ncs_path_sum *sum = &report->sums[i];
 		json_t *object = json_object();
 
-		put(object, "what_if", text(sum->scenario->text));
-		put(object, "before_ns", whole_ns(report->sums[0].elapsed_ns));
-		put(object, "after_ns", whole_ns(sum->elapsed_ns));
-		put(object, "unknown_ns", whole_ns(sum->unknown_ns));
-		put(object, "elsewhere_ns", whole_ns(sum->uncounted_ns));
-		put(object, "causes_ns", causes_of(sum->cause_ns));
-		put(object, "ranks", ranks_of(view, sum));
-		json_array_append_new(array, object);
+		ncs_json_add_text(object, "what_if", sum->scenario->text);
+		put_ns(object, "before_ns", report->sums[0].elapsed_ns);
+		put_ns(object, "after_ns", sum->elapsed_ns);
+		put_ns(object, "unknown_ns", sum->unknown_ns);
+		put_ns(object, "elsewhere_ns", sum->uncounted_ns);
+		ncs_json_add(object, "causes_ns", causes_of(sum->cause_ns));
+		ncs_json_add(object, "ranks", ranks_of(view, sum));
+		ncs_json_append(array, object);
 	}
 	return array;
 }
@@ -113,29 +118,25 @@ void ncs_critical_path_json(FILE *file, const struct ncs_path_view *view)
 	const struct ncs_path_report *report = view->report;
 	const struct ncs_path_sum *replayed = &report->sums[0];
 	uint64_t error_ns = view->replay->error_ns;
-	json_t *object = json_object();
+	json_t *object = ncs_json_document();
 
-	put(object, "operations", number(report->operations));
-	put(object, "incomplete", number(report->incomplete));
-	put(object, "unidentified", number(view->count.join.unidentified));
-	put(object, "records_lost", number(view->count.parts.lost));
-	put(object, "clock_error_ns",
-	    number_if(error_ns != UINT64_MAX, error_ns));
-	put(object, "violations", number(report->violations));
-	put(object, "forgotten", number(report->forgotten));
-	put(object, "breaks", number(report->breaks));
-	put(object, "elapsed_ns", whole_ns(report->measured_ns));
-	put(object, "replayed_ns", whole_ns(replayed->elapsed_ns));
-	put(object, "elsewhere_ns", whole_ns(replayed->uncounted_ns));
-	put(object, "causes_ns", causes_of(replayed->cause_ns));
-	put(object, "ranks", ranks_of(view, replayed));
-	put(object, "channels", channels_of(report));
-	put(object, "steps", steps_of(report));
-	put(object, "what_if", scenarios_of(view));
-	if (json_dumpf(object, file, JSON_COMPACT) != 0) {
-		fprintf(stderr, "ncclstat: %s\n", strerror(ENOMEM));
-		exit(NCS_EXIT_NOTHING);
-	}
-	fputc('\n', file);
-	json_decref(object);
+	ncs_json_add_number(object, "operations", report->operations);
+	ncs_json_add_number(object, "incomplete", report->incomplete);
+	ncs_json_add_number(object, "unidentified",
+			    view->count.join.unidentified);
+	ncs_json_add_number(object, "records_lost", view->count.parts.lost);
+	ncs_json_add_number_if(object, "clock_error_ns", error_ns != UINT64_MAX,
+			       error_ns);
+	ncs_json_add_number(object, "violations", report->violations);
+	ncs_json_add_number(object, "forgotten", report->forgotten);
+	ncs_json_add_number(object, "breaks", report->breaks);
+	put_ns(object, "elapsed_ns", report->measured_ns);
+	put_ns(object, "replayed_ns", replayed->elapsed_ns);
+	put_ns(object, "elsewhere_ns", replayed->uncounted_ns);
+	ncs_json_add(object, "causes_ns", causes_of(replayed->cause_ns));
+	ncs_json_add(object, "ranks", ranks_of(view, replayed));
+	ncs_json_add(object, "channels", channels_of(report));
+	ncs_json_add(object, "steps", steps_of(report));
+	ncs_json_add(object, "what_if", scenarios_of(view));
+	ncs_json_print(file, object, JSON_COMPACT);
 }

@@ -12,7 +12,7 @@
 /* One look says what is, the second what moves. */
 #define LOOKS_LEAST 2u
 
-/* --- Text ----------------------------------------------------------------- */
+/* --- Text ---------------------------------------------------------------- */
 
 static void print_clean(FILE *file, const char *before, const char *raw,
 			bool ascii)
@@ -57,7 +57,7 @@ void ncs_diagnose_text(FILE *file, const struct ncs_diagnosis *diagnosis,
 	ncs_dump_unreadable(file, model, ascii);
 }
 
-/* --- Looking -------------------------------------------------------------- */
+/* --- Looking ------------------------------------------------------------- */
 
 struct diagnose_watch {
 	const struct ncs_options *options;

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* The diagnosis as JSON: one object on one line. Keys are part of the
- * interface, as those of the dump are. */
+/* The diagnosis as JSON: one object on one line. Keys are part of the interface,
+ * like those of the dump. Must not judge: it prints findings as they are. */
 #include "analysis/base/value_names.h"
 #include "tui/commands/diagnose_command.h"
 #include "tui/text/finding_text.h"
@@ -15,15 +15,17 @@ static json_t *party_of(const struct ncs_party *party)
 	if (!party->rank && party->number < 0)
 		return json_null();
 	object = json_object();
-	put(object, "rank", whole_if(party->number >= 0, party->number));
-	put(object, "pid",
-	    number_if(party->rank != NULL,
-		      party->rank ? party->rank->header.pid : 0));
-	put(object, "seen", json_boolean(party->rank != NULL));
-	put(object, "comm",
-	    party->rank         ? comm_of(&party->rank->now.identity) :
-	    party->communicator ? comm_of(party->communicator->identity) :
-				  json_null());
+	ncs_json_add_signed_if(object, "rank", party->number >= 0,
+			       party->number);
+	ncs_json_add_number_if(object, "pid", party->rank != NULL,
+			       party->rank ? party->rank->header.pid : 0);
+	ncs_json_add_bool(object, "seen", party->rank != NULL);
+	ncs_json_add(object, "comm",
+		     party->rank ?
+			     ncs_json_comm(&party->rank->now.identity) :
+		     party->communicator ?
+			     ncs_json_comm(party->communicator->identity) :
+			     json_null());
 	return object;
 }
 
@@ -34,11 +36,12 @@ static json_t *channel_of(const struct ncs_channel_view *channel)
 	if (!channel)
 		return json_null();
 	object = json_object();
-	put(object, "channel", whole(channel->channel));
-	put(object, "direction", word(channel->send ? "send" : "recv"));
-	put(object, "peer", whole(channel->peer));
-	put(object, "state", word(ncs_channel_state_name(channel->state)));
-	put(object, "since_ns", moment(channel->since_ns));
+	ncs_json_add_signed(object, "channel", channel->channel);
+	ncs_json_add_word(object, "direction", channel->send ? "send" : "recv");
+	ncs_json_add_signed(object, "peer", channel->peer);
+	ncs_json_add_word(object, "state",
+			  ncs_channel_state_name(channel->state));
+	ncs_json_add_time(object, "since_ns", channel->since_ns);
 	return object;
 }
 
@@ -50,7 +53,7 @@ static json_t *evidence_of(const struct ncs_finding *finding)
 	for (size_t i = 0; i < finding->evidence_count; i++) {
 		ncs_evidence_text(&finding->evidence[i], sentence,
 				  sizeof(sentence));
-		json_array_append_new(evidence, text(sentence));
+		ncs_json_append(evidence, ncs_json_clean(sentence));
 	}
 	return evidence;
 }
@@ -62,28 +65,31 @@ static json_t *finding_of(const struct ncs_finding *finding)
 	char sentence[NCS_SENTENCE_MAX];
 
 	ncs_finding_sentence(finding, sentence, sizeof(sentence));
-	put(object, "verdict", word(ncs_verdict_name(finding->verdict)));
-	put(object, "severity", word(ncs_severity_name(finding->severity)));
-	put(object, "confidence",
-	    word(ncs_confidence_name(finding->confidence)));
-	put(object, "sentence", text(sentence));
-	put(object, "root", party_of(&finding->root));
-	put(object, "other", party_of(&finding->peer));
-	put(object, "channel", channel_of(finding->channel));
-	put(object, "func",
-	    call->function < NCS_FUNCTION_COUNT ?
-		    word(ncs_function_name(call->function)) :
-		    json_null());
-	put(object, "seq",
-	    number_if(call->sequence_number != NCS_NO_SEQUENCE_NUMBER,
-		      call->sequence_number));
-	put(object, "lasts_s",
-	    real(finding->duration_ns > 0 ? (double)finding->duration_ns / 1e9 :
-					    -1));
-	put(object, "waiting", number(finding->waiting));
-	put(object, "alike", number(finding->alike));
-	put(object, "evidence", evidence_of(finding));
-	put(object, "next", word(ncs_verdict_next(finding->verdict)));
+	ncs_json_add_word(object, "verdict",
+			  ncs_verdict_name(finding->verdict));
+	ncs_json_add_word(object, "severity",
+			  ncs_severity_name(finding->severity));
+	ncs_json_add_word(object, "confidence",
+			  ncs_confidence_name(finding->confidence));
+	ncs_json_add_text(object, "sentence", sentence);
+	ncs_json_add(object, "root", party_of(&finding->root));
+	ncs_json_add(object, "other", party_of(&finding->peer));
+	ncs_json_add(object, "channel", channel_of(finding->channel));
+	ncs_json_add_word(object, "func",
+			  call->function < NCS_FUNCTION_COUNT ?
+				  ncs_function_name(call->function) :
+				  NULL);
+	ncs_json_add_number_if(object, "seq",
+			       call->sequence_number != NCS_NO_SEQUENCE_NUMBER,
+			       call->sequence_number);
+	ncs_json_add_real(object, "lasts_s",
+			  finding->duration_ns > 0 ?
+				  (double)finding->duration_ns / 1e9 :
+				  -1);
+	ncs_json_add_number(object, "waiting", finding->waiting);
+	ncs_json_add_number(object, "alike", finding->alike);
+	ncs_json_add(object, "evidence", evidence_of(finding));
+	ncs_json_add_word(object, "next", ncs_verdict_next(finding->verdict));
 	return object;
 }
 
@@ -93,27 +99,24 @@ void ncs_diagnose_json(FILE *file, const struct ncs_diagnosis *diagnosis,
 {
 	json_t *object, *findings;
 
-	json_set_alloc_funcs(allocate, free);
-	object = json_object();
+	object = ncs_json_document();
 	findings = json_array();
 	for (size_t i = 0; i < diagnosis->count; i++)
-		json_array_append_new(findings,
-				      finding_of(&diagnosis->findings[i]));
-	put(object, "schema", whole(SCHEMA));
-	put(object, "host", text(stamp->host));
-	put(object, "time_ns", number(stamp->monotonic_ns));
-	put(object, "realtime_ns", number(stamp->realtime_ns));
-	put(object, "recording", recording_of(stamp));
-	put(object, "looks", number(diagnosis->passes));
-	put(object, "ranks_seen", number(model->rank_count));
-	put(object, "unreadable", number(model->unreadable_count));
-	/* Where nothing is seen nothing is known to be well. */
-	put(object, "severity",
-	    model->rank_count > 0 ?
-		    word(ncs_severity_name(ncs_diagnosis_severity(diagnosis))) :
-		    json_null());
-	put(object, "findings", findings);
-	json_dumpf(object, file, JSON_COMPACT | JSON_REAL_PRECISION(9));
-	json_decref(object);
-	fputc('\n', file);
+		ncs_json_append(findings, finding_of(&diagnosis->findings[i]));
+	ncs_json_add_signed(object, "schema", SCHEMA);
+	ncs_json_add_text(object, "host", stamp->host);
+	ncs_json_add_number(object, "time_ns", stamp->monotonic_ns);
+	ncs_json_add_number(object, "realtime_ns", stamp->realtime_ns);
+	ncs_json_add(object, "recording", ncs_json_recording(stamp->replay));
+	ncs_json_add_number(object, "looks", diagnosis->passes);
+	ncs_json_add_number(object, "ranks_seen", model->rank_count);
+	ncs_json_add_number(object, "unreadable", model->unreadable_count);
+	/* Null without ranks: healthy is a claim that needs evidence. */
+	ncs_json_add_word(
+		object, "severity",
+		model->rank_count > 0 ?
+			ncs_severity_name(ncs_diagnosis_severity(diagnosis)) :
+			NULL);
+	ncs_json_add(object, "findings", findings);
+	ncs_json_print(file, object, JSON_COMPACT | JSON_REAL_PRECISION(9));
 }

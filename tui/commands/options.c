@@ -12,7 +12,7 @@
 #include "analysis/base/detail.h"
 #include "record/format/chunk.h"
 
-/* --- The table ---------------------------------------------------------- */
+/* --- The table ----------------------------------------------------------- */
 
 enum {
 	NO = no_argument,
@@ -75,7 +75,7 @@ static int find_option(int code)
 	return -1;
 }
 
-/* --- Arguments ---------------------------------------------------------- */
+/* --- Arguments ----------------------------------------------------------- */
 
 /* The place of a word in "one|two|three"; -1 if it is not there. */
 static int find_choice(const char *choices, const char *word)
@@ -298,7 +298,7 @@ static void print_columns(const struct ncs_options *options, char *text,
 		ncs_append(text, size, "default");
 }
 
-/* --- Choices ------------------------------------------------------------ */
+/* --- Choices ------------------------------------------------------------- */
 
 /* Which of an option's words holds; -1: it is none to choose from. */
 static int choice_of(const struct ncs_options *options, int option)
@@ -412,7 +412,7 @@ static void print_choice(const struct ncs_options *options, int option,
 	snprintf(text, size, "%.*s", (int)strcspn(word, "|"), word);
 }
 
-/* --- One option --------------------------------------------------------- */
+/* --- One option ---------------------------------------------------------- */
 
 /* Options with an argument. False if the argument is not what is expected. */
 static bool take_argument(struct ncs_options *options, int option,
@@ -655,7 +655,7 @@ static bool take_option(struct ncs_options *options, int option,
 	return true;
 }
 
-/* --- One that is kept --------------------------------------------------- */
+/* --- One that is kept ---------------------------------------------------- */
 
 int ncs_options_find(const char *name)
 {
@@ -717,7 +717,7 @@ void ncs_options_value(const struct ncs_options *options,
 		print_choice(options, option, text, size);
 }
 
-/* --- What goes together ------------------------------------------------- */
+/* --- What goes together -------------------------------------------------- */
 
 static bool reads_files(enum ncs_mode mode)
 {
@@ -879,7 +879,7 @@ static bool check_company(const struct ncs_options *options, char *error,
 	return why == NULL;
 }
 
-/* --- All of them -------------------------------------------------------- */
+/* --- All of them --------------------------------------------------------- */
 
 /* Says what getopt_long() stumbled over. */
 static void explain(int code, const char *word, char *error, size_t error_size)
@@ -936,7 +936,7 @@ bool ncs_options_parse(struct ncs_options *options, int argc, char **argv,
 	       check_company(options, error, error_size);
 }
 
-/* --- Help --------------------------------------------------------------- */
+/* --- Help ---------------------------------------------------------------- */
 
 #define HELP_COLUMN 26
 

@@ -21,7 +21,7 @@
 #define PATIENCE_NS UINT64_C(2000000000)
 #define LOOK_NS 20000000
 
-/* --- Asking ----------------------------------------------------------------- */
+/* --- Asking -------------------------------------------------------------- */
 
 /* The words of the requests, one a target; 0: not asked. */
 static size_t ask(const struct ncs_targets *targets,
@@ -106,7 +106,7 @@ size_t ncs_set_ask(const struct ncs_model *model,
 	return asked;
 }
 
-/* --- Answers ---------------------------------------------------------------- */
+/* --- Answers ------------------------------------------------------------- */
 
 /* The settings of a target as one of its ranks tells them; NULL: none does. */
 static const struct ncs_settings_view *
@@ -218,7 +218,7 @@ static bool print_answers(FILE *file, const struct ncs_model *model,
 	return good;
 }
 
-/* --- The program ------------------------------------------------------------ */
+/* --- The program --------------------------------------------------------- */
 
 static void say_nothing_found(const struct ncs_options *options)
 {

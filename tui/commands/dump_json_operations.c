@@ -1,0 +1,308 @@
+/* SPDX-License-Identifier: MIT */
+/* The JSON dump of what a rank calls: its functions, classes, operations in flight
+ * and ranges. Reads a rank's snapshot and changes nothing. */
+#include "tui/commands/dump_json_parts.h"
+
+#include "analysis/base/busbw.h"
+#include "analysis/base/class_names.h"
+#include "analysis/base/percentile.h"
+#include "analysis/base/value_names.h"
+#include "analysis/model/class_stats.h"
+#include "analysis/model/range_totals.h"
+#include "tui/text/json_values.h"
+
+/* --- GPU times ----------------------------------------------------------- */
+
+json_t *ncs_dump_json_gpu_time(const struct ncs_gpu_time *time)
+{
+	bool computed = time->compute_kernels > 0;
+	bool communicated = time->communication_kernels > 0;
+	json_t *object;
+
+	if (!computed && !communicated)
+		return json_null();
+	object = json_object();
+	ncs_json_add_number(object, "compute_kernels", time->compute_kernels);
+	ncs_json_add_number(object, "compute_ns", time->compute_ns);
+	ncs_json_add_number(object, "compute_busy_ns", time->compute_busy_ns);
+	ncs_json_add_number(object, "communication_kernels",
+			    time->communication_kernels);
+	ncs_json_add_number(object, "communication_ns", time->communication_ns);
+	ncs_json_add_number_if(object, "hidden_ns", communicated,
+			       time->hidden_ns);
+	return object;
+}
+
+/* --- Functions ----------------------------------------------------------- */
+
+/* Percentiles of a function's times in microseconds, from the histogram. */
+static json_t *times_of(const struct ncs_function_view *function)
+{
+	static const struct {
+		const char *name;
+		double fraction;
+	} percentiles[] = {
+		{ "min", 0 },    { "p50", 0.50 }, { "p90", 0.90 },
+		{ "p99", 0.99 }, { "max", 1 },
+	};
+	const uint64_t *histogram = ncs_function_histogram(function);
+	json_t *times = json_object();
+
+	for (size_t i = 0; i < sizeof(percentiles) / sizeof(percentiles[0]);
+	     i++) {
+		double time_ns = -1;
+
+		if (histogram)
+			time_ns = (double)ncs_percentile(
+				histogram, percentiles[i].fraction);
+		ncs_json_add_real(times, percentiles[i].name, time_ns / 1000);
+	}
+	return times;
+}
+
+static json_t *function_of(const struct ncs_rank *rank, unsigned id)
+{
+	const struct ncs_function_view *function = &rank->now.functions[id];
+	unsigned timing = ncs_function_timing(function);
+	uint64_t last = function->last_sequence_number;
+	json_t *object = json_object();
+
+	ncs_json_add_word(object, "func", ncs_function_name(id));
+	ncs_json_add_number_if(object, "calls", ncs_rank_calls_known(rank),
+			       function->calls);
+	ncs_json_add_number(object, "ops", function->operations);
+	ncs_json_add_number_if(object, "ops_done", function->with_children > 0,
+			       function->operations_done);
+	ncs_json_add_number_if(object, "bytes",
+			       ncs_function_bytes_known(function),
+			       function->bytes);
+	ncs_json_add_number_if(object, "last_seq",
+			       last != NCS_NO_SEQUENCE_NUMBER, last);
+	ncs_json_add_word(object, "timing", ncs_timing_name(timing));
+	ncs_json_add_number(
+		object, "timed",
+		timing < NCS_TIMING_COUNT ? function->timed[timing] : 0);
+	ncs_json_add(object, "time_us", times_of(function));
+	ncs_json_add_real(object, "algbw_gbs",
+			  ncs_rank_algorithm_bandwidth(rank, id));
+	ncs_json_add_real(object, "busbw_gbs",
+			  ncs_rank_bus_bandwidth(rank, id));
+	return object;
+}
+
+json_t *ncs_dump_json_functions(const struct ncs_rank *rank)
+{
+	json_t *functions = json_array();
+
+	for (unsigned i = 0; i < NCS_FUNCTION_COUNT; i++)
+		if (ncs_function_is_used(&rank->now.functions[i]))
+			ncs_json_append(functions, function_of(rank, i));
+	return functions;
+}
+
+/* --- Classes ------------------------------------------------------------- */
+
+/* Percentiles of a class's times in microseconds, from the histogram, and the
+ * exact maximum. */
+static json_t *class_times_of(const struct ncs_rank *rank,
+			      const struct ncs_class_times *times)
+{
+	static const struct {
+		const char *name;
+		double fraction;
+	} percentiles[] = {
+		{ "min", 0 },    { "p50", 0.50 }, { "p90", 0.90 },
+		{ "p95", 0.95 }, { "p99", 0.99 },
+	};
+	double longest_ns = -1;
+	json_t *object = json_object();
+
+	for (size_t i = 0; i < sizeof(percentiles) / sizeof(percentiles[0]);
+	     i++) {
+		double time_ns = -1;
+
+		if (times)
+			time_ns = (double)ncs_class_percentile(
+				rank, times, percentiles[i].fraction);
+		ncs_json_add_real(object, percentiles[i].name, time_ns / 1000);
+	}
+	if (times && times->longest_ns > 0)
+		longest_ns = (double)times->longest_ns;
+	ncs_json_add_real(object, "max", longest_ns / 1000);
+	return object;
+}
+
+static json_t *class_of(const struct ncs_rank *rank,
+			const struct ncs_class_view *view)
+{
+	const struct ncs_class_times *times = ncs_times_of_class(view);
+	bool other = ncs_class_is_other(view);
+	bool sized = view->size_class != NCS_SIZE_CLASS_UNKNOWN && !other;
+	bool algorithm = view->algorithm != NCS_ALGORITHM_UNKNOWN && !other;
+	bool protocol = view->protocol != NCS_PROTOCOL_UNKNOWN && !other;
+	json_t *object = json_object();
+
+	ncs_json_add_word(object, "func", ncs_function_name(view->function));
+	ncs_json_add_bool(object, "other", other);
+	ncs_json_add_number_if(object, "size", sized,
+			       sized ? ncs_size_class_low(view->size_class) :
+				       0);
+	ncs_json_add_word(object, "algo",
+			  algorithm ? ncs_algorithm_name(view->algorithm) :
+				      NULL);
+	ncs_json_add_word(object, "proto",
+			  protocol ? ncs_protocol_name(view->protocol) : NULL);
+	ncs_json_add_number(object, "ops", view->operations);
+	ncs_json_add_word(object, "timing",
+			  ncs_timing_name(ncs_class_timing(view)));
+	ncs_json_add_number(object, "timed", times ? times->timed : 0);
+	ncs_json_add_number(object, "time_ns", times ? times->time_ns : 0);
+	ncs_json_add_number_if(object, "bytes",
+			       ncs_class_bytes_known(rank, view),
+			       times ? times->bytes : 0);
+	ncs_json_add(object, "time_us", class_times_of(rank, times));
+	ncs_json_add_real(object, "algbw_gbs",
+			  ncs_class_algorithm_bandwidth(rank, view));
+	ncs_json_add_real(object, "busbw_gbs",
+			  ncs_class_bus_bandwidth(rank, view));
+	return object;
+}
+
+json_t *ncs_dump_json_classes(const struct ncs_rank *rank)
+{
+	json_t *classes = json_array();
+
+	for (size_t i = 0; i < rank->now.class_count; i++)
+		ncs_json_append(classes, class_of(rank, &rank->now.classes[i]));
+	return classes;
+}
+
+/* --- Operations in flight ------------------------------------------------ */
+
+/* Whether the peer of an operation means anything: NCCL passes a root for every
+ * collective, also for those that have none. */
+static bool has_peer(const struct ncs_operation_view *operation)
+{
+	return operation->peer >= 0 &&
+	       (operation->event == NCS_EVENT_P2P ||
+		operation->function == NCS_FUNCTION_BROADCAST ||
+		operation->function == NCS_FUNCTION_REDUCE ||
+		operation->function == NCS_FUNCTION_GATHER ||
+		operation->function == NCS_FUNCTION_SCATTER);
+}
+
+static json_t *operation_of(const struct ncs_operation_view *operation)
+{
+	uint64_t sequence = operation->sequence_number;
+	bool sized = operation->bytes > 0 || operation->count == 0;
+	json_t *object = json_object();
+
+	ncs_json_add_word(object, "func",
+			  ncs_function_name(operation->function));
+	ncs_json_add_number_if(object, "seq",
+			       sequence != NCS_NO_SEQUENCE_NUMBER, sequence);
+	ncs_json_add_time(object, "start_ns", operation->start_ns);
+	ncs_json_add_number_if(object, "bytes", sized, operation->bytes);
+	ncs_json_add_signed_if(object, "peer", has_peer(operation),
+			       operation->peer);
+	ncs_json_add_number_if(object, "user_tag", operation->user_tag != 0,
+			       operation->user_tag);
+	ncs_json_add_number_if(object, "range", operation->range != 0,
+			       operation->range);
+	ncs_json_add_number(object, "children_started",
+			    operation->children_started);
+	ncs_json_add_number(object, "children_done", operation->children_done);
+	return object;
+}
+
+json_t *ncs_dump_json_operations(const struct ncs_rank *rank)
+{
+	const struct ncs_snapshot *snapshot = &rank->now;
+	json_t *operations = json_array();
+
+	for (size_t i = 0; i < snapshot->operation_count; i++)
+		ncs_json_append(operations,
+				operation_of(&snapshot->operations[i]));
+	return operations;
+}
+
+/* --- Ranges -------------------------------------------------------------- */
+
+static json_t *range_times_of(const struct ncs_snapshot *snapshot,
+			      const struct ncs_range_sum *sum)
+{
+	static const struct {
+		const char *name;
+		double fraction;
+	} percentiles[] = { { "p50", 0.50 }, { "p90", 0.90 }, { "p99", 0.99 } };
+	unsigned timing = ncs_range_timing(sum);
+	json_t *times = json_object();
+
+	ncs_json_add_real(times, "sum",
+			  timing < NCS_TIMING_COUNT ?
+				  (double)sum->time_ns[timing] / 1000 :
+				  -1);
+	for (size_t i = 0; i < sizeof(percentiles) / sizeof(percentiles[0]);
+	     i++) {
+		uint64_t time_ns = ncs_range_percentile(
+			snapshot, sum, percentiles[i].fraction);
+
+		ncs_json_add_real(times, percentiles[i].name,
+				  time_ns > 0 ? (double)time_ns / 1000 : -1);
+	}
+	return times;
+}
+
+static json_t *range_waits_of(const struct ncs_range_sum *sum)
+{
+	json_t *waits = json_object();
+
+	for (unsigned i = NCS_CHANNEL_IDLE + 1; i < NCS_CHANNEL_STATE_COUNT;
+	     i++)
+		ncs_json_add_number(waits, ncs_channel_state_name(i),
+				    sum->channel_time_ns[i]);
+	return waits;
+}
+
+static json_t *range_of(const struct ncs_snapshot *snapshot,
+			const struct ncs_range_sum *sum)
+{
+	const struct ncs_range_view *range = sum->range;
+	unsigned timing = ncs_range_timing(sum);
+	json_t *object = json_object();
+
+	ncs_json_add_number(object, "range", range->number);
+	ncs_json_add_number_if(object, "parent", range->parent != 0,
+			       range->parent);
+	ncs_json_add_number(object, "depth", sum->depth);
+	ncs_json_add_text(object, "name", range->name);
+	ncs_json_add_number(object, "calls", sum->calls);
+	ncs_json_add_number(object, "ops", sum->operations);
+	ncs_json_add_number_if(object, "bytes", sum->size_unknown == 0,
+			       sum->bytes);
+	ncs_json_add_number(object, "own_calls", range->calls);
+	ncs_json_add_number(object, "own_ops", range->operations);
+	ncs_json_add_number(object, "busy", range->busy);
+	ncs_json_add_real(
+		object, "busy_us",
+		sum->with_children > 0 ? (double)range->busy_ns / 1000 : -1);
+	ncs_json_add_word(object, "timing", ncs_timing_name(timing));
+	ncs_json_add_number(object, "timed",
+			    timing < NCS_TIMING_COUNT ? sum->timed[timing] : 0);
+	ncs_json_add(object, "time_us", range_times_of(snapshot, sum));
+	ncs_json_add_real(object, "algbw_gbs", ncs_range_bandwidth(sum));
+	ncs_json_add_real(object, "busy_algbw_gbs",
+			  ncs_range_busy_bandwidth(sum));
+	ncs_json_add(object, "time_ns", range_waits_of(sum));
+	ncs_json_add(object, "gpu", ncs_dump_json_gpu_time(&sum->gpu));
+	return object;
+}
+
+json_t *ncs_dump_json_ranges(const struct ncs_rank *rank)
+{
+	json_t *ranges = json_array();
+
+	for (size_t i = 0; i < rank->now.range_count; i++)
+		ncs_json_append(ranges, range_of(&rank->now, &rank->ranges[i]));
+	return ranges;
+}

@@ -1,0 +1,425 @@
+/* SPDX-License-Identifier: MIT */
+/* The JSON dump of one rank: proxy thread, settings, channels, steps, lateness.
+ * What the rank calls is in dump_json_operations.c. Reads a rank and changes
+ * nothing. */
+#include "tui/commands/dump_json_parts.h"
+
+#include "analysis/base/detail.h"
+#include "analysis/base/value_names.h"
+#include "analysis/model/stragglers.h"
+#include "tui/text/json_values.h"
+
+static json_t *version_of(const struct ncs_identity *identity)
+{
+	char version[32];
+
+	if (!(identity->known & NCS_KNOWN_NCCL_VERSION))
+		return json_null();
+	ncs_nccl_version_text(identity->nccl_version, version, sizeof(version));
+	return json_string(version);
+}
+
+/* A transition that NCCL never reported has the count 0; a time that NCCL does
+ * not report is unknown, so null. */
+static json_t *proxy_of(const struct ncs_rank *rank)
+{
+	json_t *object = json_object(), *time = json_object();
+	json_t *count = json_object();
+	const struct ncs_proxy_view *proxy = &rank->now.proxy;
+	bool known = ncs_rank_proxy_known(rank);
+
+	for (unsigned i = NCS_PROXY_UNKNOWN + 1; i < NCS_PROXY_STATE_COUNT; i++)
+		ncs_json_add_number_if(time, ncs_proxy_state_name(i), known,
+				       proxy->time_ns[i]);
+	for (unsigned i = 0; i < NCS_TRANSITION_COUNT; i++)
+		ncs_json_add_number(count, ncs_proxy_transition_name(i),
+				    proxy->count[i]);
+	ncs_json_add_word(object, "state", ncs_proxy_state_name(proxy->state));
+	ncs_json_add_time(object, "since_ns", proxy->since_ns);
+	ncs_json_add(object, "time_ns", time);
+	ncs_json_add(object, "count", count);
+	ncs_json_add_number(object, "appended_ops", proxy->appended_operations);
+	return object;
+}
+
+/* --- Settings ------------------------------------------------------------ */
+
+static json_t *groups_of(const struct ncs_detail *detail)
+{
+	json_t *groups = json_array();
+
+	for (unsigned i = 0; i < NCS_GROUP_COUNT; i++)
+		if (detail->groups >> i & 1)
+			ncs_json_append(groups,
+					json_string(ncs_event_group_name(i)));
+	return groups;
+}
+
+static json_t *lease_of(const struct ncs_settings_view *settings,
+			uint64_t now_ns)
+{
+	json_t *lease;
+
+	if (ncs_lease_left_ns(settings, now_ns) == 0)
+		return json_null();
+	lease = json_object();
+	ncs_json_add_number(lease, "pid", settings->lease_pid);
+	ncs_json_add_time(lease, "until_ns", settings->lease_until_ns);
+	return lease;
+}
+
+static json_t *settings_of(const struct ncs_snapshot *snapshot)
+{
+	const struct ncs_settings_view *settings = &snapshot->settings;
+	json_t *object;
+	char kernel[32];
+
+	if (!settings->known)
+		return json_null();
+	object = json_object();
+	ncs_kernel_text(&settings->in_force, kernel, sizeof(kernel));
+	ncs_json_add(object, "events", groups_of(&settings->in_force));
+	ncs_json_add_word(object, "kernel", kernel);
+	ncs_json_add_number(object, "sample",
+			    ncs_sample_period(&settings->in_force));
+	ncs_json_add_number(object, "changes", settings->changes);
+	ncs_json_add_time(object, "changed_ns", settings->changed_ns);
+	ncs_json_add_number_if(object, "asked", settings->asked != 0,
+			       settings->asked >> NCS_CONTROL_SERIAL_SHIFT);
+	ncs_json_add(object, "refused",
+		     settings->refused == NCS_REFUSAL_NONE ?
+			     json_null() :
+			     json_string(ncs_refusal_name(settings->refused)));
+	ncs_json_add(object, "lease", lease_of(settings, snapshot->taken_ns));
+	return object;
+}
+
+/* --- Channels ------------------------------------------------------------ */
+
+static json_t *channel_times(const struct ncs_rank *rank,
+			     const struct ncs_channel_view *channel)
+{
+	json_t *time = json_object();
+
+	for (unsigned i = 0; i < NCS_CHANNEL_STATE_COUNT; i++) {
+		bool known = i != NCS_CHANNEL_SEND_PEER_WAIT ||
+			     ncs_channel_peer_wait_known(rank, channel);
+
+		ncs_json_add_number_if(time, ncs_channel_state_name(i), known,
+				       channel->time_ns[i]);
+	}
+	return time;
+}
+
+static json_t *gpu_clock_of(const struct ncs_gpu_clock_view *clock)
+{
+	json_t *object;
+
+	if (!clock->known)
+		return json_null();
+	object = json_object();
+	ncs_json_add_signed(object, "offset_ns", clock->offset_ns);
+	ncs_json_add_number(object, "error_ns", clock->error_ns);
+	ncs_json_add_number(object, "quantum_ns", clock->quantum_ns);
+	ncs_json_add_time(object, "told_ns", clock->told_ns);
+	return object;
+}
+
+static json_t *kernel_timing_of(const struct ncs_rank *rank)
+{
+	const struct ncs_kernel_view *kernel = &rank->now.kernel;
+	bool told = kernel->status != NCS_KERNEL_UNKNOWN;
+	bool known = told && ncs_rank_calls_known(rank);
+	json_t *object = json_object();
+
+	ncs_json_add_word(object, "status",
+			  ncs_kernel_status_name(kernel->status));
+	ncs_json_add_word(object, "asked",
+			  told ? ncs_kernel_timing_name(kernel->mode) : NULL);
+	ncs_json_add_number_if(object, "period", kernel->period > 0,
+			       kernel->period);
+	ncs_json_add_number_if(object, "timed_calls", known,
+			       kernel->timed_calls);
+	ncs_json_add_number_if(object, "captured_on", known,
+			       kernel->captured_on);
+	ncs_json_add_number_if(object, "captured_off", known,
+			       kernel->captured_off);
+	ncs_json_add(object, "gpu_clock", gpu_clock_of(&rank->now.gpu_clock));
+	return object;
+}
+
+static json_t *cupti_of(const struct ncs_cupti_view *cupti)
+{
+	bool on = cupti->known && cupti->status == NCS_CUPTI_ON;
+	json_t *object;
+
+	if (!cupti->known)
+		return json_null();
+	object = json_object();
+	ncs_json_add_word(object, "status",
+			  ncs_cupti_status_name(cupti->status));
+	ncs_json_add(object, "gpu", ncs_dump_json_gpu_time(&cupti->total));
+	ncs_json_add_number_if(object, "unplaced", on, cupti->unplaced);
+	ncs_json_add_number_if(object, "lost", on, cupti->lost);
+	return object;
+}
+
+static json_t *channel_of(const struct ncs_rank *rank,
+			  const struct ncs_channel_view *channel)
+{
+	json_t *object = json_object();
+
+	ncs_json_add_signed(object, "channel", channel->channel);
+	ncs_json_add_word(object, "direction", channel->send ? "send" : "recv");
+	ncs_json_add_signed(object, "peer", channel->peer);
+	ncs_json_add_word(object, "state",
+			  ncs_channel_state_name(channel->state));
+	ncs_json_add_time(object, "since_ns", channel->since_ns);
+	ncs_json_add_number(object, "ops_started", channel->operations_started);
+	ncs_json_add_number(object, "ops_done", channel->operations_done);
+	ncs_json_add_number(object, "steps_started", channel->steps_started);
+	ncs_json_add_number(object, "steps_done", channel->steps_done);
+	ncs_json_add_number_if(object, "bytes",
+			       ncs_channel_bytes_known(channel),
+			       channel->bytes);
+	ncs_json_add(object, "time_ns", channel_times(rank, channel));
+	return object;
+}
+
+static json_t *channels_of(const struct ncs_rank *rank)
+{
+	json_t *channels = json_array();
+
+	for (size_t i = 0; i < rank->now.channel_count; i++)
+		ncs_json_append(channels,
+				channel_of(rank, &rank->now.channels[i]));
+	return channels;
+}
+
+/* --- Sampling and estimates ---------------------------------------------- */
+
+static json_t *sampling_of(const struct ncs_sampling_view *sampling)
+{
+	json_t *object = json_object();
+
+	ncs_json_add_number(object, "one_in", UINT64_C(1) << sampling->level);
+	ncs_json_add_number(object, "slow_ns", sampling->slow_ns);
+	ncs_json_add_number(object, "ops_kept", sampling->kept);
+	ncs_json_add_number(object, "ops_left_out", sampling->left_out);
+	ncs_json_add_number(object, "ops_slow", sampling->slow);
+	return object;
+}
+
+static json_t *estimate_of(struct ncs_estimate estimate)
+{
+	json_t *object = json_object();
+
+	ncs_json_add_real(object, "value", estimate.value);
+	ncs_json_add_real(object, "error", estimate.error);
+	return object;
+}
+
+static json_t *quantile_of(struct ncs_quantile quantile)
+{
+	json_t *object = json_object();
+
+	ncs_json_add_real(object, "value", quantile.value);
+	ncs_json_add_real(object, "low", quantile.low);
+	ncs_json_add_real(object, "high", quantile.high);
+	return object;
+}
+
+static json_t *step_time_of(const struct ncs_step_estimate *time, bool is_wait)
+{
+	json_t *object = json_object();
+
+	ncs_json_add(object, "total", estimate_of(time->total));
+	ncs_json_add(object, "mean", estimate_of(time->mean));
+	if (is_wait)
+		ncs_json_add(object, "share", estimate_of(time->share));
+	ncs_json_add(object, "p50", quantile_of(time->p50));
+	ncs_json_add(object, "p99", quantile_of(time->p99));
+	return object;
+}
+
+static json_t *steps_of_direction(const struct ncs_rank *rank, bool send,
+				  const struct ncs_steps_view *view)
+{
+	json_t *object = json_object(), *time = json_object();
+
+	ncs_json_add(time, "duration",
+		     step_time_of(&view->times[NCS_STEP_DURATION], false));
+	for (unsigned i = NCS_STEP_FIRST_WAIT; i < NCS_STEP_TIMES; i++) {
+		enum ncs_channel_state state = ncs_step_state(send, i);
+		bool known = state != NCS_CHANNEL_SEND_PEER_WAIT ||
+			     ncs_rank_peer_wait_known(rank);
+
+		ncs_json_add(time, ncs_channel_state_name(state),
+			     known ? step_time_of(&view->times[i], true) :
+				     json_null());
+	}
+	ncs_json_add_word(object, "direction", send ? "send" : "recv");
+	ncs_json_add_number(object, "one_in", UINT64_C(1) << view->level);
+	ncs_json_add_number(object, "ops", view->operations);
+	ncs_json_add_number(object, "records", view->records);
+	ncs_json_add_number(object, "records_slow", view->slow);
+	ncs_json_add_number(object, "records_lost",
+			    ncs_steps_lost(rank->steps));
+	ncs_json_add(object, "steps", estimate_of(view->steps));
+	ncs_json_add(object, "time_ns", time);
+	return object;
+}
+
+static json_t *steps_of(const struct ncs_rank *rank)
+{
+	json_t *steps = json_array();
+
+	for (int send = 1; send >= 0; send--) {
+		const struct ncs_steps_view *view =
+			ncs_steps_view(rank->steps, send);
+
+		if (view)
+			ncs_json_append(steps,
+					steps_of_direction(rank, send, view));
+	}
+	return steps;
+}
+
+/* --- Events -------------------------------------------------------------- */
+
+static json_t *events_of(const struct ncs_snapshot *snapshot)
+{
+	json_t *events = json_object();
+
+	for (unsigned i = 0; i < NCS_EVENT_COUNT; i++)
+		if (snapshot->events[i] > 0)
+			ncs_json_add_number(events, ncs_event_name(i),
+					    snapshot->events[i]);
+	return events;
+}
+
+static json_t *loss_of(const struct ncs_snapshot *snapshot)
+{
+	json_t *loss = json_object();
+
+	for (unsigned i = 0; i < NCS_LOSS_COUNT; i++)
+		ncs_json_add_number(loss, ncs_loss_name(i),
+				    snapshot->losses[i]);
+	return loss;
+}
+
+/* --- Lateness ------------------------------------------------------------ */
+
+static json_t *lateness_figures(const struct ncs_lateness *lateness)
+{
+	bool known = lateness->operations > 0;
+	json_t *object = json_object(), *causes = json_object();
+
+	for (unsigned i = 0; i < NCS_LATE_CAUSE_COUNT; i++)
+		ncs_json_add_number(causes, ncs_late_cause_name(i),
+				    lateness->cause_ns[i]);
+	ncs_json_add_number(object, "ops", lateness->operations);
+	ncs_json_add_number(object, "last", lateness->last);
+	ncs_json_add_number_if(object, "median_ns", known, lateness->median_ns);
+	ncs_json_add_number_if(object, "p99_ns", known, lateness->p99_ns);
+	ncs_json_add_number_if(object, "exclusive_ns", lateness->last > 0,
+			       lateness->exclusive_ns);
+	ncs_json_add_number_if(object, "error_ns", known, lateness->error_ns);
+	ncs_json_add(object, "cause_ns", causes);
+	return object;
+}
+
+static json_t *lateness_of_functions(const struct ncs_rank *rank)
+{
+	json_t *functions = json_object();
+	struct ncs_lateness lateness;
+
+	for (unsigned i = 0; i < NCS_FUNCTION_COUNT; i++) {
+		ncs_rank_function_lateness(rank, i, &lateness);
+		if (lateness.operations > 0)
+			ncs_json_add(functions, ncs_function_name(i),
+				     lateness_figures(&lateness));
+	}
+	return functions;
+}
+
+static json_t *lateness_of(const struct ncs_rank *rank)
+{
+	const struct ncs_lateness_view *view = ncs_rank_lateness(rank);
+	json_t *object, *told_by;
+
+	if (!view)
+		return json_null();
+	object = json_object();
+	told_by = json_object();
+	for (unsigned i = NCS_AT_OPERATION; i < NCS_MOMENTS; i++)
+		ncs_json_add_number(told_by, ncs_moment_name(i),
+				    view->told_by[i]);
+	ncs_json_add(object, "recent", lateness_figures(&view->recent));
+	ncs_json_add(object, "functions", lateness_of_functions(rank));
+	ncs_json_add(object, "all", lateness_figures(&view->all));
+	ncs_json_add(object, "told_by", told_by);
+	ncs_json_add_real(object, "cost", view->cost);
+	ncs_json_add_bool(object, "straggler", view->is_straggler);
+	ncs_json_add_number(object, "ops_seen", view->count.seen);
+	ncs_json_add_number(object, "ops_compared", view->count.compared);
+	ncs_json_add_number(object, "records_lost", view->count.records_lost);
+	return object;
+}
+
+static json_t *late_now_of(const struct ncs_rank *rank)
+{
+	struct ncs_late_now now;
+	json_t *object;
+
+	ncs_rank_late_now(rank, &now);
+	if (now.late_ns == 0)
+		return json_null();
+	object = json_object();
+	ncs_json_add_word(object, "func", ncs_function_name(now.function));
+	ncs_json_add_number(object, "seq", now.number);
+	ncs_json_add_number(object, "late_ns", now.late_ns);
+	ncs_json_add_number(object, "waiting", now.waiting);
+	return object;
+}
+
+/* --- The rank ------------------------------------------------------------ */
+
+void ncs_dump_json_identify(json_t *object, const struct ncs_rank *rank)
+{
+	const struct ncs_identity *identity = &rank->now.identity;
+
+	ncs_json_add_number(object, "pid", rank->header.pid);
+	ncs_json_add_signed_if(object, "rank", identity->known & NCS_KNOWN_RANK,
+			       identity->rank);
+}
+
+json_t *ncs_dump_json_rank(const struct ncs_rank *rank)
+{
+	const struct ncs_snapshot *now = &rank->now;
+	const struct ncs_identity *identity = &now->identity;
+	json_t *object = json_object();
+
+	ncs_dump_json_identify(object, rank);
+	ncs_json_add_word(object, "state", ncs_liveness_name(now->liveness));
+	ncs_json_add_number(object, "api_version", rank->header.api_version);
+	ncs_json_add(object, "nccl_version", version_of(identity));
+	ncs_json_add(object, "comm", ncs_json_comm(identity));
+	ncs_json_add(object, "settings", settings_of(now));
+	ncs_json_add(object, "proxy", proxy_of(rank));
+	ncs_json_add(object, "kernel_timing", kernel_timing_of(rank));
+	ncs_json_add(object, "cupti", cupti_of(&now->cupti));
+	ncs_json_add(object, "channels", channels_of(rank));
+	ncs_json_add(object, "sampling", sampling_of(&now->sampling));
+	ncs_json_add(object, "steps", steps_of(rank));
+	ncs_json_add(object, "functions", ncs_dump_json_functions(rank));
+	ncs_json_add(object, "classes", ncs_dump_json_classes(rank));
+	ncs_json_add(object, "lateness", lateness_of(rank));
+	ncs_json_add(object, "late_now", late_now_of(rank));
+	ncs_json_add(object, "ranges", ncs_dump_json_ranges(rank));
+	ncs_json_add(object, "operations", ncs_dump_json_operations(rank));
+	ncs_json_add(object, "events", events_of(now));
+	ncs_json_add(object, "loss", loss_of(now));
+	ncs_json_add_bool(object, "torn", now->torn);
+	return object;
+}

@@ -1,0 +1,198 @@
+/* SPDX-License-Identifier: MIT */
+/* Values of the JSON output; see json_values.h. */
+#include "tui/text/json_values.h"
+
+#include <errno.h>
+#include <inttypes.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "tui/text/format.h"
+#include "tui/text/output.h"
+
+/* --- Documents ---------------------------------------------------------- */
+
+static void *allocate(size_t size)
+{
+	void *memory = malloc(size);
+
+	if (!memory) {
+		fprintf(stderr, "ncclstat: %s\n", strerror(ENOMEM));
+		exit(NCS_EXIT_NOTHING);
+	}
+	return memory;
+}
+
+json_t *ncs_json_document(void)
+{
+	json_set_alloc_funcs(allocate, free);
+	return json_object();
+}
+
+void ncs_json_print(FILE *file, json_t *document, size_t flags)
+{
+	json_dumpf(document, file, flags);
+	json_decref(document);
+	fputc('\n', file);
+}
+
+/* --- Values ------------------------------------------------------------- */
+
+void ncs_json_add(json_t *object, const char *key, json_t *value)
+{
+	json_object_set_new(object, key, value);
+}
+
+void ncs_json_append(json_t *array, json_t *value)
+{
+	json_array_append_new(array, value);
+}
+
+void ncs_json_add_number(json_t *object, const char *key, uint64_t value)
+{
+	ncs_json_add(object, key,
+		     json_integer(value < INT64_MAX ? (json_int_t)value :
+						      INT64_MAX));
+}
+
+void ncs_json_add_number_if(json_t *object, const char *key, bool known,
+			    uint64_t value)
+{
+	if (known)
+		ncs_json_add_number(object, key, value);
+	else
+		ncs_json_add(object, key, json_null());
+}
+
+void ncs_json_add_time(json_t *object, const char *key, uint64_t value_ns)
+{
+	ncs_json_add_number_if(object, key, value_ns != 0, value_ns);
+}
+
+void ncs_json_add_signed(json_t *object, const char *key, int64_t value)
+{
+	ncs_json_add(object, key, json_integer(value));
+}
+
+void ncs_json_add_signed_if(json_t *object, const char *key, bool known,
+			    int64_t value)
+{
+	ncs_json_add(object, key, known ? json_integer(value) : json_null());
+}
+
+void ncs_json_add_real(json_t *object, const char *key, double value)
+{
+	ncs_json_add(object, key, value >= 0 ? json_real(value) : json_null());
+}
+
+void ncs_json_add_bool(json_t *object, const char *key, bool value)
+{
+	ncs_json_add(object, key, json_boolean(value));
+}
+
+void ncs_json_add_word(json_t *object, const char *key, const char *word)
+{
+	ncs_json_add(object, key, word ? json_string(word) : json_null());
+}
+
+json_t *ncs_json_clean(const char *raw)
+{
+	char clean[4096 + 1];
+
+	ncs_format_clean(clean, sizeof(clean), raw, false);
+	return json_string(clean);
+}
+
+void ncs_json_add_text(json_t *object, const char *key, const char *raw)
+{
+	ncs_json_add(object, key, ncs_json_clean(raw));
+}
+
+void ncs_json_add_text_if(json_t *object, const char *key, bool known,
+			  const char *raw)
+{
+	ncs_json_add(object, key,
+		     known && raw[0] ? ncs_json_clean(raw) : json_null());
+}
+
+/* --- Communicators ------------------------------------------------------ */
+
+json_t *ncs_json_comm(const struct ncs_identity *identity)
+{
+	uint64_t known = identity->known;
+	json_t *comm = json_object();
+	char id[17];
+
+	snprintf(id, sizeof(id), "%016" PRIx64, identity->comm_id);
+	ncs_json_add_text_if(comm, "id", known & NCS_KNOWN_COMM_ID, id);
+	ncs_json_add_text_if(comm, "name", known & NCS_KNOWN_COMM_NAME,
+			     identity->comm_name);
+	ncs_json_add_signed_if(comm, "nranks", known & NCS_KNOWN_NRANKS,
+			       identity->nranks);
+	ncs_json_add_signed_if(comm, "nnodes", known & NCS_KNOWN_NNODES,
+			       identity->nnodes);
+	return comm;
+}
+
+/* --- Recordings --------------------------------------------------------- */
+
+static const char *aligned_by(enum ncs_aligned_by by, size_t host)
+{
+	if (host == 0)
+		return "reference";
+	return by == NCS_ALIGNED_BY_TRAFFIC ? "traffic" : "realtime";
+}
+
+/* The clocks of the recording's hosts; an empty array if it has one host. */
+static json_t *clocks_of(const struct ncs_replay *replay)
+{
+	const struct ncs_recording_alignment *alignment = &replay->alignment;
+	json_t *clocks = json_array();
+
+	for (size_t i = 0; i < alignment->host_count; i++) {
+		const struct ncs_aligned *aligned = &alignment->hosts[i];
+		const struct ncs_recorded_host *host =
+			ncs_recording_host(replay->recording, i);
+		json_t *clock = json_object();
+
+		ncs_json_add_text(clock, "host", host->name);
+		ncs_json_add_signed(clock, "offset_ns", host->offset_ns);
+		ncs_json_add(clock, "drift", json_real(host->drift));
+		ncs_json_add_number_if(clock, "error_ns",
+				       host->error_ns != UINT64_MAX,
+				       host->error_ns);
+		ncs_json_add_word(clock, "by", aligned_by(aligned->by, i));
+		ncs_json_add_number(clock, "facts", aligned->facts);
+		ncs_json_add_number(clock, "contradicted", aligned->violations);
+		ncs_json_add_bool(clock, "uneven", aligned->is_uneven);
+		ncs_json_add_number(clock, "realtime_steps",
+				    aligned->realtime_steps);
+		ncs_json_append(clocks, clock);
+	}
+	return clocks;
+}
+
+json_t *ncs_json_recording(const struct ncs_replay *replay)
+{
+	const struct ncs_recording_facts *facts;
+	json_t *object;
+
+	if (!replay)
+		return json_null();
+	facts = ncs_recording_facts(replay->recording);
+	object = json_object();
+	ncs_json_add_number(object, "at_ns", ncs_replay_since_ns(replay));
+	ncs_json_add_number(object, "length_ns",
+			    replay->all.until_ns - replay->all.from_ns);
+	ncs_json_add_number(object, "files", facts->files);
+	ncs_json_add_number(object, "cut_files", facts->cut_files);
+	ncs_json_add_number(object, "damaged_chunks", facts->damaged_chunks);
+	ncs_json_add_number(object, "records_lost", facts->lost);
+	ncs_json_add_number(object, "hosts",
+			    ncs_recording_host_count(replay->recording));
+	ncs_json_add_number_if(object, "clock_error_ns",
+			       replay->error_ns != UINT64_MAX,
+			       replay->error_ns);
+	ncs_json_add(object, "clocks", clocks_of(replay));
+	return object;
+}
