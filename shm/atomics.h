@@ -13,7 +13,9 @@
 
 #include <stdatomic.h>
 #include <stdbool.h>
+#include <stddef.h>
 #include <stdint.h>
+#include <string.h>
 
 #if !defined(__x86_64__) && !defined(__aarch64__)
 #error "ncclstat's shared memory is defined for x86-64 and aarch64"
@@ -72,6 +74,18 @@ static inline void ncs_store_release(uint64_t *word, uint64_t value)
 static inline void ncs_store_release32(uint32_t *word, uint32_t value)
 {
 	atomic_store_explicit(NCS_ATOMIC32(word), value, memory_order_release);
+}
+
+/* Copies `bytes` bytes, a multiple of 8, of words that are valid each by
+ * itself. `copy` need not be aligned. */
+static inline void ncs_load_words(void *copy, const void *words, size_t bytes)
+{
+	for (size_t i = 0; i < bytes; i += sizeof(uint64_t)) {
+		uint64_t word =
+			ncs_load_relaxed((const uint64_t *)words + i / 8);
+
+		memcpy((char *)copy + i, &word, sizeof(word));
+	}
 }
 
 /* Adds and returns what was there before. */

@@ -64,7 +64,7 @@ static bool ranges_are_good(const struct ncs_header *header,
 	const struct ncs_table *ranges = &header->ranges;
 	const struct ncs_table *histograms = &header->range_histograms;
 
-	return !ncs_segment_tells_ranges(header) ||
+	return !ncs_segment_has_ranges(header) ||
 	       ((ranges->count == 0 ||
 		 table_is_good(ranges, NCS_SEGMENT_RANGES_MAX,
 			       sizeof(struct ncs_range), segment_bytes)) &&

@@ -39,14 +39,14 @@ void ncs_segment_lay_out(struct ncs_header *header,
 			 const struct ncs_segment_size *size);
 
 /* From minor version 3 on headers tell of ranges. */
-static inline bool ncs_segment_tells_ranges(const struct ncs_header *header)
+static inline bool ncs_segment_has_ranges(const struct ncs_header *header)
 {
 	return header->header_bytes >=
 	       offsetof(struct ncs_header, ranges_filled) + sizeof(uint64_t);
 }
 
 /* … later ones of it of CUPTI, too. */
-static inline bool ncs_segment_tells_cupti(const struct ncs_header *header)
+static inline bool ncs_segment_has_cupti(const struct ncs_header *header)
 {
 	return header->header_bytes >=
 	       offsetof(struct ncs_header, cupti) + sizeof(struct ncs_cupti);

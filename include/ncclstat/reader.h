@@ -295,6 +295,7 @@ struct ncs_snapshot {
 	size_t class_count;
 	uint64_t *class_buckets;
 	size_t class_bucket_count;
+	size_t class_bucket_capacity; /* the reader's */
 	uint64_t events[NCS_EVENT_COUNT];
 	/* OVERWRITTEN: what a reader that comes now has missed. */
 	uint64_t losses[NCS_LOSS_COUNT];

@@ -76,12 +76,14 @@ static void ncs_operation_publish(struct ncs_operation *slot,
 	const uint64_t *words = (const uint64_t *)content;
 
 	ncs_store_relaxed(&block[0], 0);
-	/* ORDER: pairs with read_operation() (shm/read/reader.c): who sees a word of
+	/* ORDER: pairs with read_operation() (shm/read/operation_reader.c):
+	 * a reader that sees a word of
 	 * this operation also sees that the former one is gone. */
 	ncs_fence_release();
 	for (unsigned i = 1; i < sizeof(*content) / sizeof(words[0]); i++)
 		ncs_payload_store(&block[i], words[i]);
-	/* ORDER: pairs with read_operation() (shm/read/reader.c): all words are
+	/* ORDER: pairs with read_operation() (shm/read/operation_reader.c):
+	 * all words are
 	 * visible before the number. */
 	ncs_store_release(&block[0], words[0]);
 }
@@ -214,7 +216,8 @@ static void take_back(struct ncs_comm *comm, struct ncs_lane_state *lane,
 	add_to_function(lane, op->function,
 			offsetof(struct ncs_function, operations_done),
 			UINT64_MAX);
-	/* ORDER: pairs with read_operation() (shm/read/reader.c): in flight again,
+	/* ORDER: pairs with read_operation() (shm/read/operation_reader.c):
+	 * in flight again,
 	 * with the words it had. */
 	ncs_store_release(&op->published->number, op->number);
 	note_revived(comm, op);

@@ -39,7 +39,7 @@ static void ncs_range_publish(struct ncs_comm *comm, uint32_t number)
 		for (unsigned i = 0; i < NCS_RANGE_NAME_WORDS; i++)
 			ncs_store_relaxed((uint64_t *)range->name + i,
 					  name.words[i]);
-		/* ORDER: pairs with take_ranges() (shm/read/reader.c): the name is
+		/* ORDER: pairs with ncs_ranges_take() (shm/read/range_reader.c): the name is
 		 * there before the key. */
 		ncs_store_release(&range->key, NCS_RANGE_KEY(parent));
 		number = parent;
@@ -197,7 +197,7 @@ claim_histogram(struct ncs_comm *comm, uint32_t number, unsigned timing)
 						comm->range_histogram_count];
 		uint64_t found = ncs_load_relaxed(&histogram->key);
 
-		/* ORDER: pairs with take_range_histogram() (shm/read/reader.c). */
+		/* ORDER: pairs with take_range_histogram() (shm/read/range_reader.c). */
 		if (found == key ||
 		    (found == 0 &&
 		     ncs_cas_acquire_release(&histogram->key, 0, key)))

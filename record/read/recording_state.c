@@ -412,8 +412,8 @@ static int show(struct ncs_recording *recording, struct ncs_rank_entry *rank,
 		result = open_image(rank, *taken_ns);
 	if (result != NCS_RECORDED_YES)
 		return result;
-	ncs_reader_set_fate(image->reader,
-			    (struct ncs_image_fate){
+	ncs_reader_set_process_state(image->reader,
+			    (struct ncs_process_state){
 				    .gone = flags & NCS_STATE_GONE,
 				    .stopped = flags & NCS_STATE_STOPPED,
 			    });

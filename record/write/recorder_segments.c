@@ -8,7 +8,7 @@
 #include <string.h>
 
 #include "shm/clock.h"
-#include "shm/read/discover.h"
+#include "shm/read/liveness.h"
 #include "shm/read/image.h"
 #include "shm/process.h"
 
@@ -111,7 +111,7 @@ static int record_state(struct ncs_recorder_segments *followed,
 /* What is to be told of a process with a state. One that ended in good order has
  * removed its segment before: that is looked at last. */
 static unsigned flags_of(const struct ncs_recorder_segment *segment,
-			 struct ncs_image_fate fate)
+			 struct ncs_process_state fate)
 {
 	if (fate.gone)
 		return ncs_reader_is_valid(segment->reader) ?
@@ -125,7 +125,8 @@ static unsigned flags_of(const struct ncs_recorder_segment *segment,
 static int look_at(struct ncs_recorder_segments *followed,
 		   struct ncs_recorder_segment *segment, uint64_t now_ns)
 {
-	struct ncs_image_fate fate = ncs_image_fate(segment->reader, now_ns);
+	struct ncs_process_state fate = ncs_process_state_at(
+		ncs_reader_header(segment->reader), now_ns);
 	uint64_t fullest = 0;
 	int error = drain(followed, segment, &fullest);
 

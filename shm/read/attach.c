@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Reasons of failed attaching; see attach.h. Pure. */
+/* Reasons of failed attempts to attach; see attach.h. Pure. */
 #include "shm/read/attach.h"
 
 #include <errno.h>
@@ -12,6 +12,13 @@ void ncs_attach_explain(char *why, size_t size, const char *text)
 		snprintf(why, size, "%s", text);
 }
 
+enum ncs_attach ncs_attach_refuse(enum ncs_attach result, const char *text,
+				  char *why, size_t size)
+{
+	ncs_attach_explain(why, size, text);
+	return result;
+}
+
 enum ncs_attach ncs_attach_failure(int error, char *why, size_t size)
 {
 	ncs_attach_explain(why, size, strerror(error));
@@ -21,7 +28,7 @@ enum ncs_attach ncs_attach_failure(int error, char *why, size_t size)
 	case EACCES:
 	case EPERM:
 		return NCS_ATTACH_DENIED;
-	case ELOOP: /* a symbolic link, which is none of ours */
+	case ELOOP: /* a symbolic link; segments never are */
 		return NCS_ATTACH_CORRUPT;
 	default:
 		return NCS_ATTACH_FAILED;

@@ -1,5 +1,9 @@
 /* SPDX-License-Identifier: MIT */
-/* Why something of shared memory could not be attached to, for people. */
+/* Reasons why a segment or control object could not be attached to.
+ *
+ * A reason is one clause for users, e.g. "it is too short". In all functions
+ * `why` may be NULL; a text that does not fit its `size` bytes is cut.
+ */
 #ifndef NCS_SHM_READ_ATTACH_H
 #define NCS_SHM_READ_ATTACH_H
 
@@ -7,10 +11,15 @@
 
 #include "ncclstat/reader.h"
 
-/* Copies the text, cut if need be; `why` may be NULL. */
+/* Copies the reason into `why`. */
 void ncs_attach_explain(char *why, size_t size, const char *text);
 
-/* What an errno of opening or mapping comes to; explains it. */
+/* Copies the reason into `why` and returns `result`. */
+enum ncs_attach ncs_attach_refuse(enum ncs_attach result, const char *text,
+				  char *why, size_t size);
+
+/* Returns the result that stands for an errno of opening or mapping, and
+ * explains it. */
 enum ncs_attach ncs_attach_failure(int error, char *why, size_t size);
 
 #endif

@@ -1,15 +1,18 @@
 /* SPDX-License-Identifier: MIT */
-/* Copying classes and histograms; see class_reader.h. What is mapped is hostile: no
- * number in it is used as an index before it was checked. */
+/* Copies classes and histograms; see class_reader.h. A mapping is hostile input:
+ * no number in it is used as an index before it was checked. */
 #include "shm/read/class_reader.h"
 
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
 
+#include "shm/array.h"
 #include "shm/atomics.h"
+#include "shm/read/reader_internal.h"
 
-/* Functions' own classes may have times where there is no table. */
+/* Returns the number of classes to allocate: each function has a class of its
+ * own even if the segment has no table of classes. */
 static size_t class_room(const struct ncs_header *header)
 {
 	return header->classes.count > NCS_FUNCTION_MAX ?
@@ -34,19 +37,13 @@ void ncs_classes_release(struct ncs_snapshot *snapshot)
 	free(snapshot->class_buckets);
 }
 
-static const void *entry(const char *mapping, const struct ncs_table *table,
-			 size_t index)
-{
-	return mapping + table->offset + index * table->stride;
-}
-
 /* --- Classes ------------------------------------------------------------ */
 
 static void take_class(struct ncs_class_view *view,
 		       const struct ncs_class *class)
 {
-	/* ORDER: pairs with claim() (plugin/state/class.c): the key is there before
-	 * any count. */
+	/* ORDER: pairs with claim() (plugin/state/class.c): the key is stored
+	 * before any count. */
 	uint64_t key = ncs_load_acquire(&class->key);
 
 	if (key == 0)
@@ -62,14 +59,17 @@ static void take_class(struct ncs_class_view *view,
 	view->operations = ncs_load_relaxed(&class->operations);
 }
 
-/* No function. */
+/* The function of a class that is not in use. */
 #define UNUSED NCS_FUNCTION_COUNT
 
-/* All of the table. Functions' own are there even if their keys are not. */
-static void take_table(struct ncs_snapshot *snapshot, const char *mapping,
-		       const struct ncs_header *header)
+/* Copies the table of classes. Functions' own classes, the first ones, are in use
+ * without a key. */
+static void take_table(struct ncs_snapshot *snapshot,
+		       const struct ncs_reader *reader)
 {
-	snapshot->class_count = class_room(header);
+	const struct ncs_table *table = &reader->header.classes;
+
+	snapshot->class_count = class_room(&reader->header);
 	for (size_t i = 0; i < snapshot->class_count; i++) {
 		struct ncs_class_view *view = &snapshot->classes[i];
 
@@ -80,8 +80,8 @@ static void take_table(struct ncs_snapshot *snapshot, const char *mapping,
 			.algorithm = NCS_CLASS_OTHER,
 			.protocol = NCS_CLASS_OTHER,
 		};
-		if (i < header->classes.count)
-			take_class(view, entry(mapping, &header->classes, i));
+		if (i < table->count)
+			take_class(view, ncs_reader_entry(reader, table, i));
 	}
 }
 
@@ -116,36 +116,22 @@ static void drop_unused(struct ncs_snapshot *snapshot)
 
 /* --- Histograms --------------------------------------------------------- */
 
-/* The buckets that may hold counts. */
-static void range_of(const struct ncs_histogram *histogram,
-		     struct ncs_class_times *times)
-{
-	uint64_t first = ncs_load_relaxed(&histogram->first);
-	uint64_t end = ncs_load_relaxed(&histogram->end);
-
-	if (end == 0 || end > NCS_HISTOGRAM_BUCKETS)
-		end = NCS_HISTOGRAM_BUCKETS;
-	if (first == 0 || first > end)
-		first = 1;
-	times->first = (unsigned)first - 1;
-	times->count = (unsigned)(end - (first - 1));
-}
-
-/* Room for `count` words more; NULL if there is no memory. */
-static uint64_t *reserve(struct ncs_snapshot *snapshot, size_t count)
+/* Appends `count` words to the snapshot's class_buckets. Returns the first of
+ * them, or NULL if there is no memory. */
+static uint64_t *append(struct ncs_snapshot *snapshot, size_t count)
 {
 	size_t total = snapshot->class_bucket_count + count;
-	uint64_t *grown =
-		realloc(snapshot->class_buckets, total * sizeof(*grown));
 
-	if (!grown)
+	if (ncs_array_reserve(&snapshot->class_buckets,
+			      &snapshot->class_bucket_capacity, total,
+			      sizeof(*snapshot->class_buckets)) != 0)
 		return NULL;
-	snapshot->class_buckets = grown;
 	snapshot->class_bucket_count = total;
-	return &grown[total - count];
+	return &snapshot->class_buckets[total - count];
 }
 
-/* The function's own, zeros at first; NULL if there is no memory. */
+/* Returns the histogram of a function over all its classes, allocated at its
+ * first use; NULL if there is no memory. */
 static uint64_t *function_histogram(struct ncs_snapshot *snapshot,
 				    unsigned function, unsigned timing)
 {
@@ -162,10 +148,14 @@ static void take_histogram(struct ncs_snapshot *snapshot,
 {
 	struct ncs_class_times *times = &view->times[timing];
 	uint64_t *sum = function_histogram(snapshot, view->function, timing);
+	uint64_t first = ncs_load_relaxed(&histogram->first);
+	uint64_t end = ncs_load_relaxed(&histogram->end);
 	uint64_t *buckets;
 
-	range_of(histogram, times);
-	buckets = reserve(snapshot, times->count);
+	ncs_histogram_bounds(&first, &end);
+	times->first = (unsigned)first;
+	times->count = (unsigned)(end - first);
+	buckets = append(snapshot, times->count);
 	if (!sum || !buckets) {
 		times->count = 0;
 		return;
@@ -192,27 +182,26 @@ static void clear_functions(struct ncs_snapshot *snapshot)
 					       sizeof(uint64_t));
 }
 
-void ncs_classes_take(struct ncs_snapshot *snapshot, const char *mapping,
-		      const struct ncs_header *header)
+void ncs_classes_take(struct ncs_snapshot *snapshot,
+		      const struct ncs_reader *reader)
 {
-	const struct ncs_table *table = &header->histograms;
+	const struct ncs_table *table = &reader->header.histograms;
 
-	take_table(snapshot, mapping, header);
+	take_table(snapshot, reader);
 	clear_functions(snapshot);
 	snapshot->class_bucket_count = 0;
 	for (size_t i = 0; i < table->count; i++) {
 		const struct ncs_histogram *histogram =
-			entry(mapping, table, i);
-		/* ORDER: pairs with claim() (plugin/state/class.c): the key is there
-		 * before any count. */
+			ncs_reader_entry(reader, table, i);
+		/* ORDER: pairs with claim() (plugin/state/class.c): the key is
+		 * stored before any count. */
 		uint64_t key = ncs_load_acquire(&histogram->key);
 		uint32_t index = NCS_HISTOGRAM_KEY_CLASS(key);
 		unsigned timing = NCS_HISTOGRAM_KEY_TIMING(key);
 
 		if (key == 0)
 			break; /* those in use come first */
-		/* A class that was claimed just now was unused when the table
-		 * was copied. */
+		/* A class may have been claimed after the table was copied. */
 		if (index < snapshot->class_count &&
 		    snapshot->classes[index].function != UNUSED &&
 		    timing < NCS_TIMING_COUNT)

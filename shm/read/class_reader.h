@@ -1,21 +1,36 @@
 /* SPDX-License-Identifier: MIT */
-/* The reader's copy of classes and their histograms: ncs_snapshot's classes,
+/* The reader's copies of classes and their histograms: ncs_snapshot's classes,
  * class_buckets and the functions' histograms.
  *
- * Only histograms in use are looked at, from their first count to their last.
+ * Only histograms in use are read, and of them only the buckets that may hold
+ * counts.
  */
 #ifndef NCS_SHM_READ_CLASS_READER_H
 #define NCS_SHM_READ_CLASS_READER_H
 
+#include <stdint.h>
+
 #include "ncclstat/reader.h"
 
-/* Memory for the classes of a segment with this header. 0 or -ENOMEM. */
+/* Allocates memory for the classes of a segment with this header. Returns 0 or
+ * -ENOMEM; either way release with ncs_classes_release(). */
 int ncs_classes_init(struct ncs_snapshot *snapshot,
 		     const struct ncs_header *header);
 void ncs_classes_release(struct ncs_snapshot *snapshot);
 
-/* Copies them from a mapping whose geometry is that of the header. */
-void ncs_classes_take(struct ncs_snapshot *snapshot, const char *mapping,
-		      const struct ncs_header *header);
+/* Fills in the snapshot's classes. Without memory for a histogram its class has
+ * no times. */
+void ncs_classes_take(struct ncs_snapshot *snapshot,
+		      const struct ncs_reader *reader);
+
+/* Turns a mapped histogram's words `first` and `end`, which may be any value,
+ * into the bounds of the buckets that may hold counts: *first is the index of
+ * the first one, *end one past the last. */
+static inline void ncs_histogram_bounds(uint64_t *first, uint64_t *end)
+{
+	if (*end == 0 || *end > NCS_HISTOGRAM_BUCKETS)
+		*end = NCS_HISTOGRAM_BUCKETS;
+	*first = *first == 0 || *first > *end ? 0 : *first - 1;
+}
 
 #endif

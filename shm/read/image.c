@@ -1,16 +1,19 @@
 /* SPDX-License-Identifier: MIT */
-/* Taking an image of a live segment; see image.h. What is mapped is hostile: it
- * is copied, and what it says is only believed as far as it was checked. */
+/* Takes an image of a live segment; see image.h. A mapping is hostile input: of
+ * the geometry only the validated copy is used. */
 #include "shm/read/image.h"
 
 #include <string.h>
 
-#include "shm/read/discover.h"
+#include "shm/atomics.h"
+#include "shm/read/class_reader.h"
+#include "shm/read/operation_reader.h"
 #include "shm/read/reader_internal.h"
 #include "shm/segment.h"
+#include "shm/seqlock.h"
 
-/* An image that is being taken. */
-struct taking {
+/* An image in the making. */
+struct image_writer {
 	struct ncs_reader *reader;
 	char *image;
 	ncs_image_piece *piece;
@@ -18,82 +21,81 @@ struct taking {
 	bool torn;
 };
 
-static size_t offset_of(const struct taking *taking, const void *mapped)
+static size_t offset_of(const struct image_writer *writer, const void *mapped)
 {
-	return (size_t)((const char *)mapped - taking->reader->mapping);
+	return (size_t)((const char *)mapped - writer->reader->mapping);
 }
 
-static void tell(const struct taking *taking, size_t offset, size_t bytes)
+static void report(const struct image_writer *writer, size_t offset,
+		   size_t bytes)
 {
-	if (taking->piece)
-		taking->piece(taking->context, offset, bytes);
+	if (writer->piece)
+		writer->piece(writer->context, offset, bytes);
 }
 
-/* Words that are valid each by itself. */
-static void copy_words(const struct taking *taking, const void *mapped,
+/* Copies words that are valid each by itself. */
+static void copy_words(const struct image_writer *writer, const void *mapped,
+		       size_t bytes)
+{
+	ncs_load_words(writer->image + offset_of(writer, mapped), mapped,
+		       bytes);
+}
+
+static void take_words(const struct image_writer *writer, const void *mapped,
+		       size_t bytes)
+{
+	copy_words(writer, mapped, bytes);
+	report(writer, offset_of(writer, mapped), bytes);
+}
+
+/* Copies a block under a seqlock. Its sequence is odd in the image if no
+ * consistent copy was had. */
+static void copy_block(struct image_writer *writer, const void *mapped,
 		       size_t bytes)
 {
 	uint64_t *copy =
-		(uint64_t *)(taking->image + offset_of(taking, mapped));
-	const uint64_t *words = mapped;
-
-	for (size_t i = 0; i < bytes / sizeof(*copy); i++)
-		copy[i] = ncs_load_relaxed(&words[i]);
-}
-
-static void take_words(const struct taking *taking, const void *mapped,
-		       size_t bytes)
-{
-	copy_words(taking, mapped, bytes);
-	tell(taking, offset_of(taking, mapped), bytes);
-}
-
-/* A block under a sequence, which stays odd where it is not whole. */
-static void copy_block(struct taking *taking, const void *mapped, size_t bytes)
-{
-	uint64_t *copy =
-		(uint64_t *)(taking->image + offset_of(taking, mapped));
+		(uint64_t *)(writer->image + offset_of(writer, mapped));
 
 	if (!ncs_seqlock_read(copy, mapped, bytes / sizeof(*copy))) {
 		copy[0] |= 1;
-		taking->torn = true;
+		writer->torn = true;
 	}
 }
 
-/* What it says of the geometry and of the clock is what was validated; what we
- * do not know of it is not in the image. */
-static void take_header(struct taking *taking)
+/* Geometry and clock are those of the validated header; fields of later minor
+ * versions, which this program does not know, are left out. */
+static void take_header(struct image_writer *writer)
 {
-	const struct ncs_reader *reader = taking->reader;
+	const struct ncs_reader *reader = writer->reader;
 	const struct ncs_header *mapped = ncs_reader_mapped_header(reader);
-	struct ncs_header *copy = (struct ncs_header *)taking->image;
+	struct ncs_header *copy = (struct ncs_header *)writer->image;
 
 	*copy = reader->header;
 	if (copy->header_bytes > sizeof(*copy))
 		copy->header_bytes = sizeof(*copy);
-	copy_words(taking, &mapped->event_mask,
+	copy_words(writer, &mapped->event_mask,
 		   offsetof(struct ncs_header, classes) -
 			   offsetof(struct ncs_header, event_mask));
-	copy_block(taking, &mapped->identity, sizeof(mapped->identity));
-	copy_block(taking, &mapped->proxy, sizeof(mapped->proxy));
-	copy_block(taking, &mapped->gpu_clock, sizeof(mapped->gpu_clock));
-	copy_words(taking, &mapped->kernel, sizeof(mapped->kernel));
-	copy_words(taking, &mapped->sampling, sizeof(mapped->sampling));
-	copy_block(taking, &mapped->settings, sizeof(mapped->settings));
-	if (ncs_reader_tells_filled(reader))
-		copy_words(taking, &mapped->filled, sizeof(mapped->filled));
-	if (ncs_segment_tells_ranges(&reader->header))
-		copy_words(taking, &mapped->ranges_filled,
+	copy_block(writer, &mapped->identity, sizeof(mapped->identity));
+	copy_block(writer, &mapped->proxy, sizeof(mapped->proxy));
+	copy_block(writer, &mapped->gpu_clock, sizeof(mapped->gpu_clock));
+	copy_words(writer, &mapped->kernel, sizeof(mapped->kernel));
+	copy_words(writer, &mapped->sampling, sizeof(mapped->sampling));
+	copy_block(writer, &mapped->settings, sizeof(mapped->settings));
+	if (ncs_reader_has_filled(reader))
+		copy_words(writer, &mapped->filled, sizeof(mapped->filled));
+	if (ncs_segment_has_ranges(&reader->header))
+		copy_words(writer, &mapped->ranges_filled,
 			   sizeof(mapped->ranges_filled));
-	if (ncs_segment_tells_cupti(&reader->header))
-		copy_words(taking, &mapped->cupti, sizeof(mapped->cupti));
-	tell(taking, 0, sizeof(*copy));
+	if (ncs_segment_has_cupti(&reader->header))
+		copy_words(writer, &mapped->cupti, sizeof(mapped->cupti));
+	report(writer, 0, sizeof(*copy));
 }
 
-/* With the head of its ring, but none of its records. */
-static void take_lane(struct taking *taking, size_t index)
+/* Takes a lane with the head of its ring, without records. */
+static void take_lane(struct image_writer *writer, size_t index)
 {
-	const struct ncs_reader *reader = taking->reader;
+	const struct ncs_reader *reader = writer->reader;
 	const struct ncs_lane *lane =
 		ncs_reader_entry(reader, &reader->header.lanes, index);
 	const struct ncs_ring *ring =
@@ -101,17 +103,17 @@ static void take_lane(struct taking *taking, size_t index)
 
 	if (!ncs_reader_uses_lane(reader, index))
 		return;
-	copy_words(taking, lane, offsetof(struct ncs_lane, functions));
+	copy_words(writer, lane, offsetof(struct ncs_lane, functions));
 	for (size_t i = 0; i < NCS_FUNCTION_MAX; i++)
-		copy_block(taking, &lane->functions[i],
+		copy_block(writer, &lane->functions[i],
 			   sizeof(lane->functions[i]));
-	tell(taking, offset_of(taking, lane), sizeof(*lane));
-	take_words(taking, &ring->head, sizeof(ring->head));
+	report(writer, offset_of(writer, lane), sizeof(*lane));
+	take_words(writer, &ring->head, sizeof(ring->head));
 }
 
-static void take_channels(struct taking *taking)
+static void take_channels(struct image_writer *writer)
 {
-	const struct ncs_reader *reader = taking->reader;
+	const struct ncs_reader *reader = writer->reader;
 	size_t count = ncs_reader_channels(reader);
 
 	for (size_t i = 0; i < count; i++) {
@@ -120,100 +122,97 @@ static void take_channels(struct taking *taking)
 
 		if (ncs_load_relaxed(&channel->key) == 0)
 			continue;
-		copy_block(taking, channel, sizeof(*channel));
-		tell(taking, offset_of(taking, channel), sizeof(*channel));
+		copy_block(writer, channel, sizeof(*channel));
+		report(writer, offset_of(writer, channel), sizeof(*channel));
 	}
 }
 
-/* A slot that is empty, or just changing, is empty in the image. */
-static void take_operations(struct taking *taking)
+/* A slot that is empty, or was being written, is empty in the image. */
+static void take_operations(struct image_writer *writer)
 {
-	struct ncs_reader *reader = taking->reader;
+	struct ncs_reader *reader = writer->reader;
 	const struct ncs_table *table = &reader->header.operations;
 
-	ncs_reader_mark_operations(reader);
+	ncs_operation_slots_mark(reader);
 	for (size_t i = 0; i < table->count; i++) {
 		size_t offset = table->offset + i * table->stride;
-		struct ncs_operation *held =
-			(struct ncs_operation *)(taking->image + offset);
+		struct ncs_operation *slot =
+			(struct ncs_operation *)(writer->image + offset);
 		struct ncs_operation copy = { 0 };
 
-		if (!ncs_reader_holds(reader, i))
+		if (!ncs_operation_slot_is_marked(reader, i))
 			continue;
-		if (!ncs_reader_copy_operation(reader, i, &copy)) {
-			if (held->number == 0)
+		if (!ncs_operation_slot_copy(reader, i, &copy)) {
+			if (slot->number == 0)
 				continue;
 			memset(&copy, 0, sizeof(copy));
 		}
-		*held = copy;
-		tell(taking, offset, sizeof(copy));
+		*slot = copy;
+		report(writer, offset, sizeof(copy));
 	}
 }
 
-static void take_classes(struct taking *taking)
+static void take_classes(struct image_writer *writer)
 {
-	const struct ncs_reader *reader = taking->reader;
+	const struct ncs_reader *reader = writer->reader;
 	const struct ncs_table *table = &reader->header.classes;
 
 	for (size_t i = 0; i < table->count; i++) {
 		const struct ncs_class *class =
 			ncs_reader_entry(reader, table, i);
 
-		/* ORDER: pairs with claim() (plugin/state/class.c): the key is there
-		 * before any count. */
+		/* ORDER: pairs with claim() (plugin/state/class.c): the key is
+		 * stored before any count. */
 		if (ncs_load_acquire(&class->key) != 0)
-			take_words(taking, class, sizeof(*class));
+			take_words(writer, class, sizeof(*class));
 	}
 }
 
-/* Only the buckets that may hold counts. */
-static void take_histogram(const struct taking *taking,
+/* Takes the buckets that may hold counts, and all other words. */
+static void take_histogram(const struct image_writer *writer,
 			   const struct ncs_histogram *histogram)
 {
 	struct ncs_histogram *copy =
-		(struct ncs_histogram *)(taking->image +
-					 offset_of(taking, histogram));
+		(struct ncs_histogram *)(writer->image +
+					 offset_of(writer, histogram));
 	uint64_t first, end;
 
-	take_words(taking, &histogram->key, sizeof(histogram->key));
-	take_words(taking, &histogram->time_ns,
+	take_words(writer, &histogram->key, sizeof(histogram->key));
+	take_words(writer, &histogram->time_ns,
 		   sizeof(*histogram) -
 			   offsetof(struct ncs_histogram, time_ns));
 	first = copy->first;
 	end = copy->end;
-	if (end == 0 || end > NCS_HISTOGRAM_BUCKETS)
-		end = NCS_HISTOGRAM_BUCKETS;
-	if (first == 0 || first > end)
-		first = 1;
-	take_words(taking, &histogram->buckets[first - 1],
-		   (end - (first - 1)) * sizeof(uint64_t));
+	ncs_histogram_bounds(&first, &end);
+	take_words(writer, &histogram->buckets[first],
+		   (end - first) * sizeof(uint64_t));
 }
 
-static void take_histograms(struct taking *taking)
+static void take_histograms(struct image_writer *writer)
 {
-	const struct ncs_reader *reader = taking->reader;
+	const struct ncs_reader *reader = writer->reader;
 	const struct ncs_table *table = &reader->header.histograms;
 
 	for (size_t i = 0; i < table->count; i++) {
 		const struct ncs_histogram *histogram =
 			ncs_reader_entry(reader, table, i);
 
-		/* ORDER: pairs with claim() (plugin/state/class.c): the key is there
-		 * before any count. */
+		/* ORDER: pairs with claim() (plugin/state/class.c): the key is
+		 * stored before any count. */
 		if (ncs_load_acquire(&histogram->key) == 0)
 			break; /* those in use come first */
-		take_histogram(taking, histogram);
+		take_histogram(writer, histogram);
 	}
 }
 
-static void take_ranges(struct taking *taking)
+static void take_ranges(struct image_writer *writer)
 {
-	const struct ncs_reader *reader = taking->reader;
+	const struct ncs_reader *reader = writer->reader;
 	const struct ncs_header *header = &reader->header;
-	const struct ncs_header *copy = (struct ncs_header *)taking->image;
+	const struct ncs_header *copy = (struct ncs_header *)writer->image;
 	const struct ncs_table *table = &header->range_histograms;
 
-	if (!ncs_segment_tells_ranges(header))
+	if (!ncs_segment_has_ranges(header))
 		return;
 	for (size_t i = 0; i < copy->ranges_filled && i < header->ranges.count;
 	     i++) {
@@ -221,49 +220,38 @@ static void take_ranges(struct taking *taking)
 			ncs_reader_entry(reader, &header->ranges, i);
 
 		/* ORDER: pairs with ncs_range_publish() (plugin/events/range_stats.c):
-		 * the name is there before the key. */
+		 * the name is stored before the key. */
 		if (ncs_load_acquire(&range->key) != 0)
-			take_words(taking, range, sizeof(*range));
+			take_words(writer, range, sizeof(*range));
 	}
 	for (size_t i = 0; copy->ranges_filled > 0 && i < table->count; i++) {
 		const struct ncs_range_histogram *histogram =
 			ncs_reader_entry(reader, table, i);
 
 		/* ORDER: pairs with claim_histogram() (plugin/events/range_stats.c):
-		 * the key is there before any count. */
+		 * the key is stored before any count. */
 		if (ncs_load_acquire(&histogram->key) != 0)
-			take_words(taking, histogram, sizeof(*histogram));
+			take_words(writer, histogram, sizeof(*histogram));
 	}
 }
 
 bool ncs_image_take(struct ncs_reader *reader, void *image,
 		    ncs_image_piece *piece, void *context)
 {
-	struct taking taking = {
+	struct image_writer writer = {
 		.reader = reader,
 		.image = image,
 		.piece = piece,
 		.context = context,
 	};
 
-	take_header(&taking);
+	take_header(&writer);
 	for (size_t i = 0; i < reader->header.lanes.count; i++)
-		take_lane(&taking, i);
-	take_channels(&taking);
-	take_operations(&taking);
-	take_classes(&taking);
-	take_histograms(&taking);
-	take_ranges(&taking);
-	return !taking.torn;
-}
-
-struct ncs_image_fate ncs_image_fate(const struct ncs_reader *reader,
-				     uint64_t now_ns)
-{
-	struct ncs_fate fate = ncs_process_fate_at(&reader->header, now_ns);
-
-	return (struct ncs_image_fate){
-		.gone = fate.gone,
-		.stopped = fate.stopped,
-	};
+		take_lane(&writer, i);
+	take_channels(&writer);
+	take_operations(&writer);
+	take_classes(&writer);
+	take_histograms(&writer);
+	take_ranges(&writer);
+	return !writer.torn;
 }

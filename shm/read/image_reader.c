@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* Reading an image as if it were a segment; see image.h. What is in it is as
- * hostile as a segment: reader.c validates and copies both. */
+/* Opens an image as if it were a segment; see image.h. An image is as hostile as
+ * a segment: reader.c validates both. */
 #include "shm/read/image.h"
 
 #include <errno.h>
@@ -18,15 +18,13 @@ enum ncs_attach ncs_reader_open_image(const void *image, size_t bytes,
 	enum ncs_attach result;
 
 	*out = NULL;
-	if (bytes < sizeof(struct ncs_header)) {
-		ncs_attach_explain(why, why_size, "it is too short");
-		return NCS_ATTACH_CORRUPT;
-	}
+	if (bytes < sizeof(struct ncs_header))
+		return ncs_attach_refuse(NCS_ATTACH_CORRUPT, "it is too short",
+					 why, why_size);
 	reader = calloc(1, sizeof(*reader));
 	if (!reader)
 		return ncs_attach_failure(ENOMEM, why, why_size);
 	snprintf(reader->path, sizeof(reader->path), "%s", path);
-	reader->is_image = true;
 	reader->mapping = image;
 	reader->mapped_bytes = bytes;
 	result = ncs_reader_attach(reader, why, why_size);
@@ -37,7 +35,8 @@ enum ncs_attach ncs_reader_open_image(const void *image, size_t bytes,
 	return result;
 }
 
-void ncs_reader_set_fate(struct ncs_reader *reader, struct ncs_image_fate fate)
+void ncs_reader_set_process_state(struct ncs_reader *reader,
+				  struct ncs_process_state state)
 {
-	reader->fate = fate;
+	reader->process = state;
 }

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
-/* A reader from within: what reader.c and the two halves of image.h share.
+/* The inside of a reader, for the files of shm/read only.
  *
- * Part of the reader's half; nobody else includes it. Addresses are only made of
- * the validated header, and what they point to is read word by word.
+ * A mapping is hostile input. Addresses are computed from the validated copy of
+ * the header only, and mapped memory is read word by word.
  */
 #ifndef NCS_SHM_READ_READER_INTERNAL_H
 #define NCS_SHM_READ_READER_INTERNAL_H
@@ -11,37 +11,45 @@
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
-#include <sys/types.h>
 
 #include "ncclstat/reader.h"
 #include "shm/atomics.h"
-#include "shm/read/image.h"
+#include "shm/clock.h"
+#include "shm/read/liveness.h"
+#include "shm/read/mapping.h"
 #include "shm/ring.h"
-#include "shm/seqlock.h"
 
 struct ncs_reader {
-	const char *mapping;
+	const char *mapping; /* the segment or image; all addresses start here */
 	size_t mapped_bytes;
-	bool is_image; /* the mapping is somebody else's memory, and no file's */
-	struct ncs_image_fate fate; /* of an image's process */
-	dev_t device;
-	ino_t inode;
+	struct ncs_mapping
+		file; /* the segment's file; start is NULL for an image */
+	struct ncs_process_state process; /* image only: its process's state */
 	struct ncs_header header; /* validated; the only source of geometry */
-	struct ncs_ring_cursor *cursors; /* one a lane */
-	/* Slots of operations that held one at the latest look, a bit each, and
-	 * how many had been given out at the latest look and the one before. */
-	uint64_t *held;
+	struct ncs_ring_cursor *cursors; /* by lane */
+	/* The slots of operations to be read, one bit each, and the counts of
+	 * slots given out (filled.operations) at the latest two readings; see
+	 * operation_reader.h. */
+	uint64_t *marked;
 	uint64_t given[2];
-	uint64_t revived;
-	unsigned looks; /* modulo WHOLE_LOOK_EVERY */
+	uint64_t revived; /* filled.revived at the latest reading */
+	unsigned readings;
 	char path[PATH_MAX];
 };
 
-/* Validates what is mapped and makes the rest of the reader, but for refining
- * the clock. ncs_reader_close() releases it either way. */
+/* Validates the mapping and allocates what the reader needs; does not refine
+ * the clock. Whatever the result, release with ncs_reader_close(). */
 enum ncs_attach ncs_reader_attach(struct ncs_reader *reader, char *why,
 				  size_t why_size);
 
+/* An image is memory of the caller; it has no file and no records. */
+static inline bool ncs_reader_is_image(const struct ncs_reader *reader)
+{
+	return !reader->file.start;
+}
+
+/* Returns the address of a table's entry. `table` belongs to reader->header and
+ * `index` is below its count. */
 static inline const void *ncs_reader_entry(const struct ncs_reader *reader,
 					   const struct ncs_table *table,
 					   size_t index)
@@ -49,34 +57,37 @@ static inline const void *ncs_reader_entry(const struct ncs_reader *reader,
 	return reader->mapping + table->offset + index * table->stride;
 }
 
+/* Returns the header as mapped: for its changing words only. */
 static inline const struct ncs_header *
 ncs_reader_mapped_header(const struct ncs_reader *reader)
 {
 	return (const struct ncs_header *)reader->mapping;
 }
 
-/* Up to minor version 1 there is no telling how far tables are filled. */
-static inline bool ncs_reader_tells_filled(const struct ncs_reader *reader)
+/* Tells whether the segment has struct ncs_filled, i.e. minor version 2 or
+ * later. */
+static inline bool ncs_reader_has_filled(const struct ncs_reader *reader)
 {
 	return reader->header.header_bytes >=
 	       offsetof(struct ncs_header, filled) + sizeof(struct ncs_filled);
 }
 
-/* Channels that need to be looked at: the first ones. */
+/* Returns how many entries of the table of channels may be in use: the first
+ * ones. */
 static inline size_t ncs_reader_channels(const struct ncs_reader *reader)
 {
 	const struct ncs_header *header = ncs_reader_mapped_header(reader);
 	size_t count = reader->header.channels.count;
 	uint64_t given;
 
-	if (!ncs_reader_tells_filled(reader))
+	if (!ncs_reader_has_filled(reader))
 		return count;
 	given = ncs_load_relaxed(&header->filled.channels);
 	return given < count ? (size_t)given : count;
 }
 
-/* The shared lane may be used without an owner. What is not used need not be
- * brought into memory. */
+/* Tells whether a lane may be in use. The shared lane needs no owner. Pages of
+ * unused lanes are not touched, so that they take no memory. */
 static inline bool ncs_reader_uses_lane(const struct ncs_reader *reader,
 					size_t index)
 {
@@ -86,18 +97,30 @@ static inline bool ncs_reader_uses_lane(const struct ncs_reader *reader,
 	return index == 0 || ncs_load_relaxed(&lane->owner) != 0;
 }
 
-/* Marks in reader->held which slots of operations are to be looked at now. */
-void ncs_reader_mark_operations(struct ncs_reader *reader);
-
-static inline bool ncs_reader_holds(const struct ncs_reader *reader,
-				    size_t index)
+/* Returns the ns from `since_ns` until the snapshot was taken, or until the
+ * rank's end if it is finished or dead: the part of the current state that the
+ * segment's sums do not include yet. Returns 0 if `since_ns` is 0. */
+static inline uint64_t
+ncs_snapshot_running_ns(const struct ncs_snapshot *snapshot, uint64_t since_ns)
 {
-	return reader->held[index / 64] >> (index % 64) & 1;
+	uint64_t end_ns = snapshot->taken_ns;
+
+	if (snapshot->liveness == NCS_FINISHED && snapshot->finished_ns != 0)
+		end_ns = snapshot->finished_ns;
+	else if (snapshot->liveness == NCS_FINISHED ||
+		 snapshot->liveness == NCS_DEAD)
+		end_ns = snapshot->last_call_ns;
+	return since_ns != 0 && end_ns > since_ns ? end_ns - since_ns : 0;
 }
 
-/* Copies a marked slot; false if it is empty or just changing. An empty one is
- * not marked again before it has been given out. */
-bool ncs_reader_copy_operation(struct ncs_reader *reader, size_t index,
-			       struct ncs_operation *copy);
+/* Copies mapped GPU times; each word is valid by itself. */
+static inline struct ncs_gpu_time
+ncs_gpu_time_load(const struct ncs_gpu_time *time)
+{
+	struct ncs_gpu_time copy;
+
+	ncs_load_words(&copy, time, sizeof(copy));
+	return copy;
+}
 
 #endif

@@ -1,10 +1,11 @@
 /* SPDX-License-Identifier: MIT */
-/* A control object as those open it who ask: found, validated, mapped.
+/* A control object as opened by a viewer: found, validated, mapped.
  *
- * For the reader's side, and the only thing there that maps anything writable:
- * one page, none of a segment. What to do with it is in control.h. Like a
- * segment it is hostile input; one that is cut short harms nobody who has
- * called ncs_reader_guard().
+ * The only writable mapping of the reader's half: one page, apart from all
+ * segments. How to change its words is in shm/control.h. A control object is
+ * hostile input like a segment; if it is cut short, a program that has called
+ * ncs_reader_guard() survives. Any thread may use a handle, and different
+ * threads at a time.
  */
 #ifndef NCS_SHM_READ_REMOTE_H
 #define NCS_SHM_READ_REMOTE_H
@@ -19,24 +20,29 @@
 
 struct ncs_remote;
 
-/* Maps a control object. On NCS_ATTACHED *remote is set, to be closed with
- * ncs_remote_close(); otherwise it is NULL and `why` (which may be NULL) gets
- * one clause for people. */
+/* Maps a control object for reading and writing. On NCS_ATTACHED *remote is set,
+ * to be closed with ncs_remote_close(); otherwise it is NULL and `why` (may be
+ * NULL) gets the reason, one clause for users. */
 enum ncs_attach ncs_remote_open(const char *path, struct ncs_remote **remote,
 				char *why, size_t why_size);
 
-/* That of the process which made the segment with this header.
- * NCS_ATTACH_ABSENT: it has none. */
+/* Same as ncs_remote_open() for the control object of the process that made the
+ * segment with this header. `directory` is that of ncs_directory(). Returns
+ * NCS_ATTACH_ABSENT if the process has no control object. */
 enum ncs_attach ncs_remote_find(const char *directory,
 				const struct ncs_header *header,
 				struct ncs_remote **remote, char *why,
 				size_t why_size);
+
+/* Unmaps the object and releases the handle; NULL is allowed. */
 void ncs_remote_close(struct ncs_remote *remote);
 
-/* The words to be used with control.h. */
+/* Returns the mapped object, to be used with shm/control.h only. Valid until
+ * closed. */
 struct ncs_control *ncs_remote_control(const struct ncs_remote *remote);
 
-/* Whose it is, as found when it was opened. */
+/* Return the process that made the object and the user that owns its file, as
+ * found when it was opened. */
 const struct ncs_process *ncs_remote_process(const struct ncs_remote *remote);
 uid_t ncs_remote_owner(const struct ncs_remote *remote);
 

@@ -6,7 +6,7 @@
               ncs_ring_copy()
   seqlock     shm/seqlock.h: ncs_seqlock_begin(), _end(), _read()
   operation   a slot whose number is its lock: read_operation() in
-              shm/read/reader.c, ncs_operation_publish() in plugin/events/operation.c
+              shm/read/operation_reader.c, ncs_operation_publish() in plugin/events/operation.c
 
 each in both forms of shm/atomics.h: fences around relaxed words, and for
 ThreadSanitizer (NCS_TSAN) acquire and release on every word. Every single
@@ -415,7 +415,7 @@ SOURCE = (
     ('shm/seqlock.h', 'ncs_seqlock_end', 'store_release load_relaxed'),
     ('shm/seqlock.h', 'ncs_seqlock_try',
      'load_acquire payload_load fence_acquire load_relaxed'),
-    ('shm/read/reader.c', 'read_operation',
+    ('shm/read/operation_reader.c', 'read_operation',
      'load_acquire payload_load fence_acquire load_relaxed'),
     ('plugin/events/operation.c', 'ncs_operation_publish',
      'store_relaxed fence_release payload_store store_release'),

@@ -16,7 +16,7 @@
 
 #include <cmocka.h>
 
-#include "shm/read/discover.h"
+#include "shm/read/paths.h"
 
 /* Far more than any takes, sanitizers included, but less than run_tests.sh
  * waits, so that a message says which scenario hangs. */

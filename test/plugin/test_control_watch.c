@@ -21,7 +21,7 @@
 #include "shm/atomics.h"
 #include "shm/clock.h"
 #include "shm/control.h"
-#include "shm/read/discover.h"
+#include "shm/read/paths.h"
 #include "shm/read/remote.h"
 #include "test/plugin/calls.h"
 

@@ -22,7 +22,7 @@
 
 #include <cmocka.h>
 
-#include "shm/read/discover.h"
+#include "shm/read/clean.h"
 #include "test/plugin/scenario.h"
 
 #define LAST_API 7

@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: MIT */
 /* --clean: removes what dead processes left behind, and says so. Whether a
- * process is dead, shm/read/discover.h knows. */
+ * process is dead, shm/read/clean.h knows. */
 #include "tui/commands/clean_command.h"
 
 #include <string.h>
 
-#include "shm/read/discover.h"
+#include "shm/read/clean.h"
 #include "tui/text/format.h"
 #include "tui/text/output.h"
 

@@ -229,11 +229,11 @@ static void an_earlier_header_tells_of_no_ranges(void **state)
 	struct ncs_header header = laid_out(small);
 
 	(void)state;
-	assert_true(ncs_segment_tells_ranges(&header));
+	assert_true(ncs_segment_has_ranges(&header));
 	header.ranges.offset = header.range_histograms.offset = UINT64_MAX;
 	assert_non_null(ncs_segment_check(&header, header.segment_bytes));
 	header.header_bytes = offsetof(struct ncs_header, ranges_filled);
-	assert_false(ncs_segment_tells_ranges(&header));
+	assert_false(ncs_segment_has_ranges(&header));
 	assert_null(ncs_segment_check(&header, header.segment_bytes));
 }
 

@@ -15,7 +15,6 @@
 
 #include "analysis/base/source.h"
 #include "shm/clock.h"
-#include "shm/read/discover.h"
 #include "shm/ring.h"
 #include "shm/write/writer.h"
 

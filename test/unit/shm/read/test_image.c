@@ -182,7 +182,7 @@ static void an_operation_given_back_is_gone(void **state)
 }
 
 /* As that of a segment of a process that is gone, and of our own. */
-static void the_fate_is_that_of_the_process(void **state)
+static void process_state_is_that_of_the_segments_process(void **state)
 {
 	struct segment_fixture *fixture = *state;
 	struct ncs_process dead;
@@ -191,14 +191,15 @@ static void the_fate_is_that_of_the_process(void **state)
 	struct image image;
 
 	open_image(&image, fixture);
-	assert_false(ncs_image_fate(image.reader, 1).gone);
+	assert_false(
+		ncs_process_state_at(ncs_reader_header(image.reader), 1).gone);
 	close_image(&image);
 	segment_fixture_dead_process(&dead);
 	assert_int_equal(segment_fixture_create(fixture, &dead, 1, &writer), 0);
 	ncs_writer_publish(&writer);
 	assert_int_equal(ncs_reader_open(writer.path, &reader, NULL, 0),
 			 NCS_ATTACHED);
-	assert_true(ncs_image_fate(reader, 2).gone);
+	assert_true(ncs_process_state_at(ncs_reader_header(reader), 2).gone);
 	ncs_reader_close(reader);
 	munmap(writer.header, writer.mapped_bytes);
 }
@@ -213,7 +214,7 @@ int main(void)
 		TEST(nothing_else_is_touched),
 		TEST(what_is_in_mid_write_says_so),
 		TEST(an_operation_given_back_is_gone),
-		TEST(the_fate_is_that_of_the_process),
+		TEST(process_state_is_that_of_the_segments_process),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

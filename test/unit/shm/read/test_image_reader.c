@@ -109,7 +109,7 @@ static void a_snapshot_is_that_of_the_segment(void **state)
 	release_image(&image);
 }
 
-static void its_process_has_the_fate_that_it_was_given(void **state)
+static void process_state_is_the_one_set_by_the_caller(void **state)
 {
 	struct segment_fixture *fixture = *state;
 	uint64_t now_ns = ncs_clock_monotonic_ns();
@@ -121,11 +121,13 @@ static void its_process_has_the_fate_that_it_was_given(void **state)
 	take_image(&image, fixture);
 	reader = open_image(&image);
 	assert_int_equal(ncs_snapshot_init(&snapshot, reader), 0);
-	ncs_reader_set_fate(reader, (struct ncs_image_fate){ .gone = true });
+	ncs_reader_set_process_state(
+		reader, (struct ncs_process_state){ .gone = true });
 	ncs_snapshot_take(&snapshot, reader, now_ns);
 	assert_int_equal(snapshot.liveness, NCS_DEAD);
 	assert_true(snapshot.process_gone);
-	ncs_reader_set_fate(reader, (struct ncs_image_fate){ .stopped = true });
+	ncs_reader_set_process_state(
+		reader, (struct ncs_process_state){ .stopped = true });
 	ncs_snapshot_take(&snapshot, reader, now_ns);
 	assert_int_equal(snapshot.liveness, NCS_ALIVE);
 	assert_true(snapshot.process_stopped);
@@ -213,7 +215,7 @@ int main(void)
 	cmocka_unit_test_setup_teardown(name, segment_fixture_setup, \
 					segment_fixture_teardown)
 		TEST(a_snapshot_is_that_of_the_segment),
-		TEST(its_process_has_the_fate_that_it_was_given),
+		TEST(process_state_is_the_one_set_by_the_caller),
 		TEST(it_has_no_records_and_leaves_the_memory_alone),
 		TEST(what_is_torn_in_it_says_so),
 		TEST(what_is_not_sane_is_refused),

@@ -21,7 +21,8 @@
 #include <unistd.h>
 
 #include "shm/control.h"
-#include "shm/read/discover.h"
+#include "shm/read/clean.h"
+#include "shm/read/paths.h"
 #include "shm/read/remote.h"
 #include "test/unit/support/segment_fixture.h"
 

@@ -1,0 +1,176 @@
+/* SPDX-License-Identifier: MIT */
+/* Copies the operations in flight; see operation_reader.h. */
+#include "shm/read/operation_reader.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "shm/atomics.h"
+#include "shm/clock.h"
+
+/* One reading in this many reads all slots: a slot that was given out long ago
+ * may be filled in late. */
+#define READ_ALL_EVERY 16
+
+/* Copies a slot, whose number is its lock. Returns false if it is empty or was
+ * being written. */
+static bool read_operation(struct ncs_operation *copy,
+			   const struct ncs_operation *slot)
+{
+	uint64_t words[sizeof(*copy) / sizeof(uint64_t)];
+	const uint64_t *block = (const uint64_t *)slot;
+
+	/* ORDER: pairs with ncs_operation_publish() (plugin/events/operation.c): the
+	 * words are at least as new as the number. */
+	words[0] = ncs_load_acquire(&block[0]);
+	if (words[0] == 0)
+		return false;
+	for (size_t i = 1; i < sizeof(words) / sizeof(words[0]); i++)
+		words[i] = ncs_payload_load(&block[i]);
+	/* ORDER: pairs with ncs_operation_publish() (plugin/events/operation.c): the
+	 * number is read again after all words. */
+	ncs_fence_acquire();
+	memcpy(copy, words, sizeof(words));
+	return ncs_load_relaxed(&block[0]) == words[0];
+}
+
+static int compare_operations(const void *left, const void *right)
+{
+	const struct ncs_operation_view *a = left, *b = right;
+
+	return (a->number > b->number) - (a->number < b->number);
+}
+
+/* Tells whether an operation has not ended. NCCL reports the end of an operation
+ * through its children only. An operation that was enqueued and has no child is
+ * in flight as long as it may still get one: not if its function never has
+ * children, and not once a later operation of the communicator has finished. */
+static bool is_in_flight(const struct ncs_snapshot *snapshot,
+			 const struct ncs_operation *copy, uint64_t latest_done)
+{
+	if (snapshot->liveness == NCS_FINISHED)
+		return false;
+	if (copy->children_started != 0 || copy->enqueued == 0)
+		return true;
+	return copy->function < NCS_FUNCTION_COUNT &&
+	       snapshot->functions[copy->function].with_children != 0 &&
+	       copy->number > latest_done;
+}
+
+/* Tells whether NCCL will never report the operation's end: its function never
+ * has children. */
+static bool is_endless(const struct ncs_snapshot *snapshot,
+		       const struct ncs_operation *copy)
+{
+	return copy->children_started == 0 && copy->enqueued != 0 &&
+	       copy->function < NCS_FUNCTION_COUNT &&
+	       snapshot->functions[copy->function].with_children == 0;
+}
+
+static void fill_operation(struct ncs_operation_view *view,
+			   const struct ncs_clock *clock,
+			   const struct ncs_operation *copy)
+{
+	view->number = copy->number;
+	view->start_ns = ncs_clock_ns(clock, copy->start);
+	view->sequence_number = copy->sequence_number;
+	view->bytes = copy->bytes;
+	view->count = copy->count;
+	view->event = copy->event;
+	view->function = copy->function < NCS_FUNCTION_COUNT ?
+				 copy->function :
+				 NCS_FUNCTION_OTHER;
+	view->datatype = copy->datatype;
+	view->algorithm = copy->algorithm;
+	view->protocol = copy->protocol;
+	view->nchannels = copy->nchannels;
+	view->peer = copy->peer;
+	view->user_tag = copy->user_tag;
+	view->range = copy->range;
+	view->enqueued_ns = ncs_clock_ns(clock, copy->enqueued);
+	view->children_started = copy->children_started;
+	view->children_done = copy->children_done;
+	view->first_child_ns = ncs_clock_ns(clock, copy->first_child);
+	view->last_child_done_ns = ncs_clock_ns(clock, copy->last_child_done);
+}
+
+void ncs_operation_slots_mark(struct ncs_reader *reader)
+{
+	size_t count = reader->header.operations.count;
+	const struct ncs_filled *filled =
+		&ncs_reader_mapped_header(reader)->filled;
+	uint64_t revived = ncs_load_relaxed(&filled->revived);
+	uint64_t given = ncs_load_relaxed(&filled->operations);
+	/* A slot may be filled in some time after it was given out, so begin
+	 * before the slots of the latest two readings. */
+	uint64_t from = reader->given[1] - NCS_FILLED_RECENT;
+	bool all = reader->readings++ % READ_ALL_EVERY == 0 ||
+		   given - from >= count || revived != reader->revived ||
+		   !ncs_reader_has_filled(reader);
+
+	if (all)
+		memset(reader->marked, 0xff,
+		       (count + 63) / 64 * sizeof(*reader->marked));
+	for (uint64_t n = from; !all && n != given; n++)
+		reader->marked[n % count / 64] |= UINT64_C(1)
+						  << (n % count % 64);
+	reader->given[1] = reader->given[0];
+	reader->given[0] = given;
+	reader->revived = revived;
+}
+
+bool ncs_operation_slot_copy(struct ncs_reader *reader, size_t index,
+			     struct ncs_operation *copy)
+{
+	if (read_operation(copy,
+			   ncs_reader_entry(reader, &reader->header.operations,
+					    index)))
+		return true;
+	reader->marked[index / 64] &= ~(UINT64_C(1) << (index % 64));
+	return false;
+}
+
+/* Operations in flight are put at the start of the array, endless ones at its
+ * end. */
+static void take_operation(struct ncs_snapshot *snapshot,
+			   struct ncs_reader *reader, size_t index,
+			   uint64_t latest_done)
+{
+	struct ncs_operation copy;
+
+	if (!ncs_operation_slot_copy(reader, index, &copy))
+		return;
+	if (is_in_flight(snapshot, &copy, latest_done))
+		fill_operation(
+			&snapshot->operations[snapshot->operation_count++],
+			&reader->header.clock, &copy);
+	else if (is_endless(snapshot, &copy))
+		fill_operation(
+			&snapshot->operations[reader->header.operations.count -
+					      ++snapshot->endless_count],
+			&reader->header.clock, &copy);
+}
+
+void ncs_operations_take(struct ncs_snapshot *snapshot,
+			 struct ncs_reader *reader)
+{
+	size_t count = reader->header.operations.count;
+	uint64_t latest_done = ncs_load_relaxed(
+		&ncs_reader_mapped_header(reader)->latest_done);
+
+	snapshot->operation_count = 0;
+	snapshot->endless_count = 0;
+	ncs_operation_slots_mark(reader);
+	for (size_t i = 0; i < count; i++) {
+		uint64_t marked = reader->marked[i / 64] >> (i % 64);
+
+		if (marked == 0)
+			i |= 63; /* skip the rest of the word */
+		else if (marked & 1)
+			take_operation(snapshot, reader, i, latest_done);
+	}
+	qsort(snapshot->operations, snapshot->operation_count,
+	      sizeof(*snapshot->operations), compare_operations);
+	snapshot->endless =
+		&snapshot->operations[count - snapshot->endless_count];
+}

@@ -1,0 +1,85 @@
+/* SPDX-License-Identifier: MIT */
+/* Lists the files of segments and control objects by their names; see paths.h.
+ * Reads directories and opens no file. */
+#include "shm/read/paths.h"
+
+#include <dirent.h>
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "shm/array.h"
+#include "shm/process.h"
+
+const char *ncs_directory(const char *directory)
+{
+	const char *variable = getenv("NCCLSTAT_DIR");
+
+	if (directory)
+		return directory;
+	return variable && variable[0] ? variable : NCS_DEFAULT_DIR;
+}
+
+static int compare_paths(const void *left, const void *right)
+{
+	char *const *a = left, *const *b = right;
+
+	return strverscmp(*a, *b);
+}
+
+static int add_path(struct ncs_paths *paths, size_t *capacity,
+		    const char *directory, const char *name)
+{
+	if (ncs_array_reserve(&paths->path, capacity, paths->count + 1,
+			      sizeof(*paths->path)) != 0 ||
+	    asprintf(&paths->path[paths->count], "%s/%s", directory, name) < 0)
+		return -ENOMEM;
+	paths->count++;
+	return 0;
+}
+
+/* Lists the files whose names begin with `prefix`, sorted. */
+static int list(const char *directory, const char *prefix,
+		struct ncs_paths *paths)
+{
+	DIR *entries = opendir(directory);
+	struct dirent *found;
+	size_t capacity = 0;
+	int error = 0;
+
+	memset(paths, 0, sizeof(*paths));
+	if (!entries)
+		return -errno;
+	while (!error && (found = readdir(entries)))
+		if (strncmp(found->d_name, prefix, strlen(prefix)) == 0)
+			error = add_path(paths, &capacity, directory,
+					 found->d_name);
+	closedir(entries);
+	if (error) {
+		ncs_paths_release(paths);
+		return error;
+	}
+	if (paths->count > 0)
+		qsort(paths->path, paths->count, sizeof(*paths->path),
+		      compare_paths);
+	return 0;
+}
+
+int ncs_discover(const char *directory, struct ncs_paths *paths)
+{
+	return list(directory, NCS_NAME_PREFIX, paths);
+}
+
+int ncs_discover_controls(const char *directory, struct ncs_paths *paths)
+{
+	return list(directory, NCS_CONTROL_PREFIX, paths);
+}
+
+void ncs_paths_release(struct ncs_paths *paths)
+{
+	for (size_t i = 0; i < paths->count; i++)
+		free(paths->path[i]);
+	free(paths->path);
+	memset(paths, 0, sizeof(*paths));
+}

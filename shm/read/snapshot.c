@@ -1,0 +1,379 @@
+/* SPDX-License-Identifier: MIT */
+/* Copies a segment's state into a snapshot; implements that part of
+ * ncclstat/reader.h. Operations, classes and ranges have files of their own. */
+#include "ncclstat/reader.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "shm/clock.h"
+#include "shm/control.h"
+#include "shm/read/class_reader.h"
+#include "shm/read/liveness.h"
+#include "shm/read/operation_reader.h"
+#include "shm/read/range_reader.h"
+#include "shm/read/reader_internal.h"
+#include "shm/segment.h"
+#include "shm/seqlock.h"
+
+int ncs_snapshot_init(struct ncs_snapshot *snapshot,
+		      const struct ncs_reader *reader)
+{
+	const struct ncs_header *header = &reader->header;
+
+	memset(snapshot, 0, sizeof(*snapshot));
+	/* Not zeroed: entries beyond the counts are never read, and untouched
+	 * pages take no memory. */
+	snapshot->channels =
+		malloc(header->channels.count * sizeof(*snapshot->channels));
+	snapshot->operations = malloc(header->operations.count *
+				      sizeof(*snapshot->operations));
+	snapshot->lanes = calloc(header->lanes.count, sizeof(*snapshot->lanes));
+	if (!snapshot->channels || !snapshot->operations || !snapshot->lanes ||
+	    ncs_ranges_init(snapshot, header) != 0 ||
+	    ncs_classes_init(snapshot, header) != 0) {
+		ncs_snapshot_release(snapshot);
+		return -ENOMEM;
+	}
+	return 0;
+}
+
+void ncs_snapshot_release(struct ncs_snapshot *snapshot)
+{
+	ncs_classes_release(snapshot);
+	ncs_ranges_release(snapshot);
+	free(snapshot->channels);
+	free(snapshot->operations);
+	free(snapshot->lanes);
+	memset(snapshot, 0, sizeof(*snapshot));
+}
+
+/* Copies a block under a seqlock. An image does not change while it is read, so
+ * there retries are useless. */
+static void copy_block(struct ncs_snapshot *snapshot,
+		       const struct ncs_reader *reader, void *copy,
+		       const void *block, size_t bytes)
+{
+	size_t words = bytes / sizeof(uint64_t);
+
+	if (!(ncs_reader_is_image(reader) ?
+		      ncs_seqlock_try(copy, block, words) :
+		      ncs_seqlock_read(copy, block, words)))
+		snapshot->torn = true;
+}
+
+static void take_proxy(struct ncs_snapshot *snapshot,
+		       const struct ncs_reader *reader)
+{
+	const struct ncs_clock *clock = &reader->header.clock;
+	struct ncs_proxy_view *view = &snapshot->proxy;
+	struct ncs_proxy copy;
+
+	copy_block(snapshot, reader, &copy,
+		   &ncs_reader_mapped_header(reader)->proxy, sizeof(copy));
+	view->state = copy.state < NCS_PROXY_STATE_COUNT ?
+			      (enum ncs_proxy_state)copy.state :
+			      NCS_PROXY_UNKNOWN;
+	view->since_ns = ncs_clock_ns(clock, copy.since);
+	view->appended_operations = copy.appended_operations;
+	for (size_t i = 0; i < NCS_PROXY_STATE_COUNT; i++)
+		view->time_ns[i] = ncs_clock_duration_ns(clock, copy.time[i]);
+	for (size_t i = 0; i < NCS_TRANSITION_COUNT; i++)
+		view->count[i] = copy.count[i];
+	view->time_ns[view->state] +=
+		ncs_snapshot_running_ns(snapshot, view->since_ns);
+}
+
+static void take_sampling(struct ncs_snapshot *snapshot,
+			  const struct ncs_reader *reader)
+{
+	const struct ncs_sampling *sampling =
+		&ncs_reader_mapped_header(reader)->sampling;
+	uint64_t level = ncs_load_relaxed(&sampling->level);
+
+	snapshot->sampling = (struct ncs_sampling_view){
+		.level = level < NCS_LEVEL_MAX ? (unsigned)level :
+						 NCS_LEVEL_MAX,
+		.slow_ns = ncs_load_relaxed(&sampling->slow_ns),
+		.kept = ncs_load_relaxed(&sampling->kept),
+		.left_out = ncs_load_relaxed(&sampling->left_out),
+		.slow = ncs_load_relaxed(&sampling->slow),
+	};
+}
+
+static void take_kernel(struct ncs_snapshot *snapshot,
+			const struct ncs_reader *reader)
+{
+	const struct ncs_kernel *kernel =
+		&ncs_reader_mapped_header(reader)->kernel;
+	struct ncs_kernel_view *view = &snapshot->kernel;
+	uint64_t status = ncs_load_relaxed(&kernel->status);
+	uint64_t mode = ncs_load_relaxed(&kernel->mode);
+
+	view->status = status < NCS_KERNEL_STATUS_COUNT ?
+			       (enum ncs_kernel_status)status :
+			       NCS_KERNEL_UNKNOWN;
+	view->mode = mode < NCS_KERNEL_TIMING_COUNT ?
+			     (enum ncs_kernel_timing)mode :
+			     NCS_KERNEL_TIMING_OFF;
+	view->period = ncs_load_relaxed(&kernel->period);
+	view->timed_calls = ncs_load_relaxed(&kernel->timed_calls);
+	view->captured_on = ncs_load_relaxed(&kernel->captured_on);
+	view->captured_off = ncs_load_relaxed(&kernel->captured_off);
+}
+
+static void take_cupti(struct ncs_snapshot *snapshot,
+		       const struct ncs_reader *reader)
+{
+	const struct ncs_cupti *cupti =
+		&ncs_reader_mapped_header(reader)->cupti;
+	struct ncs_cupti_view *view = &snapshot->cupti;
+	uint64_t status;
+
+	memset(view, 0, sizeof(*view));
+	if (!ncs_segment_has_cupti(&reader->header))
+		return;
+	status = ncs_load_relaxed(&cupti->status);
+	view->known = status < NCS_CUPTI_STATUS_COUNT;
+	if (!view->known)
+		return;
+	view->status = (enum ncs_cupti_status)status;
+	view->total = ncs_gpu_time_load(&cupti->total);
+	view->unplaced = ncs_load_relaxed(&cupti->unplaced);
+	view->lost = ncs_load_relaxed(&cupti->lost);
+}
+
+static void take_gpu_clock(struct ncs_snapshot *snapshot,
+			   const struct ncs_reader *reader)
+{
+	struct ncs_gpu_clock_view *view = &snapshot->gpu_clock;
+	struct ncs_gpu_clock copy;
+	uint64_t width;
+
+	copy_block(snapshot, reader, &copy,
+		   &ncs_reader_mapped_header(reader)->gpu_clock, sizeof(copy));
+	width = copy.high_ns - copy.low_ns;
+	view->known = copy.ticks != 0 && width <= INT64_MAX;
+	view->told_ns = ncs_clock_ns(&reader->header.clock, copy.ticks);
+	view->error_ns = (width + 1) / 2;
+	/* The clocks have unrelated origins: a difference modulo 2^64. */
+	view->offset_ns = (int64_t)(copy.low_ns + width / 2 - view->told_ns);
+	view->quantum_ns = copy.quantum_ns;
+}
+
+static void take_settings(struct ncs_snapshot *snapshot,
+			  const struct ncs_reader *reader)
+{
+	struct ncs_settings_view *view = &snapshot->settings;
+	struct ncs_settings copy;
+
+	memset(view, 0, sizeof(*view));
+	copy_block(snapshot, reader, &copy,
+		   &ncs_reader_mapped_header(reader)->settings, sizeof(copy));
+	if (!ncs_detail_unpack(copy.in_force, &view->in_force) ||
+	    !view->in_force.has_groups || view->in_force.sample == 0 ||
+	    view->in_force.kernel == NCS_KERNEL_DETAIL_DEFAULT) {
+		memset(view, 0, sizeof(*view));
+		return;
+	}
+	view->known = true;
+	view->asked = copy.asked;
+	view->refused = copy.refused < NCS_REFUSAL_COUNT ?
+				(enum ncs_refusal)copy.refused :
+				NCS_REFUSAL_MALFORMED;
+	view->changes = copy.changes;
+	view->changed_ns = ncs_clock_ns(&reader->header.clock, copy.changed);
+	view->lease_until_ns = copy.lease_until_ns;
+	view->lease_pid = (uint32_t)(copy.lease_holder >> 32);
+}
+
+static void take_channel(struct ncs_snapshot *snapshot,
+			 const struct ncs_clock *clock,
+			 const struct ncs_channel *copy)
+{
+	struct ncs_channel_view *view =
+		&snapshot->channels[snapshot->channel_count++];
+
+	view->channel = NCS_CHANNEL_KEY_CHANNEL(copy->key);
+	view->send = NCS_CHANNEL_KEY_SEND(copy->key);
+	view->peer = NCS_CHANNEL_KEY_PEER(copy->key);
+	view->state = copy->state < NCS_CHANNEL_STATE_COUNT ?
+			      (enum ncs_channel_state)copy->state :
+			      NCS_CHANNEL_IDLE;
+	view->since_ns = ncs_clock_ns(clock, copy->since);
+	view->function = copy->function < NCS_FUNCTION_COUNT ?
+				 (unsigned)copy->function :
+				 NCS_FUNCTION_OTHER;
+	view->operation = copy->operation;
+	view->step = copy->step;
+	view->nsteps = copy->nsteps;
+	view->operations_started = copy->operations_started;
+	view->operations_done = copy->operations_done;
+	view->steps_started = copy->steps_started;
+	view->steps_done = copy->steps_done;
+	view->bytes = copy->bytes;
+	view->size_unknown = copy->size_unknown;
+	for (size_t i = 0; i < NCS_CHANNEL_STATE_COUNT; i++)
+		view->time_ns[i] = ncs_clock_duration_ns(clock, copy->time[i]);
+	view->time_ns[view->state] +=
+		ncs_snapshot_running_ns(snapshot, view->since_ns);
+}
+
+static int compare_channels(const void *left, const void *right)
+{
+	const struct ncs_channel_view *a = left, *b = right;
+
+	if (a->channel != b->channel)
+		return a->channel < b->channel ? -1 : 1;
+	if (a->send != b->send)
+		return a->send ? -1 : 1;
+	return (a->peer > b->peer) - (a->peer < b->peer);
+}
+
+static void take_channels(struct ncs_snapshot *snapshot,
+			  const struct ncs_reader *reader)
+{
+	const struct ncs_table *table = &reader->header.channels;
+	size_t count = ncs_reader_channels(reader);
+	struct ncs_channel copy;
+
+	snapshot->channel_count = 0;
+	for (size_t i = 0; i < count; i++) {
+		const struct ncs_channel *channel =
+			ncs_reader_entry(reader, table, i);
+
+		if (ncs_load_relaxed(&channel->key) == 0)
+			continue;
+		copy_block(snapshot, reader, &copy, channel, sizeof(copy));
+		if (copy.key != 0)
+			take_channel(snapshot, &reader->header.clock, &copy);
+	}
+	qsort(snapshot->channels, snapshot->channel_count,
+	      sizeof(*snapshot->channels), compare_channels);
+}
+
+static void add_function(struct ncs_function_view *view,
+			 const struct ncs_function *copy)
+{
+	uint64_t last = copy->last_sequence_number;
+
+	view->calls += copy->calls;
+	view->operations += copy->operations;
+	view->operations_done += copy->operations_done;
+	view->with_children += copy->with_children;
+	view->bytes += copy->bytes;
+	view->size_unknown += copy->size_unknown;
+	if (last != 0 &&
+	    (view->last_sequence_number == NCS_NO_SEQUENCE_NUMBER ||
+	     view->last_sequence_number < last - 1))
+		view->last_sequence_number = last - 1;
+	for (size_t i = 0; i < NCS_TIMING_COUNT; i++) {
+		view->timed[i] += copy->timed[i];
+		view->time_ns[i] += copy->time_ns[i];
+		view->timed_bytes[i] += copy->timed_bytes[i];
+	}
+}
+
+/* Clears the sums over lanes, but keeps the memory of the histograms. */
+static void clear_sums(struct ncs_snapshot *snapshot)
+{
+	memset(snapshot->events, 0, sizeof(snapshot->events));
+	memset(snapshot->losses, 0, sizeof(snapshot->losses));
+	for (size_t i = 0; i < NCS_FUNCTION_COUNT; i++) {
+		struct ncs_function_view *view = &snapshot->functions[i];
+		uint64_t *kernel = view->histogram[NCS_TIMING_KERNEL];
+		uint64_t *proxy = view->histogram[NCS_TIMING_PROXY];
+
+		memset(view, 0, sizeof(*view));
+		view->last_sequence_number = NCS_NO_SEQUENCE_NUMBER;
+		view->histogram[NCS_TIMING_KERNEL] = kernel;
+		view->histogram[NCS_TIMING_PROXY] = proxy;
+	}
+}
+
+static void take_lane(struct ncs_snapshot *snapshot,
+		      const struct ncs_reader *reader, size_t index)
+{
+	const struct ncs_header *header = &reader->header;
+	const struct ncs_lane *lane =
+		ncs_reader_entry(reader, &header->lanes, index);
+	const struct ncs_ring *ring =
+		ncs_reader_entry(reader, &header->rings, index);
+	struct ncs_lane_view *view = &snapshot->lanes[index];
+	struct ncs_function copy;
+
+	memset(view, 0, sizeof(*view));
+	if (!ncs_reader_uses_lane(reader, index))
+		return;
+	view->last_call_ns = ncs_clock_ns(&header->clock,
+					  ncs_load_relaxed(&lane->last_call));
+	view->published = ncs_load_relaxed(&ring->head);
+	if (view->published >= header->ring_records)
+		snapshot->losses[NCS_LOSS_OVERWRITTEN] +=
+			view->published - header->ring_records + 1;
+	for (size_t i = 0; i < NCS_EVENT_COUNT; i++) {
+		snapshot->events[i] += ncs_load_relaxed(&lane->events[i]);
+		view->open_since_ns[i] = ncs_clock_ns(
+			&header->clock, ncs_load_relaxed(&lane->open_since[i]));
+	}
+	for (size_t i = 0; i < NCS_LOSS_COUNT; i++)
+		snapshot->losses[i] += ncs_load_relaxed(&lane->losses[i]);
+	for (size_t i = 0; i < NCS_FUNCTION_COUNT; i++) {
+		copy_block(snapshot, reader, &copy, &lane->functions[i],
+			   sizeof(copy));
+		add_function(&snapshot->functions[i], &copy);
+	}
+	if (view->last_call_ns > snapshot->last_call_ns)
+		snapshot->last_call_ns = view->last_call_ns;
+}
+
+void ncs_snapshot_take(struct ncs_snapshot *snapshot, struct ncs_reader *reader,
+		       uint64_t now_ns)
+{
+	const struct ncs_header *header = ncs_reader_mapped_header(reader);
+	struct ncs_process_state process =
+		ncs_reader_is_image(reader) ?
+			reader->process :
+			ncs_process_state_at(&reader->header, now_ns);
+
+	snapshot->taken_ns = now_ns;
+	snapshot->torn = false;
+	snapshot->last_call_ns = 0;
+	copy_block(snapshot, reader, &snapshot->identity, &header->identity,
+		   sizeof(snapshot->identity));
+	snapshot->identity.comm_name[sizeof(snapshot->identity.comm_name) - 1] =
+		'\0';
+	snapshot->identity.gpu[sizeof(snapshot->identity.gpu) - 1] = '\0';
+	clear_sums(snapshot);
+	snapshot->lane_count = reader->header.lanes.count;
+	for (size_t i = 0; i < snapshot->lane_count; i++)
+		take_lane(snapshot, reader, i);
+	take_channels(snapshot, reader);
+	/* State changes of steps do not update last_call, only `since` of the
+	 * channel. */
+	for (size_t i = 0; i < snapshot->channel_count; i++)
+		if (snapshot->channels[i].since_ns > snapshot->last_call_ns)
+			snapshot->last_call_ns = snapshot->channels[i].since_ns;
+	snapshot->finished_ns = ncs_clock_ns(
+		&reader->header.clock, ncs_load_relaxed(&header->finished));
+	snapshot->process_gone = process.gone;
+	snapshot->process_stopped = process.stopped;
+	/* A rank without any callback is silent from its creation on. */
+	snapshot->liveness = ncs_liveness_of(
+		ncs_load_relaxed(&header->life), snapshot->process_gone,
+		snapshot->last_call_ns != 0 ?
+			snapshot->last_call_ns :
+			ncs_clock_ns(&reader->header.clock,
+				     reader->header.created),
+		now_ns);
+	take_proxy(snapshot, reader);
+	take_kernel(snapshot, reader);
+	take_cupti(snapshot, reader);
+	take_gpu_clock(snapshot, reader);
+	take_sampling(snapshot, reader);
+	take_settings(snapshot, reader);
+	ncs_operations_take(snapshot, reader);
+	ncs_classes_take(snapshot, reader);
+	ncs_ranges_take(snapshot, reader);
+}

@@ -1,0 +1,258 @@
+/* SPDX-License-Identifier: MIT */
+/* Removal of segments that dead processes left behind, and of nothing else. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include <cmocka.h>
+
+#include <errno.h>
+#include <linux/magic.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <sys/stat.h>
+#include <sys/vfs.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include "shm/read/clean.h"
+#include "test/unit/support/segment_fixture.h"
+
+#define SOMEBODY_ELSE 65534
+
+static void touch(struct segment_fixture *fixture, const char *name)
+{
+	FILE *file = fopen(segment_fixture_path(fixture, name), "w");
+
+	assert_non_null(file);
+	fclose(file);
+}
+
+static void make(struct segment_fixture *fixture,
+		 const struct ncs_process *process, unsigned serial,
+		 struct ncs_writer *writer)
+{
+	assert_int_equal(
+		segment_fixture_create(fixture, process, serial, writer), 0);
+	ncs_writer_publish(writer);
+}
+
+static void unmap(struct ncs_writer *writer)
+{
+	munmap(writer->header, writer->mapped_bytes);
+}
+
+static bool exists(const char *path)
+{
+	struct stat status;
+
+	return lstat(path, &status) == 0;
+}
+
+static struct {
+	unsigned calls;
+	int error;
+	char path[512];
+} reported;
+
+static void report(const char *path, int error, void *argument)
+{
+	assert_ptr_equal(argument, &reported);
+	reported.calls++;
+	reported.error = error;
+	snprintf(reported.path, sizeof(reported.path), "%s", path);
+}
+
+static int clean(struct segment_fixture *fixture)
+{
+	memset(&reported, 0, sizeof(reported));
+	return ncs_clean(fixture->directory, report, &reported);
+}
+
+static void segments_of_dead_processes_are_removed_and_others_kept(void **state)
+{
+	struct segment_fixture *fixture = *state;
+	struct ncs_process dead, reused = fixture->process;
+	struct ncs_process elsewhere, other_boot = fixture->process;
+	struct ncs_writer mine, corpse, former, away, old;
+
+	segment_fixture_dead_process(&dead);
+	elsewhere = dead;
+	elsewhere.pid_namespace++;
+	reused.start++;
+	other_boot.boot_id[0] ^= 1;
+	make(fixture, &fixture->process, 0, &mine);
+	make(fixture, &dead, 1, &corpse);
+	make(fixture, &reused, 2, &former);
+	make(fixture, &elsewhere, 3, &away);
+	make(fixture, &other_boot, 4, &old);
+	assert_int_equal(clean(fixture), 3);
+	assert_int_equal(reported.calls, 3);
+	assert_int_equal(reported.error, 0);
+	assert_true(exists(mine.path));
+	assert_false(exists(corpse.path));
+	assert_false(exists(former.path));
+	assert_true(exists(away.path));
+	assert_false(exists(old.path));
+	/* Nothing is left to be done, and nobody need be reported. */
+	assert_int_equal(ncs_clean(fixture->directory, NULL, NULL), 0);
+	unmap(&mine);
+	unmap(&corpse);
+	unmap(&former);
+	unmap(&away);
+	unmap(&old);
+}
+
+static void finished_segment_of_live_process_is_kept(void **state)
+{
+	struct segment_fixture *fixture = *state;
+	struct ncs_writer writer;
+
+	make(fixture, &fixture->process, 0, &writer);
+	writer.header->life = NCS_LIFE_FINISHED;
+	assert_int_equal(clean(fixture), 0);
+	assert_true(exists(writer.path));
+	unmap(&writer);
+}
+
+static void files_not_named_like_segments_are_kept(void **state)
+{
+	static const char *const names[] = {
+		"ncclstat.log",    "ncclstat.2024.11.log",
+		"ncclstat.1.2",    "ncclstat.1.2.3.gz",
+		"ncclstat.1.2.3 ", "ncclstat.",
+		"other",
+	};
+	struct segment_fixture *fixture = *state;
+
+	for (size_t i = 0; i < sizeof(names) / sizeof(names[0]); i++)
+		touch(fixture, names[i]);
+	assert_int_equal(clean(fixture), 0);
+	assert_int_equal(reported.calls, 0);
+	for (size_t i = 0; i < sizeof(names) / sizeof(names[0]); i++)
+		assert_true(exists(segment_fixture_path(fixture, names[i])));
+}
+
+static void unpublished_segment_of_dead_process_is_removed(void **state)
+{
+	struct segment_fixture *fixture = *state;
+	struct ncs_process dead;
+	struct ncs_writer half, mine;
+
+	segment_fixture_dead_process(&dead);
+	assert_int_equal(segment_fixture_create(fixture, &dead, 0, &half), 0);
+	assert_int_equal(segment_fixture_create(fixture, &fixture->process, 0,
+						&mine),
+			 0);
+	unmap(&half);
+	unmap(&mine);
+	assert_int_equal(clean(fixture), 1);
+	assert_false(exists(half.path));
+	assert_true(exists(mine.path));
+}
+
+/* The PID namespace of an unreadable segment is unknown: its PID may be that of
+ * another process here. */
+static void unreadable_segment_still_mapped_is_kept(void **state)
+{
+	struct segment_fixture *fixture = *state;
+	struct ncs_process dead;
+	struct ncs_writer writer;
+	struct statfs status;
+
+	assert_int_equal(statfs(fixture->directory, &status), 0);
+	if (status.f_type != TMPFS_MAGIC)
+		skip(); /* other file systems may not know */
+	segment_fixture_dead_process(&dead);
+	make(fixture, &dead, 0, &writer);
+	writer.header->version = 99u << 16;
+	assert_int_equal(clean(fixture), 0);
+	assert_true(exists(writer.path));
+	unmap(&writer);
+	assert_int_equal(clean(fixture), 1);
+	assert_false(exists(writer.path));
+}
+
+static void failed_removal_is_reported(void **state)
+{
+	struct segment_fixture *fixture = *state;
+	struct ncs_process dead;
+	char name[64], path[512];
+
+	segment_fixture_dead_process(&dead);
+	snprintf(name, sizeof(name), "ncclstat.%u.%llu.0", dead.pid,
+		 (unsigned long long)dead.start);
+	snprintf(path, sizeof(path), "%s", segment_fixture_path(fixture, name));
+	assert_int_equal(mkdir(path, 0700), 0);
+	assert_int_equal(clean(fixture), 0);
+	assert_int_equal(reported.calls, 1);
+	assert_int_equal(reported.error, -EISDIR);
+	assert_string_equal(reported.path, path);
+	assert_true(exists(path));
+}
+
+/* Runs as another user, in a directory in which anyone may remove files. */
+static int clean_as_somebody_else(struct segment_fixture *fixture)
+{
+	if (setegid(SOMEBODY_ELSE) != 0 || seteuid(SOMEBODY_ELSE) != 0)
+		return 1;
+	return ncs_clean(fixture->directory, NULL, NULL) != 0;
+}
+
+static void segments_of_another_user_are_kept(void **state)
+{
+	struct segment_fixture *fixture = *state;
+	struct ncs_process dead;
+	struct ncs_writer writer;
+	int status;
+
+	if (geteuid() != 0)
+		skip();
+	segment_fixture_dead_process(&dead);
+	make(fixture, &dead, 0, &writer);
+	unmap(&writer);
+	assert_int_equal(chmod(fixture->directory, 0777), 0);
+	status = segment_fixture_in_child(clean_as_somebody_else, fixture);
+	assert_true(WIFEXITED(status));
+	assert_int_equal(WEXITSTATUS(status), 0);
+	assert_true(exists(writer.path));
+	/* Permission to read the segment is not enough. */
+	assert_int_equal(chmod(writer.path, 0666), 0);
+	status = segment_fixture_in_child(clean_as_somebody_else, fixture);
+	assert_true(WIFEXITED(status));
+	assert_int_equal(WEXITSTATUS(status), 0);
+	assert_true(exists(writer.path));
+}
+
+static void cleaning_an_unreadable_directory_is_an_error(void **state)
+{
+	struct segment_fixture *fixture = *state;
+
+	assert_int_equal(ncs_clean(segment_fixture_path(fixture, "absent"),
+				   NULL, NULL),
+			 -ENOENT);
+}
+
+#define IN_DIRECTORY(test) \
+	cmocka_unit_test_setup_teardown(test, segment_fixture_setup_bare, \
+					segment_fixture_teardown)
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		IN_DIRECTORY(
+			segments_of_dead_processes_are_removed_and_others_kept),
+		IN_DIRECTORY(finished_segment_of_live_process_is_kept),
+		IN_DIRECTORY(files_not_named_like_segments_are_kept),
+		IN_DIRECTORY(unpublished_segment_of_dead_process_is_removed),
+		IN_DIRECTORY(unreadable_segment_still_mapped_is_kept),
+		IN_DIRECTORY(failed_removal_is_reported),
+		IN_DIRECTORY(segments_of_another_user_are_kept),
+		IN_DIRECTORY(cleaning_an_unreadable_directory_is_an_error),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -1,0 +1,159 @@
+/* SPDX-License-Identifier: MIT */
+/* Liveness of processes and segments: by PID, start time, boot and namespaces. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include <cmocka.h>
+
+#include <sched.h>
+#include <string.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include "shm/read/liveness.h"
+#include "test/unit/support/segment_fixture.h"
+
+static struct ncs_header header_of(const struct ncs_process *process)
+{
+	struct ncs_header header = {
+		.pid = process->pid,
+		.process_start = process->start,
+		.pid_namespace = process->pid_namespace,
+		.time_namespace = process->time_namespace,
+		.life = NCS_LIFE_LIVE,
+	};
+
+	memcpy(header.boot_id, process->boot_id, sizeof(header.boot_id));
+	return header;
+}
+
+static void process_is_gone_if_pid_is_unused_or_reused(void **state)
+{
+	struct ncs_process self, dead;
+	struct ncs_header header;
+
+	(void)state;
+	ncs_process_describe(&self);
+	segment_fixture_dead_process(&dead);
+	header = header_of(&self);
+	assert_false(ncs_process_is_gone(&header));
+	header.process_start++; /* the PID is in use again */
+	assert_true(ncs_process_is_gone(&header));
+	header = header_of(&dead);
+	assert_true(ncs_process_is_gone(&header));
+}
+
+static void process_of_another_boot_is_gone(void **state)
+{
+	struct ncs_process self;
+	struct ncs_header header;
+
+	(void)state;
+	ncs_process_describe(&self);
+	header = header_of(&self);
+	header.boot_id[0] ^= 1;
+	assert_true(ncs_process_is_gone(&header));
+	header.pid_namespace++;
+	assert_true(ncs_process_is_gone(&header));
+}
+
+static void process_of_unknown_state_counts_as_alive(void **state)
+{
+	struct ncs_process self, dead;
+	struct ncs_header header;
+
+	(void)state;
+	ncs_process_describe(&self);
+	segment_fixture_dead_process(&dead);
+	header = header_of(&dead);
+	header.pid_namespace++; /* its PID means nothing here */
+	assert_false(ncs_process_is_gone(&header));
+	header = header_of(&self);
+	header.process_start = 0; /* it could not read its own */
+	assert_false(ncs_process_is_gone(&header));
+	header = header_of(&self);
+	header.process_start++; /* measured in another time namespace */
+	header.time_namespace++;
+	assert_false(ncs_process_is_gone(&header));
+	header = header_of(&dead);
+	header.time_namespace++; /* but no process has its PID */
+	assert_true(ncs_process_is_gone(&header));
+}
+
+/* Runs as process 1 of a new PID namespace. */
+static int judge_from_another_namespace(struct segment_fixture *fixture)
+{
+	struct ncs_process here;
+	pid_t pid;
+	int status;
+
+	if (unshare(CLONE_NEWPID) != 0)
+		return 77;
+	pid = fork();
+	if (pid == 0) {
+		ncs_process_describe(&here);
+		if (here.pid_namespace == fixture->process.pid_namespace)
+			_exit(1);
+		_exit(ncs_process_has_ended(&fixture->process, &here));
+	}
+	waitpid(pid, &status, 0);
+	return WIFEXITED(status) ? WEXITSTATUS(status) : 2;
+}
+
+static void processes_of_another_pid_namespace_count_as_alive(void **state)
+{
+	struct segment_fixture *fixture = *state;
+	int status;
+
+	segment_fixture_dead_process(&fixture->process);
+	status =
+		segment_fixture_in_child(judge_from_another_namespace, fixture);
+	assert_true(WIFEXITED(status));
+	if (WEXITSTATUS(status) == 77)
+		skip();
+	assert_int_equal(WEXITSTATUS(status), 0);
+}
+
+static void liveness_follows_life_process_and_last_call(void **state)
+{
+	const uint64_t now = 1000 * UINT64_C(1000000000);
+	const uint64_t just = now - NCS_SILENT_AFTER_NS;
+
+	(void)state;
+	assert_int_equal(ncs_liveness_of(NCS_LIFE_LIVE, false, now, now),
+			 NCS_ALIVE);
+	assert_int_equal(ncs_liveness_of(NCS_LIFE_LIVE, false, just, now),
+			 NCS_ALIVE);
+	assert_int_equal(ncs_liveness_of(NCS_LIFE_LIVE, false, just - 1, now),
+			 NCS_SILENT);
+	/* A call later than now counts as recent. */
+	assert_int_equal(ncs_liveness_of(NCS_LIFE_LIVE, false, now + 5, now),
+			 NCS_ALIVE);
+	assert_int_equal(ncs_liveness_of(NCS_LIFE_LIVE, true, now, now),
+			 NCS_DEAD);
+	assert_int_equal(ncs_liveness_of(NCS_LIFE_LIVE, true, just - 1, now),
+			 NCS_DEAD);
+	assert_int_equal(ncs_liveness_of(NCS_LIFE_FINISHED, true, now, now),
+			 NCS_FINISHED);
+	assert_int_equal(ncs_liveness_of(NCS_LIFE_FINISHED, false, 0, now),
+			 NCS_FINISHED);
+}
+
+#define IN_DIRECTORY(test) \
+	cmocka_unit_test_setup_teardown(test, segment_fixture_setup_bare, \
+					segment_fixture_teardown)
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(process_is_gone_if_pid_is_unused_or_reused),
+		cmocka_unit_test(process_of_another_boot_is_gone),
+		cmocka_unit_test(process_of_unknown_state_counts_as_alive),
+		IN_DIRECTORY(processes_of_another_pid_namespace_count_as_alive),
+		cmocka_unit_test(liveness_follows_life_process_and_last_call),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
