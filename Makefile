@@ -3,25 +3,25 @@
 #
 # Sources are found by folder (a folder is a layer, see test/check_layers.sh),
 # so a new .c file needs no line here, and a folder that does not exist yet is
-# an empty list.  Nothing here may write outside $(BUILD) but install and
-# uninstall, and nothing here may use the network but test/setup.sh.
+# an empty list.  Only install and uninstall write outside $(BUILD); only
+# test/setup.sh uses the network.
 #
 #   V=1                      show the commands
 #   BUILD=folder             where everything built goes
 #   SANITIZE=address,undefined | thread
-#                            a build of its own, in a folder of its own
+#                            build with sanitizers, in a separate folder
 #   WERROR=1                 a warning is an error
-#   CC=clang                 another compiler
+#   CC=clang                 use another compiler
 #   FUZZ_SECONDS=60          how long "make fuzz" runs each fuzzer
 #   DESTDIR= PREFIX= LIBDIR= MANDIR=
-#                            where install puts things
+#                            install below these folders
 
 MAKEFLAGS += --no-builtin-rules --no-print-directory
 .DELETE_ON_ERROR:
 .SUFFIXES:
 .SECONDARY:
 
-# --- What is built, and where ----------------------------------------------
+# --- Build folders ---------------------------------------------------------
 
 comma := ,
 SANITIZE ?=
@@ -37,10 +37,10 @@ BUILD ?= build-asan
 endif
 
 OBJ := $(BUILD)/obj/$(VARIANT)
-# The builds that "make check" makes beside this one.
+# "make check" builds these beside this one.
 ASAN_BUILD := $(BUILD)-asan
 TSAN_BUILD := $(BUILD)-tsan
-# And the one of "make fuzz", by clang.
+# "make fuzz" builds this one, with clang.
 FUZZ_BUILD := $(BUILD)-fuzz
 FUZZ_SECONDS ?= 60
 
@@ -51,7 +51,7 @@ BINDIR := $(PREFIX)/bin
 INCDIR := $(PREFIX)/include/ncclstat
 BASHDIR := $(PREFIX)/share/bash-completion/completions
 
-# The scripts under test/ find what was built, and the compiler, by these.
+# The scripts under test/ find the build and the compiler by these.
 export BUILD CC
 
 # --- Tools and flags -------------------------------------------------------
@@ -91,29 +91,29 @@ ifneq ($(findstring undefined,$(SANITIZE)),)
 SAN_FLAGS += -fno-sanitize-recover=undefined
 endif
 ifeq ($(VARIANT),tsan)
-# TSan does not know fences: the ring then orders each word by itself.
+# TSan does not support fences; with NCS_TSAN the ring orders each word instead.
 ALL_CPPFLAGS += -DNCS_TSAN
 endif
 ALL_CFLAGS += $(SAN_FLAGS)
 ALL_LDFLAGS += $(SAN_FLAGS)
 endif
 
-# What is called for each event.  Where the kernel restricts branch prediction
-# (IBRS), an indirect jump takes some 10 ns.
+# For code that runs for each event: where the kernel restricts branch
+# prediction (IBRS), an indirect jump takes some 10 ns.
 HOT_CFLAGS := -fno-jump-tables
-# The plugin is dlopened into a process that is not ours.  Its few thread-local
-# words must not go through __tls_get_addr, which may call malloc.
+# The plugin is loaded into another program's process.  Access to its few
+# thread-local words must not call __tls_get_addr, which may call malloc.
 PIC_CFLAGS := -fPIC -ftls-model=initial-exec $(HOT_CFLAGS)
 PLUGIN_LDFLAGS := -shared -Wl,-z,nodelete -Wl,-z,now \
 	-Wl,--version-script=plugin/plugin.map \
 	-Wl,-soname,libnccl-profiler-ncclstat.so
 ifeq ($(SANITIZE),)
-# A sanitizer's run time is found in the program that loads the plugin.
+# The program that loads the plugin brings the sanitizer's run time along.
 PLUGIN_LDFLAGS += -Wl,--no-undefined
 endif
 
 TUI_CFLAGS := $(CURSES_CFLAGS) $(JANSSON_CFLAGS)
-# What the library needs, then the program, then the programs of test/host.
+# Libraries for libncclstat, for the program, and for the programs of test/host.
 LIB_LIBS := $(RECORD_LIBS) $(JANSSON_LIBS) -lm
 TUI_LIBS := $(CURSES_LIBS) $(LIB_LIBS)
 HOST_LIBS := $(LZMA_LIBS) $(LIB_LIBS) -ldl
@@ -154,7 +154,7 @@ SIMULATE_OBJ := $(call objs,test/host/ncclsimulate.c \
 	test/unit/support/simulated_hosts.c)
 PIC_OBJ := $(patsubst %.c,$(OBJ)/pic/%.o,$(PLUGIN_SRC) $(WRITER_SRC))
 
-# In a folder of tests, test_*.c are programs and the rest helps them all.
+# In a folder of tests, test_*.c are programs; all other files are linked to each.
 programs = $(foreach f,$(1),$(if $(filter test_%,$(notdir $(f))),$(f)))
 helpers = $(call objs,$(filter-out $(call programs,$(1)),$(1)))
 UNIT := $(patsubst %.c,%,$(call programs,$(UNIT_SRC)))
@@ -164,16 +164,16 @@ THREADS := $(filter test/plugin/test_threads% test/plugin/test_control%,$(PTEST)
 
 BENCH := $(patsubst test/bench/%.c,$(BUILD)/%,$(BENCH_SRC))
 FUZZ := $(patsubst test/fuzz/%.c,fuzz/%,$(FUZZ_SRC))
-# What a bench compares with: profiler plugins of its own.
+# Benchmarks compare with these profiler plugins.
 BENCH_SO := $(patsubst test/bench/%_plugin.c,$(BUILD)/bench/libnccl-profiler-%.so,\
 	$(wildcard test/bench/*_plugin.c))
 
-# Plugins to be chained to ours: one source, in its name the versions of the
-# API that a file exports.
+# Plugins that tests chain to ours, built from one source; each name lists the
+# versions of the API that the plugin exports.
 RECORDERS := all 4 5 6 1-2-3 6-7
 RECORDER_SO := $(patsubst %,$(BUILD)/test/next/recorder-%.so,$(RECORDERS))
 NVTX_TOOL := $(BUILD)/test/next/nvtx-tool.so
-# A CUPTI that needs no GPU, and one that lacks a function.
+# A fake CUPTI that needs no GPU, and one that lacks a function.
 CUPTI_SO := $(BUILD)/test/next/cupti.so $(BUILD)/test/next/cupti-bare.so
 versions = $(if $(filter all,$(1)),1 2 3 4 5 6 7,$(subst -, ,$(1)))
 
@@ -186,7 +186,7 @@ PLUGIN := $(BUILD)/libnccl-profiler-ncclstat.so
 LIB := $(BUILD)/libncclstat.a
 MANGEN := $(BUILD)/mangen
 
-# Pages are made only in the plain build; a sanitizer has nothing to say there.
+# Only the plain build makes the manual pages.
 ifeq ($(VARIANT),plain)
 MAN := $(patsubst man/%,$(BUILD)/man/%,$(wildcard man/*.[1-8]))
 ifneq ($(wildcard man/mangen.c),)
@@ -212,10 +212,10 @@ say = @printf '  %-7s %s\n' $(1) '$(2)'
 endif
 
 .PHONY: all
-all: $(PRODUCTS) $(MAN) ## everything that is installed, and what makes up jobs
+all: $(PRODUCTS) $(MAN) ## everything that install needs, and the players of captured jobs
 
-# Set-up may install what the first lines of this file ask about, so what comes
-# after it is another make.
+# Set-up may install libraries that the first lines of this file look for, so
+# another make runs after it.
 JOBS = $(if $(findstring jobserver,$(MAKEFLAGS)),,-j$(shell nproc))
 RUN := sh test/run_tests.sh
 
@@ -257,7 +257,7 @@ check-asan: build-asan ## unit and plugin tests with ASan and UBSan
 check-tsan: build-tsan ## stress and thread tests with TSan
 	@$(RUN) $(patsubst %,$(TSAN_BUILD)/%,$(STRESS) $(THREADS))
 
-# Some tests start the programs too, so each build has them all.
+# Some tests start the programs, so each build has all of them.
 .PHONY: build-check build-asan build-tsan build-tests
 build-tests: all $(call in_build,$(UNIT) $(PTEST) $(STRESS))
 build-check: build-tests
@@ -268,8 +268,8 @@ build-tsan:
 	@$(MAKE) $(JOBS) SANITIZE=thread \
 		BUILD=$(TSAN_BUILD) all $(patsubst %,$(TSAN_BUILD)/%,$(STRESS) $(THREADS))
 
-# Not part of check: a compiler newer than ours may well find something new,
-# and that should not stop anybody who only wants to know whether it works.
+# Not part of check: a newer compiler may warn about something new, which must
+# not fail the tests of a user who only wants to know whether they pass.
 .PHONY: check-warnings
 check-warnings: ## everything without a warning, by gcc and by clang
 	@$(MAKE) $(JOBS) CC=gcc WERROR=1 BUILD=$(BUILD)-gcc build-tests
@@ -279,7 +279,7 @@ check-warnings: ## everything without a warning, by gcc and by clang
 bench: all $(BENCH) $(BENCH_SO) ## what a callback costs, and the like
 	@set -e; for b in $(BENCH); do echo "# $$b"; "$$b"; done
 
-# Seeds are made by the plain build.
+# The plain build makes the seeds.
 .PHONY: fuzz build-fuzz
 fuzz: ## hostile files and segments, made up by libFuzzer
 	@sh test/setup.sh fuzz
@@ -334,8 +334,8 @@ uninstall: ## remove what install put there
 
 # --- Rules -----------------------------------------------------------------
 
-# Objects are made again when the flags change, programs also when a source
-# file comes or goes: neither shows in the age of a file.
+# These stamps change with the flags and with the list of sources, neither of
+# which shows in a file's time: they rebuild objects and programs.
 FLAGS := $(OBJ)/flags
 SOURCES := $(OBJ)/sources
 stamp = @mkdir -p $(@D); printf '%s\n' '$(subst ','\'',$(1))' >$@.new; \
@@ -405,7 +405,7 @@ $(call in_build,$(FUZZ)): $(BUILD)/fuzz/%: $(OBJ)/test/fuzz/%.o \
 		$(TUI_TEST_OBJ) $(LIB) $(SOURCES)
 	$(call link,-fsanitize=fuzzer $(TUI_LIBS) -lpthread)
 
-# Private: the flags' own file must not be written with these.
+# private keeps these flags out of $(FLAGS), a prerequisite of the objects.
 $(OBJ)/test/bench/%_plugin.o: private TEST_CFLAGS += $(PIC_CFLAGS)
 $(OBJ)/test/bench/bench_callbacks.o $(OBJ)/test/bench/caller.o: \
 	private TEST_CFLAGS += $(HOT_CFLAGS)
