@@ -28,6 +28,8 @@
 #include "tui/text/output.h"
 #include "tui/screen/save.h"
 #include "tui/screen/screen.h"
+#include "tui/screen/screen_frame.h"
+#include "tui/screen/screen_options.h"
 #include "tui/screen/screen_replay.h"
 #include "tui/term/key_script.h"
 #include "tui/commands/set_command.h"
@@ -44,12 +46,12 @@
 struct live {
 	struct ncs_screen screen;
 	struct ncs_source *source;
-	struct ncs_replay *replay; /* NULL: it is now */
+	struct ncs_replay *replay;       /* NULL: it is now */
 	struct ncs_replay_search search; /* through all of it */
 	struct ncs_script script;
 	struct ncs_lease lease;
 	struct ncs_target_filter targets; /* whom a key may ask */
-	struct tm wall; /* in the title */
+	struct tm wall;                   /* in the title */
 	int timer;
 	int signals;
 	sigset_t former_mask;
@@ -517,7 +519,8 @@ static bool wants_color(const struct ncs_options *options)
 }
 
 static void init_screen(struct live *live, const struct ncs_options *options,
-			const struct ncs_config_file *config, const char *complaint)
+			const struct ncs_config_file *config,
+			const char *complaint)
 {
 	char host[65] = "";
 

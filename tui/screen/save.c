@@ -9,8 +9,9 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "tui/text/format.h"
 #include "tui/screen/screen_head.h"
+#include "tui/term/term.h"
+#include "tui/text/format.h"
 #include "tui/text/words.h"
 
 /* Files of one second. */

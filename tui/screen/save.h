@@ -7,7 +7,7 @@
 #include <time.h>
 
 #include "tui/commands/dump_command.h"
-#include "tui/screen/screen.h"
+#include "tui/screen/screen_state.h"
 
 /* Prints a title, what is limited, and the rows that the view has now, in
  * their order, with all columns: the table of a text dump. 0 or -ENOMEM. */

@@ -5,58 +5,26 @@
  * Must not change anything but what depends on the size of the screen. Called
  * for each frame.
  */
-#include "tui/screen/screen.h"
+#include "tui/screen/screen_frame.h"
 
 #include <stdio.h>
 #include <string.h>
 
+#include "tui/term/wrap.h"
 #include "tui/term/keys.h"
 #include "tui/text/finding_text.h"
 #include "tui/screen/screen_head.h"
+#include "tui/screen/screen_help.h"
 #include "tui/screen/screen_replay.h"
+#include "tui/screen/screen_setup.h"
+#include "tui/screen/screen_summary.h"
+#include "tui/screen/screen_timeline.h"
+#include "tui/screen/timeline_text.h"
+#include "tui/table/table.h"
+#include "tui/table/table_draw.h"
 #include "tui/text/words.h"
 
 #define LINE_BYTES 512
-
-/* --- Lines of text -------------------------------------------------------- */
-
-size_t ncs_line_length(const char *text, int width)
-{
-	char line[LINE_BYTES];
-	size_t length = 0, blank = 0;
-
-	while (text[length] && length + 1 < sizeof(line)) {
-		line[length] = text[length];
-		line[length + 1] = '\0';
-		if (ncs_term_text_width(line) > width)
-			return blank > 0 ? blank : length > 0 ? length : 1;
-		if (text[++length] == ' ')
-			blank = length;
-	}
-	return length;
-}
-
-int ncs_draw_wrapped(const struct ncs_rect *rect, enum ncs_role role,
-		     const char *text)
-{
-	char line[LINE_BYTES];
-	int y = 0;
-
-	while (*text && y < rect->height) {
-		size_t length = ncs_line_length(text, rect->width);
-
-		/* The last line takes the rest, and shows that it is cut. */
-		if (y + 1 == rect->height)
-			length = strlen(text);
-		snprintf(line, sizeof(line), "%.*s", (int)length, text);
-		ncs_term_put(rect->y + y, rect->x, rect->width, role, line);
-		y++;
-		text += length;
-		while (*text == ' ')
-			text++;
-	}
-	return y;
-}
 
 /* --- Below the table ------------------------------------------------------ */
 
@@ -84,18 +52,6 @@ static void draw_info(const struct ncs_screen *screen,
 	ncs_draw_wrapped(rect, NCS_ROLE_LABEL, whole);
 }
 
-void ncs_screen_add_spot(struct ncs_screen *screen, int y, int x, int width,
-			 enum ncs_action action)
-{
-	if (screen->spot_count < NCS_SPOTS_MAX)
-		screen->spots[screen->spot_count++] = (struct ncs_spot){
-			.y = y,
-			.x = x,
-			.width = width,
-			.action = action,
-		};
-}
-
 static void draw_bar(struct ncs_screen *screen, const struct ncs_rect *rect)
 {
 	char number[8];
@@ -112,8 +68,9 @@ static void draw_bar(struct ncs_screen *screen, const struct ncs_rect *rect)
 			x += ncs_term_put(rect->y, x, rect->width - x,
 					  NCS_ROLE_BAR_LABEL,
 					  ncs_keys[i].label);
-			ncs_screen_add_spot(screen, rect->y, start, x - start,
-					    ncs_keys[i].action);
+			ncs_screen_add_click_target(screen, rect->y, start,
+						    x - start,
+						    ncs_keys[i].action);
 			x += ncs_term_put(rect->y, x, rect->width - x,
 					  NCS_ROLE_TEXT, " ");
 		}
@@ -399,7 +356,7 @@ void ncs_screen_draw(struct ncs_screen *screen, uint64_t now_ns,
 	struct ncs_layout layout;
 
 	ncs_term_erase();
-	screen->spot_count = 0;
+	screen->click_target_count = 0;
 	compute_layout(screen, height, width, &layout);
 	if (layout.too_small)
 		draw_too_small(height, width);

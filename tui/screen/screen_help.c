@@ -5,26 +5,28 @@
  * It is made anew for each drawing: one pass emits line after line, and those
  * within the window are put.
  */
-#include "tui/screen/screen.h"
+#include "tui/screen/screen_help.h"
 
 #include <stdio.h>
 #include <string.h>
 
 #include "analysis/base/value_names.h"
+#include "tui/term/wrap.h"
 #include "tui/term/keys.h"
 #include "tui/text/words.h"
 
 #define NAME_WIDTH 14
 
 /* What becomes of the lines. */
-struct page {
+struct help_page {
 	const struct ncs_rect *rect; /* NULL: they are only counted */
 	int width;
 	int top;
 	int line;
 };
 
-static void emit(struct page *page, int x, enum ncs_role role, const char *text)
+static void emit(struct help_page *page, int x, enum ncs_role role,
+		 const char *text)
 {
 	int y = page->line - page->top;
 
@@ -34,7 +36,7 @@ static void emit(struct page *page, int x, enum ncs_role role, const char *text)
 }
 
 /* Text in as many lines as it takes, from column x on. */
-static void emit_wrapped(struct page *page, int x, enum ncs_role role,
+static void emit_wrapped(struct help_page *page, int x, enum ncs_role role,
 			 const char *text)
 {
 	int width = page->width - x > 8 ? page->width - x : 8;
@@ -52,7 +54,7 @@ static void emit_wrapped(struct page *page, int x, enum ncs_role role,
 	} while (*text);
 }
 
-static void emit_title(struct page *page, const char *title)
+static void emit_title(struct help_page *page, const char *title)
 {
 	if (page->line > 0)
 		page->line++;
@@ -60,13 +62,14 @@ static void emit_title(struct page *page, const char *title)
 	page->line++;
 }
 
-static void emit_item(struct page *page, const char *name, const char *help)
+static void emit_item(struct help_page *page, const char *name,
+		      const char *help)
 {
 	emit(page, 1, NCS_ROLE_LABEL, name);
 	emit_wrapped(page, NAME_WIDTH + 2, NCS_ROLE_TEXT, help);
 }
 
-static void emit_keys(struct page *page)
+static void emit_keys(struct help_page *page)
 {
 	for (unsigned group = 0; group < NCS_KEY_GROUP_COUNT; group++) {
 		emit_title(page, ncs_key_group_titles[group]);
@@ -77,7 +80,7 @@ static void emit_keys(struct page *page)
 	}
 }
 
-static void emit_marks(struct page *page)
+static void emit_marks(struct help_page *page)
 {
 	emit_title(page, "Marks in front of a row");
 	emit_item(page, ">", "the others wait for it, directly or not");
@@ -87,7 +90,7 @@ static void emit_marks(struct page *page)
 	emit_item(page, "K P -", "collective: timed by kernel, by proxy, not");
 }
 
-static void emit_states(struct page *page)
+static void emit_states(struct help_page *page)
 {
 	char name[32];
 
@@ -106,7 +109,7 @@ static void emit_states(struct page *page)
 	}
 }
 
-static void emit_activities(struct page *page)
+static void emit_activities(struct help_page *page)
 {
 	char name[32];
 
@@ -119,7 +122,7 @@ static void emit_activities(struct page *page)
 	}
 }
 
-static void emit_columns(struct page *page)
+static void emit_columns(struct help_page *page)
 {
 	for (unsigned view = 0; view < NCS_VIEW_COUNT; view++) {
 		char title[64];
@@ -134,7 +137,7 @@ static void emit_columns(struct page *page)
 	}
 }
 
-static void emit_losses(struct page *page)
+static void emit_losses(struct help_page *page)
 {
 	static const struct {
 		const char *name;
@@ -150,7 +153,7 @@ static void emit_losses(struct page *page)
 		emit_item(page, losses[i].name, losses[i].help);
 }
 
-static void emit_all(struct page *page)
+static void emit_all(struct help_page *page)
 {
 	emit_keys(page);
 	emit_marks(page);
@@ -162,7 +165,7 @@ static void emit_all(struct page *page)
 
 int ncs_help_lines(int width)
 {
-	struct page page = { .width = width };
+	struct help_page page = { .width = width };
 
 	emit_all(&page);
 	return page.line;
@@ -170,7 +173,38 @@ int ncs_help_lines(int width)
 
 void ncs_help_draw(const struct ncs_rect *rect, int top)
 {
-	struct page page = { .rect = rect, .width = rect->width, .top = top };
+	struct help_page page = { .rect = rect,
+				  .width = rect->width,
+				  .top = top };
 
 	emit_all(&page);
+}
+
+void ncs_help_act(struct ncs_screen *screen, enum ncs_action action)
+{
+	int page = screen->help_page > 1 ? screen->help_page - 1 : 1;
+
+	switch (action) {
+	case NCS_ACTION_UP:
+		screen->help_top--;
+		break;
+	case NCS_ACTION_DOWN:
+		screen->help_top++;
+		break;
+	case NCS_ACTION_PAGE_UP:
+		screen->help_top -= page;
+		break;
+	case NCS_ACTION_PAGE_DOWN:
+		screen->help_top += page;
+		break;
+	case NCS_ACTION_FIRST:
+		screen->help_top = 0;
+		break;
+	case NCS_ACTION_LAST:
+		screen->help_top = ncs_help_lines(ncs_term_width());
+		break;
+	default:
+		/* Whatever else is pressed, who presses it wants to go on. */
+		screen->help = false;
+	}
 }

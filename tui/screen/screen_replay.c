@@ -8,6 +8,7 @@
 
 #include "analysis/base/append.h"
 #include "analysis/base/value_names.h"
+#include "tui/term/term.h"
 #include "tui/text/format.h"
 
 #define LINE_BYTES 512
@@ -23,7 +24,7 @@ void ncs_screen_set_replay(struct ncs_screen *screen, struct ncs_replay *replay,
 
 /* --- The line -------------------------------------------------------------- */
 
-enum part {
+enum replay_part {
 	PART_POSITION,
 	PART_SPEED,
 	PART_WALL,

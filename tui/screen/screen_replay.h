@@ -4,7 +4,7 @@
 #ifndef NCS_TUI_SCREEN_SCREEN_REPLAY_H
 #define NCS_TUI_SCREEN_SCREEN_REPLAY_H
 
-#include "tui/screen/screen.h"
+#include "tui/screen/screen_state.h"
 
 /* Shows a recording from now on; both stay the caller's. */
 void ncs_screen_set_replay(struct ncs_screen *screen, struct ncs_replay *replay,

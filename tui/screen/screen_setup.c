@@ -1,10 +1,16 @@
 /* SPDX-License-Identifier: MIT */
 /* The setup screen: what the live view can change, from the table of options,
  * and what the plugin collects. What keys do to it is in tui/screen/screen.c. */
-#include "tui/screen/screen.h"
+#include "tui/screen/screen_setup.h"
 
 #include <stdio.h>
 
+#include "tui/screen/screen_options.h"
+#include "tui/screen/screen_prompt.h"
+#include "tui/screen/screen_replay.h"
+#include "tui/table/table_actions.h"
+#include "tui/term/term.h"
+#include "tui/term/wrap.h"
 #include "tui/text/format.h"
 
 #define NAME_WIDTH 13
@@ -72,14 +78,15 @@ static void print_settings(const struct ncs_screen *screen, char *text,
 }
 
 /* The three parts of a line. */
-struct line {
+struct setup_line {
 	const char *name;
 	char value[NCS_OPTION_VALUE_MAX];
 	char choices[64];
 };
 
 static void print_column(const struct ncs_screen *screen,
-			 const struct ncs_column *column, struct line *line)
+			 const struct ncs_column *column,
+			 struct setup_line *line)
 {
 	static const char *const levels[] = {
 		[NCS_COLUMN_INFO] = "info",
@@ -98,7 +105,8 @@ static void print_column(const struct ncs_screen *screen,
 }
 
 static void print_line(const struct ncs_screen *screen,
-		       const struct ncs_setup_entry *entry, struct line *line)
+		       const struct ncs_setup_entry *entry,
+		       struct setup_line *line)
 {
 	if (entry->option == NCS_OPTION_COLUMNS) {
 		print_column(screen, entry->column, line);
@@ -122,7 +130,7 @@ static void draw_entry(const struct ncs_screen *screen, size_t place,
 	bool selected = place == screen->setup_selected;
 	enum ncs_role role = selected ? NCS_ROLE_SELECTED : NCS_ROLE_TEXT;
 	int x = rect->x + NAME_WIDTH + 2, used;
-	struct line line;
+	struct setup_line line;
 
 	print_line(screen, &entry, &line);
 	if (selected)
@@ -161,4 +169,99 @@ void ncs_setup_draw(struct ncs_screen *screen, const struct ncs_rect *rect)
 			draw_entry(screen, screen->setup_top + i, &line);
 	if (help > 0)
 		ncs_draw_wrapped(&below, NCS_ROLE_LABEL, help_of(screen));
+}
+
+/* --- Keys and clicks ------------------------------------------------------ */
+
+/* What is selected in the setup takes its next value. */
+static unsigned change_setup(struct ncs_screen *screen, bool forward,
+			     uint64_t now_ns)
+{
+	const struct ncs_setup_entry entry =
+		ncs_setup_entry(screen->view, screen->setup_selected);
+	char notice[sizeof(screen->notice)];
+	unsigned requests = 0;
+
+	ncs_screen_collect(screen);
+	switch (entry.option) {
+	case NCS_OPTION_SET:
+		if (!ncs_replay_act(screen, NCS_ACTION_SET, now_ns, &requests))
+			ncs_prompt_open(screen, NCS_PROMPT_SET);
+		break;
+	case NCS_OPTION_INTERVAL:
+		requests = ncs_screen_change_interval(screen, forward, now_ns);
+		break;
+	case NCS_OPTION_SORT:
+		ncs_grid_act(ncs_screen_table(screen),
+			     forward ? NCS_ACTION_SORT_NEXT :
+				       NCS_ACTION_SORT_PREVIOUS,
+			     notice, sizeof(notice));
+		ncs_screen_say(screen, now_ns, "%s", notice);
+		ncs_screen_build(screen);
+		break;
+	case NCS_OPTION_COLUMNS:
+		ncs_screen_toggle_column(screen, entry.column, now_ns);
+		break;
+	default:
+		ncs_screen_step_option(screen, entry.option, forward, now_ns);
+	}
+	ncs_screen_collect(screen);
+	return requests;
+}
+
+unsigned ncs_setup_key(struct ncs_screen *screen, int code,
+		       enum ncs_action action, uint64_t now_ns)
+{
+	size_t last = ncs_setup_count(screen->view) - 1;
+
+	if (code == ' ')
+		return change_setup(screen, true, now_ns);
+	switch (action) {
+	case NCS_ACTION_UP:
+		if (screen->setup_selected > 0)
+			screen->setup_selected--;
+		return 0;
+	case NCS_ACTION_DOWN:
+		if (screen->setup_selected < last)
+			screen->setup_selected++;
+		return 0;
+	case NCS_ACTION_PAGE_UP:
+	case NCS_ACTION_FIRST:
+		screen->setup_selected = 0;
+		return 0;
+	case NCS_ACTION_PAGE_DOWN:
+	case NCS_ACTION_LAST:
+		screen->setup_selected = last;
+		return 0;
+	case NCS_ACTION_LEFT:
+		return change_setup(screen, false, now_ns);
+	case NCS_ACTION_RIGHT:
+	case NCS_ACTION_ENTER:
+		return change_setup(screen, true, now_ns);
+	case NCS_ACTION_KEEP:
+		return ncs_prompt_keep(screen, now_ns);
+	case NCS_ACTION_BACK:
+	case NCS_ACTION_QUIT:
+	case NCS_ACTION_SETUP:
+		screen->setup = false;
+		return 0;
+	default:
+		ncs_screen_say(screen, now_ns,
+			       "no such key here; q leaves the setup");
+		return 0;
+	}
+}
+
+/* A line is selected; one that is already is changed. */
+unsigned ncs_setup_click(struct ncs_screen *screen, int y, uint64_t now_ns)
+{
+	size_t place = screen->setup_top + (size_t)(y - 1);
+
+	if (y < 1 || (size_t)(y - 1) >= screen->setup_page ||
+	    place >= ncs_setup_count(screen->view))
+		return 0;
+	if (place == screen->setup_selected)
+		return change_setup(screen, true, now_ns);
+	screen->setup_selected = place;
+	return 0;
 }

@@ -11,6 +11,7 @@
 #include "analysis/diagnosis/finding.h"
 #include "analysis/model/range_totals.h"
 #include "analysis/views/timeline.h"
+#include "shm/array.h"
 
 static void key_of_channel(const struct ncs_channel_view *channel,
 			   struct ncs_grid_key *key)
@@ -42,8 +43,8 @@ void ncs_grid_key_of(const struct ncs_row *row, struct ncs_grid_key *key)
 		key->index = row->rank->ranges[row->index].range->number;
 		break;
 	case NCS_VIEW_CLASS:
-		key->index = ncs_class_identity(
-			&row->rank->now.classes[row->index]);
+		key->index =
+			ncs_class_identity(&row->rank->now.classes[row->index]);
 		break;
 	case NCS_VIEW_TIMELINE:
 		if (!ncs_track_at(row->rank, row->index, &track) ||
@@ -87,17 +88,16 @@ void ncs_marks_clear(struct ncs_marks *marks)
 bool ncs_marks_add(struct ncs_marks *marks, const struct ncs_grid_key *key,
 		   bool whole)
 {
-	struct ncs_mark *mark = find(marks, key), *grown;
+	struct ncs_mark *mark = find(marks, key);
 	char *id;
 
 	if (mark) {
 		mark->whole = mark->whole || whole;
 		return true;
 	}
-	grown = realloc(marks->marks, (marks->count + 1) * sizeof(*grown));
-	if (!grown)
+	if (ncs_array_reserve(&marks->marks, &marks->capacity, marks->count + 1,
+			      sizeof(*marks->marks)) != 0)
 		return false;
-	marks->marks = grown;
 	id = strdup(key->id);
 	if (!id)
 		return false;

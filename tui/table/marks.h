@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /* Sets of rows by name: which are tagged, which are folded.
  *
- * A name outlasts samples, sorting and changes of the view. Pure but for
- * memory; a set of zeros is empty.
+ * A name stays valid across samples, sorting and changes of the view. Pure but
+ * for memory; a set of zeros is empty.
  */
 #ifndef NCS_TUI_TABLE_MARKS_H
 #define NCS_TUI_TABLE_MARKS_H
@@ -12,51 +12,57 @@
 
 #include "analysis/views/columns.h"
 
-/* Who a row is, whatever its place. */
+/* The name of a row, independent of its place. */
 struct ncs_grid_key {
-	/* A proxy thread is its rank: NCS_VIEW_RANK. So is what cannot be
-	 * read. */
+	/* NCS_VIEW_RANK also for a proxy thread, which is named like its rank,
+	 * and for a segment that cannot be read. */
 	enum ncs_view view;
-	const char *id;
-	uint64_t index;
-	int channel; /* -1: of no channel */
+	const char *id; /* the communicator's key or the rank's id */
+	uint64_t index; /* function, verdict, range, class or track */
+	int channel;    /* -1 if the row is not of a channel */
 	bool send;
 	int peer;
 };
 
-/* The name of a row of the model; its id is the model's. */
+/* Gets the name of a row of the model. Its id is the model's. */
 void ncs_grid_key_of(const struct ncs_row *row, struct ncs_grid_key *key);
+
+/* Whether two names are equal. */
 bool ncs_grid_key_is(const struct ncs_grid_key *a,
 		     const struct ncs_grid_key *b);
 
 struct ncs_mark {
 	struct ncs_grid_key key;
-	char *id;   /* the memory of key.id */
-	bool whole; /* and all that belongs to it, in every view */
+	char *id;   /* owned memory of key.id */
+	bool whole; /* includes all rows that belong to it, in every view */
 };
 
 struct ncs_marks {
 	struct ncs_mark *marks;
 	size_t count;
+	size_t capacity;
 };
 
+/* Removes all marks and frees their memory. */
 void ncs_marks_clear(struct ncs_marks *marks);
 
-/* False: there is no memory. What was there stays, and may become whole. */
+/* Adds a mark, or makes an existing one whole. Returns false if there is no
+ * memory. */
 bool ncs_marks_add(struct ncs_marks *marks, const struct ncs_grid_key *key,
 		   bool whole);
 
-/* False: it was not there. */
+/* Removes a mark. Returns false if there was none. */
 bool ncs_marks_remove(struct ncs_marks *marks, const struct ncs_grid_key *key);
 
-/* Whether it is there by itself. */
+/* Whether a row is marked by its own name. */
 bool ncs_marks_have(const struct ncs_marks *marks,
 		    const struct ncs_grid_key *key);
 
-/* Whether it is there by itself or belongs to what is there as a whole. */
+/* Whether a row is marked by its own name or belongs to a row that is marked as
+ * a whole. */
 bool ncs_marks_cover(const struct ncs_marks *marks, const struct ncs_row *row);
 
-/* Whether something of a rank is there. */
+/* Whether a rank, or a row of it, is marked. */
 bool ncs_marks_touch(const struct ncs_marks *marks,
 		     const struct ncs_rank *rank);
 

@@ -6,7 +6,7 @@
 #include <stdint.h>
 #include <stdlib.h>
 
-#include "tui/table/table.h"
+#include "tui/table/rows.h"
 
 /* Rows of no communicator stand below all others, as they are. */
 #define NO_GROUP SIZE_MAX
@@ -101,7 +101,7 @@ static size_t group_rows(struct ncs_grid *table, const struct ncs_model *model)
 /* --- Rows ----------------------------------------------------------------- */
 
 /* An array that is being filled. */
-struct rows {
+struct tree_rows {
 	struct ncs_grid_row *row;
 	size_t count;
 };
@@ -117,7 +117,7 @@ static enum ncs_fold fold_of(const struct ncs_grid *table,
 }
 
 static struct ncs_grid_row *add_communicator(const struct ncs_grid *table,
-					     struct rows *rows,
+					     struct tree_rows *rows,
 					     const struct ncs_grid_row *first)
 {
 	struct ncs_grid_row *row = &rows->row[rows->count++];
@@ -130,7 +130,7 @@ static struct ncs_grid_row *add_communicator(const struct ncs_grid *table,
 	return row;
 }
 
-static void add_channels(const struct ncs_grid *table, struct rows *rows,
+static void add_channels(const struct ncs_grid *table, struct tree_rows *rows,
 			 const struct ncs_rank *rank,
 			 const struct ncs_grid_query *query)
 {
@@ -150,7 +150,7 @@ static void add_channels(const struct ncs_grid *table, struct rows *rows,
 	}
 }
 
-static void add_row(const struct ncs_grid *table, struct rows *rows,
+static void add_row(const struct ncs_grid *table, struct tree_rows *rows,
 		    const struct ncs_grid_row *from,
 		    const struct ncs_grid_query *query)
 {
@@ -181,7 +181,7 @@ bool ncs_tree_arrange(struct ncs_grid *table,
 {
 	size_t groups = group_rows(table, query->model), most, last = 0;
 	enum ncs_fold fold = NCS_FOLD_OPEN;
-	struct rows rows = { 0 };
+	struct tree_rows rows = { 0 };
 
 	if (groups == NO_GROUP)
 		return false;

@@ -140,6 +140,19 @@ void ncs_append_losses(const struct ncs_rank *rank, char *text, size_t size)
 	}
 }
 
+void ncs_append_wait(const struct ncs_wait *wait, char *text, size_t size)
+{
+	unsigned state = wait->channel->state;
+	char label[64];
+
+	ncs_channel_label(wait->channel, label, sizeof(label));
+	ncs_append_separator(text, size);
+	ncs_append(text, size, "%s, %s for ", label,
+		   ncs_channel_state_label(state));
+	ncs_append_duration(text, size, wait->duration_ns);
+	ncs_append(text, size, ": %s", ncs_channel_state_help(state));
+}
+
 /* Of fewer sampled operations even the errors are not to be relied on. */
 #define FEW_OPERATIONS 30
 

@@ -35,6 +35,10 @@ void ncs_append_duration(char *text, size_t size, uint64_t duration_ns);
 /* Between the clauses of a sentence: "; ", or a blank after a colon. */
 void ncs_append_separator(char *text, size_t size);
 
+/* Appends a clause on a channel's wait: "channel 3 send to 6, peer for 41.2s", and
+ * what that state means. */
+void ncs_append_wait(const struct ncs_wait *wait, char *text, size_t size);
+
 /* Appends a clause on what a rank has lost and why, if it has. */
 void ncs_append_losses(const struct ncs_rank *rank, char *text, size_t size);
 

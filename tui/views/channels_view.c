@@ -2,7 +2,7 @@
 /* View 3, Channels: one row for each channel, direction and peer. Must not
  * draw.
  */
-#include "tui/screen/screen.h"
+#include "tui/views/view.h"
 
 #include <stdio.h>
 

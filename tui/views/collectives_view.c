@@ -2,7 +2,7 @@
 /* View 5, Collectives: one row for each function of a communicator's rank.
  * Must not draw.
  */
-#include "tui/screen/screen.h"
+#include "tui/views/view.h"
 
 #include <stdio.h>
 

@@ -2,12 +2,13 @@
 /* View 2, Communicators: one row for each communicator, whichever processes
  * its ranks are in. Must not draw.
  */
-#include "tui/screen/screen.h"
+#include "tui/views/view.h"
 
 #include <stdio.h>
 
 #include "analysis/base/value_names.h"
 #include "tui/text/words.h"
+#include "tui/views/severity.h"
 
 static char letter(const struct ncs_row *row)
 {

@@ -2,11 +2,12 @@
 /* View 7, Diagnose: one row for each finding, and above the table what the
  * selected one says: the verdict, what it was seen by, what to do next.
  */
-#include "tui/screen/screen.h"
+#include "tui/views/view.h"
 
 #include <stdio.h>
 #include <string.h>
 
+#include "tui/term/wrap.h"
 #include "tui/text/finding_text.h"
 #include "tui/text/words.h"
 

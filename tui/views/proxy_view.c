@@ -5,14 +5,16 @@
  * What NCCL tells are entries into states, so each box carries the rate of
  * entries into it; where another transition is told, it stands at the arrow.
  */
-#include "tui/screen/screen.h"
+#include "tui/views/view.h"
 
 #include <stdio.h>
 #include <string.h>
 
 #include "analysis/base/value_names.h"
+#include "tui/term/term.h"
 #include "tui/text/format.h"
 #include "tui/text/words.h"
+#include "tui/views/severity.h"
 
 #define BOXES_HEIGHT 6
 #define LINES_HEIGHT 5

@@ -2,7 +2,7 @@
 /* View 8, Ranges: one row for each range of the program that NCCL was called in,
  * below the range around it. Must not draw.
  */
-#include "tui/screen/screen.h"
+#include "tui/views/view.h"
 
 #include <stdio.h>
 

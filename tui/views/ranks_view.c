@@ -1,13 +1,14 @@
 /* SPDX-License-Identifier: MIT */
 /* View 1, Ranks: one row for each communicator's rank. Must not draw.
  */
-#include "tui/screen/screen.h"
+#include "tui/views/view.h"
 
 #include <stdio.h>
 
 #include "analysis/base/value_names.h"
 #include "analysis/model/stragglers.h"
 #include "tui/text/words.h"
+#include "tui/views/severity.h"
 
 static char letter(const struct ncs_row *row)
 {
@@ -24,56 +25,9 @@ static char letter(const struct ncs_row *row)
 	return '?';
 }
 
-/* No operation was started within the window, and no channel is busy. */
-static bool is_idle(const struct ncs_rank *rank)
-{
-	for (size_t i = 0; i < rank->now.channel_count; i++)
-		if (rank->now.channels[i].state != NCS_CHANNEL_IDLE)
-			return false;
-	for (size_t i = 0; rank->base && i < NCS_FUNCTION_COUNT; i++)
-		if (rank->now.functions[i].operations !=
-		    rank->base->functions[i].operations)
-			return false;
-	return rank->now.operation_count == 0;
-}
-
-static bool is_straggler(const struct ncs_rank *rank)
-{
-	const struct ncs_lateness_view *view = ncs_rank_lateness(rank);
-
-	return view && view->is_straggler;
-}
-
-enum ncs_severity ncs_rank_severity(const struct ncs_rank *rank)
-{
-	if (rank->now.liveness == NCS_DEAD)
-		return NCS_BAD;
-	if (rank->now.liveness == NCS_FINISHED)
-		return NCS_QUIET;
-	if (ncs_oldest_wait(rank).duration_ns >= NCS_LONG_WAIT_NS)
-		return NCS_BAD;
-	if (rank->now.liveness == NCS_SILENT || ncs_rank_lost(rank) > 0 ||
-	    is_straggler(rank))
-		return NCS_NOTE;
-	return is_idle(rank) ? NCS_QUIET : NCS_NORMAL;
-}
-
 static enum ncs_severity severity(const struct ncs_row *row)
 {
 	return ncs_rank_severity(row->rank);
-}
-
-void ncs_append_wait(const struct ncs_wait *wait, char *text, size_t size)
-{
-	unsigned state = wait->channel->state;
-	char label[64];
-
-	ncs_channel_label(wait->channel, label, sizeof(label));
-	ncs_append_separator(text, size);
-	ncs_append(text, size, "%s, %s for ", label,
-		   ncs_channel_state_label(state));
-	ncs_append_duration(text, size, wait->duration_ns);
-	ncs_append(text, size, ": %s", ncs_channel_state_help(state));
 }
 
 static void append_life(const struct ncs_rank *rank, char *text, size_t size)
@@ -113,7 +67,8 @@ static void append_waiting(const struct ncs_rank *rank, char *text, size_t size)
 	}
 	ncs_append_separator(text, size);
 	ncs_append(text, size, "%s",
-		   is_idle(rank) ? "nothing is under way" : "no channel waits");
+		   ncs_rank_is_idle(rank) ? "nothing is under way" :
+					    "no channel waits");
 }
 
 /* An operation that others began a moment ago is nothing to tell. */

@@ -2,7 +2,7 @@
 /* View 5, Collectives, by size: one row for each size class, algorithm and
  * protocol of a function of a communicator's rank. Must not draw.
  */
-#include "tui/screen/screen.h"
+#include "tui/views/view.h"
 
 #include <stdio.h>
 

@@ -21,9 +21,13 @@
 #include <cmocka.h>
 
 #include "test/unit/support/scripted_source.h"
-#include "tui/term/curses.h"
 #include "tui/screen/screen.h"
+#include "tui/screen/screen_frame.h"
+#include "tui/screen/screen_options.h"
 #include "tui/screen/screen_replay.h"
+#include "tui/screen/screen_setup.h"
+#include "tui/table/table.h"
+#include "tui/term/curses.h"
 #include "tui/term/term.h"
 
 #define SECOND UINT64_C(1000000000)
@@ -1528,22 +1532,22 @@ static void the_timeline_follows_until_it_is_moved(void **state)
 	draw();
 	/* About now as long as the cursor is there. */
 	press("+ + -");
-	assert_false(time->stays);
+	assert_false(time->fixed);
 	press("<");
-	assert_true(time->stays);
+	assert_true(time->fixed);
 	assert_true(time->end_ns < (int64_t)now);
 	look(source, now + SECOND);
 	assert_true(time->end_ns < (int64_t)(now - SECOND));
 	press("Left Left Left");
 	assert_int_equal(time->cursor, 3);
 	press("G");
-	assert_false(time->stays);
+	assert_false(time->fixed);
 	assert_int_equal(time->cursor, 0);
 	/* On as far as now, and then it follows again. */
 	press("Shift-Left > >");
-	assert_false(time->stays);
+	assert_false(time->fixed);
 	press("Left +");
-	assert_true(time->stays);
+	assert_true(time->fixed);
 	close_job();
 	stop();
 }
@@ -1561,10 +1565,10 @@ static void escape_ends_the_highlight_and_then_goes_up(void **state)
 	for (int i = 0; i < 20; i++)
 		press("Left");
 	press("Enter");
-	assert_true(screen.time.is_lit);
-	assert_int_equal(screen.time.lit.function, NCS_FUNCTION_ALL_REDUCE);
+	assert_true(screen.time.highlights);
+	assert_int_equal(screen.time.highlighted.function, NCS_FUNCTION_ALL_REDUCE);
 	press("Esc");
-	assert_false(screen.time.is_lit);
+	assert_false(screen.time.highlights);
 	assert_int_equal(screen.view, NCS_VIEW_TIMELINE);
 	press("Esc");
 	assert_int_equal(screen.view, NCS_VIEW_RANK);

@@ -11,8 +11,10 @@
 #include <cmocka.h>
 
 #include "test/unit/support/scripted_source.h"
-#include "tui/screen/screen.h"
+#include "tui/table/column_layout.h"
 #include "tui/table/table.h"
+#include "tui/table/table_actions.h"
+#include "tui/views/view.h"
 
 #define SECOND UINT64_C(1000000000)
 

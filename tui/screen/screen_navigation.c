@@ -1,0 +1,246 @@
+/* SPDX-License-Identifier: MIT */
+/* From view to view; see screen_navigation.h. */
+#include "tui/screen/screen_navigation.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "analysis/model/stragglers.h"
+#include "tui/table/table.h"
+
+static void forget_trail(struct ncs_screen *screen)
+{
+	while (screen->depth > 0)
+		free(screen->trail[--screen->depth].focus.name);
+	free(screen->focus.name);
+	screen->focus = (struct ncs_focus){ 0 };
+}
+
+void ncs_screen_show_view(struct ncs_screen *screen, enum ncs_view view)
+{
+	forget_trail(screen);
+	screen->view = view;
+	ncs_screen_build(screen);
+}
+
+/* Where one is, as time goes by: limited to the same rank, at the same
+ * channel. */
+void ncs_screen_show_timeline(struct ncs_screen *screen)
+{
+	const struct ncs_grid_row *row =
+		ncs_grid_selected(ncs_screen_table(screen));
+
+	if (screen->view == NCS_VIEW_TIMELINE)
+		return;
+	/* Lanes are of ranks and of communicators. */
+	if (screen->focus.kind == NCS_FOCUS_FUNCTION)
+		forget_trail(screen);
+	screen->view = NCS_VIEW_TIMELINE;
+	ncs_screen_build(screen);
+	if (row)
+		ncs_grid_select_like(ncs_screen_table(screen), row);
+}
+
+void ncs_screen_step_view(struct ncs_screen *screen, unsigned step)
+{
+	ncs_screen_show_view(screen, (ncs_screen_tab_of(screen->view) + step) %
+					     NCS_VIEW_TABS);
+}
+
+/* The selected channel, NULL if none is. */
+static const struct ncs_channel_view *
+selected_channel(const struct ncs_screen *screen)
+{
+	const struct ncs_grid_row *row =
+		ncs_grid_selected(&screen->tables[screen->view]);
+
+	if (!row || row->unreadable || row->row.view != NCS_VIEW_CHANNEL)
+		return NULL;
+	return &row->row.rank->now.channels[row->row.index];
+}
+
+/* Leaves a crumb here and shows of a view what is in the focus. */
+static bool go_down(struct ncs_screen *screen, enum ncs_view view,
+		    enum ncs_focus_kind kind, const char *name,
+		    unsigned function)
+{
+	const struct ncs_channel_view *channel = selected_channel(screen);
+	struct ncs_crumb *crumb = &screen->trail[screen->depth];
+	char *copy = strdup(name);
+
+	if (!copy || screen->depth == NCS_TRAIL_MAX) {
+		free(copy);
+		return false;
+	}
+	*crumb = (struct ncs_crumb){
+		.view = screen->view,
+		.focus = screen->focus,
+		.channel = channel && screen->view == NCS_VIEW_CHANNEL ?
+				   channel->channel :
+				   -1,
+		.send = channel && channel->send,
+		.peer = channel ? channel->peer : 0,
+	};
+	ncs_grid_select(ncs_screen_table(screen),
+			ncs_screen_table(screen)->selected);
+	screen->depth++;
+	screen->focus = (struct ncs_focus){ kind, copy, function };
+	screen->view = view;
+	ncs_screen_build(screen);
+	return true;
+}
+
+static bool go_to_channels(struct ncs_screen *screen,
+			   const struct ncs_rank *rank)
+{
+	return go_down(screen, NCS_VIEW_CHANNEL, NCS_FOCUS_RANK, rank->id, 0);
+}
+
+/* To its ranks, and there to the one that is behind, or else late. */
+static bool go_to_ranks(struct ncs_screen *screen,
+			const struct ncs_communicator *communicator)
+{
+	const struct ncs_progress *progress = &communicator->progress;
+	const struct ncs_rank *straggler =
+		ncs_communicator_straggler(communicator);
+
+	if (!go_down(screen, NCS_VIEW_RANK, NCS_FOCUS_COMMUNICATOR,
+		     communicator->key, 0))
+		return false;
+	if (ncs_progress_behind(progress) > 0)
+		ncs_grid_select_rank(ncs_screen_table(screen),
+				     progress->slowest);
+	else if (straggler)
+		ncs_grid_select_rank(ncs_screen_table(screen), straggler);
+	return true;
+}
+
+/* To the sizes of a rank's function. */
+static bool go_to_sizes(struct ncs_screen *screen, const struct ncs_row *row)
+{
+	return go_down(screen, NCS_VIEW_CLASS, NCS_FOCUS_FUNCTION,
+		       row->rank->id, (unsigned)row->index);
+}
+
+bool ncs_screen_go_up(struct ncs_screen *screen)
+{
+	struct ncs_crumb *crumb;
+
+	if (screen->depth == 0)
+		return false;
+	crumb = &screen->trail[--screen->depth];
+	free(screen->focus.name);
+	screen->focus = crumb->focus;
+	screen->view = crumb->view;
+	ncs_screen_build(screen);
+	if (crumb->channel >= 0)
+		ncs_grid_select_channel(ncs_screen_table(screen),
+					crumb->channel, crumb->send,
+					crumb->peer);
+	return true;
+}
+
+/* From a channel to the other end of it. */
+static void go_to_peer(struct ncs_screen *screen, const struct ncs_rank *rank,
+		       uint64_t now_ns)
+{
+	const struct ncs_channel_view *channel = selected_channel(screen);
+	int number = channel->channel, own = rank->now.identity.rank;
+	int peer_number = channel->peer;
+	bool send = channel->send;
+	const struct ncs_rank *peer = ncs_peer_rank(rank, channel->peer);
+
+	if (!peer) {
+		ncs_screen_say(screen, now_ns,
+			       "rank %d, the peer, is not seen here",
+			       peer_number);
+		return;
+	}
+	if (!go_to_channels(screen, peer)) {
+		ncs_screen_say(screen, now_ns, "no deeper; Esc goes back");
+		return;
+	}
+	if (!ncs_grid_select_channel(ncs_screen_table(screen), number, !send,
+				     own))
+		ncs_screen_say(screen, now_ns,
+			       "rank %d does not show this channel",
+			       peer_number);
+}
+
+/* From a rank's channel in a tree to this channel among the others. */
+static bool go_to_channel(struct ncs_screen *screen,
+			  const struct ncs_rank *rank)
+{
+	const struct ncs_channel_view *channel = selected_channel(screen);
+
+	return go_to_channels(screen, rank) &&
+	       ncs_grid_select_channel(ncs_screen_table(screen),
+				       channel->channel, channel->send,
+				       channel->peer);
+}
+
+/* To the channel that it is about, else to the root, seen here or not. */
+static bool go_to_root(struct ncs_screen *screen,
+		       const struct ncs_finding *finding)
+{
+	const struct ncs_channel_view *channel = finding->channel;
+	const struct ncs_rank *rank = finding->channel_rank ?
+					      finding->channel_rank :
+					      finding->root.rank;
+
+	if (!rank)
+		return go_to_ranks(screen, finding->root.communicator);
+	if (!go_to_channels(screen, rank))
+		return false;
+	if (channel)
+		ncs_grid_select_channel(ncs_screen_table(screen),
+					channel->channel, channel->send,
+					channel->peer);
+	return true;
+}
+
+static bool go_below(struct ncs_screen *screen, const struct ncs_row *row)
+{
+	if (row->communicator)
+		return go_to_ranks(screen, row->communicator);
+	if (row->finding)
+		return go_to_root(screen, row->finding);
+	if (row->view == NCS_VIEW_FUNCTION)
+		return go_to_sizes(screen, row);
+	if (row->view == NCS_VIEW_CHANNEL)
+		return go_to_channel(screen, row->rank);
+	return go_to_channels(screen, row->rank);
+}
+
+void ncs_screen_enter(struct ncs_screen *screen, uint64_t now_ns)
+{
+	const struct ncs_grid_row *row =
+		ncs_grid_selected(ncs_screen_table(screen));
+
+	if (!row)
+		ncs_screen_say(screen, now_ns, "there is no row");
+	else if (row->unreadable)
+		ncs_screen_say(screen, now_ns, "it cannot be read: %s",
+			       row->unreadable->why);
+	else if (screen->view == NCS_VIEW_CHANNEL && row->row.rank)
+		go_to_peer(screen, row->row.rank, now_ns);
+	else if (!go_below(screen, &row->row))
+		ncs_screen_say(screen, now_ns, "no deeper; Esc goes back");
+}
+
+/* All functions, or all sizes of all of them. */
+void ncs_screen_toggle_sizes(struct ncs_screen *screen, uint64_t now_ns)
+{
+	if (ncs_screen_tab_of(screen->view) != NCS_VIEW_FUNCTION) {
+		ncs_screen_say(screen, now_ns,
+			       "sizes are in Collectives, by x");
+		return;
+	}
+	ncs_screen_show_view(screen, screen->view == NCS_VIEW_FUNCTION ?
+					     NCS_VIEW_CLASS :
+					     NCS_VIEW_FUNCTION);
+	ncs_screen_say(screen, now_ns, "%s",
+		       screen->view == NCS_VIEW_FUNCTION ?
+			       "a row for each function" :
+			       "a row for each size, algorithm and protocol");
+}

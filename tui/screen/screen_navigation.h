@@ -1,0 +1,28 @@
+/* SPDX-License-Identifier: MIT */
+/* From view to view: tabs, and down from a row to what it consists of and back
+ * up. Must not draw.
+ */
+#ifndef NCS_TUI_SCREEN_SCREEN_NAVIGATION_H
+#define NCS_TUI_SCREEN_SCREEN_NAVIGATION_H
+
+#include "tui/screen/screen_state.h"
+
+/* Shows all rows of a view. */
+void ncs_screen_show_view(struct ncs_screen *screen, enum ncs_view view);
+
+/* Shows the timeline with the present focus, at the selected channel. */
+void ncs_screen_show_timeline(struct ncs_screen *screen);
+
+/* Shows the view that is `step` tabs to the right, wrapping around. */
+void ncs_screen_step_view(struct ncs_screen *screen, unsigned step);
+
+/* Changes between a row for each function and a row for each size class. */
+void ncs_screen_toggle_sizes(struct ncs_screen *screen, uint64_t now_ns);
+
+/* Goes down from the selected row. */
+void ncs_screen_enter(struct ncs_screen *screen, uint64_t now_ns);
+
+/* Goes back up. Returns false at the top. */
+bool ncs_screen_go_up(struct ncs_screen *screen);
+
+#endif

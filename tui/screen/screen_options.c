@@ -1,0 +1,137 @@
+/* SPDX-License-Identifier: MIT */
+/* Options of the live view; see screen_options.h. */
+#include "tui/screen/screen_options.h"
+
+#include "tui/screen/screen_navigation.h"
+#include "tui/table/table.h"
+#include "tui/term/term.h"
+#include "tui/text/words.h"
+
+static const uint64_t intervals_ms[] = { 100,  200,   500,   1000, 2000,
+					 5000, 10000, 30000, 60000 };
+
+/* The window as the option names it: it cannot name that since a mark. */
+static enum ncs_window window_option(const struct ncs_screen *screen)
+{
+	enum ncs_window window = screen->model.window;
+
+	return window == NCS_WINDOW_MARK ? NCS_WINDOW_NOW : window;
+}
+
+void ncs_screen_apply(struct ncs_screen *screen,
+		      const struct ncs_options *options)
+{
+	screen->options = *options;
+	if (options->view < NCS_VIEW_COUNT && options->view != screen->view)
+		ncs_screen_show_view(screen, options->view);
+	screen->interval_ns = options->interval_ns;
+	if (options->window != window_option(screen))
+		ncs_model_set_window(&screen->model, options->window);
+	screen->hide_header = options->hide_header;
+	screen->hide_idle = options->hide_idle;
+	for (size_t i = 0; i < NCS_VIEW_COUNT; i++) {
+		ncs_grid_set_sort(&screen->tables[i], options->sort[i].column,
+				  options->sort[i].inverted);
+		ncs_grid_set_columns(&screen->tables[i], options->level,
+				     options->columns);
+		ncs_grid_set_units(&screen->tables[i], &options->units);
+	}
+	ncs_term_set_scheme(options->scheme);
+	ncs_term_set_symbols(options->symbols);
+	ncs_term_set_mouse(options->mouse);
+	ncs_screen_build(screen);
+}
+
+void ncs_screen_collect(struct ncs_screen *screen)
+{
+	struct ncs_options *options = &screen->options;
+
+	options->view = screen->view;
+	options->interval_ns = screen->interval_ns;
+	options->window = window_option(screen);
+	options->hide_header = screen->hide_header;
+	options->hide_idle = screen->hide_idle;
+	options->level = ncs_screen_table(screen)->level;
+	for (size_t i = 0; i < NCS_VIEW_COUNT; i++)
+		options->sort[i] = (struct ncs_sort){
+			.column = screen->tables[i].sort,
+			.inverted = screen->tables[i].inverted,
+		};
+	options->scheme = ncs_term_scheme();
+	options->symbols = ncs_term_symbols();
+}
+
+/* What it is now; and why nothing is seen of it, if that is so. */
+static void say_option(struct ncs_screen *screen, enum ncs_option option,
+		       uint64_t now_ns)
+{
+	const char *why = "";
+	char value[128];
+
+	if (option == NCS_OPTION_SCHEME && !ncs_term_has_colors())
+		why = "; but the terminal has no colours, or none are wanted";
+	else if (option == NCS_OPTION_SYMBOLS && !ncs_term_has_symbols())
+		why = "; but the locale is not UTF-8: ASCII";
+	else if (option == NCS_OPTION_MOUSE && screen->options.mouse &&
+		 !ncs_term_has_mouse())
+		why = "; but the terminal has none";
+	ncs_options_value(&screen->options, option, value, sizeof(value));
+	ncs_screen_say(screen, now_ns, "%s: %s%s", ncs_options_name(option),
+		       value, why);
+}
+
+/* The option's next word takes effect. */
+void ncs_screen_step_option(struct ncs_screen *screen, enum ncs_option option,
+			    bool forward, uint64_t now_ns)
+{
+	struct ncs_options options;
+
+	ncs_screen_collect(screen);
+	options = screen->options;
+	ncs_options_step(&options, option, forward);
+	ncs_screen_apply(screen, &options);
+	say_option(screen, option, now_ns);
+}
+
+/* Shows a column that is hidden, hides one that is shown. */
+void ncs_screen_toggle_column(struct ncs_screen *screen,
+			      const struct ncs_column *column, uint64_t now_ns)
+{
+	struct ncs_options options = screen->options;
+	enum ncs_column_choice *choice = &options.columns[column - ncs_columns];
+	bool shown =
+		!ncs_column_is_shown(column, options.level, options.columns);
+
+	*choice = shown ? NCS_COLUMN_SHOWN : NCS_COLUMN_HIDDEN;
+	if (shown == (column->level <= options.level))
+		*choice = NCS_COLUMN_BY_LEVEL;
+	ncs_screen_apply(screen, &options);
+	ncs_screen_say(screen, now_ns, "column %s: %s", column->title,
+		       shown ? "shown" : "hidden");
+}
+
+unsigned ncs_screen_change_interval(struct ncs_screen *screen, bool longer,
+				    uint64_t now_ns)
+{
+	size_t count = sizeof(intervals_ms) / sizeof(*intervals_ms);
+	uint64_t chosen_ns = screen->interval_ns;
+	char text[64] = "interval ";
+
+	for (size_t i = 0; i < count; i++) {
+		size_t place = longer ? i : count - 1 - i;
+		uint64_t interval_ns = intervals_ms[place] * 1000000;
+
+		if (longer ? interval_ns > screen->interval_ns :
+			     interval_ns < screen->interval_ns) {
+			chosen_ns = interval_ns;
+			break;
+		}
+	}
+	ncs_append_duration(text, sizeof(text), chosen_ns);
+	if (chosen_ns == screen->interval_ns)
+		ncs_append(text, sizeof(text),
+			   longer ? ", the longest" : ", the shortest");
+	screen->interval_ns = chosen_ns;
+	ncs_screen_say(screen, now_ns, "%s", text);
+	return NCS_REQUEST_INTERVAL;
+}

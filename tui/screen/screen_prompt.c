@@ -1,0 +1,172 @@
+/* SPDX-License-Identifier: MIT */
+/* Prompts in the last line; see screen_prompt.h. */
+#include "tui/screen/screen_prompt.h"
+
+#include <stdio.h>
+#include <string.h>
+
+#include "tui/screen/screen_replay.h"
+#include "tui/table/table.h"
+#include "tui/term/curses.h"
+#include "tui/term/keys.h"
+
+#define ESCAPE 27
+
+unsigned ncs_prompt_keep(struct ncs_screen *screen, uint64_t now_ns)
+{
+	if (!screen->config_path[0]) {
+		ncs_screen_say(screen, now_ns,
+			       "there is no configuration file to write to");
+		return 0;
+	}
+	if (screen->may_write)
+		return NCS_REQUEST_KEEP;
+	screen->prompt = NCS_PROMPT_KEEP;
+	return 0;
+}
+
+/* To whether the file may be written: anything but yes is no. */
+static unsigned answer(struct ncs_screen *screen, int code, uint64_t now_ns)
+{
+	screen->prompt = NCS_PROMPT_NONE;
+	screen->may_write = code == 'y' || code == 'Y';
+	if (screen->may_write)
+		return NCS_REQUEST_KEEP;
+	ncs_screen_say(screen, now_ns, "nothing was written");
+	return 0;
+}
+
+void ncs_prompt_open(struct ncs_screen *screen, enum ncs_prompt prompt)
+{
+	screen->prompt = prompt;
+	screen->selected_before = ncs_screen_table(screen)->selected;
+	screen->typed[0] = '\0';
+	if (prompt == NCS_PROMPT_FILTER)
+		snprintf(screen->typed, sizeof(screen->typed), "%s",
+			 screen->filter);
+}
+
+/* What is typed takes effect at once, but for what changes more than this
+ * view. */
+static void typed(struct ncs_screen *screen)
+{
+	if (screen->prompt == NCS_PROMPT_SEARCH) {
+		ncs_grid_select(ncs_screen_table(screen),
+				screen->selected_before);
+		ncs_grid_search(ncs_screen_table(screen), screen->typed,
+				NCS_HERE);
+		return;
+	}
+	if (screen->prompt == NCS_PROMPT_SET || screen->prompt == NCS_PROMPT_GO)
+		return;
+	snprintf(screen->filter, sizeof(screen->filter), "%s", screen->typed);
+	ncs_screen_build(screen);
+}
+
+static void close_prompt(struct ncs_screen *screen)
+{
+	if (screen->prompt == NCS_PROMPT_SEARCH)
+		snprintf(screen->search, sizeof(screen->search), "%s",
+			 screen->typed);
+	screen->prompt = NCS_PROMPT_NONE;
+}
+
+/* Esc: a search leaves everything as it was, a filter is cleared, nothing is
+ * asked for. */
+static void cancel_prompt(struct ncs_screen *screen)
+{
+	if (screen->prompt == NCS_PROMPT_SEARCH)
+		ncs_grid_select(ncs_screen_table(screen),
+				screen->selected_before);
+	else if (screen->prompt == NCS_PROMPT_FILTER)
+		screen->filter[0] = '\0';
+	screen->prompt = NCS_PROMPT_NONE;
+	ncs_screen_build(screen);
+}
+
+/* Takes back one character, which may be several bytes. */
+static void erase_typed(struct ncs_screen *screen)
+{
+	size_t length = strlen(screen->typed);
+
+	while (length > 0 && (screen->typed[length - 1] & 0xc0) == 0x80)
+		length--;
+	screen->typed[length > 0 ? length - 1 : 0] = '\0';
+	typed(screen);
+}
+
+static void type(struct ncs_screen *screen, int code)
+{
+	size_t length = strlen(screen->typed);
+
+	if (length + 1 >= sizeof(screen->typed))
+		return;
+	screen->typed[length] = (char)code;
+	screen->typed[length + 1] = '\0';
+	typed(screen);
+}
+
+void ncs_prompt_find_again(struct ncs_screen *screen,
+			   enum ncs_grid_direction direction, uint64_t now_ns)
+{
+	const char *text = screen->prompt == NCS_PROMPT_SEARCH ? screen->typed :
+								 screen->search;
+
+	if (!text[0])
+		ncs_screen_say(screen, now_ns,
+			       "nothing to look for: / begins a search");
+	else if (!ncs_grid_search(ncs_screen_table(screen), text, direction))
+		ncs_screen_say(screen, now_ns, "no row has \"%s\"", text);
+	else
+		screen->selected_before = ncs_screen_table(screen)->selected;
+}
+
+/* Returns false if the key is not one of a prompt's. */
+static bool edit(struct ncs_screen *screen, int code, uint64_t now_ns)
+{
+	code = ncs_key_normalize(code);
+	if (code == KEY_ENTER)
+		close_prompt(screen);
+	else if (code == ESCAPE)
+		cancel_prompt(screen);
+	else if (code == KEY_BACKSPACE)
+		erase_typed(screen);
+	else if (code == KEY_F(3) && screen->prompt == NCS_PROMPT_SEARCH)
+		ncs_prompt_find_again(screen, NCS_FORWARD, now_ns);
+	else if (code >= ' ' && code < 0x100)
+		type(screen, code);
+	else
+		return false;
+	return true;
+}
+
+/* What was typed is asked for. */
+static unsigned entered(struct ncs_screen *screen, enum ncs_prompt prompt,
+			uint64_t now_ns)
+{
+	if (prompt == NCS_PROMPT_GO)
+		return ncs_replay_go_typed(screen, now_ns);
+	return prompt == NCS_PROMPT_SET ? NCS_REQUEST_SET : 0;
+}
+
+bool ncs_prompt_key(struct ncs_screen *screen, int code, uint64_t now_ns,
+		    unsigned *requests)
+{
+	enum ncs_prompt prompt = screen->prompt;
+	bool enters = ncs_key_normalize(code) == KEY_ENTER && screen->typed[0];
+
+	*requests = 0;
+	if (prompt == NCS_PROMPT_NONE)
+		return false;
+	if (prompt == NCS_PROMPT_KEEP) {
+		*requests = answer(screen, code, now_ns);
+		return true;
+	}
+	if (!edit(screen, code, now_ns)) {
+		close_prompt(screen);
+		return false;
+	}
+	if (enters)
+		*requests = entered(screen, prompt, now_ns);
+	return true;
+}

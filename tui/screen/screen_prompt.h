@@ -1,0 +1,26 @@
+/* SPDX-License-Identifier: MIT */
+/* Prompts in the last line, and the search that one begins. Must not draw. */
+#ifndef NCS_TUI_SCREEN_SCREEN_PROMPT_H
+#define NCS_TUI_SCREEN_SCREEN_PROMPT_H
+
+#include "tui/screen/screen_state.h"
+#include "tui/table/table.h"
+
+/* Opens a prompt with an empty text, or with the present filter. */
+void ncs_prompt_open(struct ncs_screen *screen, enum ncs_prompt prompt);
+
+/* Handles a key while a prompt is open, and sets *requests. Returns false, and
+ * closes the prompt, if the key is not one of a prompt's: the caller gives it
+ * its usual meaning then. */
+bool ncs_prompt_key(struct ncs_screen *screen, int code, uint64_t now_ns,
+		    unsigned *requests);
+
+/* Searches for the last text again. */
+void ncs_prompt_find_again(struct ncs_screen *screen,
+			   enum ncs_grid_direction direction, uint64_t now_ns);
+
+/* Asks whether the configuration file may be written, unless the user agreed
+ * before. Returns requests. */
+unsigned ncs_prompt_keep(struct ncs_screen *screen, uint64_t now_ns);
+
+#endif

@@ -1,0 +1,55 @@
+/* SPDX-License-Identifier: MIT */
+/* The state of the live view; see screen_state.h. */
+#include "tui/screen/screen_state.h"
+
+#include <stdarg.h>
+#include <stdio.h>
+
+#include "tui/table/table.h"
+
+/* How long a message stays on the screen. */
+#define NOTICE_NS UINT64_C(2500000000)
+
+struct ncs_grid *ncs_screen_table(struct ncs_screen *screen)
+{
+	return &screen->tables[screen->view];
+}
+
+void ncs_screen_build(struct ncs_screen *screen)
+{
+	const struct ncs_grid_query query = {
+		.model = &screen->model,
+		.focus = screen->focus,
+		.filter = screen->filter,
+		.hide_idle = screen->hide_idle,
+		.tags = &screen->tags,
+		.only_tagged = screen->only_tagged,
+		.suspect = ncs_suspect(&screen->summary),
+	};
+
+	ncs_grid_build(ncs_screen_table(screen), &query);
+}
+
+void ncs_screen_say(struct ncs_screen *screen, uint64_t now_ns,
+		    const char *format, ...)
+{
+	va_list arguments;
+
+	va_start(arguments, format);
+	vsnprintf(screen->notice, sizeof(screen->notice), format, arguments);
+	va_end(arguments);
+	screen->notice_until_ns = now_ns + NOTICE_NS;
+}
+
+void ncs_screen_add_click_target(struct ncs_screen *screen, int y, int x,
+				 int width, enum ncs_action action)
+{
+	if (screen->click_target_count < NCS_CLICK_TARGETS_MAX)
+		screen->click_targets[screen->click_target_count++] =
+			(struct ncs_click_target){
+				.y = y,
+				.x = x,
+				.width = width,
+				.action = action,
+			};
+}

@@ -1,0 +1,161 @@
+/* SPDX-License-Identifier: MIT */
+/* The state of the live view, which all files of this folder share, and the few
+ * functions on it that all need.
+ *
+ * One thread. Time is passed in; nothing here reads a clock or draws.
+ */
+#ifndef NCS_TUI_SCREEN_SCREEN_STATE_H
+#define NCS_TUI_SCREEN_SCREEN_STATE_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "analysis/diagnosis/diagnosis.h"
+#include "analysis/diagnosis/summary.h"
+#include "analysis/model/model.h"
+#include "analysis/views/columns.h"
+#include "analysis/views/timeline.h"
+#include "record/read/replay_search.h"
+#include "tui/commands/options.h"
+#include "tui/table/rows.h"
+#include "tui/term/keys.h"
+#include "tui/views/view.h"
+
+#define NCS_TRAIL_MAX 32
+#define NCS_CLICK_TARGETS_MAX 32
+
+/* A breadcrumb: a place that the user left by going down, and to which Esc
+ * leads back. */
+struct ncs_crumb {
+	enum ncs_view view;
+	struct ncs_focus focus;
+	/* The channel that was selected, -1 if none was. A selected row of
+	 * another kind is remembered by its table. */
+	int channel;
+	bool send;
+	int peer;
+};
+
+/* Cells of the screen in which a click has the effect of a key, as they were
+ * drawn last. */
+struct ncs_click_target {
+	int y;
+	int x;
+	int width;
+	enum ncs_action action;
+};
+
+/* The question in the last line. */
+enum ncs_prompt {
+	NCS_PROMPT_NONE,
+	NCS_PROMPT_SEARCH,
+	NCS_PROMPT_FILTER,
+	NCS_PROMPT_SET,
+	NCS_PROMPT_GO,
+	NCS_PROMPT_KEEP, /* y or n: write the configuration file? */
+};
+
+/* The part of time that the timeline shows. */
+struct ncs_time_view {
+	int64_t cell_ns; /* time that one column shows */
+	bool fixed;      /* the right edge is end_ns; if false, it is now */
+	int64_t end_ns;
+	int cursor; /* columns from the right edge */
+	int x;      /* place and width of the tracks in the latest drawing */
+	int width;
+	bool highlights; /* whether `highlighted` is set */
+	struct ncs_collective highlighted;
+};
+
+struct ncs_screen {
+	struct ncs_model model;
+	struct ncs_diagnosis diagnosis; /* of the model */
+	struct ncs_summary summary;
+	struct ncs_grid tables[NCS_VIEW_COUNT];
+	enum ncs_view view;
+
+	struct ncs_focus focus;
+	struct ncs_crumb trail[NCS_TRAIL_MAX];
+	size_t depth; /* breadcrumbs in the trail */
+
+	struct ncs_time_view time;
+
+	bool help;
+	int help_top;
+	int help_page; /* height in the latest drawing */
+
+	bool setup;
+	size_t setup_selected;
+	size_t setup_top;
+	size_t setup_page; /* height in the latest drawing */
+
+	struct ncs_click_target click_targets[NCS_CLICK_TARGETS_MAX];
+	size_t click_target_count;
+
+	enum ncs_prompt prompt;
+	char typed[128];
+	size_t selected_before; /* row that was selected when it was opened */
+	char search[128];
+	char filter[128];
+
+	struct ncs_marks tags; /* for all views */
+	bool only_tagged;
+
+	bool paused;
+	bool hide_idle;
+	bool hide_header;
+	bool had_job;
+
+	/* The recording that is shown and the search for problems in it,
+	 * borrowed; NULL if the live job is shown. */
+	struct ncs_replay *replay;
+	const struct ncs_replay_search *search_ahead;
+	int bar_y; /* the recording's bar in the latest drawing */
+	int bar_x;
+	int bar_width; /* 0 if there is no bar */
+
+	uint64_t interval_ns;
+	char host[65];
+	char directory[256];
+
+	struct ncs_options options; /* set by ncs_screen_collect() */
+	const char *config_path;    /* borrowed; "" if there is none */
+	bool may_write;             /* the user has agreed to write that file */
+
+	char notice[192]; /* message in the last line, "" if none */
+	uint64_t notice_until_ns;
+};
+
+/* Bits that a key returns to ask the caller for an action. */
+enum ncs_request {
+	NCS_REQUEST_QUIT = 1,
+	NCS_REQUEST_SAMPLE = 2,
+	NCS_REQUEST_INTERVAL = 4, /* the interval has changed */
+	NCS_REQUEST_REPAINT = 8,
+	NCS_REQUEST_DETAIL = 16, /* take the lease, or give it back */
+	NCS_REQUEST_SET = 32,    /* ask processes for the setting in `typed` */
+	NCS_REQUEST_KEEP = 64,   /* write the configuration file */
+	NCS_REQUEST_SAVE = 128,  /* write this view to a file */
+	/* Fill the model with the time before the recording's new position,
+	 * then take a sample there. */
+	NCS_REQUEST_JUMP = 256,
+};
+
+/* Returns the table of the view that is shown. */
+struct ncs_grid *ncs_screen_table(struct ncs_screen *screen);
+
+/* Builds that table again, after a change of the model, of the focus, the filter
+ * or the order. */
+void ncs_screen_build(struct ncs_screen *screen);
+
+/* Shows a message in the last line for some seconds. */
+void ncs_screen_say(struct ncs_screen *screen, uint64_t now_ns,
+		    const char *format, ...)
+	__attribute__((format(printf, 3, 4)));
+
+/* Lets cells of this frame take clicks. Ignored if there are too many. */
+void ncs_screen_add_click_target(struct ncs_screen *screen, int y, int x,
+				 int width, enum ncs_action action);
+
+#endif

@@ -1,0 +1,294 @@
+/* SPDX-License-Identifier: MIT */
+/* What is under the timeline's cursor; see timeline_text.h. */
+#include "tui/screen/timeline_text.h"
+
+#include <stdio.h>
+#include <string.h>
+
+#include "analysis/base/value_names.h"
+#include "shm/clock.h"
+#include "tui/screen/timeline_axis.h"
+#include "tui/table/table.h"
+#include "tui/text/format.h"
+#include "tui/text/words.h"
+
+static struct ncs_track track_of(const struct ncs_row *row)
+{
+	struct ncs_track track;
+
+	ncs_track_at(row->rank, row->index, &track);
+	return track;
+}
+
+static const struct ncs_row *selected_row(const struct ncs_screen *screen)
+{
+	const struct ncs_grid_row *row =
+		ncs_grid_selected(&screen->tables[NCS_VIEW_TIMELINE]);
+
+	return row ? &row->row : NULL;
+}
+
+static bool find(const struct ncs_screen *screen, const struct ncs_row *row,
+		 struct ncs_stretch *found, size_t *count)
+{
+	struct ncs_track track = track_of(row);
+	struct ncs_axis axis = ncs_timeline_axis(screen);
+	int64_t at_ns = ncs_axis_ns(&axis, ncs_timeline_cursor_column(screen));
+
+	return ncs_track_find(row->rank, &track, at_ns, at_ns + axis.cell_ns,
+			      found, count);
+}
+
+/* ".500000" is ".5", ".000000" is nothing. */
+static void cut_zeros(char *fraction)
+{
+	size_t length = strlen(fraction);
+
+	while (length > 0 &&
+	       (fraction[length - 1] == '0' || fraction[length - 1] == '.'))
+		fraction[--length] = '\0';
+}
+
+/* Exactly: "-12.345678ms". */
+static void append_offset(char *text, size_t size, int64_t offset_ns)
+{
+	static const struct {
+		int64_t ns;
+		int digits;
+		const char *unit;
+	} units[] = { { 1000000000, 9, "s" },
+		      { 1000000, 6, "ms" },
+		      { 1000, 3, "us" } };
+	int64_t rest_ns = offset_ns < 0 ? -offset_ns : offset_ns;
+	char sign = offset_ns < 0 ? '-' : '+', fraction[16];
+
+	for (size_t i = 0; i < sizeof(units) / sizeof(*units); i++) {
+		if (rest_ns < units[i].ns)
+			continue;
+		snprintf(fraction, sizeof(fraction), ".%0*lld", units[i].digits,
+			 (long long)(rest_ns % units[i].ns));
+		cut_zeros(fraction);
+		ncs_append(text, size, "%c%lld%s%s", sign,
+			   (long long)(rest_ns / units[i].ns), fraction,
+			   units[i].unit);
+		return;
+	}
+	ncs_append(text, size, "%c%lldns", sign, (long long)rest_ns);
+}
+
+static void append_bytes(char *text, size_t size, uint64_t bytes)
+{
+	char number[32];
+
+	if (bytes == 0)
+		return;
+	ncs_format_scaled(number, sizeof(number), (double)bytes, 0);
+	ncs_append(text, size, "; %sB", number);
+}
+
+static void append_collective(const struct ncs_rank *rank,
+			      const struct ncs_stretch *stretch, char *text,
+			      size_t size)
+{
+	struct ncs_collective collective;
+
+	if (ncs_stretch_collective(rank, stretch, &collective))
+		ncs_append(text, size, "; %s %llu",
+			   ncs_function_name(collective.function),
+			   (unsigned long long)collective.sequence_number);
+}
+
+/* The whole step, of which the stretch is one wait. */
+static void append_step(const struct ncs_rank *rank,
+			const struct ncs_record *record, char *text,
+			size_t size)
+{
+	bool send = record->flags & NCS_RECORD_SEND;
+	uint64_t ticks[NCS_STEP_TIMES];
+
+	ncs_step_split(record, ticks);
+	ncs_append(text, size,
+		   "; step %llu: ", (unsigned long long)record->number);
+	ncs_append_duration(text, size,
+			    ncs_clock_duration_ns(&rank->header.clock,
+						  ticks[NCS_STEP_DURATION]));
+	for (unsigned i = NCS_STEP_FIRST_WAIT; i < NCS_STEP_TIMES; i++) {
+		ncs_append(text, size, ", %s ",
+			   ncs_channel_state_label(ncs_step_state(send, i)));
+		ncs_append_duration(text, size,
+				    ncs_clock_duration_ns(&rank->header.clock,
+							  ticks[i]));
+	}
+	append_bytes(text, size, record->value);
+}
+
+static void append_record(const struct ncs_rank *rank,
+			  const struct ncs_record *record, char *text,
+			  size_t size)
+{
+	switch (record->event) {
+	case NCS_EVENT_PROXY_STEP:
+		append_step(rank, record, text, size);
+		break;
+	case NCS_EVENT_PROXY_CTRL:
+		if (record->value > 0)
+			ncs_append(text, size, "; %llu operations",
+				   (unsigned long long)record->value);
+		break;
+	case NCS_EVENT_KERNEL_CH:
+		ncs_append(text, size, "; channel %u", record->channel);
+		break;
+	default:
+		append_bytes(text, size, record->value);
+	}
+}
+
+static void append_stretch(const struct ncs_screen *screen,
+			   const struct ncs_row *row,
+			   const struct ncs_stretch *stretch, char *text,
+			   size_t size)
+{
+	ncs_append(text, size, "%s ", ncs_activity_label(stretch->activity));
+	ncs_append_duration(text, size, stretch->end_ns - stretch->start_ns);
+	ncs_append(text, size, stretch->open ? " so far, from " : " from ");
+	append_offset(text, size,
+		      (int64_t)stretch->start_ns -
+			      ncs_timeline_latest_ns(screen));
+	if (stretch->record)
+		append_record(row->rank, stretch->record, text, size);
+	if (stretch->operation)
+		append_bytes(text, size, stretch->operation->bytes);
+	append_collective(row->rank, stretch, text, size);
+}
+
+static void append_nothing(const struct ncs_screen *screen,
+			   const struct ncs_row *row, char *text, size_t size)
+{
+	struct ncs_axis axis = ncs_timeline_axis(screen);
+	struct ncs_track track = track_of(row);
+	struct ncs_cell cells[NCS_CELLS_MAX];
+
+	if (axis.width > 0 &&
+	    ncs_track_cells(row->rank, &track, &axis, NULL, cells) == 0)
+		ncs_append(text, size, "%s",
+			   ncs_activity_help(
+				   cells[ncs_timeline_cursor_column(screen)]
+					   .activity));
+}
+
+/* Who began the highlighted collective first, and who last. */
+static void append_highlighted(const struct ncs_screen *screen, char *text,
+			       size_t size)
+{
+	const struct ncs_collective *lit = &screen->time.highlighted;
+	const struct ncs_rank *first = NULL, *last = NULL;
+	uint64_t first_ns = 0, last_ns = 0;
+	struct ncs_presence part;
+	size_t count = 0;
+	char label[32];
+
+	for (size_t i = 0; i < screen->model.rank_count; i++) {
+		const struct ncs_rank *rank = screen->model.ranks[i];
+
+		if (!ncs_collective_find(rank, lit, &part))
+			continue;
+		if (!first || part.start_ns < first_ns) {
+			first = rank;
+			first_ns = part.start_ns;
+		}
+		if (!last || part.start_ns > last_ns) {
+			last = rank;
+			last_ns = part.start_ns;
+		}
+		count++;
+	}
+	ncs_append(text, size, "%s %llu", ncs_function_name(lit->function),
+		   (unsigned long long)lit->sequence_number);
+	if (!first) {
+		ncs_append(text, size, " is no longer known. ");
+		return;
+	}
+	ncs_rank_label(first, label, sizeof(label));
+	ncs_append(text, size, " in %zu ranks: %s began first", count, label);
+	ncs_rank_label(last, label, sizeof(label));
+	if (count > 1) {
+		ncs_append(text, size, ", %s last, ", label);
+		append_offset(text, size, (int64_t)(last_ns - first_ns));
+	}
+	ncs_append(text, size, ". ");
+}
+
+/* Whether records of a time that is shown were lost. */
+static bool shows_loss(const struct ncs_screen *screen,
+		       const struct ncs_latest *latest)
+{
+	struct ncs_axis axis = ncs_timeline_axis(screen);
+
+	return latest && latest->lost > 0 &&
+	       (int64_t)latest->lost_until_ns > ncs_axis_ns(&axis, 0) &&
+	       (int64_t)latest->lost_from_ns < axis.end_ns;
+}
+
+static void append_missing(const struct ncs_screen *screen,
+			   const struct ncs_row *row, char *text, size_t size)
+{
+	const struct ncs_latest *latest = row->rank->latest;
+	unsigned level = row->rank->now.sampling.level;
+	struct ncs_track track = track_of(row);
+
+	if (track.kind == NCS_TRACK_CHANNEL && level > 0)
+		ncs_append(text, size, "; steps of 1 in %u operations are kept",
+			   1u << level);
+	if (shows_loss(screen, latest))
+		ncs_append(text, size,
+			   "; lost %llu records of this rank: [ looks more"
+			   " often",
+			   (unsigned long long)latest->lost);
+}
+
+void ncs_timeline_explain(const struct ncs_screen *screen, char *text,
+			  size_t size)
+{
+	const struct ncs_row *row = selected_row(screen);
+	struct ncs_axis axis = ncs_timeline_axis(screen);
+	struct ncs_track track = track_of(row);
+	struct ncs_stretch found;
+	char name[192];
+	size_t count;
+
+	if (screen->time.highlights)
+		append_highlighted(screen, text, size);
+	append_offset(text, size,
+		      ncs_axis_ns(&axis, ncs_timeline_cursor_column(screen)) -
+			      ncs_timeline_latest_ns(screen));
+	ncs_rank_title(row->rank, name, sizeof(name));
+	ncs_append(text, size, " %s, ", name);
+	ncs_track_name(&track, name, sizeof(name));
+	ncs_append(text, size, "%s: ", name);
+	if (find(screen, row, &found, &count))
+		append_stretch(screen, row, &found, text, size);
+	else
+		append_nothing(screen, row, text, size);
+	append_missing(screen, row, text, size);
+	ncs_append(text, size, ".");
+}
+
+void ncs_timeline_highlight(struct ncs_screen *screen, uint64_t now_ns)
+{
+	const struct ncs_row *row = selected_row(screen);
+	struct ncs_collective collective;
+	char text[sizeof(screen->notice)] = "";
+	struct ncs_stretch found;
+	size_t count;
+
+	if (!row || !find(screen, row, &found, &count) ||
+	    !ncs_stretch_collective(row->rank, &found, &collective)) {
+		ncs_screen_say(screen, now_ns,
+			       "no collective is known under the cursor");
+		return;
+	}
+	screen->time.highlights = true;
+	screen->time.highlighted = collective;
+	append_highlighted(screen, text, sizeof(text));
+	ncs_screen_say(screen, now_ns, "%sEsc ends it", text);
+}

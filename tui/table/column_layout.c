@@ -1,0 +1,173 @@
+/* SPDX-License-Identifier: MIT */
+/* Which columns of a table have room; see column_layout.h. Pure. */
+#include "tui/table/column_layout.h"
+
+#include "tui/term/layout.h"
+
+/* Screen columns between two columns. */
+#define GAP 1
+/* Room for the folds of a tree, whose rows are at most two levels deep. */
+#define TREE_WIDTH (2 * NCS_GRID_INDENT)
+
+bool ncs_grid_is_frozen(const struct ncs_column *column)
+{
+	return column->priority >= 9;
+}
+
+/* Text may be cut; half of "12/345" would be another step. */
+static int least_width(const struct ncs_grid *table, size_t index)
+{
+	const struct ncs_column *column = table->columns[index];
+	int width = (int)column->width;
+
+	if (column->align == NCS_ALIGN_RIGHT && table->widths[index] > width)
+		width = table->widths[index];
+	return width;
+}
+
+size_t ncs_grid_scrollable_columns(const struct ncs_grid *table)
+{
+	size_t count = 0;
+
+	for (size_t i = 0; i < table->column_count; i++)
+		count += !ncs_grid_is_frozen(table->columns[i]);
+	return count;
+}
+
+int ncs_grid_marks_width(const struct ncs_grid *table, int width)
+{
+	bool has_tags = table->tags && table->tags->count > 0;
+
+	return width < 30 && !has_tags ? 2 : 3;
+}
+
+int ncs_grid_prefix_width(const struct ncs_grid *table, int width)
+{
+	return ncs_grid_marks_width(table, width) +
+	       (table->tree.on ? TREE_WIDTH : 0);
+}
+
+/* All columns compete for the room by priority. */
+static void keep_by_priority(const struct ncs_grid *table, int room, bool *kept)
+{
+	struct ncs_item items[NCS_GRID_COLUMNS_MAX];
+
+	for (size_t i = 0; i < table->column_count; i++)
+		items[i] = (struct ncs_item){
+			.width = least_width(table, i),
+			/* What it is sorted by has to be seen. */
+			.priority = table->columns[i] == table->sort ?
+					    9 :
+					    table->columns[i]->priority,
+		};
+	ncs_layout_fit(items, table->column_count, room, GAP);
+	for (size_t i = 0; i < table->column_count; i++)
+		kept[i] = items[i].kept;
+}
+
+/* The index of the first column that is not scrolled away; column_count if all
+ * are. */
+static size_t first_scrolled(const struct ncs_grid *table)
+{
+	size_t place = 0;
+
+	for (size_t i = 0; i < table->column_count; i++)
+		if (!ncs_grid_is_frozen(table->columns[i]) &&
+		    ++place == table->skip)
+			return i;
+	return table->column_count;
+}
+
+/* As much of who a row is as there is room for. Returns the room that it
+ * takes, with a gap. */
+static int keep_frozen(const struct ncs_grid *table, int room, bool *kept)
+{
+	struct ncs_item items[NCS_GRID_COLUMNS_MAX];
+	size_t indexes[NCS_GRID_COLUMNS_MAX], count = 0;
+	int used;
+
+	for (size_t i = 0; i < table->column_count; i++) {
+		if (!ncs_grid_is_frozen(table->columns[i]))
+			continue;
+		items[count] = (struct ncs_item){
+			.width = least_width(table, i),
+			.priority = table->columns[i]->priority,
+		};
+		indexes[count++] = i;
+	}
+	used = ncs_layout_fit(items, count, room, GAP);
+	for (size_t i = 0; i < count; i++)
+		kept[indexes[i]] = items[i].kept;
+	return used > 0 ? used + GAP : 0;
+}
+
+/* Scrolled: the column that was scrolled to, then who a row is, then in their
+ * order as many as there is room for. */
+static void keep_by_place(const struct ncs_grid *table, int room, bool *kept)
+{
+	size_t first = first_scrolled(table);
+
+	if (first < table->column_count) {
+		kept[first] = true;
+		room -= least_width(table, first) + GAP;
+	}
+	room -= keep_frozen(table, room, kept);
+	for (size_t i = first + 1; i < table->column_count; i++) {
+		if (ncs_grid_is_frozen(table->columns[i]))
+			continue;
+		if (least_width(table, i) > room)
+			break;
+		kept[i] = true;
+		room -= least_width(table, i) + GAP;
+	}
+}
+
+/* What is left over goes to texts that are cut, the most important first. */
+static void widen(const struct ncs_grid *table, struct ncs_grid_place *places,
+		  size_t count, int left)
+{
+	for (unsigned priority = 9; priority > 0 && left > 0; priority--) {
+		for (size_t i = 0; i < count && left > 0; i++) {
+			int more = table->widths[places[i].index] -
+				   places[i].width;
+
+			if (places[i].column->priority != priority)
+				continue;
+			if (more > left)
+				more = left;
+			if (more <= 0)
+				continue;
+			places[i].width += more;
+			left -= more;
+		}
+	}
+}
+
+size_t ncs_grid_places(const struct ncs_grid *table, int width,
+		       struct ncs_grid_place *places)
+{
+	bool kept[NCS_GRID_COLUMNS_MAX] = { false };
+	int room = width - ncs_grid_prefix_width(table, width);
+	int x = ncs_grid_prefix_width(table, width), used = -GAP;
+	size_t count = 0;
+
+	if (table->skip == 0)
+		keep_by_priority(table, room, kept);
+	else
+		keep_by_place(table, room, kept);
+	for (size_t i = 0; i < table->column_count; i++) {
+		if (!kept[i])
+			continue;
+		places[count].column = table->columns[i];
+		places[count].index = i;
+		places[count].width = least_width(table, i);
+		used += places[count].width + GAP;
+		count++;
+	}
+	widen(table, places, count, room - used);
+	for (size_t i = 0; i < count; i++) {
+		places[i].x = x;
+		x += places[i].width + GAP;
+	}
+	return count;
+}

@@ -1,0 +1,131 @@
+/* SPDX-License-Identifier: MIT */
+/* Questions about single rows and columns of a table; see rows.h. */
+#include "tui/table/rows.h"
+
+#include <string.h>
+
+#include "analysis/views/timeline.h"
+#include "tui/term/sparkline.h"
+
+const struct ncs_column *ncs_grid_column(const char *id)
+{
+	for (size_t i = 0; i < ncs_column_count; i++)
+		if (strcmp(ncs_columns[i].id, id) == 0)
+			return &ncs_columns[i];
+	return NULL;
+}
+
+bool ncs_column_is_shown(const struct ncs_column *column,
+			 enum ncs_column_level level,
+			 const enum ncs_column_choice *choices)
+{
+	enum ncs_column_choice choice = choices[column - ncs_columns];
+
+	return choice == NCS_COLUMN_SHOWN ||
+	       (choice == NCS_COLUMN_BY_LEVEL && column->level <= level);
+}
+
+const char *ncs_grid_title(const struct ncs_grid *table,
+			   const struct ncs_column *column)
+{
+	static const char *const in_bits[NCS_COLUMN_COUNT] = {
+#define X(VIEW, ID, title) [NCS_COLUMN_##VIEW##_##ID] = title,
+		NCS_COLUMNS_IN_BITS(X)
+#undef X
+	};
+	const char *title = in_bits[column - ncs_columns];
+
+	return table->units.bits && title ? title : column->title;
+}
+
+void ncs_grid_cell(const struct ncs_grid *table,
+		   const struct ncs_column *column, const struct ncs_row *row,
+		   char *text, size_t size)
+{
+	struct ncs_value value = { 0 };
+
+	column->get(row, &value);
+	if (value.kind == NCS_VALUE_TRACE) {
+		ncs_sparkline(text, size, value.trace, value.trace_count,
+			      column->width, ncs_term_shown_symbols());
+		return;
+	}
+	/* A number is scaled to its column, a text is cut when it is put. */
+	ncs_format_in_units(text, size, &value, &table->units,
+			    value.kind == NCS_VALUE_TEXT ? 0 : column->width);
+}
+
+void ncs_grid_row_key(const struct ncs_grid_row *row, struct ncs_grid_key *key)
+{
+	if (row->unreadable)
+		*key = (struct ncs_grid_key){ .view = NCS_VIEW_RANK,
+					      .id = row->unreadable->id,
+					      .channel = -1 };
+	else
+		ncs_grid_key_of(&row->row, key);
+}
+
+const struct ncs_channel_view *ncs_grid_channel(const struct ncs_grid_row *row)
+{
+	struct ncs_track track;
+
+	if (row->unreadable)
+		return NULL;
+	if (row->row.view == NCS_VIEW_CHANNEL)
+		return &row->row.rank->now.channels[row->row.index];
+	if (row->row.view != NCS_VIEW_TIMELINE ||
+	    !ncs_track_at(row->row.rank, row->row.index, &track))
+		return NULL;
+	return track.channel;
+}
+
+const struct ncs_grid_rules *ncs_grid_rules_of(const struct ncs_grid *table,
+					       const struct ncs_grid_row *row)
+{
+	if (row->row.view == table->view)
+		return table->rules;
+	return row->row.communicator ? table->rules->above :
+				       table->rules->below;
+}
+
+enum ncs_severity ncs_grid_severity(const struct ncs_grid *table,
+				    const struct ncs_grid_row *row)
+{
+	if (row->unreadable)
+		return NCS_NOTE;
+	if (table->suspect && row->row.rank == table->suspect &&
+	    row->row.view != NCS_VIEW_CHANNEL &&
+	    row->row.view != NCS_VIEW_FUNCTION &&
+	    row->row.view != NCS_VIEW_TIMELINE &&
+	    row->row.view != NCS_VIEW_FINDING &&
+	    row->row.view != NCS_VIEW_RANGE && row->row.view != NCS_VIEW_CLASS)
+		return NCS_SUSPECT;
+	return ncs_grid_rules_of(table, row)->severity(&row->row);
+}
+
+bool ncs_grid_is_tagged(const struct ncs_grid *table,
+			const struct ncs_grid_row *row)
+{
+	return table->tags && !row->unreadable &&
+	       ncs_marks_cover(table->tags, &row->row);
+}
+
+/* Who something is goes up from the least, how much it is down from the
+ * most. */
+static bool sorts_up(const struct ncs_column *column)
+{
+	static const char *const names[] = { "RANK", "PID", "CH", "PEER",
+					     "SLOWEST" };
+
+	if (column->align == NCS_ALIGN_LEFT)
+		return true;
+	for (size_t i = 0; i < sizeof(names) / sizeof(*names); i++)
+		if (strcmp(column->title, names[i]) == 0)
+			return true;
+	return false;
+}
+
+bool ncs_grid_is_downwards(const struct ncs_grid *table)
+{
+	return table->sort && sorts_up(table->sort) == table->inverted;
+}

@@ -1,0 +1,168 @@
+/* SPDX-License-Identifier: MIT */
+/* The state of a table and of its rows, shared by all files of this folder, and
+ * questions about one row or one column: name, severity, text of a cell.
+ *
+ * The type is called a grid because a table is, elsewhere, a table within a
+ * segment. Functions here must not choose, order, move or draw rows; they are
+ * pure.
+ */
+#ifndef NCS_TUI_TABLE_ROWS_H
+#define NCS_TUI_TABLE_ROWS_H
+
+#include <stdbool.h>
+#include <stddef.h>
+
+#include "analysis/views/columns.h"
+#include "tui/table/marks.h"
+#include "tui/table/tree.h"
+#include "tui/text/format.h"
+
+#define NCS_GRID_COLUMNS_MAX 32
+
+/* How much attention a row deserves, in rising order. */
+enum ncs_severity {
+	NCS_QUIET, /* no activity */
+	NCS_NORMAL,
+	NCS_NOTE,    /* '*': unusual */
+	NCS_BAD,     /* '!': a long wait, or a dead process */
+	NCS_SUSPECT, /* '>': other ranks wait for this one */
+};
+
+/* What a view defines about its rows. */
+struct ncs_grid_rules {
+	/* Returns the letter for a row's state, drawn in front of the row. */
+	char (*letter)(const struct ncs_row *row);
+	enum ncs_severity (*severity)(const struct ncs_row *row);
+	/* Ids of the columns that the keys P, M and T sort by. */
+	const char *throughput;
+	const char *bytes;
+	const char *time;
+	/* Prints one line that names a row and describes its state, for a row
+	 * in the tree of another view. */
+	void (*title)(const struct ncs_row *row, char *text, size_t size);
+	/* In a tree: the rules of the communicators above these rows and of
+	 * the channels below them; NULL if there are none. */
+	const struct ncs_grid_rules *above;
+	const struct ncs_grid_rules *below;
+};
+
+/* A row of a view, or a segment that cannot be read; `row` is then empty. */
+struct ncs_grid_row {
+	struct ncs_row row;
+	const struct ncs_unreadable *unreadable; /* NULL for a row of a view */
+	size_t order;           /* index in the model's order */
+	struct ncs_value value; /* value of the sort column */
+	/* In a tree only. */
+	unsigned depth;
+	enum ncs_fold fold;
+	size_t group; /* scratch values of tree.c, like the next */
+	size_t place;
+};
+
+struct ncs_grid {
+	enum ncs_view view;
+	const struct ncs_grid_rules *rules;
+	enum ncs_column_level level;
+	enum ncs_column_choice choices[NCS_COLUMN_COUNT];
+	const struct ncs_column *columns[NCS_GRID_COLUMNS_MAX];
+	struct ncs_units units;
+	int widths[NCS_GRID_COLUMNS_MAX]; /* widest contents drawn so far */
+	size_t column_count;
+	size_t skip; /* 0 = fit columns by priority, n = begin with the n-th */
+	const struct ncs_column *sort; /* NULL = the model's order */
+	bool inverted;
+
+	struct ncs_grid_row *rows;
+	size_t count;
+	size_t passed; /* rows of this view that passed the filters, folded or not */
+	size_t total; /* rows of this view before any filter */
+	size_t capacity;
+	struct ncs_row *scratch;
+	size_t scratch_capacity;
+
+	const struct ncs_rank *suspect; /* rank that others wait for, or NULL */
+	const struct ncs_marks *tags;   /* NULL if there are none */
+	struct ncs_tree tree;
+
+	/* Until the user moves the selection, the first row is selected,
+	 * whichever row that is. After that the selection is pinned to a row
+	 * and moves with it. */
+	size_t selected;
+	bool pinned;
+	bool following;          /* stay with the row even while it is gone */
+	struct ncs_grid_key key; /* the pinned row */
+	char *key_id;            /* owned memory of key.id */
+	size_t top;              /* first row on the screen */
+	/* Set by the latest drawing. */
+	int header_y;
+	int rows_y;
+	int page; /* height of the rows */
+	int width;
+	size_t shown_columns;
+};
+
+/* What the rows of a table belong to. */
+enum ncs_focus_kind {
+	NCS_FOCUS_ALL,
+	NCS_FOCUS_COMMUNICATOR,
+	NCS_FOCUS_RANK,
+	NCS_FOCUS_FUNCTION
+};
+
+struct ncs_focus {
+	enum ncs_focus_kind kind;
+	char *name; /* the communicator's key or the rank's id; NULL for all */
+	unsigned function; /* the rank's function; for NCS_FOCUS_FUNCTION */
+};
+
+/* Selects the rows of the model that a table shows. */
+struct ncs_grid_query {
+	const struct ncs_model *model;
+	struct ncs_focus focus;
+	const char *filter; /* texts separated by '|'; "" passes all rows */
+	bool hide_idle;
+	const struct ncs_marks *tags; /* must outlive the table; NULL if none */
+	bool only_tagged;
+	const struct ncs_rank *suspect; /* rank that others wait for, or NULL */
+};
+
+/* Returns the column with an id, or NULL. */
+const struct ncs_column *ncs_grid_column(const char *id);
+
+/* Whether a column is shown at a level, given the user's choices, which are
+ * indexed like ncs_columns. */
+bool ncs_column_is_shown(const struct ncs_column *column,
+			 enum ncs_column_level level,
+			 const enum ncs_column_choice *choices);
+
+/* Prints the text of a cell, and returns the title of a column, both in the
+ * table's units. */
+void ncs_grid_cell(const struct ncs_grid *table,
+		   const struct ncs_column *column, const struct ncs_row *row,
+		   char *text, size_t size);
+const char *ncs_grid_title(const struct ncs_grid *table,
+			   const struct ncs_column *column);
+
+/* Whether the table is sorted from the largest value down. */
+bool ncs_grid_is_downwards(const struct ncs_grid *table);
+
+/* Gets the name of a row, readable or not. Its id is the model's. */
+void ncs_grid_row_key(const struct ncs_grid_row *row, struct ncs_grid_key *key);
+
+/* Returns the channel of a row of the channels or the timeline view, or NULL. */
+const struct ncs_channel_view *ncs_grid_channel(const struct ncs_grid_row *row);
+
+/* Returns the rules of a row, which in a tree may be another view's. */
+const struct ncs_grid_rules *ncs_grid_rules_of(const struct ncs_grid *table,
+					       const struct ncs_grid_row *row);
+
+/* Returns the severity of a row: that of its rules, NCS_NOTE if it cannot be
+ * read, NCS_SUSPECT for the rank that others wait for. */
+enum ncs_severity ncs_grid_severity(const struct ncs_grid *table,
+				    const struct ncs_grid_row *row);
+
+/* Whether a row is tagged, or belongs to a row that was tagged as a whole. */
+bool ncs_grid_is_tagged(const struct ncs_grid *table,
+			const struct ncs_grid_row *row);
+
+#endif

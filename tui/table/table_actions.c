@@ -1,0 +1,284 @@
+/* SPDX-License-Identifier: MIT */
+/* What keys and clicks do to a table. Must not build or draw it. */
+#include "tui/table/table_actions.h"
+
+#include <stdio.h>
+
+#include "tui/table/column_layout.h"
+
+static void move_by(struct ncs_grid *table, long rows)
+{
+	long place = (long)table->selected + rows;
+
+	ncs_grid_select(table, place > 0 ? (size_t)place : 0);
+}
+
+static bool shows_last_column(const struct ncs_grid *table)
+{
+	struct ncs_grid_place places[NCS_GRID_COLUMNS_MAX];
+	size_t count = ncs_grid_places(table, table->width, places);
+
+	return count > 0 &&
+	       places[count - 1].index + 1 == table->column_count &&
+	       (table->skip > 0 || count == table->column_count);
+}
+
+static void scroll_right(struct ncs_grid *table, char *notice, size_t size)
+{
+	if (shows_last_column(table) ||
+	    table->skip >= ncs_grid_scrollable_columns(table))
+		snprintf(notice, size, "the last column is shown");
+	else
+		table->skip++;
+}
+
+static void sort_by(struct ncs_grid *table, const struct ncs_column *column)
+{
+	ncs_grid_set_sort(table, column, false);
+}
+
+static void say_order(const struct ncs_grid *table, char *notice, size_t size)
+{
+	if (!table->sort)
+		snprintf(notice, size, "order: by communicator and rank%s",
+			 table->inverted ? ", inverted" : "");
+	else
+		snprintf(notice, size, "order: by %s, %s first",
+			 ncs_grid_title(table, table->sort),
+			 ncs_grid_is_downwards(table) ? "largest" : "smallest");
+}
+
+/* The model's order, then each column, then round again. */
+static void sort_step(struct ncs_grid *table, size_t step)
+{
+	size_t orders = table->column_count + 1, place = 0;
+
+	for (size_t i = 0; i < table->column_count; i++)
+		if (table->columns[i] == table->sort)
+			place = i + 1;
+	place = (place + step) % orders;
+	sort_by(table, place > 0 ? table->columns[place - 1] : NULL);
+}
+
+static void step_level(struct ncs_grid *table, int step, char *notice,
+		       size_t size)
+{
+	static const char *const names[] = { "info", "diag", "debug" };
+	int least = NCS_COLUMN_INFO, most = NCS_COLUMN_DEBUG;
+	int level = (int)table->level + step;
+
+	level = level < least ? least : level > most ? most : level;
+	ncs_grid_set_columns(table, (enum ncs_column_level)level,
+			     table->choices);
+	snprintf(notice, size, "columns: %s, %zu of them", names[level],
+		 table->column_count);
+}
+
+static bool act_on_rows(struct ncs_grid *table, enum ncs_action action)
+{
+	long page = table->page > 1 ? table->page - 1 : 1;
+
+	switch (action) {
+	case NCS_ACTION_UP:
+		move_by(table, -1);
+		return true;
+	case NCS_ACTION_DOWN:
+		move_by(table, 1);
+		return true;
+	case NCS_ACTION_PAGE_UP:
+		move_by(table, -page);
+		return true;
+	case NCS_ACTION_PAGE_DOWN:
+		move_by(table, page);
+		return true;
+	case NCS_ACTION_FIRST:
+		ncs_grid_select_first(table);
+		return true;
+	case NCS_ACTION_LAST:
+		ncs_grid_select(table, table->count);
+		return true;
+	default:
+		return false;
+	}
+}
+
+static void toggle_following(struct ncs_grid *table, char *notice, size_t size)
+{
+	if (table->count == 0) {
+		snprintf(notice, size, "there is no row");
+		return;
+	}
+	ncs_grid_follow(table, !table->following);
+	snprintf(notice, size, "%s",
+		 table->following ? "following this row; moving or F ends it" :
+				    "not following any more");
+}
+
+static bool act_on_order(struct ncs_grid *table, enum ncs_action action,
+			 char *notice, size_t size)
+{
+	switch (action) {
+	case NCS_ACTION_FOLLOW:
+		toggle_following(table, notice, size);
+		return true;
+	case NCS_ACTION_SORT_NEXT:
+		sort_step(table, 1);
+		break;
+	case NCS_ACTION_SORT_PREVIOUS:
+		sort_step(table, table->column_count);
+		break;
+	case NCS_ACTION_SORT_INVERT:
+		ncs_grid_set_sort(table, table->sort, !table->inverted);
+		break;
+	case NCS_ACTION_SORT_THROUGHPUT:
+		sort_by(table, ncs_grid_column(table->rules->throughput));
+		break;
+	case NCS_ACTION_SORT_BYTES:
+		sort_by(table, ncs_grid_column(table->rules->bytes));
+		break;
+	case NCS_ACTION_SORT_TIME:
+		sort_by(table, ncs_grid_column(table->rules->time));
+		break;
+	default:
+		return false;
+	}
+	say_order(table, notice, size);
+	return true;
+}
+
+static void toggle_tree(struct ncs_grid *table, char *notice, size_t size)
+{
+	if (!table->rules->above) {
+		snprintf(notice, size, "there is nothing above or below these");
+		return;
+	}
+	table->tree.on = !table->tree.on;
+	snprintf(notice, size, "%s",
+		 table->tree.on ? "a tree: + and - unfold and fold, * all" :
+				  "no tree");
+}
+
+/* Folding what has nothing to fold goes to what it is below. */
+static void set_open(struct ncs_grid *table, bool open, char *notice,
+		     size_t size)
+{
+	const struct ncs_grid_row *row = ncs_grid_selected(table);
+	size_t parent = ncs_tree_parent(table, table->selected);
+	struct ncs_grid_key key;
+
+	if (row && !open && row->fold != NCS_FOLD_OPEN &&
+	    parent != table->selected) {
+		ncs_grid_select(table, parent);
+		row = ncs_grid_selected(table);
+	}
+	if (!row || row->fold == NCS_FOLD_LEAF ||
+	    (row->fold == NCS_FOLD_OPEN) == open) {
+		snprintf(notice, size, "there is nothing to %s",
+			 open ? "unfold" : "fold");
+		return;
+	}
+	ncs_grid_row_key(row, &key);
+	if (!ncs_tree_set_open(&table->tree, &key, open))
+		snprintf(notice, size, "not enough memory");
+}
+
+static bool act_on_tree(struct ncs_grid *table, enum ncs_action action,
+			char *notice, size_t size)
+{
+	switch (action) {
+	case NCS_ACTION_TREE:
+		toggle_tree(table, notice, size);
+		return true;
+	case NCS_ACTION_UNFOLD:
+	case NCS_ACTION_FOLD:
+	case NCS_ACTION_FOLD_ALL:
+		break;
+	default:
+		return false;
+	}
+	if (!table->tree.on)
+		snprintf(notice, size, "this is no tree: t makes it one");
+	else if (action == NCS_ACTION_FOLD_ALL)
+		ncs_tree_set_all(&table->tree);
+	else
+		set_open(table, action == NCS_ACTION_UNFOLD, notice, size);
+	return true;
+}
+
+static bool act_on_columns(struct ncs_grid *table, enum ncs_action action,
+			   char *notice, size_t size)
+{
+	switch (action) {
+	case NCS_ACTION_LEFT:
+		if (table->skip > 0)
+			table->skip--;
+		else
+			snprintf(notice, size, "the first column is shown");
+		return true;
+	case NCS_ACTION_RIGHT:
+		scroll_right(table, notice, size);
+		return true;
+	case NCS_ACTION_COLUMN_FIRST:
+		table->skip = 0;
+		snprintf(notice, size, "the first column is shown");
+		return true;
+	case NCS_ACTION_COLUMN_LAST:
+		while (!shows_last_column(table) &&
+		       table->skip < ncs_grid_scrollable_columns(table))
+			table->skip++;
+		snprintf(notice, size, "the last column is shown");
+		return true;
+	case NCS_ACTION_LEVEL_MORE:
+		step_level(table, 1, notice, size);
+		return true;
+	case NCS_ACTION_LEVEL_LESS:
+		step_level(table, -1, notice, size);
+		return true;
+	default:
+		return false;
+	}
+}
+
+bool ncs_grid_act(struct ncs_grid *table, enum ncs_action action, char *notice,
+		  size_t notice_size)
+{
+	notice[0] = '\0';
+	return act_on_rows(table, action) ||
+	       act_on_order(table, action, notice, notice_size) ||
+	       act_on_tree(table, action, notice, notice_size) ||
+	       act_on_columns(table, action, notice, notice_size);
+}
+
+static bool click_row(struct ncs_grid *table, int y)
+{
+	size_t place = table->top + (size_t)(y - table->rows_y);
+
+	if (y < table->rows_y || y >= table->rows_y + table->page ||
+	    place >= table->count)
+		return false;
+	ncs_grid_select(table, place);
+	return true;
+}
+
+bool ncs_grid_click(struct ncs_grid *table, int y, int x, char *notice,
+		    size_t notice_size)
+{
+	struct ncs_grid_place places[NCS_GRID_COLUMNS_MAX];
+	size_t count = ncs_grid_places(table, table->width, places);
+
+	notice[0] = '\0';
+	if (y != table->header_y)
+		return click_row(table, y);
+	for (size_t i = 0; i < count; i++) {
+		const struct ncs_column *column = places[i].column;
+
+		/* The gap behind it has the mark of the order. */
+		if (x < places[i].x || x > places[i].x + places[i].width)
+			continue;
+		ncs_grid_set_sort(table, column,
+				  column == table->sort && !table->inverted);
+		say_order(table, notice, notice_size);
+		return true;
+	}
+	return false;
+}

@@ -1,0 +1,46 @@
+/* SPDX-License-Identifier: MIT */
+/* Text in lines that are broken at blanks; see wrap.h. */
+#include "tui/term/wrap.h"
+
+#include <stdio.h>
+#include <string.h>
+
+#define LINE_BYTES 512
+
+size_t ncs_line_length(const char *text, int width)
+{
+	char line[LINE_BYTES];
+	size_t length = 0, blank = 0;
+
+	while (text[length] && length + 1 < sizeof(line)) {
+		line[length] = text[length];
+		line[length + 1] = '\0';
+		if (ncs_term_text_width(line) > width)
+			return blank > 0 ? blank : length > 0 ? length : 1;
+		if (text[++length] == ' ')
+			blank = length;
+	}
+	return length;
+}
+
+int ncs_draw_wrapped(const struct ncs_rect *rect, enum ncs_role role,
+		     const char *text)
+{
+	char line[LINE_BYTES];
+	int y = 0;
+
+	while (*text && y < rect->height) {
+		size_t length = ncs_line_length(text, rect->width);
+
+		/* The last line takes the rest, and shows that it is cut. */
+		if (y + 1 == rect->height)
+			length = strlen(text);
+		snprintf(line, sizeof(line), "%.*s", (int)length, text);
+		ncs_term_put(rect->y + y, rect->x, rect->width, role, line);
+		y++;
+		text += length;
+		while (*text == ' ')
+			text++;
+	}
+	return y;
+}

@@ -1,0 +1,49 @@
+/* SPDX-License-Identifier: MIT */
+/* View 6, Timeline: one row for each track of each rank. Must not draw: the
+ * screen draws the tracks beside their names (tui/screen/screen_timeline.c).
+ */
+#include "tui/views/view.h"
+
+#include "analysis/base/value_names.h"
+#include "analysis/views/timeline.h"
+
+static struct ncs_track track_of(const struct ncs_row *row)
+{
+	struct ncs_track track;
+
+	ncs_track_at(row->rank, row->index, &track);
+	return track;
+}
+
+static char letter(const struct ncs_row *row)
+{
+	struct ncs_track track = track_of(row);
+	struct ncs_stretch now;
+
+	return ncs_track_now(row->rank, &track, &now) ?
+		       ncs_activity_letter(now.activity) :
+		       '-';
+}
+
+static enum ncs_severity severity(const struct ncs_row *row)
+{
+	struct ncs_track track = track_of(row);
+
+	if (track.channel && ncs_rank_is_live(row->rank) &&
+	    ncs_wait_ns(row->rank, track.channel) >= NCS_LONG_WAIT_NS)
+		return NCS_BAD;
+	return ncs_track_is_empty(row->rank, &track) ? NCS_QUIET : NCS_NORMAL;
+}
+
+const struct ncs_screen_view ncs_screen_timeline = {
+	.view = NCS_VIEW_TIMELINE,
+	.name = "Timeline",
+	.short_name = "Time",
+	.rules = {
+		.letter = letter,
+		.severity = severity,
+		.throughput = "TIMELINE_SINCE",
+		.bytes = "TIMELINE_SINCE",
+		.time = "TIMELINE_SINCE",
+	},
+};
