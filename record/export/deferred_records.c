@@ -4,92 +4,89 @@
 
 #include <errno.h>
 #include <stdlib.h>
-#include <string.h>
 
-static struct ncs_deferred_operation **
-slot_of(struct ncs_deferred_records *held, uint32_t number)
+#include "shm/array.h"
+#include "shm/hash.h"
+
+static struct ncs_deferred_operation *
+find(const struct ncs_deferred_records *deferred, uint32_t number)
 {
-	struct ncs_deferred_operation **slot =
-		&held->slots[number % NCS_DEFERRED_RECORDS_SLOTS];
+	struct ncs_hash_link *link =
+		ncs_hash_table_first(&deferred->operations, ncs_hash(number));
 
-	while (*slot && (*slot)->number != number)
-		slot = &(*slot)->same_slot;
-	return slot;
+	/* ncs_hash() is a bijection: equal hashes have equal numbers. */
+	return link ? NCS_HASH_ITEM(link, struct ncs_deferred_operation, link) :
+		      NULL;
 }
 
-/* NULL: no memory. */
+/* Returns NULL if there is no memory. */
 static struct ncs_deferred_operation *
-add_operation(struct ncs_deferred_records *held,
-	      struct ncs_deferred_operation **slot, uint32_t number)
+add_operation(struct ncs_deferred_records *deferred, uint32_t number)
 {
-	struct ncs_deferred_operation *operation = held->spare;
+	struct ncs_deferred_operation *operation = deferred->spare;
 
 	if (operation)
-		held->spare = operation->same_slot;
+		deferred->spare = operation->older;
 	else
 		operation = calloc(1, sizeof(*operation));
 	if (!operation)
 		return NULL;
 	operation->number = number;
 	operation->count = 0;
-	operation->same_slot = NULL;
 	operation->newer = NULL;
-	operation->older = held->newest;
-	if (held->newest)
-		held->newest->newer = operation;
+	operation->older = deferred->newest;
+	if (ncs_hash_table_insert(&deferred->operations, &operation->link,
+				  ncs_hash(number)) != 0) {
+		ncs_deferred_records_give_back(deferred, operation);
+		return NULL;
+	}
+	if (deferred->newest)
+		deferred->newest->newer = operation;
 	else
-		held->oldest = operation;
-	held->newest = operation;
-	*slot = operation;
+		deferred->oldest = operation;
+	deferred->newest = operation;
 	return operation;
 }
 
-int ncs_deferred_records_add(struct ncs_deferred_records *held,
+int ncs_deferred_records_add(struct ncs_deferred_records *deferred,
 			     const struct ncs_record *record)
 {
-	struct ncs_deferred_operation **slot = slot_of(held, record->operation);
 	struct ncs_deferred_operation *operation =
-		*slot ? *slot : add_operation(held, slot, record->operation);
+		find(deferred, record->operation);
 
 	if (!operation)
+		operation = add_operation(deferred, record->operation);
+	if (!operation ||
+	    ncs_array_reserve(&operation->records, &operation->capacity,
+			      operation->count + 1,
+			      sizeof(*operation->records)) != 0)
 		return -ENOMEM;
-	if (operation->count == operation->capacity) {
-		uint32_t capacity =
-			operation->capacity ? 2 * operation->capacity : 64;
-		struct ncs_record *records = realloc(
-			operation->records, capacity * sizeof(*records));
-
-		if (!records)
-			return -ENOMEM;
-		operation->records = records;
-		operation->capacity = capacity;
-	}
 	operation->records[operation->count++] = *record;
-	held->count++;
+	deferred->count++;
 	return 0;
 }
 
 struct ncs_deferred_operation *
-ncs_deferred_records_take(struct ncs_deferred_records *held, uint32_t number)
+ncs_deferred_records_take(struct ncs_deferred_records *deferred,
+			  uint32_t number)
 {
-	struct ncs_deferred_operation **slot = slot_of(held, number);
-	struct ncs_deferred_operation *operation = *slot;
+	struct ncs_deferred_operation *operation = find(deferred, number);
 
 	if (!operation)
 		return NULL;
-	*slot = operation->same_slot;
-	*(operation->older ? &operation->older->newer : &held->oldest) =
+	ncs_hash_table_remove(&deferred->operations, &operation->link);
+	*(operation->older ? &operation->older->newer : &deferred->oldest) =
 		operation->newer;
-	*(operation->newer ? &operation->newer->older : &held->newest) =
+	*(operation->newer ? &operation->newer->older : &deferred->newest) =
 		operation->older;
-	held->count -= operation->count;
+	deferred->count -= operation->count;
 	return operation;
 }
 
-/* What was large is not kept for one that may be small. */
+/* Larger arrays are freed rather than kept for an operation that may need less. */
 #define SPARE_CAPACITY_MAX 4096u
 
-void ncs_deferred_records_give_back(struct ncs_deferred_records *held,
+void ncs_deferred_records_give_back(struct ncs_deferred_records *deferred,
 				    struct ncs_deferred_operation *operation)
 {
 	if (operation->capacity > SPARE_CAPACITY_MAX) {
@@ -97,21 +94,22 @@ void ncs_deferred_records_give_back(struct ncs_deferred_records *held,
 		free(operation);
 		return;
 	}
-	operation->same_slot = held->spare;
-	held->spare = operation;
+	operation->older = deferred->spare;
+	deferred->spare = operation;
 }
 
-void ncs_deferred_records_release(struct ncs_deferred_records *held)
+void ncs_deferred_records_release(struct ncs_deferred_records *deferred)
 {
-	while (held->oldest)
+	while (deferred->oldest)
 		ncs_deferred_records_give_back(
-			held,
-			ncs_deferred_records_take(held, held->oldest->number));
-	while (held->spare) {
-		struct ncs_deferred_operation *spare = held->spare;
+			deferred, ncs_deferred_records_take(
+					  deferred, deferred->oldest->number));
+	while (deferred->spare) {
+		struct ncs_deferred_operation *spare = deferred->spare;
 
-		held->spare = spare->same_slot;
+		deferred->spare = spare->older;
 		free(spare->records);
 		free(spare);
 	}
+	ncs_hash_table_release(&deferred->operations);
 }

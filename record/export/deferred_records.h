@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: MIT */
-/* Records of the parts of operations, held back until the operation's own
- * comes, which says what they are parts of: it is published last.
+/* Defers the records of an operation's children until the record of the operation
+ * itself comes, which is published last and says what they are children of.
  *
- * Bounded: the oldest operation's are let go when there are too many.
+ * Bounded: when there are too many, the caller takes the oldest operation out.
+ * Not thread-safe.
  */
 #ifndef NCS_RECORD_EXPORT_DEFERRED_RECORDS_H
 #define NCS_RECORD_EXPORT_DEFERRED_RECORDS_H
@@ -11,51 +12,53 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "analysis/base/hash_table.h"
 #include "ncclstat/record.h"
 
-/* Records held of one rank. */
+/* Largest number of records deferred for one rank. */
 #define NCS_DEFERRED_RECORDS_MAX (UINT32_C(1) << 18)
 
-/* Those of one operation, in the order in which they came. */
+/* The records of one operation's children, in the order in which they came. */
 struct ncs_deferred_operation {
+	struct ncs_hash_link link; /* by number */
 	uint32_t number;
-	uint32_t count;
-	uint32_t capacity;
+	size_t count;
+	size_t capacity;
 	struct ncs_record *records;
-	struct ncs_deferred_operation *same_slot;
 	struct ncs_deferred_operation *older;
 	struct ncs_deferred_operation *newer;
 };
 
-#define NCS_DEFERRED_RECORDS_SLOTS 256u
-
-/* All zeros: holds nothing. */
+/* A struct of zeros is empty. */
 struct ncs_deferred_records {
-	struct ncs_deferred_operation *slots[NCS_DEFERRED_RECORDS_SLOTS];
+	struct ncs_hash_table operations;
 	struct ncs_deferred_operation *oldest;
 	struct ncs_deferred_operation *newest;
-	struct ncs_deferred_operation *spare; /* by same_slot */
-	uint32_t count;                   /* records */
+	struct ncs_deferred_operation *spare; /* unused ones, linked by older */
+	size_t count;                         /* of all records */
 };
 
-/* Holds a record of an operation. 0 or -ENOMEM. */
-int ncs_deferred_records_add(struct ncs_deferred_records *held,
+/* Adds a copy of the record of a child. Returns 0 or -ENOMEM. */
+int ncs_deferred_records_add(struct ncs_deferred_records *deferred,
 			     const struct ncs_record *record);
 
-/* Takes an operation out; NULL: nothing of it is held. Give it back when it
- * has been used. */
+/* Takes an operation out. Returns NULL if none of its children is deferred. Give
+ * it back after use. */
 struct ncs_deferred_operation *
-ncs_deferred_records_take(struct ncs_deferred_records *held, uint32_t number);
-void ncs_deferred_records_give_back(struct ncs_deferred_records *held,
+ncs_deferred_records_take(struct ncs_deferred_records *deferred,
+			  uint32_t number);
+void ncs_deferred_records_give_back(struct ncs_deferred_records *deferred,
 				    struct ncs_deferred_operation *operation);
 
-/* Whether there are more than may be: then take the oldest. */
+/* Whether there are more records than allowed, so that the oldest operation must
+ * be taken out. */
 static inline bool
-ncs_deferred_records_are_full(const struct ncs_deferred_records *held)
+ncs_deferred_records_are_full(const struct ncs_deferred_records *deferred)
 {
-	return held->count > NCS_DEFERRED_RECORDS_MAX;
+	return deferred->count > NCS_DEFERRED_RECORDS_MAX;
 }
 
-void ncs_deferred_records_release(struct ncs_deferred_records *held);
+/* Frees all records. */
+void ncs_deferred_records_release(struct ncs_deferred_records *deferred);
 
 #endif

@@ -1,0 +1,234 @@
+/* SPDX-License-Identifier: MIT */
+/* What the files of a trace export share; see export_trace.h. Only
+ * export_trace*.c include it.
+ *
+ * export_trace.c calls operations, steps, slices and tracks, each of which calls
+ * only those behind it. */
+#ifndef NCS_RECORD_EXPORT_EXPORT_TRACE_INTERNAL_H
+#define NCS_RECORD_EXPORT_EXPORT_TRACE_INTERNAL_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "analysis/base/hash_table.h"
+#include "analysis/base/value_names.h"
+#include "record/export/deferred_records.h"
+#include "record/export/export_counters.h"
+#include "record/export/export_trace.h"
+#include "record/export/slice_tracks.h"
+#include "record/format/record_fields.h"
+
+/* Number of operations remembered per rank; a power of two. */
+#define NCS_TRACE_OPERATIONS 1024u
+
+/* Largest number of operations that a connection has under way at once. */
+#define NCS_TRACE_ORDINALS 16u
+
+#define NCS_TRACE_CHANNELS 256u
+
+/* Largest number of CUDA streams with tracks of their own; operations on any
+ * other stream name it in an argument. */
+#define NCS_TRACE_STREAMS_MAX 256u
+
+/* What an operation's own record says, for its children that come later. */
+struct ncs_trace_operation {
+	uint32_t operation; /* number; 0 if the slot is free */
+	uint8_t event;
+	uint8_t function;
+	uint32_t repeat;          /* repeat count of the sequence number */
+	uint64_t sequence_number; /* or NCS_NO_SEQUENCE_NUMBER */
+};
+
+/* The latest operation with a sequence number: a CUDA graph that is launched
+ * again repeats the number. */
+struct ncs_trace_latest {
+	uint32_t operation; /* number; 0 if the slot is free */
+	uint32_t repeat;
+	uint64_t sequence_number;
+	uint8_t function;
+};
+
+/* The position of an operation among those of its connection. */
+struct ncs_trace_ordinal {
+	uint32_t operation; /* number; 0 if the slot is free */
+	uint64_t ordinal;   /* from 1 */
+};
+
+/* One channel, direction and peer of a rank. */
+struct ncs_trace_connection {
+	struct ncs_hash_link link;         /* by key */
+	struct ncs_trace_connection *next; /* of the rank */
+	uint64_t key;                      /* NCS_CHANNEL_KEY */
+	char name[32];
+	char operations_name[48];
+	char network_name[48];
+	struct ncs_slice_tracks steps;
+	struct ncs_slice_tracks operations;
+	struct ncs_slice_tracks network;
+	bool peer_is_there; /* the peer is in the trace, too */
+	/* Operations without a sequence number: their count, and the latest. */
+	uint64_t count;
+	struct ncs_trace_ordinal ordinals[NCS_TRACE_ORDINALS];
+};
+
+struct ncs_trace_channel {
+	uint32_t track;
+	struct ncs_slice_tracks kernels;
+	struct ncs_slice_tracks phases;
+};
+
+/* The operations on one CUDA stream. */
+struct ncs_trace_stream {
+	uint64_t handle;
+	struct ncs_slice_tracks functions[NCS_FUNCTION_COUNT];
+};
+
+struct ncs_trace_rank {
+	const struct ncs_export_rank *facts; /* borrowed */
+	uint32_t track;
+	struct ncs_export_counters counters;
+	struct ncs_slice_tracks *calls; /* by lane */
+	size_t call_count;
+	size_t call_capacity;
+	struct ncs_slice_tracks functions[NCS_FUNCTION_COUNT];
+	struct ncs_trace_stream *streams;
+	size_t stream_count;
+	size_t stream_capacity;
+	struct ncs_slice_tracks proxy;
+	struct ncs_slice_tracks other;
+	uint32_t marks;
+	struct ncs_trace_channel *channels[NCS_TRACE_CHANNELS];
+	struct ncs_hash_table connections; /* by key */
+	struct ncs_trace_connection *first_connection;
+	struct ncs_deferred_records deferred;
+	/* By the low bits of the operation's number, and of the sequence number;
+	 * NULL until needed. */
+	struct ncs_trace_operation *known;
+	struct ncs_trace_latest *latest;
+	/* Records were lost or left out, so that operations without a sequence
+	 * number cannot be counted alike at both ends any more. */
+	bool ordinals_lost;
+};
+
+struct ncs_trace_export {
+	struct ncs_trace_writer *writer;
+	struct ncs_trace_rank *ranks;
+	size_t rank_count;
+	/* Words of the trace. */
+	uint32_t fields[NCS_FIELD_COUNT];
+	uint32_t events[NCS_EVENT_MARK + 1];
+	uint32_t functions[NCS_FUNCTION_COUNT];
+	uint32_t channel_states[NCS_CHANNEL_STATE_COUNT];
+	uint32_t proxy_states[NCS_PROXY_STATE_COUNT];
+	uint32_t wait;
+	uint32_t part;
+	uint32_t queued;
+	uint32_t running;
+};
+
+static inline bool ncs_trace_has_comm_id(const struct ncs_trace_rank *rank)
+{
+	return rank->facts->identity.known & NCS_KNOWN_COMM_ID;
+}
+
+/* --- export_trace_tracks.c: tracks, made at first use -------------------------- */
+
+/* Returns the rank with this index, its own tracks made. */
+struct ncs_trace_rank *ncs_trace_export_rank(struct ncs_trace_export *export,
+					     size_t index);
+
+/* Returns the tracks of operations on a stream, as it is in records; NULL if it
+ * is 0, if there are too many streams, or for want of memory: then the rank's own
+ * tracks serve. */
+struct ncs_trace_stream *
+ncs_trace_export_stream(struct ncs_trace_export *export,
+			struct ncs_trace_rank *rank, uint64_t stream);
+
+/* Return the tracks of a lane's API calls, of a channel, and of the connection of
+ * a record; NULL if there is no memory. */
+struct ncs_slice_tracks *ncs_trace_export_calls(struct ncs_trace_rank *rank,
+						unsigned lane);
+struct ncs_trace_channel *
+ncs_trace_export_channel(struct ncs_trace_export *export,
+			 struct ncs_trace_rank *rank, uint8_t number);
+struct ncs_trace_connection *
+ncs_trace_export_connection(struct ncs_trace_export *export,
+			    struct ncs_trace_rank *rank,
+			    const struct ncs_record *record);
+
+/* Frees all that a rank holds. */
+void ncs_trace_rank_release(struct ncs_trace_rank *rank);
+
+/* --- export_trace_slices.c: slices and their arguments ------------------------- */
+
+struct ncs_trace_arguments {
+	struct ncs_trace_argument list[NCS_TRACE_ARGUMENTS_MAX];
+	unsigned count;
+};
+
+/* Makes the event of a record, with the arguments that its fields give; these are
+ * put into *arguments, which must outlive the event. `stream` is the record's, 0
+ * if its track shows it. `known` is the operation that a child belongs to; NULL
+ * if it is not known. */
+struct ncs_trace_event
+ncs_trace_export_event(struct ncs_trace_export *export,
+		       const struct ncs_trace_rank *rank,
+		       const struct ncs_record *record, uint64_t stream,
+		       const struct ncs_trace_operation *known,
+		       struct ncs_trace_arguments *arguments);
+
+/* Writes a slice to the first free one of `tracks`. Returns that track. */
+uint32_t ncs_trace_export_slice(struct ncs_trace_export *export,
+				struct ncs_slice_tracks *tracks,
+				const struct ncs_export_span *span,
+				const struct ncs_trace_event *event);
+
+/* Writes a slice inside one that is on the track already; nothing if it is
+ * empty. */
+void ncs_trace_export_inner(struct ncs_trace_export *export, uint32_t track,
+			    uint32_t name, uint64_t start_ns, uint64_t end_ns);
+
+/* Writes the slice of a record that has neither inner slices nor an arrow.
+ * `stream` and `known` as for ncs_trace_export_event(). */
+void ncs_trace_export_plain(struct ncs_trace_export *export,
+			    const struct ncs_trace_rank *rank,
+			    struct ncs_slice_tracks *tracks,
+			    const struct ncs_record *record, uint64_t stream,
+			    const struct ncs_trace_operation *known);
+
+/* --- export_trace_steps.c: steps and messages ---------------------------------- */
+
+/* Counts an operation that has no sequence number, as its first child comes. Both
+ * ends of a connection begin operations in the same order, so that they come to
+ * the same ordinal. */
+void ncs_trace_count_message(struct ncs_trace_connection *connection,
+			     uint32_t operation);
+
+/* Writes a step, the waits inside it, and its message's end of an arrow. */
+void ncs_trace_export_step(struct ncs_trace_export *export,
+			   struct ncs_trace_rank *rank,
+			   struct ncs_trace_connection *connection,
+			   const struct ncs_record *record,
+			   const struct ncs_trace_operation *known);
+
+/* --- export_trace_operations.c: operations and their children ------------------ */
+
+/* Writes an operation, and its children that were deferred until now. Returns 0
+ * or -ENOMEM. */
+int ncs_trace_export_operation(struct ncs_trace_export *export,
+			       struct ncs_trace_rank *rank, uint64_t stream,
+			       const struct ncs_record *record);
+
+/* Writes a child, or defers it until its operation's record comes. Returns 0 or
+ * -ENOMEM. */
+int ncs_trace_export_child(struct ncs_trace_export *export,
+			   struct ncs_trace_rank *rank,
+			   const struct ncs_record *record);
+
+/* Writes all deferred children; the record of their operation never came.
+ * Returns 0 or -ENOMEM. */
+int ncs_trace_export_deferred(struct ncs_trace_export *export,
+			      struct ncs_trace_rank *rank);
+
+#endif

@@ -1,0 +1,328 @@
+/* SPDX-License-Identifier: MIT */
+/* The tracks of a rank, made when something first lies on them; see
+ * export_trace_internal.h. */
+#include "record/export/export_trace_internal.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+
+#include "record/format/cuda_streams.h"
+#include "shm/array.h"
+#include "shm/hash.h"
+
+/* Order of the tracks below a rank. */
+enum {
+	PLACE_COUNTERS = 0, /* and the next ones, one per counter */
+	PLACE_MARKS = 100,
+	PLACE_CALLS = 101,      /* and the next ones, one per lane */
+	PLACE_STREAMS = 500,    /* and the next ones, one per CUDA stream */
+	PLACE_FUNCTIONS = 1000, /* also below a stream */
+	PLACE_PROXY = 1100,
+	PLACE_OTHER = 1101,
+	PLACE_CHANNELS = 1200, /* and the next ones, one per channel */
+};
+
+/* Order of the tracks below a channel; the tracks of one peer and direction lie
+ * together. */
+enum { PLACE_KERNEL, PLACE_PHASE, PLACE_SEND, PLACE_RECV };
+
+/* --- Ranks ------------------------------------------------------------------- */
+
+static bool is_of_one_communicator(const struct ncs_trace_rank *a,
+				   const struct ncs_trace_rank *b)
+{
+	return ncs_trace_has_comm_id(a) && ncs_trace_has_comm_id(b) &&
+	       a->facts->identity.comm_id == b->facts->identity.comm_id;
+}
+
+/* Returns the communicator's track, which the first of its ranks made. */
+static uint32_t communicator_track(struct ncs_trace_export *export,
+				   const struct ncs_trace_rank *rank)
+{
+	const char *communicator = rank->facts->communicator;
+	char name[192];
+
+	for (size_t i = 0; i < export->rank_count; i++) {
+		const struct ncs_trace_rank *other = &export->ranks[i];
+
+		if (other->track != 0 && is_of_one_communicator(rank, other))
+			return ncs_trace_parent(export->writer, other->track);
+	}
+	snprintf(name, sizeof(name), "communicator %s",
+		 communicator[0] ? communicator : "-");
+	return ncs_trace_track(export->writer, 0, name, 0);
+}
+
+static void name_rank(const struct ncs_export_rank *facts, char *name,
+		      size_t size)
+{
+	const struct ncs_identity *identity = &facts->identity;
+	char number[16] = "-";
+
+	if (identity->known & NCS_KNOWN_RANK)
+		snprintf(number, sizeof(number), "%d", identity->rank);
+	snprintf(name, size, "rank %s (%s, pid %u%s%.*s)", number, facts->host,
+		 facts->pid, identity->known & NCS_KNOWN_GPU ? ", GPU " : "",
+		 identity->known & NCS_KNOWN_GPU ? (int)sizeof(identity->gpu) :
+						   0,
+		 identity->gpu);
+}
+
+static void begin_functions(struct ncs_slice_tracks *functions, uint32_t parent)
+{
+	for (unsigned i = 0; i < NCS_FUNCTION_COUNT; i++)
+		functions[i] = (struct ncs_slice_tracks){
+			.parent = parent,
+			.place = PLACE_FUNCTIONS + i,
+			.name = ncs_function_name(i)
+		};
+}
+
+struct ncs_trace_rank *ncs_trace_export_rank(struct ncs_trace_export *export,
+					     size_t index)
+{
+	struct ncs_trace_rank *rank = &export->ranks[index];
+	struct ncs_trace_writer *writer = export->writer;
+	const struct ncs_identity *identity = &rank->facts->identity;
+	char name[256];
+
+	if (rank->track != 0)
+		return rank;
+	name_rank(rank->facts, name, sizeof(name));
+	rank->track = ncs_trace_process(writer,
+					communicator_track(export, rank), name,
+					identity->known & NCS_KNOWN_RANK ?
+						(uint32_t)identity->rank :
+						UINT32_MAX);
+	rank->counters.parent = rank->track;
+	rank->counters.place = PLACE_COUNTERS;
+	rank->marks =
+		ncs_trace_track(writer, rank->track, "marks", PLACE_MARKS);
+	begin_functions(rank->functions, rank->track);
+	rank->proxy = (struct ncs_slice_tracks){ .parent = rank->track,
+						 .place = PLACE_PROXY,
+						 .name = "proxy thread" };
+	rank->other = (struct ncs_slice_tracks){ .parent = rank->track,
+						 .place = PLACE_OTHER,
+						 .name = "other events" };
+	return rank;
+}
+
+/* --- Streams and calls --------------------------------------------------------- */
+
+static struct ncs_trace_stream *find_stream(const struct ncs_trace_rank *rank,
+					    uint64_t handle)
+{
+	for (size_t i = 0; i < rank->stream_count; i++)
+		if (rank->streams[i].handle == handle)
+			return &rank->streams[i];
+	return NULL;
+}
+
+/* Returns NULL if there are too many streams, or no memory. */
+static struct ncs_trace_stream *add_stream(struct ncs_trace_export *export,
+					   struct ncs_trace_rank *rank,
+					   uint64_t handle)
+{
+	size_t count = rank->stream_count;
+	char handle_text[NCS_CUDA_STREAM_TEXT_BYTES], name[32];
+	struct ncs_trace_stream *stream;
+
+	if (count == NCS_TRACE_STREAMS_MAX ||
+	    ncs_array_reserve(&rank->streams, &rank->stream_capacity, count + 1,
+			      sizeof(*rank->streams)) != 0)
+		return NULL;
+	stream = &rank->streams[rank->stream_count++];
+	stream->handle = handle;
+	ncs_cuda_stream_text(handle, handle_text);
+	snprintf(name, sizeof(name), "stream %s", handle_text);
+	begin_functions(stream->functions,
+			ncs_trace_track(export->writer, rank->track, name,
+					PLACE_STREAMS + (uint32_t)count));
+	return stream;
+}
+
+struct ncs_trace_stream *
+ncs_trace_export_stream(struct ncs_trace_export *export,
+			struct ncs_trace_rank *rank, uint64_t stream)
+{
+	uint64_t handle = NCS_RECORD_STREAM_HANDLE(stream);
+	struct ncs_trace_stream *found;
+
+	if (stream == 0)
+		return NULL;
+	found = find_stream(rank, handle);
+	return found ? found : add_stream(export, rank, handle);
+}
+
+struct ncs_slice_tracks *ncs_trace_export_calls(struct ncs_trace_rank *rank,
+						unsigned lane)
+{
+	if (ncs_array_reserve(&rank->calls, &rank->call_capacity,
+			      (size_t)lane + 1, sizeof(*rank->calls)) != 0)
+		return NULL;
+	for (; rank->call_count <= lane; rank->call_count++)
+		rank->calls[rank->call_count] = (struct ncs_slice_tracks){
+			.parent = rank->track,
+			.place = PLACE_CALLS + (uint32_t)rank->call_count,
+			.name = "API",
+		};
+	return &rank->calls[lane];
+}
+
+/* --- Channels and connections ---------------------------------------------------- */
+
+struct ncs_trace_channel *
+ncs_trace_export_channel(struct ncs_trace_export *export,
+			 struct ncs_trace_rank *rank, uint8_t number)
+{
+	struct ncs_trace_channel *channel = rank->channels[number];
+	char name[32];
+
+	if (channel)
+		return channel;
+	channel = calloc(1, sizeof(*channel));
+	if (!channel)
+		return NULL;
+	snprintf(name, sizeof(name), "channel %u", number);
+	channel->track = ncs_trace_track(export->writer, rank->track, name,
+					 PLACE_CHANNELS + number);
+	channel->kernels = (struct ncs_slice_tracks){ .parent = channel->track,
+						      .place = PLACE_KERNEL,
+						      .name = "kernel" };
+	channel->phases = (struct ncs_slice_tracks){ .parent = channel->track,
+						     .place = PLACE_PHASE,
+						     .name = "kernel phases" };
+	rank->channels[number] = channel;
+	return channel;
+}
+
+static bool has_rank(const struct ncs_trace_export *export,
+		     const struct ncs_trace_rank *rank, int32_t number)
+{
+	for (size_t i = 0; i < export->rank_count; i++) {
+		const struct ncs_trace_rank *other = &export->ranks[i];
+
+		if (is_of_one_communicator(rank, other) &&
+		    other->facts->identity.known & NCS_KNOWN_RANK &&
+		    other->facts->identity.rank == number)
+			return true;
+	}
+	return false;
+}
+
+static void begin_connection(struct ncs_trace_connection *connection,
+			     uint32_t parent)
+{
+	bool send = NCS_CHANNEL_KEY_SEND(connection->key);
+	int32_t peer = NCS_CHANNEL_KEY_PEER(connection->key);
+	uint32_t place =
+		(uint32_t)peer * 8 + (send ? PLACE_SEND : PLACE_RECV) * 2;
+
+	snprintf(connection->name, sizeof(connection->name), "%s %d",
+		 send ? "send ->" : "recv <-", peer);
+	snprintf(connection->operations_name,
+		 sizeof(connection->operations_name), "%s operations",
+		 connection->name);
+	snprintf(connection->network_name, sizeof(connection->network_name),
+		 "%s network plugin", connection->name);
+	connection->steps = (struct ncs_slice_tracks){
+		.parent = parent, .place = place, .name = connection->name
+	};
+	connection->operations = (struct ncs_slice_tracks){
+		.parent = parent,
+		.place = place + 1,
+		.name = connection->operations_name
+	};
+	connection->network =
+		(struct ncs_slice_tracks){ .parent = parent,
+					   .place = place + 1,
+					   .name = connection->network_name };
+}
+
+static struct ncs_trace_connection *
+find_connection(const struct ncs_trace_rank *rank, uint64_t key)
+{
+	struct ncs_hash_link *link =
+		ncs_hash_table_first(&rank->connections, ncs_hash(key));
+
+	/* ncs_hash() is a bijection: equal hashes have equal keys. */
+	return link ? NCS_HASH_ITEM(link, struct ncs_trace_connection, link) :
+		      NULL;
+}
+
+struct ncs_trace_connection *
+ncs_trace_export_connection(struct ncs_trace_export *export,
+			    struct ncs_trace_rank *rank,
+			    const struct ncs_record *record)
+{
+	uint64_t key = NCS_CHANNEL_KEY(
+		record->channel, record->flags & NCS_RECORD_SEND, record->peer);
+	struct ncs_trace_connection *connection = find_connection(rank, key);
+	struct ncs_trace_channel *channel;
+
+	if (connection)
+		return connection;
+	channel = ncs_trace_export_channel(export, rank, record->channel);
+	connection = channel ? calloc(1, sizeof(*connection)) : NULL;
+	if (!connection)
+		return NULL;
+	if (ncs_hash_table_insert(&rank->connections, &connection->link,
+				  ncs_hash(key)) != 0) {
+		free(connection);
+		return NULL;
+	}
+	connection->next = rank->first_connection;
+	rank->first_connection = connection;
+	connection->key = key;
+	connection->peer_is_there = has_rank(export, rank, record->peer);
+	begin_connection(connection, channel->track);
+	return connection;
+}
+
+/* --- Releasing -------------------------------------------------------------------- */
+
+static void release_connections(struct ncs_trace_rank *rank)
+{
+	while (rank->first_connection) {
+		struct ncs_trace_connection *connection =
+			rank->first_connection;
+
+		rank->first_connection = connection->next;
+		ncs_slice_tracks_release(&connection->steps);
+		ncs_slice_tracks_release(&connection->operations);
+		ncs_slice_tracks_release(&connection->network);
+		free(connection);
+	}
+	ncs_hash_table_release(&rank->connections);
+}
+
+static void release_functions(struct ncs_slice_tracks *functions)
+{
+	for (unsigned i = 0; i < NCS_FUNCTION_COUNT; i++)
+		ncs_slice_tracks_release(&functions[i]);
+}
+
+void ncs_trace_rank_release(struct ncs_trace_rank *rank)
+{
+	for (size_t i = 0; i < rank->call_count; i++)
+		ncs_slice_tracks_release(&rank->calls[i]);
+	free(rank->calls);
+	release_functions(rank->functions);
+	for (size_t i = 0; i < rank->stream_count; i++)
+		release_functions(rank->streams[i].functions);
+	free(rank->streams);
+	ncs_slice_tracks_release(&rank->proxy);
+	ncs_slice_tracks_release(&rank->other);
+	for (unsigned i = 0; i < NCS_TRACE_CHANNELS; i++) {
+		if (!rank->channels[i])
+			continue;
+		ncs_slice_tracks_release(&rank->channels[i]->kernels);
+		ncs_slice_tracks_release(&rank->channels[i]->phases);
+		free(rank->channels[i]);
+	}
+	release_connections(rank);
+	ncs_deferred_records_release(&rank->deferred);
+	free(rank->known);
+	free(rank->latest);
+}
