@@ -13,6 +13,9 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "analysis/base/selection.h"
+#include "shm/array.h"
+
 struct point {
 	uint64_t at_ns;
 	int64_t most_ns;
@@ -170,21 +173,6 @@ static void join_windows(struct ncs_bounds *bounds)
 	bounds->count = kept;
 }
 
-static int make_room(struct ncs_bounds *bounds)
-{
-	size_t capacity = bounds->capacity ? 2 * bounds->capacity : 4;
-	struct ncs_bounds_window *windows;
-
-	if (bounds->count < bounds->capacity)
-		return 0;
-	windows = realloc(bounds->windows, capacity * sizeof(*windows));
-	if (!windows)
-		return -ENOMEM;
-	bounds->windows = windows;
-	bounds->capacity = capacity;
-	return 0;
-}
-
 /* NULL: no memory. */
 static struct ncs_bounds_window *window_at(struct ncs_bounds *bounds,
 					   uint64_t at_ns)
@@ -205,7 +193,8 @@ static struct ncs_bounds_window *window_at(struct ncs_bounds *bounds,
 			break;
 		join_windows(bounds);
 	}
-	if (make_room(bounds) != 0)
+	if (ncs_array_reserve(&bounds->windows, &bounds->capacity,
+			      bounds->count + 1, sizeof(*windows)) != 0)
 		return NULL;
 	windows = bounds->windows;
 	memmove(&windows[place + 1], &windows[place],
@@ -491,13 +480,6 @@ static void find_windows(const struct fit *fit, double window,
 	}
 }
 
-static int compare_doubles(const void *a, const void *b)
-{
-	double x = *(const double *)a, y = *(const double *)b;
-
-	return (x > y) - (x < y);
-}
-
 /* Of a line between all bounds. Clocks that bend a little would be known worse
  * than the other lines say, but not than most windows do. */
 static double even_error(const struct fit *fit, double window)
@@ -509,8 +491,8 @@ static double even_error(const struct fit *fit, double window)
 	find_windows(fit, window, &windows);
 	if (windows.count == 0)
 		return error;
-	qsort(windows.errors, windows.count, sizeof(double), compare_doubles);
-	return fmax(error, windows.errors[windows.count / 2]);
+	return fmax(error, ncs_select(windows.errors, windows.count,
+				      windows.count / 2));
 }
 
 /* Of a line that is not between all bounds. */
@@ -644,7 +626,6 @@ bool ncs_bounds_gap(struct ncs_bounds *less, struct ncs_bounds *more,
 	}
 	if (count < 4)
 		return false;
-	qsort(found, count, sizeof(*found), compare_doubles);
-	*gap_ns = found[count / 4];
+	*gap_ns = ncs_select(found, count, count / 4);
 	return true;
 }

@@ -9,6 +9,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "analysis/base/selection.h"
+
 /* Half, and for so many intervals in a row: a hiccup of a second is none. */
 #define SLOW_FACTOR 2.0
 #define SLOW_INTERVALS 3u
@@ -90,19 +92,6 @@ static struct ncs_pace pace_of(const struct ncs_communicator *communicator)
 
 /* --- What is usual -------------------------------------------------------- */
 
-static int compare_numbers(const void *left, const void *right)
-{
-	const double *a = left, *b = right;
-
-	return (*a > *b) - (*a < *b);
-}
-
-static double median(double *numbers, size_t count)
-{
-	qsort(numbers, count, sizeof(*numbers), compare_numbers);
-	return numbers[count / 2];
-}
-
 static struct ncs_pace usual_of(const struct ncs_pace_history *history)
 {
 	size_t count = history->count < NCS_PACE_INTERVALS ? history->count :
@@ -113,7 +102,8 @@ static struct ncs_pace usual_of(const struct ncs_pace_history *history)
 		bytes[i] = history->intervals[i].bytes_rate;
 		wire[i] = history->intervals[i].wire_ns;
 	}
-	return (struct ncs_pace){ median(bytes, count), median(wire, count) };
+	return (struct ncs_pace){ ncs_select(bytes, count, count / 2),
+				  ncs_select(wire, count, count / 2) };
 }
 
 /* --- Who it is ------------------------------------------------------------ */

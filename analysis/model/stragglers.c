@@ -12,6 +12,7 @@
 
 #include "analysis/base/estimate.h"
 #include "analysis/base/collective_waits.h"
+#include "analysis/base/selection.h"
 #include "analysis/model/waits.h"
 
 /* --- Names ---------------------------------------------------------------- */
@@ -693,51 +694,6 @@ int ncs_stragglers_update(struct ncs_model *model)
 
 /* --- Figures -------------------------------------------------------------- */
 
-static void swap(uint64_t *a, uint64_t *b)
-{
-	uint64_t value = *a;
-
-	*a = *b;
-	*b = value;
-}
-
-/* The value that has this place in their order. Changes their order. */
-static uint64_t select_place(uint64_t *values, size_t count, size_t place)
-{
-	size_t low = 0, high = count - 1;
-
-	for (;;) {
-		uint64_t pivot = values[low + (high - low) / 2];
-		/* What is before the first is less, behind the last more. */
-		size_t first = low, last = high;
-
-		for (size_t i = low; i <= last;) {
-			if (values[i] < pivot)
-				swap(&values[first++], &values[i++]);
-			else if (values[i] > pivot)
-				swap(&values[i], &values[last--]);
-			else
-				i++;
-		}
-		if (place < first)
-			high = first - 1;
-		else if (place > last)
-			low = last + 1;
-		else
-			return pivot;
-	}
-}
-
-/* The least value that so many in a hundred are not above; 0 of none. Changes
- * their order. */
-static uint64_t exact_percentile(uint64_t *values, size_t count,
-				 unsigned percent)
-{
-	if (count == 0)
-		return 0;
-	return select_place(values, count, (count * percent + 99) / 100 - 1);
-}
-
 static size_t recent_count(uint64_t operations)
 {
 	return operations < NCS_LATENESS_RECENT ? (size_t)operations :
@@ -770,9 +726,10 @@ static void sum_recent(const struct ncs_late_rank *late, unsigned function,
 	}
 	lateness->operations = count;
 	lateness->last = last;
-	lateness->median_ns = exact_percentile(late_ns, count, 50);
-	lateness->p99_ns = exact_percentile(late_ns, count, 99);
-	lateness->exclusive_ns = exact_percentile(exclusive_ns, last, 50);
+	lateness->median_ns = ncs_percentile_of_values(late_ns, count, 50);
+	lateness->p99_ns = ncs_percentile_of_values(late_ns, count, 99);
+	lateness->exclusive_ns =
+		ncs_percentile_of_values(exclusive_ns, last, 50);
 }
 
 static uint64_t quantile(const struct ncs_distribution *distribution,
@@ -935,9 +892,10 @@ ncs_communicator_skew(const struct ncs_communicator *communicator)
 	}
 	state->view.operations = count;
 	state->view.transfers = transfers;
-	state->view.median_ns = exact_percentile(skew_ns, count, 50);
-	state->view.p99_ns = exact_percentile(skew_ns, count, 99);
-	state->view.transfer_ns = exact_percentile(transfer_ns, transfers, 50);
+	state->view.median_ns = ncs_percentile_of_values(skew_ns, count, 50);
+	state->view.p99_ns = ncs_percentile_of_values(skew_ns, count, 99);
+	state->view.transfer_ns =
+		ncs_percentile_of_values(transfer_ns, transfers, 50);
 	state->is_viewed = true;
 	return &state->view;
 }

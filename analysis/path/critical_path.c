@@ -20,6 +20,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "analysis/base/selection.h"
 #include "analysis/path/path_lockstep.h"
 #include "analysis/path/path_nodes.h"
 #include "analysis/path/path_times.h"
@@ -442,40 +443,6 @@ static inline void trace_back(struct ncs_path *path,
 
 /* --- Arrivals in a scenario --------------------------------------------------- */
 
-/* The lower one; the values are put into another order. */
-static double median(double *values, size_t count)
-{
-	size_t low = 0, high = count - 1, middle = (count - 1) / 2;
-
-	while (low < high) {
-		double pivot = values[low + (high - low) / 2];
-		size_t i = low, k = high;
-
-		while (i <= k) {
-			while (values[i] < pivot)
-				i++;
-			while (values[k] > pivot)
-				k--;
-			if (i <= k) {
-				double value = values[i];
-
-				values[i++] = values[k];
-				values[k] = value;
-				if (k == 0)
-					break;
-				k--;
-			}
-		}
-		if (middle <= k)
-			high = k;
-		else if (middle >= i)
-			low = i;
-		else
-			break;
-	}
-	return values[middle];
-}
-
 /* What a straggler would take: the median of the ranks', or of the others'. A
  * negative one: there are none to compare with. */
 static double usual_ns(const struct ncs_path *path,
@@ -492,7 +459,7 @@ static double usual_ns(const struct ncs_path *path,
 	}
 	if (others == 0 || (scenario->rank < 0 && others < 2))
 		return -1;
-	return median(path->gaps, others);
+	return ncs_select(path->gaps, others, (others - 1) / 2);
 }
 
 /* How a part's way to its arrival changes. */
