@@ -1,17 +1,17 @@
 /* SPDX-License-Identifier: MIT */
-/* Makes a manual page of its source: mangen PAGE.in >PAGE
+/* Makes a manual page from its source: mangen PAGE.in >PAGE
  *
- * A source is mdoc, with lines such as
+ * A source is mdoc. It has markers, lines such as
  *
  *	.\" @columns RANK@
  *
- * in the place of what the tables in ncclstat/tables and the structs of
- * ncclstat/abi.h say already; everything else is copied as it is. A marker
- * that is not known, or a struct with a field that nobody explains, is an
- * error. It must not know which pages there are.
+ * which mangen replaces by what the tables in ncclstat/tables and the structs of
+ * ncclstat/abi.h say; it copies all other lines. An unknown marker is an error,
+ * and so is a struct with a field that has no explanation. Must not know which
+ * pages there are.
  *
- * Text from the tables is plain: here it gets mdoc's escapes, one sentence a
- * line.
+ * Text in the tables is plain; mangen adds mdoc's escapes and puts each sentence
+ * on a line of its own.
  */
 #include <ctype.h>
 #include <stdbool.h>
@@ -45,27 +45,28 @@
 
 #define COUNT(array) (sizeof(array) / sizeof((array)[0]))
 
-/* Bytes of a line of mdoc, which mandoc -Tlint wants below 80. */
+/* Bytes of a line of mdoc; mandoc -Tlint wants fewer than 80. */
 #define LINE_MAX_BYTES 76
 
 /* --- Escapes ------------------------------------------------------------ */
 
-/* Decodes one character of UTF-8; the tables have nothing worse. */
+/* Decodes a character of two or three bytes of UTF-8, the longest that the tables
+ * have. */
 static size_t decode(const char *text, unsigned *character)
 {
 	const unsigned char *bytes = (const unsigned char *)text;
 
 	if (bytes[0] >= 0xe0) {
-		*character = (bytes[0] & 0xfu) << 12 |
-			     (bytes[1] & 0x3fu) << 6 | (bytes[2] & 0x3fu);
+		*character = (bytes[0] & 0xfu) << 12 | (bytes[1] & 0x3fu) << 6 |
+			     (bytes[2] & 0x3fu);
 		return 3;
 	}
 	*character = (bytes[0] & 0x1fu) << 6 | (bytes[1] & 0x3fu);
 	return 2;
 }
 
-/* What stands for an ASCII character that roff would take for another; NULL:
- * itself. A dash or quote that is part of a word keeps its meaning. */
+/* Returns the escape of an ASCII character to which roff gives another meaning;
+ * NULL if it needs none. A dash or quote inside a word keeps its meaning. */
 static const char *escape_of(char c, bool in_word)
 {
 	switch (c) {
@@ -90,9 +91,9 @@ static const char *escape_of(char c, bool in_word)
 	}
 }
 
-/* Escapes `length` bytes. `literal`: a name that is typed as it stands. */
-static void escape(char *escaped, size_t size, const char *text,
-		   size_t length, bool literal)
+/* Escapes `length` bytes. `literal` is for a name that users type exactly so. */
+static void escape(char *escaped, size_t size, const char *text, size_t length,
+		   bool literal)
 {
 	size_t used = 0;
 
@@ -119,7 +120,7 @@ static void escape(char *escaped, size_t size, const char *text,
 	}
 }
 
-/* An argument of a macro: a name, never a macro or a delimiter itself. */
+/* Prints an argument of a macro: a name, never itself a macro or a delimiter. */
 static void put_name(const char *name)
 {
 	char escaped[256];
@@ -138,7 +139,8 @@ static bool ends_sentence(const char *word, size_t length)
 	       !(length > 3 && word[length - 3] == '.');
 }
 
-/* Text lines: as many words as fit, and each sentence on a line of its own. */
+/* Prints text: as many words on a line as fit, each sentence on a line of its
+ * own. */
 static void put_text(const char *text)
 {
 	size_t column = 0;
@@ -165,8 +167,8 @@ static void put_text(const char *text)
 	putchar('\n');
 }
 
-/* A clause of a table as a sentence: a capital in front, a full stop at the
- * end. */
+/* Prints a clause of a table as a sentence: it gets a capital letter and a full
+ * stop. */
 static void put_sentence(const char *text)
 {
 	char sentence[1024];
@@ -183,50 +185,418 @@ static void put_sentence(const char *text)
 	put_text(sentence);
 }
 
-/* --- Options and keys --------------------------------------------------- */
+/* --- Items of lists ------------------------------------------------------- */
 
-enum has { NO, REQUIRED, OPTIONAL };
+/* A row of a table, as far as a page shows it. */
+struct man_item {
+	const char *name;
+	const char *help;
+	/* Other columns of the table. Each put function says which it expects. */
+	const char *words[3];
+	long numbers[2];
+};
 
-/* Words to choose from are typed as they stand, others stand for something. */
-static void put_argument(enum has has, const char *argument)
+static void put_letter(long letter)
 {
-	if (has == NO)
-		return;
-	printf(" Ns %s= Ns %s ", has == OPTIONAL ? "Oo " : "",
-	       strchr(argument, '|') ? "Cm" : "Ar");
-	put_name(argument);
-	if (has == OPTIONAL)
-		fputs(" Oc", stdout);
+	char letters[] = { (char)letter, '\0' };
+
+	put_name(letter == ' ' ? "blank" : letters);
 }
 
-static void put_option(const char *name, char letter, enum has has,
-		       const char *argument, const char *place,
-		       const char *help)
+static void put_tag(const struct man_item *item)
 {
-	fputs(".It", stdout);
-	if (letter)
-		printf(" Fl %c ,", letter);
-	fputs(" Fl \\-", stdout);
-	put_name(name);
-	put_argument(has, argument);
+	fputs(".It Sy ", stdout);
+	put_name(item->name);
+}
+
+static void put_named(const struct man_item *item)
+{
+	put_tag(item);
 	putchar('\n');
-	put_sentence(help);
-	if (strcmp(place, "ONCE") != 0)
+	put_sentence(item->help);
+}
+
+/* A field of an export; without help it shares that of the field before it. */
+static void put_field_name(const struct man_item *item)
+{
+	put_tag(item);
+	putchar('\n');
+	if (item->help[0])
+		put_sentence(item->help);
+}
+
+/* numbers: a letter; words: a label, or NULL. */
+static void put_lettered(const struct man_item *item)
+{
+	put_tag(item);
+	fputs(" Pq Sy ", stdout);
+	if (item->words[0]) {
+		put_name(item->words[0]);
+		fputs(" , Sy ", stdout);
+	}
+	put_letter(item->numbers[0]);
+	putchar('\n');
+	put_sentence(item->help);
+}
+
+/* numbers: the number that stands for the item; words: a sentence that has # in
+ * its place. */
+static void put_numbered(const struct man_item *item)
+{
+	const char *format = item->words[0];
+	size_t before = strcspn(format, "#");
+	char text[64];
+
+	put_named(item);
+	snprintf(text, sizeof(text), "%.*s%ld%s", (int)before, format,
+		 item->numbers[0], format + before + 1);
+	put_text(text);
+}
+
+/* words: the view, the level. */
+static void put_column(const struct man_item *item)
+{
+	put_tag(item);
+	putchar('\n');
+	put_text(item->help);
+	if (strcmp(item->words[1], "INFO") != 0)
+		printf("Only with more detail (key\n.Ic v ) .\n");
+}
+
+/* numbers: the letter or 0; words: whether there is an argument, its name, where
+ * the option may stand. Words to choose from are typed as they are, other
+ * arguments stand for something. */
+static void put_option(const struct man_item *item)
+{
+	const char *has = item->words[0], *argument = item->words[1];
+	bool optional = strcmp(has, "OPTIONAL") == 0;
+
+	fputs(".It", stdout);
+	if (item->numbers[0])
+		printf(" Fl %c ,", (char)item->numbers[0]);
+	fputs(" Fl \\-", stdout);
+	put_name(item->name);
+	if (strcmp(has, "NO") != 0) {
+		printf(" Ns %s= Ns %s ", optional ? "Oo " : "",
+		       strchr(argument, '|') ? "Cm" : "Ar");
+		put_name(argument);
+		fputs(optional ? " Oc" : "", stdout);
+	}
+	putchar('\n');
+	put_sentence(item->help);
+	if (strcmp(item->words[2], "ONCE") != 0)
 		puts("Also in the configuration file.");
 }
 
-static bool put_options(const char *argument)
+/* Prints the names of the event types of a group; `events` has a bit for each. */
+static void put_group_events(unsigned long events)
 {
-	if (argument)
-		return false;
-	puts(".Bl -tag -width Ds");
-#define X(ID, name, letter, has, argument, place, help) \
-	put_option(name, letter, has, argument, #place, help);
-	NCS_OPTIONS(X)
+	static const char *const names[] = {
+#define X(ID, name, bit, api, help) name,
+		NCS_EVENTS(X)
 #undef X
+	};
+	char text[256] = "Event types:";
+	size_t used = strlen(text);
+	const char *comma = " ";
+
+	for (size_t i = 0; i < COUNT(names); i++) {
+		if (!(events >> i & 1))
+			continue;
+		used += (size_t)snprintf(text + used, sizeof(text) - used,
+					 "%s%s", comma, names[i]);
+		comma = ", ";
+	}
+	snprintf(text + used, sizeof(text) - used, ".");
+	put_text(text);
+}
+
+/* numbers: the bits of its event types, the group that it needs. */
+static void put_event_group(const struct man_item *item)
+{
+	static const char *const names[] = {
+#define X(ID, name, events, needs, help) name,
+		NCS_EVENT_GROUPS(X)
+#undef X
+	};
+	char text[64];
+
+	put_named(item);
+	put_group_events((unsigned long)item->numbers[0]);
+	if (item->numbers[1] == NCS_GROUP_CALLS)
+		return;
+	snprintf(text, sizeof(text), "Left out together with %s.",
+		 names[item->numbers[1]]);
+	put_text(text);
+}
+
+/* The first release of NCCL that speaks a version of the profiler API. */
+static const char *const releases[] = {
+	NULL, "2.23", "2.24", "2.26", "2.27", "2.28", "2.29", "2.31",
+};
+
+/* numbers: the first version of the profiler API that has the event. */
+static void put_event(const struct man_item *item)
+{
+	put_named(item);
+	if (item->numbers[0] > 1)
+		printf("From NCCL %s on.\n", releases[item->numbers[0]]);
+}
+
+/* help: the sentence, in which a general word replaces each variable; words:
+ * what to do next. */
+static void put_verdict(const struct man_item *item)
+{
+	static const struct {
+		const char *word;
+		const char *meaning;
+	} words[] = {
+		{ "$rank", "a rank" },       { "$peer", "another" },
+		{ "$channel", "a channel" }, { "$call", "a call" },
+		{ "$count", "others wait" },
+	};
+	const char *sentence = item->help;
+	struct man_item general = *item;
+	char text[1024];
+	size_t used = 0;
+
+	while (*sentence) {
+		size_t skip = 1, i = 0;
+
+		while (i < COUNT(words) && strncmp(sentence, words[i].word,
+						   strlen(words[i].word)) != 0)
+			i++;
+		if (i < COUNT(words)) {
+			skip = strlen(words[i].word);
+			used += (size_t)snprintf(text + used,
+						 sizeof(text) - used, "%s",
+						 words[i].meaning);
+		} else {
+			text[used++] = *sentence;
+		}
+		sentence += skip;
+	}
+	text[0] = (char)toupper((unsigned char)text[0]);
+	snprintf(text + used, sizeof(text) - used, ". %s", item->words[0]);
+	general.help = text;
+	put_named(&general);
+}
+
+/* A word of a scenario. words: its value, in capitals, and where it applies; ""
+ * if it has none. */
+static void put_what_if(const struct man_item *item)
+{
+	const char *value = item->words[0], *where = item->words[1];
+	char text[128];
+
+	snprintf(text, sizeof(text), "%s%s%s", item->name, value[0] ? ":" : "",
+		 value);
+	fputs(".It Cm ", stdout);
+	put_name(text);
+	if (where[0]) {
+		fputs(" Ns Op @", stdout);
+		put_name(where);
+	}
+	putchar('\n');
+	put_text(item->help);
+}
+
+/* words: the values of the variable, its default. */
+static void put_variable(const struct man_item *item)
+{
+	char text[256];
+
+	printf(".It Ev %s\n", item->name);
+	put_text(item->help);
+	snprintf(text, sizeof(text), "Values: %s. Default: %s.", item->words[0],
+		 item->words[1]);
+	put_text(text);
+}
+
+static const char *term_text(const char *term)
+{
+	if (strcmp(term, "RING2") == 0)
+		return "2(n\\-1)";
+	if (strcmp(term, "RING") == 0)
+		return "(n\\-1)";
+	return strcmp(term, "RANKS") == 0 ? "n" : "1";
+}
+
+/* words: the size, the numerator and the denominator of busbw/algbw. */
+static void put_function(const struct man_item *item)
+{
+	put_tag(item);
+	printf(" Ta count \\(mu size%s Ta %s",
+	       strcmp(item->words[0], "RANKS") == 0 ? " \\(mu n" : "",
+	       term_text(item->words[1]));
+	if (strcmp(item->words[2], "ONE") != 0)
+		printf("/%s", term_text(item->words[2]));
+	putchar('\n');
+}
+
+/* --- Lists ---------------------------------------------------------------- */
+
+struct man_list {
+	const char *marker;
+	const char *open; /* what follows .Bl; NULL if pages have numbers only */
+	void (*put)(const struct man_item *item);
+	const struct man_item *items; /* ends with a name that is NULL */
+};
+
+/* The items of a table. ROW takes the table's columns. */
+#define ITEMS(table, ROW) \
+	(const struct man_item[]) \
+	{ \
+		table(ROW) \
+		{ \
+			.name = NULL \
+		} \
+	}
+
+#define NAMED(ID, name_, help_) { .name = name_, .help = help_ },
+#define NAME(ID, name_, ...) { .name = name_ },
+#define OPTION(ID, name_, letter, has, argument, place, help_) \
+	{ name_, help_, { #has, argument, #place }, { letter } },
+#define COLUMN(VIEW, ID, title, width, align, priority, level, help_) \
+	{ .name = title, .help = help_, .words = { #VIEW, #level } },
+#define CHANNEL_STATE(ID, name_, letter, label, help_) \
+	{ name_, help_, { label }, { letter } },
+#define PROXY_STATE(ID, name_, letter, help_) \
+	{ .name = name_, .help = help_, .numbers = { letter } },
+#define ACTIVITY(ID, letter, layer, label, help_) \
+	{ .name = label, .help = help_, .numbers = { letter } },
+#define EXPORT(ID, name_, is_binary, help_) { .name = name_, .help = help_ },
+#define EXPORT_FIELD(ID, name_, where, help_) { .name = name_, .help = help_ },
+#define EVENT(ID, name_, bit, api, help_) \
+	{ .name = name_, .help = help_, .numbers = { api } },
+#define EVENT_GROUP(ID, name_, events, needs, help_) \
+	{ .name = name_, \
+	  .help = help_, \
+	  .numbers = { events, NCS_GROUP_##needs } },
+#define OWN_EVENT(ID, name_, number_, help_) \
+	{ name_, help_, { "In records: #." }, { number_ } },
+#define CHUNK(ID, name_, number_, help_) \
+	{ name_, help_, { "Its number is #." }, { number_ } },
+#define VERDICT(ID, name_, severity, sentence, next) \
+	{ .name = name_, .help = sentence, .words = { next } },
+#define WHAT_IF(ID, name_, value, where, help_) \
+	{ .name = name_, .help = help_, .words = { value, where } },
+#define VARIABLE(ID, name_, values, default_, help_) \
+	{ .name = name_, .help = help_, .words = { values, default_ } },
+#define FUNCTION(ID, name_, size, numerator, denominator) \
+	{ .name = name_, .words = { #size, #numerator, #denominator } },
+
+#define X(ID, name, bit, api, help) \
+	static_assert((api) < COUNT(releases), "a release for each API");
+NCS_EVENTS(X)
+#undef X
+
+#define FUNCTIONS_OPEN \
+	"-column ReduceScatter \"count x size x n\" \"2(n-1)/n\"\n" \
+	".It Em function Ta Em \"message bytes\" Ta Em \"busbw/algbw\""
+
+static const struct man_list lists[] = {
+	{ "options", "-tag -width Ds", put_option, ITEMS(NCS_OPTIONS, OPTION) },
+	{ "columns", "-tag -width OPERATION -compact", put_column,
+	  ITEMS(NCS_COLUMNS, COLUMN) },
+	{ "channel_states", "-tag -width Ds", put_lettered,
+	  ITEMS(NCS_CHANNEL_STATES, CHANNEL_STATE) },
+	{ "activities", "-tag -width Ds", put_lettered,
+	  ITEMS(NCS_ACTIVITIES, ACTIVITY) },
+	{ "exports", "-tag -width perfetto", put_named,
+	  ITEMS(NCS_EXPORTS, EXPORT) },
+	{ "fields", "-tag -width appended_operations -compact", put_field_name,
+	  ITEMS(NCS_FIELDS, EXPORT_FIELD) },
+	{ "csv", "-tag -width communicator_id -compact", put_named,
+	  ITEMS(NCS_CSV_COLUMNS, NAMED) },
+	{ "kernel_statuses", "-tag -width broken_promise -compact", put_named,
+	  ITEMS(NCS_KERNEL_STATUSES, NAMED) },
+	{ "cupti_statuses", "-tag -width missing -compact", put_named,
+	  ITEMS(NCS_CUPTI_STATUSES, NAMED) },
+	{ "proxy_states", "-tag -width \"unknown (?)\" -compact", put_lettered,
+	  ITEMS(NCS_PROXY_STATES, PROXY_STATE) },
+	{ "proxy_transitions", "-tag -width append_end -compact", put_named,
+	  ITEMS(NCS_PROXY_TRANSITIONS, NAMED) },
+	{ "losses", "-tag -width missing_stop -compact", put_named,
+	  ITEMS(NCS_LOSSES, NAMED) },
+	{ "events", "-tag -width kernel_launch -compact", put_event,
+	  ITEMS(NCS_EVENTS, EVENT) },
+	{ "event_groups", "-tag -width operations -compact", put_event_group,
+	  ITEMS(NCS_EVENT_GROUPS, EVENT_GROUP) },
+	{ "own_events", "-tag -width settings -compact", put_numbered,
+	  ITEMS(NCS_OWN_EVENTS, OWN_EVENT) },
+	{ "chunks", "-tag -width padding -compact", put_numbered,
+	  ITEMS(NCS_CHUNKS, CHUNK) },
+	{ "refusals", "-tag -width malformed -compact", put_named,
+	  ITEMS(NCS_REFUSALS, NAMED) },
+	{ "moments", "-tag -width operation -compact", put_named,
+	  ITEMS(NCS_MOMENTS_OF_ARRIVAL, NAMED) },
+	{ "late_causes", "-tag -width producer -compact", put_named,
+	  ITEMS(NCS_LATE_CAUSES, NAMED) },
+	{ "path_causes", "-tag -width producer -compact", put_named,
+	  ITEMS(NCS_PATH_CAUSES, NAMED) },
+	{ "what_ifs", "-tag -width Ds", put_what_if,
+	  ITEMS(NCS_WHAT_IFS, WHAT_IF) },
+	{ "verdicts", "-tag -width Ds", put_verdict,
+	  ITEMS(NCS_VERDICTS, VERDICT) },
+	{ "severities", "-tag -width healthy -compact", put_named,
+	  ITEMS(NCS_SEVERITIES, NAMED) },
+	{ "confidences", "-tag -width possible -compact", put_named,
+	  ITEMS(NCS_CONFIDENCES, NAMED) },
+	{ "environment", "-tag -width Ds", put_variable,
+	  ITEMS(NCS_ENVIRONMENT, VARIABLE) },
+	{ "functions", FUNCTIONS_OPEN, put_function,
+	  ITEMS(NCS_FUNCTIONS, FUNCTION) },
+	{ "datatypes", NULL, NULL, ITEMS(NCS_DATATYPES, NAME) },
+	{ "algorithms", NULL, NULL, ITEMS(NCS_ALGORITHMS, NAME) },
+	{ "protocols", NULL, NULL, ITEMS(NCS_PROTOCOLS, NAME) },
+};
+
+static const struct man_list *find_list(const char *marker)
+{
+	for (size_t i = 0; i < COUNT(lists); i++)
+		if (strcmp(lists[i].marker, marker) == 0)
+			return &lists[i];
+	return NULL;
+}
+
+/* Prints a list. Only that of columns takes an argument: the view whose columns
+ * it prints. False if the argument is wrong. */
+static bool put_list(const struct man_list *list, const char *argument)
+{
+	bool is_filtered = list->put == put_column, found = false;
+
+	if (!list->put || is_filtered != (argument != NULL))
+		return false;
+	printf(".Bl %s\n", list->open);
+	for (const struct man_item *item = list->items; item->name; item++) {
+		if (is_filtered && strcmp(argument, item->words[0]) != 0)
+			continue;
+		list->put(item);
+		found = true;
+	}
 	puts(".El");
+	return found;
+}
+
+/* Prints the names of a list by number: "0 idle, 1 send_gpu_wait, ...". */
+static bool put_numbers(const char *argument)
+{
+	const struct man_list *list = argument ? find_list(argument) : NULL;
+	char text[2048] = "";
+	size_t used = 0;
+
+	if (!list)
+		return false;
+	for (const struct man_item *item = list->items; item->name; item++)
+		used += (size_t)snprintf(text + used, sizeof(text) - used,
+					 "%td %s%s", item - list->items,
+					 item->name, item[1].name ? ", " : ".");
+	put_text(text);
 	return true;
 }
+
+/* --- Keys ----------------------------------------------------------------- */
 
 static void put_key(const char *keys, const char *help)
 {
@@ -254,7 +624,7 @@ static bool put_keys(const char *argument)
 #define X(ID, title) GROUP_##ID,
 		NCS_KEY_GROUPS(X)
 #undef X
-		GROUP_COUNT
+			GROUP_COUNT
 	};
 	static const char *const titles[] = {
 #define X(ID, title) title,
@@ -267,7 +637,7 @@ static bool put_keys(const char *argument)
 	for (int i = 0; i < GROUP_COUNT; i++) {
 		printf(".Ss %s\n.Bl -tag -width 16n -compact\n", titles[i]);
 #define X(ID, group, keys, label, help) \
-	if (GROUP_##group == i)         \
+	if (GROUP_##group == i) \
 		put_key(keys, help);
 		NCS_KEYS(X)
 #undef X
@@ -276,558 +646,18 @@ static bool put_keys(const char *argument)
 	return true;
 }
 
-/* --- Lists of names ----------------------------------------------------- */
+/* --- Shared memory and recordings ----------------------------------------- */
 
-static void put_item(const char *name)
-{
-	fputs(".It Sy ", stdout);
-	put_name(name);
-}
-
-static void put_column(const char *title, const char *level, const char *help)
-{
-	put_item(title);
-	putchar('\n');
-	put_text(help);
-	if (strcmp(level, "INFO") != 0)
-		printf("Only with more detail (key\n.Ic v ) .\n");
-}
-
-static bool put_columns(const char *argument)
-{
-	bool found = false;
-
-	if (!argument)
-		return false;
-	puts(".Bl -tag -width OPERATION -compact");
-#define X(VIEW, ID, title, width, align, priority, level, help) \
-	if (strcmp(argument, #VIEW) == 0) {                     \
-		put_column(title, #level, help);                \
-		found = true;                                   \
-	}
-	NCS_COLUMNS(X)
-#undef X
-	puts(".El");
-	return found;
-}
-
-static void put_channel_state(const char *name, char letter, const char *label,
-			      const char *help)
-{
-	char letters[] = { letter, '\0' };
-
-	put_item(name);
-	fputs(" Pq Sy ", stdout);
-	put_name(label);
-	fputs(" , Sy ", stdout);
-	put_name(letters);
-	putchar('\n');
-	put_sentence(help);
-}
-
-static bool put_channel_states(const char *argument)
-{
-	if (argument)
-		return false;
-	puts(".Bl -tag -width Ds");
-#define X(ID, name, letter, label, help) \
-	put_channel_state(name, letter, label, help);
-	NCS_CHANNEL_STATES(X)
-#undef X
-	puts(".El");
-	return true;
-}
-
-static void put_activity(const char *label, char letter, const char *help)
-{
-	char letters[] = { letter, '\0' };
-
-	put_item(label);
-	fputs(" Pq Sy ", stdout);
-	put_name(letter == ' ' ? "blank" : letters);
-	putchar('\n');
-	put_sentence(help);
-}
-
-static bool put_activities(const char *argument)
-{
-	if (argument)
-		return false;
-	puts(".Bl -tag -width Ds");
-#define X(ID, letter, layer, label, help) put_activity(label, letter, help);
-	NCS_ACTIVITIES(X)
-#undef X
-	puts(".El");
-	return true;
-}
-
-static void put_named(const char *name, const char *help)
-{
-	put_item(name);
-	putchar('\n');
-	put_sentence(help);
-}
-
-static bool put_exports(const char *argument)
-{
-	if (argument)
-		return false;
-	puts(".Bl -tag -width perfetto");
-#define X(ID, name, is_binary, help) put_named(name, help);
-	NCS_EXPORTS(X)
-#undef X
-	puts(".El");
-	return true;
-}
-
-static void put_export_field(const char *name, const char *help)
-{
-	put_item(name);
-	putchar('\n');
-	/* Like the one before it. */
-	if (help[0])
-		put_sentence(help);
-}
-
-static bool put_fields(const char *argument)
-{
-	if (argument)
-		return false;
-	puts(".Bl -tag -width appended_operations -compact");
-#define X(ID, name, where, help) put_export_field(name, help);
-	NCS_FIELDS(X)
-#undef X
-	puts(".El");
-	return true;
-}
-
-static bool put_csv(const char *argument)
-{
-	if (argument)
-		return false;
-	puts(".Bl -tag -width communicator_id -compact");
-#define X(ID, name, help) put_named(name, help);
-	NCS_CSV_COLUMNS(X)
-#undef X
-	puts(".El");
-	return true;
-}
-
-static bool put_kernel_statuses(const char *argument)
-{
-	if (argument)
-		return false;
-	puts(".Bl -tag -width broken_promise -compact");
-#define X(ID, name, help) put_named(name, help);
-	NCS_KERNEL_STATUSES(X)
-#undef X
-	puts(".El");
-	return true;
-}
-
-static bool put_cupti_statuses(const char *argument)
-{
-	if (argument)
-		return false;
-	puts(".Bl -tag -width missing -compact");
-#define X(ID, name, help) put_named(name, help);
-	NCS_CUPTI_STATUSES(X)
-#undef X
-	puts(".El");
-	return true;
-}
-
-static void put_proxy_state(const char *name, char letter, const char *help)
-{
-	char letters[] = { letter, '\0' };
-
-	put_item(name);
-	fputs(" Pq Sy ", stdout);
-	put_name(letters);
-	putchar('\n');
-	put_sentence(help);
-}
-
-static bool put_proxy_states(const char *argument)
-{
-	if (argument)
-		return false;
-	puts(".Bl -tag -width \"unknown (?)\" -compact");
-#define X(ID, name, letter, help) put_proxy_state(name, letter, help);
-	NCS_PROXY_STATES(X)
-#undef X
-	puts(".El");
-	return true;
-}
-
-/* Event types by name, for the bits of a group. */
-static void put_group_events(uint32_t events)
-{
-	static const char *const names[] = {
-#define X(ID, name, bit, api, help) name,
-		NCS_EVENTS(X)
-#undef X
-	};
-	char text[256] = "Event types:";
-	size_t used = strlen(text);
-	const char *comma = " ";
-
-	for (size_t i = 0; i < COUNT(names); i++) {
-		if (!(events >> i & 1))
-			continue;
-		used += (size_t)snprintf(text + used, sizeof(text) - used,
-					 "%s%s", comma, names[i]);
-		comma = ", ";
-	}
-	snprintf(text + used, sizeof(text) - used, ".");
-	put_text(text);
-}
-
-static void put_event_group(const char *name, uint32_t events,
-			    const char *needs, const char *help)
-{
-	put_named(name, help);
-	put_group_events(events);
-	if (strcmp(needs, "calls") != 0) {
-		char text[64];
-
-		snprintf(text, sizeof(text), "Left out together with %s.",
-			 needs);
-		put_text(text);
-	}
-}
-
-static bool put_event_groups(const char *argument)
-{
-	static const char *const names[] = {
-#define X(ID, name, events, needs, help) [NCS_GROUP_##ID] = name,
-		NCS_EVENT_GROUPS(X)
-#undef X
-	};
-
-	if (argument)
-		return false;
-	puts(".Bl -tag -width operations -compact");
-#define X(ID, name, events, needs, help) \
-	put_event_group(name, events, names[NCS_GROUP_##needs], help);
-	NCS_EVENT_GROUPS(X)
-#undef X
-	puts(".El");
-	return true;
-}
-
-static bool put_refusals(const char *argument)
-{
-	if (argument)
-		return false;
-	puts(".Bl -tag -width malformed -compact");
-#define X(ID, name, help) put_named(name, help);
-	NCS_REFUSALS(X)
-#undef X
-	puts(".El");
-	return true;
-}
-
-/* A verdict's sentence, of nobody in particular. */
-static void put_verdict(const char *name, const char *sentence,
-			const char *next)
-{
-	static const struct {
-		const char *word;
-		const char *meaning;
-	} words[] = {
-		{ "$rank", "a rank" },       { "$peer", "another" },
-		{ "$channel", "a channel" }, { "$call", "a call" },
-		{ "$count", "others wait" },
-	};
-	char text[1024];
-	size_t used = 0;
-
-	while (*sentence) {
-		size_t skip = 1, i = 0;
-
-		while (i < COUNT(words) && strncmp(sentence, words[i].word,
-						   strlen(words[i].word)) != 0)
-			i++;
-		if (i < COUNT(words)) {
-			skip = strlen(words[i].word);
-			used += (size_t)snprintf(text + used,
-						 sizeof(text) - used, "%s",
-						 words[i].meaning);
-		} else {
-			text[used++] = *sentence;
-		}
-		sentence += skip;
-	}
-	text[0] = (char)toupper((unsigned char)text[0]);
-	snprintf(text + used, sizeof(text) - used, ". %s", next);
-	put_named(name, text);
-}
-
-static bool put_verdicts(const char *argument)
-{
-	if (argument)
-		return false;
-	puts(".Bl -tag -width Ds");
-#define X(ID, name, severity, sentence, next) put_verdict(name, sentence, next);
-	NCS_VERDICTS(X)
-#undef X
-	puts(".El");
-	return true;
-}
-
-static bool put_severities(const char *argument)
-{
-	if (argument)
-		return false;
-	puts(".Bl -tag -width healthy -compact");
-#define X(ID, name, help) put_named(name, help);
-	NCS_SEVERITIES(X)
-#undef X
-	puts(".El");
-	return true;
-}
-
-static bool put_confidences(const char *argument)
-{
-	if (argument)
-		return false;
-	puts(".Bl -tag -width possible -compact");
-#define X(ID, name, help) put_named(name, help);
-	NCS_CONFIDENCES(X)
-#undef X
-	puts(".El");
-	return true;
-}
-
-static bool put_moments(const char *argument)
-{
-	if (argument)
-		return false;
-	puts(".Bl -tag -width operation -compact");
-#define X(ID, name, help) put_named(name, help);
-	NCS_MOMENTS_OF_ARRIVAL(X)
-#undef X
-	puts(".El");
-	return true;
-}
-
-static bool put_late_causes(const char *argument)
-{
-	if (argument)
-		return false;
-	puts(".Bl -tag -width producer -compact");
-#define X(ID, name, help) put_named(name, help);
-	NCS_LATE_CAUSES(X)
-#undef X
-	puts(".El");
-	return true;
-}
-
-static bool put_path_causes(const char *argument)
-{
-	if (argument)
-		return false;
-	puts(".Bl -tag -width producer -compact");
-#define X(ID, name, help) put_named(name, help);
-	NCS_PATH_CAUSES(X)
-#undef X
-	puts(".El");
-	return true;
-}
-
-/* A word of a specification, in which a name stands in capitals. */
-static void put_what_if(const char *name, const char *value, const char *where,
-			const char *help)
-{
-	char text[128];
-
-	snprintf(text, sizeof(text), "%s%s%s", name, value[0] ? ":" : "",
-		 value);
-	fputs(".It Cm ", stdout);
-	put_name(text);
-	if (where[0]) {
-		fputs(" Ns Op @", stdout);
-		put_name(where);
-	}
-	putchar('\n');
-	put_text(help);
-}
-
-static bool put_what_ifs(const char *argument)
-{
-	if (argument)
-		return false;
-	puts(".Bl -tag -width Ds");
-#define X(ID, name, value, where, help) put_what_if(name, value, where, help);
-	NCS_WHAT_IFS(X)
-#undef X
-	puts(".El");
-	return true;
-}
-
-static bool put_own_events(const char *argument)
-{
-	char text[64];
-
-	if (argument)
-		return false;
-	puts(".Bl -tag -width settings -compact");
-#define X(ID, name, number, help) \
-	put_named(name, help); \
-	snprintf(text, sizeof(text), "In records: %d.", (number)); \
-	put_text(text);
-	NCS_OWN_EVENTS(X)
-#undef X
-	puts(".El");
-	return true;
-}
-
-static bool put_chunks(const char *argument)
-{
-	char text[64];
-
-	if (argument)
-		return false;
-	puts(".Bl -tag -width padding -compact");
-#define X(ID, name, number, help) \
-	put_named(name, help); \
-	snprintf(text, sizeof(text), "Its number is %d.", (number)); \
-	put_text(text);
-	NCS_CHUNKS(X)
-#undef X
-	puts(".El");
-	return true;
-}
-
-static bool put_proxy_transitions(const char *argument)
-{
-	if (argument)
-		return false;
-	puts(".Bl -tag -width append_end -compact");
-#define X(ID, name, help) put_named(name, help);
-	NCS_PROXY_TRANSITIONS(X)
-#undef X
-	puts(".El");
-	return true;
-}
-
-static bool put_losses(const char *argument)
-{
-	if (argument)
-		return false;
-	puts(".Bl -tag -width missing_stop -compact");
-#define X(ID, name, help) put_named(name, help);
-	NCS_LOSSES(X)
-#undef X
-	puts(".El");
-	return true;
-}
-
-/* The first release of NCCL that speaks a version of the profiler API. */
-static const char *const releases[] = {
-	NULL, "2.23", "2.24", "2.26", "2.27", "2.28", "2.29", "2.31",
-};
-
-static void put_event(const char *name, unsigned api, const char *help)
-{
-	put_named(name, help);
-	if (api > 1)
-		printf("From NCCL %s on.\n", releases[api]);
-}
-
-static bool put_events(const char *argument)
-{
-	if (argument)
-		return false;
-	puts(".Bl -tag -width kernel_launch -compact");
-#define X(ID, name, bit, api, help)                                        \
-	static_assert((api) < COUNT(releases), "a release for each API");  \
-	put_event(name, api, help);
-	NCS_EVENTS(X)
-#undef X
-	puts(".El");
-	return true;
-}
-
-static void put_variable(const char *name, const char *values,
-			 const char *default_value, const char *help)
-{
-	char text[256];
-
-	printf(".It Ev %s\n", name);
-	put_text(help);
-	snprintf(text, sizeof(text), "Values: %s. Default: %s.", values,
-		 default_value);
-	put_text(text);
-}
-
-static bool put_environment(const char *argument)
-{
-	if (argument)
-		return false;
-	puts(".Bl -tag -width Ds");
-#define X(ID, name, values, default_value, help) \
-	put_variable(name, values, default_value, help);
-	NCS_ENVIRONMENT(X)
-#undef X
-	puts(".El");
-	return true;
-}
-
-/* --- Functions ---------------------------------------------------------- */
-
-static const char *size_text(const char *size)
-{
-	return strcmp(size, "RANKS") == 0 ? "count \\(mu size \\(mu n" :
-					    "count \\(mu size";
-}
-
-static const char *term_text(const char *term)
-{
-	if (strcmp(term, "RING2") == 0)
-		return "2(n\\-1)";
-	if (strcmp(term, "RING") == 0)
-		return "(n\\-1)";
-	return strcmp(term, "RANKS") == 0 ? "n" : "1";
-}
-
-static void put_function(const char *name, const char *size,
-			 const char *numerator, const char *denominator)
-{
-	put_item(name);
-	printf(" Ta %s Ta %s", size_text(size), term_text(numerator));
-	if (strcmp(denominator, "ONE") != 0)
-		printf("/%s", term_text(denominator));
-	putchar('\n');
-}
-
-static bool put_functions(const char *argument)
-{
-	if (argument)
-		return false;
-	puts(".Bl -column ReduceScatter \"count x size x n\" \"2(n-1)/n\"");
-	puts(".It Em function Ta Em \"message bytes\" Ta Em \"busbw/algbw\"");
-#define X(ID, name, size, numerator, denominator) \
-	put_function(name, #size, #numerator, #denominator);
-	NCS_FUNCTIONS(X)
-#undef X
-	puts(".El");
-	return true;
-}
-
-/* --- Shared memory ------------------------------------------------------ */
-
-struct field {
+struct man_field {
 	const char *name;
 	size_t offset;
 	size_t bytes;
-	const char *type; /* of an element; an array has several */
-	size_t element_bytes;
+	const char *type; /* name of the type; for an array, of an element */
+	size_t element_bytes; /* size of an element; of the field if no array */
 	const char *help;
 };
 
-/* An array is a pointer to its first element here. */
+/* In a _Generic selection an array is a pointer to its first element. */
 #define TYPE_NAME(member) \
 	_Generic((member),                          \
 		uint64_t: "u64",                    \
@@ -849,7 +679,7 @@ struct field {
 		struct ncs_gpu_time: "gpu_time",    \
 		struct ncs_function *: "function")
 
-#define ELEMENT_BYTES(member)                         \
+#define ELEMENT_BYTES(member) \
 	_Generic((member),                            \
 		char *: sizeof(char),                 \
 		uint64_t *: sizeof(uint64_t),         \
@@ -857,166 +687,66 @@ struct field {
 			sizeof(struct ncs_function),  \
 		default: sizeof(member))
 
-#define MEMBER(name) (((STRUCT *)0)->name)
-#define FIELD(name, help)                                      \
-	{ #name, offsetof(STRUCT, name), sizeof(MEMBER(name)), \
-	  TYPE_NAME(MEMBER(name)), ELEMENT_BYTES(MEMBER(name)), help },
+#define MEMBER(name) (((struct_type *)0)->name)
+#define FIELD(name, help) \
+	{ #name, \
+	  offsetof(struct_type, name), \
+	  sizeof(MEMBER(name)), \
+	  TYPE_NAME(MEMBER(name)), \
+	  ELEMENT_BYTES(MEMBER(name)), \
+	  help },
 
-#define STRUCT struct ncs_header
-static const struct field header_fields[] = { NCS_HEADER_FIELDS(FIELD) };
-#undef STRUCT
-#define STRUCT struct ncs_table
-static const struct field table_fields[] = { NCS_TABLE_FIELDS(FIELD) };
-#undef STRUCT
-#define STRUCT struct ncs_clock
-static const struct field clock_fields[] = { NCS_CLOCK_FIELDS(FIELD) };
-#undef STRUCT
-#define STRUCT struct ncs_identity
-static const struct field identity_fields[] = { NCS_IDENTITY_FIELDS(FIELD) };
-#undef STRUCT
-#define STRUCT struct ncs_proxy
-static const struct field proxy_fields[] = { NCS_PROXY_FIELDS(FIELD) };
-#undef STRUCT
-#define STRUCT struct ncs_kernel
-static const struct field kernel_fields[] = { NCS_KERNEL_FIELDS(FIELD) };
-#undef STRUCT
-#define STRUCT struct ncs_gpu_clock
-static const struct field gpu_clock_fields[] = { NCS_GPU_CLOCK_FIELDS(FIELD) };
-#undef STRUCT
-#define STRUCT struct ncs_sampling
-static const struct field sampling_fields[] = { NCS_SAMPLING_FIELDS(FIELD) };
-#undef STRUCT
-#define STRUCT struct ncs_settings
-static const struct field settings_fields[] = { NCS_SETTINGS_FIELDS(FIELD) };
-#undef STRUCT
-#define STRUCT struct ncs_filled
-static const struct field filled_fields[] = { NCS_FILLED_FIELDS(FIELD) };
-#undef STRUCT
-#define STRUCT struct ncs_control
-static const struct field control_fields[] = { NCS_CONTROL_FIELDS(FIELD) };
-#undef STRUCT
-#define STRUCT struct ncs_lane
-static const struct field lane_fields[] = { NCS_LANE_FIELDS(FIELD) };
-#undef STRUCT
-#define STRUCT struct ncs_function
-static const struct field function_fields[] = { NCS_FUNCTION_FIELDS(FIELD) };
-#undef STRUCT
-#define STRUCT struct ncs_channel
-static const struct field channel_fields[] = { NCS_CHANNEL_FIELDS(FIELD) };
-#undef STRUCT
-#define STRUCT struct ncs_operation
-static const struct field operation_fields[] = {
-	NCS_OPERATION_FIELDS(FIELD)
-};
-#undef STRUCT
-#define STRUCT struct ncs_class
-static const struct field class_fields[] = { NCS_CLASS_FIELDS(FIELD) };
-#undef STRUCT
-#define STRUCT struct ncs_histogram
-static const struct field histogram_fields[] = {
-	NCS_HISTOGRAM_FIELDS(FIELD)
-};
-#undef STRUCT
-#define STRUCT struct ncs_gpu_time
-static const struct field gpu_time_fields[] = { NCS_GPU_TIME_FIELDS(FIELD) };
-#undef STRUCT
-#define STRUCT struct ncs_cupti
-static const struct field cupti_fields[] = { NCS_CUPTI_FIELDS(FIELD) };
-#undef STRUCT
-#define STRUCT struct ncs_range
-static const struct field range_fields[] = { NCS_RANGE_FIELDS(FIELD) };
-#undef STRUCT
-#define STRUCT struct ncs_range_histogram
-static const struct field range_histogram_fields[] = {
-	NCS_RANGE_HISTOGRAM_FIELDS(FIELD)
-};
-#undef STRUCT
-#define STRUCT struct ncs_ring
-static const struct field ring_fields[] = { NCS_RING_FIELDS(FIELD) };
-#undef STRUCT
-#define STRUCT struct ncs_record
-static const struct field record_fields[] = { NCS_RECORD_FIELDS(FIELD) };
-#undef STRUCT
-#define STRUCT struct ncs_chunk
-static const struct field chunk_fields[] = {
-	NCS_CHUNK_FIELDS(FIELD)
-};
-#undef STRUCT
-#define STRUCT struct ncs_file_head
-static const struct field file_head_fields[] = {
-	NCS_FILE_HEAD_FIELDS(FIELD)
-};
-#undef STRUCT
-#define STRUCT struct ncs_rank_head
-static const struct field rank_head_fields[] = {
-	NCS_RANK_HEAD_FIELDS(FIELD)
-};
-#undef STRUCT
-#define STRUCT struct ncs_state_head
-static const struct field state_head_fields[] = {
-	NCS_STATE_HEAD_FIELDS(FIELD)
-};
-#undef STRUCT
-#define STRUCT struct ncs_run
-static const struct field run_fields[] = {
-	NCS_RUN_FIELDS(FIELD)
-};
-#undef STRUCT
-#define STRUCT struct ncs_records_head
-static const struct field records_head_fields[] = {
-	NCS_RECORDS_HEAD_FIELDS(FIELD)
-};
-#undef STRUCT
-#define STRUCT struct ncs_clock_reading
-static const struct field clock_reading_fields[] = {
-	NCS_CLOCK_READING_FIELDS(FIELD)
-};
-#undef STRUCT
-#define STRUCT struct ncs_index_head
-static const struct field index_head_fields[] = {
-	NCS_INDEX_HEAD_FIELDS(FIELD)
-};
-#undef STRUCT
-#define STRUCT struct ncs_index_entry
-static const struct field index_entry_fields[] = {
-	NCS_INDEX_ENTRY_FIELDS(FIELD)
-};
-#undef STRUCT
-#define STRUCT struct ncs_end
-static const struct field end_fields[] = {
-	NCS_END_FIELDS(FIELD)
-};
-#undef STRUCT
+/* The structs, each with the table that explains its fields. */
+#define STRUCTS(X) \
+	X(header, NCS_HEADER_FIELDS) \
+	X(table, NCS_TABLE_FIELDS) \
+	X(clock, NCS_CLOCK_FIELDS) \
+	X(identity, NCS_IDENTITY_FIELDS) \
+	X(proxy, NCS_PROXY_FIELDS) \
+	X(kernel, NCS_KERNEL_FIELDS) \
+	X(gpu_clock, NCS_GPU_CLOCK_FIELDS) \
+	X(sampling, NCS_SAMPLING_FIELDS) \
+	X(settings, NCS_SETTINGS_FIELDS) \
+	X(filled, NCS_FILLED_FIELDS) \
+	X(control, NCS_CONTROL_FIELDS) \
+	X(lane, NCS_LANE_FIELDS) \
+	X(function, NCS_FUNCTION_FIELDS) \
+	X(channel, NCS_CHANNEL_FIELDS) \
+	X(operation, NCS_OPERATION_FIELDS) \
+	X(class, NCS_CLASS_FIELDS) \
+	X(histogram, NCS_HISTOGRAM_FIELDS) \
+	X(gpu_time, NCS_GPU_TIME_FIELDS) \
+	X(cupti, NCS_CUPTI_FIELDS) \
+	X(range, NCS_RANGE_FIELDS) \
+	X(range_histogram, NCS_RANGE_HISTOGRAM_FIELDS) \
+	X(ring, NCS_RING_FIELDS) \
+	X(record, NCS_RECORD_FIELDS) \
+	X(chunk, NCS_CHUNK_FIELDS) \
+	X(file_head, NCS_FILE_HEAD_FIELDS) \
+	X(rank_head, NCS_RANK_HEAD_FIELDS) \
+	X(state_head, NCS_STATE_HEAD_FIELDS) \
+	X(run, NCS_RUN_FIELDS) \
+	X(records_head, NCS_RECORDS_HEAD_FIELDS) \
+	X(clock_reading, NCS_CLOCK_READING_FIELDS) \
+	X(index_head, NCS_INDEX_HEAD_FIELDS) \
+	X(index_entry, NCS_INDEX_ENTRY_FIELDS) \
+	X(end, NCS_END_FIELDS)
 
-static const struct block {
+struct man_struct {
 	const char *name;
-	const struct field *fields;
+	const struct man_field *fields;
 	size_t field_count;
 	size_t bytes;
-} blocks[] = {
-#define BLOCK(name)                                             \
-	{ #name, name##_fields, COUNT(name##_fields),           \
-	  sizeof(struct ncs_##name) }
-	BLOCK(header),    BLOCK(table),     BLOCK(clock),   BLOCK(identity),
-	BLOCK(proxy),     BLOCK(gpu_clock), BLOCK(kernel),  BLOCK(sampling),
-	BLOCK(lane),      BLOCK(function),  BLOCK(channel), BLOCK(operation),
-	BLOCK(histogram), BLOCK(ring),      BLOCK(record),  BLOCK(settings),
-	BLOCK(filled),    BLOCK(control),   BLOCK(class),
-	BLOCK(range),     BLOCK(range_histogram),
-	BLOCK(cupti),     BLOCK(gpu_time),
-	BLOCK(chunk),     BLOCK(file_head), BLOCK(rank_head),
-	BLOCK(state_head), BLOCK(run),      BLOCK(records_head),
-	BLOCK(clock_reading), BLOCK(index_head), BLOCK(index_entry),
-	BLOCK(end),
 };
 
-/* Whether the fields cover the struct, each byte once. */
-static bool is_complete(const struct block *block)
+/* Returns whether the fields cover each byte of the struct once; complains if
+ * they do not. */
+static bool is_complete(const struct man_struct *block)
 {
 	size_t end = 0;
 
 	for (size_t i = 0; i < block->field_count; i++) {
-		const struct field *field = &block->fields[i];
+		const struct man_field *field = &block->fields[i];
 
 		if (field->offset != end) {
 			fprintf(stderr,
@@ -1034,7 +764,7 @@ static bool is_complete(const struct block *block)
 	return end == block->bytes;
 }
 
-/* roff would fill the blanks. */
+/* Pads with escaped blanks: roff would fill plain ones. */
 static void put_padded(const char *text, size_t width, bool right)
 {
 	size_t length = strlen(text);
@@ -1047,7 +777,7 @@ static void put_padded(const char *text, size_t width, bool right)
 		fputs(text, stdout);
 }
 
-static void put_field(const struct field *field)
+static void put_field(const struct man_field *field)
 {
 	char offset[16], type[32];
 
@@ -1065,80 +795,36 @@ static void put_field(const struct field *field)
 	put_text(field->help);
 }
 
+static void put_fields(const struct man_struct *block)
+{
+	if (!is_complete(block))
+		exit(1);
+	puts(".Bl -tag -width 35n -compact");
+	for (size_t i = 0; i < block->field_count; i++)
+		put_field(&block->fields[i]);
+	puts(".El");
+	printf(".Pp\n%zu bytes.\n", block->bytes);
+}
+
 static bool put_struct(const char *argument)
 {
-	for (size_t i = 0; argument && i < COUNT(blocks); i++) {
-		const struct block *block = &blocks[i];
-
-		if (strcmp(argument, block->name) != 0)
-			continue;
-		if (!is_complete(block))
-			exit(1);
-		puts(".Bl -tag -width 35n -compact");
-		for (size_t k = 0; k < block->field_count; k++)
-			put_field(&block->fields[k]);
-		puts(".El");
-		printf(".Pp\n%zu bytes.\n", block->bytes);
-		return true;
+	if (!argument)
+		return false;
+#define X(name, FIELDS) \
+	if (strcmp(argument, #name) == 0) { \
+		typedef struct ncs_##name struct_type; \
+		static const struct man_field fields[] = { FIELDS(FIELD) }; \
+\
+		put_fields(&(struct man_struct){ #name, fields, COUNT(fields), \
+						 sizeof(struct_type) }); \
+		return true; \
 	}
+	STRUCTS(X)
+#undef X
 	return false;
 }
 
-/* "0 idle, 1 send_gpu_wait, …" */
-#define PUT_NUMBERS(table)                                               \
-	do {                                                             \
-		static const char *const names[] = { table(NAME) };      \
-		put_numbers_of(names, COUNT(names));                     \
-	} while (0)
-
-static void put_numbers_of(const char *const *names, size_t count)
-{
-	char text[2048] = "";
-	size_t used = 0;
-
-	for (size_t i = 0; i < count; i++)
-		used += (size_t)snprintf(text + used, sizeof(text) - used,
-					 "%zu %s%s", i, names[i],
-					 i + 1 < count ? ", " : ".");
-	put_text(text);
-}
-
-static bool put_numbers(const char *argument)
-{
-#define NAME(ID, name, ...) name,
-	if (!argument)
-		return false;
-	if (strcmp(argument, "channel_states") == 0)
-		PUT_NUMBERS(NCS_CHANNEL_STATES);
-	else if (strcmp(argument, "proxy_states") == 0)
-		PUT_NUMBERS(NCS_PROXY_STATES);
-	else if (strcmp(argument, "proxy_transitions") == 0)
-		PUT_NUMBERS(NCS_PROXY_TRANSITIONS);
-	else if (strcmp(argument, "kernel_statuses") == 0)
-		PUT_NUMBERS(NCS_KERNEL_STATUSES);
-	else if (strcmp(argument, "cupti_statuses") == 0)
-		PUT_NUMBERS(NCS_CUPTI_STATUSES);
-	else if (strcmp(argument, "functions") == 0)
-		PUT_NUMBERS(NCS_FUNCTIONS);
-	else if (strcmp(argument, "losses") == 0)
-		PUT_NUMBERS(NCS_LOSSES);
-	else if (strcmp(argument, "events") == 0)
-		PUT_NUMBERS(NCS_EVENTS);
-	else if (strcmp(argument, "event_groups") == 0)
-		PUT_NUMBERS(NCS_EVENT_GROUPS);
-	else if (strcmp(argument, "refusals") == 0)
-		PUT_NUMBERS(NCS_REFUSALS);
-	else if (strcmp(argument, "datatypes") == 0)
-		PUT_NUMBERS(NCS_DATATYPES);
-	else if (strcmp(argument, "algorithms") == 0)
-		PUT_NUMBERS(NCS_ALGORITHMS);
-	else if (strcmp(argument, "protocols") == 0)
-		PUT_NUMBERS(NCS_PROTOCOLS);
-	else
-		return false;
-#undef NAME
-	return true;
-}
+/* --- Versions ------------------------------------------------------------- */
 
 static bool put_version(const char *argument)
 {
@@ -1166,50 +852,36 @@ static bool put_record_format(const char *argument)
 	return true;
 }
 
-/* --- The page ----------------------------------------------------------- */
+/* --- The page ------------------------------------------------------------- */
 
-/* What stands for a marker; false if the argument is none of the marker's. */
-static const struct marker {
+/* Markers that are no lists. Each function prints what replaces the marker; false
+ * if the argument is wrong. */
+static const struct man_marker {
 	const char *name;
 	bool (*put)(const char *argument);
 } markers[] = {
-	{ "options", put_options },
-	{ "keys", put_keys },
-	{ "columns", put_columns },
-	{ "channel_states", put_channel_states },
-	{ "activities", put_activities },
-	{ "exports", put_exports },
-	{ "fields", put_fields },
-	{ "csv", put_csv },
-	{ "kernel_statuses", put_kernel_statuses },
-	{ "cupti_statuses", put_cupti_statuses },
-	{ "proxy_states", put_proxy_states },
-	{ "proxy_transitions", put_proxy_transitions },
-	{ "losses", put_losses },
-	{ "events", put_events },
-	{ "event_groups", put_event_groups },
-	{ "own_events", put_own_events },
-	{ "chunks", put_chunks },
-	{ "refusals", put_refusals },
-	{ "moments", put_moments },
-	{ "late_causes", put_late_causes },
-	{ "path_causes", put_path_causes },
-	{ "what_ifs", put_what_ifs },
-	{ "verdicts", put_verdicts },
-	{ "severities", put_severities },
-	{ "confidences", put_confidences },
-	{ "environment", put_environment },
-	{ "functions", put_functions },
-	{ "struct", put_struct },
-	{ "numbers", put_numbers },
-	{ "version", put_version },
-	{ "format", put_format },
-	{ "record_format", put_record_format },
+	{ "keys", put_keys },       { "struct", put_struct },
+	{ "numbers", put_numbers }, { "version", put_version },
+	{ "format", put_format },   { "record_format", put_record_format },
 };
+
+/* False if there is no such marker, or if it has a wrong argument. */
+static bool replace_marker(const char *name, const char *argument)
+{
+	const struct man_list *list = find_list(name);
+
+	if (list)
+		return put_list(list, argument);
+	for (size_t i = 0; i < COUNT(markers); i++)
+		if (strcmp(markers[i].name, name) == 0)
+			return markers[i].put(argument);
+	return false;
+}
 
 #define MARK ".\\\" @"
 
-/* True if the line is a marker; the line is taken apart. */
+/* Replaces a line that is a marker, which is changed on the way; false if it is
+ * none. */
 static bool put_marker(const char *path, unsigned number, char *line)
 {
 	char *word = line + strlen(MARK), *end = strrchr(line, '@');
@@ -1222,10 +894,8 @@ static bool put_marker(const char *path, unsigned number, char *line)
 		argument = strchr(word, ' ');
 		if (argument)
 			*argument++ = '\0';
-		for (size_t i = 0; i < COUNT(markers); i++)
-			if (strcmp(markers[i].name, word) == 0 &&
-			    markers[i].put(argument))
-				return true;
+		if (replace_marker(word, argument))
+			return true;
 	}
 	fprintf(stderr, "mangen: %s:%u: an unknown marker: %s\n", path, number,
 		word);

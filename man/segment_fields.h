@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: MIT */
-/* What each field of shared memory is, for ncclstat-shm(5): X(field, help).
+/* Explains each field of shared memory, for ncclstat-shm(5): X(field, help).
  *
- * A table for each struct of ncclstat/abi.h and ncclstat/record.h, in the
- * order of its fields. mangen adds offsets and types from the structs
- * themselves and refuses a table that leaves a byte of its struct out, so a
- * field that is added there has to be explained here.
+ * There is a table for each struct of ncclstat/abi.h and ncclstat/record.h, in
+ * the order of its fields. mangen adds offsets and types from the structs
+ * themselves and refuses a table that leaves out a byte of its struct, so each
+ * field that is added to a struct must be explained here.
  */
 #ifndef NCS_MAN_SEGMENT_FIELDS_H
 #define NCS_MAN_SEGMENT_FIELDS_H
