@@ -1,209 +1,87 @@
 /* SPDX-License-Identifier: MIT */
-/* The words of the tables by number. Pure; see value_names.h. */
+/* Lookups in the tables of names; see value_names.h. */
 #include "analysis/base/value_names.h"
 
 #include <inttypes.h>
 #include <stdio.h>
 
-/* The words come from the tables, so that a new line there is enough. */
-static const char *const functions[] = {
-#define X(ID, name, size, numerator, denominator) name,
-	NCS_FUNCTIONS(X)
-#undef X
-};
+/* What tables of other headers lack; in the order of their enumerations. */
+#define LIVENESSES(X) \
+	X(ALIVE, "alive", ) \
+	X(SILENT, "silent", ) \
+	X(FINISHED, "finished", ) \
+	X(DEAD, "dead", )
+#define TIMINGS(X) \
+	X(KERNEL, "kernel", ) \
+	X(PROXY, "proxy", )
 
-static const char *const events[] = {
-#define X(ID, name, bit, api, help) name,
-	NCS_EVENTS(X)
-#undef X
-};
+/* Columns of the tables. Each row has an identifier and a name first. */
+#define NAME(ID, name, ...) name,
+#define REFUSAL_HELP(ID, name, help) help,
+#define CHANNEL_LABEL(ID, name, letter, label, help) label,
 
-static const char *const own_events[] = {
-#define X(ID, name, number, help) [(number) - NCS_EVENT_MAX] = name,
-	NCS_OWN_EVENTS(X)
-#undef X
-};
+/* Defines the function that looks up a column of a table. `otherwise` may be
+ * an expression of `words`. */
+#define DEFINE_LOOKUP(function, table, column, otherwise) \
+	const char *function(unsigned number) \
+	{ \
+		static const char *const words[] = { table(column) }; \
+\
+		return number < sizeof(words) / sizeof(*words) ? \
+			       words[number] : \
+			       (otherwise); \
+	}
 
-static const char *const event_groups[] = {
-#define X(ID, name, events, needs, help) name,
-	NCS_EVENT_GROUPS(X)
-#undef X
-};
+DEFINE_LOOKUP(ncs_function_name, NCS_FUNCTIONS, NAME, words[NCS_FUNCTION_OTHER])
+DEFINE_LOOKUP(ncs_algorithm_name, NCS_ALGORITHMS, NAME,
+	      words[NCS_ALGORITHM_UNKNOWN])
+DEFINE_LOOKUP(ncs_protocol_name, NCS_PROTOCOLS, NAME,
+	      words[NCS_PROTOCOL_UNKNOWN])
+static DEFINE_LOOKUP(nccl_event_name, NCS_EVENTS, NAME, "unknown") static DEFINE_LOOKUP(
+	own_event_name, NCS_OWN_EVENTS, NAME,
+	"unknown") DEFINE_LOOKUP(ncs_event_group_name, NCS_EVENT_GROUPS, NAME,
+				 "unknown") DEFINE_LOOKUP(ncs_refusal_name,
+							  NCS_REFUSALS, NAME,
+							  "unknown")
+	DEFINE_LOOKUP(ncs_refusal_help, NCS_REFUSALS, REFUSAL_HELP,
+		      "it does not say why") DEFINE_LOOKUP(ncs_loss_name,
+							   NCS_LOSSES, NAME,
+							   "unknown")
+		DEFINE_LOOKUP(ncs_channel_state_name, NCS_CHANNEL_STATES, NAME,
+			      "unknown") DEFINE_LOOKUP(ncs_channel_state_label,
+						       NCS_CHANNEL_STATES,
+						       CHANNEL_LABEL, "unknown")
+			DEFINE_LOOKUP(ncs_proxy_state_name, NCS_PROXY_STATES,
+				      NAME, words[NCS_PROXY_UNKNOWN])
+				DEFINE_LOOKUP(
+					ncs_proxy_transition_name,
+					NCS_PROXY_TRANSITIONS, NAME,
+					"unknown") DEFINE_LOOKUP(ncs_kernel_timing_name,
+								 NCS_KERNEL_TIMINGS,
+								 NAME,
+								 "unknown")
+					DEFINE_LOOKUP(ncs_kernel_status_name,
+						      NCS_KERNEL_STATUSES, NAME,
+						      words[NCS_KERNEL_UNKNOWN])
+						DEFINE_LOOKUP(
+							ncs_cupti_status_name,
+							NCS_CUPTI_STATUSES,
+							NAME, "unknown")
+							DEFINE_LOOKUP(
+								ncs_liveness_name,
+								LIVENESSES,
+								NAME, "unknown")
+								DEFINE_LOOKUP(
+									ncs_timing_name,
+									TIMINGS,
+									NAME,
+									"none")
 
-static const char *const refusals[] = {
-#define X(ID, name, help) name,
-	NCS_REFUSALS(X)
-#undef X
-};
-
-static const char *const refusal_helps[] = {
-#define X(ID, name, help) help,
-	NCS_REFUSALS(X)
-#undef X
-};
-
-static const char *const losses[] = {
-#define X(ID, name, help) name,
-	NCS_LOSSES(X)
-#undef X
-};
-
-static const char *const channel_states[] = {
-#define X(ID, name, letter, label, help) name,
-	NCS_CHANNEL_STATES(X)
-#undef X
-};
-
-static const char *const channel_labels[] = {
-#define X(ID, name, letter, label, help) label,
-	NCS_CHANNEL_STATES(X)
-#undef X
-};
-
-static const char *const proxy_states[] = {
-#define X(ID, name, letter, help) name,
-	NCS_PROXY_STATES(X)
-#undef X
-};
-
-static const char *const proxy_transitions[] = {
-#define X(ID, name, help) name,
-	NCS_PROXY_TRANSITIONS(X)
-#undef X
-};
-
-static const char *const kernel_timings[] = {
-#define X(ID, name, help) name,
-	NCS_KERNEL_TIMINGS(X)
-#undef X
-};
-
-static const char *const kernel_statuses[] = {
-#define X(ID, name, help) name,
-	NCS_KERNEL_STATUSES(X)
-#undef X
-};
-
-static const char *const cupti_statuses[] = {
-#define X(ID, name, help) name,
-	NCS_CUPTI_STATUSES(X)
-#undef X
-};
-
-static const char *const liveness_words[] = {
-	[NCS_ALIVE] = "alive",
-	[NCS_SILENT] = "silent",
-	[NCS_FINISHED] = "finished",
-	[NCS_DEAD] = "dead",
-};
-
-static const char *const timings[] = {
-	[NCS_TIMING_KERNEL] = "kernel",
-	[NCS_TIMING_PROXY] = "proxy",
-};
-
-static const char *const algorithms[] = {
-#define X(ID, name, number) name,
-	NCS_ALGORITHMS(X)
-#undef X
-};
-
-static const char *const protocols[] = {
-#define X(ID, name, number) name,
-	NCS_PROTOCOLS(X)
-#undef X
-};
-
-#define WORD(table, number, otherwise) \
-	((number) < sizeof(table) / sizeof(*(table)) ? (table)[number] : \
-						       (otherwise))
-
-const char *ncs_function_name(unsigned function)
+									const
+	char *ncs_event_name(unsigned event)
 {
-	return WORD(functions, function, functions[NCS_FUNCTION_OTHER]);
-}
-
-const char *ncs_algorithm_name(unsigned algorithm)
-{
-	return WORD(algorithms, algorithm, algorithms[NCS_ALGORITHM_UNKNOWN]);
-}
-
-const char *ncs_protocol_name(unsigned protocol)
-{
-	return WORD(protocols, protocol, protocols[NCS_PROTOCOL_UNKNOWN]);
-}
-
-const char *ncs_event_name(unsigned event)
-{
-	if (event >= NCS_EVENT_MAX)
-		return WORD(own_events, event - NCS_EVENT_MAX, "unknown");
-	return WORD(events, event, "unknown");
-}
-
-const char *ncs_event_group_name(unsigned group)
-{
-	return WORD(event_groups, group, "unknown");
-}
-
-const char *ncs_refusal_name(unsigned refusal)
-{
-	return WORD(refusals, refusal, "unknown");
-}
-
-const char *ncs_refusal_help(unsigned refusal)
-{
-	return WORD(refusal_helps, refusal, "it does not say why");
-}
-
-const char *ncs_loss_name(unsigned loss)
-{
-	return WORD(losses, loss, "unknown");
-}
-
-const char *ncs_channel_state_name(unsigned state)
-{
-	return WORD(channel_states, state, "unknown");
-}
-
-const char *ncs_channel_state_label(unsigned state)
-{
-	return WORD(channel_labels, state, "unknown");
-}
-
-const char *ncs_proxy_state_name(unsigned state)
-{
-	return WORD(proxy_states, state, proxy_states[NCS_PROXY_UNKNOWN]);
-}
-
-const char *ncs_proxy_transition_name(unsigned transition)
-{
-	return WORD(proxy_transitions, transition, "unknown");
-}
-
-const char *ncs_kernel_timing_name(unsigned timing)
-{
-	return WORD(kernel_timings, timing, "unknown");
-}
-
-const char *ncs_kernel_status_name(unsigned status)
-{
-	return WORD(kernel_statuses, status,
-		    kernel_statuses[NCS_KERNEL_UNKNOWN]);
-}
-
-const char *ncs_cupti_status_name(unsigned status)
-{
-	return WORD(cupti_statuses, status, "unknown");
-}
-
-const char *ncs_liveness_name(unsigned liveness)
-{
-	return WORD(liveness_words, liveness, "unknown");
-}
-
-const char *ncs_timing_name(unsigned timing)
-{
-	return WORD(timings, timing, "none");
+	return event < NCS_EVENT_MAX ? nccl_event_name(event) :
+				       own_event_name(event - NCS_EVENT_MAX);
 }
 
 void ncs_nccl_version_text(int nccl_version, char *text, size_t size)
