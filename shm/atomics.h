@@ -5,8 +5,8 @@
  * integers (other languages and C++ read them), cast to _Atomic here at each
  * access. Words of 8 and 4 bytes only, which are lock-free and address-free on
  * the machines we build for, so that they work across processes and on a
- * read-only mapping. No policy in here: who pairs with whom is said at the
- * callers (ORDER comments, checked by test/check_order.sh).
+ * read-only mapping. No policy in here: callers say which operations pair, in
+ * ORDER comments that test/check_order.sh checks.
  */
 #ifndef NCS_SHM_ATOMICS_H
 #define NCS_SHM_ATOMICS_H
@@ -31,8 +31,8 @@ _Static_assert(sizeof(_Atomic uint64_t) == 8 && _Alignof(_Atomic uint64_t) == 8,
 
 #define NCS_CACHE_LINE 64
 
-/* A reader's mapping is const; an atomic load needs a non-const operand only
- * in C11's letter. */
+/* Readers have const mappings, but C11 as published requires a non-const
+ * operand for atomic loads, too. */
 #define NCS_ATOMIC64(word) ((_Atomic uint64_t *)(uintptr_t)(word))
 #define NCS_ATOMIC32(word) ((_Atomic uint32_t *)(uintptr_t)(word))
 
@@ -88,21 +88,21 @@ static inline void ncs_load_words(void *copy, const void *words, size_t bytes)
 	}
 }
 
-/* Adds and returns what was there before. */
+/* Adds, and returns the previous value. */
 static inline uint64_t ncs_add_relaxed(uint64_t *word, uint64_t addend)
 {
 	return atomic_fetch_add_explicit(NCS_ATOMIC64(word), addend,
 					 memory_order_relaxed);
 }
 
-/* Adds and returns what was there before. */
+/* Adds, and returns the previous value. */
 static inline uint64_t ncs_add_acquire_release(uint64_t *word, uint64_t addend)
 {
 	return atomic_fetch_add_explicit(NCS_ATOMIC64(word), addend,
 					 memory_order_acq_rel);
 }
 
-/* Swaps and returns what was there before. */
+/* Stores `value`, and returns the previous value. */
 static inline uint64_t ncs_exchange_acquire_release(uint64_t *word,
 						    uint64_t value)
 {
@@ -110,7 +110,8 @@ static inline uint64_t ncs_exchange_acquire_release(uint64_t *word,
 					memory_order_acq_rel);
 }
 
-/* Swaps `expected` for `value`; false where something else was there. */
+/* Replaces `expected` by `value`. Returns false, and stores nothing, if the
+ * word has another value. */
 static inline bool ncs_cas_acquire_release(uint64_t *word, uint64_t expected,
 					   uint64_t value)
 {
@@ -127,9 +128,9 @@ static inline bool ncs_cas_relaxed32(uint32_t *word, uint32_t expected,
 		memory_order_relaxed);
 }
 
-/* ThreadSanitizer knows no fences: its build (NCS_TSAN) leaves them out and
- * orders each payload word instead, which is the same algorithm, dearer on
- * Arm only (test/model/ring_model.py checks both forms). */
+/* ThreadSanitizer does not support fences. Its build (NCS_TSAN) leaves them out
+ * and orders each payload word instead: the same algorithm, slower on Arm only
+ * (test/model/ring_model.py checks both forms). */
 #ifdef NCS_TSAN
 #define NCS_PAYLOAD_STORE memory_order_release
 #define NCS_PAYLOAD_LOAD memory_order_acquire
@@ -152,7 +153,8 @@ static inline void ncs_fence_acquire(void)
 }
 #endif
 
-/* A payload word between a lock's two marks: relaxed beside fences. */
+/* Payload words are those that a sequence, position or number protects. Fences
+ * order them, so their own accesses are relaxed. */
 static inline void ncs_payload_store(uint64_t *word, uint64_t value)
 {
 	atomic_store_explicit(NCS_ATOMIC64(word), value, NCS_PAYLOAD_STORE);

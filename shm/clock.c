@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Choosing and measuring the clock. No state; called at start-up and by
+/* Chooses and measures clocks; see clock.h. No state. Called at start-up and by
  * readers, never by a callback. */
 #include "shm/clock.h"
 
@@ -13,7 +13,8 @@
 
 #define CALIBRATION_NS UINT64_C(5000000)
 
-/* A base nearer than this gives no better rate than the calibration did. */
+/* The least distance from the base at which measuring again is more accurate
+ * than the calibration. */
 #define REFINE_MIN_NS UINT64_C(1000000000)
 
 static uint64_t clock_ns(clockid_t id)
@@ -31,8 +32,8 @@ uint64_t ncs_clock_monotonic_ns(void)
 }
 
 #if defined(__x86_64__)
-/* The kernel uses the TSC for its own time, and the processor promises that
- * it neither stops nor changes its rate. */
+/* Tells whether the processor promises that the TSC neither stops nor changes
+ * its rate, and the kernel uses it for its own time. */
 static bool tsc_is_trusted(void)
 {
 	unsigned eax, ebx, ecx, edx;
@@ -64,8 +65,9 @@ uint64_t ncs_clock_choose(void)
 	return NCS_CLOCK_MONOTONIC;
 }
 
-/* The same moment on both clocks: of several tries the one in which least
- * time passed between the two looks at CLOCK_MONOTONIC. */
+/* Reads both clocks at the same time: of several tries it keeps the one with
+ * the shortest time between two readings of CLOCK_MONOTONIC around the
+ * ticks. */
 static void read_pair(uint64_t kind, uint64_t *ticks, uint64_t *monotonic_ns)
 {
 	uint64_t best = UINT64_MAX;
@@ -83,6 +85,7 @@ static void read_pair(uint64_t kind, uint64_t *ticks, uint64_t *monotonic_ns)
 	}
 }
 
+/* Returns ns per tick, times 2^32. */
 static uint64_t rate(uint64_t ns, uint64_t ticks)
 {
 	return (uint64_t)(((unsigned __int128)ns << 32) / ticks);
@@ -122,7 +125,8 @@ void ncs_clock_refine(struct ncs_clock *clock)
 		return;
 	multiplier = rate(monotonic_ns - clock->base_monotonic_ns,
 			  ticks - clock->base_ticks);
-	/* More than 0.1 % off what the writer measured is another counter. */
+	/* If it differs from the writer's by more than 0.1 %, it is another
+	 * counter. */
 	margin = clock->multiplier / 1000;
 	if (multiplier > clock->multiplier - margin &&
 	    multiplier < clock->multiplier + margin)

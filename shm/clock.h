@@ -1,10 +1,9 @@
 /* SPDX-License-Identifier: MIT */
-/* The clock of records and tables: raw ticks, and how they become ns.
+/* The clock of records and tables: raw ticks and their conversion to ns.
  *
- * ncs_clock_ticks() is what the plugin's callbacks call: the time stamp counter
- * where the kernel itself trusts it, Arm's virtual counter, else
- * CLOCK_MONOTONIC. No system call, no lock. The rest is for start-up and for
- * readers.
+ * Callbacks of the plugin call ncs_clock_ticks() only: no system call, no lock.
+ * The rest is for start-up and for readers. All functions may be called by any
+ * thread.
  */
 #ifndef NCS_SHM_CLOCK_H
 #define NCS_SHM_CLOCK_H
@@ -19,22 +18,23 @@
 #include <x86intrin.h>
 #endif
 
-/* CLOCK_MONOTONIC, ns. */
+/* Returns CLOCK_MONOTONIC in ns. */
 uint64_t ncs_clock_monotonic_ns(void);
 
-/* The best clock of this machine: enum ncs_clock_kind. Reads files; not for
- * callbacks. */
+/* Returns the best clock of this machine, an enum ncs_clock_kind: the time
+ * stamp counter if the kernel trusts it, Arm's virtual counter, else
+ * CLOCK_MONOTONIC. Reads files; not for callbacks. */
 uint64_t ncs_clock_choose(void);
 
-/* Measures a clock over about 5 ms of waiting; fills in all of it. */
+/* Measures a clock's rate, which takes about 5 ms, and fills in *clock. */
 void ncs_clock_calibrate(struct ncs_clock *clock, uint64_t kind);
 
-/* A better multiplier for a clock of this boot, from the distance between its
- * base and now. Leaves the clock alone where this machine cannot read the same
- * counter, or where the base is too near to be better. */
+/* Improves the multiplier of a clock of this boot by measuring from its base
+ * until now. Leaves the clock unchanged if this machine cannot read the same
+ * counter, or if the base is less than a second ago. */
 void ncs_clock_refine(struct ncs_clock *clock);
 
-/* This machine's counter, which is one instruction; 0 where there is none. */
+/* Reads this machine's counter, one instruction; 0 if there is none. */
 static inline uint64_t ncs_clock_counter(void)
 {
 #if defined(__x86_64__)
@@ -49,7 +49,7 @@ static inline uint64_t ncs_clock_counter(void)
 #endif
 }
 
-/* Whether ticks of this kind are ncs_clock_counter()'s. */
+/* Tells whether a clock of this kind is ncs_clock_counter(). */
 static inline bool ncs_clock_is_counter(uint64_t kind)
 {
 #if defined(__x86_64__)
@@ -62,7 +62,7 @@ static inline bool ncs_clock_is_counter(uint64_t kind)
 #endif
 }
 
-/* Ticks of this kind, now. Any thread. */
+/* Returns the current time in ticks of a clock of this kind. */
 static inline uint64_t ncs_clock_ticks(uint64_t kind)
 {
 	struct timespec now;
@@ -74,14 +74,14 @@ static inline uint64_t ncs_clock_ticks(uint64_t kind)
 	       (uint64_t)now.tv_nsec;
 }
 
-/* A number of ticks in ns. */
+/* Converts a duration from ticks to ns. */
 static inline uint64_t ncs_clock_duration_ns(const struct ncs_clock *clock,
 					     uint64_t ticks)
 {
 	return (uint64_t)((unsigned __int128)ticks * clock->multiplier >> 32);
 }
 
-/* A length of time in ticks. */
+/* Converts a duration from ns to ticks. */
 static inline uint64_t ncs_clock_duration_ticks(const struct ncs_clock *clock,
 						uint64_t duration_ns)
 {
@@ -89,7 +89,8 @@ static inline uint64_t ncs_clock_duration_ticks(const struct ncs_clock *clock,
 			  clock->multiplier);
 }
 
-/* A moment in CLOCK_MONOTONIC ns; 0 stays 0, which means "never". */
+/* Converts a time from ticks to ns of CLOCK_MONOTONIC. 0 means "never" and
+ * stays 0. */
 static inline uint64_t ncs_clock_ns(const struct ncs_clock *clock,
 				    uint64_t ticks)
 {

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* Requests and details, and the words of a control object; see control.h. */
+/* Packs and unpacks requests and details, and changes the words of a control
+ * object; see control.h. */
 #include "shm/control.h"
 
 #include <string.h>
@@ -25,7 +26,7 @@ uint8_t ncs_groups_sane(uint8_t groups)
 {
 	uint8_t sane = 1u << NCS_GROUP_CALLS;
 
-	/* What a group needs comes before it in the table. */
+	/* In the table a group's prerequisite comes before the group. */
 	for (unsigned i = 0; i < NCS_GROUP_COUNT; i++)
 		if (groups >> i & 1 && sane >> groups_of[i].needs & 1)
 			sane |= (uint8_t)(1u << i);
@@ -128,22 +129,24 @@ bool ncs_lease_is_over(uint64_t until_ns, uint64_t now_ns)
 
 /* --- Changes of the word -------------------------------------------------- */
 
-/* The word of a request that follows the one with this serial number. */
+/* Increments the request's serial number and returns its word. */
 static uint64_t successor(struct ncs_control_request *request)
 {
 	request->serial = (request->serial + 1) & SERIAL_MASK;
-	if (request->serial == 0) /* nobody has asked */
+	if (request->serial == 0) /* it means that there is no request */
 		request->serial = 1;
 	return ncs_request_pack(request);
 }
 
-/* Puts the request in the place of `before`, which it was made from. */
+/* Replaces `before` by the request that was derived from it. Returns false if
+ * the word has changed meanwhile. */
 static bool put(struct ncs_control *control, uint64_t before,
 		struct ncs_control_request *request, uint64_t *word)
 {
 	*word = successor(request);
-	/* ORDER: pairs with ncs_control_update() (plugin/events/control_watch.c): who sees
-	 * that a lease was taken sees its end. */
+	/* ORDER: pairs with ncs_control_update()
+	 * (plugin/events/control_watch.c): a plugin that sees the lease sees
+	 * its end and holder. */
 	return ncs_cas_acquire_release(&control->request, before, *word);
 }
 

@@ -1,18 +1,24 @@
 /* SPDX-License-Identifier: MIT */
-/* What is asked for: details and requests taken apart and put together, and how
- * the words of a control object change.
+/* Requests for more or less detail: packing and unpacking them, and changing
+ * the words of a control object.
  *
- * For both sides, the plugin and those who ask. Pure but for the words of the
- * object; no clock, no system call. Nothing in the object is trusted: whatever
- * a word holds, it is either a request that makes sense or no request.
+ * Used by both sides, the plugin and the viewers. Touches nothing but the words
+ * of the object: no clock, no system call, and any thread of any process may
+ * call any function. Nothing in the object is trusted: a word is either a valid
+ * request or none.
  *
- * Any number of processes may ask at a time. A change is a compare-and-swap of
- * the one word of the request: who comes second sees what the first has done
- * and begins anew, so that none is lost and none is mixed with another. The
- * lease's end and holder are beside it, and are written before the word is; two
- * who take a lease at once may leave the name of one beside the word of the
- * other. Then each finds that the lease is not his, nobody renews it, and it
- * ends: the worst is a lease that is too short.
+ * A detail and a request are bit fields, described in
+ * ncclstat/control_object.h: a request is a base detail, which holds until it
+ * is changed, and possibly a lease's detail, which holds until the lease ends.
+ *
+ * Any number of processes may make requests at the same time. A change is a
+ * compare-and-swap of the one word of the request. If it fails, the process
+ * reads the other's request and tries again, so that no change is lost and no
+ * two are mixed. The lease's end and holder are words of their own, written
+ * before the request: if two processes take the lease at the same time, the
+ * holder may be one of them and the request the other's. Then neither considers
+ * the lease its own, nobody renews it, and it ends: at worst a lease is too
+ * short.
  */
 #ifndef NCS_SHM_CONTROL_H
 #define NCS_SHM_CONTROL_H
@@ -23,70 +29,79 @@
 #include "ncclstat/abi.h"
 #include "ncclstat/control_object.h"
 
-/* A request, taken apart. */
+/* An unpacked request. */
 struct ncs_control_request {
 	struct ncs_detail base;
-	struct ncs_detail lease; /* all 0 unless leased */
+	struct ncs_detail lease; /* all 0 if not leased */
 	bool leased;
-	uint32_t serial;
+	uint32_t serial; /* 0: nobody has made a request yet */
 };
 
-/* False: the word is no request that this version knows, or asks for what
- * cannot be. *request is then one that asks for nothing, but for the word's
- * serial number. */
+/* Unpacks a request. Returns false if the word is not a request that this
+ * version knows, or asks for an impossible detail; *request then has the word's
+ * serial number and asks for nothing. */
 bool ncs_request_unpack(uint64_t word, struct ncs_control_request *request);
+
+/* Returns the word of a request; only the serial number's lower 24 bits
+ * count. */
 uint64_t ncs_request_pack(const struct ncs_control_request *request);
 
-/* A packed detail alone; false, and nothing told, where it makes no sense. */
+/* Unpacks a detail. Returns false, and a detail with all fields unset, if it is
+ * impossible. */
 bool ncs_detail_unpack(uint64_t bits, struct ncs_detail *detail);
+
+/* Returns the bits of a detail. */
 uint64_t ncs_detail_pack(const struct ncs_detail *detail);
 
-/* What `upper` tells, and what it does not tell from `lower`. */
+/* Returns `upper` with its unset fields taken from `lower`. */
 struct ncs_detail ncs_detail_over(const struct ncs_detail *upper,
 				  const struct ncs_detail *lower);
 
-/* Groups without those that others, which are not among them, are needed for;
- * with those that are never left out. */
+/* Returns the groups (bits by enum ncs_event_group) that can be in force:
+ * without groups whose prerequisite (tables/event_groups.def) is missing, and
+ * always with NCS_GROUP_CALLS. */
 uint8_t ncs_groups_sane(uint8_t groups);
 
-/* The event types of groups, as NCCL's bits. */
+/* Returns the event types of these groups, as a mask of NCCL's bits. */
 uint32_t ncs_groups_events(uint8_t groups);
 
-/* Whether the request of `word` comes after that of `other`, or is the same:
- * serial numbers go round. */
+/* Tells whether the request `word` is the same as `other` or was made after it.
+ * Serial numbers wrap around. */
 bool ncs_request_is_since(uint64_t word, uint64_t other);
 
-/* Whether a lease is over that ends at this moment; also where it lasts longer
- * than any may. */
+/* Tells whether a lease that ends at `until_ns` is over. A lease that would
+ * last longer than NCS_LEASE_MAX_NS is over, too. Both times are
+ * CLOCK_MONOTONIC. */
 bool ncs_lease_is_over(uint64_t until_ns, uint64_t now_ns);
 
-/* What is to change for good. */
+/* A change of the base detail. */
 struct ncs_change {
-	bool groups, kernel, sample; /* which of the detail's */
-	struct ncs_detail to;        /* not told: the environment's */
+	bool groups, kernel, sample; /* the fields to be changed */
+	struct ncs_detail to; /* unset fields: as in the environment */
 };
 
-/* Asks for a change that holds until the next; a lease stays. Returns the word
- * of the request. */
+/* Changes the base detail; a lease stays in force. Returns the word of the
+ * request. */
 uint64_t ncs_control_change(struct ncs_control *control,
 			    const struct ncs_change *change);
 
-/* Takes the lease, also from another that holds it: the last one has it.
- * `holder` is not 0. Returns the word of the request. */
+/* Takes the lease, even if another process holds it. `holder` identifies the
+ * caller and is not 0. The lease lasts for NCS_LEASE_NS unless renewed. Returns
+ * the word of the request. */
 uint64_t ncs_control_take_lease(struct ncs_control *control,
 				const struct ncs_detail *detail,
 				uint64_t holder, uint64_t now_ns);
 
-/* Makes the lease last from now on. False: it is not the holder's any more,
- * since it was over or another has taken it. */
+/* Extends the lease by NCS_LEASE_NS from now. Returns false if the holder has
+ * lost it: it is over, or another process has taken it. */
 bool ncs_control_renew_lease(struct ncs_control *control, uint64_t holder,
 			     uint64_t now_ns);
 
-/* Gives the lease back if it is the holder's. */
+/* Ends the lease if it is the holder's. */
 void ncs_control_drop_lease(struct ncs_control *control, uint64_t holder);
 
-/* Ends the lease of the request `word`. Returns the word that is there then;
- * `word` where that had been replaced meanwhile, and nothing was done. */
+/* Ends the lease of the request `word`. Returns the word of the new request, or
+ * `word` if another request had replaced it; nothing was changed then. */
 uint64_t ncs_control_end_lease(struct ncs_control *control, uint64_t word);
 
 #endif

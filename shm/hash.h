@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: MIT */
-/* Hashes of 64-bit words: every bit of the result depends on every bit of the
- * arguments, alike in every process and on every machine. Pure.
+/* Hashes of 64-bit words. Every bit of the result depends on every bit of the
+ * arguments; results are the same in all processes and on all machines. Pure.
  *
- * Ranks choose the same operations to sample by these hashes, so that their
- * values must never change.
+ * The values must never change: ranks, maybe of different releases, choose the
+ * same operations for sampling by them.
  */
 #ifndef NCS_SHM_HASH_H
 #define NCS_SHM_HASH_H

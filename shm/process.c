@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* Describing processes and telling whether they are there. No state. */
+/* Describes processes and tells whether they have ended; see process.h. No
+ * state. */
 #include "shm/process.h"
 
 #include <stdio.h>
@@ -14,7 +15,7 @@ static uint64_t namespace_inode(const char *path)
 	return stat(path, &status) == 0 ? (uint64_t)status.st_ino : 0;
 }
 
-/* The beginning of a file; empty on failure. */
+/* Reads the beginning of a file; empty on failure. */
 static void read_text(const char *path, char *text, size_t size)
 {
 	FILE *file = fopen(path, "re");
@@ -26,7 +27,7 @@ static void read_text(const char *path, char *text, size_t size)
 	fclose(file);
 }
 
-/* What /proc/PID/stat tells; start 0: nothing. */
+/* The used fields of /proc/PID/stat; start is 0 if it cannot be read. */
 struct stat_line {
 	char state;
 	long threads;
@@ -41,8 +42,8 @@ static struct stat_line read_stat(uint32_t pid)
 
 	snprintf(path, sizeof(path), "/proc/%u/stat", pid);
 	read_text(path, text, sizeof(text));
-	/* The command's name, field 2, may hold anything, ')' and newlines
-	 * too. */
+	/* The command's name, field 2, may contain any characters, e.g. ')' and
+	 * newlines. */
 	name_end = strrchr(text, ')');
 	if (!name_end ||
 	    sscanf(name_end + 1,
@@ -57,7 +58,7 @@ uint64_t ncs_process_start(uint32_t pid)
 {
 	struct stat_line line = read_stat(pid);
 
-	/* Dead and not reaped yet; with other threads only the first is. */
+	/* A zombie. With other threads only the main thread has ended. */
 	if ((line.state == 'Z' || line.state == 'X') && line.threads <= 1)
 		return 0;
 	return line.start;
@@ -83,8 +84,9 @@ bool ncs_process_has_ended(const struct ncs_process *other,
 		return false;
 	start = ncs_process_start(other->pid);
 	if (start == 0)
-		return self->start != 0; /* else we see no process at all */
-	/* Start times are told as the reader's time namespace has them. */
+		return self->start != 0; /* 0: no process is visible at all */
+	/* Start times depend on the time namespace of the process that reads
+	 * them. */
 	if (other->start == 0 || other->time_namespace != self->time_namespace)
 		return false;
 	return start != other->start;

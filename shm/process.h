@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
-/* Processes as segments name them, and where segments lie.
+/* Identities of processes, and the names of their objects.
  *
  * Shared by the writer's and the reader's half. Reads /proc; not for
- * callbacks.
+ * callbacks. Any thread may call these functions.
  */
 #ifndef NCS_SHM_PROCESS_H
 #define NCS_SHM_PROCESS_H
@@ -13,48 +13,47 @@
 #include "ncclstat/abi.h"
 #include "ncclstat/control_object.h"
 
-/* Objects are files in this directory unless told otherwise; shm_open() would
- * put them there too, but takes no directory. */
+/* The directory of segments and control objects if NCCLSTAT_DIR is not set.
+ * shm_open() uses the same one, but cannot use another. */
 #define NCS_DEFAULT_DIR "/dev/shm"
 #define NCS_NAME_PREFIX "ncclstat."
-/* Of control objects; no segment's name begins like this. */
+/* Control objects; no segment's name begins with this. */
 #define NCS_CONTROL_PREFIX "ncclstat-control."
 
-/* Who this process is, as the header tells it. */
+/* A process, as identified in headers of segments and control objects. */
 struct ncs_process {
-	uint32_t pid;
-	uint64_t start;
-	uint64_t pid_namespace;
-	uint64_t time_namespace;
-	char boot_id[40];
-	char host[64];
+	uint32_t pid;            /* in its own PID namespace */
+	uint64_t start;          /* /proc/PID/stat, field 22; 0: unknown */
+	uint64_t pid_namespace;  /* inode of /proc/PID/ns/pid; 0: unknown */
+	uint64_t time_namespace; /* inode of /proc/PID/ns/time; 0: none */
+	char boot_id[40];        /* empty: unknown */
+	char host[64];           /* the host's name */
 };
 
-/* Fills in `process` for the calling process. What cannot be read stays 0 or
- * empty. */
+/* Describes the calling process. Fields that cannot be read are 0 or empty. */
 void ncs_process_describe(struct ncs_process *process);
 
-/* Field 22 of /proc/PID/stat, 0 if there is no such process or all that is left
- * of it waits to be reaped. */
+/* Returns the start time of a process (/proc/PID/stat, field 22), or 0 if there
+ * is no such process or it is a zombie. */
 uint64_t ncs_process_start(uint32_t pid);
 
-/* Whether a process of this name space is stopped, by a signal or a debugger,
- * and is the one that started then. */
+/* Tells whether the process of this PID namespace with this PID and start time
+ * is stopped by a signal or a debugger. */
 bool ncs_process_is_stopped(uint32_t pid, uint64_t start);
 
-/* Whether the process `other` is gone, as seen by the process `self`; false
- * where that cannot be told. */
+/* Tells whether the process `other` has ended, as seen by the process `self`.
+ * Returns false if that cannot be told, e.g. across PID namespaces. */
 bool ncs_process_has_ended(const struct ncs_process *other,
 			   const struct ncs_process *self);
 
-/* The process that made a segment, a control object; their host is left
+/* Describe the process that made a segment or control object; its host stays
  * empty. */
 void ncs_process_of_header(const struct ncs_header *header,
 			   struct ncs_process *process);
 void ncs_process_of_control(const struct ncs_control *control,
 			    struct ncs_process *process);
 
-/* Whether two descriptions are of one process. */
+/* Tells whether two descriptions are of the same process. */
 bool ncs_process_is_same(const struct ncs_process *a,
 			 const struct ncs_process *b);
 

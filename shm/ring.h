@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: MIT */
-/* The ring of records: one producer, any number of lookers-on.
+/* The ring of records: one producer, any number of readers.
  *
  * The producer overwrites the oldest record and never waits. `head`, the count
- * of published records, is both the publication and the in-progress mark: as
- * record i-1 stored head = i, a reader knows that slot i may be under
- * construction. Readers copy first and look at head again afterwards; each has
- * its own cursor and counts exactly what was overwritten before it came.
- * Of a ring of C records, C-1 can be read at any time.
+ * of published records, is both the publication and the in-progress mark: once
+ * record i-1 has stored head = i, slot i may be under construction. Readers
+ * copy records and read head again afterwards. Each reader has its own cursor
+ * and counts exactly how many records were overwritten before it read them. In
+ * a ring of C records, C-1 are readable at any time.
  *
  * Proof, F/X/P being a record's fence, payload stores and store of head, and
  * record i being accepted by a reader that first saw head = h > i and then h2:
@@ -30,14 +30,14 @@
 #include "ncclstat/abi.h"
 #include "shm/atomics.h"
 
-/* The word whose low half is the position. */
+/* The index of the word whose low half is the position. */
 #define NCS_POSITION_WORD (offsetof(struct ncs_record, position) / 8)
 _Static_assert(offsetof(struct ncs_record, position) % 8 == 0, "low half");
 
-/* Records from the one that is copied to the one that is fetched. */
+/* How many records ahead of the copied one are prefetched. */
 #define NCS_RING_AHEAD 16
 
-/* The producer's end; private to one thread. */
+/* The producer's side; private to one thread. */
 struct ncs_ring_producer {
 	struct ncs_ring *ring;
 	struct ncs_record *records;
@@ -45,14 +45,14 @@ struct ncs_ring_producer {
 	uint64_t mask;     /* capacity - 1 */
 };
 
-/* A reader's place in one ring. Start with {0}. */
+/* A reader's place in one ring; initially all zeros. */
 struct ncs_ring_cursor {
-	uint64_t next; /* position of the next record wanted */
+	uint64_t next; /* position of the next record to read */
 	uint64_t lost; /* records overwritten before they were read */
 };
 
-/* Publishes a record given as its words; the position is filled in on the way.
- * Wait-free: nine stores. Producer thread only. */
+/* Publishes a record given as words, and fills in its position. Wait-free: nine
+ * stores. Producer thread only. */
 static inline void
 ncs_ring_put_words(struct ncs_ring_producer *producer,
 		   const uint64_t words[NCS_RECORD_WORDS])
@@ -61,8 +61,8 @@ ncs_ring_put_words(struct ncs_ring_producer *producer,
 		(uint64_t *)&producer->records[producer->position &
 					       producer->mask];
 
-	/* ORDER: pairs with ncs_ring_copy() (shm/ring.h): head = position is
-	 * visible to whoever sees a word of this record. */
+	/* ORDER: pairs with ncs_ring_copy() (shm/ring.h): a reader that
+	 * sees a word of this record also sees head = position. */
 	ncs_fence_release();
 #pragma GCC unroll 8
 	for (unsigned i = 0; i < NCS_RECORD_WORDS; i++)
@@ -77,6 +77,7 @@ ncs_ring_put_words(struct ncs_ring_producer *producer,
 	ncs_store_release(&producer->ring->head, ++producer->position);
 }
 
+/* Same as ncs_ring_put_words() for a struct. */
 static inline void ncs_ring_put(struct ncs_ring_producer *producer,
 				const struct ncs_record *record)
 {
@@ -86,17 +87,18 @@ static inline void ncs_ring_put(struct ncs_ring_producer *producer,
 	ncs_ring_put_words(producer, words);
 }
 
-/* How many records wait at the cursor, after moving it past what was
- * overwritten. `capacity` is the validated one, never read again from the
- * mapping. */
+/* Moves the cursor past overwritten records, counting them as lost, and returns
+ * how many records are available from there on. `capacity` comes from the
+ * validated header, not from the mapping. */
 static inline uint64_t ncs_ring_available(const struct ncs_ring *ring,
 					  uint64_t capacity,
 					  struct ncs_ring_cursor *cursor)
 {
-	/* ORDER: pairs with ncs_ring_put_words() (shm/ring.h). */
+	/* ORDER: pairs with ncs_ring_put_words() (shm/ring.h): all records
+	 * before head are visible. */
 	uint64_t head = ncs_load_acquire(&ring->head);
 
-	if (head < cursor->next) /* not a ring of ours: it went backwards */
+	if (head < cursor->next) /* corrupt: head went backwards */
 		return 0;
 	if (head >= capacity && cursor->next < head - capacity + 1) {
 		cursor->lost += head - capacity + 1 - cursor->next;
@@ -105,10 +107,10 @@ static inline uint64_t ncs_ring_available(const struct ncs_ring *ring,
 	return head - cursor->next;
 }
 
-/* Copies up to `count` records, which ncs_ring_available() must have promised,
- * and moves the cursor past them. Returns how many are good: they stand at the
- * end of the `count` copied, records[count - returned …]; those before were
- * overwritten meanwhile and are counted as lost. */
+/* Copies `count` records, at most as many as ncs_ring_available() returned, and
+ * moves the cursor past them. Returns how many copies are valid: the last ones,
+ * records[count - returned] … records[count - 1]. The others were overwritten
+ * meanwhile and are counted as lost. Returns 0 if the ring is corrupt. */
 static inline size_t ncs_ring_copy(const struct ncs_ring *ring,
 				   const struct ncs_record *slots,
 				   uint64_t capacity,
@@ -123,8 +125,8 @@ static inline size_t ncs_ring_copy(const struct ncs_ring *ring,
 						 (capacity - 1)];
 		char *copy = (char *)&records[i];
 
-		/* The processor does not look ahead beyond a page by itself;
-		 * what is not promised yet is left to its producer. */
+		/* Hardware prefetching ends at a page. Records that are not yet
+		 * available are left to the producer's cache. */
 		if (i + NCS_RING_AHEAD < count)
 			__builtin_prefetch(
 				&slots[(cursor->next + i + NCS_RING_AHEAD) &
@@ -134,16 +136,16 @@ static inline size_t ncs_ring_copy(const struct ncs_ring *ring,
 		for (unsigned k = 0; k < NCS_RECORD_WORDS; k++) {
 			uint64_t word = ncs_payload_load(&slot[k]);
 
-			/* Straight to its place: gathered first, words would
-			 * be loaded again before their stores have ended. */
+			/* Store each word at once: gathering all of them first
+			 * would load them again before their stores retire. */
 			memcpy(copy + k * sizeof(word), &word, sizeof(word));
 		}
 	}
-	/* ORDER: pairs with ncs_ring_put_words() (shm/ring.h): head is looked at
-	 * after all words. */
+	/* ORDER: pairs with ncs_ring_put_words() (shm/ring.h): head is read
+	 * again after all words. */
 	ncs_fence_acquire();
 	head = ncs_load_relaxed(&ring->head);
-	if (head < cursor->next + count) /* not a ring of ours: cut short */
+	if (head < cursor->next + count) /* corrupt: head went backwards */
 		return 0;
 	first = head + 1 > capacity ? head + 1 - capacity : 0;
 	if (first > cursor->next) {

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Layout and validation of a segment. Pure; see segment.h. */
+/* Lays out and validates segments; see segment.h. Pure. */
 #include "shm/segment.h"
 
 #define ALIGNMENT 4096u
@@ -9,6 +9,7 @@ static uint64_t align(uint64_t offset)
 	return (offset + ALIGNMENT - 1) & ~(uint64_t)(ALIGNMENT - 1);
 }
 
+/* Places a table at `offset` and returns the offset of the next one. */
 static uint64_t place(struct ncs_table *table, uint64_t offset, uint32_t count,
 		      uint64_t stride)
 {
@@ -46,8 +47,8 @@ void ncs_segment_lay_out(struct ncs_header *header,
 	header->segment_bytes = offset;
 }
 
-/* No sum or product in here can overflow: count and stride are 32 bits wide
- * and the offset is bounded by the segment first. */
+/* Tells whether a table is within the segment. No sum or product overflows:
+ * count and stride have 32 bits, and the offset is checked first. */
 static bool table_is_good(const struct ncs_table *table, uint32_t max,
 			  uint64_t entry_bytes, uint64_t segment_bytes)
 {

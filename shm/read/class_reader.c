@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* Copies classes and histograms; see class_reader.h. A mapping is hostile input:
- * no number in it is used as an index before it was checked. */
+/* Copies classes and histograms; see class_reader.h. A mapping is hostile
+ * input: no number in it is used as an index before it was checked. */
 #include "shm/read/class_reader.h"
 
 #include <errno.h>
@@ -62,8 +62,8 @@ static void take_class(struct ncs_class_view *view,
 /* The function of a class that is not in use. */
 #define UNUSED NCS_FUNCTION_COUNT
 
-/* Copies the table of classes. Functions' own classes, the first ones, are in use
- * without a key. */
+/* Copies the table of classes. Functions' own classes, the first ones, are in
+ * use without a key. */
 static void take_table(struct ncs_snapshot *snapshot,
 		       const struct ncs_reader *reader)
 {

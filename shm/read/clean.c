@@ -15,9 +15,9 @@
 #include "shm/read/paths.h"
 #include "shm/read/remote.h"
 
-/* A file that is named like one of ours but is none we can read is removed only
- * if the process in its name is gone. The name does not tell a PID namespace,
- * so a file that is still mapped is left alone. */
+/* Judges a file that is named like an object but cannot be read as one. It may
+ * be removed only if the process in its name is gone. The name does not contain
+ * the PID namespace, so a file that is still mapped is kept. */
 static bool named_process_is_gone(const char *path, const char *prefix)
 {
 	const char *name = strrchr(path, '/');
@@ -67,7 +67,8 @@ static bool is_dead_control(const char *path)
 	return ncs_process_ended(&process);
 }
 
-/* Removes what is dead of one kind; returns how many were. */
+/* Removes the files for which `dead` returns true. Returns how many were
+ * removed. */
 static int clean(const struct ncs_paths *paths, bool (*dead)(const char *path),
 		 void (*removed)(const char *path, int error, void *argument),
 		 void *argument)

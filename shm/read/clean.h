@@ -5,8 +5,8 @@
 
 /* Removes from `directory` the segments and control objects that belong to the
  * caller and whose process is gone. Calls `removed`, unless NULL, for each such
- * file, with error 0 if it was removed, else -errno. Returns the number of files
- * removed, or -errno if the directory cannot be read. */
+ * file, with error 0 if it was removed, else -errno. Returns the number of
+ * files removed, or -errno if the directory cannot be read. */
 int ncs_clean(const char *directory,
 	      void (*removed)(const char *path, int error, void *argument),
 	      void *argument);

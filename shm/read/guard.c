@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Surviving a mapped file that is cut short; see guard.h. */
+/* Replaces mappings of truncated files by zeros; see guard.h. */
 #include "shm/read/guard.h"
 
 #include <errno.h>
@@ -13,18 +13,20 @@
 
 #define GUARDED_MAX 8192
 
-/* All mappings of all threads. */
+/* The guarded mappings of all threads. */
 static struct {
-	uint64_t start; /* address; 0: free, 1: being filled in */
+	uint64_t start; /* address; 0: entry is free, 1: being filled in */
 	uint64_t bytes;
 } guarded[GUARDED_MAX];
 static struct sigaction previous_sigbus;
 
+/* Replaces the guarded mapping that contains the address by zeros. Returns
+ * false if there is none. */
 static bool put_zeros(uintptr_t address)
 {
 	for (size_t i = 0; i < GUARDED_MAX; i++) {
-		/* ORDER: pairs with ncs_guard_add() (shm/read/guard.c): the length
-		 * belongs to this start. */
+		/* ORDER: pairs with ncs_guard_add() (shm/read/guard.c): the
+		 * length is that of this start. */
 		uint64_t start = ncs_load_acquire(&guarded[i].start);
 		uint64_t bytes = ncs_load_relaxed(&guarded[i].bytes);
 
@@ -38,19 +40,20 @@ static bool put_zeros(uintptr_t address)
 	return false;
 }
 
-/* Puts zeros in place of a mapping whose file has become too short. Runs in a
- * signal handler: mmap, sigaction and raise only. */
+/* Handles SIGBUS. As a signal handler it calls mmap, sigaction and raise
+ * only. */
 static void on_sigbus(int number, siginfo_t *info, void *context)
 {
 	int error = errno;
 
 	(void)context;
 	if (info->si_code <= 0) {
-		/* Somebody sent it. */
+		/* A process sent it. */
 		sigaction(number, &previous_sigbus, NULL);
 		raise(number);
 	} else if (!put_zeros((uintptr_t)info->si_addr)) {
-		/* Not ours: it happens again, with its former effect. */
+		/* Not a guarded mapping: the access is repeated, with the
+		 * previous handler in place. */
 		sigaction(number, &previous_sigbus, NULL);
 	}
 	errno = error;
@@ -72,13 +75,13 @@ void ncs_reader_guard(void)
 void ncs_guard_add(const void *start, size_t bytes)
 {
 	for (size_t i = 0; i < GUARDED_MAX; i++) {
-		/* ORDER: pairs with ncs_guard_remove() (shm/read/guard.c): a place
-		 * is used again only when its mapping is out of it. */
+		/* ORDER: pairs with ncs_guard_remove() (shm/read/guard.c): an
+		 * entry is reused only after its mapping was removed. */
 		if (!ncs_cas_acquire_release(&guarded[i].start, 0, 1))
 			continue;
 		ncs_store_relaxed(&guarded[i].bytes, bytes);
-		/* ORDER: pairs with put_zeros() (shm/read/guard.c): the length is
-		 * there before the start. */
+		/* ORDER: pairs with put_zeros() (shm/read/guard.c): the length
+		 * is stored before the start. */
 		ncs_store_release(&guarded[i].start, (uintptr_t)start);
 		return;
 	}
@@ -89,7 +92,8 @@ void ncs_guard_remove(const void *start)
 	for (size_t i = 0; i < GUARDED_MAX; i++) {
 		if (ncs_load_relaxed(&guarded[i].start) != (uintptr_t)start)
 			continue;
-		/* ORDER: pairs with ncs_guard_add() (shm/read/guard.c). */
+		/* ORDER: pairs with ncs_guard_add() (shm/read/guard.c): no use
+		 * of the entry for this mapping follows. */
 		ncs_store_release(&guarded[i].start, 0);
 		return;
 	}

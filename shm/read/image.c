@@ -219,8 +219,9 @@ static void take_ranges(struct image_writer *writer)
 		const struct ncs_range *range =
 			ncs_reader_entry(reader, &header->ranges, i);
 
-		/* ORDER: pairs with ncs_range_publish() (plugin/events/range_stats.c):
-		 * the name is stored before the key. */
+		/* ORDER: pairs with ncs_range_publish()
+		 * (plugin/events/range_stats.c): the name is stored before the
+		 * key. */
 		if (ncs_load_acquire(&range->key) != 0)
 			take_words(writer, range, sizeof(*range));
 	}
@@ -228,8 +229,9 @@ static void take_ranges(struct image_writer *writer)
 		const struct ncs_range_histogram *histogram =
 			ncs_reader_entry(reader, table, i);
 
-		/* ORDER: pairs with claim_histogram() (plugin/events/range_stats.c):
-		 * the key is stored before any count. */
+		/* ORDER: pairs with claim_histogram()
+		 * (plugin/events/range_stats.c): the key is stored before any
+		 * count. */
 		if (ncs_load_acquire(&histogram->key) != 0)
 			take_words(writer, histogram, sizeof(*histogram));
 	}

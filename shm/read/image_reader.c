@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* Opens an image as if it were a segment; see image.h. An image is as hostile as
- * a segment: reader.c validates both. */
+/* Opens an image as if it were a segment; see image.h. An image is as hostile
+ * as a segment: reader.c validates both. */
 #include "shm/read/image.h"
 
 #include <errno.h>

@@ -49,7 +49,7 @@ struct ncs_process_state ncs_process_state_at(const struct ncs_header *header,
 		latest.process = process;
 		latest.now_ns = now_ns;
 		latest.state.gone = ncs_process_ended(&process);
-		/* Of another name space the number is somebody else's. */
+		/* In another PID namespace the PID is another process's. */
 		latest.state.stopped =
 			!latest.state.gone &&
 			process.pid_namespace == self.pid_namespace &&

@@ -24,8 +24,9 @@ struct ncs_mapping {
 
 /* Maps the first `most_bytes` bytes of a file, or all of it if it is shorter; a
  * file below `least_bytes` is refused. A writable mapping is shared with all
- * who map the file. On NCS_ATTACHED release with ncs_mapping_close(); otherwise
- * *mapping is all zeros and `why` (may be NULL) gets the reason. */
+ * processes that map the file. On NCS_ATTACHED release with
+ * ncs_mapping_close(); otherwise *mapping is all zeros and `why` (may be NULL)
+ * gets the reason. */
 enum ncs_attach ncs_mapping_open(struct ncs_mapping *mapping, const char *path,
 				 bool writable, size_t least_bytes,
 				 size_t most_bytes, char *why, size_t why_size);

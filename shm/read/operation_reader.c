@@ -20,15 +20,17 @@ static bool read_operation(struct ncs_operation *copy,
 	uint64_t words[sizeof(*copy) / sizeof(uint64_t)];
 	const uint64_t *block = (const uint64_t *)slot;
 
-	/* ORDER: pairs with ncs_operation_publish() (plugin/events/operation.c): the
-	 * words are at least as new as the number. */
+	/* ORDER: pairs with ncs_operation_publish()
+	 * (plugin/events/operation.c): the words are at least as new as the
+	 * number. */
 	words[0] = ncs_load_acquire(&block[0]);
 	if (words[0] == 0)
 		return false;
 	for (size_t i = 1; i < sizeof(words) / sizeof(words[0]); i++)
 		words[i] = ncs_payload_load(&block[i]);
-	/* ORDER: pairs with ncs_operation_publish() (plugin/events/operation.c): the
-	 * number is read again after all words. */
+	/* ORDER: pairs with ncs_operation_publish()
+	 * (plugin/events/operation.c): the number is read again after all
+	 * words. */
 	ncs_fence_acquire();
 	memcpy(copy, words, sizeof(words));
 	return ncs_load_relaxed(&block[0]) == words[0];
@@ -41,10 +43,11 @@ static int compare_operations(const void *left, const void *right)
 	return (a->number > b->number) - (a->number < b->number);
 }
 
-/* Tells whether an operation has not ended. NCCL reports the end of an operation
- * through its children only. An operation that was enqueued and has no child is
- * in flight as long as it may still get one: not if its function never has
- * children, and not once a later operation of the communicator has finished. */
+/* Tells whether an operation has not ended. NCCL reports the end of an
+ * operation through its children only. An operation that was enqueued and has
+ * no child is in flight as long as it may still get one: not if its function
+ * never has children, and not once a later operation of the communicator has
+ * finished. */
 static bool is_in_flight(const struct ncs_snapshot *snapshot,
 			 const struct ncs_operation *copy, uint64_t latest_done)
 {

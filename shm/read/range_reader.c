@@ -95,8 +95,8 @@ size_t ncs_range_place(const struct ncs_snapshot *snapshot, uint64_t number)
 static void take_range_histogram(struct ncs_snapshot *snapshot,
 				 const struct ncs_range_histogram *histogram)
 {
-	/* ORDER: pairs with claim_histogram() (plugin/events/range_stats.c): the
-	 * key is stored before any count. */
+	/* ORDER: pairs with claim_histogram() (plugin/events/range_stats.c):
+	 * the key is stored before any count. */
 	uint64_t key = ncs_load_acquire(&histogram->key);
 	uint64_t timing = key & 0xff, *buckets;
 	size_t place = snapshot->range_histogram_count;
@@ -131,8 +131,9 @@ void ncs_ranges_take(struct ncs_snapshot *snapshot,
 	for (uint32_t i = 0; i < filled; i++) {
 		const struct ncs_range *range =
 			ncs_reader_entry(reader, &header->ranges, i);
-		/* ORDER: pairs with ncs_range_publish() (plugin/events/range_stats.c):
-		 * the name is stored before the key. */
+		/* ORDER: pairs with ncs_range_publish()
+		 * (plugin/events/range_stats.c): the name is stored before the
+		 * key. */
 		uint64_t key = ncs_load_acquire(&range->key);
 
 		if (key != 0)

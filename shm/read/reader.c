@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /* Opens a segment and reads records; implements those parts of
  * ncclstat/reader.h. A mapping is hostile input: its geometry is validated once
- * in a private copy of the header, and only that copy is used for addressing. */
+ * in a private copy of the header, and only that copy is used for
+ * addressing. */
 #include "ncclstat/reader.h"
 
 #include <errno.h>

@@ -20,7 +20,7 @@
 #include "shm/ring.h"
 
 struct ncs_reader {
-	const char *mapping; /* the segment or image; all addresses start here */
+	const char *mapping; /* the segment or image: base of all addresses */
 	size_t mapped_bytes;
 	struct ncs_mapping
 		file; /* the segment's file; start is NULL for an image */

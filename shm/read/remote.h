@@ -20,9 +20,9 @@
 
 struct ncs_remote;
 
-/* Maps a control object for reading and writing. On NCS_ATTACHED *remote is set,
- * to be closed with ncs_remote_close(); otherwise it is NULL and `why` (may be
- * NULL) gets the reason, one clause for users. */
+/* Maps a control object for reading and writing. On NCS_ATTACHED *remote is
+ * set, to be closed with ncs_remote_close(); otherwise it is NULL and `why`
+ * (may be NULL) gets the reason, one clause for users. */
 enum ncs_attach ncs_remote_open(const char *path, struct ncs_remote **remote,
 				char *why, size_t why_size);
 

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
-/* Creating and removing segments and control objects. Runs inside the training process, at init,
- * finalize and exit: no output, no exit, nothing left behind on failure. */
+/* Creates and removes segments and control objects; see writer.h. Runs in the
+ * training process, at init, finalize and exit: no output, no exit, nothing
+ * left behind on failure. */
 #include "shm/write/writer.h"
 
 #include <dirent.h>
@@ -18,8 +19,8 @@
 
 #include "shm/atomics.h"
 
-/* In a directory that another user owns and that is not sticky, he could swap
- * our object for his. */
+/* Refuses a directory that belongs to another user and is not sticky: that user
+ * could replace the object. */
 static int check_directory(const char *directory)
 {
 	struct stat status;
@@ -34,9 +35,10 @@ static int check_directory(const char *directory)
 	return 0;
 }
 
-/* Reserves the file's bytes: a full file system is an error here, not a SIGBUS
- * later. Neither can it end in a signal: a file over the process's limit would
- * raise SIGXFSZ, and before Linux 6.11 any signal interrupts it on tmpfs. */
+/* Reserves the file's bytes, so that a full file system is an error here and
+ * not a SIGBUS later. It raises no signal either: a file above the process's
+ * limit would raise SIGXFSZ. Signals are blocked because before Linux 6.11 any
+ * of them interrupts the reservation on tmpfs. */
 static int reserve(int file, uint64_t bytes)
 {
 	struct rlimit limit;
@@ -71,9 +73,9 @@ static void fill_header(struct ncs_header *header,
 	header->life = NCS_LIFE_LIVE;
 }
 
-/* Creates a file of `bytes` bytes, all of them reserved, and maps it: at
- * `place`, over what is there, unless that is NULL. Nothing is left behind on
- * failure. */
+/* Creates a file of `bytes` reserved bytes and maps it: at `place`, replacing
+ * the mapping there, or anywhere if that is NULL. Returns 0 or -errno; nothing
+ * is left behind on failure. */
 static int create(const char *directory, const char *path, uint64_t bytes,
 		  void *place, void **mapping)
 {
@@ -100,7 +102,8 @@ static int create(const char *directory, const char *path, uint64_t bytes,
 	return error;
 }
 
-/* The name of an object of this process. False if it is too long. */
+/* Writes the path of an object of this process. Returns false if it is too
+ * long. */
 static bool name_object(char *path, size_t size, const char *directory,
 			const char *prefix, const struct ncs_process *process,
 			unsigned serial)
@@ -120,7 +123,7 @@ int ncs_writer_create(struct ncs_writer *writer, const char *directory,
 	void *mapping;
 	int error;
 
-	/* Until the file is there and ours, there is nothing to unlink. */
+	/* No path to unlink until the file was created. */
 	writer->header = NULL;
 	writer->path[0] = '\0';
 	if (!name_object(path, sizeof(path), directory, NCS_NAME_PREFIX,
@@ -130,8 +133,9 @@ int ncs_writer_create(struct ncs_writer *writer, const char *directory,
 	error = create(directory, path, layout.segment_bytes, place, &mapping);
 	if (error)
 		return error;
-	/* Few of the histograms are ever used; a page of theirs counts as this
-	 * process's memory from its first use on. */
+	/* Give pages of histograms and ranges back to the kernel: few are ever
+	 * used, and each counts as this process's memory from its first use
+	 * on. */
 	madvise((char *)mapping + layout.histograms.offset,
 		layout.segment_bytes - layout.histograms.offset, MADV_DONTNEED);
 	writer->header = mapping;
@@ -170,8 +174,8 @@ int ncs_writer_create_control(struct ncs_control_writer *writer,
 	control->pid_namespace = process->pid_namespace;
 	control->time_namespace = process->time_namespace;
 	memcpy(control->boot_id, process->boot_id, sizeof(control->boot_id));
-	/* ORDER: pairs with check_control() (shm/read/remote.c): the rest is
-	 * complete before the version says so. */
+	/* ORDER: pairs with check_control() (shm/read/remote.c): the
+	 * rest is stored before the version. */
 	ncs_store_release32(&control->version, NCS_CONTROL_VERSION);
 	return 0;
 }
@@ -185,8 +189,8 @@ void ncs_writer_unlink_control(struct ncs_control_writer *writer)
 
 void ncs_writer_publish(struct ncs_writer *writer)
 {
-	/* ORDER: pairs with check_header() (shm/read/reader.c): the header is
-	 * complete before its version says so. */
+	/* ORDER: pairs with check_header() (shm/read/reader.c): the rest of
+	 * the header is stored before the version. */
 	ncs_store_release32(&writer->header->version, NCS_ABI_VERSION);
 }
 
@@ -199,8 +203,8 @@ void ncs_writer_unlink(struct ncs_writer *writer)
 
 #define REAP_AGE_S (24 * 60 * 60)
 
-/* Whether the first bytes of a file are those of an object of ours whose
- * process has ended. */
+/* Tell whether the first bytes of a file are those of a segment or control
+ * object whose process has ended. */
 static bool is_of_dead_segment(const void *bytes,
 			       const struct ncs_process *self)
 {
@@ -227,7 +231,8 @@ static bool is_of_dead_control(const void *bytes,
 	       ncs_process_has_ended(&process, self);
 }
 
-/* Whether the file at `path` is one of ours that nobody will miss. */
+/* Tells whether a file belongs to the caller, is older than REAP_AGE_S and is
+ * an object of a process that has ended. */
 static bool is_forgotten(const char *path, const struct ncs_process *self,
 			 bool (*dead)(const void *bytes,
 				      const struct ncs_process *self))
@@ -256,13 +261,13 @@ static bool begins_with(const char *text, const char *prefix)
 
 void ncs_writer_reap(const char *directory, const struct ncs_process *process)
 {
-	DIR *stream = opendir(directory);
+	DIR *entries = opendir(directory);
 	struct dirent *found;
 	char path[512];
 
-	if (!stream)
+	if (!entries)
 		return;
-	while ((found = readdir(stream))) {
+	while ((found = readdir(entries))) {
 		bool control = begins_with(found->d_name, NCS_CONTROL_PREFIX);
 
 		if ((!control &&
@@ -275,5 +280,5 @@ void ncs_writer_reap(const char *directory, const struct ncs_process *process)
 					   is_of_dead_segment))
 			unlink(path);
 	}
-	closedir(stream);
+	closedir(entries);
 }

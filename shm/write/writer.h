@@ -1,10 +1,9 @@
 /* SPDX-License-Identifier: MIT */
-/* The writer's end of a segment and of a control object: create, publish,
- * unlink.
+/* The writer's half of segments and control objects: create, publish, unlink.
  *
- * For the plugin only, from init, finalize and exit: everything here may call
- * the kernel. Callbacks write into the mapping through ring.h, seqlock.h and
- * atomics.h.
+ * For the plugin only, at init, finalize and exit: all functions make system
+ * calls. Callbacks write into the mapping through ring.h, seqlock.h and
+ * atomics.h. One thread at a time may use one writer.
  */
 #ifndef NCS_SHM_WRITE_WRITER_H
 #define NCS_SHM_WRITE_WRITER_H
@@ -18,44 +17,53 @@
 #include "shm/process.h"
 #include "shm/segment.h"
 
+/* A segment that this process created. */
 struct ncs_writer {
 	struct ncs_header *header; /* the mapping; NULL: none */
 	uint64_t mapped_bytes;
-	char path[512];
+	char path[512]; /* empty: no file, or it was unlinked */
 };
 
-/* Creates and maps a segment in `directory`, all of it reserved and, but for the
- * histograms, touched; with everything of the header in place but the version. `place`: where to
- * map it, over a mapping of the same size that it replaces; NULL: anywhere.
- * 0 or -errno (EPERM: the directory belongs to somebody else and is not
- * sticky; ENOSPC: no room). Nothing is left behind on failure. */
+/* Creates a segment in `directory` and maps it. All its memory is reserved and,
+ * except histograms and ranges, populated; the header's geometry and process
+ * are filled in, its version is 0. `serial` makes the names of a process's
+ * segments unique. `place` is the address of a mapping of the same size that is
+ * to be replaced, or NULL for any address. Returns 0 or -errno, e.g. -EPERM if
+ * the directory belongs to another user and is not sticky, -ENOSPC if there is
+ * no room, -EEXIST if the file exists. Nothing is left behind on failure. The
+ * mapping is the caller's to unmap; the file is removed with
+ * ncs_writer_unlink(). */
 int ncs_writer_create(struct ncs_writer *writer, const char *directory,
 		      const struct ncs_process *process, unsigned serial,
 		      const struct ncs_segment_size *size, void *place);
 
-/* Lets readers in: stores the version word, last of all. */
+/* Stores the version word, after which readers accept the segment. Call it
+ * last, once. */
 void ncs_writer_publish(struct ncs_writer *writer);
 
-/* Removes the name; the mapping stays, so late callbacks do no harm. */
+/* Removes the file's name. The mapping stays, so that late callbacks do no
+ * harm. */
 void ncs_writer_unlink(struct ncs_writer *writer);
 
+/* A control object that this process created. */
 struct ncs_control_writer {
 	struct ncs_control *control; /* the mapping; NULL: none */
-	char path[512];
+	char path[512]; /* empty: no file, or it was unlinked */
 };
 
-/* Creates and maps a control object in which nobody has asked for anything,
- * and lets others in. 0 or -errno, as above. */
+/* Creates a control object without a request, maps it and publishes it. Returns
+ * 0 or -errno as ncs_writer_create() does. */
 int ncs_writer_create_control(struct ncs_control_writer *writer,
 			      const char *directory,
 			      const struct ncs_process *process,
 			      unsigned serial);
 
-/* Removes the name; the mapping stays. */
+/* Removes the file's name. The mapping stays. */
 void ncs_writer_unlink_control(struct ncs_control_writer *writer);
 
-/* Removes the caller's objects that are older than a day and whose process, of
- * this PID namespace or of an earlier boot, is gone. */
+/* Removes from `directory` the objects of this user that are older than a day
+ * and whose process has ended, as seen by `process`, the calling one. Errors
+ * are ignored. */
 void ncs_writer_reap(const char *directory, const struct ncs_process *process);
 
 #endif
