@@ -31,7 +31,7 @@
 #include "tui/screen/screen_frame.h"
 #include "tui/screen/screen_options.h"
 #include "tui/screen/screen_replay.h"
-#include "tui/term/key_script.h"
+#include "tui/screen/key_script.h"
 #include "tui/commands/set_command.h"
 #include "tui/term/term.h"
 
@@ -385,22 +385,22 @@ static void save(struct live *live, const char *path)
 
 static void play(struct live *live)
 {
-	struct ncs_step step;
+	struct ncs_script_step step;
 
 	while (!live->quit && live->script.text &&
 	       now_ns() >= live->script_ns) {
 		ncs_script_next(&live->script, &step);
 		switch (step.kind) {
-		case NCS_STEP_KEY:
+		case NCS_SCRIPT_KEY:
 			on_key(live, step.code);
 			break;
-		case NCS_STEP_WAIT:
+		case NCS_SCRIPT_WAIT:
 			live->script_ns = now_ns() + step.wait_ns;
 			break;
-		case NCS_STEP_SAVE:
+		case NCS_SCRIPT_SAVE:
 			save(live, step.path);
 			break;
-		case NCS_STEP_END:
+		case NCS_SCRIPT_END:
 			ncs_script_release(&live->script);
 			break;
 		}

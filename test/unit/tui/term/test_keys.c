@@ -13,7 +13,6 @@
 
 #include "tui/term/curses.h"
 #include "tui/term/keys.h"
-#include "tui/term/key_script.h"
 
 static enum ncs_action action_of(const char *name)
 {
@@ -129,50 +128,6 @@ static void names_of_tmux_are_understood(void **state)
 	assert_int_equal(ncs_key_code("Ctrl-1", 6), -1);
 }
 
-/* --- Scripts -------------------------------------------------------------- */
-
-static void next_is(struct ncs_script *script, enum ncs_step_kind kind,
-		    int code)
-{
-	struct ncs_step step;
-
-	ncs_script_next(script, &step);
-	assert_int_equal(step.kind, kind);
-	if (kind == NCS_STEP_KEY)
-		assert_int_equal(step.code, code);
-}
-
-static void a_script_is_played_line_by_line(void **state)
-{
-	char text[] = "Down\n\nab\nwait 1.5\nF10\nsave /tmp/x\nq";
-	struct ncs_script script = { .text = text };
-	struct ncs_step step;
-
-	(void)state;
-	next_is(&script, NCS_STEP_KEY, KEY_DOWN);
-	next_is(&script, NCS_STEP_KEY, 'a');
-	next_is(&script, NCS_STEP_KEY, 'b');
-	ncs_script_next(&script, &step);
-	assert_int_equal(step.kind, NCS_STEP_WAIT);
-	assert_true(step.wait_ns == 1500000000);
-	next_is(&script, NCS_STEP_KEY, KEY_F(10));
-	ncs_script_next(&script, &step);
-	assert_int_equal(step.kind, NCS_STEP_SAVE);
-	assert_string_equal(step.path, "/tmp/x");
-	next_is(&script, NCS_STEP_KEY, 'q');
-	next_is(&script, NCS_STEP_END, 0);
-	next_is(&script, NCS_STEP_END, 0);
-}
-
-static void a_script_that_is_not_there_is_an_error(void **state)
-{
-	struct ncs_script script;
-
-	(void)state;
-	assert_true(ncs_script_read(&script, "/nonexistent/script") < 0);
-	assert_true(ncs_script_read(&script, "/") < 0);
-}
-
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -182,8 +137,6 @@ int main(void)
 		cmocka_unit_test(the_bar_has_its_function_keys),
 		cmocka_unit_test(codes_of_terminals_are_understood),
 		cmocka_unit_test(names_of_tmux_are_understood),
-		cmocka_unit_test(a_script_is_played_line_by_line),
-		cmocka_unit_test(a_script_that_is_not_there_is_an_error),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

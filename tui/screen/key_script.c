@@ -2,7 +2,7 @@
 /* Keys that are played from a file. Must not act: tui/screen/live.c does what a step
  * says.
  */
-#include "tui/term/key_script.h"
+#include "tui/screen/key_script.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -30,7 +30,8 @@ static void next_line(struct ncs_script *script, size_t length)
 }
 
 /* A command or the name of a key. False: the line is text. */
-static bool whole_line(const char *line, size_t length, struct ncs_step *step)
+static bool whole_line(const char *line, size_t length,
+		       struct ncs_script_step *step)
 {
 	char copy[sizeof(step->path)];
 	double seconds;
@@ -38,20 +39,20 @@ static bool whole_line(const char *line, size_t length, struct ncs_step *step)
 	snprintf(copy, sizeof(copy), "%.*s", (int)length, line);
 	if (sscanf(copy, "wait %lf", &seconds) == 1 && seconds >= 0 &&
 	    seconds < 86400) {
-		step->kind = NCS_STEP_WAIT;
+		step->kind = NCS_SCRIPT_WAIT;
 		step->wait_ns = (uint64_t)(seconds * 1e9);
 		return true;
 	}
 	if (sscanf(copy, "save %255s", step->path) == 1) {
-		step->kind = NCS_STEP_SAVE;
+		step->kind = NCS_SCRIPT_SAVE;
 		return true;
 	}
-	step->kind = NCS_STEP_KEY;
+	step->kind = NCS_SCRIPT_KEY;
 	step->code = ncs_key_code(line, length);
 	return step->code >= 0;
 }
 
-void ncs_script_next(struct ncs_script *script, struct ncs_step *step)
+void ncs_script_next(struct ncs_script *script, struct ncs_script_step *step)
 {
 	const char *line;
 	size_t length;
@@ -68,11 +69,11 @@ void ncs_script_next(struct ncs_script *script, struct ncs_step *step)
 			next_line(script, length);
 			return;
 		}
-		step->kind = NCS_STEP_KEY;
+		step->kind = NCS_SCRIPT_KEY;
 		step->code = (unsigned char)line[script->in_line++];
 		if (script->in_line == length)
 			next_line(script, length);
 		return;
 	}
-	step->kind = NCS_STEP_END;
+	step->kind = NCS_SCRIPT_END;
 }

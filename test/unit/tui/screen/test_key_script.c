@@ -1,0 +1,65 @@
+/* SPDX-License-Identifier: MIT */
+/* Scripts of keys: lines become keys, waits and saves. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+#include "tui/screen/key_script.h"
+#include "tui/term/curses.h"
+
+static void assert_next(struct ncs_script *script,
+			enum ncs_script_step_kind kind, int code)
+{
+	struct ncs_script_step step;
+
+	ncs_script_next(script, &step);
+	assert_int_equal(step.kind, kind);
+	if (kind == NCS_SCRIPT_KEY)
+		assert_int_equal(step.code, code);
+}
+
+static void script_yields_keys_waits_and_saves_in_order(void **state)
+{
+	char text[] = "Down\n\nab\nwait 1.5\nF10\nsave /tmp/x\nq";
+	struct ncs_script script = { .text = text };
+	struct ncs_script_step step;
+
+	(void)state;
+	assert_next(&script, NCS_SCRIPT_KEY, KEY_DOWN);
+	assert_next(&script, NCS_SCRIPT_KEY, 'a');
+	assert_next(&script, NCS_SCRIPT_KEY, 'b');
+	ncs_script_next(&script, &step);
+	assert_int_equal(step.kind, NCS_SCRIPT_WAIT);
+	assert_true(step.wait_ns == 1500000000);
+	assert_next(&script, NCS_SCRIPT_KEY, KEY_F(10));
+	ncs_script_next(&script, &step);
+	assert_int_equal(step.kind, NCS_SCRIPT_SAVE);
+	assert_string_equal(step.path, "/tmp/x");
+	assert_next(&script, NCS_SCRIPT_KEY, 'q');
+	assert_next(&script, NCS_SCRIPT_END, 0);
+	assert_next(&script, NCS_SCRIPT_END, 0);
+}
+
+static void reading_a_missing_script_fails(void **state)
+{
+	struct ncs_script script;
+
+	(void)state;
+	assert_true(ncs_script_read(&script, "/nonexistent/script") < 0);
+	assert_true(ncs_script_read(&script, "/") < 0);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(script_yields_keys_waits_and_saves_in_order),
+		cmocka_unit_test(reading_a_missing_script_fails),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}

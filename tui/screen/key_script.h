@@ -1,0 +1,41 @@
+/* SPDX-License-Identifier: MIT */
+/* Keys that are played from a file, for --keys: tests and demonstrations.
+ *
+ * Each line is the name of a key, as in the help or as tmux calls it; or text,
+ * each character of which is a key; or "wait SECONDS"; or "save FILE". Must not
+ * act on what it reads: the caller does, and keeps the time.
+ */
+#ifndef NCS_TUI_SCREEN_KEY_SCRIPT_H
+#define NCS_TUI_SCREEN_KEY_SCRIPT_H
+
+#include <stddef.h>
+#include <stdint.h>
+
+enum ncs_script_step_kind {
+	NCS_SCRIPT_END,
+	NCS_SCRIPT_KEY,
+	NCS_SCRIPT_WAIT,
+	NCS_SCRIPT_SAVE,
+};
+
+struct ncs_script_step {
+	enum ncs_script_step_kind kind;
+	int code;         /* NCS_SCRIPT_KEY */
+	uint64_t wait_ns; /* NCS_SCRIPT_WAIT */
+	char path[256];   /* NCS_SCRIPT_SAVE */
+};
+
+struct ncs_script {
+	char *text;     /* owned; NULL if there is nothing to play */
+	size_t place;   /* byte at which the present line begins */
+	size_t in_line; /* characters of a line of text played so far */
+};
+
+/* Reads a script from a file. Returns 0 or -errno; release frees its memory. */
+int ncs_script_read(struct ncs_script *script, const char *path);
+void ncs_script_release(struct ncs_script *script);
+
+/* Gets the next step; NCS_SCRIPT_END, again and again, at the end. */
+void ncs_script_next(struct ncs_script *script, struct ncs_script_step *step);
+
+#endif
