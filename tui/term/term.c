@@ -11,40 +11,38 @@
 
 #include <errno.h>
 #include <langinfo.h>
-#include <poll.h>
 #include <signal.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/ioctl.h>
-#include <sys/mman.h>
-#include <termios.h>
 #include <unistd.h>
 #include <wchar.h>
 
 #include <term.h>
 
 #include "tui/term/curses.h"
+#include "tui/term/shown_text.h"
+#include "tui/term/terminal_rescue.h"
 
-#define TEXT_MAX 1024
 #define ESCAPE 27
 /* For what is left of a report of the mouse. */
 #define MOUSE_WAIT_MS 25
 
-struct look {
+struct style {
 	short foreground;
 	short background;
 	attr_t attributes;
 };
 
-#define LOOK(...) LOOK_ __VA_ARGS__
-#define LOOK_(foreground, background, attributes) \
+#define STYLE(...) STYLE_ __VA_ARGS__
+#define STYLE_(foreground, background, attributes) \
 	{ \
 		foreground, background, attributes \
 	}
 
-static const struct look looks[NCS_ROLE_COUNT][NCS_SCHEME_COUNT] = {
+static const struct style styles[NCS_ROLE_COUNT][NCS_SCHEME_COUNT] = {
 #define X(ID, color, colorblind, contrast, mono) \
-	{ LOOK(color), LOOK(colorblind), LOOK(contrast), LOOK(mono) },
+	{ STYLE(color), STYLE(colorblind), STYLE(contrast), STYLE(mono) },
 	NCS_ROLES(X)
 #undef X
 };
@@ -56,7 +54,8 @@ static const char *const symbols[NCS_SYMBOL_COUNT][NCS_SYMBOL_SET_COUNT] = {
 };
 
 static struct {
-	SCREEN *screen; /* NULL: not started */
+	SCREEN *screen; /* NULL while not started */
+	int file;       /* the terminal */
 	WINDOW *keys;   /* reading from it does not touch the screen */
 	bool has_colors;
 	enum ncs_scheme scheme;
@@ -69,175 +68,43 @@ static struct {
 	bool shows_cursor;
 } term;
 
-/* What a signal handler needs to put the terminal back. */
-static struct {
-	volatile sig_atomic_t armed;
-	int file;
-	struct termios modes;
-	bool has_modes;
-	char text[256];
-	size_t length;
-	int real_stderr; /* -1: not diverted */
-	int held_stderr;
-} rescue = { .real_stderr = -1, .held_stderr = -1 };
-
 /* Presses and releases, as numbers where the terminal can. */
 static const char mouse_on[] = "\033[?1000h\033[?1006h";
 static const char mouse_off[] = "\033[?1006l\033[?1000l";
 
-static const int fatal_signals[] = { SIGSEGV, SIGBUS, SIGABRT, SIGFPE, SIGILL };
-#define FATAL_COUNT (sizeof(fatal_signals) / sizeof(*fatal_signals))
-static struct sigaction former_fatal[FATAL_COUNT];
-
 /* Curses puts handlers of its own here if there are none. */
 static const int curses_signals[] = { SIGINT, SIGTERM, SIGTSTP, SIGWINCH };
 #define CURSES_COUNT (sizeof(curses_signals) / sizeof(*curses_signals))
-
-/* --- Rescue --------------------------------------------------------------- */
-
-static void write_all(int file, const char *text, size_t length)
-{
-	while (length > 0) {
-		ssize_t written = write(file, text, length);
-
-		if (written <= 0)
-			return;
-		text += written;
-		length -= (size_t)written;
-	}
-}
-
-/* What others said on stderr meanwhile goes where it belongs. Safe in a signal
- * handler. */
-static void release_stderr(void)
-{
-	char text[512];
-	off_t offset = 0;
-	ssize_t length;
-
-	if (rescue.real_stderr < 0)
-		return;
-	dup2(rescue.real_stderr, STDERR_FILENO);
-	while ((length = pread(rescue.held_stderr, text, sizeof(text),
-			       offset)) > 0) {
-		write_all(STDERR_FILENO, text, (size_t)length);
-		offset += length;
-	}
-	close(rescue.real_stderr);
-	close(rescue.held_stderr);
-	rescue.real_stderr = -1;
-	rescue.held_stderr = -1;
-}
-
-static void on_fatal(int number)
-{
-	struct sigaction action = { 0 };
-
-	if (rescue.armed) {
-		rescue.armed = 0;
-		write_all(rescue.file, rescue.text, rescue.length);
-		if (rescue.has_modes)
-			tcsetattr(rescue.file, TCSADRAIN, &rescue.modes);
-		release_stderr();
-	}
-	/* The process dies of the same signal, so that its parent is told and
-	 * there is a core. Not the former handler: the reader's guard against
-	 * SIGBUS passes on to this one what is not its own. */
-	action.sa_handler = SIG_DFL;
-	sigaction(number, &action, NULL);
-	raise(number);
-}
-
-static void install_fatal(void)
-{
-	static char stack[1 << 16];
-	const stack_t alternate = { .ss_sp = stack, .ss_size = sizeof(stack) };
-	struct sigaction action = { .sa_flags = SA_ONSTACK };
-
-	/* A stack that overflowed cannot run its own handler. */
-	sigaltstack(&alternate, NULL);
-	action.sa_handler = on_fatal;
-	for (size_t i = 0; i < FATAL_COUNT; i++)
-		sigaction(fatal_signals[i], &action, &former_fatal[i]);
-}
-
-static void remove_fatal(void)
-{
-	struct sigaction now;
-
-	/* Somebody may have come after us and count on being there. */
-	for (size_t i = 0; i < FATAL_COUNT; i++)
-		if (sigaction(fatal_signals[i], NULL, &now) == 0 &&
-		    now.sa_handler == on_fatal)
-			sigaction(fatal_signals[i], &former_fatal[i], NULL);
-}
-
-static int rescue_add_byte(int byte)
-{
-	if (rescue.length < sizeof(rescue.text))
-		rescue.text[rescue.length++] = (char)byte;
-	return byte;
-}
-
-static void rescue_add_text(const char *text)
-{
-	while (*text)
-		rescue_add_byte(*text++);
-}
 
 static void rescue_add(const char *capability)
 {
 	char *text = tigetstr(capability);
 
 	if (text && text != (char *)-1)
-		tputs(text, 1, rescue_add_byte);
+		tputs(text, 1, ncs_rescue_add_byte);
 }
 
 /* After newterm(), which knows the terminal, and where there is more to put
  * back. */
-static void rescue_prepare(int file)
+static void prepare_rescue(void)
 {
 	static const char *const capabilities[] = { "sgr0", "op", "rmkx",
 						    "cnorm", "rmcup" };
 
-	rescue.file = file;
-	rescue.length = 0;
+	ncs_rescue_clear();
 	for (size_t i = 0; i < sizeof(capabilities) / sizeof(*capabilities);
 	     i++)
 		rescue_add(capabilities[i]);
 	if (term.has_mouse)
-		rescue_add_text(mouse_off);
-	rescue.armed = 1;
-}
-
-/* A library's warning would tear the picture: it is held back, if stderr is
- * a terminal at all. */
-static void hold_stderr(void)
-{
-	int held;
-
-	if (!isatty(STDERR_FILENO))
-		return;
-	held = memfd_create("ncclstat-stderr", MFD_CLOEXEC);
-	if (held < 0)
-		return;
-	fflush(stderr);
-	rescue.real_stderr = dup(STDERR_FILENO);
-	if (rescue.real_stderr < 0 || dup2(held, STDERR_FILENO) < 0) {
-		if (rescue.real_stderr >= 0)
-			close(rescue.real_stderr);
-		rescue.real_stderr = -1;
-		close(held);
-		return;
-	}
-	rescue.held_stderr = held;
+		ncs_rescue_add_text(mouse_off);
+	ncs_rescue_arm(true);
 }
 
 /* --- Start and end -------------------------------------------------------- */
 
-static const struct look *look_of(enum ncs_role role)
+static const struct style *style_of(enum ncs_role role)
 {
-	return &looks[role][term.has_colors ? term.scheme : NCS_SCHEME_MONO];
+	return &styles[role][term.has_colors ? term.scheme : NCS_SCHEME_MONO];
 }
 
 /* The nearest that the terminal has. */
@@ -251,10 +118,10 @@ static short nearest_color(short color)
 static void apply_scheme(void)
 {
 	for (short role = 0; term.has_colors && role < NCS_ROLE_COUNT; role++) {
-		const struct look *look = look_of((enum ncs_role)role);
+		const struct style *style = style_of((enum ncs_role)role);
 
-		init_pair((short)(role + 1), nearest_color(look->foreground),
-			  nearest_color(look->background));
+		init_pair((short)(role + 1), nearest_color(style->foreground),
+			  nearest_color(style->background));
 	}
 }
 
@@ -319,10 +186,8 @@ static void set_modes(void)
 /* The terminal reports the mouse, or no longer, between two frames. */
 static void report_mouse(bool on)
 {
-	const char *text = on ? mouse_on : mouse_off;
-
 	if (term.has_mouse)
-		write_all(rescue.file, text, strlen(text));
+		ncs_rescue_write(on ? mouse_on : mouse_off);
 }
 
 int ncs_term_start(const struct ncs_term_config *config)
@@ -339,17 +204,18 @@ int ncs_term_start(const struct ncs_term_config *config)
 		return -ENOTSUP;
 	if (!is_usable(type, fileno(output)))
 		return -ENOTSUP;
-	rescue.has_modes = tcgetattr(fileno(output), &rescue.modes) == 0;
+	ncs_rescue_save_modes(fileno(output));
 	term.screen = new_screen(config, type, output, input);
 	if (!term.screen)
 		return -ENOTSUP;
+	term.file = fileno(output);
 	term.keys = newpad(1, 1);
 	if (!term.keys) {
 		ncs_term_stop();
 		return -ENOMEM;
 	}
-	rescue_prepare(fileno(output));
-	install_fatal();
+	prepare_rescue();
+	ncs_rescue_install_handlers();
 	if (!at_exit)
 		at_exit = atexit(ncs_term_stop) == 0;
 	set_modes();
@@ -363,39 +229,25 @@ int ncs_term_start(const struct ncs_term_config *config)
 	 * and would stay with them. */
 	if (!config->output) {
 		ncs_term_resize();
-		hold_stderr();
+		ncs_rescue_hold_stderr();
 	}
 	return 0;
-}
-
-/* Output that the user has stopped (Ctrl-S) would make us wait for ever to
- * give the terminal back: without flow control it goes on. */
-static void let_output_go_on(void)
-{
-	struct pollfd output = { .fd = rescue.file, .events = POLLOUT };
-	struct termios modes;
-
-	if (!rescue.has_modes || poll(&output, 1, 0) > 0 ||
-	    tcgetattr(rescue.file, &modes) != 0)
-		return;
-	modes.c_iflag &= ~(tcflag_t)IXON;
-	tcsetattr(rescue.file, TCSANOW, &modes);
 }
 
 void ncs_term_stop(void)
 {
 	if (!term.screen)
 		return;
-	let_output_go_on();
+	ncs_rescue_resume_output();
 	report_mouse(false);
 	endwin();
-	rescue.armed = 0;
-	remove_fatal();
+	ncs_rescue_arm(false);
+	ncs_rescue_remove_handlers();
 	if (term.keys)
 		delwin(term.keys);
 	delscreen(term.screen);
 	memset(&term, 0, sizeof(term));
-	release_stderr();
+	ncs_rescue_release_stderr();
 }
 
 void ncs_term_suspend(void)
@@ -407,7 +259,7 @@ void ncs_term_suspend(void)
 		return;
 	report_mouse(false);
 	endwin();
-	rescue.armed = 0;
+	ncs_rescue_arm(false);
 	action.sa_handler = SIG_DFL;
 	sigaction(SIGTSTP, &action, &former);
 	sigemptyset(&stop);
@@ -417,7 +269,7 @@ void ncs_term_suspend(void)
 	sigprocmask(SIG_UNBLOCK, &stop, NULL);
 	sigprocmask(SIG_BLOCK, &stop, NULL);
 	sigaction(SIGTSTP, &former, NULL);
-	rescue.armed = 1;
+	ncs_rescue_arm(true);
 	ncs_term_resume();
 }
 
@@ -438,7 +290,7 @@ void ncs_term_resize(void)
 
 	if (!term.screen)
 		return;
-	if (ioctl(rescue.file, TIOCGWINSZ, &size) == 0 && size.ws_row > 0 &&
+	if (ioctl(term.file, TIOCGWINSZ, &size) == 0 && size.ws_row > 0 &&
 	    size.ws_col > 0)
 		resizeterm(size.ws_row, size.ws_col);
 	ncs_term_repaint();
@@ -523,7 +375,7 @@ void ncs_term_set_mouse(bool on)
 	term.has_mouse = true;
 	report_mouse(on);
 	term.has_mouse = on;
-	rescue_prepare(rescue.file);
+	prepare_rescue();
 }
 
 bool ncs_term_has_mouse(void)
@@ -642,133 +494,19 @@ int ncs_term_key(void)
 
 /* --- Text ----------------------------------------------------------------- */
 
-/* One character of UTF-8, moving on; 0xfffd for what is none. */
-static unsigned long next_character(const char **text)
-{
-	static const unsigned long least[] = { 0, 0, 0x80, 0x800, 0x10000 };
-	const unsigned char *at = (const unsigned char *)*text;
-	unsigned length = at[0] < 0x80 ? 1 :
-			  at[0] < 0xc2 ? 0 :
-			  at[0] < 0xe0 ? 2 :
-			  at[0] < 0xf0 ? 3 :
-			  at[0] < 0xf5 ? 4 :
-					 0;
-	unsigned long code;
-
-	(*text)++;
-	if (length <= 1)
-		return length == 1 ? at[0] : 0xfffd;
-	code = at[0] & (0x7fu >> length);
-	for (unsigned i = 1; i < length; i++) {
-		if ((at[i] & 0xc0) != 0x80)
-			return 0xfffd;
-		code = code << 6 | (at[i] & 0x3f);
-	}
-	if (code < least[length] || (code >= 0xd800 && code < 0xe000) ||
-	    code > 0x10ffff)
-		return 0xfffd;
-	*text += length - 1;
-	return code;
-}
-
-/* For the characters that our own texts use. */
-static const char *ascii_for(unsigned long code)
-{
-	static const struct {
-		unsigned long code;
-		const char *ascii;
-	} table[] = {
-		{ 0x2026, "..." }, { 0x00d7, "x" },  { 0x00b5, "u" },
-		{ 0x2013, "-" },   { 0x2192, "->" }, { 0x2190, "<-" },
-		{ 0x2264, "<=" },  { 0x2265, ">=" }, { 0x00b7, "." },
-		{ 0x2019, "'" },
-	};
-
-	for (size_t i = 0; i < sizeof(table) / sizeof(*table); i++)
-		if (table[i].code == code)
-			return table[i].ascii;
-	return "?";
-}
-
-static bool is_control(unsigned long code)
-{
-	return code < 0x20 || (code >= 0x7f && code < 0xa0);
-}
-
-/* Text as it is shown: characters, each with its cells. */
-struct shown {
-	wchar_t text[TEXT_MAX];
-	signed char cells[TEXT_MAX];
-	size_t length;
-	int width;
-};
-
-static void show_one(struct shown *shown, wchar_t character, int cells)
-{
-	if (shown->length == TEXT_MAX)
-		return;
-	shown->text[shown->length] = character;
-	shown->cells[shown->length] = (signed char)cells;
-	shown->length++;
-	shown->width += cells;
-}
-
-static void show(struct shown *shown, const char *text)
-{
-	shown->length = 0;
-	shown->width = 0;
-	while (*text && shown->length < TEXT_MAX) {
-		unsigned long code = next_character(&text);
-		int cells;
-
-		if (is_control(code)) {
-			show_one(shown, L'?', 1);
-		} else if (code < 0x80) {
-			show_one(shown, (wchar_t)code, 1);
-		} else if (ncs_term_shows_ascii()) {
-			for (const char *c = ascii_for(code); *c; c++)
-				show_one(shown, (wchar_t)*c, 1);
-		} else {
-			/* What has no column of its own could join, hide or
-			 * turn round what stands beside it. */
-			cells = wcwidth((wchar_t)code);
-			if (cells > 0)
-				show_one(shown, (wchar_t)code, cells);
-			else
-				show_one(shown, L'?', 1);
-		}
-	}
-}
-
-/* Cuts to `width` cells, ending with the mark for a cut. */
-static void cut(struct shown *shown, int width)
-{
-	struct shown mark;
-
-	if (shown->width <= width)
-		return;
-	show(&mark, ncs_term_symbol(NCS_SYMBOL_CUT));
-	if (mark.width > width)
-		mark.length = 0, mark.width = 0;
-	while (shown->length > 0 && shown->width + mark.width > width)
-		shown->width -= shown->cells[--shown->length];
-	for (size_t i = 0; i < mark.length; i++)
-		show_one(shown, mark.text[i], mark.cells[i]);
-}
-
 static void use_role(enum ncs_role role)
 {
-	const struct look *look = look_of(role);
-	bool plain = look->foreground < 0 && look->background < 0;
+	const struct style *style = style_of(role);
+	bool plain = style->foreground < 0 && style->background < 0;
 
-	wattr_set(stdscr, look->attributes,
+	wattr_set(stdscr, style->attributes,
 		  term.has_colors && !plain ? (short)(role + 1) : (short)0,
 		  NULL);
 }
 
 int ncs_term_put(int y, int x, int width, enum ncs_role role, const char *text)
 {
-	static struct shown shown;
+	static struct ncs_shown_text shown;
 
 	if (!term.screen || y < 0 || y >= ncs_term_height() || x < 0)
 		return 0;
@@ -776,8 +514,9 @@ int ncs_term_put(int y, int x, int width, enum ncs_role role, const char *text)
 		width = ncs_term_width() - x;
 	if (width <= 0)
 		return 0;
-	show(&shown, text);
-	cut(&shown, width);
+	ncs_shown_text_set(&shown, text, ncs_term_shows_ascii());
+	ncs_shown_text_cut(&shown, width, ncs_term_symbol(NCS_SYMBOL_CUT),
+			   ncs_term_shows_ascii());
 	use_role(role);
 	/* At the last place of the screen this fails after it has drawn. */
 	mvwaddnwstr(stdscr, y, x, shown.text, (int)shown.length);
@@ -802,9 +541,9 @@ void ncs_term_repeat(int y, int x, int count, enum ncs_role role,
 
 int ncs_term_text_width(const char *text)
 {
-	static struct shown shown;
+	static struct ncs_shown_text shown;
 
-	show(&shown, text);
+	ncs_shown_text_set(&shown, text, ncs_term_shows_ascii());
 	return shown.width;
 }
 
@@ -865,11 +604,11 @@ static void save_character(FILE *file, unsigned long code)
 
 bool ncs_term_save(FILE *file)
 {
-	wchar_t line[TEXT_MAX];
+	wchar_t line[NCS_SHOWN_TEXT_MAX];
 	int length;
 
 	for (int y = 0; y < ncs_term_height(); y++) {
-		length = mvwinnwstr(stdscr, y, 0, line, TEXT_MAX - 1);
+		length = mvwinnwstr(stdscr, y, 0, line, NCS_SHOWN_TEXT_MAX - 1);
 		while (length > 0 && line[length - 1] == L' ')
 			length--;
 		for (int i = 0; i < length; i++)
