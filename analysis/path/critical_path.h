@@ -1,19 +1,21 @@
 /* SPDX-License-Identifier: MIT */
-/* Which way the elapsed time went through a job's collectives, and what it would
- * have been with changes: one pass over all operations, in the order in which
- * their first parts ended.
+/* The critical path of a job's collectives: where the elapsed time went, and
+ * how long the job would have taken with changes. One pass over all operations,
+ * in the order in which their first parts ended.
  *
  * A rank of the job is a GPU with the communicators that use it. Its time is
- * taken apart at its arrivals at operations and at their ends. What it did
- * before an arrival follows on the latest of its operations that had ended by
- * then; a call likewise; who waits for whom, analysis/base/collective_waits.h tells. The pass
- * replays this, all arrivals and ends anew, for each scenario and for none: that
- * one's error, and how often clocks told the impossible, tell how much the others
- * can be trusted. Nothing starts before
- * its call, nor before what its communicator did before.
+ * split at its arrivals at operations and at their ends:
+ *   - an arrival follows on the latest operation of the rank that had ended by
+ *     then, its predecessor; a call likewise;
+ *   - analysis/base/collective_waits.h says which ranks wait for which;
+ *   - no part starts before its call, nor before the operation before it in its
+ *     communicator has ended.
+ * The pass computes all arrivals and ends anew, once without changes (the
+ * replay) and once for each scenario. The error of the replay, and how often
+ * the clocks showed the impossible, tell how far the scenarios can be trusted.
  *
- * Memory is in the number of ranks, times the scenarios, but for the steps'
- * rows. Pure. Times are ns of the parts' clock.
+ * Memory grows with ranks times scenarios, and with the number of steps. Pure.
+ * Times are ns of the parts' clock. Functions are not thread-safe for one pass.
  */
 #ifndef NCS_ANALYSIS_PATH_CRITICAL_PATH_H
 #define NCS_ANALYSIS_PATH_CRITICAL_PATH_H
@@ -23,25 +25,30 @@
 
 #include "analysis/path/path_types.h"
 
-/* "host". */
+/* Returns the name of an enum ncs_path_cause, such as "host"; "unknown" for any
+ * other value. */
 const char *ncs_path_cause_name(unsigned cause);
 
 struct ncs_path;
 
-/* Borrows what the options point to. NULL: no memory. */
+/* Returns a new pass, to be released with ncs_path_free(), or NULL if there is
+ * no memory. It borrows what the options point to. */
 struct ncs_path *ncs_path_new(const struct ncs_path_options *options);
-void ncs_path_free(struct ncs_path *path); /* NULL: nothing to do */
 
-/* The next operation. Only what is counted goes into the tables and steps; all
- * goes into times. `step` is NCS_NO_STEP, or at least that of the one before,
- * from 0. 0 or -ENOMEM. */
+/* Releases a pass; NULL is allowed. */
+void ncs_path_free(struct ncs_path *path);
+
+/* Takes in the next operation. Only operations with `is_counted` go into the
+ * tables and steps; all go into the times. `step` is NCS_NO_STEP, or a number
+ * from 0 that does not fall from one operation to the next. Returns 0 or
+ * -ENOMEM. */
 int ncs_path_add(struct ncs_path *path, const struct ncs_joined *joined,
 		 bool is_counted, uint32_t step);
 
-/* After the last one. 0 or -ENOMEM. */
+/* Ends the pass after the last operation. Returns 0 or -ENOMEM. */
 int ncs_path_end(struct ncs_path *path);
 
-/* After the end; valid until it is freed. */
+/* Returns the report of a pass that has ended; valid until it is released. */
 const struct ncs_path_report *ncs_path_report(const struct ncs_path *path);
 
 #endif

@@ -1,21 +1,22 @@
 /* SPDX-License-Identifier: MIT */
-/* Ranks that keep step: each has one communicator, and the operations of that,
- * in which all wait for all, come one after the other. Their latest ends lie in
- * columns, so that a pass along the critical path takes a few ns a rank and
- * operation.
+/* Ranks in lockstep, in columns: each rank has one communicator, and the
+ * operations of that, in which all ranks wait for all, follow one another. Their
+ * latest ends lie in columns by rank, so that a pass along the critical path
+ * takes a few ns for a rank and operation.
  *
- * The caller knows all of it rank by rank as well, but for the latest turns,
- * the unsaved ones: it takes them over before it looks at a rank by itself.
- * Whatever is not as usual is not dealt with here. Times are computed as the
- * caller does, by analysis/path/path_times.h. Pure.
+ * The state of the pass (analysis/path/path_state.h) has the same ends rank by
+ * rank, except those of the latest operations, the unsaved ones:
+ * analysis/path/path_in_lockstep.h enters them before it looks at a rank by
+ * itself. Nothing unusual is dealt with here. Pure. Times are computed by
+ * analysis/path/path_times.h, in ns since the pass's base.
  */
 #ifndef NCS_ANALYSIS_PATH_PATH_LOCKSTEP_H
 #define NCS_ANALYSIS_PATH_PATH_LOCKSTEP_H
 
 #include "analysis/path/path_times.h"
 
-/* An operation, and how it ended for each rank. */
-struct ncs_lockstep_turn {
+/* An operation, with its ends by rank. */
+struct ncs_lockstep_operation {
 	struct ncs_path_ready ready;
 	struct ncs_path_edits edits;
 	double *end_ns; /* as recorded */
@@ -24,65 +25,72 @@ struct ncs_lockstep_turn {
 
 struct ncs_lockstep {
 	size_t count; /* ranks */
-	size_t sums;  /* scenarios and the replay */
+	size_t run_count;
 	uint32_t *owners;
-	double *least_ns;    /* that a kernel took to begin */
-	double *busy_ns;     /* with other work; where there are scenarios */
+	double *least_ns; /* shortest time that a kernel took to begin */
+	double *busy_ns;  /* GPU time with other work; if there are scenarios */
 	double *producer_ns; /* … before the arrivals at hand */
-	struct ncs_lockstep_turn turns[NCS_PATH_ENDS]; /* in turn */
-	unsigned latest;
-	unsigned turn_count; /* that are remembered */
-	unsigned unsaved;    /* the latest ones, which the caller lacks */
-	bool drops;          /* the caller will never have had all */
-	/* By scenario: the rank that it names, which is left to the caller;
-	 * `count`: none. */
-	size_t named[NCS_PATH_SUMS];
+	struct ncs_lockstep_operation operations[NCS_PATH_ENDS]; /* in rotation */
+	unsigned latest;          /* index of these */
+	unsigned operation_count; /* operations that are remembered */
+	unsigned unsaved;         /* latest operations that the state lacks */
+	bool has_dropped;         /* operations that were never saved */
+	/* By run: the index of the rank that its scenario names, which the caller
+	 * looks at by itself; `count` if there is none. */
+	size_t named[NCS_PATH_RUNS];
 };
 
-/* Of the parts' owners; no scenario names any. NULL: no memory. */
+/* Returns a new lockstep of the parts' owners, to be released with
+ * ncs_lockstep_free(); no scenario names any of them yet. Returns NULL if there
+ * is no memory. */
 struct ncs_lockstep *ncs_lockstep_new(const struct ncs_part_times *part_times,
-				      size_t count, size_t sums);
-void ncs_lockstep_free(struct ncs_lockstep *lockstep); /* NULL: nothing to do */
+				      size_t count, size_t run_count);
 
-/* A turn: 0 is the latest, and so on back to the first that is remembered. */
-const struct ncs_lockstep_turn *
-ncs_lockstep_turn(const struct ncs_lockstep *lockstep, unsigned age);
+/* Releases a lockstep; NULL is allowed. */
+void ncs_lockstep_free(struct ncs_lockstep *lockstep);
 
-/* The latest turn that had ended for a rank by its call. NULL: none that is
- * remembered. */
-const struct ncs_lockstep_turn *
-ncs_lockstep_called(const struct ncs_lockstep *lockstep, size_t i,
-		    double call_ns);
+/* Returns an operation by age: 0 is the latest, `operation_count` - 1 the oldest
+ * that is remembered. */
+const struct ncs_lockstep_operation *
+ncs_lockstep_operation_at(const struct ncs_lockstep *lockstep, unsigned age);
 
-/* When a turn ended for a rank, in a scenario. */
-static inline double ncs_lockstep_end_ns(const struct ncs_lockstep_turn *turn,
-					 size_t k, size_t i)
+/* Returns the latest operation that had ended for rank i by its call; NULL if
+ * none is remembered. */
+const struct ncs_lockstep_operation *
+ncs_lockstep_before_call(const struct ncs_lockstep *lockstep, size_t i,
+			 double call_ns);
+
+/* Returns when an operation ends for rank i in run k. */
+static inline double
+ncs_lockstep_end_ns(const struct ncs_lockstep_operation *operation, size_t k,
+		    size_t i)
 {
-	return turn->ready.in_ns[k] +
-	       ncs_path_transfer_ns(&turn->edits, k,
-				    turn->end_ns[i] - turn->ready.ns);
+	return operation->ready.in_ns[k] +
+	       ncs_path_transfer_ns(&operation->edits, k,
+				    operation->end_ns[i] - operation->ready.ns);
 }
 
-/* How all come. */
-struct ncs_lockstep_come {
-	double ready_ns;      /* the last one, as recorded */
+/* The arrivals of all ranks at an operation. */
+struct ncs_lockstep_arrivals {
+	double ready_ns;      /* last arrival, as recorded */
 	double first_call_ns; /* as recorded */
 	uint64_t violations;
-	double ready_in_ns[NCS_PATH_SUMS]; /* the last one that is not named */
-	size_t last[NCS_PATH_SUMS];        /* who that is: the first such */
+	double ready_in_ns[NCS_PATH_RUNS]; /* last arrival of a rank not named */
+	size_t last[NCS_PATH_RUNS];        /* the first such rank */
 };
 
-/* All parts of an operation come: fills in *come. False: they are not its
- * ranks' in its order, or not all of them follow on the latest turn, or it is
- * not remembered what they follow on. Nothing has changed then but `least_ns`,
- * as it changes once more when the caller looks at them rank by rank. */
-bool ncs_lockstep_come(struct ncs_lockstep *lockstep,
-		       const struct ncs_path_changes *changes,
-		       const struct ncs_part_times *part_times, size_t count,
-		       uint64_t base_ns, double latest_ns,
-		       struct ncs_lockstep_come *come);
+/* All parts of an operation arrive: fills in *arrivals and returns true. Returns
+ * false if the parts are not of its ranks in its order, if not all of them follow
+ * on the latest operation, or if it is not remembered what they follow on. Then
+ * only `least_ns` has changed, as it would when the caller looks at the parts
+ * rank by rank. */
+bool ncs_lockstep_arrive(struct ncs_lockstep *lockstep,
+			 const struct ncs_path_changes *changes,
+			 const struct ncs_part_times *part_times, size_t count,
+			 uint64_t base_ns, double latest_ns,
+			 struct ncs_lockstep_arrivals *arrivals);
 
-/* All of them end: this is the latest turn from now on. Returns the last end,
+/* All parts of an operation end: it becomes the latest one. Returns the last end,
  * as recorded. */
 double ncs_lockstep_end(struct ncs_lockstep *lockstep,
 			const struct ncs_path_ready *ready,

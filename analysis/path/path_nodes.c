@@ -1,42 +1,46 @@
 /* SPDX-License-Identifier: MIT */
-/* Walking back and adding up; see path_nodes.h. */
+/* Walks paths back and adds them up; see path_nodes.h. */
 #include "analysis/path/path_nodes.h"
 
 #include <stdlib.h>
 #include <string.h>
 
-/* Units that are kept; a power of two. */
-#define UNITS 16384u
+#include "shm/array.h"
+
+/* Operations whose nodes are kept; a power of two. */
+#define OPERATIONS_MAX 16384u
 
 #define STEPS_MAX (UINT32_C(1) << 20)
 #define CHANNELS_MAX 65536u
 
-struct sums {
+struct path_sums {
 	double cause_ns[NCS_PATH_CAUSE_COUNT];
 	double uncounted_ns;
 	double unknown_ns;
 	double (*rank_ns)[NCS_PATH_CAUSE_COUNT];
-	uint64_t settled; /* the latest unit that is; NCS_NO_UNIT: none */
-	double origin_ns; /* where the path begins, once something is settled */
+	uint64_t added; /* latest operation added up, or NCS_PATH_NO_OPERATION */
+	double origin_ns; /* where the path begins, once an operation is added */
 };
 
 struct ncs_path_nodes {
 	const struct ncs_path_options *options;
-	size_t count; /* scenarios and the replay */
+	size_t run_count; /* the replay and the scenarios */
 	uint64_t base_ns;
-	uint64_t first; /* unit that is not settled */
-	uint64_t next;
-	struct ncs_path_unit *units;
-	struct ncs_path_node *nodes; /* of a unit side by side */
-	uint64_t *walk;
-	struct sums sums[1 + NCS_SCENARIOS_MAX];
-	struct ncs_path_sum report[1 + NCS_SCENARIOS_MAX];
+	uint64_t first; /* oldest operation that is not added up */
+	uint64_t next;  /* index of the next operation */
+	struct ncs_path_operation *operations; /* by index % OPERATIONS_MAX */
+	struct ncs_path_node *nodes; /* likewise, by run within an operation */
+	uint64_t *walk;              /* operations of a path, backwards */
+	struct path_sums sums[NCS_PATH_RUNS];
+	struct ncs_path_sum report[NCS_PATH_RUNS];
 	uint64_t breaks;
 	struct ncs_path_step *steps;
 	size_t step_count, step_capacity;
-	uint32_t step;                     /* that is added up */
-	double *step_ns;                   /* by rank */
-	struct ncs_path_channel *channels; /* by hash, then by cost */
+	uint32_t step;   /* the step that is being added up */
+	double *step_ns; /* its time by rank */
+	/* A hash table with open addressing, where `ns` is not 0; in the report
+	 * an array by cost. */
+	struct ncs_path_channel *channels;
 	size_t channel_count, channel_capacity;
 };
 
@@ -49,16 +53,17 @@ ncs_path_nodes_new(const struct ncs_path_options *options)
 	if (!nodes)
 		return NULL;
 	nodes->options = options;
-	nodes->count = 1 + options->scenario_count;
+	nodes->run_count = 1 + options->scenario_count;
 	nodes->step = NCS_NO_STEP;
-	nodes->units = calloc(UNITS, sizeof(*nodes->units));
-	nodes->nodes = calloc(UNITS * nodes->count, sizeof(*nodes->nodes));
-	nodes->walk = calloc(UNITS + 1, sizeof(*nodes->walk));
+	nodes->operations = calloc(OPERATIONS_MAX, sizeof(*nodes->operations));
+	nodes->nodes = calloc(OPERATIONS_MAX * nodes->run_count,
+			      sizeof(*nodes->nodes));
+	nodes->walk = calloc(OPERATIONS_MAX + 1, sizeof(*nodes->walk));
 	nodes->step_ns = calloc(options->rank_count, sizeof(double));
-	is_whole = nodes->units && nodes->nodes && nodes->walk &&
+	is_whole = nodes->operations && nodes->nodes && nodes->walk &&
 		   nodes->step_ns;
-	for (size_t k = 0; k < nodes->count; k++) {
-		nodes->sums[k].settled = NCS_NO_UNIT;
+	for (size_t k = 0; k < nodes->run_count; k++) {
+		nodes->sums[k].added = NCS_PATH_NO_OPERATION;
 		nodes->sums[k].rank_ns = calloc(
 			options->rank_count, sizeof(*nodes->sums[k].rank_ns));
 		is_whole = is_whole && nodes->sums[k].rank_ns;
@@ -73,9 +78,9 @@ void ncs_path_nodes_free(struct ncs_path_nodes *nodes)
 {
 	if (!nodes)
 		return;
-	for (size_t k = 0; k < nodes->count; k++)
+	for (size_t k = 0; k < nodes->run_count; k++)
 		free(nodes->sums[k].rank_ns);
-	free(nodes->units);
+	free(nodes->operations);
 	free(nodes->nodes);
 	free(nodes->walk);
 	free(nodes->step_ns);
@@ -89,16 +94,16 @@ void ncs_path_nodes_set_base(struct ncs_path_nodes *nodes, uint64_t base_ns)
 	nodes->base_ns = base_ns;
 }
 
-static struct ncs_path_unit *unit_at(const struct ncs_path_nodes *nodes,
-				     uint64_t unit)
+static struct ncs_path_operation *
+operation_at(const struct ncs_path_nodes *nodes, uint64_t operation)
 {
-	return &nodes->units[unit % UNITS];
+	return &nodes->operations[operation % OPERATIONS_MAX];
 }
 
 static struct ncs_path_node *nodes_at(const struct ncs_path_nodes *nodes,
-				      uint64_t unit)
+				      uint64_t operation)
 {
-	return &nodes->nodes[unit % UNITS * nodes->count];
+	return &nodes->nodes[operation % OPERATIONS_MAX * nodes->run_count];
 }
 
 /* --- Steps ---------------------------------------------------------------- */
@@ -106,27 +111,17 @@ static struct ncs_path_node *nodes_at(const struct ncs_path_nodes *nodes,
 struct ncs_path_step *ncs_path_nodes_step(struct ncs_path_nodes *nodes,
 					  uint32_t step)
 {
-	size_t capacity = nodes->step_capacity;
-	struct ncs_path_step *steps;
-
-	if (step >= STEPS_MAX)
+	if (step >= STEPS_MAX ||
+	    ncs_array_reserve_zeroed(&nodes->steps, &nodes->step_capacity,
+				     (size_t)step + 1,
+				     sizeof(*nodes->steps)) != 0)
 		return NULL;
-	while (capacity <= step)
-		capacity = capacity ? 2 * capacity : 64;
-	if (capacity > nodes->step_capacity) {
-		steps = realloc(nodes->steps, capacity * sizeof(*steps));
-		if (!steps)
-			return NULL;
-		nodes->steps = steps;
-		nodes->step_capacity = capacity;
-	}
-	while (nodes->step_count <= step)
-		nodes->steps[nodes->step_count++] =
-			(struct ncs_path_step){ .has_end = false };
+	if (nodes->step_count <= step)
+		nodes->step_count = (size_t)step + 1;
 	return &nodes->steps[step];
 }
 
-/* The step that was added up is over. */
+/* Ends the step that is being added up: finds the rank with most of its time. */
 static void end_step(struct ncs_path_nodes *nodes)
 {
 	struct ncs_path_step *row;
@@ -168,6 +163,7 @@ static bool is_same(const struct ncs_path_channel *a,
 	       a->peer == b->peer;
 }
 
+/* Finds a channel, or the free place for it. */
 static struct ncs_path_channel *
 channel_place(const struct ncs_path_nodes *nodes,
 	      const struct ncs_path_channel *channel)
@@ -220,40 +216,41 @@ static void add_to_channel(struct ncs_path_nodes *nodes,
 
 /* --- Adding up ------------------------------------------------------------ */
 
-/* One piece, which ends at `until_ns`. */
-static void add_piece(struct ncs_path_nodes *nodes, size_t scenario,
-		      const struct ncs_path_unit *unit, uint32_t owner,
-		      unsigned cause,
+/* Adds a piece of the path that took `ns` and ended at `until_ns`. The channel is
+ * NULL unless its waits were the cause. */
+static void add_piece(struct ncs_path_nodes *nodes, size_t run,
+		      const struct ncs_path_operation *operation,
+		      uint32_t owner, unsigned cause,
 		      const struct ncs_last_channel *last_channel,
 		      double until_ns, double ns)
 {
 	const struct ncs_path_options *options = nodes->options;
-	struct sums *sums = &nodes->sums[scenario];
+	struct path_sums *sums = &nodes->sums[run];
 	uint32_t rank = options->owners[owner].rank;
 
 	if (ns <= 0)
 		return;
-	if (!unit->is_counted) {
+	if (!operation->is_counted) {
 		sums->uncounted_ns += ns;
 	} else {
 		sums->cause_ns[cause] += ns;
 		sums->rank_ns[rank][cause] += ns;
 	}
-	if (scenario != 0)
+	if (run != 0)
 		return;
-	if (unit->is_counted)
-		add_to_step(nodes, unit->step, cause, rank, ns);
-	if (unit->is_counted && last_channel)
+	if (operation->is_counted)
+		add_to_step(nodes, operation->step, cause, rank, ns);
+	if (operation->is_counted && last_channel)
 		add_to_channel(nodes, &(struct ncs_path_channel){
 					      .rank = rank,
-					      .comm_id = unit->comm_id,
+					      .comm_id = operation->comm_id,
 					      .channel = last_channel->channel,
 					      .send = last_channel->send,
 					      .peer = last_channel->peer,
 					      .ns = ns });
 	if (options->segment)
 		options->segment(
-			options->who,
+			options->context,
 			&(struct ncs_path_segment){
 				.cause = cause,
 				.owner = owner,
@@ -261,11 +258,11 @@ static void add_piece(struct ncs_path_nodes *nodes, size_t scenario,
 					   (uint64_t)(int64_t)(until_ns - ns),
 				.until_ns = nodes->base_ns +
 					    (uint64_t)(int64_t)until_ns,
-				.comm_id = unit->comm_id,
-				.number = unit->number,
-				.bytes = unit->bytes,
-				.function = unit->function,
-				.step = unit->step,
+				.comm_id = operation->comm_id,
+				.number = operation->number,
+				.bytes = operation->bytes,
+				.function = operation->function,
+				.step = operation->step,
 				.channel = last_channel ?
 						   last_channel->channel :
 						   0,
@@ -274,9 +271,10 @@ static void add_piece(struct ncs_path_nodes *nodes, size_t scenario,
 						       -1 });
 }
 
-/* The waits of a channel overlap: each gets its share of the time. */
-static void add_transfer(struct ncs_path_nodes *nodes, size_t scenario,
-			 const struct ncs_path_unit *unit,
+/* Adds the transfer of a part that ended at `until_ns`. The waits of a channel
+ * overlap: each gets its share of the time. */
+static void add_transfer(struct ncs_path_nodes *nodes, size_t run,
+			 const struct ncs_path_operation *operation,
 			 const struct ncs_path_end *end, double until_ns)
 {
 	const struct ncs_last_channel *last_channel = &end->last_channel;
@@ -285,10 +283,10 @@ static void add_transfer(struct ncs_path_nodes *nodes, size_t scenario,
 
 	for (unsigned i = 0; last_channel->is_known && i < 3; i++)
 		waits_ns += last_channel->wait_ns[i];
-	if (end->is_unknown && unit->is_counted)
-		nodes->sums[scenario].unknown_ns += end->transfer_ns;
+	if (end->is_unknown && operation->is_counted)
+		nodes->sums[run].unknown_ns += end->transfer_ns;
 	if (!(waits_ns > 0)) {
-		add_piece(nodes, scenario, unit, end->owner, NCS_PATH_TRANSFER,
+		add_piece(nodes, run, operation, end->owner, NCS_PATH_TRANSFER,
 			  NULL, until_ns, end->transfer_ns);
 		return;
 	}
@@ -297,74 +295,78 @@ static void add_transfer(struct ncs_path_nodes *nodes, size_t scenario,
 			end->transfer_ns * last_channel->wait_ns[i] / waits_ns;
 
 		at_ns += ns;
-		add_piece(nodes, scenario, unit, end->owner, first + i,
+		add_piece(nodes, run, operation, end->owner, first + i,
 			  last_channel, at_ns, ns);
 	}
 }
 
-/* Of an operation of long ago nothing is known any more: what it took is put
- * down to the one that follows on it. */
-static const struct ncs_path_unit *
-unit_before(const struct ncs_path_nodes *nodes, uint64_t unit, uint64_t index)
+/* Returns a predecessor's operation. If it is too old to be known, returns the one
+ * that follows on it, at `index`, which its time is then counted for. */
+static const struct ncs_path_operation *
+operation_before(const struct ncs_path_nodes *nodes, uint64_t operation,
+		 uint64_t index)
 {
-	return unit_at(nodes, nodes->next - unit <= UNITS ? unit : index);
+	return operation_at(nodes, nodes->next - operation <= OPERATIONS_MAX ?
+					   operation :
+					   index);
 }
 
-static void add_node(struct ncs_path_nodes *nodes, size_t scenario,
-		     uint64_t index)
+static void add_node(struct ncs_path_nodes *nodes, size_t run, uint64_t index)
 {
-	const struct ncs_path_node *node = &nodes_at(nodes, index)[scenario];
-	struct sums *sums = &nodes->sums[scenario];
+	const struct ncs_path_node *node = &nodes_at(nodes, index)[run];
+	struct path_sums *sums = &nodes->sums[run];
 	double at_ns = node->at_ns;
 
 	for (unsigned i = 0; i < NCS_PATH_GAPS; i++)
 		at_ns -= node->gap_ns[i];
-	if (node->after.unit != NCS_NO_UNIT)
-		add_transfer(nodes, scenario,
-			     unit_before(nodes, node->after.unit, index),
-			     &node->after, at_ns);
-	if (sums->settled == NCS_NO_UNIT)
+	if (node->predecessor.operation != NCS_PATH_NO_OPERATION)
+		add_transfer(nodes, run,
+			     operation_before(
+				     nodes, node->predecessor.operation, index),
+			     &node->predecessor, at_ns);
+	if (sums->added == NCS_PATH_NO_OPERATION)
 		sums->origin_ns = at_ns;
 	for (unsigned i = 0; i < NCS_PATH_GAPS; i++) {
 		at_ns += node->gap_ns[i];
-		add_piece(nodes, scenario, unit_at(nodes, index), node->owner,
+		add_piece(nodes, run, operation_at(nodes, index), node->owner,
 			  i, NULL, at_ns, node->gap_ns[i]);
 	}
-	sums->settled = index;
+	sums->added = index;
 }
 
-/* Adds up the path to an end, of what is before `until` and not settled yet. */
-static void settle(struct ncs_path_nodes *nodes, size_t scenario,
-		   const struct ncs_path_end *end, uint64_t until)
+/* Adds up the path to an end: its operations before `until` that are not added
+ * yet. */
+static void add_path(struct ncs_path_nodes *nodes, size_t run,
+		     const struct ncs_path_end *end, uint64_t until)
 {
-	uint64_t at = end->unit;
+	uint64_t at = end->operation;
 	size_t count = 0;
 
-	while (at != NCS_NO_UNIT && at >= nodes->first) {
+	while (at != NCS_PATH_NO_OPERATION && at >= nodes->first) {
 		if (at < until)
 			nodes->walk[count++] = at;
-		at = nodes_at(nodes, at)[scenario].after.unit;
+		at = nodes_at(nodes, at)[run].predecessor.operation;
 	}
-	if (at != nodes->sums[scenario].settled && count > 0)
+	if (at != nodes->sums[run].added && count > 0)
 		nodes->breaks++;
 	while (count > 0)
-		add_node(nodes, scenario, nodes->walk[--count]);
+		add_node(nodes, run, nodes->walk[--count]);
 }
 
-struct ncs_path_node *ncs_path_nodes_add(struct ncs_path_nodes *nodes,
-					 const struct ncs_path_unit *unit,
-					 const struct ncs_path_end *ends,
-					 uint64_t *index)
+struct ncs_path_node *
+ncs_path_nodes_add(struct ncs_path_nodes *nodes,
+		   const struct ncs_path_operation *operation,
+		   const struct ncs_path_end *ends, uint64_t *index)
 {
-	if (nodes->next - nodes->first == UNITS) {
-		uint64_t until = nodes->next - UNITS / 2;
+	if (nodes->next - nodes->first == OPERATIONS_MAX) {
+		uint64_t until = nodes->next - OPERATIONS_MAX / 2;
 
-		for (size_t k = 0; k < nodes->count; k++)
-			settle(nodes, k, &ends[k], until);
+		for (size_t k = 0; k < nodes->run_count; k++)
+			add_path(nodes, k, &ends[k], until);
 		nodes->first = until;
 	}
 	*index = nodes->next++;
-	*unit_at(nodes, *index) = *unit;
+	*operation_at(nodes, *index) = *operation;
 	return nodes_at(nodes, *index);
 }
 
@@ -379,14 +381,15 @@ void ncs_path_nodes_finish(struct ncs_path_nodes *nodes,
 			   const struct ncs_path_end *ends,
 			   const double *ends_ns, double first_ns)
 {
-	for (size_t k = 0; k < nodes->count; k++) {
-		struct sums *sums = &nodes->sums[k];
+	for (size_t k = 0; k < nodes->run_count; k++) {
+		struct path_sums *sums = &nodes->sums[k];
 
-		if (ends[k].unit == NCS_NO_UNIT)
+		if (ends[k].operation == NCS_PATH_NO_OPERATION)
 			continue;
-		settle(nodes, k, &ends[k], nodes->next);
+		add_path(nodes, k, &ends[k], nodes->next);
 		add_transfer(nodes, k,
-			     unit_before(nodes, ends[k].unit, nodes->next - 1),
+			     operation_before(nodes, ends[k].operation,
+					      nodes->next - 1),
 			     &ends[k], ends_ns[k]);
 		sums->cause_ns[NCS_PATH_START] = sums->origin_ns - first_ns;
 	}
@@ -400,8 +403,8 @@ struct ncs_path_sum *ncs_path_nodes_report(struct ncs_path_nodes *nodes,
 {
 	size_t count = 0;
 
-	for (size_t k = 0; k < nodes->count; k++) {
-		const struct sums *sums = &nodes->sums[k];
+	for (size_t k = 0; k < nodes->run_count; k++) {
+		const struct path_sums *sums = &nodes->sums[k];
 		struct ncs_path_sum *sum = &nodes->report[k];
 
 		sum->scenario = k > 0 ? &nodes->options->scenarios[k - 1] :
@@ -418,10 +421,10 @@ struct ncs_path_sum *ncs_path_nodes_report(struct ncs_path_nodes *nodes,
 		qsort(nodes->channels, count, sizeof(*nodes->channels),
 		      compare_channels);
 	for (size_t i = 0; i < nodes->step_count; i++)
-		for (size_t k = 0; k < nodes->count; k++)
+		for (size_t k = 0; k < nodes->run_count; k++)
 			nodes->steps[i].end_ns[k] -= first_ns;
 	report->breaks = nodes->breaks;
-	report->sum_count = nodes->count;
+	report->sum_count = nodes->run_count;
 	report->sums = nodes->report;
 	report->step_count = nodes->step_count;
 	report->steps = nodes->steps;

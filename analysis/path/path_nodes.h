@@ -1,41 +1,43 @@
 /* SPDX-License-Identifier: MIT */
-/* The links of critical paths, for each scenario those of the latest operations,
- * and where the time of what is older went.
+/* The nodes of the critical paths, for the latest operations, and the sums of
+ * the time that the paths before those took.
  *
- * A link tells, of an operation, who came last and what that rank's time went
- * into since the end of the operation that it followed on. The path is walked
- * back from the latest end; once the room is used up, from the latest end so
- * far: its older half is then settled. Paths of ranks that have to do with each
- * other run together within a few operations, so that this changes nothing.
+ * There is a node for each operation and run of the pass: the part that arrived
+ * last, what its rank's time went into since the end that it followed on, and
+ * that end. A path is walked back from the latest end. When the room for nodes
+ * is used up, the path from the latest end so far is walked, and its older half
+ * is added to the sums for good. That gives the same result, as the paths of
+ * ranks that have to do with each other meet within a few operations.
  */
 #ifndef NCS_ANALYSIS_PATH_PATH_NODES_H
 #define NCS_ANALYSIS_PATH_PATH_NODES_H
 
-#include "analysis/path/path_types.h"
 #include "analysis/path/path_times.h"
 
-#define NCS_NO_UNIT UINT64_MAX
+/* The operation before the first one: the beginning of the job. */
+#define NCS_PATH_NO_OPERATION UINT64_MAX
 
 /* The end of a part, on which something follows. */
 struct ncs_path_end {
-	uint64_t unit; /* its operation; NCS_NO_UNIT: the beginning */
+	uint64_t operation; /* index, or NCS_PATH_NO_OPERATION */
 	uint32_t owner;
-	bool is_unknown; /* the transfer's change is not known */
+	bool is_unknown; /* the change of its transfer is not known */
 	struct ncs_last_channel last_channel;
 	double transfer_ns;
 };
 
 struct ncs_path_node {
-	struct ncs_path_end after;
-	uint32_t owner; /* who came last */
-	double gap_ns[NCS_PATH_GAPS];
-	double at_ns; /* when it came */
+	struct ncs_path_end predecessor;
+	uint32_t owner;               /* of the part that arrived last */
+	double gap_ns[NCS_PATH_GAPS]; /* its time since the predecessor's end */
+	double at_ns;                 /* its arrival */
 };
 
-/* What all scenarios know of an operation, or of a part by itself. */
-struct ncs_path_unit {
+/* What the nodes of all runs have in common: an operation, or one part of it if
+ * not all ranks wait for all. */
+struct ncs_path_operation {
 	uint64_t comm_id;
-	uint64_t number;
+	uint64_t number; /* sequence number */
 	uint64_t bytes;
 	uint32_t step;
 	uint8_t function;
@@ -44,33 +46,39 @@ struct ncs_path_unit {
 
 struct ncs_path_nodes;
 
-/* NULL: no memory. */
+/* Returns nodes for a pass with these options, which are borrowed; NULL if there
+ * is no memory. */
 struct ncs_path_nodes *
 ncs_path_nodes_new(const struct ncs_path_options *options);
+
+/* Releases nodes; NULL is allowed. */
 void ncs_path_nodes_free(struct ncs_path_nodes *nodes);
 
-/* Begins the next unit; the caller fills in all its nodes, `count` of them. The
- * latest ends so far are by scenario. NULL: no memory. */
-struct ncs_path_node *ncs_path_nodes_add(struct ncs_path_nodes *nodes,
-					 const struct ncs_path_unit *unit,
-					 const struct ncs_path_end *ends,
-					 uint64_t *index);
+/* Sets the base of times, to which those of segments are added. To be called
+ * before the first operation. */
+void ncs_path_nodes_set_base(struct ncs_path_nodes *nodes, uint64_t base_ns);
 
-/* Settles all up to the latest ends, which were at these moments; the first call
- * was at `first_ns`. */
+/* Adds an operation and returns its nodes by run, which the caller fills in; its
+ * index goes into *index. `ends` are the latest ends so far, by run. */
+struct ncs_path_node *
+ncs_path_nodes_add(struct ncs_path_nodes *nodes,
+		   const struct ncs_path_operation *operation,
+		   const struct ncs_path_end *ends, uint64_t *index);
+
+/* Adds up the paths to the latest ends, which were at `ends_ns`, by run. The
+ * first call was at `first_ns`. To be called once, after the last operation. */
 void ncs_path_nodes_finish(struct ncs_path_nodes *nodes,
 			   const struct ncs_path_end *ends,
 			   const double *ends_ns, double first_ns);
 
-/* Times of segments are later by this; before the first unit. */
-void ncs_path_nodes_set_base(struct ncs_path_nodes *nodes, uint64_t base_ns);
-
-/* The row of a step; NULL: no memory, or too many. */
+/* Returns the row of a step, valid until the next call; NULL if there is no
+ * memory, or if there are too many steps. */
 struct ncs_path_step *ncs_path_nodes_step(struct ncs_path_nodes *nodes,
 					  uint32_t step);
 
-/* Fills in sums, but for what elapsed, steps and channels. Once, at the end.
- * Returns the sums. */
+/* Fills in the report's sums, except their elapsed times, and its steps and
+ * channels. To be called once, after ncs_path_nodes_finish(). Returns the
+ * sums. */
 struct ncs_path_sum *ncs_path_nodes_report(struct ncs_path_nodes *nodes,
 					   double first_ns,
 					   struct ncs_path_report *report);

@@ -1,82 +1,87 @@
 /* SPDX-License-Identifier: MIT */
-/* Times of parts, as recorded and in scenarios: what the two ways of the pass
- * along the critical path compute alike. One looks at each rank by itself
- * (analysis/path/critical_path.c), one at ranks that keep step, in columns
- * (analysis/path/path_lockstep.h). That both say the same to the last bit rests on
- * the functions here. Pure. Times are ns since the pass's base.
+/* Arithmetic on the times of parts, as recorded and in scenarios.
+ *
+ * The pass along the critical path looks at ranks one by one
+ * (analysis/path/path_by_rank.h) or in columns (analysis/path/path_lockstep.h).
+ * Both give the same result to the last bit because both compute with the
+ * functions here. Pure. Times are ns since the pass's base.
  */
 #ifndef NCS_ANALYSIS_PATH_PATH_TIMES_H
 #define NCS_ANALYSIS_PATH_PATH_TIMES_H
 
 #include "analysis/path/path_types.h"
 
-/* The replay is the first; then the scenarios. */
-#define NCS_PATH_SUMS (1 + NCS_SCENARIOS_MAX)
+/* Runs of a pass over the operations, by index: 0 is the replay, which changes
+ * nothing; run k applies scenario k - 1. */
+#define NCS_PATH_RUNS (1 + NCS_SCENARIOS_MAX)
 
-/* What a rank's time goes into before it comes, in this order. */
+/* The first causes, in their order: what a rank's time before an arrival goes
+ * into. */
 #define NCS_PATH_GAPS (NCS_PATH_PRODUCER + 1)
 
-/* Ends of a rank's operations that are remembered, at least. */
+/* Finished parts that are remembered of each rank, at least. */
 #define NCS_PATH_ENDS 8u
 
-/* There are no NaNs, which fmax() and fmin() would have to look for. */
+/* Returns the larger value. Not fmax(): there are no NaNs to look for. */
 static inline double ncs_larger(double a, double b)
 {
 	return a > b ? a : b;
 }
 
+/* Returns the smaller value; see ncs_larger(). */
 static inline double ncs_smaller(double a, double b)
 {
 	return a < b ? a : b;
 }
 
+/* Returns the time since the base, in ns; negative before it. */
 static inline double ncs_since(uint64_t base_ns, uint64_t at_ns)
 {
 	return (double)(int64_t)(at_ns - base_ns);
 }
 
-/* A part's way in, as recorded. */
-struct ncs_path_moments {
+/* The recorded times of a part up to its arrival. */
+struct ncs_path_entry {
 	double call_ns;
 	double begin_ns;
 	double arrival_ns;
-	bool is_violation; /* it came too late, by the clocks */
+	bool is_violation; /* the clocks said that it arrived too late */
 };
 
-/* Nobody ended before all had come, whatever the clocks say: a part has come by
- * `latest_ns`, the first end of those that need it. */
-static inline struct ncs_path_moments
-ncs_path_moments_of(const struct ncs_part_times *times, uint64_t base_ns,
-		    double latest_ns)
+/* Returns the times of a part up to its arrival. No rank ends before all have
+ * arrived that it waits for, whatever the clocks say: the part arrives at
+ * `latest_ns` at the latest, the first end of the parts that wait for it. */
+static inline struct ncs_path_entry
+ncs_path_entry_of(const struct ncs_part_times *times, uint64_t base_ns,
+		  double latest_ns)
 {
-	struct ncs_path_moments moments = {
+	struct ncs_path_entry entry = {
 		.call_ns = ncs_since(base_ns, times->call_ns),
 		.begin_ns = ncs_since(base_ns, times->begin_ns),
 		.arrival_ns = ncs_since(base_ns, times->arrival_ns),
 	};
 
-	if (moments.arrival_ns > latest_ns) {
-		moments.is_violation = true;
-		moments.arrival_ns = latest_ns;
-		moments.begin_ns = ncs_smaller(moments.begin_ns, latest_ns);
-		moments.call_ns = ncs_smaller(moments.call_ns, latest_ns);
+	if (entry.arrival_ns > latest_ns) {
+		entry.is_violation = true;
+		entry.arrival_ns = latest_ns;
+		entry.begin_ns = ncs_smaller(entry.begin_ns, latest_ns);
+		entry.call_ns = ncs_smaller(entry.call_ns, latest_ns);
 	}
-	return moments;
+	return entry;
 }
 
-/* Takes the time from a moment to an arrival apart. `least_ns` is what a
- * kernel of this rank took to begin at least, so far. Twice changes no more
- * than once. */
-static inline void ncs_path_split(const struct ncs_path_moments *moments,
-				  double from_ns, double *least_ns,
-				  double gap_ns[NCS_PATH_GAPS])
+/* Splits the time from `from_ns` until an arrival by cause. `least_ns` is the
+ * shortest time that a kernel of this rank took to begin so far; it is updated,
+ * and calling this again with the same arguments changes nothing more. */
+static inline void ncs_path_split_gap(const struct ncs_path_entry *entry,
+				      double from_ns, double *least_ns,
+				      double gap_ns[NCS_PATH_GAPS])
 {
-	double called_ns = ncs_larger(from_ns, moments->call_ns);
-	double begun_ns = ncs_larger(called_ns, moments->begin_ns);
-	double rest_ns = moments->arrival_ns - begun_ns;
+	double called_ns = ncs_larger(from_ns, entry->call_ns);
+	double begun_ns = ncs_larger(called_ns, entry->begin_ns);
+	double rest_ns = entry->arrival_ns - begun_ns;
 	double short_ns = ncs_smaller(*least_ns, rest_ns);
-	bool is_behind = moments->call_ns < from_ns &&
-			 moments->begin_ns <= from_ns;
+	bool is_behind = entry->call_ns < from_ns && entry->begin_ns <= from_ns;
 
 	*least_ns = short_ns;
 	gap_ns[NCS_PATH_HOST] = called_ns - from_ns;
@@ -86,31 +91,29 @@ static inline void ncs_path_split(const struct ncs_path_moments *moments,
 	gap_ns[NCS_PATH_PRODUCER] = rest_ns - short_ns;
 }
 
-/* What scenarios change for all ranks alike: the gap, by how much of itself it
- * becomes shorter, and by how much the host's time is multiplied. */
+/* Changes that a scenario makes to the arrivals of all ranks alike, by run. */
 struct ncs_path_changes {
-	unsigned gap[NCS_PATH_SUMS];
-	double saved[NCS_PATH_SUMS];
-	double host_factor[NCS_PATH_SUMS];
+	unsigned gap[NCS_PATH_RUNS];       /* cause whose gap becomes shorter */
+	double saved[NCS_PATH_RUNS];       /* … by this share of it */
+	double host_factor[NCS_PATH_RUNS]; /* of the host's time */
 };
 
-/* When all had come whom an operation's parts waited for, as recorded and in
- * each scenario. */
+/* The time when all parts that an operation's parts wait for have arrived. */
 struct ncs_path_ready {
-	uint64_t unit;
-	double ns;
-	double in_ns[NCS_PATH_SUMS];
+	uint64_t operation;
+	double ns; /* as recorded */
+	double in_ns[NCS_PATH_RUNS];
 };
 
-/* What becomes of an operation's transfer. The replay has no edit. */
+/* Changes to an operation's transfer, by run. The replay has none. */
 struct ncs_path_edits {
-	struct ncs_transfer_edit edits[NCS_PATH_SUMS];
-	uint64_t edited;  /* bits: scenarios whose edit does something */
-	uint64_t unknown; /* … whose change is not known */
+	struct ncs_transfer_edit edits[NCS_PATH_RUNS];
+	uint64_t edited;  /* bits: runs whose edit changes anything */
+	uint64_t unknown; /* bits: runs whose change is not known */
 };
 
-/* A part's transfer in a scenario. It does not become shorter where `ns`
- * becomes longer. */
+/* Returns what a transfer of `ns` takes in run k. The result never falls while
+ * `ns` grows. */
 static inline double ncs_path_transfer_ns(const struct ncs_path_edits *edits,
 					  size_t k, double ns)
 {

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* The types of the pass along the critical path: what it is asked for, and what
- * it reports. See analysis/path/critical_path.h for what it does.
+/* The types of the pass along the critical path: its options and its report.
+ * analysis/path/critical_path.h says what the pass does.
  */
 #ifndef NCS_ANALYSIS_PATH_PATH_TYPES_H
 #define NCS_ANALYSIS_PATH_PATH_TYPES_H
@@ -19,29 +19,32 @@ enum ncs_path_cause {
 		NCS_PATH_CAUSE_COUNT
 };
 
+/* Scenarios of one pass, at most. */
 #define NCS_SCENARIOS_MAX 16u
 
+/* The step of an operation that belongs to no step. */
 #define NCS_NO_STEP UINT32_MAX
 
-/* The part's owner, which is an index of what the caller told. */
+/* A rank of a communicator. The owner of a part (struct ncs_part) is an index
+ * of these. */
 struct ncs_path_owner {
-	uint32_t rank; /* of the job: what scenarios name */
+	uint32_t rank; /* in the job, as scenarios name it */
 	uint32_t host;
 };
 
-/* A piece of the path: what the rank's time went into. */
+/* A piece of the path: time of one rank that has one cause. */
 struct ncs_path_segment {
-	unsigned cause; /* enum ncs_path_cause */
-	size_t owner;
+	unsigned cause;   /* enum ncs_path_cause */
+	size_t owner;     /* index of the owners */
 	uint64_t from_ns; /* as replayed */
 	uint64_t until_ns;
-	/* Of the operation that was waited for, or that was transferred. */
+	/* The operation that the rank waited for, or transferred. */
 	uint64_t comm_id;
-	uint64_t number;
+	uint64_t number; /* sequence number */
 	uint64_t bytes;
 	uint8_t function;
 	uint32_t step;
-	/* The channel that ended last; only from NCS_PATH_GPU on. */
+	/* The channel that ended last; only for causes from NCS_PATH_GPU on. */
 	uint8_t channel;
 	bool send;
 	int32_t peer;
@@ -50,68 +53,70 @@ struct ncs_path_segment {
 struct ncs_path_options {
 	const struct ncs_path_owner *owners;
 	size_t owner_count;
-	uint32_t rank_count; /* of the job: larger than each owner's */
+	uint32_t rank_count; /* ranks of the job: larger than each owner's rank */
 	const struct ncs_scenario *scenarios;
 	size_t scenario_count; /* NCS_SCENARIOS_MAX at most */
-	struct ncs_fits *fits; /* solved; NULL: none */
-	/* Whether a part was called in a range, by its path; NULL: never. */
-	bool (*is_in_range)(const void *who, const struct ncs_part *part,
+	struct ncs_fits *fits; /* solved; NULL if there are none */
+	/* Returns whether a part was called in a range, which is named by its
+	 * path. NULL means never. */
+	bool (*is_in_range)(const void *context, const struct ncs_part *part,
 			    const char *path);
-	/* Told of the path as it was, in the order of time; NULL: nobody. */
-	void (*segment)(void *who, const struct ncs_path_segment *segment);
-	/* Told of each part of each scenario, as it would be: when it comes and
-	 * when it ends. NULL: nobody. */
-	void (*timed)(void *who, size_t scenario, const struct ncs_part *part,
+	/* Called for each segment of the path as it was, in the order of time.
+	 * May be NULL. */
+	void (*segment)(void *context, const struct ncs_path_segment *segment);
+	/* Called for each part of each run (0 is the replay, then the scenarios)
+	 * with the times when it arrives and ends in that run. May be NULL. */
+	void (*timed)(void *context, size_t run, const struct ncs_part *part,
 		      uint64_t arrival_ns, uint64_t end_ns);
-	void *who;
+	void *context; /* passed to these functions */
 };
 
-/* Where the time of one scenario went, by its own path. */
+/* Where the time of one run went, by its own path. */
 struct ncs_path_sum {
-	const struct ncs_scenario *scenario; /* NULL: as it was, replayed */
-	/* From the first operation's call to the last one's end. */
-	double elapsed_ns;
+	const struct ncs_scenario *scenario; /* NULL for the replay */
+	double elapsed_ns; /* from the first call to the last end */
 	double cause_ns[NCS_PATH_CAUSE_COUNT];
-	double uncounted_ns; /* on the path, in what is not counted */
-	/* On the path, in transfers whose change is not known. */
-	double unknown_ns;
-	const double (*rank_ns)[NCS_PATH_CAUSE_COUNT]; /* by the job's rank */
+	double uncounted_ns; /* on the path, in operations that do not count */
+	double unknown_ns; /* on the path, in transfers whose change is not known */
+	const double (*rank_ns)[NCS_PATH_CAUSE_COUNT]; /* by rank of the job */
 };
 
+/* Time on the path that a channel took: its rank, direction and peer. */
 struct ncs_path_channel {
 	uint32_t rank; /* of the job */
 	uint64_t comm_id;
 	uint8_t channel;
 	bool send;
-	int32_t peer; /* in its communicator */
+	int32_t peer; /* rank in the communicator */
 	double ns;
 };
 
+/* A step of the job (an iteration of its training loop). */
 struct ncs_path_step {
-	bool has_end;                         /* else there is nothing in it */
-	double end_ns[1 + NCS_SCENARIOS_MAX]; /* since the first call */
+	bool has_end; /* false if no operation belongs to the step */
+	double end_ns[1 + NCS_SCENARIOS_MAX]; /* by run, since the first call */
 	double cause_ns[NCS_PATH_CAUSE_COUNT];
-	uint32_t rank; /* of the job, that most of it went through */
-	double rank_ns;
+	uint32_t rank;  /* rank of the job that has most of the step's path */
+	double rank_ns; /* time of the path in that rank */
 };
 
 struct ncs_path_report {
 	double measured_ns; /* elapsed, as recorded */
-	double first_ns;    /* of the first call */
+	double first_ns;    /* time of the first call */
 	uint64_t operations;
-	uint64_t incomplete;
+	uint64_t incomplete; /* operations without all parts */
 	uint64_t parts;
-	/* Parts that came after others had ended that waited for them, by the
-	 * clocks: they are taken to have come by then. */
+	/* Parts that arrived, by the clocks, after others had ended that waited
+	 * for them. They are taken to have arrived by then. */
 	uint64_t violations;
-	uint64_t forgotten; /* parts whose operation before was not known any more */
-	uint64_t breaks;  /* where the path was given up, for want of memory */
-	size_t sum_count; /* scenarios, and the replay, which is the first */
+	uint64_t forgotten; /* parts whose predecessor was no longer remembered */
+	uint64_t breaks; /* places where the path was cut, for want of memory */
+	size_t sum_count; /* runs: the replay and the scenarios */
 	const struct ncs_path_sum *sums;
 	size_t step_count;
 	const struct ncs_path_step *steps;
-	size_t channel_count; /* the most expensive first */
-	const struct ncs_path_channel *channels;
+	size_t channel_count;
+	const struct ncs_path_channel *channels; /* the most expensive first */
 };
 
 #endif

@@ -187,7 +187,7 @@ static int analyse(struct path_run *run, struct ncs_replay *replay)
 		.timed = run->drawing && run->options->what_if_count > 0 ?
 				 draw_timed :
 				 NULL,
-		.who = run,
+		.context = run,
 	};
 	struct ncs_path *path;
 	char error[256];

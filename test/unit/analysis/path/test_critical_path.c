@@ -588,7 +588,7 @@ static void the_pass_finds_the_longest_path(void **state)
 			.fits = &fits,
 			.is_in_range = is_in_range,
 			.timed = is_told ? note_timed : NULL,
-			.who = &timed,
+			.context = &timed,
 		};
 		const struct ncs_path_report *report;
 		struct ncs_path *path;
@@ -985,7 +985,7 @@ static char *all_that_is_said(const struct ncs_joined *joined, size_t count,
 	assert_non_null(file);
 	options.segment = write_segment;
 	options.timed = is_told ? want_no_times : NULL;
-	options.who = file;
+	options.context = file;
 	path = ncs_path_new(&options);
 	assert_non_null(path);
 	for (size_t i = 0; i < count; i++)

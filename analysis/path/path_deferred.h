@@ -1,0 +1,31 @@
+/* SPDX-License-Identifier: MIT */
+/* Parts that the pass defers. If not all ranks wait for all in an operation, each
+ * of its parts is dealt with by itself, at the first end of the parts that need
+ * it: its own, and those of the parts that wait for it. Private to the pass.
+ */
+#ifndef NCS_ANALYSIS_PATH_PATH_DEFERRED_H
+#define NCS_ANALYSIS_PATH_PATH_DEFERRED_H
+
+#include "analysis/path/path_state.h"
+
+/* A deferred part. */
+struct ncs_path_deferred {
+	double at_ns;   /* when it is dealt with, as recorded */
+	uint64_t order; /* of parts at the same time */
+	enum ncs_path_role role;
+	struct ncs_path_pending *pending;
+	struct ncs_part part;
+};
+
+/* Defers all parts of an operation; `pending`, which is copied, is what they have
+ * in common. Returns 0 or -ENOMEM. */
+int ncs_path_defer(struct ncs_path *path, const struct ncs_joined *joined,
+		   const struct ncs_path_pending *pending);
+
+/* Takes out the next part that is due by `until_ns`, to be released with
+ * ncs_path_deferred_free(); returns NULL if there is none. */
+struct ncs_path_deferred *ncs_path_deferred_next(struct ncs_path *path,
+						 double until_ns);
+void ncs_path_deferred_free(struct ncs_path_deferred *deferred);
+
+#endif

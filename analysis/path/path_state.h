@@ -1,0 +1,157 @@
+/* SPDX-License-Identifier: MIT */
+/* The state of a pass along the critical path, which the files of the pass
+ * share. Private to them: others include analysis/path/critical_path.h.
+ */
+#ifndef NCS_ANALYSIS_PATH_PATH_STATE_H
+#define NCS_ANALYSIS_PATH_PATH_STATE_H
+
+#include "analysis/base/heap.h"
+#include "analysis/path/path_lockstep.h"
+#include "analysis/path/path_nodes.h"
+#include "analysis/path/path_times.h"
+
+/* A finished part. An array of these has items of `finished_bytes`. */
+struct ncs_path_finished {
+	double at_ns;       /* end, as recorded; INFINITY if there is none */
+	uint64_t operation; /* index, in the order in which they are dealt with */
+	uint64_t unknown; /* bits: runs in which the transfer's change is unknown */
+	uint32_t owner;
+	struct ncs_last_channel last_channel;
+	double times_ns[]; /* end by run, then the transfer's time by run */
+};
+
+/* A rank of the job, with its latest finished parts. */
+struct ncs_path_rank {
+	double latest_ns; /* latest end, as recorded; INFINITY if there is none */
+	uint32_t latest;          /* place of the part that ended then */
+	uint32_t count, capacity; /* places */
+	bool has_several;         /* communicators */
+	bool overlaps;            /* its operations run side by side */
+	bool forgets;   /* has finished more parts than are remembered */
+	bool is_named;  /* by a scenario */
+	double busy_ns; /* time of its GPU with other work */
+	double *at_ns;  /* end by place, as recorded */
+	char *finished; /* struct ncs_path_finished by place */
+};
+
+/* A rank of a communicator: the owner of parts. */
+struct ncs_path_member {
+	struct ncs_path_rank *rank;
+	double least_ns; /* shortest time that a kernel took to begin */
+	/* Its latest finished part; NULL if the rank has one communicator. */
+	struct ncs_path_finished *latest;
+	struct ncs_lockstep *lockstep; /* NULL if it is in none */
+	bool is_out_of_lockstep; /* groups that begin with it are not tried again */
+};
+
+/* The arrival of a part, as recorded. */
+struct ncs_path_arrival {
+	double at_ns;
+	double gap_ns[NCS_PATH_GAPS]; /* time since the predecessor's end, by cause */
+	double total_ns;              /* sum of these */
+	/* Finished part of the rank that ended last by then; NULL if there is
+	 * none, or it is forgotten. Then `base_ns` stands for its end, and
+	 * `earliest` is the first one that is remembered, NULL if there is
+	 * none. */
+	const struct ncs_path_finished *predecessor;
+	double base_ns;
+	const struct ncs_path_finished *earliest;
+	double call_ns;
+	/* Finished part of the rank that ended last by the call; NULL if there
+	 * is none, or it is the predecessor. */
+	const struct ncs_path_finished *call_predecessor;
+	double call_gap_ns; /* from its end until the call */
+	/* Finished part of its communicator that ended last by the arrival; NULL
+	 * if there is none, or it is the predecessor. */
+	const struct ncs_path_finished *comm_predecessor;
+	struct ncs_path_member *member;
+};
+
+/* An operation that is being dealt with: at once, or part by part if not all
+ * ranks wait for all. */
+struct ncs_path_pending {
+	struct ncs_path_operation operation;
+	enum ncs_part_time arrival; /* the time that its parts arrive by */
+	size_t references;
+	struct ncs_path_edits edits;
+	/* The latest so far of the parts that others wait for. */
+	bool has_arrived;
+	double at_ns; /* as recorded */
+	double times_ns[NCS_PATH_RUNS];
+	uint64_t operations[NCS_PATH_RUNS];
+	uint32_t owners[NCS_PATH_RUNS];
+};
+
+/* What a part's place in its operation is. ALONE is also that of all parts of an
+ * operation in which all wait for all. */
+enum ncs_path_role {
+	NCS_PATH_ROLE_ALONE,
+	NCS_PATH_ROLE_WAITED_FOR,
+	NCS_PATH_ROLE_WAITS
+};
+
+/* When the parts that are dealt with together can start. */
+struct ncs_path_start {
+	struct ncs_path_ready ready;
+	size_t last[NCS_PATH_RUNS];     /* the part that arrives last */
+	double usual_ns[NCS_PATH_RUNS]; /* see ncs_path_arrival_ns() */
+	/* When the latest straggler would arrive that is not made faster. */
+	double straggler_ns[NCS_PATH_RUNS];
+};
+
+struct ncs_path {
+	struct ncs_path_options options;
+	size_t run_count; /* the replay and the scenarios */
+	size_t finished_bytes;
+	bool has_base;
+	uint64_t base_ns;
+	double first_ns; /* first call */
+	double last_ns;  /* last end */
+	struct ncs_path_rank *ranks;
+	struct ncs_path_member *members; /* by owner */
+	struct ncs_path_nodes *nodes;
+	/* The latest end so far, by run. */
+	struct ncs_path_end ends[NCS_PATH_RUNS];
+	double ends_ns[NCS_PATH_RUNS];
+	struct ncs_path_changes changes;
+	uint64_t separate; /* bits: runs that need more than `changes` */
+	bool wants_hosts;  /* some scenario asks for the hosts of parts */
+	/* Work space by part of the operation at hand. */
+	struct ncs_path_arrival *arrivals;
+	struct ncs_part_times *part_times;
+	int32_t *part_ranks;
+	double *gaps;
+	size_t room;                           /* in these four */
+	struct ncs_path_finished *recalled[2]; /* work space of recall() */
+	struct ncs_heap deferred; /* see analysis/path/path_deferred.h */
+	uint64_t deferred_count;  /* so far, for their order */
+	struct ncs_path_report report;
+	int error; /* 0 or -ENOMEM */
+};
+
+/* Returns the finished part at a place of a rank. */
+static inline struct ncs_path_finished *
+ncs_path_finished_at(const struct ncs_path *path,
+		     const struct ncs_path_rank *rank, uint32_t place)
+{
+	return (void *)(rank->finished + place * path->finished_bytes);
+}
+
+/* Returns the scenario of run k; NULL for the replay. */
+static inline const struct ncs_scenario *
+ncs_path_scenario(const struct ncs_path *path, size_t k)
+{
+	return k > 0 ? &path->options.scenarios[k - 1] : NULL;
+}
+
+/* Notes that part i arrives in run k: it may be the last one so far. */
+static inline void ncs_path_note_arrival(struct ncs_path_start *start, size_t k,
+					 size_t i, double at_ns)
+{
+	if (at_ns > start->ready.in_ns[k]) {
+		start->ready.in_ns[k] = at_ns;
+		start->last[k] = i;
+	}
+}
+
+#endif
