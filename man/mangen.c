@@ -457,7 +457,7 @@ struct man_list {
 #define NAME(ID, name_, ...) { .name = name_ },
 #define OPTION(ID, name_, letter, has, argument, place, help_) \
 	{ name_, help_, { #has, argument, #place }, { letter } },
-#define COLUMN(VIEW, ID, title, width, align, priority, level, help_) \
+#define COLUMN(VIEW, ID, title, width, align, priority, level, value, help_) \
 	{ .name = title, .help = help_, .words = { #VIEW, #level } },
 #define CHANNEL_STATE(ID, name_, letter, label, help_) \
 	{ name_, help_, { label }, { letter } },

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: MIT */
-/* The column table with its getters: one truth for the live view, the text
- * dump and the manual.
+/* The views, their columns, and their rows: the one source of the live view, the
+ * text dump and the JSON.
  *
- * Pure: a getter computes one cell of one row from the model. Unknown is
- * NCS_VALUE_NONE and is shown as "-", never as 0.
+ * Pure: a cell is computed from its row, which points into the model. A cell
+ * that is unknown is NCS_VALUE_NONE and is shown as "-", never as 0.
  */
 #ifndef NCS_ANALYSIS_VIEWS_COLUMNS_H
 #define NCS_ANALYSIS_VIEWS_COLUMNS_H
@@ -13,6 +13,7 @@
 
 #include "analysis/model/communicators.h"
 #include "analysis/model/model.h"
+#include "analysis/views/value.h"
 #include "ncclstat/tables/columns.def"
 
 enum ncs_view {
@@ -24,67 +25,86 @@ enum ncs_view {
 	NCS_VIEW_TIMELINE,
 	NCS_VIEW_FINDING,
 	NCS_VIEW_RANGE,
-	NCS_VIEW_CLASS, /* has no tab: it is under that of functions */
+	NCS_VIEW_CLASS, /* has no tab; it is shown under that of functions */
 	NCS_VIEW_COUNT
 };
 
-/* Views that have a tab come first. */
+/* The number of views that have a tab; they come first. */
 #define NCS_VIEW_TABS NCS_VIEW_CLASS
 
-/* As --view names them. */
+/* The names of views, as --view takes them. */
 extern const char *const ncs_view_names[NCS_VIEW_COUNT];
 
-/* Places in ncs_columns. */
+/* Indexes of ncs_columns. */
 enum ncs_column_id {
-#define X(VIEW, ID, title, width, align, priority, level, help) \
+#define X(VIEW, ID, title, width, align, priority, level, value, help) \
 	NCS_COLUMN_##VIEW##_##ID,
 	NCS_COLUMNS(X)
 #undef X
 	NCS_COLUMN_COUNT
 };
 
-/* A row of a view: a communicator; a rank, or the index-th channel, function,
- * track, range or class of one; or a finding, which is its root's, or that of a
- * rank of the root's communicator where the root is not seen. */
+/* A row of a view: a communicator; a rank, or one of its channels, functions,
+ * tracks, ranges or classes; or a finding. A finding's rank is its root, or any
+ * rank of the root's communicator if the root is not seen. */
 struct ncs_row {
 	enum ncs_view view;
-	const struct ncs_finding *finding;           /* NULL: it is none */
-	const struct ncs_communicator *communicator; /* NULL: it is a rank's */
-	const struct ncs_rank *rank; /* NULL: it is a communicator's */
-	size_t index;
-};
-
-enum ncs_value_kind {
-	NCS_VALUE_NONE,       /* unknown */
-	NCS_VALUE_NUMBER,     /* number */
-	NCS_VALUE_RATE,       /* real, per second */
-	NCS_VALUE_BYTES,      /* number */
-	NCS_VALUE_SIZE,       /* number, shown in powers of 1024 */
-	NCS_VALUE_BYTES_RATE, /* real, bytes per second */
-	NCS_VALUE_REAL,       /* real, 10^6 or 10^9 bytes per second */
-	NCS_VALUE_SHARE,      /* real, 0 … 1, shown in percent */
-	NCS_VALUE_DURATION,   /* number, ns; may have an error */
-	NCS_VALUE_TEXT,       /* text */
-	NCS_VALUE_TRACE,      /* trace; real, its latest value */
-};
-
-struct ncs_value {
-	enum ncs_value_kind kind;
-	int64_t number;
-	uint64_t error_ns; /* what it may be off, by hosts' clocks; 0: nothing */
-	double real;
-	const struct ncs_recent *trace; /* the model's */
-	uint64_t trace_count;
-	char text[128]; /* raw, as found in the segment: escape when shown */
+	const struct ncs_finding *finding; /* NULL unless a finding */
+	const struct ncs_communicator *communicator; /* NULL unless one */
+	const struct ncs_rank *rank; /* NULL if a communicator */
+	size_t index;                /* of the rank's channels, functions ... */
 };
 
 enum ncs_column_align { NCS_ALIGN_LEFT, NCS_ALIGN_RIGHT };
 enum ncs_column_level { NCS_COLUMN_INFO, NCS_COLUMN_DIAG, NCS_COLUMN_DEBUG };
-/* Whether it is shown: as its level says, or as the user does. */
+/* Whether a column is shown: as its level says, or as the user chose. */
 enum ncs_column_choice {
 	NCS_COLUMN_BY_LEVEL,
 	NCS_COLUMN_SHOWN,
 	NCS_COLUMN_HIDDEN
+};
+
+/* The parts of a row that fields of columns are members of. */
+enum ncs_row_part {
+	NCS_PART_RANK,         /* struct ncs_rank */
+	NCS_PART_IDENTITY,     /* struct ncs_identity, see ncs_row_identity() */
+	NCS_PART_COMMUNICATOR, /* struct ncs_communicator */
+	NCS_PART_CHANNEL,      /* struct ncs_channel_view */
+	NCS_PART_FUNCTION,     /* struct ncs_function_view */
+	NCS_PART_CLASS,        /* struct ncs_class_view */
+	NCS_PART_RANGE,        /* struct ncs_range_sum */
+	NCS_PART_FINDING,      /* struct ncs_finding */
+	NCS_PART_LATENESS,     /* struct ncs_lateness_view; may be missing */
+	NCS_PART_SKEW,         /* struct ncs_skew; may be missing */
+};
+
+/* The C type of a field. */
+enum ncs_field_type {
+	NCS_FIELD_NONE, /* there is no field: the cell is computed */
+	NCS_FIELD_U8,
+	NCS_FIELD_U16,
+	NCS_FIELD_U32,
+	NCS_FIELD_U64,
+	NCS_FIELD_I32,
+	NCS_FIELD_DOUBLE, /* negative: unknown */
+	NCS_FIELD_TEXT,   /* an array of char that ends with a NUL */
+};
+
+/* Where the value of a column's cells comes from: from a field, or from one of
+ * the two getters. */
+struct ncs_column_value {
+	enum ncs_field_type type;
+	enum ncs_row_part part;
+	size_t offset; /* in the part */
+	enum ncs_value_kind kind;
+	size_t error_offset; /* of a uint64_t, ns; 0 if there is no error */
+	const char *(*name)(unsigned number); /* NULL unless shown as a name */
+	/* Whether the value is known; NULL means always. */
+	bool (*known)(const struct ncs_row *row);
+	void (*get)(const struct ncs_row *row, struct ncs_value *value);
+	void (*get_with)(const struct ncs_row *row, int argument,
+			 struct ncs_value *value);
+	int argument;
 };
 
 struct ncs_column {
@@ -96,23 +116,27 @@ struct ncs_column {
 	unsigned priority;
 	enum ncs_column_level level;
 	const char *help;
-	/* Sets all of *value. */
-	void (*get)(const struct ncs_row *row, struct ncs_value *value);
+	struct ncs_column_value value;
 };
 
+/* All columns, in the table's order; their number is also NCS_COLUMN_COUNT. */
 extern const struct ncs_column ncs_columns[];
 extern const size_t ncs_column_count;
 
-/* All rows of a view in the model's order: communicators; ranks; channels of
- * each rank; functions with a call or an operation, tracks
- * (analysis/views/timeline.h), ranges and classes of each rank; findings, if the model
- * has a diagnosis. *rows is grown with realloc() and owned by the caller; returns
- * the number of rows, or -ENOMEM. */
+/* Sets *value to the value of a cell. `row` belongs to the column's view. */
+void ncs_column_get(const struct ncs_column *column, const struct ncs_row *row,
+		    struct ncs_value *value);
+
+/* Returns the identity of a row's communicator, as the rank knows it if the row
+ * is a rank's. */
+const struct ncs_identity *ncs_row_identity(const struct ncs_row *row);
+
+/* Lists all rows of a view in the model's order: communicators; ranks; the
+ * channels of each rank; its functions with a call or an operation, its tracks
+ * (analysis/views/timeline.h), ranges and classes; findings, if the model has a
+ * diagnosis. *rows grows with realloc() and belongs to the caller, as does
+ * *capacity; both begin as 0. Returns the number of rows, or -ENOMEM. */
 int ncs_rows(const struct ncs_model *model, enum ncs_view view,
 	     struct ncs_row **rows, size_t *capacity);
-
-/* Orders two values as a user who sorts expects: unknown last. Who turns the
- * order round must leave unknown values where they are. */
-int ncs_value_compare(const struct ncs_value *a, const struct ncs_value *b);
 
 #endif

@@ -34,7 +34,7 @@ static void measure(struct table *table, enum ncs_view view)
 		for (size_t k = 0; k < table->row_count; k++) {
 			unsigned width;
 
-			column->get(&table->rows[k], &value);
+			ncs_column_get(column, &table->rows[k], &value);
 			ncs_format_value(text, sizeof(text), &value, 0,
 					 table->ascii);
 			width = ncs_format_columns(text);
@@ -58,7 +58,7 @@ static void print_line(FILE *file, const struct table *table,
 		if (column->view != view)
 			continue;
 		if (row) {
-			column->get(row, &value);
+			ncs_column_get(column, row, &value);
 			ncs_format_value(text, sizeof(text), &value, 0,
 					 table->ascii);
 		} else {

@@ -72,7 +72,8 @@ static void print_settings(const struct ncs_screen *screen, char *text,
 
 	if (screen->model.rank_count > 0) {
 		row.rank = screen->model.ranks[0];
-		ncs_columns[NCS_COLUMN_RANK_SETTINGS].get(&row, &value);
+		ncs_column_get(&ncs_columns[NCS_COLUMN_RANK_SETTINGS], &row,
+			       &value);
 	}
 	ncs_format_value(text, size, &value, 0, false);
 }

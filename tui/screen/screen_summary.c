@@ -25,7 +25,7 @@ static void sum_rates(const struct ncs_screen *screen, const char *id,
 
 		if (!ncs_rank_is_live(row.rank))
 			continue;
-		column->get(&row, &value);
+		ncs_column_get(column, &row, &value);
 		if (value.kind == NCS_VALUE_NONE)
 			continue;
 		sum->kind = value.kind;

@@ -44,9 +44,9 @@ void ncs_grid_cell(const struct ncs_grid *table,
 {
 	struct ncs_value value = { 0 };
 
-	column->get(row, &value);
-	if (value.kind == NCS_VALUE_TRACE) {
-		ncs_sparkline(text, size, value.trace, value.trace_count,
+	ncs_column_get(column, row, &value);
+	if (value.kind == NCS_VALUE_RECENT) {
+		ncs_sparkline(text, size, value.recent, value.recent_count,
 			      column->width, ncs_term_shown_symbols());
 		return;
 	}

@@ -86,7 +86,7 @@ static void row_text(const struct ncs_grid_row *row, char *text, size_t size)
 
 		if (ncs_columns[i].view != row->row.view)
 			continue;
-		ncs_columns[i].get(&row->row, &value);
+		ncs_column_get(&ncs_columns[i], &row->row, &value);
 		if (value.kind != NCS_VALUE_TEXT &&
 		    value.kind != NCS_VALUE_NUMBER)
 			continue;
@@ -139,7 +139,7 @@ static void add(struct ncs_grid *table, const struct ncs_grid_query *query,
 		return;
 	row.order = table->count;
 	if (table->sort && !row.unreadable)
-		table->sort->get(&row.row, &row.value);
+		ncs_column_get(table->sort, &row.row, &row.value);
 	table->rows[table->count++] = row;
 }
 

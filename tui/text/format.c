@@ -289,7 +289,7 @@ void ncs_format_value(char *text, size_t size, const struct ncs_value *value,
 		ncs_format_duration(text, size, (uint64_t)value->number, width);
 		append_error(text, size, value->error_ns);
 		return;
-	case NCS_VALUE_TRACE:
+	case NCS_VALUE_RECENT:
 		/* tui/term/sparkline.h draws it; a line of text has no room. */
 		snprintf(text, size, "-");
 		return;
@@ -326,7 +326,7 @@ static bool format_exact(char *text, size_t size, const struct ncs_value *value)
 		return true;
 	case NCS_VALUE_NONE:
 	case NCS_VALUE_TEXT:
-	case NCS_VALUE_TRACE:
+	case NCS_VALUE_RECENT:
 		break;
 	}
 	return false;

@@ -29,7 +29,7 @@ static bool is_idle(const struct ncs_row *row)
 		return false;
 	if (!share)
 		share = ncs_grid_column("CHANNEL_IDLE_SHARE");
-	share->get(row, &value);
+	ncs_column_get(share, row, &value);
 	return value.kind == NCS_VALUE_NONE || value.real > 0.9999;
 }
 

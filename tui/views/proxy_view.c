@@ -50,7 +50,7 @@ static bool is_asleep(const struct ncs_row *row)
 		return false;
 	if (!share)
 		share = ncs_grid_column("PROXY_SLEEP_SHARE");
-	share->get(row, &value);
+	ncs_column_get(share, row, &value);
 	return value.kind == NCS_VALUE_NONE || value.real > 0.9999;
 }
 
@@ -71,7 +71,7 @@ static void share_of(const struct ncs_row *row, unsigned place, char *text,
 	const struct ncs_column *column = ncs_grid_column(places[place].share);
 	struct ncs_value value = { 0 };
 
-	column->get(row, &value);
+	ncs_column_get(column, row, &value);
 	*share = value.kind == NCS_VALUE_SHARE ? value.real : 0;
 	ncs_format_value(text, size, &value, 0, true);
 	if (value.kind == NCS_VALUE_SHARE)

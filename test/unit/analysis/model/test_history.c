@@ -80,7 +80,7 @@ static double cell(enum ncs_column_id id, size_t index)
 	};
 	struct ncs_value value;
 
-	ncs_columns[id].get(&row, &value);
+	ncs_column_get(&ncs_columns[id], &row, &value);
 	return value.kind == NCS_VALUE_NONE ? -1 : value.real;
 }
 

@@ -58,8 +58,8 @@ static uint64_t hash_of(const struct ncs_model *model)
 			struct ncs_value value;
 			unsigned char bytes[sizeof(value)];
 
-			ncs_columns[i].get(&rows[k], &value);
-			value.trace = NULL; /* where that is is no matter */
+			ncs_column_get(&ncs_columns[i], &rows[k], &value);
+			value.recent = NULL; /* where that is is no matter */
 			memcpy(bytes, &value, sizeof(value));
 			for (size_t m = 0; m < sizeof(bytes); m++)
 				hash = (hash ^ bytes[m]) *

@@ -51,7 +51,7 @@ static struct ncs_value cell(const struct scripted *scripted,
 		row.rank = NULL;
 	}
 	memset(&value, 0xa5, sizeof(value));
-	column->get(&row, &value);
+	ncs_column_get(column, &row, &value);
 	return value;
 }
 
@@ -101,7 +101,10 @@ static void columns_are_complete_and_wide_enough_for_their_titles(void **state)
 		if (length == 0 || column->help[length - 1] != '.')
 			fail_msg("%s: help is not a sentence", column->id);
 		assert_in_range(column->priority, 1, 9);
-		assert_non_null(column->get);
+		assert_int_equal((column->value.get != NULL) +
+					 (column->value.get_with != NULL) +
+					 (column->value.type != NCS_FIELD_NONE),
+				 1);
 	}
 }
 

@@ -992,7 +992,7 @@ static void titles_tell_bits_from_bytes(void **state)
 		screen.view = column->view;
 		press("i i"); /* which builds the table */
 		for (size_t r = 0; r < table->count; r++) {
-			column->get(&table->rows[r].row, &value);
+			ncs_column_get(column, &table->rows[r].row, &value);
 			if (value.kind != NCS_VALUE_NONE)
 				break;
 		}

@@ -147,10 +147,10 @@ static double latest(struct scripted *scripted, enum ncs_column_id id)
 	struct ncs_value value;
 	char text[16];
 
-	ncs_columns[id].get(&row, &value);
+	ncs_column_get(&ncs_columns[id], &row, &value);
 	if (value.kind == NCS_VALUE_NONE)
 		return -1;
-	assert_int_equal(value.kind, NCS_VALUE_TRACE);
+	assert_int_equal(value.kind, NCS_VALUE_RECENT);
 	ncs_format_value(text, sizeof(text), &value, 0, true);
 	assert_string_equal(text, "-");
 	return value.real;

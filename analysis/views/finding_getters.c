@@ -1,0 +1,78 @@
+/* SPDX-License-Identifier: MIT */
+/* Computed cells of findings, and of the timeline's tracks. */
+#include "analysis/views/getters.h"
+
+#include <inttypes.h>
+
+#include "analysis/base/append.h"
+#include "analysis/base/value_names.h"
+#include "analysis/diagnosis/finding.h"
+#include "analysis/views/timeline.h"
+
+/* --- Findings ------------------------------------------------------------- */
+
+NCS_GETTER(finding_comm)
+{
+	const struct ncs_communicator *communicator =
+		row->finding->root.communicator;
+	char text[sizeof(value->text)];
+
+	if (!communicator)
+		return;
+	ncs_comm_text(communicator->identity, text, sizeof(text));
+	ncs_value_set_text(value, text);
+}
+
+NCS_GETTER(finding_channel)
+{
+	if (row->finding->channel)
+		ncs_value_set_number(value, row->finding->channel->channel);
+}
+
+NCS_GETTER(finding_call)
+{
+	const struct ncs_call *call = &row->finding->call;
+
+	if (call->function >= NCS_FUNCTION_COUNT)
+		return;
+	ncs_value_set_text(value, ncs_function_name(call->function));
+	if (call->sequence_number != NCS_NO_SEQUENCE_NUMBER)
+		ncs_append(value->text, sizeof(value->text), " %" PRIu64,
+			   call->sequence_number);
+}
+
+/* --- Tracks --------------------------------------------------------------- */
+
+NCS_GETTER(track_name)
+{
+	unsigned level = row->rank->now.sampling.level;
+	struct ncs_track track;
+
+	if (!ncs_track_at(row->rank, row->index, &track))
+		return;
+	value->kind = NCS_VALUE_TEXT;
+	ncs_track_name(&track, value->text, sizeof(value->text));
+	if (track.kind == NCS_TRACK_CHANNEL && level > 0)
+		ncs_append(value->text, sizeof(value->text), " 1/%u",
+			   1u << level);
+}
+
+NCS_GETTER(track_now)
+{
+	struct ncs_stretch now;
+	struct ncs_track track;
+
+	if (ncs_track_at(row->rank, row->index, &track) &&
+	    ncs_track_now(row->rank, &track, &now))
+		ncs_value_set_text(value, ncs_activity_label(now.activity));
+}
+
+NCS_GETTER(track_since)
+{
+	struct ncs_stretch now;
+	struct ncs_track track;
+
+	if (ncs_track_at(row->rank, row->index, &track) &&
+	    ncs_track_now(row->rank, &track, &now))
+		ncs_value_set_span(value, now.start_ns, now.end_ns);
+}

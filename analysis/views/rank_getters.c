@@ -1,0 +1,241 @@
+/* SPDX-License-Identifier: MIT */
+/* Computed cells of ranks and communicators. */
+#include "analysis/views/getters.h"
+
+#include <inttypes.h>
+#include <stdio.h>
+
+#include "analysis/base/append.h"
+#include "analysis/base/detail.h"
+#include "analysis/base/value_names.h"
+#include "analysis/model/stragglers.h"
+
+/* --- Any row -------------------------------------------------------------- */
+
+NCS_GETTER(comm)
+{
+	char text[sizeof(value->text)];
+
+	ncs_comm_text(ncs_row_identity(row), text, sizeof(text));
+	ncs_value_set_text(value, text);
+}
+
+NCS_GETTER(nccl_version)
+{
+	const struct ncs_identity *identity = ncs_row_identity(row);
+
+	if (!(identity->known & NCS_KNOWN_NCCL_VERSION))
+		return;
+	value->kind = NCS_VALUE_TEXT;
+	ncs_nccl_version_text(identity->nccl_version, value->text,
+			      sizeof(value->text));
+}
+
+void ncs_value_set_recent(struct ncs_value *value, const struct ncs_rank *rank,
+			  const struct ncs_recent *recent)
+{
+	if (!ncs_recent_is_known(recent, rank->traces.count))
+		return;
+	value->kind = NCS_VALUE_RECENT;
+	value->recent = recent;
+	value->recent_count = rank->traces.count;
+	value->real = ncs_recent_latest(recent, rank->traces.count);
+}
+
+static void set_rank(struct ncs_value *value, const struct ncs_rank *rank)
+{
+	if (!(rank->now.identity.known & NCS_KNOWN_RANK))
+		return;
+	value->kind = NCS_VALUE_NUMBER;
+	value->number = rank->now.identity.rank;
+}
+
+/* --- Ranks ---------------------------------------------------------------- */
+
+/* Returns the busy channel that has been in its state longest, of all states if
+ * `state` is IDLE; NULL if there is none. */
+static const struct ncs_channel_view *
+oldest_channel(const struct ncs_snapshot *now, enum ncs_channel_state state)
+{
+	const struct ncs_channel_view *oldest = NULL;
+
+	for (size_t i = 0; i < now->channel_count; i++) {
+		const struct ncs_channel_view *channel = &now->channels[i];
+
+		if (channel->state == NCS_CHANNEL_IDLE ||
+		    (state != NCS_CHANNEL_IDLE && channel->state != state))
+			continue;
+		if (!oldest || channel->since_ns < oldest->since_ns)
+			oldest = channel;
+	}
+	return oldest;
+}
+
+/* Returns the state that most busy channels are in, of several the one that has
+ * lasted longest; IDLE if no channel is busy. */
+static enum ncs_channel_state usual_wait(const struct ncs_snapshot *now)
+{
+	size_t count[NCS_CHANNEL_STATE_COUNT] = { 0 };
+	const struct ncs_channel_view *best = NULL, *oldest;
+
+	for (size_t i = 0; i < now->channel_count; i++)
+		count[now->channels[i].state]++;
+	for (unsigned i = NCS_CHANNEL_IDLE + 1; i < NCS_CHANNEL_STATE_COUNT;
+	     i++) {
+		oldest = oldest_channel(now, (enum ncs_channel_state)i);
+		if (!oldest || (best && count[i] < count[best->state]))
+			continue;
+		if (!best || count[i] > count[best->state] ||
+		    oldest->since_ns < best->since_ns)
+			best = oldest;
+	}
+	return best ? best->state : NCS_CHANNEL_IDLE;
+}
+
+NCS_GETTER(rank_wait)
+{
+	const struct ncs_snapshot *now = &row->rank->now;
+
+	if (now->channel_count > 0)
+		ncs_value_set_text(value,
+				   ncs_channel_state_label(usual_wait(now)));
+}
+
+NCS_GETTER(rank_oldest)
+{
+	const struct ncs_channel_view *oldest =
+		oldest_channel(&row->rank->now, NCS_CHANNEL_IDLE);
+
+	if (oldest)
+		ncs_value_set_span(value, oldest->since_ns,
+				   ncs_rank_end_ns(row->rank));
+}
+
+NCS_GETTER(rank_operation)
+{
+	const struct ncs_snapshot *now = &row->rank->now;
+
+	if (now->operation_count > 0)
+		ncs_value_set_text(
+			value, ncs_function_name(now->operations[0].function));
+}
+
+NCS_GETTER(rank_sequence)
+{
+	const struct ncs_snapshot *now = &row->rank->now;
+
+	if (now->operation_count > 0 &&
+	    now->operations[0].sequence_number != NCS_NO_SEQUENCE_NUMBER)
+		ncs_value_set_number(value, now->operations[0].sequence_number);
+}
+
+NCS_GETTER(rank_user_tag)
+{
+	const struct ncs_snapshot *now = &row->rank->now;
+
+	if (now->operation_count == 0 || now->operations[0].user_tag == 0)
+		return;
+	/* A text, since a tag is a name: all its digits count. */
+	value->kind = NCS_VALUE_TEXT;
+	snprintf(value->text, sizeof(value->text), "%" PRIu64,
+		 now->operations[0].user_tag);
+}
+
+NCS_GETTER(rank_operations_rate)
+{
+	ncs_value_set_real(value, NCS_VALUE_RATE,
+			   ncs_rank_operations_rate(row->rank));
+}
+
+NCS_GETTER_WITH(rank_bytes_rate)
+{
+	ncs_value_set_real(value, NCS_VALUE_BYTES_RATE,
+			   ncs_rank_bytes_rate(row->rank, argument != 0));
+}
+
+NCS_GETTER(rank_trace)
+{
+	ncs_value_set_recent(value, row->rank, &row->rank->traces.rate);
+}
+
+NCS_GETTER(rank_last_share)
+{
+	const struct ncs_lateness_view *view = ncs_rank_lateness(row->rank);
+
+	if (view)
+		ncs_value_set_real(value, NCS_VALUE_SHARE,
+				   (double)view->recent.last /
+					   (double)view->recent.operations);
+}
+
+NCS_GETTER(rank_late_cause)
+{
+	const struct ncs_lateness_view *view = ncs_rank_lateness(row->rank);
+
+	if (view && view->recent.last > 0)
+		ncs_value_set_text(
+			value,
+			ncs_late_cause_name(ncs_lateness_cause(&view->recent)));
+}
+
+NCS_GETTER(rank_lost)
+{
+	ncs_value_set_number(value, ncs_rank_lost(row->rank));
+}
+
+NCS_GETTER(rank_last_call)
+{
+	ncs_value_set_span(value, row->rank->now.last_call_ns,
+			   row->rank->now.taken_ns);
+}
+
+NCS_GETTER(rank_settings)
+{
+	const struct ncs_settings_view *settings = &row->rank->now.settings;
+
+	if (!settings->known)
+		return;
+	value->kind = NCS_VALUE_TEXT;
+	ncs_detail_text(&settings->in_force, value->text, sizeof(value->text));
+	if (ncs_lease_left_ns(settings, row->rank->now.taken_ns) > 0)
+		ncs_append(value->text, sizeof(value->text), ",lease");
+}
+
+/* --- Communicators -------------------------------------------------------- */
+
+/* A rank that is alone is neither behind nor level. */
+NCS_GETTER(communicator_behind)
+{
+	const struct ncs_progress *progress = &row->communicator->progress;
+
+	if (progress->known > 1)
+		ncs_value_set_number(value, ncs_progress_behind(progress));
+}
+
+NCS_GETTER(communicator_slowest)
+{
+	const struct ncs_progress *progress = &row->communicator->progress;
+
+	if (ncs_progress_behind(progress) > 0)
+		set_rank(value, progress->slowest);
+}
+
+NCS_GETTER(communicator_straggler)
+{
+	const struct ncs_rank *straggler =
+		ncs_communicator_straggler(row->communicator);
+
+	if (straggler)
+		set_rank(value, straggler);
+}
+
+NCS_GETTER(communicator_id)
+{
+	const struct ncs_identity *identity = row->communicator->identity;
+
+	if (!(identity->known & NCS_KNOWN_COMM_ID))
+		return;
+	value->kind = NCS_VALUE_TEXT;
+	snprintf(value->text, sizeof(value->text), "%016" PRIx64,
+		 identity->comm_id);
+}

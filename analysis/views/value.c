@@ -1,0 +1,65 @@
+/* SPDX-License-Identifier: MIT */
+/* Values of cells: setting and comparing them. Must not know the model. */
+#include "analysis/views/value.h"
+
+#include <stdbool.h>
+#include <stdio.h>
+#include <string.h>
+
+void ncs_value_set(struct ncs_value *value, enum ncs_value_kind kind,
+		   uint64_t number)
+{
+	value->kind = kind;
+	value->number = number < INT64_MAX ? (int64_t)number : INT64_MAX;
+}
+
+void ncs_value_set_number(struct ncs_value *value, uint64_t number)
+{
+	ncs_value_set(value, NCS_VALUE_NUMBER, number);
+}
+
+void ncs_value_set_real(struct ncs_value *value, enum ncs_value_kind kind,
+			double real)
+{
+	if (!(real >= 0))
+		return;
+	value->kind = kind;
+	value->real = real;
+}
+
+void ncs_value_set_text(struct ncs_value *value, const char *text)
+{
+	if (!text[0])
+		return;
+	value->kind = NCS_VALUE_TEXT;
+	snprintf(value->text, sizeof(value->text), "%s", text);
+}
+
+void ncs_value_set_span(struct ncs_value *value, uint64_t from_ns,
+			uint64_t until_ns)
+{
+	if (from_ns != 0)
+		ncs_value_set(value, NCS_VALUE_DURATION,
+			      until_ns > from_ns ? until_ns - from_ns : 0);
+}
+
+static bool is_real(enum ncs_value_kind kind)
+{
+	return kind == NCS_VALUE_RATE || kind == NCS_VALUE_BYTES_RATE ||
+	       kind == NCS_VALUE_REAL || kind == NCS_VALUE_SHARE ||
+	       kind == NCS_VALUE_RECENT;
+}
+
+int ncs_value_compare(const struct ncs_value *a, const struct ncs_value *b)
+{
+	if (a->kind == NCS_VALUE_NONE || b->kind == NCS_VALUE_NONE)
+		return (a->kind == NCS_VALUE_NONE) -
+		       (b->kind == NCS_VALUE_NONE);
+	if (a->kind != b->kind)
+		return a->kind < b->kind ? -1 : 1;
+	if (a->kind == NCS_VALUE_TEXT)
+		return strverscmp(a->text, b->text);
+	if (is_real(a->kind))
+		return (a->real > b->real) - (a->real < b->real);
+	return (a->number > b->number) - (a->number < b->number);
+}

@@ -1,0 +1,101 @@
+/* SPDX-License-Identifier: MIT */
+/* The rows of every view. */
+#include "analysis/views/columns.h"
+
+#include <errno.h>
+
+#include "analysis/diagnosis/diagnosis.h"
+#include "analysis/views/timeline.h"
+#include "shm/array.h"
+
+static size_t entries(const struct ncs_rank *rank, enum ncs_view view)
+{
+	if (view == NCS_VIEW_CHANNEL)
+		return rank->now.channel_count;
+	if (view == NCS_VIEW_CLASS)
+		return rank->now.class_count;
+	if (view == NCS_VIEW_TIMELINE)
+		return ncs_track_count(rank);
+	if (view == NCS_VIEW_RANGE)
+		return rank->now.range_count;
+	return view == NCS_VIEW_FUNCTION ? NCS_FUNCTION_COUNT : 1;
+}
+
+static bool is_shown(const struct ncs_rank *rank, enum ncs_view view,
+		     size_t index)
+{
+	struct ncs_track track;
+
+	if (view == NCS_VIEW_TIMELINE)
+		return ncs_track_at(rank, index, &track);
+	return view != NCS_VIEW_FUNCTION ||
+	       ncs_function_is_used(&rank->now.functions[index]);
+}
+
+static int communicator_rows(const struct ncs_model *model,
+			     struct ncs_row **rows, size_t *capacity)
+{
+	size_t count = model->communicator_count;
+
+	if (ncs_array_reserve(rows, capacity, count, sizeof(**rows)) != 0)
+		return -ENOMEM;
+	for (size_t i = 0; i < count; i++)
+		(*rows)[i] = (struct ncs_row){
+			.view = NCS_VIEW_COMMUNICATOR,
+			.communicator = &model->communicators[i],
+		};
+	return (int)count;
+}
+
+static int finding_rows(const struct ncs_model *model, struct ncs_row **rows,
+			size_t *capacity)
+{
+	const struct ncs_diagnosis *diagnosis = model->diagnosis;
+	size_t most = diagnosis ? diagnosis->count : 0, count = 0;
+
+	if (ncs_array_reserve(rows, capacity, most, sizeof(**rows)) != 0)
+		return -ENOMEM;
+	for (size_t i = 0; i < most; i++) {
+		const struct ncs_finding *finding = &diagnosis->findings[i];
+		const struct ncs_party *root = &finding->root;
+		const struct ncs_rank *rank = root->rank;
+
+		if (!rank && root->communicator)
+			rank = root->communicator->ranks[0];
+		if (rank)
+			(*rows)[count++] = (struct ncs_row){
+				.view = NCS_VIEW_FINDING,
+				.finding = finding,
+				.rank = rank,
+				.index = i,
+			};
+	}
+	return (int)count;
+}
+
+int ncs_rows(const struct ncs_model *model, enum ncs_view view,
+	     struct ncs_row **rows, size_t *capacity)
+{
+	size_t most = 0, count = 0;
+
+	if (view == NCS_VIEW_FINDING)
+		return finding_rows(model, rows, capacity);
+	if (view == NCS_VIEW_COMMUNICATOR)
+		return communicator_rows(model, rows, capacity);
+	for (size_t i = 0; i < model->rank_count; i++)
+		most += entries(model->ranks[i], view);
+	if (ncs_array_reserve(rows, capacity, most, sizeof(**rows)) != 0)
+		return -ENOMEM;
+	for (size_t i = 0; i < model->rank_count; i++) {
+		const struct ncs_rank *rank = model->ranks[i];
+
+		for (size_t k = 0; k < entries(rank, view); k++)
+			if (is_shown(rank, view, k))
+				(*rows)[count++] = (struct ncs_row){
+					.view = view,
+					.rank = rank,
+					.index = k,
+				};
+	}
+	return (int)count;
+}
