@@ -86,15 +86,15 @@ static void put_text(struct ncs_trace_writer *writer, const char *key,
 static void append_path(const struct ncs_trace_writer *writer, uint32_t track,
 			uint32_t top, char *path, size_t size)
 {
-	const struct ncs_trace_track *told = &writer->tracks[track];
+	const struct ncs_trace_track *shown = &writer->tracks[track];
 	size_t used;
 
 	if (track == top)
 		return;
-	append_path(writer, told->parent, top, path, size);
+	append_path(writer, shown->parent, top, path, size);
 	used = strlen(path);
 	snprintf(path + used, size - used, "%s%s", used > 0 ? ", " : "",
-		 word(writer, told->name));
+		 word(writer, shown->name));
 }
 
 static void put_metadata(struct ncs_trace_writer *writer, const char *name,
@@ -110,14 +110,14 @@ static void put_metadata(struct ncs_trace_writer *writer, const char *name,
 static uint64_t sort_index(const struct ncs_trace_writer *writer,
 			   uint32_t track)
 {
-	const struct ncs_trace_track *told = &writer->tracks[track];
-	const struct ncs_trace_track *parent = &writer->tracks[told->parent];
+	const struct ncs_trace_track *shown = &writer->tracks[track];
+	const struct ncs_trace_track *parent = &writer->tracks[shown->parent];
 
-	if (told->kind == NCS_TRACE_PROCESS)
-		return (uint64_t)told->parent << 16 | (told->place & 0xffff);
+	if (shown->kind == NCS_TRACE_PROCESS)
+		return (uint64_t)shown->parent << 16 | (shown->place & 0xffff);
 	if (parent->kind == NCS_TRACE_PROCESS)
-		return (uint64_t)told->place << 16;
-	return (uint64_t)parent->place << 16 | (told->place & 0xffff);
+		return (uint64_t)shown->place << 16;
+	return (uint64_t)parent->place << 16 | (shown->place & 0xffff);
 }
 
 static void put_place(struct ncs_trace_writer *writer, const char *name,
@@ -130,7 +130,7 @@ static void put_place(struct ncs_trace_writer *writer, const char *name,
 	ncs_json_raw(writer->file, "}}");
 }
 
-static void tell_track(struct ncs_trace_writer *writer, uint32_t track)
+static void write_track(struct ncs_trace_writer *writer, uint32_t track)
 {
 	uint32_t top = process_of(writer, track);
 	bool is_process = top == track;
@@ -213,7 +213,7 @@ static void write_flow(struct ncs_trace_writer *writer,
 	struct ncs_open_flow other;
 	bool is_earlier;
 
-	if (!ncs_open_flows_join(&writer->flow_ends, end, &other))
+	if (!ncs_open_flows_join(&writer->open_flows, end, &other))
 		return;
 	is_earlier = end->at_ns < other.at_ns;
 	write_flow_end(writer, 's', is_earlier ? end : &other);
@@ -252,7 +252,7 @@ static void write_instant(struct ncs_trace_writer *writer, uint32_t track,
 static void write_count(struct ncs_trace_writer *writer, uint32_t track,
 			uint64_t at_ns, double value)
 {
-	const struct ncs_trace_track *told = &writer->tracks[track];
+	const struct ncs_trace_track *shown = &writer->tracks[track];
 	char path[1024] = "";
 
 	append_path(writer, track, process_of(writer, track), path,
@@ -260,7 +260,7 @@ static void write_count(struct ncs_trace_writer *writer, uint32_t track,
 	begin_event(writer, 'C', track);
 	put_time(writer, at_ns);
 	put_text(writer, ",\"name\":", path);
-	put_text(writer, ",\"args\":{", word(writer, told->unit));
+	put_text(writer, ",\"args\":{", word(writer, shown->unit));
 	putc_unlocked(':', writer->file);
 	ncs_json_real(writer->file, value);
 	ncs_json_raw(writer->file, "}}");
@@ -268,7 +268,7 @@ static void write_count(struct ncs_trace_writer *writer, uint32_t track,
 
 const struct ncs_trace_functions ncs_trace_chrome = {
 	.begin = begin,
-	.track = tell_track,
+	.track = write_track,
 	.slice = write_slice,
 	.instant = write_instant,
 	.count = write_count,

@@ -37,7 +37,7 @@ bool ncs_export_is_binary(enum ncs_export_format format)
 	return names[format].is_binary;
 }
 
-struct run {
+struct export_run {
 	struct ncs_recording *recording;
 	const struct ncs_export_request *request;
 	const struct ncs_exporter_functions *format;
@@ -49,7 +49,7 @@ struct run {
 
 /* --- Ranks -------------------------------------------------------------------- */
 
-static int open_ranks(struct run *run)
+static int open_ranks(struct export_run *run)
 {
 	struct ncs_recording *recording = run->recording;
 	size_t count = ncs_recording_rank_count(recording);
@@ -76,7 +76,7 @@ static int open_ranks(struct run *run)
 }
 
 /* The first moment of all that is exported. */
-static void set_base(struct run *run)
+static void set_base(struct export_run *run)
 {
 	uint64_t base_ns = run->request->from_ns;
 
@@ -95,7 +95,7 @@ static void set_base(struct run *run)
 				->realtime_offset_ns;
 }
 
-static bool is_rank_wanted(const struct run *run, size_t rank)
+static bool is_rank_wanted(const struct export_run *run, size_t rank)
 {
 	return run->request->pid == 0 ||
 	       run->ranks[rank].pid == run->request->pid;
@@ -105,7 +105,7 @@ static bool is_rank_wanted(const struct run *run, size_t rank)
 
 /* The rank's first state that counts: the latest as the time began, so that
  * what has changed since can be told. 0: there is none. */
-static uint64_t first_state_ns(const struct run *run, size_t rank)
+static uint64_t first_state_ns(const struct export_run *run, size_t rank)
 {
 	uint64_t from_ns = run->request->from_ns;
 	uint64_t at_ns = ncs_recording_next_state_of(run->recording, rank, 0);
@@ -119,7 +119,7 @@ static uint64_t first_state_ns(const struct run *run, size_t rank)
 	return at_ns <= run->request->until_ns ? at_ns : 0;
 }
 
-static int tell_state(struct run *run, size_t rank,
+static int tell_state(struct export_run *run, size_t rank,
 		      const struct ncs_snapshot *snapshot, bool is_last)
 {
 	return run->format->state ? run->format->state(&run->exporter, rank,
@@ -127,7 +127,7 @@ static int tell_state(struct run *run, size_t rank,
 				    0;
 }
 
-static int take_state(struct run *run, size_t rank,
+static int take_state(struct export_run *run, size_t rank,
 		      struct ncs_snapshot *snapshot, struct ncs_reader *reader,
 		      uint64_t taken_ns, bool is_last)
 {
@@ -138,7 +138,7 @@ static int take_state(struct run *run, size_t rank,
 	return error ? error : tell_state(run, rank, snapshot, is_last);
 }
 
-static int take_states(struct run *run, size_t rank)
+static int take_states(struct export_run *run, size_t rank)
 {
 	struct ncs_snapshot snapshot = { 0 };
 	uint64_t at_ns = first_state_ns(run, rank), done_ns = 0;
@@ -181,7 +181,7 @@ static int take_states(struct run *run, size_t rank)
 
 /* --- Records ------------------------------------------------------------------ */
 
-static bool is_wanted(const struct run *run, size_t rank,
+static bool is_wanted(const struct export_run *run, size_t rank,
 		      const struct ncs_record *record)
 {
 	const struct ncs_export_request *request = run->request;
@@ -192,7 +192,7 @@ static bool is_wanted(const struct run *run, size_t rank,
 }
 
 /* What rings say of streams is no event, and counts whenever it was said. */
-static int take_record(struct run *run, const struct ncs_batch *batch,
+static int take_record(struct export_run *run, const struct ncs_batch *batch,
 		       const struct ncs_record *record)
 {
 	uint64_t stream;
@@ -207,7 +207,7 @@ static int take_record(struct run *run, const struct ncs_batch *batch,
 				   stream, record);
 }
 
-static int take_batch(struct run *run, const struct ncs_batch *batch)
+static int take_batch(struct export_run *run, const struct ncs_batch *batch)
 {
 	int error = 0;
 
@@ -221,7 +221,7 @@ static int take_batch(struct run *run, const struct ncs_batch *batch)
 	return error;
 }
 
-static int take_records(struct run *run)
+static int take_records(struct export_run *run)
 {
 	const struct ncs_export_request *request = run->request;
 	uint64_t total = ncs_recording_facts(run->recording)->records;
@@ -251,7 +251,7 @@ int ncs_export(struct ncs_recording *recording,
 	       const struct ncs_export_request *request,
 	       struct ncs_export_result *result)
 {
-	struct run run = {
+	struct export_run run = {
 		.recording = recording,
 		.request = request,
 		.format = formats[request->format],

@@ -8,6 +8,7 @@
 
 #include "analysis/base/value_names.h"
 #include "analysis/model/range_totals.h"
+#include "shm/array.h"
 #include "shm/clock.h"
 
 static void take_identity(struct ncs_export_rank *rank,
@@ -43,28 +44,22 @@ void ncs_export_rank_release(struct ncs_export_rank *rank)
 
 /* --- Ranges --------------------------------------------------------------- */
 
-/* Numbers are given out in their order and keep their names, so those that are
- * new come last. */
+/* Ranges are numbered in the order in which they appear and keep their names, so
+ * that new ones come last. */
 static int learn_ranges(struct ncs_export_rank *rank,
 			const struct ncs_snapshot *snapshot)
 {
-	size_t known = rank->path_count;
-	struct ncs_export_range_path *paths = rank->paths;
-
-	if (snapshot->range_count <= known)
-		return 0;
-	paths = realloc(paths, snapshot->range_count * sizeof(*paths));
-	if (!paths)
+	if (ncs_array_reserve(&rank->paths, &rank->path_capacity,
+			      snapshot->range_count, sizeof(*rank->paths)) != 0)
 		return -ENOMEM;
-	rank->paths = paths;
-	for (size_t i = known; i < snapshot->range_count; i++) {
+	for (size_t i = rank->path_count; i < snapshot->range_count; i++) {
 		uint32_t number = snapshot->ranges[i].number;
 		char path[4096] = "";
 
 		ncs_range_append_path(snapshot, number, path, sizeof(path));
-		paths[i] =
+		rank->paths[i] =
 			(struct ncs_export_range_path){ number, strdup(path) };
-		if (!paths[i].path)
+		if (!rank->paths[i].path)
 			return -ENOMEM;
 		rank->path_count++;
 	}

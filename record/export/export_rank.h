@@ -27,6 +27,7 @@ struct ncs_export_rank {
 	char communicator[128];       /* its name, else its id; raw */
 	struct ncs_export_range_path *paths; /* by number */
 	size_t path_count;
+	size_t path_capacity;
 	struct ncs_gpu_readings gpu; /* its clock, in common time */
 };
 

@@ -25,20 +25,20 @@ enum column {
 };
 
 /* A rank's classes as the time began. */
-struct before {
+struct csv_baseline {
 	struct ncs_class_view *classes;
 	size_t class_count;
 	uint64_t *buckets;
 };
 
-struct own {
-	struct before before;
+struct csv_export {
+	struct csv_baseline before;
 	size_t rank; /* whose they are */
 	bool has_before;
 };
 
 /* A row: what is not set is not known. */
-struct row {
+struct csv_row {
 	char cells[COLUMN_COUNT][160];
 };
 
@@ -50,7 +50,7 @@ static int begin(struct ncs_exporter *exporter)
 #undef X
 	};
 
-	exporter->own = calloc(1, sizeof(struct own));
+	exporter->own = calloc(1, sizeof(struct csv_export));
 	if (!exporter->own)
 		return -ENOMEM;
 	for (unsigned i = 0; i < COLUMN_COUNT; i++)
@@ -62,11 +62,11 @@ static int begin(struct ncs_exporter *exporter)
 
 /* --- The beginning of the time ------------------------------------------------ */
 
-static void forget(struct own *own)
+static void forget(struct csv_export *own)
 {
 	free(own->before.classes);
 	free(own->before.buckets);
-	own->before = (struct before){ 0 };
+	own->before = (struct csv_baseline){ 0 };
 	own->has_before = false;
 }
 
@@ -79,7 +79,7 @@ static void *copy_of(const void *data, size_t bytes)
 	return copy;
 }
 
-static int remember(struct own *own, size_t rank,
+static int remember(struct csv_export *own, size_t rank,
 		    const struct ncs_snapshot *snapshot)
 {
 	forget(own);
@@ -96,7 +96,8 @@ static int remember(struct own *own, size_t rank,
 }
 
 static const struct ncs_class_view *
-class_before(const struct before *before, const struct ncs_class_view *now)
+class_before(const struct csv_baseline *before,
+	     const struct ncs_class_view *now)
 {
 	for (size_t i = 0; i < before->class_count; i++)
 		if (ncs_class_identity(&before->classes[i]) ==
@@ -108,7 +109,7 @@ class_before(const struct before *before, const struct ncs_class_view *now)
 /* --- Rows ----------------------------------------------------------------------- */
 
 __attribute__((format(printf, 3, 4))) static void
-set(struct row *row, enum column column, const char *format, ...)
+set(struct csv_row *row, enum column column, const char *format, ...)
 {
 	va_list arguments;
 
@@ -118,18 +119,18 @@ set(struct row *row, enum column column, const char *format, ...)
 	va_end(arguments);
 }
 
-static void set_text(struct row *row, enum column column, const char *raw)
+static void set_text(struct csv_row *row, enum column column, const char *raw)
 {
 	ncs_utf8_clean(row->cells[column], sizeof(row->cells[column]), raw,
 		       false);
 }
 
-static void set_us(struct row *row, enum column column, double value_ns)
+static void set_us(struct csv_row *row, enum column column, double value_ns)
 {
 	set(row, column, "%.3f", value_ns / 1e3);
 }
 
-static void write_row(FILE *file, const struct row *row)
+static void write_row(FILE *file, const struct csv_row *row)
 {
 	for (unsigned i = 0; i < COLUMN_COUNT; i++) {
 		const char *cell = row->cells[i];
@@ -151,7 +152,7 @@ static void write_row(FILE *file, const struct row *row)
 	fputs("\r\n", file);
 }
 
-static void set_who(struct row *row, const struct ncs_export_rank *rank)
+static void set_who(struct csv_row *row, const struct ncs_export_rank *rank)
 {
 	const struct ncs_identity *identity = &rank->identity;
 	uint64_t known = identity->known;
@@ -169,7 +170,7 @@ static void set_who(struct row *row, const struct ncs_export_rank *rank)
 	set(row, COLUMN_PID, "%u", rank->pid);
 }
 
-static void set_class(struct row *row, const struct ncs_class_view *view)
+static void set_class(struct csv_row *row, const struct ncs_class_view *view)
 {
 	set(row, COLUMN_FUNCTION, "%s", ncs_function_name(view->function));
 	if (!ncs_class_is_other(view)) {
@@ -197,7 +198,7 @@ static void take_away(struct ncs_class_times *times, uint64_t *histogram,
 		histogram[before->first + i] -= buckets[before->place + i];
 }
 
-static void set_times(struct row *row, const struct ncs_snapshot *snapshot,
+static void set_times(struct csv_row *row, const struct ncs_snapshot *snapshot,
 		      const struct ncs_class_view *view,
 		      const struct ncs_class_times *times,
 		      const uint64_t *histogram, bool bytes_known)
@@ -248,7 +249,7 @@ static void put_class(const struct ncs_exporter *exporter, size_t rank,
 		      const struct ncs_snapshot *snapshot,
 		      const struct ncs_class_view *view)
 {
-	const struct own *own = exporter->own;
+	const struct csv_export *own = exporter->own;
 	const struct ncs_class_view *before =
 		own->has_before ? class_before(&own->before, view) : NULL;
 	unsigned timing = ncs_class_timing(view);
@@ -256,7 +257,7 @@ static void put_class(const struct ncs_exporter *exporter, size_t rank,
 	uint64_t operations =
 		view->operations - (before ? before->operations : 0);
 	struct ncs_class_times times = { 0 };
-	struct row row = { 0 };
+	struct csv_row row = { 0 };
 
 	if (timing < NCS_TIMING_COUNT) {
 		times = view->times[timing];
@@ -285,7 +286,7 @@ static void put_class(const struct ncs_exporter *exporter, size_t rank,
 static int take_state(struct ncs_exporter *exporter, size_t rank,
 		      const struct ncs_snapshot *snapshot, bool is_last)
 {
-	struct own *own = exporter->own;
+	struct csv_export *own = exporter->own;
 	bool is_first = !own->has_before || own->rank != rank;
 	int error = 0;
 
@@ -303,7 +304,7 @@ static int take_state(struct ncs_exporter *exporter, size_t rank,
 
 static int end(struct ncs_exporter *exporter)
 {
-	struct own *own = exporter->own;
+	struct csv_export *own = exporter->own;
 
 	if (own)
 		forget(own);

@@ -16,13 +16,13 @@
 #include "shm/control.h"
 
 /* What all records of a rank have in common, as JSON; NULL: not yet. */
-struct own {
+struct ndjson_export {
 	char **who;
 };
 
 static int begin(struct ncs_exporter *exporter)
 {
-	struct own *own = calloc(1, sizeof(*own));
+	struct ndjson_export *own = calloc(1, sizeof(*own));
 
 	exporter->own = own;
 	if (own)
@@ -85,8 +85,8 @@ static void put_who(FILE *file, const struct ncs_export_rank *rank)
 }
 
 /* NULL: no memory. */
-static const char *who(struct own *own, const struct ncs_export_rank *rank,
-		       size_t index)
+static const char *who(struct ndjson_export *own,
+		       const struct ncs_export_rank *rank, size_t index)
 {
 	size_t size;
 	FILE *file;
@@ -217,7 +217,7 @@ static int take_record(struct ncs_exporter *exporter, size_t index,
 
 static int end(struct ncs_exporter *exporter)
 {
-	struct own *own = exporter->own;
+	struct ndjson_export *own = exporter->own;
 
 	for (size_t i = 0; own && own->who && i < exporter->rank_count; i++)
 		free(own->who[i]);

@@ -5,14 +5,14 @@
 
 #include "record/export/exporter.h"
 
-struct own {
+struct trace_exporter {
 	struct ncs_trace_writer *writer;
 	struct ncs_trace_export *trace;
 };
 
 static int begin(struct ncs_exporter *exporter, enum ncs_trace_format format)
 {
-	struct own *own = calloc(1, sizeof(*own));
+	struct trace_exporter *own = calloc(1, sizeof(*own));
 
 	exporter->own = own;
 	if (!own)
@@ -38,7 +38,7 @@ static int begin_chrome(struct ncs_exporter *exporter)
 static int take_state(struct ncs_exporter *exporter, size_t rank,
 		      const struct ncs_snapshot *snapshot, bool is_last)
 {
-	struct own *own = exporter->own;
+	struct trace_exporter *own = exporter->own;
 
 	(void)is_last;
 	ncs_trace_export_state(own->trace, rank, snapshot);
@@ -49,14 +49,14 @@ static int take_record(struct ncs_exporter *exporter, size_t rank,
 		       unsigned lane, uint64_t stream,
 		       const struct ncs_record *record)
 {
-	struct own *own = exporter->own;
+	struct trace_exporter *own = exporter->own;
 
 	return ncs_trace_export_record(own->trace, rank, lane, stream, record);
 }
 
 static void lose(struct ncs_exporter *exporter, size_t rank)
 {
-	struct own *own = exporter->own;
+	struct trace_exporter *own = exporter->own;
 
 	ncs_trace_export_lose(own->trace, rank);
 }
@@ -64,7 +64,7 @@ static void lose(struct ncs_exporter *exporter, size_t rank)
 static int end(struct ncs_exporter *exporter)
 {
 	const struct ncs_export_request *request = exporter->request;
-	struct own *own = exporter->own;
+	struct trace_exporter *own = exporter->own;
 	int error = 0, write_error;
 
 	if (!own)

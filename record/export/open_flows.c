@@ -1,93 +1,95 @@
 /* SPDX-License-Identifier: MIT */
-/* A hash table of ends of arrows; see open_flows.h. */
+/* A hash table with open addressing and linear probing; see open_flows.h. */
 #include "record/export/open_flows.h"
 
 #include <stdlib.h>
 #include <string.h>
 
-void ncs_open_flows_release(struct ncs_open_flows *ends)
+void ncs_open_flows_release(struct ncs_open_flows *flows)
 {
-	free(ends->slots);
-	*ends = (struct ncs_open_flows){ 0 };
+	free(flows->slots);
+	*flows = (struct ncs_open_flows){ 0 };
 }
 
-/* Flows are hashes already. */
-static uint32_t home_of(const struct ncs_open_flows *ends, uint64_t flow)
+/* A flow is a hash already. */
+static uint32_t home_of(const struct ncs_open_flows *flows, uint64_t flow)
 {
-	return (uint32_t)(flow >> 16) & (ends->slot_count - 1);
+	return (uint32_t)(flow >> 16) & (flows->slot_count - 1);
 }
 
-static struct ncs_open_flow *slot_of(const struct ncs_open_flows *ends,
+static struct ncs_open_flow *slot_of(const struct ncs_open_flows *flows,
 				     uint64_t flow)
 {
-	uint32_t i = home_of(ends, flow);
+	uint32_t i = home_of(flows, flow);
 
-	while (ends->slots[i].flow != 0 && ends->slots[i].flow != flow)
-		i = (i + 1) & (ends->slot_count - 1);
-	return &ends->slots[i];
+	while (flows->slots[i].flow != 0 && flows->slots[i].flow != flow)
+		i = (i + 1) & (flows->slot_count - 1);
+	return &flows->slots[i];
 }
 
-static bool grow(struct ncs_open_flows *ends)
+static bool grow(struct ncs_open_flows *flows)
 {
 	struct ncs_open_flows more = {
-		.slot_count = ends->slot_count ? 2 * ends->slot_count : 1024,
-		.count = ends->count,
+		.slot_count = flows->slot_count ? 2 * flows->slot_count : 1024,
+		.count = flows->count,
 	};
 
 	more.slots = calloc(more.slot_count, sizeof(*more.slots));
 	if (!more.slots)
 		return false;
-	for (uint32_t i = 0; i < ends->slot_count; i++)
-		if (ends->slots[i].flow != 0)
-			*slot_of(&more, ends->slots[i].flow) = ends->slots[i];
-	free(ends->slots);
-	*ends = more;
+	for (uint32_t i = 0; i < flows->slot_count; i++)
+		if (flows->slots[i].flow != 0)
+			*slot_of(&more, flows->slots[i].flow) = flows->slots[i];
+	free(flows->slots);
+	*flows = more;
 	return true;
 }
 
-static bool make_room(struct ncs_open_flows *ends)
+static bool make_room(struct ncs_open_flows *flows)
 {
-	if (ends->count >= NCS_OPEN_FLOWS_MAX) {
-		memset(ends->slots, 0, ends->slot_count * sizeof(*ends->slots));
-		ends->count = 0;
+	if (flows->count >= NCS_OPEN_FLOWS_MAX) {
+		memset(flows->slots, 0,
+		       flows->slot_count * sizeof(*flows->slots));
+		flows->count = 0;
 	}
-	return 2 * ends->count < ends->slot_count || grow(ends);
+	return 2 * flows->count < flows->slot_count || grow(flows);
 }
 
-/* Moves up what would not be found behind an empty slot. */
-static void empty(struct ncs_open_flows *ends, struct ncs_open_flow *slot)
+/* Frees a slot. Moves back the ends behind it that would not be found behind a free
+ * slot. */
+static void empty(struct ncs_open_flows *flows, struct ncs_open_flow *slot)
 {
-	uint32_t mask = ends->slot_count - 1;
-	uint32_t hole = (uint32_t)(slot - ends->slots);
+	uint32_t mask = flows->slot_count - 1;
+	uint32_t hole = (uint32_t)(slot - flows->slots);
 
-	for (uint32_t i = (hole + 1) & mask; ends->slots[i].flow != 0;
+	for (uint32_t i = (hole + 1) & mask; flows->slots[i].flow != 0;
 	     i = (i + 1) & mask) {
-		uint32_t home = home_of(ends, ends->slots[i].flow);
+		uint32_t home = home_of(flows, flows->slots[i].flow);
 
 		if (((i - home) & mask) < ((i - hole) & mask))
 			continue;
-		ends->slots[hole] = ends->slots[i];
+		flows->slots[hole] = flows->slots[i];
 		hole = i;
 	}
-	ends->slots[hole].flow = 0;
-	ends->count--;
+	flows->slots[hole].flow = 0;
+	flows->count--;
 }
 
-bool ncs_open_flows_join(struct ncs_open_flows *ends,
+bool ncs_open_flows_join(struct ncs_open_flows *flows,
 			 const struct ncs_open_flow *end,
 			 struct ncs_open_flow *other)
 {
 	struct ncs_open_flow *slot;
 
-	if (!make_room(ends))
+	if (!make_room(flows))
 		return false;
-	slot = slot_of(ends, end->flow);
+	slot = slot_of(flows, end->flow);
 	if (slot->flow == 0) {
 		*slot = *end;
-		ends->count++;
+		flows->count++;
 		return false;
 	}
 	*other = *slot;
-	empty(ends, slot);
+	empty(flows, slot);
 	return true;
 }

@@ -86,12 +86,12 @@ enum wire { VARINT = 0, FIXED64 = 1, LENGTH = 2 };
 
 /* The longest message is a slice's beginning with all arguments, each of 24
  * bytes at most, or one with a word. */
-struct message {
+struct protobuf_message {
 	size_t bytes;
 	uint8_t data[8192];
 };
 
-static inline void put_varint(struct message *message, uint64_t value)
+static inline void put_varint(struct protobuf_message *message, uint64_t value)
 {
 	uint8_t *data = &message->data[message->bytes];
 
@@ -103,20 +103,20 @@ static inline void put_varint(struct message *message, uint64_t value)
 	message->bytes = (size_t)(data - message->data);
 }
 
-static inline void put_tag(struct message *message, unsigned field,
+static inline void put_tag(struct protobuf_message *message, unsigned field,
 			   enum wire wire)
 {
 	put_varint(message, (uint64_t)field << 3 | wire);
 }
 
-static inline void put_number(struct message *message, unsigned field,
+static inline void put_number(struct protobuf_message *message, unsigned field,
 			      uint64_t value)
 {
 	put_tag(message, field, VARINT);
 	put_varint(message, value);
 }
 
-static inline void put_fixed(struct message *message, unsigned field,
+static inline void put_fixed(struct protobuf_message *message, unsigned field,
 			     uint64_t value)
 {
 	put_tag(message, field, FIXED64);
@@ -124,7 +124,7 @@ static inline void put_fixed(struct message *message, unsigned field,
 		message->data[message->bytes++] = (uint8_t)(value >> 8 * i);
 }
 
-static inline void put_bytes(struct message *message, unsigned field,
+static inline void put_bytes(struct protobuf_message *message, unsigned field,
 			     const void *data, size_t bytes)
 {
 	put_tag(message, field, LENGTH);
@@ -133,21 +133,22 @@ static inline void put_bytes(struct message *message, unsigned field,
 	message->bytes += bytes;
 }
 
-static inline void put_message(struct message *message, unsigned field,
-			       const struct message *inner)
+static inline void put_message(struct protobuf_message *message, unsigned field,
+			       const struct protobuf_message *inner)
 {
 	put_bytes(message, field, inner->data, inner->bytes);
 }
 
-static void put_text(struct message *message, unsigned field, const char *text)
+static void put_text(struct protobuf_message *message, unsigned field,
+		     const char *text)
 {
 	put_bytes(message, field, text, strlen(text));
 }
 
 static void write_packet(struct ncs_trace_writer *writer,
-			 const struct message *packet)
+			 const struct protobuf_message *packet)
 {
-	struct message head = { .bytes = 0 };
+	struct protobuf_message head = { .bytes = 0 };
 
 	put_tag(&head, PACKET, LENGTH);
 	put_varint(&head, packet->bytes);
@@ -157,9 +158,10 @@ static void write_packet(struct ncs_trace_writer *writer,
 
 /* --- What is told once ------------------------------------------------------ */
 
-static void put_clock(struct message *snapshot, unsigned id, uint64_t at_ns)
+static void put_clock(struct protobuf_message *snapshot, unsigned id,
+		      uint64_t at_ns)
 {
-	struct message clock = { .bytes = 0 };
+	struct protobuf_message clock = { .bytes = 0 };
 
 	put_number(&clock, CLOCK_ID, id);
 	put_number(&clock, CLOCK_TIMESTAMP, at_ns);
@@ -169,7 +171,7 @@ static void put_clock(struct message *snapshot, unsigned id, uint64_t at_ns)
 static void begin(struct ncs_trace_writer *writer)
 {
 	uint64_t base_ns = writer->base.base_ns;
-	struct message packet = { .bytes = 0 }, inner = { .bytes = 0 };
+	struct protobuf_message packet = { .bytes = 0 }, inner = { .bytes = 0 };
 
 	put_number(&packet, SEQUENCE_ID, SEQUENCE);
 	put_number(&packet, SEQUENCE_FLAGS, STATE_CLEARED);
@@ -188,21 +190,22 @@ static void begin(struct ncs_trace_writer *writer)
 	write_packet(writer, &packet);
 }
 
-static void tell_track(struct ncs_trace_writer *writer, uint32_t track)
+static void write_track(struct ncs_trace_writer *writer, uint32_t track)
 {
-	const struct ncs_trace_track *told = &writer->tracks[track];
-	struct message packet = { .bytes = 0 }, descriptor = { .bytes = 0 },
-		       counter = { .bytes = 0 };
+	const struct ncs_trace_track *shown = &writer->tracks[track];
+	struct protobuf_message packet = { .bytes = 0 },
+				descriptor = { .bytes = 0 },
+				counter = { .bytes = 0 };
 
 	put_number(&descriptor, TRACK_UUID, track);
-	put_text(&descriptor, TRACK_NAME, writer->words[told->name].text);
-	if (told->parent != 0)
-		put_number(&descriptor, TRACK_PARENT_UUID, told->parent);
+	put_text(&descriptor, TRACK_NAME, writer->words[shown->name].text);
+	if (shown->parent != 0)
+		put_number(&descriptor, TRACK_PARENT_UUID, shown->parent);
 	put_number(&descriptor, TRACK_CHILD_ORDERING, EXPLICIT_ORDER);
-	put_number(&descriptor, TRACK_SIBLING_ORDER_RANK, told->place);
-	if (told->kind == NCS_TRACE_COUNTER) {
+	put_number(&descriptor, TRACK_SIBLING_ORDER_RANK, shown->place);
+	if (shown->kind == NCS_TRACE_COUNTER) {
 		put_text(&counter, COUNTER_UNIT_NAME,
-			 writer->words[told->unit].text);
+			 writer->words[shown->unit].text);
 		put_message(&descriptor, TRACK_COUNTER, &counter);
 	}
 	put_number(&packet, SEQUENCE_ID, SEQUENCE);
@@ -210,8 +213,8 @@ static void tell_track(struct ncs_trace_writer *writer, uint32_t track)
 	write_packet(writer, &packet);
 }
 
-static void tell_word(struct ncs_trace_writer *writer, uint32_t word,
-		      unsigned table)
+static void write_word(struct ncs_trace_writer *writer, uint32_t word,
+		       unsigned table)
 {
 	static const unsigned fields[] = {
 		[IN_CATEGORIES] = INTERNED_CATEGORIES,
@@ -219,8 +222,8 @@ static void tell_word(struct ncs_trace_writer *writer, uint32_t word,
 		[IN_ANNOTATION_NAMES] = INTERNED_ANNOTATION_NAMES,
 		[IN_ANNOTATION_STRINGS] = INTERNED_ANNOTATION_STRINGS,
 	};
-	struct message packet = { .bytes = 0 }, data = { .bytes = 0 },
-		       entry = { .bytes = 0 };
+	struct protobuf_message packet = { .bytes = 0 }, data = { .bytes = 0 },
+				entry = { .bytes = 0 };
 
 	put_number(&entry, INTERNED_IID, word);
 	put_text(&entry, INTERNED_TEXT, writer->words[word].text);
@@ -229,32 +232,32 @@ static void tell_word(struct ncs_trace_writer *writer, uint32_t word,
 	put_message(&packet, INTERNED_DATA, &data);
 	put_number(&packet, SEQUENCE_FLAGS, NEEDS_STATE);
 	write_packet(writer, &packet);
-	writer->words[word].told |= (uint8_t)table;
+	writer->words[word].written_in |= (uint8_t)table;
 }
 
-static inline void know_word(struct ncs_trace_writer *writer, uint32_t word,
-			     unsigned table)
+static inline void write_new_word(struct ncs_trace_writer *writer,
+				  uint32_t word, unsigned table)
 {
-	if (__builtin_expect(word != 0 && !(writer->words[word].told & table),
-			     0))
-		tell_word(writer, word, table);
+	if (__builtin_expect(
+		    word != 0 && !(writer->words[word].written_in & table), 0))
+		write_word(writer, word, table);
 }
 
 /* --- Things on tracks ------------------------------------------------------- */
 
-static void know_words(struct ncs_trace_writer *writer,
-		       const struct ncs_trace_event *event)
+static void write_new_words(struct ncs_trace_writer *writer,
+			    const struct ncs_trace_event *event)
 {
-	know_word(writer, event->name, IN_NAMES);
-	know_word(writer, event->category, IN_CATEGORIES);
+	write_new_word(writer, event->name, IN_NAMES);
+	write_new_word(writer, event->category, IN_CATEGORIES);
 	for (unsigned i = 0; i < event->argument_count; i++) {
 		const struct ncs_trace_argument *argument =
 			&event->arguments[i];
 
-		know_word(writer, argument->name, IN_ANNOTATION_NAMES);
+		write_new_word(writer, argument->name, IN_ANNOTATION_NAMES);
 		if (argument->kind == NCS_TRACE_WORD)
-			know_word(writer, (uint32_t)argument->value,
-				  IN_ANNOTATION_STRINGS);
+			write_new_word(writer, (uint32_t)argument->value,
+				       IN_ANNOTATION_STRINGS);
 	}
 }
 
@@ -263,7 +266,7 @@ static void know_words(struct ncs_trace_writer *writer,
 #define LENGTH_BYTES 2u
 #define PACKET_HEAD_BYTES 24u
 
-static inline size_t begin_event(struct message *packet,
+static inline size_t begin_event(struct protobuf_message *packet,
 				 const struct ncs_trace_writer *writer,
 				 uint64_t at_ns, unsigned type, uint32_t track)
 {
@@ -288,7 +291,8 @@ static inline size_t begin_event(struct message *packet,
 }
 
 /* The bytes between, as a number of two bytes. */
-static inline void fill_length(struct message *packet, size_t length_at)
+static inline void fill_length(struct protobuf_message *packet,
+			       size_t length_at)
 {
 	size_t length = packet->bytes - length_at - LENGTH_BYTES;
 
@@ -297,7 +301,7 @@ static inline void fill_length(struct message *packet, size_t length_at)
 }
 
 static inline void end_event(struct ncs_trace_writer *writer,
-			     struct message *packet, size_t length_at)
+			     struct protobuf_message *packet, size_t length_at)
 {
 	size_t bytes = packet->bytes - PACKET_HEAD_BYTES;
 	size_t at = PACKET_HEAD_BYTES;
@@ -310,7 +314,7 @@ static inline void end_event(struct ncs_trace_writer *writer,
 	fwrite_unlocked(&packet->data[at], 1, packet->bytes - at, writer->file);
 }
 
-static void put_argument(struct message *event,
+static void put_argument(struct protobuf_message *event,
 			 const struct ncs_trace_argument *argument)
 {
 	static const unsigned fields[] = {
@@ -328,7 +332,7 @@ static void put_argument(struct message *event,
 	event->data[length_at] = (uint8_t)(event->bytes - length_at - 1);
 }
 
-static void put_details(struct message *event,
+static void put_details(struct protobuf_message *event,
 			const struct ncs_trace_event *details)
 {
 	if (details->name != 0)
@@ -343,7 +347,7 @@ static void put_details(struct message *event,
 
 /* None of the two ends says that it is the last: which one comes later depends
  * on clocks. */
-static void put_flow(struct message *event, uint64_t flow)
+static void put_flow(struct protobuf_message *event, uint64_t flow)
 {
 	if (flow != 0)
 		put_fixed(event, EVENT_FLOW_IDS, flow);
@@ -353,10 +357,10 @@ static void write_slice(struct ncs_trace_writer *writer, uint32_t track,
 			uint64_t start_ns, uint64_t end_ns,
 			const struct ncs_trace_event *event)
 {
-	struct message packet;
+	struct protobuf_message packet;
 	size_t length_at;
 
-	know_words(writer, event);
+	write_new_words(writer, event);
 	length_at = begin_event(&packet, writer, start_ns, SLICE_BEGIN, track);
 	put_details(&packet, event);
 	put_flow(&packet, event->is_flow_at_end ? 0 : event->flow);
@@ -369,10 +373,10 @@ static void write_slice(struct ncs_trace_writer *writer, uint32_t track,
 static void write_instant(struct ncs_trace_writer *writer, uint32_t track,
 			  uint64_t at_ns, const struct ncs_trace_event *event)
 {
-	struct message packet;
+	struct protobuf_message packet;
 	size_t length_at;
 
-	know_words(writer, event);
+	write_new_words(writer, event);
 	length_at = begin_event(&packet, writer, at_ns, INSTANT, track);
 	put_details(&packet, event);
 	end_event(writer, &packet, length_at);
@@ -381,7 +385,7 @@ static void write_instant(struct ncs_trace_writer *writer, uint32_t track,
 static void write_count(struct ncs_trace_writer *writer, uint32_t track,
 			uint64_t at_ns, double value)
 {
-	struct message packet;
+	struct protobuf_message packet;
 	size_t length_at;
 	uint64_t bits;
 
@@ -398,7 +402,7 @@ static void end(struct ncs_trace_writer *writer)
 
 const struct ncs_trace_functions ncs_trace_perfetto = {
 	.begin = begin,
-	.track = tell_track,
+	.track = write_track,
 	.slice = write_slice,
 	.instant = write_instant,
 	.count = write_count,

@@ -1,14 +1,16 @@
 /* SPDX-License-Identifier: MIT */
-/* Which track is free; see slice_tracks.h. */
+/* Finds a free track for a slice; see slice_tracks.h. */
 #include "record/export/slice_tracks.h"
 
 #include <stdlib.h>
+
+#include "shm/array.h"
 
 void ncs_slice_tracks_release(struct ncs_slice_tracks *tracks)
 {
 	free(tracks->tracks);
 	tracks->tracks = NULL;
-	tracks->count = 0;
+	tracks->count = tracks->capacity = 0;
 }
 
 static struct ncs_slice_track *find(struct ncs_slice_tracks *tracks,
@@ -16,7 +18,7 @@ static struct ncs_slice_track *find(struct ncs_slice_tracks *tracks,
 {
 	struct ncs_slice_track *found = NULL;
 
-	for (unsigned i = 0; i < tracks->count; i++) {
+	for (size_t i = 0; i < tracks->count; i++) {
 		struct ncs_slice_track *track = &tracks->tracks[i];
 
 		if (track->end_ns <= start_ns &&
@@ -26,20 +28,15 @@ static struct ncs_slice_track *find(struct ncs_slice_tracks *tracks,
 	return found;
 }
 
-/* NULL: it is not kept, as there are too many or there is no memory. */
+/* Returns NULL if the track is not remembered, as there are too many or there is
+ * no memory. */
 static struct ncs_slice_track *add(struct ncs_slice_tracks *tracks)
 {
-	unsigned count = tracks->count;
-	struct ncs_slice_track *more = tracks->tracks;
-
-	if (count == NCS_SLICE_TRACKS_MAX)
+	if (tracks->count == NCS_SLICE_TRACKS_MAX ||
+	    ncs_array_reserve(&tracks->tracks, &tracks->capacity,
+			      tracks->count + 1, sizeof(*tracks->tracks)) != 0)
 		return NULL;
-	if ((count & (count - 1)) == 0) /* full, as it doubles */
-		more = realloc(more, (count ? 2 * count : 1) * sizeof(*more));
-	if (!more)
-		return NULL;
-	tracks->tracks = more;
-	return &more[tracks->count++];
+	return &tracks->tracks[tracks->count++];
 }
 
 uint32_t ncs_slice_tracks_take(struct ncs_slice_tracks *tracks,

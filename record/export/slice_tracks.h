@@ -1,38 +1,44 @@
 /* SPDX-License-Identifier: MIT */
-/* Tracks for slices that overlap: as many of one name as are needed, each of
- * which gets slices one after another.
+/* Tracks for slices that overlap: as many tracks of one name as are needed, so that
+ * the slices on each follow one another.
  *
- * Slices are taken in the order of their ends, as a rule; one that comes later
- * gets a track of its own if need be. Viewers show tracks of one name as one.
+ * Slices are expected in the order of their ends; a slice that comes later gets a
+ * track of its own if it does not fit. Viewers show tracks of one name as one.
+ * Not thread-safe.
  */
 #ifndef NCS_RECORD_EXPORT_SLICE_TRACKS_H
 #define NCS_RECORD_EXPORT_SLICE_TRACKS_H
 
+#include <stddef.h>
+#include <stdint.h>
+
 #include "record/export/trace_writer.h"
 
-/* More tracks than that are made, but not searched. */
+/* Tracks beyond this number are made, but not used again. */
 #define NCS_SLICE_TRACKS_MAX 256u
 
 struct ncs_slice_track {
 	uint32_t track;
-	uint64_t end_ns;
+	uint64_t end_ns; /* of its latest slice */
 };
 
-/* All zeros but for what they are called. */
+/* All zeros but parent, place and name. */
 struct ncs_slice_tracks {
 	uint32_t parent; /* as for ncs_trace_track() */
 	uint32_t place;
 	const char *name; /* borrowed */
 	struct ncs_slice_track *tracks;
-	unsigned count;
+	size_t count;
+	size_t capacity;
 };
 
-/* The track for a slice: of those that are free then, the one that is so since
- * the shortest time. */
+/* Returns the track for a slice: of those that are free at its start, the one
+ * whose latest slice ended last; a new one if none is free. */
 uint32_t ncs_slice_tracks_take(struct ncs_slice_tracks *tracks,
 			       struct ncs_trace_writer *writer,
 			       uint64_t start_ns, uint64_t end_ns);
 
+/* Frees what the tracks hold; they stay in the trace. */
 void ncs_slice_tracks_release(struct ncs_slice_tracks *tracks);
 
 #endif

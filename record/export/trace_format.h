@@ -1,9 +1,10 @@
 /* SPDX-License-Identifier: MIT */
-/* A trace's words and tracks, and what each format does with them: between
- * trace_writer.c and the formats, nobody else's. */
+/* A trace's words and tracks, and the functions of each format. Only
+ * trace_writer.c and the formats include it. */
 #ifndef NCS_RECORD_EXPORT_TRACE_FORMAT_H
 #define NCS_RECORD_EXPORT_TRACE_FORMAT_H
 
+#include "analysis/base/hash_table.h"
 #include "record/export/open_flows.h"
 #include "record/export/trace_writer.h"
 
@@ -19,33 +20,33 @@ struct ncs_trace_track {
 	uint32_t place;
 	uint32_t name; /* words */
 	uint32_t unit; /* of a counter */
-	bool told;     /* in the file */
+	bool is_written;
 };
 
 struct ncs_trace_word {
-	char *text;   /* clean */
-	uint8_t told; /* the format's own: where it is in the file */
+	char *text;         /* clean; owned by the hash table's entry */
+	uint8_t written_in; /* bits of the format: tables that have it */
 };
 
 struct ncs_trace_writer {
 	const struct ncs_trace_functions *format;
 	FILE *file;
 	struct ncs_trace_base base;
-	int error; /* 0 or -errno */
-	/* The formats' own: things so far, arrows that lack an end. */
-	uint64_t written;
-	struct ncs_open_flows flow_ends;
-	struct ncs_trace_word *words; /* by number; 0 is "" */
+	int error;        /* 0 or -errno */
+	uint64_t written; /* number of events; the format's own */
+	struct ncs_open_flows open_flows; /* the format's own */
+	struct ncs_trace_word *words;     /* by number; 0 is "" */
 	uint32_t word_count;
-	uint32_t *slots; /* hash table of words' numbers */
-	uint32_t slot_count;
+	size_t word_capacity;
+	struct ncs_hash_table texts;    /* the words by their text */
 	struct ncs_trace_track *tracks; /* by number; 0 is none */
 	uint32_t track_count;
+	size_t track_capacity;
 };
 
 struct ncs_trace_functions {
 	void (*begin)(struct ncs_trace_writer *writer);
-	/* Tells of a track whose parents have been told of. */
+	/* Writes a track whose parents have been written. */
 	void (*track)(struct ncs_trace_writer *writer, uint32_t track);
 	void (*slice)(struct ncs_trace_writer *writer, uint32_t track,
 		      uint64_t start_ns, uint64_t end_ns,

@@ -5,17 +5,101 @@
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
+#include <xxhash.h>
 
 #include "analysis/base/utf8.h"
 #include "record/export/trace_format.h"
+#include "shm/array.h"
 
-/* A reader who does not find it at 0 would take it for a number. */
-static int add_nothing(struct ncs_trace_writer *writer)
+/* --- Words ---------------------------------------------------------------- */
+
+/* A word in the hash table; ncs_trace_word.text points into it. */
+struct word_entry {
+	struct ncs_hash_link link; /* by text */
+	uint32_t number;
+	char text[];
+};
+
+static uint32_t find_word(const struct ncs_trace_writer *writer,
+			  const char *text, uint64_t hash)
 {
-	writer->words = calloc(1, sizeof(*writer->words));
-	writer->tracks = calloc(1, sizeof(*writer->tracks));
+	struct ncs_hash_link *link = ncs_hash_table_first(&writer->texts, hash);
+
+	for (; link; link = ncs_hash_table_next(link)) {
+		const struct word_entry *entry =
+			NCS_HASH_ITEM(link, struct word_entry, link);
+
+		if (strcmp(entry->text, text) == 0)
+			return entry->number;
+	}
+	return 0;
+}
+
+/* Returns NULL if there is no memory. */
+static struct word_entry *add_entry(struct ncs_trace_writer *writer,
+				    const char *text, uint64_t hash)
+{
+	size_t bytes = strlen(text) + 1;
+	struct word_entry *entry = malloc(sizeof(*entry) + bytes);
+
+	if (!entry)
+		return NULL;
+	entry->number = writer->word_count;
+	memcpy(entry->text, text, bytes);
+	if (ncs_array_reserve(&writer->words, &writer->word_capacity,
+			      (size_t)writer->word_count + 1,
+			      sizeof(*writer->words)) != 0 ||
+	    ncs_hash_table_insert(&writer->texts, &entry->link, hash) != 0) {
+		free(entry);
+		return NULL;
+	}
+	return entry;
+}
+
+uint32_t ncs_trace_word(struct ncs_trace_writer *writer, const char *text)
+{
+	char clean[4096];
+	struct word_entry *entry;
+	uint32_t number;
+	uint64_t hash;
+
+	ncs_utf8_clean(clean, sizeof(clean), text, false);
+	hash = XXH3_64bits(clean, strlen(clean));
+	number = find_word(writer, clean, hash);
+	if (number != 0)
+		return number;
+	entry = add_entry(writer, clean, hash);
+	if (!entry) {
+		writer->error = -ENOMEM;
+		return 0;
+	}
+	writer->words[writer->word_count++] =
+		(struct ncs_trace_word){ .text = entry->text };
+	return entry->number;
+}
+
+static void release_words(struct ncs_trace_writer *writer)
+{
+	for (uint32_t i = 1; i < writer->word_count; i++)
+		free(NCS_HASH_ITEM(writer->words[i].text, struct word_entry,
+				   text));
+	ncs_hash_table_release(&writer->texts);
+	free(writer->words);
+}
+
+/* --- Opening and closing --------------------------------------------------- */
+
+/* Entry 0 of each array stands for none: readers of a format that numbers from 1
+ * would take a 0 for a number. */
+static int reserve_zero(struct ncs_trace_writer *writer)
+{
 	writer->word_count = writer->track_count = 1;
-	return writer->words && writer->tracks ? 0 : -ENOMEM;
+	if (ncs_array_reserve_zeroed(&writer->words, &writer->word_capacity, 1,
+				     sizeof(*writer->words)) != 0)
+		return -ENOMEM;
+	return ncs_array_reserve_zeroed(&writer->tracks,
+					&writer->track_capacity, 1,
+					sizeof(*writer->tracks));
 }
 
 struct ncs_trace_writer *ncs_trace_open(enum ncs_trace_format format,
@@ -30,7 +114,7 @@ struct ncs_trace_writer *ncs_trace_open(enum ncs_trace_format format,
 							&ncs_trace_chrome;
 	writer->file = file;
 	writer->base = *base;
-	if (add_nothing(writer) != 0) {
+	if (reserve_zero(writer) != 0) {
 		free(writer->words);
 		free(writer->tracks);
 		free(writer);
@@ -51,93 +135,11 @@ int ncs_trace_close(struct ncs_trace_writer *writer)
 	error = writer->error;
 	if (fflush(writer->file) != 0 || ferror(writer->file))
 		error = error ? error : errno ? -errno : -EIO;
-	for (uint32_t i = 1; i < writer->word_count; i++)
-		free(writer->words[i].text);
-	ncs_open_flows_release(&writer->flow_ends);
-	free(writer->words);
-	free(writer->slots);
+	ncs_open_flows_release(&writer->open_flows);
+	release_words(writer);
 	free(writer->tracks);
 	free(writer);
 	return error;
-}
-
-/* --- Words ---------------------------------------------------------------- */
-
-/* FNV-1a. */
-static uint32_t hash_of(const char *text)
-{
-	uint32_t hash = UINT32_C(2166136261);
-
-	for (; *text; text++)
-		hash = (hash ^ (unsigned char)*text) * UINT32_C(16777619);
-	return hash;
-}
-
-/* Where a text is, or would be. */
-static uint32_t *slot_of(const struct ncs_trace_writer *writer,
-			 const char *text)
-{
-	uint32_t mask = writer->slot_count - 1;
-	uint32_t i = hash_of(text) & mask;
-
-	while (writer->slots[i] != 0 &&
-	       strcmp(writer->words[writer->slots[i]].text, text) != 0)
-		i = (i + 1) & mask;
-	return &writer->slots[i];
-}
-
-/* Room for one more, half of the slots empty. False: no memory. */
-static bool grow_words(struct ncs_trace_writer *writer)
-{
-	uint32_t count = writer->slot_count ? writer->slot_count : 64;
-	struct ncs_trace_word *words;
-	uint32_t *slots;
-
-	if (writer->slot_count > 2 * writer->word_count)
-		return true;
-	while (count <= 2 * writer->word_count)
-		count *= 2;
-	words = realloc(writer->words, count * sizeof(*words));
-	if (!words)
-		return false;
-	writer->words = words;
-	slots = calloc(count, sizeof(*slots));
-	if (!slots)
-		return false;
-	free(writer->slots);
-	writer->slots = slots;
-	writer->slot_count = count;
-	for (uint32_t i = 1; i < writer->word_count; i++)
-		*slot_of(writer, words[i].text) = i;
-	return true;
-}
-
-static uint32_t add_word(struct ncs_trace_writer *writer, uint32_t *slot,
-			 const char *text)
-{
-	char *copy = strdup(text);
-
-	if (!copy) {
-		writer->error = -ENOMEM;
-		return 0;
-	}
-	*slot = writer->word_count++;
-	writer->words[*slot] = (struct ncs_trace_word){ .text = copy };
-	return *slot;
-}
-
-uint32_t ncs_trace_word(struct ncs_trace_writer *writer, const char *text)
-{
-	char clean[4096];
-	uint32_t *slot;
-
-	ncs_utf8_clean(clean, sizeof(clean), text, false);
-	if (!grow_words(writer)) {
-		writer->error = -ENOMEM;
-		return 0;
-	}
-	slot = slot_of(writer, clean);
-	return *slot != 0 ? *slot : add_word(writer, slot, clean);
 }
 
 /* --- Tracks --------------------------------------------------------------- */
@@ -145,45 +147,41 @@ uint32_t ncs_trace_word(struct ncs_trace_writer *writer, const char *text)
 static uint32_t add_track(struct ncs_trace_writer *writer,
 			  const struct ncs_trace_track *track)
 {
-	uint32_t count = writer->track_count;
-	struct ncs_trace_track *tracks = writer->tracks;
-
-	if ((count & (count - 1)) == 0) /* full, as it doubles */
-		tracks = realloc(tracks, 2 * (size_t)count * sizeof(*tracks));
-	if (!tracks) {
+	if (ncs_array_reserve(&writer->tracks, &writer->track_capacity,
+			      (size_t)writer->track_count + 1,
+			      sizeof(*writer->tracks)) != 0) {
 		writer->error = -ENOMEM;
 		return 0;
 	}
-	writer->tracks = tracks;
-	tracks[count] = *track;
-	writer->track_count++;
-	return count;
+	writer->tracks[writer->track_count] = *track;
+	return writer->track_count++;
+}
+
+/* Adds a track that is no counter. */
+static uint32_t add_named(struct ncs_trace_writer *writer,
+			  enum ncs_trace_kind kind, uint32_t parent,
+			  const char *name, uint32_t place)
+{
+	struct ncs_trace_track track = {
+		.kind = kind,
+		.parent = parent,
+		.name = ncs_trace_word(writer, name),
+		.place = place,
+	};
+
+	return add_track(writer, &track);
 }
 
 uint32_t ncs_trace_track(struct ncs_trace_writer *writer, uint32_t parent,
 			 const char *name, uint32_t place)
 {
-	struct ncs_trace_track track = {
-		.kind = NCS_TRACE_PLAIN,
-		.parent = parent,
-		.name = ncs_trace_word(writer, name),
-		.place = place,
-	};
-
-	return add_track(writer, &track);
+	return add_named(writer, NCS_TRACE_PLAIN, parent, name, place);
 }
 
 uint32_t ncs_trace_process(struct ncs_trace_writer *writer, uint32_t parent,
 			   const char *name, uint32_t place)
 {
-	struct ncs_trace_track track = {
-		.kind = NCS_TRACE_PROCESS,
-		.parent = parent,
-		.name = ncs_trace_word(writer, name),
-		.place = place,
-	};
-
-	return add_track(writer, &track);
+	return add_named(writer, NCS_TRACE_PROCESS, parent, name, place);
 }
 
 uint32_t ncs_trace_counter(struct ncs_trace_writer *writer, uint32_t parent,
@@ -205,25 +203,26 @@ uint32_t ncs_trace_parent(const struct ncs_trace_writer *writer, uint32_t track)
 	return writer->tracks[track].parent;
 }
 
-/* Parents first: a parent has a lower number than its children. */
-static void tell(struct ncs_trace_writer *writer, uint32_t track)
+/* Writes a track, its parents first: a parent has a lower number than its
+ * children. */
+static void write_track(struct ncs_trace_writer *writer, uint32_t number)
 {
-	struct ncs_trace_track *told = &writer->tracks[track];
+	struct ncs_trace_track *track = &writer->tracks[number];
 
-	if (told->told || track == 0)
+	if (track->is_written || number == 0)
 		return;
-	told->told = true;
-	tell(writer, told->parent);
-	writer->format->track(writer, track);
+	track->is_written = true;
+	write_track(writer, track->parent);
+	writer->format->track(writer, number);
 }
 
-/* False: there is no such track, for want of memory. */
+/* Returns false if there is no such track, for want of memory. */
 static bool is_ready(struct ncs_trace_writer *writer, uint32_t track)
 {
 	if (track == 0 || track >= writer->track_count)
 		return false;
-	if (__builtin_expect(!writer->tracks[track].told, 0))
-		tell(writer, track);
+	if (__builtin_expect(!writer->tracks[track].is_written, 0))
+		write_track(writer, track);
 	return true;
 }
 

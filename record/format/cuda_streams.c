@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* What rings say of streams; see cuda_streams.h. */
+/* Follows the CUDA streams of records; see cuda_streams.h. */
 #include "record/format/cuda_streams.h"
 
 #include <errno.h>
@@ -7,53 +7,40 @@
 #include <stdio.h>
 #include <stdlib.h>
 
+#include "shm/array.h"
+
 struct ncs_cuda_stream_lane {
-	uint64_t stream; /* of the next operation, as in records */
-	uint32_t next;   /* the position that comes next */
+	uint64_t stream; /* of the next operation, as in records; 0 if unknown */
+	uint32_t next;   /* position of the next record */
 };
 
 void ncs_cuda_streams_release(struct ncs_cuda_streams *streams)
 {
-	free(streams->rings);
+	free(streams->lanes);
 	*streams = (struct ncs_cuda_streams){ 0 };
-}
-
-/* NULL: no memory. */
-static struct ncs_cuda_stream_lane *ring_of(struct ncs_cuda_streams *streams,
-					    unsigned lane)
-{
-	struct ncs_cuda_stream_lane *rings = streams->rings;
-
-	if (lane >= streams->count) {
-		rings = realloc(rings, (lane + 1) * sizeof(*rings));
-		if (!rings)
-			return NULL;
-		streams->rings = rings;
-		while (streams->count <= lane)
-			rings[streams->count++] =
-				(struct ncs_cuda_stream_lane){ 0 };
-	}
-	return &rings[lane];
 }
 
 int ncs_cuda_streams_take(struct ncs_cuda_streams *streams, unsigned lane,
 			  const struct ncs_record *record, uint64_t *stream)
 {
-	struct ncs_cuda_stream_lane *ring = ring_of(streams, lane);
+	struct ncs_cuda_stream_lane *state;
 
-	if (!ring)
+	if (ncs_array_reserve_zeroed(&streams->lanes, &streams->capacity,
+				     (size_t)lane + 1,
+				     sizeof(*streams->lanes)) != 0)
 		return -ENOMEM;
-	if (record->position != ring->next)
-		ring->stream = 0;
-	ring->next = record->position + 1;
+	state = &streams->lanes[lane];
+	if (record->position != state->next)
+		state->stream = 0;
+	state->next = record->position + 1;
 	switch (record->event) {
 	case NCS_EVENT_STREAM:
-		ring->stream = record->value;
+		state->stream = record->value;
 		*stream = 0;
 		break;
 	case NCS_EVENT_COLL:
 	case NCS_EVENT_P2P:
-		*stream = ring->stream;
+		*stream = state->stream;
 		break;
 	case NCS_EVENT_COLL_API:
 	case NCS_EVENT_P2P_API:

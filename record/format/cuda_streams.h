@@ -1,34 +1,36 @@
 /* SPDX-License-Identifier: MIT */
-/* On which CUDA stream a rank's records are: what they say themselves, or what
- * their ring said before them (ncclstat/record.h).
+/* Finds the CUDA stream that each record of a rank belongs to: either the record
+ * names it, or a record before it in the same ring does (ncclstat/record.h).
  *
- * Records are not trusted: any value may be in them. Not thread-safe.
+ * Records are not trusted: they may hold any value. Not thread-safe.
  */
 #ifndef NCS_RECORD_FORMAT_CUDA_STREAMS_H
 #define NCS_RECORD_FORMAT_CUDA_STREAMS_H
 
+#include <stddef.h>
 #include <stdint.h>
 
 #include "ncclstat/record.h"
 
-/* Start with {0}. */
+/* The streams of one rank's lanes. A struct of zeros is empty. */
 struct ncs_cuda_streams {
-	struct ncs_cuda_stream_lane *rings; /* by lane */
-	unsigned count;
+	struct ncs_cuda_stream_lane *lanes; /* by lane */
+	size_t capacity;
 };
 
+/* Frees the memory of the lanes. */
 void ncs_cuda_streams_release(struct ncs_cuda_streams *streams);
 
-/* Takes the next record of a lane, of all that there are and in their order, and
- * says which stream its event is on, as in records; 0: on none, or that is not
- * known. After records that are missing it is not known until the ring says it
- * again. 0 or -ENOMEM. */
+/* Takes the next record of a lane. All records must be taken, in their order.
+ * Sets *stream to the stream of the record's event, as it is in records; 0 if the
+ * event has no stream, or it is not known. After missing records it is not known
+ * until the ring names it again. Returns 0 or -ENOMEM. */
 int ncs_cuda_streams_take(struct ncs_cuda_streams *streams, unsigned lane,
 			  const struct ncs_record *record, uint64_t *stream);
 
 #define NCS_CUDA_STREAM_TEXT_BYTES 19u
 
-/* A stream's handle as debuggers show it: "0x7f0012345678". */
+/* Prints a stream's handle as debuggers show it, e.g. "0x7f0012345678". */
 void ncs_cuda_stream_text(uint64_t handle,
 			  char text[NCS_CUDA_STREAM_TEXT_BYTES]);
 

@@ -103,14 +103,14 @@ static uint64_t common_ns(const struct ncs_recorded_host *host, uint64_t ns)
 	       (uint64_t)(int64_t)llround(moved);
 }
 
-struct reading_of {
+struct align_reading {
 	struct align *align;
 	size_t host;
 };
 
 static void take_reading(void *context, const struct ncs_clock_reading *reading)
 {
-	const struct reading_of *of = context;
+	const struct align_reading *of = context;
 	struct align *align = of->align;
 	const struct ncs_recorded_host *host =
 		ncs_recording_host(align->recording, of->host);
@@ -196,17 +196,18 @@ static void begin_phase(struct align *align, bool with_messages)
 	}
 	for (size_t i = 0; i < align->hosts && !align->error; i++)
 		ncs_recording_readings(align->recording, i, take_reading,
-				       &(struct reading_of){ align, i });
+				       &(struct align_reading){ align, i });
 }
 
 /* Records that steps are to be matched of: those that ended in a time. */
-struct filter {
+struct align_filter {
 	uint64_t from_ns;
 	uint64_t until_ns;
 	uint64_t steps; /* so many more */
 };
 
-static bool is_wanted(struct filter *filter, const struct ncs_clock *clock,
+static bool is_wanted(struct align_filter *filter,
+		      const struct ncs_clock *clock,
 		      const struct ncs_record *record)
 {
 	uint64_t end_ns;
@@ -223,7 +224,7 @@ static bool is_wanted(struct filter *filter, const struct ncs_clock *clock,
 
 /* Runs of records that are wanted, one after another. */
 static void take_messages(struct align *align, const struct ncs_batch *batch,
-			  struct filter *filter)
+			  struct align_filter *filter)
 {
 	const struct ncs_clock *clock =
 		&ncs_recording_rank(align->recording, batch->rank)
@@ -247,7 +248,7 @@ static void take_messages(struct align *align, const struct ncs_batch *batch,
 
 /* Facts of a time, from so many records at most; returns how many there were. */
 static uint64_t feed(struct align *align, uint64_t from_ns, uint64_t until_ns,
-		     uint64_t records_max, struct filter *filter)
+		     uint64_t records_max, struct align_filter *filter)
 {
 	struct ncs_recording_pass *pass = ncs_recording_pass_open(
 		align->recording, NCS_ALL_RANKS, from_ns, until_ns);
@@ -388,13 +389,13 @@ static void look_at_windows(struct align *align)
 	begin_phase(align, true);
 	for (unsigned i = 0; i < windows && !align->error; i++) {
 		uint64_t from_ns = align->from_ns;
-		struct filter filter;
+		struct align_filter filter;
 
 		if (i > 0)
 			from_ns += (result->length_ns - window_ns) /
 				   (windows - 1) * i;
-		filter = (struct filter){ from_ns, from_ns + window_ns,
-					  STEPS / windows };
+		filter = (struct align_filter){ from_ns, from_ns + window_ns,
+						STEPS / windows };
 		feed(align, filter.from_ns, filter.until_ns, UINT64_MAX,
 		     &filter);
 		result->windows++;

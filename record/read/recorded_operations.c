@@ -18,7 +18,7 @@
 /* States before the latest that are looked at. */
 #define STATES 3
 
-struct rank {
+struct operations_rank {
 	struct ncs_parts *parts;
 	struct ncs_identity identity;
 	char **ranges; /* paths, by number less 1 */
@@ -29,7 +29,7 @@ struct ncs_collectives {
 	struct ncs_recording *recording;
 	uint64_t from_ns;
 	uint64_t until_ns;
-	struct rank *ranks;
+	struct operations_rank *ranks;
 	size_t rank_count;
 	struct ncs_job_rank *job_ranks;
 	uint32_t job_rank_count;
@@ -42,7 +42,8 @@ struct ncs_collectives {
 
 /* --- What records do not tell --------------------------------------------------- */
 
-static int copy_ranges(struct rank *rank, const struct ncs_snapshot *snapshot)
+static int copy_ranges(struct operations_rank *rank,
+		       const struct ncs_snapshot *snapshot)
 {
 	char path[RANGE_PATH_MAX];
 	uint32_t count = 0;
@@ -72,7 +73,7 @@ static int copy_ranges(struct rank *rank, const struct ncs_snapshot *snapshot)
 static int learn_at(struct ncs_collectives *collectives, size_t index,
 		    uint64_t at_ns, bool is_latest)
 {
-	struct rank *rank = &collectives->ranks[index];
+	struct operations_rank *rank = &collectives->ranks[index];
 	struct ncs_snapshot snapshot;
 	struct ncs_reader *reader;
 	uint64_t taken_ns;
@@ -231,7 +232,7 @@ void ncs_collectives_close(struct ncs_collectives *collectives)
 	release_reading(collectives);
 	for (size_t i = 0; collectives->ranks && i < collectives->rank_count;
 	     i++) {
-		struct rank *rank = &collectives->ranks[i];
+		struct operations_rank *rank = &collectives->ranks[i];
 
 		for (uint32_t k = 0; rank->ranges && k < rank->range_count; k++)
 			free(rank->ranges[k]);
@@ -259,7 +260,7 @@ int ncs_collectives_rewind(struct ncs_collectives *collectives)
 	for (size_t i = 0; i < collectives->rank_count && !error; i++) {
 		const struct ncs_recorded_rank *recorded =
 			ncs_recording_rank(collectives->recording, i);
-		struct rank *rank = &collectives->ranks[i];
+		struct operations_rank *rank = &collectives->ranks[i];
 
 		rank->parts = ncs_parts_new(recorded->header, i);
 		if (!rank->parts)
@@ -410,7 +411,7 @@ ncs_collectives_job_ranks(const struct ncs_collectives *collectives,
 bool ncs_collectives_is_in_range(const struct ncs_collectives *collectives,
 				 const struct ncs_part *part, const char *path)
 {
-	const struct rank *rank = &collectives->ranks[part->owner];
+	const struct operations_rank *rank = &collectives->ranks[part->owner];
 	size_t length = strlen(path);
 	const char *range;
 

@@ -10,24 +10,18 @@
 
 #include "record/read/recording_internal.h"
 #include "record/read/recording_open.h"
+#include "shm/array.h"
 #include "shm/segment.h"
 
 /* Numbers of ranks in one file. */
 #define RANKS_MAX 16384u
 
-int ncs_chunk_refs_add(struct ncs_chunk_refs *places, struct ncs_chunk_ref at)
+int ncs_chunk_refs_add(struct ncs_chunk_refs *refs, struct ncs_chunk_ref at)
 {
-	if (places->count == places->room) {
-		size_t room = places->room > 0 ? 2 * places->room : 64;
-		struct ncs_chunk_ref *grown =
-			realloc(places->at, room * sizeof(*grown));
-
-		if (!grown)
-			return -ENOMEM;
-		places->at = grown;
-		places->room = room;
-	}
-	places->at[places->count++] = at;
+	if (ncs_array_reserve(&refs->at, &refs->capacity, refs->count + 1,
+			      sizeof(*refs->at)) != 0)
+		return -ENOMEM;
+	refs->at[refs->count++] = at;
 	return 0;
 }
 
@@ -205,14 +199,12 @@ static int add_rank(struct ncs_recording *recording,
 		    const struct ncs_header *header, const char *path,
 		    size_t path_bytes)
 {
-	struct ncs_rank_entry *grown = realloc(
-		recording->ranks, (recording->rank_count + 1) * sizeof(*grown));
 	struct ncs_rank_entry *rank;
 
-	if (!grown)
+	if (ncs_array_reserve(&recording->ranks, &recording->rank_capacity,
+			      recording->rank_count + 1, sizeof(*rank)) != 0)
 		return -ENOMEM;
-	recording->ranks = grown;
-	rank = &grown[recording->rank_count++];
+	rank = &recording->ranks[recording->rank_count++];
 	memset(rank, 0, sizeof(*rank));
 	memcpy(rank->recording, series->recording, sizeof(rank->recording));
 	rank->recorded = *header;

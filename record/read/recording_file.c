@@ -8,6 +8,7 @@
 #include <sys/mman.h>
 
 #include "shm/array.h"
+#include "shm/array.h"
 #include "shm/read/guard.h"
 
 bool ncs_recorded_file_chunk(const struct ncs_recorded_file *file,
@@ -101,16 +102,9 @@ struct ncs_payload ncs_recorded_file_payload(struct ncs_recorded_file *file,
 int ncs_recorded_file_add(struct ncs_recorded_file *file,
 			  const struct ncs_chunk_place *place)
 {
-	if (file->count == file->room) {
-		size_t room = file->room > 0 ? 2 * file->room : 256;
-		struct ncs_chunk_place *places =
-			realloc(file->places, room * sizeof(*places));
-
-		if (!places)
-			return -ENOMEM;
-		file->places = places;
-		file->room = room;
-	}
+	if (ncs_array_reserve(&file->places, &file->capacity, file->count + 1,
+			      sizeof(*file->places)) != 0)
+		return -ENOMEM;
 	file->places[file->count++] = *place;
 	return 0;
 }

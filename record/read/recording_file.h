@@ -45,7 +45,7 @@ struct ncs_recorded_file {
 	struct ncs_file_head head;
 	struct ncs_chunk_place *places; /* in the order of their offsets */
 	size_t count;
-	size_t room;
+	size_t capacity;
 	uint64_t damaged; /* chunks */
 	uint64_t skipped_bytes;
 	char *unpacked; /* NCS_CHUNK_BYTES_MAX; NULL: was not needed yet */

@@ -9,21 +9,22 @@
 #include <string.h>
 
 #include "record/read/recording_scan.h"
+#include "shm/array.h"
 
 /* What an index takes, as the writer makes them. */
 #define INDEX_BYTES (UINT64_C(1) << 16)
 
-struct index {
+struct file_index {
 	uint64_t offset;
 	uint64_t end; /* the chunk after it */
 	struct ncs_index_head head;
 };
 
 /* Indexes of a file, the last one first. */
-struct chain {
-	struct index *indexes;
+struct index_chain {
+	struct file_index *indexes;
 	size_t count;
-	size_t room;
+	size_t capacity;
 	bool broken; /* there were more before these */
 };
 
@@ -57,7 +58,7 @@ static void find_end(struct ncs_recorded_file *file, uint64_t *limit,
 
 /* The index at an offset, unpacked; NULL: there is none that is whole. */
 static const char *read_index(struct ncs_recorded_file *file, uint64_t offset,
-			      uint64_t limit, struct index *index)
+			      uint64_t limit, struct file_index *index)
 {
 	struct ncs_chunk_place place = { .offset = offset,
 					 .type = NCS_CHUNK_INDEX };
@@ -83,27 +84,20 @@ static const char *read_index(struct ncs_recorded_file *file, uint64_t offset,
 	return payload.bytes + sizeof(index->head);
 }
 
-static int append(struct chain *chain, const struct index *index)
+static int append(struct index_chain *chain, const struct file_index *index)
 {
-	if (chain->count == chain->room) {
-		size_t room = chain->room > 0 ? 2 * chain->room : 16;
-		struct index *indexes =
-			realloc(chain->indexes, room * sizeof(*indexes));
-
-		if (!indexes)
-			return -ENOMEM;
-		chain->indexes = indexes;
-		chain->room = room;
-	}
+	if (ncs_array_reserve(&chain->indexes, &chain->capacity,
+			      chain->count + 1, sizeof(*chain->indexes)) != 0)
+		return -ENOMEM;
 	chain->indexes[chain->count++] = *index;
 	return 0;
 }
 
 static int follow(struct ncs_recorded_file *file, uint64_t offset,
-		  uint64_t limit, struct chain *chain)
+		  uint64_t limit, struct index_chain *chain)
 {
 	while (offset != 0) {
-		struct index index;
+		struct file_index index;
 		int error;
 
 		/* Each is before the one that tells of it, so that this ends. */
@@ -156,7 +150,7 @@ static int take_entry(struct ncs_recorded_file *file, const char *bytes,
 static int take_entries(struct ncs_recorded_file *file, uint64_t offset,
 			uint64_t limit)
 {
-	struct index index;
+	struct file_index index;
 	const char *entries = read_index(file, offset, limit, &index);
 	int error = 0;
 
@@ -170,12 +164,12 @@ static int take_entries(struct ncs_recorded_file *file, uint64_t offset,
 /* The first chunk that the earliest index tells of: all before it must be looked
  * for where the chain is broken. */
 static uint64_t first_told(struct ncs_recorded_file *file,
-			   const struct chain *chain, uint64_t limit)
+			   const struct index_chain *chain, uint64_t limit)
 {
 	struct ncs_index_entry entry;
-	const struct index *first;
+	const struct file_index *first;
 	const char *entries;
-	struct index index;
+	struct file_index index;
 
 	if (chain->count == 0)
 		return 0;
@@ -214,7 +208,7 @@ static void put_in_order(struct ncs_recorded_file *file)
 
 int ncs_recorded_file_index(struct ncs_recorded_file *file)
 {
-	struct chain chain = { 0 };
+	struct index_chain chain = { 0 };
 	uint64_t limit, last_index, told_until = 0;
 	int error;
 

@@ -16,7 +16,7 @@ struct ncs_chunk_ref {
 struct ncs_chunk_refs {
 	struct ncs_chunk_ref *at;
 	size_t count;
-	size_t room;
+	size_t capacity;
 };
 
 /* What a line of the key was before a later state was laid over it. */
@@ -33,7 +33,7 @@ struct ncs_recorded_image {
 	struct ncs_chunk_ref key;     /* which one is in it … */
 	struct ncs_saved_line *saved; /* … under what was laid over it */
 	size_t saved_count;
-	size_t saved_room;
+	size_t saved_capacity;
 	bool has_state;
 	struct ncs_chunk_ref state; /* the first chunk of the one that is in it */
 	uint64_t taken_ns;         /* the host's */
@@ -93,6 +93,7 @@ struct ncs_recording {
 	size_t host_count;
 	struct ncs_rank_entry *ranks;
 	size_t rank_count;
+	size_t rank_capacity;
 	struct ncs_recording_facts facts;
 	bool keeps_ended;
 };
@@ -109,7 +110,7 @@ uint64_t ncs_recording_common_ns(const struct ncs_recording *recording,
 				 size_t host, uint64_t ns);
 
 /* 0 or -ENOMEM. */
-int ncs_chunk_refs_add(struct ncs_chunk_refs *places, struct ncs_chunk_ref at);
+int ncs_chunk_refs_add(struct ncs_chunk_refs *refs, struct ncs_chunk_ref at);
 
 /* Finds the hosts of all files, and what their clocks show; 0 or -ENOMEM. */
 int ncs_recording_find_hosts(struct ncs_recording *recording);

@@ -10,7 +10,7 @@
 #include "record/read/recording_internal.h"
 
 /* One recording's records, and its next batch. */
-struct cursor {
+struct pass_cursor {
 	const struct ncs_chunk_refs *places;
 	size_t next;
 	bool has_batch;
@@ -19,7 +19,7 @@ struct cursor {
 };
 
 /* The positions that are expected next in the lanes of a rank. */
-struct lanes {
+struct pass_lanes {
 	uint64_t *next; /* 0: nothing was read yet */
 };
 
@@ -27,11 +27,11 @@ struct ncs_recording_pass {
 	struct ncs_recording *recording;
 	uint64_t from_ns;
 	uint64_t until_ns;
-	struct cursor *cursors;
+	struct pass_cursor *cursors;
 	size_t count;
 	size_t latest; /* the cursor that gave the latest batch */
 	bool has_given;
-	struct lanes *lanes; /* by rank */
+	struct pass_lanes *lanes; /* by rank */
 };
 
 static size_t rank_of(const struct ncs_recording *recording,
@@ -119,7 +119,7 @@ void ncs_recording_pass_close(struct ncs_recording_pass *pass)
  * chunk is damaged. */
 static int count_lost(struct ncs_recording_pass *pass, struct ncs_batch *batch)
 {
-	struct lanes *lanes = &pass->lanes[batch->rank];
+	struct pass_lanes *lanes = &pass->lanes[batch->rank];
 
 	if (!lanes->next) {
 		uint32_t count =
@@ -137,8 +137,8 @@ static int count_lost(struct ncs_recording_pass *pass, struct ncs_batch *batch)
 }
 
 /* 1: the cursor has a batch; 0: the chunk is left out, damaged or not sane. */
-static int take_chunk(struct ncs_recording_pass *pass, struct cursor *cursor,
-		      struct ncs_chunk_ref at)
+static int take_chunk(struct ncs_recording_pass *pass,
+		      struct pass_cursor *cursor, struct ncs_chunk_ref at)
 {
 	int result;
 
@@ -171,7 +171,7 @@ static bool is_wanted(const struct ncs_recording_pass *pass,
 }
 
 /* 0 or -errno; the cursor has a batch unless it is at its end. */
-static int advance(struct ncs_recording_pass *pass, struct cursor *cursor)
+static int advance(struct ncs_recording_pass *pass, struct pass_cursor *cursor)
 {
 	cursor->has_batch = false;
 	while (!cursor->has_batch && cursor->next < cursor->places->count) {
@@ -191,10 +191,10 @@ static int advance(struct ncs_recording_pass *pass, struct cursor *cursor)
 int ncs_recording_pass_next(struct ncs_recording_pass *pass,
 			    struct ncs_batch *batch)
 {
-	struct cursor *first = NULL;
+	struct pass_cursor *first = NULL;
 
 	for (size_t i = 0; i < pass->count; i++) {
-		struct cursor *cursor = &pass->cursors[i];
+		struct pass_cursor *cursor = &pass->cursors[i];
 		int error = 0;
 
 		if (!pass->has_given || i == pass->latest)

@@ -6,6 +6,7 @@
  * same key costs what has changed. Nothing in a chunk is trusted: lines are laid
  * where the image has room, and the reader of the image validates the rest. */
 #include "record/read/recording_internal.h"
+#include "shm/array.h"
 
 #include <errno.h>
 #include <stdlib.h>
@@ -26,7 +27,7 @@
 #define INTERVALS_LEFT 2
 
 /* The chunks of one state: places of the rank's states. */
-struct group {
+struct state_chunks {
 	size_t first;
 	size_t count;
 };
@@ -74,10 +75,11 @@ static bool is_together(const struct ncs_recording *recording,
 }
 
 /* The state that a chunk is of. */
-static struct group group_of(const struct ncs_recording *recording,
-			     const struct ncs_rank_entry *rank, size_t chunk)
+static struct state_chunks group_of(const struct ncs_recording *recording,
+				    const struct ncs_rank_entry *rank,
+				    size_t chunk)
 {
-	struct group group = { .first = chunk };
+	struct state_chunks group = { .first = chunk };
 	size_t end = chunk + 1;
 
 	while (group.first > 0 &&
@@ -93,7 +95,7 @@ static struct group group_of(const struct ncs_recording *recording,
 /* The key at an offset of a state's file. False: it is not there. */
 static bool find_key(const struct ncs_recording *recording,
 		     const struct ncs_rank_entry *rank, uint32_t file,
-		     uint64_t offset, struct group *group)
+		     uint64_t offset, struct state_chunks *group)
 {
 	size_t low = 0, high = rank->states.count;
 
@@ -117,7 +119,7 @@ static bool find_key(const struct ncs_recording *recording,
 
 /* --- Reading a part ------------------------------------------------------ */
 
-struct part {
+struct state_part {
 	struct ncs_state_head head;
 	const struct ncs_run *runs;
 	const char *lines;
@@ -125,7 +127,7 @@ struct part {
 
 static bool read_part(struct ncs_recording *recording,
 		      struct ncs_rank_entry *rank, size_t chunk,
-		      struct part *part)
+		      struct state_part *part)
 {
 	struct ncs_chunk_ref at = rank->states.at[chunk];
 	struct ncs_payload payload = ncs_recorded_file_payload(
@@ -156,8 +158,9 @@ static bool read_part(struct ncs_recording *recording,
 }
 
 /* Whether a part is the one that is expected after those before it. */
-static bool is_next(const struct part *part, const struct part *first,
-		    struct group group, size_t index)
+static bool is_next(const struct state_part *part,
+		    const struct state_part *first, struct state_chunks group,
+		    size_t index)
 {
 	bool is_last = index + 1 == group.count;
 
@@ -173,17 +176,10 @@ static bool is_next(const struct part *part, const struct part *first,
 
 static int save_line(struct ncs_recorded_image *image, uint32_t line)
 {
-	if (image->saved_count == image->saved_room) {
-		size_t room = image->saved_room > 0 ? 2 * image->saved_room :
-						      256;
-		struct ncs_saved_line *grown =
-			realloc(image->saved, room * sizeof(*grown));
-
-		if (!grown)
-			return -ENOMEM;
-		image->saved = grown;
-		image->saved_room = room;
-	}
+	if (ncs_array_reserve(&image->saved, &image->saved_capacity,
+			      image->saved_count + 1,
+			      sizeof(*image->saved)) != 0)
+		return -ENOMEM;
 	image->saved[image->saved_count].line = line;
 	memcpy(image->saved[image->saved_count++].bytes,
 	       image->bytes + (size_t)line * NCS_STATE_LINE_BYTES,
@@ -191,8 +187,8 @@ static int save_line(struct ncs_recorded_image *image, uint32_t line)
 	return 0;
 }
 
-static int lay_part(struct ncs_recorded_image *image, const struct part *part,
-		    bool is_key)
+static int lay_part(struct ncs_recorded_image *image,
+		    const struct state_part *part, bool is_key)
 {
 	const char *from = part->lines;
 
@@ -212,9 +208,9 @@ static int lay_part(struct ncs_recorded_image *image, const struct part *part,
 
 /* Lays a whole state; *flags: of its parts. */
 static int lay(struct ncs_recording *recording, struct ncs_rank_entry *rank,
-	       struct group group, bool is_key)
+	       struct state_chunks group, bool is_key)
 {
-	struct part part, first;
+	struct state_part part, first;
 
 	for (size_t i = 0; i < group.count; i++) {
 		int error;
@@ -297,7 +293,7 @@ static bool is_at(struct ncs_chunk_ref a, struct ncs_chunk_ref b)
 }
 
 static int lay_key(struct ncs_recording *recording, struct ncs_rank_entry *rank,
-		   struct group key)
+		   struct state_chunks key)
 {
 	struct ncs_recorded_image *image = &rank->image;
 	int result;
@@ -315,12 +311,12 @@ static int lay_key(struct ncs_recording *recording, struct ncs_rank_entry *rank,
 
 /* Makes the image the state of a group. */
 static int compose(struct ncs_recording *recording, struct ncs_rank_entry *rank,
-		   struct group group)
+		   struct state_chunks group)
 {
 	struct ncs_recorded_image *image = &rank->image;
-	struct group key = group;
+	struct state_chunks key = group;
 	bool is_key;
-	struct part first;
+	struct state_part first;
 	int result;
 
 	if (!read_part(recording, rank, group.first, &first))
@@ -376,10 +372,10 @@ static int open_image(struct ncs_rank_entry *rank, uint64_t taken_ns)
 
 /* What is told of the process with a state; 0: it is damaged. */
 static uint32_t flags_of(struct ncs_recording *recording,
-			 struct ncs_rank_entry *rank, struct group group)
+			 struct ncs_rank_entry *rank, struct state_chunks group)
 {
 	uint32_t flags = 0;
-	struct part part;
+	struct state_part part;
 
 	for (size_t i = 0; i < group.count; i++) {
 		if (!read_part(recording, rank, group.first + i, &part))
@@ -390,7 +386,7 @@ static uint32_t flags_of(struct ncs_recording *recording,
 }
 
 static int show(struct ncs_recording *recording, struct ncs_rank_entry *rank,
-		struct group group, struct ncs_reader **reader,
+		struct state_chunks group, struct ncs_reader **reader,
 		uint64_t *taken_ns)
 {
 	struct ncs_recorded_image *image = &rank->image;
@@ -459,7 +455,8 @@ int ncs_recording_state(struct ncs_recording *recording, size_t index,
 	    has_ended(recording, rank, at_ns))
 		return NCS_RECORDED_NO_MORE;
 	for (int tries = 0; tries < TRIES_MAX && until > 0; tries++) {
-		struct group group = group_of(recording, rank, until - 1);
+		struct state_chunks group =
+			group_of(recording, rank, until - 1);
 
 		/* Of damaged files, times need not be in order. */
 		result =
@@ -487,7 +484,7 @@ void ncs_recording_expect(const struct ncs_recording *recording, size_t index,
 {
 	const struct ncs_rank_entry *rank = &recording->ranks[index];
 	size_t until = count_until(recording, rank, at_ns);
-	struct group group;
+	struct state_chunks group;
 
 	if (until == 0)
 		return;

@@ -7,6 +7,7 @@
 #include <string.h>
 
 #include "record/read/recording_internal.h"
+#include "shm/array.h"
 #include "shm/clock.h"
 
 /* Records of one rank in one pass: who comes from far takes the latest. */
@@ -17,25 +18,25 @@
 #define BEFORE_FIRST_NS UINT64_C(10000000000)
 
 /* Records of one lane that lie together. */
-struct piece {
+struct lane_piece {
 	unsigned lane;
 	size_t first; /* in `gathered` */
 	size_t count;
 };
 
-struct played_lane {
+struct replayed_lane {
 	uint64_t next; /* position */
 	bool is_known; /* … or it is the first time */
 	bool waits;    /* until a later pass: what comes next ends later */
 };
 
 /* How far a rank's records were handed over. */
-struct played {
+struct replayed_rank {
 	/* Of the chunks from each place on, the earliest time, by the host's
 	 * clock: there is no need to look further where that is later. */
 	uint64_t *earliest;
 	size_t next_chunk; /* all before it were handed over */
-	struct played_lane *lanes;
+	struct replayed_lane *lanes;
 	uint64_t from_ns;  /* what had ended by then is left out */
 	bool has_begun;
 	uint64_t shown_ns; /* when the latest sample was taken; 0: none was */
@@ -45,14 +46,14 @@ struct source_recording {
 	struct ncs_source source; /* first: is cast to this struct */
 	struct ncs_recording *recording;
 	uint32_t pid; /* 0: all */
-	struct played *played;
+	struct replayed_rank *played;
 	struct ncs_snapshot snapshot; /* of the latest sample */
 	bool has_snapshot;
 	struct ncs_record *gathered; /* RECORD_MAX, as they were recorded */
 	struct ncs_record *records;  /* RECORD_MAX, lane by lane */
-	struct piece *pieces;
+	struct lane_piece *pieces;
 	size_t piece_count;
-	size_t piece_room;
+	size_t piece_capacity;
 	size_t place; /* of next() */
 	uint64_t now_ns;
 };
@@ -123,7 +124,7 @@ static struct ncs_chunk_place *chunk_of(const struct source_recording *self,
 static int get_played(struct source_recording *self, size_t rank)
 {
 	const struct ncs_rank_entry *recorded = &self->recording->ranks[rank];
-	struct played *played = &self->played[rank];
+	struct replayed_rank *played = &self->played[rank];
 	size_t count = recorded->records.count;
 	uint64_t earliest_ns = UINT64_MAX;
 
@@ -150,7 +151,7 @@ static void begin_records(struct source_recording *self, size_t rank,
 			  uint64_t until_ns)
 {
 	const struct ncs_rank_entry *recorded = &self->recording->ranks[rank];
-	struct played *played = &self->played[rank];
+	struct replayed_rank *played = &self->played[rank];
 	size_t chunk = 0;
 
 	if (played->has_begun)
@@ -170,17 +171,11 @@ static void begin_records(struct source_recording *self, size_t rank,
 static int add_piece(struct source_recording *self, unsigned lane, size_t first,
 		     size_t count)
 {
-	if (self->piece_count == self->piece_room) {
-		size_t room = self->piece_room * 2 + 64;
-		struct piece *grown =
-			realloc(self->pieces, room * sizeof(*grown));
-
-		if (!grown)
-			return -ENOMEM;
-		self->pieces = grown;
-		self->piece_room = room;
-	}
-	self->pieces[self->piece_count++] = (struct piece){
+	if (ncs_array_reserve(&self->pieces, &self->piece_capacity,
+			      self->piece_count + 1,
+			      sizeof(*self->pieces)) != 0)
+		return -ENOMEM;
+	self->pieces[self->piece_count++] = (struct lane_piece){
 		.lane = lane,
 		.first = first,
 		.count = count,
@@ -194,10 +189,10 @@ static int take_batch(struct source_recording *self,
 		      const struct ncs_batch *batch, uint64_t until_ns,
 		      struct ncs_sample *sample)
 {
-	struct played *played = &self->played[batch->rank];
+	struct replayed_rank *played = &self->played[batch->rank];
 	const struct ncs_clock *clock =
 		&self->recording->ranks[batch->rank].moved.clock;
-	struct played_lane *lane = &played->lanes[batch->lane];
+	struct replayed_lane *lane = &played->lanes[batch->lane];
 	size_t first = sample->record_count;
 	uint64_t position = batch->first;
 	size_t i = 0;
@@ -234,7 +229,7 @@ static int take_batch(struct source_recording *self,
 static size_t first_chunk(const struct source_recording *self, size_t rank,
 			  size_t end, uint64_t most)
 {
-	const struct played *played = &self->played[rank];
+	const struct replayed_rank *played = &self->played[rank];
 	uint64_t sum = 0;
 
 	while (end > played->next_chunk) {
@@ -250,7 +245,7 @@ static size_t first_chunk(const struct source_recording *self, size_t rank,
 static size_t last_chunk(const struct source_recording *self, size_t rank,
 			 uint64_t until_ns)
 {
-	const struct played *played = &self->played[rank];
+	const struct replayed_rank *played = &self->played[rank];
 	size_t end = played->next_chunk;
 
 	while (end < self->recording->ranks[rank].records.count &&
@@ -266,7 +261,7 @@ static void put_lane_by_lane(struct source_recording *self, unsigned lanes,
 
 	for (unsigned lane = 0; lane < lanes; lane++)
 		for (size_t i = 0; i < self->piece_count; i++) {
-			const struct piece *piece = &self->pieces[i];
+			const struct lane_piece *piece = &self->pieces[i];
 
 			if (piece->lane != lane)
 				continue;
@@ -283,7 +278,7 @@ static int read_records(struct source_recording *self, size_t rank,
 			uint64_t until_ns, struct ncs_sample *sample)
 {
 	const struct ncs_rank_entry *recorded = &self->recording->ranks[rank];
-	struct played *played = &self->played[rank];
+	struct replayed_rank *played = &self->played[rank];
 	size_t end, chunk;
 	bool whole = true, is_first;
 

@@ -23,7 +23,7 @@
 #define PAUSE_MAX_NS UINT64_C(10000000)
 #define PAUSE_MIN_NS UINT64_C(50000)
 
-struct recorder {
+struct recorder_run {
 	const struct ncs_recorder_settings *settings;
 	struct ncs_recorder_result *result;
 	struct ncs_recording_writer *writer;
@@ -38,7 +38,7 @@ struct recorder {
 	uint64_t drained_ns;
 };
 
-static void tell(const struct recorder *recorder, const char *text)
+static void tell(const struct recorder_run *recorder, const char *text)
 {
 	if (recorder->settings->report)
 		recorder->settings->report(recorder->settings->context, text);
@@ -47,7 +47,7 @@ static void tell(const struct recorder *recorder, const char *text)
 /* --- Files --------------------------------------------------------------- */
 
 /* The path of a file by its number. */
-static void path_of(const struct recorder *recorder, uint64_t number,
+static void path_of(const struct recorder_run *recorder, uint64_t number,
 		    char *path, size_t size)
 {
 	if (number == 0)
@@ -57,14 +57,15 @@ static void path_of(const struct recorder *recorder, uint64_t number,
 			 number);
 }
 
-static void fail(struct recorder *recorder, const char *path, const char *why)
+static void fail(struct recorder_run *recorder, const char *path,
+		 const char *why)
 {
 	recorder->result->end = NCS_RECORDER_FAILED;
 	snprintf(recorder->result->why, sizeof(recorder->result->why), "%s: %s",
 		 strcmp(path, "-") == 0 ? "standard output" : path, why);
 }
 
-static void fail_writing(struct recorder *recorder, int error)
+static void fail_writing(struct recorder_run *recorder, int error)
 {
 	char path[4096];
 
@@ -75,7 +76,7 @@ static void fail_writing(struct recorder *recorder, int error)
 }
 
 /* How it is written, and what is missing for a better way. */
-static void note_method(struct recorder *recorder)
+static void note_method(struct recorder_run *recorder)
 {
 	const char *fallback = ncs_recording_writer_fallback(recorder->writer);
 
@@ -85,7 +86,7 @@ static void note_method(struct recorder *recorder)
 		tell(recorder, fallback);
 }
 
-static bool begin(struct recorder *recorder)
+static bool begin(struct recorder_run *recorder)
 {
 	const struct ncs_recorder_settings *settings = recorder->settings;
 	struct ncs_recording_settings file = {
@@ -108,7 +109,7 @@ static bool begin(struct recorder *recorder)
 	return true;
 }
 
-static void remove_oldest(const struct recorder *recorder)
+static void remove_oldest(const struct recorder_run *recorder)
 {
 	uint64_t keep = recorder->settings->keep;
 	char path[4096];
@@ -124,7 +125,7 @@ static void remove_oldest(const struct recorder *recorder)
 	}
 }
 
-static bool rotate_if_due(struct recorder *recorder, uint64_t now_ns)
+static bool rotate_if_due(struct recorder_run *recorder, uint64_t now_ns)
 {
 	const struct ncs_recorder_settings *settings = recorder->settings;
 	struct ncs_file_head head;
@@ -165,7 +166,7 @@ static uint64_t realtime_ns(void)
 
 /* Of some readings the one that took least: between the others the process was
  * held up. */
-static int record_clock(struct recorder *recorder)
+static int record_clock(struct recorder_run *recorder)
 {
 	struct ncs_clock_reading best = {
 		.maximum_error_ns = UINT64_MAX,
@@ -205,7 +206,7 @@ static bool is_due(uint64_t *last_ns, uint64_t every_ns, uint64_t now_ns)
 }
 
 /* Whoever reads a pipe wants all of it now, and it costs no padding. */
-static uint64_t flush_every_ns(const struct recorder *recorder)
+static uint64_t flush_every_ns(const struct recorder_run *recorder)
 {
 	return strcmp(recorder->settings->path, "-") == 0 ?
 		       recorder->settings->interval_ns :
@@ -213,7 +214,7 @@ static uint64_t flush_every_ns(const struct recorder *recorder)
 }
 
 /* All but the records. 0 or -errno. */
-static int do_what_is_due(struct recorder *recorder, uint64_t now_ns)
+static int do_what_is_due(struct recorder_run *recorder, uint64_t now_ns)
 {
 	const struct ncs_recorder_settings *settings = recorder->settings;
 	int error = 0;
@@ -253,7 +254,7 @@ static void pause_for(uint64_t time_ns)
 
 /* --- The loop ------------------------------------------------------------ */
 
-static bool is_over(struct recorder *recorder, uint64_t now_ns)
+static bool is_over(struct recorder_run *recorder, uint64_t now_ns)
 {
 	const struct ncs_recorder_settings *settings = recorder->settings;
 
@@ -273,7 +274,7 @@ static bool is_over(struct recorder *recorder, uint64_t now_ns)
 	return true;
 }
 
-static void loop(struct recorder *recorder)
+static void loop(struct recorder_run *recorder)
 {
 	uint64_t fullest, now_ns;
 	int error;
@@ -299,7 +300,8 @@ static void loop(struct recorder *recorder)
 void ncs_recorder_run(const struct ncs_recorder_settings *settings,
 		      struct ncs_recorder_result *result)
 {
-	struct recorder recorder = { .settings = settings, .result = result };
+	struct recorder_run recorder = { .settings = settings,
+					 .result = result };
 	uint64_t fullest;
 	int error;
 

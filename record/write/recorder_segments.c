@@ -7,6 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "shm/array.h"
 #include "shm/clock.h"
 #include "shm/read/liveness.h"
 #include "shm/read/image.h"
@@ -158,7 +159,6 @@ static int note_process(struct ncs_recorder_segments *followed,
 			const struct ncs_header *header)
 {
 	struct ncs_process process, known;
-	struct ncs_header *grown;
 
 	ncs_process_of_header(header, &process);
 	for (size_t i = 0; i < followed->process_count; i++) {
@@ -166,12 +166,11 @@ static int note_process(struct ncs_recorder_segments *followed,
 		if (ncs_process_is_same(&process, &known))
 			return 0;
 	}
-	grown = realloc(followed->processes,
-			(followed->process_count + 1) * sizeof(*grown));
-	if (!grown)
+	if (ncs_array_reserve(&followed->processes, &followed->process_capacity,
+			      followed->process_count + 1,
+			      sizeof(*followed->processes)) != 0)
 		return -ENOMEM;
-	followed->processes = grown;
-	grown[followed->process_count++] = *header;
+	followed->processes[followed->process_count++] = *header;
 	return 0;
 }
 
@@ -234,28 +233,28 @@ static int add_new(struct ncs_recorder_segments *followed,
 		   struct ncs_paths *paths)
 {
 	size_t known = followed->count, place = 0;
-	struct ncs_recorder_segment *grown =
-		realloc(followed->segments,
-			(known + paths->count + 1) * sizeof(*grown));
+	struct ncs_recorder_segment *segments;
 
-	if (!grown)
+	if (ncs_array_reserve(&followed->segments, &followed->capacity,
+			      known + paths->count, sizeof(*segments)) != 0)
 		return -ENOMEM;
-	followed->segments = grown;
+	segments = followed->segments;
 	for (size_t i = 0; i < paths->count; i++) {
 		while (place < known &&
-		       strverscmp(grown[place].path, paths->path[i]) < 0)
+		       strverscmp(segments[place].path, paths->path[i]) < 0)
 			place++;
 		if (place < known &&
-		    strcmp(grown[place].path, paths->path[i]) == 0)
+		    strcmp(segments[place].path, paths->path[i]) == 0)
 			continue;
-		grown[followed->count++] = (struct ncs_recorder_segment){
+		segments[followed->count++] = (struct ncs_recorder_segment){
 			.path = paths->path[i],
 			.attach = NCS_ATTACH_ABSENT,
 		};
 		paths->path[i] = NULL;
 	}
 	if (followed->count > known)
-		qsort(grown, followed->count, sizeof(*grown), compare_segments);
+		qsort(segments, followed->count, sizeof(*segments),
+		      compare_segments);
 	return 0;
 }
 

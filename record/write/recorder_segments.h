@@ -28,8 +28,10 @@ struct ncs_recorder_segments {
 	struct ncs_recording_writer *writer;
 	struct ncs_recorder_segment *segments; /* by path */
 	size_t count;
+	size_t capacity;
 	struct ncs_header *processes; /* one header of each that was seen */
 	size_t process_count;
+	size_t process_capacity;
 	bool has_scanned;
 	bool said_waiting;
 };

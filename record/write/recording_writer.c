@@ -14,6 +14,7 @@
 
 #include "ncclstat/version.h"
 #include "record/write/recording_writer_internal.h"
+#include "shm/array.h"
 #include "shm/clock.h"
 #include "shm/process.h"
 
@@ -405,21 +406,6 @@ static void *get_image(size_t bytes)
 	return image != MAP_FAILED ? image : NULL;
 }
 
-static int grow(struct ncs_recording_writer *writer)
-{
-	size_t room = writer->rank_room * 2 + 8;
-	struct ncs_recording_writer_rank *grown;
-
-	if (writer->rank_count < writer->rank_room)
-		return 0;
-	grown = realloc(writer->ranks, room * sizeof(*grown));
-	if (!grown)
-		return -ENOMEM;
-	writer->ranks = grown;
-	writer->rank_room = room;
-	return 0;
-}
-
 int ncs_recording_writer_add_rank(struct ncs_recording_writer *writer,
 				  const struct ncs_header *header,
 				  const char *path, size_t *rank)
@@ -428,7 +414,9 @@ int ncs_recording_writer_add_rank(struct ncs_recording_writer *writer,
 
 	if (writer->error != 0)
 		return writer->error;
-	if (grow(writer) != 0)
+	if (ncs_array_reserve(&writer->ranks, &writer->rank_capacity,
+			      writer->rank_count + 1,
+			      sizeof(*writer->ranks)) != 0)
 		return -ENOMEM;
 	*rank = writer->rank_count++;
 	added = &writer->ranks[*rank];

@@ -38,13 +38,13 @@ struct ncs_recording_writer {
 	char *payload;             /* of the chunk that is being made */
 	struct ncs_recording_writer_rank *ranks;
 	size_t rank_count;
-	size_t rank_room;
+	size_t rank_capacity;
 	uint32_t numbers;                /* given to ranks in this file */
 	struct ncs_index_entry *entries; /* since the latest index */
 	size_t entry_count;
 	struct ncs_run *runs; /* of the state that is being made */
 	size_t run_count;
-	size_t run_room;
+	size_t run_capacity;
 	struct ncs_end end;              /* of this file, as far as it goes */
 	struct ncs_recording_totals before; /* of all files before it */
 	int error;

@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "record/write/recording_writer_internal.h"
+#include "shm/array.h"
 
 #define LINES_A_PAGE (NCS_PAGE_BYTES / NCS_STATE_LINE_BYTES)
 
@@ -40,21 +41,15 @@ static bool add_line(struct ncs_recording_writer *writer, uint32_t line)
 	struct ncs_run *last = writer->run_count > 0 ?
 				       &writer->runs[writer->run_count - 1] :
 				       NULL;
-	struct ncs_run *grown;
 
 	if (last && last->line + last->lines == line) {
 		last->lines++;
 		return true;
 	}
-	if (writer->run_count == writer->run_room) {
-		size_t room = writer->run_room * 2 + 64;
-
-		grown = realloc(writer->runs, room * sizeof(*grown));
-		if (!grown)
-			return false;
-		writer->runs = grown;
-		writer->run_room = room;
-	}
+	if (ncs_array_reserve(&writer->runs, &writer->run_capacity,
+			      writer->run_count + 1,
+			      sizeof(*writer->runs)) != 0)
+		return false;
 	writer->runs[writer->run_count++] =
 		(struct ncs_run){ .line = line, .lines = 1 };
 	return true;
