@@ -146,6 +146,31 @@ static void a_state_is_the_latest_before_a_moment(void **state)
 	ncs_recording_close(recording);
 }
 
+/* Compares the fields, not the memory: padding may hold anything. */
+static void assert_same_operation(const struct ncs_operation_view *a,
+				  const struct ncs_operation_view *b)
+{
+	assert_int_equal(a->number, b->number);
+	assert_int_equal(a->start_ns, b->start_ns);
+	assert_int_equal(a->sequence_number, b->sequence_number);
+	assert_int_equal(a->bytes, b->bytes);
+	assert_int_equal(a->count, b->count);
+	assert_int_equal(a->event, b->event);
+	assert_int_equal(a->function, b->function);
+	assert_int_equal(a->datatype, b->datatype);
+	assert_int_equal(a->algorithm, b->algorithm);
+	assert_int_equal(a->protocol, b->protocol);
+	assert_int_equal(a->nchannels, b->nchannels);
+	assert_int_equal(a->peer, b->peer);
+	assert_int_equal(a->user_tag, b->user_tag);
+	assert_int_equal(a->range, b->range);
+	assert_int_equal(a->enqueued_ns, b->enqueued_ns);
+	assert_int_equal(a->children_started, b->children_started);
+	assert_int_equal(a->children_done, b->children_done);
+	assert_int_equal(a->first_child_ns, b->first_child_ns);
+	assert_int_equal(a->last_child_done_ns, b->last_child_done_ns);
+}
+
 /* Word for word: what a later state no longer has is as in the key again. */
 static void a_state_is_what_the_segment_was(void **state)
 {
@@ -181,9 +206,9 @@ static void a_state_is_what_the_segment_was(void **state)
 		assert_int_equal(ncs_snapshot_init(&read, reader), 0);
 		ncs_snapshot_take(&read, reader, taken_ns);
 		assert_int_equal(read.operation_count, live[i].operation_count);
-		assert_memory_equal(read.operations, live[i].operations,
-				    read.operation_count *
-					    sizeof(*read.operations));
+		for (size_t n = 0; n < read.operation_count; n++)
+			assert_same_operation(&read.operations[n],
+					      &live[i].operations[n]);
 		assert_int_equal(read.channel_count, live[i].channel_count);
 		assert_int_equal(read.last_call_ns, live[i].last_call_ns);
 		assert_int_equal(read.functions[2].calls, 11);
