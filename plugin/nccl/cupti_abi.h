@@ -1,11 +1,12 @@
 /* SPDX-License-Identifier: MIT */
-/* The part of CUPTI's interface that the plugin speaks, of CUDA 12 and 13.
+/* The part of CUPTI's binary interface that the plugin uses, for CUDA 12 and
+ * 13.
  *
- * Types, numbers and asserts only; the layout is that of 64-bit Linux. What is
- * read of a kernel's record is its first part, which is the same in all records
- * that CUDA has had since 11.0: later ones have more behind it. Numbers of
- * functions are only ever added to. test/check_cupti.sh compares all of it with
- * CUPTI's own headers where there are any.
+ * Types, numbers and asserts only; the layout is that of 64-bit Linux. The
+ * plugin reads the first part of a kernel's record, which has been the same
+ * since CUDA 11.0: later records only append to it. Numbers of functions are
+ * never reused. test/check_cupti.sh compares this file with CUPTI's own headers
+ * on machines that have them.
  */
 #ifndef NCS_PLUGIN_NCCL_CUPTI_ABI_H
 #define NCS_PLUGIN_NCCL_CUPTI_ABI_H
@@ -52,7 +53,7 @@ enum cupti_domain { CUPTI_DRIVER = 1, CUPTI_RUNTIME = 2 };
 struct cupti_subscriber;
 
 struct cupti_call {
-	uint32_t site; /* enum cupti_site, or what comes after */
+	uint32_t site; /* CUPTI_ENTER, or a later point of the call */
 	const char *function;
 	const void *parameters;
 	void *result;
@@ -60,7 +61,7 @@ struct cupti_call {
 	void *context;
 	uint32_t context_number;
 	uint64_t *data;
-	/* That of the kernels which this call launches. */
+	/* Equal to `correlation` of the kernels that this call launches. */
 	uint32_t correlation;
 };
 
@@ -71,7 +72,7 @@ struct cupti_record {
 struct cupti_kernel {
 	uint32_t kind;
 	uint32_t configuration[3];
-	uint64_t start; /* ns; 0: no times could be taken */
+	uint64_t start; /* ns; 0 if CUPTI could not time the kernel */
 	uint64_t end;
 	uint64_t completed;
 	uint32_t device;
@@ -92,7 +93,7 @@ typedef void (*cupti_on_complete)(void *context, uint32_t stream,
 				  uint8_t *buffer, size_t bytes,
 				  size_t valid_bytes);
 
-/* X(name, parameters): all return enum cupti_result, as an int. */
+/* X(name, parameters). Each returns an enum cupti_result, as an int. */
 #define CUPTI_FUNCTIONS(X) \
 	X(GetVersion, (uint32_t * version)) \
 	X(GetResultString, (int result, const char **text)) \

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* Reading NCCLSTAT_* variables, and one of NCCL's. No output, no state: the
- * caller logs. */
+/* Parsing NCCLSTAT_* variables, and one of NCCL's; see environment.h. The
+ * caller logs problems. */
 #include "plugin/nccl/environment.h"
 
 #include <ctype.h>
@@ -13,7 +13,7 @@
 #include "ncclstat/record.h"
 #include "ncclstat/tables/environment.def"
 
-/* A day: nothing is that slow, and its ticks fit any word. */
+/* One day: no operation is that slow, and so many ticks fit into a word. */
 #define SLOW_MAX_S UINT64_C(86400)
 
 enum variable {
@@ -46,7 +46,7 @@ static const char *const timings[] = {
 #undef X
 };
 
-/* The next power of two. */
+/* Rounds up to a power of two. */
 static bool parse_period(const char *text, uint32_t *period)
 {
 	unsigned long number;
@@ -84,7 +84,7 @@ static bool parse_timing(const char *text, struct ncs_environment *config)
 	return true;
 }
 
-/* The digits that a text begins with, and what comes after them. */
+/* Parses the digits at the beginning of a text; *suffix is the rest. */
 static bool parse_number(const char *text, uint64_t *number,
 			 const char **suffix)
 {
@@ -166,23 +166,17 @@ static bool parse_directory(const char *text, char *directory, size_t size)
 	return true;
 }
 
-static bool parse_library(const char *text, char *name, size_t size)
+/* Copies a library's path; an empty one for the text that means `off`. */
+static bool parse_library(const char *text, const char *off, char *path,
+			  size_t size)
 {
 	if (strlen(text) >= size)
 		return false;
-	strcpy(name, strcasecmp(text, "none") == 0 ? "" : text);
+	strcpy(path, strcasecmp(text, off) == 0 ? "" : text);
 	return true;
 }
 
-static bool parse_cupti(const char *text, char *library, size_t size)
-{
-	if (strlen(text) >= size)
-		return false;
-	strcpy(library, strcmp(text, "0") == 0 ? "" : text);
-	return true;
-}
-
-/* auto: NVTX's ranges are many, a program's own few. */
+/* "auto" expects many ranges with NVTX and few from the program itself. */
 static bool parse_ranges(const char *text, uint32_t *ranges)
 {
 	const char *nvtx = getenv("NVTX_INJECTION64_PATH"), *rest;
@@ -219,15 +213,16 @@ static bool parse(struct ncs_environment *config, enum variable variable,
 	case VARIABLE_SHM_BYTES:
 		return parse_bytes(text, &config->shm_bytes);
 	case VARIABLE_CHAIN:
-		return parse_library(text, config->chain,
+		return parse_library(text, "none", config->chain,
 				     sizeof(config->chain));
 	case VARIABLE_RANGES:
 		return parse_ranges(text, &config->ranges);
 	case VARIABLE_NVTX_CHAIN:
-		return parse_library(text, config->nvtx_chain,
+		return parse_library(text, "none", config->nvtx_chain,
 				     sizeof(config->nvtx_chain));
 	case VARIABLE_CUPTI:
-		return parse_cupti(text, config->cupti, sizeof(config->cupti));
+		return parse_library(text, "0", config->cupti,
+				     sizeof(config->cupti));
 	case VARIABLE_COUNT:
 		break;
 	}

@@ -1,6 +1,9 @@
 /* SPDX-License-Identifier: MIT */
-/* What the environment asks of the plugin; read once a process, at the first
- * init. The variables are those of ncclstat/tables/environment.def. */
+/* The plugin's settings from the environment.
+ *
+ * Read once a process, at the first init; in a forked child again. The
+ * variables are those of ncclstat/tables/environment.def. No state, no output.
+ */
 #ifndef NCS_PLUGIN_NCCL_ENVIRONMENT_H
 #define NCS_PLUGIN_NCCL_ENVIRONMENT_H
 
@@ -24,20 +27,23 @@ struct ncs_environment {
 	char directory[256];
 	enum ncs_kernel_timing kernel_timing;
 	uint32_t kernel_period;
-	bool no_graphs;        /* promised */
-	bool no_allgatherv;    /* NCCL makes no AllGatherV of Broadcasts */
-	unsigned sample_level; /* one operation in 2^sample_level */
+	bool no_graphs; /* the user promises not to capture CUDA graphs */
+	bool no_allgatherv; /* NCCL must not join Broadcasts to AllGatherV */
+	/* One operation in 2^sample_level keeps its children's records, and so
+	 * does each one that takes longer than sample_slow_ns. */
+	unsigned sample_level;
 	uint64_t sample_slow_ns;
-	uint64_t shm_bytes;
-	char chain[1024];      /* "": no other plugin */
-	uint32_t ranges;       /* that are told apart; 0: none */
-	char nvtx_chain[1024]; /* "": no other NVTX tool */
-	char cupti[1024];      /* "": off; "1": wherever it is; else a file */
+	uint64_t shm_bytes; /* budget for all segments of the process */
+	char chain[1024]; /* library of a chained plugin; "" if there is none */
+	uint32_t ranges; /* number of ranges to tell apart; 0 if ranges are off */
+	char nvtx_chain[1024]; /* library of another NVTX tool; "" if none */
+	/* Path of CUPTI's library; "1" to search for it, "" if CUPTI is off. */
+	char cupti[1024];
 };
 
-/* Fills in the configuration. Returns 0, or -EINVAL where a variable makes no
- * sense: its default holds then, and `problem` says which and what is
- * expected. */
+/* Reads the environment. Returns 0, or -EINVAL if a variable has an invalid
+ * value: then its default applies, and `problem` names the variable and the
+ * values that it takes. */
 int ncs_environment_read(struct ncs_environment *config, char *problem,
 			 size_t problem_size);
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Looking up facts in libraries that are already loaded. From init only. */
+/* Asking loaded libraries for facts; see nccl_facts.h. */
 #include "plugin/nccl/nccl_facts.h"
 
 #include <dlfcn.h>

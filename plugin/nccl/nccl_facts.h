@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
-/* Facts about the process that loaded us: NCCL's version, the current GPU.
+/* Facts about the process that loaded the plugin: NCCL's version, the GPU.
  *
- * Found through the libraries that the process already has; nothing is loaded
- * for it. From init only.
+ * Asks libraries that the process has already loaded, and loads none itself.
+ * Called from init only.
  */
 #ifndef NCS_PLUGIN_NCCL_NCCL_FACTS_H
 #define NCS_PLUGIN_NCCL_NCCL_FACTS_H
@@ -11,11 +11,12 @@
 #include <stddef.h>
 #include <stdint.h>
 
-/* ncclGetVersion()'s number of the library that holds `caller`, an address in
- * NCCL; 0 if it cannot be told. */
+/* Returns ncclGetVersion()'s number for the library that contains `caller`, an
+ * address in NCCL; 0 if it is unknown. */
 int32_t ncs_nccl_version(const void *caller);
 
-/* PCI bus id of the calling thread's current device. False without CUDA. */
+/* Stores the PCI bus id of the calling thread's current CUDA device in `name`.
+ * Returns false, and stores an empty string, if the thread has none. */
 bool ncs_gpu_name(char *name, size_t size);
 
 #endif

@@ -10,8 +10,8 @@
 
 struct name {
 	const char *text;
-	unsigned size; /* with the 0 at its end */
-	int number;    /* in API 1; -1: none */
+	unsigned size; /* in bytes, with the terminating 0 */
+	int number;    /* in API 1; -1 if it has none there */
 };
 
 static const struct name functions[] = {
@@ -40,9 +40,9 @@ static const struct name protocols[] = {
 
 #define COUNT(array) (sizeof(array) / sizeof((array)[0]))
 
-/* Strings that were looked up since the latest init, by address. NCCL passes
- * literals, so nearly every lookup is a hit, and as many bytes as the name has
- * can be read there; they are compared all the same. */
+/* Strings that were looked up since the last init, by address. NCCL passes
+ * literals, so nearly every lookup is a hit, and the string can be read over
+ * the length of the cached name; its bytes are compared all the same. */
 #define CACHE_SIZE 64u
 
 static uint64_t cache[CACHE_SIZE]; /* address << 8 | index + 1 */
@@ -53,7 +53,8 @@ void ncs_names_forget(void)
 		ncs_store_relaxed(&cache[i], 0);
 }
 
-/* Two loads of `width` bytes from each cover a size of up to twice that. */
+/* Compares `size` bytes by their first and last `width` bytes; the size must be
+ * at least `width` and at most twice that. */
 static inline bool same_ends(const char *a, const char *b, unsigned size,
 			     unsigned width)
 {
@@ -122,7 +123,7 @@ uint8_t ncs_function_from_name(const char *name)
 
 uint8_t ncs_function_from_number(unsigned number)
 {
-	/* NCCL 2.23's ncclFunc_t, the only release that passes numbers. */
+	/* ncclFunc_t of NCCL 2.23, the only release that passes numbers. */
 	static const uint8_t by_number[] = {
 		NCS_FUNCTION_BROADCAST,  NCS_FUNCTION_REDUCE,
 		NCS_FUNCTION_ALL_GATHER, NCS_FUNCTION_REDUCE_SCATTER,

@@ -1,6 +1,11 @@
 /* SPDX-License-Identifier: MIT */
-/* From the names that NCCL passes (numbers, in API 1) to our numbers. Pure but
- * for a cache of addresses; called by callbacks. What is not known becomes OTHER or UNKNOWN, 0. */
+/* Names of functions, data types, algorithms and protocols: from NCCL's strings
+ * (numbers, in API 1) to the numbers of include/ncclstat/names.h.
+ *
+ * Called by callbacks on any thread: no lock, no allocation. The only state is
+ * a cache of the strings' addresses. An unknown or NULL name becomes OTHER or
+ * UNKNOWN, 0.
+ */
 #ifndef NCS_PLUGIN_NCCL_NCCL_NAMES_H
 #define NCS_PLUGIN_NCCL_NCCL_NAMES_H
 
@@ -18,14 +23,16 @@ uint8_t ncs_algorithm_from_number(unsigned number);
 uint8_t ncs_protocol_from_name(const char *name);
 uint8_t ncs_protocol_from_number(unsigned number);
 
-/* Before a communicator is made: NCCL may have been unloaded and loaded again,
- * and where its strings were may be others now, or nothing. */
+/* Empties the cache. To be called before each communicator is made: NCCL may
+ * have been unloaded and loaded again since, which leaves other strings, or
+ * none, at the cached addresses. */
 void ncs_names_forget(void);
 
-/* Bytes of one element. */
+/* Returns the number of bytes of one element; 1 for an unknown data type. */
 unsigned ncs_datatype_bytes(uint8_t datatype);
 
-/* Whether the message size is count * element * nranks (nccl-tests). */
+/* Returns nonzero if the message size, as nccl-tests counts it, is count times
+ * element size times number of ranks. */
 int ncs_function_size_has_ranks(uint8_t function);
 
 #endif

@@ -1,11 +1,12 @@
 /* SPDX-License-Identifier: MIT */
-/* The part of NVTX 3's injection interface that the plugin speaks.
+/* The part of NVTX 3's injection interface that the plugin uses.
  *
- * Each library that uses NVTX has a copy of it, which loads what
- * NVTX_INJECTION64_PATH names, calls its InitializeInjectionNvtx2() with a
- * function that gives out tables, and from then on calls whatever stands in the
- * words that these tables point to. A word that is left alone is an empty call.
- * Types and asserts only; the layout is that of 64-bit Linux.
+ * Each library that uses NVTX contains a copy of it. The copy loads the library
+ * that NVTX_INJECTION64_PATH names and calls its InitializeInjectionNvtx2()
+ * with a function that returns tables. From then on it calls the functions
+ * whose addresses it finds in the words that these tables point to; a word that
+ * the library has not set stands for an empty call. Types and asserts only; the
+ * layout is that of 64-bit Linux.
  */
 #ifndef NCS_PLUGIN_NCCL_NVTX_ABI_H
 #define NCS_PLUGIN_NCCL_NVTX_ABI_H
@@ -24,16 +25,16 @@ enum nvtx_export_table { NVTX_TABLE_CALLBACKS = 1 };
 
 enum nvtx_module { NVTX_MODULE_CORE = 1, NVTX_MODULE_CORE2 = 5 };
 
-/* `words` becomes an array of pointers to the words that hold functions, one
- * for each number below `count`; the first is none. 0: there is no such
- * module. */
 struct nvtx_callbacks {
-	size_t bytes; /* of this struct, as this copy of NVTX has it */
+	size_t bytes; /* size of this struct in this copy of NVTX */
+	/* Sets `words` to an array of pointers to the words that hold functions,
+	 * indexed by function number, with `count` entries; entry 0 is unused.
+	 * Returns 0 if there is no such module. */
 	int (*get_words)(enum nvtx_module module, nvtx_function ***words,
 			 unsigned *count);
 };
 
-/* Numbers of functions in their module. */
+/* Numbers of the functions of a module. */
 enum nvtx_core {
 	NVTX_MARK_EX = 1,
 	NVTX_MARK_A = 2,
@@ -67,13 +68,13 @@ enum nvtx_message {
 	NVTX_MESSAGE_REGISTERED = 3,
 };
 
-/* Opaque; whoever gives them out chooses them. */
+/* Opaque handles; the tool that creates them chooses their values. */
 struct nvtx_domain;
 struct nvtx_string;
 
 struct nvtx_attributes {
 	uint16_t version;
-	uint16_t bytes; /* of what the caller has filled in */
+	uint16_t bytes; /* size of the struct that the caller filled in */
 	uint32_t category;
 	int32_t color_type;
 	uint32_t color;
