@@ -1,17 +1,16 @@
 /* SPDX-License-Identifier: MIT */
-/* The channel table and its queues; see channel.h. Runs in callbacks: no lock,
- * no allocation, no system call. */
+/* The channel table and its queues; see channel.h. */
 #include "plugin/state/channel.h"
 
 #include "plugin/state/handle.h"
 
-/* How many places of the index are looked at for a channel's. */
+/* Number of places of the index that a channel may be at. */
 #define PROBE_MAX 64
 
 #define NO_INDEX UINT64_MAX
 
-/* The next entry of the table, for this channel; NO_INDEX: the table is
- * full. */
+/* Takes the next entry of the table for a channel and returns its index;
+ * NO_INDEX if the table is full. */
 static uint64_t take_entry(struct ncs_comm *comm, uint64_t key, uint64_t now)
 {
 	uint64_t *given = &comm->header->filled.channels;
@@ -31,8 +30,8 @@ static uint64_t take_entry(struct ncs_comm *comm, uint64_t key, uint64_t now)
 	return index;
 }
 
-/* Another thread was faster with the same channel; nobody knows of this entry,
- * which stays out of use. */
+/* Marks an entry as unused because another thread has entered the same channel
+ * first. Nothing refers to this entry, and it is not reused. */
 static void give_up_entry(struct ncs_comm *comm, uint64_t index)
 {
 	struct ncs_channel *channel = &comm->channels[index];
@@ -52,7 +51,7 @@ struct ncs_channel_queue *ncs_channel_find(struct ncs_comm *comm, uint64_t key,
 	for (unsigned i = 0; i < PROBE_MAX && i <= mask; i++) {
 		uint64_t *place = &comm->channel_places[(hash + i) & mask];
 		/* ORDER: pairs with ncs_channel_find() (plugin/state/channel.c): the
-		 * entry's key is there before its index. */
+		 * entry's key is visible before its index. */
 		uint64_t index = ncs_load_acquire(place);
 
 		if (index == 0) {
@@ -61,11 +60,13 @@ struct ncs_channel_queue *ncs_channel_find(struct ncs_comm *comm, uint64_t key,
 			if (own == NO_INDEX)
 				return NULL;
 			/* ORDER: pairs with ncs_channel_find()
-			 * (plugin/state/channel.c): of two threads one gets it. */
+			 * (plugin/state/channel.c): only one of two threads gets
+			 * the place. */
 			if (ncs_cas_acquire_release(place, 0, own + 1))
 				return &comm->queues[own];
 			/* ORDER: pairs with ncs_channel_find()
-			 * (plugin/state/channel.c): the other's key is there. */
+			 * (plugin/state/channel.c): the other thread's key is
+			 * visible. */
 			index = ncs_load_acquire(place);
 		}
 		if (ncs_load_relaxed(&comm->channels[index - 1].key) != key)
@@ -129,7 +130,7 @@ struct ncs_step_slot *ncs_channel_search_head(struct ncs_comm *comm,
 {
 	uint16_t index = queue->first;
 
-	/* Bounded: callers that break NCCL's rules may make it a circle. */
+	/* Bounded: callers that break NCCL's rules may turn it into a circle. */
 	for (unsigned i = 0; index != NCS_NONE && i < NCS_PROXY_OP_MAX; i++) {
 		struct ncs_proxy_op *op = &comm->proxy_ops[index];
 

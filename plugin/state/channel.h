@@ -1,12 +1,14 @@
 /* SPDX-License-Identifier: MIT */
-/* Channels: one entry for each channel, direction and peer, and the queue of
- * its proxy operations.
+/* Channels: one table entry for each channel, direction and peer, and the queue
+ * of its proxy operations.
  *
- * A channel's state is that of its head: the oldest unfinished step of its
- * oldest proxy operation that has one. Younger steps wait behind it, so their
- * states say nothing; adding them up would count up to 8 times over.
+ * A channel's state is the state of its head: the oldest unfinished step of the
+ * oldest proxy operation that has one. Younger steps wait behind the head, so
+ * their states say nothing; counting them would count the same time up to 8
+ * times.
  *
- * Called by callbacks, normally by the communicator's proxy thread only.
+ * Called by callbacks, normally on the communicator's proxy thread only: no
+ * lock, no allocation, no system call.
  */
 #ifndef NCS_PLUGIN_STATE_CHANNEL_H
 #define NCS_PLUGIN_STATE_CHANNEL_H
@@ -14,29 +16,32 @@
 #include "plugin/state/comm.h"
 #include "shm/seqlock.h"
 
-/* Places in the index of a table of so many channels. */
+/* Returns the number of places in the index of a table of this many channels. */
 static inline size_t ncs_channel_places(uint32_t channels)
 {
 	return 2 * (size_t)channels;
 }
 
-/* The queue of a channel, whose table entry is claimed at first sight. NULL:
- * the table is full. */
+/* Returns the queue of a channel, and claims a table entry for it at first use;
+ * NULL if the table is full. */
 struct ncs_channel_queue *ncs_channel_find(struct ncs_comm *comm, uint64_t key,
 					   uint64_t now);
 
-/* Appends a proxy operation to its queue; takes one without steps under way
- * off it. */
+/* Append a proxy operation to its queue; remove one, which must have no step in
+ * progress. */
 void ncs_channel_enqueue(struct ncs_comm *comm, struct ncs_proxy_op *op);
 void ncs_channel_dequeue(struct ncs_comm *comm, struct ncs_proxy_op *op);
 
-/* The oldest step under way of a proxy operation, and of a queue; NULL: none. */
+/* Return the oldest step in progress of a proxy operation, and the head of a
+ * queue; NULL if there is none. */
 struct ncs_step_slot *ncs_channel_oldest_step(const struct ncs_proxy_op *op);
 struct ncs_step_slot *ncs_channel_search_head(struct ncs_comm *comm,
 					      struct ncs_channel_queue *queue);
 
-/* Within the channel's lock: charges the time since the latest change to the
- * state that is left. */
+/* The next four are called between ncs_seqlock_begin() and ncs_seqlock_end() of
+ * the channel. */
+
+/* Adds the time since the last change to the state being exited. */
 static inline void ncs_channel_leave(struct ncs_channel *channel, unsigned left,
 				     uint64_t now)
 {
@@ -45,8 +50,8 @@ static inline void ncs_channel_leave(struct ncs_channel *channel, unsigned left,
 	ncs_payload_store(&channel->since, now);
 }
 
-/* Within the channel's lock: it shows this step now. `since` starts anew with
- * each step, so that it tells how long nothing has moved. */
+/* Shows a step as the channel's head. ncs_channel_leave() comes before: `since`
+ * restarts with each step, and so says how long nothing has moved. */
 static inline void ncs_channel_show(struct ncs_channel *channel,
 				    const struct ncs_step_slot *step)
 {
@@ -54,7 +59,8 @@ static inline void ncs_channel_show(struct ncs_channel *channel,
 	ncs_payload_store(&channel->step, step->number);
 }
 
-/* … and its proxy operation, which is another one than before. */
+/* Shows the proxy operation of a head that belongs to another one than the
+ * former head. */
 static inline void ncs_channel_show_op(struct ncs_channel *channel,
 				       const struct ncs_proxy_op *op)
 {
@@ -63,7 +69,7 @@ static inline void ncs_channel_show_op(struct ncs_channel *channel,
 	ncs_payload_store(&channel->function, op->record.function);
 }
 
-/* … and there is none. */
+/* Shows that the channel has no head. */
 static inline void ncs_channel_show_nothing(struct ncs_channel *channel)
 {
 	ncs_payload_store(&channel->state, NCS_CHANNEL_IDLE);

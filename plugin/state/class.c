@@ -1,23 +1,22 @@
 /* SPDX-License-Identifier: MIT */
-/* Classes of operations and their histograms; see class.h. Runs in callbacks:
- * no lock, no allocation, no system call. */
+/* The class and histogram tables; see class.h. */
 #include "plugin/state/class.h"
 
 #include "shm/hash.h"
 
-/* How many entries are looked at for a class's. */
+/* Number of entries that a class may be at. */
 #define PROBE_MAX 16
 
-/* True if the word is this key now. */
+/* Claims an entry for a key. Returns true if its key is this one now. */
 static bool claim(uint64_t *word, uint64_t key)
 {
 	uint64_t found = ncs_load_relaxed(word);
 
 	if (found == key)
 		return true;
-	/* ORDER: pairs with claim() (plugin/state/class.c): of two threads one gets
-	 * the entry; and with ncs_classes_take() (shm/read/class_reader.c): the key is
-	 * there before any count. */
+	/* ORDER: pairs with claim() (plugin/state/class.c): only one of
+	 * two threads gets the entry; and with ncs_classes_take()
+	 * (shm/read/class_reader.c): the key is visible before any count. */
 	if (found == 0 && ncs_cas_acquire_release(word, 0, key))
 		return true;
 	return ncs_load_relaxed(word) == key;
@@ -52,7 +51,7 @@ uint16_t ncs_class_count(struct ncs_comm *comm,
 	return index;
 }
 
-/* Classes leave a quarter of the histograms to functions. */
+/* A quarter of the histograms is reserved for functions. */
 static struct ncs_histogram *
 claim_histogram(struct ncs_comm *comm, unsigned index, enum ncs_timing timing)
 {
@@ -69,7 +68,7 @@ claim_histogram(struct ncs_comm *comm, unsigned index, enum ncs_timing timing)
 		if (claim(&comm->histograms[place - 1].key, key))
 			break;
 	if (place > room)
-		place = comm->histogram_count + 1; /* there never will be */
+		place = comm->histogram_count + 1; /* for good */
 	ncs_store_relaxed(known, place);
 	return place > room ? NULL : &comm->histograms[place - 1];
 }
@@ -89,8 +88,8 @@ static void raise(uint64_t *word, uint64_t value)
 {
 	uint64_t before = ncs_load_relaxed(word);
 
-	/* ORDER: pairs with raise() (plugin/state/class.c): of two values the larger
-	 * one stays. */
+	/* ORDER: pairs with raise() (plugin/state/class.c): the larger of two
+	 * values stays. */
 	while (before < value && !ncs_cas_acquire_release(word, before, value))
 		before = ncs_load_relaxed(word);
 }
@@ -99,14 +98,15 @@ static void lower(uint64_t *word, uint64_t value)
 {
 	uint64_t before = ncs_load_relaxed(word);
 
-	/* ORDER: pairs with lower() (plugin/state/class.c): of two values the smaller
-	 * one stays; 0 is none. */
+	/* ORDER: pairs with lower() (plugin/state/class.c): the smaller of
+	 * two values stays; 0 is no value. */
 	while ((before == 0 || before > value) &&
 	       !ncs_cas_acquire_release(word, before, value))
 		before = ncs_load_relaxed(word);
 }
 
-/* The range grows first: a reader that knows it misses no bucket for long. */
+/* Widens the range of used buckets first, so that readers, which read only that
+ * range, do not miss the bucket for long. */
 static void count(struct ncs_histogram *histogram, uint64_t ns)
 {
 	unsigned bucket = ncs_histogram_bucket(ns);

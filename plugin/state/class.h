@@ -1,10 +1,11 @@
 /* SPDX-License-Identifier: MIT */
-/* Classes of operations: by function, size class, algorithm and protocol; and
- * the histograms of their times.
+/* Classes of operations (function x size class x algorithm x protocol) and the
+ * histograms of their times.
  *
- * What finds no room counts as its function's own: never lost, and seen as
- * such. Called by callbacks, by launching threads and those that see operations
- * end at once.
+ * A class that finds no room in the table is counted as its function as a
+ * whole; nothing is lost, and readers can see it. Called by callbacks on several
+ * threads at once, when operations start and when they end: no lock, no
+ * allocation, no system call.
  */
 #ifndef NCS_PLUGIN_STATE_CLASS_H
 #define NCS_PLUGIN_STATE_CLASS_H
@@ -12,24 +13,24 @@
 #include "plugin/state/comm.h"
 #include "plugin/state/decoded.h"
 
-/* Counts a started operation in its class, and returns that: an index. */
+/* Counts a started operation in its class and returns the class's index. */
 uint16_t ncs_class_count(struct ncs_comm *comm,
 			 const struct ncs_operation_facts *facts,
 			 bool size_known, uint64_t bytes);
 
-/* The histogram for times of a class: its own, else that of its function, which
- * the operation has told. NULL: there is no room. For one class and timing it
- * is always the same. */
+/* Returns the histogram for a class and timing, or that of the function if the
+ * class has none; NULL if there is no room for either. Always returns the same
+ * histogram for the same arguments. */
 struct ncs_histogram *ncs_class_histogram(struct ncs_comm *comm,
 					  uint16_t class_index,
 					  uint8_t function,
 					  enum ncs_timing timing);
 
-/* Adds an operation's time to a histogram, … */
+/* Adds the time of an operation of this many bytes to a histogram. */
 void ncs_class_add_time(struct ncs_histogram *histogram, uint64_t ns,
 			uint64_t bytes);
 
-/* … or puts it in place of a shorter one that it was given before. */
+/* Replaces a time that was added before by a longer one of the same operation. */
 void ncs_class_change_time(struct ncs_histogram *histogram, uint64_t before_ns,
 			   uint64_t ns);
 

@@ -1,13 +1,15 @@
 /* SPDX-License-Identifier: MIT */
-/* The plugin's private side of a communicator, and of its publishing threads.
+/* The plugin's private side of a communicator and of its publishing threads.
  *
- * Everything that a callback uses to find its way (indices, generations,
- * pointers) is in here, in memory that no other process can write; what is
- * published is in the segment (ncclstat/abi.h). A communicator's structure and
- * its mappings are never freed, so that a late callback harms nobody.
+ * Each communicator has two sides. The segment (ncclstat/abi.h) is what readers
+ * see. Everything that a callback uses to find its way (indices, tags,
+ * pointers) is in here, in memory that no other process can write. The memory
+ * of a communicator is reused but never unmapped, except in a forked child, so
+ * that a late callback does no harm.
  *
- * Threads: the registry changes under the lock of lifecycle.c only; callbacks
- * read it without a lock.
+ * Threads: callbacks on any thread use these structures without a lock; each
+ * member says below who writes it where that matters. init, finalize and fork
+ * change them under the lock of plugin/life/lifecycle.c.
  */
 #ifndef NCS_PLUGIN_STATE_COMM_H
 #define NCS_PLUGIN_STATE_COMM_H
@@ -24,29 +26,34 @@
 #include "shm/ring.h"
 #include "shm/write/writer.h"
 
-#define NCS_COMM_MAX 64u
-#define NCS_LANE_MAX 9u    /* lane 0 is the shared one */
-#define NCS_THREAD_MAX 64u /* threads that are told apart; more share lane 0 */
+#define NCS_COMM_MAX 64u   /* communicators of a process */
+#define NCS_LANE_MAX 9u    /* lanes of a communicator; lane 0 is shared */
+#define NCS_THREAD_MAX 64u /* threads with an index of their own */
 #define NCS_CLASS_MAX (NCS_FUNCTION_MAX + 64u)
-#define NCS_SPAN_MAX 128u /* events under way, a lane */
+#define NCS_SPAN_MAX 128u /* events in progress on a lane */
 #define NCS_PROXY_OP_MAX 1024u
-#define NCS_STEP_MAX 8u /* NCCL_STEPS: steps of a proxy operation at once */
-#define NCS_NONE 0xffffu
+#define NCS_STEP_MAX 8u  /* NCCL_STEPS: steps in progress, a proxy operation */
+#define NCS_NONE 0xffffu /* no index */
 
-/* Tags are the generations of slots: odd while in use, even while free; they
- * only grow. A handle carries the tag of its slot, so that one which comes
- * back too late is told from the slot's next use. */
+/* Slots. Events in progress are kept in slots of fixed arrays. A slot's tag is
+ * its generation: odd while the slot is in use, even while it is free, and
+ * always growing. A handle carries the tag of its slot (handle.h), so that a
+ * handle that comes back too late is told apart from the slot's next use.
+ *
+ * Records under construction can be accessed as fields and as words. A load of
+ * a word that was just put together by smaller stores has to wait for all of
+ * them, so whatever is known at once is stored as whole words (lane.h). */
 
-/* Records in the making are there as fields and as words: a word that is read
- * soon after it was put together from smaller stores has to wait for them, so
- * what is known at once is stored as words (lane.h). */
-/* What was chosen for the records of an operation's child: sampling.h. */
+/* Sampling of the records of an operation's child; see events/sampling.h. */
 struct ncs_sampled {
-	uint64_t flags;          /* that they get */
-	uint64_t left_out_since; /* ticks; 0: they are published */
+	uint64_t flags; /* flags to set in the child's records */
+	/* 0 if the records are published; else ticks since when the operation
+	 * has been in progress: they are published if that takes too long. */
+	uint64_t left_out_since;
 };
 
-/* Any event but Coll, P2p, ProxyOp, ProxyStep and ProxyCtrl. */
+/* An event in progress of any type but Coll, P2p, ProxyOp, ProxyStep and
+ * ProxyCtrl. */
 struct ncs_span_slot {
 	uint64_t tag;
 	union {
@@ -54,126 +61,132 @@ struct ncs_span_slot {
 		uint64_t words[NCS_RECORD_WORDS];
 	};
 	struct ncs_sampled sampled;
-	uint64_t operation_handle; /* of a child's operation, 0: none */
-	uint64_t gpu_start_ns;
+	uint64_t operation_handle; /* the operation it is a child of; 0 if none */
+	uint64_t gpu_start_ns;     /* by the GPU's clock; 0 if unknown */
 	uint64_t gpu_stop_ns;
-	uint64_t since; /* ticks when it was launched, about; 0: unknown */
-	bool launched;  /* … and certainly not later */
+	uint64_t since; /* approximate ticks of the kernel's launch; 0 if unknown */
+	bool launched; /* true if the launch was certainly not before `since` */
 };
 
-/* A collective or point-to-point operation, Coll or P2p. */
+/* A collective or point-to-point operation (Coll, P2p) in progress. */
 struct ncs_op {
 	uint64_t tag;
-	uint64_t number; /* in its communicator, from 1; 0: slot never used */
-	struct ncs_operation *published;
+	uint64_t number; /* in its communicator, from 1; 0 if never used */
+	struct ncs_operation *published; /* its entry in the segment */
 	uint64_t start;
-	uint64_t launched; /* ticks before its kernel was; 0: unknown */
-	uint64_t enqueued; /* ticks of its stopEvent; 0: not yet */
+	uint64_t launched; /* ticks shortly before its launch; 0 if unknown */
+	uint64_t enqueued; /* ticks of its stopEvent; 0 before that */
 	uint64_t bytes;
 	uint64_t sequence_number;
-	uint64_t children;    /* how many, and whose slot it is: operation.c */
-	uint64_t proxy_start; /* ticks, 0: none */
+	uint64_t children; /* counts of children, and the slot's owner: slots.h */
+	uint64_t proxy_start; /* ticks; 0 if there is none */
 	uint64_t proxy_stop;
-	uint64_t kernel_start_ns; /* the GPU's clock, 0: none */
+	uint64_t kernel_start_ns; /* by the GPU's clock; 0 if there is none */
 	uint64_t kernel_stop_ns;
-	uint64_t recorded_ns[NCS_TIMING_COUNT]; /* plus 1; 0: not timed */
-	uint64_t stream; /* that it was called on, as in records; 0: unknown */
-	uint64_t sampling;  /* flags of its records: sampling.h */
-	uint64_t under_way; /* ticks, if its children's are left out; 0: not */
+	/* Time that was last added to the histograms, plus 1; 0 if none was. */
+	uint64_t recorded_ns[NCS_TIMING_COUNT];
+	uint64_t stream;   /* CUDA stream, as in records; 0 if unknown */
+	uint64_t sampling; /* flags of its records: events/sampling.h */
+	/* Ticks of its first progress, if its children's records are left out;
+	 * else 0. */
+	uint64_t under_way;
 	uint8_t event;
 	uint8_t function;
 	uint8_t size_known;
 	uint16_t class_index;
 	int32_t peer;
-	uint32_t range; /* that it was called in; 0: none */
+	uint32_t range; /* number of the range it was called in; 0 if none */
 };
 
 struct ncs_proxy_op;
 
-/* One transfer; a cache line. What its record shares with that of its proxy
- * operation is there. */
+/* A proxy step in progress; one cache line. The part of its record that all
+ * steps of a proxy operation share is in struct ncs_proxy_op. */
 struct ncs_step_slot {
-	_Alignas(NCS_CACHE_LINE) uint64_t handle; /* as struct ncs_proxy_op's */
-	struct ncs_proxy_op *op;                  /* always the same */
+	_Alignas(NCS_CACHE_LINE) uint64_t handle; /* see struct ncs_proxy_op */
+	struct ncs_proxy_op *op;                  /* never changes */
 	uint32_t number;
 	uint32_t state; /* enum ncs_channel_state */
 	uint64_t start;
 	uint64_t bytes;
-	uint64_t delta[2];
-	uint64_t flags; /* the record's, in their place in their word */
+	uint64_t delta[2]; /* of its record */
+	uint64_t flags;    /* of its record, at their position in word 1 */
 };
 
 struct ncs_channel_queue;
 
+/* A proxy operation in progress. */
 struct ncs_proxy_op {
-	/* What NCCL holds while in use; while free, its last one without its
-	 * kind, so that no handle is equal to it. */
+	/* In use: the handle that NCCL holds. Free: the last handle without its
+	 * kind, which is equal to no handle. */
 	uint64_t handle;
-	uint16_t next; /* younger proxy operation of the channel */
+	uint16_t next; /* index of the next younger one in the channel's queue */
 	uint16_t previous;
-	uint8_t has_sample;
+	uint8_t has_sample; /* API 1-3: `cumulative_bytes` is valid */
 	uint8_t size_known;
 	uint8_t send;
-	uint32_t live; /* steps under way */
+	uint32_t live; /* number of steps in progress */
 	uint32_t nsteps;
 	struct ncs_channel_queue *queue;
-	struct ncs_step_slot *steps; /* NCS_STEP_MAX; NULL: slot never used */
+	/* Its NCS_STEP_MAX steps; NULL if the slot was never used. */
+	struct ncs_step_slot *steps;
 	struct ncs_sampled sampled;
 	uint64_t steps_done;
-	uint64_t first_step;
+	uint64_t first_step; /* ticks when its first step started; 0 before */
 	uint64_t step_words[2]; /* words 1 and 2 of its steps' records */
 	uint64_t bytes;
-	uint64_t operation_handle; /* 0: none */
-	uint64_t operation;        /* its number, 0: none */
-	uint64_t in_progress;
-	uint64_t cumulative_bytes; /* API 1-3: the latest sample */
+	uint64_t operation_handle; /* of the operation; 0 if unknown */
+	uint64_t operation;        /* number of the operation; 0 if unknown */
+	uint64_t in_progress;      /* ticks of its first progress; 0 before */
+	uint64_t cumulative_bytes; /* API 1-3: last reported sum */
 	union {
 		struct ncs_record record;
 		uint64_t words[NCS_RECORD_WORDS];
 	};
 };
 
-/* Proxy operations of a channel, oldest first. */
+/* The proxy operations of a channel, oldest first. */
 struct ncs_channel_queue {
-	struct ncs_channel *channel;
+	struct ncs_channel *channel; /* the entry in the segment */
 	/* The oldest unfinished step of the oldest proxy operation that has
-	 * one; NULL: none. */
+	 * one; NULL if there is none. */
 	struct ncs_step_slot *head;
-	uint16_t first;
+	uint16_t first; /* indices of proxy operations; NCS_NONE if empty */
 	uint16_t last;
 };
 
-/* Two threads that write here must not share a line, nor the line that is
- * fetched along with it. */
+/* Members that different threads write must not share a cache line, nor a pair
+ * of lines that the processor fetches together. */
 #define NCS_APART _Alignas(2 * NCS_CACHE_LINE)
 
-/* A publishing thread of one communicator. */
+/* A lane: a publishing thread's ring and counters in a communicator. */
 struct ncs_lane_state {
-	NCS_APART struct ncs_lane *published;
+	NCS_APART struct ncs_lane *published; /* the counters in the segment */
 	struct ncs_ring_producer ring;
-	struct ncs_span_slot *spans; /* NCS_SPAN_MAX */
-	uint64_t span_hint;          /* the one claimed last */
-	/* The thread's latest KernelLaunch or API call began; 0: none. */
+	struct ncs_span_slot *spans; /* NCS_SPAN_MAX of them */
+	uint64_t span_hint;          /* index of the slot claimed last */
+	/* Ticks when the thread's last KernelLaunch or API call began; 0 if
+	 * there was none. */
 	uint64_t launched;
-	/* The ProxyCtrl event under way; a thread has one at a time. */
+	/* The ProxyCtrl event in progress; a thread has one at a time. */
 	uint64_t ctrl_tag;
 	union {
 		struct ncs_record ctrl;
 		uint64_t ctrl_words[NCS_RECORD_WORDS];
 	};
 	uint64_t ring_busy; /* shared lane: 1 while a thread publishes */
-	/* What its ring says of the streams of operations: the latest STREAM
-	 * record's, 0 before any, and how many operations came since. */
+	/* The CUDA stream in the ring's last STREAM record, 0 before the first
+	 * one, and the number of operations published since. */
 	uint64_t stream;
 	uint64_t stream_age;
-	uint32_t index;
-	bool shared;
+	uint32_t index; /* in the communicator's lanes */
+	bool shared; /* true for lane 0, which many threads may use at once */
 };
 
-/* Collectives and transfers as all ranks count them; see sampling.h. */
+/* Numbers of operations on which all ranks agree; see events/sampling.h. */
 struct ncs_counted_function {
-	uint64_t numbers; /* the largest sequence number, plus 1; 0: none */
-	uint64_t repeats; /* of numbers that were told before */
+	uint64_t numbers; /* greatest sequence number plus 1; 0 before any */
+	uint64_t repeats; /* number of operations with a repeated number */
 };
 
 #define NCS_TRANSFER_MAX 256u
@@ -186,13 +199,14 @@ struct ncs_counted {
 };
 
 struct ncs_comm {
-	uint64_t context; /* what NCCL holds; 0: this entry was never used */
-	/* The address of its steps (NCS_PROXY_OP_MAX * NCS_STEP_MAX), in order
+	uint64_t context; /* the context that NCCL holds; 0 if never used */
+	/* Address of its steps, NCS_PROXY_OP_MAX * NCS_STEP_MAX of them in order
 	 * of their proxy operations; 0 before publication and after finalize. */
 	uint64_t live;
 	uint32_t index; /* in the registry */
 	uint32_t api_version;
-	int32_t nranks; /* -1: unknown */
+	int32_t nranks; /* -1 if unknown */
+	/* The segment and the tables in it, with their sizes. */
 	struct ncs_header *header;
 	struct ncs_channel *channels;
 	struct ncs_operation *operations;
@@ -200,48 +214,52 @@ struct ncs_comm {
 	struct ncs_histogram *histograms;
 	struct ncs_range *ranges;
 	struct ncs_range_histogram *range_histograms;
-	/* What of each channel's times has been charged to a range: a line for
-	 * each table entry, its last word 1 once it is in use. */
+	/* For each channel table entry, a cache line with the part of each of
+	 * its times that was already added to a range; the line's last word is
+	 * 1 once it is in use. */
 	uint64_t (*charged)[8];
-	uint32_t range_count; /* 0: ranges are off */
+	uint32_t range_count; /* 0 if ranges are off */
 	uint32_t range_histogram_count;
 	uint32_t channel_count; /* a power of two */
 	uint32_t operation_count;
-	uint32_t class_count; /* NCS_FUNCTION_MAX and a power of two */
+	uint32_t class_count; /* NCS_FUNCTION_MAX plus a power of two */
 	uint32_t histogram_count;
 	uint64_t lanes_claimed;
-	uint64_t identified; /* API 1-3: 1 once told who we are */
+	uint64_t identified; /* API 1-3: 1 once NCCL has reported our rank */
+	/* Private arrays: comm_memory.h. */
 	struct ncs_op *ops;
 	struct ncs_proxy_op *proxy_ops;
 	struct ncs_step_slot *steps;
-	struct ncs_channel_queue *queues; /* one a channel table entry */
-	/* A channel's index plus 1 by the hash of its key; 0: none. As many as
-	 * ncs_channel_places(). */
+	struct ncs_channel_queue *queues; /* one for each channel table entry */
+	/* Index of channels by the hash of their keys: an entry's index in the
+	 * table plus 1; 0 if free. ncs_channel_places() places. */
 	uint64_t *channel_places;
-	/* Of a class: index in the histogram table plus 1; 0: none yet; more
-	 * than there are: none, for good. */
+	/* For each class and timing: index of its histogram plus 1; 0 if none
+	 * has been claimed yet; more than histogram_count if there never will
+	 * be one. */
 	uint64_t histogram_of[NCS_CLASS_MAX][NCS_TIMING_COUNT];
-	/* By thread index (lane.h); NULL: not claimed yet. The last one is for
-	 * all threads that are not told apart. */
+	/* By thread index (lane.h); NULL if the thread has no lane yet. The last
+	 * one serves all threads without an index of their own. */
 	struct ncs_lane_state *lane_of_thread[NCS_THREAD_MAX + 2];
 	struct ncs_writer writer;
 	void *private_memory;
-	uint64_t finished_order; /* the lower, the earlier finalized */
-	uint32_t profile;        /* which size it was laid out with */
-	/* Launching threads write these, … */
-	NCS_APART uint64_t operation_number; /* of the latest operation */
+	uint64_t finished_order; /* smaller if finalized earlier */
+	uint32_t profile;        /* the segment size it was laid out with */
+	/* Written by launching threads: */
+	NCS_APART uint64_t operation_number; /* of the last operation */
 	struct ncs_counted counted;
 	struct ncs_mask_comm mask;
-	/* … the proxy thread these: … */
-	NCS_APART uint64_t proxy_op_hint; /* slots before it are taken, likely */
-	uint64_t proxy_op_evict;
-	uint64_t proxy_resting; /* state that sleep and append come back to */
-	struct ncs_gpu_bounds gpu; /* kernel.c */
-	uint64_t gpu_busy;         /* 1 while a thread changes them */
-	/* … what found no room in the table, seen by nobody, … */
+	/* Written by the proxy thread: */
+	NCS_APART uint64_t proxy_op_hint; /* slots below are likely in use */
+	uint64_t proxy_op_evict; /* cursor of the search for a slot to evict */
+	uint64_t proxy_resting;  /* state to return to after sleep and append */
+	struct ncs_gpu_bounds gpu; /* events/kernel.c */
+	uint64_t gpu_busy;         /* 1 while a thread changes `gpu` */
+	/* Stand-ins for channels that found no room in the table; not
+	 * published. */
 	struct ncs_channel_queue overflow_queue;
 	struct ncs_channel overflow_channel;
-	/* … and each thread its lane. */
+	/* Each written by its own thread: */
 	struct ncs_lane_state lanes[NCS_LANE_MAX];
 };
 

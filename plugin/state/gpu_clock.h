@@ -1,19 +1,20 @@
 /* SPDX-License-Identifier: MIT */
-/* The GPU's clock against the host's, from what kernel channels tell.
+/* Bounds of the offset between the GPU's clock and the host's, from the times of
+ * kernel channels.
  *
- * A kernel starts after it was launched, and before NCCL has seen that it did;
- * the GPU's clock showed `start` then, a multiple of its quantum. So of the
- * offset, GPU minus host,
+ * A kernel starts after its launch, and before NCCL has seen it start. The GPU's
+ * clock then showed `start`, a multiple of the clock's quantum. For the offset,
+ * GPU minus host, this means
  *
  *   start - seen <= offset < start + quantum - launched
  *
- * and likewise for the stop's lower bound. The offset drifts, so bounds are
- * those of a window of about a second: the greatest lower and the least upper
- * one. Where they contradict each other, by drift or because a time was wrong,
- * a new window begins.
+ * and the kernel's stop gives another lower bound in the same way. Since the
+ * offset drifts, the bounds are those of a window of about a second: the
+ * greatest lower bound and the least upper bound. When they contradict each
+ * other, because of drift or of a wrong time, a new window begins.
  *
- * Pure; times are ns. Offsets are differences modulo 2^64, since neither clock
- * begins at a moment that is known.
+ * Pure functions; times are in ns. Offsets are differences modulo 2^64, since
+ * neither clock starts at a known time.
  */
 #ifndef NCS_PLUGIN_STATE_GPU_CLOCK_H
 #define NCS_PLUGIN_STATE_GPU_CLOCK_H
@@ -22,60 +23,61 @@
 #include <stdint.h>
 
 #define NCS_GPU_WINDOW_NS UINT64_C(1000000000)
-/* Less is no window: a time that is wrong would not be contradicted. */
+/* The shortest window that counts: a shorter one might contain a wrong time that
+ * no other time contradicts. */
 #define NCS_GPU_WINDOW_NS_MIN UINT64_C(20000000)
 #define NCS_GPU_SAMPLES_MIN 16
 
-/* So many windows in a row that were contradicted too early: what was known
- * is not true any more. */
+/* After this many windows in a row were contradicted too early, the known bounds
+ * are dropped. */
 #define NCS_GPU_RESTARTS_MAX 8
 
-/* How far from the truth a plausible time may be, beyond the bounds: where the
- * clocks can be compared, and where they cannot; and the part of the time since
- * they could that they may have drifted apart. */
+/* How far beyond the bounds a plausible time may be: if bounds are known, and if
+ * they are not; and the clocks' drift, as a fraction (1/8192) of the time since
+ * the bounds were known. */
 #define NCS_GPU_SLACK_NS UINT64_C(1000000)
 #define NCS_GPU_SLACK_UNKNOWN_NS UINT64_C(10000000000)
 #define NCS_GPU_DRIFT_PART 8192
 
-/* No channel's kernel takes longer. */
+/* The longest plausible kernel: one hour. */
 #define NCS_GPU_KERNEL_NS_MAX UINT64_C(3600000000000)
 
 struct ncs_gpu_offset {
-	uint64_t low; /* at least */
+	uint64_t low; /* inclusive bounds */
 	uint64_t high;
 };
 
 struct ncs_gpu_bounds {
-	uint64_t quantum; /* 0: no time was seen yet */
-	/* The window that is being filled. */
+	uint64_t quantum; /* 0 before the first time */
+	/* The current window. */
 	struct ncs_gpu_offset window;
-	uint64_t since; /* on the host */
+	uint64_t since; /* host's time of its first kernel */
 	uint64_t samples;
-	/* The latest full one. */
+	/* The last complete window. */
 	struct ncs_gpu_offset known;
-	uint64_t known_at; /* on the host; 0: there is none */
+	uint64_t known_at; /* host's time of its end; 0 if there is none */
 	uint64_t known_samples;
-	uint64_t restarts;
-	uint64_t early; /* of these, in a row */
+	uint64_t restarts; /* number of windows that were contradicted */
+	uint64_t early;    /* of these, too early and in a row until now */
 };
 
-/* What is told of a kernel channel. */
+/* The times of a kernel channel. */
 struct ncs_gpu_kernel {
 	uint64_t start; /* by the GPU's clock */
 	uint64_t stop;
-	uint64_t launched;   /* on the host, before it ran; 0: unknown */
-	uint64_t since;      /* about when it was launched; 0: unknown */
-	uint64_t seen_start; /* when NCCL saw that it had */
+	uint64_t launched; /* on the host, certainly before its start; 0 if unknown */
+	uint64_t since;      /* on the host, about its launch; 0 if unknown */
+	uint64_t seen_start; /* on the host, when NCCL saw its start and its stop */
 	uint64_t seen_stop;
 };
 
-/* Whether an offset, or a time, is before another. */
+/* Returns true if an offset or time is less than another, modulo 2^64. */
 static inline bool ncs_gpu_before(uint64_t a, uint64_t b)
 {
 	return (int64_t)(a - b) < 0;
 }
 
-/* Whether the GPU's times can be true. */
+/* Returns true if the GPU's times of a kernel are plausible. */
 static inline bool ncs_gpu_is_plausible(const struct ncs_gpu_bounds *bounds,
 					const struct ncs_gpu_kernel *kernel)
 {
@@ -100,10 +102,11 @@ static inline bool ncs_gpu_is_plausible(const struct ncs_gpu_bounds *bounds,
 	       duration < kernel->seen_stop - kernel->since + slack;
 }
 
-/* The greatest number that the quantum and the time are multiples of. */
+/* Returns the greatest common divisor of the quantum and a time. */
 static inline uint64_t ncs_gpu_quantum(uint64_t quantum, uint64_t time)
 {
-	/* As a rule it is a power of two, and nothing new: no division. */
+	/* The quantum usually is a power of two that divides the time: avoid the
+	 * divisions then. */
 	if (quantum != 0 && (quantum & (quantum - 1)) == 0 &&
 	    (time & (quantum - 1)) == 0)
 		return quantum;
@@ -116,7 +119,7 @@ static inline uint64_t ncs_gpu_quantum(uint64_t quantum, uint64_t time)
 	return quantum;
 }
 
-/* Narrows the bounds by one kernel. */
+/* Narrows an offset's bounds by one kernel. */
 static inline void ncs_gpu_narrow(const struct ncs_gpu_bounds *bounds,
 				  struct ncs_gpu_offset *offset,
 				  const struct ncs_gpu_kernel *kernel)
@@ -133,7 +136,7 @@ static inline void ncs_gpu_narrow(const struct ncs_gpu_bounds *bounds,
 		offset->high = high;
 }
 
-/* The window becomes what is known. */
+/* Makes the current window the known one. */
 static inline void ncs_gpu_know(struct ncs_gpu_bounds *bounds, uint64_t now)
 {
 	bounds->known = bounds->window;
@@ -143,6 +146,7 @@ static inline void ncs_gpu_know(struct ncs_gpu_bounds *bounds, uint64_t now)
 	bounds->samples = 0;
 }
 
+/* Returns true if the window is `length` ns long and has enough kernels. */
 static inline bool ncs_gpu_window_is_good(const struct ncs_gpu_bounds *bounds,
 					  uint64_t now, uint64_t length)
 {
@@ -150,8 +154,8 @@ static inline bool ncs_gpu_window_is_good(const struct ncs_gpu_bounds *bounds,
 	       now - bounds->since >= length;
 }
 
-/* Takes in a kernel whose times are plausible and whose launch is known. True
- * if more is known than before, or less. */
+/* Adds a kernel whose times are plausible and whose `launched` is known. Returns
+ * true if the known bounds have changed. */
 static inline bool ncs_gpu_learn(struct ncs_gpu_bounds *bounds,
 				 const struct ncs_gpu_kernel *kernel)
 {

@@ -1,17 +1,18 @@
 /* SPDX-License-Identifier: MIT */
-/* Handles: what NCCL gets for an event and hands back later.
+/* Handles: the numbers that NCCL gets for events and hands back later.
  *
- * Numbers, never pointers: NCCL may hand back one that is old, doubled, zero,
- * or of another process (PXN), and each must be told from a good one without
- * touching anything. Pure.
+ * A handle is never a pointer: NCCL may hand back one that is stale, stopped
+ * twice, zero, or from another process (PXN), and the plugin must recognise
+ * each of these without dereferencing it. Pure functions.
+ *
  *
  *   bits  0- 3  kind          bits 10-19  slot
  *   bits  4- 9  communicator  bits 20-23  lane
  *   bits 24-63  low 40 bits of the slot's tag
  *
- * Proxy operations and steps, which most callbacks are about, have no tag: the
- * slot has the handle itself, whose bits from 24 count its uses, and a step's
- * slot is of 13 bits, 10-22.
+ * Proxy operations and steps, which most callbacks are about, have no tag. Their
+ * slots hold the whole handle, and bits 24-63 count the slot's uses. The slot
+ * number of a step takes 13 bits, 10-22.
  */
 #ifndef NCS_PLUGIN_STATE_HANDLE_H
 #define NCS_PLUGIN_STATE_HANDLE_H
@@ -26,14 +27,14 @@ enum ncs_handle_kind {
 	NCS_HANDLE_PROXY_OP = 3,
 	NCS_HANDLE_STEP = 4,
 	NCS_HANDLE_CTRL = 5,
-	/* Stand-ins for events that are not followed, where NCCL wants a
-	 * handle or children are to be recognised: of another process, or
-	 * without a free slot. */
+	/* Stand-ins for events that are not followed, so that NCCL has a handle
+	 * and their children can be recognised: events of another process, and
+	 * events that found no free slot. */
 	NCS_HANDLE_FOREIGN = 6,
 	NCS_HANDLE_UNTRACKED = 7,
-	/* One word for two plugins: plugin/chain/handle_pairs.h. */
+	/* A handle for two plugins: plugin/chain/handle_pairs.h. */
 	NCS_HANDLE_PAIR = 8,
-	/* Never given out: of a slot that is being filled. */
+	/* Marks a slot that is being filled; NCCL never gets it. */
 	NCS_HANDLE_CLAIMED = 15,
 };
 
@@ -47,6 +48,7 @@ struct ncs_handle {
 
 #define NCS_HANDLE_TAG_MASK ((UINT64_C(1) << 40) - 1)
 
+/* Packs the parts of a handle into a word. */
 static inline uint64_t ncs_handle_encode(enum ncs_handle_kind kind,
 					 unsigned comm, unsigned slot,
 					 unsigned lane, uint64_t tag)
@@ -56,6 +58,7 @@ static inline uint64_t ncs_handle_encode(enum ncs_handle_kind kind,
 	       tag << 24;
 }
 
+/* Unpacks a handle, which may be any value. */
 static inline struct ncs_handle ncs_handle_decode(uint64_t value)
 {
 	struct ncs_handle handle;
@@ -68,38 +71,43 @@ static inline struct ncs_handle ncs_handle_decode(uint64_t value)
 	return handle;
 }
 
-/* Whether a slot with this tag is the one that the handle was given for. */
+/* Returns nonzero if the handle was made for the current use of a slot with this
+ * tag. */
 static inline int ncs_handle_matches(const struct ncs_handle *handle,
 				     uint64_t tag)
 {
 	return (tag & 1) && (tag & NCS_HANDLE_TAG_MASK) == handle->tag;
 }
 
-/* For slots that have the handle itself: its first value, free. */
+/* The next three are for slots that hold the whole handle. */
+
+/* Returns the initial value of a slot, which is free. */
 static inline uint64_t ncs_handle_free(unsigned comm, unsigned slot)
 {
 	return (uint64_t)(comm & 0x3f) << 4 | (uint64_t)(slot & 0x1fff) << 10;
 }
 
-/* The next handle of a free slot, and what the slot has when it is free
- * again. */
+/* Returns the handle for the next use of a free slot. */
 static inline uint64_t ncs_handle_next(uint64_t free_handle,
 				       enum ncs_handle_kind kind)
 {
 	return free_handle + (UINT64_C(1) << 24) + (uint64_t)kind;
 }
 
+/* Returns the value of a slot that becomes free. */
 static inline uint64_t ncs_handle_freed(uint64_t handle)
 {
 	return handle & ~UINT64_C(0xf);
 }
 
+/* Returns true if the handle is of this kind. */
 static inline bool ncs_handle_is(uint64_t handle, enum ncs_handle_kind kind)
 {
 	return (handle & 0xf) == (uint64_t)kind;
 }
 
-/* The communicator and the 13-bit slot of a value that may be any. */
+/* Return the communicator and the 13-bit slot of a handle, which may be any
+ * value. */
 static inline unsigned ncs_handle_comm(uint64_t handle)
 {
 	return (unsigned)(handle >> 4 & 0x3f);

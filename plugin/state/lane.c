@@ -1,12 +1,10 @@
 /* SPDX-License-Identifier: MIT */
-/* Finding, claiming and using lanes. Called by callbacks: no lock, no
- * allocation, no system call. */
+/* Claiming lanes, and publishing in their rings; see lane.h. */
 #include "plugin/state/lane.h"
 
 #include "plugin/state/threads.h"
 
-/* pthread_self() of each thread that has called, in order of appearance. Never
- * cleared: see lane.h. */
+/* pthread_self() of each thread with an index, in order of appearance. */
 static uint64_t threads[NCS_THREAD_MAX];
 
 __thread uint32_t ncs_thread_index;
@@ -39,11 +37,11 @@ struct ncs_lane_state *ncs_lane_claim(struct ncs_comm *comm)
 
 /* --- the shared lane's ring --------------------------------------------------- */
 
-/* False: another thread is at it, which is counted. */
+/* Returns false, and counts a lost record, if another thread has the ring. */
 static bool take_ring(struct ncs_lane_state *lane)
 {
-	/* ORDER: pairs with leave_ring() (plugin/state/lane.c): the next thread sees
-	 * the producer's position as this one left it. */
+	/* ORDER: pairs with leave_ring() (plugin/state/lane.c): this thread sees
+	 * the producer's position as the last one left it. */
 	if (ncs_exchange_acquire_release(&lane->ring_busy, 1) == 0)
 		return true;
 	ncs_lane_lose(lane, NCS_LOSS_RING_BUSY);
@@ -66,8 +64,8 @@ void ncs_lane_publish_shared(struct ncs_lane_state *lane, const uint64_t *words)
 
 /* --- operations and their streams --------------------------------------------- */
 
-/* Who comes late, or has lost records, knows the stream again after so many
- * operations. */
+/* The CUDA stream is repeated after this many operations, for readers that come
+ * late or have lost records. */
 #define STREAM_AGE_MAX 16u
 
 static void publish_stream(struct ncs_lane_state *lane, uint64_t stream,

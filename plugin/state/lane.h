@@ -1,10 +1,9 @@
 /* SPDX-License-Identifier: MIT */
-/* The calling thread's place in a communicator: its counters and its ring.
+/* Lanes: each publishing thread's counters and ring in a communicator.
  *
- * Called by every callback. A thread is told by its pthread_self(); one that
- * gets a dead thread's stack inherits its lane, which is what keeps short-lived
- * launcher threads from using up all lanes. No thread-local memory but one
- * word, no destructor, no lock.
+ * Called by every callback. A thread is identified by its pthread_self()
+ * (threads.h), so a thread that gets the stack of a dead one inherits its lane.
+ * One thread-local word, no destructor; no lock, no allocation, no system call.
  */
 #ifndef NCS_PLUGIN_STATE_LANE_H
 #define NCS_PLUGIN_STATE_LANE_H
@@ -15,16 +14,17 @@
 #include "plugin/state/comm.h"
 #include "shm/seqlock.h"
 
-/* From 1 in order of appearance; 0: has not called yet; NCS_THREAD_MAX + 1:
- * came too late to be told apart. */
+/* Index of the calling thread: from 1 in order of appearance; 0 before its first
+ * call; NCS_THREAD_MAX + 1 if all indices were taken. */
 extern __thread uint32_t ncs_thread_index
 	__attribute__((visibility("hidden"), tls_model("initial-exec")));
 
-/* Finds the thread's index, and claims a lane. */
+/* Returns the calling thread's lane after giving the thread an index and a lane
+ * if it has none. */
 struct ncs_lane_state *ncs_lane_claim(struct ncs_comm *comm);
 
-/* The lane of the calling thread, claimed at first use; the shared one where
- * all are taken. */
+/* Returns the calling thread's lane, claimed at first use; the shared lane if all
+ * are taken. */
 static inline struct ncs_lane_state *ncs_lane_of_caller(struct ncs_comm *comm)
 {
 	struct ncs_lane_state *lane = comm->lane_of_thread[ncs_thread_index];
@@ -32,12 +32,13 @@ static inline struct ncs_lane_state *ncs_lane_of_caller(struct ncs_comm *comm)
 	return __builtin_expect(lane != NULL, 1) ? lane : ncs_lane_claim(comm);
 }
 
+/* Stores the time of the thread's last callback. */
 static inline void ncs_lane_note_call(struct ncs_lane_state *lane, uint64_t now)
 {
 	ncs_store_relaxed(&lane->published->last_call, now);
 }
 
-/* The lane of the calling thread; notes the time of the call. */
+/* Returns the calling thread's lane and stores the time of the callback. */
 static inline struct ncs_lane_state *ncs_lane_enter(struct ncs_comm *comm,
 						    uint64_t now)
 {
@@ -47,11 +48,11 @@ static inline struct ncs_lane_state *ncs_lane_enter(struct ncs_comm *comm,
 	return lane;
 }
 
-/* In a forked child: its only thread starts anew. */
+/* For a forked child: forgets the parent's threads. */
 void ncs_lane_forget_threads(void);
 
-/* Adds to a counter of a lane. A lane of its own has one writer: a load and a
- * store. */
+/* Adds to a counter of a lane: by a load and a store, since a lane has one
+ * writer, unless it is the shared lane. */
 static inline void ncs_lane_add(struct ncs_lane_state *lane, uint64_t *counter,
 				uint64_t addend)
 {
@@ -61,6 +62,7 @@ static inline void ncs_lane_add(struct ncs_lane_state *lane, uint64_t *counter,
 		ncs_store_relaxed(counter, ncs_load_relaxed(counter) + addend);
 }
 
+/* Count a lost event and a received event. */
 static inline void ncs_lane_lose(struct ncs_lane_state *lane,
 				 enum ncs_loss loss)
 {
@@ -74,11 +76,11 @@ static inline void ncs_lane_count_event(struct ncs_lane_state *lane,
 }
 
 /* Publishes a record, given as its NCS_RECORD_WORDS words, in the shared lane's
- * ring. */
+ * ring. If another thread is publishing there, the record is lost and counted. */
 void ncs_lane_publish_shared(struct ncs_lane_state *lane,
 			     const uint64_t *words);
 
-/* … in the lane's. */
+/* Publishes a record, given as its NCS_RECORD_WORDS words, in a lane's ring. */
 static inline void ncs_lane_publish_words(struct ncs_lane_state *lane,
 					  const uint64_t *words)
 {
@@ -88,7 +90,7 @@ static inline void ncs_lane_publish_words(struct ncs_lane_state *lane,
 		ncs_ring_put_words(&lane->ring, words);
 }
 
-/* Words 1 and 2 of a record. */
+/* Return words 1 and 2 of a record. */
 static inline uint64_t ncs_record_word1(unsigned event, unsigned flags,
 					unsigned channel, unsigned function)
 {
@@ -101,6 +103,7 @@ static inline uint64_t ncs_record_word2(uint64_t operation, int32_t peer)
 	return (uint32_t)operation | (uint64_t)(uint32_t)peer << 32;
 }
 
+/* Publishes a record in a lane's ring. */
 static inline void ncs_lane_publish(struct ncs_lane_state *lane,
 				    const struct ncs_record *record)
 {
@@ -110,14 +113,15 @@ static inline void ncs_lane_publish(struct ncs_lane_state *lane,
 	ncs_lane_publish_words(lane, words);
 }
 
-/* Publishes an operation's own record, and before it, where the ring does not
- * say so, the stream that it was called on, as in records; 0: not known. */
+/* Publishes an operation's own record; before it a STREAM record if the ring does
+ * not say yet on which CUDA stream the operation was called. `stream` is as in
+ * records; 0 if unknown. */
 void ncs_lane_publish_operation(struct ncs_lane_state *lane,
 				const struct ncs_record *record,
 				uint64_t stream);
 
-/* Between begin and end, change the function's counters with
- * ncs_lane_function_add(). */
+/* Begin and end a change of a function's counters, which
+ * ncs_lane_function_add() makes in between. */
 static inline struct ncs_function *
 ncs_lane_function_begin(struct ncs_lane_state *lane, unsigned function)
 {

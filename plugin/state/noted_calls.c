@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* The table of calls; see noted_calls.h. */
+/* The tables of calls; see noted_calls.h. */
 #include "plugin/state/noted_calls.h"
 
 #include "plugin/state/comm.h"
@@ -7,17 +7,16 @@
 #include "shm/hash.h"
 #include "shm/atomics.h"
 
-/* The range, and bits of the handle's hash; xored with the stream's hash, so that
- * two words of different calls, which two threads may have left here, are those
- * of no call. */
+/* A noted call. Two threads may store their calls here at the same time and leave
+ * one word of each; the hashes in `key` make such a pair match no call. */
 struct call_place {
-	uint64_t key; /* 0: free */
+	uint64_t key; /* range | handle's hash, xor stream's hash; 0 if free */
 	uint64_t stream;
 };
 
-/* The next use of a span's slot is noted next to the one before, so that those
- * of one group do not meet, and that of the next slot, as single calls take
- * them, is one apart. */
+/* Slot s in its n-th use is noted at place s * PLACES_APART + n, so that neither
+ * the calls of one group, which take several slots, nor single calls, which
+ * reuse one slot, replace each other soon. */
 #define PLACES 2048u
 #define PLACES_APART (PLACES / NCS_SPAN_MAX)
 #define CAPTURED 16384u
@@ -57,7 +56,7 @@ static bool is_noted(const struct call_place *place, uint64_t handle,
 	return true;
 }
 
-/* One of those where a captured call may be noted. */
+/* Returns the i-th place where a captured call may be noted. */
 static struct call_place *captured_place(uint64_t handle, unsigned i)
 {
 	return &captured_calls[(ncs_hash(handle) + i) % CAPTURED];

@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: MIT */
-/* From a call (CollApi, P2pApi) to its operations: what they need of it and NCCL
- * does not tell again.
+/* Noted calls: facts that NCCL reports with a call (CollApi, P2pApi) and that the
+ * call's operations need, too.
  *
- * A call is over before its operations start, and its handle's slot is another
- * event's; the operations of one that was captured into a CUDA graph start at
- * every launch of the graph. So the latest calls of each lane are noted, and
- * the latest captured ones.
+ * A call has ended before its operations start, and its slot may already belong
+ * to another event. The operations of a captured call start at each launch of
+ * the CUDA graph. So the last calls of each lane are noted here under their
+ * handles, and the last captured calls apart from them.
  *
  * Called by callbacks on any thread: no lock, no allocation, no system call.
  */
@@ -15,20 +15,20 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-/* The largest number of a range that can be noted. */
+/* The greatest range number that can be noted. */
 #define NCS_CALL_RANGE_MAX UINT64_C(0xffff)
 
 struct ncs_noted_call {
-	uint32_t range;  /* that it was made in; 0: none */
-	uint64_t stream; /* as in records; 0: not known */
+	uint32_t range;  /* number of the range it was made in; 0 if none */
+	uint64_t stream; /* CUDA stream, as in records; 0 if unknown */
 };
 
-/* Notes a call under its handle, that of a span; any other: nothing. */
+/* Notes a call under its handle. Does nothing if that is not a span's handle. */
 void ncs_call_note(uint64_t handle, const struct ncs_noted_call *call,
 		   bool captured);
 
-/* False: the handle is none of a call, or of one that is not noted any more;
- * then *call is of none. */
+/* Looks up the call of a handle, which may be any value. Returns false, and
+ * clears *call, if the handle is not a call's or the call is no longer noted. */
 bool ncs_call_find(uint64_t handle, struct ncs_noted_call *call);
 
 #endif

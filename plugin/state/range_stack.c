@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Stacks of ranges, and paths by number; see range_stack.h. Runs in the program's
- * own calls and in callbacks: no lock, no allocation, no system call. */
+/* Stacks of ranges, and paths by number; see range_stack.h. */
 #include "plugin/state/range_stack.h"
 
 #include <string.h>
@@ -12,11 +11,11 @@
 #include "shm/seqlock.h"
 
 #define THREAD_MAX 128u
-#define STARTED_MAX 256u /* of NVTX's process ranges, at once */
+#define STARTED_MAX 256u /* open ranges of the process */
 
 /* --- numbers -------------------------------------------------------------- */
 
-/* Written before the number is in its place, and never again. */
+/* Written before its number can be found, and never again. */
 struct path {
 	uint64_t parent;
 	struct ncs_range_name name;
@@ -29,9 +28,9 @@ static struct path paths[NCS_RANGE_MAX + 1] = {
 	[NCS_RANGE_OTHER] = { .name = { { UINT64_C(0x29726568746f28) } } },
 };
 
-static uint64_t places[PLACES]; /* numbers by hash; 0: free */
+static uint64_t places[PLACES]; /* numbers by the paths' hashes; 0 if free */
 static uint64_t given = NCS_RANGE_OTHER;
-static uint64_t limit; /* 0: ranges are off */
+static uint64_t limit; /* greatest number; 0 if ranges are off */
 static uint64_t place_mask;
 
 void ncs_range_set_limit(uint32_t count)
@@ -69,34 +68,38 @@ static bool is_path(uint64_t number, uint64_t parent,
 struct frame {
 	uint64_t domain;
 	struct ncs_range_name name;
-	uint64_t known; /* the owner's: number of the path, plus 1; 0: not yet */
+	/* Number of the path, plus 1; 0 if not looked up yet. The stack's owner
+	 * alone uses it. */
+	uint64_t known;
 };
 
-/* The owner writes it; others may look at the main thread's, under the
- * seqlock. A pop changes the depth only, which leaves what they copy true. */
+/* Only its owner writes a stack. Other threads may read the main thread's stack
+ * under the seqlock. A pop changes only the depth, outside the seqlock: the
+ * frames that a reader copies remain valid. */
 struct stack {
 	_Alignas(2 * NCS_CACHE_LINE) uint64_t sequence;
 	uint64_t depth;
-	uint64_t beyond; /* pushes that found no room, not popped yet */
-	uint64_t spare;  /* a number that is nobody's; 0: none */
-	/* What the main thread was in when this one looked last. */
+	uint64_t beyond; /* open ranges that found no room */
+	uint64_t spare;  /* a number taken but not used yet; 0 if none */
+	/* The main thread's path when this thread last read it. */
 	uint64_t seen_sequence, seen_depth, seen_path;
 	struct frame frames[NCS_RANGE_DEPTH];
 };
 
 static uint64_t threads[THREAD_MAX];
 static struct stack stacks[THREAD_MAX];
-static struct stack no_stack; /* of a thread that came too late */
-static uint64_t main_stack;   /* its address; 0: it has none yet */
+static struct stack no_stack; /* stands for a thread without a stack */
+static uint64_t main_stack;   /* address; 0 if the thread has none yet */
 static uint64_t used;
 
 static __thread struct stack *own_stack;
-static __thread uint64_t unfollowed; /* open ranges of a thread without a stack */
+static __thread uint64_t unfollowed; /* open ranges of a thread without stack */
 
 #define MAIN_STACK_BYTES (UINT64_C(128) << 20)
 
-/* The kernel leaves more than that free below the first thread's stack, at
- * whose end is what the auxiliary vector points to. */
+/* Returns true on the process's first thread: its stack ends at the file name
+ * that the auxiliary vector points to, and the kernel maps nothing within
+ * MAIN_STACK_BYTES below that. */
 static bool is_main_thread(void)
 {
 	uint64_t end = (uint64_t)getauxval(AT_EXECFN);
@@ -115,13 +118,13 @@ static __attribute__((noinline)) struct stack *claim_stack(void)
 		return own_stack;
 	}
 	stack = &stacks[place];
-	/* Of a dead thread, perhaps. */
+	/* It may have been a dead thread's. */
 	ncs_store_relaxed(&stack->depth, 0);
 	stack->beyond = 0;
 	stack->seen_sequence = 1;
 	if (is_main_thread())
-		/* ORDER: pairs with of_main_thread() (plugin/state/range_stack.c): it is
-		 * found empty. */
+		/* ORDER: pairs with of_main_thread() (plugin/state/range_stack.c): the
+		 * stack is visible as empty. */
 		ncs_store_release(&main_stack, (uint64_t)(uintptr_t)stack);
 	own_stack = stack;
 	return stack;
@@ -186,8 +189,8 @@ int ncs_range_push(uint64_t domain, const struct ncs_range_name *name)
 	return (int)depth;
 }
 
-/* Ranges of several domains need not be nested: takes it out from under
- * others, whose paths are other ones then. */
+/* Pops a range that is not the innermost one, since ranges of different domains
+ * need not be nested. The paths of the ranges inside it change. */
 static __attribute__((noinline)) int pop_from_under(struct stack *stack,
 						    uint64_t domain)
 {
@@ -232,7 +235,7 @@ int ncs_range_pop(uint64_t domain)
 
 /* --- from names to numbers ------------------------------------------------ */
 
-/* A number that is larger than the parent's; 0: there is none left. */
+/* Takes a number that is greater than the parent's; 0 if there is none left. */
 static uint64_t take_number(struct stack *stack, uint64_t parent)
 {
 	uint64_t number = stack->spare;
@@ -246,8 +249,9 @@ static uint64_t take_number(struct stack *stack, uint64_t parent)
 	return number <= limit ? number : 0;
 }
 
-/* The number of a path: found, or given. Nobody waits: of two threads that
- * come with the same new path, one keeps the number that it had for it. */
+/* Returns the number of a path, and gives it one if it has none. No thread waits:
+ * if two threads enter the same new path at once, one of them keeps its unused
+ * number as a spare. */
 static uint64_t number_of(struct stack *stack, uint64_t parent,
 			  const struct ncs_range_name *name)
 {
@@ -257,8 +261,8 @@ static uint64_t number_of(struct stack *stack, uint64_t parent,
 		return NCS_RANGE_OTHER;
 	for (unsigned i = 0; i < PROBE_MAX; i++) {
 		uint64_t *place = &places[(hash + i) & place_mask];
-		/* ORDER: pairs with number_of() (plugin/state/range_stack.c): the path is
-		 * there before its number. */
+		/* ORDER: pairs with number_of() (plugin/state/range_stack.c): the
+		 * path is visible before its number. */
 		uint64_t number = ncs_load_acquire(place);
 
 		if (number == 0 && mine == 0) {
@@ -281,7 +285,8 @@ static uint64_t number_of(struct stack *stack, uint64_t parent,
 	return NCS_RANGE_OTHER;
 }
 
-/* Frames keep what a longer name left behind the end of theirs. */
+/* Copies the name of a frame, without the words that a longer name has left
+ * behind the end of this one. */
 static void copy_name(struct ncs_range_name *to,
 		      const struct ncs_range_name *from)
 {
@@ -321,9 +326,10 @@ static uint64_t of_own_stack(struct stack *stack)
 	return path;
 }
 
-#define READS_MAX 4
+#define READS_MAX 4 /* attempts to read a stack that is changing */
 
-/* What the main thread is in; 0: nothing, or it would not stand still. */
+/* Returns the path of the main thread; 0 if it is in no range, or if its stack
+ * keeps changing. */
 static uint64_t of_main_thread(struct stack *stack)
 {
 	/* ORDER: pairs with claim_stack() (plugin/state/range_stack.c). */
@@ -368,7 +374,8 @@ static uint64_t of_main_thread(struct stack *stack)
 
 /* --- ranges of the process ------------------------------------------------ */
 
-/* `id` is 0 while free and CLAIMED while it is filled in. */
+/* An open range of the process. `id` is 0 while the slot is free, and CLAIMED
+ * while it is being filled. */
 struct started {
 	uint64_t sequence;
 	uint64_t order;
@@ -403,7 +410,8 @@ bool ncs_range_start(const struct ncs_range_name *name, uint64_t *id)
 					  name->words[k]);
 		ncs_seqlock_end(&range->sequence);
 		ncs_add_relaxed(&started_open, 1);
-		/* ORDER: pairs with of_process() (plugin/state/range_stack.c): it is whole. */
+		/* ORDER: pairs with of_process() (plugin/state/range_stack.c):
+		 * the range is complete. */
 		ncs_store_release(&range->id, *id);
 		return true;
 	}
@@ -417,8 +425,7 @@ void ncs_range_end(uint64_t id)
 	for (unsigned i = 0; i < STARTED_MAX; i++) {
 		struct started *range = &started[(id + i) % STARTED_MAX];
 
-		/* ORDER: pairs with ncs_range_start() (plugin/state/range_stack.c): the
-		 * slot's next user comes after this one. */
+		/* ORDER: pairs with ncs_range_start() (plugin/state/range_stack.c): the slot's next use comes after this one. */
 		if (ncs_load_relaxed(&range->id) == id &&
 		    ncs_cas_acquire_release(&range->id, id, 0)) {
 			ncs_add_relaxed(&started_open, UINT64_MAX);
@@ -427,7 +434,8 @@ void ncs_range_end(uint64_t id)
 	}
 }
 
-/* The latest that is open. */
+/* Returns the path of the open range of the process that was started last; 0 if
+ * there is none. */
 static uint64_t of_process(struct stack *stack)
 {
 	struct ncs_range_name name, latest = { { 0 } };
@@ -457,10 +465,10 @@ static uint64_t of_process(struct stack *stack)
 	return order ? number_of(stack, 0, &latest) : 0;
 }
 
-/* --- what a call is in ----------------------------------------------------- */
+/* --- the range of a call ----------------------------------------------------- */
 
-/* What the program called, where NCCL makes something else of it: AlltoAll of
- * what the profiler calls Send. False: nothing else. */
+/* Finds the name of the program's call if NCCL has split it into calls with other
+ * names, as AlltoAll into Sends. Returns false if it has not. */
 static bool get_hidden_call(const struct stack *stack, const char *function,
 			    struct ncs_range_name *name)
 {
@@ -494,7 +502,8 @@ static struct ncs_range_place place_of(const struct stack *stack,
 	};
 }
 
-/* The stack of the calling thread; NULL: ranges are off, or it has none. */
+/* Returns the calling thread's stack. NULL if ranges are off, or if the thread has
+ * no stack: then *without is its range. */
 static struct stack *stack_for_call(struct ncs_range_place *without)
 {
 	struct stack *stack;
@@ -558,8 +567,8 @@ void ncs_range_name_get(uint32_t number, struct ncs_range_name *name)
 
 void ncs_range_name_set(struct ncs_range_name *name, const char *text)
 {
-	/* By words: where the kernel restricts branch prediction each call of
-	 * the C library takes longer than this. */
+	/* By words: where the kernel restricts branch prediction, a single call
+	 * of the C library takes longer than all of this. */
 	size_t length = text ? strnlen(text, sizeof(*name) - 1) : 0;
 	size_t whole = length / 8;
 
@@ -571,7 +580,8 @@ void ncs_range_name_set(struct ncs_range_name *name, const char *text)
 		name->words[whole] |= (uint64_t)(uint8_t)text[i] << 8 * (i % 8);
 }
 
-/* A character's UTF-8; what is none becomes U+FFFD. Returns its bytes. */
+/* Encodes a character in UTF-8, as U+FFFD if it is invalid. Returns the number of
+ * bytes. */
 static size_t encode(uint32_t character, char bytes[4])
 {
 	if (character > 0x10ffff || (character & 0xfffff800) == 0xd800)

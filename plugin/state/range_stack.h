@@ -1,14 +1,16 @@
 /* SPDX-License-Identifier: MIT */
-/* The program's ranges: which ones a thread is in, and the numbers of paths.
+/* The program's ranges: each thread's stack of open ranges, and the numbers of
+ * paths.
  *
- * Each thread has a stack of the ranges that it has pushed, by name. A name is
- * looked up only when NCCL is called in the range: programs that push a range
- * with a name of its own for each tensor use up no room for that. A path, from
- * the outermost range to one in it, gets a number then, which is the same in
- * all communicators and never another path's.
+ * A path is a sequence of names, from an outermost range to a range inside it.
+ * Pushing a range stores only its name. A path gets a number when NCCL is first
+ * called in it, so that a program which pushes a differently named range for
+ * each tensor uses up no numbers. A path's number is the same in all
+ * communicators and is never reused.
  *
- * Called by the program at any rate, and by callbacks: no lock, no allocation,
- * no system call. Of the process, not of a communicator (range_stats.h).
+ * The ranges belong to the process; events/range_stats.h has what each
+ * communicator counts in them. Called by the program at any rate, and by
+ * callbacks: no lock, no allocation, no system call.
  */
 #ifndef NCS_PLUGIN_STATE_RANGE_STACK_H
 #define NCS_PLUGIN_STATE_RANGE_STACK_H
@@ -21,64 +23,69 @@
 #include "plugin/nccl/environment.h"
 
 #define NCS_RANGE_NAME_WORDS (NCS_RANGE_NAME_BYTES / 8)
-#define NCS_RANGE_DEPTH 64u /* what is deeper counts as what is around it */
+/* Ranges that are nested deeper count as the innermost one above. */
+#define NCS_RANGE_DEPTH 64u
 
-/* Padded with zeros, of which there is at least one. */
+/* A name in UTF-8, padded with at least one zero byte. */
 struct ncs_range_name {
 	uint64_t words[NCS_RANGE_NAME_WORDS];
 };
 
-/* Cuts what is too long. NULL: an empty name. */
+/* Set a name from text (NULL means an empty name), from wide characters in the
+ * second case. Text that is too long is cut. */
 void ncs_range_name_set(struct ncs_range_name *name, const char *text);
-/* … to UTF-8. */
 void ncs_range_name_set_wide(struct ncs_range_name *name, const wchar_t *text);
 
-/* A pop ends the innermost range of its own domain. Any value but these is a
- * domain of NVTX's. */
-#define NCS_RANGE_DOMAIN_DEFAULT UINT64_C(0) /* NVTX's */
-#define NCS_RANGE_DOMAIN_OWN UINT64_C(1)     /* ncclstat/range.h's */
-/* NCCL's own calls: no ranges of the program, but they name what the profiler
- * takes apart. */
+/* Domains: a pop ends the innermost range of its domain. Any other value is the
+ * handle of an NVTX domain. */
+#define NCS_RANGE_DOMAIN_DEFAULT UINT64_C(0) /* NVTX's default domain */
+#define NCS_RANGE_DOMAIN_OWN UINT64_C(1)     /* of ncclstat/range.h */
+/* Of NCCL's own calls. These are not ranges of the program, but name the call
+ * that NCCL splits into others. */
 #define NCS_RANGE_DOMAIN_NCCL UINT64_C(2)
 
-/* Nothing to pop: NVTX's number for it. */
+/* Returned if there is no range to pop; NVTX's number for that. */
 #define NCS_RANGE_NONE_OPEN (-2)
 
-/* Both return the range's level, from 0. */
+/* Push and pop a range of the calling thread. Both return its level, from 0. */
 int ncs_range_push(uint64_t domain, const struct ncs_range_name *name);
 int ncs_range_pop(uint64_t domain);
 
-/* Ranges of the process, not of a thread. `*id` is what to end it with; 0: one
- * is given out. False: it cannot be followed, for want of room. */
+/* Start and end a range of the process, which belongs to no thread. `*id`
+ * identifies the range; if it is 0, it is set to a new id. Returns false if there
+ * is no room to follow the range. */
 bool ncs_range_start(const struct ncs_range_name *name, uint64_t *id);
 void ncs_range_end(uint64_t id);
 
-/* False until the first range of the process. */
+/* Returns false until the process has started or pushed its first range. */
 bool ncs_range_is_used(void);
 
-/* The range that the calling thread is in; see ncs_range_now(). */
+/* The range of a call. */
 struct ncs_range_place {
-	uint32_t number; /* 0: none */
-	bool folded;     /* it is deeper in, or has no number of its own */
+	uint32_t number; /* 0 if none */
+	bool folded; /* true if this is an outer range in place of the real one */
 };
 
-/* That of the thread; for one that has none, as autograd's threads that run
- * the backward pass for the main thread: that of the main thread, else the
- * process's latest. `function` is what NCCL says that is called, for what it
- * takes apart; NULL: not to be named. */
+/* Returns the range that the calling thread is in. For a thread that is in none,
+ * such as autograd's threads, which run the backward pass for the main thread,
+ * that is the range of the main thread, else the last one that the process
+ * started. `function` is the name of NCCL's call, NULL if unknown: if NCCL made it
+ * for a call with another name, that name becomes an inner range. */
 struct ncs_range_place ncs_range_now(const char *function);
 
-/* The range of this name in the one that the thread is in. */
+/* Returns the range of this name inside the one that the thread is in. */
 struct ncs_range_place ncs_range_in_now(const struct ncs_range_name *name);
 
-/* Of a number that was given out: the range around it, 0: none; its name. */
+/* Return the number of the range around a range, 0 if it is outermost, and the
+ * range's name. */
 uint32_t ncs_range_parent(uint32_t number);
 void ncs_range_name_get(uint32_t number, struct ncs_range_name *name);
 
-/* How many numbers there are, at most; before any callback. */
+/* Sets the greatest number, 0 to turn ranges off. To be called before any
+ * callback. */
 void ncs_range_set_limit(uint32_t limit);
 
-/* In a forked child: only the calling thread is left. */
+/* For a forked child: forgets the stacks of all threads but the calling one. */
 void ncs_range_forget_threads(void);
 
 #endif

@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: MIT */
-/* Which operations keep the records of their children: the choice itself.
+/* Choosing the operations that keep the records of their children.
  *
- * A hash of what all ranks know of an operation alike, so that they choose the
- * same ones without a word to each other, and so that no period of the job
- * can be in step with the choice. An operation is kept at level L, one in 2^L,
- * if its hash begins with L zero bits: what is kept at a level is kept at all
- * lower ones. Pure functions; any thread, no state.
+ * The choice is a hash of facts that all ranks know about an operation, so that
+ * all ranks choose the same operations without communicating, and so that the
+ * choice follows no period of the job. At level L one operation in 2^L is kept:
+ * those whose hash begins with L zero bits. An operation that is kept at a level
+ * is kept at all lower levels, too. Pure functions.
  */
 #ifndef NCS_PLUGIN_STATE_SAMPLE_CHOICE_H
 #define NCS_PLUGIN_STATE_SAMPLE_CHOICE_H
@@ -15,25 +15,26 @@
 
 #include "shm/hash.h"
 
-/* `ordinal` tells apart the operations of a communicator and function. */
+/* Returns the hash of an operation. `ordinal` tells apart the operations of a
+ * communicator and function. */
 static inline uint64_t ncs_sample_hash(uint64_t comm_id, unsigned function,
 				       uint64_t ordinal)
 {
-	uint64_t whose = comm_id ^ function * UINT64_C(0xd6e8feb86659fd93);
+	uint64_t seed = comm_id ^ function * UINT64_C(0xd6e8feb86659fd93);
 
-	return ncs_hash(ncs_hash(whose) ^ ordinal);
+	return ncs_hash(ncs_hash(seed) ^ ordinal);
 }
 
-/* The ordinal of a collective: NCCL's sequence number, and which time it is
- * that this number is told (0: the first). */
+/* Returns the ordinal of a collective, from NCCL's sequence number and its repeat
+ * count (0 the first time that NCCL reports the number). */
 static inline uint64_t ncs_sample_collective(uint64_t sequence_number,
 					     uint64_t repeat)
 {
 	return repeat ? sequence_number ^ ncs_hash(repeat) : sequence_number;
 }
 
-/* The ordinal of a transfer: who sends to whom, and for the how manieth time.
- * Both ends know it. */
+/* Returns the ordinal of a transfer, from its two ranks and the number of earlier
+ * transfers in this direction, which both ends know. */
 static inline uint64_t ncs_sample_transfer(int32_t sender, int32_t receiver,
 					   uint64_t count)
 {
@@ -41,6 +42,7 @@ static inline uint64_t ncs_sample_transfer(int32_t sender, int32_t receiver,
 	       count;
 }
 
+/* Returns true if an operation with this hash is kept at a level. */
 static inline bool ncs_sample_is_kept(uint64_t hash, unsigned level)
 {
 	return (unsigned)__builtin_clzll(hash | 1) >= level;
