@@ -1,118 +1,130 @@
 /* SPDX-License-Identifier: MIT */
 /* The activation mask; see mask.h.
  *
- * Why a mask can hang a job
+ * How a mask can hang a job
  *
- * NCCL and the GPU each count works, per communicator and channel. For a work
- * with KernelCh ("on") the GPU writes its count and the time into a place that
- * follows from the count (modulo 64), and a profiling operation of NCCL waits
- * until the place with NCCL's count has been written. As long as both count
- * alike it is. Where they do not ("drift"), an on work waits for a place that
- * another on work may never write: the operation does not end, nor does the
- * job. If all works are on, each place is written in time, whatever the drift:
- * times are wrong then, but nothing hangs. Drift comes from
- *  D1 a call captured into a CUDA graph: off, it is counted by NCCL once, at
- *     capture; on, at each replay, or not even then; by the GPU at each replay;
- *  D2 a message to oneself (ncclSend and ncclRecv of one rank, also as part of
- *     an all-to-all): the GPU counts it, NCCL does not. An API call does not
- *     tell the peer, so each call from point to point may be one;
- *  D3 in NCCL 2.29 and 2.30, Broadcasts of several roots in one group, which
- *     become AllGatherV: the GPU counts these, NCCL does not, and they write
- *     nothing. In a group NCCL launches collectives, AllGatherV and calls from
- *     point to point in this order;
- *  D4 from 2.31 on, every work that is off: NCCL counts works that are on only.
- * Besides, a Send and a Recv that NCCL joins to one work are on for the GPU if
- * the Recv is, but each of them waits by itself (D5).
+ * NCCL and the GPU both count works, for each communicator and channel. For a
+ * work with KernelCh (the work is "on") the GPU writes its count and the time to
+ * a place that is given by the count modulo 64, and a profiling operation of
+ * NCCL waits until the place given by NCCL's own count has been written. This
+ * is right as long as the two counts agree. If they do not ("drift"), a work
+ * that is on waits for a place that only another work that is on would write.
+ * If no such work follows, the operation never ends, and neither does the job.
+ * If all works are on, each place is written sooner or later, whatever the
+ * drift: times are wrong then, but nothing hangs. Drift has these causes:
+ *  D1 A call that is captured into a CUDA graph. The GPU counts it at each
+ *     replay. NCCL counts it once, at capture, if it is off; and at each
+ *     replay, or not even then, if it is on.
+ *  D2 A message to oneself: ncclSend and ncclRecv of a single rank, also as
+ *     part of an all-to-all. The GPU counts it, NCCL does not. An API call does
+ *     not report the peer, so any point-to-point call may be such a message.
+ *  D3 In NCCL 2.29 and 2.30, Broadcasts of several roots in one group, which
+ *     NCCL turns into an AllGatherV. The GPU counts it, NCCL does not, and the
+ *     GPU writes nothing for it. Of one group NCCL launches collectives first,
+ *     then AllGatherVs, then point-to-point calls.
+ *  D4 From NCCL 2.31 on, any work that is off: NCCL counts only works that are
+ *     on.
+ * There is another danger: if NCCL joins a Send and a Recv to one work, the work
+ * is on for the GPU if the Recv is on, but the Send and the Recv each wait if
+ * they are on themselves (D5).
  *
- * So the works of a communicator must satisfy, whatever threads do:
- *   I1 never captured off and then on; never captured on and then off;
- *   I2 never on after a drift, unless all that follow are on, too;
- *   I3 calls of one group that may be joined (D5) are all on or all off.
+ * So, whatever the threads do, the works of a communicator must satisfy these
+ * invariants:
+ *   I1 After a work was captured off, no work is on; after a work was captured
+ *      on, no work is off.
+ *   I2 No work is on after a drift, unless all works that follow are on, too.
+ *   I3 Calls of one group that may be joined (D5) are all on or all off.
  *
- * What NCCL does, and what is assumed
+ * What NCCL does, and the assumptions
  *
- * For each call NCCL reads the mask ("R"), then calls GroupApi start, if it is
- * the first of a group, and CollApi or P2pApi start; what it read is the mask
- * of that call. When the outermost group has ended, GroupApi stop is called on
- * the same thread.
- *  A1 The calls on one communicator, and its destruction, are ordered by the
- *     application (NCCL's rule), whichever threads make them: R of a call comes
- *     after all callbacks of the call before, and no other call comes between
- *     the first and the last of a group. An abort, which may come at any time,
- *     ends the communicator, and what its counters are no longer matters.
+ * For each call NCCL reads the mask ("R"); then it calls GroupApi start, if the
+ * call is the first one of a group, and CollApi or P2pApi start. The value it
+ * has read is the mask of that call. When the outermost group has ended, NCCL
+ * calls GroupApi stop on the same thread.
+ *  A1 The application orders the calls on one communicator, and its destruction
+ *     (this is NCCL's rule), whichever threads make them. R of a call comes
+ *     after all callbacks of the call before, and no other call on the
+ *     communicator comes between the first and the last call of a group. An
+ *     abort may come at any time; it ends the communicator, and its counts no
+ *     longer matter.
  *  A2 The first call on a communicator comes after its init here has returned,
- *     which is when NCCL itself can be used with it.
- *  A3 NCCL reports all calls of a communicator that was made here. (It does not
- *     once it has closed the plugin under a communicator that lives, as some
- *     releases can after a failed init of another one.)
+ *     because NCCL itself cannot be used with it before.
+ *  A3 NCCL reports all calls on a communicator that was made here. (It does not
+ *     after it has closed the plugin while the communicator lives, as some
+ *     releases can when the init of another communicator fails.)
  *
- * While one communicator lives its calls are ordered: at a callback no other
- * call is under way, R of the next one comes later, and what is stored now is
- * what that one reads. Hence at each callback the value that R found is known:
- * it is the one that is stored. With a second communicator there is no such
- * moment: a thread may have read the mask for a call on the other one and not
- * have called back yet, for any length of time; and that call may be captured.
- * And because of I3 no call from point to point may come between a switch and
- * others of its group. So
+ * While a single communicator lives, its calls are ordered: at a callback, no
+ * other call is in progress, R of the next call comes later, and that R reads
+ * the value stored now. Hence at each callback the value that R has read is
+ * known: it is the stored one. With a second communicator there is no such
+ * point in time. A thread may have read the mask for a call on the other
+ * communicator and not have called back yet, for any length of time, and that
+ * call may be captured. And because of I3, no point-to-point call may come
+ * between a switch of the mask and another call of its group. Therefore
  *
- *   the mask is switched at the end of a group of the only communicator.
+ *   the mask is switched only at the end of a group of the only communicator.
  *
- * `control` names that communicator, the owner, by its context, which is given
- * once and never again. A callback switches by swapping control from owner
- * alone to owner and LOCKED, storing the mask, and taking LOCKED away again; a
- * callback that comes late, of a communicator that is gone, is not the owner,
- * whatever has come in its place. Who may not swap does not wait: it leaves
- * the mask as it is, which is always right, since a mask that is not switched
- * breaks none of I1 to I3.
+ * `control` names that communicator, the owner, by its context, which is never
+ * reused. A callback switches the mask in three steps: it swaps control from
+ * the owner alone to the owner and LOCKED, stores the mask, and takes LOCKED
+ * away. A late callback, of a communicator that is gone, is not the owner's,
+ * whatever has taken its place. A thread whose compare-and-swap fails does not
+ * retry: it leaves the mask as it is, which is always right, since a mask that
+ * is not switched breaks none of I1 to I3.
  *
- * Init of a second communicator takes the owner out of control and waits for
- * LOCKED to go: a few instructions of a callback. From then on nobody switches,
- * and by A2 no call on the new communicator has read the mask. If it is off it
- * stays off for both. If it is on (a "window": the next group of the first one
- * is to be timed) init first lets the first one close it (CLOSING), for some
- * milliseconds. If that does not happen the mask must stay on: a call on the
- * first one may have read it, and be captured; switching off now would leave
- * that one captured on and later ones off. On for both is as safe as "always",
- * only dearer; it ends when one communicator is left, which is then the owner,
- * and known to have read nothing but on. So that this is rare no window is
- * opened before SETTLE calls have been made since the last init.
+ * The init of a second communicator takes the owner out of control and waits
+ * until LOCKED is gone, which takes a few instructions of a callback. From then
+ * on no thread switches the mask, and by A2 no call on the new communicator has
+ * read it. If the mask is off, it stays off for both. If it is on (a "window":
+ * the next group of the first communicator is to be timed), init first lets the
+ * first communicator close the window (CLOSING), for some milliseconds. If that
+ * does not happen, the mask must stay on: a call on the first communicator may
+ * have read it and be captured; switching it off would leave that call captured
+ * on and later ones off. On for both is as safe as "always" and only costs more.
+ * It ends when one communicator is left: that one is then the owner, and is
+ * known to have read nothing but on. To make this rare, no window is opened
+ * before SETTLE calls have been made since the last init.
  *
- * What is wanted (the mode, the period, what a chained plugin asks for) may
- * change at any time, by any thread. It is looked at where the mask may be
- * switched and nowhere else, so it decides which calls are timed, not whether
- * that is safe.
+ * The settings (the mode, the period, the events that a chained plugin asks for)
+ * may change at any time and on any thread. They are read only where the mask
+ * may be switched, so they decide which calls are timed, not whether timing them
+ * is safe.
  *
- * What ends switching for good (STUCK): the mask stays as it is, but for a
- * window that is open, which the owner closes at the end of the group, unless
- * KEEP says that it must stay open:
- *  - a captured call (D1). The owner's: the mask is what that call has read. In
- *    a window it stays on for ever (KEEP). Of several communicators: the mask
- *    has not changed since the later of their inits, so it is what the call
- *    has read; if it is on, KEEP.
- *  - a call from point to point (D2). If its group is timed, all of the group
- *    is: the GPU is ahead of NCCL from the message to oneself on, so all places
- *    that NCCL waits for have been written within the group. The window closes
- *    at its end and I2 holds. If the mask is on for several: KEEP.
- *  - a Broadcast, on NCCL 2.29 and 2.30 (D3): in a window it is closed at
- *    once, by the owner, as nothing that is on may come after the drift.
- *    Collectives of the same group come before it; calls from point to point
- *    that have been made come after it, and so does the next call if control
- *    has just changed: KEEP, so that all places are written.
- *  - a communicator whose calls are not seen, or with another mask, a second
- *    NCCL's; API events that are no longer asked for: KEEP if the mask is on.
- *  - a mask that is not what was stored here: somebody else's (2.31's RAS). It
- *    is shown, and never stored to again. Stores swap the expected value for
- *    the new one, so that not even one that comes in between is lost.
- * STUCK and KEEP are never taken back, also not by a new communicator, although
- * its counters are new: nothing here knows what else is under way.
+ * The following ends switching for good (STUCK). The mask then stays as it is,
+ * except that the owner closes an open window at the end of the group, unless
+ * KEEP says that the window must stay open:
+ *  - A captured call (D1). If it is the owner's, the mask is the value that the
+ *    call has read, and if that is a window, the mask stays on for good (KEEP).
+ *    With several communicators the mask has not changed since the last of their
+ *    inits, so it is the value that the call has read; if it is on, KEEP.
+ *  - A point-to-point call (D2). If its group is timed, the whole group is: from
+ *    the message to oneself on, the GPU's count is ahead of NCCL's, so all
+ *    places that NCCL waits for have been written within the group. The window
+ *    closes at the end of the group, and I2 holds. If the mask is on for several
+ *    communicators: KEEP.
+ *  - A Broadcast on NCCL 2.29 and 2.30 (D3). In a window, the owner closes it at
+ *    once, since no work that is on may come after the drift. Collectives of the
+ *    same group are launched before the Broadcast. Point-to-point calls that
+ *    were already made are launched after it, and so is the next call if control
+ *    has just changed; in these cases KEEP, so that all places are written.
+ *  - A communicator whose calls are not seen, or that has another mask (a second
+ *    NCCL's), and API events that are no longer asked for: KEEP if the mask is
+ *    on.
+ *  - A mask with another value than was stored here: somebody else has written
+ *    it (RAS of 2.31). This is published, and the mask is never stored to again.
+ *    Stores swap the expected value for the new one, so that not even a store by
+ *    somebody else right before ours is lost.
+ * STUCK and KEEP are never taken back, not even for a new communicator with new
+ * counters: nothing here knows what else is in progress.
  *
  * On 2.31 (D4) there is never an owner: the mask is on from the first init on,
- * or never. When the last communicator is gone a window is closed.
+ * or never. When the last communicator is gone, a window is closed.
  *
- * NCCLSTAT_NO_GRAPHS=1 promises that there is no D1, D2, D5. Then the mask may
- * be switched by any of several communicators, too (ANYONE), where there is no
- * D3 either (2.28, or NCCL_ALLGATHERV_ENABLE=0): a call that reads on
- * unexpectedly is only one more that is timed. If the promise is broken, off.
+ * NCCLSTAT_NO_GRAPHS=1 is a promise that there is no D1, D2 or D5. Then any of
+ * several communicators may switch the mask, too (ANYONE), unless there may be
+ * D3 (there is none on 2.28, or with NCCL_ALLGATHERV_ENABLE=0): a call that
+ * unexpectedly reads on is merely one more call that is timed. If the promise is
+ * broken, the mask is switched off.
  *
  * test/model/mask_model.py tries all interleavings of this against I1 to I3,
  * and shows that each of the rules is needed.
@@ -129,26 +141,26 @@
 #include "shm/hash.h"
 #include "shm/atomics.h"
 
-/* In control, under the owner. */
-#define LOCKED UINT64_C(1)  /* a callback is switching */
+/* Bits of `control`, below the owner's context. */
+#define LOCKED UINT64_C(1)  /* a thread is switching the mask */
 #define CLOSING UINT64_C(2) /* windows may be closed, none opened */
 #define STUCK UINT64_C(4)   /* no window is ever opened again */
-#define KEEP UINT64_C(8)    /* … nor closed */
+#define KEEP UINT64_C(8)    /* a window that is open is never closed */
 #define FLAGS UINT64_C(0xff)
 #define OWNER_SHIFT 8
 #define NOBODY UINT64_C(0)
 #define ANYONE (UINT64_MAX >> OWNER_SHIFT)
 
-/* Calls after the making of a communicator before one is timed. */
+/* Number of calls after an init before a window may be opened. */
 #define SETTLE 1000
 
-/* What init waits for a window to be closed. */
+/* How long init waits for a window to be closed: tries, and ns between them. */
 #define CLOSING_TRIES 20
 #define CLOSING_PAUSE_NS 1000000
 
-/* sampled:auto: proxy operations a second that may be added, by all
- * communicators together; and channels of a call as long as few have been
- * timed. */
+/* For sampled:auto: how many proxy operations, one for each timed
+ * channel, may be added a second by all communicators together; and how many channels a call is assumed to have until
+ * AUTO_TIMED_MIN calls have been timed. */
 #define AUTO_BUDGET 1000.0
 #define AUTO_CHANNELS 32.0
 #define AUTO_TIMED_MIN 8
@@ -159,27 +171,29 @@
 	 UINT64_C(1) << NCS_EVENT_COLL_API | UINT64_C(1) << NCS_EVENT_P2P_API)
 
 static struct {
-	/* Written at each switch, and read at each group's end. */
+	/* Written at each switch, read at the end of each group. */
 	_Alignas(NCS_CACHE_LINE) uint64_t control;
-	uint64_t stored; /* what the mask is as far as we made it */
-	/* Read at each group's end. */
+	uint64_t stored; /* the value that we stored last */
+	/* Read at the end of each group. */
 	_Alignas(NCS_CACHE_LINE) uint64_t mode; /* enum ncs_kernel_timing */
-	uint64_t shift;                         /* of the period */
-	uint64_t events; /* what is asked for besides kernels */
-	uint64_t added;  /* what a chained plugin wants */
-	uint64_t kernel; /* KernelCh, KernelPhase, if NCCL may be asked */
-	uint64_t reason; /* enum ncs_kernel_status: of STUCK, KEEP */
-	uint64_t foreign;
-	uint64_t live;                /* communicators */
-	uint64_t second;              /* in ticks */
-	uint64_t comms[NCS_COMM_MAX]; /* addresses; the first `live` */
-	/* Set by init, before any callback. */
+	uint64_t shift;  /* binary logarithm of the period */
+	uint64_t events; /* events to ask for besides kernels */
+	uint64_t added;  /* events that a chained plugin asks for */
+	uint64_t kernel; /* KernelCh and KernelPhase, if the release allows them */
+	uint64_t reason;  /* enum ncs_kernel_status: why STUCK or KEEP is set */
+	uint64_t foreign; /* 1 once somebody else has written the mask */
+	uint64_t live;    /* number of live communicators */
+	uint64_t second;  /* in ticks */
+	uint64_t comms[NCS_COMM_MAX]; /* their addresses, `live` of them */
+	/* Set by init before any callback. */
 	uint64_t word; /* address of NCCL's mask */
 	unsigned api_version;
-	bool single_calls; /* single calls can be timed at all */
-	bool allgatherv;   /* NCCL may make one of Broadcasts */
+	bool single_calls; /* the release allows timing some calls only */
+	bool allgatherv;   /* NCCL may turn Broadcasts into an AllGatherV */
 	/* Changed by init and finalize only. */
-	bool anyone; /* may have switched since there was no communicator */
+	/* True if any communicator may have switched the mask since there was
+	 * none. */
+	bool anyone;
 	struct ncs_environment config;
 } mask;
 
@@ -198,14 +212,14 @@ static bool is_on(uint64_t word)
 	return word >> NCS_EVENT_KERNEL_CH & 1;
 }
 
-/* Whether every call is to be timed. */
+/* Returns true if every call is to be timed. */
 static bool is_always(void)
 {
 	return ncs_load_relaxed(&mask.mode) == NCS_KERNEL_TIMING_ALWAYS ||
 	       is_on(ncs_load_relaxed(&mask.added));
 }
 
-/* What is asked for besides kernel timing, or without its rules. */
+/* Returns the events to ask for that the rules of kernel timing do not concern. */
 static uint64_t wanted_events(void)
 {
 	return ncs_load_relaxed(&mask.events) |
@@ -222,7 +236,7 @@ static void bump(uint64_t *counter)
 	ncs_store_relaxed(counter, ncs_load_relaxed(counter) + 1);
 }
 
-/* --- What is shown -------------------------------------------------------- */
+/* --- Publishing -------------------------------------------------------- */
 
 static enum ncs_kernel_status status(void)
 {
@@ -271,7 +285,7 @@ static void show(const struct ncs_comm *comm)
 		ncs_store_relaxed(&comm->header->event_mask, load_word(word));
 }
 
-/* A finalized one may be among them: its memory stays. */
+/* A finalized communicator may be among them; its memory remains mapped. */
 static void show_all(void)
 {
 	uint64_t live = ncs_load_relaxed(&mask.live);
@@ -286,21 +300,21 @@ static void show_all(void)
 
 /* --- Switching ------------------------------------------------------------ */
 
-/* True if the mask is ours to change until unlock(). Does not wait. */
+/* Returns true if the caller may change the mask until unlock(). Does not wait. */
 static bool lock(uint64_t control)
 {
-	/* ORDER: pairs with unlock() (plugin/mask/mask.c): of those who switch each
-	 * sees what the others did. */
+	/* ORDER: pairs with unlock() (plugin/mask/mask.c): a thread that
+	 * switches sees what the threads before it did. */
 	return !(control & LOCKED) &&
 	       ncs_cas_acquire_release(&mask.control, control,
 				       control | LOCKED);
 }
 
-/* What control was meanwhile. */
+/* Returns the value of control just before. */
 static uint64_t unlock(void)
 {
 	/* ORDER: pairs with lock() (plugin/mask/mask.c), and hand_over() waits for
-	 * it: the mask is stored before anybody else may. */
+	 * it: the mask is stored before another thread may store it. */
 	return ncs_add_acquire_release(&mask.control, -LOCKED);
 }
 
@@ -310,14 +324,14 @@ static void add_flags(uint64_t flags)
 
 	do {
 		control = ncs_load_relaxed(&mask.control);
-		/* ORDER: pairs with lock() (plugin/mask/mask.c): from here on nobody
-		 * switches what the flags say. */
+		/* ORDER: pairs with lock() (plugin/mask/mask.c): from here on no
+		 * thread switches what the flags forbid. */
 	} while ((control & flags) != flags &&
 		 !ncs_cas_acquire_release(&mask.control, control,
 					  control | flags));
 }
 
-/* Ends switching. A mask that is on stays so for good with `keep`, or where it
+/* Ends switching. A mask that is on stays on for good if `keep` is set, or if it
  * is not a window of the communicator with this context. */
 static void end_switching(enum ncs_kernel_status reason, uint64_t context,
 			  bool on, bool keep)
@@ -332,8 +346,8 @@ static void end_switching(enum ncs_kernel_status reason, uint64_t context,
 			ended |= KEEP;
 		if (ended == control)
 			return;
-		/* ORDER: pairs with lock() (plugin/mask/mask.c): from here on nobody
-		 * opens a window. */
+		/* ORDER: pairs with lock() (plugin/mask/mask.c): from here on no
+		 * thread opens a window. */
 	} while (!ncs_cas_acquire_release(&mask.control, control, ended));
 	ncs_store_relaxed(&mask.reason, reason);
 	show_all();
@@ -346,8 +360,8 @@ static void found_foreign(void)
 	show_all();
 }
 
-/* Makes the mask `word` if control is still as it was when that was decided.
- * False if it was not, or if the mask was not what it should have been. */
+/* Stores `word` in the mask. Returns false, and stores nothing, if control has
+ * changed since the decision, or if somebody else has written the mask. */
 static bool switch_to(uint64_t control, uint64_t word)
 {
 	uint64_t before, now;
@@ -363,14 +377,14 @@ static bool switch_to(uint64_t control, uint64_t word)
 	now = unlock();
 	if (!ours)
 		found_foreign();
-	/* Of several communicators one may have ended switching while another
+	/* With several communicators, one may have ended switching while another
 	 * was opening a window. */
 	else if (is_on(word) && !is_on(before) && now & STUCK && !(now & KEEP))
 		return switch_to(now & ~LOCKED, before);
 	return ours;
 }
 
-/* Whether the mask is not what was stored, certainly. */
+/* Checks under the lock if somebody else has written the mask. */
 static void look_for_foreign(uint64_t control)
 {
 	bool ours;
@@ -385,7 +399,7 @@ static void look_for_foreign(uint64_t control)
 
 /* --- Calls ---------------------------------------------------------------- */
 
-/* A call was captured, and what the mask is now is what it has read. */
+/* Handles a captured call, which has read the value that the mask has now. */
 static void captured(struct ncs_comm *comm, uint64_t context, bool on)
 {
 	struct ncs_kernel *shown = &comm->header->kernel;
@@ -399,16 +413,15 @@ static void captured(struct ncs_comm *comm, uint64_t context, bool on)
 			      context, on, true);
 }
 
-/* A call that may be to oneself. */
+/* Handles a call that may be a message to oneself. */
 static void from_point_to_point(uint64_t context, bool on)
 {
 	if (!(ncs_load_relaxed(&mask.control) & STUCK))
 		end_switching(NCS_KERNEL_P2P, context, on, is_always());
 }
 
-/* A call that NCCL may make an AllGatherV of. Where a call from point to point
- * has ended switching before, in a window that is still open, it is to stay
- * open. */
+/* Handles a call that NCCL may turn into an AllGatherV. A window that is still
+ * open although a point-to-point call has ended switching must stay open. */
 static void broadcast(uint64_t context, bool on)
 {
 	uint64_t control = ncs_load_relaxed(&mask.control), off;
@@ -448,7 +461,7 @@ void ncs_mask_call(struct ncs_comm *comm, uint64_t context,
 		broadcast(context, on);
 }
 
-/* --- Which groups are timed ----------------------------------------------- */
+/* --- Choosing the groups that are timed ----------------------------------------------- */
 
 static uint64_t kernel_events(const struct ncs_comm *comm)
 {
@@ -460,7 +473,7 @@ static uint64_t kernel_events(const struct ncs_comm *comm)
 	return count;
 }
 
-/* The period follows the rate of calls. */
+/* Adapts the period to the rate of calls, once a second. */
 static void follow_rate(struct ncs_comm *comm, uint64_t now)
 {
 	struct ncs_mask_comm *own = &comm->mask;
@@ -488,9 +501,9 @@ static void follow_rate(struct ncs_comm *comm, uint64_t now)
 	}
 }
 
-/* Whether the group that follows a call is to be timed. A hash, not a count,
- * decides: all ranks choose the same, and no period of the job fools it. With a
- * longer period fewer of the same are chosen. */
+/* Returns true if the group that follows a call is to be timed. A hash decides,
+ * not a count, so that all ranks choose the same groups, and the choice follows
+ * no period of the job. A longer period chooses a subset of the same groups. */
 static bool is_chosen(const struct ncs_mask_comm *own, uint64_t shift)
 {
 	uint64_t calls = ncs_load_relaxed(&own->calls);
@@ -515,8 +528,8 @@ static bool is_wanted(struct ncs_comm *comm, uint64_t now)
 	}
 }
 
-/* Events other than kernels can be switched at any time. Without API events
- * kernels cannot any more. */
+/* Switches events other than kernels, which is possible at any time. Without API
+ * events kernels can no longer be switched. */
 static void switch_events(uint64_t stored, uint64_t context)
 {
 	uint64_t events = wanted_events();
@@ -563,7 +576,7 @@ void ncs_mask_group_end(struct ncs_comm *comm, uint64_t context, uint64_t now)
 	switch_events(stored, context);
 }
 
-/* --- From outside --------------------------------------------------------- */
+/* --- Settings --------------------------------------------------------- */
 
 void ncs_mask_set_timing(enum ncs_kernel_timing mode, uint32_t period)
 {
@@ -602,8 +615,8 @@ void ncs_mask_reset(const struct ncs_environment *config,
 	mask.second = (UINT64_C(1000000000) << 32) / clock->multiplier;
 }
 
-/* From now on only `owner` may switch, with these flags; waits for who is just
- * at it. */
+/* Makes `owner` the only communicator that may switch, with these flags, and
+ * waits until no thread is switching. Returns control. */
 static uint64_t hand_over(uint64_t owner, uint64_t flags)
 {
 	uint64_t control, after;
@@ -615,21 +628,22 @@ static uint64_t hand_over(uint64_t owner, uint64_t flags)
 		/* ORDER: pairs with lock() (plugin/mask/mask.c). */
 	} while (!ncs_cas_acquire_release(&mask.control, control, after));
 	do {
-		/* ORDER: pairs with unlock() (plugin/mask/mask.c): the mask is what
-		 * it will be. */
+		/* ORDER: pairs with unlock() (plugin/mask/mask.c): the mask has
+		 * its final value. */
 		control = ncs_load_acquire(&mask.control);
 	} while (control & LOCKED && sched_yield() == 0);
 	return control;
 }
 
-/* Whether several communicators may switch. */
+/* Returns true if any of several communicators may switch. */
 static bool may_anyone(void)
 {
 	return mask.config.no_graphs && mask.single_calls && !mask.allgatherv;
 }
 
-/* Who may switch, as many communicators as there are now. Who alone is left of
- * several that might is not sure what it has read. */
+/* Returns the owner for the current number of communicators. If any of several
+ * communicators could switch, the last one left does not know which value its
+ * calls have read, so it does not become the owner. */
 static uint64_t rightful_owner(void)
 {
 	const struct ncs_comm *comm =
@@ -646,7 +660,7 @@ static uint64_t rightful_owner(void)
 		       NOBODY;
 }
 
-/* Lets the only communicator close a window. */
+/* Waits a little for the only communicator to close its window. */
 static void let_close(void)
 {
 	const struct timespec pause = { 0, CLOSING_PAUSE_NS };
@@ -665,14 +679,15 @@ static void let_close(void)
 	}
 }
 
-/* Nobody may switch any more. */
+/* Ends the switching by the only communicator. */
 static void stop_switching(void)
 {
 	let_close();
 	hand_over(NOBODY, 0);
 }
 
-/* No communicator lives: only a chained plugin may be at it. */
+/* Stores the mask while no communicator lives; then only a chained plugin may be
+ * switching. */
 static void store_alone(uint32_t *word, uint64_t value)
 {
 	uint64_t control;
@@ -689,7 +704,7 @@ static void store_alone(uint32_t *word, uint64_t value)
 	unlock();
 }
 
-/* The mask is nobody's: no communicator lives. */
+/* Stores the mask for the first communicator. */
 static void store_first(uint32_t *word, unsigned api_version)
 {
 	uint64_t control = ncs_load_relaxed(&mask.control);
@@ -724,7 +739,7 @@ static void join(struct ncs_comm *comm, uint32_t *word)
 	}
 }
 
-/* Another NCCL's mask is on or off as ours is, once and for all. */
+/* Stores the mask of a second NCCL: on or off like the first one, for good. */
 static void store_second(uint32_t *word, unsigned api_version)
 {
 	bool on = is_on(mask.stored);
@@ -753,7 +768,7 @@ void ncs_mask_add_comm(struct ncs_comm *comm, uint32_t *word)
 	show_all();
 }
 
-/* Where nothing is asked for here a chained plugin gets what it wants. */
+/* Stores the events of a chained plugin if no communicator here asks for any. */
 static void store_added(uint32_t *word)
 {
 	uint64_t added = ncs_load_relaxed(&mask.added);

@@ -1,10 +1,12 @@
 /* SPDX-License-Identifier: MIT */
-/* The activation mask: the one word that NCCL reads, who may change it, when.
+/* The activation mask: the event bits that NCCL reads to know which events to
+ * report.
  *
- * Owns that word, and with it the question which calls the GPU times
- * (NCCLSTAT_KERNEL_TIMING). The argument why no change of it can hang a job is
- * at the top of mask.c. Must not block in a callback: only
- * ncs_mask_add_comm() and ncs_mask_remove_comm() may wait.
+ * This module alone writes the mask. Its kernel bits decide which calls the GPU
+ * times (NCCLSTAT_KERNEL_TIMING). Changing them at the wrong time can hang a
+ * job; the top of mask.c explains the rules and argues why they are safe. Must
+ * not block in a callback: only ncs_mask_add_comm(), ncs_mask_add_unseen() and
+ * ncs_mask_remove_comm() may wait.
  */
 #ifndef NCS_PLUGIN_MASK_MASK_H
 #define NCS_PLUGIN_MASK_MASK_H
@@ -18,46 +20,48 @@
 #include "plugin/state/decoded.h"
 #include "shm/clock.h"
 
-/* What the environment asks for. At the first init of a process; in a forked
- * child anew. */
+/* Resets everything to the environment's settings. To be called at the first init
+ * of a process, and of a forked child. */
 void ncs_mask_reset(const struct ncs_environment *config,
 		    const struct ncs_clock *clock);
 
-/* A communicator has been made, and NCCL's init has not returned yet; `word` is
- * what NCCL passed. Stores what NCCL is asked for. May wait some 20 ms. Under
- * the lock of lifecycle.c, like the next two. */
+/* --- Init and finalize, under the lock of plugin/life/lifecycle.c --------- */
+
+/* Adds a new communicator before NCCL's init returns, and stores the events to
+ * ask for in `word`, the mask that NCCL passed (NULL if it passed none). May wait
+ * for about 20 ms. */
 void ncs_mask_add_comm(struct ncs_comm *comm, uint32_t *word);
 
-/* One has been made whose calls will not be seen. */
+/* Adds a communicator whose calls will not be seen; `word` may be NULL. */
 void ncs_mask_add_unseen(uint32_t *word);
 
-/* A communicator has been finalized. */
+/* Removes a communicator that is being finalized. */
 void ncs_mask_remove_comm(struct ncs_comm *comm);
 
 /* --- Callbacks, any thread ---------------------------------------------- */
 
-/* An API call begins. NCCL has read the mask for it just before. `context` is
- * what NCCL passed: the communicator's entry may be another's by now. */
+/* Handles the start of an API call, for which NCCL has just read the mask.
+ * `context` is the one that NCCL passed: the communicator's entry may have been
+ * reused since. */
 void ncs_mask_call(struct ncs_comm *comm, uint64_t context,
 		   enum ncs_event event, const struct ncs_decoded_call *call);
 
-/* The outermost group of a thread's calls has ended: where the mask is
- * switched, if at all. `context`: of the communicator of its GroupApi event. */
+/* Handles the end of the outermost group of a thread's calls, where the mask is
+ * switched if at all. `context` is that of the group's communicator. */
 void ncs_mask_group_end(struct ncs_comm *comm, uint64_t context, uint64_t now);
 
-/* Asks for another kernel timing from now on. `period` counts for SAMPLED
- * only. It comes into force at the end of a group, where that is allowed; the
- * status says what has come of it. */
+/* Sets the kernel timing to apply from now on; `period` is used for SAMPLED only.
+ * It takes effect at the end of a group if the rules allow that; the published
+ * status says if it did. */
 void ncs_mask_set_timing(enum ncs_kernel_timing mode, uint32_t period);
 
-/* Which of the events that are asked for anyway are still wanted; bits of
- * kernel timing do not count. Without those of all API calls kernel timing has
- * ended for good. */
+/* Restricts the events to ask for to these bits; bits of kernel timing are
+ * ignored. Taking away the events of any API call ends kernel timing for good. */
 void ncs_mask_set_events(uint32_t events);
 
-/* What a chained plugin wants, in place of what it wanted before; bits of kernel
- * timing as if `always` were asked for, and by the same rules. At init before
- * ncs_mask_add_comm(), and where the other plugin changes its mind. One thread
+/* Replaces the events that a chained plugin asks for. Kernel bits count as a
+ * request for `always`, under the same rules. To be called at init before
+ * ncs_mask_add_comm(), and when the other plugin changes its mask; by one thread
  * at a time. */
 void ncs_mask_add_events(uint32_t events);
 

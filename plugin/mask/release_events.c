@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* The per-release gates. Pure; see release_events.h. */
+/* Rules for each release; see release_events.h. */
 #include "plugin/mask/release_events.h"
 
 #include <stddef.h>
@@ -18,7 +18,7 @@ static const struct {
 #define CTRL_FROM_API 4u
 #define KERNEL_FROM_API 5u
 
-/* From 2.31 on NCCL counts timed works only, while the GPU counts all. */
+/* From 2.31 on NCCL counts timed works only, while the GPU counts all works. */
 #define SINGLE_CALLS_UNTIL_API 6u
 
 #define ALLGATHERV_FROM_API 6u
