@@ -59,12 +59,13 @@ record/write: record/format
 record/read: record/format analysis/clocks analysis/path analysis/diagnosis
 record/export: record/read analysis/views
 tui/term: analysis/base
+tui/synthetic: analysis/base
 tui/text: tui/term analysis/views
 tui/table: tui/text
 tui/views: tui/table
 tui/screen: tui/views tui/commands
 tui/commands: tui/text record/export record/write
-tui: tui/screen tui/commands
+tui: tui/screen tui/commands tui/synthetic
 END
 
 # sources FOLDER: the C files below it, from its root.

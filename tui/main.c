@@ -28,6 +28,7 @@
 #include "tui/commands/list_recording.h"
 #include "tui/screen/live.h"
 #include "tui/commands/options.h"
+#include "tui/synthetic/source_synthetic.h"
 #include "tui/text/output.h"
 #include "tui/commands/record_command.h"
 #include "tui/commands/set_command.h"

@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Where samples of ranks come from: a live job, a synthetic one; later a
- * recording.
+/* Where samples of ranks come from: a live job, a recording, or a synthetic job.
  *
  * A source hands over everything there is to see at one moment, one rank after
  * the other; the model (analysis/model/model.h) folds it in. Sources do the I/O that
@@ -55,12 +54,5 @@ struct ncs_source {
 /* The jobs of this machine: segments in a directory. pid 0: of all processes.
  * NULL where there is no memory. */
 struct ncs_source *ncs_source_open_shm(const char *directory, uint32_t pid);
-
-/* A made-up job, for the tests of the views and for trying them: two with the
- * same seed and the same times of their passes are the same. It is 5 s old at
- * the first pass; what is in it, source_synthetic.c says. Ranks of its main
- * communicator, channels a rank. NULL where there is no memory. */
-struct ncs_source *ncs_source_open_synthetic(uint64_t seed, unsigned ranks,
-					     unsigned channels);
 
 #endif

@@ -11,6 +11,7 @@
 
 #include "analysis/base/percentile.h"
 #include "analysis/views/columns.h"
+#include "tui/synthetic/source_synthetic.h"
 
 #define SECOND UINT64_C(1000000000)
 #define T0 (1000 * SECOND)

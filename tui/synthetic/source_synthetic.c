@@ -12,7 +12,7 @@
  * It is no simulation: a hung channel does not stop the others. Records are
  * those of the first communicator's busiest function, and of its proxy threads.
  */
-#include "analysis/base/source.h"
+#include "tui/synthetic/source_synthetic.h"
 
 #include <stdio.h>
 #include <stdlib.h>
