@@ -3,6 +3,9 @@
 #ifndef NCS_RECORD_EXPORT_EXPORTER_H
 #define NCS_RECORD_EXPORT_EXPORTER_H
 
+#include <errno.h>
+#include <stdio.h>
+
 #include "record/export/export.h"
 #include "record/export/export_rank.h"
 
@@ -30,6 +33,18 @@ struct ncs_exporter_functions {
 	/* Also after an error: `own` is to be released. */
 	int (*end)(struct ncs_exporter *exporter);
 };
+
+/* Writes out what the file buffers. Returns 0, or -errno of any write so far that
+ * failed. */
+static inline int ncs_exporter_flush(const struct ncs_exporter *exporter)
+{
+	FILE *file = exporter->request->file;
+
+	errno = 0;
+	if (fflush(file) == 0 && !ferror(file))
+		return 0;
+	return errno ? -errno : -EIO;
+}
 
 extern const struct ncs_exporter_functions ncs_exporter_perfetto;
 extern const struct ncs_exporter_functions ncs_exporter_chrome;

@@ -309,11 +309,7 @@ static int end(struct ncs_exporter *exporter)
 	if (own)
 		forget(own);
 	free(own);
-	errno = 0;
-	return fflush(exporter->request->file) != 0 ||
-			       ferror(exporter->request->file) ?
-		       (errno ? -errno : -EIO) :
-		       0;
+	return ncs_exporter_flush(exporter);
 }
 
 const struct ncs_exporter_functions ncs_exporter_csv = {

@@ -200,8 +200,8 @@ void ncs_instant_print(uint64_t since_ns, char *text, size_t size)
 			 (unsigned)(seconds % 60), ms);
 }
 
-static bool refuse(const struct ncs_span *span, const char *where, char *why,
-		   size_t why_size)
+static bool refuse(const struct ncs_time_span *span, const char *where,
+		   char *why, size_t why_size)
 {
 	char length[32];
 
@@ -215,7 +215,7 @@ static bool refuse(const struct ncs_span *span, const char *where, char *why,
 }
 
 bool ncs_instant_resolve(const struct ncs_instant *instant,
-			 const struct ncs_span *span, uint64_t *moment_ns,
+			 const struct ncs_time_span *span, uint64_t *moment_ns,
 			 char *why, size_t why_size)
 {
 	uint64_t length_ns = span->until_ns - span->from_ns;

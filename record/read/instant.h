@@ -35,7 +35,7 @@ bool ncs_instant_parse(const char *text, struct ncs_instant *instant);
 
 /* What an instant is a part of: moments of one clock, and what CLOCK_REALTIME is
  * ahead of that. */
-struct ncs_span {
+struct ncs_time_span {
 	uint64_t from_ns;
 	uint64_t until_ns;
 	int64_t realtime_offset_ns;
@@ -43,7 +43,7 @@ struct ncs_span {
 
 /* The moment that is meant. False: it is not in the span, and `why` says so. */
 bool ncs_instant_resolve(const struct ncs_instant *instant,
-			 const struct ncs_span *span, uint64_t *moment_ns,
+			 const struct ncs_time_span *span, uint64_t *moment_ns,
 			 char *why, size_t why_size);
 
 /* "1:02:03.500", as ncs_instant_parse() takes it. */

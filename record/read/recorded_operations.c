@@ -25,7 +25,7 @@ struct operations_rank {
 	uint32_t range_count;
 };
 
-struct ncs_collectives {
+struct ncs_recorded_operations {
 	struct ncs_recording *recording;
 	uint64_t from_ns;
 	uint64_t until_ns;
@@ -70,16 +70,16 @@ static int copy_ranges(struct operations_rank *rank,
 }
 
 /* From the state at a moment. A rank without one tells less. */
-static int learn_at(struct ncs_collectives *collectives, size_t index,
+static int learn_at(struct ncs_recorded_operations *operations, size_t index,
 		    uint64_t at_ns, bool is_latest)
 {
-	struct operations_rank *rank = &collectives->ranks[index];
+	struct operations_rank *rank = &operations->ranks[index];
 	struct ncs_snapshot snapshot;
 	struct ncs_reader *reader;
 	uint64_t taken_ns;
 	int error;
 
-	error = ncs_recording_state(collectives->recording, index, at_ns,
+	error = ncs_recording_state(operations->recording, index, at_ns,
 				    &reader, &taken_ns);
 	if (error != NCS_RECORDED_YES)
 		return error == -ENOMEM ? error : 0;
@@ -96,64 +96,64 @@ static int learn_at(struct ncs_collectives *collectives, size_t index,
 
 /* From the latest state of what is looked at, and from some before it: the GPU's
  * clock drifts. */
-static int learn(struct ncs_collectives *collectives, size_t index)
+static int learn(struct ncs_recorded_operations *operations, size_t index)
 {
 	const struct ncs_recorded_rank *recorded =
-		ncs_recording_rank(collectives->recording, index);
+		ncs_recording_rank(operations->recording, index);
 	uint64_t from_ns = recorded->from_ns, until_ns = recorded->until_ns;
 	int error = 0;
 
-	collectives->ranks[index].identity = recorded->header->identity;
-	if (from_ns < collectives->from_ns)
-		from_ns = collectives->from_ns;
-	if (until_ns > collectives->until_ns)
-		until_ns = collectives->until_ns;
+	operations->ranks[index].identity = recorded->header->identity;
+	if (from_ns < operations->from_ns)
+		from_ns = operations->from_ns;
+	if (until_ns > operations->until_ns)
+		until_ns = operations->until_ns;
 	for (unsigned i = 0; i < STATES && !error && from_ns < until_ns; i++)
-		error = learn_at(collectives, index,
+		error = learn_at(operations, index,
 				 from_ns + (until_ns - from_ns) / STATES * i,
 				 false);
-	return error ? error : learn_at(collectives, index, until_ns, true);
+	return error ? error : learn_at(operations, index, until_ns, true);
 }
 
 /* --- Ranks of the job ----------------------------------------------------------- */
 
-static bool is_same_gpu(const struct ncs_collectives *collectives, size_t a,
-			size_t b)
+static bool is_same_gpu(const struct ncs_recorded_operations *operations,
+			size_t a, size_t b)
 {
 	const struct ncs_recorded_rank *first =
-		ncs_recording_rank(collectives->recording, a);
+		ncs_recording_rank(operations->recording, a);
 	const struct ncs_recorded_rank *second =
-		ncs_recording_rank(collectives->recording, b);
+		ncs_recording_rank(operations->recording, b);
 
 	return first->host == second->host &&
 	       first->header->pid == second->header->pid &&
 	       first->header->process_start == second->header->process_start &&
-	       strncmp(collectives->ranks[a].identity.gpu,
-		       collectives->ranks[b].identity.gpu,
-		       sizeof(collectives->ranks[a].identity.gpu)) == 0;
+	       strncmp(operations->ranks[a].identity.gpu,
+		       operations->ranks[b].identity.gpu,
+		       sizeof(operations->ranks[a].identity.gpu)) == 0;
 }
 
 /* The first of the recording's ranks that is of the same GPU. */
-static size_t first_of_gpu(const struct ncs_collectives *collectives,
+static size_t first_of_gpu(const struct ncs_recorded_operations *operations,
 			   size_t index)
 {
 	for (size_t i = 0; i < index; i++)
-		if (is_same_gpu(collectives, i, index))
+		if (is_same_gpu(operations, i, index))
 			return i;
 	return index;
 }
 
 /* What a GPU is called: its rank in its largest communicator. -1: not known. */
-static int32_t name_of_gpu(const struct ncs_collectives *collectives,
+static int32_t name_of_gpu(const struct ncs_recorded_operations *operations,
 			   size_t first)
 {
 	int32_t largest = 0, name = -1;
 
-	for (size_t i = first; i < collectives->rank_count; i++) {
+	for (size_t i = first; i < operations->rank_count; i++) {
 		const struct ncs_identity *identity =
-			&collectives->ranks[i].identity;
+			&operations->ranks[i].identity;
 
-		if (is_same_gpu(collectives, first, i) &&
+		if (is_same_gpu(operations, first, i) &&
 		    (identity->known & NCS_KNOWN_RANK) &&
 		    identity->nranks > largest) {
 			largest = identity->nranks;
@@ -163,153 +163,154 @@ static int32_t name_of_gpu(const struct ncs_collectives *collectives,
 	return name;
 }
 
-static bool is_taken(const struct ncs_collectives *collectives, size_t before,
-		     uint32_t name)
+static bool is_taken(const struct ncs_recorded_operations *operations,
+		     size_t before, uint32_t name)
 {
 	for (size_t i = 0; i < before; i++)
-		if (collectives->job_ranks[i].rank == name)
+		if (operations->job_ranks[i].rank == name)
 			return true;
 	return false;
 }
 
 /* Those that have no name of their own get the next free ones. */
-static void name_ranks(struct ncs_collectives *collectives)
+static void name_ranks(struct ncs_recorded_operations *operations)
 {
-	uint32_t most = (uint32_t)collectives->rank_count + 1;
+	uint32_t most = (uint32_t)operations->rank_count + 1;
 
-	for (size_t i = 0; i < collectives->rank_count; i++) {
-		size_t first = first_of_gpu(collectives, i);
-		struct ncs_job_rank *job_rank = &collectives->job_ranks[i];
+	for (size_t i = 0; i < operations->rank_count; i++) {
+		size_t first = first_of_gpu(operations, i);
+		struct ncs_job_rank *job_rank = &operations->job_ranks[i];
 		int32_t name;
 
 		job_rank->host =
-			(uint32_t)ncs_recording_rank(collectives->recording, i)
+			(uint32_t)ncs_recording_rank(operations->recording, i)
 				->host;
 		job_rank->rank = UINT32_MAX;
 		if (first < i) {
-			job_rank->rank = collectives->job_ranks[first].rank;
+			job_rank->rank = operations->job_ranks[first].rank;
 			continue;
 		}
-		name = name_of_gpu(collectives, i);
+		name = name_of_gpu(operations, i);
 		if (name >= 0 && (uint32_t)name < UINT32_C(1) << 20 &&
-		    !is_taken(collectives, i, (uint32_t)name))
+		    !is_taken(operations, i, (uint32_t)name))
 			job_rank->rank = (uint32_t)name;
 		if (job_rank->rank != UINT32_MAX && job_rank->rank >= most)
 			most = job_rank->rank + 1;
 	}
-	collectives->job_rank_count = most;
-	for (size_t i = 0; i < collectives->rank_count; i++) {
-		size_t first = first_of_gpu(collectives, i);
-		struct ncs_job_rank *job_rank = &collectives->job_ranks[i];
+	operations->job_rank_count = most;
+	for (size_t i = 0; i < operations->rank_count; i++) {
+		size_t first = first_of_gpu(operations, i);
+		struct ncs_job_rank *job_rank = &operations->job_ranks[i];
 
 		if (job_rank->rank != UINT32_MAX)
 			continue;
-		job_rank->rank = first < i ?
-					 collectives->job_ranks[first].rank :
-					 collectives->job_rank_count++;
+		job_rank->rank = first < i ? operations->job_ranks[first].rank :
+					     operations->job_rank_count++;
 	}
 }
 
 /* --- Opening --------------------------------------------------------------------- */
 
-static void release_reading(struct ncs_collectives *collectives)
+static void release_reading(struct ncs_recorded_operations *operations)
 {
-	ncs_recording_pass_close(collectives->pass);
-	ncs_join_free(collectives->join);
-	collectives->pass = NULL;
-	collectives->join = NULL;
-	for (size_t i = 0; collectives->ranks && i < collectives->rank_count;
+	ncs_recording_pass_close(operations->pass);
+	ncs_join_free(operations->join);
+	operations->pass = NULL;
+	operations->join = NULL;
+	for (size_t i = 0; operations->ranks && i < operations->rank_count;
 	     i++) {
-		ncs_parts_free(collectives->ranks[i].parts);
-		collectives->ranks[i].parts = NULL;
+		ncs_parts_free(operations->ranks[i].parts);
+		operations->ranks[i].parts = NULL;
 	}
 }
 
-void ncs_collectives_close(struct ncs_collectives *collectives)
+void ncs_recorded_operations_close(struct ncs_recorded_operations *operations)
 {
-	if (!collectives)
+	if (!operations)
 		return;
-	release_reading(collectives);
-	for (size_t i = 0; collectives->ranks && i < collectives->rank_count;
+	release_reading(operations);
+	for (size_t i = 0; operations->ranks && i < operations->rank_count;
 	     i++) {
-		struct operations_rank *rank = &collectives->ranks[i];
+		struct operations_rank *rank = &operations->ranks[i];
 
 		for (uint32_t k = 0; rank->ranges && k < rank->range_count; k++)
 			free(rank->ranges[k]);
 		free(rank->ranges);
 	}
-	free(collectives->ranks);
-	free(collectives->job_ranks);
-	free(collectives);
+	free(operations->ranks);
+	free(operations->job_ranks);
+	free(operations);
 }
 
-int ncs_collectives_rewind(struct ncs_collectives *collectives)
+int ncs_recorded_operations_rewind(struct ncs_recorded_operations *operations)
 {
 	int error = 0;
 
-	release_reading(collectives);
-	collectives->is_over = false;
-	collectives->drained_ns = collectives->lag_ns = 0;
-	collectives->pass = ncs_recording_pass_open(collectives->recording,
-						    NCS_ALL_RANKS,
-						    collectives->from_ns,
-						    collectives->until_ns);
-	collectives->join = ncs_join_new(0);
-	if (!collectives->pass || !collectives->join)
+	release_reading(operations);
+	operations->is_over = false;
+	operations->drained_ns = operations->lag_ns = 0;
+	operations->pass = ncs_recording_pass_open(operations->recording,
+						   NCS_ALL_RANKS,
+						   operations->from_ns,
+						   operations->until_ns);
+	operations->join = ncs_join_new(0);
+	if (!operations->pass || !operations->join)
 		return -ENOMEM;
-	for (size_t i = 0; i < collectives->rank_count && !error; i++) {
+	for (size_t i = 0; i < operations->rank_count && !error; i++) {
 		const struct ncs_recorded_rank *recorded =
-			ncs_recording_rank(collectives->recording, i);
-		struct operations_rank *rank = &collectives->ranks[i];
+			ncs_recording_rank(operations->recording, i);
+		struct operations_rank *rank = &operations->ranks[i];
 
 		rank->parts = ncs_parts_new(recorded->header, i);
 		if (!rank->parts)
 			return -ENOMEM;
-		error = learn(collectives, i);
+		error = learn(operations, i);
 		if (!error && (rank->identity.known & NCS_KNOWN_RANK))
-			error = ncs_join_expect(collectives->join,
+			error = ncs_join_expect(operations->join,
 						rank->identity.comm_id,
 						rank->identity.rank);
 	}
 	return error;
 }
 
-struct ncs_collectives *ncs_collectives_open(struct ncs_recording *recording,
-					     uint64_t from_ns,
-					     uint64_t until_ns)
+struct ncs_recorded_operations *
+ncs_recorded_operations_open(struct ncs_recording *recording, uint64_t from_ns,
+			     uint64_t until_ns)
 {
-	struct ncs_collectives *collectives = calloc(1, sizeof(*collectives));
+	struct ncs_recorded_operations *operations =
+		calloc(1, sizeof(*operations));
 
-	if (!collectives)
+	if (!operations)
 		return NULL;
-	collectives->recording = recording;
-	collectives->from_ns = from_ns;
-	collectives->until_ns = until_ns;
-	collectives->rank_count = ncs_recording_rank_count(recording);
-	collectives->ranks = calloc(collectives->rank_count + 1,
-				    sizeof(*collectives->ranks));
-	collectives->job_ranks = calloc(collectives->rank_count + 1,
-					sizeof(*collectives->job_ranks));
-	if (collectives->ranks && collectives->job_ranks &&
-	    ncs_collectives_rewind(collectives) == 0) {
-		name_ranks(collectives);
-		return collectives;
+	operations->recording = recording;
+	operations->from_ns = from_ns;
+	operations->until_ns = until_ns;
+	operations->rank_count = ncs_recording_rank_count(recording);
+	operations->ranks =
+		calloc(operations->rank_count + 1, sizeof(*operations->ranks));
+	operations->job_ranks = calloc(operations->rank_count + 1,
+				       sizeof(*operations->job_ranks));
+	if (operations->ranks && operations->job_ranks &&
+	    ncs_recorded_operations_rewind(operations) == 0) {
+		name_ranks(operations);
+		return operations;
 	}
-	ncs_collectives_close(collectives);
+	ncs_recorded_operations_close(operations);
 	return NULL;
 }
 
 /* --- Reading --------------------------------------------------------------------- */
 
-static int hand_over(struct ncs_collectives *collectives, uint64_t settled_ns)
+static int hand_over(struct ncs_recorded_operations *operations,
+		     uint64_t settled_ns)
 {
-	for (size_t i = 0; i < collectives->rank_count; i++) {
-		struct ncs_parts *parts = collectives->ranks[i].parts;
+	for (size_t i = 0; i < operations->rank_count; i++) {
+		struct ncs_parts *parts = operations->ranks[i].parts;
 		const struct ncs_part *part;
 
 		ncs_parts_settle(parts, settled_ns);
 		while ((part = ncs_parts_next(parts)))
-			if (ncs_join_add(collectives->join, part) != 0)
+			if (ncs_join_add(operations->join, part) != 0)
 				return -ENOMEM;
 	}
 	return 0;
@@ -317,33 +318,34 @@ static int hand_over(struct ncs_collectives *collectives, uint64_t settled_ns)
 
 /* All that was drained so far is there: what ended before that, less than the
  * longest that a record has waited, too. */
-static int go_on(struct ncs_collectives *collectives, uint64_t drained_ns)
+static int go_on(struct ncs_recorded_operations *operations,
+		 uint64_t drained_ns)
 {
 	uint64_t settled_ns =
 		drained_ns > SETTLES_NS ? drained_ns - SETTLES_NS : 0;
-	int error = hand_over(collectives, settled_ns);
+	int error = hand_over(operations, settled_ns);
 
-	if (!error && settled_ns > collectives->lag_ns)
-		ncs_join_advance(collectives->join,
-				 settled_ns - collectives->lag_ns);
+	if (!error && settled_ns > operations->lag_ns)
+		ncs_join_advance(operations->join,
+				 settled_ns - operations->lag_ns);
 	return error;
 }
 
-static int finish(struct ncs_collectives *collectives)
+static int finish(struct ncs_recorded_operations *operations)
 {
-	int error = hand_over(collectives, UINT64_MAX);
+	int error = hand_over(operations, UINT64_MAX);
 
-	ncs_join_advance(collectives->join, UINT64_MAX);
-	collectives->is_over = true;
+	ncs_join_advance(operations->join, UINT64_MAX);
+	operations->is_over = true;
 	return error;
 }
 
 /* Records of a lane end in order: the first has waited for longest. */
-static void note_lag(struct ncs_collectives *collectives,
+static void note_lag(struct ncs_recorded_operations *operations,
 		     const struct ncs_batch *batch)
 {
 	const struct ncs_clock *clock =
-		&ncs_recording_rank(collectives->recording, batch->rank)
+		&ncs_recording_rank(operations->recording, batch->rank)
 			 ->header->clock;
 	const struct ncs_record *first = batch->records;
 	uint64_t end_ns;
@@ -352,47 +354,47 @@ static void note_lag(struct ncs_collectives *collectives,
 		return;
 	end_ns = ncs_clock_ns(clock, first->start + first->duration);
 	if (end_ns < batch->drained_ns &&
-	    batch->drained_ns - end_ns > collectives->lag_ns)
-		collectives->lag_ns = batch->drained_ns - end_ns;
+	    batch->drained_ns - end_ns > operations->lag_ns)
+		operations->lag_ns = batch->drained_ns - end_ns;
 }
 
-static int read_more(struct ncs_collectives *collectives)
+static int read_more(struct ncs_recorded_operations *operations)
 {
 	struct ncs_batch batch;
-	int error = ncs_recording_pass_next(collectives->pass, &batch);
+	int error = ncs_recording_pass_next(operations->pass, &batch);
 
 	if (error < 0)
 		return error;
 	if (error == 0)
-		return finish(collectives);
+		return finish(operations);
 	error = 0;
 	/* What was drained at one time comes in several batches. */
-	if (batch.drained_ns > collectives->drained_ns + SETTLES_NS / 4) {
-		error = go_on(collectives, batch.drained_ns);
-		collectives->drained_ns = batch.drained_ns;
+	if (batch.drained_ns > operations->drained_ns + SETTLES_NS / 4) {
+		error = go_on(operations, batch.drained_ns);
+		operations->drained_ns = batch.drained_ns;
 	}
-	note_lag(collectives, &batch);
+	note_lag(operations, &batch);
 	if (error)
 		return error;
-	return ncs_parts_take(collectives->ranks[batch.rank].parts,
+	return ncs_parts_take(operations->ranks[batch.rank].parts,
 			      batch.records, batch.count, batch.lost,
 			      batch.drained_ns);
 }
 
-int ncs_collectives_next(struct ncs_collectives *collectives,
-			 const struct ncs_joined **joined)
+int ncs_recorded_operations_next(struct ncs_recorded_operations *operations,
+				 const struct ncs_joined **joined)
 {
 	for (;;) {
-		*joined = ncs_join_next(collectives->join);
-		if (!*joined && collectives->is_over)
+		*joined = ncs_join_next(operations->join);
+		if (!*joined && operations->is_over)
 			return 0;
 		if (!*joined) {
-			int error = read_more(collectives);
+			int error = read_more(operations);
 
 			if (error)
 				return error;
-		} else if ((*joined)->first_end_ns >= collectives->from_ns &&
-			   (*joined)->first_end_ns <= collectives->until_ns) {
+		} else if ((*joined)->first_end_ns >= operations->from_ns &&
+			   (*joined)->first_end_ns <= operations->until_ns) {
 			return 1;
 		}
 	}
@@ -400,18 +402,18 @@ int ncs_collectives_next(struct ncs_collectives *collectives,
 
 /* --- Answers --------------------------------------------------------------------- */
 
-const struct ncs_job_rank *
-ncs_collectives_job_ranks(const struct ncs_collectives *collectives,
-			  uint32_t *ranks)
+const struct ncs_job_rank *ncs_recorded_operations_job_ranks(
+	const struct ncs_recorded_operations *operations, uint32_t *ranks)
 {
-	*ranks = collectives->job_rank_count;
-	return collectives->job_ranks;
+	*ranks = operations->job_rank_count;
+	return operations->job_ranks;
 }
 
-bool ncs_collectives_is_in_range(const struct ncs_collectives *collectives,
-				 const struct ncs_part *part, const char *path)
+bool ncs_recorded_operations_is_in_range(
+	const struct ncs_recorded_operations *operations,
+	const struct ncs_part *part, const char *path)
 {
-	const struct operations_rank *rank = &collectives->ranks[part->owner];
+	const struct operations_rank *rank = &operations->ranks[part->owner];
 	size_t length = strlen(path);
 	const char *range;
 
@@ -422,15 +424,16 @@ bool ncs_collectives_is_in_range(const struct ncs_collectives *collectives,
 	       (range[length] == '\0' || range[length] == '/');
 }
 
-void ncs_collectives_count(const struct ncs_collectives *collectives,
-			   struct ncs_collectives_count *count)
+void ncs_recorded_operations_count(
+	const struct ncs_recorded_operations *operations,
+	struct ncs_recorded_operations_count *count)
 {
-	*count = (struct ncs_collectives_count){
-		.join = *ncs_join_count(collectives->join),
+	*count = (struct ncs_recorded_operations_count){
+		.join = *ncs_join_count(operations->join),
 	};
-	for (size_t i = 0; i < collectives->rank_count; i++) {
+	for (size_t i = 0; i < operations->rank_count; i++) {
 		const struct ncs_parts_count *parts =
-			ncs_parts_count(collectives->ranks[i].parts);
+			ncs_parts_count(operations->ranks[i].parts);
 
 		count->parts.parts += parts->parts;
 		count->parts.lost += parts->lost;

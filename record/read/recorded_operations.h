@@ -15,21 +15,21 @@
 #include "analysis/records/join.h"
 #include "record/read/recording.h"
 
-struct ncs_collectives;
+struct ncs_recorded_operations;
 
 /* Of what ended from a moment until another. Parts' owners are the recording's
  * ranks. NULL: no memory. */
-struct ncs_collectives *ncs_collectives_open(struct ncs_recording *recording,
-					     uint64_t from_ns,
-					     uint64_t until_ns);
-void ncs_collectives_close(struct ncs_collectives *collectives);
+struct ncs_recorded_operations *
+ncs_recorded_operations_open(struct ncs_recording *recording, uint64_t from_ns,
+			     uint64_t until_ns);
+void ncs_recorded_operations_close(struct ncs_recorded_operations *collectives);
 
 /* 1: *joined is the next one, valid until the next call; 0: no more; -errno. */
-int ncs_collectives_next(struct ncs_collectives *collectives,
-			 const struct ncs_joined **joined);
+int ncs_recorded_operations_next(struct ncs_recorded_operations *collectives,
+				 const struct ncs_joined **joined);
 
 /* From the beginning again. 0 or -errno. */
-int ncs_collectives_rewind(struct ncs_collectives *collectives);
+int ncs_recorded_operations_rewind(struct ncs_recorded_operations *collectives);
 
 /* The ranks of the job: a GPU of a process, with all its communicators. They are
  * called by their rank in the largest of these, where that tells them apart. */
@@ -39,21 +39,22 @@ struct ncs_job_rank {
 };
 
 /* By the recording's ranks; *ranks is more than each of them. */
-const struct ncs_job_rank *
-ncs_collectives_job_ranks(const struct ncs_collectives *collectives,
-			  uint32_t *ranks);
+const struct ncs_job_rank *ncs_recorded_operations_job_ranks(
+	const struct ncs_recorded_operations *collectives, uint32_t *ranks);
 
 /* Whether a part was called in a range or in one inside it, by its path. */
-bool ncs_collectives_is_in_range(const struct ncs_collectives *collectives,
-				 const struct ncs_part *part, const char *path);
+bool ncs_recorded_operations_is_in_range(
+	const struct ncs_recorded_operations *collectives,
+	const struct ncs_part *part, const char *path);
 
 /* So far, over all ranks. */
-struct ncs_collectives_count {
+struct ncs_recorded_operations_count {
 	struct ncs_join_count join;
 	struct ncs_parts_count parts;
 };
 
-void ncs_collectives_count(const struct ncs_collectives *collectives,
-			   struct ncs_collectives_count *count);
+void ncs_recorded_operations_count(
+	const struct ncs_recorded_operations *collectives,
+	struct ncs_recorded_operations_count *count);
 
 #endif

@@ -137,7 +137,7 @@ static void find_all(struct ncs_replay *replay)
 	const struct ncs_recording_facts *facts =
 		ncs_recording_facts(replay->recording);
 
-	replay->all = (struct ncs_span){
+	replay->all = (struct ncs_time_span){
 		.from_ns = facts->from_ns,
 		.until_ns = facts->until_ns,
 		.realtime_offset_ns = ncs_recording_host(replay->recording, 0)

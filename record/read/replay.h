@@ -19,7 +19,7 @@
 struct ncs_replay {
 	struct ncs_recording *recording;
 	struct ncs_source *source;
-	struct ncs_span all; /* of the recording */
+	struct ncs_time_span all; /* of the recording */
 	uint64_t from_ns;    /* what is played of it */
 	uint64_t until_ns;
 	/* The same for who reads records: unless it was asked for a part, all

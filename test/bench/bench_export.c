@@ -16,8 +16,7 @@
 
 #include "record/export/export.h"
 #include "record/write/recording_writer.h"
-#include "shm/write/writer.h"
-#include "test/bench/caller.h"
+#include "test/bench/bench_segment.h"
 
 #define RANKS 8
 #define CHANNELS 8
@@ -41,15 +40,10 @@ static struct ncs_header make_header(const char *directory)
 		.ranges = 1,
 		.range_histograms = 1,
 	};
-	struct ncs_process process;
 	struct ncs_writer writer;
 	struct ncs_header header;
-	int error;
 
-	ncs_process_describe(&process);
-	error = ncs_writer_create(&writer, directory, &process, 0, &size, NULL);
-	if (error)
-		bench_fail(directory, strerror(-error));
+	bench_create_segment(&writer, directory, &size);
 	ncs_writer_publish(&writer);
 	header = *writer.header;
 	header.clock = (struct ncs_clock){ .kind = NCS_CLOCK_MONOTONIC,
@@ -158,7 +152,7 @@ static ssize_t count_bytes(void *cookie, const char *data, size_t bytes)
 	return (ssize_t)bytes;
 }
 
-struct run {
+struct export_run_cost {
 	double seconds;
 	uint64_t bytes;
 };
@@ -172,7 +166,7 @@ static double now_seconds(void)
 }
 
 static void measure(const char *path, enum ncs_export_format format,
-		    uint64_t records, struct run *run)
+		    uint64_t records, struct export_run_cost *run)
 {
 	const cookie_io_functions_t functions = { .write = count_bytes };
 	struct ncs_export_request request = { .format = format,
@@ -198,23 +192,14 @@ static void measure(const char *path, enum ncs_export_format format,
 
 static int compare(const void *left, const void *right)
 {
-	const struct run *a = left, *b = right;
+	const struct export_run_cost *a = left, *b = right;
 
 	return (a->seconds > b->seconds) - (a->seconds < b->seconds);
 }
 
-static unsigned number(const char *text, unsigned most)
-{
-	char *end;
-	unsigned long value = strtoul(text, &end, 10);
-
-	if (end == text || *end || value < 1 || value > most)
-		bench_fail(text, "a number is expected");
-	return (unsigned)value;
-}
-
-static void print_run(enum ncs_export_format format, const struct run *run,
-		      uint64_t records, uint64_t slices)
+static void print_run(enum ncs_export_format format,
+		      const struct export_run_cost *run, uint64_t records,
+		      uint64_t slices)
 {
 	bool is_trace = format == NCS_EXPORT_PERFETTO ||
 			format == NCS_EXPORT_CHROME;
@@ -237,15 +222,15 @@ int main(int argc, char **argv)
 	};
 	char directory[] = "/dev/shm/bench_export.XXXXXX", path[64];
 	unsigned rounds = 5, operations = 500;
-	struct run runs[3][ROUNDS_MAX];
+	struct export_run_cost runs[3][ROUNDS_MAX];
 	uint64_t records, slices;
 	int letter;
 
 	while ((letter = getopt_long(argc, argv, "", options, NULL)) != -1) {
 		if (letter == 'r')
-			rounds = number(optarg, ROUNDS_MAX);
+			rounds = bench_number(optarg, ROUNDS_MAX);
 		else if (letter == 'o')
-			operations = number(optarg, 1 << 20);
+			operations = bench_number(optarg, 1 << 20);
 		else
 			return 2;
 	}

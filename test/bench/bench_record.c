@@ -22,8 +22,7 @@
 #include "record/write/recording_writer.h"
 #include "shm/atomics.h"
 #include "shm/clock.h"
-#include "shm/write/writer.h"
-#include "test/bench/caller.h"
+#include "test/bench/bench_segment.h"
 
 #define MIB (UINT64_C(1) << 20)
 #define RECORDS_A_MIB (MIB / sizeof(struct ncs_record))
@@ -31,14 +30,14 @@
 #define RING_RECORDS 65536u
 #define ROUNDS_MAX 99
 
-struct bench {
+struct record_bench {
 	struct ncs_writer segment;
 	struct ncs_reader *reader;
 	char file[4096];
 	uint64_t records; /* of each run */
 };
 
-struct run {
+struct recording_run {
 	double seconds;
 	double cpu_seconds;
 	uint64_t bytes;
@@ -46,7 +45,7 @@ struct run {
 
 /* --- Rings --------------------------------------------------------------- */
 
-static struct ncs_ring *ring_of(const struct bench *bench, unsigned lane)
+static struct ncs_ring *ring_of(const struct record_bench *bench, unsigned lane)
 {
 	struct ncs_header *header = bench->segment.header;
 
@@ -54,7 +53,7 @@ static struct ncs_ring *ring_of(const struct bench *bench, unsigned lane)
 				   (size_t)lane * header->rings.stride);
 }
 
-static void make_segment(struct bench *bench, const char *directory)
+static void make_segment(struct record_bench *bench, const char *directory)
 {
 	static const struct ncs_segment_size size = {
 		.lanes = LANES,
@@ -66,15 +65,8 @@ static void make_segment(struct bench *bench, const char *directory)
 		.ranges = 1,
 		.range_histograms = 1,
 	};
-	struct ncs_process process;
-	char why[160];
-	int error;
 
-	ncs_process_describe(&process);
-	error = ncs_writer_create(&bench->segment, directory, &process, 0,
-				  &size, NULL);
-	if (error)
-		bench_fail(directory, strerror(-error));
+	bench_create_segment(&bench->segment, directory, &size);
 	for (unsigned i = 0; i < LANES; i++) {
 		struct ncs_header *header = bench->segment.header;
 		struct ncs_ring *ring = ring_of(bench, i);
@@ -99,14 +91,11 @@ static void make_segment(struct bench *bench, const char *directory)
 				.delta = { 1000, 15000 },
 			};
 	}
-	ncs_writer_publish(&bench->segment);
-	if (ncs_reader_open(bench->segment.path, &bench->reader, why,
-			    sizeof(why)) != NCS_ATTACHED)
-		bench_fail(bench->segment.path, why);
+	bench->reader = bench_publish_segment(&bench->segment);
 }
 
 /* A quarter of a ring more: as much as the recorder lets come together. */
-static void publish(struct bench *bench, unsigned lane)
+static void publish(struct record_bench *bench, unsigned lane)
 {
 	struct ncs_ring *ring = ring_of(bench, lane);
 
@@ -126,8 +115,8 @@ static double cpu_seconds(void)
 }
 
 /* Ring to memory: what no way of writing can be without. */
-static void copy(struct bench *bench, unsigned means, const char *path,
-		 struct run *run)
+static void copy(struct record_bench *bench, unsigned means, const char *path,
+		 struct recording_run *run)
 {
 	static struct ncs_record records[RECORDS_A_MIB];
 	uint64_t lost = 0, done = 0;
@@ -143,8 +132,8 @@ static void copy(struct bench *bench, unsigned means, const char *path,
 	run->bytes = done * sizeof(struct ncs_record);
 }
 
-static void record(struct bench *bench, unsigned means, const char *path,
-		   struct run *run)
+static void record(struct record_bench *bench, unsigned means, const char *path,
+		   struct recording_run *run)
 {
 	struct ncs_recording_settings settings = { .means = means };
 	struct ncs_recording_writer *writer;
@@ -175,8 +164,8 @@ static void record(struct bench *bench, unsigned means, const char *path,
 }
 
 /* The same bytes, ready made, by who does nothing but write(2). */
-static void write_only(struct bench *bench, unsigned means, const char *path,
-		       struct run *run)
+static void write_only(struct record_bench *bench, unsigned means,
+		       const char *path, struct recording_run *run)
 {
 	static char chunks[MIB];
 	uint64_t bytes = bench->records * sizeof(struct ncs_record);
@@ -196,10 +185,10 @@ static void write_only(struct bench *bench, unsigned means, const char *path,
 	close(file);
 }
 
-static const struct way {
+static const struct recording_method {
 	const char *name;
-	void (*run)(struct bench *bench, unsigned means, const char *path,
-		    struct run *run);
+	void (*run)(struct record_bench *bench, unsigned means,
+		    const char *path, struct recording_run *run);
 	unsigned means;
 	const char *path; /* NULL: the file */
 } ways[] = {
@@ -214,7 +203,9 @@ static const struct way {
 
 #define WAYS (sizeof(ways) / sizeof(ways[0]))
 
-static void measure(struct bench *bench, const struct way *way, struct run *run)
+static void measure(struct record_bench *bench,
+		    const struct recording_method *way,
+		    struct recording_run *run)
 {
 	uint64_t begun_ns;
 	double begun_cpu;
@@ -234,15 +225,16 @@ static void measure(struct bench *bench, const struct way *way, struct run *run)
 
 static int compare(const void *left, const void *right)
 {
-	const struct run *a = left, *b = right;
+	const struct recording_run *a = left, *b = right;
 
 	return (a->seconds > b->seconds) - (a->seconds < b->seconds);
 }
 
-static void print_way(const struct bench *bench, const struct way *way,
-		      struct run *runs, unsigned rounds)
+static void print_way(const struct record_bench *bench,
+		      const struct recording_method *way,
+		      struct recording_run *runs, unsigned rounds)
 {
-	const struct run *run = &runs[rounds / 2];
+	const struct recording_run *run = &runs[rounds / 2];
 	double records = (double)bench->records;
 
 	qsort(runs, rounds, sizeof(*runs), compare);
@@ -253,16 +245,6 @@ static void print_way(const struct bench *bench, const struct way *way,
 	       run->cpu_seconds / records * 1e9);
 }
 
-static unsigned number(const char *text, unsigned most)
-{
-	char *end;
-	unsigned long value = strtoul(text, &end, 10);
-
-	if (end == text || *end || value < 1 || value > most)
-		bench_fail(text, "a number is expected");
-	return (unsigned)value;
-}
-
 int main(int argc, char **argv)
 {
 	static const struct option options[] = {
@@ -271,20 +253,20 @@ int main(int argc, char **argv)
 		{ "rounds", required_argument, NULL, 'r' },
 		{ NULL, 0, NULL, 0 },
 	};
-	static struct run runs[WAYS][ROUNDS_MAX];
+	static struct recording_run runs[WAYS][ROUNDS_MAX];
 	const char *directory = NCS_BUILD;
 	char shared[] = "/dev/shm/bench_record.XXXXXX";
 	unsigned mib = 1024, rounds = 5;
-	struct bench bench;
+	struct record_bench bench;
 	int letter;
 
 	while ((letter = getopt_long(argc, argv, "", options, NULL)) != -1) {
 		if (letter == 'd')
 			directory = optarg;
 		else if (letter == 'm')
-			mib = number(optarg, 1 << 20);
+			mib = bench_number(optarg, 1 << 20);
 		else if (letter == 'r')
-			rounds = number(optarg, ROUNDS_MAX);
+			rounds = bench_number(optarg, ROUNDS_MAX);
 		else
 			return 2;
 	}

@@ -20,8 +20,7 @@
 #include "record/write/recording_writer.h"
 #include "shm/clock.h"
 #include "shm/read/image.h"
-#include "shm/write/writer.h"
-#include "test/bench/caller.h"
+#include "test/bench/bench_segment.h"
 
 #define MIB (UINT64_C(1) << 20)
 #define RANKS 8u
@@ -30,7 +29,7 @@
 #define BEGUN_NS (1000 * SECOND)
 #define SEEKS_MAX 1000
 
-struct bench {
+struct replay_bench {
 	struct ncs_writer segment;
 	struct ncs_reader *reader;
 	char file[4096];
@@ -40,7 +39,7 @@ struct bench {
 
 /* --- Recordings ----------------------------------------------------------- */
 
-static void make_segment(struct bench *bench, const char *directory)
+static void make_segment(struct replay_bench *bench, const char *directory)
 {
 	static const struct ncs_segment_size size = {
 		.lanes = 8,
@@ -52,28 +51,18 @@ static void make_segment(struct bench *bench, const char *directory)
 		.ranges = 64,
 		.range_histograms = 64,
 	};
-	struct ncs_process process;
-	char why[160];
-	int error;
 
-	ncs_process_describe(&process);
-	error = ncs_writer_create(&bench->segment, directory, &process, 0,
-				  &size, NULL);
-	if (error)
-		bench_fail(directory, strerror(-error));
+	bench_create_segment(&bench->segment, directory, &size);
 	bench->segment.header->clock = (struct ncs_clock){
 		.kind = NCS_CLOCK_MONOTONIC,
 		.multiplier = UINT64_C(1) << 32,
 	};
 	bench->segment.header->filled.channels = 64;
-	ncs_writer_publish(&bench->segment);
-	if (ncs_reader_open(bench->segment.path, &bench->reader, why,
-			    sizeof(why)) != NCS_ATTACHED)
-		bench_fail(bench->segment.path, why);
+	bench->reader = bench_publish_segment(&bench->segment);
 }
 
 /* All channels have moved on. */
-static void move_on(struct bench *bench, uint64_t now_ns)
+static void move_on(struct replay_bench *bench, uint64_t now_ns)
 {
 	const struct ncs_table *table = &bench->segment.header->channels;
 
@@ -90,7 +79,7 @@ static void move_on(struct bench *bench, uint64_t now_ns)
 	}
 }
 
-static void write_round(struct bench *bench,
+static void write_round(struct replay_bench *bench,
 			struct ncs_recording_writer *writer, size_t rank,
 			uint64_t round, unsigned count)
 {
@@ -114,7 +103,7 @@ static void write_round(struct bench *bench,
 		bench_fail(bench->file, "it cannot be written");
 }
 
-static void record(struct bench *bench, unsigned records)
+static void record(struct replay_bench *bench, unsigned records)
 {
 	struct ncs_recording_settings settings = { .means =
 							   NCS_SINK_ALL_MEANS };
@@ -186,7 +175,7 @@ static void jump(struct ncs_replay *replay, struct ncs_model *model,
 		bench_fail("a jump", "ranks are missing");
 }
 
-static void measure(struct bench *bench)
+static void measure(struct replay_bench *bench)
 {
 	static double states_ms[SEEKS_MAX], jumps_ms[SEEKS_MAX];
 	const char *path = bench->file;
@@ -224,16 +213,6 @@ static void measure(struct bench *bench)
 	ncs_replay_close(&replay);
 }
 
-static unsigned long number(const char *text, unsigned long most)
-{
-	char *end;
-	unsigned long value = strtoul(text, &end, 10);
-
-	if (*end || value == 0 || value > most)
-		bench_fail(text, "it is no number, or too large");
-	return value;
-}
-
 int main(int argc, char **argv)
 {
 	static const struct option options[] = {
@@ -243,7 +222,7 @@ int main(int argc, char **argv)
 		{ 0 },
 	};
 	static const unsigned records[] = { 2046, 100 };
-	struct bench bench = { .bytes = 1024 * MIB, .seeks = 100 };
+	struct replay_bench bench = { .bytes = 1024 * MIB, .seeks = 100 };
 	const char *directory = NCS_BUILD;
 	struct stat status;
 	int option;
@@ -252,9 +231,9 @@ int main(int argc, char **argv)
 		if (option == 'd')
 			directory = optarg;
 		else if (option == 'm')
-			bench.bytes = number(optarg, 1 << 20) * MIB;
+			bench.bytes = bench_number(optarg, 1 << 20) * MIB;
 		else if (option == 's')
-			bench.seeks = (unsigned)number(optarg, SEEKS_MAX);
+			bench.seeks = bench_number(optarg, SEEKS_MAX);
 		else
 			return 2;
 	}

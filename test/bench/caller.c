@@ -14,6 +14,16 @@ void bench_fail(const char *what, const char *why)
 	exit(EXIT_FAILURE);
 }
 
+unsigned bench_number(const char *text, unsigned most)
+{
+	char *end;
+	unsigned long value = strtoul(text, &end, 10);
+
+	if (end == text || *end || value < 1 || value > most)
+		bench_fail(text, "a number is expected");
+	return (unsigned)value;
+}
+
 void bench_open_comm(struct host *host, const struct host_comm *comm,
 		     void **context)
 {

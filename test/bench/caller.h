@@ -42,6 +42,10 @@ struct bench_caller {
 /* Ends the program. */
 __attribute__((noreturn)) void bench_fail(const char *what, const char *why);
 
+/* Returns an option's value, 1 to `most`; ends the program if it is no such
+ * number. */
+unsigned bench_number(const char *text, unsigned most);
+
 struct host *bench_open_plugin(const char *path);
 
 /* A rank's end of a communicator. */

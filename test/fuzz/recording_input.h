@@ -136,17 +136,17 @@ static inline void recording_input_align(struct ncs_recording *recording)
 /* The operations of all ranks, twice, as the critical path reads them. */
 static inline void recording_input_collectives(struct ncs_recording *recording)
 {
-	struct ncs_collectives *collectives =
-		ncs_collectives_open(recording, 0, UINT64_MAX);
+	struct ncs_recorded_operations *collectives =
+		ncs_recorded_operations_open(recording, 0, UINT64_MAX);
 	const struct ncs_joined *joined;
 
 	SEGMENT_INPUT_MUST(collectives != NULL);
-	while (ncs_collectives_next(collectives, &joined) > 0)
+	while (ncs_recorded_operations_next(collectives, &joined) > 0)
 		SEGMENT_INPUT_MUST(joined != NULL);
-	ncs_collectives_rewind(collectives);
-	while (ncs_collectives_next(collectives, &joined) > 0)
+	ncs_recorded_operations_rewind(collectives);
+	while (ncs_recorded_operations_next(collectives, &joined) > 0)
 		SEGMENT_INPUT_MUST(joined != NULL);
-	ncs_collectives_close(collectives);
+	ncs_recorded_operations_close(collectives);
 }
 
 /* Returns what opening said. */

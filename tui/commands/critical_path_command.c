@@ -26,7 +26,7 @@ struct path_drawing {
 
 struct path_run {
 	const struct ncs_options *options;
-	struct ncs_collectives *collectives;
+	struct ncs_recorded_operations *collectives;
 	struct ncs_job_steps *steps;
 	struct ncs_fits fits;
 	struct ncs_path_owner *owners;
@@ -39,7 +39,8 @@ static bool is_in_range(const void *who, const struct ncs_part *part,
 {
 	const struct path_run *run = who;
 
-	return ncs_collectives_is_in_range(run->collectives, part, path);
+	return ncs_recorded_operations_is_in_range(run->collectives, part,
+						   path);
 }
 
 static bool is_counted(const struct path_run *run,
@@ -55,8 +56,8 @@ static int learn(struct path_run *run)
 	const struct ncs_joined *joined;
 	int result;
 
-	while ((result = ncs_collectives_next(run->collectives, &joined)) ==
-	       1) {
+	while ((result = ncs_recorded_operations_next(run->collectives,
+						      &joined)) == 1) {
 		result = ncs_job_steps_learn(run->steps, joined,
 					     is_counted(run, joined));
 		if (!result && joined->is_complete)
@@ -66,7 +67,8 @@ static int learn(struct path_run *run)
 			return result;
 	}
 	ncs_fits_solve(&run->fits);
-	return result ? result : ncs_collectives_rewind(run->collectives);
+	return result ? result :
+			ncs_recorded_operations_rewind(run->collectives);
 }
 
 static int walk(struct path_run *run, struct ncs_path *path)
@@ -74,8 +76,8 @@ static int walk(struct path_run *run, struct ncs_path *path)
 	const struct ncs_joined *joined;
 	int result;
 
-	while ((result = ncs_collectives_next(run->collectives, &joined)) ==
-	       1) {
+	while ((result = ncs_recorded_operations_next(run->collectives,
+						      &joined)) == 1) {
 		bool counts = is_counted(run, joined);
 
 		result = ncs_path_add(path, joined, counts,
@@ -153,7 +155,7 @@ static int print(struct path_run *run, struct ncs_replay *replay,
 	struct ncs_output output;
 	int status = NCS_EXIT_OK;
 
-	ncs_collectives_count(run->collectives, &view.count);
+	ncs_recorded_operations_count(run->collectives, &view.count);
 	if (view.report->parts == 0) {
 		fprintf(stderr,
 			"ncclstat: no operation has ended in what was"
@@ -215,14 +217,15 @@ static bool open_run(struct path_run *run, struct ncs_replay *replay)
 	size_t count = ncs_recording_rank_count(replay->recording);
 	const struct ncs_job_rank *ranks;
 
-	run->collectives = ncs_collectives_open(replay->recording,
-						replay->records_from_ns,
-						replay->records_until_ns);
+	run->collectives = ncs_recorded_operations_open(
+		replay->recording, replay->records_from_ns,
+		replay->records_until_ns);
 	run->steps = ncs_job_steps_new();
 	run->owners = calloc(count + 1, sizeof(*run->owners));
 	if (!run->collectives || !run->steps || !run->owners)
 		return false;
-	ranks = ncs_collectives_job_ranks(run->collectives, &run->rank_count);
+	ranks = ncs_recorded_operations_job_ranks(run->collectives,
+						  &run->rank_count);
 	for (size_t i = 0; i < count; i++)
 		run->owners[i] =
 			(struct ncs_path_owner){ ranks[i].rank, ranks[i].host };
@@ -231,7 +234,7 @@ static bool open_run(struct path_run *run, struct ncs_replay *replay)
 
 static void close_run(struct path_run *run)
 {
-	ncs_collectives_close(run->collectives);
+	ncs_recorded_operations_close(run->collectives);
 	ncs_job_steps_free(run->steps);
 	ncs_fits_release(&run->fits);
 	free(run->owners);

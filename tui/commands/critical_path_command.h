@@ -29,7 +29,7 @@ struct ncs_path_view {
 	const struct ncs_options *options;
 	struct ncs_replay *replay;
 	const struct ncs_path_report *report;
-	struct ncs_collectives_count count;
+	struct ncs_recorded_operations_count count;
 	uint32_t rank_count; /* larger than each rank of the job */
 };
 
