@@ -71,7 +71,7 @@ struct ncs_path_arrival {
  * ranks wait for all. */
 struct ncs_path_pending {
 	struct ncs_path_operation operation;
-	enum ncs_part_time arrival; /* the time that its parts arrive by */
+	enum ncs_part_stage arrival; /* the time that its parts arrive by */
 	size_t references;
 	struct ncs_path_edits edits;
 	/* The latest so far of the parts that others wait for. */

@@ -301,9 +301,9 @@ static struct pending *heap_pop(struct ncs_join *join)
 
 static void find_arrival(struct ncs_joined *joined)
 {
-	static const enum ncs_part_time moments[] = { NCS_PART_DATA,
-						      NCS_PART_KERNEL,
-						      NCS_PART_PROXY };
+	static const enum ncs_part_stage moments[] = { NCS_PART_DATA,
+						       NCS_PART_KERNEL,
+						       NCS_PART_PROXY };
 
 	joined->arrival = NCS_PART_BEGIN;
 	for (size_t i = 0; i < sizeof(moments) / sizeof(moments[0]); i++) {
@@ -356,7 +356,7 @@ static enum ncs_wait_rule rule_of_transfer(const struct ncs_joined *joined)
 
 void ncs_part_times_make(struct ncs_part_times *times,
 			 const struct ncs_part *part,
-			 enum ncs_part_time arrival)
+			 enum ncs_part_stage arrival)
 {
 	const struct ncs_part_channel *slowest = &part->slowest;
 	const uint64_t *wait_ns =

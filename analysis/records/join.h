@@ -49,9 +49,9 @@ struct ncs_joined {
 	/* ROOT of a transfer: the receiver waits for the sender. ALL: both do,
 	 * as the sender was not done before the receiver had come. */
 	enum ncs_wait_rule wait_rule;
-	/* enum ncs_part_time: the latest on the way in that is known of all
+	/* enum ncs_part_stage: the latest on the way in that is known of all
 	 * parts, by which their arrivals are compared. */
-	enum ncs_part_time arrival;
+	enum ncs_part_stage arrival;
 	uint64_t first_end_ns;
 	size_t count;
 	const struct ncs_part *parts;
@@ -61,7 +61,7 @@ struct ncs_joined {
 /* A part's, which arrives by this moment. */
 void ncs_part_times_make(struct ncs_part_times *times,
 			 const struct ncs_part *part,
-			 enum ncs_part_time arrival);
+			 enum ncs_part_stage arrival);
 
 /* Whether a part is the root's, the sender's. */
 static inline bool ncs_joined_is_root(const struct ncs_joined *joined,

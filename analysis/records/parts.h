@@ -20,7 +20,7 @@
 
 /* On the way into an operation and out of it. Those from BEGIN on are not
  * before BEGIN, nor after END; those before it not after BEGIN. */
-enum ncs_part_time {
+enum ncs_part_stage {
 	NCS_PART_CALL,   /* the application called */
 	NCS_PART_LAUNCH, /* the kernel's launch began */
 	NCS_PART_BEGIN,  /* NCCL began to enqueue it */
@@ -30,7 +30,7 @@ enum ncs_part_time {
 	NCS_PART_DATA,   /* the GPU had produced the first data to be sent */
 	NCS_PART_KERNEL_END,
 	NCS_PART_END, /* its last child was over: always known */
-	NCS_PART_TIMES
+	NCS_PART_STAGES
 };
 
 enum ncs_part_flag {
@@ -70,7 +70,7 @@ struct ncs_part {
 	uint32_t channels;  /* channel, direction and peer: proxy operations */
 	uint64_t number; /* NCCL's, per function; NCS_NO_SEQUENCE_NUMBER: none */
 	uint64_t bytes;
-	uint64_t at_ns[NCS_PART_TIMES];  /* 0: not known */
+	uint64_t at_ns[NCS_PART_STAGES]; /* 0: not known */
 	struct ncs_part_channel slowest; /* that ended last; steps 0: none */
 	uint64_t wait_ns[NCS_CHANNEL_STATE_COUNT]; /* of all channels */
 	/* Of those that send: whose steps were on the wire for longest, each. */

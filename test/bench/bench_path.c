@@ -137,7 +137,7 @@ static void move(struct collectives_row *row, unsigned ranks)
 		row->joined[c].first_end_ns += (uint64_t)ROW * PERIOD_NS;
 	}
 	for (size_t i = 0; i < (size_t)ROW * ranks; i++)
-		for (unsigned m = 0; m < NCS_PART_TIMES; m++)
+		for (unsigned m = 0; m < NCS_PART_STAGES; m++)
 			if (row->parts[i].at_ns[m] != 0)
 				row->parts[i].at_ns[m] +=
 					(uint64_t)ROW * PERIOD_NS;

@@ -93,12 +93,12 @@ static double jittered(const struct gen_job *job, double ns, uint64_t rank,
 
 enum purpose { WHAT, SIZE, HOST, LAUNCH, WORK, NONE, WIRE };
 
-static void set(struct ncs_part *part, enum ncs_part_time moment, double ns)
+static void set(struct ncs_part *part, enum ncs_part_stage moment, double ns)
 {
 	part->at_ns[moment] = START_NS + (uint64_t)llround(ns);
 }
 
-static double at(const struct ncs_part *part, enum ncs_part_time moment)
+static double at(const struct ncs_part *part, enum ncs_part_stage moment)
 {
 	return (double)(part->at_ns[moment] - START_NS);
 }

@@ -1033,7 +1033,7 @@ static void make_rough(struct small *job)
 
 		if (draw(job, 2) != 0)
 			slip_ns = -slip_ns;
-		for (unsigned m = 0; m < NCS_PART_TIMES; m++) {
+		for (unsigned m = 0; m < NCS_PART_STAGES; m++) {
 			if (at_ns[m] == 0)
 				continue;
 			at_ns[m] += m <= NCS_PART_KERNEL ||
