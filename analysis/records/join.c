@@ -1,82 +1,88 @@
 /* SPDX-License-Identifier: MIT */
-/* Joining parts; see join.h. What is told is not trusted: ranks, numbers and
- * times may be any. */
+/* Joining parts; see join.h. Must not trust parts: ranks, numbers and times may
+ * be any value. */
 #include "analysis/records/join.h"
 
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
 
+#include "analysis/base/hash_table.h"
+#include "analysis/base/heap.h"
+#include "shm/array.h"
+#include "shm/hash.h"
+
 #define PARTS_MAX (UINT32_C(1) << 20)
 
-/* Ranks of a communicator that are believed. */
+/* Larger ranks of a communicator are not believed. */
 #define RANKS_MAX (UINT32_C(1) << 20)
 
-/* An operation is given up once those that are missing told of one whose number
- * is so much larger: records of two lanes may be out of order, but not by so
+/* An operation is given up once all missing ranks have reported one whose number
+ * is larger by this: records of two lanes may be out of order, but not by so
  * many. */
 #define MUCH_LATER 64u
 
-/* … or did not tell of it so long after the first had ended. */
+/* An operation is also given up this long after its first part ended. */
 #define LATE_NS UINT64_C(10000000000)
 
-/* A transfer whose other end does not come is given up once so many more wait on
- * its connection. */
+/* A transfer without its other end is given up once this many more wait on its
+ * connection. */
 #define WAITING_MAX 1024u
 
+/* An operation that is incomplete, or is complete and waits for its turn. */
 struct pending {
-	struct ncs_joined joined; /* first: is cast to this struct */
-	struct comm *comm;
-	size_t expected; /* parts */
+	struct ncs_joined joined;
+	struct join_comm *comm;
+	size_t expected; /* number of parts */
 	struct ncs_part *parts;
 	struct ncs_part_times *part_times; /* once it is finished */
-	struct pending *previous, *next;   /* of those that are incomplete */
-	struct pending *chain;             /* of the same hash */
-	uint64_t order;                    /* in which they were completed */
+	struct pending *previous, *next;   /* among incomplete collectives */
+	struct ncs_hash_link link;         /* in ncs_join.collectives */
+	uint64_t order;                    /* of completion */
 };
 
-/* What a rank told last, of one function. */
-struct told {
-	uint64_t number; /* plus 1; 0: nothing yet */
+/* The last number that a rank reported for a function. */
+struct last_number {
+	uint64_t number; /* plus 1; 0: none yet */
 	uint32_t repeat;
 };
 
-struct comm {
+struct join_comm {
 	uint64_t id;
-	size_t rank_count; /* room below for so many ranks */
-	size_t expected;   /* of them */
+	size_t expected;   /* number of ranks */
 	bool *is_expected; /* by rank */
-	struct told *told[NCS_FUNCTION_COUNT]; /* by rank */
+	size_t rank_capacity;
+	struct last_number *last[NCS_FUNCTION_COUNT]; /* by rank */
+	size_t last_capacity[NCS_FUNCTION_COUNT];
 };
 
-/* One end's transfers that wait for the other's. */
-struct queue {
+/* Transfers of one end that wait for the other end's. */
+struct transfer_queue {
 	struct ncs_part *parts; /* in the order in which they began */
 	size_t first, count, capacity;
 };
 
-/* From one rank to another, which may be itself. */
-struct connection {
-	struct comm *comm;
+/* From one rank to another or to itself. */
+struct transfer_connection {
+	struct ncs_hash_link link;
+	struct join_comm *comm;
 	int32_t source, destination;
-	uint64_t number;
-	struct queue ends[2]; /* sends, receives */
-	struct connection *chain;
+	uint64_t number;               /* of the next transfer */
+	struct transfer_queue ends[2]; /* sends, receives */
 };
 
 struct ncs_join {
 	size_t parts_max;
 	size_t parts; /* that are kept */
 	uint64_t until_ns;
-	struct comm **comms;
-	size_t comm_count;
-	struct pending **hashed;
-	size_t hash_count, pending_count;
-	struct pending incomplete;       /* both ends of the list */
-	struct connection **connections; /* by hash */
-	size_t connection_hash_count, connection_count;
-	struct pending **heap; /* completed: the one that ended first is on top */
-	size_t heap_count, heap_capacity;
+	struct join_comm **comms;
+	size_t comm_count, comm_capacity;
+	struct ncs_hash_table collectives; /* incomplete ones */
+	struct pending incomplete;         /* the same: both ends of a list */
+	struct transfer_connection **connections;
+	size_t connection_count, connection_capacity;
+	struct ncs_hash_table connections_by_key;
+	struct ncs_heap finished; /* the one whose first part ended first */
 	uint64_t order;
 	struct pending *given;
 	struct ncs_join_count count;
@@ -113,212 +119,137 @@ void ncs_join_free(struct ncs_join *join)
 		join->incomplete.next = pending->next;
 		pending_free(join, pending);
 	}
-	for (size_t i = 0; i < join->heap_count; i++)
-		pending_free(join, join->heap[i]);
+	for (size_t i = 0; i < join->finished.count; i++)
+		pending_free(join, join->finished.items[i]);
 	pending_free(join, join->given);
-	for (size_t i = 0; i < join->connection_hash_count; i++) {
-		struct connection *connection = join->connections[i];
-
-		while (connection) {
-			struct connection *chain = connection->chain;
-
-			free(connection->ends[0].parts);
-			free(connection->ends[1].parts);
-			free(connection);
-			connection = chain;
-		}
+	for (size_t i = 0; i < join->connection_count; i++) {
+		free(join->connections[i]->ends[0].parts);
+		free(join->connections[i]->ends[1].parts);
+		free(join->connections[i]);
 	}
 	for (size_t i = 0; i < join->comm_count; i++) {
 		for (unsigned k = 0; k < NCS_FUNCTION_COUNT; k++)
-			free(join->comms[i]->told[k]);
+			free(join->comms[i]->last[k]);
 		free(join->comms[i]->is_expected);
 		free(join->comms[i]);
 	}
 	free(join->comms);
-	free(join->hashed);
 	free(join->connections);
-	free(join->heap);
+	ncs_hash_table_release(&join->collectives);
+	ncs_hash_table_release(&join->connections_by_key);
+	ncs_heap_release(&join->finished);
 	free(join);
 }
 
 /* --- Communicators -------------------------------------------------------- */
 
-/* NULL: no memory. */
-static struct comm *comm_of(struct ncs_join *join, uint64_t id)
+/* Returns NULL if there is no memory. */
+static struct join_comm *comm_of(struct ncs_join *join, uint64_t id)
 {
-	struct comm **comms, *comm;
+	struct join_comm *comm;
 
 	for (size_t i = 0; i < join->comm_count; i++)
 		if (join->comms[i]->id == id)
 			return join->comms[i];
-	comms = realloc(join->comms,
-			(join->comm_count + 1) * sizeof(struct comm *));
-	if (!comms)
+	if (ncs_array_reserve(&join->comms, &join->comm_capacity,
+			      join->comm_count + 1, sizeof(*join->comms)) != 0)
 		return NULL;
-	join->comms = comms;
 	comm = calloc(1, sizeof(*comm));
 	if (!comm)
 		return NULL;
 	comm->id = id;
-	comms[join->comm_count++] = comm;
+	join->comms[join->comm_count++] = comm;
 	return comm;
 }
 
-/* Makes room for a rank in all that is by rank. */
-static int make_room(struct comm *comm, size_t rank)
+static bool is_expected(const struct join_comm *comm, int32_t rank)
 {
-	size_t before = comm->rank_count, after = before ? before : 8;
-	bool *is_expected;
-
-	if (rank < before)
-		return 0;
-	while (after <= rank)
-		after *= 2;
-	is_expected = realloc(comm->is_expected, after);
-	if (!is_expected)
-		return -ENOMEM;
-	memset(is_expected + before, 0, after - before);
-	comm->is_expected = is_expected;
-	for (unsigned i = 0; i < NCS_FUNCTION_COUNT; i++) {
-		struct told *told = comm->told[i];
-
-		if (!told)
-			continue;
-		told = realloc(told, after * sizeof(*told));
-		if (!told)
-			return -ENOMEM;
-		memset(told + before, 0, (after - before) * sizeof(*told));
-		comm->told[i] = told;
-	}
-	comm->rank_count = after;
-	return 0;
+	return rank >= 0 && (size_t)rank < comm->rank_capacity &&
+	       comm->is_expected[rank];
 }
 
-int ncs_join_expect(struct ncs_join *join, uint64_t comm_id, int32_t rank)
+static int expect(struct join_comm *comm, int32_t rank)
 {
-	struct comm *comm = comm_of(join, comm_id);
-
-	if (!comm)
-		return -ENOMEM;
-	if (rank < 0 || (uint32_t)rank >= RANKS_MAX)
-		return 0;
-	if (make_room(comm, (size_t)rank) != 0)
+	if (ncs_array_reserve_zeroed(&comm->is_expected, &comm->rank_capacity,
+				     (size_t)rank + 1, sizeof(bool)) != 0)
 		return -ENOMEM;
 	comm->expected += !comm->is_expected[rank];
 	comm->is_expected[rank] = true;
 	return 0;
 }
 
-/* Which time it is that this rank tells this number. -ENOMEM. */
-static int note_told(struct comm *comm, const struct ncs_part *part,
-		     uint32_t *repeat)
+int ncs_join_expect(struct ncs_join *join, uint64_t comm_id, int32_t rank)
 {
-	struct told *told = comm->told[part->function];
+	struct join_comm *comm = comm_of(join, comm_id);
 
-	if (!told)
-		comm->told[part->function] = told =
-			calloc(comm->rank_count, sizeof(*told));
-	if (!told)
+	if (!comm)
 		return -ENOMEM;
-	told += part->rank;
-	if (told->number == part->number + 1)
-		told->repeat++;
-	else if (part->number + 1 > told->number)
-		*told = (struct told){ .number = part->number + 1 };
-	else {
-		*repeat = 0; /* out of order */
+	if (rank < 0 || (uint32_t)rank >= RANKS_MAX)
 		return 0;
-	}
-	*repeat = told->repeat;
-	return 0;
+	return expect(comm, rank);
 }
 
-/* --- Those that are complete, by their first end --------------------------- */
-
-static bool is_before(const struct pending *a, const struct pending *b)
+/* Notes the number that a part reports, and sets `repeat` to how often its rank
+ * had reported it before. Returns 0 or -ENOMEM. */
+static int note_number(struct join_comm *comm, const struct ncs_part *part,
+		       uint32_t *repeat)
 {
+	unsigned function = part->function;
+	struct last_number *last;
+
+	if (ncs_array_reserve_zeroed(
+		    &comm->last[function], &comm->last_capacity[function],
+		    (size_t)part->rank + 1, sizeof(*last)) != 0)
+		return -ENOMEM;
+	last = &comm->last[function][part->rank];
+	*repeat = 0;
+	if (last->number == part->number + 1)
+		*repeat = ++last->repeat;
+	else if (part->number + 1 > last->number)
+		*last = (struct last_number){ .number = part->number + 1 };
+	return 0; /* a smaller number is out of order */
+}
+
+/* --- Finished operations, by the end of their first part ------------------- */
+
+static bool is_before(const void *left, const void *right)
+{
+	const struct pending *a = left, *b = right;
+
 	if (a->joined.first_end_ns != b->joined.first_end_ns)
 		return a->joined.first_end_ns < b->joined.first_end_ns;
 	return a->order < b->order;
 }
 
-static int heap_reserve(struct ncs_join *join)
+/* Makes room for one more finished operation. Returns 0 or -ENOMEM. */
+static int reserve_finished(struct ncs_join *join)
 {
-	size_t capacity = join->heap_capacity ? 2 * join->heap_capacity : 64;
-	struct pending **heap;
-
-	if (join->heap_count < join->heap_capacity)
-		return 0;
-	heap = realloc(join->heap, capacity * sizeof(struct pending *));
-	if (!heap)
-		return -ENOMEM;
-	join->heap = heap;
-	join->heap_capacity = capacity;
-	return 0;
+	return ncs_array_reserve(&join->finished.items,
+				 &join->finished.capacity,
+				 join->finished.count + 1,
+				 sizeof(*join->finished.items));
 }
-
-static void heap_push(struct ncs_join *join, struct pending *pending)
-{
-	size_t place = join->heap_count++;
-
-	pending->order = join->order++;
-	while (place > 0) {
-		size_t parent = (place - 1) / 2;
-
-		if (!is_before(pending, join->heap[parent]))
-			break;
-		join->heap[place] = join->heap[parent];
-		place = parent;
-	}
-	join->heap[place] = pending;
-}
-
-static struct pending *heap_pop(struct ncs_join *join)
-{
-	struct pending *top = join->heap[0];
-	struct pending *last = join->heap[--join->heap_count];
-	size_t place = 0;
-
-	for (;;) {
-		size_t child = 2 * place + 1;
-
-		if (child >= join->heap_count)
-			break;
-		if (child + 1 < join->heap_count &&
-		    is_before(join->heap[child + 1], join->heap[child]))
-			child++;
-		if (!is_before(join->heap[child], last))
-			break;
-		join->heap[place] = join->heap[child];
-		place = child;
-	}
-	if (join->heap_count > 0)
-		join->heap[place] = last;
-	return top;
-}
-
-/* --- Finishing one -------------------------------------------------------- */
 
 static void find_arrival(struct ncs_joined *joined)
 {
-	static const enum ncs_part_stage moments[] = { NCS_PART_DATA,
-						       NCS_PART_KERNEL,
-						       NCS_PART_PROXY };
+	static const enum ncs_part_stage stages[] = { NCS_PART_DATA,
+						      NCS_PART_KERNEL,
+						      NCS_PART_PROXY };
 
 	joined->arrival = NCS_PART_BEGIN;
-	for (size_t i = 0; i < sizeof(moments) / sizeof(moments[0]); i++) {
+	for (size_t i = 0; i < sizeof(stages) / sizeof(stages[0]); i++) {
 		size_t known = 0;
 
-		/* Where only some wait for the others, the data that a rank
-		 * sends may be others'. */
-		if (moments[i] == NCS_PART_DATA &&
+		/* If only some ranks wait for others, the data that a rank
+		 * sends may come from others. */
+		if (stages[i] == NCS_PART_DATA &&
 		    joined->wait_rule != NCS_WAIT_FOR_ALL)
 			continue;
 		while (known < joined->count &&
-		       joined->parts[known].at_ns[moments[i]] != 0)
+		       joined->parts[known].at_ns[stages[i]] != 0)
 			known++;
 		if (known == joined->count) {
-			joined->arrival = moments[i];
+			joined->arrival = stages[i];
 			return;
 		}
 	}
@@ -341,7 +272,7 @@ double ncs_joined_transfer_ns(const struct ncs_joined *joined)
 	return (double)end_ns - (double)ready_ns;
 }
 
-/* A sender that was done before the receiver came did not wait for it. */
+/* A sender that ended before the receiver began did not wait for it. */
 static enum ncs_wait_rule rule_of_transfer(const struct ncs_joined *joined)
 {
 	const struct ncs_part *send = &joined->parts[0];
@@ -378,7 +309,7 @@ void ncs_part_times_make(struct ncs_part_times *times,
 		times->last_channel.wait_ns[i] = (float)(int64_t)wait_ns[i];
 }
 
-/* Without memory they are made by those who want them. */
+/* Without memory, readers of the operation compute them themselves. */
 static void make_part_times(struct pending *pending)
 {
 	struct ncs_joined *joined = &pending->joined;
@@ -391,7 +322,7 @@ static void make_part_times(struct pending *pending)
 	joined->part_times = pending->part_times;
 }
 
-/* There is room for it in the heap. */
+/* Moves an operation to the finished ones, where there must be room. */
 static void finish(struct ncs_join *join, struct pending *pending)
 {
 	struct ncs_joined *joined = &pending->joined;
@@ -410,23 +341,16 @@ static void finish(struct ncs_join *join, struct pending *pending)
 		join->count.complete++;
 	else
 		join->count.incomplete++;
-	heap_push(join, pending);
+	pending->order = join->order++;
+	(void)ncs_heap_push(&join->finished, pending, is_before);
 }
 
 /* --- Collectives ---------------------------------------------------------- */
 
-static uint64_t mix(uint64_t x)
+static uint64_t hash_of(const struct ncs_joined *joined)
 {
-	x = (x ^ x >> 30) * UINT64_C(0xbf58476d1ce4e5b9);
-	x = (x ^ x >> 27) * UINT64_C(0x94d049bb133111eb);
-	return x ^ x >> 31;
-}
-
-static size_t hash_of(const struct ncs_joined *joined)
-{
-	return mix(joined->comm_id + joined->function +
-		   UINT64_C(0x9e3779b97f4a7c15) *
-			   (joined->number + ((uint64_t)joined->repeat << 40)));
+	return ncs_hash_add(ncs_hash(joined->comm_id + joined->function),
+			    joined->number + ((uint64_t)joined->repeat << 40));
 }
 
 static bool is_same(const struct ncs_joined *a, const struct ncs_joined *b)
@@ -435,58 +359,38 @@ static bool is_same(const struct ncs_joined *a, const struct ncs_joined *b)
 	       a->number == b->number && a->repeat == b->repeat;
 }
 
-static struct pending **find(const struct ncs_join *join,
-			     const struct ncs_joined *joined)
+static struct pending *find(const struct ncs_join *join,
+			    const struct ncs_joined *joined, uint64_t hash)
 {
-	struct pending **place =
-		&join->hashed[hash_of(joined) & (join->hash_count - 1)];
+	struct ncs_hash_link *link =
+		ncs_hash_table_first(&join->collectives, hash);
 
-	while (*place && !is_same(&(*place)->joined, joined))
-		place = &(*place)->chain;
-	return place;
-}
+	for (; link; link = ncs_hash_table_next(link)) {
+		struct pending *pending =
+			NCS_HASH_ITEM(link, struct pending, link);
 
-static int rehash(struct ncs_join *join)
-{
-	size_t count = join->hash_count ? 2 * join->hash_count : 64;
-	struct pending **hashed;
-
-	if (join->pending_count < join->hash_count)
-		return 0;
-	hashed = calloc(count, sizeof(struct pending *));
-	if (!hashed)
-		return -ENOMEM;
-	free(join->hashed);
-	join->hashed = hashed;
-	join->hash_count = count;
-	for (struct pending *pending = join->incomplete.next;
-	     pending != &join->incomplete; pending = pending->next) {
-		struct pending **place = find(join, &pending->joined);
-
-		pending->chain = NULL;
-		*place = pending;
+		if (is_same(&pending->joined, joined))
+			return pending;
 	}
-	return 0;
+	return NULL;
 }
 
 static void take_out(struct ncs_join *join, struct pending *pending)
 {
-	struct pending **place = find(join, &pending->joined);
-
-	*place = pending->chain;
+	ncs_hash_table_remove(&join->collectives, &pending->link);
 	pending->previous->next = pending->next;
 	pending->next->previous = pending->previous;
-	join->pending_count--;
 }
 
-/* NULL: no memory. */
-static struct pending *pending_new(struct ncs_join *join, struct comm *comm,
+/* Returns NULL if there is no memory for it or for finishing it. */
+static struct pending *pending_new(struct ncs_join *join,
+				   struct join_comm *comm,
 				   const struct ncs_joined *joined,
 				   size_t parts)
 {
 	struct pending *pending;
 
-	if (heap_reserve(join) != 0)
+	if (reserve_finished(join) != 0)
 		return NULL;
 	pending = calloc(1, sizeof(*pending));
 	if (!pending)
@@ -504,7 +408,8 @@ static struct pending *pending_new(struct ncs_join *join, struct comm *comm,
 	return pending;
 }
 
-/* Ranks come in any order; that the latest is the last is most likely. */
+/* Inserts a part by rank, from the end as ranks mostly come in their order.
+ * Returns false if the rank has a part already. */
 static bool insert(struct pending *pending, const struct ncs_part *part)
 {
 	size_t place = pending->joined.count;
@@ -522,13 +427,13 @@ static bool insert(struct pending *pending, const struct ncs_part *part)
 	return true;
 }
 
-/* One of those that are incomplete. */
+/* Finishes a collective that is incomplete. */
 static void give_up(struct ncs_join *join, struct pending *pending)
 {
 	take_out(join, pending);
-	/* There was room for each of them, but they may have taken that of
-	 * others since: then this one is lost. */
-	if (heap_reserve(join) == 0) {
+	/* There was room for it when it began, but others may have taken it
+	 * since. Without memory the operation is lost. */
+	if (reserve_finished(join) == 0) {
 		finish(join, pending);
 		return;
 	}
@@ -536,7 +441,7 @@ static void give_up(struct ncs_join *join, struct pending *pending)
 	pending_free(join, pending);
 }
 
-static int add_collective(struct ncs_join *join, struct comm *comm,
+static int add_collective(struct ncs_join *join, struct join_comm *comm,
 			  const struct ncs_part *part)
 {
 	struct ncs_joined joined = {
@@ -544,22 +449,26 @@ static int add_collective(struct ncs_join *join, struct comm *comm,
 		.number = part->number,
 		.function = part->function,
 	};
-	struct pending *pending, **place;
+	struct pending *pending;
+	uint64_t hash;
 
-	if (note_told(comm, part, &joined.repeat) != 0 || rehash(join) != 0 ||
-	    heap_reserve(join) != 0)
+	if (note_number(comm, part, &joined.repeat) != 0 ||
+	    reserve_finished(join) != 0)
 		return -ENOMEM;
-	place = find(join, &joined);
-	pending = *place;
+	hash = hash_of(&joined);
+	pending = find(join, &joined, hash);
 	if (!pending) {
 		pending = pending_new(join, comm, &joined, comm->expected);
 		if (!pending)
 			return -ENOMEM;
-		*place = pending;
+		if (ncs_hash_table_insert(&join->collectives, &pending->link,
+					  hash) != 0) {
+			pending_free(join, pending);
+			return -ENOMEM;
+		}
 		pending->previous = join->incomplete.previous;
 		pending->next = &join->incomplete;
 		pending->previous->next = pending->next->previous = pending;
-		join->pending_count++;
 	}
 	if (!insert(pending, part)) {
 		join->count.again++;
@@ -575,61 +484,46 @@ static int add_collective(struct ncs_join *join, struct comm *comm,
 
 /* --- Transfers ------------------------------------------------------------ */
 
-static struct connection *connection_of(struct ncs_join *join,
-					struct comm *comm, int32_t source,
-					int32_t destination)
+/* Returns NULL if there is no memory. */
+static struct transfer_connection *connection_of(struct ncs_join *join,
+						 struct join_comm *comm,
+						 int32_t source,
+						 int32_t destination)
 {
-	uint64_t key = mix(comm->id ^ mix((uint64_t)(uint32_t)source << 32 |
-					  (uint32_t)destination));
-	struct connection *connection;
+	uint64_t hash = ncs_hash_add(ncs_hash(comm->id),
+				     (uint64_t)(uint32_t)source << 32 |
+					     (uint32_t)destination);
+	struct ncs_hash_link *link =
+		ncs_hash_table_first(&join->connections_by_key, hash);
+	struct transfer_connection *connection;
 
-	if (join->connection_count >= join->connection_hash_count) {
-		size_t before = join->connection_hash_count;
-		size_t count = before ? 2 * before : 64;
-		struct connection **hashed =
-			calloc(count, sizeof(struct connection *));
-
-		if (!hashed)
-			return NULL;
-		for (size_t i = 0; i < before; i++) {
-			while ((connection = join->connections[i])) {
-				uint64_t ends =
-					(uint64_t)(uint32_t)connection->source
-						<< 32 |
-					(uint32_t)connection->destination;
-				struct connection **place =
-					&hashed[mix(connection->comm->id ^
-						    mix(ends)) &
-						(count - 1)];
-
-				join->connections[i] = connection->chain;
-				connection->chain = *place;
-				*place = connection;
-			}
-		}
-		free(join->connections);
-		join->connections = hashed;
-		join->connection_hash_count = count;
-	}
-	key &= join->connection_hash_count - 1;
-	for (connection = join->connections[key]; connection;
-	     connection = connection->chain)
+	for (; link; link = ncs_hash_table_next(link)) {
+		connection =
+			NCS_HASH_ITEM(link, struct transfer_connection, link);
 		if (connection->comm == comm && connection->source == source &&
 		    connection->destination == destination)
 			return connection;
+	}
+	if (ncs_array_reserve(&join->connections, &join->connection_capacity,
+			      join->connection_count + 1,
+			      sizeof(*join->connections)) != 0)
+		return NULL;
 	connection = calloc(1, sizeof(*connection));
 	if (!connection)
 		return NULL;
+	if (ncs_hash_table_insert(&join->connections_by_key, &connection->link,
+				  hash) != 0) {
+		free(connection);
+		return NULL;
+	}
 	connection->comm = comm;
 	connection->source = source;
 	connection->destination = destination;
-	connection->chain = join->connections[key];
-	join->connections[key] = connection;
-	join->connection_count++;
+	join->connections[join->connection_count++] = connection;
 	return connection;
 }
 
-static int queue_add(struct queue *queue, const struct ncs_part *part)
+static int queue_add(struct transfer_queue *queue, const struct ncs_part *part)
 {
 	size_t place;
 
@@ -639,16 +533,10 @@ static int queue_add(struct queue *queue, const struct ncs_part *part)
 			queue->count * sizeof(*part));
 		queue->first = 0;
 	}
-	if (queue->count == queue->capacity) {
-		size_t capacity = queue->capacity ? 2 * queue->capacity : 4;
-		struct ncs_part *parts =
-			realloc(queue->parts, capacity * sizeof(*part));
-
-		if (!parts)
-			return -ENOMEM;
-		queue->parts = parts;
-		queue->capacity = capacity;
-	}
+	if (ncs_array_reserve(&queue->parts, &queue->capacity,
+			      queue->first + queue->count + 1,
+			      sizeof(*part)) != 0)
+		return -ENOMEM;
 	place = queue->first + queue->count++;
 	/* Numbers of operations may wrap around. */
 	while (place > queue->first &&
@@ -661,11 +549,11 @@ static int queue_add(struct queue *queue, const struct ncs_part *part)
 	return 0;
 }
 
-static int add_transfer(struct ncs_join *join, struct comm *comm,
+static int add_transfer(struct ncs_join *join, struct join_comm *comm,
 			const struct ncs_part *part)
 {
 	bool is_send = part->function == NCS_FUNCTION_SEND;
-	struct connection *connection;
+	struct transfer_connection *connection;
 
 	if (part->peer < 0 ||
 	    (!is_send && part->function != NCS_FUNCTION_RECV)) {
@@ -681,14 +569,16 @@ static int add_transfer(struct ncs_join *join, struct comm *comm,
 	return 0;
 }
 
-static const struct ncs_part *head(const struct queue *queue)
+static const struct ncs_part *head(const struct transfer_queue *queue)
 {
 	return queue->count > 0 ? &queue->parts[queue->first] : NULL;
 }
 
-/* Gives out the oldest send, the oldest receive, or both as one. */
-static int give_transfer(struct ncs_join *join, struct connection *connection,
-			 bool send, bool receive)
+/* Finishes the oldest send, the oldest receive, or both as one operation.
+ * Returns 0 or -ENOMEM. */
+static int give_transfer(struct ncs_join *join,
+			 struct transfer_connection *connection, bool send,
+			 bool receive)
 {
 	const bool gives[2] = { send, receive };
 	struct ncs_joined joined = {
@@ -703,7 +593,7 @@ static int give_transfer(struct ncs_join *join, struct connection *connection,
 		return -ENOMEM;
 	connection->number++;
 	for (unsigned i = 0; i < 2; i++) {
-		struct queue *queue = &connection->ends[i];
+		struct transfer_queue *queue = &connection->ends[i];
 		const struct ncs_part *part = head(queue);
 
 		if (!gives[i])
@@ -719,15 +609,10 @@ static int give_transfer(struct ncs_join *join, struct connection *connection,
 	return 0;
 }
 
-static bool is_expected(const struct comm *comm, int32_t rank)
-{
-	return rank >= 0 && (size_t)rank < comm->rank_count &&
-	       comm->is_expected[rank];
-}
-
-/* Joins what can be joined of a connection: both ends are FIFOs. Where one lacks
- * a transfer, their sizes differ, or a receive ended before its send began. */
-static int match(struct ncs_join *join, struct connection *connection,
+/* Joins the transfers of a connection as far as possible: both ends are FIFOs. If
+ * one lacks a transfer, sizes differ or a receive ended before its send began;
+ * then the one that ended first is given out alone. */
+static int match(struct ncs_join *join, struct transfer_connection *connection,
 		 bool is_end)
 {
 	const struct ncs_part *send, *receive;
@@ -766,12 +651,12 @@ static int match(struct ncs_join *join, struct connection *connection,
 	}
 }
 
-/* --- From outside --------------------------------------------------------- */
+/* --- Public functions ----------------------------------------------------- */
 
 int ncs_join_add(struct ncs_join *join, const struct ncs_part *part)
 {
 	bool is_transfer = part->flags & NCS_PART_P2P;
-	struct comm *comm;
+	struct join_comm *comm;
 
 	if (part->rank < 0 || (uint32_t)part->rank >= RANKS_MAX ||
 	    part->comm_id == 0 || part->function >= NCS_FUNCTION_COUNT ||
@@ -786,26 +671,30 @@ int ncs_join_add(struct ncs_join *join, const struct ncs_part *part)
 			     add_collective(join, comm, part);
 }
 
-/* Whether all that are missing have told of much later ones. */
+/* Returns true if all missing ranks have reported a much later operation. */
 static bool is_hopeless(const struct pending *pending)
 {
 	const struct ncs_joined *joined = &pending->joined;
-	const struct told *told = pending->comm->told[joined->function];
-	size_t next = 0;
+	const struct join_comm *comm = pending->comm;
+	const struct last_number *last = comm->last[joined->function];
+	size_t known = comm->last_capacity[joined->function], next = 0;
 
-	for (size_t rank = 0; rank < pending->comm->rank_count; rank++) {
+	for (size_t rank = 0; rank < comm->rank_capacity; rank++) {
+		uint64_t number = rank < known ? last[rank].number : 0;
+
 		if (next < joined->count &&
 		    (size_t)joined->parts[next].rank == rank) {
 			next++;
 			continue;
 		}
-		if (pending->comm->is_expected[rank] &&
-		    told[rank].number < joined->number + 1 + MUCH_LATER)
+		if (comm->is_expected[rank] &&
+		    number < joined->number + 1 + MUCH_LATER)
 			return false;
 	}
 	return true;
 }
 
+/* Returns the incomplete collective whose first part ended first, or NULL. */
 static struct pending *oldest(struct ncs_join *join)
 {
 	struct pending *found = NULL;
@@ -823,10 +712,8 @@ void ncs_join_advance(struct ncs_join *join, uint64_t until_ns)
 	bool is_end = until_ns == UINT64_MAX;
 	struct pending *pending, *next;
 
-	for (size_t i = 0; i < join->connection_hash_count; i++)
-		for (struct connection *connection = join->connections[i];
-		     connection; connection = connection->chain)
-			match(join, connection, is_end);
+	for (size_t i = 0; i < join->connection_count; i++)
+		match(join, join->connections[i], is_end);
 	for (pending = join->incomplete.next; pending != &join->incomplete;
 	     pending = next) {
 		next = pending->next;
@@ -839,30 +726,29 @@ void ncs_join_advance(struct ncs_join *join, uint64_t until_ns)
 	pending = oldest(join);
 	if (pending && pending->joined.first_end_ns < until_ns)
 		until_ns = pending->joined.first_end_ns;
-	for (size_t i = 0; i < join->connection_hash_count; i++)
-		for (const struct connection *connection = join->connections[i];
-		     connection; connection = connection->chain)
-			for (unsigned k = 0; k < 2; k++) {
-				const struct ncs_part *part =
-					head(&connection->ends[k]);
+	for (size_t i = 0; i < join->connection_count; i++)
+		for (unsigned k = 0; k < 2; k++) {
+			const struct ncs_part *part =
+				head(&join->connections[i]->ends[k]);
 
-				if (part &&
-				    part->at_ns[NCS_PART_END] < until_ns)
-					until_ns = part->at_ns[NCS_PART_END];
-			}
+			if (part && part->at_ns[NCS_PART_END] < until_ns)
+				until_ns = part->at_ns[NCS_PART_END];
+		}
 	if (until_ns > join->until_ns)
 		join->until_ns = until_ns;
 }
 
 const struct ncs_joined *ncs_join_next(struct ncs_join *join)
 {
+	const struct pending *first;
+
 	pending_free(join, join->given);
 	join->given = NULL;
-	if (join->heap_count == 0 ||
-	    (join->heap[0]->joined.first_end_ns > join->until_ns &&
-	     join->parts <= join->parts_max))
+	first = join->finished.count > 0 ? join->finished.items[0] : NULL;
+	if (!first || (first->joined.first_end_ns > join->until_ns &&
+		       join->parts <= join->parts_max))
 		return NULL;
-	join->given = heap_pop(join);
+	join->given = ncs_heap_pop(&join->finished, is_before);
 	return &join->given->joined;
 }
 

@@ -1,13 +1,15 @@
 /* SPDX-License-Identifier: MIT */
-/* Operations of all ranks, put together from their parts.
+/* Joining the parts of all ranks to operations.
  *
- * A collective's parts are joined by communicator, function and NCCL's sequence
- * number, or, where NCCL tells a number again and again (replays of CUDA graphs),
- * by the how manieth time that is. A send is joined with the receive that has
- * the same place on its connection. Operations are given out in the order in
- * which their first part ended. One that never becomes complete is given out
- * incomplete: once those that are missing have told of much later ones, or of
- * nothing for 10 s, or once more parts are kept than there is room for. Memory is bounded. Pure.
+ * Parts of a collective are joined by communicator, function and NCCL's sequence
+ * number. If NCCL reports a number again and again, as replays of CUDA graphs
+ * do, they are also joined by the repeat count. A send is joined with the
+ * receive at the same place on its connection.
+ *
+ * Operations are given out in the order in which their first parts ended. One
+ * that stays incomplete is given up and given out as it is: once its missing
+ * ranks have reported much later operations, 10 s after its first part ended,
+ * or when more parts are kept than there is room for. Memory is bounded. Pure.
  */
 #ifndef NCS_ANALYSIS_RECORDS_JOIN_H
 #define NCS_ANALYSIS_RECORDS_JOIN_H
@@ -19,18 +21,18 @@
 #include "analysis/base/collective_waits.h"
 #include "analysis/records/parts.h"
 
-/* The channel that ended last, at one part. */
+/* The channel of a part that ended last. */
 struct ncs_last_channel {
 	bool is_known;
 	bool send;
 	uint8_t channel;
 	int32_t peer;
-	float wait_ns[3]; /* in the order of a step */
+	float wait_ns[3]; /* time in each of its states, in a step's order */
 };
 
 /* The times of a part that every pass over all parts needs: one cache line. */
 struct ncs_part_times {
-	uint64_t call_ns; /* or BEGIN, where that is not known */
+	uint64_t call_ns; /* begin_ns if the call is not known */
 	uint64_t begin_ns;
 	uint64_t arrival_ns;
 	uint64_t end_ns;
@@ -38,32 +40,34 @@ struct ncs_part_times {
 	struct ncs_last_channel last_channel;
 };
 
-/* One operation. Collectives: parts by rank. A transfer: the send, the receive. */
+/* A joined operation. The parts of a collective are sorted by rank; those of a
+ * transfer are the send and the receive, or the one of them that is there. */
 struct ncs_joined {
 	uint64_t comm_id;
-	uint64_t number;  /* of a transfer: on its connection, as seen here */
-	uint32_t repeat;  /* times that this number had been told before */
-	uint8_t function; /* of a transfer: NCS_FUNCTION_SEND_RECV */
-	bool is_complete; /* all ranks that were told of have their part in it */
-	bool is_whole;    /* … and these are all that the communicator has */
-	/* ROOT of a transfer: the receiver waits for the sender. ALL: both do,
-	 * as the sender was not done before the receiver had come. */
+	uint64_t number; /* sequence number; transfer: place on its connection */
+	uint32_t repeat;  /* times that this number had been reported before */
+	uint8_t function; /* NCS_FUNCTION_SEND_RECV for a transfer */
+	bool is_complete; /* has a part of every rank that was expected */
+	bool is_whole;    /* has a part of every rank of the communicator */
+	/* For a transfer NCS_WAIT_FOR_ROOT if the sender ended before the
+	 * receiver began, so that it cannot have waited; else
+	 * NCS_WAIT_FOR_ALL. */
 	enum ncs_wait_rule wait_rule;
-	/* enum ncs_part_stage: the latest on the way in that is known of all
-	 * parts, by which their arrivals are compared. */
+	/* The latest stage on the way in that is known of all parts: arrivals
+	 * are compared by it. */
 	enum ncs_part_stage arrival;
-	uint64_t first_end_ns;
-	size_t count;
+	uint64_t first_end_ns; /* end of the part that ended first */
+	size_t count;          /* number of parts */
 	const struct ncs_part *parts;
-	const struct ncs_part_times *part_times; /* the parts'; NULL: not made */
+	const struct ncs_part_times *part_times; /* of the parts, or NULL */
 };
 
-/* A part's, which arrives by this moment. */
+/* Fills in the times of a part that arrives by the stage `arrival`. */
 void ncs_part_times_make(struct ncs_part_times *times,
 			 const struct ncs_part *part,
 			 enum ncs_part_stage arrival);
 
-/* Whether a part is the root's, the sender's. */
+/* Returns true if the part is the root's or the sender's. */
 static inline bool ncs_joined_is_root(const struct ncs_joined *joined,
 				      const struct ncs_part *part)
 {
@@ -72,39 +76,43 @@ static inline bool ncs_joined_is_root(const struct ncs_joined *joined,
 		       part->peer == part->rank;
 }
 
-/* From when all had come that others wait for until the last part ended; negative
- * where clocks disagree by more than that. */
+/* Returns the time in ns from the arrival of the last awaited part to the end of
+ * the last part; negative if clocks disagree by more than that. */
 double ncs_joined_transfer_ns(const struct ncs_joined *joined);
 
 struct ncs_join;
 
-/* Room for so many parts at a time; 0: for a million. NULL: no memory. */
+/* Creates a join that keeps up to `parts_max` parts, or about a million if that
+ * is 0. Returns NULL if there is no memory. Free it with ncs_join_free(), which
+ * accepts NULL. */
 struct ncs_join *ncs_join_new(size_t parts_max);
-void ncs_join_free(struct ncs_join *join); /* NULL: nothing to do */
+void ncs_join_free(struct ncs_join *join);
 
-/* A rank of a communicator whose parts will come: one is complete without those
- * that were never told of. Before its first part. 0 or -ENOMEM. */
+/* Announces a rank of a communicator, before its first part: operations are
+ * complete without parts of ranks that were not announced. Returns 0 or
+ * -ENOMEM. */
 int ncs_join_expect(struct ncs_join *join, uint64_t comm_id, int32_t rank);
 
-/* Those of one rank in the order in which they ended, nearly. 0 or -ENOMEM: the
- * part is missing. */
+/* Adds a part. The parts of a rank come nearly in the order in which they ended.
+ * Copies the part. Returns 0, or -ENOMEM; then the part is missing. */
 int ncs_join_add(struct ncs_join *join, const struct ncs_part *part);
 
-/* No part that ended before this moment will come any more; UINT64_MAX: none at
- * all. */
+/* Promises that no more parts will come that ended before `until_ns`, or none at
+ * all if that is UINT64_MAX. */
 void ncs_join_advance(struct ncs_join *join, uint64_t until_ns);
 
-/* The next one, complete or given up; valid until the next call. NULL: none
- * yet. */
+/* Returns the next operation, complete or given up, or NULL if there is none
+ * yet. It is valid until the next call. */
 const struct ncs_joined *ncs_join_next(struct ncs_join *join);
 
 struct ncs_join_count {
-	uint64_t complete;
-	uint64_t incomplete;
+	uint64_t complete;     /* operations */
+	uint64_t incomplete;   /* operations that were given up */
 	uint64_t unidentified; /* parts of no known communicator or rank */
-	uint64_t again;        /* parts that were there already */
+	uint64_t again;        /* parts of an operation that had them already */
 };
 
+/* Returns the counts up to now. They belong to `join`. */
 const struct ncs_join_count *ncs_join_count(const struct ncs_join *join);
 
 #endif
