@@ -12,7 +12,7 @@
 #include "analysis/base/append.h"
 #include "analysis/base/value_names.h"
 
-/* --- To words --------------------------------------------------------------- */
+/* --- To words ------------------------------------------------------------- */
 
 static bool has_group(const struct ncs_detail *detail, unsigned group)
 {
@@ -156,7 +156,7 @@ uint64_t ncs_lease_left_ns(const struct ncs_settings_view *settings,
 		       settings->lease_until_ns - now_ns;
 }
 
-/* --- From words ------------------------------------------------------------- */
+/* --- From words ----------------------------------------------------------- */
 
 struct word {
 	const char *text;

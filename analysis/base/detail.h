@@ -8,7 +8,8 @@
  *             kernel=default | off | always | sampled[:N] | sampled:auto
  *             sample=default | N
  *
- * where GROUP is a name of ncclstat/tables/event_groups.def and N a power of two.
+ * where GROUP is a name of ncclstat/tables/event_groups.def and N a power of
+ * two.
  */
 #ifndef NCS_ANALYSIS_BASE_DETAIL_H
 #define NCS_ANALYSIS_BASE_DETAIL_H

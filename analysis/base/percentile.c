@@ -52,5 +52,6 @@ uint64_t ncs_percentile_of(const uint64_t *buckets, unsigned first,
 
 uint64_t ncs_percentile(const uint64_t *histogram, double fraction)
 {
-	return ncs_percentile_of(histogram, 0, NCS_HISTOGRAM_BUCKETS, 1, fraction);
+	return ncs_percentile_of(histogram, 0, NCS_HISTOGRAM_BUCKETS, 1,
+				 fraction);
 }

@@ -2,8 +2,8 @@
 /* Where samples of ranks come from: a live job, a recording, or a synthetic job.
  *
  * A source hands over everything there is to see at one moment, one rank after
- * the other; the model (analysis/model/model.h) folds it in. Sources do the I/O that
- * the rest of analysis/ must not do.
+ * the other; the model (analysis/model/model.h) folds it in. Sources do the I/O
+ * that the rest of analysis/ must not do.
  */
 #ifndef NCS_ANALYSIS_BASE_SOURCE_H
 #define NCS_ANALYSIS_BASE_SOURCE_H
@@ -35,12 +35,12 @@ struct ncs_sample {
 };
 
 struct ncs_source {
-	/* Set by who passes, NULL: all. Which samples are to have records; those
-	 * of others stay where they are until they are overwritten. */
+	/* Set by who passes, NULL: all. Which samples are to have records;
+	 * those of others stay where they are until they are overwritten. */
 	bool (*wants_records)(const void *who, const char *id);
 	const void *who;
-	/* What communicators are called instead, of who opened it; NULL: as they
-	 * are. */
+	/* What communicators are called instead, of who opened it; NULL: as
+	 * they are. */
 	const struct ncs_aliases *aliases;
 	/* Begins a pass over all ranks as of now (CLOCK_MONOTONIC ns). 0 or
 	 * -errno, with a clause for people in `why`. */

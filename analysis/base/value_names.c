@@ -5,7 +5,7 @@
 #include <inttypes.h>
 #include <stdio.h>
 
-/* What tables of other headers lack; in the order of their enumerations. */
+/* Enumerations that have no table, in their order. */
 #define LIVENESSES(X) \
 	X(ALIVE, "alive", ) \
 	X(SILENT, "silent", ) \
@@ -20,8 +20,8 @@
 #define REFUSAL_HELP(ID, name, help) help,
 #define CHANNEL_LABEL(ID, name, letter, label, help) label,
 
-/* Defines the function that looks up a column of a table. `otherwise` may be
- * an expression of `words`. */
+/* Defines a function that looks up a column of a table. `otherwise` may be one
+ * of the `words`. */
 #define DEFINE_LOOKUP(function, table, column, otherwise) \
 	const char *function(unsigned number) \
 	{ \
@@ -32,57 +32,40 @@
 			       (otherwise); \
 	}
 
-DEFINE_LOOKUP(ncs_function_name, NCS_FUNCTIONS, NAME, words[NCS_FUNCTION_OTHER])
+/* clang-format off */
+static DEFINE_LOOKUP(nccl_event_name, NCS_EVENTS, NAME, "unknown")
+static DEFINE_LOOKUP(own_event_name, NCS_OWN_EVENTS, NAME, "unknown")
+
 DEFINE_LOOKUP(ncs_algorithm_name, NCS_ALGORITHMS, NAME,
 	      words[NCS_ALGORITHM_UNKNOWN])
+DEFINE_LOOKUP(ncs_channel_state_label, NCS_CHANNEL_STATES, CHANNEL_LABEL,
+	      "unknown")
+DEFINE_LOOKUP(ncs_channel_state_name, NCS_CHANNEL_STATES, NAME, "unknown")
+DEFINE_LOOKUP(ncs_cupti_status_name, NCS_CUPTI_STATUSES, NAME, "unknown")
+DEFINE_LOOKUP(ncs_event_group_name, NCS_EVENT_GROUPS, NAME, "unknown")
+DEFINE_LOOKUP(ncs_function_name, NCS_FUNCTIONS, NAME,
+	      words[NCS_FUNCTION_OTHER])
+DEFINE_LOOKUP(ncs_kernel_status_name, NCS_KERNEL_STATUSES, NAME,
+	      words[NCS_KERNEL_UNKNOWN])
+DEFINE_LOOKUP(ncs_kernel_timing_name, NCS_KERNEL_TIMINGS, NAME, "unknown")
+DEFINE_LOOKUP(ncs_liveness_name, LIVENESSES, NAME, "unknown")
+DEFINE_LOOKUP(ncs_loss_name, NCS_LOSSES, NAME, "unknown")
 DEFINE_LOOKUP(ncs_protocol_name, NCS_PROTOCOLS, NAME,
 	      words[NCS_PROTOCOL_UNKNOWN])
-static DEFINE_LOOKUP(nccl_event_name, NCS_EVENTS, NAME, "unknown") static DEFINE_LOOKUP(
-	own_event_name, NCS_OWN_EVENTS, NAME,
-	"unknown") DEFINE_LOOKUP(ncs_event_group_name, NCS_EVENT_GROUPS, NAME,
-				 "unknown") DEFINE_LOOKUP(ncs_refusal_name,
-							  NCS_REFUSALS, NAME,
-							  "unknown")
-	DEFINE_LOOKUP(ncs_refusal_help, NCS_REFUSALS, REFUSAL_HELP,
-		      "it does not say why") DEFINE_LOOKUP(ncs_loss_name,
-							   NCS_LOSSES, NAME,
-							   "unknown")
-		DEFINE_LOOKUP(ncs_channel_state_name, NCS_CHANNEL_STATES, NAME,
-			      "unknown") DEFINE_LOOKUP(ncs_channel_state_label,
-						       NCS_CHANNEL_STATES,
-						       CHANNEL_LABEL, "unknown")
-			DEFINE_LOOKUP(ncs_proxy_state_name, NCS_PROXY_STATES,
-				      NAME, words[NCS_PROXY_UNKNOWN])
-				DEFINE_LOOKUP(
-					ncs_proxy_transition_name,
-					NCS_PROXY_TRANSITIONS, NAME,
-					"unknown") DEFINE_LOOKUP(ncs_kernel_timing_name,
-								 NCS_KERNEL_TIMINGS,
-								 NAME,
-								 "unknown")
-					DEFINE_LOOKUP(ncs_kernel_status_name,
-						      NCS_KERNEL_STATUSES, NAME,
-						      words[NCS_KERNEL_UNKNOWN])
-						DEFINE_LOOKUP(
-							ncs_cupti_status_name,
-							NCS_CUPTI_STATUSES,
-							NAME, "unknown")
-							DEFINE_LOOKUP(
-								ncs_liveness_name,
-								LIVENESSES,
-								NAME, "unknown")
-								DEFINE_LOOKUP(
-									ncs_timing_name,
-									TIMINGS,
-									NAME,
-									"none")
-
-									const
-	char *ncs_event_name(unsigned event)
+DEFINE_LOOKUP(ncs_proxy_state_name, NCS_PROXY_STATES, NAME,
+	      words[NCS_PROXY_UNKNOWN])
+DEFINE_LOOKUP(ncs_proxy_transition_name, NCS_PROXY_TRANSITIONS, NAME,
+	      "unknown")
+DEFINE_LOOKUP(ncs_refusal_help, NCS_REFUSALS, REFUSAL_HELP,
+	      "it does not say why")
+DEFINE_LOOKUP(ncs_refusal_name, NCS_REFUSALS, NAME, "unknown")
+DEFINE_LOOKUP(ncs_timing_name, TIMINGS, NAME, "none")
+const char *ncs_event_name(unsigned event)
 {
 	return event < NCS_EVENT_MAX ? nccl_event_name(event) :
 				       own_event_name(event - NCS_EVENT_MAX);
 }
+/* clang-format on */
 
 void ncs_nccl_version_text(int nccl_version, char *text, size_t size)
 {

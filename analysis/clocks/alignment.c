@@ -2,8 +2,8 @@
 /* Aligning clocks; see alignment.h.
  *
  * Of two hosts the one with the smaller number gives the time, and what a line
- * tells is the other's clock less its own. The last number is no host's, but the
- * true time, which the hosts' CLOCK_REALTIME tells of.
+ * tells is the other's clock less its own. The last number is no host's, but
+ * the true time, which the hosts' CLOCK_REALTIME tells of.
  */
 #include "analysis/clocks/alignment.h"
 
@@ -46,8 +46,8 @@ struct pair {
 	size_t low;
 	size_t high;
 	int64_t about_ns; /* the difference, by any one fact */
-	/* The smaller number came first: the difference is at most that; and the
-	 * other way round for its negative. */
+	/* The smaller number came first: the difference is at most that; and
+	 * the other way round for its negative. */
 	struct direction most;
 	struct direction least;
 	bool has_line;
@@ -478,7 +478,8 @@ static void join(struct solution *solution, const struct pair *pair,
 						 near->until_ns));
 		return;
 	}
-	/* The time on the lower host is what is looked for: about, then well. */
+	/* The time on the lower host is what is looked for: about, then
+	 * well. */
 	from_ns = minus(near->from_ns, line->offset_ns);
 	until_ns = minus(near->until_ns, line->offset_ns);
 	for (unsigned i = 0; i < 3; i++) {

@@ -3,10 +3,10 @@
  *
  * A message cannot arrive before it was sent, nor a collective that all wait in
  * end before all have come. Each such fact bounds the difference of two hosts'
- * clocks (analysis/clocks/clock_line.h); facts in both directions give a line. Hosts
- * that share no traffic are joined over others, or over CLOCK_REALTIME and what
- * the system says that it is off at most. Where several ways lead to a host,
- * the lines are made to agree by least squares, weighted by their errors.
+ * clocks (analysis/clocks/clock_line.h); facts in both directions give a line.
+ * Hosts that share no traffic are joined over others, or over CLOCK_REALTIME
+ * and what the system says that it is off at most. Where several ways lead to a
+ * host, the lines are made to agree by least squares, weighted by their errors.
  *
  * Messages take longer the more bytes they have. Where those of a pair have
  * several sizes, the time that a byte takes is measured between these, and

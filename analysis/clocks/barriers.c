@@ -142,7 +142,8 @@ static int tell_pair(struct ncs_barriers *barriers, const struct seen *seen,
 				 });
 }
 
-/* Of many hosts, each with the next one and with the first one that is there. */
+/* Of many hosts, each with the next one and with the first one that is
+ * there. */
 static int tell(struct ncs_barriers *barriers, size_t place)
 {
 	struct kept *kept = &barriers->kept[place];

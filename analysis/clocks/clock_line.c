@@ -2,9 +2,9 @@
 /* Lines between bounds; see clock_line.h. Must not trust times: any value may
  * come, so differences are taken modulo 2^64.
  *
- * With time t and a line a + b t, upper bounds u and lower bounds l leave it the
- * room min(u - b t) - max(l - b t). As a function of b that is concave, so its
- * maximum and its zeros are found by halving.
+ * With time t and a line a + b t, upper bounds u and lower bounds l leave it
+ * the room min(u - b t) - max(l - b t). As a function of b that is concave, so
+ * its maximum and its zeros are found by halving.
  */
 #include "analysis/clocks/clock_line.h"
 
@@ -584,7 +584,7 @@ int64_t ncs_clock_line_at(const struct ncs_clock_line *line, uint64_t at_ns)
 			 (uint64_t)(int64_t)llround(moved));
 }
 
-/* --- Comparing bounds ------------------------------------------------------ */
+/* --- Comparing bounds ----------------------------------------------------- */
 
 /* How near a window comes to the line. */
 static double nearest(const struct ncs_bounds_window *window,

@@ -78,9 +78,9 @@ bool ncs_clock_line_fit(const struct ncs_bounds *most,
 			const struct ncs_bounds *least, uint64_t from_ns,
 			uint64_t until_ns, struct ncs_clock_line *line);
 
-/* By how much the bounds of `less` are below those of `more`, both being of what
- * the line is, in most windows: the lower quartile. Makes their windows equally
- * long. False: they have fewer than 4 windows in common. */
+/* By how much the bounds of `less` are below those of `more`, both being of
+ * what the line is, in most windows: the lower quartile. Makes their windows
+ * equally long. False: they have fewer than 4 windows in common. */
 bool ncs_bounds_gap(struct ncs_bounds *less, struct ncs_bounds *more,
 		    const struct ncs_clock_line *line, double *gap_ns);
 

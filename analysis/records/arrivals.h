@@ -3,10 +3,10 @@
  * no end of them, so that there are none, from its table of operations.
  *
  * Of each function the latest operations are kept until they are compared with
- * other ranks' (analysis/model/stragglers.h). What else is recorded of an operation,
- * its call, kernels, and transfers, is found by the operation's number, or by
- * the time for the call: records of calls name no operation. Memory is bounded.
- * No I/O.
+ * other ranks' (analysis/model/stragglers.h). What else is recorded of an
+ * operation, its call, kernels, and transfers, is found by the operation's
+ * number, or by the time for the call: records of calls name no operation.
+ * Memory is bounded. No I/O.
  */
 #ifndef NCS_ANALYSIS_RECORDS_ARRIVALS_H
 #define NCS_ANALYSIS_RECORDS_ARRIVALS_H

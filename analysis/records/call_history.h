@@ -36,9 +36,9 @@ void ncs_calls_take(struct ncs_calls *calls, unsigned kind, uint64_t start_ns);
 /* After calls were lost an older one than the right one would be found. */
 void ncs_calls_forget(struct ncs_calls *calls);
 
-/* When the latest of a kind until a moment was made, which is the one that began
- * the operation, or in a group the last one before the group was launched. 0:
- * none is known. */
+/* When the latest of a kind until a moment was made, which is the one that
+ * began the operation, or in a group the last one before the group was
+ * launched. 0: none is known. */
 uint64_t ncs_calls_before_ns(const struct ncs_calls *calls, unsigned kind,
 			     uint64_t moment_ns);
 

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: MIT */
-/* What a GPU's clock showed at several moments, and which moment one of its times
- * was, from that.
+/* What a GPU's clock showed at several moments, and which moment one of its
+ * times was, from that.
  *
- * States tell it now and then, each between two bounds (ncclstat/abi.h). Between
- * two such readings the clock runs evenly; before the first and after the last
- * as it did next to them. Memory is bounded. Pure.
+ * States tell it now and then, each between two bounds (ncclstat/abi.h).
+ * Between two such readings the clock runs evenly; before the first and after
+ * the last as it did next to them. Memory is bounded. Pure.
  */
 #ifndef NCS_ANALYSIS_RECORDS_GPU_READINGS_H
 #define NCS_ANALYSIS_RECORDS_GPU_READINGS_H
@@ -32,13 +32,14 @@ struct ncs_gpu_readings {
 };
 
 /* Takes in what a state tells, in the order of time; nothing if it tells none,
- * or what was told before. A clock that has jumped begins anew. 0 or -ENOMEM. */
+ * or what was told before. A clock that has jumped begins anew. 0 or
+ * -ENOMEM. */
 int ncs_gpu_readings_add(struct ncs_gpu_readings *readings,
 			 const struct ncs_gpu_clock_view *clock);
 void ncs_gpu_readings_release(struct ncs_gpu_readings *readings);
 
-/* When a GPU's time was, by the host's clock, and what that is off at most. False:
- * nothing is known. */
+/* When a GPU's time was, by the host's clock, and what that is off at most.
+ * False: nothing is known. */
 bool ncs_gpu_readings_find(const struct ncs_gpu_readings *readings,
 			   uint64_t gpu_ns, uint64_t *host_ns,
 			   uint64_t *error_ns);

@@ -136,7 +136,7 @@ static int grow(struct ncs_job_steps *steps)
 	return 0;
 }
 
-/* --- Phases ------------------------------------------------------------------- */
+/* --- Phases --------------------------------------------------------------- */
 
 static int add_phase(struct ncs_job_steps *steps, uint64_t first,
 		     uint64_t anchor)

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /* Where the steps of a training job begin, from the order of its operations: at
  * the one that comes again after the same number of others. That may be another
- * one from some time on. What comes once in between is a part of its step, unless
- * it is more than the step itself: then it is in none.
+ * one from some time on. What comes once in between is a part of its step,
+ * unless it is more than the step itself: then it is in none.
  *
  * First all operations are looked at, then again one after the other. Memory is
  * bounded. Pure.

@@ -17,9 +17,9 @@
 /* Larger ranks of a communicator are not believed. */
 #define RANKS_MAX (UINT32_C(1) << 20)
 
-/* An operation is given up once all missing ranks have reported one whose number
- * is larger by this: records of two lanes may be out of order, but not by so
- * many. */
+/* An operation is given up once all missing ranks have reported one whose
+ * number is larger by this: records of two lanes may be out of order, but not
+ * by so many. */
 #define MUCH_LATER 64u
 
 /* An operation is also given up this long after its first part ended. */
@@ -210,7 +210,7 @@ static int note_number(struct join_comm *comm, const struct ncs_part *part,
 	return 0; /* a smaller number is out of order */
 }
 
-/* --- Finished operations, by the end of their first part ------------------- */
+/* --- Finished operations, by the end of their first part ------------------ */
 
 static bool is_before(const void *left, const void *right)
 {
@@ -609,9 +609,9 @@ static int give_transfer(struct ncs_join *join,
 	return 0;
 }
 
-/* Joins the transfers of a connection as far as possible: both ends are FIFOs. If
- * one lacks a transfer, sizes differ or a receive ended before its send began;
- * then the one that ended first is given out alone. */
+/* Joins the transfers of a connection as far as possible: both ends are FIFOs.
+ * If one lacks a transfer, sizes differ or a receive ended before its send
+ * began; then the one that ended first is given out alone. */
 static int match(struct ncs_join *join, struct transfer_connection *connection,
 		 bool is_end)
 {

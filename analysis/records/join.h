@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: MIT */
 /* Joining the parts of all ranks to operations.
  *
- * Parts of a collective are joined by communicator, function and NCCL's sequence
- * number. If NCCL reports a number again and again, as replays of CUDA graphs
- * do, they are also joined by the repeat count. A send is joined with the
- * receive at the same place on its connection.
+ * Parts of a collective are joined by communicator, function and NCCL's
+ * sequence number. If NCCL reports a number again and again, as replays of CUDA
+ * graphs do, they are also joined by the repeat count. A send is joined with
+ * the receive at the same place on its connection.
  *
  * Operations are given out in the order in which their first parts ended. One
  * that stays incomplete is given up and given out as it is: once its missing
@@ -44,7 +44,7 @@ struct ncs_part_times {
  * transfer are the send and the receive, or the one of them that is there. */
 struct ncs_joined {
 	uint64_t comm_id;
-	uint64_t number; /* sequence number; transfer: place on its connection */
+	uint64_t number;  /* sequence number, or place on its connection */
 	uint32_t repeat;  /* times that this number had been reported before */
 	uint8_t function; /* NCS_FUNCTION_SEND_RECV for a transfer */
 	bool is_complete; /* has a part of every rank that was expected */
@@ -76,8 +76,8 @@ static inline bool ncs_joined_is_root(const struct ncs_joined *joined,
 		       part->peer == part->rank;
 }
 
-/* Returns the time in ns from the arrival of the last awaited part to the end of
- * the last part; negative if clocks disagree by more than that. */
+/* Returns the time in ns from the arrival of the last awaited part to the end
+ * of the last part; negative if clocks disagree by more than that. */
 double ncs_joined_transfer_ns(const struct ncs_joined *joined);
 
 struct ncs_join;
@@ -93,12 +93,12 @@ void ncs_join_free(struct ncs_join *join);
  * -ENOMEM. */
 int ncs_join_expect(struct ncs_join *join, uint64_t comm_id, int32_t rank);
 
-/* Adds a part. The parts of a rank come nearly in the order in which they ended.
- * Copies the part. Returns 0, or -ENOMEM; then the part is missing. */
+/* Adds a part. The parts of a rank come nearly in the order in which they
+ * ended. Copies the part. Returns 0, or -ENOMEM; then the part is missing. */
 int ncs_join_add(struct ncs_join *join, const struct ncs_part *part);
 
-/* Promises that no more parts will come that ended before `until_ns`, or none at
- * all if that is UINT64_MAX. */
+/* Promises that no more parts will come that ended before `until_ns`, or none
+ * at all if that is UINT64_MAX. */
 void ncs_join_advance(struct ncs_join *join, uint64_t until_ns);
 
 /* Returns the next operation, complete or given up, or NULL if there is none

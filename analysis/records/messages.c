@@ -1,9 +1,10 @@
 /* SPDX-License-Identifier: MIT */
 /* Finding both ends of messages; see messages.h.
  *
- * A step waits twice: first by its rank and operation, for what tells which
- * operation that is, then by its message, for the other end. Both use one pool
- * and one table of rows, in which the oldest stands last.
+ * A step waits twice: first, by its rank and operation, for the record that
+ * identifies the operation, then, by its message's key, for the other end. Both
+ * use one pool of a fixed size and one table of rows. The oldest step of a row
+ * is its last.
  */
 #include "analysis/records/messages.h"
 
@@ -11,83 +12,87 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "analysis/base/hash_table.h"
+#include "shm/array.h"
 #include "shm/clock.h"
+#include "shm/hash.h"
 
 #define STEPS_MAX ((size_t)1 << 18)
 #define NONE UINT32_MAX
 
-/* Operations of a rank whose identity is kept for steps that come later, and
- * numbers of a function, to know them again. */
+/* Operations of a rank whose identity is kept for later steps, and numbers of a
+ * function that are kept to recognize repeats. */
 #define OPERATIONS 1024
 #define NUMBERS 64
 
-/* A thread's lane; those beyond are never complete. */
+/* Lanes that can be checked for completeness. */
 #define LANES 64
 
 enum waits_for {
-	FOR_OPERATION,
-	FOR_PEER,
+	FOR_OPERATION, /* for the record that identifies its operation */
+	FOR_PEER,      /* for the record of the message's other end */
 };
 
-struct waiting {
+struct waiting_step {
 	struct ncs_record record;
-	struct ncs_message_key key; /* FOR_PEER */
+	struct ncs_message_key key; /* if FOR_PEER */
 	size_t owner;
 	uint64_t hash;
-	uint32_t next;          /* in its row; of free ones, in their list */
-	uint32_t previous;      /* in its row; NONE: it is the first */
-	uint32_t before, after; /* in the order in which they came */
+	uint32_t next;          /* in its row; in the free list if it is free */
+	uint32_t previous;      /* in its row; NONE if it is the first */
+	uint32_t before, after; /* in order of arrival */
 	uint8_t waits_for;      /* enum waits_for */
 };
 
-struct identified {
+struct identified_operation {
 	uint32_t operation; /* 0: none */
 	uint32_t repeat;
 	uint64_t number;
 	uint8_t function;
 };
 
-struct told {
+struct reported_number {
 	uint64_t number; /* plus 1; 0: none */
 	uint32_t repeat;
 	uint32_t operation;
 };
 
-/* From a rank to another, or the other way. */
-struct connection {
-	uint64_t key; /* NCS_CHANNEL_KEY; 0: not in use */
+/* The number of transfers on a channel in one direction with one peer. */
+struct channel_transfers {
+	struct ncs_hash_link link;
+	struct channel_transfers *next; /* of the same rank */
+	uint64_t key;                   /* NCS_CHANNEL_KEY */
 	uint64_t operations;
 };
 
-struct rank {
+struct message_rank {
 	bool is_there;
 	uint64_t comm_id;
 	int32_t rank;
 	struct ncs_clock clock;
-	uint64_t lanes; /* bits: those of which records have come */
+	uint64_t lanes; /* one bit for each lane that has reported records */
 	bool is_incomplete;
-	struct identified operations[OPERATIONS];
-	struct told told[NCS_FUNCTION_COUNT][NUMBERS];
-	struct connection *connections; /* hashed */
-	size_t connection_count;
-	size_t connection_room; /* a power of two */
+	struct identified_operation operations[OPERATIONS];
+	struct reported_number reported[NCS_FUNCTION_COUNT][NUMBERS];
+	struct ncs_hash_table transfers_by_key;
+	struct channel_transfers *transfers; /* list of all */
 };
 
-struct expected {
+struct expected_rank {
+	struct ncs_hash_link link;
+	struct expected_rank *next;
 	uint64_t comm_id;
 	int32_t rank;
-	bool is_there;
 };
 
 struct ncs_messages {
 	ncs_message_visit *visit;
 	void *context;
-	struct rank **ranks; /* by owner */
-	size_t rank_count;
-	struct expected *expected; /* hashed */
-	size_t expected_count;
-	size_t expected_room; /* a power of two */
-	struct waiting *pool;
+	struct message_rank **ranks; /* by owner */
+	size_t rank_count, rank_capacity;
+	struct ncs_hash_table expected_by_rank;
+	struct expected_rank *expected; /* list of all */
+	struct waiting_step *pool;
 	uint32_t *rows;
 	size_t row_count; /* a power of two */
 	uint32_t free;
@@ -125,17 +130,34 @@ struct ncs_messages *ncs_messages_new(size_t steps_max,
 	return messages;
 }
 
+static void rank_free(struct message_rank *rank)
+{
+	if (!rank)
+		return;
+	while (rank->transfers) {
+		struct channel_transfers *transfers = rank->transfers;
+
+		rank->transfers = transfers->next;
+		free(transfers);
+	}
+	ncs_hash_table_release(&rank->transfers_by_key);
+	free(rank);
+}
+
 void ncs_messages_free(struct ncs_messages *messages)
 {
 	if (!messages)
 		return;
-	for (size_t i = 0; i < messages->rank_count; i++) {
-		if (messages->ranks[i])
-			free(messages->ranks[i]->connections);
-		free(messages->ranks[i]);
+	for (size_t i = 0; i < messages->rank_count; i++)
+		rank_free(messages->ranks[i]);
+	while (messages->expected) {
+		struct expected_rank *expected = messages->expected;
+
+		messages->expected = expected->next;
+		free(expected);
 	}
+	ncs_hash_table_release(&messages->expected_by_rank);
 	free(messages->ranks);
-	free(messages->expected);
 	free(messages->pool);
 	free(messages->rows);
 	free(messages);
@@ -149,23 +171,16 @@ ncs_messages_count(const struct ncs_messages *messages)
 
 /* --- Hashes --------------------------------------------------------------- */
 
-static uint64_t mix(uint64_t hash, uint64_t word)
+static uint64_t hash_of_message(const struct ncs_message_key *key)
 {
-	hash = (hash ^ word) * UINT64_C(0x9e3779b97f4a7c15);
-	hash = (hash ^ hash >> 32) * UINT64_C(0xbf58476d1ce4e5b9);
-	return hash ^ hash >> 29;
-}
+	uint64_t hash = ncs_hash_add(ncs_hash(key->comm_id), key->number);
 
-uint64_t ncs_message_hash(const struct ncs_message_key *key)
-{
-	uint64_t hash = mix(UINT64_C(0x6d657373616765), key->comm_id);
-
-	hash = mix(hash, key->number);
-	hash = mix(hash, key->step);
-	hash = mix(hash, (uint64_t)(uint32_t)key->source << 32 |
-				 (uint32_t)key->destination);
-	return mix(hash, (uint64_t)key->repeat << 16 |
-				 (uint64_t)key->function << 8 | key->channel);
+	hash = ncs_hash_add(hash, key->step);
+	hash = ncs_hash_add(hash, (uint64_t)(uint32_t)key->source << 32 |
+					  (uint32_t)key->destination);
+	return ncs_hash_add(hash, (uint64_t)key->repeat << 16 |
+					  (uint64_t)key->function << 8 |
+					  key->channel);
 }
 
 static bool is_same(const struct ncs_message_key *a,
@@ -189,13 +204,15 @@ static uint64_t channel_key(const struct ncs_record *record)
 			       record->peer);
 }
 
-/* Steps of one collective of a rank, or of one channel of a transfer. */
-static uint64_t operation_hash(size_t owner, const struct ncs_record *record)
+/* Equal for the steps of one collective of a rank, and for those of one channel
+ * of a transfer. */
+static uint64_t hash_of_operation(size_t owner, const struct ncs_record *record)
 {
-	uint64_t hash = mix(owner, record->operation);
+	uint64_t hash = ncs_hash_add(ncs_hash(owner), record->operation);
 
-	return is_transfer(record->function) ? mix(hash, channel_key(record)) :
-					       hash;
+	return is_transfer(record->function) ?
+		       ncs_hash_add(hash, channel_key(record)) :
+		       hash;
 }
 
 static bool is_same_operation(const struct ncs_record *a,
@@ -215,7 +232,7 @@ static uint32_t *row_of(struct ncs_messages *messages, uint64_t hash)
 
 static void unlink_row(struct ncs_messages *messages, uint32_t index)
 {
-	const struct waiting *waiting = &messages->pool[index];
+	const struct waiting_step *waiting = &messages->pool[index];
 
 	if (waiting->previous == NONE)
 		*row_of(messages, waiting->hash) = waiting->next;
@@ -228,7 +245,7 @@ static void unlink_row(struct ncs_messages *messages, uint32_t index)
 static void link_row(struct ncs_messages *messages, uint32_t index,
 		     uint64_t hash)
 {
-	struct waiting *waiting = &messages->pool[index];
+	struct waiting_step *waiting = &messages->pool[index];
 	uint32_t *row = row_of(messages, hash);
 
 	waiting->hash = hash;
@@ -239,10 +256,10 @@ static void link_row(struct ncs_messages *messages, uint32_t index,
 	*row = index;
 }
 
-/* It is in no row any more. */
-static void give_back(struct ncs_messages *messages, uint32_t index)
+/* Returns a step to the pool. It must not be in a row. */
+static void free_step(struct ncs_messages *messages, uint32_t index)
 {
-	struct waiting *waiting = &messages->pool[index];
+	struct waiting_step *waiting = &messages->pool[index];
 
 	if (waiting->before == NONE)
 		messages->oldest = waiting->after;
@@ -259,7 +276,7 @@ static void give_back(struct ncs_messages *messages, uint32_t index)
 static void drop_oldest(struct ncs_messages *messages)
 {
 	uint32_t index = messages->oldest;
-	const struct waiting *waiting = &messages->pool[index];
+	const struct waiting_step *waiting = &messages->pool[index];
 	enum ncs_unmatched why = NCS_UNMATCHED_PEER;
 
 	if (waiting->waits_for == FOR_OPERATION)
@@ -268,17 +285,16 @@ static void drop_oldest(struct ncs_messages *messages)
 			      NCS_UNMATCHED_OPERATION;
 	messages->count.unmatched[why]++;
 	unlink_row(messages, index);
-	give_back(messages, index);
+	free_step(messages, index);
 }
 
-/* There is always one: the one beyond those that may wait. */
-static uint32_t take_free(struct ncs_messages *messages)
+/* Takes a step from the pool, which never is empty: it has one more than may
+ * wait. */
+static uint32_t allocate_step(struct ncs_messages *messages)
 {
-	uint32_t index;
-	struct waiting *waiting;
+	uint32_t index = messages->free;
+	struct waiting_step *waiting = &messages->pool[index];
 
-	index = messages->free;
-	waiting = &messages->pool[index];
 	messages->free = waiting->next;
 	waiting->before = messages->latest;
 	waiting->after = NONE;
@@ -298,50 +314,46 @@ void ncs_messages_flush(struct ncs_messages *messages)
 
 /* --- Ranks ---------------------------------------------------------------- */
 
-static struct expected *expected_place(const struct ncs_messages *messages,
-				       uint64_t comm_id, int32_t rank)
+static uint64_t hash_of_rank(uint64_t comm_id, int32_t rank)
 {
-	size_t last = messages->expected_room - 1;
-	size_t place = mix(comm_id, (uint32_t)rank) & last;
-
-	while (messages->expected[place].is_there &&
-	       (messages->expected[place].comm_id != comm_id ||
-		messages->expected[place].rank != rank))
-		place = (place + 1) & last;
-	return &messages->expected[place];
+	return ncs_hash_add(ncs_hash(comm_id), (uint32_t)rank);
 }
 
 static bool is_expected(const struct ncs_messages *messages, uint64_t comm_id,
 			int32_t rank)
 {
-	return messages->expected_room > 0 &&
-	       expected_place(messages, comm_id, rank)->is_there;
+	struct ncs_hash_link *link = ncs_hash_table_first(
+		&messages->expected_by_rank, hash_of_rank(comm_id, rank));
+
+	for (; link; link = ncs_hash_table_next(link)) {
+		const struct expected_rank *expected =
+			NCS_HASH_ITEM(link, struct expected_rank, link);
+
+		if (expected->comm_id == comm_id && expected->rank == rank)
+			return true;
+	}
+	return false;
 }
 
-/* 0 or -ENOMEM. */
+/* Returns 0 or -ENOMEM. */
 static int expect(struct ncs_messages *messages, uint64_t comm_id, int32_t rank)
 {
-	struct expected *old = messages->expected;
-	size_t room = messages->expected_room;
+	struct expected_rank *expected;
 
-	if (2 * (messages->expected_count + 1) > room) {
-		messages->expected_room = room ? 2 * room : 64;
-		messages->expected =
-			calloc(messages->expected_room, sizeof(*old));
-		if (!messages->expected) {
-			messages->expected = old;
-			messages->expected_room = room;
-			return -ENOMEM;
-		}
-		for (size_t i = 0; i < room; i++)
-			if (old[i].is_there)
-				*expected_place(messages, old[i].comm_id,
-						old[i].rank) = old[i];
-		free(old);
+	if (is_expected(messages, comm_id, rank))
+		return 0;
+	expected = malloc(sizeof(*expected));
+	if (!expected)
+		return -ENOMEM;
+	if (ncs_hash_table_insert(&messages->expected_by_rank, &expected->link,
+				  hash_of_rank(comm_id, rank)) != 0) {
+		free(expected);
+		return -ENOMEM;
 	}
-	messages->expected_count += !is_expected(messages, comm_id, rank);
-	*expected_place(messages, comm_id, rank) =
-		(struct expected){ comm_id, rank, true };
+	expected->comm_id = comm_id;
+	expected->rank = rank;
+	expected->next = messages->expected;
+	messages->expected = expected;
 	return 0;
 }
 
@@ -350,19 +362,13 @@ int ncs_messages_expect(struct ncs_messages *messages, size_t owner,
 			const struct ncs_clock *clock)
 {
 	const uint64_t needed = NCS_KNOWN_COMM_ID | NCS_KNOWN_RANK;
-	struct rank *rank;
+	struct message_rank *rank;
 
-	if (owner >= messages->rank_count) {
-		struct rank **ranks =
-			realloc(messages->ranks, (owner + 1) * sizeof(*ranks));
-
-		if (!ranks)
-			return -ENOMEM;
-		memset(&ranks[messages->rank_count], 0,
-		       (owner + 1 - messages->rank_count) * sizeof(*ranks));
-		messages->ranks = ranks;
+	if (ncs_array_reserve_zeroed(&messages->ranks, &messages->rank_capacity,
+				     owner + 1, sizeof(*messages->ranks)) != 0)
+		return -ENOMEM;
+	if (owner >= messages->rank_count)
 		messages->rank_count = owner + 1;
-	}
 	if (!messages->ranks[owner])
 		messages->ranks[owner] = calloc(1, sizeof(*rank));
 	rank = messages->ranks[owner];
@@ -377,62 +383,55 @@ int ncs_messages_expect(struct ncs_messages *messages, size_t owner,
 	return expect(messages, rank->comm_id, rank->rank);
 }
 
-/* NULL: no memory. */
-static struct connection *connection_of(struct rank *rank, uint64_t key)
+/* Returns NULL if there is no memory. */
+static struct channel_transfers *transfers_of(struct message_rank *rank,
+					      uint64_t key)
 {
-	size_t room = rank->connection_room;
-	struct connection *old = rank->connections;
-	size_t place;
+	uint64_t hash = ncs_hash(key);
+	struct ncs_hash_link *link =
+		ncs_hash_table_first(&rank->transfers_by_key, hash);
+	struct channel_transfers *transfers;
 
-	if (2 * rank->connection_count >= room) {
-		size_t larger = room ? 2 * room : 16;
-		struct connection *connections =
-			calloc(larger, sizeof(*connections));
-
-		if (!connections)
-			return NULL;
-		for (size_t i = 0; i < room; i++) {
-			if (old[i].key == 0)
-				continue;
-			place = mix(1, old[i].key) & (larger - 1);
-			while (connections[place].key != 0)
-				place = (place + 1) & (larger - 1);
-			connections[place] = old[i];
-		}
-		free(old);
-		rank->connections = connections;
-		rank->connection_room = room = larger;
+	for (; link; link = ncs_hash_table_next(link)) {
+		transfers = NCS_HASH_ITEM(link, struct channel_transfers, link);
+		if (transfers->key == key)
+			return transfers;
 	}
-	place = mix(1, key) & (room - 1);
-	while (rank->connections[place].key != 0 &&
-	       rank->connections[place].key != key)
-		place = (place + 1) & (room - 1);
-	if (rank->connections[place].key == 0) {
-		rank->connections[place].key = key;
-		rank->connection_count++;
+	transfers = calloc(1, sizeof(*transfers));
+	if (!transfers)
+		return NULL;
+	if (ncs_hash_table_insert(&rank->transfers_by_key, &transfers->link,
+				  hash) != 0) {
+		free(transfers);
+		return NULL;
 	}
-	return &rank->connections[place];
+	transfers->key = key;
+	transfers->next = rank->transfers;
+	rank->transfers = transfers;
+	return transfers;
 }
 
 /* --- The other end -------------------------------------------------------- */
 
-static bool is_send(const struct waiting *waiting)
+static bool is_send(const struct waiting_step *waiting)
 {
 	return waiting->record.flags & NCS_RECORD_SEND;
 }
 
-/* A moment of a step by its delta; 0: not told. */
-static uint64_t moment_ns(const struct rank *rank,
-			  const struct ncs_record *record, uint64_t delta)
+/* Returns the time that is `delta` after the start of a step, or 0 if `delta`
+ * is 0: not reported. */
+static uint64_t time_ns(const struct message_rank *rank,
+			const struct ncs_record *record, uint64_t delta)
 {
 	return delta ? ncs_clock_ns(&rank->clock, record->start + delta) : 0;
 }
 
-static void tell(struct ncs_messages *messages, const struct waiting *send,
-		 const struct waiting *receive)
+static void visit(struct ncs_messages *messages,
+		  const struct waiting_step *send,
+		  const struct waiting_step *receive)
 {
-	const struct rank *sender = messages->ranks[send->owner];
-	const struct rank *receiver = messages->ranks[receive->owner];
+	const struct message_rank *sender = messages->ranks[send->owner];
+	const struct message_rank *receiver = messages->ranks[receive->owner];
 	const struct ncs_record *in = &receive->record;
 	struct ncs_message message = {
 		.key = send->key,
@@ -441,13 +440,13 @@ static void tell(struct ncs_messages *messages, const struct waiting *send,
 		.send = &send->record,
 		.receive = in,
 		.ready_ns =
-			moment_ns(sender, &send->record, send->record.delta[0]),
+			time_ns(sender, &send->record, send->record.delta[0]),
 		.sent_ns =
-			moment_ns(sender, &send->record, send->record.delta[1]),
+			time_ns(sender, &send->record, send->record.delta[1]),
 		.posted_ns = ncs_clock_ns(&receiver->clock, in->start),
 		.arrived_ns =
-			moment_ns(receiver, in,
-				  in->delta[0] ? in->delta[0] : in->duration),
+			time_ns(receiver, in,
+				in->delta[0] ? in->delta[0] : in->duration),
 		.bytes = send->record.value ? send->record.value : in->value,
 	};
 
@@ -455,15 +454,16 @@ static void tell(struct ncs_messages *messages, const struct waiting *send,
 	messages->visit(messages->context, &message);
 }
 
-/* The one that came first, as records of one key come in their order. */
+/* Finds the other end of a message, or NONE. If there are several, it is the
+ * one that came first: records of one key come in order. */
 static uint32_t find_other(struct ncs_messages *messages,
-			   const struct waiting *waiting, uint64_t hash)
+			   const struct waiting_step *waiting, uint64_t hash)
 {
 	uint32_t found = NONE;
 
 	for (uint32_t i = *row_of(messages, hash); i != NONE;
 	     i = messages->pool[i].next) {
-		const struct waiting *other = &messages->pool[i];
+		const struct waiting_step *other = &messages->pool[i];
 
 		if (other->waits_for == FOR_PEER && other->hash == hash &&
 		    is_send(other) != is_send(waiting) &&
@@ -473,19 +473,20 @@ static uint32_t find_other(struct ncs_messages *messages,
 	return found;
 }
 
-/* One that is in no row, and whose operation is known. */
-static void look_for_other(struct ncs_messages *messages, uint32_t index,
-			   const struct identified *identified)
+/* Matches a step whose operation is known and that is in no row, or lets it
+ * wait for its peer. */
+static void match_step(struct ncs_messages *messages, uint32_t index,
+		       const struct identified_operation *identified)
 {
-	struct waiting *waiting = &messages->pool[index];
-	const struct rank *rank = messages->ranks[waiting->owner];
+	struct waiting_step *waiting = &messages->pool[index];
+	const struct message_rank *rank = messages->ranks[waiting->owner];
 	const struct ncs_record *record = &waiting->record;
 	uint64_t hash;
 	uint32_t other;
 
 	if (!is_expected(messages, rank->comm_id, record->peer)) {
 		messages->count.unmatched[NCS_UNMATCHED_UNKNOWN_PEER]++;
-		give_back(messages, index);
+		free_step(messages, index);
 		return;
 	}
 	waiting->waits_for = FOR_PEER;
@@ -499,34 +500,35 @@ static void look_for_other(struct ncs_messages *messages, uint32_t index,
 		.function = identified->function,
 		.channel = record->channel,
 	};
-	hash = ncs_message_hash(&waiting->key);
+	hash = hash_of_message(&waiting->key);
 	other = find_other(messages, waiting, hash);
 	if (other == NONE) {
 		link_row(messages, index, hash);
 		return;
 	}
 	if (is_send(waiting))
-		tell(messages, waiting, &messages->pool[other]);
+		visit(messages, waiting, &messages->pool[other]);
 	else
-		tell(messages, &messages->pool[other], waiting);
+		visit(messages, &messages->pool[other], waiting);
 	unlink_row(messages, other);
-	give_back(messages, other);
-	give_back(messages, index);
+	free_step(messages, other);
+	free_step(messages, index);
 }
 
 /* --- Operations ----------------------------------------------------------- */
 
-/* Steps that waited for what a record tells of their operation. */
+/* Matches the steps that waited for this record of their operation. */
 static void identify(struct ncs_messages *messages, size_t owner,
 		     const struct ncs_record *record,
-		     const struct identified *identified)
+		     const struct identified_operation *identified)
 {
-	uint64_t hash = operation_hash(owner, record);
+	uint64_t hash = hash_of_operation(owner, record);
 	uint32_t found = NONE, next;
 
-	/* Those that came first, first. */
+	/* Collects them from the latest to the first, so that the first one is
+	 * matched first. */
 	for (uint32_t i = *row_of(messages, hash); i != NONE; i = next) {
-		struct waiting *waiting = &messages->pool[i];
+		struct waiting_step *waiting = &messages->pool[i];
 
 		next = waiting->next;
 		if (waiting->waits_for != FOR_OPERATION ||
@@ -539,49 +541,54 @@ static void identify(struct ncs_messages *messages, size_t owner,
 	}
 	for (; found != NONE; found = next) {
 		next = messages->pool[found].next;
-		look_for_other(messages, found, identified);
+		match_step(messages, found, identified);
 	}
 }
 
 static void take_collective(struct ncs_messages *messages, size_t owner,
 			    const struct ncs_record *record)
 {
-	struct rank *rank = messages->ranks[owner];
-	struct identified *identified;
-	struct told *told;
+	struct message_rank *rank = messages->ranks[owner];
+	struct identified_operation *identified;
+	struct reported_number *reported;
 
 	if (record->number == NCS_NO_SEQUENCE_NUMBER ||
 	    record->function >= NCS_FUNCTION_COUNT || record->operation == 0)
 		return;
 	identified = &rank->operations[record->operation % OPERATIONS];
-	told = &rank->told[record->function][record->number % NUMBERS];
-	if (told->number != record->number + 1)
-		*told = (struct told){ record->number + 1, 0,
-				       record->operation };
-	else if (told->operation != record->operation)
-		*told = (struct told){ told->number, told->repeat + 1,
-				       record->operation };
-	*identified = (struct identified){ record->operation, told->repeat,
-					   record->number, record->function };
+	reported = &rank->reported[record->function][record->number % NUMBERS];
+	if (reported->number != record->number + 1)
+		*reported = (struct reported_number){ record->number + 1, 0,
+						      record->operation };
+	else if (reported->operation != record->operation)
+		*reported = (struct reported_number){ reported->number,
+						      reported->repeat + 1,
+						      record->operation };
+	*identified = (struct identified_operation){ record->operation,
+						     reported->repeat,
+						     record->number,
+						     record->function };
 	identify(messages, owner, record, identified);
 }
 
 static int take_transfer(struct ncs_messages *messages, size_t owner,
 			 const struct ncs_record *record)
 {
-	struct rank *rank = messages->ranks[owner];
-	struct identified identified = { .operation = record->operation,
-					 .function = NCS_FUNCTION_SEND_RECV };
-	struct connection *connection;
+	struct message_rank *rank = messages->ranks[owner];
+	struct identified_operation identified = {
+		.operation = record->operation,
+		.function = NCS_FUNCTION_SEND_RECV
+	};
+	struct channel_transfers *transfers;
 
 	if (NCS_RECORD_LEVEL(record->flags) != 0)
 		rank->is_incomplete = true;
 	if (rank->is_incomplete)
 		return 0;
-	connection = connection_of(rank, channel_key(record));
-	if (!connection)
+	transfers = transfers_of(rank, channel_key(record));
+	if (!transfers)
 		return -ENOMEM;
-	identified.number = connection->operations++;
+	identified.number = transfers->operations++;
 	identify(messages, owner, record, &identified);
 	return 0;
 }
@@ -589,8 +596,8 @@ static int take_transfer(struct ncs_messages *messages, size_t owner,
 static void take_step(struct ncs_messages *messages, size_t owner,
 		      const struct ncs_record *record)
 {
-	struct rank *rank = messages->ranks[owner];
-	const struct identified *identified =
+	struct message_rank *rank = messages->ranks[owner];
+	const struct identified_operation *identified =
 		&rank->operations[record->operation % OPERATIONS];
 	bool transfer = is_transfer(record->function);
 	uint32_t index;
@@ -604,21 +611,22 @@ static void take_step(struct ncs_messages *messages, size_t owner,
 		messages->count.unmatched[NCS_UNMATCHED_PLACE]++;
 		return;
 	}
-	index = take_free(messages);
+	index = allocate_step(messages);
 	messages->pool[index].record = *record;
 	messages->pool[index].owner = owner;
 	if (!transfer && identified->operation == record->operation) {
-		look_for_other(messages, index, identified);
+		match_step(messages, index, identified);
 	} else {
 		messages->pool[index].waits_for = FOR_OPERATION;
-		link_row(messages, index, operation_hash(owner, record));
+		link_row(messages, index, hash_of_operation(owner, record));
 	}
 	if (messages->free == NONE)
 		drop_oldest(messages);
 }
 
-/* Places are counted from the first record on. */
-static void check_complete(struct rank *rank, unsigned lane,
+/* Transfers can only be counted from the first record on: notes whether one is
+ * missing. */
+static void check_complete(struct message_rank *rank, unsigned lane,
 			   const struct ncs_record *records, size_t count,
 			   uint64_t lost)
 {
@@ -635,7 +643,7 @@ int ncs_messages_take(struct ncs_messages *messages, size_t owner,
 		      unsigned lane, const struct ncs_record *records,
 		      size_t count, uint64_t lost)
 {
-	struct rank *rank =
+	struct message_rank *rank =
 		owner < messages->rank_count ? messages->ranks[owner] : NULL;
 	int error = 0;
 

@@ -2,16 +2,18 @@
 /* Messages between ranks: the sender's record of a step and the receiver's, put
  * together.
  *
- * NCCL gives no message a number, but the proxy steps of both ends agree in the
- * operation, the channel, the two ranks and the step. A collective is known by
- * its function and sequence number, which its own record tells once all of its
- * parts have ended: steps wait for it here. Sends and receives have no number;
- * what they are the how manieth of on their channel is the same on both sides,
- * as connections keep their order. So these are only found where the records
- * of both ranks are there from the first one on, none left out or lost.
+ * NCCL gives messages no number, but the proxy steps of both ends agree in the
+ * operation, the channel, the two ranks and the step. A collective is
+ * identified by its function and sequence number, which its own record reports
+ * after all of its children have ended: steps wait for that record here. Sends
+ * and receives have no number, but connections keep their order, so that the
+ * n-th send on a channel belongs to the n-th receive. They are therefore only
+ * matched if all records of both ranks are there from the first one on, with
+ * none left out or lost.
  *
- * Records may come in any order in which each lane's are; only so many wait at a
- * time, the oldest make room. Pure; records are not trusted.
+ * The records of one lane come in order, lanes in any order. A bounded number
+ * of steps waits at a time; the oldest make room. Pure; records are not
+ * trusted.
  */
 #ifndef NCS_ANALYSIS_RECORDS_MESSAGES_H
 #define NCS_ANALYSIS_RECORDS_MESSAGES_H
@@ -22,14 +24,14 @@
 
 #include "ncclstat/reader.h"
 
-/* Which message; of all ranks together. */
+/* Identifies a message among those of all ranks. */
 struct ncs_message_key {
 	uint64_t comm_id;
-	/* NCCL's number, of the function; for a send and its receive, their
-	 * place on the channel from one to the other, from 0. */
+	/* The sequence number of the function; for a send and its receive their
+	 * place, from 0, on the channel from one rank to the other. */
 	uint64_t number;
 	uint64_t step;
-	uint32_t repeat; /* times that this number had been told before */
+	uint32_t repeat; /* times that this number had been reported before */
 	int32_t source;  /* rank */
 	int32_t destination;
 	uint8_t function; /* NCS_FUNCTION_SEND_RECV for sends and receives */
@@ -37,65 +39,67 @@ struct ncs_message_key {
 	uint8_t reserved[2];
 };
 
-/* The same on all machines: an id that both ends' records give. */
-uint64_t ncs_message_hash(const struct ncs_message_key *key);
-
-/* Moments are ns of the clock that each rank was given with, 0: not told. */
+/* A message and its times in ns, each by the clock that its rank was announced
+ * with; 0 if NCCL did not report it. */
 struct ncs_message {
 	struct ncs_message_key key;
-	size_t sender; /* what the caller calls the ranks */
-	size_t receiver;
+	size_t sender;   /* the caller's number of the sending rank */
+	size_t receiver; /* the caller's number of the receiving rank */
 	const struct ncs_record *send;
 	const struct ncs_record *receive;
-	uint64_t ready_ns;  /* the sender had the data … */
-	uint64_t sent_ns;   /* … and the network took them */
-	uint64_t posted_ns; /* the receiver was about to post its buffer … */
-	uint64_t arrived_ns; /* … and had the data; at its step's end at last */
+	uint64_t ready_ns;   /* the sender had the data */
+	uint64_t sent_ns;    /* the network took the data from the sender */
+	uint64_t posted_ns;  /* the receiver was about to post its buffer */
+	uint64_t arrived_ns; /* the receiver had the data, or its step ended */
 	uint64_t bytes;
 };
 
-/* Valid during the call. */
+/* Called for each message, which is valid during the call. */
 typedef void ncs_message_visit(void *context,
 			       const struct ncs_message *message);
 
+/* Why a step was not matched. */
 enum ncs_unmatched {
-	NCS_UNMATCHED_OPERATION, /* the record of their operation never came */
-	NCS_UNMATCHED_PLACE, /* a send or receive of which the place is unknown */
-	NCS_UNMATCHED_UNKNOWN_PEER, /* the other rank is not there */
-	NCS_UNMATCHED_PEER,         /* … has no record of it */
+	NCS_UNMATCHED_OPERATION, /* its operation's record never came */
+	NCS_UNMATCHED_PLACE,     /* a send or receive whose place is unknown */
+	NCS_UNMATCHED_UNKNOWN_PEER, /* the other rank was not announced */
+	NCS_UNMATCHED_PEER,         /* the other rank has no record of it */
 	NCS_UNMATCHED_COUNT
 };
 
 struct ncs_messages_count {
 	uint64_t steps;
-	uint64_t messages; /* two steps each */
-	uint64_t unmatched[NCS_UNMATCHED_COUNT];
+	uint64_t messages;                       /* of two steps each */
+	uint64_t unmatched[NCS_UNMATCHED_COUNT]; /* steps */
 };
 
 struct ncs_messages;
 
-/* Room for so many steps that wait, 0: for 256 Ki. NULL: no memory. */
+/* Creates a matcher in which up to `steps_max` steps wait, or 256 Ki if that is
+ * 0. It calls `visit` with `context`. Returns NULL if there is no memory. Free
+ * it with ncs_messages_free(), which accepts NULL. */
 struct ncs_messages *ncs_messages_new(size_t steps_max,
 				      ncs_message_visit *visit, void *context);
-void ncs_messages_free(struct ncs_messages *messages); /* NULL: nothing */
+void ncs_messages_free(struct ncs_messages *messages);
 
-/* A rank whose records will come, before the first of them: `owner` is what the
- * caller calls it, a small number that no other rank has. Messages with ranks
- * that were not told of are not looked for. 0 or -ENOMEM. */
+/* Announces a rank before its first record. `owner` is the caller's number of
+ * it: small, and no other rank's. Messages to and from ranks that were not
+ * announced are not matched. Returns 0 or -ENOMEM. */
 int ncs_messages_expect(struct ncs_messages *messages, size_t owner,
 			const struct ncs_identity *identity,
 			const struct ncs_clock *clock);
 
-/* Takes in records of one lane, of any type. `lost`: so many right before them
- * are missing. Calls `visit` for each message that is complete by that. 0 or
+/* Takes records of one lane, of any type; `lost` records right before them are
+ * missing. Calls the visitor for each message that this completes. Returns 0 or
  * -ENOMEM. */
 int ncs_messages_take(struct ncs_messages *messages, size_t owner,
 		      unsigned lane, const struct ncs_record *records,
 		      size_t count, uint64_t lost);
 
-/* Counts what waits as unmatched, and forgets it. */
+/* Counts all waiting steps as unmatched, and forgets them. */
 void ncs_messages_flush(struct ncs_messages *messages);
 
+/* Returns the counts up to now. They belong to `messages`. */
 const struct ncs_messages_count *
 ncs_messages_count(const struct ncs_messages *messages);
 

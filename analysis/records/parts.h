@@ -73,7 +73,8 @@ struct ncs_part {
 	uint64_t at_ns[NCS_PART_STAGES]; /* 0: not known */
 	struct ncs_part_channel slowest; /* that ended last; steps 0: none */
 	uint64_t wait_ns[NCS_CHANNEL_STATE_COUNT]; /* of all channels */
-	/* Of those that send: whose steps were on the wire for longest, each. */
+	/* Of those that send: whose steps were on the wire for longest,
+	 * each. */
 	struct ncs_part_channel wire; /* steps 0: none */
 };
 
@@ -83,10 +84,10 @@ struct ncs_parts;
 struct ncs_parts *ncs_parts_new(const struct ncs_header *header, size_t owner);
 void ncs_parts_free(struct ncs_parts *parts); /* NULL: nothing to do */
 
-/* What records do not tell, from a state of the rank: who it is, which algorithms
- * it uses for which sizes, what its GPU's clock shows. Before any records are
- * taken, best several that are spread over their time, in its order: the GPU's
- * clock drifts. 0 or -ENOMEM. */
+/* What records do not tell, from a state of the rank: who it is, which
+ * algorithms it uses for which sizes, what its GPU's clock shows. Before any
+ * records are taken, best several that are spread over their time, in its
+ * order: the GPU's clock drifts. 0 or -ENOMEM. */
 int ncs_parts_learn(struct ncs_parts *parts,
 		    const struct ncs_snapshot *snapshot);
 

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* Adding up steps; see step_stats.h. Records come from shared memory and are not
- * trusted: any value may be in them. */
+/* Adding up steps; see step_stats.h. Records come from shared memory and are
+ * not trusted: any value may be in them. */
 #include "analysis/records/step_stats.h"
 
 #include <errno.h>

@@ -4,11 +4,10 @@
  * at.
  *
  * Records that were sampled stand for all; their clusters are operations
- * (analysis/base/estimate.h). Those of an operation come over a while and may be
- * mixed with others', so the latest operations are kept apart, so many at a
+ * (analysis/base/estimate.h). Those of an operation come over a while and may
+ * be mixed with others', so the latest operations are kept apart, so many at a
  * time; a record that comes when its operation had to make room counts as
- * another operation's, which makes errors too small. Memory is bounded. No
- * I/O.
+ * another operation's, which makes errors too small. Memory is bounded. No I/O.
  */
 #ifndef NCS_ANALYSIS_RECORDS_STEP_STATS_H
 #define NCS_ANALYSIS_RECORDS_STEP_STATS_H
