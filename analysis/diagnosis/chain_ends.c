@@ -169,17 +169,17 @@ static void add_root_evidence(struct ncs_finding *finding,
 	}
 }
 
-static struct ncs_call call_of(const struct ncs_wait_node *node,
-			       const struct ncs_wait_edge *edge)
+static struct ncs_call_id call_of(const struct ncs_wait_node *node,
+				  const struct ncs_wait_edge *edge)
 {
 	if (node->operation)
-		return (struct ncs_call){ node->operation->function,
-					  node->operation->sequence_number };
+		return (struct ncs_call_id){ node->operation->function,
+					     node->operation->sequence_number };
 	if (edge)
 		return ncs_call_of_edge(edge);
 	if (node->local)
-		return (struct ncs_call){ node->local->function,
-					  NCS_NO_SEQUENCE_NUMBER };
+		return (struct ncs_call_id){ node->local->function,
+					     NCS_NO_SEQUENCE_NUMBER };
 	return ncs_no_call;
 }
 
@@ -190,7 +190,7 @@ static int report_end(struct ncs_diagnosis *diagnosis,
 {
 	struct ncs_wait_graph *graph = &diagnosis->graph;
 	const struct ncs_wait_node *node = &graph->nodes[index];
-	struct ncs_call call = call_of(node, edge);
+	struct ncs_call_id call = call_of(node, edge);
 	struct ncs_finding *finding;
 
 	ncs_diagnosis_explain(diagnosis, model, node->rank);

@@ -96,7 +96,7 @@ static int report_circle(struct ncs_diagnosis *diagnosis, const size_t *circle,
 	finding->peer = ncs_party_of(graph->nodes[first->to].rank);
 	finding->channel = first->channel;
 	finding->call =
-		(struct ncs_call){ first->function, first->sequence_number };
+		(struct ncs_call_id){ first->function, first->sequence_number };
 	finding->waiting = length;
 	for (size_t i = 0; i < length; i++) {
 		const struct ncs_wait_edge *edge = &graph->edges[circle[i]];

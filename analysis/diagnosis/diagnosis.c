@@ -27,18 +27,16 @@ static int compare_by_severity(const void *left, const void *right)
 	       (a->duration_ns > b->duration_ns);
 }
 
-typedef int rule(struct ncs_diagnosis *diagnosis, const struct ncs_model *model);
+typedef int rule(struct ncs_diagnosis *diagnosis,
+		 const struct ncs_model *model);
 
 static int run_rules(struct ncs_diagnosis *diagnosis,
 		     const struct ncs_model *model)
 {
 	static rule *const rules[] = {
-		ncs_find_disagreements,
-		ncs_find_chain_ends,
-		ncs_find_dead_ranks,
-		ncs_find_circles,
-		ncs_find_unseen_ranks,
-		ncs_find_unstarted_calls,
+		ncs_find_disagreements,      ncs_find_chain_ends,
+		ncs_find_dead_ranks,         ncs_find_circles,
+		ncs_find_unseen_ranks,       ncs_find_unstarted_calls,
 		ncs_find_slow_communicators,
 	};
 

@@ -30,7 +30,7 @@ static unsigned ahead_in(const struct ncs_rank *rank,
 }
 
 static const struct ncs_operation_view *
-operation_of_call(const struct ncs_rank *rank, struct ncs_call call)
+operation_of_call(const struct ncs_rank *rank, struct ncs_call_id call)
 {
 	for (size_t i = 0; i < rank->now.operation_count; i++) {
 		const struct ncs_operation_view *operation =
@@ -47,7 +47,7 @@ operation_of_call(const struct ncs_rank *rank, struct ncs_call call)
 
 /* Ranks of a communicator that have made a call. */
 static size_t count_called(const struct ncs_communicator *communicator,
-			   struct ncs_call call)
+			   struct ncs_call_id call)
 {
 	size_t count = 0;
 
@@ -57,16 +57,16 @@ static size_t count_called(const struct ncs_communicator *communicator,
 	return count;
 }
 
-struct disagreement {
+struct call_disagreement {
 	const struct ncs_rank *ranks[2];
-	struct ncs_call calls[2]; /* that only the one of them has made */
-	size_t agree[2];          /* ranks that are with the one */
-	uint64_t done_bytes[2];   /* of one that is through; 0: it is not */
+	struct ncs_call_id calls[2]; /* that only the one of them has made */
+	size_t agree[2];             /* ranks that are with the one */
+	uint64_t done_bytes[2];      /* of one that is through; 0: it is not */
 };
 
 static int report_mismatch(struct ncs_diagnosis *diagnosis,
 			   enum ncs_verdict verdict,
-			   const struct disagreement *found, bool stands)
+			   const struct call_disagreement *found, bool stands)
 {
 	/* Who is alone is to blame; of two, the latter. */
 	unsigned root = found->agree[0] < found->agree[1] ? 0 : 1;
@@ -83,7 +83,7 @@ static int report_mismatch(struct ncs_diagnosis *diagnosis,
 	for (unsigned i = 0; i < 2; i++) {
 		unsigned which = i ? !root : root;
 		const struct ncs_rank *rank = found->ranks[which];
-		struct ncs_call call = found->calls[which];
+		struct ncs_call_id call = found->calls[which];
 		const struct ncs_operation_view *operation =
 			operation_of_call(rank, call);
 
@@ -94,15 +94,14 @@ static int report_mismatch(struct ncs_diagnosis *diagnosis,
 					ncs_age_ns(rank, operation->start_ns);
 		}
 		ncs_finding_add_evidence(
-			finding,
-			(struct ncs_evidence){
-				.kind = found->done_bytes[which] > 0 ?
-						NCS_EVIDENCE_DONE :
-						NCS_EVIDENCE_CALLED,
-				.party = ncs_party_of(rank),
-				.call = call,
-				.number = found->done_bytes[which],
-			});
+			finding, (struct ncs_evidence){
+					 .kind = found->done_bytes[which] > 0 ?
+							 NCS_EVIDENCE_DONE :
+							 NCS_EVIDENCE_CALLED,
+					 .party = ncs_party_of(rank),
+					 .call = call,
+					 .number = found->done_bytes[which],
+				 });
 	}
 	ncs_finding_set_severity(finding, stands);
 	ncs_finding_set_confidence(finding, found->agree[0] == found->agree[1] ?
@@ -126,7 +125,7 @@ static int check_numbers(struct ncs_diagnosis *diagnosis,
 		for (size_t i = 0; i < communicator->rank_count; i++) {
 			const struct ncs_rank *first = progress.fastest;
 			const struct ncs_rank *other = communicator->ranks[i];
-			struct disagreement found = {
+			struct call_disagreement found = {
 				.ranks = { first, other },
 			};
 			unsigned ahead = ahead_in(other, first);
@@ -137,8 +136,9 @@ static int check_numbers(struct ncs_diagnosis *diagnosis,
 			    !is_stuck_together(diagnosis, other))
 				continue;
 			found.calls[0] =
-				(struct ncs_call){ f, ncs_rank_next(other, f) };
-			found.calls[1] = (struct ncs_call){
+				(struct ncs_call_id){ f,
+						      ncs_rank_next(other, f) };
+			found.calls[1] = (struct ncs_call_id){
 				ahead, ncs_rank_next(first, ahead)
 			};
 			for (unsigned k = 0; k < 2; k++)
@@ -176,7 +176,7 @@ static bool agree(const struct ncs_operation_view *a,
 
 static size_t count_agreeing(const struct ncs_communicator *communicator,
 			     const struct ncs_operation_view *operation,
-			     struct ncs_call call)
+			     struct ncs_call_id call)
 {
 	size_t count = 0;
 
@@ -199,11 +199,11 @@ static int compare_operations(struct ncs_diagnosis *diagnosis,
 
 	for (size_t i = 0; i < count && i < COMPARED_OPERATIONS; i++) {
 		const struct ncs_operation_view *of_a = &a->now.operations[i];
-		struct ncs_call call = { of_a->function,
-					 of_a->sequence_number };
+		struct ncs_call_id call = { of_a->function,
+					    of_a->sequence_number };
 		const struct ncs_operation_view *of_b;
-		struct disagreement found = { .ranks = { a, b },
-					      .calls = { call, call } };
+		struct call_disagreement found = { .ranks = { a, b },
+						   .calls = { call, call } };
 
 		if (of_a->event != NCS_EVENT_COLL ||
 		    !has_fixed_size(of_a->function))
@@ -232,7 +232,8 @@ first_collective(const struct ncs_rank *rank)
 
 /* The bytes of a call that a rank is through with, by its records; 0: they do
  * not tell. */
-static uint64_t bytes_of_done(const struct ncs_rank *rank, struct ncs_call call)
+static uint64_t bytes_of_done(const struct ncs_rank *rank,
+			      struct ncs_call_id call)
 {
 	const struct ncs_latest_ring *ring;
 
@@ -253,7 +254,7 @@ static uint64_t bytes_of_done(const struct ncs_rank *rank, struct ncs_call call)
 
 /* How many ranks have a call of this size under way, or are through with it. */
 static size_t count_of_size(const struct ncs_communicator *communicator,
-			    struct ncs_call call, uint64_t bytes)
+			    struct ncs_call_id call, uint64_t bytes)
 {
 	size_t count = 0;
 
@@ -274,16 +275,17 @@ static int compare_with_done(struct ncs_diagnosis *diagnosis,
 {
 	const struct ncs_communicator *communicator = rank->communicator;
 	const struct ncs_operation_view *oldest = first_collective(rank);
-	struct ncs_call call;
+	struct ncs_call_id call;
 
 	if (!oldest || !has_fixed_size(oldest->function) ||
 	    oldest->bytes == 0 || !is_stuck_together(diagnosis, rank))
 		return 0;
-	call = (struct ncs_call){ oldest->function, oldest->sequence_number };
+	call = (struct ncs_call_id){ oldest->function,
+				     oldest->sequence_number };
 	for (size_t i = 0; i < communicator->rank_count; i++) {
 		const struct ncs_rank *other = communicator->ranks[i];
 		uint64_t bytes = bytes_of_done(other, call);
-		struct disagreement found = {
+		struct call_disagreement found = {
 			.ranks = { rank, other },
 			.calls = { call, call },
 			.done_bytes = { 0, bytes },
@@ -306,15 +308,15 @@ static int compare_orders(struct ncs_diagnosis *diagnosis,
 {
 	const struct ncs_operation_view *of_a = first_collective(a);
 	const struct ncs_operation_view *of_b = first_collective(b);
-	struct disagreement found = { .ranks = { a, b } };
+	struct call_disagreement found = { .ranks = { a, b } };
 
 	if (!of_a || !of_b || !is_stuck_together(diagnosis, a) ||
 	    !is_stuck_together(diagnosis, b))
 		return 0;
 	found.calls[0] =
-		(struct ncs_call){ of_a->function, of_a->sequence_number };
+		(struct ncs_call_id){ of_a->function, of_a->sequence_number };
 	found.calls[1] =
-		(struct ncs_call){ of_b->function, of_b->sequence_number };
+		(struct ncs_call_id){ of_b->function, of_b->sequence_number };
 	if (operation_of_call(a, found.calls[0]) ==
 		    operation_of_call(a, found.calls[1]) ||
 	    !operation_of_call(a, found.calls[1]) ||
@@ -354,7 +356,7 @@ static int check_operations(struct ncs_diagnosis *diagnosis,
 			return found;
 		for (size_t k = 0; k < count; k++) {
 			found = compare_operations(diagnosis, references[k],
-						       rank);
+						   rank);
 
 			if (found == 0)
 				found = compare_orders(diagnosis, references[k],
@@ -370,7 +372,7 @@ static int check_operations(struct ncs_diagnosis *diagnosis,
 
 /* Ranks that are joined by a name only may be of different jobs. */
 int ncs_find_disagreements(struct ncs_diagnosis *diagnosis,
-			  const struct ncs_model *model)
+			   const struct ncs_model *model)
 {
 	for (size_t i = 0; i < model->communicator_count; i++) {
 		const struct ncs_communicator *communicator =

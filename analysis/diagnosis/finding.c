@@ -57,8 +57,8 @@ const char *ncs_confidence_name(unsigned confidence)
 
 /* --- Findings ------------------------------------------------------------- */
 
-const struct ncs_call ncs_no_call = { NCS_FUNCTION_COUNT,
-				      NCS_NO_SEQUENCE_NUMBER };
+const struct ncs_call_id ncs_no_call = { NCS_FUNCTION_COUNT,
+					 NCS_NO_SEQUENCE_NUMBER };
 
 struct ncs_party ncs_party_of(const struct ncs_rank *rank)
 {
@@ -72,7 +72,8 @@ struct ncs_party ncs_party_of(const struct ncs_rank *rank)
 	};
 }
 
-void ncs_finding_add_evidence(struct ncs_finding *finding, struct ncs_evidence evidence)
+void ncs_finding_add_evidence(struct ncs_finding *finding,
+			      struct ncs_evidence evidence)
 {
 	if (finding->evidence_count < NCS_EVIDENCE_MAX)
 		finding->evidence[finding->evidence_count++] = evidence;
@@ -80,20 +81,20 @@ void ncs_finding_add_evidence(struct ncs_finding *finding, struct ncs_evidence e
 
 /* A fact of a rank and nothing else. */
 void ncs_finding_add_fact(struct ncs_finding *finding,
-			   enum ncs_evidence_kind kind,
-			   const struct ncs_rank *rank, uint64_t duration_ns)
+			  enum ncs_evidence_kind kind,
+			  const struct ncs_rank *rank, uint64_t duration_ns)
 {
 	ncs_finding_add_evidence(finding, (struct ncs_evidence){
-					  .kind = kind,
-					  .party = ncs_party_of(rank),
-					  .call = ncs_no_call,
-					  .duration_ns = duration_ns,
-				  });
+						  .kind = kind,
+						  .party = ncs_party_of(rank),
+						  .call = ncs_no_call,
+						  .duration_ns = duration_ns,
+					  });
 }
 
 void ncs_finding_add_wait(struct ncs_finding *finding,
-			   const struct ncs_rank *rank,
-			   const struct ncs_channel_view *channel)
+			  const struct ncs_rank *rank,
+			  const struct ncs_channel_view *channel)
 {
 	ncs_finding_add_evidence(
 		finding,
@@ -114,33 +115,32 @@ uint64_t ncs_age_ns(const struct ncs_rank *rank, uint64_t moment_ns)
 }
 
 void ncs_finding_add_operation(struct ncs_finding *finding,
-				const struct ncs_rank *rank,
-				const struct ncs_operation_view *operation)
+			       const struct ncs_rank *rank,
+			       const struct ncs_operation_view *operation)
 {
-	ncs_finding_add_evidence(finding,
-			 (struct ncs_evidence){
-				 .kind = operation->enqueued_ns ?
-						 NCS_EVIDENCE_OPERATION :
-						 NCS_EVIDENCE_ENQUEUEING,
-				 .party = ncs_party_of(rank),
-				 .operation = operation,
-				 .call = { operation->function,
-					   operation->sequence_number },
-				 .duration_ns =
-					 ncs_age_ns(rank, operation->start_ns),
-			 });
+	ncs_finding_add_evidence(
+		finding,
+		(struct ncs_evidence){
+			.kind = operation->enqueued_ns ?
+					NCS_EVIDENCE_OPERATION :
+					NCS_EVIDENCE_ENQUEUEING,
+			.party = ncs_party_of(rank),
+			.operation = operation,
+			.call = { operation->function,
+				  operation->sequence_number },
+			.duration_ns = ncs_age_ns(rank, operation->start_ns),
+		});
 }
 
 void ncs_finding_add_proxy(struct ncs_finding *finding,
-			    const struct ncs_rank *rank)
+			   const struct ncs_rank *rank)
 {
 	if (!ncs_rank_proxy_known(rank)) {
-		ncs_finding_add_fact(finding, NCS_EVIDENCE_NO_SIGNALS, rank,
-				      0);
+		ncs_finding_add_fact(finding, NCS_EVIDENCE_NO_SIGNALS, rank, 0);
 		return;
 	}
-	ncs_finding_add_evidence(finding,
-			 (struct ncs_evidence){
+	ncs_finding_add_evidence(
+		finding, (struct ncs_evidence){
 				 .kind = NCS_EVIDENCE_PROXY,
 				 .party = ncs_party_of(rank),
 				 .call = ncs_no_call,
@@ -152,7 +152,7 @@ void ncs_finding_add_proxy(struct ncs_finding *finding,
 
 /* Where a thread of the process is: what it has been in for long. */
 void ncs_finding_add_open_calls(struct ncs_finding *finding,
-			     const struct ncs_rank *rank)
+				const struct ncs_rank *rank)
 {
 	static const enum ncs_event events[] = {
 		NCS_EVENT_KERNEL_LAUNCH,
@@ -170,8 +170,8 @@ void ncs_finding_add_open_calls(struct ncs_finding *finding,
 
 			if (inside_ns < NCS_LONG_WAIT_NS)
 				continue;
-			ncs_finding_add_evidence(finding,
-					 (struct ncs_evidence){
+			ncs_finding_add_evidence(
+				finding, (struct ncs_evidence){
 						 .kind = NCS_EVIDENCE_INSIDE,
 						 .party = ncs_party_of(rank),
 						 .call = ncs_no_call,
@@ -185,7 +185,7 @@ void ncs_finding_add_open_calls(struct ncs_finding *finding,
 
 /* What is seen of the communicator, where that is not all. */
 void ncs_finding_add_unseen(struct ncs_finding *finding,
-			     const struct ncs_communicator *communicator)
+			    const struct ncs_communicator *communicator)
 {
 	const struct ncs_identity *identity = communicator->identity;
 
@@ -193,13 +193,13 @@ void ncs_finding_add_unseen(struct ncs_finding *finding,
 	    (uint64_t)identity->nranks <= communicator->rank_count)
 		return;
 	ncs_finding_add_evidence(finding,
-			 (struct ncs_evidence){
-				 .kind = NCS_EVIDENCE_UNSEEN,
-				 .party = { NULL, communicator, -1 },
-				 .call = ncs_no_call,
-				 .number = communicator->rank_count,
-				 .expected = (uint64_t)identity->nranks,
-			 });
+				 (struct ncs_evidence){
+					 .kind = NCS_EVIDENCE_UNSEEN,
+					 .party = { NULL, communicator, -1 },
+					 .call = ncs_no_call,
+					 .number = communicator->rank_count,
+					 .expected = (uint64_t)identity->nranks,
+				 });
 }
 
 /* What lasts only a little, or moves, is not stuck. */

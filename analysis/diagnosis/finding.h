@@ -43,7 +43,7 @@ enum ncs_verdict {
 };
 
 /* A call, as far as it is known. */
-struct ncs_call {
+struct ncs_call_id {
 	unsigned function;        /* NCS_FUNCTION_COUNT: not known */
 	uint64_t sequence_number; /* NCS_NO_SEQUENCE_NUMBER: none */
 };
@@ -82,7 +82,7 @@ struct ncs_evidence {
 	struct ncs_party party;
 	const struct ncs_channel_view *channel;
 	const struct ncs_operation_view *operation;
-	struct ncs_call call;
+	struct ncs_call_id call;
 	uint64_t duration_ns;
 	uint64_t number;
 	uint64_t expected;
@@ -100,7 +100,7 @@ struct ncs_finding {
 	const struct ncs_channel_view *channel; /* NULL: none */
 	/* Whose channel it is, where it is not the root's. */
 	const struct ncs_rank *channel_rank;
-	struct ncs_call call;
+	struct ncs_call_id call;
 	uint64_t duration_ns; /* so far */
 	size_t waiting;       /* ranks that wait for the root */
 	size_t alike;         /* other ranks of which the same goes */
@@ -115,7 +115,7 @@ const char *ncs_verdict_name(unsigned verdict);
 const char *ncs_verdict_sentence(unsigned verdict);
 const char *ncs_verdict_next(unsigned verdict);
 
-extern const struct ncs_call ncs_no_call;
+extern const struct ncs_call_id ncs_no_call;
 
 struct ncs_party ncs_party_of(const struct ncs_rank *rank);
 
@@ -124,25 +124,25 @@ uint64_t ncs_age_ns(const struct ncs_rank *rank, uint64_t moment_ns);
 
 /* Adds a piece of evidence, if there is room. */
 void ncs_finding_add_evidence(struct ncs_finding *finding,
-		      struct ncs_evidence evidence);
+			      struct ncs_evidence evidence);
 /* A fact of a rank and nothing else. */
 void ncs_finding_add_fact(struct ncs_finding *finding,
-			   enum ncs_evidence_kind kind,
-			   const struct ncs_rank *rank, uint64_t duration_ns);
+			  enum ncs_evidence_kind kind,
+			  const struct ncs_rank *rank, uint64_t duration_ns);
 void ncs_finding_add_wait(struct ncs_finding *finding,
-			   const struct ncs_rank *rank,
-			   const struct ncs_channel_view *channel);
+			  const struct ncs_rank *rank,
+			  const struct ncs_channel_view *channel);
 void ncs_finding_add_operation(struct ncs_finding *finding,
-				const struct ncs_rank *rank,
-				const struct ncs_operation_view *operation);
+			       const struct ncs_rank *rank,
+			       const struct ncs_operation_view *operation);
 void ncs_finding_add_proxy(struct ncs_finding *finding,
-			    const struct ncs_rank *rank);
+			   const struct ncs_rank *rank);
 /* What threads of its process have been in for long. */
 void ncs_finding_add_open_calls(struct ncs_finding *finding,
-			     const struct ncs_rank *rank);
+				const struct ncs_rank *rank);
 /* How much is seen of a communicator, where that is not all. */
 void ncs_finding_add_unseen(struct ncs_finding *finding,
-			     const struct ncs_communicator *communicator);
+			    const struct ncs_communicator *communicator);
 
 /* The table's, less where it moves or has not lasted for NCS_STUCK_NS. */
 void ncs_finding_set_severity(struct ncs_finding *finding, bool stands);

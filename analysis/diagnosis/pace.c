@@ -28,10 +28,10 @@ channel_before(const struct ncs_rank *rank, size_t index)
 {
 	const struct ncs_counters *counters = ncs_rank_before(rank);
 
-	return counters ? ncs_counters_channel(counters,
-					       &rank->now.channels[index],
-					       index) :
-			  NULL;
+	return counters ?
+		       ncs_counters_channel(counters,
+					    &rank->now.channels[index], index) :
+		       NULL;
 }
 
 static double interval_ns(const struct ncs_rank *rank)

@@ -30,9 +30,9 @@ bool ncs_channel_is_p2p(const struct ncs_channel_view *channel)
 	       channel->function == NCS_FUNCTION_SEND_RECV;
 }
 
-struct ncs_call ncs_call_of_edge(const struct ncs_wait_edge *edge)
+struct ncs_call_id ncs_call_of_edge(const struct ncs_wait_edge *edge)
 {
-	return (struct ncs_call){ edge->function, edge->sequence_number };
+	return (struct ncs_call_id){ edge->function, edge->sequence_number };
 }
 
 void ncs_finding_add_waiter(struct ncs_finding *finding,

@@ -89,7 +89,7 @@ void ncs_finding_add_waiter(struct ncs_finding *finding,
 			    const struct ncs_wait_edge *edge);
 
 /* Returns the call that an edge waits for. */
-struct ncs_call ncs_call_of_edge(const struct ncs_wait_edge *edge);
+struct ncs_call_id ncs_call_of_edge(const struct ncs_wait_edge *edge);
 
 /* Whether a channel carries a point-to-point operation. */
 bool ncs_channel_is_p2p(const struct ncs_channel_view *channel);

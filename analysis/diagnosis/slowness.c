@@ -61,7 +61,8 @@ static int report_unstarted_call(struct ncs_diagnosis *diagnosis,
 	if (!finding)
 		return -ENOMEM;
 	finding->root = ncs_party_of(rank);
-	finding->call = (struct ncs_call){ function, NCS_NO_SEQUENCE_NUMBER };
+	finding->call =
+		(struct ncs_call_id){ function, NCS_NO_SEQUENCE_NUMBER };
 	finding->duration_ns = duration_ns;
 	ncs_finding_set_severity(finding, false);
 	ncs_finding_set_confidence(finding, NCS_CONFIDENCE_POSSIBLE);

@@ -77,14 +77,14 @@ static int resize(void *array, size_t count, size_t size)
 	return 0;
 }
 
-struct place {
+struct rank_address {
 	const struct ncs_rank *rank;
 	size_t node;
 };
 
-static int compare_places(const void *left, const void *right)
+static int compare_addresses(const void *left, const void *right)
 {
-	const struct place *a = left, *b = right;
+	const struct rank_address *a = left, *b = right;
 
 	return ((uintptr_t)a->rank > (uintptr_t)b->rank) -
 	       ((uintptr_t)a->rank < (uintptr_t)b->rank);
@@ -92,17 +92,18 @@ static int compare_places(const void *left, const void *right)
 
 static int sort_addresses(struct ncs_wait_graph *graph)
 {
-	struct place *places =
-		malloc((graph->node_count + 1) * sizeof(*places));
+	struct rank_address *addresses =
+		malloc((graph->node_count + 1) * sizeof(*addresses));
 
-	if (!places)
+	if (!addresses)
 		return -ENOMEM;
 	for (size_t i = 0; i < graph->node_count; i++)
-		places[i] = (struct place){ graph->nodes[i].rank, i };
-	qsort(places, graph->node_count, sizeof(*places), compare_places);
+		addresses[i] = (struct rank_address){ graph->nodes[i].rank, i };
+	qsort(addresses, graph->node_count, sizeof(*addresses),
+	      compare_addresses);
 	for (size_t i = 0; i < graph->node_count; i++)
-		graph->by_address[i] = places[i].node;
-	free(places);
+		graph->by_address[i] = addresses[i].node;
+	free(addresses);
 	return 0;
 }
 
@@ -171,12 +172,12 @@ static bool some_rank_is_behind(const struct ncs_communicator *communicator)
 }
 
 /* How the GPUs of a communicator stand. */
-struct queue {
+struct gpu_queue {
 	bool produces;     /* a kernel that has not begun is to send */
 	uint64_t begun_ns; /* the longest wait of one that has */
 };
 
-static void add_to_queue(struct queue *queue, const struct ncs_rank *rank)
+static void add_to_queue(struct gpu_queue *queue, const struct ncs_rank *rank)
 {
 	for (size_t i = 0; i < rank->now.channel_count; i++) {
 		const struct ncs_channel_view *channel = &rank->now.channels[i];
@@ -195,7 +196,7 @@ static void add_to_queue(struct queue *queue, const struct ncs_rank *rank)
  * computation looks like this on all ranks, and is nobody's fault. At its end
  * one begins a little before the others. */
 static bool is_level(const struct ncs_communicator *communicator,
-		     const struct queue *queue)
+		     const struct gpu_queue *queue)
 {
 	for (size_t i = 0; i < communicator->rank_count; i++)
 		if (!ncs_rank_is_live(communicator->ranks[i]))
@@ -210,7 +211,7 @@ static void find_level(struct ncs_wait_graph *graph,
 	for (size_t i = 0; i < model->communicator_count; i++) {
 		const struct ncs_communicator *communicator =
 			&model->communicators[i];
-		struct queue queue = { 0 };
+		struct gpu_queue queue = { 0 };
 		bool level;
 
 		for (size_t k = 0; k < communicator->rank_count; k++)

@@ -15,7 +15,7 @@
 /* Records of one segment in one pass; what is more waits for the next. */
 #define RECORD_MAX 16384u
 
-struct segment {
+struct live_segment {
 	char *path;
 	struct ncs_reader *reader; /* NULL: not attached */
 	enum ncs_attach attach;
@@ -26,13 +26,13 @@ struct source_shm {
 	struct ncs_source source; /* first: is cast to this struct */
 	char *directory;          /* NULL: the default */
 	uint32_t pid;             /* 0: all */
-	struct segment *segments;
+	struct live_segment *segments;
 	size_t count;
 	/* Of the latest sample, and the reader it is of; NULL: none. */
 	struct ncs_snapshot snapshot;
 	struct ncs_reader *shown;
 	struct ncs_record *records; /* RECORD_MAX */
-	size_t place; /* of next() */
+	size_t place;               /* of next() */
 	bool show_denied;
 	uint64_t now_ns;
 };
@@ -52,19 +52,19 @@ static void forget_sample(struct source_shm *self)
 	self->shown = NULL;
 }
 
-static void segment_close(struct segment *segment)
+static void segment_close(struct live_segment *segment)
 {
 	ncs_reader_close(segment->reader);
 	segment->reader = NULL;
 }
 
-static void segment_release(struct segment *segment)
+static void segment_release(struct live_segment *segment)
 {
 	segment_close(segment);
 	free(segment->path);
 }
 
-static void segment_open(struct segment *segment)
+static void segment_open(struct live_segment *segment)
 {
 	segment->why[0] = '\0';
 	segment->attach = ncs_reader_open(segment->path, &segment->reader,
@@ -72,7 +72,7 @@ static void segment_open(struct segment *segment)
 }
 
 /* Attached and still what it was; else tries to attach. */
-static void segment_refresh(struct segment *segment)
+static void segment_refresh(struct live_segment *segment)
 {
 	if (segment->reader && !ncs_reader_is_valid(segment->reader))
 		segment_close(segment);
@@ -91,7 +91,7 @@ static uint32_t named_pid(const char *path)
 }
 
 static bool is_wanted(const struct source_shm *self,
-		      const struct segment *segment)
+		      const struct live_segment *segment)
 {
 	if (segment->attach == NCS_ATTACH_ABSENT)
 		return false;
@@ -106,14 +106,15 @@ static bool is_wanted(const struct source_shm *self,
  * over. Takes the strings out of `paths`. 0 or -ENOMEM. */
 static int take_paths(struct source_shm *self, struct ncs_paths *paths)
 {
-	struct segment *segments = calloc(paths->count + 1, sizeof(*segments));
+	struct live_segment *segments =
+		calloc(paths->count + 1, sizeof(*segments));
 	size_t old = 0;
 
 	if (!segments)
 		return -ENOMEM;
 	/* Both lists are in the order of the paths. */
 	for (size_t i = 0; i < paths->count; i++) {
-		struct segment *segment = &segments[i];
+		struct live_segment *segment = &segments[i];
 
 		while (old < self->count &&
 		       strverscmp(self->segments[old].path, paths->path[i]) < 0)
@@ -156,7 +157,7 @@ static int begin(struct ncs_source *source, uint64_t now_ns, char *why,
 	}
 	self->show_denied = true;
 	for (size_t i = 0; i < self->count; i++) {
-		struct segment *segment = &self->segments[i];
+		struct live_segment *segment = &self->segments[i];
 
 		segment_refresh(segment);
 		if (segment->attach != NCS_ATTACH_DENIED &&
@@ -168,7 +169,7 @@ static int begin(struct ncs_source *source, uint64_t now_ns, char *why,
 
 /* A ring's worth of each lane at most: a writer that never pauses does not
  * keep us. */
-static void read_records(struct source_shm *self, struct segment *segment,
+static void read_records(struct source_shm *self, struct live_segment *segment,
 			 struct ncs_sample *sample)
 {
 	const struct ncs_header *header = ncs_reader_header(segment->reader);
@@ -179,14 +180,14 @@ static void read_records(struct source_shm *self, struct segment *segment,
 
 		if (room > header->ring_records)
 			room = header->ring_records;
-		sample->record_count += ncs_reader_records(
-			segment->reader, i,
-			self->records + sample->record_count, room,
-			&sample->records_lost);
+		sample->record_count +=
+			ncs_reader_records(segment->reader, i,
+					   self->records + sample->record_count,
+					   room, &sample->records_lost);
 	}
 }
 
-static void look(struct source_shm *self, struct segment *segment,
+static void look(struct source_shm *self, struct live_segment *segment,
 		 struct ncs_sample *sample)
 {
 	forget_sample(self);
@@ -211,7 +212,7 @@ static bool next(struct ncs_source *source, struct ncs_sample *sample)
 	struct source_shm *self = self_of(source);
 
 	while (self->place < self->count) {
-		struct segment *segment = &self->segments[self->place++];
+		struct live_segment *segment = &self->segments[self->place++];
 
 		if (!is_wanted(self, segment) ||
 		    (segment->attach == NCS_ATTACH_DENIED &&

@@ -31,7 +31,7 @@ NCS_GETTER(finding_channel)
 
 NCS_GETTER(finding_call)
 {
-	const struct ncs_call *call = &row->finding->call;
+	const struct ncs_call_id *call = &row->finding->call;
 
 	if (call->function >= NCS_FUNCTION_COUNT)
 		return;

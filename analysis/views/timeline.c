@@ -13,11 +13,11 @@
 
 /* --- Activities ---------------------------------------------------------- */
 
-enum layer { NOTHING, BEHIND, BEFORE };
+enum track_layer { NOTHING, BEHIND, BEFORE };
 
 static const struct {
 	char letter;
-	enum layer layer;
+	enum track_layer layer;
 	const char *label;
 	const char *help;
 } activities[NCS_ACTIVITY_COUNT] = {
@@ -144,7 +144,7 @@ uint64_t ncs_track_known_from_ns(const struct ncs_rank *rank,
 /* --- Stretches ----------------------------------------------------------- */
 
 /* What is visited, and by whom. */
-struct visitor {
+struct track_visitor {
 	const struct ncs_rank *rank;
 	const struct ncs_track *track;
 	int64_t from_ns;
@@ -176,7 +176,8 @@ static uint64_t ticks_of(const struct ncs_clock *clock, int64_t at_ns)
 }
 
 /* A moment is as long as the shortest time there is. */
-static void emit(const struct visitor *visitor, struct ncs_stretch stretch)
+static void emit(const struct track_visitor *visitor,
+		 struct ncs_stretch stretch)
 {
 	if (stretch.end_ns <= stretch.start_ns)
 		stretch.end_ns = stretch.start_ns + 1;
@@ -187,13 +188,13 @@ static void emit(const struct visitor *visitor, struct ncs_stretch stretch)
 	visitor->visit(visitor->context, &stretch);
 }
 
-static uint64_t ns_of(const struct visitor *visitor, uint64_t ticks)
+static uint64_t ns_of(const struct track_visitor *visitor, uint64_t ticks)
 {
 	return ncs_clock_ns(&visitor->rank->header.clock, ticks);
 }
 
 /* Kernels are where the GPU's clock has them. */
-static bool may_be_seen(const struct visitor *visitor,
+static bool may_be_seen(const struct track_visitor *visitor,
 			const struct ncs_record *record)
 {
 	return record->event == NCS_EVENT_KERNEL_CH ||
@@ -201,7 +202,7 @@ static bool may_be_seen(const struct visitor *visitor,
 		record->start + record->duration >= visitor->from_ticks);
 }
 
-static void emit_record(const struct visitor *visitor,
+static void emit_record(const struct track_visitor *visitor,
 			const struct ncs_record *record,
 			enum ncs_activity activity, uint64_t from_ticks,
 			uint64_t until_ticks)
@@ -213,7 +214,7 @@ static void emit_record(const struct visitor *visitor,
 				   .record = record });
 }
 
-static void emit_open(const struct visitor *visitor, uint64_t since_ns,
+static void emit_open(const struct track_visitor *visitor, uint64_t since_ns,
 		      enum ncs_activity activity)
 {
 	if (since_ns != 0)
@@ -247,14 +248,14 @@ static bool is_call(const struct ncs_track *track,
 	return call_activity(record->event) != NCS_ACTIVITY_NONE;
 }
 
-static void visit_call(const struct visitor *visitor,
+static void visit_call(const struct track_visitor *visitor,
 		       const struct ncs_record *record)
 {
 	emit_record(visitor, record, call_activity(record->event),
 		    record->start, record->start + record->duration);
 }
 
-static void visit_open_calls(const struct visitor *visitor)
+static void visit_open_calls(const struct track_visitor *visitor)
 {
 	const struct ncs_snapshot *now = &visitor->rank->now;
 
@@ -278,7 +279,7 @@ static bool is_of_function(const struct ncs_track *track,
 	return is_operation(record) && record->function == track->function;
 }
 
-static void visit_operation(const struct visitor *visitor,
+static void visit_operation(const struct track_visitor *visitor,
 			    const struct ncs_record *record)
 {
 	uint64_t end = record->start + record->duration;
@@ -294,7 +295,7 @@ static void visit_operation(const struct visitor *visitor,
 		emit_record(visitor, record, NCS_ACTIVITY_RUNNING, begun, end);
 }
 
-static void visit_open_operations(const struct visitor *visitor)
+static void visit_open_operations(const struct track_visitor *visitor)
 {
 	const struct ncs_rank *rank = visitor->rank;
 	uint64_t end_ns = ncs_rank_end_ns(rank);
@@ -333,7 +334,7 @@ static bool is_kernel(const struct ncs_track *track,
 }
 
 /* By the GPU's clock, else from NCCL's telling. */
-static void visit_kernel(const struct visitor *visitor,
+static void visit_kernel(const struct track_visitor *visitor,
 			 const struct ncs_record *record)
 {
 	const struct ncs_gpu_clock_view *clock = &visitor->rank->now.gpu_clock;
@@ -359,7 +360,7 @@ static bool is_of_proxy(const struct ncs_track *track,
 	       record->number < NCS_PROXY_STATE_COUNT;
 }
 
-static void visit_proxy(const struct visitor *visitor,
+static void visit_proxy(const struct track_visitor *visitor,
 			const struct ncs_record *record)
 {
 	emit_record(visitor, record,
@@ -367,7 +368,7 @@ static void visit_proxy(const struct visitor *visitor,
 		    record->start, record->start + record->duration);
 }
 
-static void visit_proxy_now(const struct visitor *visitor)
+static void visit_proxy_now(const struct track_visitor *visitor)
 {
 	const struct ncs_proxy_view *proxy = &visitor->rank->now.proxy;
 	uint64_t known_ns =
@@ -394,7 +395,7 @@ static bool is_of_channel(const struct ncs_track *track,
 	       !(record->flags & NCS_RECORD_SEND) == !channel->send;
 }
 
-static void visit_step(const struct visitor *visitor,
+static void visit_step(const struct track_visitor *visitor,
 		       const struct ncs_record *record)
 {
 	bool send = visitor->track->channel->send;
@@ -415,7 +416,7 @@ static void visit_step(const struct visitor *visitor,
 	}
 }
 
-static void visit_channel(const struct visitor *visitor,
+static void visit_channel(const struct track_visitor *visitor,
 			  const struct ncs_record *record)
 {
 	if (record->event == NCS_EVENT_PROXY_STEP)
@@ -427,7 +428,7 @@ static void visit_channel(const struct visitor *visitor,
 }
 
 /* Of the steps under way only what the oldest waits for now is known. */
-static void visit_channel_now(const struct visitor *visitor)
+static void visit_channel_now(const struct track_visitor *visitor)
 {
 	const struct ncs_channel_view *channel = visitor->track->channel;
 	const struct ncs_snapshot *now = &visitor->rank->now;
@@ -451,9 +452,9 @@ static void visit_channel_now(const struct visitor *visitor)
 static const struct {
 	bool (*has)(const struct ncs_track *track,
 		    const struct ncs_record *record);
-	void (*record)(const struct visitor *visitor,
+	void (*record)(const struct track_visitor *visitor,
 		       const struct ncs_record *record);
-	void (*now)(const struct visitor *visitor); /* NULL: not told */
+	void (*now)(const struct track_visitor *visitor); /* NULL: not told */
 } kinds[] = {
 	[NCS_TRACK_CALLS] = { is_call, visit_call, visit_open_calls },
 	[NCS_TRACK_FUNCTION] = { is_of_function, visit_operation,
@@ -464,7 +465,7 @@ static const struct {
 				visit_channel_now },
 };
 
-static void visit_record(const struct visitor *visitor,
+static void visit_record(const struct track_visitor *visitor,
 			 const struct ncs_record *record)
 {
 	const struct ncs_track *track = visitor->track;
@@ -479,7 +480,7 @@ void ncs_track_visit(const struct ncs_rank *rank, const struct ncs_track *track,
 		     ncs_stretch_visit *visit, void *context)
 {
 	const struct ncs_clock *clock = &rank->header.clock;
-	const struct visitor visitor = {
+	const struct track_visitor visitor = {
 		.rank = rank,
 		.track = track,
 		.from_ns = from_ns,
@@ -516,12 +517,12 @@ bool ncs_track_is_empty(const struct ncs_rank *rank,
 	return true;
 }
 
-struct search {
+struct track_search {
 	int64_t from_ns;
 	int64_t until_ns;
 	struct ncs_stretch *found;
 	size_t count;
-	enum layer layer;
+	enum track_layer layer;
 	int64_t overlap_ns;
 };
 
@@ -537,9 +538,9 @@ static int64_t overlap_ns(const struct ncs_stretch *stretch, int64_t from_ns,
 
 static void compare_stretch(void *context, const struct ncs_stretch *stretch)
 {
-	struct search *search = context;
+	struct track_search *search = context;
 	int64_t own_ns = overlap_ns(stretch, search->from_ns, search->until_ns);
-	enum layer layer = activities[stretch->activity].layer;
+	enum track_layer layer = activities[stretch->activity].layer;
 
 	search->count++;
 	if (search->count > 1 && layer < search->layer)
@@ -556,9 +557,9 @@ bool ncs_track_find(const struct ncs_rank *rank, const struct ncs_track *track,
 		    int64_t from_ns, int64_t until_ns,
 		    struct ncs_stretch *found, size_t *count)
 {
-	struct search search = { .from_ns = from_ns,
-				 .until_ns = until_ns,
-				 .found = found };
+	struct track_search search = { .from_ns = from_ns,
+				       .until_ns = until_ns,
+				       .found = found };
 
 	ncs_track_visit(rank, track, from_ns, until_ns, compare_stretch,
 			&search);
@@ -570,10 +571,10 @@ bool ncs_track_now(const struct ncs_rank *rank, const struct ncs_track *track,
 		   struct ncs_stretch *now)
 {
 	int64_t end_ns = (int64_t)ncs_rank_end_ns(rank);
-	struct search search = { .from_ns = end_ns - 1,
-				 .until_ns = end_ns,
-				 .found = now };
-	const struct visitor visitor = {
+	struct track_search search = { .from_ns = end_ns - 1,
+				       .until_ns = end_ns,
+				       .found = now };
+	const struct track_visitor visitor = {
 		.rank = rank,
 		.track = track,
 		.from_ns = end_ns - 1,
@@ -761,17 +762,17 @@ int64_t ncs_axis_tick_ns(const struct ncs_axis *axis, int columns)
 
 /* --- Cells --------------------------------------------------------------- */
 
-struct weights {
+struct track_weights {
 	int64_t of[NCS_ACTIVITY_COUNT];
 };
 
-struct painter {
+struct track_painter {
 	const struct ncs_axis *axis;
 	const struct ncs_track *track;
 	const struct ncs_collective *collective;
 	const struct ncs_presence *part; /* NULL: nothing is highlighted */
 	struct ncs_cell *cells;
-	struct weights *weights;
+	struct track_weights *weights;
 };
 
 static int column_of(const struct ncs_axis *axis, int64_t at_ns)
@@ -787,7 +788,7 @@ static int column_of(const struct ncs_axis *axis, int64_t at_ns)
 
 static void paint(void *context, const struct ncs_stretch *stretch)
 {
-	const struct painter *painter = context;
+	const struct track_painter *painter = context;
 	const struct ncs_axis *axis = painter->axis;
 	bool before = activities[stretch->activity].layer == BEFORE;
 	bool lit = painter->part &&
@@ -798,7 +799,7 @@ static void paint(void *context, const struct ncs_stretch *stretch)
 
 	for (int i = first; i <= last; i++) {
 		int64_t from_ns = ncs_axis_ns(axis, i);
-		struct weights *weights = &painter->weights[i];
+		struct track_weights *weights = &painter->weights[i];
 		struct ncs_cell *cell = &painter->cells[i];
 
 		weights->of[stretch->activity] +=
@@ -829,7 +830,7 @@ static enum ncs_activity nothing(const struct ncs_rank *rank,
 	return NCS_ACTIVITY_NONE;
 }
 
-static enum ncs_activity heaviest(const struct weights *weights)
+static enum ncs_activity heaviest(const struct track_weights *weights)
 {
 	enum ncs_activity found = NCS_ACTIVITY_UNKNOWN;
 
@@ -852,7 +853,7 @@ int ncs_track_cells(const struct ncs_rank *rank, const struct ncs_track *track,
 	struct ncs_presence part;
 	bool is_lit = collective &&
 		      ncs_collective_find(rank, collective, &part);
-	struct painter painter = {
+	struct track_painter painter = {
 		.axis = axis,
 		.track = track,
 		.collective = collective,

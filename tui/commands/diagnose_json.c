@@ -60,7 +60,7 @@ static json_t *evidence_of(const struct ncs_finding *finding)
 
 static json_t *finding_of(const struct ncs_finding *finding)
 {
-	const struct ncs_call *call = &finding->call;
+	const struct ncs_call_id *call = &finding->call;
 	json_t *object = json_object();
 	char sentence[NCS_SENTENCE_MAX];
 

@@ -45,12 +45,12 @@
 #define RECORDED_NS (250 * MS)
 #define NOT_HUNG UINT64_MAX
 
-enum kind { WORLD, UNNAMED, FINISHED, OLD };
+enum synthetic_kind { WORLD, UNNAMED, FINISHED, OLD };
 
 /* One rank of one communicator. */
-struct member {
+struct synthetic_member {
 	char id[64];
-	enum kind kind;
+	enum synthetic_kind kind;
 	struct ncs_header header;
 	unsigned nranks;
 	unsigned rank;
@@ -68,7 +68,7 @@ struct source_synthetic {
 	struct ncs_source source; /* first: is cast to this struct */
 	uint64_t seed;
 	unsigned channels;
-	struct member *members;
+	struct synthetic_member *members;
 	size_t count;
 	size_t place; /* of next() */
 	bool is_born; /* at the first pass */
@@ -96,8 +96,8 @@ static uint64_t mix(uint64_t seed, uint64_t a, uint64_t b)
 
 /* --- Traffic of each function ------------------------------------------- */
 
-struct traffic {
-	enum kind kind;
+struct synthetic_traffic {
+	enum synthetic_kind kind;
 	enum ncs_function_id function;
 	uint64_t period_ns;
 	uint64_t bytes;       /* 0: not told */
@@ -106,7 +106,7 @@ struct traffic {
 	uint64_t duration_ns; /* of an operation, about */
 };
 
-static const struct traffic traffics[] = {
+static const struct synthetic_traffic traffics[] = {
 	{ WORLD, NCS_FUNCTION_ALL_REDUCE, CYCLE_NS, 64 * MIB, NCS_TIMING_KERNEL,
 	  16, 1 * MS },
 	{ WORLD, NCS_FUNCTION_ALL_GATHER, 47 * MS, 16 * MIB, NCS_TIMING_PROXY,
@@ -126,7 +126,7 @@ static const struct traffic traffics[] = {
 
 /* The first timed operation waits for everybody; the others vary a little. */
 static void add_times(struct ncs_function_view *view,
-		      const struct traffic *traffic, uint64_t timed,
+		      const struct synthetic_traffic *traffic, uint64_t timed,
 		      uint64_t base_ns)
 {
 	uint64_t *histogram = view->histogram[traffic->timing];
@@ -148,8 +148,9 @@ static void add_times(struct ncs_function_view *view,
 }
 
 static void add_function(struct ncs_function_view *view,
-			 const struct member *member,
-			 const struct traffic *traffic, uint64_t age_ns)
+			 const struct synthetic_member *member,
+			 const struct synthetic_traffic *traffic,
+			 uint64_t age_ns)
 {
 	uint64_t round = age_ns / traffic->period_ns;
 	bool busy = age_ns % traffic->period_ns < traffic->period_ns / 10 * 8;
@@ -174,8 +175,8 @@ static void add_function(struct ncs_function_view *view,
 		  base_ns);
 }
 
-static bool has_traffic(const struct member *member,
-			const struct traffic *traffic)
+static bool has_traffic(const struct synthetic_member *member,
+			const struct synthetic_traffic *traffic)
 {
 	if (traffic->kind != member->kind)
 		return false;
@@ -233,7 +234,7 @@ static void add_class_times(struct ncs_snapshot *snapshot,
 
 /* All operations of a function are of one size. */
 static void add_class(struct ncs_snapshot *snapshot,
-		      const struct traffic *traffic)
+		      const struct synthetic_traffic *traffic)
 {
 	const struct ncs_function_view *view =
 		&snapshot->functions[traffic->function];
@@ -261,7 +262,8 @@ static void add_class(struct ncs_snapshot *snapshot,
 
 /* Of each kind of member, traffics are in the order of their functions. */
 static void add_functions(struct ncs_snapshot *snapshot,
-			  const struct member *member, uint64_t age_ns)
+			  const struct synthetic_member *member,
+			  uint64_t age_ns)
 {
 	clear_functions(snapshot);
 	snapshot->class_count = 0;
@@ -278,22 +280,23 @@ static void add_functions(struct ncs_snapshot *snapshot,
 /* --- Going round and round ---------------------------------------------- */
 
 /* A cycle through states: how long each lasts, and what follows what. */
-struct phase {
+struct synthetic_phase {
 	unsigned state;
 	uint64_t length_ns;
 };
 
 /* Where a cycle is at a moment, and what it has spent in each state. */
-struct position {
+struct synthetic_position {
 	uint64_t cycles;
 	unsigned phase;
 	uint64_t into_ns; /* the phase */
 };
 
-static struct position position_at(const struct phase *phases, unsigned count,
-				   uint64_t age_ns, uint64_t *time_ns)
+static struct synthetic_position
+position_at(const struct synthetic_phase *phases, unsigned count,
+	    uint64_t age_ns, uint64_t *time_ns)
 {
-	struct position position = { .cycles = age_ns / CYCLE_NS };
+	struct synthetic_position position = { .cycles = age_ns / CYCLE_NS };
 	uint64_t rest_ns = age_ns % CYCLE_NS;
 	bool found = false;
 
@@ -318,18 +321,21 @@ static struct position position_at(const struct phase *phases, unsigned count,
 
 enum { CHANNEL_PHASES = 4 };
 
-static void send_phases(const struct member *member, struct phase *phases)
+static void send_phases(const struct synthetic_member *member,
+			struct synthetic_phase *phases)
 {
 	uint64_t gpu = member->late ? 70 : 25;
 	uint64_t peer = member->before_late ? 40 : 5;
 
-	phases[0] = (struct phase){ NCS_CHANNEL_SEND_GPU_WAIT,
-				    CYCLE_NS / 100 * gpu };
-	phases[1] = (struct phase){ NCS_CHANNEL_SEND_PEER_WAIT,
-				    CYCLE_NS / 100 * peer };
-	phases[2] = (struct phase){ NCS_CHANNEL_SEND_WAIT,
-				    CYCLE_NS / 100 * (80 - gpu - peer) };
-	phases[3] = (struct phase){ NCS_CHANNEL_IDLE, CYCLE_NS / 100 * 20 };
+	phases[0] = (struct synthetic_phase){ NCS_CHANNEL_SEND_GPU_WAIT,
+					      CYCLE_NS / 100 * gpu };
+	phases[1] = (struct synthetic_phase){ NCS_CHANNEL_SEND_PEER_WAIT,
+					      CYCLE_NS / 100 * peer };
+	phases[2] =
+		(struct synthetic_phase){ NCS_CHANNEL_SEND_WAIT,
+					  CYCLE_NS / 100 * (80 - gpu - peer) };
+	phases[3] = (struct synthetic_phase){ NCS_CHANNEL_IDLE,
+					      CYCLE_NS / 100 * 20 };
 	/* API 1 tells the first two as one. */
 	if (member->kind == OLD) {
 		phases[0].length_ns += phases[1].length_ns;
@@ -337,24 +343,26 @@ static void send_phases(const struct member *member, struct phase *phases)
 	}
 }
 
-static void recv_phases(const struct member *member, struct phase *phases)
+static void recv_phases(const struct synthetic_member *member,
+			struct synthetic_phase *phases)
 {
 	uint64_t peer = member->after_late ? 70 : 45;
 
-	phases[0] =
-		(struct phase){ NCS_CHANNEL_RECV_WAIT, CYCLE_NS / 100 * peer };
-	phases[1] = (struct phase){ NCS_CHANNEL_RECV_FLUSH_WAIT,
-				    CYCLE_NS / 100 * 3 };
-	phases[2] = (struct phase){ NCS_CHANNEL_RECV_GPU_WAIT,
-				    CYCLE_NS / 100 * (77 - peer) };
-	phases[3] = (struct phase){ NCS_CHANNEL_IDLE, CYCLE_NS / 100 * 20 };
+	phases[0] = (struct synthetic_phase){ NCS_CHANNEL_RECV_WAIT,
+					      CYCLE_NS / 100 * peer };
+	phases[1] = (struct synthetic_phase){ NCS_CHANNEL_RECV_FLUSH_WAIT,
+					      CYCLE_NS / 100 * 3 };
+	phases[2] = (struct synthetic_phase){ NCS_CHANNEL_RECV_GPU_WAIT,
+					      CYCLE_NS / 100 * (77 - peer) };
+	phases[3] = (struct synthetic_phase){ NCS_CHANNEL_IDLE,
+					      CYCLE_NS / 100 * 20 };
 }
 
 /* From when on the channel hangs: as a sender begins to wait for its peer, as
  * a receiver begins to wait for the data. */
-static uint64_t hang_age_ns(const struct member *member, unsigned channel,
-			    bool send, unsigned channels,
-			    const struct phase *phases)
+static uint64_t hang_age_ns(const struct synthetic_member *member,
+			    unsigned channel, bool send, unsigned channels,
+			    const struct synthetic_phase *phases)
 {
 	if (channel != 1 % channels ||
 	    !(send ? member->hangs : member->is_hung_on))
@@ -363,12 +371,12 @@ static uint64_t hang_age_ns(const struct member *member, unsigned channel,
 }
 
 static void set_channel(struct ncs_channel_view *view,
-			const struct member *member, unsigned channels,
-			uint64_t age_ns, uint64_t end_ns)
+			const struct synthetic_member *member,
+			unsigned channels, uint64_t age_ns, uint64_t end_ns)
 {
-	struct phase phases[CHANNEL_PHASES];
+	struct synthetic_phase phases[CHANNEL_PHASES];
 	uint64_t hang_ns, hung_ns = 0, busy_ns, steps;
-	struct position at;
+	struct synthetic_position at;
 
 	if (view->send)
 		send_phases(member, phases);
@@ -403,13 +411,14 @@ static void set_channel(struct ncs_channel_view *view,
 
 /* How late a channel is in its cycle. */
 static uint64_t jitter_ns(const struct source_synthetic *self,
-			  const struct member *member, unsigned channel)
+			  const struct synthetic_member *member,
+			  unsigned channel)
 {
 	return mix(self->seed, member->rank + 1, channel + 1) % (CYCLE_NS / 2);
 }
 
 static void add_channel(struct source_synthetic *self,
-			const struct member *member, unsigned channel,
+			const struct synthetic_member *member, unsigned channel,
 			bool send, uint64_t age_ns, uint64_t end_ns)
 {
 	struct ncs_snapshot *snapshot = &self->snapshot;
@@ -431,7 +440,7 @@ static void add_channel(struct source_synthetic *self,
 }
 
 static void add_channels(struct source_synthetic *self,
-			 const struct member *member, uint64_t age_ns,
+			 const struct synthetic_member *member, uint64_t age_ns,
 			 uint64_t end_ns)
 {
 	self->snapshot.channel_count = 0;
@@ -467,8 +476,8 @@ static void add_operation(struct source_synthetic *self, uint64_t round,
 }
 
 static void add_operations(struct source_synthetic *self,
-			   const struct member *member, uint64_t age_ns,
-			   uint64_t end_ns)
+			   const struct synthetic_member *member,
+			   uint64_t age_ns, uint64_t end_ns)
 {
 	uint64_t into_ns = age_ns % CYCLE_NS;
 	uint64_t hung_round = HANG_AT_NS / CYCLE_NS;
@@ -524,7 +533,7 @@ static void add_range_operations(struct ncs_snapshot *snapshot,
 /* Each round is a step of training, whose backward pass reduces; one in ten
  * evaluates. What channels wait for is all the reduction's. */
 static void add_ranges(struct ncs_snapshot *snapshot,
-		       const struct member *member, uint64_t age_ns)
+		       const struct synthetic_member *member, uint64_t age_ns)
 {
 	struct ncs_range_view *step, *backward, *reduce, *evaluate;
 	uint64_t rounds = age_ns / CYCLE_NS;
@@ -549,21 +558,21 @@ static void add_ranges(struct ncs_snapshot *snapshot,
 /* --- Records ------------------------------------------------------------ */
 
 /* What the GPU's clock is ahead. */
-static uint64_t gpu_offset_ns(const struct member *member)
+static uint64_t gpu_offset_ns(const struct synthetic_member *member)
 {
 	return UINT64_C(1000000000) * (member->rank + 1);
 }
 
 /* When things happen that end in a pass, by the job's age as the rank sees it. */
-struct recording {
+struct synthetic_pass {
 	struct source_synthetic *self;
-	const struct member *member;
+	const struct synthetic_member *member;
 	uint64_t from_ns;
 	uint64_t until_ns;
 	uint64_t born_ns; /* at an age of 0 */
 };
 
-static void record(const struct recording *recording, uint64_t age_ns,
+static void record(const struct synthetic_pass *recording, uint64_t age_ns,
 		   struct ncs_record content)
 {
 	struct source_synthetic *self = recording->self;
@@ -577,7 +586,8 @@ static void record(const struct recording *recording, uint64_t age_ns,
 }
 
 /* The call, the operation, its kernels if it is timed, the proxy thread. */
-static void record_operation(const struct recording *recording, uint64_t round)
+static void record_operation(const struct synthetic_pass *recording,
+			     uint64_t round)
 {
 	uint64_t age_ns = round * CYCLE_NS;
 	struct ncs_record operation = {
@@ -614,7 +624,8 @@ static void record_operation(const struct recording *recording, uint64_t round)
 	record(recording, age_ns + CYCLE_NS / 100 * 85, sleep);
 }
 
-static void record_kernels(const struct recording *recording, uint64_t round)
+static void record_kernels(const struct synthetic_pass *recording,
+			   uint64_t round)
 {
 	uint64_t age_ns = round * CYCLE_NS + MS / 20;
 	struct ncs_record kernel = {
@@ -649,11 +660,11 @@ static uint64_t delta_to(uint64_t phase_end_ns, uint64_t start_ns,
 
 /* One after the other, so that what the steps wait for is what the channel's
  * phases say. */
-static void record_steps(const struct recording *recording,
+static void record_steps(const struct synthetic_pass *recording,
 			 const struct ncs_channel_view *channel, uint64_t round,
 			 uint64_t age_ns)
 {
-	struct phase phases[CHANNEL_PHASES];
+	struct synthetic_phase phases[CHANNEL_PHASES];
 	uint64_t length_ns = CYCLE_NS / 100 * 80 / CYCLE_STEPS;
 
 	if (channel->send)
@@ -690,16 +701,16 @@ static void record_steps(const struct recording *recording,
 
 /* As many as there is room for; the oldest are lost. Returns how many. */
 static uint64_t add_records(struct source_synthetic *self,
-			    const struct member *member, uint64_t age_ns,
-			    uint64_t end_ns)
+			    const struct synthetic_member *member,
+			    uint64_t age_ns, uint64_t end_ns)
 {
 	uint64_t each = 5 + self->channels * (2 * (uint64_t)CYCLE_STEPS + 1);
 	uint64_t room = RECORDS_OF_ALL / self->count;
 	uint64_t past_ns = self->now_ns - member->recorded_ns, lost_ns;
-	struct recording recording = { .self = self,
-				       .member = member,
-				       .until_ns = age_ns,
-				       .born_ns = end_ns - age_ns };
+	struct synthetic_pass recording = { .self = self,
+					    .member = member,
+					    .until_ns = age_ns,
+					    .born_ns = end_ns - age_ns };
 
 	if (member->kind != WORLD || member->dead)
 		return 0;
@@ -728,15 +739,15 @@ static uint64_t add_records(struct source_synthetic *self,
 static void set_proxy(struct ncs_proxy_view *view, uint64_t age_ns,
 		      uint64_t end_ns)
 {
-	static const struct phase phases[] = {
+	static const struct synthetic_phase phases[] = {
 		{ NCS_PROXY_APPEND, CYCLE_NS / 100 * 5 },
 		{ NCS_PROXY_ACTIVE, CYCLE_NS / 100 * 55 },
 		{ NCS_PROXY_IDLE, CYCLE_NS / 100 * 25 },
 		{ NCS_PROXY_SLEEP, CYCLE_NS / 100 * 15 },
 	};
-	struct position at = position_at(phases,
-					 sizeof(phases) / sizeof(phases[0]),
-					 age_ns, view->time_ns);
+	struct synthetic_position at =
+		position_at(phases, sizeof(phases) / sizeof(phases[0]), age_ns,
+			    view->time_ns);
 
 	view->state = (enum ncs_proxy_state)phases[at.phase].state;
 	view->since_ns = end_ns - at.into_ns;
@@ -749,7 +760,7 @@ static void set_proxy(struct ncs_proxy_view *view, uint64_t age_ns,
 }
 
 static void set_identity(struct ncs_identity *identity,
-			 const struct member *member, uint64_t seed)
+			 const struct synthetic_member *member, uint64_t seed)
 {
 	identity->comm_id = mix(seed, 0, member->kind + 1);
 	identity->rank = (int32_t)member->rank;
@@ -771,7 +782,7 @@ static void set_identity(struct ncs_identity *identity,
 }
 
 static void set_kernel(struct ncs_snapshot *snapshot,
-		       const struct member *member, uint64_t end_ns)
+		       const struct synthetic_member *member, uint64_t end_ns)
 {
 	uint64_t timed = 0;
 
@@ -835,7 +846,7 @@ static void count_events(struct ncs_snapshot *snapshot, unsigned channels)
 }
 
 static void set_losses(struct ncs_snapshot *snapshot,
-		       const struct member *member, uint64_t age_ns)
+		       const struct synthetic_member *member, uint64_t age_ns)
 {
 	uint64_t published = 0;
 
@@ -857,7 +868,7 @@ static void set_losses(struct ncs_snapshot *snapshot,
 }
 
 /* How old the job was when this rank's clock stopped. */
-static uint64_t end_age_ns(const struct member *member)
+static uint64_t end_age_ns(const struct synthetic_member *member)
 {
 	if (member->kind == FINISHED)
 		return FINISHED_AT_NS;
@@ -865,8 +876,8 @@ static uint64_t end_age_ns(const struct member *member)
 }
 
 /* Returns how many records were lost. */
-static uint64_t take(struct source_synthetic *self, const struct member *member,
-		     bool with_records)
+static uint64_t take(struct source_synthetic *self,
+		     const struct synthetic_member *member, bool with_records)
 {
 	struct ncs_snapshot *snapshot = &self->snapshot;
 	struct ncs_snapshot fresh = { .taken_ns = self->now_ns };
@@ -948,7 +959,7 @@ static int begin(struct ncs_source *source, uint64_t now_ns, char *why,
 static bool next(struct ncs_source *source, struct ncs_sample *sample)
 {
 	struct source_synthetic *self = self_of(source);
-	struct member *member;
+	struct synthetic_member *member;
 
 	if (self->place == self->count)
 		return false;
@@ -979,12 +990,13 @@ static void close_source(struct ncs_source *source)
 	free(self);
 }
 
-static struct member *add_member(struct source_synthetic *self, enum kind kind,
-				 unsigned rank, unsigned nranks)
+static struct synthetic_member *add_member(struct source_synthetic *self,
+					   enum synthetic_kind kind,
+					   unsigned rank, unsigned nranks)
 {
 	static const char *const names[] = { "world", "unnamed", "setup",
 					     "old" };
-	struct member *member = &self->members[self->count++];
+	struct synthetic_member *member = &self->members[self->count++];
 	struct ncs_header *header = &member->header;
 
 	member->kind = kind;
@@ -1013,7 +1025,8 @@ static void add_world(struct source_synthetic *self, unsigned ranks)
 	unsigned hangs = (late + living / 2) % living;
 
 	for (unsigned i = 0; i < ranks; i++) {
-		struct member *member = add_member(self, WORLD, i, ranks);
+		struct synthetic_member *member =
+			add_member(self, WORLD, i, ranks);
 
 		if (ranks == 1)
 			return;

@@ -65,7 +65,7 @@ static void append_party(const struct ncs_party *party, char *text, size_t size)
 							 "not on this node");
 }
 
-static void append_call(const struct ncs_call *call, char *text, size_t size)
+static void append_call(const struct ncs_call_id *call, char *text, size_t size)
 {
 	if (call->function >= NCS_FUNCTION_COUNT) {
 		ncs_append(text, size, "a call");
