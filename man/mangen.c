@@ -455,7 +455,8 @@ struct man_list {
 
 #define NAMED(ID, name_, help_) { .name = name_, .help = help_ },
 #define NAME(ID, name_, ...) { .name = name_ },
-#define OPTION(ID, name_, letter, has, argument, place, help_) \
+#define OPTION(ID, name_, letter, has, argument, place, mode, kind, field, \
+	       limits, help_) \
 	{ name_, help_, { #has, argument, #place }, { letter } },
 #define COLUMN(VIEW, ID, title, width, align, priority, level, value, help_) \
 	{ .name = title, .help = help_, .words = { #VIEW, #level } },

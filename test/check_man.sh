@@ -65,7 +65,7 @@ want() {
 
 what_there_is() {
 	mkdir "$tmp/want"
-	fields options NCS_OPTIONS ID,name,letter,has,argument,place,help \
+	fields options NCS_OPTIONS ID,name,letter,has,argument,place,mode,kind,field,limits,help \
 		'letter has argument name' | awk '
 	{
 		name = $NF

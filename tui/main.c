@@ -196,7 +196,7 @@ static struct ncs_replay_part part_of(const struct ncs_options *options)
 		options->mode == NCS_MODE_EXPORT ||
 		options->mode == NCS_MODE_CRITICAL_PATH ||
 		(options->mode == NCS_MODE_REPLAY && has_terminal()) ||
-		(options->mode != NCS_MODE_DIAGNOSE && options->has_interval);
+		(options->mode != NCS_MODE_DIAGNOSE && ncs_options_is_given(options, NCS_OPTION_INTERVAL));
 
 	if (part.at.kind != NCS_INSTANT_NONE || begins)
 		return part;

@@ -21,7 +21,7 @@ struct path_drawing {
 	uint32_t words[NCS_PATH_CAUSE_COUNT];
 	uint32_t rank_word, peer_word, number_word, bytes_word;
 	struct ncs_slice_tracks *lanes; /* by scenario and rank of the job */
-	char (*names)[24];       /* by rank of the job */
+	char (*names)[24];              /* by rank of the job */
 };
 
 struct path_run {

@@ -139,7 +139,8 @@ static uint64_t samples_wanted(const struct ncs_options *options)
 {
 	if (options->count > 0)
 		return options->count;
-	return options->has_interval ? UINT64_MAX : 1;
+	return ncs_options_is_given(options, NCS_OPTION_INTERVAL) ? UINT64_MAX :
+								    1;
 }
 
 /* Waits for the time of the next sample. False: there is none. */
@@ -183,7 +184,7 @@ int ncs_dump_run(const struct ncs_options *options, struct ncs_source *source,
 	ncs_model_set_window(&model, options->window);
 	ncs_diagnosis_init(&diagnosis);
 	model.diagnosis = &diagnosis;
-	if (replay && !options->has_interval)
+	if (replay && !ncs_options_is_given(options, NCS_OPTION_INTERVAL))
 		fill(options, replay, &model, diagnoses ? &diagnosis : NULL);
 	for (uint64_t i = 0; i < wanted; i++) {
 		if (i > 0 && !wait_for_next(options, replay, &next_ns))

@@ -149,7 +149,7 @@ int ncs_export_run(const struct ncs_options *options, struct ncs_source *source,
 		.pid = options->pid,
 		.aliases = source->aliases,
 		.progress = show_progress,
-		.add = options->has_path ? add_path : NULL,
+		.add = ncs_options_want_path(options) ? add_path : NULL,
 		.context = &progress,
 	};
 	struct ncs_export_result result = { 0 };

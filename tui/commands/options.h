@@ -1,9 +1,8 @@
 /* SPDX-License-Identifier: MIT */
-/* Options, by the table of ncclstat/tables/options.def: from the command line,
- * from lines of the configuration file, and back to text.
+/* The options of the program, by the table in ncclstat/tables/options.def: reads
+ * them from the command line and from the configuration file, and prints them.
  *
- * Parsing looks at its arguments only and prints nothing; what is said to the
- * user about it is printed by main.c.
+ * Looks at its arguments only and prints no errors: its callers do.
  */
 #ifndef NCS_TUI_COMMANDS_OPTIONS_H
 #define NCS_TUI_COMMANDS_OPTIONS_H
@@ -12,33 +11,34 @@
 #include <stdint.h>
 #include <stdio.h>
 
-#include "analysis/views/columns.h"
 #include "analysis/path/critical_path.h"
+#include "analysis/views/columns.h"
 #include "ncclstat/tables/options.def"
 #include "record/export/export.h"
 #include "record/read/instant.h"
 #include "record/write/recorder.h"
 #include "shm/control.h"
-#include "tui/text/format.h"
 #include "tui/term/term.h"
+#include "tui/text/format.h"
 
 #define NCS_INTERVAL_DEFAULT_NS UINT64_C(1000000000)
 #define NCS_INTERVAL_MIN_NS UINT64_C(100000000)
 #define NCS_INTERVAL_MAX_NS UINT64_C(86400000000000)
-/* Room for any value of one that the live view changes. */
+/* Bytes that hold any value of an option that the live view changes. */
 #define NCS_OPTION_VALUE_MAX 4096
 #define NCS_SYNTHETIC_RANKS_MAX 4096u
 #define NCS_SYNTHETIC_CHANNELS_MAX 64u
 
 enum ncs_option {
-#define X(ID, name, letter, has, argument, place, help) NCS_OPTION_##ID,
+#define X(ID, ...) NCS_OPTION_##ID,
 	NCS_OPTIONS(X)
 #undef X
 		NCS_OPTIONS_END
 };
 
+/* What the program does. */
 enum ncs_mode {
-	NCS_MODE_LIVE, /* or a dump, where there is no terminal */
+	NCS_MODE_LIVE, /* the live view; a dump if there is no terminal */
 	NCS_MODE_DUMP,
 	NCS_MODE_DIAGNOSE,
 	NCS_MODE_RECORD,
@@ -54,9 +54,9 @@ enum ncs_mode {
 
 enum ncs_dump_format { NCS_DUMP_TEXT, NCS_DUMP_JSON };
 
-/* What a table is sorted by; column NULL: the model's order. */
+/* The order of a table's rows. */
 struct ncs_sort {
-	const struct ncs_column *column;
+	const struct ncs_column *column; /* NULL for the model's order */
 	bool inverted;
 };
 
@@ -64,19 +64,18 @@ enum ncs_color { NCS_COLOR_AUTO, NCS_COLOR_ALWAYS, NCS_COLOR_NEVER };
 
 struct ncs_options {
 	enum ncs_mode mode;
-	enum ncs_dump_format format;
-	struct ncs_change change; /* NCS_MODE_SET */
-	const char *comm;         /* a pattern; NULL: any */
-	uint32_t pid;             /* 0: all */
-	const char *directory;    /* NULL: the default */
-	uint64_t interval_ns;
-	bool has_interval;  /* was asked for */
-	uint64_t count;     /* of samples; 0: was not asked for */
-	uint64_t wait_ns;   /* for trouble; 0: was not asked for */
-	enum ncs_view view; /* NCS_VIEW_COUNT: was not asked for */
+	uint64_t given; /* a bit for each enum ncs_option on the command line */
+	enum ncs_dump_format format; /* of a dump, a diagnosis or a path */
+	struct ncs_change change;    /* what --set asks for */
+	const char *comm;      /* pattern for a communicator; NULL for any */
+	uint32_t pid;          /* the only process to look at; 0 for all */
+	const char *directory; /* of the segments; NULL for the default */
+	uint64_t interval_ns;  /* between samples */
+	uint64_t count;        /* samples to take; 0 if not given */
+	uint64_t wait_ns;      /* for a problem; 0 if not given */
+	enum ncs_view view;    /* NCS_VIEW_COUNT if not given */
 	enum ncs_window window;
 	enum ncs_color color;
-	bool has_color; /* was asked for on the command line */
 	bool ascii;
 	enum ncs_symbol_set symbols;
 	enum ncs_scheme scheme;
@@ -87,64 +86,73 @@ struct ncs_options {
 	bool hide_header;
 	bool hide_idle;
 	bool mouse;
-	char aliases_path[NCS_OPTION_VALUE_MAX]; /* "": none */
-	const char *config_path;  /* NULL: was not asked for; "": none */
-	unsigned synthetic_ranks; /* 0: a real job */
+	char aliases_path[NCS_OPTION_VALUE_MAX]; /* "" for none */
+	const char *config_path;  /* NULL if not given; "" for no file */
+	unsigned synthetic_ranks; /* 0 for real jobs */
 	unsigned synthetic_channels;
 	uint64_t synthetic_seed;
-	const char *keys_path; /* NULL: none */
-	/* Recordings; none: it is this machine's jobs, or a made-up one. */
+	const char *keys_path; /* NULL for none */
+	/* Recordings; without any, the jobs of this machine or a synthetic job
+	 * are shown. */
 	char *const *files;
 	size_t file_count;
 	struct ncs_instant at;
 	struct ncs_instant from;
 	struct ncs_instant until;
-	enum ncs_export_format export_format; /* NCS_MODE_EXPORT */
-	const char *output_path;              /* NULL: standard output */
-	bool has_path; /* NCS_MODE_CRITICAL_PATH, or in an export */
+	enum ncs_export_format export_format;
+	const char *output_path; /* of an export; NULL for standard output */
 	const char *what_if[NCS_SCENARIOS_MAX];
 	size_t what_if_count;
-	const char *range; /* NULL: all */
-	/* NCS_MODE_RECORD: what is in here but not above. */
+	const char *range; /* of the path; NULL for the whole job */
+	/* Settings of --record that are not among the fields above. */
 	struct ncs_recorder_settings recording;
 };
 
-/* What holds where nothing is asked for. */
+/* Sets the defaults. */
 void ncs_options_init(struct ncs_options *options);
 
-/* Adds the command line to what is there. Strings are borrowed from argv, whose
- * words that are no options are moved to its end.
- * False: `error` says which option is wrong and what it expects. */
+/* Adds a command line to the options. Strings are borrowed from argv; words of it
+ * that are no options are moved to its end. False: `error` says which option is
+ * wrong and what it expects. */
 bool ncs_options_parse(struct ncs_options *options, int argc, char **argv,
 		       char *error, size_t error_size);
 
-/* The option with this long name, in full; -1: there is none. */
+/* Returns whether an option was on the command line. */
+bool ncs_options_is_given(const struct ncs_options *options,
+			  enum ncs_option option);
+
+/* Returns whether the critical path is wanted, by itself or in an export. */
+bool ncs_options_want_path(const struct ncs_options *options);
+
+/* Returns the option with this long name, in full; -1 if there is none. */
 int ncs_options_find(const char *name);
+
+/* Return an option's long name, its argument's name or words, and its help. */
 const char *ncs_options_name(enum ncs_option option);
 const char *ncs_options_argument(enum ncs_option option);
 const char *ncs_options_help_of(enum ncs_option option);
 
-/* Whether it may stand in the configuration file; whether the live view
- * changes and keeps it. */
+/* Return whether an option may stand in the configuration file, and whether the
+ * live view changes and saves it. */
 bool ncs_options_is_kept(enum ncs_option option);
 bool ncs_options_is_live(enum ncs_option option);
 
-/* Sets one that is kept. False: `error` says what it expects, and nothing is
- * changed. */
+/* Sets an option that may stand in the configuration file. False: `error` says
+ * what it expects, and nothing is changed. */
 bool ncs_options_set(struct ncs_options *options, enum ncs_option option,
 		     const char *value, char *error, size_t error_size);
 
-/* The value of one that the live view changes, as ncs_options_set() takes
- * it. */
+/* Prints the value of an option that the live view changes, as ncs_options_set()
+ * reads it. */
 void ncs_options_value(const struct ncs_options *options,
 		       enum ncs_option option, char *text, size_t size);
 
-/* The next of its words, or the one before. False: it has no words to choose
- * from. */
+/* Sets an option to the next of its words, or to the one before. False if it has
+ * no words to choose from. */
 bool ncs_options_step(struct ncs_options *options, enum ncs_option option,
 		      bool forward);
 
-/* What --help prints, at most `columns` wide. */
+/* Prints what --help shows, at most `columns` wide. */
 void ncs_options_help(FILE *file, unsigned columns);
 
 #endif

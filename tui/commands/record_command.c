@@ -113,9 +113,10 @@ int ncs_record_run(const struct ncs_options *options)
 
 	settings.directory = options->directory;
 	settings.pid = options->pid;
-	settings.interval_ns = options->has_interval ?
-				       options->interval_ns :
-				       NCS_RECORDING_INTERVAL_NS;
+	settings.interval_ns =
+		ncs_options_is_given(options, NCS_OPTION_INTERVAL) ?
+			options->interval_ns :
+			NCS_RECORDING_INTERVAL_NS;
 	settings.means = NCS_SINK_ALL_MEANS;
 	settings.stop = &stop;
 	settings.report = tell;

@@ -511,7 +511,8 @@ static bool wants_color(const struct ncs_options *options)
 {
 	const char *no_color = getenv("NO_COLOR");
 
-	if (options->color == NCS_COLOR_ALWAYS && options->has_color)
+	if (options->color == NCS_COLOR_ALWAYS &&
+	    ncs_options_is_given(options, NCS_OPTION_COLOR))
 		return true;
 	if (no_color && no_color[0])
 		return false;

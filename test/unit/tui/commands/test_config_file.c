@@ -77,7 +77,7 @@ static void lines_are_options(void **state)
 	assert_int_equal(options.level, NCS_COLUMN_DIAG);
 	assert_true(options.hide_idle);
 	assert_int_equal(options.color, NCS_COLOR_NEVER);
-	assert_false(options.has_color);
+	assert_false(ncs_options_is_given(&options, NCS_OPTION_COLOR));
 	assert_string_equal(options.sort[NCS_VIEW_CHANNEL].column->title,
 			    "SINCE");
 	assert_true(options.sort[NCS_VIEW_CHANNEL].inverted);
@@ -405,7 +405,8 @@ static void errors_of_writing_are_returned(void **state)
 {
 	(void)state;
 	ncs_options_init(&options);
-	assert_int_equal(ncs_config_file_store("/proc/none/ncclstatrc", &options),
+	assert_int_equal(ncs_config_file_store("/proc/none/ncclstatrc",
+					       &options),
 			 -ENOENT);
 }
 

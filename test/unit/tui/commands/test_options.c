@@ -64,7 +64,7 @@ static void without_options_it_is_the_live_view_of_all(void **state)
 	assert_int_equal(options.pid, 0);
 	assert_null(options.directory);
 	assert_int_equal(options.interval_ns, 1000000000);
-	assert_false(options.has_interval);
+	assert_false(ncs_options_is_given(&options, NCS_OPTION_INTERVAL));
 	assert_int_equal(options.count, 0);
 	assert_int_equal(options.view, NCS_VIEW_COUNT);
 	assert_int_equal(options.color, NCS_COLOR_AUTO);
@@ -127,7 +127,7 @@ static void arguments_reach_their_fields(void **state)
 	assert_int_equal(options.pid, 4711);
 	assert_string_equal(options.directory, "/tmp/x");
 	assert_int_equal(options.interval_ns, 500000000);
-	assert_true(options.has_interval);
+	assert_true(ncs_options_is_given(&options, NCS_OPTION_INTERVAL));
 	assert_int_equal(options.count, 3);
 	assert_int_equal(options.view, NCS_VIEW_PROXY);
 	assert_true(options.ascii);
@@ -157,7 +157,7 @@ static void words_that_are_no_options_are_recordings(void **state)
 	assert_int_equal(options.file_count, 2);
 	assert_string_equal(options.files[0], "one");
 	assert_string_equal(options.files[1], "two");
-	assert_true(options.has_interval);
+	assert_true(ncs_options_is_given(&options, NCS_OPTION_INTERVAL));
 	expect("--diagnose -- -odd");
 	assert_string_equal(options.files[0], "-odd");
 	expect("--list one");
@@ -341,7 +341,7 @@ static void options_may_be_shortened_and_parsed_again(void **state)
 	assert_int_equal(options.mode, NCS_MODE_DUMP);
 	expect("");
 	assert_int_equal(options.mode, NCS_MODE_LIVE);
-	assert_false(options.has_interval);
+	assert_false(ncs_options_is_given(&options, NCS_OPTION_INTERVAL));
 }
 
 /* --- Errors ------------------------------------------------------------- */
@@ -444,7 +444,7 @@ static void help_has_every_option_with_letter_and_argument(void **state)
 	char *text = help_text(200), wanted[128];
 
 	(void)state;
-#define X(ID, name, letter, has, argument, place, help) \
+#define X(ID, name, letter, has, argument, ...) \
 	snprintf(wanted, sizeof(wanted), "--" name "%s%s", \
 		 argument[0] == '\0' ? "" : \
 		 #has[0] == 'O'      ? "[=" : \
@@ -476,7 +476,7 @@ static void help_keeps_to_its_width(void **state)
 static void letters_are_unique(void **state)
 {
 	static const char letters[] = {
-#define X(ID, name, letter, has, argument, place, help) letter,
+#define X(ID, name, letter, has, argument, ...) letter,
 		NCS_OPTIONS(X)
 #undef X
 	};
@@ -512,7 +512,7 @@ static void completion_has_every_option_and_every_choice(void **state)
 	length = fread(text, 1, sizeof(text) - 1, file);
 	fclose(file);
 	text[length] = '\0';
-#define X(ID, name, letter, has, argument, place, help) \
+#define X(ID, name, letter, has, argument, ...) \
 	if (!has_word(text, "--" name)) \
 		fail_msg("--" name " is not in " COMPLETION); \
 	if (strchr(argument, '|')) { \

@@ -1,0 +1,156 @@
+/* SPDX-License-Identifier: MIT */
+/* The arguments of --sort and --columns: titles of columns, such as
+ * "channels:-SINCE,LOST"; see option_kinds.h. */
+#include "tui/commands/option_kinds.h"
+
+#include <string.h>
+
+#include "analysis/base/append.h"
+
+/* --- Reading ------------------------------------------------------------ */
+
+/* Returns the column of a view with this title; NULL if there is none. */
+static const struct ncs_column *find_title(enum ncs_view view,
+					   const char *title)
+{
+	for (size_t i = 0; i < ncs_column_count; i++)
+		if (ncs_columns[i].view == view &&
+		    strcasecmp(ncs_columns[i].title, title) == 0)
+			return &ncs_columns[i];
+	return NULL;
+}
+
+/* Takes "-SINCE", or "-" alone for the model's order reversed. */
+static bool take_sort(struct ncs_options *options, enum ncs_view view,
+		      const char *title, bool minus)
+{
+	const struct ncs_column *column = find_title(view, title);
+
+	if (!column && !(minus && !title[0]))
+		return false;
+	options->sort[view] = (struct ncs_sort){
+		.column = column,
+		.inverted = minus,
+	};
+	return true;
+}
+
+static bool take_column(struct ncs_options *options, enum ncs_view view,
+			const char *title, bool minus)
+{
+	const struct ncs_column *column = find_title(view, title);
+
+	if (column)
+		options->columns[column - ncs_columns] =
+			minus ? NCS_COLUMN_HIDDEN : NCS_COLUMN_SHOWN;
+	return column != NULL;
+}
+
+typedef bool take_title(struct ncs_options *options, enum ncs_view view,
+			const char *title, bool minus);
+
+/* Takes "channels:-SINCE", or "-SINCE" for all views that have the column. */
+static bool take_item(struct ncs_options *options, const char *item,
+		      take_title *take)
+{
+	const char *colon = strchr(item, ':');
+	const char *word = colon ? colon + 1 : item;
+	bool minus = word[0] == '-', found = false;
+
+	for (unsigned i = 0; i < NCS_VIEW_COUNT; i++) {
+		size_t length = strlen(ncs_view_names[i]);
+
+		if (colon && (length != (size_t)(colon - item) ||
+			      strncmp(ncs_view_names[i], item, length) != 0))
+			continue;
+		found = take(options, (enum ncs_view)i, word + minus, minus) ||
+			found;
+	}
+	return found;
+}
+
+/* Takes "default", or items separated by commas. */
+static bool take_titles(struct ncs_options *options, const char *text,
+			take_title *take)
+{
+	char item[64];
+
+	if (strcmp(text, "default") == 0)
+		return true;
+	for (;;) {
+		size_t length = strcspn(text, ",");
+
+		if (length >= sizeof(item))
+			return false;
+		memcpy(item, text, length);
+		item[length] = '\0';
+		if (!take_item(options, item, take))
+			return false;
+		if (!text[length])
+			return true;
+		text += length + 1;
+	}
+}
+
+static bool take_sorts(const struct ncs_option_input *input)
+{
+	memset(input->options->sort, 0, sizeof(input->options->sort));
+	return take_titles(input->options, input->argument, take_sort);
+}
+
+static bool take_columns(const struct ncs_option_input *input)
+{
+	memset(input->options->columns, 0, sizeof(input->options->columns));
+	return take_titles(input->options, input->argument, take_column);
+}
+
+/* --- Printing ----------------------------------------------------------- */
+
+static void print_title(enum ncs_view view, bool minus, const char *title,
+			char *text, size_t size)
+{
+	ncs_append(text, size, "%s%s:%s%s", text[0] ? "," : "",
+		   ncs_view_names[view], minus ? "-" : "", title);
+}
+
+static void print_sorts(const struct ncs_options *options,
+			const struct ncs_option_row *row, char *text,
+			size_t size)
+{
+	(void)row;
+	text[0] = '\0';
+	for (unsigned i = 0; i < NCS_VIEW_COUNT; i++) {
+		const struct ncs_sort *sort = &options->sort[i];
+
+		if (sort->column || sort->inverted)
+			print_title((enum ncs_view)i, sort->inverted,
+				    sort->column ? sort->column->title : "",
+				    text, size);
+	}
+	if (!text[0])
+		ncs_append(text, size, "default");
+}
+
+static void print_columns(const struct ncs_options *options,
+			  const struct ncs_option_row *row, char *text,
+			  size_t size)
+{
+	(void)row;
+	text[0] = '\0';
+	for (size_t i = 0; i < ncs_column_count; i++)
+		if (options->columns[i] != NCS_COLUMN_BY_LEVEL)
+			print_title(ncs_columns[i].view,
+				    options->columns[i] == NCS_COLUMN_HIDDEN,
+				    ncs_columns[i].title, text, size);
+	if (!text[0])
+		ncs_append(text, size, "default");
+}
+
+const struct ncs_option_kind ncs_option_kind_sort = {
+	.take = take_sorts,
+	.print = print_sorts,
+};
+const struct ncs_option_kind ncs_option_kind_columns = {
+	.take = take_columns,
+	.print = print_columns,
+};

@@ -1,0 +1,360 @@
+/* SPDX-License-Identifier: MIT */
+/* How the arguments of options are read and printed; see option_kinds.h. Those of
+ * --sort and --columns are in option_columns.c. */
+#include "tui/commands/option_kinds.h"
+
+#include <ctype.h>
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "analysis/base/detail.h"
+#include "record/format/chunk.h"
+
+/* The field that an argument sets. */
+static void *field_of(const struct ncs_option_input *input)
+{
+	return (char *)input->options + input->row->offset;
+}
+
+/* --- No argument -------------------------------------------------------- */
+
+static bool take_nothing(const struct ncs_option_input *input)
+{
+	(void)input;
+	return true;
+}
+
+static bool take_flag(const struct ncs_option_input *input)
+{
+	*(bool *)field_of(input) = true;
+	return true;
+}
+
+const struct ncs_option_kind ncs_option_kind_none = { .take = take_nothing };
+const struct ncs_option_kind ncs_option_kind_flag = { .take = take_flag };
+
+/* --- Choices ------------------------------------------------------------ */
+
+int ncs_choice_find(const char *choices, const char *word)
+{
+	size_t length = strlen(word);
+
+	for (int place = 0;; place++) {
+		size_t choice = strcspn(choices, "|");
+
+		if (choice == length && memcmp(choices, word, length) == 0)
+			return place;
+		if (!choices[choice])
+			return -1;
+		choices += choice + 1;
+	}
+}
+
+static int count_words(const char *choices)
+{
+	int count = 1;
+
+	for (; *choices; choices++)
+		count += *choices == '|';
+	return count;
+}
+
+/* Returns the number of the word that is set; 0 if no word is, such as for
+ * NCS_VIEW_COUNT. */
+static int get_choice(const struct ncs_options *options,
+		      const struct ncs_option_row *row)
+{
+	const char *field = (const char *)options + row->offset;
+	unsigned number = 0;
+
+	if (row->size == sizeof(bool))
+		return *(const bool *)field;
+	memcpy(&number, field, sizeof(number));
+	return number < (unsigned)count_words(row->argument) ? (int)number : 0;
+}
+
+static void set_choice(struct ncs_options *options,
+		       const struct ncs_option_row *row, int choice)
+{
+	char *field = (char *)options + row->offset;
+	unsigned number = (unsigned)choice;
+
+	if (row->size == sizeof(bool))
+		*(bool *)field = choice == 1;
+	else
+		memcpy(field, &number, sizeof(number));
+}
+
+static bool take_word(const struct ncs_option_input *input, const char *word)
+{
+	int choice = ncs_choice_find(input->row->argument, word);
+
+	if (choice >= 0)
+		set_choice(input->options, input->row, choice);
+	return choice >= 0;
+}
+
+static bool take_choice(const struct ncs_option_input *input)
+{
+	return !input->argument || take_word(input, input->argument);
+}
+
+static bool take_mouse(const struct ncs_option_input *input)
+{
+	return take_word(input, input->argument ? input->argument : "on");
+}
+
+static void print_choice(const struct ncs_options *options,
+			 const struct ncs_option_row *row, char *text,
+			 size_t size)
+{
+	const char *word = row->argument;
+
+	for (int i = get_choice(options, row); i > 0; i--)
+		word += strcspn(word, "|") + 1;
+	snprintf(text, size, "%.*s", (int)strcspn(word, "|"), word);
+}
+
+void ncs_choice_step(struct ncs_options *options,
+		     const struct ncs_option_row *row, bool forward)
+{
+	int count = count_words(row->argument);
+
+	set_choice(options, row,
+		   (get_choice(options, row) + (forward ? 1 : count - 1)) %
+			   count);
+}
+
+const struct ncs_option_kind ncs_option_kind_choice = {
+	.take = take_choice,
+	.print = print_choice,
+};
+const struct ncs_option_kind ncs_option_kind_mouse = {
+	.take = take_mouse,
+	.print = print_choice,
+};
+
+/* --- Text --------------------------------------------------------------- */
+
+static bool take_text(const struct ncs_option_input *input)
+{
+	*(const char **)field_of(input) = input->argument;
+	return input->argument[0] != '\0';
+}
+
+static bool take_config_path(const struct ncs_option_input *input)
+{
+	bool is_none = strcmp(input->argument, "none") == 0;
+
+	input->options->config_path = is_none ? "" : input->argument;
+	return true;
+}
+
+static bool take_aliases_path(const struct ncs_option_input *input)
+{
+	size_t size = sizeof(input->options->aliases_path);
+
+	return input->argument[0] != '\0' &&
+	       (size_t)snprintf(input->options->aliases_path, size, "%s",
+				input->argument) < size;
+}
+
+const struct ncs_option_kind ncs_option_kind_text = { .take = take_text };
+const struct ncs_option_kind ncs_option_kind_config_path = {
+	.take = take_config_path,
+};
+const struct ncs_option_kind ncs_option_kind_aliases_path = {
+	.take = take_aliases_path,
+};
+
+/* --- Numbers ------------------------------------------------------------ */
+
+/* Reads decimal digits and moves *text behind them. False if there are none, or if
+ * the number is out of bounds. */
+static bool take_digits(const char **text, uint64_t least, uint64_t most,
+			uint64_t *number)
+{
+	char *end;
+
+	if (!isdigit((unsigned char)**text))
+		return false;
+	errno = 0;
+	*number = strtoull(*text, &end, 10);
+	*text = end;
+	return errno == 0 && *number >= least && *number <= most;
+}
+
+static bool parse_number(const char *text, uint64_t most, uint64_t *number)
+{
+	return take_digits(&text, 1, most, number) && *text == '\0';
+}
+
+static bool take_number(const struct ncs_option_input *input)
+{
+	return parse_number(input->argument, UINT64_MAX, field_of(input));
+}
+
+static bool take_pid(const struct ncs_option_input *input)
+{
+	uint64_t number;
+
+	if (!parse_number(input->argument, UINT32_MAX, &number))
+		return false;
+	input->options->pid = (uint32_t)number;
+	return true;
+}
+
+static bool take_compression(const struct ncs_option_input *input)
+{
+	struct ncs_recorder_settings *recording = &input->options->recording;
+	uint64_t level, most = (uint64_t)ncs_packer_level_max();
+
+	recording->is_packed = true;
+	if (!input->argument)
+		return true;
+	if (!parse_number(input->argument, most, &level))
+		return false;
+	recording->pack_level = (int)level;
+	return true;
+}
+
+/* Each file needs room for the heads that every file has. */
+#define ROTATE_BYTES_MIN (UINT64_C(1) << 16)
+
+static bool parse_bytes(const char *text, uint64_t *bytes)
+{
+	static const char units[] = "kMG";
+	const char *unit;
+	unsigned shift = 0;
+
+	if (!take_digits(&text, 1, UINT64_MAX >> 30, bytes))
+		return false;
+	unit = *text ? strchr(units, *text) : NULL;
+	if (unit) {
+		shift = 10 * (unsigned)(unit - units + 1);
+		text++;
+	}
+	*bytes <<= shift;
+	return *text == '\0' && *bytes >= ROTATE_BYTES_MIN;
+}
+
+static bool take_bytes(const struct ncs_option_input *input)
+{
+	return parse_bytes(input->argument, field_of(input));
+}
+
+static bool take_synthetic(const struct ncs_option_input *input)
+{
+	struct ncs_options *options = input->options;
+	const char *text = input->argument;
+	uint64_t ranks, channels, seed = 1;
+
+	if (!take_digits(&text, 1, NCS_SYNTHETIC_RANKS_MAX, &ranks) ||
+	    *text++ != 'x' ||
+	    !take_digits(&text, 1, NCS_SYNTHETIC_CHANNELS_MAX, &channels))
+		return false;
+	if (*text == ':') {
+		text++;
+		if (!take_digits(&text, 0, UINT64_MAX, &seed))
+			return false;
+	}
+	options->synthetic_ranks = (unsigned)ranks;
+	options->synthetic_channels = (unsigned)channels;
+	options->synthetic_seed = seed;
+	return *text == '\0';
+}
+
+const struct ncs_option_kind ncs_option_kind_number = { .take = take_number };
+const struct ncs_option_kind ncs_option_kind_pid = { .take = take_pid };
+const struct ncs_option_kind ncs_option_kind_bytes = { .take = take_bytes };
+const struct ncs_option_kind ncs_option_kind_compression = {
+	.take = take_compression,
+};
+const struct ncs_option_kind ncs_option_kind_synthetic = {
+	.take = take_synthetic,
+};
+
+/* --- Times -------------------------------------------------------------- */
+
+static bool parse_seconds(const char *text, uint64_t *time_ns)
+{
+	double seconds;
+	char *end;
+
+	/* Digits and a point: no sign, no exponent, no "inf". */
+	if (text[0] == '\0' || text[strspn(text, "0123456789.")] != '\0')
+		return false;
+	seconds = strtod(text, &end);
+	if (*end != '\0' || seconds > NCS_INTERVAL_MAX_NS / 1e9)
+		return false;
+	*time_ns = (uint64_t)(seconds * 1e9 + 0.5);
+	return *time_ns >= NCS_INTERVAL_MIN_NS;
+}
+
+static bool take_seconds(const struct ncs_option_input *input)
+{
+	return parse_seconds(input->argument, field_of(input));
+}
+
+static void print_seconds(const struct ncs_options *options,
+			  const struct ncs_option_row *row, char *text,
+			  size_t size)
+{
+	uint64_t time_ns;
+
+	memcpy(&time_ns, (const char *)options + row->offset, sizeof(time_ns));
+	snprintf(text, size, "%.9g", (double)time_ns / 1e9);
+}
+
+static bool take_instant(const struct ncs_option_input *input)
+{
+	return ncs_instant_parse(input->argument, field_of(input));
+}
+
+const struct ncs_option_kind ncs_option_kind_seconds = {
+	.take = take_seconds,
+	.print = print_seconds,
+};
+const struct ncs_option_kind ncs_option_kind_instant = {
+	.take = take_instant,
+};
+
+/* --- Arguments that explain their errors themselves --------------------- */
+
+static bool take_setting(const struct ncs_option_input *input)
+{
+	char why[200];
+
+	if (ncs_change_parse(input->argument, &input->options->change, why,
+			     sizeof(why)))
+		return true;
+	snprintf(input->why, input->why_size, "--set: %s", why);
+	return false;
+}
+
+static bool take_what_if(const struct ncs_option_input *input)
+{
+	struct ncs_options *options = input->options;
+	struct ncs_scenario scenario;
+	char why[400];
+
+	if (options->what_if_count == NCS_SCENARIOS_MAX) {
+		snprintf(input->why, input->why_size, "--what-if: %u at a time",
+			 NCS_SCENARIOS_MAX);
+		return false;
+	}
+	if (!ncs_scenario_parse(&scenario, input->argument, why, sizeof(why))) {
+		snprintf(input->why, input->why_size, "--what-if: %s", why);
+		return false;
+	}
+	options->what_if[options->what_if_count++] = input->argument;
+	return true;
+}
+
+const struct ncs_option_kind ncs_option_kind_setting = {
+	.take = take_setting,
+};
+const struct ncs_option_kind ncs_option_kind_what_if = {
+	.take = take_what_if,
+};

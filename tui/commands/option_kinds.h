@@ -1,0 +1,46 @@
+/* SPDX-License-Identifier: MIT */
+/* The kinds of arguments that options have; options.def names them. Must look at
+ * its arguments only.
+ */
+#ifndef NCS_TUI_COMMANDS_OPTION_KINDS_H
+#define NCS_TUI_COMMANDS_OPTION_KINDS_H
+
+#include "tui/commands/option_rows.h"
+
+/* No argument: nothing is set beyond the mode. */
+extern const struct ncs_option_kind ncs_option_kind_none;
+/* No argument: a bool becomes true. */
+extern const struct ncs_option_kind ncs_option_kind_flag;
+/* One of the words of the row's argument: sets an enum, or a bool for the second
+ * of two words, to the number of the word. */
+extern const struct ncs_option_kind ncs_option_kind_choice;
+/* The same for --mouse, which is on if the argument is left out. */
+extern const struct ncs_option_kind ncs_option_kind_mouse;
+/* A const char * that is not empty. */
+extern const struct ncs_option_kind ncs_option_kind_text;
+/* A uint64_t from 1 on; the number of a process as uint32_t. */
+extern const struct ncs_option_kind ncs_option_kind_number;
+extern const struct ncs_option_kind ncs_option_kind_pid;
+/* A uint64_t: seconds, kept as ns; bytes with a unit. */
+extern const struct ncs_option_kind ncs_option_kind_seconds;
+extern const struct ncs_option_kind ncs_option_kind_bytes;
+/* A struct ncs_instant. */
+extern const struct ncs_option_kind ncs_option_kind_instant;
+/* The arguments of single options. */
+extern const struct ncs_option_kind ncs_option_kind_compression;
+extern const struct ncs_option_kind ncs_option_kind_what_if;
+extern const struct ncs_option_kind ncs_option_kind_setting;
+extern const struct ncs_option_kind ncs_option_kind_sort;
+extern const struct ncs_option_kind ncs_option_kind_columns;
+extern const struct ncs_option_kind ncs_option_kind_config_path;
+extern const struct ncs_option_kind ncs_option_kind_aliases_path;
+extern const struct ncs_option_kind ncs_option_kind_synthetic;
+
+/* Returns the number of a word in "one|two|three"; -1 if it is not there. */
+int ncs_choice_find(const char *choices, const char *word);
+
+/* Moves a choice to its next word, or to the one before, and round the ends. */
+void ncs_choice_step(struct ncs_options *options,
+		     const struct ncs_option_row *row, bool forward);
+
+#endif

@@ -1,0 +1,266 @@
+/* SPDX-License-Identifier: MIT */
+/* Which options go together; see option_rules.h. */
+#include "tui/commands/option_rules.h"
+
+#include <string.h>
+
+#include "tui/commands/option_kinds.h"
+#include "tui/commands/option_rows.h"
+
+/* --- Options ------------------------------------------------------------ */
+
+#define MODE(mode) (1u << NCS_MODE_##mode)
+#define ALL_MODES (~0u)
+#define OPTION(option) (UINT64_C(1) << NCS_OPTION_##option)
+/* Stands for recordings among the options. */
+#define FILES (UINT64_C(1) << NCS_OPTIONS_END)
+
+#define TIMES (OPTION(AT) | OPTION(FROM) | OPTION(UNTIL))
+#define PATHS (OPTION(CRITICAL_PATH) | OPTION(WHAT_IF))
+#define ROTATION (OPTION(ROTATE_SIZE) | OPTION(ROTATE_TIME))
+
+static bool exports_no_trace(const struct ncs_options *options)
+{
+	return options->export_format != NCS_EXPORT_PERFETTO &&
+	       options->export_format != NCS_EXPORT_CHROME;
+}
+
+static bool records_to_stdout(const struct ncs_options *options)
+{
+	return strcmp(options->recording.path, "-") == 0;
+}
+
+/* An option that would be ignored must not look as if it did anything. A rule is
+ * broken in one of its modes if one of `options` is given, one of `with` (unless
+ * that is empty), none of `without`, and if `when` (unless NULL) says so. The
+ * first rule that is broken is reported. */
+static const struct option_rule {
+	unsigned modes;
+	uint64_t options;
+	uint64_t with;
+	uint64_t without;
+	bool (*when)(const struct ncs_options *options);
+	const char *error;
+} rules[] = {
+	{
+		.modes = MODE(CLEAN),
+		.options = OPTION(PID) | OPTION(SYNTHETIC),
+		.error = "--clean expects no --pid and no --synthetic beside"
+			 " it: it removes the segments of all processes that"
+			 " are gone",
+	},
+	{
+		.modes = MODE(SET),
+		.options = OPTION(SYNTHETIC),
+		.error = "--set expects no --synthetic beside it: a made-up"
+			 " job cannot be asked for anything",
+	},
+	{
+		.modes = ~MODE(DIAGNOSE),
+		.options = OPTION(WAIT),
+		.error = "--wait expects --diagnose beside it: trouble is what"
+			 " it waits for",
+	},
+	{
+		.modes = ~MODE(SET),
+		.options = OPTION(COMM),
+		.error = "--comm expects --set beside it: views show all"
+			 " communicators",
+	},
+	{
+		.modes = MODE(EXPORT),
+		.options = PATHS,
+		.when = exports_no_trace,
+		.error = "--critical-path and --what-if expect"
+			 " --export=perfetto or --export=chrome: only traces"
+			 " show a path",
+	},
+	{
+		.modes = ALL_MODES,
+		.options = OPTION(RANGE),
+		.without = PATHS,
+		.error = "--range expects --critical-path beside it",
+	},
+	{
+		.modes = MODE(CRITICAL_PATH),
+		.options = OPTION(PID) | OPTION(AT),
+		.error = "--critical-path expects no --pid and no --at beside"
+			 " it: it is that of all ranks, from --from to"
+			 " --until",
+	},
+	{
+		.modes = ~MODE(RECORD),
+		.options = OPTION(DURATION),
+		.error = "--duration expects --record beside it",
+	},
+	{
+		.modes = ~MODE(RECORD),
+		.options = ROTATION | OPTION(KEEP),
+		.error = "--rotate-size, --rotate-time and --keep expect"
+			 " --record beside them",
+	},
+	{
+		.modes = ~MODE(RECORD),
+		.options = OPTION(COMPRESS),
+		.error = "--compress expects --record beside it",
+	},
+	{
+		.modes = MODE(RECORD),
+		.options = OPTION(SYNTHETIC),
+		.error = "--record expects no --synthetic beside it: a made-up"
+			 " job has no segments",
+	},
+	{
+		.modes = MODE(RECORD),
+		.options = OPTION(COUNT),
+		.error = "--record expects no --count beside it: --duration"
+			 " says when it ends",
+	},
+	{
+		.modes = MODE(RECORD),
+		.options = OPTION(KEEP),
+		.without = ROTATION,
+		.error = "--keep expects --rotate-size or --rotate-time beside"
+			 " it: else there is one file",
+	},
+	{
+		.modes = MODE(RECORD),
+		.options = ROTATION,
+		.when = records_to_stdout,
+		.error = "--rotate-size and --rotate-time expect a FILE: there"
+			 " is one standard output",
+	},
+	{
+		.modes = ~MODE(EXPORT),
+		.options = OPTION(OUTPUT),
+		.error = "--output expects --export beside it: what else is"
+			 " printed goes to standard output",
+	},
+	{
+		.modes = MODE(EXPORT),
+		.options = OPTION(AT),
+		.error = "--export expects no --at beside it: it is of a time,"
+			 " from --from to --until",
+	},
+	{
+		.modes = MODE(EXPORT),
+		.options = OPTION(INTERVAL) | OPTION(COUNT),
+		.error = "--export expects no --interval and no --count beside"
+			 " it: it writes all that was recorded",
+	},
+	{
+		.modes = ALL_MODES,
+		.options = TIMES,
+		.without = FILES,
+		.error = "--at, --from and --until expect a FILE beside them:"
+			 " they are moments of a recording",
+	},
+	{
+		.modes = ALL_MODES,
+		.options = OPTION(DIR) | OPTION(SYNTHETIC),
+		.with = FILES,
+		.error = "--dir and --synthetic expect no FILE beside them:"
+			 " all there is to see is in the recording",
+	},
+	{
+		.modes = ALL_MODES,
+		.options = OPTION(WAIT),
+		.with = FILES,
+		.error = "--wait expects no FILE beside it: a recording has"
+			 " come to its end",
+	},
+	{
+		.modes = MODE(LIST),
+		.options = TIMES,
+		.error = "--list expects no --at, --from or --until beside it:"
+			 " it tells of all that was recorded",
+	},
+	{
+		.modes = MODE(DUMP),
+		.options = OPTION(INTERVAL),
+		.with = OPTION(AT),
+		.error = "--at expects no --interval beside it: samples at"
+			 " intervals are taken from --from to --until",
+	},
+};
+
+static bool is_broken(const struct option_rule *rule,
+		      const struct ncs_options *options)
+{
+	uint64_t given = options->given | (options->file_count ? FILES : 0);
+
+	return (rule->modes >> options->mode & 1) && (given & rule->options) &&
+	       (!rule->with || (given & rule->with)) &&
+	       !(given & rule->without) && (!rule->when || rule->when(options));
+}
+
+static bool check_rules(const struct ncs_options *options, char *error,
+			size_t error_size)
+{
+	for (size_t i = 0; i < sizeof(rules) / sizeof(rules[0]); i++) {
+		if (!is_broken(&rules[i], options))
+			continue;
+		snprintf(error, error_size, "%s", rules[i].error);
+		return false;
+	}
+	return true;
+}
+
+/* --- Files -------------------------------------------------------------- */
+
+#define NEED_FILES (MODE(REPLAY) | MODE(EXPORT) | MODE(CRITICAL_PATH))
+#define READ_FILES (NEED_FILES | MODE(DUMP) | MODE(DIAGNOSE) | MODE(LIST))
+/* The modes whose option has an optional argument. */
+#define HAVE_FORMATS (MODE(DUMP) | MODE(DIAGNOSE) | MODE(CRITICAL_PATH))
+
+/* Returns the name of the option that chooses a mode. */
+static const char *name_of_mode(enum ncs_mode mode)
+{
+	const struct ncs_option_row *row = ncs_option_rows;
+
+	while (row->mode != mode)
+		row++;
+	return row->name;
+}
+
+/* Checks the words that are no options: they are the names of recordings. */
+static bool check_files(const struct ncs_options *options, char *error,
+			size_t error_size)
+{
+	const char *formats = ncs_option_rows[NCS_OPTION_DUMP].argument;
+	unsigned mode = 1u << options->mode;
+	const char *first;
+
+	if (options->file_count == 0) {
+		if (!(mode & NEED_FILES))
+			return true;
+		snprintf(error, error_size,
+			 "--%s expects a FILE, a recording made with"
+			 " --record",
+			 name_of_mode(options->mode));
+		return false;
+	}
+	first = options->files[0];
+	if ((mode & HAVE_FORMATS) && ncs_choice_find(formats, first) >= 0) {
+		snprintf(error, error_size,
+			 "'%s' is no option; an optional argument is joined by"
+			 " '=', as in --dump=json, and a recording of that name"
+			 " is ./%s",
+			 first, first);
+		return false;
+	}
+	if (mode & READ_FILES)
+		return true;
+	snprintf(error, error_size,
+		 "'%s' is no option; a recording is read with --replay,"
+		 " --export, --dump, --diagnose, --critical-path or --list",
+		 first);
+	return false;
+}
+
+bool ncs_option_rules_check(const struct ncs_options *options, char *error,
+			    size_t error_size)
+{
+	return check_files(options, error, error_size) &&
+	       check_rules(options, error, error_size);
+}
