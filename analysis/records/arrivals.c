@@ -32,7 +32,7 @@ struct parts {
 struct ncs_arrivals {
 	struct ncs_arrival arrivals[ARRIVALS];
 	struct parts parts[PARTS];
-	struct ncs_calls calls;
+	struct ncs_call_history calls;
 	uint16_t unsettled[ARRIVALS]; /* places, each at most once */
 	size_t unsettled_count;
 	struct ncs_arrivals_count count;
@@ -46,7 +46,8 @@ struct ncs_arrivals *ncs_arrivals_new(void)
 {
 	struct ncs_arrivals *arrivals = calloc(1, sizeof(*arrivals));
 
-	if (arrivals && ncs_calls_init(&arrivals->calls, CALLS, CALLS) == 0)
+	if (arrivals &&
+	    ncs_call_history_init(&arrivals->calls, CALLS, CALLS) == 0)
 		return arrivals;
 	free(arrivals);
 	return NULL;
@@ -55,7 +56,7 @@ struct ncs_arrivals *ncs_arrivals_new(void)
 void ncs_arrivals_free(struct ncs_arrivals *arrivals)
 {
 	if (arrivals)
-		ncs_calls_release(&arrivals->calls);
+		ncs_call_history_release(&arrivals->calls);
 	free(arrivals);
 }
 
@@ -88,8 +89,8 @@ static void take_part(struct ncs_arrivals *arrivals,
 	    NCS_RECORD_LEVEL(record->flags) == NCS_LEVEL_SLOW)
 		return;
 	if (record->event == NCS_EVENT_COLL_API)
-		ncs_calls_take(&arrivals->calls, record->function,
-			       ncs_clock_ns(clock, record->start));
+		ncs_call_history_take(&arrivals->calls, record->function,
+				      ncs_clock_ns(clock, record->start));
 	else if (record->operation != 0)
 		ncs_children_take(
 			&parts_of(arrivals, record->operation)->children, clock,
@@ -229,7 +230,7 @@ static void settle(struct ncs_arrivals *arrivals,
 
 	arrival->state = NCS_ARRIVAL_SETTLED;
 	at_ns[NCS_AT_PROXY] = within(arrival, at_ns[NCS_AT_PROXY]);
-	at_ns[NCS_AT_CALL] = ncs_calls_before_ns(
+	at_ns[NCS_AT_CALL] = ncs_call_history_before_ns(
 		&arrivals->calls, arrival->function, at_ns[NCS_AT_OPERATION]);
 	if (arrival->operation == 0 || parts->operation != arrival->operation)
 		return;
@@ -279,7 +280,7 @@ void ncs_arrivals_take(struct ncs_arrivals *arrivals,
 	arrivals->has_lost = lost > 0;
 	/* An older call than the right one would be found. */
 	if (lost > 0)
-		ncs_calls_forget(&arrivals->calls);
+		ncs_call_history_forget(&arrivals->calls);
 	for (size_t i = 0; i < count; i++)
 		take_part(arrivals, clock, &records[i]);
 	for (size_t i = 0; i < count; i++)

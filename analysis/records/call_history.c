@@ -5,9 +5,10 @@
 #include <errno.h>
 #include <stdlib.h>
 
-int ncs_calls_init(struct ncs_calls *calls, size_t capacity, size_t limit)
+int ncs_call_history_init(struct ncs_call_history *calls, size_t capacity,
+			  size_t limit)
 {
-	*calls = (struct ncs_calls){
+	*calls = (struct ncs_call_history){
 		.calls = calloc(capacity, sizeof(*calls->calls)),
 		.capacity = capacity,
 		.limit = limit,
@@ -16,27 +17,28 @@ int ncs_calls_init(struct ncs_calls *calls, size_t capacity, size_t limit)
 	return calls->calls ? 0 : -ENOMEM;
 }
 
-void ncs_calls_release(struct ncs_calls *calls)
+void ncs_call_history_release(struct ncs_call_history *calls)
 {
 	free(calls->calls);
-	*calls = (struct ncs_calls){ 0 };
+	*calls = (struct ncs_call_history){ 0 };
 }
 
-static struct ncs_call *at(const struct ncs_calls *calls, uint64_t index)
+static struct ncs_timed_call *at(const struct ncs_call_history *calls,
+				 uint64_t index)
 {
 	return &calls->calls[index % calls->capacity];
 }
 
-static uint64_t oldest(const struct ncs_calls *calls)
+static uint64_t oldest(const struct ncs_call_history *calls)
 {
 	return calls->count > calls->capacity ? calls->count - calls->capacity :
 						0;
 }
 
 /* Without the memory the oldest are lost, as they are at the limit. */
-static void grow(struct ncs_calls *calls)
+static void grow(struct ncs_call_history *calls)
 {
-	struct ncs_calls grown = *calls;
+	struct ncs_call_history grown = *calls;
 
 	grown.capacity *= 2;
 	grown.calls = calloc(grown.capacity, sizeof(*grown.calls));
@@ -48,7 +50,8 @@ static void grow(struct ncs_calls *calls)
 	*calls = grown;
 }
 
-void ncs_calls_take(struct ncs_calls *calls, unsigned kind, uint64_t start_ns)
+void ncs_call_history_take(struct ncs_call_history *calls, unsigned kind,
+			   uint64_t start_ns)
 {
 	uint64_t place = calls->count;
 
@@ -61,16 +64,16 @@ void ncs_calls_take(struct ncs_calls *calls, unsigned kind, uint64_t start_ns)
 		*at(calls, place) = *at(calls, place - 1);
 		place--;
 	}
-	*at(calls, place) = (struct ncs_call){ start_ns, kind };
+	*at(calls, place) = (struct ncs_timed_call){ start_ns, kind };
 }
 
-void ncs_calls_forget(struct ncs_calls *calls)
+void ncs_call_history_forget(struct ncs_call_history *calls)
 {
 	calls->count = 0;
 }
 
-uint64_t ncs_calls_before_ns(const struct ncs_calls *calls, unsigned kind,
-			     uint64_t moment_ns)
+uint64_t ncs_call_history_before_ns(const struct ncs_call_history *calls,
+				    unsigned kind, uint64_t moment_ns)
 {
 	uint64_t low = oldest(calls), high = calls->count;
 

@@ -67,7 +67,7 @@ struct ncs_parts {
 	struct ended *ended; /* in the order of their records, likewise */
 	uint32_t ended_capacity;
 	uint64_t ended_first, ended_next;
-	struct ncs_calls calls;
+	struct ncs_call_history calls;
 	/* Records of these moments may be missing; until 0: none. */
 	uint64_t lost_from_ns, lost_until_ns;
 	uint64_t latest_ns; /* end of a record */
@@ -102,7 +102,7 @@ struct ncs_parts *ncs_parts_new(const struct ncs_header *header, size_t owner)
 	parts->ended_capacity = SLOTS;
 	parts->ended = calloc(SLOTS, sizeof(*parts->ended));
 	if (parts->slots && parts->ended &&
-	    ncs_calls_init(&parts->calls, CALLS, CALLS_MAX) == 0) {
+	    ncs_call_history_init(&parts->calls, CALLS, CALLS_MAX) == 0) {
 		parts->calls.needed_ns = 0; /* all of them, so far */
 		return parts;
 	}
@@ -118,7 +118,7 @@ void ncs_parts_free(struct ncs_parts *parts)
 		free(parts->slots[i].channels);
 	free(parts->slots);
 	free(parts->ended);
-	ncs_calls_release(&parts->calls);
+	ncs_call_history_release(&parts->calls);
 	ncs_gpu_readings_release(&parts->gpu);
 	free(parts);
 }
@@ -369,8 +369,8 @@ static void take_call(struct ncs_parts *parts, const struct ncs_record *record)
 
 	if (record->event == NCS_EVENT_KERNEL_LAUNCH)
 		kind = KIND_LAUNCH;
-	ncs_calls_take(&parts->calls, kind,
-		       ncs_clock_ns(&parts->clock, record->start));
+	ncs_call_history_take(&parts->calls, kind,
+			      ncs_clock_ns(&parts->clock, record->start));
 }
 
 static int take(struct ncs_parts *parts, const struct ncs_record *record,
@@ -401,7 +401,7 @@ static void note_loss(struct ncs_parts *parts, const struct ncs_record *next,
 		next ? ncs_clock_ns(&parts->clock,
 				    next->start + next->duration) :
 		       drained_ns;
-	ncs_calls_forget(&parts->calls);
+	ncs_call_history_forget(&parts->calls);
 }
 
 int ncs_parts_take(struct ncs_parts *parts, const struct ncs_record *records,
@@ -448,10 +448,10 @@ static uint64_t within(const struct ncs_part *part, uint64_t moment_ns)
 static void find_calls(struct ncs_parts *parts, struct ncs_part *part)
 {
 	uint64_t begin_ns = part->at_ns[NCS_PART_BEGIN];
-	uint64_t call_ns =
-		ncs_calls_before_ns(&parts->calls, part->function, begin_ns);
-	uint64_t launch_ns =
-		ncs_calls_before_ns(&parts->calls, KIND_LAUNCH, begin_ns);
+	uint64_t call_ns = ncs_call_history_before_ns(&parts->calls,
+						      part->function, begin_ns);
+	uint64_t launch_ns = ncs_call_history_before_ns(&parts->calls,
+							KIND_LAUNCH, begin_ns);
 
 	part->at_ns[NCS_PART_CALL] = call_ns;
 	/* An earlier one is another operation's. */
