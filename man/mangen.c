@@ -531,7 +531,7 @@ static const struct man_list lists[] = {
 	{ "refusals", "-tag -width malformed -compact", put_named,
 	  ITEMS(NCS_REFUSALS, NAMED) },
 	{ "moments", "-tag -width operation -compact", put_named,
-	  ITEMS(NCS_MOMENTS_OF_ARRIVAL, NAMED) },
+	  ITEMS(NCS_STAGES_OF_ARRIVAL, NAMED) },
 	{ "late_causes", "-tag -width producer -compact", put_named,
 	  ITEMS(NCS_LATE_CAUSES, NAMED) },
 	{ "path_causes", "-tag -width producer -compact", put_named,

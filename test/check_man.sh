@@ -117,7 +117,7 @@ what_there_is() {
 		want severities ncclstat.1 FINDING_WHAT_IS_WRONG -
 	fields verdicts NCS_CONFIDENCES ID,name,help name | unquote |
 		want confidences ncclstat.1 FINDING_WHAT_IS_WRONG -
-	fields lateness NCS_MOMENTS_OF_ARRIVAL ID,name,help name | unquote |
+	fields lateness NCS_STAGES_OF_ARRIVAL ID,name,help name | unquote |
 		want moments ncclstat.1 LATENESS -
 	fields lateness NCS_LATE_CAUSES ID,name,help name | unquote |
 		want late_causes ncclstat.1 LATENESS -

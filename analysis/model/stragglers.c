@@ -32,11 +32,11 @@ const char *ncs_moment_name(unsigned moment)
 {
 	static const char *const names[] = {
 #define X(ID, name, help) name,
-		NCS_MOMENTS_OF_ARRIVAL(X)
+		NCS_STAGES_OF_ARRIVAL(X)
 #undef X
 	};
 
-	return moment < NCS_MOMENTS ? names[moment] : "unknown";
+	return moment < NCS_ARRIVAL_STAGES ? names[moment] : "unknown";
 }
 
 /* --- Who waits for whom --------------------------------------------------- */
@@ -66,7 +66,7 @@ struct recent {
 	uint64_t cause_ns[NCS_LATE_CAUSE_COUNT];
 	uint64_t error_ns; /* of clocks */
 	uint8_t function;
-	uint8_t told_by; /* enum ncs_moment */
+	uint8_t told_by; /* enum ncs_arrival_stage */
 };
 
 struct ncs_late_rank {
@@ -186,8 +186,8 @@ struct comparison {
 	size_t count;
 	enum ncs_wait_rule wait_rule;
 	int32_t root;
-	bool known[NCS_MOMENTS]; /* of all members */
-	enum ncs_moment told_by;
+	bool known[NCS_ARRIVAL_STAGES]; /* of all members */
+	enum ncs_arrival_stage told_by;
 	size_t first; /* of all members; the earlier in their order */
 	size_t last;
 	uint64_t exclusive_ns; /* 0: several are last */
@@ -270,7 +270,7 @@ static bool find_root(struct comparison *comparison)
 static void find_moment(struct comparison *comparison)
 {
 	comparison->told_by = NCS_AT_OPERATION;
-	for (unsigned i = 0; i < NCS_MOMENTS; i++) {
+	for (unsigned i = 0; i < NCS_ARRIVAL_STAGES; i++) {
 		comparison->known[i] = true;
 		for (size_t k = 0; k < comparison->count; k++)
 			if (comparison->members[k].arrival->at_ns[i] == 0)
@@ -278,9 +278,9 @@ static void find_moment(struct comparison *comparison)
 	}
 	if (comparison->wait_rule != NCS_WAIT_FOR_ALL)
 		comparison->known[NCS_AT_DATA] = false;
-	for (unsigned i = NCS_AT_OPERATION + 1; i < NCS_MOMENTS; i++)
+	for (unsigned i = NCS_AT_OPERATION + 1; i < NCS_ARRIVAL_STAGES; i++)
 		if (comparison->known[i])
-			comparison->told_by = (enum ncs_moment)i;
+			comparison->told_by = (enum ncs_arrival_stage)i;
 	for (size_t k = 0; k < comparison->count; k++) {
 		struct member *member = &comparison->members[k];
 
@@ -358,7 +358,7 @@ static const struct member *first_waiting(const struct comparison *comparison)
 /* How late a member was at a moment on its way, of what it is late in the end:
  * what it made up for until then does not count. */
 static uint64_t late_at(const struct member *member, const struct member *than,
-			enum ncs_moment moment, uint64_t at_most_ns)
+			enum ncs_arrival_stage moment, uint64_t at_most_ns)
 {
 	uint64_t late_ns = since(than->arrival->at_ns[moment],
 				 member->arrival->at_ns[moment]);
@@ -378,7 +378,8 @@ static void split(const struct comparison *comparison,
 		for (unsigned i = NCS_AT_OPERATION; i < NCS_AT_DATA; i++)
 			if (comparison->known[i])
 				begun_ns = late_at(member, than,
-						   (enum ncs_moment)i, late_ns);
+						   (enum ncs_arrival_stage)i,
+						   late_ns);
 	called_ns = late_at(member, than, NCS_AT_OPERATION, begun_ns);
 	if (comparison->known[NCS_AT_CALL])
 		called_ns = late_at(member, than, NCS_AT_CALL, called_ns);

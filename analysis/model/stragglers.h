@@ -79,7 +79,7 @@ struct ncs_lateness_view {
 	 * negative: unknown. */
 	double cost;
 	/* Of recent ones: what its arrival was told by. */
-	uint64_t told_by[NCS_MOMENTS];
+	uint64_t told_by[NCS_ARRIVAL_STAGES];
 	/* Since the first look; compared are also operations at which nobody
 	 * waited for it. */
 	struct ncs_arrivals_count count;

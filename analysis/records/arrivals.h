@@ -19,11 +19,11 @@
 #include "ncclstat/tables/lateness.def"
 
 /* On the way into an operation, in this order. */
-enum ncs_moment {
+enum ncs_arrival_stage {
 #define X(ID, name, help) NCS_AT_##ID,
-	NCS_MOMENTS_OF_ARRIVAL(X)
+	NCS_STAGES_OF_ARRIVAL(X)
 #undef X
-		NCS_MOMENTS
+		NCS_ARRIVAL_STAGES
 };
 
 enum ncs_arrival_state {
@@ -42,7 +42,7 @@ struct ncs_arrival {
 	int32_t root;
 	uint64_t end_ns; /* of its enqueueing, if that is all NCCL tells */
 	bool has_end;
-	uint64_t at_ns[NCS_MOMENTS]; /* CLOCK_MONOTONIC, 0: not known */
+	uint64_t at_ns[NCS_ARRIVAL_STAGES]; /* CLOCK_MONOTONIC, 0: not known */
 };
 
 struct ncs_arrivals;

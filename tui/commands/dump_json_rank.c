@@ -352,7 +352,7 @@ static json_t *lateness_of(const struct ncs_rank *rank)
 		return json_null();
 	object = json_object();
 	told_by = json_object();
-	for (unsigned i = NCS_AT_OPERATION; i < NCS_MOMENTS; i++)
+	for (unsigned i = NCS_AT_OPERATION; i < NCS_ARRIVAL_STAGES; i++)
 		ncs_json_add_number(told_by, ncs_moment_name(i),
 				    view->told_by[i]);
 	ncs_json_add(object, "recent", lateness_figures(&view->recent));
