@@ -158,19 +158,19 @@ uint64_t ncs_lease_left_ns(const struct ncs_settings_view *settings,
 
 /* --- From words ----------------------------------------------------------- */
 
-struct word {
+struct detail_word {
 	const char *text;
 	size_t length;
 };
 
-static bool is(const struct word *word, const char *text)
+static bool is(const struct detail_word *word, const char *text)
 {
 	return strlen(text) == word->length &&
 	       memcmp(word->text, text, word->length) == 0;
 }
 
 /* Takes "prefix" off the word. */
-static bool take(struct word *word, const char *prefix)
+static bool take(struct detail_word *word, const char *prefix)
 {
 	size_t length = strlen(prefix);
 
@@ -182,7 +182,8 @@ static bool take(struct word *word, const char *prefix)
 }
 
 /* The number n of 2^n. False: it is no power of two, or too large a one. */
-static bool parse_log2(const struct word *word, unsigned most, unsigned *log2)
+static bool parse_log2(const struct detail_word *word, unsigned most,
+		       unsigned *log2)
 {
 	char digits[16];
 	unsigned long long number;
@@ -201,7 +202,7 @@ static bool parse_log2(const struct word *word, unsigned most, unsigned *log2)
 	return false;
 }
 
-static int find_group(const struct word *word)
+static int find_group(const struct detail_word *word)
 {
 	for (unsigned i = 0; i < NCS_GROUP_COUNT; i++)
 		if (is(word, ncs_event_group_name(i)))
@@ -217,11 +218,11 @@ static void name_groups(char *error, size_t size)
 }
 
 /* Groups named one after the other: -steps-control. */
-static bool parse_groups(struct word word, char sign, uint8_t *groups,
+static bool parse_groups(struct detail_word word, char sign, uint8_t *groups,
 			 char *error, size_t size)
 {
 	while (word.length > 0) {
-		struct word name = { word.text + 1, 0 };
+		struct detail_word name = { word.text + 1, 0 };
 		int group;
 
 		if (*word.text == sign)
@@ -254,7 +255,7 @@ static bool parse_groups(struct word word, char sign, uint8_t *groups,
 	return true;
 }
 
-static bool parse_events(struct word word, struct ncs_change *change,
+static bool parse_events(struct detail_word word, struct ncs_change *change,
 			 char *error, size_t size)
 {
 	struct ncs_detail *to = &change->to;
@@ -293,11 +294,11 @@ static bool parse_events(struct word word, struct ncs_change *change,
 	return true;
 }
 
-static bool parse_kernel(struct word word, struct ncs_change *change,
+static bool parse_kernel(struct detail_word word, struct ncs_change *change,
 			 char *error, size_t size)
 {
 	unsigned log2 = NCS_KERNEL_DETAIL_LOG2_DEFAULT;
-	struct word whole = word;
+	struct detail_word whole = word;
 
 	change->kernel = true;
 	if (is(&word, "default"))
@@ -321,7 +322,7 @@ static bool parse_kernel(struct word word, struct ncs_change *change,
 	return !error[0];
 }
 
-static bool parse_sample(struct word word, struct ncs_change *change,
+static bool parse_sample(struct detail_word word, struct ncs_change *change,
 			 char *error, size_t size)
 {
 	unsigned log2;
@@ -339,8 +340,8 @@ static bool parse_sample(struct word word, struct ncs_change *change,
 	return !error[0];
 }
 
-static bool parse_item(struct word word, struct ncs_change *change, char *error,
-		       size_t size)
+static bool parse_item(struct detail_word word, struct ncs_change *change,
+		       char *error, size_t size)
 {
 	if (is(&word, "default")) {
 		*change = (struct ncs_change){ .groups = true,
@@ -369,7 +370,7 @@ bool ncs_change_parse(const char *text, struct ncs_change *change, char *error,
 	memset(change, 0, sizeof(*change));
 	error[0] = '\0';
 	for (;;) {
-		struct word word;
+		struct detail_word word;
 
 		text += strspn(text, separators);
 		word.text = text;

@@ -33,7 +33,7 @@ struct sized {
 };
 
 /* What bounds the difference from one side. */
-struct direction {
+struct pair_direction {
 	struct ncs_bounds order;
 	struct ncs_bounds credit;
 	uint64_t credits;
@@ -42,19 +42,19 @@ struct direction {
 	double byte_ns; /* that a byte takes; 0: not known */
 };
 
-struct pair {
+struct host_pair {
 	size_t low;
 	size_t high;
 	int64_t about_ns; /* the difference, by any one fact */
 	/* The smaller number came first: the difference is at most that; and
 	 * the other way round for its negative. */
-	struct direction most;
-	struct direction least;
+	struct pair_direction most;
+	struct pair_direction least;
 	bool has_line;
 	struct ncs_clock_line line;
 };
 
-struct reading {
+struct realtime_reading {
 	uint64_t before_ns;
 	uint64_t realtime_ns;
 	uint64_t after_ns;
@@ -65,9 +65,9 @@ struct reading {
 struct ncs_alignment {
 	size_t hosts;
 	size_t nodes;        /* one more */
-	struct pair **pairs; /* low × nodes + high */
-	struct reading *readings;
-	struct pair **list; /* of all that are there */
+	struct host_pair **pairs; /* low × nodes + high */
+	struct realtime_reading *readings;
+	struct host_pair **list; /* of all that are there */
 	size_t count;
 };
 
@@ -80,10 +80,11 @@ struct ncs_alignment *ncs_alignment_new(size_t hosts)
 	alignment->hosts = hosts;
 	alignment->nodes = hosts + 1;
 	alignment->pairs = calloc(alignment->nodes * alignment->nodes,
-				  sizeof(struct pair *));
+				  sizeof(struct host_pair *));
 	alignment->list = calloc(alignment->nodes * alignment->nodes,
-				 sizeof(struct pair *));
-	alignment->readings = calloc(hosts + 1, sizeof(struct reading));
+				 sizeof(struct host_pair *));
+	alignment->readings =
+		calloc(hosts + 1, sizeof(struct realtime_reading));
 	if (!alignment->pairs || !alignment->list || !alignment->readings) {
 		ncs_alignment_free(alignment);
 		return NULL;
@@ -91,7 +92,7 @@ struct ncs_alignment *ncs_alignment_new(size_t hosts)
 	return alignment;
 }
 
-static void release_direction(struct direction *direction)
+static void release_direction(struct pair_direction *direction)
 {
 	ncs_bounds_release(&direction->order);
 	ncs_bounds_release(&direction->credit);
@@ -117,10 +118,11 @@ void ncs_alignment_free(struct ncs_alignment *alignment)
 /* --- Facts ---------------------------------------------------------------- */
 
 /* NULL: no memory. */
-static struct pair *pair_of(struct ncs_alignment *alignment, size_t low,
-			    size_t high)
+static struct host_pair *pair_of(struct ncs_alignment *alignment, size_t low,
+				 size_t high)
 {
-	struct pair **place = &alignment->pairs[low * alignment->nodes + high];
+	struct host_pair **place =
+		&alignment->pairs[low * alignment->nodes + high];
 
 	if (!*place) {
 		*place = calloc(1, sizeof(**place));
@@ -133,7 +135,7 @@ static struct pair *pair_of(struct ncs_alignment *alignment, size_t low,
 	return *place;
 }
 
-static struct ncs_bounds *sized_bounds(struct direction *direction,
+static struct ncs_bounds *sized_bounds(struct pair_direction *direction,
 				       uint64_t bytes)
 {
 	unsigned power = bytes ? 64 - (unsigned)__builtin_clzll(bytes) : 0;
@@ -155,7 +157,7 @@ static struct ncs_bounds *sized_bounds(struct direction *direction,
 	return &direction->order;
 }
 
-static struct ncs_bounds *bounds_of(struct direction *direction,
+static struct ncs_bounds *bounds_of(struct pair_direction *direction,
 				    const struct ncs_before *before)
 {
 	switch (before->fact) {
@@ -179,7 +181,7 @@ int ncs_alignment_add(struct ncs_alignment *alignment,
 	bool is_low = before->host < before->then_host;
 	size_t low = is_low ? before->host : before->then_host;
 	size_t high = is_low ? before->then_host : before->host;
-	struct pair *pair;
+	struct host_pair *pair;
 
 	if (low == high || high >= alignment->hosts)
 		return 0;
@@ -197,7 +199,7 @@ int ncs_alignment_add(struct ncs_alignment *alignment,
 /* CLOCK_REALTIME and CLOCK_MONOTONIC are corrected alike, so that the one less
  * the other changes only when the former is set, or as far as the times given
  * here drift. */
-static bool is_step(const struct reading *last, uint64_t before_ns,
+static bool is_step(const struct realtime_reading *last, uint64_t before_ns,
 		    uint64_t realtime_ns, uint64_t after_ns)
 {
 	int64_t most = (int64_t)(realtime_ns - before_ns);
@@ -216,8 +218,8 @@ int ncs_alignment_add_realtime(struct ncs_alignment *alignment, size_t host,
 			       uint64_t before_ns, uint64_t realtime_ns,
 			       uint64_t after_ns, uint64_t error_ns)
 {
-	struct reading *reading;
-	struct pair *pair;
+	struct realtime_reading *reading;
+	struct host_pair *pair;
 	int error;
 
 	if (host >= alignment->hosts || after_ns < before_ns)
@@ -232,8 +234,8 @@ int ncs_alignment_add_realtime(struct ncs_alignment *alignment, size_t host,
 		ncs_bounds_release(&pair->most.order);
 		ncs_bounds_release(&pair->least.order);
 	}
-	*reading = (struct reading){ before_ns, realtime_ns, after_ns,
-				     reading->steps, true };
+	*reading = (struct realtime_reading){ before_ns, realtime_ns, after_ns,
+					      reading->steps, true };
 	pair->about_ns = (int64_t)(realtime_ns - before_ns);
 	if (error_ns > INT64_MAX / 4)
 		return 0;
@@ -247,14 +249,14 @@ int ncs_alignment_add_realtime(struct ncs_alignment *alignment, size_t host,
 
 /* --- Pairs ---------------------------------------------------------------- */
 
-static bool has_credits(const struct direction *direction)
+static bool has_credits(const struct pair_direction *direction)
 {
 	return direction->awaited >= AWAITED_MIN &&
 	       direction->awaited >= direction->credits / AWAITED_PART;
 }
 
 /* All bounds of one side. 0 or -ENOMEM. */
-static int gather(const struct direction *direction, bool with_credit,
+static int gather(const struct pair_direction *direction, bool with_credit,
 		  bool with_bytes, struct ncs_bounds *all)
 {
 	int error = ncs_bounds_add_all(all, &direction->order, 0);
@@ -275,7 +277,7 @@ static int gather(const struct direction *direction, bool with_credit,
 }
 
 /* 0 or -ENOMEM. */
-static int fit(const struct pair *pair, bool with_credit, bool with_bytes,
+static int fit(const struct host_pair *pair, bool with_credit, bool with_bytes,
 	       uint64_t from_ns, uint64_t until_ns, bool *has_line,
 	       struct ncs_clock_line *line)
 {
@@ -292,7 +294,7 @@ static int fit(const struct pair *pair, bool with_credit, bool with_bytes,
 
 /* From the smallest messages to the largest: what a byte takes at least, most
  * of the time. The line is that of what this direction bounds. */
-static void measure_bytes(struct direction *direction,
+static void measure_bytes(struct pair_direction *direction,
 			  const struct ncs_clock_line *line)
 {
 	struct sized *small = NULL, *large = NULL;
@@ -327,7 +329,8 @@ static struct ncs_clock_line negative_of(const struct ncs_clock_line *line)
 }
 
 /* 0 or -ENOMEM. */
-static int solve_pair(struct pair *pair, uint64_t from_ns, uint64_t until_ns)
+static int solve_pair(struct host_pair *pair, uint64_t from_ns,
+		      uint64_t until_ns)
 {
 	struct ncs_clock_line other, negative;
 	bool with_credit = true, has_other;
@@ -360,7 +363,7 @@ static int solve_pair(struct pair *pair, uint64_t from_ns, uint64_t until_ns)
 	return error;
 }
 
-static uint64_t facts_of(const struct direction *direction)
+static uint64_t facts_of(const struct pair_direction *direction)
 {
 	uint64_t facts = direction->order.facts + direction->credit.facts;
 
@@ -415,7 +418,8 @@ static void find_about(struct solution *solution)
 	while (more) {
 		more = false;
 		for (size_t i = 0; i < solution->alignment->count; i++) {
-			const struct pair *pair = solution->alignment->list[i];
+			const struct host_pair *pair =
+				solution->alignment->list[i];
 			struct node *low = &nodes[pair->low];
 			struct node *high = &nodes[pair->high];
 
@@ -439,7 +443,7 @@ static int solve_pairs(struct solution *solution)
 	int error = 0;
 
 	for (size_t i = 0; error == 0 && i < solution->alignment->count; i++) {
-		struct pair *pair = solution->alignment->list[i];
+		struct host_pair *pair = solution->alignment->list[i];
 		uint64_t about_ns =
 			(uint64_t)solution->nodes[pair->low].about_ns;
 
@@ -451,14 +455,14 @@ static int solve_pairs(struct solution *solution)
 
 /* A pair's line when it is so late on the reference, and on its lower host so
  * much later. */
-static int64_t difference(const struct pair *pair, uint64_t reference_ns,
+static int64_t difference(const struct host_pair *pair, uint64_t reference_ns,
 			  int64_t low_ns)
 {
 	return ncs_clock_line_at(&pair->line, reference_ns + (uint64_t)low_ns);
 }
 
 /* Joins a host to one that is joined. */
-static void join(struct solution *solution, const struct pair *pair,
+static void join(struct solution *solution, const struct host_pair *pair,
 		 struct node *node, const struct node *near, double error_ns)
 {
 	const struct ncs_clock_line *line = &pair->line;
@@ -511,7 +515,7 @@ static void find_tree(struct solution *solution)
 			return;
 		best->is_done = true;
 		for (size_t i = 0; i < alignment->count; i++) {
-			const struct pair *pair = alignment->list[i];
+			const struct host_pair *pair = alignment->list[i];
 			struct node *low = &nodes[pair->low];
 			struct node *high = &nodes[pair->high];
 			struct node *other = low == best ? high : low;
@@ -608,8 +612,8 @@ static void least_squares(const struct equations *equations, double *found,
 }
 
 /* What a pair's line has more than the tree, at one end of the time. */
-static double rest_of(const struct solution *solution, const struct pair *pair,
-		      bool at_end)
+static double rest_of(const struct solution *solution,
+		      const struct host_pair *pair, bool at_end)
 {
 	const struct node *low = &solution->nodes[pair->low];
 	const struct node *high = &solution->nodes[pair->high];
@@ -623,7 +627,7 @@ static double rest_of(const struct solution *solution, const struct pair *pair,
 
 /* By how much a pair contradicts the tree, beyond what all are off at most. */
 static double excess_of(const struct solution *solution,
-			const struct pair *pair, double rest)
+			const struct host_pair *pair, double rest)
 {
 	const struct node *low = &solution->nodes[pair->low];
 	const struct node *high = &solution->nodes[pair->high];
@@ -640,7 +644,7 @@ static double set_equations(const struct solution *solution,
 
 	equations->count = 0;
 	for (size_t i = 0; i < solution->alignment->count; i++) {
-		const struct pair *pair = solution->alignment->list[i];
+		const struct host_pair *pair = solution->alignment->list[i];
 		double error_ns = (double)pair->line.error_ns + 1;
 		double rest;
 
@@ -721,7 +725,7 @@ static void count_facts(const struct solution *solution,
 	const struct ncs_alignment *alignment = solution->alignment;
 
 	for (size_t i = 0; i < alignment->count; i++) {
-		const struct pair *pair = alignment->list[i];
+		const struct host_pair *pair = alignment->list[i];
 		const struct ncs_clock_line *line = &pair->line;
 
 		if (pair->high == alignment->hosts)

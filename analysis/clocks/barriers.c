@@ -17,17 +17,17 @@
 /* Of more hosts than this, not every pair is told of. */
 #define HOSTS_ALL 16
 
-struct told {
+struct barrier_number {
 	uint64_t number; /* plus 1; 0: none */
 	uint32_t operation;
 	bool is_repeated;
 };
 
-struct rank {
+struct barrier_rank {
 	size_t host;
 	uint64_t comm_id;
 	struct ncs_clock clock;
-	struct told told[NCS_FUNCTION_COUNT][NUMBERS];
+	struct barrier_number told[NCS_FUNCTION_COUNT][NUMBERS];
 };
 
 /* On one host; 0: not seen. */
@@ -36,7 +36,7 @@ struct seen {
 	uint64_t end_ns;   /* the earliest; UINT64_MAX: not to be used */
 };
 
-struct kept {
+struct kept_barrier {
 	uint64_t comm_id;
 	uint64_t number; /* plus 1; 0: none */
 	uint8_t function;
@@ -46,9 +46,9 @@ struct kept {
 struct ncs_barriers {
 	struct ncs_alignment *alignment;
 	size_t hosts;
-	struct rank **ranks; /* by owner */
+	struct barrier_rank **ranks; /* by owner */
 	size_t rank_count;
-	struct kept *kept;
+	struct kept_barrier *kept;
 	size_t kept_count;
 	struct seen *seen; /* of each, by host */
 	uint64_t count;
@@ -64,7 +64,8 @@ struct ncs_barriers *ncs_barriers_new(struct ncs_alignment *alignment,
 	barriers->alignment = alignment;
 	barriers->hosts = hosts;
 	barriers->kept_count = kept ? kept : KEPT;
-	barriers->kept = calloc(barriers->kept_count, sizeof(struct kept));
+	barriers->kept =
+		calloc(barriers->kept_count, sizeof(struct kept_barrier));
 	barriers->seen =
 		calloc(barriers->kept_count * hosts + 1, sizeof(struct seen));
 	if (!barriers->kept || !barriers->seen) {
@@ -95,10 +96,10 @@ int ncs_barriers_expect(struct ncs_barriers *barriers, size_t owner,
 			size_t host, const struct ncs_identity *identity,
 			const struct ncs_clock *clock)
 {
-	struct rank *rank;
+	struct barrier_rank *rank;
 
 	if (owner >= barriers->rank_count) {
-		struct rank **ranks =
+		struct barrier_rank **ranks =
 			realloc(barriers->ranks, (owner + 1) * sizeof(*ranks));
 
 		if (!ranks)
@@ -146,7 +147,7 @@ static int tell_pair(struct ncs_barriers *barriers, const struct seen *seen,
  * there. */
 static int tell(struct ncs_barriers *barriers, size_t place)
 {
-	struct kept *kept = &barriers->kept[place];
+	struct kept_barrier *kept = &barriers->kept[place];
 	struct seen *seen = &barriers->seen[place * barriers->hosts];
 	size_t first = barriers->hosts, last = barriers->hosts;
 	int error = 0;
@@ -172,7 +173,7 @@ static int tell(struct ncs_barriers *barriers, size_t place)
 		}
 		last = i;
 	}
-	*kept = (struct kept){ 0 };
+	*kept = (struct kept_barrier){ 0 };
 	memset(seen, 0, barriers->hosts * sizeof(*seen));
 	return error;
 }
@@ -209,23 +210,24 @@ static size_t place_of(const struct ncs_barriers *barriers, uint64_t comm_id,
 }
 
 /* Whether a rank tells of a number for another operation than before. */
-static bool is_repeated(struct rank *rank, const struct ncs_record *record)
+static bool is_repeated(struct barrier_rank *rank,
+			const struct ncs_record *record)
 {
-	struct told *told =
+	struct barrier_number *told =
 		&rank->told[record->function][record->number % NUMBERS];
 
 	if (told->number != record->number + 1)
-		*told = (struct told){ record->number + 1, record->operation,
-				       false };
+		*told = (struct barrier_number){ record->number + 1,
+						 record->operation, false };
 	told->is_repeated |= told->operation != record->operation;
 	return told->is_repeated;
 }
 
-static int take(struct ncs_barriers *barriers, struct rank *rank,
+static int take(struct ncs_barriers *barriers, struct barrier_rank *rank,
 		const struct ncs_record *record)
 {
 	size_t place = place_of(barriers, rank->comm_id, record);
-	struct kept *kept = &barriers->kept[place];
+	struct kept_barrier *kept = &barriers->kept[place];
 	struct seen *seen =
 		&barriers->seen[place * barriers->hosts + rank->host];
 	uint64_t begin_ns = ncs_clock_ns(&rank->clock, record->start);
@@ -237,8 +239,9 @@ static int take(struct ncs_barriers *barriers, struct rank *rank,
 	    kept->comm_id != rank->comm_id ||
 	    kept->function != record->function) {
 		error = tell(barriers, place);
-		*kept = (struct kept){ rank->comm_id, record->number + 1,
-				       record->function, false };
+		*kept = (struct kept_barrier){ rank->comm_id,
+					       record->number + 1,
+					       record->function, false };
 	}
 	kept->is_spoiled |= is_repeated(rank, record);
 	if (begin_ns > seen->begin_ns)
@@ -254,7 +257,7 @@ static int take(struct ncs_barriers *barriers, struct rank *rank,
 int ncs_barriers_take(struct ncs_barriers *barriers, size_t owner,
 		      const struct ncs_record *records, size_t count)
 {
-	struct rank *rank =
+	struct barrier_rank *rank =
 		owner < barriers->rank_count ? barriers->ranks[owner] : NULL;
 	int error = 0;
 

@@ -24,14 +24,14 @@
 #define SETTLES_AFTER_NS UINT64_C(10000000)
 
 /* What is told of an operation by the records of its parts. */
-struct parts {
+struct operation_children {
 	uint32_t operation; /* 0: none */
 	struct ncs_children children;
 };
 
 struct ncs_arrivals {
 	struct ncs_arrival arrivals[ARRIVALS];
-	struct parts parts[PARTS];
+	struct operation_children parts[PARTS];
 	struct ncs_call_history calls;
 	uint16_t unsettled[ARRIVALS]; /* places, each at most once */
 	size_t unsettled_count;
@@ -71,12 +71,13 @@ static bool is_collective(unsigned function)
 
 /* --- Parts of operations -------------------------------------------------- */
 
-static struct parts *parts_of(struct ncs_arrivals *arrivals, uint32_t operation)
+static struct operation_children *parts_of(struct ncs_arrivals *arrivals,
+					   uint32_t operation)
 {
-	struct parts *parts = &arrivals->parts[operation % PARTS];
+	struct operation_children *parts = &arrivals->parts[operation % PARTS];
 
 	if (parts->operation != operation)
-		*parts = (struct parts){ .operation = operation };
+		*parts = (struct operation_children){ .operation = operation };
 	return parts;
 }
 
@@ -223,7 +224,7 @@ static void settle(struct ncs_arrivals *arrivals,
 		   const struct ncs_gpu_clock_view *gpu_clock,
 		   struct ncs_arrival *arrival, bool all_there)
 {
-	const struct parts *parts =
+	const struct operation_children *parts =
 		&arrivals->parts[arrival->operation % PARTS];
 	const struct ncs_children *children = &parts->children;
 	uint64_t *at_ns = arrival->at_ns;

@@ -30,7 +30,7 @@
 /* After so many intervals most of them must have been as long as the first. */
 #define INTERVALS_JUDGED 8u
 
-struct kind {
+struct job_kind {
 	uint64_t hash;     /* 0: none */
 	uint64_t latest;   /* place among the operations */
 	uint64_t sum;      /* of all hashes before that */
@@ -41,7 +41,7 @@ struct kind {
 };
 
 /* From a place on steps begin at one kind. */
-struct phase {
+struct job_phase {
 	uint64_t first;  /* place */
 	uint64_t anchor; /* hash; 0: there are no steps */
 };
@@ -49,9 +49,9 @@ struct phase {
 struct ncs_job_steps {
 	uint64_t place; /* operations so far that count */
 	uint64_t sum;   /* of their hashes */
-	struct kind *kinds;
+	struct job_kind *kinds;
 	size_t kind_count, capacity;
-	struct phase *phases;
+	struct job_phase *phases;
 	size_t phase_count, phase_capacity;
 	/* Of the phase at hand. */
 	uint64_t anchor; /* hash; 0: there is none */
@@ -99,10 +99,11 @@ static uint64_t hash_of(const struct ncs_joined *joined)
 	return hash ? hash : 1;
 }
 
-static struct kind *find(const struct ncs_job_steps *steps, uint64_t hash)
+static struct job_kind *find(const struct ncs_job_steps *steps, uint64_t hash)
 {
 	for (size_t i = hash;; i++) {
-		struct kind *kind = &steps->kinds[i & (steps->capacity - 1)];
+		struct job_kind *kind =
+			&steps->kinds[i & (steps->capacity - 1)];
 
 		if (kind->hash == hash || kind->hash == 0)
 			return kind;
@@ -111,7 +112,7 @@ static struct kind *find(const struct ncs_job_steps *steps, uint64_t hash)
 
 static int grow(struct ncs_job_steps *steps)
 {
-	struct kind *before = steps->kinds;
+	struct job_kind *before = steps->kinds;
 	size_t count = steps->capacity;
 
 	if (2 * steps->kind_count < count)
@@ -142,7 +143,7 @@ static int add_phase(struct ncs_job_steps *steps, uint64_t first,
 		     uint64_t anchor)
 {
 	size_t capacity = steps->phase_capacity;
-	struct phase *phases;
+	struct job_phase *phases;
 
 	if (steps->phase_count == PHASES_MAX)
 		return 0;
@@ -154,12 +155,13 @@ static int add_phase(struct ncs_job_steps *steps, uint64_t first,
 		steps->phases = phases;
 		steps->phase_capacity = capacity;
 	}
-	steps->phases[steps->phase_count++] = (struct phase){ first, anchor };
+	steps->phases[steps->phase_count++] =
+		(struct job_phase){ first, anchor };
 	return 0;
 }
 
 /* What was taken for phases within a step's length before is a part of it. */
-static int begin_phase(struct ncs_job_steps *steps, const struct kind *kind)
+static int begin_phase(struct ncs_job_steps *steps, const struct job_kind *kind)
 {
 	while (steps->phase_count > 0 &&
 	       steps->phases[steps->phase_count - 1].first + kind->interval >=
@@ -214,7 +216,7 @@ static int note_anchor(struct ncs_job_steps *steps)
 
 /* Whether steps begin at a kind that is regular rather than as they did. */
 static bool is_better(const struct ncs_job_steps *steps,
-		      const struct kind *kind)
+		      const struct job_kind *kind)
 {
 	if (steps->anchor == 0)
 		return true;
@@ -229,7 +231,7 @@ int ncs_job_steps_learn(struct ncs_job_steps *steps,
 			const struct ncs_joined *joined, bool is_counted)
 {
 	uint64_t hash = hash_of(joined), interval, contents;
-	struct kind *kind;
+	struct job_kind *kind;
 	int error = 0;
 
 	if (!is_counted || joined->function == NCS_FUNCTION_SEND_RECV)
@@ -240,7 +242,7 @@ int ncs_job_steps_learn(struct ncs_job_steps *steps,
 		error = note_anchor(steps);
 	kind = find(steps, hash);
 	if (kind->hash == 0) {
-		*kind = (struct kind){ .hash = hash };
+		*kind = (struct job_kind){ .hash = hash };
 		steps->kind_count++;
 	} else {
 		interval = steps->place - kind->latest;

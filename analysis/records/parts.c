@@ -30,7 +30,7 @@
 /* More channels than an operation has. */
 #define CHANNELS_MAX 4096u
 
-struct slot {
+struct part_slot {
 	uint32_t operation; /* 0: none */
 	bool has_ended;
 	uint64_t drained_ns;                /* when its record was */
@@ -43,7 +43,7 @@ struct slot {
 	uint32_t channel_found; /* the latest */
 };
 
-struct ended {
+struct ended_operation {
 	uint32_t operation;
 	uint64_t drained_ns;
 };
@@ -62,9 +62,10 @@ struct ncs_parts {
 	int32_t nranks;
 	size_t owner;
 	struct algorithm algorithms[NCS_FUNCTION_COUNT][NCS_SIZE_CLASS_COUNT];
-	struct slot *slots; /* by the operation's number, round and round */
+	struct part_slot *slots; /* by the operation's number, round and round */
 	uint32_t slot_count;
-	struct ended *ended; /* in the order of their records, likewise */
+	struct ended_operation
+		*ended; /* in the order of their records, likewise */
 	uint32_t ended_capacity;
 	uint64_t ended_first, ended_next;
 	struct ncs_call_history calls;
@@ -153,31 +154,32 @@ int ncs_parts_learn(struct ncs_parts *parts,
 
 /* --- Slots ---------------------------------------------------------------- */
 
-static struct slot *slot_at(const struct ncs_parts *parts, uint32_t operation)
+static struct part_slot *slot_at(const struct ncs_parts *parts,
+				 uint32_t operation)
 {
 	return &parts->slots[operation & (parts->slot_count - 1)];
 }
 
 /* Its channels' memory stays for the next one. */
-static void clear(struct slot *slot)
+static void clear(struct part_slot *slot)
 {
 	struct ncs_part_channel *channels = slot->channels;
 	uint32_t capacity = slot->channel_capacity;
 
-	*slot = (struct slot){ .channels = channels,
-			       .channel_capacity = capacity };
+	*slot = (struct part_slot){ .channels = channels,
+				    .channel_capacity = capacity };
 }
 
 /* Those that are in use differ in their lowest bits, and go on to. */
 static int grow_slots(struct ncs_parts *parts)
 {
 	uint32_t before = parts->slot_count;
-	struct slot *slots = calloc(2 * (size_t)before, sizeof(*slots));
+	struct part_slot *slots = calloc(2 * (size_t)before, sizeof(*slots));
 
 	if (!slots)
 		return -ENOMEM;
 	for (uint32_t i = 0; i < before; i++) {
-		const struct slot *slot = &parts->slots[i];
+		const struct part_slot *slot = &parts->slots[i];
 
 		if (slot->operation != 0)
 			slots[slot->operation & (2 * before - 1)] = *slot;
@@ -192,7 +194,8 @@ static int grow_slots(struct ncs_parts *parts)
 
 /* Whether an operation makes room for another one, which it will not live to
  * see the end of. */
-static bool makes_room(const struct ncs_parts *parts, const struct slot *slot)
+static bool makes_room(const struct ncs_parts *parts,
+		       const struct part_slot *slot)
 {
 	return parts->slot_count >= SLOTS_MAX ||
 	       (!slot->has_ended && parts->slot_count >= SLOTS_UNENDED);
@@ -200,7 +203,7 @@ static bool makes_room(const struct ncs_parts *parts, const struct slot *slot)
 
 /* 0: *slot is the operation's; -ENOMEM. */
 static int slot_of(struct ncs_parts *parts, uint32_t operation,
-		   struct slot **slot)
+		   struct part_slot **slot)
 {
 	*slot = slot_at(parts, operation);
 	while ((*slot)->operation != 0 && (*slot)->operation != operation) {
@@ -220,7 +223,7 @@ static int slot_of(struct ncs_parts *parts, uint32_t operation,
 /* --- Records -------------------------------------------------------------- */
 
 /* NULL: no memory, or more of them than there are. */
-static struct ncs_part_channel *channel_of(struct slot *slot,
+static struct ncs_part_channel *channel_of(struct part_slot *slot,
 					   const struct ncs_record *record)
 {
 	bool send = record->flags & NCS_RECORD_SEND;
@@ -257,7 +260,7 @@ static struct ncs_part_channel *channel_of(struct slot *slot,
 	return &channels[slot->channel_found];
 }
 
-static int take_transfer(struct ncs_parts *parts, struct slot *slot,
+static int take_transfer(struct ncs_parts *parts, struct part_slot *slot,
 			 const struct ncs_record *record)
 {
 	struct ncs_part_channel *channel = channel_of(slot, record);
@@ -283,7 +286,7 @@ static int take_child(struct ncs_parts *parts, const struct ncs_record *record)
 {
 	bool is_transfer = record->event == NCS_EVENT_PROXY_OP ||
 			   record->event == NCS_EVENT_PROXY_STEP;
-	struct slot *slot;
+	struct part_slot *slot;
 	int error;
 
 	if (record->operation == 0 ||
@@ -306,7 +309,7 @@ static int queue_ended(struct ncs_parts *parts, uint32_t operation,
 	uint32_t before = parts->ended_capacity;
 
 	if (parts->ended_next - parts->ended_first == before) {
-		struct ended *ended =
+		struct ended_operation *ended =
 			calloc(2 * (size_t)before, sizeof(*ended));
 
 		if (!ended)
@@ -319,14 +322,14 @@ static int queue_ended(struct ncs_parts *parts, uint32_t operation,
 		parts->ended_capacity = 2 * before;
 	}
 	parts->ended[parts->ended_next++ % parts->ended_capacity] =
-		(struct ended){ operation, drained_ns };
+		(struct ended_operation){ operation, drained_ns };
 	return 0;
 }
 
 static int take_operation(struct ncs_parts *parts,
 			  const struct ncs_record *record, uint64_t drained_ns)
 {
-	struct slot *slot;
+	struct part_slot *slot;
 	int error;
 
 	if (record->operation == 0 || record->function >= NCS_FUNCTION_COUNT)
@@ -483,7 +486,7 @@ static double wire_time(const struct ncs_part_channel *channel)
 	       (double)channel->steps;
 }
 
-static void find_channels(const struct slot *slot, struct ncs_part *part)
+static void find_channels(const struct part_slot *slot, struct ncs_part *part)
 {
 	part->channels = slot->channel_count;
 	for (uint32_t i = 0; i < slot->channel_count; i++) {
@@ -501,7 +504,7 @@ static void find_channels(const struct slot *slot, struct ncs_part *part)
 	}
 }
 
-static void finish(struct ncs_parts *parts, const struct slot *slot,
+static void finish(struct ncs_parts *parts, const struct part_slot *slot,
 		   struct ncs_part *part)
 {
 	const struct ncs_clock *clock = &parts->clock;
@@ -545,10 +548,10 @@ static void finish(struct ncs_parts *parts, const struct slot *slot,
 const struct ncs_part *ncs_parts_next(struct ncs_parts *parts)
 {
 	while (parts->ended_first < parts->ended_next) {
-		const struct ended *ended =
+		const struct ended_operation *ended =
 			&parts->ended[parts->ended_first %
 				      parts->ended_capacity];
-		struct slot *slot = slot_at(parts, ended->operation);
+		struct part_slot *slot = slot_at(parts, ended->operation);
 
 		if (ended->drained_ns > parts->settled_ns)
 			break;

@@ -15,18 +15,18 @@
 typedef uint32_t counts[NCS_STEP_TIMES][NCS_HISTOGRAM_BUCKETS];
 
 /* Of one operation, in one direction. */
-struct part {
+struct operation_part {
 	uint64_t steps;
 	double time_ns[NCS_STEP_TIMES];
 	counts *values; /* as many as there are of each; NULL: none yet */
 	unsigned first[NCS_STEP_TIMES], last[NCS_STEP_TIMES];
 };
 
-struct operation {
+struct open_operation {
 	uint32_t number; /* 0: none */
 	unsigned level;
 	bool is_added; /* to the sums, as it is */
-	struct part parts[2];
+	struct operation_part parts[2];
 };
 
 /* Of a look's steps that are not sampled: they have no error, so it does not
@@ -37,7 +37,7 @@ struct whole {
 };
 
 /* Sums over operations. */
-struct direction {
+struct step_sums {
 	struct whole whole; /* not in the sums yet */
 	struct ncs_sums times[NCS_STEP_TIMES];	/* of the time; steps */
 	struct ncs_sums shares[NCS_STEP_TIMES]; /* of the time; duration */
@@ -47,8 +47,8 @@ struct direction {
 };
 
 struct ncs_steps {
-	struct operation open[OPEN_MAX];
-	struct direction directions[2];
+	struct open_operation open[OPEN_MAX];
+	struct step_sums directions[2];
 	bool looked;
 	uint64_t lost;
 	uint64_t read;
@@ -115,13 +115,13 @@ static double weight_of(unsigned level)
 }
 
 /* What is not sampled goes into the sums at once: it has no error. */
-static bool is_sampled(const struct operation *operation)
+static bool is_sampled(const struct open_operation *operation)
 {
 	return operation->level > 0;
 }
 
-static void remove_values(struct direction *direction, double weight,
-			  const struct part *part, unsigned count)
+static void remove_values(struct step_sums *direction, double weight,
+			  const struct operation_part *part, unsigned count)
 {
 	for (unsigned i = 0; i < count; i++)
 		ncs_distribution_remove(&direction->values[i], weight,
@@ -129,8 +129,8 @@ static void remove_values(struct direction *direction, double weight,
 					part->last[i]);
 }
 
-static int add_values(struct direction *direction, double weight,
-		      const struct part *part)
+static int add_values(struct step_sums *direction, double weight,
+		      const struct operation_part *part)
 {
 	for (unsigned i = 0; i < NCS_STEP_TIMES; i++) {
 		if (ncs_distribution_add(&direction->values[i], weight,
@@ -144,8 +144,8 @@ static int add_values(struct direction *direction, double weight,
 }
 
 /* 0, or -ENOMEM: then nothing of it was added. */
-static int add_part(struct direction *direction, double weight,
-		    const struct part *part)
+static int add_part(struct step_sums *direction, double weight,
+		    const struct operation_part *part)
 {
 	int error = add_values(direction, weight, part);
 
@@ -158,8 +158,8 @@ static int add_part(struct direction *direction, double weight,
 	return error;
 }
 
-static void remove_part(struct direction *direction, double weight,
-			const struct part *part)
+static void remove_part(struct step_sums *direction, double weight,
+			const struct operation_part *part)
 {
 	remove_values(direction, weight, part, NCS_STEP_TIMES);
 	for (unsigned i = 0; i < NCS_STEP_TIMES; i++) {
@@ -170,7 +170,8 @@ static void remove_part(struct direction *direction, double weight,
 	}
 }
 
-static int add_parts(struct ncs_steps *steps, const struct operation *operation)
+static int add_parts(struct ncs_steps *steps,
+		     const struct open_operation *operation)
 {
 	double weight = weight_of(operation->level);
 	int error = 0;
@@ -188,7 +189,7 @@ static int add_parts(struct ncs_steps *steps, const struct operation *operation)
 }
 
 /* Has the sums contain an operation, or not. 0 or -ENOMEM. */
-static int set_added(struct ncs_steps *steps, struct operation *operation,
+static int set_added(struct ncs_steps *steps, struct open_operation *operation,
 		     bool added)
 {
 	int error = 0;
@@ -206,23 +207,23 @@ static int set_added(struct ncs_steps *steps, struct operation *operation,
 	return error;
 }
 
-static void empty_part(struct part *part)
+static void empty_part(struct operation_part *part)
 {
 	counts *values = part->values;
 
 	if (values && part->steps > 0)
 		memset(values, 0, sizeof(*values));
-	*part = (struct part){ .values = values };
+	*part = (struct operation_part){ .values = values };
 	for (unsigned i = 0; i < NCS_STEP_TIMES; i++)
 		part->first[i] = NCS_HISTOGRAM_BUCKETS - 1;
 }
 
 /* The entry of an operation; the one that had its place so far has had its
  * time. NULL: no memory. */
-static struct operation *open_operation(struct ncs_steps *steps,
-					uint32_t number, unsigned level)
+static struct open_operation *open_operation(struct ncs_steps *steps,
+					     uint32_t number, unsigned level)
 {
-	struct operation *operation = &steps->open[number % OPEN_MAX];
+	struct open_operation *operation = &steps->open[number % OPEN_MAX];
 
 	if (operation->number == number && operation->level == level) {
 		set_added(steps, operation, false);
@@ -258,7 +259,7 @@ void ncs_step_split(const struct ncs_record *record,
 }
 
 /* One that stands for itself. 0 or -ENOMEM. */
-static int add_step(struct direction *direction,
+static int add_step(struct step_sums *direction,
 		    const uint64_t times[NCS_STEP_TIMES])
 {
 	struct whole *whole = &direction->whole;
@@ -273,7 +274,7 @@ static int add_step(struct direction *direction,
 	return error;
 }
 
-static void add_whole(struct direction *direction)
+static void add_whole(struct step_sums *direction)
 {
 	struct whole *whole = &direction->whole;
 
@@ -287,7 +288,8 @@ static void add_whole(struct direction *direction)
 	*whole = (struct whole){ 0 };
 }
 
-static void put_step(struct part *part, const uint64_t times[NCS_STEP_TIMES])
+static void put_step(struct operation_part *part,
+		     const uint64_t times[NCS_STEP_TIMES])
 {
 	for (unsigned i = 0; i < NCS_STEP_TIMES; i++) {
 		unsigned bucket = ncs_histogram_bucket(times[i]);
@@ -306,10 +308,10 @@ static int take_step(struct ncs_steps *steps, const struct ncs_clock *clock,
 {
 	bool send = record->flags & NCS_RECORD_SEND;
 	unsigned level = NCS_RECORD_LEVEL(record->flags);
-	struct direction *direction = &steps->directions[send];
+	struct step_sums *direction = &steps->directions[send];
 	uint64_t times[NCS_STEP_TIMES];
-	struct operation *operation;
-	struct part *part;
+	struct open_operation *operation;
+	struct operation_part *part;
 
 	if (level == NCS_LEVEL_SLOW) {
 		direction->view.slow++;
@@ -352,7 +354,7 @@ static void forget_bounds(struct ncs_quantile *quantile)
 	quantile->low = quantile->high = -1;
 }
 
-static void estimate(struct ncs_steps *steps, struct direction *direction)
+static void estimate(struct ncs_steps *steps, struct step_sums *direction)
 {
 	struct ncs_steps_view *view = &direction->view;
 	bool few_lost = steps->lost <= steps->read / 100;
@@ -408,7 +410,7 @@ int ncs_steps_take(struct ncs_steps *steps, const struct ncs_clock *clock,
 
 const struct ncs_steps_view *ncs_steps_view(struct ncs_steps *steps, bool send)
 {
-	struct direction *direction;
+	struct step_sums *direction;
 
 	if (!steps)
 		return NULL;

@@ -23,19 +23,19 @@ struct decoded_words {
 };
 
 /* A message, or what is left of it. */
-struct message {
+struct decoded_message {
 	const uint8_t *at;
 	const uint8_t *end;
 };
 
-struct field {
+struct decoded_field {
 	unsigned number;
 	unsigned wire;
 	uint64_t value;
-	struct message inner;
+	struct decoded_message inner;
 };
 
-static uint64_t take_varint(struct message *message)
+static uint64_t take_varint(struct decoded_message *message)
 {
 	uint64_t value = 0;
 
@@ -53,7 +53,7 @@ static uint64_t take_varint(struct message *message)
 }
 
 /* False: the message is at its end. */
-static bool take(struct message *message, struct field *field)
+static bool take(struct decoded_message *message, struct decoded_field *field)
 {
 	uint64_t tag;
 
@@ -74,14 +74,14 @@ static bool take(struct message *message, struct field *field)
 		assert_int_equal(field->wire, 2);
 		length = take_varint(message);
 		assert_true(length <= (uint64_t)(message->end - message->at));
-		field->inner =
-			(struct message){ message->at, message->at + length };
+		field->inner = (struct decoded_message){ message->at,
+							 message->at + length };
 		message->at += length;
 	}
 	return true;
 }
 
-static char *text_of(const struct message *message)
+static char *text_of(const struct decoded_message *message)
 {
 	return strndup((const char *)message->at,
 		       (size_t)(message->end - message->at));
@@ -102,9 +102,10 @@ static const char *word(const struct decoded_trace *trace, unsigned table,
 	return trace->words->text[table][id];
 }
 
-static void read_interned(struct decoded_trace *trace, struct message data)
+static void read_interned(struct decoded_trace *trace,
+			  struct decoded_message data)
 {
-	struct field table, field;
+	struct decoded_field table, field;
 
 	while (take(&data, &table)) {
 		unsigned of = table.number == 1  ? CATEGORIES :
@@ -128,10 +129,10 @@ static void read_interned(struct decoded_trace *trace, struct message data)
 	}
 }
 
-static void read_track(struct decoded_trace *trace, struct message data)
+static void read_track(struct decoded_trace *trace, struct decoded_message data)
 {
 	struct decoded_track track = { 0 };
-	struct field field, inner;
+	struct decoded_field field, inner;
 
 	while (take(&data, &field)) {
 		if (field.number == 1)
@@ -157,9 +158,10 @@ static void read_track(struct decoded_trace *trace, struct message data)
 	trace->tracks[trace->track_count++] = track;
 }
 
-static void read_snapshot(struct decoded_trace *trace, struct message data)
+static void read_snapshot(struct decoded_trace *trace,
+			  struct decoded_message data)
 {
-	struct field clock, field;
+	struct decoded_field clock, field;
 	uint64_t clocks[129] = { 0 };
 
 	while (take(&data, &clock)) {
@@ -177,11 +179,12 @@ static void read_snapshot(struct decoded_trace *trace, struct message data)
 }
 
 static void read_argument(const struct decoded_trace *trace,
-			  struct decoded_event *event, struct message data)
+			  struct decoded_event *event,
+			  struct decoded_message data)
 {
 	static const char kinds[] = { [2] = 'b', [3] = 'u', [4] = 'i' };
 	struct decoded_argument *argument;
-	struct field field;
+	struct decoded_field field;
 
 	assert_true(event->argument_count < DECODED_ARGUMENTS_MAX);
 	argument = &event->arguments[event->argument_count++];
@@ -200,12 +203,12 @@ static void read_argument(const struct decoded_trace *trace,
 	assert_non_null(argument->name);
 }
 
-static void read_event(struct decoded_trace *trace, struct message data,
+static void read_event(struct decoded_trace *trace, struct decoded_message data,
 		       uint64_t at_ns)
 {
 	struct decoded_event event = { .at_ns = at_ns,
 				       .order = trace->event_count };
-	struct field field;
+	struct decoded_field field;
 
 	while (take(&data, &field)) {
 		switch (field.number) {
@@ -248,11 +251,12 @@ static void read_event(struct decoded_trace *trace, struct message data,
 	trace->events[trace->event_count++] = event;
 }
 
-static void read_packet(struct decoded_trace *trace, struct message packet)
+static void read_packet(struct decoded_trace *trace,
+			struct decoded_message packet)
 {
-	struct message event = { 0 };
+	struct decoded_message event = { 0 };
 	uint64_t at_ns = 0, clock = 128;
-	struct field field;
+	struct decoded_field field;
 
 	while (take(&packet, &field)) {
 		switch (field.number) {
@@ -351,8 +355,8 @@ static void nest(struct decoded_trace *trace)
 void decoded_trace_read(struct decoded_trace *trace, const void *bytes,
 			size_t size)
 {
-	struct message file = { bytes, (const uint8_t *)bytes + size };
-	struct field packet;
+	struct decoded_message file = { bytes, (const uint8_t *)bytes + size };
+	struct decoded_field packet;
 
 	memset(trace, 0, sizeof(*trace));
 	trace->words = calloc(1, sizeof(*trace->words));

@@ -31,7 +31,7 @@ const struct gen_options gen_usual = {
 	.algorithm = NCS_ALGORITHM_RING,
 };
 
-struct process {
+struct generated_process {
 	double ends_ns[AHEAD_MAX]; /* of the latest, round and round */
 	uint64_t count;
 };
@@ -39,7 +39,7 @@ struct process {
 struct gen_job {
 	struct gen_options options;
 	uint64_t made;
-	struct process *processes;
+	struct generated_process *processes;
 	struct ncs_part *parts;
 	struct ncs_joined joined;
 	uint64_t numbers[3];
@@ -107,7 +107,7 @@ static double at(const struct ncs_part *part, enum ncs_part_stage moment)
 static void arrive(struct gen_job *job, unsigned rank, struct ncs_part *part)
 {
 	const struct gen_options *options = &job->options;
-	struct process *process = &job->processes[rank];
+	struct generated_process *process = &job->processes[rank];
 	double slow =
 		(int)rank == options->straggler ? options->straggler_factor : 1;
 	double host_ns = jittered(job, options->host_ns, rank, HOST) * slow;
@@ -134,7 +134,7 @@ static void arrive(struct gen_job *job, unsigned rank, struct ncs_part *part)
 static void end(struct gen_job *job, unsigned rank, struct ncs_part *part,
 		double end_ns)
 {
-	struct process *process = &job->processes[rank];
+	struct generated_process *process = &job->processes[rank];
 
 	set(part, NCS_PART_END, end_ns);
 	process->ends_ns[process->count++ % AHEAD_MAX] = at(part, NCS_PART_END);

@@ -37,29 +37,29 @@
 #define COMM_ID UINT64_C(0x51a1a7edc0ffee)
 
 /* Lane 0 is that of all threads without one. */
-enum lane {
+enum host_lane {
 	LANE_APPLICATION = 1,
 	LANE_PROXY,
 	LANES,
 };
 
-struct kept {
+struct host_kept {
 	uint64_t end_ns; /* true */
 	struct ncs_record record;
 };
 
-struct queue {
-	struct kept *kept;
+struct host_queue {
+	struct host_kept *kept;
 	size_t count;
 	size_t room;
 	uint64_t position;
 };
 
-struct rank {
+struct host_rank {
 	unsigned host;
 	size_t number; /* in its writer */
 	struct ncs_header header;
-	struct queue queues[LANES];
+	struct host_queue queues[LANES];
 	uint64_t ready_ns; /* when it goes on */
 	uint64_t operations;
 	uint64_t calls;
@@ -68,11 +68,11 @@ struct rank {
 	uint64_t called_ns, begun_ns, end_ns, first_child_ns;
 };
 
-struct job {
+struct hosts_job {
 	struct simulated_hosts *hosts;
 	const struct simulated_options *options;
 	unsigned rank_count;
-	struct rank *ranks;
+	struct host_rank *ranks;
 	struct ncs_recording_writer *writers[SIMULATED_HOSTS_MAX];
 	uint64_t *free_ns; /* of each rank's link to the next, by channel */
 	uint64_t random;
@@ -115,7 +115,7 @@ static uint64_t mixed(uint64_t x)
 }
 
 /* From 0 to 1. */
-static double chance(struct job *job)
+static double chance(struct hosts_job *job)
 {
 	job->random += UINT64_C(0x9e3779b97f4a7c15);
 	return (double)(mixed(job->random) >> 11) / 9007199254740992.0;
@@ -129,7 +129,7 @@ static double fixed(uint64_t seed, uint64_t number)
 	return (double)(x >> 11) / 4503599627370496.0 - 1;
 }
 
-static uint64_t noise(struct job *job, double mean_ns)
+static uint64_t noise(struct hosts_job *job, double mean_ns)
 {
 	return (uint64_t)(-mean_ns * log(1 - chance(job)));
 }
@@ -186,16 +186,17 @@ static void set_clocks(struct simulated_hosts *hosts)
 
 /* --- Records -------------------------------------------------------------- */
 
-static uint64_t clock_of(const struct job *job, const struct rank *rank,
-			 uint64_t true_ns)
+static uint64_t clock_of(const struct hosts_job *job,
+			 const struct host_rank *rank, uint64_t true_ns)
 {
 	return simulated_clock_ns(job->hosts, rank->host, true_ns);
 }
 
 /* Of a span from `start_ns` to `end_ns`, true time, with two moments in it. */
-static struct ncs_record span(const struct job *job, const struct rank *rank,
-			      uint64_t start_ns, uint64_t end_ns,
-			      uint64_t first_ns, uint64_t second_ns)
+static struct ncs_record span(const struct hosts_job *job,
+			      const struct host_rank *rank, uint64_t start_ns,
+			      uint64_t end_ns, uint64_t first_ns,
+			      uint64_t second_ns)
 {
 	uint64_t start = clock_of(job, rank, start_ns);
 
@@ -209,14 +210,15 @@ static struct ncs_record span(const struct job *job, const struct rank *rank,
 	};
 }
 
-static void keep(struct job *job, struct rank *rank, enum lane lane,
+static void keep(struct hosts_job *job, struct host_rank *rank, enum host_lane lane,
 		 uint64_t end_ns, const struct ncs_record *record)
 {
-	struct queue *queue = &rank->queues[lane];
+	struct host_queue *queue = &rank->queues[lane];
 
 	if (queue->count == queue->room) {
 		size_t room = queue->room ? 2 * queue->room : 256;
-		struct kept *kept = realloc(queue->kept, room * sizeof(*kept));
+		struct host_kept *kept =
+			realloc(queue->kept, room * sizeof(*kept));
 
 		if (!kept) {
 			job->error = -ENOMEM;
@@ -231,16 +233,16 @@ static void keep(struct job *job, struct rank *rank, enum lane lane,
 
 static int compare_ends(const void *a, const void *b)
 {
-	const struct kept *x = a, *y = b;
+	const struct host_kept *x = a, *y = b;
 
 	return (x->end_ns > y->end_ns) - (x->end_ns < y->end_ns);
 }
 
 /* What has ended by then; the rest stays. */
-static int drain_queue(struct job *job, struct rank *rank, unsigned lane,
-		       uint64_t now_ns)
+static int drain_queue(struct hosts_job *job, struct host_rank *rank,
+		       unsigned lane, uint64_t now_ns)
 {
-	struct queue *queue = &rank->queues[lane];
+	struct host_queue *queue = &rank->queues[lane];
 	struct ncs_record *records = calloc(queue->count + 1, sizeof(*records));
 	size_t count = 0;
 	int error = 0;
@@ -277,7 +279,8 @@ static void *at(void *image, const struct ncs_table *table, size_t index)
 }
 
 /* What the rank's segment would hold: who it is, and how far it has come. */
-static int write_state(struct job *job, struct rank *rank, uint64_t now_ns)
+static int write_state(struct hosts_job *job, struct host_rank *rank,
+		       uint64_t now_ns)
 {
 	struct ncs_recording_writer *writer = job->writers[rank->host];
 	struct ncs_recording_piece piece = { writer, rank->number };
@@ -331,7 +334,7 @@ static int write_state(struct job *job, struct rank *rank, uint64_t now_ns)
 		writer, rank->number, clock_of(job, rank, now_ns), 0, false);
 }
 
-static int write_clock(struct job *job, unsigned host, uint64_t now_ns)
+static int write_clock(struct hosts_job *job, unsigned host, uint64_t now_ns)
 {
 	uint64_t own_ns = simulated_clock_ns(job->hosts, host, now_ns);
 	bool keeps_time = job->options->realtime_error_ns > 0;
@@ -350,12 +353,12 @@ static int write_clock(struct job *job, unsigned host, uint64_t now_ns)
 }
 
 /* All that there is until now, of all ranks. */
-static void drain(struct job *job, uint64_t now_ns)
+static void drain(struct hosts_job *job, uint64_t now_ns)
 {
 	bool with_states = now_ns >= job->state_ns;
 
 	for (unsigned i = 0; i < job->rank_count && !job->error; i++) {
-		struct rank *rank = &job->ranks[i];
+		struct host_rank *rank = &job->ranks[i];
 
 		for (unsigned k = 0; k < LANES && !job->error; k++)
 			job->error = drain_queue(job, rank, k, now_ns);
@@ -374,8 +377,8 @@ static void drain(struct job *job, uint64_t now_ns)
 
 /* A connection's steps, from a rank to the next. */
 struct steps {
-	struct rank *from;
-	struct rank *to;
+	struct host_rank *from;
+	struct host_rank *to;
 	unsigned channel;
 	uint64_t bytes; /* of a step */
 	unsigned count;
@@ -386,7 +389,8 @@ struct steps {
 	uint64_t *consumed_ns;
 };
 
-static unsigned number_of(const struct job *job, const struct rank *rank)
+static unsigned number_of(const struct hosts_job *job,
+			  const struct host_rank *rank)
 {
 	return (unsigned)(rank - job->ranks);
 }
@@ -397,7 +401,7 @@ static bool is_over_network(const struct steps *steps)
 }
 
 /* When step k gets to the other side. */
-static void move_step(struct job *job, struct steps *steps, unsigned k)
+static void move_step(struct hosts_job *job, struct steps *steps, unsigned k)
 {
 	const struct simulated_options *options = job->options;
 	uint64_t *free_ns =
@@ -459,7 +463,7 @@ static void earlier(uint64_t *first_ns, uint64_t moment_ns)
 		*first_ns = moment_ns;
 }
 
-static unsigned function_of(const struct job *job, bool send)
+static unsigned function_of(const struct hosts_job *job, bool send)
 {
 	if (job->options->calls == SIMULATED_ALL_REDUCE)
 		return NCS_FUNCTION_ALL_REDUCE;
@@ -467,10 +471,11 @@ static unsigned function_of(const struct job *job, bool send)
 }
 
 /* What one side's proxy thread records of a connection. */
-static void record_side(struct job *job, const struct steps *steps, bool send)
+static void record_side(struct hosts_job *job, const struct steps *steps,
+			bool send)
 {
-	struct rank *rank = send ? steps->from : steps->to;
-	const struct rank *peer = send ? steps->to : steps->from;
+	struct host_rank *rank = send ? steps->from : steps->to;
+	const struct host_rank *peer = send ? steps->to : steps->from;
 	struct ncs_record record;
 	uint64_t end_ns = 0, first_ns = 0;
 	uint64_t begun_ns = rank->begun_ns + LAUNCH_NS / 2;
@@ -523,8 +528,8 @@ static void record_side(struct job *job, const struct steps *steps, bool send)
 	earlier(&rank->first_child_ns, begun_ns);
 }
 
-static void record_kernel(struct job *job, struct rank *rank, unsigned channel,
-			  uint64_t end_ns, unsigned function)
+static void record_kernel(struct hosts_job *job, struct host_rank *rank,
+			  unsigned channel, uint64_t end_ns, unsigned function)
 {
 	unsigned number = number_of(job, rank);
 	uint64_t start_ns = rank->begun_ns + LAUNCH_NS;
@@ -544,14 +549,16 @@ static void record_kernel(struct job *job, struct rank *rank, unsigned channel,
 }
 
 /* Each rank has one. */
-static uint64_t stream_of(const struct job *job, const struct rank *rank)
+static uint64_t stream_of(const struct hosts_job *job,
+			  const struct host_rank *rank)
 {
 	return NCS_RECORD_STREAM(0x7f0000001000 +
 				 0x100 * (uint64_t)(rank - job->ranks));
 }
 
 /* What the plugin tells right before an operation: at first, and again. */
-static void record_stream(struct job *job, struct rank *rank, uint64_t end_ns)
+static void record_stream(struct hosts_job *job, struct host_rank *rank,
+			  uint64_t end_ns)
 {
 	struct ncs_record record = span(job, rank, end_ns, end_ns, 0, 0);
 
@@ -564,7 +571,7 @@ static void record_stream(struct job *job, struct rank *rank, uint64_t end_ns)
 	keep(job, rank, LANE_PROXY, end_ns, &record);
 }
 
-static void record_operation(struct job *job, struct rank *rank,
+static void record_operation(struct hosts_job *job, struct host_rank *rank,
 			     unsigned function, int32_t peer, uint64_t bytes)
 {
 	bool is_transfer = function != NCS_FUNCTION_ALL_REDUCE;
@@ -594,12 +601,12 @@ static void record_operation(struct job *job, struct rank *rank,
 }
 
 /* Each rank computes, calls, and begins. */
-static void begin_all(struct job *job)
+static void begin_all(struct hosts_job *job)
 {
 	const struct simulated_options *options = job->options;
 
 	for (unsigned i = 0; i < job->rank_count; i++) {
-		struct rank *rank = &job->ranks[i];
+		struct host_rank *rank = &job->ranks[i];
 
 		rank->called_ns =
 			rank->ready_ns +
@@ -628,7 +635,7 @@ static bool steps_alloc(struct steps *steps)
 }
 
 /* Rings from rank to rank: what arrives at one is what it sends next. */
-static void all_reduce_channel(struct job *job, unsigned channel,
+static void all_reduce_channel(struct hosts_job *job, unsigned channel,
 			       uint64_t bytes)
 {
 	unsigned ranks = job->rank_count, rounds = 2 * (ranks - 1);
@@ -689,7 +696,7 @@ static void all_reduce_channel(struct job *job, unsigned channel,
 	free(ring);
 }
 
-static void all_reduce(struct job *job, uint64_t bytes)
+static void all_reduce(struct hosts_job *job, uint64_t bytes)
 {
 	begin_all(job);
 	for (unsigned i = 0; i < job->options->channels && !job->error; i++)
@@ -701,10 +708,10 @@ static void all_reduce(struct job *job, uint64_t bytes)
 }
 
 /* From a rank to that on the next host. */
-static void send_one(struct job *job, unsigned from, uint64_t bytes)
+static void send_one(struct hosts_job *job, unsigned from, uint64_t bytes)
 {
-	struct rank *sender = &job->ranks[from];
-	struct rank *receiver = &job->ranks[from + job->options->ranks];
+	struct host_rank *sender = &job->ranks[from];
+	struct host_rank *receiver = &job->ranks[from + job->options->ranks];
 	unsigned channels = job->options->channels;
 	uint64_t share = bytes / channels;
 	unsigned count = (unsigned)((share + STEP_BYTES - 1) / STEP_BYTES);
@@ -736,13 +743,13 @@ static void send_one(struct job *job, unsigned from, uint64_t bytes)
 
 /* First those that a rank takes part in as the receiver, then as the sender:
  * each of them is an operation of its own. */
-static void send_all(struct job *job, uint64_t bytes)
+static void send_all(struct hosts_job *job, uint64_t bytes)
 {
 	unsigned ranks = job->options->ranks;
 
 	for (unsigned i = 0; i + ranks < job->rank_count && !job->error; i++) {
-		struct rank *pair[2] = { &job->ranks[i],
-					 &job->ranks[i + ranks] };
+		struct host_rank *pair[2] = { &job->ranks[i],
+					      &job->ranks[i + ranks] };
 
 		for (unsigned k = 0; k < 2; k++) {
 			pair[k]->called_ns = pair[k]->ready_ns +
@@ -762,8 +769,8 @@ static void send_all(struct job *job, uint64_t bytes)
 
 /* --- Files ---------------------------------------------------------------- */
 
-static int open_host(struct job *job, const char *directory, unsigned host,
-		     char *why, unsigned why_size)
+static int open_host(struct hosts_job *job, const char *directory,
+		     unsigned host, char *why, unsigned why_size)
 {
 	struct simulated_hosts *hosts = job->hosts;
 	struct ncs_recording_settings settings = { 0 };
@@ -786,7 +793,7 @@ static int open_host(struct job *job, const char *directory, unsigned host,
 					 why, why_size);
 }
 
-static void set_header(struct job *job, struct rank *rank)
+static void set_header(struct hosts_job *job, struct host_rank *rank)
 {
 	static const struct ncs_segment_size size = {
 		.lanes = LANES,
@@ -837,12 +844,12 @@ static void set_header(struct job *job, struct rank *rank)
 	ncs_segment_lay_out(header, &size);
 }
 
-static int add_ranks(struct job *job)
+static int add_ranks(struct hosts_job *job)
 {
 	int error = 0;
 
 	for (unsigned i = 0; i < job->rank_count && !error; i++) {
-		struct rank *rank = &job->ranks[i];
+		struct host_rank *rank = &job->ranks[i];
 		char path[64];
 
 		rank->host = i / job->options->ranks;
@@ -857,7 +864,7 @@ static int add_ranks(struct job *job)
 }
 
 /* The latest of all ranks: what comes is later. */
-static uint64_t now_ns(const struct job *job)
+static uint64_t now_ns(const struct hosts_job *job)
 {
 	uint64_t now = 0;
 
@@ -866,7 +873,7 @@ static uint64_t now_ns(const struct job *job)
 	return now;
 }
 
-static void run(struct job *job)
+static void run(struct hosts_job *job)
 {
 	const struct simulated_options *options = job->options;
 
@@ -894,7 +901,7 @@ int simulated_hosts_write(const struct simulated_options *options,
 			  const char *directory, struct simulated_hosts *hosts,
 			  char *why, unsigned why_size)
 {
-	struct job job = {
+	struct hosts_job job = {
 		.hosts = hosts,
 		.options = options,
 		.rank_count = options->hosts * options->ranks,

@@ -27,15 +27,15 @@
 /* Between a call and the start of its kernel. */
 #define LAUNCH_NS (20 * US)
 
-enum kind {
+enum job_event_kind {
 	COLLECTIVE,
 	EXCHANGE, /* all send to the next and receive from the one before */
 	PAIR,     /* one rank sends to the next */
 	RECEIVES, /* all receive, none sends */
 };
 
-struct call {
-	enum kind kind;
+struct job_call {
+	enum job_event_kind kind;
 	unsigned comm;
 	unsigned function;
 	uint64_t sequence_number;
@@ -57,7 +57,7 @@ struct past {
 	uint64_t latest_ns;
 };
 
-struct comm {
+struct job_comm {
 	char name[32];
 	uint64_t id;
 	unsigned first; /* rank of the job that is its rank 0 */
@@ -70,9 +70,9 @@ struct comm {
 struct sim {
 	struct ncs_source source; /* first: is cast to this struct */
 	struct sim_options options;
-	struct comm *comms;
+	struct job_comm *comms;
 	unsigned comm_count;
-	struct call *calls; /* not over yet, in the program's order */
+	struct job_call *calls; /* not over yet, in the program's order */
 	size_t call_count;
 	size_t call_capacity;
 	uint64_t *ready; /* by process: when it goes on */
@@ -162,11 +162,11 @@ static bool never_calls(const struct sim *self, unsigned rank)
 		fault == SIM_DIED || fault == SIM_UNMET);
 }
 
-static struct call *new_call(struct sim *self, unsigned comm, enum kind kind,
-			     unsigned function)
+static struct job_call *new_call(struct sim *self, unsigned comm,
+				 enum job_event_kind kind, unsigned function)
 {
-	struct comm *of = &self->comms[comm];
-	struct call *call;
+	struct job_comm *of = &self->comms[comm];
+	struct job_call *call;
 
 	if (self->call_count == self->call_capacity) {
 		self->call_capacity = 2 * self->call_capacity + 16;
@@ -176,7 +176,7 @@ static struct call *new_call(struct sim *self, unsigned comm, enum kind kind,
 			abort();
 	}
 	call = &self->calls[self->call_count++];
-	*call = (struct call){
+	*call = (struct job_call){
 		.kind = kind,
 		.comm = comm,
 		.function = function,
@@ -190,7 +190,7 @@ static struct call *new_call(struct sim *self, unsigned comm, enum kind kind,
 }
 
 /* The members of a pair: the victim sends to the next. */
-static bool takes_part(const struct sim *self, const struct call *call,
+static bool takes_part(const struct sim *self, const struct job_call *call,
 		       unsigned member)
 {
 	unsigned victim = self->options.victim;
@@ -200,9 +200,9 @@ static bool takes_part(const struct sim *self, const struct call *call,
 	       member == (victim + 1) % size;
 }
 
-static void note_visible(struct sim *self, const struct call *call)
+static void note_visible(struct sim *self, const struct job_call *call)
 {
-	const struct comm *comm = &self->comms[call->comm];
+	const struct job_comm *comm = &self->comms[call->comm];
 
 	for (unsigned i = 0; i < comm->size; i++)
 		if (takes_part(self, call, i) &&
@@ -210,7 +210,7 @@ static void note_visible(struct sim *self, const struct call *call)
 			self->visible_ns = call->comes[i];
 }
 
-static uint64_t transfer_ns(const struct sim *self, const struct call *call)
+static uint64_t transfer_ns(const struct sim *self, const struct job_call *call)
 {
 	uint64_t random = mix(self->options.seed, call->number, 77);
 	uint64_t time_ns = TRANSFER_NS + random % (TRANSFER_NS / 4);
@@ -221,7 +221,7 @@ static uint64_t transfer_ns(const struct sim *self, const struct call *call)
 }
 
 /* What the fault does to the call in which it happens. */
-static void spoil(struct sim *self, struct call *call)
+static void spoil(struct sim *self, struct job_call *call)
 {
 	unsigned victim = self->options.victim;
 	unsigned next = (victim + 1) % self->comms[call->comm].size;
@@ -247,12 +247,12 @@ static bool spoils_end(enum sim_fault fault)
 	       fault == SIM_STUCK_LINK || fault == SIM_DEADLOCK;
 }
 
-static void make_call(struct sim *self, unsigned comm, enum kind kind,
+static void make_call(struct sim *self, unsigned comm, enum job_event_kind kind,
 		      unsigned function, uint64_t phase_ns, bool fails)
 {
 	const struct sim_options *options = &self->options;
-	struct call *call = new_call(self, comm, kind, function);
-	const struct comm *of = &self->comms[comm];
+	struct job_call *call = new_call(self, comm, kind, function);
+	const struct job_comm *of = &self->comms[comm];
 
 	self->step++;
 	for (unsigned i = 0; i < of->size; i++) {
@@ -338,7 +338,7 @@ static uint64_t between(uint64_t from, uint64_t to, uint64_t now_ns)
 	return to > from ? to - from : 0;
 }
 
-static bool sends_slowly(const struct sim *self, const struct call *call,
+static bool sends_slowly(const struct sim *self, const struct job_call *call,
 			 unsigned member)
 {
 	return self->options.fault == SIM_SLOW_LINK && self->has_failed &&
@@ -346,7 +346,7 @@ static bool sends_slowly(const struct sim *self, const struct call *call,
 }
 
 /* Adds what a member did of a call until now. */
-static void add_times(const struct sim *self, const struct call *call,
+static void add_times(const struct sim *self, const struct job_call *call,
 		      unsigned member, struct past *past, uint64_t now_ns)
 {
 	uint64_t comes = call->comes[member];
@@ -364,9 +364,9 @@ static void add_times(const struct sim *self, const struct call *call,
 		between(comes, call->done, now_ns);
 }
 
-static void fold(struct sim *self, const struct call *call)
+static void fold(struct sim *self, const struct job_call *call)
 {
-	struct comm *comm = &self->comms[call->comm];
+	struct job_comm *comm = &self->comms[call->comm];
 
 	for (unsigned i = 0; i < comm->size; i++) {
 		struct past *past = &comm->past[i];
@@ -398,7 +398,7 @@ static void advance(struct sim *self)
 	while (is_earlier(self->ready, self->options.ranks, self->now_ns))
 		go_on(self);
 	for (size_t i = 0; i < self->call_count; i++) {
-		struct call *call = &self->calls[i];
+		struct job_call *call = &self->calls[i];
 
 		if (call->done > self->now_ns) {
 			self->calls[kept++] = *call;
@@ -413,10 +413,10 @@ static void advance(struct sim *self)
 
 /* --- Channels of what is under way ---------------------------------------- */
 
-struct look {
+struct job_look {
 	const struct sim *self;
-	const struct comm *comm;
-	const struct call *call; /* NULL: none */
+	const struct job_comm *comm;
+	const struct job_call *call; /* NULL: none */
 	unsigned member;
 	unsigned before; /* member that it receives from */
 	unsigned after;  /* … that it sends to */
@@ -430,19 +430,19 @@ struct state {
 	uint64_t nsteps;
 };
 
-static bool has_come(const struct look *look, unsigned member)
+static bool has_come(const struct job_look *look, unsigned member)
 {
 	return look->call->comes[member] <= look->now_ns;
 }
 
-static bool has_begun(const struct look *look, unsigned member)
+static bool has_begun(const struct job_look *look, unsigned member)
 {
 	return look->call->begins[member] <= look->now_ns;
 }
 
 /* Chunks that a member has sent while somebody's GPU has not begun: its own,
  * and what has come through from before it. */
-static uint64_t chunks_sent(const struct look *look, unsigned member)
+static uint64_t chunks_sent(const struct job_look *look, unsigned member)
 {
 	uint64_t chunks = 0;
 
@@ -458,9 +458,9 @@ static uint64_t latest_of(uint64_t a, uint64_t b)
 	return a > b ? a : b;
 }
 
-static struct state sending(const struct look *look)
+static struct state sending(const struct job_look *look)
 {
-	const struct call *call = look->call;
+	const struct job_call *call = look->call;
 	uint64_t nsteps = 2 * ((uint64_t)look->comm->size - 1);
 	uint64_t chunks = chunks_sent(look, look->member);
 	uint64_t begins = call->begins[look->member];
@@ -475,9 +475,9 @@ static struct state sending(const struct look *look)
 			       nsteps };
 }
 
-static struct state receiving(const struct look *look)
+static struct state receiving(const struct job_look *look)
 {
-	const struct call *call = look->call;
+	const struct job_call *call = look->call;
 	uint64_t nsteps = 2 * ((uint64_t)look->comm->size - 1);
 	uint64_t chunks = chunks_sent(look, look->before);
 	uint64_t comes = call->comes[look->member];
@@ -496,9 +496,9 @@ static struct state receiving(const struct look *look)
 }
 
 /* All GPUs have begun. */
-static struct state transferring(const struct look *look, bool send)
+static struct state transferring(const struct job_look *look, bool send)
 {
-	const struct call *call = look->call;
+	const struct job_call *call = look->call;
 	uint64_t nsteps = 2 * ((uint64_t)look->comm->size - 1);
 	uint64_t whole_ns = call->done - call->all_begin;
 	uint64_t into_ns = look->now_ns - call->all_begin;
@@ -525,10 +525,10 @@ static struct state transferring(const struct look *look, bool send)
 	return state;
 }
 
-static struct state pair_state(const struct look *look, bool send)
+static struct state pair_state(const struct job_look *look, bool send)
 {
 	unsigned victim = look->self->options.victim;
-	const struct call *call = look->call;
+	const struct job_call *call = look->call;
 	bool is_sender = look->member == victim;
 	uint64_t comes = call->comes[look->member];
 
@@ -546,9 +546,9 @@ static struct state pair_state(const struct look *look, bool send)
 			       call->begins[victim], 0, 4 };
 }
 
-static struct state state_of(const struct look *look, bool send)
+static struct state state_of(const struct job_look *look, bool send)
 {
-	const struct call *call = look->call;
+	const struct job_call *call = look->call;
 	enum sim_fault fault = call ? call->fault : SIM_NO_FAULT;
 	unsigned victim = look->self->options.victim;
 	struct state idle = { .state = NCS_CHANNEL_IDLE };
@@ -575,7 +575,7 @@ static struct state state_of(const struct look *look, bool send)
 	return send ? sending(look) : receiving(look);
 }
 
-static void add_channel(struct sim *self, const struct look *look,
+static void add_channel(struct sim *self, const struct job_look *look,
 			unsigned channel, bool send)
 {
 	const struct past *past = &look->comm->past[look->member];
@@ -618,9 +618,9 @@ static void add_channel(struct sim *self, const struct look *look,
 
 /* --- The rest of a snapshot ----------------------------------------------- */
 
-static uint64_t sequence_of(const struct look *look, unsigned *function)
+static uint64_t sequence_of(const struct job_look *look, unsigned *function)
 {
-	const struct call *call = look->call;
+	const struct job_call *call = look->call;
 
 	*function = call->function;
 	if (call->fault != SIM_ORDER ||
@@ -631,7 +631,7 @@ static uint64_t sequence_of(const struct look *look, unsigned *function)
 }
 
 static void add_functions(struct ncs_snapshot *snapshot,
-			  const struct look *look)
+			  const struct job_look *look)
 {
 	const struct past *past = &look->comm->past[look->member];
 	bool children = !look->self->options.nvlink && look->comm->size > 1;
@@ -665,7 +665,7 @@ static void add_functions(struct ncs_snapshot *snapshot,
 }
 
 static void add_operation(struct ncs_snapshot *snapshot,
-			  const struct look *look)
+			  const struct job_look *look)
 {
 	const struct sim *self = look->self;
 	bool is_victim = look->member == self->options.victim;
@@ -695,7 +695,8 @@ static void add_operation(struct ncs_snapshot *snapshot,
 		view->children_started = 0;
 }
 
-static void set_proxy(struct ncs_snapshot *snapshot, const struct look *look)
+static void set_proxy(struct ncs_snapshot *snapshot,
+		      const struct job_look *look)
 {
 	bool asleep = true;
 
@@ -707,7 +708,7 @@ static void set_proxy(struct ncs_snapshot *snapshot, const struct look *look)
 	snapshot->proxy.since_ns = snapshot->last_call_ns;
 }
 
-static void set_life(struct ncs_snapshot *snapshot, const struct look *look,
+static void set_life(struct ncs_snapshot *snapshot, const struct job_look *look,
 		     unsigned rank)
 {
 	const struct sim *self = look->self;
@@ -728,8 +729,8 @@ static void set_life(struct ncs_snapshot *snapshot, const struct look *look,
 	snapshot->process_stopped = self->options.fault == SIM_STOPPED;
 }
 
-static const struct call *call_of(const struct sim *self, unsigned comm,
-				  unsigned member)
+static const struct job_call *call_of(const struct sim *self, unsigned comm,
+				      unsigned member)
 {
 	for (size_t i = 0; i < self->call_count; i++)
 		if (self->calls[i].comm == comm &&
@@ -738,7 +739,8 @@ static const struct call *call_of(const struct sim *self, unsigned comm,
 	return NULL;
 }
 
-static void set_identity(struct ncs_identity *identity, const struct look *look)
+static void set_identity(struct ncs_identity *identity,
+			 const struct job_look *look)
 {
 	memset(identity, 0, sizeof(*identity));
 	identity->known = NCS_KNOWN_COMM_ID | NCS_KNOWN_COMM_NAME |
@@ -752,9 +754,9 @@ static void set_identity(struct ncs_identity *identity, const struct look *look)
 
 static void take(struct sim *self, unsigned comm, unsigned member)
 {
-	struct comm *of = &self->comms[comm];
+	struct job_comm *of = &self->comms[comm];
 	struct ncs_snapshot *snapshot = &self->snapshot;
-	struct look look = {
+	struct job_look look = {
 		.self = self,
 		.comm = of,
 		.call = call_of(self, comm, member),
@@ -811,7 +813,7 @@ static bool next(struct ncs_source *source, struct ncs_sample *sample)
 	struct sim *self = self_of(source);
 
 	while (self->comm_place < self->comm_count) {
-		const struct comm *comm = &self->comms[self->comm_place];
+		const struct job_comm *comm = &self->comms[self->comm_place];
 		unsigned member = self->member_place++;
 
 		if (member == comm->size) {
@@ -855,7 +857,7 @@ static void close_source(struct ncs_source *source)
 static void add_comm(struct sim *self, const char *name, unsigned first,
 		     unsigned size)
 {
-	struct comm *comm = &self->comms[self->comm_count];
+	struct job_comm *comm = &self->comms[self->comm_count];
 
 	snprintf(comm->name, sizeof(comm->name), "%s%u", name,
 		 self->comm_count);

@@ -166,7 +166,7 @@ static void the_last_bucket_is_not_certain(void **state)
 
 /* A training job: operations that come back in each step, of which some are
  * many times longer than the rest; their parts have much in common. */
-struct job {
+struct estimated_job {
 	unsigned steps[OPERATIONS];
 	uint32_t ns[OPERATIONS][STEPS_MAX];
 	double total, mean;
@@ -196,7 +196,7 @@ static void set_quantile(const uint32_t *sorted, size_t count, double fraction,
 	*high = (double)ncs_histogram_low(bucket + 1);
 }
 
-static void make_job(struct job *job, uint64_t seed)
+static void make_job(struct estimated_job *job, uint64_t seed)
 {
 	static uint32_t sorted[OPERATIONS * STEPS_MAX];
 	size_t count = 0;
@@ -233,7 +233,7 @@ static bool covers(struct ncs_estimate estimate, double truth)
 	return fabs(estimate.value - truth) <= NCS_ERRORS_95 * estimate.error;
 }
 
-static void take_operation(const struct job *job, unsigned i,
+static void take_operation(const struct estimated_job *job, unsigned i,
 			   struct ncs_sums *sums,
 			   struct ncs_distribution *distribution)
 {
@@ -271,8 +271,8 @@ static bool every_32nd(unsigned run, unsigned operation)
 	return operation % (1 << LEVEL) == run % (1 << LEVEL);
 }
 
-static void run(const struct job *job, unsigned number, sampler *is_kept,
-		struct coverage *coverage)
+static void run(const struct estimated_job *job, unsigned number,
+		sampler *is_kept, struct coverage *coverage)
 {
 	static struct ncs_distribution distribution;
 	struct ncs_sums sums = { 0 };
@@ -294,7 +294,7 @@ static void run(const struct job *job, unsigned number, sampler *is_kept,
 
 static struct coverage cover(sampler *is_kept)
 {
-	static struct job job;
+	static struct estimated_job job;
 	struct coverage coverage = { 0 };
 
 	for (unsigned i = 0; i < RUNS; i++) {

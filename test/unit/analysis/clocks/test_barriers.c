@@ -16,7 +16,7 @@
 #define S UINT64_C(1000000000)
 #define START_NS (100 * S)
 
-struct fixture {
+struct barrier_fixture {
 	struct ncs_alignment *alignment;
 	struct ncs_barriers *barriers;
 	struct ncs_aligned aligned[2];
@@ -31,7 +31,7 @@ static int setup(void **state)
 							      << 32 };
 	struct ncs_identity identity = { .known = NCS_KNOWN_COMM_ID,
 					 .comm_id = 7 };
-	struct fixture *fixture = calloc(1, sizeof(*fixture));
+	struct barrier_fixture *fixture = calloc(1, sizeof(*fixture));
 
 	if (!fixture)
 		return -1;
@@ -47,7 +47,7 @@ static int setup(void **state)
 
 static int teardown(void **state)
 {
-	struct fixture *fixture = *state;
+	struct barrier_fixture *fixture = *state;
 
 	ncs_barriers_free(fixture->barriers);
 	ncs_alignment_free(fixture->alignment);
@@ -68,13 +68,14 @@ static struct ncs_record collective(uint64_t number, uint64_t begin_ns,
 	};
 }
 
-static void take(struct fixture *fixture, size_t rank, struct ncs_record record)
+static void take(struct barrier_fixture *fixture, size_t rank,
+		 struct ncs_record record)
 {
 	assert_int_equal(ncs_barriers_take(fixture->barriers, rank, &record, 1),
 			 0);
 }
 
-static void solve(struct fixture *fixture)
+static void solve(struct barrier_fixture *fixture)
 {
 	assert_int_equal(ncs_barriers_flush(fixture->barriers), 0);
 	assert_int_equal(ncs_alignment_solve(fixture->alignment, 0, START_NS,
@@ -87,7 +88,7 @@ static void solve(struct fixture *fixture)
 /* A rank of each host is 100 us before the other, and ends 100 us after it. */
 static void the_latest_and_the_earliest_count(void **state)
 {
-	struct fixture *fixture = *state;
+	struct barrier_fixture *fixture = *state;
 
 	for (uint64_t i = 0; i < 100; i++) {
 		take(fixture, 0, collective(i, 100 * US, 160 * US));
@@ -104,7 +105,7 @@ static void the_latest_and_the_earliest_count(void **state)
 
 static void one_host_alone_tells_nothing(void **state)
 {
-	struct fixture *fixture = *state;
+	struct barrier_fixture *fixture = *state;
 
 	for (uint64_t i = 0; i < 10; i++) {
 		take(fixture, 0, collective(i, 0, 50 * US));
@@ -118,7 +119,7 @@ static void one_host_alone_tells_nothing(void **state)
 /* Broadcasts end at the root before others have come. */
 static void what_is_no_barrier_tells_nothing(void **state)
 {
-	struct fixture *fixture = *state;
+	struct barrier_fixture *fixture = *state;
 	struct ncs_record record;
 
 	for (uint64_t i = 0; i < 10; i++)
@@ -134,7 +135,7 @@ static void what_is_no_barrier_tells_nothing(void **state)
 /* An end that turned out to be none is not used. */
 static void an_end_that_was_none_is_forgotten(void **state)
 {
-	struct fixture *fixture = *state;
+	struct barrier_fixture *fixture = *state;
 
 	for (uint64_t i = 0; i < 10; i++) {
 		struct ncs_record again = collective(i, 0, 200 * US);
@@ -152,7 +153,7 @@ static void an_end_that_was_none_is_forgotten(void **state)
 /* Replays of a graph: which one is told of is not known. */
 static void repeated_numbers_tell_nothing(void **state)
 {
-	struct fixture *fixture = *state;
+	struct barrier_fixture *fixture = *state;
 
 	for (uint64_t i = 0; i < 10; i++)
 		for (size_t k = 0; k < 4; k++) {

@@ -15,13 +15,13 @@
 #define OPERATIONS_MAX 4096u
 
 /* Operations, by letter. */
-struct job {
+struct stepped_job {
 	char letters[OPERATIONS_MAX + 1];
 	uint32_t steps[OPERATIONS_MAX];
 	size_t count;
 };
 
-static void add(struct job *job, const char *letters, unsigned times)
+static void add(struct stepped_job *job, const char *letters, unsigned times)
 {
 	for (unsigned i = 0; i < times; i++) {
 		size_t length = strlen(letters);
@@ -45,7 +45,7 @@ static struct ncs_joined joined_of(char letter, struct ncs_part *part)
 	};
 }
 
-static void find_steps(struct job *job)
+static void find_steps(struct stepped_job *job)
 {
 	struct ncs_job_steps *steps = ncs_job_steps_new();
 	struct ncs_part part;
@@ -67,7 +67,7 @@ static void find_steps(struct job *job)
 }
 
 /* How many of the steps are these operations, transfers and all. */
-static unsigned count_steps(const struct job *job, const char *letters)
+static unsigned count_steps(const struct stepped_job *job, const char *letters)
 {
 	size_t length = strlen(letters), begin = 0;
 	unsigned count = 0;
@@ -83,7 +83,7 @@ static unsigned count_steps(const struct job *job, const char *letters)
 	return count;
 }
 
-static uint32_t step_count(const struct job *job)
+static uint32_t step_count(const struct stepped_job *job)
 {
 	uint32_t count = 0;
 
@@ -99,7 +99,7 @@ static uint32_t step_count(const struct job *job)
 
 static void each_repetition_is_a_step(void **state)
 {
-	struct job job = { .count = 0 };
+	struct stepped_job job = { .count = 0 };
 
 	(void)state;
 	add(&job, "abc>d", 20);
@@ -111,7 +111,7 @@ static void each_repetition_is_a_step(void **state)
 
 static void what_is_there_once_in_a_step_begins_it(void **state)
 {
-	struct job job = { .count = 0 };
+	struct stepped_job job = { .count = 0 };
 
 	(void)state;
 	/* It is recorded from the middle of a step on. */
@@ -125,7 +125,7 @@ static void what_is_there_once_in_a_step_begins_it(void **state)
 
 static void order_within_a_step_does_not_matter(void **state)
 {
-	struct job job = { .count = 0 };
+	struct stepped_job job = { .count = 0 };
 
 	(void)state;
 	for (unsigned i = 0; i < 10; i++) {
@@ -140,7 +140,7 @@ static void order_within_a_step_does_not_matter(void **state)
 
 static void steps_are_found_again_where_the_pattern_changes(void **state)
 {
-	struct job job = { .count = 0 };
+	struct stepped_job job = { .count = 0 };
 
 	(void)state;
 	add(&job, "abcd", 50);
@@ -158,7 +158,7 @@ static void steps_are_found_again_where_the_pattern_changes(void **state)
 
 static void steps_may_become_longer(void **state)
 {
-	struct job job = { .count = 0 };
+	struct stepped_job job = { .count = 0 };
 
 	(void)state;
 	add(&job, "abc", 30);
@@ -171,7 +171,7 @@ static void steps_may_become_longer(void **state)
 
 static void what_comes_once_belongs_to_its_step(void **state)
 {
-	struct job job = { .count = 0 };
+	struct stepped_job job = { .count = 0 };
 
 	(void)state;
 	add(&job, "abcdefgh", 10);
@@ -185,7 +185,7 @@ static void what_comes_once_belongs_to_its_step(void **state)
 
 static void what_is_more_than_a_step_is_in_none(void **state)
 {
-	struct job job = { .count = 0 };
+	struct stepped_job job = { .count = 0 };
 
 	(void)state;
 	add(&job, "abcdefgh", 10);
@@ -200,7 +200,7 @@ static void what_is_more_than_a_step_is_in_none(void **state)
 
 static void what_is_not_counted_is_in_no_step(void **state)
 {
-	struct job job = { .count = 0 };
+	struct stepped_job job = { .count = 0 };
 
 	(void)state;
 	add(&job, "a.bc", 10);
@@ -212,7 +212,7 @@ static void what_is_not_counted_is_in_no_step(void **state)
 
 static void without_a_pattern_there_are_no_steps(void **state)
 {
-	struct job job = { .count = 0 };
+	struct stepped_job job = { .count = 0 };
 	uint64_t seed = 7;
 	uint32_t in_none = 0;
 

@@ -16,7 +16,7 @@
 #define COMM UINT64_C(0xc0ffee)
 #define FOUND 64
 
-struct fixture {
+struct messages_fixture {
 	struct ncs_messages *messages;
 	struct ncs_message found[FOUND];
 	size_t count;
@@ -24,7 +24,7 @@ struct fixture {
 
 static void note(void *context, const struct ncs_message *message)
 {
-	struct fixture *fixture = context;
+	struct messages_fixture *fixture = context;
 
 	if (fixture->count < FOUND)
 		fixture->found[fixture->count] = *message;
@@ -34,7 +34,8 @@ static void note(void *context, const struct ncs_message *message)
 static const struct ncs_clock plain = { .kind = NCS_CLOCK_MONOTONIC,
 					.multiplier = UINT64_C(1) << 32 };
 
-static void expect_rank(struct fixture *fixture, size_t owner, int32_t rank)
+static void expect_rank(struct messages_fixture *fixture, size_t owner,
+			int32_t rank)
 {
 	struct ncs_identity identity = {
 		.known = NCS_KNOWN_COMM_ID | NCS_KNOWN_RANK,
@@ -49,7 +50,7 @@ static void expect_rank(struct fixture *fixture, size_t owner, int32_t rank)
 
 static int setup_of(void **state, size_t steps_max)
 {
-	struct fixture *fixture = calloc(1, sizeof(*fixture));
+	struct messages_fixture *fixture = calloc(1, sizeof(*fixture));
 
 	if (!fixture)
 		return -1;
@@ -70,7 +71,7 @@ static int setup_small(void **state)
 
 static int teardown(void **state)
 {
-	struct fixture *fixture = *state;
+	struct messages_fixture *fixture = *state;
 
 	ncs_messages_free(fixture->messages);
 	free(fixture);
@@ -116,7 +117,7 @@ static struct ncs_record transfer(unsigned function, uint32_t operation,
 	return record;
 }
 
-static void take(struct fixture *fixture, size_t owner,
+static void take(struct messages_fixture *fixture, size_t owner,
 		 struct ncs_record record)
 {
 	record.position = 0;
@@ -125,7 +126,7 @@ static void take(struct fixture *fixture, size_t owner,
 			 0);
 }
 
-static uint64_t unmatched(const struct fixture *fixture, unsigned why)
+static uint64_t unmatched(const struct messages_fixture *fixture, unsigned why)
 {
 	return ncs_messages_count(fixture->messages)->unmatched[why];
 }
@@ -133,7 +134,7 @@ static uint64_t unmatched(const struct fixture *fixture, unsigned why)
 /* Each rank counts its operations by itself. */
 static void both_ends_of_a_step_are_found(void **state)
 {
-	struct fixture *fixture = *state;
+	struct messages_fixture *fixture = *state;
 	const struct ncs_message *message = &fixture->found[0];
 
 	expect_rank(fixture, 0, 5);
@@ -164,7 +165,7 @@ static void both_ends_of_a_step_are_found(void **state)
 /* A lane may be drained after the one that tells of the operation's end. */
 static void steps_may_come_after_their_operation(void **state)
 {
-	struct fixture *fixture = *state;
+	struct messages_fixture *fixture = *state;
 
 	expect_rank(fixture, 0, 0);
 	expect_rank(fixture, 1, 1);
@@ -177,7 +178,7 @@ static void steps_may_come_after_their_operation(void **state)
 
 static void what_differs_is_not_matched(void **state)
 {
-	struct fixture *fixture = *state;
+	struct messages_fixture *fixture = *state;
 
 	expect_rank(fixture, 0, 0);
 	expect_rank(fixture, 1, 1);
@@ -195,7 +196,7 @@ static void what_differs_is_not_matched(void **state)
 /* Replays of a graph carry one number again and again. */
 static void replays_are_told_apart(void **state)
 {
-	struct fixture *fixture = *state;
+	struct messages_fixture *fixture = *state;
 
 	expect_rank(fixture, 0, 0);
 	expect_rank(fixture, 1, 1);
@@ -216,7 +217,7 @@ static void replays_are_told_apart(void **state)
 /* … but not an operation that is told of again, as it was not over. */
 static void an_operation_told_of_again_is_the_same(void **state)
 {
-	struct fixture *fixture = *state;
+	struct messages_fixture *fixture = *state;
 
 	expect_rank(fixture, 0, 0);
 	expect_rank(fixture, 1, 1);
@@ -230,7 +231,7 @@ static void an_operation_told_of_again_is_the_same(void **state)
 
 static void sends_are_found_by_their_place(void **state)
 {
-	struct fixture *fixture = *state;
+	struct messages_fixture *fixture = *state;
 
 	expect_rank(fixture, 0, 0);
 	expect_rank(fixture, 1, 1);
@@ -253,7 +254,7 @@ static void sends_are_found_by_their_place(void **state)
 /* Where the first ones are missing nobody knows their place. */
 static void sends_without_a_beginning_are_not_guessed(void **state)
 {
-	struct fixture *fixture = *state;
+	struct messages_fixture *fixture = *state;
 	struct ncs_record late = transfer(NCS_FUNCTION_SEND, 5, 1);
 
 	expect_rank(fixture, 0, 0);
@@ -273,7 +274,7 @@ static void sends_without_a_beginning_are_not_guessed(void **state)
 
 static void ranks_that_are_not_there_are_not_waited_for(void **state)
 {
-	struct fixture *fixture = *state;
+	struct messages_fixture *fixture = *state;
 
 	expect_rank(fixture, 0, 0);
 	take(fixture, 0, step(NCS_FUNCTION_ALL_REDUCE, 1, true, 1, 0));
@@ -284,7 +285,7 @@ static void ranks_that_are_not_there_are_not_waited_for(void **state)
 /* The oldest make room. */
 static void only_so_many_wait(void **state)
 {
-	struct fixture *fixture = *state;
+	struct messages_fixture *fixture = *state;
 
 	expect_rank(fixture, 0, 0);
 	expect_rank(fixture, 1, 1);
@@ -306,7 +307,7 @@ static void only_so_many_wait(void **state)
 /* Any words at all: no crash, and each step is counted once. */
 static void any_records_can_be_taken(void **state)
 {
-	struct fixture *fixture = *state;
+	struct messages_fixture *fixture = *state;
 	const struct ncs_messages_count *count =
 		ncs_messages_count(fixture->messages);
 	uint64_t random = 1, sum = 0;

@@ -16,7 +16,7 @@
 #define SECOND UINT64_C(1000000000)
 #define RECORDS 4096
 
-struct fixture {
+struct parts_fixture {
 	struct ncs_header header;
 	struct ncs_parts *parts;
 	struct ncs_record records[RECORDS];
@@ -25,7 +25,7 @@ struct fixture {
 
 static int setup(void **state)
 {
-	static struct fixture fixture;
+	static struct parts_fixture fixture;
 
 	memset(&fixture, 0, sizeof(fixture));
 	/* A tick is 2 ns, and tick 1000 is the second second. */
@@ -49,7 +49,7 @@ static int setup(void **state)
 
 static int teardown(void **state)
 {
-	struct fixture *fixture = *state;
+	struct parts_fixture *fixture = *state;
 
 	ncs_parts_free(fixture->parts);
 	return 0;
@@ -60,7 +60,7 @@ static uint64_t ticks(uint64_t ns)
 	return 1000 + (ns - 2 * SECOND) / 2;
 }
 
-static struct ncs_record *put(struct fixture *fixture, unsigned event,
+static struct ncs_record *put(struct parts_fixture *fixture, unsigned event,
 			      uint64_t start_ns, uint64_t duration_ns)
 {
 	struct ncs_record *record = &fixture->records[fixture->count++];
@@ -76,9 +76,9 @@ static struct ncs_record *put(struct fixture *fixture, unsigned event,
 	return record;
 }
 
-static struct ncs_record *put_step(struct fixture *fixture, uint32_t operation,
-				   unsigned channel, bool send, int32_t peer,
-				   uint64_t start_ns)
+static struct ncs_record *put_step(struct parts_fixture *fixture,
+				   uint32_t operation, unsigned channel,
+				   bool send, int32_t peer, uint64_t start_ns)
 {
 	struct ncs_record *record =
 		put(fixture, NCS_EVENT_PROXY_STEP, start_ns, 100 * US);
@@ -93,7 +93,7 @@ static struct ncs_record *put_step(struct fixture *fixture, uint32_t operation,
 	return record;
 }
 
-static void put_operation(struct fixture *fixture, uint32_t operation,
+static void put_operation(struct parts_fixture *fixture, uint32_t operation,
 			  uint64_t number, uint64_t start_ns)
 {
 	struct ncs_record *record =
@@ -107,7 +107,8 @@ static void put_operation(struct fixture *fixture, uint32_t operation,
 	record->delta[1] = 30 * US / 2;
 }
 
-static void take(struct fixture *fixture, uint64_t lost, uint64_t drained_ns)
+static void take(struct parts_fixture *fixture, uint64_t lost,
+		 uint64_t drained_ns)
 {
 	assert_int_equal(ncs_parts_take(fixture->parts, fixture->records,
 					fixture->count, lost, drained_ns),
@@ -115,7 +116,7 @@ static void take(struct fixture *fixture, uint64_t lost, uint64_t drained_ns)
 	fixture->count = 0;
 }
 
-static const struct ncs_part *the_only(struct fixture *fixture)
+static const struct ncs_part *the_only(struct parts_fixture *fixture)
 {
 	const struct ncs_part *part;
 
@@ -127,7 +128,7 @@ static const struct ncs_part *the_only(struct fixture *fixture)
 
 static void all_that_is_told_is_in_the_part(void **state)
 {
-	struct fixture *fixture = *state;
+	struct parts_fixture *fixture = *state;
 	const uint64_t begin_ns = 5 * SECOND;
 	const struct ncs_part *part;
 	struct ncs_record *kernel;
@@ -189,7 +190,7 @@ static void all_that_is_told_is_in_the_part(void **state)
 
 static void records_of_another_lane_may_come_later(void **state)
 {
-	struct fixture *fixture = *state;
+	struct parts_fixture *fixture = *state;
 	const uint64_t begin_ns = 5 * SECOND;
 	const struct ncs_part *part;
 
@@ -207,7 +208,7 @@ static void records_of_another_lane_may_come_later(void **state)
 /* A whole ring of one lane, and then that of the other. */
 static void lanes_may_come_one_after_the_other(void **state)
 {
-	struct fixture *fixture = *state;
+	struct parts_fixture *fixture = *state;
 	const struct ncs_part *part;
 	size_t count = 0;
 
@@ -230,7 +231,7 @@ static void lanes_may_come_one_after_the_other(void **state)
 
 static void what_was_lost_is_not_made_up(void **state)
 {
-	struct fixture *fixture = *state;
+	struct parts_fixture *fixture = *state;
 	const uint64_t begin_ns = 5 * SECOND;
 	const struct ncs_part *part;
 
@@ -248,7 +249,7 @@ static void what_was_lost_is_not_made_up(void **state)
 
 static void a_tree_does_not_tell_whose_data_it_sends(void **state)
 {
-	struct fixture *fixture = *state;
+	struct parts_fixture *fixture = *state;
 	const uint64_t begin_ns = 5 * SECOND;
 	struct ncs_record *record;
 
@@ -266,7 +267,7 @@ static void a_tree_does_not_tell_whose_data_it_sends(void **state)
 
 static void only_one_of_a_size_class_is_the_algorithm(void **state)
 {
-	struct fixture *fixture = *state;
+	struct parts_fixture *fixture = *state;
 	struct ncs_class_view classes[] = {
 		{ .function = NCS_FUNCTION_ALL_REDUCE,
 		  .size_class = ncs_size_class(1 << 20),
@@ -298,7 +299,7 @@ static void only_one_of_a_size_class_is_the_algorithm(void **state)
 /* Memory is bounded whatever the numbers are, and those that end come out. */
 static void operations_that_never_end_make_room(void **state)
 {
-	struct fixture *fixture = *state;
+	struct parts_fixture *fixture = *state;
 	size_t count = 0;
 
 	for (uint32_t round = 0; round < 40; round++) {

@@ -18,7 +18,7 @@
 /* Ticks are ns. */
 static const struct ncs_clock ns_clock = { .multiplier = UINT64_C(1) << 32 };
 
-struct fixture {
+struct steps_fixture {
 	struct ncs_steps *steps;
 	struct ncs_record records[4096];
 	size_t count;
@@ -26,7 +26,7 @@ struct fixture {
 
 static int setup(void **state)
 {
-	static struct fixture fixture;
+	static struct steps_fixture fixture;
 
 	memset(&fixture, 0, sizeof(fixture));
 	fixture.steps = ncs_steps_new();
@@ -36,13 +36,13 @@ static int setup(void **state)
 
 static int teardown(void **state)
 {
-	struct fixture *fixture = *state;
+	struct steps_fixture *fixture = *state;
 
 	ncs_steps_free(fixture->steps);
 	return 0;
 }
 
-static struct ncs_record *put(struct fixture *fixture, unsigned level,
+static struct ncs_record *put(struct steps_fixture *fixture, unsigned level,
 			      uint32_t operation, uint64_t duration)
 {
 	struct ncs_record *record = &fixture->records[fixture->count++];
@@ -57,7 +57,8 @@ static struct ncs_record *put(struct fixture *fixture, unsigned level,
 	return record;
 }
 
-static const struct ncs_steps_view *take(struct fixture *fixture, uint64_t lost)
+static const struct ncs_steps_view *take(struct steps_fixture *fixture,
+					 uint64_t lost)
 {
 	assert_int_equal(ncs_steps_take(fixture->steps, &ns_clock,
 					fixture->records, fixture->count,
@@ -75,7 +76,7 @@ static void assert_near(double got, double wanted)
 
 static void waits_make_up_a_step(void **state)
 {
-	struct fixture *fixture = *state;
+	struct steps_fixture *fixture = *state;
 	const struct ncs_steps_view *view;
 	struct ncs_record *record;
 
@@ -106,7 +107,7 @@ static void waits_make_up_a_step(void **state)
 
 static void what_was_not_sampled_is_exact(void **state)
 {
-	struct fixture *fixture = *state;
+	struct steps_fixture *fixture = *state;
 	const struct ncs_steps_view *view;
 
 	for (uint32_t i = 1; i <= 100; i++)
@@ -125,7 +126,7 @@ static void what_was_not_sampled_is_exact(void **state)
 /* Other events, steps without a stop, and what was kept for being slow. */
 static void only_whole_steps_that_were_chosen_count(void **state)
 {
-	struct fixture *fixture = *state;
+	struct steps_fixture *fixture = *state;
 	const struct ncs_steps_view *view;
 
 	put(fixture, NCS_LEVEL_SLOW, 7, 1000000);
@@ -150,7 +151,7 @@ static void only_whole_steps_that_were_chosen_count(void **state)
  * come. */
 static void errors_are_those_of_operations(void **state)
 {
-	struct fixture *fixture = *state;
+	struct steps_fixture *fixture = *state;
 	const struct ncs_steps_view *view;
 
 	for (unsigned pass = 0; pass < 3; pass++) {
@@ -173,7 +174,7 @@ static void errors_are_those_of_operations(void **state)
 /* Far more operations than are kept apart at a time. */
 static void old_operations_make_room(void **state)
 {
-	struct fixture *fixture = *state;
+	struct steps_fixture *fixture = *state;
 	const struct ncs_steps_view *view = NULL;
 
 	for (unsigned pass = 0; pass < 50; pass++) {
@@ -189,7 +190,7 @@ static void old_operations_make_room(void **state)
 
 static void levels_may_change_on_the_way(void **state)
 {
-	struct fixture *fixture = *state;
+	struct steps_fixture *fixture = *state;
 	const struct ncs_steps_view *view;
 
 	put(fixture, 0, 1, 100);
@@ -203,7 +204,7 @@ static void levels_may_change_on_the_way(void **state)
 
 static void what_was_overwritten_makes_totals_unknown(void **state)
 {
-	struct fixture *fixture = *state;
+	struct steps_fixture *fixture = *state;
 	const struct ncs_steps_view *view;
 
 	for (uint32_t i = 1; i <= 200; i++)
@@ -228,7 +229,7 @@ static void what_was_overwritten_makes_totals_unknown(void **state)
 /* Whatever is in shared memory: numbers stay numbers. */
 static void any_words_can_be_taken(void **state)
 {
-	struct fixture *fixture = *state;
+	struct steps_fixture *fixture = *state;
 	const struct ncs_steps_view *view;
 	uint64_t seed = 1;
 
