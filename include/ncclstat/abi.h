@@ -1,21 +1,24 @@
 /* SPDX-License-Identifier: MIT */
 /* The shared-memory segment that a rank publishes: layout, types, sizes.
  *
- * One segment per communicator of a process. Little-endian, 64-bit; the
- * writer is the plugin, readers map it read-only. Types and asserts only; how
- * to read and write it safely is in reader.h and shm/. What a reader finds is
- * not to be trusted: offsets and counts are validated once against the file's
- * size (shm/segment.h), and every index is checked against the validated copy.
+ * A process has one segment for each of its communicators. The plugin writes
+ * it, readers map it read-only. All words are little-endian. This header has
+ * types and asserts only; libncclstat (reader.h) reads segments, and
+ * ncclstat-shm(5) describes the format for other programs.
  *
  *   header | lanes | channels | operations | classes | rings | histograms
  *          | ranges | histograms of ranges
  *
- * Where a block says "sequence", it is under a seqlock (shm/seqlock.h): its
- * first word is the lock and the block is copied word by word. All other
- * words are single counters that are valid by themselves.
+ * A segment is not to be trusted: a reader validates offsets and counts once
+ * against the file's size (shm/segment.h), and checks every index against that
+ * validated copy.
+ *
+ * A block whose first word is `sequence` is under a seqlock (shm/seqlock.h): it
+ * is copied word by word, and copied again if the sequence was odd or has
+ * changed. All other words are valid each by itself.
  *
  * Times are ticks of the segment's clock (struct ncs_clock) unless their name
- * ends in _ns.
+ * ends in _ns. Reserved and padding words are 0.
  */
 #ifndef NCCLSTAT_ABI_H
 #define NCCLSTAT_ABI_H
@@ -37,8 +40,9 @@
 #define NCS_MAGIC UINT64_C(0x544154534c43434e) /* "NCCLSTAT" */
 #define NCS_BYTE_ORDER UINT32_C(0x01020304)
 
-/* Readers take any minor of their own major: they use the strides that the
- * segment states, and new fields come at the end of blocks. */
+/* A reader accepts every minor version of its own major version: new fields are
+ * added at the end of blocks, and table entries have the stride that the
+ * segment states. */
 #define NCS_ABI_MAJOR 1u
 #define NCS_ABI_MINOR 4u
 #define NCS_ABI_VERSION (NCS_ABI_MAJOR << 16 | NCS_ABI_MINOR)
@@ -113,16 +117,16 @@ enum ncs_clock_kind {
 	NCS_CLOCK_CNTVCT = 3,    /* Arm's virtual counter */
 };
 
-/* How ticks become CLOCK_MONOTONIC ns:
+/* The conversion of ticks to ns of CLOCK_MONOTONIC:
  *   base_monotonic_ns + ((ticks - base_ticks) * multiplier >> 32)
- * with a 128-bit product. The multiplier was measured over a few ms when the
- * plugin started; a reader on the same boot that can read the same counter
- * measures again over its whole distance from base (shm/clock.h). */
+ * with a 128-bit product. The plugin measures the multiplier over a few ms when
+ * it starts. A reader of the same boot that can read the same counter improves
+ * it by measuring from the base until now (shm/clock.h). */
 struct ncs_clock {
 	uint64_t kind; /* enum ncs_clock_kind */
 	uint64_t base_ticks;
 	uint64_t base_monotonic_ns;
-	uint64_t base_realtime_ns; /* CLOCK_REALTIME at the same moment */
+	uint64_t base_realtime_ns; /* CLOCK_REALTIME at the same time */
 	uint64_t multiplier;       /* ns per tick, times 2^32 */
 };
 
@@ -133,20 +137,21 @@ struct ncs_table {
 	uint32_t stride; /* bytes from one entry to the next */
 };
 
-/* Who publishes; under a seqlock, since API 1-3 tell it with the first
- * operation only. */
+/* The publishing rank. Under a seqlock, since versions 1 to 3 of the profiler
+ * API report it no earlier than the first operation. */
 struct ncs_identity {
 	uint64_t sequence;
-	uint64_t known;   /* bits: enum ncs_known */
+	uint64_t known;   /* valid fields: bits of enum ncs_known */
 	uint64_t comm_id; /* NCCL's communicator hash */
 	int32_t rank;
 	int32_t nranks;
 	int32_t nnodes;
-	int32_t nccl_version; /* as ncclGetVersion gives it; 22809 is 2.28.9 */
-	char comm_name[128];  /* cut, always terminated */
-	char gpu[32];         /* PCI bus id of the process's current device */
+	int32_t nccl_version; /* as of ncclGetVersion: 22809 is 2.28.9 */
+	char comm_name[128];  /* truncated, always terminated */
+	char gpu[32];         /* PCI bus ID of the process's current device */
 };
 
+/* Bits of struct ncs_identity's known. */
 enum ncs_known {
 	NCS_KNOWN_COMM_ID = 1,
 	NCS_KNOWN_COMM_NAME = 2,
@@ -157,104 +162,109 @@ enum ncs_known {
 	NCS_KNOWN_GPU = 64,
 };
 
-/* The proxy thread. An interval is charged to the state that is left; the
- * time since `since` is not in time[] yet. */
+/* The state of the proxy thread. When the state changes, the time since `since`
+ * is added to the state being exited; until then it is not in time[]. */
 struct ncs_proxy {
 	uint64_t sequence;
 	uint64_t state; /* enum ncs_proxy_state */
-	uint64_t since; /* ticks */
-	uint64_t appended_operations;
+	uint64_t since; /* ticks at which the state was entered */
+	uint64_t appended_operations; /* proxy operations that it took over */
 	uint64_t time[8];  /* ticks, by enum ncs_proxy_state */
-	uint64_t count[8]; /* by enum ncs_proxy_transition */
+	uint64_t count[8]; /* transitions, by enum ncs_proxy_transition */
 };
 
-/* What is kept of the records of operations' children (NCS_RECORD_LEVEL()).
- * The counters add up to the operations that started while one in two or fewer
- * was kept. Tables, histograms and counters know nothing of sampling. */
+/* Sampling of the records of operations' children (NCS_RECORD_LEVEL()). `kept`
+ * and `left_out` add up to the operations that started at a level above 0.
+ * Sampling has no effect on tables, histograms and counters. */
 struct ncs_sampling {
-	uint64_t level;    /* in force: one operation in 2^level */
-	uint64_t slow_ns;  /* who has been under way for longer is kept */
-	uint64_t kept;     /* operations that were chosen */
-	uint64_t left_out; /* … and those that were not */
-	uint64_t slow;     /* of these, those that turned out to be slow */
+	uint64_t level;    /* in force: one operation in 2^level is chosen */
+	uint64_t slow_ns;  /* an operation that takes longer is slow */
+	uint64_t kept;     /* number of operations chosen */
+	uint64_t left_out; /* number of operations not chosen */
+	uint64_t slow;     /* of left_out: slow, hence kept from then on */
 	uint64_t reserved[3];
 };
 
-/* What comes of kernel timing. The first three are the process's, the counts
- * the communicator's. */
+/* The effect of kernel timing. Status, mode and period are the process's, the
+ * counts the communicator's. */
 struct ncs_kernel {
 	uint64_t status; /* enum ncs_kernel_status */
 	uint64_t mode;   /* enum ncs_kernel_timing */
-	uint64_t period; /* one group of calls in so many is timed; 0: no such */
+	uint64_t period; /* one group of calls in `period` is timed; 0: none */
 	uint64_t timed_calls;
-	uint64_t captured_on;  /* calls captured into graphs, timed */
-	uint64_t captured_off; /* … and not */
+	uint64_t captured_on;  /* calls captured into CUDA graphs, timed */
+	uint64_t captured_off; /* calls captured into CUDA graphs, not timed */
 	uint64_t reserved[2];
 };
 
-/* What the GPU's clock (%globaltimer, ns since some moment) showed at a moment
- * of the host's: between two bounds, which hold for the drift of a second or
- * so. Under a seqlock. */
+/* Bounds of the GPU's clock (%globaltimer, ns of unknown origin) at one time of
+ * the host's clock. Since the clocks drift, they hold for about a second. Under
+ * a seqlock. */
 struct ncs_gpu_clock {
 	uint64_t sequence;
-	uint64_t ticks;      /* the moment; 0: not known yet */
-	uint64_t low_ns;     /* at least */
-	uint64_t high_ns;    /* at most */
-	uint64_t quantum_ns; /* its times are multiples of this */
-	uint64_t samples;    /* kernel channels that the bounds come from */
-	uint64_t restarts;   /* times that bounds contradicted each other */
+	uint64_t ticks;      /* time of the host's clock; 0: not known yet */
+	uint64_t low_ns;     /* the GPU's clock then, lower bound */
+	uint64_t high_ns;    /* the GPU's clock then, upper bound */
+	uint64_t quantum_ns; /* resolution: its times are multiples of this */
+	uint64_t samples;    /* number of kernel channels measured */
+	uint64_t restarts;   /* number of contradictions between bounds */
 	uint64_t reserved;
 };
 
-/* What the plugin collects, and what it was asked for from outside (control_object.h);
- * under a seqlock. Of a process, so all its communicators tell the same. */
+/* The settings of the plugin: the detail in force and the latest request from
+ * outside (control_object.h). They are the process's and thus the same in all
+ * its segments. Under a seqlock. */
 struct ncs_settings {
 	uint64_t sequence;
-	uint64_t in_force;  /* a detail with all told; 0: not known yet */
-	uint64_t asked;     /* the request that was dealt with last; 0: none */
-	uint64_t changes;   /* times that what is in force has changed */
-	uint64_t changed;   /* ticks; 0: never */
-	uint64_t refused;   /* of that request: enum ncs_refusal */
+	uint64_t in_force;  /* a detail with all fields set; 0: not known yet */
+	uint64_t asked;     /* word of the latest request handled; 0: none */
+	uint64_t changes;   /* number of changes of the detail in force */
+	uint64_t changed;   /* ticks of the latest change; 0: never */
+	uint64_t refused;   /* refused part of that request: enum ncs_refusal */
 	uint64_t lease_until_ns; /* CLOCK_MONOTONIC; 0: no lease is in force */
 	uint64_t lease_holder;   /* as in the control object; 0: none */
 };
 
-/* What a GPU's kernels took, by CUPTI. Kernels of NCCL communicate, all others
- * compute; where the process has several GPUs, it is the sum over them. Each
- * word is valid by itself. */
+/* Times of a GPU's kernels, from CUPTI, summed over the GPUs of the process.
+ * Kernels of NCCL are communication, all others compute. Each word is valid by
+ * itself. */
 struct ncs_gpu_time {
 	uint64_t compute_kernels;
-	uint64_t compute_ns;      /* the sum of their times */
-	uint64_t compute_busy_ns; /* the time in which any of them ran */
+	uint64_t compute_ns;      /* sum of their durations */
+	uint64_t compute_busy_ns; /* time in which at least one of them ran */
 	uint64_t communication_kernels;
 	uint64_t communication_ns;
-	/* The part of that during which the GPU computed, in any range. */
+	/* The part of communication_ns during which the GPU also computed, in
+	 * any range. */
 	uint64_t hidden_ns;
 };
 
-/* What comes of NCCLSTAT_CUPTI. The status is the process's, in all of its
- * communicators; what was recorded belongs to no communicator, so one of them
- * tells it, here and in its ranges: the process's is the sum over all. */
+/* The effect of NCCLSTAT_CUPTI. The status is the process's and the same in all
+ * its segments. Kernels belong to no communicator: one segment has them, here
+ * and in its ranges, so that the process's numbers are the sums over its
+ * segments. */
 struct ncs_cupti {
 	uint64_t status; /* enum ncs_cupti_status */
 	struct ncs_gpu_time total;
-	uint64_t unplaced; /* kernels whose launch is not known: in no range */
-	/* Records that CUPTI had no room for, kernels without times, and those
-	 * that were told too late to be counted in full. */
+	uint64_t unplaced; /* kernels in no range, as their launch is unknown */
+	/* Number of records that CUPTI had no room for, of kernels without
+	 * times, and of kernels reported too late to be counted in full. */
 	uint64_t lost;
 	uint64_t reserved[3];
 };
 
-/* How far the tables are filled: what is beyond need not be looked at. */
+/* The used parts of tables; readers need not read the rest. */
 struct ncs_filled {
-	uint64_t channels;   /* entries given out: the first ones */
-	uint64_t operations; /* slots given out: round and round, from the first */
-	/* Operations that were over and are not, but for those in the latest
-	 * NCS_FILLED_RECENT slots that had been given out then. */
+	uint64_t channels;   /* number of entries in use: the first ones */
+	uint64_t operations; /* number of slots given out so far, cyclically */
+	/* Number of finished operations that were reopened, except those in the
+	 * NCS_FILLED_RECENT slots given out last. */
 	uint64_t revived;
 	uint64_t reserved[3];
 };
 
+/* How many of the slots given out last a reader always reads, as they may be
+ * filled in or reopened. */
 #define NCS_FILLED_RECENT 64u
 
 enum ncs_life {
@@ -262,13 +272,14 @@ enum ncs_life {
 	NCS_LIFE_FINISHED = 2, /* the communicator was finalized */
 };
 
+/* The header, at the start of the segment. */
 struct ncs_header {
-	uint64_t magic;
-	uint32_t version; /* NCS_ABI_VERSION; 0 until all else is in place */
-	uint32_t byte_order;
-	uint32_t header_bytes;
-	uint32_t record_bytes;
-	uint64_t segment_bytes;
+	uint64_t magic;   /* NCS_MAGIC */
+	uint32_t version; /* NCS_ABI_VERSION; stored last, 0 until then */
+	uint32_t byte_order;    /* NCS_BYTE_ORDER */
+	uint32_t header_bytes;  /* sizeof(struct ncs_header) of the plugin */
+	uint32_t record_bytes;  /* sizeof(struct ncs_record) */
+	uint64_t segment_bytes; /* of the segment: at most the file's size */
 	struct ncs_table lanes;      /* struct ncs_lane */
 	struct ncs_table channels;   /* struct ncs_channel */
 	struct ncs_table operations; /* struct ncs_operation */
@@ -276,19 +287,19 @@ struct ncs_header {
 	struct ncs_table rings;      /* struct ncs_ring, one a lane */
 	uint32_t ring_records;       /* capacity of each ring, a power of two */
 	uint32_t plugin_version;     /* major << 16 | minor << 8 | patch */
-	uint32_t pid;
+	uint32_t pid;         /* in its own PID namespace */
 	uint32_t api_version; /* of NCCL's profiler API: 1 … 7 */
 	uint64_t process_start; /* /proc/PID/stat, field 22 */
 	uint64_t pid_namespace; /* inode of /proc/self/ns/pid */
 	uint64_t time_namespace; /* inode of /proc/self/ns/time; 0: none */
-	char boot_id[40];
-	char host[64];
+	char boot_id[40];        /* /proc/sys/kernel/random/boot_id */
+	char host[64];           /* host name, truncated, terminated */
 	struct ncs_clock clock;
 	uint64_t created;    /* ticks */
-	uint64_t event_mask; /* what NCCL is asked for at this moment */
+	uint64_t event_mask; /* activation mask: events that NCCL reports */
 	uint64_t life;       /* enum ncs_life */
 	uint64_t finished;   /* ticks; 0 while live */
-	uint64_t latest_done; /* largest number of an operation that finished */
+	uint64_t latest_done; /* largest number of a finished operation */
 	struct ncs_table classes; /* struct ncs_class; before 1.2 none */
 	uint64_t reserved;
 	struct ncs_identity identity;
@@ -301,82 +312,84 @@ struct ncs_header {
 	/* From minor version 3 on; both may be empty. */
 	struct ncs_table ranges;           /* struct ncs_range */
 	struct ncs_table range_histograms; /* struct ncs_range_histogram */
-	uint64_t ranges_filled; /* those beyond need not be looked at */
+	uint64_t ranges_filled; /* number of entries in use: the first ones */
 	struct ncs_cupti cupti;
 };
 
+/* Room for the header: tables begin after it. */
 #define NCS_HEADER_BYTES 2048u
 
-/* header_bytes of the earliest minor version that is read, 1. */
+/* header_bytes of minor version 1, the earliest that readers accept. */
 #define NCS_HEADER_BYTES_LEAST offsetof(struct ncs_header, filled)
 
-/* What one thread submitted and finished of one function. Reader: the sum
- * over all lanes. Sums are modulo 2^64: an operation that turns out not to be
- * finished is taken back by the lane that saw it, not by the one that
- * counted it. */
+/* Counters of one function in one lane; readers add them over all lanes. Sums
+ * are modulo 2^64: if a finished operation is reopened, the lane that sees it
+ * subtracts it, which may be another one than the lane that counted it. */
 struct ncs_function {
 	uint64_t sequence;
-	uint64_t calls;           /* CollApi, P2pApi events */
-	uint64_t operations;      /* Coll, P2p events */
-	uint64_t operations_done; /* those whose children have all ended */
-	uint64_t with_children;   /* those with a proxy operation or kernel */
+	uint64_t calls;           /* number of CollApi and P2pApi events */
+	uint64_t operations;      /* number of Coll and P2p events */
+	uint64_t operations_done; /* operations whose children have all ended */
+	uint64_t with_children;   /* operations with at least one child */
 	uint64_t bytes;           /* message sizes as nccl-tests counts them */
-	uint64_t size_unknown;    /* operations whose size could not be told */
-	uint64_t last_sequence_number; /* plus 1; 0: none was told */
-	/* By where the time comes from: enum ncs_timing. */
-	uint64_t timed[2];
-	uint64_t time_ns[2];
-	uint64_t timed_bytes[2];
+	uint64_t size_unknown;    /* operations of unknown size */
+	uint64_t last_sequence_number; /* last reported number + 1; 0: none */
+	/* Finished operations with a time, by its source: enum ncs_timing. */
+	uint64_t timed[2];       /* their number */
+	uint64_t time_ns[2];     /* sum of their times */
+	uint64_t timed_bytes[2]; /* sum of their bytes */
 	uint64_t reserved[2];
 };
 
+/* The source of an operation's time. */
 enum ncs_timing {
-	NCS_TIMING_KERNEL, /* the GPU's clock, KernelCh */
-	NCS_TIMING_PROXY,  /* first proxy operation's start to last one's end */
+	NCS_TIMING_KERNEL, /* its kernel channels, by the GPU's clock */
+	NCS_TIMING_PROXY,  /* its proxy operations: first start to last end */
 	NCS_TIMING_COUNT
 };
 
-/* One publishing thread of the communicator; its ring has the same index.
- * Lane 0 is shared by all threads that found no lane of their own: there,
- * counters are added to atomically and blocks have no seqlock. */
+/* The counters of one publishing thread; its ring has the same index. Lane 0 is
+ * shared by all threads that found no lane of their own: there, counters are
+ * added to atomically, and blocks have no seqlock. */
 struct ncs_lane {
-	uint64_t owner;     /* opaque; 0: not in use */
-	/* Ticks of the latest callback, but for the states of steps and of
-	 * kernels; a channel's are in its `since`. */
+	uint64_t owner;     /* opaque; 0: not in use (lane 0: always 0) */
+	/* Ticks of the latest callback, except state changes of steps, which
+	 * update their channel's `since`, and of kernels. */
 	uint64_t last_call;
 	uint64_t reserved[6];
-	uint64_t events[NCS_EVENT_MAX]; /* starts, by enum ncs_event */
+	uint64_t events[NCS_EVENT_MAX]; /* events started, by enum ncs_event */
 	uint64_t losses[NCS_LOSS_MAX];  /* by enum ncs_loss */
-	/* Start, in ticks, of the event of each type that this thread is in,
-	 * 0: none. Only for events that start and stop on one thread. */
+	/* By enum ncs_event: start, in ticks, of the event that the thread is
+	 * in; 0: none. Only for types that start and stop on one thread. */
 	uint64_t open_since[NCS_EVENT_MAX];
 	struct ncs_function functions[NCS_FUNCTION_MAX];
-	uint64_t padding[8]; /* the next lane's line is not prefetched */
+	uint64_t padding[8]; /* keeps the next lane from being prefetched */
 };
 
-/* One channel × direction × peer, and the oldest unfinished step on it. An
- * interval is charged to the state that is left. */
+/* One channel × direction × peer, and the oldest unfinished step on it. When
+ * the state changes, the time since `since` is added to the state being
+ * exited. */
 struct ncs_channel {
 	uint64_t sequence;
-	uint64_t key;       /* see NCS_CHANNEL_KEY; 0: not in use */
+	uint64_t key;       /* NCS_CHANNEL_KEY(); 0: not in use */
 	uint64_t state;     /* enum ncs_channel_state */
-	uint64_t since;     /* ticks */
+	uint64_t since;     /* ticks at which the state was entered */
 	uint64_t function;  /* of the operation under way */
-	uint64_t operation; /* its number; 0: none */
-	uint64_t step;      /* the oldest unfinished step */
-	uint64_t nsteps;    /* of that proxy operation */
-	uint64_t operations_started;
+	uint64_t operation; /* number of the operation under way; 0: none */
+	uint64_t step;      /* number of the oldest unfinished step */
+	uint64_t nsteps;    /* number of steps of its proxy operation */
+	uint64_t operations_started; /* proxy operations */
 	uint64_t operations_done;
 	uint64_t steps_started;
 	uint64_t steps_done;
-	uint64_t bytes;
-	uint64_t size_unknown; /* steps whose size NCCL did not tell */
+	uint64_t bytes;        /* bytes moved */
+	uint64_t size_unknown; /* steps whose size NCCL did not report */
 	uint64_t reserved[2];
 	uint64_t time[8]; /* ticks, by enum ncs_channel_state */
 	uint64_t padding[8];
 };
 
-/* A key is never 0. */
+/* The key of a channel, never 0, and its parts. */
 #define NCS_CHANNEL_KEY(channel, send, peer)                        \
 	(UINT64_C(1) << 63 | (uint64_t)((send) != 0) << 48 |        \
 	 (uint64_t)(uint8_t)(channel) << 32 | (uint64_t)(uint32_t)(peer))
@@ -384,13 +397,14 @@ struct ncs_channel {
 #define NCS_CHANNEL_KEY_SEND(key) ((key) >> 48 & 1)
 #define NCS_CHANNEL_KEY_PEER(key) ((int32_t)(uint32_t)(key))
 
-/* A collective or point-to-point operation in flight. `number` is the lock:
- * 0 while the slot is empty or being filled; it never takes the same value
- * twice. The counters after it change while it stays. */
+/* A slot for a collective or point-to-point operation in flight. `number` is
+ * its lock: 0 while the slot is empty or being filled in, and never the same
+ * value for two operations. Fields from `enqueued` on change while the number
+ * stays. */
 struct ncs_operation {
-	uint64_t number;
+	uint64_t number;          /* in its communicator and process, from 1 */
 	uint64_t start;           /* ticks */
-	uint64_t sequence_number; /* per function; NCS_NO_SEQUENCE_NUMBER */
+	uint64_t sequence_number; /* of the function; NCS_NO_SEQUENCE_NUMBER */
 	uint64_t bytes;           /* message size as nccl-tests counts it */
 	uint64_t count;           /* elements, as NCCL passed it */
 	uint8_t event;            /* NCS_EVENT_COLL or NCS_EVENT_P2P */
@@ -402,31 +416,34 @@ struct ncs_operation {
 	uint8_t flags; /* enum ncs_record_flag */
 	uint8_t reserved_byte;
 	int32_t peer; /* peer or root */
-	uint32_t range;           /* that it was called in; 0: none */
-	uint64_t enqueued;        /* ticks of its stopEvent; 0: still open */
-	uint64_t children_started; /* proxy operations and kernel channels */
+	uint32_t range;           /* in which it was called; 0: none */
+	uint64_t enqueued;        /* ticks of NCCL's stopEvent; 0: not yet */
+	uint64_t children_started; /* number of proxy operations and kernel
+				      channels */
 	uint64_t children_done;
-	uint64_t first_child;     /* ticks */
-	uint64_t last_child_done; /* ticks */
-	uint64_t user_tag; /* the application's, from API 7 on; 0: none */
+	uint64_t first_child;     /* ticks at which the first child started */
+	uint64_t last_child_done; /* ticks at which the latest child ended */
+	uint64_t user_tag; /* set by the application, API 7 on; 0: none */
 	uint64_t reserved[3];
 };
 
+/* NCCL reported no sequence number. */
 #define NCS_NO_SEQUENCE_NUMBER UINT64_MAX
 
-/* Operations of one function, size class (size_class.h), algorithm and protocol.
- * The first NCS_FUNCTION_MAX of the table are each function's own: for what
- * found no class; their size, algorithm and protocol are NCS_CLASS_OTHER. The
- * others are given to a class at first use, anywhere. */
+/* The number of operations of one class: function, size class (size_class.h),
+ * algorithm and protocol. The first NCS_FUNCTION_MAX entries of the table are
+ * the functions' own: they count operations that found no class, and their
+ * size, algorithm and protocol are NCS_CLASS_OTHER. Any other entry is given to
+ * a class when that is first used. */
 struct ncs_class {
-	uint64_t key;        /* NCS_CLASS_KEY; 0: not in use */
-	uint64_t operations; /* Coll, P2p events */
+	uint64_t key;        /* NCS_CLASS_KEY(); 0: not in use */
+	uint64_t operations; /* number of Coll and P2p events */
 	uint64_t reserved[6];
 };
 
 #define NCS_CLASS_OTHER 255u
 
-/* A key is never 0. */
+/* The key of a class, never 0, and its parts. */
 #define NCS_CLASS_KEY(function, size, algorithm, protocol)          \
 	(UINT64_C(1) << 32 | (uint64_t)(uint8_t)(size) << 24 |      \
 	 (uint64_t)(uint8_t)(protocol) << 16 |                      \
@@ -436,75 +453,80 @@ struct ncs_class {
 #define NCS_CLASS_KEY_PROTOCOL(key) ((uint8_t)((key) >> 16))
 #define NCS_CLASS_KEY_SIZE(key) ((uint8_t)((key) >> 24))
 
-/* The times of a class's operations, in ns, given to a (class, timing) at first
- * use; those in use come first. A class that finds none uses its function's. */
+/* A histogram of the times of a class's operations. An entry is given to a
+ * (class, timing) at first use; entries in use come first. A class that finds
+ * no entry uses its function's. */
 struct ncs_histogram {
-	uint64_t key; /* NCS_HISTOGRAM_KEY; 0: not in use */
-	uint64_t buckets[NCS_HISTOGRAM_BUCKETS];
-	uint64_t time_ns;    /* of all of them together */
-	uint64_t bytes;      /* of their messages */
+	uint64_t key; /* NCS_HISTOGRAM_KEY(); 0: not in use */
+	uint64_t buckets[NCS_HISTOGRAM_BUCKETS]; /* operations, histogram.h */
+	uint64_t time_ns;    /* sum of the operations' times */
+	uint64_t bytes;      /* sum of the operations' bytes */
 	uint64_t longest_ns;
-	/* Buckets before `first` - 1 and from `end` on are 0; 0: not told. */
+	/* Buckets before first - 1 and from end on are 0. If a word is 0, its
+	 * bound is unknown. */
 	uint64_t first;
 	uint64_t end;
 	uint64_t padding[2];
 };
 
+/* The key of a histogram, never 0, and its parts. */
 #define NCS_HISTOGRAM_KEY(class_index, timing) \
 	(UINT64_C(1) << 32 | (uint64_t)(class_index) << 8 | (uint64_t)(timing))
 #define NCS_HISTOGRAM_KEY_CLASS(key) ((uint32_t)((key) >> 8 & 0xffffff))
 #define NCS_HISTOGRAM_KEY_TIMING(key) ((uint8_t)(key))
 
-/* The ring of a lane: header, then ring_records records. */
+/* The header of a lane's ring (shm/ring.h); ring_records records follow it. */
 struct ncs_ring {
-	uint64_t head; /* records published so far */
+	uint64_t head; /* number of records published so far */
 	uint64_t padding[15];
 };
 
-/* Bytes of a range's name, the terminating zero included. */
+/* The size of a range's name in bytes, including the terminating zero. */
 #define NCS_RANGE_NAME_BYTES 80u
 
-/* What was called in a range of the user's (ncclstat/range.h), not counting
- * the ranges in it, whose entries are their own: the path from the outermost
- * range to the one in which a call is made. Ranges are numbered from 1 in the
- * order of this table, one number for a path in all communicators of a
- * process. Counters are added to one by one, by several threads. */
+/* Counters of one of the application's ranges (ncclstat/range.h). A range is a
+ * path, from the outermost range to the innermost one around a call. Its
+ * counters do not include the ranges inside it, which have entries of their
+ * own, except for the busy times. Entries are numbered from 1 in the order of
+ * this table, and a path has the same number in all segments of a process.
+ * Several threads add to the counters, each of which is valid by itself. */
 struct ncs_range {
-	/* NCS_RANGE_KEY of the range around it; 0: not in use. The name is there
-	 * before the key, and neither changes. */
+	/* NCS_RANGE_KEY() of the range around it; 0: not in use. The name is
+	 * stored before the key, and neither changes afterwards. */
 	uint64_t key;
-	char name[NCS_RANGE_NAME_BYTES]; /* cut, always terminated */
-	uint64_t calls;                  /* CollApi, P2pApi events */
-	uint64_t operations;             /* Coll, P2p events */
-	uint64_t bytes;                  /* as struct ncs_function's */
-	uint64_t size_unknown;  /* operations whose size is not in bytes */
-	uint64_t with_children; /* operations that made progress … */
-	uint64_t with_children_bytes; /* … and their bytes */
-	/* Here, and only here, with the ranges inside: how many operations have
-	 * a child under way, since when that is so, and the ticks before that
-	 * in which it was so. */
-	uint64_t busy; /* NCS_RANGE_BUSY() and a lock: plugin/events/range_stats.c */
-	uint64_t busy_since;
-	uint64_t busy_time;
-	uint64_t timed[2]; /* by enum ncs_timing, as struct ncs_function's */
+	char name[NCS_RANGE_NAME_BYTES]; /* truncated, always terminated */
+	uint64_t calls;         /* number of CollApi and P2pApi events */
+	uint64_t operations;    /* number of Coll and P2p events */
+	uint64_t bytes;         /* message sizes as nccl-tests counts them */
+	uint64_t size_unknown;  /* operations of unknown size: not in bytes */
+	uint64_t with_children; /* operations with at least one child */
+	uint64_t with_children_bytes; /* bytes of these operations */
+	/* Including the ranges inside it: operations with a child under way. */
+	uint64_t busy; /* their number, NCS_RANGE_BUSY(); the rest is private */
+	uint64_t busy_since; /* ticks at which the number became nonzero */
+	uint64_t busy_time;  /* ticks with a nonzero number before that */
+	/* Operations with a time, by enum ncs_timing; see struct
+	 * ncs_function. */
+	uint64_t timed[2];
 	uint64_t time_ns[2];
 	uint64_t timed_bytes[2];
 	uint64_t time[8]; /* ticks of its channels, by enum ncs_channel_state */
-	/* Of kernels that were launched in it. Busy, like above, with those of
-	 * the ranges inside. */
+	/* Kernels launched in it; compute_busy_ns includes the ranges
+	 * inside. */
 	struct ncs_gpu_time gpu;
 };
 
-/* The range of all that found no entry of its own. */
+/* The number of the range for all calls whose range found no entry. */
 #define NCS_RANGE_OTHER 1u
 #define NCS_RANGE_KEY(parent) (UINT64_C(1) << 32 | (uint64_t)(parent))
 #define NCS_RANGE_KEY_PARENT(key) ((uint32_t)(key)) /* 0: outermost */
 #define NCS_RANGE_BUSY(busy) ((busy)&UINT64_C(0xffff))
 
-/* A duration histogram of a range in ns, at a quarter of the resolution of
- * struct ncs_histogram; given to a (range, timing) at first use. */
+/* A histogram of the times of a range's operations in ns, with a quarter of the
+ * buckets of struct ncs_histogram. An entry is given to a (range, timing) at
+ * first use. */
 struct ncs_range_histogram {
-	uint64_t key; /* NCS_RANGE_HISTOGRAM_KEY; 0: not in use */
+	uint64_t key; /* NCS_RANGE_HISTOGRAM_KEY(); 0: not in use */
 	uint64_t buckets[NCS_RANGE_BUCKETS];
 	uint64_t padding[7];
 };

@@ -1,34 +1,36 @@
 /* SPDX-License-Identifier: MIT */
-/* The control object: by which a process is asked, while it runs, to collect
- * more or less.
+/* The control object, through which viewers ask a running process to collect
+ * more or less detail.
  *
- * One a process, a page in the directory of the segments, readable and writable
- * by its owner, so that segments themselves need to be writable by nobody else.
- * The plugin makes it, looks at one word of it as each group of calls begins,
- * and answers in its segments (abi.h, struct ncs_settings). Types and asserts
- * only; how to read and write it is in shm/control.h and shm/read/remote.h.
+ * Each process has one: a page in the directory of the segments, readable and
+ * writable by its user, so that no other process needs to write to a segment.
+ * The plugin creates it, reads its request at the start of each group of calls,
+ * and answers in its segments (abi.h, struct ncs_settings). This header has
+ * types and asserts only; shm/control.h changes the words, shm/read/remote.h
+ * maps them.
  *
- * Everybody who may write it can write anything: each side checks what it
- * finds.
+ * A control object is not to be trusted: any process of the user may write
+ * anything, and both sides check what they read.
  *
- * All that is asked for is in one word, so that it changes as a whole:
+ * A request is one word, so that it changes as a whole:
  *
- *   bits  0 … 18  what holds until something else is asked for: a detail
+ *   bits  0 … 18  base detail, in force until another request changes it
  *         19      a lease is held
- *        20 … 38  what holds beyond that as long as the lease does: a detail
+ *        20 … 38  the lease's detail, in force above the base during the lease
  *        39       0
- *        40 … 63  serial number: another for each change; 0: nobody has asked
+ *        40 … 63  serial number, incremented by each change; 0: no request yet
  *
- * and a detail is
+ * A detail is:
  *
- *   bits  0 …  7  groups of events that are asked for, by enum ncs_event_group
- *          8      they are told; else bits 0 … 7 are 0
- *          9 … 13 kernel timing: enum ncs_kernel_detail; 0: not told
- *         14 … 18 sampling: 1 + the level, one operation in 2^level keeps the
- *                 records of its parts; 0: not told
+ *   bits  0 …  7  the groups of events to be reported, by enum ncs_event_group
+ *          8      the groups are set; if not, bits 0 … 7 are 0
+ *          9 … 13 kernel timing: enum ncs_kernel_detail; 0: not set
+ *         14 … 18 sampling: 1 + level, where one operation in 2^level keeps the
+ *                 records of its children; 0: not set
  *
- * What is not told comes from what the lease stands on, and in the end from the
- * environment that the process was started with.
+ * A field that is not set in the lease's detail is taken from the base; one
+ * that is not set there is taken from the environment that the process was
+ * started with.
  */
 #ifndef NCCLSTAT_CONTROL_OBJECT_H
 #define NCCLSTAT_CONTROL_OBJECT_H
@@ -43,7 +45,7 @@
 
 #define NCS_CONTROL_MAGIC UINT64_C(0x4c52544e4353434e) /* "NCSCNTRL" */
 #define NCS_CONTROL_VERSION (1u << 16 | 0u) /* major, minor */
-#define NCS_CONTROL_BYTES 4096u
+#define NCS_CONTROL_BYTES 4096u /* size of the file */
 
 enum ncs_event_group {
 #define X(ID, name, events, needs, help) NCS_GROUP_##ID,
@@ -62,22 +64,22 @@ enum ncs_refusal {
 };
 
 enum ncs_kernel_detail {
-	NCS_KERNEL_DETAIL_DEFAULT, /* not told */
+	NCS_KERNEL_DETAIL_DEFAULT, /* not set */
 	NCS_KERNEL_DETAIL_OFF,
 	NCS_KERNEL_DETAIL_ALWAYS,
-	NCS_KERNEL_DETAIL_AUTO,  /* one call in as many as the load allows */
-	NCS_KERNEL_DETAIL_EVERY, /* one call in 1; + n: one in 2^n */
+	NCS_KERNEL_DETAIL_AUTO,  /* sampled; the period follows the load */
+	NCS_KERNEL_DETAIL_EVERY, /* + n: one group of calls in 2^n is timed */
 };
 
 #define NCS_KERNEL_DETAIL_LOG2_MAX 20u
 #define NCS_KERNEL_DETAIL_LOG2_DEFAULT 6u
 
-/* A detail, taken apart. */
+/* An unpacked detail. */
 struct ncs_detail {
-	uint8_t has_groups;
+	uint8_t has_groups; /* 1: groups are set */
 	uint8_t groups; /* bits, by enum ncs_event_group */
 	uint8_t kernel; /* enum ncs_kernel_detail */
-	uint8_t sample; /* 1 + level; 0: not told */
+	uint8_t sample; /* 1 + level; 0: not set */
 };
 
 #define NCS_DETAIL_BITS 19
@@ -86,35 +88,39 @@ struct ncs_detail {
 #define NCS_CONTROL_SERIAL_SHIFT 40
 #define NCS_CONTROL_SERIALS (UINT32_C(1) << 24)
 
-/* How long a lease lasts without being renewed, and the most that may be left
- * of one. */
+/* How long a lease lasts unless renewed, and the longest remaining time that is
+ * accepted. */
 #define NCS_LEASE_NS UINT64_C(5000000000)
 #define NCS_LEASE_MAX_NS UINT64_C(10000000000)
 
+/* The object. Words before the request do not change; the process is described
+ * as in struct ncs_header (abi.h). */
 struct ncs_control {
-	uint64_t magic;
-	uint32_t version; /* NCS_CONTROL_VERSION; 0 until all is in place */
-	uint32_t byte_order;
-	uint32_t control_bytes;
+	uint64_t magic;   /* NCS_CONTROL_MAGIC */
+	uint32_t version; /* NCS_CONTROL_VERSION; stored last, 0 until then */
+	uint32_t byte_order;    /* NCS_BYTE_ORDER (abi.h) */
+	uint32_t control_bytes; /* sizeof(struct ncs_control) of the plugin */
 	uint32_t pid;
 	uint64_t process_start;
 	uint64_t pid_namespace;
 	uint64_t time_namespace;
 	char boot_id[40];
 	uint64_t reserved[5];
-	uint64_t request; /* the word */
-	/* Written before a lease is taken, and by its holder as long as he
-	 * lives. */
+	uint64_t request; /* see above */
+	/* Written before the request that takes the lease; the holder writes
+	 * the end again to renew it. */
 	uint64_t lease_until_ns; /* CLOCK_MONOTONIC */
-	uint64_t lease_holder;   /* process in the upper half; not 0 */
+	uint64_t lease_holder;   /* PID in the upper half; not 0 */
 	uint64_t padding[5];
 };
 
 static_assert((int)NCS_GROUP_COUNT <= 8, "groups fit a detail");
-static_assert(NCS_KERNEL_DETAIL_EVERY + NCS_KERNEL_DETAIL_LOG2_MAX < 32, "so does the period");
-static_assert(NCS_LEVEL_MAX + 1 < 32, "so does the level");
+static_assert(NCS_KERNEL_DETAIL_EVERY + NCS_KERNEL_DETAIL_LOG2_MAX < 32,
+	      "the period fits a detail");
+static_assert(NCS_LEVEL_MAX + 1 < 32, "the level fits a detail");
 static_assert(offsetof(struct ncs_control, version) == 8, "version");
-static_assert(offsetof(struct ncs_control, request) == 128, "a line of its own");
+static_assert(offsetof(struct ncs_control, request) == 128,
+	      "the request begins a cache line");
 static_assert(sizeof(struct ncs_control) == 192, "control");
 static_assert(sizeof(struct ncs_control) <= NCS_CONTROL_BYTES, "one page");
 

@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: MIT */
-/* Buckets of a duration histogram: 32 per power of two.
+/* Buckets of histograms of durations: 32 per power of two.
  *
  * Part of the shared-memory ABI: the plugin counts into these buckets, readers
- * take percentiles from them. The middle of a bucket is at most 1.6 % away
- * from any value in it; values under 32 ns are exact. Log-linear buckets are
- * merged by adding and differenced by subtracting, which a sketch is not.
- * Pure functions of their arguments.
+ * compute percentiles from them. The middle of a bucket differs by at most 1.6
+ * % from any value in it; values under 32 ns are exact. Histograms can be
+ * merged by adding their buckets, and compared over time by subtracting them.
+ * All functions are pure.
  */
 #ifndef NCCLSTAT_HISTOGRAM_H
 #define NCCLSTAT_HISTOGRAM_H
@@ -15,10 +15,11 @@
 #define NCS_HISTOGRAM_BITS 5
 #define NCS_HISTOGRAM_SUB (1u << NCS_HISTOGRAM_BITS)
 
-/* Up to 2^41 ns, 36 minutes; what is longer counts in the last bucket. */
+/* Buckets reach up to 2^41 ns (36 minutes); the last one also counts longer
+ * durations. */
 #define NCS_HISTOGRAM_BUCKETS (NCS_HISTOGRAM_SUB * (41 - NCS_HISTOGRAM_BITS + 1))
 
-/* The bucket of a value in ns. */
+/* Returns the bucket of a value in ns. */
 static inline unsigned ncs_histogram_bucket(uint64_t value_ns)
 {
 	unsigned exponent, bucket;
@@ -34,7 +35,7 @@ static inline unsigned ncs_histogram_bucket(uint64_t value_ns)
 				   NCS_HISTOGRAM_SUB);
 }
 
-/* The least value of a bucket, in ns. */
+/* Returns the least value of a bucket, in ns. */
 static inline uint64_t ncs_histogram_low(unsigned bucket)
 {
 	unsigned exponent;
@@ -46,7 +47,7 @@ static inline uint64_t ncs_histogram_low(unsigned bucket)
 			  NCS_HISTOGRAM_SUB) << exponent;
 }
 
-/* The value that stands for a bucket: its middle, in ns. */
+/* Returns the middle of a bucket, in ns: the value that represents it. */
 static inline uint64_t ncs_histogram_middle(unsigned bucket)
 {
 	uint64_t low = ncs_histogram_low(bucket);
@@ -54,16 +55,17 @@ static inline uint64_t ncs_histogram_middle(unsigned bucket)
 	return low + (ncs_histogram_low(bucket + 1) - low) / 2;
 }
 
-/* Histograms of ranges have a bucket for each four of these. */
+/* Histograms of ranges have one bucket for four of these. */
 #define NCS_RANGE_BUCKETS (NCS_HISTOGRAM_BUCKETS / 4)
 
+/* Returns the bucket of a value in ns in a range's histogram. */
 static inline unsigned ncs_range_bucket(uint64_t value_ns)
 {
 	return ncs_histogram_bucket(value_ns) / 4;
 }
 
-/* The bucket of a histogram at full resolution that stands for one of a
- * range's: its middle is at most 8 % away from any value in it. */
+/* Returns the bucket of full resolution that represents a bucket of a range's
+ * histogram: its middle differs by at most 8 % from any value counted there. */
 static inline unsigned ncs_range_bucket_middle(unsigned bucket)
 {
 	return bucket * 4 + 2;

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* Numbers for the datatypes, algorithms and protocols in records and tables.
- * Part of the shared-memory ABI: append only. Types only. */
+/* Numbers of datatypes, algorithms and protocols in records and tables. Part of
+ * the shared-memory ABI: append only. Types only. */
 #ifndef NCCLSTAT_NAMES_H
 #define NCCLSTAT_NAMES_H
 

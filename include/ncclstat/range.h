@@ -1,17 +1,22 @@
 /* SPDX-License-Identifier: MIT */
-/* Ranges of a program: what it does, by name, for ncclstat to say which NCCL
- * calls are made in which phase, and what they take.
+/* Named ranges of a program, e.g. "forward" and "backward": ncclstat reports
+ * NCCL's calls and their times by range.
  *
- *	ncclstat_range_push("backward");
- *	...
- *	ncclstat_range_pop();
+ * 	ncclstat_range_push("backward");
+ * 	...
+ * 	ncclstat_range_pop();
  *
- * Programs include this header and link nothing. The calls go to the profiler
- * plugin (ncclstat-plugin(7)) if NCCL_PROFILER_PLUGIN names it; else they do
- * nothing. The first one finds that out and may load the plugin; the others
- * take some nanoseconds, lock nothing and allocate nothing. They may be made by
- * any thread, before NCCL is used and after. With glibc before 2.34 link with
- * -ldl. For C11 and C++, with GCC or Clang.
+ * Programs include this header and link nothing, except -ldl with glibc before
+ * 2.34. It is for C11 and C++, with GCC or Clang.
+ *
+ * The functions call the profiler plugin (ncclstat-plugin(7)) if the
+ * environment variable NCCL_PROFILER_PLUGIN names it; otherwise they do
+ * nothing. The first call finds the plugin, which may load it; later calls take
+ * some nanoseconds and neither lock nor allocate. Any thread may call them at
+ * any time, also before the first and after the last use of NCCL. No function
+ * fails: without the plugin they return the values stated below.
+ *
+ * Names are UTF-8. They are copied, and truncated to 79 bytes.
  */
 #ifndef NCCLSTAT_RANGE_H
 #define NCCLSTAT_RANGE_H
@@ -25,7 +30,8 @@
 extern "C" {
 #endif
 
-/* What the plugin exports under the same names. */
+/* The plugin's functions; all NULL without the plugin. Private to this header,
+ * as are the three functions below. */
 struct ncclstat_range_calls {
 	int (*push)(const char *name);
 	int (*pop)(void);
@@ -34,12 +40,13 @@ struct ncclstat_range_calls {
 	void (*mark)(const char *name);
 };
 
-/* NULL until the first call. One a program, however many of its files include
- * this. */
+/* The functions found; NULL until the first call. Being weak, it exists once in
+ * a program or library, however many of its files include this header. */
 __attribute__((weak, visibility("hidden")))
 const struct ncclstat_range_calls *ncclstat_range_found;
 
-/* ISO C has no conversion from what dlsym() returns to a function. */
+/* Stores the function of this name in *call. Returns 0 if there is none. ISO C
+ * does not convert the object pointer of dlsym() to a function pointer. */
 static inline int ncclstat_range_symbol(void *library, const char *name,
 					void *call)
 {
@@ -49,8 +56,8 @@ static inline int ncclstat_range_symbol(void *library, const char *name,
 	return symbol != NULL;
 }
 
-/* Finds the plugin, by the name that NCCL is told. The dynamic linker has one
- * copy of it for both. Threads that are here at once find the same. */
+/* Finds the plugin by the name that NCCL uses, so that the dynamic linker
+ * returns NCCL's copy. Threads that call it at the same time find the same. */
 static inline const struct ncclstat_range_calls *ncclstat_range_find(void)
 {
 	static const struct ncclstat_range_calls none = { 0, 0, 0, 0, 0 };
@@ -82,6 +89,7 @@ static inline const struct ncclstat_range_calls *ncclstat_range_find(void)
 	return found;
 }
 
+/* Returns the functions to call, after finding them if need be. */
 static inline const struct ncclstat_range_calls *ncclstat_range_get(void)
 {
 	const struct ncclstat_range_calls *found =
@@ -90,9 +98,9 @@ static inline const struct ncclstat_range_calls *ncclstat_range_get(void)
 	return found ? found : ncclstat_range_find();
 }
 
-/* The calling thread enters a range; ranges nest to any depth. The name is
- * UTF-8, copied, and cut after 79 bytes. Returns the range's level, from 0;
- * negative: nobody looks. */
+/* Enters a range of the calling thread. Ranges nest to any depth. Returns the
+ * range's level, 0 for the outermost one, or a negative number without the
+ * plugin. */
 static inline int ncclstat_range_push(const char *name)
 {
 	const struct ncclstat_range_calls *calls = ncclstat_range_get();
@@ -100,8 +108,8 @@ static inline int ncclstat_range_push(const char *name)
 	return calls->push ? calls->push(name) : -1;
 }
 
-/* The calling thread leaves the innermost range that it has pushed. Returns
- * its level; negative: there was none, or nobody looks. */
+/* Leaves the innermost range that the calling thread has pushed. Returns its
+ * level, or a negative number if there was none or without the plugin. */
 static inline int ncclstat_range_pop(void)
 {
 	const struct ncclstat_range_calls *calls = ncclstat_range_get();
@@ -109,8 +117,9 @@ static inline int ncclstat_range_pop(void)
 	return calls->pop ? calls->pop() : -1;
 }
 
-/* A range of the process, which any thread may end: what NCCL calls are in that
- * are in no range of a thread. Returns what to end it with; 0: nobody looks. */
+/* Starts a range of the process, which any thread may end. NCCL calls are in it
+ * if their thread is in no range of its own. Returns the handle for
+ * ncclstat_range_end(), or 0 without the plugin. */
 static inline uint64_t ncclstat_range_start(const char *name)
 {
 	const struct ncclstat_range_calls *calls = ncclstat_range_get();
@@ -118,7 +127,8 @@ static inline uint64_t ncclstat_range_start(const char *name)
 	return calls->start ? calls->start(name) : 0;
 }
 
-/* Ends it. What was not started, or has been ended, is ignored. */
+/* Ends a range of the process. A handle that was not returned by
+ * ncclstat_range_start() or has been ended is ignored. */
 static inline void ncclstat_range_end(uint64_t range)
 {
 	const struct ncclstat_range_calls *calls = ncclstat_range_get();
@@ -127,8 +137,8 @@ static inline void ncclstat_range_end(uint64_t range)
 		calls->end(range);
 }
 
-/* Something has happened at this moment: a record, in the range that the thread
- * is in. */
+/* Marks the current time by a record of this name, in the calling thread's
+ * current range. */
 static inline void ncclstat_range_mark(const char *name)
 {
 	const struct ncclstat_range_calls *calls = ncclstat_range_get();

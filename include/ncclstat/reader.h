@@ -1,13 +1,31 @@
 /* SPDX-License-Identifier: MIT */
-/* Looking at a rank from outside: find segments, attach, copy, read records.
+/* The reader's interface of libncclstat: find segments, attach to them, copy
+ * their state, and read their records.
  *
- * The library behind the ncclstat program (libncclstat). All functions only
- * read: segments are mapped PROT_READ, and the job never learns of a reader.
- * Nothing in a segment is trusted. Functions are not thread-safe for one
- * reader or snapshot; different ones may be used by different threads.
+ * 	struct ncs_paths paths;
+ * 	struct ncs_reader *reader;
+ * 	struct ncs_snapshot snapshot;
  *
- * A segment that is cut short under a reader raises SIGBUS, as any mapping
- * does. Programs that must survive that call ncs_reader_guard() once.
+ * 	ncs_discover(ncs_directory(NULL), &paths);
+ * 	ncs_reader_open(paths.path[0], &reader, NULL, 0);
+ * 	ncs_snapshot_init(&snapshot, reader);
+ * 	ncs_snapshot_take(&snapshot, reader, now_ns);
+ * 	... snapshot.functions[NCS_FUNCTION_ALL_REDUCE].operations ...
+ * 	ncs_snapshot_release(&snapshot);
+ * 	ncs_reader_close(reader);
+ * 	ncs_paths_release(&paths);
+ *
+ * A segment has the state of one rank: of one communicator in one process
+ * (abi.h). It is only read: mapped PROT_READ, so that a job never notices its
+ * readers. Nothing in a segment is trusted: whatever it contains, functions
+ * return numbers and states in their documented limits and terminated strings.
+ *
+ * One thread at a time may use a reader or snapshot; different threads may use
+ * different ones. ncs_discover(), ncs_directory() and ncs_reader_guard() may be
+ * called by any thread.
+ *
+ * A segment that is truncated while it is mapped raises SIGBUS, as any mapping
+ * does. A program that is to survive that calls ncs_reader_guard() once.
  */
 #ifndef NCCLSTAT_READER_H
 #define NCCLSTAT_READER_H
@@ -25,60 +43,75 @@ extern "C" {
 
 /* --- Finding segments ------------------------------------------------- */
 
-/* Paths of files that are named like segments, sorted. */
+/* Paths of files. */
 struct ncs_paths {
 	char **path;
 	size_t count;
 };
 
-/* The directory that holds segments: `directory` if not NULL, else
- * $NCCLSTAT_DIR, else /dev/shm. */
+/* Returns the directory of the segments: `directory` if not NULL, else the
+ * value of NCCLSTAT_DIR, else /dev/shm. The string is the caller's or the
+ * environment's. */
 const char *ncs_directory(const char *directory);
 
-/* Lists what is named like a segment in a directory. Returns 0 or -errno; on
- * success release with ncs_paths_release(). */
+/* Lists the files of a directory that are named like segments, sorted by name
+ * with numbers in numeric order. Opens none of them. Returns 0, or -errno with
+ * nothing to release. On success release with ncs_paths_release(). */
 int ncs_discover(const char *directory, struct ncs_paths *paths);
+
+/* Releases the paths; *paths is empty afterwards. */
 void ncs_paths_release(struct ncs_paths *paths);
 
 /* --- Attaching -------------------------------------------------------- */
 
+/* The result of attaching to a segment or control object. */
 enum ncs_attach {
 	NCS_ATTACHED,
-	NCS_ATTACH_ABSENT,        /* no such file */
-	NCS_ATTACH_DENIED,        /* another user's */
-	NCS_ATTACH_NOT_READY,     /* being created; try again */
-	NCS_ATTACH_OTHER_VERSION, /* made by another major version */
-	NCS_ATTACH_CORRUPT,       /* no segment, or not a sane one */
-	NCS_ATTACH_FAILED,        /* the system refused: memory, files */
+	NCS_ATTACH_ABSENT,        /* there is no such file */
+	NCS_ATTACH_DENIED,        /* it belongs to another user */
+	NCS_ATTACH_NOT_READY,     /* it is being created; try again */
+	NCS_ATTACH_OTHER_VERSION, /* it has another major version */
+	NCS_ATTACH_CORRUPT,       /* it is no segment, or an invalid one */
+	NCS_ATTACH_FAILED,        /* out of memory, file descriptors etc. */
 };
 
+/* A reader of one segment. */
 struct ncs_reader;
 
-/* Maps a segment read-only and validates it. On NCS_ATTACHED *reader is set,
- * to be closed with ncs_reader_close(); otherwise it is NULL and `why` (which
- * may be NULL) gets one clause for people, at most `why_size` bytes. */
+/* Maps a segment read-only and validates it. On NCS_ATTACHED *reader is set, to
+ * be closed with ncs_reader_close(). Otherwise it is NULL, and `why` (may be
+ * NULL) gets the reason: one clause for users, truncated to `why_size`
+ * bytes. */
 enum ncs_attach ncs_reader_open(const char *path, struct ncs_reader **reader,
 				char *why, size_t why_size);
+/* Unmaps the segment and releases the reader; NULL is allowed. */
 void ncs_reader_close(struct ncs_reader *reader);
 
-/* Until the next look its pages do not count as this process's memory. */
+/* Gives the mapped pages back to the kernel until they are read again, so that
+ * they do not count as this process's memory meanwhile. */
 void ncs_reader_rest(struct ncs_reader *reader);
 
-/* The path it was opened with. Valid until closed. */
+/* Returns the path that the reader was opened with. Valid until it is
+ * closed. */
 const char *ncs_reader_path(const struct ncs_reader *reader);
 
-/* The header as validated when it was opened, with the clock refined. */
+/* Returns the reader's copy of the header, validated when it was opened, with
+ * the clock's multiplier refined. It does not change: for changing fields take
+ * a snapshot. Valid until the reader is closed. */
 const struct ncs_header *ncs_reader_header(const struct ncs_reader *reader);
 
-/* False once the file was removed, replaced or cut short. */
+/* Tells whether the path still names the mapped file: not once it was removed,
+ * replaced or truncated. */
 bool ncs_reader_is_valid(const struct ncs_reader *reader);
 
-/* From now on a segment that is cut short reads as zeros instead of raising
- * SIGBUS. Installs a handler for SIGBUS; other causes keep their effect. */
+/* Installs a handler of SIGBUS for the whole process: from now on a segment
+ * that is truncated reads as zeros. SIGBUS of other causes has its previous
+ * effect. */
 void ncs_reader_guard(void);
 
-/* --- A copy of everything ----------------------------------------------- */
+/* --- Snapshots: copies of the state -------------------------------------- */
 
+/* Whether a rank is alive. */
 enum ncs_liveness {
 	NCS_ALIVE,
 	NCS_SILENT,   /* alive, but NCCL has reported nothing new for 10 s */
@@ -88,9 +121,12 @@ enum ncs_liveness {
 
 #define NCS_SILENT_AFTER_NS UINT64_C(10000000000)
 
-/* In a snapshot all times are CLOCK_MONOTONIC ns of this host, 0: never; the
- * current state's running time is included in time_ns[]. */
+/* In a snapshot all times are CLOCK_MONOTONIC ns of this host, 0 meaning never.
+ * Fields that are not described here are those of the same name in abi.h,
+ * converted from ticks to ns. Times by state include the time in the current
+ * state up to now. */
 
+/* The proxy thread; struct ncs_proxy. */
 struct ncs_proxy_view {
 	enum ncs_proxy_state state;
 	uint64_t since_ns;
@@ -99,14 +135,15 @@ struct ncs_proxy_view {
 	uint64_t count[NCS_TRANSITION_COUNT];
 };
 
+/* One channel × direction × peer; struct ncs_channel. */
 struct ncs_channel_view {
 	uint8_t channel;
-	bool send;
+	bool send; /* direction: send, not receive */
 	int32_t peer;
 	enum ncs_channel_state state;
 	uint64_t since_ns;
-	unsigned function;  /* enum ncs_function_id, NCS_FUNCTION_OTHER */
-	uint64_t operation; /* 0: none under way */
+	unsigned function;  /* enum ncs_function_id */
+	uint64_t operation; /* number of the operation under way; 0: none */
 	uint64_t step;
 	uint64_t nsteps;
 	uint64_t operations_started;
@@ -114,87 +151,92 @@ struct ncs_channel_view {
 	uint64_t steps_started;
 	uint64_t steps_done;
 	uint64_t bytes;
-	uint64_t size_unknown; /* steps whose size NCCL did not tell */
+	uint64_t size_unknown; /* steps whose size NCCL did not report */
 	uint64_t time_ns[NCS_CHANNEL_STATE_COUNT];
 };
 
+/* One function, summed over all lanes; struct ncs_function. */
 struct ncs_function_view {
 	uint64_t calls;
 	uint64_t operations;
 	uint64_t operations_done;
-	uint64_t with_children; /* 0: NCCL reports no completion */
+	uint64_t with_children; /* 0: NCCL reports the end of none */
 	uint64_t bytes;
-	uint64_t size_unknown; /* operations whose size could not be told */
+	uint64_t size_unknown; /* operations of unknown size */
 	uint64_t last_sequence_number; /* NCS_NO_SEQUENCE_NUMBER: none */
 	uint64_t timed[NCS_TIMING_COUNT];
 	uint64_t time_ns[NCS_TIMING_COUNT];
 	uint64_t timed_bytes[NCS_TIMING_COUNT];
-	/* NCS_HISTOGRAM_BUCKETS counts, or NULL: none. The snapshot's. */
+	/* NCS_HISTOGRAM_BUCKETS counts over all classes, owned by the snapshot;
+	 * NULL if there are none. */
 	uint64_t *histogram[NCS_TIMING_COUNT];
 };
 
-/* Times of a class's operations. Their histogram is kept from its first count to
- * its last: buckets `first` … `first` + `count` - 1 are the `count` words of
- * the snapshot's class_buckets from `place` on. */
+/* The times of a class's operations. Of the histogram only the buckets that may
+ * hold counts are kept: buckets first … first + count - 1 are in the snapshot's
+ * class_buckets, from index `place` on. All other buckets are 0. */
 struct ncs_class_times {
-	uint64_t timed; /* operations: the sum of the buckets */
-	uint64_t time_ns;
-	uint64_t bytes;
-	uint64_t longest_ns;
+	uint64_t timed; /* number of operations: the sum of the buckets */
+	uint64_t time_ns;    /* sum of their times */
+	uint64_t bytes;      /* sum of their bytes */
+	uint64_t longest_ns; /* longest of their times */
 	unsigned first;
 	unsigned count;
 	size_t place;
 };
 
-/* Operations of one function, size class, algorithm and protocol; the last
- * three are NCS_CLASS_OTHER for what found no class of its own. */
+/* A class: operations of one function, size class, algorithm and protocol. The
+ * last three are NCS_CLASS_OTHER for operations that found no class of their
+ * own. */
 struct ncs_class_view {
-	unsigned function;
+	unsigned function;   /* enum ncs_function_id */
 	unsigned size_class; /* size_class.h */
-	unsigned algorithm;
-	unsigned protocol;
+	unsigned algorithm;  /* enum ncs_algorithm (names.h), or any value */
+	unsigned protocol;   /* enum ncs_protocol (names.h), or any value */
 	uint64_t operations;
 	struct ncs_class_times times[NCS_TIMING_COUNT];
 };
 
-/* What was called in a range of the user's. Counters are those of the range
- * itself, without the ranges in it, but for the busy time. */
+/* One of the application's ranges; struct ncs_range. Counters do not include
+ * the ranges inside it, except for the busy times. */
 struct ncs_range_view {
-	uint32_t number;
-	uint32_t parent; /* the number of the range around it; 0: none */
-	char name[NCS_RANGE_NAME_BYTES]; /* as the user gave it, cut */
+	uint32_t number; /* from 1; the same in all segments of a process */
+	uint32_t parent; /* range around it, below `number`; 0: none */
+	char name[NCS_RANGE_NAME_BYTES]; /* any bytes, truncated, terminated */
 	uint64_t calls;
 	uint64_t operations;
 	uint64_t bytes;
-	uint64_t size_unknown; /* operations whose size could not be told */
+	uint64_t size_unknown; /* operations of unknown size */
 	uint64_t with_children;
 	uint64_t with_children_bytes;
-	uint64_t busy;    /* operations that make progress now */
-	uint64_t busy_ns; /* the time in which one or more did */
+	uint64_t busy;    /* operations with a child under way now */
+	uint64_t busy_ns; /* time with one or more such operations */
 	uint64_t timed[NCS_TIMING_COUNT];
 	uint64_t time_ns[NCS_TIMING_COUNT];
 	uint64_t timed_bytes[NCS_TIMING_COUNT];
 	uint64_t channel_time_ns[NCS_CHANNEL_STATE_COUNT];
 	struct ncs_gpu_time gpu;
-	/* Place in the snapshot's, from 1; 0: none. See ncs_range_buckets(). */
+	/* Index in the snapshot's range_buckets, from 1; 0: none. Use
+	 * ncs_range_buckets(). */
 	uint32_t histogram[NCS_TIMING_COUNT];
 };
 
+/* An operation in flight; struct ncs_operation. */
 struct ncs_operation_view {
 	uint64_t number;
 	uint64_t start_ns;
 	uint64_t sequence_number;
 	uint64_t bytes;
 	uint64_t count;
-	unsigned event; /* NCS_EVENT_COLL, NCS_EVENT_P2P */
-	unsigned function;
-	unsigned datatype;
-	unsigned algorithm;
-	unsigned protocol;
+	unsigned event; /* NCS_EVENT_COLL or NCS_EVENT_P2P */
+	unsigned function;  /* enum ncs_function_id */
+	unsigned datatype;  /* enum ncs_datatype (names.h), or any value */
+	unsigned algorithm; /* enum ncs_algorithm, or any value */
+	unsigned protocol;  /* enum ncs_protocol, or any value */
 	unsigned nchannels;
 	int32_t peer;
 	uint64_t user_tag; /* 0: none */
-	uint32_t range; /* that it was called in; 0: none */
+	uint32_t range;    /* number of the range of its call; 0: none */
 	uint64_t enqueued_ns;
 	uint64_t children_started;
 	uint64_t children_done;
@@ -202,71 +244,76 @@ struct ncs_operation_view {
 	uint64_t last_child_done_ns;
 };
 
+/* A publishing thread; struct ncs_lane. */
 struct ncs_lane_view {
 	uint64_t last_call_ns;
-	uint64_t published; /* records */
+	uint64_t published; /* number of records */
+	/* Start of the event of each type that the thread is in; 0: none. */
 	uint64_t open_since_ns[NCS_EVENT_COUNT];
 };
 
+/* Sampling of records; struct ncs_sampling. */
 struct ncs_sampling_view {
-	unsigned level; /* one operation in 2^level keeps its records */
+	unsigned level;    /* one operation in 2^level is chosen */
 	uint64_t slow_ns;
-	uint64_t kept; /* operations, like the next two */
+	uint64_t kept;     /* number of operations, like the next two */
 	uint64_t left_out;
 	uint64_t slow;
 };
 
+/* Kernel timing; struct ncs_kernel. */
 struct ncs_kernel_view {
 	enum ncs_kernel_status status;
 	enum ncs_kernel_timing mode;
-	uint64_t period; /* 0: no such */
+	uint64_t period; /* one group of calls in `period` is timed; 0: none */
 	uint64_t timed_calls;
 	uint64_t captured_on;
 	uint64_t captured_off;
 };
 
-/* What CUPTI has recorded; 0 in all communicators of a process but those that
- * told it. */
+/* GPU times from CUPTI; struct ncs_cupti. All numbers are 0 in segments of the
+ * process that do not report them. */
 struct ncs_cupti_view {
-	bool known; /* else the plugin knows nothing of CUPTI */
+	bool known; /* false: the plugin does not report a status */
 	enum ncs_cupti_status status;
 	struct ncs_gpu_time total;
-	uint64_t unplaced; /* kernels in no range, for want of their launch */
-	uint64_t lost;     /* records that are missing in these sums */
+	uint64_t unplaced; /* kernels in no range, as their launch is unknown */
+	uint64_t lost;     /* kernels missing in these sums */
 };
 
-/* What the GPU's clock, ns, is ahead of CLOCK_MONOTONIC: within the error, at
- * the time when it was told. */
+/* The offset of the GPU's clock from CLOCK_MONOTONIC; struct ncs_gpu_clock. */
 struct ncs_gpu_clock_view {
-	bool known;
-	uint64_t told_ns;
-	int64_t offset_ns;
-	uint64_t error_ns;
-	uint64_t quantum_ns;
+	bool known;          /* false: do not use the other fields */
+	uint64_t told_ns;    /* time at which it was measured */
+	int64_t offset_ns;   /* GPU clock minus CLOCK_MONOTONIC, modulo 2^64 */
+	uint64_t error_ns;   /* error of the offset at that time, at most */
+	uint64_t quantum_ns; /* resolution of the GPU's clock */
 };
 
-/* What is collected of a rank's process, and who asked for it (control_object.h). */
+/* The settings of the rank's plugin, and the latest request (control_object.h);
+ * struct ncs_settings. */
 struct ncs_settings_view {
-	bool known;                 /* else all of this is 0 */
-	struct ncs_detail in_force; /* all told */
-	uint64_t asked;             /* the request dealt with last; 0: none */
-	enum ncs_refusal refused;   /* what of it was not done */
-	uint64_t changes;           /* of what is in force */
-	uint64_t changed_ns;
-	/* The lease in force: that has ended once the moment is past, whether
-	 * or not the plugin has had a call since; 0: none. */
+	bool known;                 /* false: all other fields are 0 */
+	struct ncs_detail in_force; /* all fields are set */
+	uint64_t asked;             /* latest request handled; 0: none */
+	enum ncs_refusal refused;   /* the part of it that was refused */
+	uint64_t changes;           /* number of changes of in_force */
+	uint64_t changed_ns;        /* time of the latest change */
+	/* End of the lease in force; 0: none. The lease is over after that
+	 * time, even if the plugin has had no call to notice it since. */
 	uint64_t lease_until_ns;
-	uint32_t lease_pid;
+	uint32_t lease_pid; /* process that holds the lease */
 };
 
+/* A copy of a segment's state at one time. All pointers are the snapshot's. */
 struct ncs_snapshot {
 	uint64_t taken_ns;
-	uint64_t last_call_ns; /* NCCL's latest callback, 0: none yet */
-	uint64_t finished_ns;
+	uint64_t last_call_ns; /* latest callback of NCCL; 0: none yet */
+	uint64_t finished_ns;  /* end of the communicator; 0: not finished */
 	enum ncs_liveness liveness;
-	bool process_gone; /* as far as can be told from here */
-	bool process_stopped; /* by a debugger or a signal; likewise */
-	bool torn; /* a block was caught in mid-write and may be mixed */
+	bool process_gone;    /* false also if that cannot be told */
+	bool process_stopped; /* by a debugger or signal; likewise */
+	bool torn; /* a block was caught in mid-write: values may be mixed */
 	struct ncs_identity identity;
 	struct ncs_proxy_view proxy;
 	struct ncs_sampling_view sampling;
@@ -278,39 +325,45 @@ struct ncs_snapshot {
 	size_t channel_count;
 	struct ncs_operation_view *operations; /* in flight, oldest first */
 	size_t operation_count;
-	/* The latest of those of whose end NCCL tells nothing, as their function
-	 * never has a proxy operation or a kernel; in the memory of the others,
-	 * in no order. */
+	/* Recent operations of functions that never have children, so that NCCL
+	 * does not report their end; in no order. They are in the memory of
+	 * `operations`. */
 	const struct ncs_operation_view *endless;
 	size_t endless_count;
 	struct ncs_range_view *ranges; /* by number; outer before inner */
 	size_t range_count;
-	uint64_t *range_buckets; /* NCS_RANGE_BUCKETS a histogram */
+	uint64_t *range_buckets; /* NCS_RANGE_BUCKETS per histogram */
 	size_t range_histogram_count;
 	struct ncs_lane_view *lanes;
 	size_t lane_count;
 	struct ncs_function_view functions[NCS_FUNCTION_COUNT];
-	/* Those in use, in the order of their first four fields. */
+	/* Classes in use, sorted by function, size class, algorithm,
+	 * protocol. */
 	struct ncs_class_view *classes;
 	size_t class_count;
 	uint64_t *class_buckets;
 	size_t class_bucket_count;
-	size_t class_bucket_capacity; /* the reader's */
-	uint64_t events[NCS_EVENT_COUNT];
-	/* OVERWRITTEN: what a reader that comes now has missed. */
+	size_t class_bucket_capacity; /* allocated; private to the reader */
+	uint64_t events[NCS_EVENT_COUNT]; /* number of starts */
+	/* By enum ncs_loss. OVERWRITTEN counts records that a reader which
+	 * opens the segment now can no longer read. */
 	uint64_t losses[NCS_LOSS_COUNT];
 };
 
-/* Memory for the largest snapshot of this reader's segment. 0 or -ENOMEM. */
+/* Allocates memory for the largest snapshot of this reader's segment. Returns
+ * 0, or -ENOMEM with nothing to release. Release with
+ * ncs_snapshot_release(). */
 int ncs_snapshot_init(struct ncs_snapshot *snapshot,
 		      const struct ncs_reader *reader);
+/* Releases the memory; *snapshot is all zeros afterwards. */
 void ncs_snapshot_release(struct ncs_snapshot *snapshot);
 
-/* The place of a range among the snapshot's, by its number; range_count: it has
- * none. */
+/* Returns the index in snapshot->ranges of the range with this number, or
+ * snapshot->range_count if there is none. */
 size_t ncs_range_place(const struct ncs_snapshot *snapshot, uint64_t number);
 
-/* The histogram of a range, NCS_RANGE_BUCKETS counts; NULL: none. */
+/* Returns a range's histogram, NCS_RANGE_BUCKETS counts owned by the snapshot,
+ * or NULL if there is none. */
 static inline const uint64_t *
 ncs_range_buckets(const struct ncs_snapshot *snapshot,
 		  const struct ncs_range_view *range, enum ncs_timing timing)
@@ -322,27 +375,33 @@ ncs_range_buckets(const struct ncs_snapshot *snapshot,
 			    NULL;
 }
 
-/* Copies the segment's state as of now. `now_ns` is CLOCK_MONOTONIC. */
+/* Replaces the snapshot's contents by the segment's current state. `snapshot`
+ * was initialised for this reader. `now_ns` is the current CLOCK_MONOTONIC.
+ * Does not fail: without memory for a histogram that histogram is missing. */
 void ncs_snapshot_take(struct ncs_snapshot *snapshot,
 		       struct ncs_reader *reader, uint64_t now_ns);
 
 /* --- Records ------------------------------------------------------------ */
 
-/* Copies up to `size` new records of one lane's ring, oldest first, times in
- * the segment's ticks. The reader keeps the place; *lost grows by the number
- * of records that were overwritten before they could be read. Returns how many
- * were copied. */
+/* Copies up to `size` records of a lane's ring, oldest first, beginning after
+ * the ones that this reader has already read. Times are in the segment's ticks.
+ * Adds the number of records that were overwritten before they could be read to
+ * *lost. Returns how many were copied; 0 if there is no new record or no such
+ * lane. */
 size_t ncs_reader_records(struct ncs_reader *reader, size_t lane,
 			  struct ncs_record *records, size_t size,
 			  uint64_t *lost);
 
-/* The reader's place in a lane's ring: the position of the record that it wants
- * next; and how many there are from there on, overwritten ones included. */
+/* Returns the position in a lane's ring of the next record to be read. `lane`
+ * is below the header's lanes.count. */
 uint64_t ncs_reader_position(const struct ncs_reader *reader, size_t lane);
+
+/* Returns how many records have been published from that position on, including
+ * overwritten ones. */
 uint64_t ncs_reader_waiting(const struct ncs_reader *reader, size_t lane);
 
-/* What has been overwritten until now will not be counted as lost, nor what is
- * about to be: the oldest eighth of a full ring is left out. */
+/* Moves past all records that were overwritten or soon will be, which are the
+ * oldest eighth of a full ring, in all lanes, without counting them as lost. */
 void ncs_reader_skip_overwritten(struct ncs_reader *reader);
 
 #ifdef __cplusplus
