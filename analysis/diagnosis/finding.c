@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* Findings: their words, and how they are put together. */
+/* Findings: their words, and adding evidence. Must not know the diagnosis: rules
+ * hand in what they found. */
 #include "analysis/diagnosis/finding.h"
 
 #include "analysis/model/waits.h"
@@ -33,26 +34,37 @@ const char *ncs_verdict_next(unsigned verdict)
 	return verdicts[verdict].next;
 }
 
+static const struct {
+	const char *name;
+	const char *help;
+} severities[] = {
+#define X(ID, name, help) { name, help },
+	NCS_SEVERITIES(X)
+#undef X
+}, confidences[] = {
+#define X(ID, name, help) { name, help },
+	NCS_CONFIDENCES(X)
+#undef X
+};
+
 const char *ncs_severity_name(unsigned severity)
 {
-	static const char *const names[] = {
-#define X(ID, name, help) name,
-		NCS_SEVERITIES(X)
-#undef X
-	};
+	return severities[severity].name;
+}
 
-	return names[severity];
+const char *ncs_severity_help(unsigned severity)
+{
+	return severities[severity].help;
 }
 
 const char *ncs_confidence_name(unsigned confidence)
 {
-	static const char *const names[] = {
-#define X(ID, name, help) name,
-		NCS_CONFIDENCES(X)
-#undef X
-	};
+	return confidences[confidence].name;
+}
 
-	return names[confidence];
+const char *ncs_confidence_help(unsigned confidence)
+{
+	return confidences[confidence].help;
 }
 
 /* --- Findings ------------------------------------------------------------- */
@@ -79,7 +91,6 @@ void ncs_finding_add_evidence(struct ncs_finding *finding,
 		finding->evidence[finding->evidence_count++] = evidence;
 }
 
-/* A fact of a rank and nothing else. */
 void ncs_finding_add_fact(struct ncs_finding *finding,
 			  enum ncs_evidence_kind kind,
 			  const struct ncs_rank *rank, uint64_t duration_ns)
@@ -107,11 +118,11 @@ void ncs_finding_add_wait(struct ncs_finding *finding,
 		});
 }
 
-uint64_t ncs_age_ns(const struct ncs_rank *rank, uint64_t moment_ns)
+uint64_t ncs_age_ns(const struct ncs_rank *rank, uint64_t since_ns)
 {
 	uint64_t end_ns = ncs_rank_end_ns(rank);
 
-	return moment_ns != 0 && end_ns > moment_ns ? end_ns - moment_ns : 0;
+	return since_ns != 0 && end_ns > since_ns ? end_ns - since_ns : 0;
 }
 
 void ncs_finding_add_operation(struct ncs_finding *finding,
@@ -150,7 +161,6 @@ void ncs_finding_add_proxy(struct ncs_finding *finding,
 			 });
 }
 
-/* Where a thread of the process is: what it has been in for long. */
 void ncs_finding_add_open_calls(struct ncs_finding *finding,
 				const struct ncs_rank *rank)
 {
@@ -183,7 +193,6 @@ void ncs_finding_add_open_calls(struct ncs_finding *finding,
 	}
 }
 
-/* What is seen of the communicator, where that is not all. */
 void ncs_finding_add_unseen(struct ncs_finding *finding,
 			    const struct ncs_communicator *communicator)
 {
@@ -202,16 +211,14 @@ void ncs_finding_add_unseen(struct ncs_finding *finding,
 				 });
 }
 
-/* What lasts only a little, or moves, is not stuck. */
-void ncs_finding_set_severity(struct ncs_finding *finding, bool stands)
+void ncs_finding_set_severity(struct ncs_finding *finding, bool stalled)
 {
 	finding->severity = verdicts[finding->verdict].severity;
 	if (finding->severity == NCS_SEVERITY_STUCK &&
-	    (!stands || finding->duration_ns < NCS_STUCK_NS))
+	    (!stalled || finding->duration_ns < NCS_STUCK_NS))
 		finding->severity = NCS_SEVERITY_SLOW;
 }
 
-/* What was lost may be what would explain it otherwise. */
 void ncs_finding_set_confidence(struct ncs_finding *finding,
 				enum ncs_confidence confidence)
 {

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
-/* A finding of the diagnosis: verdict, root, confidence, evidence; and how it is
- * put together.
+/* A finding of the diagnosis: verdict, root, confidence and evidence; and how the
+ * rules put it together.
  *
- * Pure. Points into the model and is valid until its next update.
+ * Pure. A finding points into the model and is valid until its next update.
  */
 #ifndef NCS_ANALYSIS_DIAGNOSIS_FINDING_H
 #define NCS_ANALYSIS_DIAGNOSIS_FINDING_H
@@ -15,10 +15,10 @@
 #include "analysis/model/model.h"
 #include "ncclstat/tables/verdicts.def"
 
-/* From here on what waits, and has not moved since the pass before, is called
- * stuck: five times what is worth a look (NCS_LONG_WAIT_NS), and longer than
- * the usual hiccups of a job that goes on: saving a model, a page cache that is
- * cold, a retransmission. */
+/* A wait that has lasted this long, on a rank that has not moved since the pass
+ * before, is called stuck. It is five times NCS_LONG_WAIT_NS, and longer than the
+ * usual hiccups of a running job: saving a model, a cold page cache, a
+ * retransmission. */
 #define NCS_STUCK_NS UINT64_C(5000000000)
 
 enum ncs_verdict_severity {
@@ -42,41 +42,45 @@ enum ncs_verdict {
 		NCS_VERDICT_COUNT
 };
 
-/* A call, as far as it is known. */
+/* The identity of a call, as far as it is known. */
 struct ncs_call_id {
-	unsigned function;        /* NCS_FUNCTION_COUNT: not known */
-	uint64_t sequence_number; /* NCS_NO_SEQUENCE_NUMBER: none */
+	unsigned function;        /* NCS_FUNCTION_COUNT if unknown */
+	uint64_t sequence_number; /* NCS_NO_SEQUENCE_NUMBER if unknown */
 };
 
 /* A rank of a communicator, seen here or not. */
 struct ncs_party {
-	const struct ncs_rank *rank;                 /* NULL: not seen here */
-	const struct ncs_communicator *communicator; /* NULL: not known */
-	int32_t number;                              /* -1: not known */
+	const struct ncs_rank *rank;                 /* NULL if not seen here */
+	const struct ncs_communicator *communicator; /* NULL if unknown */
+	int32_t number; /* of the rank; -1 if unknown */
 };
 
+/* The kinds of evidence, each with the fields of struct ncs_evidence that it uses
+ * besides `party`. */
 enum ncs_evidence_kind {
-	NCS_EVIDENCE_WAIT,       /* party's channel has been in its state */
-	NCS_EVIDENCE_CALLED,     /* party has called, and waits in, `call` */
-	NCS_EVIDENCE_DONE,       /* party has finished `call`, `number` bytes */
-	NCS_EVIDENCE_BEHIND,     /* party's next would be `call` */
-	NCS_EVIDENCE_ALSO,       /* the same goes for party */
-	NCS_EVIDENCE_OPERATION,  /* party's operation is under way */
-	NCS_EVIDENCE_ENQUEUEING, /* … is still being enqueued */
-	NCS_EVIDENCE_IDLE,       /* party has nothing under way */
-	NCS_EVIDENCE_INSIDE,   /* a thread of it is inside `number`, an event */
-	NCS_EVIDENCE_PROXY,    /* its proxy thread is in state `number` */
-	NCS_EVIDENCE_GONE,     /* its process is gone */
-	NCS_EVIDENCE_FINISHED, /* it has finalized its communicator */
-	NCS_EVIDENCE_STOPPED,  /* its process is stopped */
-	NCS_EVIDENCE_ELSEWHERE,  /* its process waits there as this rank */
-	NCS_EVIDENCE_SPEED,      /* `number` of `expected` bytes a second */
-	NCS_EVIDENCE_SHARE,      /* `share` of the time in state `number` */
-	NCS_EVIDENCE_UNSEEN,     /* `number` of `expected` ranks are seen */
-	NCS_EVIDENCE_NO_SIGNALS, /* not told by NCCL: the proxy's state … */
+	NCS_EVIDENCE_WAIT,       /* channel, duration_ns: it waits */
+	NCS_EVIDENCE_CALLED,     /* call, duration_ns: it waits in the call */
+	NCS_EVIDENCE_DONE,       /* call, number: it has finished it; bytes */
+	NCS_EVIDENCE_BEHIND,     /* call: the next that it has to make */
+	NCS_EVIDENCE_ALSO,       /* the finding holds for this rank, too */
+	NCS_EVIDENCE_OPERATION,  /* operation, call, duration_ns: in progress */
+	NCS_EVIDENCE_ENQUEUEING, /* the same: still being enqueued */
+	NCS_EVIDENCE_IDLE,       /* duration_ns: it has no operation */
+	NCS_EVIDENCE_INSIDE,     /* number, duration_ns: a thread is inside
+				  * this event */
+	NCS_EVIDENCE_PROXY,      /* number, duration_ns: its proxy's state */
+	NCS_EVIDENCE_GONE,       /* duration_ns: its process is gone */
+	NCS_EVIDENCE_FINISHED,   /* it has finalized its communicator */
+	NCS_EVIDENCE_STOPPED,    /* its process is stopped */
+	NCS_EVIDENCE_ELSEWHERE,  /* the process waits there as this rank */
+	NCS_EVIDENCE_SPEED,      /* number, expected: bytes per second */
+	NCS_EVIDENCE_SHARE,      /* number, share: of time in this state */
+	NCS_EVIDENCE_UNSEEN,     /* number, expected: ranks that are seen */
+	NCS_EVIDENCE_NO_SIGNALS, /* NCCL does not report its proxy's state */
 };
 
-/* What is not of its kind is 0, NULL or none. */
+/* A piece of evidence. Fields that its kind does not use are 0, NULL or
+ * ncs_no_call. */
 struct ncs_evidence {
 	enum ncs_evidence_kind kind;
 	struct ncs_party party;
@@ -86,7 +90,7 @@ struct ncs_evidence {
 	uint64_t duration_ns;
 	uint64_t number;
 	uint64_t expected;
-	double share;
+	double share; /* 0 to 1 */
 };
 
 #define NCS_EVIDENCE_MAX 12
@@ -95,40 +99,50 @@ struct ncs_finding {
 	enum ncs_verdict verdict;
 	enum ncs_verdict_severity severity;
 	enum ncs_confidence confidence;
-	struct ncs_party root;
-	struct ncs_party peer; /* the other end; number -1: none */
-	const struct ncs_channel_view *channel; /* NULL: none */
-	/* Whose channel it is, where it is not the root's. */
+	struct ncs_party root; /* the rank that causes the wait */
+	struct ncs_party peer; /* the other end; number is -1 if none */
+	const struct ncs_channel_view *channel; /* NULL if none */
+	/* The rank that has the channel; NULL if it is the root. */
 	const struct ncs_rank *channel_rank;
 	struct ncs_call_id call;
 	uint64_t duration_ns; /* so far */
-	size_t waiting;       /* ranks that wait for the root */
-	size_t alike;         /* other ranks of which the same goes */
+	size_t waiting;       /* number of ranks that wait for the root */
+	size_t alike;         /* number of other ranks with the same finding */
 	struct ncs_evidence evidence[NCS_EVIDENCE_MAX];
 	size_t evidence_count;
 };
 
+/* Return the words of the tables in verdicts.def: names; the help of severities
+ * and confidences; a verdict's sentence, and what to do next. */
 const char *ncs_severity_name(unsigned severity);
+const char *ncs_severity_help(unsigned severity);
 const char *ncs_confidence_name(unsigned confidence);
+const char *ncs_confidence_help(unsigned confidence);
 const char *ncs_verdict_name(unsigned verdict);
-/* The table's texts. */
 const char *ncs_verdict_sentence(unsigned verdict);
 const char *ncs_verdict_next(unsigned verdict);
 
+/* A call of which nothing is known. */
 extern const struct ncs_call_id ncs_no_call;
 
+/* Returns a rank as a party of a finding. */
 struct ncs_party ncs_party_of(const struct ncs_rank *rank);
 
-/* For how long something lasts that began at this moment, 0: at none. */
-uint64_t ncs_age_ns(const struct ncs_rank *rank, uint64_t moment_ns);
+/* Returns how long something that began at `since_ns` has lasted, until the end
+ * of the rank if it has ended; 0 if `since_ns` is 0. */
+uint64_t ncs_age_ns(const struct ncs_rank *rank, uint64_t since_ns);
 
-/* Adds a piece of evidence, if there is room. */
+/* Adds a piece of evidence; drops it if there are NCS_EVIDENCE_MAX already. */
 void ncs_finding_add_evidence(struct ncs_finding *finding,
 			      struct ncs_evidence evidence);
-/* A fact of a rank and nothing else. */
+
+/* Adds a fact about a rank that needs no more than a duration. */
 void ncs_finding_add_fact(struct ncs_finding *finding,
 			  enum ncs_evidence_kind kind,
 			  const struct ncs_rank *rank, uint64_t duration_ns);
+
+/* Add the wait of a rank's channel, an operation of a rank, and the state of a
+ * rank's proxy thread. */
 void ncs_finding_add_wait(struct ncs_finding *finding,
 			  const struct ncs_rank *rank,
 			  const struct ncs_channel_view *channel);
@@ -137,16 +151,22 @@ void ncs_finding_add_operation(struct ncs_finding *finding,
 			       const struct ncs_operation_view *operation);
 void ncs_finding_add_proxy(struct ncs_finding *finding,
 			   const struct ncs_rank *rank);
-/* What threads of its process have been in for long. */
+
+/* Adds each thread of the rank's process that has been inside a call or a launch
+ * for NCS_LONG_WAIT_NS. */
 void ncs_finding_add_open_calls(struct ncs_finding *finding,
 				const struct ncs_rank *rank);
-/* How much is seen of a communicator, where that is not all. */
+
+/* Adds how many ranks of a communicator are seen, if not all are. */
 void ncs_finding_add_unseen(struct ncs_finding *finding,
 			    const struct ncs_communicator *communicator);
 
-/* The table's, less where it moves or has not lasted for NCS_STUCK_NS. */
-void ncs_finding_set_severity(struct ncs_finding *finding, bool stands);
-/* Less where the root has lost something. */
+/* Sets the verdict's severity, but at most "slow" unless the root is stalled and
+ * the finding has lasted for NCS_STUCK_NS. */
+void ncs_finding_set_severity(struct ncs_finding *finding, bool stalled);
+
+/* Sets the confidence, but at most "likely" if the root has lost records or its
+ * snapshot is torn: what was lost may explain the finding in another way. */
 void ncs_finding_set_confidence(struct ncs_finding *finding,
 				enum ncs_confidence confidence);
 

@@ -51,7 +51,7 @@ void ncs_diagnose_text(FILE *file, const struct ncs_diagnosis *diagnosis,
 	if (diagnosis->count == 0)
 		fprintf(file, "\n%s: %s\n",
 			ncs_severity_name(NCS_SEVERITY_HEALTHY),
-			ncs_healthy_sentence());
+			ncs_severity_help(NCS_SEVERITY_HEALTHY));
 	for (size_t i = 0; i < diagnosis->count; i++)
 		print_finding(file, &diagnosis->findings[i], ascii);
 	ncs_dump_unreadable(file, model, ascii);

@@ -214,7 +214,7 @@ static void draw_no_rows(const struct ncs_screen *screen,
 	else if (table->total > 0)
 		text = "All rows are idle, and hidden. i shows them.";
 	else if (screen->view == NCS_VIEW_FINDING)
-		text = ncs_healthy_sentence();
+		text = ncs_severity_help(NCS_SEVERITY_HEALTHY);
 	else if (screen->view == NCS_VIEW_CHANNEL)
 		text = "No channel is seen: nothing goes over the network"
 		       " here, or NCCL does not tell.";

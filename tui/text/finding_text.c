@@ -11,28 +11,6 @@
 #include "tui/text/format.h"
 #include "tui/text/words.h"
 
-const char *ncs_healthy_sentence(void)
-{
-	static const char *const helps[] = {
-#define X(ID, name, help) help,
-		NCS_SEVERITIES(X)
-#undef X
-	};
-
-	return helps[NCS_SEVERITY_HEALTHY];
-}
-
-const char *ncs_confidence_help(unsigned confidence)
-{
-	static const char *const helps[] = {
-#define X(ID, name, help) help,
-		NCS_CONFIDENCES(X)
-#undef X
-	};
-
-	return helps[confidence];
-}
-
 /* --- Pieces --------------------------------------------------------------- */
 
 static bool is_on_one_node(const struct ncs_communicator *communicator)

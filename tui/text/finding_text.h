@@ -22,10 +22,4 @@ void ncs_finding_sentence(const struct ncs_finding *finding, char *text,
 void ncs_evidence_text(const struct ncs_evidence *evidence, char *text,
 		       size_t size);
 
-/* The sentence on a job in which nothing was found. */
-const char *ncs_healthy_sentence(void);
-
-/* What a confidence means. */
-const char *ncs_confidence_help(unsigned confidence);
-
 #endif
