@@ -9,8 +9,8 @@
 #include <string.h>
 
 /* Returns the longest wait for a node; shorter ones may be for something that
- * comes later. Of equal waits a call is preferred, since it says more. NULL if no
- * rank waits for the node. */
+ * comes later. Of equal waits a call is preferred, since it says more. NULL if
+ * no rank waits for the node. */
 static const struct ncs_wait_edge *edge_to(const struct ncs_wait_graph *graph,
 					   size_t node)
 {
@@ -84,7 +84,7 @@ static enum ncs_verdict verdict_of_awaited(const struct ncs_wait_node *node,
 		return NCS_VERDICT_RANK_STOPPED;
 	if (edge->kind == NCS_EDGE_CALL && !node->operation)
 		return NCS_VERDICT_RANK_MISSING;
-	if (!node->stands || node->operation || !is_quiet(rank))
+	if (!node->stalled || node->operation || !is_quiet(rank))
 		return NCS_VERDICT_PEER_WAIT;
 	if (edge->channel && ncs_channel_is_p2p(edge->channel))
 		return NCS_VERDICT_P2P_UNMET;
@@ -223,8 +223,8 @@ static int report_end(struct ncs_diagnosis *diagnosis,
 	/* A queued kernel is late from the time at which another rank's began. */
 	if (node->local && node->begun_ns < finding->duration_ns)
 		finding->duration_ns = node->begun_ns;
-	ncs_finding_set_severity(finding,
-				 node->stands || !ncs_rank_is_live(node->rank));
+	ncs_finding_set_severity(
+		finding, node->stalled || !ncs_rank_is_live(node->rank));
 	ncs_finding_set_confidence(finding, confidence_in(node, edge, verdict));
 	add_root_evidence(finding, node);
 	if (edge)
@@ -272,7 +272,7 @@ static int report_network(struct ncs_diagnosis *diagnosis,
 	finding->call = ncs_call_of_edge(edge);
 	finding->duration_ns = edge->duration_ns;
 	finding->waiting = ncs_wait_graph_waiting(&diagnosis->graph, index);
-	ncs_finding_set_severity(finding, graph->nodes[index].stands);
+	ncs_finding_set_severity(finding, graph->nodes[index].stalled);
 	ncs_finding_set_confidence(finding, other ? NCS_CONFIDENCE_LIKELY :
 						    NCS_CONFIDENCE_POSSIBLE);
 	ncs_finding_add_wait(finding, rank, edge->channel);

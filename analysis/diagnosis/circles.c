@@ -7,8 +7,8 @@
 
 #define CIRCLE_MAX 64
 
-/* Whether all ranks of a circle wait in the same collective. Its algorithm has no
- * circles, so one that shows leads through the GPUs. */
+/* Whether all ranks of a circle wait in the same collective. Its algorithm has
+ * no circles, so one that shows leads through the GPUs. */
 static bool is_one_call(const struct ncs_wait_graph *graph,
 			const size_t *circle, size_t length)
 {
@@ -25,8 +25,8 @@ static bool is_one_call(const struct ncs_wait_graph *graph,
 	return true;
 }
 
-/* Returns the waiting send channel of the rank whose GPU has produced least, and
- * its node; NULL if several ranks are equal. */
+/* Returns the waiting send channel of the rank whose GPU has produced least,
+ * and its node; NULL if several ranks are equal. */
 static const struct ncs_channel_view *
 least_given(const struct ncs_wait_graph *graph, const size_t *circle,
 	    size_t length, size_t *node)
@@ -74,7 +74,7 @@ static int report_late_gpu(struct ncs_diagnosis *diagnosis,
 	finding->call = ncs_call_of_edge(edge);
 	finding->duration_ns = ncs_wait_ns(node->rank, channel);
 	finding->waiting = length - 1;
-	ncs_finding_set_severity(finding, node->stands);
+	ncs_finding_set_severity(finding, node->stalled);
 	ncs_finding_set_confidence(finding, NCS_CONFIDENCE_POSSIBLE);
 	ncs_finding_add_wait(finding, node->rank, channel);
 	if (node->operation)
@@ -88,7 +88,7 @@ static int report_circle(struct ncs_diagnosis *diagnosis, const size_t *circle,
 	const struct ncs_wait_graph *graph = &diagnosis->graph;
 	const struct ncs_wait_edge *first = &graph->edges[circle[0]];
 	struct ncs_finding *finding = ncs_diagnosis_add(diagnosis, verdict);
-	bool stands = true, by_process = false;
+	bool stalled = true, by_process = false;
 
 	if (!finding)
 		return -ENOMEM;
@@ -102,7 +102,7 @@ static int report_circle(struct ncs_diagnosis *diagnosis, const size_t *circle,
 		const struct ncs_wait_edge *edge = &graph->edges[circle[i]];
 		const struct ncs_rank *rank = graph->nodes[edge->from].rank;
 
-		stands &= graph->nodes[edge->from].stands;
+		stalled &= graph->nodes[edge->from].stalled;
 		by_process |= edge->kind == NCS_EDGE_PROCESS;
 		if (edge->duration_ns > finding->duration_ns)
 			finding->duration_ns = edge->duration_ns;
@@ -114,10 +114,10 @@ static int report_circle(struct ncs_diagnosis *diagnosis, const size_t *circle,
 		else
 			ncs_finding_add_waiter(finding, graph, edge);
 	}
-	ncs_finding_set_severity(finding, stands);
+	ncs_finding_set_severity(finding, stalled);
 	ncs_finding_set_confidence(finding, verdict != NCS_VERDICT_DEADLOCK ?
 						    NCS_CONFIDENCE_POSSIBLE :
-					    stands && !by_process ?
+					    stalled && !by_process ?
 						    NCS_CONFIDENCE_CERTAIN :
 						    NCS_CONFIDENCE_LIKELY);
 	return 0;

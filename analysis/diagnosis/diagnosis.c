@@ -1,11 +1,12 @@
 /* SPDX-License-Identifier: MIT */
-/* Runs the rules, the most certain first, and sorts what they find. Must hold no
- * rule of its own.
+/* Runs the rules, the most certain first, and sorts what they find. Must hold
+ * no rule of its own.
  *
  * Calls that disagree come first, since they are wrong beyond doubt; then the
  * ends of chains of waits; then circles; then ranks that are not seen here, if
  * nothing seen explains the waits for them; then slowness. Later rules skip a
- * communicator that an earlier one explained: one fault makes all its ranks wait.
+ * communicator that an earlier one explained: one fault makes all its ranks
+ * wait.
  */
 #include "analysis/diagnosis/diagnosis.h"
 

@@ -3,9 +3,9 @@
  * it, a confidence, and the evidence.
  *
  * The verdicts' names and sentences are in ncclstat/tables/verdicts.def. A
- * finding names the root of a chain of waits, not the ranks that suffer from it.
- * Rules need evidence: where nothing waits for long there is no finding, whatever
- * else is unusual; a job that sleeps or computes is healthy.
+ * finding names the root of a chain of waits, not the ranks that suffer from
+ * it. Rules need evidence: where nothing waits for long there is no finding,
+ * whatever else is unusual; a job that sleeps or computes is healthy.
  *
  * Pure: the clock is the model's. Findings point into the model and are valid
  * until its next update.

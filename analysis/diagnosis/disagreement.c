@@ -1,25 +1,27 @@
 /* SPDX-License-Identifier: MIT */
-/* Calls that do not agree. Must be sure: what is compared has been called, and
- * where order is judged nothing has moved between two looks, since a snapshot
- * of a rank that moves is no moment. */
+/* The rule for calls that disagree. Must be certain: it compares only calls
+ * that were made, and judges their order only if no rank has moved between two
+ * passes, since the snapshot of a moving rank is not of one time. */
 #include "analysis/diagnosis/rules.h"
 
 #include <errno.h>
 
-/* Operations of a rank, and ranks, that the calls of others are compared to:
- * a fault shows in the oldest, and who is right is counted afterwards. */
+/* How many operations of a rank, and how many ranks, the calls of other ranks
+ * are compared with. A fault shows in the oldest operations; which rank is
+ * right is counted afterwards. */
 #define COMPARED_OPERATIONS 8u
 #define COMPARED_RANKS 4u
 
-static bool is_stuck_together(const struct ncs_diagnosis *diagnosis,
-			      const struct ncs_rank *rank)
+static bool is_stalled(const struct ncs_diagnosis *diagnosis,
+		       const struct ncs_rank *rank)
 {
 	size_t node = ncs_wait_graph_find(&diagnosis->graph, rank);
 
-	return ncs_rank_is_live(rank) && diagnosis->graph.nodes[node].stands;
+	return ncs_rank_is_live(rank) && diagnosis->graph.nodes[node].stalled;
 }
 
-/* A function in which `rank` is ahead of `other`; NCS_FUNCTION_COUNT: none. */
+/* Returns a function in which `rank` is ahead of `other`; NCS_FUNCTION_COUNT if
+ * there is none. */
 static unsigned ahead_in(const struct ncs_rank *rank,
 			 const struct ncs_rank *other)
 {
@@ -45,7 +47,7 @@ operation_of_call(const struct ncs_rank *rank, struct ncs_call_id call)
 	return NULL;
 }
 
-/* Ranks of a communicator that have made a call. */
+/* Counts the ranks of a communicator that have made a call. */
 static size_t count_called(const struct ncs_communicator *communicator,
 			   struct ncs_call_id call)
 {
@@ -59,16 +61,18 @@ static size_t count_called(const struct ncs_communicator *communicator,
 
 struct call_disagreement {
 	const struct ncs_rank *ranks[2];
-	struct ncs_call_id calls[2]; /* that only the one of them has made */
-	size_t agree[2];             /* ranks that are with the one */
-	uint64_t done_bytes[2];      /* of one that is through; 0: it is not */
+	struct ncs_call_id calls[2]; /* that only this one of the two made */
+	size_t agree[2];             /* number of ranks that agree with it */
+	uint64_t done_bytes[2];      /* of a finished call; 0 if not finished */
 };
 
+/* Adds the finding. Returns 1, or -ENOMEM. */
 static int report_mismatch(struct ncs_diagnosis *diagnosis,
 			   enum ncs_verdict verdict,
-			   const struct call_disagreement *found, bool stands)
+			   const struct call_disagreement *found, bool stalled)
 {
-	/* Who is alone is to blame; of two, the latter. */
+	/* The rank that fewer others agree with is the root; if equal, the
+	 * latter. */
 	unsigned root = found->agree[0] < found->agree[1] ? 0 : 1;
 	struct ncs_finding *finding = ncs_diagnosis_add(diagnosis, verdict);
 
@@ -103,15 +107,15 @@ static int report_mismatch(struct ncs_diagnosis *diagnosis,
 					 .number = found->done_bytes[which],
 				 });
 	}
-	ncs_finding_set_severity(finding, stands);
+	ncs_finding_set_severity(finding, stalled);
 	ncs_finding_set_confidence(finding, found->agree[0] == found->agree[1] ?
 						    NCS_CONFIDENCE_LIKELY :
 						    NCS_CONFIDENCE_CERTAIN);
 	return 1;
 }
 
-/* Each of two ranks has made a call that the other has not: whatever comes,
- * they have not made them in the same order. */
+/* Finds two ranks each of which has made a call that the other has not:
+ * whatever they call next, they have not made these calls in the same order. */
 static int check_numbers(struct ncs_diagnosis *diagnosis,
 			 const struct ncs_communicator *communicator)
 {
@@ -120,7 +124,7 @@ static int check_numbers(struct ncs_diagnosis *diagnosis,
 
 		ncs_communicator_progress(communicator, f, &progress);
 		if (progress.known == 0 ||
-		    !is_stuck_together(diagnosis, progress.fastest))
+		    !is_stalled(diagnosis, progress.fastest))
 			continue;
 		for (size_t i = 0; i < communicator->rank_count; i++) {
 			const struct ncs_rank *first = progress.fastest;
@@ -133,7 +137,7 @@ static int check_numbers(struct ncs_diagnosis *diagnosis,
 			if (ahead == NCS_FUNCTION_COUNT ||
 			    ncs_rank_next(first, f) <=
 				    ncs_rank_next(other, f) ||
-			    !is_stuck_together(diagnosis, other))
+			    !is_stalled(diagnosis, other))
 				continue;
 			found.calls[0] =
 				(struct ncs_call_id){ f,
@@ -189,8 +193,7 @@ static size_t count_agreeing(const struct ncs_communicator *communicator,
 	return count;
 }
 
-/* The call that two ranks have under way with different arguments, or in
- * different order. */
+/* Finds a call that two ranks have in progress with different arguments. */
 static int compare_operations(struct ncs_diagnosis *diagnosis,
 			      const struct ncs_rank *a,
 			      const struct ncs_rank *b)
@@ -213,10 +216,9 @@ static int compare_operations(struct ncs_diagnosis *diagnosis,
 			continue;
 		found.agree[0] = count_agreeing(a->communicator, of_a, call);
 		found.agree[1] = count_agreeing(a->communicator, of_b, call);
-		return report_mismatch(diagnosis, NCS_VERDICT_SIZE_MISMATCH,
-				       &found,
-				       is_stuck_together(diagnosis, a) &&
-					       is_stuck_together(diagnosis, b));
+		return report_mismatch(
+			diagnosis, NCS_VERDICT_SIZE_MISMATCH, &found,
+			is_stalled(diagnosis, a) && is_stalled(diagnosis, b));
 	}
 	return 0;
 }
@@ -230,10 +232,10 @@ first_collective(const struct ncs_rank *rank)
 	return NULL;
 }
 
-/* The bytes of a call that a rank is through with, by its records; 0: they do
- * not tell. */
-static uint64_t bytes_of_done(const struct ncs_rank *rank,
-			      struct ncs_call_id call)
+/* Returns the bytes of a call that a rank has finished, from its records; 0 if
+ * they do not have it. */
+static uint64_t finished_bytes(const struct ncs_rank *rank,
+			       struct ncs_call_id call)
 {
 	const struct ncs_latest_ring *ring;
 
@@ -252,7 +254,7 @@ static uint64_t bytes_of_done(const struct ncs_rank *rank,
 	return 0;
 }
 
-/* How many ranks have a call of this size under way, or are through with it. */
+/* Counts the ranks that have a call of this size in progress or finished. */
 static size_t count_of_size(const struct ncs_communicator *communicator,
 			    struct ncs_call_id call, uint64_t bytes)
 {
@@ -264,12 +266,13 @@ static size_t count_of_size(const struct ncs_communicator *communicator,
 			operation_of_call(rank, call);
 
 		count += (operation ? operation->bytes :
-				      bytes_of_done(rank, call)) == bytes;
+				      finished_bytes(rank, call)) == bytes;
 	}
 	return count;
 }
 
-/* Who has less to move is through with a call that hangs for the others. */
+/* Finds a rank that has finished a call which hangs for another: it had less
+ * data to move. */
 static int compare_with_done(struct ncs_diagnosis *diagnosis,
 			     const struct ncs_rank *rank)
 {
@@ -278,13 +281,13 @@ static int compare_with_done(struct ncs_diagnosis *diagnosis,
 	struct ncs_call_id call;
 
 	if (!oldest || !has_fixed_size(oldest->function) ||
-	    oldest->bytes == 0 || !is_stuck_together(diagnosis, rank))
+	    oldest->bytes == 0 || !is_stalled(diagnosis, rank))
 		return 0;
 	call = (struct ncs_call_id){ oldest->function,
 				     oldest->sequence_number };
 	for (size_t i = 0; i < communicator->rank_count; i++) {
 		const struct ncs_rank *other = communicator->ranks[i];
-		uint64_t bytes = bytes_of_done(other, call);
+		uint64_t bytes = finished_bytes(other, call);
 		struct call_disagreement found = {
 			.ranks = { rank, other },
 			.calls = { call, call },
@@ -302,7 +305,8 @@ static int compare_with_done(struct ncs_diagnosis *diagnosis,
 	return 0;
 }
 
-/* Both ranks have both calls under way, each another one first. */
+/* Finds two ranks that have the same two calls in progress, in opposite
+ * order. */
 static int compare_orders(struct ncs_diagnosis *diagnosis,
 			  const struct ncs_rank *a, const struct ncs_rank *b)
 {
@@ -310,8 +314,8 @@ static int compare_orders(struct ncs_diagnosis *diagnosis,
 	const struct ncs_operation_view *of_b = first_collective(b);
 	struct call_disagreement found = { .ranks = { a, b } };
 
-	if (!of_a || !of_b || !is_stuck_together(diagnosis, a) ||
-	    !is_stuck_together(diagnosis, b))
+	if (!of_a || !of_b || !is_stalled(diagnosis, a) ||
+	    !is_stalled(diagnosis, b))
 		return 0;
 	found.calls[0] =
 		(struct ncs_call_id){ of_a->function, of_a->sequence_number };
@@ -370,7 +374,8 @@ static int check_operations(struct ncs_diagnosis *diagnosis,
 	return 0;
 }
 
-/* Ranks that are joined by a name only may be of different jobs. */
+/* Skips communicators without an id: ranks that only a name joins may belong to
+ * different jobs. */
 int ncs_find_disagreements(struct ncs_diagnosis *diagnosis,
 			   const struct ncs_model *model)
 {

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* Findings: their words, and adding evidence. Must not know the diagnosis: rules
- * hand in what they found. */
+/* Findings: their words, and adding evidence. Must not know the diagnosis:
+ * rules hand in what they found. */
 #include "analysis/diagnosis/finding.h"
 
 #include "analysis/model/waits.h"

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* A finding of the diagnosis: verdict, root, confidence and evidence; and how the
- * rules put it together.
+/* A finding of the diagnosis: verdict, root, confidence and evidence; and how
+ * the rules put it together.
  *
  * Pure. A finding points into the model and is valid until its next update.
  */
@@ -16,8 +16,8 @@
 #include "ncclstat/tables/verdicts.def"
 
 /* A wait that has lasted this long, on a rank that has not moved since the pass
- * before, is called stuck. It is five times NCS_LONG_WAIT_NS, and longer than the
- * usual hiccups of a running job: saving a model, a cold page cache, a
+ * before, is called stuck. It is five times NCS_LONG_WAIT_NS, and longer than
+ * the usual hiccups of a running job: saving a model, a cold page cache, a
  * retransmission. */
 #define NCS_STUCK_NS UINT64_C(5000000000)
 
@@ -55,8 +55,8 @@ struct ncs_party {
 	int32_t number; /* of the rank; -1 if unknown */
 };
 
-/* The kinds of evidence, each with the fields of struct ncs_evidence that it uses
- * besides `party`. */
+/* The kinds of evidence, each with the fields of struct ncs_evidence that it
+ * uses besides `party`. */
 enum ncs_evidence_kind {
 	NCS_EVIDENCE_WAIT,       /* channel, duration_ns: it waits */
 	NCS_EVIDENCE_CALLED,     /* call, duration_ns: it waits in the call */
@@ -152,8 +152,8 @@ void ncs_finding_add_operation(struct ncs_finding *finding,
 void ncs_finding_add_proxy(struct ncs_finding *finding,
 			   const struct ncs_rank *rank);
 
-/* Adds each thread of the rank's process that has been inside a call or a launch
- * for NCS_LONG_WAIT_NS. */
+/* Adds each thread of the rank's process that has been inside a call or a
+ * launch for NCS_LONG_WAIT_NS. */
 void ncs_finding_add_open_calls(struct ncs_finding *finding,
 				const struct ncs_rank *rank);
 
@@ -161,8 +161,8 @@ void ncs_finding_add_open_calls(struct ncs_finding *finding,
 void ncs_finding_add_unseen(struct ncs_finding *finding,
 			    const struct ncs_communicator *communicator);
 
-/* Sets the verdict's severity, but at most "slow" unless the root is stalled and
- * the finding has lasted for NCS_STUCK_NS. */
+/* Sets the verdict's severity, but at most "slow" unless the root is stalled
+ * and the finding has lasted for NCS_STUCK_NS. */
 void ncs_finding_set_severity(struct ncs_finding *finding, bool stalled);
 
 /* Sets the confidence, but at most "likely" if the root has lost records or its

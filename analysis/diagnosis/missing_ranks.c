@@ -38,8 +38,8 @@ static bool is_reported(const struct ncs_diagnosis *diagnosis,
 	return false;
 }
 
-/* Counts the ranks of a communicator that have an operation in progress and have
- * not moved for long. */
+/* Counts the ranks of a communicator that have an operation in progress and
+ * have not moved for long. */
 static size_t count_stuck(const struct ncs_diagnosis *diagnosis,
 			  const struct ncs_communicator *communicator)
 {
@@ -51,7 +51,7 @@ static size_t count_stuck(const struct ncs_diagnosis *diagnosis,
 			&diagnosis->graph.nodes[ncs_wait_graph_find(
 				&diagnosis->graph, rank)];
 
-		count += ncs_rank_is_live(rank) && node->stands &&
+		count += ncs_rank_is_live(rank) && node->stalled &&
 			 node->operation &&
 			 ncs_age_ns(rank, node->operation->start_ns) >=
 				 NCS_STUCK_NS;
@@ -147,7 +147,7 @@ static int report_unseen(struct ncs_diagnosis *diagnosis,
 	finding->call = ncs_call_of_edge(edge);
 	finding->duration_ns = edge->duration_ns;
 	finding->waiting = communicator->live;
-	ncs_finding_set_severity(finding, node->stands);
+	ncs_finding_set_severity(finding, node->stalled);
 	ncs_finding_set_confidence(finding, suspicion == 2 || (suspicion == 1 &&
 							       pointing > 1) ?
 						    NCS_CONFIDENCE_LIKELY :

@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: MIT */
-/* What is usual for a communicator, and what is not. Must not take a job that
- * computes, or sleeps, for one that is slow: less traffic alone says nothing.
- * Either what is sent takes longer on its way, or the others wait while one of
- * them does not. */
+/* Judges the pace of communicators. Must not take a job that computes or sleeps
+ * for a slow one: less traffic alone proves nothing. Either data takes longer
+ * on the wire, or most ranks wait while one does not. */
 #include "analysis/diagnosis/pace.h"
 
 #include <errno.h>
@@ -10,19 +9,21 @@
 #include <string.h>
 
 #include "analysis/base/selection.h"
+#include "shm/array.h"
 
-/* Half, and for so many intervals in a row: a hiccup of a second is none. */
+/* A communicator is slow if its pace is this much worse than usual in this
+ * number of intervals in a row: a hiccup of a second does not count. */
 #define SLOW_FACTOR 2.0
 #define SLOW_INTERVALS 3u
 
-/* Of the interval: waits that are shorter in all cost nothing that could be
- * gained. */
+/* The least shares of an interval that waiting for data, and data on the wire,
+ * must take: avoiding shorter waits would gain nothing. */
 #define WAIT_SHARE 0.5
 #define WIRE_SHARE 0.25
 
 /* --- One interval --------------------------------------------------------- */
 
-/* A channel as it was one interval ago; NULL: it was not there. */
+/* Returns a channel as it was one interval ago; NULL if it was not there. */
 static const struct ncs_channel_counters *
 channel_before(const struct ncs_rank *rank, size_t index)
 {
@@ -106,9 +107,9 @@ static struct ncs_pace usual_of(const struct ncs_pace_history *history)
 				  ncs_select(wire, count, count / 2) };
 }
 
-/* --- Who it is ------------------------------------------------------------ */
+/* --- The cause ------------------------------------------------------------ */
 
-/* The sender whose data is longest on its way. */
+/* Finds the sender whose data is on the wire longest. */
 static void find_sender(const struct ncs_communicator *communicator,
 			struct ncs_pace_finding *finding)
 {
@@ -131,8 +132,8 @@ static void find_sender(const struct ncs_communicator *communicator,
 	}
 }
 
-/* The share of the interval in which a process waited for data in any of its
- * communicators; negative: not known. */
+/* Returns the share of the interval in which a process waited for data, summed
+ * over its communicators; negative if unknown. */
 static double waiting_share(const struct ncs_model *model,
 			    const struct ncs_rank *rank)
 {
@@ -152,7 +153,7 @@ static double waiting_share(const struct ncs_model *model,
 	return sum;
 }
 
-/* The one that does not wait, if most others do. */
+/* Finds the rank that does not wait, if most others do. */
 static void find_awaited(const struct ncs_model *model,
 			 const struct ncs_communicator *communicator,
 			 struct ncs_pace_finding *finding)
@@ -208,10 +209,10 @@ static struct ncs_pace_history *history_of(struct ncs_paces *paces,
 	for (size_t i = 0; i < paces->count; i++)
 		if (strcmp(histories[i].key, key) == 0)
 			return &histories[i];
-	histories = realloc(histories, (paces->count + 1) * sizeof(*histories));
-	if (!histories)
+	if (ncs_array_reserve(&paces->histories, &paces->capacity,
+			      paces->count + 1, sizeof(*histories)) != 0)
 		return NULL;
-	paces->histories = histories;
+	histories = paces->histories;
 	memset(&histories[paces->count], 0, sizeof(*histories));
 	strcpy(histories[paces->count].key, key);
 	return &histories[paces->count++];
@@ -232,14 +233,14 @@ int ncs_paces_add(struct ncs_paces *paces, const struct ncs_model *model,
 		judge(model, communicator, finding);
 	}
 	if (finding->verdict == NCS_PACE_USUAL) {
-		/* Nothing was sent: a job that sleeps, computes or stands. */
+		/* Without traffic the job sleeps, computes or is stalled. */
 		if (finding->now.bytes_rate > 0)
 			history->intervals[history->count++ %
 					   NCS_PACE_INTERVALS] = finding->now;
 		history->slow = 0;
 		return 0;
 	}
-	/* Now one and then another is the usual luck. */
+	/* That a different rank is slow each time is chance. */
 	if (history->slow_rank != finding->rank)
 		history->slow = 0;
 	history->slow_rank = finding->rank;

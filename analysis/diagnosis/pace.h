@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
-/* How fast communicators are, against what they were: the traffic of each in
- * every interval between two passes, remembered for a while.
+/* The pace of communicators, compared with their past: the traffic of each in
+ * every interval between two passes, of which the latest are kept.
  *
- * Pure. Communicators are told apart by their keys.
+ * Pure. A communicator is identified by its key.
  */
 #ifndef NCS_ANALYSIS_DIAGNOSIS_PACE_H
 #define NCS_ANALYSIS_DIAGNOSIS_PACE_H
@@ -14,56 +14,63 @@
 #include "analysis/model/communicators.h"
 #include "analysis/model/model.h"
 
-/* Medians are those of the latest intervals with traffic, so many … */
+/* A median covers at most this number of the latest intervals with traffic
+ * ... */
 #define NCS_PACE_INTERVALS 64u
-/* … and of at least so many: fewer say nothing of what is usual. */
+/* ... and at least this number; fewer do not show what is usual. */
 #define NCS_PACE_LEAST 8u
 
-/* One interval. */
+/* The pace in one interval. */
 struct ncs_pace {
-	double bytes_rate; /* sent, by all ranks, a second */
-	double wire_ns;    /* a byte sent has waited for peer and network */
+	double bytes_rate; /* bytes per second that all ranks sent */
+	double wire_ns;    /* time on the wire per byte sent */
 };
 
 struct ncs_pace_history {
 	char key[sizeof(((struct ncs_communicator *)0)->key)];
 	struct ncs_pace intervals[NCS_PACE_INTERVALS];
-	size_t count; /* so far; the latest are kept */
-	size_t slow;  /* intervals in a row that were slow, not remembered */
-	const struct ncs_rank *slow_rank; /* … by it; only to be compared */
-	bool seen;
+	size_t count; /* number of intervals so far; the latest are kept */
+	size_t slow; /* number of slow intervals in a row, which are not kept */
+	const struct ncs_rank *slow_rank; /* their cause; never dereferenced */
+	bool seen;                        /* in this pass */
 };
 
 struct ncs_paces {
 	struct ncs_pace_history *histories;
 	size_t count;
+	size_t capacity;
 };
 
-/* What an interval was, against those before it. */
+/* An interval compared with those before it. */
 enum ncs_pace_verdict {
-	NCS_PACE_USUAL, /* or not to be told */
+	NCS_PACE_USUAL, /* or unknown */
 	NCS_PACE_SLOW_RANK,
 	NCS_PACE_SLOW_NETWORK,
 };
 
 struct ncs_pace_finding {
 	enum ncs_pace_verdict verdict;
-	const struct ncs_rank *rank; /* who is waited for; who sends slowly */
-	const struct ncs_channel_view *channel; /* its slowest: SLOW_NETWORK */
+	const struct ncs_rank *rank; /* the slow rank, or the slow sender */
+	const struct ncs_channel_view *channel; /* its slowest one; only if
+						 * SLOW_NETWORK */
 	struct ncs_pace now;
 	struct ncs_pace median;
 };
 
-/* Zeros are none. After each pass, once for each communicator; forgets those
- * that are gone with ncs_paces_end_pass(). 0 or -ENOMEM. */
+/* Adds the latest interval of a communicator and compares it with the earlier
+ * ones. Call it once for each communicator after each pass; then call
+ * ncs_paces_end_pass(), which forgets the communicators that are gone. A struct
+ * ncs_paces of zeros is empty. Returns 0, or -ENOMEM. */
 int ncs_paces_add(struct ncs_paces *paces, const struct ncs_model *model,
 		  const struct ncs_communicator *communicator,
 		  struct ncs_pace_finding *finding);
 void ncs_paces_end_pass(struct ncs_paces *paces);
+
+/* Releases all histories and makes it empty. */
 void ncs_paces_release(struct ncs_paces *paces);
 
-/* The share of the latest interval that a rank's channels in one direction
- * spent in a state; negative: not known. */
+/* Returns the share (0 to 1) of the latest interval that a rank's channels in
+ * one direction spent in a state; negative if unknown. */
 double ncs_state_share(const struct ncs_rank *rank, bool send,
 		       enum ncs_channel_state state);
 

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* The rules of the diagnosis, and what they share: the findings made so far, and
- * the communicators that a rule has already explained.
+/* The rules of the diagnosis, and what they share: the findings made so far,
+ * and the communicators that a rule has already explained.
  *
  * A rule adds findings; it skips communicators that an earlier rule explained,
  * since one fault makes all ranks of a communicator wait. Rules return 0, or
@@ -28,7 +28,8 @@ struct ncs_diagnosis {
 	bool *explained; /* per communicator of the model, in this pass */
 };
 
-/* --- The rules, in the order in which they run ----------------------------- */
+/* --- The rules, in the order in which they run
+ * ----------------------------- */
 
 /* Finds communicators in which the calls of two ranks disagree, in their order
  * or in their arguments. */
@@ -64,7 +65,8 @@ int ncs_find_unstarted_calls(struct ncs_diagnosis *diagnosis,
 int ncs_find_slow_communicators(struct ncs_diagnosis *diagnosis,
 				const struct ncs_model *model);
 
-/* --- What rules share ------------------------------------------------------ */
+/* --- What rules share
+ * ------------------------------------------------------ */
 
 /* Appends an empty finding and returns it; NULL if there is no memory. Pointers
  * to earlier findings become invalid. */

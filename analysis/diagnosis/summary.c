@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
-/* The state of the whole job. Must not draw and must not guess: the chain
- * follows what each rank says it waits for, and says where it cannot go on.
- * Called once a sample.
+/* The summary of a job. Must not draw and must not guess: the chain follows
+ * what each rank reports that it waits for, and records why it ends. Called
+ * once per refresh.
  */
 #include "analysis/diagnosis/summary.h"
 
@@ -15,9 +15,9 @@ static bool waits_for_peer(const struct ncs_channel_view *channel)
 	       channel->state == NCS_CHANNEL_RECV_WAIT;
 }
 
-/* What holds a rank up. Its GPU may wait for data that a peer owes, so a wait
- * for a peer explains one for the GPU; data that is owed explains a buffer
- * that is not free. */
+/* Returns the wait that holds a rank up. Waiting for a peer explains waiting
+ * for the GPU, which may need the peer's data; waiting for data explains
+ * waiting for a free buffer. */
 static struct ncs_wait cause_of(const struct ncs_rank *rank)
 {
 	struct ncs_wait cause = ncs_oldest_wait(rank);
@@ -50,7 +50,6 @@ const struct ncs_rank *ncs_peer_rank(const struct ncs_rank *rank, int peer)
 		if (!(other->now.identity.known & NCS_KNOWN_RANK) ||
 		    other->now.identity.rank != peer || other == rank)
 			continue;
-		/* Of an earlier life of the job and this one, this one. */
 		if (!found || ncs_rank_is_live(other))
 			found = other;
 	}
@@ -66,7 +65,7 @@ static bool is_in_chain(const struct ncs_summary *summary,
 	return false;
 }
 
-/* One step along the chain from `wait`; false at its end. */
+/* Takes one step along the chain from `wait`. Returns false at its end. */
 static bool follow(struct ncs_summary *summary, struct ncs_wait *wait)
 {
 	const struct ncs_rank *next;
@@ -121,7 +120,8 @@ const struct ncs_rank *ncs_suspect(const struct ncs_summary *summary)
 	return summary->chain[summary->chain_length - 1];
 }
 
-/* --- Who is behind -------------------------------------------------------- */
+/* --- Ranks that are behind
+ * ------------------------------------------------- */
 
 static bool has_moved(const struct ncs_rank *rank)
 {
@@ -151,7 +151,7 @@ static void find_behind_in(struct ncs_behind *behind,
 		};
 }
 
-/* Where a job stands, the rank that is behind is the one to look at. */
+/* Finds the rank that is behind in a stalled job. */
 static void find_behind(struct ncs_summary *summary,
 			const struct ncs_model *model)
 {
@@ -170,7 +170,7 @@ static void find_behind(struct ncs_summary *summary,
 			return;
 	for (size_t i = 0; i < model->communicator_count; i++)
 		for (unsigned k = 0; k < NCS_FUNCTION_COUNT; k++)
-			/* One that has ended holds nobody up. */
+			/* A communicator that has ended holds up no rank. */
 			if (!summary->behind.rank &&
 			    model->communicators[i].live > 0)
 				find_behind_in(&summary->behind,

@@ -1,9 +1,8 @@
 /* SPDX-License-Identifier: MIT */
-/* The state of the whole job in a few words: who waits, for how long, and
+/* The state of the whole job in brief: how many ranks wait, for how long, and
  * where the chain of waits ends.
  *
- * Pure: reads the model. Everything points into it and is valid until its next
- * update.
+ * Pure. Pointers lead into the model and are valid until its next update.
  */
 #ifndef NCS_ANALYSIS_DIAGNOSIS_SUMMARY_H
 #define NCS_ANALYSIS_DIAGNOSIS_SUMMARY_H
@@ -18,22 +17,22 @@
 #define NCS_CHAIN_MAX 64
 
 enum ncs_chain_end {
-	NCS_CHAIN_NONE,   /* nobody waits for a peer */
-	NCS_CHAIN_UNSEEN, /* at a rank that is not here: `peer` */
+	NCS_CHAIN_NONE,   /* there is no chain: no rank waits for a peer */
+	NCS_CHAIN_UNSEEN, /* at a rank that is not seen here: `peer` */
 	NCS_CHAIN_ENDED,  /* at a rank that is dead or has finished */
-	NCS_CHAIN_ABSENT, /* at a rank with nothing under way */
-	NCS_CHAIN_MOVING, /* at a rank that goes on all the same */
+	NCS_CHAIN_ABSENT, /* at a rank that has no operation in progress */
+	NCS_CHAIN_MOVING, /* at a rank that still makes progress */
 	NCS_CHAIN_LOCAL,  /* at a rank that waits for its GPU or network */
-	NCS_CHAIN_CIRCLE, /* it comes back to where it was */
+	NCS_CHAIN_CIRCLE, /* at a rank that is in the chain already */
 };
 
-/* A rank whose sequence number of a function is behind the others'. */
+/* A rank whose sequence number in a function is smaller than the others'. */
 struct ncs_behind {
-	const struct ncs_rank *rank; /* NULL: none is */
+	const struct ncs_rank *rank; /* NULL if no rank is behind */
 	unsigned function;
-	uint64_t at;
-	uint64_t others_at;
-	size_t count; /* of ranks that are as far behind */
+	uint64_t at;        /* its sequence number */
+	uint64_t others_at; /* the largest sequence number */
+	size_t count;       /* number of ranks that are equally far behind */
 };
 
 struct ncs_summary {
@@ -44,26 +43,27 @@ struct ncs_summary {
 	const struct ncs_rank *first_dead;
 	uint64_t lost;
 	size_t channels;
-	size_t states[NCS_CHANNEL_STATE_COUNT];
-	size_t long_waits;
+	size_t states[NCS_CHANNEL_STATE_COUNT]; /* channels in each state */
+	size_t long_waits; /* channels that wait for NCS_LONG_WAIT_NS */
 	struct ncs_wait oldest;
-	/* From the oldest wait on: each waits for the next. */
+	/* From the rank with the oldest wait; each waits for the next. */
 	const struct ncs_rank *chain[NCS_CHAIN_MAX];
 	size_t chain_length;
 	enum ncs_chain_end chain_end;
-	struct ncs_wait last; /* of the chain, NCS_CHAIN_LOCAL */
-	int peer;
+	struct ncs_wait last; /* of the chain; only if NCS_CHAIN_LOCAL */
+	int peer;             /* the rank that the last one waits for */
 	struct ncs_behind behind;
 };
 
+/* Summarizes the model. */
 void ncs_summarize(struct ncs_summary *summary, const struct ncs_model *model);
 
-/* The rank that others wait for, at the end of the chain; NULL: it is not seen
- * here, or it is not to be told. */
+/* Returns the rank at the end of the chain, which others wait for; NULL if it
+ * is not seen here, or unknown. */
 const struct ncs_rank *ncs_suspect(const struct ncs_summary *summary);
 
-/* The rank of the same communicator with this number; NULL: it is not seen
- * here. */
+/* Returns the rank with the number `peer` of the same communicator; NULL if it
+ * is not seen here. Of several, as a restarted job has them, a live one. */
 const struct ncs_rank *ncs_peer_rank(const struct ncs_rank *rank, int peer);
 
 #endif

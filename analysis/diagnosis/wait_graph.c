@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
-/* The graph of waits. Must not guess: an edge is what a channel, a sequence
- * number or a process says; what they amount to is for diagnosis.c.
+/* Building and searching the graph of waits. Must not guess: an edge is what a
+ * channel, a sequence number or a process shows; the rules judge it.
  *
- * Short waits make no edges, so the graph of a job that runs is empty.
+ * Short waits make no edges, so the graph of a running job is empty.
  */
 #include "analysis/diagnosis/wait_graph.h"
 
@@ -11,15 +11,17 @@
 #include <string.h>
 
 #include "analysis/diagnosis/summary.h"
+#include "shm/array.h"
 
-/* Of ranks that are all behind, who is ahead gets edges to so many: one is
- * enough to be followed, and all to all would be n squared. */
+/* A rank that is ahead gets edges to at most this number of the ranks behind
+ * it: one is enough to follow, and edges from all to all would be n squared. */
 #define BEHIND_MAX 8u
 
-/* --- What is known of a rank ---------------------------------------------- */
+/* --- The state of a rank -------------------------------------------------- */
 
-/* Nothing but the proxy's looking round has happened since the pass before. */
-static bool stands(const struct ncs_rank *rank)
+/* Whether nothing of a rank but its proxy thread has moved since the pass
+ * before. */
+static bool is_stalled(const struct ncs_rank *rank)
 {
 	const struct ncs_counters *before = ncs_rank_before(rank);
 	const struct ncs_snapshot *now = &rank->now;
@@ -36,7 +38,8 @@ static bool stands(const struct ncs_rank *rank)
 	return true;
 }
 
-/* Where one call in many has its kernels timed, only that one's end is told. */
+/* If NCCL times the kernels of one call in many, it reports the end of that
+ * call alone. */
 bool ncs_rank_reports_ends(const struct ncs_rank *rank, unsigned function)
 {
 	const struct ncs_function_view *view = &rank->now.functions[function];
@@ -65,15 +68,21 @@ oldest_operation(const struct ncs_rank *rank)
 
 /* --- Nodes ---------------------------------------------------------------- */
 
-static int resize(void *array, size_t count, size_t size)
+static int reserve_nodes(struct ncs_wait_graph *graph, size_t count)
 {
-	void *old, *resized;
+	size_t nodes = graph->node_capacity, addresses = nodes, queue = nodes,
+	       marks = nodes;
 
-	memcpy(&old, array, sizeof(old));
-	resized = realloc(old, (count > 0 ? count : 1) * size);
-	if (!resized)
+	if (ncs_array_reserve(&graph->nodes, &nodes, count,
+			      sizeof(*graph->nodes)) != 0 ||
+	    ncs_array_reserve(&graph->by_address, &addresses, count,
+			      sizeof(*graph->by_address)) != 0 ||
+	    ncs_array_reserve(&graph->queue, &queue, count,
+			      sizeof(*graph->queue)) != 0 ||
+	    ncs_array_reserve(&graph->marks, &marks, count,
+			      sizeof(*graph->marks)) != 0)
 		return -ENOMEM;
-	memcpy(array, &resized, sizeof(resized));
+	graph->node_capacity = nodes;
 	return 0;
 }
 
@@ -131,18 +140,15 @@ static int make_nodes(struct ncs_wait_graph *graph,
 {
 	size_t count = model->rank_count;
 
-	if (resize(&graph->nodes, count, sizeof(*graph->nodes)) != 0 ||
-	    resize(&graph->by_address, count, sizeof(*graph->by_address)) !=
-		    0 ||
-	    resize(&graph->queue, count, sizeof(*graph->queue)) != 0 ||
-	    resize(&graph->marks, count, sizeof(*graph->marks)) != 0)
+	/* At least one, so that no array is NULL. */
+	if (reserve_nodes(graph, count + 1) != 0)
 		return -ENOMEM;
 	graph->node_count = count;
 	graph->edge_count = 0;
 	for (size_t i = 0; i < count; i++)
 		graph->nodes[i] = (struct ncs_wait_node){
 			.rank = model->ranks[i],
-			.stands = stands(model->ranks[i]),
+			.stalled = is_stalled(model->ranks[i]),
 			.operation = oldest_operation(model->ranks[i]),
 		};
 	ncs_wait_graph_unmark(graph);
@@ -151,7 +157,8 @@ static int make_nodes(struct ncs_wait_graph *graph,
 
 /* --- Kernels that are queued ---------------------------------------------- */
 
-/* As posted and as long as no GPU has begun: nothing sent, nothing come. */
+/* Whether a channel is as it was posted: no GPU has begun, so nothing was sent
+ * or received. */
 static bool has_not_begun(const struct ncs_channel_view *channel)
 {
 	return channel->step == 0 &&
@@ -171,10 +178,10 @@ static bool some_rank_is_behind(const struct ncs_communicator *communicator)
 	return false;
 }
 
-/* How the GPUs of a communicator stand. */
+/* The kernels of a communicator, as far as channels show them. */
 struct gpu_queue {
-	bool produces;     /* a kernel that has not begun is to send */
-	uint64_t begun_ns; /* the longest wait of one that has */
+	bool produces;     /* a kernel that has to send has not begun */
+	uint64_t begun_ns; /* the longest wait of one that has begun */
 };
 
 static void add_to_queue(struct gpu_queue *queue, const struct ncs_rank *rank)
@@ -192,9 +199,9 @@ static void add_to_queue(struct gpu_queue *queue, const struct ncs_rank *rank)
 	}
 }
 
-/* Whether all that is under way is queued behind other work of the GPUs: a long
- * computation looks like this on all ranks, and is nobody's fault. At its end
- * one begins a little before the others. */
+/* Whether all operations in progress are queued behind other work of the GPUs.
+ * A long computation looks like this on all ranks, and no rank is to blame; at
+ * its end one GPU begins a little before the others. */
 static bool is_level(const struct ncs_communicator *communicator,
 		     const struct gpu_queue *queue)
 {
@@ -234,13 +241,10 @@ static int add_edge(struct ncs_wait_graph *graph, struct ncs_wait_edge edge)
 {
 	struct ncs_wait_node *node = &graph->nodes[edge.from];
 
-	if (graph->edge_count == graph->edge_capacity) {
-		size_t capacity = 2 * graph->edge_capacity + 64;
-
-		if (resize(&graph->edges, capacity, sizeof(*graph->edges)) != 0)
-			return -ENOMEM;
-		graph->edge_capacity = capacity;
-	}
+	if (ncs_array_reserve(&graph->edges, &graph->edge_capacity,
+			      graph->edge_count + 1,
+			      sizeof(*graph->edges)) != 0)
+		return -ENOMEM;
 	if (node->count == 0)
 		node->first = graph->edge_count;
 	node->count++;
@@ -274,7 +278,7 @@ static bool waits_in(const struct ncs_rank *rank,
 	       ncs_wait_ns(rank, channel) >= NCS_LONG_WAIT_NS;
 }
 
-/* Whether both ends wait for what lies between them. */
+/* Whether both ends of a channel wait for the network between them. */
 static bool is_network(const struct ncs_rank *rank,
 		       const struct ncs_channel_view *channel,
 		       const struct ncs_rank *peer)
@@ -337,8 +341,9 @@ static int add_channel(struct ncs_wait_graph *graph, size_t from,
 		});
 }
 
-/* Data that is owed explains why the GPU produces none; data that does not get
- * away, why it takes none. */
+/* Finds the longest wait for the rank's own GPU. Missing data (`owed`) explains
+ * a GPU that produces none; data that cannot be sent (`blocked`) explains a GPU
+ * that takes none. */
 static void find_local(struct ncs_wait_node *node, bool owed, bool blocked)
 {
 	uint64_t longest_ns = 0;
@@ -378,10 +383,11 @@ static int add_channels(struct ncs_wait_graph *graph, size_t from)
 	return 0;
 }
 
-/* How long a rank has stood in a call that another has not made; 0: it does
- * not. Where NCCL tells no ends, who has called is taken to wait. */
-static uint64_t stood_ns(const struct ncs_wait_node *node, unsigned function,
-			 uint64_t number)
+/* Returns how long a rank has waited in a call, or a later one, that another
+ * has not made; 0 if it does not wait. If NCCL does not report ends, a rank
+ * that has made the call is assumed to wait. */
+static uint64_t waited_ns(const struct ncs_wait_node *node, unsigned function,
+			  uint64_t number)
 {
 	const struct ncs_snapshot *now = &node->rank->now;
 	uint64_t end_ns = ncs_rank_end_ns(node->rank);
@@ -404,7 +410,7 @@ static uint64_t stood_ns(const struct ncs_wait_node *node, unsigned function,
 	return end_ns - now->last_call_ns;
 }
 
-/* Whether each rank needs all others to get through. */
+/* Whether each rank needs all others to finish the function. */
 static bool is_barrier(unsigned function)
 {
 	return function == NCS_FUNCTION_ALL_REDUCE ||
@@ -415,7 +421,7 @@ static bool is_barrier(unsigned function)
 
 uint64_t ncs_rank_next(const struct ncs_rank *rank, unsigned function)
 {
-	/* NCS_NO_SEQUENCE_NUMBER is the largest. */
+	/* NCS_NO_SEQUENCE_NUMBER is the largest number, so 0 follows it. */
 	return rank->now.functions[function].last_sequence_number + 1;
 }
 
@@ -437,9 +443,9 @@ static int add_call(struct ncs_wait_graph *graph, size_t from,
 		uint64_t next = ncs_rank_next(other, function), duration_ns;
 
 		if (added == BEHIND_MAX || next >= own ||
-		    !ncs_rank_is_live(other) || !graph->nodes[to].stands)
+		    !ncs_rank_is_live(other) || !graph->nodes[to].stalled)
 			continue;
-		duration_ns = stood_ns(node, function, next);
+		duration_ns = waited_ns(node, function, next);
 		if (duration_ns < NCS_LONG_WAIT_NS)
 			continue;
 		if (add_edge(graph, (struct ncs_wait_edge){
@@ -458,7 +464,7 @@ static int add_call(struct ncs_wait_graph *graph, size_t from,
 
 static int add_calls(struct ncs_wait_graph *graph, size_t from)
 {
-	if (!graph->nodes[from].stands)
+	if (!graph->nodes[from].stalled)
 		return 0;
 	for (unsigned i = 0; i < NCS_FUNCTION_COUNT; i++)
 		if (add_call(graph, from, i) != 0)
@@ -482,7 +488,8 @@ static bool is_held_up(const struct ncs_wait_node *node)
 			node->operation->start_ns + NCS_LONG_WAIT_NS);
 }
 
-/* Who has nothing under way is perhaps held up in another communicator. */
+/* Adds edges to the ranks of the same process in other communicators that are
+ * held up: they may be why this one has no operation in progress. */
 static int add_processes(struct ncs_wait_graph *graph, size_t from)
 {
 	const struct ncs_wait_node *node = &graph->nodes[from];
@@ -520,7 +527,7 @@ static int make_edges(struct ncs_wait_graph *graph,
 	}
 	if (model->communicator_count < 2)
 		return 0;
-	/* Only to what has edges of its own, not to what gets them here. */
+	/* Only nodes that edges lead to now, not those that get some below. */
 	own = graph->edge_count;
 	memset(graph->marks, 0, graph->node_count * sizeof(*graph->marks));
 	for (size_t i = 0; i < own; i++)
@@ -556,7 +563,7 @@ static void find_ends(struct ncs_wait_graph *graph)
 			if (edge->to != NCS_NOBODY)
 				graph->nodes[edge->to].awaited = true;
 		}
-		node->reaches = node->is_end;
+		node->reaches_end = node->is_end;
 	}
 	while (changed) {
 		changed = false;
@@ -564,10 +571,10 @@ static void find_ends(struct ncs_wait_graph *graph)
 			const struct ncs_wait_edge *edge = &graph->edges[i];
 
 			if (edge->to == NCS_NOBODY ||
-			    graph->nodes[edge->from].reaches ||
-			    !graph->nodes[edge->to].reaches)
+			    graph->nodes[edge->from].reaches_end ||
+			    !graph->nodes[edge->to].reaches_end)
 				continue;
-			graph->nodes[edge->from].reaches = true;
+			graph->nodes[edge->from].reaches_end = true;
 			changed = true;
 		}
 	}
@@ -601,18 +608,19 @@ void ncs_wait_graph_unmark(struct ncs_wait_graph *graph)
 	memset(graph->marks, 0, graph->node_count * sizeof(*graph->marks));
 }
 
-/* The edge to go on with where no end is to be reached. */
+/* Returns the edge of a node on which a walk that reaches no end goes on. */
 static size_t edge_onward(const struct ncs_wait_graph *graph, size_t node)
 {
 	const struct ncs_wait_node *from = &graph->nodes[node];
 
 	for (size_t i = from->first; i < from->first + from->count; i++)
-		if (!graph->nodes[graph->edges[i].to].reaches)
+		if (!graph->nodes[graph->edges[i].to].reaches_end)
 			return i;
 	return NCS_NOBODY;
 }
 
-/* Goes on from `start` until it comes back to where it was. */
+/* Walks from `start` until it comes back to a node that it has visited. Returns
+ * the length of the circle, 0 if it came to a node of another walk. */
 static size_t walk(struct ncs_wait_graph *graph, size_t start, size_t *edges,
 		   size_t size)
 {
@@ -627,7 +635,7 @@ static size_t walk(struct ncs_wait_graph *graph, size_t start, size_t *edges,
 	}
 	while (first < length && graph->edges[graph->queue[first]].from != node)
 		first++;
-	length -= first; /* 0: it came to where another walk had been */
+	length -= first;
 	if (length > size)
 		length = size;
 	memcpy(edges, &graph->queue[first], length * sizeof(*edges));
@@ -641,7 +649,7 @@ size_t ncs_wait_graph_circle(struct ncs_wait_graph *graph, size_t *edges,
 		const struct ncs_wait_node *node = &graph->nodes[i];
 		size_t length;
 
-		if (graph->marks[i] || node->reaches || node->count == 0)
+		if (graph->marks[i] || node->reaches_end || node->count == 0)
 			continue;
 		length = walk(graph, i, edges, size);
 		if (length > 0)

@@ -1,15 +1,15 @@
 /* SPDX-License-Identifier: MIT */
-/* Who waits for whom: the ranks of a model as nodes, what holds each up as
- * edges.
+/* The graph of waits: its nodes are the ranks of a model, and an edge leads
+ * from a rank to the rank that it waits for.
  *
  * A wait is followed to the other end of its channel, so that "no data has
- * come" turns into "the sender's GPU", "on the wire" or "the sender is not
- * there". A rank that does not take part in what others wait for may be held
- * up in another communicator: such edges lead to the same process's rank
- * there. Where chains of edges end is the root; where they do not, there is a
- * circle.
+ * come" becomes "the sender's GPU", "on the wire" or "the sender is not there".
+ * A rank that does not take part in an operation that others wait for may be
+ * held up in another communicator: its edge leads to the rank that the same
+ * process has there. A chain of edges ends at the root; a chain that does not
+ * end is a circle.
  *
- * Pure. What it points to is the model's and valid until its next update.
+ * Pure. Pointers lead into the model and are valid until its next update.
  */
 #ifndef NCS_ANALYSIS_DIAGNOSIS_WAIT_GRAPH_H
 #define NCS_ANALYSIS_DIAGNOSIS_WAIT_GRAPH_H
@@ -21,84 +21,98 @@
 #include "analysis/model/communicators.h"
 #include "analysis/model/model.h"
 
+/* No node: a rank that is not seen here. */
 #define NCS_NOBODY SIZE_MAX
 
 enum ncs_edge_kind {
-	NCS_EDGE_PEER,    /* a channel waits for the peer's doing */
-	NCS_EDGE_NETWORK, /* … for the network between the two */
-	NCS_EDGE_CALL,    /* a collective, which the other has not called */
-	NCS_EDGE_PROCESS, /* the same process is held up in another one */
+	NCS_EDGE_PEER,    /* a channel waits for its peer */
+	NCS_EDGE_NETWORK, /* a channel waits for the network to its peer */
+	NCS_EDGE_CALL,    /* in a collective that the other has not called */
+	NCS_EDGE_PROCESS, /* its process is held up as the other rank */
 };
 
 struct ncs_wait_edge {
 	size_t from;
-	size_t to; /* NCS_NOBODY: a rank that is not seen here */
+	size_t to; /* NCS_NOBODY if the rank is not seen here */
 	enum ncs_edge_kind kind;
-	const struct ncs_channel_view *channel; /* PEER, NETWORK: of `from` */
-	unsigned function;        /* NCS_FUNCTION_COUNT: not known */
-	uint64_t sequence_number; /* NCS_NO_SEQUENCE_NUMBER: none */
+	const struct ncs_channel_view *channel; /* of `from`; NULL unless PEER
+						 * or NETWORK */
+	unsigned function;        /* NCS_FUNCTION_COUNT if unknown */
+	uint64_t sequence_number; /* NCS_NO_SEQUENCE_NUMBER if unknown */
 	uint64_t duration_ns;
 };
 
 struct ncs_wait_node {
 	const struct ncs_rank *rank;
-	size_t first; /* its edges */
-	size_t count;
+	size_t first; /* the index of its first edge */
+	size_t count; /* number of its edges */
 	/* The longest wait for its own GPU that no wait for others explains;
-	 * NULL: none. */
+	 * NULL if none. */
 	const struct ncs_channel_view *local;
-	/* The oldest operation that is known to be unfinished; NULL: none. */
+	/* The oldest operation known to be unfinished; NULL if none. */
 	const struct ncs_operation_view *operation;
-	bool stands; /* nothing of it has moved since the pass before */
-	/* In its communicator: since when the GPU of some rank has begun what
-	 * is under way, and held up by others; 0: none. */
+	bool stalled; /* nothing of the rank has moved since the pass before */
+	/* How long a rank of its communicator whose GPU has begun the
+	 * operation has waited for others; 0 if no GPU has begun. */
 	uint64_t begun_ns;
-	bool level;   /* … and none is behind, nor has one begun for long */
-	bool awaited; /* edges lead to it */
-	bool is_end;  /* has no edges, or one that leads nowhere */
-	bool reaches; /* an end */
+	/* All operations of its communicator are queued behind other work of
+	 * the GPUs: none has begun for long, and no rank is behind. */
+	bool level;
+	bool awaited;     /* an edge leads to it */
+	bool is_end;      /* it has no edge, or one to NCS_NOBODY */
+	bool reaches_end; /* a chain of edges leads from it to an end */
 };
 
 struct ncs_wait_graph {
 	struct ncs_wait_node *nodes; /* in the model's order */
 	size_t node_count;
+	size_t node_capacity;        /* also of by_address, queue and marks */
 	struct ncs_wait_edge *edges; /* by `from` */
 	size_t edge_count;
 	size_t edge_capacity;
-	size_t *by_address; /* nodes by their ranks' addresses */
-	size_t *queue;      /* for walks */
-	bool *marks;
+	size_t *by_address; /* nodes, sorted by their ranks' addresses */
+	size_t *queue;      /* the edges of a walk */
+	bool *marks;        /* nodes that a walk has visited */
 };
 
-/* Zeros are an empty graph. 0 or -ENOMEM. */
+/* Builds the graph of a model in place of the one before. A struct of zeros is
+ * an empty graph. Returns 0, or -ENOMEM. */
 int ncs_wait_graph_build(struct ncs_wait_graph *graph,
 			 const struct ncs_model *model);
+
+/* Releases the graph and makes it empty. */
 void ncs_wait_graph_release(struct ncs_wait_graph *graph);
 
-/* The node of a rank of the model. */
+/* Returns the node of a rank of the model; NCS_NOBODY if it has none. */
 size_t ncs_wait_graph_find(const struct ncs_wait_graph *graph,
 			   const struct ncs_rank *rank);
 
-/* How many ranks wait for a node, directly or by way of others. */
+/* Counts the ranks that wait for a node, directly or through others. */
 size_t ncs_wait_graph_waiting(struct ncs_wait_graph *graph, size_t node);
 
-/* A circle among the nodes that reach no end and are not marked: its first
- * edges' indexes into `edges`, in order; 0: there is none. Marks what it went
- * over, so that the next call finds another. */
+/* Finds a circle among the nodes that reach no end and are not marked. Writes
+ * the indexes of its edges in order, at most `size` of them, and returns their
+ * number; 0 if there is no circle. Marks the nodes that it visits, so that the
+ * next call finds another circle. */
 size_t ncs_wait_graph_circle(struct ncs_wait_graph *graph, size_t *edges,
 			     size_t size);
+
+/* Removes all marks. */
 void ncs_wait_graph_unmark(struct ncs_wait_graph *graph);
 
-/* The other end of a rank's channel; NULL: it is not seen. */
+/* Returns the other end of a rank's channel, which `peer` has; NULL if it is
+ * not seen or `peer` is NULL. */
 const struct ncs_channel_view *
 ncs_other_end(const struct ncs_rank *rank,
 	      const struct ncs_channel_view *channel,
 	      const struct ncs_rank *peer);
 
-/* The number of a rank's next call; one that has made none begins at 0. */
+/* Returns the sequence number of a rank's next call of a function; 0 if it has
+ * made none. */
 uint64_t ncs_rank_next(const struct ncs_rank *rank, unsigned function);
 
-/* Whether NCCL tells how operations of a function end, as far as seen. */
+/* Whether NCCL reports the ends of a rank's operations of a function, as far as
+ * seen. */
 bool ncs_rank_reports_ends(const struct ncs_rank *rank, unsigned function);
 
 #endif

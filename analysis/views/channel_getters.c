@@ -28,8 +28,8 @@ static uint64_t grown(uint64_t now, uint64_t base)
 }
 
 /* Sets the share of a state's time in that of all states from `first` on, over
- * the window. Without a window, and if the clock stood still in it, as that of a
- * rank that has ended does, it is the share since the start. */
+ * the window. Without a window, and if the clock stood still in it, as that of
+ * a rank that has ended does, it is the share since the start. */
 static void set_share(struct ncs_value *value, const uint64_t *now,
 		      const uint64_t *base, size_t first, size_t count,
 		      size_t state)

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* The views, their columns, and their rows: the one source of the live view, the
- * text dump and the JSON.
+/* The views, their columns, and their rows: the one source of the live view,
+ * the text dump and the JSON.
  *
  * Pure: a cell is computed from its row, which points into the model. A cell
  * that is unknown is NCS_VALUE_NONE and is shown as "-", never as 0.

@@ -3,9 +3,9 @@
  * thread and channels did when, as cells of a line.
  *
  * A rank has tracks, a track has stretches of time in which it does one thing:
- * those of records (analysis/records/latest_records.h) and those of what is under way in the
- * snapshot. An axis says which time a line shows; cells are what is seen there.
- * Pure. All times are CLOCK_MONOTONIC ns.
+ * those of records (analysis/records/latest_records.h) and those of what is
+ * under way in the snapshot. An axis says which time a line shows; cells are
+ * what is seen there. Pure. All times are CLOCK_MONOTONIC ns.
  */
 #ifndef NCS_ANALYSIS_VIEWS_TIMELINE_H
 #define NCS_ANALYSIS_VIEWS_TIMELINE_H
