@@ -37,8 +37,8 @@ struct ncs_sample {
 struct ncs_source {
 	/* Set by who passes, NULL: all. Which samples are to have records;
 	 * those of others stay where they are until they are overwritten. */
-	bool (*wants_records)(const void *who, const char *id);
-	const void *who;
+	bool (*wants_records)(const void *context, const char *id);
+	const void *wants_context;
 	/* What communicators are called instead, of who opened it; NULL: as
 	 * they are. */
 	const struct ncs_aliases *aliases;

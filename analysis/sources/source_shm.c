@@ -201,7 +201,8 @@ static void look(struct source_shm *self, struct live_segment *segment,
 	sample->header = ncs_reader_header(segment->reader);
 	sample->snapshot = &self->snapshot;
 	if (!self->source.wants_records ||
-	    self->source.wants_records(self->source.who, segment->path))
+	    self->source.wants_records(self->source.wants_context,
+				       segment->path))
 		read_records(self, segment, sample);
 	else
 		sample->without_records = true;

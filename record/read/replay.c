@@ -300,9 +300,9 @@ static int look_back(struct ncs_source *source, struct ncs_model *model,
 	return error;
 }
 
-static bool wants_none(const void *who, const char *id)
+static bool wants_none(const void *context, const char *id)
 {
-	(void)who;
+	(void)context;
 	(void)id;
 	return false;
 }
@@ -313,7 +313,8 @@ int ncs_replay_fill(struct ncs_source *source, struct ncs_model *model,
 		    struct ncs_diagnosis *diagnosis, uint64_t from_ns,
 		    uint64_t moment_ns, uint64_t interval_ns)
 {
-	bool (*wants)(const void *who, const char *id) = source->wants_records;
+	bool (*wants)(const void *context, const char *id) =
+		source->wants_records;
 	int error;
 
 	if (diagnosis) {

@@ -341,9 +341,10 @@ static void look(struct source_recording *self, size_t rank,
 		sample->is_old = self->played[rank].shown_ns == taken_ns;
 		self->played[rank].shown_ns = taken_ns;
 		tell_clock(self, rank, sample);
-		sample->without_records = self->source.wants_records &&
-					  !self->source.wants_records(
-						  self->source.who, sample->id);
+		sample->without_records =
+			self->source.wants_records &&
+			!self->source.wants_records(self->source.wants_context,
+						    sample->id);
 		if (!sample->without_records)
 			error = read_records(self, rank, taken_ns, sample);
 	}

@@ -72,9 +72,9 @@ static const struct ncs_rank *selected_rank(const struct ncs_screen *screen)
 /* The first screen does not wait for records, and to go through those of many
  * ranks would cost more than everything else: then it is those of the rank
  * that is looked at, or of those whose lanes are. */
-static bool wants_records(const void *who, const char *id)
+static bool wants_records(const void *context, const char *id)
 {
-	const struct ncs_screen *screen = who;
+	const struct ncs_screen *screen = context;
 	const struct ncs_rank *rank;
 
 	if (!screen->had_job)
@@ -93,7 +93,7 @@ int ncs_screen_sample(struct ncs_screen *screen, struct ncs_source *source,
 	int error;
 
 	source->wants_records = wants_records;
-	source->who = screen;
+	source->wants_context = screen;
 	error = ncs_model_update(&screen->model, source, now_ns);
 	if (!error)
 		error = ncs_diagnose(&screen->diagnosis, &screen->model);

@@ -967,7 +967,7 @@ static bool next(struct ncs_source *source, struct ncs_sample *sample)
 	memset(sample, 0, sizeof(*sample));
 	sample->without_records =
 		source->wants_records &&
-		!source->wants_records(source->who, member->id);
+		!source->wants_records(source->wants_context, member->id);
 	sample->records_lost = take(self, member, !sample->without_records);
 	if (!sample->without_records)
 		member->recorded_ns = self->now_ns;

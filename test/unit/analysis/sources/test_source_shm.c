@@ -211,9 +211,9 @@ static void each_pass_hands_over_the_records_that_are_new(void **state)
 	source->close(source);
 }
 
-static bool wants_none(const void *who, const char *id)
+static bool wants_none(const void *context, const char *id)
 {
-	(void)who;
+	(void)context;
 	(void)id;
 	return false;
 }

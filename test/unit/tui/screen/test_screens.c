@@ -1491,7 +1491,7 @@ static unsigned ranks_with_records(void)
 	unsigned count = 0;
 
 	for (size_t i = 0; i < screen.model.rank_count; i++)
-		count += source->wants_records(source->who,
+		count += source->wants_records(source->wants_context,
 					       screen.model.ranks[i]->id);
 	return count;
 }
@@ -1512,7 +1512,7 @@ static void records_are_taken_of_few_ranks_or_of_the_one_looked_at(void **state)
 	assert_int_equal(ranks_with_records(), 1);
 	press("G");
 	assert_int_equal(ranks_with_records(), 1);
-	assert_false(source->wants_records(source->who,
+	assert_false(source->wants_records(source->wants_context,
 					   screen.model.ranks[0]->id));
 	source->close(source);
 	source = ncs_source_open_synthetic(1, 8, 4);
