@@ -16,6 +16,7 @@
 
 #include "analysis/base/aliases.h"
 #include "analysis/base/source.h"
+#include "analysis/sources/source_shm.h"
 #include "ncclstat/version.h"
 #include "record/read/replay.h"
 #include "tui/commands/clean_command.h"

@@ -51,8 +51,4 @@ struct ncs_source {
 	void (*close)(struct ncs_source *source);
 };
 
-/* The jobs of this machine: segments in a directory. pid 0: of all processes.
- * NULL where there is no memory. */
-struct ncs_source *ncs_source_open_shm(const char *directory, uint32_t pid);
-
 #endif

@@ -5,7 +5,7 @@
  * again, one that vanished is dropped. What cannot be read is reported with
  * the reason; other users' segments only if there is nothing else to see.
  */
-#include "analysis/base/source.h"
+#include "analysis/sources/source_shm.h"
 
 #include <errno.h>
 #include <stdio.h>

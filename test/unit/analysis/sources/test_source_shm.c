@@ -13,7 +13,7 @@
 
 #include <cmocka.h>
 
-#include "analysis/base/source.h"
+#include "analysis/sources/source_shm.h"
 #include "shm/clock.h"
 #include "shm/ring.h"
 #include "shm/write/writer.h"

@@ -15,6 +15,7 @@
 #include <sys/mman.h>
 #include <unistd.h>
 
+#include "analysis/sources/source_shm.h"
 #include "shm/control.h"
 #include "test/unit/support/segment_fixture.h"
 #include "tui/screen/lease.h"
