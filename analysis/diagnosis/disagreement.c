@@ -3,6 +3,7 @@
  * that were made, and judges their order only if no rank has moved between two
  * passes, since the snapshot of a moving rank is not of one time. */
 #include "analysis/diagnosis/rules.h"
+#include "analysis/records/latest_records.h"
 
 #include <errno.h>
 

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: MIT */
-/* Bandwidth and percentiles of a rank's functions: which time they are taken
- * over. Pure. */
+/* The time that percentiles and bandwidth are taken over; see bandwidth.h. */
+#include "analysis/model/bandwidth.h"
+
 #include "analysis/base/busbw.h"
 #include "analysis/base/percentile.h"
-#include "analysis/model/model.h"
 
 uint64_t ncs_rank_percentile(const struct ncs_rank *rank, unsigned function,
 			     double fraction)
@@ -14,7 +14,7 @@ uint64_t ncs_rank_percentile(const struct ncs_rank *rank, unsigned function,
 
 	if (!histogram)
 		return 0;
-	/* Nothing had been timed by then, or it is the latest interval. */
+	/* Nothing was timed before the window, or it is the latest interval. */
 	if (!rank->base || rank->base->time_count == 0)
 		return ncs_percentile(histogram, fraction);
 	ncs_counters_times(rank->base, function, ncs_function_timing(view),
@@ -23,7 +23,7 @@ uint64_t ncs_rank_percentile(const struct ncs_rank *rank, unsigned function,
 				 NCS_HISTORY_BUCKET, fraction);
 }
 
-/* Of the operations that were timed since; negative: unknown. */
+/* Returns the bandwidth of operations timed since then; negative if not known. */
 static double algorithm_bandwidth_since(const struct ncs_function_view *view,
 					unsigned timing,
 					const struct ncs_timed *base)

@@ -1,8 +1,10 @@
 /* SPDX-License-Identifier: MIT */
-/* Communicators: groups the model's ranks and sums them up. Must not guess: a
- * rank whose number is not known is neither behind nor level.
+/* Groups the model's ranks by communicator and sums them up; see communicators.h.
+ * Must not guess: a rank whose sequence number is not known is neither behind nor
+ * level.
  *
- * Called once a sample; n log n of the ranks, n of their channels.
+ * Called once an update; takes n log n time for n ranks, and time linear in the
+ * number of their channels.
  */
 #include "analysis/model/communicators.h"
 
@@ -11,6 +13,10 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+
+#include "analysis/model/model.h"
+#include "analysis/model/rates.h"
+#include "shm/array.h"
 
 /* --- Which ranks belong together ------------------------------------------ */
 
@@ -74,7 +80,7 @@ static void set_key(struct ncs_communicator *communicator)
 			 file ? file + 1 : rank->id);
 }
 
-/* --- How far they are ----------------------------------------------------- */
+/* --- Progress -------------------------------------------------------------- */
 
 void ncs_communicator_progress(const struct ncs_communicator *communicator,
 			       unsigned function, struct ncs_progress *progress)
@@ -127,21 +133,23 @@ static void count_in_flight(const struct ncs_communicator *communicator,
 	for (size_t i = 0; i < communicator->rank_count; i++) {
 		const struct ncs_snapshot *now = &communicator->ranks[i]->now;
 
-		/* The oldest is what the rank is in. */
+		/* The rank is in the oldest one. */
 		if (now->operation_count > 0 &&
 		    now->operations[0].function < NCS_FUNCTION_COUNT)
 			in_flight[now->operations[0].function]++;
 	}
 }
 
-/* Which of two functions tells more, by what comes first. */
-struct weight {
+/* How much a function tells about the communicator; the first field that differs
+ * decides. */
+struct function_weight {
 	uint64_t behind;
 	uint64_t in_flight;
 	uint64_t most;
 };
 
-static bool is_more(const struct weight *a, const struct weight *b)
+static bool is_more(const struct function_weight *a,
+		    const struct function_weight *b)
 {
 	if (a->behind != b->behind)
 		return a->behind > b->behind;
@@ -153,17 +161,17 @@ static bool is_more(const struct weight *a, const struct weight *b)
 static void find_function(struct ncs_communicator *communicator)
 {
 	size_t in_flight[NCS_FUNCTION_COUNT];
-	struct weight best = { 0 };
+	struct function_weight best = { 0 };
 
 	communicator->function = NCS_FUNCTION_COUNT;
 	count_in_flight(communicator, in_flight);
 	for (unsigned i = 0; i < NCS_FUNCTION_COUNT; i++) {
 		struct ncs_progress found;
-		struct weight weight;
+		struct function_weight weight;
 
 		ncs_communicator_progress(communicator, i, &found);
-		weight = (struct weight){ ncs_progress_behind(&found),
-					  in_flight[i], found.most };
+		weight = (struct function_weight){ ncs_progress_behind(&found),
+						   in_flight[i], found.most };
 		if (found.known == 0 ||
 		    (communicator->function < NCS_FUNCTION_COUNT &&
 		     !is_more(&weight, &best)))
@@ -231,7 +239,7 @@ static void sum_up(struct ncs_communicator *communicator,
 	find_function(communicator);
 }
 
-/* The end of the group that begins at `from`. */
+/* Returns the end of the communicator whose ranks begin at `from`. */
 static size_t group_end(const struct ncs_model *model, size_t from)
 {
 	size_t end = from + 1;
@@ -243,20 +251,16 @@ static size_t group_end(const struct ncs_model *model, size_t from)
 	return end;
 }
 
+/* Makes room for all communicators: they must keep their address. */
 static int reserve(struct ncs_model *model)
 {
-	struct ncs_communicator *communicators;
 	size_t count = 0;
 
 	for (size_t i = 0; i < model->rank_count; i = group_end(model, i))
 		count++;
-	communicators =
-		realloc(model->communicators,
-			(count > 0 ? count : 1) * sizeof(*communicators));
-	if (!communicators)
-		return -ENOMEM;
-	model->communicators = communicators;
-	return 0;
+	return ncs_array_reserve(&model->communicators,
+				 &model->communicator_capacity, count,
+				 sizeof(*model->communicators));
 }
 
 static int sort_members(struct ncs_model *model)
@@ -264,11 +268,10 @@ static int sort_members(struct ncs_model *model)
 	struct ncs_rank **members;
 	size_t count = model->rank_count;
 
-	members = realloc(model->members,
-			  (count > 0 ? count : 1) * sizeof(struct ncs_rank *));
-	if (!members)
+	if (ncs_array_reserve(&model->members, &model->member_capacity, count,
+			      sizeof(*model->members)) != 0)
 		return -ENOMEM;
-	model->members = members;
+	members = model->members;
 	for (size_t i = 0; i < count; i++) {
 		members[i] = model->ranks[i];
 		members[i]->communicator = NULL;
@@ -307,7 +310,8 @@ void ncs_communicators_release(struct ncs_model *model)
 	free(model->members);
 	model->communicators = NULL;
 	model->members = NULL;
-	model->communicator_count = 0;
+	model->communicator_count = model->communicator_capacity = 0;
+	model->member_capacity = 0;
 }
 
 const struct ncs_communicator *

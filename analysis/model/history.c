@@ -175,8 +175,8 @@ static int copy_classes(struct ncs_counters *to,
 	size_t count = from->class_count;
 
 	if (count > to->class_count) {
-		struct ncs_class_counters *classes = reallocarray(
-			to->classes, count, sizeof(*to->classes));
+		struct ncs_class_counters *classes =
+			reallocarray(to->classes, count, sizeof(*to->classes));
 
 		if (!classes)
 			return -ENOMEM;

@@ -8,7 +8,6 @@
 #include "analysis/base/append.h"
 #include "analysis/base/busbw.h"
 #include "analysis/base/percentile.h"
-#include "analysis/model/model.h"
 
 static void add(struct ncs_range_sum *to, const struct ncs_range_sum *from)
 {
@@ -64,7 +63,7 @@ void ncs_range_append_path(const struct ncs_snapshot *snapshot, uint32_t number,
 	if (place == snapshot->range_count)
 		return;
 	range = &snapshot->ranges[place];
-	/* The reader lets no range be in one that came later. */
+	/* A range is never inside one that came later: the reader checks it. */
 	if (range->parent != 0 && range->parent < number) {
 		ncs_range_append_path(snapshot, range->parent, text, size);
 		ncs_append(text, size, "/");
@@ -72,21 +71,22 @@ void ncs_range_append_path(const struct ncs_snapshot *snapshot, uint32_t number,
 	ncs_append(text, size, "%s", range->name);
 }
 
-/* A range's place in the tree, by places in the snapshot; `none`: no such. */
-struct link {
+/* A range's place in the tree. Fields are places in the snapshot, or `none`. */
+struct range_link {
 	size_t parent;
 	size_t child; /* the first */
 	size_t next;
 };
 
-static void link_up(const struct ncs_snapshot *snapshot, struct link *links)
+static void link_up(const struct ncs_snapshot *snapshot,
+		    struct range_link *links)
 {
 	size_t none = snapshot->range_count;
 
 	for (size_t i = 0; i <= none; i++)
 		links[i].child = none;
-	/* From the last to the first, each becomes its parent's first child. The
-	 * outermost are the children of `none`. */
+	/* From the last to the first, each becomes its parent's first child.
+	 * Outermost ranges are the children of `none`. */
 	for (size_t i = none; i-- > 0;) {
 		size_t parent =
 			snapshot->ranges[i].parent ?
@@ -100,8 +100,8 @@ static void link_up(const struct ncs_snapshot *snapshot, struct link *links)
 	}
 }
 
-/* The next one of a walk, children before what is beside them. */
-static size_t step(const struct link *links, size_t none, size_t place,
+/* Returns the next range of a walk, children before siblings. */
+static size_t step(const struct range_link *links, size_t none, size_t place,
 		   unsigned *depth)
 {
 	if (links[place].child != none) {
@@ -120,7 +120,7 @@ int ncs_ranges_sum(const struct ncs_snapshot *snapshot,
 {
 	size_t none = snapshot->range_count, count = 0;
 	struct ncs_range_sum *by_place;
-	struct link *links;
+	struct range_link *links;
 	unsigned depth = 0;
 	int error = 0;
 
@@ -158,7 +158,7 @@ unsigned ncs_range_timing(const struct ncs_range_sum *sum)
 	return NCS_TIMING_COUNT;
 }
 
-/* Whether a range is another one, or inside it. */
+/* Whether a range has this number, or is inside the one that has it. */
 static bool is_within(const struct ncs_snapshot *snapshot,
 		      const struct ncs_range_view *range, uint32_t number)
 {

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: MIT */
-/* What was called in ranges of the program, with all that was called in the
- * ranges inside.
+/* Totals of the application's named ranges, each with those of the ranges inside
+ * it.
  *
- * Pure. Only sums are added up; what is no sum (percentiles, bandwidth) is told
- * from sums at the end.
+ * Pure. Only sums are added up; percentiles and bandwidth are computed from sums
+ * at the end.
  */
 #ifndef NCS_ANALYSIS_MODEL_RANGE_TOTALS_H
 #define NCS_ANALYSIS_MODEL_RANGE_TOTALS_H
@@ -15,7 +15,8 @@
 
 struct ncs_range_sum {
 	const struct ncs_range_view *range; /* the snapshot's */
-	unsigned depth;                     /* 0: outermost */
+	unsigned depth;                     /* 0 for an outermost range */
+	/* Sums of the fields of struct ncs_range_view. */
 	uint64_t calls;
 	uint64_t operations;
 	uint64_t bytes;
@@ -26,37 +27,37 @@ struct ncs_range_sum {
 	uint64_t time_ns[NCS_TIMING_COUNT];
 	uint64_t timed_bytes[NCS_TIMING_COUNT];
 	uint64_t channel_time_ns[NCS_CHANNEL_STATE_COUNT];
-	struct ncs_gpu_time gpu; /* busy is the range's, which is no sum */
+	struct ncs_gpu_time gpu; /* busy_ns is the range's own: not a sum */
 };
 
-/* Fills in one for each range of the snapshot, those inside a range after it:
- * by number beside each other. `sums` has room for range_count; 0 or
- * -ENOMEM. */
+/* Fills in one sum for each range of the snapshot, ranges inside a range after it,
+ * siblings by number. `sums` has room for range_count. Returns 0 or -ENOMEM. */
 int ncs_ranges_sum(const struct ncs_snapshot *snapshot,
 		   struct ncs_range_sum *sums);
 
-/* Appends the names of a range and of those around it, the outermost first, with
- * a '/' between two. Nothing, if the snapshot has no such range. */
+/* Appends the path of a range: the names of the ranges around it, the outermost
+ * first, and its own, with a '/' between two. Appends nothing if the snapshot
+ * has no such range. */
 void ncs_range_append_path(const struct ncs_snapshot *snapshot, uint32_t number,
 			   char *text, size_t size);
 
-/* Which times are the better ones: enum ncs_timing; NCS_TIMING_COUNT: there are
- * none. */
+/* Returns the best kind of times that there is (enum ncs_timing), or
+ * NCS_TIMING_COUNT if no operation was timed. */
 unsigned ncs_range_timing(const struct ncs_range_sum *sum);
 
-/* A percentile of its operations' times, with those in the ranges inside; 0:
- * none has a histogram. */
+/* Returns a percentile of the times of all its operations in ns, or 0 if none has
+ * a histogram. `fraction` is 0 to 1. */
 uint64_t ncs_range_percentile(const struct ncs_snapshot *snapshot,
 			      const struct ncs_range_sum *sum, double fraction);
 
-/* Bytes over time, GB/s; negative: not known. By the sum of the operations'
- * times, and by the time in which any of them made progress: where several run
- * at once this is more. */
+/* Return bytes over time in GB/s; negative if it is not known. Time is the sum of
+ * the operations' times, or the time in which any of them made progress, which
+ * is less if several run at once. */
 double ncs_range_bandwidth(const struct ncs_range_sum *sum);
 double ncs_range_busy_bandwidth(const struct ncs_range_sum *sum);
 
-/* The state in which channels spent most of the time on its operations, and
- * that share of it, 0 to 1; IDLE and 0: no channel had one. */
+/* Returns the state in which its channels spent most of their time, and the share
+ * of that time, 0 to 1; IDLE and 0 if no channel had an operation. */
 enum ncs_channel_state ncs_range_wait(const struct ncs_range_sum *sum,
 				      double *share);
 

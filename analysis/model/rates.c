@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* Rates of a rank over the window. Pure. */
-#include "analysis/model/model.h"
+/* Rates from two sets of counters; see rates.h. */
+#include "analysis/model/rates.h"
 
 double ncs_rank_rate(const struct ncs_rank *rank, uint64_t now, uint64_t base)
 {
@@ -23,8 +23,8 @@ double ncs_rank_operations_rate(const struct ncs_rank *rank)
 	return ncs_rank_rate(rank, now, base);
 }
 
-/* The bytes of all channels of a direction whose bytes are known; false if
- * there are channels, but none such. */
+/* Adds up the bytes of a direction's channels whose bytes are known. Returns false if
+ * it has channels, but none such. */
 static bool direction_bytes(const struct ncs_snapshot *snapshot, bool send,
 			    uint64_t *bytes)
 {
@@ -45,7 +45,7 @@ static bool direction_bytes(const struct ncs_snapshot *snapshot, bool send,
 	return known > 0 || unknown == 0;
 }
 
-/* The same of a moment. */
+/* The same for counters of the past. */
 static bool direction_bytes_at(const struct ncs_counters *counters, bool send,
 			       uint64_t *bytes)
 {

@@ -1,22 +1,24 @@
 /* SPDX-License-Identifier: MIT */
-/* Who comes late to collectives, by how much, and where that began.
+/* Stragglers: how late each rank comes to collectives, where its lateness began,
+ * and what it costs.
  *
  * The ranks of a communicator are compared operation by operation, joined by
  * function and NCCL's sequence number. A rank's arrival is the latest moment on
- * its way into the operation (analysis/records/arrivals.h) that is known of every rank
- * compared. It is late by as much as the first of those that wait for it came
- * before it: at AllReduce, AllGather and ReduceScatter everybody waits for
- * everybody; at Broadcast for the root; at Reduce the root for everybody. Send
- * and Recv carry no number that would tell which belong together, and are left
- * out.
+ * its way into the operation (analysis/records/arrivals.h) that is known of
+ * every rank compared. It is late by the time since the first arrival of the
+ * ranks that wait for it, as analysis/base/collective_waits.h says. Send and
+ * Recv have no number that tells which belong together; they are left out.
  *
- * Compared are ranks whose records are read and whose clock is one: of the same
- * boot and time namespace, or of hosts whose clocks are aligned. Then a rank is
- * not last unless it is later than what the clocks are off at most, which stands
- * beside all figures. An operation counts only where it was seen on each
- * of them that lives and reports operations of the function. Recent figures are
- * exact, of the latest operations compared; those since the first look come
- * from histograms. Memory is bounded. No I/O.
+ * Ranks are compared if their records are read and they share a clock: they are
+ * of the same boot and time namespace, or of hosts whose clocks are aligned.
+ * With aligned clocks a rank is last only if it is later by more than the
+ * clocks' largest error, which is given with all figures. An operation counts
+ * only if it was seen on each of these ranks that lives and reports operations
+ * of the function. Recent figures are exact, of the latest operations compared;
+ * figures since the first update come from histograms.
+ *
+ * Figures are computed when they are asked for. What is returned points into the
+ * model and is valid until its next update.
  */
 #ifndef NCS_ANALYSIS_MODEL_STRAGGLERS_H
 #define NCS_ANALYSIS_MODEL_STRAGGLERS_H
@@ -25,9 +27,9 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#include "analysis/records/arrivals.h"
 #include "analysis/model/communicators.h"
-#include "analysis/model/model.h"
+#include "analysis/model/rank.h"
+#include "analysis/records/arrivals.h"
 #include "ncclstat/tables/lateness.def"
 
 enum ncs_late_cause {
@@ -37,105 +39,92 @@ enum ncs_late_cause {
 		NCS_LATE_CAUSE_COUNT
 };
 
-/* "host"; "none" for NCS_LATE_CAUSE_COUNT. */
+/* Returns the name of an enum ncs_late_cause, such as "host"; "none" for any other
+ * value. */
 const char *ncs_late_cause_name(unsigned cause);
 
-/* "call", "operation", "proxy", "kernel", "data". */
+/* Returns the name of an enum ncs_arrival_stage, such as "call"; "unknown" for any other
+ * value. */
 const char *ncs_moment_name(unsigned moment);
 
-/* So many of the latest operations make the recent figures. */
+/* Number of latest operations that make the recent figures. */
 #define NCS_LATENESS_RECENT 512u
 
-/* A rank is marked as a straggler if, of at least so many recent operations, it
- * came last at more than half, in the median of these so much after the one
- * before it, and if all the waiting for it took this share of the time. */
+/* A rank is marked as a straggler if, of at least this many recent operations, it
+ * came last in more than half, in the median of these by at least so many ns
+ * after the rank before it, and if all waiting for it took this share of the
+ * time. */
 #define NCS_STRAGGLER_OPERATIONS 32u
 #define NCS_STRAGGLER_NS UINT64_C(100000)
 #define NCS_STRAGGLER_COST 0.01
 
-/* Of one rank, over some operations at which others waited for it. */
+/* Lateness of one rank over some operations in which others waited for it. */
 struct ncs_lateness {
-	uint64_t operations; /* 0: nothing else is set */
-	uint64_t last;       /* of them: came after all others */
-	uint64_t median_ns;
+	uint64_t operations; /* if 0, nothing else is set */
+	uint64_t last;       /* operations to which it came after all others */
+	uint64_t median_ns;  /* of its lateness */
 	uint64_t p99_ns;
-	/* Of those at which it came last: how much after the one before it;
-	 * the median, 0 if there are none. */
+	/* Median of how long after the rank before it it came, of operations to
+	 * which it came last; 0 if there are none. */
 	uint64_t exclusive_ns;
-	/* Of these, where the lateness began: all of it together. */
+	/* Sum of its lateness in these operations, by where it began. */
 	uint64_t cause_ns[NCS_LATE_CAUSE_COUNT];
-	/* What all times but cause_ns may be off, as they were taken from
-	 * several clocks; 0: from one. */
+	/* Largest error of all times but cause_ns, if they are of several clocks;
+	 * 0 if of one. */
 	uint64_t error_ns;
 };
 
-/* The cause of most of it; NCS_LATE_CAUSE_COUNT: it never came last. */
+/* Returns the cause of most of the lateness, or NCS_LATE_CAUSE_COUNT if the rank
+ * never came last. */
 unsigned ncs_lateness_cause(const struct ncs_lateness *lateness);
 
 struct ncs_lateness_view {
 	struct ncs_lateness recent; /* exact */
-	struct ncs_lateness all;    /* within a bucket */
-	/* Share of the recent time that all waited for this rank alone;
-	 * negative: unknown. */
+	struct ncs_lateness all; /* since the first update, within a bucket */
+	/* Share of the recent time in which all waited for this rank alone;
+	 * negative if it is not known. */
 	double cost;
-	/* Of recent ones: what its arrival was told by. */
+	/* Recent operations by the moment that its arrival was told by. */
 	uint64_t told_by[NCS_ARRIVAL_STAGES];
-	/* Since the first look; compared are also operations at which nobody
+	/* Since the first update; `compared` includes operations in which no rank
 	 * waited for it. */
 	struct ncs_arrivals_count count;
 	bool is_straggler;
 };
 
-/* An operation that others wait in and this rank has not come to. */
-struct ncs_late_now {
-	uint64_t late_ns; /* so far, at least; 0: there is none such */
-	unsigned function;
-	uint64_t number;
-	size_t waiting; /* ranks */
-};
-
-/* NULL: not known, for nothing of it was compared. Valid until the next update
- * of the model. */
+/* Returns the figures of a rank, or NULL if none of its operations was
+ * compared. */
 const struct ncs_lateness_view *ncs_rank_lateness(const struct ncs_rank *rank);
 
-/* Recent figures of one function alone. */
+/* Fills in the recent figures of one function alone. */
 void ncs_rank_function_lateness(const struct ncs_rank *rank, unsigned function,
 				struct ncs_lateness *lateness);
 
-/* The function at which a rank came last most often; the share is that in the
- * recent operations of it. NCS_FUNCTION_COUNT: none. */
+/* Returns the function in which the rank came last most often, and fills in its
+ * recent figures; NCS_FUNCTION_COUNT if there is none. */
 unsigned ncs_rank_late_function(const struct ncs_rank *rank,
 				struct ncs_lateness *lateness);
 
-void ncs_rank_late_now(const struct ncs_rank *rank, struct ncs_late_now *now);
-
-/* Of a communicator: how far apart its ranks came, and how long the operation
- * took from when the last had come. */
+/* How far apart the ranks of a communicator arrived, and how long its operations
+ * took from the last arrival on. */
 struct ncs_skew {
-	uint64_t operations; /* compared, recent; 0: nothing else is set */
-	uint64_t median_ns;
+	uint64_t operations; /* recent ones, compared; if 0, nothing else is set */
+	uint64_t median_ns; /* of the time from the first arrival to the last */
 	uint64_t p99_ns;
-	uint64_t transfers;   /* of them: those whose end NCCL tells */
+	uint64_t transfers;   /* recent operations whose end NCCL reports */
 	uint64_t transfer_ns; /* median of these; 0 if there are none */
-	uint64_t all;         /* compared since the first look */
-	uint64_t error_ns;    /* of these times, by clocks; 0: of one clock */
-	size_t ranks;         /* that the latest of them was compared of */
+	uint64_t all;         /* operations compared since the first update */
+	uint64_t error_ns;    /* largest error of the clocks; 0 if it is one */
+	size_t ranks;         /* ranks compared in the latest operation */
 };
 
-/* NULL: nothing was compared. Valid until the next update. */
+/* Returns the figures of a communicator, or NULL if nothing was compared. */
 const struct ncs_skew *
 ncs_communicator_skew(const struct ncs_communicator *communicator);
 
-/* The rank that is marked; of several the one that costs most. NULL: none. */
+/* Returns the rank of a communicator that is marked as a straggler, the one with
+ * the highest cost if there are several; NULL if there is none. */
 const struct ncs_rank *
 ncs_communicator_straggler(const struct ncs_communicator *communicator);
-
-/* --- For the model -------------------------------------------------------- */
-
-/* Compares what has come since the update before. 0 or -ENOMEM: then figures
- * are too few. */
-int ncs_stragglers_update(struct ncs_model *model);
-void ncs_stragglers_release(struct ncs_model *model);
-void ncs_late_rank_free(struct ncs_late_rank *late); /* NULL: nothing to do */
 
 #endif

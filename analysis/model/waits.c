@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Who waits, and for how long. */
+/* Waits from the states of channels; see waits.h. */
 #include "analysis/model/waits.h"
 
 #include <stddef.h>

@@ -1,5 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* Computed cells of operations, counted by function, by class, and by range. */
+#include "analysis/model/bandwidth.h"
+#include "analysis/model/rates.h"
 #include "analysis/views/getters.h"
 
 #include "analysis/base/append.h"

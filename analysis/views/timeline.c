@@ -9,6 +9,8 @@
 #include <string.h>
 
 #include "analysis/base/value_names.h"
+#include "analysis/records/latest_records.h"
+#include "analysis/records/step_stats.h"
 #include "shm/clock.h"
 
 /* --- Activities ---------------------------------------------------------- */

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* The JSON dump of what a rank calls: its functions, classes, operations in flight
  * and ranges. Reads a rank's snapshot and changes nothing. */
+#include "analysis/model/bandwidth.h"
 #include "tui/commands/dump_json_parts.h"
 
 #include "analysis/base/busbw.h"

@@ -2,6 +2,8 @@
 /* The JSON dump of one rank: proxy thread, settings, channels, steps, lateness.
  * What the rank calls is in dump_json_operations.c. Reads a rank and changes
  * nothing. */
+#include "analysis/model/late_now.h"
+#include "analysis/records/step_stats.h"
 #include "tui/commands/dump_json_parts.h"
 
 #include "analysis/base/detail.h"

@@ -5,6 +5,7 @@
 #include <time.h>
 
 #include "analysis/model/stragglers.h"
+#include "analysis/records/step_stats.h"
 #include "tui/commands/dump_command.h"
 #include "tui/text/format.h"
 #include "tui/text/words.h"

@@ -81,7 +81,7 @@ static void draw_tally(const struct ncs_screen *screen,
 bool ncs_shows_traffic(const struct ncs_screen *screen)
 {
 	return screen->tables[screen->view].level >= NCS_COLUMN_DIAG &&
-	       ncs_recent_is_known(&screen->model.traffic, screen->model.looks);
+	       ncs_recent_is_known(&screen->model.traffic, screen->model.refreshes);
 }
 
 static void draw_traffic(const struct ncs_screen *screen,
@@ -92,12 +92,12 @@ static void draw_traffic(const struct ncs_screen *screen,
 	char text[LINE_BYTES] = "";
 	struct ncs_value latest = {
 		.kind = NCS_VALUE_BYTES_RATE,
-		.real = ncs_recent_latest(&model->traffic, model->looks),
+		.real = ncs_recent_latest(&model->traffic, model->refreshes),
 	};
 
 	if (latest.real < 0)
 		latest.kind = NCS_VALUE_NONE;
-	ncs_sparkline(line, sizeof(line), &model->traffic, model->looks,
+	ncs_sparkline(line, sizeof(line), &model->traffic, model->refreshes,
 		      NCS_SPARKLINE_WIDTH, ncs_term_shown_symbols());
 	ncs_format_in_units(number, sizeof(number), &latest,
 			    &screen->options.units, 0);

@@ -6,6 +6,8 @@
 #include <string.h>
 
 #include "analysis/base/value_names.h"
+#include "analysis/records/latest_records.h"
+#include "analysis/records/step_stats.h"
 #include "shm/clock.h"
 #include "tui/screen/timeline_axis.h"
 #include "tui/table/table.h"

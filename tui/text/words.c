@@ -8,7 +8,9 @@
 #include <string.h>
 
 #include "analysis/base/value_names.h"
+#include "analysis/model/late_now.h"
 #include "analysis/model/stragglers.h"
+#include "analysis/records/step_stats.h"
 #include "tui/text/format.h"
 
 void ncs_append_duration(char *text, size_t size, uint64_t duration_ns)

@@ -2,6 +2,7 @@
 /* View 3, Channels: one row for each channel, direction and peer. Must not
  * draw.
  */
+#include "analysis/records/step_stats.h"
 #include "tui/views/view.h"
 
 #include <stdio.h>

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* View 1, Ranks: one row for each communicator's rank. Must not draw.
  */
+#include "analysis/model/late_now.h"
 #include "tui/views/view.h"
 
 #include <stdio.h>

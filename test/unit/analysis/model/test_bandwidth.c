@@ -7,6 +7,7 @@
 #include <cmocka.h>
 
 #include "analysis/base/busbw.h"
+#include "analysis/model/bandwidth.h"
 #include "test/unit/support/scripted_source.h"
 
 #define SECOND UINT64_C(1000000000)

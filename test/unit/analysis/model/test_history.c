@@ -9,6 +9,7 @@
 
 #include <cmocka.h>
 
+#include "analysis/model/bandwidth.h"
 #include "analysis/views/columns.h"
 #include "test/unit/support/scripted_source.h"
 

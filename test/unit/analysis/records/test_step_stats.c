@@ -10,6 +10,7 @@
 
 #include <cmocka.h>
 
+#include "analysis/records/step_stats.h"
 #include "test/unit/support/scripted_source.h"
 #include "tui/text/words.h"
 

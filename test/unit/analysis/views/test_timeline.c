@@ -9,6 +9,7 @@
 
 #include <cmocka.h>
 
+#include "analysis/records/latest_records.h"
 #include "analysis/views/timeline.h"
 #include "test/unit/support/scripted_source.h"
 

@@ -11,6 +11,7 @@
 #include <errno.h>
 #include <string.h>
 
+#include "analysis/model/rates.h"
 #include "record/read/replay_search.h"
 #include "test/unit/support/recording_fixture.h"
 

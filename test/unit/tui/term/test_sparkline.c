@@ -183,7 +183,7 @@ static void a_look_adds_what_happened_since_the_one_before(void **state)
 	/* Eight ranks: algbw 4 times 2 x 7 / 8. */
 	assert_int_equal(latest(&scripted, NCS_COLUMN_FUNCTION_TRACE), 7);
 	assert_int_equal(ncs_recent_latest(&scripted.model.traffic,
-					   scripted.model.looks),
+					   scripted.model.refreshes),
 			 300);
 	scripted_pass(&scripted, 13 * SECOND);
 	assert_int_equal(latest(&scripted, NCS_COLUMN_RANK_TRACE), 0);

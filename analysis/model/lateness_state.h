@@ -1,0 +1,95 @@
+/* SPDX-License-Identifier: MIT */
+/* What the comparison of arrivals keeps of each rank and communicator, and which
+ * clocks can be compared. Written by analysis/model/compare_arrivals.c, read by
+ * analysis/model/stragglers.c; private to analysis/model.
+ */
+#ifndef NCS_ANALYSIS_MODEL_LATENESS_STATE_H
+#define NCS_ANALYSIS_MODEL_LATENESS_STATE_H
+
+#include <string.h>
+
+#include "analysis/base/collective_waits.h"
+#include "analysis/base/estimate.h"
+#include "analysis/model/stragglers.h"
+
+/* A rank's part in an operation in which others waited for it. */
+struct ncs_late_part {
+	uint64_t number;   /* sequence number */
+	uint64_t ready_ns; /* when all had arrived */
+	uint64_t late_ns;
+	uint64_t exclusive_ns; /* 0 if the rank was not last */
+	uint64_t cause_ns[NCS_LATE_CAUSE_COUNT];
+	uint64_t error_ns; /* of clocks */
+	uint8_t function;
+	uint8_t told_by; /* enum ncs_arrival_stage */
+};
+
+struct ncs_late_rank {
+	struct ncs_late_part recent[NCS_LATENESS_RECENT]; /* in rotation */
+	uint64_t operations; /* in which others waited for it */
+	uint64_t last;       /* … and it came last */
+	uint64_t cause_ns[NCS_LATE_CAUSE_COUNT];
+	uint64_t error_ns; /* the largest one */
+	struct ncs_distribution late;
+	struct ncs_distribution
+		exclusive; /* of operations at which it was last */
+	struct ncs_lateness_view view;
+	bool is_viewed; /* whether the view is up to date */
+};
+
+/* An operation of a communicator: how far apart its ranks arrived. */
+struct ncs_skew_part {
+	uint64_t skew_ns;
+	uint64_t error_ns; /* of clocks */
+	uint64_t transfer_ns;
+	bool has_transfer;
+};
+
+struct ncs_skew_state {
+	char key[sizeof(((struct ncs_communicator *)NULL)->key)];
+	bool is_there; /* whether the latest update has the communicator */
+	struct ncs_skew_part recent[NCS_LATENESS_RECENT]; /* in rotation */
+	struct ncs_skew view;
+	bool is_viewed; /* whether the view is up to date */
+};
+
+/* The states of all communicators of a model. */
+struct ncs_skews {
+	struct ncs_skew_state **states;
+	size_t count, capacity;
+};
+
+/* Returns the time from one moment until another; 0 if that came before. */
+static inline uint64_t ncs_time_since(uint64_t from_ns, uint64_t until_ns)
+{
+	return until_ns > from_ns ? until_ns - from_ns : 0;
+}
+
+/* Returns whether two ranks read one clock. */
+static inline bool ncs_shares_clock(const struct ncs_rank *a,
+				    const struct ncs_rank *b)
+{
+	return a->header.time_namespace == b->header.time_namespace &&
+	       strncmp(a->header.boot_id, b->header.boot_id,
+		       sizeof(a->header.boot_id)) == 0 &&
+	       strncmp(a->header.host, b->header.host,
+		       sizeof(a->header.host)) == 0;
+}
+
+/* Returns whether times of two ranks can be compared. */
+static inline bool ncs_is_comparable(const struct ncs_rank *a,
+				     const struct ncs_rank *b)
+{
+	return ncs_shares_clock(a, b) ||
+	       (a->clock_is_aligned && b->clock_is_aligned);
+}
+
+/* Returns the largest error of the difference between times of two ranks. */
+static inline uint64_t ncs_error_between(const struct ncs_rank *a,
+					 const struct ncs_rank *b)
+{
+	return ncs_shares_clock(a, b) ? 0 :
+					a->clock_error_ns + b->clock_error_ns;
+}
+
+#endif

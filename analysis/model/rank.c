@@ -1,0 +1,104 @@
+/* SPDX-License-Identifier: MIT */
+/* What a rank's snapshot and history tell; see rank.h. */
+#include "analysis/model/rank.h"
+
+#include <string.h>
+
+static int compare_words(uint64_t a, uint64_t b)
+{
+	return (a > b) - (a < b);
+}
+
+int ncs_rank_compare(const struct ncs_rank *a, const struct ncs_rank *b)
+{
+	const struct ncs_identity *of_a = &a->now.identity;
+	const struct ncs_identity *of_b = &b->now.identity;
+	int order = strcmp(a->header.host, b->header.host);
+
+	/* A communicator without a name comes last. */
+	if (order == 0)
+		order = !of_a->comm_name[0] - !of_b->comm_name[0];
+	if (order == 0)
+		order = strcmp(of_a->comm_name, of_b->comm_name);
+	if (order == 0)
+		order = compare_words(of_a->comm_id, of_b->comm_id);
+	if (order == 0)
+		order = (of_a->rank > of_b->rank) - (of_a->rank < of_b->rank);
+	if (order == 0)
+		order = compare_words(a->header.pid, b->header.pid);
+	return order ? order : strcmp(a->id, b->id);
+}
+
+uint64_t ncs_rank_window_ns(const struct ncs_rank *rank)
+{
+	const struct ncs_counters *base = rank->base;
+	uint64_t end_ns = rank->now.taken_ns;
+
+	if (!base)
+		return 0;
+	if (base == &rank->history.birth)
+		end_ns = ncs_rank_end_ns(rank);
+	return end_ns > base->taken_ns ? end_ns - base->taken_ns : 0;
+}
+
+const struct ncs_counters *ncs_rank_before(const struct ncs_rank *rank)
+{
+	return ncs_history_base(&rank->history, NCS_WINDOW_NOW,
+				rank->now.taken_ns);
+}
+
+uint64_t ncs_rank_end_ns(const struct ncs_rank *rank)
+{
+	const struct ncs_snapshot *now = &rank->now;
+
+	if (now->liveness == NCS_FINISHED)
+		return now->finished_ns;
+	return now->liveness == NCS_DEAD ? now->last_call_ns : now->taken_ns;
+}
+
+uint64_t ncs_rank_lost(const struct ncs_rank *rank)
+{
+	uint64_t lost = 0;
+
+	for (size_t i = 0; i < NCS_LOSS_COUNT; i++)
+		if (i != NCS_LOSS_OVERWRITTEN)
+			lost += rank->now.losses[i];
+	return lost;
+}
+
+bool ncs_function_is_used(const struct ncs_function_view *function)
+{
+	return function->calls > 0 || function->operations > 0;
+}
+
+bool ncs_rank_calls_known(const struct ncs_rank *rank)
+{
+	return rank->header.api_version >= 5;
+}
+
+bool ncs_function_bytes_known(const struct ncs_function_view *function)
+{
+	return function->operations > 0 && function->size_unknown == 0;
+}
+
+bool ncs_rank_proxy_known(const struct ncs_rank *rank)
+{
+	return rank->now.proxy.state != NCS_PROXY_UNKNOWN;
+}
+
+bool ncs_channel_bytes_known(const struct ncs_channel_view *channel)
+{
+	return channel->bytes > 0 || channel->size_unknown == 0;
+}
+
+bool ncs_rank_peer_wait_known(const struct ncs_rank *rank)
+{
+	return rank->header.api_version >= 4;
+}
+
+bool ncs_channel_peer_wait_known(const struct ncs_rank *rank,
+				 const struct ncs_channel_view *channel)
+{
+	return !channel->send || ncs_rank_peer_wait_known(rank) ||
+	       channel->time_ns[NCS_CHANNEL_SEND_PEER_WAIT] > 0;
+}

@@ -1,0 +1,102 @@
+/* SPDX-License-Identifier: MIT */
+/* One communicator's rank in one process, as the model keeps it: its latest
+ * snapshot, its past, and what its records told.
+ *
+ * Functions are pure: they read a rank, and return what is known of it. Times
+ * are ns of CLOCK_MONOTONIC on the rank's host.
+ */
+#ifndef NCS_ANALYSIS_MODEL_RANK_H
+#define NCS_ANALYSIS_MODEL_RANK_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "analysis/base/recent_values.h"
+#include "analysis/model/history.h"
+#include "ncclstat/reader.h"
+
+struct ncs_arrivals;     /* analysis/records/arrivals.h */
+struct ncs_communicator; /* analysis/model/communicators.h */
+struct ncs_late_rank;    /* analysis/model/lateness_state.h */
+struct ncs_latest;       /* analysis/records/latest_records.h */
+struct ncs_range_sum;    /* analysis/model/range_totals.h */
+struct ncs_steps;        /* analysis/records/step_stats.h */
+
+struct ncs_rank {
+	char *id; /* the source's name of the segment */
+	const struct ncs_communicator *communicator; /* NULL if out of memory */
+	struct ncs_header header;
+	struct ncs_snapshot now;
+	struct ncs_range_sum *ranges; /* of `now`, in the order of a tree */
+	size_t range_capacity;
+	bool seen;               /* in the latest update */
+	bool clock_is_aligned;   /* with the clocks of other hosts */
+	uint64_t clock_error_ns; /* largest error of that alignment */
+	struct ncs_history history;
+	/* Begin of the window over which rates are taken, in the history; NULL
+	 * if there are no rates yet. */
+	const struct ncs_counters *base;
+	struct ncs_recent_values traces; /* one value for each interval */
+	/* Counters at the begin of the latest interval in which operations were
+	 * timed; zeros if there was none, which stand for the start. */
+	struct ncs_timed timed_before[NCS_FUNCTION_COUNT][NCS_TIMING_COUNT];
+	/* From all records since the first update that had some; NULL if there
+	 * were none, or if records are not wanted. */
+	struct ncs_steps *steps;
+	struct ncs_arrivals *arrivals;
+	struct ncs_late_rank *late; /* NULL if no operation was compared */
+	struct ncs_latest *latest;  /* latest records; NULL if none are kept */
+};
+
+/* A segment that cannot be read. */
+struct ncs_unreadable {
+	char *id;
+	enum ncs_attach attach; /* the reason */
+	char *why;              /* text for users */
+};
+
+/* Compares ranks by the order of model->ranks: host, communicator, rank, process.
+ * Returns a negative number, 0 or a positive number, as qsort() needs it. */
+int ncs_rank_compare(const struct ncs_rank *a, const struct ncs_rank *b);
+
+/* Returns the length of the rank's window in ns, as it was in fact; 0 if there
+ * are no rates yet. The window of a rank that has ended ends with it. */
+uint64_t ncs_rank_window_ns(const struct ncs_rank *rank);
+
+/* Returns the counters of one interval ago, or NULL if there is only one
+ * snapshot. */
+const struct ncs_counters *ncs_rank_before(const struct ncs_rank *rank);
+
+/* Returns the time until which the rank's clock ran: that of its snapshot, or of
+ * its end. All that lasts does so until then. */
+uint64_t ncs_rank_end_ns(const struct ncs_rank *rank);
+
+/* Returns the number of records and updates that are missing, except records that
+ * were overwritten before this reader came. */
+uint64_t ncs_rank_lost(const struct ncs_rank *rank);
+
+/* Returns whether there was any call or operation of a function. */
+bool ncs_function_is_used(const struct ncs_function_view *function);
+
+/* Returns whether the profiler API reports the application's calls. */
+bool ncs_rank_calls_known(const struct ncs_rank *rank);
+
+/* Returns whether NCCL reports what the proxy thread does. */
+bool ncs_rank_proxy_known(const struct ncs_rank *rank);
+
+/* Returns whether the function's sum of bytes is complete: there was an operation,
+ * and the size of all was known. */
+bool ncs_function_bytes_known(const struct ncs_function_view *function);
+
+/* Returns whether the channel's sum of bytes is complete: NCCL told the size of
+ * its steps. */
+bool ncs_channel_bytes_known(const struct ncs_channel_view *channel);
+
+/* Return whether waiting for the peer is known apart from waiting for the GPU:
+ * senders report that only from version 4 of the profiler API on. */
+bool ncs_rank_peer_wait_known(const struct ncs_rank *rank);
+bool ncs_channel_peer_wait_known(const struct ncs_rank *rank,
+				 const struct ncs_channel_view *channel);
+
+#endif

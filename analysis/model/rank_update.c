@@ -1,0 +1,244 @@
+/* SPDX-License-Identifier: MIT */
+/* One sample of a rank becomes its present, the present its past; see
+ * rank_update.h. Copies all that is kept. */
+#include "analysis/model/rank_update.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "analysis/base/aliases.h"
+#include "analysis/model/bandwidth.h"
+#include "analysis/model/compare_arrivals.h"
+#include "analysis/model/range_totals.h"
+#include "analysis/model/snapshot_copy.h"
+#include "analysis/records/arrivals.h"
+#include "analysis/records/latest_records.h"
+#include "analysis/records/step_stats.h"
+#include "shm/array.h"
+#include "shm/clock.h"
+
+/* Forgets all that came of the rank's records. */
+static void forget_records(struct ncs_rank *rank)
+{
+	ncs_steps_free(rank->steps);
+	ncs_arrivals_free(rank->arrivals);
+	ncs_late_rank_free(rank->late);
+	rank->steps = NULL;
+	rank->arrivals = NULL;
+	rank->late = NULL;
+}
+
+void ncs_rank_free(struct ncs_rank *rank)
+{
+	ncs_snapshot_release(&rank->now);
+	ncs_history_release(&rank->history);
+	ncs_recent_values_release(&rank->traces);
+	ncs_latest_free(rank->latest);
+	forget_records(rank);
+	free(rank->ranges);
+	free(rank->id);
+	free(rank);
+}
+
+/* Notes the begin of an interval in which operations were timed: bandwidth is that
+ * of the latest such interval. */
+static void note_timed(struct ncs_rank *rank, const struct ncs_snapshot *taken)
+{
+	for (size_t i = 0; i < NCS_FUNCTION_COUNT; i++) {
+		const struct ncs_function_view *now = &taken->functions[i];
+		const struct ncs_function_view *before =
+			&rank->now.functions[i];
+
+		for (size_t k = 0; k < NCS_TIMING_COUNT; k++) {
+			if (now->timed[k] == before->timed[k])
+				continue;
+			rank->timed_before[i][k] = (struct ncs_timed){
+				.time_ns = before->time_ns[k],
+				.bytes = before->timed_bytes[k],
+				.size_unknown = before->size_unknown,
+			};
+		}
+	}
+}
+
+bool ncs_rank_is_same(const struct ncs_rank *rank,
+		      const struct ncs_header *header)
+{
+	return rank->header.pid == header->pid &&
+	       rank->header.process_start == header->process_start &&
+	       rank->header.created == header->created;
+}
+
+/* Adds the sample's records to those of the samples before it. */
+static int take_records(struct ncs_rank *rank, const struct ncs_sample *sample,
+			bool has_past)
+{
+	if (!has_past || sample->without_records)
+		forget_records(rank);
+	if (!rank->steps && sample->record_count == 0 &&
+	    sample->snapshot->endless_count == 0)
+		return 0;
+	if (!rank->steps)
+		rank->steps = ncs_steps_new();
+	if (!rank->arrivals)
+		rank->arrivals = ncs_arrivals_new();
+	if (!rank->steps || !rank->arrivals)
+		return -ENOMEM;
+	ncs_arrivals_take(rank->arrivals, &sample->header->clock,
+			  sample->snapshot, sample->records,
+			  sample->record_count, sample->records_lost);
+	return ncs_steps_take(rank->steps, &sample->header->clock,
+			      sample->records, sample->record_count,
+			      sample->records_lost);
+}
+
+/* Adds what the rank has now to its history. A rank that was there before the
+ * mark, but was not seen then, counts from its first sample on. */
+static int take_past(struct ncs_rank *rank, const struct ncs_snapshot *taken,
+		     bool has_past, uint64_t marked_ns)
+{
+	uint64_t born_ns = rank->header.created != 0 ?
+				   ncs_clock_ns(&rank->header.clock,
+						rank->header.created) :
+				   0;
+
+	if (has_past)
+		return ncs_history_take(&rank->history, &rank->now);
+	ncs_history_begin(&rank->history,
+			  born_ns <= taken->taken_ns ? born_ns : 0);
+	if (marked_ns == 0 || born_ns > marked_ns)
+		return 0;
+	return ncs_history_mark(&rank->history, taken);
+}
+
+static void trace_channels(struct ncs_rank *rank,
+			   const struct ncs_counters *before,
+			   double interval_ns)
+{
+	double sum = 0;
+	bool known = rank->traces.channel_count == 0;
+
+	for (size_t i = 0; i < rank->traces.channel_count; i++) {
+		const struct ncs_channel_view *channel = &rank->now.channels[i];
+		const struct ncs_channel_counters *base =
+			ncs_counters_channel(before, channel, i);
+		uint64_t from = base ? base->bytes : 0;
+		double rate;
+
+		if (!ncs_channel_bytes_known(channel) || channel->bytes < from)
+			continue;
+		rate = (double)(channel->bytes - from) * 1e9 / interval_ns;
+		ncs_recent_set(&rank->traces.channels[i].rate,
+			       rank->traces.count, rate);
+		sum += rate;
+		known = true;
+	}
+	if (known)
+		ncs_recent_set(&rank->traces.rate, rank->traces.count, sum);
+}
+
+static void trace_functions(struct ncs_rank *rank,
+			    const struct ncs_counters *before)
+{
+	for (unsigned i = 0; i < NCS_FUNCTION_COUNT; i++)
+		ncs_recent_set(&rank->traces.busbw[i], rank->traces.count,
+			       ncs_bus_bandwidth_since(rank, i, before));
+}
+
+/* Adds one value to each trace: what happened since the update before. */
+static int take_traces(struct ncs_rank *rank, bool has_past)
+{
+	const struct ncs_counters *before = ncs_rank_before(rank);
+
+	if (!has_past)
+		ncs_recent_values_release(&rank->traces);
+	if (ncs_recent_values_begin(&rank->traces, &rank->now) != 0)
+		return -ENOMEM;
+	if (!before || before->taken_ns >= rank->now.taken_ns)
+		return 0;
+	trace_channels(rank, before,
+		       (double)(rank->now.taken_ns - before->taken_ns));
+	trace_functions(rank, before);
+	return 0;
+}
+
+void ncs_rank_find_base(struct ncs_rank *rank, enum ncs_window window)
+{
+	rank->base =
+		ncs_history_base(&rank->history, window, rank->now.taken_ns);
+}
+
+static int sum_ranges(struct ncs_rank *rank)
+{
+	int error = ncs_array_reserve(&rank->ranges, &rank->range_capacity,
+				      rank->now.range_count,
+				      sizeof(*rank->ranges));
+
+	if (!error)
+		error = ncs_ranges_sum(&rank->now, rank->ranges);
+	if (error)
+		rank->now.range_count = 0;
+	return error;
+}
+
+static int take_sample(struct ncs_rank *rank, struct ncs_model *model,
+		       const struct ncs_sample *sample, bool has_past)
+{
+	struct ncs_snapshot *taken = &model->spare;
+	struct ncs_snapshot old = rank->now;
+	int error = ncs_snapshot_copy(taken, sample->snapshot);
+
+	if (error)
+		return error;
+	if (model->aliases)
+		ncs_aliases_apply(model->aliases, &taken->identity);
+	rank->header = *sample->header;
+	rank->clock_is_aligned = sample->clock_is_aligned;
+	rank->clock_error_ns = sample->clock_error_ns;
+	if (has_past)
+		note_timed(rank, taken);
+	else
+		memset(rank->timed_before, 0, sizeof(rank->timed_before));
+	error = take_past(rank, taken, has_past, model->marked_ns);
+	rank->now = *taken;
+	*taken = old;
+	ncs_rank_find_base(rank, model->window);
+	if (!error)
+		error = sum_ranges(rank);
+	if (!error)
+		error = take_traces(rank, has_past);
+	if (error)
+		return error;
+	return take_records(rank, sample, has_past);
+}
+
+/* Keeps the sample's records if the model does. The number of ranks that share the
+ * memory is known only after the first update. */
+static int take_latest(const struct ncs_model *model, struct ncs_rank *rank,
+		       const struct ncs_sample *sample, bool has_past)
+{
+	size_t ranks = model->latest_count > 0 ? model->latest_count :
+						 model->rank_count;
+
+	if (!has_past || sample->without_records) {
+		ncs_latest_free(rank->latest);
+		rank->latest = NULL;
+	}
+	if (!model->keeps_latest || sample->without_records)
+		return 0;
+	if (!rank->latest)
+		rank->latest = ncs_latest_new();
+	if (!rank->latest)
+		return -ENOMEM;
+	return ncs_latest_take(rank->latest, sample,
+			       has_past ? ranks : SIZE_MAX);
+}
+
+int ncs_rank_take(struct ncs_rank *rank, struct ncs_model *model,
+		  const struct ncs_sample *sample, bool has_past)
+{
+	int error = take_sample(rank, model, sample, has_past);
+
+	return error ? error : take_latest(model, rank, sample, has_past);
+}
