@@ -29,8 +29,9 @@ static void on_removed(const char *path, int error, void *argument)
 	}
 }
 
-int ncs_clean_run(const struct ncs_options *options)
+int ncs_clean_run(const struct ncs_command_input *input)
 {
+	const struct ncs_options *options = input->options;
 	const char *directory = ncs_directory(options->directory);
 	struct clean_report report = { .ascii = options->ascii };
 	struct ncs_output output;

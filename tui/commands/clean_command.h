@@ -3,9 +3,10 @@
 #ifndef NCS_TUI_COMMANDS_CLEAN_COMMAND_H
 #define NCS_TUI_COMMANDS_CLEAN_COMMAND_H
 
-#include "tui/commands/options.h"
+#include "tui/commands/command_input.h"
 
-/* Returns the program's exit status. */
-int ncs_clean_run(const struct ncs_options *options);
+/* Removes segments and control objects of dead processes and prints their paths.
+ * Returns the program's exit status. */
+int ncs_clean_run(const struct ncs_command_input *input);
 
 #endif

@@ -307,14 +307,13 @@ int ncs_critical_path_trace(const struct ncs_options *options,
 	return result;
 }
 
-int ncs_critical_path_run(const struct ncs_options *options,
-			  struct ncs_replay *replay)
+int ncs_critical_path_run(const struct ncs_command_input *input)
 {
-	struct path_run run = { .options = options };
+	struct path_run run = { .options = input->options };
 	int status = -ENOMEM;
 
-	if (open_run(&run, replay))
-		status = analyse(&run, replay);
+	if (open_run(&run, input->replay))
+		status = analyse(&run, input->replay);
 	close_run(&run);
 	if (status >= 0)
 		return status;

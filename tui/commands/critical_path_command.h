@@ -10,12 +10,10 @@
 #include "analysis/path/critical_path.h"
 #include "record/read/recorded_operations.h"
 #include "record/export/trace_writer.h"
-#include "record/read/replay.h"
-#include "tui/commands/options.h"
+#include "tui/commands/command_input.h"
 
 /* Reads the recording twice and prints. Returns the program's exit status. */
-int ncs_critical_path_run(const struct ncs_options *options,
-			  struct ncs_replay *replay);
+int ncs_critical_path_run(const struct ncs_command_input *input);
 
 /* Adds the path to a trace, on a track of its own, and for each --what-if when
  * operations would have come and ended, on tracks beside those that are recorded.

@@ -158,13 +158,12 @@ static void fill(struct diagnose_watch *watch)
 			watch->options->interval_ns);
 }
 
-int ncs_diagnose_run(const struct ncs_options *options,
-		     struct ncs_source *source, struct ncs_replay *replay)
+int ncs_diagnose_run(const struct ncs_command_input *input)
 {
 	struct diagnose_watch watch = {
-		.options = options,
-		.source = source,
-		.replay = replay,
+		.options = input->options,
+		.source = input->source,
+		.replay = input->replay,
 	};
 	int status = NCS_EXIT_NO_VERDICT;
 	bool looked;
@@ -173,12 +172,12 @@ int ncs_diagnose_run(const struct ncs_options *options,
 	ncs_diagnosis_init(&watch.diagnosis);
 	/* They tell of calls that some ranks are through with. */
 	watch.model.keeps_latest = true;
-	if (replay)
+	if (watch.replay)
 		fill(&watch);
 	looked = look(&watch);
-	while (!replay && looked && !is_done(&watch)) {
+	while (!watch.replay && looked && !is_done(&watch)) {
 		ncs_dump_sleep_until(watch.stamp.monotonic_ns +
-				     options->interval_ns);
+				     watch.options->interval_ns);
 		looked = look(&watch);
 	}
 	if (looked)

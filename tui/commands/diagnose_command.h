@@ -15,8 +15,7 @@
 /* Looks at least twice, an interval apart; with --wait until something is stuck
  * or slow. Of a recording, which may be NULL, it looks at the past of where that
  * is, too. Returns the program's exit status. */
-int ncs_diagnose_run(const struct ncs_options *options,
-		     struct ncs_source *source, struct ncs_replay *replay);
+int ncs_diagnose_run(const struct ncs_command_input *input);
 
 void ncs_diagnose_text(FILE *file, const struct ncs_diagnosis *diagnosis,
 		       const struct ncs_model *model,

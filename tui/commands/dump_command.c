@@ -169,9 +169,10 @@ static void fill(const struct ncs_options *options, struct ncs_replay *replay,
 			replay->at_ns, options->interval_ns);
 }
 
-int ncs_dump_run(const struct ncs_options *options, struct ncs_source *source,
-		 struct ncs_replay *replay)
+int ncs_dump_run(const struct ncs_command_input *input)
 {
+	const struct ncs_options *options = input->options;
+	struct ncs_replay *replay = input->replay;
 	uint64_t wanted = samples_wanted(options);
 	uint64_t next_ns = ncs_clock_monotonic_ns();
 	bool diagnoses = options->view == NCS_VIEW_FINDING;
@@ -189,7 +190,7 @@ int ncs_dump_run(const struct ncs_options *options, struct ncs_source *source,
 	for (uint64_t i = 0; i < wanted; i++) {
 		if (i > 0 && !wait_for_next(options, replay, &next_ns))
 			break;
-		if (!dump_sample(options, source, replay, &model,
+		if (!dump_sample(options, input->source, replay, &model,
 				 diagnoses ? &diagnosis : NULL, &progress,
 				 &status))
 			break;

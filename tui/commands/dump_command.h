@@ -10,9 +10,7 @@
 #include <stdio.h>
 
 #include "analysis/model/model.h"
-#include "analysis/base/source.h"
-#include "record/read/replay.h"
-#include "tui/commands/options.h"
+#include "tui/commands/command_input.h"
 
 /* Where and when a sample was taken. */
 struct ncs_stamp {
@@ -49,7 +47,6 @@ void ncs_dump_json(FILE *file, const struct ncs_model *model,
 /* Takes and prints the samples that were asked for. Of a recording, which may be
  * NULL, that is one as of where it is, or those from there to its end. Returns
  * the program's exit status. */
-int ncs_dump_run(const struct ncs_options *options, struct ncs_source *source,
-		 struct ncs_replay *replay);
+int ncs_dump_run(const struct ncs_command_input *input);
 
 #endif

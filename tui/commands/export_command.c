@@ -132,12 +132,13 @@ static void say_missing(const struct ncs_export_result *result)
 			result->damaged_states);
 }
 
-int ncs_export_run(const struct ncs_options *options, struct ncs_source *source,
-		   struct ncs_replay *replay)
+int ncs_export_run(const struct ncs_command_input *input)
 {
+	const struct ncs_options *options = input->options;
+	const struct ncs_replay *replay = input->replay;
 	struct export_progress progress = {
 		.options = options,
-		.replay = replay,
+		.replay = input->replay,
 		.is_shown = isatty(STDERR_FILENO) &&
 			    (!is_standard_output(options) ||
 			     !isatty(STDOUT_FILENO)),
@@ -147,7 +148,7 @@ int ncs_export_run(const struct ncs_options *options, struct ncs_source *source,
 		.from_ns = replay->records_from_ns,
 		.until_ns = replay->records_until_ns,
 		.pid = options->pid,
-		.aliases = source->aliases,
+		.aliases = input->source->aliases,
 		.progress = show_progress,
 		.add = ncs_options_want_path(options) ? add_path : NULL,
 		.context = &progress,

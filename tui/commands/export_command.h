@@ -4,12 +4,10 @@
 #ifndef NCS_TUI_COMMANDS_EXPORT_COMMAND_H
 #define NCS_TUI_COMMANDS_EXPORT_COMMAND_H
 
-#include "record/read/replay.h"
-#include "tui/commands/options.h"
+#include "tui/commands/command_input.h"
 
 /* Returns the program's exit status. What is missing in what was written is said
  * on stderr. */
-int ncs_export_run(const struct ncs_options *options, struct ncs_source *source,
-		   struct ncs_replay *replay);
+int ncs_export_run(const struct ncs_command_input *input);
 
 #endif

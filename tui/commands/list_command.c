@@ -8,6 +8,7 @@
 
 #include "analysis/base/value_names.h"
 #include "shm/clock.h"
+#include "tui/commands/list_recording.h"
 #include "tui/text/format.h"
 #include "tui/text/output.h"
 
@@ -87,7 +88,8 @@ static size_t print_all(FILE *file, struct ncs_source *source, bool ascii)
 	return count;
 }
 
-int ncs_list_run(const struct ncs_options *options, struct ncs_source *source)
+static int list_segments(const struct ncs_options *options,
+			 struct ncs_source *source)
 {
 	struct ncs_output output;
 	int status = NCS_EXIT_OK;
@@ -107,4 +109,11 @@ int ncs_list_run(const struct ncs_options *options, struct ncs_source *source)
 	}
 	ncs_output_release(&output, &status);
 	return status;
+}
+
+int ncs_list_run(const struct ncs_command_input *input)
+{
+	return input->replay ?
+		       ncs_list_recording_run(input->options, input->replay) :
+		       list_segments(input->options, input->source);
 }

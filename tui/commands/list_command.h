@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: MIT */
-/* --list: which segments there are. */
+/* --list: prints which segments there are, or what is in recordings. */
 #ifndef NCS_TUI_COMMANDS_LIST_COMMAND_H
 #define NCS_TUI_COMMANDS_LIST_COMMAND_H
 
-#include "analysis/base/source.h"
-#include "tui/commands/options.h"
+#include "tui/commands/command_input.h"
 
-/* Prints one line for each segment; returns the program's exit status. */
-int ncs_list_run(const struct ncs_options *options, struct ncs_source *source);
+/* Prints one line for each segment, or lists the recordings. Returns the program's
+ * exit status. */
+int ncs_list_run(const struct ncs_command_input *input);
 
 #endif

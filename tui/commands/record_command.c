@@ -106,8 +106,9 @@ static int say_result(const struct ncs_options *options,
 	return result->totals.ranks > 0 ? NCS_EXIT_OK : NCS_EXIT_NOTHING;
 }
 
-int ncs_record_run(const struct ncs_options *options)
+int ncs_record_run(const struct ncs_command_input *input)
 {
+	const struct ncs_options *options = input->options;
 	struct ncs_recorder_settings settings = options->recording;
 	struct ncs_recorder_result result;
 

@@ -266,8 +266,9 @@ static int set(const struct ncs_options *options, struct ncs_source *source,
 	return status;
 }
 
-int ncs_set_run(const struct ncs_options *options, struct ncs_source *source)
+int ncs_set_run(const struct ncs_command_input *input)
 {
+	const struct ncs_options *options = input->options;
 	const struct ncs_target_filter filter = {
 		.directory = options->directory,
 		.comm = options->comm,
@@ -278,7 +279,7 @@ int ncs_set_run(const struct ncs_options *options, struct ncs_source *source)
 	int status = NCS_EXIT_NOTHING;
 
 	ncs_model_init(&model);
-	ncs_model_update(&model, source, ncs_clock_monotonic_ns());
+	ncs_model_update(&model, input->source, ncs_clock_monotonic_ns());
 	if (model.error[0])
 		fprintf(stderr, "ncclstat: %s\n", model.error);
 	else if (ncs_targets_find(&targets, &model, &filter) != 0)
@@ -286,7 +287,7 @@ int ncs_set_run(const struct ncs_options *options, struct ncs_source *source)
 	else if (targets.count == 0)
 		say_nothing_found(options);
 	else
-		status = set(options, source, &model, &targets);
+		status = set(options, input->source, &model, &targets);
 	ncs_targets_release(&targets);
 	ncs_model_release(&model);
 	return status;

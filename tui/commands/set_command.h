@@ -7,14 +7,13 @@
 
 #include <stddef.h>
 
-#include "analysis/base/source.h"
-#include "tui/commands/options.h"
+#include "tui/commands/command_input.h"
 #include "tui/commands/targets.h"
 
 /* Asks, waits up to two seconds for the answers, prints them. Returns the
  * program's exit status: NCS_EXIT_OK where every process does what it was
  * asked for. */
-int ncs_set_run(const struct ncs_options *options, struct ncs_source *source);
+int ncs_set_run(const struct ncs_command_input *input);
 
 /* Asks and does not wait: how many were asked. `text` gets a sentence for
  * people. */

@@ -1,0 +1,21 @@
+/* SPDX-License-Identifier: MIT */
+/* What every command is given. */
+#ifndef NCS_TUI_COMMANDS_COMMAND_INPUT_H
+#define NCS_TUI_COMMANDS_COMMAND_INPUT_H
+
+#include "analysis/base/source.h"
+#include "record/read/replay.h"
+#include "tui/commands/options.h"
+
+struct ncs_command_input {
+	const struct ncs_options *options;
+	/* The jobs to look at; NULL for a command that needs none. */
+	struct ncs_source *source;
+	/* The recordings that `source` reads; NULL if it shows what is now. */
+	struct ncs_replay *replay;
+};
+
+/* Runs a command; returns the program's exit status, an enum ncs_exit. */
+typedef int ncs_command_run(const struct ncs_command_input *input);
+
+#endif

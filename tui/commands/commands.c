@@ -1,0 +1,289 @@
+/* SPDX-License-Identifier: MIT */
+/* The table of commands, and what all of them have in common; see commands.h. */
+#include "tui/commands/commands.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "analysis/base/aliases.h"
+#include "analysis/sources/source_shm.h"
+#include "ncclstat/version.h"
+#include "tui/commands/clean_command.h"
+#include "tui/commands/critical_path_command.h"
+#include "tui/commands/diagnose_command.h"
+#include "tui/commands/dump_command.h"
+#include "tui/commands/export_command.h"
+#include "tui/commands/list_command.h"
+#include "tui/commands/record_command.h"
+#include "tui/commands/set_command.h"
+#include "tui/synthetic/source_synthetic.h"
+#include "tui/text/output.h"
+#include "tui/text/text_file.h"
+
+#define HELP_COLUMNS 80
+
+/* --- The table ---------------------------------------------------------- */
+
+static int run_help(const struct ncs_command_input *input)
+{
+	struct ncs_output output;
+	int status = NCS_EXIT_OK;
+
+	(void)input;
+	if (!ncs_output_init(&output))
+		return NCS_EXIT_NOTHING;
+	ncs_options_help(output.file, HELP_COLUMNS);
+	ncs_output_release(&output, &status);
+	return status;
+}
+
+static int run_version(const struct ncs_command_input *input)
+{
+	struct ncs_output output;
+	int status = NCS_EXIT_OK;
+
+	(void)input;
+	if (!ncs_output_init(&output))
+		return NCS_EXIT_NOTHING;
+	fputs("ncclstat " NCS_VERSION_TEXT "\n", output.file);
+	ncs_output_release(&output, &status);
+	return status;
+}
+
+/* Where a command begins to read a recording. */
+enum recording_start {
+	AT_END,      /* its end, with all ranks that there were */
+	AT_END_ONLY, /* likewise, also if samples at intervals are wanted */
+	AT_START,
+	AT_START_ON_TERMINAL, /* AT_START if it is played, else AT_END */
+};
+
+/* A row for each mode. Which options a mode takes beside its own is in
+ * option_rules.c. */
+static const struct mode_command {
+	ncs_command_run *run; /* NULL for the live view */
+	bool has_no_source;   /* reads neither segments nor recordings */
+	bool uses_aliases;
+	enum recording_start start;
+	bool keeps_ended; /* has all ranks at any time of a recording */
+	int unreadable;   /* exit status if a recording cannot be read */
+} commands[] = {
+	[NCS_MODE_LIVE] = {
+		.start = AT_END, /* never has a recording */
+		.unreadable = NCS_EXIT_NOTHING,
+	},
+	[NCS_MODE_DUMP] = {
+		.run = ncs_dump_run,
+		.uses_aliases = true,
+		.start = AT_END,
+		.unreadable = NCS_EXIT_NOTHING,
+	},
+	[NCS_MODE_DIAGNOSE] = {
+		.run = ncs_diagnose_run,
+		.uses_aliases = true,
+		.start = AT_END_ONLY,
+		.unreadable = NCS_EXIT_NO_VERDICT,
+	},
+	[NCS_MODE_RECORD] = {
+		.run = ncs_record_run,
+		.has_no_source = true,
+	},
+	[NCS_MODE_REPLAY] = {
+		.start = AT_START_ON_TERMINAL,
+		.unreadable = NCS_EXIT_NOTHING,
+	},
+	[NCS_MODE_CRITICAL_PATH] = {
+		.run = ncs_critical_path_run,
+		.start = AT_START,
+		.unreadable = NCS_EXIT_NOTHING,
+	},
+	[NCS_MODE_EXPORT] = {
+		.run = ncs_export_run,
+		.uses_aliases = true,
+		.start = AT_START,
+		.keeps_ended = true,
+		.unreadable = NCS_EXIT_NOTHING,
+	},
+	[NCS_MODE_LIST] = {
+		.run = ncs_list_run,
+		.start = AT_START,
+		.unreadable = NCS_EXIT_NOTHING,
+	},
+	[NCS_MODE_CLEAN] = {
+		.run = ncs_clean_run,
+		.has_no_source = true,
+	},
+	[NCS_MODE_SET] = {
+		.run = ncs_set_run,
+		.unreadable = NCS_EXIT_NOTHING,
+	},
+	[NCS_MODE_HELP] = {
+		.run = run_help,
+		.has_no_source = true,
+	},
+	[NCS_MODE_VERSION] = {
+		.run = run_version,
+		.has_no_source = true,
+	},
+};
+
+/* --- Names of communicators --------------------------------------------- */
+
+/* Reads the file of the user's names. False, with a message, if it is wrong. */
+static bool load_aliases(struct ncs_aliases *aliases, const char *path)
+{
+	unsigned line = 0;
+	char *text;
+	int error = ncs_text_file_read(path, &text);
+
+	if (!error)
+		error = ncs_aliases_parse(aliases, text, &line);
+	free(text);
+	if (error && line > 0)
+		fprintf(stderr, "ncclstat: %s:%u: %s\n", path, line,
+			error == -EINVAL ?
+				"a name is missing after the pattern" :
+				strerror(-error));
+	else if (error)
+		fprintf(stderr, "ncclstat: %s: %s\n", path, strerror(-error));
+	return !error;
+}
+
+int ncs_commands_run_with_aliases(ncs_command_run *run,
+				  const struct ncs_command_input *input)
+{
+	const char *path = input->options->aliases_path;
+	struct ncs_aliases aliases = { 0 };
+	int status = NCS_EXIT_USAGE;
+
+	if (!path[0])
+		return run(input);
+	if (load_aliases(&aliases, path)) {
+		input->source->aliases = &aliases;
+		status = run(input);
+		input->source->aliases = NULL;
+	}
+	ncs_aliases_release(&aliases);
+	return status;
+}
+
+/* --- Running ------------------------------------------------------------ */
+
+bool ncs_commands_have_terminal(void)
+{
+	return isatty(STDIN_FILENO) && isatty(STDOUT_FILENO);
+}
+
+static int run_with_source(const struct mode_command *command,
+			   ncs_command_run *live,
+			   const struct ncs_command_input *input)
+{
+	ncs_command_run *run = command->run ? command->run : live;
+
+	return command->uses_aliases ?
+		       ncs_commands_run_with_aliases(run, input) :
+		       run(input);
+}
+
+static bool begins_at_start(const struct mode_command *command,
+			    const struct ncs_options *options)
+{
+	bool has_interval = ncs_options_is_given(options, NCS_OPTION_INTERVAL);
+
+	switch (command->start) {
+	case AT_START:
+		return true;
+	case AT_START_ON_TERMINAL:
+		return has_interval || ncs_commands_have_terminal();
+	case AT_END:
+		return has_interval;
+	default:
+		return false;
+	}
+}
+
+/* Returns the part of the recordings that a command looks at: what lies between
+ * --from and --until, and --at or the place where the command begins. */
+static struct ncs_replay_part part_of(const struct mode_command *command,
+				      const struct ncs_options *options)
+{
+	struct ncs_replay_part part = {
+		.from = options->from,
+		.until = options->until,
+		.at = options->at,
+		.pid = options->pid,
+		.keeps_ended = command->keeps_ended,
+	};
+
+	if (part.at.kind != NCS_INSTANT_NONE ||
+	    begins_at_start(command, options))
+		return part;
+	part.keeps_ended = part.until.kind == NCS_INSTANT_NONE;
+	part.at =
+		part.keeps_ended ?
+			(struct ncs_instant){ .kind = NCS_INSTANT_BEFORE_END } :
+			part.until;
+	return part;
+}
+
+static int run_on_recordings(const struct mode_command *command,
+			     const struct ncs_options *options,
+			     ncs_command_run *live)
+{
+	struct ncs_replay_part part = part_of(command, options);
+	struct ncs_replay replay;
+	char why[4600];
+	int status = command->unreadable;
+
+	if (ncs_replay_open(&replay, (const char *const *)options->files,
+			    options->file_count, &part, why, sizeof(why)) == 0)
+		status = run_with_source(command, live,
+					 &(struct ncs_command_input){
+						 .options = options,
+						 .source = replay.source,
+						 .replay = &replay,
+					 });
+	else
+		fprintf(stderr, "ncclstat: %s\n", why);
+	ncs_replay_close(&replay);
+	return status;
+}
+
+static struct ncs_source *open_source(const struct ncs_options *options)
+{
+	if (options->synthetic_ranks > 0)
+		return ncs_source_open_synthetic(options->synthetic_seed,
+						 options->synthetic_ranks,
+						 options->synthetic_channels);
+	return ncs_source_open_shm(options->directory, options->pid);
+}
+
+static int run_on_jobs(const struct mode_command *command,
+		       const struct ncs_options *options, ncs_command_run *live)
+{
+	struct ncs_command_input input = { .options = options };
+	int status;
+
+	input.source = open_source(options);
+	if (!input.source) {
+		fprintf(stderr, "ncclstat: %s\n", strerror(ENOMEM));
+		return NCS_EXIT_NOTHING;
+	}
+	status = run_with_source(command, live, &input);
+	input.source->close(input.source);
+	return status;
+}
+
+int ncs_commands_run(const struct ncs_options *options, ncs_command_run *live)
+{
+	const struct mode_command *command = &commands[options->mode];
+
+	if (command->has_no_source)
+		return command->run(
+			&(struct ncs_command_input){ .options = options });
+	return options->file_count > 0 ?
+		       run_on_recordings(command, options, live) :
+		       run_on_jobs(command, options, live);
+}
