@@ -187,20 +187,12 @@ static void draw_cell(const struct ncs_cell *cell, enum ncs_role role, int y,
 			     text);
 }
 
-static struct ncs_track track_of(const struct ncs_row *row)
-{
-	struct ncs_track track;
-
-	ncs_track_at(row->rank, row->index, &track);
-	return track;
-}
-
 static void draw_lane(const struct ncs_screen *screen,
 		      const struct ncs_row *row, const struct ncs_axis *axis,
 		      int y, int x)
 {
 	const struct ncs_time_view *time = &screen->time;
-	struct ncs_track track = track_of(row);
+	struct ncs_track track = ncs_timeline_track(row);
 	struct ncs_cell cells[NCS_CELLS_MAX];
 	int cursor = ncs_timeline_cursor_column(screen);
 
@@ -226,7 +218,7 @@ static void draw_later(const struct ncs_screen *screen,
 		       const struct ncs_row *row, uint64_t first_ns, int y,
 		       int end_x)
 {
-	struct ncs_track track = track_of(row);
+	struct ncs_track track = ncs_timeline_track(row);
 	struct ncs_presence part;
 	char text[32] = " +";
 

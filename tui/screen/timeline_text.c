@@ -14,14 +14,6 @@
 #include "tui/text/format.h"
 #include "tui/text/words.h"
 
-static struct ncs_track track_of(const struct ncs_row *row)
-{
-	struct ncs_track track;
-
-	ncs_track_at(row->rank, row->index, &track);
-	return track;
-}
-
 static const struct ncs_row *selected_row(const struct ncs_screen *screen)
 {
 	const struct ncs_grid_row *row =
@@ -33,7 +25,7 @@ static const struct ncs_row *selected_row(const struct ncs_screen *screen)
 static bool find(const struct ncs_screen *screen, const struct ncs_row *row,
 		 struct ncs_stretch *found, size_t *count)
 {
-	struct ncs_track track = track_of(row);
+	struct ncs_track track = ncs_timeline_track(row);
 	struct ncs_axis axis = ncs_timeline_axis(screen);
 	int64_t at_ns = ncs_axis_ns(&axis, ncs_timeline_cursor_column(screen));
 
@@ -167,7 +159,7 @@ static void append_nothing(const struct ncs_screen *screen,
 			   const struct ncs_row *row, char *text, size_t size)
 {
 	struct ncs_axis axis = ncs_timeline_axis(screen);
-	struct ncs_track track = track_of(row);
+	struct ncs_track track = ncs_timeline_track(row);
 	struct ncs_cell cells[NCS_CELLS_MAX];
 
 	if (axis.width > 0 &&
@@ -236,7 +228,7 @@ static void append_missing(const struct ncs_screen *screen,
 {
 	const struct ncs_latest *latest = row->rank->latest;
 	unsigned level = row->rank->now.sampling.level;
-	struct ncs_track track = track_of(row);
+	struct ncs_track track = ncs_timeline_track(row);
 
 	if (track.kind == NCS_TRACK_CHANNEL && level > 0)
 		ncs_append(text, size, "; steps of 1 in %u operations are kept",
@@ -253,7 +245,7 @@ void ncs_timeline_explain(const struct ncs_screen *screen, char *text,
 {
 	const struct ncs_row *row = selected_row(screen);
 	struct ncs_axis axis = ncs_timeline_axis(screen);
-	struct ncs_track track = track_of(row);
+	struct ncs_track track = ncs_timeline_track(row);
 	struct ncs_stretch found;
 	char name[192];
 	size_t count;

@@ -60,6 +60,13 @@ void ncs_channel_label(const struct ncs_channel_view *channel, char *text,
 		 channel->send ? "send to" : "recv from", channel->peer);
 }
 
+void ncs_append_liveness(const struct ncs_rank *rank, char *text, size_t size)
+{
+	if (!ncs_rank_is_live(rank))
+		ncs_append(text, size, " (%s)",
+			   ncs_liveness_name(rank->now.liveness));
+}
+
 /* Where the GPU's clock is on the host's, as far as that is known. */
 static void append_gpu_clock(const struct ncs_gpu_clock_view *clock, char *text,
 			     size_t size)
@@ -408,4 +415,16 @@ char ncs_proxy_state_letter(unsigned state)
 	};
 
 	return letters[state];
+}
+
+char ncs_timing_letter(unsigned timing)
+{
+	switch (timing) {
+	case NCS_TIMING_KERNEL:
+		return 'K';
+	case NCS_TIMING_PROXY:
+		return 'P';
+	default:
+		return '-';
+	}
 }

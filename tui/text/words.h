@@ -32,6 +32,9 @@ void ncs_channel_label(const struct ncs_channel_view *channel, char *text,
 /* Appends a duration. */
 void ncs_append_duration(char *text, size_t size, uint64_t duration_ns);
 
+/* Appends " (dead)", " (finished)" or the like unless the rank is live. */
+void ncs_append_liveness(const struct ncs_rank *rank, char *text, size_t size);
+
 /* Between the clauses of a sentence: "; ", or a blank after a colon. */
 void ncs_append_separator(char *text, size_t size);
 
@@ -66,5 +69,9 @@ const char *ncs_channel_state_help(unsigned state);
 const char *ncs_proxy_state_help(unsigned state);
 char ncs_channel_state_letter(unsigned state);
 char ncs_proxy_state_letter(unsigned state);
+
+/* Returns the letter for where times come from: 'K' for the kernel, 'P' for the
+ * proxy, '-' for none. */
+char ncs_timing_letter(unsigned timing);
 
 #endif

@@ -9,6 +9,7 @@
 
 #include "analysis/base/value_names.h"
 #include "tui/text/words.h"
+#include "tui/views/severity.h"
 
 static const struct ncs_channel_view *channel_of(const struct ncs_row *row)
 {
@@ -24,14 +25,12 @@ static char letter(const struct ncs_row *row)
 static bool is_idle(const struct ncs_row *row)
 {
 	static const struct ncs_column *share;
-	struct ncs_value value = { 0 };
 
 	if (channel_of(row)->state != NCS_CHANNEL_IDLE)
 		return false;
 	if (!share)
 		share = ncs_grid_column("CHANNEL_IDLE_SHARE");
-	ncs_column_get(share, row, &value);
-	return value.kind == NCS_VALUE_NONE || value.real > 0.9999;
+	return ncs_share_is_all(row, share);
 }
 
 static enum ncs_severity severity(const struct ncs_row *row)
@@ -82,9 +81,7 @@ static void explain(const struct ncs_row *row, char *text, size_t size)
 	char label[64];
 
 	ncs_rank_title(row->rank, text, size);
-	if (!ncs_rank_is_live(row->rank))
-		ncs_append(text, size, " (%s)",
-			   ncs_liveness_name(row->rank->now.liveness));
+	ncs_append_liveness(row->rank, text, size);
 	ncs_append(text, size, ":");
 	if (channel->state == NCS_CHANNEL_IDLE) {
 		ncs_channel_label(channel, label, sizeof(label));

@@ -15,17 +15,9 @@ static const struct ncs_function_view *function_of(const struct ncs_row *row)
 	return &row->rank->now.functions[row->index];
 }
 
-/* Where its times come from. */
 static char letter(const struct ncs_row *row)
 {
-	switch (ncs_function_timing(function_of(row))) {
-	case NCS_TIMING_KERNEL:
-		return 'K';
-	case NCS_TIMING_PROXY:
-		return 'P';
-	default:
-		return '-';
-	}
+	return ncs_timing_letter(ncs_function_timing(function_of(row)));
 }
 
 /* The oldest of this function in flight whose end NCCL would tell; NULL. */
@@ -115,9 +107,7 @@ static void explain(const struct ncs_row *row, char *text, size_t size)
 	ncs_rank_title(row->rank, label, sizeof(label));
 	snprintf(text, size, "%s, %s", ncs_function_name((unsigned)row->index),
 		 label);
-	if (!ncs_rank_is_live(row->rank))
-		ncs_append(text, size, " (%s)",
-			   ncs_liveness_name(row->rank->now.liveness));
+	ncs_append_liveness(row->rank, text, size);
 	ncs_append(text, size, ":");
 	append_in_flight(row, text, size);
 	append_times(row, text, size);

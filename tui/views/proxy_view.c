@@ -42,7 +42,6 @@ static char letter(const struct ncs_row *row)
 static bool is_asleep(const struct ncs_row *row)
 {
 	static const struct ncs_column *share;
-	struct ncs_value value = { 0 };
 
 	if (row->rank->now.proxy.state == NCS_PROXY_UNKNOWN)
 		return true;
@@ -50,8 +49,7 @@ static bool is_asleep(const struct ncs_row *row)
 		return false;
 	if (!share)
 		share = ncs_grid_column("PROXY_SLEEP_SHARE");
-	ncs_column_get(share, row, &value);
-	return value.kind == NCS_VALUE_NONE || value.real > 0.9999;
+	return ncs_share_is_all(row, share);
 }
 
 static enum ncs_severity severity(const struct ncs_row *row)
@@ -264,9 +262,7 @@ static void append_state(const struct ncs_row *row, char *text, size_t size)
 {
 	const struct ncs_proxy_view *proxy = &row->rank->now.proxy;
 
-	if (!ncs_rank_is_live(row->rank))
-		ncs_append(text, size, " (%s)",
-			   ncs_liveness_name(row->rank->now.liveness));
+	ncs_append_liveness(row->rank, text, size);
 	ncs_append(text, size, ": %s", ncs_proxy_state_name(proxy->state));
 	if (proxy->state != NCS_PROXY_UNKNOWN) {
 		ncs_append(text, size, " for ");

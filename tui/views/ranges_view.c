@@ -15,17 +15,9 @@ static const struct ncs_range_sum *sum_of(const struct ncs_row *row)
 	return &row->rank->ranges[row->index];
 }
 
-/* Where its times come from. */
 static char letter(const struct ncs_row *row)
 {
-	switch (ncs_range_timing(sum_of(row))) {
-	case NCS_TIMING_KERNEL:
-		return 'K';
-	case NCS_TIMING_PROXY:
-		return 'P';
-	default:
-		return '-';
-	}
+	return ncs_timing_letter(ncs_range_timing(sum_of(row)));
 }
 
 static enum ncs_severity severity(const struct ncs_row *row)

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* How much attention a rank deserves, for all views that show ranks. */
+/* How much attention a rank deserves, for all views that show ranks, and when a
+ * row is quiet. Pure. */
 #ifndef NCS_TUI_VIEWS_SEVERITY_H
 #define NCS_TUI_VIEWS_SEVERITY_H
 
@@ -14,5 +15,10 @@ bool ncs_rank_is_idle(const struct ncs_rank *rank);
  * silent, lost records or is a straggler, NCS_QUIET if it is idle or finished,
  * else NCS_NORMAL. */
 enum ncs_severity ncs_rank_severity(const struct ncs_rank *rank);
+
+/* Whether a column that shows a share of the window shows all of it, or nothing
+ * because it is not known. */
+bool ncs_share_is_all(const struct ncs_row *row,
+		      const struct ncs_column *column);
 
 #endif

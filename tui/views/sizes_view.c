@@ -17,17 +17,9 @@ static const struct ncs_class_view *class_of(const struct ncs_row *row)
 	return &row->rank->now.classes[row->index];
 }
 
-/* Where its times come from. */
 static char letter(const struct ncs_row *row)
 {
-	switch (ncs_class_timing(class_of(row))) {
-	case NCS_TIMING_KERNEL:
-		return 'K';
-	case NCS_TIMING_PROXY:
-		return 'P';
-	default:
-		return '-';
-	}
+	return ncs_timing_letter(ncs_class_timing(class_of(row)));
 }
 
 static enum ncs_severity severity(const struct ncs_row *row)

@@ -7,7 +7,7 @@
 #include "analysis/base/value_names.h"
 #include "analysis/views/timeline.h"
 
-static struct ncs_track track_of(const struct ncs_row *row)
+struct ncs_track ncs_timeline_track(const struct ncs_row *row)
 {
 	struct ncs_track track;
 
@@ -17,7 +17,7 @@ static struct ncs_track track_of(const struct ncs_row *row)
 
 static char letter(const struct ncs_row *row)
 {
-	struct ncs_track track = track_of(row);
+	struct ncs_track track = ncs_timeline_track(row);
 	struct ncs_stretch now;
 
 	return ncs_track_now(row->rank, &track, &now) ?
@@ -27,7 +27,7 @@ static char letter(const struct ncs_row *row)
 
 static enum ncs_severity severity(const struct ncs_row *row)
 {
-	struct ncs_track track = track_of(row);
+	struct ncs_track track = ncs_timeline_track(row);
 
 	if (track.channel && ncs_rank_is_live(row->rank) &&
 	    ncs_wait_ns(row->rank, track.channel) >= NCS_LONG_WAIT_NS)

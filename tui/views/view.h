@@ -10,6 +10,7 @@
 
 #include <stddef.h>
 
+#include "analysis/views/timeline.h"
 #include "tui/table/rows.h"
 #include "tui/term/layout.h"
 
@@ -36,6 +37,7 @@ struct ncs_screen_view {
 	void (*explain)(const struct ncs_row *row, char *text, size_t size);
 };
 
+/* In the order of the tabs: */
 extern const struct ncs_screen_view ncs_screen_ranks;
 extern const struct ncs_screen_view ncs_screen_communicators;
 extern const struct ncs_screen_view ncs_screen_channels;
@@ -51,5 +53,8 @@ const struct ncs_screen_view *ncs_screen_view_of(enum ncs_view view);
 
 /* Returns the view whose tab is highlighted while a view is shown. */
 enum ncs_view ncs_screen_tab_of(enum ncs_view view);
+
+/* Returns the track that a row of the timeline is about. */
+struct ncs_track ncs_timeline_track(const struct ncs_row *row);
 
 #endif
