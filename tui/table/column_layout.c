@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Which columns of a table have room; see column_layout.h. Pure. */
+/* Which columns of a table have room; see column_layout.h. */
 #include "tui/table/column_layout.h"
 
 #include "tui/term/layout.h"
@@ -14,7 +14,8 @@ bool ncs_grid_is_frozen(const struct ncs_column *column)
 	return column->priority >= 9;
 }
 
-/* Text may be cut; half of "12/345" would be another step. */
+/* Returns the width below which a column is dropped. A text may be cut; a number
+ * must not be, because half of "12/345" is another step. */
 static int least_width(const struct ncs_grid *table, size_t index)
 {
 	const struct ncs_column *column = table->columns[index];
@@ -47,7 +48,7 @@ int ncs_grid_prefix_width(const struct ncs_grid *table, int width)
 	       (table->tree.on ? TREE_WIDTH : 0);
 }
 
-/* All columns compete for the room by priority. */
+/* Not scrolled: all columns compete for the room by priority. */
 static void keep_by_priority(const struct ncs_grid *table, int room, bool *kept)
 {
 	struct ncs_item items[NCS_GRID_COLUMNS_MAX];
@@ -55,7 +56,7 @@ static void keep_by_priority(const struct ncs_grid *table, int room, bool *kept)
 	for (size_t i = 0; i < table->column_count; i++)
 		items[i] = (struct ncs_item){
 			.width = least_width(table, i),
-			/* What it is sorted by has to be seen. */
+			/* The sort column must stay. */
 			.priority = table->columns[i] == table->sort ?
 					    9 :
 					    table->columns[i]->priority,
@@ -65,8 +66,8 @@ static void keep_by_priority(const struct ncs_grid *table, int room, bool *kept)
 		kept[i] = items[i].kept;
 }
 
-/* The index of the first column that is not scrolled away; column_count if all
- * are. */
+/* Returns the index of the first column that is not scrolled away, or
+ * column_count if all are. */
 static size_t first_scrolled(const struct ncs_grid *table)
 {
 	size_t place = 0;
@@ -78,8 +79,8 @@ static size_t first_scrolled(const struct ncs_grid *table)
 	return table->column_count;
 }
 
-/* As much of who a row is as there is room for. Returns the room that it
- * takes, with a gap. */
+/* Keeps as many frozen columns as there is room for. Returns the width that they
+ * take, with a gap. */
 static int keep_frozen(const struct ncs_grid *table, int room, bool *kept)
 {
 	struct ncs_item items[NCS_GRID_COLUMNS_MAX];
@@ -101,8 +102,8 @@ static int keep_frozen(const struct ncs_grid *table, int room, bool *kept)
 	return used > 0 ? used + GAP : 0;
 }
 
-/* Scrolled: the column that was scrolled to, then who a row is, then in their
- * order as many as there is room for. */
+/* Scrolled: keeps the column that was scrolled to, then the frozen columns, then
+ * as many as there is room for from the first on. */
 static void keep_by_place(const struct ncs_grid *table, int room, bool *kept)
 {
 	size_t first = first_scrolled(table);
@@ -122,7 +123,8 @@ static void keep_by_place(const struct ncs_grid *table, int room, bool *kept)
 	}
 }
 
-/* What is left over goes to texts that are cut, the most important first. */
+/* Gives the width that is left to columns whose contents are cut, the highest
+ * priority first. */
 static void widen(const struct ncs_grid *table, struct ncs_grid_place *places,
 		  size_t count, int left)
 {

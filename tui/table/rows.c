@@ -50,7 +50,7 @@ void ncs_grid_cell(const struct ncs_grid *table,
 			      column->width, ncs_term_shown_symbols());
 		return;
 	}
-	/* A number is scaled to its column, a text is cut when it is put. */
+	/* A number is scaled to its column; a text is cut when it is drawn. */
 	ncs_format_in_units(text, size, &value, &table->units,
 			    value.kind == NCS_VALUE_TEXT ? 0 : column->width);
 }
@@ -94,11 +94,8 @@ enum ncs_severity ncs_grid_severity(const struct ncs_grid *table,
 	if (row->unreadable)
 		return NCS_NOTE;
 	if (table->suspect && row->row.rank == table->suspect &&
-	    row->row.view != NCS_VIEW_CHANNEL &&
-	    row->row.view != NCS_VIEW_FUNCTION &&
-	    row->row.view != NCS_VIEW_TIMELINE &&
-	    row->row.view != NCS_VIEW_FINDING &&
-	    row->row.view != NCS_VIEW_RANGE && row->row.view != NCS_VIEW_CLASS)
+	    (row->row.view == NCS_VIEW_RANK ||
+	     row->row.view == NCS_VIEW_PROXY))
 		return NCS_SUSPECT;
 	return ncs_grid_rules_of(table, row)->severity(&row->row);
 }
@@ -110,8 +107,8 @@ bool ncs_grid_is_tagged(const struct ncs_grid *table,
 	       ncs_marks_cover(table->tags, &row->row);
 }
 
-/* Who something is goes up from the least, how much it is down from the
- * most. */
+/* Columns that name a row are sorted upwards, columns that measure it
+ * downwards. */
 static bool sorts_up(const struct ncs_column *column)
 {
 	static const char *const names[] = { "RANK", "PID", "CH", "PEER",

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
-/* A scrolling table over the model. Must not know one view from another (what
- * differs comes in as rules) and must not look at the model beyond its rows.
- * Called for each sample, each key and each frame; one thread.
+/* A scrolling table over the model; see table.h. Must not distinguish views (the
+ * rules say what differs) and must not read the model beyond its rows. Called
+ * for each sample and each key.
  */
 #include "tui/table/table.h"
 
@@ -64,13 +64,14 @@ void ncs_grid_set_units(struct ncs_grid *table, const struct ncs_units *units)
 
 /* --- Rows ----------------------------------------------------------------- */
 
-/* Of a communicator its first. */
+/* Returns a row's rank; for a communicator, its first rank. */
 static const struct ncs_rank *rank_of(const struct ncs_row *row)
 {
 	return row->communicator ? row->communicator->ranks[0] : row->rank;
 }
 
-/* What search and filter look at: who and what a row is, not its numbers. */
+/* Prints the text that search and filter match: the names of a row, but not its
+ * measurements. */
 static void row_text(const struct ncs_grid_row *row, char *text, size_t size)
 {
 	char cell[TEXT_MAX];
@@ -96,7 +97,8 @@ static void row_text(const struct ncs_grid_row *row, char *text, size_t size)
 	ncs_append(text, size, " %s", rank_of(&row->row)->header.host);
 }
 
-/* Whether a row has one of the texts that `filter` separates by '|'. */
+/* Whether a row's text contains one of the texts that `filter` separates by
+ * '|'. */
 static bool passes(const struct ncs_grid_row *row, const char *filter)
 {
 	char text[TEXT_MAX], part[256];
@@ -117,7 +119,7 @@ static bool passes(const struct ncs_grid_row *row, const char *filter)
 	return !any;
 }
 
-/* In a tree a rank stays for its channels. */
+/* Whether a rank must stay in a tree because a row below it is tagged. */
 static bool has_tagged_below(const struct ncs_grid *table,
 			     const struct ncs_grid_row *row)
 {
@@ -165,12 +167,12 @@ static int compare_rows(const void *left, const void *right, void *context)
 	bool unknown;
 	int order = 0;
 
-	/* What cannot be read stands below, whatever the order. */
+	/* Segments that cannot be read are last in any order. */
 	if (!a->unreadable != !b->unreadable)
 		return a->unreadable ? 1 : -1;
 	if (table->sort)
 		order = ncs_value_compare(&a->value, &b->value);
-	/* So does what is unknown. */
+	/* Unknown values come after known ones in any order. */
 	unknown = a->value.kind == NCS_VALUE_NONE ||
 		  b->value.kind == NCS_VALUE_NONE;
 	if (order != 0)
@@ -191,7 +193,7 @@ static bool is_key(const struct ncs_grid_row *row,
 	return key->id && ncs_grid_key_is(&own, key);
 }
 
-/* Remembers who the selected row is. */
+/* Remembers the name of the selected row. */
 static void pin(struct ncs_grid *table)
 {
 	struct ncs_grid_key key;
@@ -210,8 +212,8 @@ static void pin(struct ncs_grid *table)
 	table->pinned = true;
 }
 
-/* Finds the selected row again; if it is gone, its place is kept: then whoever
- * is there is selected, for good unless a row is followed. */
+/* Finds the selected row again after a build. If it is gone, the row in its place
+ * is selected: permanently, unless the user follows the row that is gone. */
 static void find_selected(struct ncs_grid *table)
 {
 	if (!table->pinned)

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* What keys and clicks do to a table. Must not build or draw it. */
+/* Keys and clicks on a table; see table_actions.h. Must not build or draw it. */
 #include "tui/table/table_actions.h"
 
 #include <stdio.h>
@@ -48,7 +48,8 @@ static void say_order(const struct ncs_grid *table, char *notice, size_t size)
 			 ncs_grid_is_downwards(table) ? "largest" : "smallest");
 }
 
-/* The model's order, then each column, then round again. */
+/* Steps through the orders: the model's order, then each column, then the model's
+ * order again. */
 static void sort_step(struct ncs_grid *table, size_t step)
 {
 	size_t orders = table->column_count + 1, place = 0;
@@ -158,7 +159,8 @@ static void toggle_tree(struct ncs_grid *table, char *notice, size_t size)
 				  "no tree");
 }
 
-/* Folding what has nothing to fold goes to what it is below. */
+/* Folds or unfolds the selected row. Folding a row without an open fold folds its
+ * parent. */
 static void set_open(struct ncs_grid *table, bool open, char *notice,
 		     size_t size)
 {
@@ -272,7 +274,7 @@ bool ncs_grid_click(struct ncs_grid *table, int y, int x, char *notice,
 	for (size_t i = 0; i < count; i++) {
 		const struct ncs_column *column = places[i].column;
 
-		/* The gap behind it has the mark of the order. */
+		/* The gap to the right shows the direction of the order. */
 		if (x < places[i].x || x > places[i].x + places[i].width)
 			continue;
 		ncs_grid_set_sort(table, column,

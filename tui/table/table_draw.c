@@ -1,8 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* A scrolling table on the screen: which columns have room, and drawing.
- *
- * Must not change which rows there are or which is selected. Called for each
- * frame.
+/* Drawing of a table; see table_draw.h. Must not change which rows there are or
+ * which is selected. Called for each frame.
  */
 #include "tui/table/table_draw.h"
 
@@ -40,7 +38,7 @@ static void draw_header(const struct ncs_grid *table,
 		x += ncs_term_put(
 			rect->y, x, places[i].x + places[i].width - x,
 			sorted ? NCS_ROLE_HEADER_SORT : NCS_ROLE_HEADER, title);
-		/* The mark takes the gap, at the right edge too. */
+		/* The mark stands in the gap, or in the last column. */
 		if (sorted)
 			ncs_term_put(
 				rect->y, x < rect->width ? x : rect->width - 1,
@@ -69,7 +67,8 @@ static enum ncs_role role_of(enum ncs_severity severity, bool selected)
 	return NCS_ROLE_TEXT;
 }
 
-/* A row of another view than the table's has none of its columns. */
+/* Draws a row of another view than the table's, to which the columns do not
+ * apply, as a line of text. */
 static void draw_title(const struct ncs_grid *table,
 		       const struct ncs_grid_row *row, int y, int x, int width,
 		       enum ncs_role role)
@@ -160,12 +159,13 @@ static void scroll_to_selected(struct ncs_grid *table)
 		table->top = table->selected;
 	if (table->selected >= table->top + page)
 		table->top = table->selected - page + 1;
-	/* No gap below the last row while there are rows above the first. */
+	/* Leave no blank line while rows are scrolled away at the top. */
 	if (table->top + page > table->count)
 		table->top = table->count > page ? table->count - page : 0;
 }
 
-/* Widths only grow, so that columns do not jump with every sample. */
+/* Measures the contents of the rows on the screen. Widths only grow, so that
+ * columns do not jump with every sample. */
 static void measure(struct ncs_grid *table)
 {
 	size_t end = table->top + (size_t)table->page;

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* A table as a tree; see tree.h. Must not know one view from another: what may
- * be above and below its rows the view's rules say. */
+/* A table as a tree; see tree.h. Must not distinguish views: the view's rules say
+ * what may be above and below its rows. */
 #include "tui/table/tree.h"
 
 #include <stdint.h>
@@ -8,10 +8,10 @@
 
 #include "tui/table/rows.h"
 
-/* Rows of no communicator stand below all others, as they are. */
+/* Group of rows without a communicator, which come last, as they are. */
 #define NO_GROUP SIZE_MAX
 
-/* --- What is open --------------------------------------------------------- */
+/* --- Folds ---------------------------------------------------------------- */
 
 static bool is_usually_open(const struct ncs_tree *tree,
 			    const struct ncs_grid_key *key)
@@ -67,8 +67,8 @@ static int compare_groups(const void *left, const void *right)
 	return (a->place > b->place) - (a->place < b->place);
 }
 
-/* Puts rows of one communicator together. Returns how many communicators there
- * are; NO_GROUP: there is no memory. */
+/* Puts rows of one communicator together. Returns the number of communicators, or
+ * NO_GROUP if there is no memory. */
 static size_t group_rows(struct ncs_grid *table, const struct ncs_model *model)
 {
 	size_t *groups = calloc(model->communicator_count + 1, sizeof(*groups));
@@ -100,7 +100,7 @@ static size_t group_rows(struct ncs_grid *table, const struct ncs_model *model)
 
 /* --- Rows ----------------------------------------------------------------- */
 
-/* An array that is being filled. */
+/* The rows of the tree, an array that is being filled. */
 struct tree_rows {
 	struct ncs_grid_row *row;
 	size_t count;
@@ -165,7 +165,7 @@ static void add_row(const struct ncs_grid *table, struct tree_rows *rows,
 		add_channels(table, rows, row->row.rank, query);
 }
 
-/* How many rows there may be of `groups` communicators. */
+/* Returns the maximum number of rows of a tree of `groups` communicators. */
 static size_t most_rows(const struct ncs_grid *table, size_t groups)
 {
 	size_t most = table->count + groups;

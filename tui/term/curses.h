@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* The one place that includes curses: wide characters, and no macros that
- * take names like move and clear away from everybody else.
+/* Includes curses, with wide characters and without the macros that would take
+ * names like move and clear. No other file may include it directly.
  */
 #ifndef NCS_TUI_TERM_CURSES_H
 #define NCS_TUI_TERM_CURSES_H

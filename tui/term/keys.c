@@ -1,10 +1,9 @@
 /* SPDX-License-Identifier: MIT */
-/* Keys of the live view: decoding, from the key table alone.
+/* Keys of the live view; see keys.h. Must not act, and must not know the screen:
+ * tui/screen/screen.c executes actions.
  *
- * Must not act, and must not know what is on the screen: tui/screen/screen.c does
- * what an action says. Called for each key; the table is some hundred bytes
- * long, so it is read anew each time instead of being compiled into an index
- * that could differ from it.
+ * Called for each key. The table is so short that it is searched each time, rather
+ * than through an index that could differ from it.
  */
 #include "tui/term/keys.h"
 
@@ -50,7 +49,7 @@ static const struct {
 	{ "Shift-Left", KEY_SLEFT },
 	{ "Shift-Right", KEY_SRIGHT },
 	{ "Space", ' ' },
-	/* As tmux calls them, in scripts of keys. */
+	/* Names that tmux uses, for scripts of keys. */
 	{ "PPage", KEY_PPAGE },
 	{ "PageUp", KEY_PPAGE },
 	{ "NPage", KEY_NPAGE },
@@ -62,7 +61,8 @@ static const struct {
 	{ "S-Right", KEY_SRIGHT },
 };
 
-/* Bytes of whichever prefix a name begins with, 0: neither. */
+/* Returns the length of the prefix that a name begins with, 0 if it begins with
+ * neither. */
 static size_t prefix_length(const char *name, size_t length, const char *prefix,
 			    const char *short_prefix)
 {
@@ -76,7 +76,7 @@ static size_t prefix_length(const char *name, size_t length, const char *prefix,
 	return 0;
 }
 
-/* F1 … F12; 0: no function key. */
+/* Returns the number of a function key, F1 to F12, or 0 for other names. */
 static int function_number(const char *name, size_t length)
 {
 	int number = 0;
@@ -105,7 +105,7 @@ int ncs_key_code(const char *name, size_t length)
 	number = function_number(name, length);
 	if (number > 0)
 		return KEY_F(number);
-	/* What terminals send for a shifted function key. */
+	/* Terminals send F13 to F24 for shifted function keys. */
 	prefix = prefix_length(name, length, "Shift-", "S-");
 	if (prefix > 0) {
 		number = function_number(name + prefix, length - prefix);

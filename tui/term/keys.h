@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
-/* Keys of the live view: from what curses reads to an action, and back to
- * names.
+/* Keys of the live view: from the codes that curses reads to actions, and from
+ * names to codes.
  *
- * Everything is made from include/ncclstat/tables/keys.def. Pure functions.
+ * Everything is generated from include/ncclstat/tables/keys.def. Pure functions.
  */
 #ifndef NCS_TUI_TERM_KEYS_H
 #define NCS_TUI_TERM_KEYS_H
@@ -30,30 +30,33 @@ enum ncs_key_group {
 struct ncs_key {
 	enum ncs_action action;
 	enum ncs_key_group group;
-	const char *keys;
-	const char *label;
+	const char *keys;  /* names, separated by blanks */
+	const char *label; /* in the function bar, "" if it is not there */
 	const char *help;
 };
 
-/* In the table's order; [i].action == i + 1. */
+/* The key table, in its order: ncs_keys[i].action == i + 1. */
 extern const struct ncs_key ncs_keys[NCS_ACTION_COUNT - 1];
+
+/* Headings of the groups in the help. */
 extern const char *const ncs_key_group_titles[NCS_KEY_GROUP_COUNT];
 
-/* What a key read by curses means: NCS_ACTION_NONE if nothing. */
+/* Returns the action of a key that curses read, or NCS_ACTION_NONE. */
 enum ncs_action ncs_key_action(int code);
 
-/* The different codes that terminals send for Enter and Backspace made one. */
+/* Maps the codes that different terminals send for Enter and Backspace to one code
+ * each. Returns other codes unchanged. */
 int ncs_key_normalize(int code);
 
-/* The code of the key with this name of `length` bytes; -1 if there is none
- * of that name. */
+/* Returns the code of the key with a name of `length` bytes, or -1 if there is no
+ * such key. */
 int ncs_key_code(const char *name, size_t length);
 
-/* Takes the next name off a list separated by blanks: returns its length, 0 at
- * the end, and moves *list to it. */
+/* Moves *list to the next name in a list separated by blanks. Returns the length
+ * of the name, 0 at the end. */
 size_t ncs_key_next_name(const char **list);
 
-/* The number of the function key in the bar, 0: it is not there. */
+/* Returns the number of a key's function key in the bar, 0 if it has none. */
 unsigned ncs_key_bar_number(const struct ncs_key *key);
 
 #endif

@@ -1,18 +1,18 @@
 /* SPDX-License-Identifier: MIT */
-/* Where things go on the screen. Must not draw, and must not know what is
- * drawn: tested for every size there is. Called once a frame.
+/* Layout of the screen; see layout.h. Must not draw, and must not know what is
+ * drawn. Called once a frame.
  */
 #include "tui/term/layout.h"
 
 #include <string.h>
 
-/* The lines that each part has, and the form of the detail. */
-struct plan {
+/* The lines of each part, and the index of the detail's form. */
+struct layout_plan {
 	int lines[NCS_PART_COUNT];
 	size_t form;
 };
 
-static int used(const struct plan *plan)
+static int used(const struct layout_plan *plan)
 {
 	int sum = 0;
 
@@ -26,9 +26,9 @@ static int at_least(int value, int least)
 	return value > least ? value : least;
 }
 
-/* The next smaller form of the detail; false if the smallest that is wanted
- * is there already. */
-static bool shrink_detail(struct plan *plan,
+/* Takes the next smaller form of the detail. Returns false if the detail has no
+ * more than `down_to` lines already. */
+static bool shrink_detail(struct layout_plan *plan,
 			  const struct ncs_layout_request *request, int down_to)
 {
 	size_t next = plan->form + 1;
@@ -41,7 +41,7 @@ static bool shrink_detail(struct plan *plan,
 	return true;
 }
 
-static bool take_line(struct plan *plan, enum ncs_screen_part part)
+static bool take_line(struct layout_plan *plan, enum ncs_screen_part part)
 {
 	if (plan->lines[part] == 0)
 		return false;
@@ -49,8 +49,8 @@ static bool take_line(struct plan *plan, enum ncs_screen_part part)
 	return true;
 }
 
-/* Gives up the least important thing that is still there. */
-static bool give_up(struct plan *plan, const struct ncs_layout_request *request)
+/* Drops a line, or a form, of the least important part that is still there. */
+static bool give_up(struct layout_plan *plan, const struct ncs_layout_request *request)
 {
 	return take_line(plan, NCS_PART_INFO) ||
 	       take_line(plan, NCS_PART_SUMMARY) ||
@@ -64,7 +64,7 @@ static bool give_up(struct plan *plan, const struct ncs_layout_request *request)
 void ncs_layout_compute(struct ncs_layout *layout,
 			const struct ncs_layout_request *request)
 {
-	struct plan plan = { 0 };
+	struct layout_plan plan = { 0 };
 	int y = 0;
 
 	memset(layout, 0, sizeof(*layout));
@@ -110,7 +110,8 @@ static int fit_used(const struct ncs_item *items, size_t count, int gap)
 	return kept > 0 ? sum + (kept - 1) * gap : 0;
 }
 
-/* Whether `item` is rather to go than `other`, where `excess` is too much. */
+/* Whether `item` should be dropped rather than `other`, to save `excess`
+ * columns. */
 static bool goes_before(const struct ncs_item *item,
 			const struct ncs_item *other, int excess, int gap)
 {
@@ -121,7 +122,7 @@ static bool goes_before(const struct ncs_item *item,
 		return item->priority < other->priority;
 	if (enough != other_enough)
 		return enough;
-	/* The right one goes: called from left to right. */
+	/* Items are compared from left to right; drop the one on the right. */
 	return enough || item->width >= other->width;
 }
 

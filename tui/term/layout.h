@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* Where things go on the screen: rectangles from a size, and what falls away
- * as the size shrinks.
+/* Layout of the screen: a rectangle for each part, fewer parts as the screen
+ * shrinks, and the items that fit into a line.
  *
  * Pure functions of their arguments: no curses, no model.
  */
@@ -12,10 +12,10 @@
 
 #define NCS_LAYOUT_MIN_HEIGHT 4
 #define NCS_LAYOUT_MIN_WIDTH 20
-/* Rows of the table that nothing else may take. */
+/* Rows of the table that no other part may take. */
 #define NCS_LAYOUT_MIN_ROWS 3
 
-/* From top to bottom. */
+/* Parts of the screen, from top to bottom. */
 enum ncs_screen_part {
 	NCS_PART_TITLE,
 	NCS_PART_SUMMARY,
@@ -28,7 +28,7 @@ enum ncs_screen_part {
 	NCS_PART_COUNT
 };
 
-/* A part that is not shown has no height. */
+/* A rectangle on the screen. A part that is not shown has height 0. */
 struct ncs_rect {
 	int y;
 	int x;
@@ -40,34 +40,35 @@ struct ncs_layout_request {
 	int height;
 	int width;
 	bool title;
-	int summary;       /* lines at most */
-	const int *detail; /* heights of its forms, the largest first */
+	int summary;       /* maximum number of lines */
+	const int *detail; /* heights of the detail's forms, the largest first */
 	size_t detail_count;
-	int info; /* lines at most */
+	int info; /* maximum number of lines */
 };
 
 struct ncs_layout {
-	bool too_small; /* for anything but a message */
+	bool too_small; /* there is room for a message only */
 	struct ncs_rect part[NCS_PART_COUNT];
 };
 
-/* As height shrinks there fall away: the info lines, the summary, the larger
- * forms of the detail, the tabs, the bar, the detail, the title. */
+/* Computes the layout. As the height shrinks, these are dropped in turn: the info
+ * lines, the summary, the larger forms of the detail, the tabs, the bar, the
+ * detail, the title. */
 void ncs_layout_compute(struct ncs_layout *layout,
 			const struct ncs_layout_request *request);
 
-/* Something that takes a place in a line: a column, a part of the title. */
+/* An item in a line: a column, or a part of the title. */
 struct ncs_item {
 	int width;
-	unsigned priority; /* the higher, the longer it stays */
-	bool kept;         /* the result */
+	unsigned priority; /* 1 to 9; the lowest is dropped first */
+	bool kept;         /* result: the item has room */
 };
 
-/* Chooses which items stay in `width`, with `gap` between two. Of those with
- * the lowest priority goes the rightmost that makes room enough, else the
- * widest: as few as possible are lost. What then fits comes back, the highest
- * priority first, but for what is for wide screens only (priority 1 and 2).
- * Returns the width that is used. */
+/* Chooses the items that are kept in `width` columns, with `gap` columns between
+ * two. Among the items of the lowest priority, the rightmost one that makes enough
+ * room is dropped, or else the widest, so that few are lost. Then dropped items
+ * that fit after all are kept again, the highest priority first, except those for
+ * wide screens (priorities 1 and 2). Returns the width in use. */
 int ncs_layout_fit(struct ncs_item *items, size_t count, int width, int gap);
 
 #endif

@@ -19,7 +19,7 @@ static uint32_t next_character(const char **text)
 	return character;
 }
 
-/* For the characters that our own texts use. */
+/* Returns ASCII for the characters that the program's own texts use, else "?". */
 static const char *ascii_for(uint32_t code)
 {
 	static const struct {
@@ -70,8 +70,8 @@ void ncs_shown_text_set(struct ncs_shown_text *shown, const char *text,
 			for (const char *c = ascii_for(code); *c; c++)
 				show_one(shown, (wchar_t)*c, 1);
 		} else {
-			/* What has no column of its own could join, hide or
-			 * turn round what stands beside it. */
+			/* A character without a column of its own could join,
+			 * hide or turn round its neighbours. */
 			cells = wcwidth((wchar_t)code);
 			if (cells > 0)
 				show_one(shown, (wchar_t)code, cells);

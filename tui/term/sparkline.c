@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* A line of small bars; see sparkline.h. */
+/* Sparklines; see sparkline.h. */
 #include "tui/term/sparkline.h"
 
 #include <string.h>
@@ -9,18 +9,17 @@
 #define LEVELS 8
 #define DOTS 4
 
-/* A line that is being drawn. */
-struct line {
+struct sparkline {
 	const struct ncs_recent *trace;
-	uint64_t count; /* of all values */
+	uint64_t count; /* number of all values so far */
 	unsigned width;
 	unsigned per_column;
-	double most; /* of those shown */
+	double most; /* largest value that is shown */
 };
 
-/* The value at a place, which is `part` of a column; negative: none is shown
- * there. */
-static double value_at(const struct line *line, unsigned column, unsigned part)
+/* Returns the value in a part of a column (with braille dots, a column has two
+ * parts); negative if none is shown there. */
+static double value_at(const struct sparkline *line, unsigned column, unsigned part)
 {
 	unsigned places = line->width * line->per_column;
 	unsigned newest = (unsigned)((line->count - 1) % places);
@@ -30,13 +29,13 @@ static double value_at(const struct line *line, unsigned column, unsigned part)
 
 	if (age >= line->count || (column == gap && line->width > 1))
 		return -1;
-	/* Behind the newest value in its own column is the oldest. */
+	/* To the right of the newest value, in its column, the oldest would be. */
 	if (column == newest / line->per_column && place > newest)
 		return -1;
 	return line->trace->values[(line->count - 1 - age) % NCS_RECENT_LENGTH];
 }
 
-static double most_of(const struct line *line)
+static double most_of(const struct sparkline *line)
 {
 	double most = 0;
 
@@ -51,8 +50,8 @@ static double most_of(const struct line *line)
 	return most;
 }
 
-/* 1 to `levels`; 0: unknown. */
-static unsigned level_at(const struct line *line, unsigned column,
+/* Returns the height of a bar, 1 to `levels`, or 0 if the value is unknown. */
+static unsigned level_at(const struct sparkline *line, unsigned column,
 			 unsigned part, unsigned levels)
 {
 	double value = value_at(line, column, part);
@@ -66,10 +65,10 @@ static unsigned level_at(const struct line *line, unsigned column,
 	return level < levels ? level : levels;
 }
 
-static void append_braille(const struct line *line, unsigned column, char *text,
+static void append_braille(const struct sparkline *line, unsigned column, char *text,
 			   size_t size)
 {
-	/* By height, from nothing on. */
+	/* The dots of the left and the right half of a cell, by height. */
 	static const unsigned char left[DOTS + 1] = { 0, 0x40, 0x44, 0x46,
 						      0x47 };
 	static const unsigned char right[DOTS + 1] = { 0, 0x80, 0xa0, 0xb0,
@@ -77,7 +76,7 @@ static void append_braille(const struct line *line, unsigned column, char *text,
 	unsigned dots = left[level_at(line, column, 0, DOTS)] |
 			right[level_at(line, column, 1, DOTS)];
 
-	/* U+2800 and the dots, in UTF-8. */
+	/* The character is U+2800 plus the dots, here in UTF-8. */
 	if (dots == 0)
 		ncs_append(text, size, " ");
 	else
@@ -93,7 +92,7 @@ void ncs_sparkline(char *text, size_t size, const struct ncs_recent *trace,
 	static const char *const ascii[LEVELS + 1] = { " ", "_", ".", "-", "=",
 						       "+", "*", "%", "#" };
 	const char *const *bars = symbols == NCS_SYMBOLS_ASCII ? ascii : blocks;
-	struct line line = {
+	struct sparkline line = {
 		.trace = trace,
 		.count = count,
 		.width = width < NCS_SPARKLINE_WIDTH ? width :

@@ -1,11 +1,9 @@
 /* SPDX-License-Identifier: MIT */
-/* The terminal: the only file that calls curses, tests aside.
+/* The terminal; see term.h. The only file that calls curses, apart from tests.
  *
- * Must not know what is shown, and must never leave the terminal changed:
- * whatever ends the process, its modes and its screen are put back. In a
- * signal handler curses may not be called (its locks and its memory may be in
- * any state), so what has to be written is prepared when the terminal is taken
- * over. One thread; the state below is the process's one terminal.
+ * Must not know what is drawn, and must never leave the terminal changed: however
+ * the process ends, the terminal's modes and screen are put back
+ * (terminal_rescue.h). One thread; the state below is the process's terminal.
  */
 #include "tui/term/term.h"
 
@@ -25,7 +23,7 @@
 #include "tui/term/terminal_rescue.h"
 
 #define ESCAPE 27
-/* For what is left of a report of the mouse. */
+/* How long to wait for the rest of a report of the mouse. */
 #define MOUSE_WAIT_MS 25
 
 struct style {
@@ -56,10 +54,10 @@ static const char *const symbols[NCS_SYMBOL_COUNT][NCS_SYMBOL_SET_COUNT] = {
 static struct {
 	SCREEN *screen; /* NULL while not started */
 	int file;       /* the terminal */
-	WINDOW *keys;   /* reading from it does not touch the screen */
+	WINDOW *keys;   /* keys are read from it without touching the screen */
 	bool has_colors;
 	enum ncs_scheme scheme;
-	bool has_mouse; /* and reports it */
+	bool has_mouse; /* the terminal reports the mouse */
 	struct ncs_mouse mouse;
 	bool has_symbols; /* the locale has more than ASCII */
 	enum ncs_symbol_set symbols;
@@ -68,11 +66,12 @@ static struct {
 	bool shows_cursor;
 } term;
 
-/* Presses and releases, as numbers where the terminal can. */
+/* Ask the terminal to report presses and releases, as decimal numbers if it
+ * can. */
 static const char mouse_on[] = "\033[?1000h\033[?1006h";
 static const char mouse_off[] = "\033[?1006l\033[?1000l";
 
-/* Curses puts handlers of its own here if there are none. */
+/* Signals for which curses installs handlers if there are none. */
 static const int curses_signals[] = { SIGINT, SIGTERM, SIGTSTP, SIGWINCH };
 #define CURSES_COUNT (sizeof(curses_signals) / sizeof(*curses_signals))
 
@@ -84,8 +83,8 @@ static void rescue_add(const char *capability)
 		tputs(text, 1, ncs_rescue_add_byte);
 }
 
-/* After newterm(), which knows the terminal, and where there is more to put
- * back. */
+/* Prepares the text that puts the terminal back. Call it after newterm(), which
+ * knows the terminal, and whenever there is more to put back. */
 static void prepare_rescue(void)
 {
 	static const char *const capabilities[] = { "sgr0", "op", "rmkx",
@@ -107,7 +106,7 @@ static const struct style *style_of(enum ncs_role role)
 	return &styles[role][term.has_colors ? term.scheme : NCS_SCHEME_MONO];
 }
 
-/* The nearest that the terminal has. */
+/* Returns the nearest colour that the terminal has. */
 static short nearest_color(short color)
 {
 	if (color < COLORS)
@@ -134,7 +133,7 @@ static void start_colors(bool wanted)
 	apply_scheme();
 }
 
-/* Whether curses can work here; touches nothing. */
+/* Whether curses can work with a terminal. Changes nothing. */
 static bool is_usable(const char *type, int file)
 {
 	int error;
@@ -155,7 +154,7 @@ static SCREEN *new_screen(const struct ncs_term_config *config,
 
 	for (size_t i = 0; i < CURSES_COUNT; i++)
 		sigaction(curses_signals[i], NULL, &former[i]);
-	/* Must come before newterm(), which looks at the environment. */
+	/* Must precede newterm(), which reads the environment. */
 	if (config->height > 0)
 		use_env(FALSE);
 	screen = newterm(type, output, input);
@@ -164,8 +163,8 @@ static SCREEN *new_screen(const struct ncs_term_config *config,
 	return screen;
 }
 
-/* Modes. Where one is refused the view still works, so none is checked;
- * curs_set() for one fails on a vt100. */
+/* Sets the modes. Errors are ignored because the view works without; curs_set(),
+ * for example, fails on a vt100. */
 static void set_modes(void)
 {
 	cbreak();
@@ -178,12 +177,12 @@ static void set_modes(void)
 	leaveok(stdscr, FALSE);
 	scrollok(stdscr, FALSE);
 	curs_set(0);
-	/* Curses waits for the next key when the mouse does what it was not
-	 * asked for, deaf to all else: it is not to know a mouse. */
+	/* Hide the mouse from curses, which otherwise blocks until the next
+	 * key at an event of the mouse that it was not asked for. */
 	define_key(NULL, KEY_MOUSE);
 }
 
-/* The terminal reports the mouse, or no longer, between two frames. */
+/* Asks the terminal to report the mouse, or not to. Call it between frames. */
 static void report_mouse(bool on)
 {
 	if (term.has_mouse)
@@ -225,8 +224,8 @@ int ncs_term_start(const struct ncs_term_config *config)
 		resizeterm(config->height, config->width);
 	start_colors(config->color);
 	term.has_symbols = strcmp(nl_langinfo(CODESET), "UTF-8") == 0;
-	/* Curses prefers LINES and COLUMNS, which may be of another terminal,
-	 * and would stay with them. */
+	/* Curses prefers LINES and COLUMNS to the terminal's size; they may be
+	 * another terminal's and would never change. */
 	if (!config->output) {
 		ncs_term_resize();
 		ncs_rescue_hold_stderr();
@@ -265,7 +264,7 @@ void ncs_term_suspend(void)
 	sigemptyset(&stop);
 	sigaddset(&stop, SIGTSTP);
 	raise(SIGTSTP);
-	/* Here it stops. */
+	/* The process stops here. */
 	sigprocmask(SIG_UNBLOCK, &stop, NULL);
 	sigprocmask(SIG_BLOCK, &stop, NULL);
 	sigaction(SIGTSTP, &former, NULL);
@@ -277,8 +276,8 @@ void ncs_term_resume(void)
 {
 	if (!term.screen)
 		return;
-	/* The modes may have been changed meanwhile, without us knowing: end
-	 * and begin again, whatever curses believes. */
+	/* A shell may have changed the modes meanwhile: end and begin again,
+	 * whatever curses assumes. */
 	endwin();
 	report_mouse(true);
 	ncs_term_resize();
@@ -357,7 +356,7 @@ static int next_code(void)
 {
 	int code;
 
-	/* The size is asked for where it changes; curses only echoes it. */
+	/* KEY_RESIZE only echoes a resize that was handled already. */
 	do
 		code = wgetch(term.keys);
 	while (code == KEY_RESIZE);
@@ -391,7 +390,7 @@ bool ncs_term_mouse(int code, struct ncs_mouse *mouse)
 
 static int take_mouse(int button, int x, int y)
 {
-	/* Bits of it are Shift, Alt and Ctrl. */
+	/* The masked bits are Shift, Alt and Ctrl. */
 	switch (button & ~0x1c) {
 	case 0:
 		term.mouse.kind = NCS_MOUSE_CLICK;
@@ -410,7 +409,8 @@ static int take_mouse(int button, int x, int y)
 	return KEY_MOUSE;
 }
 
-/* The rest of a sequence, from a code that was read to the one that ends it. */
+/* Skips the rest of an escape sequence, from the code that was read last to the
+ * final one. */
 static int skip_sequence(int code)
 {
 	while (code >= 0 && (code < '@' || code > '~'))
@@ -418,7 +418,8 @@ static int skip_sequence(int code)
 	return 0;
 }
 
-/* "0;12;5M" for a press, "m" for a release. 0: it is something else. */
+/* Reads a report such as "0;12;5M", a press; "m" at the end means a release.
+ * Returns KEY_MOUSE, or 0 if it is something else. */
 static int read_mouse_numbers(void)
 {
 	int numbers[3] = { 0 }, code;
@@ -439,7 +440,8 @@ static int read_mouse_numbers(void)
 	return skip_sequence(code);
 }
 
-/* Three bytes, each 32 more than it says; 3 is a release. */
+/* Reads a report of three bytes, each 32 above its value; button 3 is a
+ * release. */
 static int read_mouse_bytes(void)
 {
 	int bytes[3];
@@ -452,7 +454,8 @@ static int read_mouse_bytes(void)
 	return take_mouse(bytes[0] - ' ', bytes[1] - ' ', bytes[2] - ' ');
 }
 
-/* After what introduces it; the rest may be on its way. */
+/* Reads a report of the mouse after its introducer; the rest may still be on its
+ * way. */
 static int read_mouse(int introducer)
 {
 	int code;
@@ -463,9 +466,8 @@ static int read_mouse(int introducer)
 	return term.has_mouse ? code : 0;
 }
 
-/* A key that the terminal's description does not know comes as an escape
- * sequence. Taken one by one, its characters would be keys that nobody
- * pressed: the whole of it is one unknown key, if it is not the mouse. */
+/* Reads an escape sequence that the terminal's description does not know: a report
+ * of the mouse, or an unknown key. Its characters must not be taken for keys. */
 static int unknown_sequence(int introducer)
 {
 	int code = next_code();
@@ -518,7 +520,7 @@ int ncs_term_put(int y, int x, int width, enum ncs_role role, const char *text)
 	ncs_shown_text_cut(&shown, width, ncs_term_symbol(NCS_SYMBOL_CUT),
 			   ncs_term_shows_ascii());
 	use_role(role);
-	/* At the last place of the screen this fails after it has drawn. */
+	/* In the last cell of the screen this draws, and then fails. */
 	mvwaddnwstr(stdscr, y, x, shown.text, (int)shown.length);
 	return shown.width;
 }

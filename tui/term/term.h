@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: MIT */
-/* The terminal: its start and its end, what is drawn on it, and in which
- * colours and symbols. The only owner of curses.
+/* The terminal: taking it over and giving it back, keys and the mouse, and drawing
+ * in colours and symbols. The only user of curses.
  *
- * There is one terminal, so there is one state; all functions are for the main
+ * There is one terminal, so there is one state; call all functions from the main
  * thread. Between start and stop everything that is written to the screen goes
- * through here, so that nothing from a segment can reach the terminal as a
- * control sequence.
+ * through here, so that no text from a segment can reach the terminal as a control
+ * sequence.
  */
 #ifndef NCS_TUI_TERM_TERM_H
 #define NCS_TUI_TERM_TERM_H
@@ -13,19 +13,19 @@
 #include <stdbool.h>
 #include <stdio.h>
 
-/* Of the 256 colours: an orange and a blue that are told apart by who does not
- * see red and green apart, and can be read on black and on white. Terminals
- * with fewer colours get yellow and cyan. */
+/* Two of the 256 colours: an orange and a blue that users who cannot distinguish
+ * red from green can distinguish, readable on black and on white. On terminals
+ * with fewer colours they become yellow and cyan. */
 #define NCS_ORANGE 166
 #define NCS_BLUE 32
 
-/* What a piece of the screen means; which colour that is, is up to the scheme.
+/* Roles: the meanings of text on the screen, to which the scheme gives colours.
  * Colour only repeats what a word or a mark says.
  *
- * X(ID, color, colorblind, contrast, mono), where each look is
- * (foreground, background, attributes); -1 is the terminal's own. Contrast is
- * for light and dark terminals: of text on the terminal's background it has
- * only magenta. */
+ * X(ID, color, colorblind, contrast, mono), where each style is (foreground,
+ * background, attributes); -1 is the terminal's default colour. Contrast suits
+ * light and dark terminals: its only colour on the default background is
+ * magenta. */
 #define NCS_ROLES(X) \
 	X(TEXT, (-1, -1, 0), (-1, -1, 0), (-1, -1, 0), (-1, -1, 0)) \
 	X(TITLE, (-1, -1, A_REVERSE), (-1, -1, A_REVERSE), \
@@ -83,8 +83,8 @@ enum ncs_role {
 	NCS_ROLE_COUNT
 };
 
-/* X(ID, in lines and blocks, with bars of braille dots, in ASCII); equally wide
- * in all. */
+/* X(ID, lines and blocks, bars of braille dots, ASCII). A symbol is equally wide
+ * in all three sets. */
 #define NCS_SYMBOLS(X)                   \
 	X(SORT_DOWN, "▼", "▼", "v")      \
 	X(SORT_UP, "▲", "▲", "^")        \
@@ -108,7 +108,7 @@ enum ncs_symbol {
 	NCS_SYMBOL_COUNT
 };
 
-/* As --symbols and --scheme name them. */
+/* Values of the options --symbols and --scheme. */
 enum ncs_symbol_set {
 	NCS_SYMBOLS_BLOCK,
 	NCS_SYMBOLS_BRAILLE,
@@ -125,8 +125,9 @@ enum ncs_scheme {
 };
 
 struct ncs_term_config {
-	bool color; /* if the terminal has any */
-	/* NULL and 0: those of the process. For tests without a terminal. */
+	bool color; /* use colours if the terminal has any */
+	/* NULL or 0 stands for the process's own; tests without a terminal set
+	 * these. */
 	const char *type;
 	FILE *output;
 	FILE *input;
@@ -134,53 +135,59 @@ struct ncs_term_config {
 	int width;
 };
 
-/* Takes the terminal over. 0, or -ENOTSUP if it cannot be used: its type is
- * unknown or cannot place the cursor, or this is no terminal; it is then
- * untouched. setlocale(LC_CTYPE) must have been called. */
+/* Takes the terminal over. Returns 0; -EBUSY if that was done before; -ENOMEM; or
+ * -ENOTSUP, with the terminal untouched, if it cannot be used because its type is
+ * unknown or cannot place the cursor, or because it is not a terminal. Call
+ * setlocale(LC_CTYPE) before. */
 int ncs_term_start(const struct ncs_term_config *config);
 
-/* Gives it back as it was. Also called at exit(), and what it does is done
- * without curses when the process dies of a signal. */
+/* Gives the terminal back as it was. Also called by exit(); a fatal signal has the
+ * same effect. */
 void ncs_term_stop(void);
 
-/* Gives it back, stops this process as Ctrl-Z does, and takes it over again
- * when it goes on. SIGTSTP is blocked before and after. */
+/* Gives the terminal back, stops this process as Ctrl-Z does, and takes the
+ * terminal over again when the process continues. SIGTSTP must be blocked. */
 void ncs_term_suspend(void);
 
-/* After the process went on, or the terminal has a new size: looks at the
- * size; the next flush paints everything. */
+/* Make the next flush paint the whole screen: resume after the process was stopped
+ * and continued, resize after a change of the terminal's size. Both read the size
+ * again. */
 void ncs_term_resume(void);
 void ncs_term_resize(void);
 void ncs_term_repaint(void);
 
+/* Return the size in lines and columns, 0 if there is no terminal. */
 int ncs_term_height(void);
 int ncs_term_width(void);
 
-/* What is wished for; until then it is the first of each. Where the terminal has
- * no colours all schemes are mono, where the locale is not UTF-8 all symbols
- * are ASCII. */
+/* Set and get the scheme and the symbols that the user wants; at first they are
+ * the first of each enum. A terminal without colours shows every scheme as mono; a
+ * locale that is not UTF-8 shows every set of symbols as ASCII. */
 void ncs_term_set_scheme(enum ncs_scheme scheme);
 void ncs_term_set_symbols(enum ncs_symbol_set symbols);
 enum ncs_scheme ncs_term_scheme(void);
 enum ncs_symbol_set ncs_term_symbols(void);
+
+/* Whether the terminal can show colours, and symbols other than ASCII. */
 bool ncs_term_has_colors(void);
 bool ncs_term_has_symbols(void);
-/* Which symbols are shown now. */
+
+/* Return the symbols that are shown in fact, and whether these are ASCII. */
 enum ncs_symbol_set ncs_term_shown_symbols(void);
-/* Whether nothing but ASCII is shown. */
 bool ncs_term_shows_ascii(void);
 
-/* The key as curses has it, 0 if it is an unknown one, -1 if there is none.
- * Never waits. */
+/* Returns the next key, as curses encodes it; 0 for an unknown key; -1 if there is
+ * none. Does not wait for a key. */
 int ncs_term_key(void);
 
-/* Whether the mouse is heeded, where the terminal has one; not until then. The
- * terminal's own use of it, such as copying text, ends meanwhile. */
+/* Turn reports of the mouse on or off, if the terminal has one; get whether they
+ * are on. They are off at first, because they disable the terminal's own use of
+ * the mouse, such as copying text. */
 void ncs_term_set_mouse(bool on);
 bool ncs_term_has_mouse(void);
 
 enum ncs_mouse_kind {
-	NCS_MOUSE_OTHER, /* nothing that matters */
+	NCS_MOUSE_OTHER, /* to be ignored */
 	NCS_MOUSE_CLICK,
 	NCS_MOUSE_WHEEL_UP,
 	NCS_MOUSE_WHEEL_DOWN,
@@ -192,42 +199,42 @@ struct ncs_mouse {
 	int x;
 };
 
-/* What the mouse did, if that is what a key's code stands for: to be asked for
- * before the next key. False: it is a key. */
+/* Gets the event of the mouse that a key's code stands for. Call it before the
+ * next key is read. Returns false if the code is a key. */
 bool ncs_term_mouse(int code, struct ncs_mouse *mouse);
 
 /* --- Drawing -------------------------------------------------------------- */
 
-/* A frame: erase, put things, flush. Only what differs from the frame before
- * is written. */
+/* Begin and end a frame: erase, draw, flush. Only the differences from the frame
+ * before are written to the terminal. */
 void ncs_term_erase(void);
 void ncs_term_flush(void);
 
-/* Puts UTF-8 text at a place, in at most `width` columns; what is too long
- * ends with the mark for a cut. What cannot be shown is replaced, control
- * characters by '?'. Anything may lie outside the screen. Returns the columns
+/* Draws UTF-8 text in at most `width` columns; a longer text is cut and ends with
+ * NCS_SYMBOL_CUT. Characters that cannot be shown are replaced, control characters
+ * by '?'. Any part may lie outside the screen. Returns the number of columns
  * used. */
 int ncs_term_put(int y, int x, int width, enum ncs_role role,
 		 const char *text);
 
-/* Blanks in a role. */
+/* Draws `width` blanks in a role. */
 void ncs_term_fill(int y, int x, int width, enum ncs_role role);
 
-/* The columns that text takes when it is put. */
+/* Returns the number of columns that a text takes on the screen. */
 int ncs_term_text_width(const char *text);
 
-/* Where the cursor is left, which readers of the screen follow; it is to be
- * seen only while text is typed in. */
+/* Sets where the cursor is after the flush, for screen readers to follow, and
+ * whether it is visible. */
 void ncs_term_cursor(int y, int x, bool visible);
 
-/* UTF-8, in the set that is shown now. */
+/* Returns a symbol in the set that is shown, as UTF-8. */
 const char *ncs_term_symbol(enum ncs_symbol symbol);
 
-/* Writes what the screen shows as lines of UTF-8, without blanks at their
- * ends. False: the file could not be written. */
+/* Writes the contents of the screen to a file, as lines of UTF-8 without trailing
+ * blanks. Returns false if the file could not be written. */
 bool ncs_term_save(FILE *file);
 
-/* Puts a symbol `count` times. */
+/* Draws a symbol `count` times. */
 void ncs_term_repeat(int y, int x, int count, enum ncs_role role,
 		     enum ncs_symbol symbol);
 

@@ -54,8 +54,7 @@ static void write_all(int file, const char *text, size_t length)
 	}
 }
 
-/* What others said on stderr meanwhile goes where it belongs. Safe in a signal
- * handler. */
+/* Async-signal-safe. */
 void ncs_rescue_release_stderr(void)
 {
 	char text[512];
@@ -87,9 +86,9 @@ static void on_fatal(int number)
 			tcsetattr(rescue.file, TCSADRAIN, &rescue.modes);
 		ncs_rescue_release_stderr();
 	}
-	/* The process dies of the same signal, so that its parent is told and
-	 * there is a core. Not the former handler: the reader's guard against
-	 * SIGBUS passes on to this one what is not its own. */
+	/* Die of the same signal, so that the parent learns of it and there is
+	 * a core file. Do not call the former handler: the reader's guard
+	 * against SIGBUS calls this one for signals that it does not expect. */
 	action.sa_handler = SIG_DFL;
 	sigaction(number, &action, NULL);
 	raise(number);
@@ -101,7 +100,7 @@ void ncs_rescue_install_handlers(void)
 	const stack_t alternate = { .ss_sp = stack, .ss_size = sizeof(stack) };
 	struct sigaction action = { .sa_flags = SA_ONSTACK };
 
-	/* A stack that overflowed cannot run its own handler. */
+	/* After a stack overflow the handler needs another stack. */
 	sigaltstack(&alternate, NULL);
 	action.sa_handler = on_fatal;
 	for (size_t i = 0; i < FATAL_COUNT; i++)
@@ -112,7 +111,7 @@ void ncs_rescue_remove_handlers(void)
 {
 	struct sigaction now;
 
-	/* Somebody may have come after us and count on being there. */
+	/* Leave handlers that others installed after ours. */
 	for (size_t i = 0; i < FATAL_COUNT; i++)
 		if (sigaction(fatal_signals[i], NULL, &now) == 0 &&
 		    now.sa_handler == on_fatal)
@@ -132,8 +131,6 @@ void ncs_rescue_add_text(const char *text)
 		ncs_rescue_add_byte(*text++);
 }
 
-/* A library's warning would tear the picture: it is held back, if stderr is
- * a terminal at all. */
 void ncs_rescue_hold_stderr(void)
 {
 	int held;
@@ -155,8 +152,8 @@ void ncs_rescue_hold_stderr(void)
 	rescue.held_stderr = held;
 }
 
-/* Output that the user has stopped (Ctrl-S) would make us wait for ever to
- * give the terminal back: without flow control it goes on. */
+/* Without this, giving the terminal back would wait for ever for output that the
+ * user has stopped. */
 void ncs_rescue_resume_output(void)
 {
 	struct pollfd output = { .fd = rescue.file, .events = POLLOUT };

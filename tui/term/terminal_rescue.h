@@ -29,8 +29,9 @@ void ncs_rescue_arm(bool armed);
 void ncs_rescue_install_handlers(void);
 void ncs_rescue_remove_handlers(void);
 
-/* Holds back what is written to stderr, if that is a terminal; release writes
- * it. */
+/* Hold back what libraries write to stderr, if that is a terminal, because it
+ * would spoil the screen; release writes it after all. Release is
+ * async-signal-safe. */
 void ncs_rescue_hold_stderr(void);
 void ncs_rescue_release_stderr(void);
 

@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* View 3, Channels: one row for each channel, direction and peer. Must not
- * draw.
+/* View 3, Channels: one row for each channel, direction and peer. Must not draw.
  */
 #include "analysis/records/step_stats.h"
 #include "tui/views/view.h"
@@ -21,7 +20,7 @@ static char letter(const struct ncs_row *row)
 	return ncs_channel_state_letter(channel_of(row)->state);
 }
 
-/* Idle at this moment and throughout the window. */
+/* Whether the channel is idle now and was throughout the window. */
 static bool is_idle(const struct ncs_row *row)
 {
 	static const struct ncs_column *share;
@@ -58,7 +57,7 @@ static void append_under_way(const struct ncs_channel_view *channel, char *text,
 	ncs_append(text, size, ", %s.", ncs_function_name(channel->function));
 }
 
-/* Of all of the rank's channels in this direction. */
+/* Appends the estimates for all channels of the rank in this direction. */
 static void append_steps(const struct ncs_row *row, char *text, size_t size)
 {
 	bool send = channel_of(row)->send;

@@ -20,7 +20,8 @@ static char letter(const struct ncs_row *row)
 	return ncs_timing_letter(ncs_function_timing(function_of(row)));
 }
 
-/* The oldest of this function in flight whose end NCCL would tell; NULL. */
+/* Returns the oldest operation of the function that is in flight and whose end
+ * NCCL will report, or NULL. */
 static const struct ncs_operation_view *oldest_of(const struct ncs_row *row)
 {
 	const struct ncs_snapshot *now = &row->rank->now;

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* View 2, Communicators: one row for each communicator, whichever processes
- * its ranks are in. Must not draw.
+/* View 2, Communicators: one row for each communicator, across the processes of
+ * its ranks. Must not draw.
  */
 #include "tui/views/view.h"
 
@@ -25,7 +25,8 @@ static char letter(const struct ncs_row *row)
 	return communicator->progress.known > 1 ? 'L' : '-';
 }
 
-/* That of its worst rank; who is held up is worth a look, too. */
+/* Returns the severity of the worst rank, and at least NCS_NOTE if the ranks are
+ * held up. */
 static enum ncs_severity severity(const struct ncs_row *row)
 {
 	const struct ncs_communicator *communicator = row->communicator;
@@ -113,7 +114,7 @@ static void append_progress(const struct ncs_communicator *communicator,
 			   expected - progress->known);
 }
 
-/* Each by its number, with how far it came. */
+/* Appends the first dead rank and the last operation that it called. */
 static void append_dead(const struct ncs_communicator *communicator, char *text,
 			size_t size)
 {

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* View 7, Diagnose: one row for each finding, and above the table what the
- * selected one says: the verdict, what it was seen by, what to do next.
+/* View 7, Diagnose: one row for each finding, and above the table the selected
+ * finding: its verdict, its evidence, and what to do next.
  */
 #include "tui/views/view.h"
 
@@ -11,7 +11,7 @@
 #include "tui/text/finding_text.h"
 #include "tui/text/words.h"
 
-/* Lines that what to do next may take, where there is room for more than the
+/* Lines for the advice on what to do next, if there is room for more than the
  * verdict. */
 #define NEXT_LINES 2
 
@@ -26,7 +26,7 @@ static enum ncs_severity severity(const struct ncs_row *row)
 							      NCS_NOTE;
 }
 
-/* What is left of a rectangle below some lines. */
+/* Returns the rest of a rectangle below some lines. */
 static struct ncs_rect below(const struct ncs_rect *rect, int lines)
 {
 	struct ncs_rect left = *rect;

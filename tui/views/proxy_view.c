@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: MIT */
-/* View 4, Proxy: the proxy thread of the selected rank as a state machine, and
- * one row for each rank's.
+/* View 4, Proxy: one row for each rank's proxy thread, and above the table that
+ * of the selected rank as a state machine.
  *
- * What NCCL tells are entries into states, so each box carries the rate of
- * entries into it; where another transition is told, it stands at the arrow.
+ * NCCL reports entries into states, so each box shows the rate of entries into
+ * it. Other transitions that NCCL reports stand at the arrows.
  */
 #include "tui/views/view.h"
 
@@ -21,7 +21,7 @@
 #define BOXES_WIDTH 72
 #define GAP_WIDTH 8
 
-/* In the order in which work goes through them. */
+/* The boxes, in the order in which work passes through the states. */
 enum { PLACES = 4 };
 static const struct {
 	enum ncs_proxy_state state;
@@ -61,7 +61,7 @@ static enum ncs_severity severity(const struct ncs_row *row)
 	return is_asleep(row) ? NCS_QUIET : NCS_NORMAL;
 }
 
-/* --- Numbers of a state --------------------------------------------------- */
+/* --- Shares and rates of a state ------------------------------------------ */
 
 static void share_of(const struct ncs_row *row, unsigned place, char *text,
 		     size_t size, double *share)
@@ -76,7 +76,7 @@ static void share_of(const struct ncs_row *row, unsigned place, char *text,
 		ncs_append(text, size, "%%");
 }
 
-/* Transitions per second over the window. */
+/* Prints the transitions per second over the window. */
 static void rate_of(const struct ncs_row *row,
 		    enum ncs_proxy_transition transition, char *text,
 		    size_t size)
@@ -97,7 +97,7 @@ static void rate_of(const struct ncs_row *row,
 		ncs_append(text, size, "/s");
 }
 
-static bool is_lit(const struct ncs_row *row, unsigned place)
+static bool is_current(const struct ncs_row *row, unsigned place)
 {
 	return row->rank->now.proxy.state == places[place].state;
 }
@@ -136,7 +136,7 @@ static void draw_box(const struct ncs_row *row, unsigned place, int y, int x,
 		     int width)
 {
 	const char *word = ncs_proxy_state_name(places[place].state);
-	enum ncs_role role = is_lit(row, place) ? NCS_ROLE_LIT : NCS_ROLE_TEXT;
+	enum ncs_role role = is_current(row, place) ? NCS_ROLE_LIT : NCS_ROLE_TEXT;
 	char text[64], number[32];
 	double share;
 
@@ -150,7 +150,7 @@ static void draw_box(const struct ncs_row *row, unsigned place, int y, int x,
 				NCS_SYMBOL_VERTICAL);
 	}
 	ncs_term_fill(y + 1, x + 1, width - 2, role);
-	snprintf(text, sizeof(text), "%s%c %s", is_lit(row, place) ? ">" : " ",
+	snprintf(text, sizeof(text), "%s%c %s", is_current(row, place) ? ">" : " ",
 		 ncs_proxy_state_letter(places[place].state), word);
 	ncs_term_put(y + 1, x + 1, width - 2, role, text);
 	share_of(row, place, number, sizeof(number), &share);
@@ -170,7 +170,7 @@ static void draw_centred(int y, int x, int width, const char *text)
 		     NCS_ROLE_TEXT, text);
 }
 
-/* Between this box and the next one. */
+/* Draws the arrow between a box and the next one. */
 static void draw_arrow(const struct ncs_row *row, unsigned place, int y, int x)
 {
 	char number[32] = "";
@@ -213,12 +213,12 @@ static void draw_boxes(const struct ncs_row *row, const struct ncs_rect *rect)
 static void draw_line(const struct ncs_row *row, unsigned place, int y, int x,
 		      int width)
 {
-	enum ncs_role role = is_lit(row, place) ? NCS_ROLE_LIT : NCS_ROLE_TEXT;
+	enum ncs_role role = is_current(row, place) ? NCS_ROLE_LIT : NCS_ROLE_TEXT;
 	char text[64], number[32];
 	double share;
 
 	snprintf(text, sizeof(text), "%s%c %-6s",
-		 is_lit(row, place) ? ">" : " ",
+		 is_current(row, place) ? ">" : " ",
 		 ncs_proxy_state_letter(places[place].state),
 		 ncs_proxy_state_name(places[place].state));
 	ncs_term_put(y, x, width, role, text);
@@ -233,7 +233,7 @@ static void draw_line(const struct ncs_row *row, unsigned place, int y, int x,
 		     NCS_ROLE_TEXT, text);
 }
 
-/* The state and for how long, then the shares of all. */
+/* Draws the state and its duration, then the shares of all states. */
 static void draw_one_line(const struct ncs_row *row, int y, int x, int width)
 {
 	const struct ncs_proxy_view *proxy = &row->rank->now.proxy;
@@ -256,7 +256,7 @@ static void draw_one_line(const struct ncs_row *row, int y, int x, int width)
 	}
 }
 
-/* --- Both ----------------------------------------------------------------- */
+/* --- The detail and the explanation --------------------------------------- */
 
 static void append_state(const struct ncs_row *row, char *text, size_t size)
 {

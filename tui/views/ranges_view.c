@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* View 8, Ranges: one row for each range of the program that NCCL was called in,
- * below the range around it. Must not draw.
+/* View 8, Ranges: one row for each range of the application in which NCCL was
+ * called, nested ranges below the range around them. Must not draw.
  */
 #include "tui/views/view.h"
 
@@ -38,7 +38,7 @@ static void explain(const struct ncs_row *row, char *text, size_t size)
 
 	ncs_rank_title(row->rank, label, sizeof(label));
 	snprintf(text, size, "%s: ", label);
-	/* In the table only its last part is. */
+	/* The table shows the last component of the path only. */
 	ncs_range_append_path(&row->rank->now, sum->range->number, text, size);
 	ncs_append(text, size, ": %llu operations in it",
 		   (unsigned long long)sum->operations);

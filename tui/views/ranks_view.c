@@ -1,12 +1,11 @@
 /* SPDX-License-Identifier: MIT */
-/* View 1, Ranks: one row for each communicator's rank. Must not draw.
- */
-#include "analysis/model/late_now.h"
+/* View 1, Ranks: one row for each rank of each communicator. Must not draw. */
 #include "tui/views/view.h"
 
 #include <stdio.h>
 
 #include "analysis/base/value_names.h"
+#include "analysis/model/late_now.h"
 #include "analysis/model/stragglers.h"
 #include "tui/text/words.h"
 #include "tui/views/severity.h"
@@ -72,7 +71,8 @@ static void append_waiting(const struct ncs_rank *rank, char *text, size_t size)
 					    "no channel waits");
 }
 
-/* An operation that others began a moment ago is nothing to tell. */
+/* Appends how late the rank is. An operation that others began only a moment ago
+ * is not mentioned. */
 static void append_lateness(const struct ncs_rank *rank, char *text,
 			    size_t size)
 {
@@ -101,7 +101,7 @@ static void explain(const struct ncs_row *row, char *text, size_t size)
 	ncs_rank_title(rank, text, size);
 	ncs_append(text, size, ":");
 	append_life(rank, text, size);
-	/* First what the row is marked for. */
+	/* The reason for the row's mark comes first. */
 	if (!waits) {
 		ncs_append_losses(rank, text, size);
 		append_lateness(rank, text, size);

@@ -48,7 +48,7 @@ static void append_size(uint64_t bytes, char *text, size_t size)
 	ncs_append(text, size, "%s", number);
 }
 
-/* Which operations these are. */
+/* Appends the size, algorithm and protocol of a class. */
 static void append_class(const struct ncs_class_view *view, char *text,
 			 size_t size)
 {

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* The views of the live view: what differs from one to another. The screen draws
- * them all in the same way.
+/* The views of the live view: the ways in which they differ. The screen draws
+ * them all alike.
  *
  * Views must not know the screen: they describe rows of the model, and draw a
  * detail into a rectangle that they are given.
