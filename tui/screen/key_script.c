@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* Keys that are played from a file. Must not act: tui/screen/live.c does what a step
- * says.
+/* Keys that are played from a file. Must not act: tui/screen/live.c does what a
+ * step says.
  */
 #include "tui/screen/key_script.h"
 

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* The live view's lease; see lease.h. Writes the words of control objects that
- * are there for it, and nothing else anywhere. */
+/* The live view's lease; see lease.h. Must not write anything but the lease's
+ * words in control objects. */
 #include "tui/screen/lease.h"
 
 #include <errno.h>
@@ -15,7 +15,7 @@
 
 #define RENEW_NS UINT64_C(1000000000)
 
-/* What is worth its cost while somebody looks. */
+/* The detail that is worth its cost while a user watches. */
 static const struct ncs_detail more = {
 	.has_groups = 1,
 	.groups = NCS_GROUPS_ALL,
@@ -28,7 +28,7 @@ bool ncs_lease_is_held(const struct ncs_lease *lease)
 	return lease->targets.count > 0;
 }
 
-/* Leaves a target out from now on. */
+/* Removes a target from the lease. */
 static void forget(struct ncs_targets *targets, size_t index)
 {
 	ncs_remote_close(targets->targets[index].remote);
@@ -87,8 +87,8 @@ void ncs_lease_take(struct ncs_lease *lease, const struct ncs_model *model,
 		 detail, failures);
 }
 
-static void tell_lost(const struct ncs_lease *lease,
-		      const struct ncs_target *target, char *text, size_t size)
+static void print_loss(const struct ncs_lease *lease,
+		       const struct ncs_target *target, char *text, size_t size)
 {
 	uint64_t holder = ncs_load_relaxed(
 		&ncs_remote_control(target->remote)->lease_holder);
@@ -119,7 +119,7 @@ void ncs_lease_renew(struct ncs_lease *lease, uint64_t now_ns, char *text,
 		if (ncs_control_renew_lease(ncs_remote_control(target->remote),
 					    lease->holder, now_ns))
 			continue;
-		tell_lost(lease, target, text, size);
+		print_loss(lease, target, text, size);
 		forget(targets, i);
 	}
 	if (targets->count == 0)

@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: MIT */
-/* The live view's loop: waits for keys, time, signals and room to write, and
- * lets tui/screen/screen.c do the rest.
+/* The live view's main loop: waits for keys, time, signals and room to write;
+ * see live.h. tui/screen/screen.c handles what happens.
  *
- * The only place that reads clocks. Signals are blocked and read as events, so
- * that nothing is ever interrupted half-way; what kills is the terminal's to
- * survive (tui/term/term.c). A sample is taken when its time has come, a frame is
- * drawn when something may have changed: a key takes no sample, and a sample
- * that changes nothing writes nothing.
+ * The only file of the live view that reads clocks. Signals are blocked and
+ * read as events, so that nothing is interrupted half-way; fatal signals are
+ * handled by tui/term/terminal_rescue.c. A sample is taken when it is due, a
+ * frame is drawn when something may have changed: a key takes no sample, and a
+ * sample that changes nothing writes nothing.
  */
 #include "tui/screen/live.h"
 
@@ -36,22 +36,23 @@
 #include "tui/term/term.h"
 
 #define SECOND_NS UINT64_C(1000000000)
-/* However fast keys repeat, the eye is content with this many frames. */
+/* Minimum time between two frames, however fast keys repeat. */
 #define FRAME_NS (SECOND_NS / 10)
-/* A recording is looked through for so long at once, and as long not. */
+/* The search through a recording works for so long at a time, and then pauses
+ * for as long. */
 #define SEARCH_NS (SECOND_NS / 50)
-/* Keys between two looks at everything else. */
+/* Maximum number of keys that are handled before other events are. */
 #define KEYS_AT_ONCE 256
 
 struct live {
 	struct ncs_screen screen;
 	struct ncs_source *source;
-	struct ncs_replay *replay;       /* NULL: it is now */
-	struct ncs_replay_search search; /* through all of it */
+	struct ncs_replay *replay;       /* borrowed; NULL if live */
+	struct ncs_replay_search search; /* for problems */
 	struct ncs_script script;
 	struct ncs_lease lease;
-	struct ncs_target_filter targets; /* whom a key may ask */
-	struct tm wall;                   /* in the title */
+	struct ncs_target_filter targets; /* for keys that ask */
+	struct tm wall;                   /* time in the title */
 	int timer;
 	int signals;
 	sigset_t former_mask;
@@ -63,7 +64,7 @@ struct live {
 	uint64_t frame_ns;  /* of the latest frame */
 	uint64_t script_ns; /* when the script goes on */
 	uint64_t samples;
-	uint64_t samples_wanted; /* 0: no end */
+	uint64_t samples_wanted; /* 0 for no end */
 	int error;
 };
 
@@ -91,7 +92,7 @@ static void wall_clock(struct live *live)
 	localtime_r(&seconds, &live->wall);
 }
 
-/* Until the wall clock shows another second. */
+/* Returns the time until the next second of the wall clock. */
 static uint64_t until_next_second_ns(void)
 {
 	struct timespec now;
@@ -100,7 +101,8 @@ static uint64_t until_next_second_ns(void)
 	return SECOND_NS - (uint64_t)now.tv_nsec;
 }
 
-/* Samples at moments that are fixed from now on, however late one is. */
+/* Starts the timer. Samples are due at fixed times, however late one of them
+ * is. */
 static void arm(struct live *live)
 {
 	uint64_t interval_ns = live->screen.interval_ns;
@@ -115,7 +117,7 @@ static void arm(struct live *live)
 	timerfd_settime(live->timer, TFD_TIMER_ABSTIME, &when, NULL);
 }
 
-/* --- What happens --------------------------------------------------------- */
+/* --- Samples -------------------------------------------------------------- */
 
 static void sample(struct live *live)
 {
@@ -132,7 +134,7 @@ static void sample(struct live *live)
 	live->redraw = true;
 }
 
-/* What was before where a recording is now. */
+/* Fills the model with the time before the recording's position. */
 static void fill(struct live *live)
 {
 	const struct ncs_replay *replay = live->replay;
@@ -142,7 +144,7 @@ static void fill(struct live *live)
 			live->screen.interval_ns);
 }
 
-/* Looks through a recording for as long as nobody is kept waiting. */
+/* Searches through the recording for a short time. */
 static void search(struct live *live)
 {
 	uint64_t until_ns = now_ns() + SEARCH_NS;
@@ -168,7 +170,7 @@ static void on_timer(struct live *live)
 		sample(live);
 }
 
-/* --- What the plugin collects ---------------------------------------------- */
+/* --- Settings of the plugin ----------------------------------------------- */
 
 static void toggle_detail(struct live *live)
 {
@@ -207,7 +209,7 @@ static void renew_lease(struct live *live)
 	live->redraw = true;
 }
 
-/* --- What is kept ---------------------------------------------------------- */
+/* --- Files ---------------------------------------------------------------- */
 
 static void save_view(struct live *live)
 {
@@ -242,7 +244,7 @@ static void keep(struct live *live)
 		ncs_screen_say(&live->screen, now_ns(), "written to %s", path);
 }
 
-/* --- Keys and signals ------------------------------------------------------ */
+/* --- Keys and signals ----------------------------------------------------- */
 
 static void on_key(struct live *live, int code)
 {
@@ -273,7 +275,7 @@ static void on_key(struct live *live, int code)
 		keep(live);
 }
 
-/* False if there was none. */
+/* Handles the keys that are there. Returns false if there was none. */
 static bool read_keys(struct live *live)
 {
 	int code, count = 0;
@@ -286,8 +288,8 @@ static bool read_keys(struct live *live)
 	return count > 0;
 }
 
-/* A terminal that was closed, and one that ends its input, are readable for
- * ever and give nothing: who does not leave then burns a processor. */
+/* Handles an event of standard input. A terminal that was closed, or whose
+ * input has ended, stays readable without data: quit, rather than loop. */
 static void on_input(struct live *live, short events)
 {
 	int waiting = 0;
@@ -307,7 +309,8 @@ static void on_signal(struct live *live, int number)
 {
 	switch (number) {
 	case SIGWINCH:
-		/* A storm of them is one change of size in the next frame. */
+		/* Many of these become one change of size, in the next
+		 * frame. */
 		live->resized = true;
 		break;
 	case SIGTSTP:
@@ -337,7 +340,8 @@ static void draw(struct live *live)
 	if (live->resized)
 		ncs_term_resize();
 	live->resized = false;
-	/* Paused, it tells of when what is shown is, and nothing is written. */
+	/* While paused, the time is that of the sample, and frames do not
+	 * change. */
 	if (!live->screen.paused)
 		wall_clock(live);
 	ncs_screen_draw(&live->screen, now_ns(), &live->wall);
@@ -348,9 +352,9 @@ static void draw(struct live *live)
 		live->quit = true;
 }
 
-/* Writing to a terminal that takes nothing (a slow line, Ctrl-S) would wait,
- * deaf to every signal. The frame is left out then; the next one that can be
- * written has all that changed meanwhile. */
+/* Whether the terminal takes output. If it does not (a slow line, Ctrl-S),
+ * writing would block, and signals with it, so the frame is skipped; the next
+ * one has all changes. */
 static bool can_write(void)
 {
 	struct pollfd output = { .fd = STDOUT_FILENO, .events = POLLOUT };
@@ -444,7 +448,7 @@ static void wait_for_events(struct live *live)
 
 	if (ready < 0)
 		return;
-	/* The clock in the title goes on, and a notice goes away. */
+	/* The clock in the title moves on, and a message may expire. */
 	if (ready == 0)
 		live->redraw = true;
 	if (watched[WATCH_SIGNALS].revents)
@@ -454,7 +458,7 @@ static void wait_for_events(struct live *live)
 	if (watched[WATCH_KEYS].revents)
 		on_input(live, watched[WATCH_KEYS].revents);
 	else
-		read_keys(live); /* curses may keep some to itself */
+		read_keys(live); /* curses may have buffered some */
 }
 
 static void loop(struct live *live)
@@ -494,8 +498,7 @@ static int block_signals(struct live *live)
 	return 0;
 }
 
-/* What is still pending would come now, to nobody's good: the user has left,
- * and knows. */
+/* Discards pending signals, which would arrive now, after the user has quit. */
 static void unblock_signals(struct live *live)
 {
 	struct signalfd_siginfo info;
@@ -506,7 +509,8 @@ static void unblock_signals(struct live *live)
 	sigprocmask(SIG_SETMASK, &live->former_mask, NULL);
 }
 
-/* The command line, NO_COLOR, the configuration file, in this order. */
+/* Whether to use colours. The command line overrides NO_COLOR, and this the
+ * configuration file. */
 static bool wants_color(const struct ncs_options *options)
 {
 	const char *no_color = getenv("NO_COLOR");
@@ -543,7 +547,8 @@ static void init_screen(struct live *live, const struct ncs_options *options,
 		ncs_screen_say(&live->screen, now_ns(), "%s", complaint);
 }
 
-/* It plays at once. Without memory for the search nothing is found. */
+/* Starts to play the recording and the search in it. If memory is short, the
+ * search finds nothing. */
 static void begin_replay(struct live *live, const struct ncs_options *options)
 {
 	ncs_replay_search_begin(&live->search, live->replay, options->pid);
@@ -557,8 +562,8 @@ static int start_terminal(const struct ncs_options *options)
 	};
 	int error = ncs_term_start(&config);
 
-	/* The terminal has taken over SIGBUS. The reader's guard must see it
-	 * first, and lets pass what is not its own. */
+	/* The terminal has installed a handler for SIGBUS. The reader's guard
+	 * must precede it, and passes on signals that it does not expect. */
 	if (!error)
 		ncs_reader_guard();
 	return error;

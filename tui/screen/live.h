@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* The live view on a terminal. */
+/* The live view on a terminal: the main loop. */
 #ifndef NCS_TUI_SCREEN_LIVE_H
 #define NCS_TUI_SCREEN_LIVE_H
 
@@ -8,12 +8,12 @@
 #include "tui/commands/config_file.h"
 #include "tui/commands/options.h"
 
-/* Shows the source until the user leaves, --count samples were shown, or the
- * terminal is gone. The options are those of the configuration file, too;
- * `complaint` is said at the start unless it is empty. A recording, which may
- * be NULL, is played. Returns an exit status,
- * or -errno if this terminal cannot show it; nothing has then been written to
- * it. Errors are told on stderr once the terminal is given back. */
+/* Shows a source until the user quits, --count samples were shown, or the
+ * terminal is closed. `options` already include the configuration file's;
+ * `complaint` is shown at the start unless it is "". `replay` is the recording
+ * to play, NULL for a live job. Returns an exit status, or -errno, with nothing
+ * written to the terminal, if the terminal cannot show it. Errors are printed
+ * to stderr once the terminal is given back. */
 int ncs_live_run(const struct ncs_options *options,
 		 const struct ncs_config_file *config, const char *complaint,
 		 struct ncs_source *source, struct ncs_replay *replay);

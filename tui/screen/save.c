@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* The view on the screen, as a text file; see save.h. One thread, when a key
- * asks for it. */
+/* Saving a view; see save.h. Must not change the state of the screen. */
 #include "tui/screen/save.h"
 
 #include <errno.h>
@@ -14,10 +13,10 @@
 #include "tui/text/format.h"
 #include "tui/text/words.h"
 
-/* Files of one second. */
+/* Maximum number of files that are saved within one second. */
 #define NAMES_MAX 100
 
-/* "view channels, Ranks > rank 3, filter recv, 12 of 40 rows" */
+/* Prints "view channels, Ranks > rank 3, filter recv, 12 of 40 rows". */
 static void print_limits(FILE *file, const struct ncs_screen *screen,
 			 bool ascii)
 {
@@ -58,7 +57,7 @@ int ncs_save_print(FILE *file, const struct ncs_screen *screen,
 	return 0;
 }
 
-/* A file that was not there: its descriptor, or -errno. */
+/* Creates a file and sets its name. Returns its descriptor, or -errno. */
 static int create(uint64_t realtime_ns, char *name, size_t size)
 {
 	time_t seconds = (time_t)(realtime_ns / UINT64_C(1000000000));
@@ -82,7 +81,7 @@ static int create(uint64_t realtime_ns, char *name, size_t size)
 	return file < 0 ? -errno : file;
 }
 
-/* 0 or -errno; closes it. */
+/* Prints to a descriptor and closes it. Returns 0 or -errno. */
 static int write_to(int descriptor, const struct ncs_screen *screen,
 		    const struct ncs_stamp *stamp)
 {
@@ -109,14 +108,13 @@ int ncs_save_view(const struct ncs_screen *screen,
 	int descriptor = create(stamp->realtime_ns, name, sizeof(name));
 	int error;
 
-	/* What is told is where, in either case. */
 	if (!getcwd(folder, sizeof(folder)))
 		strcpy(folder, ".");
 	snprintf(path, size, "%s/%s", folder, name);
 	if (descriptor < 0)
 		return descriptor;
 	error = write_to(descriptor, screen, stamp);
-	/* Half a table is none. */
+	/* Leave no incomplete file. */
 	if (error)
 		unlink(name);
 	return error;

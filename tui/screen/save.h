@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* The view on the screen, as a text file of its own. */
+/* Saving the rows of the present view as a text file. */
 #ifndef NCS_TUI_SCREEN_SAVE_H
 #define NCS_TUI_SCREEN_SAVE_H
 
@@ -9,14 +9,14 @@
 #include "tui/commands/dump_command.h"
 #include "tui/screen/screen_state.h"
 
-/* Prints a title, what is limited, and the rows that the view has now, in
- * their order, with all columns: the table of a text dump. 0 or -ENOMEM. */
+/* Prints a title, the focus and the filter, and the rows of the view in their
+ * order, with all columns, as a text dump does. Returns 0 or -ENOMEM. */
 int ncs_save_print(FILE *file, const struct ncs_screen *screen,
 		   const struct ncs_stamp *stamp);
 
-/* Prints it to a new file in the current folder, with the time in its name;
- * `path` gets the whole path. Nothing that is there is written over. 0 or
- * -errno. */
+/* Prints that to a new file in the current folder, with the time in its name;
+ * never overwrites a file. Sets `path` to the absolute path, also if it fails.
+ * Returns 0 or -errno. */
 int ncs_save_view(const struct ncs_screen *screen,
 		  const struct ncs_stamp *stamp, char *path, size_t size);
 

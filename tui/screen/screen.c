@@ -1,9 +1,8 @@
 /* SPDX-License-Identifier: MIT */
-/* The live view without its terminal's events: its state, and what keys do to
- * it.
+/* The live view without its terminal's events; see screen.h. Takes samples, and
+ * dispatches keys and clicks to the files of this folder that handle them.
  *
- * Must not draw (that is tui/screen/screen_frame.c), wait, or read a clock. What
- * differs from view to view is in the other tui/screen_*.c. One thread.
+ * Must not draw (tui/screen/screen_frame.c does), wait, or read a clock.
  */
 #include "tui/screen/screen.h"
 
@@ -69,9 +68,10 @@ static const struct ncs_rank *selected_rank(const struct ncs_screen *screen)
 	return row ? row->row.rank : NULL;
 }
 
-/* The first screen does not wait for records, and to go through those of many
- * ranks would cost more than everything else: then it is those of the rank
- * that is looked at, or of those whose lanes are. */
+/* Whether the records of a rank should be read. The first screen does not wait
+ * for records. With many ranks, reading all records would cost more than
+ * everything else: then only those of the selected rank, or of the tracks on
+ * the screen, are read. */
 static bool wants_records(const void *context, const char *id)
 {
 	const struct ncs_screen *screen = context;
@@ -128,7 +128,7 @@ static void show_window(struct ncs_screen *screen, enum ncs_window window,
 	ncs_screen_say(screen, now_ns, "rates and shares: %s", names[window]);
 }
 
-/* There is nothing since z before its first time. */
+/* Shows the next window. The window since z exists only after z was pressed. */
 static void next_window(struct ncs_screen *screen, uint64_t now_ns)
 {
 	unsigned count = screen->model.marked_ns != 0 ? NCS_WINDOW_COUNT :
@@ -139,7 +139,7 @@ static void next_window(struct ncs_screen *screen, uint64_t now_ns)
 		    now_ns);
 }
 
-/* The latest sample is this moment: what it counted is shown no more. */
+/* Begins the window since z at the latest sample. */
 static void mark(struct ncs_screen *screen, uint64_t now_ns)
 {
 	if (ncs_model_mark(&screen->model) != 0) {
@@ -240,8 +240,8 @@ static bool act_on_search(struct ncs_screen *screen, enum ncs_action action,
 	}
 }
 
-static bool act_on_looks(struct ncs_screen *screen, enum ncs_action action,
-			 uint64_t now_ns)
+static bool act_on_appearance(struct ncs_screen *screen, enum ncs_action action,
+			      uint64_t now_ns)
 {
 	switch (action) {
 	case NCS_ACTION_IDLE:
@@ -329,7 +329,7 @@ static bool act_on_table(struct ncs_screen *screen, enum ncs_action action,
 		return false;
 	if (notice[0])
 		ncs_screen_say(screen, now_ns, "%s", notice);
-	/* How much is shown is one choice for all views. */
+	/* The level of columns is the same for all views. */
 	for (size_t i = 0; i < NCS_VIEW_COUNT; i++)
 		ncs_grid_set_columns(&screen->tables[i],
 				     ncs_screen_table(screen)->level,
@@ -338,13 +338,13 @@ static bool act_on_table(struct ncs_screen *screen, enum ncs_action action,
 	return true;
 }
 
-/* What a key means, or a click on its name. */
+/* Handles a key, or a click on its name; `code` is then 0. */
 static unsigned act(struct ncs_screen *screen, int code, enum ncs_action action,
 		    uint64_t now_ns)
 {
 	unsigned requests;
 
-	/* In the help and the setup q leaves them; Ctrl-C leaves everything. */
+	/* In the help and the setup, q leaves these; Ctrl-C quits anywhere. */
 	if ((screen->help || screen->setup) && action != NCS_ACTION_REPAINT &&
 	    !(action == NCS_ACTION_QUIT && code == ('C' & 0x1f))) {
 		if (screen->setup)
@@ -366,7 +366,7 @@ static unsigned act(struct ncs_screen *screen, int code, enum ncs_action action,
 	    act_on_search(screen, action, now_ns) ||
 	    act_on_time(screen, action, now_ns) ||
 	    ncs_screen_act_on_tags(screen, action, now_ns) ||
-	    act_on_looks(screen, action, now_ns))
+	    act_on_appearance(screen, action, now_ns))
 		return 0;
 	return act_outside(screen, action, now_ns);
 }
@@ -419,7 +419,7 @@ unsigned ncs_screen_mouse(struct ncs_screen *screen,
 {
 	enum ncs_action action = NCS_ACTION_DOWN;
 
-	/* What is being typed is finished by keys. */
+	/* A prompt takes keys only. */
 	if (mouse->kind == NCS_MOUSE_OTHER || screen->prompt != NCS_PROMPT_NONE)
 		return 0;
 	screen->notice[0] = '\0';

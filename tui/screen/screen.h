@@ -20,8 +20,9 @@ void ncs_screen_init(struct ncs_screen *screen, enum ncs_view view,
 		     const char *directory);
 void ncs_screen_release(struct ncs_screen *screen);
 
-/* Reads the job's present state from a source. Returns 0 or -errno; the error is
- * also shown. While the screen is paused, call it only when a key requests it. */
+/* Reads the job's present state from a source. Returns 0 or -errno; the error
+ * is also shown. While the screen is paused, call it only when a key requests
+ * it. */
 int ncs_screen_sample(struct ncs_screen *screen, struct ncs_source *source,
 		      uint64_t now_ns);
 

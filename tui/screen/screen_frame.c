@@ -1,9 +1,10 @@
 /* SPDX-License-Identifier: MIT */
-/* The frame: what all views share below the table, what is said where there is
- * no table, and the one function that puts everything.
+/* Drawing of the whole screen; see screen_frame.h. Draws the lines below the
+ * table, and explanations in place of an empty table; other files draw the
+ * rest.
  *
- * Must not change anything but what depends on the size of the screen. Called
- * for each frame.
+ * Must not change the state of the screen, except what depends on the screen's
+ * size. Called for each frame.
  */
 #include "tui/screen/screen_frame.h"
 
@@ -113,7 +114,8 @@ static void draw_prompt(const struct ncs_screen *screen, int y, int width)
 			     " T14:03:05");
 }
 
-/* What is being typed, else what was just said, in the last line. */
+/* Draws the prompt, or else the message, in the last line. Returns false if
+ * there is neither. */
 static bool draw_message(const struct ncs_screen *screen, uint64_t now_ns)
 {
 	int y = ncs_term_height() - 1, width = ncs_term_width();
@@ -129,7 +131,7 @@ static bool draw_message(const struct ncs_screen *screen, uint64_t now_ns)
 	return true;
 }
 
-/* That, else the function bar if there is one. */
+/* Draws the prompt or the message, or else the function bar if there is one. */
 static void draw_last_line(struct ncs_screen *screen,
 			   const struct ncs_layout *layout, uint64_t now_ns)
 {
@@ -138,7 +140,7 @@ static void draw_last_line(struct ncs_screen *screen,
 		draw_bar(screen, &layout->part[NCS_PART_BAR]);
 }
 
-/* --- Without rows --------------------------------------------------------- */
+/* --- Empty tables --------------------------------------------------------- */
 
 static void no_job_text(const struct ncs_screen *screen, char *text,
 			size_t size)
@@ -191,7 +193,7 @@ static void draw_no_job(const struct ncs_screen *screen,
 		  " root.");
 }
 
-/* An empty table says why it is. */
+/* Draws the reason for an empty table. */
 static void draw_no_rows(const struct ncs_screen *screen,
 			 const struct ncs_rect *rows)
 {
@@ -232,7 +234,7 @@ static void draw_too_small(int height, int width)
 	length = snprintf(text, sizeof(text), "too small %dx%d, need %dx%d",
 			  width, height, NCS_LAYOUT_MIN_WIDTH,
 			  NCS_LAYOUT_MIN_HEIGHT);
-	/* Centred, or in as many lines as there are. */
+	/* Centred if it fits into a line. */
 	if (length < width) {
 		rect.x = (width - length) / 2;
 		rect.y = (height - 1) / 2;
@@ -297,7 +299,7 @@ static void compute_layout(const struct ncs_screen *screen, int height,
 					   ncs_verdict_lines(screen, height,
 							     width),
 		.detail = view->detail + first,
-		/* Of nothing there is no detail. */
+		/* Without a row there is no detail. */
 		.detail_count = screen->tables[screen->view].count > 0 ?
 					view->detail_count - first :
 					0,
@@ -307,7 +309,7 @@ static void compute_layout(const struct ncs_screen *screen, int height,
 	ncs_layout_compute(layout, &request);
 }
 
-/* Where a recording is comes first. */
+/* Draws the recording's line, if one is shown, and the summary. */
 static void draw_summary(struct ncs_screen *screen, const struct ncs_rect *rect)
 {
 	struct ncs_rect rest = *rect;

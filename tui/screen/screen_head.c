@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* What all views share above the table: title, summary, tabs.
- *
- * Must not change anything. Called for each frame.
+/* Title and tabs; see screen_head.h. Must not change the state of the screen,
+ * except for click targets. Called for each frame.
  */
 #include "tui/screen/screen_head.h"
 
@@ -43,7 +42,8 @@ static const char *state_word(const struct ncs_screen *screen,
 	return screen->replay ? " REPLAY " : " LIVE ";
 }
 
-/* From left to right; the last two stand at the right edge. */
+/* Parts of the title, from left to right; the last two are at the right
+ * edge. */
 enum title_part {
 	TITLE_PROGRAM,
 	TITLE_HOST,
@@ -133,11 +133,11 @@ void ncs_draw_title(const struct ncs_screen *screen,
 
 /* --- Tabs ----------------------------------------------------------------- */
 
-/* How much of the tabs finds room. */
+/* Forms of the tabs' names, which depend on the width. */
 enum tab_names {
 	TABS_FULL,
 	TABS_SHORT,
-	TABS_OWN /* the view's own short name, of the others their digits */
+	TABS_OWN /* short name of the present view, digits of the others */
 };
 
 static void tab_text(const struct ncs_screen *screen, unsigned tab,
@@ -147,7 +147,7 @@ static void tab_text(const struct ncs_screen *screen, unsigned tab,
 		ncs_screen_view_of((enum ncs_view)tab);
 	bool on = tab == ncs_screen_tab_of(screen->view);
 
-	/* [i].action == i + 1: keys.h. */
+	/* ncs_keys[i].action is i + 1 (keys.h). */
 	const char *key = ncs_keys[NCS_ACTION_VIEW_RANKS - 1 + tab].keys;
 
 	if (names == TABS_OWN && !on)
@@ -231,7 +231,7 @@ void ncs_crumbs(const struct ncs_screen *screen, char *text, size_t size)
 	append_focus(screen, &screen->focus, text, size);
 }
 
-/* What is collected of all ranks that live, where it is out of the ordinary. */
+/* Appends the settings of the live ranks, if they are not the default. */
 static void append_settings(const struct ncs_screen *screen, char *text,
 			    size_t size)
 {
@@ -257,7 +257,8 @@ static void append_settings(const struct ncs_screen *screen, char *text,
 				text, size);
 }
 
-/* The lease that lasts longest: as a rule all are one view's. */
+/* Appends the time left of the longest lease; usually all are the same
+ * view's. */
 static void append_lease(const struct ncs_screen *screen, char *text,
 			 size_t size)
 {
@@ -276,8 +277,8 @@ static void append_lease(const struct ncs_screen *screen, char *text,
 			   (unsigned)(left_ns / UINT64_C(1000000000)));
 }
 
-/* Over which time rates are taken, unless it is the latest interval; and how
- * long that really is, where it is not what the window is called. */
+/* Appends the window of the rates, unless it is the latest interval; and its
+ * real length, if that differs from its name. */
 static void append_window(const struct ncs_screen *screen, char *text,
 			  size_t size)
 {
@@ -327,7 +328,7 @@ static void notes(const struct ncs_screen *screen, bool has_title,
 
 	for (size_t i = 0; i < NOTE_COUNT; i++)
 		texts[i][0] = '\0';
-	/* Without a title the state must still be told, unless it is usual. */
+	/* Without a title, the notes show the state, unless it is the usual. */
 	if (!has_title && strcmp(state_word(screen, &role), " LIVE ") != 0)
 		snprintf(texts[NOTE_STATE], size, "%s",
 			 state_word(screen, &role));
@@ -352,7 +353,7 @@ static void notes(const struct ncs_screen *screen, bool has_title,
 	append_settings(screen, texts[NOTE_SETTINGS], size);
 }
 
-/* Of those that have something to say, in their order. */
+/* Draws the notes that are not empty, as many as fit. */
 static void draw_notes(const struct ncs_rect *rect, int from,
 		       char texts[NOTE_COUNT][LINE_BYTES])
 {
@@ -398,7 +399,7 @@ void ncs_draw_tabs(struct ncs_screen *screen, const struct ncs_rect *rect,
 		if (!texts[i][0])
 			continue;
 		wanted += ncs_term_text_width(texts[i]) + 2;
-		/* What somebody has chosen to see must be told. */
+		/* Notes on the user's own choices must be shown. */
 		if (i < NOTE_LEASE)
 			needed = wanted;
 	}

@@ -1,5 +1,7 @@
 /* SPDX-License-Identifier: MIT */
-/* What all views share above the table. For tui/screen/screen_frame.c only. */
+/* The title line and the line of tabs, for tui/screen/screen_frame.c; and the
+ * present focus in words.
+ */
 #ifndef NCS_TUI_SCREEN_SCREEN_HEAD_H
 #define NCS_TUI_SCREEN_SCREEN_HEAD_H
 
@@ -7,18 +9,20 @@
 
 #include "tui/screen/screen_state.h"
 
+/* Draws the title line. `wall` is the time that it shows. */
 void ncs_draw_title(const struct ncs_screen *screen,
 		    const struct ncs_rect *rect, const struct tm *wall);
 
-/* The tabs, and at their right where one is and what is left out. */
+/* Draws the tabs, and to their right notes on the focus, the filter and the
+ * like. If there is no title line, the notes include its state. */
 void ncs_draw_tabs(struct ncs_screen *screen, const struct ncs_rect *rect,
 		   bool has_title);
 
-/* Where one has gone down to: "Communicators > world > rank 5 > rank 6"; "" at
- * the top. */
+/* Prints the breadcrumbs: "Communicators > world > rank 5 > rank 6"; "" at the
+ * top. */
 void ncs_crumbs(const struct ncs_screen *screen, char *text, size_t size);
 
-/* Whether what rows are limited to is there no more. */
+/* Whether the communicator or rank of a focus no longer exists. */
 bool ncs_focus_is_gone(const struct ncs_screen *screen,
 		       const struct ncs_focus *focus);
 

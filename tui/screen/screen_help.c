@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: MIT */
-/* The help: made from the tables of keys, states and losses, so that it cannot
- * say anything else than the program does.
+/* The help screen; see screen_help.h. Generated from the tables of keys, states
+ * and losses, so that it cannot contradict the program.
  *
- * It is made anew for each drawing: one pass emits line after line, and those
- * within the window are put.
+ * Generated again for each frame: one pass emits line after line, and draws
+ * those within the screen.
  */
 #include "tui/screen/screen_help.h"
 
@@ -17,9 +17,9 @@
 
 #define NAME_WIDTH 14
 
-/* What becomes of the lines. */
+/* Destination of the lines. */
 struct help_page {
-	const struct ncs_rect *rect; /* NULL: they are only counted */
+	const struct ncs_rect *rect; /* NULL if lines are counted only */
 	int width;
 	int top;
 	int line;
@@ -35,7 +35,7 @@ static void emit(struct help_page *page, int x, enum ncs_role role,
 			     page->width - x, role, text);
 }
 
-/* Text in as many lines as it takes, from column x on. */
+/* Emits a text in as many lines as it needs, from column x on. */
 static void emit_wrapped(struct help_page *page, int x, enum ncs_role role,
 			 const char *text)
 {
@@ -204,7 +204,7 @@ void ncs_help_act(struct ncs_screen *screen, enum ncs_action action)
 		screen->help_top = ncs_help_lines(ncs_term_width());
 		break;
 	default:
-		/* Whatever else is pressed, who presses it wants to go on. */
+		/* All other keys leave the help. */
 		screen->help = false;
 	}
 }

@@ -23,8 +23,6 @@ void ncs_screen_show_view(struct ncs_screen *screen, enum ncs_view view)
 	ncs_screen_build(screen);
 }
 
-/* Where one is, as time goes by: limited to the same rank, at the same
- * channel. */
 void ncs_screen_show_timeline(struct ncs_screen *screen)
 {
 	const struct ncs_grid_row *row =
@@ -32,7 +30,7 @@ void ncs_screen_show_timeline(struct ncs_screen *screen)
 
 	if (screen->view == NCS_VIEW_TIMELINE)
 		return;
-	/* Lanes are of ranks and of communicators. */
+	/* Tracks belong to ranks and communicators, not to functions. */
 	if (screen->focus.kind == NCS_FOCUS_FUNCTION)
 		forget_trail(screen);
 	screen->view = NCS_VIEW_TIMELINE;
@@ -47,7 +45,7 @@ void ncs_screen_step_view(struct ncs_screen *screen, unsigned step)
 					     NCS_VIEW_TABS);
 }
 
-/* The selected channel, NULL if none is. */
+/* Returns the selected channel, or NULL. */
 static const struct ncs_channel_view *
 selected_channel(const struct ncs_screen *screen)
 {
@@ -59,7 +57,7 @@ selected_channel(const struct ncs_screen *screen)
 	return &row->row.rank->now.channels[row->row.index];
 }
 
-/* Leaves a crumb here and shows of a view what is in the focus. */
+/* Leaves a breadcrumb and shows the rows of a view that belong to a focus. */
 static bool go_down(struct ncs_screen *screen, enum ncs_view view,
 		    enum ncs_focus_kind kind, const char *name,
 		    unsigned function)
@@ -96,7 +94,8 @@ static bool go_to_channels(struct ncs_screen *screen,
 	return go_down(screen, NCS_VIEW_CHANNEL, NCS_FOCUS_RANK, rank->id, 0);
 }
 
-/* To its ranks, and there to the one that is behind, or else late. */
+/* Goes to the ranks of a communicator, and there to the rank that is behind, or
+ * else to the straggler. */
 static bool go_to_ranks(struct ncs_screen *screen,
 			const struct ncs_communicator *communicator)
 {
@@ -115,7 +114,7 @@ static bool go_to_ranks(struct ncs_screen *screen,
 	return true;
 }
 
-/* To the sizes of a rank's function. */
+/* Goes to the size classes of a rank's function. */
 static bool go_to_sizes(struct ncs_screen *screen, const struct ncs_row *row)
 {
 	return go_down(screen, NCS_VIEW_CLASS, NCS_FOCUS_FUNCTION,
@@ -140,7 +139,7 @@ bool ncs_screen_go_up(struct ncs_screen *screen)
 	return true;
 }
 
-/* From a channel to the other end of it. */
+/* Goes from a channel to its other end, in the peer. */
 static void go_to_peer(struct ncs_screen *screen, const struct ncs_rank *rank,
 		       uint64_t now_ns)
 {
@@ -167,7 +166,7 @@ static void go_to_peer(struct ncs_screen *screen, const struct ncs_rank *rank,
 			       peer_number);
 }
 
-/* From a rank's channel in a tree to this channel among the others. */
+/* Goes from a channel in a tree to the same channel in the view of channels. */
 static bool go_to_channel(struct ncs_screen *screen,
 			  const struct ncs_rank *rank)
 {
@@ -179,7 +178,8 @@ static bool go_to_channel(struct ncs_screen *screen,
 				       channel->peer);
 }
 
-/* To the channel that it is about, else to the root, seen here or not. */
+/* Goes to the channel of a finding, or else to its root: a rank, or the
+ * communicator if the rank is not seen here. */
 static bool go_to_root(struct ncs_screen *screen,
 		       const struct ncs_finding *finding)
 {
@@ -228,7 +228,6 @@ void ncs_screen_enter(struct ncs_screen *screen, uint64_t now_ns)
 		ncs_screen_say(screen, now_ns, "no deeper; Esc goes back");
 }
 
-/* All functions, or all sizes of all of them. */
 void ncs_screen_toggle_sizes(struct ncs_screen *screen, uint64_t now_ns)
 {
 	if (ncs_screen_tab_of(screen->view) != NCS_VIEW_FUNCTION) {

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Options of the live view; see screen_options.h. */
+/* Options of the live view; see screen_options.h. Must not draw. */
 #include "tui/screen/screen_options.h"
 
 #include "tui/screen/screen_navigation.h"
@@ -7,10 +7,12 @@
 #include "tui/term/term.h"
 #include "tui/text/words.h"
 
+/* The intervals that keys step through. */
 static const uint64_t intervals_ms[] = { 100,  200,   500,   1000, 2000,
 					 5000, 10000, 30000, 60000 };
 
-/* The window as the option names it: it cannot name that since a mark. */
+/* Returns the window as a value of its option, which cannot name the window
+ * since a mark. */
 static enum ncs_window window_option(const struct ncs_screen *screen)
 {
 	enum ncs_window window = screen->model.window;
@@ -61,7 +63,7 @@ void ncs_screen_collect(struct ncs_screen *screen)
 	options->symbols = ncs_term_symbols();
 }
 
-/* What it is now; and why nothing is seen of it, if that is so. */
+/* Shows the value of an option, and the reason if it has no visible effect. */
 static void say_option(struct ncs_screen *screen, enum ncs_option option,
 		       uint64_t now_ns)
 {
@@ -80,7 +82,6 @@ static void say_option(struct ncs_screen *screen, enum ncs_option option,
 		       value, why);
 }
 
-/* The option's next word takes effect. */
 void ncs_screen_step_option(struct ncs_screen *screen, enum ncs_option option,
 			    bool forward, uint64_t now_ns)
 {
@@ -93,7 +94,6 @@ void ncs_screen_step_option(struct ncs_screen *screen, enum ncs_option option,
 	say_option(screen, option, now_ns);
 }
 
-/* Shows a column that is hidden, hides one that is shown. */
 void ncs_screen_toggle_column(struct ncs_screen *screen,
 			      const struct ncs_column *column, uint64_t now_ns)
 {

@@ -25,7 +25,8 @@ unsigned ncs_prompt_keep(struct ncs_screen *screen, uint64_t now_ns)
 	return 0;
 }
 
-/* To whether the file may be written: anything but yes is no. */
+/* Handles the answer to whether the file may be written: all keys but y mean
+ * no. */
 static unsigned answer(struct ncs_screen *screen, int code, uint64_t now_ns)
 {
 	screen->prompt = NCS_PROMPT_NONE;
@@ -46,8 +47,7 @@ void ncs_prompt_open(struct ncs_screen *screen, enum ncs_prompt prompt)
 			 screen->filter);
 }
 
-/* What is typed takes effect at once, but for what changes more than this
- * view. */
+/* Applies a changed text at once, unless it affects more than this view. */
 static void typed(struct ncs_screen *screen)
 {
 	if (screen->prompt == NCS_PROMPT_SEARCH) {
@@ -71,8 +71,8 @@ static void close_prompt(struct ncs_screen *screen)
 	screen->prompt = NCS_PROMPT_NONE;
 }
 
-/* Esc: a search leaves everything as it was, a filter is cleared, nothing is
- * asked for. */
+/* Handles Esc: a search restores the selection, a filter is cleared, other
+ * prompts have no effect. */
 static void cancel_prompt(struct ncs_screen *screen)
 {
 	if (screen->prompt == NCS_PROMPT_SEARCH)
@@ -84,7 +84,7 @@ static void cancel_prompt(struct ncs_screen *screen)
 	ncs_screen_build(screen);
 }
 
-/* Takes back one character, which may be several bytes. */
+/* Erases the last character, which may be several bytes. */
 static void erase_typed(struct ncs_screen *screen)
 {
 	size_t length = strlen(screen->typed);
@@ -140,7 +140,7 @@ static bool edit(struct ncs_screen *screen, int code, uint64_t now_ns)
 	return true;
 }
 
-/* What was typed is asked for. */
+/* Handles Enter for the prompts whose text has an effect only then. */
 static unsigned entered(struct ncs_screen *screen, enum ncs_prompt prompt,
 			uint64_t now_ns)
 {

@@ -22,7 +22,7 @@ void ncs_screen_set_replay(struct ncs_screen *screen, struct ncs_replay *replay,
 	screen->paused = !replay->playing;
 }
 
-/* --- The line -------------------------------------------------------------- */
+/* --- The line ------------------------------------------------------------- */
 
 enum replay_part {
 	PART_POSITION,
@@ -30,7 +30,7 @@ enum replay_part {
 	PART_WALL,
 	PART_CLOCKS,
 	PART_ABNORMAL,
-	PART_BAR, /* takes what is left */
+	PART_BAR, /* takes the rest of the line */
 	PART_COUNT
 };
 
@@ -103,7 +103,8 @@ static int column_of(const struct ncs_replay *replay, uint64_t moment_ns,
 		     (width - 1));
 }
 
-/* What was played, where it is, what is to come; over it what is abnormal. */
+/* Draws the bar: the time before the position, the position, the time after it,
+ * and over it marks at problems. */
 static void draw_bar(struct ncs_screen *screen, int y, int x, int width)
 {
 	const struct ncs_replay *replay = screen->replay;
@@ -149,9 +150,9 @@ void ncs_replay_draw(struct ncs_screen *screen, const struct ncs_rect *rect)
 		draw_bar(screen, rect->y, x, rect->x + rect->width - x);
 }
 
-/* --- Keys ------------------------------------------------------------------ */
+/* --- Keys ----------------------------------------------------------------- */
 
-/* A jump: what came before it is the past. */
+/* Goes to a time, and lets the model be filled with the time before that. */
 static unsigned jump(struct ncs_screen *screen, uint64_t moment_ns,
 		     uint64_t now_ns)
 {
@@ -255,7 +256,7 @@ static bool is_of_recordings(enum ncs_action action)
 	       action == NCS_ACTION_GO_BEGINNING || action == NCS_ACTION_GO_END;
 }
 
-/* What GO opens is screen.c's. */
+/* NCS_ACTION_GO opens a prompt, in screen.c. */
 bool ncs_replay_act(struct ncs_screen *screen, enum ncs_action action,
 		    uint64_t now_ns, unsigned *requests)
 {
@@ -305,7 +306,7 @@ bool ncs_replay_act(struct ncs_screen *screen, enum ncs_action action,
 	}
 }
 
-/* --- The mouse -------------------------------------------------------------- */
+/* --- The mouse ------------------------------------------------------------ */
 
 bool ncs_replay_click(struct ncs_screen *screen, int y, int x, uint64_t now_ns,
 		      unsigned *requests)

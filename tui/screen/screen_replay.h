@@ -1,28 +1,30 @@
 /* SPDX-License-Identifier: MIT */
-/* What the live view has of a recording that is played: a line in its head, and
- * keys that move through it. For tui/screen*.c and tui/screen/live.c. */
+/* A recording in the live view: a line above the table, and keys that move
+ * through the recording. */
 #ifndef NCS_TUI_SCREEN_SCREEN_REPLAY_H
 #define NCS_TUI_SCREEN_SCREEN_REPLAY_H
 
 #include "tui/screen/screen_state.h"
 
-/* Shows a recording from now on; both stay the caller's. */
+/* Shows a recording. Both arguments are borrowed and must outlive the
+ * screen. */
 void ncs_screen_set_replay(struct ncs_screen *screen, struct ncs_replay *replay,
 			   const struct ncs_replay_search *search);
 
-/* Draws its line: where it is, how fast it goes, the time on the wall, and a bar
- * on which what is abnormal is marked. */
+/* Draws the recording's line: its position, speed and wall-clock time, and a
+ * bar on which problems are marked. */
 void ncs_replay_draw(struct ncs_screen *screen, const struct ncs_rect *rect);
 
-/* Does what a key means for a recording, or says that there is none. False: it
- * means what it means elsewhere. */
+/* Handles a key of recordings, and sets *requests; says so if no recording is
+ * shown. Returns false if the key has its usual meaning. */
 bool ncs_replay_act(struct ncs_screen *screen, enum ncs_action action,
 		    uint64_t now_ns, unsigned *requests);
 
-/* Goes to the time that was typed. Returns requests. */
+/* Goes to the time that the user typed. Returns requests. */
 unsigned ncs_replay_go_typed(struct ncs_screen *screen, uint64_t now_ns);
 
-/* Goes to where the bar was clicked; false: that was not the bar. */
+/* Handles a click on the bar, and sets *requests. Returns false if the click
+ * was not on the bar. */
 bool ncs_replay_click(struct ncs_screen *screen, int y, int x, uint64_t now_ns,
 		      unsigned *requests);
 

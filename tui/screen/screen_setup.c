@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
-/* The setup screen: what the live view can change, from the table of options,
- * and what the plugin collects. What keys do to it is in tui/screen/screen.c. */
+/* The setup screen; see screen_setup.h. Its entries are the options that the
+ * live view can change, from the table of options; the plugin's settings; and
+ * the columns of the view. */
 #include "tui/screen/screen_setup.h"
 
 #include <stdio.h>
@@ -16,14 +17,14 @@
 #define NAME_WIDTH 13
 #define VALUE_WIDTH 12
 
-/* --- What it lists -------------------------------------------------------- */
+/* --- Entries -------------------------------------------------------------- */
 
 static bool is_listed(enum ncs_option option)
 {
 	return ncs_options_is_live(option) && option != NCS_OPTION_COLUMNS;
 }
 
-/* The place of the line for what the plugin collects. */
+/* Returns the index of the entry for the plugin's settings. */
 static size_t set_place(void)
 {
 	size_t count = 0;
@@ -63,7 +64,7 @@ struct ncs_setup_entry ncs_setup_entry(enum ncs_view view, size_t place)
 
 /* --- Drawing -------------------------------------------------------------- */
 
-/* What the first process collects: as a rule all do the same. */
+/* Prints the settings of the first process; usually all have the same. */
 static void print_settings(const struct ncs_screen *screen, char *text,
 			   size_t size)
 {
@@ -78,7 +79,7 @@ static void print_settings(const struct ncs_screen *screen, char *text,
 	ncs_format_value(text, size, &value, 0, false);
 }
 
-/* The three parts of a line. */
+/* The three columns of an entry. */
 struct setup_line {
 	const char *name;
 	char value[NCS_OPTION_VALUE_MAX];
@@ -174,7 +175,7 @@ void ncs_setup_draw(struct ncs_screen *screen, const struct ncs_rect *rect)
 
 /* --- Keys and clicks ------------------------------------------------------ */
 
-/* What is selected in the setup takes its next value. */
+/* Sets the selected entry to its next or previous value. */
 static unsigned change_setup(struct ncs_screen *screen, bool forward,
 			     uint64_t now_ns)
 {
@@ -253,7 +254,7 @@ unsigned ncs_setup_key(struct ncs_screen *screen, int code,
 	}
 }
 
-/* A line is selected; one that is already is changed. */
+/* Selects the entry under a click, or changes it if it is selected already. */
 unsigned ncs_setup_click(struct ncs_screen *screen, int y, uint64_t now_ns)
 {
 	size_t place = screen->setup_top + (size_t)(y - 1);

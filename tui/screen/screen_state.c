@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* The state of the live view; see screen_state.h. */
+/* The state of the live view; see screen_state.h. Must not know the other files
+ * of this folder. */
 #include "tui/screen/screen_state.h"
 
 #include <stdarg.h>

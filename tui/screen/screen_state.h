@@ -145,8 +145,8 @@ enum ncs_request {
 /* Returns the table of the view that is shown. */
 struct ncs_grid *ncs_screen_table(struct ncs_screen *screen);
 
-/* Builds that table again, after a change of the model, of the focus, the filter
- * or the order. */
+/* Builds that table again, after a change of the model, of the focus, the
+ * filter or the order. */
 void ncs_screen_build(struct ncs_screen *screen);
 
 /* Shows a message in the last line for some seconds. */

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* The summary above the table; see screen_summary.h. */
+/* The summary above the table; see screen_summary.h. Must not change the state
+ * of the screen. Called for each frame. */
 #include "tui/screen/screen_summary.h"
 
 #include <stdio.h>
@@ -145,8 +146,8 @@ static void append_chain_end(const struct ncs_summary *summary, char *text,
 	}
 }
 
-/* The first ranks and the last one: those between are many in a large ring,
- * and alike. */
+/* Appends the chain's first ranks and the last one. In a large ring, the ranks
+ * between them are many and alike. */
 static void append_chain(const struct ncs_summary *summary, char *text,
 			 size_t size)
 {
@@ -199,7 +200,8 @@ static void append_dead(const struct ncs_summary *summary, char *text,
 		ncs_append(text, size, " and %zu more", summary->dead - 1);
 }
 
-/* What a stuck job is looked at for; "" if nothing is wrong. */
+/* Prints the verdict on the job: errors, the chain of waits, ranks that are
+ * behind, dead ranks; "" if nothing is wrong. */
 static void verdict(const struct ncs_screen *screen, char *text, size_t size)
 {
 	const struct ncs_summary *summary = &screen->summary;
@@ -250,7 +252,7 @@ void ncs_draw_summary(const struct ncs_screen *screen,
 	if (rest.height == 0 || screen->model.rank_count == 0)
 		return;
 	verdict(screen, text, sizeof(text));
-	/* Of one line the verdict has it. */
+	/* If there is one line only, the verdict takes it. */
 	if (rest.height > 1 || !text[0]) {
 		draw_tally(screen, &rest);
 		rest.y++;

@@ -11,7 +11,8 @@ static void say_tags(struct ncs_screen *screen, uint64_t now_ns)
 		       screen->tags.count);
 }
 
-/* The row that may be tagged; NULL: there is none. */
+/* Returns the selected row, or says that there is none to tag and returns
+ * NULL. */
 static const struct ncs_row *taggable(struct ncs_screen *screen,
 				      uint64_t now_ns)
 {

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
-/* View 6, Timeline: a lane for each track of each rank, time from left to
- * right. The lanes' names are a table like those of the other views; the lanes
- * are drawn beside it.
+/* The timeline; see screen_timeline.h. Time runs from left to right. The names
+ * of the tracks are a table like those of the other views; the tracks are drawn
+ * beside it.
  */
 #include "tui/screen/screen_timeline.h"
 
@@ -15,7 +15,7 @@
 #include "tui/term/term.h"
 #include "tui/text/words.h"
 
-/* Between the labels of the axis. */
+/* Minimum distance of the labels of the axis. */
 #define TICK_COLUMNS 12
 #define LABEL_BYTES 96
 
@@ -30,7 +30,7 @@ bool ncs_timeline_shows(const struct ncs_screen *screen, const char *id)
 	return false;
 }
 
-/* --- Keys ---------------------------------------------------------------- */
+/* --- Keys ----------------------------------------------------------------- */
 
 bool ncs_timeline_act(struct ncs_screen *screen, enum ncs_action action,
 		      uint64_t now_ns)
@@ -74,9 +74,9 @@ void ncs_timeline_click(struct ncs_screen *screen, int x)
 		time->cursor = time->x + time->width - 1 - x;
 }
 
-/* --- Drawing ------------------------------------------------------------- */
+/* --- Drawing -------------------------------------------------------------- */
 
-/* Columns of the lanes' names, with marks. */
+/* Returns the columns for the names of the tracks, with their marks. */
 static int names_width(int width)
 {
 	if (width < 60)
@@ -86,7 +86,7 @@ static int names_width(int width)
 	return width < 160 ? 34 : 48;
 }
 
-/* In the unit of the ticks, exactly. */
+/* Prints a time relative to now in the unit of the ticks. */
 static void tick_label(char *text, size_t size, int64_t offset_ns,
 		       int64_t tick_ns)
 {
@@ -108,13 +108,14 @@ static void tick_label(char *text, size_t size, int64_t offset_ns,
 			 (long long)(offset_ns / units[i].ns), units[i].unit);
 }
 
-/* Round times before now, where there is room for what they are. */
+/* Draws labels at round times before now, where there is room, and the
+ * cursor. */
 static void draw_axis(const struct ncs_screen *screen,
 		      const struct ncs_axis *axis, int y, int x)
 {
 	int64_t tick_ns = ncs_axis_tick_ns(axis, TICK_COLUMNS);
 	int64_t from_ns = ncs_axis_ns(axis, 0) - ncs_timeline_latest_ns(screen);
-	/* The first tick within; all are negative. */
+	/* The first tick on the axis. All times are negative. */
 	int64_t offset_ns = -(-from_ns / tick_ns) * tick_ns;
 	int free_from = 0;
 	char text[32];
@@ -140,7 +141,7 @@ static void draw_axis(const struct ncs_screen *screen,
 #define CHANNEL(state) NCS_ACTIVITY_CHANNEL + NCS_CHANNEL_##state
 #define PROXY(state) NCS_ACTIVITY_PROXY + NCS_PROXY_##state
 
-/* Those that are not here are plain text. */
+/* Roles of activities. Those that are not listed are plain text. */
 static const enum ncs_role roles[NCS_ACTIVITY_COUNT] = {
 	[CHANNEL(SEND_GPU_WAIT)] = NCS_ROLE_WAITS_GPU,
 	[CHANNEL(RECV_GPU_WAIT)] = NCS_ROLE_WAITS_GPU,
@@ -159,7 +160,8 @@ static const enum ncs_role roles[NCS_ACTIVITY_COUNT] = {
 	[NCS_ACTIVITY_LOST] = NCS_ROLE_NOTE,
 };
 
-/* Of a cell in which there is more than is shown. */
+/* Returns the role of a cell with more activities than the one that is
+ * shown. */
 static enum ncs_role more(enum ncs_role role)
 {
 	switch (role) {
@@ -187,9 +189,9 @@ static void draw_cell(const struct ncs_cell *cell, enum ncs_role role, int y,
 			     text);
 }
 
-static void draw_lane(const struct ncs_screen *screen,
-		      const struct ncs_row *row, const struct ncs_axis *axis,
-		      int y, int x)
+static void draw_track(const struct ncs_screen *screen,
+		       const struct ncs_row *row, const struct ncs_axis *axis,
+		       int y, int x)
 {
 	const struct ncs_time_view *time = &screen->time;
 	struct ncs_track track = ncs_timeline_track(row);
@@ -213,7 +215,8 @@ static void draw_lane(const struct ncs_screen *screen,
 	}
 }
 
-/* How much later than the first rank this one began what is highlighted. */
+/* Draws how much later than the first rank this one began the highlighted
+ * collective. */
 static void draw_later(const struct ncs_screen *screen,
 		       const struct ncs_row *row, uint64_t first_ns, int y,
 		       int end_x)
@@ -231,7 +234,8 @@ static void draw_later(const struct ncs_screen *screen,
 		     NCS_ROLE_LIT, text);
 }
 
-/* UINT64_MAX: nobody has. */
+/* Returns when the first rank began the highlighted collective, or
+ * UINT64_MAX. */
 static uint64_t first_began_ns(const struct ncs_screen *screen)
 {
 	uint64_t first_ns = UINT64_MAX;
@@ -245,8 +249,8 @@ static uint64_t first_began_ns(const struct ncs_screen *screen)
 	return first_ns;
 }
 
-static void draw_lanes(struct ncs_screen *screen, const struct ncs_axis *axis,
-		       const struct ncs_rect *rows, int x)
+static void draw_tracks(struct ncs_screen *screen, const struct ncs_axis *axis,
+			const struct ncs_rect *rows, int x)
 {
 	const struct ncs_grid *table = &screen->tables[NCS_VIEW_TIMELINE];
 	uint64_t first_ns = screen->time.highlights ? first_began_ns(screen) :
@@ -259,7 +263,7 @@ static void draw_lanes(struct ncs_screen *screen, const struct ncs_axis *axis,
 		if (place >= table->count)
 			break;
 		row = &table->rows[place].row;
-		draw_lane(screen, row, axis, rows->y + i, x);
+		draw_track(screen, row, axis, rows->y + i, x);
 		if (screen->time.highlights)
 			draw_later(screen, row, first_ns, rows->y + i, x - 1);
 	}
@@ -280,10 +284,10 @@ void ncs_timeline_draw(struct ncs_screen *screen, const struct ncs_rect *header,
 	screen->time.x = rows->x + names;
 	axis = ncs_timeline_axis(screen);
 	ncs_grid_draw(table, &left_header, &left_rows);
-	/* That some columns have no room is as it should be. */
+	/* Columns without room are not worth a note here. */
 	table->shown_columns = table->column_count;
 	if (axis.width <= 0)
 		return;
 	draw_axis(screen, &axis, header->y, header->x + names);
-	draw_lanes(screen, &axis, rows, rows->x + names);
+	draw_tracks(screen, &axis, rows, rows->x + names);
 }

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* The time axis of the timeline; see timeline_axis.h. */
+/* The time axis of the timeline; see timeline_axis.h. Must not draw. */
 #include "tui/screen/timeline_axis.h"
 
 #define FIRST_CELL_NS 500000
@@ -9,8 +9,6 @@ void ncs_timeline_init(struct ncs_time_view *time)
 	*time = (struct ncs_time_view){ .cell_ns = FIRST_CELL_NS };
 }
 
-/* Until when anything is known: that is a little before a recording's moment, as
- * its states were taken at intervals. */
 int64_t ncs_timeline_latest_ns(const struct ncs_screen *screen)
 {
 	const struct ncs_model *model = &screen->model;
@@ -50,7 +48,7 @@ static void set_axis(struct ncs_screen *screen, const struct ncs_axis *axis)
 	time->fixed = axis->end_ns < ncs_timeline_latest_ns(screen);
 }
 
-/* Now stays where it is, at the right edge. */
+/* Zooms around the cursor; now, if it is selected, stays at the right edge. */
 static void zoom(struct ncs_screen *screen, bool in)
 {
 	struct ncs_axis axis = ncs_timeline_axis(screen);
@@ -70,7 +68,7 @@ static void pan(struct ncs_screen *screen, bool back)
 	set_axis(screen, &axis);
 }
 
-/* At an edge the time moves below the cursor. */
+/* Moves the cursor. At an edge, the axis moves instead. */
 static void move_cursor(struct ncs_screen *screen, bool back)
 {
 	struct ncs_time_view *time = &screen->time;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* What is under the timeline's cursor; see timeline_text.h. */
+/* The activity under the timeline's cursor in words; see timeline_text.h. */
 #include "tui/screen/timeline_text.h"
 
 #include <stdio.h>
@@ -33,7 +33,7 @@ static bool find(const struct ncs_screen *screen, const struct ncs_row *row,
 			      found, count);
 }
 
-/* ".500000" is ".5", ".000000" is nothing. */
+/* Cuts trailing zeros: ".500000" becomes ".5", ".000000" becomes "". */
 static void cut_zeros(char *fraction)
 {
 	size_t length = strlen(fraction);
@@ -43,7 +43,7 @@ static void cut_zeros(char *fraction)
 		fraction[--length] = '\0';
 }
 
-/* Exactly: "-12.345678ms". */
+/* Appends a time with all digits: "-12.345678ms". */
 static void append_offset(char *text, size_t size, int64_t offset_ns)
 {
 	static const struct {
@@ -92,7 +92,7 @@ static void append_collective(const struct ncs_rank *rank,
 			   (unsigned long long)collective.sequence_number);
 }
 
-/* The whole step, of which the stretch is one wait. */
+/* Appends the whole step, of which the stretch under the cursor is one wait. */
 static void append_step(const struct ncs_rank *rank,
 			const struct ncs_record *record, char *text,
 			size_t size)
@@ -170,11 +170,11 @@ static void append_nothing(const struct ncs_screen *screen,
 					   .activity));
 }
 
-/* Who began the highlighted collective first, and who last. */
+/* Appends the first and the last rank that began the highlighted collective. */
 static void append_highlighted(const struct ncs_screen *screen, char *text,
 			       size_t size)
 {
-	const struct ncs_collective *lit = &screen->time.highlighted;
+	const struct ncs_collective *highlighted = &screen->time.highlighted;
 	const struct ncs_rank *first = NULL, *last = NULL;
 	uint64_t first_ns = 0, last_ns = 0;
 	struct ncs_presence part;
@@ -184,7 +184,7 @@ static void append_highlighted(const struct ncs_screen *screen, char *text,
 	for (size_t i = 0; i < screen->model.rank_count; i++) {
 		const struct ncs_rank *rank = screen->model.ranks[i];
 
-		if (!ncs_collective_find(rank, lit, &part))
+		if (!ncs_collective_find(rank, highlighted, &part))
 			continue;
 		if (!first || part.start_ns < first_ns) {
 			first = rank;
@@ -196,8 +196,9 @@ static void append_highlighted(const struct ncs_screen *screen, char *text,
 		}
 		count++;
 	}
-	ncs_append(text, size, "%s %llu", ncs_function_name(lit->function),
-		   (unsigned long long)lit->sequence_number);
+	ncs_append(text, size, "%s %llu",
+		   ncs_function_name(highlighted->function),
+		   (unsigned long long)highlighted->sequence_number);
 	if (!first) {
 		ncs_append(text, size, " is no longer known. ");
 		return;
@@ -212,7 +213,7 @@ static void append_highlighted(const struct ncs_screen *screen, char *text,
 	ncs_append(text, size, ". ");
 }
 
-/* Whether records of a time that is shown were lost. */
+/* Whether records of the time on the screen were lost. */
 static bool shows_loss(const struct ncs_screen *screen,
 		       const struct ncs_latest *latest)
 {

@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: MIT */
-/* What is under the timeline's cursor, in words. Must not draw. */
+/* The activity under the timeline's cursor in words. Must not draw. */
 #ifndef NCS_TUI_SCREEN_TIMELINE_TEXT_H
 #define NCS_TUI_SCREEN_TIMELINE_TEXT_H
 
 #include "tui/screen/screen_state.h"
 
-/* Appends a sentence on the activity under the cursor, and one on the collective
- * that is highlighted. There must be a selected row. */
+/* Appends a sentence on the activity under the cursor, and one on the
+ * collective that is highlighted. There must be a selected row. */
 void ncs_timeline_explain(const struct ncs_screen *screen, char *text,
 			  size_t size);
 

@@ -14,8 +14,8 @@ bool ncs_grid_is_frozen(const struct ncs_column *column)
 	return column->priority >= 9;
 }
 
-/* Returns the width below which a column is dropped. A text may be cut; a number
- * must not be, because half of "12/345" is another step. */
+/* Returns the width below which a column is dropped. A text may be cut; a
+ * number must not be, because half of "12/345" is another step. */
 static int least_width(const struct ncs_grid *table, size_t index)
 {
 	const struct ncs_column *column = table->columns[index];
@@ -79,8 +79,8 @@ static size_t first_scrolled(const struct ncs_grid *table)
 	return table->column_count;
 }
 
-/* Keeps as many frozen columns as there is room for. Returns the width that they
- * take, with a gap. */
+/* Keeps as many frozen columns as there is room for. Returns the width that
+ * they take, with a gap. */
 static int keep_frozen(const struct ncs_grid *table, int room, bool *kept)
 {
 	struct ncs_item items[NCS_GRID_COLUMNS_MAX];
@@ -102,8 +102,8 @@ static int keep_frozen(const struct ncs_grid *table, int room, bool *kept)
 	return used > 0 ? used + GAP : 0;
 }
 
-/* Scrolled: keeps the column that was scrolled to, then the frozen columns, then
- * as many as there is room for from the first on. */
+/* Scrolled: keeps the column that was scrolled to, then the frozen columns,
+ * then as many as there is room for from the first on. */
 static void keep_by_place(const struct ncs_grid *table, int room, bool *kept)
 {
 	size_t first = first_scrolled(table);

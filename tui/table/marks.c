@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* Sets of rows by name; see marks.h. The user makes marks one by one, so the sets
- * are small and searched linearly. */
+/* Sets of rows by name; see marks.h. The user makes marks one by one, so the
+ * sets are small and searched linearly. */
 #include "tui/table/marks.h"
 
 #include <stdlib.h>

@@ -94,8 +94,7 @@ enum ncs_severity ncs_grid_severity(const struct ncs_grid *table,
 	if (row->unreadable)
 		return NCS_NOTE;
 	if (table->suspect && row->row.rank == table->suspect &&
-	    (row->row.view == NCS_VIEW_RANK ||
-	     row->row.view == NCS_VIEW_PROXY))
+	    (row->row.view == NCS_VIEW_RANK || row->row.view == NCS_VIEW_PROXY))
 		return NCS_SUSPECT;
 	return ncs_grid_rules_of(table, row)->severity(&row->row);
 }

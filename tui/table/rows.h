@@ -74,8 +74,8 @@ struct ncs_grid {
 
 	struct ncs_grid_row *rows;
 	size_t count;
-	size_t passed; /* rows of this view that passed the filters, folded or not */
-	size_t total; /* rows of this view before any filter */
+	size_t passed; /* rows that passed the filters, folded or not */
+	size_t total;  /* rows of this view before any filter */
 	size_t capacity;
 	struct ncs_row *scratch;
 	size_t scratch_capacity;
@@ -149,7 +149,8 @@ bool ncs_grid_is_downwards(const struct ncs_grid *table);
 /* Gets the name of a row, readable or not. Its id is the model's. */
 void ncs_grid_row_key(const struct ncs_grid_row *row, struct ncs_grid_key *key);
 
-/* Returns the channel of a row of the channels or the timeline view, or NULL. */
+/* Returns the channel of a row of the channels or the timeline view, or
+ * NULL. */
 const struct ncs_channel_view *ncs_grid_channel(const struct ncs_grid_row *row);
 
 /* Returns the rules of a row, which in a tree may be another view's. */

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
-/* A scrolling table over the model; see table.h. Must not distinguish views (the
- * rules say what differs) and must not read the model beyond its rows. Called
- * for each sample and each key.
+/* A scrolling table over the model; see table.h. Must not distinguish views
+ * (the rules say what differs) and must not read the model beyond its rows.
+ * Called for each sample and each key.
  */
 #include "tui/table/table.h"
 
@@ -212,8 +212,9 @@ static void pin(struct ncs_grid *table)
 	table->pinned = true;
 }
 
-/* Finds the selected row again after a build. If it is gone, the row in its place
- * is selected: permanently, unless the user follows the row that is gone. */
+/* Finds the selected row again after a build. If it is gone, the row in its
+ * place is selected: permanently, unless the user follows the row that is
+ * gone. */
 static void find_selected(struct ncs_grid *table)
 {
 	if (!table->pinned)

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* Keys and clicks on a table; see table_actions.h. Must not build or draw it. */
+/* Keys and clicks on a table; see table_actions.h. Must not build or draw
+ * it. */
 #include "tui/table/table_actions.h"
 
 #include <stdio.h>
@@ -48,8 +49,8 @@ static void say_order(const struct ncs_grid *table, char *notice, size_t size)
 			 ncs_grid_is_downwards(table) ? "largest" : "smallest");
 }
 
-/* Steps through the orders: the model's order, then each column, then the model's
- * order again. */
+/* Steps through the orders: the model's order, then each column, then the
+ * model's order again. */
 static void sort_step(struct ncs_grid *table, size_t step)
 {
 	size_t orders = table->column_count + 1, place = 0;
@@ -159,8 +160,8 @@ static void toggle_tree(struct ncs_grid *table, char *notice, size_t size)
 				  "no tree");
 }
 
-/* Folds or unfolds the selected row. Folding a row without an open fold folds its
- * parent. */
+/* Folds or unfolds the selected row. Folding a row without an open fold folds
+ * its parent. */
 static void set_open(struct ncs_grid *table, bool open, char *notice,
 		     size_t size)
 {

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* A table as a tree; see tree.h. Must not distinguish views: the view's rules say
- * what may be above and below its rows. */
+/* A table as a tree; see tree.h. Must not distinguish views: the view's rules
+ * say what may be above and below its rows. */
 #include "tui/table/tree.h"
 
 #include <stdint.h>
@@ -67,8 +67,8 @@ static int compare_groups(const void *left, const void *right)
 	return (a->place > b->place) - (a->place < b->place);
 }
 
-/* Puts rows of one communicator together. Returns the number of communicators, or
- * NO_GROUP if there is no memory. */
+/* Puts rows of one communicator together. Returns the number of communicators,
+ * or NO_GROUP if there is no memory. */
 static size_t group_rows(struct ncs_grid *table, const struct ncs_model *model)
 {
 	size_t *groups = calloc(model->communicator_count + 1, sizeof(*groups));

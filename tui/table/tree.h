@@ -49,8 +49,8 @@ bool ncs_tree_set_open(struct ncs_tree *tree, const struct ncs_grid_key *key,
 /* Unfolds all rows, or folds all if they are all unfolded. */
 void ncs_tree_set_all(struct ncs_tree *tree);
 
-/* Arranges the table's sorted rows as a tree. Returns false, and leaves the rows
- * as they are, if there is no memory. */
+/* Arranges the table's sorted rows as a tree. Returns false, and leaves the
+ * rows as they are, if there is no memory. */
 bool ncs_tree_arrange(struct ncs_grid *table,
 		      const struct ncs_grid_query *query);
 

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: MIT */
-/* Keys of the live view; see keys.h. Must not act, and must not know the screen:
- * tui/screen/screen.c executes actions.
+/* Keys of the live view; see keys.h. Must not act, and must not know the
+ * screen: tui/screen/screen.c executes actions.
  *
- * Called for each key. The table is so short that it is searched each time, rather
- * than through an index that could differ from it.
+ * Called for each key. The table is so short that it is searched each time,
+ * rather than through an index that could differ from it.
  */
 #include "tui/term/keys.h"
 

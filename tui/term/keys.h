@@ -2,7 +2,8 @@
 /* Keys of the live view: from the codes that curses reads to actions, and from
  * names to codes.
  *
- * Everything is generated from include/ncclstat/tables/keys.def. Pure functions.
+ * Everything is generated from include/ncclstat/tables/keys.def. Pure
+ * functions.
  */
 #ifndef NCS_TUI_TERM_KEYS_H
 #define NCS_TUI_TERM_KEYS_H
@@ -44,16 +45,16 @@ extern const char *const ncs_key_group_titles[NCS_KEY_GROUP_COUNT];
 /* Returns the action of a key that curses read, or NCS_ACTION_NONE. */
 enum ncs_action ncs_key_action(int code);
 
-/* Maps the codes that different terminals send for Enter and Backspace to one code
- * each. Returns other codes unchanged. */
+/* Maps the codes that different terminals send for Enter and Backspace to one
+ * code each. Returns other codes unchanged. */
 int ncs_key_normalize(int code);
 
-/* Returns the code of the key with a name of `length` bytes, or -1 if there is no
- * such key. */
+/* Returns the code of the key with a name of `length` bytes, or -1 if there is
+ * no such key. */
 int ncs_key_code(const char *name, size_t length);
 
-/* Moves *list to the next name in a list separated by blanks. Returns the length
- * of the name, 0 at the end. */
+/* Moves *list to the next name in a list separated by blanks. Returns the
+ * length of the name, 0 at the end. */
 size_t ncs_key_next_name(const char **list);
 
 /* Returns the number of a key's function key in the bar, 0 if it has none. */

@@ -50,7 +50,8 @@ static bool take_line(struct layout_plan *plan, enum ncs_screen_part part)
 }
 
 /* Drops a line, or a form, of the least important part that is still there. */
-static bool give_up(struct layout_plan *plan, const struct ncs_layout_request *request)
+static bool give_up(struct layout_plan *plan,
+		    const struct ncs_layout_request *request)
 {
 	return take_line(plan, NCS_PART_INFO) ||
 	       take_line(plan, NCS_PART_SUMMARY) ||

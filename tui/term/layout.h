@@ -41,7 +41,7 @@ struct ncs_layout_request {
 	int width;
 	bool title;
 	int summary;       /* maximum number of lines */
-	const int *detail; /* heights of the detail's forms, the largest first */
+	const int *detail; /* heights of its forms, the largest first */
 	size_t detail_count;
 	int info; /* maximum number of lines */
 };
@@ -51,9 +51,9 @@ struct ncs_layout {
 	struct ncs_rect part[NCS_PART_COUNT];
 };
 
-/* Computes the layout. As the height shrinks, these are dropped in turn: the info
- * lines, the summary, the larger forms of the detail, the tabs, the bar, the
- * detail, the title. */
+/* Computes the layout. As the height shrinks, these are dropped in turn: the
+ * info lines, the summary, the larger forms of the detail, the tabs, the bar,
+ * the detail, the title. */
 void ncs_layout_compute(struct ncs_layout *layout,
 			const struct ncs_layout_request *request);
 
@@ -64,11 +64,12 @@ struct ncs_item {
 	bool kept;         /* result: the item has room */
 };
 
-/* Chooses the items that are kept in `width` columns, with `gap` columns between
- * two. Among the items of the lowest priority, the rightmost one that makes enough
- * room is dropped, or else the widest, so that few are lost. Then dropped items
- * that fit after all are kept again, the highest priority first, except those for
- * wide screens (priorities 1 and 2). Returns the width in use. */
+/* Chooses the items that are kept in `width` columns, with `gap` columns
+ * between two. Among the items of the lowest priority, the rightmost one that
+ * makes enough room is dropped, or else the widest, so that few are lost. Then
+ * dropped items that fit after all are kept again, the highest priority first,
+ * except those for wide screens (priorities 1 and 2). Returns the width in
+ * use. */
 int ncs_layout_fit(struct ncs_item *items, size_t count, int width, int gap);
 
 #endif

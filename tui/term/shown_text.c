@@ -19,7 +19,8 @@ static uint32_t next_character(const char **text)
 	return character;
 }
 
-/* Returns ASCII for the characters that the program's own texts use, else "?". */
+/* Returns ASCII for the characters that the program's own texts use, else
+ * "?". */
 static const char *ascii_for(uint32_t code)
 {
 	static const struct {

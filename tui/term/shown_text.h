@@ -20,8 +20,8 @@ struct ncs_shown_text {
 	int width; /* sum of the cells */
 };
 
-/* Converts UTF-8; what is not valid, or cannot be shown, becomes '?'. If `ascii`,
- * other characters are replaced by ASCII. */
+/* Converts UTF-8; what is not valid, or cannot be shown, becomes '?'. If
+ * `ascii`, other characters are replaced by ASCII. */
 void ncs_shown_text_set(struct ncs_shown_text *shown, const char *text,
 			bool ascii);
 

@@ -19,7 +19,8 @@ struct sparkline {
 
 /* Returns the value in a part of a column (with braille dots, a column has two
  * parts); negative if none is shown there. */
-static double value_at(const struct sparkline *line, unsigned column, unsigned part)
+static double value_at(const struct sparkline *line, unsigned column,
+		       unsigned part)
 {
 	unsigned places = line->width * line->per_column;
 	unsigned newest = (unsigned)((line->count - 1) % places);
@@ -29,7 +30,8 @@ static double value_at(const struct sparkline *line, unsigned column, unsigned p
 
 	if (age >= line->count || (column == gap && line->width > 1))
 		return -1;
-	/* To the right of the newest value, in its column, the oldest would be. */
+	/* To the right of the newest value, in its column, the oldest would
+	 * be. */
 	if (column == newest / line->per_column && place > newest)
 		return -1;
 	return line->trace->values[(line->count - 1 - age) % NCS_RECENT_LENGTH];
@@ -65,8 +67,8 @@ static unsigned level_at(const struct sparkline *line, unsigned column,
 	return level < levels ? level : levels;
 }
 
-static void append_braille(const struct sparkline *line, unsigned column, char *text,
-			   size_t size)
+static void append_braille(const struct sparkline *line, unsigned column,
+			   char *text, size_t size)
 {
 	/* The dots of the left and the right half of a cell, by height. */
 	static const unsigned char left[DOTS + 1] = { 0, 0x40, 0x44, 0x46,

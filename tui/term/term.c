@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /* The terminal; see term.h. The only file that calls curses, apart from tests.
  *
- * Must not know what is drawn, and must never leave the terminal changed: however
- * the process ends, the terminal's modes and screen are put back
+ * Must not know what is drawn, and must never leave the terminal changed:
+ * however the process ends, the terminal's modes and screen are put back
  * (terminal_rescue.h). One thread; the state below is the process's terminal.
  */
 #include "tui/term/term.h"
@@ -163,8 +163,8 @@ static SCREEN *new_screen(const struct ncs_term_config *config,
 	return screen;
 }
 
-/* Sets the modes. Errors are ignored because the view works without; curs_set(),
- * for example, fails on a vt100. */
+/* Sets the modes. Errors are ignored because the view works without;
+ * curs_set(), for example, fails on a vt100. */
 static void set_modes(void)
 {
 	cbreak();
@@ -454,8 +454,8 @@ static int read_mouse_bytes(void)
 	return take_mouse(bytes[0] - ' ', bytes[1] - ' ', bytes[2] - ' ');
 }
 
-/* Reads a report of the mouse after its introducer; the rest may still be on its
- * way. */
+/* Reads a report of the mouse after its introducer; the rest may still be on
+ * its way. */
 static int read_mouse(int introducer)
 {
 	int code;
@@ -466,8 +466,9 @@ static int read_mouse(int introducer)
 	return term.has_mouse ? code : 0;
 }
 
-/* Reads an escape sequence that the terminal's description does not know: a report
- * of the mouse, or an unknown key. Its characters must not be taken for keys. */
+/* Reads an escape sequence that the terminal's description does not know: a
+ * report of the mouse, or an unknown key. Its characters must not be taken for
+ * keys. */
 static int unknown_sequence(int introducer)
 {
 	int code = next_code();

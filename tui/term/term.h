@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: MIT */
-/* The terminal: taking it over and giving it back, keys and the mouse, and drawing
- * in colours and symbols. The only user of curses.
+/* The terminal: taking it over and giving it back, keys and the mouse, and
+ * drawing in colours and symbols. The only user of curses.
  *
- * There is one terminal, so there is one state; call all functions from the main
- * thread. Between start and stop everything that is written to the screen goes
- * through here, so that no text from a segment can reach the terminal as a control
- * sequence.
+ * There is one terminal, so there is one state; call all functions from the
+ * main thread. Between start and stop everything that is written to the screen
+ * goes through here, so that no text from a segment can reach the terminal as a
+ * control sequence.
  */
 #ifndef NCS_TUI_TERM_TERM_H
 #define NCS_TUI_TERM_TERM_H
@@ -13,9 +13,9 @@
 #include <stdbool.h>
 #include <stdio.h>
 
-/* Two of the 256 colours: an orange and a blue that users who cannot distinguish
- * red from green can distinguish, readable on black and on white. On terminals
- * with fewer colours they become yellow and cyan. */
+/* Two of the 256 colours: an orange and a blue that users who cannot
+ * distinguish red from green can distinguish, readable on black and on white.
+ * On terminals with fewer colours they become yellow and cyan. */
 #define NCS_ORANGE 166
 #define NCS_BLUE 32
 
@@ -83,8 +83,8 @@ enum ncs_role {
 	NCS_ROLE_COUNT
 };
 
-/* X(ID, lines and blocks, bars of braille dots, ASCII). A symbol is equally wide
- * in all three sets. */
+/* X(ID, lines and blocks, bars of braille dots, ASCII). A symbol is equally
+ * wide in all three sets. */
 #define NCS_SYMBOLS(X)                   \
 	X(SORT_DOWN, "▼", "▼", "v")      \
 	X(SORT_UP, "▲", "▲", "^")        \
@@ -135,23 +135,23 @@ struct ncs_term_config {
 	int width;
 };
 
-/* Takes the terminal over. Returns 0; -EBUSY if that was done before; -ENOMEM; or
- * -ENOTSUP, with the terminal untouched, if it cannot be used because its type is
- * unknown or cannot place the cursor, or because it is not a terminal. Call
- * setlocale(LC_CTYPE) before. */
+/* Takes the terminal over. Returns 0; -EBUSY if that was done before; -ENOMEM;
+ * or -ENOTSUP, with the terminal untouched, if it cannot be used because its
+ * type is unknown or cannot place the cursor, or because it is not a terminal.
+ * Call setlocale(LC_CTYPE) before. */
 int ncs_term_start(const struct ncs_term_config *config);
 
-/* Gives the terminal back as it was. Also called by exit(); a fatal signal has the
- * same effect. */
+/* Gives the terminal back as it was. Also called by exit(); a fatal signal has
+ * the same effect. */
 void ncs_term_stop(void);
 
 /* Gives the terminal back, stops this process as Ctrl-Z does, and takes the
  * terminal over again when the process continues. SIGTSTP must be blocked. */
 void ncs_term_suspend(void);
 
-/* Make the next flush paint the whole screen: resume after the process was stopped
- * and continued, resize after a change of the terminal's size. Both read the size
- * again. */
+/* Make the next flush paint the whole screen: resume after the process was
+ * stopped and continued, resize after a change of the terminal's size. Both
+ * read the size again. */
 void ncs_term_resume(void);
 void ncs_term_resize(void);
 void ncs_term_repaint(void);
@@ -161,8 +161,8 @@ int ncs_term_height(void);
 int ncs_term_width(void);
 
 /* Set and get the scheme and the symbols that the user wants; at first they are
- * the first of each enum. A terminal without colours shows every scheme as mono; a
- * locale that is not UTF-8 shows every set of symbols as ASCII. */
+ * the first of each enum. A terminal without colours shows every scheme as
+ * mono; a locale that is not UTF-8 shows every set of symbols as ASCII. */
 void ncs_term_set_scheme(enum ncs_scheme scheme);
 void ncs_term_set_symbols(enum ncs_symbol_set symbols);
 enum ncs_scheme ncs_term_scheme(void);
@@ -176,13 +176,13 @@ bool ncs_term_has_symbols(void);
 enum ncs_symbol_set ncs_term_shown_symbols(void);
 bool ncs_term_shows_ascii(void);
 
-/* Returns the next key, as curses encodes it; 0 for an unknown key; -1 if there is
- * none. Does not wait for a key. */
+/* Returns the next key, as curses encodes it; 0 for an unknown key; -1 if there
+ * is none. Does not wait for a key. */
 int ncs_term_key(void);
 
-/* Turn reports of the mouse on or off, if the terminal has one; get whether they
- * are on. They are off at first, because they disable the terminal's own use of
- * the mouse, such as copying text. */
+/* Turn reports of the mouse on or off, if the terminal has one; get whether
+ * they are on. They are off at first, because they disable the terminal's own
+ * use of the mouse, such as copying text. */
 void ncs_term_set_mouse(bool on);
 bool ncs_term_has_mouse(void);
 
@@ -205,15 +205,15 @@ bool ncs_term_mouse(int code, struct ncs_mouse *mouse);
 
 /* --- Drawing -------------------------------------------------------------- */
 
-/* Begin and end a frame: erase, draw, flush. Only the differences from the frame
- * before are written to the terminal. */
+/* Begin and end a frame: erase, draw, flush. Only the differences from the
+ * frame before are written to the terminal. */
 void ncs_term_erase(void);
 void ncs_term_flush(void);
 
-/* Draws UTF-8 text in at most `width` columns; a longer text is cut and ends with
- * NCS_SYMBOL_CUT. Characters that cannot be shown are replaced, control characters
- * by '?'. Any part may lie outside the screen. Returns the number of columns
- * used. */
+/* Draws UTF-8 text in at most `width` columns; a longer text is cut and ends
+ * with NCS_SYMBOL_CUT. Characters that cannot be shown are replaced, control
+ * characters by '?'. Any part may lie outside the screen. Returns the number of
+ * columns used. */
 int ncs_term_put(int y, int x, int width, enum ncs_role role,
 		 const char *text);
 
@@ -230,8 +230,8 @@ void ncs_term_cursor(int y, int x, bool visible);
 /* Returns a symbol in the set that is shown, as UTF-8. */
 const char *ncs_term_symbol(enum ncs_symbol symbol);
 
-/* Writes the contents of the screen to a file, as lines of UTF-8 without trailing
- * blanks. Returns false if the file could not be written. */
+/* Writes the contents of the screen to a file, as lines of UTF-8 without
+ * trailing blanks. Returns false if the file could not be written. */
 bool ncs_term_save(FILE *file);
 
 /* Draws a symbol `count` times. */

@@ -152,8 +152,8 @@ void ncs_rescue_hold_stderr(void)
 	rescue.held_stderr = held;
 }
 
-/* Without this, giving the terminal back would wait for ever for output that the
- * user has stopped. */
+/* Without this, giving the terminal back would wait for ever for output that
+ * the user has stopped. */
 void ncs_rescue_resume_output(void)
 {
 	struct pollfd output = { .fd = rescue.file, .events = POLLOUT };

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* Sentences of the diagnosis: the table's, with who and what put in. */
+/* Sentences of the diagnosis; see finding_text.h. They come from the table of
+ * verdicts, with ranks, channels and calls filled in. */
 #include "tui/text/finding_text.h"
 
 #include <inttypes.h>
@@ -11,7 +12,7 @@
 #include "tui/text/format.h"
 #include "tui/text/words.h"
 
-/* --- Pieces --------------------------------------------------------------- */
+/* --- Parts of sentences --------------------------------------------------- */
 
 static bool is_on_one_node(const struct ncs_communicator *communicator)
 {
@@ -75,7 +76,7 @@ static void append_channel(const struct ncs_finding *finding, char *text,
 
 /* --- The sentence --------------------------------------------------------- */
 
-/* Appends what a $word of the table stands for; how long the word is. */
+/* Appends the text for a $word of the table. Returns the length of the word. */
 static size_t expand(const struct ncs_finding *finding, const char *word,
 		     char *text, size_t size)
 {

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
-/* What the diagnosis found, in words.
+/* Findings of the diagnosis in words.
  *
- * Pure functions. Texts are raw: names in them come from shared memory and are
- * to be cleaned before they are shown.
+ * Pure functions. Names in the texts come from shared memory: clean the texts
+ * before printing them (ncs_format_clean()).
  */
 #ifndef NCS_TUI_TEXT_FINDING_TEXT_H
 #define NCS_TUI_TEXT_FINDING_TEXT_H
@@ -14,11 +14,12 @@
 /* Room for any sentence. */
 #define NCS_SENTENCE_MAX 512
 
-/* The verdict in one sentence: who, what, for how long. */
+/* Prints the verdict in one sentence: the rank, the problem, its duration. */
 void ncs_finding_sentence(const struct ncs_finding *finding, char *text,
 			  size_t size);
 
-/* One clause: who was seen to do, or not to do, what. */
+/* Prints one clause on a piece of evidence: a rank, and the activity or absence
+ * of activity that was observed. */
 void ncs_evidence_text(const struct ncs_evidence *evidence, char *text,
 		       size_t size);
 

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* Values as text. Pure but for wcwidth(), which asks the locale; see
- * format.h. */
+/* Values as text; see format.h. Pure but for wcwidth(), which depends on the
+ * locale. */
 #include "tui/text/format.h"
 
 #include <inttypes.h>
@@ -11,14 +11,14 @@
 
 #include "analysis/base/utf8.h"
 
-/* --- Strings ------------------------------------------------------------ */
+/* --- Strings -------------------------------------------------------------- */
 
 void ncs_format_clean(char *text, size_t size, const char *raw, bool ascii)
 {
 	ncs_utf8_clean(text, size, raw, ascii);
 }
 
-/* Columns of a character; one for what the locale does not know. */
+/* Returns the columns of a character; 1 if the locale does not know it. */
 static unsigned columns_of(uint32_t character)
 {
 	int columns = character < 0x80 ? 1 : wcwidth((wchar_t)character);
@@ -26,8 +26,8 @@ static unsigned columns_of(uint32_t character)
 	return columns < 0 ? 1 : (unsigned)columns;
 }
 
-/* Bytes of as much of a clean text as fits into a width; *columns gets the
- * columns that it takes. */
+/* Returns the length in bytes of the part of a clean text that fits into a
+ * width, and sets *columns to its columns. */
 static size_t fit(const char *text, unsigned width, unsigned *columns)
 {
 	size_t used = 0;
@@ -70,7 +70,7 @@ void ncs_format_clip(char *text, unsigned width)
 	text[length + 1] = '\0';
 }
 
-/* --- Numbers ------------------------------------------------------------ */
+/* --- Numbers -------------------------------------------------------------- */
 
 static bool fits(const char *text, unsigned width)
 {
@@ -85,7 +85,8 @@ static void fill(char *text, size_t size, unsigned width)
 	text[length] = '\0';
 }
 
-/* With as many decimals as fit, at most `decimals`. */
+/* Formats a number with as many decimals as fit, at most `decimals`. Returns
+ * false if it does not fit. */
 static bool format_decimals(char *text, size_t size, double number,
 			    int decimals, const char *unit, unsigned width)
 {
@@ -97,7 +98,7 @@ static bool format_decimals(char *text, size_t size, double number,
 	return false;
 }
 
-/* Decimals that make three digits of what is shown. */
+/* Returns the number of decimals with which a number has three digits. */
 static int decimals_of(double number)
 {
 	if (number < 9.995)
@@ -122,7 +123,7 @@ void ncs_format_scaled(char *text, size_t size, double number, unsigned width)
 		fill(text, size, width);
 }
 
-/* Small rates are told apart by their decimals; nothing at all is "0". */
+/* Small rates keep decimals, to differ from each other; a rate of 0 is "0". */
 static void format_rate(char *text, size_t size, double rate, unsigned width)
 {
 	if (rate > 0 && rate < 99.95 &&
@@ -131,7 +132,8 @@ static void format_rate(char *text, size_t size, double rate, unsigned width)
 	ncs_format_scaled(text, size, rate, width);
 }
 
-/* As nccl-tests names sizes: powers of two without decimals. */
+/* Formats a size as nccl-tests does: multiples of powers of 1024, without
+ * decimals. */
 static void format_size(char *text, size_t size, uint64_t bytes, unsigned width)
 {
 	static const char *const units[] = { "", "K", "M", "G", "T", "P", "E" };
@@ -170,9 +172,10 @@ static void format_share(char *text, size_t size, double share, unsigned width)
 		fill(text, size, width);
 }
 
-/* --- Durations ---------------------------------------------------------- */
+/* --- Durations ------------------------------------------------------------ */
 
-/* Three digits of a whole number of thousandths of a unit, cut. */
+/* Formats a whole number of thousandths of a unit with three digits, not
+ * rounded. Returns false if it does not fit. */
 static bool format_thousandths(char *text, size_t size, uint64_t thousandths,
 			       const char *unit, unsigned width)
 {
@@ -194,7 +197,8 @@ static bool format_thousandths(char *text, size_t size, uint64_t thousandths,
 	return fits(text, width);
 }
 
-/* A larger unit and, where there is room, a smaller one. */
+/* Formats two numbers with their units; without the smaller one if both do not
+ * fit. Returns false if the larger one does not fit either. */
 static bool format_two(char *text, size_t size, uint64_t large,
 		       const char *large_unit, uint64_t small,
 		       const char *small_unit, unsigned width)
@@ -244,7 +248,7 @@ void ncs_format_duration(char *text, size_t size, uint64_t duration_ns,
 		fill(text, size, width);
 }
 
-/* "4.1ms+-3us": the error takes what room it needs. */
+/* Appends an error, as in "4.1ms+-3us", whatever the width. */
 static void append_error(char *text, size_t size, uint64_t error_ns)
 {
 	size_t length = strlen(text);
@@ -255,7 +259,7 @@ static void append_error(char *text, size_t size, uint64_t error_ns)
 	ncs_format_duration(text + length + 2, size - length - 2, error_ns, 5);
 }
 
-/* --- Values ------------------------------------------------------------- */
+/* --- Values --------------------------------------------------------------- */
 
 void ncs_format_value(char *text, size_t size, const struct ncs_value *value,
 		      unsigned width, bool ascii)
@@ -290,7 +294,7 @@ void ncs_format_value(char *text, size_t size, const struct ncs_value *value,
 		append_error(text, size, value->error_ns);
 		return;
 	case NCS_VALUE_RECENT:
-		/* tui/term/sparkline.h draws it; a line of text has no room. */
+		/* tui/term/sparkline.h draws these. */
 		snprintf(text, size, "-");
 		return;
 	case NCS_VALUE_TEXT:
@@ -301,7 +305,8 @@ void ncs_format_value(char *text, size_t size, const struct ncs_value *value,
 	}
 }
 
-/* False: it is no number. */
+/* Formats a number with all digits. Returns false if the value is not a
+ * number. */
 static bool format_exact(char *text, size_t size, const struct ncs_value *value)
 {
 	switch (value->kind) {

@@ -16,7 +16,7 @@ bool ncs_output_init(struct ncs_output *output)
 	return output->file != NULL;
 }
 
-/* 0 or -errno. */
+/* Returns 0 or -errno. */
 static int write_all(const char *text, size_t size)
 {
 	while (size > 0) {

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Reading a text at once; see text_file.h. */
+/* Reading a small text file; see text_file.h. */
 #include "tui/text/text_file.h"
 
 #include <errno.h>

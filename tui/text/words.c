@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* Pieces of the sentences that the live view says. Must not draw; one place
- * for each phrase that more than one view uses.
- */
+/* Parts of sentences that more than one view uses; see words.h. Must not
+ * draw. */
 #include "tui/text/words.h"
 
 #include <stdio.h>
@@ -67,7 +66,7 @@ void ncs_append_liveness(const struct ncs_rank *rank, char *text, size_t size)
 			   ncs_liveness_name(rank->now.liveness));
 }
 
-/* Where the GPU's clock is on the host's, as far as that is known. */
+/* Appends the accuracy with which the GPU's clock is related to the host's. */
 static void append_gpu_clock(const struct ncs_gpu_clock_view *clock, char *text,
 			     size_t size)
 {
@@ -162,7 +161,7 @@ void ncs_append_wait(const struct ncs_wait *wait, char *text, size_t size)
 	ncs_append(text, size, ": %s", ncs_channel_state_help(state));
 }
 
-/* Of fewer sampled operations even the errors are not to be relied on. */
+/* With fewer sampled operations, even the estimated errors are unreliable. */
 #define FEW_OPERATIONS 30
 
 static void append_ns(char *text, size_t size, double ns)
@@ -170,7 +169,7 @@ static void append_ns(char *text, size_t size, double ns)
 	ncs_append_duration(text, size, (uint64_t)(ns < 1e18 ? ns : 1e18));
 }
 
-/* With what it may be off, unless it is exact. */
+/* Appends a mean with its error, unless it is exact. */
 static void append_mean(struct ncs_estimate mean, char *text, size_t size)
 {
 	ncs_append(text, size, "mean ");
@@ -183,7 +182,8 @@ static void append_mean(struct ncs_estimate mean, char *text, size_t size)
 	}
 }
 
-/* Without its bounds where nothing is missing: they are those of a bucket. */
+/* Appends a quantile with its bounds. Exact quantiles have none but those of
+ * their histogram bucket, which are left out. */
 static void append_quantile(const char *name, struct ncs_quantile quantile,
 			    bool is_exact, char *text, size_t size)
 {
@@ -250,7 +250,7 @@ void ncs_append_steps(const struct ncs_rank *rank, bool send, char *text,
 			   (unsigned long long)ncs_steps_lost(rank->steps));
 }
 
-/* What times of several clocks may be off. */
+/* Appends the error of a difference between two clocks. */
 static void append_error(uint64_t error_ns, char *text, size_t size)
 {
 	if (error_ns == 0)
@@ -259,8 +259,8 @@ static void append_error(uint64_t error_ns, char *text, size_t size)
 	ncs_append_duration(text, size, error_ns);
 }
 
-/* "comes last at 93 % of 512 AllReduce, 4.1ms after the others, host-late";
- * nothing of a rank that never does. */
+/* Appends "comes last at 93 % of 512 AllReduce, 4.1ms after the others,
+ * host-late"; nothing for a rank that is never last. */
 static void append_last(const struct ncs_rank *rank, char *text, size_t size)
 {
 	const struct ncs_lateness_view *view = ncs_rank_lateness(rank);
@@ -283,7 +283,7 @@ static void append_last(const struct ncs_rank *rank, char *text, size_t size)
 			   100 * view->cost);
 }
 
-/* What the figures lack. */
+/* Appends the number of collectives that could not be compared. */
 static void append_unseen(const struct ncs_lateness_view *view, char *text,
 			  size_t size)
 {

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
-/* Pieces of the sentences that the live view says about ranks, channels and
- * states; the words themselves are the tables'.
+/* Parts of the sentences about ranks, channels and states that more than one
+ * view uses. The words for events and states are those of the tables.
  *
- * Pure functions.
+ * Pure functions. Texts are cut at the size of the buffer.
  */
 #ifndef NCS_TUI_TEXT_WORDS_H
 #define NCS_TUI_TEXT_WORDS_H
@@ -15,17 +15,18 @@
 #include "analysis/model/communicators.h"
 #include "analysis/model/model.h"
 
-/* "rank 5", or "pid 1234" where the rank is not known. */
+/* Prints "rank 5", or "pid 1234" if the rank is not known. */
 void ncs_rank_label(const struct ncs_rank *rank, char *text, size_t size);
 
-/* "rank 5 of world" */
+/* Prints "rank 5 of world". */
 void ncs_rank_title(const struct ncs_rank *rank, char *text, size_t size);
 
-/* What a communicator is called, or of whom it is. */
+/* Prints the name of a communicator, or "communicator of rank 5" if it has
+ * none. */
 void ncs_communicator_label(const struct ncs_communicator *communicator,
 			    char *text, size_t size);
 
-/* "channel 3 send to 6" */
+/* Prints "channel 3 send to 6". */
 void ncs_channel_label(const struct ncs_channel_view *channel, char *text,
 		       size_t size);
 
@@ -35,36 +36,38 @@ void ncs_append_duration(char *text, size_t size, uint64_t duration_ns);
 /* Appends " (dead)", " (finished)" or the like unless the rank is live. */
 void ncs_append_liveness(const struct ncs_rank *rank, char *text, size_t size);
 
-/* Between the clauses of a sentence: "; ", or a blank after a colon. */
+/* Appends the separator of two clauses: "; ", or a blank after a colon; nothing
+ * at the beginning. */
 void ncs_append_separator(char *text, size_t size);
 
-/* Appends a clause on a channel's wait: "channel 3 send to 6, peer for 41.2s", and
- * what that state means. */
+/* Appends a clause on a channel's wait: "channel 3 send to 6, peer for 41.2s",
+ * and the meaning of that state. */
 void ncs_append_wait(const struct ncs_wait *wait, char *text, size_t size);
 
-/* Appends a clause on what a rank has lost and why, if it has. */
+/* Appends a clause on the records that a rank lost and the reasons, if any. */
 void ncs_append_losses(const struct ncs_rank *rank, char *text, size_t size);
 
-/* Appends what is estimated of a rank's steps in one direction, with 95 % on
- * either side; nothing where none was seen. */
+/* Appends the estimates for a rank's steps in one direction, with 95 %
+ * confidence intervals; nothing if no step was seen. */
 void ncs_append_steps(const struct ncs_rank *rank, bool send, char *text,
 		      size_t size);
 
-/* Appends a clause on how late a rank comes to collectives, and one on the
- * operation that others wait for it in; nothing where it is not known. */
+/* Append a clause on how late a rank arrives at collectives, and one on the
+ * operation in which others wait for it now; nothing if that is not known. */
 void ncs_append_lateness(const struct ncs_rank *rank, char *text, size_t size);
 void ncs_append_late_now(const struct ncs_rank *rank, char *text, size_t size);
 
-/* Appends a clause on how far apart a communicator's ranks come, and who comes
- * late. */
+/* Appends a clause on how far apart the ranks of a communicator arrive, and on
+ * its straggler. */
 void ncs_append_skew(const struct ncs_communicator *communicator, char *text,
 		     size_t size);
 
-/* Appends sentences on kernel timing and the GPU's clock, if the plugin tells. */
+/* Appends sentences on kernel timing and on the GPU's clock, if these are
+ * known. */
 void ncs_append_kernel_timing(const struct ncs_rank *rank, char *text,
 			      size_t size);
 
-/* The tables' sentence on a state, and its letter. */
+/* Return the table's explanation of a state, and its letter. */
 const char *ncs_channel_state_help(unsigned state);
 const char *ncs_proxy_state_help(unsigned state);
 char ncs_channel_state_letter(unsigned state);

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* View 3, Channels: one row for each channel, direction and peer. Must not draw.
+/* View 3, Channels: one row for each channel, direction and peer. Must not
+ * draw.
  */
 #include "analysis/records/step_stats.h"
 #include "tui/views/view.h"

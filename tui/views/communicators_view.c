@@ -25,8 +25,8 @@ static char letter(const struct ncs_row *row)
 	return communicator->progress.known > 1 ? 'L' : '-';
 }
 
-/* Returns the severity of the worst rank, and at least NCS_NOTE if the ranks are
- * held up. */
+/* Returns the severity of the worst rank, and at least NCS_NOTE if the ranks
+ * are held up. */
 static enum ncs_severity severity(const struct ncs_row *row)
 {
 	const struct ncs_communicator *communicator = row->communicator;

@@ -136,7 +136,8 @@ static void draw_box(const struct ncs_row *row, unsigned place, int y, int x,
 		     int width)
 {
 	const char *word = ncs_proxy_state_name(places[place].state);
-	enum ncs_role role = is_current(row, place) ? NCS_ROLE_LIT : NCS_ROLE_TEXT;
+	enum ncs_role role = is_current(row, place) ? NCS_ROLE_LIT :
+						      NCS_ROLE_TEXT;
 	char text[64], number[32];
 	double share;
 
@@ -150,7 +151,8 @@ static void draw_box(const struct ncs_row *row, unsigned place, int y, int x,
 				NCS_SYMBOL_VERTICAL);
 	}
 	ncs_term_fill(y + 1, x + 1, width - 2, role);
-	snprintf(text, sizeof(text), "%s%c %s", is_current(row, place) ? ">" : " ",
+	snprintf(text, sizeof(text), "%s%c %s",
+		 is_current(row, place) ? ">" : " ",
 		 ncs_proxy_state_letter(places[place].state), word);
 	ncs_term_put(y + 1, x + 1, width - 2, role, text);
 	share_of(row, place, number, sizeof(number), &share);
@@ -213,7 +215,8 @@ static void draw_boxes(const struct ncs_row *row, const struct ncs_rect *rect)
 static void draw_line(const struct ncs_row *row, unsigned place, int y, int x,
 		      int width)
 {
-	enum ncs_role role = is_current(row, place) ? NCS_ROLE_LIT : NCS_ROLE_TEXT;
+	enum ncs_role role = is_current(row, place) ? NCS_ROLE_LIT :
+						      NCS_ROLE_TEXT;
 	char text[64], number[32];
 	double share;
 

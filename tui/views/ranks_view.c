@@ -71,8 +71,8 @@ static void append_waiting(const struct ncs_rank *rank, char *text, size_t size)
 					    "no channel waits");
 }
 
-/* Appends how late the rank is. An operation that others began only a moment ago
- * is not mentioned. */
+/* Appends how late the rank is. An operation that others began only a moment
+ * ago is not mentioned. */
 static void append_lateness(const struct ncs_rank *rank, char *text,
 			    size_t size)
 {

@@ -7,8 +7,8 @@
 #include "analysis/model/model.h"
 #include "tui/table/rows.h"
 
-/* Whether no operation was started within the window of the rates and no channel
- * is busy. */
+/* Whether no operation was started within the window of the rates and no
+ * channel is busy. */
 bool ncs_rank_is_idle(const struct ncs_rank *rank);
 
 /* Returns NCS_BAD for a rank that is dead or waits for long, NCS_NOTE if it is
