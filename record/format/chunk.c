@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: MIT */
-/* Sealing, checking and packing chunks; see chunk.h. */
+/* Seals, checks, packs and unpacks chunks; see chunk.h. */
 #include "record/format/chunk.h"
 
 #include <stdlib.h>
 #include <xxhash.h>
 #include <zstd.h>
 
-/* The same with the widest instructions that the processor has, several times as
- * fast; not in every build of the library. */
+/* The dispatching variant uses the widest instructions of the processor and is
+ * several times as fast, but not every build of the library has it. */
 #ifdef __x86_64__
 __attribute__((weak)) XXH64_hash_t XXH3_64bits_dispatch(const void *bytes,
 							size_t count);
@@ -96,7 +96,8 @@ size_t ncs_packer_pack(struct ncs_packer *packer, const void *payload,
 {
 	size_t result;
 
-	/* As long as it was would read as not packed. */
+	/* A packed payload of the original length would be read as not
+	 * packed. */
 	if (room >= bytes)
 		room = bytes > 0 ? bytes - 1 : 0;
 	result = ZSTD_compressCCtx(packer->context, packed, room, payload,

@@ -1,9 +1,10 @@
 /* SPDX-License-Identifier: MIT */
-/* One chunk of a recording: sealed, checked, packed, unpacked.
+/* One chunk of a recording: seals, checks, packs and unpacks it.
  *
- * Works on memory only; what the payloads mean is for others (file_format.h says).
- * What is checked here is hostile: a chunk that is good may be believed to be
- * what was written, not to make sense. Thread-safe, but for one packer.
+ * Works on memory only; the payloads are described in file_format.h and
+ * interpreted elsewhere. The bytes that are checked here are hostile: a good
+ * chunk is as it was written, but need not make sense. Thread-safe, except that
+ * a packer serves one thread at a time.
  */
 #ifndef NCS_RECORD_FORMAT_CHUNK_H
 #define NCS_RECORD_FORMAT_CHUNK_H
@@ -14,36 +15,37 @@
 
 #include "record/format/file_format.h"
 
-/* The longest payload, in the file and unpacked. */
+/* The largest payload in bytes, both in the file and unpacked. */
 #define NCS_PAYLOAD_BYTES_MAX (NCS_CHUNK_BYTES_MAX - sizeof(struct ncs_chunk))
 
 /* --- The header ---------------------------------------------------------- */
 
-/* Fills in the magic and both checksums; all else is there. `payload` is of
- * chunk->bytes, as it stands in the file. */
+/* Sets the magic and both checksums of a header whose other fields are set.
+ * `payload` is as in the file, of chunk->bytes. */
 void ncs_chunk_seal(struct ncs_chunk *chunk, const void *payload);
 
-/* The same with a checksum of the payload that is known: XXH3, 64 bits. */
+/* Seals a chunk whose payload's checksum (XXH3, 64 bits) is known. */
 void ncs_chunk_seal_checksum(struct ncs_chunk *chunk,
 			     uint64_t payload_checksum);
 
-/* Whether a chunk's header is whole, and its lengths are within bounds. Its type
- * may be one that is not known here. */
+/* Whether a header's checksum is right and its lengths are within bounds. The
+ * type may be unknown here. */
 bool ncs_chunk_is_good(const struct ncs_chunk *chunk);
 
-/* Whether the payload, chunk->bytes as in the file, is what was written. The
- * header must be good. */
+/* Whether the payload, as in the file and of chunk->bytes, is as it was
+ * written. The header must be good. */
 bool ncs_chunk_payload_is_good(const struct ncs_chunk *chunk,
 			       const void *payload);
 
+/* Rounds a length up to the alignment of chunks. */
 static inline uint64_t ncs_chunk_round(uint64_t bytes)
 {
 	return (bytes + NCS_CHUNK_ALIGNMENT - 1) &
 	       ~(uint64_t)(NCS_CHUNK_ALIGNMENT - 1);
 }
 
-/* What a good chunk takes in the file, header and zeros at its end included:
- * the next one begins there. */
+/* Returns the bytes that a good chunk occupies in the file, header and trailing
+ * zeros included; the next chunk begins behind them. */
 static inline uint64_t ncs_chunk_file_bytes(const struct ncs_chunk *chunk)
 {
 	return sizeof(*chunk) + ncs_chunk_round(chunk->bytes);
@@ -51,26 +53,29 @@ static inline uint64_t ncs_chunk_file_bytes(const struct ncs_chunk *chunk)
 
 /* --- Compression --------------------------------------------------------- */
 
+/* Whether the payload in the file is compressed. */
 static inline bool ncs_chunk_is_packed(const struct ncs_chunk *chunk)
 {
 	return chunk->bytes != chunk->unpacked_bytes;
 }
 
-/* The highest level that Zstandard has; the lowest is 1. */
+/* Returns the highest compression level of Zstandard; the lowest is 1. */
 int ncs_packer_level_max(void);
 
-/* NULL: no memory. */
+/* Compresses payloads. ncs_packer_create() returns NULL if there is no memory;
+ * ncs_packer_free() accepts NULL. */
 struct ncs_packer;
 struct ncs_packer *ncs_packer_create(int level);
-void ncs_packer_free(struct ncs_packer *packer); /* NULL: nothing */
+void ncs_packer_free(struct ncs_packer *packer);
 
-/* Packs a payload of `bytes` into `packed`. Returns how long that is; 0: it
- * would be no shorter, or not fit into `room`, so leave it as it is. */
+/* Packs a payload of `bytes` into `packed`, of `room` bytes. Returns the packed
+ * length; 0 if it would not be shorter than the payload or does not fit, and
+ * then the payload must be written as it is. */
 size_t ncs_packer_pack(struct ncs_packer *packer, const void *payload,
 		       size_t bytes, void *packed, size_t room);
 
-/* Unpacks a good payload into `unpacked`, of chunk->unpacked_bytes. False: it
- * is not what it says. */
+/* Unpacks a good payload into `unpacked`, of chunk->unpacked_bytes. Returns
+ * false if the payload does not unpack to that length. */
 bool ncs_chunk_unpack(const struct ncs_chunk *chunk, const void *payload,
 		      void *unpacked);
 

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: MIT */
-/* The file format of recordings, as ncclstat-record(5) has it.
+/* The file format of recordings, as in ncclstat-record(5).
  *
- * A file is a row of chunks, each of which can be checked and understood by
- * itself; what a reader does not know it leaves out. All numbers are
- * little-endian. Types and asserts only: no code.
+ * A file is a sequence of chunks, each of which can be checked and understood
+ * by itself. A reader skips the types of chunks that it does not know. All
+ * numbers are little-endian. Types and assertions only, no code.
  */
 #ifndef NCS_RECORD_FORMAT_FILE_FORMAT_H
 #define NCS_RECORD_FORMAT_FILE_FORMAT_H
@@ -16,7 +16,7 @@
 #include "ncclstat/record.h"
 #include "ncclstat/tables/chunks.def"
 
-/* A reader reads all minor versions of its major one. */
+/* A reader accepts every minor version of its major version. */
 #define NCS_FORMAT_MAJOR 1u
 #define NCS_FORMAT_MINOR 0u
 #define NCS_FORMAT_VERSION (NCS_FORMAT_MAJOR << 16 | NCS_FORMAT_MINOR)
@@ -30,48 +30,50 @@ enum ncs_chunk_type {
 /* "NCSchunk" */
 #define NCS_CHUNK_MAGIC UINT64_C(0x6b6e75686353434e)
 
-/* Chunks begin at multiples of this. */
+/* Chunks begin at multiples of this many bytes. */
 #define NCS_CHUNK_ALIGNMENT 64u
 
-/* The most that one takes, header and compressed or uncompressed payload. */
+/* The largest chunk: its header, and its payload packed or unpacked. */
 #define NCS_CHUNK_BYTES_MAX (UINT32_C(1) << 20)
 
-/* Files are written in blocks of this. */
+/* Files are written in blocks of this many bytes. */
 #define NCS_BLOCK_BYTES 4096u
 
 #define NCS_NO_RANK UINT32_MAX
 
-/* What every chunk begins with; the payload follows, then zeros up to the
+/* The header of every chunk. The payload follows it, then zeros up to the
  * alignment. */
 struct ncs_chunk {
 	uint64_t magic;
 	uint32_t type; /* enum ncs_chunk_type */
-	uint32_t rank; /* its number in this file; NCS_NO_RANK */
-	/* Of the payload: in the file, and once it is unpacked. If these differ
-	 * it is compressed, one frame of Zstandard. */
+	uint32_t rank; /* number of the rank in this file, or NCS_NO_RANK */
+	/* Length of the payload in the file, and unpacked. If they differ, the
+	 * payload is compressed: one frame of Zstandard. */
 	uint64_t bytes;
 	uint64_t unpacked_bytes;
-	/* The first and the last moment that it tells of, CLOCK_MONOTONIC ns
-	 * of the host that recorded. */
+	/* The time that the chunk covers: CLOCK_MONOTONIC of the host that
+	 * recorded, in ns. */
 	uint64_t from_ns;
 	uint64_t until_ns;
-	uint64_t payload_checksum; /* XXH3, 64 bits, of the payload in the file */
-	uint64_t checksum;         /* the same of the words before this one */
+	/* XXH3, 64 bits, of the payload as in the file. */
+	uint64_t payload_checksum;
+	uint64_t checksum; /* XXH3, 64 bits, of the words before this one */
 };
 
 /* --- Payloads ------------------------------------------------------------ */
 
-/* NCS_CHUNK_FILE; never compressed. */
+/* Payload of NCS_CHUNK_FILE, the first chunk; never compressed. */
 struct ncs_file_head {
 	uint32_t version;         /* NCS_FORMAT_VERSION */
 	uint32_t byte_order;      /* NCS_BYTE_ORDER */
-	uint32_t abi_version;     /* of the recorder: NCS_ABI_VERSION */
+	uint32_t abi_version;     /* the recorder's NCS_ABI_VERSION */
 	uint32_t program_version; /* major << 16 | minor << 8 | patch */
-	uint64_t recording[2]; /* random, the same in all files of one recording */
-	uint64_t number;       /* of the file in its recording, from 0 */
+	/* Random; the same in all files of a recording. */
+	uint64_t recording[2];
+	uint64_t number; /* of this file in its recording, from 0 */
 	uint64_t begun_monotonic_ns;
 	uint64_t begun_realtime_ns;
-	uint64_t interval_ns; /* between two states of a rank */
+	uint64_t interval_ns; /* between two states of a rank; 0 if not known */
 	uint64_t time_namespace;
 	uint64_t pid_namespace;
 	char boot_id[40];
@@ -79,8 +81,9 @@ struct ncs_file_head {
 	uint64_t reserved[2];
 };
 
-/* NCS_CHUNK_RANK: this, then the segment's header as it was validated, its clock
- * refined, then the path, without a zero. */
+/* Payload of NCS_CHUNK_RANK: this struct, then the segment's header as it was
+ * validated, with its clock refined, then the segment's path, without a
+ * terminating zero. */
 struct ncs_rank_head {
 	uint32_t header_bytes;
 	uint32_t path_bytes;
@@ -88,25 +91,30 @@ struct ncs_rank_head {
 };
 
 enum ncs_state_flag {
-	NCS_STATE_KEY = 1,      /* all of the state, not what has changed */
-	NCS_STATE_LAST = 2,     /* no more parts of this state */
-	NCS_STATE_GONE = 4,     /* the process was gone */
-	NCS_STATE_STOPPED = 8,  /* … was stopped */
-	NCS_STATE_REMOVED = 16, /* the segment was; it has no later state */
+	NCS_STATE_KEY = 1,  /* the whole state, rather than changes to a key */
+	NCS_STATE_LAST = 2, /* the last part of this state */
+	NCS_STATE_GONE = 4, /* the process was gone */
+	NCS_STATE_STOPPED = 8, /* the process was stopped */
+	/* The segment was removed; the rank has no later state. */
+	NCS_STATE_REMOVED = 16,
 };
 
-/* NCS_CHUNK_STATE: this, `runs` of struct ncs_run, zeros up to 64 bytes, then
- * their lines, one run after another. A state is the segment as
- * ncclstat-shm(5) has it, without the records in its rings: the header is a
- * validated one, its clock refined, and blocks under a sequence were copied
- * when that was even. What no run covers is zero in a key, and as in the key
- * otherwise. A state may take several chunks, all of the same time. */
+/* Payload of NCS_CHUNK_STATE: this struct, `runs` of struct ncs_run, zeros up
+ * to a multiple of 64 bytes, then the lines of the runs, in the order of the
+ * runs.
+ *
+ * A state is the segment as in ncclstat-shm(5), without the records in its
+ * rings. The header is a validated one with its clock refined; blocks under a
+ * sequence counter were copied while it was even. Lines that no run covers are
+ * zero in a key; in any other state they are as in its key. A state may take
+ * several chunks, all with the same times.
+ */
 struct ncs_state_head {
 	uint64_t taken_ns;
-	uint64_t key_offset;   /* in the file, of the first chunk of the key */
-	uint64_t key_taken_ns; /* … and its time */
+	uint64_t key_offset;   /* offset in the file of the key's first chunk */
+	uint64_t key_taken_ns; /* when the key was taken */
 	uint64_t segment_bytes;
-	uint32_t part;  /* from 0 */
+	uint32_t part;  /* number of this chunk in the state, from 0 */
 	uint32_t flags; /* enum ncs_state_flag */
 	uint32_t runs;
 	uint32_t reserved;
@@ -116,36 +124,40 @@ struct ncs_state_head {
 #define NCS_STATE_LINE_BYTES 64u
 
 struct ncs_run {
-	uint32_t line; /* the first one's number in the segment */
+	uint32_t line; /* number of the first line in the segment */
 	uint32_t lines;
 };
 
-/* NCS_CHUNK_RECORDS: this, then `count` of struct ncs_record. */
+/* Payload of NCS_CHUNK_RECORDS: this struct, then `count` of struct
+ * ncs_record. */
 struct ncs_records_head {
 	uint32_t lane;
 	uint32_t record_bytes; /* sizeof(struct ncs_record) */
-	uint64_t first;        /* position of the first one in its ring */
+	uint64_t first;        /* position of the first record in its ring */
 	uint64_t count;
-	uint64_t lost; /* right before these: overwritten before they were read */
-	uint64_t drained_ns; /* when they were read */
+	/* Records right before these that were overwritten unread. */
+	uint64_t lost;
+	uint64_t drained_ns; /* when the records were read from the ring */
 	uint64_t reserved[3];
 };
 
-/* NCS_CHUNK_CLOCK: ns; the two readings of CLOCK_MONOTONIC are right before and
- * right after that of CLOCK_REALTIME. */
+/* Payload of NCS_CHUNK_CLOCK. CLOCK_MONOTONIC was read right before and right
+ * after CLOCK_REALTIME. All times in ns. */
 struct ncs_clock_reading {
 	uint64_t before_ns;
 	uint64_t realtime_ns;
 	uint64_t after_ns;
-	uint64_t maximum_error_ns; /* adjtimex(2); UINT64_MAX: not known */
+	/* As adjtimex(2) has it; UINT64_MAX if not known. */
+	uint64_t maximum_error_ns;
 	uint64_t estimated_error_ns;
-	uint64_t synchronized; /* 0: the system says that it is not */
+	uint64_t synchronized; /* 0 if the system says that its clock is not */
 	uint64_t reserved[2];
 };
 
-/* NCS_CHUNK_INDEX: this, then `count` entries. */
+/* Payload of NCS_CHUNK_INDEX: this struct, then `count` entries of entry_bytes
+ * each. */
 struct ncs_index_head {
-	uint64_t previous_offset; /* of the index before it; 0: none */
+	uint64_t previous_offset; /* of the index before this one; 0 if none */
 	uint32_t count;
 	uint32_t entry_bytes;
 	uint64_t reserved[6];
@@ -153,24 +165,26 @@ struct ncs_index_head {
 
 struct ncs_index_entry {
 	uint64_t offset;
-	uint64_t bytes; /* of the payload, in the file */
+	uint64_t bytes; /* of the payload as in the file */
 	uint64_t from_ns;
 	uint64_t until_ns;
-	uint64_t records; /* of a chunk of records: its count … */
-	uint64_t lost;    /* … and what was lost before them; else 0 */
+	uint64_t records; /* number of records in the chunk; 0 if it has none */
+	uint64_t lost;    /* records lost right before these; 0 if none */
 	uint32_t type;
 	uint32_t rank;
 };
 
-/* NCS_CHUNK_END; with its header the last 128 bytes of a file. */
+/* Payload of NCS_CHUNK_END. With its header it is the last 128 bytes of a
+ * file. */
 struct ncs_end {
-	uint64_t index_offset; /* of the last index; 0: none */
-	uint64_t chunks;       /* before this one */
+	uint64_t index_offset; /* of the last index; 0 if none */
+	uint64_t chunks;       /* number of chunks before this one */
 	uint64_t records;
-	uint64_t lost; /* records overwritten before they were read */
+	uint64_t lost; /* records that were overwritten unread */
 	uint64_t states;
-	uint64_t torn_states; /* of these: with a block caught in mid-write */
-	uint64_t another;     /* 1: the recording goes on in another file */
+	/* States with a block that was caught in mid-write. */
+	uint64_t torn_states;
+	uint64_t another; /* 1 if the recording continues in another file */
 	uint64_t reserved;
 };
 

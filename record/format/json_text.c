@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Values of JSON as text; see json_text.h. */
+/* Writes JSON values as text; see json_text.h. */
 #include "record/format/json_text.h"
 
 #include <inttypes.h>
@@ -34,7 +34,7 @@ void ncs_json_text(FILE *file, const char *text)
 	putc_unlocked('"', file);
 }
 
-/* The digits of a number, at the end of `text`; returns where they begin. */
+/* Writes the digits of a number to the end of `text`. Returns the first one. */
 static char *digits(char text[20], uint64_t value)
 {
 	char *digit = text + 20;

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* Which word of a record is what; see record_fields.h and ncclstat/record.h. */
+/* Finds the fields in the words of a record; see record_fields.h and
+ * ncclstat/record.h. */
 #include "record/format/record_fields.h"
 
 #include <stddef.h>
@@ -28,18 +29,20 @@ bool ncs_field_is_traced(enum ncs_field field)
 	return fields_of[field].where == BOTH;
 }
 
-/* How a word is to be read. */
+/* How to interpret a word. */
 enum reading {
 	NUMBER,
-	POSITIVE,  /* 0: not known */
-	TICKS,     /* since the start; 0: not reached */
-	SEQUENCE,  /* NCS_NO_SEQUENCE_NUMBER: none */
-	RANGE,     /* 0: in none */
-	CUT_RANGE, /* likewise, in eight bits: the largest is not known */
+	POSITIVE, /* 0 if not known */
+	TICKS,    /* ticks since the record's start; 0 if never reached */
+	SEQUENCE, /* NCS_NO_SEQUENCE_NUMBER if there is none */
+	RANGE,    /* number of a range; 0 if in none */
+	/* Number of a range cut to eight bits; the largest value is not
+	 * known. */
+	CUT_RANGE,
 	STATE,
 	DETAIL,
-	STREAM,      /* as in records */
-	RANK_NUMBER, /* of 32 bits; negative: none */
+	STREAM,      /* CUDA stream as in records */
+	RANK_NUMBER, /* rank of 32 bits; negative if there is none */
 };
 
 enum word {
@@ -50,7 +53,7 @@ enum word {
 	PEER,
 	CHANNEL,
 	OPERATION,
-	STREAM_WORD, /* not of the record alone: cuda_streams.h */
+	STREAM_WORD, /* from ncs_cuda_streams_take(), not from the record */
 };
 
 struct spec {
@@ -91,7 +94,7 @@ struct spec {
 		NCS_FIELD_RANGE, NUMBER_WORD, RANGE \
 	}
 
-/* An entry of zeros ends a row: no row has EVENT. */
+/* A row ends with an entry of zeros: field 0, EVENT, is in no row. */
 static const struct spec specs[][SPECS_MAX] = {
 	[NCS_EVENT_COLL] = { OPERATION_SPECS(NCS_FIELD_ROOT) },
 	[NCS_EVENT_P2P] = { OPERATION_SPECS(NCS_FIELD_PEER) },
@@ -195,7 +198,8 @@ static enum ncs_field_kind kind_of(enum reading reading, uint64_t value)
 	return NCS_FIELD_NUMBER;
 }
 
-/* As moments are rounded, so that times between them add up. */
+/* Converts ticks to ns as times are converted, so that durations add up to the
+ * times between. */
 static uint64_t between_ns(const struct ncs_clock *clock, uint64_t from,
 			   uint64_t until)
 {
@@ -229,7 +233,7 @@ static bool is_operation(unsigned event)
 	return event == NCS_EVENT_COLL || event == NCS_EVENT_P2P;
 }
 
-/* Whether sampling thins records of this type, or those of its parts. */
+/* Whether sampling thins records of this type, or those of its children. */
 static bool is_sampled(unsigned event)
 {
 	return is_operation(event) || event == NCS_EVENT_PROXY_OP ||

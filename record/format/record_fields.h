@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* The parts of a record by name: for exports. Pure; records are not trusted.
- */
+/* The fields of a record by name, for exports. Pure; records are not
+ * trusted. */
 #ifndef NCS_RECORD_FORMAT_RECORD_FIELDS_H
 #define NCS_RECORD_FORMAT_RECORD_FIELDS_H
 
@@ -17,18 +17,19 @@ enum ncs_field {
 		NCS_FIELD_COUNT
 };
 
+/* Returns the field's name in exports. */
 const char *ncs_field_name(enum ncs_field field);
-/* Whether it is an argument of slices. */
+/* Whether the field is an argument of a trace's slices. */
 bool ncs_field_is_traced(enum ncs_field field);
 
 enum ncs_field_kind {
-	NCS_FIELD_NOTHING, /* not known */
+	NCS_FIELD_NOTHING, /* the value is not known */
 	NCS_FIELD_NUMBER,
-	NCS_FIELD_IS, /* 0 or 1 */
+	NCS_FIELD_IS, /* a flag, 0 or 1 */
 	NCS_FIELD_PROXY_STATE,
-	NCS_FIELD_RANGE_PATH, /* of the range with this number */
+	NCS_FIELD_RANGE_PATH, /* number of a range, to be shown by its path */
 	NCS_FIELD_DETAIL,     /* packed, as in a settings record */
-	NCS_FIELD_HANDLE,     /* of a CUDA stream */
+	NCS_FIELD_HANDLE,     /* handle of a CUDA stream */
 };
 
 struct ncs_field_value {
@@ -39,17 +40,17 @@ struct ncs_field_value {
 
 #define NCS_FIELDS_MAX 20u
 
-/* What a record of this type tells beside what, where, who and when; how many
- * there are. Times are ns; `stream` is what ncs_cuda_streams_take() said. */
+/* Sets the fields that a record of this type has besides event, rank, place and
+ * times. Durations are in ns. `stream` is the record's, as
+ * ncs_cuda_streams_take() set it. Returns the number of fields. */
 unsigned ncs_record_fields(const struct ncs_record *record, uint64_t stream,
 			   const struct ncs_clock *clock,
 			   struct ncs_field_value fields[NCS_FIELDS_MAX]);
 
-/* Whether records of this type belong to a channel. */
+/* Whether records of this type belong to a channel, to a direction of a
+ * channel, and to a function of NCCL. */
 bool ncs_event_has_channel(unsigned event);
-/* … and to a direction of it. */
 bool ncs_event_has_direction(unsigned event);
-/* … and to a function of NCCL. */
 bool ncs_event_has_function(unsigned event);
 
 #endif

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* The recorder's loop: what is due when, and when it ends; see recorder.h.
- * What is recorded of segments: recorder_segments.c. */
+/* The recorder's loop: does each task when it is due, and decides when to end;
+ * see recorder.h. Segments are recorded by recorder_segments.c. */
 #include "record/write/recorder.h"
 
 #include <errno.h>
@@ -19,7 +19,7 @@
 #define CLOCK_EVERY_NS UINT64_C(1000000000)
 #define FLUSH_EVERY_NS UINT64_C(1000000000)
 
-/* Between two looks at the rings. */
+/* Limits of the pause between two readings of the rings. */
 #define PAUSE_MAX_NS UINT64_C(10000000)
 #define PAUSE_MIN_NS UINT64_C(50000)
 
@@ -46,7 +46,7 @@ static void tell(const struct recorder_run *recorder, const char *text)
 
 /* --- Files --------------------------------------------------------------- */
 
-/* The path of a file by its number. */
+/* Prints the path of a file by its number. */
 static void path_of(const struct recorder_run *recorder, uint64_t number,
 		    char *path, size_t size)
 {
@@ -75,7 +75,8 @@ static void fail_writing(struct recorder_run *recorder, int error)
 	fail(recorder, path, strerror(-error));
 }
 
-/* How it is written, and what is missing for a better way. */
+/* Notes how the file is written, and reports it if a better method was not
+ * available. */
 static void note_method(struct recorder_run *recorder)
 {
 	const char *fallback = ncs_recording_writer_fallback(recorder->writer);
@@ -147,7 +148,7 @@ static bool rotate_if_due(struct recorder_run *recorder, uint64_t now_ns)
 		return false;
 	}
 	recorder->file_begun_ns = head.begun_monotonic_ns;
-	/* Each file has its own states and clocks, from its beginning on. */
+	/* Every file has states and clock readings from its beginning on. */
 	recorder->states_ns = recorder->clock_ns = 0;
 	remove_oldest(recorder);
 	return true;
@@ -164,8 +165,8 @@ static uint64_t realtime_ns(void)
 	       (uint64_t)now.tv_nsec;
 }
 
-/* Of some readings the one that took least: between the others the process was
- * held up. */
+/* Reads the clocks several times and records the fastest reading: during the
+ * others the process was held up. */
 static int record_clock(struct recorder_run *recorder)
 {
 	struct ncs_clock_reading best = {
@@ -205,7 +206,8 @@ static bool is_due(uint64_t *last_ns, uint64_t every_ns, uint64_t now_ns)
 	return true;
 }
 
-/* Whoever reads a pipe wants all of it now, and it costs no padding. */
+/* A pipe's reader wants everything now, and flushing a pipe costs no
+ * padding. */
 static uint64_t flush_every_ns(const struct recorder_run *recorder)
 {
 	return strcmp(recorder->settings->path, "-") == 0 ?
@@ -213,7 +215,8 @@ static uint64_t flush_every_ns(const struct recorder_run *recorder)
 		       FLUSH_EVERY_NS;
 }
 
-/* All but the records. 0 or -errno. */
+/* Does everything that is due except recording the rings. Returns 0 or
+ * -errno. */
 static int do_what_is_due(struct recorder_run *recorder, uint64_t now_ns)
 {
 	const struct ncs_recorder_settings *settings = recorder->settings;
@@ -233,8 +236,9 @@ static int do_what_is_due(struct recorder_run *recorder, uint64_t now_ns)
 	return error;
 }
 
-/* How long the rings may be left alone: until a quarter of the fullest one is
- * new, if they go on as since the latest look. `fullest` is in 1/1024. */
+/* Returns how long the rings may be left alone: until a quarter of the fullest
+ * one is new, if they fill as fast as since the last reading. `fullest` is in
+ * 1/1024. */
 static uint64_t pause_ns(uint64_t since_ns, uint64_t fullest)
 {
 	uint64_t pause = fullest > 0 ? since_ns * 256 / fullest : PAUSE_MAX_NS;
@@ -311,7 +315,7 @@ void ncs_recorder_run(const struct ncs_recorder_settings *settings,
 	ncs_recorder_segments_init(&recorder.followed, settings,
 				   recorder.writer);
 	loop(&recorder);
-	/* How it all ended. What the states count is then there, too. */
+	/* The last states, then the records that they count. */
 	if (result->end != NCS_RECORDER_FAILED) {
 		error = ncs_recorder_segments_states(&recorder.followed,
 						     ncs_clock_monotonic_ns());

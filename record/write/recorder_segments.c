@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Following segments; see recorder_segments.h. */
+/* Follows segments; see recorder_segments.h. */
 #include "record/write/recorder_segments.h"
 
 #include <errno.h>
@@ -67,7 +67,7 @@ static int drain(struct ncs_recorder_segments *followed,
 
 		if (waiting == 0)
 			continue;
-		/* All of the ring is as bad as several times that. */
+		/* A ring that was overwritten several times counts as full. */
 		if (waiting > header->ring_records)
 			waiting = header->ring_records;
 		if (waiting * 1024 / header->ring_records > *fullest)
@@ -109,8 +109,8 @@ static int record_state(struct ncs_recorder_segments *followed,
 					  !whole);
 }
 
-/* What is to be told of a process with a state. One that ended in good order has
- * removed its segment before: that is looked at last. */
+/* Returns the flags of a state. A process that ended in good order has removed
+ * its segment before it was gone, so that the segment is checked last. */
 static unsigned flags_of(const struct ncs_recorder_segment *segment,
 			 struct ncs_process_state fate)
 {
@@ -121,8 +121,8 @@ static unsigned flags_of(const struct ncs_recorder_segment *segment,
 	return fate.stopped ? NCS_STATE_STOPPED : 0;
 }
 
-/* A process that is gone writes no more: what is there after that was seen is
- * all. */
+/* A process that is gone writes no more: the state and the records that are
+ * read after that are complete. */
 static int look_at(struct ncs_recorder_segments *followed,
 		   struct ncs_recorder_segment *segment, uint64_t now_ns)
 {
@@ -174,8 +174,8 @@ static int note_process(struct ncs_recorder_segments *followed,
 	return 0;
 }
 
-/* What had been overwritten before we came is not lost: nobody recorded then.
- * Of a segment that has appeared since, it is. */
+/* Begins to record a segment. Records that were overwritten before the recorder
+ * started are not lost; those of a segment that has appeared since are. */
 static int begin_rank(struct ncs_recorder_segments *followed,
 		      struct ncs_recorder_segment *segment)
 {
@@ -188,7 +188,8 @@ static int begin_rank(struct ncs_recorder_segments *followed,
 						      &segment->rank);
 	if (!error && !followed->has_scanned)
 		ncs_reader_skip_overwritten(segment->reader);
-	/* The next states will be those of all; this one is due now. */
+	/* Record this segment's state now; its next one comes with those of all
+	 * segments. */
 	return error ? error :
 		       look_at(followed, segment, ncs_clock_monotonic_ns());
 }
@@ -213,7 +214,8 @@ static int try_to_open(struct ncs_recorder_segments *followed,
 		segment->has_ended = !is_wanted(followed, segment->reader);
 		return segment->has_ended ? 0 : begin_rank(followed, segment);
 	}
-	/* Other users' are nothing to wonder at, one being made is no news. */
+	/* Segments of other users and segments in the making are not worth a
+	 * message. */
 	if (segment->attach != before && segment->attach != NCS_ATTACH_ABSENT &&
 	    segment->attach != NCS_ATTACH_NOT_READY &&
 	    segment->attach != NCS_ATTACH_DENIED)
@@ -228,7 +230,7 @@ static int compare_segments(const void *left, const void *right)
 	return strverscmp(a->path, b->path);
 }
 
-/* Adds the paths that are new. Both lists are in the order of paths. */
+/* Adds the paths that are new. Both lists are sorted. */
 static int add_new(struct ncs_recorder_segments *followed,
 		   struct ncs_paths *paths)
 {
@@ -260,8 +262,7 @@ static int add_new(struct ncs_recorder_segments *followed,
 
 /* --- Going --------------------------------------------------------------- */
 
-/* Its file was removed or replaced: it tells nothing more that anybody else
- * could see. */
+/* Records the last state of a segment whose file was removed or replaced. */
 static int record_removal(struct ncs_recorder_segments *followed,
 			  struct ncs_recorder_segment *segment)
 {
@@ -274,7 +275,7 @@ static int record_removal(struct ncs_recorder_segments *followed,
 	return error;
 }
 
-/* Drops those that are no more, and opens those that have not been. */
+/* Drops segments that are no more, and opens those that were not open. */
 static int refresh(struct ncs_recorder_segments *followed)
 {
 	size_t kept = 0;
@@ -317,7 +318,7 @@ int ncs_recorder_segments_scan(struct ncs_recorder_segments *followed)
 	struct ncs_paths paths;
 	int error = ncs_discover(directory, &paths);
 
-	/* A directory may come later, with the job. */
+	/* The directory may appear later, with the job. */
 	if (!error) {
 		error = add_new(followed, &paths);
 		ncs_paths_release(&paths);

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
-/* Files and their chunks, ranks, clocks, the index; see recording_writer.h. States are
- * in recording_writer_state.c, records in recording_writer_records.c, the chunk "tables" in
- * recording_writer_tables.c. */
+/* Files, chunks, ranks, clocks and the index; see recording_writer.h. States
+ * are in recording_writer_state.c, records in recording_writer_records.c, the
+ * chunk "tables" in recording_writer_tables.c. */
 #include "record/write/recording_writer.h"
 
 #include <errno.h>
@@ -18,7 +18,8 @@
 #include "shm/clock.h"
 #include "shm/process.h"
 
-/* So many chunks, and they get an index: some 100 MiB of records. */
+/* Number of chunks after which an index is written: about 100 MiB of
+ * records. */
 #define INDEX_EVERY 1024
 
 static_assert(sizeof(struct ncs_index_head) +
@@ -35,7 +36,7 @@ static int fail(struct ncs_recording_writer *writer, int error)
 	return writer->error;
 }
 
-/* A chunk that lies at the end of what was put in becomes a part of the file. */
+/* Seals a chunk that lies in the sink's room, and appends it to the file. */
 static int put(struct ncs_recording_writer *writer, struct ncs_chunk *place,
 	       const struct ncs_chunk *chunk)
 {
@@ -50,7 +51,7 @@ static int put(struct ncs_recording_writer *writer, struct ncs_chunk *place,
 	return fail(writer, ncs_sink_error(writer->sink));
 }
 
-/* Makes `bytes` of padding, header included. */
+/* Appends `bytes` of padding, header included. */
 static int pad(struct ncs_recording_writer *writer, size_t bytes)
 {
 	size_t room;
@@ -68,7 +69,8 @@ static int pad(struct ncs_recording_writer *writer, size_t bytes)
 	return put(writer, place, &chunk);
 }
 
-/* Room for a chunk, header and all, in one buffer. */
+/* Returns room for a chunk with a payload of `least` bytes, in one buffer of
+ * the sink; pads the buffer if there is too little. */
 static struct ncs_chunk *place_for(struct ncs_recording_writer *writer,
 				   size_t least, size_t *room)
 {
@@ -139,7 +141,7 @@ static int write_index(struct ncs_recording_writer *writer)
 	return ncs_recording_chunk_end(writer, &chunk);
 }
 
-/* Before the chunk is put in: its payload is still the writer's. */
+/* Call before the chunk is appended, as it needs the payload. */
 static void add_entry(struct ncs_recording_writer *writer,
 		      const struct ncs_chunk *chunk, uint64_t offset)
 {
@@ -164,13 +166,14 @@ int ncs_recording_chunk_end(struct ncs_recording_writer *writer,
 {
 	uint64_t offset = ncs_sink_offset(writer->sink);
 	size_t room;
-	/* It is there: since it began, nothing was put in. */
+	/* Room is there: nothing was appended since the chunk began. */
 	struct ncs_chunk *place = ncs_sink_room(writer->sink, &room);
 	size_t packed = 0;
 
 	chunk->bytes = chunk->unpacked_bytes;
 	if (writer->packer) {
-		/* Whoever cannot unpack is to know what it is. */
+		/* Readers that cannot unpack can still tell what the file
+		 * is. */
 		if (chunk->type != NCS_CHUNK_FILE)
 			packed = ncs_packer_pack(writer->packer,
 						 writer->payload, chunk->bytes,
@@ -220,7 +223,7 @@ void ncs_recording_head_here(struct ncs_file_head *head)
 		(uint64_t)realtime.tv_nsec;
 	memcpy(head->boot_id, process.boot_id, sizeof(head->boot_id));
 	memcpy(head->host, process.host, sizeof(head->host));
-	/* Short of entropy it is the time that tells recordings apart. */
+	/* If entropy is short, the time tells recordings apart. */
 	if (getrandom(head->recording, sizeof(head->recording),
 		      GRND_NONBLOCK) != sizeof(head->recording)) {
 		head->recording[0] = head->begun_realtime_ns;
@@ -313,7 +316,8 @@ int ncs_recording_writer_open(struct ncs_recording_writer **out,
 	return 0;
 }
 
-/* The latest index, the end. What was written is in `before`. */
+/* Writes the last index and the end, and closes the file. Adds its totals to
+ * `before`. */
 static int end_file(struct ncs_recording_writer *writer, bool another)
 {
 	struct ncs_chunk chunk = {
@@ -327,7 +331,7 @@ static int end_file(struct ncs_recording_writer *writer, bool another)
 	size_t room;
 
 	write_index(writer);
-	/* Never packed: it lies at a place that is known. */
+	/* Never packed, so that it lies at a known distance from the end. */
 	place = place_for(writer, sizeof(end), &room);
 	if (place) {
 		end = writer->end;
@@ -399,7 +403,7 @@ int ncs_recording_writer_flush(struct ncs_recording_writer *writer)
 
 static void *get_image(size_t bytes)
 {
-	/* Most of it, the rings, is never touched. */
+	/* Most of the image is rings, which are never touched. */
 	void *image = mmap(NULL, bytes, PROT_READ | PROT_WRITE,
 			   MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
 

@@ -1,14 +1,13 @@
 /* SPDX-License-Identifier: MIT */
-/* Writes a recording: chunks, as record/format/file_format.h has them, into a sink.
+/* Writes a recording: chunks (record/format/file_format.h) into a sink.
  *
- * For whoever has segments or makes them up: it takes states as images
- * (shm/read/image.h) and records from a reader's ring or from memory, and makes
- * chunks, keys and changes against them, and the index. It asks for no time and
- * looks at no segment by itself but in ncs_recording_writer_drain(). Not
- * thread-safe.
+ * Takes states as images (shm/read/image.h), and records from a reader's ring
+ * or from memory. Makes chunks of them: key states, changes against keys,
+ * indexes. Reads no clock, and no segment except in
+ * ncs_recording_writer_drain(). Not thread-safe.
  *
- * Functions return 0 or -errno. What could not be written once is returned by
- * all of them from then on.
+ * Functions return 0 or -errno. After a write error all of them return that
+ * error.
  *
  *	struct ncs_recording_settings settings = { .means = NCS_SINK_ALL_MEANS };
  *	ncs_recording_head_here(&settings.head);
@@ -34,19 +33,20 @@
 
 struct ncs_recording_writer;
 
-/* How long a key may be one for later states. */
+/* Longest time between two key states of a rank. */
 #define NCS_RECORDING_KEY_EVERY_NS UINT64_C(10000000000)
 
 struct ncs_recording_settings {
 	unsigned means;        /* enum ncs_sink_means */
-	bool is_packed;        /* chunks are compressed … */
-	int pack_level;        /* … at this level of Zstandard */
-	uint64_t key_every_ns; /* 0: NCS_RECORDING_KEY_EVERY_NS */
-	/* Of the first file; version and number are filled in. */
+	bool is_packed;        /* whether chunks are compressed */
+	int pack_level;        /* level of Zstandard, if packed */
+	uint64_t key_every_ns; /* 0 for NCS_RECORDING_KEY_EVERY_NS */
+	/* Head of the first file. The writer sets versions, byte order and
+	 * number. */
 	struct ncs_file_head head;
 };
 
-/* Of all files. */
+/* Sums over all files of a recording. */
 struct ncs_recording_totals {
 	uint64_t files;
 	uint64_t bytes;
@@ -58,73 +58,74 @@ struct ncs_recording_totals {
 	uint64_t torn_states;
 };
 
-/* A recording by this process, which begins now. */
+/* Describes a recording that this process begins now. */
 void ncs_recording_head_here(struct ncs_file_head *head);
 
-/* Begins a recording. `why` as ncs_sink_open() has it. */
+/* Begins a recording. On failure sets `why` as ncs_sink_open() does. */
 int ncs_recording_writer_open(struct ncs_recording_writer **writer,
 			      const char *path,
 			      const struct ncs_recording_settings *settings,
 			      char *why, size_t why_size);
 
-/* Ends the file and goes on in another, which has all that is needed to read it
- * by itself: the next state of each rank is a key. */
+/* Ends the file and continues in another, which can be read without the first:
+ * the next state of each rank is a key. */
 int ncs_recording_writer_rotate(struct ncs_recording_writer *writer,
 				const char *path, uint64_t monotonic_ns,
 				uint64_t realtime_ns, char *why,
 				size_t why_size);
 
-/* Ends the recording and frees the writer. *totals, if not NULL, is what there
- * is in it. */
+/* Ends the recording and frees the writer. Sets *totals unless it is NULL. */
 int ncs_recording_writer_close(struct ncs_recording_writer *writer,
 			       struct ncs_recording_totals *totals);
 
-/* Hands what there is to the sink, so that whoever reads the file has it soon.
- * In a file that takes up to NCS_BLOCK_BYTES of padding. */
+/* Passes everything so far to the sink, so that a reader of the file sees it
+ * soon. Pads a file by up to NCS_BLOCK_BYTES. */
 int ncs_recording_writer_flush(struct ncs_recording_writer *writer);
 
 /* --- Ranks --------------------------------------------------------------- */
 
-/* A segment, by its validated header with the clock refined. *rank is its number
- * in this writer, which may differ from those in the files. */
+/* Adds a segment, by its validated header with the clock refined. Sets *rank to
+ * its number in this writer, which may differ from its number in the files. */
 int ncs_recording_writer_add_rank(struct ncs_recording_writer *writer,
 				  const struct ncs_header *header,
 				  const char *path, size_t *rank);
 
-/* It has nothing more to record. Its number is not given out again. */
+/* Frees the image of a rank that has nothing more to record. Its number is not
+ * used again. */
 void ncs_recording_writer_end_rank(struct ncs_recording_writer *writer,
 				   size_t rank);
 
 /* --- States -------------------------------------------------------------- */
 
-/* The rank's image, of its header's segment_bytes: zeros at first, then as the
- * caller left it. */
+/* Returns the rank's image, of its header's segment_bytes: zeros at first, then
+ * as the caller left it. */
 void *ncs_recording_writer_image(struct ncs_recording_writer *writer,
 				 size_t rank);
 
-/* Bytes of the image were written: needed once for those that were zeros until
- * then. As an ncs_image_piece, its context a struct ncs_recording_piece. */
+/* Notes that bytes of the image were written, as is needed once for bytes that
+ * were zero until then. An ncs_image_piece, whose context is a struct
+ * ncs_recording_piece. */
 struct ncs_recording_piece {
 	struct ncs_recording_writer *writer;
 	size_t rank;
 };
 void ncs_recording_writer_piece(void *piece, size_t offset, size_t bytes);
 
-/* Records the state that the image holds. `flags`: enum ncs_state_flag of the
- * process and the segment. `is_torn`: a block was caught in mid-write. */
+/* Records the state in the image. `flags` are of enum ncs_state_flag; `is_torn`
+ * says that a block was caught in mid-write. */
 int ncs_recording_writer_state(struct ncs_recording_writer *writer, size_t rank,
 			       uint64_t taken_ns, unsigned flags, bool is_torn);
 
 /* --- Records ------------------------------------------------------------- */
 
-/* Moves what is new in a lane's ring, of the reader's segment, into the
- * recording, at most one ring full. *count: how many records. */
+/* Moves what is new in a lane's ring into the recording, at most one ring full.
+ * Sets *count to the number of records. */
 int ncs_recording_writer_drain(struct ncs_recording_writer *writer, size_t rank,
 			       struct ncs_reader *reader, size_t lane,
 			       uint64_t now_ns, size_t *count);
 
-/* Records from memory. `first` is the position of the first one in its ring,
- * `lost` the number of those right before it that are lost. */
+/* Records records from memory. `first` is the position of the first one in its
+ * ring, `lost` the number of records lost right before it. */
 int ncs_recording_writer_records(struct ncs_recording_writer *writer,
 				 size_t rank, size_t lane,
 				 const struct ncs_record *records, size_t count,
@@ -133,17 +134,18 @@ int ncs_recording_writer_records(struct ncs_recording_writer *writer,
 
 /* --- Others -------------------------------------------------------------- */
 
+/* Records a reading of the clocks. */
 int ncs_recording_writer_clock(struct ncs_recording_writer *writer,
 			       const struct ncs_clock_reading *reading);
 
-/* Until now. */
+/* Returns the totals so far. */
 struct ncs_recording_totals
 ncs_recording_writer_totals(const struct ncs_recording_writer *writer);
 
-/* Of this file, until now. */
+/* Returns the bytes of the current file so far. */
 uint64_t ncs_recording_writer_bytes(const struct ncs_recording_writer *writer);
 
-/* As ncs_sink_method() and ncs_sink_fallback() say of this file. */
+/* As ncs_sink_method() and ncs_sink_fallback(), for the current file. */
 const char *
 ncs_recording_writer_method(const struct ncs_recording_writer *writer);
 const char *

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* What the parts of the writer share; for record/writer*.c. */
+/* What the files of the writer share. Only recording_writer*.c include it. */
 #ifndef NCS_RECORD_WRITE_RECORDING_WRITER_INTERNAL_H
 #define NCS_RECORD_WRITE_RECORDING_WRITER_INTERNAL_H
 
@@ -17,14 +17,15 @@
 struct ncs_recording_writer_rank {
 	struct ncs_header header;
 	char *path;
-	uint32_t number; /* in this file; NCS_NO_RANK: it is not in it yet */
-	/* The state as it is, and as the key has it; NULL: it has ended. */
+	uint32_t number; /* in this file; NCS_NO_RANK if it is not in it yet */
+	/* The current state, and the state of the latest key; NULL if the rank
+	 * has ended. */
 	char *image;
 	char *key;
-	/* Which pages of the image may not be zeros, a bit each. */
+	/* One bit for each page of the image: whether it was ever written. */
 	uint64_t *touched;
 	size_t pages;
-	bool has_key; /* in this file */
+	bool has_key; /* whether this file has a key of the rank */
 	uint64_t key_offset;
 	uint64_t key_taken_ns;
 	uint64_t key_lines;
@@ -33,41 +34,45 @@ struct ncs_recording_writer_rank {
 struct ncs_recording_writer {
 	struct ncs_recording_settings settings;
 	struct ncs_sink *sink;
-	struct ncs_packer *packer; /* NULL: chunks are not packed */
-	char *unpacked;            /* a payload that is to be packed */
-	char *payload;             /* of the chunk that is being made */
+	struct ncs_packer *packer; /* NULL if chunks are not packed */
+	char *unpacked; /* buffer for a payload that will be packed */
+	char *payload;  /* payload of the current chunk */
 	struct ncs_recording_writer_rank *ranks;
 	size_t rank_count;
 	size_t rank_capacity;
-	uint32_t numbers;                /* given to ranks in this file */
-	struct ncs_index_entry *entries; /* since the latest index */
+	uint32_t numbers; /* number of ranks in this file so far */
+	/* Since the latest index; INDEX_EVERY of them fit. */
+	struct ncs_index_entry *entries;
 	size_t entry_count;
-	struct ncs_run *runs; /* of the state that is being made */
+	struct ncs_run *runs; /* of the current state */
 	size_t run_count;
 	size_t run_capacity;
-	struct ncs_end end;              /* of this file, as far as it goes */
-	struct ncs_recording_totals before; /* of all files before it */
+	struct ncs_end end;                 /* totals of this file so far */
+	struct ncs_recording_totals before; /* totals of all files before it */
 	int error;
 };
 
-/* Begins a chunk: where its payload goes, *room bytes of it, which are `least`
- * or more. NULL: it could not be had, see writer->error. */
+/* Begins a chunk. Returns where to put its payload, *room bytes and at least
+ * `least`; NULL on an error, which is in writer->error. */
 void *ncs_recording_chunk_begin(struct ncs_recording_writer *writer,
 				size_t least, size_t *room);
 
-/* Ends it. Of `chunk` type, rank, unpacked_bytes and both times are given. */
+/* Ends the chunk. The caller sets type, rank, unpacked_bytes and both times of
+ * `chunk`. */
 int ncs_recording_chunk_end(struct ncs_recording_writer *writer,
 			    struct ncs_chunk *chunk);
 
-/* A chunk of what is in memory already. */
+/* Writes a chunk whose payload is in memory. */
 int ncs_recording_chunk_write(struct ncs_recording_writer *writer,
 			      struct ncs_chunk *chunk, const void *payload);
 
-/* A rank, in this file from now on. NULL: see writer->error. */
+/* Returns a rank, after writing its chunk if this file has none yet; NULL on an
+ * error, which is in writer->error. */
 struct ncs_recording_writer_rank *
 ncs_recording_rank_in_file(struct ncs_recording_writer *writer, size_t rank);
 
-/* What the chunk "tables" says. NULL: no memory; to be freed. */
+/* Returns the payload of the chunk "tables", to be freed by the caller; NULL if
+ * there is no memory. */
 char *ncs_recording_tables_text(size_t *bytes);
 
 #endif

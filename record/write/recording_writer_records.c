@@ -5,14 +5,14 @@
 #include "record/write/recording_writer_internal.h"
 #include "shm/clock.h"
 
-/* Records of a chunk at most: it is made, and its checksum is taken, within
- * the processor's second cache. */
+/* Largest number of records in a chunk, so that making it and its checksum stay
+ * within the processor's second-level cache. */
 #define RECORDS_MAX 2046u
 
-/* … and the room that is worth a chunk. */
+/* Smallest number of records for which the rest of a buffer is used. */
 #define RECORDS_LEAST 62u
 
-/* The time that records tell of. */
+/* Sets the time that the records cover. */
 static void set_times(struct ncs_chunk *chunk, const struct ncs_clock *clock,
 		      const struct ncs_record *records, size_t count)
 {
@@ -56,7 +56,7 @@ static int end_records(struct ncs_recording_writer *writer,
 	return ncs_recording_chunk_end(writer, &chunk);
 }
 
-/* Where records go, *room of them. */
+/* Begins a chunk. Returns where to put its records, *room of them. */
 static struct ncs_record *begin_records(struct ncs_recording_writer *writer,
 					size_t *room)
 {

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* States of a rank: all of it, or what has changed since there was all of it;
- * see recording_writer.h. */
+/* States of a rank: keys, which hold all of it, and changes since a key; see
+ * recording_writer.h. */
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
@@ -10,7 +10,7 @@
 
 #define LINES_A_PAGE (NCS_PAGE_BYTES / NCS_STATE_LINE_BYTES)
 
-/* The least room that is worth a part. */
+/* Smallest room that is used for a part of a state. */
 #define PART_BYTES_LEAST 8192u
 
 void *ncs_recording_writer_image(struct ncs_recording_writer *writer,
@@ -35,7 +35,7 @@ void ncs_recording_writer_piece(void *context, size_t offset, size_t bytes)
 
 static const char zeros[NCS_PAGE_BYTES];
 
-/* Adds a line to the runs. False: no memory. */
+/* Adds a line to the runs. Returns false if there is no memory. */
 static bool add_line(struct ncs_recording_writer *writer, uint32_t line)
 {
 	struct ncs_run *last = writer->run_count > 0 ?
@@ -55,7 +55,8 @@ static bool add_line(struct ncs_recording_writer *writer, uint32_t line)
 	return true;
 }
 
-/* The lines of a page that differ from those at `before`. */
+/* Adds the lines of a page that differ from those at `before`. Returns false if
+ * there is no memory. */
 static bool compare_page(struct ncs_recording_writer *writer, const char *page,
 			 const char *before, size_t number, uint64_t *lines)
 {
@@ -80,7 +81,8 @@ static bool is_touched(const struct ncs_recording_writer_rank *rank,
 	return rank->touched[page / 64] >> (page % 64) & 1;
 }
 
-/* Finds the lines of a state, and counts them; false: no memory. */
+/* Finds and counts the lines of a state. Returns false if there is no
+ * memory. */
 static bool find_lines(struct ncs_recording_writer *writer,
 		       const struct ncs_recording_writer_rank *rank,
 		       bool is_key, uint64_t *lines)
@@ -91,7 +93,7 @@ static bool find_lines(struct ncs_recording_writer *writer,
 		size_t offset = i * NCS_PAGE_BYTES;
 
 		if (rank->touched[i / 64] == 0) {
-			i |= 63; /* none of this word's */
+			i |= 63; /* no page of this word was touched */
 			continue;
 		}
 		if (is_touched(rank, i) &&
@@ -114,7 +116,7 @@ static void keep_key(struct ncs_recording_writer_rank *rank)
 
 /* --- Parts --------------------------------------------------------------- */
 
-/* Where the lines begin behind so many runs. */
+/* Returns the offset of the lines behind a number of runs. */
 static size_t lines_offset(size_t runs)
 {
 	return sizeof(struct ncs_state_head) +
@@ -122,9 +124,9 @@ static size_t lines_offset(size_t runs)
 		       NCS_STATE_LINE_BYTES * NCS_STATE_LINE_BYTES;
 }
 
-/* Moves as many runs as there is room for from the writer's, from *next on,
- * behind the head; what does not fit of the last one stays. Returns how many,
- * and their lines. */
+/* Moves runs from the writer's, starting at *next, to `chosen`, as many as fit
+ * into `room` with their lines; a run may be split. Sets *lines to their number
+ * of lines. Returns the number of runs. */
 static size_t choose_runs(struct ncs_recording_writer *writer, size_t *next,
 			  struct ncs_run *chosen, size_t room, size_t *lines)
 {

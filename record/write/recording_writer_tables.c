@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: MIT */
-/* The chunk "tables": what the numbers in records mean and where their fields
- * are, as text, so that a file can be read by who has nothing but the file. One
- * thing a line, words between blanks; ncclstat-record(5) has the lines. */
+/* The chunk "tables": the meaning of numbers in records and the offsets of
+ * fields, as text, so that a file can be understood without this program. One
+ * item per line, words separated by blanks; ncclstat-record(5) describes the
+ * lines. */
 #include <stdio.h>
 #include <stdlib.h>
 

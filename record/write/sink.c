@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* Buffers of a sink, and what is to be done where writing goes wrong; see
- * sink.h. How they are written: sink_uring.c, sink_pwrite.c, sink_pipe.c. */
+/* Buffers of a sink and its error handling; see sink.h. The methods of writing
+ * are in sink_uring.c, sink_pwrite.c and sink_pipe.c. */
 #include "record/write/sink.h"
 
 #include <errno.h>
@@ -43,8 +43,8 @@ static void describe(struct ncs_sink *sink)
 			 sink->method->name);
 }
 
-/* What the file system takes past the page cache it may refuse only when it is
- * written. True: now it goes through it. */
+/* Some file systems refuse O_DIRECT only at the first write. Returns true if
+ * writing now goes through the page cache. */
 static bool give_up_direct(struct ncs_sink *sink)
 {
 	int flags = fcntl(sink->file, F_GETFL);
@@ -57,16 +57,17 @@ static bool give_up_direct(struct ncs_sink *sink)
 	return true;
 }
 
-/* Whether it is to be tried again. A write of nothing would go on for ever. */
+/* Whether a write should be repeated. A write of 0 bytes should not, or it
+ * would repeat for ever. */
 static bool was_only_delayed(struct ncs_sink *sink, ssize_t result)
 {
 	return result == -EINTR || result == -EAGAIN ||
 	       (result == -EINVAL && give_up_direct(sink));
 }
 
-/* Takes what came of writing a buffer, and writes on until it is done, or later,
- * or has failed. What others came to is not looked at: those before one that
- * fails are to be whole. */
+/* Takes the result of writing a buffer, and continues until the buffer is done,
+ * pending, or has failed. Errors of other buffers do not stop it: everything
+ * before a failed buffer must be complete. */
 static void go_on(struct ncs_sink *sink, struct ncs_sink_buffer *buffer,
 		  ssize_t result)
 {
@@ -95,8 +96,8 @@ static void start(struct ncs_sink *sink, struct ncs_sink_buffer *buffer)
 	go_on(sink, buffer, sink->method->write(sink, buffer));
 }
 
-/* Takes what has come of one of those under way; waits for it if told to. False:
- * there is nothing yet. */
+/* Takes the result of one pending buffer; waits for it if `wait`. Returns false
+ * if there is none yet. */
 static bool take_one(struct ncs_sink *sink, bool wait)
 {
 	struct ncs_sink_buffer *buffer;
@@ -108,7 +109,7 @@ static bool take_one(struct ncs_sink *sink, bool wait)
 	}
 	if (result == NCS_SINK_LATER)
 		return false;
-	/* The way itself is broken: nothing will ever come of the others. */
+	/* The method itself failed: no pending buffer will ever finish. */
 	for (size_t i = 0; i < NCS_SINK_BUFFERS; i++)
 		if (sink->buffers[i].busy)
 			fail(sink, &sink->buffers[i], (int)result);
@@ -116,7 +117,7 @@ static bool take_one(struct ncs_sink *sink, bool wait)
 	return false;
 }
 
-/* What has gone wrong is to be known soon, not only when buffers are short. */
+/* Takes all results that are there, so that errors show early. */
 static void take_all_done(struct ncs_sink *sink)
 {
 	while (sink->busy_count > 0 && take_one(sink, false))
@@ -260,8 +261,8 @@ static int open_regular(struct ncs_sink **sink, int file, unsigned means)
 
 	if (ftruncate(file, 0) != 0)
 		return -errno;
-	/* Through the page cache io_uring only has others do the copying, who
-	 * then wait for each other. */
+	/* Through the page cache, io_uring only has kernel threads copy, which
+	 * wait for each other. */
 	if ((means & NCS_SINK_URING) && (direct || !(means & NCS_SINK_DIRECT)))
 		error = uring_error = ncs_sink_open_method(
 			sink, file, direct, NCS_BLOCK_BYTES, &ncs_sink_uring);
@@ -293,7 +294,8 @@ int ncs_sink_open(struct ncs_sink **sink, const char *path, unsigned means,
 	int file, error;
 
 	*sink = NULL;
-	/* Only its owner may look at the job, and only he at what it did. */
+	/* Only the job's owner may read its segments, so only the owner may
+	 * read recordings of them. */
 	file = is_output ? fcntl(STDOUT_FILENO, F_DUPFD_CLOEXEC, 0) :
 			   open(path, O_WRONLY | O_CREAT | O_CLOEXEC, 0600);
 	if (file < 0 || fstat(file, &status) != 0) {
@@ -315,7 +317,8 @@ int ncs_sink_open(struct ncs_sink **sink, const char *path, unsigned means,
 	return error;
 }
 
-/* The last buffer, up to the end of a block; what is too much is cut off. */
+/* Writes the last buffer up to the end of a block; ncs_sink_close() cuts the
+ * file to its length. */
 static void write_rest(struct ncs_sink *sink)
 {
 	struct ncs_sink_buffer *buffer = sink->current;
@@ -347,7 +350,7 @@ int ncs_sink_close(struct ncs_sink *sink)
 	if (sink->block_bytes > 1 && ftruncate(sink->file, (off_t)end) != 0 &&
 	    sink->error == 0)
 		sink->error = -errno;
-	/* Where a file is far away, what could not be written shows now. */
+	/* On network file systems write errors may show only now. */
 	if (close(sink->file) != 0 && sink->error == 0)
 		sink->error = -errno;
 	error = sink->error;

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* The ways in which a sink writes; for record/sink*.c and their tests. */
+/* The methods by which a sink writes. Only sink*.c and their tests include
+ * it. */
 #ifndef NCS_RECORD_WRITE_SINK_INTERNAL_H
 #define NCS_RECORD_WRITE_SINK_INTERNAL_H
 
@@ -10,59 +11,66 @@
 
 #include "record/write/sink.h"
 
-/* More only push other things, rings among them, out of the processor's cache. */
+/* More buffers would push other data, e.g. the rings, out of the processor's
+ * cache. */
 #define NCS_SINK_BUFFERS 8
 
 struct ncs_sink_buffer {
 	char *bytes;
 	size_t filled;
-	size_t written;  /* of these */
+	size_t written;  /* bytes of `filled` that are written */
 	uint64_t offset; /* of the buffer in the file */
 	bool busy;
 };
 
 struct ncs_sink {
 	const struct ncs_sink_method *method;
-	void *own; /* the way's */
+	void *own; /* the method's own data */
 	int file;
-	unsigned means; /* that were asked for */
-	int uring_error; /* why io_uring could not be had; 0: it could */
+	unsigned means;  /* means that the caller allows */
+	int uring_error; /* why io_uring is not available; 0 if it is */
 	bool direct;
 	char *memory; /* of all buffers, page-aligned */
 	struct ncs_sink_buffer buffers[NCS_SINK_BUFFERS];
-	struct ncs_sink_buffer *current; /* being filled; NULL: none */
+	/* The buffer being filled; NULL if none. */
+	struct ncs_sink_buffer *current;
 	size_t busy_count;
-	uint64_t offset; /* of the current buffer; of the next one */
+	uint64_t offset; /* in the file, of the current or the next buffer */
 	size_t block_bytes;
 	int error;
-	uint64_t failed_offset; /* of the first buffer that was not written */
+	/* Of the first byte that was not written; UINT64_MAX if none. */
+	uint64_t failed_offset;
 	char method_text[64];
 	char fallback[192];
 };
 
-/* What ncs_sink_method.write() returns if ncs_sink_method.wait() is to tell. */
+/* Result of ncs_sink_method.write() if ncs_sink_method.wait() will return
+ * it. */
 #define NCS_SINK_LATER (-EINPROGRESS)
 
 struct ncs_sink_method {
 	const char *name;
-	/* 0 or -errno. */
+	/* Returns 0 or -errno. May be NULL. */
 	int (*open)(struct ncs_sink *sink);
 	void (*close)(struct ncs_sink *sink);
-	/* Writes what is left of a buffer: how many bytes of it were written, or
+	/* Writes the rest of a buffer. Returns the number of bytes written,
 	 * -errno, or NCS_SINK_LATER. */
 	ssize_t (*write)(struct ncs_sink *sink, struct ncs_sink_buffer *buffer);
-	/* What has come of one of those: as write(), and which buffer it is.
-	 * Waits for one if told to, else it may be NCS_SINK_LATER again, of no
-	 * buffer. NULL where it is never later. */
+	/* Returns the result of a pending write, and sets *buffer to its
+	 * buffer. If `wait` is false and there is no result yet, returns
+	 * NCS_SINK_LATER and sets *buffer to NULL. NULL if writes are never
+	 * pending. */
 	ssize_t (*wait)(struct ncs_sink *sink, struct ncs_sink_buffer **buffer,
 			bool wait);
 };
 
 extern const struct ncs_sink_method ncs_sink_uring;
 extern const struct ncs_sink_method ncs_sink_pwrite;
-extern const struct ncs_sink_method ncs_sink_pipe; /* write(2), one by one */
+/* Write(2), one buffer after another. */
+extern const struct ncs_sink_method ncs_sink_pipe;
 
-/* A sink of a file that is open, and becomes the sink's, in this way. */
+/* Opens a sink that writes by this method to a file, which it takes over if it
+ * succeeds. */
 int ncs_sink_open_method(struct ncs_sink **sink, int file, bool direct,
 			 size_t block_bytes,
 			 const struct ncs_sink_method *method);

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* Writing with write(2), one buffer after another: pipes, and what else has no
- * offsets. */
+/* Writes pipes, and other files without offsets, by write(2), one buffer after
+ * another. */
 #include <errno.h>
 #include <poll.h>
 #include <unistd.h>
@@ -15,7 +15,7 @@ static ssize_t write_next(struct ncs_sink *sink, struct ncs_sink_buffer *buffer)
 
 	if (result >= 0)
 		return result;
-	/* A pipe that somebody else has set to O_NONBLOCK. */
+	/* Another process has set the pipe to O_NONBLOCK. */
 	if (errno == EAGAIN)
 		poll(&ready, 1, -1);
 	return -errno;

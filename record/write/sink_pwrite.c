@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* Writing with pwrite(2), one buffer after another: where there is no io_uring.
- */
+/* Writes by pwrite(2), one buffer after another, where io_uring is not
+ * available. */
 #include <errno.h>
 #include <unistd.h>
 

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* Writing with io_uring: several buffers under way, registered so that the
- * kernel need not look their pages up each time. */
+/* Writes by io_uring, with several buffers pending. They are registered, so
+ * that the kernel does not look up their pages each time. */
 #include <errno.h>
 #include <liburing.h>
 #include <stdlib.h>
@@ -46,7 +46,8 @@ static ssize_t start(struct ncs_sink *sink, struct ncs_sink_buffer *buffer)
 	struct io_uring_sqe *entry = io_uring_get_sqe(ring);
 	int submitted;
 
-	/* One a buffer, and each is submitted at once: there is always one. */
+	/* There is one entry per buffer, each submitted at once, so one is
+	 * always free. */
 	if (!entry)
 		return -EBUSY;
 	io_uring_prep_write_fixed(entry, sink->file,
