@@ -119,7 +119,7 @@ static uint64_t first_state_ns(const struct export_run *run, size_t rank)
 	return at_ns <= run->request->until_ns ? at_ns : 0;
 }
 
-static int tell_state(struct export_run *run, size_t rank,
+static int pass_state(struct export_run *run, size_t rank,
 		      const struct ncs_snapshot *snapshot, bool is_last)
 {
 	return run->format->state ? run->format->state(&run->exporter, rank,
@@ -135,7 +135,7 @@ static int take_state(struct export_run *run, size_t rank,
 
 	ncs_snapshot_take(snapshot, reader, taken_ns);
 	error = ncs_export_rank_learn(&run->ranks[rank], snapshot);
-	return error ? error : tell_state(run, rank, snapshot, is_last);
+	return error ? error : pass_state(run, rank, snapshot, is_last);
 }
 
 static int take_states(struct export_run *run, size_t rank)
@@ -170,7 +170,7 @@ static int take_states(struct export_run *run, size_t rank)
 					   taken_ns, is_last);
 			done_ns = taken_ns;
 		} else if (!error && is_last && done_ns != 0) {
-			error = tell_state(run, rank, &snapshot, true);
+			error = pass_state(run, rank, &snapshot, true);
 		}
 		at_ns = is_last ? 0 : next_ns;
 	}

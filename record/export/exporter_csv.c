@@ -152,7 +152,7 @@ static void write_row(FILE *file, const struct csv_row *row)
 	fputs("\r\n", file);
 }
 
-static void set_who(struct csv_row *row, const struct ncs_export_rank *rank)
+static void set_rank(struct csv_row *row, const struct ncs_export_rank *rank)
 {
 	const struct ncs_identity *identity = &rank->identity;
 	uint64_t known = identity->known;
@@ -270,7 +270,7 @@ static void put_class(const struct ncs_exporter *exporter, size_t rank,
 	}
 	if (operations == 0 && times.timed == 0)
 		return;
-	set_who(&row, &exporter->ranks[rank]);
+	set_rank(&row, &exporter->ranks[rank]);
 	set_class(&row, view);
 	set(&row, COLUMN_OPERATIONS, "%" PRIu64, operations);
 	set(&row, COLUMN_TIMED, "%" PRIu64, times.timed);

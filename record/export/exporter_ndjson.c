@@ -17,7 +17,7 @@
 
 /* What all records of a rank have in common, as JSON; NULL: not yet. */
 struct ndjson_export {
-	char **who;
+	char **rank_texts;
 };
 
 static int begin(struct ncs_exporter *exporter)
@@ -26,8 +26,9 @@ static int begin(struct ncs_exporter *exporter)
 
 	exporter->own = own;
 	if (own)
-		own->who = calloc(exporter->rank_count + 1, sizeof(*own->who));
-	return own && own->who ? 0 : -ENOMEM;
+		own->rank_texts = calloc(exporter->rank_count + 1,
+					 sizeof(*own->rank_texts));
+	return own && own->rank_texts ? 0 : -ENOMEM;
 }
 
 static void put_key(FILE *file, enum ncs_field field)
@@ -64,7 +65,7 @@ static void put_text(FILE *file, enum ncs_field field, const char *raw)
 	ncs_json_text(file, text);
 }
 
-static void put_who(FILE *file, const struct ncs_export_rank *rank)
+static void put_rank(FILE *file, const struct ncs_export_rank *rank)
 {
 	const struct ncs_identity *identity = &rank->identity;
 	char id[17];
@@ -85,19 +86,20 @@ static void put_who(FILE *file, const struct ncs_export_rank *rank)
 }
 
 /* NULL: no memory. */
-static const char *who(struct ndjson_export *own,
-		       const struct ncs_export_rank *rank, size_t index)
+static const char *rank_text_of(struct ndjson_export *own,
+				const struct ncs_export_rank *rank,
+				size_t index)
 {
 	size_t size;
 	FILE *file;
 
-	if (own->who[index])
-		return own->who[index];
-	file = open_memstream(&own->who[index], &size);
+	if (own->rank_texts[index])
+		return own->rank_texts[index];
+	file = open_memstream(&own->rank_texts[index], &size);
 	if (!file)
 		return NULL;
-	put_who(file, rank);
-	return fclose(file) == 0 ? own->who[index] : NULL;
+	put_rank(file, rank);
+	return fclose(file) == 0 ? own->rank_texts[index] : NULL;
 }
 
 static void put_where(FILE *file, const struct ncs_record *record)
@@ -182,7 +184,7 @@ static int take_record(struct ncs_exporter *exporter, size_t index,
 		       const struct ncs_record *record)
 {
 	const struct ncs_export_rank *rank = &exporter->ranks[index];
-	const char *rank_text = who(exporter->own, rank, index);
+	const char *rank_text = rank_text_of(exporter->own, rank, index);
 	FILE *file = exporter->request->file;
 	struct ncs_field_value fields[NCS_FIELDS_MAX];
 	unsigned count =
@@ -219,10 +221,11 @@ static int end(struct ncs_exporter *exporter)
 {
 	struct ndjson_export *own = exporter->own;
 
-	for (size_t i = 0; own && own->who && i < exporter->rank_count; i++)
-		free(own->who[i]);
+	for (size_t i = 0; own && own->rank_texts && i < exporter->rank_count;
+	     i++)
+		free(own->rank_texts[i]);
 	if (own)
-		free(own->who);
+		free(own->rank_texts);
 	free(own);
 	return ncs_exporter_flush(exporter);
 }

@@ -1,9 +1,10 @@
 /* SPDX-License-Identifier: MIT */
-/* Aligning a recording; see align.h.
+/* Aligns a recording; see align.h.
  *
- * First the collectives at its beginning tell about where each host's clock
- * stands, then, if it is long, those at its end how it drifts, so that windows in
- * between are of one time on all hosts. The messages in these tell exactly.
+ * The collectives at the beginning of the recording show roughly how far apart
+ * the hosts' clocks are. If the recording is long, the collectives at its end
+ * show how the clocks drift. Windows in between then cover the same time on all
+ * hosts, and the messages in them give the exact alignment.
  */
 #include "record/read/align.h"
 
@@ -21,23 +22,25 @@
 #define WINDOWS 24
 #define WINDOW_NS (60 * MS)
 
-/* Steps that are looked at, in all windows together. */
+/* Largest number of steps read, in all windows together. */
 #define STEPS (UINT64_C(6) << 20)
 
-/* Records among which the first collectives of all hosts must be, and how many
- * are read before it is seen whether they are. */
+/* Largest number of records searched for the first collectives of all hosts,
+ * and the number of records after which the search is first checked. */
 #define SEARCHED (UINT64_C(32) << 20)
 #define SEARCHED_AT_ONCE (UINT64_C(1) << 20)
 
-/* Collectives kept while they are searched for, by all hosts together. */
+/* Largest number of collectives kept during the search, by all hosts and by
+ * one. */
 #define KEPT (UINT64_C(1) << 22)
 #define KEPT_MAX (UINT64_C(1) << 16)
 
-/* Clocks that were put right at the beginning are not far apart until then. */
+/* Clocks that were set right at the beginning do not drift far apart in this
+ * time. */
 #define SHORT_NS (30 * S)
 
-/* A sender waited for a receiver if it took longer to send than calls take, even
- * where the thread was held up a little. */
+/* A sender waited for a receiver if sending took longer than a call does, even
+ * a call that was held up a little. */
 #define AWAITED_NS UINT64_C(20000)
 
 struct align {
@@ -46,11 +49,12 @@ struct align {
 	uint64_t from_ns;
 	uint64_t until_ns;
 	size_t hosts;
-	/* Of one phase. */
+	/* Of the current phase; NULL outside. */
 	struct ncs_alignment *alignment;
 	struct ncs_barriers *barriers;
 	struct ncs_messages *messages;
-	/* When the records were drained that it has looked at. */
+	/* First and last time at which the records of this phase were
+	 * drained. */
 	uint64_t seen_from_ns;
 	uint64_t seen_until_ns;
 	int error;
@@ -80,7 +84,8 @@ static void take_message(void *context, const struct ncs_message *message)
 		return;
 	if (before.at_ns != 0 && before.then_ns != 0)
 		align->error |= ncs_alignment_add(align->alignment, &before);
-	/* Without the one the other may not have been waited for. */
+	/* Without a known order of these two, the receiver may not have been
+	 * waited for. */
 	if (message->ready_ns == 0 || message->sent_ns < message->ready_ns)
 		return;
 	before.fact = message->sent_ns - message->ready_ns >= AWAITED_NS ?
@@ -94,7 +99,7 @@ static void take_message(void *context, const struct ncs_message *message)
 	align->error |= ncs_alignment_add(align->alignment, &before);
 }
 
-/* A moment of a host's own clock, as the recording has it now. */
+/* Converts a host's CLOCK_MONOTONIC to common time, as aligned so far. */
 static uint64_t common_ns(const struct ncs_recorded_host *host, uint64_t ns)
 {
 	double moved = host->drift * (double)(int64_t)(ns - host->first_ns);
@@ -125,8 +130,8 @@ static void take_reading(void *context, const struct ncs_clock_reading *reading)
 
 /* --- Phases --------------------------------------------------------------- */
 
-/* Up to version 3 of NCCL's profiler API a header does not tell who it is when
- * it is first seen, but a later state does. */
+/* Finds a rank's identity. Up to version 3 of NCCL's profiler API the first
+ * header lacks it, but later states have it. */
 static void identify(struct align *align, size_t rank,
 		     struct ncs_identity *identity)
 {
@@ -199,11 +204,11 @@ static void begin_phase(struct align *align, bool with_messages)
 				       &(struct align_reading){ align, i });
 }
 
-/* Records that steps are to be matched of: those that ended in a time. */
+/* Selects the steps to match: those that ended in a time. */
 struct align_filter {
 	uint64_t from_ns;
 	uint64_t until_ns;
-	uint64_t steps; /* so many more */
+	uint64_t steps; /* number of steps that may still be selected */
 };
 
 static bool is_wanted(struct align_filter *filter,
@@ -222,7 +227,7 @@ static bool is_wanted(struct align_filter *filter,
 	return true;
 }
 
-/* Runs of records that are wanted, one after another. */
+/* Passes on the selected records, in runs as long as possible. */
 static void take_messages(struct align *align, const struct ncs_batch *batch,
 			  struct align_filter *filter)
 {
@@ -240,13 +245,14 @@ static void take_messages(struct align *align, const struct ncs_batch *batch,
 			align->error |= ncs_messages_take(
 				align->messages, batch->rank, batch->lane,
 				&batch->records[first], i - first, lost);
-		/* What is left out is as good as lost. */
+		/* A gap between two runs counts as lost records. */
 		lost = 1;
 		first = i + 1;
 	}
 }
 
-/* Facts of a time, from so many records at most; returns how many there were. */
+/* Collects facts from a time, from at most records_max records. Returns the
+ * number of records read. */
 static uint64_t feed(struct align *align, uint64_t from_ns, uint64_t until_ns,
 		     uint64_t records_max, struct align_filter *filter)
 {
@@ -298,8 +304,8 @@ static bool all_have_traffic(const struct align *align)
 	return true;
 }
 
-/* Moves each host by what was found of it in common time; without its drift by
- * what it was so long after the beginning of the time that was asked for. */
+/* Moves each host by its alignment, in common time. Without drift, moves it by
+ * its offset after_ns behind the beginning. */
 static void move_hosts(struct align *align, bool with_drift, uint64_t after_ns)
 {
 	for (size_t i = 1; i < align->hosts; i++) {
@@ -327,7 +333,8 @@ static void move_hosts(struct align *align, bool with_drift, uint64_t after_ns)
 
 /* --- All of it ------------------------------------------------------------ */
 
-/* The time asked for, as the recording has it now. */
+/* Limits the requested time to the recording, in common time as aligned so
+ * far. */
 static void find_time(struct align *align, uint64_t from_ns, uint64_t until_ns)
 {
 	const struct ncs_recording_facts *facts =
@@ -341,7 +348,7 @@ static void find_time(struct align *align, uint64_t from_ns, uint64_t until_ns)
 	align->result->length_ns = align->until_ns - align->from_ns;
 }
 
-/* Where each clock stands at the beginning. */
+/* Finds each clock's offset at the beginning. */
 static void search_beginning(struct align *align)
 {
 	uint64_t records = UINT64_MAX, at_once = SEARCHED_AT_ONCE;
@@ -362,7 +369,7 @@ static void search_beginning(struct align *align)
 			   (align->seen_until_ns - align->seen_from_ns) / 2);
 }
 
-/* How it drifts until the end. */
+/* Finds each clock's drift from the collectives at the end. */
 static void search_end(struct align *align)
 {
 	uint64_t apart_ns = 2 * S + align->result->length_ns / 500;
@@ -379,7 +386,7 @@ static void search_end(struct align *align)
 		move_hosts(align, true, 0);
 }
 
-static void look_at_windows(struct align *align)
+static void read_windows(struct align *align)
 {
 	struct ncs_recording_alignment *result = align->result;
 	bool is_short = result->length_ns <= 2 * WINDOWS * WINDOW_NS;
@@ -399,7 +406,7 @@ static void look_at_windows(struct align *align)
 		feed(align, filter.from_ns, filter.until_ns, UINT64_MAX,
 		     &filter);
 		result->windows++;
-		result->looked_ns += window_ns;
+		result->windows_ns += window_ns;
 	}
 	solve(align, align->from_ns, align->until_ns);
 	if (!align->error) {
@@ -410,8 +417,8 @@ static void look_at_windows(struct align *align)
 	end_phase(align);
 }
 
-/* Of hosts that have nothing but CLOCK_REALTIME, nothing is known once that was
- * set while it was recorded. */
+/* Marks the clocks as unknown of hosts that are aligned by CLOCK_REALTIME only,
+ * if that was set during the recording. */
 static void distrust_set_clocks(struct align *align)
 {
 	const struct ncs_aligned *hosts = align->result->hosts;
@@ -451,7 +458,7 @@ int ncs_recording_align_hosts(struct ncs_recording *recording, uint64_t from_ns,
 	search_end(&align);
 	find_time(&align, from_ns, until_ns);
 	if (!align.error)
-		look_at_windows(&align);
+		read_windows(&align);
 	if (!align.error)
 		distrust_set_clocks(&align);
 	end_phase(&align);

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* Moments as text, see instant.h. No I/O but for what the C library reads of
- * time zones. */
+/* Parses and prints points in time; see instant.h. No I/O except that the C
+ * library reads time zones. */
 #include "record/read/instant.h"
 
 #include <inttypes.h>
@@ -10,10 +10,10 @@
 
 #define SECOND_NS UINT64_C(1000000000)
 
-/* A hundred years, so that sums of two fit. */
+/* A hundred years, so that the sum of two fits into 64 bits. */
 #define SECONDS_MAX UINT64_C(3155760000)
 
-/* Takes `least` … `most` digits off the text. */
+/* Parses a number of `least` to `most` digits. */
 static bool take_digits(const char **text, size_t least, size_t most,
 			uint64_t *number)
 {
@@ -35,7 +35,8 @@ static bool take_character(const char **text, char wanted)
 	return true;
 }
 
-/* ".25"; nothing is 0, and what is less than a nanosecond is cut off. */
+/* Parses ".25"; without a fraction sets 0. Cuts off digits below a
+ * nanosecond. */
 static bool take_fraction(const char **text, uint64_t *ns)
 {
 	uint64_t digit_ns = SECOND_NS / 10;
@@ -50,13 +51,13 @@ static bool take_fraction(const char **text, uint64_t *ns)
 	return true;
 }
 
-/* Two digits, below 60. */
+/* Parses two digits, a number below 60. */
 static bool take_sixtieths(const char **text, uint64_t *number)
 {
 	return take_digits(text, 2, 2, number) && *number < 60;
 }
 
-/* "12.5", "2:03", "1:02:03.5" */
+/* Parses "12.5", "2:03", or "1:02:03.5". */
 static bool parse_distance(const char *text, uint64_t *ns)
 {
 	uint64_t seconds, part, fraction_ns;
@@ -76,7 +77,7 @@ static bool parse_distance(const char *text, uint64_t *ns)
 	return *text == '\0';
 }
 
-/* "14:03", "14:03:05.25"; then perhaps "Z". */
+/* Parses "14:03" or "14:03:05.25", with "Z" behind it or not. */
 static bool parse_daytime(const char *text, struct ncs_instant *instant)
 {
 	uint64_t hours, minutes, seconds = 0, fraction_ns = 0;
@@ -94,7 +95,7 @@ static bool parse_daytime(const char *text, struct ncs_instant *instant)
 	return *text == '\0';
 }
 
-/* "2026-11-21" */
+/* Parses "2026-11-21". */
 static bool take_date(const char **text, struct tm *day)
 {
 	uint64_t year, month, of_month;
@@ -111,8 +112,8 @@ static bool take_date(const char **text, struct tm *day)
 	return month >= 1 && month <= 12 && of_month >= 1 && of_month <= 31;
 }
 
-/* The day's time on that day, in ns of CLOCK_REALTIME. False: it was before
- * 1970. */
+/* Converts a time of a day to ns of CLOCK_REALTIME. Returns false if that was
+ * before 1970. */
 static bool realtime_of(const struct ncs_instant *daytime, struct tm day,
 			uint64_t *realtime_ns)
 {
@@ -168,8 +169,8 @@ bool ncs_instant_parse(const char *text, struct ncs_instant *instant)
 
 /* --- In a recording ------------------------------------------------------ */
 
-/* The first such time of a day that is not before the span. False: the C library
- * knows no such day. */
+/* Finds the first such time of day at or after the span's beginning. Returns
+ * false if the C library cannot represent the day. */
 static bool first_daytime(const struct ncs_instant *instant,
 			  uint64_t from_realtime_ns, uint64_t *realtime_ns)
 {

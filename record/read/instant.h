@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: MIT */
-/* Moments of a recording, as people write them.
+/* Points in time of a recording, as users write them.
  *
  *   [-]SECONDS, [-]M:SS, [-]H:MM:SS    since the beginning; with "-": before the
  *                                      end
  *   [YYYY-MM-DD]THH:MM[:SS][Z]         by CLOCK_REALTIME, in this machine's time
  *                                      zone or, with Z, in UTC; without a date
- *                                      the first such moment of the recording
+ *                                      the first such time of the recording
  *
- * Seconds may have a fraction, and a blank may stand for the T behind a date.
+ * Seconds may have a fraction, and a blank may replace the T behind a date.
  */
 #ifndef NCS_RECORD_READ_INSTANT_H
 #define NCS_RECORD_READ_INSTANT_H
@@ -17,7 +17,7 @@
 #include <stdint.h>
 
 enum ncs_instant_kind {
-	NCS_INSTANT_NONE,       /* nobody wrote any */
+	NCS_INSTANT_NONE,       /* the user gave none */
 	NCS_INSTANT_SINCE,      /* ns since the beginning */
 	NCS_INSTANT_BEFORE_END, /* ns before the end */
 	NCS_INSTANT_DAYTIME,    /* ns since midnight */
@@ -26,27 +26,29 @@ enum ncs_instant_kind {
 
 struct ncs_instant {
 	enum ncs_instant_kind kind;
-	bool utc; /* the day's time is */
+	bool utc; /* whether a time of day is in UTC */
 	uint64_t ns;
 };
 
-/* False: it is none, and nothing is changed. */
+/* Parses an instant. Returns false, with *instant unchanged, if the text is
+ * none. */
 bool ncs_instant_parse(const char *text, struct ncs_instant *instant);
 
-/* What an instant is a part of: moments of one clock, and what CLOCK_REALTIME is
- * ahead of that. */
+/* The times that an instant may refer to, of one clock, and CLOCK_REALTIME
+ * minus that clock. */
 struct ncs_time_span {
 	uint64_t from_ns;
 	uint64_t until_ns;
 	int64_t realtime_offset_ns;
 };
 
-/* The moment that is meant. False: it is not in the span, and `why` says so. */
+/* Converts an instant to a time of the span's clock. Returns false, and sets
+ * `why`, if it is not in the span. */
 bool ncs_instant_resolve(const struct ncs_instant *instant,
 			 const struct ncs_time_span *span, uint64_t *moment_ns,
 			 char *why, size_t why_size);
 
-/* "1:02:03.500", as ncs_instant_parse() takes it. */
+/* Prints a duration, e.g. "1:02:03.500", as ncs_instant_parse() accepts it. */
 void ncs_instant_print(uint64_t since_ns, char *text, size_t size);
 
 #endif

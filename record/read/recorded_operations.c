@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* Feeding records into parts and parts into operations; see recorded_operations.h. */
+/* Feeds records to parts, and parts to operations; see
+ * recorded_operations.h. */
 #include "record/read/recorded_operations.h"
 
 #include <errno.h>
@@ -10,18 +11,18 @@
 #include "analysis/model/range_totals.h"
 #include "shm/clock.h"
 
-/* Parts are given out so long after they were drained. */
+/* Parts are passed on this long after they were drained. */
 #define SETTLES_NS UINT64_C(20000000)
 
 #define RANGE_PATH_MAX 512u
 
-/* States before the latest that are looked at. */
+/* Number of states read besides the latest. */
 #define STATES 3
 
 struct operations_rank {
 	struct ncs_parts *parts;
 	struct ncs_identity identity;
-	char **ranges; /* paths, by number less 1 */
+	char **ranges; /* paths of ranges, by number minus 1 */
 	uint32_t range_count;
 };
 
@@ -35,9 +36,10 @@ struct ncs_recorded_operations {
 	uint32_t job_rank_count;
 	struct ncs_recording_pass *pass;
 	struct ncs_join *join;
-	bool is_over;        /* the pass */
-	uint64_t drained_ns; /* the latest */
-	uint64_t lag_ns; /* from the end of an event until its record was read */
+	bool is_over;        /* the pass is at its end */
+	uint64_t drained_ns; /* time of the latest batch */
+	/* Longest time from an event's end until its record was read. */
+	uint64_t lag_ns;
 };
 
 /* --- What records do not tell --------------------------------------------------- */
@@ -69,7 +71,7 @@ static int copy_ranges(struct operations_rank *rank,
 	return 0;
 }
 
-/* From the state at a moment. A rank without one tells less. */
+/* Learns from the state at a time. Without one, less is known of the rank. */
 static int learn_at(struct ncs_recorded_operations *operations, size_t index,
 		    uint64_t at_ns, bool is_latest)
 {
@@ -94,8 +96,8 @@ static int learn_at(struct ncs_recorded_operations *operations, size_t index,
 	return error;
 }
 
-/* From the latest state of what is looked at, and from some before it: the GPU's
- * clock drifts. */
+/* Learns from the latest state in the time that is read, and from some states
+ * before it, as the GPU's clock drifts. */
 static int learn(struct ncs_recorded_operations *operations, size_t index)
 {
 	const struct ncs_recorded_rank *recorded =
@@ -133,7 +135,7 @@ static bool is_same_gpu(const struct ncs_recorded_operations *operations,
 		       sizeof(operations->ranks[a].identity.gpu)) == 0;
 }
 
-/* The first of the recording's ranks that is of the same GPU. */
+/* Returns the recording's first rank that is on the same GPU. */
 static size_t first_of_gpu(const struct ncs_recorded_operations *operations,
 			   size_t index)
 {
@@ -143,7 +145,8 @@ static size_t first_of_gpu(const struct ncs_recorded_operations *operations,
 	return index;
 }
 
-/* What a GPU is called: its rank in its largest communicator. -1: not known. */
+/* Returns the number of a GPU in the job: its rank in its largest communicator;
+ * -1 if not known. */
 static int32_t name_of_gpu(const struct ncs_recorded_operations *operations,
 			   size_t first)
 {
@@ -172,7 +175,8 @@ static bool is_taken(const struct ncs_recorded_operations *operations,
 	return false;
 }
 
-/* Those that have no name of their own get the next free ones. */
+/* Numbers the ranks of the job. GPUs without a number of their own get the next
+ * free ones. */
 static void name_ranks(struct ncs_recorded_operations *operations)
 {
 	uint32_t most = (uint32_t)operations->rank_count + 1;
@@ -316,8 +320,8 @@ static int hand_over(struct ncs_recorded_operations *operations,
 	return 0;
 }
 
-/* All that was drained so far is there: what ended before that, less than the
- * longest that a record has waited, too. */
+/* Passes on what is complete: everything that was drained by now is there, and
+ * so is everything that ended earlier by more than the longest lag. */
 static int go_on(struct ncs_recorded_operations *operations,
 		 uint64_t drained_ns)
 {
@@ -340,7 +344,8 @@ static int finish(struct ncs_recorded_operations *operations)
 	return error;
 }
 
-/* Records of a lane end in order: the first has waited for longest. */
+/* The records of a lane end in order, so that the first one has waited
+ * longest. */
 static void note_lag(struct ncs_recorded_operations *operations,
 		     const struct ncs_batch *batch)
 {
@@ -368,7 +373,7 @@ static int read_more(struct ncs_recorded_operations *operations)
 	if (error == 0)
 		return finish(operations);
 	error = 0;
-	/* What was drained at one time comes in several batches. */
+	/* Records drained at one time come in several batches. */
 	if (batch.drained_ns > operations->drained_ns + SETTLES_NS / 4) {
 		error = go_on(operations, batch.drained_ns);
 		operations->drained_ns = batch.drained_ns;

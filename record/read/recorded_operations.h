@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: MIT */
-/* The operations of all ranks of a recording, put together, in the order in which
+/* The operations of all ranks of a recording, joined, in the order in which
  * their first parts ended (analysis/records/parts.h, analysis/records/join.h).
  *
- * Memory: of the operations that are under way or were drained at once. Not
- * thread-safe.
+ * Memory grows with the operations that are under way or were drained at once.
+ * Not thread-safe.
  */
 #ifndef NCS_RECORD_READ_RECORDED_OPERATIONS_H
 #define NCS_RECORD_READ_RECORDED_OPERATIONS_H
@@ -17,44 +17,48 @@
 
 struct ncs_recorded_operations;
 
-/* Of what ended from a moment until another. Parts' owners are the recording's
- * ranks. NULL: no memory. */
+/* Opens the operations that ended from from_ns to until_ns. The owner of a part
+ * is its rank in the recording, which must outlive the result. Returns NULL if
+ * there is no memory. */
 struct ncs_recorded_operations *
 ncs_recorded_operations_open(struct ncs_recording *recording, uint64_t from_ns,
 			     uint64_t until_ns);
-void ncs_recorded_operations_close(struct ncs_recorded_operations *collectives);
+void ncs_recorded_operations_close(struct ncs_recorded_operations *operations);
 
-/* 1: *joined is the next one, valid until the next call; 0: no more; -errno. */
-int ncs_recorded_operations_next(struct ncs_recorded_operations *collectives,
+/* Returns 1 and sets *joined to the next operation, valid until the next call;
+ * 0 at the end; or -errno. */
+int ncs_recorded_operations_next(struct ncs_recorded_operations *operations,
 				 const struct ncs_joined **joined);
 
-/* From the beginning again. 0 or -errno. */
-int ncs_recorded_operations_rewind(struct ncs_recorded_operations *collectives);
+/* Begins again from the start. Returns 0 or -errno. */
+int ncs_recorded_operations_rewind(struct ncs_recorded_operations *operations);
 
-/* The ranks of the job: a GPU of a process, with all its communicators. They are
- * called by their rank in the largest of these, where that tells them apart. */
+/* A rank of the job: a GPU of a process, with all its communicators. Its number
+ * is its rank in the largest of these, unless that is taken. */
 struct ncs_job_rank {
 	uint32_t rank;
 	uint32_t host;
 };
 
-/* By the recording's ranks; *ranks is more than each of them. */
+/* Returns the job's ranks, one for each rank of the recording. Sets *ranks to
+ * more than the largest number. */
 const struct ncs_job_rank *ncs_recorded_operations_job_ranks(
-	const struct ncs_recorded_operations *collectives, uint32_t *ranks);
+	const struct ncs_recorded_operations *operations, uint32_t *ranks);
 
-/* Whether a part was called in a range or in one inside it, by its path. */
+/* Whether a part was called in the range with this path, or in one inside
+ * it. */
 bool ncs_recorded_operations_is_in_range(
-	const struct ncs_recorded_operations *collectives,
+	const struct ncs_recorded_operations *operations,
 	const struct ncs_part *part, const char *path);
 
-/* So far, over all ranks. */
+/* Counts so far, over all ranks. */
 struct ncs_recorded_operations_count {
 	struct ncs_join_count join;
 	struct ncs_parts_count parts;
 };
 
 void ncs_recorded_operations_count(
-	const struct ncs_recorded_operations *collectives,
+	const struct ncs_recorded_operations *operations,
 	struct ncs_recorded_operations_count *count);
 
 #endif

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Opening recordings, and which ranks are in them; see recording.h. */
+/* Opens recordings and finds the ranks in them; see recording.h. */
 #include "record/read/recording.h"
 
 #include <errno.h>
@@ -13,7 +13,7 @@
 #include "shm/array.h"
 #include "shm/segment.h"
 
-/* Numbers of ranks in one file. */
+/* Largest number of ranks in one file. */
 #define RANKS_MAX 16384u
 
 int ncs_chunk_refs_add(struct ncs_chunk_refs *refs, struct ncs_chunk_ref at)
@@ -38,8 +38,8 @@ static bool is_same_recording(const uint64_t a[2], const uint64_t b[2])
 	return a[0] == b[0] && a[1] == b[1];
 }
 
-/* Reads a rank's chunk: its header, and where its path is. False: it is not
- * sane. */
+/* Reads a rank's chunk: its header, and where its path is. Returns false if it
+ * is not valid. */
 static bool read_rank(struct ncs_recorded_file *file,
 		      struct ncs_chunk_place *place, struct ncs_header *header,
 		      const char **path, size_t *path_bytes)
@@ -71,8 +71,8 @@ static bool read_rank(struct ncs_recorded_file *file,
 	       !ncs_segment_check(header, header->segment_bytes);
 }
 
-/* Without its first chunk a file is of whom its ranks say, and a recording by
- * itself. */
+/* A file without its first chunk counts as a recording of its own; its host is
+ * that of its first rank. */
 static void mend_head(struct ncs_recorded_file *file, size_t number)
 {
 	struct ncs_header header;
@@ -101,7 +101,8 @@ static bool is_before(const struct ncs_recorded_file *a,
 	       a->head.number < b->head.number;
 }
 
-/* Behind the files of its recording that come before it, or behind all. */
+/* Places a file behind those of its recording that precede it; the first one of
+ * a recording behind all files. */
 static int place_file(struct ncs_recording *recording,
 		      const struct ncs_recorded_file *file, char *why,
 		      size_t why_size)
@@ -176,7 +177,8 @@ static bool is_same_process(const struct ncs_header *a,
 	       strcmp(a->boot_id, b->boot_id) == 0;
 }
 
-/* The same segment in an earlier file of the recording; SIZE_MAX: none. */
+/* Finds the same segment in an earlier file of the recording. Returns SIZE_MAX
+ * if there is none. */
 static size_t find_rank(const struct ncs_recording *recording,
 			const struct ncs_file_series *series,
 			const struct ncs_header *header, const char *path,
@@ -213,7 +215,7 @@ static int add_rank(struct ncs_recording *recording,
 	return rank->path ? 0 : -ENOMEM;
 }
 
-/* Room for a rank of this number in a file. */
+/* Makes room for a rank of this number in a file. */
 static int grow_numbers(struct ncs_recording *recording, size_t file,
 			uint32_t number)
 {
@@ -261,7 +263,7 @@ static int take_rank(struct ncs_recording *recording, size_t index,
 	return error;
 }
 
-/* SIZE_MAX: it is of no rank that is known. */
+/* Returns the rank of a chunk; SIZE_MAX if it is not known. */
 static size_t rank_of(const struct ncs_recording *recording, size_t file,
 		      const struct ncs_chunk_place *place)
 {
@@ -270,7 +272,7 @@ static size_t rank_of(const struct ncs_recording *recording, size_t file,
 		       SIZE_MAX;
 }
 
-/* The times are still the host's. */
+/* Times are still the host's here. */
 static void extend(struct ncs_rank_entry *rank, struct ncs_file_series *series,
 		   const struct ncs_chunk_place *place)
 {
@@ -341,8 +343,8 @@ static bool is_taken(const struct ncs_recording *recording, size_t before,
 	return false;
 }
 
-/* Of one host it is the path, as in the live view; a path that was used again,
- * or is in two recordings, gets a number. */
+/* Names ranks by their paths, as in the live view; with several hosts, by host
+ * and path. A name that is taken gets a number. */
 static int name_ranks(struct ncs_recording *recording)
 {
 	for (size_t i = 0; i < recording->rank_count; i++) {
@@ -379,7 +381,7 @@ static const char *file_of(const struct ncs_recording *recording,
 				   "?";
 }
 
-/* One rank that was recorded twice at the same time would count twice. */
+/* A rank that was recorded twice at the same time would count twice. */
 static int refuse_twice(const struct ncs_recording *recording, char *why,
 			size_t why_size)
 {
@@ -429,8 +431,8 @@ static uint64_t first_state_ns(const struct ncs_recording *recording,
 		ncs_recording_chunk(recording, rank->states.at[0])->from_ns);
 }
 
-/* When there were states of all ranks that were there at first: one is taken
- * after the other. UINT64_MAX: there are none. */
+/* Returns the time at which all ranks of the beginning had a state, as these
+ * are taken one after another; UINT64_MAX if there are no states. */
 static uint64_t first_round_ns(const struct ncs_recording *recording)
 {
 	uint64_t first_ns = UINT64_MAX, last_ns;
@@ -454,7 +456,7 @@ static uint64_t first_round_ns(const struct ncs_recording *recording)
 	return last_ns;
 }
 
-/* The ends of all that was recorded, in common time. */
+/* Finds the beginning and the end of the recording, in common time. */
 static void find_ends(struct ncs_recording *recording)
 {
 	struct ncs_recording_facts *facts = &recording->facts;
@@ -500,7 +502,7 @@ static void sum_facts(struct ncs_recording *recording)
 	}
 }
 
-/* Of the first state or record on, by the host's clock. */
+/* Notes each host's first time, by its own clock. */
 static void note_first(struct ncs_recording *recording)
 {
 	for (size_t i = 0; i < recording->rank_count; i++) {
@@ -555,7 +557,7 @@ static int join(struct ncs_recording *recording, char *why, size_t why_size)
 	return 0;
 }
 
-/* NULL: no memory. */
+/* Returns NULL if there is no memory. */
 static struct ncs_recording *create(size_t files)
 {
 	struct ncs_recording *recording = calloc(1, sizeof(*recording));
@@ -582,7 +584,7 @@ static int take_file(struct ncs_recording *recording,
 	return error;
 }
 
-/* Gives it out once all files have been taken in, or not at all. */
+/* Joins the files, or closes the recording on an error. */
 static int finish(struct ncs_recording **out, struct ncs_recording *recording,
 		  int error, char *why, size_t why_size)
 {

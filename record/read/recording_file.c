@@ -38,8 +38,8 @@ void ncs_recorded_file_fetch(const struct ncs_recorded_file *file,
 		MADV_WILLNEED);
 }
 
-static bool is_as_told(const struct ncs_chunk *chunk,
-		       const struct ncs_chunk_place *place)
+static bool is_as_indexed(const struct ncs_chunk *chunk,
+			  const struct ncs_chunk_place *place)
 {
 	return chunk->type == place->type && chunk->rank == place->rank &&
 	       chunk->bytes == place->bytes;
@@ -54,7 +54,7 @@ static struct ncs_payload damaged(struct ncs_recorded_file *file,
 	return (struct ncs_payload){ 0 };
 }
 
-/* Where to unpack to; NULL: no memory. */
+/* Returns where to unpack to; NULL if there is no memory. */
 static void *room_of(struct ncs_recorded_file *file, void *room)
 {
 	if (room)
@@ -73,14 +73,14 @@ struct ncs_payload ncs_recorded_file_payload(struct ncs_recorded_file *file,
 		file->bytes + place->offset + sizeof(struct ncs_chunk);
 	struct ncs_chunk chunk;
 
-	/* States are looked at here and there, records in a row. */
+	/* States are read at random, records in sequence. */
 	if (place->type == NCS_CHUNK_STATE &&
 	    place->check == NCS_PLACE_UNCHECKED)
 		ncs_recorded_file_fetch(file, place->offset,
 					sizeof(chunk) + place->bytes);
 	if (place->check == NCS_PLACE_DAMAGED ||
 	    !ncs_recorded_file_chunk(file, place->offset, file->size, &chunk) ||
-	    !is_as_told(&chunk, place))
+	    !is_as_indexed(&chunk, place))
 		return damaged(file, place);
 	if (place->check == NCS_PLACE_UNCHECKED &&
 	    !ncs_chunk_payload_is_good(&chunk, bytes))

@@ -1,10 +1,11 @@
 /* SPDX-License-Identifier: MIT */
-/* The hosts of a recording and their clocks: what has to be added to each
- * CLOCK_MONOTONIC so that all are that of the first host.
+/* The hosts of a recording and their clocks: finds the shift of each
+ * CLOCK_MONOTONIC to that of the first host.
  *
- * At first that is as CLOCK_REALTIME tells it: two hosts whose clocks are kept
- * by NTP differ by what NTP says of itself, at most. Namespaces of time of one
- * machine have one CLOCK_REALTIME. */
+ * At first the shift is as CLOCK_REALTIME shows it; its error is the sum of the
+ * errors that NTP reports on the two hosts. Time namespaces of one machine
+ * share CLOCK_REALTIME.
+ */
 #include "record/read/recording_internal.h"
 
 #include <errno.h>
@@ -32,8 +33,8 @@ uint64_t ncs_recording_common_ns(const struct ncs_recording *recording,
 	return ns + (uint64_t)shift_ns;
 }
 
-/* A drifting clock gets a base near the recording, so that the rounded
- * multiplier counts over that time only. */
+/* If the clock drifts, moves its base near the recording, so that the rounding
+ * of the multiplier matters over that time only. */
 void ncs_recording_move_clock(const struct ncs_recording *recording,
 			      struct ncs_rank_entry *rank)
 {
@@ -82,7 +83,7 @@ static void take_reading(struct ncs_host_entry *host,
 			 const struct ncs_clock_reading *reading)
 {
 	uint64_t width_ns = reading->after_ns - reading->before_ns;
-	struct ncs_host_entry told = {
+	struct ncs_host_entry candidate = {
 		.read_monotonic_ns = reading->before_ns + width_ns / 2,
 		.reading_error_ns = width_ns / 2 + 1,
 		.realtime_error_ns = reading->synchronized != 0 ?
@@ -90,13 +91,14 @@ static void take_reading(struct ncs_host_entry *host,
 					     UINT64_MAX,
 	};
 
-	if (reading->after_ns < reading->before_ns || !is_better(&told, host))
+	if (reading->after_ns < reading->before_ns ||
+	    !is_better(&candidate, host))
 		return;
-	host->read_monotonic_ns = told.read_monotonic_ns;
-	host->reading_error_ns = told.reading_error_ns;
-	host->realtime_error_ns = told.realtime_error_ns;
+	host->read_monotonic_ns = candidate.read_monotonic_ns;
+	host->reading_error_ns = candidate.reading_error_ns;
+	host->realtime_error_ns = candidate.realtime_error_ns;
 	host->facts.realtime_offset_ns =
-		(int64_t)(reading->realtime_ns - told.read_monotonic_ns);
+		(int64_t)(reading->realtime_ns - candidate.read_monotonic_ns);
 }
 
 static bool read_clock(struct ncs_recorded_file *file,
@@ -130,7 +132,7 @@ void ncs_recording_readings(struct ncs_recording *recording, size_t host,
 	}
 }
 
-/* Its head has a reading, too, of which no error is known. */
+/* The head of a file is a reading, too, whose error is not known. */
 static void read_clocks(struct ncs_host_entry *host,
 			struct ncs_recorded_file *file)
 {

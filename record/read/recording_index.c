@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
-/* Finding chunks by the indexes of a file: from its end, or from the last index
- * that is whole, back from each to the one before it. What no index tells of is
- * looked for (recording_scan.c). */
+/* Finds chunks by the indexes of a file: from its end, or from the last good
+ * index, backwards from each index to the one before it. Chunks that are in no
+ * index are searched for (recording_scan.c). */
 #include "record/read/recording_index.h"
 
 #include <errno.h>
@@ -11,26 +11,26 @@
 #include "record/read/recording_scan.h"
 #include "shm/array.h"
 
-/* What an index takes, as the writer makes them. */
+/* Size of an index as the writer makes it. */
 #define INDEX_BYTES (UINT64_C(1) << 16)
 
 struct file_index {
 	uint64_t offset;
-	uint64_t end; /* the chunk after it */
+	uint64_t end; /* offset behind the index */
 	struct ncs_index_head head;
 };
 
-/* Indexes of a file, the last one first. */
+/* The indexes of a file, the last one first. */
 struct index_chain {
 	struct file_index *indexes;
 	size_t count;
 	size_t capacity;
-	bool broken; /* there were more before these */
+	bool broken; /* an earlier index could not be read */
 };
 
 /* --- The end ------------------------------------------------------------- */
 
-/* Where the file ends, its last chunk left out, and where its last index is. */
+/* Finds the end of the file without its last chunk, and its last index. */
 static void find_end(struct ncs_recorded_file *file, uint64_t *limit,
 		     uint64_t *last_index)
 {
@@ -56,7 +56,8 @@ static void find_end(struct ncs_recorded_file *file, uint64_t *limit,
 
 /* --- The chain ----------------------------------------------------------- */
 
-/* The index at an offset, unpacked; NULL: there is none that is whole. */
+/* Reads the index at an offset. Returns its entries, unpacked; NULL if there is
+ * no good index. */
 static const char *read_index(struct ncs_recorded_file *file, uint64_t offset,
 			      uint64_t limit, struct file_index *index)
 {
@@ -100,7 +101,7 @@ static int follow(struct ncs_recorded_file *file, uint64_t offset,
 		struct file_index index;
 		int error;
 
-		/* Each is before the one that tells of it, so that this ends. */
+		/* An index precedes the one that refers to it, so this ends. */
 		if (!read_index(file, offset, limit, &index)) {
 			chain->broken = true;
 			return 0;
@@ -161,10 +162,10 @@ static int take_entries(struct ncs_recorded_file *file, uint64_t offset,
 	return error;
 }
 
-/* The first chunk that the earliest index tells of: all before it must be looked
- * for where the chain is broken. */
-static uint64_t first_told(struct ncs_recorded_file *file,
-			   const struct index_chain *chain, uint64_t limit)
+/* Returns the offset of the first chunk that is in an index. If the chain is
+ * broken, everything before that must be searched. */
+static uint64_t first_indexed(struct ncs_recorded_file *file,
+			      const struct index_chain *chain, uint64_t limit)
 {
 	struct ncs_index_entry entry;
 	const struct file_index *first;
@@ -188,7 +189,7 @@ static int compare(const void *left, const void *right)
 	return (a->offset > b->offset) - (a->offset < b->offset);
 }
 
-/* In the order of their offsets, each once. */
+/* Sorts the places by offset and removes duplicates. */
 static void put_in_order(struct ncs_recorded_file *file)
 {
 	bool in_order = true;
@@ -209,20 +210,20 @@ static void put_in_order(struct ncs_recorded_file *file)
 int ncs_recorded_file_index(struct ncs_recorded_file *file)
 {
 	struct index_chain chain = { 0 };
-	uint64_t limit, last_index, told_until = 0;
+	uint64_t limit, last_index, indexed_until = 0;
 	int error;
 
 	find_end(file, &limit, &last_index);
 	error = follow(file, last_index, limit, &chain);
 	if (chain.count > 0)
-		told_until = chain.indexes[0].end;
+		indexed_until = chain.indexes[0].end;
 	if (!error && chain.broken)
-		error = ncs_recorded_file_scan(file, 0,
-					       first_told(file, &chain, limit));
+		error = ncs_recorded_file_scan(
+			file, 0, first_indexed(file, &chain, limit));
 	for (size_t i = chain.count; i-- > 0 && !error;)
 		error = take_entries(file, chain.indexes[i].offset, limit);
 	if (!error)
-		error = ncs_recorded_file_scan(file, told_until, limit);
+		error = ncs_recorded_file_scan(file, indexed_until, limit);
 	put_in_order(file);
 	free(chain.indexes);
 	return error;

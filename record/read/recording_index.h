@@ -5,7 +5,8 @@
 
 #include "record/read/recording_file.h"
 
-/* Adds what indexes tell of, and all else that is found. 0 or -ENOMEM. */
+/* Adds the chunks of all indexes, and those found by a search elsewhere.
+ * Returns 0 or -ENOMEM. */
 int ncs_recorded_file_index(struct ncs_recorded_file *file);
 
 #endif

@@ -23,7 +23,8 @@ static int refuse(const struct ncs_recorded_file *file, int error,
 	return -error;
 }
 
-/* What something that is no recording is, as its first word tells. */
+/* Describes a file that is not a recording by its first word. Returns NULL if
+ * it may be a recording. */
 static const char *kind_of(const struct ncs_recorded_file *file)
 {
 	uint64_t first = 0;
@@ -41,7 +42,7 @@ static const char *kind_of(const struct ncs_recorded_file *file)
 	return NULL;
 }
 
-/* Any chunk at all, so that the file is a recording. */
+/* Whether there is a good chunk anywhere, so that the file is a recording. */
 static bool has_chunk(const struct ncs_recorded_file *file)
 {
 	struct ncs_chunk chunk;

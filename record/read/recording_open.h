@@ -6,10 +6,12 @@
 
 #include "record/read/recording_file.h"
 
-/* 0 or -errno, and then one clause in `why` that names the file. */
+/* Opens a file. Returns 0 or -errno; on failure sets `why` to a clause that
+ * names the file. */
 int ncs_recorded_file_open(struct ncs_recorded_file *file, const char *path,
 			   char *why, size_t why_size);
-/* The same of memory, which must stay; the path is a name for messages. */
+/* Opens a file's bytes in memory, which must outlive it. The path is a name for
+ * messages. */
 int ncs_recorded_file_open_memory(struct ncs_recorded_file *file,
 				  const void *bytes, size_t size,
 				  const char *path, char *why, size_t why_size);

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
-/* Passes over the records of a recording: recordings side by side by when their
- * records were drained, each in the order of its files. */
+/* Passes over the records of a recording. Several recordings are merged by the
+ * time at which their records were drained; each comes in the order of its
+ * files. */
 #include "record/read/recording.h"
 
 #include <errno.h>
@@ -9,18 +10,18 @@
 
 #include "record/read/recording_internal.h"
 
-/* One recording's records, and its next batch. */
+/* Records of one recording, and its next batch. */
 struct pass_cursor {
 	const struct ncs_chunk_refs *places;
 	size_t next;
 	bool has_batch;
 	struct ncs_batch batch;
-	char *unpacked; /* its batch; NULL: was not needed yet */
+	char *unpacked; /* records of its batch; NULL until needed */
 };
 
-/* The positions that are expected next in the lanes of a rank. */
+/* The expected next position in each lane of a rank. */
 struct pass_lanes {
-	uint64_t *next; /* 0: nothing was read yet */
+	uint64_t *next; /* by lane; 0 if nothing was read yet */
 };
 
 struct ncs_recording_pass {
@@ -29,7 +30,7 @@ struct ncs_recording_pass {
 	uint64_t until_ns;
 	struct pass_cursor *cursors;
 	size_t count;
-	size_t latest; /* the cursor that gave the latest batch */
+	size_t latest; /* cursor of the latest batch */
 	bool has_given;
 	struct pass_lanes *lanes; /* by rank */
 };
@@ -115,8 +116,8 @@ void ncs_recording_pass_close(struct ncs_recording_pass *pass)
 
 /* --- Batches ------------------------------------------------------------- */
 
-/* What is missing before a batch: told, or seen by the positions, as where a
- * chunk is damaged. */
+/* Counts the records missing before a batch: as its chunk says, or by the
+ * positions, as where a chunk is damaged. */
 static int count_lost(struct ncs_recording_pass *pass, struct ncs_batch *batch)
 {
 	struct pass_lanes *lanes = &pass->lanes[batch->rank];
@@ -136,7 +137,8 @@ static int count_lost(struct ncs_recording_pass *pass, struct ncs_batch *batch)
 	return 0;
 }
 
-/* 1: the cursor has a batch; 0: the chunk is left out, damaged or not sane. */
+/* Returns 1 if the cursor has a batch; 0 if the chunk is left out as damaged or
+ * not valid; or -ENOMEM. */
 static int take_chunk(struct ncs_recording_pass *pass,
 		      struct pass_cursor *cursor, struct ncs_chunk_ref at)
 {
@@ -170,7 +172,8 @@ static bool is_wanted(const struct ncs_recording_pass *pass,
 		       pass->until_ns;
 }
 
-/* 0 or -errno; the cursor has a batch unless it is at its end. */
+/* Moves a cursor to its next batch; it has none at its end. Returns 0 or
+ * -errno. */
 static int advance(struct ncs_recording_pass *pass, struct pass_cursor *cursor)
 {
 	cursor->has_batch = false;

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* Finding chunks by looking for them, where no index tells of them: in a file
- * that was cut, is damaged, or is still growing. */
+/* Searches for chunks that are in no index: in a file that was cut, is damaged,
+ * or is still growing. */
 #include "record/read/recording_scan.h"
 
 #include <string.h>
@@ -16,8 +16,9 @@ static bool is_blank(const struct ncs_recorded_file *file, uint64_t offset,
 	return memcmp(file->bytes + offset, zeros, size) == 0;
 }
 
-/* The next chunk; what is skipped before it. False: there is none. Room that
- * was made for a file and never written to is no loss. */
+/* Finds the next chunk, and counts the bytes skipped before it. Returns false
+ * if there is none. Zeros are not counted: they are room that was reserved and
+ * never written. */
 static bool find_chunk(const struct ncs_recorded_file *file, uint64_t *offset,
 		       uint64_t limit, struct ncs_chunk *chunk,
 		       uint64_t *skipped_bytes)
@@ -37,15 +38,15 @@ static bool find_chunk(const struct ncs_recorded_file *file, uint64_t *offset,
 	return false;
 }
 
-/* An index's entries have been found by themselves, and nothing is missed
- * without the chunks that only make a file whole. */
+/* Whether chunks of this type are kept. The chunks of an index are found by
+ * themselves, and end and padding hold nothing that is read. */
 static bool is_wanted(uint32_t type)
 {
 	return type != NCS_CHUNK_INDEX && type != NCS_CHUNK_END &&
 	       type != NCS_CHUNK_PADDING;
 }
 
-/* Chunks of kinds that are not known here need not be understood. */
+/* Adds a chunk. Chunks of unknown types are added, too. */
 static int add(struct ncs_recorded_file *file, uint64_t offset,
 	       const struct ncs_chunk *chunk)
 {
@@ -89,7 +90,7 @@ int ncs_recorded_file_scan(struct ncs_recorded_file *file, uint64_t from,
 		offset += ncs_chunk_file_bytes(&chunk);
 		skipped = 0;
 	}
-	/* The last one was cut short, or is being written. */
+	/* The last chunk was cut short, or is being written. */
 	file->skipped_bytes += skipped;
 	return error;
 }

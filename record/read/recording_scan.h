@@ -5,12 +5,13 @@
 
 #include "record/read/recording_file.h"
 
-/* Adds the chunks that are found from one offset up to another. Damage with
- * chunks behind it is counted. 0 or -ENOMEM. */
+/* Adds the chunks found from one offset up to another. Counts damage that has
+ * chunks behind it. Returns 0 or -ENOMEM. */
 int ncs_recorded_file_scan(struct ncs_recorded_file *file, uint64_t from,
 			   uint64_t until);
 
-/* Where the last good index before an offset is; 0: there is none. */
+/* Returns the offset of the last good index before `until`; 0 if there is
+ * none. */
 uint64_t ncs_recorded_file_last_index(const struct ncs_recorded_file *file,
 				      uint64_t until);
 

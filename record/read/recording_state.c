@@ -1,10 +1,12 @@
 /* SPDX-License-Identifier: MIT */
-/* The states of ranks: finds the latest one before a moment, makes the key and
- * what has changed since into an image, and opens that as a segment.
+/* The states of ranks: finds the latest one at a time, composes its key and the
+ * changes since into an image, and opens the image as a segment.
  *
  * A rank's image stays in memory with its key, so that the next state of the
- * same key costs what has changed. Nothing in a chunk is trusted: lines are laid
- * where the image has room, and the reader of the image validates the rest. */
+ * same key costs only its changes. Nothing in a chunk is trusted: lines are
+ * written only inside the image, and the reader of the image validates the
+ * rest.
+ */
 #include "record/read/recording_internal.h"
 #include "shm/array.h"
 
@@ -15,18 +17,17 @@
 
 #include "shm/read/image.h"
 
-/* An image's memory is only used where something is in it; no segment is larger
- * than this. */
+/* Largest segment. Memory of an image is only used where it is written. */
 #define IMAGE_BYTES_MAX (UINT64_C(1) << 40)
 
-/* So many states back are tried where one is damaged. */
+/* Number of earlier states tried if one is damaged. */
 #define TRIES_MAX 16
 
-/* Where hosts stop recording one after the other, the others' ranks stay for so
- * many intervals. */
+/* If hosts stop recording one after another, ranks of the first ones stay for
+ * this many intervals. */
 #define INTERVALS_LEFT 2
 
-/* The chunks of one state: places of the rank's states. */
+/* The chunks of one state, as a range of the rank's states. */
 struct state_chunks {
 	size_t first;
 	size_t count;
@@ -49,7 +50,7 @@ static uint64_t taken_at(const struct ncs_recording *recording,
 		place_of(recording, rank, state)->from_ns);
 }
 
-/* How many of a rank's states were taken until a moment. */
+/* Counts a rank's states up to a time. */
 static size_t count_until(const struct ncs_recording *recording,
 			  const struct ncs_rank_entry *rank, uint64_t at_ns)
 {
@@ -74,7 +75,7 @@ static bool is_together(const struct ncs_recording *recording,
 		       place_of(recording, rank, b)->from_ns;
 }
 
-/* The state that a chunk is of. */
+/* Returns the chunks of the state that a chunk belongs to. */
 static struct state_chunks group_of(const struct ncs_recording *recording,
 				    const struct ncs_rank_entry *rank,
 				    size_t chunk)
@@ -92,7 +93,8 @@ static struct state_chunks group_of(const struct ncs_recording *recording,
 	return group;
 }
 
-/* The key at an offset of a state's file. False: it is not there. */
+/* Finds the key at an offset of a state's file. Returns false if there is
+ * none. */
 static bool find_key(const struct ncs_recording *recording,
 		     const struct ncs_rank_entry *rank, uint32_t file,
 		     uint64_t offset, struct state_chunks *group)
@@ -157,7 +159,7 @@ static bool read_part(struct ncs_recording *recording,
 	       payload.size - sizeof(part->head) - runs_bytes;
 }
 
-/* Whether a part is the one that is expected after those before it. */
+/* Whether a part is the expected next one of its state. */
 static bool is_next(const struct state_part *part,
 		    const struct state_part *first, struct state_chunks group,
 		    size_t index)
@@ -206,7 +208,7 @@ static int lay_part(struct ncs_recorded_image *image,
 	return 0;
 }
 
-/* Lays a whole state; *flags: of its parts. */
+/* Writes all parts of a state into the image. */
 static int lay(struct ncs_recording *recording, struct ncs_rank_entry *rank,
 	       struct state_chunks group, bool is_key)
 {
@@ -262,7 +264,7 @@ static int make_image(struct ncs_rank_entry *rank)
 	return NCS_RECORDED_YES;
 }
 
-/* The header as in the file again. */
+/* Restores the header as in the file. */
 static void move_back(struct ncs_recorded_image *image)
 {
 	if (image->is_moved)
@@ -270,8 +272,8 @@ static void move_back(struct ncs_recorded_image *image)
 	image->is_moved = false;
 }
 
-/* The header in common time. A lease's end is the only other moment in it that
- * is no ticks. */
+/* Adjusts the header to common time. Apart from ticks, its only time is the end
+ * of a lease. */
 static void move(const struct ncs_recording *recording,
 		 struct ncs_rank_entry *rank)
 {
@@ -301,7 +303,7 @@ static int lay_key(struct ncs_recording *recording, struct ncs_rank_entry *rank,
 	if (image->has_key && is_at(image->key, rank->states.at[key.first]))
 		return NCS_RECORDED_YES;
 	image->has_key = false;
-	/* Zeros again. */
+	/* Makes the image zeros again. */
 	madvise(image->bytes, image->size, MADV_DONTNEED);
 	result = lay(recording, rank, key, true);
 	image->has_key = result == NCS_RECORDED_YES;
@@ -309,7 +311,7 @@ static int lay_key(struct ncs_recording *recording, struct ncs_rank_entry *rank,
 	return result;
 }
 
-/* Makes the image the state of a group. */
+/* Makes the image the state of these chunks. */
 static int compose(struct ncs_recording *recording, struct ncs_rank_entry *rank,
 		   struct state_chunks group)
 {
@@ -346,8 +348,8 @@ static int compose(struct ncs_recording *recording, struct ncs_rank_entry *rank,
 	return NCS_RECORDED_YES;
 }
 
-/* The reader goes on where time does; one that went back would look for
- * operations where later ones were. */
+/* Opens the reader, or keeps it if time goes forward. A reader that went back
+ * would look for operations in slots that later ones used. */
 static int open_image(struct ncs_rank_entry *rank, uint64_t taken_ns)
 {
 	struct ncs_recorded_image *image = &rank->image;
@@ -370,7 +372,7 @@ static int open_image(struct ncs_rank_entry *rank, uint64_t taken_ns)
 
 /* --- States ---------------------------------------------------------------- */
 
-/* What is told of the process with a state; 0: it is damaged. */
+/* Returns the flags of a state; 0 if it is damaged. */
 static uint32_t flags_of(struct ncs_recording *recording,
 			 struct ncs_rank_entry *rank, struct state_chunks group)
 {
@@ -426,7 +428,7 @@ series_of(const struct ncs_recording *recording,
 	return &recording->series[recording->file_series[file]];
 }
 
-/* Whether all of its recording has ended before a moment. */
+/* Whether everything of the rank's recording ended before a time. */
 static bool has_ended(const struct ncs_recording *recording,
 		      const struct ncs_rank_entry *rank, uint64_t at_ns)
 {
@@ -458,7 +460,7 @@ int ncs_recording_state(struct ncs_recording *recording, size_t index,
 		struct state_chunks group =
 			group_of(recording, rank, until - 1);
 
-		/* Of damaged files, times need not be in order. */
+		/* In damaged files, times need not be in order. */
 		result =
 			taken_at(recording, rank, group.first) <= at_ns ?
 				show(recording, rank, group, reader, taken_ns) :

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Playing recordings; see replay.h. */
+/* Plays recordings; see replay.h. */
 #include "record/read/replay.h"
 
 #include <errno.h>
@@ -10,21 +10,21 @@
 #include "analysis/base/append.h"
 #include "record/read/source_recording.h"
 
-/* Looks at the past that are an interval apart. */
-#define DENSE_LOOKS 12u
+/* Number of past refreshes that are one interval apart. */
+#define DENSE_REFRESHES 12u
 
-/* … and those before them, by which the windows of 10 and 100 s begin. */
+/* Ages of the refreshes before those; the windows of 10 and 100 s need them. */
 static const uint64_t sparse_ns[] = {
 	100000000000, 75000000000, 50000000000, 25000000000,
 	10000000000,  7500000000,  5000000000,  2500000000,
 };
 
-#define SPARSE_LOOKS (sizeof(sparse_ns) / sizeof(*sparse_ns))
-#define LOOKS_MAX (SPARSE_LOOKS + DENSE_LOOKS)
+#define SPARSE_REFRESHES (sizeof(sparse_ns) / sizeof(*sparse_ns))
+#define REFRESHES_MAX (SPARSE_REFRESHES + DENSE_REFRESHES)
 
 /* --- Opening ------------------------------------------------------------- */
 
-/* The largest error and the next largest one. */
+/* Sets the error between any two hosts: the sum of the two largest errors. */
 static void find_error(struct ncs_replay *replay)
 {
 	size_t count = ncs_recording_host_count(replay->recording);
@@ -45,7 +45,7 @@ static void find_error(struct ncs_replay *replay)
 							    most_ns + next_ns;
 }
 
-/* Namespaces of one machine have one name. */
+/* Namespaces of one machine have the same name. */
 static bool is_named_before(const struct ncs_replay *replay, size_t host)
 {
 	const char *name = ncs_recording_host(replay->recording, host)->name;
@@ -72,12 +72,12 @@ static void name_hosts(struct ncs_replay *replay)
 
 static int resolve(const struct ncs_replay *replay,
 		   const struct ncs_instant *instant, const char *option,
-		   uint64_t *moment_ns, char *why, size_t why_size)
+		   uint64_t *at_ns, char *why, size_t why_size)
 {
 	char reason[200];
 
 	if (instant->kind == NCS_INSTANT_NONE ||
-	    ncs_instant_resolve(instant, &replay->all, moment_ns, reason,
+	    ncs_instant_resolve(instant, &replay->all, at_ns, reason,
 				sizeof(reason)))
 		return 0;
 	snprintf(why, why_size, "--%s: %s", option, reason);
@@ -165,7 +165,7 @@ int ncs_replay_open(struct ncs_replay *replay, const char *const *paths,
 		return error;
 	find_all(replay);
 	error = find_part(replay, part, why, why_size);
-	/* A part of it is known better than all of it. */
+	/* A part of a recording is aligned more exactly than all of it. */
 	if (!error && is_part)
 		error = align(replay, replay->from_ns, replay->until_ns, why,
 			      why_size);
@@ -190,10 +190,9 @@ void ncs_replay_close(struct ncs_replay *replay)
 	memset(replay, 0, sizeof(*replay));
 }
 
-uint64_t ncs_replay_realtime_ns(const struct ncs_replay *replay,
-				uint64_t moment_ns)
+uint64_t ncs_replay_realtime_ns(const struct ncs_replay *replay, uint64_t at_ns)
 {
-	return moment_ns + (uint64_t)replay->all.realtime_offset_ns;
+	return at_ns + (uint64_t)replay->all.realtime_offset_ns;
 }
 
 uint64_t ncs_replay_since_ns(const struct ncs_replay *replay)
@@ -203,12 +202,11 @@ uint64_t ncs_replay_since_ns(const struct ncs_replay *replay)
 
 /* --- Playing ------------------------------------------------------------- */
 
-void ncs_replay_go(struct ncs_replay *replay, uint64_t moment_ns,
-		   uint64_t now_ns)
+void ncs_replay_go(struct ncs_replay *replay, uint64_t at_ns, uint64_t now_ns)
 {
-	replay->at_ns = moment_ns < replay->from_ns  ? replay->from_ns :
-			moment_ns > replay->until_ns ? replay->until_ns :
-						       moment_ns;
+	replay->at_ns = at_ns < replay->from_ns  ? replay->from_ns :
+			at_ns > replay->until_ns ? replay->until_ns :
+						   at_ns;
 	replay->played_ns = now_ns;
 }
 
@@ -257,46 +255,48 @@ void ncs_replay_change_speed(struct ncs_replay *replay, bool faster,
 
 /* --- Models -------------------------------------------------------------- */
 
-static int look(struct ncs_source *source, struct ncs_model *model,
-		struct ncs_diagnosis *diagnosis, uint64_t moment_ns)
+static int refresh(struct ncs_source *source, struct ncs_model *model,
+		   struct ncs_diagnosis *diagnosis, uint64_t at_ns)
 {
-	int error = ncs_model_update(model, source, moment_ns);
+	int error = ncs_model_update(model, source, at_ns);
 
 	if (!error && diagnosis)
 		error = ncs_diagnose(diagnosis, model);
 	return error;
 }
 
-/* The moments to look at before one, in their order; how many. */
-static size_t find_looks(uint64_t from_ns, uint64_t moment_ns,
-			 uint64_t interval_ns, uint64_t looks_ns[LOOKS_MAX])
+/* Sets the times of the refreshes before a time, in ascending order. Returns
+ * their number. */
+static size_t find_refreshes(uint64_t from_ns, uint64_t at_ns,
+			     uint64_t interval_ns,
+			     uint64_t times_ns[REFRESHES_MAX])
 {
-	uint64_t room_ns = moment_ns - from_ns;
+	uint64_t room_ns = at_ns - from_ns;
 	size_t count = 0;
 
-	for (size_t i = 0; i < SPARSE_LOOKS; i++)
+	for (size_t i = 0; i < SPARSE_REFRESHES; i++)
 		if (sparse_ns[i] <= room_ns &&
-		    sparse_ns[i] > DENSE_LOOKS * interval_ns)
-			looks_ns[count++] = moment_ns - sparse_ns[i];
-	for (uint64_t i = DENSE_LOOKS; i > 0; i--)
+		    sparse_ns[i] > DENSE_REFRESHES * interval_ns)
+			times_ns[count++] = at_ns - sparse_ns[i];
+	for (uint64_t i = DENSE_REFRESHES; i > 0; i--)
 		if (i * interval_ns <= room_ns)
-			looks_ns[count++] = moment_ns - i * interval_ns;
+			times_ns[count++] = at_ns - i * interval_ns;
 	return count;
 }
 
-static int look_back(struct ncs_source *source, struct ncs_model *model,
-		     struct ncs_diagnosis *diagnosis, uint64_t from_ns,
-		     uint64_t moment_ns, uint64_t interval_ns)
+static int refresh_past(struct ncs_source *source, struct ncs_model *model,
+			struct ncs_diagnosis *diagnosis, uint64_t from_ns,
+			uint64_t at_ns, uint64_t interval_ns)
 {
-	uint64_t looks_ns[LOOKS_MAX];
-	size_t count = find_looks(from_ns, moment_ns, interval_ns, looks_ns);
+	uint64_t times_ns[REFRESHES_MAX];
+	size_t count = find_refreshes(from_ns, at_ns, interval_ns, times_ns);
 	int error = 0;
 
 	for (size_t i = 0; i < count; i++)
-		ncs_source_recording_expect(source, looks_ns[i]);
-	ncs_source_recording_expect(source, moment_ns);
+		ncs_source_recording_expect(source, times_ns[i]);
+	ncs_source_recording_expect(source, at_ns);
 	for (size_t i = 0; i < count && !error; i++)
-		error = look(source, model, diagnosis, looks_ns[i]);
+		error = refresh(source, model, diagnosis, times_ns[i]);
 	return error;
 }
 
@@ -307,11 +307,11 @@ static bool wants_none(const void *context, const char *id)
 	return false;
 }
 
-/* Records come with the look at the moment, the latest ones: those of all of the
+/* Records come only with the refresh at the time itself: those of the whole
  * past would be too many. */
 int ncs_replay_fill(struct ncs_source *source, struct ncs_model *model,
 		    struct ncs_diagnosis *diagnosis, uint64_t from_ns,
-		    uint64_t moment_ns, uint64_t interval_ns)
+		    uint64_t at_ns, uint64_t interval_ns)
 {
 	bool (*wants)(const void *context, const char *id) =
 		source->wants_records;
@@ -324,8 +324,8 @@ int ncs_replay_fill(struct ncs_source *source, struct ncs_model *model,
 	ncs_model_forget(model);
 	ncs_source_recording_restart(source);
 	source->wants_records = wants_none;
-	error = look_back(source, model, diagnosis, from_ns, moment_ns,
-			  interval_ns);
+	error = refresh_past(source, model, diagnosis, from_ns, at_ns,
+			     interval_ns);
 	source->wants_records = wants;
 	return error;
 }

@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: MIT */
-/* A recording that is played: which part of it, where in it, and how fast.
+/* Plays a recording: which part of it, where in it, and how fast.
  *
- * The time comes in as an argument, so that a test can play at any speed. All
- * moments are the recording's common time. */
+ * The current time is an argument, so that tests can play at any speed. All
+ * other times are the recording's common time. Not thread-safe.
+ */
 #ifndef NCS_RECORD_READ_REPLAY_H
 #define NCS_RECORD_READ_REPLAY_H
 
@@ -19,48 +20,49 @@
 struct ncs_replay {
 	struct ncs_recording *recording;
 	struct ncs_source *source;
-	struct ncs_time_span all; /* of the recording */
-	uint64_t from_ns;    /* what is played of it */
+	struct ncs_time_span all; /* of the whole recording */
+	uint64_t from_ns;         /* the part that is played */
 	uint64_t until_ns;
-	/* The same for who reads records: unless it was asked for a part, all
-	 * that was recorded, also what was in the rings at the beginning. */
+	/* The same for readers of records: without a requested part, all that
+	 * was recorded, including what the rings held at the beginning. */
 	uint64_t records_from_ns;
 	uint64_t records_until_ns;
 	uint64_t at_ns;
 	bool playing;
 	double speed;
-	uint64_t played_ns; /* CLOCK_MONOTONIC here, as it was at at_ns */
-	char hosts[128];    /* their names */
-	struct ncs_recording_alignment alignment; /* of hosts' clocks */
-	/* What any two hosts' clocks are off beside each other, at most;
-	 * UINT64_MAX: not known; 0: there is one host. */
+	/* CLOCK_MONOTONIC of this machine when at_ns was set. */
+	uint64_t played_ns;
+	char hosts[128]; /* their names, separated by commas */
+	struct ncs_recording_alignment alignment; /* of the hosts' clocks */
+	/* Largest error between any two hosts' clocks; UINT64_MAX if not known,
+	 * 0 if there is one host. */
 	uint64_t error_ns;
 };
 
-/* What of a recording is to be played, from where on; NCS_INSTANT_NONE: all of
- * it, from the beginning. */
+/* The part of a recording to play, and where to begin. NCS_INSTANT_NONE stands
+ * for all of it, and for its beginning. */
 struct ncs_replay_part {
 	struct ncs_instant from;
 	struct ncs_instant until;
 	struct ncs_instant at;
-	uint32_t pid; /* of this process only; 0: of all */
-	/* Ranks that have ended are there as they were last. */
+	uint32_t pid; /* of the only process to show; 0 for all */
+	/* whether ranks that have ended keep their last state */
 	bool keeps_ended;
 };
 
-/* Aligns the clocks of several hosts, for what is to be played. 0 or -errno, and
- * then `why`. Whatever it returns is released with
- * ncs_replay_close(). */
+/* Opens a recording and aligns the clocks of its hosts for the part that is
+ * played. Returns 0, or -errno and sets `why`. Close it in either case. */
 int ncs_replay_open(struct ncs_replay *replay, const char *const *paths,
 		    size_t count, const struct ncs_replay_part *part, char *why,
 		    size_t why_size);
+/* Frees all; also after a failure to open. */
 void ncs_replay_close(struct ncs_replay *replay);
 
-/* CLOCK_REALTIME at a moment, as the first host had it. */
+/* Converts a time to CLOCK_REALTIME of the first host. */
 uint64_t ncs_replay_realtime_ns(const struct ncs_replay *replay,
-				uint64_t moment_ns);
+				uint64_t at_ns);
 
-/* Since the beginning of the recording. */
+/* Returns the time since the beginning of the recording. */
 uint64_t ncs_replay_since_ns(const struct ncs_replay *replay);
 
 /* --- Playing ------------------------------------------------------------- */
@@ -68,28 +70,28 @@ uint64_t ncs_replay_since_ns(const struct ncs_replay *replay);
 #define NCS_SPEED_MIN 0.01
 #define NCS_SPEED_MAX 1000.0
 
-/* Plays from where it is, or stops there. */
+/* Starts or stops playing. */
 void ncs_replay_play(struct ncs_replay *replay, bool playing, uint64_t now_ns);
 
-/* The next of 0.01, 0.02, 0.05, 0.1 … 1000. */
+/* Changes the speed to the next of 0.01, 0.02, 0.05, 0.1 and so on up to
+ * 1000. */
 void ncs_replay_change_speed(struct ncs_replay *replay, bool faster,
 			     uint64_t now_ns);
 
-/* Goes on to where it is now, or to the end, where it stops. */
+/* Moves to where playing is at now_ns. Stops at the end. */
 void ncs_replay_advance(struct ncs_replay *replay, uint64_t now_ns);
 
-/* Goes to a moment of what is played. */
-void ncs_replay_go(struct ncs_replay *replay, uint64_t moment_ns,
-		   uint64_t now_ns);
+/* Moves to a time, or to the nearest one of the part that is played. */
+void ncs_replay_go(struct ncs_replay *replay, uint64_t at_ns, uint64_t now_ns);
 
 /* --- Models -------------------------------------------------------------- */
 
-/* Makes a model anew, as if it had looked at intervals before the moment: with a
- * past of 100 s as far as there is one. The look at the moment itself is the
- * caller's, and brings the latest records. `diagnosis` may be NULL,
- * else it looks, too. 0 or -errno. */
+/* Rebuilds a model as if it had been refreshed at intervals before a time, with
+ * a past of up to 100 s. The caller makes the refresh at the time itself, which
+ * brings the latest records. `diagnosis` is rebuilt with it unless it is NULL.
+ * Returns 0 or -errno. */
 int ncs_replay_fill(struct ncs_source *source, struct ncs_model *model,
 		    struct ncs_diagnosis *diagnosis, uint64_t from_ns,
-		    uint64_t moment_ns, uint64_t interval_ns);
+		    uint64_t at_ns, uint64_t interval_ns);
 
 #endif

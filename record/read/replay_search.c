@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Finding what is abnormal; see replay_search.h. */
+/* Finds abnormal times of a recording; see replay_search.h. */
 #include "record/read/replay_search.h"
 
 #include <errno.h>
@@ -7,9 +7,9 @@
 
 #include "record/read/source_recording.h"
 
-/* Looks at a recording: this far apart at least, and no more than so many. */
+/* Shortest time between two refreshes, and their largest number. */
 #define STEP_LEAST_NS UINT64_C(1000000000)
-#define LOOKS_MAX 20000u
+#define STEPS_MAX 20000u
 
 int ncs_replay_search_begin(struct ncs_replay_search *search,
 			    const struct ncs_replay *replay, uint32_t pid)
@@ -22,12 +22,12 @@ int ncs_replay_search_begin(struct ncs_replay_search *search,
 		return -ENOMEM;
 	ncs_model_init(&search->model);
 	ncs_diagnosis_init(&search->diagnosis);
-	/* They tell of calls that some ranks are through with. */
+	/* The latest records show calls that some ranks have left already. */
 	search->model.keeps_latest = true;
 	search->from_ns = search->next_ns = replay->from_ns;
 	search->until_ns = replay->until_ns;
 	search->severity = NCS_SEVERITY_HEALTHY;
-	search->step_ns = length_ns / LOOKS_MAX;
+	search->step_ns = length_ns / STEPS_MAX;
 	if (search->step_ns < STEP_LEAST_NS)
 		search->step_ns = STEP_LEAST_NS;
 	return 0;
@@ -63,7 +63,8 @@ static size_t count_dead(const struct ncs_model *model)
 	return count;
 }
 
-/* A process that dies is worth a look before anybody waits for it. */
+/* Notes a worse diagnosis, or a process that died, which matters before any
+ * other rank waits for it. */
 static void note(struct ncs_replay_search *search, uint64_t moment_ns)
 {
 	enum ncs_verdict_severity severity =

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* The source of recordings; see source_recording.h. */
+/* Reads samples from a recording; see source_recording.h. */
 #include "record/read/source_recording.h"
 
 #include <errno.h>
@@ -10,51 +10,54 @@
 #include "shm/array.h"
 #include "shm/clock.h"
 
-/* Records of one rank in one pass: who comes from far takes the latest. */
+/* Largest number of records of a rank in one pass. A pass over a longer time
+ * takes the latest. */
 #define RECORD_MAX 262144u
 
-/* What a first pass brings: as many as of a live job, and not what is older. */
+/* Records of a first pass: as many as from a live job, and none older than
+ * this. */
 #define FIRST_MAX 16384u
 #define BEFORE_FIRST_NS UINT64_C(10000000000)
 
-/* Records of one lane that lie together. */
+/* Consecutive records of one lane. */
 struct lane_piece {
 	unsigned lane;
-	size_t first; /* in `gathered` */
+	size_t first; /* index in `gathered` */
 	size_t count;
 };
 
 struct replayed_lane {
-	uint64_t next; /* position */
-	bool is_known; /* … or it is the first time */
-	bool waits;    /* until a later pass: what comes next ends later */
+	uint64_t next; /* next position */
+	bool is_known; /* whether `next` is set */
+	bool waits;    /* until a later pass, as the next record ends later */
 };
 
-/* How far a rank's records were handed over. */
+/* How far the records of a rank were passed on. */
 struct replayed_rank {
-	/* Of the chunks from each place on, the earliest time, by the host's
-	 * clock: there is no need to look further where that is later. */
+	/* For each chunk, the earliest time in it and in all chunks behind it,
+	 * by the host's clock: a search can end where that is later. */
 	uint64_t *earliest;
-	size_t next_chunk; /* all before it were handed over */
+	size_t next_chunk; /* all chunks before it are done */
 	struct replayed_lane *lanes;
-	uint64_t from_ns;  /* what had ended by then is left out */
+	uint64_t from_ns; /* records that ended before are left out */
 	bool has_begun;
-	uint64_t shown_ns; /* when the latest sample was taken; 0: none was */
+	uint64_t shown_ns; /* time of the latest sample; 0 if there was none */
 };
 
 struct source_recording {
-	struct ncs_source source; /* first: is cast to this struct */
+	struct ncs_source source; /* first, as it is cast to this struct */
 	struct ncs_recording *recording;
-	uint32_t pid; /* 0: all */
+	uint32_t pid; /* of the only process; 0 for all */
 	struct replayed_rank *played;
 	struct ncs_snapshot snapshot; /* of the latest sample */
 	bool has_snapshot;
-	struct ncs_record *gathered; /* RECORD_MAX, as they were recorded */
+	/* RECORD_MAX, in the order of the recording. */
+	struct ncs_record *gathered;
 	struct ncs_record *records;  /* RECORD_MAX, lane by lane */
 	struct lane_piece *pieces;
 	size_t piece_count;
 	size_t piece_capacity;
-	size_t place; /* of next() */
+	size_t place; /* rank at which next() continues */
 	uint64_t now_ns;
 };
 
@@ -81,12 +84,12 @@ void ncs_source_recording_restart(struct ncs_source *source)
 	}
 }
 
-void ncs_source_recording_expect(struct ncs_source *source, uint64_t moment_ns)
+void ncs_source_recording_expect(struct ncs_source *source, uint64_t at_ns)
 {
 	struct source_recording *self = self_of(source);
 
 	for (size_t i = 0; i < self->recording->rank_count; i++)
-		ncs_recording_expect(self->recording, i, moment_ns);
+		ncs_recording_expect(self->recording, i, at_ns);
 }
 
 static int begin(struct ncs_source *source, uint64_t now_ns, char *why,
@@ -146,7 +149,8 @@ static int get_played(struct source_recording *self, size_t rank)
 	return 0;
 }
 
-/* Those before `until_ns`, of which the first pass takes the latest. */
+/* Begins with the records before `until_ns`; the first pass takes the latest of
+ * these. */
 static void begin_records(struct source_recording *self, size_t rank,
 			  uint64_t until_ns)
 {
@@ -183,8 +187,9 @@ static int add_piece(struct source_recording *self, unsigned lane, size_t first,
 	return 0;
 }
 
-/* Takes what had ended by then from a batch; all of one that had been drained.
- * 1: that was all of it, 0: some is for later; -ENOMEM. */
+/* Takes the records of a batch that had ended by until_ns; all of them if the
+ * batch had been drained by then. Returns 1 if that was the whole batch, 0 if
+ * some are left for later, or -ENOMEM. */
 static int take_batch(struct source_recording *self,
 		      const struct ncs_batch *batch, uint64_t until_ns,
 		      struct ncs_sample *sample)
@@ -225,7 +230,8 @@ static int take_batch(struct source_recording *self,
 	return i == batch->count;
 }
 
-/* The first of the chunks before `end` that have no more than `most` records. */
+/* Returns the first of the chunks before `end` that together have at most
+ * `most` records. */
 static size_t first_chunk(const struct source_recording *self, size_t rank,
 			  size_t end, uint64_t most)
 {
@@ -241,7 +247,8 @@ static size_t first_chunk(const struct source_recording *self, size_t rank,
 	return end;
 }
 
-/* Behind the last chunk that may have something that had ended by then. */
+/* Returns the index behind the last chunk in which anything may have ended by
+ * then. */
 static size_t last_chunk(const struct source_recording *self, size_t rank,
 			 uint64_t until_ns)
 {
@@ -298,7 +305,7 @@ static int read_records(struct source_recording *self, size_t rank,
 						 recorded->records.at[chunk],
 						 NULL, &batch);
 
-		/* A chunk that cannot be read is done with. */
+		/* A chunk that cannot be read is done. */
 		if (result == 1)
 			result = take_batch(self, &batch, until_ns, sample);
 		else if (result == 0)
@@ -313,9 +320,9 @@ static int read_records(struct source_recording *self, size_t rank,
 	return 0;
 }
 
-/* Hosts are aligned beside each other by as much as the recording knows. */
-static void tell_clock(const struct source_recording *self, size_t rank,
-		       struct ncs_sample *sample)
+/* Hosts are aligned to each other as far as the recording knows. */
+static void set_clock_error(const struct source_recording *self, size_t rank,
+			    struct ncs_sample *sample)
 {
 	const struct ncs_recorded_host *host = ncs_recording_host(
 		self->recording, self->recording->ranks[rank].facts.host);
@@ -327,9 +334,9 @@ static void tell_clock(const struct source_recording *self, size_t rank,
 
 /* --- Samples ------------------------------------------------------------- */
 
-static void look(struct source_recording *self, size_t rank,
-		 struct ncs_reader *reader, uint64_t taken_ns,
-		 struct ncs_sample *sample)
+static void take_sample(struct source_recording *self, size_t rank,
+			struct ncs_reader *reader, uint64_t taken_ns,
+			struct ncs_sample *sample)
 {
 	int error = ncs_snapshot_init(&self->snapshot, reader);
 
@@ -340,7 +347,7 @@ static void look(struct source_recording *self, size_t rank,
 		sample->snapshot = &self->snapshot;
 		sample->is_old = self->played[rank].shown_ns == taken_ns;
 		self->played[rank].shown_ns = taken_ns;
-		tell_clock(self, rank, sample);
+		set_clock_error(self, rank, sample);
 		sample->without_records =
 			self->source.wants_records &&
 			!self->source.wants_records(self->source.wants_context,
@@ -375,7 +382,7 @@ static bool next(struct ncs_source *source, struct ncs_sample *sample)
 		memset(sample, 0, sizeof(*sample));
 		sample->id = facts->id;
 		if (result == NCS_RECORDED_YES) {
-			look(self, rank, reader, taken_ns, sample);
+			take_sample(self, rank, reader, taken_ns, sample);
 		} else if (result == NCS_RECORDED_DAMAGED) {
 			sample->attach = NCS_ATTACH_CORRUPT;
 			sample->why = "the recording is damaged there";
@@ -415,7 +422,7 @@ struct ncs_source *ncs_source_open_recording(struct ncs_recording *recording,
 	self->recording = recording;
 	self->pid = pid;
 	self->played = calloc(recording->rank_count + 1, sizeof(*self->played));
-	/* Only what is used of these is touched. */
+	/* Memory that is never touched is not used. */
 	self->gathered = malloc(RECORD_MAX * sizeof(*self->gathered));
 	self->records = malloc(RECORD_MAX * sizeof(*self->records));
 	if (!self->played || !self->gathered || !self->records) {

@@ -38,7 +38,7 @@ struct recorder_run {
 	uint64_t drained_ns;
 };
 
-static void tell(const struct recorder_run *recorder, const char *text)
+static void report(const struct recorder_run *recorder, const char *text)
 {
 	if (recorder->settings->report)
 		recorder->settings->report(recorder->settings->context, text);
@@ -84,7 +84,7 @@ static void note_method(struct recorder_run *recorder)
 	snprintf(recorder->result->method, sizeof(recorder->result->method),
 		 "%s", ncs_recording_writer_method(recorder->writer));
 	if (fallback[0] && recorder->file_number == 0)
-		tell(recorder, fallback);
+		report(recorder, fallback);
 }
 
 static bool begin(struct recorder_run *recorder)
@@ -122,7 +122,7 @@ static void remove_oldest(const struct recorder_run *recorder)
 		char text[4200];
 
 		snprintf(text, sizeof(text), "%s: %s", path, strerror(errno));
-		tell(recorder, text);
+		report(recorder, text);
 	}
 }
 

@@ -37,8 +37,8 @@ void ncs_recorder_segments_release(struct ncs_recorder_segments *followed)
 	free(followed->processes);
 }
 
-static void tell(const struct ncs_recorder_segments *followed,
-		 const char *subject, const char *what)
+static void report(const struct ncs_recorder_segments *followed,
+		   const char *subject, const char *what)
 {
 	char text[4500];
 
@@ -123,8 +123,8 @@ static unsigned flags_of(const struct ncs_recorder_segment *segment,
 
 /* A process that is gone writes no more: the state and the records that are
  * read after that are complete. */
-static int look_at(struct ncs_recorder_segments *followed,
-		   struct ncs_recorder_segment *segment, uint64_t now_ns)
+static int record_segment(struct ncs_recorder_segments *followed,
+			  struct ncs_recorder_segment *segment, uint64_t now_ns)
 {
 	struct ncs_process_state fate = ncs_process_state_at(
 		ncs_reader_header(segment->reader), now_ns);
@@ -148,15 +148,15 @@ int ncs_recorder_segments_states(struct ncs_recorder_segments *followed,
 
 	for (size_t i = 0; i < followed->count && !error; i++)
 		if (is_live(&followed->segments[i]))
-			error = look_at(followed, &followed->segments[i],
-					now_ns);
+			error = record_segment(followed, &followed->segments[i],
+					       now_ns);
 	return error;
 }
 
 /* --- Coming -------------------------------------------------------------- */
 
-static int note_process(struct ncs_recorder_segments *followed,
-			const struct ncs_header *header)
+static int remember_process(struct ncs_recorder_segments *followed,
+			    const struct ncs_header *header)
 {
 	struct ncs_process process, known;
 
@@ -180,7 +180,7 @@ static int begin_rank(struct ncs_recorder_segments *followed,
 		      struct ncs_recorder_segment *segment)
 {
 	const struct ncs_header *header = ncs_reader_header(segment->reader);
-	int error = note_process(followed, header);
+	int error = remember_process(followed, header);
 
 	if (!error)
 		error = ncs_recording_writer_add_rank(followed->writer, header,
@@ -191,7 +191,8 @@ static int begin_rank(struct ncs_recorder_segments *followed,
 	/* Record this segment's state now; its next one comes with those of all
 	 * segments. */
 	return error ? error :
-		       look_at(followed, segment, ncs_clock_monotonic_ns());
+		       record_segment(followed, segment,
+				      ncs_clock_monotonic_ns());
 }
 
 static bool is_wanted(const struct ncs_recorder_segments *followed,
@@ -219,7 +220,7 @@ static int try_to_open(struct ncs_recorder_segments *followed,
 	if (segment->attach != before && segment->attach != NCS_ATTACH_ABSENT &&
 	    segment->attach != NCS_ATTACH_NOT_READY &&
 	    segment->attach != NCS_ATTACH_DENIED)
-		tell(followed, segment->path, why);
+		report(followed, segment->path, why);
 	return 0;
 }
 
@@ -303,13 +304,14 @@ static int refresh(struct ncs_recorder_segments *followed)
 	return error;
 }
 
-static void say_waiting(struct ncs_recorder_segments *followed,
-			const char *directory)
+static void report_waiting(struct ncs_recorder_segments *followed,
+			   const char *directory)
 {
-	if (followed->said_waiting || ncs_recorder_segments_any(followed))
+	if (followed->has_reported_waiting ||
+	    ncs_recorder_segments_any(followed))
 		return;
-	followed->said_waiting = true;
-	tell(followed, directory, "no segments yet; waiting for a job");
+	followed->has_reported_waiting = true;
+	report(followed, directory, "no segments yet; waiting for a job");
 }
 
 int ncs_recorder_segments_scan(struct ncs_recorder_segments *followed)
@@ -328,7 +330,7 @@ int ncs_recorder_segments_scan(struct ncs_recorder_segments *followed)
 	if (!error)
 		error = refresh(followed);
 	followed->has_scanned = true;
-	say_waiting(followed, directory);
+	report_waiting(followed, directory);
 	return error;
 }
 

@@ -34,7 +34,7 @@ struct ncs_recorder_segments {
 	size_t process_count;
 	size_t process_capacity;
 	bool has_scanned;
-	bool said_waiting;
+	bool has_reported_waiting;
 };
 
 /* The settings and the writer are borrowed. Release frees the list and closes

@@ -120,7 +120,7 @@ static void print_alignment(const struct recording_listing *listing)
 		" collectives in %u window%s, ",
 		alignment->messages.messages, alignment->collectives,
 		alignment->windows, alignment->windows == 1 ? "" : "s");
-	ncs_format_duration(text, sizeof(text), alignment->looked_ns, 0);
+	ncs_format_duration(text, sizeof(text), alignment->windows_ns, 0);
 	fprintf(listing->file, "%s of ", text);
 	ncs_format_duration(text, sizeof(text), alignment->length_ns, 0);
 	fprintf(listing->file, "%s; ", text);

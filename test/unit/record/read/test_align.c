@@ -231,7 +231,7 @@ static void long_recordings_are_looked_at_in_windows(void **state)
 	fixture->options.realtime_error_ns = 0;
 	align(fixture);
 	assert_int_equal(fixture->alignment.windows, 24);
-	assert_true(fixture->alignment.looked_ns * 20 <
+	assert_true(fixture->alignment.windows_ns * 20 <
 		    fixture->alignment.length_ns);
 	assert_aligned(fixture, 60 * US);
 	for (unsigned i = 0; i < fixture->options.hosts; i++)
