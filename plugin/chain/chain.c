@@ -112,8 +112,8 @@ static bool follow_mask(void)
 {
 	uint32_t events;
 
-	/* ORDER: pairs with follow_mask() (plugin/chain/chain.c): one at a time, so
-	 * that an older mask does not come after a newer one. */
+	/* ORDER: pairs with follow_mask() (plugin/chain/chain.c): one at a
+	 * time, so that an older mask does not come after a newer one. */
 	if (!ncs_cas_acquire_release(&chain.following, 0, 1))
 		return false;
 	events = wanted_events();

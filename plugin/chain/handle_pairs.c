@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* The table of pairs; see handle_pairs.h. Runs in callbacks, but for making it: no
- * lock, no allocation, no system call. */
+/* The table of pairs; see handle_pairs.h. Runs in callbacks, but for making it:
+ * no lock, no allocation, no system call. */
 #include "plugin/chain/handle_pairs.h"
 
 #include <errno.h>
@@ -152,8 +152,8 @@ static bool claim(enum ncs_pair_class class, struct pair_place *place,
 	if (passes_of(tag) != 0 &&
 	    (classes[class].passes == FOR_EVER || tries <= TRIES_WITHOUT_NEED))
 		return false;
-	/* ORDER: pairs with claim() (plugin/chain/handle_pairs.c): of two threads one gets
-	 * the place. */
+	/* ORDER: pairs with claim() (plugin/chain/handle_pairs.c): of two
+	 * threads one gets the place. */
 	return ncs_cas_acquire_release(&place->tag, tag,
 				       pass ? tag - 1 : number << 8 | BUSY) &&
 	       !pass;
@@ -162,14 +162,14 @@ static bool claim(enum ncs_pair_class class, struct pair_place *place,
 static void write_pair(struct pair_place *place, const struct ncs_pair *pair,
 		       uint64_t number, uint32_t passes)
 {
-	/* ORDER: pairs with ncs_pairs_get() (plugin/chain/handle_pairs.c): who sees a word
-	 * of this pair also sees that the former one is gone. */
+	/* ORDER: pairs with ncs_pairs_get() (plugin/chain/handle_pairs.c): who
+	 * sees a word of this pair also sees that the former one is gone. */
 	ncs_fence_release();
 	ncs_payload_store(&place->pair.ours, pair->ours);
 	ncs_payload_store(&place->pair.theirs, pair->theirs);
 	ncs_payload_store(&place->pair.facts, pair->facts);
-	/* ORDER: pairs with ncs_pairs_get() (plugin/chain/handle_pairs.c): the words are
-	 * there before the number is. */
+	/* ORDER: pairs with ncs_pairs_get() (plugin/chain/handle_pairs.c): the
+	 * words are there before the number is. */
 	ncs_store_release(&place->tag, number << 8 | passes);
 }
 
@@ -208,14 +208,14 @@ bool ncs_pairs_get(uint64_t handle, struct ncs_pair *pair)
 	pair->ours = ncs_payload_load(&place->pair.ours);
 	pair->theirs = ncs_payload_load(&place->pair.theirs);
 	pair->facts = ncs_payload_load(&place->pair.facts);
-	/* ORDER: pairs with write_pair() (plugin/chain/handle_pairs.c): the number is looked
-	 * at after all words. */
+	/* ORDER: pairs with write_pair() (plugin/chain/handle_pairs.c): the
+	 * number is looked at after all words. */
 	ncs_fence_acquire();
 	if (number_of(ncs_load_relaxed(&place->tag)) != number)
 		return false;
 	if (class == NCS_PAIR_CAPTURED && passes_of(tag) == 0)
-		/* ORDER: pairs with claim() (plugin/chain/handle_pairs.c): a place that is
-		 * being taken is not given back. */
+		/* ORDER: pairs with claim() (plugin/chain/handle_pairs.c): a
+		 * place that is being taken is not given back. */
 		ncs_cas_acquire_release(&place->tag, tag, tag + 1);
 	return true;
 }
@@ -233,7 +233,8 @@ bool ncs_pairs_close(uint64_t handle)
 	if (number_of(tag) != number || passes_of(tag) == BUSY ||
 	    passes_of(tag) == 0)
 		return false;
-	/* ORDER: pairs with claim() (plugin/chain/handle_pairs.c): where that passes it by
-	 * at the same moment the place stays open, and is passed by again. */
+	/* ORDER: pairs with claim() (plugin/chain/handle_pairs.c): where that
+	 * passes it by at the same moment the place stays open, and is passed
+	 * by again. */
 	return ncs_cas_acquire_release(&place->tag, tag, number << 8);
 }

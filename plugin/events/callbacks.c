@@ -39,7 +39,8 @@ static const struct {
 
 #define STATE_COUNT (sizeof(states) / sizeof(states[0]))
 
-/* --- what cannot be followed ---------------------------------------------------- */
+/* --- what cannot be followed
+ * ---------------------------------------------------- */
 
 /* Counts a loss where no better place is known. */
 static void lose_unattributed(enum ncs_loss loss, uint64_t now)
@@ -115,7 +116,8 @@ static uint64_t foreign(struct ncs_comm *comm, uint64_t now)
 	return ncs_handle_encode(NCS_HANDLE_FOREIGN, comm->index, 0, 0, 0);
 }
 
-/* --- start ---------------------------------------------------------------------- */
+/* --- start
+ * ---------------------------------------------------------------------- */
 
 /* API 1-3 tell who we are with the first operation. */
 static void identify(struct ncs_comm *comm, int rank,
@@ -126,7 +128,8 @@ static void identify(struct ncs_comm *comm, int rank,
 
 	/* Before anybody takes it for done. */
 	ncs_sampling_identify(comm, facts->id, rank);
-	/* ORDER: pairs with identify() (plugin/events/callbacks.c): once is enough. */
+	/* ORDER: pairs with identify() (plugin/events/callbacks.c): once is
+	 * enough. */
 	if (ncs_exchange_acquire_release(&comm->identified, 1) != 0)
 		return;
 	memcpy(&copy, identity, sizeof(copy));
@@ -403,7 +406,8 @@ uint64_t ncs_start_event(unsigned api_version, const void *context,
 			  now);
 }
 
-/* --- stop ------------------------------------------------------------------------ */
+/* --- stop
+ * ------------------------------------------------------------------------ */
 
 /* The event that ends last of those of a group of calls. */
 static enum ncs_event outermost_group(const struct ncs_comm *comm)
@@ -416,8 +420,8 @@ static enum ncs_event outermost_group(const struct ncs_comm *comm)
 static bool stop_span(struct ncs_comm *comm, struct ncs_lane_state *lane,
 		      const struct ncs_handle *handle)
 {
-	/* ORDER: pairs with admit_callbacks() (plugin/life/lifecycle.c): a span that is
-	 * still found after that is of this communicator. */
+	/* ORDER: pairs with admit_callbacks() (plugin/life/lifecycle.c): a span
+	 * that is still found after that is of this communicator. */
 	uint64_t context = ncs_load_acquire(&comm->context);
 	struct ncs_span_slot *span = ncs_span_find(comm, handle);
 	uint64_t now;
@@ -501,7 +505,8 @@ void ncs_stop_event(const void *pointer)
 		ncs_lane_lose(lane, NCS_LOSS_STALE);
 }
 
-/* --- states ---------------------------------------------------------------------- */
+/* --- states
+ * ---------------------------------------------------------------------- */
 
 static bool record_proxy_op(unsigned api_version, struct ncs_comm *comm,
 			    struct ncs_lane_state *lane, uint64_t handle,

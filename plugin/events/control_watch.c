@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /* Doing what was asked for from outside; see control_watch.h.
  *
- * ncs_control_update() runs in callbacks: no lock, no allocation, no system call,
- * no output; the loop over the communicators has a bound. Others run at init,
- * exit and fork. */
+ * ncs_control_update() runs in callbacks: no lock, no allocation, no system
+ * call, no output; the loop over the communicators has a bound. Others run at
+ * init, exit and fork. */
 #include "plugin/events/control_watch.h"
 
 #include <errno.h>
@@ -35,7 +35,8 @@ static struct {
 	struct ncs_settings settings; /* as published */
 } control;
 
-/* --- Into force ------------------------------------------------------------- */
+/* --- Into force -------------------------------------------------------------
+ * */
 
 static uint8_t kernel_detail(enum ncs_kernel_timing timing, uint32_t period)
 {
@@ -91,7 +92,8 @@ static void enforce(const struct ncs_detail *detail)
 	control.in_force = *detail;
 }
 
-/* --- Telling ---------------------------------------------------------------- */
+/* --- Telling ----------------------------------------------------------------
+ * */
 
 static void publish_in(struct ncs_comm *comm)
 {
@@ -129,7 +131,8 @@ static void leave_record(struct ncs_lane_state *lane, uint64_t before,
 	ncs_lane_publish(lane, &record);
 }
 
-/* --- Looking ---------------------------------------------------------------- */
+/* --- Looking ----------------------------------------------------------------
+ * */
 
 /* The environment's, as far as the release may be asked for it. */
 static struct ncs_detail at_first(void)
@@ -218,8 +221,9 @@ void ncs_control_update(struct ncs_lane_state *lane, uint64_t now)
 {
 	uint64_t word;
 
-	/* ORDER: pairs with ncs_control_update() (plugin/events/control_watch.c): who comes
-	 * next finds all that this thread has left. */
+	/* ORDER: pairs with ncs_control_update()
+	 * (plugin/events/control_watch.c): who comes next finds all that this
+	 * thread has left. */
 	if (ncs_exchange_acquire_release(&control.busy, 1) != 0)
 		return;
 	/* ORDER: pairs with put() (shm/control.c): the lease's end is that of
@@ -227,12 +231,14 @@ void ncs_control_update(struct ncs_lane_state *lane, uint64_t now)
 	word = ncs_load_acquire(ncs_control_watch.request);
 	if (word != ncs_load_relaxed(&ncs_control_watch.dealt_with))
 		update(lane, word, now);
-	/* ORDER: pairs with ncs_control_update() (plugin/events/control_watch.c), and with
-	 * ncs_control_join() (plugin/events/control_watch.c). */
+	/* ORDER: pairs with ncs_control_update()
+	 * (plugin/events/control_watch.c), and with ncs_control_join()
+	 * (plugin/events/control_watch.c). */
 	ncs_store_release(&control.busy, 0);
 }
 
-/* --- Init, exit, fork ------------------------------------------------------- */
+/* --- Init, exit, fork -------------------------------------------------------
+ * */
 
 #define SERIALS 100u
 
@@ -263,12 +269,14 @@ int ncs_control_open(const struct ncs_control_start *start)
 
 void ncs_control_join(struct ncs_comm *comm)
 {
-	/* ORDER: pairs with ncs_control_update() (plugin/events/control_watch.c): what is told
-	 * here is the latest, and not told by two at once. */
+	/* ORDER: pairs with ncs_control_update()
+	 * (plugin/events/control_watch.c): what is told here is the latest, and
+	 * not told by two at once. */
 	while (ncs_exchange_acquire_release(&control.busy, 1) != 0)
 		sched_yield();
 	publish_in(comm);
-	/* ORDER: pairs with ncs_control_update() (plugin/events/control_watch.c). */
+	/* ORDER: pairs with ncs_control_update()
+	 * (plugin/events/control_watch.c). */
 	ncs_store_release(&control.busy, 0);
 }
 

@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: MIT */
 /* What the process was asked for from outside while it runs, and doing it.
  *
- * The request is one word of the control object (ncclstat/control_object.h), looked at
- * as each group of calls begins: two loads and a comparison, as long as nobody
- * has asked for anything new and no lease is in force. All else is apart. The
- * object is written by others: no value in it is used before it was checked,
- * and nothing in it is an address or an index.
+ * The request is one word of the control object (ncclstat/control_object.h),
+ * looked at as each group of calls begins: two loads and a comparison, as long
+ * as nobody has asked for anything new and no lease is in force. All else is
+ * apart. The object is written by others: no value in it is used before it was
+ * checked, and nothing in it is an address or an index.
  */
 #ifndef NCS_PLUGIN_EVENTS_CONTROL_WATCH_H
 #define NCS_PLUGIN_EVENTS_CONTROL_WATCH_H

@@ -27,8 +27,8 @@ static void publish(struct ncs_gpu_clock *block,
 /* Of two threads that come at once one does without. */
 static bool take_bounds(struct ncs_comm *comm)
 {
-	/* ORDER: pairs with release_bounds() (plugin/events/kernel.c): one thread
-	 * after the other. */
+	/* ORDER: pairs with release_bounds() (plugin/events/kernel.c): one
+	 * thread after the other. */
 	return ncs_cas_acquire_release(&comm->gpu_busy, 0, 1);
 }
 

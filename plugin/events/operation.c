@@ -15,19 +15,21 @@
  * operation was enqueued. */
 #define CLAIM_TRIES 32
 
-/* --- slots ------------------------------------------------------------------ */
+/* --- slots ------------------------------------------------------------------
+ * */
 
 /* Free, or enqueued without children under way; with `force` also one whose
  * enqueueing never ended. */
 static bool claim_slot(struct ncs_op *op, bool force)
 {
-	/* ORDER: pairs with child_done() (plugin/events/operation.c): the former
-	 * operation's last child is through with the slot. */
+	/* ORDER: pairs with child_done() (plugin/events/operation.c): the
+	 * former operation's last child is through with the slot. */
 	uint64_t children = ncs_load_acquire(&op->children);
 	/* ORDER: pairs with claim_slot() (plugin/events/operation.c). */
 	uint64_t tag = ncs_load_acquire(&op->tag);
 	uint64_t next = tag & 1 ? tag + 2 : tag + 1;
-	/* ORDER: pairs with ncs_operation_stop() (plugin/events/operation.c). */
+	/* ORDER: pairs with ncs_operation_stop() (plugin/events/operation.c).
+	 * */
 	uint64_t enqueued = ncs_load_acquire(&op->enqueued);
 
 	if (!ncs_children_are_of(children, tag))
@@ -35,14 +37,14 @@ static bool claim_slot(struct ncs_op *op, bool force)
 	if (tag & 1 &&
 	    (ncs_children_live(children) != 0 || (enqueued == 0 && !force)))
 		return false;
-	/* ORDER: pairs with claim_slot() (plugin/events/operation.c): of two threads
-	 * one gets the slot. */
+	/* ORDER: pairs with claim_slot() (plugin/events/operation.c): of two
+	 * threads one gets the slot. */
 	if (!ncs_cas_acquire_release(&op->children, children,
 				     ncs_children_none(next)))
 		return false;
 	ncs_store_relaxed(&op->enqueued, 0);
-	/* ORDER: pairs with claim_slot() (plugin/events/operation.c): who takes the
-	 * slot for this operation's does not take it for enqueued. */
+	/* ORDER: pairs with claim_slot() (plugin/events/operation.c): who takes
+	 * the slot for this operation's does not take it for enqueued. */
 	ncs_store_release(&op->tag, next);
 	return true;
 }
@@ -67,7 +69,8 @@ static struct ncs_op *claim(struct ncs_comm *comm, struct ncs_lane_state *lane)
 	return NULL;
 }
 
-/* --- the published copy ------------------------------------------------------ */
+/* --- the published copy ------------------------------------------------------
+ * */
 
 static void ncs_operation_publish(struct ncs_operation *slot,
 				  const struct ncs_operation *content)
@@ -111,7 +114,8 @@ static void publish(const struct ncs_op *op,
 	ncs_operation_publish(op->published, &content);
 }
 
-/* --- start and stop ----------------------------------------------------------- */
+/* --- start and stop
+ * ----------------------------------------------------------- */
 
 static void count_start(struct ncs_lane_state *lane, const struct ncs_op *op)
 {
@@ -179,13 +183,14 @@ bool ncs_operation_stop(struct ncs_comm *comm, uint64_t handle, uint64_t now)
 	if (!op || ncs_load_relaxed(&op->enqueued) != 0)
 		return false;
 	ncs_store_relaxed(&op->published->enqueued, now);
-	/* ORDER: pairs with claim_slot() (plugin/events/operation.c): from here on the
-	 * slot may be another operation's. */
+	/* ORDER: pairs with claim_slot() (plugin/events/operation.c): from here
+	 * on the slot may be another operation's. */
 	ncs_store_release(&op->enqueued, now);
 	return true;
 }
 
-/* --- counting ----------------------------------------------------------------- */
+/* --- counting
+ * ----------------------------------------------------------------- */
 
 static void add_to_function(struct ncs_lane_state *lane, unsigned index,
 			    size_t counter_offset, uint64_t addend)
@@ -237,8 +242,8 @@ struct ncs_op *ncs_operation_child_started(struct ncs_comm *comm,
 		before = ncs_load_relaxed(&op->children);
 		if (!ncs_children_are_of(before, tag))
 			return NULL;
-		/* ORDER: pairs with child_done() (plugin/events/operation.c): what the
-		 * other children did is seen, and the slot is kept. */
+		/* ORDER: pairs with child_done() (plugin/events/operation.c):
+		 * what the other children did is seen, and the slot is kept. */
 	} while (!ncs_cas_acquire_release(&op->children, before,
 					  (before & ~NCS_CHILDREN_COUNTED) +
 						  NCS_CHILD_STARTED +
@@ -354,8 +359,8 @@ static void child_done(struct ncs_comm *comm, struct ncs_lane_state *lane,
 	do {
 		if (counted)
 			take_back(comm, lane, op);
-		/* ORDER: pairs with child_done() (plugin/events/operation.c): the last
-		 * child sees what the others left. */
+		/* ORDER: pairs with child_done() (plugin/events/operation.c):
+		 * the last child sees what the others left. */
 		before = ncs_load_acquire(&op->children);
 		counted = ncs_children_live(before) == 1;
 		after = before - NCS_CHILD_LIVE;
@@ -367,8 +372,8 @@ static void child_done(struct ncs_comm *comm, struct ncs_lane_state *lane,
 			after |= NCS_CHILDREN_COUNTED;
 		}
 		/* ORDER: pairs with ncs_operation_child_started()
-		 * (plugin/events/operation.c): it takes back what was counted, or is
-		 * seen here. */
+		 * (plugin/events/operation.c): it takes back what was counted,
+		 * or is seen here. */
 	} while (!ncs_cas_acquire_release(&op->children, before, after));
 	if (ncs_children_live(after) == 0)
 		ncs_range_end_busy(comm, range, now);

@@ -13,7 +13,8 @@
 #include "plugin/events/step.h"
 #include "shm/seqlock.h"
 
-/* --- proxy operations ---------------------------------------------------------- */
+/* --- proxy operations
+ * ---------------------------------------------------------- */
 
 /* A slot's steps point back to it for ever. */
 static void prepare_slot(struct ncs_comm *comm, struct ncs_proxy_op *op)
@@ -32,8 +33,8 @@ static bool claim_free(struct ncs_comm *comm, struct ncs_proxy_op *op)
 {
 	uint64_t handle = ncs_load_relaxed(&op->handle);
 
-	/* ORDER: pairs with release() (plugin/events/proxy.c): the slot is seen as its
-	 * former user left it. */
+	/* ORDER: pairs with release() (plugin/events/proxy.c): the slot is seen
+	 * as its former user left it. */
 	if (!ncs_handle_is(handle, NCS_HANDLE_NONE) ||
 	    !ncs_cas_acquire_release(&op->handle, handle,
 				     handle | NCS_HANDLE_CLAIMED))
@@ -177,8 +178,8 @@ uint64_t ncs_proxy_op_start(struct ncs_comm *comm, struct ncs_lane_state *lane,
 	ncs_channel_enqueue(comm, op);
 	ncs_seqlock_add(&op->queue->channel->operations_started, 1);
 	handle = next_handle(comm, op);
-	/* ORDER: pairs with ncs_step_on_start() (plugin/events/step.h): who finds the
-	 * slot finds it filled. */
+	/* ORDER: pairs with ncs_step_on_start() (plugin/events/step.h): who
+	 * finds the slot finds it filled. */
 	ncs_store_release(&op->handle, handle);
 	return handle;
 }
@@ -261,7 +262,8 @@ void ncs_proxy_op_stop(struct ncs_comm *comm, struct ncs_lane_state *lane,
 	release(comm, op);
 }
 
-/* --- the proxy thread ------------------------------------------------------------ */
+/* --- the proxy thread
+ * ------------------------------------------------------------ */
 
 uint64_t ncs_ctrl_start(struct ncs_comm *comm, struct ncs_lane_state *lane)
 {

@@ -9,7 +9,8 @@
 #include "plugin/state/registry.h"
 #include "plugin/state/range_stack.h"
 
-/* --- the table ------------------------------------------------------------- */
+/* --- the table -------------------------------------------------------------
+ * */
 
 /* Readers need not look beyond. Where another thread is faster, the next call
  * makes up for it. */
@@ -19,8 +20,8 @@ static void raise_filled(struct ncs_comm *comm, uint32_t number)
 	uint64_t before = ncs_load_relaxed(filled);
 
 	if (before < number)
-		/* ORDER: pairs with raise_filled() (plugin/events/range_stats.c): it
-		 * never becomes less. */
+		/* ORDER: pairs with raise_filled()
+		 * (plugin/events/range_stats.c): it never becomes less. */
 		ncs_cas_acquire_release(filled, before, number);
 }
 
@@ -39,8 +40,9 @@ static void ncs_range_publish(struct ncs_comm *comm, uint32_t number)
 		for (unsigned i = 0; i < NCS_RANGE_NAME_WORDS; i++)
 			ncs_store_relaxed((uint64_t *)range->name + i,
 					  name.words[i]);
-		/* ORDER: pairs with ncs_ranges_take() (shm/read/range_reader.c): the name is
-		 * there before the key. */
+		/* ORDER: pairs with ncs_ranges_take()
+		 * (shm/read/range_reader.c): the name is there before the key.
+		 * */
 		ncs_store_release(&range->key, NCS_RANGE_KEY(parent));
 		number = parent;
 	}
@@ -71,7 +73,8 @@ static bool is_off(const struct ncs_comm *comm)
 	return comm->range_count == 0 || !ncs_range_is_used();
 }
 
-/* --- calls and operations ---------------------------------------------------- */
+/* --- calls and operations ----------------------------------------------------
+ * */
 
 static const char *const functions[NCS_FUNCTION_COUNT] = {
 #define X(ID, name, size, numerator, denominator) name,
@@ -108,7 +111,8 @@ uint32_t ncs_range_of_operation(struct ncs_comm *comm,
 
 static_assert(NCS_RANGE_MAX <= NCS_CALL_RANGE_MAX, "a number can be noted");
 
-/* --- counting --------------------------------------------------------------- */
+/* --- counting ---------------------------------------------------------------
+ * */
 
 void ncs_range_operation(struct ncs_comm *comm, const struct ncs_op *op)
 {
@@ -147,8 +151,8 @@ static void begin(struct ncs_range *range, uint64_t now)
 		before = ncs_load_relaxed(&range->busy);
 		after = NCS_RANGE_BUSY(before) ? before + 1 :
 						 now << BUSY_SHIFT | 1;
-		/* ORDER: pairs with end() (plugin/events/range_stats.c): no begin and
-		 * no end is lost. */
+		/* ORDER: pairs with end() (plugin/events/range_stats.c): no
+		 * begin and no end is lost. */
 	} while (!ncs_cas_acquire_release(&range->busy, before, after));
 	if (NCS_RANGE_BUSY(before) == 0)
 		ncs_store_relaxed(&range->busy_since, now);
@@ -197,7 +201,8 @@ claim_histogram(struct ncs_comm *comm, uint32_t number, unsigned timing)
 						comm->range_histogram_count];
 		uint64_t found = ncs_load_relaxed(&histogram->key);
 
-		/* ORDER: pairs with take_range_histogram() (shm/read/range_reader.c). */
+		/* ORDER: pairs with take_range_histogram()
+		 * (shm/read/range_reader.c). */
 		if (found == key ||
 		    (found == 0 &&
 		     ncs_cas_acquire_release(&histogram->key, 0, key)))
@@ -272,7 +277,8 @@ struct ncs_gpu_time *ncs_range_gpu_time(struct ncs_comm *comm, uint32_t number)
 	return &range_of(comm, number)->gpu;
 }
 
-/* --- beside any call --------------------------------------------------------- */
+/* --- beside any call ---------------------------------------------------------
+ * */
 
 /* Threads of the program's that call NCCL never have no lane of their own. */
 void ncs_range_lose(void)

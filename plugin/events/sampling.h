@@ -2,9 +2,9 @@
 /* Sampling of records: what is chosen for an operation and its children.
  *
  * Decided once, as the operation starts, by a hash that comes out alike on all
- * ranks (plugin/state/sample_choice.h); its children take it over as they start. Only
- * records of children are ever left out: counters, tables and histograms know
- * nothing of this.
+ * ranks (plugin/state/sample_choice.h); its children take it over as they
+ * start. Only records of children are ever left out: counters, tables and
+ * histograms know nothing of this.
  *
  * The operations are counted here even while all records are kept, so that
  * ranks which change the level at different moments still agree. What they

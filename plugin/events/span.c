@@ -21,15 +21,15 @@
 /* True if this thread got the slot. */
 static bool claim(const struct ncs_lane_state *lane, struct ncs_span_slot *span)
 {
-	/* ORDER: pairs with ncs_span_stop() (plugin/events/span.c): another thread may
-	 * have been the one that freed it. */
+	/* ORDER: pairs with ncs_span_stop() (plugin/events/span.c): another
+	 * thread may have been the one that freed it. */
 	uint64_t tag = ncs_load_acquire(&span->tag);
 
 	if (tag & 1)
 		return false;
 	if (lane->shared)
-		/* ORDER: pairs with ncs_span_stop() (plugin/events/span.c): of two
-		 * threads one gets the slot. */
+		/* ORDER: pairs with ncs_span_stop() (plugin/events/span.c): of
+		 * two threads one gets the slot. */
 		return ncs_cas_acquire_release(&span->tag, tag, tag + 1);
 	ncs_store_relaxed(&span->tag, tag + 1);
 	return true;
@@ -114,7 +114,7 @@ void ncs_span_stop(struct ncs_comm *comm, struct ncs_lane_state *lane,
 			0, ncs_sampling_flags(&span->sampled), 0, 0);
 		ncs_lane_publish_words(lane, span->words);
 	}
-	/* ORDER: pairs with claim() (plugin/events/span.c): the slot's next user comes
-	 * after this one's last use. */
+	/* ORDER: pairs with claim() (plugin/events/span.c): the slot's next
+	 * user comes after this one's last use. */
 	ncs_store_release(&span->tag, ncs_load_relaxed(&span->tag) + 1);
 }

@@ -3,9 +3,9 @@
  *
  * Inline, so that a callback is one straight run of code, from NCCL's call to
  * the last store; what is rare is in step.c, and called last, so that no
- * register has to be saved for it. Called normally by the communicator's proxy thread only.
- * Should several threads call at once, numbers may be wrong, but nothing
- * breaks: every index is checked and every loop is bounded.
+ * register has to be saved for it. Called normally by the communicator's proxy
+ * thread only. Should several threads call at once, numbers may be wrong, but
+ * nothing breaks: every index is checked and every loop is bounded.
  */
 #ifndef NCS_PLUGIN_EVENTS_STEP_H
 #define NCS_PLUGIN_EVENTS_STEP_H
@@ -232,7 +232,8 @@ NCS_STEP_INLINE void ncs_step_enter(struct ncs_step_slot *step,
 	ncs_seqlock_end(&channel->sequence);
 }
 
-/* --- callbacks of steps that are ours and under way -------------------------- */
+/* --- callbacks of steps that are ours and under way --------------------------
+ * */
 
 /* A thread's first callback of a communicator, and those with another clock
  * than the counter. */

@@ -28,7 +28,8 @@ static struct {
 static enum ncs_cupti_status status;
 static bool tried;
 
-/* --- Launches ---------------------------------------------------------------- */
+/* --- Launches ----------------------------------------------------------------
+ * */
 
 /* By number: it in the upper 32 bits, the range, plus 1, below. A launch is
  * forgotten after so many calls to CUDA, as all have numbers. */
@@ -60,7 +61,8 @@ static bool find_launch(uint32_t correlation, uint32_t *range)
 	return true;
 }
 
-/* --- Buffers ----------------------------------------------------------------- */
+/* --- Buffers -----------------------------------------------------------------
+ * */
 
 /* CUPTI gives a buffer back when it is full, so they are small: some 300
  * kernels each. */
@@ -82,8 +84,8 @@ static void on_request(uint8_t **buffer, size_t *bytes, size_t *records)
 		free_ones = ncs_load_relaxed(&free_buffers);
 		if (free_ones == 0)
 			return;
-		/* ORDER: pairs with give_back() (plugin/life/cupti.c): whoever had
-		 * it before has done with it. */
+		/* ORDER: pairs with give_back() (plugin/life/cupti.c): whoever
+		 * had it before has done with it. */
 	} while (!ncs_cas_acquire_release(&free_buffers, free_ones,
 					  free_ones & (free_ones - 1)));
 	*buffer = buffers + (unsigned)__builtin_ctzll(free_ones) * BUFFER_BYTES;
@@ -104,17 +106,18 @@ static void give_back(const uint8_t *buffer)
 	uint64_t bit = UINT64_C(1)
 		       << (uint64_t)(buffer - buffers) / BUFFER_BYTES;
 
-	/* ORDER: pairs with on_request() (plugin/life/cupti.c): the next user comes
-	 * after this one. */
+	/* ORDER: pairs with on_request() (plugin/life/cupti.c): the next user
+	 * comes after this one. */
 	ncs_add_acquire_release(&free_buffers, bit);
 }
 
-/* --- Records ------------------------------------------------------------------ */
+/* --- Records
+ * ------------------------------------------------------------------ */
 
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
 
-/* NCCL's kernels, of all releases. The name is mangled where C++ does so: _Z and
- * the length come before it. */
+/* NCCL's kernels, of all releases. The name is mangled where C++ does so: _Z
+ * and the length come before it. */
 static bool is_communication(const char *name)
 {
 	static const char *const prefixes[] = { "ncclDevKernel", "ncclKernel",
@@ -191,7 +194,8 @@ static void on_complete(void *context, uint32_t stream, uint8_t *buffer,
 	give_back(buffer);
 }
 
-/* --- Loading ------------------------------------------------------------------ */
+/* --- Loading
+ * ------------------------------------------------------------------ */
 
 static const char *const names[] = { "libcupti.so.13", "libcupti.so.12",
 				     "libcupti.so" };
@@ -263,7 +267,8 @@ static bool load(const char *library, char *why, size_t why_size)
 	return !missing;
 }
 
-/* --- Starting ----------------------------------------------------------------- */
+/* --- Starting
+ * ----------------------------------------------------------------- */
 
 static const struct {
 	uint32_t domain;

@@ -7,8 +7,8 @@
  * Finished kernels come in buffers, on a thread of CUPTI's; there they are
  * summed up (gpu_time.h), under a lock that no callback of NCCL's takes.
  *
- * CUPTI serves one tool, so where there is another ours keeps off. Whatever goes
- * wrong, the job goes on as without it.
+ * CUPTI serves one tool, so where there is another ours keeps off. Whatever
+ * goes wrong, the job goes on as without it.
  */
 #ifndef NCS_PLUGIN_LIFE_CUPTI_H
 #define NCS_PLUGIN_LIFE_CUPTI_H
@@ -19,8 +19,8 @@
 #include "plugin/state/comm.h"
 
 /* From init: starts it with the first communicator of the process, and tells
- * this one's readers what came of it. `library` as in struct ncs_environment. False
- * where there is something to be logged: `why` says what. */
+ * this one's readers what came of it. `library` as in struct ncs_environment.
+ * False where there is something to be logged: `why` says what. */
 bool ncs_cupti_join(struct ncs_comm *comm, const char *library, char *why,
 		    size_t why_size);
 

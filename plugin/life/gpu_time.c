@@ -74,7 +74,8 @@ static struct ncs_gpu_time *time_of(struct ncs_comm *comm, uint32_t range)
 	return time ? time : &nowhere;
 }
 
-/* --- Communication --------------------------------------------------------- */
+/* --- Communication ---------------------------------------------------------
+ * */
 
 static void hide(struct ncs_comm *comm, uint32_t range, uint64_t ns)
 {
@@ -135,7 +136,8 @@ static bool add_communication(struct ncs_comm *comm, struct device *device,
 	return kernel->start >= device->computed->floor;
 }
 
-/* --- Computing --------------------------------------------------------------- */
+/* --- Computing ---------------------------------------------------------------
+ * */
 
 struct hiding {
 	struct ncs_comm *comm;

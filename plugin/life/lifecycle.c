@@ -141,7 +141,8 @@ static void start_process(void)
 		ncs_writer_reap(process.config.directory, &process.self);
 }
 
-/* --- making a communicator ------------------------------------------------- */
+/* --- making a communicator -------------------------------------------------
+ * */
 
 /* A profile's size, and the ranges', which the environment says. */
 static struct ncs_segment_size size_of(uint32_t profile)
@@ -313,12 +314,12 @@ static void admit_callbacks(struct ncs_comm *comm, const struct ncs_init *init)
 	identify(&header->identity, init);
 	ncs_sampling_init(comm, header->identity.comm_id, header->identity.rank,
 			  process.config.sample_slow_ns);
-	/* ORDER: pairs with ncs_comm_of_handle() (plugin/state/registry.h): whoever
-	 * guesses it finds lanes to be counted in. */
+	/* ORDER: pairs with ncs_comm_of_handle() (plugin/state/registry.h):
+	 * whoever guesses it finds lanes to be counted in. */
 	ncs_store_release(&comm->context,
 			  ++process.next_cookie << 8 | comm->index << 1 | 1);
-	/* ORDER: pairs with ncs_comm_is_live() (plugin/state/registry.h): who finds
-	 * it live finds all of it. */
+	/* ORDER: pairs with ncs_comm_is_live() (plugin/state/registry.h): who
+	 * finds it live finds all of it. */
 	ncs_store_release(&comm->live, (uint64_t)(uintptr_t)comm->steps);
 }
 

@@ -23,7 +23,8 @@
 
 #define EXPORT __attribute__((visibility("default")))
 
-/* --- handles --------------------------------------------------------------- */
+/* --- handles ---------------------------------------------------------------
+ * */
 
 /* By handle, whoever gave it out: for strings their text, for domains whether
  * they are NCCL's. Never cleared. */
@@ -53,8 +54,8 @@ static void fill(struct named *entry, uint64_t handle,
 {
 	for (unsigned i = 0; i < NCS_RANGE_NAME_WORDS; i++)
 		ncs_store_relaxed(&entry->name.words[i], name->words[i]);
-	/* ORDER: pairs with find_string() (plugin/life/nvtx.c): the text is there
-	 * before its handle. */
+	/* ORDER: pairs with find_string() (plugin/life/nvtx.c): the text is
+	 * there before its handle. */
 	ncs_store_release(&entry->handle, handle);
 }
 
@@ -85,8 +86,8 @@ static void note_string(uint64_t handle, const struct ncs_range_name *name)
 
 		if (found == handle)
 			return;
-		/* ORDER: pairs with note_string() (plugin/life/nvtx.c): one thread
-		 * fills it. */
+		/* ORDER: pairs with note_string() (plugin/life/nvtx.c): one
+		 * thread fills it. */
 		if (found == 0 &&
 		    ncs_cas_acquire_release(&entry->handle, 0, CLAIMED)) {
 			fill(entry, handle, name);
@@ -173,7 +174,8 @@ static void name_of(struct ncs_range_name *name,
 	}
 }
 
-/* --- functions --------------------------------------------------------------- */
+/* --- functions ---------------------------------------------------------------
+ * */
 
 #define ATTRIBUTES const struct nvtx_attributes *
 #define DOMAIN const struct nvtx_domain *
@@ -389,7 +391,8 @@ static const struct nvtx_domain *create_domain_w(const wchar_t *text)
 	return create_domain(other ? other(text) : NULL, !other, &name);
 }
 
-/* --- attaching --------------------------------------------------------------- */
+/* --- attaching ---------------------------------------------------------------
+ * */
 
 #define FUNCTION(name) ((nvtx_function)(name))
 

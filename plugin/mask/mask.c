@@ -4,8 +4,8 @@
  * How a mask can hang a job
  *
  * NCCL and the GPU both count works, for each communicator and channel. For a
- * work with KernelCh (the work is "on") the GPU writes its count and the time to
- * a place that is given by the count modulo 64, and a profiling operation of
+ * work with KernelCh (the work is "on") the GPU writes its count and the time
+ * to a place that is given by the count modulo 64, and a profiling operation of
  * NCCL waits until the place given by NCCL's own count has been written. This
  * is right as long as the two counts agree. If they do not ("drift"), a work
  * that is on waits for a place that only another work that is on would write.
@@ -23,10 +23,9 @@
  *     GPU writes nothing for it. Of one group NCCL launches collectives first,
  *     then AllGatherVs, then point-to-point calls.
  *  D4 From NCCL 2.31 on, any work that is off: NCCL counts only works that are
- *     on.
- * There is another danger: if NCCL joins a Send and a Recv to one work, the work
- * is on for the GPU if the Recv is on, but the Send and the Recv each wait if
- * they are on themselves (D5).
+ *     on. There is another danger: if NCCL joins a Send and a Recv to one work,
+ *     the work is on for the GPU if the Recv is on, but the Send and the Recv
+ *     each wait if they are on themselves (D5).
  *
  * So, whatever the threads do, the works of a communicator must satisfy these
  * invariants:
@@ -80,40 +79,41 @@
  * first communicator close the window (CLOSING), for some milliseconds. If that
  * does not happen, the mask must stay on: a call on the first communicator may
  * have read it and be captured; switching it off would leave that call captured
- * on and later ones off. On for both is as safe as "always" and only costs more.
- * It ends when one communicator is left: that one is then the owner, and is
- * known to have read nothing but on. To make this rare, no window is opened
+ * on and later ones off. On for both is as safe as "always" and only costs
+ * more. It ends when one communicator is left: that one is then the owner, and
+ * is known to have read nothing but on. To make this rare, no window is opened
  * before SETTLE calls have been made since the last init.
  *
- * The settings (the mode, the period, the events that a chained plugin asks for)
- * may change at any time and on any thread. They are read only where the mask
- * may be switched, so they decide which calls are timed, not whether timing them
- * is safe.
+ * The settings (the mode, the period, the events that a chained plugin asks
+ * for) may change at any time and on any thread. They are read only where the
+ * mask may be switched, so they decide which calls are timed, not whether
+ * timing them is safe.
  *
  * The following ends switching for good (STUCK). The mask then stays as it is,
  * except that the owner closes an open window at the end of the group, unless
  * KEEP says that the window must stay open:
  *  - A captured call (D1). If it is the owner's, the mask is the value that the
  *    call has read, and if that is a window, the mask stays on for good (KEEP).
- *    With several communicators the mask has not changed since the last of their
- *    inits, so it is the value that the call has read; if it is on, KEEP.
- *  - A point-to-point call (D2). If its group is timed, the whole group is: from
- *    the message to oneself on, the GPU's count is ahead of NCCL's, so all
+ *    With several communicators the mask has not changed since the last of
+ *    their inits, so it is the value that the call has read; if it is on, KEEP.
+ *  - A point-to-point call (D2). If its group is timed, the whole group is:
+ *    from the message to oneself on, the GPU's count is ahead of NCCL's, so all
  *    places that NCCL waits for have been written within the group. The window
- *    closes at the end of the group, and I2 holds. If the mask is on for several
- *    communicators: KEEP.
- *  - A Broadcast on NCCL 2.29 and 2.30 (D3). In a window, the owner closes it at
- *    once, since no work that is on may come after the drift. Collectives of the
- *    same group are launched before the Broadcast. Point-to-point calls that
- *    were already made are launched after it, and so is the next call if control
- *    has just changed; in these cases KEEP, so that all places are written.
- *  - A communicator whose calls are not seen, or that has another mask (a second
- *    NCCL's), and API events that are no longer asked for: KEEP if the mask is
- *    on.
+ *    closes at the end of the group, and I2 holds. If the mask is on for
+ *    several communicators: KEEP.
+ *  - A Broadcast on NCCL 2.29 and 2.30 (D3). In a window, the owner closes it
+ *    at once, since no work that is on may come after the drift. Collectives of
+ *    the same group are launched before the Broadcast. Point-to-point calls
+ *    that were already made are launched after it, and so is the next call if
+ *    control has just changed; in these cases KEEP, so that all places are
+ *    written.
+ *  - A communicator whose calls are not seen, or that has another mask (a
+ *    second NCCL's), and API events that are no longer asked for: KEEP if the
+ *    mask is on.
  *  - A mask with another value than was stored here: somebody else has written
- *    it (RAS of 2.31). This is published, and the mask is never stored to again.
- *    Stores swap the expected value for the new one, so that not even a store by
- *    somebody else right before ours is lost.
+ *    it (RAS of 2.31). This is published, and the mask is never stored to
+ *    again. Stores swap the expected value for the new one, so that not even a
+ *    store by somebody else right before ours is lost.
  * STUCK and KEEP are never taken back, not even for a new communicator with new
  * counters: nothing here knows what else is in progress.
  *
@@ -123,8 +123,8 @@
  * NCCLSTAT_NO_GRAPHS=1 is a promise that there is no D1, D2 or D5. Then any of
  * several communicators may switch the mask, too (ANYONE), unless there may be
  * D3 (there is none on 2.28, or with NCCL_ALLGATHERV_ENABLE=0): a call that
- * unexpectedly reads on is merely one more call that is timed. If the promise is
- * broken, the mask is switched off.
+ * unexpectedly reads on is merely one more call that is timed. If the promise
+ * is broken, the mask is switched off.
  *
  * test/model/mask_model.py tries all interleavings of this against I1 to I3,
  * and shows that each of the rules is needed.
@@ -158,9 +158,9 @@
 #define CLOSING_TRIES 20
 #define CLOSING_PAUSE_NS 1000000
 
-/* For sampled:auto: how many proxy operations, one for each timed
- * channel, may be added a second by all communicators together; and how many channels a call is assumed to have until
- * AUTO_TIMED_MIN calls have been timed. */
+/* For sampled:auto: how many proxy operations, one for each timed channel, may
+ * be added a second by all communicators together; and how many channels a call
+ * is assumed to have until AUTO_TIMED_MIN calls have been timed. */
 #define AUTO_BUDGET 1000.0
 #define AUTO_CHANNELS 32.0
 #define AUTO_TIMED_MIN 8
@@ -179,7 +179,8 @@ static struct {
 	uint64_t shift;  /* binary logarithm of the period */
 	uint64_t events; /* events to ask for besides kernels */
 	uint64_t added;  /* events that a chained plugin asks for */
-	uint64_t kernel; /* KernelCh and KernelPhase, if the release allows them */
+	/* KernelCh and KernelPhase, if the release allows them */
+	uint64_t kernel;
 	uint64_t reason;  /* enum ncs_kernel_status: why STUCK or KEEP is set */
 	uint64_t foreign; /* 1 once somebody else has written the mask */
 	uint64_t live;    /* number of live communicators */
@@ -219,7 +220,8 @@ static bool is_always(void)
 	       is_on(ncs_load_relaxed(&mask.added));
 }
 
-/* Returns the events to ask for that the rules of kernel timing do not concern. */
+/* Returns the events to ask for that the rules of kernel timing do not concern.
+ * */
 static uint64_t wanted_events(void)
 {
 	return ncs_load_relaxed(&mask.events) |
@@ -300,7 +302,8 @@ static void show_all(void)
 
 /* --- Switching ------------------------------------------------------------ */
 
-/* Returns true if the caller may change the mask until unlock(). Does not wait. */
+/* Returns true if the caller may change the mask until unlock(). Does not wait.
+ * */
 static bool lock(uint64_t control)
 {
 	/* ORDER: pairs with unlock() (plugin/mask/mask.c): a thread that
@@ -313,8 +316,8 @@ static bool lock(uint64_t control)
 /* Returns the value of control just before. */
 static uint64_t unlock(void)
 {
-	/* ORDER: pairs with lock() (plugin/mask/mask.c), and hand_over() waits for
-	 * it: the mask is stored before another thread may store it. */
+	/* ORDER: pairs with lock() (plugin/mask/mask.c), and hand_over() waits
+	 * for it: the mask is stored before another thread may store it. */
 	return ncs_add_acquire_release(&mask.control, -LOCKED);
 }
 
@@ -324,15 +327,15 @@ static void add_flags(uint64_t flags)
 
 	do {
 		control = ncs_load_relaxed(&mask.control);
-		/* ORDER: pairs with lock() (plugin/mask/mask.c): from here on no
-		 * thread switches what the flags forbid. */
+		/* ORDER: pairs with lock() (plugin/mask/mask.c): from here on
+		 * no thread switches what the flags forbid. */
 	} while ((control & flags) != flags &&
 		 !ncs_cas_acquire_release(&mask.control, control,
 					  control | flags));
 }
 
-/* Ends switching. A mask that is on stays on for good if `keep` is set, or if it
- * is not a window of the communicator with this context. */
+/* Ends switching. A mask that is on stays on for good if `keep` is set, or if
+ * it is not a window of the communicator with this context. */
 static void end_switching(enum ncs_kernel_status reason, uint64_t context,
 			  bool on, bool keep)
 {
@@ -346,8 +349,8 @@ static void end_switching(enum ncs_kernel_status reason, uint64_t context,
 			ended |= KEEP;
 		if (ended == control)
 			return;
-		/* ORDER: pairs with lock() (plugin/mask/mask.c): from here on no
-		 * thread opens a window. */
+		/* ORDER: pairs with lock() (plugin/mask/mask.c): from here on
+		 * no thread opens a window. */
 	} while (!ncs_cas_acquire_release(&mask.control, control, ended));
 	ncs_store_relaxed(&mask.reason, reason);
 	show_all();
@@ -377,8 +380,8 @@ static bool switch_to(uint64_t control, uint64_t word)
 	now = unlock();
 	if (!ours)
 		found_foreign();
-	/* With several communicators, one may have ended switching while another
-	 * was opening a window. */
+	/* With several communicators, one may have ended switching while
+	 * another was opening a window. */
 	else if (is_on(word) && !is_on(before) && now & STUCK && !(now & KEEP))
 		return switch_to(now & ~LOCKED, before);
 	return ours;
@@ -461,7 +464,8 @@ void ncs_mask_call(struct ncs_comm *comm, uint64_t context,
 		broadcast(context, on);
 }
 
-/* --- Choosing the groups that are timed ----------------------------------------------- */
+/* --- Choosing the groups that are timed
+ * ----------------------------------------------- */
 
 static uint64_t kernel_events(const struct ncs_comm *comm)
 {
@@ -528,8 +532,8 @@ static bool is_wanted(struct ncs_comm *comm, uint64_t now)
 	}
 }
 
-/* Switches events other than kernels, which is possible at any time. Without API
- * events kernels can no longer be switched. */
+/* Switches events other than kernels, which is possible at any time. Without
+ * API events kernels can no longer be switched. */
 static void switch_events(uint64_t stored, uint64_t context)
 {
 	uint64_t events = wanted_events();
@@ -686,8 +690,8 @@ static void stop_switching(void)
 	hand_over(NOBODY, 0);
 }
 
-/* Stores the mask while no communicator lives; then only a chained plugin may be
- * switching. */
+/* Stores the mask while no communicator lives; then only a chained plugin may
+ * be switching. */
 static void store_alone(uint32_t *word, uint64_t value)
 {
 	uint64_t control;
@@ -768,7 +772,8 @@ void ncs_mask_add_comm(struct ncs_comm *comm, uint32_t *word)
 	show_all();
 }
 
-/* Stores the events of a chained plugin if no communicator here asks for any. */
+/* Stores the events of a chained plugin if no communicator here asks for any.
+ * */
 static void store_added(uint32_t *word)
 {
 	uint64_t added = ncs_load_relaxed(&mask.added);

@@ -20,16 +20,16 @@
 #include "plugin/state/decoded.h"
 #include "shm/clock.h"
 
-/* Resets everything to the environment's settings. To be called at the first init
- * of a process, and of a forked child. */
+/* Resets everything to the environment's settings. To be called at the first
+ * init of a process, and of a forked child. */
 void ncs_mask_reset(const struct ncs_environment *config,
 		    const struct ncs_clock *clock);
 
 /* --- Init and finalize, under the lock of plugin/life/lifecycle.c --------- */
 
 /* Adds a new communicator before NCCL's init returns, and stores the events to
- * ask for in `word`, the mask that NCCL passed (NULL if it passed none). May wait
- * for about 20 ms. */
+ * ask for in `word`, the mask that NCCL passed (NULL if it passed none). May
+ * wait for about 20 ms. */
 void ncs_mask_add_comm(struct ncs_comm *comm, uint32_t *word);
 
 /* Adds a communicator whose calls will not be seen; `word` may be NULL. */
@@ -50,19 +50,20 @@ void ncs_mask_call(struct ncs_comm *comm, uint64_t context,
  * switched if at all. `context` is that of the group's communicator. */
 void ncs_mask_group_end(struct ncs_comm *comm, uint64_t context, uint64_t now);
 
-/* Sets the kernel timing to apply from now on; `period` is used for SAMPLED only.
- * It takes effect at the end of a group if the rules allow that; the published
- * status says if it did. */
+/* Sets the kernel timing to apply from now on; `period` is used for SAMPLED
+ * only. It takes effect at the end of a group if the rules allow that; the
+ * published status says if it did. */
 void ncs_mask_set_timing(enum ncs_kernel_timing mode, uint32_t period);
 
 /* Restricts the events to ask for to these bits; bits of kernel timing are
- * ignored. Taking away the events of any API call ends kernel timing for good. */
+ * ignored. Taking away the events of any API call ends kernel timing for good.
+ * */
 void ncs_mask_set_events(uint32_t events);
 
 /* Replaces the events that a chained plugin asks for. Kernel bits count as a
  * request for `always`, under the same rules. To be called at init before
- * ncs_mask_add_comm(), and when the other plugin changes its mask; by one thread
- * at a time. */
+ * ncs_mask_add_comm(), and when the other plugin changes its mask; by one
+ * thread at a time. */
 void ncs_mask_add_events(uint32_t events);
 
 #endif

@@ -13,23 +13,26 @@
 
 #include "plugin/nccl/environment.h"
 
-/* Returns true if kernels may be timed. On 2.26 and 2.27 that can end a job with
- * "Proxy append out of bounds" (nccl#2039); earlier releases cannot. */
+/* Returns true if kernels may be timed. On 2.26 and 2.27 that can end a job
+ * with "Proxy append out of bounds" (nccl#2039); earlier releases cannot. */
 bool ncs_release_allows_kernel(unsigned api_version);
 
-/* Returns true if proxy control events may be asked for. Up to 2.26 NCCL reports
- * one in every iteration of its progress loop, millions of times a second. */
+/* Returns true if proxy control events may be asked for. Up to 2.26 NCCL
+ * reports one in every iteration of its progress loop, millions of times a
+ * second. */
 bool ncs_release_allows_ctrl(unsigned api_version);
 
-/* Returns true if the kernels of some calls may be timed and those of others not.
- * Where NCCL and the GPU count differently, that hangs the job; see mask.c. */
+/* Returns true if the kernels of some calls may be timed and those of others
+ * not. Where NCCL and the GPU count differently, that hangs the job; see
+ * mask.c. */
 bool ncs_release_allows_single_calls(unsigned api_version);
 
-/* Returns true if NCCL may turn Broadcasts into an AllGatherV, which it does not
- * count. */
+/* Returns true if NCCL may turn Broadcasts into an AllGatherV, which it does
+ * not count. */
 bool ncs_release_makes_allgatherv(unsigned api_version);
 
-/* Returns the activation mask for NCCL, without kernel timing (OFF) or with it. */
+/* Returns the activation mask for NCCL, without kernel timing (OFF) or with it.
+ * */
 uint32_t ncs_release_mask(unsigned api_version,
 			  enum ncs_kernel_timing kernel_timing);
 

@@ -27,9 +27,9 @@ enum nvtx_module { NVTX_MODULE_CORE = 1, NVTX_MODULE_CORE2 = 5 };
 
 struct nvtx_callbacks {
 	size_t bytes; /* size of this struct in this copy of NVTX */
-	/* Sets `words` to an array of pointers to the words that hold functions,
-	 * indexed by function number, with `count` entries; entry 0 is unused.
-	 * Returns 0 if there is no such module. */
+	/* Sets `words` to an array of pointers to the words that hold
+	 * functions, indexed by function number, with `count` entries; entry 0
+	 * is unused. Returns 0 if there is no such module. */
 	int (*get_words)(enum nvtx_module module, nvtx_function ***words,
 			 unsigned *count);
 };

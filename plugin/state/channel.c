@@ -50,8 +50,9 @@ struct ncs_channel_queue *ncs_channel_find(struct ncs_comm *comm, uint64_t key,
 
 	for (unsigned i = 0; i < PROBE_MAX && i <= mask; i++) {
 		uint64_t *place = &comm->channel_places[(hash + i) & mask];
-		/* ORDER: pairs with ncs_channel_find() (plugin/state/channel.c): the
-		 * entry's key is visible before its index. */
+		/* ORDER: pairs with ncs_channel_find()
+		 * (plugin/state/channel.c): the entry's key is visible before
+		 * its index. */
 		uint64_t index = ncs_load_acquire(place);
 
 		if (index == 0) {
@@ -60,8 +61,8 @@ struct ncs_channel_queue *ncs_channel_find(struct ncs_comm *comm, uint64_t key,
 			if (own == NO_INDEX)
 				return NULL;
 			/* ORDER: pairs with ncs_channel_find()
-			 * (plugin/state/channel.c): only one of two threads gets
-			 * the place. */
+			 * (plugin/state/channel.c): only one of two threads
+			 * gets the place. */
 			if (ncs_cas_acquire_release(place, 0, own + 1))
 				return &comm->queues[own];
 			/* ORDER: pairs with ncs_channel_find()
@@ -130,7 +131,8 @@ struct ncs_step_slot *ncs_channel_search_head(struct ncs_comm *comm,
 {
 	uint16_t index = queue->first;
 
-	/* Bounded: callers that break NCCL's rules may turn it into a circle. */
+	/* Bounded: callers that break NCCL's rules may turn it into a circle.
+	 * */
 	for (unsigned i = 0; index != NCS_NONE && i < NCS_PROXY_OP_MAX; i++) {
 		struct ncs_proxy_op *op = &comm->proxy_ops[index];
 

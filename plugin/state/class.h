@@ -3,8 +3,8 @@
  * histograms of their times.
  *
  * A class that finds no room in the table is counted as its function as a
- * whole; nothing is lost, and readers can see it. Called by callbacks on several
- * threads at once, when operations start and when they end: no lock, no
+ * whole; nothing is lost, and readers can see it. Called by callbacks on
+ * several threads at once, when operations start and when they end: no lock, no
  * allocation, no system call.
  */
 #ifndef NCS_PLUGIN_STATE_CLASS_H
@@ -30,7 +30,8 @@ struct ncs_histogram *ncs_class_histogram(struct ncs_comm *comm,
 void ncs_class_add_time(struct ncs_histogram *histogram, uint64_t ns,
 			uint64_t bytes);
 
-/* Replaces a time that was added before by a longer one of the same operation. */
+/* Replaces a time that was added before by a longer one of the same operation.
+ * */
 void ncs_class_change_time(struct ncs_histogram *histogram, uint64_t before_ns,
 			   uint64_t ns);
 

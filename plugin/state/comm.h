@@ -61,10 +61,12 @@ struct ncs_span_slot {
 		uint64_t words[NCS_RECORD_WORDS];
 	};
 	struct ncs_sampled sampled;
-	uint64_t operation_handle; /* the operation it is a child of; 0 if none */
+	/* the operation it is a child of; 0 if none */
+	uint64_t operation_handle;
 	uint64_t gpu_start_ns;     /* by the GPU's clock; 0 if unknown */
 	uint64_t gpu_stop_ns;
-	uint64_t since; /* approximate ticks of the kernel's launch; 0 if unknown */
+	/* approximate ticks of the kernel's launch; 0 if unknown */
+	uint64_t since;
 	bool launched; /* true if the launch was certainly not before `since` */
 };
 
@@ -78,7 +80,8 @@ struct ncs_op {
 	uint64_t enqueued; /* ticks of its stopEvent; 0 before that */
 	uint64_t bytes;
 	uint64_t sequence_number;
-	uint64_t children; /* counts of children, and the slot's owner: slots.h */
+	/* counts of children, and the slot's owner: slots.h */
+	uint64_t children;
 	uint64_t proxy_start; /* ticks; 0 if there is none */
 	uint64_t proxy_stop;
 	uint64_t kernel_start_ns; /* by the GPU's clock; 0 if there is none */
@@ -120,7 +123,8 @@ struct ncs_proxy_op {
 	/* In use: the handle that NCCL holds. Free: the last handle without its
 	 * kind, which is equal to no handle. */
 	uint64_t handle;
-	uint16_t next; /* index of the next younger one in the channel's queue */
+	/* index of the next younger one in the channel's queue */
+	uint16_t next;
 	uint16_t previous;
 	uint8_t has_sample; /* API 1-3: `cumulative_bytes` is valid */
 	uint8_t size_known;
@@ -200,8 +204,9 @@ struct ncs_counted {
 
 struct ncs_comm {
 	uint64_t context; /* the context that NCCL holds; 0 if never used */
-	/* Address of its steps, NCS_PROXY_OP_MAX * NCS_STEP_MAX of them in order
-	 * of their proxy operations; 0 before publication and after finalize. */
+	/* Address of its steps, NCS_PROXY_OP_MAX * NCS_STEP_MAX of them in
+	 * order of their proxy operations; 0 before publication and after
+	 * finalize. */
 	uint64_t live;
 	uint32_t index; /* in the registry */
 	uint32_t api_version;
@@ -238,8 +243,8 @@ struct ncs_comm {
 	 * has been claimed yet; more than histogram_count if there never will
 	 * be one. */
 	uint64_t histogram_of[NCS_CLASS_MAX][NCS_TIMING_COUNT];
-	/* By thread index (lane.h); NULL if the thread has no lane yet. The last
-	 * one serves all threads without an index of their own. */
+	/* By thread index (lane.h); NULL if the thread has no lane yet. The
+	 * last one serves all threads without an index of their own. */
 	struct ncs_lane_state *lane_of_thread[NCS_THREAD_MAX + 2];
 	struct ncs_writer writer;
 	void *private_memory;

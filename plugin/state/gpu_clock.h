@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: MIT */
-/* Bounds of the offset between the GPU's clock and the host's, from the times of
- * kernel channels.
+/* Bounds of the offset between the GPU's clock and the host's, from the times
+ * of kernel channels.
  *
- * A kernel starts after its launch, and before NCCL has seen it start. The GPU's
- * clock then showed `start`, a multiple of the clock's quantum. For the offset,
- * GPU minus host, this means
+ * A kernel starts after its launch, and before NCCL has seen it start. The
+ * GPU's clock then showed `start`, a multiple of the clock's quantum. For the
+ * offset, GPU minus host, this means
  *
  *   start - seen <= offset < start + quantum - launched
  *
@@ -23,18 +23,18 @@
 #include <stdint.h>
 
 #define NCS_GPU_WINDOW_NS UINT64_C(1000000000)
-/* The shortest window that counts: a shorter one might contain a wrong time that
- * no other time contradicts. */
+/* The shortest window that counts: a shorter one might contain a wrong time
+ * that no other time contradicts. */
 #define NCS_GPU_WINDOW_NS_MIN UINT64_C(20000000)
 #define NCS_GPU_SAMPLES_MIN 16
 
-/* After this many windows in a row were contradicted too early, the known bounds
- * are dropped. */
+/* After this many windows in a row were contradicted too early, the known
+ * bounds are dropped. */
 #define NCS_GPU_RESTARTS_MAX 8
 
-/* How far beyond the bounds a plausible time may be: if bounds are known, and if
- * they are not; and the clocks' drift, as a fraction (1/8192) of the time since
- * the bounds were known. */
+/* How far beyond the bounds a plausible time may be: if bounds are known, and
+ * if they are not; and the clocks' drift, as a fraction (1/8192) of the time
+ * since the bounds were known. */
 #define NCS_GPU_SLACK_NS UINT64_C(1000000)
 #define NCS_GPU_SLACK_UNKNOWN_NS UINT64_C(10000000000)
 #define NCS_GPU_DRIFT_PART 8192
@@ -65,9 +65,11 @@ struct ncs_gpu_bounds {
 struct ncs_gpu_kernel {
 	uint64_t start; /* by the GPU's clock */
 	uint64_t stop;
-	uint64_t launched; /* on the host, certainly before its start; 0 if unknown */
+	/* on the host, certainly before its start; 0 if unknown */
+	uint64_t launched;
 	uint64_t since;      /* on the host, about its launch; 0 if unknown */
-	uint64_t seen_start; /* on the host, when NCCL saw its start and its stop */
+	/* on the host, when NCCL saw its start and its stop */
+	uint64_t seen_start;
 	uint64_t seen_stop;
 };
 
@@ -105,8 +107,8 @@ static inline bool ncs_gpu_is_plausible(const struct ncs_gpu_bounds *bounds,
 /* Returns the greatest common divisor of the quantum and a time. */
 static inline uint64_t ncs_gpu_quantum(uint64_t quantum, uint64_t time)
 {
-	/* The quantum usually is a power of two that divides the time: avoid the
-	 * divisions then. */
+	/* The quantum usually is a power of two that divides the time: avoid
+	 * the divisions then. */
 	if (quantum != 0 && (quantum & (quantum - 1)) == 0 &&
 	    (time & (quantum - 1)) == 0)
 		return quantum;
@@ -154,8 +156,8 @@ static inline bool ncs_gpu_window_is_good(const struct ncs_gpu_bounds *bounds,
 	       now - bounds->since >= length;
 }
 
-/* Adds a kernel whose times are plausible and whose `launched` is known. Returns
- * true if the known bounds have changed. */
+/* Adds a kernel whose times are plausible and whose `launched` is known.
+ * Returns true if the known bounds have changed. */
 static inline bool ncs_gpu_learn(struct ncs_gpu_bounds *bounds,
 				 const struct ncs_gpu_kernel *kernel)
 {

@@ -10,9 +10,9 @@
  *   bits  4- 9  communicator  bits 20-23  lane
  *   bits 24-63  low 40 bits of the slot's tag
  *
- * Proxy operations and steps, which most callbacks are about, have no tag. Their
- * slots hold the whole handle, and bits 24-63 count the slot's uses. The slot
- * number of a step takes 13 bits, 10-22.
+ * Proxy operations and steps, which most callbacks are about, have no tag.
+ * Their slots hold the whole handle, and bits 24-63 count the slot's uses. The
+ * slot number of a step takes 13 bits, 10-22.
  */
 #ifndef NCS_PLUGIN_STATE_HANDLE_H
 #define NCS_PLUGIN_STATE_HANDLE_H
@@ -71,8 +71,8 @@ static inline struct ncs_handle ncs_handle_decode(uint64_t value)
 	return handle;
 }
 
-/* Returns nonzero if the handle was made for the current use of a slot with this
- * tag. */
+/* Returns nonzero if the handle was made for the current use of a slot with
+ * this tag. */
 static inline int ncs_handle_matches(const struct ncs_handle *handle,
 				     uint64_t tag)
 {

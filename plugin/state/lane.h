@@ -14,8 +14,8 @@
 #include "plugin/state/comm.h"
 #include "shm/seqlock.h"
 
-/* Index of the calling thread: from 1 in order of appearance; 0 before its first
- * call; NCS_THREAD_MAX + 1 if all indices were taken. */
+/* Index of the calling thread: from 1 in order of appearance; 0 before its
+ * first call; NCS_THREAD_MAX + 1 if all indices were taken. */
 extern __thread uint32_t ncs_thread_index
 	__attribute__((visibility("hidden"), tls_model("initial-exec")));
 
@@ -23,8 +23,8 @@ extern __thread uint32_t ncs_thread_index
  * if it has none. */
 struct ncs_lane_state *ncs_lane_claim(struct ncs_comm *comm);
 
-/* Returns the calling thread's lane, claimed at first use; the shared lane if all
- * are taken. */
+/* Returns the calling thread's lane, claimed at first use; the shared lane if
+ * all are taken. */
 static inline struct ncs_lane_state *ncs_lane_of_caller(struct ncs_comm *comm)
 {
 	struct ncs_lane_state *lane = comm->lane_of_thread[ncs_thread_index];
@@ -76,7 +76,8 @@ static inline void ncs_lane_count_event(struct ncs_lane_state *lane,
 }
 
 /* Publishes a record, given as its NCS_RECORD_WORDS words, in the shared lane's
- * ring. If another thread is publishing there, the record is lost and counted. */
+ * ring. If another thread is publishing there, the record is lost and counted.
+ * */
 void ncs_lane_publish_shared(struct ncs_lane_state *lane,
 			     const uint64_t *words);
 
@@ -113,9 +114,9 @@ static inline void ncs_lane_publish(struct ncs_lane_state *lane,
 	ncs_lane_publish_words(lane, words);
 }
 
-/* Publishes an operation's own record; before it a STREAM record if the ring does
- * not say yet on which CUDA stream the operation was called. `stream` is as in
- * records; 0 if unknown. */
+/* Publishes an operation's own record; before it a STREAM record if the ring
+ * does not say yet on which CUDA stream the operation was called. `stream` is
+ * as in records; 0 if unknown. */
 void ncs_lane_publish_operation(struct ncs_lane_state *lane,
 				const struct ncs_record *record,
 				uint64_t stream);

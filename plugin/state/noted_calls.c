@@ -7,16 +7,17 @@
 #include "shm/hash.h"
 #include "shm/atomics.h"
 
-/* A noted call. Two threads may store their calls here at the same time and leave
- * one word of each; the hashes in `key` make such a pair match no call. */
+/* A noted call. Two threads may store their calls here at the same time and
+ * leave one word of each; the hashes in `key` make such a pair match no call.
+ * */
 struct call_place {
 	uint64_t key; /* range | handle's hash, xor stream's hash; 0 if free */
 	uint64_t stream;
 };
 
-/* Slot s in its n-th use is noted at place s * PLACES_APART + n, so that neither
- * the calls of one group, which take several slots, nor single calls, which
- * reuse one slot, replace each other soon. */
+/* Slot s in its n-th use is noted at place s * PLACES_APART + n, so that
+ * neither the calls of one group, which take several slots, nor single calls,
+ * which reuse one slot, replace each other soon. */
 #define PLACES 2048u
 #define PLACES_APART (PLACES / NCS_SPAN_MAX)
 #define CAPTURED 16384u

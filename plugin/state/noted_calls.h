@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* Noted calls: facts that NCCL reports with a call (CollApi, P2pApi) and that the
- * call's operations need, too.
+/* Noted calls: facts that NCCL reports with a call (CollApi, P2pApi) and that
+ * the call's operations need, too.
  *
  * A call has ended before its operations start, and its slot may already belong
  * to another event. The operations of a captured call start at each launch of
@@ -23,12 +23,14 @@ struct ncs_noted_call {
 	uint64_t stream; /* CUDA stream, as in records; 0 if unknown */
 };
 
-/* Notes a call under its handle. Does nothing if that is not a span's handle. */
+/* Notes a call under its handle. Does nothing if that is not a span's handle.
+ * */
 void ncs_call_note(uint64_t handle, const struct ncs_noted_call *call,
 		   bool captured);
 
 /* Looks up the call of a handle, which may be any value. Returns false, and
- * clears *call, if the handle is not a call's or the call is no longer noted. */
+ * clears *call, if the handle is not a call's or the call is no longer noted.
+ * */
 bool ncs_call_find(uint64_t handle, struct ncs_noted_call *call);
 
 #endif

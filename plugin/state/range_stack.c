@@ -123,8 +123,9 @@ static __attribute__((noinline)) struct stack *claim_stack(void)
 	stack->beyond = 0;
 	stack->seen_sequence = 1;
 	if (is_main_thread())
-		/* ORDER: pairs with of_main_thread() (plugin/state/range_stack.c): the
-		 * stack is visible as empty. */
+		/* ORDER: pairs with of_main_thread()
+		 * (plugin/state/range_stack.c): the stack is visible as empty.
+		 * */
 		ncs_store_release(&main_stack, (uint64_t)(uintptr_t)stack);
 	own_stack = stack;
 	return stack;
@@ -249,9 +250,9 @@ static uint64_t take_number(struct stack *stack, uint64_t parent)
 	return number <= limit ? number : 0;
 }
 
-/* Returns the number of a path, and gives it one if it has none. No thread waits:
- * if two threads enter the same new path at once, one of them keeps its unused
- * number as a spare. */
+/* Returns the number of a path, and gives it one if it has none. No thread
+ * waits: if two threads enter the same new path at once, one of them keeps its
+ * unused number as a spare. */
 static uint64_t number_of(struct stack *stack, uint64_t parent,
 			  const struct ncs_range_name *name)
 {
@@ -261,8 +262,8 @@ static uint64_t number_of(struct stack *stack, uint64_t parent,
 		return NCS_RANGE_OTHER;
 	for (unsigned i = 0; i < PROBE_MAX; i++) {
 		uint64_t *place = &places[(hash + i) & place_mask];
-		/* ORDER: pairs with number_of() (plugin/state/range_stack.c): the
-		 * path is visible before its number. */
+		/* ORDER: pairs with number_of() (plugin/state/range_stack.c):
+		 * the path is visible before its number. */
 		uint64_t number = ncs_load_acquire(place);
 
 		if (number == 0 && mine == 0) {
@@ -272,10 +273,12 @@ static uint64_t number_of(struct stack *stack, uint64_t parent,
 			paths[mine].parent = parent;
 			paths[mine].name = *name;
 		}
-		/* ORDER: pairs with number_of() (plugin/state/range_stack.c). */
+		/* ORDER: pairs with number_of() (plugin/state/range_stack.c).
+		 * */
 		if (number == 0 && ncs_cas_acquire_release(place, 0, mine))
 			return mine;
-		/* ORDER: pairs with number_of() (plugin/state/range_stack.c). */
+		/* ORDER: pairs with number_of() (plugin/state/range_stack.c).
+		 * */
 		if (is_path(ncs_load_acquire(place), parent, name)) {
 			stack->spare = mine ? mine : stack->spare;
 			return ncs_load_relaxed(place);
@@ -397,7 +400,8 @@ bool ncs_range_start(const struct ncs_range_name *name, uint64_t *id)
 		unsigned slot = (unsigned)(order + i) % STARTED_MAX;
 		struct started *range = &started[slot];
 
-		/* ORDER: pairs with ncs_range_end() (plugin/state/range_stack.c). */
+		/* ORDER: pairs with ncs_range_end()
+		 * (plugin/state/range_stack.c). */
 		if (ncs_load_relaxed(&range->id) != 0 ||
 		    !ncs_cas_acquire_release(&range->id, 0, CLAIMED))
 			continue;
@@ -425,7 +429,9 @@ void ncs_range_end(uint64_t id)
 	for (unsigned i = 0; i < STARTED_MAX; i++) {
 		struct started *range = &started[(id + i) % STARTED_MAX];
 
-		/* ORDER: pairs with ncs_range_start() (plugin/state/range_stack.c): the slot's next use comes after this one. */
+		/* ORDER: pairs with ncs_range_start()
+		 * (plugin/state/range_stack.c): the slot's next use comes after
+		 * this one. */
 		if (ncs_load_relaxed(&range->id) == id &&
 		    ncs_cas_acquire_release(&range->id, id, 0)) {
 			ncs_add_relaxed(&started_open, UINT64_MAX);
@@ -445,7 +451,8 @@ static uint64_t of_process(struct stack *stack)
 		return 0;
 	for (unsigned i = 0; i < STARTED_MAX; i++) {
 		const struct started *range = &started[i];
-		/* ORDER: pairs with ncs_range_start() (plugin/state/range_stack.c). */
+		/* ORDER: pairs with ncs_range_start()
+		 * (plugin/state/range_stack.c). */
 		uint64_t id = ncs_load_acquire(&range->id);
 		/* ORDER: pairs with ncs_seqlock_end() (shm/seqlock.h). */
 		uint64_t sequence = ncs_load_acquire(&range->sequence), its;
@@ -465,10 +472,11 @@ static uint64_t of_process(struct stack *stack)
 	return order ? number_of(stack, 0, &latest) : 0;
 }
 
-/* --- the range of a call ----------------------------------------------------- */
+/* --- the range of a call -----------------------------------------------------
+ * */
 
-/* Finds the name of the program's call if NCCL has split it into calls with other
- * names, as AlltoAll into Sends. Returns false if it has not. */
+/* Finds the name of the program's call if NCCL has split it into calls with
+ * other names, as AlltoAll into Sends. Returns false if it has not. */
 static bool get_hidden_call(const struct stack *stack, const char *function,
 			    struct ncs_range_name *name)
 {
@@ -502,8 +510,8 @@ static struct ncs_range_place place_of(const struct stack *stack,
 	};
 }
 
-/* Returns the calling thread's stack. NULL if ranges are off, or if the thread has
- * no stack: then *without is its range. */
+/* Returns the calling thread's stack. NULL if ranges are off, or if the thread
+ * has no stack: then *without is its range. */
 static struct stack *stack_for_call(struct ncs_range_place *without)
 {
 	struct stack *stack;
@@ -563,7 +571,8 @@ void ncs_range_name_get(uint32_t number, struct ncs_range_name *name)
 	*name = paths[number].name;
 }
 
-/* --- names ------------------------------------------------------------------ */
+/* --- names ------------------------------------------------------------------
+ * */
 
 void ncs_range_name_set(struct ncs_range_name *name, const char *text)
 {
@@ -580,8 +589,8 @@ void ncs_range_name_set(struct ncs_range_name *name, const char *text)
 		name->words[whole] |= (uint64_t)(uint8_t)text[i] << 8 * (i % 8);
 }
 
-/* Encodes a character in UTF-8, as U+FFFD if it is invalid. Returns the number of
- * bytes. */
+/* Encodes a character in UTF-8, as U+FFFD if it is invalid. Returns the number
+ * of bytes. */
 static size_t encode(uint32_t character, char bytes[4])
 {
 	if (character > 0x10ffff || (character & 0xfffff800) == 0xd800)

@@ -52,8 +52,8 @@ int ncs_range_push(uint64_t domain, const struct ncs_range_name *name);
 int ncs_range_pop(uint64_t domain);
 
 /* Start and end a range of the process, which belongs to no thread. `*id`
- * identifies the range; if it is 0, it is set to a new id. Returns false if there
- * is no room to follow the range. */
+ * identifies the range; if it is 0, it is set to a new id. Returns false if
+ * there is no room to follow the range. */
 bool ncs_range_start(const struct ncs_range_name *name, uint64_t *id);
 void ncs_range_end(uint64_t id);
 
@@ -63,14 +63,16 @@ bool ncs_range_is_used(void);
 /* The range of a call. */
 struct ncs_range_place {
 	uint32_t number; /* 0 if none */
-	bool folded; /* true if this is an outer range in place of the real one */
+	/* true if this is an outer range in place of the real one */
+	bool folded;
 };
 
-/* Returns the range that the calling thread is in. For a thread that is in none,
- * such as autograd's threads, which run the backward pass for the main thread,
- * that is the range of the main thread, else the last one that the process
- * started. `function` is the name of NCCL's call, NULL if unknown: if NCCL made it
- * for a call with another name, that name becomes an inner range. */
+/* Returns the range that the calling thread is in. For a thread that is in
+ * none, such as autograd's threads, which run the backward pass for the main
+ * thread, that is the range of the main thread, else the last one that the
+ * process started. `function` is the name of NCCL's call, NULL if unknown: if
+ * NCCL made it for a call with another name, that name becomes an inner range.
+ * */
 struct ncs_range_place ncs_range_now(const char *function);
 
 /* Returns the range of this name inside the one that the thread is in. */

@@ -12,7 +12,8 @@ struct ncs_comm *ncs_comm_for_unattributed(void)
 	for (unsigned i = 0; i < NCS_COMM_MAX; i++) {
 		struct ncs_comm *comm = &ncs_process_state.comms[i];
 
-		/* ORDER: pairs with admit_callbacks() (plugin/life/lifecycle.c). */
+		/* ORDER: pairs with admit_callbacks()
+		 * (plugin/life/lifecycle.c). */
 		if (ncs_load_acquire(&comm->context) == 0)
 			continue;
 		if (ncs_comm_is_live(comm))

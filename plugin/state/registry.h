@@ -21,8 +21,9 @@ struct ncs_process_state {
 	uint64_t sample_level;
 	/* and so does each one in progress for longer than this, in ticks. */
 	uint64_t slow_ticks;
-	/* True if another plugin gets the calls, too (plugin/chain/chain.h). The
-	 * first init sets it, before there is anything to call back about. */
+	/* True if another plugin gets the calls, too (plugin/chain/chain.h).
+	 * The first init sets it, before there is anything to call back about.
+	 * */
 	bool chained;
 	uint32_t pid; /* of this process */
 	struct ncs_comm comms[NCS_COMM_MAX];

@@ -4,8 +4,8 @@
  * The choice is a hash of facts that all ranks know about an operation, so that
  * all ranks choose the same operations without communicating, and so that the
  * choice follows no period of the job. At level L one operation in 2^L is kept:
- * those whose hash begins with L zero bits. An operation that is kept at a level
- * is kept at all lower levels, too. Pure functions.
+ * those whose hash begins with L zero bits. An operation that is kept at a
+ * level is kept at all lower levels, too. Pure functions.
  */
 #ifndef NCS_PLUGIN_STATE_SAMPLE_CHOICE_H
 #define NCS_PLUGIN_STATE_SAMPLE_CHOICE_H
@@ -25,16 +25,16 @@ static inline uint64_t ncs_sample_hash(uint64_t comm_id, unsigned function,
 	return ncs_hash(ncs_hash(seed) ^ ordinal);
 }
 
-/* Returns the ordinal of a collective, from NCCL's sequence number and its repeat
- * count (0 the first time that NCCL reports the number). */
+/* Returns the ordinal of a collective, from NCCL's sequence number and its
+ * repeat count (0 the first time that NCCL reports the number). */
 static inline uint64_t ncs_sample_collective(uint64_t sequence_number,
 					     uint64_t repeat)
 {
 	return repeat ? sequence_number ^ ncs_hash(repeat) : sequence_number;
 }
 
-/* Returns the ordinal of a transfer, from its two ranks and the number of earlier
- * transfers in this direction, which both ends know. */
+/* Returns the ordinal of a transfer, from its two ranks and the number of
+ * earlier transfers in this direction, which both ends know. */
 static inline uint64_t ncs_sample_transfer(int32_t sender, int32_t receiver,
 					   uint64_t count)
 {

@@ -23,8 +23,9 @@ static inline uint32_t ncs_thread_place(uint64_t *threads, uint32_t count)
 	for (uint32_t i = 0; i < count; i++) {
 		uint64_t found = ncs_load_relaxed(&threads[i]);
 
-		/* ORDER: pairs with ncs_thread_place() (plugin/state/threads.h): only one
-		 * of two threads gets the place. */
+		/* ORDER: pairs with ncs_thread_place()
+		 * (plugin/state/threads.h): only one of two threads gets the
+		 * place. */
 		if (found == 0 && ncs_cas_acquire_release(&threads[i], 0, self))
 			return i;
 		if (ncs_load_relaxed(&threads[i]) == self)
