@@ -3,8 +3,8 @@
  *
  * Thin on purpose. All versions are exported, since NCCL takes the latest that
  * it knows; which one it took tells its release. Every function returns
- * success: NCCL looks at init's result only, and an error there costs the
- * whole process its profiling, or worse. */
+ * success: NCCL looks at init's result only, and an error there costs the whole
+ * process its profiling, or worse. */
 #include "plugin/events/callbacks.h"
 #include "plugin/chain/chain.h"
 #include "plugin/nccl/nccl_abi.h"

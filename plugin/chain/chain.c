@@ -62,8 +62,8 @@ log_line(const struct ncs_init *init, enum nccl_log_level level,
 
 /* --- what the other plugin asks for --------------------------------------- */
 
-/* By event type: the bits of a mask that make NCCL start it. A type that
- * nobody asked for is started where a child of it was. */
+/* By event type: the bits of a mask that make NCCL start it. A type that nobody
+ * asked for is started where a child of it was. */
 #define NETS BIT(NET_PLUGIN)
 #define STEPS (BIT(PROXY_STEP) | NETS)
 #define PARTS (BIT(PROXY_OP) | STEPS | BIT(KERNEL_CH))
@@ -319,8 +319,8 @@ static bool has_group(const struct chained_start *start)
 					   start->event == NCS_EVENT_P2P);
 }
 
-/* Parents of another process's events (PXN) are handles of that process, and
- * so is their context. */
+/* Parents of another process's events (PXN) are handles of that process, and so
+ * is their context. */
 static void look_up(struct chained_start *start, const void *context)
 {
 	const struct nccl_event_descr_v5 *head = &start->descr->v5;
@@ -495,8 +495,8 @@ uint64_t ncs_chain_start_event(unsigned api_version, void *context,
 	uint32_t events;
 	uint64_t value = 0;
 
-	/* NCCL starts a receive step at every poll until it can post it, and
-	 * up to 2.26 does not stop all: what it forgets makes room. */
+	/* NCCL starts a receive step at every poll until it can post it, and up
+	 * to 2.26 does not stop all: what it forgets makes room. */
 	if (start.event == NCS_EVENT_PROXY_STEP && former &&
 	    ncs_pairs_is_handle((uintptr_t)*former))
 		ncs_pairs_close((uintptr_t)*former);

@@ -20,8 +20,8 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-/* Each has a place of its own, so that what comes often does not drive out
- * what is needed long. */
+/* Each has a place of its own, so that what comes often does not drive out what
+ * is needed long. */
 enum ncs_pair_class {
 	NCS_PAIR_CALL,     /* operations and API calls: stopped early, named
 			      as parents late */

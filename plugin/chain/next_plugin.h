@@ -6,8 +6,8 @@
  * version 5 on descriptors only grow at their end, and version 4's are what is
  * left of version 5's when the type is one byte, so tables down to version 4
  * get the later versions' descriptors as they are. What a table's version does
- * not know must not be given to it. Nothing here translates handles, or
- * decides who gets what: chain.c.
+ * not know must not be given to it. Nothing here translates handles, or decides
+ * who gets what: chain.c.
  */
 #ifndef NCS_PLUGIN_CHAIN_NEXT_PLUGIN_H
 #define NCS_PLUGIN_CHAIN_NEXT_PLUGIN_H

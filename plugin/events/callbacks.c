@@ -331,8 +331,8 @@ static uint64_t start_unattributed_step(const void *context, uint64_t parent)
 	struct ncs_comm *comm = parent ? ncs_comm_of_handle(&handle) : NULL;
 	struct ncs_lane_state *lane;
 
-	/* The context may be another process's even where the operation is
-	 * not: only the parent counts. */
+	/* The context may be another process's even where the operation is not:
+	 * only the parent counts. */
 	if (comm && handle.kind == NCS_HANDLE_FOREIGN)
 		return foreign(comm, now);
 	if (!comm)

@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: MIT */
-/* What the process was asked for from outside while it runs, and doing it.
+/* Requests from viewers to change the level of detail while the job runs.
  *
- * The request is one word of the control object (ncclstat/control_object.h),
- * looked at as each group of calls begins: two loads and a comparison, as long
- * as nobody has asked for anything new and no lease is in force. All else is
- * apart. The object is written by others: no value in it is used before it was
- * checked, and nothing in it is an address or an index.
+ * A request is one word of the control object (ncclstat/control_object.h). The
+ * plugin checks it at the start of each group of calls: two loads and a
+ * comparison while there is no new request and no lease. Other processes write
+ * the object, so each of its values is checked before use, and none of them is
+ * an address or an index.
  */
 #ifndef NCS_PLUGIN_EVENTS_CONTROL_WATCH_H
 #define NCS_PLUGIN_EVENTS_CONTROL_WATCH_H
@@ -15,23 +15,25 @@
 #include "plugin/state/comm.h"
 #include "plugin/nccl/environment.h"
 
+/* The state that each group of calls checks. */
 struct ncs_control_watch {
-	/* The request's word; where there is no control object, `dealt_with`:
-	 * then nothing is ever new. Set before the first callback. */
+	/* Address of the request's word; that of `dealt_with` if there is no
+	 * control object, so that no request is ever new. Set before the first
+	 * callback. */
 	const uint64_t *request;
-	/* The request that was dealt with last; while a lease is in force, a
-	 * value that no request has, so that each group looks whether it still
-	 * is. */
+	/* The request that was handled last; during a lease its complement, so
+	 * that each group of calls checks if the lease is over. */
 	uint64_t dealt_with;
 };
 
 extern struct ncs_control_watch ncs_control_watch;
 
-/* Deals with what is new. Any thread; of several at a time one does it, and the
- * others go on without waiting. The lane is the calling thread's. */
+/* Handles a new request or the end of a lease. May be called on several threads
+ * at once: one handles it, the others return without waiting. `lane` is the
+ * calling thread's. */
 void ncs_control_update(struct ncs_lane_state *lane, uint64_t now);
 
-/* A group of calls begins. */
+/* Checks for a new request at the start of a group of calls. */
 static inline void ncs_control_check(struct ncs_lane_state *lane, uint64_t now)
 {
 	if (__builtin_expect(
@@ -41,27 +43,28 @@ static inline void ncs_control_check(struct ncs_lane_state *lane, uint64_t now)
 		ncs_control_update(lane, now);
 }
 
-/* What holds as long as nobody asks for anything else. */
+/* The settings that apply without a request. */
 struct ncs_control_start {
 	const char *directory;
 	const struct ncs_process *process;
 	unsigned api_version;
 	enum ncs_kernel_timing kernel_timing;
-	uint32_t kernel_period; /* of SAMPLED, a power of two */
+	uint32_t kernel_period; /* for SAMPLED; a power of two */
 };
 
-/* From the first init, before there is a communicator: makes the control
- * object. 0 or -errno: nobody can ask for anything then. */
+/* Creates the control object. To be called at the first init, before there is a
+ * communicator. Returns 0, or -errno: then there will be no requests. */
 int ncs_control_open(const struct ncs_control_start *start);
 
-/* From init: the communicator's segment tells what is in force, from now on. */
+/* Publishes the settings in force in a new communicator's segment. To be called
+ * at init. */
 void ncs_control_join(struct ncs_comm *comm);
 
-/* At exit: removes the object's name. */
+/* Removes the object's name. To be called at exit. */
 void ncs_control_unlink(void);
 
-/* In a forked child: the object is its parent's, and so is what was asked for
- * by it. What is in force the child's first init sets anew. */
+/* For a forked child: forgets the parent's object and its requests. The child's
+ * first init sets its own settings. */
 void ncs_control_forget(void);
 
 #endif

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Decoding descriptors; see decode.h. Called by callbacks. */
+/* Decoding descriptors; see decode.h. */
 #include "plugin/events/decode.h"
 
 #include <stddef.h>
@@ -101,7 +101,8 @@ void ncs_decode_p2p(unsigned api_version, const void *body,
 		DECODE_P2P(v2);
 		DECODE_COMM(v2);
 		break;
-	default: /* nChannels is not read: NCCL's wrapper for 4 leaves it */
+	/* nChannels is not read: NCCL's wrapper for 4 does not set it */
+	default:
 		DECODE_P2P(v4);
 		break;
 	}
@@ -152,7 +153,6 @@ void ncs_decode_phase(const void *body, uint8_t *channel, uint64_t *phase,
 	*gpu_start_ns = facts->gpu_timer_ns;
 }
 
-/* Only data of plugins that we know is looked at, and during the call only. */
 void ncs_decode_net(const void *body, uint64_t *plugin_id, uint64_t *bytes)
 {
 	const struct nccl_net_plugin *net = body;

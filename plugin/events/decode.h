@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: MIT */
-/* From NCCL's descriptors to our terms, for all versions of the API.
+/* Decoding NCCL's descriptors, for all versions of the API.
  *
- * Pure but for the strings that descriptors point to. `body` is the
- * descriptor's union (24 bytes into it), laid out as the version says.
+ * `body` is the descriptor's union (24 bytes into the descriptor), laid out as
+ * in `api_version`. No state; the functions read the descriptor and the strings
+ * and data that it points to. Called by callbacks on any thread.
  */
 #ifndef NCS_PLUGIN_EVENTS_DECODE_H
 #define NCS_PLUGIN_EVENTS_DECODE_H
@@ -12,21 +13,31 @@
 
 #include "plugin/state/decoded.h"
 
+/* Decode a Coll and a P2p event. `comm` is set for API 1-3 only. */
 void ncs_decode_coll(unsigned api_version, const void *body,
 		     struct ncs_operation_facts *facts,
 		     struct ncs_decoded_comm *comm);
 void ncs_decode_p2p(unsigned api_version, const void *body,
 		    struct ncs_operation_facts *facts,
 		    struct ncs_decoded_comm *comm);
+
+/* Decodes a CollApi or P2pApi event. */
 void ncs_decode_api_call(enum ncs_event event, const void *body,
 			 struct ncs_decoded_call *call);
+
+/* Decode a KernelCh and a KernelPhase event. Times are by the GPU's clock in
+ * ns, 0 if unknown. */
 void ncs_decode_kernel(unsigned api_version, const void *body, uint8_t *channel,
 		       uint64_t *gpu_start_ns);
 void ncs_decode_phase(const void *body, uint8_t *channel, uint64_t *phase,
 		      uint64_t *gpu_start_ns);
+
+/* Decodes a NetPlugin event. Reads only data of network plugins that it knows;
+ * *bytes is 0 for others. */
 void ncs_decode_net(const void *body, uint64_t *plugin_id, uint64_t *bytes);
 
-/* GroupApi, KernelLaunch, CeColl, CeSync, CeBatch; nothing for the others. */
+/* Decodes a GroupApi, KernelLaunch, CeColl, CeSync or CeBatch event into its
+ * record; does nothing for other events. */
 void ncs_decode_span(const struct ncs_comm *comm, enum ncs_event event,
 		     const void *body, struct ncs_record *record);
 

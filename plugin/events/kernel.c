@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* The GPU's times; see kernel.h. Runs in callbacks: no lock, no allocation, no
- * system call. */
+/* Checking the GPU's times; see kernel.h. */
 #include "plugin/events/kernel.h"
 
 #include "plugin/state/lane.h"
@@ -24,11 +23,12 @@ static void publish(struct ncs_gpu_clock *block,
 	ncs_seqlock_end(&block->sequence);
 }
 
-/* Of two threads that come at once one does without. */
+/* Returns false if another thread is using the bounds; this one then does
+ * without. */
 static bool take_bounds(struct ncs_comm *comm)
 {
 	/* ORDER: pairs with release_bounds() (plugin/events/kernel.c): one
-	 * thread after the other. */
+	 * thread at a time. */
 	return ncs_cas_acquire_release(&comm->gpu_busy, 0, 1);
 }
 
@@ -54,7 +54,7 @@ bool ncs_kernel_times(struct ncs_comm *comm, struct ncs_lane_state *lane,
 	if (span->launched)
 		kernel.launched = kernel.since;
 	if (kernel.start == 0 && kernel.stop == 0)
-		return false; /* API 3 tells none */
+		return false; /* API 3 reports no times */
 	if (take_bounds(comm)) {
 		plausible = ncs_gpu_is_plausible(&comm->gpu, &kernel);
 		if (plausible && kernel.launched != 0 &&

@@ -1,6 +1,9 @@
 /* SPDX-License-Identifier: MIT */
-/* Kernel channels and phases: are the GPU's times true, and what do they tell
- * of its clock? Called by callbacks, any thread. */
+/* Times of kernel channels and phases: checks them, and learns the GPU clock's
+ * offset from them (state/gpu_clock.h).
+ *
+ * Called by callbacks on any thread: no lock, no allocation, no system call.
+ */
 #ifndef NCS_PLUGIN_EVENTS_KERNEL_H
 #define NCS_PLUGIN_EVENTS_KERNEL_H
 
@@ -8,7 +11,7 @@
 
 #include "plugin/state/comm.h"
 
-/* A KernelCh of an operation starts. */
+/* Stores in a KernelCh's slot when its operation's kernel was launched. */
 static inline void ncs_kernel_started(struct ncs_span_slot *span,
 				      const struct ncs_op *op)
 {
@@ -16,8 +19,9 @@ static inline void ncs_kernel_started(struct ncs_span_slot *span,
 	span->since = op->launched ? op->launched : op->start;
 }
 
-/* A KernelCh or KernelPhase stops: puts the GPU's times into its record. False
- * if there are none, or none that can be true, which is counted. */
+/* Stores the GPU's times in the record of a KernelCh or KernelPhase that stops.
+ * Returns false if there are none, or if they are implausible, which is
+ * counted. */
 bool ncs_kernel_times(struct ncs_comm *comm, struct ncs_lane_state *lane,
 		      struct ncs_span_slot *span, uint64_t now);
 

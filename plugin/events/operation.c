@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Operations in flight and what they add up to; see operation.h. Runs in
- * callbacks: no lock, no allocation, no system call. */
+/* Operations in flight and their counters; see operation.h. */
 #include "plugin/events/operation.h"
 
 #include "plugin/state/class.h"
@@ -10,20 +9,20 @@
 #include "plugin/events/range_stats.h"
 #include "plugin/events/sampling.h"
 
-/* How many slots are looked at for a free one. The cursor goes round, so that
- * a slot is reused as late as possible: children may start long after their
- * operation was enqueued. */
+/* Number of slots to try for a free one. The cursor goes round, so that a slot
+ * is reused as late as possible: children may start long after their operation
+ * was enqueued. */
 #define CLAIM_TRIES 32
 
 /* --- slots ------------------------------------------------------------------
  * */
 
-/* Free, or enqueued without children under way; with `force` also one whose
- * enqueueing never ended. */
+/* Claims a slot that is free, or whose operation is enqueued and has no child
+ * in progress; with `force` also if its enqueueing has never ended. */
 static bool claim_slot(struct ncs_op *op, bool force)
 {
 	/* ORDER: pairs with child_done() (plugin/events/operation.c): the
-	 * former operation's last child is through with the slot. */
+	 * former operation's last child no longer uses the slot. */
 	uint64_t children = ncs_load_acquire(&op->children);
 	/* ORDER: pairs with claim_slot() (plugin/events/operation.c). */
 	uint64_t tag = ncs_load_acquire(&op->tag);
@@ -33,18 +32,18 @@ static bool claim_slot(struct ncs_op *op, bool force)
 	uint64_t enqueued = ncs_load_acquire(&op->enqueued);
 
 	if (!ncs_children_are_of(children, tag))
-		return false; /* another thread is at it */
+		return false; /* another thread is claiming it */
 	if (tag & 1 &&
 	    (ncs_children_live(children) != 0 || (enqueued == 0 && !force)))
 		return false;
-	/* ORDER: pairs with claim_slot() (plugin/events/operation.c): of two
-	 * threads one gets the slot. */
+	/* ORDER: pairs with claim_slot() (plugin/events/operation.c): only one
+	 * of two threads gets the slot. */
 	if (!ncs_cas_acquire_release(&op->children, children,
 				     ncs_children_none(next)))
 		return false;
 	ncs_store_relaxed(&op->enqueued, 0);
-	/* ORDER: pairs with claim_slot() (plugin/events/operation.c): who takes
-	 * the slot for this operation's does not take it for enqueued. */
+	/* ORDER: pairs with claim_slot() (plugin/events/operation.c): a thread
+	 * that finds the new tag does not find the operation enqueued. */
 	ncs_store_release(&op->tag, next);
 	return true;
 }
@@ -79,15 +78,14 @@ static void ncs_operation_publish(struct ncs_operation *slot,
 	const uint64_t *words = (const uint64_t *)content;
 
 	ncs_store_relaxed(&block[0], 0);
-	/* ORDER: pairs with read_operation() (shm/read/operation_reader.c):
-	 * a reader that sees a word of
-	 * this operation also sees that the former one is gone. */
+	/* ORDER: pairs with read_operation() (shm/read/operation_reader.c): a
+	 * reader that sees a word of this operation also sees that the former
+	 * one is gone. */
 	ncs_fence_release();
 	for (unsigned i = 1; i < sizeof(*content) / sizeof(words[0]); i++)
 		ncs_payload_store(&block[i], words[i]);
-	/* ORDER: pairs with read_operation() (shm/read/operation_reader.c):
-	 * all words are
-	 * visible before the number. */
+	/* ORDER: pairs with read_operation() (shm/read/operation_reader.c): all
+	 * words are visible before the number. */
 	ncs_store_release(&block[0], words[0]);
 }
 
@@ -184,7 +182,7 @@ bool ncs_operation_stop(struct ncs_comm *comm, uint64_t handle, uint64_t now)
 		return false;
 	ncs_store_relaxed(&op->published->enqueued, now);
 	/* ORDER: pairs with claim_slot() (plugin/events/operation.c): from here
-	 * on the slot may be another operation's. */
+	 * on another operation may claim the slot. */
 	ncs_store_release(&op->enqueued, now);
 	return true;
 }
@@ -202,7 +200,9 @@ static void add_to_function(struct ncs_lane_state *lane, unsigned index,
 	ncs_lane_function_end(lane, function);
 }
 
-/* A reader looks at the slots that were in use and at recent ones. */
+/* Counts a finished operation that was reopened, except in recent slots:
+ * readers look for operations in the slots that they saw in use and in recent
+ * ones. */
 static void note_revived(struct ncs_comm *comm, const struct ncs_op *op)
 {
 	struct ncs_filled *filled = &comm->header->filled;
@@ -214,16 +214,15 @@ static void note_revived(struct ncs_comm *comm, const struct ncs_op *op)
 		ncs_add_relaxed(&filled->revived, 1);
 }
 
-/* It was not finished after all. */
+/* Undoes the end of an operation: another child has started. */
 static void take_back(struct ncs_comm *comm, struct ncs_lane_state *lane,
 		      struct ncs_op *op)
 {
 	add_to_function(lane, op->function,
 			offsetof(struct ncs_function, operations_done),
 			UINT64_MAX);
-	/* ORDER: pairs with read_operation() (shm/read/operation_reader.c):
-	 * in flight again,
-	 * with the words it had. */
+	/* ORDER: pairs with read_operation() (shm/read/operation_reader.c): in
+	 * flight again, with the same words. */
 	ncs_store_release(&op->published->number, op->number);
 	note_revived(comm, op);
 }
@@ -243,7 +242,8 @@ struct ncs_op *ncs_operation_child_started(struct ncs_comm *comm,
 		if (!ncs_children_are_of(before, tag))
 			return NULL;
 		/* ORDER: pairs with child_done() (plugin/events/operation.c):
-		 * what the other children did is seen, and the slot is kept. */
+		 * this thread sees what the other children did, and keeps the
+		 * slot. */
 	} while (!ncs_cas_acquire_release(&op->children, before,
 					  (before & ~NCS_CHILDREN_COUNTED) +
 						  NCS_CHILD_STARTED +
@@ -264,8 +264,8 @@ struct ncs_op *ncs_operation_child_started(struct ncs_comm *comm,
 	return op;
 }
 
-/* Adds an operation's time, in place of the one that it was given when it
- * seemed finished before. */
+/* Adds an operation's time; replaces the one that was added when the operation
+ * seemed to be finished before. */
 static void record_time(struct ncs_comm *comm, struct ncs_lane_state *lane,
 			struct ncs_op *op, enum ncs_timing timing, uint64_t ns)
 {
@@ -352,7 +352,7 @@ static void child_done(struct ncs_comm *comm, struct ncs_lane_state *lane,
 		       struct ncs_op *op, uint64_t now)
 {
 	uint64_t before, after;
-	uint32_t range = op->range; /* it may be another's in the end */
+	uint32_t range = op->range; /* the slot may change owners below */
 	bool counted = false;
 
 	ncs_store_relaxed(&op->published->last_child_done, now);
@@ -360,7 +360,7 @@ static void child_done(struct ncs_comm *comm, struct ncs_lane_state *lane,
 		if (counted)
 			take_back(comm, lane, op);
 		/* ORDER: pairs with child_done() (plugin/events/operation.c):
-		 * the last child sees what the others left. */
+		 * the last child sees what the others did. */
 		before = ncs_load_acquire(&op->children);
 		counted = ncs_children_live(before) == 1;
 		after = before - NCS_CHILD_LIVE;
@@ -372,15 +372,15 @@ static void child_done(struct ncs_comm *comm, struct ncs_lane_state *lane,
 			after |= NCS_CHILDREN_COUNTED;
 		}
 		/* ORDER: pairs with ncs_operation_child_started()
-		 * (plugin/events/operation.c): it takes back what was counted,
-		 * or is seen here. */
+		 * (plugin/events/operation.c): that thread undoes the end, or
+		 * this one sees its child. */
 	} while (!ncs_cas_acquire_release(&op->children, before, after));
 	if (ncs_children_live(after) == 0)
 		ncs_range_end_busy(comm, range, now);
 }
 
-/* Widens the span from *start to *stop, each 0 at first. A child's own thread
- * is the only one that does so for its clock. */
+/* Widens the span from *start to *stop, which are 0 at first. Only one thread
+ * does so for each of the two clocks. */
 static void widen(uint64_t *start, uint64_t *stop, uint64_t child_start,
 		  uint64_t child_stop)
 {
@@ -428,7 +428,7 @@ void ncs_operation_child_forgotten(struct ncs_comm *comm, uint64_t handle)
 		return;
 	do {
 		before = ncs_load_relaxed(&op->children);
-		/* Nobody will ever tell that it is done. */
+		/* NCCL will never report its end. */
 		ncs_store_relaxed(&op->published->number,
 				  ncs_children_live(before) == 1 ? 0 :
 								   op->number);

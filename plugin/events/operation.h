@@ -1,12 +1,14 @@
 /* SPDX-License-Identifier: MIT */
 /* Collective and point-to-point operations, from enqueueing to their end.
  *
- * Coll's and P2p's own stop is only the end of enqueueing. An operation is
- * finished when its last proxy operation or kernel channel is; as NCCL does
- * not tell how many there will be, it counts as finished whenever none is
- * under way, and that is taken back when another one starts.
+ * The stop of a Coll or P2p event is only the end of enqueueing. An operation
+ * is finished when its last child (proxy operation or kernel channel) is. NCCL
+ * does not say how many children there will be, so an operation counts as
+ * finished whenever none is in progress; if another child starts, that is
+ * undone.
  *
- * Called by callbacks, by launching threads and the proxy thread at once.
+ * Called by callbacks on launching threads and the proxy thread at once: no
+ * lock, no allocation, no system call.
  */
 #ifndef NCS_PLUGIN_EVENTS_OPERATION_H
 #define NCS_PLUGIN_EVENTS_OPERATION_H
@@ -15,23 +17,26 @@
 #include "plugin/state/decoded.h"
 #include "plugin/state/handle.h"
 
-/* Returns the handle. */
+/* Starts an operation and returns its handle; a stand-in if there is no free
+ * slot. */
 uint64_t ncs_operation_start(struct ncs_comm *comm, struct ncs_lane_state *lane,
 			     const struct ncs_operation_facts *facts,
 			     uint64_t now);
 
-/* Enqueueing has ended. False if the handle is none of an operation, stale, or
- * stopped before. */
+/* Ends enqueueing. Returns false if the handle, which may be any value, is not
+ * an operation's, is stale, or was stopped before. */
 bool ncs_operation_stop(struct ncs_comm *comm, uint64_t handle, uint64_t now);
 
-/* A child starts. NULL if the handle is none of an operation, or stale: then
- * nothing is to be done when it ends; else the operation, whose slot stays its
- * own until then. */
+/* Starts a child of an operation and returns the operation, which keeps its
+ * slot until the child ends. Returns NULL if the handle, which may be any
+ * value, is not an operation's or is stale; the child's end must then not be
+ * reported. */
 struct ncs_op *ncs_operation_child_started(struct ncs_comm *comm,
 					   struct ncs_lane_state *lane,
 					   uint64_t handle, uint64_t now);
 
-/* A child ends. `handle` 0 or stale: nothing. GPU times 0: not known. */
+/* End a child. Do nothing if `handle` is 0 or stale. Times of the GPU are 0 if
+ * unknown. */
 void ncs_operation_proxy_done(struct ncs_comm *comm,
 			      struct ncs_lane_state *lane, uint64_t handle,
 			      uint64_t start, uint64_t now);
@@ -40,7 +45,7 @@ void ncs_operation_kernel_done(struct ncs_comm *comm,
 			       uint64_t gpu_start_ns, uint64_t gpu_stop_ns,
 			       uint64_t now);
 
-/* A child that NCCL never stopped is given up: no end is recorded. */
+/* Drops a child that NCCL never stopped, without counting the operation. */
 void ncs_operation_child_forgotten(struct ncs_comm *comm, uint64_t handle);
 
 #endif

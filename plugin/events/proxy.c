@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* Proxy operations and control; see proxy.h. Runs in callbacks, most of them on
- * the thread that drives the network: no lock, no allocation, no system
- * call. */
+/* Proxy operations and the proxy thread; see proxy.h. Most of this runs on the
+ * thread that drives the network. */
 #include "plugin/events/proxy.h"
 
 #include "plugin/state/channel.h"
@@ -16,7 +15,7 @@
 /* --- proxy operations
  * ---------------------------------------------------------- */
 
-/* A slot's steps point back to it for ever. */
+/* Links a slot with its steps, which never changes. */
 static void prepare_slot(struct ncs_comm *comm, struct ncs_proxy_op *op)
 {
 	unsigned first = (unsigned)(op - comm->proxy_ops) * NCS_STEP_MAX;
@@ -28,13 +27,14 @@ static void prepare_slot(struct ncs_comm *comm, struct ncs_proxy_op *op)
 	}
 }
 
-/* The slot is nobody's until ncs_proxy_op_start() gives it its handle. */
+/* Claims a slot if it is free. No handle leads to it until ncs_proxy_op_start()
+ * stores one. */
 static bool claim_free(struct ncs_comm *comm, struct ncs_proxy_op *op)
 {
 	uint64_t handle = ncs_load_relaxed(&op->handle);
 
-	/* ORDER: pairs with release() (plugin/events/proxy.c): the slot is seen
-	 * as its former user left it. */
+	/* ORDER: pairs with release() (plugin/events/proxy.c): this thread sees
+	 * the slot as its former user left it. */
 	if (!ncs_handle_is(handle, NCS_HANDLE_NONE) ||
 	    !ncs_cas_acquire_release(&op->handle, handle,
 				     handle | NCS_HANDLE_CLAIMED))
@@ -44,7 +44,7 @@ static bool claim_free(struct ncs_comm *comm, struct ncs_proxy_op *op)
 	return true;
 }
 
-/* The handle of a claimed slot. */
+/* Returns the handle for a claimed slot. */
 static uint64_t next_handle(const struct ncs_comm *comm,
 			    const struct ncs_proxy_op *op)
 {
@@ -66,8 +66,8 @@ static void release(struct ncs_comm *comm, struct ncs_proxy_op *op)
 		ncs_store_relaxed(&comm->proxy_op_hint, index);
 }
 
-/* Frees the next slot in turn whose proxy operation has no step under way:
- * some (CollNet, copy engines) are never stopped by NCCL. */
+/* Claims the next slot in order whose proxy operation has no step in progress:
+ * NCCL never stops some proxy operations (CollNet, copy engines). */
 static struct ncs_proxy_op *evict(struct ncs_comm *comm,
 				  struct ncs_lane_state *lane)
 {
@@ -96,7 +96,8 @@ static struct ncs_proxy_op *evict(struct ncs_comm *comm,
 	return NULL;
 }
 
-/* The lowest free slot, so that few of them stay warm in the cache. */
+/* Claims the first free slot, so that few slots are in use and stay in the
+ * cache. */
 static struct ncs_proxy_op *claim(struct ncs_comm *comm,
 				  struct ncs_lane_state *lane)
 {
@@ -115,8 +116,8 @@ static struct ncs_proxy_op *claim(struct ncs_comm *comm,
 	return op;
 }
 
-/* Links a proxy operation to the operation that it is part of, and fills in
- * what its record and those of its steps have in common. */
+/* Links a proxy operation with its operation, and fills in the part that its
+ * record and the records of its steps share. */
 static void adopt(struct ncs_comm *comm, struct ncs_lane_state *lane,
 		  struct ncs_proxy_op *op, uint64_t parent,
 		  const struct nccl_proxy_op *facts, uint64_t now)
@@ -128,7 +129,8 @@ static void adopt(struct ncs_comm *comm, struct ncs_lane_state *lane,
 					NCS_FUNCTION_OTHER;
 
 	ncs_sampling_clear(&op->sampled);
-	/* Up to API 3 NCCL reports them when they first make progress. */
+	/* Up to API 3 NCCL reports proxy operations when they first make
+	 * progress. */
 	if (operation)
 		ncs_sampling_inherit(&op->sampled, operation,
 				     comm->api_version < 4, now);
@@ -141,7 +143,7 @@ static void adopt(struct ncs_comm *comm, struct ncs_lane_state *lane,
 	op->step_words[0] = ncs_record_word1(NCS_EVENT_PROXY_STEP, flags,
 					     facts->channel, function);
 	op->step_words[1] = op->words[2];
-	/* NCCL names no parent for some (Broadcast since 2.29). */
+	/* For some (Broadcast since 2.29) NCCL passes no parent. */
 	if (!operation && parent != 0 &&
 	    !ncs_handle_is(parent, NCS_HANDLE_UNTRACKED))
 		ncs_lane_lose(lane, NCS_LOSS_ORPHAN);
@@ -178,8 +180,8 @@ uint64_t ncs_proxy_op_start(struct ncs_comm *comm, struct ncs_lane_state *lane,
 	ncs_channel_enqueue(comm, op);
 	ncs_seqlock_add(&op->queue->channel->operations_started, 1);
 	handle = next_handle(comm, op);
-	/* ORDER: pairs with ncs_step_on_start() (plugin/events/step.h): who
-	 * finds the slot finds it filled. */
+	/* ORDER: pairs with ncs_step_on_start() (plugin/events/step.h): a
+	 * thread that finds the handle finds the slot filled. */
 	ncs_store_release(&op->handle, handle);
 	return handle;
 }
@@ -195,8 +197,9 @@ struct ncs_proxy_op *ncs_proxy_op_find(struct ncs_comm *comm, uint64_t handle)
 		       NULL;
 }
 
-/* Up to NCCL 2.26 sizes come with the proxy operation's states: a sum since an
- * arbitrary start, so only differences count. */
+/* Adds a size of NCCL up to 2.26, which reports sizes with the states of a
+ * proxy operation: as a sum with an arbitrary start, so only differences
+ * count. */
 static uint64_t sample_size(struct ncs_proxy_op *op, uint64_t cumulative_bytes)
 {
 	uint64_t moved = 0;
@@ -313,8 +316,8 @@ static void enter_proxy_state(struct ncs_comm *comm,
 	ncs_seqlock_end(&proxy->sequence);
 }
 
-/* What the thread goes back to after sleeping or appending: NCCL reports idle
- * and active only when they change. */
+/* Returns the state to which the thread returns after sleeping or appending:
+ * NCCL reports idle and active only when they change. */
 static enum ncs_proxy_state resting(const struct ncs_comm *comm)
 {
 	uint64_t state = ncs_load_relaxed(&comm->proxy_resting);
@@ -364,8 +367,8 @@ void ncs_ctrl_state(struct ncs_comm *comm, struct ncs_lane_state *owner,
 	}
 }
 
-/* Idle and active are moments, up to 10^6 a second when operations stall: they
- * are counted, but no records. */
+/* Idle and active are points in time, up to 10^6 a second when operations
+ * stall: they are counted, but have no records. */
 void ncs_ctrl_stop(struct ncs_lane_state *lane, struct ncs_lane_state *owner)
 {
 	struct ncs_record *ctrl = &owner->ctrl;

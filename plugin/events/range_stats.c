@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Tables of ranges; see range_stats.h. Runs in callbacks: no lock, no
- * allocation, no system call. */
+/* Tables of ranges; see range_stats.h. */
 #include "plugin/events/range_stats.h"
 
 #include "ncclstat/tables/functions.def"
@@ -12,8 +11,9 @@
 /* --- the table -------------------------------------------------------------
  * */
 
-/* Readers need not look beyond. Where another thread is faster, the next call
- * makes up for it. */
+/* Raises the greatest number in use, which spares readers the rest of the
+ * table. If another thread stores a smaller number first, the next call makes
+ * up for it. */
 static void raise_filled(struct ncs_comm *comm, uint32_t number)
 {
 	uint64_t *filled = &comm->header->ranges_filled;
@@ -21,12 +21,12 @@ static void raise_filled(struct ncs_comm *comm, uint32_t number)
 
 	if (before < number)
 		/* ORDER: pairs with raise_filled()
-		 * (plugin/events/range_stats.c): it never becomes less. */
+		 * (plugin/events/range_stats.c): the number never decreases. */
 		ncs_cas_acquire_release(filled, before, number);
 }
 
-/* The entry is filled with what never changes, so threads that do it at once
- * write the same. */
+/* Publishes the names of a range and of the ranges around it. They never
+ * change, so threads that do this at once write the same. */
 static void ncs_range_publish(struct ncs_comm *comm, uint32_t number)
 {
 	while (number != 0) {
@@ -48,7 +48,7 @@ static void ncs_range_publish(struct ncs_comm *comm, uint32_t number)
 	}
 }
 
-/* The number under which this communicator counts it. */
+/* Returns the number under which this communicator counts a range. */
 static uint32_t fit(struct ncs_comm *comm, struct ncs_lane_state *lane,
 		    struct ncs_range_place place)
 {
@@ -138,9 +138,10 @@ void ncs_range_first_child(struct ncs_comm *comm, const struct ncs_op *op)
 	ncs_add_relaxed(&range->with_children_bytes, op->bytes);
 }
 
-/* `busy` changes as a whole: how many in bits 0-15, the low 48 bits of the
- * ticks since when above them. A child's begin comes before its end, so that
- * there are never more ends than begins. */
+/* `busy` changes as a whole: the number of operations with children in progress
+ * in bits 0-15, and above them the low 48 bits of the ticks since when there
+ * have been any. A begin comes before its end, so there are never more ends
+ * than begins. */
 #define BUSY_SHIFT 16
 
 static void begin(struct ncs_range *range, uint64_t now)
@@ -188,7 +189,7 @@ void ncs_range_end_busy(struct ncs_comm *comm, uint32_t number, uint64_t now)
 
 #define HISTOGRAM_PROBE 8u
 
-/* The histogram of a range and timing; NULL: no room. */
+/* Returns the histogram of a range and timing; NULL if there is no room. */
 static struct ncs_range_histogram *
 claim_histogram(struct ncs_comm *comm, uint32_t number, unsigned timing)
 {
@@ -277,10 +278,11 @@ struct ncs_gpu_time *ncs_range_gpu_time(struct ncs_comm *comm, uint32_t number)
 	return &range_of(comm, number)->gpu;
 }
 
-/* --- beside any call ---------------------------------------------------------
+/* --- independent of calls
+ * ---------------------------------------------------------
  * */
 
-/* Threads of the program's that call NCCL never have no lane of their own. */
+/* Uses lane 0: a thread of the program that never calls NCCL has no lane. */
 void ncs_range_lose(void)
 {
 	struct ncs_comm *comm = ncs_comm_for_unattributed();

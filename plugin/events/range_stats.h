@@ -1,9 +1,10 @@
 /* SPDX-License-Identifier: MIT */
-/* What a communicator's calls and operations add to the range that they were
- * called in (range_stack.h): the tables of ranges in its segment.
+/* Statistics of ranges: what a communicator's calls and operations add to the
+ * ranges that they were called in, in the tables of its segment.
  *
- * Called by callbacks, by launching threads and the proxy thread at once.
- * Without ranges each of these is a comparison.
+ * Called by callbacks on launching threads and the proxy thread at once: no
+ * lock, no allocation, no system call. Without ranges each of these functions
+ * is a comparison. state/range_stack.h knows which range a thread is in.
  */
 #ifndef NCS_PLUGIN_EVENTS_RANGE_STATS_H
 #define NCS_PLUGIN_EVENTS_RANGE_STATS_H
@@ -11,47 +12,50 @@
 #include "plugin/state/noted_calls.h"
 #include "plugin/state/comm.h"
 
-/* A call (CollApi, P2pApi) has begun: counts it in the range that it is in.
- * Returns the range's number, 0: none. */
+/* Counts a call (CollApi, P2pApi) that starts on this thread in its range.
+ * Returns the range's number; 0 if there is none. */
 uint32_t ncs_range_call(struct ncs_comm *comm, struct ncs_lane_state *lane,
 			unsigned function);
 
-/* The range of an operation that starts on this thread: its call's, which may
- * be long over, NULL: it is not noted any more; the thread's own where the
- * parent is no call's handle. */
+/* Returns the number of the range of an operation that starts on this thread, 0
+ * if there is none: the range of its call, if `parent` is a call's handle; else
+ * the thread's own. `call` is NULL if the call is no longer noted. */
 uint32_t ncs_range_of_operation(struct ncs_comm *comm,
 				struct ncs_lane_state *lane, uint64_t parent,
 				const struct ncs_noted_call *call);
 
-/* An operation has been started. */
+/* Counts an operation that starts. */
 void ncs_range_operation(struct ncs_comm *comm, const struct ncs_op *op);
 
-/* Its first child ever has; its only one under way has, or has ended. */
+/* Count an operation whose first child starts; a range whose operation begins
+ * to have children in progress, and ends to have them. */
 void ncs_range_first_child(struct ncs_comm *comm, const struct ncs_op *op);
 void ncs_range_begin(struct ncs_comm *comm, uint32_t number, uint64_t now);
 void ncs_range_end_busy(struct ncs_comm *comm, uint32_t number, uint64_t now);
 
-/* A time of it is known: in place of the one before, plus 1, 0: there was
- * none. */
+/* Adds the time of an operation, in place of the one that was added before:
+ * `before` is that one plus 1; 0 if there was none. */
 void ncs_range_time(struct ncs_comm *comm, struct ncs_lane_state *lane,
 		    const struct ncs_op *op, enum ncs_timing timing,
 		    uint64_t ns, uint64_t before);
 
-/* A proxy operation of this operation is over: what its channel's times have
- * grown by is its range's. */
+/* Adds to the range of `op` (NULL if unknown) the time that its channel has
+ * spent in each state since the last call, when a proxy operation of `op`
+ * ends. */
 void ncs_range_channel(struct ncs_comm *comm,
 		       const struct ncs_channel_queue *queue,
 		       const struct ncs_op *op);
 
-/* Where a communicator counts what was launched in a range; NULL: in none, or
- * in one that it has no room for. */
+/* Returns the place where a communicator sums up the kernels launched in a
+ * range; NULL if `number` is 0, or if the communicator has no room for the
+ * range. */
 struct ncs_gpu_time *ncs_range_gpu_time(struct ncs_comm *comm, uint32_t number);
 
-/* A mark of the program's. */
+/* Publishes a mark of the program. */
 struct ncs_range_name;
 void ncs_range_mark(const struct ncs_range_name *name);
 
-/* A range of the program's cannot be followed. */
+/* Counts a range of the program that cannot be followed. */
 void ncs_range_lose(void);
 
 #endif

@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Choosing operations; see sampling.h. Runs in callbacks: no lock, no
- * allocation, no system call. */
+/* Counting and choosing operations; see sampling.h. */
 #include "plugin/events/sampling.h"
 
 #include "plugin/state/registry.h"
@@ -47,8 +46,8 @@ static uint64_t next(uint64_t *counter)
 	return count;
 }
 
-/* Which time it is that this number of this function is told. A number that
- * is not the largest so far is a repeated one, too: it may be that of the
+/* Returns the repeat count of a collective's sequence number. A number that is
+ * not the greatest so far is a repeated one, too: it may be from the
  * capture. */
 static uint64_t count_collective(struct ncs_comm *comm,
 				 const struct ncs_operation_facts *facts)
@@ -65,7 +64,7 @@ static uint64_t count_collective(struct ncs_comm *comm,
 	return next(&function->repeats) + 1;
 }
 
-/* Which transfer to or from this peer it is. */
+/* Returns the number of earlier transfers with this peer in this direction. */
 static uint64_t count_transfer(struct ncs_comm *comm,
 			       const struct ncs_operation_facts *facts)
 {
@@ -77,7 +76,7 @@ static uint64_t count_transfer(struct ncs_comm *comm,
 
 /* --- choosing ------------------------------------------------------------ */
 
-/* `count`: as counted just now. */
+/* Returns an operation's hash; `count` is the result of counting it. */
 static uint64_t hash(const struct ncs_comm *comm,
 		     const struct ncs_operation_facts *facts, uint64_t count)
 {
@@ -115,7 +114,8 @@ uint64_t ncs_sampling_choose(struct ncs_comm *comm,
 
 /* --- children ------------------------------------------------------------ */
 
-/* Since when an operation is under way: now, unless a child was before. */
+/* Returns since when an operation has been in progress, which is set to now
+ * unless a child was in progress before. */
 static uint64_t under_way(struct ncs_op *operation, uint64_t now)
 {
 	uint64_t since = ncs_load_relaxed(&operation->under_way);
@@ -140,7 +140,7 @@ void ncs_sampling_inherit(struct ncs_sampled *child, struct ncs_op *operation,
 	ncs_store_relaxed(&child->left_out_since, since);
 }
 
-/* The operation of a handle that was good once, and its communicator. */
+/* Finds the operation of a handle that was once valid, and its communicator. */
 static struct ncs_op *find(uint64_t operation_handle, struct ncs_comm **comm)
 {
 	struct ncs_handle handle = ncs_handle_decode(operation_handle);

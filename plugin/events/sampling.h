@@ -1,26 +1,28 @@
 /* SPDX-License-Identifier: MIT */
-/* Sampling of records: what is chosen for an operation and its children.
+/* Sampling: deciding which operations keep the records of their children.
  *
- * Decided once, as the operation starts, by a hash that comes out alike on all
- * ranks (plugin/state/sample_choice.h); its children take it over as they
- * start. Only records of children are ever left out: counters, tables and
- * histograms know nothing of this.
+ * The decision is made once, when an operation starts, by a hash that is the
+ * same on all ranks (state/sample_choice.h); its children take it over when
+ * they start. Sampling leaves out only records of children: all operations have
+ * records, and all counters, tables and histograms are complete.
  *
- * The operations are counted here even while all records are kept, so that
- * ranks which change the level at different moments still agree. What they
- * agree on needs the same numbers on all ranks:
- *  - A collective has NCCL's sequence number. Replays of a CUDA graph may tell
- *    the latest number again and again (up to NCCL 2.30): then it is the how
- *    manieth time since that number was new.
- *  - A transfer has none: both ends count those from one rank to the other.
- *    Peers share counters where a communicator has more than 128 ranks; who
- *    shares one may disagree with its peer.
- *  - API 1-3 tell the communicator's id with its first operation, or never
- *    (through NCCL's wrappers): its place is then empty, on all ranks.
- * Where ranks disagree, no estimate suffers; there is only no pair of records.
+ * Operations are numbered here even while all records are kept, so that ranks
+ * which change the level at different times still agree. The hash needs numbers
+ * that are the same on all ranks:
+ *  - A collective has NCCL's sequence number. Replays of a CUDA graph may
+ *    repeat the last number (up to NCCL 2.30): then the repeat count is used,
+ *    too.
+ *  - A transfer has no sequence number: both ends count the transfers from one
+ *    rank to the other. In communicators of more than 128 ranks peers share
+ *    counters, so that the two ends may disagree.
+ *  - API 1-3 report the communicator's id with its first operation, or (through
+ *    NCCL's wrappers) never: it is then 0 on all ranks.
+ * Where ranks disagree, estimates remain right; only the records of a pair of
+ * ranks do not match each other.
  *
- * Called by callbacks, by several threads at once. Two that start operations
- * of one function at the same moment may get the same count: likewise no harm.
+ * Called by callbacks on several threads at once: no lock, no allocation, no
+ * system call. Two threads that start operations of one function at the same
+ * time may get the same count; that does no harm either.
  */
 #ifndef NCS_PLUGIN_EVENTS_SAMPLING_H
 #define NCS_PLUGIN_EVENTS_SAMPLING_H
@@ -31,18 +33,20 @@
 #include "plugin/state/comm.h"
 #include "plugin/state/decoded.h"
 
-/* One operation in 2^level from now on, for all communicators. Any thread. */
+/* Makes one operation in 2^level keep its children's records from now on, in
+ * all communicators. Any thread. */
 void ncs_sampling_set_level(unsigned level);
 
-/* At init, before the communicator is published. */
+/* Prepares a communicator, at init, before it is published. `slow_ns` is the
+ * time after which an operation's children are kept in any case. */
 void ncs_sampling_init(struct ncs_comm *comm, uint64_t comm_id, int rank,
 		       uint64_t slow_ns);
 
-/* Who we are, where it is told later. */
+/* Sets the communicator's id and our rank, if NCCL reports them later. */
 void ncs_sampling_identify(struct ncs_comm *comm, uint64_t comm_id, int rank);
 
-/* What the flags of an operation's records get: the level, and whether its
- * children's are left out. To be called once for each operation. */
+/* Returns the flags for an operation's records: the level, and if its
+ * children's records are left out. To be called once for each operation. */
 uint64_t ncs_sampling_choose(struct ncs_comm *comm,
 			     const struct ncs_operation_facts *facts);
 
@@ -50,7 +54,7 @@ uint64_t ncs_sampling_choose(struct ncs_comm *comm,
 void ncs_sampling_inherit(struct ncs_sampled *child, struct ncs_op *operation,
 			  bool is_under_way, uint64_t now);
 
-/* A child of a child starts. */
+/* Passes the decision on to a child of a child that starts. */
 static inline void ncs_sampling_pass_on(struct ncs_sampled *child,
 					const struct ncs_sampled *parent)
 {
@@ -59,30 +63,32 @@ static inline void ncs_sampling_pass_on(struct ncs_sampled *child,
 			  ncs_load_relaxed(&parent->left_out_since));
 }
 
-/* A child's records are all published; those of no known operation are. */
+/* Makes a child's records published, for one without a known operation. */
 static inline void ncs_sampling_clear(struct ncs_sampled *child)
 {
 	ncs_store_relaxed(&child->flags, 0);
 	ncs_store_relaxed(&child->left_out_since, 0);
 }
 
-/* Whether a child's records are left out, unless its operation is slow. */
+/* Returns true if a child's records are left out unless its operation is
+ * slow. */
 static inline bool ncs_sampling_leaves_out(const struct ncs_sampled *child)
 {
 	return ncs_load_relaxed(&child->left_out_since) != 0;
 }
 
-/* A child that is left out makes progress for the first time: its operation is
- * under way since then at the latest. */
+/* Notes that a child that is left out makes progress for the first time, which
+ * is when its operation is in progress at the latest. */
 void ncs_sampling_in_progress(struct ncs_sampled *child,
 			      uint64_t operation_handle, uint64_t now);
 
-/* Of a child that is left out: true if its operation has been under way for
- * too long for that. It is kept from now on. */
+/* Returns true if the operation of a child that is left out is slow: it has
+ * been in progress for too long. The child and its operation are kept from now
+ * on. */
 bool ncs_sampling_is_slow(struct ncs_sampled *child, uint64_t operation_handle,
 			  uint64_t now);
 
-/* Whether the record of a child that ends now is published. */
+/* Returns true if the record of a child that ends now is to be published. */
 static inline bool ncs_sampling_publishes(struct ncs_sampled *child,
 					  uint64_t operation_handle,
 					  uint64_t now)
@@ -91,7 +97,7 @@ static inline bool ncs_sampling_publishes(struct ncs_sampled *child,
 	       ncs_sampling_is_slow(child, operation_handle, now);
 }
 
-/* The flags of a child's record. */
+/* Returns the sampling flags of a child's record. */
 static inline uint8_t ncs_sampling_flags(const struct ncs_sampled *child)
 {
 	return (uint8_t)ncs_load_relaxed(&child->flags);

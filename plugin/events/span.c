@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Slots of plain spans; see span.h. Runs in callbacks: no lock, no allocation,
- * no system call. */
+/* Slots of spans; see span.h. */
 #include "plugin/events/span.h"
 
 #include <string.h>
@@ -10,26 +9,26 @@
 #include "plugin/events/operation.h"
 #include "plugin/events/sampling.h"
 
-/* Event types that start and stop on one thread, so that "the thread is in it"
- * makes sense. */
+/* Event types that start and stop on the same thread. Only for these does the
+ * lane publish that its thread is inside such an event. */
 #define ON_ONE_THREAD \
 	(1u << NCS_EVENT_GROUP | 1u << NCS_EVENT_GROUP_API | \
 	 1u << NCS_EVENT_COLL_API | 1u << NCS_EVENT_P2P_API | \
 	 1u << NCS_EVENT_KERNEL_LAUNCH | 1u << NCS_EVENT_CE_COLL | \
 	 1u << NCS_EVENT_CE_SYNC | 1u << NCS_EVENT_CE_BATCH)
 
-/* True if this thread got the slot. */
+/* Returns true if this thread has claimed the slot. */
 static bool claim(const struct ncs_lane_state *lane, struct ncs_span_slot *span)
 {
 	/* ORDER: pairs with ncs_span_stop() (plugin/events/span.c): another
-	 * thread may have been the one that freed it. */
+	 * thread may have freed the slot. */
 	uint64_t tag = ncs_load_acquire(&span->tag);
 
 	if (tag & 1)
 		return false;
 	if (lane->shared)
-		/* ORDER: pairs with ncs_span_stop() (plugin/events/span.c): of
-		 * two threads one gets the slot. */
+		/* ORDER: pairs with ncs_span_stop() (plugin/events/span.c):
+		 * only one of two threads gets the slot. */
 		return ncs_cas_acquire_release(&span->tag, tag, tag + 1);
 	ncs_store_relaxed(&span->tag, tag + 1);
 	return true;
@@ -93,7 +92,7 @@ void ncs_span_stop(struct ncs_comm *comm, struct ncs_lane_state *lane,
 {
 	struct ncs_lane *home = comm->lanes[handle->lane].published;
 	unsigned event = span->record.event;
-	/* To be known before the operation ends with its last kernel. */
+	/* Decided before the operation ends, perhaps with this kernel. */
 	bool published = ncs_sampling_publishes(&span->sampled,
 						span->operation_handle, now);
 	bool timed;
@@ -114,7 +113,7 @@ void ncs_span_stop(struct ncs_comm *comm, struct ncs_lane_state *lane,
 			0, ncs_sampling_flags(&span->sampled), 0, 0);
 		ncs_lane_publish_words(lane, span->words);
 	}
-	/* ORDER: pairs with claim() (plugin/events/span.c): the slot's next
-	 * user comes after this one's last use. */
+	/* ORDER: pairs with claim() (plugin/events/span.c): the slot's next use
+	 * comes after this one. */
 	ncs_store_release(&span->tag, ncs_load_relaxed(&span->tag) + 1);
 }

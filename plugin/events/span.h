@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: MIT */
-/* Events that are one span and nothing more: groups, API calls, launches,
- * kernel channels and phases, copy-engine and network-plugin events.
+/* Spans: events that have a start, a stop and nothing more: groups, API calls,
+ * launches, kernel channels and phases, copy-engine and network-plugin events.
  *
- * Called by callbacks. A lane's own thread is the only one that claims its
- * slots; any thread may free them.
+ * Called by callbacks: no lock, no allocation, no system call. Only a lane's
+ * own thread claims its slots; any thread may free them.
  */
 #ifndef NCS_PLUGIN_EVENTS_SPAN_H
 #define NCS_PLUGIN_EVENTS_SPAN_H
@@ -11,14 +11,14 @@
 #include "plugin/state/comm.h"
 #include "plugin/state/handle.h"
 
-/* Claims a slot and starts the span's record. NULL where all slots are in use,
- * which is counted; *handle is then a stand-in. */
+/* Claims a slot and starts the span's record. Returns NULL if all slots are in
+ * use, which is counted; *handle is a stand-in then. */
 struct ncs_span_slot *ncs_span_start(struct ncs_comm *comm,
 				     struct ncs_lane_state *lane,
 				     enum ncs_event event, uint64_t now,
 				     uint64_t *handle);
 
-/* The span of a handle; NULL if it is stale. */
+/* Returns the span of a handle; NULL if the handle is stale. */
 struct ncs_span_slot *ncs_span_find(struct ncs_comm *comm,
 				    const struct ncs_handle *handle);
 

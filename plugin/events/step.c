@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: MIT */
-/* What is rare about steps; see step.h. Runs in callbacks: no lock, no
- * allocation, no system call. */
+/* Rare cases of steps; see step.h. */
 #include "plugin/events/step.h"
 
-/* Whether the records of a proxy operation's steps are published, as of now. */
+/* Returns true if the records of a proxy operation's steps are published by
+ * now. */
 static bool is_published(struct ncs_proxy_op *op, uint64_t now)
 {
 	if (!ncs_sampling_leaves_out(&op->sampled))
@@ -15,7 +15,7 @@ static bool is_published(struct ncs_proxy_op *op, uint64_t now)
 	return true;
 }
 
-/* In the shared ring, or not unless the operation is slow. */
+/* Publishes in the shared lane, or only if the operation is slow. */
 void ncs_step_publish_rarely(struct ncs_lane_state *lane,
 			     const struct ncs_step_slot *step, uint64_t now)
 {
@@ -27,7 +27,7 @@ void ncs_step_publish_rarely(struct ncs_lane_state *lane,
 	ncs_lane_publish_words(lane, words);
 }
 
-/* The channel's head has stopped, and its next is to be looked for. */
+/* Finds the next head of a channel whose head has stopped. */
 void ncs_step_move_head(struct ncs_comm *comm, struct ncs_channel_queue *queue,
 			const struct ncs_step_slot *stopped, uint64_t now)
 {
@@ -57,8 +57,8 @@ void ncs_step_close(struct ncs_comm *comm, struct ncs_lane_state *lane,
 	ncs_step_stop(comm, lane, step, now);
 }
 
-/* NCCL starts a receive step again while it cannot be posted; and up to 2.26 it
- * loses the stop of some, whose slot then comes round again. */
+/* NCCL starts a receive step repeatedly while it cannot be posted. Up to 2.26
+ * it does not stop some steps, whose slots are then used again. */
 uint64_t ncs_step_start_again(struct ncs_comm *comm,
 			      struct ncs_lane_state *lane,
 			      struct ncs_proxy_op *op, uint32_t number,
@@ -69,8 +69,8 @@ uint64_t ncs_step_start_again(struct ncs_comm *comm,
 	if (step->number == number)
 		return ncs_load_relaxed(&step->handle);
 	ncs_step_close(comm, lane, step, now);
-	/* Should another thread have started one here meanwhile, there is no
-	 * end to it. */
+	/* If another thread has started a step here in the meantime, return
+	 * that one: trying again might not end. */
 	return ncs_step_is_live(step) ?
 		       ncs_load_relaxed(&step->handle) :
 		       ncs_step_start(comm, lane, op, number, now);

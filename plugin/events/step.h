@@ -1,11 +1,14 @@
 /* SPDX-License-Identifier: MIT */
-/* Steps: four of five callbacks of a job with network traffic are theirs.
+/* Proxy steps: the hot path. Four of five callbacks of a job with network
+ * traffic are about steps.
  *
- * Inline, so that a callback is one straight run of code, from NCCL's call to
- * the last store; what is rare is in step.c, and called last, so that no
- * register has to be saved for it. Called normally by the communicator's proxy
- * thread only. Should several threads call at once, numbers may be wrong, but
- * nothing breaks: every index is checked and every loop is bounded.
+ * Everything is inline, so that a callback is one straight run of code from
+ * NCCL's call to the last store. Rare cases are in step.c and are called last,
+ * so that no register has to be saved for them.
+ *
+ * Called normally on the communicator's proxy thread only: no lock, no
+ * allocation, no system call. If several threads call at once, numbers may be
+ * wrong, but nothing breaks: every index is checked and every loop is bounded.
  */
 #ifndef NCS_PLUGIN_EVENTS_STEP_H
 #define NCS_PLUGIN_EVENTS_STEP_H
@@ -19,7 +22,8 @@
 
 #define NCS_STEP_INLINE static inline __attribute__((always_inline))
 
-/* The step of a handle; NULL: it is none of a step that is under way. */
+/* Returns the step of a handle, which may be any value; NULL if it is not the
+ * handle of a step in progress. */
 NCS_STEP_INLINE struct ncs_step_slot *ncs_step_find(uint64_t handle)
 {
 	const struct ncs_comm *comm =
@@ -35,12 +39,15 @@ NCS_STEP_INLINE struct ncs_step_slot *ncs_step_find(uint64_t handle)
 		       NULL;
 }
 
+/* Returns true if the slot's step is in progress. */
 static inline bool ncs_step_is_live(const struct ncs_step_slot *step)
 {
 	return ncs_handle_is(ncs_load_relaxed(&step->handle), NCS_HANDLE_STEP);
 }
 
-/* What is rare. */
+/* Rare cases: publishing in the shared lane or for an operation that is left
+ * out; finding the next head of a channel; starting a step whose slot is in
+ * use. */
 void ncs_step_publish_rarely(struct ncs_lane_state *lane,
 			     const struct ncs_step_slot *step, uint64_t now);
 void ncs_step_move_head(struct ncs_comm *comm, struct ncs_channel_queue *queue,
@@ -50,12 +57,12 @@ uint64_t ncs_step_start_again(struct ncs_comm *comm,
 			      struct ncs_proxy_op *op, uint32_t number,
 			      uint64_t now);
 
-/* Ends a step whose stop NCCL did not report. */
+/* Ends a step whose stop NCCL has not reported, which is counted. */
 void ncs_step_close(struct ncs_comm *comm, struct ncs_lane_state *lane,
 		    struct ncs_step_slot *step, uint64_t now);
 
-/* A step's record, word by word: put together from smaller stores it would
- * have to wait for them to be read back as words. */
+/* A step's record, word by word: reading back words that were put together by
+ * smaller stores would have to wait for these. */
 #define NCS_STEP_WORDS(step, now) \
 	{ \
 		(step)->start, (step)->op->step_words[0] | (step)->flags, \
@@ -64,6 +71,7 @@ void ncs_step_close(struct ncs_comm *comm, struct ncs_lane_state *lane,
 			(step)->delta[0], (step)->delta[1], \
 	}
 
+/* Publishes a step's record in a lane of the thread's own. */
 static inline void ncs_step_publish(struct ncs_lane_state *lane,
 				    const struct ncs_step_slot *step,
 				    uint64_t now)
@@ -73,8 +81,8 @@ static inline void ncs_step_publish(struct ncs_lane_state *lane,
 	ncs_ring_put_words(&lane->ring, words);
 }
 
-/* Ends a step: publishes its record and moves its channel on, as a rule to the
- * next step of the same proxy operation, or to none. */
+/* Ends a step: publishes its record and moves its channel's head on, usually to
+ * the next step of the same proxy operation, or to none. */
 NCS_STEP_INLINE void ncs_step_stop(struct ncs_comm *comm,
 				   struct ncs_lane_state *lane,
 				   struct ncs_step_slot *step, uint64_t now)
@@ -120,8 +128,8 @@ NCS_STEP_INLINE void ncs_step_stop(struct ncs_comm *comm,
 	ncs_seqlock_end(&channel->sequence);
 }
 
-/* Whether a step that starts becomes its channel's head: no other is under way,
- * or only younger ones are. */
+/* Returns true if a step that starts becomes its channel's head: no other step
+ * is in progress, or only younger ones are. */
 static inline bool ncs_step_leads(const struct ncs_step_slot *head,
 				  const struct ncs_proxy_op *op,
 				  uint32_t number)
@@ -133,7 +141,7 @@ static inline bool ncs_step_leads(const struct ncs_step_slot *head,
 	return op->record.start < head->op->record.start;
 }
 
-/* Returns the handle. */
+/* Starts a step and returns its handle. */
 NCS_STEP_INLINE uint64_t ncs_step_start(struct ncs_comm *comm,
 					struct ncs_lane_state *lane,
 					struct ncs_proxy_op *op,
@@ -176,15 +184,17 @@ NCS_STEP_INLINE uint64_t ncs_step_start(struct ncs_comm *comm,
 	return handle;
 }
 
-/* What a state of NCCL's means for a step, in one word:
- *   bits  0- 7  the state entered, enum ncs_channel_state; 0: it is none of a
- *               step
- *   bits  8-15  the version of the API that brought it
- *   bits 16-23  which of the record's deltas, plus 1; 0: none
- *   bit  24     transSize is this step's */
+/* The meaning of a state of NCCL for a step, in one word:
+ *   bits  0- 7  the state to enter, enum ncs_channel_state; 0 if the state is
+ *               not a step's
+ *   bits  8-15  the version of the API that introduced it
+ *   bits 16-23  index of the record's delta to set, plus 1; 0 if none
+ *   bit  24     transSize is the size of this step */
 #define NCS_STEP_TRANSITION(entered, api, delta, sized) \
 	((uint32_t)(entered) | (api) << 8 | (delta) << 16 | (sized) << 24)
 
+/* Returns that word for a state, which may be any value; 0 if it is not a
+ * step's. */
 static inline uint32_t ncs_step_transition(unsigned state)
 {
 	static const uint32_t transitions[32] = {
@@ -205,7 +215,8 @@ static inline uint32_t ncs_step_transition(unsigned state)
 	return state < 32 ? transitions[state] : 0;
 }
 
-/* A step enters a state that it is not in yet. `bytes` NULL: not told. */
+/* Makes a step enter another state. `bytes` is NULL if NCCL did not report the
+ * size. */
 NCS_STEP_INLINE void ncs_step_enter(struct ncs_step_slot *step,
 				    uint32_t transition, const uint64_t *bytes,
 				    uint64_t now)
@@ -232,24 +243,27 @@ NCS_STEP_INLINE void ncs_step_enter(struct ncs_step_slot *step,
 	ncs_seqlock_end(&channel->sequence);
 }
 
-/* --- callbacks of steps that are ours and under way --------------------------
+/* --- callbacks of steps in progress --------------------------
  * */
 
-/* A thread's first callback of a communicator, and those with another clock
- * than the counter. */
+/* The same for a thread's first callback in a communicator, and for clocks
+ * other than the processor's counter. */
 uint64_t ncs_step_start_slowly(struct ncs_comm *comm, struct ncs_proxy_op *op,
 			       uint32_t number);
 void ncs_step_stop_slowly(struct ncs_comm *comm, struct ncs_step_slot *step);
 void ncs_step_enter_slowly(struct ncs_step_slot *step, uint32_t transition,
 			   const uint64_t *bytes);
 
+/* Returns true if neither of these two is the case. */
 static inline bool ncs_step_is_quick(const struct ncs_lane_state *lane)
 {
 	return __builtin_expect(
 		lane && ncs_clock_is_counter(ncs_process_state.clock_kind), 1);
 }
 
-/* False: the callback is not one of these. */
+/* Handle startEvent, stopEvent and recordEventState. Return false, and do
+ * nothing, if the callback is not about a step in progress, or for startEvent
+ * not about a step of a proxy operation in progress. */
 NCS_STEP_INLINE bool ncs_step_on_start(const void *parent_pointer,
 				       const struct nccl_proxy_step *facts,
 				       uint64_t *handle)
@@ -313,8 +327,8 @@ NCS_STEP_INLINE bool ncs_step_on_state(unsigned api_version,
 
 	if (!step || transition == 0 || (transition >> 8 & 0xff) > api_version)
 		return false;
-	/* NCCL repeats SendPeerWait at every poll: the first one counts, and
-	 * the others need not even be timed. */
+	/* NCCL repeats SendPeerWait at every poll: only the first one counts,
+	 * and the others need not even be timed. */
 	if (step->state == (transition & 0xff))
 		return true;
 	if (api_version >= 4 && args)

@@ -129,8 +129,8 @@ static void start_process(void)
 	ncs_sampling_set_level(process.config.sample_level);
 	ncs_range_set_limit(process.config.ranges);
 	ncs_mask_reset(&process.config, &process.clock);
-	/* So that a context or handle of another process is not one of ours
-	 * by accident. */
+	/* So that a context or handle of another process is not one of ours by
+	 * accident. */
 	process.next_cookie = (process.clock.base_monotonic_ns ^
 			       (uint64_t)process.self.pid << 20) &
 			      UINT64_C(0xffffffffff);

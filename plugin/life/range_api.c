@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
-/* The program's own interface to ranges, behind the stubs of
- * ncclstat/range.h. Any thread, any time: no lock, no allocation, no system
- * call. Not included here: its stubs have the same names. */
+/* The program's own interface to ranges, behind the stubs of ncclstat/range.h.
+ * Any thread, any time: no lock, no allocation, no system call. Not included
+ * here: its stubs have the same names. */
 #include "plugin/state/range_stack.h"
 #include "plugin/events/range_stats.h"
 

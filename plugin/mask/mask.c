@@ -24,8 +24,9 @@
  *     then AllGatherVs, then point-to-point calls.
  *  D4 From NCCL 2.31 on, any work that is off: NCCL counts only works that are
  *     on. There is another danger: if NCCL joins a Send and a Recv to one work,
- *     the work is on for the GPU if the Recv is on, but the Send and the Recv
- *     each wait if they are on themselves (D5).
+ *     the work is on for the GPU if the Recv is, but the Send and the Recv each
+ *     wait if they are on themselves (D5).
+ *
  *
  * So, whatever the threads do, the works of a communicator must satisfy these
  * invariants:

@@ -14,8 +14,8 @@ static bool claim(uint64_t *word, uint64_t key)
 
 	if (found == key)
 		return true;
-	/* ORDER: pairs with claim() (plugin/state/class.c): only one of
-	 * two threads gets the entry; and with ncs_classes_take()
+	/* ORDER: pairs with claim() (plugin/state/class.c): only one of two
+	 * threads gets the entry; and with ncs_classes_take()
 	 * (shm/read/class_reader.c): the key is visible before any count. */
 	if (found == 0 && ncs_cas_acquire_release(word, 0, key))
 		return true;
@@ -98,8 +98,8 @@ static void lower(uint64_t *word, uint64_t value)
 {
 	uint64_t before = ncs_load_relaxed(word);
 
-	/* ORDER: pairs with lower() (plugin/state/class.c): the smaller of
-	 * two values stays; 0 is no value. */
+	/* ORDER: pairs with lower() (plugin/state/class.c): the smaller of two
+	 * values stays; 0 is no value. */
 	while ((before == 0 || before > value) &&
 	       !ncs_cas_acquire_release(word, before, value))
 		before = ncs_load_relaxed(word);

@@ -10,8 +10,8 @@
 
 #include "plugin/state/comm.h"
 
-/* Maps the private arrays for tables of this size and points the
- * communicator's members to them. Returns 0, or -errno with nothing changed. */
+/* Maps the private arrays for tables of this size and points the communicator's
+ * members to them. Returns 0, or -errno with nothing changed. */
 int ncs_comm_map(struct ncs_comm *comm, const struct ncs_segment_size *size);
 
 /* Unmaps what ncs_comm_map() has mapped for the same size, if anything. */

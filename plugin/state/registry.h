@@ -70,8 +70,8 @@ static inline bool ncs_comm_is_live(const struct ncs_comm *comm)
 	return ncs_load_acquire(&comm->live) != 0;
 }
 
-/* Returns the communicator to count an event in that belongs to none: the
- * first live one, else any; NULL if there is none. */
+/* Returns the communicator to count an event in that belongs to none: the first
+ * live one, else any; NULL if there is none. */
 struct ncs_comm *ncs_comm_for_unattributed(void);
 
 #endif
