@@ -1,5 +1,7 @@
 /* SPDX-License-Identifier: MIT */
-/* The core of the callbacks: who is meant, is it ours, and who handles it. */
+/* The core of the callbacks: finds the communicator and the event of a
+ * callback, checks that they are live, and calls the module that handles the
+ * event. */
 #include "plugin/events/callbacks.h"
 
 #include <string.h>
@@ -20,14 +22,15 @@
 #include "plugin/events/step.h"
 #include "shm/seqlock.h"
 
-/* The API version that brought each event type. */
+/* The version of the API that introduced each event type, by type. */
 static const uint8_t event_api[] = {
 #define X(ID, name, bit, api, help) api,
 	NCS_EVENTS(X)
 #undef X
 };
 
-/* … and each state, with the event type that it is of. */
+/* The version of the API that introduced each state, and the event type that it
+ * belongs to, by state. */
 static const struct {
 	uint8_t api;
 	uint8_t event;
@@ -39,10 +42,10 @@ static const struct {
 
 #define STATE_COUNT (sizeof(states) / sizeof(states[0]))
 
-/* --- what cannot be followed
+/* --- events that cannot be followed
  * ---------------------------------------------------- */
 
-/* Counts a loss where no better place is known. */
+/* Counts a lost event that belongs to no known communicator. */
 static void lose_unattributed(enum ncs_loss loss, uint64_t now)
 {
 	struct ncs_comm *comm = ncs_comm_for_unattributed();
@@ -51,7 +54,8 @@ static void lose_unattributed(enum ncs_loss loss, uint64_t now)
 		ncs_lane_lose(ncs_lane_enter(comm, now), loss);
 }
 
-/* True if the communicator takes events; else the callback is counted. */
+/* Returns true if the communicator takes events; else counts a late
+ * callback. */
 static bool accept(struct ncs_comm *comm, uint64_t now)
 {
 	if (ncs_comm_is_live(comm))
@@ -60,7 +64,8 @@ static bool accept(struct ncs_comm *comm, uint64_t now)
 	return false;
 }
 
-/* The context of a communicator that could not be published. */
+/* Returns true for the context of a communicator that could not be
+ * published. */
 static bool is_disabled(const void *context)
 {
 	return (uintptr_t)context == 1;
@@ -78,7 +83,7 @@ __attribute__((noinline)) static void refuse_context(const void *context)
 		lose_unattributed(NCS_LOSS_FOREIGN, now);
 }
 
-/* Counts a stop or state whose handle leads to no live communicator. */
+/* Counts a stop or state whose handle does not lead to a live communicator. */
 __attribute__((noinline)) static void
 refuse_handle(const struct ncs_handle *handle)
 {
@@ -93,7 +98,7 @@ refuse_handle(const struct ncs_handle *handle)
 		lose_unattributed(NCS_LOSS_STALE, now);
 }
 
-/* The communicator of a handle; NULL: it is not live. */
+/* Returns the communicator of a handle; NULL if it is not live. */
 static inline struct ncs_comm *
 live_comm_of_handle(const struct ncs_handle *handle)
 {
@@ -104,8 +109,8 @@ live_comm_of_handle(const struct ncs_handle *handle)
 		       NULL;
 }
 
-/* An event of another process (PXN): it is counted, and its children are
- * recognised by the stand-in. */
+/* Counts an event of another process (PXN). Returns a stand-in by which its
+ * children are recognised. */
 static uint64_t foreign(struct ncs_comm *comm, uint64_t now)
 {
 	if (!comm)
@@ -119,17 +124,17 @@ static uint64_t foreign(struct ncs_comm *comm, uint64_t now)
 /* --- start
  * ---------------------------------------------------------------------- */
 
-/* API 1-3 tell who we are with the first operation. */
+/* Completes the identity, which API 1-3 report with the first operation. */
 static void identify(struct ncs_comm *comm, int rank,
 		     const struct ncs_decoded_comm *facts)
 {
 	struct ncs_identity *identity = &comm->header->identity;
 	struct ncs_identity copy;
 
-	/* Before anybody takes it for done. */
+	/* Comes first: it must be done when `identified` is set. */
 	ncs_sampling_identify(comm, facts->id, rank);
-	/* ORDER: pairs with identify() (plugin/events/callbacks.c): once is
-	 * enough. */
+	/* ORDER: pairs with identify() (plugin/events/callbacks.c): only the
+	 * first thread continues. */
 	if (ncs_exchange_acquire_release(&comm->identified, 1) != 0)
 		return;
 	memcpy(&copy, identity, sizeof(copy));
@@ -157,27 +162,27 @@ static uint64_t start_operation(unsigned api_version, struct ncs_comm *comm,
 				const void *body, uint64_t now)
 {
 	struct ncs_operation_facts facts = { .event = event };
-	struct ncs_decoded_comm told = { 0 };
+	struct ncs_decoded_comm reported = { 0 };
 	struct ncs_noted_call call;
 	bool noted;
 
-	/* Before there were calls the parent was the group. */
+	/* Before there were call events, the parent was the group. */
 	if (api_version < event_api[NCS_EVENT_COLL_API])
 		parent = 0;
 	noted = ncs_call_find(parent, &call);
 	if (event == NCS_EVENT_COLL)
-		ncs_decode_coll(api_version, body, &facts, &told);
+		ncs_decode_coll(api_version, body, &facts, &reported);
 	else
-		ncs_decode_p2p(api_version, body, &facts, &told);
+		ncs_decode_p2p(api_version, body, &facts, &reported);
 	if (api_version < 4 && ncs_load_relaxed(&comm->identified) == 0)
-		identify(comm, rank, &told);
+		identify(comm, rank, &reported);
 	facts.range = ncs_range_of_operation(comm, lane, parent,
 					     noted ? &call : NULL);
 	facts.stream = call.stream;
 	return ncs_operation_start(comm, lane, &facts, now);
 }
 
-/* Fills in what an API call says, and counts the call. */
+/* Counts an API call, notes it for its operations, and fills in its record. */
 static void start_api_call(struct ncs_comm *comm, struct ncs_lane_state *lane,
 			   const void *context, struct ncs_span_slot *span,
 			   uint64_t handle, enum ncs_event event,
@@ -323,7 +328,7 @@ static uint64_t start_span(unsigned api_version, struct ncs_comm *comm,
 	return handle;
 }
 
-/* A step whose proxy operation is not one of ours that is under way. */
+/* Counts a step whose proxy operation is not in progress here. */
 static uint64_t start_unattributed_step(const void *context, uint64_t parent)
 {
 	uint64_t now = ncs_now();
@@ -331,8 +336,8 @@ static uint64_t start_unattributed_step(const void *context, uint64_t parent)
 	struct ncs_comm *comm = parent ? ncs_comm_of_handle(&handle) : NULL;
 	struct ncs_lane_state *lane;
 
-	/* The context may be another process's even where the operation is not:
-	 * only the parent counts. */
+	/* Only the parent counts: the context may be another process's even if
+	 * the proxy operation is not. */
 	if (comm && handle.kind == NCS_HANDLE_FOREIGN)
 		return foreign(comm, now);
 	if (!comm)
@@ -409,7 +414,7 @@ uint64_t ncs_start_event(unsigned api_version, const void *context,
 /* --- stop
  * ------------------------------------------------------------------------ */
 
-/* The event that ends last of those of a group of calls. */
+/* Returns the event type that ends last in a group of calls. */
 static enum ncs_event outermost_group(const struct ncs_comm *comm)
 {
 	return comm->api_version >= event_api[NCS_EVENT_GROUP_API] ?
@@ -421,7 +426,7 @@ static bool stop_span(struct ncs_comm *comm, struct ncs_lane_state *lane,
 		      const struct ncs_handle *handle)
 {
 	/* ORDER: pairs with admit_callbacks() (plugin/life/lifecycle.c): a span
-	 * that is still found after that is of this communicator. */
+	 * that is found after this load belongs to this communicator. */
 	uint64_t context = ncs_load_acquire(&comm->context);
 	struct ncs_span_slot *span = ncs_span_find(comm, handle);
 	uint64_t now;
@@ -547,7 +552,7 @@ static bool record_ctrl(struct ncs_comm *comm, struct ncs_lane_state *lane,
 	return true;
 }
 
-/* The time since a span's start, for its record. */
+/* Returns the time since a span's start, for its record. */
 static uint64_t time_in(struct ncs_lane_state *lane,
 			const struct ncs_span_slot *span)
 {

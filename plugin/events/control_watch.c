@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: MIT */
-/* Doing what was asked for from outside; see control_watch.h.
+/* Handling requests; see control_watch.h.
  *
  * ncs_control_update() runs in callbacks: no lock, no allocation, no system
- * call, no output; the loop over the communicators has a bound. Others run at
- * init, exit and fork. */
+ * call, no output; its loop over the communicators is bounded. The other
+ * functions run at init, exit and fork. */
 #include "plugin/events/control_watch.h"
 
 #include <errno.h>
@@ -24,18 +24,19 @@ struct ncs_control_watch ncs_control_watch = {
 	.request = &ncs_control_watch.dealt_with,
 };
 
-/* Changed by who has `busy` only. */
+/* Only the thread that has set `busy` changes it. */
 static struct {
-	uint64_t busy; /* 1: a thread is at it */
+	uint64_t busy; /* 1 while a thread uses this */
 	struct ncs_control_writer writer;
 	bool kernel_allowed;
-	struct ncs_detail environment; /* what that asks for */
-	struct ncs_detail base; /* of the latest request that made sense */
+	struct ncs_detail environment; /* the environment's settings */
+	struct ncs_detail base;        /* of the last valid request */
 	struct ncs_detail in_force;
 	struct ncs_settings settings; /* as published */
 } control;
 
-/* --- Into force -------------------------------------------------------------
+/* --- Applying a detail
+ * -------------------------------------------------------------
  * */
 
 static uint8_t kernel_detail(enum ncs_kernel_timing timing, uint32_t period)
@@ -60,7 +61,7 @@ static uint8_t sample_detail(void)
 	return (uint8_t)(level < NCS_LEVEL_MAX ? 1 + level : 1 + NCS_LEVEL_MAX);
 }
 
-/* What comes of it is the mask's to decide, and to tell. */
+/* The mask decides what can be done, and publishes that. */
 static void set_kernel(uint8_t kernel)
 {
 	switch (kernel) {
@@ -80,7 +81,7 @@ static void set_kernel(uint8_t kernel)
 	}
 }
 
-/* Brings a detail with all told into force, as far as it differs. */
+/* Applies the parts of a complete detail that differ from the current one. */
 static void enforce(const struct ncs_detail *detail)
 {
 	if (detail->groups != control.in_force.groups)
@@ -92,7 +93,8 @@ static void enforce(const struct ncs_detail *detail)
 	control.in_force = *detail;
 }
 
-/* --- Telling ----------------------------------------------------------------
+/* --- Publishing
+ * ----------------------------------------------------------------
  * */
 
 static void publish_in(struct ncs_comm *comm)
@@ -113,7 +115,7 @@ static void publish(void)
 			publish_in(&ncs_process_state.comms[i]);
 }
 
-/* Every change leaves a record, in the ring of the thread that made it. */
+/* Publishes a record of a change, in the ring of the thread that made it. */
 static void leave_record(struct ncs_lane_state *lane, uint64_t before,
 			 uint64_t now)
 {
@@ -131,10 +133,11 @@ static void leave_record(struct ncs_lane_state *lane, uint64_t before,
 	ncs_lane_publish(lane, &record);
 }
 
-/* --- Looking ----------------------------------------------------------------
+/* --- Reading a request
+ * ----------------------------------------------------------------
  * */
 
-/* The environment's, as far as the release may be asked for it. */
+/* Returns the environment's settings, as far as the release supports them. */
 static struct ncs_detail at_first(void)
 {
 	struct ncs_detail detail = control.environment;
@@ -144,17 +147,17 @@ static struct ncs_detail at_first(void)
 	return detail;
 }
 
-/* What the word of a request asks for beyond the base. */
+/* The parts of a request other than its base. */
 struct asked {
 	struct ncs_detail lease;
-	uint64_t lease_until_ns; /* 0: no lease */
+	uint64_t lease_until_ns; /* CLOCK_MONOTONIC; 0 if there is no lease */
 	uint64_t lease_holder;
 	enum ncs_refusal refused;
 };
 
-/* Takes the word apart and keeps its base. A lease that is over is given back,
- * so that its holder finds out. Returns the word that is dealt with then; not
- * one that came meanwhile, which is for the next group. */
+/* Unpacks a request and keeps its base. Ends a lease that is over in the
+ * control object, so that its holder notices. Returns the word that is handled
+ * by that; a newer word is left to the next group of calls. */
 static uint64_t take_apart(uint64_t word, struct asked *asked)
 {
 	struct ncs_control *object = control.writer.control;
@@ -170,8 +173,8 @@ static uint64_t take_apart(uint64_t word, struct asked *asked)
 	if (!request.leased)
 		return word;
 	until_ns = ncs_load_relaxed(&object->lease_until_ns);
-	/* Not `now` in ns: the plugin's multiplier is too coarse to compare a
-	 * moment with another process's after some hours. */
+	/* Not `now` in ns: after some hours the plugin's multiplier is too
+	 * coarse to compare its time with another process's. */
 	if (ncs_lease_is_over(until_ns, ncs_clock_monotonic_ns())) {
 		if (control.settings.lease_until_ns == 0)
 			asked->refused = NCS_REFUSAL_LEASE;
@@ -222,12 +225,12 @@ void ncs_control_update(struct ncs_lane_state *lane, uint64_t now)
 	uint64_t word;
 
 	/* ORDER: pairs with ncs_control_update()
-	 * (plugin/events/control_watch.c): who comes next finds all that this
-	 * thread has left. */
+	 * (plugin/events/control_watch.c): the next thread sees everything that
+	 * this one has stored. */
 	if (ncs_exchange_acquire_release(&control.busy, 1) != 0)
 		return;
-	/* ORDER: pairs with put() (shm/control.c): the lease's end is that of
-	 * this request or a later one. */
+	/* ORDER: pairs with put() (shm/control.c): the end of the lease belongs
+	 * to this request or a later one. */
 	word = ncs_load_acquire(ncs_control_watch.request);
 	if (word != ncs_load_relaxed(&ncs_control_watch.dealt_with))
 		update(lane, word, now);
@@ -256,7 +259,7 @@ int ncs_control_open(const struct ncs_control_start *start)
 	};
 	control.in_force = at_first();
 	control.settings.in_force = ncs_detail_pack(&control.in_force);
-	/* Of another PID namespace a process may have the same name. */
+	/* The name may be taken by a process of another PID namespace. */
 	for (unsigned serial = 0; error == -EEXIST && serial < SERIALS;
 	     serial++)
 		error = ncs_writer_create_control(&control.writer,
@@ -270,8 +273,8 @@ int ncs_control_open(const struct ncs_control_start *start)
 void ncs_control_join(struct ncs_comm *comm)
 {
 	/* ORDER: pairs with ncs_control_update()
-	 * (plugin/events/control_watch.c): what is told here is the latest, and
-	 * not told by two at once. */
+	 * (plugin/events/control_watch.c): the settings published here are the
+	 * last ones, and only one thread at a time publishes. */
 	while (ncs_exchange_acquire_release(&control.busy, 1) != 0)
 		sched_yield();
 	publish_in(comm);

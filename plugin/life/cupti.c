@@ -31,8 +31,9 @@ static bool tried;
 /* --- Launches ----------------------------------------------------------------
  * */
 
-/* By number: it in the upper 32 bits, the range, plus 1, below. A launch is
- * forgotten after so many calls to CUDA, as all have numbers. */
+/* Ranges of launches, by the launch's number: the number in the upper 32 bits,
+ * the range plus 1 in the lower ones. A launch is forgotten after this many
+ * calls of CUDA, since all calls have numbers. */
 #define LAUNCHES (1u << 18)
 
 static uint64_t launches[LAUNCHES];
@@ -50,7 +51,7 @@ static void on_launch(void *argument, uint32_t domain, uint32_t number,
 				  (ncs_range_now(NULL).number + 1));
 }
 
-/* False: it is not known. */
+/* Returns false if the launch is not known. */
 static bool find_launch(uint32_t correlation, uint32_t *range)
 {
 	uint64_t word = ncs_load_relaxed(&launches[correlation % LAUNCHES]);
@@ -64,15 +65,16 @@ static bool find_launch(uint32_t correlation, uint32_t *range)
 /* --- Buffers -----------------------------------------------------------------
  * */
 
-/* CUPTI gives a buffer back when it is full, so they are small: some 300
- * kernels each. */
+/* Buffers are small, about 300 kernels each, because CUPTI returns a buffer
+ * when it is full. */
 #define BUFFER_BYTES (UINT64_C(64) << 10)
 #define BUFFERS 64u
 
 static uint8_t *buffers;
-static uint64_t free_buffers; /* a bit each */
+static uint64_t free_buffers; /* one bit each */
 
-/* On any thread of the program. None: CUPTI counts what it drops. */
+/* Gives CUPTI a buffer, on any thread of the program. If there is none, CUPTI
+ * counts the records that it drops. */
 static void on_request(uint8_t **buffer, size_t *bytes, size_t *records)
 {
 	uint64_t free_ones;
@@ -84,8 +86,8 @@ static void on_request(uint8_t **buffer, size_t *bytes, size_t *records)
 		free_ones = ncs_load_relaxed(&free_buffers);
 		if (free_ones == 0)
 			return;
-		/* ORDER: pairs with give_back() (plugin/life/cupti.c): whoever
-		 * had it before has done with it. */
+		/* ORDER: pairs with give_back() (plugin/life/cupti.c): its last
+		 * user has finished with it. */
 	} while (!ncs_cas_acquire_release(&free_buffers, free_ones,
 					  free_ones & (free_ones - 1)));
 	*buffer = buffers + (unsigned)__builtin_ctzll(free_ones) * BUFFER_BYTES;
@@ -116,8 +118,8 @@ static void give_back(const uint8_t *buffer)
 
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
 
-/* NCCL's kernels, of all releases. The name is mangled where C++ does so: _Z
- * and the length come before it. */
+/* Returns true for the name of a kernel of any release of NCCL. A name that C++
+ * has mangled begins with _Z and its length. */
 static bool is_communication(const char *name)
 {
 	static const char *const prefixes[] = { "ncclDevKernel", "ncclKernel",
@@ -174,7 +176,7 @@ static void read_buffer(struct ncs_comm *comm, uint8_t *buffer, size_t bytes)
 		lose(comm, 1);
 }
 
-/* On a thread of CUPTI's, or in ncs_cupti_flush(). */
+/* Takes back a full buffer, on a thread of CUPTI or in ncs_cupti_flush(). */
 static void on_complete(void *context, uint32_t stream, uint8_t *buffer,
 			size_t bytes, size_t valid_bytes)
 {
@@ -217,8 +219,8 @@ static void *open_in(const char *root)
 	return library;
 }
 
-/* A library that the program has loaded comes first: two of them would not know
- * of each other. */
+/* Opens CUPTI; first a library that the program has already loaded, since two
+ * copies would not know of each other. */
 static void *open_somewhere(void)
 {
 	void *library = NULL;
@@ -281,7 +283,8 @@ static const struct {
 
 #define FLUSH_PERIOD_MS 1000u
 
-/* The first result that is not CUPTI_OK; `what` is what gave it. */
+/* Returns CUPTI_OK, or the first other result; *what is the function that
+ * returned it. */
 static int subscribe(const char **what)
 {
 	int result;
@@ -378,7 +381,7 @@ bool ncs_cupti_join(struct ncs_comm *comm, const char *library, char *why,
 
 void ncs_cupti_flush(void)
 {
-	/* What it returns says nothing that a reader could use. */
+	/* Readers could not use the result. */
 	if (status == NCS_CUPTI_ON)
 		cupti.ActivityFlushAll(0);
 }

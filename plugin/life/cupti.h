@@ -1,14 +1,14 @@
 /* SPDX-License-Identifier: MIT */
-/* CUPTI: what kernels the GPU runs, when, and where they were launched
- * (NCCLSTAT_CUPTI, off by default).
+/* CUPTI: which kernels the GPU runs, when, and in which range they were
+ * launched (NCCLSTAT_CUPTI, off by default).
  *
- * CUPTI calls on_launch() on the thread that launches, where the range is noted
- * under the launch's number: no lock, no allocation, no system call there.
- * Finished kernels come in buffers, on a thread of CUPTI's; there they are
- * summed up (gpu_time.h), under a lock that no callback of NCCL's takes.
+ * CUPTI calls on_launch() on the thread that launches a kernel; it notes the
+ * range under the launch's number without lock, allocation or system call.
+ * Finished kernels come in buffers on a thread of CUPTI, which sums them up
+ * (gpu_time.h) under a lock that no callback of NCCL takes.
  *
- * CUPTI serves one tool, so where there is another ours keeps off. Whatever
- * goes wrong, the job goes on as without it.
+ * CUPTI serves one tool only, so the plugin does not use it if another tool
+ * does. Whatever goes wrong, the job goes on as without CUPTI.
  */
 #ifndef NCS_PLUGIN_LIFE_CUPTI_H
 #define NCS_PLUGIN_LIFE_CUPTI_H
@@ -18,17 +18,18 @@
 
 #include "plugin/state/comm.h"
 
-/* From init: starts it with the first communicator of the process, and tells
- * this one's readers what came of it. `library` as in struct ncs_environment.
- * False where there is something to be logged: `why` says what. */
+/* Starts CUPTI with the first communicator of the process, and publishes the
+ * outcome in this one's segment. To be called at init. `library` is `cupti` of
+ * struct ncs_environment. Returns false if there is something to log: then
+ * `why` is the reason. */
 bool ncs_cupti_join(struct ncs_comm *comm, const char *library, char *why,
 		    size_t why_size);
 
-/* From finalize: what has been recorded is counted when it returns, but for
- * kernels that still run. Calls CUPTI, which takes its own locks. */
+/* Waits until all finished kernels are counted. To be called at finalize. Calls
+ * CUPTI, which takes its own locks. */
 void ncs_cupti_flush(void);
 
-/* In a forked child: CUPTI and its threads are the parent's. */
+/* For a forked child: stops using CUPTI, whose threads are the parent's. */
 void ncs_cupti_forget(void);
 
 #endif

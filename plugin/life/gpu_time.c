@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Sums of kernels' times; see gpu_time.h. */
+/* Summing up kernels; see gpu_time.h. */
 #include "plugin/life/gpu_time.h"
 
 #include <stdlib.h>
@@ -12,8 +12,9 @@
 
 #define DEVICE_MAX 64u
 
-/* Intervals in which a GPU computes, and in which it does so for one range; a
- * kernel that was told later than so many others after it is too late. */
+/* Number of intervals kept in which a GPU computes, and in which it computes
+ * for one range; and number of NCCL's kernels kept. A kernel that is added
+ * after this many later ones comes too late. */
 #define INTERVALS_MAX 16384u
 #define COMMUNICATIONS 2048u
 
@@ -27,7 +28,7 @@ struct communication {
 struct device {
 	struct ncs_intervals *computed;
 	struct ncs_intervals *computed_for[NCS_RANGE_MAX + 1];
-	/* By start. What ended before `floor` is not held any more. */
+	/* Sorted by start. Those that ended before `floor` are not kept. */
 	struct communication communications[COMMUNICATIONS];
 	uint32_t communication_count;
 	uint64_t floor;
@@ -65,7 +66,7 @@ static struct ncs_gpu_time *total_of(struct ncs_comm *comm)
 	return &comm->header->cupti.total;
 }
 
-/* The words of a range; where there are none, some that nobody reads. */
+/* Returns the sums of a range; if it has none, a place that is not read. */
 static struct ncs_gpu_time *time_of(struct ncs_comm *comm, uint32_t range)
 {
 	static struct ncs_gpu_time nowhere;
@@ -144,7 +145,7 @@ struct hiding {
 	const struct device *device;
 };
 
-/* The GPU computes in a piece of time in which it was not known to. */
+/* Handles a piece of time in which the GPU was not known to compute before. */
 static void on_computed(void *argument, uint64_t start, uint64_t end)
 {
 	const struct hiding *hiding = argument;
@@ -161,7 +162,7 @@ static void on_computed(void *argument, uint64_t start, uint64_t end)
 	}
 }
 
-/* A range computes while one inside it does. */
+/* Adds to the busy time of a kernel's range and of the ranges around it. */
 static bool add_busy(struct ncs_comm *comm, struct device *device,
 		     const struct ncs_kernel_run *kernel)
 {

@@ -1,12 +1,11 @@
 /* SPDX-License-Identifier: MIT */
-/* What the GPU's kernels take, and how much of NCCL's is hidden behind others:
- * summed up for each range, kernel by kernel.
+/* GPU time: how long kernels run, and how much of NCCL's time is hidden behind
+ * other kernels, summed up for each range.
  *
- * Kernels may be told in any order. Each one counts at once with all that were
- * told before, so it makes no difference at which of two overlapping ones a
- * window of records ends, as long as the earlier one is still held
- * (INTERVALS_MAX in gpu_time.c). Not for callbacks: it allocates. One thread at
- * a time.
+ * Kernels may be added in any order. Each one is compared with all that were
+ * added before, so the order of two overlapping kernels makes no difference as
+ * long as the earlier one is still kept (INTERVALS_MAX in gpu_time.c). Not for
+ * callbacks: allocates. One thread at a time.
  */
 #ifndef NCS_PLUGIN_LIFE_GPU_TIME_H
 #define NCS_PLUGIN_LIFE_GPU_TIME_H
@@ -16,20 +15,22 @@
 
 #include "plugin/state/comm.h"
 
+/* A kernel that has run. */
 struct ncs_kernel_run {
 	uint32_t device;
-	uint32_t range; /* that it was launched in; 0: none */
+	uint32_t range; /* number of the range it was launched in; 0 if none */
 	uint64_t start; /* ns */
 	uint64_t end;
-	bool communicates;
+	bool communicates; /* true for NCCL's kernels */
 };
 
-/* Counts a kernel, in the tables of this communicator. False: not, or not in
- * full: it is too late, there is no memory, or its device is none. */
+/* Counts a kernel in the tables of a communicator. Returns false if it was not
+ * counted, or not completely: it came too late, there is no memory, or its
+ * device is invalid. */
 bool ncs_gpu_time_add(struct ncs_comm *comm,
 		      const struct ncs_kernel_run *kernel);
 
-/* In a forked child: nothing has run yet. */
+/* For a forked child: forgets all kernels. */
 void ncs_gpu_time_forget(void);
 
 #endif

@@ -19,7 +19,7 @@ struct ncs_intervals *ncs_intervals_new(uint32_t capacity)
 	return set;
 }
 
-/* The first one that ends at this time or later. */
+/* Returns the index of the first interval that ends at this time or later. */
 static uint32_t first_ending(const struct ncs_intervals *set, uint64_t time)
 {
 	uint32_t low = 0, high = set->count;
@@ -35,7 +35,7 @@ static uint32_t first_ending(const struct ncs_intervals *set, uint64_t time)
 	return low;
 }
 
-/* Several at once, so that it costs little for each that is added. */
+/* Drops several at once, so that each addition costs little. */
 static void drop_oldest(struct ncs_intervals *set)
 {
 	uint32_t count = set->capacity / CAPACITY_LEAST;
@@ -46,7 +46,7 @@ static void drop_oldest(struct ncs_intervals *set)
 		set->count * sizeof(set->list[0]));
 }
 
-/* In the place of those in [first, end), which it covers. */
+/* Replaces the intervals [first, end) by one that covers them. */
 static void replace(struct ncs_intervals *set, uint32_t first, uint32_t end,
 		    struct ncs_interval by)
 {

@@ -1,10 +1,9 @@
 /* SPDX-License-Identifier: MIT */
-/* A set of intervals of time: what a GPU's kernels cover, in whatever order
- * they are told.
+/* A set of intervals of time, to which intervals are added in any order.
  *
- * It holds the latest ones, apart from each other, by time; what lies before
- * `floor` has been let go of to make room and is not counted any more. Not for
- * callbacks: adding moves memory.
+ * The set keeps disjoint intervals, sorted by time. When it is full it drops
+ * the oldest ones: time before `floor` is no longer counted. Not for callbacks:
+ * adding moves memory.
  */
 #ifndef NCS_PLUGIN_LIFE_INTERVALS_H
 #define NCS_PLUGIN_LIFE_INTERVALS_H
@@ -20,23 +19,24 @@ struct ncs_intervals {
 	uint64_t floor;
 	uint32_t count;
 	uint32_t capacity;
-	struct ncs_interval list[];
+	struct ncs_interval list[]; /* `count` of them, disjoint, sorted */
 };
 
-/* An empty set for free(); NULL: no memory. It has room for at least 4. */
+/* Returns an empty set with room for `capacity` intervals, at least 4, to be
+ * freed by free(); NULL if there is no memory. */
 struct ncs_intervals *ncs_intervals_new(uint32_t capacity);
 
-/* A piece of time that the set did not cover before. */
+/* Called with a piece of time that the set did not cover before. */
 typedef void (*ncs_interval_visit)(void *argument, uint64_t start,
 				   uint64_t end);
 
-/* Adds an interval; `visit` (NULL: nobody) gets each piece of it that is new.
- * Returns how long these are together. */
+/* Adds an interval and calls `visit`, unless it is NULL, for each new piece of
+ * it. Returns the total length of the new pieces. */
 uint64_t ncs_intervals_add(struct ncs_intervals *set, uint64_t start,
 			   uint64_t end, ncs_interval_visit visit,
 			   void *argument);
 
-/* How much of an interval the set covers. */
+/* Returns the length of the part of an interval that the set covers. */
 uint64_t ncs_intervals_covered(const struct ncs_intervals *set, uint64_t start,
 			       uint64_t end);
 

@@ -1,9 +1,10 @@
 /* SPDX-License-Identifier: MIT */
-/* init, finalize, fork and exit: making communicators and letting them go.
+/* Making and ending communicators; see lifecycle.h.
  *
- * Nothing in here runs in a callback. All of it is under one lock, since NCCL
- * may init several communicators at once. No failure reaches NCCL: the worst
- * outcome is a communicator that nobody sees, and one line that says why. */
+ * Nothing here runs in an event callback. All of it is under one lock, since
+ * NCCL may init several communicators at once. No failure reaches NCCL: the
+ * worst outcome is a communicator that is not published, and a line in the
+ * log. */
 #include "plugin/life/lifecycle.h"
 
 #include <errno.h>
@@ -26,11 +27,11 @@
 #include "plugin/state/range_stack.h"
 #include "plugin/events/sampling.h"
 
-/* A context that is none of ours: every callback ignores it. */
+/* The context of a communicator that is not published: callbacks ignore it. */
 #define DISABLED_CONTEXT ((void *)(uintptr_t)1)
 
-/* Sizes, from roomy to tight; a process with many communicators gets by with
- * the later ones for its later ones. */
+/* Sizes of segments, from large to small. In a process with many communicators
+ * the later ones get smaller segments. */
 static const struct ncs_segment_size profiles[] = {
 	{ NCS_LANE_MAX, 512, 1024, NCS_FUNCTION_MAX + 64, 64, 1024, 0, 0 },
 	{ NCS_LANE_MAX, 256, 512, NCS_FUNCTION_MAX + 64, 24, 512, 0, 0 },
@@ -38,7 +39,8 @@ static const struct ncs_segment_size profiles[] = {
 	{ NCS_LANE_MAX, 64, 128, NCS_FUNCTION_MAX + 16, 8, 64, 0, 0 },
 };
 
-/* A histogram for one range in so many, and some more. */
+/* The number of histograms of ranges: one for this many ranges, and some
+ * more. */
 #define RANGES_PER_HISTOGRAM 8u
 #define RANGE_HISTOGRAMS_LEAST 8u
 
@@ -50,8 +52,8 @@ static struct {
 	bool started;
 	bool fork_handled;
 	void (*forget_above)(void);
-	bool reported;     /* that something cannot be published */
-	bool control_made; /* or not to be had */
+	bool reported;     /* a communicator that cannot be published */
+	bool control_made; /* the control object was made, or failed */
 	struct ncs_environment config;
 	char config_problem[256];
 	struct ncs_process self;
@@ -72,8 +74,8 @@ static void log_line(const struct ncs_init *init, enum nccl_log_level level,
 
 /* --- fork and exit -------------------------------------------------------- */
 
-/* The child must never write to its parent's segments: it forgets them all.
- * Only the forking thread exists here. */
+/* The child must never write to its parent's segments, so it unmaps them all.
+ * Only the forking thread exists in the child. */
 static void after_fork_in_child(void)
 {
 	for (unsigned i = 0; i < NCS_COMM_MAX; i++) {
@@ -103,8 +105,8 @@ void ncs_process_on_fork(void (*forget)(void))
 	pthread_mutex_unlock(&lock);
 }
 
-/* An orderly exit leaves nothing behind; a process that is killed leaves its
- * segments as they were. */
+/* Removes the names of all segments at an orderly exit. A process that is
+ * killed leaves its segments as they were. */
 __attribute__((destructor)) static void at_exit(void)
 {
 	if (!process.started || ncs_process_state.pid != (uint32_t)getpid())
@@ -129,8 +131,8 @@ static void start_process(void)
 	ncs_sampling_set_level(process.config.sample_level);
 	ncs_range_set_limit(process.config.ranges);
 	ncs_mask_reset(&process.config, &process.clock);
-	/* So that a context or handle of another process is not one of ours by
-	 * accident. */
+	/* Contexts start at a number that no other process is likely to use, so
+	 * that another process's context or handle is not mistaken for ours. */
 	process.next_cookie = (process.clock.base_monotonic_ns ^
 			       (uint64_t)process.self.pid << 20) &
 			      UINT64_C(0xffffffffff);
@@ -144,7 +146,8 @@ static void start_process(void)
 /* --- making a communicator -------------------------------------------------
  * */
 
-/* A profile's size, and the ranges', which the environment says. */
+/* Returns the size of a profile with the number of ranges that the environment
+ * asks for. */
 static struct ncs_segment_size size_of(uint32_t profile)
 {
 	struct ncs_segment_size size = profiles[profile];
@@ -165,8 +168,9 @@ static uint64_t segment_bytes(uint32_t profile)
 	return layout.segment_bytes;
 }
 
-/* The roomiest profile that takes at most an eighth of what is left of the
- * budget; the tightest as long as it fits at all. PROFILE_COUNT: none does. */
+/* Chooses the largest profile that takes at most an eighth of the rest of the
+ * budget, else the smallest one if it fits at all. Returns PROFILE_COUNT if
+ * none fits. */
 static uint32_t choose_profile(void)
 {
 	uint64_t left = process.config.shm_bytes > process.used_bytes ?
@@ -191,7 +195,7 @@ static struct ncs_comm *unused_comm(void)
 	return NULL;
 }
 
-/* The communicator that was finalized longest ago. */
+/* Returns the communicator that was finalized first; NULL if there is none. */
 static struct ncs_comm *oldest_finished_comm(void)
 {
 	struct ncs_comm *oldest = NULL;
@@ -206,7 +210,8 @@ static struct ncs_comm *oldest_finished_comm(void)
 	return oldest;
 }
 
-/* Creates the segment of an entry, over its former one if it had one. */
+/* Creates the segment of an entry, mapped in place of its former one if it had
+ * one. */
 static int create_segment(struct ncs_comm *comm, uint32_t profile)
 {
 	void *place = comm->header;
@@ -230,7 +235,8 @@ static int create_segment(struct ncs_comm *comm, uint32_t profile)
 	return 0;
 }
 
-/* An entry with a mapped segment and empty tables; NULL with an error. */
+/* Returns an entry with a mapped segment and empty tables; NULL and *error if
+ * there is none. */
 static struct ncs_comm *make_comm(int *error)
 {
 	uint32_t profile = choose_profile();
@@ -247,7 +253,7 @@ static struct ncs_comm *make_comm(int *error)
 	}
 	used_before = comm->header != NULL;
 	if (!used_before) {
-		comm->profile = profile; /* a fork meanwhile unmaps by it */
+		comm->profile = profile; /* used by a fork meanwhile */
 		*error = ncs_comm_map(comm, &profiles[profile]);
 		if (*error)
 			return NULL;
@@ -298,7 +304,7 @@ static void identify(struct ncs_identity *identity, const struct ncs_init *init)
 	identity->known = known;
 }
 
-/* Lets NCCL's callbacks in. */
+/* Fills in the communicator's facts and makes it live for callbacks. */
 static void admit_callbacks(struct ncs_comm *comm, const struct ncs_init *init)
 {
 	struct ncs_header *header = comm->header;
@@ -314,16 +320,16 @@ static void admit_callbacks(struct ncs_comm *comm, const struct ncs_init *init)
 	identify(&header->identity, init);
 	ncs_sampling_init(comm, header->identity.comm_id, header->identity.rank,
 			  process.config.sample_slow_ns);
-	/* ORDER: pairs with ncs_comm_of_handle() (plugin/state/registry.h):
-	 * whoever guesses it finds lanes to be counted in. */
+	/* ORDER: pairs with ncs_comm_of_handle() (plugin/state/registry.h): a
+	 * callback that guesses the context finds lanes to count in. */
 	ncs_store_release(&comm->context,
 			  ++process.next_cookie << 8 | comm->index << 1 | 1);
-	/* ORDER: pairs with ncs_comm_is_live() (plugin/state/registry.h): who
-	 * finds it live finds all of it. */
+	/* ORDER: pairs with ncs_comm_is_live() (plugin/state/registry.h): a
+	 * callback that finds it live finds it complete. */
 	ncs_store_release(&comm->live, (uint64_t)(uintptr_t)comm->steps);
 }
 
-/* Where it cannot be had, all else is as without it. */
+/* Starts CUPTI, or logs why it cannot be used; nothing else changes then. */
 static void join_cupti(struct ncs_comm *comm, const struct ncs_init *init)
 {
 	char why[512], text[640];
@@ -336,7 +342,8 @@ static void join_cupti(struct ncs_comm *comm, const struct ncs_init *init)
 	log_line(init, NCCL_LOG_WARN, text);
 }
 
-/* Once a process, before its first communicator is there. */
+/* Creates the control object, once a process, before the first communicator is
+ * live. */
 static void open_control(const struct ncs_init *init)
 {
 	const struct ncs_control_start start = {
@@ -446,7 +453,7 @@ void ncs_process_finalize_comm(void *context)
 {
 	struct ncs_comm *comm;
 
-	/* Not under the lock: it waits for threads that are not ours. */
+	/* Not under the lock: CUPTI waits for threads that are not ours. */
 	comm = ncs_comm_of_context(context);
 	if (comm && is_last(comm))
 		ncs_cupti_flush();

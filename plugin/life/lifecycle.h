@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: MIT */
-/* The process-wide state: configuration, clock, and the communicators.
+/* The life cycle: init and finalize of communicators, fork and exit of the
+ * process.
  *
- * init, finalize, fork and exit are handled here and may lock, allocate and
- * call the kernel; the inline lookups are what callbacks use.
+ * Never called by event callbacks: everything here may lock, allocate and call
+ * the kernel. Callbacks find communicators in state/registry.h.
  */
 #ifndef NCS_PLUGIN_LIFE_LIFECYCLE_H
 #define NCS_PLUGIN_LIFE_LIFECYCLE_H
@@ -13,8 +14,8 @@
 #include "plugin/nccl/environment.h"
 #include "plugin/nccl/nccl_abi.h"
 
-/* What NCCL tells at init; what an API version does not tell is -1, 0 or
- * NULL. */
+/* NCCL's arguments of init. Those that an API version does not pass are -1, 0
+ * or NULL. */
 struct ncs_init {
 	unsigned api_version;
 	uint64_t comm_id;
@@ -23,28 +24,30 @@ struct ncs_init {
 	int nnodes;
 	int nranks;
 	int rank;
-	uint32_t *mask;           /* what NCCL is asked for, of all of them */
-	nccl_debug_logger logger; /* NULL: none */
-	const void *caller;       /* an address in NCCL */
+	uint32_t *mask; /* the activation mask, which all communicators share */
+	nccl_debug_logger logger; /* NULL if there is none */
+	const void *caller;       /* an address in NCCL's code */
 };
 
-/* Makes a communicator, and its context for NCCL. Never fails: where nothing
- * can be published, the context is one that every callback ignores, and one
- * line says why. */
+/* Makes a communicator and its context for NCCL. Never fails: if the
+ * communicator cannot be published, callbacks ignore the context, and one line
+ * of the log says why. */
 void ncs_process_init_comm(const struct ncs_init *init, void **context);
 
-/* Asks NCCL for the events of a communicator that was made, and lets readers
- * in: when it is known what a chained plugin asks for, and before NCCL's init
- * returns. */
+/* Asks NCCL for a communicator's events, and publishes the communicator. To be
+ * called before NCCL's init returns, and after a chained plugin has said which
+ * events it asks for. */
 void ncs_process_publish_comm(const struct ncs_init *init, void *context);
+/* Ends a communicator. Does nothing if the context, which may be any value, is
+ * not ours. */
 void ncs_process_finalize_comm(void *context);
 
-/* Calls this function in a forked child after the floors up to this one have
- * forgotten their parent's communicators: for the floors above, which this one
- * does not know. There is one such function. */
+/* Sets the function to call in a forked child after the lower floors have
+ * forgotten the parent's communicators. It serves the floor above, which this
+ * one must not know; there is only one such function. */
 void ncs_process_on_fork(void (*forget)(void));
 
-/* What the environment said; from the first init on. */
+/* Returns the settings from the environment; valid from the first init on. */
 const struct ncs_environment *ncs_process_environment(void);
 
 #endif

@@ -1,14 +1,15 @@
 /* SPDX-License-Identifier: MIT */
-/* The plugin as NVTX's injection library: NVTX_INJECTION64_PATH names it too,
- * and the ranges of the program, of PyTorch and of NCCL itself come here.
+/* The plugin as NVTX's injection library: if NVTX_INJECTION64_PATH names the
+ * plugin, it receives the ranges of the program, of PyTorch and of NCCL itself.
  *
- * There is one slot for such a library, so another one (NCCLSTAT_NVTX_CHAIN) is
- * loaded here: it puts its functions into NVTX's words first, and where it has
- * put one, ours calls it, and passes on what it returns. Handles of domains and
- * strings are its own then, since it also gets calls of which we know nothing.
+ * NVTX takes one such library, so the plugin loads another one itself if asked
+ * to (NCCLSTAT_NVTX_CHAIN). The other one stores its functions in NVTX's words
+ * first; the plugin's functions call them and return their results. Handles of
+ * domains and strings are then the other tool's, because it also gets calls
+ * that the plugin does not see.
  *
- * But for InitializeInjectionNvtx2() all of this runs in the program's calls,
- * at any rate: no lock, no allocation, no system call. */
+ * All functions but InitializeInjectionNvtx2() run in the program's calls, at
+ * any rate: no lock, no allocation, no system call. */
 #include "plugin/life/nvtx.h"
 
 #include <dlfcn.h>
@@ -26,10 +27,10 @@
 /* --- handles ---------------------------------------------------------------
  * */
 
-/* By handle, whoever gave it out: for strings their text, for domains whether
- * they are NCCL's. Never cleared. */
+/* A registered string, under its handle, which the plugin or the other tool has
+ * made. Strings and domains are never removed. */
 struct named {
-	uint64_t handle; /* 0: free; CLAIMED: being filled in */
+	uint64_t handle; /* 0 if free; CLAIMED while being filled in */
 	struct ncs_range_name name;
 };
 
@@ -41,7 +42,7 @@ struct named {
 static struct named strings[STRING_MAX];
 static uint64_t string_count;
 static uint64_t nccl_domains[DOMAIN_MAX];
-static char domains[DOMAIN_MAX]; /* their addresses are handles */
+static char domains[DOMAIN_MAX]; /* their addresses are the handles */
 static uint64_t domain_count;
 
 static struct named unknown_string = {
@@ -55,11 +56,11 @@ static void fill(struct named *entry, uint64_t handle,
 	for (unsigned i = 0; i < NCS_RANGE_NAME_WORDS; i++)
 		ncs_store_relaxed(&entry->name.words[i], name->words[i]);
 	/* ORDER: pairs with find_string() (plugin/life/nvtx.c): the text is
-	 * there before its handle. */
+	 * visible before its handle. */
 	ncs_store_release(&entry->handle, handle);
 }
 
-/* The entry is its own handle. */
+/* Adds a string; its handle is the address of its entry. */
 static uint64_t add_string(const struct ncs_range_name *name)
 {
 	uint64_t index = ncs_load_relaxed(&string_count);
@@ -75,7 +76,7 @@ static uint64_t add_string(const struct ncs_range_name *name)
 	return (uint64_t)(uintptr_t)entry;
 }
 
-/* A string under another tool's handle. */
+/* Notes a string under the other tool's handle. */
 static void note_string(uint64_t handle, const struct ncs_range_name *name)
 {
 	uint64_t hash = ncs_hash(handle);
@@ -86,8 +87,8 @@ static void note_string(uint64_t handle, const struct ncs_range_name *name)
 
 		if (found == handle)
 			return;
-		/* ORDER: pairs with note_string() (plugin/life/nvtx.c): one
-		 * thread fills it. */
+		/* ORDER: pairs with note_string() (plugin/life/nvtx.c): only
+		 * one thread fills the entry. */
 		if (found == 0 &&
 		    ncs_cas_acquire_release(&entry->handle, 0, CLAIMED)) {
 			fill(entry, handle, name);
@@ -118,8 +119,8 @@ static const struct ncs_range_name *find_string(uint64_t handle)
 	return &unknown_string.name;
 }
 
-/* What tells domains apart is their handle, but for NCCL's, of which each copy
- * of NVTX has one. */
+/* Returns the domain of a handle: the handle itself, except that all domains of
+ * NCCL, of which each copy of NVTX has one, are one domain. */
 static uint64_t domain_of(const struct nvtx_domain *handle)
 {
 	uint64_t domain = (uint64_t)(uintptr_t)handle;
@@ -142,14 +143,14 @@ static void note_domain(uint64_t handle, const struct ncs_range_name *name)
 	for (unsigned i = 0; i < DOMAIN_MAX; i++) {
 		if (ncs_load_relaxed(&nccl_domains[i]) == handle)
 			return;
-		/* ORDER: pairs with note_domain() (plugin/life/nvtx.c): none is
-		 * written over. */
+		/* ORDER: pairs with note_domain() (plugin/life/nvtx.c): no
+		 * entry is overwritten. */
 		if (ncs_cas_acquire_release(&nccl_domains[i], 0, handle))
 			return;
 	}
 }
 
-/* What has no message has an empty name. */
+/* Sets the name from the message; an empty one if there is no message. */
 static void name_of(struct ncs_range_name *name,
 		    const struct nvtx_attributes *attributes)
 {
@@ -180,8 +181,8 @@ static void name_of(struct ncs_range_name *name,
 #define ATTRIBUTES const struct nvtx_attributes *
 #define DOMAIN const struct nvtx_domain *
 
-/* The other tool's functions; NULL: it has none there. Set before ours are in
- * NVTX's words. */
+/* The other tool's functions; NULL where it has none. Set before NVTX's words
+ * point to ours. */
 static struct {
 	nvtx_function core[NVTX_RANGE_POP + 1];
 	nvtx_function core2[NVTX_DOMAIN_CREATE_W + 1];
@@ -196,8 +197,9 @@ static uint64_t follow_start(const struct ncs_range_name *name, uint64_t id)
 	return id;
 }
 
-/* A function with a message as text, wide text, or attributes: the other tool's
- * first, then ours, `name` being the message. */
+/* Defines a function that takes a message as text, wide text or attributes. In
+ * its body `other` is the other tool's function or NULL, and `name` the
+ * message. */
 #define WITH_MESSAGE(function, result, number, parameter, set, ...) \
 	static result function(parameter message) \
 	{ \
@@ -276,7 +278,8 @@ static int domain_pop(DOMAIN domain)
 	return other ? other(domain) : level;
 }
 
-/* NCCL's own are calls that are over when it returns, on one thread. */
+/* NCCL's ranges are ignored: they end on the same thread before its call
+ * returns. */
 static uint64_t domain_start(DOMAIN domain, ATTRIBUTES attributes)
 {
 	uint64_t (*other)(DOMAIN, ATTRIBUTES) =
@@ -353,7 +356,7 @@ static const struct nvtx_string *register_string_w(DOMAIN domain,
 		&name);
 }
 
-/* Those that find no place of their own are one. */
+/* Domains that find no place of their own share the last one. */
 static const struct nvtx_domain *
 create_domain(const struct nvtx_domain *theirs, bool is_ours,
 	      const struct ncs_range_name *name)
@@ -424,8 +427,8 @@ static const nvtx_function core2[] = {
 
 #define COUNT(array) (sizeof(array) / sizeof((array)[0]))
 
-/* A module of a copy of NVTX: its words, and what was in them before the other
- * tool came. */
+/* A module of a copy of NVTX: its words, and their values before the other tool
+ * was initialized. */
 struct module {
 	const nvtx_function *ours;
 	nvtx_function *next;
@@ -436,10 +439,11 @@ struct module {
 };
 
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
-static bool attached; /* to a copy of NVTX before */
+static bool attached; /* true once attached to a copy of NVTX */
 
-static bool look_at(struct module *module, const struct nvtx_callbacks *table,
-		    enum nvtx_module number)
+static bool read_words(struct module *module,
+		       const struct nvtx_callbacks *table,
+		       enum nvtx_module number)
 {
 	if (!table->get_words(number, &module->words, &module->count) ||
 	    !module->words)
@@ -452,8 +456,9 @@ static bool look_at(struct module *module, const struct nvtx_callbacks *table,
 	return true;
 }
 
-/* Another copy of NVTX may find the other tool in other places: such a word
- * stays the other tool's alone. */
+/* Stores our functions in a module's words. In another copy of NVTX the other
+ * tool may have stored functions that `next` does not have: we leave such words
+ * to it. */
 static void take_words(const struct module *module)
 {
 	for (unsigned i = 1; i < module->count; i++) {
@@ -470,7 +475,8 @@ static void take_words(const struct module *module)
 	}
 }
 
-/* ISO C has no conversion from what dlsym() returns to a function. */
+/* Loads the other tool. Copies the pointer by memcpy(): ISO C has no conversion
+ * from an object pointer, which dlsym() returns, to a function pointer. */
 static nvtx_initialize_injection other_tool(const char *path)
 {
 	nvtx_initialize_injection initialize = NULL;
@@ -498,12 +504,12 @@ EXPORT int InitializeInjectionNvtx2(nvtx_get_export_table get_table)
 	if (!table || table->bytes < sizeof(*table))
 		return 0;
 	pthread_mutex_lock(&lock);
-	/* What makes no sense is told to NCCL's log, when there is one. */
+	/* Invalid values are logged at NCCL's init, which has a logger. */
 	ncs_environment_read(&config, problem, sizeof(problem));
 	if (config.nvtx_chain[0])
 		other = other_tool(config.nvtx_chain);
-	if (look_at(&modules[0], table, NVTX_MODULE_CORE) &&
-	    look_at(&modules[1], table, NVTX_MODULE_CORE2)) {
+	if (read_words(&modules[0], table, NVTX_MODULE_CORE) &&
+	    read_words(&modules[1], table, NVTX_MODULE_CORE2)) {
 		taken = other && other(get_table);
 		if (!config.disabled && config.ranges != 0) {
 			take_words(&modules[0]);

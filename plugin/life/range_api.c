@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
-/* The program's own interface to ranges, behind the stubs of ncclstat/range.h.
- * Any thread, any time: no lock, no allocation, no system call. Not included
- * here: its stubs have the same names. */
+/* The functions behind the stubs of ncclstat/range.h, which let a program name
+ * its own ranges. Any thread, any time: no lock, no allocation, no system call.
+ * That header is not included here, because its stubs have the same names. */
 #include "plugin/state/range_stack.h"
 #include "plugin/events/range_stats.h"
 

@@ -27,7 +27,7 @@ struct ncs_environment {
 	char directory[256];
 	enum ncs_kernel_timing kernel_timing;
 	uint32_t kernel_period;
-	bool no_graphs; /* the user promises not to capture CUDA graphs */
+	bool no_graphs;     /* the user promises not to capture CUDA graphs */
 	bool no_allgatherv; /* NCCL must not join Broadcasts to AllGatherV */
 	/* One operation in 2^sample_level keeps its children's records, and so
 	 * does each one that takes longer than sample_slow_ns. */

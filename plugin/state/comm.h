@@ -63,7 +63,7 @@ struct ncs_span_slot {
 	struct ncs_sampled sampled;
 	/* the operation it is a child of; 0 if none */
 	uint64_t operation_handle;
-	uint64_t gpu_start_ns;     /* by the GPU's clock; 0 if unknown */
+	uint64_t gpu_start_ns; /* by the GPU's clock; 0 if unknown */
 	uint64_t gpu_stop_ns;
 	/* approximate ticks of the kernel's launch; 0 if unknown */
 	uint64_t since;

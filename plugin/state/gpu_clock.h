@@ -67,7 +67,7 @@ struct ncs_gpu_kernel {
 	uint64_t stop;
 	/* on the host, certainly before its start; 0 if unknown */
 	uint64_t launched;
-	uint64_t since;      /* on the host, about its launch; 0 if unknown */
+	uint64_t since; /* on the host, about its launch; 0 if unknown */
 	/* on the host, when NCCL saw its start and its stop */
 	uint64_t seen_start;
 	uint64_t seen_stop;
