@@ -1,10 +1,12 @@
 /* SPDX-License-Identifier: MIT */
-/* What NCCL sees: one table of functions for each version of its profiler API.
+/* The plugin's interface to NCCL: one table of functions for each version of
+ * the profiler API.
  *
- * Thin on purpose. All versions are exported, since NCCL takes the latest that
- * it knows; which one it took tells its release. Every function returns
- * success: NCCL looks at init's result only, and an error there costs the whole
- * process its profiling, or worse. */
+ * Thin on purpose: no logic but the choice of the module to call. All versions
+ * are exported, because NCCL takes the latest one that it knows, and its choice
+ * identifies its release. Every function returns success: NCCL looks at the
+ * result of init only, where an error would end profiling for the whole
+ * process, or worse. */
 #include "plugin/events/callbacks.h"
 #include "plugin/chain/chain.h"
 #include "plugin/nccl/nccl_abi.h"
@@ -13,7 +15,8 @@
 
 #define EXPORT __attribute__((visibility("default")))
 
-/* NCCL may find the handle's old value otherwise, and stop it again. */
+/* Stores a handle, also if it is 0: NCCL would otherwise find the old value and
+ * stop that event again. */
 static void give_handle(void **handle, uint64_t value)
 {
 	if (handle)
@@ -53,10 +56,11 @@ static enum nccl_result finalize(void *context)
 	return NCCL_SUCCESS;
 }
 
-/* startEvent and recordEventState of a version: the descriptor's head is the
- * same in all, its type one byte or eight. What is not a step's is apart, so
- * that the run of a step's callback stays short; where another plugin is
- * chained NCCL never holds a step's own handle, and all is that. */
+/* startEvent and recordEventState of a version. The head of the descriptor is
+ * the same in all versions, except that its type has one byte or eight.
+ * Everything but steps is in a function of its own, so that the callback of a
+ * step stays short. With a chained plugin NCCL never holds a step's own handle,
+ * and all callbacks take the other branch. */
 #define EVENT_FUNCTIONS(version) \
 	__attribute__((noinline)) static enum nccl_result \
 		start_other_v##version( \
@@ -113,8 +117,8 @@ EVENT_FUNCTIONS(5)
 EVENT_FUNCTIONS(6)
 EVENT_FUNCTIONS(7)
 
-/* Versions 1 to 3 tell nothing of the communicator here. */
-#define INIT_SILENT(version) \
+/* Versions 1 to 3 pass no facts about the communicator to init. */
+#define INIT_WITHOUT_COMM(version) \
 	static enum nccl_result init_v##version(void **context, int *mask) \
 	{ \
 		struct ncs_init facts = { \
@@ -129,16 +133,18 @@ EVENT_FUNCTIONS(7)
 		return init(&facts, context); \
 	}
 
-INIT_SILENT(1)
-INIT_SILENT(2)
-INIT_SILENT(3)
+INIT_WITHOUT_COMM(1)
+INIT_WITHOUT_COMM(2)
+INIT_WITHOUT_COMM(3)
 
-static enum nccl_result init_v4(void **context, int *mask, const char *name,
-				uint64_t comm_id, int nnodes, int nranks,
-				int rank, nccl_debug_logger logger)
+static enum nccl_result init_with_comm(unsigned api_version, void **context,
+				       uint64_t comm_id, int *mask,
+				       const char *name, int nnodes, int nranks,
+				       int rank, nccl_debug_logger logger,
+				       const void *caller)
 {
 	struct ncs_init facts = {
-		.api_version = 4,
+		.api_version = api_version,
 		.comm_id = comm_id,
 		.has_comm_id = true,
 		.comm_name = name,
@@ -147,36 +153,33 @@ static enum nccl_result init_v4(void **context, int *mask, const char *name,
 		.rank = rank,
 		.mask = (uint32_t *)mask,
 		.logger = logger,
-		.caller = __builtin_return_address(0),
+		.caller = caller,
 	};
 
 	return init(&facts, context);
 }
 
-#define INIT_TELLING(version) \
+static enum nccl_result init_v4(void **context, int *mask, const char *name,
+				uint64_t comm_id, int nnodes, int nranks,
+				int rank, nccl_debug_logger logger)
+{
+	return init_with_comm(4, context, comm_id, mask, name, nnodes, nranks,
+			      rank, logger, __builtin_return_address(0));
+}
+
+#define INIT_WITH_COMM(version) \
 	static enum nccl_result init_v##version( \
 		void **context, uint64_t comm_id, int *mask, const char *name, \
 		int nnodes, int nranks, int rank, nccl_debug_logger logger) \
 	{ \
-		struct ncs_init facts = { \
-			.api_version = version, \
-			.comm_id = comm_id, \
-			.has_comm_id = true, \
-			.comm_name = name, \
-			.nnodes = nnodes, \
-			.nranks = nranks, \
-			.rank = rank, \
-			.mask = (uint32_t *)mask, \
-			.logger = logger, \
-			.caller = __builtin_return_address(0), \
-		}; \
-\
-		return init(&facts, context); \
+		return init_with_comm(version, context, comm_id, mask, name, \
+				      nnodes, nranks, rank, logger, \
+				      __builtin_return_address(0)); \
 	}
 
-INIT_TELLING(5)
-INIT_TELLING(6)
-INIT_TELLING(7)
+INIT_WITH_COMM(5)
+INIT_WITH_COMM(6)
+INIT_WITH_COMM(7)
 
 #define TABLE(version) \
 	extern const struct nccl_profiler_v##version ncclProfiler_v##version; \

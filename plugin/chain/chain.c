@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Both plugins' calls; see chain.h. But for init and finalize this runs in
+/* Calling both plugins; see chain.h. All but init and finalize runs in
  * callbacks: no lock, no allocation, no system call of ours. */
 #include "plugin/chain/chain.h"
 
@@ -22,13 +22,13 @@
 
 #define BIT(event) (1u << NCS_EVENT_##event)
 
-/* A pair's facts: the events that the other plugin asked for when it was made;
- * what comes under a parent goes by the parent's, as in NCCL, where a task
- * keeps the mask of its call. */
+/* Facts of a pair: the events that the other plugin asked for when the pair was
+ * made. They decide about children, too, as in NCCL, where a task keeps the
+ * mask of its call. */
 #define EVENTS_MASK UINT64_C(0xffffffff)
-/* The other plugin gets no states of it. */
+/* The other plugin gets no states of this event. */
 #define QUIET (UINT64_C(1) << 32)
-/* Of a communicator that the other plugin has made its own of. */
+/* The other plugin follows the communicator. */
 #define HAS_THEIRS (UINT64_C(1) << 33)
 
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
@@ -36,12 +36,14 @@ static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
 static struct {
 	bool tried;
 	unsigned api_version; /* NCCL's */
-	/* What the other plugin has for NCCL's mask. It may write there at any
-	 * time, also after it was finalized. */
+	/* The mask for the other plugin, in place of NCCL's. The plugin may
+	 * write to it at any time, even after its finalize. */
 	uint32_t own_mask;
+	/* `own_mask`, or NCCL's mask if ours asks for nothing */
 	uint32_t *mask;
-	uint32_t followed;  /* what NCCL was asked for on its behalf */
-	uint64_t following; /* 1 while a thread asks */
+	/* the events that NCCL was asked for on its behalf */
+	uint32_t followed;
+	uint64_t following; /* 1 while a thread passes on the mask */
 } chain;
 
 __attribute__((format(printf, 3, 4))) static void
@@ -60,19 +62,19 @@ log_line(const struct ncs_init *init, enum nccl_log_level level,
 		     text);
 }
 
-/* --- what the other plugin asks for --------------------------------------- */
+/* --- the other plugin's mask --------------------------------------- */
 
-/* By event type: the bits of a mask that make NCCL start it. A type that nobody
- * asked for is started where a child of it was. */
+/* The bits of a mask that make NCCL start an event, by event type: its own bit,
+ * and those of its children, which need a parent. */
 #define NETS BIT(NET_PLUGIN)
 #define STEPS (BIT(PROXY_STEP) | NETS)
-#define PARTS (BIT(PROXY_OP) | STEPS | BIT(KERNEL_CH))
+#define CHILDREN (BIT(PROXY_OP) | STEPS | BIT(KERNEL_CH))
 #define COPIES (BIT(CE_COLL) | BIT(CE_SYNC) | BIT(CE_BATCH))
 
 static const uint32_t starters[NCS_EVENT_COUNT] = {
-	[NCS_EVENT_GROUP] = BIT(GROUP) | BIT(COLL) | BIT(P2P) | PARTS,
-	[NCS_EVENT_COLL] = BIT(COLL) | PARTS,
-	[NCS_EVENT_P2P] = BIT(P2P) | PARTS,
+	[NCS_EVENT_GROUP] = BIT(GROUP) | BIT(COLL) | BIT(P2P) | CHILDREN,
+	[NCS_EVENT_COLL] = BIT(COLL) | CHILDREN,
+	[NCS_EVENT_P2P] = BIT(P2P) | CHILDREN,
 	[NCS_EVENT_PROXY_OP] = BIT(PROXY_OP) | STEPS,
 	[NCS_EVENT_PROXY_STEP] = STEPS,
 	[NCS_EVENT_PROXY_CTRL] = BIT(PROXY_CTRL),
@@ -80,9 +82,9 @@ static const uint32_t starters[NCS_EVENT_COUNT] = {
 	[NCS_EVENT_NET_PLUGIN] = NETS,
 	[NCS_EVENT_GROUP_API] = BIT(GROUP_API) | BIT(COLL_API) | BIT(P2P_API) |
 				BIT(KERNEL_LAUNCH) | BIT(GROUP) | BIT(COLL) |
-				BIT(P2P) | PARTS | COPIES,
-	[NCS_EVENT_COLL_API] = BIT(COLL_API) | BIT(COLL) | PARTS | COPIES,
-	[NCS_EVENT_P2P_API] = BIT(P2P_API) | BIT(P2P) | PARTS,
+				BIT(P2P) | CHILDREN | COPIES,
+	[NCS_EVENT_COLL_API] = BIT(COLL_API) | BIT(COLL) | CHILDREN | COPIES,
+	[NCS_EVENT_P2P_API] = BIT(P2P_API) | BIT(P2P) | CHILDREN,
 	[NCS_EVENT_KERNEL_LAUNCH] = BIT(KERNEL_LAUNCH),
 	[NCS_EVENT_CE_COLL] = COPIES,
 	[NCS_EVENT_CE_SYNC] = BIT(CE_SYNC),
@@ -90,7 +92,8 @@ static const uint32_t starters[NCS_EVENT_COUNT] = {
 	[NCS_EVENT_KERNEL_PHASE] = BIT(KERNEL_PHASE),
 };
 
-/* For these NCCL looks at the mask itself, not at what a task keeps of it. */
+/* For these types NCCL reads the mask itself, not the copy that a task
+ * keeps. */
 #define LOOKED_UP \
 	(BIT(GROUP_API) | BIT(COLL_API) | BIT(P2P_API) | BIT(PROXY_CTRL) | \
 	 COPIES)
@@ -100,20 +103,20 @@ static uint32_t wanted_events(void)
 	uint32_t events = ncs_load_relaxed32(chain.mask) &
 			  ncs_next_known_events();
 
-	/* NCCL adds these itself. */
+	/* NCCL adds this one itself. */
 	if (events & BIT(KERNEL_PHASE))
 		events |= BIT(KERNEL_CH);
 	return events;
 }
 
-/* Has NCCL asked for what the other plugin wants now. False if another thread
- * is at it, which may not have seen the latest. */
+/* Asks NCCL for the events that the other plugin asks for now. Returns false if
+ * another thread is doing so, which may not have seen the last change. */
 static bool follow_mask(void)
 {
 	uint32_t events;
 
-	/* ORDER: pairs with follow_mask() (plugin/chain/chain.c): one at a
-	 * time, so that an older mask does not come after a newer one. */
+	/* ORDER: pairs with follow_mask() (plugin/chain/chain.c): one thread at
+	 * a time, so that an older mask does not replace a newer one. */
 	if (!ncs_cas_acquire_release(&chain.following, 0, 1))
 		return false;
 	events = wanted_events();
@@ -157,7 +160,7 @@ static void load(const struct ncs_init *init)
 		return;
 	}
 	chain.api_version = init->api_version;
-	/* Where ours asks for nothing the mask is all the other's. */
+	/* If ours asks for nothing, the other one writes NCCL's mask itself. */
 	chain.mask = config->disabled && init->mask ? init->mask :
 						      &chain.own_mask;
 	ncs_process_state.chained = true;
@@ -167,12 +170,12 @@ static void load(const struct ncs_init *init)
 		 ncs_next_name(), ncs_next_version(), config->chain);
 }
 
-/* What the other plugin asks for when it has made its own of a communicator. */
+/* Applies the mask that the other plugin has stored in its init. */
 static void apply_wishes(const struct ncs_init *init, uint32_t before)
 {
 	uint32_t asked = ncs_load_relaxed32(chain.mask);
 
-	/* As NCCL does with a table of an older version. */
+	/* NCCL does the same with a table of an older version. */
 	if (chain.mask != &chain.own_mask && asked & ~ncs_next_known_events())
 		ncs_store_relaxed32(chain.mask,
 				    asked & ncs_next_known_events());
@@ -180,11 +183,10 @@ static void apply_wishes(const struct ncs_init *init, uint32_t before)
 		sched_yield();
 	if (asked & ~before & BIT(KERNEL_CH) &&
 	    !ncs_release_allows_kernel(init->api_version))
-		log_line(
-			init, NCCL_LOG_WARN,
-			"%s asks for kernel channels, which can end a job before"
-			" NCCL 2.28.3",
-			ncs_next_name());
+		log_line(init, NCCL_LOG_WARN,
+			 "%s asks for kernel channels, which can end a job"
+			 " before NCCL 2.28.3",
+			 ncs_next_name());
 }
 
 static bool init_theirs(const struct ncs_init *init, void **context)
@@ -203,15 +205,14 @@ static bool init_theirs(const struct ncs_init *init, void **context)
 		apply_wishes(init, before);
 		return true;
 	}
-	log_line(
-		init, NCCL_LOG_WARN,
-		"%s cannot follow this communicator (error %d); it gets no calls"
-		" for it",
-		ncs_next_name(), (int)result);
+	log_line(init, NCCL_LOG_WARN,
+		 "%s cannot follow this communicator (error %d); it gets no"
+		 " calls for it",
+		 ncs_next_name(), (int)result);
 	return false;
 }
 
-/* In a forked child: it has no communicators. */
+/* Called in a forked child, which has no communicators. */
 static void forget(void)
 {
 	ncs_pairs_forget(cookie());
@@ -269,7 +270,7 @@ void ncs_chain_finalize_comm(void *context)
 	ncs_process_finalize_comm((void *)(uintptr_t)pair.ours);
 	if (!ncs_pairs_close((uintptr_t)context) || !(pair.facts & HAS_THEIRS))
 		return;
-	/* NCCL from 2.28 on does not finalize what it has no context of. */
+	/* NCCL from 2.28 on does not call finalize without a context. */
 	if (pair.theirs || chain.api_version < 5)
 		ncs_next_finalize((void *)(uintptr_t)pair.theirs);
 }
@@ -285,9 +286,8 @@ static void count_lost_pair(uint64_t handle)
 		ncs_lane_lose(ncs_lane_enter(comm, ncs_now()), NCS_LOSS_CHAIN);
 }
 
-/* What the two plugins know an event by. False where there is no such pair:
- * ours then gets the value as it is, and takes it for what it is, a stale
- * one. */
+/* Finds the pair of a handle. Returns false if there is none: ours then gets
+ * the value as it is, and counts it as stale. */
 static bool get_pair(const void *handle, struct ncs_pair *pair)
 {
 	uint64_t value = (uintptr_t)handle;
@@ -305,12 +305,12 @@ static bool get_pair(const void *handle, struct ncs_pair *pair)
 
 struct chained_start {
 	unsigned api_version;
-	unsigned event; /* NCS_EVENT_COUNT: none that we know */
+	unsigned event; /* NCS_EVENT_COUNT if unknown */
 	const union nccl_event_descr *descr;
 	struct ncs_pair context;
 	struct ncs_pair parent;
-	struct ncs_pair group; /* Coll, P2p from version 5 on */
-	bool is_local;         /* of this process, as far as we can tell */
+	struct ncs_pair group; /* Coll and P2p, from version 5 on */
+	bool is_local;         /* of this process, as far as is known */
 };
 
 static bool has_group(const struct chained_start *start)
@@ -319,8 +319,9 @@ static bool has_group(const struct chained_start *start)
 					   start->event == NCS_EVENT_P2P);
 }
 
-/* Parents of another process's events (PXN) are handles of that process, and so
- * is their context. */
+/* Looks up the pairs of an event's context and parents. The context and parent
+ * of another process's event (PXN) are handles of that process, and are left as
+ * they are. */
 static void look_up(struct chained_start *start, const void *context)
 {
 	const struct nccl_event_descr_v5 *head = &start->descr->v5;
@@ -345,22 +346,23 @@ static void look_up(struct chained_start *start, const void *context)
 	}
 }
 
-/* What the other plugin had asked for when NCCL looked. */
+/* Returns the events that the other plugin asked for when NCCL read its
+ * mask. */
 static uint32_t events_then(const struct chained_start *start)
 {
 	uint32_t events = wanted_events();
 
 	if (events != ncs_load_relaxed32(&chain.followed))
 		follow_mask();
-	/* A group's first call may be another communicator's. */
+	/* The first call of a group may be on another communicator. */
 	if (start->parent.facts & HAS_THEIRS &&
 	    !(1u << start->event & LOOKED_UP))
 		events = (uint32_t)(start->parent.facts & EVENTS_MASK);
 	return events;
 }
 
-/* Some events NCCL does not start where a plugin gave nothing for the
- * parent. */
+/* Returns true for events that NCCL does not start if the plugin returned no
+ * handle for the parent. */
 static bool needs_their_parent(const struct chained_start *start)
 {
 	switch (start->event) {
@@ -376,7 +378,8 @@ static bool needs_their_parent(const struct chained_start *start)
 	}
 }
 
-/* True if NCCL would start this event for the other plugin alone. */
+/* Returns true if NCCL would start this event if the other plugin were
+ * alone. */
 static bool is_for_them(const struct chained_start *start, uint32_t events)
 {
 	return 1u << start->event & ncs_next_known_events() &&
@@ -412,16 +415,17 @@ static uint64_t start_theirs(const struct chained_start *start)
 			descr.v5.p2p.parent_group =
 				(void *)(uintptr_t)start->group.theirs;
 	}
-	/* In its place in all versions, and so is the type, which has one byte
-	 * up to version 4: those behind it are not looked at there. */
+	/* The parent is at the same offset in all versions, and so is the type;
+	 * up to version 4 the type has one byte, and the ones behind it are not
+	 * read. */
 	descr.v5.parent = (void *)(uintptr_t)parent;
 	ncs_next_start_event((void *)(uintptr_t)start->context.theirs, &handle,
 			     &descr);
 	return (uintptr_t)handle;
 }
 
-/* Ours gets all, whoever asked for it, but for a flood that only the other
- * did. */
+/* Starts the event in our plugin, which gets all events, except proxy control
+ * events that only the other plugin asks for: they are too frequent. */
 static uint64_t start_ours(const struct chained_start *start, uint64_t type)
 {
 	const struct nccl_event_descr_v5 *head = &start->descr->v5;
@@ -461,7 +465,7 @@ static enum ncs_pair_class class_of(const struct chained_start *start)
 	switch (start->event) {
 	case NCS_EVENT_PROXY_OP:
 	case NCS_EVENT_KERNEL_CH:
-		return NCS_PAIR_PART;
+		return NCS_PAIR_CHILD;
 	case NCS_EVENT_PROXY_STEP:
 	case NCS_EVENT_KERNEL_PHASE:
 	case NCS_EVENT_NET_PLUGIN:
@@ -496,7 +500,7 @@ uint64_t ncs_chain_start_event(unsigned api_version, void *context,
 	uint64_t value = 0;
 
 	/* NCCL starts a receive step at every poll until it can post it, and up
-	 * to 2.26 does not stop all: what it forgets makes room. */
+	 * to 2.26 does not stop all of them: close the one that it forgets. */
 	if (start.event == NCS_EVENT_PROXY_STEP && former &&
 	    ncs_pairs_is_handle((uintptr_t)*former))
 		ncs_pairs_close((uintptr_t)*former);
@@ -508,7 +512,7 @@ uint64_t ncs_chain_start_event(unsigned api_version, void *context,
 		if (is_for_them(&start, events))
 			pair.theirs = start_theirs(&start);
 		pair.facts = HAS_THEIRS | events;
-		/* NCCL from 2.28 on tells no states of such a step. */
+		/* NCCL from 2.28 on reports no states of such a step. */
 		if (start.event == NCS_EVENT_PROXY_STEP &&
 		    start.parent.theirs == 0)
 			pair.facts |= QUIET;

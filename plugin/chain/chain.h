@@ -1,12 +1,14 @@
 /* SPDX-License-Identifier: MIT */
-/* A second profiler plugin behind ours (NCCLSTAT_CHAIN): NCCL takes only one.
+/* A chained plugin: a second profiler plugin behind ours (NCCLSTAT_CHAIN),
+ * since NCCL loads only one.
  *
- * The other gets the calls that NCCL would make if it were alone, with its own
- * contexts and handles; ours gets them all. NCCL is asked for what either of
- * them wants, and holds pairs (handle_pairs.h).
+ * The other plugin gets the calls that NCCL would make if it were alone, with
+ * its own contexts and handles; ours gets all calls. NCCL is asked for the
+ * events that either plugin asks for, and holds handles of pairs
+ * (handle_pairs.h).
  *
- * Where no plugin is chained, ncs_chain_is_on() is all that a callback pays,
- * and that of a step under way not even that.
+ * Without a chained plugin a callback pays for ncs_chain_is_on() only, and a
+ * callback of a step in progress not even for that.
  */
 #ifndef NCS_PLUGIN_CHAIN_CHAIN_H
 #define NCS_PLUGIN_CHAIN_CHAIN_H
@@ -17,19 +19,22 @@
 #include "plugin/life/lifecycle.h"
 #include "plugin/state/registry.h"
 
+/* Returns true if a plugin is chained. */
 static inline bool ncs_chain_is_on(void)
 {
 	return __builtin_expect(ncs_process_state.chained, 0);
 }
 
-/* After ours has made its own of the communicator: loads the other plugin with
- * the first one, and makes its. *context is ours, and becomes the pair's. What
- * goes wrong is logged, and ours goes on alone. */
+/* Initializes a communicator in the other plugin, which is loaded with the
+ * first communicator. To be called at init, when *context is our context;
+ * replaces it by the handle of the pair. Logs an error, and leaves *context
+ * alone. */
 void ncs_chain_init_comm(const struct ncs_init *init, void **context);
 
-/* The callbacks, for both plugins. `descr` is laid out as the version says.
- * Returns the handle for NCCL; 0: neither follows the event. `former`: where
- * NCCL will put it; it forgets what is there. */
+/* The callbacks, for both plugins. `descr` is laid out as in `api_version`.
+ * `former` points to the place where NCCL will store the new handle, and so to
+ * the handle that NCCL forgets. ncs_chain_start_event() returns the handle for
+ * NCCL; 0 if neither plugin follows the event. */
 uint64_t ncs_chain_start_event(unsigned api_version, void *context,
 			       void *const *former, uint64_t type,
 			       const void *descr);

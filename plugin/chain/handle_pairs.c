@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* The table of pairs; see handle_pairs.h. Runs in callbacks, but for making it:
- * no lock, no allocation, no system call. */
+/* The tables of pairs; see handle_pairs.h. */
 #include "plugin/chain/handle_pairs.h"
 
 #include <errno.h>
@@ -10,10 +9,10 @@
 #include "plugin/state/handle.h"
 #include "shm/atomics.h"
 
-/* A pair's place. Its tag says whose it is and how far from being used again:
+/* A place for a pair. Its tag:
  *   bits 8-58  number of the pair
- *   bits 0- 7  how often the search for a place passes it by: 0 when the event
- *              is over; or BUSY: being written */
+ *   bits 0- 7  how many times the search for a place still skips it: 0 if the
+ *              event has ended; BUSY while the pair is being written */
 struct pair_place {
 	uint64_t tag;
 	struct ncs_pair pair;
@@ -31,11 +30,11 @@ static unsigned passes_of(uint64_t tag)
 	return (unsigned)(tag & 0xff);
 }
 
-/* Some events are never stopped (those of copy engines), so an open place is
- * not kept for ever: where there are many it is passed by `passes` times.
- * Control events are always stopped, and one may last as long as its thread
- * sleeps. A captured call's place is passed by if it was named since the last
- * time. */
+/* Some events are never stopped (those of copy engines), so the place of an
+ * open pair is not kept for ever: if many are open, the search skips it
+ * `passes` times. Control events are always stopped, and may last as long as
+ * their thread sleeps. The place of a captured call is skipped if the call was
+ * looked up since the last time. */
 #define FOR_EVER 0xfeu
 
 static const struct {
@@ -43,15 +42,15 @@ static const struct {
 	uint32_t passes;
 } classes[NCS_PAIR_CLASS_COUNT] = {
 	[NCS_PAIR_CALL] = { 1u << 16, 15 },
-	[NCS_PAIR_PART] = { 1u << 16, 15 },
+	[NCS_PAIR_CHILD] = { 1u << 16, 15 },
 	[NCS_PAIR_STEP] = { 1u << 14, 15 },
 	[NCS_PAIR_CTRL] = { 1u << 10, FOR_EVER },
 	[NCS_PAIR_CAPTURED] = { 1u << 15, 1 },
 	[NCS_PAIR_CONTEXT] = { 1u << 10, FOR_EVER },
 };
 
-/* How many places are looked at for one. Odd, so that where all are open each
- * gets its turn. As long as few are open, nothing is taken from them. */
+/* Number of places to try. Odd, so that if all are open the search reaches all
+ * of them. The first TRIES_WITHOUT_NEED tries leave open pairs alone. */
 #define TRIES 61u
 #define TRIES_WITHOUT_NEED 8u
 
@@ -60,8 +59,8 @@ static const struct {
 
 static struct pair_place *places[NCS_PAIR_CLASS_COUNT];
 
-/* The next pair's number, each on a line of its own: they are written by
- * different threads, and at every start. */
+/* The next pair's number, by class; on cache lines of their own, since
+ * different threads write them at every start of an event. */
 static struct {
 	_Alignas(NCS_CACHE_LINE) uint64_t number;
 } next[NCS_PAIR_CLASS_COUNT];
@@ -81,7 +80,7 @@ int ncs_pairs_make(uint64_t cookie)
 
 	for (unsigned i = 0; i < NCS_PAIR_CLASS_COUNT; i++)
 		bytes += classes[i].count * sizeof(struct pair_place);
-	/* Touched now, so that no callback is the first to do so. */
+	/* Populated now, so that no callback causes a page fault. */
 	memory = mmap(NULL, bytes, PROT_READ | PROT_WRITE,
 		      MAP_PRIVATE | MAP_ANONYMOUS | MAP_POPULATE, -1, 0);
 	if (memory == MAP_FAILED)
@@ -107,8 +106,8 @@ void ncs_pairs_forget(uint64_t cookie)
 
 /* --- handles -------------------------------------------------------------- */
 
-/* The communicator is that of our own handle, so that one which comes back too
- * late is counted where it belongs. */
+/* Makes a pair's handle. Its communicator is that of our own handle, so that a
+ * handle which comes back too late can be counted there. */
 static uint64_t encode(enum ncs_pair_class class, uint64_t number,
 		       uint64_t ours)
 {
@@ -140,7 +139,7 @@ bool ncs_pairs_is_context(uint64_t value)
 
 /* --- putting and getting -------------------------------------------------- */
 
-/* Takes the place if it is free, or if it must be had. */
+/* Claims a place if it is free, or if enough tries have failed. */
 static bool claim(enum ncs_pair_class class, struct pair_place *place,
 		  uint64_t number, unsigned tries)
 {
@@ -152,8 +151,8 @@ static bool claim(enum ncs_pair_class class, struct pair_place *place,
 	if (passes_of(tag) != 0 &&
 	    (classes[class].passes == FOR_EVER || tries <= TRIES_WITHOUT_NEED))
 		return false;
-	/* ORDER: pairs with claim() (plugin/chain/handle_pairs.c): of two
-	 * threads one gets the place. */
+	/* ORDER: pairs with claim() (plugin/chain/handle_pairs.c): only one of
+	 * two threads gets the place. */
 	return ncs_cas_acquire_release(&place->tag, tag,
 				       pass ? tag - 1 : number << 8 | BUSY) &&
 	       !pass;
@@ -162,14 +161,15 @@ static bool claim(enum ncs_pair_class class, struct pair_place *place,
 static void write_pair(struct pair_place *place, const struct ncs_pair *pair,
 		       uint64_t number, uint32_t passes)
 {
-	/* ORDER: pairs with ncs_pairs_get() (plugin/chain/handle_pairs.c): who
-	 * sees a word of this pair also sees that the former one is gone. */
+	/* ORDER: pairs with ncs_pairs_get() (plugin/chain/handle_pairs.c): a
+	 * thread that sees a word of this pair also sees that the former pair
+	 * is gone. */
 	ncs_fence_release();
 	ncs_payload_store(&place->pair.ours, pair->ours);
 	ncs_payload_store(&place->pair.theirs, pair->theirs);
 	ncs_payload_store(&place->pair.facts, pair->facts);
-	/* ORDER: pairs with ncs_pairs_get() (plugin/chain/handle_pairs.c): the
-	 * words are there before the number is. */
+	/* ORDER: pairs with ncs_pairs_get() (plugin/chain/handle_pairs.c): all
+	 * words are visible before the number. */
 	ncs_store_release(&place->tag, number << 8 | passes);
 }
 
@@ -209,13 +209,13 @@ bool ncs_pairs_get(uint64_t handle, struct ncs_pair *pair)
 	pair->theirs = ncs_payload_load(&place->pair.theirs);
 	pair->facts = ncs_payload_load(&place->pair.facts);
 	/* ORDER: pairs with write_pair() (plugin/chain/handle_pairs.c): the
-	 * number is looked at after all words. */
+	 * number is read again after all words. */
 	ncs_fence_acquire();
 	if (number_of(ncs_load_relaxed(&place->tag)) != number)
 		return false;
 	if (class == NCS_PAIR_CAPTURED && passes_of(tag) == 0)
 		/* ORDER: pairs with claim() (plugin/chain/handle_pairs.c): a
-		 * place that is being taken is not given back. */
+		 * place that is being claimed stays claimed. */
 		ncs_cas_acquire_release(&place->tag, tag, tag + 1);
 	return true;
 }
@@ -233,8 +233,8 @@ bool ncs_pairs_close(uint64_t handle)
 	if (number_of(tag) != number || passes_of(tag) == BUSY ||
 	    passes_of(tag) == 0)
 		return false;
-	/* ORDER: pairs with claim() (plugin/chain/handle_pairs.c): where that
-	 * passes it by at the same moment the place stays open, and is passed
-	 * by again. */
+	/* ORDER: pairs with claim() (plugin/chain/handle_pairs.c): if that
+	 * skips the place at the same time, the pair stays open, and its place
+	 * is skipped again. */
 	return ncs_cas_acquire_release(&place->tag, tag, number << 8);
 }

@@ -1,18 +1,19 @@
 /* SPDX-License-Identifier: MIT */
-/* Two plugins behind one handle: what NCCL gets for an event, or as context,
- * when another plugin is chained to ours (chain.h).
+/* Pairs of handles: what NCCL gets for an event, or as a context, when another
+ * plugin is chained to ours (chain.h).
  *
- * NCCL keeps one word. Here that word is a number which leads to the pair of
- * words that the two plugins gave. Children may name a parent that was stopped
- * long ago, so a pair outlives its event: the oldest are used again first, and
- * those under way last of all. A number that comes back too late, or was never
- * given, finds nothing.
+ * NCCL keeps one word for each event. With two plugins that word is a number
+ * which leads to the pair of words that the plugins have returned. A child may
+ * name a parent that was stopped long ago, so a pair outlives its event: places
+ * of the oldest pairs are reused first, and those of events in progress last. A
+ * number that is too old, or was never given out, finds no pair.
+ *
  *
  *   bits  0- 3  kind (NCS_HANDLE_PAIR)    bits 10-12  class
  *   bits  4- 9  communicator              bits 13-63  number in the class
  *
- * Any thread but for ncs_pairs_make() and ncs_pairs_forget(). The rest runs in
- * callbacks: no lock, no allocation, no system call.
+ * Callbacks on any thread call these functions, except ncs_pairs_make() and
+ * ncs_pairs_forget(): no lock, no allocation, no system call.
  */
 #ifndef NCS_PLUGIN_CHAIN_HANDLE_PAIRS_H
 #define NCS_PLUGIN_CHAIN_HANDLE_PAIRS_H
@@ -20,45 +21,53 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-/* Each has a place of its own, so that what comes often does not drive out what
- * is needed long. */
+/* Each class has a table of its own, so that frequent events do not drive out
+ * those that are needed for long. */
 enum ncs_pair_class {
-	NCS_PAIR_CALL,     /* operations and API calls: stopped early, named
-			      as parents late */
-	NCS_PAIR_PART,     /* proxy operations, kernels: many may wait */
-	NCS_PAIR_STEP,     /* steps and what is beneath them: most of all, and
-			      short; few places, which stay in the cache */
-	NCS_PAIR_CTRL,     /* proxy control: floods, never a parent */
-	NCS_PAIR_CAPTURED, /* API calls under graph capture: parents at every
-			      replay */
-	NCS_PAIR_CONTEXT,  /* communicators: never driven out while open */
+	/* Operations and API calls: stopped early, named as parents late. */
+	NCS_PAIR_CALL,
+	/* Proxy operations and kernels: many may be in progress. */
+	NCS_PAIR_CHILD,
+	/* Steps and their children: most frequent, and short; few places, which
+	 * stay in the cache. */
+	NCS_PAIR_STEP,
+	/* Proxy control: very frequent, never a parent. */
+	NCS_PAIR_CTRL,
+	/* Captured API calls: parents at every replay. */
+	NCS_PAIR_CAPTURED,
+	/* Communicators: never driven out while open. */
+	NCS_PAIR_CONTEXT,
 	NCS_PAIR_CLASS_COUNT
 };
 
 struct ncs_pair {
-	uint64_t ours;
-	uint64_t theirs;
-	uint64_t facts; /* the caller's */
+	uint64_t ours;   /* our handle or context; 0 if none */
+	uint64_t theirs; /* the other plugin's */
+	uint64_t facts;  /* stored for the caller */
 };
 
-/* Makes the tables, once a process. `cookie` is where numbers begin: another
- * process must have another. Returns 0 or -errno. */
+/* Makes the tables, once a process. Numbers start at `cookie`, which must
+ * differ between processes. Returns 0 or -errno. */
 int ncs_pairs_make(uint64_t cookie);
 
-/* In a forked child: the parent's contexts are none of its own. */
+/* For a forked child: forgets the parent's contexts. */
 void ncs_pairs_forget(uint64_t cookie);
 
-/* The handle of a new pair, which is open; 0: there is no room. */
+/* Stores a new pair, which is open, and returns its handle; 0 if there is no
+ * room. */
 uint64_t ncs_pairs_put(enum ncs_pair_class class, const struct ncs_pair *pair);
 
-/* False if the value is not the handle of a pair that is still there. */
+/* Looks up a pair. Returns false if the handle, which may be any value, leads
+ * to none. */
 bool ncs_pairs_get(uint64_t handle, struct ncs_pair *pair);
 
+/* Return true if a value has the form of a pair's handle for an event, and for
+ * a context. */
 bool ncs_pairs_is_handle(uint64_t value);
 bool ncs_pairs_is_context(uint64_t value);
 
-/* The event is over: its place may be used again when its turn comes. False if
- * it was closed already. */
+/* Closes a pair whose event has ended, so that its place may be reused. Returns
+ * false if it was closed before. */
 bool ncs_pairs_close(uint64_t handle);
 
 #endif

@@ -10,8 +10,9 @@
 #include "ncclstat/record.h"
 
 #define LAST_VERSION 7u
+#define EARLIER_VERSIONS(X) X(1) X(2) X(3) X(4) X(5) X(6)
 
-/* Versions from here on can be passed to each other. */
+/* From this version on, a table takes the descriptors of later versions. */
 #define FIRST_ALIKE 4u
 
 static struct {
@@ -45,7 +46,7 @@ static void choose_table(void *library, unsigned api_version)
 	next.version = version;
 }
 
-/* Names what the library has, since it is not what is needed. */
+/* Says which versions the library has, and which ones are needed. */
 static void describe_misfit(void *library, unsigned api_version, char *why,
 			    size_t why_size)
 {
@@ -149,24 +150,13 @@ void ncs_next_start_event(void *context, void **handle,
 			  union nccl_event_descr *descr)
 {
 	switch (next.version) {
-	case 1:
-		next.table.v1->start_event(context, handle, &descr->v1);
+#define X(version) \
+	case version: \
+		next.table.v##version->start_event(context, handle, \
+						   &descr->v##version); \
 		break;
-	case 2:
-		next.table.v2->start_event(context, handle, &descr->v2);
-		break;
-	case 3:
-		next.table.v3->start_event(context, handle, &descr->v3);
-		break;
-	case 4:
-		next.table.v4->start_event(context, handle, &descr->v4);
-		break;
-	case 5:
-		next.table.v5->start_event(context, handle, &descr->v5);
-		break;
-	case 6:
-		next.table.v6->start_event(context, handle, &descr->v6);
-		break;
+		EARLIER_VERSIONS(X)
+#undef X
 	default:
 		next.table.v7->start_event(context, handle, &descr->v7);
 		break;
@@ -184,24 +174,13 @@ void ncs_next_record_state(void *handle, unsigned number, void *args)
 	enum nccl_event_state state = (enum nccl_event_state)number;
 
 	switch (next.version) {
-	case 1:
-		next.table.v1->record_event_state(handle, state, args);
+#define X(version) \
+	case version: \
+		next.table.v##version->record_event_state(handle, state, \
+							  args); \
 		break;
-	case 2:
-		next.table.v2->record_event_state(handle, state, args);
-		break;
-	case 3:
-		next.table.v3->record_event_state(handle, state, args);
-		break;
-	case 4:
-		next.table.v4->record_event_state(handle, state, args);
-		break;
-	case 5:
-		next.table.v5->record_event_state(handle, state, args);
-		break;
-	case 6:
-		next.table.v6->record_event_state(handle, state, args);
-		break;
+		EARLIER_VERSIONS(X)
+#undef X
 	default:
 		next.table.v7->record_event_state(handle, state, args);
 		break;

@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: MIT */
-/* The plugin that is chained to ours: its library, the table that fits, and
- * calls through it.
+/* Loading and calling the chained plugin: its library, and the table of
+ * functions that fits NCCL's version of the API.
  *
- * The table's version need not be that of the API that NCCL speaks: from
- * version 5 on descriptors only grow at their end, and version 4's are what is
- * left of version 5's when the type is one byte, so tables down to version 4
- * get the later versions' descriptors as they are. What a table's version does
- * not know must not be given to it. Nothing here translates handles, or decides
- * who gets what: chain.c.
+ * The table's version may be older than that of NCCL. From version 5 on
+ * descriptors only grow at their end, and those of version 4 are those of
+ * version 5 with a type of one byte, so a table of version 4 or later can take
+ * the descriptors of later versions as they are. It must not be given events
+ * that its version does not know. chain.c decides which plugin gets which
+ * event, and translates handles; nothing here does.
  */
 #ifndef NCS_PLUGIN_CHAIN_NEXT_PLUGIN_H
 #define NCS_PLUGIN_CHAIN_NEXT_PLUGIN_H
@@ -18,19 +18,24 @@
 #include "plugin/nccl/nccl_abi.h"
 #include "plugin/life/lifecycle.h"
 
-/* Opens the library, for good, and takes the newest table that NCCL's version
- * can be passed on to. Returns 0, or -errno and a sentence without a full stop.
- * May lock, allocate and run the library's constructors. */
+/* Loads the library for good, and chooses the newest table that can take the
+ * descriptors of NCCL's version. Returns 0, or -errno and the reason in `why`,
+ * a sentence without a full stop. May lock, allocate and run the library's
+ * constructors. */
 int ncs_next_load(const char *path, unsigned api_version, char *why,
 		  size_t why_size);
 
-/* The rest: after it was loaded. */
+/* The rest is valid after loading only. */
+
+/* Return the table's version, and the plugin's name. */
 unsigned ncs_next_version(void);
 const char *ncs_next_name(void);
 
-/* The event types that its version knows. */
+/* Returns the event types that the table's version knows, as bits of a mask. */
 uint32_t ncs_next_known_events(void);
 
+/* Call the plugin. `mask` is where it stores the events that it asks for;
+ * `descr` and `args` are passed on as they are. */
 enum nccl_result ncs_next_init(const struct ncs_init *init, void **context,
 			       int *mask);
 void ncs_next_start_event(void *context, void **handle,
