@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* The user's names of communicators; see aliases.h. No I/O. */
+/* The user's names for communicators; see aliases.h. Must do no I/O. */
 #include "analysis/base/aliases.h"
 
 #include <errno.h>
@@ -8,6 +8,8 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+
+#include "shm/array.h"
 
 #define BLANKS " \t\r"
 
@@ -30,25 +32,25 @@ bool ncs_comm_matches(const struct ncs_identity *identity, const char *pattern)
 	       fnmatch(pattern, id, 0) == 0;
 }
 
+/* Adds an alias, of which it takes ownership even if it fails. Returns 0 or
+ * -ENOMEM. */
 static int append(struct ncs_aliases *aliases, char *pattern, char *name)
 {
-	struct ncs_alias *grown = reallocarray(aliases->aliases,
-					       aliases->count + 1,
-					       sizeof(*aliases->aliases));
-
-	if (grown)
-		aliases->aliases = grown;
-	if (!grown || !pattern || !name) {
+	if (!pattern || !name ||
+	    ncs_array_reserve(&aliases->aliases, &aliases->capacity,
+			      aliases->count + 1,
+			      sizeof(*aliases->aliases)) != 0) {
 		free(pattern);
 		free(name);
 		return -ENOMEM;
 	}
-	grown[aliases->count++] =
+	aliases->aliases[aliases->count++] =
 		(struct ncs_alias){ .pattern = pattern, .name = name };
 	return 0;
 }
 
-/* A line without its end. */
+/* Parses the first `length` bytes of a line. Returns 0, -ENOMEM, or -EINVAL if
+ * it has a pattern but no name. */
 static int parse_line(struct ncs_aliases *aliases, const char *line,
 		      size_t length)
 {

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: MIT */
-/* Names that the user gives to communicators, in place of those that NCCL has.
+/* Names that the user gives to communicators, in place of NCCL's names.
  *
- * From the text of a file: a pattern a line, and after blanks the name; the
- * first pattern that fits counts. Empty lines and those that begin with # are
- * left out. Pure.
+ * They come from the text of a file: each line has a glob(7) pattern, blanks,
+ * and a name; the first pattern that matches counts. Empty lines and lines that
+ * begin with # are ignored. Pure.
  */
 #ifndef NCS_ANALYSIS_BASE_ALIASES_H
 #define NCS_ANALYSIS_BASE_ALIASES_H
@@ -17,20 +17,24 @@ struct ncs_alias;
 
 struct ncs_aliases {
 	struct ncs_alias *aliases;
-	size_t count;
+	size_t count, capacity;
 };
 
-/* Whether a communicator's name or its id, in 16 hexadecimal digits, fits a
- * glob(7) pattern; NULL fits all. */
+/* Returns true if a communicator's name, or its id in 16 hexadecimal digits,
+ * matches a glob(7) pattern, or if the pattern is NULL. */
 bool ncs_comm_matches(const struct ncs_identity *identity, const char *pattern);
 
-/* To be released, also after an error: -ENOMEM, or -EINVAL and the line, from 1
- * on, that is a pattern without a name. */
+/* Parses the text of a file into `aliases`, which may be uninitialized. Returns
+ * 0, -ENOMEM, or -EINVAL if the line `*line`, counted from 1, has a pattern
+ * without a name. Release the aliases even after an error. */
 int ncs_aliases_parse(struct ncs_aliases *aliases, const char *text,
 		      unsigned *line);
+
+/* Frees what ncs_aliases_parse() allocated. */
 void ncs_aliases_release(struct ncs_aliases *aliases);
 
-/* Gives a communicator its name, if it has one here. */
+/* Replaces the name of a communicator by that of the first matching alias, if
+ * there is one. */
 void ncs_aliases_apply(const struct ncs_aliases *aliases,
 		       struct ncs_identity *identity);
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Appending to a text; see append.h. */
+/* Appending to texts; see append.h. */
 #include "analysis/base/append.h"
 
 #include <stdarg.h>

@@ -2,7 +2,8 @@
 /* Algorithm and bus bandwidth; see busbw.h and nccl-tests' PERFORMANCE.md. */
 #include "analysis/base/busbw.h"
 
-/* What the numerators and denominators of the table of functions stand for. */
+/* The terms that the table of functions has for the numerator and denominator
+ * of the bus factor: 1, the number of ranks n, n - 1, and 2 (n - 1). */
 enum term { ONE, RANKS, RING, RING2 };
 
 static const struct {

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* Who waits, by function; see collective_waits.h. A root that has sent its
- * data, and a leaf that has, go on: what holds them up is the network. */
+/* The wait rule of each function; see collective_waits.h. A root or leaf that
+ * has sent its data goes on: if it is held up, it is by the network. */
 #include "analysis/base/collective_waits.h"
 
 #include "ncclstat/abi.h"

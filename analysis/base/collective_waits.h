@@ -1,21 +1,23 @@
 /* SPDX-License-Identifier: MIT */
-/* Who waits for whom in a collective operation. Pure. */
+/* Wait rules: which ranks of a collective operation wait for which others.
+ * Pure. */
 #ifndef NCS_ANALYSIS_BASE_COLLECTIVE_WAITS_H
 #define NCS_ANALYSIS_BASE_COLLECTIVE_WAITS_H
 
 #include <stdbool.h>
 
 enum ncs_wait_rule {
-	NCS_WAIT_FOR_NONE,   /* not known, or no collective */
-	NCS_WAIT_FOR_ALL,    /* everybody waits for everybody */
-	NCS_WAIT_FOR_ROOT,   /* the others wait for the root */
-	NCS_WAIT_FOR_LEAVES, /* the root waits for the others */
+	NCS_WAIT_FOR_NONE,   /* unknown, or not a collective */
+	NCS_WAIT_FOR_ALL,    /* all ranks wait for all others */
+	NCS_WAIT_FOR_ROOT,   /* the other ranks wait for the root */
+	NCS_WAIT_FOR_LEAVES, /* the root waits for the other ranks */
 };
 
-/* Of enum ncs_function_id. */
+/* Returns the wait rule of a function, a number of enum ncs_function_id that
+ * may be out of range. */
 enum ncs_wait_rule ncs_wait_rule_of(unsigned function);
 
-/* Whether others wait for a rank; whether it waits for others. */
+/* Returns true if others wait for a rank, which may be the root. */
 static inline bool ncs_is_awaited(enum ncs_wait_rule rule, bool is_root)
 {
 	return rule == NCS_WAIT_FOR_ALL ||
@@ -23,6 +25,7 @@ static inline bool ncs_is_awaited(enum ncs_wait_rule rule, bool is_root)
 	       (rule == NCS_WAIT_FOR_LEAVES && !is_root);
 }
 
+/* Returns true if a rank, which may be the root, waits for others. */
 static inline bool ncs_is_waiting(enum ncs_wait_rule rule, bool is_root)
 {
 	return rule == NCS_WAIT_FOR_ALL || !ncs_is_awaited(rule, is_root);

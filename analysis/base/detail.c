@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Details to and from words; see detail.h. */
+/* Details to and from text; see detail.h. */
 #include "analysis/base/detail.h"
 
 #include <ctype.h>
@@ -12,7 +12,7 @@
 #include "analysis/base/append.h"
 #include "analysis/base/value_names.h"
 
-/* --- To words ------------------------------------------------------------- */
+/* --- To text -------------------------------------------------------------- */
 
 static bool has_group(const struct ncs_detail *detail, unsigned group)
 {
@@ -79,8 +79,8 @@ void ncs_detail_text(const struct ncs_detail *detail, char *text, size_t size)
 		ncs_append(text, size, "default");
 }
 
-/* Whether kernel timing is another than the detail says, and why is to be
- * told. */
+/* Returns true if kernel timing differs from the detail, so that its status
+ * should be shown. */
 static bool is_overruled(const struct ncs_detail *detail,
 			 enum ncs_kernel_status status)
 {
@@ -95,7 +95,7 @@ static bool is_overruled(const struct ncs_detail *detail,
 	case NCS_KERNEL_FOREIGN:
 	case NCS_KERNEL_CHAINED:
 		return true;
-	default: /* none is timed, whatever is asked for */
+	default: /* no kernel is timed, whatever is asked for */
 		return detail->kernel > NCS_KERNEL_DETAIL_OFF;
 	}
 }
@@ -156,7 +156,7 @@ uint64_t ncs_lease_left_ns(const struct ncs_settings_view *settings,
 		       settings->lease_until_ns - now_ns;
 }
 
-/* --- From words ----------------------------------------------------------- */
+/* --- From text ------------------------------------------------------------ */
 
 struct detail_word {
 	const char *text;
@@ -169,7 +169,7 @@ static bool is(const struct detail_word *word, const char *text)
 	       memcmp(word->text, text, word->length) == 0;
 }
 
-/* Takes "prefix" off the word. */
+/* Removes a prefix from the word. Returns false if it has another one. */
 static bool take(struct detail_word *word, const char *prefix)
 {
 	size_t length = strlen(prefix);
@@ -181,7 +181,8 @@ static bool take(struct detail_word *word, const char *prefix)
 	return true;
 }
 
-/* The number n of 2^n. False: it is no power of two, or too large a one. */
+/* Parses the number 2^n and sets *log2 to n. Returns false if it is no power of
+ * two or if n is larger than `most`. */
 static bool parse_log2(const struct detail_word *word, unsigned most,
 		       unsigned *log2)
 {
@@ -217,7 +218,7 @@ static void name_groups(char *error, size_t size)
 			   ncs_event_group_name(i));
 }
 
-/* Groups named one after the other: -steps-control. */
+/* Parses the names of groups, each after a sign: "-steps-control". */
 static bool parse_groups(struct detail_word word, char sign, uint8_t *groups,
 			 char *error, size_t size)
 {

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Estimators for samples of clusters; see estimate.h. No I/O. */
+/* Estimators for samples of clusters; see estimate.h. Must do no I/O. */
 #include "analysis/base/estimate.h"
 
 #include <errno.h>
@@ -31,7 +31,7 @@ void ncs_sums_remove(struct ncs_sums *sums, double weight, double y, double x)
 	sums_change(sums, -1, weight, y, x);
 }
 
-/* A variance that is below 0 is so by rounding. */
+/* Returns the standard error. A variance is negative only by rounding. */
 static double error_of(double variance)
 {
 	return variance > 0 ? sqrt(variance) : 0;
@@ -54,22 +54,22 @@ struct ncs_estimate ncs_estimate_ratio(const struct ncs_sums *sums)
 	if (!(sums->wx > 0))
 		return (struct ncs_estimate){ -1, -1 };
 	ratio = sums->wy / sums->wx;
-	variance = sums->vyy - 2 * ratio * sums->vyx +
-		   ratio * ratio * sums->vxx;
+	variance =
+		sums->vyy - 2 * ratio * sums->vyx + ratio * ratio * sums->vxx;
 	return (struct ncs_estimate){ ratio, error_of(variance) / sums->wx };
 }
 
 /* --- Distributions ------------------------------------------------------ */
 
-/* What each bucket adds to the sums over all buckets up to it. */
+/* The sums of each bucket of an octave. */
 struct ncs_octave {
-	double weighted[NCS_HISTOGRAM_SUB]; /* values */
-	struct ncs_clustered *clustered;    /* NULL: all are whole */
+	double weighted[NCS_HISTOGRAM_SUB]; /* number of values, weighted */
+	struct ncs_clustered *clustered;    /* NULL if none is sampled */
 };
 
 struct ncs_clustered {
-	double square[NCS_HISTOGRAM_SUB]; /* of a cluster's values */
-	double cross[NCS_HISTOGRAM_SUB];  /* these times all of them */
+	double square[NCS_HISTOGRAM_SUB]; /* number of values, squared */
+	double cross[NCS_HISTOGRAM_SUB];  /* this number times that of all */
 };
 
 void ncs_distribution_release(struct ncs_distribution *distribution)
@@ -82,7 +82,7 @@ void ncs_distribution_release(struct ncs_distribution *distribution)
 	*distribution = (struct ncs_distribution){ 0 };
 }
 
-/* The octave of a bucket; NULL: no memory. */
+/* Returns the octave of a bucket, or NULL if there is no memory. */
 static struct ncs_octave *octave_of(struct ncs_distribution *distribution,
 				    unsigned bucket)
 {
@@ -168,9 +168,9 @@ int ncs_distribution_count(struct ncs_distribution *distribution,
 	return 0;
 }
 
-/* The bucket in which the values reach a fraction of all, with the standard
- * error of the share of values up to its end, or up to its beginning if that
- * is larger. */
+/* Finds the bucket in which the values reach a fraction of all. Sets *error to
+ * the standard error of the share of values up to the end of that bucket, or up
+ * to its beginning if that is larger. */
 static unsigned find_bucket(const struct ncs_distribution *distribution,
 			    double fraction, double *error)
 {
@@ -196,7 +196,7 @@ static unsigned find_bucket(const struct ncs_distribution *distribution,
 		share = values / total;
 		variance = square - 2 * share * cross +
 			   share * share * distribution->total_square;
-		/* A sum of what was rounded may just fail to reach it. */
+		/* A sum of rounded values may just fail to reach it. */
 		if (values >= fraction * total * (1 - 1e-12)) {
 			*error = error_of(variance > before ? variance :
 							      before) /
@@ -208,8 +208,9 @@ static unsigned find_bucket(const struct ncs_distribution *distribution,
 	return last;
 }
 
-/* Clusters that are all alike show no error, but how many does that take?
- * Enough that some would be beyond the quantile, on either side. */
+/* Returns true if there are enough clusters that some would be beyond the
+ * quantile on either side: clusters that are all alike show no error, however
+ * few they are. */
 static bool are_enough(const struct ncs_distribution *distribution,
 		       double fraction)
 {

@@ -1,12 +1,13 @@
 /* SPDX-License-Identifier: MIT */
-/* What a sample says of the whole, and how far it may be off.
+/* Estimates of totals, ratios and quantiles from samples of clusters, with
+ * their errors.
  *
- * What is sampled are clusters: operations with all their records, each kept
- * with probability 1 / weight, independently of all others. The records of one
- * cluster are no independent observations, so all errors come from sums over
- * clusters: of Horvitz and Thompson for totals, of Hájek for means and ratios,
- * of Woodruff for quantiles. Where all weights are 1 nothing is missing, and
- * the errors are 0. No I/O; a stream is added up as it comes.
+ * A cluster is an operation with all its records. Each is kept with probability
+ * 1 / weight, independently of all others. As the records of one cluster are
+ * not independent observations, all errors come from sums over clusters: after
+ * Horvitz and Thompson for totals, Hajek for means and ratios, and Woodruff for
+ * quantiles. If all weights are 1, nothing is missing and errors are 0. Streams
+ * are added up as they come. Must do no I/O.
  */
 #ifndef NCS_ANALYSIS_BASE_ESTIMATE_H
 #define NCS_ANALYSIS_BASE_ESTIMATE_H
@@ -15,69 +16,74 @@
 
 #include "ncclstat/histogram.h"
 
-/* Standard errors on either side that make an interval of 95 %. */
+/* Number of standard errors on either side that make an interval of 95 %. */
 #define NCS_ERRORS_95 1.959964
 
-/* value < 0: unknown. error < 0: unknown; else the standard error. */
+/* A value and its standard error; each is unknown if negative. */
 struct ncs_estimate {
 	double value;
 	double error;
 };
 
-/* value < 0: unknown. From low to high it is with 95 % certainty; low, high <
- * 0: the sample is too small to say. */
+/* A value that is unknown if negative, and the bounds between which it is with
+ * 95 % certainty; they are negative if the sample is too small to say. */
 struct ncs_quantile {
 	double value;
 	double low;
 	double high;
 };
 
-/* Of two totals of each cluster, y and x: all values and how many there are, a
- * part and the whole, bytes and the time they took. Start with {0}. */
+/* Sums over clusters of two totals y and x: all values and their number, a part
+ * and the whole, or bytes and the time they took. Start with {0}. */
 struct ncs_sums {
-	double wy, wx;        /* times the weight w */
-	double vyy, vyx, vxx; /* squares, times w (w - 1) */
+	double wy, wx;        /* sums of w y and w x, w being the weight */
+	double vyy, vyx, vxx; /* sums of squares times w (w - 1) */
 };
 
+/* Adds a cluster. */
 void ncs_sums_add(struct ncs_sums *sums, double weight, double y, double x);
 
-/* Takes back a cluster that was added. */
+/* Removes a cluster that was added. */
 void ncs_sums_remove(struct ncs_sums *sums, double weight, double y, double x);
 
-/* The totals of all clusters, kept or not. */
+/* Estimate the total of y or x over all clusters, kept or not. */
 struct ncs_estimate ncs_estimate_total_y(const struct ncs_sums *sums);
 struct ncs_estimate ncs_estimate_total_x(const struct ncs_sums *sums);
 
-/* All y over all x: a mean, a share, a bandwidth. */
+/* Estimates all y over all x: a mean, a share, a bandwidth. */
 struct ncs_estimate ncs_estimate_ratio(const struct ncs_sums *sums);
 
 #define NCS_HISTOGRAM_OCTAVES (NCS_HISTOGRAM_BUCKETS / NCS_HISTOGRAM_SUB)
 
-/* How values are distributed, in the buckets of ncclstat/histogram.h. Start
- * with {0}. Values lie close together, so only what is near them has memory:
- * there may be thousands of these. */
+/* The distribution of values, in the buckets of ncclstat/histogram.h. Start
+ * with {0}. As values lie close together, memory is only allocated near them:
+ * there may be thousands of distributions. */
 struct ncs_distribution {
 	struct ncs_octave *octaves[NCS_HISTOGRAM_OCTAVES]; /* NULL: no value */
 	double total;
 	double total_square;
 };
 
+/* Frees the memory of a distribution, which is then empty. */
 void ncs_distribution_release(struct ncs_distribution *distribution);
 
-/* Adds a cluster: how many values it has in each bucket. Only those from
- * `first` to `last` are looked at. 0, or -ENOMEM: then nothing was added. */
+/* Adds a cluster by the number of its values in each bucket, of which only
+ * those from `first` to `last` are read. Returns 0, or -ENOMEM; then nothing
+ * was added. */
 int ncs_distribution_add(struct ncs_distribution *distribution, double weight,
 			 const uint32_t *counts, unsigned first, unsigned last);
+
+/* Removes a cluster that was added. */
 void ncs_distribution_remove(struct ncs_distribution *distribution,
 			     double weight, const uint32_t *counts,
 			     unsigned first, unsigned last);
 
-/* Adds one value that was not sampled. 0 or -ENOMEM. */
+/* Adds one value that was not sampled. Returns 0 or -ENOMEM. */
 int ncs_distribution_count(struct ncs_distribution *distribution,
 			   unsigned bucket);
 
-/* fraction: 0 to 1. The bounds are those of buckets, so they are at least as
- * far apart as a bucket is wide. */
+/* Estimates a quantile; `fraction` is 0 to 1. Its bounds are those of buckets,
+ * so they are at least as far apart as a bucket is wide. */
 struct ncs_quantile
 ncs_estimate_quantile(const struct ncs_distribution *distribution,
 		      double fraction);

@@ -31,11 +31,11 @@ struct ncs_hash_table {
 	size_t count;	  /* of items */
 };
 
-/* The item that a link is a member of. */
+/* Returns the item that a link is a member of. */
 #define NCS_HASH_ITEM(link_pointer, type, member) \
 	((type *)(void *)((char *)(link_pointer) - offsetof(type, member)))
 
-/* Inserts an item by its link. Returns 0 or -ENOMEM; then nothing changed. */
+/* Inserts an item by its link. Returns 0, or -ENOMEM; then nothing changed. */
 int ncs_hash_table_insert(struct ncs_hash_table *table,
 			  struct ncs_hash_link *link, uint64_t hash);
 
@@ -43,14 +43,14 @@ int ncs_hash_table_insert(struct ncs_hash_table *table,
 void ncs_hash_table_remove(struct ncs_hash_table *table,
 			   struct ncs_hash_link *link);
 
-/* The first item with this hash; NULL if there is none. */
+/* Returns the first item with this hash, or NULL if there is none. */
 struct ncs_hash_link *
 ncs_hash_table_first(const struct ncs_hash_table *table, uint64_t hash);
 
-/* The next item with the same hash; NULL if there is none. */
+/* Returns the next item with the same hash, or NULL if there is none. */
 struct ncs_hash_link *ncs_hash_table_next(const struct ncs_hash_link *link);
 
-/* Frees the rows; the items stay the caller's. The table is then empty. */
+/* Frees the rows. The items stay the caller's; the table is then empty. */
 void ncs_hash_table_release(struct ncs_hash_table *table);
 
 #endif

@@ -19,10 +19,11 @@ struct ncs_heap {
 	size_t count, capacity;
 };
 
-/* Whether item `left` comes before item `right`; never for equal items. */
+/* Returns true if item `left` comes before item `right`; false for equal
+ * items. */
 typedef bool ncs_heap_before(const void *left, const void *right);
 
-/* Adds an item. Returns 0 or -ENOMEM; then nothing changed. */
+/* Adds an item. Returns 0, or -ENOMEM; then nothing changed. */
 static inline int ncs_heap_push(struct ncs_heap *heap, void *item,
 				ncs_heap_before *before)
 {
@@ -40,7 +41,7 @@ static inline int ncs_heap_push(struct ncs_heap *heap, void *item,
 	return 0;
 }
 
-/* Takes out the first item; NULL if there is none. */
+/* Removes the first item and returns it, or NULL if there is none. */
 static inline void *ncs_heap_pop(struct ncs_heap *heap, ncs_heap_before *before)
 {
 	size_t place = 0, child;
@@ -64,7 +65,7 @@ static inline void *ncs_heap_pop(struct ncs_heap *heap, ncs_heap_before *before)
 	return first;
 }
 
-/* Frees the heap's memory; items that are in it stay the caller's. */
+/* Frees the heap's memory. Items that are in it stay the caller's. */
 static inline void ncs_heap_release(struct ncs_heap *heap)
 {
 	free(heap->items);

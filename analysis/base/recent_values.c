@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* The latest values of what a rank does; see recent_values.h. */
+/* Recent rates; see recent_values.h. */
 #include "analysis/base/recent_values.h"
 
 #include <errno.h>

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: MIT */
-/* The latest values of what a rank, its channels and its functions do, one for
- * each look, for lines that show how they went.
+/* The recent rates of a rank, its channels and its functions, one value for
+ * each refresh: for sparklines.
  *
- * Memory: 128 bytes a channel and direction, 2 KiB a rank: about 5 MiB for 512
- * ranks of 32 channels both ways. Pure but for memory; a trace of zeros is
- * empty.
+ * Memory: 128 bytes for each channel and direction, 2 KiB for each rank, or
+ * about 5 MiB for 512 ranks of 32 channels. Pure except for memory. Start with
+ * zeros.
  */
 #ifndef NCS_ANALYSIS_BASE_RECENT_VALUES_H
 #define NCS_ANALYSIS_BASE_RECENT_VALUES_H
@@ -17,9 +17,9 @@
 
 #define NCS_RECENT_LENGTH 32
 
-/* The value of look n is at n modulo the length. */
+/* The value of refresh n is at n modulo the length. */
 struct ncs_recent {
-	float values[NCS_RECENT_LENGTH]; /* negative: unknown */
+	float values[NCS_RECENT_LENGTH]; /* negative if unknown */
 };
 
 struct ncs_recent_channel {
@@ -30,26 +30,27 @@ struct ncs_recent_channel {
 };
 
 struct ncs_recent_values {
-	uint64_t count;        /* looks so far */
+	uint64_t count;         /* number of refreshes */
 	struct ncs_recent rate; /* bytes per second, sent and received */
 	struct ncs_recent busbw[NCS_FUNCTION_COUNT]; /* GB/s */
 	struct ncs_recent_channel *channels; /* in the snapshot's order */
 	size_t channel_count;
 };
 
+/* Frees the memory of the values, which are then empty. */
 void ncs_recent_values_release(struct ncs_recent_values *traces);
 
-/* Begins a look at these channels: all its values are unknown until they are
- * set. Channels that were there before keep theirs. 0 or -ENOMEM: the traces
- * are then empty. */
+/* Begins a refresh for the channels of a snapshot: all its values are unknown
+ * until they are set. Channels that were there before keep their values.
+ * Returns 0 or -ENOMEM; then the values are empty. */
 int ncs_recent_values_begin(struct ncs_recent_values *traces,
 			    const struct ncs_snapshot *snapshot);
 
-/* The value of the latest of `count` looks. */
+/* Set and return the value of the latest of `count` refreshes. */
 void ncs_recent_set(struct ncs_recent *trace, uint64_t count, double value);
 double ncs_recent_latest(const struct ncs_recent *trace, uint64_t count);
 
-/* Whether any of its values is known. */
+/* Returns true if any value is known. */
 bool ncs_recent_is_known(const struct ncs_recent *trace, uint64_t count);
 
 #endif

@@ -1,9 +1,10 @@
 /* SPDX-License-Identifier: MIT */
-/* Where samples of ranks come from: a live job, a recording, or a synthetic job.
+/* The interface of sources of samples: a live job, a recording, or a synthetic
+ * job.
  *
- * A source hands over everything there is to see at one moment, one rank after
- * the other; the model (analysis/model/model.h) folds it in. Sources do the I/O
- * that the rest of analysis/ must not do.
+ * A source hands over everything that is visible at one time, rank by rank; the
+ * model (analysis/model/model.h) takes it. Sources do the I/O that the rest of
+ * analysis/ must not do.
  */
 #ifndef NCS_ANALYSIS_BASE_SOURCE_H
 #define NCS_ANALYSIS_BASE_SOURCE_H
@@ -12,42 +13,44 @@
 
 #include "ncclstat/reader.h"
 
-/* One rank, or one segment that cannot be read. Borrowed: valid until the
- * source hands over another, begins a pass or is closed. */
+/* A rank, or a segment that cannot be read. Borrowed: valid until the
+ * source hands over another sample, begins a pass or is closed. */
 struct ncs_sample {
 	const char *id; /* stable and unique; the path of a live segment */
 	enum ncs_attach attach;
-	const char *why; /* if not NCS_ATTACHED: one clause for people */
+	const char *why; /* if not NCS_ATTACHED: one clause for users */
 	/* Only if NCS_ATTACHED: */
 	const struct ncs_header *header;
 	const struct ncs_snapshot *snapshot;
-	/* Times of ranks of other hosts can be compared with its own, as their
-	 * clocks are aligned: but for so much, at most, that each is off. */
+	/* Its clock is aligned with those of other hosts, so that their times
+	 * can be compared. */
 	bool clock_is_aligned;
-	uint64_t clock_error_ns;
-	bool without_records; /* nobody wants them, or there are none to have */
-	bool is_old; /* nothing of it is newer than in the pass before */
-	/* Records that are new since the pass before, lane by lane, times in
-	 * the segment's ticks; how many were overwritten unseen. */
+	uint64_t clock_error_ns; /* how far each clock is off at most */
+	bool without_records;    /* not wanted, or not available */
+	bool is_old;             /* nothing is newer than in the last pass */
+	/* Records that are new since the last pass, lane by lane, with times in
+	 * the segment's ticks. */
 	const struct ncs_record *records;
 	size_t record_count;
-	uint64_t records_lost;
+	uint64_t records_lost; /* overwritten since the last pass */
 };
 
 struct ncs_source {
-	/* Set by who passes, NULL: all. Which samples are to have records;
-	 * those of others stay where they are until they are overwritten. */
+	/* Filter set by the caller: returns true for samples that shall have
+	 * records; NULL means all. The records of others stay in their rings
+	 * until they are overwritten. */
 	bool (*wants_records)(const void *context, const char *id);
 	const void *wants_context;
-	/* What communicators are called instead, of who opened it; NULL: as
-	 * they are. */
+	/* The user's names for communicators, or NULL. They belong to the
+	 * opener. */
 	const struct ncs_aliases *aliases;
-	/* Begins a pass over all ranks as of now (CLOCK_MONOTONIC ns). 0 or
-	 * -errno, with a clause for people in `why`. */
+	/* Begins a pass over all ranks as of `now_ns` (CLOCK_MONOTONIC).
+	 * Returns 0, or -errno with a clause for users in `why`. */
 	int (*begin)(struct ncs_source *source, uint64_t now_ns, char *why,
 		     size_t why_size);
-	/* The next rank of the pass. False at its end. */
+	/* Hands over the next rank of the pass; returns false at its end. */
 	bool (*next)(struct ncs_source *source, struct ncs_sample *sample);
+	/* Frees the source. */
 	void (*close)(struct ncs_source *source);
 };
 

@@ -31,13 +31,13 @@ size_t ncs_utf8_decode(const char *text, uint32_t *character)
 	return length;
 }
 
-/* Whether a terminal can be trusted with it. */
+/* Returns true if it is safe to send a character to a terminal. */
 static bool is_harmless(uint32_t character)
 {
 	if (character < 0x20 || (character >= 0x7f && character < 0xa0))
 		return false;
-	/* Marks, embeddings, overrides and isolates of the direction of
-	 * writing; separators of lines and paragraphs. */
+	/* Unsafe are marks, embeddings, overrides and isolates of the direction
+	 * of writing, and separators of lines and paragraphs. */
 	return !(character == 0x061c ||
 		 (character >= 0x200e && character <= 0x200f) ||
 		 (character >= 0x2028 && character <= 0x202e) ||

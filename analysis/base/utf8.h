@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* Text that nobody vouches for: names out of shared memory and recordings.
- * Pure. */
+/* Decoding and cleaning untrusted text: names from shared memory and
+ * recordings, which may be any bytes. Pure. */
 #ifndef NCS_ANALYSIS_BASE_UTF8_H
 #define NCS_ANALYSIS_BASE_UTF8_H
 
@@ -8,14 +8,14 @@
 #include <stddef.h>
 #include <stdint.h>
 
-/* Decodes one character; returns its length in bytes, 0 if there is none:
- * overlong forms, surrogates and what lies beyond Unicode are none. The text
- * ends with a zero. */
+/* Decodes the character at the beginning of a string. Returns its length in
+ * bytes, or 0 if it is invalid: overlong, a surrogate, or beyond Unicode. */
 size_t ncs_utf8_decode(const char *text, uint32_t *character);
 
-/* Copies what can be shown: a '?' for each byte that is no valid UTF-8 and for
- * each character that a terminal must not get, or that is not ASCII if only
- * that is wanted. Cuts at a whole character. */
+/* Copies a string to `text`, a buffer of `size` bytes, replacing by '?' each
+ * byte that is not valid UTF-8 and each character that a terminal must not get,
+ * or that is not ASCII if `ascii` is set. Cuts the text at a whole
+ * character. */
 void ncs_utf8_clean(char *text, size_t size, const char *raw, bool ascii);
 
 #endif
