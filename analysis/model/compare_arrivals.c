@@ -106,9 +106,9 @@ struct arrival_comparison {
 	size_t count;
 	enum ncs_wait_rule wait_rule;
 	int32_t root;
-	bool known[NCS_ARRIVAL_STAGES]; /* whether the moment is known of all members */
+	bool known[NCS_ARRIVAL_STAGES]; /* whether the stage is known of all members */
 	enum ncs_arrival_stage
-		told_by; /* the moment that arrivals are compared by */
+		stage; /* the stage that arrivals are compared by */
 	size_t first; /* member that arrived first; of several, the first one */
 	size_t last;  /* … last */
 	uint64_t exclusive_ns; /* after the one before it; 0 if several are last */
@@ -160,11 +160,11 @@ static bool find_root(struct arrival_comparison *comparison)
 	return is_there;
 }
 
-/* Finds the latest moment that is known of all members. Unless all ranks wait for
+/* Finds the latest stage that is known of all members. Unless all ranks wait for
  * all, a rank may send the data of others, so that DATA tells nothing. */
-static void find_moment(struct arrival_comparison *comparison)
+static void find_stage(struct arrival_comparison *comparison)
 {
-	comparison->told_by = NCS_AT_OPERATION;
+	comparison->stage = NCS_AT_OPERATION;
 	for (unsigned i = 0; i < NCS_ARRIVAL_STAGES; i++) {
 		comparison->known[i] = true;
 		for (size_t k = 0; k < comparison->count; k++)
@@ -175,11 +175,11 @@ static void find_moment(struct arrival_comparison *comparison)
 		comparison->known[NCS_AT_DATA] = false;
 	for (unsigned i = NCS_AT_OPERATION + 1; i < NCS_ARRIVAL_STAGES; i++)
 		if (comparison->known[i])
-			comparison->told_by = (enum ncs_arrival_stage)i;
+			comparison->stage = (enum ncs_arrival_stage)i;
 	for (size_t k = 0; k < comparison->count; k++) {
 		struct comparison_member *member = &comparison->members[k];
 
-		member->at_ns = member->arrival->at_ns[comparison->told_by];
+		member->at_ns = member->arrival->at_ns[comparison->stage];
 	}
 }
 
@@ -255,14 +255,14 @@ first_waiting(const struct arrival_comparison *comparison)
 	return first;
 }
 
-/* Returns how late a member was at a moment on its way, but not more than `at_most_ns`:
+/* Returns how late a member was at a stage on its way, but not more than `at_most_ns`:
  * lateness that it made up for afterwards does not count. */
 static uint64_t late_at(const struct comparison_member *member,
 			const struct comparison_member *than,
-			enum ncs_arrival_stage moment, uint64_t at_most_ns)
+			enum ncs_arrival_stage stage, uint64_t at_most_ns)
 {
-	uint64_t late_ns = ncs_time_since(than->arrival->at_ns[moment],
-					  member->arrival->at_ns[moment]);
+	uint64_t late_ns = ncs_time_since(than->arrival->at_ns[stage],
+					  member->arrival->at_ns[stage]);
 
 	return late_ns < at_most_ns ? late_ns : at_most_ns;
 }
@@ -276,7 +276,7 @@ static void split(const struct arrival_comparison *comparison,
 {
 	uint64_t begun_ns = late_ns, called_ns;
 
-	if (comparison->told_by == NCS_AT_DATA)
+	if (comparison->stage == NCS_AT_DATA)
 		for (unsigned i = NCS_AT_OPERATION; i < NCS_AT_DATA; i++)
 			if (comparison->known[i])
 				begun_ns = late_at(member, than,
@@ -305,7 +305,7 @@ static int note_member(const struct arrival_comparison *comparison,
 		.exclusive_ns = is_last ? comparison->exclusive_ns : 0,
 		.error_ns = comparison->error_ns,
 		.function = member->arrival->function,
-		.told_by = (uint8_t)comparison->told_by,
+		.stage = (uint8_t)comparison->stage,
 	};
 
 	*late_ns = recent.late_ns;
@@ -368,7 +368,7 @@ static int compare(struct arrival_comparison *comparison,
 				      comparison->members[i].arrival);
 	if (!find_root(comparison))
 		return 0;
-	find_moment(comparison);
+	find_stage(comparison);
 	find_error(comparison);
 	find_order(comparison);
 	than = first_waiting(comparison);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Counters of past moments; see history.h. Pure. */
+/* Copies of counters, and the search among them; see history.h. Pure. */
 #include "analysis/model/history.h"
 
 #include <assert.h>
@@ -8,13 +8,14 @@
 #include <string.h>
 
 #include "analysis/base/class_names.h"
+#include "shm/array.h"
 
 /* The three waits of a sender, then the three of a receiver. */
 static_assert(NCS_CHANNEL_IDLE == 0 &&
 		      NCS_CHANNEL_STATE_COUNT == 2 * NCS_CHANNEL_TIMES - 1,
 	      "three waits a direction");
 
-/* An entry of times[]: its place in the upper bits, its count in the others. */
+/* An entry of times[] has its place in the upper bits, its count in the lower. */
 #define COUNT_BITS 48
 #define COUNT_MAX ((UINT64_C(1) << COUNT_BITS) - 1)
 static_assert(NCS_HISTORY_BUCKETS * NCS_HISTORY_BUCKET == NCS_HISTOGRAM_BUCKETS,
@@ -50,7 +51,7 @@ size_t ncs_channel_time(enum ncs_channel_state state)
 					   state - (NCS_CHANNEL_TIMES - 1);
 }
 
-/* --- One moment ----------------------------------------------------------- */
+/* --- Channels and functions ------------------------------------------------- */
 
 void ncs_channel_count(struct ncs_channel_counters *to,
 		       const struct ncs_channel_view *from)
@@ -81,7 +82,7 @@ static void copy_function(struct ncs_function_counters *to,
 		};
 }
 
-/* --- Histograms of one moment --------------------------------------------- */
+/* --- Histograms ------------------------------------------------------------- */
 
 static uint64_t first_place(unsigned function, unsigned timing)
 {
@@ -99,15 +100,9 @@ static uint64_t wide_count(const uint64_t *histogram, size_t bucket)
 
 static int append_time(struct ncs_counters *to, uint64_t place, uint64_t count)
 {
-	if (to->time_count == to->time_capacity) {
-		size_t capacity = to->time_capacity + 32;
-		uint64_t *times = realloc(to->times, capacity * sizeof(*times));
-
-		if (!times)
-			return -ENOMEM;
-		to->times = times;
-		to->time_capacity = capacity;
-	}
+	if (ncs_array_reserve(&to->times, &to->time_capacity,
+			      to->time_count + 1, sizeof(*to->times)) != 0)
+		return -ENOMEM;
 	to->times[to->time_count++] = place << COUNT_BITS |
 				      (count < COUNT_MAX ? count : COUNT_MAX);
 	return 0;
@@ -167,7 +162,7 @@ void ncs_counters_times(const struct ncs_counters *base, unsigned function,
 	}
 }
 
-/* --- All of one moment ---------------------------------------------------- */
+/* --- One set of counters ---------------------------------------------------- */
 
 static int copy_classes(struct ncs_counters *to,
 			const struct ncs_snapshot *from)
@@ -249,31 +244,31 @@ ncs_counters_channel(const struct ncs_counters *counters,
 	return NULL;
 }
 
-/* --- Many ----------------------------------------------------------------- */
+/* --- Sets in rotation -------------------------------------------------------- */
 
-/* The index-th from the newest; NULL: there are not so many. */
-static const struct ncs_counters *moment(const struct ncs_moments *moments,
-					 size_t index)
+/* Returns the counters by age, 0 is the newest; NULL if there are not so many. */
+static const struct ncs_counters *
+past_counters(const struct ncs_past_counters *past, size_t index)
 {
-	size_t place = (moments->next + 2 * NCS_HISTORY_DEPTH - 1 - index) %
+	size_t place = (past->next + 2 * NCS_HISTORY_DEPTH - 1 - index) %
 		       NCS_HISTORY_DEPTH;
 
-	return moments->at[place].taken_ns != 0 ? &moments->at[place] : NULL;
+	return past->at[place].taken_ns != 0 ? &past->at[place] : NULL;
 }
 
-static int moments_take(struct ncs_moments *moments,
-			const struct ncs_snapshot *snapshot, uint64_t apart_ns)
+static int past_take(struct ncs_past_counters *past,
+		     const struct ncs_snapshot *snapshot, uint64_t apart_ns)
 {
-	const struct ncs_counters *newest = moment(moments, 0);
+	const struct ncs_counters *newest = past_counters(past, 0);
 	int error;
 
 	if (newest && snapshot->taken_ns < newest->taken_ns + apart_ns)
 		return 0;
-	error = counters_copy(&moments->at[moments->next], snapshot);
+	error = counters_copy(&past->at[past->next], snapshot);
 	if (!error)
-		error = copy_times(&moments->at[moments->next], snapshot);
+		error = copy_times(&past->at[past->next], snapshot);
 	if (!error)
-		moments->next = (moments->next + 1) % NCS_HISTORY_DEPTH;
+		past->next = (past->next + 1) % NCS_HISTORY_DEPTH;
 	return error;
 }
 
@@ -284,18 +279,18 @@ static void counters_release(struct ncs_counters *counters)
 	free(counters->times);
 }
 
-static void moments_release(struct ncs_moments *moments)
+static void past_release(struct ncs_past_counters *past)
 {
 	for (size_t i = 0; i < NCS_HISTORY_DEPTH; i++)
-		counters_release(&moments->at[i]);
+		counters_release(&past->at[i]);
 }
 
 void ncs_history_release(struct ncs_history *history)
 {
 	counters_release(&history->latest);
 	counters_release(&history->mark);
-	moments_release(&history->of_10_s);
-	moments_release(&history->of_100_s);
+	past_release(&history->for_10_s);
+	past_release(&history->for_100_s);
 	memset(history, 0, sizeof(*history));
 }
 
@@ -311,11 +306,11 @@ int ncs_history_take(struct ncs_history *history,
 	int error = counters_copy(&history->latest, snapshot);
 
 	if (!error)
-		error = moments_take(&history->of_10_s, snapshot,
-				     ncs_window_ns(NCS_WINDOW_10_S) / 4);
+		error = past_take(&history->for_10_s, snapshot,
+				  ncs_window_ns(NCS_WINDOW_10_S) / 4);
 	if (!error)
-		error = moments_take(&history->of_100_s, snapshot,
-				     ncs_window_ns(NCS_WINDOW_100_S) / 4);
+		error = past_take(&history->for_100_s, snapshot,
+				  ncs_window_ns(NCS_WINDOW_100_S) / 4);
 	return error;
 }
 
@@ -334,7 +329,7 @@ static const struct ncs_counters *known(const struct ncs_counters *counters)
 
 static const struct ncs_counters *
 base_of_length(const struct ncs_history *history,
-	       const struct ncs_moments *moments, uint64_t length_ns,
+	       const struct ncs_past_counters *past, uint64_t length_ns,
 	       uint64_t now_ns)
 {
 	uint64_t begin_ns = now_ns > length_ns ? now_ns - length_ns : 0;
@@ -342,12 +337,13 @@ base_of_length(const struct ncs_history *history,
 	const struct ncs_counters *oldest = NULL, *at;
 
 	for (size_t i = 0;
-	     i < NCS_HISTORY_DEPTH && (at = moment(moments, i)) != NULL; i++) {
+	     i < NCS_HISTORY_DEPTH && (at = past_counters(past, i)) != NULL;
+	     i++) {
 		if (at->taken_ns <= begin_ns)
 			return at;
 		oldest = at;
 	}
-	/* A window that begins with the rank is longer than what was seen. */
+	/* The rank was born about when the window begins. */
 	if (history->birth.taken_ns != 0 &&
 	    history->birth.taken_ns + slack_ns >= begin_ns)
 		return &history->birth;
@@ -360,15 +356,15 @@ const struct ncs_counters *ncs_history_base(const struct ncs_history *history,
 {
 	switch (window) {
 	case NCS_WINDOW_10_S:
-		return base_of_length(history, &history->of_10_s,
+		return base_of_length(history, &history->for_10_s,
 				      ncs_window_ns(window), now_ns);
 	case NCS_WINDOW_100_S:
-		return base_of_length(history, &history->of_100_s,
+		return base_of_length(history, &history->for_100_s,
 				      ncs_window_ns(window), now_ns);
 	case NCS_WINDOW_START:
 		return known(&history->birth);
 	case NCS_WINDOW_MARK:
-		/* Who came after the mark counts from its own start. */
+		/* A rank that came after the mark counts from its own start. */
 		return history->mark.taken_ns != 0 ? &history->mark :
 						     known(&history->birth);
 	default:

@@ -21,7 +21,7 @@ struct ncs_late_part {
 	uint64_t cause_ns[NCS_LATE_CAUSE_COUNT];
 	uint64_t error_ns; /* of clocks */
 	uint8_t function;
-	uint8_t told_by; /* enum ncs_arrival_stage */
+	uint8_t stage; /* enum ncs_arrival_stage */
 };
 
 struct ncs_late_rank {
@@ -59,7 +59,7 @@ struct ncs_skews {
 	size_t count, capacity;
 };
 
-/* Returns the time from one moment until another; 0 if that came before. */
+/* Returns the time from one point until another; 0 if that came before. */
 static inline uint64_t ncs_time_since(uint64_t from_ns, uint64_t until_ns)
 {
 	return until_ns > from_ns ? until_ns - from_ns : 0;

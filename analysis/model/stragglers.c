@@ -24,7 +24,7 @@ const char *ncs_late_cause_name(unsigned cause)
 	return cause < NCS_LATE_CAUSE_COUNT ? names[cause] : "none";
 }
 
-const char *ncs_moment_name(unsigned moment)
+const char *ncs_arrival_stage_name(unsigned stage)
 {
 	static const char *const names[] = {
 #define X(ID, name, help) name,
@@ -32,7 +32,7 @@ const char *ncs_moment_name(unsigned moment)
 #undef X
 	};
 
-	return moment < NCS_ARRIVAL_STAGES ? names[moment] : "unknown";
+	return stage < NCS_ARRIVAL_STAGES ? names[stage] : "unknown";
 }
 
 /* --- Figures -------------------------------------------------------------- */
@@ -164,9 +164,9 @@ const struct ncs_lateness_view *ncs_rank_lateness(const struct ncs_rank *rank)
 		return view;
 	sum_recent(late, NCS_FUNCTION_COUNT, &view->recent);
 	sum_all(late, &view->all);
-	memset(view->told_by, 0, sizeof(view->told_by));
+	memset(view->by_stage, 0, sizeof(view->by_stage));
 	for (size_t i = 0; i < recent_count(late->operations); i++)
-		view->told_by[late->recent[i].told_by]++;
+		view->by_stage[late->recent[i].stage]++;
 	view->cost = cost_of(late);
 	view->is_straggler = is_straggler(view);
 	late->is_viewed = true;

@@ -3,7 +3,7 @@
  * and what it costs.
  *
  * The ranks of a communicator are compared operation by operation, joined by
- * function and NCCL's sequence number. A rank's arrival is the latest moment on
+ * function and NCCL's sequence number. A rank's arrival is the latest stage on
  * its way into the operation (analysis/records/arrivals.h) that is known of
  * every rank compared. It is late by the time since the first arrival of the
  * ranks that wait for it, as analysis/base/collective_waits.h says. Send and
@@ -45,7 +45,7 @@ const char *ncs_late_cause_name(unsigned cause);
 
 /* Returns the name of an enum ncs_arrival_stage, such as "call"; "unknown" for any other
  * value. */
-const char *ncs_moment_name(unsigned moment);
+const char *ncs_arrival_stage_name(unsigned stage);
 
 /* Number of latest operations that make the recent figures. */
 #define NCS_LATENESS_RECENT 512u
@@ -84,8 +84,8 @@ struct ncs_lateness_view {
 	/* Share of the recent time in which all waited for this rank alone;
 	 * negative if it is not known. */
 	double cost;
-	/* Recent operations by the moment that its arrival was told by. */
-	uint64_t told_by[NCS_ARRIVAL_STAGES];
+	/* Recent operations by the stage that its arrival was compared by. */
+	uint64_t by_stage[NCS_ARRIVAL_STAGES];
 	/* Since the first update; `compared` includes operations in which no rank
 	 * waited for it. */
 	struct ncs_arrivals_count count;

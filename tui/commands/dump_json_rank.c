@@ -355,8 +355,8 @@ static json_t *lateness_of(const struct ncs_rank *rank)
 	object = json_object();
 	told_by = json_object();
 	for (unsigned i = NCS_AT_OPERATION; i < NCS_ARRIVAL_STAGES; i++)
-		ncs_json_add_number(told_by, ncs_moment_name(i),
-				    view->told_by[i]);
+		ncs_json_add_number(told_by, ncs_arrival_stage_name(i),
+				    view->by_stage[i]);
 	ncs_json_add(object, "recent", lateness_figures(&view->recent));
 	ncs_json_add(object, "functions", lateness_of_functions(rank));
 	ncs_json_add(object, "all", lateness_figures(&view->all));

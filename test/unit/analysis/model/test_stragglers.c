@@ -149,7 +149,7 @@ static void lateness_is_found_exactly(void **state)
 	assert_near(view->all.p99_ns, 99 * US);
 	assert_near(view->all.exclusive_ns, 50 * US);
 	assert_int_equal(view->count.seen, 100);
-	assert_int_equal(view->told_by[NCS_AT_OPERATION], 100);
+	assert_int_equal(view->by_stage[NCS_AT_OPERATION], 100);
 	view = view_of(fixture, 2);
 	assert_int_equal(view->recent.operations, 100);
 	assert_int_equal(view->recent.last, 0);
@@ -425,7 +425,7 @@ static void assert_causes(const struct fixture *fixture, uint64_t late_ns,
 	assert_int_equal(recent->cause_ns[NCS_LATE_HOST], 40 * host_ns);
 	assert_int_equal(recent->cause_ns[NCS_LATE_QUEUE], 40 * queue_ns);
 	assert_int_equal(recent->cause_ns[NCS_LATE_PRODUCER], 40 * producer_ns);
-	assert_int_equal(view_of(fixture, 2)->told_by[NCS_AT_DATA], 40);
+	assert_int_equal(view_of(fixture, 2)->by_stage[NCS_AT_DATA], 40);
 }
 
 static void a_late_call_is_the_hosts(void **state)
@@ -499,7 +499,7 @@ static void the_gpu_tells_when_kernels_began(void **state)
 	}
 	look(fixture);
 	assert_int_equal(view_of(fixture, 2)->recent.median_ns, MS);
-	assert_int_equal(view_of(fixture, 2)->told_by[NCS_AT_KERNEL], 40);
+	assert_int_equal(view_of(fixture, 2)->by_stage[NCS_AT_KERNEL], 40);
 	assert_int_equal(ncs_lateness_cause(&view_of(fixture, 2)->recent),
 			 NCS_LATE_QUEUE);
 }
@@ -518,7 +518,7 @@ static void data_of_a_tree_are_not_taken_for_ones_own(void **state)
 				fixture->ranks[k]->records[i].peer = 0;
 	look(fixture);
 	assert_int_equal(view_of(fixture, 2)->recent.median_ns, 0);
-	assert_int_equal(view_of(fixture, 2)->told_by[NCS_AT_PROXY], 1);
+	assert_int_equal(view_of(fixture, 2)->by_stage[NCS_AT_PROXY], 1);
 }
 
 static void moments_that_one_rank_lacks_do_not_count(void **state)
@@ -532,7 +532,7 @@ static void moments_that_one_rank_lacks_do_not_count(void **state)
 	rank->records[0].event = NCS_EVENT_GROUP;
 	rank->records[rank->record_count - 1].event = NCS_EVENT_GROUP;
 	look(fixture);
-	assert_int_equal(view_of(fixture, 2)->told_by[NCS_AT_PROXY], 1);
+	assert_int_equal(view_of(fixture, 2)->by_stage[NCS_AT_PROXY], 1);
 	assert_int_equal(view_of(fixture, 2)->recent.median_ns, 0);
 }
 
@@ -618,7 +618,7 @@ static void parts_that_come_a_look_later_are_found(void **state)
 	}
 	look(fixture);
 	assert_int_equal(view_of(fixture, 2)->recent.median_ns, MS);
-	assert_int_equal(view_of(fixture, 2)->told_by[NCS_AT_DATA], 1);
+	assert_int_equal(view_of(fixture, 2)->by_stage[NCS_AT_DATA], 1);
 }
 
 static void the_dead_are_compared_as_far_as_they_came(void **state)
