@@ -23,7 +23,8 @@ uint64_t ncs_rank_percentile(const struct ncs_rank *rank, unsigned function,
 				 NCS_HISTORY_BUCKET, fraction);
 }
 
-/* Returns the bandwidth of operations timed since then; negative if not known. */
+/* Returns the bandwidth of operations timed since then; negative if not
+ * known. */
 static double algorithm_bandwidth_since(const struct ncs_function_view *view,
 					unsigned timing,
 					const struct ncs_timed *base)

@@ -14,8 +14,8 @@
 uint64_t ncs_rank_percentile(const struct ncs_rank *rank, unsigned function,
 			     double fraction);
 
-/* Return the bandwidth over the window if operations were timed in it, else over
- * the latest interval in which some were, else since the start. */
+/* Return the bandwidth over the window if operations were timed in it, else
+ * over the latest interval in which some were, else since the start. */
 double ncs_rank_algorithm_bandwidth(const struct ncs_rank *rank,
 				    unsigned function);
 double ncs_rank_bus_bandwidth(const struct ncs_rank *rank, unsigned function);

@@ -1,14 +1,14 @@
 /* SPDX-License-Identifier: MIT */
-/* Times and bandwidth of a class: a rank's operations of one function, size class,
- * algorithm and protocol. Pure.
+/* Times and bandwidth of a class: a rank's operations of one function, size
+ * class, algorithm and protocol. Pure.
  */
 #ifndef NCS_ANALYSIS_MODEL_CLASS_STATS_H
 #define NCS_ANALYSIS_MODEL_CLASS_STATS_H
 
 #include "analysis/model/rank.h"
 
-/* Returns a percentile of the class's times since the start, in ns. `times` is one
- * of the class's; `fraction` is 0 to 1. */
+/* Returns a percentile of the class's times since the start, in ns. `times` is
+ * one of the class's; `fraction` is 0 to 1. */
 uint64_t ncs_class_percentile(const struct ncs_rank *rank,
 			      const struct ncs_class_times *times,
 			      double fraction);
@@ -17,8 +17,8 @@ uint64_t ncs_class_percentile(const struct ncs_rank *rank,
 bool ncs_class_bytes_known(const struct ncs_rank *rank,
 			   const struct ncs_class_view *view);
 
-/* Return the bandwidth of the class's timed operations since the start, in GB/s;
- * negative if it is not known. */
+/* Return the bandwidth of the class's timed operations since the start, in
+ * GB/s; negative if it is not known. */
 double ncs_class_algorithm_bandwidth(const struct ncs_rank *rank,
 				     const struct ncs_class_view *view);
 double ncs_class_bus_bandwidth(const struct ncs_rank *rank,

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
-/* Groups the model's ranks by communicator and sums them up; see communicators.h.
- * Must not guess: a rank whose sequence number is not known is neither behind nor
- * level.
+/* Groups the model's ranks by communicator and sums them up; see
+ * communicators.h. Must not guess: a rank whose sequence number is not known is
+ * neither behind nor level.
  *
  * Called once an update; takes n log n time for n ranks, and time linear in the
  * number of their channels.
@@ -80,7 +80,7 @@ static void set_key(struct ncs_communicator *communicator)
 			 file ? file + 1 : rank->id);
 }
 
-/* --- Progress -------------------------------------------------------------- */
+/* --- Progress ------------------------------------------------------------- */
 
 void ncs_communicator_progress(const struct ncs_communicator *communicator,
 			       unsigned function, struct ncs_progress *progress)
@@ -140,8 +140,8 @@ static void count_in_flight(const struct ncs_communicator *communicator,
 	}
 }
 
-/* How much a function tells about the communicator; the first field that differs
- * decides. */
+/* How much a function tells about the communicator; the first field that
+ * differs decides. */
 struct function_weight {
 	uint64_t behind;
 	uint64_t in_flight;
@@ -251,7 +251,7 @@ static size_t group_end(const struct ncs_model *model, size_t from)
 	return end;
 }
 
-/* Makes room for all communicators: they must keep their address. */
+/* Makes room for all communicators. */
 static int reserve(struct ncs_model *model)
 {
 	size_t count = 0;

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /* Communicators as a whole: how far each of its ranks is, and which are behind.
  *
- * Ranks of several processes belong to one communicator by its id, or by its name
- * if no id is known. A rank of which neither is known is by itself.
+ * Ranks of several processes belong to one communicator by its id, or by its
+ * name if no id is known. A rank of which neither is known is by itself.
  *
  * Pure. What is returned points into the model and is valid until its next
  * update.
@@ -20,15 +20,15 @@
 struct ncs_model;
 struct ncs_skew_state; /* analysis/model/lateness_state.h */
 
-/* Progress of a communicator's ranks in one function, by the sequence numbers of
- * their calls. Counts the ranks that live; all ranks if none does, so that one
- * sees which were behind when the job ended. */
+/* Progress of a communicator's ranks in one function, by the sequence numbers
+ * of their calls. Counts the ranks that live; all ranks if none does, so that
+ * one sees which were behind when the job ended. */
 struct ncs_progress {
 	size_t known;   /* ranks with a number; if 0, nothing else is set */
 	uint64_t most;  /* the largest number */
 	uint64_t least; /* the smallest number */
-	/* The first rank with the largest and the smallest number, and the number
-	 * of ranks that have it. */
+	/* The first rank with the largest and the smallest number, and the
+	 * number of ranks that have it. */
 	const struct ncs_rank *fastest;
 	const struct ncs_rank *slowest;
 	size_t fastest_count;
@@ -60,8 +60,8 @@ struct ncs_communicator {
 	size_t other_clocks; /* ranks that most others are not compared with */
 };
 
-/* Finds the communicators of model->ranks, in the order of their first ranks, and
- * sets each rank's own. Returns 0, or -ENOMEM if there are none then. */
+/* Finds the communicators of model->ranks, in the order of their first ranks,
+ * and sets each rank's own. Returns 0, or -ENOMEM if there are none then. */
 int ncs_communicators_find(struct ncs_model *model);
 
 /* Releases the model's communicators. */
@@ -76,12 +76,12 @@ void ncs_communicator_progress(const struct ncs_communicator *communicator,
 			       unsigned function,
 			       struct ncs_progress *progress);
 
-/* Returns how many operations the slowest rank is behind the fastest; 0 if all are
- * level. */
+/* Returns how many operations the slowest rank is behind the fastest; 0 if all
+ * are level. */
 uint64_t ncs_progress_behind(const struct ncs_progress *progress);
 
-/* Returns whether a rank is behind that did not move in the latest interval. The
- * ranks of a job that runs are a little apart, but all of them move. */
+/* Returns whether a rank is behind that did not move in the latest interval.
+ * The ranks of a job that runs are a little apart, but all of them move. */
 bool ncs_progress_is_held_up(const struct ncs_progress *progress,
 			     unsigned function);
 

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* Compares arrivals; see compare_arrivals.h. Must not guess: an operation that is
- * not known of every rank compared does not count for any of them.
+/* Compares arrivals; see compare_arrivals.h. Must not guess: an operation that
+ * is not known of every rank compared does not count for any of them.
  *
  * For each operation the work is that of looking it up at each rank.
  */
@@ -49,8 +49,8 @@ static struct ncs_late_rank *late_of(struct ncs_rank *rank)
 	return rank->late;
 }
 
-/* Returns the state of a communicator, made if there is none; NULL if there is no
- * memory. */
+/* Returns the state of a communicator, made if there is none; NULL if there is
+ * no memory. */
 static struct ncs_skew_state *
 skew_of(struct ncs_model *model, const struct ncs_communicator *communicator)
 {
@@ -106,17 +106,17 @@ struct arrival_comparison {
 	size_t count;
 	enum ncs_wait_rule wait_rule;
 	int32_t root;
-	bool known[NCS_ARRIVAL_STAGES]; /* whether the stage is known of all members */
-	enum ncs_arrival_stage
-		stage; /* the stage that arrivals are compared by */
+	/* Stages that are known of all members. */
+	bool known[NCS_ARRIVAL_STAGES];
+	enum ncs_arrival_stage stage; /* by which arrivals are compared */
 	size_t first; /* member that arrived first; of several, the first one */
 	size_t last;  /* … last */
-	uint64_t exclusive_ns; /* after the one before it; 0 if several are last */
+	uint64_t exclusive_ns; /* after the next to last; 0 if several are last */
 	uint64_t error_ns; /* largest error of the clocks of any two members */
 };
 
-/* Finds the ranks that take part in an operation. Returns false if one is missing, or
- * if there is only one. */
+/* Finds the ranks that take part in an operation. Returns false if one is
+ * missing, or if there is only one. */
 static bool gather(struct arrival_comparison *comparison, unsigned function,
 		   uint64_t number)
 {
@@ -137,8 +137,8 @@ static bool gather(struct arrival_comparison *comparison, unsigned function,
 	return comparison->count > 1;
 }
 
-/* Finds the root, if the function has one. Returns false unless all members name the
- * same one, and it is one of them. */
+/* Finds the root, if the function has one. Returns false unless all members
+ * name the same one, and it is one of them. */
 static bool find_root(struct arrival_comparison *comparison)
 {
 	bool is_there = false;
@@ -160,8 +160,8 @@ static bool find_root(struct arrival_comparison *comparison)
 	return is_there;
 }
 
-/* Finds the latest stage that is known of all members. Unless all ranks wait for
- * all, a rank may send the data of others, so that DATA tells nothing. */
+/* Finds the latest stage that is known of all members. Unless all ranks wait
+ * for all, a rank may send the data of others, so that DATA tells nothing. */
 static void find_stage(struct arrival_comparison *comparison)
 {
 	comparison->stage = NCS_AT_OPERATION;
@@ -183,8 +183,8 @@ static void find_stage(struct arrival_comparison *comparison)
 	}
 }
 
-/* Finds the largest error. All clocks of a host have the same one: it is between the
- * host with the largest error and that with the next one. */
+/* Finds the largest error. All clocks of a host have the same one: it is
+ * between the host with the largest error and that with the next one. */
 static void find_error(struct arrival_comparison *comparison)
 {
 	const struct comparison_member *members = comparison->members;
@@ -233,8 +233,8 @@ static void find_order(struct arrival_comparison *comparison)
 			comparison->exclusive_ns = 0;
 }
 
-/* Returns the first to arrive of the members that wait for others; NULL if there is
- * none. */
+/* Returns the first to arrive of the members that wait for others; NULL if
+ * there is none. */
 static const struct comparison_member *
 first_waiting(const struct arrival_comparison *comparison)
 {
@@ -255,8 +255,8 @@ first_waiting(const struct arrival_comparison *comparison)
 	return first;
 }
 
-/* Returns how late a member was at a stage on its way, but not more than `at_most_ns`:
- * lateness that it made up for afterwards does not count. */
+/* Returns how late a member was at a stage on its way, but not more than
+ * `at_most_ns`: lateness that it made up for afterwards does not count. */
 static uint64_t late_at(const struct comparison_member *member,
 			const struct comparison_member *than,
 			enum ncs_arrival_stage stage, uint64_t at_most_ns)
@@ -267,8 +267,8 @@ static uint64_t late_at(const struct comparison_member *member,
 	return late_ns < at_most_ns ? late_ns : at_most_ns;
 }
 
-/* Splits a member's lateness by where it began: what it was late by at the call and
- * never made up for, then by the begin of the operation. */
+/* Splits a member's lateness by where it began: what it was late by at the call
+ * and never made up for, then by the start of the operation. */
 static void split(const struct arrival_comparison *comparison,
 		  const struct comparison_member *member,
 		  const struct comparison_member *than, uint64_t late_ns,
@@ -389,10 +389,10 @@ static int compare(struct arrival_comparison *comparison,
 	return error;
 }
 
-/* --- All operations ---------------------------------------------------------- */
+/* --- All operations ------------------------------------------------------- */
 
-/* Finds the ranks with records that a rank can be compared with. Returns how many it
- * can be compared with in all. */
+/* Finds the ranks with records that a rank can be compared with. Returns how
+ * many it can be compared with in all. */
 static size_t find_ranks(struct arrival_comparison *comparison,
 			 const struct ncs_communicator *communicator,
 			 const struct ncs_rank *clock)
@@ -423,8 +423,8 @@ static bool is_first_of_clock(const struct ncs_communicator *communicator,
 	return true;
 }
 
-/* Returns a rank that has all operations of a function that can be compared; NULL if
- * there is none. */
+/* Returns a rank that has all operations of a function that can be compared;
+ * NULL if there is none. */
 static struct ncs_rank *rank_with(const struct arrival_comparison *comparison,
 				  unsigned function)
 {

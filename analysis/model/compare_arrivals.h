@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
-/* Compares when ranks arrived at collectives, operation by operation; what comes
- * of it is read with analysis/model/stragglers.h. Memory is bounded. No I/O.
+/* Compares when ranks arrived at collectives, operation by operation; what
+ * comes of it is read with analysis/model/stragglers.h. Memory is bounded. No
+ * I/O.
  */
 #ifndef NCS_ANALYSIS_MODEL_COMPARE_ARRIVALS_H
 #define NCS_ANALYSIS_MODEL_COMPARE_ARRIVALS_H

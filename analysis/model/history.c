@@ -15,7 +15,8 @@ static_assert(NCS_CHANNEL_IDLE == 0 &&
 		      NCS_CHANNEL_STATE_COUNT == 2 * NCS_CHANNEL_TIMES - 1,
 	      "three waits a direction");
 
-/* An entry of times[] has its place in the upper bits, its count in the lower. */
+/* An entry of times[] has its place in the upper bits, its count in the
+ * lower. */
 #define COUNT_BITS 48
 #define COUNT_MAX ((UINT64_C(1) << COUNT_BITS) - 1)
 static_assert(NCS_HISTORY_BUCKETS * NCS_HISTORY_BUCKET == NCS_HISTOGRAM_BUCKETS,
@@ -51,7 +52,7 @@ size_t ncs_channel_time(enum ncs_channel_state state)
 					   state - (NCS_CHANNEL_TIMES - 1);
 }
 
-/* --- Channels and functions ------------------------------------------------- */
+/* --- Channels and functions ----------------------------------------------- */
 
 void ncs_channel_count(struct ncs_channel_counters *to,
 		       const struct ncs_channel_view *from)
@@ -82,7 +83,7 @@ static void copy_function(struct ncs_function_counters *to,
 		};
 }
 
-/* --- Histograms ------------------------------------------------------------- */
+/* --- Histograms ----------------------------------------------------------- */
 
 static uint64_t first_place(unsigned function, unsigned timing)
 {
@@ -162,7 +163,7 @@ void ncs_counters_times(const struct ncs_counters *base, unsigned function,
 	}
 }
 
-/* --- One set of counters ---------------------------------------------------- */
+/* --- One set of counters -------------------------------------------------- */
 
 static int copy_classes(struct ncs_counters *to,
 			const struct ncs_snapshot *from)
@@ -244,9 +245,10 @@ ncs_counters_channel(const struct ncs_counters *counters,
 	return NULL;
 }
 
-/* --- Sets in rotation -------------------------------------------------------- */
+/* --- Sets in rotation ----------------------------------------------------- */
 
-/* Returns the counters by age, 0 is the newest; NULL if there are not so many. */
+/* Returns the counters by age, 0 is the newest; NULL if there are not so
+ * many. */
 static const struct ncs_counters *
 past_counters(const struct ncs_past_counters *past, size_t index)
 {

@@ -1,18 +1,19 @@
 /* SPDX-License-Identifier: MIT */
-/* Counters of one rank at times of the past, so that rates and shares can be taken
- * over more than the latest interval.
+/* Counters of one rank at times of the past, so that rates and shares can be
+ * taken over more than the latest interval.
  *
- * Kept are the counters of the update before the latest, those of a mark, and for
- * each window with a length NCS_HISTORY_DEPTH sets of counters that are at least
- * a quarter of it apart. One of these is then always as old as the window, or a
- * little older: by a quarter, or by an interval if that is longer. All counters
- * are exact, with their time, however long the intervals are. At a rank's birth
- * all counters are zero, so that those since the start need no set.
+ * Kept are the counters of the update before the latest, those of a mark, and
+ * for each window with a length NCS_HISTORY_DEPTH sets of counters that are at
+ * least a quarter of it apart. One of these is then always as old as the
+ * window, or a little older: by a quarter, or by an interval if that is longer.
+ * All counters are exact, with their time, however long the intervals are. At a
+ * rank's birth all counters are zero, so that those since the start need no
+ * set.
  *
- * Memory: 2 + 2 x NCS_HISTORY_DEPTH sets of 48 bytes a channel and direction,
- * 8 bytes for each bucket of times that is not empty, and 1 KiB a rank: about
- * 30 MiB for 512 ranks of 32 channels both ways. Pure: no I/O, no clock. A
- * history of zeros is empty.
+ * Memory: 2 + 2 x NCS_HISTORY_DEPTH sets of 48 bytes a channel and direction, 8
+ * bytes for each bucket of times that is not empty, and 1 KiB a rank: about 30
+ * MiB for 512 ranks of 32 channels both ways. Pure: no I/O, no clock. A history
+ * of zeros is empty.
  */
 #ifndef NCS_ANALYSIS_MODEL_HISTORY_H
 #define NCS_ANALYSIS_MODEL_HISTORY_H
@@ -26,7 +27,8 @@
 
 /* Sets of counters that are kept for a window. */
 #define NCS_HISTORY_DEPTH 5
-/* Buckets of a histogram that are kept as one, which is then about 12 % wide. */
+/* Buckets of a histogram that are kept as one, which is then about 12 %
+ * wide. */
 #define NCS_HISTORY_BUCKET 4
 #define NCS_HISTORY_BUCKETS (NCS_HISTOGRAM_BUCKETS / NCS_HISTORY_BUCKET)
 /* Times of a channel: idle, and the three waits of its direction. */
@@ -100,8 +102,8 @@ struct ncs_history {
 	struct ncs_past_counters for_100_s;
 };
 
-/* Forgets all counters and begins with a rank that was born at `born_ns`; 0 if that
- * is not known. */
+/* Forgets all counters and begins with a rank that was born at `born_ns`; 0 if
+ * that is not known. */
 void ncs_history_begin(struct ncs_history *history, uint64_t born_ns);
 
 /* Releases all memory; the history is then empty. */
@@ -125,18 +127,19 @@ const struct ncs_counters *ncs_history_base(const struct ncs_history *history,
 					    enum ncs_window window,
 					    uint64_t now_ns);
 
-/* Returns the counters of a channel, whose place was `place` or less at that time;
- * NULL if there was no such channel. */
+/* Returns the counters of a channel, whose place was `place` or less at that
+ * time; NULL if there was no such channel. */
 const struct ncs_channel_counters *
 ncs_counters_channel(const struct ncs_counters *counters,
 		     const struct ncs_channel_view *channel, size_t place);
 
-/* Returns the operations of a class at that time; 0 if there was no such class. */
+/* Returns the operations of a class at that time; 0 if there was no such
+ * class. */
 uint64_t ncs_counters_class(const struct ncs_counters *counters,
 			    const struct ncs_class_view *view);
 
-/* Fills in a function's histogram in wider buckets, minus its counts at the time of
- * `base`. */
+/* Fills in a function's histogram in wider buckets, minus its counts at the
+ * time of `base`. */
 void ncs_counters_times(const struct ncs_counters *base, unsigned function,
 			unsigned timing, const uint64_t *histogram,
 			uint64_t counts[NCS_HISTORY_BUCKETS]);

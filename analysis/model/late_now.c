@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* Ranks that others wait for now; see late_now.h. Tables of operations tell it, not
- * records: what hangs has none. */
+/* Ranks that others wait for now; see late_now.h. Read from tables of
+ * operations: an operation that hangs has no records. */
 #include "analysis/model/late_now.h"
 
 #include "analysis/base/collective_waits.h"

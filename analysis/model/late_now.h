@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* Operations that other ranks wait in and a rank has not arrived at yet. Pure. */
+/* Operations that other ranks wait in and a rank has not arrived at yet.
+ * Pure. */
 #ifndef NCS_ANALYSIS_MODEL_LATE_NOW_H
 #define NCS_ANALYSIS_MODEL_LATE_NOW_H
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
-/* What the comparison of arrivals keeps of each rank and communicator, and which
- * clocks can be compared. Written by analysis/model/compare_arrivals.c, read by
- * analysis/model/stragglers.c; private to analysis/model.
+/* What the comparison of arrivals keeps of each rank and communicator, and
+ * which clocks can be compared. Written by analysis/model/compare_arrivals.c,
+ * read by analysis/model/stragglers.c; private to analysis/model.
  */
 #ifndef NCS_ANALYSIS_MODEL_LATENESS_STATE_H
 #define NCS_ANALYSIS_MODEL_LATENESS_STATE_H

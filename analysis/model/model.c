@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* The set of ranks and the settings of the model; see model.h. Copies all that it
- * keeps; no I/O, no clock. */
+/* The set of ranks and the settings of the model; see model.h. Copies all that
+ * it keeps; no I/O, no clock. */
 #include "analysis/model/model.h"
 
 #include <errno.h>
@@ -20,7 +20,7 @@ static int compare_ranks(const void *left, const void *right)
 	return ncs_rank_compare(*a, *b);
 }
 
-/* --- The model ---------------------------------------------------------- */
+/* --- The model ------------------------------------------------------------ */
 
 void ncs_model_init(struct ncs_model *model)
 {
@@ -281,7 +281,7 @@ int ncs_model_update(struct ncs_model *model, struct ncs_source *source,
 	return error;
 }
 
-/* --- Windows ------------------------------------------------------------ */
+/* --- Windows -------------------------------------------------------------- */
 
 void ncs_model_set_window(struct ncs_model *model, enum ncs_window window)
 {

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
-/* The model: all ranks that a source shows, each with its latest snapshot and its
- * past. It is updated from a source and read by the diagnosis and every view.
+/* The model: all ranks that a source shows, each with its latest snapshot and
+ * its past. It is updated from a source and read by the diagnosis and every
+ * view.
  *
  * Pure: no I/O of its own, the time is passed in. Rates and shares are taken
  * from rank->base until now; a rank without a base has no rates yet, which is
@@ -23,8 +24,8 @@ struct ncs_diagnosis; /* analysis/diagnosis/diagnosis.h */
 struct ncs_skews;     /* analysis/model/lateness_state.h */
 
 struct ncs_model {
-	/* The reader's diagnosis, which the model only carries along to the views;
-	 * NULL if there is none. */
+	/* The reader's diagnosis, which the model only carries along to the
+	 * views; NULL if there is none. */
 	const struct ncs_diagnosis *diagnosis;
 	const struct ncs_aliases *aliases; /* the source's; may be NULL */
 	bool keeps_latest;       /* whether ranks keep their latest records */
@@ -33,14 +34,14 @@ struct ncs_model {
 	size_t rank_count, rank_capacity;
 	struct ncs_rank **by_id; /* ranks of the update before, by their id */
 	size_t by_id_count, by_id_capacity;
-	struct ncs_communicator *communicators; /* in the order of first ranks */
+	struct ncs_communicator *communicators; /* by first rank */
 	size_t communicator_count, communicator_capacity;
 	struct ncs_rank **members; /* ranks of each communicator in a row */
 	size_t member_capacity;
 	struct ncs_skews *skews; /* NULL if nothing was compared */
 	struct ncs_unreadable *unreadable;
 	size_t unreadable_count, unreadable_capacity;
-	struct ncs_snapshot spare; /* holds a sample until it becomes a rank's */
+	struct ncs_snapshot spare; /* of a sample, until a rank has it */
 	enum ncs_window window;    /* see ncs_model_set_window() */
 	uint64_t marked_ns; /* time of ncs_model_mark(); 0 if not marked */
 	/* Bytes per second that all ranks sent and received, at each update. */
@@ -57,8 +58,8 @@ void ncs_model_init(struct ncs_model *model);
 /* Releases all ranks and memory; the model is then empty. */
 void ncs_model_release(struct ncs_model *model);
 
-/* Forgets all ranks and their past. Keeps the settings: the window, the diagnosis,
- * and whether latest records are kept. */
+/* Forgets all ranks and their past. Keeps the settings: the window, the
+ * diagnosis, and whether latest records are kept. */
 void ncs_model_forget(struct ncs_model *model);
 
 /* Reads the source once, which shows the state at `now_ns`. Ranks keep their
@@ -72,8 +73,8 @@ int ncs_model_update(struct ncs_model *model, struct ncs_source *source,
 /* Takes all rates and shares over another window from now on. */
 void ncs_model_set_window(struct ncs_model *model, enum ncs_window window);
 
-/* Sets the begin of NCS_WINDOW_MARK to the latest update. Returns 0, or -ENOMEM if
- * some ranks have no mark. */
+/* Sets the start of NCS_WINDOW_MARK to the latest update. Returns 0, or -ENOMEM
+ * if some ranks have no mark. */
 int ncs_model_mark(struct ncs_model *model);
 
 /* Returns the length of the longest window of all ranks in ns. */

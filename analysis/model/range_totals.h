@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: MIT */
-/* Totals of the application's named ranges, each with those of the ranges inside
- * it.
+/* Totals of the application's named ranges, each with those of the ranges
+ * inside it.
  *
- * Pure. Only sums are added up; percentiles and bandwidth are computed from sums
- * at the end.
+ * Pure. Only sums are added up; percentiles and bandwidth are computed from
+ * sums at the end.
  */
 #ifndef NCS_ANALYSIS_MODEL_RANGE_TOTALS_H
 #define NCS_ANALYSIS_MODEL_RANGE_TOTALS_H
@@ -30,8 +30,9 @@ struct ncs_range_sum {
 	struct ncs_gpu_time gpu; /* busy_ns is the range's own: not a sum */
 };
 
-/* Fills in one sum for each range of the snapshot, ranges inside a range after it,
- * siblings by number. `sums` has room for range_count. Returns 0 or -ENOMEM. */
+/* Fills in one sum for each range of the snapshot, ranges inside a range after
+ * it, siblings by number. `sums` has room for range_count. Returns 0 or
+ * -ENOMEM. */
 int ncs_ranges_sum(const struct ncs_snapshot *snapshot,
 		   struct ncs_range_sum *sums);
 
@@ -45,19 +46,19 @@ void ncs_range_append_path(const struct ncs_snapshot *snapshot, uint32_t number,
  * NCS_TIMING_COUNT if no operation was timed. */
 unsigned ncs_range_timing(const struct ncs_range_sum *sum);
 
-/* Returns a percentile of the times of all its operations in ns, or 0 if none has
- * a histogram. `fraction` is 0 to 1. */
+/* Returns a percentile of the times of all its operations in ns, or 0 if none
+ * has a histogram. `fraction` is 0 to 1. */
 uint64_t ncs_range_percentile(const struct ncs_snapshot *snapshot,
 			      const struct ncs_range_sum *sum, double fraction);
 
-/* Return bytes over time in GB/s; negative if it is not known. Time is the sum of
- * the operations' times, or the time in which any of them made progress, which
- * is less if several run at once. */
+/* Return bytes over time in GB/s; negative if it is not known. Time is the sum
+ * of the operations' times, or the time in which any of them made progress,
+ * which is less if several run at once. */
 double ncs_range_bandwidth(const struct ncs_range_sum *sum);
 double ncs_range_busy_bandwidth(const struct ncs_range_sum *sum);
 
-/* Returns the state in which its channels spent most of their time, and the share
- * of that time, 0 to 1; IDLE and 0 if no channel had an operation. */
+/* Returns the state in which its channels spent most of their time, and the
+ * share of that time, 0 to 1; IDLE and 0 if no channel had an operation. */
 enum ncs_channel_state ncs_range_wait(const struct ncs_range_sum *sum,
 				      double *share);
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* What a rank's snapshot and history tell; see rank.h. */
+/* Facts from a rank's snapshot and history; see rank.h. */
 #include "analysis/model/rank.h"
 
 #include <string.h>

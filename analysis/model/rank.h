@@ -34,11 +34,11 @@ struct ncs_rank {
 	bool clock_is_aligned;   /* with the clocks of other hosts */
 	uint64_t clock_error_ns; /* largest error of that alignment */
 	struct ncs_history history;
-	/* Begin of the window over which rates are taken, in the history; NULL
+	/* Start of the window over which rates are taken, in the history; NULL
 	 * if there are no rates yet. */
 	const struct ncs_counters *base;
 	struct ncs_recent_values traces; /* one value for each interval */
-	/* Counters at the begin of the latest interval in which operations were
+	/* Counters at the start of the latest interval in which operations were
 	 * timed; zeros if there was none, which stand for the start. */
 	struct ncs_timed timed_before[NCS_FUNCTION_COUNT][NCS_TIMING_COUNT];
 	/* From all records since the first update that had some; NULL if there
@@ -56,8 +56,9 @@ struct ncs_unreadable {
 	char *why;              /* text for users */
 };
 
-/* Compares ranks by the order of model->ranks: host, communicator, rank, process.
- * Returns a negative number, 0 or a positive number, as qsort() needs it. */
+/* Compares ranks by the order of model->ranks: host, communicator, rank,
+ * process. Returns a negative number, 0 or a positive number, as qsort() needs
+ * it. */
 int ncs_rank_compare(const struct ncs_rank *a, const struct ncs_rank *b);
 
 /* Returns the length of the rank's window in ns, as it was in fact; 0 if there
@@ -68,12 +69,12 @@ uint64_t ncs_rank_window_ns(const struct ncs_rank *rank);
  * snapshot. */
 const struct ncs_counters *ncs_rank_before(const struct ncs_rank *rank);
 
-/* Returns the time until which the rank's clock ran: that of its snapshot, or of
- * its end. All that lasts does so until then. */
+/* Returns the time until which the rank's clock ran: that of its snapshot, or
+ * of its end. All that lasts does so until then. */
 uint64_t ncs_rank_end_ns(const struct ncs_rank *rank);
 
-/* Returns the number of records and updates that are missing, except records that
- * were overwritten before this reader came. */
+/* Returns the number of records and updates that are missing, except records
+ * that were overwritten before this reader came. */
 uint64_t ncs_rank_lost(const struct ncs_rank *rank);
 
 /* Returns whether there was any call or operation of a function. */
@@ -85,8 +86,8 @@ bool ncs_rank_calls_known(const struct ncs_rank *rank);
 /* Returns whether NCCL reports what the proxy thread does. */
 bool ncs_rank_proxy_known(const struct ncs_rank *rank);
 
-/* Returns whether the function's sum of bytes is complete: there was an operation,
- * and the size of all was known. */
+/* Returns whether the function's sum of bytes is complete: there was an
+ * operation, and the size of all was known. */
 bool ncs_function_bytes_known(const struct ncs_function_view *function);
 
 /* Returns whether the channel's sum of bytes is complete: NCCL told the size of

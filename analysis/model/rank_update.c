@@ -41,8 +41,8 @@ void ncs_rank_free(struct ncs_rank *rank)
 	free(rank);
 }
 
-/* Notes the begin of an interval in which operations were timed: bandwidth is that
- * of the latest such interval. */
+/* Notes the start of an interval in which operations were timed: bandwidth is
+ * that of the latest such interval. */
 static void note_timed(struct ncs_rank *rank, const struct ncs_snapshot *taken)
 {
 	for (size_t i = 0; i < NCS_FUNCTION_COUNT; i++) {
@@ -213,8 +213,8 @@ static int take_sample(struct ncs_rank *rank, struct ncs_model *model,
 	return take_records(rank, sample, has_past);
 }
 
-/* Keeps the sample's records if the model does. The number of ranks that share the
- * memory is known only after the first update. */
+/* Keeps the sample's records if the model does. The number of ranks that share
+ * the memory is known only after the first update. */
 static int take_latest(const struct ncs_model *model, struct ncs_rank *rank,
 		       const struct ncs_sample *sample, bool has_past)
 {

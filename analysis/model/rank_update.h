@@ -6,9 +6,9 @@
 #include "analysis/base/source.h"
 #include "analysis/model/model.h"
 
-/* Takes in a sample: what the rank has now becomes its past. `has_past` is false
- * for a new rank, and for one whose id now names another segment. Returns 0 or
- * -ENOMEM. */
+/* Takes in a sample: what the rank has now becomes its past. `has_past` is
+ * false for a new rank, and for one whose id now names another segment. Returns
+ * 0 or -ENOMEM. */
 int ncs_rank_take(struct ncs_rank *rank, struct ncs_model *model,
 		  const struct ncs_sample *sample, bool has_past);
 
@@ -17,7 +17,7 @@ int ncs_rank_take(struct ncs_rank *rank, struct ncs_model *model,
 bool ncs_rank_is_same(const struct ncs_rank *rank,
 		      const struct ncs_header *header);
 
-/* Finds the begin of the rank's window: sets rank->base. */
+/* Finds the start of the rank's window: sets rank->base. */
 void ncs_rank_find_base(struct ncs_rank *rank, enum ncs_window window);
 
 /* Releases a rank and all that belongs to it. */

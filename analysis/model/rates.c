@@ -6,7 +6,7 @@ double ncs_rank_rate(const struct ncs_rank *rank, uint64_t now, uint64_t base)
 {
 	uint64_t window_ns = ncs_rank_window_ns(rank);
 
-	/* A counter that went back is no counter of ours. */
+	/* A counter that went back was reset or is corrupt. */
 	if (window_ns == 0 || now < base)
 		return -1;
 	return (double)(now - base) * 1e9 / (double)window_ns;
@@ -23,8 +23,8 @@ double ncs_rank_operations_rate(const struct ncs_rank *rank)
 	return ncs_rank_rate(rank, now, base);
 }
 
-/* Adds up the bytes of a direction's channels whose bytes are known. Returns false if
- * it has channels, but none such. */
+/* Adds up the bytes of a direction's channels whose bytes are known. Returns
+ * false if it has channels, but none such. */
 static bool direction_bytes(const struct ncs_snapshot *snapshot, bool send,
 			    uint64_t *bytes)
 {

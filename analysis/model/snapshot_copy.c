@@ -6,8 +6,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* Makes room in the array at `array` for exactly so many items: snapshots have no
- * capacities. Returns 0 or -ENOMEM. */
+/* Makes room in the array at `array` for exactly so many items: snapshots have
+ * no capacities. Returns 0 or -ENOMEM. */
 static int resize(void *array, size_t count, size_t size)
 {
 	void *old, *resized;

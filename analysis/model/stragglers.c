@@ -43,7 +43,8 @@ static size_t recent_count(uint64_t operations)
 						  NCS_LATENESS_RECENT;
 }
 
-/* Sums the recent operations of one function, or of all for NCS_FUNCTION_COUNT. */
+/* Sums the recent operations of one function, or of all for
+ * NCS_FUNCTION_COUNT. */
 static void sum_recent(const struct ncs_late_rank *late, unsigned function,
 		       struct ncs_lateness *lateness)
 {
@@ -104,8 +105,8 @@ struct function_wait {
 	uint64_t last;  /* … to this one */
 };
 
-/* Returns the share of the time from the first recent operation to the last in which
- * all waited for the rank alone; negative if it is not known. */
+/* Returns the share of the time from the first recent operation to the last in
+ * which all waited for the rank alone; negative if it is not known. */
 static double cost_of(const struct ncs_late_rank *late)
 {
 	struct function_wait waiting[NCS_FUNCTION_COUNT] = { 0 };

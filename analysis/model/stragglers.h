@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* Stragglers: how late each rank comes to collectives, where its lateness began,
- * and what it costs.
+/* Stragglers: how late each rank comes to collectives, where its lateness
+ * began, and what it costs.
  *
  * The ranks of a communicator are compared operation by operation, joined by
  * function and NCCL's sequence number. A rank's arrival is the latest stage on
@@ -17,8 +17,8 @@
  * of the function. Recent figures are exact, of the latest operations compared;
  * figures since the first update come from histograms.
  *
- * Figures are computed when they are asked for. What is returned points into the
- * model and is valid until its next update.
+ * Figures are computed when they are asked for. What is returned points into
+ * the model and is valid until its next update.
  */
 #ifndef NCS_ANALYSIS_MODEL_STRAGGLERS_H
 #define NCS_ANALYSIS_MODEL_STRAGGLERS_H
@@ -39,19 +39,19 @@ enum ncs_late_cause {
 		NCS_LATE_CAUSE_COUNT
 };
 
-/* Returns the name of an enum ncs_late_cause, such as "host"; "none" for any other
- * value. */
+/* Returns the name of an enum ncs_late_cause, such as "host"; "none" for any
+ * other value. */
 const char *ncs_late_cause_name(unsigned cause);
 
-/* Returns the name of an enum ncs_arrival_stage, such as "call"; "unknown" for any other
- * value. */
+/* Returns the name of an enum ncs_arrival_stage, such as "call"; "unknown" for
+ * any other value. */
 const char *ncs_arrival_stage_name(unsigned stage);
 
 /* Number of latest operations that make the recent figures. */
 #define NCS_LATENESS_RECENT 512u
 
-/* A rank is marked as a straggler if, of at least this many recent operations, it
- * came last in more than half, in the median of these by at least so many ns
+/* A rank is marked as a straggler if, of at least this many recent operations,
+ * it came last in more than half, in the median of these by at least so many ns
  * after the rank before it, and if all waiting for it took this share of the
  * time. */
 #define NCS_STRAGGLER_OPERATIONS 32u
@@ -69,13 +69,13 @@ struct ncs_lateness {
 	uint64_t exclusive_ns;
 	/* Sum of its lateness in these operations, by where it began. */
 	uint64_t cause_ns[NCS_LATE_CAUSE_COUNT];
-	/* Largest error of all times but cause_ns, if they are of several clocks;
-	 * 0 if of one. */
+	/* Largest error of all times but cause_ns, if they are of several
+	 * clocks; 0 if of one. */
 	uint64_t error_ns;
 };
 
-/* Returns the cause of most of the lateness, or NCS_LATE_CAUSE_COUNT if the rank
- * never came last. */
+/* Returns the cause of most of the lateness, or NCS_LATE_CAUSE_COUNT if the
+ * rank never came last. */
 unsigned ncs_lateness_cause(const struct ncs_lateness *lateness);
 
 struct ncs_lateness_view {
@@ -86,8 +86,8 @@ struct ncs_lateness_view {
 	double cost;
 	/* Recent operations by the stage that its arrival was compared by. */
 	uint64_t by_stage[NCS_ARRIVAL_STAGES];
-	/* Since the first update; `compared` includes operations in which no rank
-	 * waited for it. */
+	/* Since the first update; `compared` includes operations in which no
+	 * rank waited for it. */
 	struct ncs_arrivals_count count;
 	bool is_straggler;
 };
@@ -105,10 +105,10 @@ void ncs_rank_function_lateness(const struct ncs_rank *rank, unsigned function,
 unsigned ncs_rank_late_function(const struct ncs_rank *rank,
 				struct ncs_lateness *lateness);
 
-/* How far apart the ranks of a communicator arrived, and how long its operations
- * took from the last arrival on. */
+/* How far apart the ranks of a communicator arrived, and how long its
+ * operations took from the last arrival on. */
 struct ncs_skew {
-	uint64_t operations; /* recent ones, compared; if 0, nothing else is set */
+	uint64_t operations; /* recent, compared; if 0, nothing else is set */
 	uint64_t median_ns; /* of the time from the first arrival to the last */
 	uint64_t p99_ns;
 	uint64_t transfers;   /* recent operations whose end NCCL reports */
@@ -122,8 +122,8 @@ struct ncs_skew {
 const struct ncs_skew *
 ncs_communicator_skew(const struct ncs_communicator *communicator);
 
-/* Returns the rank of a communicator that is marked as a straggler, the one with
- * the highest cost if there are several; NULL if there is none. */
+/* Returns the rank of a communicator that is marked as a straggler, the one
+ * with the highest cost if there are several; NULL if there is none. */
 const struct ncs_rank *
 ncs_communicator_straggler(const struct ncs_communicator *communicator);
 

@@ -24,7 +24,8 @@ struct ncs_wait {
 /* Returns whether a rank can still move: it is neither dead nor finished. */
 bool ncs_rank_is_live(const struct ncs_rank *rank);
 
-/* Returns for how long a channel has been in its state, in ns; 0 if it is idle. */
+/* Returns for how long a channel has been in its state, in ns; 0 if it is
+ * idle. */
 uint64_t ncs_wait_ns(const struct ncs_rank *rank,
 		     const struct ncs_channel_view *channel);
 

@@ -8,9 +8,9 @@
  * There are two ways to look at an operation's parts: rank by rank
  * (path_by_rank.h), which deals with all there is, and in columns for ranks in
  * lockstep (path_in_lockstep.h), which takes a third of the time. A rank may
- * change from one way to the other at any time. Both give the same result to the
- * last bit, as both compute with path_times.h, and as what the columns have is
- * entered into each rank before it is looked at by itself.
+ * change from one way to the other at any time. Both give the same result to
+ * the last bit, as both compute with path_times.h, and as what the columns have
+ * is entered into each rank before it is looked at by itself.
  */
 #include "analysis/path/critical_path.h"
 
@@ -43,7 +43,7 @@ const char *ncs_path_cause_name(unsigned cause)
 	return cause < NCS_PATH_CAUSE_COUNT ? names[cause] : "unknown";
 }
 
-/* --- Making and releasing ---------------------------------------------------- */
+/* --- Making and releasing ------------------------------------------------- */
 
 static bool init_owners(struct ncs_path *path)
 {
@@ -70,8 +70,8 @@ static bool init_owners(struct ncs_path *path)
 	return true;
 }
 
-/* Notes what the scenario of run k does to all ranks alike, so that it need not be
- * found out for each. */
+/* Notes what the scenario of run k does to all ranks alike, so that it need not
+ * be found out for each. */
 static void init_scenario(struct ncs_path *path, size_t k)
 {
 	const struct ncs_scenario *scenario = ncs_path_scenario(path, k);
@@ -177,7 +177,7 @@ void ncs_path_free(struct ncs_path *path)
 	free(path);
 }
 
-/* --- One operation ---------------------------------------------------------- */
+/* --- One operation -------------------------------------------------------- */
 
 /* Reports the times of a part in all runs. */
 static void report_times(const struct ncs_path *path,
@@ -246,8 +246,8 @@ static void note_waited_for(const struct ncs_path *path,
 	pending->has_arrived = true;
 }
 
-/* Notes the latest end of the operation's step. `longest_ns` is its longest transfer,
- * as recorded. */
+/* Notes the latest end of the operation's step. `longest_ns` is its longest
+ * transfer, as recorded. */
 static void note_step(struct ncs_path *path,
 		      const struct ncs_path_pending *pending,
 		      const struct ncs_path_start *start, double longest_ns)
@@ -354,7 +354,7 @@ static void process_deferred(struct ncs_path *path, double until_ns)
 	}
 }
 
-/* --- The pass ----------------------------------------------------------- */
+/* --- The pass ------------------------------------------------------------- */
 
 /* Makes room for the work space of so many parts. Returns 0 or -ENOMEM. */
 static int make_room(struct ncs_path *path, size_t count)
@@ -409,7 +409,8 @@ static void find_edits(struct ncs_path *path, const struct ncs_joined *joined,
 	}
 }
 
-/* Returns the times of an operation's parts, made here unless they came along. */
+/* Returns the times of an operation's parts, made here unless they came
+ * along. */
 static const struct ncs_part_times *
 part_times_of(const struct ncs_path *path, const struct ncs_joined *joined)
 {

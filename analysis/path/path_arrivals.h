@@ -7,8 +7,9 @@
 
 #include "analysis/path/path_state.h"
 
-/* Returns when a part arrives that would by its gaps alone at `at_ns`: not before
- * its call, nor before its communicator's operation before it has ended. */
+/* Returns when a part arrives that would by its gaps alone at `at_ns`: not
+ * before its call, nor before its communicator's operation before it has
+ * ended. */
 static inline double
 ncs_path_not_before_ns(const struct ncs_path_arrival *arrival, size_t k,
 		       double host_factor, double at_ns)
@@ -30,15 +31,15 @@ double ncs_path_arrival_ns(const struct ncs_path *path, size_t k,
 			   const struct ncs_path_arrival *arrival,
 			   double usual_ns);
 
-/* Returns the time before its arrival that a straggler would take: the median of
- * the parts, or without the rank that the scenario names. Negative if there are
- * no parts to compare with. Reads the arrivals' totals. */
+/* Returns the time before its arrival that a straggler would take: the median
+ * of the parts, or without the rank that the scenario names. Negative if there
+ * are no parts to compare with. Reads the arrivals' totals. */
 double ncs_path_usual_ns(const struct ncs_path *path,
 			 const struct ncs_scenario *scenario,
 			 const struct ncs_part *parts, size_t count);
 
-/* Returns whether a part is of the straggler that run k makes faster. It does not
- * arrive later than it did: when it arrives matters only if all others came
+/* Returns whether a part is of the straggler that run k makes faster. It does
+ * not arrive later than it did: when it arrives matters only if all others came
  * before it. */
 bool ncs_path_is_straggler(const struct ncs_path *path, size_t k,
 			   const struct ncs_part *part);

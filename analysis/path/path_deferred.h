@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: MIT */
-/* Parts that the pass defers. If not all ranks wait for all in an operation, each
- * of its parts is dealt with by itself, at the first end of the parts that need
- * it: its own, and those of the parts that wait for it. Private to the pass.
+/* Parts that the pass defers. If not all ranks wait for all in an operation,
+ * each of its parts is dealt with by itself, at the first end of the parts that
+ * need it: its own, and those of the parts that wait for it. Private to the
+ * pass.
  */
 #ifndef NCS_ANALYSIS_PATH_PATH_DEFERRED_H
 #define NCS_ANALYSIS_PATH_PATH_DEFERRED_H
@@ -17,8 +18,8 @@ struct ncs_path_deferred {
 	struct ncs_part part;
 };
 
-/* Defers all parts of an operation; `pending`, which is copied, is what they have
- * in common. Returns 0 or -ENOMEM. */
+/* Defers all parts of an operation; `pending`, which is copied, is what they
+ * have in common. Returns 0 or -ENOMEM. */
 int ncs_path_defer(struct ncs_path *path, const struct ncs_joined *joined,
 		   const struct ncs_path_pending *pending);
 

@@ -19,8 +19,8 @@ bool ncs_path_finished_init(const struct ncs_path *path,
 	return rank->at_ns && rank->finished;
 }
 
-/* Whether the part at place `a` ended later than that at `b`. Of parts that ended
- * at the same time, the one that was dealt with later did. */
+/* Whether the part at place `a` ended later than that at `b`. Of parts that
+ * ended at the same time, the one that was dealt with later did. */
 static inline bool is_later(const struct ncs_path *path,
 			    const struct ncs_path_rank *rank, uint32_t a,
 			    uint32_t b)

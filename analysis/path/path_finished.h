@@ -15,9 +15,9 @@
 bool ncs_path_finished_init(const struct ncs_path *path,
 			    struct ncs_path_rank *rank);
 
-/* Returns the part of a rank that ended last by `until_ns`, as recorded. Returns
- * NULL if there is none or if it is forgotten; then *earliest is the first that
- * is remembered, else NULL. */
+/* Returns the part of a rank that ended last by `until_ns`, as recorded.
+ * Returns NULL if there is none or if it is forgotten; then *earliest is the
+ * first that is remembered, else NULL. */
 const struct ncs_path_finished *
 ncs_path_finished_before(const struct ncs_path *path,
 			 const struct ncs_path_rank *rank, double until_ns,
@@ -28,8 +28,8 @@ ncs_path_finished_before(const struct ncs_path *path,
 int ncs_path_finished_place(struct ncs_path *path, struct ncs_path_rank *rank,
 			    double arrival_ns, uint32_t *place);
 
-/* Finds a place for a part in a rank whose operations do not overlap: the oldest
- * one. */
+/* Finds a place for a part in a rank whose operations do not overlap: the
+ * oldest one. */
 static inline uint32_t ncs_path_finished_next(struct ncs_path_rank *rank)
 {
 	if (rank->count < NCS_PATH_ENDS)

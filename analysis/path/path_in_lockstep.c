@@ -7,10 +7,10 @@
 #include "analysis/path/path_arrivals.h"
 #include "analysis/path/path_finished.h"
 
-/* --- Entering and leaving ----------------------------------------------------- */
+/* --- Entering and leaving ------------------------------------------------- */
 
-/* A part in lockstep follows on its rank's latest end: its own end stands for its
- * arrival, as any time from that end on would. */
+/* A part in lockstep follows on its rank's latest end: its own end stands for
+ * its arrival, as any time from that end on would. */
 void ncs_path_save_lockstep(struct ncs_path *path,
 			    struct ncs_lockstep *lockstep)
 {
@@ -161,7 +161,7 @@ bool ncs_path_arrived_in_lockstep(const struct ncs_path *path,
 	return true;
 }
 
-/* --- Arriving ------------------------------------------------------------------ */
+/* --- Arriving ------------------------------------------------------------- */
 
 static const struct ncs_path_finished *
 recall_end(const struct ncs_path *path, const struct ncs_lockstep *lockstep,
@@ -224,9 +224,9 @@ usual_ns(const struct ncs_path *path, const struct ncs_lockstep *lockstep,
 	return ncs_path_usual_ns(path, scenario, parts, lockstep->count);
 }
 
-/* The rank that the scenario of run k names arrives, after the others were noted.
- * Of ranks that arrive at the same time, the first by index counts as the last
- * one. */
+/* The rank that the scenario of run k names arrives, after the others were
+ * noted. Of ranks that arrive at the same time, the first by index counts as
+ * the last one. */
 static void arrive_named(struct ncs_path *path, struct ncs_lockstep *lockstep,
 			 size_t k, const struct ncs_part *parts,
 			 const struct ncs_part_times *part_times,
@@ -277,11 +277,12 @@ bool ncs_path_arrive_in_lockstep(struct ncs_path *path,
 	return true;
 }
 
-/* --- Ending -------------------------------------------------------------------- */
+/* --- Ending --------------------------------------------------------------- */
 
-/* Notes the latest ends so far. `last_ns` is the last end of the latest operation,
- * as recorded. Transfers keep their order, so that the same part ends last in
- * each run, alone or with others: the first of them by index counts. */
+/* Notes the latest ends so far. `last_ns` is the last end of the latest
+ * operation, as recorded. Transfers keep their order, so that the same part
+ * ends last in each run, alone or with others: the first of them by index
+ * counts. */
 static void note_ends(struct ncs_path *path,
 		      const struct ncs_lockstep *lockstep, double last_ns)
 {

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
-/* Ranks enter lockstep and leave it, and the parts of an operation arrive and end
- * in lockstep: the fast way, for the operations that it can deal with. Joins the
- * columns (analysis/path/path_lockstep.h) to the state of the pass. Private to
- * the pass.
+/* Ranks enter lockstep and leave it, and the parts of an operation arrive and
+ * end in lockstep: the fast way, for the operations that it can deal with.
+ * Joins the columns (analysis/path/path_lockstep.h) to the state of the pass.
+ * Private to the pass.
  */
 #ifndef NCS_ANALYSIS_PATH_PATH_IN_LOCKSTEP_H
 #define NCS_ANALYSIS_PATH_PATH_IN_LOCKSTEP_H
@@ -18,8 +18,8 @@ void ncs_path_save_lockstep(struct ncs_path *path,
 void ncs_path_drop_lockstep(struct ncs_path *path,
 			    struct ncs_lockstep *lockstep);
 
-/* Returns the lockstep that these parts' owners are in from now on; NULL if they
- * can be in none. */
+/* Returns the lockstep that these parts' owners are in from now on; NULL if
+ * they can be in none. */
 struct ncs_lockstep *
 ncs_path_enter_lockstep(struct ncs_path *path,
 			const struct ncs_part_times *part_times, size_t count);
@@ -31,9 +31,9 @@ void ncs_path_leave_locksteps(struct ncs_path *path,
 			      const struct ncs_part_times *part_times,
 			      size_t count);
 
-/* Returns whether parts that arrived rank by rank did so in lockstep: each follows
- * on its rank's latest end, and its rank has as many places as others. The
- * lockstep then begins, or goes on, with them. */
+/* Returns whether parts that arrived rank by rank did so in lockstep: each
+ * follows on its rank's latest end, and its rank has as many places as others.
+ * The lockstep then begins, or goes on, with them. */
 bool ncs_path_arrived_in_lockstep(const struct ncs_path *path,
 				  struct ncs_lockstep *lockstep);
 

@@ -18,8 +18,8 @@ struct path_sums {
 	double uncounted_ns;
 	double unknown_ns;
 	double (*rank_ns)[NCS_PATH_CAUSE_COUNT];
-	uint64_t added; /* latest operation added up, or NCS_PATH_NO_OPERATION */
-	double origin_ns; /* where the path begins, once an operation is added */
+	uint64_t added;   /* latest operation, or NCS_PATH_NO_OPERATION */
+	double origin_ns; /* start of the path, if `added` is set */
 };
 
 struct ncs_path_nodes {
@@ -121,7 +121,8 @@ struct ncs_path_step *ncs_path_nodes_step(struct ncs_path_nodes *nodes,
 	return &nodes->steps[step];
 }
 
-/* Ends the step that is being added up: finds the rank with most of its time. */
+/* Ends the step that is being added up: finds the rank with most of its
+ * time. */
 static void end_step(struct ncs_path_nodes *nodes)
 {
 	struct ncs_path_step *row;
@@ -216,8 +217,8 @@ static void add_to_channel(struct ncs_path_nodes *nodes,
 
 /* --- Adding up ------------------------------------------------------------ */
 
-/* Adds a piece of the path that took `ns` and ended at `until_ns`. The channel is
- * NULL unless its waits were the cause. */
+/* Adds a piece of the path that took `ns` and ended at `until_ns`. The channel
+ * is NULL unless its waits were the cause. */
 static void add_piece(struct ncs_path_nodes *nodes, size_t run,
 		      const struct ncs_path_operation *operation,
 		      uint32_t owner, unsigned cause,
@@ -300,8 +301,8 @@ static void add_transfer(struct ncs_path_nodes *nodes, size_t run,
 	}
 }
 
-/* Returns a predecessor's operation. If it is too old to be known, returns the one
- * that follows on it, at `index`, which its time is then counted for. */
+/* Returns a predecessor's operation. If it is too old to be known, returns the
+ * one that follows on it, at `index`, which its time is then counted for. */
 static const struct ncs_path_operation *
 operation_before(const struct ncs_path_nodes *nodes, uint64_t operation,
 		 uint64_t index)

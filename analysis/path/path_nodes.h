@@ -46,8 +46,8 @@ struct ncs_path_operation {
 
 struct ncs_path_nodes;
 
-/* Returns nodes for a pass with these options, which are borrowed; NULL if there
- * is no memory. */
+/* Returns nodes for a pass with these options, which are borrowed; NULL if
+ * there is no memory. */
 struct ncs_path_nodes *
 ncs_path_nodes_new(const struct ncs_path_options *options);
 
@@ -58,8 +58,8 @@ void ncs_path_nodes_free(struct ncs_path_nodes *nodes);
  * before the first operation. */
 void ncs_path_nodes_set_base(struct ncs_path_nodes *nodes, uint64_t base_ns);
 
-/* Adds an operation and returns its nodes by run, which the caller fills in; its
- * index goes into *index. `ends` are the latest ends so far, by run. */
+/* Adds an operation and returns its nodes by run, which the caller fills in;
+ * its index goes into *index. `ends` are the latest ends so far, by run. */
 struct ncs_path_node *
 ncs_path_nodes_add(struct ncs_path_nodes *nodes,
 		   const struct ncs_path_operation *operation,

@@ -13,8 +13,8 @@
 /* A finished part. An array of these has items of `finished_bytes`. */
 struct ncs_path_finished {
 	double at_ns;       /* end, as recorded; INFINITY if there is none */
-	uint64_t operation; /* index, in the order in which they are dealt with */
-	uint64_t unknown; /* bits: runs in which the transfer's change is unknown */
+	uint64_t operation; /* index, in the order of the pass */
+	uint64_t unknown;   /* bits: runs in which its change is unknown */
 	uint32_t owner;
 	struct ncs_last_channel last_channel;
 	double times_ns[]; /* end by run, then the transfer's time by run */
@@ -22,8 +22,8 @@ struct ncs_path_finished {
 
 /* A rank of the job, with its latest finished parts. */
 struct ncs_path_rank {
-	double latest_ns; /* latest end, as recorded; INFINITY if there is none */
-	uint32_t latest;          /* place of the part that ended then */
+	double latest_ns; /* latest end, as recorded; INFINITY if none */
+	uint32_t latest;  /* place of the part that ended then */
 	uint32_t count, capacity; /* places */
 	bool has_several;         /* communicators */
 	bool overlaps;            /* its operations run side by side */
@@ -41,13 +41,13 @@ struct ncs_path_member {
 	/* Its latest finished part; NULL if the rank has one communicator. */
 	struct ncs_path_finished *latest;
 	struct ncs_lockstep *lockstep; /* NULL if it is in none */
-	bool is_out_of_lockstep; /* groups that begin with it are not tried again */
+	bool is_out_of_lockstep;       /* not tried again if it comes first */
 };
 
 /* The arrival of a part, as recorded. */
 struct ncs_path_arrival {
 	double at_ns;
-	double gap_ns[NCS_PATH_GAPS]; /* time since the predecessor's end, by cause */
+	double gap_ns[NCS_PATH_GAPS]; /* since the predecessor's end */
 	double total_ns;              /* sum of these */
 	/* Finished part of the rank that ended last by then; NULL if there is
 	 * none, or it is forgotten. Then `base_ns` stands for its end, and
@@ -61,8 +61,8 @@ struct ncs_path_arrival {
 	 * is none, or it is the predecessor. */
 	const struct ncs_path_finished *call_predecessor;
 	double call_gap_ns; /* from its end until the call */
-	/* Finished part of its communicator that ended last by the arrival; NULL
-	 * if there is none, or it is the predecessor. */
+	/* Finished part of its communicator that ended last by the arrival;
+	 * NULL if there is none, or it is the predecessor. */
 	const struct ncs_path_finished *comm_predecessor;
 	struct ncs_path_member *member;
 };
@@ -82,8 +82,8 @@ struct ncs_path_pending {
 	uint32_t owners[NCS_PATH_RUNS];
 };
 
-/* What a part's place in its operation is. ALONE is also that of all parts of an
- * operation in which all wait for all. */
+/* What a part's place in its operation is. ALONE is also that of all parts of
+ * an operation in which all wait for all. */
 enum ncs_path_role {
 	NCS_PATH_ROLE_ALONE,
 	NCS_PATH_ROLE_WAITED_FOR,

@@ -53,7 +53,7 @@ struct ncs_path_segment {
 struct ncs_path_options {
 	const struct ncs_path_owner *owners;
 	size_t owner_count;
-	uint32_t rank_count; /* ranks of the job: larger than each owner's rank */
+	uint32_t rank_count; /* of the job: larger than each owner's rank */
 	const struct ncs_scenario *scenarios;
 	size_t scenario_count; /* NCS_SCENARIOS_MAX at most */
 	struct ncs_fits *fits; /* solved; NULL if there are none */
@@ -64,8 +64,9 @@ struct ncs_path_options {
 	/* Called for each segment of the path as it was, in the order of time.
 	 * May be NULL. */
 	void (*segment)(void *context, const struct ncs_path_segment *segment);
-	/* Called for each part of each run (0 is the replay, then the scenarios)
-	 * with the times when it arrives and ends in that run. May be NULL. */
+	/* Called for each part of each run (0 is the replay, then the
+	 * scenarios) with the times when it arrives and ends in that run. May
+	 * be NULL. */
 	void (*timed)(void *context, size_t run, const struct ncs_part *part,
 		      uint64_t arrival_ns, uint64_t end_ns);
 	void *context; /* passed to these functions */
@@ -77,7 +78,7 @@ struct ncs_path_sum {
 	double elapsed_ns; /* from the first call to the last end */
 	double cause_ns[NCS_PATH_CAUSE_COUNT];
 	double uncounted_ns; /* on the path, in operations that do not count */
-	double unknown_ns; /* on the path, in transfers whose change is not known */
+	double unknown_ns;   /* on the path, in transfers of unknown change */
 	const double (*rank_ns)[NCS_PATH_CAUSE_COUNT]; /* by rank of the job */
 };
 
@@ -109,7 +110,7 @@ struct ncs_path_report {
 	/* Parts that arrived, by the clocks, after others had ended that waited
 	 * for them. They are taken to have arrived by then. */
 	uint64_t violations;
-	uint64_t forgotten; /* parts whose predecessor was no longer remembered */
+	uint64_t forgotten; /* parts whose predecessor was forgotten */
 	uint64_t breaks; /* places where the path was cut, for want of memory */
 	size_t sum_count; /* runs: the replay and the scenarios */
 	const struct ncs_path_sum *sums;

@@ -12,7 +12,7 @@
 
 #include "analysis/base/value_names.h"
 
-/* --- Specifications ---------------------------------------------------------- */
+/* --- Specifications ------------------------------------------------------- */
 
 struct word {
 	const char *text;
@@ -217,7 +217,7 @@ bool ncs_scenario_parse(struct ncs_scenario *scenario, const char *text,
 	return true;
 }
 
-/* --- What transfers take ---------------------------------------------------- */
+/* --- What transfers take -------------------------------------------------- */
 
 enum sum { SUM_W, SUM_X, SUM_Y, SUM_XX, SUM_XY };
 
@@ -327,7 +327,7 @@ const struct ncs_fit *ncs_fits_find(struct ncs_fits *fits,
 	return find(fits, joined);
 }
 
-/* --- What they would take --------------------------------------------------- */
+/* --- What they would take ------------------------------------------------- */
 
 /* Of the job, by a rank of the communicator; -1: it has no part. */
 static int32_t job_rank(const struct ncs_transfer *transfer, int32_t rank)
@@ -360,8 +360,8 @@ static bool has_both(const struct ncs_transfer *transfer,
 }
 
 /* What the slowest link's pace would be of what it is, if the one between two
- * ranks were faster: an algorithm goes at the pace of its slowest link, which is
- * the one whose steps are on the wire for longest. */
+ * ranks were faster: an algorithm goes at the pace of its slowest link, which
+ * is the one whose steps are on the wire for longest. */
 static double pace_with(const struct ncs_scenario *scenario,
 			const struct ncs_transfer *transfer)
 {

@@ -39,7 +39,7 @@ struct ncs_scenario {
 bool ncs_scenario_parse(struct ncs_scenario *scenario, const char *text,
 			char *error, size_t error_size);
 
-/* --- What transfers take ---------------------------------------------------- */
+/* --- What transfers take -------------------------------------------------- */
 
 /* A straight line through the times of one communicator's operations of one
  * function, algorithm and protocol over their sizes (the alpha-beta model), by
@@ -77,7 +77,7 @@ void ncs_fits_solve(struct ncs_fits *fits);
 const struct ncs_fit *ncs_fits_find(struct ncs_fits *fits,
 				    const struct ncs_joined *joined);
 
-/* --- What they would take --------------------------------------------------- */
+/* --- What they would take ------------------------------------------------- */
 
 /* What is known of an operation in a pass. */
 struct ncs_transfer {
@@ -88,8 +88,8 @@ struct ncs_transfer {
 	const int32_t *ranks; /* of the job, by part: what scenarios name */
 };
 
-/* How a transfer's time changes: first what is above `alpha_ns` by a factor, then
- * all of it by a number of ns, but not below `least_ns`. */
+/* How a transfer's time changes: first what is above `alpha_ns` by a factor,
+ * then all of it by a number of ns, but not below `least_ns`. */
 struct ncs_transfer_edit {
 	double alpha_ns;
 	double factor;
@@ -99,8 +99,8 @@ struct ncs_transfer_edit {
 
 #define NCS_TRANSFER_AS_IT_IS ((struct ncs_transfer_edit){ 0, 1, 0, 0 })
 
-/* What becomes of an operation's transfer. Where the change should touch it, but
- * too little is known to say how, it stays as it is and *unknown is set. */
+/* What becomes of an operation's transfer. Where the change should touch it,
+ * but too little is known to say how, it stays as it is and *unknown is set. */
 struct ncs_transfer_edit
 ncs_scenario_transfer(const struct ncs_scenario *scenario,
 		      const struct ncs_transfer *transfer, bool *unknown);

@@ -48,7 +48,8 @@ static uint64_t next(uint64_t *seed)
 	return x ^ x >> 27;
 }
 
-/* Fills in the times of one collective, whose ranks are free from `from_ns` on. */
+/* Fills in the times of one collective, whose ranks are free from `from_ns`
+ * on. */
 static void make_times(struct ncs_part *parts, unsigned ranks, unsigned ahead,
 		       uint64_t from_ns, uint64_t *seed,
 		       struct ncs_joined *joined)
