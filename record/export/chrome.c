@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: MIT */
-/* Traces as chrome://tracing has them, and Perfetto reads: JSON.
+/* Writes traces as JSON for chrome://tracing, which Perfetto reads, too.
  *
  * Event types and keys are those of Chrome's "Trace Event Format": slices are
  * complete events ("X"), flows "s" and "f", instants "i", counters "C", names
- * metadata ("M"). A thread is one track, so that no slices of it overlap: of
- * those, viewers leave out all but the first. Times are µs, always, and counted
- * from the trace's beginning, as what reads them may hold them in a double.
+ * metadata ("M"). A thread is one track, so that its slices do not overlap;
+ * viewers drop all but the first of overlapping slices. Times are always in µs
+ * since the trace's beginning, as readers may hold them in a double.
  */
 #include <string.h>
 
@@ -34,7 +34,7 @@ static const char *word(const struct ncs_trace_writer *writer, uint32_t number)
 	return number != 0 ? writer->words[number].text : "";
 }
 
-/* The process that a track is below, or is; 0: none. */
+/* Returns the process that a track is or is below; 0 if none. */
 static uint32_t process_of(const struct ncs_trace_writer *writer,
 			   uint32_t track)
 {
@@ -64,7 +64,7 @@ static void put_duration(struct ncs_trace_writer *writer, const char *key,
 	ncs_json_us(writer->file, value_ns);
 }
 
-/* A moment. */
+/* Writes a point in time. */
 static void put_time(struct ncs_trace_writer *writer, uint64_t at_ns)
 {
 	uint64_t base_ns = writer->base.base_ns;
@@ -82,7 +82,7 @@ static void put_text(struct ncs_trace_writer *writer, const char *key,
 
 /* --- Names ------------------------------------------------------------------ */
 
-/* Appends the names of a track and of those above it, up to `top`. */
+/* Appends the names of a track and of those above it, below `top`. */
 static void append_path(const struct ncs_trace_writer *writer, uint32_t track,
 			uint32_t top, char *path, size_t size)
 {
@@ -106,7 +106,7 @@ static void put_metadata(struct ncs_trace_writer *writer, const char *name,
 	ncs_json_raw(writer->file, "}}");
 }
 
-/* Those of one parent come together. */
+/* Returns an index that keeps the tracks of one parent together. */
 static uint64_t sort_index(const struct ncs_trace_writer *writer,
 			   uint32_t track)
 {
@@ -136,7 +136,8 @@ static void write_track(struct ncs_trace_writer *writer, uint32_t track)
 	bool is_process = top == track;
 	char path[1024] = "";
 
-	/* What is above a process is in its name, counters in their events. */
+	/* A process has the names above it in its name, a counter in its
+	 * events. */
 	if (top == 0 || writer->tracks[track].kind == NCS_TRACE_COUNTER)
 		return;
 	append_path(writer, track, is_process ? 0 : top, path, sizeof(path));
@@ -193,7 +194,7 @@ static void put_details(struct ncs_trace_writer *writer,
 	ncs_json_raw(file, "}}");
 }
 
-/* At the innermost slice of the track at that moment. */
+/* Writes an end of an arrow, bound to the innermost slice there. */
 static void write_flow_end(struct ncs_trace_writer *writer, char type,
 			   const struct ncs_open_flow *end)
 {
@@ -205,8 +206,8 @@ static void write_flow_end(struct ncs_trace_writer *writer, char type,
 	putc_unlocked('}', writer->file);
 }
 
-/* Which end an arrow leaves from has to be told, so it is written once both are
- * known. */
+/* The format tells the arrow's start from its end, so both are written once
+ * both are known. */
 static void write_flow(struct ncs_trace_writer *writer,
 		       const struct ncs_open_flow *end)
 {
@@ -224,7 +225,7 @@ static void write_slice(struct ncs_trace_writer *writer, uint32_t track,
 			uint64_t start_ns, uint64_t end_ns,
 			const struct ncs_trace_event *event)
 {
-	/* The last moment that is in it. */
+	/* The end of the arrow must lie inside the slice. */
 	bool is_at_end = event->is_flow_at_end && end_ns > start_ns;
 	const struct ncs_open_flow end_of_flow = {
 		.flow = event->flow,

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
-/* Defers the records of an operation's children until the record of the operation
- * itself comes, which is published last and says what they are children of.
+/* Defers the records of an operation's children until the record of the
+ * operation itself comes, which is published last and says what they are
+ * children of.
  *
  * Bounded: when there are too many, the caller takes the oldest operation out.
  * Not thread-safe.
@@ -42,16 +43,16 @@ struct ncs_deferred_records {
 int ncs_deferred_records_add(struct ncs_deferred_records *deferred,
 			     const struct ncs_record *record);
 
-/* Takes an operation out. Returns NULL if none of its children is deferred. Give
- * it back after use. */
+/* Takes an operation out. Returns NULL if none of its children is deferred.
+ * Give it back after use. */
 struct ncs_deferred_operation *
 ncs_deferred_records_take(struct ncs_deferred_records *deferred,
 			  uint32_t number);
 void ncs_deferred_records_give_back(struct ncs_deferred_records *deferred,
 				    struct ncs_deferred_operation *operation);
 
-/* Whether there are more records than allowed, so that the oldest operation must
- * be taken out. */
+/* Whether there are more records than allowed, so that the oldest operation
+ * must be taken out. */
 static inline bool
 ncs_deferred_records_are_full(const struct ncs_deferred_records *deferred)
 {

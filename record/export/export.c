@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* From recordings to formats: first all states, as names and clocks come from
- * these, then all records. See export.h. */
+/* Passes a recording to an exporter: first all states, which have the names and
+ * clocks, then all records. See export.h. */
 #include "record/export/export.h"
 
 #include <errno.h>
@@ -75,7 +75,7 @@ static int open_ranks(struct export_run *run)
 	return 0;
 }
 
-/* The first moment of all that is exported. */
+/* Sets the trace's base: the first time that is exported. */
 static void set_base(struct export_run *run)
 {
 	uint64_t base_ns = run->request->from_ns;
@@ -103,8 +103,8 @@ static bool is_rank_wanted(const struct export_run *run, size_t rank)
 
 /* --- States ------------------------------------------------------------------- */
 
-/* The rank's first state that counts: the latest as the time began, so that
- * what has changed since can be told. 0: there is none. */
+/* Returns the time of the rank's first state to export: the latest one at the
+ * beginning, as the baseline of changes; 0 if there is none. */
 static uint64_t first_state_ns(const struct export_run *run, size_t rank)
 {
 	uint64_t from_ns = run->request->from_ns;
@@ -162,8 +162,8 @@ static int take_states(struct export_run *run, size_t rank)
 		} else if (found == NCS_RECORDED_DAMAGED) {
 			run->result.damaged_states++;
 		}
-		/* One of before stands in for a damaged one; it is done already
-		 * unless there is none after it. */
+		/* An earlier state replaces a damaged one; it was passed on
+		 * already unless it is the last one. */
 		if (!error && found == NCS_RECORDED_YES &&
 		    (taken_ns > done_ns || is_last)) {
 			error = take_state(run, rank, &snapshot, reader,
@@ -191,7 +191,8 @@ static bool is_wanted(const struct export_run *run, size_t rank,
 	return end_ns >= request->from_ns && end_ns <= request->until_ns;
 }
 
-/* What rings say of streams is no event, and counts whenever it was said. */
+/* Stream records are not exported, but they set the stream of later ones,
+ * whatever their time. */
 static int take_record(struct export_run *run, const struct ncs_batch *batch,
 		       const struct ncs_record *record)
 {
@@ -236,7 +237,7 @@ static int take_records(struct export_run *run)
 		return -ENOMEM;
 	while (!error && (found = ncs_recording_pass_next(pass, &batch)) > 0) {
 		error = take_batch(run, &batch);
-		/* A full disk shows early. */
+		/* Stop early if the disk is full. */
 		if (!error && ferror(request->file))
 			error = errno ? -errno : -EIO;
 		done += batch.count;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Recordings in the formats of others: traces, lines of JSON, tables. */
+/* Exports a recording to another format: a trace, lines of JSON, or a table. */
 #ifndef NCS_RECORD_EXPORT_EXPORT_H
 #define NCS_RECORD_EXPORT_EXPORT_H
 
@@ -19,36 +19,39 @@ enum ncs_export_format {
 		NCS_EXPORT_COUNT
 };
 
+/* Return a format's name, and whether it is binary. */
 const char *ncs_export_name(enum ncs_export_format format);
 bool ncs_export_is_binary(enum ncs_export_format format);
 
 struct ncs_export_request {
 	enum ncs_export_format format;
-	/* What ended in this time, common time; 0 and UINT64_MAX: all. */
+	/* Exports what ended in this time, in common time; 0 and UINT64_MAX for
+	 * all. */
 	uint64_t from_ns;
 	uint64_t until_ns;
-	uint32_t pid;                      /* of this process only; 0: of all */
-	const struct ncs_aliases *aliases; /* of communicators; NULL: none */
+	uint32_t pid; /* of the only process to export; 0 for all */
+	/* Names of communicators; NULL for none. */
+	const struct ncs_aliases *aliases;
 	FILE *file;
-	/* Called now and then with how many records are done, of how many; NULL:
-	 * nobody wants to know. */
+	/* Called now and then with the number of records done, and of all; may
+	 * be NULL. */
 	void (*progress)(void *context, uint64_t done, uint64_t total);
-	/* Called before the end of a trace for what else is to be in it; NULL:
-	 * nothing. 0 or -errno. */
+	/* Called before the end of a trace, to add to it; may be NULL. Returns
+	 * 0 or -errno. */
 	int (*add)(void *context, struct ncs_trace_writer *writer,
 		   struct ncs_trace_export *trace);
 	void *context;
 };
 
-/* What was left out, as it could not be read. */
+/* Numbers of what was exported, and of what could not be read. */
 struct ncs_export_result {
-	uint64_t records; /* exported */
-	uint64_t lost;    /* overwritten or damaged, between these */
+	uint64_t records; /* number of records exported */
+	uint64_t lost;    /* records that were overwritten or damaged */
 	size_t damaged_states;
 };
 
-/* 0 or -errno: -ENOMEM, -EIO, or what was wrong with writing. The file is then
- * as far as it came. */
+/* Exports a recording. Returns 0, -ENOMEM, -EIO, or another -errno of writing;
+ * then the file is incomplete. */
 int ncs_export(struct ncs_recording *recording,
 	       const struct ncs_export_request *request,
 	       struct ncs_export_result *result);

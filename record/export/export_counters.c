@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* From states to counters; see export_counters.h. */
+/* Computes counters from states; see export_counters.h. */
 #include "record/export/export_counters.h"
 
 #include <stdio.h>
@@ -8,7 +8,7 @@
 #include "analysis/model/model.h"
 #include "analysis/base/value_names.h"
 
-/* Places among the rank's counters. */
+/* Order among the rank's counters. */
 enum {
 	IN_FLIGHT,
 	BYTES,
@@ -54,7 +54,7 @@ static struct ncs_counter_sums sums_of(const struct ncs_snapshot *snapshot)
 	return sums;
 }
 
-/* Makes the track of a counter with its first value. */
+/* Writes a value; makes the counter's track first if there is none. */
 static void count(const struct ncs_export_counters *counters,
 		  struct ncs_trace_writer *writer, uint32_t *track,
 		  const char *name, const char *unit, unsigned place,
@@ -109,7 +109,8 @@ static void count_bytes(struct ncs_export_counters *counters,
 				      interval_ns);
 }
 
-/* Of the time in which channels had a step under way. */
+/* Writes each state's share of the time in which channels had steps under
+ * way. */
 static void count_shares(struct ncs_export_counters *counters,
 			 struct ncs_trace_writer *writer,
 			 const struct ncs_counter_sums *now)

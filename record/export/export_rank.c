@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Who a rank is; see export_rank.h. */
+/* Learns about a rank; see export_rank.h. */
 #include "record/export/export_rank.h"
 
 #include <errno.h>
@@ -44,8 +44,8 @@ void ncs_export_rank_release(struct ncs_export_rank *rank)
 
 /* --- Ranges --------------------------------------------------------------- */
 
-/* Ranges are numbered in the order in which they appear and keep their names, so
- * that new ones come last. */
+/* Ranges are numbered in the order in which they appear and keep their names,
+ * so that new ones come last. */
 static int learn_ranges(struct ncs_export_rank *rank,
 			const struct ncs_snapshot *snapshot)
 {

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* Turns records into slices; see export_trace.h. Records come from files and are
- * not trusted: they may hold any value. */
+/* Turns records into slices; see export_trace.h. Records come from files and
+ * are not trusted: they may hold any value. */
 #include "record/export/export_trace.h"
 
 #include <errno.h>

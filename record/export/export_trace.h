@@ -1,22 +1,23 @@
 /* SPDX-License-Identifier: MIT */
-/* Recordings as traces: which tracks a rank has, and what is on them.
+/* Exports a recording as a trace: the tracks of each rank, and what lies on
+ * them.
  *
  *   communicator
- *     rank                   marks, changes of what is collected
+ *     rank                   marks, changes of the activation mask
  *       API                  the application's calls, by thread
  *       AllReduce …          operations, by function
- *       stream               of which the CUDA stream is known
- *         AllReduce …        likewise
+ *       stream               operations whose CUDA stream is known
+ *         AllReduce …        … by function
  *       proxy thread
  *       channel
- *         send -> PEER       steps, with what they waited for inside
+ *         send -> PEER       steps, with the waits inside them
  *         recv <- PEER
  *         … operations       the channel's share of operations
  *         kernel
  *       busbw … counters     from the states
  *
- * Whoever has more to show (a critical path, a re-timed timeline) writes it to
- * the same trace_writer.h, on tracks of his own.
+ * Callers that show more (a critical path, a what-if timeline) write it to the
+ * same trace_writer.h, on tracks of their own. Not thread-safe.
  */
 #ifndef NCS_RECORD_EXPORT_EXPORT_TRACE_H
 #define NCS_RECORD_EXPORT_EXPORT_TRACE_H
@@ -27,32 +28,33 @@
 
 struct ncs_trace_export;
 
-/* Of ranks that others learn of: borrowed, as is the writer. NULL: no
- * memory. */
+/* Begins to export these ranks. They and the writer are borrowed. Returns NULL
+ * if there is no memory. */
 struct ncs_trace_export *
 ncs_trace_export_open(struct ncs_trace_writer *writer,
 		      const struct ncs_export_rank *ranks, size_t count);
+/* Frees the export; accepts NULL. The writer stays open. */
 void ncs_trace_export_close(struct ncs_trace_export *export);
 
-/* A rank's next state: counters over the time since the one before. */
+/* Takes a rank's next state, and writes the counters since the previous one. */
 void ncs_trace_export_state(struct ncs_trace_export *export, size_t rank,
 			    const struct ncs_snapshot *snapshot);
 
-/* One more record, of a lane's in their order; `stream` is what
- * ncs_cuda_streams_take() said of it. All states that there are should have been
- * learned of: names and clocks come from these. 0 or -ENOMEM. */
+/* Takes the next record of a lane. `stream` is the record's, as
+ * ncs_cuda_streams_take() set it. The ranks should have learned all states
+ * before, which have the names and clocks. Returns 0 or -ENOMEM. */
 int ncs_trace_export_record(struct ncs_trace_export *export, size_t rank,
 			    unsigned lane, uint64_t stream,
 			    const struct ncs_record *record);
 
-/* Some of a rank's records, before the next one, are missing: from here on its
- * messages that NCCL does not number get no arrows. */
+/* Notes that records of a rank are missing before the next one. From here on,
+ * its messages without a sequence number get no arrows. */
 void ncs_trace_export_lose(struct ncs_trace_export *export, size_t rank);
 
-/* Writes what is still held back. 0 or -ENOMEM. */
+/* Writes the records that are still deferred. Returns 0 or -ENOMEM. */
 int ncs_trace_export_finish(struct ncs_trace_export *export);
 
-/* The number that all ranks' parts of a collective have in common. */
+/* Returns the number that all ranks' parts of a collective share. */
 uint64_t ncs_collective_correlation(uint64_t comm_id, unsigned function,
 				    uint64_t sequence_number);
 

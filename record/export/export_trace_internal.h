@@ -2,8 +2,9 @@
 /* What the files of a trace export share; see export_trace.h. Only
  * export_trace*.c include it.
  *
- * export_trace.c calls operations, steps, slices and tracks, each of which calls
- * only those behind it. */
+ * export_trace.c calls operations, steps, slices and tracks, each of which
+ * calls only those behind it.
+ */
 #ifndef NCS_RECORD_EXPORT_EXPORT_TRACE_INTERNAL_H
 #define NCS_RECORD_EXPORT_EXPORT_TRACE_INTERNAL_H
 
@@ -139,14 +140,14 @@ struct ncs_trace_rank *ncs_trace_export_rank(struct ncs_trace_export *export,
 					     size_t index);
 
 /* Returns the tracks of operations on a stream, as it is in records; NULL if it
- * is 0, if there are too many streams, or for want of memory: then the rank's own
- * tracks serve. */
+ * is 0, if there are too many streams, or for want of memory: then the rank's
+ * own tracks serve. */
 struct ncs_trace_stream *
 ncs_trace_export_stream(struct ncs_trace_export *export,
 			struct ncs_trace_rank *rank, uint64_t stream);
 
-/* Return the tracks of a lane's API calls, of a channel, and of the connection of
- * a record; NULL if there is no memory. */
+/* Return the tracks of a lane's API calls, of a channel, and of the connection
+ * of a record; NULL if there is no memory. */
 struct ncs_slice_tracks *ncs_trace_export_calls(struct ncs_trace_rank *rank,
 						unsigned lane);
 struct ncs_trace_channel *
@@ -167,10 +168,10 @@ struct ncs_trace_arguments {
 	unsigned count;
 };
 
-/* Makes the event of a record, with the arguments that its fields give; these are
- * put into *arguments, which must outlive the event. `stream` is the record's, 0
- * if its track shows it. `known` is the operation that a child belongs to; NULL
- * if it is not known. */
+/* Makes the event of a record, with the arguments that its fields give; these
+ * are put into *arguments, which must outlive the event. `stream` is the
+ * record's, 0 if its track shows it. `known` is the operation that a child
+ * belongs to; NULL if it is not known. */
 struct ncs_trace_event
 ncs_trace_export_event(struct ncs_trace_export *export,
 		       const struct ncs_trace_rank *rank,
@@ -199,9 +200,9 @@ void ncs_trace_export_plain(struct ncs_trace_export *export,
 
 /* --- export_trace_steps.c: steps and messages ---------------------------------- */
 
-/* Counts an operation that has no sequence number, as its first child comes. Both
- * ends of a connection begin operations in the same order, so that they come to
- * the same ordinal. */
+/* Counts an operation that has no sequence number, as its first child comes.
+ * Both ends of a connection begin operations in the same order, so that they
+ * come to the same ordinal. */
 void ncs_trace_count_message(struct ncs_trace_connection *connection,
 			     uint32_t operation);
 

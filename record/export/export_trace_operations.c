@@ -44,7 +44,7 @@ static void put_operation(struct ncs_trace_export *export,
 			record->number);
 	track = ncs_trace_export_slice(export, &functions[function], &span,
 				       &event);
-	/* Without a proxy operation, the begin of kernels is not known. */
+	/* Without either time it is not known when it began to run. */
 	if (delta != 0 && delta < record->duration)
 		begun_ns = ncs_clock_ns(&rank->facts->clock,
 					record->start + delta);
@@ -129,8 +129,8 @@ find_known(const struct ncs_trace_rank *rank, uint32_t operation)
 	return known && known->operation == operation ? known : NULL;
 }
 
-/* Counts how often an operation's sequence number has come before. A second record
- * of the same operation does not count. */
+/* Counts how often an operation's sequence number has come before. A second
+ * record of the same operation does not count. */
 static uint32_t count_repeat(struct ncs_trace_rank *rank,
 			     const struct ncs_record *record)
 {

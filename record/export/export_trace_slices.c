@@ -60,7 +60,7 @@ static void add_field(struct ncs_trace_export *export,
 	case NCS_FIELD_PROXY_STATE:
 		break;
 	case NCS_FIELD_NUMBER:
-		/* 1 is the rule. */
+		/* A record that stands for itself alone is the rule. */
 		if (field->field != NCS_FIELD_STANDS_FOR || field->value != 1)
 			add_argument(arguments, name, NCS_TRACE_NUMBER,
 				     field->value);
@@ -82,8 +82,8 @@ static void add_field(struct ncs_trace_export *export,
 	}
 }
 
-/* Whether a field is left out of the arguments: the track shows it, or it is the
- * number of an operation that the sequence number identifies. */
+/* Whether a field is left out of the arguments: the track shows it, or it is
+ * the number of an operation that the sequence number identifies. */
 static bool is_redundant(const struct ncs_record *record, enum ncs_field field,
 			 const struct ncs_trace_operation *known)
 {

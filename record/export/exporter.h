@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* What each format of an export does: between export.c and the formats. */
+/* The functions of each export format. Only export.c and the formats include
+ * it. */
 #ifndef NCS_RECORD_EXPORT_EXPORTER_H
 #define NCS_RECORD_EXPORT_EXPORTER_H
 
@@ -11,31 +12,31 @@
 
 struct ncs_exporter {
 	const struct ncs_export_request *request;
-	const struct ncs_export_rank *ranks; /* as is known by now */
+	const struct ncs_export_rank *ranks; /* as learned so far */
 	size_t rank_count;
 	struct ncs_trace_base base;
-	void *own; /* the format's */
+	void *own; /* the format's own data */
 };
 
-/* All but begin and end may be NULL: the format has no use for it. Functions
- * return 0 or -errno. All states of a rank come one after another, and the
- * states of all ranks before the first record. */
+/* Functions return 0 or -errno. All but begin and end may be NULL. The states
+ * of a rank come one after another, and the states of all ranks before the
+ * first record. */
 struct ncs_exporter_functions {
 	int (*begin)(struct ncs_exporter *exporter);
 	int (*state)(struct ncs_exporter *exporter, size_t rank,
 		     const struct ncs_snapshot *snapshot, bool is_last);
-	/* Of any type but STREAM: that is what `stream` is of, as
-	 * ncs_cuda_streams_take() says it. */
+	/* Takes a record of any type but STREAM. `stream` is its stream, as
+	 * ncs_cuda_streams_take() set it. */
 	int (*record)(struct ncs_exporter *exporter, size_t rank, unsigned lane,
 		      uint64_t stream, const struct ncs_record *record);
-	/* Records are missing before the rank's next one. */
+	/* Notes that records are missing before the rank's next one. */
 	void (*lose)(struct ncs_exporter *exporter, size_t rank);
-	/* Also after an error: `own` is to be released. */
+	/* Ends the export, and frees `own`; also after an error. */
 	int (*end)(struct ncs_exporter *exporter);
 };
 
-/* Writes out what the file buffers. Returns 0, or -errno of any write so far that
- * failed. */
+/* Writes out what the file buffers. Returns 0, or -errno of any write so far
+ * that failed. */
 static inline int ncs_exporter_flush(const struct ncs_exporter *exporter)
 {
 	FILE *file = exporter->request->file;

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
-/* Exports as a table: how fast each rank's operations of each size were, as
- * nccl-tests tells it. From the states' counters, which know nothing of sampling
- * and of records that were lost. RFC 4180; what is not known is empty. */
+/* Exports a table of each rank's operations by size, with the columns of
+ * nccl-tests. Made from the states' counters, which sampling and lost records
+ * do not affect. RFC 4180; unknown cells are empty. */
 #include <errno.h>
 #include <inttypes.h>
 #include <stdarg.h>
@@ -24,7 +24,7 @@ enum column {
 		COLUMN_COUNT
 };
 
-/* A rank's classes as the time began. */
+/* A rank's classes at the beginning of the time. */
 struct csv_baseline {
 	struct ncs_class_view *classes;
 	size_t class_count;
@@ -33,11 +33,11 @@ struct csv_baseline {
 
 struct csv_export {
 	struct csv_baseline before;
-	size_t rank; /* whose they are */
+	size_t rank; /* rank of the baseline */
 	bool has_before;
 };
 
-/* A row: what is not set is not known. */
+/* A row; empty cells are unknown. */
 struct csv_row {
 	char cells[COLUMN_COUNT][160];
 };
@@ -186,7 +186,8 @@ static void set_class(struct csv_row *row, const struct ncs_class_view *view)
 	}
 }
 
-/* The times of now without those of before; *times keeps the place of none. */
+/* Subtracts the baseline from the times of now. Leaves places in *times as they
+ * are. */
 static void take_away(struct ncs_class_times *times, uint64_t *histogram,
 		      const struct ncs_class_times *before,
 		      const uint64_t *buckets)
@@ -219,8 +220,8 @@ static void set_times(struct csv_row *row, const struct ncs_snapshot *snapshot,
 		uint64_t ns =
 			ncs_percentile(histogram, percentiles[i].fraction);
 
-		/* The middle of the last bucket may be longer than any in
-		 * it. */
+		/* The middle of the last bucket may be longer than the longest
+		 * operation. */
 		if (times->longest_ns > 0 && ns > times->longest_ns)
 			ns = times->longest_ns;
 		set_us(row, percentiles[i].column, (double)ns);
@@ -282,7 +283,7 @@ static void put_class(const struct ncs_exporter *exporter, size_t rank,
 	write_row(exporter->request->file, &row);
 }
 
-/* Without a beginning, all since the communicator was there. */
+/* Without a baseline, the row covers all since the communicator began. */
 static int take_state(struct ncs_exporter *exporter, size_t rank,
 		      const struct ncs_snapshot *snapshot, bool is_last)
 {

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* Exports as lines of JSON: one object a record, complete by itself. What is not
- * known is null. */
+/* Exports lines of JSON: one self-contained object per record. Unknown values
+ * are null. */
 #include <errno.h>
 #include <inttypes.h>
 #include <stdlib.h>
@@ -15,7 +15,7 @@
 #include "shm/clock.h"
 #include "shm/control.h"
 
-/* What all records of a rank have in common, as JSON; NULL: not yet. */
+/* The members that all records of a rank share, as JSON; NULL until needed. */
 struct ndjson_export {
 	char **rank_texts;
 };
@@ -44,14 +44,14 @@ static void put_number(FILE *file, enum ncs_field field, uint64_t value)
 	ncs_json_number(file, value);
 }
 
-/* One of our own words. */
+/* Writes a word of ncclstat, which needs no cleaning. */
 static void put_word(FILE *file, enum ncs_field field, const char *word)
 {
 	put_key(file, field);
 	ncs_json_text(file, word);
 }
 
-/* NULL: not known. */
+/* Writes a string; null if it is NULL. */
 static void put_text(FILE *file, enum ncs_field field, const char *raw)
 {
 	char text[4096];
@@ -85,7 +85,7 @@ static void put_rank(FILE *file, const struct ncs_export_rank *rank)
 		ncs_json_raw(file, "null");
 }
 
-/* NULL: no memory. */
+/* Returns NULL if there is no memory. */
 static const char *rank_text_of(struct ndjson_export *own,
 				const struct ncs_export_rank *rank,
 				size_t index)

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Exports as traces: export_trace.h with a writer of either format. */
+/* Exports traces: connects export_trace.h to a writer of either format. */
 #include <errno.h>
 #include <stdlib.h>
 

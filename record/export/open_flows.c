@@ -55,8 +55,8 @@ static bool make_room(struct ncs_open_flows *flows)
 	return 2 * flows->count < flows->slot_count || grow(flows);
 }
 
-/* Frees a slot. Moves back the ends behind it that would not be found behind a free
- * slot. */
+/* Frees a slot. Moves back the ends behind it that would not be found behind a
+ * free slot. */
 static void empty(struct ncs_open_flows *flows, struct ncs_open_flow *slot)
 {
 	uint32_t mask = flows->slot_count - 1;

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* Ends of arrows that wait for their other end. Bounded: when there are too many,
- * all that wait are dropped and get no arrow. Not thread-safe. */
+/* Ends of arrows that wait for their other end. Bounded: when there are too
+ * many, all that wait are dropped and get no arrow. Not thread-safe. */
 #ifndef NCS_RECORD_EXPORT_OPEN_FLOWS_H
 #define NCS_RECORD_EXPORT_OPEN_FLOWS_H
 
@@ -21,7 +21,9 @@ struct ncs_open_flow {
  *
  * Deliberately a hash table of its own, with open addressing, rather than
  * ncs_hash_table: an export of a large recording inserts and removes more than
- * 100 million ends, and this needs neither an allocation nor a pointer for each. */
+ * 100 million ends, and this needs neither an allocation nor a pointer for
+ * each.
+ */
 struct ncs_open_flows {
 	struct ncs_open_flow *slots;
 	uint32_t slot_count; /* 0, or a power of two */

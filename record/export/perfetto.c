@@ -1,11 +1,12 @@
 /* SPDX-License-Identifier: MIT */
-/* Traces as Perfetto has them: a row of packets in protobuf's encoding.
+/* Writes traces in Perfetto's format: a sequence of packets in protobuf's
+ * encoding.
  *
- * The messages and the numbers of their fields are those of Perfetto's public
- * trace format (protos/perfetto/trace: trace_packet, track_event,
- * track_descriptor, interned_data, clock_snapshot). One sequence of packets;
- * names are told once and then go by number. Times are those of a clock of our
- * own, which begins with the trace, so that they are short.
+ * Messages and field numbers are those of Perfetto's public trace format
+ * (protos/perfetto/trace: trace_packet, track_event, track_descriptor,
+ * interned_data, clock_snapshot). There is one sequence of packets. Names are
+ * written once, and then referred to by number. Times are of a clock of the
+ * trace's own, which begins with it, so that they are short.
  */
 #include <errno.h>
 #include <string.h>
@@ -67,12 +68,12 @@ enum { STATE_CLEARED = 1, NEEDS_STATE = 2 };
 enum { SLICE_BEGIN = 1, SLICE_END = 2, INSTANT = 3, COUNTER = 4 };
 enum { EXPLICIT_ORDER = 3 };
 
-/* Ids of clocks; those from 128 on are for traces to define. */
+/* Ids of clocks; traces may define those from 128 on. */
 enum { REALTIME = 1, MONOTONIC = 3, BOOTTIME = 6, SINCE_BASE = 128 };
 
 #define SEQUENCE 1
 
-/* Bits of a word: in which tables it is in the file. */
+/* Bits of a word: the tables of the file that it is in. */
 enum {
 	IN_CATEGORIES = 1,
 	IN_NAMES = 2,
@@ -84,8 +85,8 @@ enum {
 
 enum wire { VARINT = 0, FIXED64 = 1, LENGTH = 2 };
 
-/* The longest message is a slice's beginning with all arguments, each of 24
- * bytes at most, or one with a word. */
+/* The longest message is the beginning of a slice with all arguments of at most
+ * 24 bytes each, or one message with a word. */
 struct protobuf_message {
 	size_t bytes;
 	uint8_t data[8192];
@@ -261,8 +262,9 @@ static void write_new_words(struct ncs_trace_writer *writer,
 	}
 }
 
-/* An event is built in the packet: with two bytes left for its length, it need
- * not be moved. A number of protobuf's may be longer than it has to be. */
+/* An event is built inside its packet, behind two bytes reserved for its
+ * length, so that it is not moved. Protobuf allows numbers longer than
+ * necessary. */
 #define LENGTH_BYTES 2u
 #define PACKET_HEAD_BYTES 24u
 
@@ -272,7 +274,7 @@ static inline size_t begin_event(struct protobuf_message *packet,
 {
 	size_t length_at;
 
-	/* The packet's own tag and length come before it. */
+	/* Leave room for the packet's own tag and length. */
 	packet->bytes = PACKET_HEAD_BYTES;
 	if (__builtin_expect(at_ns < writer->base.base_ns, 0)) {
 		put_number(packet, TIMESTAMP, at_ns);
@@ -290,7 +292,7 @@ static inline size_t begin_event(struct protobuf_message *packet,
 	return length_at;
 }
 
-/* The bytes between, as a number of two bytes. */
+/* Sets the reserved length to the bytes behind it. */
 static inline void fill_length(struct protobuf_message *packet,
 			       size_t length_at)
 {
@@ -345,8 +347,8 @@ static void put_details(struct protobuf_message *event,
 		put_number(event, EVENT_CORRELATION_ID, details->correlation);
 }
 
-/* None of the two ends says that it is the last: which one comes later depends
- * on clocks. */
+/* Neither end is marked as the last one: which end is later depends on
+ * clocks. */
 static void put_flow(struct protobuf_message *event, uint64_t flow)
 {
 	if (flow != 0)
@@ -397,7 +399,7 @@ static void write_count(struct ncs_trace_writer *writer, uint32_t track,
 
 static void end(struct ncs_trace_writer *writer)
 {
-	(void)writer; /* a row of packets may end after any of them */
+	(void)writer; /* the file may end after any packet */
 }
 
 const struct ncs_trace_functions ncs_trace_perfetto = {

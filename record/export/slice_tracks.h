@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: MIT */
-/* Tracks for slices that overlap: as many tracks of one name as are needed, so that
- * the slices on each follow one another.
+/* Tracks for slices that overlap: as many tracks of one name as are needed, so
+ * that the slices on each follow one another.
  *
- * Slices are expected in the order of their ends; a slice that comes later gets a
- * track of its own if it does not fit. Viewers show tracks of one name as one.
- * Not thread-safe.
+ * Slices are expected in the order of their ends; a slice that comes later gets
+ * a track of its own if it does not fit. Viewers show tracks of one name as
+ * one. Not thread-safe.
  */
 #ifndef NCS_RECORD_EXPORT_SLICE_TRACKS_H
 #define NCS_RECORD_EXPORT_SLICE_TRACKS_H

@@ -16,10 +16,10 @@ enum ncs_trace_kind {
 
 struct ncs_trace_track {
 	enum ncs_trace_kind kind;
-	uint32_t parent; /* 0: none */
+	uint32_t parent; /* 0 if none */
 	uint32_t place;
-	uint32_t name; /* words */
-	uint32_t unit; /* of a counter */
+	uint32_t name; /* number of a word */
+	uint32_t unit; /* word; of a counter */
 	bool is_written;
 };
 

@@ -89,8 +89,8 @@ static void release_words(struct ncs_trace_writer *writer)
 
 /* --- Opening and closing --------------------------------------------------- */
 
-/* Entry 0 of each array stands for none: readers of a format that numbers from 1
- * would take a 0 for a number. */
+/* Entry 0 of each array stands for none: readers of a format that numbers from
+ * 1 would take a 0 for a number. */
 static int reserve_zero(struct ncs_trace_writer *writer)
 {
 	writer->word_count = writer->track_count = 1;

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
-/* Finds the CUDA stream that each record of a rank belongs to: either the record
- * names it, or a record before it in the same ring does (ncclstat/record.h).
+/* Finds the CUDA stream that each record of a rank belongs to: either the
+ * record names it, or a record before it in the same ring does
+ * (ncclstat/record.h).
  *
  * Records are not trusted: they may hold any value. Not thread-safe.
  */
@@ -22,9 +23,9 @@ struct ncs_cuda_streams {
 void ncs_cuda_streams_release(struct ncs_cuda_streams *streams);
 
 /* Takes the next record of a lane. All records must be taken, in their order.
- * Sets *stream to the stream of the record's event, as it is in records; 0 if the
- * event has no stream, or it is not known. After missing records it is not known
- * until the ring names it again. Returns 0 or -ENOMEM. */
+ * Sets *stream to the stream of the record's event, as it is in records; 0 if
+ * the event has no stream, or it is not known. After missing records it is not
+ * known until the ring names it again. Returns 0 or -ENOMEM. */
 int ncs_cuda_streams_take(struct ncs_cuda_streams *streams, unsigned lane,
 			  const struct ncs_record *record, uint64_t *stream);
 
