@@ -64,6 +64,14 @@ enum scenario_leaves { LEAVES_NOTHING, LEAVES_OBJECTS };
  * does not end with status 0, or if objects are left that should not be. */
 void scenario_play(void (*play)(void *argument), void *argument);
 
+/* Defines a cmocka test that plays a scenario without an argument. */
+#define SCENARIO_TEST(test, play) \
+	static void test(void **state) \
+	{ \
+		(void)state; \
+		scenario_play(play, NULL); \
+	}
+
 /* The same in steps, for what happens to a process from outside. */
 void scenario_prepare(void);
 pid_t scenario_start(void (*play)(void *argument), void *argument);

@@ -210,11 +210,8 @@ static void play_a_collective(void *argument)
 	guest_go(&guest);
 }
 
-static void api_7_collectives_kernels_and_phases_are_followed(void **state)
-{
-	(void)state;
-	scenario_play(play_a_collective, NULL);
-}
+SCENARIO_TEST(api_7_collectives_kernels_and_phases_are_followed,
+	      play_a_collective)
 
 /* 2.31 names symmetric kernels where the algorithm was, and no protocol. */
 static void play_symmetric(void *argument)
@@ -248,11 +245,7 @@ static void play_symmetric(void *argument)
 	guest_go(&guest);
 }
 
-static void symmetric_collectives_have_no_algorithm_that_we_know(void **state)
-{
-	(void)state;
-	scenario_play(play_symmetric, NULL);
-}
+SCENARIO_TEST(symmetric_collectives_have_an_unknown_algorithm, play_symmetric)
 
 static void play_tagged_p2p(void *argument)
 {
@@ -298,11 +291,7 @@ static void play_tagged_p2p(void *argument)
 	guest_go(&guest);
 }
 
-static void user_tags_disturb_nothing(void **state)
-{
-	(void)state;
-	scenario_play(play_tagged_p2p, NULL);
-}
+SCENARIO_TEST(user_tags_change_nothing_else, play_tagged_p2p)
 
 /* --- Copy engines ------------------------------------------------------- */
 
@@ -446,7 +435,7 @@ static void play_net_plugin(void *argument)
 	guest_go(&guest);
 }
 
-static void network_plugins_events_carry_their_bytes(void **state)
+static void network_plugin_events_have_their_bytes(void **state)
 {
 	(void)state;
 	for (int api = 3; api <= 7; api++)
@@ -497,7 +486,7 @@ static void play_old_states(void *argument)
 	guest_go(&guest);
 }
 
-static void old_states_tell_sizes_as_differences(void **state)
+static void sizes_in_old_states_count_as_differences(void **state)
 {
 	(void)state;
 	for (int api = 1; api <= 3; api++)
@@ -583,7 +572,7 @@ static void play_step_states(void *argument)
 	guest_go(&guest);
 }
 
-static void each_state_of_a_step_shows_and_leaves_its_moment(void **state)
+static void each_state_of_a_step_is_shown_and_its_time_recorded(void **state)
 {
 	(void)state;
 	for (int api = 1; api <= 7; api++)
@@ -663,7 +652,7 @@ static void play_ctrl_states(void *argument)
 	guest_go(&guest);
 }
 
-static void each_state_of_the_proxy_thread_shows_and_is_counted(void **state)
+static void each_state_of_the_proxy_thread_is_shown_and_counted(void **state)
 {
 	(void)state;
 	for (int api = 1; api <= 7; api++)
@@ -676,15 +665,15 @@ int main(void)
 		cmocka_unit_test(
 			api_7_collectives_kernels_and_phases_are_followed),
 		cmocka_unit_test(
-			symmetric_collectives_have_no_algorithm_that_we_know),
-		cmocka_unit_test(user_tags_disturb_nothing),
+			symmetric_collectives_have_an_unknown_algorithm),
+		cmocka_unit_test(user_tags_change_nothing_else),
 		cmocka_unit_test(copy_engine_collectives_are_recorded),
-		cmocka_unit_test(network_plugins_events_carry_their_bytes),
-		cmocka_unit_test(old_states_tell_sizes_as_differences),
+		cmocka_unit_test(network_plugin_events_have_their_bytes),
+		cmocka_unit_test(sizes_in_old_states_count_as_differences),
 		cmocka_unit_test(
-			each_state_of_a_step_shows_and_leaves_its_moment),
+			each_state_of_a_step_is_shown_and_its_time_recorded),
 		cmocka_unit_test(
-			each_state_of_the_proxy_thread_shows_and_is_counted),
+			each_state_of_the_proxy_thread_is_shown_and_counted),
 	};
 
 	return cmocka_run_group_tests_name("api7", tests, NULL, NULL);

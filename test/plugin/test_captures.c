@@ -367,7 +367,7 @@ static bool is_since_api_4(const char *path)
 	       !strstr(path, "-v3-");
 }
 
-static void follows_every_call(void **state)
+static void every_call_of_a_capture_is_followed(void **state)
 {
 	scenario_play(play_call_by_call, *state);
 	scenario_play(play_with_threads, *state);
@@ -377,7 +377,7 @@ static void follows_every_call(void **state)
 
 /* --- The program -------------------------------------------------------- */
 
-static void dump_says_what_the_oracle_says(void **state)
+static void dump_agrees_with_the_tally(void **state)
 {
 	char folder[4096];
 	int status;
@@ -441,7 +441,7 @@ static void add_folder(const char *folder)
 		if (asprintf(&path, "%s/%s", folder, entries[i]->d_name) < 0 ||
 		    asprintf(&name, "follows_every_call_of_%s", path) < 0)
 			abort();
-		add_test(name, follows_every_call, path);
+		add_test(name, every_call_of_a_capture_is_followed, path);
 		free(entries[i]);
 	}
 	if (count >= 0)
@@ -466,8 +466,8 @@ int main(void)
 		fprintf(stderr, "no captures in %s\n", NCS_CAPTURES);
 		return EXIT_FAILURE;
 	}
-	add_test("dump_says_what_the_oracle_says",
-		 dump_says_what_the_oracle_says, NULL);
+	add_test("dump_agrees_with_the_tally", dump_agrees_with_the_tally,
+		 NULL);
 	return _cmocka_run_group_tests("captures", tests, test_count, NULL,
 				       NULL);
 }

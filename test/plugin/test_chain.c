@@ -239,7 +239,7 @@ static void compare_captures(const char *part,
 	assert_true(compared > 0);
 }
 
-static void every_capture_reaches_the_other_as_if_it_were_alone(void **state)
+static void chained_plugin_gets_every_capture_as_if_alone(void **state)
 {
 	const struct comparison same = { .versions = "all", .known = 0xffff };
 
@@ -247,7 +247,7 @@ static void every_capture_reaches_the_other_as_if_it_were_alone(void **state)
 	compare_captures("", &same);
 }
 
-static void older_tables_get_newer_descriptors_as_they_are(void **state)
+static void older_table_gets_newer_descriptors_unchanged(void **state)
 {
 	struct comparison comparison = {
 		.versions = "5",
@@ -364,7 +364,7 @@ static void compare_all_types(void *argument)
 	free(text);
 }
 
-static void every_type_reaches_it_with_all_that_it_says(void **state)
+static void events_of_every_type_are_passed_on_completely(void **state)
 {
 	const size_t old = sizeof(struct nccl_event_descr_v5) - 24;
 	struct comparison comparisons[] = {
@@ -460,7 +460,7 @@ static void refuse(void *argument)
 	guest_go(&guest);
 }
 
-static void what_does_not_fit_is_left_out_and_said_so(void **state)
+static void table_of_unusable_version_is_left_out_and_reported(void **state)
 {
 	struct refusal refusals[] = {
 		{ "1-2-3", 7, "it offers 1, 2, 3, and this NCCL needs 4 to 7" },
@@ -492,11 +492,7 @@ static void name_no_profiler(void *argument)
 	guest_go(&guest);
 }
 
-static void a_library_without_tables_is_left_out(void **state)
-{
-	(void)state;
-	scenario_play(name_no_profiler, NULL);
-}
+SCENARIO_TEST(library_without_tables_is_left_out, name_no_profiler)
 
 static void ask_for_none(void *argument)
 {
@@ -509,11 +505,7 @@ static void ask_for_none(void *argument)
 	guest_go(&guest);
 }
 
-static void none_is_no_library(void **state)
-{
-	(void)state;
-	scenario_play(ask_for_none, NULL);
-}
+SCENARIO_TEST(none_means_no_library, ask_for_none)
 
 static void use_version(void *argument)
 {
@@ -528,7 +520,7 @@ static void use_version(void *argument)
 	guest_go(&guest);
 }
 
-static void versions_1_to_3_go_on_as_they_are(void **state)
+static void versions_1_to_3_are_passed_on_unchanged(void **state)
 {
 	int api;
 
@@ -578,11 +570,7 @@ static void fail_init(void *argument)
 	CHECK_EQUAL(next->calls, 5, "no finalize of what was not made");
 }
 
-static void an_init_that_fails_costs_that_communicator_only(void **state)
-{
-	(void)state;
-	scenario_play(fail_init, NULL);
-}
+SCENARIO_TEST(failed_init_affects_that_communicator_only, fail_init)
 
 static void give_no_context(void *argument)
 {
@@ -599,7 +587,7 @@ static void give_no_context(void *argument)
 		    "NCCL from 2.28 on finalizes no NULL context");
 }
 
-static void a_context_of_NULL_is_one_too(void **state)
+static void context_of_null_is_passed_on(void **state)
 {
 	int apis[] = { 4, 5 };
 
@@ -660,11 +648,7 @@ static void change_mask(void *argument)
 	guest_go(&guest);
 }
 
-static void a_mask_that_changes_is_followed_as_NCCL_does(void **state)
-{
-	(void)state;
-	scenario_play(change_mask, NULL);
-}
+SCENARIO_TEST(mask_changes_are_followed_as_nccl_does, change_mask)
 
 static void ask_after_a_capture(void *argument)
 {
@@ -684,11 +668,8 @@ static void ask_after_a_capture(void *argument)
 	guest_go(&guest);
 }
 
-static void kernels_are_not_asked_for_where_that_may_hang_the_job(void **state)
-{
-	(void)state;
-	scenario_play(ask_after_a_capture, NULL);
-}
+SCENARIO_TEST(kernel_events_are_not_requested_if_the_job_could_hang,
+	      ask_after_a_capture)
 
 static void ask_for_kernels(void *argument)
 {
@@ -732,7 +713,7 @@ static void ask_for_phases(void *argument)
 	guest_go(&guest);
 }
 
-static void it_may_ask_for_what_ours_does_not(void **state)
+static void chained_plugin_may_request_events_that_ours_does_not(void **state)
 {
 	int api;
 
@@ -774,7 +755,7 @@ static void give_nothing(void *argument)
 	guest_go(&guest);
 }
 
-static void what_it_does_not_follow_is_not_told(void **state)
+static void events_that_it_did_not_request_are_not_passed_on(void **state)
 {
 	int apis[] = { 3, 4, 5, 7 };
 
@@ -800,11 +781,7 @@ static void stop_twice(void *argument)
 	guest_go(&guest);
 }
 
-static void a_second_stop_reaches_both(void **state)
-{
-	(void)state;
-	scenario_play(stop_twice, NULL);
-}
+SCENARIO_TEST(second_stop_reaches_both_plugins, stop_twice)
 
 /* --- Other processes, and garbage --------------------------------------- */
 
@@ -850,11 +827,7 @@ static void start_foreign(void *argument)
 	guest_go(&guest);
 }
 
-static void events_of_another_process_are_not_told(void **state)
-{
-	(void)state;
-	scenario_play(start_foreign, NULL);
-}
+SCENARIO_TEST(events_of_another_process_are_not_passed_on, start_foreign)
 
 static void hand_in_garbage(void *argument)
 {
@@ -913,11 +886,7 @@ static void hand_in_garbage(void *argument)
 	guest_go(&guest);
 }
 
-static void garbage_reaches_nobody(void **state)
-{
-	(void)state;
-	scenario_play(hand_in_garbage, NULL);
-}
+SCENARIO_TEST(garbage_handles_are_not_passed_on, hand_in_garbage)
 
 /* --- Long lives --------------------------------------------------------- */
 
@@ -973,11 +942,7 @@ static void live_long(void *argument)
 	guest_go(&guest);
 }
 
-static void what_is_needed_long_outlives_what_comes_often(void **state)
-{
-	(void)state;
-	scenario_play(live_long, NULL);
-}
+SCENARIO_TEST(long_lived_handles_survive_many_short_ones, live_long)
 
 /* Too late is too late for ours too, in the communicator that it was given
  * for. */
@@ -1005,11 +970,7 @@ static void stop_too_late(void *argument)
 	guest_go(&first);
 }
 
-static void what_comes_too_late_is_counted_where_it_belongs(void **state)
-{
-	(void)state;
-	scenario_play(stop_too_late, NULL);
-}
+SCENARIO_TEST(late_calls_are_counted_by_their_communicator, stop_too_late)
 
 /* A receive step is started at every poll until it can be posted, and only the
  * last start is stopped. */
@@ -1043,11 +1004,7 @@ static void poll_long(void *argument)
 	guest_go(&guest);
 }
 
-static void polling_drives_nothing_out(void **state)
-{
-	(void)state;
-	scenario_play(poll_long, NULL);
-}
+SCENARIO_TEST(polling_evicts_no_handle, poll_long)
 
 /* A graph that is replayed keeps its parents however many others are captured;
  * one that is not makes room. */
@@ -1085,11 +1042,7 @@ static void capture_again(void *argument)
 	guest_go(&guest);
 }
 
-static void a_replayed_graph_keeps_its_parents(void **state)
-{
-	(void)state;
-	scenario_play(capture_again, NULL);
-}
+SCENARIO_TEST(replayed_graph_keeps_its_parents, capture_again)
 
 /* Events that are never stopped, as copy engines' are. */
 static void never_stop(void *argument)
@@ -1115,11 +1068,7 @@ static void never_stop(void *argument)
 	guest_go(&guest);
 }
 
-static void what_is_never_stopped_makes_room_in_the_end(void **state)
-{
-	(void)state;
-	scenario_play(never_stop, NULL);
-}
+SCENARIO_TEST(handles_never_stopped_are_eventually_reused, never_stop)
 
 /* --- Communicators ------------------------------------------------------ */
 
@@ -1151,11 +1100,7 @@ static void come_and_go(void *argument)
 	guest_go(&guest);
 }
 
-static void communicators_come_and_go(void **state)
-{
-	(void)state;
-	scenario_play(come_and_go, NULL);
-}
+SCENARIO_TEST(communicators_come_and_go, come_and_go)
 
 static void stay_unseen(void *argument)
 {
@@ -1186,7 +1131,7 @@ static void stay_unseen(void *argument)
 	host_close(guest.host);
 }
 
-static void it_gets_its_calls_where_ours_is_silent(void **state)
+static void chained_plugin_gets_calls_if_ours_is_silent(void **state)
 {
 	char disable[] = "NCCLSTAT_DISABLE", folder[] = "NCCLSTAT_DIR";
 
@@ -1219,11 +1164,7 @@ static void start_from_nothing(void *argument)
 	host_close(guest.host);
 }
 
-static void a_mask_of_nothing_can_be_raised_where_ours_is_disabled(void **state)
-{
-	(void)state;
-	scenario_play(start_from_nothing, NULL);
-}
+SCENARIO_TEST(empty_mask_can_be_raised_if_ours_is_disabled, start_from_nothing)
 
 /* Two NCCLs in one process, as with one that is linked statically. */
 static void speak_two_versions(void *argument)
@@ -1252,11 +1193,7 @@ static void speak_two_versions(void *argument)
 	guest_go(&guest);
 }
 
-static void a_second_NCCL_in_the_process_is_not_passed_on(void **state)
-{
-	(void)state;
-	scenario_play(speak_two_versions, NULL);
-}
+SCENARIO_TEST(second_nccl_in_the_process_is_not_passed_on, speak_two_versions)
 
 static void fork_with_other(void *argument)
 {
@@ -1294,48 +1231,42 @@ static void fork_with_other(void *argument)
 	guest_go(&guest);
 }
 
-static void a_forked_child_begins_anew(void **state)
-{
-	(void)state;
-	scenario_play(fork_with_other, NULL);
-}
+SCENARIO_TEST(forked_child_starts_afresh, fork_with_other)
 
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(
-			every_capture_reaches_the_other_as_if_it_were_alone),
-		cmocka_unit_test(
-			older_tables_get_newer_descriptors_as_they_are),
-		cmocka_unit_test(every_type_reaches_it_with_all_that_it_says),
+		cmocka_unit_test(chained_plugin_gets_every_capture_as_if_alone),
+		cmocka_unit_test(older_table_gets_newer_descriptors_unchanged),
+		cmocka_unit_test(events_of_every_type_are_passed_on_completely),
 		cmocka_unit_test(version_4_gets_the_group_as_parent),
-		cmocka_unit_test(what_does_not_fit_is_left_out_and_said_so),
-		cmocka_unit_test(a_library_without_tables_is_left_out),
-		cmocka_unit_test(none_is_no_library),
-		cmocka_unit_test(versions_1_to_3_go_on_as_they_are),
 		cmocka_unit_test(
-			an_init_that_fails_costs_that_communicator_only),
-		cmocka_unit_test(a_mask_that_changes_is_followed_as_NCCL_does),
+			table_of_unusable_version_is_left_out_and_reported),
+		cmocka_unit_test(library_without_tables_is_left_out),
+		cmocka_unit_test(none_means_no_library),
+		cmocka_unit_test(versions_1_to_3_are_passed_on_unchanged),
+		cmocka_unit_test(failed_init_affects_that_communicator_only),
+		cmocka_unit_test(mask_changes_are_followed_as_nccl_does),
 		cmocka_unit_test(
-			kernels_are_not_asked_for_where_that_may_hang_the_job),
-		cmocka_unit_test(it_may_ask_for_what_ours_does_not),
-		cmocka_unit_test(what_it_does_not_follow_is_not_told),
-		cmocka_unit_test(a_second_stop_reaches_both),
-		cmocka_unit_test(events_of_another_process_are_not_told),
-		cmocka_unit_test(garbage_reaches_nobody),
-		cmocka_unit_test(what_is_needed_long_outlives_what_comes_often),
+			kernel_events_are_not_requested_if_the_job_could_hang),
 		cmocka_unit_test(
-			what_comes_too_late_is_counted_where_it_belongs),
-		cmocka_unit_test(polling_drives_nothing_out),
-		cmocka_unit_test(a_replayed_graph_keeps_its_parents),
-		cmocka_unit_test(what_is_never_stopped_makes_room_in_the_end),
+			chained_plugin_may_request_events_that_ours_does_not),
+		cmocka_unit_test(
+			events_that_it_did_not_request_are_not_passed_on),
+		cmocka_unit_test(second_stop_reaches_both_plugins),
+		cmocka_unit_test(events_of_another_process_are_not_passed_on),
+		cmocka_unit_test(garbage_handles_are_not_passed_on),
+		cmocka_unit_test(long_lived_handles_survive_many_short_ones),
+		cmocka_unit_test(late_calls_are_counted_by_their_communicator),
+		cmocka_unit_test(polling_evicts_no_handle),
+		cmocka_unit_test(replayed_graph_keeps_its_parents),
+		cmocka_unit_test(handles_never_stopped_are_eventually_reused),
 		cmocka_unit_test(communicators_come_and_go),
-		cmocka_unit_test(it_gets_its_calls_where_ours_is_silent),
-		cmocka_unit_test(
-			a_mask_of_nothing_can_be_raised_where_ours_is_disabled),
-		cmocka_unit_test(a_second_NCCL_in_the_process_is_not_passed_on),
-		cmocka_unit_test(a_forked_child_begins_anew),
-		cmocka_unit_test(a_context_of_NULL_is_one_too),
+		cmocka_unit_test(chained_plugin_gets_calls_if_ours_is_silent),
+		cmocka_unit_test(empty_mask_can_be_raised_if_ours_is_disabled),
+		cmocka_unit_test(second_nccl_in_the_process_is_not_passed_on),
+		cmocka_unit_test(forked_child_starts_afresh),
+		cmocka_unit_test(context_of_null_is_passed_on),
 	};
 
 	return cmocka_run_group_tests_name("chain", tests, NULL, NULL);

@@ -122,11 +122,7 @@ static void mix(void *argument)
 	guest_go(&guest);
 }
 
-static void each_class_counts_its_own(void **state)
-{
-	(void)state;
-	scenario_play(mix, NULL);
-}
+SCENARIO_TEST(each_class_counts_its_own_operations, mix)
 
 /* A kernel after the operation seemed finished makes its time longer. */
 static void revive(void *argument)
@@ -151,11 +147,7 @@ static void revive(void *argument)
 	guest_go(&guest);
 }
 
-static void a_time_that_grows_is_counted_once(void **state)
-{
-	(void)state;
-	scenario_play(revive, NULL);
-}
+SCENARIO_TEST(growing_time_is_counted_once, revive)
 
 /* --- No room ------------------------------------------------------------ */
 
@@ -219,11 +211,7 @@ static void use_too_many(void *argument)
 	guest_go(&guest);
 }
 
-static void what_finds_no_room_is_seen_as_its_functions(void **state)
-{
-	(void)state;
-	scenario_play(use_too_many, NULL);
-}
+SCENARIO_TEST(operations_without_a_class_count_in_their_functions, use_too_many)
 
 /* --- Threads ------------------------------------------------------------ */
 
@@ -283,19 +271,16 @@ static void play_at_once(void *argument)
 	guest_go(&guest);
 }
 
-static void threads_share_classes_exactly(void **state)
-{
-	(void)state;
-	scenario_play(play_at_once, NULL);
-}
+SCENARIO_TEST(threads_sharing_classes_count_exactly, play_at_once)
 
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(each_class_counts_its_own),
-		cmocka_unit_test(a_time_that_grows_is_counted_once),
-		cmocka_unit_test(what_finds_no_room_is_seen_as_its_functions),
-		cmocka_unit_test(threads_share_classes_exactly),
+		cmocka_unit_test(each_class_counts_its_own_operations),
+		cmocka_unit_test(growing_time_is_counted_once),
+		cmocka_unit_test(
+			operations_without_a_class_count_in_their_functions),
+		cmocka_unit_test(threads_sharing_classes_count_exactly),
 	};
 
 	return cmocka_run_group_tests_name("classes", tests, NULL, NULL);

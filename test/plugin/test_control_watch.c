@@ -133,7 +133,7 @@ static void start_as_the_environment_says(void *argument)
 	CHECK_EQUAL(count_controls(), 1, "until the process ends");
 }
 
-static void it_tells_what_the_environment_asked_for(void **state)
+static void settings_show_the_environment(void **state)
 {
 	(void)state;
 	for_each_api(start_as_the_environment_says);
@@ -180,7 +180,7 @@ static void leave_events_out(void *argument)
 	guest_go(&guest);
 }
 
-static void events_are_left_out_and_come_back(void **state)
+static void event_groups_are_turned_off_and_on_again(void **state)
 {
 	(void)state;
 	for_each_api(leave_events_out);
@@ -206,7 +206,7 @@ static void leave_out_all_that_can_be(void *argument)
 	guest_go(&guest);
 }
 
-static void what_requests_are_read_by_is_never_left_out(void **state)
+static void calls_are_never_turned_off(void **state)
 {
 	(void)state;
 	for_each_api(leave_out_all_that_can_be);
@@ -245,7 +245,7 @@ static void ask_for_kernels(void *argument)
 	guest_go(&guest);
 }
 
-static void kernel_timing_is_refused_where_it_could_end_the_job(void **state)
+static void kernel_timing_is_refused_if_the_job_could_hang(void **state)
 {
 	(void)state;
 	for_each_api(ask_for_kernels);
@@ -296,11 +296,7 @@ static void time_all_and_none(void *argument)
 	guest_go(&guest);
 }
 
-static void kernel_timing_is_changed_while_it_runs(void **state)
-{
-	(void)state;
-	scenario_play(time_all_and_none, NULL);
-}
+SCENARIO_TEST(kernel_timing_is_changed_while_it_runs, time_all_and_none)
 
 /* What the first captured call was is what all are, whatever is asked for. */
 static void capture(void *argument)
@@ -326,7 +322,7 @@ static void capture(void *argument)
 	guest_go(&guest);
 }
 
-static void after_a_capture_nothing_switches_kernel_timing(void **state)
+static void kernel_timing_is_fixed_after_a_capture(void **state)
 {
 	(void)state;
 	for (int on = 0; on < 2; on++)
@@ -356,11 +352,8 @@ static void ask_two_communicators(void *argument)
 	guest_go(&guest);
 }
 
-static void with_two_communicators_kernel_timing_waits(void **state)
-{
-	(void)state;
-	scenario_play(ask_two_communicators, NULL);
-}
+SCENARIO_TEST(kernel_timing_waits_while_there_are_two_communicators,
+	      ask_two_communicators)
 
 /* --- Records ------------------------------------------------------------------ */
 
@@ -417,11 +410,7 @@ static void change_and_read_records(void *argument)
 	guest_go(&guest);
 }
 
-static void every_change_leaves_a_record(void **state)
-{
-	(void)state;
-	scenario_play(change_and_read_records, NULL);
-}
+SCENARIO_TEST(every_change_leaves_a_record, change_and_read_records)
 
 static void make_more_communicators(void *argument)
 {
@@ -454,11 +443,8 @@ static void make_more_communicators(void *argument)
 	guest_go(&guest);
 }
 
-static void all_communicators_of_a_process_tell_the_same(void **state)
-{
-	(void)state;
-	scenario_play(make_more_communicators, NULL);
-}
+SCENARIO_TEST(all_communicators_of_a_process_show_the_same_settings,
+	      make_more_communicators)
 
 /* A job that only replays graphs calls nothing, but its plans are told. */
 static void replay_graphs(void *argument)
@@ -476,11 +462,7 @@ static void replay_graphs(void *argument)
 	guest_go(&guest);
 }
 
-static void a_plan_is_enough(void **state)
-{
-	(void)state;
-	scenario_play(replay_graphs, NULL);
-}
+SCENARIO_TEST(group_event_alone_triggers_reading_the_request, replay_graphs)
 
 /* --- Nonsense ----------------------------------------------------------------- */
 
@@ -535,7 +517,7 @@ static void ask_for_nonsense(void *argument)
 	guest_go(&guest);
 }
 
-static void nonsense_changes_nothing(void **state)
+static void malformed_requests_change_nothing(void **state)
 {
 	(void)state;
 	for_each_api(ask_for_nonsense);
@@ -605,11 +587,7 @@ static void outlive_the_viewer(void *argument)
 	guest_go(&guest);
 }
 
-static void a_lease_ends_by_itself(void **state)
-{
-	(void)state;
-	scenario_play(outlive_the_viewer, NULL);
-}
+SCENARIO_TEST(unrenewed_lease_ends, outlive_the_viewer)
 
 static void take_bad_leases(void *argument)
 {
@@ -643,11 +621,7 @@ static void take_bad_leases(void *argument)
 	guest_go(&guest);
 }
 
-static void leases_out_of_bounds_are_refused(void **state)
-{
-	(void)state;
-	scenario_play(take_bad_leases, NULL);
-}
+SCENARIO_TEST(leases_that_last_too_long_are_refused, take_bad_leases)
 
 static void two_viewers(void *argument)
 {
@@ -687,11 +661,7 @@ static void two_viewers(void *argument)
 	guest_go(&guest);
 }
 
-static void of_two_viewers_the_last_has_the_lease(void **state)
-{
-	(void)state;
-	scenario_play(two_viewers, NULL);
-}
+SCENARIO_TEST(last_of_two_viewers_holds_the_lease, two_viewers)
 
 /* --- Many threads --------------------------------------------------------------- */
 
@@ -792,11 +762,7 @@ static void change_under_threads(void *argument)
 	guest_go(&guest);
 }
 
-static void many_threads_deal_with_each_request_once(void **state)
-{
-	(void)state;
-	scenario_play(change_under_threads, NULL);
-}
+SCENARIO_TEST(many_threads_handle_each_request_once, change_under_threads)
 
 /* --- Processes ------------------------------------------------------------------- */
 
@@ -844,11 +810,7 @@ static void fork_and_ask(void *argument)
 	guest_go(&guest);
 }
 
-static void a_forked_child_is_asked_by_itself(void **state)
-{
-	(void)state;
-	scenario_play(fork_and_ask, NULL);
-}
+SCENARIO_TEST(forked_child_has_its_own_control_object, fork_and_ask)
 
 static void remove_it(void *argument)
 {
@@ -874,11 +836,7 @@ static void remove_it(void *argument)
 	guest_go(&guest);
 }
 
-static void removing_the_object_harms_nobody(void **state)
-{
-	(void)state;
-	scenario_play(remove_it, NULL);
-}
+SCENARIO_TEST(removing_the_object_does_no_harm, remove_it)
 
 /* All its names are taken, which is as good as a full file system. */
 static void take_all_names(void)
@@ -925,35 +883,33 @@ static void do_without(void *argument)
 	guest_go(&guest);
 }
 
-static void without_an_object_the_job_goes_on(void **state)
-{
-	(void)state;
-	scenario_play(do_without, NULL);
-}
+SCENARIO_TEST(job_runs_without_a_control_object, do_without)
 
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(it_tells_what_the_environment_asked_for),
-		cmocka_unit_test(events_are_left_out_and_come_back),
-		cmocka_unit_test(what_requests_are_read_by_is_never_left_out),
+		cmocka_unit_test(settings_show_the_environment),
+		cmocka_unit_test(event_groups_are_turned_off_and_on_again),
+		cmocka_unit_test(calls_are_never_turned_off),
 		cmocka_unit_test(
-			kernel_timing_is_refused_where_it_could_end_the_job),
+			kernel_timing_is_refused_if_the_job_could_hang),
 		cmocka_unit_test(kernel_timing_is_changed_while_it_runs),
+		cmocka_unit_test(kernel_timing_is_fixed_after_a_capture),
 		cmocka_unit_test(
-			after_a_capture_nothing_switches_kernel_timing),
-		cmocka_unit_test(with_two_communicators_kernel_timing_waits),
+			kernel_timing_waits_while_there_are_two_communicators),
 		cmocka_unit_test(every_change_leaves_a_record),
-		cmocka_unit_test(all_communicators_of_a_process_tell_the_same),
-		cmocka_unit_test(a_plan_is_enough),
-		cmocka_unit_test(nonsense_changes_nothing),
-		cmocka_unit_test(a_lease_ends_by_itself),
-		cmocka_unit_test(leases_out_of_bounds_are_refused),
-		cmocka_unit_test(of_two_viewers_the_last_has_the_lease),
-		cmocka_unit_test(many_threads_deal_with_each_request_once),
-		cmocka_unit_test(a_forked_child_is_asked_by_itself),
-		cmocka_unit_test(removing_the_object_harms_nobody),
-		cmocka_unit_test(without_an_object_the_job_goes_on),
+		cmocka_unit_test(
+			all_communicators_of_a_process_show_the_same_settings),
+		cmocka_unit_test(
+			group_event_alone_triggers_reading_the_request),
+		cmocka_unit_test(malformed_requests_change_nothing),
+		cmocka_unit_test(unrenewed_lease_ends),
+		cmocka_unit_test(leases_that_last_too_long_are_refused),
+		cmocka_unit_test(last_of_two_viewers_holds_the_lease),
+		cmocka_unit_test(many_threads_handle_each_request_once),
+		cmocka_unit_test(forked_child_has_its_own_control_object),
+		cmocka_unit_test(removing_the_object_does_no_harm),
+		cmocka_unit_test(job_runs_without_a_control_object),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

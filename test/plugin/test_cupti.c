@@ -135,7 +135,7 @@ static void overlap(void *argument)
 	guest_go(&guest);
 }
 
-static void communication_is_hidden_while_the_gpu_computes(void **state)
+static void communication_during_compute_counts_as_hidden(void **state)
 {
 	(void)state;
 	play(overlap);
@@ -215,7 +215,7 @@ static void shuffle(void *argument)
 	guest_go(&guest);
 }
 
-static void no_order_and_no_window_makes_a_difference(void **state)
+static void order_and_batching_of_kernels_do_not_matter(void **state)
 {
 	(void)state;
 	setenv("NCCLSTAT_CUPTI", LIBRARY, 1);
@@ -249,7 +249,8 @@ static void inherit(void *argument)
 	guest_go(&guest);
 }
 
-static void a_thread_without_ranges_launches_for_the_main_thread(void **state)
+static void
+launches_of_a_thread_without_ranges_are_in_the_main_threads(void **state)
 {
 	(void)state;
 	play(inherit);
@@ -279,7 +280,7 @@ static void overflow(void *argument)
 	guest_go(&guest);
 }
 
-static void what_finds_no_range_of_its_own_is_other(void **state)
+static void kernels_without_an_entry_count_in_range_other(void **state)
 {
 	(void)state;
 	setenv("NCCLSTAT_RANGES", "4", 1);
@@ -300,7 +301,7 @@ static void count_without_ranges(void *argument)
 	guest_go(&guest);
 }
 
-static void without_ranges_the_whole_is_counted(void **state)
+static void totals_are_counted_without_ranges(void **state)
 {
 	(void)state;
 	setenv("NCCLSTAT_RANGES", "0", 1);
@@ -354,7 +355,7 @@ static void confuse(void *argument)
 	guest_go(&guest);
 }
 
-static void what_makes_no_sense_is_lost_and_told(void **state)
+static void implausible_kernels_are_counted_as_lost(void **state)
 {
 	(void)state;
 	play(confuse);
@@ -386,7 +387,7 @@ static void exhaust(void *argument)
 	guest_go(&guest);
 }
 
-static void there_are_so_many_buffers_and_no_more(void **state)
+static void number_of_buffers_is_limited(void **state)
 {
 	(void)state;
 	play(exhaust);
@@ -405,7 +406,7 @@ static void keep_off(void *argument)
 	CHECK_EQUAL(cupti->flushes, 0, "nor to flush");
 }
 
-static void it_is_off_by_default(void **state)
+static void cupti_is_off_by_default(void **state)
 {
 	(void)state;
 	scenario_play(keep_off, NULL);
@@ -449,7 +450,7 @@ static void be_refused(void *argument)
 	CHECK_EQUAL(cupti->flushes, 0, "it is left alone");
 }
 
-static void who_is_refused_says_why_and_goes_on(void **state)
+static void refusal_of_cupti_is_logged_and_harmless(void **state)
 {
 	static const struct refusal refusals[] = {
 		{ LIBRARY, 130001, CUPTI_ANOTHER_SUBSCRIBER, 0, NCS_CUPTI_TAKEN,
@@ -515,7 +516,7 @@ static void end(void *argument)
 	CHECK_EQUAL(cupti->flushes, 2, "the last one again");
 }
 
-static void the_last_finalize_counts_what_is_left(void **state)
+static void last_finalize_counts_remaining_kernels(void **state)
 {
 	(void)state;
 	play(end);
@@ -556,7 +557,7 @@ static void be_forked(void *argument)
 	guest_go(&guest);
 }
 
-static void a_forked_child_leaves_cupti_to_its_parent(void **state)
+static void forked_child_leaves_cupti_to_its_parent(void **state)
 {
 	(void)state;
 	play(be_forked);
@@ -565,19 +566,18 @@ static void a_forked_child_leaves_cupti_to_its_parent(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(communication_during_compute_counts_as_hidden),
+		cmocka_unit_test(order_and_batching_of_kernels_do_not_matter),
 		cmocka_unit_test(
-			communication_is_hidden_while_the_gpu_computes),
-		cmocka_unit_test(no_order_and_no_window_makes_a_difference),
-		cmocka_unit_test(
-			a_thread_without_ranges_launches_for_the_main_thread),
-		cmocka_unit_test(what_finds_no_range_of_its_own_is_other),
-		cmocka_unit_test(without_ranges_the_whole_is_counted),
-		cmocka_unit_test(what_makes_no_sense_is_lost_and_told),
-		cmocka_unit_test(there_are_so_many_buffers_and_no_more),
-		cmocka_unit_test(it_is_off_by_default),
-		cmocka_unit_test(who_is_refused_says_why_and_goes_on),
-		cmocka_unit_test(the_last_finalize_counts_what_is_left),
-		cmocka_unit_test(a_forked_child_leaves_cupti_to_its_parent),
+			launches_of_a_thread_without_ranges_are_in_the_main_threads),
+		cmocka_unit_test(kernels_without_an_entry_count_in_range_other),
+		cmocka_unit_test(totals_are_counted_without_ranges),
+		cmocka_unit_test(implausible_kernels_are_counted_as_lost),
+		cmocka_unit_test(number_of_buffers_is_limited),
+		cmocka_unit_test(cupti_is_off_by_default),
+		cmocka_unit_test(refusal_of_cupti_is_logged_and_harmless),
+		cmocka_unit_test(last_finalize_counts_remaining_kernels),
+		cmocka_unit_test(forked_child_leaves_cupti_to_its_parent),
 	};
 
 	return cmocka_run_group_tests_name("cupti", tests, NULL, NULL);

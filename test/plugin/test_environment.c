@@ -143,7 +143,7 @@ static void be_disabled(void *argument)
 	expect_unseen(*(const int *)argument, NULL);
 }
 
-static void disabled_it_is_silent_and_asks_for_nothing(void **state)
+static void disabled_plugin_publishes_and_requests_nothing(void **state)
 {
 	(void)state;
 	setenv("NCCLSTAT_DISABLE", "1", 1);
@@ -195,11 +195,11 @@ static void ask_for(void *argument)
 		CHECK(host_log_has("ignored"), "it does not say so");
 }
 
-static void each_api_is_asked_for_what_its_releases_bear(void **state)
+static void each_api_is_asked_for_events_that_its_releases_support(void **state)
 {
-	static const char *const off[] = { NULL,	"",	     "off",
-					   "OFF",	"sampled",   "sampled:1",
-					   "Sampled:Auto" };
+	static const char *const off[] = {
+		NULL, "", "off", "OFF", "sampled", "sampled:1", "Sampled:Auto"
+	};
 	static const char *const always[] = { "always", "Always" };
 	struct mask_wanted wanted;
 
@@ -239,11 +239,7 @@ static void init_once_more(void *argument)
 	CHECK_EQUAL(count_objects(), 2, "the environment is read once");
 }
 
-static void the_environment_is_read_once_a_process(void **state)
-{
-	(void)state;
-	scenario_play(init_once_more, NULL);
-}
+SCENARIO_TEST(environment_is_read_once_per_process, init_once_more)
 
 static uint64_t default_bytes;
 
@@ -277,7 +273,7 @@ static void measure_default(void *argument)
 	guest_go(&guest);
 }
 
-static void nonsense_is_told_once_and_the_default_holds(void **state)
+static void invalid_value_is_logged_once_and_the_default_applies(void **state)
 {
 	static const char *const nonsense[][2] = {
 		{ "NCCLSTAT_DISABLE", "yes" },
@@ -350,7 +346,7 @@ static void give_room(void *argument)
 	(void)argument;
 }
 
-static void budgets_that_make_sense_are_taken(void **state)
+static void valid_budgets_are_accepted(void **state)
 {
 	static const char *const good[] = { "1000000", "1000K",
 					    "900k",    "2M",
@@ -402,7 +398,7 @@ static void be_full(void)
 	mount_over(scenario_directory, "size=64k");
 }
 
-static void a_full_file_system_costs_one_line_and_no_sigbus(void **state)
+static void full_file_system_logs_one_line_and_raises_no_sigbus(void **state)
 {
 	(void)state;
 	play_unseen(be_full, "No space left");
@@ -413,7 +409,7 @@ static void be_without_inodes(void)
 	mount_over(scenario_directory, "size=16m,nr_inodes=1");
 }
 
-static void a_file_system_without_inodes_costs_one_line(void **state)
+static void file_system_without_inodes_logs_one_line(void **state)
 {
 	(void)state;
 	play_unseen(be_without_inodes, "No space left");
@@ -427,7 +423,7 @@ static void be_read_only(void)
 		scenario_skip("remounting takes rights");
 }
 
-static void a_read_only_file_system_costs_one_line(void **state)
+static void read_only_file_system_logs_one_line(void **state)
 {
 	(void)state;
 	play_unseen(be_read_only, "Read-only");
@@ -438,7 +434,7 @@ static void be_missing(void)
 	setenv("NCCLSTAT_DIR", "/dev/shm/there/is/no/such/directory", 1);
 }
 
-static void a_missing_directory_costs_one_line(void **state)
+static void missing_directory_logs_one_line(void **state)
 {
 	(void)state;
 	play_unseen(be_missing, "/dev/shm/there/is/no/such/directory");
@@ -449,7 +445,7 @@ static void be_a_file(void)
 	setenv("NCCLSTAT_DIR", "/proc/self/status", 1);
 }
 
-static void a_file_in_place_of_the_directory_costs_one_line(void **state)
+static void file_in_place_of_the_directory_logs_one_line(void **state)
 {
 	(void)state;
 	play_unseen(be_a_file, "Not a directory");
@@ -463,7 +459,7 @@ static void be_unwritable(void)
 		scenario_skip("being somebody else takes rights");
 }
 
-static void an_unwritable_directory_costs_one_line(void **state)
+static void unwritable_directory_logs_one_line(void **state)
 {
 	(void)state;
 	play_unseen(be_unwritable, "Permission denied");
@@ -477,7 +473,7 @@ static void be_anothers(void)
 		scenario_skip("giving a directory away takes rights");
 }
 
-static void another_users_directory_is_not_used(void **state)
+static void directory_of_another_user_is_not_used(void **state)
 {
 	(void)state;
 	if (geteuid() != 0)
@@ -494,11 +490,7 @@ static void be_sticky(void *argument)
 	expect_seen(LAST_API);
 }
 
-static void another_users_sticky_directory_is_used(void **state)
-{
-	(void)state;
-	scenario_play(be_sticky, NULL);
-}
+SCENARIO_TEST(sticky_directory_of_another_user_is_used, be_sticky)
 
 /* --- Limits ------------------------------------------------------------- */
 
@@ -509,7 +501,7 @@ static void be_limited_in_size(void)
 	CHECK(setrlimit(RLIMIT_FSIZE, &limit) == 0, "setrlimit");
 }
 
-static void a_limit_of_file_sizes_costs_one_line_and_no_signal(void **state)
+static void file_size_limit_logs_one_line_and_raises_no_signal(void **state)
 {
 	(void)state;
 	play_unseen(be_limited_in_size, "File too large");
@@ -541,7 +533,7 @@ static void init_without_files(void *argument)
 	guest_go(&guest);
 }
 
-static void without_files_it_is_unseen_and_with_files_again_seen(void **state)
+static void communicator_without_file_descriptors_is_not_published(void **state)
 {
 	(void)state;
 	for (int api = 1; api <= LAST_API; api++)
@@ -583,11 +575,7 @@ static void fill_up(void *argument)
 	guest_go(&guest);
 }
 
-static void when_the_file_system_has_room_again_so_has_the_plugin(void **state)
-{
-	(void)state;
-	scenario_play(fill_up, NULL);
-}
+SCENARIO_TEST(plugin_publishes_again_once_the_file_system_has_room, fill_up)
 
 /* --- What it makes ------------------------------------------------------ */
 
@@ -616,11 +604,7 @@ static void look_at_object(void *argument)
 	guest_go(&guest);
 }
 
-static void an_object_is_its_users_and_has_no_holes(void **state)
-{
-	(void)state;
-	scenario_play(look_at_object, NULL);
-}
+SCENARIO_TEST(object_is_private_to_its_user_and_has_no_holes, look_at_object)
 
 /* What another made where ours would be is left alone. */
 static void find_name_taken(void *argument)
@@ -650,39 +634,39 @@ static void find_name_taken(void *argument)
 	host_close(guest.host);
 }
 
-static void a_link_in_the_place_of_an_object_is_not_followed(void **state)
-{
-	(void)state;
-	scenario_play(find_name_taken, NULL);
-}
+SCENARIO_TEST(symbolic_link_in_place_of_an_object_is_not_followed,
+	      find_name_taken)
 
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(disabled_it_is_silent_and_asks_for_nothing),
-		cmocka_unit_test(each_api_is_asked_for_what_its_releases_bear),
-		cmocka_unit_test(the_environment_is_read_once_a_process),
-		cmocka_unit_test(nonsense_is_told_once_and_the_default_holds),
-		cmocka_unit_test(budgets_that_make_sense_are_taken),
 		cmocka_unit_test(
-			a_full_file_system_costs_one_line_and_no_sigbus),
-		cmocka_unit_test(a_file_system_without_inodes_costs_one_line),
-		cmocka_unit_test(a_read_only_file_system_costs_one_line),
-		cmocka_unit_test(a_missing_directory_costs_one_line),
+			disabled_plugin_publishes_and_requests_nothing),
 		cmocka_unit_test(
-			a_file_in_place_of_the_directory_costs_one_line),
-		cmocka_unit_test(an_unwritable_directory_costs_one_line),
-		cmocka_unit_test(another_users_directory_is_not_used),
-		cmocka_unit_test(another_users_sticky_directory_is_used),
+			each_api_is_asked_for_events_that_its_releases_support),
+		cmocka_unit_test(environment_is_read_once_per_process),
 		cmocka_unit_test(
-			a_limit_of_file_sizes_costs_one_line_and_no_signal),
+			invalid_value_is_logged_once_and_the_default_applies),
+		cmocka_unit_test(valid_budgets_are_accepted),
 		cmocka_unit_test(
-			without_files_it_is_unseen_and_with_files_again_seen),
+			full_file_system_logs_one_line_and_raises_no_sigbus),
+		cmocka_unit_test(file_system_without_inodes_logs_one_line),
+		cmocka_unit_test(read_only_file_system_logs_one_line),
+		cmocka_unit_test(missing_directory_logs_one_line),
+		cmocka_unit_test(file_in_place_of_the_directory_logs_one_line),
+		cmocka_unit_test(unwritable_directory_logs_one_line),
+		cmocka_unit_test(directory_of_another_user_is_not_used),
+		cmocka_unit_test(sticky_directory_of_another_user_is_used),
 		cmocka_unit_test(
-			when_the_file_system_has_room_again_so_has_the_plugin),
-		cmocka_unit_test(an_object_is_its_users_and_has_no_holes),
+			file_size_limit_logs_one_line_and_raises_no_signal),
 		cmocka_unit_test(
-			a_link_in_the_place_of_an_object_is_not_followed),
+			communicator_without_file_descriptors_is_not_published),
+		cmocka_unit_test(
+			plugin_publishes_again_once_the_file_system_has_room),
+		cmocka_unit_test(
+			object_is_private_to_its_user_and_has_no_holes),
+		cmocka_unit_test(
+			symbolic_link_in_place_of_an_object_is_not_followed),
 	};
 
 	return cmocka_run_group_tests_name("environment", tests, NULL, NULL);

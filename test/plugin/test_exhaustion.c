@@ -109,11 +109,7 @@ static void init_many(void *argument)
 	guest_go(&guest);
 }
 
-static void more_communicators_than_fit_are_unseen_and_harmless(void **state)
-{
-	(void)state;
-	scenario_play(init_many, NULL);
-}
+SCENARIO_TEST(communicators_beyond_the_limit_are_not_published, init_many)
 
 static unsigned count_mappings(void)
 {
@@ -181,11 +177,7 @@ static void come_and_go(void *argument)
 	guest_go(&guest);
 }
 
-static void a_thousand_communicators_in_turn_leave_no_trace(void **state)
-{
-	(void)state;
-	scenario_play(come_and_go, NULL);
-}
+SCENARIO_TEST(thousand_consecutive_communicators_leave_no_trace, come_and_go)
 
 /* --- What a rank takes ------------------------------------------------------ */
 
@@ -237,11 +229,7 @@ static void play_many_wide_colls(void *argument)
 	host_close(guest.host);
 }
 
-static void a_rank_of_32_channels_takes_no_more_than_2_mib(void **state)
-{
-	(void)state;
-	scenario_play(play_many_wide_colls, NULL);
-}
+SCENARIO_TEST(rank_of_32_channels_takes_at_most_2_mib, play_many_wide_colls)
 
 /* A place that is used again begins empty, and what the former one's handles
  * and context stand for is over. */
@@ -286,7 +274,7 @@ static void take_anothers_place(void *argument)
 	guest_go(&guest);
 }
 
-static void a_place_that_is_used_again_begins_empty(void **state)
+static void reused_communicator_entry_starts_empty(void **state)
 {
 	(void)state;
 	setenv("NCCLSTAT_SHM_BYTES", "260K", 1);
@@ -329,7 +317,7 @@ static void init_in_budget(void *argument)
 	host_close(guest.host);
 }
 
-static void the_budget_is_kept(void **state)
+static void budget_of_shared_memory_is_kept(void **state)
 {
 	static const struct {
 		const char *text;
@@ -387,11 +375,8 @@ static void start_too_many_spans(void *argument)
 	guest_go(&guest);
 }
 
-static void spans_beyond_the_pool_are_counted_and_room_comes_back(void **state)
-{
-	(void)state;
-	scenario_play(start_too_many_spans, NULL);
-}
+SCENARIO_TEST(spans_beyond_the_pool_are_counted_and_slots_return,
+	      start_too_many_spans)
 
 #define PROXY_OPS ((int)NCS_PROXY_OP_MAX + 500)
 
@@ -429,11 +414,8 @@ static void start_too_many_proxy_ops(void *argument)
 	guest_go(&guest);
 }
 
-static void proxy_operations_beyond_the_pool_are_counted(void **state)
-{
-	(void)state;
-	scenario_play(start_too_many_proxy_ops, NULL);
-}
+SCENARIO_TEST(proxy_operations_beyond_the_pool_are_counted,
+	      start_too_many_proxy_ops)
 
 /* CollNet, copy engines: NCCL starts them and never stops them. */
 static void never_stop_proxy_ops(void *argument)
@@ -542,7 +524,7 @@ static void give_up_children(void *argument)
 	guest_go(&guest);
 }
 
-static void proxy_operations_that_are_never_stopped_are_given_up(void **state)
+static void proxy_operations_never_stopped_are_forgotten(void **state)
 {
 	(void)state;
 	scenario_play(never_stop_proxy_ops, NULL);
@@ -604,11 +586,7 @@ static void start_too_many_operations(void *argument)
 	guest_go(&guest);
 }
 
-static void operations_beyond_the_pool_are_counted(void **state)
-{
-	(void)state;
-	scenario_play(start_too_many_operations, NULL);
-}
+SCENARIO_TEST(operations_beyond_the_pool_are_counted, start_too_many_operations)
 
 /* --- Tables ------------------------------------------------------------- */
 
@@ -656,11 +634,8 @@ static void use_too_many_channels(void *argument)
 	guest_go(&guest);
 }
 
-static void channels_beyond_the_table_are_counted_and_recorded(void **state)
-{
-	(void)state;
-	scenario_play(use_too_many_channels, NULL);
-}
+SCENARIO_TEST(channels_beyond_the_table_are_counted_and_recorded,
+	      use_too_many_channels)
 
 static void use_too_many_histograms(void *argument)
 {
@@ -749,34 +724,27 @@ static void overrun_the_ring(void *argument)
 	guest_go(&guest);
 }
 
-static void records_that_are_overwritten_are_counted_by_the_reader(void **state)
-{
-	(void)state;
-	scenario_play(overrun_the_ring, NULL);
-}
+SCENARIO_TEST(overwritten_records_are_counted_by_the_reader, overrun_the_ring)
 
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(
-			more_communicators_than_fit_are_unseen_and_harmless),
+			communicators_beyond_the_limit_are_not_published),
 		cmocka_unit_test(
-			a_thousand_communicators_in_turn_leave_no_trace),
+			thousand_consecutive_communicators_leave_no_trace),
+		cmocka_unit_test(rank_of_32_channels_takes_at_most_2_mib),
+		cmocka_unit_test(reused_communicator_entry_starts_empty),
+		cmocka_unit_test(budget_of_shared_memory_is_kept),
 		cmocka_unit_test(
-			a_rank_of_32_channels_takes_no_more_than_2_mib),
-		cmocka_unit_test(a_place_that_is_used_again_begins_empty),
-		cmocka_unit_test(the_budget_is_kept),
-		cmocka_unit_test(
-			spans_beyond_the_pool_are_counted_and_room_comes_back),
+			spans_beyond_the_pool_are_counted_and_slots_return),
 		cmocka_unit_test(proxy_operations_beyond_the_pool_are_counted),
-		cmocka_unit_test(
-			proxy_operations_that_are_never_stopped_are_given_up),
+		cmocka_unit_test(proxy_operations_never_stopped_are_forgotten),
 		cmocka_unit_test(operations_beyond_the_pool_are_counted),
 		cmocka_unit_test(
 			channels_beyond_the_table_are_counted_and_recorded),
 		cmocka_unit_test(times_beyond_the_histograms_are_counted),
-		cmocka_unit_test(
-			records_that_are_overwritten_are_counted_by_the_reader),
+		cmocka_unit_test(overwritten_records_are_counted_by_the_reader),
 	};
 
 	return cmocka_run_group_tests_name("exhaustion", tests, NULL, NULL);

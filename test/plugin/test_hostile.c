@@ -127,11 +127,7 @@ static void stop_everything_twice(void *argument)
 	guest_go(&guest);
 }
 
-static void a_second_stop_changes_nothing_and_is_counted(void **state)
-{
-	(void)state;
-	scenario_play(stop_everything_twice, NULL);
-}
+SCENARIO_TEST(second_stop_changes_nothing_and_is_counted, stop_everything_twice)
 
 static void stop_null(void *argument)
 {
@@ -149,11 +145,7 @@ static void stop_null(void *argument)
 	guest_go(&guest);
 }
 
-static void stop_of_null_is_counted(void **state)
-{
-	(void)state;
-	scenario_play(stop_null, NULL);
-}
+SCENARIO_TEST(stop_of_null_is_counted, stop_null)
 
 /* Steps and phases under one parent for all, others as start_any() does. */
 static void *start_under(struct guest *guest, enum ncs_event event,
@@ -237,11 +229,8 @@ static void use_handles_too_late(void *argument)
 	guest_go(&guest);
 }
 
-static void a_stale_handle_leaves_the_next_user_of_its_slot_alone(void **state)
-{
-	(void)state;
-	scenario_play(use_handles_too_late, NULL);
-}
+SCENARIO_TEST(stale_handle_does_not_affect_the_next_user_of_its_slot,
+	      use_handles_too_late)
 
 /* Old handles as parents: of an operation, a proxy operation, a step and a
  * kernel whose slots others have now. */
@@ -294,11 +283,7 @@ static void adopt_stale_parents(void *argument)
 	guest_go(&guest);
 }
 
-static void a_stale_parent_is_nobodys_parent(void **state)
-{
-	(void)state;
-	scenario_play(adopt_stale_parents, NULL);
-}
+SCENARIO_TEST(stale_parent_is_ignored, adopt_stale_parents)
 
 /* Parents of a kind that the event cannot have. */
 static void adopt_wrong_parents(void *argument)
@@ -344,11 +329,7 @@ static void adopt_wrong_parents(void *argument)
 	guest_go(&guest);
 }
 
-static void a_parent_of_the_wrong_kind_makes_an_orphan(void **state)
-{
-	(void)state;
-	scenario_play(adopt_wrong_parents, NULL);
-}
+SCENARIO_TEST(parent_of_the_wrong_kind_makes_an_orphan, adopt_wrong_parents)
 
 /* Whether records of this type tell a stream in place of a moment. */
 static bool has_stream(enum ncs_event event)
@@ -396,11 +377,8 @@ static void record_states_of_others(void *argument)
 	guest_go(&guest);
 }
 
-static void a_state_of_another_event_changes_nothing(void **state)
-{
-	(void)state;
-	scenario_play(record_states_of_others, NULL);
-}
+SCENARIO_TEST(state_of_another_event_type_changes_nothing,
+	      record_states_of_others)
 
 static void hand_in_garbage(void *argument)
 {
@@ -448,11 +426,7 @@ static void hand_in_garbage(void *argument)
 	guest_go(&guest);
 }
 
-static void a_state_or_stop_before_any_start_is_counted(void **state)
-{
-	(void)state;
-	scenario_play(hand_in_garbage, NULL);
-}
+SCENARIO_TEST(state_or_stop_before_any_start_is_counted, hand_in_garbage)
 
 /* --- Missing arguments -------------------------------------------------- */
 
@@ -500,7 +474,7 @@ static void record_without_any_args(void *argument)
 	guest_go(&guest);
 }
 
-static void states_without_args_are_taken_as_unknown_sizes(void **state)
+static void states_without_args_mean_unknown_sizes(void **state)
 {
 	(void)state;
 	for (int api = 1; api <= LAST_API; api++)
@@ -553,7 +527,7 @@ static void start_without_texts(void *argument)
 	guest_go(&guest);
 }
 
-static void texts_that_are_null_make_an_operation_of_other(void **state)
+static void operation_with_null_texts_is_of_function_other(void **state)
 {
 	(void)state;
 	for (int api = 1; api <= LAST_API; api++)
@@ -600,11 +574,7 @@ static void change_texts_in_place(void *argument)
 	guest_go(&guest);
 }
 
-static void texts_are_told_by_their_content(void **state)
-{
-	(void)state;
-	scenario_play(change_texts_in_place, NULL);
-}
+SCENARIO_TEST(texts_are_compared_by_content, change_texts_in_place)
 
 /* --- Contexts ----------------------------------------------------------- */
 
@@ -724,7 +694,8 @@ static void proxy_for_another_process(void *argument)
 	guest_go(&guest);
 }
 
-static void proxy_operations_of_others_are_counted_as_foreign(void **state)
+static void
+proxy_operations_of_other_processes_are_counted_as_foreign(void **state)
 {
 	(void)state;
 	for (int api = 1; api <= LAST_API; api++)
@@ -750,11 +721,8 @@ static void step_with_foreign_context(void *argument)
 	guest_go(&guest);
 }
 
-static void a_step_belongs_to_its_operation_whatever_its_context(void **state)
-{
-	(void)state;
-	scenario_play(step_with_foreign_context, NULL);
-}
+SCENARIO_TEST(step_belongs_to_its_operation_whatever_its_context,
+	      step_with_foreign_context)
 
 /* --- Finalize ----------------------------------------------------------- */
 
@@ -793,11 +761,7 @@ static void call_after_finalize(void *argument)
 	host_close(guest.host);
 }
 
-static void callbacks_after_finalize_are_counted_late(void **state)
-{
-	(void)state;
-	scenario_play(call_after_finalize, NULL);
-}
+SCENARIO_TEST(callbacks_after_finalize_are_counted_as_late, call_after_finalize)
 
 static void finalize_at_random(void *argument)
 {
@@ -828,11 +792,8 @@ static void finalize_at_random(void *argument)
 	guest_go(&guest);
 }
 
-static void finalize_of_null_of_the_unknown_and_twice_does_no_harm(void **state)
-{
-	(void)state;
-	scenario_play(finalize_at_random, NULL);
-}
+SCENARIO_TEST(finalize_of_null_unknown_or_finalized_context_is_harmless,
+	      finalize_at_random)
 
 /* --- What this version does not know ------------------------------------ */
 
@@ -952,11 +913,8 @@ static void init_without_anything(void *argument)
 	host_close(host);
 }
 
-static void init_without_mask_name_and_logger_publishes(void **state)
-{
-	(void)state;
-	scenario_play(init_without_anything, NULL);
-}
+SCENARIO_TEST(init_without_mask_name_and_logger_publishes,
+	      init_without_anything)
 
 static void give_wild_names(void *argument)
 {
@@ -1002,7 +960,7 @@ static void give_wild_names(void *argument)
 	host_close(host);
 }
 
-static void a_long_name_is_cut(void **state)
+static void long_communicator_name_is_truncated(void **state)
 {
 	(void)state;
 	for (int api = 1; api <= LAST_API; api++)
@@ -1069,7 +1027,7 @@ static void start_wild_events(void *argument)
 	guest_go(&guest);
 }
 
-static void wild_proxy_operations_and_steps_do_no_harm(void **state)
+static void random_proxy_operations_and_steps_do_no_harm(void **state)
 {
 	(void)state;
 	for (int api = 1; api <= LAST_API; api++)
@@ -1133,7 +1091,7 @@ static void start_wild_operations(void *argument)
 	guest_go(&guest);
 }
 
-static void wild_values_in_other_events_do_no_harm(void **state)
+static void random_values_in_other_events_do_no_harm(void **state)
 {
 	(void)state;
 	for (int api = 1; api <= LAST_API; api++)
@@ -1181,47 +1139,43 @@ static void time_kernels_wildly(void *argument)
 	guest_go(&guest);
 }
 
-static void gpu_times_that_cannot_be_are_counted_and_not_used(void **state)
-{
-	(void)state;
-	scenario_play(time_kernels_wildly, NULL);
-}
+SCENARIO_TEST(implausible_gpu_times_are_counted_and_not_used,
+	      time_kernels_wildly)
 
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(a_second_stop_changes_nothing_and_is_counted),
+		cmocka_unit_test(second_stop_changes_nothing_and_is_counted),
 		cmocka_unit_test(stop_of_null_is_counted),
 		cmocka_unit_test(
-			a_stale_handle_leaves_the_next_user_of_its_slot_alone),
-		cmocka_unit_test(a_stale_parent_is_nobodys_parent),
-		cmocka_unit_test(a_parent_of_the_wrong_kind_makes_an_orphan),
-		cmocka_unit_test(a_state_of_another_event_changes_nothing),
-		cmocka_unit_test(a_state_or_stop_before_any_start_is_counted),
+			stale_handle_does_not_affect_the_next_user_of_its_slot),
+		cmocka_unit_test(stale_parent_is_ignored),
+		cmocka_unit_test(parent_of_the_wrong_kind_makes_an_orphan),
+		cmocka_unit_test(state_of_another_event_type_changes_nothing),
+		cmocka_unit_test(state_or_stop_before_any_start_is_counted),
+		cmocka_unit_test(states_without_args_mean_unknown_sizes),
 		cmocka_unit_test(
-			states_without_args_are_taken_as_unknown_sizes),
-		cmocka_unit_test(
-			texts_that_are_null_make_an_operation_of_other),
-		cmocka_unit_test(texts_are_told_by_their_content),
+			operation_with_null_texts_is_of_function_other),
+		cmocka_unit_test(texts_are_compared_by_content),
 		cmocka_unit_test(
 			events_without_a_context_are_counted_as_foreign),
 		cmocka_unit_test(
 			events_with_a_foreign_context_are_counted_as_foreign),
 		cmocka_unit_test(
-			proxy_operations_of_others_are_counted_as_foreign),
+			proxy_operations_of_other_processes_are_counted_as_foreign),
 		cmocka_unit_test(
-			a_step_belongs_to_its_operation_whatever_its_context),
-		cmocka_unit_test(callbacks_after_finalize_are_counted_late),
+			step_belongs_to_its_operation_whatever_its_context),
+		cmocka_unit_test(callbacks_after_finalize_are_counted_as_late),
 		cmocka_unit_test(
-			finalize_of_null_of_the_unknown_and_twice_does_no_harm),
+			finalize_of_null_unknown_or_finalized_context_is_harmless),
 		cmocka_unit_test(unknown_event_types_are_counted),
 		cmocka_unit_test(unknown_states_are_counted),
 		cmocka_unit_test(init_without_mask_name_and_logger_publishes),
-		cmocka_unit_test(a_long_name_is_cut),
-		cmocka_unit_test(wild_proxy_operations_and_steps_do_no_harm),
-		cmocka_unit_test(wild_values_in_other_events_do_no_harm),
+		cmocka_unit_test(long_communicator_name_is_truncated),
+		cmocka_unit_test(random_proxy_operations_and_steps_do_no_harm),
+		cmocka_unit_test(random_values_in_other_events_do_no_harm),
 		cmocka_unit_test(
-			gpu_times_that_cannot_be_are_counted_and_not_used),
+			implausible_gpu_times_are_counted_and_not_used),
 	};
 
 	return cmocka_run_group_tests_name("hostile", tests, NULL, NULL);

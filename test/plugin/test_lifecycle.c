@@ -52,16 +52,12 @@ static void has_seven_tables(void *argument)
 	dlclose(library);
 }
 
-static void the_plugin_has_a_table_for_each_api(void **state)
-{
-	(void)state;
-	scenario_play(has_seven_tables, NULL);
-}
+SCENARIO_TEST(plugin_exports_a_table_for_each_api, has_seven_tables)
 
 #define RANGE_CALLS 5 /* of ncclstat/range.h */
 
 /* Any other name could stand before one of NCCL's or of the framework's. */
-static void the_plugin_exports_nothing_else(void **state)
+static void plugin_exports_nothing_else(void **state)
 {
 	int file = open(NCS_PLUGIN_PATH, O_RDONLY);
 	const Elf64_Ehdr *head;
@@ -155,11 +151,7 @@ static void open_and_close(void *argument)
 	guest_go(&guest);
 }
 
-static void opened_and_closed_a_thousand_times_it_stays_and_works(void **state)
-{
-	(void)state;
-	scenario_play(open_and_close, NULL);
-}
+SCENARIO_TEST(plugin_works_after_thousand_opens_and_closes, open_and_close)
 
 /* NCCL can count its users wrong, and close the library under one. */
 static void close_under_communicator(void *argument)
@@ -198,11 +190,8 @@ static void close_under_communicator(void *argument)
 	view_close(&view);
 }
 
-static void closed_under_a_communicator_it_goes_on(void **state)
-{
-	(void)state;
-	scenario_play(close_under_communicator, NULL);
-}
+SCENARIO_TEST(plugin_closed_under_a_communicator_keeps_working,
+	      close_under_communicator)
 
 /* --- The end of the process --------------------------------------------- */
 
@@ -226,11 +215,7 @@ static void just_exit(void *argument)
 	host_close(guest.host);
 }
 
-static void an_orderly_exit_leaves_no_object(void **state)
-{
-	(void)state;
-	scenario_play(just_exit, NULL);
-}
+SCENARIO_TEST(orderly_exit_leaves_no_object, just_exit)
 
 static void *exit_now(void *argument)
 {
@@ -265,7 +250,7 @@ static void exit_in_full_flight(void *argument)
 	scenario_fail(__FILE__, __LINE__, NULL, "exit() came back");
 }
 
-static void an_exit_under_callbacks_leaves_no_object(void **state)
+static void exit_during_callbacks_leaves_no_object(void **state)
 {
 	(void)state;
 	for (unsigned i = 0; i < 20; i++)
@@ -328,7 +313,7 @@ static void check_remains(pid_t pid)
 	assert_int_equal(count_objects(), 0);
 }
 
-static void a_process_that_is_killed_leaves_its_last_state(void **state)
+static void killed_process_leaves_its_last_state(void **state)
 {
 	pid_t pid;
 
@@ -411,7 +396,7 @@ static void check_torn_remains(void)
 	view_close(&view);
 }
 
-static void killed_in_mid_write_it_leaves_whole_records(void **state)
+static void process_killed_in_mid_write_leaves_whole_records(void **state)
 {
 	struct timespec pause = { 0, 0 };
 	unsigned seed = 1;
@@ -573,7 +558,7 @@ static void fork_children(void *argument)
 	guest_go(&guest);
 }
 
-static void a_forked_child_never_touches_its_parents_objects(void **state)
+static void forked_child_never_changes_its_parents_objects(void **state)
 {
 	bool rank = false;
 
@@ -581,7 +566,7 @@ static void a_forked_child_never_touches_its_parents_objects(void **state)
 	scenario_play(fork_children, &rank);
 }
 
-static void a_forked_child_publishes_under_its_own_pid(void **state)
+static void forked_child_publishes_under_its_own_pid(void **state)
 {
 	bool rank = true;
 
@@ -616,11 +601,7 @@ static void found_a_family(void *argument)
 	host_close(guest.host);
 }
 
-static void grandchildren_are_processes_of_their_own(void **state)
-{
-	(void)state;
-	scenario_play(found_a_family, NULL);
-}
+SCENARIO_TEST(grandchildren_are_processes_of_their_own, found_a_family)
 
 static bool is_over;
 
@@ -683,7 +664,7 @@ static void fork_in_full_flight(void *argument)
 	host_close(guest.host);
 }
 
-static void a_fork_under_init_and_callbacks_leaves_a_sound_child(void **state)
+static void fork_during_init_and_callbacks_leaves_a_working_child(void **state)
 {
 	(void)state;
 #ifdef __SANITIZE_ADDRESS__
@@ -696,22 +677,22 @@ static void a_fork_under_init_and_callbacks_leaves_a_sound_child(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(the_plugin_has_a_table_for_each_api),
-		cmocka_unit_test(the_plugin_exports_nothing_else),
+		cmocka_unit_test(plugin_exports_a_table_for_each_api),
+		cmocka_unit_test(plugin_exports_nothing_else),
+		cmocka_unit_test(plugin_works_after_thousand_opens_and_closes),
 		cmocka_unit_test(
-			opened_and_closed_a_thousand_times_it_stays_and_works),
-		cmocka_unit_test(closed_under_a_communicator_it_goes_on),
-		cmocka_unit_test(an_orderly_exit_leaves_no_object),
-		cmocka_unit_test(an_exit_under_callbacks_leaves_no_object),
+			plugin_closed_under_a_communicator_keeps_working),
+		cmocka_unit_test(orderly_exit_leaves_no_object),
+		cmocka_unit_test(exit_during_callbacks_leaves_no_object),
+		cmocka_unit_test(killed_process_leaves_its_last_state),
 		cmocka_unit_test(
-			a_process_that_is_killed_leaves_its_last_state),
-		cmocka_unit_test(killed_in_mid_write_it_leaves_whole_records),
+			process_killed_in_mid_write_leaves_whole_records),
 		cmocka_unit_test(
-			a_forked_child_never_touches_its_parents_objects),
-		cmocka_unit_test(a_forked_child_publishes_under_its_own_pid),
+			forked_child_never_changes_its_parents_objects),
+		cmocka_unit_test(forked_child_publishes_under_its_own_pid),
 		cmocka_unit_test(grandchildren_are_processes_of_their_own),
 		cmocka_unit_test(
-			a_fork_under_init_and_callbacks_leaves_a_sound_child),
+			fork_during_init_and_callbacks_leaves_a_working_child),
 	};
 
 	return cmocka_run_group_tests_name("lifecycle", tests, NULL, NULL);

@@ -35,6 +35,14 @@ static void play_with(const char *timing, void (*play)(void *argument),
 	unsetenv("NCCLSTAT_KERNEL_TIMING");
 }
 
+/* Defines a cmocka test that plays a scenario with this NCCLSTAT_KERNEL_TIMING. */
+#define TIMING_TEST(test, timing, play) \
+	static void test(void **state) \
+	{ \
+		(void)state; \
+		play_with(timing, play, NULL); \
+	}
+
 static uint64_t mask_shown(void)
 {
 	struct view view;
@@ -174,11 +182,8 @@ static void time_every_one(void *argument)
 	CHECK_EQUAL(host_mask(), OFF_5, "off again without a communicator");
 }
 
-static void one_call_in_one_is_every_call(void **state)
-{
-	(void)state;
-	play_with("sampled:1", time_every_one, NULL);
-}
+TIMING_TEST(sampling_one_call_in_one_times_every_call, "sampled:1",
+	    time_every_one)
 
 struct constant {
 	enum ncs_kernel_status status;
@@ -289,11 +294,7 @@ static void group_calls(void *argument)
 	guest_go(&guest);
 }
 
-static void a_group_is_timed_as_a_whole(void **state)
-{
-	(void)state;
-	play_with("sampled:8", group_calls, NULL);
-}
+TIMING_TEST(group_is_timed_as_a_whole, "sampled:8", group_calls)
 
 /* --- Graphs ------------------------------------------------------------- */
 
@@ -335,11 +336,8 @@ static void capture_off(void *argument)
 	guest_go(&guest);
 }
 
-static void a_call_captured_untimed_ends_timing_for_good(void **state)
-{
-	(void)state;
-	play_with("sampled:1", capture_off, NULL);
-}
+TIMING_TEST(capturing_an_untimed_call_ends_timing_for_good, "sampled:1",
+	    capture_off)
 
 static void capture_on(void *argument)
 {
@@ -361,11 +359,7 @@ static void capture_on(void *argument)
 	guest_go(&guest);
 }
 
-static void a_call_captured_timed_times_all_from_there(void **state)
-{
-	(void)state;
-	play_with("sampled", capture_on, NULL);
-}
+TIMING_TEST(capturing_a_timed_call_times_all_later_calls, "sampled", capture_on)
 
 /* The graph is captured in a group, of which the first call is. */
 static void capture_group(void *argument)
@@ -386,11 +380,7 @@ static void capture_group(void *argument)
 	guest_go(&guest);
 }
 
-static void a_captured_group_is_all_of_one_kind(void **state)
-{
-	(void)state;
-	play_with("sampled", capture_group, NULL);
-}
+TIMING_TEST(captured_group_is_timed_as_a_whole_or_not, "sampled", capture_group)
 
 /* --- Several communicators ---------------------------------------------- */
 
@@ -414,11 +404,7 @@ static void have_two(void *argument)
 	host_close(guest.host);
 }
 
-static void with_two_communicators_none_is_timed(void **state)
-{
-	(void)state;
-	play_with("sampled:1", have_two, NULL);
-}
+TIMING_TEST(no_call_is_timed_with_two_communicators, "sampled:1", have_two)
 
 static void settle_again(void *argument)
 {
@@ -437,11 +423,8 @@ static void settle_again(void *argument)
 	guest_go(&guest);
 }
 
-static void after_each_communicator_it_settles(void **state)
-{
-	(void)state;
-	play_with("sampled:1", settle_again, NULL);
-}
+TIMING_TEST(timing_settles_anew_after_each_communicator, "sampled:1",
+	    settle_again)
 
 /* The second one is made by the thread that would close the window. */
 static void linger(void *argument)
@@ -474,7 +457,7 @@ static void linger(void *argument)
 	guest_go(&guest);
 }
 
-static void a_window_open_at_a_second_init_stays_open(void **state)
+static void window_open_at_a_second_init_stays_open(void **state)
 {
 	static const bool no = false, yes = true;
 	bool capture;
@@ -528,11 +511,8 @@ static void close_meanwhile(void *argument)
 	guest_go(&guest);
 }
 
-static void a_second_init_lets_the_first_close_its_window(void **state)
-{
-	(void)state;
-	play_with("sampled", close_meanwhile, NULL);
-}
+TIMING_TEST(second_init_lets_the_first_close_its_window, "sampled",
+	    close_meanwhile)
 
 /* --- What is not seen --------------------------------------------------- */
 
@@ -576,7 +556,7 @@ static void be_blind(void *argument)
 	guest_go(&guest);
 }
 
-static void with_an_unseen_communicator_nothing_is_switched(void **state)
+static void unpublished_communicator_prevents_switching(void **state)
 {
 	bool in_window;
 
@@ -601,11 +581,8 @@ static void be_blind_first(void *argument)
 	guest_go(&guest);
 }
 
-static void after_an_unseen_communicator_not_even_all_are_timed(void **state)
-{
-	(void)state;
-	play_with("always", be_blind_first, NULL);
-}
+TIMING_TEST(unpublished_first_communicator_prevents_timing_all, "always",
+	    be_blind_first)
 
 static void have_two_libraries(void *argument)
 {
@@ -631,11 +608,8 @@ static void have_two_libraries(void *argument)
 	guest_go(&guest);
 }
 
-static void with_two_copies_of_nccl_nothing_is_switched(void **state)
-{
-	(void)state;
-	play_with("sampled:1", have_two_libraries, NULL);
-}
+TIMING_TEST(second_copy_of_nccl_prevents_switching, "sampled:1",
+	    have_two_libraries)
 
 static void let_go(void *argument)
 {
@@ -665,11 +639,7 @@ static void let_go(void *argument)
 	host_close(guest.host);
 }
 
-static void who_was_aborted_switches_nothing(void **state)
-{
-	(void)state;
-	play_with("sampled:1", let_go, NULL);
-}
+TIMING_TEST(aborted_communicator_switches_nothing, "sampled:1", let_go)
 
 static void fork_in_window(void *argument)
 {
@@ -699,11 +669,7 @@ static void fork_in_window(void *argument)
 	guest_go(&guest);
 }
 
-static void a_forked_child_begins_anew(void **state)
-{
-	(void)state;
-	play_with("sampled", fork_in_window, NULL);
-}
+TIMING_TEST(forked_child_starts_afresh, "sampled", fork_in_window)
 
 /* --- Calls that NCCL does not count ------------------------------------- */
 
@@ -730,7 +696,7 @@ static void send(void *argument)
 	guest_go(&guest);
 }
 
-static void a_call_from_point_to_point_ends_timing(void **state)
+static void point_to_point_call_ends_timing(void **state)
 {
 	bool in_window;
 
@@ -768,7 +734,7 @@ static void broadcast(void *argument)
 	guest_go(&guest);
 }
 
-static void where_broadcasts_are_not_counted_one_ends_timing(void **state)
+static void broadcast_ends_timing_if_nccl_does_not_count_it(void **state)
 {
 	struct broadcast facts;
 
@@ -809,11 +775,8 @@ static void send_and_broadcast(void *argument)
 	guest_go(&guest);
 }
 
-static void a_timed_send_beside_a_broadcast_leaves_it_on(void **state)
-{
-	(void)state;
-	play_with("sampled", send_and_broadcast, NULL);
-}
+TIMING_TEST(timed_send_beside_a_broadcast_leaves_timing_on, "sampled",
+	    send_and_broadcast)
 
 static void broadcast_and_receive(void *argument)
 {
@@ -837,11 +800,8 @@ static void broadcast_and_receive(void *argument)
 	guest_go(&guest);
 }
 
-static void a_broadcast_closes_its_window_at_once(void **state)
-{
-	(void)state;
-	play_with("sampled", broadcast_and_receive, NULL);
-}
+TIMING_TEST(broadcast_closes_its_window_at_once, "sampled",
+	    broadcast_and_receive)
 
 /* --- The promise -------------------------------------------------------- */
 
@@ -884,7 +844,7 @@ static void promise(void *argument)
 	guest_go(&guest);
 }
 
-static void who_promises_no_graphs_may_have_several(void **state)
+static void promise_of_no_graphs_allows_several_communicators(void **state)
 {
 	struct promise facts = { .api = 5, .kept = true };
 
@@ -936,7 +896,7 @@ static void be_overruled(void *argument)
 	host_close(guest.host);
 }
 
-static void a_mask_that_somebody_else_set_is_left_alone(void **state)
+static void mask_set_by_others_is_left_alone(void **state)
 {
 	bool in_window;
 
@@ -966,11 +926,8 @@ static void be_overruled_alike(void *argument)
 	guest_go(&guest);
 }
 
-static void a_mask_set_to_one_of_ours_is_somebody_elses_too(void **state)
-{
-	(void)state;
-	play_with("sampled", be_overruled_alike, NULL);
-}
+TIMING_TEST(mask_set_by_others_to_one_of_ours_is_left_alone, "sampled",
+	    be_overruled_alike)
 
 /* --- The rate ----------------------------------------------------------- */
 
@@ -1023,8 +980,7 @@ static void hurry_with_kernels(void *argument)
 			void *coll = start_coll(&guest, calls, 1);
 
 			for (unsigned i = 0; i < 8; i++)
-				stop(&guest,
-				     start_kernel(&guest, coll, i, 0));
+				stop(&guest, start_kernel(&guest, coll, i, 0));
 			stop(&guest, coll);
 		}
 		calls++;
@@ -1039,7 +995,7 @@ static void hurry_with_kernels(void *argument)
 	guest_go(&guest);
 }
 
-static void the_period_follows_the_rate_of_calls(void **state)
+static void period_follows_the_rate_of_calls(void **state)
 {
 	(void)state;
 	play_with("sampled:auto", hurry, NULL);
@@ -1105,48 +1061,47 @@ static void learn_clock(void *argument)
 	guest_go(&guest);
 }
 
-static void the_gpu_clock_is_learnt_and_times_are_held_against_it(void **state)
-{
-	(void)state;
-	scenario_play(learn_clock, NULL);
-}
+SCENARIO_TEST(gpu_clock_is_learnt_and_gpu_times_are_checked_against_it,
+	      learn_clock)
 
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(one_call_in_64_is_timed_by_default),
 		cmocka_unit_test(all_ranks_time_the_same_calls_and_rates_nest),
-		cmocka_unit_test(one_call_in_one_is_every_call),
+		cmocka_unit_test(sampling_one_call_in_one_times_every_call),
 		cmocka_unit_test(off_and_always_never_change),
 		cmocka_unit_test(
 			releases_that_cannot_time_single_calls_are_not_asked),
-		cmocka_unit_test(a_group_is_timed_as_a_whole),
-		cmocka_unit_test(a_call_captured_untimed_ends_timing_for_good),
-		cmocka_unit_test(a_call_captured_timed_times_all_from_there),
-		cmocka_unit_test(a_captured_group_is_all_of_one_kind),
-		cmocka_unit_test(with_two_communicators_none_is_timed),
-		cmocka_unit_test(after_each_communicator_it_settles),
-		cmocka_unit_test(a_window_open_at_a_second_init_stays_open),
-		cmocka_unit_test(a_second_init_lets_the_first_close_its_window),
+		cmocka_unit_test(group_is_timed_as_a_whole),
 		cmocka_unit_test(
-			with_an_unseen_communicator_nothing_is_switched),
+			capturing_an_untimed_call_ends_timing_for_good),
+		cmocka_unit_test(capturing_a_timed_call_times_all_later_calls),
+		cmocka_unit_test(captured_group_is_timed_as_a_whole_or_not),
+		cmocka_unit_test(no_call_is_timed_with_two_communicators),
+		cmocka_unit_test(timing_settles_anew_after_each_communicator),
+		cmocka_unit_test(window_open_at_a_second_init_stays_open),
+		cmocka_unit_test(second_init_lets_the_first_close_its_window),
+		cmocka_unit_test(unpublished_communicator_prevents_switching),
 		cmocka_unit_test(
-			after_an_unseen_communicator_not_even_all_are_timed),
-		cmocka_unit_test(with_two_copies_of_nccl_nothing_is_switched),
-		cmocka_unit_test(who_was_aborted_switches_nothing),
-		cmocka_unit_test(a_forked_child_begins_anew),
-		cmocka_unit_test(a_call_from_point_to_point_ends_timing),
+			unpublished_first_communicator_prevents_timing_all),
+		cmocka_unit_test(second_copy_of_nccl_prevents_switching),
+		cmocka_unit_test(aborted_communicator_switches_nothing),
+		cmocka_unit_test(forked_child_starts_afresh),
+		cmocka_unit_test(point_to_point_call_ends_timing),
 		cmocka_unit_test(
-			where_broadcasts_are_not_counted_one_ends_timing),
-		cmocka_unit_test(a_timed_send_beside_a_broadcast_leaves_it_on),
-		cmocka_unit_test(a_broadcast_closes_its_window_at_once),
-		cmocka_unit_test(who_promises_no_graphs_may_have_several),
-		cmocka_unit_test(a_mask_that_somebody_else_set_is_left_alone),
+			broadcast_ends_timing_if_nccl_does_not_count_it),
 		cmocka_unit_test(
-			a_mask_set_to_one_of_ours_is_somebody_elses_too),
-		cmocka_unit_test(the_period_follows_the_rate_of_calls),
+			timed_send_beside_a_broadcast_leaves_timing_on),
+		cmocka_unit_test(broadcast_closes_its_window_at_once),
 		cmocka_unit_test(
-			the_gpu_clock_is_learnt_and_times_are_held_against_it),
+			promise_of_no_graphs_allows_several_communicators),
+		cmocka_unit_test(mask_set_by_others_is_left_alone),
+		cmocka_unit_test(
+			mask_set_by_others_to_one_of_ours_is_left_alone),
+		cmocka_unit_test(period_follows_the_rate_of_calls),
+		cmocka_unit_test(
+			gpu_clock_is_learnt_and_gpu_times_are_checked_against_it),
 	};
 
 	return cmocka_run_group_tests_name("mask", tests, NULL, NULL);

@@ -46,11 +46,7 @@ static void start_steps_again(void *argument)
 	guest_go(&guest);
 }
 
-static void a_step_that_is_started_again_stays_one_step(void **state)
-{
-	(void)state;
-	scenario_play(start_steps_again, NULL);
-}
+SCENARIO_TEST(step_started_again_stays_one_step, start_steps_again)
 
 static void leave_steps_open(void *argument)
 {
@@ -89,11 +85,8 @@ static void leave_steps_open(void *argument)
 	guest_go(&guest);
 }
 
-static void a_step_without_stop_ends_with_slot_or_operation(void **state)
-{
-	(void)state;
-	scenario_play(leave_steps_open, NULL);
-}
+SCENARIO_TEST(step_without_stop_ends_with_its_slot_or_operation,
+	      leave_steps_open)
 
 /* A channel shows its oldest step, whatever the younger ones do. */
 static void overtake(void *argument)
@@ -179,7 +172,7 @@ static void go_on_after_younger(void *argument)
 	guest_go(&guest);
 }
 
-static void a_channel_shows_its_oldest_step(void **state)
+static void channel_shows_its_oldest_step(void **state)
 {
 	(void)state;
 	scenario_play(overtake, NULL);
@@ -351,7 +344,7 @@ static void sleep_and_work(void *argument)
 	guest_go(&guest);
 }
 
-static void time_is_charged_to_the_state_that_is_left(void **state)
+static void time_is_added_to_the_state_being_exited(void **state)
 {
 	(void)state;
 	scenario_play(wait_in_states, NULL);
@@ -443,11 +436,8 @@ static void have_no_children(void *argument)
 	guest_go(&guest);
 }
 
-static void a_childless_operation_flies_until_a_later_one_ends(void **state)
-{
-	(void)state;
-	scenario_play(have_no_children, NULL);
-}
+SCENARIO_TEST(childless_operation_is_in_flight_until_a_later_one_ends,
+	      have_no_children)
 
 static void check_called(struct guest *guest, const struct moment *moment)
 {
@@ -489,17 +479,9 @@ static void call_now_and_then(void *argument)
 	guest_go(&guest);
 }
 
-static void the_latest_call_is_known(void **state)
-{
-	(void)state;
-	scenario_play(call_now_and_then, NULL);
-}
+SCENARIO_TEST(time_of_the_latest_call_is_published, call_now_and_then)
 
-static void an_operations_time_is_that_of_its_proxy_operations(void **state)
-{
-	(void)state;
-	scenario_play(take_time, NULL);
-}
+SCENARIO_TEST(operation_takes_the_time_of_its_proxy_operations, take_time)
 
 /* What the slot's former user left must not show. */
 static void use_slots_again(void *argument)
@@ -553,11 +535,7 @@ static void use_slots_again(void *argument)
 	guest_go(&guest);
 }
 
-static void a_slot_that_is_used_again_begins_empty(void **state)
-{
-	(void)state;
-	scenario_play(use_slots_again, NULL);
-}
+SCENARIO_TEST(reused_slot_starts_empty, use_slots_again)
 
 /* Graphs tell the same numbers again, and threads pass each other. */
 static void tell_numbers_backwards(void *argument)
@@ -578,11 +556,7 @@ static void tell_numbers_backwards(void *argument)
 	guest_go(&guest);
 }
 
-static void the_last_sequence_number_is_the_largest(void **state)
-{
-	(void)state;
-	scenario_play(tell_numbers_backwards, NULL);
-}
+SCENARIO_TEST(last_sequence_number_is_the_largest, tell_numbers_backwards)
 
 /* --- Operations that seem finished -------------------------------------- */
 
@@ -645,11 +619,8 @@ static void revive_an_operation(void *argument)
 	guest_go(&guest);
 }
 
-static void an_operation_that_gets_a_late_child_is_taken_back(void **state)
-{
-	(void)state;
-	scenario_play(revive_an_operation, NULL);
-}
+SCENARIO_TEST(finished_operation_with_a_late_child_is_reopened,
+	      revive_an_operation)
 
 static void mix_children(void *argument)
 {
@@ -683,30 +654,26 @@ static void mix_children(void *argument)
 	guest_go(&guest);
 }
 
-static void kernel_and_proxy_times_are_kept_apart(void **state)
-{
-	(void)state;
-	scenario_play(mix_children, NULL);
-}
+SCENARIO_TEST(kernel_and_proxy_times_are_counted_separately, mix_children)
 
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(a_step_that_is_started_again_stays_one_step),
+		cmocka_unit_test(step_started_again_stays_one_step),
 		cmocka_unit_test(
-			a_step_without_stop_ends_with_slot_or_operation),
-		cmocka_unit_test(a_channel_shows_its_oldest_step),
-		cmocka_unit_test(time_is_charged_to_the_state_that_is_left),
+			step_without_stop_ends_with_its_slot_or_operation),
+		cmocka_unit_test(channel_shows_its_oldest_step),
+		cmocka_unit_test(time_is_added_to_the_state_being_exited),
 		cmocka_unit_test(
-			an_operations_time_is_that_of_its_proxy_operations),
+			operation_takes_the_time_of_its_proxy_operations),
 		cmocka_unit_test(
-			a_childless_operation_flies_until_a_later_one_ends),
-		cmocka_unit_test(the_latest_call_is_known),
-		cmocka_unit_test(a_slot_that_is_used_again_begins_empty),
-		cmocka_unit_test(the_last_sequence_number_is_the_largest),
+			childless_operation_is_in_flight_until_a_later_one_ends),
+		cmocka_unit_test(time_of_the_latest_call_is_published),
+		cmocka_unit_test(reused_slot_starts_empty),
+		cmocka_unit_test(last_sequence_number_is_the_largest),
 		cmocka_unit_test(
-			an_operation_that_gets_a_late_child_is_taken_back),
-		cmocka_unit_test(kernel_and_proxy_times_are_kept_apart),
+			finished_operation_with_a_late_child_is_reopened),
+		cmocka_unit_test(kernel_and_proxy_times_are_counted_separately),
 	};
 
 	return cmocka_run_group_tests_name("order", tests, NULL, NULL);

@@ -24,7 +24,7 @@ static void run_alone(void *argument)
 	      "nobody asked for the plugin");
 }
 
-static void without_the_plugin_the_stubs_do_nothing(void **state)
+static void stubs_do_nothing_without_the_plugin(void **state)
 {
 	static const char *const others[] = { "", "none", "inspector",
 					      "no-such-ncclstat.so" };
@@ -60,7 +60,7 @@ static void run_with_plugin(void *argument)
 	guest_go(&guest);
 }
 
-static void with_the_plugin_they_reach_it(void **state)
+static void stubs_call_the_plugin(void **state)
 {
 	(void)state;
 	setenv(PLUGIN_VARIABLE, NCS_PLUGIN_PATH, 1);
@@ -71,8 +71,8 @@ static void with_the_plugin_they_reach_it(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(without_the_plugin_the_stubs_do_nothing),
-		cmocka_unit_test(with_the_plugin_they_reach_it),
+		cmocka_unit_test(stubs_do_nothing_without_the_plugin),
+		cmocka_unit_test(stubs_call_the_plugin),
 	};
 
 	return cmocka_run_group_tests_name("range stubs", tests, NULL, NULL);

@@ -114,11 +114,7 @@ static void nest(void *argument)
 	guest_go(&guest);
 }
 
-static void a_call_is_in_the_ranges_that_its_thread_has_pushed(void **state)
-{
-	(void)state;
-	scenario_play(nest, NULL);
-}
+SCENARIO_TEST(call_is_in_the_ranges_pushed_by_its_thread, nest)
 
 static void time_buckets(void *argument)
 {
@@ -142,11 +138,7 @@ static void time_buckets(void *argument)
 	guest_go(&guest);
 }
 
-static void each_time_is_in_the_histogram_of_its_range(void **state)
-{
-	(void)state;
-	scenario_play(time_buckets, NULL);
-}
+SCENARIO_TEST(each_time_is_in_the_histogram_of_its_range, time_buckets)
 
 static void hold(void *argument)
 {
@@ -187,11 +179,7 @@ static void hold(void *argument)
 	guest_go(&guest);
 }
 
-static void a_range_is_busy_while_an_operation_makes_progress(void **state)
-{
-	(void)state;
-	scenario_play(hold, NULL);
-}
+SCENARIO_TEST(range_is_busy_while_an_operation_makes_progress, hold)
 
 static void before_api_calls(void *argument)
 {
@@ -207,11 +195,8 @@ static void before_api_calls(void *argument)
 	guest_go(&guest);
 }
 
-static void without_api_calls_the_range_is_the_operations_own(void **state)
-{
-	(void)state;
-	scenario_play(before_api_calls, NULL);
-}
+SCENARIO_TEST(operation_without_api_call_has_a_range_of_its_own,
+	      before_api_calls)
 
 /* --- Other threads --------------------------------------------------------- */
 
@@ -271,11 +256,7 @@ static void go_backward(void *argument)
 	guest_go(&guest);
 }
 
-static void a_thread_without_ranges_is_where_the_main_thread_is(void **state)
-{
-	(void)state;
-	scenario_play(go_backward, NULL);
-}
+SCENARIO_TEST(thread_without_ranges_is_in_the_main_threads_range, go_backward)
 
 static sem_t told, called;
 
@@ -320,11 +301,7 @@ static void follow_main_thread(void *argument)
 	guest_go(&guest);
 }
 
-static void it_goes_where_the_main_thread_goes(void **state)
-{
-	(void)state;
-	scenario_play(follow_main_thread, NULL);
-}
+SCENARIO_TEST(thread_without_ranges_follows_the_main_thread, follow_main_thread)
 
 static void *leave_open(void *argument)
 {
@@ -345,11 +322,7 @@ static void inherit(void *argument)
 	guest_go(&guest);
 }
 
-static void what_a_dead_thread_left_open_is_nobodys(void **state)
-{
-	(void)state;
-	scenario_play(inherit, NULL);
-}
+SCENARIO_TEST(ranges_left_open_by_a_dead_thread_are_closed, inherit)
 
 /* --- What programs do wrong ------------------------------------------------ */
 
@@ -372,11 +345,7 @@ static void unbalance(void *argument)
 	guest_go(&guest);
 }
 
-static void a_pop_too_many_changes_nothing(void **state)
-{
-	(void)state;
-	scenario_play(unbalance, NULL);
-}
+SCENARIO_TEST(surplus_pop_changes_nothing, unbalance)
 
 #define DEEP 1000
 
@@ -447,7 +416,8 @@ static void name_many(void *argument)
 	guest_go(&guest);
 }
 
-static void what_finds_no_entry_is_other_and_a_loss(void **state)
+static void
+calls_without_an_entry_count_in_range_other_and_as_loss(void **state)
 {
 	unsigned all = NAMES, few = 99;
 
@@ -480,11 +450,7 @@ static void name_without_calls(void *argument)
 	guest_go(&guest);
 }
 
-static void a_range_without_calls_takes_no_room(void **state)
-{
-	(void)state;
-	scenario_play(name_without_calls, NULL);
-}
+SCENARIO_TEST(range_without_calls_takes_no_entry, name_without_calls)
 
 static void cut(void *argument)
 {
@@ -509,11 +475,7 @@ static void cut(void *argument)
 	guest_go(&guest);
 }
 
-static void long_names_are_cut(void **state)
-{
-	(void)state;
-	scenario_play(cut, NULL);
-}
+SCENARIO_TEST(long_range_names_are_truncated, cut)
 
 static void turned_off(void *argument)
 {
@@ -563,11 +525,7 @@ static void follow_another(void *argument)
 	guest_go(&guest);
 }
 
-static void communicators_count_apart_under_one_number(void **state)
-{
-	(void)state;
-	scenario_play(follow_another, NULL);
-}
+SCENARIO_TEST(communicators_count_separately_under_one_number, follow_another)
 
 static void fork_within(void *argument)
 {
@@ -603,11 +561,7 @@ static void fork_within(void *argument)
 	guest_go(&guest);
 }
 
-static void a_forked_child_is_in_the_ranges_of_its_thread(void **state)
-{
-	(void)state;
-	scenario_play(fork_within, NULL);
-}
+SCENARIO_TEST(forked_child_is_in_the_ranges_of_the_forking_thread, fork_within)
 
 static void capture(void *argument)
 {
@@ -636,11 +590,7 @@ static void capture(void *argument)
 	guest_go(&guest);
 }
 
-static void a_replayed_call_is_in_the_range_of_its_capture(void **state)
-{
-	(void)state;
-	scenario_play(capture, NULL);
-}
+SCENARIO_TEST(replayed_call_is_in_the_range_of_its_capture, capture)
 
 static void forget(void *argument)
 {
@@ -659,11 +609,7 @@ static void forget(void *argument)
 	guest_go(&guest);
 }
 
-static void a_call_that_is_forgotten_is_a_loss(void **state)
-{
-	(void)state;
-	scenario_play(forget, NULL);
-}
+SCENARIO_TEST(forgotten_call_is_counted_as_loss, forget)
 
 /* --- NVTX ------------------------------------------------------------------ */
 
@@ -725,11 +671,7 @@ static void use_nvtx(void *argument)
 	guest_go(&guest);
 }
 
-static void ranges_of_nvtx_are_ranges(void **state)
-{
-	(void)state;
-	scenario_play(use_nvtx, NULL);
-}
+SCENARIO_TEST(nvtx_ranges_are_ranges, use_nvtx)
 
 static void call_nccl(void *argument)
 {
@@ -770,11 +712,7 @@ static void call_nccl(void *argument)
 	guest_go(&guest);
 }
 
-static void nccls_own_ranges_name_what_the_profiler_hides(void **state)
-{
-	(void)state;
-	scenario_play(call_nccl, NULL);
-}
+SCENARIO_TEST(nvtx_ranges_of_nccl_name_calls_that_the_api_hides, call_nccl)
 
 static void chain(void *argument)
 {
@@ -822,7 +760,7 @@ static void chain(void *argument)
 	guest_go(&guest);
 }
 
-static void another_nvtx_tool_gets_the_calls_too(void **state)
+static void chained_nvtx_tool_gets_all_calls(void **state)
 {
 	(void)state;
 	setenv("NCCLSTAT_NVTX_CHAIN", NCS_NEXT "/nvtx-tool.so", 1);
@@ -851,11 +789,7 @@ static void mark(void *argument)
 	guest_go(&guest);
 }
 
-static void a_mark_is_a_record(void **state)
-{
-	(void)state;
-	scenario_play(mark, NULL);
-}
+SCENARIO_TEST(mark_becomes_a_record, mark)
 
 /* --- A guest of the program's ------------------------------------------------ */
 
@@ -919,7 +853,7 @@ static void be_quiet(void *argument)
 	syscall(SYS_exit, mallinfo2().uordblks == before ? 0 : 3);
 }
 
-static void annotating_makes_no_system_call_and_takes_no_memory(void **state)
+static void range_calls_make_no_system_call_and_allocate_nothing(void **state)
 {
 	pid_t child;
 
@@ -936,34 +870,36 @@ static void annotating_makes_no_system_call_and_takes_no_memory(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(
-			a_call_is_in_the_ranges_that_its_thread_has_pushed),
+		cmocka_unit_test(call_is_in_the_ranges_pushed_by_its_thread),
 		cmocka_unit_test(each_time_is_in_the_histogram_of_its_range),
 		cmocka_unit_test(
-			a_range_is_busy_while_an_operation_makes_progress),
+			range_is_busy_while_an_operation_makes_progress),
 		cmocka_unit_test(
-			without_api_calls_the_range_is_the_operations_own),
+			operation_without_api_call_has_a_range_of_its_own),
 		cmocka_unit_test(
-			a_thread_without_ranges_is_where_the_main_thread_is),
-		cmocka_unit_test(it_goes_where_the_main_thread_goes),
-		cmocka_unit_test(what_a_dead_thread_left_open_is_nobodys),
-		cmocka_unit_test(a_pop_too_many_changes_nothing),
+			thread_without_ranges_is_in_the_main_threads_range),
+		cmocka_unit_test(thread_without_ranges_follows_the_main_thread),
+		cmocka_unit_test(ranges_left_open_by_a_dead_thread_are_closed),
+		cmocka_unit_test(surplus_pop_changes_nothing),
 		cmocka_unit_test(ranges_nest_to_any_depth),
-		cmocka_unit_test(what_finds_no_entry_is_other_and_a_loss),
-		cmocka_unit_test(a_range_without_calls_takes_no_room),
-		cmocka_unit_test(long_names_are_cut),
+		cmocka_unit_test(
+			calls_without_an_entry_count_in_range_other_and_as_loss),
+		cmocka_unit_test(range_without_calls_takes_no_entry),
+		cmocka_unit_test(long_range_names_are_truncated),
 		cmocka_unit_test(ranges_can_be_turned_off),
-		cmocka_unit_test(communicators_count_apart_under_one_number),
-		cmocka_unit_test(a_forked_child_is_in_the_ranges_of_its_thread),
 		cmocka_unit_test(
-			a_replayed_call_is_in_the_range_of_its_capture),
-		cmocka_unit_test(a_call_that_is_forgotten_is_a_loss),
-		cmocka_unit_test(ranges_of_nvtx_are_ranges),
-		cmocka_unit_test(nccls_own_ranges_name_what_the_profiler_hides),
-		cmocka_unit_test(another_nvtx_tool_gets_the_calls_too),
-		cmocka_unit_test(a_mark_is_a_record),
+			communicators_count_separately_under_one_number),
 		cmocka_unit_test(
-			annotating_makes_no_system_call_and_takes_no_memory),
+			forked_child_is_in_the_ranges_of_the_forking_thread),
+		cmocka_unit_test(replayed_call_is_in_the_range_of_its_capture),
+		cmocka_unit_test(forgotten_call_is_counted_as_loss),
+		cmocka_unit_test(nvtx_ranges_are_ranges),
+		cmocka_unit_test(
+			nvtx_ranges_of_nccl_name_calls_that_the_api_hides),
+		cmocka_unit_test(chained_nvtx_tool_gets_all_calls),
+		cmocka_unit_test(mark_becomes_a_record),
+		cmocka_unit_test(
+			range_calls_make_no_system_call_and_allocate_nothing),
 	};
 
 	return cmocka_run_group_tests_name("ranges", tests, NULL, NULL);

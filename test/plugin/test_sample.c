@@ -70,7 +70,7 @@ static bool is_operation(const struct ncs_record *record)
 /* Whether the operation kept the records of its children. */
 struct chosen {
 	bool collectives[RANKS][FUNCTIONS][COLLECTIVES];
-	bool sent[RANKS][RANKS][TRANSFERS];	/* by sender, receiver */
+	bool sent[RANKS][RANKS][TRANSFERS];     /* by sender, receiver */
 	bool received[RANKS][RANKS][TRANSFERS]; /* likewise */
 };
 
@@ -127,8 +127,8 @@ static void play_operation(struct worker *worker, uint64_t type,
 			   const char *func, uint64_t seq_number, int peer)
 {
 	struct guest *guest = &guests[worker->rank];
-	void *operation = start_operation(worker->rank, type, func, seq_number,
-					  peer);
+	void *operation =
+		start_operation(worker->rank, type, func, seq_number, peer);
 	void *op, *step;
 
 	stop(guest, operation);
@@ -189,9 +189,8 @@ static void note(struct notes *notes, const struct ncs_record *operation,
 	struct chosen *chosen = notes->chosen;
 
 	if (operation->event == NCS_EVENT_COLL)
-		chosen->collectives[rank]
-				   [operation->function !=
-				    NCS_FUNCTION_ALL_REDUCE]
+		chosen->collectives[rank][operation->function !=
+					  NCS_FUNCTION_ALL_REDUCE]
 				   [operation->number] = kept;
 	else if (operation->function == NCS_FUNCTION_SEND)
 		chosen->sent[rank][peer][notes->sent[peer]++] = kept;
@@ -214,8 +213,8 @@ static void read_rank(const struct job *job, int rank)
 	static struct ncs_record records[RECORD_MAX];
 	struct notes notes = { .chosen = job->chosen, .rank = rank };
 	uint64_t lost = 0, kept = 0, left_out = 0;
-	size_t count = view_records(&guests[rank].view, records, RECORD_MAX,
-				    &lost);
+	size_t count =
+		view_records(&guests[rank].view, records, RECORD_MAX, &lost);
 
 	CHECK_EQUAL(lost, 0, "the rings hold all of it");
 	qsort(records, count, sizeof(records[0]), by_operation);
@@ -358,7 +357,8 @@ static void all_ranks_keep_the_same_operations(void **state)
 	}
 }
 
-static void what_is_kept_at_a_level_is_kept_at_all_lower_ones(void **state)
+static void
+operations_kept_at_a_level_are_kept_at_all_lower_levels(void **state)
 {
 	const struct chosen *more = choose(LAST_API, "4", ONE_IN_4);
 	const struct chosen *less = choose(LAST_API, "16", ONE_IN_16);
@@ -418,7 +418,7 @@ static void play_replays(void *argument)
 	host_close(host);
 }
 
-static void replays_of_a_graph_are_not_all_or_nothing(void **state)
+static void replays_of_a_graph_are_sampled_independently(void **state)
 {
 	/* The latest number again and again, and those of the capture. */
 	struct replays replays[] = { { 5, 1 }, { 17, 3 } };
@@ -486,8 +486,7 @@ static void play_families(void *argument)
 	(void)argument;
 	guest_come(&guest, LAST_API);
 	for (uint64_t i = 0; i < 64; i++) {
-		struct ncs_record operation =
-			play_family(&guest, i, &children);
+		struct ncs_record operation = play_family(&guest, i, &children);
 
 		CHECK_EQUAL(children, is_left_out(&operation) ? 0 : 5,
 			    "all children, or none");
@@ -503,9 +502,9 @@ static void play_families(void *argument)
 		    "events are counted all the same");
 	CHECK_EQUAL(view_channel(&guest.view, 3, true, 2)->steps_done, 64,
 		    "and so are steps");
-	CHECK_EQUAL(guest.view.now.functions[COLL_FUNCTION]
-			    .timed[NCS_TIMING_KERNEL],
-		    64, "and times");
+	CHECK_EQUAL(
+		guest.view.now.functions[COLL_FUNCTION].timed[NCS_TIMING_KERNEL],
+		64, "and times");
 	orphan = start_proxy_op(&guest, NULL, 3, true, 2, 1);
 	stop(&guest, start_step(&guest, orphan, 0));
 	stop(&guest, orphan);
@@ -516,7 +515,7 @@ static void play_families(void *argument)
 	guest_go(&guest);
 }
 
-static void children_go_with_their_operation(void **state)
+static void children_are_kept_with_their_operation(void **state)
 {
 	(void)state;
 	sample("3", NEVER); /* which is one in 4 */
@@ -540,8 +539,7 @@ static void wait_ns(uint64_t duration_ns)
 #define SLOW_NS 1000000
 
 /* Sequence numbers of which none is kept at level 14. */
-static void check_kept_for_being_slow(struct guest *guest,
-				      enum ncs_event event)
+static void check_kept_for_being_slow(struct guest *guest, enum ncs_event event)
 {
 	struct ncs_record found = expect_record(guest, event, "it is slow");
 
@@ -627,7 +625,7 @@ static void play_a_late_part(void *argument)
 	guest_go(&guest);
 }
 
-static void slow_operations_are_kept_and_stand_for_themselves(void **state)
+static void slow_operations_are_kept_and_represent_only_themselves(void **state)
 {
 	(void)state;
 	sample("16384", SLOW);
@@ -677,7 +675,7 @@ static void play_queued(void *argument)
 	guest_go(&guest);
 }
 
-static void waiting_for_ones_turn_is_not_being_slow(void **state)
+static void queued_operation_is_not_slow(void **state)
 {
 	(void)state;
 	sample("16384", QUEUE);
@@ -686,7 +684,7 @@ static void waiting_for_ones_turn_is_not_being_slow(void **state)
 
 /* --- What is never sampled ------------------------------------------------ */
 
-static void the_tables_are_those_of_the_whole_job(void **state)
+static void sampling_does_not_change_the_tables(void **state)
 {
 	char folder[4096];
 	int status;
@@ -717,13 +715,13 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(all_ranks_keep_the_same_operations),
 		cmocka_unit_test(
-			what_is_kept_at_a_level_is_kept_at_all_lower_ones),
-		cmocka_unit_test(replays_of_a_graph_are_not_all_or_nothing),
-		cmocka_unit_test(children_go_with_their_operation),
+			operations_kept_at_a_level_are_kept_at_all_lower_levels),
+		cmocka_unit_test(replays_of_a_graph_are_sampled_independently),
+		cmocka_unit_test(children_are_kept_with_their_operation),
 		cmocka_unit_test(
-			slow_operations_are_kept_and_stand_for_themselves),
-		cmocka_unit_test(waiting_for_ones_turn_is_not_being_slow),
-		cmocka_unit_test(the_tables_are_those_of_the_whole_job),
+			slow_operations_are_kept_and_represent_only_themselves),
+		cmocka_unit_test(queued_operation_is_not_slow),
+		cmocka_unit_test(sampling_does_not_change_the_tables),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, forget_environment);

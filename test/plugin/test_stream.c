@@ -160,7 +160,7 @@ static void change_streams(void *argument)
 	guest_go(&guest);
 }
 
-static void a_change_is_told_right_before_the_operation(void **state)
+static void stream_record_precedes_the_operation(void **state)
 {
 	(void)state;
 	for (int api = 5; api <= LAST_API; api++)
@@ -185,11 +185,7 @@ static void overlap(void *argument)
 	guest_go(&guest);
 }
 
-static void what_counts_is_the_order_of_ends(void **state)
-{
-	(void)state;
-	scenario_play(overlap, NULL);
-}
+SCENARIO_TEST(stream_records_follow_the_order_in_which_operations_end, overlap)
 
 static void tell_again(void *argument)
 {
@@ -205,11 +201,7 @@ static void tell_again(void *argument)
 	guest_go(&guest);
 }
 
-static void it_is_told_again_for_those_who_come_late(void **state)
-{
-	(void)state;
-	scenario_play(tell_again, NULL);
-}
+SCENARIO_TEST(stream_record_is_repeated_for_late_readers, tell_again)
 
 static void lose_a_call(void *argument)
 {
@@ -236,11 +228,7 @@ static void lose_a_call(void *argument)
 	guest_go(&guest);
 }
 
-static void of_a_forgotten_call_it_is_not_known(void **state)
-{
-	(void)state;
-	scenario_play(lose_a_call, NULL);
-}
+SCENARIO_TEST(stream_of_a_forgotten_call_is_unknown, lose_a_call)
 
 static void tell_none(void *argument)
 {
@@ -252,7 +240,7 @@ static void tell_none(void *argument)
 	guest_go(&guest);
 }
 
-static void up_to_api_4_none_is_told(void **state)
+static void no_stream_is_recorded_up_to_api_4(void **state)
 {
 	(void)state;
 	for (int api = 1; api <= 4; api++)
@@ -289,11 +277,7 @@ static void launch_graph(void *argument)
 	guest_go(&guest);
 }
 
-static void a_graphs_operations_are_on_the_stream_of_its_capture(void **state)
-{
-	(void)state;
-	scenario_play(launch_graph, NULL);
-}
+SCENARIO_TEST(graph_operations_are_on_the_stream_of_the_capture, launch_graph)
 
 /* --- Several threads --------------------------------------------------------- */
 
@@ -321,25 +305,22 @@ static void end_elsewhere(void *argument)
 	guest_go(&guest);
 }
 
-static void each_ring_tells_for_itself(void **state)
-{
-	(void)state;
-	scenario_play(end_elsewhere, NULL);
-}
+SCENARIO_TEST(each_ring_has_its_own_stream_records, end_elsewhere)
 
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(calls_launches_and_copies_have_their_stream),
-		cmocka_unit_test(a_change_is_told_right_before_the_operation),
-		cmocka_unit_test(what_counts_is_the_order_of_ends),
-		cmocka_unit_test(it_is_told_again_for_those_who_come_late),
-		cmocka_unit_test(of_a_forgotten_call_it_is_not_known),
-		cmocka_unit_test(up_to_api_4_none_is_told),
+		cmocka_unit_test(stream_record_precedes_the_operation),
+		cmocka_unit_test(
+			stream_records_follow_the_order_in_which_operations_end),
+		cmocka_unit_test(stream_record_is_repeated_for_late_readers),
+		cmocka_unit_test(stream_of_a_forgotten_call_is_unknown),
+		cmocka_unit_test(no_stream_is_recorded_up_to_api_4),
 		cmocka_unit_test(streams_need_no_ranges),
 		cmocka_unit_test(
-			a_graphs_operations_are_on_the_stream_of_its_capture),
-		cmocka_unit_test(each_ring_tells_for_itself),
+			graph_operations_are_on_the_stream_of_the_capture),
+		cmocka_unit_test(each_ring_has_its_own_stream_records),
 	};
 
 	return cmocka_run_group_tests_name("stream", tests, NULL, NULL);

@@ -255,11 +255,7 @@ static void call_from_many(void *argument)
 	guest_go(&guest);
 }
 
-static void more_threads_than_lanes_count_exactly(void **state)
-{
-	(void)state;
-	scenario_play(call_from_many, NULL);
-}
+SCENARIO_TEST(more_threads_than_lanes_count_exactly, call_from_many)
 
 #define HAMMERERS 4
 
@@ -309,11 +305,7 @@ static void hammer_on_shared_lane(void *argument)
 	guest_go(&guest);
 }
 
-static void threads_without_a_lane_count_exactly(void **state)
-{
-	(void)state;
-	scenario_play(hammer_on_shared_lane, NULL);
-}
+SCENARIO_TEST(threads_without_a_lane_count_exactly, hammer_on_shared_lane)
 
 static void *count_a_little(void *argument)
 {
@@ -417,7 +409,7 @@ static void crowd_out(void *argument)
 	guest_go(&guest);
 }
 
-static void more_threads_than_can_be_told_apart_count_exactly(void **state)
+static void more_threads_than_can_be_distinguished_count_exactly(void **state)
 {
 	(void)state;
 	scenario_play(come_and_go, NULL);
@@ -452,7 +444,7 @@ static void claim_lanes_anew(void *argument)
 	guest_go(&guest);
 }
 
-static void threads_share_no_lane_in_a_place_that_is_used_again(void **state)
+static void threads_share_no_lane_in_a_reused_communicator_entry(void **state)
 {
 	(void)state;
 	setenv("NCCLSTAT_SHM_BYTES", "260K", 1);
@@ -590,7 +582,7 @@ static void hand_over(void *argument)
 	guest_go(&pair.guest);
 }
 
-static void operations_go_from_launcher_to_proxy(void **state)
+static void operations_pass_from_launcher_to_proxy_thread(void **state)
 {
 	bool profiled = false;
 
@@ -640,11 +632,7 @@ static void share_a_proxy(void *argument)
 	guest_go(&pairs[0].guest);
 }
 
-static void two_communicators_may_share_a_proxy_thread(void **state)
-{
-	(void)state;
-	scenario_play(share_a_proxy, NULL);
-}
+SCENARIO_TEST(two_communicators_may_share_a_proxy_thread, share_a_proxy)
 
 /* The socket transport's helper threads start events that the proxy thread may
  * end, while they start the next. */
@@ -683,11 +671,7 @@ static void help_with_sockets(void *argument)
 	guest_go(&pair.guest);
 }
 
-static void an_event_may_end_on_another_thread(void **state)
-{
-	(void)state;
-	scenario_play(help_with_sockets, NULL);
-}
+SCENARIO_TEST(an_event_may_end_on_another_thread, help_with_sockets)
 
 /* --- Looking on --------------------------------------------------------- */
 
@@ -806,11 +790,8 @@ static void look_while_writing(void *argument)
 	guest_go(&pair.guest);
 }
 
-static void readers_see_whole_blocks_and_miss_nothing_uncounted(void **state)
-{
-	(void)state;
-	scenario_play(look_while_writing, NULL);
-}
+SCENARIO_TEST(readers_see_whole_blocks_and_count_every_missed_record,
+	      look_while_writing)
 
 /* --- Init beside everything else ---------------------------------------- */
 
@@ -868,11 +849,7 @@ static void init_beside_events(void *argument)
 	guest_go(&guest);
 }
 
-static void communicators_come_and_go_beside_events(void **state)
-{
-	(void)state;
-	scenario_play(init_beside_events, NULL);
-}
+SCENARIO_TEST(communicators_come_and_go_during_events, init_beside_events)
 
 int main(void)
 {
@@ -882,17 +859,17 @@ int main(void)
 		cmocka_unit_test(more_threads_than_lanes_count_exactly),
 		cmocka_unit_test(threads_without_a_lane_count_exactly),
 		cmocka_unit_test(
-			more_threads_than_can_be_told_apart_count_exactly),
+			more_threads_than_can_be_distinguished_count_exactly),
 		cmocka_unit_test(
-			threads_share_no_lane_in_a_place_that_is_used_again),
-		cmocka_unit_test(operations_go_from_launcher_to_proxy),
+			threads_share_no_lane_in_a_reused_communicator_entry),
+		cmocka_unit_test(operations_pass_from_launcher_to_proxy_thread),
 		cmocka_unit_test(
 			proxy_and_kernels_may_end_an_operation_at_once),
 		cmocka_unit_test(two_communicators_may_share_a_proxy_thread),
 		cmocka_unit_test(an_event_may_end_on_another_thread),
 		cmocka_unit_test(
-			readers_see_whole_blocks_and_miss_nothing_uncounted),
-		cmocka_unit_test(communicators_come_and_go_beside_events),
+			readers_see_whole_blocks_and_count_every_missed_record),
+		cmocka_unit_test(communicators_come_and_go_during_events),
 	};
 
 	return cmocka_run_group_tests_name("threads", tests, NULL, NULL);

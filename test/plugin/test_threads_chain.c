@@ -116,11 +116,7 @@ static void call_from_all(void *argument)
 	guest_go(&guest);
 }
 
-static void every_call_of_every_thread_arrives(void **state)
-{
-	(void)state;
-	scenario_play(call_from_all, NULL);
-}
+SCENARIO_TEST(every_call_of_every_thread_is_passed_on, call_from_all)
 
 /* --- Too late ----------------------------------------------------------- */
 
@@ -168,11 +164,7 @@ static void use_handles_too_late(void *argument)
 	guest_go(&guest);
 }
 
-static void a_handle_that_comes_too_late_reaches_no_other_event(void **state)
-{
-	(void)state;
-	scenario_play(use_handles_too_late, NULL);
-}
+SCENARIO_TEST(late_handle_reaches_no_other_event, use_handles_too_late)
 
 /* --- Communicators and masks -------------------------------------------- */
 
@@ -233,18 +225,13 @@ static void do_all_at_once(void *argument)
 	guest_go(&guest);
 }
 
-static void inits_and_masks_may_come_at_any_time(void **state)
-{
-	(void)state;
-	scenario_play(do_all_at_once, NULL);
-}
+SCENARIO_TEST(inits_and_masks_may_come_at_any_time, do_all_at_once)
 
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(every_call_of_every_thread_arrives),
-		cmocka_unit_test(
-			a_handle_that_comes_too_late_reaches_no_other_event),
+		cmocka_unit_test(every_call_of_every_thread_is_passed_on),
+		cmocka_unit_test(late_handle_reaches_no_other_event),
 		cmocka_unit_test(inits_and_masks_may_come_at_any_time),
 	};
 

@@ -26,7 +26,7 @@ struct shared {
 	pthread_mutex_t lock;
 	void *context; /* NULL: there is none */
 	bool captured; /* a call was */
-	bool on;	/* it was timed */
+	bool on;       /* it was timed */
 	unsigned timed;
 };
 
@@ -115,8 +115,8 @@ static void play_threads(void *argument)
 	make_calls(&guest, guest.context, 1000 + (unsigned)(seed % 64));
 	shared[0].context = guest.context;
 	for (uintptr_t i = 0; i < CALLERS; i++)
-		CHECK(pthread_create(&threads[i], NULL, be_caller,
-				     (void *)i) == 0,
+		CHECK(pthread_create(&threads[i], NULL, be_caller, (void *)i) ==
+			      0,
 		      "no thread");
 	CHECK(pthread_create(&threads[CALLERS], NULL, be_maker, NULL) == 0,
 	      "no thread");
@@ -132,7 +132,7 @@ static void play_threads(void *argument)
 	guest_go(&guest);
 }
 
-static void captured_calls_are_all_of_one_kind(void **state)
+static void captured_calls_are_all_timed_or_all_untimed(void **state)
 {
 	static const char *const timings[] = { "sampled:1", "sampled:2",
 					       "sampled:64", "always" };
@@ -149,7 +149,7 @@ static void captured_calls_are_all_of_one_kind(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(captured_calls_are_all_of_one_kind),
+		cmocka_unit_test(captured_calls_are_all_timed_or_all_untimed),
 	};
 
 	return cmocka_run_group_tests_name("threads_mask", tests, NULL, NULL);

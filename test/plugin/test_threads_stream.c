@@ -100,17 +100,12 @@ static void share_a_lane(void *argument)
 	guest_go(&guest);
 }
 
-static void threads_that_share_a_ring_do_not_mix_up_streams(void **state)
-{
-	(void)state;
-	scenario_play(share_a_lane, NULL);
-}
+SCENARIO_TEST(threads_sharing_a_ring_do_not_mix_up_streams, share_a_lane)
 
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(
-			threads_that_share_a_ring_do_not_mix_up_streams),
+		cmocka_unit_test(threads_sharing_a_ring_do_not_mix_up_streams),
 	};
 
 	return cmocka_run_group_tests_name("threads_stream", tests, NULL, NULL);

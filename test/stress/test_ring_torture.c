@@ -31,7 +31,7 @@
 
 static uint64_t produced, accepted, rejected;
 
-static void hunt_finds_nothing(void **state)
+static void ring_delivers_no_torn_or_uncounted_record(void **state)
 {
 	const struct hunt_setup *setup = *state;
 	struct hunt_look looks[HUNT_READERS];
@@ -52,7 +52,7 @@ static void hunt_finds_nothing(void **state)
 }
 
 /* Runs last. A hunt in which no reader was ever overtaken proves nothing. */
-static void readers_were_overtaken_often_enough_to_tell(void **state)
+static void readers_were_overtaken_often_enough(void **state)
 {
 	(void)state;
 	print_message("%llu records produced, %llu accepted, %llu rejected"
@@ -67,7 +67,8 @@ static void readers_were_overtaken_often_enough_to_tell(void **state)
 #define HUNT(title, slots, count, every, at_once, forked) \
 	{ \
 		"no torn record, no uncounted loss: " title, \
-			hunt_finds_nothing, NULL, NULL, &(struct hunt_setup) \
+			ring_delivers_no_torn_or_uncounted_record, NULL, NULL, \
+			&(struct hunt_setup) \
 		{ \
 			.ring = (every) > 0 ? &hunt_stalled_ring : \
 					      &hunt_real_ring, \
@@ -99,7 +100,7 @@ int main(void)
 #ifndef NCS_TSAN
 		HUNTS("processes", true),
 #endif
-		cmocka_unit_test(readers_were_overtaken_often_enough_to_tell),
+		cmocka_unit_test(readers_were_overtaken_often_enough),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

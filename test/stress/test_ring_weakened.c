@@ -232,7 +232,7 @@ static unsigned hunt_until_bad(const struct hunt_ring *ring, unsigned rounds,
 	return bad > 0 ? round : ROUNDS;
 }
 
-static void is_caught(void **state)
+static void weakened_ring_is_caught(void **state)
 {
 	assert_true(hunt_until_bad(*state, ROUNDS, false) < ROUNDS);
 #ifndef NCS_TSAN
@@ -240,7 +240,7 @@ static void is_caught(void **state)
 #endif
 }
 
-static void is_not_caught(void **state)
+static void intact_ring_is_not_caught(void **state)
 {
 	assert_int_equal(hunt_until_bad(*state, ROUNDS_CLEAN, false), ROUNDS);
 #ifndef NCS_TSAN
@@ -257,16 +257,16 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		HUNT("a ring without the second look at head is caught",
-		     is_caught, &without_check),
-		HUNT("a ring that is off by one is caught", is_caught,
-		     &off_by_one),
-		HUNT("slots without an in-progress mark are caught", is_caught,
-		     &unmarked),
+		     weakened_ring_is_caught, &without_check),
+		HUNT("a ring that is off by one is caught",
+		     weakened_ring_is_caught, &off_by_one),
+		HUNT("slots without an in-progress mark are caught",
+		     weakened_ring_is_caught, &unmarked),
 		HUNT("the copied code with nothing taken out is not caught",
-		     is_not_caught, &right),
+		     intact_ring_is_not_caught, &right),
 		HUNT("slots with an in-progress mark are not caught",
-		     is_not_caught, &marked),
-		HUNT("the real ring is not caught", is_not_caught,
+		     intact_ring_is_not_caught, &marked),
+		HUNT("the real ring is not caught", intact_ring_is_not_caught,
 		     &hunt_real_ring),
 	};
 

@@ -24,7 +24,7 @@ static void for_many_values(void (*check)(uint64_t value))
 	}
 }
 
-static void each_bucket_holds_its_own_range_and_no_more(void **state)
+static void buckets_cover_disjoint_ranges(void **state)
 {
 	(void)state;
 	for (unsigned bucket = 0; bucket < NCS_HISTOGRAM_BUCKETS; bucket++) {
@@ -63,7 +63,7 @@ static void check_error(uint64_t value)
 	assert_true((double)error <= 0.016 * (double)value);
 }
 
-static void the_middle_is_within_1_6_percent(void **state)
+static void middle_of_a_bucket_is_within_1_6_percent(void **state)
 {
 	(void)state;
 	for_many_values(check_error);
@@ -78,7 +78,7 @@ static void values_under_64_are_exact(void **state)
 			value);
 }
 
-static void the_last_bucket_takes_what_is_longer(void **state)
+static void last_bucket_counts_longer_durations(void **state)
 {
 	(void)state;
 	assert_int_equal(ncs_histogram_bucket(END - 1),
@@ -93,11 +93,11 @@ static void the_last_bucket_takes_what_is_longer(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(each_bucket_holds_its_own_range_and_no_more),
+		cmocka_unit_test(buckets_cover_disjoint_ranges),
 		cmocka_unit_test(buckets_grow_with_the_value),
-		cmocka_unit_test(the_middle_is_within_1_6_percent),
+		cmocka_unit_test(middle_of_a_bucket_is_within_1_6_percent),
 		cmocka_unit_test(values_under_64_are_exact),
-		cmocka_unit_test(the_last_bucket_takes_what_is_longer),
+		cmocka_unit_test(last_bucket_counts_longer_durations),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -24,7 +24,7 @@ static void each_power_of_two_begins_a_class(void **state)
 	assert_int_equal(ncs_size_class(UINT64_MAX), NCS_SIZE_CLASS_COUNT - 1);
 }
 
-static void nothing_is_a_class_of_its_own(void **state)
+static void size_of_zero_is_a_class_of_its_own(void **state)
 {
 	(void)state;
 	assert_int_equal(ncs_size_class(0), NCS_SIZE_CLASS_EMPTY);
@@ -36,7 +36,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(each_power_of_two_begins_a_class),
-		cmocka_unit_test(nothing_is_a_class_of_its_own),
+		cmocka_unit_test(size_of_zero_is_a_class_of_its_own),
 	};
 
 	return cmocka_run_group_tests_name("size_class", tests, NULL, NULL);

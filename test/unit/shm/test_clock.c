@@ -28,7 +28,7 @@ static const uint64_t rates[] = {
 };
 #define RATES (sizeof(rates) / sizeof(rates[0]))
 
-static void durations_are_right_and_do_not_overflow(void **state)
+static void durations_are_correct_and_do_not_overflow(void **state)
 {
 	(void)state;
 	for (size_t i = 0; i < RATES; i++) {
@@ -50,7 +50,7 @@ static void durations_are_right_and_do_not_overflow(void **state)
 	}
 }
 
-static void a_duration_is_the_whole_part_of_the_product(void **state)
+static void duration_is_the_whole_part_of_the_product(void **state)
 {
 	(void)state;
 	srandom(1);
@@ -66,7 +66,7 @@ static void a_duration_is_the_whole_part_of_the_product(void **state)
 	}
 }
 
-static void moments_on_both_sides_of_the_base_are_right(void **state)
+static void times_before_and_after_the_base_are_correct(void **state)
 {
 	const uint64_t hz = 2500000000;
 	struct ncs_clock clock = {
@@ -178,7 +178,7 @@ static struct ncs_clock calibrated_ago(uint64_t s, int64_t parts)
 	return clock;
 }
 
-static void a_rate_that_is_nearly_right_is_made_better(void **state)
+static void nearly_correct_rate_is_refined(void **state)
 {
 	(void)state;
 	for (int64_t parts = -500; parts <= 500; parts += 1000) {
@@ -198,7 +198,7 @@ static void a_rate_that_is_nearly_right_is_made_better(void **state)
 	}
 }
 
-static void another_machines_rate_is_kept(void **state)
+static void implausible_rate_is_not_refined(void **state)
 {
 	(void)state;
 	for (int64_t parts = -20000; parts <= 20000; parts += 40000) {
@@ -210,7 +210,7 @@ static void another_machines_rate_is_kept(void **state)
 	}
 }
 
-static void a_base_that_is_near_or_ahead_is_kept(void **state)
+static void clock_with_a_near_or_future_base_is_not_refined(void **state)
 {
 	struct ncs_clock clock, before;
 
@@ -235,7 +235,7 @@ static void a_base_that_is_near_or_ahead_is_kept(void **state)
 	assert_memory_equal(&clock, &before, sizeof(clock));
 }
 
-static void a_clock_that_cannot_be_read_here_is_kept(void **state)
+static void clock_not_readable_here_is_not_refined(void **state)
 {
 	struct ncs_clock clock = {
 		.kind = ncs_clock_choose() == NCS_CLOCK_TSC ? NCS_CLOCK_CNTVCT :
@@ -257,7 +257,7 @@ static void a_clock_that_cannot_be_read_here_is_kept(void **state)
 	assert_memory_equal(&clock, &before, sizeof(clock));
 }
 
-static void no_clock_in_a_header_does_harm(void **state)
+static void any_clock_in_a_header_is_harmless(void **state)
 {
 	(void)state;
 	srandom(3);
@@ -280,18 +280,19 @@ static void no_clock_in_a_header_does_harm(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(durations_are_right_and_do_not_overflow),
-		cmocka_unit_test(a_duration_is_the_whole_part_of_the_product),
-		cmocka_unit_test(moments_on_both_sides_of_the_base_are_right),
+		cmocka_unit_test(durations_are_correct_and_do_not_overflow),
+		cmocka_unit_test(duration_is_the_whole_part_of_the_product),
+		cmocka_unit_test(times_before_and_after_the_base_are_correct),
 		cmocka_unit_test(never_stays_never),
 		cmocka_unit_test(later_ticks_are_never_earlier_ns),
 		cmocka_unit_test(the_chosen_clock_agrees_with_monotonic_time),
 		cmocka_unit_test(monotonic_ticks_are_ns),
-		cmocka_unit_test(a_rate_that_is_nearly_right_is_made_better),
-		cmocka_unit_test(another_machines_rate_is_kept),
-		cmocka_unit_test(a_base_that_is_near_or_ahead_is_kept),
-		cmocka_unit_test(a_clock_that_cannot_be_read_here_is_kept),
-		cmocka_unit_test(no_clock_in_a_header_does_harm),
+		cmocka_unit_test(nearly_correct_rate_is_refined),
+		cmocka_unit_test(implausible_rate_is_not_refined),
+		cmocka_unit_test(
+			clock_with_a_near_or_future_base_is_not_refined),
+		cmocka_unit_test(clock_not_readable_here_is_not_refined),
+		cmocka_unit_test(any_clock_in_a_header_is_harmless),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

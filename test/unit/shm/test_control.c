@@ -70,7 +70,7 @@ static void every_detail_survives_being_packed(void **state)
 				       (NCS_LEVEL_MAX + 2));
 }
 
-static void no_word_makes_sense_by_accident(void **state)
+static void random_words_are_hardly_ever_valid(void **state)
 {
 	struct ncs_control_request request;
 
@@ -94,7 +94,7 @@ static void no_word_makes_sense_by_accident(void **state)
 	}
 }
 
-static void what_a_group_needs_goes_with_it(void **state)
+static void group_without_its_prerequisite_is_dropped(void **state)
 {
 	const uint8_t calls = 1u << NCS_GROUP_CALLS,
 		      proxy = 1u << NCS_GROUP_PROXY,
@@ -110,7 +110,7 @@ static void what_a_group_needs_goes_with_it(void **state)
 }
 
 /* Else some event could never be left out, or would be counted twice. */
-static void every_event_but_the_kernels_is_in_one_group(void **state)
+static void every_event_except_kernels_is_in_one_group(void **state)
 {
 	const uint32_t kernel = 1u << NCS_EVENT_KERNEL_CH |
 				1u << NCS_EVENT_KERNEL_PHASE;
@@ -127,7 +127,7 @@ static void every_event_but_the_kernels_is_in_one_group(void **state)
 	assert_int_equal(seen, ((1u << NCS_EVENT_COUNT) - 1) & ~kernel);
 }
 
-static void what_is_not_told_comes_from_below(void **state)
+static void unset_fields_come_from_the_lower_detail(void **state)
 {
 	const struct ncs_detail lower = { 1, 0x81, NCS_KERNEL_DETAIL_OFF, 5 },
 				nothing = { 0 },
@@ -144,7 +144,7 @@ static void what_is_not_told_comes_from_below(void **state)
 	assert_memory_equal(&over, &more, sizeof(over));
 }
 
-static void serial_numbers_go_round(void **state)
+static void serial_numbers_wrap_around(void **state)
 {
 	const uint64_t last = UINT64_C(0xffffff) << NCS_CONTROL_SERIAL_SHIFT,
 		       first = UINT64_C(1) << NCS_CONTROL_SERIAL_SHIFT;
@@ -164,7 +164,7 @@ static void serial_numbers_go_round(void **state)
 
 /* --- Changes -------------------------------------------------------------- */
 
-static void a_change_leaves_the_rest_alone(void **state)
+static void change_leaves_other_fields_alone(void **state)
 {
 	struct ncs_control control = { 0 };
 	struct ncs_change change = kernel_change(NCS_KERNEL_DETAIL_ALWAYS);
@@ -186,7 +186,7 @@ static void a_change_leaves_the_rest_alone(void **state)
 	assert_int_equal(request.base.sample, 4);
 }
 
-static void nonsense_is_replaced_by_the_next_request(void **state)
+static void invalid_request_is_replaced_by_the_next_one(void **state)
 {
 	struct ncs_control control = { .request = UINT64_MAX };
 	struct ncs_change change = kernel_change(NCS_KERNEL_DETAIL_OFF);
@@ -228,7 +228,7 @@ static void *change_again_and_again(void *argument)
 	return NULL;
 }
 
-static void many_may_ask_at_once(void **state)
+static void concurrent_requests_are_all_kept(void **state)
 {
 	static unsigned numbers[] = { 0, 1, 2 };
 	struct ncs_control_request request;
@@ -253,7 +253,7 @@ static void many_may_ask_at_once(void **state)
 
 /* --- Leases --------------------------------------------------------------- */
 
-static void a_lease_lasts_as_long_as_it_is_renewed(void **state)
+static void lease_lasts_as_long_as_it_is_renewed(void **state)
 {
 	struct ncs_control control = { 0 };
 	uint64_t now = NOW;
@@ -285,7 +285,7 @@ static void no_lease_lasts_for_ever(void **state)
 	assert_true(ncs_lease_is_over(UINT64_MAX, NOW));
 }
 
-static void a_lease_is_beside_what_was_asked_for_good(void **state)
+static void lease_does_not_change_the_base_detail(void **state)
 {
 	struct ncs_control control = { 0 };
 	struct ncs_change change = kernel_change(NCS_KERNEL_DETAIL_OFF);
@@ -305,7 +305,7 @@ static void a_lease_is_beside_what_was_asked_for_good(void **state)
 	assert_int_equal(request.base.kernel, NCS_KERNEL_DETAIL_OFF);
 }
 
-static void the_last_to_take_it_has_it(void **state)
+static void last_process_to_take_the_lease_holds_it(void **state)
 {
 	struct ncs_control control = { 0 };
 
@@ -335,7 +335,7 @@ of_two_who_take_it_at_once_no_name_gets_a_lease_for_ever(void **state)
 		ncs_lease_is_over(control.lease_until_ns, NOW + NCS_LEASE_NS));
 }
 
-static void who_ends_a_lease_ends_no_later_one(void **state)
+static void ending_a_lease_does_not_end_a_later_one(void **state)
 {
 	struct ncs_control control = { 0 };
 	uint64_t first = ncs_control_take_lease(&control, &more, ONE, NOW);
@@ -355,21 +355,21 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(every_detail_survives_being_packed),
-		cmocka_unit_test(no_word_makes_sense_by_accident),
-		cmocka_unit_test(what_a_group_needs_goes_with_it),
-		cmocka_unit_test(every_event_but_the_kernels_is_in_one_group),
-		cmocka_unit_test(what_is_not_told_comes_from_below),
-		cmocka_unit_test(serial_numbers_go_round),
-		cmocka_unit_test(a_change_leaves_the_rest_alone),
-		cmocka_unit_test(nonsense_is_replaced_by_the_next_request),
-		cmocka_unit_test(many_may_ask_at_once),
-		cmocka_unit_test(a_lease_lasts_as_long_as_it_is_renewed),
+		cmocka_unit_test(random_words_are_hardly_ever_valid),
+		cmocka_unit_test(group_without_its_prerequisite_is_dropped),
+		cmocka_unit_test(every_event_except_kernels_is_in_one_group),
+		cmocka_unit_test(unset_fields_come_from_the_lower_detail),
+		cmocka_unit_test(serial_numbers_wrap_around),
+		cmocka_unit_test(change_leaves_other_fields_alone),
+		cmocka_unit_test(invalid_request_is_replaced_by_the_next_one),
+		cmocka_unit_test(concurrent_requests_are_all_kept),
+		cmocka_unit_test(lease_lasts_as_long_as_it_is_renewed),
 		cmocka_unit_test(no_lease_lasts_for_ever),
-		cmocka_unit_test(a_lease_is_beside_what_was_asked_for_good),
-		cmocka_unit_test(the_last_to_take_it_has_it),
+		cmocka_unit_test(lease_does_not_change_the_base_detail),
+		cmocka_unit_test(last_process_to_take_the_lease_holds_it),
 		cmocka_unit_test(
 			of_two_who_take_it_at_once_no_name_gets_a_lease_for_ever),
-		cmocka_unit_test(who_ends_a_lease_ends_no_later_one),
+		cmocka_unit_test(ending_a_lease_does_not_end_a_later_one),
 	};
 
 	return cmocka_run_group_tests_name("control", tests, NULL, NULL);

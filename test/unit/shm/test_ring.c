@@ -92,7 +92,7 @@ static uint64_t drain(uint64_t capacity, struct ncs_ring_cursor *cursor,
 	return total;
 }
 
-static void an_empty_ring_has_nothing(void **state)
+static void empty_ring_returns_no_record(void **state)
 {
 	struct ncs_ring_cursor cursor = { 0 };
 
@@ -103,7 +103,7 @@ static void an_empty_ring_has_nothing(void **state)
 	assert_int_equal(cursor.next, 0);
 }
 
-static void records_come_out_as_they_went_in(void **state)
+static void records_are_read_as_written(void **state)
 {
 	struct ncs_ring_cursor cursor = { 0 };
 
@@ -118,7 +118,7 @@ static void records_come_out_as_they_went_in(void **state)
 	assert_int_equal(cursor.next, 7);
 }
 
-static void the_position_is_filled_in_and_nothing_beside_it(void **state)
+static void position_is_filled_in_and_nothing_else_changed(void **state)
 {
 	struct ncs_record record = { .position = UINT32_MAX, .value = 1 };
 
@@ -129,7 +129,7 @@ static void the_position_is_filled_in_and_nothing_beside_it(void **state)
 	assert_memory_equal(&area.records[41 % 8], &record, sizeof(record));
 }
 
-static void all_but_one_of_a_ring_can_be_read(void **state)
+static void all_but_one_record_of_a_full_ring_are_readable(void **state)
 {
 	(void)state;
 	for (uint64_t capacity = 2; capacity <= CAPACITY_MAX; capacity *= 2) {
@@ -147,7 +147,7 @@ static void all_but_one_of_a_ring_can_be_read(void **state)
 	}
 }
 
-static void one_who_comes_late_gets_the_latest(void **state)
+static void late_reader_gets_the_latest_records(void **state)
 {
 	struct ncs_ring_cursor cursor = { 0 };
 
@@ -161,7 +161,7 @@ static void one_who_comes_late_gets_the_latest(void **state)
 	assert_int_equal(cursor.lost, 93);
 }
 
-static void readers_do_not_know_of_each_other(void **state)
+static void readers_are_independent(void **state)
 {
 	struct ncs_ring_cursor one = { 0 }, other = { 0 };
 
@@ -176,7 +176,7 @@ static void readers_do_not_know_of_each_other(void **state)
 	assert_int_equal(one.lost, 0);
 }
 
-static void loss_is_exact_whatever_the_rhythm(void **state)
+static void loss_is_exact_for_any_interleaving(void **state)
 {
 	(void)state;
 	srandom(1);
@@ -194,7 +194,7 @@ static void loss_is_exact_whatever_the_rhythm(void **state)
 	}
 }
 
-static void positions_pass_32_bits(void **state)
+static void positions_exceed_32_bits(void **state)
 {
 	const uint64_t start = (UINT64_C(1) << 32) - 3;
 	struct ncs_ring_cursor cursor = { .next = start };
@@ -209,7 +209,7 @@ static void positions_pass_32_bits(void **state)
 
 /* --- What cannot be: somebody else wrote, or the file was cut ---------- */
 
-static void a_head_that_went_back_gives_nothing(void **state)
+static void head_that_went_backwards_gives_no_records(void **state)
 {
 	struct ncs_record records[8];
 	struct ncs_ring_cursor cursor = { 0 };
@@ -229,7 +229,7 @@ static void a_head_that_went_back_gives_nothing(void **state)
 	assert_int_equal(cursor.lost, 0);
 }
 
-static void no_head_promises_more_than_the_ring_holds(void **state)
+static void corrupt_head_gives_no_more_than_the_ring_holds(void **state)
 {
 	static const uint64_t heads[] = {
 		8, 9, UINT32_MAX, UINT64_MAX - 8, UINT64_MAX - 1, UINT64_MAX,
@@ -299,7 +299,7 @@ static void preempt(uint64_t capacity, uint64_t head, uint64_t next,
 	}
 }
 
-static void no_preemption_makes_a_torn_record(void **state)
+static void preemption_never_yields_a_torn_record(void **state)
 {
 	(void)state;
 	memset(&seen, 0, sizeof(seen));
@@ -324,18 +324,20 @@ static void no_preemption_makes_a_torn_record(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(an_empty_ring_has_nothing),
-		cmocka_unit_test(records_come_out_as_they_went_in),
+		cmocka_unit_test(empty_ring_returns_no_record),
+		cmocka_unit_test(records_are_read_as_written),
 		cmocka_unit_test(
-			the_position_is_filled_in_and_nothing_beside_it),
-		cmocka_unit_test(all_but_one_of_a_ring_can_be_read),
-		cmocka_unit_test(one_who_comes_late_gets_the_latest),
-		cmocka_unit_test(readers_do_not_know_of_each_other),
-		cmocka_unit_test(loss_is_exact_whatever_the_rhythm),
-		cmocka_unit_test(positions_pass_32_bits),
-		cmocka_unit_test(a_head_that_went_back_gives_nothing),
-		cmocka_unit_test(no_head_promises_more_than_the_ring_holds),
-		cmocka_unit_test(no_preemption_makes_a_torn_record),
+			position_is_filled_in_and_nothing_else_changed),
+		cmocka_unit_test(
+			all_but_one_record_of_a_full_ring_are_readable),
+		cmocka_unit_test(late_reader_gets_the_latest_records),
+		cmocka_unit_test(readers_are_independent),
+		cmocka_unit_test(loss_is_exact_for_any_interleaving),
+		cmocka_unit_test(positions_exceed_32_bits),
+		cmocka_unit_test(head_that_went_backwards_gives_no_records),
+		cmocka_unit_test(
+			corrupt_head_gives_no_more_than_the_ring_holds),
+		cmocka_unit_test(preemption_never_yields_a_torn_record),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

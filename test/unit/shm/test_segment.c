@@ -182,7 +182,7 @@ static void records_do_not_straddle_cache_lines(void **state)
 	X(table.offset, UINT64_C(1) << 63) \
 	X(table.offset, 0 - (uint64_t)header.table.count * header.table.stride)
 
-static void each_corrupt_field_is_refused(void **state)
+static void every_corrupt_field_is_refused(void **state)
 {
 	struct ncs_header header = laid_out(small), bad;
 	unsigned count = 0;
@@ -200,7 +200,7 @@ static void each_corrupt_field_is_refused(void **state)
 	assert_true(count > 100);
 }
 
-static void a_file_cut_short_is_refused(void **state)
+static void truncated_file_is_refused(void **state)
 {
 	struct ncs_header header = laid_out(small);
 
@@ -209,7 +209,7 @@ static void a_file_cut_short_is_refused(void **state)
 		assert_non_null(ncs_segment_check(&header, bytes));
 }
 
-static void longer_files_strides_and_headers_are_taken(void **state)
+static void longer_files_strides_and_headers_are_accepted(void **state)
 {
 	struct ncs_header header = laid_out(small);
 
@@ -224,7 +224,7 @@ static void longer_files_strides_and_headers_are_taken(void **state)
 }
 
 /* What is behind the end of an earlier version's header is not its. */
-static void an_earlier_header_tells_of_no_ranges(void **state)
+static void earlier_header_has_no_ranges(void **state)
 {
 	struct ncs_header header = laid_out(small);
 
@@ -238,7 +238,7 @@ static void an_earlier_header_tells_of_no_ranges(void **state)
 }
 
 /* Where the file is large enough for anything. */
-static void what_is_larger_than_sane_is_refused(void **state)
+static void tables_beyond_the_limits_are_refused(void **state)
 {
 	const struct ncs_header good = laid_out((struct ncs_segment_size){
 		.lanes = NCS_SEGMENT_LANES_MAX,
@@ -338,7 +338,7 @@ static void assert_inside(const struct ncs_table *table, uint64_t entry_bytes,
 	assert_true(last + entry_bytes <= file_bytes);
 }
 
-static void what_is_accepted_lies_inside_the_file(void **state)
+static void accepted_tables_lie_within_the_file(void **state)
 {
 	unsigned accepted = 0, refused = 0;
 
@@ -347,9 +347,8 @@ static void what_is_accepted_lies_inside_the_file(void **state)
 	for (unsigned i = 0; i < 1000000; i++) {
 		struct ncs_header header = laid_out(small);
 		struct ncs_table *tables[] = {
-			&header.lanes,      &header.channels,
-			&header.operations, &header.classes,
-			&header.histograms, &header.rings,
+			&header.lanes,   &header.channels,   &header.operations,
+			&header.classes, &header.histograms, &header.rings,
 		};
 		uint64_t file_bytes = random() % 2 ? header.segment_bytes :
 						     interesting(1 << 20);
@@ -399,12 +398,12 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(tables_follow_each_other_without_overlap),
 		cmocka_unit_test(records_do_not_straddle_cache_lines),
-		cmocka_unit_test(each_corrupt_field_is_refused),
-		cmocka_unit_test(a_file_cut_short_is_refused),
-		cmocka_unit_test(longer_files_strides_and_headers_are_taken),
-		cmocka_unit_test(an_earlier_header_tells_of_no_ranges),
-		cmocka_unit_test(what_is_larger_than_sane_is_refused),
-		cmocka_unit_test(what_is_accepted_lies_inside_the_file),
+		cmocka_unit_test(every_corrupt_field_is_refused),
+		cmocka_unit_test(truncated_file_is_refused),
+		cmocka_unit_test(longer_files_strides_and_headers_are_accepted),
+		cmocka_unit_test(earlier_header_has_no_ranges),
+		cmocka_unit_test(tables_beyond_the_limits_are_refused),
+		cmocka_unit_test(accepted_tables_lie_within_the_file),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -34,7 +34,7 @@ static void assert_is_update(const uint64_t copy[WORDS], uint64_t n)
 		assert_int_equal(copy[k], n);
 }
 
-static void a_fresh_block_reads_as_zeros(void **state)
+static void fresh_block_reads_as_zeros(void **state)
 {
 	uint64_t copy[WORDS] = { 1, 1, 1, 1 };
 
@@ -44,7 +44,7 @@ static void a_fresh_block_reads_as_zeros(void **state)
 	assert_is_update(copy, 0);
 }
 
-static void the_latest_update_is_read(void **state)
+static void latest_update_is_read(void **state)
 {
 	uint64_t copy[WORDS];
 
@@ -57,7 +57,7 @@ static void the_latest_update_is_read(void **state)
 	}
 }
 
-static void an_update_that_never_ends_is_told_and_still_copied(void **state)
+static void unfinished_update_is_reported_and_still_copied(void **state)
 {
 	uint64_t copy[WORDS];
 
@@ -73,7 +73,7 @@ static void an_update_that_never_ends_is_told_and_still_copied(void **state)
 	assert_int_equal(copy[3], 1);
 }
 
-static void one_who_takes_over_from_a_dead_writer_ends_even(void **state)
+static void writer_after_a_dead_one_leaves_an_even_sequence(void **state)
 {
 	uint64_t copy[WORDS];
 
@@ -85,7 +85,7 @@ static void one_who_takes_over_from_a_dead_writer_ends_even(void **state)
 	assert_is_update(copy, 1);
 }
 
-static void two_writers_at_once_leave_it_readable(void **state)
+static void concurrent_writers_leave_the_block_readable(void **state)
 {
 	uint64_t copy[WORDS];
 
@@ -100,7 +100,7 @@ static void two_writers_at_once_leave_it_readable(void **state)
 	assert_true(copy[0] > 2);
 }
 
-static void the_sequence_may_wrap(void **state)
+static void sequence_may_wrap_around(void **state)
 {
 	uint64_t copy[WORDS];
 
@@ -123,7 +123,7 @@ static void writer_updates(void)
 		write_update(++written);
 }
 
-static void no_preemption_makes_a_mixed_copy(void **state)
+static void preemption_never_yields_a_mixed_copy(void **state)
 {
 	unsigned long whole = 0, later = 0, given_up = 0;
 
@@ -158,15 +158,15 @@ static void no_preemption_makes_a_mixed_copy(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(a_fresh_block_reads_as_zeros),
-		cmocka_unit_test(the_latest_update_is_read),
+		cmocka_unit_test(fresh_block_reads_as_zeros),
+		cmocka_unit_test(latest_update_is_read),
 		cmocka_unit_test(
-			an_update_that_never_ends_is_told_and_still_copied),
+			unfinished_update_is_reported_and_still_copied),
 		cmocka_unit_test(
-			one_who_takes_over_from_a_dead_writer_ends_even),
-		cmocka_unit_test(two_writers_at_once_leave_it_readable),
-		cmocka_unit_test(the_sequence_may_wrap),
-		cmocka_unit_test(no_preemption_makes_a_mixed_copy),
+			writer_after_a_dead_one_leaves_an_even_sequence),
+		cmocka_unit_test(concurrent_writers_leave_the_block_readable),
+		cmocka_unit_test(sequence_may_wrap_around),
+		cmocka_unit_test(preemption_never_yields_a_mixed_copy),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -81,7 +81,7 @@ static struct ncs_operation *add_operation(struct segment_fixture *fixture,
 	return operation;
 }
 
-static void all_in_use_is_in_the_image(void **state)
+static void image_contains_everything_in_use(void **state)
 {
 	struct segment_fixture *fixture = *state;
 	struct ncs_lane *lane = segment_fixture_lane(fixture, 1);
@@ -121,7 +121,7 @@ static void all_in_use_is_in_the_image(void **state)
 
 /* … records and lanes without an owner are not, and none of the rest is
  * touched: a large segment costs no more memory than what is in use. */
-static void nothing_else_is_touched(void **state)
+static void unused_parts_of_the_image_are_not_written(void **state)
 {
 	struct segment_fixture *fixture = *state;
 	const struct ncs_header *header = fixture->header;
@@ -143,7 +143,7 @@ static void nothing_else_is_touched(void **state)
 	close_image(&image);
 }
 
-static void what_is_in_mid_write_says_so(void **state)
+static void block_in_mid_write_has_an_odd_sequence(void **state)
 {
 	struct segment_fixture *fixture = *state;
 	struct ncs_channel *channel = segment_fixture_channel(fixture, 0);
@@ -163,7 +163,7 @@ static void what_is_in_mid_write_says_so(void **state)
 	close_image(&image);
 }
 
-static void an_operation_given_back_is_gone(void **state)
+static void finished_operation_is_removed_from_the_image(void **state)
 {
 	struct segment_fixture *fixture = *state;
 	struct ncs_operation *operation = add_operation(fixture, 5, 1);
@@ -210,10 +210,10 @@ int main(void)
 	cmocka_unit_test_setup_teardown(name, segment_fixture_setup, \
 					segment_fixture_teardown)
 	const struct CMUnitTest tests[] = {
-		TEST(all_in_use_is_in_the_image),
-		TEST(nothing_else_is_touched),
-		TEST(what_is_in_mid_write_says_so),
-		TEST(an_operation_given_back_is_gone),
+		TEST(image_contains_everything_in_use),
+		TEST(unused_parts_of_the_image_are_not_written),
+		TEST(block_in_mid_write_has_an_odd_sequence),
+		TEST(finished_operation_is_removed_from_the_image),
 		TEST(process_state_is_that_of_the_segments_process),
 	};
 

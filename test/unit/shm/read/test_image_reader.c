@@ -70,7 +70,7 @@ static void fill(struct segment_fixture *fixture, uint64_t now_ns)
 	segment_fixture_put(fixture, 1, 3);
 }
 
-static void a_snapshot_is_that_of_the_segment(void **state)
+static void snapshot_of_an_image_equals_that_of_the_segment(void **state)
 {
 	struct segment_fixture *fixture = *state;
 	uint64_t now_ns = ncs_clock_monotonic_ns();
@@ -138,7 +138,7 @@ static void process_state_is_the_one_set_by_the_caller(void **state)
 }
 
 /* Resting leaves the memory alone, which is the caller's. */
-static void it_has_no_records_and_leaves_the_memory_alone(void **state)
+static void image_has_no_records_and_stays_the_callers(void **state)
 {
 	struct segment_fixture *fixture = *state;
 	struct ncs_record records[8];
@@ -157,7 +157,7 @@ static void it_has_no_records_and_leaves_the_memory_alone(void **state)
 	release_image(&image);
 }
 
-static void what_is_torn_in_it_says_so(void **state)
+static void torn_block_of_an_image_is_reported(void **state)
 {
 	struct segment_fixture *fixture = *state;
 	struct ncs_snapshot snapshot;
@@ -188,7 +188,7 @@ static void expect_refused(const struct image *image, size_t size,
 	assert_true(why[0]);
 }
 
-static void what_is_not_sane_is_refused(void **state)
+static void invalid_image_is_refused(void **state)
 {
 	struct segment_fixture *fixture = *state;
 	struct ncs_header *header;
@@ -214,11 +214,11 @@ int main(void)
 #define TEST(name) \
 	cmocka_unit_test_setup_teardown(name, segment_fixture_setup, \
 					segment_fixture_teardown)
-		TEST(a_snapshot_is_that_of_the_segment),
+		TEST(snapshot_of_an_image_equals_that_of_the_segment),
 		TEST(process_state_is_the_one_set_by_the_caller),
-		TEST(it_has_no_records_and_leaves_the_memory_alone),
-		TEST(what_is_torn_in_it_says_so),
-		TEST(what_is_not_sane_is_refused),
+		TEST(image_has_no_records_and_stays_the_callers),
+		TEST(torn_block_of_an_image_is_reported),
+		TEST(invalid_image_is_refused),
 	};
 
 	return cmocka_run_group_tests_name("image reader", tests, NULL, NULL);

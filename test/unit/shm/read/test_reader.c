@@ -59,7 +59,7 @@ static struct ncs_reader *open_reader(struct segment_fixture *fixture)
 	return reader;
 }
 
-static void a_published_segment_is_attached(void **state)
+static void published_segment_is_attached(void **state)
 {
 	struct segment_fixture *fixture = *state;
 	struct ncs_reader *reader = open_reader(fixture);
@@ -76,7 +76,7 @@ static void a_published_segment_is_attached(void **state)
 	ncs_reader_close(NULL);
 }
 
-static void nobody_need_ask_why(void **state)
+static void reason_is_optional(void **state)
 {
 	struct segment_fixture *fixture = *state;
 	struct ncs_reader *reader;
@@ -95,13 +95,13 @@ static void nobody_need_ask_why(void **state)
 			 NCS_ATTACH_OTHER_VERSION);
 }
 
-static void what_is_not_there_is_absent(void **state)
+static void missing_file_is_absent(void **state)
 {
 	assert_int_equal(attach(segment_fixture_path(*state, "absent")),
 			 NCS_ATTACH_ABSENT);
 }
 
-static void what_is_being_made_is_not_ready(void **state)
+static void unpublished_segment_is_not_ready(void **state)
 {
 	struct segment_fixture *fixture = *state;
 	const char *path = fixture->writer.path;
@@ -118,7 +118,7 @@ static void what_is_being_made_is_not_ready(void **state)
 	assert_int_equal(attach(path), NCS_ATTACH_NOT_READY);
 }
 
-static void another_major_version_is_told_as_such(void **state)
+static void other_major_version_is_reported(void **state)
 {
 	struct segment_fixture *fixture = *state;
 
@@ -132,7 +132,7 @@ static void another_major_version_is_told_as_such(void **state)
 	assert_non_null(strstr(why, "1.4"));
 }
 
-static void a_later_minor_version_is_attached(void **state)
+static void later_minor_version_is_attached(void **state)
 {
 	struct segment_fixture *fixture = *state;
 
@@ -141,7 +141,7 @@ static void a_later_minor_version_is_attached(void **state)
 	assert_int_equal(attach(fixture->writer.path), NCS_ATTACHED);
 }
 
-static void what_is_no_sane_segment_is_corrupt(void **state)
+static void invalid_segment_is_corrupt(void **state)
 {
 	struct segment_fixture *fixture = *state;
 	struct ncs_header good = *fixture->header;
@@ -171,7 +171,7 @@ static void what_is_no_sane_segment_is_corrupt(void **state)
 	assert_int_equal(attach(fixture->writer.path), NCS_ATTACH_CORRUPT);
 }
 
-static void what_is_no_file_is_corrupt(void **state)
+static void special_file_is_corrupt(void **state)
 {
 	struct segment_fixture *fixture = *state;
 	const char *path = segment_fixture_path(fixture, "ncclstat.1.2.3");
@@ -187,7 +187,7 @@ static void what_is_no_file_is_corrupt(void **state)
 	assert_int_equal(attach(path), NCS_ATTACH_CORRUPT);
 }
 
-static void a_socket_is_not_attached(void **state)
+static void socket_is_not_attached(void **state)
 {
 	const char *path = segment_fixture_path(*state, "ncclstat.1.2.3");
 	struct sockaddr_un address = { .sun_family = AF_UNIX };
@@ -213,7 +213,7 @@ static int attach_as_somebody_else(struct segment_fixture *fixture)
 	return (int)ncs_reader_open(fixture->writer.path, &reader, NULL, 0);
 }
 
-static void anothers_segment_is_denied_even_if_readable(void **state)
+static void segment_of_another_user_is_denied_even_if_readable(void **state)
 {
 	struct segment_fixture *fixture = *state;
 	int status;
@@ -230,7 +230,7 @@ static void anothers_segment_is_denied_even_if_readable(void **state)
 	assert_int_equal(WEXITSTATUS(status), NCS_ATTACH_DENIED);
 }
 
-static void root_may_look_at_all(void **state)
+static void root_may_read_all_segments(void **state)
 {
 	struct segment_fixture *fixture = *state;
 
@@ -250,7 +250,7 @@ static int attach_without_descriptors(struct segment_fixture *fixture)
 	return (int)ncs_reader_open(fixture->writer.path, &reader, NULL, 0);
 }
 
-static void without_file_descriptors_attaching_fails(void **state)
+static void attaching_fails_without_file_descriptors(void **state)
 {
 	int status =
 		segment_fixture_in_child(attach_without_descriptors, *state);
@@ -259,7 +259,7 @@ static void without_file_descriptors_attaching_fails(void **state)
 	assert_int_equal(WEXITSTATUS(status), NCS_ATTACH_FAILED);
 }
 
-static void the_mapping_cannot_be_written(void **state)
+static void mapping_is_read_only(void **state)
 {
 	struct segment_fixture *fixture = *state;
 	struct ncs_reader *reader = open_reader(fixture);
@@ -282,7 +282,7 @@ static void the_mapping_cannot_be_written(void **state)
 
 /* --- Being valid ------------------------------------------------------- */
 
-static void a_removed_or_replaced_file_is_not_valid(void **state)
+static void removed_or_replaced_file_is_not_valid(void **state)
 {
 	struct segment_fixture *fixture = *state;
 	struct ncs_reader *reader = open_reader(fixture);
@@ -303,7 +303,7 @@ static void a_removed_or_replaced_file_is_not_valid(void **state)
 	ncs_reader_close(reader);
 }
 
-static void a_file_cut_short_is_not_valid(void **state)
+static void truncated_file_is_not_valid(void **state)
 {
 	struct segment_fixture *fixture = *state;
 	struct ncs_reader *reader = open_reader(fixture);
@@ -354,7 +354,7 @@ static void records_are_read_in_order_and_loss_is_exact(void **state)
 	ncs_reader_close(reader);
 }
 
-static void no_lane_and_no_room_give_no_records(void **state)
+static void unknown_lane_and_empty_buffer_give_no_records(void **state)
 {
 	struct segment_fixture *fixture = *state;
 	struct ncs_reader *reader = open_reader(fixture);
@@ -370,7 +370,7 @@ static void no_lane_and_no_room_give_no_records(void **state)
 	ncs_reader_close(reader);
 }
 
-static void a_snapshot_says_what_a_late_reader_has_missed(void **state)
+static void snapshot_counts_records_that_a_late_reader_missed(void **state)
 {
 	struct segment_fixture *fixture = *state;
 	struct ncs_reader *reader = open_reader(fixture);
@@ -424,7 +424,7 @@ static void look_away(struct look *look)
 	ncs_reader_close(look->reader);
 }
 
-static void a_fresh_segment_says_nothing(void **state)
+static void fresh_segment_has_empty_tables(void **state)
 {
 	struct look look;
 
@@ -454,7 +454,7 @@ static void a_fresh_segment_says_nothing(void **state)
 	look_away(&look);
 }
 
-static void liveness_is_told(void **state)
+static void liveness_is_reported(void **state)
 {
 	struct segment_fixture *fixture = *state;
 	struct ncs_header *header = fixture->header;
@@ -479,7 +479,7 @@ static void liveness_is_told(void **state)
 	look_away(&look);
 }
 
-static void one_that_was_never_called_is_silent_since_it_was_made(void **state)
+static void rank_without_callbacks_is_silent_since_its_creation(void **state)
 {
 	struct segment_fixture *fixture = *state;
 	struct look look;
@@ -511,7 +511,7 @@ static enum ncs_liveness liveness_with(struct segment_fixture *fixture,
 	return liveness;
 }
 
-static void a_pid_alone_is_no_process(void **state)
+static void process_is_identified_by_more_than_its_pid(void **state)
 {
 	struct segment_fixture *fixture = *state;
 	const struct ncs_header good = *fixture->header;
@@ -541,7 +541,7 @@ static void a_pid_alone_is_no_process(void **state)
 	assert_true(gone);
 }
 
-static void a_process_that_is_stopped_is_told(void **state)
+static void stopped_process_is_reported(void **state)
 {
 	struct segment_fixture *fixture = *state;
 	struct look look;
@@ -564,7 +564,7 @@ static void a_process_that_is_stopped_is_told(void **state)
 	assert_int_equal(waitpid(child, &status, 0), child);
 }
 
-static void settings_are_told_if_they_make_sense(void **state)
+static void settings_are_reported_if_valid(void **state)
 {
 	static const struct ncs_detail in_force = {
 		.has_groups = 1,
@@ -617,7 +617,7 @@ static void settings_are_told_if_they_make_sense(void **state)
 	look_away(&look);
 }
 
-static void the_running_state_is_charged_until_now(void **state)
+static void time_in_the_current_state_counts_until_now(void **state)
 {
 	struct segment_fixture *fixture = *state;
 	struct ncs_proxy *proxy = &fixture->header->proxy;
@@ -652,7 +652,7 @@ static void the_running_state_is_charged_until_now(void **state)
 	look_away(&look);
 }
 
-static void what_cupti_records_is_told_if_the_plugin_knows_it(void **state)
+static void cupti_times_are_reported_if_the_segment_has_them(void **state)
 {
 	struct segment_fixture *fixture = *state;
 	struct ncs_cupti *cupti = &fixture->header->cupti;
@@ -684,7 +684,7 @@ static void what_cupti_records_is_told_if_the_plugin_knows_it(void **state)
 	look_away(&look);
 }
 
-static void kernel_timing_is_told_as_it_is(void **state)
+static void kernel_timing_is_reported(void **state)
 {
 	struct segment_fixture *fixture = *state;
 	struct ncs_kernel *kernel = &fixture->header->kernel;
@@ -714,7 +714,7 @@ static void kernel_timing_is_told_as_it_is(void **state)
 	look_away(&look);
 }
 
-static void the_gpu_clock_is_told_with_its_error(void **state)
+static void gpu_clock_is_reported_with_its_error(void **state)
 {
 	struct segment_fixture *fixture = *state;
 	struct ncs_gpu_clock *clock = &fixture->header->gpu_clock;
@@ -737,8 +737,7 @@ static void the_gpu_clock_is_told_with_its_error(void **state)
 	clock->high_ns = 1200;
 	look_again(&look);
 	assert_true(look.snapshot.gpu_clock.known);
-	assert_true(look.snapshot.gpu_clock.offset_ns ==
-		    1100 - (int64_t)NOW);
+	assert_true(look.snapshot.gpu_clock.offset_ns == 1100 - (int64_t)NOW);
 	/* Bounds that contradict each other are no bounds. */
 	clock->high_ns = 999;
 	look_again(&look);
@@ -746,7 +745,7 @@ static void the_gpu_clock_is_told_with_its_error(void **state)
 	look_away(&look);
 }
 
-static void a_rank_that_ended_stands_still(void **state)
+static void times_of_an_ended_rank_stand_still(void **state)
 {
 	struct segment_fixture *fixture = *state;
 	struct ncs_proxy *proxy = &fixture->header->proxy;
@@ -776,7 +775,7 @@ static void a_rank_that_ended_stands_still(void **state)
 	look_away(&look);
 }
 
-static void channels_are_told_by_channel_direction_and_peer(void **state)
+static void channels_are_sorted_by_channel_direction_and_peer(void **state)
 {
 	static const struct {
 		uint8_t channel;
@@ -835,7 +834,7 @@ static void channels_are_told_by_channel_direction_and_peer(void **state)
 	look_away(&look);
 }
 
-static void operations_are_told_oldest_first(void **state)
+static void operations_are_sorted_oldest_first(void **state)
 {
 	struct segment_fixture *fixture = *state;
 	struct ncs_operation *operation;
@@ -890,7 +889,7 @@ static void operations_are_told_oldest_first(void **state)
 
 /* A slot is given out first and filled in later, by a thread that may be
  * stopped in between. */
-static void an_operation_is_seen_however_late_its_slot_is_filled(void **state)
+static void operation_is_seen_however_late_its_slot_is_filled_in(void **state)
 {
 	struct segment_fixture *fixture = *state;
 	uint64_t *given = &fixture->header->filled.operations;
@@ -918,7 +917,7 @@ static void an_operation_is_seen_however_late_its_slot_is_filled(void **state)
 	look_away(&look);
 }
 
-static void slots_are_given_out_round_and_round(void **state)
+static void slots_given_out_cyclically_are_all_read(void **state)
 {
 	struct segment_fixture *fixture = *state;
 	uint64_t *given = &fixture->header->filled.operations;
@@ -943,7 +942,8 @@ static void slots_are_given_out_round_and_round(void **state)
 }
 
 /* Of functions that never have a child; beside those in flight. */
-static void operations_whose_end_is_not_told_are_listed_apart(void **state)
+static void
+operations_without_a_reported_end_are_listed_separately(void **state)
 {
 	struct segment_fixture *fixture = *state;
 	struct look look;
@@ -980,7 +980,7 @@ static void operations_whose_end_is_not_told_are_listed_apart(void **state)
 }
 
 /* The plugin tells of one that was over, is not, and is not recent. */
-static void an_operation_that_is_revived_is_seen_at_once(void **state)
+static void reopened_operation_is_seen_at_once(void **state)
 {
 	struct segment_fixture *fixture = *state;
 	struct ncs_operation *operation = segment_fixture_operation(fixture, 2);
@@ -999,7 +999,7 @@ static void an_operation_that_is_revived_is_seen_at_once(void **state)
 	look_away(&look);
 }
 
-static void tables_of_an_older_minor_version_are_looked_at_whole(void **state)
+static void tables_of_minor_version_1_are_read_completely(void **state)
 {
 	struct segment_fixture *fixture = *state;
 	struct look look;
@@ -1078,7 +1078,7 @@ static void functions_are_summed_over_lanes(void **state)
 	look_away(&look);
 }
 
-static void histograms_are_told_by_function_and_timing(void **state)
+static void histograms_are_read_by_function_and_timing(void **state)
 {
 	struct segment_fixture *fixture = *state;
 	struct ncs_histogram *histogram;
@@ -1129,7 +1129,7 @@ static struct ncs_histogram *claim_times(struct segment_fixture *fixture,
 	return histogram;
 }
 
-static void classes_are_told_in_order_with_their_times(void **state)
+static void classes_are_sorted_and_have_their_times(void **state)
 {
 	struct segment_fixture *fixture = *state;
 	const struct ncs_class_times *times;
@@ -1201,7 +1201,7 @@ range_histogram_at(struct segment_fixture *fixture, size_t place, uint64_t key)
 	return histogram;
 }
 
-static void ranges_are_told_with_their_histograms(void **state)
+static void ranges_are_read_with_their_histograms(void **state)
 {
 	struct segment_fixture *fixture = *state;
 	const struct ncs_range_view *view;
@@ -1235,7 +1235,7 @@ static void ranges_are_told_with_their_histograms(void **state)
 }
 
 /* A loop of ranges, histograms of ranges that are not there, and no timing. */
-static void ranges_that_make_no_sense_are_left_out(void **state)
+static void invalid_ranges_are_left_out(void **state)
 {
 	struct segment_fixture *fixture = *state;
 	struct look look;
@@ -1255,7 +1255,7 @@ static void ranges_that_make_no_sense_are_left_out(void **state)
 	look_away(&look);
 }
 
-static void a_functions_times_are_those_of_its_classes(void **state)
+static void times_of_a_function_are_those_of_its_classes(void **state)
 {
 	struct segment_fixture *fixture = *state;
 	const uint64_t *sum;
@@ -1288,7 +1288,7 @@ static void a_functions_times_are_those_of_its_classes(void **state)
 	look_away(&look);
 }
 
-static void before_1_2_all_times_are_the_functions_own(void **state)
+static void all_times_before_1_2_are_the_functions(void **state)
 {
 	struct segment_fixture *fixture = *state;
 	struct look look;
@@ -1308,7 +1308,7 @@ static void before_1_2_all_times_are_the_functions_own(void **state)
 
 /* --- Hostile contents -------------------------------------------------- */
 
-static void sampling_is_told(void **state)
+static void sampling_is_reported(void **state)
 {
 	struct segment_fixture *fixture = *state;
 	struct look look;
@@ -1331,7 +1331,7 @@ static void sampling_is_told(void **state)
 	look_away(&look);
 }
 
-static void strings_without_an_end_get_one(void **state)
+static void unterminated_strings_are_terminated(void **state)
 {
 	struct segment_fixture *fixture = *state;
 	struct ncs_header *header = fixture->header;
@@ -1358,7 +1358,7 @@ static void strings_without_an_end_get_one(void **state)
 	look_away(&look);
 }
 
-static void numbers_out_of_range_stay_in_range(void **state)
+static void numbers_out_of_range_are_brought_into_range(void **state)
 {
 	struct segment_fixture *fixture = *state;
 	struct ncs_channel *channel = segment_fixture_channel(fixture, 0);
@@ -1405,7 +1405,7 @@ static void numbers_out_of_range_stay_in_range(void **state)
 	look_away(&look);
 }
 
-static void geometry_is_taken_once(void **state)
+static void geometry_is_read_once(void **state)
 {
 	struct segment_fixture *fixture = *state;
 	struct ncs_record records[16];
@@ -1427,7 +1427,7 @@ static void geometry_is_taken_once(void **state)
 	look_away(&look);
 }
 
-static void a_block_left_in_mid_write_is_told_and_still_shown(void **state)
+static void block_left_in_mid_write_is_reported_and_still_shown(void **state)
 {
 	struct segment_fixture *fixture = *state;
 	struct ncs_header *header = fixture->header;
@@ -1493,7 +1493,7 @@ static int die_in_mid_write(struct segment_fixture *fixture)
 	return raise(SIGKILL);
 }
 
-static void one_who_was_killed_in_mid_write_can_be_read(void **state)
+static void segment_of_a_process_killed_in_mid_write_is_readable(void **state)
 {
 	struct segment_fixture *fixture = *state;
 	struct look look;
@@ -1563,7 +1563,7 @@ static int cut_short_unguarded(struct segment_fixture *fixture)
 	return cut_short(fixture, false);
 }
 
-static void a_file_cut_short_reads_as_zeros(void **state)
+static void truncated_file_reads_as_zeros_with_the_guard(void **state)
 {
 	int status = segment_fixture_in_child(cut_short_guarded, *state);
 
@@ -1572,7 +1572,7 @@ static void a_file_cut_short_reads_as_zeros(void **state)
 }
 
 /* Else the test above would prove nothing. */
-static void without_the_guard_that_is_the_end(void **state)
+static void truncated_file_raises_sigbus_without_the_guard(void **state)
 {
 	assert_int_not_equal(
 		segment_fixture_in_child(cut_short_unguarded, *state), 0);
@@ -1613,7 +1613,7 @@ static int send_sigbus(struct segment_fixture *fixture)
 	return 0;
 }
 
-static void a_sigbus_that_is_not_ours_keeps_its_effect(void **state)
+static void sigbus_of_other_causes_keeps_its_effect(void **state)
 {
 	struct segment_fixture *fixture = *state;
 
@@ -1659,7 +1659,7 @@ static int guard_many(struct segment_fixture *fixture)
 	return 0;
 }
 
-static void the_guard_keeps_up_with_many_readers(void **state)
+static void guard_supports_many_readers(void **state)
 {
 	int status = segment_fixture_in_child(guard_many, *state);
 
@@ -1674,62 +1674,65 @@ static void the_guard_keeps_up_with_many_readers(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		WITH_SEGMENT(a_published_segment_is_attached),
-		WITH_SEGMENT(nobody_need_ask_why),
-		WITH_SEGMENT(what_is_not_there_is_absent),
-		WITH_SEGMENT(what_is_being_made_is_not_ready),
-		WITH_SEGMENT(another_major_version_is_told_as_such),
-		WITH_SEGMENT(a_later_minor_version_is_attached),
-		WITH_SEGMENT(what_is_no_sane_segment_is_corrupt),
-		WITH_SEGMENT(what_is_no_file_is_corrupt),
-		WITH_SEGMENT(a_socket_is_not_attached),
-		WITH_SEGMENT(anothers_segment_is_denied_even_if_readable),
-		WITH_SEGMENT(root_may_look_at_all),
-		WITH_SEGMENT(without_file_descriptors_attaching_fails),
-		WITH_SEGMENT(the_mapping_cannot_be_written),
-		WITH_SEGMENT(a_removed_or_replaced_file_is_not_valid),
-		WITH_SEGMENT(a_file_cut_short_is_not_valid),
+		WITH_SEGMENT(published_segment_is_attached),
+		WITH_SEGMENT(reason_is_optional),
+		WITH_SEGMENT(missing_file_is_absent),
+		WITH_SEGMENT(unpublished_segment_is_not_ready),
+		WITH_SEGMENT(other_major_version_is_reported),
+		WITH_SEGMENT(later_minor_version_is_attached),
+		WITH_SEGMENT(invalid_segment_is_corrupt),
+		WITH_SEGMENT(special_file_is_corrupt),
+		WITH_SEGMENT(socket_is_not_attached),
+		WITH_SEGMENT(
+			segment_of_another_user_is_denied_even_if_readable),
+		WITH_SEGMENT(root_may_read_all_segments),
+		WITH_SEGMENT(attaching_fails_without_file_descriptors),
+		WITH_SEGMENT(mapping_is_read_only),
+		WITH_SEGMENT(removed_or_replaced_file_is_not_valid),
+		WITH_SEGMENT(truncated_file_is_not_valid),
 		WITH_SEGMENT(records_are_read_in_order_and_loss_is_exact),
-		WITH_SEGMENT(no_lane_and_no_room_give_no_records),
-		WITH_SEGMENT(a_snapshot_says_what_a_late_reader_has_missed),
-		WITH_SEGMENT(a_fresh_segment_says_nothing),
-		WITH_SEGMENT(liveness_is_told),
+		WITH_SEGMENT(unknown_lane_and_empty_buffer_give_no_records),
+		WITH_SEGMENT(snapshot_counts_records_that_a_late_reader_missed),
+		WITH_SEGMENT(fresh_segment_has_empty_tables),
+		WITH_SEGMENT(liveness_is_reported),
 		WITH_SEGMENT(
-			one_that_was_never_called_is_silent_since_it_was_made),
-		WITH_SEGMENT(a_pid_alone_is_no_process),
-		WITH_SEGMENT(a_process_that_is_stopped_is_told),
-		WITH_SEGMENT(the_running_state_is_charged_until_now),
-		WITH_SEGMENT(kernel_timing_is_told_as_it_is),
-		WITH_SEGMENT(what_cupti_records_is_told_if_the_plugin_knows_it),
-		WITH_SEGMENT(the_gpu_clock_is_told_with_its_error),
-		WITH_SEGMENT(settings_are_told_if_they_make_sense),
-		WITH_SEGMENT(a_rank_that_ended_stands_still),
-		WITH_SEGMENT(channels_are_told_by_channel_direction_and_peer),
-		WITH_SEGMENT(operations_are_told_oldest_first),
+			rank_without_callbacks_is_silent_since_its_creation),
+		WITH_SEGMENT(process_is_identified_by_more_than_its_pid),
+		WITH_SEGMENT(stopped_process_is_reported),
+		WITH_SEGMENT(time_in_the_current_state_counts_until_now),
+		WITH_SEGMENT(kernel_timing_is_reported),
+		WITH_SEGMENT(cupti_times_are_reported_if_the_segment_has_them),
+		WITH_SEGMENT(gpu_clock_is_reported_with_its_error),
+		WITH_SEGMENT(settings_are_reported_if_valid),
+		WITH_SEGMENT(times_of_an_ended_rank_stand_still),
+		WITH_SEGMENT(channels_are_sorted_by_channel_direction_and_peer),
+		WITH_SEGMENT(operations_are_sorted_oldest_first),
 		WITH_SEGMENT(
-			an_operation_is_seen_however_late_its_slot_is_filled),
-		WITH_SEGMENT(operations_whose_end_is_not_told_are_listed_apart),
-		WITH_SEGMENT(an_operation_that_is_revived_is_seen_at_once),
-		WITH_SEGMENT(slots_are_given_out_round_and_round),
+			operation_is_seen_however_late_its_slot_is_filled_in),
 		WITH_SEGMENT(
-			tables_of_an_older_minor_version_are_looked_at_whole),
+			operations_without_a_reported_end_are_listed_separately),
+		WITH_SEGMENT(reopened_operation_is_seen_at_once),
+		WITH_SEGMENT(slots_given_out_cyclically_are_all_read),
+		WITH_SEGMENT(tables_of_minor_version_1_are_read_completely),
 		WITH_SEGMENT(functions_are_summed_over_lanes),
-		WITH_SEGMENT(histograms_are_told_by_function_and_timing),
-		WITH_SEGMENT(classes_are_told_in_order_with_their_times),
-		WITH_SEGMENT(ranges_are_told_with_their_histograms),
-		WITH_SEGMENT(ranges_that_make_no_sense_are_left_out),
-		WITH_SEGMENT(a_functions_times_are_those_of_its_classes),
-		WITH_SEGMENT(before_1_2_all_times_are_the_functions_own),
-		WITH_SEGMENT(sampling_is_told),
-		WITH_SEGMENT(strings_without_an_end_get_one),
-		WITH_SEGMENT(numbers_out_of_range_stay_in_range),
-		WITH_SEGMENT(geometry_is_taken_once),
-		WITH_SEGMENT(a_block_left_in_mid_write_is_told_and_still_shown),
-		WITH_SEGMENT(one_who_was_killed_in_mid_write_can_be_read),
-		WITH_SEGMENT(a_file_cut_short_reads_as_zeros),
-		WITH_SEGMENT(without_the_guard_that_is_the_end),
-		WITH_SEGMENT(a_sigbus_that_is_not_ours_keeps_its_effect),
-		WITH_SEGMENT(the_guard_keeps_up_with_many_readers),
+		WITH_SEGMENT(histograms_are_read_by_function_and_timing),
+		WITH_SEGMENT(classes_are_sorted_and_have_their_times),
+		WITH_SEGMENT(ranges_are_read_with_their_histograms),
+		WITH_SEGMENT(invalid_ranges_are_left_out),
+		WITH_SEGMENT(times_of_a_function_are_those_of_its_classes),
+		WITH_SEGMENT(all_times_before_1_2_are_the_functions),
+		WITH_SEGMENT(sampling_is_reported),
+		WITH_SEGMENT(unterminated_strings_are_terminated),
+		WITH_SEGMENT(numbers_out_of_range_are_brought_into_range),
+		WITH_SEGMENT(geometry_is_read_once),
+		WITH_SEGMENT(
+			block_left_in_mid_write_is_reported_and_still_shown),
+		WITH_SEGMENT(
+			segment_of_a_process_killed_in_mid_write_is_readable),
+		WITH_SEGMENT(truncated_file_reads_as_zeros_with_the_guard),
+		WITH_SEGMENT(truncated_file_raises_sigbus_without_the_guard),
+		WITH_SEGMENT(sigbus_of_other_causes_keeps_its_effect),
+		WITH_SEGMENT(guard_supports_many_readers),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

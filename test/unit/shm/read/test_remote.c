@@ -72,7 +72,7 @@ static enum ncs_attach open_it(const char *path)
 
 /* --- The object ------------------------------------------------------------- */
 
-static void it_is_a_page_of_its_owner_in_which_nobody_has_asked(void **state)
+static void new_object_is_a_private_page_without_request(void **state)
 {
 	struct segment_fixture *fixture = *state;
 	struct ncs_control_writer writer;
@@ -94,7 +94,7 @@ static void it_is_a_page_of_its_owner_in_which_nobody_has_asked(void **state)
 	unmap(&writer);
 }
 
-static void an_object_that_is_there_is_not_taken_over(void **state)
+static void existing_object_is_not_taken_over(void **state)
 {
 	struct segment_fixture *fixture = *state;
 	struct ncs_control_writer first, second;
@@ -135,7 +135,7 @@ static void segments_and_control_objects_are_not_confused(void **state)
 
 /* --- Opening ---------------------------------------------------------------- */
 
-static void what_is_asked_for_reaches_the_process(void **state)
+static void request_reaches_the_process(void **state)
 {
 	struct segment_fixture *fixture = *state;
 	struct ncs_control_writer writer;
@@ -165,7 +165,7 @@ static enum ncs_attach find(struct segment_fixture *fixture,
 			       sizeof(why));
 }
 
-static void it_is_found_by_the_process_of_a_segment(void **state)
+static void object_is_found_by_the_process_of_a_segment(void **state)
 {
 	struct segment_fixture *fixture = *state;
 	struct ncs_process stranger = fixture->process;
@@ -197,7 +197,7 @@ static void it_is_found_by_the_process_of_a_segment(void **state)
 	unmap(&mine);
 }
 
-static void what_is_none_is_refused(void **state)
+static void invalid_object_is_refused(void **state)
 {
 	struct segment_fixture *fixture = *state;
 	const char *link = segment_fixture_path(fixture, "link");
@@ -246,7 +246,7 @@ static int open_as_somebody_else(struct segment_fixture *fixture)
 	return (int)result;
 }
 
-static void anothers_is_denied_whatever_its_mode(void **state)
+static void object_of_another_user_is_denied_whatever_its_mode(void **state)
 {
 	struct segment_fixture *fixture = *state;
 	struct ncs_control_writer writer;
@@ -282,7 +282,7 @@ static void use(struct ncs_remote *remote)
 	ncs_control_drop_lease(control, ONE);
 }
 
-static void no_damage_harms_who_opens_it(void **state)
+static void opening_survives_random_damage(void **state)
 {
 	struct segment_fixture *fixture = *state;
 	struct ncs_control_writer writer;
@@ -312,7 +312,7 @@ static void no_damage_harms_who_opens_it(void **state)
 	unmap(&writer);
 }
 
-static void one_that_is_cut_short_harms_nobody(void **state)
+static void truncated_object_does_no_harm_with_the_guard(void **state)
 {
 	struct segment_fixture *fixture = *state;
 	struct ncs_control_writer writer;
@@ -330,7 +330,7 @@ static void one_that_is_cut_short_harms_nobody(void **state)
 
 /* --- Removing --------------------------------------------------------------- */
 
-static void those_of_the_dead_are_removed_and_others_kept(void **state)
+static void objects_of_dead_processes_are_removed_and_others_kept(void **state)
 {
 	struct segment_fixture *fixture = *state;
 	struct ncs_control_writer gone, half, mine;
@@ -358,7 +358,7 @@ static void make_old(const char *path)
 	assert_int_equal(utimensat(AT_FDCWD, path, times, 0), 0);
 }
 
-static void only_old_ones_of_the_dead_are_reaped(void **state)
+static void only_old_objects_of_dead_processes_are_reaped(void **state)
 {
 	struct segment_fixture *fixture = *state;
 	struct ncs_control_writer old, fresh, mine;
@@ -386,18 +386,19 @@ static void only_old_ones_of_the_dead_are_reaped(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		IN_DIRECTORY(
-			it_is_a_page_of_its_owner_in_which_nobody_has_asked),
-		IN_DIRECTORY(an_object_that_is_there_is_not_taken_over),
+		IN_DIRECTORY(new_object_is_a_private_page_without_request),
+		IN_DIRECTORY(existing_object_is_not_taken_over),
 		IN_DIRECTORY(segments_and_control_objects_are_not_confused),
-		IN_DIRECTORY(what_is_asked_for_reaches_the_process),
-		IN_DIRECTORY(it_is_found_by_the_process_of_a_segment),
-		IN_DIRECTORY(what_is_none_is_refused),
-		IN_DIRECTORY(anothers_is_denied_whatever_its_mode),
-		IN_DIRECTORY(no_damage_harms_who_opens_it),
-		IN_DIRECTORY(one_that_is_cut_short_harms_nobody),
-		IN_DIRECTORY(those_of_the_dead_are_removed_and_others_kept),
-		IN_DIRECTORY(only_old_ones_of_the_dead_are_reaped),
+		IN_DIRECTORY(request_reaches_the_process),
+		IN_DIRECTORY(object_is_found_by_the_process_of_a_segment),
+		IN_DIRECTORY(invalid_object_is_refused),
+		IN_DIRECTORY(
+			object_of_another_user_is_denied_whatever_its_mode),
+		IN_DIRECTORY(opening_survives_random_damage),
+		IN_DIRECTORY(truncated_object_does_no_harm_with_the_guard),
+		IN_DIRECTORY(
+			objects_of_dead_processes_are_removed_and_others_kept),
+		IN_DIRECTORY(only_old_objects_of_dead_processes_are_reaped),
 	};
 
 	return cmocka_run_group_tests_name("remote", tests, NULL, NULL);

@@ -86,7 +86,7 @@ static void assert_refused(struct segment_fixture *fixture, int wanted)
 
 /* --- Creating ---------------------------------------------------------- */
 
-static void the_header_says_who_made_it(void **state)
+static void header_identifies_its_process(void **state)
 {
 	struct segment_fixture *fixture = *state;
 	struct ncs_header *header;
@@ -115,7 +115,7 @@ static void the_header_says_who_made_it(void **state)
 	munmap(header, writer.mapped_bytes);
 }
 
-static void the_version_is_stored_last(void **state)
+static void version_is_stored_last(void **state)
 {
 	struct segment_fixture *fixture = *state;
 	struct ncs_writer writer;
@@ -134,7 +134,7 @@ static void the_version_is_stored_last(void **state)
 	munmap(writer.header, writer.mapped_bytes);
 }
 
-static void only_the_owner_may_read_it(void **state)
+static void only_the_owner_may_read_the_file(void **state)
 {
 	struct segment_fixture *fixture = *state;
 	mode_t mask = umask(0);
@@ -148,7 +148,7 @@ static void only_the_owner_may_read_it(void **state)
 	munmap(writer.header, writer.mapped_bytes);
 }
 
-static void all_of_it_is_reserved(void **state)
+static void all_bytes_are_reserved(void **state)
 {
 	struct segment_fixture *fixture = *state;
 	struct ncs_writer writer;
@@ -161,7 +161,7 @@ static void all_of_it_is_reserved(void **state)
 	munmap(writer.header, writer.mapped_bytes);
 }
 
-static void a_segment_may_take_anothers_place_in_memory(void **state)
+static void segment_may_replace_another_mapping(void **state)
 {
 	struct segment_fixture *fixture = *state;
 	struct ncs_writer first, second;
@@ -199,7 +199,7 @@ static void unlinking_removes_the_name_and_keeps_the_memory(void **state)
 
 /* --- Refusing ---------------------------------------------------------- */
 
-static void what_has_the_name_already_is_left_alone(void **state)
+static void existing_file_of_that_name_is_left_alone(void **state)
 {
 	struct segment_fixture *fixture = *state;
 	struct ncs_writer writer, again;
@@ -216,7 +216,7 @@ static void what_has_the_name_already_is_left_alone(void **state)
 	munmap(writer.header, writer.mapped_bytes);
 }
 
-static void a_link_in_its_place_is_not_followed(void **state)
+static void symbolic_link_is_not_followed(void **state)
 {
 	struct segment_fixture *fixture = *state;
 	struct ncs_writer writer;
@@ -233,7 +233,7 @@ static void a_link_in_its_place_is_not_followed(void **state)
 			 -1);
 }
 
-static void a_directory_that_is_none_is_refused(void **state)
+static void path_that_is_no_directory_is_refused(void **state)
 {
 	struct segment_fixture *fixture = *state;
 	struct ncs_writer writer;
@@ -261,7 +261,7 @@ static void a_directory_that_is_none_is_refused(void **state)
 	assert_int_equal(files_in(fixture->directory), 1);
 }
 
-static void anothers_directory_is_refused_unless_sticky(void **state)
+static void directory_of_another_user_is_refused_unless_sticky(void **state)
 {
 	struct segment_fixture *fixture = *state;
 	struct ncs_writer writer;
@@ -285,7 +285,7 @@ static int create_as_somebody_else(struct segment_fixture *fixture)
 	return create(fixture, &writer) != 0;
 }
 
-static void ones_own_directory_need_not_be_sticky(void **state)
+static void own_directory_need_not_be_sticky(void **state)
 {
 	struct segment_fixture *fixture = *state;
 	int status;
@@ -298,14 +298,14 @@ static void ones_own_directory_need_not_be_sticky(void **state)
 	assert_int_equal(WEXITSTATUS(status), 0);
 }
 
-static void a_full_file_system_leaves_nothing_behind(void **state)
+static void full_file_system_leaves_no_segment(void **state)
 {
 	file_system = IS_FULL;
 	assert_refused(*state, -ENOSPC);
 	file_system = RESERVES;
 }
 
-static void nor_does_it_for_a_control_object(void **state)
+static void full_file_system_leaves_no_control_object(void **state)
 {
 	struct segment_fixture *fixture = *state;
 	unsigned before = files_in(fixture->directory);
@@ -340,7 +340,7 @@ static int fill_a_small_file_system(struct segment_fixture *fixture)
 		 files_in(fixture->directory) == before);
 }
 
-static void a_full_tmpfs_leaves_nothing_behind(void **state)
+static void full_tmpfs_leaves_nothing_behind(void **state)
 {
 	int status = segment_fixture_in_child(fill_a_small_file_system, *state);
 
@@ -361,7 +361,7 @@ static int create_over_the_limit(struct segment_fixture *fixture)
 	       files_in(fixture->directory) != 0;
 }
 
-static void a_limit_on_file_sizes_does_not_kill_the_process(void **state)
+static void file_size_limit_does_not_kill_the_process(void **state)
 {
 	int status = segment_fixture_in_child(create_over_the_limit, *state);
 
@@ -392,7 +392,7 @@ static void signals_do_not_interrupt_the_reservation(void **state)
 
 /* --- Processes --------------------------------------------------------- */
 
-static void a_process_describes_itself(void **state)
+static void process_describes_itself(void **state)
 {
 	struct ncs_process process;
 
@@ -408,7 +408,7 @@ static void a_process_describes_itself(void **state)
 	assert_true(process.host[0] != '\0');
 }
 
-static void a_process_may_have_any_name(void **state)
+static void process_may_have_any_command_name(void **state)
 {
 	static const char *const names[] = {
 		") (", "a) R 1 (b", ")))", "1 2 3 4 5 6 7", "\n) S 1", " ",
@@ -425,7 +425,7 @@ static void a_process_may_have_any_name(void **state)
 	prctl(PR_SET_NAME, before);
 }
 
-static void no_process_has_no_start(void **state)
+static void missing_process_has_no_start_time(void **state)
 {
 	struct ncs_process dead;
 
@@ -437,7 +437,7 @@ static void no_process_has_no_start(void **state)
 	assert_int_equal(ncs_process_start(0), 0);
 }
 
-static void one_that_waits_to_be_reaped_has_no_start(void **state)
+static void zombie_has_no_start_time(void **state)
 {
 	siginfo_t info;
 	pid_t pid = fork();
@@ -461,7 +461,7 @@ static void *wait_for_ever(void *gate)
 	_exit(0);
 }
 
-static void one_whose_first_thread_ended_still_lives(void **state)
+static void process_without_its_main_thread_is_alive(void **state)
 {
 	int gate[2];
 	pid_t pid;
@@ -517,7 +517,7 @@ static void make(struct segment_fixture *fixture,
 		age(writer.path);
 }
 
-static void only_old_segments_of_the_dead_are_reaped(void **state)
+static void only_old_segments_of_dead_processes_are_reaped(void **state)
 {
 	struct segment_fixture *fixture = *state;
 	struct ncs_process dead, elsewhere, blind = fixture->process;
@@ -560,28 +560,29 @@ static void only_old_segments_of_the_dead_are_reaped(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		IN_DIRECTORY(the_header_says_who_made_it),
-		IN_DIRECTORY(the_version_is_stored_last),
-		IN_DIRECTORY(only_the_owner_may_read_it),
-		IN_DIRECTORY(all_of_it_is_reserved),
-		IN_DIRECTORY(a_segment_may_take_anothers_place_in_memory),
+		IN_DIRECTORY(header_identifies_its_process),
+		IN_DIRECTORY(version_is_stored_last),
+		IN_DIRECTORY(only_the_owner_may_read_the_file),
+		IN_DIRECTORY(all_bytes_are_reserved),
+		IN_DIRECTORY(segment_may_replace_another_mapping),
 		IN_DIRECTORY(unlinking_removes_the_name_and_keeps_the_memory),
-		IN_DIRECTORY(what_has_the_name_already_is_left_alone),
-		IN_DIRECTORY(a_link_in_its_place_is_not_followed),
-		IN_DIRECTORY(a_directory_that_is_none_is_refused),
-		IN_DIRECTORY(anothers_directory_is_refused_unless_sticky),
-		IN_DIRECTORY(ones_own_directory_need_not_be_sticky),
-		IN_DIRECTORY(a_full_file_system_leaves_nothing_behind),
-		IN_DIRECTORY(nor_does_it_for_a_control_object),
-		IN_DIRECTORY(a_full_tmpfs_leaves_nothing_behind),
-		IN_DIRECTORY(a_limit_on_file_sizes_does_not_kill_the_process),
+		IN_DIRECTORY(existing_file_of_that_name_is_left_alone),
+		IN_DIRECTORY(symbolic_link_is_not_followed),
+		IN_DIRECTORY(path_that_is_no_directory_is_refused),
+		IN_DIRECTORY(
+			directory_of_another_user_is_refused_unless_sticky),
+		IN_DIRECTORY(own_directory_need_not_be_sticky),
+		IN_DIRECTORY(full_file_system_leaves_no_segment),
+		IN_DIRECTORY(full_file_system_leaves_no_control_object),
+		IN_DIRECTORY(full_tmpfs_leaves_nothing_behind),
+		IN_DIRECTORY(file_size_limit_does_not_kill_the_process),
 		IN_DIRECTORY(signals_do_not_interrupt_the_reservation),
-		cmocka_unit_test(a_process_describes_itself),
-		cmocka_unit_test(a_process_may_have_any_name),
-		cmocka_unit_test(no_process_has_no_start),
-		cmocka_unit_test(one_that_waits_to_be_reaped_has_no_start),
-		cmocka_unit_test(one_whose_first_thread_ended_still_lives),
-		IN_DIRECTORY(only_old_segments_of_the_dead_are_reaped),
+		cmocka_unit_test(process_describes_itself),
+		cmocka_unit_test(process_may_have_any_command_name),
+		cmocka_unit_test(missing_process_has_no_start_time),
+		cmocka_unit_test(zombie_has_no_start_time),
+		cmocka_unit_test(process_without_its_main_thread_is_alive),
+		IN_DIRECTORY(only_old_segments_of_dead_processes_are_reaped),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
