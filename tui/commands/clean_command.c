@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* --clean: removes what dead processes left behind, and says so. Whether a
- * process is dead, shm/read/clean.h knows. */
+/* --clean; see clean_command.h. shm/read/clean.h decides whether a process is
+ * dead; this file only prints. */
 #include "tui/commands/clean_command.h"
 
 #include <string.h>

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* --clean: removes what dead processes left behind. */
+/* --clean: removes the shared memory that dead processes left behind. */
 #ifndef NCS_TUI_COMMANDS_CLEAN_COMMAND_H
 #define NCS_TUI_COMMANDS_CLEAN_COMMAND_H
 

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /* The configuration file; see config_file.h.
  *
- * What it says decides what a program does that root may run, too: it counts
- * only where nobody but the user can have written it.
+ * The file decides what the program does, and root may run the program, too: so
+ * a file is read only if nobody but the user can have written it.
  */
 #include "tui/commands/config_file.h"
 
@@ -17,7 +17,7 @@
 #include "tui/text/format.h"
 
 #define FILE_NAME "ncclstat/ncclstatrc"
-/* More is no configuration. */
+/* A longer file is no configuration. */
 #define FILE_BYTES_MAX 65536
 #define COMPLAINT_MAX 512
 
@@ -45,7 +45,7 @@ void ncs_config_file_find(struct ncs_config_file *config, const char *asked)
 		asked = strcmp(variable, "none") == 0 ? "" : variable;
 	if (asked)
 		config->asked = set_path(config, asked, "");
-	else if (folder && folder[0] == '/') /* else to be ignored, says XDG */
+	else if (folder && folder[0] == '/') /* else XDG says to ignore it */
 		set_path(config, folder, "/" FILE_NAME);
 	else if (home && home[0])
 		set_path(config, home, "/.config/" FILE_NAME);
@@ -56,7 +56,7 @@ void ncs_config_file_find(struct ncs_config_file *config, const char *asked)
 enum line_kind { LINE_BLANK, LINE_WRONG, LINE_SETTING };
 
 struct config_line {
-	const char *text; /* not terminated, without its end */
+	const char *text; /* not terminated; without the newline */
 	size_t length;
 	char name[32];
 	char value[NCS_OPTION_VALUE_MAX];
@@ -72,8 +72,8 @@ static void trim(const char **text, size_t *length)
 		(*length)--;
 }
 
-/* A part without blanks around it. False: it is none, or has what no value
- * has. */
+/* Copies a part of a line without the blanks around it. False if it is empty, too
+ * long, or has control characters. */
 static bool copy_part(char *part, size_t size, const char *text, size_t length)
 {
 	trim(&text, &length);
@@ -105,7 +105,7 @@ static enum line_kind read_line(struct config_line *line)
 	return LINE_SETTING;
 }
 
-/* Takes the next line off the text; false at its end. */
+/* Takes the next line from the text; false at its end. */
 static bool next_line(const char **text, size_t *length,
 		      struct config_line *line)
 {
@@ -123,7 +123,7 @@ static bool next_line(const char **text, size_t *length,
 
 /* --- Reading ------------------------------------------------------------- */
 
-/* Sets what a line says; false: `error` says why not. */
+/* Sets the option of a line. False: `error` says what is wrong. */
 static bool take_line(struct config_line *line, struct ncs_options *options,
 		      char *error, size_t size)
 {
@@ -176,7 +176,7 @@ void ncs_config_file_parse(const char *path, const char *text, size_t length,
 	}
 }
 
-/* What is wrong with the file; NULL: it can be trusted. */
+/* Returns what is wrong with the file; NULL if it can be trusted. */
 static const char *distrust(int file, struct stat *status)
 {
 	if (fstat(file, status) != 0)
@@ -192,12 +192,12 @@ static const char *distrust(int file, struct stat *status)
 	return NULL;
 }
 
-/* Reads the whole file into memory that the caller frees: 0, -ENOENT where
- * there is none, else -EPERM, and why. */
+/* Reads the whole file into memory that the caller frees. Returns 0, -ENOENT if
+ * there is no file, or -EPERM with the reason in *why. */
 static int read_trusted(const char *path, char **text, size_t *length,
 			mode_t *mode, const char **why)
 {
-	/* Without waiting: it may be a pipe that nobody writes to. */
+	/* O_NONBLOCK: it may be a pipe that nobody writes to. */
 	int file = open(path, O_RDONLY | O_NOFOLLOW | O_CLOEXEC | O_NONBLOCK |
 				      O_NOCTTY);
 	struct stat status;
@@ -301,8 +301,8 @@ void ncs_config_file_merge(FILE *file, const char *text, size_t length,
 			write_setting(file, options, (enum ncs_option)i);
 }
 
-/* Makes the folders above a file, for the user only. What cannot be made is
- * noticed when the file is. */
+/* Makes the folders above a file, for the user only. Errors show when the file is
+ * created. */
 static void make_folders(const char *path)
 {
 	char folder[NCS_CONFIG_FILE_PATH_MAX];
@@ -315,7 +315,7 @@ static void make_folders(const char *path)
 	}
 }
 
-/* 0 or -errno. */
+/* Writes the merged text and closes the descriptor. Returns 0 or -errno. */
 static int write_file(int descriptor, mode_t mode, const char *text,
 		      size_t length, const struct ncs_options *options)
 {

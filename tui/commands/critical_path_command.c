@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* Has the passes made and what comes of them printed; see critical_path_command.h. */
+/* Makes the passes over a recording and prints or draws the result; see
+ * critical_path_command.h. The path itself is analysis/path's. */
 #include "tui/commands/critical_path_command.h"
 
 #include <errno.h>
@@ -13,15 +14,15 @@
 #include "tui/text/format.h"
 #include "tui/text/output.h"
 
-/* Where a path is drawn. */
+/* The tracks and words of a trace into which a path is drawn. */
 struct path_drawing {
 	struct ncs_trace_writer *writer;
 	uint32_t path_track;
 	uint32_t category;
 	uint32_t words[NCS_PATH_CAUSE_COUNT];
 	uint32_t rank_word, peer_word, number_word, bytes_word;
-	struct ncs_slice_tracks *lanes; /* by scenario and rank of the job */
-	char (*names)[24];              /* by rank of the job */
+	struct ncs_slice_tracks *tracks; /* by scenario and rank of the job */
+	char (*names)[24];               /* by rank of the job */
 };
 
 struct path_run {
@@ -31,13 +32,13 @@ struct path_run {
 	struct ncs_fits fits;
 	struct ncs_path_owner *owners;
 	uint32_t rank_count;
-	struct path_drawing *drawing; /* NULL: none */
+	struct path_drawing *drawing; /* NULL if the path is printed */
 };
 
-static bool is_in_range(const void *who, const struct ncs_part *part,
+static bool is_in_range(const void *context, const struct ncs_part *part,
 			const char *path)
 {
-	const struct path_run *run = who;
+	const struct path_run *run = context;
 
 	return ncs_recorded_operations_is_in_range(run->collectives, part,
 						   path);
@@ -50,7 +51,8 @@ static bool is_counted(const struct path_run *run,
 	       is_in_range(run, &joined->parts[0], run->options->range);
 }
 
-/* The first look: what transfers take, and where steps begin. */
+/* Makes the first pass, which finds the times of transfers and where the job's
+ * steps begin. */
 static int learn(struct path_run *run)
 {
 	const struct ncs_joined *joined;
@@ -71,6 +73,7 @@ static int learn(struct path_run *run)
 			ncs_recorded_operations_rewind(run->collectives);
 }
 
+/* Makes the second pass, which follows the path. */
 static int walk(struct path_run *run, struct ncs_path *path)
 {
 	const struct ncs_joined *joined;
@@ -91,9 +94,9 @@ static int walk(struct path_run *run, struct ncs_path *path)
 
 /* --- Into a trace -------------------------------------------------------- */
 
-static void draw_segment(void *who, const struct ncs_path_segment *segment)
+static void draw_segment(void *context, const struct ncs_path_segment *segment)
 {
-	const struct path_run *run = who;
+	const struct path_run *run = context;
 	const struct path_drawing *drawing = run->drawing;
 	const struct ncs_trace_argument arguments[] = {
 		{ drawing->rank_word, NCS_TRACE_NUMBER,
@@ -114,11 +117,13 @@ static void draw_segment(void *who, const struct ncs_path_segment *segment)
 			segment->until_ns, &event);
 }
 
-/* Operations as a scenario has them; those that were are in the trace. */
-static void draw_timed(void *who, size_t scenario, const struct ncs_part *part,
-		       uint64_t arrival_ns, uint64_t end_ns)
+/* Draws an operation with the times that it has in a scenario. Scenario 0 is what
+ * happened, which the trace has anyway. */
+static void draw_timed(void *context, size_t scenario,
+		       const struct ncs_part *part, uint64_t arrival_ns,
+		       uint64_t end_ns)
 {
-	const struct path_run *run = who;
+	const struct path_run *run = context;
 	const struct path_drawing *drawing = run->drawing;
 	uint32_t rank = run->owners[part->owner].rank;
 	struct ncs_trace_argument arguments[] = {
@@ -132,13 +137,13 @@ static void draw_timed(void *who, size_t scenario, const struct ncs_part *part,
 		.arguments = arguments,
 		.argument_count = 2,
 	};
-	struct ncs_slice_tracks *lanes;
+	struct ncs_slice_tracks *tracks;
 
 	if (scenario == 0)
 		return;
-	lanes = &drawing->lanes[(scenario - 1) * run->rank_count + rank];
+	tracks = &drawing->tracks[(scenario - 1) * run->rank_count + rank];
 	ncs_trace_slice(drawing->writer,
-			ncs_slice_tracks_take(lanes, drawing->writer,
+			ncs_slice_tracks_take(tracks, drawing->writer,
 					      arrival_ns, end_ns),
 			arrival_ns, end_ns, &event);
 }
@@ -173,7 +178,7 @@ static int print(struct path_run *run, struct ncs_replay *replay,
 	return status;
 }
 
-/* The path is drawn, or printed. */
+/* Makes both passes; the path is drawn if there is a drawing, else printed. */
 static int analyse(struct path_run *run, struct ncs_replay *replay)
 {
 	struct ncs_scenario scenarios[NCS_SCENARIOS_MAX];
@@ -195,7 +200,7 @@ static int analyse(struct path_run *run, struct ncs_replay *replay)
 	char error[256];
 	int result, status;
 
-	/* They have been found to be right before. */
+	/* Parsing the options has found no error in them. */
 	for (size_t i = 0; i < options.scenario_count; i++)
 		if (!ncs_scenario_parse(&scenarios[i], run->options->what_if[i],
 					error, sizeof(error)))
@@ -240,16 +245,16 @@ static void close_run(struct path_run *run)
 	free(run->owners);
 }
 
-/* A root for each scenario, with a track for each rank. */
+/* Makes a root track for each scenario, and below it a track for each rank. */
 static bool prepare_scenarios(const struct path_run *run,
 			      struct path_drawing *drawing)
 {
 	size_t count = run->options->what_if_count;
 
-	drawing->lanes =
-		calloc(count * run->rank_count + 1, sizeof(*drawing->lanes));
+	drawing->tracks =
+		calloc(count * run->rank_count + 1, sizeof(*drawing->tracks));
 	drawing->names = calloc(run->rank_count + 1, sizeof(*drawing->names));
-	if (!drawing->lanes || !drawing->names)
+	if (!drawing->tracks || !drawing->names)
 		return false;
 	for (uint32_t i = 0; i < run->rank_count; i++)
 		snprintf(drawing->names[i], sizeof(drawing->names[i]),
@@ -262,7 +267,7 @@ static bool prepare_scenarios(const struct path_run *run,
 			 run->options->what_if[k]);
 		root = ncs_trace_track(drawing->writer, 0, name, 0);
 		for (uint32_t i = 0; i < run->rank_count; i++)
-			drawing->lanes[k * run->rank_count + i] =
+			drawing->tracks[k * run->rank_count + i] =
 				(struct ncs_slice_tracks){
 					.parent = root,
 					.place = i,
@@ -299,9 +304,9 @@ int ncs_critical_path_trace(const struct ncs_options *options,
 	if (open_run(&run, replay) && prepare(&run, &drawing))
 		result = analyse(&run, replay);
 	for (size_t i = 0;
-	     drawing.lanes && i < options->what_if_count * run.rank_count; i++)
-		ncs_slice_tracks_release(&drawing.lanes[i]);
-	free(drawing.lanes);
+	     drawing.tracks && i < options->what_if_count * run.rank_count; i++)
+		ncs_slice_tracks_release(&drawing.tracks[i]);
+	free(drawing.tracks);
 	free(drawing.names);
 	close_run(&run);
 	return result;

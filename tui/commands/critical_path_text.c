@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* The critical path for people: where the time went, by cause, rank, channel and
- * step, and what changes would do to it. */
+/* The critical path for users: where the time went, by cause, rank, channel and
+ * step, and what changes would do to it. Must not compute anything of the path. */
 #include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
@@ -9,7 +9,7 @@
 #include "tui/commands/critical_path_command.h"
 #include "tui/text/format.h"
 
-/* Rows of tables that would have no end. */
+/* The most rows of tables that could be very long. */
 #define RANKS_MOST 16u
 #define CHANNELS_MOST 10u
 #define STEPS_MOST 16u
@@ -84,7 +84,7 @@ static void print_head(FILE *file, const struct ncs_path_view *view)
 			report->forgotten, report->breaks);
 }
 
-/* The rank that most of a cause's time went through. */
+/* Returns the rank with the largest share of a cause's time. */
 static uint32_t most_of(const struct ncs_path_view *view, unsigned cause)
 {
 	const struct ncs_path_sum *sum = &view->report->sums[0];
@@ -124,14 +124,14 @@ static void print_causes(FILE *file, const struct ncs_path_view *view)
 	}
 }
 
-struct rank_time {
+struct path_rank_time {
 	uint32_t rank;
 	double ns;
 };
 
 static int compare_times(const void *a, const void *b)
 {
-	const struct rank_time *first = a, *second = b;
+	const struct path_rank_time *first = a, *second = b;
 
 	return (first->ns < second->ns) - (first->ns > second->ns);
 }
@@ -139,7 +139,8 @@ static int compare_times(const void *a, const void *b)
 static void print_ranks(FILE *file, const struct ncs_path_view *view)
 {
 	const struct ncs_path_sum *sum = &view->report->sums[0];
-	struct rank_time *times = calloc(view->rank_count + 1, sizeof(*times));
+	struct path_rank_time *times =
+		calloc(view->rank_count + 1, sizeof(*times));
 	size_t count = 0;
 
 	if (!times)
@@ -150,7 +151,7 @@ static void print_ranks(FILE *file, const struct ncs_path_view *view)
 		for (unsigned k = 0; k < NCS_PATH_CAUSE_COUNT; k++)
 			ns += sum->rank_ns[i][k];
 		if (ns > 0)
-			times[count++] = (struct rank_time){ i, ns };
+			times[count++] = (struct path_rank_time){ i, ns };
 	}
 	qsort(times, count, sizeof(*times), compare_times);
 	fputs("\n RANK     TIME      %", file);
@@ -227,7 +228,7 @@ static void print_steps(FILE *file, const struct ncs_path_view *view)
 		double ns = step->end_ns[0] - report->steps[i - 1].end_ns[0];
 		double path_ns = 0;
 
-		/* Its operations overlap with those of the steps beside it. */
+		/* Not `ns`: operations of neighbouring steps overlap. */
 		for (unsigned k = 0; k < NCS_PATH_CAUSE_COUNT; k++)
 			path_ns += step->cause_ns[k];
 		fprintf(file, "%5zu", i);

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* Looks, waits for trouble if asked to, and says what there is. */
+/* --diagnose; see diagnose_command.h. Takes samples, waits for a problem if asked
+ * to, and prints the findings. analysis/diagnosis judges. */
 #include "tui/commands/diagnose_command.h"
 
 #include <errno.h>
@@ -9,8 +10,8 @@
 #include "tui/text/finding_text.h"
 #include "tui/text/output.h"
 
-/* One look says what is, the second what moves. */
-#define LOOKS_LEAST 2u
+/* The first sample shows the state, the second one what moves. */
+#define SAMPLES_LEAST 2u
 
 /* --- Text ---------------------------------------------------------------- */
 
@@ -62,15 +63,15 @@ void ncs_diagnose_text(FILE *file, const struct ncs_diagnosis *diagnosis,
 struct diagnose_watch {
 	const struct ncs_options *options;
 	struct ncs_source *source;
-	struct ncs_replay *replay; /* NULL: it is now */
+	struct ncs_replay *replay; /* NULL if jobs run now */
 	struct ncs_model model;
 	struct ncs_diagnosis diagnosis;
 	struct ncs_stamp stamp;
 	uint64_t began_ns;
-	uint64_t slow_since_ns; /* 0: it is not */
+	uint64_t slow_since_ns; /* 0 if the job is not slow */
 };
 
-static bool look(struct diagnose_watch *watch)
+static bool take_sample(struct diagnose_watch *watch)
 {
 	watch->stamp = ncs_dump_stamp(watch->replay);
 	if (watch->began_ns == 0)
@@ -85,9 +86,9 @@ static bool look(struct diagnose_watch *watch)
 	return false;
 }
 
-/* What is slow, and stays so for as long as what is stuck takes to be called
- * that, is what was waited for, too. */
-static bool has_trouble(struct diagnose_watch *watch)
+/* Returns whether --wait has what it waited for: a stuck job, or one that is slow
+ * for as long as it takes to call a job stuck. */
+static bool has_problem(struct diagnose_watch *watch)
 {
 	enum ncs_verdict_severity severity =
 		ncs_diagnosis_severity(&watch->diagnosis);
@@ -105,13 +106,13 @@ static bool has_trouble(struct diagnose_watch *watch)
 static bool is_done(struct diagnose_watch *watch)
 {
 	const struct ncs_options *options = watch->options;
-	size_t least = options->count > LOOKS_LEAST ? options->count :
-						      LOOKS_LEAST;
-	bool trouble = has_trouble(watch);
+	size_t least = options->count > SAMPLES_LEAST ? options->count :
+							SAMPLES_LEAST;
+	bool problem = has_problem(watch);
 
 	if (watch->diagnosis.passes < least)
 		return false;
-	return trouble ||
+	return problem ||
 	       watch->stamp.monotonic_ns - watch->began_ns >= options->wait_ns;
 }
 
@@ -150,8 +151,8 @@ static int print(const struct diagnose_watch *watch)
 	return written == NCS_EXIT_OK ? status : NCS_EXIT_NO_VERDICT;
 }
 
-/* A recording's past has been there to be looked at. */
-static void fill(struct diagnose_watch *watch)
+/* Gives the model the time of the recording that lies before the sample. */
+static void replay_past(struct diagnose_watch *watch)
 {
 	ncs_replay_fill(watch->source, &watch->model, &watch->diagnosis,
 			watch->replay->from_ns, watch->replay->at_ns,
@@ -166,21 +167,21 @@ int ncs_diagnose_run(const struct ncs_command_input *input)
 		.replay = input->replay,
 	};
 	int status = NCS_EXIT_NO_VERDICT;
-	bool looked;
+	bool sampled;
 
 	ncs_model_init(&watch.model);
 	ncs_diagnosis_init(&watch.diagnosis);
-	/* They tell of calls that some ranks are through with. */
+	/* Latest calls show what some ranks have finished and others not. */
 	watch.model.keeps_latest = true;
 	if (watch.replay)
-		fill(&watch);
-	looked = look(&watch);
-	while (!watch.replay && looked && !is_done(&watch)) {
+		replay_past(&watch);
+	sampled = take_sample(&watch);
+	while (!watch.replay && sampled && !is_done(&watch)) {
 		ncs_dump_sleep_until(watch.stamp.monotonic_ns +
 				     watch.options->interval_ns);
-		looked = look(&watch);
+		sampled = take_sample(&watch);
 	}
-	if (looked)
+	if (sampled)
 		status = print(&watch);
 	ncs_diagnosis_release(&watch.diagnosis);
 	ncs_model_release(&watch.model);

@@ -12,15 +12,17 @@
 #include "tui/commands/dump_command.h"
 #include "tui/commands/options.h"
 
-/* Looks at least twice, an interval apart; with --wait until something is stuck
- * or slow. Of a recording, which may be NULL, it looks at the past of where that
- * is, too. Returns the program's exit status. */
+/* Takes at least two samples, an interval apart, and prints the findings. With
+ * --wait, goes on until something is stuck or slow. Of a recording, takes one
+ * sample and the time before it. Returns the program's exit status. */
 int ncs_diagnose_run(const struct ncs_command_input *input);
 
+/* Prints the findings for users. */
 void ncs_diagnose_text(FILE *file, const struct ncs_diagnosis *diagnosis,
 		       const struct ncs_model *model,
 		       const struct ncs_stamp *stamp, bool ascii);
-/* One object on one line; leaves the program for want of memory. */
+/* Prints the findings as one object on one line. Lack of memory ends the
+ * program. */
 void ncs_diagnose_json(FILE *file, const struct ncs_diagnosis *diagnosis,
 		       const struct ncs_model *model,
 		       const struct ncs_stamp *stamp);

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* Samples at intervals, printed one after the other, and what to say when
- * there is nothing to print. The formats are in dump_text.c and
- * dump_json.c. */
+/* --dump; see dump_command.h. Takes samples at intervals and prints each; the
+ * formats are in dump_text.c and dump_json.c. */
 #include "analysis/diagnosis/diagnosis.h"
 #include "tui/commands/dump_command.h"
 
@@ -38,14 +37,14 @@ struct ncs_stamp ncs_dump_stamp(const struct ncs_replay *replay)
 	};
 }
 
-void ncs_dump_sleep_until(uint64_t moment_ns)
+void ncs_dump_sleep_until(uint64_t time_ns)
 {
-	struct timespec moment = {
-		.tv_sec = (time_t)(moment_ns / UINT64_C(1000000000)),
-		.tv_nsec = (long)(moment_ns % UINT64_C(1000000000)),
+	struct timespec time = {
+		.tv_sec = (time_t)(time_ns / UINT64_C(1000000000)),
+		.tv_nsec = (long)(time_ns % UINT64_C(1000000000)),
 	};
 
-	while (clock_nanosleep(CLOCK_MONOTONIC, TIMER_ABSTIME, &moment, NULL) ==
+	while (clock_nanosleep(CLOCK_MONOTONIC, TIMER_ABSTIME, &time, NULL) ==
 	       EINTR)
 		;
 }
@@ -72,10 +71,10 @@ void ncs_dump_say_nothing(const struct ncs_options *options)
 			directory);
 }
 
-/* What was printed so far. */
+/* What has been printed so far. */
 struct dump_progress {
-	bool printed; /* a table */
-	bool said;    /* last, that there is nothing */
+	bool printed; /* at least one table */
+	bool said;    /* the last output was that there is nothing */
 };
 
 static bool print_sample(FILE *file, const struct ncs_options *options,
@@ -102,7 +101,7 @@ static bool print_sample(FILE *file, const struct ncs_options *options,
 	return true;
 }
 
-/* Takes and prints one sample. False if that was the last one. */
+/* Takes and prints one sample. False if no other may follow. */
 static bool dump_sample(const struct ncs_options *options,
 			struct ncs_source *source,
 			const struct ncs_replay *replay,
@@ -143,7 +142,8 @@ static uint64_t samples_wanted(const struct ncs_options *options)
 								    1;
 }
 
-/* Waits for the time of the next sample. False: there is none. */
+/* Waits for the next sample, or moves the recording to it. False if there is
+ * none. */
 static bool wait_for_next(const struct ncs_options *options,
 			  struct ncs_replay *replay, uint64_t *next_ns)
 {
@@ -154,16 +154,17 @@ static bool wait_for_next(const struct ncs_options *options,
 		return true;
 	}
 	*next_ns += options->interval_ns;
-	/* Who comes late does not hurry after it. */
+	/* A late sample is not followed by a burst to catch up. */
 	if (*next_ns < ncs_clock_monotonic_ns())
 		*next_ns = ncs_clock_monotonic_ns();
 	ncs_dump_sleep_until(*next_ns);
 	return true;
 }
 
-/* One look at a recording has a past. */
-static void fill(const struct ncs_options *options, struct ncs_replay *replay,
-		 struct ncs_model *model, struct ncs_diagnosis *diagnosis)
+/* Gives the model the time of the recording that lies before a single sample. */
+static void replay_past(const struct ncs_options *options,
+			struct ncs_replay *replay, struct ncs_model *model,
+			struct ncs_diagnosis *diagnosis)
 {
 	ncs_replay_fill(replay->source, model, diagnosis, replay->from_ns,
 			replay->at_ns, options->interval_ns);
@@ -186,7 +187,8 @@ int ncs_dump_run(const struct ncs_command_input *input)
 	ncs_diagnosis_init(&diagnosis);
 	model.diagnosis = &diagnosis;
 	if (replay && !ncs_options_is_given(options, NCS_OPTION_INTERVAL))
-		fill(options, replay, &model, diagnoses ? &diagnosis : NULL);
+		replay_past(options, replay, &model,
+			    diagnoses ? &diagnosis : NULL);
 	for (uint64_t i = 0; i < wanted; i++) {
 		if (i > 0 && !wait_for_next(options, replay, &next_ns))
 			break;

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* The text dump: one plain table for each view, from the table of columns.
- * Linear and in a stable order; no boxes, no colours, no clipping. */
+/* The text dump: one plain table for each view, from the table of columns. The
+ * order is stable; there must be no boxes, no colours and no clipping. */
 #include <stdlib.h>
 #include <time.h>
 
@@ -12,7 +12,7 @@
 
 #define GAP "  "
 
-struct table {
+struct dump_table {
 	const struct ncs_row *rows;
 	size_t row_count;
 	bool ascii;
@@ -20,7 +20,7 @@ struct table {
 	size_t last; /* column of this view */
 };
 
-static void measure(struct table *table, enum ncs_view view)
+static void measure(struct dump_table *table, enum ncs_view view)
 {
 	char text[NCS_FORMAT_MAX];
 	struct ncs_value value;
@@ -45,8 +45,9 @@ static void measure(struct table *table, enum ncs_view view)
 	}
 }
 
-/* One line: the titles if `row` is NULL. Nothing is padded at its end. */
-static void print_line(FILE *file, const struct table *table,
+/* Prints a row, or the titles if `row` is NULL. Lines have no blanks at their
+ * end. */
+static void print_line(FILE *file, const struct dump_table *table,
 		       enum ncs_view view, const struct ncs_row *row)
 {
 	char text[NCS_FORMAT_MAX], padded[NCS_FORMAT_MAX];
@@ -80,7 +81,7 @@ static void print_line(FILE *file, const struct table *table,
 void ncs_dump_rows(FILE *file, enum ncs_view view, const struct ncs_row *rows,
 		   size_t row_count, bool ascii)
 {
-	struct table table = {
+	struct dump_table table = {
 		.rows = rows,
 		.row_count = row_count,
 		.ascii = ascii,
@@ -92,7 +93,7 @@ void ncs_dump_rows(FILE *file, enum ncs_view view, const struct ncs_row *rows,
 		print_line(file, &table, view, &rows[i]);
 }
 
-/* That it is a recording, and where in it this is. */
+/* Prints that it is a recording, and the position in it. */
 static void print_position(FILE *file, const struct ncs_replay *replay)
 {
 	char at[32], length[32], error[NCS_FORMAT_MAX];
@@ -125,7 +126,7 @@ void ncs_dump_head(FILE *file, const struct ncs_model *model,
 	fputc('\n', file);
 }
 
-/* What is estimated from the records of steps: a line for each rank and
+/* Prints what is estimated from the records of steps: a line for each rank and
  * direction. */
 static void print_steps(FILE *file, const struct ncs_model *model, bool ascii)
 {
@@ -149,7 +150,7 @@ static void print_steps(FILE *file, const struct ncs_model *model, bool ascii)
 	}
 }
 
-/* Of a communicator, who costs most first. */
+/* Orders ranks by communicator, then by the cost of their lateness. */
 static int compare_lateness(const void *left, const void *right)
 {
 	const struct ncs_rank *const *a = left, *const *b = right;
@@ -176,7 +177,8 @@ static void print_lateness_of(FILE *file, const struct ncs_rank *rank,
 	fprintf(file, "late: %s\n", text);
 }
 
-/* A line for each rank that was compared with others. False: no memory. */
+/* Prints a line for each rank that was compared with others. False for lack of
+ * memory. */
 static bool print_lateness(FILE *file, const struct ncs_model *model,
 			   bool ascii)
 {
@@ -214,8 +216,8 @@ void ncs_dump_unreadable(FILE *file, const struct ncs_model *model, bool ascii)
 	}
 }
 
-/* What lanes do now is in the other tables, too, and --diagnose says more than
- * its table. */
+/* Returns whether a view is printed. Unless it is asked for, the timeline is not:
+ * the other tables show the same; nor are findings: --diagnose says more. */
 static bool is_wanted(const struct ncs_options *options, enum ncs_view view)
 {
 	if (options->view == NCS_VIEW_COUNT)

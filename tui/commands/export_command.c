@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* Where an export goes, and how far it has come; see export_command.h. */
+/* --export; see export_command.h. Opens the output and shows progress; record/export
+ * writes. */
 #include "tui/commands/export_command.h"
 
 #include <errno.h>
@@ -58,7 +59,7 @@ static bool is_standard_output(const struct ncs_options *options)
 	return !options->output_path || strcmp(options->output_path, "-") == 0;
 }
 
-/* What would be written over one of the recordings that it is made of. */
+/* Returns whether the output is one of the recordings, which it would overwrite. */
 static bool is_recording(const struct ncs_options *options)
 {
 	struct stat output, input;
@@ -73,7 +74,7 @@ static bool is_recording(const struct ncs_options *options)
 	return false;
 }
 
-/* NULL: it has been said why, and *status is set. */
+/* Returns the output; NULL, with a message and *status set, if it is no good. */
 static FILE *open_output(const struct ncs_options *options, int *status)
 {
 	FILE *file;
@@ -106,7 +107,7 @@ static FILE *open_output(const struct ncs_options *options, int *status)
 	return NULL;
 }
 
-/* Who reads may have enough. */
+/* A closed pipe is no error: its reader may have enough. */
 static int say_error(const struct ncs_options *options, int error)
 {
 	if (error == -EPIPE && is_standard_output(options))

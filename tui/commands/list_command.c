@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* --list: one line for each segment, also for those that cannot be read. Asks
- * the source itself: the model leaves out what has ended. */
+/* --list; see list_command.h. Prints a line for each segment, also for those that
+ * cannot be read. Must not use a model: that leaves out ranks that have ended. */
 #include "tui/commands/list_command.h"
 
 #include <inttypes.h>

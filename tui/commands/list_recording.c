@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* --list of recordings; see list_recording.h. */
+/* --list of recordings; see list_recording.h. Reads the recordings only. */
 #include "tui/commands/list_recording.h"
 
 #include <inttypes.h>
@@ -27,10 +27,10 @@ static void print_clean(const struct recording_listing *listing,
 }
 
 static void print_wall(const struct recording_listing *listing,
-		       uint64_t moment_ns)
+		       uint64_t time_ns)
 {
 	time_t seconds =
-		(time_t)(ncs_replay_realtime_ns(listing->replay, moment_ns) /
+		(time_t)(ncs_replay_realtime_ns(listing->replay, time_ns) /
 			 UINT64_C(1000000000));
 	struct tm local;
 	char text[64];
@@ -63,7 +63,7 @@ static void print_file(const struct recording_listing *listing, size_t index)
 	      listing->file);
 }
 
-/* How a host's clock is known. */
+/* Prints what the alignment of a host's clock rests on. */
 static void print_knowledge(const struct recording_listing *listing,
 			    const struct ncs_aligned *aligned)
 {
@@ -106,7 +106,7 @@ static void print_host(const struct recording_listing *listing, size_t index)
 	fputc('\n', listing->file);
 }
 
-/* What the clocks were aligned by. */
+/* Prints what all clocks were aligned by. */
 static void print_alignment(const struct recording_listing *listing)
 {
 	const struct ncs_recording_alignment *alignment =
@@ -139,7 +139,8 @@ static void print_alignment(const struct recording_listing *listing)
 	fputc('\n', listing->file);
 }
 
-/* Who it is, as its last state has it. */
+/* Finds a rank's identity: from its last state, which knows most, else from its
+ * header. */
 static void identify(const struct recording_listing *listing, size_t index,
 		     struct ncs_identity *identity)
 {
@@ -161,17 +162,17 @@ static void identify(const struct recording_listing *listing, size_t index,
 }
 
 static void print_time(const struct recording_listing *listing,
-		       uint64_t moment_ns)
+		       uint64_t time_ns)
 {
 	uint64_t from_ns = listing->replay->all.from_ns;
 	char text[32];
 
-	/* What was in the rings when it was begun is older. */
-	ncs_instant_print(moment_ns > from_ns ? moment_ns - from_ns :
-						from_ns - moment_ns,
+	/* Records that were in the rings when recording began are older. */
+	ncs_instant_print(time_ns > from_ns ? time_ns - from_ns :
+					      from_ns - time_ns,
 			  text + 1, sizeof(text) - 1);
 	text[0] = '-';
-	fprintf(listing->file, "  %12s", moment_ns < from_ns ? text : text + 1);
+	fprintf(listing->file, "  %12s", time_ns < from_ns ? text : text + 1);
 }
 
 static void print_rank(const struct recording_listing *listing, size_t index)

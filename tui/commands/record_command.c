@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* --record; see record_command.h. Standard output may be the recording, so all that is
- * said goes to standard error. */
+/* --record; see record_command.h. Standard output may be the recording, so all
+ * messages must go to standard error. */
 #include "tui/commands/record_command.h"
 
 #include <inttypes.h>
@@ -20,7 +20,8 @@ static void on_signal(int number)
 	stop = 1;
 }
 
-/* What waits in the kernel is to come back, so no SA_RESTART. */
+/* Installs the handlers without SA_RESTART: a system call that waits must
+ * return. */
 static void heed_signals(void)
 {
 	static const int signals[] = { SIGINT, SIGTERM, SIGHUP };
@@ -32,22 +33,27 @@ static void heed_signals(void)
 	for (size_t i = 0; i < sizeof(signals) / sizeof(signals[0]); i++) {
 		struct sigaction before;
 
-		/* nohup's wish is to be heeded. */
+		/* A signal that is ignored stays so: nohup asks for that. */
 		if (sigaction(signals[i], NULL, &before) == 0 &&
 		    before.sa_handler != SIG_IGN)
 			sigaction(signals[i], &action, NULL);
 	}
-	/* A file that may not be longer is an error like another. */
+	/* Reaching the file size limit then is an error like any other. */
 	signal(SIGXFSZ, SIG_IGN);
 }
 
-static void tell(void *who, const char *text)
+static void say(const struct ncs_options *options, const char *text)
 {
-	const struct ncs_options *options = who;
 	char clean[4600];
 
 	ncs_format_clean(clean, sizeof(clean), text, options->ascii);
 	fprintf(stderr, "ncclstat: %s\n", clean);
+}
+
+/* Prints what the recorder reports. */
+static void report(void *context, const char *text)
+{
+	say(context, text);
 }
 
 static const char *ending(uint64_t count)
@@ -55,7 +61,7 @@ static const char *ending(uint64_t count)
 	return count == 1 ? "" : "s";
 }
 
-/* "recorded 12.3M in FILE and 2 more: …" */
+/* Says what was recorded and where it is. */
 static void say_totals(const struct ncs_options *options,
 		       const struct ncs_recorder_result *result)
 {
@@ -81,7 +87,7 @@ static void say_totals(const struct ncs_options *options,
 		ncs_append(text, sizeof(text), " and %" PRIu64 " more",
 			   totals->files - 1);
 	ncs_append(text, sizeof(text), " (%s)", result->method);
-	tell((void *)(uintptr_t)options, text);
+	say(options, text);
 }
 
 static int say_result(const struct ncs_options *options,
@@ -90,18 +96,18 @@ static int say_result(const struct ncs_options *options,
 	char text[64];
 
 	if (result->end == NCS_RECORDER_FAILED) {
-		tell((void *)(uintptr_t)options, result->why);
-		/* Where it was opened. */
+		say(options, result->why);
+		/* The method is known once the file is open. */
 		if (result->method[0])
-			tell((void *)(uintptr_t)options,
-			     "what was written before that can be read");
+			say(options,
+			    "what was written before that can be read");
 		return NCS_EXIT_NOTHING;
 	}
 	say_totals(options, result);
 	if (result->end == NCS_RECORDER_NO_PROCESS) {
 		snprintf(text, sizeof(text), "there is no process %" PRIu32,
 			 options->pid);
-		tell((void *)(uintptr_t)options, text);
+		say(options, text);
 	}
 	return result->totals.ranks > 0 ? NCS_EXIT_OK : NCS_EXIT_NOTHING;
 }
@@ -120,7 +126,7 @@ int ncs_record_run(const struct ncs_command_input *input)
 			NCS_RECORDING_INTERVAL_NS;
 	settings.means = NCS_SINK_ALL_MEANS;
 	settings.stop = &stop;
-	settings.report = tell;
+	settings.report = report;
 	settings.context = (void *)(uintptr_t)options;
 	heed_signals();
 	ncs_recorder_run(&settings, &result);

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* --set; see set_command.h. Writes one word in the control object of each process that
- * is meant, and nothing else anywhere. */
+/* --set; see set_command.h. Must write nothing but one word in the control object
+ * of each target. */
 #include "tui/commands/set_command.h"
 
 #include <errno.h>
@@ -19,11 +19,12 @@
 #include "tui/text/words.h"
 
 #define PATIENCE_NS UINT64_C(2000000000)
-#define LOOK_NS 20000000
+#define REFRESH_NS 20000000
 
 /* --- Asking -------------------------------------------------------------- */
 
-/* The words of the requests, one a target; 0: not asked. */
+/* Asks the targets. words[i] becomes the request of target i, 0 if it cannot be
+ * asked. Returns how many were asked. */
 static size_t ask(const struct ncs_targets *targets,
 		  const struct ncs_change *change, uint64_t *words)
 {
@@ -42,11 +43,11 @@ static size_t ask(const struct ncs_targets *targets,
 	return asked;
 }
 
-/* What is asked for: "kernel=off,sample=default". */
+/* Prints what is asked for, as "kernel=off,sample=default". */
 static void change_text(const struct ncs_change *change, char *text,
 			size_t size)
 {
-	struct ncs_detail told = { 0 };
+	struct ncs_detail asked_for = { 0 };
 
 	if (change->groups && change->kernel && change->sample &&
 	    ncs_detail_pack(&change->to) == 0) {
@@ -54,16 +55,16 @@ static void change_text(const struct ncs_change *change, char *text,
 		return;
 	}
 	if (ncs_detail_pack(&change->to) != 0) {
-		told = change->to;
-		ncs_detail_text(&told, text, size);
+		asked_for = change->to;
+		ncs_detail_text(&asked_for, text, size);
 	} else {
 		text[0] = '\0';
 	}
-	if (change->groups && !told.has_groups)
+	if (change->groups && !asked_for.has_groups)
 		ncs_append(text, size, "%sevents=default", text[0] ? "," : "");
-	if (change->kernel && told.kernel == NCS_KERNEL_DETAIL_DEFAULT)
+	if (change->kernel && asked_for.kernel == NCS_KERNEL_DETAIL_DEFAULT)
 		ncs_append(text, size, "%skernel=default", text[0] ? "," : "");
-	if (change->sample && told.sample == 0)
+	if (change->sample && asked_for.sample == 0)
 		ncs_append(text, size, "%ssample=default", text[0] ? "," : "");
 }
 
@@ -108,7 +109,8 @@ size_t ncs_set_ask(const struct ncs_model *model,
 
 /* --- Answers ------------------------------------------------------------- */
 
-/* The settings of a target as one of its ranks tells them; NULL: none does. */
+/* Returns the settings that one of the ranks of a target publishes; NULL if none
+ * does. */
 static const struct ncs_settings_view *
 settings_of(const struct ncs_model *model, const struct ncs_target *target)
 {
@@ -144,7 +146,7 @@ static void wait_for_answers(struct ncs_model *model, struct ncs_source *source,
 			     const struct ncs_targets *targets,
 			     const uint64_t *words)
 {
-	static const struct timespec pause = { 0, LOOK_NS };
+	static const struct timespec pause = { 0, REFRESH_NS };
 	uint64_t start_ns = ncs_clock_monotonic_ns(), now_ns;
 
 	do {
@@ -168,7 +170,8 @@ static void append_lease(const struct ncs_settings_view *settings,
 	ncs_append_duration(text, size, left_ns);
 }
 
-/* One process's line; false if it does not do what it was asked for. */
+/* Prints the answer of a process; false if it does not do what it was asked
+ * for. */
 static bool describe(const struct ncs_model *model,
 		     const struct ncs_target *target, uint64_t word, char *text,
 		     size_t size)

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* --set: asks processes to collect more or less from now on, and says what has
- * come of it.
+/* --set: asks processes to collect more or less from now on, and reports their
+ * answers.
  */
 #ifndef NCS_TUI_COMMANDS_SET_COMMAND_H
 #define NCS_TUI_COMMANDS_SET_COMMAND_H
@@ -10,13 +10,13 @@
 #include "tui/commands/command_input.h"
 #include "tui/commands/targets.h"
 
-/* Asks, waits up to two seconds for the answers, prints them. Returns the
- * program's exit status: NCS_EXIT_OK where every process does what it was
- * asked for. */
+/* Asks, waits up to two seconds for the answers and prints them. Returns the
+ * program's exit status: NCS_EXIT_OK if every process does what it was asked
+ * for. */
 int ncs_set_run(const struct ncs_command_input *input);
 
-/* Asks and does not wait: how many were asked. `text` gets a sentence for
- * people. */
+/* Asks and does not wait. Returns how many processes were asked; `text` gets a
+ * sentence for users. */
 size_t ncs_set_ask(const struct ncs_model *model,
 		   const struct ncs_target_filter *filter,
 		   const struct ncs_change *change, char *text, size_t size);

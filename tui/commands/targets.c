@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* Processes to be asked; see targets.h. Opens control objects, changes
- * nothing. */
+/* The targets of requests; see targets.h. Opens control objects but must not write
+ * to them. */
 #include "tui/commands/targets.h"
 
 #include <errno.h>

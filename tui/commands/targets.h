@@ -1,9 +1,7 @@
 /* SPDX-License-Identifier: MIT */
-/* The processes that are asked to collect something else, and their control
- * objects.
- *
- * Part of the program's only way to change anything; see tui/commands/set_command.h and
- * tui/screen/lease.h.
+/* Targets: the processes that are asked to change what they collect, and their
+ * control objects. tui/commands/set_command.h and tui/screen/lease.h ask them; that
+ * is the only way in which the program changes a job.
  */
 #ifndef NCS_TUI_COMMANDS_TARGETS_H
 #define NCS_TUI_COMMANDS_TARGETS_H
@@ -14,12 +12,12 @@
 #include "analysis/model/model.h"
 #include "shm/read/remote.h"
 
-/* A process that lives, by its first rank. */
+/* A living process, as its first rank describes it. */
 struct ncs_target {
 	struct ncs_process process;
-	char comm[128]; /* what its first communicator is called; raw */
-	struct ncs_remote *remote; /* NULL: it cannot be asked, and why */
-	char why[160];
+	char comm[128]; /* name of its first communicator, not cleaned */
+	struct ncs_remote *remote; /* NULL if it cannot be asked */
+	char why[160];             /* why it cannot be asked */
 };
 
 struct ncs_targets {
@@ -27,21 +25,21 @@ struct ncs_targets {
 	size_t count;
 };
 
-/* Which ones. */
+/* Selects processes. */
 struct ncs_target_filter {
-	const char *directory; /* NULL: the default */
-	const char *comm; /* a pattern for a communicator's name or id; NULL:
-			     any */
-	bool others;      /* also processes of other users, as far as we may */
+	const char *directory; /* of the segments; NULL for the default */
+	const char *comm;      /* pattern for a communicator's name or id; NULL
+			     for any */
+	bool others;           /* also processes of other users, if permitted */
 };
 
-/* Those of the model that match and whose process lives. 0 or -ENOMEM;
- * released in either case with ncs_targets_release(). */
+/* Finds the living processes of the model that match. Returns 0 or -ENOMEM;
+ * ncs_targets_release() releases the targets in both cases. */
 int ncs_targets_find(struct ncs_targets *targets, const struct ncs_model *model,
 		     const struct ncs_target_filter *filter);
 void ncs_targets_release(struct ncs_targets *targets);
 
-/* Whether the rank is one of this process. */
+/* Returns whether a rank belongs to this process. */
 bool ncs_rank_is_of(const struct ncs_rank *rank,
 		    const struct ncs_target *target);
 
