@@ -181,14 +181,14 @@ INIT_WITH_COMM(5)
 INIT_WITH_COMM(6)
 INIT_WITH_COMM(7)
 
-#define TABLE(version) \
-	extern const struct nccl_profiler_v##version ncclProfiler_v##version; \
-	EXPORT const struct nccl_profiler_v##version ncclProfiler_v##version = { \
+#define TABLE(n) \
+	extern const struct nccl_profiler_v##n ncclProfiler_v##n; \
+	EXPORT const struct nccl_profiler_v##n ncclProfiler_v##n = { \
 		.name = "ncclstat", \
-		.init = init_v##version, \
-		.start_event = start_event_v##version, \
+		.init = init_v##n, \
+		.start_event = start_event_v##n, \
 		.stop_event = stop_event, \
-		.record_event_state = record_state_v##version, \
+		.record_event_state = record_state_v##n, \
 		.finalize = finalize, \
 	};
 

@@ -41,7 +41,7 @@ static struct {
 	uint32_t own_mask;
 	/* `own_mask`, or NCCL's mask if ours asks for nothing */
 	uint32_t *mask;
-	/* the events that NCCL was asked for on its behalf */
+	/* The events that NCCL was asked for on its behalf. */
 	uint32_t followed;
 	uint64_t following; /* 1 while a thread passes on the mask */
 } chain;

@@ -163,7 +163,7 @@ void ncs_next_start_event(void *context, void **handle,
 	}
 }
 
-/* The same in all versions. */
+/* stop_event and finalize are the same in all versions. */
 void ncs_next_stop_event(void *handle)
 {
 	next.table.v1->stop_event(handle);
@@ -187,7 +187,6 @@ void ncs_next_record_state(void *handle, unsigned number, void *args)
 	}
 }
 
-/* The same in all versions. */
 void ncs_next_finalize(void *context)
 {
 	next.table.v1->finalize(context);

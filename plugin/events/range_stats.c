@@ -41,7 +41,8 @@ static void ncs_range_publish(struct ncs_comm *comm, uint32_t number)
 			ncs_store_relaxed((uint64_t *)range->name + i,
 					  name.words[i]);
 		/* ORDER: pairs with ncs_ranges_take()
-		 * (shm/read/range_reader.c): the name is there before the key.
+		 * (shm/read/range_reader.c): the name is visible before the
+		 * key.
 		 * */
 		ncs_store_release(&range->key, NCS_RANGE_KEY(parent));
 		number = parent;

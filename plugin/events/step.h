@@ -246,8 +246,9 @@ NCS_STEP_INLINE void ncs_step_enter(struct ncs_step_slot *step,
 /* --- callbacks of steps in progress --------------------------
  * */
 
-/* The same for a thread's first callback in a communicator, and for clocks
- * other than the processor's counter. */
+/* ncs_step_start(), ncs_step_stop() and ncs_step_enter() for a thread's first
+ * callback in a communicator, and for clocks other than the processor's
+ * counter. */
 uint64_t ncs_step_start_slowly(struct ncs_comm *comm, struct ncs_proxy_op *op,
 			       uint32_t number);
 void ncs_step_stop_slowly(struct ncs_comm *comm, struct ncs_step_slot *step);
@@ -261,9 +262,8 @@ static inline bool ncs_step_is_quick(const struct ncs_lane_state *lane)
 		lane && ncs_clock_is_counter(ncs_process_state.clock_kind), 1);
 }
 
-/* Handle startEvent, stopEvent and recordEventState. Return false, and do
- * nothing, if the callback is not about a step in progress, or for startEvent
- * not about a step of a proxy operation in progress. */
+/* Handles startEvent of a step. Returns false, and does nothing, if its proxy
+ * operation is not in progress here. */
 NCS_STEP_INLINE bool ncs_step_on_start(const void *parent_pointer,
 				       const struct nccl_proxy_step *facts,
 				       uint64_t *handle)
@@ -294,6 +294,8 @@ NCS_STEP_INLINE bool ncs_step_on_start(const void *parent_pointer,
 	return true;
 }
 
+/* Handles stopEvent; returns false if the handle is not a step's in
+ * progress. */
 NCS_STEP_INLINE bool ncs_step_on_stop(const void *pointer)
 {
 	uint64_t handle = (uint64_t)(uintptr_t)pointer, now;
@@ -315,6 +317,8 @@ NCS_STEP_INLINE bool ncs_step_on_stop(const void *pointer)
 	return true;
 }
 
+/* Handles recordEventState; returns false if the callback is not about a step
+ * in progress or the state is not a step's. */
 NCS_STEP_INLINE bool ncs_step_on_state(unsigned api_version,
 				       const void *pointer, unsigned state,
 				       const void *args)

@@ -35,7 +35,7 @@ struct ncs_environment {
 	uint64_t sample_slow_ns;
 	uint64_t shm_bytes; /* budget for all segments of the process */
 	char chain[1024]; /* library of a chained plugin; "" if there is none */
-	/* number of ranges to tell apart; 0 if ranges are off */
+	/* Number of ranges to tell apart; 0 if ranges are off. */
 	uint32_t ranges;
 	char nvtx_chain[1024]; /* library of another NVTX tool; "" if none */
 	/* Path of CUPTI's library; "1" to search for it, "" if CUPTI is off. */

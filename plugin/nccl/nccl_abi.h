@@ -1,21 +1,19 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * The binary interface between NCCL and a profiler plugin, versions 1 to 7,
- * in our own words.
+ * The binary interface between NCCL and a profiler plugin, versions 1 to 7.
  *
- * NCCL looks for a table named ncclProfiler_v<N> in the library it opened and
- * calls the functions in it. What it passes is described here and nowhere
- * else; every offset and every size is asserted below. The header stands
- * alone: none of NCCL's own headers is included, so that one build serves
- * every release.
+ * NCCL looks for a table named ncclProfiler_v<N> in the library that it has
+ * opened, and calls the functions in it. This header alone describes their
+ * arguments; every offset and size is asserted below. It includes none of NCCL's
+ * own headers, so that one build of the plugin serves all releases.
  *
- * It must not hold code, nor anything that is ours rather than NCCL's.
+ * It must contain no code, and nothing that is not part of NCCL's interface.
  *
- * To know when reading a descriptor:
+ * Rules for reading a descriptor:
  *  - `type` is one byte up to version 4 and eight bytes from version 5 on;
  *    the seven bytes behind it are garbage before version 5.
  *  - Only the member of the union that belongs to `type` is set. Padding and
- *    the other members are whatever was on NCCL's stack.
+ *    the other members contain garbage from NCCL's stack.
  *  - Strings are literals inside NCCL or NULL: they may be read as long as
  *    NCCL is loaded, and must be copied to be published.
  *  - `context`, `parent` and handles can come from another process.
@@ -28,7 +26,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-/* What every callback returns. NCCL looks at it after init only. */
+/* The result of every callback. NCCL checks it after init only. */
 enum nccl_result {
 	NCCL_SUCCESS = 0,
 	NCCL_UNHANDLED_CUDA_ERROR = 1,
@@ -60,7 +58,7 @@ typedef void (*nccl_debug_logger)(enum nccl_log_level level,
 
 /*
  * Event types: the values of a descriptor's `type` and the bits of the mask.
- * The comment names the API version that brought the type.
+ * The comment is the version of the API that introduced the type.
  */
 enum nccl_event_type {
 	NCCL_EVENT_GROUP = 1 << 0,		/* 1 */
@@ -81,7 +79,7 @@ enum nccl_event_type {
 	NCCL_EVENT_KERNEL_PHASE = 1 << 15,	/* 7 */
 };
 
-/* Second argument of recordEventState. Numbers were never given twice. */
+/* Second argument of recordEventState. No number was ever reused. */
 enum nccl_event_state {
 	NCCL_STATE_OP_SEND_POSTED = 0,
 	NCCL_STATE_OP_SEND_REM_FIFO_WAIT = 1,
@@ -332,7 +330,7 @@ struct nccl_kernel_ch_v3 {
 	uint8_t channel;
 };
 
-/* Versions 3 and later. `data` is transient: nothing of it after the call. */
+/* Versions 3 and later. `data` is valid during the call only. */
 struct nccl_net_plugin {
 	int64_t id;			/* NCCL_NET_PLUGIN_* */
 	void *data;			/* struct nccl_net_*_descr_v1 */
@@ -374,7 +372,7 @@ struct nccl_profiler_v3 {
 };
 
 /*
- * Version 4 (NCCL 2.27): the communicator is told once, at init.
+ * Version 4 (NCCL 2.27): init reports the communicator, events no longer do.
  */
 struct nccl_coll_v4 {
 	uint64_t seq_number;
@@ -449,8 +447,8 @@ struct nccl_profiler_v4 {
 };
 
 /*
- * Version 5 (NCCL 2.28): what the application called, and the launch.
- * Note the order of init's arguments, which differs from version 4.
+ * Version 5 (NCCL 2.28): events of the application's calls and of launches.
+ * The order of init's arguments differs from version 4.
  */
 struct nccl_group_api {
 	uint8_t graph_captured;
@@ -478,7 +476,7 @@ struct nccl_kernel_launch {
 	void *stream;
 };
 
-/* As version 4, and the group: the parent is now the API event. */
+/* Version 4 plus the group; the parent is now the event of the API call. */
 struct nccl_coll_v5 {
 	uint64_t seq_number;
 	const char *func;
@@ -551,8 +549,8 @@ struct nccl_profiler_v5 {
 };
 
 /*
- * Version 6 (NCCL 2.29 and 2.30): collectives by the copy engine. All that
- * version 5 has stays where it was.
+ * Version 6 (NCCL 2.29 and 2.30): collectives by the copy engine. Everything in
+ * version 5 keeps its offset.
  */
 struct nccl_ce_coll_v6 {
 	uint64_t seq_number;
@@ -631,8 +629,8 @@ struct nccl_profiler_v6 {
 };
 
 /*
- * Version 7 (NCCL 2.31): the user's tag, kernel variants, kernel phases. All
- * that version 6 has stays where it was; the new fields are appended.
+ * Version 7 (NCCL 2.31): the user's tag, kernel variants, kernel phases.
+ * Everything in version 6 keeps its offset; new fields are appended.
  */
 struct nccl_coll_api_v7 {
 	const char *func;
@@ -764,7 +762,8 @@ struct nccl_profiler_v7 {
 };
 
 /*
- * Of any version: for code that is told the version at run time.
+ * A descriptor and a table of any version, for code that gets the version at run
+ * time.
  */
 union nccl_event_descr {
 	struct nccl_event_descr_v1 v1;
@@ -799,7 +798,8 @@ union nccl_profiler {
 };
 
 /*
- * What net_plugin.data points to, by net_plugin.id (kind << 16 | version).
+ * The data that net_plugin.data points to, by net_plugin.id (kind << 16 |
+ * version).
  */
 #define NCCL_NET_PLUGIN_IB_V1 INT64_C(0x10001)
 #define NCCL_NET_PLUGIN_SOCKET_V1 INT64_C(0x20001)
@@ -828,9 +828,8 @@ struct nccl_net_socket_descr_v1 {
 };
 
 /*
- * The asserts. One line a field: where it lies and how many bytes it has.
- * They hold for every machine with 8-byte pointers and size_t, which is all
- * that NCCL runs on.
+ * The asserts, one line for each field: its offset and its size in bytes. They
+ * hold for all machines with 8-byte pointers and size_t; NCCL runs on no other.
  */
 #define NCS_NCCL_SIZE(layout, bytes) \
 	_Static_assert(sizeof(layout) == (bytes), #layout ": size")

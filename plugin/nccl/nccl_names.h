@@ -14,6 +14,7 @@
 #include "ncclstat/abi.h"
 #include "ncclstat/names.h"
 
+/* Return the number of a name, and of NCCL's number in API 1. */
 uint8_t ncs_function_from_name(const char *name);
 uint8_t ncs_function_from_number(unsigned number);
 uint8_t ncs_datatype_from_name(const char *name);

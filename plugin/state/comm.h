@@ -61,11 +61,11 @@ struct ncs_span_slot {
 		uint64_t words[NCS_RECORD_WORDS];
 	};
 	struct ncs_sampled sampled;
-	/* the operation it is a child of; 0 if none */
+	/* The operation it is a child of; 0 if none. */
 	uint64_t operation_handle;
 	uint64_t gpu_start_ns; /* by the GPU's clock; 0 if unknown */
 	uint64_t gpu_stop_ns;
-	/* approximate ticks of the kernel's launch; 0 if unknown */
+	/* Approximate ticks of the kernel's launch; 0 if unknown. */
 	uint64_t since;
 	bool launched; /* true if the launch was certainly not before `since` */
 };
@@ -80,7 +80,7 @@ struct ncs_op {
 	uint64_t enqueued; /* ticks of its stopEvent; 0 before that */
 	uint64_t bytes;
 	uint64_t sequence_number;
-	/* counts of children, and the slot's owner: slots.h */
+	/* Counts of children, and the slot's owner: slots.h. */
 	uint64_t children;
 	uint64_t proxy_start; /* ticks; 0 if there is none */
 	uint64_t proxy_stop;
@@ -123,7 +123,7 @@ struct ncs_proxy_op {
 	/* In use: the handle that NCCL holds. Free: the last handle without its
 	 * kind, which is equal to no handle. */
 	uint64_t handle;
-	/* index of the next younger one in the channel's queue */
+	/* Index of the next younger one in the channel's queue. */
 	uint16_t next;
 	uint16_t previous;
 	uint8_t has_sample; /* API 1-3: `cumulative_bytes` is valid */

@@ -65,10 +65,10 @@ struct ncs_gpu_bounds {
 struct ncs_gpu_kernel {
 	uint64_t start; /* by the GPU's clock */
 	uint64_t stop;
-	/* on the host, certainly before its start; 0 if unknown */
+	/* On the host, certainly before its start; 0 if unknown. */
 	uint64_t launched;
 	uint64_t since; /* on the host, about its launch; 0 if unknown */
-	/* on the host, when NCCL saw its start and its stop */
+	/* On the host, when NCCL saw its start and its stop. */
 	uint64_t seen_start;
 	uint64_t seen_stop;
 };

@@ -106,13 +106,13 @@ static inline bool ncs_handle_is(uint64_t handle, enum ncs_handle_kind kind)
 	return (handle & 0xf) == (uint64_t)kind;
 }
 
-/* Return the communicator and the 13-bit slot of a handle, which may be any
- * value. */
+/* Returns the communicator of a handle, which may be any value. */
 static inline unsigned ncs_handle_comm(uint64_t handle)
 {
 	return (unsigned)(handle >> 4 & 0x3f);
 }
 
+/* Returns the 13-bit slot of a handle, which may be any value. */
 static inline unsigned ncs_handle_slot(uint64_t handle)
 {
 	return (unsigned)(handle >> 10 & 0x1fff);

@@ -62,13 +62,14 @@ static inline void ncs_lane_add(struct ncs_lane_state *lane, uint64_t *counter,
 		ncs_store_relaxed(counter, ncs_load_relaxed(counter) + addend);
 }
 
-/* Count a lost event and a received event. */
+/* Counts a lost event. */
 static inline void ncs_lane_lose(struct ncs_lane_state *lane,
 				 enum ncs_loss loss)
 {
 	ncs_lane_add(lane, &lane->published->losses[loss], 1);
 }
 
+/* Counts a received event. */
 static inline void ncs_lane_count_event(struct ncs_lane_state *lane,
 					enum ncs_event event)
 {
@@ -91,7 +92,7 @@ static inline void ncs_lane_publish_words(struct ncs_lane_state *lane,
 		ncs_ring_put_words(&lane->ring, words);
 }
 
-/* Return words 1 and 2 of a record. */
+/* Returns word 1 of a record. */
 static inline uint64_t ncs_record_word1(unsigned event, unsigned flags,
 					unsigned channel, unsigned function)
 {
@@ -99,6 +100,7 @@ static inline uint64_t ncs_record_word1(unsigned event, unsigned flags,
 	       (uint64_t)channel << 48 | (uint64_t)function << 56;
 }
 
+/* Returns word 2 of a record. */
 static inline uint64_t ncs_record_word2(uint64_t operation, int32_t peer)
 {
 	return (uint32_t)operation | (uint64_t)(uint32_t)peer << 32;
@@ -121,8 +123,7 @@ void ncs_lane_publish_operation(struct ncs_lane_state *lane,
 				const struct ncs_record *record,
 				uint64_t stream);
 
-/* Begin and end a change of a function's counters, which
- * ncs_lane_function_add() makes in between. */
+/* Begins a change of a function's counters; ncs_lane_function_end() ends it. */
 static inline struct ncs_function *
 ncs_lane_function_begin(struct ncs_lane_state *lane, unsigned function)
 {
@@ -133,6 +134,7 @@ ncs_lane_function_begin(struct ncs_lane_state *lane, unsigned function)
 	return entry;
 }
 
+/* Ends a change of a function's counters. */
 static inline void ncs_lane_function_end(struct ncs_lane_state *lane,
 					 struct ncs_function *function)
 {
@@ -140,6 +142,7 @@ static inline void ncs_lane_function_end(struct ncs_lane_state *lane,
 		ncs_seqlock_end(&function->sequence);
 }
 
+/* Adds to a counter of a function, between begin and end. */
 static inline void ncs_lane_function_add(struct ncs_lane_state *lane,
 					 uint64_t *counter, uint64_t addend)
 {

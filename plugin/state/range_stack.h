@@ -40,8 +40,8 @@ void ncs_range_name_set_wide(struct ncs_range_name *name, const wchar_t *text);
  * handle of an NVTX domain. */
 #define NCS_RANGE_DOMAIN_DEFAULT UINT64_C(0) /* NVTX's default domain */
 #define NCS_RANGE_DOMAIN_OWN UINT64_C(1)     /* of ncclstat/range.h */
-/* Of NCCL's own calls. These are not ranges of the program, but name the call
- * that NCCL splits into others. */
+/* The domain of NCCL's own calls. These are not ranges of the program, but name
+ * the call that NCCL splits into others. */
 #define NCS_RANGE_DOMAIN_NCCL UINT64_C(2)
 
 /* Returned if there is no range to pop; NVTX's number for that. */
@@ -63,7 +63,7 @@ bool ncs_range_is_used(void);
 /* The range of a call. */
 struct ncs_range_place {
 	uint32_t number; /* 0 if none */
-	/* true if this is an outer range in place of the real one */
+	/* True if this is an outer range in place of the real one. */
 	bool folded;
 };
 

@@ -17,9 +17,9 @@
 
 struct ncs_process_state {
 	uint64_t clock_kind; /* enum ncs_clock_kind; read by every callback */
-	/* One operation in 2^sample_level keeps the records of its children, */
+	/* One operation in 2^sample_level keeps the records of its children. */
 	uint64_t sample_level;
-	/* and so does each one in progress for longer than this, in ticks. */
+	/* Each operation in progress for longer than this keeps them, too. */
 	uint64_t slow_ticks;
 	/* True if another plugin gets the calls, too (plugin/chain/chain.h).
 	 * The first init sets it, before there is anything to call back about.

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
-/* Pairs of handles: what is got is what was put, whole, or nothing. One thread,
- * preempted at every load; for load see test/plugin/test_threads_chain.c. */
+/* Pairs of handles: looking up a pair returns it complete, or nothing. A single
+ * thread is preempted at every load; test/plugin/test_threads_chain.c tests
+ * with many threads. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -11,7 +12,8 @@
 
 #include "test/unit/support/interleave.h"
 
-/* A swap that succeeds is a store, and the load before it may be preempted. */
+/* A compare-and-swap is a load, before which the thread may be preempted, and a
+ * store if it succeeds. */
 static bool interleave_cas(uint64_t *word, uint64_t expected, uint64_t value)
 {
 	interleave_before_load();
@@ -22,7 +24,7 @@ static bool interleave_cas(uint64_t *word, uint64_t expected, uint64_t value)
 
 #define ncs_cas_acquire_release interleave_cas
 
-/* The text itself, to be compiled with these loads and stores. */
+/* Included as text, to be compiled with these loads and stores. */
 #include "plugin/chain/handle_pairs.c"
 
 #define CLASS NCS_PAIR_CTRL
@@ -40,7 +42,7 @@ static uint64_t put(uint64_t value)
 	return ncs_pairs_put(CLASS, &pair);
 }
 
-static void assert_is(uint64_t handle, uint64_t value)
+static void assert_found(uint64_t handle, uint64_t value)
 {
 	struct ncs_pair got;
 
@@ -57,8 +59,8 @@ static int make(void **state)
 	return ncs_pairs_make(12345);
 }
 
-/* What a writer that was stopped leaves behind is not for the next try. */
-static void begin_anew(void)
+/* Removes what a stopped writer has left behind. */
+static void clear_places(void)
 {
 	interleave_disarm();
 	memset(places[CLASS], 0, PLACES * sizeof(struct pair_place));
@@ -66,39 +68,39 @@ static void begin_anew(void)
 
 /* --- One thread --------------------------------------------------------- */
 
-static void what_was_put_is_got_until_its_place_is_anothers(void **state)
+static void a_pair_is_found_until_its_place_is_reused(void **state)
 {
 	uint64_t first = put(1), handle;
 	struct ncs_pair got;
 
 	(void)state;
 	assert_true(ncs_pairs_is_handle(first));
-	assert_is(first, 1);
+	assert_found(first, 1);
 	assert_true(ncs_pairs_close(first));
 	assert_false(ncs_pairs_close(first));
-	assert_is(first, 1);
+	assert_found(first, 1);
 	for (uint64_t i = 1; i < PLACES; i++) {
 		handle = put(2);
 		assert_true(ncs_pairs_close(handle));
-		assert_is(first, 1);
+		assert_found(first, 1);
 	}
 	put(3);
 	assert_false(ncs_pairs_get(first, &got));
 	assert_false(ncs_pairs_close(first));
 }
 
-static void an_open_place_is_passed_by(void **state)
+static void an_open_pair_keeps_its_place(void **state)
 {
 	uint64_t open = put(1);
 
 	(void)state;
 	for (uint64_t i = 0; i < 5 * PLACES; i++)
 		ncs_pairs_close(put(2));
-	assert_is(open, 1);
+	assert_found(open, 1);
 	assert_true(ncs_pairs_close(open));
 }
 
-static void what_is_no_handle_is_none(void **state)
+static void an_invalid_handle_finds_no_pair(void **state)
 {
 	static const uint64_t values[] = {
 		0,           8,          1 << 10 | 8,   6 << 10 | 8,
@@ -122,12 +124,12 @@ static void put_another(void)
 	put(2);
 }
 
-/* A handle whose place is the next to be taken. */
-static uint64_t put_and_go_round(void)
+/* Returns a handle whose place is the next to be claimed. */
+static uint64_t put_oldest(void)
 {
 	uint64_t handle;
 
-	begin_anew();
+	clear_places();
 	handle = put(1);
 	ncs_pairs_close(handle);
 	for (unsigned i = 1; i < PLACES; i++)
@@ -135,19 +137,19 @@ static uint64_t put_and_go_round(void)
 	return handle;
 }
 
-static void a_pair_is_got_whole_or_not_at_all(void **state)
+static void a_pair_is_found_complete_or_not_at_all(void **state)
 {
 	(void)state;
 	for (unsigned long load = 0; load < 6; load++)
 		for (unsigned long stores = 0; stores < 6; stores++) {
-			uint64_t handle = put_and_go_round();
+			uint64_t handle = put_oldest();
 			struct ncs_pair got;
 			bool found;
 
 			interleave_arm(put_another, load, stores);
 			found = ncs_pairs_get(handle, &got);
-			/* 4 words, and the tag again; the first store takes
-			 * the place. */
+			/* Loads of 4 words, and of the tag again; the first
+			 * store claims the place. */
 			assert_int_equal(interleave.writer == NULL, load < 5);
 			assert_int_equal(found, load == 5 || stores == 0);
 			if (!found)
@@ -158,8 +160,8 @@ static void a_pair_is_got_whole_or_not_at_all(void **state)
 		}
 }
 
-/* It may be in mid-write for long, and is nobody's meanwhile. */
-static void a_place_that_is_being_written_is_left_alone(void **state)
+/* A writer may be stopped for long in the middle of writing. */
+static void a_place_being_written_is_not_claimed(void **state)
 {
 	struct ncs_pair pair = pair_of(1);
 	uint64_t handle;
@@ -177,7 +179,7 @@ static void a_place_that_is_being_written_is_left_alone(void **state)
 
 static uint64_t given[2 * PLACES];
 
-static void go_round(void)
+static void fill_all_places_twice(void)
 {
 	for (unsigned i = 0; i < 2 * PLACES; i++) {
 		given[i] = put(100 + i);
@@ -185,19 +187,19 @@ static void go_round(void)
 	}
 }
 
-/* One is held up while the others take all places twice. */
-static void two_never_have_one_place(void **state)
+/* One writer is stopped while others claim all places twice. */
+static void two_pairs_never_share_a_place(void **state)
 {
 	(void)state;
 	for (unsigned long load = 0; load < 2; load++) {
 		unsigned alive = 0;
 		uint64_t handle;
 
-		begin_anew();
-		interleave_arm(go_round, load, 1000000);
+		clear_places();
+		interleave_arm(fill_all_places_twice, load, 1000000);
 		handle = put(1);
-		assert_null(interleave.writer); /* they came in between */
-		assert_is(handle, 1);
+		assert_null(interleave.writer); /* the others did run */
+		assert_found(handle, 1);
 		for (unsigned i = 0; i < 2 * PLACES; i++) {
 			struct ncs_pair got;
 
@@ -215,7 +217,7 @@ static void two_never_have_one_place(void **state)
 
 /* --- Classes ------------------------------------------------------------ */
 
-static void contexts_are_never_driven_out(void **state)
+static void open_contexts_are_never_driven_out(void **state)
 {
 	struct ncs_pair pair = pair_of(7), got;
 	uint64_t contexts[PLACES];
@@ -248,14 +250,16 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test_setup(
-			what_was_put_is_got_until_its_place_is_anothers, make),
-		cmocka_unit_test_setup(an_open_place_is_passed_by, make),
-		cmocka_unit_test_setup(what_is_no_handle_is_none, make),
-		cmocka_unit_test_setup(a_pair_is_got_whole_or_not_at_all, make),
-		cmocka_unit_test_setup(
-			a_place_that_is_being_written_is_left_alone, make),
-		cmocka_unit_test_setup(two_never_have_one_place, make),
-		cmocka_unit_test_setup(contexts_are_never_driven_out, make),
+			a_pair_is_found_until_its_place_is_reused, make),
+		cmocka_unit_test_setup(an_open_pair_keeps_its_place, make),
+		cmocka_unit_test_setup(an_invalid_handle_finds_no_pair, make),
+		cmocka_unit_test_setup(a_pair_is_found_complete_or_not_at_all,
+				       make),
+		cmocka_unit_test_setup(a_place_being_written_is_not_claimed,
+				       make),
+		cmocka_unit_test_setup(two_pairs_never_share_a_place, make),
+		cmocka_unit_test_setup(open_contexts_are_never_driven_out,
+				       make),
 		cmocka_unit_test_setup(a_forked_child_has_no_contexts, make),
 	};
 

@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Sets of intervals: what is new of one, in any order, is what a map of single
- * moments says. */
+/* Sets of intervals, compared with a map of single points in time. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -10,40 +9,40 @@
 
 #include <cmocka.h>
 
-/* The plugin's objects are for a shared library. */
+/* Included as text: the plugin's objects are for a shared library. */
 #include "plugin/life/intervals.c"
 
-#define MOMENTS 400u
+#define TIMES 400u
 
-static uint8_t visited[MOMENTS];
+static uint8_t visited[TIMES];
 
 static void visit(void *argument, uint64_t start, uint64_t end)
 {
 	unsigned *pieces = argument;
 
-	assert_true(start < end && end <= MOMENTS);
+	assert_true(start < end && end <= TIMES);
 	for (uint64_t i = start; i < end; i++)
 		visited[i]++;
 	++*pieces;
 }
 
-static void what_is_new_is_visited_once(void **state)
+static void each_new_piece_is_visited_once(void **state)
 {
 	(void)state;
 	srand(1);
 	for (unsigned round = 0; round < 300; round++) {
-		struct ncs_intervals *set = ncs_intervals_new(MOMENTS);
-		uint8_t covered[MOMENTS] = { 0 };
+		struct ncs_intervals *set = ncs_intervals_new(TIMES);
+		uint8_t covered[TIMES] = { 0 };
 
 		assert_non_null(set);
 		for (unsigned i = 0; i < 30; i++) {
-			uint64_t start = (uint64_t)rand() % MOMENTS;
+			uint64_t start = (uint64_t)rand() % TIMES;
 			uint64_t end = start + (uint64_t)rand() % 40;
 			uint64_t fresh = 0, old = 0;
 			unsigned pieces = 0;
 
-			if (end > MOMENTS)
-				end = MOMENTS;
+			if (end > TIMES)
+				end = TIMES;
 			memset(visited, 0, sizeof(visited));
 			for (uint64_t k = start; k < end; k++)
 				old += covered[k];
@@ -52,7 +51,7 @@ static void what_is_new_is_visited_once(void **state)
 			fresh = ncs_intervals_add(set, start, end, visit,
 						  &pieces);
 			assert_int_equal(fresh, end - start - old);
-			for (uint64_t k = 0; k < MOMENTS; k++)
+			for (uint64_t k = 0; k < TIMES; k++)
 				assert_int_equal(visited[k],
 						 k >= start && k < end &&
 							 !covered[k]);
@@ -64,7 +63,7 @@ static void what_is_new_is_visited_once(void **state)
 	}
 }
 
-static void the_earliest_make_room_and_do_not_count_again(void **state)
+static void dropped_intervals_are_not_counted_again(void **state)
 {
 	struct ncs_intervals *set = ncs_intervals_new(8);
 
@@ -83,7 +82,7 @@ static void the_earliest_make_room_and_do_not_count_again(void **state)
 	free(set);
 }
 
-static void what_is_empty_changes_nothing(void **state)
+static void an_empty_interval_changes_nothing(void **state)
 {
 	struct ncs_intervals *set = ncs_intervals_new(0);
 
@@ -97,9 +96,9 @@ static void what_is_empty_changes_nothing(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(what_is_new_is_visited_once),
-		cmocka_unit_test(the_earliest_make_room_and_do_not_count_again),
-		cmocka_unit_test(what_is_empty_changes_nothing),
+		cmocka_unit_test(each_new_piece_is_visited_once),
+		cmocka_unit_test(dropped_intervals_are_not_counted_again),
+		cmocka_unit_test(an_empty_interval_changes_nothing),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

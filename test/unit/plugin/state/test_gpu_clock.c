@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* The GPU's clock: bounds that hold, and times that cannot be true. */
+/* The GPU's clock: bounds of its offset, and rejecting implausible times. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -14,16 +14,16 @@
 #define SECOND UINT64_C(1000000000)
 #define QUANTUM 32
 
-/* A GPU whose clock drifts, and a host that sees it with delay. */
-struct gpu {
+/* A GPU with a drifting clock, and a host that sees kernels with a delay. */
+struct drifting_gpu {
 	uint64_t random;
-	uint64_t offset;  /* at the host's time 0 */
+	uint64_t offset; /* GPU minus host, at the host's time 0 */
 	int64_t drift_ppm;
-	uint64_t now;	  /* on the host */
+	uint64_t now; /* on the host */
 };
 
-/* xorshift64: the same in every run. */
-static uint64_t below(struct gpu *gpu, uint64_t bound)
+/* Returns a random number by xorshift64, the same in every run. */
+static uint64_t below(struct drifting_gpu *gpu, uint64_t bound)
 {
 	gpu->random ^= gpu->random << 13;
 	gpu->random ^= gpu->random >> 7;
@@ -31,20 +31,20 @@ static uint64_t below(struct gpu *gpu, uint64_t bound)
 	return gpu->random % bound;
 }
 
-static uint64_t offset_at(const struct gpu *gpu, uint64_t host)
+static uint64_t offset_at(const struct drifting_gpu *gpu, uint64_t host)
 {
 	return gpu->offset +
 	       (uint64_t)((int64_t)host * gpu->drift_ppm / 1000000);
 }
 
-static uint64_t gpu_time(const struct gpu *gpu, uint64_t host)
+static uint64_t gpu_time(const struct drifting_gpu *gpu, uint64_t host)
 {
 	uint64_t time = host + offset_at(gpu, host);
 
 	return time - time % QUANTUM;
 }
 
-static struct ncs_gpu_kernel run_kernel(struct gpu *gpu)
+static struct ncs_gpu_kernel run_kernel(struct drifting_gpu *gpu)
 {
 	struct ncs_gpu_kernel kernel;
 	uint64_t start, stop;
@@ -60,7 +60,7 @@ static struct ncs_gpu_kernel run_kernel(struct gpu *gpu)
 	return kernel;
 }
 
-static void take(struct ncs_gpu_bounds *bounds, struct gpu *gpu)
+static void take(struct ncs_gpu_bounds *bounds, struct drifting_gpu *gpu)
 {
 	struct ncs_gpu_kernel kernel = run_kernel(gpu);
 
@@ -69,7 +69,7 @@ static void take(struct ncs_gpu_bounds *bounds, struct gpu *gpu)
 }
 
 static void assert_bounds_hold(const struct ncs_gpu_bounds *bounds,
-			       const struct gpu *gpu, uint64_t slack)
+			       const struct drifting_gpu *gpu, uint64_t slack)
 {
 	uint64_t offset = offset_at(gpu, bounds->known_at);
 
@@ -77,7 +77,8 @@ static void assert_bounds_hold(const struct ncs_gpu_bounds *bounds,
 	assert_false(ncs_gpu_before(bounds->known.high + slack, offset));
 }
 
-static void run_for(struct ncs_gpu_bounds *bounds, struct gpu *gpu, uint64_t ns)
+static void run_for(struct ncs_gpu_bounds *bounds, struct drifting_gpu *gpu,
+		    uint64_t ns)
 {
 	uint64_t end = gpu->now + ns;
 
@@ -87,19 +88,20 @@ static void run_for(struct ncs_gpu_bounds *bounds, struct gpu *gpu, uint64_t ns)
 
 static void bounds_hold_the_true_offset(void **state)
 {
-	/* Near CLOCK_REALTIME; and one that began after the host's. */
+	/* A clock near CLOCK_REALTIME, and one that started after the
+	 * host's. */
 	static const uint64_t offsets[] = { UINT64_C(1795190000000000000),
 					    -1000 * SECOND };
 
 	(void)state;
 	for (unsigned i = 0; i < 2; i++) {
-		struct gpu gpu = { .random = 88172645463325252 + i,
-				   .offset = offsets[i],
-				   .now = 2000 * SECOND };
+		struct drifting_gpu gpu = { .random = 88172645463325252 + i,
+					    .offset = offsets[i],
+					    .now = 2000 * SECOND };
 		struct ncs_gpu_bounds bounds = { 0 };
 
 		run_for(&bounds, &gpu, 15 * MS);
-		assert_int_equal(bounds.known_at, 0); /* too little */
+		assert_int_equal(bounds.known_at, 0); /* too few kernels */
 		run_for(&bounds, &gpu, 10 * SECOND);
 		assert_bounds_hold(&bounds, &gpu, 0);
 		assert_int_equal(bounds.quantum, QUANTUM);
@@ -115,22 +117,24 @@ static void bounds_follow_a_clock_that_drifts(void **state)
 
 	(void)state;
 	for (unsigned i = 0; i < 4; i++) {
-		struct gpu gpu = { .random = 1234567 + i,
-				   .offset = 3 * SECOND,
-				   .drift_ppm = drifts[i],
-				   .now = SECOND };
+		struct drifting_gpu gpu = { .random = 1234567 + i,
+					    .offset = 3 * SECOND,
+					    .drift_ppm = drifts[i],
+					    .now = SECOND };
 		struct ncs_gpu_bounds bounds = { 0 };
 
 		run_for(&bounds, &gpu, 60 * SECOND);
 		assert_true(gpu.now - bounds.known_at < 3 * SECOND);
-		/* No more wrong than it drifts in a window. */
+		/* The error is not greater than the drift in a window. */
 		assert_bounds_hold(&bounds, &gpu, 100 * US);
 	}
 }
 
-static void a_clock_that_is_set_is_learnt_anew(void **state)
+static void bounds_follow_a_clock_that_is_set(void **state)
 {
-	struct gpu gpu = { .random = 99, .offset = 5 * SECOND, .now = SECOND };
+	struct drifting_gpu gpu = { .random = 99,
+				    .offset = 5 * SECOND,
+				    .now = SECOND };
 	struct ncs_gpu_bounds bounds = { 0 };
 	struct ncs_gpu_kernel kernel;
 
@@ -139,21 +143,23 @@ static void a_clock_that_is_set_is_learnt_anew(void **state)
 	gpu.offset += 40 * US; /* still plausible */
 	run_for(&bounds, &gpu, 3 * SECOND);
 	assert_bounds_hold(&bounds, &gpu, 0);
-	/* Much: what it says cannot be true for what was known. */
+	/* A large step is implausible under the known bounds. */
 	gpu.offset += SECOND;
 	kernel = run_kernel(&gpu);
 	assert_false(ncs_gpu_is_plausible(&bounds, &kernel));
 }
 
-static void contradictions_make_it_unknown_again(void **state)
+static void contradictions_drop_the_bounds(void **state)
 {
-	struct gpu gpu = { .random = 99, .offset = 5 * SECOND, .now = SECOND };
+	struct drifting_gpu gpu = { .random = 99,
+				    .offset = 5 * SECOND,
+				    .now = SECOND };
 	struct ncs_gpu_bounds bounds = { 0 };
 
 	(void)state;
 	run_for(&bounds, &gpu, 3 * SECOND);
 	assert_true(bounds.known_at != 0);
-	/* Each second kernel has another clock. */
+	/* Every second kernel has another clock. */
 	for (unsigned i = 0; i < 2 * NCS_GPU_RESTARTS_MAX; i++) {
 		gpu.offset += i & 1 ? 500 * US : -500 * US;
 		take(&bounds, &gpu);
@@ -166,7 +172,7 @@ static void contradictions_make_it_unknown_again(void **state)
 	assert_bounds_hold(&bounds, &gpu, 0);
 }
 
-static void the_quantum_is_what_all_times_are_multiples_of(void **state)
+static void the_quantum_divides_all_times(void **state)
 {
 	(void)state;
 	assert_int_equal(ncs_gpu_quantum(0, 4096), 4096);
@@ -176,13 +182,13 @@ static void the_quantum_is_what_all_times_are_multiples_of(void **state)
 	assert_int_equal(ncs_gpu_quantum(64, 96), 32);
 	assert_int_equal(ncs_gpu_quantum(32, 0), 32);
 	assert_int_equal(ncs_gpu_quantum(32, 7), 1);
-	/* The longest way there is. */
+	/* The greatest number of divisions. */
 	assert_int_equal(ncs_gpu_quantum(UINT64_C(12200160415121876738),
 					 UINT64_C(7540113804746346429)),
 			 1);
 }
 
-static void what_cannot_be_is_rejected_without_a_clock(void **state)
+static void implausible_times_are_rejected_without_bounds(void **state)
 {
 	const struct ncs_gpu_bounds unknown = { 0 };
 	const struct ncs_gpu_kernel good = {
@@ -205,22 +211,22 @@ static void what_cannot_be_is_rejected_without_a_clock(void **state)
 	assert_false(ncs_gpu_is_plausible(&unknown, &bad));
 	bad.stop = 0;
 	assert_false(ncs_gpu_is_plausible(&unknown, &bad));
-	/* Longer than since it was launched, by much. */
+	/* Much longer than the time since the launch. */
 	bad.stop = bad.start + 9 * SECOND;
 	assert_true(ncs_gpu_is_plausible(&unknown, &bad));
 	bad.stop = bad.start + 11 * SECOND;
 	assert_false(ncs_gpu_is_plausible(&unknown, &bad));
-	bad.since = 0; /* not known */
+	bad.since = 0; /* unknown */
 	assert_true(ncs_gpu_is_plausible(&unknown, &bad));
 	bad.stop = bad.start + NCS_GPU_KERNEL_NS_MAX + 1;
 	assert_false(ncs_gpu_is_plausible(&unknown, &bad));
 }
 
-static void with_a_clock_a_time_must_be_its_operations(void **state)
+static void bounds_reject_the_times_of_other_operations(void **state)
 {
-	struct gpu gpu = {
-		.random = 4711, .offset = 9 * SECOND, .now = SECOND
-	};
+	struct drifting_gpu gpu = { .random = 4711,
+				    .offset = 9 * SECOND,
+				    .now = SECOND };
 	struct ncs_gpu_bounds bounds = { 0 };
 	struct ncs_gpu_kernel kernel, other;
 
@@ -228,21 +234,21 @@ static void with_a_clock_a_time_must_be_its_operations(void **state)
 	run_for(&bounds, &gpu, 2 * SECOND);
 	kernel = run_kernel(&gpu);
 	assert_true(ncs_gpu_is_plausible(&bounds, &kernel));
-	/* An earlier one's, as drifting counts give. */
+	/* The times of an earlier kernel, as drifting counts give. */
 	other = kernel;
 	other.start -= 3 * MS;
 	other.stop -= 3 * MS;
 	assert_false(ncs_gpu_is_plausible(&bounds, &other));
-	/* One that has not ended yet. */
+	/* A kernel that has not ended yet. */
 	other = kernel;
 	other.stop = kernel.stop + 5 * MS;
 	assert_false(ncs_gpu_is_plausible(&bounds, &other));
-	/* Longer than there was time. */
+	/* Longer than the time since the launch. */
 	other = kernel;
 	other.start -= MS / 2;
 	other.stop += 2 * MS;
 	assert_false(ncs_gpu_is_plausible(&bounds, &other));
-	/* Long after the clock was seen last, less is certain. */
+	/* The longer ago the bounds were known, the more is plausible. */
 	gpu.now += 3600 * SECOND;
 	gpu.drift_ppm = 20;
 	gpu.offset -= (uint64_t)((int64_t)gpu.now * gpu.drift_ppm / 1000000);
@@ -256,12 +262,11 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(bounds_hold_the_true_offset),
 		cmocka_unit_test(bounds_follow_a_clock_that_drifts),
-		cmocka_unit_test(a_clock_that_is_set_is_learnt_anew),
-		cmocka_unit_test(contradictions_make_it_unknown_again),
-		cmocka_unit_test(
-			the_quantum_is_what_all_times_are_multiples_of),
-		cmocka_unit_test(what_cannot_be_is_rejected_without_a_clock),
-		cmocka_unit_test(with_a_clock_a_time_must_be_its_operations),
+		cmocka_unit_test(bounds_follow_a_clock_that_is_set),
+		cmocka_unit_test(contradictions_drop_the_bounds),
+		cmocka_unit_test(the_quantum_divides_all_times),
+		cmocka_unit_test(implausible_times_are_rejected_without_bounds),
+		cmocka_unit_test(bounds_reject_the_times_of_other_operations),
 	};
 
 	return cmocka_run_group_tests_name("gpu_clock", tests, NULL, NULL);
