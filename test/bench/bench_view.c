@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: MIT */
-/* What the live view takes: of the terminal's line, of a processor, of memory;
- * and how fast it is there and gone.
+/* Costs of the live view: bytes written to the terminal, processor time and
+ * memory, and the time to start and to quit.
  *
  *	bench_view [--seconds N] [--ranks N]...
  *
- * A made-up job of eight processes, whose ranks have BENCH_CHANNELS channels
- * each and are at work ten times a second; the program in a terminal of 80x24,
- * as it is without options. It measures; it judges nothing.
+ * The job is synthetic: eight processes, whose ranks have BENCH_CHANNELS channels
+ * each and communicate ten times a second. The program runs in a terminal of
+ * 80x24, without options. The benchmark measures only; it has no limits.
  */
 #include <errno.h>
 #include <fcntl.h>
@@ -43,8 +43,8 @@ static void sleep_ns(uint64_t ns)
 	nanosleep(&time, NULL);
 }
 
-/* Every PROCESSES-th rank, until it is killed. A line to `ready` when all are
- * there. */
+/* Runs every PROCESSES-th rank until the process is killed. Writes a line to
+ * `ready` when all of them have communicated. */
 static void be_process(unsigned process, unsigned ranks, int ready)
 {
 	struct host *host = bench_open_plugin(NCS_PLUGIN_PATH);
@@ -112,14 +112,14 @@ static void end_job(const pid_t processes[PROCESSES])
 
 /* --- The view ----------------------------------------------------------- */
 
-struct view {
+struct viewer {
 	pid_t pid;
 	int terminal;
 	uint64_t bytes;
 	uint64_t started_ns;
 };
 
-static void start_view(struct view *view, const char *program)
+static void start_view(struct viewer *view, const char *program)
 {
 	struct winsize size = { .ws_row = 24, .ws_col = 80 };
 
@@ -135,9 +135,9 @@ static void start_view(struct view *view, const char *program)
 	}
 }
 
-/* Reads what it writes until then, or until a text has come if there is one to
- * look for. False: it has ended. */
-static bool read_until(struct view *view, uint64_t until_ns, const char *text)
+/* Reads the output of the view until a time, or until it contains `text`, which
+ * may be NULL. Returns false if the view has ended. */
+static bool read_until(struct viewer *view, uint64_t until_ns, const char *text)
 {
 	static char seen[65536];
 	size_t used = 0;
@@ -179,7 +179,7 @@ static uint64_t processor_ns(pid_t pid)
 	return ns;
 }
 
-/* A line of its status, in KiB. */
+/* Returns a line of a process's status, in KiB. */
 static unsigned long memory_kib(pid_t pid, const char *name)
 {
 	unsigned long kib = 0;
@@ -197,7 +197,7 @@ static unsigned long memory_kib(pid_t pid, const char *name)
 	return kib;
 }
 
-static void press(struct view *view, const char *key)
+static void press(struct viewer *view, const char *key)
 {
 	if (write(view->terminal, key, 1) != 1)
 		bench_fail("the terminal", strerror(errno));
@@ -208,19 +208,19 @@ struct measured {
 	double bytes_per_second;
 	double paused_bytes_per_second;
 	double processor_percent;
-	unsigned long own_kib; /* in the view in which it is the most */
+	unsigned long own_kib; /* in the view that needs most */
 	unsigned long shared_kib;
 	double exit_ms;
 };
 
-static unsigned long own_kib(const struct view *view)
+static unsigned long own_kib(const struct viewer *view)
 {
 	return memory_kib(view->pid, "RssAnon") +
 	       memory_kib(view->pid, "RssFile");
 }
 
-/* In each view, for two looks and a half. */
-static unsigned long most_kib(struct view *view)
+/* Returns the memory in the view that needs most, after two samples in each. */
+static unsigned long most_kib(struct viewer *view)
 {
 	static const char *const keys[] = { "2", "3", "4", "5", "6" };
 	unsigned long most = own_kib(view), now;
@@ -239,11 +239,11 @@ static void measure(struct measured *measured, const char *program,
 		    unsigned seconds)
 {
 	uint64_t before_ns, before;
-	struct view view;
+	struct viewer view;
 	double elapsed;
 
 	start_view(&view, program);
-	/* The function bar's last word, which is drawn last. */
+	/* The last word of the function bar, which is drawn last. */
 	if (!read_until(&view, view.started_ns + 20 * SECOND, "Quit"))
 		bench_fail(program, "it ended by itself");
 	before = ncs_clock_monotonic_ns();
@@ -262,7 +262,7 @@ static void measure(struct measured *measured, const char *program,
 	measured->shared_kib = memory_kib(view.pid, "RssShmem");
 	measured->own_kib = most_kib(&view);
 	press(&view, "Z");
-	/* Until the notice of it has gone away. */
+	/* Wait until the message about it has expired. */
 	read_until(&view, ncs_clock_monotonic_ns() + 4 * SECOND, NULL);
 	view.bytes = 0;
 	read_until(&view, ncs_clock_monotonic_ns() + 5 * SECOND, NULL);
@@ -278,7 +278,7 @@ static void measure(struct measured *measured, const char *program,
 	close(view.terminal);
 }
 
-/* --- All of it ---------------------------------------------------------- */
+/* --- Main --------------------------------------------------------------- */
 
 static void measure_job(const char *program, unsigned ranks, unsigned seconds)
 {
@@ -296,7 +296,7 @@ static void measure_job(const char *program, unsigned ranks, unsigned seconds)
 	       (double)measured.shared_kib / 1024, measured.exit_ms);
 }
 
-/* A folder for the job's segments, so that no other job is looked at. */
+/* Creates a folder for the job's segments, so that the view sees no other job. */
 static void make_directory(char *directory, size_t size)
 {
 	snprintf(directory, size, "/dev/shm/bench_view.XXXXXX");
@@ -305,7 +305,7 @@ static void make_directory(char *directory, size_t size)
 		bench_fail(directory, strerror(errno));
 }
 
-/* What a job leaves that is killed. */
+/* Removes the segments that a killed job leaves. */
 static void remove_segments(const char program[4096])
 {
 	char command[4200];

@@ -1,6 +1,6 @@
 #!/bin/sh
 # SPDX-License-Identifier: MIT
-# The demonstration shows a job at work, and leaves nothing behind however it
+# The demonstration shows a running job, and leaves nothing behind however it
 # ends.
 # shellcheck source=test/ui/terminal
 . "$(dirname "$0")/terminal"
@@ -16,7 +16,7 @@ folders() {
 		2>/dev/null | sort
 }
 
-# Nobody of the demonstration's session is left, nor its folder.
+# Whether a process of the demonstration's session is left.
 left() {
 	ps -o pid= -s "$session" 2>/dev/null | grep -q .
 }
@@ -46,7 +46,7 @@ verdict 'Ctrl-C ends it' $?
 start_demo && terminal kill-server && soon nothing_left
 verdict 'a closed terminal ends it' $?
 
-# Without a terminal.
+# The demonstration runs without a terminal, too.
 setsid -w sh test/demo.sh </dev/null >"$tmp/dump" 2>"$tmp/errors" &
 session=$!
 wait "$session"

@@ -1,14 +1,14 @@
 #!/bin/sh
 # SPDX-License-Identifier: MIT
-# Every key of the key table, pressed on a terminal: something on the screen
-# changes, and the program lives.
+# Presses every key of the key table on a terminal: something on the screen
+# changes, and the program survives.
 # shellcheck source=test/ui/terminal
 . "$(dirname "$0")/terminal"
 
 table=include/ncclstat/tables/keys.def
 
-# The names in the third argument of each X(), as "ID name"; "\\\\" is one
-# backslash in C.
+# Prints the names in the third argument of each X(), as "ID name"; "\\\\" is
+# one backslash in C.
 names() {
 	awk '/^\tX\([A-Z_0-9]+, [A-Z]+, "/ {
 		id = $1
@@ -21,7 +21,7 @@ names() {
 	}' "$table"
 }
 
-# What tmux calls it.
+# Prints the name that tmux has for a key.
 tmux_name() {
 	case $1 in
 	PgUp) echo PPage ;;
@@ -42,7 +42,7 @@ press_name() {
 	esac
 }
 
-# Two looks that are the same: what was pressed has been dealt with.
+# Whether the screen has stopped changing, because all keys were handled.
 still() {
 	one=$(screen)
 	sleep 0.12
@@ -53,14 +53,15 @@ changed() {
 	[ "$(terminal capture-pane -p -e -t ui)" != "$before" ]
 }
 
-# In the middle of the channels of one rank, a column scrolled away. No key is
-# pressed in the view that it comes from, so that this is always the same.
+# Goes to the middle of the channels of one rank, with a column scrolled away.
+# The tested keys are pressed there only, so that the way there does not change.
 go_to_the_middle() {
 	press Escape 1 g Down Down Down Enter Down Down Right
 	soon shows 'Chan.* . rank [0-9]' && soon still
 }
 
-# Without the title and paused nothing changes by itself. D saves where it runs.
+# While paused and without the title, nothing changes by itself. D saves to the
+# current folder.
 open 80x24 "cd $tmp; exec $ncclstat --synthetic 8x4"
 started
 press / r e c v Enter '#' p
@@ -86,7 +87,7 @@ while read -r id key; do
 done <"$tmp/names"
 [ -z "$wrong" ] || echo "#  without effect:$wrong"
 [ -z "$wrong" ] && [ "$count" -gt 50 ]
-verdict 'every key does something' $?
+verdict 'every key has an effect' $?
 
 for key in q F10 C-c; do
 	open 80x24 "exec $ncclstat --synthetic 8x4"

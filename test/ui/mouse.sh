@@ -1,31 +1,32 @@
 #!/bin/sh
 # SPDX-License-Identifier: MIT
-# The mouse: not heeded unless asked for, and the terminal has it back whatever
-# ends or stops the program.
+# The mouse: ignored unless it is turned on, and given back to the terminal
+# however the program ends or stops.
 # shellcheck source=test/ui/terminal
 . "$(dirname "$0")/terminal"
 
-# mouse_is 0|1: whether the terminal reports it.
+# mouse_is 0|1: whether the terminal reports the mouse.
 mouse_is() {
 	[ "$(terminal display-message -p -t ui '#{mouse_any_flag}')" = "$1" ]
 }
 
-# mouse BUTTON COLUMN ROW [m]: 0 is the left button, 64 and 65 are the wheel, 66
-# goes to the side; m is a release. Places begin with 0.
+# mouse BUTTON COLUMN ROW [m]: sends a report. Button 0 is the left one, 64 and
+# 65 are the wheel, 66 is a sideways wheel; m is a release. Places begin with 0.
 mouse() {
-	# In one piece: Escape alone is a key.
+	# Send it in one piece: Escape alone is a key.
 	# shellcheck disable=SC2046
 	press -H 1b $(printf '[<%d;%d;%d%s' "$1" $(($2 + 1)) $(($3 + 1)) \
 		"${4:-M}" | od -An -tx1)
 }
 
-# The same as terminals without numbers have it.
+# mouse_bytes BUTTON COLUMN ROW: sends the report of a terminal that has no
+# decimal reports.
 mouse_bytes() {
 	press -H 1b 5b 4d "$(printf %x $(($1 + 32)))" \
 		"$(printf %x $(($2 + 33)))" "$(printf %x $(($3 + 33)))"
 }
 
-# row_of TEXT, column_of TEXT: where it stands on the screen.
+# row_of TEXT, column_of TEXT: print the place of a text on the screen.
 row_of() {
 	screen | awk -v text="$1" 'index($0, text) { print NR - 1; exit }'
 }
@@ -35,7 +36,7 @@ column_of() {
 		print index($0, text) - 1; exit }'
 }
 
-# Presses and lets go.
+# Presses and releases the left button.
 click() {
 	mouse 0 "$1" "$2"
 	mouse 0 "$1" "$2" m
@@ -49,13 +50,13 @@ view="$ncclstat --synthetic 8x4 --ascii"
 open 80x24 "exec $view"
 started
 mouse_is 0
-verdict 'it is not heeded unless asked for' $?
+verdict 'the mouse is off at first' $?
 press m
 sees 'mouse: on' && mouse_is 1
-verdict 'm asks for it' $?
+verdict 'm turns it on' $?
 click_on '3:Chan'
 sees '\[3:Chan'
-verdict 'a click on a tab goes to the view' $?
+verdict 'a click on a tab shows its view' $?
 click_on 'SINCE'
 sees 'order: by SINCE, largest first'
 verdict 'a click on a title sorts' $?
@@ -72,18 +73,18 @@ mouse 35 10 10
 mouse_bytes 64 10 10
 mouse_bytes 3 10 10
 sees '^rank 1 of'
-verdict 'what else it does is not heeded, and other reports are' $?
+verdict 'other buttons are ignored, reports as bytes are understood' $?
 click_on '1Help'
 sees '^Views'
-verdict 'a click on the last line does what it says' $?
+verdict 'a click on the function bar has the effect of the key' $?
 press q m
 sees 'mouse: off' && soon mouse_is 0
-verdict 'm gives it back' $?
+verdict 'm turns it off' $?
 
 open 80x24 "exec $view --mouse"
 started
 soon mouse_is 1
-verdict '--mouse asks for it' $?
+verdict '--mouse turns it on' $?
 press q
 ended 0
 soon mouse_is 0
@@ -113,14 +114,14 @@ if command -v bash >/dev/null; then
 	verdict 'Ctrl-Z gives it back' $?
 	press Enter
 	sees LIVE && soon mouse_is 1
-	verdict 'going on takes it again' $?
+	verdict 'continuing turns it on again' $?
 fi
 
 open 80x24 "TERM=vt100 exec $view --mouse"
 started
 press m m
 sees 'mouse: on; but the terminal has none'
-verdict 'a terminal without one says so' $?
+verdict 'without a mouse there is a message' $?
 press q
 ended 0
 finish

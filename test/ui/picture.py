@@ -1,12 +1,12 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: MIT
-"""A picture of a terminal: what `tmux capture-pane -e -p` prints on standard
-input becomes an SVG on standard output.
+"""Draws a picture of a terminal: reads the output of `tmux capture-pane -e -p`
+from standard input and writes an SVG to standard output.
 
     picture.py [--light] <screen >picture.svg
 
-One text element a run of equal looks, each held to its columns, so that any
-monospaced font fits."""
+Each run of characters with the same style is a text element that is stretched
+to its columns, so that any monospaced font fits."""
 
 import html
 import re
@@ -24,7 +24,7 @@ BRIGHT = [
 
 
 def color(number):
-    """One of xterm's 256."""
+    """Returns one of the 256 colours of xterm."""
     if number < 8:
         return NORMAL[number]
     if number < 16:
@@ -38,7 +38,7 @@ def color(number):
         levels[number // 36], levels[number // 6 % 6], levels[number % 6])
 
 
-class Look:
+class Style:
     def __init__(self):
         self.foreground = self.background = None
         self.bold = self.dim = self.reverse = False
@@ -82,8 +82,8 @@ class Look:
         return (back, front) if self.reverse else (front, back)
 
 
-def draw(column, row, text, look, ink, paper):
-    front, back = look.colors(ink, paper)
+def draw(column, row, text, style, ink, paper):
+    front, back = style.colors(ink, paper)
     x, y = MARGIN + column * WIDTH, MARGIN + row * HEIGHT
     width = len(text) * WIDTH
     if back != paper:
@@ -93,8 +93,8 @@ def draw(column, row, text, look, ink, paper):
         yield ('<text x="%.1f" y="%.1f" textLength="%.1f" fill="%s"%s%s>%s'
                "</text>" % (
                    x, y + 0.75 * HEIGHT, width, front,
-                   ' font-weight="bold"' if look.bold else "",
-                   ' opacity="0.6"' if look.dim else "",
+                   ' font-weight="bold"' if style.bold else "",
+                   ' opacity="0.6"' if style.dim else "",
                    html.escape(text)))
 
 
@@ -102,14 +102,14 @@ def main():
     light = sys.argv[1:] == ["--light"]
     ink, paper = ("#1d1f21", "#fdfdf6") if light else ("#d0d0d0", "#16181a")
     lines = sys.stdin.read().rstrip("\n").split("\n")
-    shapes, look, columns = [], Look(), 0
+    shapes, style, columns = [], Style(), 0
     for row, line in enumerate(lines):
         column = 0
         for part in re.split("(\x1b\\[[0-9;]*m)", line):
             if part.startswith("\x1b"):
-                look.change(part[2:-1].split(";"))
+                style.change(part[2:-1].split(";"))
             elif part:
-                shapes += draw(column, row, part, look, ink, paper)
+                shapes += draw(column, row, part, style, ink, paper)
                 column += len(part)
         columns = max(columns, column)
     width = 2 * MARGIN + columns * WIDTH

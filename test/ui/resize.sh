@@ -1,6 +1,6 @@
 #!/bin/sh
 # SPDX-License-Identifier: MIT
-# Any size of the terminal, and a storm of changes.
+# Any size of the terminal, and many changes of size at once.
 # shellcheck source=test/ui/terminal
 . "$(dirname "$0")/terminal"
 
@@ -14,12 +14,12 @@ while [ "$i" -lt 150 ]; do
 done
 resize 100 30
 sees '\[1:Ranks\] 2:Comm' && alive "$pid"
-verdict 'a storm of sizes is survived' $?
+verdict 'many changes of size are survived' $?
 
 for size in 19x4 20x3 12x3 60x2; do
 	resize "${size%x*}" "${size#*x}"
 	soon shows 'too small'
-	verdict "$size: too small, and says so" $?
+	verdict "$size: a message says that it is too small" $?
 done
 
 resize 1 1

@@ -1,6 +1,6 @@
 #!/bin/sh
 # SPDX-License-Identifier: MIT
-# D saves the rows of the view to a file of their own.
+# D saves the rows of the view to a new file.
 # shellcheck source=test/ui/terminal
 . "$(dirname "$0")/terminal"
 
@@ -11,7 +11,7 @@ open 120x24 "cd $folder; exec $ncclstat --synthetic 8x4"
 started
 press 5 '\' R e d u c e Enter D
 sees "saved to $folder/ncclstat-[0-9]*-[0-9]*.txt"
-verdict 'D says where' $?
+verdict 'D names the file' $?
 file=$(echo "$folder"/ncclstat-*.txt)
 grep -q '^ncclstat: host .*, time 20' "$file" &&
 	grep -q '^view collectives, filter Reduce, [0-9]* of [0-9]* rows' \
@@ -23,11 +23,11 @@ several() {
 	[ "$(find "$folder" -type f -size +0 | wc -l)" -eq 4 ]
 }
 soon several
-verdict 'nothing is written over' $?
+verdict 'no file is overwritten' $?
 rm -rf "$folder"
 press D
 sees 'not saved: No such file'
-verdict 'errors are told' $?
+verdict 'errors are reported' $?
 press q
 ended 0
 finish

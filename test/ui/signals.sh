@@ -1,13 +1,13 @@
 #!/bin/sh
 # SPDX-License-Identifier: MIT
-# Whatever ends or stops the program, the terminal is given back as it was, and
-# nothing stays behind.
+# However the program ends or stops, the terminal is given back as it was, and
+# no process stays behind.
 # shellcheck source=test/ui/terminal
 . "$(dirname "$0")/terminal"
 
 view="$ncclstat --synthetic 8x4"
 
-# A shell that runs the view as its child and notes how it finds the terminal
+# Runs the view as the child of a shell that records the modes of the terminal
 # before and after.
 open_in_shell() {
 	rm -f "$tmp/before" "$tmp/after"
@@ -22,7 +22,8 @@ open_in_shell() {
 	started
 }
 
-# The view is gone, and with it what it had done to the terminal.
+# is_given_back STATUS: whether the view has ended with a status and the
+# terminal is as it was before.
 is_given_back() {
 	sees "^ended with $1" && soon test -s "$tmp/after" &&
 		cmp -s "$tmp/before" "$tmp/after" && hides 'LIVE' &&
@@ -37,7 +38,8 @@ for signal in TERM INT HUP QUIT; do
 	verdict "$signal: the terminal is given back" $?
 done
 
-# It dies of these, as its parent must see, but not on a spoilt terminal.
+# The program dies of these signals, as its parent must see, but puts the
+# terminal back before.
 for signal in SEGV=11 ABRT=6 BUS=7; do
 	open_in_shell
 	kill -s "${signal%=*}" "$pid"
@@ -49,17 +51,17 @@ state_is() {
 	grep -q "^State:.$2" "/proc/$1/status" 2>/dev/null
 }
 
-# A size that only a program which runs again can have drawn.
+# After a change of size while it is stopped, only a program that has continued
+# can draw this screen.
 open_in_shell
 kill -s STOP "$pid"
 soon state_is "$pid" T
 resize 61 12
 kill -s CONT "$pid"
 soon hides 'int 1.00s' && sees 'LIVE' && alive "$pid"
-verdict 'STOP and CONT: it is painted again' $?
+verdict 'STOP and CONT: the screen is painted again' $?
 
-# Ctrl-Z in a shell with job control, which finds the terminal as it was, and
-# back.
+# Ctrl-Z in a shell with job control gives the terminal back; fg takes it again.
 cat >"$tmp/jobs.sh" <<-END
 	set -m
 	stty -a >"$tmp/before"
@@ -79,22 +81,22 @@ if command -v bash >/dev/null; then
 	verdict 'Ctrl-Z and fg' $?
 fi
 
-# The terminal is closed: whatever runs in it has nobody left to show it to.
+# Once the terminal is closed, the program must end.
 for trap in '' 'trap "" HUP; '; do
 	open 80x24 "${trap}exec $view"
 	started
 	terminal kill-server
 	soon gone "$pid"
-	verdict "a closed terminal ends it${trap:+, also when HUP is ignored}" $?
+	verdict "a closed terminal ends it${trap:+, also if HUP is ignored}" $?
 	kill -s KILL "$pid" 2>/dev/null
 done
 
-# A terminal that takes nothing (Ctrl-S) must not make it deaf.
+# A terminal that takes no output (Ctrl-S) must not block signals.
 open 80x24 "exec $view"
 started
 press C-s
 sleep 1
 kill -s TERM "$pid"
 ended 0
-verdict 'TERM is heard while the terminal is stopped' $?
+verdict 'TERM ends it while output is stopped' $?
 finish

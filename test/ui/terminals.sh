@@ -1,22 +1,22 @@
 #!/bin/sh
 # SPDX-License-Identifier: MIT
-# Terminals of all kinds: what they cannot do is not asked of them, and where
-# there can be no view there is a dump.
+# Terminals of many kinds: the view uses only what they can do, and where no
+# view is possible there is a dump.
 # shellcheck source=test/ui/terminal
 . "$(dirname "$0")/terminal"
 
 view="$ncclstat --synthetic 8x4"
 escape=$(printf '\033')
 
-# What went through the pipe so far, and again.
+# Whether the recorded output has stopped growing.
 raw_is_complete() {
 	size=$(wc -c <"$tmp/raw")
 	sleep 0.1
 	[ "$size" -gt 0 ] && [ "$size" -eq "$(wc -c <"$tmp/raw")" ]
 }
 
-# Runs COMMAND in a terminal, presses keys until it has shown a few screens, and
-# leaves all that it wrote in $tmp/raw.
+# record COMMAND: runs it in a terminal, shows a few screens, and records all of
+# its output in $tmp/raw.
 record() {
 	rm -f "$tmp/raw" "$tmp/go"
 	open 80x24 "until [ -e $tmp/go ]; do sleep 0.02; done; exec $1"
@@ -33,7 +33,7 @@ record() {
 	ended 0 && soon raw_is_complete
 }
 
-# Colours are set by 3x, 4x, 9x and 38, 48.
+# The codes 3x, 4x and 9x set colours; 38 and 48 are among them.
 has_color() {
 	grep -q "$escape\[\([0-9;]*;\)*[349][0-7]\(;[0-9;]*\)*m" "$tmp/raw"
 }
@@ -43,13 +43,13 @@ has_other_than_ascii() {
 }
 
 record "$view" && has_color && has_other_than_ascii
-verdict 'colours and lines where there are any' $?
+verdict 'colours and line characters, if the terminal has them' $?
 
 record "env NO_COLOR=1 $view" && ! has_color
 verdict 'NO_COLOR: no colours' $?
 
 record "env NO_COLOR=1 $view --color always" && has_color
-verdict 'NO_COLOR is outdone by --color always' $?
+verdict '--color always overrides NO_COLOR' $?
 
 record "$view --color never" && ! has_color
 verdict '--color never' $?
@@ -76,7 +76,7 @@ for type in dumb no-such-terminal ''; do
 	verdict "TERM=$type: a dump" $?
 done
 
-# Nothing has changed, so nothing is written.
+# If nothing changes, nothing is written.
 rm -f "$tmp/raw"
 open 80x24 "exec $view"
 started
@@ -87,9 +87,9 @@ soon hides 'paused:'
 terminal pipe-pane -t ui "exec cat >$tmp/raw"
 sleep 2.5
 [ ! -s "$tmp/raw" ]
-verdict 'nothing is written when nothing has changed' $?
+verdict 'nothing is written while nothing changes' $?
 
-# Keys from a file, and a screen into one.
+# --keys reads keys from a file and can save the screen to another.
 cat >"$tmp/keys" <<-END
 	3
 	T

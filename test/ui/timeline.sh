@@ -1,7 +1,7 @@
 #!/bin/sh
 # SPDX-License-Identifier: MIT
-# The timeline of a running job: it is opened where one is, zoomed, moved,
-# paused; a collective is highlighted in every rank.
+# The timeline of a running job: it opens at the selected channel, is zoomed,
+# moved and paused; a collective is highlighted in every rank.
 # shellcheck source=test/ui/terminal
 . "$(dirname "$0")/terminal"
 
@@ -11,12 +11,12 @@ if [ ! -x "$build/ncclreplay" ] ||
 	exit 77
 fi
 
-# Ranks exchange data for as long as the program is looked at.
+# The ranks exchange data until the end of the test.
 "$build/ncclreplay" --plugin "$build/libnccl-profiler-ncclstat.so" --loop 0 \
 	test/captures/net-v5-ddp8/* >"$tmp/log" 2>&1 </dev/null &
 background=$!
 
-# The job rests now and then: some seconds are seen.
+# The job pauses now and then; the screen shows several seconds.
 has_steps() {
 	shows '0 ch 0 send 4 .*[GN]' && shows '0 AllReduce .*r'
 }
@@ -25,29 +25,29 @@ open 120x40 "exec $ncclstat --interval 0.2"
 started && sees '^ A  *0 ' && press 3 && sees ' 0 recv  *4 ' &&
 	press / && press -l recv && press Enter 6 &&
 	sees 'rank 0 of .*, ch 0 recv [45]: '
-verdict 'it begins at the lane of the selected channel' $?
+verdict 'it opens at the track of the selected channel' $?
 
 press - - - - - && sees '|-1000ms' && soon has_steps
-verdict 'the lanes of a job at work' $?
+verdict 'tracks show the activity of a running job' $?
 
 press Z && sees PAUSED && press + + && sees '|-200ms' && before=$(screen) &&
 	press S-Left && sees 'the time stays' && misses '|now' &&
 	[ "$before" != "$(screen)" ]
-verdict 'paused, it is zoomed and moved' $?
+verdict 'zooming and panning work while paused' $?
 
-# What the channel does belongs to a collective, sooner or later to the left.
-lit() {
+# Moves the cursor to the left until there is an activity of a collective.
+highlighted() {
 	press Left Enter
 	shows 'ranks: rank [0-9]* began first'
 }
-press G && soon lit
+press G && soon highlighted
 verdict 'a collective is highlighted' $?
 
-# All ranks' lanes of its function, one below the other.
+# The filter shows the tracks of its function in all ranks, one below the other.
 press '\' && press -l AllReduce && press Enter && sees '7 AllReduce .*+' &&
 	press Escape && misses 'began first'
-verdict 'in every rank, until Esc' $?
+verdict 'it is highlighted in every rank until Esc' $?
 
 press Z && misses PAUSED && press q && ended 0
-verdict 'it goes on, and ends' $?
+verdict 'it continues, and quits' $?
 finish

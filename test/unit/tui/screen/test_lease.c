@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
-/* The live view's lease and --set's asking, at a process that is this one: who
- * is asked, who is not and why, and what is said when a lease is lost. The
- * times are made up. */
+/* The live view's lease, and asking for a setting as --set does, with this
+ * process as the one that is asked: which processes are asked, which are not
+ * and why, and the message when a lease is lost. Times are invented. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -99,7 +99,7 @@ static void says(const char *words)
 
 /* --- The lease ------------------------------------------------------------ */
 
-static void it_is_taken_renewed_and_given_back(void **state)
+static void lease_is_taken_renewed_and_given_back(void **state)
 {
 	(void)state;
 	assert_false(ncs_lease_is_held(&test.lease));
@@ -112,7 +112,7 @@ static void it_is_taken_renewed_and_given_back(void **state)
 			 NOW + NCS_LEASE_NS);
 	renew(NOW + SECOND / 2);
 	assert_int_equal(test.writer.control->lease_until_ns,
-			 NOW + NCS_LEASE_NS); /* it is not time yet */
+			 NOW + NCS_LEASE_NS); /* not due yet */
 	renew(NOW + SECOND);
 	assert_int_equal(test.writer.control->lease_until_ns,
 			 NOW + SECOND + NCS_LEASE_NS);
@@ -123,7 +123,7 @@ static void it_is_taken_renewed_and_given_back(void **state)
 	ncs_lease_drop(&test.lease);
 }
 
-static void one_that_is_over_is_told_and_not_had_back(void **state)
+static void expired_lease_is_reported_and_not_renewed(void **state)
 {
 	(void)state;
 	take();
@@ -136,7 +136,7 @@ static void one_that_is_over_is_told_and_not_had_back(void **state)
 	assert_true(ncs_lease_is_held(&test.lease));
 }
 
-static void one_that_another_takes_is_told(void **state)
+static void lease_taken_by_another_viewer_is_reported(void **state)
 {
 	static const struct ncs_detail less = { .sample = 9 };
 
@@ -152,7 +152,7 @@ static void one_that_another_takes_is_told(void **state)
 			 NOW + NCS_LEASE_NS);
 }
 
-static void without_an_object_there_is_no_lease(void **state)
+static void process_without_a_control_object_grants_no_lease(void **state)
 {
 	(void)state;
 	ncs_writer_unlink_control(&test.writer);
@@ -162,8 +162,8 @@ static void without_an_object_there_is_no_lease(void **state)
 	assert_false(ncs_lease_is_held(&test.lease));
 }
 
-/* Its monotonic clock is another. */
-static void nor_across_time_namespaces(void **state)
+/* Such a process has another monotonic clock. */
+static void process_in_another_time_namespace_grants_no_lease(void **state)
 {
 	(void)state;
 	test.writer.control->time_namespace++;
@@ -179,7 +179,7 @@ static void nor_across_time_namespaces(void **state)
 	assert_false(is_leased());
 }
 
-static void who_has_finished_is_not_asked(void **state)
+static void finished_process_is_not_asked(void **state)
 {
 	(void)state;
 	test.fixture->header->life = NCS_LIFE_FINISHED;
@@ -198,7 +198,7 @@ static size_t ask(void)
 			   sizeof(test.text));
 }
 
-static void those_that_match_are_asked(void **state)
+static void matching_processes_are_asked(void **state)
 {
 	static const char *const matching[] = {
 		NULL, "world", "w*d", "*", "0000000000abcdef", "*cdef"
@@ -218,8 +218,8 @@ static void those_that_match_are_asked(void **state)
 	says("there is no process to ask");
 }
 
-/* root may, but is not to do it by the way. */
-static void others_are_asked_only_by_name(void **state)
+/* root could ask them all, but must name them. */
+static void processes_of_other_users_are_asked_by_pid_only(void **state)
 {
 	(void)state;
 	if (geteuid() != 0)
@@ -231,7 +231,7 @@ static void others_are_asked_only_by_name(void **state)
 	assert_int_equal(ask(), 1);
 }
 
-static void who_cannot_be_asked_is_told(void **state)
+static void process_that_cannot_be_asked_is_reported(void **state)
 {
 	(void)state;
 	test.writer.control->magic++;
@@ -246,15 +246,15 @@ static void who_cannot_be_asked_is_told(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		TEST(it_is_taken_renewed_and_given_back),
-		TEST(one_that_is_over_is_told_and_not_had_back),
-		TEST(one_that_another_takes_is_told),
-		TEST(without_an_object_there_is_no_lease),
-		TEST(nor_across_time_namespaces),
-		TEST(who_has_finished_is_not_asked),
-		TEST(those_that_match_are_asked),
-		TEST(others_are_asked_only_by_name),
-		TEST(who_cannot_be_asked_is_told),
+		TEST(lease_is_taken_renewed_and_given_back),
+		TEST(expired_lease_is_reported_and_not_renewed),
+		TEST(lease_taken_by_another_viewer_is_reported),
+		TEST(process_without_a_control_object_grants_no_lease),
+		TEST(process_in_another_time_namespace_grants_no_lease),
+		TEST(finished_process_is_not_asked),
+		TEST(matching_processes_are_asked),
+		TEST(processes_of_other_users_are_asked_by_pid_only),
+		TEST(process_that_cannot_be_asked_is_reported),
 	};
 
 	return cmocka_run_group_tests_name("lease", tests, NULL, NULL);

@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: MIT */
-/* What is on the screen: every view in every size, with and without colours,
- * in UTF-8 and in ASCII, against pictures in test/golden; and that each key
- * changes something.
+/* The contents of the screen: every view in every size, with and without
+ * colours, in UTF-8 and in ASCII, compared with the pictures in test/golden;
+ * and that each key changes something.
  *
- * There is no terminal: curses draws for one into /dev/null, and what it would
- * show is read back. Time is fixed and the job is made up, so that a picture
- * is the same everywhere. UPDATE_GOLDEN=1 takes new pictures.
+ * There is no terminal: curses draws into /dev/null, and its screen is read
+ * back. Time is fixed and the job is synthetic, so that a picture is the same
+ * everywhere. UPDATE_GOLDEN=1 writes new pictures.
  */
 #include <errno.h>
 #include <locale.h>
@@ -33,7 +33,7 @@
 
 #define SECOND UINT64_C(1000000000)
 #define BORN (1000 * SECOND)
-/* The synthetic job is 5 s old when it is first seen, and hangs at 8. */
+/* The synthetic job is 5 s old when it is first sampled, and hangs at 8 s. */
 #define SEEN (BORN + 5 * SECOND)
 
 struct shape {
@@ -44,7 +44,7 @@ struct shape {
 };
 
 static const struct shape usual = { 80, 24, false, true };
-/* With room for all notes beside the tabs. */
+/* A terminal with room for all notes beside the tabs. */
 static const struct shape roomy = { 120, 24, false, true };
 
 static FILE *nothing_out, *nothing_in;
@@ -52,7 +52,7 @@ static struct ncs_screen screen;
 static struct ncs_source *source;
 static uint64_t now;
 
-/* --- A terminal that is not there ----------------------------------------- */
+/* --- The terminal --------------------------------------------------------- */
 
 static void use_locale(bool utf8)
 {
@@ -102,7 +102,7 @@ static void stop(void)
 	nothing_in = NULL;
 }
 
-/* --- A job that is not there ---------------------------------------------- */
+/* --- The synthetic job ---------------------------------------------------- */
 
 static void look(struct ncs_source *at, uint64_t at_ns)
 {
@@ -123,7 +123,8 @@ static void init(enum ncs_view view)
 	ncs_screen_init(&screen, view, SECOND, "n017", "/dev/shm");
 }
 
-/* Eight ranks of four channels, one of which has hung for two seconds. */
+/* Opens a job of eight ranks with four channels each, one of which has hung for
+ * two seconds. */
 static void open_job(enum ncs_view view)
 {
 	init(view);
@@ -142,7 +143,7 @@ static void close_job(void)
 	source = NULL;
 }
 
-/* A test that failed has left everything open. */
+/* Closes everything that a failed test has left open. */
 static int teardown(void **state)
 {
 	(void)state;
@@ -191,7 +192,8 @@ static bool is_same_look(const cchar_t *a, const cchar_t *b)
 	return attributes_a == attributes_b && pair_a == pair_b;
 }
 
-/* "3: 0-79 R": which columns of a line are reverse, bold, coloured. */
+/* Prints the columns of a line that are reverse, bold or coloured: "3: 0-79
+ * R". */
 static void put_looks(FILE *file, int y, const cchar_t *cells, int width)
 {
 	wchar_t text[CCHARW_MAX + 1];
@@ -216,7 +218,8 @@ static void put_looks(FILE *file, int y, const cchar_t *cells, int width)
 		fputc('\n', file);
 }
 
-/* The text, and below it how it is shown. The caller frees it. */
+/* Returns the text of the screen and, below it, its attributes. The caller
+ * frees it. */
 static char *picture(void)
 {
 	cchar_t *cells = calloc(1024, sizeof(*cells));
@@ -262,7 +265,7 @@ static void write_file(const char *path, const char *text)
 	assert_int_equal(fclose(file), 0);
 }
 
-/* Says where the two differ first. */
+/* Prints the first difference of two pictures. */
 static void explain_difference(const char *path, const char *is,
 			       const char *was)
 {
@@ -300,7 +303,7 @@ static void compare(const char *name)
 		fail_msg("%s differs; UPDATE_GOLDEN=1 takes it as it is", path);
 }
 
-/* Nothing but printable ASCII. */
+/* Whether a text is printable ASCII. */
 static void assert_ascii(void)
 {
 	char *text = picture();
@@ -349,78 +352,78 @@ static void goldens(const char *name, enum ncs_view view, const char *keys)
 	}
 }
 
-static void ranks(void **state)
+static void ranks_view_matches_pictures(void **state)
 {
 	(void)state;
 	goldens("ranks", NCS_VIEW_RANK, "");
 }
 
-static void communicators(void **state)
+static void communicators_view_matches_pictures(void **state)
 {
 	(void)state;
 	goldens("communicators", NCS_VIEW_COMMUNICATOR, "");
 }
 
-static void channels(void **state)
+static void channels_view_matches_pictures(void **state)
 {
 	(void)state;
 	goldens("channels", NCS_VIEW_CHANNEL, "");
 }
 
-static void proxy(void **state)
+static void proxy_view_matches_pictures(void **state)
 {
 	(void)state;
 	goldens("proxy", NCS_VIEW_PROXY, "");
 }
 
-static void collectives(void **state)
+static void collectives_view_matches_pictures(void **state)
 {
 	(void)state;
 	goldens("collectives", NCS_VIEW_FUNCTION, "");
 }
 
-static void collectives_by_size(void **state)
+static void sizes_view_matches_pictures(void **state)
 {
 	(void)state;
 	goldens("sizes", NCS_VIEW_CLASS, "");
 }
 
-/* Without those that have ended, at an operation of a while ago. */
-static void timeline(void **state)
+/* Shows live ranks only, with the cursor at an operation in the past. */
+static void timeline_matches_pictures(void **state)
 {
 	(void)state;
 	goldens("timeline", NCS_VIEW_TIMELINE,
 		"\\ w o r l d Enter Down Left Left Left");
 }
 
-static void diagnose(void **state)
+static void diagnose_view_matches_pictures(void **state)
 {
 	(void)state;
 	goldens("diagnose", NCS_VIEW_FINDING, "");
 }
 
-static void ranges(void **state)
+static void ranges_view_matches_pictures(void **state)
 {
 	(void)state;
 	goldens("ranges", NCS_VIEW_RANGE, "");
 }
 
-static void help(void **state)
+static void help_matches_pictures(void **state)
 {
 	(void)state;
 	goldens("help", NCS_VIEW_RANK, "?");
 }
 
-static void setup(void **state)
+static void setup_matches_pictures(void **state)
 {
 	(void)state;
 	goldens("setup", NCS_VIEW_RANK, "S Down Down");
 	goldens("setup-columns", NCS_VIEW_CHANNEL, "S End Up Space");
 }
 
-/* --- Moments of the made-up job ------------------------------------------- */
+/* --- The synthetic job after some keys ------------------------------------ */
 
-/* The screen after these keys. */
+/* Compares the screen after some keys with a picture. */
 static void after(const char *name, enum ncs_view view, const char *keys)
 {
 	start(&usual);
@@ -432,19 +435,19 @@ static void after(const char *name, enum ncs_view view, const char *keys)
 	stop();
 }
 
-static void sorted_by_time(void **state)
+static void channels_sorted_by_time_match_picture(void **state)
 {
 	(void)state;
 	after("channels-by-time", NCS_VIEW_CHANNEL, "T");
 }
 
-static void down_to_channels(void **state)
+static void channels_below_a_rank_match_picture(void **state)
 {
 	(void)state;
 	after("down", NCS_VIEW_RANK, "Down Down Down Enter");
 }
 
-static void down_from_a_communicator(void **state)
+static void ranks_below_a_communicator_match_picture(void **state)
 {
 	(void)state;
 	after("down-communicator", NCS_VIEW_COMMUNICATOR, "Down Enter");
@@ -452,64 +455,63 @@ static void down_from_a_communicator(void **state)
 	      "Down Enter g Enter");
 }
 
-static void down_to_the_peer(void **state)
+static void channels_of_the_peer_match_picture(void **state)
 {
 	(void)state;
 	after("down-peer", NCS_VIEW_CHANNEL, "T g Enter");
 }
 
-static void paused(void **state)
+static void paused_screen_matches_picture(void **state)
 {
 	(void)state;
 	after("paused", NCS_VIEW_RANK, "Z");
 }
 
-/* All ranks' lanes of one function, one operation of which is highlighted. */
-static void one_collective_in_all_ranks(void **state)
+/* Shows one function's track of each rank, with one operation highlighted. */
+static void highlighted_collective_matches_picture(void **state)
 {
 	(void)state;
 	after("timeline-lit", NCS_VIEW_TIMELINE,
 	      "\\ A l l R e d u c e Enter Down Down - + { Left Left Enter");
 }
 
-/* Of the channel that was selected. */
-static void the_timeline_of_a_channel(void **state)
+static void timeline_opens_at_the_selected_channel(void **state)
 {
 	(void)state;
 	after("timeline-channel", NCS_VIEW_CHANNEL, "T 6 + + ^");
 }
 
-static void filtered(void **state)
+static void filtered_rows_match_picture(void **state)
 {
 	(void)state;
 	after("filter", NCS_VIEW_FUNCTION, "\\ R e d u c e");
 }
 
-static void searched(void **state)
+static void search_matches_picture(void **state)
 {
 	(void)state;
 	after("search", NCS_VIEW_FUNCTION, "/ g a t h F3");
 }
 
-static void scrolled(void **state)
+static void scrolled_columns_match_picture(void **state)
 {
 	(void)state;
 	after("columns", NCS_VIEW_FUNCTION, "Right Right Right Down");
 }
 
-static void without_header(void **state)
+static void hidden_header_matches_picture(void **state)
 {
 	(void)state;
 	after("header", NCS_VIEW_PROXY, "# p End");
 }
 
-static void nothing_fits_the_filter(void **state)
+static void filter_without_matches_says_so(void **state)
 {
 	(void)state;
 	after("filter-empty", NCS_VIEW_RANK, "\\ x y z Enter");
 }
 
-/* --- Jobs made by hand ---------------------------------------------------- */
+/* --- Scripted jobs -------------------------------------------------------- */
 
 static struct scripted_rank *add_world(struct scripted *job, int rank)
 {
@@ -546,7 +548,7 @@ static void at_sequence(struct scripted_rank *rank, uint64_t sequence)
 	function->last_sequence_number = sequence;
 }
 
-/* A ring of four in which rank 2 does not come. */
+/* Opens a ring of four ranks that rank 2 does not join. */
 static void make_stuck(struct scripted *job)
 {
 	uint64_t since_ns = SEEN - 41 * SECOND;
@@ -580,7 +582,7 @@ static void scripted_golden(const char *name, struct scripted *job,
 	scripted_release(job);
 }
 
-static void no_job(void **state)
+static void missing_job_is_explained(void **state)
 {
 	struct scripted job;
 
@@ -589,7 +591,7 @@ static void no_job(void **state)
 	scripted_golden("no-job", &job, &usual, "");
 }
 
-static void a_folder_that_cannot_be_read(void **state)
+static void unreadable_folder_is_reported(void **state)
 {
 	struct scripted job;
 
@@ -599,7 +601,7 @@ static void a_folder_that_cannot_be_read(void **state)
 	scripted_golden("no-folder", &job, &usual, "");
 }
 
-static void a_stuck_job(void **state)
+static void stuck_job_matches_pictures(void **state)
 {
 	struct scripted job;
 
@@ -615,7 +617,7 @@ static void a_stuck_job(void **state)
 	scripted_golden("stuck-channels", &job, &usual, "3 T");
 }
 
-/* Four ranks that go on, but rank 2 keeps the others waiting. */
+/* Opens four ranks that make progress, but wait for rank 2 each time. */
 static void make_late(struct scripted *job)
 {
 	for (int i = 0; i < 4; i++) {
@@ -627,7 +629,7 @@ static void make_late(struct scripted *job)
 	scripted_all_reduces(job, 200, SEEN - 4 * SECOND, 2, 4100000);
 }
 
-static void a_straggler(void **state)
+static void straggler_matches_pictures(void **state)
 {
 	static const struct shape wide = { 140, 24, true, true };
 	static const struct shape small = { 40, 10, false, false };
@@ -651,7 +653,7 @@ static void a_straggler(void **state)
 	scripted_golden("late-down", &job, &usual, "2 Enter");
 }
 
-static void a_stuck_job_in_little_room(void **state)
+static void stuck_job_on_a_small_screen_shows_the_verdict(void **state)
 {
 	static const struct shape small = { 40, 10, true, true };
 	struct scripted job;
@@ -662,7 +664,7 @@ static void a_stuck_job_in_little_room(void **state)
 	scripted_golden("stuck-40x10", &job, &small, "");
 }
 
-static void a_dead_job(void **state)
+static void dead_job_matches_picture(void **state)
 {
 	struct scripted job;
 
@@ -674,7 +676,7 @@ static void a_dead_job(void **state)
 	scripted_golden("dead", &job, &usual, "");
 }
 
-static void segments_of_others(void **state)
+static void unreadable_segments_are_shown(void **state)
 {
 	struct scripted job;
 	struct scripted_rank *rank;
@@ -691,8 +693,8 @@ static void segments_of_others(void **state)
 	scripted_golden("unreadable", &job, &usual, "Down");
 }
 
-/* What a segment holds must not reach the terminal as anything but text. */
-static void names_are_harmless(void **state)
+/* Names in a segment must reach the terminal as text only. */
+static void names_from_segments_cannot_control_the_terminal(void **state)
 {
 	static const char evil[] = "\033[31mred\n\t\x9b"
 				   "1m\xff\xe2\x80\xae"
@@ -725,7 +727,7 @@ static void names_are_harmless(void **state)
 	scripted_release(&job);
 }
 
-static void when_the_job_has_gone(void **state)
+static void ended_job_is_reported(void **state)
 {
 	struct scripted job;
 
@@ -750,7 +752,7 @@ static void when_the_job_has_gone(void **state)
 
 /* --- Sizes ---------------------------------------------------------------- */
 
-static void too_small(void **state)
+static void too_small_screen_says_so(void **state)
 {
 	static const int sizes[][2] = {
 		{ 1, 1 }, { 19, 4 }, { 20, 3 }, { 60, 2 }, { 20, 4 }
@@ -773,9 +775,9 @@ static void too_small(void **state)
 	}
 }
 
-/* Every view and the help at every size, by a key and a resize at a time: no
- * more is asked than that the program survives and writes within bounds. */
-static void any_size_is_survived(void **state)
+/* Draws every view and the help at every size, with a key and a resize between
+ * two frames. The only requirement is that the program stays within bounds. */
+static void any_size_is_drawn_within_bounds(void **state)
 {
 	static const char *const keys[] = { "1", "2",     "3",    "4",    "5",
 					    "?", "Enter", "End",  "PgDn", "/",
@@ -805,8 +807,8 @@ static void any_size_is_survived(void **state)
 
 /* --- Keys ----------------------------------------------------------------- */
 
-/* Where each key has something to do: in the middle of a table that was gone
- * down to, scrolled by a column, with something that was searched for. */
+/* Opens a screen on which each key has an effect: in the middle of a table
+ * below another one, scrolled by a column, after a search. */
 static void go_to_the_middle(void)
 {
 	open_job(NCS_VIEW_CHANNEL);
@@ -823,7 +825,7 @@ static char *moment(void)
 	return text;
 }
 
-static void a_healthy_job_has_no_findings(void **state)
+static void healthy_job_has_no_findings(void **state)
 {
 	char *shown;
 
@@ -840,7 +842,7 @@ static void a_healthy_job_has_no_findings(void **state)
 	stop();
 }
 
-static void enter_goes_to_who_is_to_blame(void **state)
+static void enter_on_a_finding_goes_to_its_root(void **state)
 {
 	const struct ncs_grid_row *row;
 	const struct ncs_finding *finding;
@@ -867,7 +869,7 @@ static void enter_goes_to_who_is_to_blame(void **state)
 	stop();
 }
 
-static void every_key_does_something(void **state)
+static void every_key_changes_something(void **state)
 {
 	(void)state;
 	for (size_t i = 0; i < NCS_ACTION_COUNT - 1; i++) {
@@ -901,8 +903,8 @@ static void value_of(enum ncs_option option, char *text)
 	ncs_options_value(&screen.options, option, text, NCS_OPTION_VALUE_MAX);
 }
 
-/* Right takes effect at once, Left takes it back. */
-static void the_setup_changes_what_it_lists(void **state)
+/* Right changes an entry at once, Left changes it back. */
+static void setup_changes_every_entry(void **state)
 {
 	static char first[NCS_OPTION_VALUE_MAX], second[NCS_OPTION_VALUE_MAX],
 		third[NCS_OPTION_VALUE_MAX];
@@ -945,8 +947,8 @@ static bool picture_has(const char *text)
 	return found;
 }
 
-/* The last place is a column of level diag. */
-static void columns_are_chosen_by_name(void **state)
+/* The last entry is a column of level diag. */
+static void setup_shows_and_hides_single_columns(void **state)
 {
 	const struct shape wide = { 260, 60, false, true };
 	char value[NCS_OPTION_VALUE_MAX];
@@ -971,14 +973,14 @@ static void columns_are_chosen_by_name(void **state)
 	stop();
 }
 
-static void exact_numbers_in_bits(void **state)
+static void exact_numbers_in_bits_match_picture(void **state)
 {
 	(void)state;
 	after("units", NCS_VIEW_CHANNEL, "e b");
 }
 
-/* In bits a title says so, if and only if the column's values are others. */
-static void titles_tell_bits_from_bytes(void **state)
+/* A column's title changes with the unit if and only if its values do. */
+static void titles_distinguish_bits_from_bytes(void **state)
 {
 	const struct ncs_units bits = { .bits = true };
 
@@ -991,7 +993,7 @@ static void titles_tell_bits_from_bytes(void **state)
 		struct ncs_value value = { 0 };
 
 		screen.view = column->view;
-		press("i i"); /* which builds the table */
+		press("i i"); /* builds the table */
 		for (size_t r = 0; r < table->count; r++) {
 			ncs_column_get(column, &table->rows[r].row, &value);
 			if (value.kind != NCS_VALUE_NONE)
@@ -1008,7 +1010,7 @@ static void titles_tell_bits_from_bytes(void **state)
 	stop();
 }
 
-static void colors_for_the_colorblind(void **state)
+static void colorblind_scheme_matches_picture(void **state)
 {
 	const struct shape colored = { 80, 24, true, true };
 
@@ -1033,9 +1035,9 @@ struct color_look {
 	unsigned attributes;
 };
 
-/* On the terminal's own background, light or dark, not every colour can be
- * read; and bad and good are not red and green. */
-static void every_scheme_can_be_read(void **state)
+/* On the default background, which may be light or dark, some colours cannot be
+ * read; and bad and good must not be red and green. */
+static void every_scheme_is_readable_on_any_background(void **state)
 {
 #define LOOK(...) \
 	{ \
@@ -1066,7 +1068,7 @@ static void every_scheme_can_be_read(void **state)
 	}
 }
 
-static void the_setup_asks_for_a_setting(void **state)
+static void setup_asks_for_a_setting_of_the_plugin(void **state)
 {
 	(void)state;
 	start(&usual);
@@ -1099,13 +1101,13 @@ static unsigned click(int y, int x)
 	return mouse_does(NCS_MOUSE_CLICK, y, x);
 }
 
-/* Clicks where a text stands on the screen. */
+/* Clicks on the first cell of a text on the screen. */
 static unsigned click_on(const char *text)
 {
 	char *is, *at;
 	int y = 0, x = 0;
 
-	now += 10 * SECOND; /* a notice hides the last line */
+	now += 10 * SECOND; /* a message hides the last line */
 	draw();
 	is = picture();
 	at = strstr(is, text);
@@ -1119,7 +1121,7 @@ static unsigned click_on(const char *text)
 	return click(y, x);
 }
 
-static void clicks_do_what_is_seen(void **state)
+static void clicks_have_the_effect_of_the_text_under_them(void **state)
 {
 	const struct shape ascii = { 80, 24, false, false };
 	struct ncs_grid *table = &screen.tables[NCS_VIEW_CHANNEL];
@@ -1139,7 +1141,7 @@ static void clicks_do_what_is_seen(void **state)
 	assert_true(table->inverted);
 	click_on("4Filter");
 	assert_int_equal(screen.prompt, NCS_PROMPT_FILTER);
-	click_on("4:Proxy"); /* not while text is typed */
+	click_on("4:Proxy"); /* ignored while text is typed */
 	assert_int_equal(screen.view, NCS_VIEW_CHANNEL);
 	press("Esc");
 	assert_int_equal(click_on("10Quit"), NCS_REQUEST_QUIT);
@@ -1147,7 +1149,7 @@ static void clicks_do_what_is_seen(void **state)
 	stop();
 }
 
-static void clicks_beside_everything_do_nothing(void **state)
+static void clicks_elsewhere_do_nothing(void **state)
 {
 	uint32_t seed = 5;
 
@@ -1172,7 +1174,7 @@ static void clicks_beside_everything_do_nothing(void **state)
 	stop();
 }
 
-static void the_wheel_scrolls(void **state)
+static void wheel_scrolls(void **state)
 {
 	struct ncs_grid *table = &screen.tables[NCS_VIEW_CHANNEL];
 
@@ -1189,7 +1191,7 @@ static void the_wheel_scrolls(void **state)
 	press("q S");
 	mouse_does(NCS_MOUSE_WHEEL_DOWN, 10, 10);
 	assert_int_equal(screen.setup_selected, 3);
-	/* A click selects, another one changes. */
+	/* The first click selects, the second changes. */
 	click_on("numbers");
 	assert_false(screen.options.units.exact);
 	click_on("numbers");
@@ -1198,7 +1200,7 @@ static void the_wheel_scrolls(void **state)
 	stop();
 }
 
-static void keys_ask_for_what_they_are_for(void **state)
+static void keys_return_their_requests(void **state)
 {
 	(void)state;
 	start(&usual);
@@ -1226,7 +1228,7 @@ static void keys_ask_for_what_they_are_for(void **state)
 	stop();
 }
 
-static void leaving_goes_back_one_level_at_a_time(void **state)
+static void esc_goes_back_one_level_at_a_time(void **state)
 {
 	(void)state;
 	start(&usual);
@@ -1242,10 +1244,10 @@ static void leaving_goes_back_one_level_at_a_time(void **state)
 	assert_int_equal(screen.view, NCS_VIEW_RANK);
 	assert_int_equal(screen.tables[NCS_VIEW_RANK].selected, 2);
 	assert_int_equal(press("Esc Esc Esc"), 0);
-	/* q leaves the help, and then the program. */
+	/* q leaves the help, then quits. */
 	assert_int_equal(press("? q"), 0);
 	assert_int_equal(press("q"), NCS_REQUEST_QUIT);
-	/* A view that is chosen forgets the way. */
+	/* Choosing a view drops the breadcrumbs. */
 	press("Enter Enter 3");
 	assert_int_equal(screen.depth, 0);
 	assert_int_equal(screen.focus.kind, NCS_FOCUS_ALL);
@@ -1253,7 +1255,7 @@ static void leaving_goes_back_one_level_at_a_time(void **state)
 	stop();
 }
 
-static void a_function_leads_to_its_sizes_and_back(void **state)
+static void enter_on_a_function_shows_its_sizes(void **state)
 {
 	const struct ncs_grid *functions = &screen.tables[NCS_VIEW_FUNCTION];
 	const struct ncs_grid *sizes = &screen.tables[NCS_VIEW_CLASS];
@@ -1281,7 +1283,7 @@ static void a_function_leads_to_its_sizes_and_back(void **state)
 	stop();
 }
 
-static void x_shows_all_sizes_and_all_functions(void **state)
+static void x_changes_between_sizes_and_functions(void **state)
 {
 	(void)state;
 	start(&usual);
@@ -1291,7 +1293,7 @@ static void x_shows_all_sizes_and_all_functions(void **state)
 	assert_true(screen.tables[NCS_VIEW_CLASS].count > 8);
 	press("x");
 	assert_int_equal(screen.view, NCS_VIEW_FUNCTION);
-	/* The tabs go on from the one it is under. */
+	/* Tab continues from the tab that the view is under. */
 	press("x Tab");
 	assert_int_equal(screen.view, NCS_VIEW_FUNCTION + 1);
 	press("Shift-Tab");
@@ -1303,7 +1305,7 @@ static void x_shows_all_sizes_and_all_functions(void **state)
 	stop();
 }
 
-static void a_communicator_leads_to_its_ranks_and_back(void **state)
+static void enter_on_a_communicator_shows_its_ranks(void **state)
 {
 	const struct ncs_grid *communicators =
 		&screen.tables[NCS_VIEW_COMMUNICATOR];
@@ -1321,10 +1323,10 @@ static void a_communicator_leads_to_its_ranks_and_back(void **state)
 	press("g Down Down Enter");
 	assert_int_equal(screen.view, NCS_VIEW_CHANNEL);
 	assert_int_equal(screen.focus.kind, NCS_FOCUS_RANK);
-	/* To the peer's end of a channel. */
+	/* Enter goes to the peer's end of a channel. */
 	press("Enter");
 	assert_int_equal(screen.depth, 3);
-	/* Samples on the way change nothing. */
+	/* Samples between the keys change nothing. */
 	look(source, SEEN + SECOND);
 	press("Esc Backspace");
 	assert_int_equal(screen.view, NCS_VIEW_RANK);
@@ -1339,7 +1341,7 @@ static void a_communicator_leads_to_its_ranks_and_back(void **state)
 	stop();
 }
 
-static void going_down_finds_who_is_behind(void **state)
+static void going_down_selects_the_rank_that_is_behind(void **state)
 {
 	const struct ncs_grid *ranks = &screen.tables[NCS_VIEW_RANK];
 	struct scripted job;
@@ -1354,7 +1356,7 @@ static void going_down_finds_who_is_behind(void **state)
 	assert_int_equal(screen.view, NCS_VIEW_RANK);
 	assert_int_equal(ncs_grid_selected(ranks)->row.rank->now.identity.rank,
 			 2);
-	/* What is gone is said to be. */
+	/* A focus that is gone is reported. */
 	for (int i = 0; i < 4; i++)
 		job.ranks[i].snapshot.identity.comm_id = 9;
 	look(&job.source, SEEN + SECOND);
@@ -1366,8 +1368,8 @@ static void going_down_finds_who_is_behind(void **state)
 	scripted_release(&job);
 }
 
-/* There and back between two peers, more often than there are crumbs. */
-static void going_down_has_an_end(void **state)
+/* Goes from peer to peer more often than there is room for breadcrumbs. */
+static void going_down_is_limited(void **state)
 {
 	(void)state;
 	start(&usual);
@@ -1385,14 +1387,14 @@ static void going_down_has_an_end(void **state)
 	stop();
 }
 
-static void a_prompt_takes_what_is_typed(void **state)
+static void prompt_takes_text_and_leaves_other_keys(void **state)
 {
 	const struct ncs_grid *table = &screen.tables[NCS_VIEW_FUNCTION];
 
 	(void)state;
 	start(&usual);
 	open_job(NCS_VIEW_FUNCTION);
-	/* q and ? are text here. */
+	/* q and ? are text in a prompt. */
 	assert_int_equal(press("\\ q ? Z"), 0);
 	assert_string_equal(screen.filter, "q?Z");
 	press("Backspace Backspace Backspace S e n d");
@@ -1403,7 +1405,8 @@ static void a_prompt_takes_what_is_typed(void **state)
 	press("\\ Esc");
 	assert_string_equal(screen.filter, "");
 	assert_true(table->count > 1);
-	/* Esc takes a search back, other keys keep it and mean what they do. */
+	/* Esc cancels a search; other keys keep it and have their usual
+	 * effect. */
 	press("Down / r e c v");
 	assert_true(table->selected > 1);
 	press("Esc");
@@ -1411,7 +1414,7 @@ static void a_prompt_takes_what_is_typed(void **state)
 	press("/ S e n d Up");
 	assert_int_equal(screen.prompt, NCS_PROMPT_NONE);
 	assert_string_equal(screen.search, "Send");
-	/* It holds what fits. */
+	/* The text is limited to its buffer. */
 	press("/");
 	for (int i = 0; i < 300; i++)
 		press("x");
@@ -1420,13 +1423,13 @@ static void a_prompt_takes_what_is_typed(void **state)
 	stop();
 }
 
-static void what_is_to_be_collected_is_asked_for_by_enter(void **state)
+static void set_prompt_asks_on_enter_only(void **state)
 {
 	(void)state;
 	start(&usual);
 	open_job(NCS_VIEW_RANK);
 	assert_int_equal(press("d"), NCS_REQUEST_DETAIL);
-	/* Nothing takes effect while it is typed. */
+	/* A text has no effect until Enter. */
 	assert_int_equal(press("s d e f a u l t"), 0);
 	assert_int_equal(screen.prompt, NCS_PROMPT_SET);
 	assert_string_equal(screen.filter, "");
@@ -1434,16 +1437,17 @@ static void what_is_to_be_collected_is_asked_for_by_enter(void **state)
 	assert_int_equal(screen.prompt, NCS_PROMPT_NONE);
 	assert_string_equal(screen.typed, "default");
 	assert_int_equal(press("s d Esc"), 0);
-	assert_int_equal(press("s Enter"), 0); /* for nothing */
-	assert_int_equal(press("s d F1"), 0);  /* another key means itself */
+	assert_int_equal(press("s Enter"), 0); /* an empty text */
+	assert_int_equal(press("s d F1"),
+			 0); /* other keys have their usual effect */
 	assert_true(screen.help);
 	press("q / x");
-	assert_int_equal(press("Enter"), 0); /* that of a search */
+	assert_int_equal(press("Enter"), 0); /* Enter ends a search */
 	close_job();
 	stop();
 }
 
-static void a_lease_is_shown_until_it_is_over(void **state)
+static void lease_is_shown_until_it_expires(void **state)
 {
 	struct ncs_settings_view *settings;
 	struct scripted job;
@@ -1496,7 +1500,7 @@ static unsigned ranks_with_records(void)
 	return count;
 }
 
-static void records_are_taken_of_few_ranks_or_of_the_one_looked_at(void **state)
+static void records_are_read_for_few_ranks_or_for_the_selected_one(void **state)
 {
 	(void)state;
 	start(&usual);
@@ -1523,7 +1527,7 @@ static void records_are_taken_of_few_ranks_or_of_the_one_looked_at(void **state)
 	stop();
 }
 
-static void the_timeline_follows_until_it_is_moved(void **state)
+static void timeline_follows_time_until_it_is_moved(void **state)
 {
 	const struct ncs_time_view *time = &screen.time;
 
@@ -1531,7 +1535,7 @@ static void the_timeline_follows_until_it_is_moved(void **state)
 	start(&usual);
 	open_job(NCS_VIEW_TIMELINE);
 	draw();
-	/* About now as long as the cursor is there. */
+	/* Zooming keeps now as long as the cursor is there. */
 	press("+ + -");
 	assert_false(time->fixed);
 	press("<");
@@ -1544,7 +1548,7 @@ static void the_timeline_follows_until_it_is_moved(void **state)
 	press("G");
 	assert_false(time->fixed);
 	assert_int_equal(time->cursor, 0);
-	/* On as far as now, and then it follows again. */
+	/* Panning stops at now, and the timeline follows again. */
 	press("Shift-Left > >");
 	assert_false(time->fixed);
 	press("Left +");
@@ -1553,7 +1557,7 @@ static void the_timeline_follows_until_it_is_moved(void **state)
 	stop();
 }
 
-static void escape_ends_the_highlight_and_then_goes_up(void **state)
+static void esc_ends_the_highlight_and_then_goes_up(void **state)
 {
 	(void)state;
 	start(&usual);
@@ -1567,7 +1571,8 @@ static void escape_ends_the_highlight_and_then_goes_up(void **state)
 		press("Left");
 	press("Enter");
 	assert_true(screen.time.highlights);
-	assert_int_equal(screen.time.highlighted.function, NCS_FUNCTION_ALL_REDUCE);
+	assert_int_equal(screen.time.highlighted.function,
+			 NCS_FUNCTION_ALL_REDUCE);
 	press("Esc");
 	assert_false(screen.time.highlights);
 	assert_int_equal(screen.view, NCS_VIEW_TIMELINE);
@@ -1577,7 +1582,7 @@ static void escape_ends_the_highlight_and_then_goes_up(void **state)
 	stop();
 }
 
-static void a_click_on_a_lane_takes_the_cursor_there(void **state)
+static void click_on_a_track_moves_the_cursor(void **state)
 {
 	(void)state;
 	start(&usual);
@@ -1586,7 +1591,7 @@ static void a_click_on_a_lane_takes_the_cursor_there(void **state)
 	click(8, 70);
 	assert_int_equal(screen.time.cursor, 9);
 	assert_int_equal(screen.tables[NCS_VIEW_TIMELINE].selected, 3);
-	/* Not by one on its name. */
+	/* A click on the name does not move it. */
 	click(9, 10);
 	assert_int_equal(screen.time.cursor, 9);
 	assert_int_equal(screen.tables[NCS_VIEW_TIMELINE].selected, 4);
@@ -1594,7 +1599,7 @@ static void a_click_on_a_lane_takes_the_cursor_there(void **state)
 	stop();
 }
 
-static void a_notice_goes_away(void **state)
+static void message_disappears_after_a_while(void **state)
 {
 	char *with, *without;
 
@@ -1613,7 +1618,7 @@ static void a_notice_goes_away(void **state)
 	stop();
 }
 
-static void pausing_does_not_stop_going_about(void **state)
+static void navigation_works_while_paused(void **state)
 {
 	char *text;
 
@@ -1631,7 +1636,7 @@ static void pausing_does_not_stop_going_about(void **state)
 
 /* --- Windows -------------------------------------------------------------- */
 
-static void over_ten_seconds(void **state)
+static void rates_over_ten_seconds_match_picture(void **state)
 {
 	(void)state;
 	start(&usual);
@@ -1639,14 +1644,14 @@ static void over_ten_seconds(void **state)
 	for (int i = 1; i <= 15; i++)
 		look(source, SEEN + (uint64_t)i * SECOND);
 	press("a");
-	now += 10 * SECOND; /* the notice is gone */
+	now += 10 * SECOND; /* the message has expired */
 	draw();
 	compare("over-ten-seconds");
 	close_job();
 	stop();
 }
 
-static void the_tabs_say_over_which_time(void **state)
+static void tabs_name_the_window_of_the_rates(void **state)
 {
 	static const char *const notes[] = { "over 10s  ", "over 100s: 10.0s",
 					     "since start  ", NULL };
@@ -1670,7 +1675,7 @@ static void the_tabs_say_over_which_time(void **state)
 	text = moment();
 	assert_non_null(strstr(text, "since z: 4.00s"));
 	free(text);
-	/* From there on round again, and the mark stays. */
+	/* The windows wrap around, and the mark stays. */
 	press("a a a a a");
 	now += 10 * SECOND;
 	text = moment();
@@ -1680,7 +1685,7 @@ static void the_tabs_say_over_which_time(void **state)
 	stop();
 }
 
-static void one_look_while_paused_moves_the_window(void **state)
+static void sample_while_paused_moves_the_window(void **state)
 {
 	char *text;
 
@@ -1698,9 +1703,9 @@ static void one_look_while_paused_moves_the_window(void **state)
 	stop();
 }
 
-/* --- How it went ---------------------------------------------------------- */
+/* --- Sparklines ----------------------------------------------------------- */
 
-static void lines_of_how_it_went(void **state)
+static void sparklines_match_pictures(void **state)
 {
 	static const struct shape shapes[] = { { 120, 24, false, true },
 					       { 120, 24, false, false } };
@@ -1713,7 +1718,7 @@ static void lines_of_how_it_went(void **state)
 		press("v");
 		for (uint64_t k = 1; k <= 20; k++)
 			look(source, SEEN + k * SECOND / 50);
-		now += 10 * SECOND; /* the notice is gone */
+		now += 10 * SECOND; /* the message has expired */
 		draw();
 		compare(names[i]);
 		close_job();
@@ -1723,13 +1728,13 @@ static void lines_of_how_it_went(void **state)
 
 /* --- Trees and tags ------------------------------------------------------- */
 
-static void a_tree_of_ranks(void **state)
+static void tree_of_ranks_matches_picture(void **state)
 {
 	(void)state;
 	start(&usual);
 	open_job(NCS_VIEW_RANK);
 	press("t Down Down Down + Down Space Down c");
-	now += 10 * SECOND; /* the notice is gone */
+	now += 10 * SECOND; /* the message has expired */
 	draw();
 	compare("tree-of-ranks");
 	press("o F");
@@ -1740,7 +1745,7 @@ static void a_tree_of_ranks(void **state)
 	stop();
 }
 
-static void from_a_tree_down_to_the_channel(void **state)
+static void enter_on_a_channel_in_a_tree_goes_to_the_channel(void **state)
 {
 	const struct ncs_grid_row *row;
 
@@ -1763,8 +1768,8 @@ static void from_a_tree_down_to_the_channel(void **state)
 	stop();
 }
 
-/* A communicator is no row of these views, and bears all that is done. */
-static void every_key_in_every_tree(void **state)
+/* Communicators are not rows of these views, but must survive every key. */
+static void every_key_works_in_every_tree(void **state)
 {
 	(void)state;
 	for (unsigned view = 0; view < NCS_VIEW_COUNT; view++) {
@@ -1789,9 +1794,9 @@ static void every_key_in_every_tree(void **state)
 	}
 }
 
-/* --- A recording ----------------------------------------------------------- */
+/* --- Recordings ----------------------------------------------------------- */
 
-/* Of 100 s, of two hosts, in which two things go wrong. */
+/* A recording of 100 s and two hosts with two problems. */
 static struct ncs_replay replay;
 static struct ncs_replay_search search;
 
@@ -1826,7 +1831,7 @@ static void open_recording(enum ncs_view view)
 	ncs_screen_set_replay(&screen, &replay, &search);
 }
 
-static void a_recording_tells_where_it_is(void **state)
+static void recording_shows_its_position(void **state)
 {
 	static const struct shape shapes[] = {
 		{ 80, 24, false, true },
@@ -1849,7 +1854,7 @@ static void a_recording_tells_where_it_is(void **state)
 	}
 }
 
-static void keys_move_through_a_recording(void **state)
+static void keys_move_through_the_recording(void **state)
 {
 	(void)state;
 	start(&usual);
@@ -1893,7 +1898,7 @@ static void keys_move_through_a_recording(void **state)
 	assert_false(replay.playing);
 }
 
-static void a_recording_is_asked_for_nothing(void **state)
+static void recording_cannot_be_asked_for_settings(void **state)
 {
 	(void)state;
 	start(&usual);
@@ -1905,7 +1910,7 @@ static void a_recording_is_asked_for_nothing(void **state)
 	assert_non_null(strstr(screen.notice, "this is a recording"));
 }
 
-static void the_bar_of_a_recording_takes_clicks(void **state)
+static void click_on_the_bar_moves_through_the_recording(void **state)
 {
 	static const struct shape wide = { 160, 24, false, true };
 
@@ -1921,13 +1926,13 @@ static void the_bar_of_a_recording_takes_clicks(void **state)
 			 NCS_REQUEST_JUMP);
 	assert_int_equal(replay.at_ns, BORN + 100 * SECOND);
 	assert_int_equal(click(screen.bar_y, screen.bar_x - 1), 0);
-	/* It is there no more once it is not drawn. */
+	/* Once the bar is not drawn, clicks ignore it. */
 	press("#");
 	draw();
 	assert_int_equal(screen.bar_width, 0);
 }
 
-static void without_a_recording_its_keys_say_so(void **state)
+static void keys_of_recordings_need_a_recording(void **state)
 {
 	(void)state;
 	start(&usual);
@@ -1943,84 +1948,84 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 #define TEST(name) cmocka_unit_test_teardown(name, teardown)
-		TEST(ranks),
-		TEST(communicators),
-		TEST(channels),
-		TEST(proxy),
-		TEST(collectives),
-		TEST(collectives_by_size),
-		TEST(timeline),
-		TEST(diagnose),
-		TEST(a_healthy_job_has_no_findings),
-		TEST(enter_goes_to_who_is_to_blame),
-		TEST(ranges),
-		TEST(help),
-		TEST(setup),
-		TEST(sorted_by_time),
-		TEST(down_to_channels),
-		TEST(down_from_a_communicator),
-		TEST(down_to_the_peer),
-		TEST(paused),
-		TEST(one_collective_in_all_ranks),
-		TEST(the_timeline_of_a_channel),
-		TEST(filtered),
-		TEST(searched),
-		TEST(scrolled),
-		TEST(without_header),
-		TEST(nothing_fits_the_filter),
-		TEST(no_job),
-		TEST(a_folder_that_cannot_be_read),
-		TEST(a_stuck_job),
-		TEST(a_straggler),
-		TEST(a_stuck_job_in_little_room),
-		TEST(a_dead_job),
-		TEST(segments_of_others),
-		TEST(names_are_harmless),
-		TEST(when_the_job_has_gone),
-		TEST(too_small),
-		TEST(any_size_is_survived),
-		TEST(every_key_does_something),
-		TEST(the_setup_changes_what_it_lists),
-		TEST(columns_are_chosen_by_name),
-		TEST(colors_for_the_colorblind),
-		TEST(every_scheme_can_be_read),
-		TEST(exact_numbers_in_bits),
-		TEST(titles_tell_bits_from_bytes),
-		TEST(the_setup_asks_for_a_setting),
-		TEST(clicks_do_what_is_seen),
-		TEST(clicks_beside_everything_do_nothing),
-		TEST(the_wheel_scrolls),
-		TEST(keys_ask_for_what_they_are_for),
-		TEST(leaving_goes_back_one_level_at_a_time),
-		TEST(a_function_leads_to_its_sizes_and_back),
-		TEST(x_shows_all_sizes_and_all_functions),
-		TEST(a_communicator_leads_to_its_ranks_and_back),
-		TEST(going_down_finds_who_is_behind),
-		TEST(going_down_has_an_end),
-		TEST(a_prompt_takes_what_is_typed),
-		TEST(what_is_to_be_collected_is_asked_for_by_enter),
-		TEST(a_lease_is_shown_until_it_is_over),
-		TEST(records_are_taken_of_few_ranks_or_of_the_one_looked_at),
-		TEST(the_timeline_follows_until_it_is_moved),
-		TEST(escape_ends_the_highlight_and_then_goes_up),
-		TEST(a_click_on_a_lane_takes_the_cursor_there),
-		TEST(a_notice_goes_away),
-		TEST(pausing_does_not_stop_going_about),
-		TEST(over_ten_seconds),
-		TEST(the_tabs_say_over_which_time),
-		TEST(one_look_while_paused_moves_the_window),
-		TEST(lines_of_how_it_went),
-		TEST(a_tree_of_ranks),
-		TEST(from_a_tree_down_to_the_channel),
-		TEST(every_key_in_every_tree),
-		TEST(a_recording_tells_where_it_is),
-		TEST(keys_move_through_a_recording),
-		TEST(a_recording_is_asked_for_nothing),
-		TEST(the_bar_of_a_recording_takes_clicks),
-		TEST(without_a_recording_its_keys_say_so),
+		TEST(ranks_view_matches_pictures),
+		TEST(communicators_view_matches_pictures),
+		TEST(channels_view_matches_pictures),
+		TEST(proxy_view_matches_pictures),
+		TEST(collectives_view_matches_pictures),
+		TEST(sizes_view_matches_pictures),
+		TEST(timeline_matches_pictures),
+		TEST(diagnose_view_matches_pictures),
+		TEST(healthy_job_has_no_findings),
+		TEST(enter_on_a_finding_goes_to_its_root),
+		TEST(ranges_view_matches_pictures),
+		TEST(help_matches_pictures),
+		TEST(setup_matches_pictures),
+		TEST(channels_sorted_by_time_match_picture),
+		TEST(channels_below_a_rank_match_picture),
+		TEST(ranks_below_a_communicator_match_picture),
+		TEST(channels_of_the_peer_match_picture),
+		TEST(paused_screen_matches_picture),
+		TEST(highlighted_collective_matches_picture),
+		TEST(timeline_opens_at_the_selected_channel),
+		TEST(filtered_rows_match_picture),
+		TEST(search_matches_picture),
+		TEST(scrolled_columns_match_picture),
+		TEST(hidden_header_matches_picture),
+		TEST(filter_without_matches_says_so),
+		TEST(missing_job_is_explained),
+		TEST(unreadable_folder_is_reported),
+		TEST(stuck_job_matches_pictures),
+		TEST(straggler_matches_pictures),
+		TEST(stuck_job_on_a_small_screen_shows_the_verdict),
+		TEST(dead_job_matches_picture),
+		TEST(unreadable_segments_are_shown),
+		TEST(names_from_segments_cannot_control_the_terminal),
+		TEST(ended_job_is_reported),
+		TEST(too_small_screen_says_so),
+		TEST(any_size_is_drawn_within_bounds),
+		TEST(every_key_changes_something),
+		TEST(setup_changes_every_entry),
+		TEST(setup_shows_and_hides_single_columns),
+		TEST(colorblind_scheme_matches_picture),
+		TEST(every_scheme_is_readable_on_any_background),
+		TEST(exact_numbers_in_bits_match_picture),
+		TEST(titles_distinguish_bits_from_bytes),
+		TEST(setup_asks_for_a_setting_of_the_plugin),
+		TEST(clicks_have_the_effect_of_the_text_under_them),
+		TEST(clicks_elsewhere_do_nothing),
+		TEST(wheel_scrolls),
+		TEST(keys_return_their_requests),
+		TEST(esc_goes_back_one_level_at_a_time),
+		TEST(enter_on_a_function_shows_its_sizes),
+		TEST(x_changes_between_sizes_and_functions),
+		TEST(enter_on_a_communicator_shows_its_ranks),
+		TEST(going_down_selects_the_rank_that_is_behind),
+		TEST(going_down_is_limited),
+		TEST(prompt_takes_text_and_leaves_other_keys),
+		TEST(set_prompt_asks_on_enter_only),
+		TEST(lease_is_shown_until_it_expires),
+		TEST(records_are_read_for_few_ranks_or_for_the_selected_one),
+		TEST(timeline_follows_time_until_it_is_moved),
+		TEST(esc_ends_the_highlight_and_then_goes_up),
+		TEST(click_on_a_track_moves_the_cursor),
+		TEST(message_disappears_after_a_while),
+		TEST(navigation_works_while_paused),
+		TEST(rates_over_ten_seconds_match_picture),
+		TEST(tabs_name_the_window_of_the_rates),
+		TEST(sample_while_paused_moves_the_window),
+		TEST(sparklines_match_pictures),
+		TEST(tree_of_ranks_matches_picture),
+		TEST(enter_on_a_channel_in_a_tree_goes_to_the_channel),
+		TEST(every_key_works_in_every_tree),
+		TEST(recording_shows_its_position),
+		TEST(keys_move_through_the_recording),
+		TEST(recording_cannot_be_asked_for_settings),
+		TEST(click_on_the_bar_moves_through_the_recording),
+		TEST(keys_of_recordings_need_a_recording),
 	};
 
-	/* What the person who runs this has set must not be seen. */
+	/* The environment of the user must have no effect. */
 	unsetenv("LINES");
 	unsetenv("COLUMNS");
 	unsetenv("NO_COLOR");

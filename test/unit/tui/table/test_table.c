@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* The scrolling table: which rows and columns it shows, in which order, and
- * that the selected row stays selected wherever it goes. */
+/* The scrolling table: the rows and columns that it shows, their order, and
+ * that the selected row stays selected wherever it moves. */
 
 #include <setjmp.h>
 #include <stdarg.h>
@@ -71,7 +71,7 @@ static int selected_rank(const struct ncs_grid *table)
 	return rank_at(table, table->selected);
 }
 
-/* A rank with one busy channel that waits since then. */
+/* Adds a rank with one channel that has waited since a given time. */
 static struct scripted_rank *add_waiting(struct scripted *scripted, int rank,
 					 uint64_t since_ns)
 {
@@ -86,7 +86,7 @@ static struct scripted_rank *add_waiting(struct scripted *scripted, int rank,
 
 /* --- Rows ----------------------------------------------------------------- */
 
-static void rows_are_those_of_the_model(void **state)
+static void rows_match_the_model(void **state)
 {
 	struct scripted *scripted = *state;
 	struct ncs_grid table;
@@ -102,7 +102,7 @@ static void rows_are_those_of_the_model(void **state)
 	ncs_grid_release(&table);
 }
 
-static void an_empty_table_bears_every_action(void **state)
+static void empty_table_survives_every_action(void **state)
 {
 	struct scripted *scripted = *state;
 	struct ncs_grid table;
@@ -123,7 +123,7 @@ static void an_empty_table_bears_every_action(void **state)
 	}
 }
 
-static void a_segment_that_cannot_be_read_is_a_row(void **state)
+static void unreadable_segment_is_a_row(void **state)
 {
 	struct scripted *scripted = *state;
 	struct scripted_rank *other;
@@ -145,14 +145,14 @@ static void a_segment_that_cannot_be_read_is_a_row(void **state)
 	build(&table, scripted, "7.0");
 	assert_int_equal(table.count, 1);
 	ncs_grid_release(&table);
-	/* Other views have no place for it. */
+	/* Other views do not show it. */
 	init(&table, NCS_VIEW_CHANNEL);
 	build(&table, scripted, "");
 	assert_int_equal(table.count, 1);
 	ncs_grid_release(&table);
 }
 
-static void a_filter_takes_either_text(void **state)
+static void filter_matches_either_text(void **state)
 {
 	struct scripted *scripted = *state;
 	static const char *const names[] = { "alpha", "beta", "gamma" };
@@ -198,7 +198,7 @@ static void idle_rows_can_be_hidden(void **state)
 	ncs_grid_release(&table);
 }
 
-static void a_focus_leaves_one_rank(void **state)
+static void focus_limits_rows_to_one_rank(void **state)
 {
 	struct scripted *scripted = *state;
 	struct ncs_grid_query query = { .model = &scripted->model,
@@ -219,14 +219,14 @@ static void a_focus_leaves_one_rank(void **state)
 
 /* --- Order ---------------------------------------------------------------- */
 
-static void sorted_by_time_the_longest_wait_is_first(void **state)
+static void sorting_by_time_puts_the_longest_wait_first(void **state)
 {
 	struct scripted *scripted = *state;
 	struct ncs_grid table;
 
 	add_waiting(scripted, 0, 5 * SECOND);
 	add_waiting(scripted, 1, 2 * SECOND);
-	scripted_add(scripted, 2); /* waits for nothing */
+	scripted_add(scripted, 2); /* does not wait */
 	add_waiting(scripted, 3, 4 * SECOND);
 	scripted_pass(scripted, 6 * SECOND);
 	init(&table, NCS_VIEW_RANK);
@@ -239,12 +239,12 @@ static void sorted_by_time_the_longest_wait_is_first(void **state)
 	act(&table, NCS_ACTION_SORT_INVERT);
 	build(&table, scripted, "");
 	assert_int_equal(rank_at(&table, 0), 0);
-	/* What is unknown is last, whatever the order. */
+	/* Unknown values are last in any order. */
 	assert_int_equal(rank_at(&table, 3), 2);
 	ncs_grid_release(&table);
 }
 
-static void stepping_through_columns_comes_round(void **state)
+static void stepping_through_sort_columns_wraps_around(void **state)
 {
 	struct scripted *scripted = *state;
 	struct ncs_grid table;
@@ -280,7 +280,7 @@ static void every_view_has_columns_for_P_M_T(void **state)
 
 /* --- Selection ------------------------------------------------------------ */
 
-static void the_selection_stays_with_its_rank(void **state)
+static void selection_stays_with_its_rank(void **state)
 {
 	struct scripted *scripted = *state;
 	struct scripted_rank *ranks[4];
@@ -294,14 +294,14 @@ static void the_selection_stays_with_its_rank(void **state)
 	build(&table, scripted, "");
 	act(&table, NCS_ACTION_DOWN);
 	assert_int_equal(selected_rank(&table), 1);
-	/* Now it waits for the shortest time, and one rank is gone. */
+	/* Now it has the shortest wait, and another rank is gone. */
 	ranks[1]->channels[0].since_ns = 6 * SECOND;
 	ranks[0]->is_there = false;
 	scripted_pass(scripted, 7 * SECOND);
 	build(&table, scripted, "");
 	assert_int_equal(selected_rank(&table), 1);
 	assert_int_equal(table.selected, 2);
-	/* Gone, another takes its place. */
+	/* Once it is gone, the row in its place is selected. */
 	ranks[1]->is_there = false;
 	scripted_pass(scripted, 8 * SECOND);
 	build(&table, scripted, "");
@@ -309,7 +309,7 @@ static void the_selection_stays_with_its_rank(void **state)
 	ncs_grid_release(&table);
 }
 
-static void untouched_the_first_row_is_selected(void **state)
+static void untouched_selection_stays_on_the_first_row(void **state)
 {
 	struct scripted *scripted = *state;
 	struct scripted_rank *ranks[2];
@@ -327,14 +327,14 @@ static void untouched_the_first_row_is_selected(void **state)
 	scripted_pass(scripted, 4 * SECOND);
 	build(&table, scripted, "");
 	assert_int_equal(selected_rank(&table), 1);
-	/* Home leads back to this. */
+	/* Home restores this. */
 	act(&table, NCS_ACTION_DOWN);
 	act(&table, NCS_ACTION_FIRST);
 	assert_false(table.pinned);
 	ncs_grid_release(&table);
 }
 
-static void channels_are_told_apart(void **state)
+static void channels_are_distinguished_by_direction_and_peer(void **state)
 {
 	struct scripted *scripted = *state;
 	struct scripted_rank *rank = scripted_add(scripted, 0);
@@ -354,7 +354,7 @@ static void channels_are_told_apart(void **state)
 	ncs_grid_release(&table);
 }
 
-static void search_goes_round(void **state)
+static void search_wraps_around(void **state)
 {
 	struct scripted *scripted = *state;
 	struct ncs_grid table;
@@ -364,7 +364,7 @@ static void search_goes_round(void **state)
 	scripted_pass(scripted, SECOND);
 	init(&table, NCS_VIEW_RANK);
 	build(&table, scripted, "");
-	/* Pids are 100 and on. */
+	/* Pids begin at 100. */
 	assert_true(ncs_grid_search(&table, "103", NCS_HERE));
 	assert_int_equal(selected_rank(&table), 3);
 	assert_true(ncs_grid_search(&table, "10", NCS_FORWARD));
@@ -378,7 +378,7 @@ static void search_goes_round(void **state)
 	ncs_grid_release(&table);
 }
 
-static void the_next_abnormal_row_is_found(void **state)
+static void next_abnormal_row_is_found(void **state)
 {
 	struct scripted *scripted = *state;
 	struct ncs_grid table;
@@ -419,7 +419,7 @@ static void check_places(const struct ncs_grid *table, int width)
 		x = places[i].x + places[i].width;
 		assert_true(x <= width);
 	}
-	/* In the narrowest of all there still is something. */
+	/* Even the narrowest table shows a column. */
 	assert_true(count > 0);
 }
 
@@ -450,8 +450,8 @@ static bool is_shown(const struct ncs_grid *table, int width, const char *id)
 	return false;
 }
 
-/* What a stuck job is looked at for, on the smallest usual terminal. */
-static void eighty_columns_show_what_matters(void **state)
+/* The smallest usual terminal shows the columns that explain a stuck job. */
+static void eighty_columns_show_the_important_columns(void **state)
 {
 	static const char *const ids[] = {
 		"RANK_RANK",           "RANK_STATE",
@@ -511,7 +511,7 @@ static void every_column_can_be_scrolled_to(void **state)
 	}
 }
 
-static void the_sorted_column_is_always_shown(void **state)
+static void sort_column_is_always_shown(void **state)
 {
 	struct ncs_grid table;
 
@@ -567,13 +567,12 @@ static void check_scrolling(struct ncs_grid *table, int page, uint32_t seed)
 		assert_true(table->selected < table->count);
 		assert_true(table->selected >= table->top);
 		assert_true(table->selected < end);
-		/* No room is wasted. */
+		/* No line is left blank. */
 		assert_true(table->top == 0 || end <= table->count);
 	}
 }
 
-/* 0 … 4096 rows on pages of any size, without a terminal to show them. */
-static void a_column_that_goes_is_no_longer_sorted_by(void **state)
+static void hidden_column_is_no_longer_the_sort_column(void **state)
 {
 	enum ncs_column_choice choices[NCS_COLUMN_COUNT] = { 0 };
 	struct ncs_grid table;
@@ -594,7 +593,7 @@ static void a_column_that_goes_is_no_longer_sorted_by(void **state)
 	ncs_grid_release(&table);
 }
 
-/* Nothing is shown then, and nothing breaks. */
+/* A table without columns survives every action. */
 static void all_columns_can_be_hidden(void **state)
 {
 	enum ncs_column_choice choices[NCS_COLUMN_COUNT];
@@ -619,7 +618,8 @@ static void all_columns_can_be_hidden(void **state)
 	}
 }
 
-static void the_selected_row_is_always_on_the_page(void **state)
+/* 0 to 4096 rows, on pages of any size, without a terminal. */
+static void selected_row_is_always_on_the_page(void **state)
 {
 	struct ncs_source *source = ncs_source_open_synthetic(1, 4092, 1);
 	struct ncs_grid_query query;
@@ -651,28 +651,28 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 #define TEST(name) cmocka_unit_test_setup_teardown(name, setup, teardown)
-		TEST(rows_are_those_of_the_model),
-		TEST(an_empty_table_bears_every_action),
-		TEST(a_segment_that_cannot_be_read_is_a_row),
-		TEST(a_filter_takes_either_text),
+		TEST(rows_match_the_model),
+		TEST(empty_table_survives_every_action),
+		TEST(unreadable_segment_is_a_row),
+		TEST(filter_matches_either_text),
 		TEST(idle_rows_can_be_hidden),
-		TEST(a_focus_leaves_one_rank),
-		TEST(sorted_by_time_the_longest_wait_is_first),
-		TEST(stepping_through_columns_comes_round),
+		TEST(focus_limits_rows_to_one_rank),
+		TEST(sorting_by_time_puts_the_longest_wait_first),
+		TEST(stepping_through_sort_columns_wraps_around),
 		TEST(every_view_has_columns_for_P_M_T),
-		TEST(the_selection_stays_with_its_rank),
-		TEST(untouched_the_first_row_is_selected),
-		TEST(channels_are_told_apart),
-		TEST(search_goes_round),
-		TEST(the_next_abnormal_row_is_found),
+		TEST(selection_stays_with_its_rank),
+		TEST(untouched_selection_stays_on_the_first_row),
+		TEST(channels_are_distinguished_by_direction_and_peer),
+		TEST(search_wraps_around),
+		TEST(next_abnormal_row_is_found),
 		TEST(columns_fit_every_width),
-		TEST(eighty_columns_show_what_matters),
+		TEST(eighty_columns_show_the_important_columns),
 		TEST(every_column_can_be_scrolled_to),
-		TEST(the_sorted_column_is_always_shown),
+		TEST(sort_column_is_always_shown),
 		TEST(levels_add_columns),
-		TEST(a_column_that_goes_is_no_longer_sorted_by),
+		TEST(hidden_column_is_no_longer_the_sort_column),
 		TEST(all_columns_can_be_hidden),
-		TEST(the_selected_row_is_always_on_the_page),
+		TEST(selected_row_is_always_on_the_page),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* A table as a tree, its folds, tags, and a row that is followed: what is where,
- * and that all of it is kept by name. */
+/* A table as a tree, folds, tags, and a row that is followed: the order of the
+ * rows, and that folds, tags and the selection are kept by name. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -31,7 +31,7 @@ static void pass(void)
 	ncs_grid_build(&table, &query);
 }
 
-/* Ranks 0 to 3; the odd ones are another communicator's, and have two
+/* Opens ranks 0 to 3; odd ranks belong to another communicator and have two
  * channels. */
 static int setup(void **state)
 {
@@ -73,7 +73,7 @@ static void act(enum ncs_action action)
 	ncs_grid_build(&table, &query);
 }
 
-/* A letter a row: C, a digit for a rank, c for a channel. */
+/* Prints one letter for each row: C, a digit for a rank, c for a channel. */
 static void assert_rows(const char *wanted)
 {
 	char is[64] = "";
@@ -109,7 +109,7 @@ static char selected(void)
 
 /* --- The tree ------------------------------------------------------------- */
 
-static void ranks_stand_below_their_communicator(void **state)
+static void ranks_are_below_their_communicator(void **state)
 {
 	(void)state;
 	assert_rows("0213");
@@ -123,7 +123,7 @@ static void ranks_stand_below_their_communicator(void **state)
 	assert_rows("0213");
 }
 
-static void a_rank_unfolds_into_its_channels(void **state)
+static void rank_unfolds_into_its_channels(void **state)
 {
 	(void)state;
 	act(NCS_ACTION_TREE);
@@ -131,14 +131,14 @@ static void a_rank_unfolds_into_its_channels(void **state)
 	act(NCS_ACTION_UNFOLD);
 	assert_rows("C02C1cc3");
 	assert_int_equal(table.rows[5].depth, 2);
-	/* By name: the next look keeps it. */
+	/* The fold is kept by name and survives the next sample. */
 	pass();
 	assert_rows("C02C1cc3");
 	act(NCS_ACTION_FOLD);
 	assert_rows("C02C13");
 }
 
-static void folding_a_leaf_folds_what_it_is_below(void **state)
+static void folding_a_leaf_folds_its_parent(void **state)
 {
 	(void)state;
 	act(NCS_ACTION_TREE);
@@ -151,7 +151,7 @@ static void folding_a_leaf_folds_what_it_is_below(void **state)
 	assert_rows("CC13");
 }
 
-static void all_unfold_and_fold_at_once(void **state)
+static void all_rows_unfold_and_fold_at_once(void **state)
 {
 	(void)state;
 	act(NCS_ACTION_TREE);
@@ -165,7 +165,7 @@ static void all_unfold_and_fold_at_once(void **state)
 	assert_rows("C02C1cc3cc");
 }
 
-static void without_a_tree_nothing_folds(void **state)
+static void fold_keys_need_a_tree(void **state)
 {
 	(void)state;
 	act(NCS_ACTION_FOLD);
@@ -174,7 +174,7 @@ static void without_a_tree_nothing_folds(void **state)
 	assert_rows("0213");
 }
 
-static void the_order_is_kept_within_and_among_communicators(void **state)
+static void tree_keeps_the_order_within_and_among_communicators(void **state)
 {
 	(void)state;
 	act(NCS_ACTION_TREE);
@@ -184,7 +184,7 @@ static void the_order_is_kept_within_and_among_communicators(void **state)
 	assert_rows("C31C20");
 }
 
-static void a_filter_leaves_no_communicator_without_rows(void **state)
+static void filter_leaves_no_communicator_without_rows(void **state)
 {
 	(void)state;
 	act(NCS_ACTION_TREE);
@@ -196,7 +196,7 @@ static void a_filter_leaves_no_communicator_without_rows(void **state)
 	assert_rows("");
 }
 
-static void channels_that_are_idle_can_be_hidden(void **state)
+static void idle_channels_can_be_hidden(void **state)
 {
 	(void)state;
 	scripted.ranks[1].channels[1].state = NCS_CHANNEL_SEND_WAIT;
@@ -208,7 +208,7 @@ static void channels_that_are_idle_can_be_hidden(void **state)
 	assert_rows("C1c");
 }
 
-static void communicators_have_no_tree(void **state)
+static void communicators_view_has_no_tree(void **state)
 {
 	(void)state;
 	ncs_grid_release(&table);
@@ -241,7 +241,7 @@ static void assert_tagged(struct ncs_row row, bool wanted)
 	assert_int_equal(ncs_marks_cover(&tags, &row), wanted);
 }
 
-static void a_tag_is_of_one_row(void **state)
+static void tag_marks_one_row(void **state)
 {
 	struct ncs_row row;
 	struct ncs_grid_key key;
@@ -254,7 +254,7 @@ static void a_tag_is_of_one_row(void **state)
 	assert_tagged(row_of(NCS_VIEW_CHANNEL, 3, 0), false);
 	assert_tagged(row_of(NCS_VIEW_RANK, 1, 0), false);
 	assert_tagged(row_of(NCS_VIEW_RANK, 3, 0), true);
-	/* A proxy thread is its rank's; a function is not. */
+	/* A proxy thread shares the tag of its rank; a function does not. */
 	assert_tagged(row_of(NCS_VIEW_PROXY, 3, 0), true);
 	assert_tagged(row_of(NCS_VIEW_FUNCTION, 3, 0), false);
 	row = row_of(NCS_VIEW_RANK, 3, 0);
@@ -265,7 +265,7 @@ static void a_tag_is_of_one_row(void **state)
 	assert_tagged(row_of(NCS_VIEW_CHANNEL, 1, 0), true);
 }
 
-static void a_whole_rank_is_tagged_in_every_view(void **state)
+static void whole_rank_is_tagged_in_every_view(void **state)
 {
 	(void)state;
 	tag(row_of(NCS_VIEW_RANK, 1, 0), true);
@@ -274,7 +274,7 @@ static void a_whole_rank_is_tagged_in_every_view(void **state)
 	assert_tagged(row_of(NCS_VIEW_CHANNEL, 3, 1), false);
 }
 
-static void a_whole_communicator_is_tagged_with_its_ranks(void **state)
+static void whole_communicator_is_tagged_with_its_ranks(void **state)
 {
 	const struct ncs_row row = {
 		.view = NCS_VIEW_COMMUNICATOR,
@@ -307,7 +307,7 @@ static void only_tagged_rows_are_shown(void **state)
 	assert_rows("3");
 }
 
-static void in_a_tree_a_rank_stays_for_its_tagged_channels(void **state)
+static void tree_keeps_ranks_of_tagged_channels(void **state)
 {
 	(void)state;
 	tag(row_of(NCS_VIEW_CHANNEL, 1, 1), false);
@@ -322,7 +322,7 @@ static void in_a_tree_a_rank_stays_for_its_tagged_channels(void **state)
 
 /* --- Following ------------------------------------------------------------ */
 
-static void a_row_that_is_followed_stays_selected_when_sorted(void **state)
+static void followed_row_stays_selected_when_sorted(void **state)
 {
 	(void)state;
 	select_rank(2);
@@ -336,7 +336,7 @@ static void a_row_that_is_followed_stays_selected_when_sorted(void **state)
 	assert_int_equal(selected(), '2');
 }
 
-static void a_row_that_comes_back_is_followed_on(void **state)
+static void followed_row_is_selected_when_it_returns(void **state)
 {
 	(void)state;
 	select_rank(3);
@@ -349,7 +349,7 @@ static void a_row_that_comes_back_is_followed_on(void **state)
 	assert_int_equal(selected(), '3');
 }
 
-static void moving_ends_following(void **state)
+static void moving_the_selection_ends_following(void **state)
 {
 	(void)state;
 	select_rank(2);
@@ -366,23 +366,23 @@ int main(void)
 {
 #define TEST(name) cmocka_unit_test_setup_teardown(name, setup, teardown)
 	const struct CMUnitTest tests[] = {
-		TEST(ranks_stand_below_their_communicator),
-		TEST(a_rank_unfolds_into_its_channels),
-		TEST(folding_a_leaf_folds_what_it_is_below),
-		TEST(all_unfold_and_fold_at_once),
-		TEST(without_a_tree_nothing_folds),
-		TEST(the_order_is_kept_within_and_among_communicators),
-		TEST(a_filter_leaves_no_communicator_without_rows),
-		TEST(channels_that_are_idle_can_be_hidden),
-		TEST(communicators_have_no_tree),
-		TEST(a_tag_is_of_one_row),
-		TEST(a_whole_rank_is_tagged_in_every_view),
-		TEST(a_whole_communicator_is_tagged_with_its_ranks),
+		TEST(ranks_are_below_their_communicator),
+		TEST(rank_unfolds_into_its_channels),
+		TEST(folding_a_leaf_folds_its_parent),
+		TEST(all_rows_unfold_and_fold_at_once),
+		TEST(fold_keys_need_a_tree),
+		TEST(tree_keeps_the_order_within_and_among_communicators),
+		TEST(filter_leaves_no_communicator_without_rows),
+		TEST(idle_channels_can_be_hidden),
+		TEST(communicators_view_has_no_tree),
+		TEST(tag_marks_one_row),
+		TEST(whole_rank_is_tagged_in_every_view),
+		TEST(whole_communicator_is_tagged_with_its_ranks),
 		TEST(only_tagged_rows_are_shown),
-		TEST(in_a_tree_a_rank_stays_for_its_tagged_channels),
-		TEST(a_row_that_is_followed_stays_selected_when_sorted),
-		TEST(a_row_that_comes_back_is_followed_on),
-		TEST(moving_ends_following),
+		TEST(tree_keeps_ranks_of_tagged_channels),
+		TEST(followed_row_stays_selected_when_sorted),
+		TEST(followed_row_is_selected_when_it_returns),
+		TEST(moving_the_selection_ends_following),
 	};
 
 	return cmocka_run_group_tests_name("tree", tests, NULL, NULL);

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
-/* The key table: every name in it is a key, no key has two meanings, and what
- * a terminal sends is understood. That each action has an effect is shown by
- * test_screens. */
+/* The key table: every name in it is a key, no key has two actions, and the
+ * codes of different terminals are understood. test_screens shows that each
+ * action has an effect. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -19,7 +19,7 @@ static enum ncs_action action_of(const char *name)
 	return ncs_key_action(ncs_key_code(name, strlen(name)));
 }
 
-static void every_name_is_a_key_of_its_action(void **state)
+static void every_key_name_decodes_to_its_action(void **state)
 {
 	(void)state;
 	for (size_t i = 0; i < NCS_ACTION_COUNT - 1; i++) {
@@ -30,7 +30,7 @@ static void every_name_is_a_key_of_its_action(void **state)
 			int code = ncs_key_code(names, length);
 
 			assert_true(code >= 0);
-			/* A second meaning would hide this one. */
+			/* A second action of the key would hide this one. */
 			assert_int_equal(ncs_key_action(code),
 					 ncs_keys[i].action);
 			names += length;
@@ -40,7 +40,7 @@ static void every_name_is_a_key_of_its_action(void **state)
 	}
 }
 
-static void the_table_is_complete(void **state)
+static void key_table_is_complete(void **state)
 {
 	(void)state;
 	for (size_t i = 0; i < NCS_ACTION_COUNT - 1; i++) {
@@ -57,14 +57,14 @@ static bool is_function_key(const char *name, size_t length)
 	return code >= KEY_F(1) && code <= KEY_F(24);
 }
 
-static void every_function_key_has_a_letter(void **state)
+static void every_function_key_has_a_letter_too(void **state)
 {
 	(void)state;
 	for (size_t i = 0; i < NCS_ACTION_COUNT - 1; i++) {
 		const char *names = ncs_keys[i].keys;
 		size_t length, function_keys = 0, others = 0;
 
-		/* F9 does nothing, so nobody needs it. */
+		/* F9 does nothing, and so needs no letter. */
 		if (ncs_keys[i].action == NCS_ACTION_NO_KILL)
 			continue;
 		while ((length = ncs_key_next_name(&names)) > 0) {
@@ -78,7 +78,7 @@ static void every_function_key_has_a_letter(void **state)
 	}
 }
 
-static void the_bar_has_its_function_keys(void **state)
+static void function_bar_has_unique_numbers(void **state)
 {
 	unsigned seen = 0;
 
@@ -94,7 +94,7 @@ static void the_bar_has_its_function_keys(void **state)
 	assert_true(seen & 1u << 10);
 }
 
-static void codes_of_terminals_are_understood(void **state)
+static void codes_of_different_terminals_are_normalized(void **state)
 {
 	(void)state;
 	assert_int_equal(ncs_key_action('\r'), NCS_ACTION_ENTER);
@@ -112,7 +112,7 @@ static void codes_of_terminals_are_understood(void **state)
 	assert_int_equal(ncs_key_action(KEY_RESIZE), NCS_ACTION_NONE);
 }
 
-static void names_of_tmux_are_understood(void **state)
+static void tmux_key_names_are_understood(void **state)
 {
 	(void)state;
 	assert_int_equal(action_of("NPage"), NCS_ACTION_PAGE_DOWN);
@@ -131,12 +131,12 @@ static void names_of_tmux_are_understood(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(every_name_is_a_key_of_its_action),
-		cmocka_unit_test(the_table_is_complete),
-		cmocka_unit_test(every_function_key_has_a_letter),
-		cmocka_unit_test(the_bar_has_its_function_keys),
-		cmocka_unit_test(codes_of_terminals_are_understood),
-		cmocka_unit_test(names_of_tmux_are_understood),
+		cmocka_unit_test(every_key_name_decodes_to_its_action),
+		cmocka_unit_test(key_table_is_complete),
+		cmocka_unit_test(every_function_key_has_a_letter_too),
+		cmocka_unit_test(function_bar_has_unique_numbers),
+		cmocka_unit_test(codes_of_different_terminals_are_normalized),
+		cmocka_unit_test(tmux_key_names_are_understood),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* The layout for every size there is: what is on the screen is within it, does
- * not overlap, and the table is always there. */
+/* The layout at every size: parts are within the screen, do not overlap, and
+ * always include the table. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -49,8 +49,8 @@ static void compute(struct ncs_layout *layout, size_t request, int height,
 	ncs_layout_compute(layout, &sized);
 }
 
-/* Parts follow one another from top to bottom without a gap, so they are
- * disjoint and within the screen. */
+/* Checks that parts follow one another from top to bottom without a gap, and so
+ * are disjoint and within the screen. */
 static void check_parts(const struct ncs_layout *layout, int height, int width)
 {
 	int y = 0;
@@ -85,7 +85,7 @@ static void parts_fill_every_screen(void **state)
 	}
 }
 
-static void the_table_is_always_there(void **state)
+static void table_is_always_shown(void **state)
 {
 	struct ncs_layout layout;
 
@@ -102,7 +102,7 @@ static void the_table_is_always_there(void **state)
 	}
 }
 
-static void what_is_too_small_has_no_parts(void **state)
+static void too_small_screen_has_no_parts(void **state)
 {
 	struct ncs_layout layout;
 
@@ -120,8 +120,8 @@ static void what_is_too_small_has_no_parts(void **state)
 	}
 }
 
-/* The larger of two screens never shows less of anything. */
-static void a_line_more_takes_nothing_away(void **state)
+/* The larger of two screens must not show less of any part. */
+static void larger_screen_never_shows_less(void **state)
 {
 	struct ncs_layout layout, larger;
 
@@ -139,7 +139,7 @@ static void a_line_more_takes_nothing_away(void **state)
 	}
 }
 
-/* The first height, from above, at which a part is not there. */
+/* Returns the greatest height at which a part is missing. */
 static int gone_at(size_t request, enum ncs_screen_part part)
 {
 	struct ncs_layout layout;
@@ -152,7 +152,7 @@ static int gone_at(size_t request, enum ncs_screen_part part)
 	return 0;
 }
 
-static void parts_fall_away_in_order(void **state)
+static void parts_are_dropped_in_order(void **state)
 {
 	static const enum ncs_screen_part order[] = {
 		NCS_PART_INFO, NCS_PART_SUMMARY, NCS_PART_TABS,
@@ -164,7 +164,7 @@ static void parts_fall_away_in_order(void **state)
 		assert_true(gone_at(1, order[i - 1]) > gone_at(1, order[i]));
 }
 
-static void the_detail_takes_a_smaller_form_first(void **state)
+static void detail_shrinks_before_it_is_dropped(void **state)
 {
 	struct ncs_layout layout;
 	int previous = 6;
@@ -182,7 +182,7 @@ static void the_detail_takes_a_smaller_form_first(void **state)
 	assert_int_equal(previous, 0);
 }
 
-/* --- In a line ------------------------------------------------------------ */
+/* --- Items of a line ------------------------------------------------------ */
 
 #define ITEMS 16
 
@@ -211,7 +211,7 @@ static int width_of(const struct ncs_item *items, size_t count, int gap)
 	return width > 0 ? width : 0;
 }
 
-static void items_fit(void **state)
+static void kept_items_fit_the_width(void **state)
 {
 	struct ncs_item items[ITEMS];
 	uint32_t seed = 1;
@@ -229,7 +229,7 @@ static void items_fit(void **state)
 	}
 }
 
-static void all_stay_where_there_is_room(void **state)
+static void all_items_are_kept_if_there_is_room(void **state)
 {
 	struct ncs_item items[ITEMS];
 	uint32_t seed = 2;
@@ -241,7 +241,7 @@ static void all_stay_where_there_is_room(void **state)
 		assert_true(items[i].kept);
 }
 
-static void the_lowest_priority_goes(void **state)
+static void lowest_priority_is_dropped_first(void **state)
 {
 	struct ncs_item items[] = { { 5, 9, false },
 				    { 5, 3, false },
@@ -252,8 +252,8 @@ static void the_lowest_priority_goes(void **state)
 	assert_true(items[0].kept && !items[1].kept && items[2].kept);
 }
 
-/* One wide column goes rather than three narrow ones. */
-static void as_few_as_possible_go(void **state)
+/* One wide column is dropped rather than three narrow ones. */
+static void few_items_are_dropped(void **state)
 {
 	struct ncs_item items[] = { { 10, 9, false },
 				    { 13, 6, false },
@@ -267,7 +267,7 @@ static void as_few_as_possible_go(void **state)
 		    items[3].kept && items[4].kept);
 }
 
-static void what_fits_after_all_comes_back(void **state)
+static void dropped_items_return_if_they_fit(void **state)
 {
 	struct ncs_item items[] = { { 10, 9, false },
 				    { 3, 5, false },
@@ -277,7 +277,7 @@ static void what_fits_after_all_comes_back(void **state)
 	(void)state;
 	ncs_layout_fit(items, 4, 20, 1);
 	assert_true(items[0].kept && items[1].kept && !items[2].kept);
-	/* But not what is for wide screens. */
+	/* Items for wide screens do not return. */
 	assert_false(items[3].kept);
 }
 
@@ -285,16 +285,16 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(parts_fill_every_screen),
-		cmocka_unit_test(the_table_is_always_there),
-		cmocka_unit_test(what_is_too_small_has_no_parts),
-		cmocka_unit_test(a_line_more_takes_nothing_away),
-		cmocka_unit_test(parts_fall_away_in_order),
-		cmocka_unit_test(the_detail_takes_a_smaller_form_first),
-		cmocka_unit_test(items_fit),
-		cmocka_unit_test(all_stay_where_there_is_room),
-		cmocka_unit_test(the_lowest_priority_goes),
-		cmocka_unit_test(as_few_as_possible_go),
-		cmocka_unit_test(what_fits_after_all_comes_back),
+		cmocka_unit_test(table_is_always_shown),
+		cmocka_unit_test(too_small_screen_has_no_parts),
+		cmocka_unit_test(larger_screen_never_shows_less),
+		cmocka_unit_test(parts_are_dropped_in_order),
+		cmocka_unit_test(detail_shrinks_before_it_is_dropped),
+		cmocka_unit_test(kept_items_fit_the_width),
+		cmocka_unit_test(all_items_are_kept_if_there_is_room),
+		cmocka_unit_test(lowest_priority_is_dropped_first),
+		cmocka_unit_test(few_items_are_dropped),
+		cmocka_unit_test(dropped_items_return_if_they_fit),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

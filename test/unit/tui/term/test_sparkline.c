@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* Traces and the lines drawn of them: each value at its place, in each set of
- * symbols, and what is unknown blank. */
+/* Sparklines in each set of symbols: each value at its place, unknown values
+ * blank; and the recent values that they are drawn from. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -43,9 +43,9 @@ static void assert_line(unsigned width, enum ncs_symbol_set symbols,
 	assert_string_equal(text, wanted);
 }
 
-/* --- Lines ---------------------------------------------------------------- */
+/* --- Sparklines ----------------------------------------------------------- */
 
-static void each_value_has_its_place(void **state)
+static void each_value_keeps_its_place(void **state)
 {
 	(void)state;
 	assert_line(4, NCS_SYMBOLS_ASCII, "");
@@ -55,13 +55,13 @@ static void each_value_has_its_place(void **state)
 	assert_line(4, NCS_SYMBOLS_ASCII, "#_  ");
 	add(4);
 	add(8);
-	/* The gap is where the next one comes. */
+	/* The gap is at the place of the next value. */
 	assert_line(4, NCS_SYMBOLS_ASCII, " _+#");
 	add(1);
 	assert_line(4, NCS_SYMBOLS_ASCII, ". +#");
 }
 
-static void the_tallest_bar_is_the_largest_value_shown(void **state)
+static void tallest_bar_is_the_largest_value_shown(void **state)
 {
 	(void)state;
 	add(1000);
@@ -72,7 +72,7 @@ static void the_tallest_bar_is_the_largest_value_shown(void **state)
 	assert_line(4, NCS_SYMBOLS_BLOCK, "▅ ██");
 }
 
-static void what_is_unknown_is_blank_and_zero_is_not(void **state)
+static void unknown_values_are_blank_and_zero_is_not(void **state)
 {
 	(void)state;
 	add(0);
@@ -82,7 +82,7 @@ static void what_is_unknown_is_blank_and_zero_is_not(void **state)
 	assert_line(8, NCS_SYMBOLS_ASCII, "_ _     ");
 }
 
-static void braille_shows_two_values_a_column(void **state)
+static void braille_shows_two_values_per_column(void **state)
 {
 	(void)state;
 	add(4);
@@ -96,7 +96,7 @@ static void braille_shows_two_values_a_column(void **state)
 	assert_line(2, NCS_SYMBOLS_BRAILLE, "⡇ ");
 }
 
-static void only_two_columns_change_with_a_value(void **state)
+static void new_value_changes_two_columns_only(void **state)
 {
 	char before[256], after[256];
 
@@ -118,7 +118,7 @@ static void only_two_columns_change_with_a_value(void **state)
 	}
 }
 
-static void no_line_is_too_wide_for_what_is_kept(void **state)
+static void sparkline_is_limited_to_the_values_kept(void **state)
 {
 	char text[256];
 
@@ -133,7 +133,7 @@ static void no_line_is_too_wide_for_what_is_kept(void **state)
 	assert_string_equal(text, "#");
 }
 
-/* --- Traces --------------------------------------------------------------- */
+/* --- Recent values -------------------------------------------------------- */
 
 static double latest(struct scripted *scripted, enum ncs_column_id id)
 {
@@ -156,7 +156,7 @@ static double latest(struct scripted *scripted, enum ncs_column_id id)
 	return value.real;
 }
 
-static void a_look_adds_what_happened_since_the_one_before(void **state)
+static void sample_adds_the_value_of_its_interval(void **state)
 {
 	struct scripted scripted;
 	struct scripted_rank *rank;
@@ -175,7 +175,7 @@ static void a_look_adds_what_happened_since_the_one_before(void **state)
 	function->timed[NCS_TIMING_PROXY] = 1;
 	function->time_ns[NCS_TIMING_PROXY] = 1000;
 	function->timed_bytes[NCS_TIMING_PROXY] = 4000;
-	/* Whatever the window, each value is of one interval. */
+	/* Each value covers one interval, whatever the window is. */
 	ncs_model_set_window(&scripted.model, NCS_WINDOW_START);
 	scripted_pass(&scripted, 12 * SECOND);
 	assert_int_equal(latest(&scripted, NCS_COLUMN_RANK_TRACE), 300);
@@ -191,7 +191,7 @@ static void a_look_adds_what_happened_since_the_one_before(void **state)
 	scripted_release(&scripted);
 }
 
-static void channels_keep_their_traces_as_others_come(void **state)
+static void channels_keep_their_values_when_others_appear(void **state)
 {
 	struct ncs_channel_view channels[2] = {
 		{ .channel = 4, .send = true, .peer = 1 },
@@ -216,14 +216,14 @@ int main(void)
 {
 #define TEST(name) cmocka_unit_test_setup(name, setup)
 	const struct CMUnitTest tests[] = {
-		TEST(each_value_has_its_place),
-		TEST(the_tallest_bar_is_the_largest_value_shown),
-		TEST(what_is_unknown_is_blank_and_zero_is_not),
-		TEST(braille_shows_two_values_a_column),
-		TEST(only_two_columns_change_with_a_value),
-		TEST(no_line_is_too_wide_for_what_is_kept),
-		TEST(a_look_adds_what_happened_since_the_one_before),
-		TEST(channels_keep_their_traces_as_others_come),
+		TEST(each_value_keeps_its_place),
+		TEST(tallest_bar_is_the_largest_value_shown),
+		TEST(unknown_values_are_blank_and_zero_is_not),
+		TEST(braille_shows_two_values_per_column),
+		TEST(new_value_changes_two_columns_only),
+		TEST(sparkline_is_limited_to_the_values_kept),
+		TEST(sample_adds_the_value_of_its_interval),
+		TEST(channels_keep_their_values_when_others_appear),
 	};
 
 	return cmocka_run_group_tests_name("sparkline", tests, NULL, NULL);

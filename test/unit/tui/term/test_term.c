@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* What the terminal sends: keys are keys, reports of the mouse are told from
- * them whatever their form, and nothing that is neither turns into keys. */
+/* Input of the terminal: keys are keys, reports of the mouse are recognized in
+ * all forms, and other sequences do not turn into keys. */
 #include <fcntl.h>
 #include <locale.h>
 #include <setjmp.h>
@@ -56,7 +56,7 @@ static void send_bytes(const char *bytes, size_t length)
 	assert_int_equal(write(sender, bytes, length), length);
 }
 
-/* The next thing is the mouse, and did this. */
+/* Asserts that the next input is this event of the mouse. */
 static void expect_mouse(const char *bytes, enum ncs_mouse_kind kind, int y,
 			 int x)
 {
@@ -72,7 +72,7 @@ static void expect_mouse(const char *bytes, enum ncs_mouse_kind kind, int y,
 	assert_int_equal(ncs_term_key(), -1);
 }
 
-static void reports_of_the_mouse_are_understood(void **state)
+static void mouse_reports_are_decoded(void **state)
 {
 	(void)state;
 	ncs_term_set_mouse(true);
@@ -85,14 +85,14 @@ static void reports_of_the_mouse_are_understood(void **state)
 	expect_mouse("\033[<66;5;6M", NCS_MOUSE_OTHER, 0, 0);
 	expect_mouse("\033[<2;5;6M", NCS_MOUSE_OTHER, 0, 0);
 	expect_mouse("\033[<35;5;6M", NCS_MOUSE_OTHER, 0, 0);
-	expect_mouse("\033[<0;5;6m", NCS_MOUSE_OTHER, 0, 0); /* let go */
+	expect_mouse("\033[<0;5;6m", NCS_MOUSE_OTHER, 0, 0); /* release */
 	expect_mouse("\033[M !!", NCS_MOUSE_CLICK, 0, 0);
 	expect_mouse("\033[M`%&", NCS_MOUSE_WHEEL_UP, 5, 4);
 	expect_mouse("\033[M#%&", NCS_MOUSE_OTHER, 0, 0);
 }
 
-/* One unknown key, and none that its characters would be. */
-static void other_sequences_are_one_unknown_key(void **state)
+/* Not the keys that the characters of the sequence would be. */
+static void unknown_sequence_is_one_unknown_key(void **state)
 {
 	static const char *const wrong[] = {
 		"\033[<0;5M", "\033[<M",       "\033[<0;5;6;7M",
@@ -108,7 +108,7 @@ static void other_sequences_are_one_unknown_key(void **state)
 	}
 }
 
-static void unasked_for_the_mouse_is_an_unknown_key(void **state)
+static void mouse_report_is_an_unknown_key_while_the_mouse_is_off(void **state)
 {
 	struct ncs_mouse mouse;
 
@@ -119,7 +119,7 @@ static void unasked_for_the_mouse_is_an_unknown_key(void **state)
 	assert_int_equal(ncs_term_key(), -1);
 }
 
-static void keys_stay_keys(void **state)
+static void keys_are_not_taken_for_the_mouse(void **state)
 {
 	(void)state;
 	ncs_term_set_mouse(true);
@@ -130,7 +130,7 @@ static void keys_stay_keys(void **state)
 	assert_int_equal(ncs_term_key(), -1);
 }
 
-static void any_bytes_come_to_an_end(void **state)
+static void any_input_ends(void **state)
 {
 	static const char pieces[] = "\033\033[[<<;;MMm0123456789O~ \377\001";
 	uint32_t seed = 11;
@@ -153,11 +153,11 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 #define TEST(name) cmocka_unit_test_setup_teardown(name, start, stop)
-		TEST(reports_of_the_mouse_are_understood),
-		TEST(other_sequences_are_one_unknown_key),
-		TEST(unasked_for_the_mouse_is_an_unknown_key),
-		TEST(keys_stay_keys),
-		TEST(any_bytes_come_to_an_end),
+		TEST(mouse_reports_are_decoded),
+		TEST(unknown_sequence_is_one_unknown_key),
+		TEST(mouse_report_is_an_unknown_key_while_the_mouse_is_off),
+		TEST(keys_are_not_taken_for_the_mouse),
+		TEST(any_input_ends),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* Values as text: units and their borders, widths that are never exceeded,
- * and strings that could harm a terminal. */
+/* Values as text: units and the limits between them, widths that are never
+ * exceeded, and strings that could harm a terminal. */
 #include <locale.h>
 #include <setjmp.h>
 #include <stdarg.h>
@@ -81,7 +81,7 @@ static void durations_have_three_digits_and_a_unit(void **state)
 				    cases[i].text);
 }
 
-static void durations_give_up_digits_where_there_is_no_room(void **state)
+static void durations_drop_digits_to_fit(void **state)
 {
 	(void)state;
 	assert_string_equal(duration(4560 * US, 5), "4.5ms");
@@ -104,7 +104,7 @@ static void numbers_are_scaled_by_thousands(void **state)
 	assert_string_equal(scaled(-1500, 0), "-1.50K");
 }
 
-static void rounding_up_goes_over_into_the_next_unit(void **state)
+static void rounding_up_changes_to_the_next_unit(void **state)
 {
 	(void)state;
 	assert_string_equal(scaled(999.6, 0), "1.00K");
@@ -124,7 +124,7 @@ static void numbers_are_exact_while_they_fit(void **state)
 	assert_string_equal(value(NCS_VALUE_NUMBER, -3, 0, 4), "-3");
 }
 
-static void each_kind_of_value_has_its_form(void **state)
+static void each_kind_of_value_has_its_format(void **state)
 {
 	(void)state;
 	assert_string_equal(value(NCS_VALUE_NONE, 7, 7, 4), "-");
@@ -150,8 +150,8 @@ static void each_kind_of_value_has_its_form(void **state)
 	assert_string_equal(value(NCS_VALUE_DURATION, 850, 0, 7), "850ns");
 }
 
-/* What it may be off stands beside a time, whatever the width. */
-static void an_error_stands_beside_its_time(void **state)
+/* The error is appended whatever the width. */
+static void error_is_appended_to_its_duration(void **state)
 {
 	struct ncs_value late = { .kind = NCS_VALUE_DURATION,
 				  .number = 4123456,
@@ -167,7 +167,7 @@ static void an_error_stands_beside_its_time(void **state)
 	assert_string_equal(text, "4.12ms");
 }
 
-static void no_value_is_wider_than_its_width(void **state)
+static void no_value_exceeds_its_width(void **state)
 {
 	static const double reals[] = { 0,    0.004, 0.5,    1,     9.996,
 					99.9, 99.96, 999.99, 12345, 9.9e17 };
@@ -193,32 +193,33 @@ static void control_characters_become_question_marks(void **state)
 {
 	(void)state;
 	assert_string_equal(clean("a\033[31mb\177c\r\n", false), "a?[31mb?c??");
-	/* C1, as in CSI; no-break space is none. */
+	/* C1 controls such as CSI; a no-break space is not a control. */
 	assert_string_equal(clean("\xc2\x9b"
 				  "1m\xc2\xa0",
 				  false),
 			    "?1m\xc2\xa0");
-	/* What turns the direction of writing. */
+	/* Characters that change the direction of writing. */
 	assert_string_equal(clean("a\xe2\x80\xae"
 				  "b\xe2\x81\xa6",
 				  false),
 			    "a?b?");
 }
 
-static void what_is_no_utf8_becomes_question_marks(void **state)
+static void invalid_utf8_becomes_question_marks(void **state)
 {
 	(void)state;
 	assert_string_equal(clean("\xff\xfe", false), "??");
 	assert_string_equal(clean("\xc0\xaf", false), "??"); /* overlong */
 	assert_string_equal(clean("\xe0\x80\xaf", false), "???");
-	assert_string_equal(clean("\xed\xa0\x80", false), "???"); /* half */
+	assert_string_equal(clean("\xed\xa0\x80", false),
+			    "???"); /* half a surrogate pair */
 	assert_string_equal(clean("\xf4\x90\x80\x80", false), "????");
 	assert_string_equal(clean("a\xe2\x82", false), "a??"); /* cut off */
 	assert_string_equal(clean("\xe2\x82\xac \xf0\x9f\x98\x80", false),
 			    "\xe2\x82\xac \xf0\x9f\x98\x80");
 }
 
-static void ascii_takes_one_question_mark_for_a_character(void **state)
+static void ascii_replaces_a_character_by_one_question_mark(void **state)
 {
 	(void)state;
 	assert_string_equal(clean("\xe2\x82\xac"
@@ -227,7 +228,7 @@ static void ascii_takes_one_question_mark_for_a_character(void **state)
 			    "?1 ?");
 }
 
-static void cleaning_never_cuts_a_character_in_two(void **state)
+static void cleaning_cuts_between_characters(void **state)
 {
 	char small[4];
 
@@ -240,7 +241,7 @@ static void cleaning_never_cuts_a_character_in_two(void **state)
 	assert_string_equal(small, "");
 }
 
-static void clipping_says_that_it_was_done(void **state)
+static void clipped_text_ends_with_a_plus(void **state)
 {
 	char word[16] = "abcdef";
 
@@ -255,7 +256,7 @@ static void clipping_says_that_it_was_done(void **state)
 	assert_string_equal(word, "");
 }
 
-static void padding_is_to_the_side_of_the_alignment(void **state)
+static void padding_follows_the_alignment(void **state)
 {
 	(void)state;
 	ncs_format_pad(text, sizeof(text), "ab", 5, NCS_ALIGN_LEFT);
@@ -283,10 +284,10 @@ static void cells_are_measured_in_columns(void **state)
 	assert_int_equal(ncs_format_columns(name.text), 5);
 	ncs_format_cell(text, sizeof(text), &name, 7, NCS_ALIGN_LEFT, false);
 	assert_int_equal(ncs_format_columns(text), 7);
-	/* Two columns of three are left beside the "+": one character. */
+	/* Beside the "+", two columns of three are left: one wide character. */
 	ncs_format_cell(text, sizeof(text), &name, 3, NCS_ALIGN_LEFT, false);
 	assert_string_equal(text, "\xe6\xbc\xa2+");
-	/* One column is left, which no half of a character can fill. */
+	/* One column is left, too narrow for a wide character. */
 	ncs_format_cell(text, sizeof(text), &name, 2, NCS_ALIGN_LEFT, false);
 	assert_string_equal(text, "+ ");
 	setlocale(LC_CTYPE, "C");
@@ -308,7 +309,7 @@ static void expect_in_units(enum ncs_value_kind kind, int64_t number,
 	assert_string_equal(shown, expected);
 }
 
-static void exact_numbers_have_all_digits_whatever_the_width(void **state)
+static void exact_numbers_have_all_digits(void **state)
 {
 	(void)state;
 	expect_in_units(NCS_VALUE_BYTES, 123456789, 0, false, false, "123M");
@@ -326,7 +327,7 @@ static void exact_numbers_have_all_digits_whatever_the_width(void **state)
 	expect_in_units(NCS_VALUE_NONE, 0, 0, true, true, "-");
 }
 
-static void bits_are_eight_times_what_is_bytes_over_time(void **state)
+static void rates_in_bits_are_eight_times_rates_in_bytes(void **state)
 {
 	(void)state;
 	expect_in_units(NCS_VALUE_BYTES_RATE, 0, 6.9e9, false, true, "55.2G");
@@ -341,24 +342,23 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(durations_have_three_digits_and_a_unit),
-		cmocka_unit_test(
-			durations_give_up_digits_where_there_is_no_room),
+		cmocka_unit_test(durations_drop_digits_to_fit),
 		cmocka_unit_test(numbers_are_scaled_by_thousands),
-		cmocka_unit_test(rounding_up_goes_over_into_the_next_unit),
+		cmocka_unit_test(rounding_up_changes_to_the_next_unit),
 		cmocka_unit_test(numbers_are_exact_while_they_fit),
-		cmocka_unit_test(each_kind_of_value_has_its_form),
-		cmocka_unit_test(an_error_stands_beside_its_time),
-		cmocka_unit_test(no_value_is_wider_than_its_width),
+		cmocka_unit_test(each_kind_of_value_has_its_format),
+		cmocka_unit_test(error_is_appended_to_its_duration),
+		cmocka_unit_test(no_value_exceeds_its_width),
 		cmocka_unit_test(control_characters_become_question_marks),
-		cmocka_unit_test(what_is_no_utf8_becomes_question_marks),
-		cmocka_unit_test(ascii_takes_one_question_mark_for_a_character),
-		cmocka_unit_test(cleaning_never_cuts_a_character_in_two),
-		cmocka_unit_test(clipping_says_that_it_was_done),
-		cmocka_unit_test(padding_is_to_the_side_of_the_alignment),
-		cmocka_unit_test(cells_are_measured_in_columns),
+		cmocka_unit_test(invalid_utf8_becomes_question_marks),
 		cmocka_unit_test(
-			exact_numbers_have_all_digits_whatever_the_width),
-		cmocka_unit_test(bits_are_eight_times_what_is_bytes_over_time),
+			ascii_replaces_a_character_by_one_question_mark),
+		cmocka_unit_test(cleaning_cuts_between_characters),
+		cmocka_unit_test(clipped_text_ends_with_a_plus),
+		cmocka_unit_test(padding_follows_the_alignment),
+		cmocka_unit_test(cells_are_measured_in_columns),
+		cmocka_unit_test(exact_numbers_have_all_digits),
+		cmocka_unit_test(rates_in_bits_are_eight_times_rates_in_bytes),
 	};
 
 	return cmocka_run_group_tests_name("format", tests, NULL, NULL);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Texts that are read at once: what is one, and what is not. */
+/* Reading small text files: valid texts, and files that are refused. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -32,7 +32,7 @@ static void check(const void *bytes, size_t size, int expected)
 	free(text);
 }
 
-static void a_text_is_read_whole_or_not_at_all(void **state)
+static void text_is_read_completely_or_not_at_all(void **state)
 {
 	char *long_one = calloc(1, (1 << 20) + 2);
 	char *text;
@@ -58,7 +58,7 @@ static void a_text_is_read_whole_or_not_at_all(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(a_text_is_read_whole_or_not_at_all),
+		cmocka_unit_test(text_is_read_completely_or_not_at_all),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
