@@ -29,12 +29,6 @@ const char *const ncs_view_names[NCS_VIEW_COUNT] = {
 
 /* --- Parts of rows -------------------------------------------------------- */
 
-const struct ncs_identity *ncs_row_identity(const struct ncs_row *row)
-{
-	return row->communicator ? row->communicator->identity :
-				   &row->rank->now.identity;
-}
-
 /* Returns a part of a row; NULL if the row has none. */
 static const void *part_of(const struct ncs_row *row, enum ncs_row_part part)
 {

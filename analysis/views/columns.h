@@ -41,7 +41,7 @@ enum ncs_column_id {
 	NCS_COLUMN_##VIEW##_##ID,
 	NCS_COLUMNS(X)
 #undef X
-	NCS_COLUMN_COUNT
+		NCS_COLUMN_COUNT
 };
 
 /* A row of a view: a communicator; a rank, or one of its channels, functions,
@@ -49,7 +49,7 @@ enum ncs_column_id {
  * rank of the root's communicator if the root is not seen. */
 struct ncs_row {
 	enum ncs_view view;
-	const struct ncs_finding *finding; /* NULL unless a finding */
+	const struct ncs_finding *finding;           /* NULL unless a finding */
 	const struct ncs_communicator *communicator; /* NULL unless one */
 	const struct ncs_rank *rank; /* NULL if a communicator */
 	size_t index;                /* of the rank's channels, functions ... */
@@ -109,7 +109,7 @@ struct ncs_column_value {
 
 struct ncs_column {
 	enum ncs_view view;
-	const char *id;    /* "RANK_STATE" */
+	const char *id; /* "RANK_STATE" */
 	const char *title;
 	unsigned width;
 	enum ncs_column_align align;

@@ -11,7 +11,7 @@
 
 #include "analysis/views/columns.h"
 
-#define NCS_GETTER(name)                                              \
+#define NCS_GETTER(name) \
 	void ncs_get_##name(const struct ncs_row *row, struct ncs_value *value)
 #define NCS_GETTER_WITH(name) \
 	void ncs_get_##name(const struct ncs_row *row, int argument, \

@@ -1,12 +1,9 @@
 /* SPDX-License-Identifier: MIT */
-/* Tracks, stretches and cells; see timeline.h. Records come from shared memory
- * and are not trusted: any value may be in them. */
+/* Activities, tracks and stretches of the timeline. Must not trust records,
+ * which come from shared memory and may have any value. */
 #include "analysis/views/timeline.h"
 
-#include <errno.h>
 #include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
 
 #include "analysis/base/value_names.h"
 #include "analysis/records/latest_records.h"
@@ -15,25 +12,24 @@
 
 /* --- Activities ---------------------------------------------------------- */
 
-enum track_layer { NOTHING, BEHIND, BEFORE };
-
 static const struct {
 	char letter;
-	enum track_layer layer;
+	enum ncs_activity_layer layer;
 	const char *label;
 	const char *help;
 } activities[NCS_ACTIVITY_COUNT] = {
 #define X(ID, letter, layer, label, help) \
-	[NCS_ACTIVITY_##ID] = { letter, layer, label, help },
+	[NCS_ACTIVITY_##ID] = { letter, NCS_LAYER_##layer, label, help },
 	NCS_ACTIVITIES(X)
 #undef X
 #define X(ID, name, letter, label, help) \
 	[NCS_ACTIVITY_CHANNEL + NCS_CHANNEL_## \
-		ID] = { letter, BEFORE, label, help },
+		ID] = { letter, NCS_LAYER_BEFORE, label, help },
 		NCS_CHANNEL_STATES(X)
 #undef X
 #define X(ID, name, letter, help) \
-	[NCS_ACTIVITY_PROXY + NCS_PROXY_##ID] = { letter, BEFORE, name, help },
+	[NCS_ACTIVITY_PROXY + NCS_PROXY_## \
+		ID] = { letter, NCS_LAYER_BEFORE, name, help },
 			NCS_PROXY_STATES(X)
 #undef X
 };
@@ -51,6 +47,11 @@ const char *ncs_activity_label(enum ncs_activity activity)
 const char *ncs_activity_help(enum ncs_activity activity)
 {
 	return activities[activity].help;
+}
+
+enum ncs_activity_layer ncs_activity_layer(enum ncs_activity activity)
+{
+	return activities[activity].layer;
 }
 
 /* --- Tracks -------------------------------------------------------------- */
@@ -127,7 +128,7 @@ void ncs_track_name(const struct ncs_track *track, char *text, size_t size)
 	}
 }
 
-static enum ncs_latest_kind trace_kind(const struct ncs_track *track)
+static enum ncs_latest_kind ring_kind(const struct ncs_track *track)
 {
 	return track->kind == NCS_TRACK_CALLS ||
 			       track->kind == NCS_TRACK_FUNCTION ?
@@ -140,12 +141,12 @@ uint64_t ncs_track_known_from_ns(const struct ncs_rank *rank,
 {
 	if (!rank->latest)
 		return rank->now.taken_ns;
-	return rank->latest->rings[trace_kind(track)].complete_from_ns;
+	return rank->latest->rings[ring_kind(track)].complete_from_ns;
 }
 
 /* --- Stretches ----------------------------------------------------------- */
 
-/* What is visited, and by whom. */
+/* A visit of the stretches of a track in a time. */
 struct track_visitor {
 	const struct ncs_rank *rank;
 	const struct ncs_track *track;
@@ -153,15 +154,15 @@ struct track_visitor {
 	int64_t until_ns;
 	ncs_stretch_visit *visit;
 	void *context;
-	/* The same time in ticks, and a little more: a record outside is not
-	 * even looked at. */
+	/* The same time in ticks, a little longer: records outside are
+	 * skipped. */
 	uint64_t from_ticks;
 	uint64_t until_ticks;
 };
 
 #define ROUNDING_NS 2
 
-/* UINT64_MAX: the clock cannot tell. */
+/* Converts a time to ticks; returns UINT64_MAX if the clock cannot do it. */
 static uint64_t ticks_of(const struct ncs_clock *clock, int64_t at_ns)
 {
 	int64_t base_ns = (int64_t)clock->base_monotonic_ns;
@@ -177,7 +178,7 @@ static uint64_t ticks_of(const struct ncs_clock *clock, int64_t at_ns)
 	return distance < clock->base_ticks ? clock->base_ticks - distance : 0;
 }
 
-/* A moment is as long as the shortest time there is. */
+/* Visits a stretch, which is at least 1 ns long. */
 static void emit(const struct track_visitor *visitor,
 		 struct ncs_stretch stretch)
 {
@@ -195,7 +196,8 @@ static uint64_t ns_of(const struct track_visitor *visitor, uint64_t ticks)
 	return ncs_clock_ns(&visitor->rank->header.clock, ticks);
 }
 
-/* Kernels are where the GPU's clock has them. */
+/* Whether a record may overlap the visited time. Kernels always may, since they
+ * are placed by the GPU's clock. */
 static bool may_be_seen(const struct track_visitor *visitor,
 			const struct ncs_record *record)
 {
@@ -286,7 +288,7 @@ static void visit_operation(const struct track_visitor *visitor,
 {
 	uint64_t end = record->start + record->duration;
 	uint64_t begun = end;
-	/* Of kernels alone it is not told. */
+	/* An operation that has only kernels has no such delta. */
 	uint64_t delta = record->delta[1] != 0 ? record->delta[1] :
 						 record->delta[0];
 
@@ -335,7 +337,8 @@ static bool is_kernel(const struct ncs_track *track,
 	return record->event == NCS_EVENT_KERNEL_CH;
 }
 
-/* By the GPU's clock, else from NCCL's telling. */
+/* Places a kernel by the GPU's clock, or if that is unknown by the times at
+ * which NCCL reported it. */
 static void visit_kernel(const struct track_visitor *visitor,
 			 const struct ncs_record *record)
 {
@@ -429,7 +432,8 @@ static void visit_channel(const struct track_visitor *visitor,
 			    record->start + record->duration);
 }
 
-/* Of the steps under way only what the oldest waits for now is known. */
+/* Visits the steps in progress, of which only the wait of the oldest one is
+ * known. */
 static void visit_channel_now(const struct track_visitor *visitor)
 {
 	const struct ncs_channel_view *channel = visitor->track->channel;
@@ -456,7 +460,7 @@ static const struct {
 		    const struct ncs_record *record);
 	void (*record)(const struct track_visitor *visitor,
 		       const struct ncs_record *record);
-	void (*now)(const struct track_visitor *visitor); /* NULL: not told */
+	void (*now)(const struct track_visitor *visitor); /* NULL if unknown */
 } kinds[] = {
 	[NCS_TRACK_CALLS] = { is_call, visit_call, visit_open_calls },
 	[NCS_TRACK_FUNCTION] = { is_of_function, visit_operation,
@@ -495,7 +499,7 @@ void ncs_track_visit(const struct ncs_rank *rank, const struct ncs_track *track,
 
 	if (rank->latest) {
 		const struct ncs_latest_ring *ring =
-			&rank->latest->rings[trace_kind(track)];
+			&rank->latest->rings[ring_kind(track)];
 
 		for (size_t i = 0; i < ring->count; i++)
 			visit_record(&visitor, ncs_latest_at(ring, i));
@@ -508,7 +512,7 @@ bool ncs_track_is_empty(const struct ncs_rank *rank,
 			const struct ncs_track *track)
 {
 	const struct ncs_latest_ring *ring =
-		rank->latest ? &rank->latest->rings[trace_kind(track)] : NULL;
+		rank->latest ? &rank->latest->rings[ring_kind(track)] : NULL;
 	struct ncs_stretch now;
 
 	if (ncs_track_now(rank, track, &now))
@@ -524,12 +528,12 @@ struct track_search {
 	int64_t until_ns;
 	struct ncs_stretch *found;
 	size_t count;
-	enum track_layer layer;
+	enum ncs_activity_layer layer;
 	int64_t overlap_ns;
 };
 
-static int64_t overlap_ns(const struct ncs_stretch *stretch, int64_t from_ns,
-			  int64_t until_ns)
+int64_t ncs_stretch_overlap_ns(const struct ncs_stretch *stretch,
+			       int64_t from_ns, int64_t until_ns)
 {
 	int64_t start_ns = (int64_t)stretch->start_ns;
 	int64_t end_ns = (int64_t)stretch->end_ns;
@@ -541,8 +545,9 @@ static int64_t overlap_ns(const struct ncs_stretch *stretch, int64_t from_ns,
 static void compare_stretch(void *context, const struct ncs_stretch *stretch)
 {
 	struct track_search *search = context;
-	int64_t own_ns = overlap_ns(stretch, search->from_ns, search->until_ns);
-	enum track_layer layer = activities[stretch->activity].layer;
+	int64_t own_ns = ncs_stretch_overlap_ns(stretch, search->from_ns,
+						search->until_ns);
+	enum ncs_activity_layer layer = ncs_activity_layer(stretch->activity);
 
 	search->count++;
 	if (search->count > 1 && layer < search->layer)
@@ -588,296 +593,4 @@ bool ncs_track_now(const struct ncs_rank *rank, const struct ncs_track *track,
 	if (kinds[track->kind].now)
 		kinds[track->kind].now(&visitor);
 	return search.count > 0;
-}
-
-/* --- One collective in all ranks ----------------------------------------- */
-
-static bool set_collective(const struct ncs_rank *rank, unsigned event,
-			   unsigned function, uint64_t sequence_number,
-			   struct ncs_collective *collective)
-{
-	*collective = (struct ncs_collective){
-		.comm_id = rank->now.identity.comm_id,
-		.function = function,
-		.sequence_number = sequence_number,
-	};
-	return event == NCS_EVENT_COLL &&
-	       sequence_number != NCS_NO_SEQUENCE_NUMBER &&
-	       rank->now.identity.known & NCS_KNOWN_COMM_ID;
-}
-
-/* The latest with this number, which is not for ever its own. */
-static bool operation_collective(const struct ncs_rank *rank, uint32_t number,
-				 struct ncs_collective *collective)
-{
-	const struct ncs_latest_ring *ring =
-		&rank->latest->rings[NCS_LATEST_CALLS];
-
-	for (size_t i = rank->now.operation_count; i-- > 0;) {
-		const struct ncs_operation_view *operation =
-			&rank->now.operations[i];
-
-		if ((uint32_t)operation->number == number)
-			return set_collective(rank, operation->event,
-					      operation->function,
-					      operation->sequence_number,
-					      collective);
-	}
-	for (size_t i = ring->count; i-- > 0;) {
-		const struct ncs_record *record = ncs_latest_at(ring, i);
-
-		if (is_operation(record) && record->operation == number)
-			return set_collective(rank, record->event,
-					      record->function, record->number,
-					      collective);
-	}
-	return false;
-}
-
-bool ncs_stretch_collective(const struct ncs_rank *rank,
-			    const struct ncs_stretch *stretch,
-			    struct ncs_collective *collective)
-{
-	const struct ncs_operation_view *operation = stretch->operation;
-	const struct ncs_record *record = stretch->record;
-
-	if (operation)
-		return set_collective(rank, operation->event,
-				      operation->function,
-				      operation->sequence_number, collective);
-	if (!record)
-		return false;
-	if (is_operation(record))
-		return set_collective(rank, record->event, record->function,
-				      record->number, collective);
-	return record->operation != 0 &&
-	       operation_collective(rank, record->operation, collective);
-}
-
-bool ncs_collective_find(const struct ncs_rank *rank,
-			 const struct ncs_collective *collective,
-			 struct ncs_presence *part)
-{
-	const struct ncs_latest_ring *ring;
-
-	if (!(rank->now.identity.known & NCS_KNOWN_COMM_ID) ||
-	    rank->now.identity.comm_id != collective->comm_id)
-		return false;
-	for (size_t i = 0; i < rank->now.operation_count; i++) {
-		const struct ncs_operation_view *operation =
-			&rank->now.operations[i];
-
-		if (operation->event != NCS_EVENT_COLL ||
-		    operation->function != collective->function ||
-		    operation->sequence_number != collective->sequence_number)
-			continue;
-		*part = (struct ncs_presence){ operation->start_ns, 0,
-					       (uint32_t)operation->number };
-		return true;
-	}
-	ring = rank->latest ? &rank->latest->rings[NCS_LATEST_CALLS] : NULL;
-	for (size_t i = ring ? ring->count : 0; i-- > 0;) {
-		const struct ncs_record *record = ncs_latest_at(ring, i);
-
-		if (record->event != NCS_EVENT_COLL ||
-		    record->function != collective->function ||
-		    record->number != collective->sequence_number)
-			continue;
-		*part = (struct ncs_presence){
-			ncs_clock_ns(&rank->header.clock, record->start),
-			ncs_clock_ns(&rank->header.clock,
-				     record->start + record->duration),
-			record->operation
-		};
-		return true;
-	}
-	return false;
-}
-
-bool ncs_presence_has(const struct ncs_presence *part,
-		      const struct ncs_collective *collective,
-		      const struct ncs_track *track,
-		      const struct ncs_stretch *stretch)
-{
-	uint32_t number =
-		stretch->record    ? stretch->record->operation :
-		stretch->operation ? (uint32_t)stretch->operation->number :
-				     0;
-
-	if (number == 0 && stretch->open && track->kind == NCS_TRACK_CHANNEL)
-		number = (uint32_t)track->channel->operation;
-	if (track->kind == NCS_TRACK_FUNCTION &&
-	    track->function != collective->function)
-		return false;
-	return number != 0 && number == part->operation;
-}
-
-/* --- The axis ------------------------------------------------------------ */
-
-int64_t ncs_axis_ns(const struct ncs_axis *axis, int column)
-{
-	return axis->end_ns - axis->cell_ns * (axis->width - column);
-}
-
-/* The least of 1, 2, 5, 10 … that is no less. */
-static int64_t round_up(int64_t value)
-{
-	static const int64_t digits[] = { 1, 2, 5 };
-
-	for (int64_t power = 1;; power *= 10)
-		for (unsigned i = 0; i < 3; i++)
-			if (digits[i] * power >= value)
-				return digits[i] * power;
-}
-
-/* Of two neighbours one is more than a third of the other. */
-static int64_t shorter(int64_t cell_ns)
-{
-	return round_up((cell_ns + 2) / 3);
-}
-
-void ncs_axis_zoom(struct ncs_axis *axis, int column, bool in)
-{
-	int64_t cell_ns = in ? shorter(axis->cell_ns) :
-			       round_up(axis->cell_ns + 1);
-	int64_t at_ns = ncs_axis_ns(axis, column);
-
-	if (cell_ns < NCS_CELL_SHORTEST_NS || cell_ns > NCS_CELL_LONGEST_NS)
-		return;
-	axis->cell_ns = cell_ns;
-	axis->end_ns = at_ns + cell_ns * (axis->width - column);
-}
-
-void ncs_axis_pan(struct ncs_axis *axis, bool back, int64_t latest_ns)
-{
-	int64_t half_ns = axis->cell_ns * ((axis->width + 1) / 2);
-
-	axis->end_ns += back ? -half_ns : half_ns;
-	if (axis->end_ns > latest_ns)
-		axis->end_ns = latest_ns;
-}
-
-int64_t ncs_axis_tick_ns(const struct ncs_axis *axis, int columns)
-{
-	return round_up(axis->cell_ns * columns);
-}
-
-/* --- Cells --------------------------------------------------------------- */
-
-struct track_weights {
-	int64_t of[NCS_ACTIVITY_COUNT];
-};
-
-struct track_painter {
-	const struct ncs_axis *axis;
-	const struct ncs_track *track;
-	const struct ncs_collective *collective;
-	const struct ncs_presence *part; /* NULL: nothing is highlighted */
-	struct ncs_cell *cells;
-	struct track_weights *weights;
-};
-
-static int column_of(const struct ncs_axis *axis, int64_t at_ns)
-{
-	int64_t from_ns = ncs_axis_ns(axis, 0);
-
-	if (at_ns <= from_ns)
-		return 0;
-	if (at_ns >= axis->end_ns)
-		return axis->width - 1;
-	return (int)((at_ns - from_ns) / axis->cell_ns);
-}
-
-static void paint(void *context, const struct ncs_stretch *stretch)
-{
-	const struct track_painter *painter = context;
-	const struct ncs_axis *axis = painter->axis;
-	bool before = activities[stretch->activity].layer == BEFORE;
-	bool lit = painter->part &&
-		   ncs_presence_has(painter->part, painter->collective,
-				    painter->track, stretch);
-	int first = column_of(axis, (int64_t)stretch->start_ns);
-	int last = column_of(axis, (int64_t)stretch->end_ns - 1);
-
-	for (int i = first; i <= last; i++) {
-		int64_t from_ns = ncs_axis_ns(axis, i);
-		struct track_weights *weights = &painter->weights[i];
-		struct ncs_cell *cell = &painter->cells[i];
-
-		weights->of[stretch->activity] +=
-			overlap_ns(stretch, from_ns, from_ns + axis->cell_ns);
-		cell->lit = cell->lit || lit;
-		if (!before)
-			continue;
-		/* Until the end it tells whether there was one. */
-		cell->several = cell->activity != NCS_ACTIVITY_UNKNOWN;
-		cell->activity = stretch->activity;
-	}
-}
-
-/* Where nothing is under way: that, or that it is not known. */
-static enum ncs_activity nothing(const struct ncs_rank *rank,
-				 const struct ncs_track *track, int64_t from_ns,
-				 int64_t until_ns)
-{
-	const struct ncs_latest *latest = rank->latest;
-
-	if (until_ns <= (int64_t)ncs_track_known_from_ns(rank, track) ||
-	    from_ns >= (int64_t)ncs_rank_end_ns(rank))
-		return NCS_ACTIVITY_UNKNOWN;
-	if (latest && latest->lost > 0 &&
-	    until_ns > (int64_t)latest->lost_from_ns &&
-	    from_ns < (int64_t)latest->lost_until_ns)
-		return NCS_ACTIVITY_LOST;
-	return NCS_ACTIVITY_NONE;
-}
-
-static enum ncs_activity heaviest(const struct track_weights *weights)
-{
-	enum ncs_activity found = NCS_ACTIVITY_UNKNOWN;
-
-	for (unsigned i = 0; i < NCS_ACTIVITY_COUNT; i++) {
-		if (weights->of[i] == 0)
-			continue;
-		if (activities[i].layer > activities[found].layer ||
-		    (activities[i].layer == activities[found].layer &&
-		     weights->of[i] > weights->of[found]))
-			found = (enum ncs_activity)i;
-	}
-	return found;
-}
-
-int ncs_track_cells(const struct ncs_rank *rank, const struct ncs_track *track,
-		    const struct ncs_axis *axis,
-		    const struct ncs_collective *collective,
-		    struct ncs_cell *cells)
-{
-	struct ncs_presence part;
-	bool is_lit = collective &&
-		      ncs_collective_find(rank, collective, &part);
-	struct track_painter painter = {
-		.axis = axis,
-		.track = track,
-		.collective = collective,
-		.part = is_lit ? &part : NULL,
-		.cells = cells,
-		.weights =
-			calloc((size_t)axis->width, sizeof(*painter.weights)),
-	};
-
-	memset(cells, 0, (size_t)axis->width * sizeof(*cells));
-	if (!painter.weights)
-		return -ENOMEM;
-	ncs_track_visit(rank, track, ncs_axis_ns(axis, 0), axis->end_ns, paint,
-			&painter);
-	for (int i = 0; i < axis->width; i++) {
-		int64_t from_ns = ncs_axis_ns(axis, i);
-
-		cells[i].activity = heaviest(&painter.weights[i]);
-		if (cells[i].activity == NCS_ACTIVITY_UNKNOWN)
-			cells[i].activity = nothing(rank, track, from_ns,
-						    from_ns + axis->cell_ns);
-	}
-	free(painter.weights);
-	return 0;
 }

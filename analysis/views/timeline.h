@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: MIT */
-/* The latest past as swim lanes: what a rank's application, operations, proxy
- * thread and channels did when, as cells of a line.
+/* The recent past as swim lanes: the activities of a rank's application,
+ * operations, proxy thread and channels, as cells of a line.
  *
- * A rank has tracks, a track has stretches of time in which it does one thing:
- * those of records (analysis/records/latest_records.h) and those of what is
- * under way in the snapshot. An axis says which time a line shows; cells are
- * what is seen there. Pure. All times are CLOCK_MONOTONIC ns.
+ * A rank has tracks. A track has stretches of time, in each of which it has one
+ * activity: those of records (analysis/records/latest_records.h) and those of
+ * the snapshot, which are still in progress. An axis maps time to cells. Pure.
+ * All times are in ns of CLOCK_MONOTONIC.
  */
 #ifndef NCS_ANALYSIS_VIEWS_TIMELINE_H
 #define NCS_ANALYSIS_VIEWS_TIMELINE_H
@@ -17,7 +17,7 @@
 #include "analysis/model/model.h"
 #include "ncclstat/tables/activities.def"
 
-/* The table's own, then the states of channels and of proxy threads. */
+/* The table's activities, then the states of channels and of proxy threads. */
 enum ncs_activity {
 #define X(ID, letter, layer, label, help) NCS_ACTIVITY_##ID,
 	NCS_ACTIVITIES(X)
@@ -27,68 +27,88 @@ enum ncs_activity {
 	NCS_ACTIVITY_COUNT = NCS_ACTIVITY_PROXY + NCS_PROXY_STATE_COUNT
 };
 
+/* What a cell shows if it has several activities: that of the higher layer. */
+enum ncs_activity_layer {
+	NCS_LAYER_NOTHING,
+	NCS_LAYER_BEHIND,
+	NCS_LAYER_BEFORE
+};
+
+/* Return the letter, label, help and layer of an activity, from activities.def
+ * and from the tables of states. */
 char ncs_activity_letter(enum ncs_activity activity);
 const char *ncs_activity_label(enum ncs_activity activity);
 const char *ncs_activity_help(enum ncs_activity activity);
+enum ncs_activity_layer ncs_activity_layer(enum ncs_activity activity);
 
 /* --- Tracks -------------------------------------------------------------- */
 
 enum ncs_track_kind {
-	NCS_TRACK_CALLS,    /* of the application */
+	NCS_TRACK_CALLS,    /* the application's calls */
 	NCS_TRACK_FUNCTION, /* operations of one function */
-	NCS_TRACK_KERNELS,  /* those that are timed */
+	NCS_TRACK_KERNELS,  /* the kernels that are timed */
 	NCS_TRACK_PROXY,    /* the proxy thread */
 	NCS_TRACK_CHANNEL,  /* steps of one channel, direction and peer */
 };
 
 struct ncs_track {
 	enum ncs_track_kind kind;
-	unsigned function;
-	const struct ncs_channel_view *channel;
+	unsigned function;                      /* only if TRACK_FUNCTION */
+	const struct ncs_channel_view *channel; /* only if TRACK_CHANNEL */
 };
 
-/* Places of tracks; those of channels are the last. */
+/* Returns the number of places that a rank has for tracks; those of channels
+ * are the last. */
 size_t ncs_track_count(const struct ncs_rank *rank);
 
-/* False: the rank has nothing to show in this place. */
+/* Gets the track in a place. Returns false if the rank has none there. */
 bool ncs_track_at(const struct ncs_rank *rank, size_t place,
 		  struct ncs_track *track);
 
-/* "API", "AllReduce", "kernels", "proxy", "ch 3 send 6". */
+/* Writes a track's name: "API", "AllReduce", "kernels", "proxy", "ch 3 send
+ * 6". */
 void ncs_track_name(const struct ncs_track *track, char *text, size_t size);
 
 struct ncs_stretch {
 	uint64_t start_ns;
 	uint64_t end_ns;
 	enum ncs_activity activity;
-	bool open; /* it goes on */
-	/* Where it comes from; both NULL: a state of the snapshot's tables. */
+	bool open; /* it has not ended */
+	/* Its source; both are NULL if it is a state of the snapshot. */
 	const struct ncs_record *record;
 	const struct ncs_operation_view *operation;
 };
 
-/* Calls `visit` for each stretch that overlaps a time, in no order. */
+/* Calls `visit` for each stretch that overlaps the time from from_ns to
+ * until_ns, in no particular order. */
 typedef void ncs_stretch_visit(void *context,
 			       const struct ncs_stretch *stretch);
 void ncs_track_visit(const struct ncs_rank *rank, const struct ncs_track *track,
 		     int64_t from_ns, int64_t until_ns,
 		     ncs_stretch_visit *visit, void *context);
 
-/* The stretch that is seen in a time: of those before others the one that
- * takes most of it. False: there is none. *count: how many there are. */
+/* Finds the stretch that a cell of this time shows: of the highest layer, the
+ * one that takes most of the time. Sets *count to the number of stretches in
+ * it. Returns false if there is none. */
 bool ncs_track_find(const struct ncs_rank *rank, const struct ncs_track *track,
 		    int64_t from_ns, int64_t until_ns,
 		    struct ncs_stretch *found, size_t *count);
 
-/* What is under way in it, as of the snapshot. False: nothing is. */
+/* Returns for how long a stretch overlaps a time, in ns; negative if it does
+ * not. */
+int64_t ncs_stretch_overlap_ns(const struct ncs_stretch *stretch,
+			       int64_t from_ns, int64_t until_ns);
+
+/* Gets the stretch that is in progress at the snapshot. Returns false if there
+ * is none. */
 bool ncs_track_now(const struct ncs_rank *rank, const struct ncs_track *track,
 		   struct ncs_stretch *now);
 
-/* Whether nothing is known of it but that it is there. */
+/* Whether a track has no stretch, neither of a record nor of the snapshot. */
 bool ncs_track_is_empty(const struct ncs_rank *rank,
 			const struct ncs_track *track);
 
-/* From when on all of a track is known that was not lost. */
+/* Returns the time from which all of a track is known, but for lost records. */
 uint64_t ncs_track_known_from_ns(const struct ncs_rank *rank,
 				 const struct ncs_track *track);
 
@@ -100,25 +120,26 @@ struct ncs_collective {
 	uint64_t sequence_number;
 };
 
-/* As one rank had it. */
+/* The part of one rank in a collective. */
 struct ncs_presence {
 	uint64_t start_ns;
-	uint64_t end_ns; /* 0: it is under way */
+	uint64_t end_ns; /* 0 if in progress */
 	uint32_t operation;
 };
 
-/* The collective that a stretch belongs to. False: to none that can be told
- * from others, or that is still known. */
+/* Gets the collective that a stretch belongs to. Returns false if it belongs to
+ * none, or to one that cannot be identified or is no longer known. */
 bool ncs_stretch_collective(const struct ncs_rank *rank,
 			    const struct ncs_stretch *stretch,
 			    struct ncs_collective *collective);
 
-/* A rank's part in it. False: it had none, or it is no longer known. */
+/* Gets a rank's part in a collective. Returns false if it has none, or if it is
+ * no longer known. */
 bool ncs_collective_find(const struct ncs_rank *rank,
 			 const struct ncs_collective *collective,
 			 struct ncs_presence *part);
 
-/* Whether a stretch belongs to the part of the same rank. */
+/* Whether a stretch belongs to its rank's part in a collective. */
 bool ncs_presence_has(const struct ncs_presence *part,
 		      const struct ncs_collective *collective,
 		      const struct ncs_track *track,
@@ -126,7 +147,7 @@ bool ncs_presence_has(const struct ncs_presence *part,
 
 /* --- The axis ------------------------------------------------------------ */
 
-/* Cells from left to right, the last of which ends at end_ns. */
+/* `width` cells from left to right; the last one ends at end_ns. */
 struct ncs_axis {
 	int64_t end_ns;
 	int64_t cell_ns;
@@ -136,31 +157,32 @@ struct ncs_axis {
 #define NCS_CELL_SHORTEST_NS INT64_C(10)
 #define NCS_CELL_LONGEST_NS INT64_C(10000000000)
 
-/* When a column begins. */
+/* Returns the time at which a column begins. */
 int64_t ncs_axis_ns(const struct ncs_axis *axis, int column);
 
-/* The next shorter or longer cells of 1, 2, 5, 10 … ns. What is in the column
- * stays there. */
+/* Makes cells shorter (`in`) or longer, the next of 1, 2, 5, 10 ... ns. The
+ * time that a column shows stays in it. */
 void ncs_axis_zoom(struct ncs_axis *axis, int column, bool in);
 
-/* Half a screen back or on, but not beyond `latest_ns`. */
+/* Moves the axis by half its width, back or on, but not beyond `latest_ns`. */
 void ncs_axis_pan(struct ncs_axis *axis, bool back, int64_t latest_ns);
 
-/* The shortest of 1, 2, 5, 10 … ns that is `columns` wide at least. */
+/* Returns the shortest of 1, 2, 5, 10 ... ns that is at least `columns`
+ * wide. */
 int64_t ncs_axis_tick_ns(const struct ncs_axis *axis, int columns);
 
 /* --- Cells --------------------------------------------------------------- */
 
 struct ncs_cell {
-	enum ncs_activity activity; /* that takes most of it */
-	bool several; /* there are more stretches than one before others */
-	bool lit;     /* some of it belongs to what is highlighted */
+	enum ncs_activity activity; /* the one that takes most of the cell */
+	bool several; /* more than one stretch is of the highest layer */
+	bool lit;     /* a part of it is highlighted */
 };
 
 #define NCS_CELLS_MAX 512
 
-/* What a track does in each cell of an axis that is NCS_CELLS_MAX wide at
- * most. `collective`, which may be NULL, is highlighted. 0 or -ENOMEM. */
+/* Fills in the cells of a track along an axis, which is at most NCS_CELLS_MAX
+ * wide. Highlights `collective`, which may be NULL. Returns 0, or -ENOMEM. */
 int ncs_track_cells(const struct ncs_rank *rank, const struct ncs_track *track,
 		    const struct ncs_axis *axis,
 		    const struct ncs_collective *collective,

@@ -32,8 +32,9 @@ struct ncs_value {
 	int64_t number;
 	uint64_t error_ns; /* largest error of a duration, from hosts' clocks */
 	double real;
-	const struct ncs_recent *recent; /* the values of a sparkline, the model's */
-	uint64_t recent_count;         /* number of refreshes that they cover */
+	const struct ncs_recent
+		*recent;       /* the values of a sparkline, the model's */
+	uint64_t recent_count; /* number of refreshes that they cover */
 	char text[128]; /* raw, as found in the segment: escape when shown */
 };
 

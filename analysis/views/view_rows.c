@@ -8,6 +8,12 @@
 #include "analysis/views/timeline.h"
 #include "shm/array.h"
 
+const struct ncs_identity *ncs_row_identity(const struct ncs_row *row)
+{
+	return row->communicator ? row->communicator->identity :
+				   &row->rank->now.identity;
+}
+
 static size_t entries(const struct ncs_rank *rank, enum ncs_view view)
 {
 	if (view == NCS_VIEW_CHANNEL)
