@@ -62,7 +62,7 @@ struct ncs_path_arrival {
 	const struct ncs_path_finished *call_predecessor;
 	double call_gap_ns; /* from its end until the call */
 	/* Finished part of its communicator that ended last by the arrival;
-	 * NULL if there is none, or it is the predecessor. */
+	 * NULL if there is none, or if the rank has one communicator. */
 	const struct ncs_path_finished *comm_predecessor;
 	struct ncs_path_member *member;
 };
@@ -71,7 +71,7 @@ struct ncs_path_arrival {
  * ranks wait for all. */
 struct ncs_path_pending {
 	struct ncs_path_operation operation;
-	enum ncs_part_stage arrival; /* the time that its parts arrive by */
+	enum ncs_part_stage arrival; /* by which its parts arrive */
 	size_t references;
 	struct ncs_path_edits edits;
 	/* The latest so far of the parts that others wait for. */

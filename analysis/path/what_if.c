@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* Parsing scenarios and computing transfers; see what_if.h. The model has no
- * contention: a transfer does not know of others at the same time. */
+/* Parses scenarios and computes transfers; see what_if.h. There is no
+ * contention: a transfer is computed without others at the same time. */
 #include "analysis/path/what_if.h"
 
 #include <errno.h>
@@ -11,22 +11,24 @@
 #include <strings.h>
 
 #include "analysis/base/value_names.h"
+#include "shm/array.h"
 
 /* --- Specifications ------------------------------------------------------- */
 
-struct word {
+/* A piece of a specification. */
+struct spec_word {
 	const char *text;
 	size_t length;
 };
 
-static bool is_word(struct word word, const char *text)
+static bool is_word(struct spec_word word, const char *text)
 {
 	return strlen(text) == word.length &&
 	       memcmp(word.text, text, word.length) == 0;
 }
 
-/* The rest of a word after its beginning; NULL: it begins otherwise. */
-static const char *after(struct word word, const char *beginning)
+/* Returns the rest of a word after `beginning`; NULL if it begins otherwise. */
+static const char *after(struct spec_word word, const char *beginning)
 {
 	size_t length = strlen(beginning);
 
@@ -36,8 +38,8 @@ static const char *after(struct word word, const char *beginning)
 		       NULL;
 }
 
-/* All of a word, after `from`, as a number that is not negative. */
-static bool number(struct word word, const char *from, double *value)
+/* Parses all of a word after `from` as a number that is not negative. */
+static bool number(struct spec_word word, const char *from, double *value)
 {
 	char *end;
 
@@ -48,7 +50,7 @@ static bool number(struct word word, const char *from, double *value)
 	return end == word.text + word.length && isfinite(*value);
 }
 
-static bool rank(struct word word, const char *from, int32_t *value)
+static bool rank(struct spec_word word, const char *from, int32_t *value)
 {
 	double parsed;
 
@@ -59,10 +61,10 @@ static bool rank(struct word word, const char *from, int32_t *value)
 	return true;
 }
 
-static bool pair(struct word word, int32_t peers[2])
+static bool pair(struct spec_word word, int32_t peers[2])
 {
 	const char *dash = memchr(word.text, '-', word.length);
-	struct word first = word;
+	struct spec_word first = word;
 
 	if (!dash)
 		return false;
@@ -71,7 +73,7 @@ static bool pair(struct word word, int32_t peers[2])
 	       rank(word, dash + 1, &peers[1]) && peers[0] != peers[1];
 }
 
-static bool algorithm(struct word word, unsigned *value)
+static bool algorithm(struct spec_word word, unsigned *value)
 {
 	for (unsigned i = NCS_ALGORITHM_UNKNOWN + 1; i < NCS_ALGORITHM_COUNT;
 	     i++) {
@@ -86,9 +88,9 @@ static bool algorithm(struct word word, unsigned *value)
 	return false;
 }
 
-static bool latency(struct word word, double *step_ns)
+static bool latency(struct spec_word word, double *step_ns)
 {
-	struct word digits = word;
+	struct spec_word digits = word;
 	double us;
 
 	if (word.length < 4 || word.text[0] != '-' ||
@@ -101,7 +103,7 @@ static bool latency(struct word word, double *step_ns)
 	return true;
 }
 
-static bool parse_value(struct ncs_scenario *scenario, struct word value)
+static bool parse_value(struct ncs_scenario *scenario, struct spec_word value)
 {
 	double times;
 
@@ -126,7 +128,7 @@ static bool parse_value(struct ncs_scenario *scenario, struct word value)
 	}
 }
 
-static bool parse_where(struct ncs_scenario *scenario, struct word where)
+static bool parse_where(struct ncs_scenario *scenario, struct spec_word where)
 {
 	const char *rest;
 
@@ -141,7 +143,7 @@ static bool parse_where(struct ncs_scenario *scenario, struct word where)
 		rest = after(where, "rank=");
 		if (rest)
 			return rank(where, rest, &scenario->rank);
-		/* A path may have any character: it is the last. */
+		/* A path may have any character: it comes last. */
 		rest = after(where, "range=");
 		scenario->range = rest;
 		return rest;
@@ -186,7 +188,7 @@ static bool fail_kind(const char *text, char *error, size_t size)
 bool ncs_scenario_parse(struct ncs_scenario *scenario, const char *text,
 			char *error, size_t error_size)
 {
-	struct word word = { text, strcspn(text, ":@") };
+	struct spec_word word = { text, strcspn(text, ":@") };
 	const char *at;
 
 	*scenario = (struct ncs_scenario){ .kind = NCS_WHAT_IF_NOTHING,
@@ -200,14 +202,14 @@ bool ncs_scenario_parse(struct ncs_scenario *scenario, const char *text,
 	if (scenario->kind == NCS_WHAT_IF_NOTHING)
 		return fail_kind(text, error, error_size);
 	at = text + word.length;
-	word = (struct word){ at, 0 };
+	word = (struct spec_word){ at, 0 };
 	if (*at == ':')
-		word = (struct word){ at + 1, strcspn(at + 1, "@") };
+		word = (struct spec_word){ at + 1, strcspn(at + 1, "@") };
 	at = word.text + word.length;
 	if (!parse_value(scenario, word))
 		return fail(scenario, error, error_size);
 	while (*at == '@') {
-		word = (struct word){ at + 1, strcspn(at + 1, "@") };
+		word = (struct spec_word){ at + 1, strcspn(at + 1, "@") };
 		if (strncmp(word.text, "range=", 6) == 0)
 			word.length = strlen(word.text);
 		if (!parse_where(scenario, word))
@@ -217,7 +219,7 @@ bool ncs_scenario_parse(struct ncs_scenario *scenario, const char *text,
 	return true;
 }
 
-/* --- What transfers take -------------------------------------------------- */
+/* --- Times of transfers by size ------------------------------------------- */
 
 enum sum { SUM_W, SUM_X, SUM_Y, SUM_XX, SUM_XY };
 
@@ -257,17 +259,17 @@ int ncs_fits_add(struct ncs_fits *fits, const struct ncs_joined *joined,
 		 double transfer_ns)
 {
 	const struct ncs_part *part = &joined->parts[0];
-	struct ncs_fit *fit = find(fits, joined), *grown;
+	struct ncs_fit *fit = find(fits, joined);
 	double x = (double)part->bytes, y = transfer_ns, weight;
 
 	if (!(y >= 1))
 		return 0;
 	if (!fit) {
-		grown = realloc(fits->fits, (fits->count + 1) * sizeof(*grown));
-		if (!grown)
+		if (ncs_array_reserve(&fits->fits, &fits->capacity,
+				      fits->count + 1,
+				      sizeof(*fits->fits)) != 0)
 			return -ENOMEM;
-		fits->fits = grown;
-		fit = &grown[fits->count++];
+		fit = &fits->fits[fits->count++];
 		*fit = (struct ncs_fit){
 			.comm_id = joined->comm_id,
 			.function = joined->function,
@@ -310,7 +312,8 @@ static void solve(struct ncs_fit *fit)
 	fit->alpha_ns = mean_y - fit->beta_ns * mean_x;
 	if (fit->alpha_ns >= 0)
 		return;
-	/* Through the origin. */
+	/* A negative time of size 0 makes no sense: lay it through the
+	 * origin. */
 	fit->alpha_ns = 0;
 	fit->beta_ns = sums[SUM_XY] / sums[SUM_XX];
 }
@@ -327,9 +330,10 @@ const struct ncs_fit *ncs_fits_find(struct ncs_fits *fits,
 	return find(fits, joined);
 }
 
-/* --- What they would take ------------------------------------------------- */
+/* --- Changed transfers ---------------------------------------------------- */
 
-/* Of the job, by a rank of the communicator; -1: it has no part. */
+/* Returns the rank of the job, given one of the communicator; -1 if that has no
+ * part in the operation. */
 static int32_t job_rank(const struct ncs_transfer *transfer, int32_t rank)
 {
 	const struct ncs_joined *joined = transfer->joined;
@@ -359,9 +363,9 @@ static bool has_both(const struct ncs_transfer *transfer,
 	return has[0] && has[1];
 }
 
-/* What the slowest link's pace would be of what it is, if the one between two
- * ranks were faster: an algorithm goes at the pace of its slowest link, which
- * is the one whose steps are on the wire for longest. */
+/* Returns the time factor if the link between two ranks were faster. An
+ * algorithm goes at the pace of its slowest link, which is the one whose steps
+ * are on the wire for longest. */
 static double pace_with(const struct ncs_scenario *scenario,
 			const struct ncs_transfer *transfer)
 {
@@ -414,7 +418,8 @@ with_network(const struct ncs_scenario *scenario,
 	return edit;
 }
 
-/* Steps of the network that follow on each other; 0: not known. */
+/* Returns the number of network steps that follow one another; 0 if it is not
+ * known. */
 static double steps_of(const struct ncs_joined *joined)
 {
 	double ranks = joined->parts[0].nranks;
@@ -442,17 +447,17 @@ with_latency(const struct ncs_scenario *scenario,
 
 	edit.less_ns = steps_of(transfer->joined) * scenario->step_ns;
 	*unknown |= edit.less_ns == 0;
-	/* The bytes take what they take. */
+	/* The time of the bytes remains. */
 	if (transfer->fit && transfer->fit->beta_ns >= 0)
 		edit.least_ns = transfer->fit->beta_ns *
 				(double)transfer->joined->parts[0].bytes;
 	return edit;
 }
 
-/* What a line says for a size within its own. */
+/* Returns the time that a line has for a size within its range. */
 static double fit_ns(const struct ncs_fit *fit, uint64_t bytes)
 {
-	/* All of one size, which is this one's. */
+	/* All have one size, which is this one. */
 	if (fit->beta_ns < 0)
 		return fit->sums[SUM_Y] / fit->sums[SUM_W];
 	return fit->alpha_ns + fit->beta_ns * (double)bytes;
@@ -469,7 +474,7 @@ with_algorithm(const struct ncs_scenario *scenario,
 	if (transfer->joined->function == NCS_FUNCTION_SEND_RECV ||
 	    part->algorithm == scenario->algorithm)
 		return edit;
-	/* NCCL would take the protocol that is best. */
+	/* NCCL would choose the fastest protocol. */
 	for (size_t i = 0; i < transfer->fits->count; i++) {
 		const struct ncs_fit *fit = &transfer->fits->fits[i];
 

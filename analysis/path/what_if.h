@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
-/* Changes to a job that a pass along its critical path can be asked for: what
- * they are, and what a transfer would take with them.
+/* Scenarios: changes to a job that a pass along its critical path can apply,
+ * and the time that transfers would take with them.
  *
- * Pure. One unit: ns.
+ * Pure. All times are in ns.
  */
 #ifndef NCS_ANALYSIS_PATH_WHAT_IF_H
 #define NCS_ANALYSIS_PATH_WHAT_IF_H
@@ -16,7 +16,7 @@
 #include "ncclstat/tables/what_if.def"
 
 enum ncs_what_if {
-	NCS_WHAT_IF_NOTHING, /* all as it was */
+	NCS_WHAT_IF_NOTHING, /* no change */
 #define X(ID, name, value, where, help) NCS_WHAT_IF_##ID,
 	NCS_WHAT_IFS(X)
 #undef X
@@ -25,71 +25,75 @@ enum ncs_what_if {
 struct ncs_scenario {
 	enum ncs_what_if kind;
 	double factor;      /* of times: 0.5 is twice as fast */
-	double step_ns;     /* LATENCY: less a step */
-	int32_t rank;       /* -1: all, or WITHOUT: stragglers */
-	int32_t peers[2];   /* NET; -1: all */
-	bool inter_node;    /* NET */
+	double step_ns;     /* LATENCY: time that each step takes less */
+	int32_t rank;       /* of the job; -1 means all, or all stragglers */
+	int32_t peers[2];   /* NET: ranks of the job; -1 means all */
+	bool inter_node;    /* NET: only communicators of several hosts */
 	unsigned algorithm; /* enum ncs_algorithm */
-	const char *range;  /* its path, in the specification; NULL: all */
+	const char *range;  /* its path, within `text`; NULL means all */
 	const char *text;   /* the specification */
 };
 
-/* Of a specification, which must outlive it. False: `error` says what is wrong
- * and what was expected. */
+/* Parses a specification, which must outlive the scenario. Returns false if it
+ * is none; then `error` says what is wrong and what was expected. */
 bool ncs_scenario_parse(struct ncs_scenario *scenario, const char *text,
 			char *error, size_t error_size);
 
-/* --- What transfers take -------------------------------------------------- */
+/* --- Times of transfers by size ------------------------------------------- */
 
 /* A straight line through the times of one communicator's operations of one
- * function, algorithm and protocol over their sizes (the alpha-beta model), by
- * least squares of the relative errors, so that small ones count as much as
- * large ones. */
+ * function, algorithm and protocol over their sizes (the alpha-beta model). It
+ * is fitted by least squares of the relative errors, so that small sizes count
+ * as much as large ones. */
 struct ncs_fit {
 	uint64_t comm_id;
 	uint8_t function;
 	uint8_t algorithm;
 	uint8_t protocol;
-	uint64_t count;
+	uint64_t count; /* operations */
 	uint64_t least_bytes, most_bytes;
 	double least_ns;
-	double sums[5]; /* weight; of x, y, xx, xy with it */
-	double alpha_ns;
-	double beta_ns; /* a byte; negative: all are of one size */
+	double sums[5];  /* of the weights, and of weighted x, y, xx, xy */
+	double alpha_ns; /* time of size 0 */
+	double beta_ns; /* time of a byte; negative if all sizes are the same */
 };
 
 struct ncs_fits {
 	struct ncs_fit *fits;
 	size_t count;
-	size_t found; /* the latest */
+	size_t found; /* index of the fit that was found last */
+	size_t capacity;
 };
 
+/* Releases all fits. */
 void ncs_fits_release(struct ncs_fits *fits);
 
-/* Takes in what an operation took from when all had come. 0 or -ENOMEM. */
+/* Adds the transfer of an operation: its time since all had arrived. Returns 0
+ * or -ENOMEM. */
 int ncs_fits_add(struct ncs_fits *fits, const struct ncs_joined *joined,
 		 double transfer_ns);
 
-/* Lays the lines. After all were added. */
+/* Computes the lines, after all operations were added. */
 void ncs_fits_solve(struct ncs_fits *fits);
 
-/* The operation's. NULL: there is none. */
+/* Returns the fit of an operation, or NULL if there is none. */
 const struct ncs_fit *ncs_fits_find(struct ncs_fits *fits,
 				    const struct ncs_joined *joined);
 
-/* --- What they would take ------------------------------------------------- */
+/* --- Changed transfers ---------------------------------------------------- */
 
-/* What is known of an operation in a pass. */
+/* The transfer of an operation, with what is known of it. */
 struct ncs_transfer {
 	const struct ncs_joined *joined;
-	const struct ncs_fit *fit; /* NULL: none */
+	const struct ncs_fit *fit; /* may be NULL */
 	struct ncs_fits *fits;
 	bool spans_hosts;
-	const int32_t *ranks; /* of the job, by part: what scenarios name */
+	const int32_t *ranks; /* ranks of the job, by part */
 };
 
-/* How a transfer's time changes: first what is above `alpha_ns` by a factor,
- * then all of it by a number of ns, but not below `least_ns`. */
+/* A change of a transfer's time: first the time above `alpha_ns` is multiplied
+ * by `factor`, then `less_ns` is subtracted, but no less than `least_ns`
+ * remains. */
 struct ncs_transfer_edit {
 	double alpha_ns;
 	double factor;
@@ -99,12 +103,14 @@ struct ncs_transfer_edit {
 
 #define NCS_TRANSFER_AS_IT_IS ((struct ncs_transfer_edit){ 0, 1, 0, 0 })
 
-/* What becomes of an operation's transfer. Where the change should touch it,
- * but too little is known to say how, it stays as it is and *unknown is set. */
+/* Returns what a scenario changes of an operation's transfer. If it should
+ * change it, but too little is known to say how, returns NCS_TRANSFER_AS_IT_IS
+ * and sets *unknown. */
 struct ncs_transfer_edit
 ncs_scenario_transfer(const struct ncs_scenario *scenario,
 		      const struct ncs_transfer *transfer, bool *unknown);
 
+/* Returns the time of a transfer of `ns` after a change. */
 static inline double ncs_transfer_edited(const struct ncs_transfer_edit *edit,
 					 double ns)
 {

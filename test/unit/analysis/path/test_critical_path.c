@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* The pass along the critical path against what is computed another way: the
- * longest path of an explicit graph, and jobs whose change was really made. */
+/* The pass along the critical path, compared with results computed another way:
+ * the longest path of an explicit graph, and jobs with the change made. */
 #include <malloc.h>
 #include <math.h>
 #include <setjmp.h>
@@ -18,26 +18,27 @@
 #define START_NS UINT64_C(1000000000)
 #define SUMS (1 + NCS_SCENARIOS_MAX)
 
-/* --- Small jobs of any kind ---------------------------------------------------- */
+/* --- Small jobs of any kind ----------------------------------------------- */
 
 #define RANKS 5
 #define COMMS 2
-#define OPERATIONS 14 /* whose longest path is looked for */
+#define OPERATIONS 14 /* of jobs whose graph is built */
 #define OPERATIONS_MAX 48
 #define PARTS (OPERATIONS_MAX * RANKS)
 
-/* Ranks that keep step are looked at in another way. */
-enum kind {
+/* How the ranks of a job work: the pass looks at ranks in lockstep in another
+ * way. */
+enum job_kind {
 	ANY,
-	IN_STEP, /* but now and then, all of them */
-	MIXED,   /* so are the first ones; the others have two communicators */
+	IN_LOCKSTEP, /* all ranks, with exceptions */
+	MIXED, /* the first ranks are; the others have two communicators */
 	KINDS_OF_JOBS
 };
 
 #define FIRST_ONES 3
 
-struct small {
-	enum kind kind;
+struct small_job {
+	enum job_kind kind;
 	uint64_t seed;
 	unsigned ranks;
 	unsigned comms;
@@ -47,11 +48,11 @@ struct small {
 	struct ncs_part_times part_times[PARTS];
 	size_t part_count;
 	struct ncs_path_owner owners[RANKS * COMMS];
-	double gap_ns[PARTS][4]; /* of the graph, once it is built */
+	double gap_ns[PARTS][4]; /* by part, from find_all_gaps() */
 	double total_ns[PARTS];
 };
 
-static uint64_t draw(struct small *job, uint64_t below)
+static uint64_t draw(struct small_job *job, uint64_t below)
 {
 	uint64_t x = job->seed += UINT64_C(0x9e3779b97f4a7c15);
 
@@ -60,8 +61,10 @@ static uint64_t draw(struct small *job, uint64_t below)
 	return (x ^ x >> 31) % below;
 }
 
-/* No two moments are the same: which operation ended last is to be certain. */
-static uint64_t moment(struct small *job, uint64_t from_ns, uint64_t span_ns)
+/* Draws a time that no other event has: it must be certain which operation
+ * ended last. */
+static uint64_t draw_time(struct small_job *job, uint64_t from_ns,
+			  uint64_t span_ns)
 {
 	return from_ns + (1 + draw(job, span_ns)) * 1000 + draw(job, 1000);
 }
@@ -74,7 +77,7 @@ static int by_first_end(const void *a, const void *b)
 	       (first->first_end_ns < second->first_end_ns);
 }
 
-static void make_operation(struct small *job, struct ncs_joined *joined,
+static void make_operation(struct small_job *job, struct ncs_joined *joined,
 			   uint64_t owner_free_ns[RANKS * COMMS])
 {
 	static const unsigned functions[] = { NCS_FUNCTION_ALL_REDUCE,
@@ -87,9 +90,9 @@ static void make_operation(struct small *job, struct ncs_joined *joined,
 	struct ncs_part *parts = &job->parts[job->part_count];
 	uint64_t all_ns = 0, root_ns;
 
-	if (job->kind == IN_STEP && is_usual)
+	if (job->kind == IN_LOCKSTEP && is_usual)
 		count = job->ranks;
-	else if (job->kind == IN_STEP && count < job->ranks)
+	else if (job->kind == IN_LOCKSTEP && count < job->ranks)
 		first = (unsigned)draw(job, 2);
 	if (job->kind == MIXED) {
 		if (draw(job, 3) != 0)
@@ -124,7 +127,7 @@ static void make_operation(struct small *job, struct ncs_joined *joined,
 					   .peer = (int32_t)root,
 					   .bytes = 1 << 20 };
 		at_ns[NCS_PART_KERNEL] =
-			moment(job, owner_free_ns[part->owner], 100);
+			draw_time(job, owner_free_ns[part->owner], 100);
 		at_ns[NCS_PART_BEGIN] =
 			at_ns[NCS_PART_KERNEL] - draw(job, 120 * 1000);
 		at_ns[NCS_PART_CALL] =
@@ -144,21 +147,21 @@ static void make_operation(struct small *job, struct ncs_joined *joined,
 		if (joined->wait_rule == NCS_WAIT_FOR_ROOT &&
 		    root_ns > ready_ns)
 			ready_ns = root_ns;
-		parts[i].at_ns[NCS_PART_END] = moment(job, ready_ns, 80);
+		parts[i].at_ns[NCS_PART_END] = draw_time(job, ready_ns, 80);
 		owner_free_ns[parts[i].owner] = parts[i].at_ns[NCS_PART_END];
 		if (parts[i].at_ns[NCS_PART_END] < joined->first_end_ns)
 			joined->first_end_ns = parts[i].at_ns[NCS_PART_END];
 	}
 }
 
-static void make_small(struct small *job, uint64_t seed, size_t operations)
+static void make_small(struct small_job *job, uint64_t seed, size_t operations)
 {
 	uint64_t owner_free_ns[RANKS * COMMS];
 
 	memset(job, 0, sizeof(*job));
 	job->seed = seed;
-	job->kind = seed % 5 < KINDS_OF_JOBS ? seed % 5 : IN_STEP;
-	job->comms = job->kind == IN_STEP || seed % 3 == 0 ? 1 : COMMS;
+	job->kind = seed % 5 < KINDS_OF_JOBS ? seed % 5 : IN_LOCKSTEP;
+	job->comms = job->kind == IN_LOCKSTEP || seed % 3 == 0 ? 1 : COMMS;
 	job->ranks = 2 + (unsigned)draw(job, RANKS - 1);
 	job->count = 1 + draw(job, operations);
 	for (unsigned i = 0; i < RANKS * COMMS; i++) {
@@ -174,7 +177,7 @@ static void make_small(struct small *job, uint64_t seed, size_t operations)
 	qsort(job->joined, job->count, sizeof(job->joined[0]), by_first_end);
 }
 
-static void make_part_times(struct small *job)
+static void make_part_times(struct small_job *job)
 {
 	for (size_t i = 0; i < job->part_count; i++)
 		ncs_part_times_make(&job->part_times[i], &job->parts[i],
@@ -184,25 +187,25 @@ static void make_part_times(struct small *job)
 			&job->part_times[job->joined[i].parts - job->parts];
 }
 
-/* --- The longest path of an explicit graph ----------------------------------------- */
+/* --- The longest path of an explicit graph -------------------------------- */
 
-/* Nodes: arrivals are even, ends odd; the last one is the beginning. */
+/* Nodes: arrivals are even, ends are odd; the last one is the beginning. */
 #define BEGINNING (2 * PARTS)
 #define EDGES (PARTS * (RANKS + 4))
 
-struct edge {
+struct path_edge {
 	size_t from, to;
 	double gap_ns[4];
 	double transfer_ns;
-	double offset_ns; /* of the beginning */
+	double offset_ns; /* from the beginning */
 };
 
-struct graph {
-	const struct small *job;
-	struct edge edges[EDGES];
+struct path_graph {
+	const struct small_job *job;
+	struct path_edge edges[EDGES];
 	size_t edge_count;
 	double times_ns[BEGINNING + 1];
-	const struct edge *why[BEGINNING + 1];
+	const struct path_edge *why[BEGINNING + 1]; /* last edge of each path */
 };
 
 static double rel(uint64_t ns)
@@ -227,19 +230,20 @@ static double called(const struct ncs_part *part)
 	return rel(call_ns ? call_ns : part->at_ns[NCS_PART_BEGIN]);
 }
 
-static struct edge *edge(struct graph *graph, size_t from, size_t to)
+static struct path_edge *edge(struct path_graph *graph, size_t from, size_t to)
 {
-	struct edge *added = &graph->edges[graph->edge_count++];
+	struct path_edge *added = &graph->edges[graph->edge_count++];
 
 	assert_true(graph->edge_count <= EDGES);
-	*added = (struct edge){ .from = from, .to = to };
+	*added = (struct path_edge){ .from = from, .to = to };
 	return added;
 }
 
-/* The part of a rank, or of a communicator of it, that ended last until then. */
-static const struct ncs_part *last_before(const struct small *job,
+/* Returns the part that ended last by then, of the rank or of its communicator
+ * only. */
+static const struct ncs_part *last_before(const struct small_job *job,
 					  const struct ncs_part *part,
-					  bool same_owner, double moment_ns)
+					  bool same_owner, double until_ns)
 {
 	const struct ncs_part *found = NULL;
 
@@ -248,15 +252,15 @@ static const struct ncs_part *last_before(const struct small *job,
 
 		if (other->owner % RANKS == part->owner % RANKS &&
 		    (!same_owner || other->owner == part->owner) &&
-		    ended(other) <= moment_ns &&
+		    ended(other) <= until_ns &&
 		    (!found || ended(other) > ended(found)))
 			found = other;
 	}
 	return found;
 }
 
-/* What takes long before an arrival, as recorded. */
-static void find_gaps(const struct small *job, const struct ncs_part *part,
+/* Finds the gaps before an arrival, as recorded. */
+static void find_gaps(const struct small_job *job, const struct ncs_part *part,
 		      double gap_ns[4])
 {
 	const struct ncs_part *after =
@@ -266,7 +270,7 @@ static void find_gaps(const struct small *job, const struct ncs_part *part,
 	double least = 20000, rest, host_until = fmax(from, called(part));
 	double launch_until = fmax(host_until, begin);
 
-	/* The shortest that a kernel of this communicator took so far. */
+	/* The shortest time that a kernel of this communicator took so far. */
 	for (size_t i = 0; i < job->part_count; i++) {
 		const struct ncs_part *other = &job->parts[i];
 		const struct ncs_part *its =
@@ -287,7 +291,7 @@ static void find_gaps(const struct small *job, const struct ncs_part *part,
 		fmin(least, rest);
 }
 
-static void find_all_gaps(struct small *job)
+static void find_all_gaps(struct small_job *job)
 {
 	for (size_t i = 0; i < job->part_count; i++) {
 		double *gap_ns = job->gap_ns[i];
@@ -298,7 +302,7 @@ static void find_all_gaps(struct small *job)
 	}
 }
 
-static double total_of(const struct small *job, const struct ncs_part *part)
+static double total_of(const struct small_job *job, const struct ncs_part *part)
 {
 	return job->total_ns[part - job->parts];
 }
@@ -310,11 +314,11 @@ static int by_value(const void *a, const void *b)
 	return (first > second) - (first < second);
 }
 
-/* One part in three was called in a range, whatever its name. */
-static bool is_in_range(const void *who, const struct ncs_part *part,
+/* One part in three was called in the range, whatever its name is. */
+static bool is_in_range(const void *context, const struct ncs_part *part,
 			const char *path)
 {
-	(void)who;
+	(void)context;
 	(void)path;
 	return part->at_ns[NCS_PART_END] % 3 == 0;
 }
@@ -328,7 +332,7 @@ static bool is_meant(const struct ncs_scenario *scenario,
 	return !scenario->range || is_in_range(NULL, part, scenario->range);
 }
 
-static void change_gaps(const struct small *job,
+static void change_gaps(const struct small_job *job,
 			const struct ncs_joined *joined,
 			const struct ncs_part *part,
 			const struct ncs_scenario *scenario, double gap_ns[4])
@@ -379,12 +383,12 @@ static double changed_transfer(const struct ncs_scenario *scenario,
 	return alpha + (ns - alpha) * scenario->factor;
 }
 
-static void add_part(struct graph *graph, const struct ncs_joined *joined,
+static void add_part(struct path_graph *graph, const struct ncs_joined *joined,
 		     const struct ncs_part *part,
 		     const struct ncs_scenario *scenario,
 		     const struct ncs_fits *fits)
 {
-	const struct small *job = graph->job;
+	const struct small_job *job = graph->job;
 	size_t place = 2 * (size_t)(part - job->parts);
 	const struct ncs_part *after =
 		last_before(job, part, false, arrival(part));
@@ -394,7 +398,7 @@ static void add_part(struct graph *graph, const struct ncs_joined *joined,
 		last_before(job, part, false, called(part));
 	bool is_root = ncs_joined_is_root(joined, part);
 	double gap_ns[4], ready = arrival(part), transfer;
-	struct edge *way;
+	struct path_edge *way;
 
 	memcpy(gap_ns, job->gap_ns[part - job->parts], sizeof(gap_ns));
 	change_gaps(job, joined, part, scenario, gap_ns);
@@ -440,13 +444,13 @@ static void add_part(struct graph *graph, const struct ncs_joined *joined,
 	}
 }
 
-static double weight(const struct edge *way)
+static double weight(const struct path_edge *way)
 {
 	return way->offset_ns + way->gap_ns[0] + way->gap_ns[1] +
 	       way->gap_ns[2] + way->gap_ns[3] + way->transfer_ns;
 }
 
-static void find_longest(struct graph *graph)
+static void find_longest(struct path_graph *graph)
 {
 	bool changed = true;
 
@@ -456,7 +460,7 @@ static void find_longest(struct graph *graph)
 	while (changed) {
 		changed = false;
 		for (size_t i = 0; i < graph->edge_count; i++) {
-			const struct edge *way = &graph->edges[i];
+			const struct path_edge *way = &graph->edges[i];
 			double to = graph->times_ns[way->from] + weight(way);
 
 			if (to <= graph->times_ns[way->to])
@@ -468,7 +472,7 @@ static void find_longest(struct graph *graph)
 	}
 }
 
-static void build(struct graph *graph, const struct small *job,
+static void build(struct path_graph *graph, const struct small_job *job,
 		  const struct ncs_scenario *scenario,
 		  const struct ncs_fits *fits)
 {
@@ -481,25 +485,25 @@ static void build(struct graph *graph, const struct small *job,
 	find_longest(graph);
 }
 
-/* --- They are the same ------------------------------------------------------------ */
+/* --- The pass and the graph ----------------------------------------------- */
 
-struct timed {
-	const struct small *job;
+struct timed_parts {
+	const struct small_job *job;
 	double ends_ns[SUMS][PARTS];
 };
 
-static void note_timed(void *who, size_t scenario, const struct ncs_part *part,
+static void note_timed(void *context, size_t run, const struct ncs_part *part,
 		       uint64_t arrival_ns, uint64_t end_ns)
 {
-	struct timed *timed = who;
+	struct timed_parts *timed = context;
 
 	(void)arrival_ns;
-	/* Parts may be copies: no two end at the same moment. */
+	/* The part may be a copy: find it by its end, which no other has. */
 	for (size_t i = 0; i < timed->job->part_count; i++)
 		if (timed->job->parts[i].owner == part->owner &&
 		    timed->job->parts[i].at_ns[NCS_PART_END] ==
 			    part->at_ns[NCS_PART_END])
-			timed->ends_ns[scenario][i] = rel(end_ns);
+			timed->ends_ns[run][i] = rel(end_ns);
 }
 
 static const char *const specifications[] = {
@@ -518,7 +522,7 @@ static const char *const specifications[] = {
 };
 
 #define SCENARIOS (sizeof(specifications) / sizeof(specifications[0]))
-#define BUT_OF_ALL 8u /* those before do not need to know of all parts */
+#define SIMPLE_SCENARIOS 8u /* the first ones need not know all parts */
 
 static void parse(struct ncs_scenario *scenarios)
 {
@@ -530,8 +534,9 @@ static void parse(struct ncs_scenario *scenarios)
 			fail_msg("%s", error);
 }
 
-static void check_sum(const struct graph *graph, const struct ncs_path_sum *sum,
-		      double first_ns, uint64_t seed, size_t k)
+static void check_sum(const struct path_graph *graph,
+		      const struct ncs_path_sum *sum, double first_ns,
+		      uint64_t seed, size_t k)
 {
 	double causes[NCS_PATH_CAUSE_COUNT] = { 0 }, last = -INFINITY;
 	size_t at = BEGINNING;
@@ -546,7 +551,7 @@ static void check_sum(const struct graph *graph, const struct ncs_path_sum *sum,
 			fail_msg("seed %lu, scenario %zu: %f, not %f", seed, k,
 				 sum->elapsed_ns, last - first_ns);
 	while (at != BEGINNING) {
-		const struct edge *why = graph->why[at];
+		const struct path_edge *why = graph->why[at];
 
 		for (unsigned i = 0; i < 4; i++)
 			causes[i] += why->gap_ns[i];
@@ -564,9 +569,9 @@ static void check_sum(const struct graph *graph, const struct ncs_path_sum *sum,
 
 static void the_pass_finds_the_longest_path(void **state)
 {
-	static struct small job;
-	static struct graph graph;
-	static struct timed timed;
+	static struct small_job job;
+	static struct path_graph graph;
+	static struct timed_parts timed;
 	static const struct ncs_scenario nothing = { .rank = -1, .factor = 1 };
 	struct ncs_scenario scenarios[SCENARIOS];
 	struct ncs_fit fit = { .alpha_ns = 20000, .beta_ns = 1 };
@@ -574,12 +579,12 @@ static void the_pass_finds_the_longest_path(void **state)
 	(void)state;
 	parse(scenarios);
 	for (uint64_t seed = 1; seed <= 1000; seed++) {
-		/* Less is looked at where nobody is told, and where scenarios
-		 * do the same to all. */
-		bool is_told = seed & 1, is_joined = seed & 2;
-		static const size_t counts[] = { SCENARIOS, BUT_OF_ALL,
-						 BUT_OF_ALL, 0 };
-		struct ncs_fits fits = { &fit, 1, 0 };
+		/* The pass takes shortcuts unless it reports all times, and if
+		 * scenarios do the same to all ranks. */
+		bool has_times = seed & 1, is_joined = seed & 2;
+		static const size_t counts[] = { SCENARIOS, SIMPLE_SCENARIOS,
+						 SIMPLE_SCENARIOS, 0 };
+		struct ncs_fits fits = { .fits = &fit, .count = 1 };
 		struct ncs_path_options options = {
 			.owners = job.owners,
 			.rank_count = RANKS * COMMS,
@@ -587,7 +592,7 @@ static void the_pass_finds_the_longest_path(void **state)
 			.scenario_count = counts[seed / 4 % 4],
 			.fits = &fits,
 			.is_in_range = is_in_range,
-			.timed = is_told ? note_timed : NULL,
+			.timed = has_times ? note_timed : NULL,
 			.context = &timed,
 		};
 		const struct ncs_path_report *report;
@@ -602,7 +607,7 @@ static void the_pass_finds_the_longest_path(void **state)
 		path = ncs_path_new(&options);
 		assert_non_null(path);
 		for (size_t i = 0; i < job.count; i++) {
-			/* The fit is anybody's. */
+			/* The same fit for every communicator. */
 			fit.comm_id = job.joined[i].comm_id;
 			fit.function = job.joined[i].function;
 			assert_int_equal(ncs_path_add(path, &job.joined[i],
@@ -618,7 +623,7 @@ static void the_pass_finds_the_longest_path(void **state)
 		for (size_t k = 0; k < report->sum_count; k++) {
 			build(&graph, &job, k ? &scenarios[k - 1] : &nothing,
 			      &fits);
-			for (size_t i = 0; is_told && i < job.part_count; i++)
+			for (size_t i = 0; has_times && i < job.part_count; i++)
 				if (fabs(timed.ends_ns[k][i] -
 					 graph.times_ns[2 * i + 1]) > 1)
 					fail_msg("seed %lu, scenario %zu, part"
@@ -635,13 +640,13 @@ static void the_pass_finds_the_longest_path(void **state)
 	}
 }
 
-/* --- Changes that were really made --------------------------------------------------- */
+/* --- Jobs with the change made -------------------------------------------- */
 
 #define KINDS 3
 #define RANKS_MAX 100u
 
-/* Operations in the order that the pass wants. */
-struct recorded {
+/* The operations of a generated job, in the order of their first ends. */
+struct recorded_job {
 	struct ncs_joined *joined;
 	size_t count;
 	struct ncs_path_owner owners[RANKS_MAX * KINDS];
@@ -649,13 +654,14 @@ struct recorded {
 	double elapsed_ns;
 };
 
-static void record(struct recorded *recorded, const struct gen_options *options)
+static void record(struct recorded_job *recorded,
+		   const struct gen_options *options)
 {
 	struct gen_job *job = gen_new(options);
 	const struct ncs_joined *joined;
 
 	assert_non_null(job);
-	*recorded = (struct recorded){
+	*recorded = (struct recorded_job){
 		.owner_count = options->ranks * (options->pipeline ? 3 :
 						 options->group    ? 2 :
 								     1),
@@ -682,7 +688,7 @@ static void record(struct recorded *recorded, const struct gen_options *options)
 	gen_free(job);
 }
 
-static void release(struct recorded *recorded)
+static void release(struct recorded_job *recorded)
 {
 	for (size_t i = 0; i < recorded->count; i++) {
 		union {
@@ -695,11 +701,11 @@ static void release(struct recorded *recorded)
 	free(recorded->joined);
 }
 
-/* What is said of a recorded job, for one scenario; NULL: none. */
-static struct ncs_path_sum answer(const struct recorded *recorded,
-				  const struct gen_options *options,
-				  const char *specification,
-				  struct ncs_path_report *report)
+/* Runs the pass over a recorded job with one scenario, or none if NULL. */
+static struct ncs_path_sum run_pass(const struct recorded_job *recorded,
+				    const struct gen_options *options,
+				    const char *specification,
+				    struct ncs_path_report *report)
 {
 	struct ncs_scenario scenario;
 	struct ncs_fits fits = { 0 };
@@ -740,11 +746,11 @@ static struct ncs_path_sum answer(const struct recorded *recorded,
 	return sum;
 }
 
-static void replaying_what_was_gives_what_was(void **state)
+static void replay_without_changes_gives_recorded_time(void **state)
 {
 	struct gen_options options = gen_usual;
 	struct ncs_path_report report;
-	struct recorded recorded;
+	struct recorded_job recorded;
 	struct ncs_path_sum sum;
 	double causes = 0;
 
@@ -754,7 +760,7 @@ static void replaying_what_was_gives_what_was(void **state)
 	options.ranks = 16;
 	options.operations = 2000;
 	record(&recorded, &options);
-	sum = answer(&recorded, &options, NULL, &report);
+	sum = run_pass(&recorded, &options, NULL, &report);
 	assert_true(fabs(report.measured_ns - recorded.elapsed_ns) < 2);
 	assert_true(fabs(sum.elapsed_ns - report.measured_ns) < 2);
 	for (unsigned i = 0; i < NCS_PATH_CAUSE_COUNT; i++)
@@ -764,10 +770,11 @@ static void replaying_what_was_gives_what_was(void **state)
 	release(&recorded);
 }
 
-struct change {
+struct job_change {
 	const char *specification;
-	/* Does it to the options, and before that what the comparison wants. */
+	/* Sets the options of the job before the change. */
 	void (*prepare)(struct gen_options *options);
+	/* Makes the change. */
 	void (*make)(struct gen_options *options);
 };
 
@@ -824,7 +831,7 @@ static void half_producer(struct gen_options *options)
 	options->producer_ns /= 2;
 }
 
-/* Each call after the operation before it has ended. */
+/* Each call follows the end of the operation before it. */
 static void synchronous(struct gen_options *options)
 {
 	options->ahead = 1;
@@ -857,7 +864,7 @@ static void tree_only(struct gen_options *options)
 	options->algorithm = NCS_ALGORITHM_TREE;
 }
 
-static const struct change changes[] = {
+static const struct job_change changes[] = {
 	{ "net:x2", as_usual, network_twice },
 	{ "net:x0.5", as_usual, network_half },
 	{ "net:x2", synchronous, network_twice },
@@ -873,13 +880,13 @@ static const struct change changes[] = {
 	{ "algorithm:tree", both_algorithms, tree_only },
 };
 
-static void what_is_said_is_what_comes_of_it(void **state)
+static void prediction_matches_job_with_change_made(void **state)
 {
 	(void)state;
 	for (size_t i = 0; i < sizeof(changes) / sizeof(changes[0]); i++) {
-		const struct change *change = &changes[i];
+		const struct job_change *change = &changes[i];
 		struct gen_options options = gen_usual;
-		struct recorded before, after;
+		struct recorded_job before, after;
 		struct ncs_path_report report;
 		struct ncs_path_sum sum;
 		double error;
@@ -888,14 +895,15 @@ static void what_is_said_is_what_comes_of_it(void **state)
 		record(&before, &options);
 		change->make(&options);
 		record(&after, &options);
-		sum = answer(&before, &options, change->specification, &report);
+		sum = run_pass(&before, &options, change->specification,
+			       &report);
 		error = sum.elapsed_ns / after.elapsed_ns - 1;
-		print_message("%-20s %9.0f us, is said %9.0f, is %9.0f:"
+		print_message("%-20s %9.0f us, predicted %9.0f, real %9.0f:"
 			      " error %5.2f %%\n",
 			      change->specification, before.elapsed_ns / 1e3,
 			      sum.elapsed_ns / 1e3, after.elapsed_ns / 1e3,
 			      100 * error);
-		/* Nothing is proved by a change that changes nothing. */
+		/* A change without effect would prove nothing. */
 		assert_true(fabs(after.elapsed_ns / before.elapsed_ns - 1) >
 			    0.02);
 		assert_true(fabs(error) < 0.02);
@@ -905,11 +913,11 @@ static void what_is_said_is_what_comes_of_it(void **state)
 	}
 }
 
-/* --- Ranks that keep step, and rank by rank ------------------------------------------ */
+/* --- Ranks in lockstep, and rank by rank ---------------------------------- */
 
-static void write_segment(void *who, const struct ncs_path_segment *segment)
+static void write_segment(void *context, const struct ncs_path_segment *segment)
 {
-	fprintf(who,
+	fprintf(context,
 		"%u of %zu, %lu to %lu: %lu %lu %lu %u, step %u, %u %d %d\n",
 		segment->cause, segment->owner, segment->from_ns,
 		segment->until_ns, segment->comm_id, segment->number,
@@ -926,7 +934,7 @@ static void write_causes(FILE *file, const char *what, size_t i,
 	fprintf(file, "\n");
 }
 
-/* All that there is to a report, to the last bit. */
+/* Writes all fields of a report, to the last bit. */
 static void write_report(FILE *file, const struct ncs_path_report *report,
 			 size_t ranks)
 {
@@ -961,21 +969,21 @@ static void write_report(FILE *file, const struct ncs_path_report *report,
 	}
 }
 
-static void want_no_times(void *who, size_t scenario,
-			  const struct ncs_part *part, uint64_t arrival_ns,
-			  uint64_t end_ns)
+static void ignore_times(void *context, size_t run, const struct ncs_part *part,
+			 uint64_t arrival_ns, uint64_t end_ns)
 {
-	(void)who;
-	(void)scenario;
+	(void)context;
+	(void)run;
 	(void)part;
 	(void)arrival_ns;
 	(void)end_ns;
 }
 
-/* All that is said of a job, as text, which is the caller's to free. Whoever is
- * told of times has each rank looked at by itself. */
-static char *all_that_is_said(const struct ncs_joined *joined, size_t count,
-			      struct ncs_path_options options, bool is_told)
+/* Runs the pass and returns all that it reports as text, which the caller
+ * frees. With `by_rank` it is asked for times, so that it looks at each rank by
+ * itself. */
+static char *report_text(const struct ncs_joined *joined, size_t count,
+			 struct ncs_path_options options, bool by_rank)
 {
 	char *text;
 	size_t size;
@@ -984,7 +992,7 @@ static char *all_that_is_said(const struct ncs_joined *joined, size_t count,
 
 	assert_non_null(file);
 	options.segment = write_segment;
-	options.timed = is_told ? want_no_times : NULL;
+	options.timed = by_rank ? ignore_times : NULL;
 	options.context = file;
 	path = ncs_path_new(&options);
 	assert_non_null(path);
@@ -1004,26 +1012,26 @@ static void assert_same_either_way(const struct ncs_joined *joined,
 				   const struct ncs_path_options *options,
 				   uint64_t which)
 {
-	char *in_step = all_that_is_said(joined, count, *options, false);
-	char *by_rank = all_that_is_said(joined, count, *options, true);
+	char *in_lockstep = report_text(joined, count, *options, false);
+	char *by_rank = report_text(joined, count, *options, true);
 	size_t at = 0;
 
-	while (in_step[at] && in_step[at] == by_rank[at])
+	while (in_lockstep[at] && in_lockstep[at] == by_rank[at])
 		at++;
-	if (in_step[at] || by_rank[at])
+	if (in_lockstep[at] || by_rank[at])
 		fail_msg("job %lu, %zu scenarios: at %zu '%.60s', not '%.60s'",
 			 which, options->scenario_count, at,
-			 &in_step[at < 20 ? 0 : at - 20],
+			 &in_lockstep[at < 20 ? 0 : at - 20],
 			 &by_rank[at < 20 ? 0 : at - 20]);
-	free(in_step);
+	free(in_lockstep);
 	free(by_rank);
 }
 
-/* Moments are often the same, some parts come before their rank's last operation
- * was over, or end long after others, some come by the clocks when others had
- * ended that waited for them, and some are called long before. Now and then a
- * rank has two parts in an operation. */
-static void make_rough(struct small *job)
+/* Makes times that clocks and jobs may produce but no graph can explain: equal
+ * times, parts that arrive before their rank's last operation has ended or end
+ * long after others, arrivals after the end of parts that waited for them, very
+ * early calls, and ranks with two parts in one operation. */
+static void make_rough(struct small_job *job)
 {
 	uint64_t grain_ns = draw(job, 4) ? 20000 : 200000;
 
@@ -1068,12 +1076,12 @@ static void make_rough(struct small *job)
 	qsort(job->joined, job->count, sizeof(job->joined[0]), by_first_end);
 }
 
-static void ranks_that_keep_step_are_as_others(void **state)
+static void lockstep_gives_same_report_as_rank_by_rank(void **state)
 {
-	static struct small job;
+	static struct small_job job;
 	struct ncs_scenario scenarios[SCENARIOS];
 	struct ncs_fit fit = { .alpha_ns = 20000, .beta_ns = 1 };
-	struct ncs_fits fits = { &fit, 1, 0 };
+	struct ncs_fits fits = { .fits = &fit, .count = 1 };
 
 	(void)state;
 	parse(scenarios);
@@ -1082,7 +1090,7 @@ static void ranks_that_keep_step_are_as_others(void **state)
 			.owners = job.owners,
 			.rank_count = RANKS * COMMS,
 			.scenarios = scenarios,
-			.scenario_count = seed & 1 ? 0 : BUT_OF_ALL,
+			.scenario_count = seed & 1 ? 0 : SIMPLE_SCENARIOS,
 			.fits = &fits,
 		};
 
@@ -1096,7 +1104,8 @@ static void ranks_that_keep_step_are_as_others(void **state)
 	}
 }
 
-static void many_ranks_that_keep_step_are_as_others(void **state)
+static void
+many_ranks_in_lockstep_give_same_report_as_rank_by_rank(void **state)
 {
 	struct ncs_scenario scenarios[SCENARIOS];
 
@@ -1105,7 +1114,7 @@ static void many_ranks_that_keep_step_are_as_others(void **state)
 	for (unsigned ahead = 1; ahead <= 13; ahead += 4) {
 		struct gen_options options = gen_usual;
 		struct ncs_fits fits = { 0 };
-		struct recorded recorded;
+		struct recorded_job recorded;
 		struct ncs_path_options path_options = {
 			.owners = recorded.owners,
 			.scenarios = scenarios,
@@ -1113,7 +1122,7 @@ static void many_ranks_that_keep_step_are_as_others(void **state)
 		};
 
 		options.ranks = RANKS_MAX;
-		/* So much that no change of gaps makes up for it. */
+		/* Longer than any change of the gaps. */
 		options.producer_ns *= 20;
 		options.operations = 60;
 		options.ahead = ahead;
@@ -1129,7 +1138,7 @@ static void many_ranks_that_keep_step_are_as_others(void **state)
 		ncs_fits_solve(&fits);
 		assert_same_either_way(recorded.joined, recorded.count,
 				       &path_options, ahead);
-		path_options.scenario_count = BUT_OF_ALL;
+		path_options.scenario_count = SIMPLE_SCENARIOS;
 		assert_same_either_way(recorded.joined, recorded.count,
 				       &path_options, ahead);
 		ncs_fits_release(&fits);
@@ -1139,14 +1148,15 @@ static void many_ranks_that_keep_step_are_as_others(void **state)
 
 int main(void)
 {
-	/* Else all of a pass's room is zeroed, of which small jobs use little. */
+	/* Large room comes zeroed from mmap(): small jobs use little of it. */
 	mallopt(M_MMAP_THRESHOLD, 1 << 20);
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(the_pass_finds_the_longest_path),
-		cmocka_unit_test(replaying_what_was_gives_what_was),
-		cmocka_unit_test(what_is_said_is_what_comes_of_it),
-		cmocka_unit_test(ranks_that_keep_step_are_as_others),
-		cmocka_unit_test(many_ranks_that_keep_step_are_as_others),
+		cmocka_unit_test(replay_without_changes_gives_recorded_time),
+		cmocka_unit_test(prediction_matches_job_with_change_made),
+		cmocka_unit_test(lockstep_gives_same_report_as_rank_by_rank),
+		cmocka_unit_test(
+			many_ranks_in_lockstep_give_same_report_as_rank_by_rank),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

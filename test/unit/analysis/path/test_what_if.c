@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Specifications of changes, and what they do to transfers. */
+/* Parsing of scenarios, and their effect on transfers. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -13,9 +13,9 @@
 
 #include "analysis/path/what_if.h"
 
-/* --- Specifications --------------------------------------------------------- */
+/* --- Specifications ------------------------------------------------------- */
 
-static void each_change_is_understood(void **state)
+static void every_kind_of_specification_is_parsed(void **state)
 {
 	static const struct ncs_scenario cases[] = {
 		{ NCS_WHAT_IF_NET,
@@ -132,7 +132,7 @@ static void each_change_is_understood(void **state)
 		    memcmp(found.peers, is->peers, sizeof(is->peers)) != 0 ||
 		    found.inter_node != is->inter_node ||
 		    found.algorithm != is->algorithm)
-			fail_msg("%s is taken for something else", is->text);
+			fail_msg("%s is parsed as something else", is->text);
 		if (is->range)
 			assert_string_equal(found.range, is->range);
 		else
@@ -141,7 +141,7 @@ static void each_change_is_understood(void **state)
 	}
 }
 
-static void what_is_no_change_is_said(void **state)
+static void invalid_specification_is_refused_with_reason(void **state)
 {
 	static const char *const texts[] = {
 		"",          "nett:x2",        "net",           "net:2",
@@ -160,31 +160,32 @@ static void what_is_no_change_is_said(void **state)
 		error[0] = '\0';
 		if (ncs_scenario_parse(&scenario, texts[i], error,
 				       sizeof(error)))
-			fail_msg("'%s' is taken for a change", texts[i]);
+			fail_msg("'%s' is parsed as a scenario", texts[i]);
 		assert_true(strstr(error, texts[i]) != NULL);
 		assert_true(strlen(error) > strlen(texts[i]) + 8);
 	}
 }
 
-/* --- Transfers -------------------------------------------------------------- */
+/* --- Transfers ------------------------------------------------------------ */
 
 #define RANKS 3
 
-/* An AllReduce in a ring, in which each rank sends to the next one. */
-struct ring {
+/* An AllReduce by the ring algorithm: each rank sends to the next one. */
+struct ring_operation {
 	struct ncs_part parts[RANKS];
 	struct ncs_joined joined;
 	int32_t ranks[RANKS];
 	struct ncs_fits fits;
 };
 
-static void make_ring(struct ring *ring, uint64_t bytes)
+static void make_ring(struct ring_operation *ring, uint64_t bytes)
 {
-	*ring = (struct ring){ .joined = {
-				       .comm_id = 5,
-				       .function = NCS_FUNCTION_ALL_REDUCE,
-				       .count = RANKS,
-			       } };
+	*ring = (struct ring_operation){ .joined = {
+						 .comm_id = 5,
+						 .function =
+							 NCS_FUNCTION_ALL_REDUCE,
+						 .count = RANKS,
+					 } };
 	ring->joined.parts = ring->parts;
 	for (int32_t i = 0; i < RANKS; i++) {
 		ring->ranks[i] = 10 + i;
@@ -201,8 +202,8 @@ static void make_ring(struct ring *ring, uint64_t bytes)
 	}
 }
 
-/* 20 us, and a ns for each ten bytes. */
-static void lay_line(struct ring *ring)
+/* Adds a line: 20 us, and 1 ns for every 10 bytes. */
+static void lay_line(struct ring_operation *ring)
 {
 	for (uint64_t bytes = 100000; bytes <= 1600000; bytes *= 2) {
 		ring->parts[0].bytes = bytes;
@@ -213,8 +214,9 @@ static void lay_line(struct ring *ring)
 	ncs_fits_solve(&ring->fits);
 }
 
-static struct ncs_transfer_edit edit_of(struct ring *ring, const char *text,
-					bool spans_hosts, bool *unknown)
+static struct ncs_transfer_edit edit_of(struct ring_operation *ring,
+					const char *text, bool spans_hosts,
+					bool *unknown)
 {
 	struct ncs_transfer transfer = {
 		.joined = &ring->joined,
@@ -231,8 +233,8 @@ static struct ncs_transfer_edit edit_of(struct ring *ring, const char *text,
 	return ncs_scenario_transfer(&scenario, &transfer, unknown);
 }
 
-static void assert_edit(struct ring *ring, const char *text, bool spans_hosts,
-			double was_ns, double is_ns)
+static void assert_edit(struct ring_operation *ring, const char *text,
+			bool spans_hosts, double was_ns, double is_ns)
 {
 	bool unknown;
 	struct ncs_transfer_edit edit =
@@ -244,9 +246,9 @@ static void assert_edit(struct ring *ring, const char *text, bool spans_hosts,
 			 was_ns, is_ns, unknown ? ", and is not known" : "");
 }
 
-static void a_faster_network_only_moves_the_bytes(void **state)
+static void faster_network_shortens_time_of_bytes_only(void **state)
 {
-	struct ring ring;
+	struct ring_operation ring;
 
 	(void)state;
 	make_ring(&ring, 1000000);
@@ -257,28 +259,28 @@ static void a_faster_network_only_moves_the_bytes(void **state)
 	ncs_fits_release(&ring.fits);
 }
 
-static void a_link_changes_what_it_holds_up(void **state)
+static void faster_link_helps_only_if_it_is_slowest(void **state)
 {
-	struct ring ring;
+	struct ring_operation ring;
 
 	(void)state;
 	make_ring(&ring, 1000000);
 	lay_line(&ring);
-	/* One that is no slower than the others gains nothing. */
+	/* A link no slower than the others gains nothing. */
 	assert_edit(&ring, "net:x4@10-11", false, 120000, 120000);
-	/* Twice as slow, it gains until the others are the slowest. */
+	/* A link twice as slow gains until the others are the slowest. */
 	ring.parts[0].wire.wait_ns[NCS_CHANNEL_SEND_WAIT] = 80000;
 	assert_edit(&ring, "net:x4@10-11", false, 120000, 70000);
 	assert_edit(&ring, "net:x4@11-10", false, 120000, 70000);
 	assert_edit(&ring, "net:x4@11-12", false, 120000, 120000);
-	/* Who has no part in it has nothing to say. */
+	/* A rank without a part in the operation changes nothing. */
 	assert_edit(&ring, "net:x4@10-13", false, 120000, 120000);
 	ncs_fits_release(&ring.fits);
 }
 
-static void steps_take_less_but_not_less_than_the_bytes(void **state)
+static void lower_latency_never_shortens_time_of_bytes(void **state)
 {
-	struct ring ring;
+	struct ring_operation ring;
 
 	(void)state;
 	make_ring(&ring, 1000000);
@@ -290,9 +292,9 @@ static void steps_take_less_but_not_less_than_the_bytes(void **state)
 	ncs_fits_release(&ring.fits);
 }
 
-static void of_one_size_nothing_is_known(void **state)
+static void fit_of_one_size_gives_unknown(void **state)
 {
-	struct ring ring;
+	struct ring_operation ring;
 	bool unknown;
 
 	(void)state;
@@ -312,12 +314,12 @@ static void of_one_size_nothing_is_known(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(each_change_is_understood),
-		cmocka_unit_test(what_is_no_change_is_said),
-		cmocka_unit_test(a_faster_network_only_moves_the_bytes),
-		cmocka_unit_test(a_link_changes_what_it_holds_up),
-		cmocka_unit_test(steps_take_less_but_not_less_than_the_bytes),
-		cmocka_unit_test(of_one_size_nothing_is_known),
+		cmocka_unit_test(every_kind_of_specification_is_parsed),
+		cmocka_unit_test(invalid_specification_is_refused_with_reason),
+		cmocka_unit_test(faster_network_shortens_time_of_bytes_only),
+		cmocka_unit_test(faster_link_helps_only_if_it_is_slowest),
+		cmocka_unit_test(lower_latency_never_shortens_time_of_bytes),
+		cmocka_unit_test(fit_of_one_size_gives_unknown),
 	};
 
 	return cmocka_run_group_tests_name("what if", tests, NULL, NULL);
