@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* API calls; see calls.h. */
+/* Makes API calls as NCCL does; see calls.h. */
 #include "test/plugin/calls.h"
 
 #include <string.h>

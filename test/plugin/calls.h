@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* API calls as NCCL makes them: the mask is read, then the plugin is told. */
+/* API calls as NCCL makes them: it reads the mask, then calls the plugin. */
 #ifndef NCS_TEST_PLUGIN_CALLS_H
 #define NCS_TEST_PLUGIN_CALLS_H
 
@@ -8,29 +8,30 @@
 #include "test/plugin/scenario.h"
 
 struct call {
-	const char *func; /* "Send" and "Recv" are from point to point */
+	const char *func; /* "Send" and "Recv" are point-to-point */
 	bool captured;
 };
 
 #define CALL_MASK_KERNEL (1 << NCS_EVENT_KERNEL_CH)
 
-/* Of one group: the calls one after the other, then its end. `masks` gets what
- * NCCL has read for each. */
+/* Makes one group: the calls one after the other, then its end. Sets masks[i]
+ * to the mask that NCCL read for call i. */
 void make_group(struct guest *guest, void *context, const struct call *calls,
 		unsigned count, int *masks);
 
-/* A group of one. True if it is to be timed. */
+/* Makes a group of one call. Returns true if it is to be timed. */
 bool make_call(struct guest *guest, void *context, const char *func,
 	       bool captured);
 
-/* So many AllReduces, not captured. How many are to be timed. */
+/* Makes `count` AllReduces that are not captured. Returns how many are to be
+ * timed. */
 unsigned make_calls(struct guest *guest, void *context, unsigned count);
 
-/* AllReduces until the next one is to be timed. At most `limit`; false if that
- * did not happen. */
+/* Makes AllReduces until the next one is to be timed, but at most `limit`.
+ * Returns false if the limit was reached. */
 bool reach_window(struct guest *guest, void *context, unsigned limit);
 
-/* What a communicator's segment says. */
+/* Returns the status in a communicator's segment. */
 enum ncs_kernel_status status_of(struct view *view);
 void expect_status(struct guest *guest, enum ncs_kernel_status status,
 		   const char *when);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* See nvtx_copy.h. */
+/* The NVTX functions of a program; see nvtx_copy.h. */
 #include "test/plugin/nvtx_copy.h"
 
 #include <dlfcn.h>
@@ -7,7 +7,7 @@
 
 #include "test/plugin/scenario.h"
 
-/* The copy that is being loaded: NVTX passes a function without an argument. */
+/* The copy being loaded: NVTX passes a function without an argument. */
 static nvtx_function *core_words[NVTX_COPY_WORDS + 1];
 static nvtx_function *core2_words[NVTX_COPY_WORDS + 1];
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
-/* A copy of NVTX, as each library that uses it has one: the words that a tool
- * puts its functions into, and the calls that go through them. A word that
- * holds nothing is an empty call. Several copies may be in one process. */
+/* A copy of NVTX, as each library that uses it contains one: the words in which
+ * a tool stores its functions, and the calls that go through them. A call whose
+ * word is empty does nothing. A process may have several copies. */
 #ifndef NCS_TEST_PLUGIN_NVTX_COPY_H
 #define NCS_TEST_PLUGIN_NVTX_COPY_H
 
@@ -17,12 +17,12 @@ struct nvtx_copy {
 	nvtx_function core2[NVTX_COPY_WORDS];
 };
 
-/* Lets the library at `path` take the words, as the first NVTX call of a copy
- * does. Returns what its entry returned; fails the scenario where there is
- * none. */
+/* Loads the tool at `path` into the copy, as the copy's first NVTX call does.
+ * Returns the result of the tool's entry function; fails the scenario if there
+ * is none. */
 int nvtx_copy_load(struct nvtx_copy *copy, const char *path);
 
-/* What programs call. */
+/* The functions that programs call. */
 int nvtx_push(struct nvtx_copy *copy, const char *name);
 int nvtx_push_wide(struct nvtx_copy *copy, const wchar_t *name);
 int nvtx_push_attributes(struct nvtx_copy *copy,

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* See ranges.h. */
+/* Pushes and finds ranges; see ranges.h. */
 #include "test/plugin/ranges.h"
 
 #include <dlfcn.h>

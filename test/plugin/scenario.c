@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Playing scenarios and looking at them; see scenario.h. */
+/* Plays scenarios and reads segments; see scenario.h. */
 #include "test/plugin/scenario.h"
 
 #include <errno.h>
@@ -18,8 +18,9 @@
 
 #include "shm/read/paths.h"
 
-/* Far more than any takes, sanitizers included, but less than run_tests.sh
- * waits, so that a message says which scenario hangs. */
+/* Seconds: far more than any scenario takes, sanitizers included, but less than
+ * the limit of run_tests.sh, so that a message names the scenario that
+ * hangs. */
 #define PATIENCE_S 100
 
 #define SKIPPED 77

@@ -1,12 +1,13 @@
 /* SPDX-License-Identifier: MIT */
-/* Scenarios: pieces of a training process's life, each in a process of its own.
+/* Scenarios: episodes of a training process, each in a process of its own.
  *
- * The plugin reads its environment once a process and keeps what it has until
- * the end, so every scenario is played by a forked child, with a private
+ * The plugin reads its environment once per process and keeps its state until
+ * the end. So every scenario is played by a forked child, with a private
  * directory in NCCLSTAT_DIR. The parent never loads the plugin. It fails the
- * cmocka test when the child does not end well, or leaves something behind.
+ * cmocka test if the child does not end well or leaves objects behind.
  *
- * The child has no cmocka: it says CHECK(), which prints why and exits.
+ * The child does not use cmocka: it calls CHECK(), which prints the reason and
+ * exits.
  */
 #ifndef NCS_TEST_PLUGIN_SCENARIO_H
 #define NCS_TEST_PLUGIN_SCENARIO_H
@@ -23,13 +24,13 @@
 
 /* --- Checks, for the child ---------------------------------------------- */
 
-/* Ends the process with a message; the parent fails the test. `condition` is
- * what did not hold, NULL for none. */
+/* Ends the process with a message; the parent then fails the test. `condition`
+ * is the condition that did not hold, or NULL. */
 void scenario_fail(const char *file, int line, const char *condition,
 		   const char *format, ...)
 	__attribute__((noreturn, format(printf, 4, 5)));
 
-/* The message says what it means that the condition does not hold. */
+/* Checks a condition. The message says what it means if it does not hold. */
 #define CHECK(condition, ...) \
 	do { \
 		if (!(condition)) \
@@ -48,20 +49,20 @@ void scenario_fail(const char *file, int line, const char *condition,
 				      (unsigned long long)expected_); \
 	} while (0)
 
-/* Ends the process; the parent skips the test. For what needs rights that we
- * do not have. */
+/* Ends the process; the parent then skips the test. For tests that need
+ * privileges. */
 void scenario_skip(const char *why) __attribute__((noreturn));
 
 /* --- Playing ------------------------------------------------------------ */
 
-/* The directory of the scenario that is being played, also in the child. */
+/* The directory of the current scenario, in parent and child. */
 extern char scenario_directory[64];
 
-/* What the child may leave in its directory. */
+/* The objects that the child may leave in its directory. */
 enum scenario_leaves { LEAVES_NOTHING, LEAVES_OBJECTS };
 
-/* Plays it in a child that ends with exit(). Fails the cmocka test if the child
- * does not end with status 0, or if objects are left that should not be. */
+/* Plays a scenario in a child that ends with exit(). Fails the cmocka test if
+ * the child does not end with status 0, or if any object is left. */
 void scenario_play(void (*play)(void *argument), void *argument);
 
 /* Defines a cmocka test that plays a scenario without an argument. */
@@ -72,7 +73,7 @@ void scenario_play(void (*play)(void *argument), void *argument);
 		scenario_play(play, NULL); \
 	}
 
-/* The same in steps, for what happens to a process from outside. */
+/* The steps of scenario_play(), for scenarios that end in other ways. */
 void scenario_prepare(void);
 pid_t scenario_start(void (*play)(void *argument), void *argument);
 void scenario_expect_success(pid_t pid);
@@ -81,10 +82,11 @@ void scenario_clean_up(enum scenario_leaves leaves);
 
 /* --- Looking, for parent and child -------------------------------------- */
 
-/* Memory of the calling process. */
+/* Returns the resident memory of the calling process. */
 unsigned long resident_kib(void);
 
-/* Segments in the scenario's directory, and their bytes; control objects. */
+/* Return the number of segments in the scenario's directory, of control
+ * objects, and the bytes of all segments. */
 size_t count_objects(void);
 size_t count_controls(void);
 uint64_t count_object_bytes(void);
@@ -94,16 +96,18 @@ struct view {
 	struct ncs_snapshot now;
 };
 
-/* The object at this place in the order in which they were made. False with a
- * reason if it cannot be attached. */
+/* Opens the segment with this index in the order of creation. view_try_open()
+ * returns false with a reason if it cannot be attached to; view_open() fails
+ * the scenario. */
 bool view_try_open(struct view *view, size_t place, char *why, size_t why_size);
 void view_open(struct view *view, size_t place);
 void view_close(struct view *view);
 
-/* Looks again: `now` is as of now. */
+/* Takes a new snapshot into `now`. */
 void view_take(struct view *view);
 
-/* The records of all lanes that are new, up to `size`, lane by lane. */
+/* Copies up to `size` new records of all lanes, lane by lane. Returns how
+ * many. */
 size_t view_records(struct view *view, struct ncs_record *records, size_t size,
 		    uint64_t *lost);
 
@@ -122,20 +126,20 @@ struct guest {
 	struct view view;
 };
 
-/* Opens the plugin, inits a communicator, and looks at it. */
+/* Opens the plugin, initialises a communicator, and opens its segment. */
 void guest_come(struct guest *guest, int api);
 
-/* Finalizes, stops looking, closes the plugin. */
+/* Finalizes the communicator, closes its segment and the plugin. */
 void guest_go(struct guest *guest);
 
-/* A plugin of this version without a communicator. */
+/* Opens the plugin with this API version, without a communicator. */
 struct host *open_plugin(int api);
 
-/* init; success and a context are checked. */
+/* Initialises a communicator; checks for success and a context. */
 void *init_comm(struct host *host, const char *name, int rank);
 
-/* Each checks that the plugin returned success, start() also that it gave a
- * handle of its own making. */
+/* Each checks that the plugin returned success; start() also checks that it
+ * returned a handle of its own. */
 void *start(struct guest *guest, const struct host_event *event);
 void *start_in(struct guest *guest, void *context,
 	       const struct host_event *event);
@@ -148,10 +152,11 @@ void record_timer(struct guest *guest, void *handle, int state,
 void record_appended(struct guest *guest, void *handle, int state, int ops);
 void record_without_args(struct guest *guest, void *handle, int state);
 
-/* An AllReduce of GUEST_COLL_ELEMENTS floats on one channel, of a call. */
+/* Returns the event of an AllReduce of GUEST_COLL_ELEMENTS floats on one
+ * channel; `call` is its parent. */
 struct host_event coll_event_of(void *call);
 
-/* The usual events, of any API version. */
+/* Start the usual events, in any API version. */
 void *start_coll(struct guest *guest, uint64_t seq_number, size_t count);
 void *start_p2p(struct guest *guest, const char *func, int peer, size_t count);
 void *start_proxy_op(struct guest *guest, void *parent, unsigned channel,
@@ -161,42 +166,45 @@ void *start_type(struct guest *guest, uint64_t type, void *parent);
 void *start_kernel(struct guest *guest, void *parent, unsigned channel,
 		   uint64_t gpu_timer_ns);
 
-/* Until the coarsest clock has moved on. */
+/* Waits until the coarsest clock has advanced. */
 void let_time_pass(void);
 
-/* What start_coll() starts. */
+/* The function that start_coll() starts. */
 #define COLL_FUNCTION NCS_FUNCTION_ALL_REDUCE
 #define COLL_ELEMENT_BYTES 4
 
-/* Looks, and checks that exactly these losses were counted so far: pairs of
- * enum ncs_loss and count, ended by END_OF_LOSSES. */
+/* Takes a snapshot, and checks that exactly these losses were counted so far:
+ * pairs of enum ncs_loss and count, ended by END_OF_LOSSES. */
 #define END_OF_LOSSES (-1)
 void check_losses(struct guest *guest, const char *when, ...);
 
-/* Records published so far, in all lanes. Looks. */
+/* Takes a snapshot, and returns the number of records published so far in all
+ * lanes. */
 uint64_t count_published(struct guest *guest);
 
-/* One whole AllReduce of GUEST_COLL_ELEMENTS elements with one proxy operation
- * of one step, which sends GUEST_STEP_BYTES on channel 3 to rank 2. */
+/* Plays a complete AllReduce of GUEST_COLL_ELEMENTS elements with one proxy
+ * operation of one step, which sends GUEST_STEP_BYTES on channel 3 to rank
+ * 2. */
 #define GUEST_COLL_ELEMENTS 1000
 #define GUEST_STEP_BYTES 4096
 void play_coll(struct guest *guest, uint64_t seq_number);
 
-/* Checks that an operation is still followed in all its parts: what went before
- * has broken nothing. Reads the rings empty first. */
+/* Checks that a new operation is still followed in all its parts. Reads all
+ * records in the rings first. */
 void check_still_follows(struct guest *guest, const char *when);
 
-/* Starts an event of any type, with the parents that it takes. */
+/* Starts an event of any type, with the parents that it needs. */
 void *start_any(struct guest *guest, enum ncs_event event);
 const char *event_name(enum ncs_event event);
 
-/* The next new record. For one thread's guests: of several lanes the first one
- * that has any comes first. */
+/* Reads the next new record; false if there is none. If several lanes have
+ * records, those of the first lane come first. */
 bool next_record(struct guest *guest, struct ncs_record *record);
 
 void read_all_records(struct guest *guest);
 
-/* … which there must be, and it must be of this type, NCCL's or our own. */
+/* Reads the next record, which must exist and be of this type, NCCL's or the
+ * plugin's own. */
 struct ncs_record expect_record(struct guest *guest, unsigned event,
 				const char *what);
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Adding up a call log; see tally.h. */
+/* Adds up a call log; see tally.h. */
 #include "test/plugin/tally.h"
 
 #include <stdlib.h>
@@ -26,7 +26,7 @@ struct operation {
 
 struct proxy_op;
 
-/* One step; several handles can stand for it. */
+/* A step. Several handles can refer to it. */
 struct step {
 	struct proxy_op *op;
 	struct ncs_record record;
@@ -37,7 +37,7 @@ struct step {
 struct proxy_op {
 	struct ncs_record record;
 	struct operation *parent;
-	size_t channel; /* index, since the array moves */
+	size_t channel; /* an index, since the array moves */
 	struct step *open[SLOTS];
 	bool size_known;
 	bool has_sample;
@@ -53,11 +53,11 @@ enum kind {
 	STEP,
 	CTRL,
 	FOREIGN,
-	UNTRACKED, /* the plugin gives a stand-in */
-	NO_HANDLE, /* … or NULL */
+	UNTRACKED, /* the plugin returns a placeholder handle */
+	NO_HANDLE, /* the plugin returns NULL */
 };
 
-/* What a handle of the log stands for. */
+/* The object that a handle of the log refers to. */
 struct thing {
 	enum kind kind;
 	size_t context; /* index in the tally */
@@ -74,9 +74,9 @@ struct thing {
 struct counter {
 	const struct calllog *log;
 	struct tally *tally;
-	struct thing *things; /* by handle, of this life */
-	size_t *context_of;   /* by the log's number, of this life */
-	void **memory;        /* everything allocated, for the end */
+	struct thing *things; /* by handle, in this life of the plugin */
+	size_t *context_of;   /* by number in the log, in this life */
+	void **memory;        /* all allocations, for tally_free() */
 	size_t memory_count, memory_room;
 };
 
@@ -125,7 +125,8 @@ static void publish(struct tally_context *context,
 	records->all[records->count++] = *record;
 }
 
-/* Whether the stream of the next operation in a ring is to be told. */
+/* Tells whether a STREAM record must precede the next operation's record in a
+ * ring. */
 static bool tells_stream(struct tally_ring *ring, uint64_t stream)
 {
 	bool tells = stream != ring->stream || (stream != 0 && ring->age == 16);
@@ -216,7 +217,8 @@ static unsigned element_bytes(const struct counter *counter,
 	return strstr(name, "16") ? 2 : 1;
 }
 
-/* False: it takes the number of ranks, which the API does not tell. */
+/* Returns false if the size depends on the number of ranks, which the API does
+ * not report. */
 static bool message_bytes(const struct counter *counter,
 			  const struct tally_context *context,
 			  const struct calllog_call *call, uint64_t *bytes)
@@ -683,7 +685,8 @@ static void call_start(struct counter *counter, const struct calllog_call *call)
 		    call);
 }
 
-/* The thing of a record or stop, if the plugin is to follow it. */
+/* Returns the object of a record or stop, or NULL if the plugin is not to
+ * follow it. */
 static struct thing *followed(struct counter *counter,
 			      const struct calllog_call *call)
 {
@@ -762,7 +765,7 @@ static void call_stop(struct counter *counter, const struct calllog_call *call)
 			stop_kernel(context, thing);
 		publish(context, &thing->record);
 		break;
-	default: /* an operation's own stop is only the end of enqueueing */
+	default: /* for an operation, stop only means the end of enqueueing */
 		break;
 	}
 }

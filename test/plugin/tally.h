@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: MIT */
-/* What a call log adds up to: every number that the plugin must arrive at, and
- * every record that it must publish, in order.
+/* The expected result of a call log: every number that the plugin must arrive
+ * at, and every record that it must publish, in order.
  *
- * A second opinion. It follows the log's own handles, call by call, with no
- * limit on how many things there are at once and no table of the plugin's;
- * what it shares with the plugin are the numbers of the ABI. Written for good
- * logs: it says what must be counted as lost because the log shows it (a stop
- * that never came, a call after finalize), and nothing else may be.
+ * This is a second implementation, independent of the plugin's. It follows the
+ * log's own handles, call by call, without limits on the number of objects; it
+ * shares only the numbers of the ABI with the plugin. It is for logs of correct
+ * jobs: a loss is expected only if the log shows it (a stop that never came, a
+ * call after finalize).
  */
 #ifndef NCS_TEST_PLUGIN_TALLY_H
 #define NCS_TEST_PLUGIN_TALLY_H
@@ -43,25 +43,26 @@ struct tally_function {
 	uint64_t kernel_ns;
 };
 
-/* Times in a record are left 0; where a delta is a stream, it is there. */
+/* Expected records. Times in them are 0; if a delta is a stream, it is set. */
 struct tally_records {
 	struct ncs_record *all;
 	size_t count;
 	size_t room;
 };
 
-/* What a ring says of the streams of operations. */
+/* The streams of the operations in a ring, as its STREAM records report
+ * them. */
 struct tally_ring {
-	int tid;         /* whose it is */
+	int tid;         /* the thread that publishes into it */
 	uint64_t stream; /* of the latest STREAM record */
-	uint64_t age;    /* operations since */
+	uint64_t age;    /* number of operations since */
 };
 
 #define TALLY_RINGS 8
 
 struct tally_context {
-	uint64_t number; /* in the log, of its life */
-	uint64_t known;  /* enum ncs_known, of what the API tells */
+	uint64_t number; /* of its life in the log */
+	uint64_t known;  /* enum ncs_known: fields that the API reports */
 	uint64_t comm_id;
 	const char *name;
 	int rank;
@@ -72,19 +73,19 @@ struct tally_context {
 	uint64_t losses[NCS_LOSS_COUNT];
 	uint64_t transitions[NCS_TRANSITION_COUNT];
 	uint64_t appended_operations;
-	uint64_t operation_count; /* given numbers to */
+	uint64_t operation_count; /* number of numbered operations */
 	struct tally_function functions[NCS_FUNCTION_COUNT];
 	struct tally_channel *channels;
 	size_t channel_count;
-	/* As one thread publishes them: one ring has them all. With the log's own
-	 * threads, each has a ring, and there are other STREAM records. */
+	/* Records as one thread publishes them, into one ring. With the threads
+	 * of the log there are several rings, and other STREAM records. */
 	struct tally_records records;
 	struct tally_ring ring;
 	uint64_t streams;
 	struct tally_ring rings[TALLY_RINGS];
 	size_t ring_count;
 	uint64_t streams_of_threads;
-	int tid; /* who calls */
+	int tid; /* the calling thread */
 };
 
 /* Contexts in the order of their init. */
@@ -93,7 +94,7 @@ struct tally {
 	size_t context_count;
 };
 
-/* Adds up a log. Ends the process on a log that it cannot follow. */
+/* Adds up a log. Ends the process if it cannot follow the log. */
 struct tally *tally_make(const struct calllog *log);
 void tally_free(struct tally *tally);
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
-/* What no capture has: API 7, copy-engine collectives, network plugins' own
- * events, and each state that there is. Calls are made as the facts about
- * NCCL's source say; counters and records must hold what they said. */
+/* Events that no capture has: API 7, copy-engine collectives, events of network
+ * plugins, and each state that exists. Calls are made as in NCCL's source;
+ * counters and records must contain their values. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stdio.h>
@@ -31,7 +31,8 @@ static void check_order(const struct ncs_record *record, const char *what)
 
 #define STREAM ((void *)(uintptr_t)0x7f0012345678)
 
-/* GroupApi, CollApi, KernelLaunch, Group and Coll, all of one call. */
+/* Handles of GroupApi, CollApi, KernelLaunch, Group and Coll, all of one
+ * call. */
 struct nest {
 	void *group_api, *coll_api, *launch, *group, *coll;
 };
@@ -182,7 +183,7 @@ static void play_a_collective(void *argument)
 	CHECK_EQUAL(found.operation, 1, "its operation");
 	CHECK_EQUAL(found.value, 1000000, "its start on the GPU");
 	CHECK_EQUAL(found.number, 300, "its time on the GPU");
-	/* One that is on its way, with all that was told of it. */
+	/* An operation in flight must have all values of its call. */
 	coll.seq_number = 42;
 	coll.algorithm = "NVLS_TREE";
 	coll.protocol = "SIMPLE";
@@ -213,7 +214,8 @@ static void play_a_collective(void *argument)
 SCENARIO_TEST(api_7_collectives_kernels_and_phases_are_followed,
 	      play_a_collective)
 
-/* 2.31 names symmetric kernels where the algorithm was, and no protocol. */
+/* From 2.31 on, NCCL reports the name of a symmetric kernel as the algorithm,
+ * and no protocol. */
 static void play_symmetric(void *argument)
 {
 	struct host_event coll = {
@@ -392,7 +394,7 @@ static void play_net_plugin(void *argument)
 		{ NCCL_NET_PLUGIN_IB_V1, &ib, 123456 },
 		{ NCCL_NET_PLUGIN_SOCKET_V1, &sock, 654321 },
 		{ NCCL_NET_PLUGIN_IB_V1, NULL, 0 },
-		/* Data of who knows whom is not looked at. */
+		/* Data of unknown plugins must not be read. */
 		{ 0x10002, (void *)(uintptr_t)8, 0 },
 		{ INT64_MIN, (void *)(uintptr_t)8, 0 },
 	};
@@ -428,8 +430,8 @@ static void play_net_plugin(void *argument)
 	}
 	check_losses(&guest, "network plugin", END_OF_LOSSES);
 	CHECK_EQUAL(guest.view.now.events[NCS_EVENT_NET_PLUGIN], 5, "each");
-	/* 2.27 and later stop an event of InfiniBand twice; a plugin may have
-	 * none to start with. */
+	/* From 2.27 on, an event of InfiniBand is stopped twice, and a plugin
+	 * may have none at first. */
 	stop(&guest, start_type(&guest, NCCL_EVENT_NET_PLUGIN, NULL));
 	check_losses(&guest, "without a parent", END_OF_LOSSES);
 	guest_go(&guest);
@@ -444,7 +446,8 @@ static void network_plugin_events_have_their_bytes(void **state)
 
 /* --- Every state -------------------------------------------------------- */
 
-/* Up to 2.26 a proxy operation's states tell a sum since an arbitrary start. */
+/* Up to 2.26, states of proxy operations report the bytes since an arbitrary
+ * start. */
 static void play_old_states(void *argument)
 {
 	int api = *(const int *)argument;
@@ -465,7 +468,8 @@ static void play_old_states(void *argument)
 	record_size(&guest, recv, NCCL_STATE_OP_RECV_RECEIVED, 90);
 	record_size(&guest, recv, NCCL_STATE_OP_RECV_TRANSMITTED, 90);
 	record_size(&guest, recv, NCCL_STATE_OP_RECV_DONE, 90);
-	/* A slot that NCCL uses again goes on from where it was. */
+	/* In a slot that NCCL reuses, the sum continues from its previous
+	 * value. */
 	stop(&guest, recv);
 	recv = start_proxy_op(&guest, NULL, 0, false, 2, 2);
 	record_size(&guest, recv, NCCL_STATE_OP_RECV_POSTED, 90);
@@ -509,7 +513,7 @@ static void play_step_states(void *argument)
 	const struct ncs_channel_view *channel;
 	struct ncs_record found;
 	struct guest guest;
-	uint64_t size = api >= 4 ? 1 : 0; /* before, sizes come elsewhere */
+	uint64_t size = api >= 4 ? 1 : 0; /* earlier ones differ */
 	void *op, *step;
 
 	guest_come(&guest, api);

@@ -1,12 +1,15 @@
 /* SPDX-License-Identifier: MIT */
-/* What NCCL really said, told to the plugin again: every capture, twice.
+/* Captured calls of NCCL, replayed to the plugin: every capture, twice.
  *
- * Once call by call, reading the rings all the while: every record that the
- * log implies must come, in order, with the values that the log has, and no
- * other. Once as NCCL does it, with the threads of the log, at full speed:
- * every counter must be the one that the log adds up to, and nothing may be
- * lost that the log does not explain. A last test has the program itself say
- * what it sees, and compares that with test/oracle.py. */
+ * First call by call, while the rings are read: every record that the log
+ * implies must be published, in order, with the log's values, and no other.
+ * Then as NCCL does it, with the threads of the log, at full speed: every
+ * counter must be the one that the tally expects, and nothing may be lost that
+ * the log does not explain.
+ *
+ * A last test dumps the state with the program itself and compares it with
+ * test/oracle.py.
+ */
 #include <dirent.h>
 #include <errno.h>
 #include <setjmp.h>
@@ -23,7 +26,7 @@
 #include "test/plugin/scenario.h"
 #include "test/plugin/tally.h"
 
-/* Calls between two looks at the rings: a call publishes 10 records at most,
+/* Calls between two readings of the rings: a call publishes at most 10 records,
  * and the shortest ring has 64. */
 #define CALLS_A_LOOK 6
 
@@ -33,7 +36,7 @@ struct job {
 	struct calllog *log;
 	struct tally *tally;
 	struct host *host;
-	bool has_threads; /* of the log; else it is one */
+	bool has_threads; /* with the log's threads; false: one thread */
 	struct view views[CONTEXT_MAX];
 	size_t view_count;
 	struct tally_records got[CONTEXT_MAX];
@@ -65,7 +68,7 @@ static void end(struct job *job)
 
 /* --- Counters ----------------------------------------------------------- */
 
-/* What a check is about, for its message. */
+/* Describes the current check, for its message. */
 static const char *where(const char *what, const char *name, unsigned context)
 {
 	static char text[256];
@@ -241,7 +244,7 @@ static void read_rings(struct job *job)
 	}
 }
 
-/* Whether a record tells its stream in place of a moment. */
+/* Tells whether a record has its stream in place of a time. */
 static bool has_stream(const struct ncs_record *record)
 {
 	return record->event == NCS_EVENT_COLL_API ||
@@ -249,7 +252,7 @@ static bool has_stream(const struct ncs_record *record)
 	       record->event == NCS_EVENT_KERNEL_LAUNCH;
 }
 
-/* Moments within a span lie within it. */
+/* Times within a record must be within its duration. */
 static void check_times(const struct ncs_record *got, const char *about)
 {
 	bool ordered = got->event != NCS_EVENT_COLL &&
@@ -304,7 +307,7 @@ static void check_records(const struct job *job)
 
 /* --- Playing ------------------------------------------------------------ */
 
-/* One thread, so one lane: its ring has everything in order. */
+/* With one thread there is one lane, whose ring has all records in order. */
 static void play_call_by_call(void *argument)
 {
 	struct job job;
@@ -353,14 +356,15 @@ static void play_with_threads(void *argument)
 	end(&job);
 }
 
-/* What ours sees does not change when another plugin gets the calls too. */
+/* Another plugin behind ours must not change what ours publishes. */
 static void play_beside_another(void *argument)
 {
 	setenv("NCCLSTAT_CHAIN", NCS_NEXT "/recorder-all.so", 1);
 	play_call_by_call(argument);
 }
 
-/* Up to API 3 ours leaves proxy control to the other, which asks for it. */
+/* Up to API 3, ours gets no proxy control events unless the chained plugin
+ * requests them. */
 static bool is_since_api_4(const char *path)
 {
 	return !strstr(path, "-v1-") && !strstr(path, "-v2-") &&

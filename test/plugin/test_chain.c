@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* Another plugin behind ours (NCCLSTAT_CHAIN): it gets what it would get if it
- * were alone, call by call, and ours sees what it sees without it. */
+/* A second plugin behind ours (NCCLSTAT_CHAIN): it must get the same calls as
+ * if it were alone, and ours must publish the same as without it. */
 #include <dirent.h>
 #include <dlfcn.h>
 #include <setjmp.h>
@@ -42,7 +42,8 @@ static struct recorder *open_recorder(const char *versions)
 	return recorder;
 }
 
-/* The one that the next first init of this process chains to ours. */
+/* Loads the recording plugin that the next init of this process will chain to
+ * ours. */
 static struct recorder *chain(const char *versions)
 {
 	setenv("NCCLSTAT_CHAIN", file_of(versions), 1);
@@ -54,7 +55,7 @@ static void *context_of(unsigned number)
 	return (void *)(uintptr_t)RECORDER_CONTEXT(number);
 }
 
-/* Whether a line of what it wrote down begins like this. */
+/* Tells whether a line of the recording plugin begins with this text. */
 __attribute__((format(printf, 2, 3))) static bool
 wrote(const struct recorder *recorder, const char *format, ...)
 {
@@ -72,7 +73,8 @@ wrote(const struct recorder *recorder, const char *format, ...)
 #define EXPECT(recorder, ...) \
 	CHECK(wrote(recorder, __VA_ARGS__), "not in\n%s", (recorder)->text)
 
-/* The handle that it gave: the n-th start, of this type. */
+/* Returns the n-th handle that the recording plugin gave, for an event of this
+ * type. */
 static void *handle_of(unsigned number, unsigned event)
 {
 	return (void *)(uintptr_t)RECORDER_HANDLE(number, event);
@@ -92,7 +94,7 @@ static void expect_nothing_broken(const struct recorder *recorder)
 
 /* --- The same calls as alone -------------------------------------------- */
 
-/* NCCL starts a type if it was asked for it, or for a type beneath it. */
+/* NCCL starts an event if its type, or a type below it, is in the mask. */
 static bool is_started(unsigned mask, unsigned event)
 {
 	static const uint32_t beneath[NCS_EVENT_COUNT] = {
@@ -160,10 +162,10 @@ static void check_same_text(const char *got, const char *want, const char *what)
 
 struct comparison {
 	const char *log;
-	int api;              /* 0: the log's */
-	const char *versions; /* of the chained plugin */
-	size_t body_bytes;    /* that it and NCCL both know */
-	unsigned known;       /* events that it knows */
+	int api;              /* 0: the log's version */
+	const char *versions; /* the chained plugin's version */
+	size_t body_bytes;    /* the highest version of both */
+	unsigned known;       /* bits of the events of that version */
 };
 
 static const unsigned masks[] = {
@@ -213,7 +215,7 @@ static int has_no_dot(const struct dirent *entry)
 	return entry->d_name[0] != '.';
 }
 
-/* Compares with every capture whose folder's name contains `part`. */
+/* Compares every capture whose folder's name contains `part`. */
 static void compare_captures(const char *part,
 			     const struct comparison *comparison)
 {
@@ -435,7 +437,7 @@ static void version_4_gets_the_group_as_parent(void **state)
 /* --- What cannot be chained --------------------------------------------- */
 
 struct refusal {
-	const char *file; /* versions of a recorder, or a path */
+	const char *file; /* the versions of a recording plugin, or a path */
 	int api;
 	const char *told;
 };
@@ -556,7 +558,7 @@ static void fail_init(void *argument)
 		 &(struct host_event){ .type = NCCL_EVENT_GROUP });
 	EXPECT(next, "start %p context=%p", handle_of(1, NCS_EVENT_GROUP),
 	       context_of(2));
-	/* One group of calls for both. */
+	/* Plays one group of calls, of which both plugins must get all. */
 	start_in(&guest, second,
 		 &(struct host_event){
 			 .type = NCCL_EVENT_KERNEL_LAUNCH,
@@ -639,7 +641,7 @@ static void change_mask(void *argument)
 	start_type(&guest, NCCL_EVENT_COLL_API, NULL);
 	start_type(&guest, NCCL_EVENT_PROXY_CTRL, NULL);
 	CHECK_EQUAL(next->calls, 6, "no more");
-	/* For calls NCCL looks at the mask itself. */
+	/* NCCL reads the mask itself before it makes calls. */
 	group = start_type(&guest, NCCL_EVENT_GROUP_API, NULL);
 	__atomic_store_n(next->mask_word, (int)BIT(COLL), __ATOMIC_RELAXED);
 	call = start_type(&guest, NCCL_EVENT_COLL_API, group);
@@ -798,8 +800,8 @@ static void start_foreign(void *argument)
 	(void)argument;
 	guest_come(&guest, LAST_API);
 	coll = start_coll(&guest, 0, 1);
-	/* Another process's context, and a parent that is a good number here
-	 * by accident. */
+	/* A context of another process, and a parent that happens to be a valid
+	 * number here. */
 	facts.parent = coll;
 	op = start_in(&guest, (void *)((uintptr_t)guest.context ^ 1 << 20),
 		      &facts);
@@ -810,7 +812,7 @@ static void start_foreign(void *argument)
 	record(&guest, step, NCCL_STATE_STEP_SEND_GPU_WAIT);
 	stop(&guest, step);
 	stop(&guest, op);
-	/* A parent that would be one, but is not here. */
+	/* A parent of that process which is no valid number here. */
 	facts.parent = (void *)((uintptr_t)coll ^ UINT64_C(1) << 40);
 	op = start_in(&guest, (void *)((uintptr_t)guest.context ^ 1 << 20),
 		      &facts);
@@ -944,8 +946,8 @@ static void live_long(void *argument)
 
 SCENARIO_TEST(long_lived_handles_survive_many_short_ones, live_long)
 
-/* Too late is too late for ours too, in the communicator that it was given
- * for. */
+/* A call that is late for the chained plugin is late for ours, too, and counted
+ * in the communicator of the handle. */
 static void stop_too_late(void *argument)
 {
 	struct guest first, second;
@@ -972,8 +974,8 @@ static void stop_too_late(void *argument)
 
 SCENARIO_TEST(late_calls_are_counted_by_their_communicator, stop_too_late)
 
-/* A receive step is started at every poll until it can be posted, and only the
- * last start is stopped. */
+/* NCCL starts a receive step at every poll until it can be posted, and stops
+ * only the last one. */
 static void poll_long(void *argument)
 {
 	struct recorder *next = chain("all");
@@ -1007,7 +1009,7 @@ static void poll_long(void *argument)
 SCENARIO_TEST(polling_evicts_no_handle, poll_long)
 
 /* A graph that is replayed keeps its parents however many others are captured;
- * one that is not makes room. */
+ * one that is no longer replayed makes room. */
 static void capture_again(void *argument)
 {
 	struct recorder *next = chain("all");
@@ -1044,7 +1046,7 @@ static void capture_again(void *argument)
 
 SCENARIO_TEST(replayed_graph_keeps_its_parents, capture_again)
 
-/* Events that are never stopped, as copy engines' are. */
+/* Events that are never stopped, such as those of copy engines. */
 static void never_stop(void *argument)
 {
 	struct recorder *next = chain("all");
@@ -1140,7 +1142,7 @@ static void chained_plugin_gets_calls_if_ours_is_silent(void **state)
 	scenario_play(stay_unseen, folder);
 }
 
-/* With ours disabled no event comes that the mask could be looked at with. */
+/* If ours is disabled, there is no event at which it could read the mask. */
 static void start_from_nothing(void *argument)
 {
 	struct recorder *next = chain("5");
@@ -1166,7 +1168,7 @@ static void start_from_nothing(void *argument)
 
 SCENARIO_TEST(empty_mask_can_be_raised_if_ours_is_disabled, start_from_nothing)
 
-/* Two NCCLs in one process, as with one that is linked statically. */
+/* Two copies of NCCL in one process, e.g. one that is linked statically. */
 static void speak_two_versions(void *argument)
 {
 	struct recorder *next = chain("all");
@@ -1179,7 +1181,7 @@ static void speak_two_versions(void *argument)
 	CHECK(host_log_has("gets no calls of a second NCCL"), "it is told");
 	view_open(&other.view, 1);
 	play_coll(&other, 0);
-	/* The first one's communicator, told by the other. */
+	/* The second copy uses a handle of the first one's communicator. */
 	start_in(&other, guest.context,
 		 &(struct host_event){ .type = NCCL_EVENT_COLL });
 	CHECK_EQUAL(next->calls, 1, "it speaks with the first NCCL only");

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* What is counted by function, size class, algorithm and protocol: exact
- * numbers, whatever the threads, and nothing lost where there is no room. */
+/* Counting by function, size class, algorithm and protocol: numbers are exact
+ * with any number of threads, and nothing is lost if there is no room. */
 #include <pthread.h>
 #include <setjmp.h>
 #include <stdarg.h>
@@ -27,9 +27,9 @@ struct traffic {
 	size_t bytes;
 };
 
-/* An operation whose kernel takes `ns`, 0: none that is timed. It keeps its
- * place among all that other threads start, as it has a child when it is
- * enqueued. */
+/* Plays an operation whose kernel takes `ns`; 0: without a timed kernel. The
+ * operation keeps its slot among those that other threads start, since it has a
+ * child when it is enqueued. */
 static void play(struct guest *guest, const struct traffic *traffic,
 		 uint64_t ns)
 {
@@ -124,7 +124,8 @@ static void mix(void *argument)
 
 SCENARIO_TEST(each_class_counts_its_own_operations, mix)
 
-/* A kernel after the operation seemed finished makes its time longer. */
+/* A kernel reported after the operation seemed finished makes its time
+ * longer. */
 static void revive(void *argument)
 {
 	struct guest guest;
@@ -201,7 +202,7 @@ static void use_too_many(void *argument)
 	CHECK_EQUAL(timed, 2 * SIZES * 4 * 2, "all times");
 	CHECK(classes > 48 && classes <= header->classes.count - 16,
 	      "%u classes in %u places", classes, header->classes.count);
-	/* The function's own may be one of the first three quarters. */
+	/* A function's own class may be among the first three quarters. */
 	CHECK(with_times <= header->histograms.count * 3 / 4 &&
 		      with_times >= header->histograms.count * 3 / 4 - 1,
 	      "%u with times of %u: the others are for functions", with_times,

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
-/* Asked from outside while it runs: a request is taken with the next group of
- * calls, told, and recorded; nonsense and leases that are over change nothing
- * for long; a fork, an exit and the want of an object harm nobody. The threads
- * here are also for ThreadSanitizer. */
+/* Requests to a running process: a request is handled with the next group of
+ * calls, shown in the settings, and recorded. Malformed requests and expired
+ * leases change nothing for long; a fork, an exit and a missing object do no
+ * harm. The tests with threads are also for ThreadSanitizer. */
 #include <errno.h>
 #include <fcntl.h>
 #include <pthread.h>
@@ -49,7 +49,8 @@ static struct ncs_remote *remote_of(const struct guest *guest)
 	return remote;
 }
 
-/* One group of the application's calls, as this version tells it. */
+/* Plays one group of the application's calls, as this API version reports
+ * it. */
 static void play_group(struct guest *guest)
 {
 	uint64_t type = host_api(guest->host) >= 5 ? NCCL_EVENT_GROUP_API :
@@ -212,8 +213,8 @@ static void calls_are_never_turned_off(void **state)
 	for_each_api(leave_out_all_that_can_be);
 }
 
-/* The kernel only where the release may be asked: the rest of the request is
- * done all the same. */
+/* Kernel timing is switched only in releases that support it; the rest of the
+ * request is executed in any case. */
 static void ask_for_kernels(void *argument)
 {
 	const struct ncs_settings_view *settings;
@@ -253,7 +254,7 @@ static void kernel_timing_is_refused_if_the_job_could_hang(void **state)
 
 /* --- Kernel timing obeys the mask's rules ------------------------------------ */
 
-/* Whether calls are timed, some calls after that was asked for. */
+/* Tells whether calls are timed, some calls after the request. */
 static bool is_timed_after(struct guest *guest, struct ncs_control *control,
 			   uint8_t kernel)
 {
@@ -298,7 +299,8 @@ static void time_all_and_none(void *argument)
 
 SCENARIO_TEST(kernel_timing_is_changed_while_it_runs, time_all_and_none)
 
-/* What the first captured call was is what all are, whatever is asked for. */
+/* All later calls are timed or not as the first captured call was, whatever is
+ * requested. */
 static void capture(void *argument)
 {
 	bool on = *(bool *)argument;
@@ -446,7 +448,7 @@ static void make_more_communicators(void *argument)
 SCENARIO_TEST(all_communicators_of_a_process_show_the_same_settings,
 	      make_more_communicators)
 
-/* A job that only replays graphs calls nothing, but its plans are told. */
+/* A job that only replays graphs makes no calls, but its plans are reported. */
 static void replay_graphs(void *argument)
 {
 	struct ncs_remote *remote;
@@ -525,7 +527,7 @@ static void malformed_requests_change_nothing(void **state)
 
 /* --- Leases ------------------------------------------------------------------- */
 
-/* A lease that ends so soon, with a group after its end. */
+/* A lease that ends very soon, followed by a group after its end. */
 static void let_it_end(struct guest *guest, struct ncs_control *control)
 {
 	ncs_store_relaxed(&control->lease_until_ns,
@@ -560,7 +562,7 @@ static void outlive_the_viewer(void *argument)
 	CHECK_EQUAL(settings->lease_pid, ONE >> 32, "whose");
 	CHECK_EQUAL(settings->lease_until_ns, control->lease_until_ns,
 		    "until when");
-	/* It is renewed. */
+	/* The lease is renewed. */
 	CHECK(ncs_control_renew_lease(control, ONE,
 				      ncs_clock_monotonic_ns() + MS),
 	      "it is held");
@@ -607,7 +609,7 @@ static void take_bad_leases(void *argument)
 	play_group(&guest);
 	CHECK_EQUAL(in_force(&guest), before, "over before it began");
 	CHECK_EQUAL(look(&guest)->refused, NCS_REFUSAL_LEASE, "told");
-	/* For ever is too long. */
+	/* A lease without end lasts too long. */
 	ncs_control_take_lease(control, &more, ONE, ncs_clock_monotonic_ns());
 	control->lease_until_ns = UINT64_MAX;
 	play_group(&guest);
@@ -640,7 +642,7 @@ static void two_viewers(void *argument)
 	ncs_control_take_lease(ncs_remote_control(second), &less, OTHER,
 			       ncs_clock_monotonic_ns());
 	ask_kernel(control,
-		   NCS_KERNEL_DETAIL_ALWAYS); /* the first one, for good */
+		   NCS_KERNEL_DETAIL_ALWAYS); /* the base detail */
 	play_group(&guest);
 	CHECK_EQUAL(look(&guest)->in_force.sample, 12, "the second's");
 	CHECK_EQUAL(look(&guest)->in_force.kernel, NCS_KERNEL_DETAIL_ALWAYS,
@@ -674,7 +676,7 @@ static void *play_groups(void *argument)
 {
 	struct guest *guest = argument;
 
-	/* At a pace at which the reader can follow. */
+	/* At a pace that the reader can follow. */
 	while (!__atomic_load_n(&is_over, __ATOMIC_RELAXED)) {
 		play_group(guest);
 		let_time_pass();
@@ -682,7 +684,7 @@ static void *play_groups(void *argument)
 	return NULL;
 }
 
-/* That of a change is told from nothing else: each has a detail of its own. */
+/* Each change has a detail of its own, by which its record is recognised. */
 struct chain {
 	uint64_t value;
 	uint64_t number;
@@ -708,8 +710,8 @@ static size_t collect(struct guest *guest, struct chain *chain, size_t count)
 	return count;
 }
 
-/* Every request is dealt with by one thread, whole, before the next one is:
- * each record begins where the one before has ended. */
+/* Each request is handled completely by one thread before the next one: each
+ * record's previous detail is the one that the record before set. */
 static void change_under_threads(void *argument)
 {
 	struct chain chain[2 * CHANGES];
@@ -746,7 +748,7 @@ static void change_under_threads(void *argument)
 	CHECK(host_mask() & NCCL_EVENT_COLL, "all events, at last");
 	count = collect(&guest, chain, count);
 	qsort(chain, count, sizeof(*chain), compare_asked);
-	/* The rings may have lost some; those that follow each other fit. */
+	/* Rings may have lost some records; consecutive ones must match. */
 	CHECK(count > 0, "no record was seen");
 	for (size_t i = 0; i < count; i++) {
 		uint64_t former = serial;
@@ -838,7 +840,8 @@ static void remove_it(void *argument)
 
 SCENARIO_TEST(removing_the_object_does_no_harm, remove_it)
 
-/* All its names are taken, which is as good as a full file system. */
+/* All names of control objects are taken, which has the same effect as a full
+ * file system. */
 static void take_all_names(void)
 {
 	struct ncs_process self;

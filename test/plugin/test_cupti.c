@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
-/* Kernels of the GPU, as a CUPTI without one tells them: to which range each
- * belongs, what they take, how much of NCCL's is hidden; and that what goes wrong
- * is told, and is no harm. */
+/* GPU kernels, as reported by a fake CUPTI that needs no GPU: the range of
+ * each, its time, and how much of NCCL's time is hidden; errors are logged and
+ * harmless. */
 #include <dlfcn.h>
 #include <pthread.h>
 #include <setjmp.h>
@@ -66,7 +66,7 @@ static void run(uint32_t device, const char *name, uint64_t start, uint64_t end,
 	cupti->record(&kernel, SIZE_MAX);
 }
 
-/* Launched here and now. */
+/* Reports a kernel that was launched here and now. */
 static void launch_and_run(const char *name, uint64_t start, uint64_t end)
 {
 	cupti->launch(CUPTI_ENTER, ++launched);
@@ -161,7 +161,7 @@ static void write_script(void)
 	}
 }
 
-/* Moment by moment. */
+/* One record at a time. */
 static struct ncs_gpu_time told_by_script(void)
 {
 	static uint8_t computes[2][MOMENTS];
@@ -274,7 +274,7 @@ static void overflow(void *argument)
 	}
 	cupti->deliver();
 	expect(gpu_of("first"), 10, 10, 0, 0);
-	/* (other), first, and one path of two. */
+	/* range other, "first", and one path of two */
 	expect(gpu_of("(other)"), 40, 40, 0, 0);
 	CHECK_EQUAL(look()->total.compute_ns, 60, "all of it");
 	guest_go(&guest);

@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: MIT */
-/* What the plugin's environment asks of it, and what it takes away: variables,
- * directories that are not there or not ours, a full file system, limits. In
- * all of that NCCL must not notice anything, and one line must say what is
- * wrong. */
+/* The plugin's environment: variables, missing or foreign directories, a full
+ * file system, limits. In all cases NCCL must not be affected, and one log line
+ * must name the cause. */
 #include <dlfcn.h>
 #include <errno.h>
 #include <fcntl.h>
@@ -27,12 +26,13 @@
 #define COUNT(array) (sizeof(array) / sizeof((array)[0]))
 #define NOBODY 65534
 
-/* What NCCL's mask holds before: another plugin's, or RAS's. */
+/* The value of NCCL's mask before init: another plugin's, or that of NCCL's RAS
+ * client. */
 #define SENTINEL 0x40000001
 
 /* --- Init, seen closely ------------------------------------------------- */
 
-/* init with a mask and a logger that we look at. */
+/* Calls init with a mask and a logger that the test reads. */
 static void init_directly(int api, int *mask, void **context)
 {
 	void *library = dlopen(NCS_PLUGIN_PATH, RTLD_NOW | RTLD_LOCAL);
@@ -77,7 +77,7 @@ static void init_directly(int api, int *mask, void **context)
 	dlclose(library);
 }
 
-/* Every callback there is, with a context that is not followed. */
+/* Makes every callback, with a context that is not published. */
 static void call_everything(int api, void *context)
 {
 	struct guest guest = { .host = open_plugin(api) };
@@ -102,8 +102,8 @@ static void call_everything(int api, void *context)
 	host_close(guest.host);
 }
 
-/* Inits two communicators that cannot be published. API 1 to 3 have no logger
- * to tell with. */
+/* Initialises two communicators that cannot be published. API 1 to 3 have no
+ * logger. */
 static void expect_unseen(int api, const char *told)
 {
 	unsigned lines = told && api >= 4 ? 1 : 0;
@@ -152,9 +152,9 @@ static void disabled_plugin_publishes_and_requests_nothing(void **state)
 	unsetenv("NCCLSTAT_DISABLE");
 }
 
-/* Group 1, Coll 2, P2p 4, ProxyOp 8, ProxyStep 16, ProxyCtrl 32, KernelCh 64,
- * NetPlugin 128, GroupApi to KernelLaunch 256 to 2048, copy engines 4096 to
- * 16384, KernelPhase 32768. */
+/* By bit: Group 1, Coll 2, P2p 4, ProxyOp 8, ProxyStep 16, ProxyCtrl 32,
+ * KernelCh 64, NetPlugin 128, GroupApi to KernelLaunch 256 to 2048, copy
+ * engines 4096 to 16384, KernelPhase 32768. */
 struct masks {
 	int api;
 	int off;
@@ -187,7 +187,7 @@ static void ask_for(void *argument)
 	CHECK_EQUAL(ncs_reader_header(view.reader)->api_version, wanted->api,
 		    "what the header says");
 	view_close(&view);
-	/* A second communicator asks for the same. */
+	/* A second communicator requests the same events. */
 	init_directly(wanted->api, &mask, &context);
 	CHECK_EQUAL(mask, wanted->mask, "what NCCL is asked for");
 	if (wanted->api == 4 && getenv("NCCLSTAT_KERNEL_TIMING") &&
@@ -222,7 +222,7 @@ static void each_api_is_asked_for_events_that_its_releases_support(void **state)
 	}
 }
 
-/* The mask is one word for all communicators, and others write it, too. */
+/* The mask is one word for all communicators, and others write to it, too. */
 static void init_once_more(void *argument)
 {
 	void *contexts[2];
@@ -362,7 +362,7 @@ static void valid_budgets_are_accepted(void **state)
 
 /* --- Directories -------------------------------------------------------- */
 
-/* A file system of our own over a directory that nobody else sees. */
+/* Mounts a private file system over a directory. */
 static void mount_over(const char *directory, const char *options)
 {
 	if (unshare(CLONE_NEWNS) != 0 ||
@@ -465,7 +465,7 @@ static void unwritable_directory_logs_one_line(void **state)
 	play_unseen(be_unwritable, "Permission denied");
 }
 
-/* Its owner could swap our object for one of his. */
+/* The directory's owner could replace the object. */
 static void be_anothers(void)
 {
 	if (chown(scenario_directory, NOBODY, NOBODY) != 0 ||
@@ -507,7 +507,7 @@ static void file_size_limit_logs_one_line_and_raises_no_signal(void **state)
 	play_unseen(be_limited_in_size, "File too large");
 }
 
-/* As many files as there are open, and what dlopen() needs. */
+/* Takes all file descriptors but those that dlopen() needs. */
 static void init_without_files(void *argument)
 {
 	struct guest guest = { .host = open_plugin(*(const int *)argument) };
@@ -526,7 +526,7 @@ static void init_without_files(void *argument)
 	CHECK_EQUAL(count_objects(), 0, "nothing is left");
 	CHECK(host_finalize(guest.host, guest.context) == NCCL_SUCCESS,
 	      "finalize never fails");
-	/* With files again it works. */
+	/* Once there are file descriptors again, it works. */
 	guest.context = init_comm(guest.host, "guest", GUEST_RANK);
 	view_open(&guest.view, 0);
 	check_still_follows(&guest, "with files again");
@@ -540,8 +540,8 @@ static void communicator_without_file_descriptors_is_not_published(void **state)
 		scenario_play(init_without_files, &api);
 }
 
-/* The file system fills up after some communicators: those go on, and another
- * one is seen as soon as there is room. */
+/* The file system fills up after some communicators: those keep working, and
+ * another one is published as soon as there is room. */
 static void fill_up(void *argument)
 {
 	char path[128];
@@ -606,7 +606,7 @@ static void look_at_object(void *argument)
 
 SCENARIO_TEST(object_is_private_to_its_user_and_has_no_holes, look_at_object)
 
-/* What another made where ours would be is left alone. */
+/* A file of another process at that path is left alone. */
 static void find_name_taken(void *argument)
 {
 	unsigned long long start_time =

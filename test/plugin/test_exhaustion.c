@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
-/* Too much of everything: communicators, memory, events under way, channels,
- * peers, functions. What is not followed is counted, NCCL gets what it needs to
- * go on, memory stays bounded, and when there is room again all works as
- * before. */
+/* Exhaustion: too many communicators, events in flight, channels, peers,
+ * functions, or too little memory. Events that are not followed are counted,
+ * NCCL gets the handles that it needs, memory stays bounded, and once there is
+ * room again all works as before. */
 #include <dlfcn.h>
 #include <setjmp.h>
 #include <stdarg.h>
@@ -24,8 +24,8 @@
 
 #define MANY 200
 
-/* A context that is not followed must take everything, and give no handle that
- * NCCL would bring back for nothing. */
+/* A context that is not followed must accept every call, and return no handle
+ * that NCCL would pass back needlessly. */
 static void use_unseen(struct guest *guest, void *context)
 {
 	for (int event = 0; event < NCS_EVENT_COUNT; event++) {
@@ -74,7 +74,8 @@ static void init_many(void *argument)
 	CHECK_EQUAL(count_alive(objects), objects, "each is one of them");
 	CHECK(count_object_bytes() <= DEFAULT_BUDGET, "%llu bytes",
 	      (unsigned long long)count_object_bytes());
-	/* One line for loading, one for each that is published, and one. */
+	/* Lines of the log: one for loading, one for each published
+	 * communicator, and one for those that are not. */
 	CHECK_EQUAL(lines, 1 + objects + 1, "one line for all the others");
 	for (unsigned i = 0; i < MANY; i++) {
 		struct host_event coll = { .type = NCCL_EVENT_COLL };
@@ -126,8 +127,8 @@ static unsigned count_mappings(void)
 
 #define CYCLES 1000
 
-/* Mappings that come without a leak: libc's, and the sanitizer's own. One
- * leaked a cycle would be 800. */
+/* Mappings that come without a leak: those of libc and of the sanitizer. If
+ * each cycle leaked one, there would be 800. */
 #ifdef __SANITIZE_ADDRESS__
 #define MAPPINGS_MARGIN 100
 #else
@@ -165,7 +166,8 @@ static void come_and_go(void *argument)
 	      (unsigned long long)count_object_bytes());
 	CHECK(count_mappings() <= mappings + MAPPINGS_MARGIN,
 	      "mappings pile up: %u to %u", mappings, count_mappings());
-	/* One leaked segment or private part a cycle would be 100 MiB. */
+	/* If each cycle leaked a segment or the private part, it would be 100
+	 * MiB. */
 	CHECK(resident_kib() < kib + 16384, "memory piles up: %lu to %lu KiB",
 	      kib, resident_kib());
 	guest.context = init_comm(guest.host, "last", 3);
@@ -231,8 +233,8 @@ static void play_many_wide_colls(void *argument)
 
 SCENARIO_TEST(rank_of_32_channels_takes_at_most_2_mib, play_many_wide_colls)
 
-/* A place that is used again begins empty, and what the former one's handles
- * and context stand for is over. */
+/* A reused entry starts empty, and handles and contexts of its former
+ * communicator are invalid. */
 static void take_anothers_place(void *argument)
 {
 	void *handles[NCS_EVENT_COUNT], *former;
@@ -380,7 +382,8 @@ SCENARIO_TEST(spans_beyond_the_pool_are_counted_and_slots_return,
 
 #define PROXY_OPS ((int)NCS_PROXY_OP_MAX + 500)
 
-/* All with a step under way, so that none can be taken for forgotten. */
+/* Each has a step under way, so that none can be mistaken for a forgotten
+ * one. */
 static void start_too_many_proxy_ops(void *argument)
 {
 	static void *ops[PROXY_OPS], *steps[PROXY_OPS];
@@ -417,7 +420,7 @@ static void start_too_many_proxy_ops(void *argument)
 SCENARIO_TEST(proxy_operations_beyond_the_pool_are_counted,
 	      start_too_many_proxy_ops)
 
-/* CollNet, copy engines: NCCL starts them and never stops them. */
+/* CollNet and copy engines: NCCL starts these events and never stops them. */
 static void never_stop_proxy_ops(void *argument)
 {
 	const int count = 5000;
@@ -434,7 +437,7 @@ static void never_stop_proxy_ops(void *argument)
 		CHECK(op, "NCCL starts no steps without");
 		if (i == 0)
 			first = op;
-		/* An ordinary one beside it. */
+		/* An ordinary operation at the same time. */
 		play_coll(&guest, (uint64_t)i);
 	}
 	check_losses(&guest, "never stopped", NCS_LOSS_FORGOTTEN,
@@ -451,7 +454,7 @@ static void never_stop_proxy_ops(void *argument)
 	check_losses(&guest, "forgotten, then stopped", NCS_LOSS_FORGOTTEN,
 		     count + 1 - (int)NCS_PROXY_OP_MAX, NCS_LOSS_STALE, 1,
 		     END_OF_LOSSES);
-	/* The same with operations of their own: those are over, too. */
+	/* The same with operations of their own, which end as well. */
 	for (int i = 0; i < count; i++) {
 		coll = start_coll(&guest, (uint64_t)(count + i), 1);
 		start_proxy_op(&guest, coll, 1, false, 2, 1);
@@ -468,8 +471,8 @@ static void never_stop_proxy_ops(void *argument)
 	guest_go(&guest);
 }
 
-/* What takes the slots of those that were given up is of another channel, and
- * must not show on theirs. */
+/* Operations that reuse the slots are of another channel, and must not change
+ * the forgotten ones' channels. */
 static void take_slots_of_given_up(void *argument)
 {
 	const struct ncs_channel_view *channel;
@@ -494,8 +497,8 @@ static void take_slots_of_given_up(void *argument)
 	guest_go(&guest);
 }
 
-/* An operation is in flight as long as its children are followed, not for ever:
- * it would look like a hang. */
+/* An operation whose children are no longer followed must not stay in flight
+ * for ever, as if it hung. */
 static void give_up_children(void *argument)
 {
 	struct guest guest;
@@ -508,7 +511,7 @@ static void give_up_children(void *argument)
 		stop(&guest, colls[i]);
 		start_proxy_op(&guest, colls[i], 1, false, 2, 1);
 	}
-	/* The second one has another child, which is alive. */
+	/* The second operation has another child, which is alive. */
 	op = start_proxy_op(&guest, colls[1], 2, true, 2, 1);
 	start_step(&guest, op, 0);
 	view_take(&guest.view);
@@ -547,7 +550,7 @@ static void start_too_many_operations(void *argument)
 	kernels = calloc((size_t)count, sizeof(*kernels));
 	CHECK(colls && kernels, "out of memory");
 	function = &guest.view.now.functions[COLL_FUNCTION];
-	/* Never stopped: the oldest are given up. */
+	/* Never stopped: the oldest are forgotten. */
 	for (int i = 0; i < count; i++)
 		CHECK(colls[i] = start_coll(&guest, (uint64_t)i, 1), "%d", i);
 	check_losses(&guest, "more than fit", NCS_LOSS_FORGOTTEN, 300,
@@ -556,7 +559,7 @@ static void start_too_many_operations(void *argument)
 		stop(&guest, colls[i]);
 	check_losses(&guest, "then stopped", NCS_LOSS_FORGOTTEN, 300,
 		     NCS_LOSS_STALE, 300, END_OF_LOSSES);
-	/* With a child alive: none can be given up. */
+	/* With a child alive, none can be forgotten. */
 	for (int i = 0; i < count; i++) {
 		colls[i] = start_coll(&guest, (uint64_t)i, 1);
 		CHECK(colls[i], "NCCL up to 2.27 starts no children without");

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
-/* What NCCL must not do, and does: handles that come back twice, too late or
- * from elsewhere, arguments that are missing or garbage, calls in the wrong
- * order. Nothing of it may break anything or stay uncounted, and what goes on
- * beside it must be followed as if nothing had happened. */
+/* Calls that NCCL must not make, and does: handles that come back twice, too
+ * late or from elsewhere, missing or garbage arguments, calls in the wrong
+ * order. Each must be counted and must break nothing, and correct calls at the
+ * same time must be followed as if nothing had happened. */
 #include <dlfcn.h>
 #include <fcntl.h>
 #include <limits.h>
@@ -21,7 +21,7 @@
 #define LAST_API 7
 #define LAST_STATE NCCL_STATE_KERNEL_PHASE_STOP
 
-/* The event type that passes through each state. */
+/* The event type that has each state. */
 static const enum ncs_event event_of_state[] = {
 	[0] = NCS_EVENT_PROXY_OP,    [1] = NCS_EVENT_PROXY_OP,
 	[2] = NCS_EVENT_PROXY_OP,    [3] = NCS_EVENT_PROXY_OP,
@@ -43,7 +43,7 @@ static const enum ncs_event event_of_state[] = {
 
 /* --- Nothing has changed ------------------------------------------------ */
 
-/* All that is published but losses and the time of the latest call. */
+/* All published values except losses and the time of the latest call. */
 struct published {
 	uint64_t events[NCS_EVENT_COUNT];
 	struct ncs_function_view functions[NCS_FUNCTION_COUNT];
@@ -68,7 +68,7 @@ static void look(struct guest *guest, struct published *published)
 	       now->channel_count * sizeof(*now->channels));
 	published->operation_count = now->operation_count;
 	published->proxy = now->proxy;
-	/* These go on by themselves. */
+	/* These advance by themselves. */
 	memset(published->proxy.time_ns, 0, sizeof(published->proxy.time_ns));
 	for (size_t i = 0; i < now->channel_count; i++)
 		memset(published->channels[i].time_ns, 0,
@@ -147,7 +147,7 @@ static void stop_null(void *argument)
 
 SCENARIO_TEST(stop_of_null_is_counted, stop_null)
 
-/* Steps and phases under one parent for all, others as start_any() does. */
+/* Steps and phases get one parent for all, others one as in start_any(). */
 static void *start_under(struct guest *guest, enum ncs_event event,
 			 void *parent, int step)
 {
@@ -158,8 +158,8 @@ static void *start_under(struct guest *guest, enum ncs_event event,
 	return start_any(guest, event);
 }
 
-/* Starts events of a type, stopping each, until one takes the slot of the
- * first. Returns that one, still open. */
+/* Starts and stops events of a type until one takes the slot of the first.
+ * Returns that one, still open. */
 static void *take_slot_again(struct guest *guest, enum ncs_event event,
 			     void *parent, void *first)
 {
@@ -180,8 +180,8 @@ static void *take_slot_again(struct guest *guest, enum ncs_event event,
 		      event_name(event));
 }
 
-/* Whether a later stop is the first one: it makes a record, or ends the
- * enqueueing of an operation. */
+/* Tells whether a later stop is the first one: it publishes a record, or ends
+ * the enqueueing of an operation. */
 static bool is_open(struct guest *guest, void *handle)
 {
 	uint64_t stale;
@@ -232,8 +232,8 @@ static void use_handles_too_late(void *argument)
 SCENARIO_TEST(stale_handle_does_not_affect_the_next_user_of_its_slot,
 	      use_handles_too_late)
 
-/* Old handles as parents: of an operation, a proxy operation, a step and a
- * kernel whose slots others have now. */
+/* Stale handles as parents: of an operation, a proxy operation, a step and a
+ * kernel whose slots now belong to others. */
 static void adopt_stale_parents(void *argument)
 {
 	struct guest guest;
@@ -285,7 +285,7 @@ static void adopt_stale_parents(void *argument)
 
 SCENARIO_TEST(stale_parent_is_ignored, adopt_stale_parents)
 
-/* Parents of a kind that the event cannot have. */
+/* Parents of a type that the event cannot have. */
 static void adopt_wrong_parents(void *argument)
 {
 	static const enum ncs_event children[] = {
@@ -331,7 +331,7 @@ static void adopt_wrong_parents(void *argument)
 
 SCENARIO_TEST(parent_of_the_wrong_kind_makes_an_orphan, adopt_wrong_parents)
 
-/* Whether records of this type tell a stream in place of a moment. */
+/* Tells whether records of this type have a stream in place of a time. */
 static bool has_stream(enum ncs_event event)
 {
 	return event == NCS_EVENT_COLL_API || event == NCS_EVENT_P2P_API ||
@@ -409,7 +409,7 @@ static void hand_in_garbage(void *argument)
 			record_size(&guest, handle, state, 1 << 20);
 	}
 	for (unsigned i = 0; i < 100000; i++) {
-		/* xorshift64: any bits at all, the same in every run */
+		/* xorshift64: arbitrary bits, the same in every run */
 		value ^= value << 13;
 		value ^= value >> 7;
 		value ^= value << 17;
@@ -418,7 +418,8 @@ static void hand_in_garbage(void *argument)
 			    (int)(i % (LAST_STATE + 1)), value);
 	}
 	check_same(&guest, &before, "handles that were never given out");
-	/* Stand-ins for what is not followed carry no tag: those are taken. */
+	/* Placeholder handles of events that are not followed carry no tag, so
+	 * any of them is accepted. */
 	CHECK(guest.view.now.losses[NCS_LOSS_STALE] > 150000,
 	      "only %llu of 200264 were counted",
 	      (unsigned long long)guest.view.now.losses[NCS_LOSS_STALE]);
@@ -534,8 +535,8 @@ static void operation_with_null_texts_is_of_function_other(void **state)
 		scenario_play(start_without_texts, &api);
 }
 
-/* NCCL's texts are literals, but it may be unloaded and loaded again, and then
- * another text is where one was. */
+/* NCCL's texts are literals. If NCCL is unloaded and loaded again, another text
+ * may be at the same address. */
 static void change_texts_in_place(void *argument)
 {
 	static const struct {
@@ -640,7 +641,7 @@ static void events_with_a_foreign_context_are_counted_as_foreign(void **state)
 	}
 }
 
-/* PXN: NCCL has this rank's proxy thread move another process's data. */
+/* PXN: NCCL lets this rank's proxy thread move data of another process. */
 static void proxy_for_another_process(void *argument)
 {
 	int api = *(const int *)argument;
@@ -659,7 +660,8 @@ static void proxy_for_another_process(void *argument)
 	int foreign = 0;
 
 	guest_come(&guest, api);
-	/* The parent looks like one of ours, as it well may. */
+	/* The parent looks like a valid handle of this process, which can
+	 * happen. */
 	op.parent = start_coll(&guest, 0, 1);
 	look(&guest, &before);
 	for (int ours = 0; ours < 2; ours++) {
@@ -702,7 +704,8 @@ proxy_operations_of_other_processes_are_counted_as_foreign(void **state)
 		scenario_play(proxy_for_another_process, &api);
 }
 
-/* The parent decides: NCCL passes the context of whoever posted the work. */
+/* The parent decides: NCCL passes the context of the thread that posted the
+ * work. */
 static void step_with_foreign_context(void *argument)
 {
 	struct host_event facts = { .type = NCCL_EVENT_PROXY_STEP };
@@ -800,7 +803,7 @@ SCENARIO_TEST(finalize_of_null_unknown_or_finalized_context_is_harmless,
 static void start_unknown_types(void *argument)
 {
 	int api = *(const int *)argument;
-	/* The first bit that this version does not have. */
+	/* The first bit unknown to this version. */
 	static const unsigned first_unknown[] = { 0, 6, 6, 8, 8, 12, 15, 16 };
 	unsigned bits = api <= 4 ? 8 : 64;
 	struct published before;
@@ -926,7 +929,7 @@ static void give_wild_names(void *argument)
 	struct guest guest = { 0 };
 
 	for (unsigned i = 0; i < sizeof(name) - 1; i++)
-		name[i] = (char)(i % 255 + 1); /* control characters, not NUL */
+		name[i] = (char)(i % 255 + 1); /* control characters */
 	name[sizeof(name) - 1] = '\0';
 	memcpy(expected, name, 127);
 	expected[127] = '\0';
@@ -1002,7 +1005,8 @@ static void start_wild_events(void *argument)
 			record_size(&guest, op, NCCL_STATE_OP_SEND_POSTED,
 				    UINT64_MAX - k);
 		}
-		/* -1, 255 and INT_MAX are in one slot, INT_MIN and 0 are. */
+		/* -1, 255 and INT_MAX share a slot; INT_MIN and 0 share
+		 * another. */
 		read_all_records(&guest);
 		stop(&guest, open[4]);
 		found = expect_record(&guest, NCS_EVENT_PROXY_STEP, "INT_MAX");

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
-/* The life of the library and of the process around it: opened and closed again
- * and again, forked, ended in every way there is. Objects must be where a
- * process lives or was killed, and nowhere else; what a killed process left
- * must be readable. */
+/* Life cycle of the library and of its process: opened and closed repeatedly,
+ * forked, ended in every possible way. Objects must exist while a process lives
+ * or if it was killed, and otherwise not; objects of a killed process must be
+ * readable. */
 #include <dlfcn.h>
 #include <elf.h>
 #include <errno.h>
@@ -56,7 +56,7 @@ SCENARIO_TEST(plugin_exports_a_table_for_each_api, has_seven_tables)
 
 #define RANGE_CALLS 5 /* of ncclstat/range.h */
 
-/* Any other name could stand before one of NCCL's or of the framework's. */
+/* Any other name could hide one of NCCL's or of the framework's. */
 static void plugin_exports_nothing_else(void **state)
 {
 	int file = open(NCS_PLUGIN_PATH, O_RDONLY);
@@ -126,7 +126,7 @@ static void open_and_close(void *argument)
 	for (unsigned i = 0; i < REOPENINGS; i++) {
 		guest.host = open_plugin(1 + (int)(i % LAST_API));
 		guest.context = init_comm(guest.host, "again", 0);
-		if (late) /* of an earlier life */
+		if (late) /* a handle of an earlier life */
 			stop(&guest, late);
 		play_coll(&guest, i);
 		late = start_any(&guest, NCS_EVENT_GROUP);
@@ -153,7 +153,8 @@ static void open_and_close(void *argument)
 
 SCENARIO_TEST(plugin_works_after_thousand_opens_and_closes, open_and_close)
 
-/* NCCL can count its users wrong, and close the library under one. */
+/* NCCL may miscount its users, and close the library while a communicator
+ * exists. */
 static void close_under_communicator(void *argument)
 {
 	void *library = dlopen(NCS_PLUGIN_PATH, RTLD_NOW | RTLD_LOCAL);
@@ -232,7 +233,7 @@ static void *call_for_ever(void *argument)
 	return NULL;
 }
 
-/* Threads of NCCL's go on while the process exits. */
+/* Threads of NCCL keep making calls while the process exits. */
 static void exit_in_full_flight(void *argument)
 {
 	struct guest guest = { 0 };
@@ -277,7 +278,7 @@ static void kill_oneself(void *argument)
 	kill(getpid(), SIGKILL);
 }
 
-/* What a process left that did not end in order. The parent reads it. */
+/* Reads, in the parent, the objects of a process that was killed. */
 static void check_remains(pid_t pid)
 {
 	static const enum ncs_liveness expected[] = { NCS_FINISHED, NCS_DEAD,
@@ -335,7 +336,7 @@ static void killed_process_leaves_its_last_state(void **state)
 #define KILLS 100
 #define STEP_BYTES(number) (64 * ((uint64_t)(number) + 1))
 
-/* Says when it has begun. */
+/* Reports that it has begun. */
 static void publish_for_ever(void *argument)
 {
 	int to_parent = *(const int *)argument;
@@ -377,7 +378,7 @@ static void check_torn_remains(void)
 		assert_in_range(channel->steps_started - done, 0, 1);
 		assert_in_range(channel->bytes, 32 * done * (done + 1),
 				32 * (done + 1) * (done + 2));
-		/* Its record comes first. */
+		/* Its own record comes first. */
 		assert_in_range(published, done, done + 1);
 	}
 	first = published < ncs_reader_header(view.reader)->ring_records ?
@@ -423,7 +424,7 @@ static void process_killed_in_mid_write_leaves_whole_records(void **state)
 
 /* --- Fork --------------------------------------------------------------- */
 
-/* Everything that the plugin publishes for a communicator. */
+/* Copies everything that the plugin publishes for a communicator. */
 struct image {
 	void *bytes;
 	size_t size;
@@ -466,7 +467,7 @@ static void expect_good_end(pid_t child)
 	      "a forked child ended with %d", status);
 }
 
-/* All that a forked child can do with what its parent had. */
+/* Makes every call that a forked child can make with its parent's handles. */
 static void use_parents_things(struct guest *guest, void **handles)
 {
 	for (int event = 0; event < NCS_EVENT_COUNT; event++) {
@@ -492,8 +493,8 @@ static void use_parents_things(struct guest *guest, void **handles)
 	      "finalize never fails");
 }
 
-/* The child's own life with NCCL. Its objects follow the parent's by name or
- * go before, as pids have it. */
+/* The child uses NCCL itself. Its objects come before or after its parent's by
+ * name, depending on the PIDs. */
 static void be_a_rank(struct guest *guest, size_t others)
 {
 	struct view view;
@@ -574,7 +575,7 @@ static void forked_child_publishes_under_its_own_pid(void **state)
 	scenario_play(fork_children, &rank);
 }
 
-/* Over three generations, each with communicators. */
+/* Three generations, each with communicators. */
 static void found_a_family(void *argument)
 {
 	struct guest guest = { 0 };
@@ -623,8 +624,9 @@ static void *publish_until_over(void *argument)
 	return NULL;
 }
 
-/* At the moment of the fork another thread may be anywhere: in init with the
- * lock, in a callback. The child has no such thread, and must not miss it. */
+/* At the time of the fork another thread may be anywhere: in init with the
+ * lock, in a callback. The child does not have this thread, and must not wait
+ * for it. */
 static void fork_in_full_flight(void *argument)
 {
 	struct guest guest = { 0 };
@@ -633,7 +635,8 @@ static void fork_in_full_flight(void *argument)
 	pid_t child;
 
 	(void)argument;
-	/* API 3 has no logger: the host's has a lock, too. */
+	/* API 3 has no logger; with others the host's logger has a lock of its
+	 * own. */
 	guest.host = open_plugin(3);
 	guest.context = init_comm(guest.host, "parent", 0);
 	CHECK(pthread_create(&threads[0], NULL, init_for_ever, guest.host) == 0,
@@ -668,7 +671,7 @@ static void fork_during_init_and_callbacks_leaves_a_working_child(void **state)
 {
 	(void)state;
 #ifdef __SANITIZE_ADDRESS__
-	/* Its dlopen() has a lock of its own, which the child may find held. */
+	/* dlopen() has a lock of its own, which may be held in the child. */
 	skip();
 #endif
 	scenario_play(fork_in_full_flight, NULL);

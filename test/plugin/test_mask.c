@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
-/* Which calls NCCL is asked to time: that single ones are, and that none is
- * where it could hang the job. The order of all this between threads is tried
- * by test/model/mask_model.py and test_threads_mask.c. */
+/* The activation mask's kernel bit: which calls NCCL is asked to time, and that
+ * none is timed if that could hang the job. Orders of events between threads
+ * are checked by test/model/mask_model.py and test_threads_mask.c. */
 #include <dlfcn.h>
 #include <pthread.h>
 #include <setjmp.h>
@@ -24,7 +24,8 @@
 #define OFF_5 4031
 #define ON_5 4095
 
-/* More calls than a window of 1 in 64 can be away, practically. */
+/* More calls than there ever are before the next window at 1 in 64,
+ * practically. */
 #define FAR 4000
 
 static void play_with(const char *timing, void (*play)(void *argument),
@@ -124,7 +125,7 @@ static void choose(void *argument)
 	host_close(guest.host);
 }
 
-/* Which calls are timed; from a child that writes as we read. */
+/* Reads which calls are timed from a child that writes at the same time. */
 static void read_choices(const char *timing, int rank, char timed[CHOICES])
 {
 	struct choice choice = { .rank = rank };
@@ -166,7 +167,8 @@ static void all_ranks_time_the_same_calls_and_rates_nest(void **state)
 		if (gap > longest)
 			longest = gap;
 	}
-	/* Every 64th would be fooled by a job with a period. */
+	/* Timing exactly every 64th call would always hit the same calls of a
+	 * periodic job. */
 	assert_true(longest > 100);
 }
 
@@ -361,7 +363,7 @@ static void capture_on(void *argument)
 
 TIMING_TEST(capturing_a_timed_call_times_all_later_calls, "sampled", capture_on)
 
-/* The graph is captured in a group, of which the first call is. */
+/* A graph is captured in a group, whose first call is captured. */
 static void capture_group(void *argument)
 {
 	static const struct call calls[] = {
@@ -426,7 +428,8 @@ static void settle_again(void *argument)
 TIMING_TEST(timing_settles_anew_after_each_communicator, "sampled:1",
 	    settle_again)
 
-/* The second one is made by the thread that would close the window. */
+/* The thread that initialises the second communicator is the one that would
+ * close the window. */
 static void linger(void *argument)
 {
 	bool capture = *(const bool *)argument;
@@ -469,7 +472,7 @@ static void window_open_at_a_second_init_stays_open(void **state)
 	play_with("sampled", linger, &capture);
 }
 
-/* Calls while the second communicator is being made. */
+/* Makes a call while the second communicator is being initialised. */
 static void *call_meanwhile(void *argument)
 {
 	const struct timespec pause = { 0, 3000000 };
@@ -480,7 +483,7 @@ static void *call_meanwhile(void *argument)
 	return NULL;
 }
 
-/* The thread may be too slow: what it says is in force then, too. */
+/* The thread may be too slow; then the mask stays as the status says. */
 static bool close_once(struct guest *guest)
 {
 	pthread_t thread;
@@ -516,7 +519,8 @@ TIMING_TEST(second_init_lets_the_first_close_its_window, "sampled",
 
 /* --- What is not seen --------------------------------------------------- */
 
-/* One that cannot be published, for want of a file. */
+/* Initialises a communicator that cannot be published, as there is no file
+ * descriptor. */
 static void *init_unseen(struct guest *guest)
 {
 	size_t before = count_objects();
@@ -625,7 +629,8 @@ static void let_go(void *argument)
 	(void)argument;
 	guest_come(&guest, 5);
 	make_calls(&guest, guest.context, SETTLE - 1);
-	/* Aborted in the middle of the call that would open a window. */
+	/* The communicator is aborted in the middle of the call that would open
+	 * a window. */
 	handle = start(&guest, &group);
 	called = start(&guest, &call);
 	host_finalize(guest.host, guest.context);
@@ -754,7 +759,7 @@ static void broadcast_ends_timing_if_nccl_does_not_count_it(void **state)
 	}
 }
 
-/* In a group NCCL launches Sends after the Broadcasts. */
+/* In a group, NCCL launches Sends after Broadcasts. */
 static void send_and_broadcast(void *argument)
 {
 	static const struct call calls[] = {
@@ -807,7 +812,7 @@ TIMING_TEST(broadcast_closes_its_window_at_once, "sampled",
 
 struct promise {
 	int api;
-	bool kept; /* by us */
+	bool kept; /* by the test */
 };
 
 static void promise(void *argument)
@@ -831,7 +836,7 @@ static void promise(void *argument)
 		      timed[0], timed[1]);
 	else
 		CHECK_EQUAL(timed[0] + timed[1], 0, "none is timed");
-	/* Broken in a window, it is off at once. */
+	/* If the promise is broken in a window, timing ends at once. */
 	if (facts->kept)
 		CHECK(reach_window(&guest, second, FAR), "no window");
 	make_call(&guest, second, "AllReduce", true);
@@ -851,7 +856,7 @@ static void promise_of_no_graphs_allows_several_communicators(void **state)
 	(void)state;
 	setenv("NCCLSTAT_NO_GRAPHS", "1", 1);
 	play_with("sampled:16", promise, &facts);
-	/* Of Broadcasts nothing is promised. */
+	/* The promise does not cover Broadcasts. */
 	facts.api = 6;
 	facts.kept = false;
 	play_with("sampled:16", promise, &facts);
@@ -910,7 +915,8 @@ static void mask_set_by_others_is_left_alone(void **state)
 	play_with("off", be_overruled, &in_window);
 }
 
-/* It says what we would have said a moment later. */
+/* The mask is set to the value that the plugin would have set a moment
+ * later. */
 static void be_overruled_alike(void *argument)
 {
 	struct guest guest;
@@ -940,7 +946,8 @@ static uint64_t now_ns(void)
 	       (uint64_t)now.tv_nsec;
 }
 
-/* As fast as can be for two seconds: some ten thousand times the budget. */
+/* As many calls as possible for two seconds: about ten thousand times the
+ * budget. */
 static void hurry(void *argument)
 {
 	uint64_t begin = now_ns(), calls = 0;
@@ -957,8 +964,8 @@ static void hurry(void *argument)
 	}
 	rate = (double)calls * 1e9 / (double)(now_ns() - begin);
 	view_take(&guest.view);
-	/* No kernel was reported, so each timed call costs nothing as far as
-	 * is known; before enough were timed, 32 channels are assumed. */
+	/* No kernel was reported, so the known cost of a timed call is 0; until
+	 * enough calls were timed, the plugin assumes 32 channels. */
 	CHECK(guest.view.now.kernel.timed_calls > 0 || rate < 1e5,
 	      "none was timed");
 	CHECK_EQUAL(guest.view.now.kernel.period, 1,
@@ -966,7 +973,7 @@ static void hurry(void *argument)
 	guest_go(&guest);
 }
 
-/* … with 8 kernel channels for each timed call. */
+/* Now with 8 kernel channels for each timed call. */
 static void hurry_with_kernels(void *argument)
 {
 	uint64_t begin = now_ns(), calls = 0;
@@ -988,7 +995,7 @@ static void hurry_with_kernels(void *argument)
 	added = (double)calls * 8 * 1e9 / (double)(now_ns() - begin);
 	view_take(&guest.view);
 	added /= (double)guest.view.now.kernel.period;
-	/* The rate was another while it was measured, so by a factor. */
+	/* The rate varied while it was measured, so allow for a factor. */
 	CHECK(added < 4000, "%g proxy operations a second are added", added);
 	CHECK(added > 100 || guest.view.now.kernel.period == 1,
 	      "%g proxy operations a second are added", added);
@@ -1006,7 +1013,7 @@ static void period_follows_the_rate_of_calls(void **state)
 
 #define GPU_AHEAD UINT64_C(123456789012345)
 
-/* A GPU that is ahead of us, and quick. */
+/* A GPU whose clock is ahead of the host's and runs fast. */
 static void run_kernel(struct guest *guest, uint64_t number)
 {
 	void *launch, *coll, *kernel;
@@ -1041,15 +1048,15 @@ static void learn_clock(void *argument)
 	view_take(&guest.view);
 	CHECK(clock->known, "after %llu kernels", (unsigned long long)number);
 	wrong = clock->offset_ns - (int64_t)GPU_AHEAD;
-	/* Both clocks are one, so the bounds hold, but for the plugin's
-	 * measure of its own clock. */
+	/* Both clocks are the same, so the bounds hold up to the error of the
+	 * plugin's own clock. */
 	CHECK((uint64_t)llabs(wrong) <= clock->error_ns + 100000,
 	      "it is wrong by %lld ns, and admits %llu", (long long)wrong,
 	      (unsigned long long)clock->error_ns);
 	CHECK(clock->quantum_ns % 32 == 0 && clock->quantum_ns < 4096,
 	      "the quantum is %llu", (unsigned long long)clock->quantum_ns);
 	check_losses(&guest, "good times", END_OF_LOSSES);
-	/* A time that is another operation's. */
+	/* A time that belongs to another operation. */
 	coll = start_coll(&guest, number, 1);
 	kernel = start_kernel(&guest, coll, 0,
 			      now_ns() + GPU_AHEAD - UINT64_C(2000000000));

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
-/* What NCCL does by its own rules, and few expect: steps that are started again
- * or never stopped, younger steps that overtake, operations that get another
- * child when all seemed done. Counters and records must come out right. */
+/* Unusual but legal orders of NCCL's calls: steps that are started again or
+ * never stopped, later steps that overtake, operations that get another child
+ * when all seemed done. Counters and records must be correct. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stdio.h>
@@ -88,7 +88,7 @@ static void leave_steps_open(void *argument)
 SCENARIO_TEST(step_without_stop_ends_with_its_slot_or_operation,
 	      leave_steps_open)
 
-/* A channel shows its oldest step, whatever the younger ones do. */
+/* A channel shows its oldest step, whatever later steps do. */
 static void overtake(void *argument)
 {
 	const struct ncs_channel_view *channel;
@@ -132,7 +132,7 @@ static void overtake(void *argument)
 	guest_go(&guest);
 }
 
-/* An older operation that goes on after a younger one has begun comes first
+/* An older operation that continues after a later one has begun is shown
  * again. */
 static void go_on_after_younger(void *argument)
 {
@@ -191,7 +191,7 @@ static uint64_t monotonic_ns(void)
 }
 
 #define PAUSE_NS 3000000
-/* Ticks become ns by a rate that was measured over 5 ms. */
+/* The clock's rate was measured over 5 ms only. */
 #define SLACK_NS 300000
 
 static void pause_a_while(void)
@@ -207,7 +207,7 @@ static const struct ncs_channel_view *look_at_channel(struct guest *guest)
 	return view_channel(&guest->view, 7, true, 2);
 }
 
-/* A moment of which is known when it was, at the earliest and the latest. */
+/* Bounds of a time at which something happened. */
 struct moment {
 	uint64_t before, after;
 };
@@ -237,7 +237,7 @@ static void check_since(const struct ncs_channel_view *channel,
 	      (unsigned long long)moment->after);
 }
 
-/* At least the time between two moments. */
+/* Checks that a time is at least the distance between two times. */
 static uint64_t between(const struct moment *from, const struct moment *to)
 {
 	return to->before - from->after;
@@ -266,7 +266,7 @@ static void wait_in_states(void *argument)
 	op = start_proxy_op(&guest, NULL, 7, true, 2, 16);
 	DO(POSTED, step = start_step(&guest, op, 0));
 	pause_a_while();
-	/* A younger step does not make the oldest one's wait any shorter. */
+	/* A later step does not shorten the oldest one's wait. */
 	start_step(&guest, op, 1);
 	DO(LOOK, channel = look_at_channel(&guest));
 	check_since(channel, &at[POSTED]);
@@ -276,7 +276,8 @@ static void wait_in_states(void *argument)
 	pause_a_while();
 	channel = look_at_channel(&guest);
 	check_since(channel, &at[SENT]);
-	/* The next one has waited as long, but was not the one that counts. */
+	/* The next step has waited as long, but was not the one that the
+	 * channel showed. */
 	DO(NEXT, stop(&guest, step));
 	pause_a_while();
 	channel = look_at_channel(&guest);
@@ -351,7 +352,8 @@ static void time_is_added_to_the_state_being_exited(void **state)
 	scenario_play(sleep_and_work, NULL);
 }
 
-/* From the first proxy operation that is in progress to the end of the last. */
+/* From the start of the first proxy operation in progress to the end of the
+ * last one. */
 static void take_time(void *argument)
 {
 	enum { START, FIRST, SECOND, LAST, END, MOMENTS };
@@ -404,8 +406,8 @@ static void take_time(void *argument)
 	guest_go(&guest);
 }
 
-/* NCCL tells nothing of an operation's end but through its children. One that
- * has none may still get some, until a later one has finished. */
+/* NCCL reports the end of an operation through its children only. An operation
+ * without children may still get some, until a later one has finished. */
 static void have_no_children(void *argument)
 {
 	struct guest guest;
@@ -483,7 +485,7 @@ SCENARIO_TEST(time_of_the_latest_call_is_published, call_now_and_then)
 
 SCENARIO_TEST(operation_takes_the_time_of_its_proxy_operations, take_time)
 
-/* What the slot's former user left must not show. */
+/* Nothing of the slot's former user may show. */
 static void use_slots_again(void *argument)
 {
 	struct ncs_record found;
@@ -537,7 +539,7 @@ static void use_slots_again(void *argument)
 
 SCENARIO_TEST(reused_slot_starts_empty, use_slots_again)
 
-/* Graphs tell the same numbers again, and threads pass each other. */
+/* Graphs report the same numbers again, and threads overtake each other. */
 static void tell_numbers_backwards(void *argument)
 {
 	static const uint64_t numbers[] = { 5, 3, 9, 9, 0, 8 };

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* A program that includes ncclstat/range.h, with the plugin and without. */
+/* A program that includes ncclstat/range.h, with and without the plugin. */
 #include <dlfcn.h>
 #include <setjmp.h>
 #include <stdarg.h>

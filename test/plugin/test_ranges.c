@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* Ranges of the program: which one each call and operation is charged to, by
- * the plugin's own interface and by NVTX, and that nothing is lost in
- * silence. */
+/* Ranges of the program: to which range each call and operation belongs, by the
+ * plugin's own interface and by NVTX, and that every loss is counted. */
 #include <linux/filter.h>
 #include <linux/seccomp.h>
 #include <malloc.h>
@@ -83,7 +82,7 @@ static void nest(void *argument)
 	CHECK_EQUAL(epoch->calls, 1, "without those inside");
 	CHECK_EQUAL(step->calls, 3, "of the inner range");
 	CHECK_EQUAL(step->operations, 2, "one call has none yet");
-	/* Its operations may begin when its range is over. */
+	/* Operations may begin after their range has ended. */
 	ranges_play(&guest, guest.context, open);
 	step = find("epoch/step");
 	epoch = find("epoch");
@@ -431,7 +430,8 @@ calls_without_an_entry_count_in_range_other_and_as_loss(void **state)
 	unsetenv("NCCLSTAT_SHM_BYTES");
 }
 
-/* Programs that name a range after each tensor use up no room by that. */
+/* Range names that are all different, e.g. one for each tensor, must not use up
+ * the table unless calls are made in them. */
 static void name_without_calls(void *argument)
 {
 	char name[32];
@@ -814,8 +814,8 @@ static void annotate(struct nvtx_copy *copy, const struct nvtx_domain *domain,
 	}
 }
 
-/* From here on any system call but exit ends the process. (The strict mode of
- * the kernel's takes away the time stamp counter, too.) */
+/* From here on any system call except exit ends the process. (The kernel's
+ * strict mode also forbids reading the time stamp counter.) */
 static bool allow_no_system_call(void)
 {
 	struct sock_filter filter[] = {
@@ -859,7 +859,7 @@ static void range_calls_make_no_system_call_and_allocate_nothing(void **state)
 
 	(void)state;
 #if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
-	skip(); /* their own */
+	skip(); /* their own thread's */
 #endif
 	scenario_prepare();
 	child = scenario_start(be_quiet, NULL);

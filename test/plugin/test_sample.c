@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* Sampling of records: ranks choose the same operations without a word to each
- * other, children go with their operation, what is slow is kept, and nothing
+/* Sampling of records: ranks choose the same operations without communicating,
+ * children are kept with their operation, slow operations are kept, and nothing
  * but records is ever missing. */
 #include <pthread.h>
 #include <sched.h>
@@ -20,11 +20,11 @@
 
 #define LAST_API 7
 
-/* The level of one operation in 4, and in 16. */
+/* Levels at which one operation in 4 and one in 16 is chosen. */
 #define ONE_IN_4 2
 #define ONE_IN_16 4
 
-/* Nothing takes that long, however busy the machine is. */
+/* No operation takes that long, however busy the machine is. */
 #define NEVER "86400s"
 
 static void sample(const char *one_in, const char *slow)
@@ -62,16 +62,16 @@ static bool is_operation(const struct ncs_record *record)
 /* --- A job of eight ranks ------------------------------------------------- */
 
 #define RANKS 8
-#define COLLECTIVES 250 /* of each function, a rank */
-#define TRANSFERS 20    /* from each rank to each */
+#define COLLECTIVES 250 /* of each function, by rank */
+#define TRANSFERS 20    /* from each rank to each rank */
 #define FUNCTIONS 2
 #define RECORD_MAX 8192
 
-/* Whether the operation kept the records of its children. */
+/* the operation's children's records were kept */
 struct chosen {
 	bool collectives[RANKS][FUNCTIONS][COLLECTIVES];
-	bool sent[RANKS][RANKS][TRANSFERS];     /* by sender, receiver */
-	bool received[RANKS][RANKS][TRANSFERS]; /* likewise */
+	bool sent[RANKS][RANKS][TRANSFERS];     /* by sender and receiver */
+	bool received[RANKS][RANKS][TRANSFERS]; /* by sender and receiver */
 };
 
 struct job {
@@ -82,18 +82,18 @@ struct job {
 
 static struct guest guests[RANKS];
 
-/* One at a time of a rank is its proxy thread. */
+/* At any time one thread of a rank is its proxy thread. */
 static pthread_mutex_t proxies[RANKS];
 
-/* What a rank's thread does, at its own pace. */
+/* Plays a rank's operations, at the thread's own pace. */
 struct worker {
 	pthread_t thread;
 	int rank;
-	bool transfers; /* besides AllGather; else AllReduce only */
+	bool transfers; /* in addition to AllGather; else AllReduce only */
 	unsigned seed;
 };
 
-/* A function's place in struct chosen. */
+/* The index of a function in struct chosen. */
 static const char *const functions[FUNCTIONS] = { "AllReduce", "AllGather" };
 
 static void dawdle(struct worker *worker)
@@ -122,7 +122,7 @@ static void *start_operation(int rank, uint64_t type, const char *func,
 	return start(&guests[rank], &event);
 }
 
-/* An operation with a proxy operation of one step. */
+/* Plays an operation with a proxy operation of one step. */
 static void play_operation(struct worker *worker, uint64_t type,
 			   const char *func, uint64_t seq_number, int peer)
 {
@@ -142,8 +142,8 @@ static void play_operation(struct worker *worker, uint64_t type,
 	pthread_mutex_unlock(&proxies[worker->rank]);
 }
 
-/* Each rank sends to and receives from all, in an order of its own; only the
- * order between two ranks is the same at both ends. */
+/* Each rank sends to and receives from all ranks, in an order of its own; only
+ * the order between two ranks is the same at both ends. */
 static void transfer(struct worker *worker)
 {
 	unsigned left[RANKS][2];
@@ -175,7 +175,7 @@ static void *work(void *argument)
 	return NULL;
 }
 
-/* Notes what was chosen, in the order of the operations' numbers. */
+/* Notes which operations were chosen, in the order of their numbers. */
 struct notes {
 	struct chosen *chosen;
 	int rank;
@@ -207,7 +207,8 @@ static int by_operation(const void *left, const void *right)
 	return is_operation(b) - is_operation(a);
 }
 
-/* Each operation has all of its children's records, or none. */
+/* Checks that each operation has the records of all its children, or of
+ * none. */
 static void read_rank(const struct job *job, int rank)
 {
 	static struct ncs_record records[RECORD_MAX];
@@ -306,7 +307,7 @@ static void free_chosen(const struct chosen *chosen)
 	munmap((void *)(uintptr_t)chosen, sizeof(*chosen));
 }
 
-/* Within five standard deviations of what the level says. */
+/* Within five standard deviations of the expected number. */
 static void assert_share(unsigned kept, unsigned all, unsigned level,
 			 const char *what)
 {
@@ -378,12 +379,12 @@ operations_kept_at_a_level_are_kept_at_all_lower_levels(void **state)
 
 #define REPLAYS 1000
 
-/* What a replay tells of an operation's number. */
+/* The sequence numbers that a replayed graph reports. */
 struct replays {
-	uint64_t first, count; /* numbers that come round and round */
+	uint64_t first, count; /* the numbers of the capture, cyclically */
 };
 
-/* Two ranks replay a graph; one looks for what it keeps. */
+/* Two ranks replay a graph; one of them reads which operations are kept. */
 static void play_replays(void *argument)
 {
 	const struct replays *replays = argument;
@@ -420,7 +421,7 @@ static void play_replays(void *argument)
 
 static void replays_of_a_graph_are_sampled_independently(void **state)
 {
-	/* The latest number again and again, and those of the capture. */
+	/* The latest number repeatedly, and the numbers of the capture. */
 	struct replays replays[] = { { 5, 1 }, { 17, 3 } };
 
 	(void)state;
@@ -431,7 +432,8 @@ static void replays_of_a_graph_are_sampled_independently(void **state)
 
 /* --- Children ------------------------------------------------------------- */
 
-/* All that an operation can consist of. Returns what its record says. */
+/* Plays every kind of child that an operation can have. Returns the level of
+ * its record. */
 static struct ncs_record play_family(struct guest *guest, uint64_t seq_number,
 				     unsigned *children)
 {
@@ -518,7 +520,7 @@ static void play_families(void *argument)
 static void children_are_kept_with_their_operation(void **state)
 {
 	(void)state;
-	sample("3", NEVER); /* which is one in 4 */
+	sample("3", NEVER); /* at 1 in 4 */
 	scenario_play(play_families, NULL);
 }
 
@@ -538,7 +540,7 @@ static void wait_ns(uint64_t duration_ns)
 #define SLOW "1ms"
 #define SLOW_NS 1000000
 
-/* Sequence numbers of which none is kept at level 14. */
+/* Sequence numbers of operations that are not kept at level 14. */
 static void check_kept_for_being_slow(struct guest *guest, enum ncs_event event)
 {
 	struct ncs_record found = expect_record(guest, event, "it is slow");
@@ -563,7 +565,7 @@ static void play_slowly(void *argument)
 	wait_ns(2 * SLOW_NS);
 	stop(&guest, steps[0]);
 	check_kept_for_being_slow(&guest, NCS_EVENT_PROXY_STEP);
-	/* From then on, whatever belongs to it. */
+	/* From then on, all of its children are kept. */
 	stop(&guest, steps[1]);
 	check_kept_for_being_slow(&guest, NCS_EVENT_PROXY_STEP);
 	other = start_proxy_op(&guest, coll, 4, true, 2, 1);
@@ -602,7 +604,7 @@ static void play_a_slow_kernel(void *argument)
 	guest_go(&guest);
 }
 
-/* A part that comes late and is quick itself belongs to a slow operation. */
+/* A late child that is quick itself belongs to a slow operation. */
 static void play_a_late_part(void *argument)
 {
 	struct guest guest;
@@ -646,8 +648,9 @@ static uint64_t monotonic_ns(void)
 #define QUEUE "100ms"
 #define QUEUE_NS UINT64_C(100000000)
 
-/* Enqueued long before its turn comes: it has waited, but it is not slow. If
- * the machine is so busy that its turn takes as long, that says nothing. */
+/* An operation that was enqueued long before the proxy begins it has waited,
+ * but is not slow. If the machine is so busy that starting takes as long, the
+ * test proves nothing. */
 static void play_queued(void *argument)
 {
 	struct ncs_record found;

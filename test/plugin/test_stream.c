@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* CUDA streams: what calls, launches and copies say of theirs, and how the ring
- * that an operation's record is in tells on which one it was called. */
+/* CUDA streams: those of calls, launches and copies, and the STREAM records by
+ * which a ring reports the streams of operations. */
 #include <pthread.h>
 #include <setjmp.h>
 #include <stdarg.h>
@@ -16,7 +16,7 @@
 #define HANDLE(number) ((void *)(uintptr_t)(0x7f0012340000 + 0x10 * (number)))
 #define STREAM(number) NCS_RECORD_STREAM(HANDLE(number))
 
-/* How often it is told again. */
+/* After this many operations the stream is recorded again. */
 #define AGAIN 16
 
 static struct guest guest;
@@ -34,7 +34,7 @@ static struct host_event call_event(void *stream)
 	};
 }
 
-/* A call that is over. */
+/* Plays a call that has ended. */
 static void *make_call_on(void *stream)
 {
 	struct host_event event = call_event(stream);
@@ -63,8 +63,8 @@ static void play_on(void *stream)
 	end_operation(begin_operation(make_call_on(stream)));
 }
 
-/* Reads on to the next operation's record. True if its stream was told, right
- * before it. */
+/* Reads up to the next operation's record. Returns true if a STREAM record came
+ * right before it. */
 static bool was_told(uint64_t *stream)
 {
 	struct ncs_record found, before = { .event = NCS_EVENT_GROUP };
@@ -173,7 +173,7 @@ static void overlap(void *argument)
 
 	(void)argument;
 	guest_come(&guest, LAST_API);
-	/* Calls of a group, and operations that end in another order. */
+	/* Calls of a group whose operations end in another order. */
 	first = make_call_on(HANDLE(1));
 	second = make_call_on(HANDLE(2));
 	first = begin_operation(first);

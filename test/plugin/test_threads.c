@@ -1,10 +1,11 @@
 /* SPDX-License-Identifier: MIT */
-/* Many threads at once, as NCCL has them: initialising, launching, proxying,
- * profiling, helping. Totals must be exact whatever the order, and nothing may
- * be a data race (this file is also built with ThreadSanitizer).
+/* Many threads at once, as in NCCL: initialising, launching, proxying,
+ * profiling, helping. Totals must be exact in any order, and there must be no
+ * data race (this file is also built with ThreadSanitizer).
  *
- * What NCCL orders is ordered here too, and nothing else: a handle goes from
- * thread to thread by release and acquire, and never a word comes back. */
+ * The tests order only what NCCL orders: a handle passes from thread to thread
+ * by release and acquire, and nothing comes back.
+ */
 #include <pthread.h>
 #include <sched.h>
 #include <setjmp.h>
@@ -49,8 +50,9 @@ static uint64_t published(const struct view *view)
 
 #define QUEUE_PLACES 32
 
-/* From one thread to one other. How far the taker is comes back without order:
- * the giver learns nothing else of what the taker did. */
+/* A queue from one thread to one other. The consumer's position comes back
+ * without any memory order, so that the producer learns nothing else about the
+ * consumer. */
 struct queue {
 	_Atomic unsigned given;
 	_Atomic unsigned taken;
@@ -66,7 +68,8 @@ static void give(struct queue *queue, void *handle)
 					    memory_order_relaxed) ==
 	       QUEUE_PLACES)
 		sched_yield();
-	/* The place was read before; both sides are atomic for TSan. */
+	/* The slot was read before; both sides are atomic for
+	 * ThreadSanitizer. */
 	__atomic_store_n(&queue->places[given % QUEUE_PLACES], handle,
 			 __ATOMIC_RELAXED);
 	atomic_store_explicit(&queue->given, given + 1, memory_order_release);
@@ -164,8 +167,8 @@ static void communicators_are_initialised_by_many_threads_at_once(void **state)
 
 /* --- One communicator, more threads than lanes -------------------------- */
 
-/* One call of the application and its enqueueing, as a launching thread has
- * it; no proxy. */
+/* Plays a call of the application and its enqueueing, as a launching thread
+ * does; no proxy. */
 static void *enqueue(void *argument)
 {
 	struct guest *guest = argument;
@@ -223,8 +226,8 @@ static void call_from_many(void *argument)
 	CHECK_EQUAL(function->calls, all, "calls");
 	CHECK_EQUAL(function->operations, all, "operations");
 	CHECK_EQUAL(function->bytes, all * 7 * COLL_ELEMENT_BYTES, "bytes");
-	/* A thread may be held up between Coll and KernelCh until the others
-	 * have used all slots again. */
+	/* A thread may be preempted between Coll and KernelCh until others have
+	 * reused all slots. */
 	orphans = now->losses[NCS_LOSS_ORPHAN];
 	done = all - orphans;
 	CHECK(orphans < all / 100, "%llu", (unsigned long long)orphans);
@@ -263,7 +266,7 @@ static void *take_a_lane(void *argument)
 {
 	stop(argument, start_any(argument, NCS_EVENT_GROUP));
 	pthread_barrier_wait(&together);
-	/* It keeps its lane as long as it lives. */
+	/* A thread keeps its lane as long as it lives. */
 	pthread_barrier_wait(&together);
 	return NULL;
 }
@@ -279,8 +282,8 @@ static void *hammer(void *argument)
 	return NULL;
 }
 
-/* Nothing but one counter of the shared lane, which its threads must not tear
- * from each other's hands. */
+/* Increments one counter of the shared lane, which threads must do without
+ * losing counts. */
 static void hammer_on_shared_lane(void *argument)
 {
 	enum { OWN = NCS_LANE_MAX - 1, ALL = OWN + HAMMERERS };
@@ -314,7 +317,7 @@ static void *count_a_little(void *argument)
 	return NULL;
 }
 
-/* More threads than can be told apart, one after the other. */
+/* More threads than can be distinguished, one after the other. */
 static void come_and_go(void *argument)
 {
 	const unsigned count = 3 * NCS_THREAD_MAX;
@@ -342,7 +345,7 @@ static void *stay_a_while(void *argument)
 	return NULL;
 }
 
-/* … and at once: the last ones share a lane. */
+/* The same at once: the last ones share a lane. */
 static void crowd(void *argument)
 {
 	enum { COUNT = NCS_THREAD_MAX + 30 };
@@ -353,7 +356,7 @@ static void crowd(void *argument)
 	guest_come(&guest, LAST_API);
 	pthread_barrier_init(&together, NULL, COUNT + 1);
 	for (unsigned i = 0; i < COUNT; i++) {
-		/* One proxy thread at a time is NCCL's rule. */
+		/* NCCL has one proxy thread at a time. */
 		start_thread(&threads[i], stay_a_while, &guest);
 		while (count_published(&guest) < 4 * (i + 1))
 			sched_yield();
@@ -376,8 +379,8 @@ static void *start_unknown(void *argument)
 	return NULL;
 }
 
-/* Those that cannot be told apart must not be taken for one, who could have a
- * lane of its own. */
+/* Threads that cannot be distinguished must not be taken for one that could
+ * have a lane of its own. */
 static void crowd_out(void *argument)
 {
 	pthread_t crowd_threads[NCS_THREAD_MAX], threads[HAMMERERS];
@@ -417,7 +420,7 @@ static void more_threads_than_can_be_distinguished_count_exactly(void **state)
 	scenario_play(crowd_out, NULL);
 }
 
-/* In the place of a former communicator each thread claims its lane anew. */
+/* In a reused communicator entry each thread claims a new lane. */
 static void claim_lanes_anew(void *argument)
 {
 	struct guest guest;
@@ -510,7 +513,8 @@ static void *proxy(void *argument)
 #define KERNELS 4
 #define KERNEL_NS (500 + 2 * (KERNELS - 1))
 
-/* One after the other, so that the operation seems finished in between. */
+/* The children run one after the other, so that the operation seems finished in
+ * between. */
 static void *profile(void *argument)
 {
 	struct pair *pair = argument;
@@ -590,7 +594,7 @@ static void operations_pass_from_launcher_to_proxy_thread(void **state)
 	scenario_play(hand_over, &profiled);
 }
 
-/* From 2.31 on kernels are reported by a thread of their own. */
+/* From 2.31 on a separate thread reports kernels. */
 static void proxy_and_kernels_may_end_an_operation_at_once(void **state)
 {
 	bool profiled = true;
@@ -610,7 +614,7 @@ static void *proxy_for_both(void *argument)
 	return NULL;
 }
 
-/* splitShare: two communicators, one proxy thread. */
+/* splitShare: two communicators share one proxy thread. */
 static void share_a_proxy(void *argument)
 {
 	pthread_t threads[3];
@@ -634,8 +638,8 @@ static void share_a_proxy(void *argument)
 
 SCENARIO_TEST(two_communicators_may_share_a_proxy_thread, share_a_proxy)
 
-/* The socket transport's helper threads start events that the proxy thread may
- * end, while they start the next. */
+/* Helper threads of the socket transport start events that the proxy thread may
+ * end while they start the next. */
 static void *start_net(void *argument)
 {
 	struct pair *pair = argument;
@@ -683,7 +687,7 @@ struct onlooker {
 	uint64_t looks;
 };
 
-/* Counters never go back, and parts of one block belong together. */
+/* Counters never decrease, and the values of one block belong together. */
 static void check_look(const struct ncs_snapshot *now,
 		       struct ncs_function_view *before)
 {

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
-/* Two plugins behind one handle, and many threads: each of the two gets its own
- * handles back and no others, and every call arrives (this file is also built
- * with ThreadSanitizer). */
+/* Two plugins behind one handle, with many threads: each of the two gets its
+ * own handles back and no others, and every call is passed on (this file is
+ * also built with ThreadSanitizer). */
 #include <pthread.h>
 #include <dlfcn.h>
 #include <sched.h>
@@ -56,8 +56,8 @@ static void *done(void)
 	return NULL;
 }
 
-/* What one thread of NCCL's does, as far as the handles go. Proxy operations of
- * a communicator are one thread's, so each has its own. */
+/* Makes the calls of one NCCL thread. Proxy operations of a communicator belong
+ * to one thread, so each thread has its own communicator. */
 static void *call(void *argument)
 {
 	const struct guest *shared = argument;
@@ -122,7 +122,7 @@ SCENARIO_TEST(every_call_of_every_thread_is_passed_on, call_from_all)
 
 static void *stale[64];
 
-/* Handles whose places the others use again all the while. */
+/* Handles whose entries other threads reuse all the time. */
 static void *come_too_late(void *argument)
 {
 	struct guest *guest = argument;
@@ -147,7 +147,7 @@ static void use_handles_too_late(void *argument)
 		stale[i] = start_type(&guest, NCCL_EVENT_PROXY_CTRL, NULL);
 		stop(&guest, stale[i]);
 	}
-	/* Another 1024, and theirs are gone. */
+	/* Another 1024 handles evict them. */
 	for (unsigned i = 0; i < 1024; i++)
 		stop(&guest, start_type(&guest, NCCL_EVENT_PROXY_CTRL, NULL));
 	memset(next->starts, 0, sizeof(next->starts));
@@ -214,7 +214,7 @@ static void do_all_at_once(void *argument)
 	check_counts(UINT64_C(2) * ROUNDS);
 	CHECK_EQUAL(next->starts[NCS_EVENT_GROUP], (THREADS - 2) * 200,
 		    "one in each communicator");
-	/* Whatever came last is what NCCL is asked for, after the next group. */
+	/* After the next group, NCCL's mask is the one set last. */
 	for (int mask = 0; mask < 2; mask++) {
 		__atomic_store_n(word, mask ? 0x7fff : 0x7fbf,
 				 __ATOMIC_RELAXED);

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
-/* Kernels launched by many threads at once, while CUPTI's thread counts them and
- * communicators come and go: each counts once, in the right range. For
- * ThreadSanitizer too. */
+/* Kernels launched by many threads at once, while CUPTI's thread counts them
+ * and communicators come and go: each counts once, in the right range. Also for
+ * ThreadSanitizer. */
 #include <dlfcn.h>
 #include <pthread.h>
 #include <setjmp.h>
@@ -59,7 +59,7 @@ static void run_kernel(unsigned thread, unsigned i)
 	cupti->record(&kernel, SIZE_MAX);
 }
 
-/* CUPTI's thread. */
+/* Acts as CUPTI's thread. */
 static void *record_all(void *argument)
 {
 	unsigned recorded[THREADS] = { 0 }, whole = 0;

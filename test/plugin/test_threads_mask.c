@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
-/* Threads that call, and communicators that come and go meanwhile: whatever
- * happens, captured calls of one communicator are all timed or all not, and
- * those that follow are as they are. All orders are tried by
- * test/model/mask_model.py; here it is the plugin itself, and TSan looks on. */
+/* Threads that make calls while communicators come and go: captured calls of
+ * one communicator are all timed or all untimed, and so are later calls.
+ * test/model/mask_model.py tries all orders; this tests the plugin itself, also
+ * with ThreadSanitizer. */
 #include <pthread.h>
 #include <setjmp.h>
 #include <signal.h>
@@ -20,13 +20,13 @@
 #define CALLERS 3
 #define CALLS 1500
 
-/* A communicator that threads share: one call after the other, as NCCL asks
- * for. */
+/* A communicator that threads share: one call after the other, as NCCL
+ * requires. */
 struct shared {
 	pthread_mutex_t lock;
-	void *context; /* NULL: there is none */
-	bool captured; /* a call was */
-	bool on;       /* it was timed */
+	void *context; /* NULL: there is no communicator */
+	bool captured; /* a call was captured */
+	bool on;       /* the captured call was timed */
 	unsigned timed;
 };
 
@@ -87,7 +87,8 @@ static void *be_maker(void *argument)
 		unsigned rest = (unsigned)(next_random(&random) % 2000);
 
 		usleep(rest);
-		/* Others call on the first one meanwhile. */
+		/* Other threads make calls on the first communicator
+		 * meanwhile. */
 		context = init_comm(guest.host, "second", 2);
 		pthread_mutex_lock(&second->lock);
 		second->captured = false;
@@ -111,7 +112,7 @@ static void play_threads(void *argument)
 	guest_come(&guest, 5);
 	for (unsigned i = 0; i < 2; i++)
 		pthread_mutex_init(&shared[i].lock, NULL);
-	/* Settled, so that windows open from the beginning. */
+	/* All have settled, so that windows open from the beginning. */
 	make_calls(&guest, guest.context, 1000 + (unsigned)(seed % 64));
 	shared[0].context = guest.context;
 	for (uintptr_t i = 0; i < CALLERS; i++)
@@ -122,7 +123,7 @@ static void play_threads(void *argument)
 	      "no thread");
 	for (unsigned i = 0; i <= CALLERS; i++)
 		pthread_join(threads[i], NULL);
-	/* All that were timed are told, by the segment of each. */
+	/* The segments must report all timed calls. */
 	view_take(&guest.view);
 	CHECK(guest.view.now.kernel.timed_calls >= shared[0].timed,
 	      "%llu calls are told, %u were timed",

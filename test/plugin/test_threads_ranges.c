@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
-/* Ranges pushed and called in by many threads at once: every call and every
- * operation is counted once, under the right name. For ThreadSanitizer too. */
+/* Ranges pushed and calls made in them by many threads at once: every call and
+ * every operation is counted once, under the right name. Also for
+ * ThreadSanitizer. */
 #include <pthread.h>
 #include <setjmp.h>
 #include <stdarg.h>
@@ -30,7 +31,7 @@ static void call(void)
 	pthread_mutex_unlock(&proxy);
 }
 
-/* Shared and own names, in a range of the thread's own. */
+/* Shared and own names, inside a range of the thread's own. */
 static void *annotate(void *argument)
 {
 	unsigned thread = (unsigned)(uintptr_t)argument;
@@ -54,7 +55,8 @@ static void *annotate(void *argument)
 	return NULL;
 }
 
-/* Has none of its own: it is where the main thread is, at that moment. */
+/* A thread without ranges is in the range in which the main thread is at that
+ * time. */
 static void *go_backward(void *argument)
 {
 	(void)argument;
@@ -96,7 +98,8 @@ static void run(void *argument)
 		operations += range->operations;
 		CHECK_EQUAL(range->busy, 0, range->name);
 	}
-	/* Looked at while it moves, the main thread may be nowhere. */
+	/* Read while the main thread changes ranges, it may seem to be in
+	 * none. */
 	range = ranges_find(&guest.view, "main");
 	steps = range ? range->calls : 0;
 	for (unsigned i = 0; i < 2; i++) {

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* CUDA streams of operations that several threads end at once: what a ring says
- * of one is not taken for another's. */
+/* CUDA streams of operations that several threads end at once: a ring must not
+ * attribute one operation's stream to another. */
 #include <pthread.h>
 #include <sched.h>
 #include <setjmp.h>
@@ -23,7 +23,7 @@ enum { THREADS = NCS_LANE_MAX + 4, EACH = 300 };
 
 static pthread_barrier_t together;
 
-/* Each operation's bytes are those of its stream's number. */
+/* The size of each operation is its stream's number. */
 static void *play_many(void *argument)
 {
 	unsigned number = (unsigned)(uintptr_t)argument;
@@ -54,7 +54,7 @@ static void *play_many(void *argument)
 	return NULL;
 }
 
-/* What view_records() gives begins with the shared lane's, in order. */
+/* view_records() returns the records of the shared lane first, in order. */
 static size_t shared_records(struct ncs_record *records, size_t size)
 {
 	uint64_t lost = 0;

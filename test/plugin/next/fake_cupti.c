@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* A CUPTI without a GPU: it records what a test says (fake_cupti.h). BARE is one that
- * lacks a function. */
+/* A fake CUPTI without a GPU: it records what a test tells it to
+ * (fake_cupti.h). Built with BARE it lacks a function. */
 #include <string.h>
 
 #include "test/plugin/next/fake_cupti.h"

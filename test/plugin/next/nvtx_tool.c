@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* An NVTX tool, for tests to chain to the plugin: it takes some functions, not
- * all, has handles and numbers of its own, and counts. */
+/* An NVTX tool for tests, chained to the plugin: it takes some functions, not
+ * all, has handles and numbers of its own, and counts calls. */
 #include <string.h>
 
 #include "plugin/nccl/nvtx_abi.h"

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* The recording plugin; see recording_plugin.h. */
+/* A profiler plugin that records its calls; see recording_plugin.h. */
 #include "test/plugin/next/recording_plugin.h"
 
 #include <pthread.h>
@@ -31,13 +31,13 @@ static void give_lock(void)
 	pthread_mutex_unlock(&lock);
 }
 
-/* A fork while another thread has the lock would leave the child without. */
+/* Protects against a fork while another thread holds the lock. */
 __attribute__((constructor)) static void handle_fork(void)
 {
 	pthread_atfork(take_lock, give_lock, give_lock);
 }
 
-/* In a job that knows nothing of it: where to say what came. */
+/* In jobs other than the tests: writes a report of the counts. */
 __attribute__((constructor)) static void look_for_report(void)
 {
 	recorder.counts_only = getenv("RECORDER_REPORT") != NULL;
@@ -117,7 +117,7 @@ static void check_handle(const void *handle)
 		recorder.broken++;
 }
 
-/* A parent is of a type that is above its child's. */
+/* A parent's type is above its child's. */
 static void check_parent(const void *parent, unsigned event)
 {
 	static const unsigned parents[16] = {
@@ -176,8 +176,8 @@ static enum nccl_result init(unsigned version, void **context, int *mask,
 	return recorder.fails_init ? NCCL_SYSTEM_ERROR : NCCL_SUCCESS;
 }
 
-/* `body` is the descriptor's union; pointers to what lives elsewhere, and the
- * other parent, are taken out of it before it is compared. */
+/* `body` is the descriptor's union; before it is compared, pointers to data
+ * elsewhere and the other parent are removed from it. */
 static enum nccl_result start(unsigned version, void *context, void **handle,
 			      uint64_t type, void *parent, int rank,
 			      const void *body, size_t body_bytes)
