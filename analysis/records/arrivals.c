@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* Sorting a rank's records by operation; see arrivals.h. Records come from
- * shared memory and are not trusted: any value may be in them. */
+/* Sorting a rank's records by operation; see arrivals.h. Must not trust
+ * records: they come from shared memory and may have any value. */
 #include "analysis/records/arrivals.h"
 
 #include <stdlib.h>
@@ -10,20 +10,19 @@
 #include "analysis/records/children.h"
 #include "shm/clock.h"
 
-/* Of each of the functions that jobs use most, and of all others together, the
- * latest so many operations: the same ones on all ranks. */
+/* Rows for the functions that jobs use most and one for all others, and the
+ * number of latest operations in each: the same ones on all ranks. */
 #define FUNCTIONS 4
 #define OPERATIONS 256
 #define ARRIVALS (FUNCTIONS * OPERATIONS)
 
-/* Operations whose parts are known, calls that are. */
-#define PARTS 1024
+/* Operations whose children are known, and calls that are known. */
+#define CHILDREN 1024
 #define CALLS 512
 
-/* A part's record may come a little after that of its operation. */
+/* A child's record may come a little after that of its operation. */
 #define SETTLES_AFTER_NS UINT64_C(10000000)
 
-/* What is told of an operation by the records of its parts. */
 struct operation_children {
 	uint32_t operation; /* 0: none */
 	struct ncs_children children;
@@ -31,15 +30,15 @@ struct operation_children {
 
 struct ncs_arrivals {
 	struct ncs_arrival arrivals[ARRIVALS];
-	struct operation_children parts[PARTS];
+	struct operation_children children[CHILDREN];
 	struct ncs_call_history calls;
-	uint16_t unsettled[ARRIVALS]; /* places, each at most once */
+	uint16_t unsettled[ARRIVALS]; /* places in arrivals[], unique */
 	size_t unsettled_count;
 	struct ncs_arrivals_count count;
-	uint32_t functions; /* bits: those that it has come to */
-	uint64_t endless;   /* the latest operation without an end taken in */
-	bool looked;
-	bool has_lost; /* in the latest look */
+	uint32_t functions; /* one bit for each that the rank arrived at */
+	uint64_t endless;   /* the latest taken operation without an end */
+	bool has_begun;
+	bool has_lost; /* in the latest refresh */
 };
 
 struct ncs_arrivals *ncs_arrivals_new(void)
@@ -69,23 +68,25 @@ static bool is_collective(unsigned function)
 	       function == NCS_FUNCTION_REDUCE;
 }
 
-/* --- Parts of operations -------------------------------------------------- */
+/* --- Children of operations ----------------------------------------------- */
 
-static struct operation_children *parts_of(struct ncs_arrivals *arrivals,
-					   uint32_t operation)
+static struct ncs_children *children_of(struct ncs_arrivals *arrivals,
+					uint32_t operation)
 {
-	struct operation_children *parts = &arrivals->parts[operation % PARTS];
+	struct operation_children *entry =
+		&arrivals->children[operation % CHILDREN];
 
-	if (parts->operation != operation)
-		*parts = (struct operation_children){ .operation = operation };
-	return parts;
+	if (entry->operation != operation)
+		*entry = (struct operation_children){ .operation = operation };
+	return &entry->children;
 }
 
-static void take_part(struct ncs_arrivals *arrivals,
-		      const struct ncs_clock *clock,
-		      const struct ncs_record *record)
+static void take_child(struct ncs_arrivals *arrivals,
+		       const struct ncs_clock *clock,
+		       const struct ncs_record *record)
 {
-	/* Of an operation that turned out to be slow the first are missing. */
+	/* If an operation turned out to be slow, its first records are
+	 * missing. */
 	if (!is_collective(record->function) ||
 	    NCS_RECORD_LEVEL(record->flags) == NCS_LEVEL_SLOW)
 		return;
@@ -93,9 +94,8 @@ static void take_part(struct ncs_arrivals *arrivals,
 		ncs_call_history_take(&arrivals->calls, record->function,
 				      ncs_clock_ns(clock, record->start));
 	else if (record->operation != 0)
-		ncs_children_take(
-			&parts_of(arrivals, record->operation)->children, clock,
-			record);
+		ncs_children_take(children_of(arrivals, record->operation),
+				  clock, record);
 }
 
 /* --- Operations ----------------------------------------------------------- */
@@ -189,8 +189,8 @@ static void take_endless(struct ncs_arrivals *arrivals,
 		take_arrival(arrivals, &arrival);
 }
 
-/* The table has them until their slots are used again, in no order: each is
- * taken in once, and none in the place of a later one. */
+/* Takes the operations without an end. The table has them, in no order, until
+ * their slots are reused: each is taken once, and none replaces a later one. */
 static void take_all_endless(struct ncs_arrivals *arrivals,
 			     const struct ncs_snapshot *snapshot)
 {
@@ -209,37 +209,37 @@ static void take_all_endless(struct ncs_arrivals *arrivals,
 	arrivals->endless = latest;
 }
 
-/* Nothing of an operation is before its start or after its end; a GPU's clock
- * is not known to the ns. 0: then it is not known. */
-static uint64_t within(const struct ncs_arrival *arrival, uint64_t moment_ns)
+/* Limits a time to the duration of the operation, as a GPU's clock is not known
+ * to the ns. Returns 0, not known, if the time is 0 or after the end. */
+static uint64_t within(const struct ncs_arrival *arrival, uint64_t time_ns)
 {
 	uint64_t start_ns = arrival->at_ns[NCS_AT_OPERATION];
 
-	if (moment_ns == 0 || moment_ns > arrival->end_ns)
+	if (time_ns == 0 || time_ns > arrival->end_ns)
 		return 0;
-	return moment_ns > start_ns ? moment_ns : start_ns;
+	return time_ns > start_ns ? time_ns : start_ns;
 }
 
 static void settle(struct ncs_arrivals *arrivals,
 		   const struct ncs_gpu_clock_view *gpu_clock,
 		   struct ncs_arrival *arrival, bool all_there)
 {
-	const struct operation_children *parts =
-		&arrivals->parts[arrival->operation % PARTS];
-	const struct ncs_children *children = &parts->children;
+	const struct operation_children *entry =
+		&arrivals->children[arrival->operation % CHILDREN];
+	const struct ncs_children *children = &entry->children;
 	uint64_t *at_ns = arrival->at_ns;
 
 	arrival->state = NCS_ARRIVAL_SETTLED;
 	at_ns[NCS_AT_PROXY] = within(arrival, at_ns[NCS_AT_PROXY]);
 	at_ns[NCS_AT_CALL] = ncs_call_history_before_ns(
 		&arrivals->calls, arrival->function, at_ns[NCS_AT_OPERATION]);
-	if (arrival->operation == 0 || parts->operation != arrival->operation)
+	if (arrival->operation == 0 || entry->operation != arrival->operation)
 		return;
 	if (gpu_clock->known && children->gpu_start_ns != 0)
 		at_ns[NCS_AT_KERNEL] =
 			within(arrival, children->gpu_start_ns -
 						(uint64_t)gpu_clock->offset_ns);
-	/* Of what was lost nobody knows what it belonged to. */
+	/* A lost record may have belonged to this operation. */
 	if (all_there && ncs_children_sent_own_data(children))
 		at_ns[NCS_AT_DATA] = within(arrival, children->data_ns);
 }
@@ -273,24 +273,24 @@ void ncs_arrivals_take(struct ncs_arrivals *arrivals,
 {
 	bool had_lost = arrivals->has_lost;
 
-	/* What was gone before the first look is not missing. */
-	if (!arrivals->looked)
+	/* Records lost before the first refresh do not count. */
+	if (!arrivals->has_begun)
 		lost = 0;
-	arrivals->looked = true;
+	arrivals->has_begun = true;
 	arrivals->count.records_lost += lost;
 	arrivals->has_lost = lost > 0;
-	/* An older call than the right one would be found. */
+	/* Otherwise an older call than the right one would be found. */
 	if (lost > 0)
 		ncs_call_history_forget(&arrivals->calls);
 	for (size_t i = 0; i < count; i++)
-		take_part(arrivals, clock, &records[i]);
+		take_child(arrivals, clock, &records[i]);
 	for (size_t i = 0; i < count; i++)
 		take_record(arrivals, clock, &records[i]);
 	take_all_endless(arrivals, snapshot);
 	settle_all(arrivals, snapshot, lost == 0 && !had_lost);
 }
 
-/* --- Looking at them ------------------------------------------------------ */
+/* --- Reading -------------------------------------------------------------- */
 
 struct ncs_arrival *ncs_arrivals_find(struct ncs_arrivals *arrivals,
 				      unsigned function, uint64_t number)

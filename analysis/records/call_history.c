@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Calls in the order of time; see call_history.h. */
+/* A ring of calls in order of time; see call_history.h. */
 #include "analysis/records/call_history.h"
 
 #include <errno.h>
@@ -35,7 +35,8 @@ static uint64_t oldest(const struct ncs_call_history *calls)
 						0;
 }
 
-/* Without the memory the oldest are lost, as they are at the limit. */
+/* Doubles the capacity. Without memory the oldest calls are lost, as at the
+ * limit. */
 static void grow(struct ncs_call_history *calls)
 {
 	struct ncs_call_history grown = *calls;
@@ -73,14 +74,14 @@ void ncs_call_history_forget(struct ncs_call_history *calls)
 }
 
 uint64_t ncs_call_history_before_ns(const struct ncs_call_history *calls,
-				    unsigned kind, uint64_t moment_ns)
+				    unsigned kind, uint64_t time_ns)
 {
 	uint64_t low = oldest(calls), high = calls->count;
 
 	while (low < high) {
 		uint64_t middle = low + (high - low) / 2;
 
-		if (at(calls, middle)->start_ns <= moment_ns)
+		if (at(calls, middle)->start_ns <= time_ns)
 			low = middle + 1;
 		else
 			high = middle;

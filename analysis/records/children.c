@@ -1,13 +1,14 @@
 /* SPDX-License-Identifier: MIT */
-/* Adding up an operation's children; see children.h. */
+/* Collecting the facts about an operation; see children.h. */
 #include "analysis/records/children.h"
 
 #include "shm/clock.h"
+#include "shm/hash.h"
 
-static void keep_first(uint64_t *first_ns, uint64_t moment_ns)
+static void keep_first(uint64_t *first_ns, uint64_t time_ns)
 {
-	if (moment_ns != 0 && (*first_ns == 0 || moment_ns < *first_ns))
-		*first_ns = moment_ns;
+	if (time_ns != 0 && (*first_ns == 0 || time_ns < *first_ns))
+		*first_ns = time_ns;
 }
 
 static void take_kernel(struct ncs_children *children,
@@ -22,15 +23,12 @@ static void take_kernel(struct ncs_children *children,
 		children->gpu_stop_ns = stop_ns;
 }
 
-/* Two different channels or peers almost never give the same. */
-static uint64_t mix(const struct ncs_record *record)
+/* Returns a hash of a channel and peer; different ones almost never have the
+ * same. */
+static uint64_t hash_of(const struct ncs_record *record)
 {
-	uint64_t x = (uint64_t)record->channel << 32 | (uint32_t)record->peer;
-
-	x = (x + 1) * UINT64_C(0x9e3779b97f4a7c15);
-	x = (x ^ x >> 30) * UINT64_C(0xbf58476d1ce4e5b9);
-	x = (x ^ x >> 27) * UINT64_C(0x94d049bb133111eb);
-	return x ^ x >> 31;
+	return ncs_hash((uint64_t)record->channel << 32 |
+			(uint32_t)record->peer);
 }
 
 void ncs_children_take(struct ncs_children *children,
@@ -42,9 +40,9 @@ void ncs_children_take(struct ncs_children *children,
 	if (record->event == NCS_EVENT_KERNEL_CH)
 		take_kernel(children, record);
 	else if (record->event == NCS_EVENT_PROXY_OP && send)
-		children->sends ^= mix(record);
+		children->sends ^= hash_of(record);
 	else if (record->event == NCS_EVENT_PROXY_OP)
-		children->receives ^= mix(record);
+		children->receives ^= hash_of(record);
 	else if (record->event == NCS_EVENT_PROXY_STEP && send &&
 		 record->delta[0] != 0)
 		keep_first(&children->data_ns,

@@ -1,9 +1,8 @@
 /* SPDX-License-Identifier: MIT */
-/* What the records of an operation's children tell of it: when its kernels ran,
- * when its first data were there, and whose data they are.
+/* The facts about an operation that its children's records show: when its
+ * kernels ran, when its first data were ready, and whose data they were.
  *
- * Pure. Records come from shared memory and are not trusted: any value may be
- * in them.
+ * Pure. Records come from shared memory and may have any value.
  */
 #ifndef NCS_ANALYSIS_RECORDS_CHILDREN_H
 #define NCS_ANALYSIS_RECORDS_CHILDREN_H
@@ -13,27 +12,29 @@
 
 #include "ncclstat/abi.h"
 
-/* Zeros: nothing is known yet. */
+/* All zeros if nothing is known yet. */
 struct ncs_children {
-	/* The first kernel's start and the last one's end, by the GPU's own
-	 * clock: the host is told of them when the proxy thread looks. */
+	/* Start of the first kernel and end of the last one, by the GPU's own
+	 * clock: the host only learns of them when the proxy thread polls. */
 	uint64_t gpu_start_ns;
 	uint64_t gpu_stop_ns;
-	/* When a sender first stopped to wait for its GPU, by the host's. */
+	/* When a sender's first wait for its GPU ended, by the host's clock. */
 	uint64_t data_ns;
-	/* Of the channels and peers that it sends to, and receives from. */
+	/* Hashes of the sets of channels and peers that it sends to and
+	 * receives from. */
 	uint64_t sends;
 	uint64_t receives;
 };
 
-/* Takes in the record of a child; leaves others alone. */
+/* Takes the record of a child; ignores other records. */
 void ncs_children_take(struct ncs_children *children,
 		       const struct ncs_clock *clock,
 		       const struct ncs_record *record);
 
-/* A rank's first data are its own in a ring, where it has a peer to send to and
- * another to receive from. In a tree, where it has both directions with each
- * peer, they may have waited for others'. */
+/* Returns true if the first data that the rank sent were its own. They are in a
+ * ring, where it sends to one peer and receives from another. In a tree, where
+ * it has both directions with each peer, it may have waited for the data of
+ * others first. */
 bool ncs_children_sent_own_data(const struct ncs_children *children);
 
 #endif

@@ -1,28 +1,30 @@
 /* SPDX-License-Identifier: MIT */
-/* A GPU's clock along a recording; see gpu_readings.h. */
+/* Readings of a GPU's clock; see gpu_readings.h. */
 #include "analysis/records/gpu_readings.h"
 
 #include <errno.h>
 #include <math.h>
 #include <stdlib.h>
 
-/* No GPU's clock drifts from its host's by more, ns per ns. */
+#include "shm/array.h"
+
+/* The largest drift of a GPU's clock from its host's, in ns per ns. */
 #define DRIFT_MAX 1e-3
 
-/* … as a rule not by more than that: where only one reading is known. */
+/* The usual limit of the drift, for when only one reading is known. */
 #define DRIFT_USUAL 1e-4
 
-/* Bounds are those of up to so long before they are told. */
+/* Bounds may be this much older than the reading that reports them, in ns. */
 #define BEFORE_NS 1e9
 
-/* Readings that are nearer tell too little of the drift. */
+/* Readings that are closer to each other say too little about the drift. */
 #define APART_NS UINT64_C(1000000000)
 
-/* How much the GPU's clock gains from one reading to another, ns per ns. */
+/* Returns the drift of the GPU's clock between two readings, in ns per ns. */
 static double drift_of(const struct ncs_gpu_reading *a,
 		       const struct ncs_gpu_reading *b)
 {
-	double host = (double)(int64_t)(b->told_ns - a->told_ns);
+	double host = (double)(int64_t)(b->host_ns - a->host_ns);
 	double gpu = (double)(int64_t)(b->gpu_ns - a->gpu_ns);
 
 	return (gpu - host) / host;
@@ -41,8 +43,8 @@ static bool has_jumped(const struct ncs_gpu_reading *last,
 		       const struct ncs_gpu_reading *reading)
 {
 	double apart = (double)(int64_t)(reading->gpu_ns - last->gpu_ns -
-					 (reading->told_ns - last->told_ns));
-	double since = (double)(reading->told_ns - last->told_ns);
+					 (reading->host_ns - last->host_ns));
+	double since = (double)(reading->host_ns - last->host_ns);
 
 	return fabs(apart) > DRIFT_MAX * (since + BEFORE_NS) +
 				     (double)last->error_ns +
@@ -54,7 +56,7 @@ int ncs_gpu_readings_add(struct ncs_gpu_readings *readings,
 {
 	struct ncs_gpu_reading reading = {
 		.gpu_ns = clock->told_ns + (uint64_t)clock->offset_ns,
-		.told_ns = clock->told_ns,
+		.host_ns = clock->told_ns,
 		.error_ns = clock->error_ns + clock->quantum_ns,
 	};
 
@@ -64,7 +66,7 @@ int ncs_gpu_readings_add(struct ncs_gpu_readings *readings,
 		const struct ncs_gpu_reading *last =
 			&readings->readings[readings->count - 1];
 
-		if (reading.told_ns <= last->told_ns)
+		if (reading.host_ns <= last->host_ns)
 			return 0;
 		if (has_jumped(last, &reading))
 			readings->count = 0;
@@ -73,16 +75,9 @@ int ncs_gpu_readings_add(struct ncs_gpu_readings *readings,
 	}
 	if (readings->count == NCS_GPU_READINGS_MAX)
 		drop_every_second(readings);
-	if (readings->count == readings->room) {
-		size_t room = readings->room ? 2 * readings->room : 8;
-		struct ncs_gpu_reading *more =
-			realloc(readings->readings, room * sizeof(*more));
-
-		if (!more)
-			return -ENOMEM;
-		readings->readings = more;
-		readings->room = room;
-	}
+	if (ncs_array_reserve(&readings->readings, &readings->capacity,
+			      readings->count + 1, sizeof(reading)) != 0)
+		return -ENOMEM;
 	readings->readings[readings->count++] = reading;
 	return 0;
 }
@@ -93,7 +88,7 @@ void ncs_gpu_readings_release(struct ncs_gpu_readings *readings)
 	*readings = (struct ncs_gpu_readings){ 0 };
 }
 
-/* The first reading that is after a GPU's time. */
+/* Finds the first reading after a GPU's time. */
 static size_t find_after(const struct ncs_gpu_readings *readings,
 			 uint64_t gpu_ns)
 {
@@ -110,8 +105,8 @@ static size_t find_after(const struct ncs_gpu_readings *readings,
 	return low;
 }
 
-/* Two readings on either side of a place, or next to it, that are far enough
- * apart to tell of the drift, if there are. */
+/* Finds two readings on either side of a place or next to it that are, if
+ * possible, far enough apart to show the drift. */
 static void find_two(const struct ncs_gpu_readings *readings, size_t place,
 		     const struct ncs_gpu_reading **first,
 		     const struct ncs_gpu_reading **second)
@@ -120,7 +115,7 @@ static void find_two(const struct ncs_gpu_readings *readings, size_t place,
 	size_t high = place < readings->count ? place : readings->count - 1;
 	const struct ncs_gpu_reading *all = readings->readings;
 
-	while (all[high].told_ns - all[low].told_ns < APART_NS &&
+	while (all[high].host_ns - all[low].host_ns < APART_NS &&
 	       (low > 0 || high + 1 < readings->count)) {
 		if (low > 0)
 			low--;
@@ -147,17 +142,17 @@ bool ncs_gpu_readings_find(const struct ncs_gpu_readings *readings,
 	if (first != second) {
 		drift = drift_of(first, second);
 		doubt = (double)(first->error_ns + second->error_ns) /
-			(double)(second->told_ns - first->told_ns);
+			(double)(second->host_ns - first->host_ns);
 	}
 	since = (double)(int64_t)(gpu_ns - near->gpu_ns);
-	/* Between two readings the line is between their bounds, too. */
+	/* Between two readings the line lies between their bounds. */
 	if (place > 0 && place < readings->count)
 		error = fmax((double)first->error_ns, (double)second->error_ns);
 	else
 		error = (double)near->error_ns + doubt * fabs(since);
 	error += fabs(drift) * BEFORE_NS;
 	*host_ns =
-		near->told_ns + (uint64_t)(int64_t)llround(since / (1 + drift));
+		near->host_ns + (uint64_t)(int64_t)llround(since / (1 + drift));
 	*error_ns = error < 1e18 ? (uint64_t)ceil(error) : UINT64_MAX;
 	return true;
 }

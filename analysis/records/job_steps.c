@@ -1,66 +1,71 @@
 /* SPDX-License-Identifier: MIT */
 /* Finding the operations that begin steps; see job_steps.h.
  *
- * Operations are alike if they are of one communicator, function, size and
- * range. One that comes again after the same number of others, which are the
- * same in any order, is regular; after somewhat more often if these are not the
- * same. Of regular ones those that come most rarely are once in a step, and the
- * first of these begins it, from where it became regular on: a phase. A phase
- * ends where another kind is regular and its own does not come any more. */
+ * Operations are of one kind if they have the same communicator, function, size
+ * and range. A kind is regular if it recurs after the same number of other
+ * operations: quickly if these are the same each time, in any order, and after
+ * some more intervals if not. Of the regular kinds, those that occur least
+ * often occur once in a step, and the first of them begins it from where it
+ * became regular on: that is a phase. A phase ends when another kind is regular
+ * and its own kind no longer occurs. */
 #include "analysis/records/job_steps.h"
 
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
 
+#include "shm/array.h"
+#include "shm/hash.h"
+
 #define NO_STEP UINT32_MAX
 
 #define KINDS_MAX 65536u
 #define PHASES_MAX 65536u
 
-/* A step is at least so many operations. */
+/* The least number of operations in a step. */
 #define OPERATIONS_LEAST 2u
 
-/* An interval as long as the one before counts as one, with the same operations
- * in it as three; so much makes a kind regular. */
+/* Points for an interval that is as long as the one before, and for one that
+ * also has the same operations in it; and the points that make a kind
+ * regular. */
 #define SAME_LENGTH 1u
 #define SAME_CONTENTS 3u
 #define REGULAR 3u
 
-/* After so many intervals most of them must have been as long as the first. */
+/* From this number of intervals on, most must be as long as the first one. */
 #define INTERVALS_JUDGED 8u
 
 struct job_kind {
 	uint64_t hash;     /* 0: none */
-	uint64_t latest;   /* place among the operations */
-	uint64_t sum;      /* of all hashes before that */
-	uint64_t interval; /* 0: it has come once */
-	uint64_t contents; /* sum of the hashes in it */
-	uint64_t first;    /* place from which on intervals are as long */
-	uint64_t regular;
+	uint64_t latest;   /* place of its latest operation among all */
+	uint64_t sum;      /* of all hashes before that place */
+	uint64_t interval; /* operations since the one before; 0: none */
+	uint64_t contents; /* sum of the hashes in that interval */
+	uint64_t first;    /* place where intervals of this length began */
+	uint64_t regular;  /* points */
 };
 
-/* From a place on steps begin at one kind. */
+/* A place from which on steps begin at one kind. */
 struct job_phase {
 	uint64_t first;  /* place */
 	uint64_t anchor; /* hash; 0: there are no steps */
 };
 
 struct ncs_job_steps {
-	uint64_t place; /* operations so far that count */
+	uint64_t place; /* number of counted operations up to now */
 	uint64_t sum;   /* of their hashes */
 	struct job_kind *kinds;
-	size_t kind_count, capacity;
+	size_t kind_count, kind_capacity; /* hashed; a power of two */
 	struct job_phase *phases;
 	size_t phase_count, phase_capacity;
-	/* Of the phase at hand. */
-	uint64_t anchor; /* hash; 0: there is none */
+	/* The current phase. */
+	uint64_t anchor; /* hash; 0: none */
 	uint64_t interval;
-	uint64_t latest; /* place where it came */
-	uint64_t intervals, same;
-	/* The second look. */
-	bool looks_again;
-	uint64_t end; /* place; behind it there are no more steps */
+	uint64_t latest;          /* place of the anchor's latest operation */
+	uint64_t intervals, same; /* intervals, and those of equal length */
+	/* The second pass. */
+	bool passes_again;
+	uint64_t end; /* place after which there are no more steps */
 	size_t phase; /* the next one */
 	bool is_in_step;
 	uint32_t step;
@@ -87,15 +92,12 @@ void ncs_job_steps_free(struct ncs_job_steps *steps)
 static uint64_t hash_of(const struct ncs_joined *joined)
 {
 	const struct ncs_part *part = &joined->parts[0];
-	const uint64_t words[] = { joined->comm_id, joined->function,
-				   part->bytes, part->range,
-				   (uint64_t)part->rank };
-	uint64_t hash = 0;
+	uint64_t hash =
+		ncs_hash_add(ncs_hash(joined->comm_id), joined->function);
 
-	for (size_t i = 0; i < sizeof(words) / sizeof(words[0]); i++) {
-		hash = (hash ^ words[i]) * UINT64_C(0x9e3779b97f4a7c15);
-		hash ^= hash >> 29;
-	}
+	hash = ncs_hash_add(hash, part->bytes);
+	hash = ncs_hash_add(hash, part->range);
+	hash = ncs_hash_add(hash, (uint64_t)part->rank);
 	return hash ? hash : 1;
 }
 
@@ -103,7 +105,7 @@ static struct job_kind *find(const struct ncs_job_steps *steps, uint64_t hash)
 {
 	for (size_t i = hash;; i++) {
 		struct job_kind *kind =
-			&steps->kinds[i & (steps->capacity - 1)];
+			&steps->kinds[i & (steps->kind_capacity - 1)];
 
 		if (kind->hash == hash || kind->hash == 0)
 			return kind;
@@ -113,21 +115,21 @@ static struct job_kind *find(const struct ncs_job_steps *steps, uint64_t hash)
 static int grow(struct ncs_job_steps *steps)
 {
 	struct job_kind *before = steps->kinds;
-	size_t count = steps->capacity;
+	size_t count = steps->kind_capacity;
 
 	if (2 * steps->kind_count < count)
 		return 0;
 	if (count >= 2 * KINDS_MAX) {
-		/* Those that come in each step are soon known again. */
+		/* Kinds that occur in each step are soon known again. */
 		memset(before, 0, count * sizeof(*before));
 		steps->kind_count = 0;
 		return 0;
 	}
-	steps->capacity = count ? 2 * count : 64;
-	steps->kinds = calloc(steps->capacity, sizeof(*before));
+	steps->kind_capacity = count ? 2 * count : 64;
+	steps->kinds = calloc(steps->kind_capacity, sizeof(*before));
 	if (!steps->kinds) {
 		steps->kinds = before;
-		steps->capacity = count;
+		steps->kind_capacity = count;
 		return -ENOMEM;
 	}
 	for (size_t i = 0; i < count; i++)
@@ -142,25 +144,19 @@ static int grow(struct ncs_job_steps *steps)
 static int add_phase(struct ncs_job_steps *steps, uint64_t first,
 		     uint64_t anchor)
 {
-	size_t capacity = steps->phase_capacity;
-	struct job_phase *phases;
-
 	if (steps->phase_count == PHASES_MAX)
 		return 0;
-	if (steps->phase_count == capacity) {
-		capacity = capacity ? 2 * capacity : 16;
-		phases = realloc(steps->phases, capacity * sizeof(*phases));
-		if (!phases)
-			return -ENOMEM;
-		steps->phases = phases;
-		steps->phase_capacity = capacity;
-	}
+	if (ncs_array_reserve(&steps->phases, &steps->phase_capacity,
+			      steps->phase_count + 1,
+			      sizeof(*steps->phases)) != 0)
+		return -ENOMEM;
 	steps->phases[steps->phase_count++] =
 		(struct job_phase){ first, anchor };
 	return 0;
 }
 
-/* What was taken for phases within a step's length before is a part of it. */
+/* Begins a phase at a kind. Phases that began less than a step before are part
+ * of its first step. */
 static int begin_phase(struct ncs_job_steps *steps, const struct job_kind *kind)
 {
 	while (steps->phase_count > 0 &&
@@ -174,20 +170,22 @@ static int begin_phase(struct ncs_job_steps *steps, const struct job_kind *kind)
 	return add_phase(steps, kind->first, kind->hash);
 }
 
-/* Whether so much else came that it cannot be a part of the step. */
+/* Returns true if so many other operations followed that they cannot all be
+ * part of the step. */
 static bool is_overdue(const struct ncs_job_steps *steps)
 {
 	return steps->anchor != 0 &&
 	       steps->place - steps->latest > 2 * steps->interval;
 }
 
-/* The last step was as long as the others; then there was something else. */
+/* Ends the current phase: its last step is taken to be as long as the
+ * others. */
 static int end_phase(struct ncs_job_steps *steps)
 {
 	return add_phase(steps, steps->latest + steps->interval, 0);
 }
 
-/* The phase's own kind has come. */
+/* Notes an operation of the current phase's kind. Returns 0 or -ENOMEM. */
 static int note_anchor(struct ncs_job_steps *steps)
 {
 	bool is_over = is_overdue(steps);
@@ -200,7 +198,7 @@ static int note_anchor(struct ncs_job_steps *steps)
 	steps->latest = steps->place;
 	if (steps->intervals >= INTERVALS_JUDGED &&
 	    2 * steps->same < steps->intervals) {
-		/* It was regular by chance. */
+		/* The kind was regular by chance. */
 		while (steps->phase_count > 0 &&
 		       (steps->phases[steps->phase_count - 1].anchor == 0 ||
 			steps->phases[steps->phase_count - 1].anchor ==
@@ -214,7 +212,8 @@ static int note_anchor(struct ncs_job_steps *steps)
 	return error;
 }
 
-/* Whether steps begin at a kind that is regular rather than as they did. */
+/* Returns true if steps begin at this regular kind rather than at the
+ * anchor. */
 static bool is_better(const struct ncs_job_steps *steps,
 		      const struct job_kind *kind)
 {
@@ -268,9 +267,9 @@ int ncs_job_steps_learn(struct ncs_job_steps *steps,
 	return error;
 }
 
-static void look_again(struct ncs_job_steps *steps)
+static void pass_again(struct ncs_job_steps *steps)
 {
-	steps->looks_again = true;
+	steps->passes_again = true;
 	steps->end = is_overdue(steps) ? steps->latest + steps->interval :
 					 UINT64_MAX;
 	steps->place = 0;
@@ -280,8 +279,8 @@ static void look_again(struct ncs_job_steps *steps)
 uint32_t ncs_job_steps_next(struct ncs_job_steps *steps,
 			    const struct ncs_joined *joined, bool is_counted)
 {
-	if (!steps->looks_again)
-		look_again(steps);
+	if (!steps->passes_again)
+		pass_again(steps);
 	if (!is_counted)
 		return NO_STEP;
 	if (joined->function != NCS_FUNCTION_SEND_RECV) {

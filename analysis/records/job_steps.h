@@ -1,11 +1,12 @@
 /* SPDX-License-Identifier: MIT */
-/* Where the steps of a training job begin, from the order of its operations: at
- * the one that comes again after the same number of others. That may be another
- * one from some time on. What comes once in between is a part of its step,
- * unless it is more than the step itself: then it is in none.
+/* Finding where the steps of a training job begin, from the order of its
+ * operations: at an operation that recurs after the same number of others. From
+ * some time on that may be another operation. Operations that occur only once
+ * belong to the step that they occur in, unless they last longer than a step;
+ * then they belong to none.
  *
- * First all operations are looked at, then again one after the other. Memory is
- * bounded. Pure.
+ * All operations are learned first, then passed again in the same order. Memory
+ * is bounded. Pure.
  */
 #ifndef NCS_ANALYSIS_RECORDS_JOB_STEPS_H
 #define NCS_ANALYSIS_RECORDS_JOB_STEPS_H
@@ -18,16 +19,18 @@
 
 struct ncs_job_steps;
 
-/* NULL: no memory. */
+/* Creates an empty set of steps. Returns NULL if there is no memory. Free it
+ * with ncs_job_steps_free(), which accepts NULL. */
 struct ncs_job_steps *ncs_job_steps_new(void);
-void ncs_job_steps_free(struct ncs_job_steps *steps); /* NULL: nothing */
+void ncs_job_steps_free(struct ncs_job_steps *steps);
 
-/* The first look; `is_counted`: those that are not belong to no step. 0 or
- * -ENOMEM. */
+/* Takes an operation in the first pass. Operations that are not counted belong
+ * to no step. Returns 0 or -ENOMEM. */
 int ncs_job_steps_learn(struct ncs_job_steps *steps,
 			const struct ncs_joined *joined, bool is_counted);
 
-/* The second one: which step it belongs to, from 0; UINT32_MAX: none. */
+/* Takes an operation in the second pass. Returns the number of its step, from
+ * 0, or UINT32_MAX if it belongs to none. */
 uint32_t ncs_job_steps_next(struct ncs_job_steps *steps,
 			    const struct ncs_joined *joined, bool is_counted);
 
