@@ -8,7 +8,8 @@
 
 #include "shm/clock.h"
 
-/* Records of all ranks together, and of one at least and at most. */
+/* Numbers of records: of all ranks together, and of one rank at least and at
+ * most. */
 static const struct {
 	size_t all;
 	size_t least;
@@ -40,7 +41,7 @@ const struct ncs_record *ncs_latest_at(const struct ncs_latest_ring *ring,
 	return &ring->records[(ring->first + i) % ring->capacity];
 }
 
-/* Where a record belongs; NCS_LATEST_KINDS: it is not kept. */
+/* Returns the ring of a record, or NCS_LATEST_KINDS if it is not kept. */
 static enum ncs_latest_kind kind_of(const struct ncs_record *record)
 {
 	switch (record->event) {
@@ -68,7 +69,7 @@ static uint64_t end_ns(const struct ncs_record *record,
 	return ncs_clock_ns(clock, record->start + record->duration);
 }
 
-/* The oldest goes. */
+/* Drops the oldest record. */
 static void drop_first(struct ncs_latest_ring *ring,
 		       const struct ncs_clock *clock)
 {
@@ -99,7 +100,8 @@ static int resize(struct ncs_latest_ring *ring, size_t capacity,
 	return 0;
 }
 
-/* Room for one more, where there may be so many. */
+/* Makes room for one more record: grows the ring up to `most` records, then
+ * drops the oldest. Returns 0 or -ENOMEM. */
 static int make_room(struct ncs_latest_ring *ring, size_t most,
 		     const struct ncs_clock *clock)
 {
@@ -136,8 +138,8 @@ static int put(struct ncs_latest_ring *ring, const struct ncs_record *record,
 	return 0;
 }
 
-/* What was overwritten before the first look is not there: the rings begin
- * with what is the oldest in them. */
+/* Sets the time from which on the rings are complete at the first refresh:
+ * records that were overwritten before it are missing. */
 static void set_beginning(struct ncs_latest *latest,
 			  const struct ncs_sample *sample)
 {
@@ -158,8 +160,9 @@ static void set_beginning(struct ncs_latest *latest,
 	}
 }
 
-/* A thread that has lost records has a ring full of later ones: until the first
- * of these there is a gap. Those of one thread have consecutive positions. */
+/* Returns the end of the gap that lost records leave. A thread that has lost
+ * records has a ring full of later ones: the gap ends at the first of these.
+ * Records of one thread have consecutive positions. */
 static uint64_t gap_end_ns(const struct ncs_sample *sample)
 {
 	const struct ncs_record *records = sample->records;

@@ -10,37 +10,37 @@
 #include "analysis/records/children.h"
 #include "analysis/records/gpu_readings.h"
 #include "analysis/records/step_stats.h"
+#include "shm/array.h"
 #include "shm/clock.h"
 
-/* Records of other lanes come so much later at most. */
+/* Records of other lanes come at most this much later. */
 #define SETTLES_AFTER_NS UINT64_C(10000000)
 
-/* Operations that are under way or wait to be settled. */
+/* Number of operations that are in progress or wait to be settled. */
 #define SLOTS 64u
 #define SLOTS_MAX (UINT32_C(1) << 18)
-/* One that has not ended while so many others came never will. */
+/* An operation that has not ended while this many others came never will. */
 #define SLOTS_UNENDED 4096u
 
 #define CALLS 64u
 #define CALLS_MAX (UINT32_C(1) << 18)
 
-/* The launch of a kernel, among the calls of functions. */
+/* The number of a kernel launch among calls, which have those of functions. */
 #define KIND_LAUNCH NCS_FUNCTION_COUNT
 
-/* More channels than an operation has. */
+/* More channels than any operation has. */
 #define CHANNELS_MAX 4096u
 
 struct part_slot {
 	uint32_t operation; /* 0: none */
 	bool has_ended;
-	uint64_t drained_ns;                /* when its record was */
-	uint64_t start, duration, delta[2]; /* its record's, in ticks */
+	uint64_t drained_ns;                /* when its record was read */
+	uint64_t start, duration, delta[2]; /* of its record, in ticks */
 	struct ncs_part part;
 	struct ncs_children children;
 	struct ncs_part_channel *channels;
-	uint32_t channel_count;
-	uint32_t channel_capacity;
-	uint32_t channel_found; /* the latest */
+	size_t channel_count, channel_capacity;
+	size_t channel_found; /* place of the latest */
 };
 
 struct ended_operation {
@@ -56,22 +56,22 @@ struct algorithm {
 
 struct ncs_parts {
 	struct ncs_clock clock;
-	struct ncs_gpu_readings gpu; /* its clock */
+	struct ncs_gpu_readings gpu; /* of its clock */
 	uint64_t comm_id;
 	int32_t rank;
 	int32_t nranks;
 	size_t owner;
 	struct algorithm algorithms[NCS_FUNCTION_COUNT][NCS_SIZE_CLASS_COUNT];
-	struct part_slot *slots; /* by the operation's number, round and round */
+	struct part_slot *slots; /* by operation modulo slot_count */
 	uint32_t slot_count;
-	struct ended_operation
-		*ended; /* in the order of their records, likewise */
+	struct ended_operation *ended; /* a ring, in order of their records */
 	uint32_t ended_capacity;
 	uint64_t ended_first, ended_next;
 	struct ncs_call_history calls;
-	/* Records of these moments may be missing; until 0: none. */
+	/* Records that ended in this interval may be missing; none if
+	 * lost_until_ns is 0. */
 	uint64_t lost_from_ns, lost_until_ns;
-	uint64_t latest_ns; /* end of a record */
+	uint64_t latest_ns; /* latest end of a record */
 	uint64_t settled_ns;
 	struct ncs_part given;
 	struct ncs_parts_count count;
@@ -104,7 +104,7 @@ struct ncs_parts *ncs_parts_new(const struct ncs_header *header, size_t owner)
 	parts->ended = calloc(SLOTS, sizeof(*parts->ended));
 	if (parts->slots && parts->ended &&
 	    ncs_call_history_init(&parts->calls, CALLS, CALLS_MAX) == 0) {
-		parts->calls.needed_ns = 0; /* all of them, so far */
+		parts->calls.needed_ns = 0; /* all calls, at first */
 		return parts;
 	}
 	ncs_parts_free(parts);
@@ -140,7 +140,8 @@ int ncs_parts_learn(struct ncs_parts *parts,
 		    view->size_class >= NCS_SIZE_CLASS_COUNT)
 			continue;
 		known = &parts->algorithms[view->function][view->size_class];
-		/* Of several in one class nobody knows which it was. */
+		/* With several classes of one size it is not known which one
+		 * was used. */
 		*known = (struct algorithm){
 			true,
 			known->is_known ? NCS_CLASS_OTHER :
@@ -160,17 +161,18 @@ static struct part_slot *slot_at(const struct ncs_parts *parts,
 	return &parts->slots[operation & (parts->slot_count - 1)];
 }
 
-/* Its channels' memory stays for the next one. */
+/* Empties a slot; the memory of its channels is kept for the next operation. */
 static void clear(struct part_slot *slot)
 {
 	struct ncs_part_channel *channels = slot->channels;
-	uint32_t capacity = slot->channel_capacity;
+	size_t capacity = slot->channel_capacity;
 
 	*slot = (struct part_slot){ .channels = channels,
 				    .channel_capacity = capacity };
 }
 
-/* Those that are in use differ in their lowest bits, and go on to. */
+/* Doubles the slots. Operations in use keep slots of their own, as they differ
+ * in their lowest bits. Returns 0 or -ENOMEM. */
 static int grow_slots(struct ncs_parts *parts)
 {
 	uint32_t before = parts->slot_count;
@@ -192,8 +194,8 @@ static int grow_slots(struct ncs_parts *parts)
 	return 0;
 }
 
-/* Whether an operation makes room for another one, which it will not live to
- * see the end of. */
+/* Returns true if an operation must make room for another one, as it will never
+ * end or there are too many slots. */
 static bool makes_room(const struct ncs_parts *parts,
 		       const struct part_slot *slot)
 {
@@ -201,7 +203,7 @@ static bool makes_room(const struct ncs_parts *parts,
 	       (!slot->has_ended && parts->slot_count >= SLOTS_UNENDED);
 }
 
-/* 0: *slot is the operation's; -ENOMEM. */
+/* Sets *slot to the slot of an operation. Returns 0 or -ENOMEM. */
 static int slot_of(struct ncs_parts *parts, uint32_t operation,
 		   struct part_slot **slot)
 {
@@ -222,42 +224,38 @@ static int slot_of(struct ncs_parts *parts, uint32_t operation,
 
 /* --- Records -------------------------------------------------------------- */
 
-/* NULL: no memory, or more of them than there are. */
+/* Returns the channel of a record, or NULL if there is no memory or there are
+ * too many channels. */
 static struct ncs_part_channel *channel_of(struct part_slot *slot,
 					   const struct ncs_record *record)
 {
 	bool send = record->flags & NCS_RECORD_SEND;
-	struct ncs_part_channel *channels = slot->channels;
-	uint32_t capacity = slot->channel_capacity;
+	struct ncs_part_channel *channel;
 
-	for (uint32_t i = 0; i < slot->channel_count; i++) {
-		uint32_t place =
-			(slot->channel_found + i) % slot->channel_count;
-		struct ncs_part_channel *channel = &channels[place];
+	/* Most records are of the same channel as the one before, or the next
+	 * one. */
+	for (size_t i = 0; i < slot->channel_count; i++) {
+		size_t place = (slot->channel_found + i) % slot->channel_count;
 
+		channel = &slot->channels[place];
 		if (channel->channel == record->channel &&
 		    channel->send == send && channel->peer == record->peer) {
 			slot->channel_found = place;
 			return channel;
 		}
 	}
-	if (slot->channel_count == capacity) {
-		capacity = capacity ? 2 * capacity : 4;
-		if (capacity > CHANNELS_MAX)
-			return NULL;
-		channels = realloc(channels, capacity * sizeof(*channels));
-		if (!channels)
-			return NULL;
-		slot->channels = channels;
-		slot->channel_capacity = capacity;
-	}
+	if (slot->channel_count == CHANNELS_MAX ||
+	    ncs_array_reserve(&slot->channels, &slot->channel_capacity,
+			      slot->channel_count + 1, sizeof(*channel)) != 0)
+		return NULL;
 	slot->channel_found = slot->channel_count++;
-	channels[slot->channel_found] = (struct ncs_part_channel){
+	channel = &slot->channels[slot->channel_found];
+	*channel = (struct ncs_part_channel){
 		.channel = record->channel,
 		.send = send,
 		.peer = record->peer,
 	};
-	return &channels[slot->channel_found];
+	return channel;
 }
 
 static int take_transfer(struct ncs_parts *parts, struct part_slot *slot,
@@ -295,7 +293,8 @@ static int take_child(struct ncs_parts *parts, const struct ncs_record *record)
 	error = slot_of(parts, record->operation, &slot);
 	if (error)
 		return error;
-	/* Of an operation that turned out to be slow the first are missing. */
+	/* If an operation turned out to be slow, its first records are
+	 * missing. */
 	if (NCS_RECORD_LEVEL(record->flags) != NCS_LEVEL_SLOW)
 		ncs_children_take(&slot->children, &parts->clock, record);
 	if (record->flags & NCS_RECORD_MISSING_STOP)
@@ -336,8 +335,8 @@ static int take_operation(struct ncs_parts *parts,
 		return 0;
 	error = slot_of(parts, record->operation, &slot);
 	if (!error && !slot->has_ended && (record->flags & NCS_RECORD_AGAIN)) {
-		/* What it replaces has been given out; its children here are
-		 * only those that came after. */
+		/* The part that this record replaces has been given out; only
+		 * later children are here. */
 		parts->count.replaced++;
 		clear(slot);
 		return 0;
@@ -393,7 +392,7 @@ static int take(struct ncs_parts *parts, const struct ncs_record *record,
 	}
 }
 
-/* What was lost ended between what came before and what comes now. */
+/* Notes a loss: the lost records ended between the records before and after. */
 static void note_loss(struct ncs_parts *parts, const struct ncs_record *next,
 		      uint64_t lost, uint64_t drained_ns)
 {
@@ -437,15 +436,15 @@ void ncs_parts_settle(struct ncs_parts *parts, uint64_t drained_ns)
 
 /* --- Parts ---------------------------------------------------------------- */
 
-/* Nothing of an operation is before its start or after its end; a GPU's clock
- * is not known to the ns. 0: then it is not known. */
-static uint64_t within(const struct ncs_part *part, uint64_t moment_ns)
+/* Limits a time to the duration of the part, as a GPU's clock is not known to
+ * the ns. Returns 0, not known, if the time is 0 or after the end. */
+static uint64_t within(const struct ncs_part *part, uint64_t time_ns)
 {
 	uint64_t begin_ns = part->at_ns[NCS_PART_BEGIN];
 
-	if (moment_ns == 0 || moment_ns > part->at_ns[NCS_PART_END])
+	if (time_ns == 0 || time_ns > part->at_ns[NCS_PART_END])
 		return 0;
-	return moment_ns > begin_ns ? moment_ns : begin_ns;
+	return time_ns > begin_ns ? time_ns : begin_ns;
 }
 
 static void find_calls(struct ncs_parts *parts, struct ncs_part *part)
@@ -457,7 +456,7 @@ static void find_calls(struct ncs_parts *parts, struct ncs_part *part)
 							KIND_LAUNCH, begin_ns);
 
 	part->at_ns[NCS_PART_CALL] = call_ns;
-	/* An earlier one is another operation's. */
+	/* An earlier launch is another operation's. */
 	if (call_ns != 0 && launch_ns >= call_ns)
 		part->at_ns[NCS_PART_LAUNCH] = launch_ns;
 	parts->calls.needed_ns = call_ns != 0 ? call_ns : begin_ns;
@@ -472,14 +471,14 @@ static void find_kernel(const struct ncs_parts *parts,
 	if (children->gpu_start_ns == 0 ||
 	    !ncs_gpu_readings_find(&parts->gpu, children->gpu_start_ns,
 				   &start_ns, &error_ns) ||
-	    !ncs_gpu_readings_find(&parts->gpu, children->gpu_stop_ns,
-				   &stop_ns, &error_ns))
+	    !ncs_gpu_readings_find(&parts->gpu, children->gpu_stop_ns, &stop_ns,
+				   &error_ns))
 		return;
 	part->at_ns[NCS_PART_KERNEL] = within(part, start_ns);
 	part->at_ns[NCS_PART_KERNEL_END] = within(part, stop_ns);
 }
 
-/* In ns; of one that has steps. */
+/* Returns the mean time on the wire in ns of a channel that has steps. */
 static double wire_time(const struct ncs_part_channel *channel)
 {
 	return (double)channel->wait_ns[NCS_CHANNEL_SEND_WAIT] /
@@ -488,8 +487,8 @@ static double wire_time(const struct ncs_part_channel *channel)
 
 static void find_channels(const struct part_slot *slot, struct ncs_part *part)
 {
-	part->channels = slot->channel_count;
-	for (uint32_t i = 0; i < slot->channel_count; i++) {
+	part->channels = (uint32_t)slot->channel_count;
+	for (size_t i = 0; i < slot->channel_count; i++) {
 		const struct ncs_part_channel *channel = &slot->channels[i];
 
 		for (unsigned k = 0; k < NCS_CHANNEL_STATE_COUNT; k++)
@@ -556,7 +555,7 @@ const struct ncs_part *ncs_parts_next(struct ncs_parts *parts)
 		if (ended->drained_ns > parts->settled_ns)
 			break;
 		parts->ended_first++;
-		/* Unless it had to make room. */
+		/* The operation may have had to make room for another. */
 		if (slot->operation != ended->operation || !slot->has_ended)
 			continue;
 		finish(parts, slot, &parts->given);

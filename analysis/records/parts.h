@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: MIT */
-/* One rank's parts in operations, from its records: what the application, the
- * proxy thread and the GPU did for an operation, and when.
+/* A rank's parts of operations, made from its records: what the application,
+ * the proxy thread and the GPU did for an operation, and when.
  *
- * Records of several lanes come nearly in the order of time, those of one lane
- * in order; they are sorted by operation here, and a part is given out once no
- * more records of it can come. All times are ns of the clock that records are
- * converted with. Memory is bounded: by the operations that are under way, and
- * what is drained at once. Pure; records are not trusted: any value may be in
- * them. Functions are not thread-safe for one rank.
+ * The records of one lane come in order, those of several lanes nearly so. They
+ * are sorted by operation, and a part is given out when no more records of it
+ * can come. All times are in ns of the clock that records are converted with.
+ * Memory is bounded by the operations in progress and by the records that are
+ * drained at once. Pure; records may have any value. Not thread-safe for one
+ * rank.
  */
 #ifndef NCS_ANALYSIS_RECORDS_PARTS_H
 #define NCS_ANALYSIS_RECORDS_PARTS_H
@@ -18,98 +18,104 @@
 
 #include "ncclstat/reader.h"
 
-/* On the way into an operation and out of it. Those from BEGIN on are not
- * before BEGIN, nor after END; those before it not after BEGIN. */
+/* Stages on the way into an operation and out of it. Those from BEGIN on lie
+ * between BEGIN and END; those before it are not after BEGIN. */
 enum ncs_part_stage {
-	NCS_PART_CALL,   /* the application called */
-	NCS_PART_LAUNCH, /* the kernel's launch began */
-	NCS_PART_BEGIN,  /* NCCL began to enqueue it */
-	NCS_PART_ENQUEUED,
-	NCS_PART_PROXY,  /* the proxy thread had its first part */
-	NCS_PART_KERNEL, /* its first kernel began */
-	NCS_PART_DATA,   /* the GPU had produced the first data to be sent */
-	NCS_PART_KERNEL_END,
-	NCS_PART_END, /* its last child was over: always known */
+	NCS_PART_CALL,       /* the application called NCCL */
+	NCS_PART_LAUNCH,     /* the launch of the kernel began */
+	NCS_PART_BEGIN,      /* NCCL began to enqueue the operation */
+	NCS_PART_ENQUEUED,   /* NCCL had enqueued it */
+	NCS_PART_PROXY,      /* the proxy thread had its first child */
+	NCS_PART_KERNEL,     /* the first kernel began */
+	NCS_PART_DATA,       /* the GPU had the first data to send ready */
+	NCS_PART_KERNEL_END, /* the last kernel ended */
+	NCS_PART_END,        /* the last child ended; always known */
 	NCS_PART_STAGES
 };
 
 enum ncs_part_flag {
 	NCS_PART_P2P = 1,
 	NCS_PART_GRAPH = 2,
-	/* Records of its children were left out, or lost: it has no channels,
+	/* Records of children were left out or lost: the part has no channels,
 	 * and DATA and KERNEL are not known. */
 	NCS_PART_LEFT_OUT = 4,
-	NCS_PART_MISSING_STOP = 8, /* of a child */
+	NCS_PART_MISSING_STOP = 8, /* a child has no stop event */
 };
 
-/* A channel's waits: its steps' times together, which for steps that are under
- * way side by side are more than the time that it took. */
+/* A channel of a part, in one direction with one peer. Its waits are summed
+ * over its steps; as steps overlap, they may exceed the time that passed. */
 struct ncs_part_channel {
-	uint64_t end_ns;
+	uint64_t end_ns; /* of its last step or proxy operation */
 	uint64_t bytes;
 	uint64_t steps;
 	int32_t peer;
 	uint8_t channel;
 	bool send;
-	uint64_t wait_ns[NCS_CHANNEL_STATE_COUNT];
+	uint64_t wait_ns[NCS_CHANNEL_STATE_COUNT]; /* by channel state */
 };
 
-/* A part: what one member of a communicator did for one operation. */
+/* A part: the share of one rank in one operation. */
 struct ncs_part {
 	uint64_t comm_id;
 	int32_t rank;
 	int32_t nranks;
-	size_t owner; /* what the caller calls the rank */
+	size_t owner; /* the caller's number of the rank */
 	uint8_t function;
-	uint8_t algorithm; /* NCS_CLASS_OTHER: not known */
+	uint8_t algorithm; /* NCS_CLASS_OTHER if not known */
 	uint8_t protocol;
 	uint8_t flags;      /* enum ncs_part_flag */
-	int32_t peer;       /* or root; -1: none */
-	uint32_t range;     /* that it was called in; 0: none, or not known */
-	uint32_t operation; /* in the order in which they began */
-	uint32_t channels;  /* channel, direction and peer: proxy operations */
-	uint64_t number; /* NCCL's, per function; NCS_NO_SEQUENCE_NUMBER: none */
+	int32_t peer;       /* or root; -1 if none */
+	uint32_t range;     /* range it was called in; 0 if none or not known */
+	uint32_t operation; /* numbered in the order in which they began */
+	uint32_t channels;  /* number of its channels, by direction and peer */
+	uint64_t number;    /* sequence number or NCS_NO_SEQUENCE_NUMBER */
 	uint64_t bytes;
-	uint64_t at_ns[NCS_PART_STAGES]; /* 0: not known */
-	struct ncs_part_channel slowest; /* that ended last; steps 0: none */
+	uint64_t at_ns[NCS_PART_STAGES]; /* 0 if not known */
+	struct ncs_part_channel slowest; /* ended last; steps 0: none */
 	uint64_t wait_ns[NCS_CHANNEL_STATE_COUNT]; /* of all channels */
-	/* Of those that send: whose steps were on the wire for longest,
-	 * each. */
-	struct ncs_part_channel wire; /* steps 0: none */
+	/* The sending channel whose steps took longest on the wire on average;
+	 * its steps are 0 if there is none. */
+	struct ncs_part_channel wire;
 };
 
 struct ncs_parts;
 
-/* Of the rank with this header. NULL: no memory. */
+/* Creates the parts of the rank that has this header; `owner` is the caller's
+ * number of it. Returns NULL if there is no memory. Free them with
+ * ncs_parts_free(), which accepts NULL. */
 struct ncs_parts *ncs_parts_new(const struct ncs_header *header, size_t owner);
-void ncs_parts_free(struct ncs_parts *parts); /* NULL: nothing to do */
+void ncs_parts_free(struct ncs_parts *parts);
 
-/* What records do not tell, from a state of the rank: who it is, which
- * algorithms it uses for which sizes, what its GPU's clock shows. Before any
- * records are taken, best several that are spread over their time, in its
- * order: the GPU's clock drifts. 0 or -ENOMEM. */
+/* Takes from a snapshot what records do not say: the rank's identity, the
+ * algorithms it uses for each size, and a reading of its GPU's clock. Call it
+ * before records are taken, best with several snapshots, in order, that are
+ * spread over the time of the records, as the GPU's clock drifts. Returns 0 or
+ * -ENOMEM. */
 int ncs_parts_learn(struct ncs_parts *parts,
 		    const struct ncs_snapshot *snapshot);
 
-/* Takes in records of one lane, which were read at `drained_ns`; `lost` were
- * overwritten right before them. 0 or -ENOMEM: then parts are missing. */
+/* Takes records of one lane that were read at `drained_ns`; `lost` records
+ * right before them were overwritten. Returns 0, or -ENOMEM; then parts are
+ * missing. */
 int ncs_parts_take(struct ncs_parts *parts, const struct ncs_record *records,
 		   size_t count, uint64_t lost, uint64_t drained_ns);
 
-/* Nothing more will come of what was read until then; UINT64_MAX: at all. */
+/* Promises that all records read until `drained_ns` were taken; UINT64_MAX if
+ * no more will come at all. */
 void ncs_parts_settle(struct ncs_parts *parts, uint64_t drained_ns);
 
-/* The next one, in the order in which they ended, but for what lanes are apart.
- * Valid until the next call for this rank. NULL: none yet. */
+/* Returns the next part, nearly in the order in which they ended, or NULL if
+ * there is none yet. It is valid until the next call for this rank. */
 const struct ncs_part *ncs_parts_next(struct ncs_parts *parts);
 
 struct ncs_parts_count {
 	uint64_t parts;
 	uint64_t lost;     /* records */
-	uint64_t replaced; /* by a later record of the same operation, too late */
-	uint64_t dropped; /* children of operations that have not ended */
+	uint64_t replaced; /* parts replaced after they were given out */
+	uint64_t dropped;  /* children of operations that have not ended */
 };
 
+/* Returns the counts up to now. They belong to `parts`. */
 const struct ncs_parts_count *ncs_parts_count(const struct ncs_parts *parts);
 
 #endif

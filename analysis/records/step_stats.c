@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* Adding up steps; see step_stats.h. Records come from shared memory and are
- * not trusted: any value may be in them. */
+/* Adding up steps; see step_stats.h. Must not trust records: they come from
+ * shared memory and may have any value. */
 #include "analysis/records/step_stats.h"
 
 #include <errno.h>
@@ -9,28 +9,28 @@
 
 #include "shm/clock.h"
 
-/* Operations whose records may still come. */
+/* Number of operations whose records may still come. */
 #define OPEN_MAX 32
 
 typedef uint32_t counts[NCS_STEP_TIMES][NCS_HISTOGRAM_BUCKETS];
 
-/* Of one operation, in one direction. */
+/* The steps of one operation in one direction. */
 struct operation_part {
 	uint64_t steps;
 	double time_ns[NCS_STEP_TIMES];
-	counts *values; /* as many as there are of each; NULL: none yet */
-	unsigned first[NCS_STEP_TIMES], last[NCS_STEP_TIMES];
+	counts *values; /* number of values in each bucket; NULL if none */
+	unsigned first[NCS_STEP_TIMES], last[NCS_STEP_TIMES]; /* buckets */
 };
 
 struct open_operation {
 	uint32_t number; /* 0: none */
 	unsigned level;
-	bool is_added; /* to the sums, as it is */
+	bool is_added; /* the sums contain it */
 	struct operation_part parts[2];
 };
 
-/* Of a look's steps that are not sampled: they have no error, so it does not
- * matter how they are put into the sums. */
+/* Sums over the steps of a refresh that are not sampled. They have no error, so
+ * it does not matter by which clusters they are added. */
 struct whole {
 	uint64_t time_ns[NCS_STEP_TIMES];
 	uint64_t steps;
@@ -38,18 +38,18 @@ struct whole {
 
 /* Sums over operations. */
 struct step_sums {
-	struct whole whole; /* not in the sums yet */
-	struct ncs_sums times[NCS_STEP_TIMES];	/* of the time; steps */
-	struct ncs_sums shares[NCS_STEP_TIMES]; /* of the time; duration */
+	struct whole whole;                     /* not in the sums yet */
+	struct ncs_sums times[NCS_STEP_TIMES];  /* y: time, x: steps */
+	struct ncs_sums shares[NCS_STEP_TIMES]; /* y: time, x: duration */
 	struct ncs_distribution values[NCS_STEP_TIMES];
 	struct ncs_steps_view view;
-	bool is_estimated; /* the view is that of the sums */
+	bool is_estimated; /* the view is up to date */
 };
 
 struct ncs_steps {
 	struct open_operation open[OPEN_MAX];
 	struct step_sums directions[2];
-	bool looked;
+	bool has_begun;
 	uint64_t lost;
 	uint64_t read;
 };
@@ -65,10 +65,10 @@ enum ncs_channel_state ncs_step_state(bool send, unsigned time)
 static_assert(NCS_CHANNEL_SEND_WAIT == NCS_CHANNEL_SEND_GPU_WAIT + 2 &&
 		      NCS_CHANNEL_SEND_PEER_WAIT ==
 			      NCS_CHANNEL_SEND_GPU_WAIT + 1,
-	      "a sender's waits in the order of a step");
+	      "a sender's waits are in the order of a step");
 static_assert(NCS_CHANNEL_RECV_GPU_WAIT == NCS_CHANNEL_RECV_WAIT + 2 &&
 		      NCS_CHANNEL_RECV_FLUSH_WAIT == NCS_CHANNEL_RECV_WAIT + 1,
-	      "a receiver's waits in the order of a step");
+	      "a receiver's waits are in the order of a step");
 
 static const struct ncs_estimate unknown = { -1, -1 };
 static const struct ncs_step_estimate unknown_time = {
@@ -114,7 +114,8 @@ static double weight_of(unsigned level)
 	return (double)(1u << level);
 }
 
-/* What is not sampled goes into the sums at once: it has no error. */
+/* Operations that are not sampled have no error: their steps are added at
+ * once. */
 static bool is_sampled(const struct open_operation *operation)
 {
 	return operation->level > 0;
@@ -143,7 +144,7 @@ static int add_values(struct step_sums *direction, double weight,
 	return 0;
 }
 
-/* 0, or -ENOMEM: then nothing of it was added. */
+/* Returns 0, or -ENOMEM; then nothing was added. */
 static int add_part(struct step_sums *direction, double weight,
 		    const struct operation_part *part)
 {
@@ -188,7 +189,8 @@ static int add_parts(struct ncs_steps *steps,
 	return error;
 }
 
-/* Has the sums contain an operation, or not. 0 or -ENOMEM. */
+/* Adds an operation to the sums or removes it, if needed. Returns 0 or
+ * -ENOMEM. */
 static int set_added(struct ncs_steps *steps, struct open_operation *operation,
 		     bool added)
 {
@@ -218,8 +220,8 @@ static void empty_part(struct operation_part *part)
 		part->first[i] = NCS_HISTOGRAM_BUCKETS - 1;
 }
 
-/* The entry of an operation; the one that had its place so far has had its
- * time. NULL: no memory. */
+/* Returns the entry of an operation, which replaces the operation that had the
+ * entry before; NULL if there is no memory. */
 static struct open_operation *open_operation(struct ncs_steps *steps,
 					     uint32_t number, unsigned level)
 {
@@ -258,7 +260,7 @@ void ncs_step_split(const struct ncs_record *record,
 	ticks[NCS_STEP_FIRST_WAIT + 2] = end - third;
 }
 
-/* One that stands for itself. 0 or -ENOMEM. */
+/* Adds a step that stands for itself only. Returns 0 or -ENOMEM. */
 static int add_step(struct step_sums *direction,
 		    const uint64_t times[NCS_STEP_TIMES])
 {
@@ -317,7 +319,7 @@ static int take_step(struct ncs_steps *steps, const struct ncs_clock *clock,
 		direction->view.slow++;
 		return 0;
 	}
-	/* Of no known operation, it is there for itself. */
+	/* A step of no known operation stands for itself. */
 	operation = record->operation != 0 ?
 			    open_operation(steps, record->operation, level) :
 			    NULL;
@@ -390,10 +392,10 @@ int ncs_steps_take(struct ncs_steps *steps, const struct ncs_clock *clock,
 {
 	int error = 0;
 
-	/* What was gone before the first look is not missing. */
-	if (steps->looked)
+	/* Records lost before the first refresh do not count. */
+	if (steps->has_begun)
 		steps->lost += lost;
-	steps->looked = true;
+	steps->has_begun = true;
 	steps->read += count;
 	for (size_t i = 0; i < count && !error; i++)
 		if (records[i].event == NCS_EVENT_PROXY_STEP &&
@@ -415,7 +417,7 @@ const struct ncs_steps_view *ncs_steps_view(struct ncs_steps *steps, bool send)
 	if (!steps)
 		return NULL;
 	direction = &steps->directions[send];
-	/* Of many ranks few are looked at. */
+	/* Estimates on demand: of many ranks, few are shown. */
 	if (!direction->is_estimated)
 		estimate(steps, direction);
 	direction->is_estimated = true;

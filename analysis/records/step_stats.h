@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: MIT */
-/* How long network transfers take and what they wait for, from the records of
- * steps: of a communicator's rank, in each direction, since it was first looked
- * at.
+/* Statistics of network transfers: how long steps take and what they wait for,
+ * by direction, from the records of a rank since its first refresh.
  *
- * Records that were sampled stand for all; their clusters are operations
- * (analysis/base/estimate.h). Those of an operation come over a while and may
- * be mixed with others', so the latest operations are kept apart, so many at a
- * time; a record that comes when its operation had to make room counts as
- * another operation's, which makes errors too small. Memory is bounded. No I/O.
+ * Sampled records stand for all; their clusters are operations
+ * (analysis/base/estimate.h). The records of an operation come over a while and
+ * may be mixed with those of others, so a number of latest operations is kept
+ * apart. A record that comes after its operation had to make room counts as
+ * another operation's, which makes errors too small. Memory is bounded. Must do
+ * no I/O.
  */
 #ifndef NCS_ANALYSIS_RECORDS_STEP_STATS_H
 #define NCS_ANALYSIS_RECORDS_STEP_STATS_H
@@ -19,58 +19,61 @@
 #include "analysis/base/estimate.h"
 #include "ncclstat/abi.h"
 
-/* The step from its start to its end, and its waits, which make it up. */
+/* The times of a step: its duration and the three waits that make it up. */
 enum ncs_step_time {
 	NCS_STEP_DURATION,
 	NCS_STEP_FIRST_WAIT,
 	NCS_STEP_TIMES = NCS_STEP_FIRST_WAIT + 3
 };
 
-/* The channel state that a wait is spent in; `time` is no duration. */
+/* Returns the channel state that a wait is spent in. `time` must not be the
+ * duration. */
 enum ncs_channel_state ncs_step_state(bool send, unsigned time);
 
-/* The times of a step's record, in ticks. What NCCL did not report is not
- * there: then the wait before it lasted until the next. */
+/* Splits a step's record into its times, in ticks. If NCCL did not report a
+ * transition, the wait before it lasts until the next one. */
 void ncs_step_split(const struct ncs_record *record,
 		    uint64_t ticks[NCS_STEP_TIMES]);
 
-/* ns, of all steps; the share is that in the duration. */
+/* Estimates of one time over all steps, in ns. */
 struct ncs_step_estimate {
 	struct ncs_estimate total;
 	struct ncs_estimate mean;
-	struct ncs_estimate share;
+	struct ncs_estimate share; /* of the duration, 0 to 1 */
 	struct ncs_quantile p50;
 	struct ncs_quantile p99;
 };
 
-/* Of one direction. */
+/* The statistics of one direction. */
 struct ncs_steps_view {
-	uint64_t operations; /* that the estimates come from */
-	uint64_t records;    /* steps that the estimates come from */
-	uint64_t slow;       /* steps kept for being slow, not in them */
-	unsigned level;      /* of the latest record that is in them */
-	struct ncs_estimate steps;
+	uint64_t operations; /* in the estimates */
+	uint64_t records;    /* steps in the estimates */
+	uint64_t slow;       /* steps kept for being slow: not in them */
+	unsigned level;      /* sampling level of the latest record in them */
+	struct ncs_estimate steps; /* number of steps */
 	struct ncs_step_estimate times[NCS_STEP_TIMES];
 };
 
 struct ncs_steps;
 
-/* NULL: no memory. */
+/* Creates empty statistics. Returns NULL if there is no memory. Free them with
+ * ncs_steps_free(), which accepts NULL. */
 struct ncs_steps *ncs_steps_new(void);
-void ncs_steps_free(struct ncs_steps *steps); /* NULL: nothing to do */
+void ncs_steps_free(struct ncs_steps *steps);
 
-/* Takes in the records of one look, of any type. `lost`: records that were
- * overwritten since the look before. 0 or -ENOMEM. */
+/* Takes the records of one refresh, of any type, before which `lost` were
+ * overwritten since the last refresh. Returns 0 or -ENOMEM. */
 int ncs_steps_take(struct ncs_steps *steps, const struct ncs_clock *clock,
 		   const struct ncs_record *records, size_t count,
 		   uint64_t lost);
 
-/* The estimates of now. NULL: no step was seen in this direction. */
+/* Returns the estimates up to now, or NULL if no step was seen in this
+ * direction. They belong to `steps`, which may be NULL. */
 const struct ncs_steps_view *ncs_steps_view(struct ncs_steps *steps, bool send);
 
-/* Records that were overwritten since the first look. Where there are any,
- * totals are unknown, and where they are more than one in a hundred, so are
- * errors. */
+/* Returns the number of records that were overwritten since the first refresh.
+ * If there are any, totals are unknown; if they are more than one in a hundred,
+ * so are errors. `steps` may be NULL. */
 uint64_t ncs_steps_lost(const struct ncs_steps *steps);
 
 #endif
