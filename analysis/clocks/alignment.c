@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /* Aligning clocks; see alignment.h.
  *
- * Of two hosts the one with the smaller number gives the time, and what a line
- * tells is the other's clock less its own. The last number is no host's, but
- * the true time, which the hosts' CLOCK_REALTIME tells of.
+ * In a pair of hosts the one with the smaller number gives the time, and a line
+ * is the other host's clock less its own. The largest number is no host's: it
+ * stands for the true time, which CLOCK_REALTIME shows.
  */
 #include "analysis/clocks/alignment.h"
 
@@ -14,40 +14,42 @@
 
 #include "analysis/clocks/clock_line.h"
 
-/* Messages whose sizes have the same power of two are one class; those that
- * find no room are as if their size was not known. */
+/* Messages whose sizes have the same power of two form a class. This many
+ * classes have bounds of their own; other messages count as of unknown size. */
 #define SIZES 6
 
-/* Sizes must differ by this factor for the time of a byte to be told. */
+/* Sizes must differ by this factor for the time of a byte to be measured. */
 #define SIZE_RATIO 4
 
-/* So many senders must have waited, and of all one in so many. */
+/* Credits count if this many senders have waited for one, and one in this
+ * many. */
 #define AWAITED_MIN 16
 #define AWAITED_PART 256
 
+/* The bounds from messages of one class of sizes. */
 struct sized {
-	unsigned power; /* of two, plus 1; 0: not in use */
+	unsigned power; /* power of two, plus 1; 0 if not in use */
 	uint64_t least_bytes;
 	uint64_t most_bytes;
 	struct ncs_bounds bounds;
 };
 
-/* What bounds the difference from one side. */
+/* The bounds of the difference from one side. */
 struct pair_direction {
 	struct ncs_bounds order;
 	struct ncs_bounds credit;
-	uint64_t credits;
+	uint64_t credits; /* number of credits, awaited or not */
 	uint64_t awaited;
 	struct sized sizes[SIZES];
-	double byte_ns; /* that a byte takes; 0: not known */
+	double byte_ns; /* time that a byte takes; 0 if not known */
 };
 
 struct host_pair {
 	size_t low;
 	size_t high;
-	int64_t about_ns; /* the difference, by any one fact */
-	/* The smaller number came first: the difference is at most that; and
-	 * the other way round for its negative. */
+	int64_t about_ns; /* the difference by any one fact */
+	/* Upper bounds of the difference, from events of `low` before events of
+	 * `high`, and of its negative, from the opposite order. */
 	struct pair_direction most;
 	struct pair_direction least;
 	bool has_line;
@@ -64,10 +66,10 @@ struct realtime_reading {
 
 struct ncs_alignment {
 	size_t hosts;
-	size_t nodes;        /* one more */
+	size_t nodes;             /* the hosts and the true time */
 	struct host_pair **pairs; /* low × nodes + high */
 	struct realtime_reading *readings;
-	struct host_pair **list; /* of all that are there */
+	struct host_pair **list; /* of all pairs that have facts */
 	size_t count;
 };
 
@@ -117,7 +119,7 @@ void ncs_alignment_free(struct ncs_alignment *alignment)
 
 /* --- Facts ---------------------------------------------------------------- */
 
-/* NULL: no memory. */
+/* Returns the pair of two hosts, or NULL if there is no memory. */
 static struct host_pair *pair_of(struct ncs_alignment *alignment, size_t low,
 				 size_t high)
 {
@@ -196,9 +198,9 @@ int ncs_alignment_add(struct ncs_alignment *alignment,
 		(int64_t)(before->then_ns - before->at_ns - before->delay_ns));
 }
 
-/* CLOCK_REALTIME and CLOCK_MONOTONIC are corrected alike, so that the one less
- * the other changes only when the former is set, or as far as the times given
- * here drift. */
+/* Returns true if CLOCK_REALTIME was set since the last reading. It is
+ * corrected like CLOCK_MONOTONIC, so their difference changes only if
+ * CLOCK_REALTIME is set, or as far as the times given here drift. */
 static bool is_step(const struct realtime_reading *last, uint64_t before_ns,
 		    uint64_t realtime_ns, uint64_t after_ns)
 {
@@ -209,9 +211,8 @@ static bool is_step(const struct realtime_reading *last, uint64_t before_ns,
 	double drifts = NCS_DRIFT_MAX *
 			fabs((double)(int64_t)(before_ns - last->before_ns));
 
-	return last->is_there &&
-	       ((double)least - (double)last_most > drifts ||
-		(double)last_least - (double)most > drifts);
+	return last->is_there && ((double)least - (double)last_most > drifts ||
+				  (double)last_least - (double)most > drifts);
 }
 
 int ncs_alignment_add_realtime(struct ncs_alignment *alignment, size_t host,
@@ -228,7 +229,7 @@ int ncs_alignment_add_realtime(struct ncs_alignment *alignment, size_t host,
 	pair = pair_of(alignment, host, alignment->hosts);
 	if (!pair)
 		return -ENOMEM;
-	/* What it showed before it was set is of no use. */
+	/* Earlier readings are of no use after the clock was set. */
 	if (is_step(reading, before_ns, realtime_ns, after_ns)) {
 		reading->steps++;
 		ncs_bounds_release(&pair->most.order);
@@ -255,7 +256,7 @@ static bool has_credits(const struct pair_direction *direction)
 	       direction->awaited >= direction->credits / AWAITED_PART;
 }
 
-/* All bounds of one side. 0 or -ENOMEM. */
+/* Collects all bounds of one side. Returns 0 or -ENOMEM. */
 static int gather(const struct pair_direction *direction, bool with_credit,
 		  bool with_bytes, struct ncs_bounds *all)
 {
@@ -276,7 +277,7 @@ static int gather(const struct pair_direction *direction, bool with_credit,
 	return error;
 }
 
-/* 0 or -ENOMEM. */
+/* Fits a line to the bounds of a pair. Returns 0 or -ENOMEM. */
 static int fit(const struct host_pair *pair, bool with_credit, bool with_bytes,
 	       uint64_t from_ns, uint64_t until_ns, bool *has_line,
 	       struct ncs_clock_line *line)
@@ -292,8 +293,9 @@ static int fit(const struct host_pair *pair, bool with_credit, bool with_bytes,
 	return error;
 }
 
-/* From the smallest messages to the largest: what a byte takes at least, most
- * of the time. The line is that of what this direction bounds. */
+/* Measures the time that a byte takes at least, most of the time, between the
+ * smallest and the largest messages. The line is that of the value that this
+ * direction bounds. */
 static void measure_bytes(struct pair_direction *direction,
 			  const struct ncs_clock_line *line)
 {
@@ -328,7 +330,7 @@ static struct ncs_clock_line negative_of(const struct ncs_clock_line *line)
 	return negative;
 }
 
-/* 0 or -ENOMEM. */
+/* Finds the line of a pair. Returns 0 or -ENOMEM. */
 static int solve_pair(struct host_pair *pair, uint64_t from_ns,
 		      uint64_t until_ns)
 {
@@ -339,7 +341,7 @@ static int solve_pair(struct host_pair *pair, uint64_t from_ns,
 
 	if (error || !pair->has_line)
 		return error;
-	/* Credits that contradict what is certain are none. */
+	/* Ignores credits if they contradict certain facts. */
 	if (pair->line.violations > 0) {
 		error = fit(pair, false, false, from_ns, until_ns, &has_other,
 			    &other);
@@ -379,17 +381,18 @@ struct node {
 	bool is_known;
 	bool is_done;
 	bool by_realtime;
-	int64_t about_ns; /* its clock less the reference's, by any one fact */
-	/* The same when the time asked for begins and ends, without and with
-	 * what makes loops close. */
+	/* Its clock less the reference's, by any one fact … */
+	int64_t about_ns;
+	/* … and by lines, where the interval asked for begins and ends. */
 	int64_t from_ns;
 	int64_t until_ns;
+	/* Corrections that make loops close. */
 	double add_from;
 	double add_until;
 	double error_ns;
 };
 
-/* Modulo 2^64. */
+/* Add and subtract modulo 2^64. */
 static int64_t plus(int64_t a, int64_t b)
 {
 	return (int64_t)((uint64_t)a + (uint64_t)b);
@@ -408,7 +411,8 @@ struct solution {
 	uint64_t until_ns;
 };
 
-/* So that the time asked for can be told on each. */
+/* Finds the rough difference of each host, so that the interval asked for is
+ * known on each clock. */
 static void find_about(struct solution *solution)
 {
 	struct node *nodes = solution->nodes;
@@ -437,7 +441,7 @@ static void find_about(struct solution *solution)
 	}
 }
 
-/* 0 or -ENOMEM. */
+/* Finds the lines of all pairs. Returns 0 or -ENOMEM. */
 static int solve_pairs(struct solution *solution)
 {
 	int error = 0;
@@ -453,15 +457,15 @@ static int solve_pairs(struct solution *solution)
 	return error;
 }
 
-/* A pair's line when it is so late on the reference, and on its lower host so
- * much later. */
+/* Returns the difference of a pair at `reference_ns` of the reference's clock,
+ * to which the clock of its lower host differs by `low_ns`. */
 static int64_t difference(const struct host_pair *pair, uint64_t reference_ns,
 			  int64_t low_ns)
 {
 	return ncs_clock_line_at(&pair->line, reference_ns + (uint64_t)low_ns);
 }
 
-/* Joins a host to one that is joined. */
+/* Joins a host to one that is joined already. */
 static void join(struct solution *solution, const struct host_pair *pair,
 		 struct node *node, const struct node *near, double error_ns)
 {
@@ -482,8 +486,8 @@ static void join(struct solution *solution, const struct host_pair *pair,
 						 near->until_ns));
 		return;
 	}
-	/* The time on the lower host is what is looked for: about, then
-	 * well. */
+	/* The time on the lower host is unknown: approximates it, then
+	 * iterates. */
 	from_ns = minus(near->from_ns, line->offset_ns);
 	until_ns = minus(near->until_ns, line->offset_ns);
 	for (unsigned i = 0; i < 3; i++) {
@@ -497,7 +501,8 @@ static void join(struct solution *solution, const struct host_pair *pair,
 	node->until_ns = until_ns;
 }
 
-/* From the reference on always the one that is best known next. */
+/* Finds the tree of smallest errors: joins, from the reference on, always the
+ * host that is known best. */
 static void find_tree(struct solution *solution)
 {
 	struct ncs_alignment *alignment = solution->alignment;
@@ -533,7 +538,8 @@ static void find_tree(struct solution *solution)
 
 /* --- Least squares -------------------------------------------------------- */
 
-/* A loop's lines differ from the tree at one end of the time. */
+/* An equation: by how much the line of a pair differs from the tree, at one
+ * end of the interval. */
 struct equation {
 	size_t low;
 	size_t high;
@@ -548,7 +554,7 @@ struct equations {
 	size_t reference;
 };
 
-/* The normal equations' matrix, times a vector. */
+/* Multiplies the matrix of the normal equations by a vector. */
 static void multiply(const struct equations *equations, const double *vector,
 		     double *product)
 {
@@ -573,7 +579,8 @@ static double dot(const double *a, const double *b, size_t count)
 	return sum;
 }
 
-/* Conjugate gradients; `work` is room for three vectors. */
+/* Solves the equations by conjugate gradients. `work` has room for three
+ * vectors. */
 static void least_squares(const struct equations *equations, double *found,
 			  double *work)
 {
@@ -611,7 +618,8 @@ static void least_squares(const struct equations *equations, double *found,
 	}
 }
 
-/* What a pair's line has more than the tree, at one end of the time. */
+/* Returns by how much the line of a pair exceeds the tree, at one end of the
+ * interval. */
 static double rest_of(const struct solution *solution,
 		      const struct host_pair *pair, bool at_end)
 {
@@ -625,7 +633,7 @@ static double rest_of(const struct solution *solution,
 			     minus(high_ns, low_ns));
 }
 
-/* By how much a pair contradicts the tree, beyond what all are off at most. */
+/* Returns by how much a pair contradicts the tree beyond all errors. */
 static double excess_of(const struct solution *solution,
 			const struct host_pair *pair, double rest)
 {
@@ -636,7 +644,7 @@ static double excess_of(const struct solution *solution,
 	       high->error_ns;
 }
 
-/* Returns by how much loops miss. */
+/* Sets up the equations. Returns by how much loops miss beyond all errors. */
 static double set_equations(const struct solution *solution,
 			    struct equations *equations, bool at_end)
 {
@@ -659,7 +667,7 @@ static double set_equations(const struct solution *solution,
 	return worst;
 }
 
-/* 0 or -ENOMEM. */
+/* Makes the lines agree at both ends of the interval. Returns 0 or -ENOMEM. */
 static int close_loops(struct solution *solution,
 		       struct ncs_alignment_quality *quality)
 {

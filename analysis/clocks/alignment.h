@@ -1,19 +1,20 @@
 /* SPDX-License-Identifier: MIT */
-/* The clocks of hosts against each other, from what happened before what.
+/* Alignment of the clocks of hosts, from the order of events.
  *
- * A message cannot arrive before it was sent, nor a collective that all wait in
- * end before all have come. Each such fact bounds the difference of two hosts'
- * clocks (analysis/clocks/clock_line.h); facts in both directions give a line.
- * Hosts that share no traffic are joined over others, or over CLOCK_REALTIME
- * and what the system says that it is off at most. Where several ways lead to a
- * host, the lines are made to agree by least squares, weighted by their errors.
+ * A message cannot arrive before it was sent, and a collective in which all
+ * ranks wait cannot end before all have arrived. Each such fact bounds the
+ * difference of two hosts' clocks (analysis/clocks/clock_line.h); facts in both
+ * directions give a line. Hosts that share no traffic are joined by way of
+ * others, or by CLOCK_REALTIME and the maximum error that the system reports
+ * for it. If several ways lead to a host, the lines are made to agree by least
+ * squares, weighted by their errors.
  *
- * Messages take longer the more bytes they have. Where those of a pair have
- * several sizes, the time that a byte takes is measured between these, and
- * taken off: else half of it would be taken for a difference of the clocks.
+ * Larger messages take longer. If those of a pair have several sizes, the time
+ * that a byte takes is measured between them and subtracted; otherwise half of
+ * it would be taken for a difference of the clocks.
  *
- * Times are ns of each host's own CLOCK_MONOTONIC. Nothing is trusted. Memory
- * is bounded by the pairs of hosts that have traffic. Pure.
+ * Times are in ns of each host's own CLOCK_MONOTONIC. Must not trust them.
+ * Memory is bounded by the pairs of hosts that have traffic. Pure.
  */
 #ifndef NCS_ANALYSIS_CLOCKS_ALIGNMENT_H
 #define NCS_ANALYSIS_CLOCKS_ALIGNMENT_H
@@ -26,16 +27,17 @@ struct ncs_alignment;
 
 /* Why one event came before another. */
 enum ncs_fact {
-	NCS_FACT_ORDER, /* for whatever reason */
-	NCS_FACT_DATA,  /* these bytes were sent before they had arrived */
-	/* A receive was posted before the send was accepted, as InfiniBand has
-	 * it; sockets accept at once. So such facts count only for pairs of
-	 * which some senders were seen waiting for it. */
+	NCS_FACT_ORDER, /* for any other reason */
+	NCS_FACT_DATA,  /* data were sent before they arrived */
+	/* A receive was posted before the send was accepted. That holds for
+	 * InfiniBand, but sockets accept at once: such facts only count for
+	 * pairs in which some senders were seen waiting for the receive. */
 	NCS_FACT_CREDIT,
-	NCS_FACT_AWAITED_CREDIT, /* … the sender of this one was */
+	NCS_FACT_AWAITED_CREDIT, /* the same, and this sender waited */
 };
 
-/* `at_ns` on `host` was at least `delay_ns` before `then_ns` on `then_host`. */
+/* A fact: `at_ns` on `host` was at least `delay_ns` before `then_ns` on
+ * `then_host`. */
 struct ncs_before {
 	enum ncs_fact fact;
 	size_t host;
@@ -43,53 +45,55 @@ struct ncs_before {
 	uint64_t at_ns;
 	uint64_t then_ns;
 	uint64_t delay_ns;
-	uint64_t bytes; /* of NCS_FACT_DATA */
+	uint64_t bytes; /* for NCS_FACT_DATA */
 };
 
-/* Hosts are numbered from 0. NULL: no memory. */
+/* Creates an alignment of hosts, which are numbered from 0. Returns NULL if
+ * there is no memory. Free it with ncs_alignment_free(), which accepts NULL. */
 struct ncs_alignment *ncs_alignment_new(size_t hosts);
-void ncs_alignment_free(struct ncs_alignment *alignment); /* NULL: nothing */
+void ncs_alignment_free(struct ncs_alignment *alignment);
 
-/* Takes in a fact; one of a host about itself says nothing. 0 or -ENOMEM. */
+/* Adds a fact; ignores those of a host about itself. Returns 0 or -ENOMEM. */
 int ncs_alignment_add(struct ncs_alignment *alignment,
 		      const struct ncs_before *before);
 
-/* Takes in what CLOCK_REALTIME showed between two moments, in the order of time
- * for each host, and what it was off at most; UINT64_MAX: not known. 0 or
- * -ENOMEM. */
+/* Adds a reading of CLOCK_REALTIME that was taken between two times of the
+ * host, in order of time for each host. `error_ns` is its maximum error, or
+ * UINT64_MAX if it is not known. Returns 0 or -ENOMEM. */
 int ncs_alignment_add_realtime(struct ncs_alignment *alignment, size_t host,
 			       uint64_t before_ns, uint64_t realtime_ns,
 			       uint64_t after_ns, uint64_t error_ns);
 
+/* The source of a host's alignment. */
 enum ncs_aligned_by {
-	NCS_ALIGNED_BY_NOTHING, /* only what is left of CLOCK_REALTIME is known */
+	NCS_ALIGNED_BY_NOTHING, /* the host is not aligned */
 	NCS_ALIGNED_BY_REALTIME,
-	NCS_ALIGNED_BY_TRAFFIC, /* or by being the reference */
+	NCS_ALIGNED_BY_TRAFFIC, /* or it is the reference */
 };
 
-/* One host against the reference: its t is t + offset_ns + drift × (t - at_ns)
- * there. */
+/* A host against the reference: its time t is t + offset_ns + drift × (t -
+ * at_ns) there. */
 struct ncs_aligned {
-	enum ncs_aligned_by by; /* NOTHING: the next four are 0 */
+	enum ncs_aligned_by by; /* if NOTHING, the next four are 0 */
 	uint64_t at_ns;
 	int64_t offset_ns;
 	double drift;
-	uint64_t error_ns; /* at most, in the time asked for */
-	uint64_t facts; /* that this host is part of, but for CLOCK_REALTIME */
-	uint64_t violations; /* of these, bounds that turned out to be wrong */
+	uint64_t error_ns;   /* at most, in the interval asked for */
+	uint64_t facts;      /* about this host, except from CLOCK_REALTIME */
+	uint64_t violations; /* facts that turned out to be wrong */
 	bool is_uneven;      /* its clock or another one did not run evenly */
-	uint64_t realtime_steps; /* times that CLOCK_REALTIME was set */
+	uint64_t realtime_steps; /* how often CLOCK_REALTIME was set */
 };
 
-/* Of all together. */
+/* The quality of an alignment of all hosts. */
 struct ncs_alignment_quality {
-	uint64_t loop_ns; /* by which loops of hosts miss, beyond all errors */
-	size_t pairs;     /* of hosts that have a line */
-	size_t one_way;   /* … that only have facts in one direction */
+	uint64_t loop_ns; /* by which loops of hosts miss beyond all errors */
+	size_t pairs;     /* pairs of hosts that have a line */
+	size_t one_way;   /* pairs that only have facts in one direction */
 };
 
-/* Aligns all hosts to a reference for from_ns … until_ns of that host's clock.
- * `aligned` has one entry for each host. 0 or -ENOMEM. */
+/* Aligns all hosts to a reference for the interval from_ns … until_ns of its
+ * clock. `aligned` has one entry for each host. Returns 0 or -ENOMEM. */
 int ncs_alignment_solve(struct ncs_alignment *alignment, size_t reference,
 			uint64_t from_ns, uint64_t until_ns,
 			struct ncs_aligned *aligned,

@@ -6,15 +6,18 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "shm/array.h"
 #include "shm/clock.h"
+#include "shm/hash.h"
 
-/* Collectives that are kept until a later one takes their place. */
+/* Number of collectives that are kept until a later one takes their place. */
 #define KEPT ((size_t)1024)
 
-/* Numbers of a function that a rank is known to have told of. */
+/* Number of sequence numbers of a function that are remembered for each
+ * rank. */
 #define NUMBERS 64
 
-/* Of more hosts than this, not every pair is told of. */
+/* With more hosts than this, not every pair of them gets a fact. */
 #define HOSTS_ALL 16
 
 struct barrier_number {
@@ -27,31 +30,31 @@ struct barrier_rank {
 	size_t host;
 	uint64_t comm_id;
 	struct ncs_clock clock;
-	struct barrier_number told[NCS_FUNCTION_COUNT][NUMBERS];
+	struct barrier_number reported[NCS_FUNCTION_COUNT][NUMBERS];
 };
 
-/* On one host; 0: not seen. */
+/* The times of a collective on one host; 0 if it was not seen there. */
 struct seen {
 	uint64_t begin_ns; /* the latest */
-	uint64_t end_ns;   /* the earliest; UINT64_MAX: not to be used */
+	uint64_t end_ns;   /* the earliest; UINT64_MAX if unusable */
 };
 
 struct kept_barrier {
 	uint64_t comm_id;
 	uint64_t number; /* plus 1; 0: none */
 	uint8_t function;
-	bool is_spoiled;
+	bool is_spoiled; /* a rank reported its number repeatedly */
 };
 
 struct ncs_barriers {
 	struct ncs_alignment *alignment;
 	size_t hosts;
 	struct barrier_rank **ranks; /* by owner */
-	size_t rank_count;
+	size_t rank_count, rank_capacity;
 	struct kept_barrier *kept;
 	size_t kept_count;
-	struct seen *seen; /* of each, by host */
-	uint64_t count;
+	struct seen *seen; /* by collective, then by host */
+	uint64_t count;    /* of collectives that gave a fact */
 };
 
 struct ncs_barriers *ncs_barriers_new(struct ncs_alignment *alignment,
@@ -98,17 +101,11 @@ int ncs_barriers_expect(struct ncs_barriers *barriers, size_t owner,
 {
 	struct barrier_rank *rank;
 
-	if (owner >= barriers->rank_count) {
-		struct barrier_rank **ranks =
-			realloc(barriers->ranks, (owner + 1) * sizeof(*ranks));
-
-		if (!ranks)
-			return -ENOMEM;
-		memset(&ranks[barriers->rank_count], 0,
-		       (owner + 1 - barriers->rank_count) * sizeof(*ranks));
-		barriers->ranks = ranks;
+	if (ncs_array_reserve_zeroed(&barriers->ranks, &barriers->rank_capacity,
+				     owner + 1, sizeof(*barriers->ranks)) != 0)
+		return -ENOMEM;
+	if (owner >= barriers->rank_count)
 		barriers->rank_count = owner + 1;
-	}
 	if (host >= barriers->hosts || !(identity->known & NCS_KNOWN_COMM_ID))
 		return 0;
 	rank = barriers->ranks[owner];
@@ -124,8 +121,10 @@ int ncs_barriers_expect(struct ncs_barriers *barriers, size_t owner,
 
 /* --- One collective ------------------------------------------------------- */
 
-static int tell_pair(struct ncs_barriers *barriers, const struct seen *seen,
-		     size_t host, size_t then_host)
+/* Adds the fact of one pair of hosts, if both have seen the collective. Returns
+ * 0 or -ENOMEM. */
+static int add_pair(struct ncs_barriers *barriers, const struct seen *seen,
+		    size_t host, size_t then_host)
 {
 	uint64_t begin_ns = seen[host].begin_ns;
 	uint64_t end_ns = seen[then_host].end_ns;
@@ -143,9 +142,10 @@ static int tell_pair(struct ncs_barriers *barriers, const struct seen *seen,
 				 });
 }
 
-/* Of many hosts, each with the next one and with the first one that is
- * there. */
-static int tell(struct ncs_barriers *barriers, size_t place)
+/* Adds the facts of a collective and forgets it. With many hosts these are of
+ * each host with the next one and with the first one that have seen it. Returns
+ * 0 or -ENOMEM. */
+static int add_facts(struct ncs_barriers *barriers, size_t place)
 {
 	struct kept_barrier *kept = &barriers->kept[place];
 	struct seen *seen = &barriers->seen[place * barriers->hosts];
@@ -162,14 +162,14 @@ static int tell(struct ncs_barriers *barriers, size_t place)
 		else
 			barriers->count += last == first;
 		for (size_t k = 0; barriers->hosts <= HOSTS_ALL && k < i; k++) {
-			error |= tell_pair(barriers, seen, k, i);
-			error |= tell_pair(barriers, seen, i, k);
+			error |= add_pair(barriers, seen, k, i);
+			error |= add_pair(barriers, seen, i, k);
 		}
 		if (barriers->hosts > HOSTS_ALL && i != first) {
-			error |= tell_pair(barriers, seen, first, i);
-			error |= tell_pair(barriers, seen, i, first);
-			error |= tell_pair(barriers, seen, last, i);
-			error |= tell_pair(barriers, seen, i, last);
+			error |= add_pair(barriers, seen, first, i);
+			error |= add_pair(barriers, seen, i, first);
+			error |= add_pair(barriers, seen, last, i);
+			error |= add_pair(barriers, seen, i, last);
 		}
 		last = i;
 	}
@@ -183,11 +183,11 @@ int ncs_barriers_flush(struct ncs_barriers *barriers)
 	int error = 0;
 
 	for (size_t i = 0; i < barriers->kept_count; i++)
-		error |= tell(barriers, i);
+		error |= add_facts(barriers, i);
 	for (size_t i = 0; i < barriers->rank_count; i++)
 		if (barriers->ranks[i])
-			memset(barriers->ranks[i]->told, 0,
-			       sizeof(barriers->ranks[i]->told));
+			memset(barriers->ranks[i]->reported, 0,
+			       sizeof(barriers->ranks[i]->reported));
 	return error;
 }
 
@@ -203,24 +203,24 @@ static bool is_barrier(unsigned function)
 static size_t place_of(const struct ncs_barriers *barriers, uint64_t comm_id,
 		       const struct ncs_record *record)
 {
-	uint64_t hash = comm_id ^ (uint64_t)record->function << 56;
+	uint64_t hash = ncs_hash_add(ncs_hash(comm_id), record->function);
 
-	hash *= UINT64_C(0x9e3779b97f4a7c15);
+	/* Numbers that follow each other have different places. */
 	return (size_t)((hash >> 32) + record->number) % barriers->kept_count;
 }
 
-/* Whether a rank tells of a number for another operation than before. */
+/* Returns true if a rank reports a number for another operation than before. */
 static bool is_repeated(struct barrier_rank *rank,
 			const struct ncs_record *record)
 {
-	struct barrier_number *told =
-		&rank->told[record->function][record->number % NUMBERS];
+	struct barrier_number *last =
+		&rank->reported[record->function][record->number % NUMBERS];
 
-	if (told->number != record->number + 1)
-		*told = (struct barrier_number){ record->number + 1,
+	if (last->number != record->number + 1)
+		*last = (struct barrier_number){ record->number + 1,
 						 record->operation, false };
-	told->is_repeated |= told->operation != record->operation;
-	return told->is_repeated;
+	last->is_repeated |= last->operation != record->operation;
+	return last->is_repeated;
 }
 
 static int take(struct ncs_barriers *barriers, struct barrier_rank *rank,
@@ -238,7 +238,7 @@ static int take(struct ncs_barriers *barriers, struct barrier_rank *rank,
 	if (kept->number != record->number + 1 ||
 	    kept->comm_id != rank->comm_id ||
 	    kept->function != record->function) {
-		error = tell(barriers, place);
+		error = add_facts(barriers, place);
 		*kept = (struct kept_barrier){ rank->comm_id,
 					       record->number + 1,
 					       record->function, false };
@@ -246,7 +246,7 @@ static int take(struct ncs_barriers *barriers, struct barrier_rank *rank,
 	kept->is_spoiled |= is_repeated(rank, record);
 	if (begin_ns > seen->begin_ns)
 		seen->begin_ns = begin_ns;
-	/* It had not ended when that was told before. */
+	/* The end that was reported before was wrong. */
 	if (record->flags & NCS_RECORD_AGAIN)
 		seen->end_ns = UINT64_MAX;
 	else if (seen->end_ns == 0 || end_ns < seen->end_ns)

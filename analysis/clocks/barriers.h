@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: MIT */
-/* What collectives tell of the clocks of hosts.
+/* Facts about the clocks of hosts from collectives.
  *
- * Where everybody waits for everybody, no rank is done before the last one has
- * come. So the latest beginning on each host came before the earliest end on
- * each other one, whichever ranks are seen. Collectives are known by
- * communicator, function and NCCL's sequence number; those that a rank tells of
- * several times, as replays of CUDA graphs do, say nothing. Memory is bounded.
+ * If all ranks wait for all others, none ends before the last one has arrived.
+ * The latest beginning on each host therefore came before the earliest end on
+ * each other host, whichever ranks were seen. Collectives are identified by
+ * communicator, function and NCCL's sequence number; those that a rank reports
+ * several times, as replays of CUDA graphs do, are not used. Memory is bounded.
  * Pure; records are not trusted.
  */
 #ifndef NCS_ANALYSIS_CLOCKS_BARRIERS_H
@@ -19,26 +19,29 @@
 
 struct ncs_barriers;
 
-/* Facts go into `alignment`, whose hosts they are. So many collectives are kept
- * until the last of their ranks has told of them; 0: 1024. NULL: no memory. */
+/* Creates barriers that add facts to `alignment`, which must outlive them and
+ * has as many hosts. `kept` collectives, 1024 if it is 0, are kept until the
+ * last of their ranks has reported them. Returns NULL if there is no memory.
+ * Free them with ncs_barriers_free(), which accepts NULL. */
 struct ncs_barriers *ncs_barriers_new(struct ncs_alignment *alignment,
 				      size_t hosts, size_t kept);
-void ncs_barriers_free(struct ncs_barriers *barriers); /* NULL: nothing */
+void ncs_barriers_free(struct ncs_barriers *barriers);
 
-/* A rank whose records will come, by what the caller calls it: a small number
- * that no other rank has. 0 or -ENOMEM. */
+/* Announces a rank before its first record. `owner` is the caller's number of
+ * it: small, and no other rank's. Returns 0 or -ENOMEM. */
 int ncs_barriers_expect(struct ncs_barriers *barriers, size_t owner,
 			size_t host, const struct ncs_identity *identity,
 			const struct ncs_clock *clock);
 
-/* Takes in records of any type, nearly in the order of time. 0 or -ENOMEM. */
+/* Takes records of any type, nearly in order of time. Returns 0 or -ENOMEM. */
 int ncs_barriers_take(struct ncs_barriers *barriers, size_t owner,
 		      const struct ncs_record *records, size_t count);
 
-/* Tells of all that are kept, and forgets them. 0 or -ENOMEM. */
+/* Adds the facts of all collectives that are kept, and forgets them. Returns 0
+ * or -ENOMEM. */
 int ncs_barriers_flush(struct ncs_barriers *barriers);
 
-/* Collectives that told something, until now. */
+/* Returns the number of collectives that gave a fact. */
 uint64_t ncs_barriers_count(const struct ncs_barriers *barriers);
 
 #endif

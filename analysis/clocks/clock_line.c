@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: MIT */
-/* Lines between bounds; see clock_line.h. Must not trust times: any value may
- * come, so differences are taken modulo 2^64.
+/* Lines between bounds; see clock_line.h. Must not trust times, which may be
+ * any value: differences are taken modulo 2^64.
  *
- * With time t and a line a + b t, upper bounds u and lower bounds l leave it
- * the room min(u - b t) - max(l - b t). As a function of b that is concave, so
- * its maximum and its zeros are found by halving.
+ * At time t, with a line a + b t, upper bounds u and lower bounds l leave the
+ * room min(u - b t) - max(l - b t). As a function of b that is concave, so that
+ * its maximum and its zeros are found by bisection.
  */
 #include "analysis/clocks/clock_line.h"
 
@@ -40,13 +40,13 @@ static double rise(const struct point *a, const struct point *b)
 	return (double)b->most_ns - (double)a->most_ns;
 }
 
-/* Whether all lines below `a` are below `b`. */
+/* Returns true if all lines below `a` are below `b`. */
 static bool is_implied(const struct point *b, const struct point *a)
 {
 	return rise(a, b) >= NCS_DRIFT_MAX * fabs(time_between(a, b));
 }
 
-/* How much the middle one is below the chord of the others. */
+/* Returns how far the middle point is below the chord of the others. */
 static double depth(const struct point *left, const struct point *middle,
 		    const struct point *right)
 {
@@ -65,7 +65,7 @@ static void drop_point(struct ncs_bounds_window *window, unsigned index)
 		(window->count - index) * sizeof(struct point));
 }
 
-/* Drops those after `index` that are on no line any more. */
+/* Drop points after or before `index` that no line can touch any more. */
 static void clean_right(struct ncs_bounds_window *window, unsigned index)
 {
 	const struct point *points = window->points;
@@ -89,7 +89,7 @@ static void clean_left(struct ncs_bounds_window *window, unsigned index)
 		drop_point(window, --index);
 }
 
-/* Where there are too many, the one that says least goes. */
+/* If there are too many points, drops the one that says least. */
 static void keep_few(struct ncs_bounds_window *window)
 {
 	double least = INFINITY;
@@ -133,7 +133,7 @@ static void add_point(struct ncs_bounds_window *window,
 
 /* --- All windows ---------------------------------------------------------- */
 
-/* The first window of at least this number. */
+/* Finds the first window of at least this number. */
 static size_t find_window(const struct ncs_bounds *bounds, uint64_t number)
 {
 	size_t low = 0, high = bounds->count;
@@ -151,7 +151,7 @@ static size_t find_window(const struct ncs_bounds *bounds, uint64_t number)
 	return low;
 }
 
-/* Makes them twice as long. */
+/* Makes windows twice as long. */
 static void join_windows(struct ncs_bounds *bounds)
 {
 	size_t kept = 0;
@@ -173,7 +173,7 @@ static void join_windows(struct ncs_bounds *bounds)
 	bounds->count = kept;
 }
 
-/* NULL: no memory. */
+/* Returns the window of a time, or NULL if there is no memory. */
 static struct ncs_bounds_window *window_at(struct ncs_bounds *bounds,
 					   uint64_t at_ns)
 {
@@ -246,7 +246,8 @@ void ncs_bounds_release(struct ncs_bounds *bounds)
 
 #define POINTS (NCS_BOUND_WINDOWS * NCS_BOUND_POINTS)
 
-/* Relative to some moment and value, so that doubles have the ns. */
+/* Bounds of one side, relative to some time and value so that doubles are
+ * precise to the ns. */
 struct side {
 	double time[POINTS];
 	double most[POINTS];
@@ -256,13 +257,13 @@ struct side {
 
 struct fit {
 	struct side most;
-	struct side least; /* of the negative */
+	struct side least; /* bounds of the negative */
 	double from, until;
 	double a, b;
-	double room; /* between the bounds; negative: there is no line */
+	double room; /* between the bounds; negative if there is no line */
 };
 
-/* How high a line of this slope may begin. */
+/* Returns how high a line of this slope may begin. */
 static double lowest(const struct side *side, double slope)
 {
 	double found = INFINITY;
@@ -312,12 +313,12 @@ static double value_of(const struct fit *fit, enum goal goal, double time,
 	case GOAL_LOWEST:
 		return lowest(&fit->least, -b) - b * time;
 	default:
-		/* Of lines with the same room the one that is most even. */
+		/* Prefers the flattest of lines with the same room. */
 		return room_at(fit, b) - 1e-6 * fabs(b * time);
 	}
 }
 
-/* Where a concave function is largest. */
+/* Finds where a concave function is largest. */
 static double argmax(const struct fit *fit, enum goal goal, double time,
 		     double low, double high)
 {
@@ -344,7 +345,7 @@ static void find_line(struct fit *fit)
 	fit->room = room_at(fit, fit->b);
 }
 
-/* The steepest line that still has room, in one direction. */
+/* Finds the steepest slope towards `limit` of a line that still has room. */
 static double last_slope(const struct fit *fit, double limit)
 {
 	double inside = fit->b, outside = limit;
@@ -362,7 +363,7 @@ static double last_slope(const struct fit *fit, double limit)
 	return inside;
 }
 
-/* How far other lines between the bounds are from this one. */
+/* Returns how far other lines between the bounds are from this one. */
 static double error_at(const struct fit *fit, double time)
 {
 	double low_b = last_slope(fit, -NCS_DRIFT_MAX);
@@ -376,8 +377,8 @@ static double error_at(const struct fit *fit, double time)
 	return fmax(high - own, own - low);
 }
 
-/* Without one bound of those that leave least room: the one after which there
- * is most. */
+/* Drops one of the bounds that leave least room: the one without which there is
+ * most. */
 static void drop_worst(struct fit *fit)
 {
 	double b = fit->b, step = NCS_DRIFT_MAX * 1e-9;
@@ -418,14 +419,15 @@ static void mark_wrong(struct side *side, double a, double b)
 		side->is_wrong[i] = side->most[i] < a + b * side->time[i];
 }
 
-/* Through the points of one side. */
+/* A walk through the points of one side. */
 struct walk {
 	const struct side *side;
 	size_t place;
 	double sign;
 };
 
-/* The nearest bound of those up to a time. INFINITY: there is none. */
+/* Returns the distance of the nearest bound up to a time, or INFINITY if there
+ * is none. */
 static double nearest_until(struct walk *walk, const struct fit *fit,
 			    double until)
 {
@@ -449,12 +451,12 @@ static double next_time(const struct walk *walk)
 						 INFINITY;
 }
 
-/* What the line may be off in each window, by the window's own bounds, however
- * the clocks run. */
+/* How far the line may be off in each window by the window's own bounds,
+ * however the clocks run. */
 struct windows {
 	double errors[2 * NCS_BOUND_WINDOWS];
 	size_t count;
-	double moves; /* how far the middle moves from one to the next, at most */
+	double moves; /* most that the middle moves to the next window */
 };
 
 static void find_windows(const struct fit *fit, double window,
@@ -480,8 +482,9 @@ static void find_windows(const struct fit *fit, double window,
 	}
 }
 
-/* Of a line between all bounds. Clocks that bend a little would be known worse
- * than the other lines say, but not than most windows do. */
+/* Returns the error of a line between all bounds. Clocks bend a little, so that
+ * the error is larger than other lines suggest, but no larger than most windows
+ * allow. */
 static double even_error(const struct fit *fit, double window)
 {
 	double error =
@@ -495,7 +498,7 @@ static double even_error(const struct fit *fit, double window)
 				      windows.count / 2));
 }
 
-/* Of a line that is not between all bounds. */
+/* Returns the error of a line that is not between all bounds. */
 static double uneven_error(const struct fit *fit, double window)
 {
 	double error = -fit->room / 2;
@@ -586,7 +589,7 @@ int64_t ncs_clock_line_at(const struct ncs_clock_line *line, uint64_t at_ns)
 
 /* --- Comparing bounds ----------------------------------------------------- */
 
-/* How near a window comes to the line. */
+/* Returns how near the bounds of a window come to the line. */
 static double nearest(const struct ncs_bounds_window *window,
 		      const struct ncs_clock_line *line)
 {

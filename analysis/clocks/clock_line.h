@@ -1,19 +1,19 @@
 /* SPDX-License-Identifier: MIT */
-/* What two clocks differ by, as a line between bounds.
+/* The difference of two clocks as a line between bounds.
  *
- * That one event came before another bounds the difference of the clocks that
- * they were read from: above, or below if it is the other way round. As the
- * difference changes with time, bounds are kept as points; those that no line
- * could touch are dropped. They lie in windows of time, so that one that is
- * wrong hides few others, and a clock that does not run evenly is seen.
+ * If one event came before another, that bounds the difference of the clocks
+ * that they were read from: from above, or from below for the opposite order.
+ * As the difference changes with time, bounds are kept as points; those that no
+ * line could touch are dropped. They lie in windows of time, so that a wrong
+ * bound hides few others and a clock that runs unevenly is noticed.
  *
  * The line is the one with the most room to the bounds on both sides. Its error
- * is what it may be off where it is worst: as far as any other line between
- * the bounds goes, but not less than what the bounds of the median window leave
- * open, as clocks bend. If there is no line, some clock did not run evenly; the
- * error is then as far as the bounds of any window are away.
+ * is how far it may be off where it is worst: as far as any other line between
+ * the bounds goes, but at least as far as the bounds of the median window
+ * allow, as clocks bend. If there is no line, some clock ran unevenly; then the
+ * error is the largest distance to the bounds of any window.
  *
- * Memory is bounded. Pure. The same for two hosts, or a GPU and its host.
+ * Used for two hosts, and for a GPU and its host. Memory is bounded. Pure.
  */
 #ifndef NCS_ANALYSIS_CLOCKS_CLOCK_LINE_H
 #define NCS_ANALYSIS_CLOCKS_CLOCK_LINE_H
@@ -22,65 +22,69 @@
 #include <stddef.h>
 #include <stdint.h>
 
-/* At first; they become longer as there are more of them. */
+/* The length of windows at first, and how many there are at most: they become
+ * longer instead. */
 #define NCS_BOUND_WINDOW_NS (UINT64_C(1) << 27)
 #define NCS_BOUND_WINDOWS 32
 #define NCS_BOUND_POINTS 8
 
-/* No clock runs faster or slower than another by more, ns per ns: adjtimex(2)
- * corrects each of them by half of that at most. */
+/* The largest drift of a clock from another one, in ns per ns: adjtimex(2)
+ * corrects each of them by at most half of that. */
 #define NCS_DRIFT_MAX 1e-3
 
-/* Of up to one part in so many, bounds that no line is between count as wrong
- * instead of the clocks as uneven. */
+/* If no line fits, up to one in this many bounds is taken to be wrong before
+ * the clocks are taken to be uneven. */
 #define NCS_BOUND_WRONG_PART 16
 
 struct ncs_bounds_window;
 
-/* Upper bounds of a value. Lower bounds are upper ones of its negative. Start
- * with {0}. */
+/* Upper bounds of a value. Lower bounds are the upper bounds of its negative.
+ * Start with {0}. */
 struct ncs_bounds {
 	struct ncs_bounds_window *windows; /* by time */
 	size_t count;
 	size_t capacity;
 	uint64_t window_ns;
-	uint64_t facts; /* taken in */
+	uint64_t facts; /* number of bounds added */
 };
 
-/* The value was at most so much at this moment. In any order of time, fastest
- * in that. 0 or -ENOMEM. */
+/* Adds a bound: the value was at most `at_most_ns` at this time. Times may come
+ * in any order, but are fastest in ascending order. Returns 0 or -ENOMEM. */
 int ncs_bounds_add(struct ncs_bounds *bounds, uint64_t at_ns,
 		   int64_t at_most_ns);
 
-/* Takes in those of another, less so much. 0 or -ENOMEM. */
+/* Adds all bounds of `from`, each less `less_ns`. Returns 0 or -ENOMEM. */
 int ncs_bounds_add_all(struct ncs_bounds *bounds, const struct ncs_bounds *from,
 		       int64_t less_ns);
 
+/* Frees the memory of the bounds, of which none are left. */
 void ncs_bounds_release(struct ncs_bounds *bounds);
 
-/* At t the value is offset_ns + drift × (t - at_ns). */
+/* A line: at time t the value is offset_ns + drift × (t - at_ns). */
 struct ncs_clock_line {
 	uint64_t at_ns;
 	int64_t offset_ns;
 	double drift;
-	uint64_t error_ns; /* at most, over all of the time asked for */
-	uint64_t facts;
-	uint64_t violations; /* bounds that it does not lie between */
-	bool is_uneven;      /* there is no line between them */
+	uint64_t error_ns;   /* at most, over the interval asked for */
+	uint64_t facts;      /* number of bounds that it was made from */
+	uint64_t violations; /* bounds that it violates */
+	bool is_uneven;      /* no line lies between the bounds */
 };
 
-/* The value of a line, and how far it moves from one moment to another. */
+/* Returns the value of a line at a time. */
 int64_t ncs_clock_line_at(const struct ncs_clock_line *line, uint64_t at_ns);
 
-/* The line for from_ns … until_ns, between upper bounds of the value and of its
- * negative. False: one of them is empty, so there is none. */
+/* Finds the line for the interval from_ns … until_ns between upper bounds of
+ * the value (`most`) and of its negative (`least`). Returns false if one of
+ * them is empty, so that there is no line. */
 bool ncs_clock_line_fit(const struct ncs_bounds *most,
 			const struct ncs_bounds *least, uint64_t from_ns,
 			uint64_t until_ns, struct ncs_clock_line *line);
 
-/* By how much the bounds of `less` are below those of `more`, both being of
- * what the line is, in most windows: the lower quartile. Makes their windows
- * equally long. False: they have fewer than 4 windows in common. */
+/* Finds by how much the bounds of `less` are below those of `more` in most
+ * windows: the lower quartile. Both must bound the value of the line. Makes
+ * their windows equally long. Returns false if they have fewer than 4 windows
+ * in common. */
 bool ncs_bounds_gap(struct ncs_bounds *less, struct ncs_bounds *more,
 		    const struct ncs_clock_line *line, double *gap_ns);
 
