@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: MIT */
-/* What each field of a recording is, for ncclstat-record(5): X(field, help).
+/* The help of each field of a recording, for ncclstat-record(5): X(field,
+ * help).
  *
- * A table for each struct of record/format/file_format.h, in the order of its fields, as in
- * segment_fields.h.
+ * One table for each struct of record/format/file_format.h, in the order of its
+ * fields, as in segment_fields.h.
  */
 #ifndef NCS_MAN_RECORDING_FIELDS_H
 #define NCS_MAN_RECORDING_FIELDS_H

@@ -1,12 +1,13 @@
 /* SPDX-License-Identifier: MIT */
-/* What exporting takes: a recording of a made-up job into each format, and how
- * large that is.
+/* Measures exporting: the processor time and the size of a made-up job's
+ * recording in each format.
  *
  *	bench_export [--rounds N] [--operations N]
  *
- * A ring of 8 ranks, AllReduce over 8 channels with 16 steps each way. What is
- * exported goes nowhere but through a counter of its bytes; the recording is in
- * the page cache. All times are those of the processor, one thread's. */
+ * A ring of 8 ranks, AllReduce over 8 channels with 16 steps each way. Output
+ * is only counted; the recording is in the page cache. Times are the processor
+ * time of one thread.
+ */
 #include <getopt.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -22,7 +23,7 @@
 #define CHANNELS 8
 #define STEPS 16
 #define ROUNDS_MAX 99
-/* Of one operation in a rank: records, and what a trace shows of them. */
+/* Records of one operation in a rank, and slices that a trace has of them. */
 #define RECORDS_EACH (2u * CHANNELS * (STEPS + 1) + 1)
 #define SLICES_EACH (2u * CHANNELS * (STEPS * (1 + 3) + 1) + 1 + 2)
 

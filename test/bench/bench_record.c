@@ -1,14 +1,14 @@
 /* SPDX-License-Identifier: MIT */
-/* What recording costs: records from rings to a file, each way of writing, and
- * what of that is our own.
+/* Measures the cost of recording: moving records from rings to a file by each
+ * method, and the share of our own code.
  *
  *	bench_record [--dir DIR] [--mib N] [--rounds N]
  *
- * The rings are of one segment; its records are not written anew each time, but
- * published again by moving the ring's head: all of the processor that this
- * takes is the recorder's. The file is in DIR, the build folder unless told
- * otherwise. Ways take turns in each round, so what the machine does meanwhile
- * hits them alike. */
+ * The rings are of one segment. Records are not written anew each time, but
+ * published again by moving the ring's head, so that all processor time is the
+ * recorder's. The file is in DIR, by default the build folder. Each round runs
+ * every method, so that other load on the machine affects all alike.
+ */
 #include <errno.h>
 #include <fcntl.h>
 #include <getopt.h>
@@ -34,7 +34,7 @@ struct record_bench {
 	struct ncs_writer segment;
 	struct ncs_reader *reader;
 	char file[4096];
-	uint64_t records; /* of each run */
+	uint64_t records; /* per run */
 };
 
 struct recording_run {
@@ -94,7 +94,8 @@ static void make_segment(struct record_bench *bench, const char *directory)
 	bench->reader = bench_publish_segment(&bench->segment);
 }
 
-/* A quarter of a ring more: as much as the recorder lets come together. */
+/* Publishes another quarter of a ring, as much as the recorder lets come
+ * together. */
 static void publish(struct record_bench *bench, unsigned lane)
 {
 	struct ncs_ring *ring = ring_of(bench, lane);
@@ -114,7 +115,7 @@ static double cpu_seconds(void)
 	       (double)(usage.ru_utime.tv_usec + usage.ru_stime.tv_usec) / 1e6;
 }
 
-/* Ring to memory: what no way of writing can be without. */
+/* Copies from rings to memory, the least that any method does. */
 static void copy(struct record_bench *bench, unsigned means, const char *path,
 		 struct recording_run *run)
 {
@@ -163,7 +164,7 @@ static void record(struct record_bench *bench, unsigned means, const char *path,
 	run->bytes = totals.bytes;
 }
 
-/* The same bytes, ready made, by who does nothing but write(2). */
+/* Writes as many prepared bytes by write(2) alone. */
 static void write_only(struct record_bench *bench, unsigned means,
 		       const char *path, struct recording_run *run)
 {
@@ -190,7 +191,7 @@ static const struct recording_method {
 	void (*run)(struct record_bench *bench, unsigned means,
 		    const char *path, struct recording_run *run);
 	unsigned means;
-	const char *path; /* NULL: the file */
+	const char *path; /* NULL for the file */
 } ways[] = {
 	{ "ring to memory, nothing more", copy, 0, NULL },
 	{ "recording to /dev/null", record, 0, "/dev/null" },
@@ -211,7 +212,7 @@ static void measure(struct record_bench *bench,
 	double begun_cpu;
 
 	memset(run, 0, sizeof(*run));
-	/* Nothing of the runs before is to be written beside this one. */
+	/* Nothing of earlier runs may be written back during this one. */
 	unlink(bench->file);
 	sync();
 	begun_cpu = cpu_seconds();

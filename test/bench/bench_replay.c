@@ -1,13 +1,14 @@
 /* SPDX-License-Identifier: MIT */
-/* How fast a recording is there, and how fast one goes about in it.
+/* Measures opening a recording and moving about in it.
  *
  *	bench_replay [--dir DIR] [--mib N] [--seeks N]
  *
- * Recordings of eight ranks of so many MiB, with a state of each rank five times
- * a second: of a job with so many records that chunks are full, and of one with
- * few. They are opened, and looked at at random moments: the states of all
- * ranks, and a jump as the live view makes it, with a past. The files are in
- * DIR, the build folder unless told otherwise, and in the page cache. */
+ * Writes recordings of eight ranks and N MiB, with a state of each rank five
+ * times a second: one of a job whose records fill chunks, and one with few
+ * records. Opens them, and at random times reads the states of all ranks, and
+ * jumps as the live view does, with a past. The files are in DIR, by default
+ * the build folder, and in the page cache.
+ */
 #include <errno.h>
 #include <getopt.h>
 #include <stdio.h>
@@ -61,7 +62,7 @@ static void make_segment(struct replay_bench *bench, const char *directory)
 	bench->reader = bench_publish_segment(&bench->segment);
 }
 
-/* All channels have moved on. */
+/* Changes all channels. */
 static void move_on(struct replay_bench *bench, uint64_t now_ns)
 {
 	const struct ncs_table *table = &bench->segment.header->channels;

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* What of a recording is exported: which time of it, which process; as lines of
- * JSON and as a table. */
+/* Tests of exports: the time and process that are exported, lines of JSON, and
+ * the table. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -20,7 +20,7 @@
 
 #define SECOND UINT64_C(1000000000)
 
-struct exported {
+struct exported_text {
 	char *text;
 	size_t size;
 	struct ncs_export_result result;
@@ -34,7 +34,7 @@ static struct ncs_export_request all_as(enum ncs_export_format format)
 
 static void export(const struct recording_fixture *fixture,
 		   const struct ncs_export_request *asked,
-		   struct exported *exported)
+		   struct exported_text *exported)
 {
 	struct ncs_export_request request = *asked;
 	const char *path = fixture->path;
@@ -62,7 +62,7 @@ static json_t *line_of(const char *text, size_t line)
 	return object;
 }
 
-static size_t lines(const struct exported *exported)
+static size_t lines(const struct exported_text *exported)
 {
 	size_t count = 0;
 
@@ -77,22 +77,31 @@ static uint64_t number(const json_t *object, const char *key)
 	return (uint64_t)json_integer_value(json_object_get(object, key));
 }
 
-/* 100 records, the last of which ends after a second. */
-static void make(struct recording_fixture *fixture)
+/* Begins a recording with one rank and its first state. Returns the rank. */
+static size_t begin(struct recording_fixture *fixture)
 {
 	size_t rank;
 
 	recording_fixture_begin(fixture, "one");
 	rank = recording_fixture_add_rank(fixture, "/dev/shm/a");
 	recording_fixture_state(fixture, rank, 0, 0);
+	return rank;
+}
+
+/* The last of the 100 records ends after one second. */
+static void make(struct recording_fixture *fixture)
+{
+	size_t rank;
+
+	rank = begin(fixture);
 	recording_fixture_records(fixture, rank, 1, 0, 100, 0, SECOND);
 	recording_fixture_end(fixture);
 }
 
-static void each_record_is_a_line(void **state)
+static void every_record_is_one_line(void **state)
 {
 	struct ncs_export_request request = all_as(NCS_EXPORT_NDJSON);
-	struct exported exported;
+	struct exported_text exported;
 	json_t *line;
 
 	make(*state);
@@ -112,7 +121,7 @@ static void each_record_is_a_line(void **state)
 	assert_int_equal(number(line, "duration_ns"), 10000000);
 	assert_int_equal(number(line, "recv_wait_ns"), 10000000);
 	assert_int_equal(number(line, "bytes"), 3);
-	/* What is not known is not 0. */
+	/* Unknown values are null, not 0. */
 	assert_true(json_is_null(json_object_get(line, "communicator")));
 	assert_true(json_is_null(json_object_get(line, "communicator_id")));
 	assert_true(json_is_null(json_object_get(line, "operation")));
@@ -120,17 +129,18 @@ static void each_record_is_a_line(void **state)
 	free(exported.text);
 }
 
-static void a_time_has_what_ended_in_it(void **state)
+static void time_range_exports_what_ended_in_it(void **state)
 {
 	struct ncs_export_request request = all_as(NCS_EXPORT_NDJSON);
-	struct exported exported;
+	struct exported_text exported;
 	json_t *line;
 
 	make(*state);
 	request.from_ns = RECORDING_BEGUN_NS + 200000000;
 	request.until_ns = RECORDING_BEGUN_NS + 300000000;
 	export(*state, &request, &exported);
-	/* From the one that ends as it begins to the one that ends with it. */
+	/* From the record that ends at the beginning to the one that ends at
+	 * the end. */
 	assert_int_equal(lines(&exported), 11);
 	line = line_of(exported.text, 0);
 	assert_int_equal(number(line, "bytes"), 19);
@@ -138,10 +148,10 @@ static void a_time_has_what_ended_in_it(void **state)
 	free(exported.text);
 }
 
-static void only_one_process_if_wanted(void **state)
+static void pid_filter_exports_one_process(void **state)
 {
 	struct ncs_export_request request = all_as(NCS_EXPORT_NDJSON);
-	struct exported exported;
+	struct exported_text exported;
 
 	make(*state);
 	request.pid = (uint32_t)getpid();
@@ -154,8 +164,8 @@ static void only_one_process_if_wanted(void **state)
 	free(exported.text);
 }
 
-/* An AllReduce's record of lane 1, which ends `after_ns` after the beginning;
- * before it the ring says its stream, unless that is 0. */
+/* Writes an AllReduce's record of lane 1, which ends `after_ns` after the
+ * beginning. Before it the ring names its stream, unless that is 0. */
 static void put_operation(struct recording_fixture *fixture, size_t rank,
 			  uint64_t position, uint64_t stream, uint64_t after_ns)
 {
@@ -176,7 +186,7 @@ static void put_operation(struct recording_fixture *fixture, size_t rank,
 			 0);
 }
 
-static void expect_stream(const struct exported *exported, size_t line,
+static void expect_stream(const struct exported_text *exported, size_t line,
 			  const char *stream)
 {
 	json_t *object = line_of(exported->text, line);
@@ -190,16 +200,14 @@ static void expect_stream(const struct exported *exported, size_t line,
 	json_decref(object);
 }
 
-static void an_operations_stream_is_what_its_ring_said(void **state)
+static void operation_has_the_stream_that_its_ring_named(void **state)
 {
 	struct ncs_export_request request = all_as(NCS_EXPORT_NDJSON);
 	struct recording_fixture *fixture = *state;
-	struct exported exported;
+	struct exported_text exported;
 	size_t rank;
 
-	recording_fixture_begin(fixture, "one");
-	rank = recording_fixture_add_rank(fixture, "/dev/shm/a");
-	recording_fixture_state(fixture, rank, 0, 0);
+	rank = begin(fixture);
 	put_operation(fixture, rank, 0, 0, SECOND);
 	put_operation(fixture, rank, 1, NCS_RECORD_STREAM(0x7f0012345678),
 		      2 * SECOND);
@@ -207,7 +215,7 @@ static void an_operations_stream_is_what_its_ring_said(void **state)
 	put_operation(fixture, rank, 4, NCS_RECORD_STREAM(NULL), 4 * SECOND);
 	recording_fixture_end(fixture);
 	export(fixture, &request, &exported);
-	/* What the ring said is no event. */
+	/* The ring's stream record is not exported. */
 	assert_int_equal(exported.result.records, 4);
 	assert_int_equal(lines(&exported), 4);
 	expect_stream(&exported, 0, NULL);
@@ -217,11 +225,11 @@ static void an_operations_stream_is_what_its_ring_said(void **state)
 	free(exported.text);
 }
 
-static void it_counts_from_before_the_time_that_is_wanted(void **state)
+static void stream_named_before_the_time_range_still_holds(void **state)
 {
 	struct ncs_export_request request = all_as(NCS_EXPORT_NDJSON);
 	struct recording_fixture *fixture = *state;
-	struct exported exported;
+	struct exported_text exported;
 	struct ncs_record records[2] = {
 		{ .start = RECORDING_BEGUN_NS + SECOND,
 		  .event = NCS_EVENT_STREAM,
@@ -232,9 +240,7 @@ static void it_counts_from_before_the_time_that_is_wanted(void **state)
 	};
 	size_t rank;
 
-	recording_fixture_begin(fixture, "one");
-	rank = recording_fixture_add_rank(fixture, "/dev/shm/a");
-	recording_fixture_state(fixture, rank, 0, 0);
+	rank = begin(fixture);
 	assert_int_equal(ncs_recording_writer_records(
 				 fixture->writer, rank, 1, records, 2, 0, 0,
 				 RECORDING_BEGUN_NS + 2 * SECOND),
@@ -247,16 +253,14 @@ static void it_counts_from_before_the_time_that_is_wanted(void **state)
 	free(exported.text);
 }
 
-static void what_was_lost_is_counted(void **state)
+static void lost_records_are_counted(void **state)
 {
 	struct ncs_export_request request = all_as(NCS_EXPORT_PERFETTO);
 	struct recording_fixture *fixture = *state;
-	struct exported exported;
+	struct exported_text exported;
 	size_t rank;
 
-	recording_fixture_begin(fixture, "one");
-	rank = recording_fixture_add_rank(fixture, "/dev/shm/a");
-	recording_fixture_state(fixture, rank, 0, 0);
+	rank = begin(fixture);
 	recording_fixture_records(fixture, rank, 1, 0, 10, 0, SECOND);
 	recording_fixture_records(fixture, rank, 1, 17, 10, 7, SECOND);
 	recording_fixture_end(fixture);
@@ -268,7 +272,7 @@ static void what_was_lost_is_counted(void **state)
 
 /* --- The table ------------------------------------------------------------------- */
 
-/* More AllReduces of 4096 bytes, each of 10 µs. */
+/* Adds AllReduces of 4096 bytes, each of 10 µs. */
 static void run(struct recording_fixture *fixture, uint64_t count)
 {
 	struct segment_fixture *segment = fixture->segment;
@@ -287,7 +291,7 @@ static void run(struct recording_fixture *fixture, uint64_t count)
 	histogram->longest_ns = 10000;
 }
 
-/* The cell of a row, from 1; to be freed. */
+/* Returns the cell of a row, from 1; to be freed. */
 static char *cell(const char *text, unsigned row, const char *column)
 {
 	const char *at = text;
@@ -332,10 +336,10 @@ static void make_table(struct recording_fixture *fixture, unsigned last)
 	recording_fixture_end(fixture);
 }
 
-static void the_table_is_that_of_nccl_tests(void **state)
+static void table_has_the_columns_of_nccl_tests(void **state)
 {
 	struct ncs_export_request request = all_as(NCS_EXPORT_CSV);
-	struct exported exported;
+	struct exported_text exported;
 
 	make_table(*state, 0);
 	export(*state, &request, &exported);
@@ -355,15 +359,15 @@ static void the_table_is_that_of_nccl_tests(void **state)
 	assert_cell(exported.text, 1, "time_avg_us", "10.000");
 	assert_cell(exported.text, 1, "time_max_us", "10.000");
 	assert_cell(exported.text, 1, "algbw_gb_s", "0.4096");
-	/* 2 (n - 1) / n, of 8 ranks. */
+	/* The bus factor 2 (n - 1) / n of 8 ranks. */
 	assert_cell(exported.text, 1, "busbw_gb_s", "0.7168");
 	free(exported.text);
 }
 
-static void a_part_of_the_time_has_its_own_table(void **state)
+static void table_of_a_time_counts_only_that_time(void **state)
 {
 	struct ncs_export_request request = all_as(NCS_EXPORT_CSV);
-	struct exported exported;
+	struct exported_text exported;
 
 	make_table(*state, 0);
 	request.from_ns = RECORDING_BEGUN_NS + SECOND + SECOND / 2;
@@ -380,7 +384,7 @@ static void a_part_of_the_time_has_its_own_table(void **state)
 	export(*state, &request, &exported);
 	assert_cell(exported.text, 1, "operations", "7");
 	free(exported.text);
-	/* In which nothing happened. */
+	/* A time in which nothing happened. */
 	request.from_ns = RECORDING_BEGUN_NS + 3 * SECOND;
 	request.until_ns = UINT64_MAX;
 	export(*state, &request, &exported);
@@ -388,10 +392,10 @@ static void a_part_of_the_time_has_its_own_table(void **state)
 	free(exported.text);
 }
 
-static void a_rank_that_was_removed_is_in_the_table(void **state)
+static void removed_rank_is_in_the_table(void **state)
 {
 	struct ncs_export_request request = all_as(NCS_EXPORT_CSV);
-	struct exported exported;
+	struct exported_text exported;
 
 	make_table(*state, NCS_STATE_REMOVED);
 	export(*state, &request, &exported);
@@ -404,7 +408,7 @@ static void names_with_commas_are_quoted(void **state)
 	struct ncs_export_request request = all_as(NCS_EXPORT_CSV);
 	struct recording_fixture *fixture = *state;
 	struct ncs_identity *identity = &fixture->segment->header->identity;
-	struct exported exported;
+	struct exported_text exported;
 
 	identity->known |= NCS_KNOWN_COMM_NAME;
 	strcpy(identity->comm_name, "tp,\"0\"\n");
@@ -416,7 +420,7 @@ static void names_with_commas_are_quoted(void **state)
 
 /* --- Errors ------------------------------------------------------------------------ */
 
-static void a_full_disk_is_an_error_in_each_format(void **state)
+static void full_disk_is_an_error_in_every_format(void **state)
 {
 	struct recording_fixture *fixture = *state;
 	const char *path = fixture->path;
@@ -431,7 +435,8 @@ static void a_full_disk_is_an_error_in_each_format(void **state)
 		struct ncs_export_result result;
 
 		request.file = fopen("/dev/full", "w");
-		/* There is no record: a line of JSON would be none. */
+		/* Without records, nothing would be written as lines of
+		 * JSON. */
 		assert_int_equal(ncs_export(recording, &request, &result),
 				 i == NCS_EXPORT_NDJSON ? 0 : -ENOSPC);
 		fclose(request.file);
@@ -445,17 +450,17 @@ int main(void)
 	cmocka_unit_test_setup_teardown(name, recording_fixture_setup, \
 					recording_fixture_teardown)
 	const struct CMUnitTest tests[] = {
-		TEST(each_record_is_a_line),
-		TEST(a_time_has_what_ended_in_it),
-		TEST(only_one_process_if_wanted),
-		TEST(an_operations_stream_is_what_its_ring_said),
-		TEST(it_counts_from_before_the_time_that_is_wanted),
-		TEST(what_was_lost_is_counted),
-		TEST(the_table_is_that_of_nccl_tests),
-		TEST(a_part_of_the_time_has_its_own_table),
-		TEST(a_rank_that_was_removed_is_in_the_table),
+		TEST(every_record_is_one_line),
+		TEST(time_range_exports_what_ended_in_it),
+		TEST(pid_filter_exports_one_process),
+		TEST(operation_has_the_stream_that_its_ring_named),
+		TEST(stream_named_before_the_time_range_still_holds),
+		TEST(lost_records_are_counted),
+		TEST(table_has_the_columns_of_nccl_tests),
+		TEST(table_of_a_time_counts_only_that_time),
+		TEST(removed_rank_is_in_the_table),
 		TEST(names_with_commas_are_quoted),
-		TEST(a_full_disk_is_an_error_in_each_format),
+		TEST(full_disk_is_an_error_in_every_format),
 	};
 #undef TEST
 

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
-/* What records become in a trace: which slices, on which tracks, with which
- * arrows; whatever is in them, nothing is lost and nothing overlaps. */
+/* Tests of exporting records to a trace: which slices and arrows they become,
+ * on which tracks. Whatever the records hold, nothing is lost and nothing
+ * overlaps. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -18,7 +19,7 @@
 #define BASE_NS UINT64_C(1000000000)
 #define RANKS 2
 
-struct exported {
+struct exported_trace {
 	struct ncs_export_rank ranks[RANKS];
 	struct ncs_trace_writer *writer;
 	struct ncs_trace_export *trace;
@@ -28,11 +29,11 @@ struct exported {
 	struct decoded_trace decoded;
 };
 
-/* Two ranks of a communicator, whose ticks are ns. */
+/* Sets up two ranks of a communicator, whose ticks are ns. */
 static int setup(void **state)
 {
 	const struct ncs_trace_base base = { BASE_NS, 0 };
-	struct exported *exported = calloc(1, sizeof(*exported));
+	struct exported_trace *exported = calloc(1, sizeof(*exported));
 
 	if (!exported)
 		return -1;
@@ -59,7 +60,7 @@ static int setup(void **state)
 
 static int teardown(void **state)
 {
-	struct exported *exported = *state;
+	struct exported_trace *exported = *state;
 
 	decoded_trace_release(&exported->decoded);
 	free(exported->text);
@@ -67,7 +68,7 @@ static int teardown(void **state)
 	return 0;
 }
 
-static const struct decoded_trace *finish(struct exported *exported)
+static const struct decoded_trace *finish(struct exported_trace *exported)
 {
 	assert_int_equal(ncs_trace_export_finish(exported->trace), 0);
 	ncs_trace_export_close(exported->trace);
@@ -77,15 +78,15 @@ static const struct decoded_trace *finish(struct exported *exported)
 	return &exported->decoded;
 }
 
-static void put_on(struct exported *exported, size_t rank, uint64_t stream,
-		   struct ncs_record record)
+static void put_on(struct exported_trace *exported, size_t rank,
+		   uint64_t stream, struct ncs_record record)
 {
 	assert_int_equal(ncs_trace_export_record(exported->trace, rank, 1,
 						 stream, &record),
 			 0);
 }
 
-static void put(struct exported *exported, size_t rank,
+static void put(struct exported_trace *exported, size_t rank,
 		struct ncs_record record)
 {
 	put_on(exported, rank, 0, record);
@@ -135,17 +136,17 @@ static struct ncs_record p2p(uint32_t operation, bool send, int peer)
 	return record;
 }
 
-/* A message from rank 0 to rank 1 in operation `a` of the one, `b` of the
- * other. */
-static void put_message(struct exported *exported, uint32_t a, uint32_t b,
+/* Writes a message from rank 0 to rank 1, in operation `a` of rank 0 and `b` of
+ * rank 1. */
+static void put_message(struct exported_trace *exported, uint32_t a, uint32_t b,
 			uint64_t number)
 {
 	put(exported, 0, step(a, true, 1, number));
 	put(exported, 1, step(b, false, 0, number));
 }
 
-/* The same, of a send and a receive. */
-static void put_p2p(struct exported *exported, uint32_t operation,
+/* Writes a message of a send and a receive. */
+static void put_p2p(struct exported_trace *exported, uint32_t operation,
 		    uint64_t number)
 {
 	struct ncs_record send = step(operation, true, 1, number);
@@ -180,14 +181,14 @@ static const char *parent_name(const struct decoded_trace *trace,
 
 /* --- Steps and arrows ----------------------------------------------------------- */
 
-static void a_step_is_made_up_of_its_waits(void **state)
+static void waits_fill_their_step(void **state)
 {
 	static const char *const names[] = { "send_gpu_wait", "send_peer_wait",
 					     "send_wait" };
 	static const uint64_t ends[] = { 600, 800, 1000 };
 	const struct decoded_event *event;
 	const struct decoded_trace *trace;
-	struct exported *exported = *state;
+	struct exported_trace *exported = *state;
 	uint64_t at_ns;
 	size_t at = 0;
 
@@ -201,7 +202,7 @@ static void a_step_is_made_up_of_its_waits(void **state)
 	assert_int_equal(event->end_ns - event->at_ns, 1000);
 	assert_int_equal(decoded_argument(event, "bytes")->number, 4096);
 	assert_int_equal(decoded_argument(event, "step")->number, 0);
-	/* It comes with the operation, which comes later. */
+	/* It comes with the operation's record, which comes later. */
 	assert_int_equal(decoded_argument(event, "sequence_number")->number,
 			 42);
 	assert_null(decoded_argument(event, "operation"));
@@ -219,11 +220,11 @@ static void a_step_is_made_up_of_its_waits(void **state)
 	}
 }
 
-static void an_operation_is_queued_and_runs(void **state)
+static void operation_slice_holds_queued_and_running(void **state)
 {
 	const struct decoded_event *event, *queued, *running;
 	const struct decoded_trace *trace;
-	struct exported *exported = *state;
+	struct exported_trace *exported = *state;
 	size_t at = 0;
 
 	put(exported, 0, collective(5, 42));
@@ -236,7 +237,8 @@ static void an_operation_is_queued_and_runs(void **state)
 			    "rank 0 (host, pid 100)");
 	assert_int_equal(decoded_argument(event, "first_child_ns")->number,
 			 400);
-	/* All ranks' parts of it have one number, those of others another. */
+	/* All ranks' parts of an operation have one number, other operations
+	 * another. */
 	assert_int_not_equal(event->correlation, 0);
 	assert_true(event->correlation ==
 		    decoded_next(trace, "coll", &at)->correlation);
@@ -253,7 +255,7 @@ static void an_operation_is_queued_and_runs(void **state)
 	assert_int_equal(running->end_ns, event->end_ns);
 }
 
-static void operations_of_a_stream_are_below_it(void **state)
+static void operations_lie_below_their_stream(void **state)
 {
 	static const char *const parents[] = {
 		"stream 0x7f0012345678",
@@ -264,7 +266,7 @@ static void operations_of_a_stream_are_below_it(void **state)
 	};
 	const struct decoded_event *event, *events[5];
 	const struct decoded_trace *trace;
-	struct exported *exported = *state;
+	struct exported_trace *exported = *state;
 	size_t at = 0;
 
 	for (uint32_t i = 0; i < 5; i++) {
@@ -283,20 +285,20 @@ static void operations_of_a_stream_are_below_it(void **state)
 		assert_non_null(event);
 		assert_string_equal(track_name(trace, event), "AllReduce");
 		assert_string_equal(parent_name(trace, event), parents[i]);
-		/* The track says it. */
+		/* The track shows the stream. */
 		assert_null(decoded_argument(event, "stream"));
 	}
 	assert_int_equal(events[0]->track, events[3]->track);
-	/* Each rank has streams of its own. */
+	/* Every rank has streams of its own. */
 	assert_true(decoded_track(trace, events[2]->track)->parent !=
 		    decoded_track(trace, events[4]->track)->parent);
 }
 
-static void of_too_many_streams_arguments_tell(void **state)
+static void excess_streams_are_named_in_arguments(void **state)
 {
 	const struct decoded_event *event = NULL, *next;
 	const struct decoded_trace *trace;
-	struct exported *exported = *state;
+	struct exported_trace *exported = *state;
 	size_t at = 0;
 
 	for (uint32_t i = 0; i < 257; i++) {
@@ -315,15 +317,14 @@ static void of_too_many_streams_arguments_tell(void **state)
 	assert_string_equal(decoded_argument(event, "stream")->text, "0x1000");
 }
 
-static void an_arrow_leaves_with_the_data_and_arrives_with_it(void **state)
+static void arrow_leaves_and_arrives_with_the_data(void **state)
 {
 	const struct decoded_event *send = NULL, *recv = NULL, *event;
 	const struct decoded_trace *trace;
-	struct exported *exported = *state;
+	struct exported_trace *exported = *state;
 	size_t at = 0;
 
-	/* Numbers of operations differ between ranks, sequence numbers do
-	 * not. */
+	/* Operation numbers differ between ranks, sequence numbers do not. */
 	put_message(exported, 5, 8, 0);
 	put(exported, 0, collective(5, 42));
 	put(exported, 1, collective(8, 42));
@@ -340,14 +341,15 @@ static void an_arrow_leaves_with_the_data_and_arrives_with_it(void **state)
 	assert_int_equal(recv->flow_ns, recv->at_ns);
 }
 
-static void an_arrow_has_both_ends_or_is_none(void **state)
+static void arrow_has_both_ends_or_does_not_exist(void **state)
 {
-	struct exported *exported = *state;
+	struct exported_trace *exported = *state;
 	struct ncs_record other = step(5, true, 17, 0);
 	const struct decoded_trace *trace;
 
-	/* Another collective; nobody's; to a rank that is not there; of which
-	 * nothing is known but its parts. */
+	/* Messages without an arrow: of another collective, of no operation, to
+	 * a rank that is not in the trace, and of an operation whose record is
+	 * missing. */
 	put_message(exported, 5, 8, 0);
 	put(exported, 0, collective(5, 42));
 	put(exported, 1, collective(8, 43));
@@ -362,17 +364,17 @@ static void an_arrow_has_both_ends_or_is_none(void **state)
 			assert_int_equal(trace->events[i].flow, 0);
 }
 
-static void what_was_not_flushed_arrives_as_it_is_consumed(void **state)
+static void unflushed_data_arrives_as_the_pipe_is_read(void **state)
 {
-	struct exported *exported = *state;
+	struct exported_trace *exported = *state;
 	struct ncs_record record = step(8, false, 0, 0);
 	const struct decoded_trace *trace;
 	const struct decoded_event *event;
 	size_t at = 0;
 
-	/* The step and the wait that it is end together: whichever has the
+	/* The step and its only wait end together, so that either may have the
 	 * arrow. */
-	record.delta[0] = record.delta[1] = 0; /* nothing is told of it */
+	record.delta[0] = record.delta[1] = 0; /* no waits are known */
 	put(exported, 0, step(5, true, 1, 0));
 	put(exported, 1, record);
 	put(exported, 0, collective(5, 42));
@@ -385,9 +387,9 @@ static void what_was_not_flushed_arrives_as_it_is_consumed(void **state)
 	assert_int_equal(event->flow_ns, event->end_ns);
 }
 
-static void messages_without_sequence_numbers_are_counted(void **state)
+static void messages_without_sequence_numbers_are_matched_by_count(void **state)
 {
-	struct exported *exported = *state;
+	struct exported_trace *exported = *state;
 
 	for (uint32_t i = 1; i <= 3; i++) {
 		put_p2p(exported, i, 0);
@@ -398,12 +400,12 @@ static void messages_without_sequence_numbers_are_counted(void **state)
 	assert_int_equal(decoded_flows(finish(exported)), 6);
 }
 
-static void who_ends_first_does_not_matter(void **state)
+static void order_of_ends_does_not_change_matching(void **state)
 {
-	struct exported *exported = *state;
+	struct exported_trace *exported = *state;
 
-	/* Two at once on one connection, which end in another order at its two
-	 * ends. */
+	/* Two messages at once on one connection, which end in different orders
+	 * at its two ends. */
 	for (uint32_t i = 1; i <= 2; i++)
 		for (uint64_t k = 0; k < i; k++)
 			put_p2p(exported, i, k);
@@ -411,14 +413,14 @@ static void who_ends_first_does_not_matter(void **state)
 		put(exported, 0, p2p(i, true, 1));
 		put(exported, 1, p2p(3 - i, false, 0));
 	}
-	/* One step of the first, two of the second: if they were taken for each
-	 * other, one would find no end. */
+	/* One step of the first, two of the second: if they were mixed up, one
+	 * would find no other end. */
 	assert_int_equal(decoded_flows(finish(exported)), 3);
 }
 
-static void nothing_is_counted_once_some_are_missing(void **state)
+static void lost_records_end_matching_by_count(void **state)
 {
-	struct exported *exported = *state;
+	struct exported_trace *exported = *state;
 
 	put_p2p(exported, 1, 0);
 	put(exported, 0, p2p(1, true, 1));
@@ -427,19 +429,19 @@ static void nothing_is_counted_once_some_are_missing(void **state)
 	put_p2p(exported, 2, 0);
 	put(exported, 0, p2p(2, true, 1));
 	put(exported, 1, p2p(2, false, 0));
-	/* Collectives are numbered by NCCL. */
+	/* NCCL numbers collectives. */
 	put_message(exported, 3, 3, 0);
 	put(exported, 0, collective(3, 42));
 	put(exported, 1, collective(3, 42));
 	assert_int_equal(decoded_flows(finish(exported)), 2);
 }
 
-static void a_graph_launched_again_has_arrows_of_its_own(void **state)
+static void repeated_graph_launches_have_arrows_of_their_own(void **state)
 {
-	struct exported *exported = *state;
+	struct exported_trace *exported = *state;
 
-	/* All with the same sequence numbers: decoded_flows() would see three
-	 * ends of one. */
+	/* All have the same sequence number: decoded_flows() would see three
+	 * ends of one arrow. */
 	for (uint32_t i = 0; i < 3; i++)
 		for (uint32_t k = 0; k < 2; k++) {
 			uint32_t operation = 1 + 2 * i + k;
@@ -453,9 +455,9 @@ static void a_graph_launched_again_has_arrows_of_its_own(void **state)
 
 /* --- Others --------------------------------------------------------------------- */
 
-static void a_kernel_is_where_the_gpus_clock_has_it(void **state)
+static void kernel_slice_follows_the_gpu_clock(void **state)
 {
-	struct exported *exported = *state;
+	struct exported_trace *exported = *state;
 	struct ncs_gpu_reading readings[] = {
 		{ BASE_NS + 1000 + 50000, BASE_NS + 1000, 10 },
 		{ BASE_NS + 900000 + 50000, BASE_NS + 900000, 20 },
@@ -492,16 +494,17 @@ static void a_kernel_is_where_the_gpus_clock_has_it(void **state)
 	assert_int_equal(decoded_argument(event, "gpu_error_ns")->number, 20);
 	event = decoded_next(trace, "kernel_ch", &at);
 	assert_int_equal(event->at_ns, BASE_NS + 1500 + 899000);
-	/* That of a rank whose clock is not known is where NCCL told of it. */
+	/* The kernel of a rank without GPU clock readings is where NCCL
+	 * reported it. */
 	event = decoded_next(trace, "kernel_ch", &at);
 	assert_int_equal(event->at_ns, record.start);
 	assert_int_equal(event->end_ns - event->at_ns, 5000);
 	assert_null(decoded_argument(event, "gpu_error_ns"));
 }
 
-static void calls_marks_and_ranges_are_told(void **state)
+static void calls_marks_and_ranges_are_in_the_trace(void **state)
 {
-	struct exported *exported = *state;
+	struct exported_trace *exported = *state;
 	struct ncs_export_range_path paths[] = {
 		{ 2, (char *)(uintptr_t) "step" },
 		{ 5, (char *)(uintptr_t) "step/oops" }
@@ -555,9 +558,9 @@ static void calls_marks_and_ranges_are_told(void **state)
 			    "step/oops");
 }
 
-static void what_is_never_explained_is_told_all_the_same(void **state)
+static void children_without_an_operation_are_exported(void **state)
 {
-	struct exported *exported = *state;
+	struct exported_trace *exported = *state;
 	const struct decoded_trace *trace;
 	struct ncs_deferred_records held = { 0 };
 
@@ -569,7 +572,7 @@ static void what_is_never_explained_is_told_all_the_same(void **state)
 					  "operation")
 				 ->number,
 			 1);
-	/* The oldest makes room. */
+	/* The oldest operation makes room. */
 	for (uint32_t i = 0; !ncs_deferred_records_are_full(&held); i++)
 		assert_int_equal(ncs_deferred_records_add(
 					 &held,
@@ -584,9 +587,9 @@ static void what_is_never_explained_is_told_all_the_same(void **state)
 }
 
 /* Files may hold anything. */
-static void no_record_is_too_odd(void **state)
+static void any_record_content_is_exported_safely(void **state)
 {
-	struct exported *exported = *state;
+	struct exported_trace *exported = *state;
 	const struct decoded_trace *trace;
 	uint64_t seed = 88172645463325252;
 	size_t moments = 0, found = 0;
@@ -625,21 +628,21 @@ int main(void)
 {
 #define TEST(name) cmocka_unit_test_setup_teardown(name, setup, teardown)
 	const struct CMUnitTest tests[] = {
-		TEST(a_step_is_made_up_of_its_waits),
-		TEST(an_operation_is_queued_and_runs),
-		TEST(operations_of_a_stream_are_below_it),
-		TEST(of_too_many_streams_arguments_tell),
-		TEST(an_arrow_leaves_with_the_data_and_arrives_with_it),
-		TEST(an_arrow_has_both_ends_or_is_none),
-		TEST(what_was_not_flushed_arrives_as_it_is_consumed),
-		TEST(messages_without_sequence_numbers_are_counted),
-		TEST(who_ends_first_does_not_matter),
-		TEST(nothing_is_counted_once_some_are_missing),
-		TEST(a_graph_launched_again_has_arrows_of_its_own),
-		TEST(a_kernel_is_where_the_gpus_clock_has_it),
-		TEST(calls_marks_and_ranges_are_told),
-		TEST(what_is_never_explained_is_told_all_the_same),
-		TEST(no_record_is_too_odd),
+		TEST(waits_fill_their_step),
+		TEST(operation_slice_holds_queued_and_running),
+		TEST(operations_lie_below_their_stream),
+		TEST(excess_streams_are_named_in_arguments),
+		TEST(arrow_leaves_and_arrives_with_the_data),
+		TEST(arrow_has_both_ends_or_does_not_exist),
+		TEST(unflushed_data_arrives_as_the_pipe_is_read),
+		TEST(messages_without_sequence_numbers_are_matched_by_count),
+		TEST(order_of_ends_does_not_change_matching),
+		TEST(lost_records_end_matching_by_count),
+		TEST(repeated_graph_launches_have_arrows_of_their_own),
+		TEST(kernel_slice_follows_the_gpu_clock),
+		TEST(calls_marks_and_ranges_are_in_the_trace),
+		TEST(children_without_an_operation_are_exported),
+		TEST(any_record_content_is_exported_safely),
 	};
 #undef TEST
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
-/* What is written is what a viewer reads: tracks, slices, instants, counters and
- * arrows, in Perfetto's format by a decoder of its own, in Chrome's by
- * jansson. */
+/* Tests that viewers read what is written: tracks, slices, instants, counters
+ * and arrows. Perfetto's format is read by a decoder of the tests' own,
+ * Chrome's by jansson. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -21,14 +21,14 @@
 
 #define BASE_NS UINT64_C(1000000000000)
 
-struct written {
+struct written_trace {
 	struct ncs_trace_writer *writer;
 	FILE *file;
 	char *text;
 	size_t size;
 };
 
-static void begin(struct written *written, enum ncs_trace_format format)
+static void begin(struct written_trace *written, enum ncs_trace_format format)
 {
 	const struct ncs_trace_base base = { BASE_NS, 7 };
 
@@ -37,20 +37,20 @@ static void begin(struct written *written, enum ncs_trace_format format)
 	assert_non_null(written->writer);
 }
 
-static void end(struct written *written)
+static void end(struct written_trace *written)
 {
 	assert_int_equal(ncs_trace_close(written->writer), 0);
 	fclose(written->file);
 }
 
-static void decode(struct written *written, struct decoded_trace *trace)
+static void decode(struct written_trace *written, struct decoded_trace *trace)
 {
 	end(written);
 	decoded_trace_read(trace, written->text, written->size);
 	free(written->text);
 }
 
-static json_t *parse(struct written *written)
+static json_t *parse(struct written_trace *written)
 {
 	json_error_t error;
 	json_t *root;
@@ -64,7 +64,7 @@ static json_t *parse(struct written *written)
 	return root;
 }
 
-/* The events of a type. */
+/* Counts the events of a type. */
 static size_t count_json(const json_t *root, const char *type,
 			 const json_t **last)
 {
@@ -89,7 +89,7 @@ static const char *text_json(const json_t *event, const char *key)
 	return json_string_value(json_object_get(event, key));
 }
 
-/* Something of everything. */
+/* Writes one of each kind of event. */
 static void write_all(struct ncs_trace_writer *writer)
 {
 	uint32_t process = ncs_trace_process(writer, 0, "rank 0", 3);
@@ -127,15 +127,15 @@ static void write_all(struct ncs_trace_writer *writer)
 	ncs_trace_slice(writer, track, BASE_NS + 2000, BASE_NS + 9750, &inner);
 	ncs_trace_slice(writer, track, BASE_NS + 9750, BASE_NS + 9800,
 			&arrival);
-	/* Before all that the base was made for. */
+	/* Before the trace's base. */
 	ncs_trace_instant(writer, process, BASE_NS - 1001, &outer);
 	ncs_trace_count(writer, counter, BASE_NS, 1.25);
 }
 
-static void perfetto_has_all_that_was_written(void **state)
+static void perfetto_trace_has_everything_written(void **state)
 {
 	const struct decoded_event *event;
-	struct written written;
+	struct written_trace written;
 	struct decoded_trace trace;
 
 	(void)state;
@@ -183,10 +183,10 @@ static void perfetto_has_all_that_was_written(void **state)
 	decoded_trace_release(&trace);
 }
 
-static void chrome_has_all_that_was_written(void **state)
+static void chrome_trace_has_everything_written(void **state)
 {
 	const json_t *event = NULL, *arguments;
-	struct written written;
+	struct written_trace written;
 	json_t *root;
 
 	(void)state;
@@ -214,16 +214,16 @@ static void chrome_has_all_that_was_written(void **state)
 	assert_int_equal(count_json(root, "s", &event), 1);
 	assert_true(json_number_value(json_object_get(event, "ts")) == 2.0);
 	assert_int_equal(count_json(root, "f", &event), 1);
-	/* Where it still is inside of the slice. */
+	/* The last point that is inside the slice. */
 	assert_true(json_number_value(json_object_get(event, "ts")) == 9.799);
-	/* The process, and one thread; each with its place. */
+	/* The process and one thread, each with name and order. */
 	assert_int_equal(count_json(root, "M", &event), 6);
 	json_decref(root);
 }
 
-static void names_are_told_once_and_only_if_used(void **state)
+static void names_are_written_once_and_only_if_used(void **state)
 {
-	struct written written;
+	struct written_trace written;
 	struct decoded_trace trace;
 	uint32_t track, word;
 
@@ -260,7 +260,7 @@ static void hostile_names_are_cleaned(void **state)
 	for (unsigned i = 0; i < 2; i++) {
 		const json_t *found = NULL;
 		struct ncs_trace_event event = { 0 };
-		struct written written;
+		struct written_trace written;
 		struct decoded_trace trace;
 		uint32_t track;
 		json_t *root;
@@ -284,10 +284,10 @@ static void hostile_names_are_cleaned(void **state)
 	}
 }
 
-static void slices_of_a_lane_never_overlap(void **state)
+static void slices_of_a_track_never_overlap(void **state)
 {
 	struct ncs_slice_tracks lanes = { .name = "lane" };
-	struct written written;
+	struct written_trace written;
 	struct decoded_trace trace;
 	struct ncs_trace_event event = { 0 };
 	uint32_t seed = 1;
@@ -311,7 +311,7 @@ static void slices_of_a_lane_never_overlap(void **state)
 	assert_int_equal(trace.event_count, 500);
 	for (size_t i = 0; i < trace.event_count; i++)
 		assert_int_equal(trace.events[i].depth, 0);
-	/* No more of them than are under way at once. */
+	/* No more tracks than slices under way at once. */
 	assert_in_range(lanes.count, 2, 7);
 	for (size_t i = 1; i < trace.track_count; i++)
 		assert_string_equal(trace.tracks[i].name, "lane");
@@ -319,10 +319,10 @@ static void slices_of_a_lane_never_overlap(void **state)
 	decoded_trace_release(&trace);
 }
 
-static void lanes_without_end_are_still_lanes(void **state)
+static void excess_slice_tracks_are_still_made(void **state)
 {
 	struct ncs_slice_tracks lanes = { .name = "lane" };
-	struct written written;
+	struct written_trace written;
 
 	(void)state;
 	begin(&written, NCS_TRACE_PERFETTO);
@@ -336,13 +336,13 @@ static void lanes_without_end_are_still_lanes(void **state)
 	free(written.text);
 }
 
-static void ends_of_arrows_find_each_other(void **state)
+static void ends_of_an_arrow_are_joined(void **state)
 {
 	struct ncs_open_flows ends = { 0 };
 	struct ncs_open_flow other;
 
 	(void)state;
-	/* Many of them want the same place. */
+	/* Many of these want the same slot. */
 	for (uint64_t i = 1; i <= 3000; i++)
 		assert_false(ncs_open_flows_join(
 			&ends, &(struct ncs_open_flow){ i, 10 * i, 1 },
@@ -360,7 +360,7 @@ static void ends_of_arrows_find_each_other(void **state)
 	ncs_open_flows_release(&ends);
 }
 
-static void a_full_disk_is_an_error(void **state)
+static void full_disk_is_an_error(void **state)
 {
 	const struct ncs_trace_base base = { BASE_NS, 0 };
 	FILE *file = fopen("/dev/full", "w");
@@ -376,14 +376,14 @@ static void a_full_disk_is_an_error(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(perfetto_has_all_that_was_written),
-		cmocka_unit_test(chrome_has_all_that_was_written),
-		cmocka_unit_test(names_are_told_once_and_only_if_used),
+		cmocka_unit_test(perfetto_trace_has_everything_written),
+		cmocka_unit_test(chrome_trace_has_everything_written),
+		cmocka_unit_test(names_are_written_once_and_only_if_used),
 		cmocka_unit_test(hostile_names_are_cleaned),
-		cmocka_unit_test(slices_of_a_lane_never_overlap),
-		cmocka_unit_test(lanes_without_end_are_still_lanes),
-		cmocka_unit_test(ends_of_arrows_find_each_other),
-		cmocka_unit_test(a_full_disk_is_an_error),
+		cmocka_unit_test(slices_of_a_track_never_overlap),
+		cmocka_unit_test(excess_slice_tracks_are_still_made),
+		cmocka_unit_test(ends_of_an_arrow_are_joined),
+		cmocka_unit_test(full_disk_is_an_error),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* A chunk of a recording: what was sealed is good; a changed bit anywhere, or a
- * length out of bounds, is not; what was packed comes back. */
+/* Tests of a chunk: a sealed one is good, one with any bit changed or a length
+ * out of bounds is not, and a packed one unpacks to the same. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -28,7 +28,7 @@ static void sealed(struct ncs_chunk *chunk, char *payload, size_t bytes)
 	ncs_chunk_seal(chunk, payload);
 }
 
-static void what_was_sealed_is_good(void **state)
+static void sealed_chunk_is_good(void **state)
 {
 	struct ncs_chunk chunk;
 	char payload[200];
@@ -45,8 +45,8 @@ static void what_was_sealed_is_good(void **state)
 	assert_true(ncs_chunk_payload_is_good(&chunk, payload));
 }
 
-/* The checksum as anybody's XXH3 gives it: of nothing, by its specification. */
-static void the_checksum_is_xxh3(void **state)
+/* The checksum of nothing, as XXH3's specification has it. */
+static void checksum_is_xxh3(void **state)
 {
 	struct ncs_chunk chunk;
 
@@ -75,14 +75,14 @@ static void any_changed_bit_is_noticed(void **state)
 	}
 }
 
-/* A sealed header whose lengths would lead out of the file or of memory. */
-static void lengths_out_of_bounds_are_not_good(void **state)
+/* Seals a header whose lengths would lead out of the file or of memory. */
+static void lengths_out_of_bounds_are_refused(void **state)
 {
 	static const uint64_t lengths[][2] = {
 		{ NCS_PAYLOAD_BYTES_MAX + 1, NCS_PAYLOAD_BYTES_MAX + 1 },
 		{ 100, NCS_PAYLOAD_BYTES_MAX + 1 },
 		{ UINT64_MAX, UINT64_MAX },
-		{ 101, 100 }, /* packed, and longer for it */
+		{ 101, 100 }, /* packed, and longer than before */
 	};
 
 	(void)state;
@@ -97,7 +97,7 @@ static void lengths_out_of_bounds_are_not_good(void **state)
 	}
 }
 
-static void a_chunk_ends_at_the_alignment(void **state)
+static void chunk_ends_at_the_alignment(void **state)
 {
 	struct ncs_chunk chunk = { .bytes = 0 };
 
@@ -113,7 +113,7 @@ static void a_chunk_ends_at_the_alignment(void **state)
 	assert_int_equal(ncs_chunk_file_bytes(&chunk), NCS_CHUNK_BYTES_MAX);
 }
 
-static void what_was_packed_comes_back(void **state)
+static void packed_payload_unpacks_to_the_same(void **state)
 {
 	struct ncs_packer *packer = ncs_packer_create(1);
 	char payload[5000] = "zeros", packed[5000], unpacked[5000];
@@ -129,7 +129,7 @@ static void what_was_packed_comes_back(void **state)
 	assert_true(ncs_chunk_unpack(&chunk, packed, unpacked));
 	assert_memory_equal(unpacked, payload, sizeof(payload));
 
-	/* It says to be longer, shorter; it is none. */
+	/* Too long, too short, not packed at all. */
 	chunk.unpacked_bytes--;
 	assert_false(ncs_chunk_unpack(&chunk, packed, unpacked));
 	chunk.unpacked_bytes = sizeof(payload);
@@ -140,7 +140,7 @@ static void what_was_packed_comes_back(void **state)
 	ncs_packer_free(packer);
 }
 
-static void what_would_not_be_shorter_is_left(void **state)
+static void payload_that_does_not_shrink_is_not_packed(void **state)
 {
 	struct ncs_packer *packer = ncs_packer_create(1);
 	char payload[64], packed[1000], zeros[1000] = "";
@@ -154,7 +154,7 @@ static void what_would_not_be_shorter_is_left(void **state)
 			 0);
 	assert_int_equal(
 		ncs_packer_pack(packer, payload, 0, packed, sizeof(packed)), 0);
-	/* … and what there is no room for. */
+	/* The packed payload does not fit. */
 	assert_int_equal(
 		ncs_packer_pack(packer, zeros, sizeof(zeros), packed, 3), 0);
 	ncs_packer_free(packer);
@@ -163,13 +163,13 @@ static void what_would_not_be_shorter_is_left(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(what_was_sealed_is_good),
-		cmocka_unit_test(the_checksum_is_xxh3),
+		cmocka_unit_test(sealed_chunk_is_good),
+		cmocka_unit_test(checksum_is_xxh3),
 		cmocka_unit_test(any_changed_bit_is_noticed),
-		cmocka_unit_test(lengths_out_of_bounds_are_not_good),
-		cmocka_unit_test(a_chunk_ends_at_the_alignment),
-		cmocka_unit_test(what_was_packed_comes_back),
-		cmocka_unit_test(what_would_not_be_shorter_is_left),
+		cmocka_unit_test(lengths_out_of_bounds_are_refused),
+		cmocka_unit_test(chunk_ends_at_the_alignment),
+		cmocka_unit_test(packed_payload_unpacks_to_the_same),
+		cmocka_unit_test(payload_that_does_not_shrink_is_not_packed),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

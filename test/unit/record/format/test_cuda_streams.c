@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* On which stream records are: as they say, as their ring says, and not known
- * once that may have been missed. */
+/* Tests of the streams of records: as the record names it, as its ring named
+ * it, and unknown once a stream record may have been missed. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -13,17 +13,17 @@
 #define A NCS_RECORD_STREAM(0x7f0012345678)
 #define B NCS_RECORD_STREAM(NULL)
 
-struct fixture {
+struct streams_fixture {
 	struct ncs_cuda_streams streams;
 	uint32_t position[8]; /* of each lane's next record */
 };
 
-static struct fixture fixture;
+static struct streams_fixture fixture;
 
 static int setup(void **state)
 {
 	(void)state;
-	fixture = (struct fixture){ 0 };
+	fixture = (struct streams_fixture){ 0 };
 	return 0;
 }
 
@@ -60,7 +60,7 @@ static uint64_t take_operation(unsigned lane)
 					       .delta = { 100, 200 } });
 }
 
-static void operations_are_on_the_stream_that_was_told_last(void **state)
+static void operations_are_on_the_stream_named_last(void **state)
 {
 	const struct ncs_record step = { .event = NCS_EVENT_PROXY_STEP,
 					 .delta = { 100, 200 } };
@@ -70,7 +70,7 @@ static void operations_are_on_the_stream_that_was_told_last(void **state)
 	assert_int_equal(take_operation(1), 0);
 	tell(1, A);
 	assert_int_equal(take_operation(1), A);
-	/* What it consists of tells none. */
+	/* Children of operations have no stream. */
 	assert_int_equal(take(1, step), 0);
 	assert_int_equal(take(1, p2p), A);
 	tell(1, B);
@@ -79,7 +79,7 @@ static void operations_are_on_the_stream_that_was_told_last(void **state)
 	assert_int_equal(take_operation(1), 0);
 }
 
-static void each_ring_is_told_for_itself(void **state)
+static void every_ring_names_its_own_stream(void **state)
 {
 	(void)state;
 	tell(5, A);
@@ -89,7 +89,7 @@ static void each_ring_is_told_for_itself(void **state)
 	assert_int_equal(take_operation(3), 0);
 }
 
-static void calls_launches_and_copies_say_it_themselves(void **state)
+static void calls_launches_and_copies_name_their_own_stream(void **state)
 {
 	static const uint8_t events[] = { NCS_EVENT_COLL_API, NCS_EVENT_P2P_API,
 					  NCS_EVENT_KERNEL_LAUNCH,
@@ -109,7 +109,7 @@ static void calls_launches_and_copies_say_it_themselves(void **state)
 	assert_int_equal(take_operation(1), A);
 }
 
-static void after_a_loss_it_is_not_known(void **state)
+static void stream_is_unknown_after_lost_records(void **state)
 {
 	(void)state;
 	tell(1, A);
@@ -120,13 +120,13 @@ static void after_a_loss_it_is_not_known(void **state)
 	assert_int_equal(take_operation(2), B);
 	tell(1, A);
 	assert_int_equal(take_operation(1), A);
-	/* What is lost right before it does no harm. */
+	/* A loss right before the stream record does no harm. */
 	fixture.position[1]++;
 	tell(1, B);
 	assert_int_equal(take_operation(1), B);
 }
 
-static void positions_wrap_around(void **state)
+static void wrapped_positions_are_consecutive(void **state)
 {
 	(void)state;
 	fixture.position[1] = UINT32_MAX;
@@ -135,7 +135,7 @@ static void positions_wrap_around(void **state)
 	assert_int_equal(take_operation(1), A);
 }
 
-static void handles_are_as_debuggers_show_them(void **state)
+static void handle_is_printed_as_debuggers_do(void **state)
 {
 	char text[NCS_CUDA_STREAM_TEXT_BYTES];
 
@@ -153,12 +153,12 @@ static void handles_are_as_debuggers_show_them(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		TEST(operations_are_on_the_stream_that_was_told_last),
-		TEST(each_ring_is_told_for_itself),
-		TEST(calls_launches_and_copies_say_it_themselves),
-		TEST(after_a_loss_it_is_not_known),
-		TEST(positions_wrap_around),
-		TEST(handles_are_as_debuggers_show_them),
+		TEST(operations_are_on_the_stream_named_last),
+		TEST(every_ring_names_its_own_stream),
+		TEST(calls_launches_and_copies_name_their_own_stream),
+		TEST(stream_is_unknown_after_lost_records),
+		TEST(wrapped_positions_are_consecutive),
+		TEST(handle_is_printed_as_debuggers_do),
 	};
 
 	return cmocka_run_group_tests_name("streams", tests, NULL, NULL);

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* Tests of aligning recordings of several hosts: simulated ones, so that what
- * the clocks are is known. */
+/* Tests of aligning recordings of several hosts. The hosts are simulated, so
+ * that their clocks are known. */
 #include <dirent.h>
 #include <math.h>
 #include <setjmp.h>
@@ -22,7 +22,7 @@
 #define MS UINT64_C(1000000)
 #define S UINT64_C(1000000000)
 
-struct fixture {
+struct align_fixture {
 	char directory[64];
 	struct simulated_options options;
 	struct simulated_hosts hosts;
@@ -32,7 +32,7 @@ struct fixture {
 
 static int setup(void **state)
 {
-	struct fixture *fixture = calloc(1, sizeof(*fixture));
+	struct align_fixture *fixture = calloc(1, sizeof(*fixture));
 
 	if (!fixture)
 		return -1;
@@ -46,7 +46,7 @@ static int setup(void **state)
 
 static int teardown(void **state)
 {
-	struct fixture *fixture = *state;
+	struct align_fixture *fixture = *state;
 
 	ncs_recording_alignment_release(&fixture->alignment);
 	ncs_recording_close(fixture->recording);
@@ -57,7 +57,7 @@ static int teardown(void **state)
 	return 0;
 }
 
-static void open_all(struct fixture *fixture)
+static void open_all(struct align_fixture *fixture)
 {
 	const char *paths[SIMULATED_HOSTS_MAX];
 	char why[256];
@@ -74,7 +74,7 @@ static void open_all(struct fixture *fixture)
 			 fixture->options.hosts);
 }
 
-static void align(struct fixture *fixture)
+static void align(struct align_fixture *fixture)
 {
 	open_all(fixture);
 	assert_int_equal(ncs_recording_align_hosts(fixture->recording, 0,
@@ -83,8 +83,8 @@ static void align(struct fixture *fixture)
 			 0);
 }
 
-/* Where the recording puts a true time of a host. */
-static uint64_t common_ns(const struct fixture *fixture, unsigned host,
+/* Converts a true time of a host to the recording's common time. */
+static uint64_t common_ns(const struct align_fixture *fixture, unsigned host,
 			  uint64_t true_ns)
 {
 	const struct ncs_recorded_host *facts =
@@ -97,7 +97,7 @@ static uint64_t common_ns(const struct fixture *fixture, unsigned host,
 		       (double)(int64_t)(own_ns - facts->first_ns));
 }
 
-static uint64_t true_error(const struct fixture *fixture, unsigned host)
+static uint64_t true_error(const struct align_fixture *fixture, unsigned host)
 {
 	uint64_t worst_ns = 0;
 
@@ -113,7 +113,7 @@ static uint64_t true_error(const struct fixture *fixture, unsigned host)
 	return worst_ns;
 }
 
-static void assert_aligned(const struct fixture *fixture,
+static void assert_aligned(const struct align_fixture *fixture,
 			   uint64_t error_at_most_ns)
 {
 	for (unsigned i = 0; i < fixture->options.hosts; i++) {
@@ -135,7 +135,7 @@ static void assert_aligned(const struct fixture *fixture,
 
 static void skew_and_drift_are_found(void **state)
 {
-	struct fixture *fixture = *state;
+	struct align_fixture *fixture = *state;
 
 	align(fixture);
 	assert_aligned(fixture, 40 * US);
@@ -146,9 +146,9 @@ static void skew_and_drift_are_found(void **state)
 			 fixture->hosts.messages);
 }
 
-static void two_hosts_are_known_best(void **state)
+static void two_hosts_align_most_exactly(void **state)
 {
-	struct fixture *fixture = *state;
+	struct align_fixture *fixture = *state;
 
 	fixture->options.hosts = 2;
 	align(fixture);
@@ -156,10 +156,11 @@ static void two_hosts_are_known_best(void **state)
 	assert_true(true_error(fixture, 1) < 2 * US);
 }
 
-/* Sockets have no credits: rings of three hosts go one way, collectives both. */
-static void rings_over_sockets_are_closed_by_collectives(void **state)
+/* Sockets give no credits: rings of three hosts go one way, collectives go
+ * both. */
+static void collectives_align_one_way_rings_over_sockets(void **state)
 {
-	struct fixture *fixture = *state;
+	struct align_fixture *fixture = *state;
 
 	fixture->options.hosts = 3;
 	fixture->options.has_credits = false;
@@ -167,9 +168,9 @@ static void rings_over_sockets_are_closed_by_collectives(void **state)
 	assert_aligned(fixture, 2 * MS);
 }
 
-static void one_way_traffic_is_not_enough(void **state)
+static void one_way_traffic_does_not_align(void **state)
 {
-	struct fixture *fixture = *state;
+	struct align_fixture *fixture = *state;
 
 	fixture->options.hosts = 2;
 	fixture->options.calls = SIMULATED_SEND;
@@ -179,13 +180,13 @@ static void one_way_traffic_is_not_enough(void **state)
 			 NCS_ALIGNED_BY_REALTIME);
 	assert_int_equal(fixture->alignment.quality.one_way, 1);
 	assert_true(fixture->alignment.messages.messages > 0);
-	/* It stays as CLOCK_REALTIME tells. */
+	/* The host stays as CLOCK_REALTIME shows it. */
 	assert_true(true_error(fixture, 1) > 10 * US);
 }
 
-static void missing_records_do_no_harm(void **state)
+static void missing_records_do_not_disturb_the_alignment(void **state)
 {
-	struct fixture *fixture = *state;
+	struct align_fixture *fixture = *state;
 
 	fixture->options.lost = 0.3;
 	align(fixture);
@@ -194,22 +195,22 @@ static void missing_records_do_no_harm(void **state)
 		    0);
 }
 
-static void a_set_clock_is_told(void **state)
+static void clock_set_while_recording_is_reported(void **state)
 {
-	struct fixture *fixture = *state;
+	struct align_fixture *fixture = *state;
 
 	fixture->options.hosts = 2;
 	fixture->options.set_at_ns = 600 * MS;
 	align(fixture);
 	assert_int_equal(fixture->alignment.hosts[0].realtime_steps, 0);
 	assert_int_equal(fixture->alignment.hosts[1].realtime_steps, 1);
-	/* Traffic does not mind. */
+	/* Alignment by traffic is not affected. */
 	assert_aligned(fixture, 5 * US);
 }
 
-static void a_set_clock_alone_is_not_trusted(void **state)
+static void clock_set_without_traffic_is_not_trusted(void **state)
 {
-	struct fixture *fixture = *state;
+	struct align_fixture *fixture = *state;
 
 	fixture->options.hosts = 2;
 	fixture->options.calls = SIMULATED_SEND;
@@ -220,10 +221,10 @@ static void a_set_clock_alone_is_not_trusted(void **state)
 			 UINT64_MAX);
 }
 
-/* A minute at few records: windows are far apart, and drifts have time. */
-static void long_recordings_are_looked_at_in_windows(void **state)
+/* A minute with few records: windows are far apart, and drift matters. */
+static void long_recording_is_aligned_by_windows(void **state)
 {
-	struct fixture *fixture = *state;
+	struct align_fixture *fixture = *state;
 
 	fixture->options.operations = 600;
 	fixture->options.compute_ns = 100 * MS;
@@ -238,9 +239,9 @@ static void long_recordings_are_looked_at_in_windows(void **state)
 		assert_int_equal(fixture->alignment.hosts[i].realtime_steps, 0);
 }
 
-static void one_host_needs_nothing(void **state)
+static void single_host_needs_no_alignment(void **state)
 {
-	struct fixture *fixture = *state;
+	struct align_fixture *fixture = *state;
 
 	fixture->options.hosts = 1;
 	align(fixture);
@@ -255,14 +256,14 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		TEST(skew_and_drift_are_found),
-		TEST(two_hosts_are_known_best),
-		TEST(rings_over_sockets_are_closed_by_collectives),
-		TEST(one_way_traffic_is_not_enough),
-		TEST(missing_records_do_no_harm),
-		TEST(a_set_clock_is_told),
-		TEST(a_set_clock_alone_is_not_trusted),
-		TEST(long_recordings_are_looked_at_in_windows),
-		TEST(one_host_needs_nothing),
+		TEST(two_hosts_align_most_exactly),
+		TEST(collectives_align_one_way_rings_over_sockets),
+		TEST(one_way_traffic_does_not_align),
+		TEST(missing_records_do_not_disturb_the_alignment),
+		TEST(clock_set_while_recording_is_reported),
+		TEST(clock_set_without_traffic_is_not_trusted),
+		TEST(long_recording_is_aligned_by_windows),
+		TEST(single_host_needs_no_alignment),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

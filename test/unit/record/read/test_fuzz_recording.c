@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* A few thousand damaged recordings, always the same ones, given to whoever
- * reads recordings; for the sanitizers' build above all. See
- * test/fuzz/recording_input.h.
+/* Reads a few thousand damaged recordings, always the same ones, above all for
+ * the sanitizers' build. See test/fuzz/recording_input.h.
  *
  *   test_fuzz_recording FILE   writes the valid recording they are made from
  */
@@ -25,7 +24,8 @@
 static uint8_t valid[SIZE_MAX_BYTES], damaged[SIZE_MAX_BYTES];
 static size_t valid_bytes;
 
-/* Two ranks that change, one of them in compressed chunks. */
+/* Makes a recording of two ranks with changes, one of them in compressed
+ * chunks. */
 static int make_valid(void **state)
 {
 	struct recording_fixture *fixture;
@@ -74,7 +74,7 @@ static uint64_t a_number(void)
 	}
 }
 
-/* Mostly the first words of a chunk or of what is in it. */
+/* Returns an offset, mostly in the first words of a chunk or of its payload. */
 static size_t a_place(void)
 {
 	size_t place = (size_t)random() % valid_bytes;
@@ -87,7 +87,7 @@ static size_t a_place(void)
 	return place + (size_t)random() % 160;
 }
 
-/* Returns the size. */
+/* Damages the recording. Returns its size. */
 static size_t damage(void)
 {
 	size_t size = valid_bytes;
@@ -111,7 +111,7 @@ static size_t damage(void)
 	return size;
 }
 
-static void no_damage_harms_who_reads_a_recording(void **state)
+static void readers_survive_any_damage(void **state)
 {
 	unsigned opened = 0;
 
@@ -140,7 +140,7 @@ static int write_valid(const char *path)
 int main(int argc, char **argv)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(no_damage_harms_who_reads_a_recording),
+		cmocka_unit_test(readers_survive_any_damage),
 	};
 
 	if (argc > 1)

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* Moments as people write them: each way to write one, and what is none. */
+/* Tests of points in time as users write them: every way to write one, and
+ * malformed ones. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -25,7 +26,7 @@ static void expect(const char *text, enum ncs_instant_kind kind, uint64_t ns)
 			 (unsigned long long)instant.ns);
 }
 
-static void numbers_are_since_the_beginning(void **state)
+static void number_is_seconds_since_the_beginning(void **state)
 {
 	(void)state;
 	expect("0", NCS_INSTANT_SINCE, 0);
@@ -37,17 +38,18 @@ static void numbers_are_since_the_beginning(void **state)
 	expect("1:02:03.5", NCS_INSTANT_SINCE, 3723500 * MS_NS);
 }
 
-static void with_a_minus_they_are_before_the_end(void **state)
+static void minus_counts_back_from_the_end(void **state)
 {
 	(void)state;
 	expect("-0", NCS_INSTANT_BEFORE_END, 0);
 	expect("-1:00.5", NCS_INSTANT_BEFORE_END, 60500 * MS_NS);
 }
 
-static void with_a_date_it_is_the_clock_on_the_wall(void **state)
+static void date_and_time_are_wall_clock_time(void **state)
 {
 	(void)state;
-	/* One without summer time; the sign of POSIX is the other way round. */
+	/* A time zone without summer time; POSIX has the sign the other way
+	 * round. */
 	setenv("TZ", "XYZ-3", 1);
 	tzset();
 	expect("1970-01-02T00:00Z", NCS_INSTANT_REALTIME, 86400 * S_NS);
@@ -60,7 +62,7 @@ static void with_a_date_it_is_the_clock_on_the_wall(void **state)
 	expect("T00:00Z", NCS_INSTANT_DAYTIME, 0);
 }
 
-static void what_is_no_moment_is_refused(void **state)
+static void malformed_instant_is_refused(void **state)
 {
 	static const char *const wrong[] = {
 		"",
@@ -110,10 +112,10 @@ static void what_is_no_moment_is_refused(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(numbers_are_since_the_beginning),
-		cmocka_unit_test(with_a_minus_they_are_before_the_end),
-		cmocka_unit_test(with_a_date_it_is_the_clock_on_the_wall),
-		cmocka_unit_test(what_is_no_moment_is_refused),
+		cmocka_unit_test(number_is_seconds_since_the_beginning),
+		cmocka_unit_test(minus_counts_back_from_the_end),
+		cmocka_unit_test(date_and_time_are_wall_clock_time),
+		cmocka_unit_test(malformed_instant_is_refused),
 	};
 
 	return cmocka_run_group_tests_name("instant", tests, NULL, NULL);

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* Reading recordings: what was written is found again, at every moment; what is
- * cut, damaged or no recording at all is told from what is good. */
+/* Tests of reading recordings: what was written is found again at every time,
+ * and what is cut, damaged or no recording is told from what is good. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -39,8 +39,8 @@ static struct ncs_recording *open_one(const char *path)
 	return open_files(&path, 1);
 }
 
-/* Ten states of a rank a second apart, in each of which the channel has moved
- * on, and ten records a state on two lanes. */
+/* Writes ten states of a rank one second apart, each with other channel
+ * counters, and ten records per state on two lanes. */
 static void write_ten(struct recording_fixture *fixture, size_t rank)
 {
 	struct ncs_channel *channel =
@@ -61,7 +61,7 @@ static void write_recording(struct recording_fixture *fixture, const char *name)
 	recording_fixture_end(fixture);
 }
 
-/* The channel's bytes in the state at a moment. */
+/* Returns the channel's bytes in the state at a time. */
 static uint64_t bytes_at(struct ncs_recording *recording, size_t rank,
 			 uint64_t at_ns)
 {
@@ -82,7 +82,7 @@ static uint64_t bytes_at(struct ncs_recording *recording, size_t rank,
 
 /* --- What is in it ------------------------------------------------------- */
 
-static void the_facts_are_what_was_written(void **state)
+static void facts_match_what_was_written(void **state)
 {
 	struct recording_fixture *fixture = *state;
 	const struct ncs_recording_facts *facts;
@@ -113,7 +113,7 @@ static void the_facts_are_what_was_written(void **state)
 	ncs_recording_close(recording);
 }
 
-static void a_state_is_the_latest_before_a_moment(void **state)
+static void state_at_a_time_is_the_latest_before_it(void **state)
 {
 	struct recording_fixture *fixture = *state;
 	struct ncs_recording *recording;
@@ -133,7 +133,7 @@ static void a_state_is_the_latest_before_a_moment(void **state)
 					  BEGUN + (i + 1) * S_NS - 1),
 				 100 + i);
 	}
-	/* Back, and in no order. */
+	/* Backwards, and in no order. */
 	for (unsigned i = 0; i < 10; i++)
 		assert_int_equal(bytes_at(recording, 0,
 					  BEGUN + i * 7 % 10 * S_NS + 5),
@@ -171,8 +171,8 @@ static void assert_same_operation(const struct ncs_operation_view *a,
 	assert_int_equal(a->last_child_done_ns, b->last_child_done_ns);
 }
 
-/* Word for word: what a later state no longer has is as in the key again. */
-static void a_state_is_what_the_segment_was(void **state)
+/* What only an earlier state had changed must be as in the key again. */
+static void state_equals_the_segment_when_it_was_taken(void **state)
 {
 	struct recording_fixture *fixture = *state;
 	struct ncs_operation *operation =
@@ -220,8 +220,7 @@ static void a_state_is_what_the_segment_was(void **state)
 	ncs_recording_close(recording);
 }
 
-static void
-a_rank_is_there_from_its_first_state_until_it_was_removed(void **state)
+static void rank_exists_from_its_first_state_until_removal(void **state)
 {
 	struct recording_fixture *fixture = *state;
 	struct ncs_recording *recording;
@@ -250,14 +249,14 @@ a_rank_is_there_from_its_first_state_until_it_was_removed(void **state)
 	assert_int_equal(ncs_recording_state(recording, 1, BEGUN + 9 * S_NS,
 					     &reader, &taken_ns),
 			 NCS_RECORDED_YES);
-	/* All of the recording is over. */
+	/* The whole recording is over. */
 	assert_int_equal(ncs_recording_state(recording, 1, BEGUN + 99 * S_NS,
 					     &reader, &taken_ns),
 			 NCS_RECORDED_NO_MORE);
 	ncs_recording_close(recording);
 }
 
-static void a_rank_that_has_ended_is_kept_where_it_is_asked_for(void **state)
+static void ended_rank_is_kept_on_request(void **state)
 {
 	struct recording_fixture *fixture = *state;
 	struct ncs_recording *recording;
@@ -316,7 +315,7 @@ static size_t count_records(struct ncs_recording *recording, size_t rank,
 	return count;
 }
 
-static void a_pass_has_the_records_in_their_order(void **state)
+static void pass_returns_records_in_order(void **state)
 {
 	struct recording_fixture *fixture = *state;
 	struct ncs_recording *recording;
@@ -330,7 +329,7 @@ static void a_pass_has_the_records_in_their_order(void **state)
 	assert_int_equal(lost, 0);
 	assert_int_equal(count_records(recording, 0, 0, UINT64_MAX, &lost),
 			 100);
-	/* Both lanes have their second ten in there. */
+	/* Both lanes have their second ten records in there. */
 	assert_int_equal(count_records(recording, 0, BEGUN + 120 * MS_NS,
 				       BEGUN + 180 * MS_NS, &lost),
 			 20);
@@ -340,7 +339,7 @@ static void a_pass_has_the_records_in_their_order(void **state)
 	ncs_recording_close(recording);
 }
 
-static void what_was_lost_is_told(void **state)
+static void lost_records_are_reported(void **state)
 {
 	struct recording_fixture *fixture = *state;
 	struct ncs_recording *recording;
@@ -356,7 +355,7 @@ static void what_was_lost_is_told(void **state)
 	assert_int_equal(count_records(recording, 0, 0, UINT64_MAX, &lost), 8);
 	assert_int_equal(lost, 12);
 	assert_int_equal(ncs_recording_rank(recording, 0)->lost, 12);
-	/* Without a state it begins with its records. */
+	/* Without a state, the recording begins with its records. */
 	assert_int_equal(ncs_recording_facts(recording)->from_ns,
 			 BEGUN + 50 * MS_NS);
 	ncs_recording_close(recording);
@@ -417,11 +416,11 @@ static void files_of_one_recording_are_joined(void **state)
 	assert_int_equal(bytes_at(recording, 0, BEGUN), 12);
 	assert_int_equal(count_records(recording, 0, 0, UINT64_MAX, &lost), 20);
 	ncs_recording_close(recording);
-	/* Each can be read by itself … */
+	/* Each file can be read alone … */
 	recording = open_one(second);
 	assert_int_equal(bytes_at(recording, 0, BEGUN + 3 * S_NS), 77);
 	ncs_recording_close(recording);
-	/* … and none twice. */
+	/* … and the same file twice is refused. */
 	assert_int_equal(ncs_recording_open(&recording, paths, 3, why,
 					    sizeof(why)),
 			 -EEXIST);
@@ -429,7 +428,8 @@ static void files_of_one_recording_are_joined(void **state)
 	assert_non_null(strstr(why, "same file"));
 }
 
-/* Another host: its clock is 500 s behind, and its CLOCK_REALTIME the same. */
+/* Becomes another host: its CLOCK_MONOTONIC is 500 s behind, its CLOCK_REALTIME
+ * is the same. */
 static void become_host(struct recording_fixture *fixture, const char *name)
 {
 	struct ncs_file_head *head = &fixture->settings.head;
@@ -440,7 +440,7 @@ static void become_host(struct recording_fixture *fixture, const char *name)
 	head->begun_realtime_ns += 500 * S_NS;
 }
 
-static void hosts_have_a_common_time(void **state)
+static void hosts_share_a_common_time(void **state)
 {
 	struct recording_fixture *fixture = *state;
 	struct ncs_clock_reading reading = {
@@ -485,7 +485,8 @@ static void hosts_have_a_common_time(void **state)
 	host = ncs_recording_host(recording, 1);
 	assert_string_equal(host->name, "beta");
 	assert_int_equal(host->offset_ns, 500 * S_NS);
-	/* What NTP says of both, and how long the readings took. */
+	/* The errors that NTP reports on both, and the duration of the
+	 * readings. */
 	assert_in_range(host->error_ns, 5000000, 5000200);
 	assert_string_equal(ncs_recording_rank(recording, 0)->id, "alpha:a");
 	assert_string_equal(ncs_recording_rank(recording, 1)->id, "beta:a");
@@ -510,7 +511,7 @@ static void hosts_have_a_common_time(void **state)
 	ncs_recording_close(recording);
 }
 
-static void a_rank_is_not_read_from_two_recordings_at_once(void **state)
+static void rank_recorded_twice_at_once_is_refused(void **state)
 {
 	struct recording_fixture *fixture = *state;
 	struct ncs_recording *recording;
@@ -531,7 +532,8 @@ static void a_rank_is_not_read_from_two_recordings_at_once(void **state)
 
 /* --- Damage -------------------------------------------------------------- */
 
-/* Opens bytes; NULL where they are no recording, which must be said. */
+/* Opens bytes. Returns NULL if they are refused, which must come with a
+ * reason. */
 static struct ncs_recording *open_bytes(const char *bytes, size_t size)
 {
 	struct ncs_recording *recording;
@@ -545,7 +547,7 @@ static struct ncs_recording *open_bytes(const char *bytes, size_t size)
 	return NULL;
 }
 
-/* Everything that can be asked for. Returns the records that were read. */
+/* Reads everything that can be asked for. Returns the number of records. */
 static size_t read_all(struct ncs_recording *recording)
 {
 	const struct ncs_recording_facts *facts =
@@ -578,8 +580,8 @@ static size_t read_all(struct ncs_recording *recording)
 	return count;
 }
 
-/* Chunks that a reader wants and that end before an offset, and the records in
- * them. */
+/* Counts the chunks that a reader uses and that end before an offset, and the
+ * records in them. */
 static size_t whole_chunks(const char *bytes, size_t size, size_t *records)
 {
 	size_t count = 0, offset = 0;
@@ -601,7 +603,7 @@ static size_t whole_chunks(const char *bytes, size_t size, size_t *records)
 	return count;
 }
 
-static void cut_at_any_byte_every_whole_chunk_is_there(void **state)
+static void every_whole_chunk_survives_a_cut_at_any_byte(void **state)
 {
 	struct recording_fixture *fixture = *state;
 	size_t size, records;
@@ -630,10 +632,10 @@ static void cut_at_any_byte_every_whole_chunk_is_there(void **state)
 	free(bytes);
 }
 
-/* One chunk is lost at most, whichever it is: indexes and ends can be done
- * without, and so can the first chunk. Without the one that tells of a rank its
- * states and records are of nobody. */
-static void a_flipped_bit_costs_one_chunk(void **state)
+/* At most one chunk is lost, whichever it is. Indexes, ends and the first chunk
+ * are dispensable. Without a rank's chunk, its states and records belong to no
+ * rank. */
+static void flipped_bit_costs_at_most_one_chunk(void **state)
 {
 	struct recording_fixture *fixture = *state;
 	size_t size, all, records;
@@ -666,7 +668,7 @@ static void a_flipped_bit_costs_one_chunk(void **state)
 	free(bytes);
 }
 
-static void states_around_damage_are_those_before(void **state)
+static void damaged_state_is_replaced_by_an_earlier_one(void **state)
 {
 	struct recording_fixture *fixture = *state;
 	struct ncs_recording *recording;
@@ -717,7 +719,7 @@ static void write_file(const char *path, const void *bytes, size_t size)
 	assert_int_equal(fclose(file), 0);
 }
 
-static void what_is_no_recording_is_refused_with_a_reason(void **state)
+static void other_files_are_refused_with_a_reason(void **state)
 {
 	struct recording_fixture *fixture = *state;
 	uint64_t swapped = __builtin_bswap64(NCS_CHUNK_MAGIC);
@@ -740,7 +742,7 @@ static void what_is_no_recording_is_refused_with_a_reason(void **state)
 	expect_refused(fixture->segment->writer.path, -EINVAL, "segment");
 }
 
-static void another_major_version_is_refused_by_its_number(void **state)
+static void other_major_version_is_refused_with_its_number(void **state)
 {
 	struct recording_fixture *fixture = *state;
 	struct ncs_file_head *head;
@@ -769,22 +771,22 @@ int main(void)
 #define TEST(name) \
 	cmocka_unit_test_setup_teardown(name, recording_fixture_setup, \
 					recording_fixture_teardown)
-		TEST(the_facts_are_what_was_written),
-		TEST(a_state_is_the_latest_before_a_moment),
-		TEST(a_state_is_what_the_segment_was),
-		TEST(a_rank_is_there_from_its_first_state_until_it_was_removed),
-		TEST(a_rank_that_has_ended_is_kept_where_it_is_asked_for),
-		TEST(a_pass_has_the_records_in_their_order),
-		TEST(what_was_lost_is_told),
+		TEST(facts_match_what_was_written),
+		TEST(state_at_a_time_is_the_latest_before_it),
+		TEST(state_equals_the_segment_when_it_was_taken),
+		TEST(rank_exists_from_its_first_state_until_removal),
+		TEST(ended_rank_is_kept_on_request),
+		TEST(pass_returns_records_in_order),
+		TEST(lost_records_are_reported),
 		TEST(packed_chunks_are_unpacked),
 		TEST(files_of_one_recording_are_joined),
-		TEST(hosts_have_a_common_time),
-		TEST(a_rank_is_not_read_from_two_recordings_at_once),
-		TEST(cut_at_any_byte_every_whole_chunk_is_there),
-		TEST(a_flipped_bit_costs_one_chunk),
-		TEST(states_around_damage_are_those_before),
-		TEST(what_is_no_recording_is_refused_with_a_reason),
-		TEST(another_major_version_is_refused_by_its_number),
+		TEST(hosts_share_a_common_time),
+		TEST(rank_recorded_twice_at_once_is_refused),
+		TEST(every_whole_chunk_survives_a_cut_at_any_byte),
+		TEST(flipped_bit_costs_at_most_one_chunk),
+		TEST(damaged_state_is_replaced_by_an_earlier_one),
+		TEST(other_files_are_refused_with_a_reason),
+		TEST(other_major_version_is_refused_with_its_number),
 	};
 
 	return cmocka_run_group_tests_name("recording", tests, NULL, NULL);

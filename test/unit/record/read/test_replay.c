@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* Playing a recording: which part of it, how fast, where a jump leads, and what
- * is found by looking ahead. */
+/* Tests of playing a recording: the part that is played, the speed, jumps, and
+ * the search ahead. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -21,8 +21,8 @@
 
 static char why[400];
 
-/* States of two ranks each second for a minute; from second 30 to 50 the first
- * one's process is gone. */
+/* Writes states of two ranks each second for a minute; from second 30 to 50 the
+ * first one's process is gone. */
 static void write_minute(struct recording_fixture *fixture)
 {
 	struct ncs_header *header = fixture->segment->header;
@@ -36,7 +36,7 @@ static void write_minute(struct recording_fixture *fixture)
 	ranks[1] = recording_fixture_add_rank(fixture, "b");
 	for (unsigned i = 0; i <= 60; i++) {
 		channel->bytes = 1000 * i;
-		/* Who is gone does nothing any more. */
+		/* A process that is gone does nothing. */
 		channel->since = BEGUN + (i < 30 || i >= 50 ? i : 29) * S_NS;
 		header->identity.rank = 0;
 		recording_fixture_state(fixture, ranks[0], i * S_NS,
@@ -64,7 +64,7 @@ static int open_part(struct recording_fixture *fixture,
 	return ncs_replay_open(replay, &path, 1, &part, why, sizeof(why));
 }
 
-static void it_is_a_part_of_the_recording(void **state)
+static void from_until_and_at_select_a_part(void **state)
 {
 	struct recording_fixture *fixture = *state;
 	struct ncs_replay replay;
@@ -86,7 +86,7 @@ static void it_is_a_part_of_the_recording(void **state)
 	ncs_replay_close(&replay);
 }
 
-static void a_time_on_the_wall_is_found(void **state)
+static void wall_clock_time_is_found_in_the_recording(void **state)
 {
 	struct recording_fixture *fixture = *state;
 	struct ncs_replay replay;
@@ -101,14 +101,14 @@ static void a_time_on_the_wall_is_found(void **state)
 	assert_int_equal(open_part(fixture, &replay, NULL, NULL, "T22:14Z"), 0);
 	assert_int_equal(replay.at_ns, BEGUN + 40 * S_NS);
 	ncs_replay_close(&replay);
-	/* The first after the beginning is on the next day. */
+	/* The first such time after the beginning is on the next day. */
 	assert_int_equal(open_part(fixture, &replay, NULL, NULL, "T22:13Z"),
 			 -ERANGE);
 	assert_non_null(strstr(why, "after the recording"));
 	ncs_replay_close(&replay);
 }
 
-static void what_is_not_in_it_is_refused(void **state)
+static void time_outside_the_recording_is_refused(void **state)
 {
 	struct recording_fixture *fixture = *state;
 	struct ncs_replay replay;
@@ -131,7 +131,7 @@ static void what_is_not_in_it_is_refused(void **state)
 	ncs_replay_close(&replay);
 }
 
-static void it_plays_as_fast_as_it_is_told(void **state)
+static void playing_follows_the_speed(void **state)
 {
 	struct recording_fixture *fixture = *state;
 	struct ncs_replay replay;
@@ -161,7 +161,7 @@ static void it_plays_as_fast_as_it_is_told(void **state)
 	ncs_replay_close(&replay);
 }
 
-static void speeds_go_from_a_hundredth_to_a_thousand(void **state)
+static void speed_ranges_from_a_hundredth_to_a_thousand(void **state)
 {
 	static const double expected[] = {
 		0.01, 0.02, 0.05, 0.1, 0.2, 0.5, 1,   2,
@@ -185,8 +185,8 @@ static void speeds_go_from_a_hundredth_to_a_thousand(void **state)
 	}
 }
 
-/* … as it would be had it been looked at since then. */
-static void after_a_jump_there_is_a_past(void **state)
+/* The model is as if it had been refreshed since then. */
+static void jump_fills_the_past_of_the_model(void **state)
 {
 	struct recording_fixture *fixture = *state;
 	struct ncs_replay replay;
@@ -211,7 +211,7 @@ static void after_a_jump_there_is_a_past(void **state)
 		assert_int_equal((int)ncs_rank_bytes_rate(model.ranks[0], true),
 				 1000);
 	}
-	/* At the beginning there is none. */
+	/* At the beginning there is no past. */
 	assert_int_equal(ncs_replay_fill(replay.source, &model, NULL,
 					 replay.from_ns, replay.from_ns, S_NS),
 			 0);
@@ -220,7 +220,7 @@ static void after_a_jump_there_is_a_past(void **state)
 	ncs_replay_close(&replay);
 }
 
-static void what_goes_wrong_is_found(void **state)
+static void search_finds_abnormal_times(void **state)
 {
 	struct recording_fixture *fixture = *state;
 	static struct ncs_replay_search search;
@@ -234,7 +234,7 @@ static void what_goes_wrong_is_found(void **state)
 	for (int i = 0; i < 1000 && !search.done; i++)
 		assert_int_equal(ncs_replay_search_step(&search), 0);
 	assert_true(search.done);
-	/* It dies, and a while later others wait for it. */
+	/* The process dies, and later others wait for it. */
 	assert_int_equal(search.count, 2);
 	found = ncs_replay_search_next(&search, BEGUN, true);
 	assert_non_null(found);
@@ -257,13 +257,13 @@ int main(void)
 #define TEST(name) \
 	cmocka_unit_test_setup_teardown(name, recording_fixture_setup, \
 					recording_fixture_teardown)
-		TEST(it_is_a_part_of_the_recording),
-		TEST(a_time_on_the_wall_is_found),
-		TEST(what_is_not_in_it_is_refused),
-		TEST(it_plays_as_fast_as_it_is_told),
-		cmocka_unit_test(speeds_go_from_a_hundredth_to_a_thousand),
-		TEST(after_a_jump_there_is_a_past),
-		TEST(what_goes_wrong_is_found),
+		TEST(from_until_and_at_select_a_part),
+		TEST(wall_clock_time_is_found_in_the_recording),
+		TEST(time_outside_the_recording_is_refused),
+		TEST(playing_follows_the_speed),
+		cmocka_unit_test(speed_ranges_from_a_hundredth_to_a_thousand),
+		TEST(jump_fills_the_past_of_the_model),
+		TEST(search_finds_abnormal_times),
 	};
 
 	return cmocka_run_group_tests_name("replay", tests, NULL, NULL);

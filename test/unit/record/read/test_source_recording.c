@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* A recording as a source: a pass brings what a live source would have brought
- * at that moment, records as they ended, ranks as they came and went. */
+/* Tests of a recording as a source: a pass brings what a live source would have
+ * brought at that time. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -20,15 +20,15 @@
 #define S_NS UINT64_C(1000000000)
 #define BEGUN RECORDING_BEGUN_NS
 
-struct played {
+struct played_recording {
 	struct ncs_recording *recording;
 	struct ncs_source *source;
 };
 
-static struct played play(const struct recording_fixture *fixture)
+static struct played_recording play(const struct recording_fixture *fixture)
 {
 	const char *path = fixture->path;
-	struct played played;
+	struct played_recording played;
 	char why[300];
 
 	if (ncs_recording_open(&played.recording, &path, 1, why, sizeof(why)))
@@ -38,14 +38,14 @@ static struct played play(const struct recording_fixture *fixture)
 	return played;
 }
 
-static void end(struct played *played)
+static void end(struct played_recording *played)
 {
 	played->source->close(played->source);
 	ncs_recording_close(played->recording);
 }
 
-/* Ranks that a pass finds; the first one's sample. */
-static size_t pass(struct played *played, uint64_t after_ns,
+/* Counts the ranks that a pass finds, and keeps the first one's sample. */
+static size_t pass(struct played_recording *played, uint64_t after_ns,
 		   struct ncs_sample *first)
 {
 	struct ncs_sample sample;
@@ -64,9 +64,9 @@ static size_t pass(struct played *played, uint64_t after_ns,
 	return count;
 }
 
-/* That a pass brings the records from one value up to another, of one lane in
- * the order of their positions. */
-static void expect_records(struct played *played, uint64_t after_ns,
+/* Expects that a pass brings the records with values from one to another, each
+ * lane's in the order of their positions. */
+static void expect_records(struct played_recording *played, uint64_t after_ns,
 			   uint64_t from, uint64_t until)
 {
 	struct ncs_sample sample;
@@ -82,7 +82,8 @@ static void expect_records(struct played *played, uint64_t after_ns,
 		assert_int_equal(sample.records[i].value, from + i);
 }
 
-/* States each second; records end each 10 ms and are drained each second. */
+/* Writes a state each second, and records that end every 10 ms and are drained
+ * every second. */
 static void write_records(struct recording_fixture *fixture)
 {
 	size_t rank;
@@ -97,12 +98,12 @@ static void write_records(struct recording_fixture *fixture)
 	recording_fixture_end(fixture);
 }
 
-static void a_pass_brings_the_state_as_of_when_it_was_taken(void **state)
+static void pass_brings_the_state_as_of_its_recorded_time(void **state)
 {
 	struct recording_fixture *fixture = *state;
 	struct ncs_snapshot live;
 	struct ncs_sample sample;
-	struct played played;
+	struct played_recording played;
 	uint64_t taken_ns;
 
 	write_records(fixture);
@@ -135,26 +136,26 @@ static void a_pass_brings_the_state_as_of_when_it_was_taken(void **state)
 	end(&played);
 }
 
-static void records_come_as_they_have_ended(void **state)
+static void pass_brings_the_records_that_ended_since(void **state)
 {
 	struct recording_fixture *fixture = *state;
-	struct played played;
+	struct played_recording played;
 
 	write_records(fixture);
 	played = play(fixture);
 	expect_records(&played, 0, 0, 0);
 	expect_records(&played, S_NS, 0, 100);
-	/* Nothing newer is known of the rank. */
+	/* The rank has no newer state. */
 	expect_records(&played, S_NS + 500 * MS_NS, 100, 100);
 	expect_records(&played, 3 * S_NS, 100, 300);
 	expect_records(&played, 4 * S_NS, 300, 400);
 	end(&played);
 }
 
-static void going_back_begins_anew(void **state)
+static void going_back_in_time_starts_a_first_pass(void **state)
 {
 	struct recording_fixture *fixture = *state;
-	struct played played;
+	struct played_recording played;
 
 	write_records(fixture);
 	played = play(fixture);
@@ -166,9 +167,9 @@ static void going_back_begins_anew(void **state)
 	end(&played);
 }
 
-/* Two chunks of a lane begin before a moment, as the second has a long one: what
- * is left of the first is not lost. */
-static void what_ends_later_waits_for_its_time(void **state)
+/* Two chunks of a lane begin before a time, as the second has a long record.
+ * The rest of the first must not be lost. */
+static void record_that_ends_later_waits_for_its_pass(void **state)
 {
 	struct recording_fixture *fixture = *state;
 	struct ncs_record late = {
@@ -176,7 +177,7 @@ static void what_ends_later_waits_for_its_time(void **state)
 		.duration = 2500 * MS_NS,
 		.value = 200,
 	};
-	struct played played;
+	struct played_recording played;
 	size_t rank;
 
 	recording_fixture_begin(fixture, "one");
@@ -196,11 +197,11 @@ static void what_ends_later_waits_for_its_time(void **state)
 	end(&played);
 }
 
-static void ranks_come_and_go_as_they_did(void **state)
+static void ranks_appear_and_end_as_recorded(void **state)
 {
 	struct recording_fixture *fixture = *state;
 	struct ncs_sample sample;
-	struct played played;
+	struct played_recording played;
 	size_t a, b;
 
 	recording_fixture_begin(fixture, "one");
@@ -221,15 +222,15 @@ static void ranks_come_and_go_as_they_did(void **state)
 	end(&played);
 }
 
-/* A model that looks more often than there are states has the same rates all
- * the time, and none of zero in between. */
-static void looks_between_two_states_change_no_rate(void **state)
+/* A model that is refreshed more often than there are states has the same rates
+ * throughout, none of them zero. */
+static void refreshes_between_states_leave_rates_unchanged(void **state)
 {
 	struct recording_fixture *fixture = *state;
 	struct ncs_channel *channel =
 		segment_fixture_channel(fixture->segment, 2);
 	struct ncs_model model;
-	struct played played;
+	struct played_recording played;
 	size_t rank;
 
 	recording_fixture_begin(fixture, "one");
@@ -261,12 +262,12 @@ int main(void)
 #define TEST(name) \
 	cmocka_unit_test_setup_teardown(name, recording_fixture_setup, \
 					recording_fixture_teardown)
-		TEST(a_pass_brings_the_state_as_of_when_it_was_taken),
-		TEST(records_come_as_they_have_ended),
-		TEST(going_back_begins_anew),
-		TEST(what_ends_later_waits_for_its_time),
-		TEST(ranks_come_and_go_as_they_did),
-		TEST(looks_between_two_states_change_no_rate),
+		TEST(pass_brings_the_state_as_of_its_recorded_time),
+		TEST(pass_brings_the_records_that_ended_since),
+		TEST(going_back_in_time_starts_a_first_pass),
+		TEST(record_that_ends_later_waits_for_its_pass),
+		TEST(ranks_appear_and_end_as_recorded),
+		TEST(refreshes_between_states_leave_rates_unchanged),
 	};
 
 	return cmocka_run_group_tests_name("source of recordings", tests, NULL,

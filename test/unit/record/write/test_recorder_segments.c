@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: MIT */
-/* What is followed is recorded to its end, however it ends: removed, killed, or
- * ended in good order between two looks; and what is lost is told from what was
- * gone before anybody recorded. */
+/* Tests of following segments: each is recorded to its end, whether it was
+ * removed, its process was killed, or it ended in good order between two
+ * refreshes. Lost records are told from those that were gone before the
+ * recording began. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -21,7 +22,7 @@
 #include "test/unit/support/recorded_file.h"
 #include "test/unit/support/segment_fixture.h"
 
-struct followed {
+struct followed_process {
 	struct segment_fixture *fixture;
 	struct ncs_recorder_settings settings;
 	struct ncs_recording_writer *writer;
@@ -29,12 +30,12 @@ struct followed {
 	char path[300];
 	/* A process with a segment of its own. */
 	pid_t pid;
-	int gate; /* closed: it goes on */
+	int gate; /* pipe; closing it lets the child go on */
 };
 
 static int setup(void **state)
 {
-	struct followed *test = calloc(1, sizeof(*test));
+	struct followed_process *test = calloc(1, sizeof(*test));
 	struct ncs_recording_settings file = { .means = 0 };
 	void *fixture;
 	char why[100];
@@ -57,7 +58,7 @@ static int setup(void **state)
 
 static int teardown(void **state)
 {
-	struct followed *test = *state;
+	struct followed_process *test = *state;
 	void *fixture = test->fixture;
 
 	if (test->pid > 0) {
@@ -72,7 +73,8 @@ static int teardown(void **state)
 
 /* --- A process that is followed ------------------------------------------- */
 
-/* The child: its segment is there until it may go on. Then it removes it. */
+/* The child: creates a segment, waits until it may go on, and removes the
+ * segment. */
 static int live(struct segment_fixture *fixture, int ready, int gate)
 {
 	struct ncs_process process;
@@ -89,7 +91,7 @@ static int live(struct segment_fixture *fixture, int ready, int gate)
 	return 0;
 }
 
-static void start_process(struct followed *test)
+static void start_process(struct followed_process *test)
 {
 	int ready[2], gate[2];
 	char byte;
@@ -110,7 +112,7 @@ static void start_process(struct followed *test)
 	close(ready[0]);
 }
 
-static void wait_for_process(struct followed *test)
+static void wait_for_process(struct followed_process *test)
 {
 	int status;
 
@@ -118,13 +120,13 @@ static void wait_for_process(struct followed *test)
 	test->pid = 0;
 }
 
-static void let_it_end(struct followed *test)
+static void let_it_end(struct followed_process *test)
 {
 	close(test->gate);
 	wait_for_process(test);
 }
 
-static void kill_it(struct followed *test)
+static void kill_it(struct followed_process *test)
 {
 	kill(test->pid, SIGKILL);
 	wait_for_process(test);
@@ -133,25 +135,25 @@ static void kill_it(struct followed *test)
 
 /* --- What is recorded ------------------------------------------------------ */
 
-static void scan(struct followed *test)
+static void scan(struct followed_process *test)
 {
 	assert_int_equal(ncs_recorder_segments_scan(&test->followed), 0);
 }
 
-static void look(struct followed *test)
+static void look(struct followed_process *test)
 {
 	assert_int_equal(ncs_recorder_segments_states(&test->followed,
 						      ncs_clock_monotonic_ns()),
 			 0);
 }
 
-static void end(struct followed *test, struct recorded_file *file)
+static void end(struct followed_process *test, struct recorded_file *file)
 {
 	assert_int_equal(ncs_recording_writer_close(test->writer, NULL), 0);
 	recorded_file_read(file, test->path);
 }
 
-/* The flags of the latest state, without those of how it is written. */
+/* Returns the flags of the latest state, without those of how it is written. */
 static unsigned latest_flags(const struct recorded_file *file)
 {
 	const struct recorded_chunk *chunk;
@@ -163,7 +165,7 @@ static unsigned latest_flags(const struct recorded_file *file)
 	return head.flags & ~(unsigned)(NCS_STATE_KEY | NCS_STATE_LAST);
 }
 
-/* What all chunks of records say. */
+/* Returns the sums over all chunks of records. */
 static struct ncs_records_head sum_of_records(const struct recorded_file *file)
 {
 	struct ncs_records_head head, sum = { 0 };
@@ -180,9 +182,9 @@ static struct ncs_records_head sum_of_records(const struct recorded_file *file)
 
 /* --- Ends ------------------------------------------------------------------ */
 
-static void a_killed_process_is_gone(void **state)
+static void killed_process_is_recorded_as_gone(void **state)
 {
-	struct followed *test = *state;
+	struct followed_process *test = *state;
 	struct recorded_file file;
 
 	start_process(test);
@@ -190,7 +192,7 @@ static void a_killed_process_is_gone(void **state)
 	assert_false(ncs_recorder_segments_are_gone(&test->followed));
 	kill_it(test);
 	assert_false(ncs_recorder_segments_are_gone(
-		&test->followed)); /* not all told */
+		&test->followed)); /* not everything was recorded */
 	look(test);
 	assert_true(ncs_recorder_segments_are_gone(&test->followed));
 	end(test, &file);
@@ -198,9 +200,9 @@ static void a_killed_process_is_gone(void **state)
 	recorded_file_release(&file);
 }
 
-static void a_removed_segment_has_its_last_state(void **state)
+static void removed_segment_has_its_last_state(void **state)
 {
-	struct followed *test = *state;
+	struct followed_process *test = *state;
 	struct recorded_file file;
 
 	start_process(test);
@@ -213,9 +215,9 @@ static void a_removed_segment_has_its_last_state(void **state)
 	recorded_file_release(&file);
 }
 
-static void an_end_in_good_order_is_no_crash_whoever_sees_it(void **state)
+static void orderly_end_is_not_recorded_as_a_crash(void **state)
 {
-	struct followed *test = *state;
+	struct followed_process *test = *state;
 	struct recorded_file file;
 
 	start_process(test);
@@ -232,7 +234,7 @@ static void an_end_in_good_order_is_no_crash_whoever_sees_it(void **state)
 
 /* --- Records --------------------------------------------------------------- */
 
-static void begin_segment(struct followed *test)
+static void begin_segment(struct followed_process *test)
 {
 	assert_int_equal(segment_fixture_create(test->fixture,
 						&test->fixture->process, 0,
@@ -243,8 +245,8 @@ static void begin_segment(struct followed *test)
 	segment_fixture_lane(test->fixture, 0);
 }
 
-/* More than its ring takes is put into a segment before it is looked at. */
-static struct ncs_records_head record_too_late(struct followed *test)
+/* Publishes more records than the ring holds before the segment is read. */
+static struct ncs_records_head record_too_late(struct followed_process *test)
 {
 	struct ncs_records_head sum;
 	struct recorded_file file;
@@ -259,14 +261,14 @@ static struct ncs_records_head record_too_late(struct followed *test)
 	return sum;
 }
 
-static void what_was_overwritten_before_is_not_lost(void **state)
+static void records_overwritten_before_the_start_are_not_lost(void **state)
 {
 	struct ncs_records_head sum = record_too_late(*state);
 
 	assert_int_equal(sum.lost, 0);
 }
 
-static void what_a_newcomer_overwrites_is_lost(void **state)
+static void records_overwritten_in_a_new_segment_are_lost(void **state)
 {
 	struct ncs_records_head sum;
 
@@ -275,9 +277,9 @@ static void what_a_newcomer_overwrites_is_lost(void **state)
 	assert_int_equal(sum.count + sum.lost, 20);
 }
 
-static void what_is_put_in_while_it_is_followed_is_there(void **state)
+static void records_published_while_followed_are_recorded(void **state)
 {
-	struct followed *test = *state;
+	struct followed_process *test = *state;
 	struct ncs_records_head sum;
 	struct recorded_file file;
 	uint64_t fullest;
@@ -301,9 +303,9 @@ static void what_is_put_in_while_it_is_followed_is_there(void **state)
 	recorded_file_release(&file);
 }
 
-static void another_process_is_left_alone(void **state)
+static void other_processes_are_not_recorded(void **state)
 {
-	struct followed *test = *state;
+	struct followed_process *test = *state;
 	struct recorded_file file;
 
 	start_process(test);
@@ -320,13 +322,13 @@ int main(void)
 {
 #define TEST(name) cmocka_unit_test_setup_teardown(name, setup, teardown)
 	const struct CMUnitTest tests[] = {
-		TEST(a_killed_process_is_gone),
-		TEST(a_removed_segment_has_its_last_state),
-		TEST(an_end_in_good_order_is_no_crash_whoever_sees_it),
-		TEST(what_was_overwritten_before_is_not_lost),
-		TEST(what_a_newcomer_overwrites_is_lost),
-		TEST(what_is_put_in_while_it_is_followed_is_there),
-		TEST(another_process_is_left_alone),
+		TEST(killed_process_is_recorded_as_gone),
+		TEST(removed_segment_has_its_last_state),
+		TEST(orderly_end_is_not_recorded_as_a_crash),
+		TEST(records_overwritten_before_the_start_are_not_lost),
+		TEST(records_overwritten_in_a_new_segment_are_lost),
+		TEST(records_published_while_followed_are_recorded),
+		TEST(other_processes_are_not_recorded),
 	};
 #undef TEST
 

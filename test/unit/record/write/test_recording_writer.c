@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
-/* What is written is a recording: each chunk is good and found by the index,
- * states are the images that they were taken of, records are all there or
- * counted as lost, and each file of several can be read by itself. */
+/* Tests of writing: each chunk is good and in the index, states equal their
+ * images, records are all there or counted as lost, and each file of a
+ * recording can be read alone. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -22,7 +22,7 @@
 
 #define SECOND UINT64_C(1000000000)
 
-struct written {
+struct written_recording {
 	struct segment_fixture *fixture;
 	char path[300];
 	struct ncs_recording_settings settings;
@@ -32,7 +32,7 @@ struct written {
 
 static int setup(void **state)
 {
-	struct written *written = calloc(1, sizeof(*written));
+	struct written_recording *written = calloc(1, sizeof(*written));
 	void *fixture;
 
 	if (!written || segment_fixture_setup(&fixture) != 0)
@@ -48,14 +48,14 @@ static int setup(void **state)
 
 static int teardown(void **state)
 {
-	struct written *written = *state;
+	struct written_recording *written = *state;
 	void *fixture = written->fixture;
 
 	free(written);
 	return segment_fixture_teardown(&fixture);
 }
 
-static void begin(struct written *written)
+static void begin(struct written_recording *written)
 {
 	assert_int_equal(
 		ncs_recording_writer_open(&written->writer, written->path,
@@ -64,14 +64,15 @@ static void begin(struct written *written)
 		0);
 }
 
-static void end(struct written *written, struct recorded_file *file)
+static void end(struct written_recording *written, struct recorded_file *file)
 {
 	assert_int_equal(ncs_recording_writer_close(written->writer, NULL), 0);
 	recorded_file_read(file, written->path);
 }
 
-/* A rank of the made-up kind: all but the header is of no meaning. */
-static size_t add_rank(struct written *written, uint64_t segment_bytes)
+/* Adds a rank in which all but the header is meaningless. */
+static size_t add_rank(struct written_recording *written,
+		       uint64_t segment_bytes)
 {
 	struct ncs_header header = *written->fixture->header;
 	size_t rank;
@@ -83,8 +84,8 @@ static size_t add_rank(struct written *written, uint64_t segment_bytes)
 	return rank;
 }
 
-static void change(struct written *written, size_t rank, size_t offset,
-		   const void *bytes, size_t count)
+static void change(struct written_recording *written, size_t rank,
+		   size_t offset, const void *bytes, size_t count)
 {
 	struct ncs_recording_piece piece = { written->writer, rank };
 	char *image = ncs_recording_writer_image(written->writer, rank);
@@ -93,7 +94,8 @@ static void change(struct written *written, size_t rank, size_t offset,
 	ncs_recording_writer_piece(&piece, offset, count);
 }
 
-static void write_state(struct written *written, size_t rank, uint64_t ns)
+static void write_state(struct written_recording *written, size_t rank,
+			uint64_t ns)
 {
 	assert_int_equal(ncs_recording_writer_state(written->writer, rank, ns,
 						    0, false),
@@ -110,8 +112,8 @@ static struct ncs_record made_up(uint64_t number)
 	};
 }
 
-static void write_records(struct written *written, size_t rank, uint64_t first,
-			  size_t count, uint64_t lost)
+static void write_records(struct written_recording *written, size_t rank,
+			  uint64_t first, size_t count, uint64_t lost)
 {
 	struct ncs_record *records = calloc(count + 1, sizeof(*records));
 
@@ -126,9 +128,9 @@ static void write_records(struct written *written, size_t rank, uint64_t first,
 
 /* --- Files --------------------------------------------------------------- */
 
-static void an_empty_recording_is_whole(void **state)
+static void empty_recording_is_complete(void **state)
 {
-	struct written *written = *state;
+	struct written_recording *written = *state;
 	const struct ncs_file_head *head;
 	struct recorded_file file;
 
@@ -148,9 +150,9 @@ static void an_empty_recording_is_whole(void **state)
 	recorded_file_release(&file);
 }
 
-static void a_flushed_file_ends_with_a_block(void **state)
+static void flushed_file_ends_at_a_block(void **state)
 {
-	struct written *written = *state;
+	struct written_recording *written = *state;
 	struct recorded_file file;
 	size_t rank;
 
@@ -159,7 +161,7 @@ static void a_flushed_file_ends_with_a_block(void **state)
 	write_records(written, rank, 0, 3, 0);
 	assert_int_equal(ncs_recording_writer_flush(written->writer), 0);
 	assert_int_equal(ncs_recording_writer_bytes(written->writer) % 4096, 0);
-	/* Nothing new: nothing more. */
+	/* Nothing new, so nothing is written. */
 	assert_int_equal(ncs_recording_writer_flush(written->writer), 0);
 	write_records(written, rank, 3, 1, 0);
 	end(written, &file);
@@ -168,9 +170,9 @@ static void a_flushed_file_ends_with_a_block(void **state)
 	recorded_file_release(&file);
 }
 
-static void a_file_that_cannot_be_made_says_why(void **state)
+static void opening_failure_gives_the_reason(void **state)
 {
-	struct written *written = *state;
+	struct written_recording *written = *state;
 	struct ncs_recording_writer *writer;
 
 	assert_int_equal(
@@ -182,10 +184,10 @@ static void a_file_that_cannot_be_made_says_why(void **state)
 	assert_string_equal(written->why, "Is a directory");
 }
 
-/* What a reader needs is in each file: ranks, a key; numbers go on. */
-static void each_file_can_be_read_by_itself(void **state)
+/* Every file has ranks and a key of each; file numbers go on. */
+static void every_file_is_readable_alone(void **state)
 {
-	struct written *written = *state;
+	struct written_recording *written = *state;
 	struct recorded_file files[2];
 	struct ncs_state_head head;
 	char second[320], segment[8192];
@@ -239,9 +241,9 @@ static void each_file_can_be_read_by_itself(void **state)
 	recorded_file_release(&files[1]);
 }
 
-static void a_rank_is_its_header_and_its_path(void **state)
+static void rank_chunk_holds_header_and_path(void **state)
 {
-	struct written *written = *state;
+	struct written_recording *written = *state;
 	const struct recorded_chunk *chunk;
 	const struct ncs_rank_head *head;
 	struct recorded_file file;
@@ -264,11 +266,11 @@ static void a_rank_is_its_header_and_its_path(void **state)
 
 /* --- States -------------------------------------------------------------- */
 
-/* Any changes, among them back to zeros and to what the key has. */
-static void each_state_is_the_image_that_it_was_taken_of(void **state)
+/* Any changes, among them back to zeros and to the lines of the key. */
+static void every_state_equals_its_image(void **state)
 {
 	enum { BYTES = 100 * 4096 + 8, STATES = 60 };
-	struct written *written = *state;
+	struct written_recording *written = *state;
 	struct ncs_state_head head;
 	struct recorded_file file;
 	char *images[STATES], *segment = malloc(BYTES);
@@ -300,15 +302,15 @@ static void each_state_is_the_image_that_it_was_taken_of(void **state)
 		keys += (head.flags & NCS_STATE_KEY) != 0;
 		free(images[i]);
 	}
-	/* Some because they were due, some because much had changed. */
+	/* Some were due, some were made as much had changed. */
 	assert_in_range(keys, STATES / 10, STATES / 2);
 	recorded_file_release(&file);
 	free(segment);
 }
 
-static void what_has_not_changed_is_not_written_again(void **state)
+static void unchanged_lines_are_not_written_again(void **state)
 {
-	struct written *written = *state;
+	struct written_recording *written = *state;
 	struct ncs_state_head head;
 	struct recorded_file file;
 	char segment[8192];
@@ -338,11 +340,11 @@ static void what_has_not_changed_is_not_written_again(void **state)
 	recorded_file_release(&file);
 }
 
-/* A state of several MiB, with gaps, takes several chunks. */
-static void a_long_state_takes_several_parts(void **state)
+/* A state of several MiB with gaps. */
+static void large_state_takes_several_parts(void **state)
 {
 	enum { BYTES = 5 << 20 };
-	struct written *written = *state;
+	struct written_recording *written = *state;
 	struct ncs_state_head head;
 	struct recorded_file file;
 	char *segment = malloc(BYTES);
@@ -369,9 +371,9 @@ static void a_long_state_takes_several_parts(void **state)
 	free(segment);
 }
 
-static void a_live_segment_is_its_image(void **state)
+static void image_of_a_live_segment_is_recorded_whole(void **state)
 {
-	struct written *written = *state;
+	struct written_recording *written = *state;
 	struct segment_fixture *fixture = written->fixture;
 	struct ncs_header *header = fixture->header;
 	struct ncs_lane *lane = segment_fixture_lane(fixture, 1);
@@ -415,7 +417,8 @@ static void a_live_segment_is_its_image(void **state)
 
 /* --- Records ------------------------------------------------------------- */
 
-/* That records `first` … are the next ones from *at on, `lost` before them. */
+/* Expects the next records from *at on to be `first` and following, with `lost`
+ * before them. */
 static void assert_records(const struct recorded_file *file, size_t *at,
 			   uint64_t first, size_t count, uint64_t lost)
 {
@@ -443,9 +446,9 @@ static void assert_records(const struct recorded_file *file, size_t *at,
 	}
 }
 
-static void records_are_all_there(void **state)
+static void every_record_is_written_or_counted_lost(void **state)
 {
-	struct written *written = *state;
+	struct written_recording *written = *state;
 	const struct ncs_end *last;
 	struct recorded_file file;
 	size_t rank, at = 0;
@@ -465,9 +468,9 @@ static void records_are_all_there(void **state)
 	recorded_file_release(&file);
 }
 
-static void a_chunk_says_of_which_time_its_records_are(void **state)
+static void chunk_header_covers_the_time_of_its_records(void **state)
 {
-	struct written *written = *state;
+	struct written_recording *written = *state;
 	const struct recorded_chunk *chunk;
 	struct recorded_file file;
 	size_t at = 0;
@@ -482,9 +485,9 @@ static void a_chunk_says_of_which_time_its_records_are(void **state)
 }
 
 /* Rings of 8 records, of which 7 can be read. */
-static void a_ring_is_drained(void **state)
+static void drain_records_new_and_lost_records_of_a_ring(void **state)
 {
-	struct written *written = *state;
+	struct written_recording *written = *state;
 	struct segment_fixture *fixture = written->fixture;
 	struct ncs_reader *reader;
 	struct recorded_file file;
@@ -515,9 +518,9 @@ static void a_ring_is_drained(void **state)
 
 /* --- Others -------------------------------------------------------------- */
 
-static void what_is_packed_is_the_same(void **state)
+static void packed_chunks_unpack_to_the_same(void **state)
 {
-	struct written *written = *state;
+	struct written_recording *written = *state;
 	struct recorded_file file;
 	size_t rank, at = 0;
 	uint64_t plain;
@@ -540,9 +543,9 @@ static void what_is_packed_is_the_same(void **state)
 	recorded_file_release(&file);
 }
 
-static void more_chunks_than_an_index_has_are_found(void **state)
+static void chunks_of_several_indexes_are_found(void **state)
 {
-	struct written *written = *state;
+	struct written_recording *written = *state;
 	struct ncs_clock_reading reading = { 1, 2, 3, 4, 5, 6, { 0 } };
 	struct recorded_file file;
 	size_t at = 0;
@@ -565,20 +568,20 @@ int main(void)
 {
 #define TEST(name) cmocka_unit_test_setup_teardown(name, setup, teardown)
 	const struct CMUnitTest tests[] = {
-		TEST(an_empty_recording_is_whole),
-		TEST(a_flushed_file_ends_with_a_block),
-		TEST(a_file_that_cannot_be_made_says_why),
-		TEST(each_file_can_be_read_by_itself),
-		TEST(a_rank_is_its_header_and_its_path),
-		TEST(each_state_is_the_image_that_it_was_taken_of),
-		TEST(what_has_not_changed_is_not_written_again),
-		TEST(a_long_state_takes_several_parts),
-		TEST(a_live_segment_is_its_image),
-		TEST(records_are_all_there),
-		TEST(a_chunk_says_of_which_time_its_records_are),
-		TEST(a_ring_is_drained),
-		TEST(what_is_packed_is_the_same),
-		TEST(more_chunks_than_an_index_has_are_found),
+		TEST(empty_recording_is_complete),
+		TEST(flushed_file_ends_at_a_block),
+		TEST(opening_failure_gives_the_reason),
+		TEST(every_file_is_readable_alone),
+		TEST(rank_chunk_holds_header_and_path),
+		TEST(every_state_equals_its_image),
+		TEST(unchanged_lines_are_not_written_again),
+		TEST(large_state_takes_several_parts),
+		TEST(image_of_a_live_segment_is_recorded_whole),
+		TEST(every_record_is_written_or_counted_lost),
+		TEST(chunk_header_covers_the_time_of_its_records),
+		TEST(drain_records_new_and_lost_records_of_a_ring),
+		TEST(packed_chunks_unpack_to_the_same),
+		TEST(chunks_of_several_indexes_are_found),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* Where a recording's bytes go: all of them arrive, in order, however little of
- * them is written at a time; what cannot be written is said, and the file then
- * ends before the gap. */
+/* Tests of sinks: all bytes arrive in order, however few are written at a time.
+ * Write errors are reported, and the file then ends before the gap. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -50,7 +49,8 @@ static unsigned char byte_at(uint64_t offset)
 	return (unsigned char)(offset * 131 + offset / 4096);
 }
 
-/* Puts in what byte_at() says, until an offset. False: that failed. */
+/* Appends the bytes of byte_at() up to an offset. Returns false if that
+ * fails. */
 static bool fill(struct ncs_sink *sink, uint64_t until)
 {
 	while (ncs_sink_offset(sink) < until) {
@@ -86,10 +86,10 @@ static void assert_file(const char *path, uint64_t bytes)
 
 /* --- Ways ---------------------------------------------------------------- */
 
-/* More than all buffers together, and no multiple of anything. */
+/* More than all buffers together, and not a multiple of any size. */
 #define MANY (17 * UINT64_C(1048576) + 777)
 
-static void all_bytes_arrive_in_each_way(void **state)
+static void all_bytes_arrive_by_every_method(void **state)
 {
 	static const unsigned means[] = { 0, NCS_SINK_URING, NCS_SINK_DIRECT,
 					  NCS_SINK_ALL_MEANS };
@@ -101,7 +101,7 @@ static void all_bytes_arrive_in_each_way(void **state)
 					       target->why,
 					       sizeof(target->why)),
 				 0);
-		/* A part of a buffer, then the others. */
+		/* Part of a buffer, then the others. */
 		assert_true(fill(sink, 3 * 4096));
 		assert_int_equal(ncs_sink_flush(sink), 0);
 		assert_true(fill(sink, MANY));
@@ -111,7 +111,7 @@ static void all_bytes_arrive_in_each_way(void **state)
 	}
 }
 
-static void a_file_is_for_its_owner(void **state)
+static void file_is_readable_by_its_owner_only(void **state)
 {
 	struct target *target = *state;
 	struct ncs_sink *sink;
@@ -142,7 +142,7 @@ static void *read_pipe(void *path)
 	return total;
 }
 
-static void a_pipe_gets_all_bytes(void **state)
+static void pipe_gets_all_bytes(void **state)
 {
 	struct target *target = *state;
 	struct ncs_sink *sink;
@@ -167,13 +167,13 @@ static void a_pipe_gets_all_bytes(void **state)
 
 /* --- What goes wrong ----------------------------------------------------- */
 
-/* A way that writes little at a time, later, in no order, and fails
- * where it is told to. */
+/* A method that writes a few bytes at a time, later, in no order, and fails on
+ * request. */
 static struct {
 	struct ncs_sink_buffer *later[NCS_SINK_BUFFERS];
 	size_t count;
 	unsigned calls;
-	unsigned looks;    /* without waiting */
+	unsigned looks;    /* calls without waiting */
 	uint64_t fails_at; /* the offset */
 	int error;
 	int once; /* returned by the first call */
@@ -233,7 +233,7 @@ static struct ncs_sink *open_awkward(const struct target *target, bool direct)
 	return sink;
 }
 
-static void short_writes_are_gone_on_with(void **state)
+static void short_writes_are_continued(void **state)
 {
 	struct target *target = *state;
 	struct ncs_sink *sink = open_awkward(target, false);
@@ -243,8 +243,8 @@ static void short_writes_are_gone_on_with(void **state)
 	assert_file(target->path, 2 * MANY);
 }
 
-/* … that is what only the first write tells. */
-static void a_file_system_without_direct_writes_gets_others(void **state)
+/* Only the first write shows it. */
+static void file_system_without_direct_writes_uses_the_page_cache(void **state)
 {
 	struct target *target = *state;
 	struct ncs_sink *sink = open_awkward(target, true);
@@ -253,14 +253,14 @@ static void a_file_system_without_direct_writes_gets_others(void **state)
 	assert_true(fill(sink, MANY));
 	assert_int_equal(ncs_sink_close(sink), 0);
 	assert_file(target->path, MANY);
-	/* Where that is not it, it is an error. */
+	/* If that is not the reason, it is an error. */
 	sink = open_awkward(target, false);
 	awkward.once = -EINVAL;
 	fill(sink, 100);
 	assert_int_equal(ncs_sink_close(sink), -EINVAL);
 }
 
-static void a_full_disk_ends_the_file_before_the_gap(void **state)
+static void full_disk_ends_the_file_before_the_gap(void **state)
 {
 	struct target *target = *state;
 	struct ncs_sink *sink = open_awkward(target, false);
@@ -278,8 +278,8 @@ static void a_full_disk_ends_the_file_before_the_gap(void **state)
 	assert_file(target->path, awkward.fails_at);
 }
 
-/* … and is known once it is flushed again, though buffers are left. */
-static void a_failure_is_known_soon(void **state)
+/* The error shows at the next flush, even though there are free buffers. */
+static void write_error_shows_at_the_next_flush(void **state)
 {
 	struct target *target = *state;
 	struct ncs_sink *sink = open_awkward(target, false);
@@ -294,8 +294,8 @@ static void a_failure_is_known_soon(void **state)
 	assert_int_equal(ncs_sink_close(sink), -ENOSPC);
 }
 
-/* It must not be tried for ever. */
-static void a_write_of_nothing_is_an_error(void **state)
+/* It must not be repeated for ever. */
+static void write_of_zero_bytes_is_an_error(void **state)
 {
 	struct target *target = *state;
 	struct ncs_sink *sink = open_awkward(target, false);
@@ -306,7 +306,7 @@ static void a_write_of_nothing_is_an_error(void **state)
 	assert_int_equal(ncs_sink_close(sink), -EIO);
 }
 
-static void what_is_full_says_so(void **state)
+static void too_many_deferred_records_are_full(void **state)
 {
 	struct target *target = *state;
 	struct ncs_sink *sink;
@@ -318,7 +318,7 @@ static void what_is_full_says_so(void **state)
 	assert_int_equal(ncs_sink_close(sink), -ENOSPC);
 }
 
-static void what_cannot_be_opened_says_why(void **state)
+static void opening_failure_gives_the_reason(void **state)
 {
 	struct target *target = *state;
 	struct ncs_sink *sink;
@@ -337,16 +337,16 @@ int main(void)
 {
 #define TEST(name) cmocka_unit_test_setup_teardown(name, setup, teardown)
 	const struct CMUnitTest tests[] = {
-		TEST(all_bytes_arrive_in_each_way),
-		TEST(a_file_is_for_its_owner),
-		TEST(a_pipe_gets_all_bytes),
-		TEST(short_writes_are_gone_on_with),
-		TEST(a_file_system_without_direct_writes_gets_others),
-		TEST(a_full_disk_ends_the_file_before_the_gap),
-		TEST(a_failure_is_known_soon),
-		TEST(a_write_of_nothing_is_an_error),
-		TEST(what_is_full_says_so),
-		TEST(what_cannot_be_opened_says_why),
+		TEST(all_bytes_arrive_by_every_method),
+		TEST(file_is_readable_by_its_owner_only),
+		TEST(pipe_gets_all_bytes),
+		TEST(short_writes_are_continued),
+		TEST(file_system_without_direct_writes_uses_the_page_cache),
+		TEST(full_disk_ends_the_file_before_the_gap),
+		TEST(write_error_shows_at_the_next_flush),
+		TEST(write_of_zero_bytes_is_an_error),
+		TEST(too_many_deferred_records_are_full),
+		TEST(opening_failure_gives_the_reason),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
