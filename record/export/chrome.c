@@ -80,7 +80,7 @@ static void put_text(struct ncs_trace_writer *writer, const char *key,
 	ncs_json_text(writer->file, text);
 }
 
-/* --- Names ------------------------------------------------------------------ */
+/* --- Names --------------------------------------------------------------- */
 
 /* Appends the names of a track and of those above it, below `top`. */
 static void append_path(const struct ncs_trace_writer *writer, uint32_t track,
@@ -148,7 +148,7 @@ static void write_track(struct ncs_trace_writer *writer, uint32_t track)
 		  track);
 }
 
-/* --- Things on tracks ------------------------------------------------------- */
+/* --- Events -------------------------------------------------------------- */
 
 static void put_value(struct ncs_trace_writer *writer,
 		      const struct ncs_trace_argument *argument)

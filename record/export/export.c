@@ -47,7 +47,7 @@ struct export_run {
 	struct ncs_export_result result;
 };
 
-/* --- Ranks -------------------------------------------------------------------- */
+/* --- Ranks --------------------------------------------------------------- */
 
 static int open_ranks(struct export_run *run)
 {
@@ -101,7 +101,7 @@ static bool is_rank_wanted(const struct export_run *run, size_t rank)
 	       run->ranks[rank].pid == run->request->pid;
 }
 
-/* --- States ------------------------------------------------------------------- */
+/* --- States -------------------------------------------------------------- */
 
 /* Returns the time of the rank's first state to export: the latest one at the
  * beginning, as the baseline of changes; 0 if there is none. */
@@ -179,7 +179,7 @@ static int take_states(struct export_run *run, size_t rank)
 	return error;
 }
 
-/* --- Records ------------------------------------------------------------------ */
+/* --- Records ------------------------------------------------------------- */
 
 static bool is_wanted(const struct export_run *run, size_t rank,
 		      const struct ncs_record *record)

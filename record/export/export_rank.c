@@ -42,7 +42,7 @@ void ncs_export_rank_release(struct ncs_export_rank *rank)
 	ncs_gpu_readings_release(&rank->gpu);
 }
 
-/* --- Ranges --------------------------------------------------------------- */
+/* --- Ranges -------------------------------------------------------------- */
 
 /* Ranges are numbered in the order in which they appear and keep their names,
  * so that new ones come last. */
@@ -86,7 +86,7 @@ const char *ncs_export_rank_path(const struct ncs_export_rank *rank,
 	return found ? found->path : NULL;
 }
 
-/* --- All of it ------------------------------------------------------------ */
+/* --- States and records -------------------------------------------------- */
 
 int ncs_export_rank_learn(struct ncs_export_rank *rank,
 			  const struct ncs_snapshot *snapshot)

@@ -12,7 +12,7 @@
 #include "record/export/export_trace_internal.h"
 #include "shm/clock.h"
 
-/* --- Opening and closing ------------------------------------------------------ */
+/* --- Opening and closing ------------------------------------------------- */
 
 static void take_words(struct ncs_trace_export *export)
 {
@@ -70,7 +70,7 @@ void ncs_trace_export_close(struct ncs_trace_export *export)
 	free(export);
 }
 
-/* --- Records ------------------------------------------------------------------ */
+/* --- Records ------------------------------------------------------------- */
 
 static void put_proxy(struct ncs_trace_export *export,
 		      struct ncs_trace_rank *rank,

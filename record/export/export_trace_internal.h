@@ -133,7 +133,7 @@ static inline bool ncs_trace_has_comm_id(const struct ncs_trace_rank *rank)
 	return rank->facts->identity.known & NCS_KNOWN_COMM_ID;
 }
 
-/* --- export_trace_tracks.c: tracks, made at first use -------------------------- */
+/* --- export_trace_tracks.c: tracks, made at first use -------------------- */
 
 /* Returns the rank with this index, its own tracks made. */
 struct ncs_trace_rank *ncs_trace_export_rank(struct ncs_trace_export *export,
@@ -161,7 +161,7 @@ ncs_trace_export_connection(struct ncs_trace_export *export,
 /* Frees all that a rank holds. */
 void ncs_trace_rank_release(struct ncs_trace_rank *rank);
 
-/* --- export_trace_slices.c: slices and their arguments ------------------------- */
+/* --- export_trace_slices.c: slices and their arguments ------------------- */
 
 struct ncs_trace_arguments {
 	struct ncs_trace_argument list[NCS_TRACE_ARGUMENTS_MAX];
@@ -198,7 +198,7 @@ void ncs_trace_export_plain(struct ncs_trace_export *export,
 			    const struct ncs_record *record, uint64_t stream,
 			    const struct ncs_trace_operation *known);
 
-/* --- export_trace_steps.c: steps and messages ---------------------------------- */
+/* --- export_trace_steps.c: steps and messages ---------------------------- */
 
 /* Counts an operation that has no sequence number, as its first child comes.
  * Both ends of a connection begin operations in the same order, so that they
@@ -213,7 +213,7 @@ void ncs_trace_export_step(struct ncs_trace_export *export,
 			   const struct ncs_record *record,
 			   const struct ncs_trace_operation *known);
 
-/* --- export_trace_operations.c: operations and their children ------------------ */
+/* --- export_trace_operations.c: operations and their children ------------ */
 
 /* Writes an operation, and its children that were deferred until now. Returns 0
  * or -ENOMEM. */

@@ -5,7 +5,7 @@
 #include "analysis/base/detail.h"
 #include "record/format/cuda_streams.h"
 
-/* --- Arguments --------------------------------------------------------------- */
+/* --- Arguments ----------------------------------------------------------- */
 
 static void add_argument(struct ncs_trace_arguments *arguments, uint32_t name,
 			 enum ncs_trace_value kind, uint64_t value)
@@ -137,7 +137,7 @@ ncs_trace_export_event(struct ncs_trace_export *export,
 	};
 }
 
-/* --- Slices ------------------------------------------------------------------ */
+/* --- Slices -------------------------------------------------------------- */
 
 uint32_t ncs_trace_export_slice(struct ncs_trace_export *export,
 				struct ncs_slice_tracks *tracks,

@@ -8,7 +8,7 @@
 #include "analysis/records/step_stats.h"
 #include "shm/clock.h"
 
-/* --- Ordinals ----------------------------------------------------------------- */
+/* --- Ordinals ------------------------------------------------------------ */
 
 /* Returns an operation's ordinal on its connection; 0 if it is not known. */
 static uint64_t ordinal_of(const struct ncs_trace_connection *connection,
@@ -30,7 +30,7 @@ void ncs_trace_count_message(struct ncs_trace_connection *connection,
 	connection->count++;
 }
 
-/* --- Steps -------------------------------------------------------------------- */
+/* --- Steps --------------------------------------------------------------- */
 
 /* Returns the number of a message's arrow, which both ends compute alike; 0 if
  * the other end is not in the trace, or cannot be identified. */

@@ -26,7 +26,7 @@ enum {
  * together. */
 enum { PLACE_KERNEL, PLACE_PHASE, PLACE_SEND, PLACE_RECV };
 
-/* --- Ranks ------------------------------------------------------------------- */
+/* --- Ranks --------------------------------------------------------------- */
 
 static bool is_of_one_communicator(const struct ncs_trace_rank *a,
 				   const struct ncs_trace_rank *b)
@@ -108,7 +108,7 @@ struct ncs_trace_rank *ncs_trace_export_rank(struct ncs_trace_export *export,
 	return rank;
 }
 
-/* --- Streams and calls --------------------------------------------------------- */
+/* --- Streams and calls --------------------------------------------------- */
 
 static struct ncs_trace_stream *find_stream(const struct ncs_trace_rank *rank,
 					    uint64_t handle)
@@ -170,7 +170,7 @@ struct ncs_slice_tracks *ncs_trace_export_calls(struct ncs_trace_rank *rank,
 	return &rank->calls[lane];
 }
 
-/* --- Channels and connections ---------------------------------------------------- */
+/* --- Channels and connections -------------------------------------------- */
 
 struct ncs_trace_channel *
 ncs_trace_export_channel(struct ncs_trace_export *export,
@@ -280,7 +280,7 @@ ncs_trace_export_connection(struct ncs_trace_export *export,
 	return connection;
 }
 
-/* --- Releasing -------------------------------------------------------------------- */
+/* --- Releasing ----------------------------------------------------------- */
 
 static void release_connections(struct ncs_trace_rank *rank)
 {

@@ -60,7 +60,7 @@ static int begin(struct ncs_exporter *exporter)
 	return 0;
 }
 
-/* --- The beginning of the time ------------------------------------------------ */
+/* --- The baseline -------------------------------------------------------- */
 
 static void forget(struct csv_export *own)
 {
@@ -106,7 +106,7 @@ class_before(const struct csv_baseline *before,
 	return NULL;
 }
 
-/* --- Rows ----------------------------------------------------------------------- */
+/* --- Rows ---------------------------------------------------------------- */
 
 __attribute__((format(printf, 3, 4))) static void
 set(struct csv_row *row, enum column column, const char *format, ...)

@@ -81,7 +81,7 @@ enum {
 	IN_ANNOTATION_STRINGS = 8,
 };
 
-/* --- Protobuf --------------------------------------------------------------- */
+/* --- Protobuf ------------------------------------------------------------ */
 
 enum wire { VARINT = 0, FIXED64 = 1, LENGTH = 2 };
 
@@ -157,7 +157,7 @@ static void write_packet(struct ncs_trace_writer *writer,
 	fwrite_unlocked(packet->data, 1, packet->bytes, writer->file);
 }
 
-/* --- What is told once ------------------------------------------------------ */
+/* --- Clocks, tracks and words -------------------------------------------- */
 
 static void put_clock(struct protobuf_message *snapshot, unsigned id,
 		      uint64_t at_ns)
@@ -244,7 +244,7 @@ static inline void write_new_word(struct ncs_trace_writer *writer,
 		write_word(writer, word, table);
 }
 
-/* --- Things on tracks ------------------------------------------------------- */
+/* --- Events -------------------------------------------------------------- */
 
 static void write_new_words(struct ncs_trace_writer *writer,
 			    const struct ncs_trace_event *event)

@@ -11,7 +11,7 @@
 #include "record/export/trace_format.h"
 #include "shm/array.h"
 
-/* --- Words ---------------------------------------------------------------- */
+/* --- Words --------------------------------------------------------------- */
 
 /* A word in the hash table; ncs_trace_word.text points into it. */
 struct word_entry {
@@ -87,7 +87,7 @@ static void release_words(struct ncs_trace_writer *writer)
 	free(writer->words);
 }
 
-/* --- Opening and closing --------------------------------------------------- */
+/* --- Opening and closing ------------------------------------------------- */
 
 /* Entry 0 of each array stands for none: readers of a format that numbers from
  * 1 would take a 0 for a number. */
@@ -142,7 +142,7 @@ int ncs_trace_close(struct ncs_trace_writer *writer)
 	return error;
 }
 
-/* --- Tracks --------------------------------------------------------------- */
+/* --- Tracks -------------------------------------------------------------- */
 
 static uint32_t add_track(struct ncs_trace_writer *writer,
 			  const struct ncs_trace_track *track)
@@ -226,7 +226,7 @@ static bool is_ready(struct ncs_trace_writer *writer, uint32_t track)
 	return true;
 }
 
-/* --- Things on tracks ----------------------------------------------------- */
+/* --- Events -------------------------------------------------------------- */
 
 void ncs_trace_slice(struct ncs_trace_writer *writer, uint32_t track,
 		     uint64_t start_ns, uint64_t end_ns,

@@ -60,7 +60,7 @@ struct align {
 	int error;
 };
 
-/* --- Facts ---------------------------------------------------------------- */
+/* --- Facts --------------------------------------------------------------- */
 
 static size_t host_of(const struct align *align, size_t rank)
 {
@@ -128,7 +128,7 @@ static void take_reading(void *context, const struct ncs_clock_reading *reading)
 		reading->synchronized ? reading->maximum_error_ns : UINT64_MAX);
 }
 
-/* --- Phases --------------------------------------------------------------- */
+/* --- Phases -------------------------------------------------------------- */
 
 /* Finds a rank's identity. Up to version 3 of NCCL's profiler API the first
  * header lacks it, but later states have it. */
@@ -331,7 +331,7 @@ static void move_hosts(struct align *align, bool with_drift, uint64_t after_ns)
 	}
 }
 
-/* --- All of it ------------------------------------------------------------ */
+/* --- Entry points -------------------------------------------------------- */
 
 /* Limits the requested time to the recording, in common time as aligned so
  * far. */

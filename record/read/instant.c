@@ -167,7 +167,7 @@ bool ncs_instant_parse(const char *text, struct ncs_instant *instant)
 	return is_good;
 }
 
-/* --- In a recording ------------------------------------------------------ */
+/* --- Resolving ----------------------------------------------------------- */
 
 /* Finds the first such time of day at or after the span's beginning. Returns
  * false if the C library cannot represent the day. */

@@ -42,7 +42,7 @@ struct ncs_recorded_operations {
 	uint64_t lag_ns;
 };
 
-/* --- What records do not tell --------------------------------------------------- */
+/* --- Learning from states ------------------------------------------------ */
 
 static int copy_ranges(struct operations_rank *rank,
 		       const struct ncs_snapshot *snapshot)
@@ -117,7 +117,7 @@ static int learn(struct ncs_recorded_operations *operations, size_t index)
 	return error ? error : learn_at(operations, index, until_ns, true);
 }
 
-/* --- Ranks of the job ----------------------------------------------------------- */
+/* --- Ranks of the job ---------------------------------------------------- */
 
 static bool is_same_gpu(const struct ncs_recorded_operations *operations,
 			size_t a, size_t b)
@@ -213,7 +213,7 @@ static void name_ranks(struct ncs_recorded_operations *operations)
 	}
 }
 
-/* --- Opening --------------------------------------------------------------------- */
+/* --- Opening ------------------------------------------------------------- */
 
 static void release_reading(struct ncs_recorded_operations *operations)
 {
@@ -303,7 +303,7 @@ ncs_recorded_operations_open(struct ncs_recording *recording, uint64_t from_ns,
 	return NULL;
 }
 
-/* --- Reading --------------------------------------------------------------------- */
+/* --- Reading ------------------------------------------------------------- */
 
 static int hand_over(struct ncs_recorded_operations *operations,
 		     uint64_t settled_ns)
@@ -405,7 +405,7 @@ int ncs_recorded_operations_next(struct ncs_recorded_operations *operations,
 	}
 }
 
-/* --- Answers --------------------------------------------------------------------- */
+/* --- Queries ------------------------------------------------------------- */
 
 const struct ncs_job_rank *ncs_recorded_operations_job_ranks(
 	const struct ncs_recorded_operations *operations, uint32_t *ranks)

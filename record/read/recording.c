@@ -408,7 +408,7 @@ static int refuse_twice(const struct ncs_recording *recording, char *why,
 	return 0;
 }
 
-/* --- Images ------------------------------------------------------------- */
+/* --- Images -------------------------------------------------------------- */
 
 static void release_image(struct ncs_recorded_image *image)
 {
@@ -668,7 +668,7 @@ void ncs_recording_close(struct ncs_recording *recording)
 	free(recording);
 }
 
-/* --- What is in it ------------------------------------------------------- */
+/* --- Facts and contents -------------------------------------------------- */
 
 void ncs_recording_check(struct ncs_recording *recording)
 {

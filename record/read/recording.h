@@ -125,7 +125,7 @@ void ncs_recording_readings(struct ncs_recording *recording, size_t host,
 void ncs_recording_align(struct ncs_recording *recording, size_t host,
 			 int64_t offset_ns, double drift, uint64_t error_ns);
 
-/* --- States ---------------------------------------------------------------- */
+/* --- States -------------------------------------------------------------- */
 
 enum ncs_recorded {
 	NCS_RECORDED_YES,
@@ -151,7 +151,7 @@ void ncs_recording_keep_ended(struct ncs_recording *recording);
 uint64_t ncs_recording_next_state_of(const struct ncs_recording *recording,
 				     size_t rank, uint64_t after_ns);
 
-/* --- Records --------------------------------------------------------------- */
+/* --- Records ------------------------------------------------------------- */
 
 /* Records of one lane, in the order of its ring. Their times are in the rank's
  * ticks. */

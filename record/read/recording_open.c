@@ -14,7 +14,7 @@
 #include "record/read/recording_index.h"
 #include "shm/read/guard.h"
 
-/* --- What kind of file it is --------------------------------------------- */
+/* --- Checking the file --------------------------------------------------- */
 
 static int refuse(const struct ncs_recorded_file *file, int error,
 		  const char *reason, char *why, size_t why_size)

@@ -174,7 +174,7 @@ static bool is_next(const struct state_part *part,
 	       !(part->head.flags & NCS_STATE_LAST) == !is_last;
 }
 
-/* --- Laying lines --------------------------------------------------------- */
+/* --- Writing lines into the image ---------------------------------------- */
 
 static int save_line(struct ncs_recorded_image *image, uint32_t line)
 {
@@ -242,7 +242,7 @@ static void undo(struct ncs_recorded_image *image)
 	}
 }
 
-/* --- The image ------------------------------------------------------------ */
+/* --- The image ----------------------------------------------------------- */
 
 static int make_image(struct ncs_rank_entry *rank)
 {
@@ -370,7 +370,7 @@ static int open_image(struct ncs_rank_entry *rank, uint64_t taken_ns)
 					  NCS_RECORDED_DAMAGED;
 }
 
-/* --- States ---------------------------------------------------------------- */
+/* --- States -------------------------------------------------------------- */
 
 /* Returns the flags of a state; 0 if it is damaged. */
 static uint32_t flags_of(struct ncs_recording *recording,

@@ -154,7 +154,7 @@ static bool rotate_if_due(struct recorder_run *recorder, uint64_t now_ns)
 	return true;
 }
 
-/* --- What is due --------------------------------------------------------- */
+/* --- Periodic tasks ------------------------------------------------------ */
 
 static uint64_t realtime_ns(void)
 {

@@ -153,7 +153,7 @@ int ncs_recorder_segments_states(struct ncs_recorder_segments *followed,
 	return error;
 }
 
-/* --- Coming -------------------------------------------------------------- */
+/* --- New segments -------------------------------------------------------- */
 
 static int remember_process(struct ncs_recorder_segments *followed,
 			    const struct ncs_header *header)
@@ -261,7 +261,7 @@ static int add_new(struct ncs_recorder_segments *followed,
 	return 0;
 }
 
-/* --- Going --------------------------------------------------------------- */
+/* --- Removed segments ---------------------------------------------------- */
 
 /* Records the last state of a segment whose file was removed or replaced. */
 static int record_removal(struct ncs_recorder_segments *followed,

@@ -498,7 +498,7 @@ ncs_recording_rank_in_file(struct ncs_recording_writer *writer, size_t rank)
 	return write_rank(writer, found) == 0 ? found : NULL;
 }
 
-/* --- Others -------------------------------------------------------------- */
+/* --- Clocks and totals --------------------------------------------------- */
 
 int ncs_recording_writer_clock(struct ncs_recording_writer *writer,
 			       const struct ncs_clock_reading *reading)

@@ -132,7 +132,7 @@ int ncs_recording_writer_records(struct ncs_recording_writer *writer,
 				 uint64_t first, uint64_t lost,
 				 uint64_t drained_ns);
 
-/* --- Others -------------------------------------------------------------- */
+/* --- Clocks and totals --------------------------------------------------- */
 
 /* Records a reading of the clocks. */
 int ncs_recording_writer_clock(struct ncs_recording_writer *writer,

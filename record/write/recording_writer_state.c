@@ -31,7 +31,7 @@ void ncs_recording_writer_piece(void *context, size_t offset, size_t bytes)
 		touched[i / 64] |= UINT64_C(1) << (i % 64);
 }
 
-/* --- Which lines --------------------------------------------------------- */
+/* --- Finding changed lines ----------------------------------------------- */
 
 static const char zeros[NCS_PAGE_BYTES];
 

@@ -15,7 +15,7 @@
 #include "record/format/file_format.h"
 #include "record/write/sink_internal.h"
 
-/* --- Writing --------------------------------------------------------------- */
+/* --- Writing ------------------------------------------------------------- */
 
 static void fail(struct ncs_sink *sink, const struct ncs_sink_buffer *buffer,
 		 int error)
@@ -124,7 +124,7 @@ static void take_all_done(struct ncs_sink *sink)
 		;
 }
 
-/* --- Buffers --------------------------------------------------------------- */
+/* --- Buffers ------------------------------------------------------------- */
 
 static struct ncs_sink_buffer *free_buffer(struct ncs_sink *sink)
 {
@@ -199,7 +199,7 @@ const char *ncs_sink_method(const struct ncs_sink *sink)
 	return sink->method_text;
 }
 
-/* --- Opening, closing ------------------------------------------------------ */
+/* --- Opening, closing ---------------------------------------------------- */
 
 static int get_buffers(struct ncs_sink *sink)
 {

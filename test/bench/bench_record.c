@@ -104,7 +104,7 @@ static void publish(struct record_bench *bench, unsigned lane)
 			  ncs_load_relaxed(&ring->head) + RING_RECORDS / 4);
 }
 
-/* --- Ways ---------------------------------------------------------------- */
+/* --- Methods ------------------------------------------------------------- */
 
 static double cpu_seconds(void)
 {
@@ -222,7 +222,7 @@ static void measure(struct record_bench *bench,
 	run->cpu_seconds = cpu_seconds() - begun_cpu;
 }
 
-/* --- All of it ----------------------------------------------------------- */
+/* --- The program --------------------------------------------------------- */
 
 static int compare(const void *left, const void *right)
 {

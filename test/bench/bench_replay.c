@@ -38,7 +38,7 @@ struct replay_bench {
 	unsigned seeks;
 };
 
-/* --- Recordings ----------------------------------------------------------- */
+/* --- Recordings ---------------------------------------------------------- */
 
 static void make_segment(struct replay_bench *bench, const char *directory)
 {
@@ -133,7 +133,7 @@ static void record(struct replay_bench *bench, unsigned records)
 		bench_fail(bench->file, "it cannot be written");
 }
 
-/* --- Looking --------------------------------------------------------------- */
+/* --- Measuring ----------------------------------------------------------- */
 
 static double ms_since(uint64_t began_ns)
 {

@@ -49,7 +49,7 @@ static void export(const struct recording_fixture *fixture,
 	ncs_recording_close(recording);
 }
 
-/* --- Lines of JSON -------------------------------------------------------------- */
+/* --- Lines of JSON ------------------------------------------------------- */
 
 static json_t *line_of(const char *text, size_t line)
 {
@@ -270,7 +270,7 @@ static void lost_records_are_counted(void **state)
 	free(exported.text);
 }
 
-/* --- The table ------------------------------------------------------------------- */
+/* --- The table ----------------------------------------------------------- */
 
 /* Adds AllReduces of 4096 bytes, each of 10 µs. */
 static void run(struct recording_fixture *fixture, uint64_t count)
@@ -418,7 +418,7 @@ static void names_with_commas_are_quoted(void **state)
 	free(exported.text);
 }
 
-/* --- Errors ------------------------------------------------------------------------ */
+/* --- Errors -------------------------------------------------------------- */
 
 static void full_disk_is_an_error_in_every_format(void **state)
 {

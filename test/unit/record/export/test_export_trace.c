@@ -179,7 +179,7 @@ static const char *parent_name(const struct decoded_trace *trace,
 		->name;
 }
 
-/* --- Steps and arrows ----------------------------------------------------------- */
+/* --- Steps and arrows ---------------------------------------------------- */
 
 static void waits_fill_their_step(void **state)
 {
@@ -453,7 +453,7 @@ static void repeated_graph_launches_have_arrows_of_their_own(void **state)
 	assert_int_equal(decoded_flows(finish(exported)), 6);
 }
 
-/* --- Others --------------------------------------------------------------------- */
+/* --- Other records ------------------------------------------------------- */
 
 static void kernel_slice_follows_the_gpu_clock(void **state)
 {

@@ -80,7 +80,7 @@ static uint64_t bytes_at(struct ncs_recording *recording, size_t rank,
 	return bytes;
 }
 
-/* --- What is in it ------------------------------------------------------- */
+/* --- Facts and contents -------------------------------------------------- */
 
 static void facts_match_what_was_written(void **state)
 {
@@ -696,7 +696,7 @@ static void damaged_state_is_replaced_by_an_earlier_one(void **state)
 	free(bytes);
 }
 
-/* --- What is no recording ------------------------------------------------- */
+/* --- Other files --------------------------------------------------------- */
 
 static void expect_refused(const char *path, int error, const char *reason)
 {

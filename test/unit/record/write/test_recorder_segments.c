@@ -71,7 +71,7 @@ static int teardown(void **state)
 	return segment_fixture_teardown(&fixture);
 }
 
-/* --- A process that is followed ------------------------------------------- */
+/* --- A followed process -------------------------------------------------- */
 
 /* The child: creates a segment, waits until it may go on, and removes the
  * segment. */
@@ -133,7 +133,7 @@ static void kill_it(struct followed_process *test)
 	close(test->gate);
 }
 
-/* --- What is recorded ------------------------------------------------------ */
+/* --- Recording ----------------------------------------------------------- */
 
 static void scan(struct followed_process *test)
 {
@@ -180,7 +180,7 @@ static struct ncs_records_head sum_of_records(const struct recorded_file *file)
 	return sum;
 }
 
-/* --- Ends ------------------------------------------------------------------ */
+/* --- Ends of processes --------------------------------------------------- */
 
 static void killed_process_is_recorded_as_gone(void **state)
 {
@@ -232,7 +232,7 @@ static void orderly_end_is_not_recorded_as_a_crash(void **state)
 	recorded_file_release(&file);
 }
 
-/* --- Records --------------------------------------------------------------- */
+/* --- Records ------------------------------------------------------------- */
 
 static void begin_segment(struct followed_process *test)
 {

@@ -516,7 +516,7 @@ static void drain_records_new_and_lost_records_of_a_ring(void **state)
 	recorded_file_release(&file);
 }
 
-/* --- Others -------------------------------------------------------------- */
+/* --- Other chunks -------------------------------------------------------- */
 
 static void packed_chunks_unpack_to_the_same(void **state)
 {

@@ -84,7 +84,7 @@ static void assert_file(const char *path, uint64_t bytes)
 	free(found);
 }
 
-/* --- Ways ---------------------------------------------------------------- */
+/* --- Methods ------------------------------------------------------------- */
 
 /* More than all buffers together, and not a multiple of any size. */
 #define MANY (17 * UINT64_C(1048576) + 777)
@@ -165,7 +165,7 @@ static void pipe_gets_all_bytes(void **state)
 	free(total);
 }
 
-/* --- What goes wrong ----------------------------------------------------- */
+/* --- Errors -------------------------------------------------------------- */
 
 /* A method that writes a few bytes at a time, later, in no order, and fails on
  * request. */
