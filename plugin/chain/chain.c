@@ -5,7 +5,6 @@
 
 #include <pthread.h>
 #include <sched.h>
-#include <stdarg.h>
 #include <stdio.h>
 #include <string.h>
 #include <time.h>
@@ -45,22 +44,6 @@ static struct {
 	uint32_t followed;
 	uint64_t following; /* 1 while a thread passes on the mask */
 } chain;
-
-__attribute__((format(printf, 3, 4))) static void
-log_line(const struct ncs_init *init, enum nccl_log_level level,
-	 const char *format, ...)
-{
-	char text[1536];
-	va_list list;
-
-	if (!init->logger)
-		return;
-	va_start(list, format);
-	vsnprintf(text, sizeof(text), format, list);
-	va_end(list);
-	init->logger(level, NCCL_SUBSYSTEM_INIT, "ncclstat", 0, "ncclstat: %s",
-		     text);
-}
 
 /* --- the other plugin's mask --------------------------------------- */
 
@@ -154,9 +137,9 @@ static void load(const struct ncs_init *init)
 		snprintf(why, sizeof(why), "%s", strerror(-error));
 	}
 	if (error) {
-		log_line(init, NCCL_LOG_WARN,
-			 "NCCLSTAT_CHAIN=%s gets no calls: %s", config->chain,
-			 why);
+		ncs_process_log(init, NCCL_LOG_WARN,
+				"NCCLSTAT_CHAIN=%s gets no calls: %s",
+				config->chain, why);
 		return;
 	}
 	chain.api_version = init->api_version;
@@ -164,10 +147,10 @@ static void load(const struct ncs_init *init)
 	chain.mask = config->disabled && init->mask ? init->mask :
 						      &chain.own_mask;
 	ncs_process_state.chained = true;
-	log_line(init, NCCL_LOG_INFO,
-		 "calls go on to %s, version %u of the profiler API"
-		 " (NCCLSTAT_CHAIN=%s)",
-		 ncs_next_name(), ncs_next_version(), config->chain);
+	ncs_process_log(init, NCCL_LOG_INFO,
+			"calls go on to %s, version %u of the profiler API"
+			" (NCCLSTAT_CHAIN=%s)",
+			ncs_next_name(), ncs_next_version(), config->chain);
 }
 
 /* Applies the mask that the other plugin has stored in its init. */
@@ -183,10 +166,11 @@ static void apply_wishes(const struct ncs_init *init, uint32_t before)
 		sched_yield();
 	if (asked & ~before & BIT(KERNEL_CH) &&
 	    !ncs_release_allows_kernel(init->api_version))
-		log_line(init, NCCL_LOG_WARN,
-			 "%s asks for kernel channels, which can end a job"
-			 " before NCCL 2.28.3",
-			 ncs_next_name());
+		ncs_process_log(
+			init, NCCL_LOG_WARN,
+			"%s asks for kernel channels, which can end a job"
+			" before NCCL 2.28.3",
+			ncs_next_name());
 }
 
 static bool init_theirs(const struct ncs_init *init, void **context)
@@ -195,9 +179,10 @@ static bool init_theirs(const struct ncs_init *init, void **context)
 	enum nccl_result result;
 
 	if (init->api_version != chain.api_version) {
-		log_line(init, NCCL_LOG_WARN,
-			 "%s gets no calls of a second NCCL in this process",
-			 ncs_next_name());
+		ncs_process_log(
+			init, NCCL_LOG_WARN,
+			"%s gets no calls of a second NCCL in this process",
+			ncs_next_name());
 		return false;
 	}
 	result = ncs_next_init(init, context, (int *)chain.mask);
@@ -205,10 +190,11 @@ static bool init_theirs(const struct ncs_init *init, void **context)
 		apply_wishes(init, before);
 		return true;
 	}
-	log_line(init, NCCL_LOG_WARN,
-		 "%s cannot follow this communicator (error %d); it gets no"
-		 " calls for it",
-		 ncs_next_name(), (int)result);
+	ncs_process_log(
+		init, NCCL_LOG_WARN,
+		"%s cannot follow this communicator (error %d); it gets no"
+		" calls for it",
+		ncs_next_name(), (int)result);
 	return false;
 }
 
@@ -245,9 +231,9 @@ void ncs_chain_init_comm(const struct ncs_init *init, void **context)
 		*context = (void *)(uintptr_t)value;
 		return;
 	}
-	log_line(init, NCCL_LOG_WARN,
-		 "too many communicators; %s gets no calls for this one",
-		 ncs_next_name());
+	ncs_process_log(init, NCCL_LOG_WARN,
+			"too many communicators; %s gets no calls for this one",
+			ncs_next_name());
 	if (pair.facts)
 		ncs_next_finalize(theirs);
 }

@@ -9,6 +9,7 @@
 
 #include <errno.h>
 #include <pthread.h>
+#include <stdarg.h>
 #include <stdio.h>
 #include <string.h>
 #include <sys/mman.h>
@@ -64,12 +65,19 @@ static struct {
 	uint64_t finished;
 } process;
 
-static void log_line(const struct ncs_init *init, enum nccl_log_level level,
-		     const char *text)
+void ncs_process_log(const struct ncs_init *init, enum nccl_log_level level,
+		     const char *format, ...)
 {
-	if (init->logger)
-		init->logger(level, NCCL_SUBSYSTEM_INIT, "ncclstat", 0,
-			     "ncclstat: %s", text);
+	char text[1536];
+	va_list list;
+
+	if (!init->logger)
+		return;
+	va_start(list, format);
+	vsnprintf(text, sizeof(text), format, list);
+	va_end(list);
+	init->logger(level, NCCL_SUBSYSTEM_INIT, "ncclstat", 0, "ncclstat: %s",
+		     text);
 }
 
 /* --- fork and exit -------------------------------------------------------- */
@@ -332,14 +340,13 @@ static void admit_callbacks(struct ncs_comm *comm, const struct ncs_init *init)
 /* Starts CUPTI, or logs why it cannot be used; nothing else changes then. */
 static void join_cupti(struct ncs_comm *comm, const struct ncs_init *init)
 {
-	char why[512], text[640];
+	char why[512];
 
 	if (ncs_cupti_join(comm, process.config.cupti, why, sizeof(why)))
 		return;
-	snprintf(text, sizeof(text),
-		 "NCCLSTAT_CUPTI=%.64s records no kernels: %s",
-		 process.config.cupti, why);
-	log_line(init, NCCL_LOG_WARN, text);
+	ncs_process_log(init, NCCL_LOG_WARN,
+			"NCCLSTAT_CUPTI=%.64s records no kernels: %s",
+			process.config.cupti, why);
 }
 
 /* Creates the control object, once a process, before the first communicator is
@@ -353,7 +360,6 @@ static void open_control(const struct ncs_init *init)
 		.kernel_timing = process.config.kernel_timing,
 		.kernel_period = process.config.kernel_period,
 	};
-	char text[512];
 	int error;
 
 	if (process.control_made)
@@ -362,32 +368,29 @@ static void open_control(const struct ncs_init *init)
 	error = ncs_control_open(&start);
 	if (!error)
 		return;
-	snprintf(text, sizeof(text),
-		 "cannot make a control object in %s: %s; what is collected"
-		 " cannot be changed while the job runs",
-		 process.config.directory, strerror(-error));
-	log_line(init, NCCL_LOG_WARN, text);
+	ncs_process_log(
+		init, NCCL_LOG_WARN,
+		"cannot make a control object in %s: %s; what is collected"
+		" cannot be changed while the job runs",
+		process.config.directory, strerror(-error));
 }
 
 static void report_failure(const struct ncs_init *init, int error)
 {
-	char text[512];
-
 	if (process.reported)
 		return;
 	process.reported = true;
-	snprintf(text, sizeof(text),
-		 "cannot publish in %s: %s%s; the job goes on unseen",
-		 process.config.directory, strerror(-error),
-		 error == -ENOSPC ? " (see NCCLSTAT_SHM_BYTES, or free some)" :
-				    "");
-	log_line(init, NCCL_LOG_WARN, text);
+	ncs_process_log(init, NCCL_LOG_WARN,
+			"cannot publish in %s: %s%s; the job goes on unseen",
+			process.config.directory, strerror(-error),
+			error == -ENOSPC ?
+				" (see NCCLSTAT_SHM_BYTES, or free some)" :
+				"");
 }
 
 void ncs_process_init_comm(const struct ncs_init *init, void **context)
 {
 	struct ncs_comm *comm;
-	char text[640];
 	int error;
 
 	*context = DISABLED_CONTEXT;
@@ -396,7 +399,8 @@ void ncs_process_init_comm(const struct ncs_init *init, void **context)
 	if (!process.started)
 		start_process();
 	if (process.config_problem[0]) {
-		log_line(init, NCCL_LOG_WARN, process.config_problem);
+		ncs_process_log(init, NCCL_LOG_WARN, "%s",
+				process.config_problem);
 		process.config_problem[0] = '\0';
 	}
 	if (process.config.disabled)
@@ -410,15 +414,13 @@ void ncs_process_init_comm(const struct ncs_init *init, void **context)
 	admit_callbacks(comm, init);
 	join_cupti(comm, init);
 	*context = (void *)(uintptr_t)comm->context;
-	snprintf(text, sizeof(text), "publishing rank %d in %s", init->rank,
-		 comm->writer.path);
-	log_line(init, NCCL_LOG_INFO, text);
+	ncs_process_log(init, NCCL_LOG_INFO, "publishing rank %d in %s",
+			init->rank, comm->writer.path);
 	if (process.config.kernel_timing == NCS_KERNEL_TIMING_ALWAYS &&
 	    !ncs_release_allows_kernel(init->api_version))
-		log_line(
-			init, NCCL_LOG_WARN,
-			"NCCLSTAT_KERNEL_TIMING=always is ignored: it can end a"
-			" job before NCCL 2.28.3");
+		ncs_process_log(init, NCCL_LOG_WARN,
+				"NCCLSTAT_KERNEL_TIMING=always is ignored: it"
+				" can end a job before NCCL 2.28.3");
 out:
 	pthread_mutex_unlock(&lock);
 }

@@ -42,6 +42,11 @@ void ncs_process_publish_comm(const struct ncs_init *init, void *context);
  * not ours. */
 void ncs_process_finalize_comm(void *context);
 
+/* Logs a line by NCCL's logger, if there is one. `format` is printf()'s. */
+__attribute__((format(printf, 3, 4))) void
+ncs_process_log(const struct ncs_init *init, enum nccl_log_level level,
+		const char *format, ...);
+
 /* Sets the function to call in a forked child after the lower floors have
  * forgotten the parent's communicators. It serves the floor above, which this
  * one must not know; there is only one such function. */
