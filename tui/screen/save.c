@@ -35,8 +35,8 @@ static void print_limits(FILE *file, const struct ncs_screen *screen,
 	fprintf(file, "%s\n\n", text);
 }
 
-int ncs_save_print(FILE *file, const struct ncs_screen *screen,
-		   const struct ncs_stamp *stamp)
+static int print_view(FILE *file, const struct ncs_screen *screen,
+		      const struct ncs_stamp *stamp)
 {
 	const struct ncs_grid *table = &screen->tables[screen->view];
 	struct ncs_row *rows = calloc(table->count + 1, sizeof(*rows));
@@ -93,7 +93,7 @@ static int write_to(int descriptor, const struct ncs_screen *screen,
 		close(descriptor);
 		return error;
 	}
-	error = ncs_save_print(file, screen, stamp);
+	error = print_view(file, screen, stamp);
 	if (fflush(file) != 0 && !error)
 		error = -errno;
 	if (fclose(file) != 0 && !error)

@@ -10,12 +10,8 @@
 #include "tui/screen/screen_state.h"
 
 /* Prints a title, the focus and the filter, and the rows of the view in their
- * order, with all columns, as a text dump does. Returns 0 or -ENOMEM. */
-int ncs_save_print(FILE *file, const struct ncs_screen *screen,
-		   const struct ncs_stamp *stamp);
-
-/* Prints that to a new file in the current folder, with the time in its name;
- * never overwrites a file. Sets `path` to the absolute path, also if it fails.
+ * order, with all columns, as a text dump does; to a new file in the current
+ * folder, with the time in its name. Never overwrites a file. Sets `path` to the absolute path, also if it fails.
  * Returns 0 or -errno. */
 int ncs_save_view(const struct ncs_screen *screen,
 		  const struct ncs_stamp *stamp, char *path, size_t size);

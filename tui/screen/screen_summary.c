@@ -82,7 +82,8 @@ static void draw_tally(const struct ncs_screen *screen,
 bool ncs_shows_traffic(const struct ncs_screen *screen)
 {
 	return screen->tables[screen->view].level >= NCS_COLUMN_DIAG &&
-	       ncs_recent_is_known(&screen->model.traffic, screen->model.refreshes);
+	       ncs_recent_is_known(&screen->model.traffic,
+				   screen->model.refreshes);
 }
 
 static void draw_traffic(const struct ncs_screen *screen,

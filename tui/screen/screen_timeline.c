@@ -210,7 +210,7 @@ static void draw_track(const struct ncs_screen *screen,
 		if (i == cursor)
 			role = NCS_ROLE_SELECTED;
 		else if (cells[i].lit)
-			role = NCS_ROLE_LIT;
+			role = NCS_ROLE_HIGHLIGHT;
 		draw_cell(&cells[i], role, y, x + i);
 	}
 }
@@ -231,7 +231,7 @@ static void draw_later(const struct ncs_screen *screen,
 		return;
 	ncs_append_duration(text, sizeof(text), part.start_ns - first_ns);
 	ncs_term_put(y, end_x - (int)strlen(text), (int)strlen(text),
-		     NCS_ROLE_LIT, text);
+		     NCS_ROLE_HIGHLIGHT, text);
 }
 
 /* Returns when the first rank began the highlighted collective, or

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Which columns of a table have room; see column_layout.h. */
+/* Column layout of a table; see column_layout.h. Pure. */
 #include "tui/table/column_layout.h"
 
 #include "tui/term/layout.h"
@@ -9,7 +9,8 @@
 /* Room for the folds of a tree, whose rows are at most two levels deep. */
 #define TREE_WIDTH (2 * NCS_GRID_INDENT)
 
-bool ncs_grid_is_frozen(const struct ncs_column *column)
+/* Whether a column names the row and so stays when columns are scrolled. */
+static bool is_frozen(const struct ncs_column *column)
 {
 	return column->priority >= 9;
 }
@@ -31,7 +32,7 @@ size_t ncs_grid_scrollable_columns(const struct ncs_grid *table)
 	size_t count = 0;
 
 	for (size_t i = 0; i < table->column_count; i++)
-		count += !ncs_grid_is_frozen(table->columns[i]);
+		count += !is_frozen(table->columns[i]);
 	return count;
 }
 
@@ -73,8 +74,7 @@ static size_t first_scrolled(const struct ncs_grid *table)
 	size_t place = 0;
 
 	for (size_t i = 0; i < table->column_count; i++)
-		if (!ncs_grid_is_frozen(table->columns[i]) &&
-		    ++place == table->skip)
+		if (!is_frozen(table->columns[i]) && ++place == table->skip)
 			return i;
 	return table->column_count;
 }
@@ -88,7 +88,7 @@ static int keep_frozen(const struct ncs_grid *table, int room, bool *kept)
 	int used;
 
 	for (size_t i = 0; i < table->column_count; i++) {
-		if (!ncs_grid_is_frozen(table->columns[i]))
+		if (!is_frozen(table->columns[i]))
 			continue;
 		items[count] = (struct ncs_item){
 			.width = least_width(table, i),
@@ -114,7 +114,7 @@ static void keep_by_place(const struct ncs_grid *table, int room, bool *kept)
 	}
 	room -= keep_frozen(table, room, kept);
 	for (size_t i = first + 1; i < table->column_count; i++) {
-		if (ncs_grid_is_frozen(table->columns[i]))
+		if (is_frozen(table->columns[i]))
 			continue;
 		if (least_width(table, i) > room)
 			break;

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* Which columns of a table have room in a width, and where each stands.
+/* Column layout of a table: the columns that have room in a width, and their
+ * places.
  *
  * Pure functions of the table's columns and of the widths of their contents.
  */
@@ -23,9 +24,6 @@ struct ncs_grid_place {
  * number; `places` has room for NCS_GRID_COLUMNS_MAX. */
 size_t ncs_grid_places(const struct ncs_grid *table, int width,
 		       struct ncs_grid_place *places);
-
-/* Whether a column names the row and so stays when columns are scrolled. */
-bool ncs_grid_is_frozen(const struct ncs_column *column);
 
 /* Returns the number of columns that can be scrolled. */
 size_t ncs_grid_scrollable_columns(const struct ncs_grid *table);

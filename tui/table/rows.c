@@ -65,20 +65,6 @@ void ncs_grid_row_key(const struct ncs_grid_row *row, struct ncs_grid_key *key)
 		ncs_grid_key_of(&row->row, key);
 }
 
-const struct ncs_channel_view *ncs_grid_channel(const struct ncs_grid_row *row)
-{
-	struct ncs_track track;
-
-	if (row->unreadable)
-		return NULL;
-	if (row->row.view == NCS_VIEW_CHANNEL)
-		return &row->row.rank->now.channels[row->row.index];
-	if (row->row.view != NCS_VIEW_TIMELINE ||
-	    !ncs_track_at(row->row.rank, row->row.index, &track))
-		return NULL;
-	return track.channel;
-}
-
 const struct ncs_grid_rules *ncs_grid_rules_of(const struct ncs_grid *table,
 					       const struct ncs_grid_row *row)
 {

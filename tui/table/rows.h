@@ -28,7 +28,7 @@ enum ncs_severity {
 	NCS_SUSPECT, /* '>': other ranks wait for this one */
 };
 
-/* What a view defines about its rows. */
+/* Rules of a view for its rows. */
 struct ncs_grid_rules {
 	/* Returns the letter for a row's state, drawn in front of the row. */
 	char (*letter)(const struct ncs_row *row);
@@ -101,7 +101,7 @@ struct ncs_grid {
 	size_t shown_columns;
 };
 
-/* What the rows of a table belong to. */
+/* Limits the rows of a table to a communicator, a rank or a function of one. */
 enum ncs_focus_kind {
 	NCS_FOCUS_ALL,
 	NCS_FOCUS_COMMUNICATOR,
@@ -148,10 +148,6 @@ bool ncs_grid_is_downwards(const struct ncs_grid *table);
 
 /* Gets the name of a row, readable or not. Its id is the model's. */
 void ncs_grid_row_key(const struct ncs_grid_row *row, struct ncs_grid_key *key);
-
-/* Returns the channel of a row of the channels or the timeline view, or
- * NULL. */
-const struct ncs_channel_view *ncs_grid_channel(const struct ncs_grid_row *row);
 
 /* Returns the rules of a row, which in a tree may be another view's. */
 const struct ncs_grid_rules *ncs_grid_rules_of(const struct ncs_grid *table,

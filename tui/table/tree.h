@@ -25,7 +25,7 @@ enum ncs_fold {
 	NCS_FOLD_CLOSED,
 };
 
-/* Which rows are open unless the user folded or unfolded them. */
+/* Default fold of rows that the user neither folded nor unfolded. */
 enum ncs_tree_usual {
 	NCS_TREE_COMMUNICATORS, /* communicators, but not ranks */
 	NCS_TREE_ALL,
@@ -35,12 +35,8 @@ enum ncs_tree_usual {
 struct ncs_tree {
 	bool on;
 	enum ncs_tree_usual usual;
-	struct ncs_marks other; /* rows whose fold is not the usual one */
+	struct ncs_marks other; /* rows with another fold than that */
 };
-
-/* Whether the row of this name is open. */
-bool ncs_tree_is_open(const struct ncs_tree *tree,
-		      const struct ncs_grid_key *key);
 
 /* Folds or unfolds a row. Returns false if there is no memory. */
 bool ncs_tree_set_open(struct ncs_tree *tree, const struct ncs_grid_key *key,

@@ -68,7 +68,7 @@
 	X(BUSY, (2, -1, 0), (-1, -1, 0), (-1, -1, 0), (-1, -1, 0)) \
 	X(BUSY_MORE, (2, -1, A_BOLD), (-1, -1, A_BOLD), (-1, -1, A_BOLD), \
 	  (-1, -1, A_BOLD)) \
-	X(LIT, (-1, -1, A_REVERSE | A_BOLD), (-1, -1, A_REVERSE | A_BOLD), \
+	X(HIGHLIGHT, (-1, -1, A_REVERSE | A_BOLD), (-1, -1, A_REVERSE | A_BOLD), \
 	  (-1, -1, A_REVERSE | A_BOLD), (-1, -1, A_REVERSE | A_BOLD)) \
 	X(BAR_KEY, (-1, -1, 0), (-1, -1, 0), (-1, -1, 0), (-1, -1, 0)) \
 	X(BAR_LABEL, (-1, -1, A_REVERSE), (-1, -1, A_REVERSE), \

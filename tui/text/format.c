@@ -371,12 +371,3 @@ void ncs_format_pad(char *text, size_t size, const char *clean, unsigned width,
 	}
 	text[length + padding] = '\0';
 }
-
-void ncs_format_cell(char *text, size_t size, const struct ncs_value *value,
-		     unsigned width, enum ncs_column_align align, bool ascii)
-{
-	char plain[NCS_FORMAT_MAX];
-
-	ncs_format_value(plain, sizeof(plain), value, width, ascii);
-	ncs_format_pad(text, size, plain, width, align);
-}

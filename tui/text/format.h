@@ -58,8 +58,4 @@ void ncs_format_in_units(char *text, size_t size, const struct ncs_value *value,
 void ncs_format_pad(char *text, size_t size, const char *clean, unsigned width,
 		    enum ncs_column_align align);
 
-/* Formats a value, padded to exactly `width` columns. */
-void ncs_format_cell(char *text, size_t size, const struct ncs_value *value,
-		     unsigned width, enum ncs_column_align align, bool ascii);
-
 #endif

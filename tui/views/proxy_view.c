@@ -136,7 +136,7 @@ static void draw_box(const struct ncs_row *row, unsigned place, int y, int x,
 		     int width)
 {
 	const char *word = ncs_proxy_state_name(places[place].state);
-	enum ncs_role role = is_current(row, place) ? NCS_ROLE_LIT :
+	enum ncs_role role = is_current(row, place) ? NCS_ROLE_HIGHLIGHT :
 						      NCS_ROLE_TEXT;
 	char text[64], number[32];
 	double share;
@@ -215,7 +215,7 @@ static void draw_boxes(const struct ncs_row *row, const struct ncs_rect *rect)
 static void draw_line(const struct ncs_row *row, unsigned place, int y, int x,
 		      int width)
 {
-	enum ncs_role role = is_current(row, place) ? NCS_ROLE_LIT :
+	enum ncs_role role = is_current(row, place) ? NCS_ROLE_HIGHLIGHT :
 						      NCS_ROLE_TEXT;
 	char text[64], number[32];
 	double share;
@@ -249,7 +249,7 @@ static void draw_one_line(const struct ncs_row *row, int y, int x, int width)
 		   ncs_proxy_state_name(proxy->state));
 	if (proxy->state != NCS_PROXY_UNKNOWN)
 		ncs_append_duration(text, sizeof(text), duration_ns(row));
-	x += ncs_term_put(y, x, end - x, NCS_ROLE_LIT, text) + 1;
+	x += ncs_term_put(y, x, end - x, NCS_ROLE_HIGHLIGHT, text) + 1;
 	for (unsigned i = 0; i < PLACES && x < end; i++) {
 		share_of(row, i, number, sizeof(number), &share);
 		snprintf(text, sizeof(text), " %c %.0f%%",
