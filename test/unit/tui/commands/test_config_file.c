@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
-/* The configuration file: what it may say, that what it should not say is told
- * and changes nothing, whom it is believed from, and that writing keeps what
- * it does not know. */
+/* The configuration file: which lines are accepted, that wrong ones are reported
+ * and change nothing, whose files are trusted, and that writing keeps lines that
+ * are not understood. */
 #include <errno.h>
 #include <setjmp.h>
 #include <stdarg.h>
@@ -22,7 +22,7 @@ static char *complaints;
 static char folder[] = "/tmp/ncclstat-config.XXXXXX";
 static char path[256];
 
-/* --- Text ----------------------------------------------------------------- */
+/* --- Text ---------------------------------------------------------------- */
 
 static void parse_bytes(const char *text, size_t length)
 {
@@ -42,7 +42,7 @@ static void parse(const char *text)
 	parse_bytes(text, strlen(text));
 }
 
-/* The caller frees it. */
+/* Returns the text merged with the options; the caller frees it. */
 static char *merged(const char *text)
 {
 	char *result = NULL;
@@ -63,7 +63,7 @@ static void expect_merged(const char *text, const char *expected)
 	free(result);
 }
 
-static void lines_are_options(void **state)
+static void each_line_sets_an_option(void **state)
 {
 	(void)state;
 	parse("# a comment\n\n  interval = 0.5\nview=proxy\r\n"
@@ -92,7 +92,7 @@ static void lines_are_options(void **state)
 			 NCS_COLUMN_SHOWN);
 }
 
-static void what_is_wrong_is_told_and_changes_nothing(void **state)
+static void wrong_line_is_reported_and_changes_nothing(void **state)
 {
 	static const struct {
 		const char *text;
@@ -137,7 +137,7 @@ static void what_is_wrong_is_told_and_changes_nothing(void **state)
 	}
 }
 
-static void a_wrong_line_does_not_spoil_the_others(void **state)
+static void wrong_line_leaves_other_lines_in_force(void **state)
 {
 	(void)state;
 	parse("interval = 2\ninterval = never\nview = channels\n");
@@ -145,8 +145,8 @@ static void a_wrong_line_does_not_spoil_the_others(void **state)
 	assert_int_equal(options.view, NCS_VIEW_CHANNEL);
 }
 
-/* As long as the file may be: it is no line, and ends where it ends. */
-static void a_line_that_is_too_long_is_told(void **state)
+/* The line is longer than any value; the one after it still counts. */
+static void line_that_is_too_long_is_reported(void **state)
 {
 	char text[8192];
 	int length;
@@ -160,9 +160,10 @@ static void a_line_that_is_too_long_is_told(void **state)
 	assert_int_equal(options.view, NCS_VIEW_PROXY);
 }
 
-/* Bytes without sense, mixed with pieces that have some. What is accepted can
- * be written, and reads the same. */
-static void any_bytes_are_survived_and_none_accepted_as_nonsense(void **state)
+/* Random bytes, mixed with pieces of valid lines. An accepted value can be written
+ * and reads back the same. */
+static void
+random_bytes_never_set_a_value_that_reads_back_differently(void **state)
 {
 	static const char *const pieces[] = {
 		"interval", "view",  "sort", "=",           " = ",
@@ -203,9 +204,9 @@ static void any_bytes_are_survived_and_none_accepted_as_nonsense(void **state)
 	}
 }
 
-/* --- Writing -------------------------------------------------------------- */
+/* --- Writing ------------------------------------------------------------- */
 
-static void nothing_but_what_differs_is_written(void **state)
+static void only_values_that_differ_from_defaults_are_written(void **state)
 {
 	(void)state;
 	ncs_options_init(&options);
@@ -215,7 +216,7 @@ static void nothing_but_what_differs_is_written(void **state)
 	expect_merged("", "interval = 0.25\nheader = hide\n");
 }
 
-static void writing_keeps_order_comments_and_strangers(void **state)
+static void writing_keeps_order_comments_and_unknown_lines(void **state)
 {
 	(void)state;
 	ncs_options_init(&options);
@@ -227,8 +228,8 @@ static void writing_keeps_order_comments_and_strangers(void **state)
 		      "color = never\nnonsense\nlevel = debug\n");
 }
 
-/* Every value that each option can have comes back. */
-static void what_is_written_reads_the_same(void **state)
+/* Every value of each option reads back. */
+static void written_values_read_back_the_same(void **state)
 {
 	struct ncs_options before;
 	char *text;
@@ -243,7 +244,7 @@ static void what_is_written_reads_the_same(void **state)
 			text = merged("");
 			parse(text);
 			assert_string_equal(complaints, "");
-			/* The first view is the usual one. */
+			/* The first view is the default. */
 			if (before.view == NCS_VIEW_RANK)
 				before.view = NCS_VIEW_COUNT;
 			assert_memory_equal(&options, &before, sizeof(options));
@@ -257,7 +258,7 @@ static void what_is_written_reads_the_same(void **state)
 	parse(text);
 	assert_memory_equal(&options, &before, sizeof(options));
 	free(text);
-	/* The longest value there is. */
+	/* The longest possible value. */
 	for (size_t i = 0; i < NCS_COLUMN_COUNT; i++)
 		options.columns[i] = NCS_COLUMN_HIDDEN;
 	before = options;
@@ -268,7 +269,7 @@ static void what_is_written_reads_the_same(void **state)
 	free(text);
 }
 
-/* --- Files ---------------------------------------------------------------- */
+/* --- Files --------------------------------------------------------------- */
 
 static void put(const char *text, mode_t mode)
 {
@@ -304,7 +305,7 @@ static void expect_refused(const char *why)
 	assert_int_equal(ncs_config_file_store(path, &options), -EPERM);
 }
 
-static void a_file_is_believed_only_from_its_user(void **state)
+static void file_is_read_only_if_nobody_else_can_write_it(void **state)
 {
 	char other[512];
 
@@ -332,7 +333,7 @@ static void a_file_is_believed_only_from_its_user(void **state)
 	unlink(other);
 }
 
-static void another_users_file_is_refused(void **state)
+static void file_of_another_user_is_refused(void **state)
 {
 	(void)state;
 	put("view = proxy\n", 0644);
@@ -344,14 +345,14 @@ static void another_users_file_is_refused(void **state)
 	unlink(path);
 }
 
-static void a_file_that_is_not_there_is_told_if_it_was_asked_for(void **state)
+static void missing_file_is_reported_only_if_the_user_named_it(void **state)
 {
 	(void)state;
 	load();
 	assert_non_null(strstr(complaints, "No such file"));
 }
 
-static void storing_makes_folders_and_leaves_nothing_else(void **state)
+static void storing_makes_folders_and_no_other_files(void **state)
 {
 	char deep[512], below[512];
 
@@ -370,13 +371,13 @@ static void storing_makes_folders_and_leaves_nothing_else(void **state)
 	load();
 	assert_int_equal(options.view, NCS_VIEW_CHANNEL);
 	unlink(deep);
-	/* No sibling was left: else it would not be empty. */
+	/* No temporary file is left: the folder is empty. */
 	assert_int_equal(rmdir(below), 0);
 	snprintf(path, sizeof(path), "%s/rc", folder);
 }
 
-/* Who reads it meanwhile has the old one, whole. */
-static void storing_replaces_the_file(void **state)
+/* A process that has the old file open still reads all of it. */
+static void storing_replaces_the_file_as_a_whole(void **state)
 {
 	struct stat before, after, open_one;
 	char old[64] = "";
@@ -401,7 +402,7 @@ static void storing_replaces_the_file(void **state)
 	unlink(path);
 }
 
-static void errors_of_writing_are_returned(void **state)
+static void write_errors_are_returned(void **state)
 {
 	(void)state;
 	ncs_options_init(&options);
@@ -410,7 +411,7 @@ static void errors_of_writing_are_returned(void **state)
 			 -ENOENT);
 }
 
-/* --- Where ---------------------------------------------------------------- */
+/* --- Where --------------------------------------------------------------- */
 
 static void expect_path(const char *asked, const char *variable,
 			const char *xdg, const char *home, const char *expected)
@@ -430,7 +431,7 @@ static void expect_path(const char *asked, const char *variable,
 	assert_string_equal(config.path, expected);
 }
 
-static void places_go_before_one_another(void **state)
+static void option_comes_before_environment_before_home(void **state)
 {
 	(void)state;
 	expect_path("rc", "/v", "/x", "/h", "rc");
@@ -464,23 +465,25 @@ static int remove_folder(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(lines_are_options),
-		cmocka_unit_test(what_is_wrong_is_told_and_changes_nothing),
-		cmocka_unit_test(a_wrong_line_does_not_spoil_the_others),
-		cmocka_unit_test(a_line_that_is_too_long_is_told),
+		cmocka_unit_test(each_line_sets_an_option),
+		cmocka_unit_test(wrong_line_is_reported_and_changes_nothing),
+		cmocka_unit_test(wrong_line_leaves_other_lines_in_force),
+		cmocka_unit_test(line_that_is_too_long_is_reported),
 		cmocka_unit_test(
-			any_bytes_are_survived_and_none_accepted_as_nonsense),
-		cmocka_unit_test(nothing_but_what_differs_is_written),
-		cmocka_unit_test(writing_keeps_order_comments_and_strangers),
-		cmocka_unit_test(what_is_written_reads_the_same),
-		cmocka_unit_test(a_file_is_believed_only_from_its_user),
-		cmocka_unit_test(another_users_file_is_refused),
+			random_bytes_never_set_a_value_that_reads_back_differently),
 		cmocka_unit_test(
-			a_file_that_is_not_there_is_told_if_it_was_asked_for),
-		cmocka_unit_test(storing_makes_folders_and_leaves_nothing_else),
-		cmocka_unit_test(storing_replaces_the_file),
-		cmocka_unit_test(errors_of_writing_are_returned),
-		cmocka_unit_test(places_go_before_one_another),
+			only_values_that_differ_from_defaults_are_written),
+		cmocka_unit_test(
+			writing_keeps_order_comments_and_unknown_lines),
+		cmocka_unit_test(written_values_read_back_the_same),
+		cmocka_unit_test(file_is_read_only_if_nobody_else_can_write_it),
+		cmocka_unit_test(file_of_another_user_is_refused),
+		cmocka_unit_test(
+			missing_file_is_reported_only_if_the_user_named_it),
+		cmocka_unit_test(storing_makes_folders_and_no_other_files),
+		cmocka_unit_test(storing_replaces_the_file_as_a_whole),
+		cmocka_unit_test(write_errors_are_returned),
+		cmocka_unit_test(option_comes_before_environment_before_home),
 	};
 
 	return cmocka_run_group_tests_name("config", tests, make_folder,

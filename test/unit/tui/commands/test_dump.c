@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* The dumps: the keys of the JSON, null for what is unknown, and text that is
- * plain whatever the segments hold. */
+/* The dumps: the keys of the JSON, null for unknown values, and plain text whatever
+ * the segments hold. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -38,7 +38,7 @@ static const struct ncs_stamp stamp = {
 	.realtime_ns = UINT64_C(1700000000) * SECOND,
 };
 
-/* --- JSON --------------------------------------------------------------- */
+/* --- JSON ---------------------------------------------------------------- */
 
 static json_t *dump_json(const struct scripted *scripted)
 {
@@ -51,7 +51,7 @@ static json_t *dump_json(const struct scripted *scripted)
 	assert_non_null(file);
 	ncs_dump_json(file, &scripted->model, &stamp);
 	fclose(file);
-	/* One line, with its end. */
+	/* It is one line that ends with a newline. */
 	assert_ptr_equal(strchr(text, '\n'), text + size - 1);
 	sample = json_loads(text, 0, &error);
 	if (!sample)
@@ -60,7 +60,7 @@ static json_t *dump_json(const struct scripted *scripted)
 	return sample;
 }
 
-/* The keys of an object, in order, must be these, separated by blanks. */
+/* Asserts that an object has these keys, separated by blanks, in this order. */
 static void assert_keys(json_t *object, const char *keys)
 {
 	char found[1024] = "";
@@ -77,7 +77,7 @@ static void assert_keys(json_t *object, const char *keys)
 	assert_string_equal(found, keys);
 }
 
-/* What is at "ranks.0.comm.name". */
+/* Returns the value at a path such as "ranks.0.comm.name". */
 static json_t *at(json_t *value, const char *path)
 {
 	char copy[128], *rest = copy;
@@ -115,7 +115,7 @@ static void assert_string_at(json_t *sample, const char *path,
 	assert_string_equal(json_string_value(at(sample, path)), wanted);
 }
 
-static void no_job_is_an_object_with_empty_lists(void **state)
+static void json_without_jobs_has_empty_lists(void **state)
 {
 	struct scripted *scripted = *state;
 	json_t *sample;
@@ -133,7 +133,7 @@ static void no_job_is_an_object_with_empty_lists(void **state)
 	json_decref(sample);
 }
 
-static void objects_have_exactly_the_keys_of_the_schema(void **state)
+static void json_objects_have_exactly_the_keys_of_the_schema(void **state)
 {
 	static struct ncs_range_view range = {
 		.number = 2,
@@ -244,7 +244,7 @@ static void objects_have_exactly_the_keys_of_the_schema(void **state)
 	json_decref(sample);
 }
 
-static void what_is_unknown_is_null(void **state)
+static void unknown_values_are_null(void **state)
 {
 	static const char *const unknown[] = {
 		"rank",
@@ -311,16 +311,15 @@ static void what_is_unknown_is_null(void **state)
 	sample = dump_json(scripted);
 	for (size_t i = 0; i < sizeof(unknown) / sizeof(unknown[0]); i++)
 		assert_null_at(at(sample, "ranks.0"), unknown[i]);
-	/* What was not reported was reported no times. */
-	assert_int_equal(json_integer_value(at(
-				 sample, "ranks.0.proxy.count.wakeup")),
-			 0);
-	assert_true(json_is_integer(
-		at(sample, "ranks.0.proxy.count.wakeup")));
+	/* A transition that was never reported has the count 0. */
+	assert_int_equal(
+		json_integer_value(at(sample, "ranks.0.proxy.count.wakeup")),
+		0);
+	assert_true(json_is_integer(at(sample, "ranks.0.proxy.count.wakeup")));
 	json_decref(sample);
 }
 
-static void what_is_known_is_told(void **state)
+static void known_values_are_in_the_json(void **state)
 {
 	struct scripted *scripted = *state;
 	struct scripted_rank *rank = scripted_add(scripted, 3);
@@ -412,7 +411,7 @@ static void what_is_known_is_told(void **state)
 	json_decref(sample);
 }
 
-static void a_communicator_tells_who_is_behind(void **state)
+static void communicator_names_the_rank_that_is_behind(void **state)
 {
 	static const char *const unknown[] = {
 		"func",       "seq",        "behind",          "slowest",
@@ -471,8 +470,8 @@ static void a_communicator_tells_who_is_behind(void **state)
 	json_decref(sample);
 }
 
-/* Three ranks, of which rank 1 came 2 ms late to each of 40 AllReduces, and not
- * at all to the next. */
+/* Makes three ranks: rank 1 comes 2 ms late to each of 40 AllReduces and does not
+ * come to the next one. */
 static void make_late(struct scripted *scripted)
 {
 	for (int i = 0; i < 3; i++) {
@@ -494,7 +493,7 @@ static void make_late(struct scripted *scripted)
 	scripted_pass(scripted, 5 * SECOND);
 }
 
-static void lateness_is_told_with_its_counts(void **state)
+static void lateness_comes_with_its_counts(void **state)
 {
 	struct scripted *scripted = *state;
 	json_t *sample, *late;
@@ -593,7 +592,7 @@ static void numbers_of_a_hostile_segment_stay_numbers(void **state)
 	json_decref(sample);
 }
 
-/* --- Text --------------------------------------------------------------- */
+/* --- Text ---------------------------------------------------------------- */
 
 static char *dump_text(const struct scripted *scripted, enum ncs_view view)
 {
@@ -617,7 +616,7 @@ static size_t count_lines(const char *text)
 	return lines;
 }
 
-/* Words of a line, at most up to its end. */
+/* Counts the words of the first line. */
 static size_t count_words(const char *line)
 {
 	size_t words = 0;
@@ -649,7 +648,7 @@ static void text_has_a_head_titles_and_a_line_for_each_row(void **state)
 	assert_int_equal(count_lines(text), 4);
 	assert_ptr_equal(strstr(text, "ncclstat: host node7, 2 ranks, time "),
 			 text);
-	/* No cell is empty, so that a line can be split at blanks. */
+	/* No cell is empty, so a line can be split at blanks. */
 	for (size_t i = 2; i < 4; i++)
 		assert_int_equal(count_words(line_of(text, i)),
 				 count_words(line_of(text, 1)));
@@ -668,13 +667,13 @@ static void text_without_a_view_has_all_tables(void **state)
 	for (size_t i = 0; i < count_lines(text); i++)
 		titles += strncmp(line_of(text, i), "RANK", 4) == 0 ||
 			  strncmp(line_of(text, i), "COMM", 4) == 0;
-	/* The timeline says nothing that the others do not, and a diagnosis
-	 * is asked for. */
+	/* All but the timeline, which repeats other tables, and the
+	 * diagnosis, which has an option of its own. */
 	assert_int_equal(titles, NCS_VIEW_COUNT - 2);
 	free(text);
 }
 
-static void text_ranks_who_comes_late(void **state)
+static void text_lists_late_ranks_by_cost(void **state)
 {
 	struct scripted *scripted = *state;
 	char *text, *first;
@@ -699,7 +698,7 @@ static void text_ranks_who_comes_late(void **state)
 	free(text);
 }
 
-static void text_columns_grow_with_what_is_in_them(void **state)
+static void text_columns_are_as_wide_as_their_cells(void **state)
 {
 	struct scripted *scripted = *state;
 	struct scripted_rank *rank = scripted_add(scripted, 0);
@@ -711,13 +710,13 @@ static void text_columns_grow_with_what_is_in_them(void **state)
 	scripted_pass(scripted, SECOND);
 	text = dump_text(scripted, NCS_VIEW_RANK);
 	assert_non_null(strstr(text, identity->comm_name));
-	/* The title is padded as far. */
+	/* The title is padded to the width of the cells. */
 	assert_true(strstr(line_of(text, 1), "SIZE") - line_of(text, 1) >
 		    (ptrdiff_t)strlen(identity->comm_name));
 	free(text);
 }
 
-static void settings_are_told_with_their_lease(void **state)
+static void settings_come_with_their_lease(void **state)
 {
 	struct scripted *scripted = *state;
 	struct scripted_rank *rank = scripted_add(scripted, 0);
@@ -762,7 +761,7 @@ static void settings_are_told_with_their_lease(void **state)
 	assert_non_null(strstr(text, "-copies,kernel=sampled:16,sample=8,lease"
 				     "\n"));
 	free(text);
-	/* It is over, though the plugin has had no call since. */
+	/* The lease has ended, though the plugin has had no call since. */
 	scripted_pass(scripted, 3 * SECOND);
 	sample = dump_json(scripted);
 	assert_null_at(sample, "ranks.0.settings.lease");
@@ -798,20 +797,20 @@ int main(void)
 {
 #define TEST(name) cmocka_unit_test_setup_teardown(name, setup, teardown)
 	const struct CMUnitTest tests[] = {
-		TEST(no_job_is_an_object_with_empty_lists),
-		TEST(objects_have_exactly_the_keys_of_the_schema),
-		TEST(what_is_unknown_is_null),
-		TEST(what_is_known_is_told),
-		TEST(a_communicator_tells_who_is_behind),
-		TEST(lateness_is_told_with_its_counts),
+		TEST(json_without_jobs_has_empty_lists),
+		TEST(json_objects_have_exactly_the_keys_of_the_schema),
+		TEST(unknown_values_are_null),
+		TEST(known_values_are_in_the_json),
+		TEST(communicator_names_the_rank_that_is_behind),
+		TEST(lateness_comes_with_its_counts),
 		TEST(only_operations_with_a_root_have_a_peer),
 		TEST(strings_of_a_segment_cannot_break_the_json),
 		TEST(numbers_of_a_hostile_segment_stay_numbers),
 		TEST(text_has_a_head_titles_and_a_line_for_each_row),
 		TEST(text_without_a_view_has_all_tables),
-		TEST(text_ranks_who_comes_late),
-		TEST(text_columns_grow_with_what_is_in_them),
-		TEST(settings_are_told_with_their_lease),
+		TEST(text_lists_late_ranks_by_cost),
+		TEST(text_columns_are_as_wide_as_their_cells),
+		TEST(settings_come_with_their_lease),
 		TEST(text_is_plain_and_ends_without_blanks),
 	};
 

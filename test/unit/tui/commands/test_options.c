@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* The command line: what each option does, that a wrong one is named together
- * with what is expected, and that help and completion leave none out. */
+/* The command line: what each option sets, that errors name the wrong option and
+ * what it expects, and that help and completion have all options. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -19,7 +19,7 @@
 static struct ncs_options options;
 static char error[256];
 
-/* Parses "--one two"; words are split at blanks. */
+/* Parses a line such as "--one two", split at blanks. */
 static bool parse(const char *line)
 {
 	static char copy[256];
@@ -43,7 +43,7 @@ static void expect(const char *line)
 		fail_msg("%s: %s", line, error);
 }
 
-/* The error must name the option and say what is expected. */
+/* Asserts that the error names the option and has the expected words. */
 static void expect_error(const char *line, const char *option,
 			 const char *expected)
 {
@@ -54,9 +54,9 @@ static void expect_error(const char *line, const char *option,
 			 option, expected);
 }
 
-/* --- What options do ---------------------------------------------------- */
+/* --- Values -------------------------------------------------------------- */
 
-static void without_options_it_is_the_live_view_of_all(void **state)
+static void without_options_the_live_view_shows_all_jobs(void **state)
 {
 	(void)state;
 	expect("");
@@ -73,7 +73,7 @@ static void without_options_it_is_the_live_view_of_all(void **state)
 	assert_null(options.keys_path);
 }
 
-static void modes_and_formats(void **state)
+static void options_select_mode_and_format(void **state)
 {
 	static const struct {
 		const char *line;
@@ -110,7 +110,7 @@ static void modes_and_formats(void **state)
 	}
 }
 
-static void help_is_had_whatever_else_is_asked_for(void **state)
+static void help_wins_over_other_options(void **state)
 {
 	(void)state;
 	expect("--list --help");
@@ -119,7 +119,7 @@ static void help_is_had_whatever_else_is_asked_for(void **state)
 	assert_int_equal(options.mode, NCS_MODE_HELP);
 }
 
-static void arguments_reach_their_fields(void **state)
+static void arguments_set_their_fields(void **state)
 {
 	(void)state;
 	expect("-p 4711 --dir /tmp/x -i 0.5 -n 3 --view proxy --ascii"
@@ -134,7 +134,7 @@ static void arguments_reach_their_fields(void **state)
 	assert_string_equal(options.keys_path, "k");
 }
 
-static void a_setting_is_parsed_and_aimed(void **state)
+static void set_takes_a_setting_and_its_targets(void **state)
 {
 	(void)state;
 	expect("--set kernel=always,sample=8 --pid 7 --comm wor*");
@@ -168,7 +168,7 @@ static void words_that_are_no_options_are_recordings(void **state)
 	expect_error("--diagnose json", "'json'", "./json");
 }
 
-static void moments_of_recordings(void **state)
+static void at_from_and_until_take_times_of_a_recording(void **state)
 {
 	(void)state;
 	expect("--dump one");
@@ -186,7 +186,7 @@ static void moments_of_recordings(void **state)
 	expect_error("--dump one --at 3 -i 1", "--at", "--interval");
 }
 
-static void what_recordings_cannot_have_is_refused(void **state)
+static void options_without_meaning_for_a_recording_are_refused(void **state)
 {
 	(void)state;
 	expect_error("--dump one --dir /tmp", "--dir", "FILE");
@@ -196,7 +196,7 @@ static void what_recordings_cannot_have_is_refused(void **state)
 	expect("--dump one --pid 7");
 }
 
-static void what_is_exported_and_where(void **state)
+static void export_takes_a_format_and_an_output(void **state)
 {
 	(void)state;
 	for (int i = 0; i < NCS_EXPORT_COUNT; i++) {
@@ -218,7 +218,7 @@ static void what_is_exported_and_where(void **state)
 	expect_error("--export=csv one --dump", "--dump", "one of");
 }
 
-static void what_is_recorded_and_where(void **state)
+static void record_takes_a_file_and_limits(void **state)
 {
 	const struct ncs_recorder_settings *recording = &options.recording;
 
@@ -256,7 +256,7 @@ static void what_is_recorded_and_where(void **state)
 	expect_error("--record one --keep 0", "--keep", "1 or more");
 }
 
-static void what_a_recording_does_not_heed_is_refused(void **state)
+static void options_without_meaning_for_record_are_refused(void **state)
 {
 	(void)state;
 	expect_error("--record one --dump", "--dump", "too many");
@@ -271,8 +271,7 @@ static void what_a_recording_does_not_heed_is_refused(void **state)
 	expect_error("--record one -n 3", "--count", "--duration");
 }
 
-/* The words of --window stand in the order of the windows. */
-static void windows_are_called_what_the_history_calls_them(void **state)
+static void words_of_window_are_in_the_order_of_the_windows(void **state)
 {
 	char line[64];
 
@@ -288,8 +287,7 @@ static void windows_are_called_what_the_history_calls_them(void **state)
 	expect_error("--window z", "--window", "now|10s");
 }
 
-/* The words of --view stand in the order of the views. */
-static void views_are_called_what_the_columns_call_them(void **state)
+static void words_of_view_are_in_the_order_of_the_views(void **state)
 {
 	(void)state;
 	for (unsigned i = 0; i < NCS_VIEW_COUNT; i++) {
@@ -301,7 +299,7 @@ static void views_are_called_what_the_columns_call_them(void **state)
 	}
 }
 
-static void colors(void **state)
+static void color_takes_its_three_words(void **state)
 {
 	(void)state;
 	expect("--color=always");
@@ -312,7 +310,7 @@ static void colors(void **state)
 	assert_int_equal(options.color, NCS_COLOR_AUTO);
 }
 
-static void intervals_are_seconds_and_fractions(void **state)
+static void interval_takes_seconds_with_fractions(void **state)
 {
 	(void)state;
 	expect("-i 0.1");
@@ -323,7 +321,7 @@ static void intervals_are_seconds_and_fractions(void **state)
 	assert_int_equal(options.interval_ns, UINT64_C(86400000000000));
 }
 
-static void synthetic_jobs_have_ranks_channels_and_a_seed(void **state)
+static void synthetic_takes_ranks_channels_and_a_seed(void **state)
 {
 	(void)state;
 	expect("--synthetic 64x32");
@@ -334,7 +332,7 @@ static void synthetic_jobs_have_ranks_channels_and_a_seed(void **state)
 	assert_int_equal(options.synthetic_seed, 99);
 }
 
-static void options_may_be_shortened_and_parsed_again(void **state)
+static void options_may_be_abbreviated_and_parsed_again(void **state)
 {
 	(void)state;
 	expect("--dum=json --int 2");
@@ -344,9 +342,9 @@ static void options_may_be_shortened_and_parsed_again(void **state)
 	assert_false(ncs_options_is_given(&options, NCS_OPTION_INTERVAL));
 }
 
-/* --- Errors ------------------------------------------------------------- */
+/* --- Errors -------------------------------------------------------------- */
 
-static void errors_name_the_option_and_what_is_expected(void **state)
+static void errors_name_the_option_and_what_it_expects(void **state)
 {
 	(void)state;
 	expect_error("--dump=xml", "--dump", "text|json");
@@ -371,7 +369,7 @@ static void errors_name_the_option_and_what_is_expected(void **state)
 	expect_error("somewhere", "somewhere", "option");
 }
 
-static void intervals_out_of_bounds_are_refused(void **state)
+static void interval_out_of_bounds_is_refused(void **state)
 {
 	static const char *const wrong[] = { "0",  "0.09", "-1",   "86401",
 					     "1s", "1e1",  "nan",  "inf",
@@ -386,7 +384,7 @@ static void intervals_out_of_bounds_are_refused(void **state)
 	}
 }
 
-static void synthetic_jobs_out_of_bounds_are_refused(void **state)
+static void synthetic_job_out_of_bounds_is_refused(void **state)
 {
 	static const char *const wrong[] = { "8",    "x",      "0x1",
 					     "8x0",  "8x65",   "4097x1",
@@ -402,7 +400,7 @@ static void synthetic_jobs_out_of_bounds_are_refused(void **state)
 	}
 }
 
-static void only_one_thing_can_be_done(void **state)
+static void two_modes_at_once_are_refused(void **state)
 {
 	(void)state;
 	expect_error("--dump --list", "--list", "one of");
@@ -417,7 +415,7 @@ static void only_one_thing_can_be_done(void **state)
 	expect("--dump --dump=json");
 }
 
-static void cleaning_takes_no_filter_that_it_would_ignore(void **state)
+static void clean_refuses_filters_that_it_would_ignore(void **state)
 {
 	(void)state;
 	expect_error("--clean --pid 7", "--clean", "--pid");
@@ -425,7 +423,7 @@ static void cleaning_takes_no_filter_that_it_would_ignore(void **state)
 	expect("--clean --dir /tmp");
 }
 
-/* --- What is made from the table ---------------------------------------- */
+/* --- Help and completion ------------------------------------------------- */
 
 static char *help_text(unsigned columns)
 {
@@ -462,7 +460,7 @@ static void help_has_every_option_with_letter_and_argument(void **state)
 	free(text);
 }
 
-static void help_keeps_to_its_width(void **state)
+static void help_lines_are_no_wider_than_asked(void **state)
 {
 	char *text = help_text(80);
 
@@ -488,7 +486,7 @@ static void letters_are_unique(void **state)
 				    letters[i] != letters[k]);
 }
 
-/* Whether a word stands in the text by itself. */
+/* Returns whether the text has the word by itself. */
 static bool has_word(const char *text, const char *word)
 {
 	static const char parts[] = "abcdefghijklmnopqrstuvwxyz-";
@@ -501,7 +499,7 @@ static bool has_word(const char *text, const char *word)
 	return false;
 }
 
-static void completion_has_every_option_and_every_choice(void **state)
+static void completion_has_every_option_and_every_word(void **state)
 {
 	static char text[65536];
 	FILE *file = fopen(COMPLETION, "r");
@@ -530,34 +528,36 @@ static void completion_has_every_option_and_every_choice(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(without_options_it_is_the_live_view_of_all),
-		cmocka_unit_test(modes_and_formats),
-		cmocka_unit_test(help_is_had_whatever_else_is_asked_for),
-		cmocka_unit_test(arguments_reach_their_fields),
-		cmocka_unit_test(a_setting_is_parsed_and_aimed),
+		cmocka_unit_test(without_options_the_live_view_shows_all_jobs),
+		cmocka_unit_test(options_select_mode_and_format),
+		cmocka_unit_test(help_wins_over_other_options),
+		cmocka_unit_test(arguments_set_their_fields),
+		cmocka_unit_test(set_takes_a_setting_and_its_targets),
 		cmocka_unit_test(words_that_are_no_options_are_recordings),
-		cmocka_unit_test(moments_of_recordings),
-		cmocka_unit_test(what_recordings_cannot_have_is_refused),
-		cmocka_unit_test(what_is_exported_and_where),
-		cmocka_unit_test(what_is_recorded_and_where),
-		cmocka_unit_test(what_a_recording_does_not_heed_is_refused),
+		cmocka_unit_test(at_from_and_until_take_times_of_a_recording),
 		cmocka_unit_test(
-			windows_are_called_what_the_history_calls_them),
-		cmocka_unit_test(views_are_called_what_the_columns_call_them),
-		cmocka_unit_test(colors),
-		cmocka_unit_test(intervals_are_seconds_and_fractions),
-		cmocka_unit_test(synthetic_jobs_have_ranks_channels_and_a_seed),
-		cmocka_unit_test(options_may_be_shortened_and_parsed_again),
-		cmocka_unit_test(errors_name_the_option_and_what_is_expected),
-		cmocka_unit_test(intervals_out_of_bounds_are_refused),
-		cmocka_unit_test(synthetic_jobs_out_of_bounds_are_refused),
-		cmocka_unit_test(only_one_thing_can_be_done),
-		cmocka_unit_test(cleaning_takes_no_filter_that_it_would_ignore),
+			options_without_meaning_for_a_recording_are_refused),
+		cmocka_unit_test(export_takes_a_format_and_an_output),
+		cmocka_unit_test(record_takes_a_file_and_limits),
+		cmocka_unit_test(
+			options_without_meaning_for_record_are_refused),
+		cmocka_unit_test(
+			words_of_window_are_in_the_order_of_the_windows),
+		cmocka_unit_test(words_of_view_are_in_the_order_of_the_views),
+		cmocka_unit_test(color_takes_its_three_words),
+		cmocka_unit_test(interval_takes_seconds_with_fractions),
+		cmocka_unit_test(synthetic_takes_ranks_channels_and_a_seed),
+		cmocka_unit_test(options_may_be_abbreviated_and_parsed_again),
+		cmocka_unit_test(errors_name_the_option_and_what_it_expects),
+		cmocka_unit_test(interval_out_of_bounds_is_refused),
+		cmocka_unit_test(synthetic_job_out_of_bounds_is_refused),
+		cmocka_unit_test(two_modes_at_once_are_refused),
+		cmocka_unit_test(clean_refuses_filters_that_it_would_ignore),
 		cmocka_unit_test(
 			help_has_every_option_with_letter_and_argument),
-		cmocka_unit_test(help_keeps_to_its_width),
+		cmocka_unit_test(help_lines_are_no_wider_than_asked),
 		cmocka_unit_test(letters_are_unique),
-		cmocka_unit_test(completion_has_every_option_and_every_choice),
+		cmocka_unit_test(completion_has_every_option_and_every_word),
 	};
 
 	return cmocka_run_group_tests_name("options", tests, NULL, NULL);
