@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* What a callback of a profiler plugin costs: ncclstat's, or any other's,
- * beside one that does nothing and beside the floor (one read of the time stamp
+/* Measures what a callback of a profiler plugin costs: of ncclstat's or any other
+ * plugin, of one that does nothing, and of the floor (one read of the time stamp
  * counter, one store of 64 bytes), all interleaved in one run.
  *
  *	bench_callbacks [--plugin SO]... [--capture FILE] [--rounds N]
@@ -9,10 +9,10 @@
  * the API, with descriptors laid out as NCCL does:
  *  - a synthetic collective of 106 callbacks, in NCCL's order;
  *  - a recorded job, at full speed.
- * Every call is made whatever mask the plugin asked for, but, as in NCCL, none
- * for an event that the plugin gave no handle for.
+ * Every call is made whatever mask the plugin asked for; but as in NCCL, none is
+ * made for an event without a handle.
  *
- * It must not know any plugin. It measures; it judges nothing.
+ * Must not know any plugin, and must not judge.
  */
 #include <errno.h>
 #include <pthread.h>
@@ -33,10 +33,10 @@
 
 #define COUNT(array) (sizeof(array) / sizeof((array)[0]))
 
-/* Collectives in a round, each timed by itself. */
+/* Collectives in a round; each is timed by itself. */
 #define BATCH 1000
 #define SUBJECTS_MAX 8
-/* How long one call may take, in ticks, to be told apart by type. */
+/* Ticks up to which the times of calls are counted by type. */
 #define TICKS_MAX 1024
 
 static void fail(const char *format, ...)
@@ -91,8 +91,7 @@ static void name_kind(unsigned kind, char *text, size_t size)
 	if (kind < KIND_STOP)
 		snprintf(text, size, "%s start", event_names[kind]);
 	else if (kind < KIND_STATE)
-		snprintf(text, size, "%s stop",
-			 event_names[kind - KIND_STOP]);
+		snprintf(text, size, "%s stop", event_names[kind - KIND_STOP]);
 	else
 		snprintf(text, size, "state %s",
 			 state_names[kind - KIND_STATE]);
@@ -107,29 +106,29 @@ struct bench_call {
 	uint8_t kind;
 	bool without_args;
 	int state;
-	uint32_t handle;  /* numbers, 0: none */
+	uint32_t handle; /* numbers; 0 for none */
 	uint32_t parent;
 	uint32_t group;
 	uint32_t context;
-	uint32_t content; /* START: in descrs; RECORD: in args */
+	uint32_t content; /* index: for START in descrs, for RECORD in args */
 };
 
 struct load {
 	const char *name;
-	const char *unit; /* what the calls make up */
+	const char *unit; /* what one pass over the calls is, e.g. "collective" */
 	struct bench_call *calls;
 	size_t count;
 	union nccl_event_descr *descrs;
 	size_t descr_count;
 	union nccl_state_args *args;
 	size_t arg_count;
-	size_t capacity; /* of each of the three */
-	uint8_t *types;	 /* event number, by handle */
+	size_t capacity; /* of each of the three arrays */
+	uint8_t *types;  /* event type, by handle */
 	uint32_t handle_max;
-	uint64_t sequence_span; /* added to sequence numbers in each pass */
+	uint64_t sequence_span;  /* added to sequence numbers in each pass */
 	struct host_comm *comms; /* by context */
 	uint32_t context_max;
-	bool has_gpu; /* one with a clock that runs; else times are recorded */
+	bool has_gpu; /* a GPU with a running clock; else times come from the recording */
 };
 
 static void load_init(struct load *load, size_t calls, uint32_t handles,
@@ -155,7 +154,7 @@ static void load_release(struct load *load)
 }
 
 static struct bench_call *add_call(struct load *load, enum verb verb,
-			     uint32_t handle)
+				   uint32_t handle)
 {
 	struct bench_call *call = &load->calls[load->count++];
 
@@ -166,7 +165,7 @@ static struct bench_call *add_call(struct load *load, enum verb verb,
 	return call;
 }
 
-/* `host` is any one of this API version. */
+/* `host` may be any host of this API version. */
 static void add_start(struct load *load, const struct host *host,
 		      uint32_t handle, uint32_t parent, uint32_t group,
 		      const struct host_event *event)
@@ -215,7 +214,7 @@ enum handle {
 	OP_RECV,
 	KERNEL_0,
 	KERNEL_1,
-	STEP_SEND, /* 8 of each */
+	STEP_SEND, /* there are 8 of each */
 	STEP_RECV = STEP_SEND + 8,
 	HANDLE_END = STEP_RECV + 8
 };
@@ -288,7 +287,7 @@ static void add_step_start(struct load *load, const struct host *host,
 	add_step_state(load, host, handle, state);
 }
 
-/* One transfer each way. */
+/* Adds one transfer in each direction. */
 static void add_steps(struct load *load, const struct host *host,
 		      uint32_t number)
 {
@@ -330,7 +329,10 @@ static void make_synthetic(struct load *load, const struct host *host)
 	load->has_gpu = true;
 	load_init(load, 106, HANDLE_END, 1);
 	load->comms[1] = (struct host_comm){
-		.id = 1, .name = "bench", .nnodes = 2, .nranks = 2,
+		.id = 1,
+		.name = "bench",
+		.nnodes = 2,
+		.nranks = 2,
 	};
 	add_enqueueing(load, host);
 	add_ctrl(load, host, NCCL_STATE_CTRL_ACTIVE);
@@ -351,8 +353,7 @@ static void make_synthetic(struct load *load, const struct host *host)
 
 /* --- A recorded job ----------------------------------------------------- */
 
-static uint32_t number_in(const struct calllog_call *call,
-			  enum calllog_key key)
+static uint32_t number_in(const struct calllog_call *call, enum calllog_key key)
 {
 	return (uint32_t)calllog_number(call, key);
 }
@@ -383,7 +384,7 @@ static void add_recorded(struct load *load, const struct host *host,
 	case CALLLOG_STOP:
 		add_stop(load, handle);
 		break;
-	default: /* all communicators live all the time */
+	default: /* all communicators live for the whole run */
 		break;
 	}
 }
@@ -436,16 +437,17 @@ struct subject {
 	void **handles;
 	uint64_t passes;
 	uint64_t made; /* callbacks in the latest pass */
-	/* Of each pass, in ticks; and of each round, their median. */
+	/* Ticks of each pass; the median of each round. */
 	uint32_t *samples;
 	size_t sample_count;
 	double *medians;
-	/* Calls by type and ticks. */
+	/* Number of calls by type and ticks. */
 	uint32_t (*histogram)[TICKS_MAX];
 };
 
 static void set_parents(union nccl_event_descr *descr, const struct load *load,
-			const struct bench_call *call, const struct subject *subject)
+			const struct bench_call *call,
+			const struct subject *subject)
 {
 	descr->v5.parent = subject->handles[call->parent];
 	if (call->kind == KIND_START + NCS_EVENT_COLL) {
@@ -457,14 +459,14 @@ static void set_parents(union nccl_event_descr *descr, const struct load *load,
 	}
 }
 
-/* What comes before a call is not the plugin's cost. */
-#define TIMED(statement)                                                   \
-	do {                                                               \
-		uint64_t before = by_type ? ncs_clock_ticks(kind) : 0;     \
-		statement;                                                 \
-		if (by_type)                                               \
-			note_call(subject, call->kind,                     \
-				  ncs_clock_ticks(kind) - before);         \
+/* Measures a call alone, without the work before it. */
+#define TIMED(statement) \
+	do { \
+		uint64_t before = by_type ? ncs_clock_ticks(kind) : 0; \
+		statement; \
+		if (by_type) \
+			note_call(subject, call->kind, \
+				  ncs_clock_ticks(kind) - before); \
 	} while (0)
 
 static void note_call(struct subject *subject, unsigned kind, uint64_t ticks)
@@ -472,11 +474,12 @@ static void note_call(struct subject *subject, unsigned kind, uint64_t ticks)
 	subject->histogram[kind][ticks < TICKS_MAX ? ticks : TICKS_MAX - 1]++;
 }
 
-/* One pass over the load. Compiled twice: with and without a clock around each
- * call. */
-static inline __attribute__((always_inline)) void
-pass(struct subject *subject, const struct load *load, uint64_t kind,
-     bool by_type)
+/* Makes one pass over the load. Compiled twice: with and without a clock around
+ * each call. */
+static inline __attribute__((always_inline)) void pass(struct subject *subject,
+						       const struct load *load,
+						       uint64_t kind,
+						       bool by_type)
 {
 	uint64_t made = 0;
 
@@ -499,10 +502,9 @@ pass(struct subject *subject, const struct load *load, uint64_t kind,
 			TIMED(host_stop(subject->host, *handle));
 		} else {
 			args = load->args[call->content];
-			TIMED(host_record_args(subject->host, *handle,
-					       call->state,
-					       call->without_args ? NULL :
-								    &args));
+			TIMED(host_record_args(
+				subject->host, *handle, call->state,
+				call->without_args ? NULL : &args));
 		}
 		made++;
 	}
@@ -510,8 +512,8 @@ pass(struct subject *subject, const struct load *load, uint64_t kind,
 	subject->passes++;
 }
 
-static __attribute__((noinline)) void
-pass_plain(struct subject *subject, const struct load *load)
+static __attribute__((noinline)) void pass_plain(struct subject *subject,
+						 const struct load *load)
 {
 	pass(subject, load, 0, false);
 }
@@ -524,11 +526,11 @@ pass_by_type(struct subject *subject, const struct load *load, uint64_t kind)
 
 /* --- The GPU's clock ---------------------------------------------------- */
 
-/* A pass takes longer on any machine. */
+/* Less than a pass takes on any machine. */
 #define KERNEL_NS 100
 
-/* The kernels of the next pass run now, or the plugin would see a clock that
- * stands still. */
+/* Runs the kernels of the next pass, else the GPU's clock would stand still for the
+ * plugin. */
 static void run_kernels(const struct load *load)
 {
 	uint64_t now = ncs_clock_monotonic_ns();
@@ -598,14 +600,13 @@ static double run_batch(struct subject *subject, const struct load *load,
 static void enter(struct subject *subject, const struct load *load,
 		  size_t samples, size_t rounds)
 {
-	subject->contexts = allocate(load->context_max + 1,
-				     sizeof(*subject->contexts));
-	subject->handles = allocate(load->handle_max + 1,
-				    sizeof(*subject->handles));
+	subject->contexts =
+		allocate(load->context_max + 1, sizeof(*subject->contexts));
+	subject->handles =
+		allocate(load->handle_max + 1, sizeof(*subject->handles));
 	subject->samples = allocate(samples, sizeof(*subject->samples));
 	subject->medians = allocate(rounds, sizeof(*subject->medians));
-	subject->histogram = allocate(KIND_COUNT,
-				      sizeof(*subject->histogram));
+	subject->histogram = allocate(KIND_COUNT, sizeof(*subject->histogram));
 	subject->sample_count = 0;
 	subject->passes = 0;
 	for (uint32_t i = 1; i <= load->context_max; i++)
@@ -626,8 +627,8 @@ static void leave(struct subject *subject, const struct load *load)
 	free(subject->histogram);
 }
 
-/* Each round gives each plugin its turn, another one first each time, so that
- * what the machine does meanwhile hits them all alike. */
+/* Runs all plugins in each round, another one first each time, so that
+ * disturbances of the machine affect them equally. */
 static void measure(struct subject *subjects, size_t count,
 		    const struct load *load, size_t batch, size_t rounds,
 		    uint64_t kind)
@@ -659,7 +660,7 @@ static void measure(struct subject *subjects, size_t count,
 
 /* --- The tables --------------------------------------------------------- */
 
-/* The median of the ratios to another plugin's same round. */
+/* Returns the median, over the rounds, of the ratio to another plugin. */
 static double ratio_to(const struct subject *subject,
 		       const struct subject *other, size_t rounds)
 {
@@ -705,16 +706,15 @@ static void print_costs(struct subject *subjects, size_t count,
 		       median * ns_per_tick / made, low * ns_per_tick / made,
 		       high * ns_per_tick / made, above * ns_per_tick / made);
 		if (batch > 1)
-			printf(" %.2f |",
-			       sample_at(subject, 0.999) /
-				       sample_at(subject, 0.5));
+			printf(" %.2f |", sample_at(subject, 0.999) /
+						  sample_at(subject, 0.5));
 		else
 			printf(" - |");
 		printf(" %.2f |\n", ratio_to(subject, floor, rounds));
 	}
 }
 
-/* The median ticks of a type of call; negative: there was none. */
+/* Returns the median ticks of a type of call; negative if there was none. */
 static double median_of_kind(const struct subject *subject, unsigned kind)
 {
 	uint64_t total = 0, seen = 0;
@@ -724,7 +724,7 @@ static double median_of_kind(const struct subject *subject, unsigned kind)
 	for (unsigned i = 0; total > 0 && i < TICKS_MAX; i++) {
 		uint64_t here = subject->histogram[kind][i];
 
-		/* Between two ticks of the clock, by how many are below. */
+		/* Interpolates between two ticks. */
 		if (2 * (seen + here) >= total)
 			return i + ((double)total / 2 - (double)seen) /
 					   (double)here;
@@ -769,8 +769,8 @@ static void print_types(const struct subject *subjects, size_t count,
 
 /* --- The program -------------------------------------------------------- */
 
-/* glibc locks nothing in earnest in a process of one thread, which no user of
- * NCCL is. */
+/* A second thread makes glibc take its locks, as in every process that uses
+ * NCCL. */
 static void *wait_for_ever(void *argument)
 {
 	for (;;)
@@ -787,7 +787,8 @@ static void start_idle_thread(void)
 	pthread_detach(thread);
 }
 
-/* The last processor that we may use: interrupts prefer the first. */
+/* Pins the thread to the last processor it may use: interrupts prefer the
+ * first. */
 static int pin(void)
 {
 	cpu_set_t allowed, one;
@@ -842,7 +843,7 @@ static void open_subject(struct subject *subjects, size_t *count,
 	(*count)++;
 }
 
-/* A library that was built with this program. */
+/* Opens a plugin that was built with this program. */
 static void open_built(struct subject *subjects, size_t *count,
 		       const char *name)
 {
@@ -854,8 +855,8 @@ static void open_built(struct subject *subjects, size_t *count,
 		fail("/proc/self/exe: %s", strerror(errno));
 	path[length] = '\0';
 	slash = strrchr(path, '/');
-	if (!slash || (size_t)(slash + 1 - path) + strlen(name) + 1 >
-			      sizeof(path))
+	if (!slash ||
+	    (size_t)(slash + 1 - path) + strlen(name) + 1 > sizeof(path))
 		fail("%s: too long", path);
 	strcpy(slash + 1, name);
 	open_subject(subjects, count, path);
@@ -898,7 +899,8 @@ int main(int argc, char **argv)
 	}
 	if (argc % 2 == 0) {
 		fputs("usage: bench_callbacks [--plugin SO]... [--capture"
-		      " FILE] [--rounds N]\n", stderr);
+		      " FILE] [--rounds N]\n",
+		      stderr);
 		return 2;
 	}
 	if (count == 2)

@@ -1,16 +1,16 @@
 /* SPDX-License-Identifier: MIT */
-/* What ncclstat's callbacks cost in company: beside another thread that
- * publishes, and under a reader that never pauses; and what memory they take.
+/* Measures what ncclstat's callbacks cost beside another thread that publishes and
+ * under a reader that never pauses, and what memory they take.
  *
  *	bench_company [--rounds N] [--collectives N]
  *
  * A writer on one processor makes the calls of a proxy thread while a companion
  * on another does something. Each kind of company has a control that does the
- * same work on other memory: another communicator of the same process. What is
- * left between the two is what lines cost that go from one processor to the
- * other. All take turns in each round.
+ * same work on other memory: another communicator of the same process. The
+ * difference between the two is the cost of cache lines that move from one
+ * processor to the other. All take turns in each round.
  *
- * It measures; it judges nothing.
+ * Must not judge.
  */
 #include <errno.h>
 #include <pthread.h>
@@ -27,7 +27,7 @@
 #include "shm/clock.h"
 #include "test/bench/caller.h"
 
-/* Proxy operations that the writer is timed over. */
+/* Proxy operations in one measurement of the writer. */
 #define BATCH 2000
 
 /* --- The companion ------------------------------------------------------ */
@@ -50,12 +50,12 @@ static const char *const company_names[COMPANY_COUNT] = {
 };
 
 struct companion {
-	uint64_t wanted; /* enum company; COMPANY_COUNT: end */
+	uint64_t wanted; /* enum company; COMPANY_COUNT to end */
 	uint64_t doing;
-	uint64_t turns; /* what it got done, so that nothing is optimised out */
+	uint64_t turns; /* work done; keeps the compiler from removing the work */
 	int cpu;
 	struct bench_caller
-		callers[2]; /* the writer's communicator, another one */
+		callers[2]; /* of the writer's communicator and of another one */
 	struct ncs_reader *readers[2];
 	struct ncs_snapshot snapshots[2];
 };
@@ -112,7 +112,8 @@ static void *keep_company(void *argument)
 	return NULL;
 }
 
-/* Waits until the companion has done a turn of it. */
+/* Asks the companion for a kind of company and waits until it has done one round
+ * of it. */
 static void ask(struct companion *companion, enum company company)
 {
 	ncs_store_relaxed(&companion->wanted, company);
@@ -142,7 +143,7 @@ static double median(const double *values, size_t count)
 	return middle;
 }
 
-/* ns a callback. */
+/* Returns the ns that a callback takes. */
 static double time_writer(struct bench_caller *writer)
 {
 	uint64_t before = ncs_clock_monotonic_ns();
@@ -214,7 +215,7 @@ static void measure_time(struct companion *companion, size_t rounds)
 
 /* --- Memory ------------------------------------------------------------- */
 
-/* Resident memory of this process, shared memory included. */
+/* Returns the resident memory of this process, with shared memory, in KiB. */
 static long resident_kib(void)
 {
 	FILE *file = fopen("/proc/self/statm", "re");
@@ -229,7 +230,10 @@ static long resident_kib(void)
 static void open_comm(struct host *host, unsigned number, void **context)
 {
 	const struct host_comm comm = {
-		.id = number, .name = "bench", .nnodes = 2, .nranks = 2,
+		.id = number,
+		.name = "bench",
+		.nnodes = 2,
+		.nranks = 2,
 	};
 
 	bench_open_comm(host, &comm, context);
@@ -262,7 +266,7 @@ static void measure_memory(const char *path, unsigned long collectives)
 	host_finalize(host, context);
 }
 
-/* In a process of its own, which has not loaded the plugin yet. */
+/* Measures memory in a new process, which has not loaded the plugin yet. */
 static void measure_memory_apart(const char *path, unsigned long collectives)
 {
 	pid_t child;
@@ -291,7 +295,7 @@ static void plugin_path(char *path, size_t size)
 	strcpy(strrchr(path, '/') + 1, name);
 }
 
-/* The last two processors that we may use. */
+/* Chooses the last two processors that the process may use. */
 static void choose_cpus(int cpus[2])
 {
 	cpu_set_t allowed;
@@ -309,7 +313,7 @@ static void choose_cpus(int cpus[2])
 		bench_fail("processors", "it takes two");
 }
 
-/* A directory of our own, so that the segments in it are these two. */
+/* Makes a directory that holds only the segments of this program. */
 static void make_directory(char *directory)
 {
 	strcpy(directory, "/dev/shm/ncclstat-bench.XXXXXX");

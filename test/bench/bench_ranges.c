@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: MIT */
-/* What a range of the program costs: a push and a pop, by NVTX and by the
- * plugin's own calls, beside an NVTX tool whose functions do nothing, all
- * interleaved in one run. No communicator is there: that changes nothing here,
- * as names are looked up when NCCL is called.
+/* Measures what a range of the program costs: a push and a pop by NVTX and by the
+ * plugin's own calls, compared with an NVTX tool whose functions do nothing, all
+ * interleaved in one run. There is no communicator, which does not change the
+ * cost: names are looked up when NCCL is called.
  *
  *	bench_ranges [PLUGIN]
  *
- * It measures; it judges nothing.
+ * Must not judge.
  */
 #include <dlfcn.h>
 #include <stdio.h>

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* A rank's calls; see caller.h. */
+/* The calls of a synthetic rank; see caller.h. Must not know any plugin. */
 #include "test/bench/caller.h"
 
 #include <errno.h>

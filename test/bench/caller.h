@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
-/* NCCL's calls of a made-up rank, for benches: an AllReduce over BENCH_CHANNELS
- * channels, and the proxy's share of it. One thread a caller. */
+/* The profiler calls of a synthetic rank, for benchmarks: an AllReduce over
+ * BENCH_CHANNELS channels, and the proxy's part of it. Only one thread may use a
+ * caller. */
 #ifndef NCS_TEST_BENCH_CALLER_H
 #define NCS_TEST_BENCH_CALLER_H
 
@@ -10,7 +11,7 @@
 
 #define BENCH_CHANNELS 32
 #define BENCH_STEPS 8
-/* Callbacks of bench_make_proxy_op(). */
+/* Number of callbacks that bench_make_proxy_op() makes. */
 #define BENCH_PROXY_OP_CALLBACKS (3 + 5 * BENCH_STEPS)
 
 enum bench_start {
@@ -19,7 +20,7 @@ enum bench_start {
 	BENCH_START_GROUP,
 	BENCH_START_COLL,
 	BENCH_START_OP,
-	BENCH_START_STEP, /* BENCH_STEPS of them */
+	BENCH_START_STEP, /* there are BENCH_STEPS of these */
 	BENCH_START_COUNT = BENCH_START_STEP + BENCH_STEPS
 };
 
@@ -31,7 +32,7 @@ enum bench_state {
 	BENCH_STATE_COUNT
 };
 
-/* A thread's descriptors; parents are filled in as they come. */
+/* The event descriptors of a thread; parents are filled in during the calls. */
 struct bench_caller {
 	struct host *host;
 	void *context;
@@ -39,27 +40,28 @@ struct bench_caller {
 	union nccl_state_args args[BENCH_STATE_COUNT];
 };
 
-/* Ends the program. */
+/* Prints an error and ends the program. */
 __attribute__((noreturn)) void bench_fail(const char *what, const char *why);
 
-/* Returns an option's value, 1 to `most`; ends the program if it is no such
- * number. */
+/* Returns the value of an option, from 1 to `most`; ends the program if the text is
+ * no such number. */
 unsigned bench_number(const char *text, unsigned most);
 
 struct host *bench_open_plugin(const char *path);
 
-/* A rank's end of a communicator. */
+/* Opens a rank's end of a communicator. */
 void bench_open_comm(struct host *host, const struct host_comm *comm,
 		     void **context);
 
 void bench_prepare(struct bench_caller *caller, struct host *host,
 		   void *context);
 
-/* Of the proxy thread. */
+/* Makes the calls of the proxy thread for one operation. */
 void bench_make_proxy_op(struct bench_caller *caller, void *coll,
 			 uint8_t channel);
 
-/* Of the thread that calls NCCL. Returns the collective's handle. */
+/* Makes the calls of the application's thread. Returns the handle of the
+ * collective. */
 void *bench_call_collective(struct bench_caller *caller);
 
 #endif

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
-/* A profiler plugin that does nothing: what is left is the driver's own cost.
+/* A profiler plugin that does nothing, to measure the benchmark's own cost.
  *
- * It gives out handles that are not NULL, so that NCCL, and a driver that does
- * as NCCL does, makes every call. Version 5 of the API only.
+ * Its handles are not NULL, so that NCCL, or a program that calls plugins like
+ * NCCL, makes every call. Version 5 of the API only.
  */
 #include "plugin/nccl/nccl_abi.h"
 

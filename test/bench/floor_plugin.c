@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
-/* A profiler plugin that does the least that one which writes anything can do:
- * each callback reads the time stamp counter and stores one 64-byte record. It
- * finds nothing out, checks nothing and can be read by nobody.
+/* A profiler plugin that does the least work of any plugin that writes: each
+ * callback reads the time stamp counter and stores one 64-byte record. It checks
+ * nothing, and its records have no reader.
  *
  * For one thread. Version 5 of the API only.
  */
@@ -15,7 +15,7 @@
 
 #define EXPORT __attribute__((visibility("default")))
 
-/* As many as ncclstat's own rings have. */
+/* The same number as in ncclstat's rings. */
 #define RECORDS 1024u
 
 static struct {
@@ -41,7 +41,10 @@ static enum nccl_result put(const void *subject, uint64_t what)
 {
 	_Atomic uint64_t *words = records[position % RECORDS].words;
 	const uint64_t values[8] = {
-		ticks(), position++, (uint64_t)(uintptr_t)subject, what,
+		ticks(),
+		position++,
+		(uint64_t)(uintptr_t)subject,
+		what,
 	};
 
 #pragma GCC unroll 8

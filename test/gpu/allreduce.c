@@ -1,15 +1,15 @@
 /* SPDX-License-Identifier: MIT */
-/* AllReduces by two ranks: what a call costs, and whether graphs live.
+/* AllReduces by two ranks: measures what a call costs, and whether graphs hang.
  *
  *   allreduce bench   times back-to-back calls by CUDA events and by the host's
  *                     clock, one line for each repetition
  *   allreduce graph   captures calls into graphs, mixes their replays with
  *                     eager calls at random, and checks the sums
  *
- * Host code only. Both ranks draw the same random numbers, so that they make
- * the same calls in the same order. It ends with 0, or 1 after an error (each
- * call is checked), 2 after a wrong option, 124 when it took too long. Knows
- * nothing of ncclstat: which plugin NCCL loads is the caller's business.
+ * Host code only. Both ranks draw the same random numbers, so they make the same
+ * calls in the same order. The exit status is 0, or 1 after an error (each call
+ * is checked), 2 after a wrong option, 124 when it took too long. Must not know
+ * ncclstat: the environment decides which plugin NCCL loads.
  */
 #include "test/gpu/pair.h"
 
@@ -26,21 +26,22 @@
 #include <nccl.h>
 
 #define USAGE 2
-#define MAX_LANES 2
+#define MAX_ENDPOINTS 2
 #define MAX_SIZES 16
 #define MAX_GRAPHS 8
 #define MAX_CAPTURED 32
-/* What a call of a graph may write: its own part of the lane's results. */
+/* Elements that a call of a graph may write: its part of the endpoint's results. */
 #define SLICE_ELEMENTS ((size_t)1 << 18)
-/* One in so many is checked: a check waits for the GPU, and what is under test
- * is a job that runs ahead of it. */
+/* One in this many is checked: a check waits for the GPU, but the test is about a
+ * job that runs ahead of it. */
 #define CHECK_EAGER 16
 #define CHECK_REPLAY 4
 
-/* Few channels and many, with and without the protocols for short messages. */
+/* Sizes for few channels and many, with and without the protocols for short
+ * messages. */
 static const size_t elements_of[] = { 1 << 6, 1 << 12, 1 << 16, 1 << 18 };
-/* Through a socket, with two processes in turn on one GPU, long calls would
- * take most of the time and add nothing. */
+/* Sizes that are used if two processes share a GPU: through a socket, long calls
+ * would take most of the time and prove nothing more. */
 #define SHARED_SIZES 2
 
 struct size {
@@ -56,7 +57,7 @@ struct size {
 	X(graphs, "graphs", 2, 1, MAX_GRAPHS) \
 	X(replays, "replays", 50, 0, 1000000) \
 	X(threads, "threads", 1, 1, 2) \
-	X(comms, "comms", 1, 1, MAX_LANES) \
+	X(comms, "comms", 1, 1, MAX_ENDPOINTS) \
 	X(seed, "seed", 0, 0, UINT32_MAX) \
 	X(patience_s, "patience", 60, 1, 86400)
 
@@ -83,47 +84,47 @@ struct captured_graph {
 };
 
 /* A communicator with a stream and buffers of its own. */
-struct lane {
+struct endpoint {
 	ncclComm_t comm;
 	cudaStream_t stream;
 	float *in;
 	float *out;
-	/* Pinned, as long as `out`. */
+	/* Pinned memory, as long as `out`. */
 	float *host;
 	struct captured_graph graphs[MAX_GRAPHS];
 	unsigned graph_count;
 };
 
 struct planned_call {
-	const struct lane *lane;
+	const struct endpoint *endpoint;
 	size_t elements;
 	float *out;
 };
 
-/* The second thread: makes the calls that are handed to it. */
+/* The second thread, which makes the calls that are handed to it. */
 struct helper {
 	pthread_t thread;
 	pthread_mutex_t mutex;
 	pthread_cond_t changed;
-	/* NULL when there is nothing to do. */
+	/* The call to make; NULL if there is none. */
 	const struct planned_call *call;
 	bool stop;
 };
 
-/* What one thread plays: calls on its lanes, some of them by the helper. */
+/* The calls of one thread on its endpoints, some of them made by the helper. */
 struct scenario {
-	struct lane *lanes;
-	unsigned lane_count;
-	/* NULL when the thread makes all calls itself. */
+	struct endpoint *endpoints;
+	unsigned endpoint_count;
+	/* NULL if the thread makes all calls itself. */
 	struct helper *helper;
-	/* The same on both ranks. */
+	/* State of the random numbers that both ranks share. */
 	uint64_t random;
-	/* Which thread calls: of each rank's own. */
-	uint64_t who;
+	/* State of the rank's own random numbers: which thread calls. */
+	uint64_t caller;
 };
 
 static int own_rank;
-static struct lane all_lanes[MAX_LANES];
+static struct endpoint all_endpoints[MAX_ENDPOINTS];
 
 /* --- Checks -------------------------------------------------------------- */
 
@@ -152,7 +153,7 @@ static _Noreturn void give_up(int line, const char *what, const char *why)
 {
 	fprintf(stderr, "rank %d: line %d: %s: %s\n", own_rank, line, what,
 		why);
-	/* No clean-up: it could hang, and the parent ends the other rank. */
+	/* No clean-up, which could hang; the parent ends the other rank. */
 	_exit(EXIT_FAILURE);
 }
 
@@ -169,69 +170,73 @@ static bool one_in(uint64_t *random, unsigned limit)
 	return below(random, limit) == 0;
 }
 
-/* --- A lane -------------------------------------------------------------- */
+/* --- A endpoint -------------------------------------------------------------- */
 
 static float value_of(int rank, size_t index)
 {
 	return (float)(rank + 1 + (int)(index % 7));
 }
 
-static void open_lane(struct lane *lane, ncclUniqueId id, size_t in_elements,
-		      size_t out_elements)
+static void open_endpoint(struct endpoint *endpoint, ncclUniqueId id,
+			  size_t in_elements, size_t out_elements)
 {
 	size_t in_bytes = in_elements * sizeof(float);
 	size_t out_bytes = out_elements * sizeof(float);
 
-	CUDA(cudaStreamCreateWithFlags(&lane->stream, cudaStreamNonBlocking));
-	CUDA(cudaMalloc((void **)&lane->in, in_bytes));
-	CUDA(cudaMalloc((void **)&lane->out, out_bytes));
-	CUDA(cudaMallocHost((void **)&lane->host, out_bytes));
+	CUDA(cudaStreamCreateWithFlags(&endpoint->stream,
+				       cudaStreamNonBlocking));
+	CUDA(cudaMalloc((void **)&endpoint->in, in_bytes));
+	CUDA(cudaMalloc((void **)&endpoint->out, out_bytes));
+	CUDA(cudaMallocHost((void **)&endpoint->host, out_bytes));
 	for (size_t i = 0; i < in_elements; i++)
-		lane->host[i] = value_of(own_rank, i);
-	CUDA(cudaMemcpy(lane->in, lane->host, in_bytes,
+		endpoint->host[i] = value_of(own_rank, i);
+	CUDA(cudaMemcpy(endpoint->in, endpoint->host, in_bytes,
 			cudaMemcpyHostToDevice));
-	NCCL(ncclCommInitRank(&lane->comm, PAIR_SIZE, id, own_rank));
+	NCCL(ncclCommInitRank(&endpoint->comm, PAIR_SIZE, id, own_rank));
 }
 
-static void close_lane(struct lane *lane)
+static void close_endpoint(struct endpoint *endpoint)
 {
-	NCCL(ncclCommDestroy(lane->comm));
-	CUDA(cudaFreeHost(lane->host));
-	CUDA(cudaFree(lane->out));
-	CUDA(cudaFree(lane->in));
-	CUDA(cudaStreamDestroy(lane->stream));
+	NCCL(ncclCommDestroy(endpoint->comm));
+	CUDA(cudaFreeHost(endpoint->host));
+	CUDA(cudaFree(endpoint->out));
+	CUDA(cudaFree(endpoint->in));
+	CUDA(cudaStreamDestroy(endpoint->stream));
 }
 
-static void open_lanes(unsigned count, size_t in_elements, size_t out_elements)
+static void open_endpoints(unsigned count, size_t in_elements,
+			   size_t out_elements)
 {
-	ncclUniqueId ids[MAX_LANES];
+	ncclUniqueId ids[MAX_ENDPOINTS];
 
 	if (own_rank == 0)
-		for (unsigned i = 0; i < MAX_LANES; i++)
+		for (unsigned i = 0; i < MAX_ENDPOINTS; i++)
 			NCCL(ncclGetUniqueId(&ids[i]));
 	LIBC(pair_share(ids, sizeof(ids)));
 	for (unsigned i = 0; i < count; i++)
-		open_lane(&all_lanes[i], ids[i], in_elements, out_elements);
+		open_endpoint(&all_endpoints[i], ids[i], in_elements,
+			      out_elements);
 }
 
-static void close_lanes(unsigned count)
+static void close_endpoints(unsigned count)
 {
 	for (unsigned i = 0; i < count; i++)
-		close_lane(&all_lanes[i]);
+		close_endpoint(&all_endpoints[i]);
 }
 
-/* A call that does nothing must show. */
-static void forget_results(const struct lane *lane, size_t elements)
+/* Overwrites the results, so that a call that does nothing is noticed. */
+static void forget_results(const struct endpoint *endpoint, size_t elements)
 {
-	CUDA(cudaMemsetAsync(lane->out, 0, elements * sizeof(float),
-			     lane->stream));
+	CUDA(cudaMemsetAsync(endpoint->out, 0, elements * sizeof(float),
+			     endpoint->stream));
 }
 
-static void fetch_results(const struct lane *lane, size_t elements)
+static void fetch_results(const struct endpoint *endpoint, size_t elements)
 {
-	CUDA(cudaMemcpyAsync(lane->host, lane->out, elements * sizeof(float),
-			     cudaMemcpyDeviceToHost, lane->stream));
-	CUDA(cudaStreamSynchronize(lane->stream));
+	CUDA(cudaMemcpyAsync(endpoint->host, endpoint->out,
+			     elements * sizeof(float), cudaMemcpyDeviceToHost,
+			     endpoint->stream));
+	CUDA(cudaStreamSynchronize(endpoint->stream));
 }
 
 static void expect_sums(const float *results, size_t elements)
@@ -251,10 +256,10 @@ static void expect_sums(const float *results, size_t elements)
 
 static void make_call(const struct planned_call *call)
 {
-	const struct lane *lane = call->lane;
+	const struct endpoint *endpoint = call->endpoint;
 
-	NCCL(ncclAllReduce(lane->in, call->out, call->elements, ncclFloat,
-			   ncclSum, lane->comm, lane->stream));
+	NCCL(ncclAllReduce(endpoint->in, call->out, call->elements, ncclFloat,
+			   ncclSum, endpoint->comm, endpoint->stream));
 }
 
 /* --- The second thread --------------------------------------------------- */
@@ -300,7 +305,7 @@ static void dismiss(struct helper *helper)
 	LIBC(pthread_join(helper->thread, NULL));
 }
 
-/* Waits until the call was made, as a backward pass is waited for. */
+/* Has the helper make a call and waits for it, as jobs wait for a backward pass. */
 static void hand_over(struct helper *helper, const struct planned_call *call)
 {
 	pthread_mutex_lock(&helper->mutex);
@@ -311,14 +316,14 @@ static void hand_over(struct helper *helper, const struct planned_call *call)
 	pthread_mutex_unlock(&helper->mutex);
 }
 
-static void all_reduce(struct scenario *play, const struct lane *lane,
+static void all_reduce(struct scenario *play, const struct endpoint *endpoint,
 		       size_t elements, float *out)
 {
-	struct planned_call call = { .lane = lane,
+	struct planned_call call = { .endpoint = endpoint,
 				     .elements = elements,
 				     .out = out };
 
-	if (play->helper && one_in(&play->who, 2))
+	if (play->helper && one_in(&play->caller, 2))
 		hand_over(play->helper, &call);
 	else
 		make_call(&call);
@@ -335,65 +340,68 @@ static size_t any_size(struct scenario *play)
 	return elements_of[below(&play->random, count)];
 }
 
-static struct lane *any_lane(struct scenario *play)
+static struct endpoint *any_endpoint(struct scenario *play)
 {
-	return &play->lanes[below(&play->random, play->lane_count)];
+	return &play->endpoints[below(&play->random, play->endpoint_count)];
 }
 
-static void call_eagerly(struct scenario *play, const struct lane *lane)
+static void call_eagerly(struct scenario *play, const struct endpoint *endpoint)
 {
 	size_t elements = any_size(play);
 	bool checked = one_in(&play->random, CHECK_EAGER);
 
 	if (checked)
-		forget_results(lane, elements);
-	all_reduce(play, lane, elements, lane->out);
+		forget_results(endpoint, elements);
+	all_reduce(play, endpoint, elements, endpoint->out);
 	if (checked) {
-		fetch_results(lane, elements);
-		expect_sums(lane->host, elements);
+		fetch_results(endpoint, elements);
+		expect_sums(endpoint->host, elements);
 	}
 }
 
-/* With two lanes, the other one goes on while this one is captured. */
-static void call_beside(struct scenario *play, const struct lane *captured)
+/* With two endpoints, calls on the other one while this one is captured. */
+static void call_beside(struct scenario *play, const struct endpoint *captured)
 {
-	if (play->lane_count == 1 || !one_in(&play->random, 2))
+	if (play->endpoint_count == 1 || !one_in(&play->random, 2))
 		return;
-	call_eagerly(play, &play->lanes[captured == play->lanes ? 1 : 0]);
+	call_eagerly(play,
+		     &play->endpoints[captured == play->endpoints ? 1 : 0]);
 }
 
-static void capture(struct scenario *play, struct lane *lane)
+static void capture(struct scenario *play, struct endpoint *endpoint)
 {
-	struct captured_graph *graph = &lane->graphs[lane->graph_count++];
+	struct captured_graph *graph =
+		&endpoint->graphs[endpoint->graph_count++];
 
-	/* Relaxed: the other thread may add to it, and may call CUDA. */
-	CUDA(cudaStreamBeginCapture(lane->stream,
+	/* Relaxed: the other thread may add calls to the graph, and may call
+	 * CUDA. */
+	CUDA(cudaStreamBeginCapture(endpoint->stream,
 				    cudaStreamCaptureModeRelaxed));
 	for (unsigned i = 0; i < options.captured; i++) {
 		graph->elements[i] = any_size(play);
-		all_reduce(play, lane, graph->elements[i],
-			   lane->out + i * SLICE_ELEMENTS);
-		call_beside(play, lane);
+		all_reduce(play, endpoint, graph->elements[i],
+			   endpoint->out + i * SLICE_ELEMENTS);
+		call_beside(play, endpoint);
 	}
-	CUDA(cudaStreamEndCapture(lane->stream, &graph->graph));
+	CUDA(cudaStreamEndCapture(endpoint->stream, &graph->graph));
 	CUDA(cudaGraphInstantiateWithFlags(&graph->exec, graph->graph, 0));
 }
 
-static void replay(struct scenario *play, const struct lane *lane)
+static void replay(struct scenario *play, const struct endpoint *endpoint)
 {
 	const struct captured_graph *graph =
-		&lane->graphs[below(&play->random, lane->graph_count)];
+		&endpoint->graphs[below(&play->random, endpoint->graph_count)];
 	bool checked = one_in(&play->random, CHECK_REPLAY);
 	size_t all = options.captured * SLICE_ELEMENTS;
 
 	if (checked)
-		forget_results(lane, all);
-	CUDA(cudaGraphLaunch(graph->exec, lane->stream));
+		forget_results(endpoint, all);
+	CUDA(cudaGraphLaunch(graph->exec, endpoint->stream));
 	if (!checked)
 		return;
-	fetch_results(lane, all);
+	fetch_results(endpoint, all);
 	for (unsigned i = 0; i < options.captured; i++)
-		expect_sums(lane->host + i * SLICE_ELEMENTS,
+		expect_sums(endpoint->host + i * SLICE_ELEMENTS,
 			    graph->elements[i]);
 }
 
@@ -401,21 +409,21 @@ static void mix(struct scenario *play, unsigned replays)
 {
 	while (replays > 0) {
 		if (one_in(&play->random, 3)) {
-			replay(play, any_lane(play));
+			replay(play, any_endpoint(play));
 			replays--;
 		} else {
-			call_eagerly(play, any_lane(play));
+			call_eagerly(play, any_endpoint(play));
 		}
 	}
 }
 
-/* NCCL waits in ncclCommDestroy for as long as a graph is alive. */
-static void forget_graphs(struct lane *lane)
+/* Destroys the graphs: NCCL waits in ncclCommDestroy while one exists. */
+static void forget_graphs(struct endpoint *endpoint)
 {
-	CUDA(cudaStreamSynchronize(lane->stream));
-	for (unsigned i = 0; i < lane->graph_count; i++) {
-		CUDA(cudaGraphExecDestroy(lane->graphs[i].exec));
-		CUDA(cudaGraphDestroy(lane->graphs[i].graph));
+	CUDA(cudaStreamSynchronize(endpoint->stream));
+	for (unsigned i = 0; i < endpoint->graph_count; i++) {
+		CUDA(cudaGraphExecDestroy(endpoint->graphs[i].exec));
+		CUDA(cudaGraphDestroy(endpoint->graphs[i].graph));
 	}
 }
 
@@ -425,34 +433,34 @@ static void *run_scenario(void *argument)
 
 	CUDA(cudaSetDevice(own_device()));
 	for (unsigned i = 0; i < options.eager_before; i++)
-		call_eagerly(play, any_lane(play));
+		call_eagerly(play, any_endpoint(play));
 	for (unsigned i = 0; i < options.graphs; i++) {
-		for (unsigned k = 0; k < play->lane_count; k++)
-			capture(play, &play->lanes[k]);
+		for (unsigned k = 0; k < play->endpoint_count; k++)
+			capture(play, &play->endpoints[k]);
 		mix(play, options.replays);
 	}
-	for (unsigned i = 0; i < play->lane_count; i++)
-		forget_graphs(&play->lanes[i]);
+	for (unsigned i = 0; i < play->endpoint_count; i++)
+		forget_graphs(&play->endpoints[i]);
 	return NULL;
 }
 
-static struct scenario scenario_of(struct lane *lanes, unsigned lane_count,
-				   unsigned number)
+static struct scenario scenario_of(struct endpoint *endpoints,
+				   unsigned endpoint_count, unsigned number)
 {
 	uint64_t seed = 2 * (uint64_t)options.seed + number;
 
 	return (struct scenario){
-		.lanes = lanes,
-		.lane_count = lane_count,
+		.endpoints = endpoints,
+		.endpoint_count = endpoint_count,
 		.random = seed,
-		.who = ~(PAIR_SIZE * seed + (unsigned)own_rank),
+		.caller = ~(PAIR_SIZE * seed + (unsigned)own_rank),
 	};
 }
 
-/* One order of all calls, made by one thread or by two that take turns. */
+/* Makes all calls in one order, by one thread or by two that take turns. */
 static void run_in_turn(void)
 {
-	struct scenario play = scenario_of(all_lanes, options.comms, 0);
+	struct scenario play = scenario_of(all_endpoints, options.comms, 0);
 	struct helper helper;
 
 	if (options.threads == 2) {
@@ -464,31 +472,32 @@ static void run_in_turn(void)
 		dismiss(&helper);
 }
 
-/* Two threads, each with a communicator, that do not wait for one another. */
+/* Makes calls by two threads, each with a communicator, that do not wait for each
+ * other. */
 static void run_freely(void)
 {
-	struct scenario plays[MAX_LANES];
-	pthread_t threads[MAX_LANES];
+	struct scenario plays[MAX_ENDPOINTS];
+	pthread_t threads[MAX_ENDPOINTS];
 
-	for (unsigned i = 0; i < MAX_LANES; i++) {
-		plays[i] = scenario_of(&all_lanes[i], 1, i);
+	for (unsigned i = 0; i < MAX_ENDPOINTS; i++) {
+		plays[i] = scenario_of(&all_endpoints[i], 1, i);
 		LIBC(pthread_create(&threads[i], NULL, run_scenario,
 				    &plays[i]));
 	}
-	for (unsigned i = 0; i < MAX_LANES; i++)
+	for (unsigned i = 0; i < MAX_ENDPOINTS; i++)
 		LIBC(pthread_join(threads[i], NULL));
 }
 
 static void graphs(void)
 {
-	open_lanes(options.comms, SLICE_ELEMENTS,
-		   MAX_CAPTURED * SLICE_ELEMENTS);
+	open_endpoints(options.comms, SLICE_ELEMENTS,
+		       MAX_CAPTURED * SLICE_ELEMENTS);
 	if (options.free_running)
 		run_freely();
 	else
 		run_in_turn();
 	LIBC(pair_meet());
-	close_lanes(options.comms);
+	close_endpoints(options.comms);
 }
 
 /* --- What a call costs --------------------------------------------------- */
@@ -501,28 +510,29 @@ static double now_us(void)
 	return (double)now.tv_sec * 1e6 + (double)now.tv_nsec / 1e3;
 }
 
-static void call_often(const struct lane *lane, size_t bytes, unsigned calls)
+static void call_often(const struct endpoint *endpoint, size_t bytes,
+		       unsigned calls)
 {
-	struct planned_call call = { .lane = lane,
+	struct planned_call call = { .endpoint = endpoint,
 				     .elements = bytes / sizeof(float),
-				     .out = lane->out };
+				     .out = endpoint->out };
 
 	for (unsigned i = 0; i < calls; i++)
 		make_call(&call);
 }
 
-static void time_calls(const struct lane *lane, const struct size *size,
+static void time_calls(const struct endpoint *endpoint, const struct size *size,
 		       cudaEvent_t start, cudaEvent_t stop)
 {
 	double begin_us;
 	float gpu_ms;
 
-	/* After this one the ranks are at the same place. */
-	call_often(lane, size->bytes, 1);
+	/* After this call both ranks are at the same place. */
+	call_often(endpoint, size->bytes, 1);
 	begin_us = now_us();
-	CUDA(cudaEventRecord(start, lane->stream));
-	call_often(lane, size->bytes, size->calls);
-	CUDA(cudaEventRecord(stop, lane->stream));
+	CUDA(cudaEventRecord(start, endpoint->stream));
+	call_often(endpoint, size->bytes, size->calls);
+	CUDA(cudaEventRecord(stop, endpoint->stream));
 	CUDA(cudaEventSynchronize(stop));
 	begin_us = now_us() - begin_us;
 	CUDA(cudaEventElapsedTime(&gpu_ms, start, stop));
@@ -545,32 +555,33 @@ static size_t longest(void)
 
 static void bench(void)
 {
-	const struct lane *lane = &all_lanes[0];
+	const struct endpoint *endpoint = &all_endpoints[0];
 	size_t elements = longest() / sizeof(float);
 	cudaEvent_t start;
 	cudaEvent_t stop;
 
-	open_lanes(1, elements, elements);
+	open_endpoints(1, elements, elements);
 	CUDA(cudaEventCreate(&start));
 	CUDA(cudaEventCreate(&stop));
-	call_often(lane, options.sizes[0].bytes, options.eager_before);
+	call_often(endpoint, options.sizes[0].bytes, options.eager_before);
 	for (unsigned i = 0; i < options.size_count; i++) {
-		forget_results(lane, elements);
+		forget_results(endpoint, elements);
 		for (unsigned k = 0; k < options.repeat; k++)
-			time_calls(lane, &options.sizes[i], start, stop);
-		fetch_results(lane, elements);
-		expect_sums(lane->host, options.sizes[i].bytes / sizeof(float));
+			time_calls(endpoint, &options.sizes[i], start, stop);
+		fetch_results(endpoint, elements);
+		expect_sums(endpoint->host,
+			    options.sizes[i].bytes / sizeof(float));
 	}
 	LIBC(pair_meet());
 	CUDA(cudaEventDestroy(start));
 	CUDA(cudaEventDestroy(stop));
-	close_lanes(1);
+	close_endpoints(1);
 }
 
 /* --- A rank -------------------------------------------------------------- */
 
-/* Two processes on one GPU: NCCL must take them for two nodes, or it refuses;
- * then every byte goes through a socket. */
+/* Makes NCCL take two processes on one GPU for two nodes, as it refuses them
+ * otherwise; every byte then goes through a socket. */
 static void pretend_two_nodes(void)
 {
 	setenv("NCCL_HOSTID", own_rank == 0 ? "host0" : "host1", 1);
@@ -738,7 +749,7 @@ static void take_options(int argc, char **argv)
 
 int main(int argc, char **argv)
 {
-	/* Both ranks write whole lines to one file. */
+	/* Line buffered: both ranks write whole lines to one file. */
 	setvbuf(stdout, NULL, _IOLBF, 0);
 	take_options(argc, argv);
 	return pair_run(work, options.patience_s, options.at_end);

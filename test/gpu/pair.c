@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* Two processes that work together under a watchdog; see pair.h. */
+/* Two processes that work together under a watchdog; see pair.h. Must not know
+ * CUDA, NCCL or ncclstat. */
 #include "test/gpu/pair.h"
 
 #include <errno.h>
@@ -15,7 +16,7 @@
 #include <time.h>
 #include <unistd.h>
 
-/* What a rank has of the pair: one end of each pipe. */
+/* A rank's ends of the pipes. */
 static struct {
 	int rank;
 	int share;
@@ -23,8 +24,8 @@ static struct {
 	int go;
 } self;
 
-/* What the parent has of a rank. A byte in `status` says that the rank is in
- * pair_meet(), the end of the file that it has exited: nobody else has the
+/* The parent's view of a rank. A byte in `status` means that the rank is in
+ * pair_meet(); end of file means that it has exited, as only the rank has the
  * other end.
  */
 struct child {
@@ -67,7 +68,7 @@ int pair_meet(void)
 
 	if (write(self.status, &byte, 1) != 1)
 		return -EPIPE;
-	/* Nothing is ever written there: it ends when the parent closes it. */
+	/* The parent never writes; it closes its end. */
 	return read(self.go, &byte, 1) == 0 ? 0 : -EPIPE;
 }
 
@@ -104,7 +105,7 @@ static struct child start(int rank, const int share[2], const int go[2],
 	return child;
 }
 
-/* The wait status of a child that has exited or was killed. */
+/* Waits for a child that has exited or was killed; returns its wait status. */
 static int reap(struct child *child)
 {
 	int status;
@@ -155,7 +156,7 @@ static void run_command(const char *command)
 		fprintf(stderr, "at the end: this failed: %s\n", command);
 }
 
-/* Follows both to their end; 0, 1 or PAIR_HUNG. */
+/* Follows both ranks to their end; returns 0, 1 or PAIR_HUNG. */
 static int follow(struct child children[PAIR_SIZE], int go, long long end_ms,
 		  const char *at_end)
 {
@@ -193,7 +194,7 @@ int pair_run(int (*work)(int rank), unsigned patience_s, const char *at_end)
 	int go[2];
 	int status;
 
-	/* Or each child would print what is not yet printed. */
+	/* Else each child would print buffered output again. */
 	fflush(NULL);
 	open_pipe(share);
 	open_pipe(go);
