@@ -2,8 +2,9 @@
 /* The live source: segments in a directory, read through ncclstat/reader.h.
  *
  * Readers stay open from pass to pass. A file that was replaced is opened
- * again, one that vanished is dropped. What cannot be read is reported with
- * the reason; other users' segments only if there is nothing else to see.
+ * again, one that vanished is dropped. A segment that cannot be read is
+ * reported with the reason; segments of other users only if there is no other
+ * segment.
  */
 #include "analysis/sources/source_shm.h"
 
@@ -12,23 +13,24 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* Records of one segment in one pass; what is more waits for the next. */
+/* The most records of a segment in one pass; the rest waits for the next
+ * pass. */
 #define RECORD_MAX 16384u
 
 struct live_segment {
 	char *path;
-	struct ncs_reader *reader; /* NULL: not attached */
+	struct ncs_reader *reader; /* NULL if not attached */
 	enum ncs_attach attach;
 	char why[160];
 };
 
 struct source_shm {
 	struct ncs_source source; /* first: is cast to this struct */
-	char *directory;          /* NULL: the default */
-	uint32_t pid;             /* 0: all */
+	char *directory;          /* NULL for the default */
+	uint32_t pid;             /* 0 for all processes */
 	struct live_segment *segments;
 	size_t count;
-	/* Of the latest sample, and the reader it is of; NULL: none. */
+	/* The latest sample and its reader; NULL if there is none. */
 	struct ncs_snapshot snapshot;
 	struct ncs_reader *shown;
 	struct ncs_record *records; /* RECORD_MAX */
@@ -42,7 +44,7 @@ static struct source_shm *self_of(struct ncs_source *source)
 	return (struct source_shm *)source;
 }
 
-/* Of many segments only one is in memory at a time. */
+/* Releases the latest sample, so that only one segment's is in memory. */
 static void forget_sample(struct source_shm *self)
 {
 	if (!self->shown)
@@ -71,7 +73,8 @@ static void segment_open(struct live_segment *segment)
 					  segment->why, sizeof(segment->why));
 }
 
-/* Attached and still what it was; else tries to attach. */
+/* Checks that an attached segment is still valid, or else tries to attach
+ * it. */
 static void segment_refresh(struct live_segment *segment)
 {
 	if (segment->reader && !ncs_reader_is_valid(segment->reader))
@@ -80,7 +83,7 @@ static void segment_refresh(struct live_segment *segment)
 		segment_open(segment);
 }
 
-/* The process in a segment's file name, ncclstat.PID.…; 0: none. */
+/* Returns the process in a segment's file name, ncclstat.PID.*; 0 if none. */
 static uint32_t named_pid(const char *path)
 {
 	const char *name = strrchr(path, '/');
@@ -102,8 +105,8 @@ static bool is_wanted(const struct source_shm *self,
 				     named_pid(segment->path));
 }
 
-/* Makes the list of segments that of the paths; what was in it before moves
- * over. Takes the strings out of `paths`. 0 or -ENOMEM. */
+/* Makes the list of segments the one of the paths, keeping segments that were
+ * in it. Takes the strings out of `paths`. Returns 0, or -ENOMEM. */
 static int take_paths(struct source_shm *self, struct ncs_paths *paths)
 {
 	struct live_segment *segments =
@@ -167,8 +170,8 @@ static int begin(struct ncs_source *source, uint64_t now_ns, char *why,
 	return 0;
 }
 
-/* A ring's worth of each lane at most: a writer that never pauses does not
- * keep us. */
+/* Reads at most one ring of records per lane, so that a writer that never
+ * pauses cannot keep the reader busy. */
 static void read_records(struct source_shm *self, struct live_segment *segment,
 			 struct ncs_sample *sample)
 {
@@ -187,8 +190,8 @@ static void read_records(struct source_shm *self, struct live_segment *segment,
 	}
 }
 
-static void look(struct source_shm *self, struct live_segment *segment,
-		 struct ncs_sample *sample)
+static void take_sample(struct source_shm *self, struct live_segment *segment,
+			struct ncs_sample *sample)
 {
 	forget_sample(self);
 	if (ncs_snapshot_init(&self->snapshot, segment->reader) != 0) {
@@ -224,7 +227,7 @@ static bool next(struct ncs_source *source, struct ncs_sample *sample)
 		sample->attach = segment->attach;
 		sample->why = segment->why;
 		if (segment->reader)
-			look(self, segment, sample);
+			take_sample(self, segment, sample);
 		return true;
 	}
 	return false;

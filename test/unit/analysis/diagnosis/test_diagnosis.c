@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* What is wrong with a job: every fault is found and its root named within 2 s
- * of being visible, in jobs of all sizes; a thousand jobs in which nothing is
- * wrong give no alarm. */
+/* The diagnosis: every fault is found, with its root, within 2 s of being
+ * visible, in jobs of all sizes; a thousand healthy jobs raise no alarm. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -56,8 +55,8 @@ static void look(struct watch *watch)
 static const struct {
 	enum sim_fault fault;
 	enum ncs_verdict verdict;
-	enum ncs_verdict_severity severity; /* in the end */
-	int peer_of_victim;         /* the root is so many after the victim */
+	enum ncs_verdict_severity severity; /* at the end of the run */
+	int peer_of_victim; /* the root's number less the victim's */
 } scenarios[] = {
 #define STUCK NCS_SEVERITY_STUCK
 #define SLOW NCS_SEVERITY_SLOW
@@ -110,7 +109,7 @@ static void describe(const struct watch *watch, const char *when, size_t i,
 			(long long)diagnosis->findings[k].call.sequence_number);
 }
 
-/* The first finding is the one that is expected, of the right rank. */
+/* Whether the first finding is the expected one, with the expected root. */
 static bool is_found(const struct watch *watch, size_t i,
 		     const struct sim_options *options)
 {
@@ -121,13 +120,13 @@ static bool is_found(const struct watch *watch, size_t i,
 
 	if (watch->diagnosis.count == 0)
 		return false;
-	/* Those who are not in the pair go on to the next collective. */
+	/* Ranks outside the pair go on to the next collective. */
 	if (scenarios[i].fault == SIM_UNMET && options->ranks > 2 &&
 	    first->verdict == NCS_VERDICT_RANK_MISSING)
 		return process_of(first) == root;
 	if (first->verdict != scenarios[i].verdict)
 		return false;
-	/* Of two that disagree, or of a circle, any is as good. */
+	/* In a disagreement or a circle any of the ranks may be named. */
 	if (first->verdict == NCS_VERDICT_DEADLOCK ||
 	    (options->ranks == 2 &&
 	     (first->verdict == NCS_VERDICT_ORDER_MISMATCH ||
@@ -189,8 +188,8 @@ static void every_fault_is_found_with_its_root(void **state)
 					.victim = sizes[k] / 2 & ~1u,
 				};
 
-				/* In one of two ranks it would be the other
-				 * itself. */
+				/* With two ranks the peer would be the
+				 * victim itself. */
 				if (options.fault == SIM_ELSEWHERE &&
 				    (!groups || sizes[k] == 2))
 					continue;
@@ -200,7 +199,8 @@ static void every_fault_is_found_with_its_root(void **state)
 	}
 }
 
-/* --- Little known ---------------------------------------------------------- */
+/* --- Little known
+ * ---------------------------------------------------------- */
 
 static struct sim_options eight_ranks(enum sim_fault fault)
 {
@@ -216,7 +216,7 @@ static struct sim_options eight_ranks(enum sim_fault fault)
 	};
 }
 
-/* The worst finding 8 s after the fault. */
+/* Returns the worst finding 8 s after the fault. */
 static const struct ncs_finding *find(struct watch *watch,
 				      const struct sim_options *options)
 {
@@ -245,7 +245,7 @@ static void a_missing_rank_is_named_though_only_others_are_seen(void **state)
 	watch_close(&watch);
 }
 
-static void old_releases_tell_enough(void **state)
+static void faults_are_found_with_old_releases_of_nccl(void **state)
 {
 	static const enum sim_fault faults[] = { SIM_MISSING,  SIM_DIED,
 						 SIM_ORDER,    SIM_SIZE,
@@ -269,7 +269,7 @@ static void old_releases_tell_enough(void **state)
 	}
 }
 
-static void without_network_calls_are_compared(void **state)
+static void a_job_without_network_is_judged_by_its_calls(void **state)
 {
 	struct sim_options options = eight_ranks(SIM_MISSING);
 	const struct ncs_finding *found;
@@ -285,7 +285,7 @@ static void without_network_calls_are_compared(void **state)
 	watch_close(&watch);
 }
 
-static void one_look_calls_nothing_stuck(void **state)
+static void a_single_pass_never_reports_a_stuck_job(void **state)
 {
 	struct sim_options options = eight_ranks(SIM_MISSING);
 	struct watch watch;
@@ -303,7 +303,8 @@ static void one_look_calls_nothing_stuck(void **state)
 	watch_close(&watch);
 }
 
-/* --- By hand --------------------------------------------------------------- */
+/* --- By hand
+ * --------------------------------------------------------------- */
 
 static struct scripted_rank *add(struct scripted *scripted, int number,
 				 uint64_t comm_id)
@@ -337,7 +338,7 @@ static void enqueued(struct scripted_rank *rank, unsigned function,
 		sequence_number;
 }
 
-/* Two looks, half a minute later. */
+/* Makes two passes, half a minute later. */
 static void diagnose(struct ncs_diagnosis *diagnosis, struct scripted *scripted)
 {
 	ncs_diagnosis_init(diagnosis);
@@ -347,7 +348,7 @@ static void diagnose(struct ncs_diagnosis *diagnosis, struct scripted *scripted)
 	}
 }
 
-static void what_is_enqueued_in_another_order_is_a_mismatch(void **state)
+static void calls_in_another_order_are_an_order_mismatch(void **state)
 {
 	struct ncs_diagnosis diagnosis;
 	struct scripted scripted;
@@ -386,8 +387,8 @@ static void waits(struct scripted_rank *rank, int peer)
 	channel->step = 1;
 }
 
-/* Who passes less is through: only its record tells what it has passed. */
-static void who_is_through_with_less_is_a_mismatch(void **state)
+/* A rank with less data has finished: only its record has the size. */
+static void a_rank_that_finished_with_less_data_is_a_size_mismatch(void **state)
 {
 	struct ncs_diagnosis diagnosis;
 	struct scripted scripted;
@@ -430,7 +431,7 @@ static void who_is_through_with_less_is_a_mismatch(void **state)
 	scripted_release(&scripted);
 }
 
-static void a_call_that_nothing_comes_of_is_suspicious(void **state)
+static void a_call_that_starts_no_operation_is_suspicious(void **state)
 {
 	struct ncs_lane_view lane = { 0 };
 	struct ncs_diagnosis diagnosis;
@@ -445,7 +446,7 @@ static void a_call_that_nothing_comes_of_is_suspicious(void **state)
 	rank->snapshot.lane_count = 1;
 	rank->snapshot.functions[NCS_FUNCTION_RECV].calls = 1;
 	diagnose(&diagnosis, &scripted);
-	assert_int_equal(diagnosis.count, 0); /* no thread is in it */
+	assert_int_equal(diagnosis.count, 0); /* no thread is inside the API */
 	ncs_diagnosis_release(&diagnosis);
 	lane.open_since_ns[NCS_EVENT_GROUP_API] = 10 * SECOND;
 	diagnose(&diagnosis, &scripted);
@@ -458,12 +459,13 @@ static void a_call_that_nothing_comes_of_is_suspicious(void **state)
 	ncs_diagnosis_release(&diagnosis);
 	rank->snapshot.functions[NCS_FUNCTION_RECV].operations = 1;
 	diagnose(&diagnosis, &scripted);
-	assert_int_equal(diagnosis.count, 0); /* it has begun */
+	assert_int_equal(diagnosis.count, 0); /* the operation has begun */
 	ncs_diagnosis_release(&diagnosis);
 	scripted_release(&scripted);
 }
 
-/* Each of two processes is in a communicator that the other is not in yet. */
+/* Each of two processes waits in a communicator that the other has not
+ * called. */
 static void a_circle_across_communicators_is_a_deadlock(void **state)
 {
 	struct ncs_diagnosis diagnosis;
@@ -483,8 +485,8 @@ static void a_circle_across_communicators_is_a_deadlock(void **state)
 	scripted_release(&scripted);
 }
 
-/* NCCL has noticed, and closed its channels; the call stays under way. */
-static void who_died_is_found_without_channels(void **state)
+/* NCCL has noticed and closed its channels; the call stays in progress. */
+static void a_dead_rank_is_found_though_its_peers_have_no_channels(void **state)
 {
 	struct ncs_diagnosis diagnosis;
 	struct scripted scripted;
@@ -503,8 +505,8 @@ static void who_died_is_found_without_channels(void **state)
 	scripted_release(&scripted);
 }
 
-/* What was killed long ago, and all of it, is no trouble of what runs now. */
-static void the_dead_of_another_job_are_left_alone(void **state)
+/* All processes of the earlier job were killed long ago. */
+static void dead_ranks_of_an_earlier_job_are_ignored(void **state)
 {
 	struct ncs_diagnosis diagnosis;
 	struct scripted scripted;
@@ -521,7 +523,7 @@ static void the_dead_of_another_job_are_left_alone(void **state)
 	scripted_release(&scripted);
 }
 
-/* --- Nothing wrong -------------------------------------------------------- */
+/* --- Healthy jobs --------------------------------------------------------- */
 
 static void make_healthy(struct sim_options *options, uint64_t seed)
 {
@@ -548,7 +550,7 @@ static void make_healthy(struct sim_options *options, uint64_t seed)
 		options->seen = (options->ranks + 1) / 2;
 }
 
-static void a_thousand_healthy_jobs_give_no_alarm(void **state)
+static void a_thousand_healthy_jobs_raise_no_alarm(void **state)
 {
 	struct sim_options options;
 	struct watch watch;
@@ -574,17 +576,18 @@ int main(void)
 		cmocka_unit_test(every_fault_is_found_with_its_root),
 		cmocka_unit_test(
 			a_missing_rank_is_named_though_only_others_are_seen),
-		cmocka_unit_test(old_releases_tell_enough),
-		cmocka_unit_test(without_network_calls_are_compared),
-		cmocka_unit_test(one_look_calls_nothing_stuck),
+		cmocka_unit_test(faults_are_found_with_old_releases_of_nccl),
+		cmocka_unit_test(a_job_without_network_is_judged_by_its_calls),
+		cmocka_unit_test(a_single_pass_never_reports_a_stuck_job),
+		cmocka_unit_test(calls_in_another_order_are_an_order_mismatch),
 		cmocka_unit_test(
-			what_is_enqueued_in_another_order_is_a_mismatch),
-		cmocka_unit_test(who_is_through_with_less_is_a_mismatch),
-		cmocka_unit_test(a_call_that_nothing_comes_of_is_suspicious),
+			a_rank_that_finished_with_less_data_is_a_size_mismatch),
+		cmocka_unit_test(a_call_that_starts_no_operation_is_suspicious),
 		cmocka_unit_test(a_circle_across_communicators_is_a_deadlock),
-		cmocka_unit_test(who_died_is_found_without_channels),
-		cmocka_unit_test(the_dead_of_another_job_are_left_alone),
-		cmocka_unit_test(a_thousand_healthy_jobs_give_no_alarm),
+		cmocka_unit_test(
+			a_dead_rank_is_found_though_its_peers_have_no_channels),
+		cmocka_unit_test(dead_ranks_of_an_earlier_job_are_ignored),
+		cmocka_unit_test(a_thousand_healthy_jobs_raise_no_alarm),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

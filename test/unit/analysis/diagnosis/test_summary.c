@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* The state of the whole job: who waits, and that the chain of waits ends at
+/* The summary of a job: counts of waits, and the chain of waits, which ends at
  * the rank that holds the others up. */
 #include <setjmp.h>
 #include <stdarg.h>
@@ -41,7 +41,7 @@ static struct scripted_rank *add(struct scripted *scripted, int rank)
 	return added;
 }
 
-/* The rank has waited for so many seconds. */
+/* Makes a rank wait for this number of seconds. */
 static void waits(struct scripted_rank *rank, enum ncs_channel_state wait,
 		  int peer, uint64_t seconds)
 {
@@ -67,7 +67,7 @@ static int last_of_chain(const struct ncs_summary *summary)
 	return summary->chain[summary->chain_length - 1]->now.identity.rank;
 }
 
-static void no_job_is_no_trouble(void **state)
+static void no_job_gives_an_empty_summary(void **state)
 {
 	struct ncs_summary summary;
 
@@ -91,7 +91,7 @@ static void waits_are_counted_by_state(void **state)
 	dead->snapshot.liveness = NCS_DEAD;
 	dead->snapshot.losses[NCS_LOSS_STALE] = 4;
 	summarize(&summary, scripted);
-	/* What is dead waits for nothing any more. */
+	/* A dead rank does not wait. */
 	assert_int_equal(summary.ranks, 2);
 	assert_int_equal(summary.dead, 1);
 	assert_int_equal(summary.lost, 4);
@@ -115,7 +115,7 @@ static void short_waits_make_no_chain(void **state)
 	assert_non_null(summary.oldest.channel);
 }
 
-static void the_chain_ends_at_who_has_nothing_under_way(void **state)
+static void the_chain_ends_at_a_rank_without_an_operation(void **state)
 {
 	struct scripted *scripted = *state;
 	struct ncs_summary summary;
@@ -136,7 +136,7 @@ static void a_peer_explains_a_wait_for_the_gpu(void **state)
 	struct scripted_rank *rank = add(scripted, 0);
 	struct ncs_summary summary;
 
-	/* Its GPU waits for the data that rank 1 owes. */
+	/* Its GPU waits for data of rank 1. */
 	waits(rank, NCS_CHANNEL_SEND_GPU_WAIT, 2, 41);
 	waits(rank, NCS_CHANNEL_RECV_WAIT, 1, 40);
 	waits(add(scripted, 1), NCS_CHANNEL_SEND_GPU_WAIT, 0, 40);
@@ -147,7 +147,7 @@ static void a_peer_explains_a_wait_for_the_gpu(void **state)
 			 NCS_CHANNEL_SEND_GPU_WAIT);
 }
 
-static void the_chain_ends_at_the_dead(void **state)
+static void the_chain_ends_at_a_dead_rank(void **state)
 {
 	struct scripted *scripted = *state;
 	struct ncs_summary summary;
@@ -159,7 +159,7 @@ static void the_chain_ends_at_the_dead(void **state)
 	assert_int_equal(last_of_chain(&summary), 1);
 }
 
-static void the_chain_ends_at_the_edge_of_the_host(void **state)
+static void the_chain_ends_at_a_rank_that_is_not_seen(void **state)
 {
 	struct scripted *scripted = *state;
 	struct ncs_summary summary;
@@ -171,7 +171,7 @@ static void the_chain_ends_at_the_edge_of_the_host(void **state)
 	assert_null(ncs_suspect(&summary));
 }
 
-static void a_circle_ends(void **state)
+static void a_circle_of_waits_ends_the_chain(void **state)
 {
 	struct scripted *scripted = *state;
 	struct ncs_summary summary;
@@ -185,7 +185,7 @@ static void a_circle_ends(void **state)
 	assert_int_equal(summary.peer, 0);
 }
 
-static void a_rank_that_goes_on_is_told(void **state)
+static void the_chain_ends_at_a_rank_that_makes_progress(void **state)
 {
 	struct scripted *scripted = *state;
 	struct ncs_summary summary;
@@ -207,13 +207,13 @@ static void ranks_of_other_communicators_are_no_peers(void **state)
 	waits(add(scripted, 0), NCS_CHANNEL_RECV_WAIT, 1, 40);
 	summarize(&summary, scripted);
 	assert_int_equal(summary.chain_end, NCS_CHAIN_UNSEEN);
-	/* Nor are those that nothing is known of. */
+	/* Ranks without an identity are no peers either. */
 	other->snapshot.identity.known = NCS_KNOWN_RANK;
 	summarize(&summary, scripted);
 	assert_int_equal(summary.chain_end, NCS_CHAIN_UNSEEN);
 }
 
-/* --- Who is behind -------------------------------------------------------- */
+/* --- Ranks that are behind ------------------------------------------------ */
 
 static void at(struct scripted_rank *rank, uint64_t sequence)
 {
@@ -224,7 +224,7 @@ static void at(struct scripted_rank *rank, uint64_t sequence)
 	function->last_sequence_number = sequence;
 }
 
-static void a_standing_job_tells_who_is_behind(void **state)
+static void a_stalled_job_has_a_rank_that_is_behind(void **state)
 {
 	struct scripted *scripted = *state;
 	struct ncs_summary summary;
@@ -242,7 +242,7 @@ static void a_standing_job_tells_who_is_behind(void **state)
 	assert_int_equal(summary.behind.count, 1);
 }
 
-static void a_running_job_has_nobody_behind(void **state)
+static void a_running_job_has_no_rank_that_is_behind(void **state)
 {
 	struct scripted *scripted = *state;
 	struct scripted_rank *fast = add(scripted, 0);
@@ -256,7 +256,7 @@ static void a_running_job_has_nobody_behind(void **state)
 	assert_null(summary.behind.rank);
 }
 
-static void in_a_stuck_job_who_moves_is_not_behind(void **state)
+static void a_rank_that_moves_in_a_stuck_job_is_not_behind(void **state)
 {
 	struct scripted *scripted = *state;
 	struct scripted_rank *slow = add(scripted, 1);
@@ -278,19 +278,19 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 #define TEST(name) cmocka_unit_test_setup_teardown(name, setup, teardown)
-		TEST(no_job_is_no_trouble),
+		TEST(no_job_gives_an_empty_summary),
 		TEST(waits_are_counted_by_state),
 		TEST(short_waits_make_no_chain),
-		TEST(the_chain_ends_at_who_has_nothing_under_way),
+		TEST(the_chain_ends_at_a_rank_without_an_operation),
 		TEST(a_peer_explains_a_wait_for_the_gpu),
-		TEST(the_chain_ends_at_the_dead),
-		TEST(the_chain_ends_at_the_edge_of_the_host),
-		TEST(a_circle_ends),
-		TEST(a_rank_that_goes_on_is_told),
+		TEST(the_chain_ends_at_a_dead_rank),
+		TEST(the_chain_ends_at_a_rank_that_is_not_seen),
+		TEST(a_circle_of_waits_ends_the_chain),
+		TEST(the_chain_ends_at_a_rank_that_makes_progress),
 		TEST(ranks_of_other_communicators_are_no_peers),
-		TEST(a_standing_job_tells_who_is_behind),
-		TEST(a_running_job_has_nobody_behind),
-		TEST(in_a_stuck_job_who_moves_is_not_behind),
+		TEST(a_stalled_job_has_a_rank_that_is_behind),
+		TEST(a_running_job_has_no_rank_that_is_behind),
+		TEST(a_rank_that_moves_in_a_stuck_job_is_not_behind),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -42,7 +42,7 @@ static int teardown(void **state)
 	return rmdir(directory);
 }
 
-/* A segment of a process with this pid, which only has to be named. */
+/* Creates a segment of a process with this pid, which need not exist. */
 static struct ncs_writer write_segment(uint32_t pid, unsigned serial)
 {
 	static const struct ncs_segment_size size = {
@@ -78,7 +78,7 @@ static void write_garbage(const char *name, const char *text)
 	fclose(file);
 }
 
-/* A pass; returns how many samples there were, with the last one. */
+/* Makes a pass. Returns the number of samples, and the last one. */
 static size_t pass(struct ncs_source *source, struct ncs_sample *sample)
 {
 	struct ncs_sample each;
@@ -105,7 +105,7 @@ static void an_empty_directory_has_no_samples(void **state)
 	source->close(source);
 }
 
-static void a_directory_that_is_not_there_is_an_error(void **state)
+static void a_missing_directory_is_an_error(void **state)
 {
 	struct ncs_source *source = ncs_source_open_shm("/no/such", 0);
 	struct ncs_sample sample;
@@ -139,7 +139,7 @@ static void segments_come_and_go_between_passes(void **state)
 	source->close(source);
 }
 
-static void passes_see_what_was_written_since(void **state)
+static void each_pass_sees_what_was_written_since(void **state)
 {
 	struct ncs_source *source = ncs_source_open_shm(directory, 0);
 	struct ncs_writer writer = write_segment(self.pid, 1);
@@ -170,7 +170,7 @@ static void write_records(struct ncs_ring_producer *producer, unsigned count)
 	}
 }
 
-static void each_pass_hands_over_the_records_that_are_new(void **state)
+static void each_pass_returns_the_new_records(void **state)
 {
 	struct ncs_source *source = ncs_source_open_shm(directory, 0);
 	struct ncs_writer writer = write_segment(self.pid, 1);
@@ -203,7 +203,7 @@ static void each_pass_hands_over_the_records_that_are_new(void **state)
 	assert_int_equal(sample.records_lost, 0);
 	assert_int_equal(pass(source, &sample), 1);
 	assert_int_equal(sample.record_count, 0);
-	/* Of a ring of 8, 7 are left. */
+	/* 7 records of a ring of 8 are left. */
 	write_records(&producers[1], 10);
 	assert_int_equal(pass(source, &sample), 1);
 	assert_int_equal(sample.record_count, 7);
@@ -218,7 +218,7 @@ static bool wants_none(const void *context, const char *id)
 	return false;
 }
 
-static void records_that_nobody_wants_stay(void **state)
+static void unwanted_records_stay_in_the_ring(void **state)
 {
 	struct ncs_source *source = ncs_source_open_shm(directory, 0);
 	struct ncs_writer writer = write_segment(self.pid, 1);
@@ -262,7 +262,7 @@ static void a_replaced_segment_is_opened_again(void **state)
 	source->close(source);
 }
 
-static void what_is_no_segment_is_reported_with_the_reason(void **state)
+static void an_unreadable_file_is_reported_with_the_reason(void **state)
 {
 	struct ncs_source *source = ncs_source_open_shm(directory, 0);
 	struct ncs_sample sample;
@@ -276,7 +276,7 @@ static void what_is_no_segment_is_reported_with_the_reason(void **state)
 	source->close(source);
 }
 
-static void a_segment_that_gets_ready_is_attached(void **state)
+static void a_segment_is_attached_once_it_is_ready(void **state)
 {
 	struct ncs_source *source = ncs_source_open_shm(directory, 0);
 	struct ncs_writer writer = write_segment(self.pid, 1);
@@ -292,7 +292,7 @@ static void a_segment_that_gets_ready_is_attached(void **state)
 	source->close(source);
 }
 
-static void other_files_are_left_alone(void **state)
+static void other_files_are_ignored(void **state)
 {
 	struct ncs_source *source = ncs_source_open_shm(directory, 0);
 	struct ncs_sample sample;
@@ -306,7 +306,7 @@ static void other_files_are_left_alone(void **state)
 	unlink(path);
 }
 
-static void one_process_can_be_asked_for(void **state)
+static void a_pid_selects_the_segments_of_one_process(void **state)
 {
 	struct ncs_source *source = ncs_source_open_shm(directory, 4711);
 	struct ncs_sample sample;
@@ -317,14 +317,14 @@ static void one_process_can_be_asked_for(void **state)
 	write_garbage("ncclstat.5.2.3", "no segment");
 	assert_int_equal(pass(source, &sample), 1);
 	assert_int_equal(sample.header->pid, 4711);
-	/* What of this process cannot be read is told all the same. */
+	/* An unreadable segment of this process is still reported. */
 	write_garbage("ncclstat.4711.2.3", "no segment");
 	assert_int_equal(pass(source, &sample), 2);
 	source->close(source);
 }
 
-/* Only root can make files of another user, and only another user than root
- * is kept out of them: the pass is that of nobody. */
+/* Only root can make files of another user, but root can read all files: the
+ * pass runs as the user nobody. */
 static void
 other_users_segments_are_told_only_if_there_is_nothing_else(void **state)
 {
@@ -359,16 +359,16 @@ int main(void)
 #define TEST(name) cmocka_unit_test_setup_teardown(name, setup, teardown)
 	const struct CMUnitTest tests[] = {
 		TEST(an_empty_directory_has_no_samples),
-		TEST(a_directory_that_is_not_there_is_an_error),
+		TEST(a_missing_directory_is_an_error),
 		TEST(segments_come_and_go_between_passes),
-		TEST(passes_see_what_was_written_since),
-		TEST(each_pass_hands_over_the_records_that_are_new),
-		TEST(records_that_nobody_wants_stay),
+		TEST(each_pass_sees_what_was_written_since),
+		TEST(each_pass_returns_the_new_records),
+		TEST(unwanted_records_stay_in_the_ring),
 		TEST(a_replaced_segment_is_opened_again),
-		TEST(what_is_no_segment_is_reported_with_the_reason),
-		TEST(a_segment_that_gets_ready_is_attached),
-		TEST(other_files_are_left_alone),
-		TEST(one_process_can_be_asked_for),
+		TEST(an_unreadable_file_is_reported_with_the_reason),
+		TEST(a_segment_is_attached_once_it_is_ready),
+		TEST(other_files_are_ignored),
+		TEST(a_pid_selects_the_segments_of_one_process),
 		TEST(other_users_segments_are_told_only_if_there_is_nothing_else),
 	};
 

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* The columns: the table is sound, and each kind of cell is computed as its
- * help says; what is not known is NONE. */
+ * help says; unknown values are NONE. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -32,7 +32,7 @@ static int teardown(void **state)
 	return 0;
 }
 
-/* The cell of rank 0's row, or of its communicator's. */
+/* Returns the cell of rank 0's row, or of its communicator's. */
 static struct ncs_value cell(const struct scripted *scripted,
 			     enum ncs_column_id id, size_t index)
 {
@@ -120,7 +120,7 @@ static void titles_are_unique_within_a_view(void **state)
 					 ncs_columns[i].id, ncs_columns[k].id);
 }
 
-static void column_ids_are_places_in_the_table(void **state)
+static void column_ids_are_indexes_of_the_table(void **state)
 {
 	(void)state;
 	assert_string_equal(ncs_columns[NCS_COLUMN_RANK_RANK].id, "RANK_RANK");
@@ -141,8 +141,8 @@ static void every_view_has_a_name_and_columns(void **state)
 	}
 }
 
-/* Of a rank of which nothing is known but that it is there. */
-static void what_is_not_known_is_none_in_every_column(void **state)
+/* The rank exists, and nothing else is known of it. */
+static void unknown_values_are_none_in_every_column(void **state)
 {
 	static const enum ncs_column_id known[] = {
 		NCS_COLUMN_RANK_PID,           NCS_COLUMN_RANK_STATE,
@@ -199,7 +199,7 @@ static void what_is_not_known_is_none_in_every_column(void **state)
 	}
 }
 
-static void ranges_tell_what_they_compute_and_hide(void **state)
+static void ranges_show_compute_time_and_hidden_share(void **state)
 {
 	static struct ncs_range_view range = {
 		.number = 2,
@@ -241,7 +241,7 @@ static void rates_need_two_samples(void **state)
 		    0);
 }
 
-static void rates_are_growth_over_the_time_between_the_samples(void **state)
+static void rates_are_growth_per_time_between_two_samples(void **state)
 {
 	struct scripted *scripted = *state;
 	struct scripted_rank *rank = scripted_add(scripted, 0);
@@ -270,7 +270,7 @@ static void rates_are_growth_over_the_time_between_the_samples(void **state)
 		    NCS_VALUE_RATE, 20);
 }
 
-static void a_channel_is_compared_with_itself_however_it_moves(void **state)
+static void a_channel_keeps_its_base_when_its_index_changes(void **state)
 {
 	struct scripted *scripted = *state;
 	struct scripted_rank *rank = scripted_add(scripted, 0);
@@ -279,7 +279,7 @@ static void a_channel_is_compared_with_itself_however_it_moves(void **state)
 	channel = scripted_channel(rank, 3, true, 1);
 	channel->bytes = 1000000;
 	scripted_pass(scripted, SECOND);
-	/* Another one gets before it, as they are in order. */
+	/* A channel that comes before it moves its index. */
 	rank->snapshot.channel_count = 0;
 	scripted_channel(rank, 1, true, 1)->bytes = 9000000;
 	scripted_channel(rank, 3, true, 1)->bytes = 5000000;
@@ -290,7 +290,7 @@ static void a_channel_is_compared_with_itself_however_it_moves(void **state)
 		    4);
 }
 
-static void a_counter_that_went_back_has_no_rate(void **state)
+static void a_counter_that_decreased_has_no_rate(void **state)
 {
 	struct scripted *scripted = *state;
 	struct scripted_rank *rank = scripted_add(scripted, 0);
@@ -303,7 +303,7 @@ static void a_counter_that_went_back_has_no_rate(void **state)
 	assert_none(cell(scripted, NCS_COLUMN_CHANNEL_RATE, 0));
 }
 
-static void two_samples_of_one_moment_give_no_rate(void **state)
+static void two_samples_of_the_same_time_give_no_rate(void **state)
 {
 	struct scripted *scripted = *state;
 
@@ -324,14 +324,14 @@ static void bytes_without_a_size_have_no_rate(void **state)
 	assert_none(cell(scripted, NCS_COLUMN_CHANNEL_BYTES, 0));
 	assert_none(cell(scripted, NCS_COLUMN_CHANNEL_RATE, 0));
 	assert_none(cell(scripted, NCS_COLUMN_RANK_SEND_RATE, 0));
-	/* Nothing is received at all: that is known. */
+	/* That no bytes are received is known. */
 	assert_real(cell(scripted, NCS_COLUMN_RANK_RECV_RATE, 0),
 		    NCS_VALUE_BYTES_RATE, 0);
 }
 
 /* --- Shares ------------------------------------------------------------- */
 
-static void shares_are_since_the_start_then_of_the_interval(void **state)
+static void shares_cover_all_time_and_then_the_interval(void **state)
 {
 	struct scripted *scripted = *state;
 	struct scripted_rank *rank = scripted_add(scripted, 0);
@@ -370,7 +370,7 @@ shares_of_a_clock_that_stands_still_are_since_the_start(void **state)
 		    NCS_VALUE_SHARE, 0.75);
 }
 
-static void old_apis_do_not_tell_a_senders_wait_for_its_peer(void **state)
+static void old_apis_do_not_report_a_senders_wait_for_its_peer(void **state)
 {
 	struct scripted *scripted = *state;
 	struct scripted_rank *rank = scripted_add(scripted, 0);
@@ -427,7 +427,7 @@ static void wait_is_what_most_busy_channels_wait_for(void **state)
 	scripted_pass(scripted, 2 * SECOND);
 	assert_text(cell(scripted, NCS_COLUMN_RANK_WAIT, 0), "network");
 
-	/* Of as many, the one that has lasted longest. */
+	/* Of two equally frequent states, the one that has lasted longest. */
 	set_state(&rank->channels[1], NCS_CHANNEL_SEND_PEER_WAIT, 950);
 	scripted_pass(scripted, 3 * SECOND);
 	assert_text(cell(scripted, NCS_COLUMN_RANK_WAIT, 0), "network");
@@ -442,7 +442,7 @@ static void wait_is_what_most_busy_channels_wait_for(void **state)
 			4 * SECOND - 950);
 }
 
-static void what_has_just_begun_has_lasted_0(void **state)
+static void a_state_that_began_during_the_snapshot_has_lasted_0(void **state)
 {
 	struct scripted *scripted = *state;
 	struct scripted_rank *rank = scripted_add(scripted, 0);
@@ -489,7 +489,7 @@ static void the_oldest_operation_is_the_one_shown(void **state)
 	assert_none(cell(scripted, NCS_COLUMN_RANK_SEQUENCE, 0));
 }
 
-static void a_step_is_shown_with_how_many_there_are(void **state)
+static void a_step_is_shown_with_the_number_of_steps(void **state)
 {
 	struct scripted *scripted = *state;
 	struct scripted_rank *rank = scripted_add(scripted, 0);
@@ -527,7 +527,7 @@ static void a_communicator_without_a_name_is_called_by_its_id(void **state)
 	assert_text(cell(scripted, NCS_COLUMN_PROXY_COMM, 0), "data");
 }
 
-static void nccl_versions_before_and_after_2_9(void **state)
+static void nccl_versions_before_and_after_2_9_are_shown(void **state)
 {
 	struct scripted *scripted = *state;
 	struct scripted_rank *rank = scripted_add(scripted, 0);
@@ -543,7 +543,7 @@ static void nccl_versions_before_and_after_2_9(void **state)
 
 /* --- Functions ---------------------------------------------------------- */
 
-static void functions_tell_what_nccl_told(void **state)
+static void functions_show_what_nccl_reported(void **state)
 {
 	struct scripted *scripted = *state;
 	struct scripted_rank *rank = scripted_add(scripted, 0);
@@ -585,7 +585,7 @@ static void functions_tell_what_nccl_told(void **state)
 
 #define CELL(id, index) cell(scripted, NCS_COLUMN_CLASS_##id, index)
 
-static void classes_tell_what_nccl_tests_would_print(void **state)
+static void classes_show_what_nccl_tests_would_print(void **state)
 {
 	struct scripted *scripted = *state;
 	struct scripted_rank *rank = scripted_add(scripted, 0);
@@ -604,7 +604,7 @@ static void classes_tell_what_nccl_tests_would_print(void **state)
 	assert_text(CELL(ALGORITHM, 0), "RING");
 	assert_text(CELL(PROTOCOL, 0), "LL128");
 	assert_number(CELL(OPERATIONS, 0), 9);
-	/* The kernel's times, where there are any. */
+	/* The kernel's times are preferred. */
 	assert_text(CELL(TIMING, 0), "kernel");
 	assert_number(CELL(TIMED, 0), 4);
 	assert_duration(CELL(TIME, 0), 30);
@@ -613,7 +613,7 @@ static void classes_tell_what_nccl_tests_would_print(void **state)
 	assert_duration(CELL(P99, 0), 30);
 	assert_duration(CELL(MAX, 0), 30);
 	assert_real(CELL(ALGBW, 0), NCS_VALUE_REAL, 4);
-	assert_real(CELL(BUSBW, 0), NCS_VALUE_REAL, 7); /* of 8 ranks */
+	assert_real(CELL(BUSBW, 0), NCS_VALUE_REAL, 7); /* for 8 ranks */
 	assert_none(CELL(RATE, 0));
 	view->times[NCS_TIMING_KERNEL].timed = 0;
 	view->operations = 19;
@@ -638,7 +638,7 @@ static void no_percentile_is_longer_than_the_longest(void **state)
 	assert_duration(CELL(P99, 0), low_ns);
 }
 
-static void a_class_is_followed_when_others_come_before_it(void **state)
+static void a_class_keeps_its_base_when_its_index_changes(void **state)
 {
 	struct scripted *scripted = *state;
 	struct scripted_rank *rank = scripted_add(scripted, 0);
@@ -655,7 +655,7 @@ static void a_class_is_followed_when_others_come_before_it(void **state)
 	assert_real(CELL(RATE, 1), NCS_VALUE_RATE, 2);
 }
 
-static void what_found_no_class_is_other(void **state)
+static void operations_without_a_class_are_other(void **state)
 {
 	struct scripted *scripted = *state;
 	struct scripted_rank *rank = scripted_add(scripted, 0);
@@ -670,7 +670,7 @@ static void what_found_no_class_is_other(void **state)
 	assert_text(CELL(ALGORITHM, 0), "other");
 	assert_text(CELL(PROTOCOL, 0), "other");
 	assert_real(CELL(BUSBW, 0), NCS_VALUE_REAL, 5);
-	/* Then bytes may be missing from its sum. */
+	/* Bytes may then be missing from the sum. */
 	rank->snapshot.functions[NCS_FUNCTION_BROADCAST].size_unknown = 1;
 	scripted_pass(scripted, 2 * SECOND);
 	assert_none(CELL(ALGBW, 0));
@@ -679,7 +679,7 @@ static void what_found_no_class_is_other(void **state)
 
 #undef CELL
 
-static void numbers_beyond_64_bits_signed_are_cut(void **state)
+static void numbers_beyond_int64_are_cut(void **state)
 {
 	struct scripted *scripted = *state;
 	struct scripted_rank *rank = scripted_add(scripted, 0);
@@ -715,7 +715,7 @@ static void a_communicator_has_the_slowest_of_its_ranks(void **state)
 	assert_number(cell(scripted, NCS_COLUMN_COMMUNICATOR_SEEN, 0), 3);
 	assert_text(cell(scripted, NCS_COLUMN_COMMUNICATOR_FUNCTION, 0),
 		    "Reduce");
-	/* All level: nobody is the slowest. */
+	/* All ranks are level: none is the slowest. */
 	assert_number(cell(scripted, NCS_COLUMN_COMMUNICATOR_BEHIND, 0), 0);
 	assert_none(cell(scripted, NCS_COLUMN_COMMUNICATOR_SLOWEST, 0));
 	assert_none(cell(scripted, NCS_COLUMN_COMMUNICATOR_OPERATIONS_RATE, 0));
@@ -730,7 +730,7 @@ static void a_communicator_has_the_slowest_of_its_ranks(void **state)
 	assert_real(value, NCS_VALUE_RATE, 0);
 }
 
-static void lateness_is_shown_of_ranks_that_were_compared(void **state)
+static void lateness_is_shown_for_compared_ranks(void **state)
 {
 	struct scripted *scripted = *state;
 
@@ -749,7 +749,7 @@ static void lateness_is_shown_of_ranks_that_were_compared(void **state)
 	assert_duration(cell(scripted, NCS_COLUMN_RANK_EXCLUSIVE, 0), 2000000);
 	assert_real(cell(scripted, NCS_COLUMN_RANK_LAST_SHARE, 0),
 		    NCS_VALUE_SHARE, 1);
-	/* 40 times 2 ms in 39 times 10. */
+	/* 40 times 2 ms in 39 times 10 ms. */
 	assert_real(cell(scripted, NCS_COLUMN_RANK_LATE_COST, 0),
 		    NCS_VALUE_SHARE, 80.0 / 390);
 	assert_text(cell(scripted, NCS_COLUMN_RANK_LATE_CAUSE, 0), "host");
@@ -803,7 +803,7 @@ static void rows_are_ranks_their_channels_and_their_used_functions(void **state)
 	free(rows);
 }
 
-static void sorting_puts_the_unknown_last(void **state)
+static void sorting_puts_unknown_values_last(void **state)
 {
 	struct ncs_value none = { 0 };
 	struct ncs_value small = { .kind = NCS_VALUE_NUMBER, .number = -1 };
@@ -817,7 +817,7 @@ static void sorting_puts_the_unknown_last(void **state)
 	assert_int_equal(ncs_value_compare(&none, &none), 0);
 }
 
-static void sorting_goes_by_the_numbers_within_texts(void **state)
+static void sorting_compares_numbers_within_texts(void **state)
 {
 	struct ncs_value nine = { .kind = NCS_VALUE_TEXT, .text = "9/16" };
 	struct ncs_value ten = { .kind = NCS_VALUE_TEXT, .text = "10/16" };
@@ -835,38 +835,38 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		TEST(columns_are_complete_and_wide_enough_for_their_titles),
 		TEST(titles_are_unique_within_a_view),
-		TEST(column_ids_are_places_in_the_table),
+		TEST(column_ids_are_indexes_of_the_table),
 		TEST(every_view_has_a_name_and_columns),
-		TEST(what_is_not_known_is_none_in_every_column),
-		TEST(ranges_tell_what_they_compute_and_hide),
+		TEST(unknown_values_are_none_in_every_column),
+		TEST(ranges_show_compute_time_and_hidden_share),
 		TEST(rates_need_two_samples),
-		TEST(rates_are_growth_over_the_time_between_the_samples),
-		TEST(a_channel_is_compared_with_itself_however_it_moves),
-		TEST(a_counter_that_went_back_has_no_rate),
-		TEST(two_samples_of_one_moment_give_no_rate),
+		TEST(rates_are_growth_per_time_between_two_samples),
+		TEST(a_channel_keeps_its_base_when_its_index_changes),
+		TEST(a_counter_that_decreased_has_no_rate),
+		TEST(two_samples_of_the_same_time_give_no_rate),
 		TEST(bytes_without_a_size_have_no_rate),
-		TEST(shares_are_since_the_start_then_of_the_interval),
+		TEST(shares_cover_all_time_and_then_the_interval),
 		TEST(shares_of_a_clock_that_stands_still_are_since_the_start),
-		TEST(old_apis_do_not_tell_a_senders_wait_for_its_peer),
+		TEST(old_apis_do_not_report_a_senders_wait_for_its_peer),
 		TEST(time_of_an_unknown_proxy_state_has_no_share),
 		TEST(wait_is_what_most_busy_channels_wait_for),
-		TEST(what_has_just_begun_has_lasted_0),
+		TEST(a_state_that_began_during_the_snapshot_has_lasted_0),
 		TEST(waiting_ends_with_the_rank),
 		TEST(the_oldest_operation_is_the_one_shown),
-		TEST(a_step_is_shown_with_how_many_there_are),
+		TEST(a_step_is_shown_with_the_number_of_steps),
 		TEST(a_communicator_without_a_name_is_called_by_its_id),
-		TEST(nccl_versions_before_and_after_2_9),
-		TEST(functions_tell_what_nccl_told),
-		TEST(classes_tell_what_nccl_tests_would_print),
+		TEST(nccl_versions_before_and_after_2_9_are_shown),
+		TEST(functions_show_what_nccl_reported),
+		TEST(classes_show_what_nccl_tests_would_print),
 		TEST(no_percentile_is_longer_than_the_longest),
-		TEST(a_class_is_followed_when_others_come_before_it),
-		TEST(what_found_no_class_is_other),
-		TEST(numbers_beyond_64_bits_signed_are_cut),
+		TEST(a_class_keeps_its_base_when_its_index_changes),
+		TEST(operations_without_a_class_are_other),
+		TEST(numbers_beyond_int64_are_cut),
 		TEST(a_communicator_has_the_slowest_of_its_ranks),
-		TEST(lateness_is_shown_of_ranks_that_were_compared),
+		TEST(lateness_is_shown_for_compared_ranks),
 		TEST(rows_are_ranks_their_channels_and_their_used_functions),
-		TEST(sorting_puts_the_unknown_last),
-		TEST(sorting_goes_by_the_numbers_within_texts),
+		TEST(sorting_puts_unknown_values_last),
+		TEST(sorting_compares_numbers_within_texts),
 	};
 
 	return cmocka_run_group_tests_name("columns", tests, NULL, NULL);

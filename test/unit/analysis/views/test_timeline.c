@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* The timeline: which records are kept, what becomes of them on a track, and
- * what an axis shows of it, whatever the zoom. */
+/* The timeline: the records that are kept, their stretches on tracks, and the
+ * cells of an axis at every zoom. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -42,7 +42,7 @@ static int teardown(void **state)
 	return 0;
 }
 
-/* Ticks are ns. */
+/* One tick is 1 ns. */
 static struct scripted_rank *add(struct scripted *job, int number)
 {
 	struct scripted_rank *rank = scripted_add(job, number);
@@ -115,11 +115,11 @@ static void the_latest_records_are_kept(void **state)
 	assert_true(ring->count == 16384 && ring->count == ring->capacity);
 	assert_int_equal(ncs_latest_at(ring, ring->count - 1)->start,
 			 (50 * SCRIPTED_RECORDS - 1) * 10);
-	/* All that ended after the last that is gone is there. */
+	/* Every record that ended after the last dropped one is kept. */
 	assert_int_equal(ring->complete_from_ns, ncs_latest_at(ring, 0)->start);
 }
 
-static void ranks_share_the_memory(void **state)
+static void ranks_share_the_memory_for_records(void **state)
 {
 	struct scripted *job = *state;
 	struct scripted_rank *rank = add(job, 0);
@@ -136,7 +136,7 @@ static void ranks_share_the_memory(void **state)
 	for (int i = 0; i < 4; i++)
 		assert_int_equal(ncs_latest_take(trace, &sample, 8), 0);
 	assert_int_equal(ring->count, 4 * SCRIPTED_RECORDS);
-	/* There come to be more. */
+	/* More ranks share the memory from now on. */
 	sample.record_count = 0;
 	assert_int_equal(ncs_latest_take(trace, &sample, 10000), 0);
 	assert_int_equal(ring->count, 128);
@@ -146,7 +146,7 @@ static void ranks_share_the_memory(void **state)
 	ncs_latest_free(trace);
 }
 
-static void nothing_is_kept_unless_it_is_wanted(void **state)
+static void no_record_is_kept_unless_wanted(void **state)
 {
 	struct scripted *job = *state;
 
@@ -158,7 +158,7 @@ static void nothing_is_kept_unless_it_is_wanted(void **state)
 
 /* --- Tracks -------------------------------------------------------------- */
 
-static void a_step_is_its_three_waits(void **state)
+static void a_step_becomes_three_stretches(void **state)
 {
 	struct scripted *job = *state;
 	struct ncs_record *step =
@@ -210,7 +210,7 @@ static void the_proxy_is_awake_between_its_records(void **state)
 	assert_string_equal(text, "wwSS+wwwAA");
 }
 
-static void calls_are_before_their_group(void **state)
+static void calls_are_shown_before_their_group(void **state)
 {
 	struct scripted *job = *state;
 	struct scripted_rank *rank = add(job, 0);
@@ -225,7 +225,7 @@ static void calls_are_before_their_group(void **state)
 	assert_string_equal(text, "..gcgggll.");
 }
 
-/* The GPU's clock is 5 s ahead, and told later. */
+/* The GPU's clock is 5 s ahead, which is reported later. */
 static void kernels_are_shown_when_they_ran(void **state)
 {
 	struct scripted *job = *state;
@@ -244,13 +244,13 @@ static void kernels_are_shown_when_they_ran(void **state)
 	assert_string_equal(text, "....xx....");
 }
 
-static void what_is_not_known_is_no_idleness(void **state)
+static void unknown_time_is_not_shown_as_idle(void **state)
 {
 	struct scripted *job = *state;
 	struct scripted_rank *rank = add(job, 0);
 	char text[WIDTH + 1];
 
-	/* The ring had been overwritten before. */
+	/* The ring was overwritten before the first pass. */
 	rank->snapshot.losses[NCS_LOSS_OVERWRITTEN] = 1;
 	put(rank, NCS_EVENT_PROXY_STEP, NOW - 8 * MS, MS);
 	scripted_pass(job, NOW - 6 * MS);
@@ -269,7 +269,7 @@ static void what_is_not_known_is_no_idleness(void **state)
 	assert_int_equal(scripted_rank(job, 0)->latest->lost, 3);
 }
 
-/* What was overwritten is older than all that a full ring holds. */
+/* Overwritten records are older than all records that a full ring holds. */
 static void a_gap_ends_where_a_full_ring_begins(void **state)
 {
 	struct scripted *job = *state;
@@ -281,7 +281,7 @@ static void a_gap_ends_where_a_full_ring_begins(void **state)
 	scripted_pass(job, NOW - 9 * MS);
 	rank->record_count = 0;
 	rank->records_lost = 5;
-	/* Another thread has lost nothing. */
+	/* Another thread has lost no record. */
 	put(rank, NCS_EVENT_COLL, NOW - 8 * MS, MS)->position = 70;
 	for (uint32_t i = 0; i < 4; i++)
 		put(rank, NCS_EVENT_PROXY_STEP, NOW - (5 - i) * MS, MS / 2)
@@ -290,7 +290,7 @@ static void a_gap_ends_where_a_full_ring_begins(void **state)
 	letters(scripted_rank(job, 0), NCS_TRACK_CHANNEL, NOW, MS / 2, 20,
 		text);
 	assert_string_equal(text, "..????????G.G.G.G...");
-	/* Where no ring was full it may have been at any time. */
+	/* Without a full ring the loss may have been at any time. */
 	rank->records[3].position = 0;
 	scripted_pass(job, NOW + 5 * MS);
 	assert_int_equal(scripted_rank(job, 0)->latest->lost_until_ns,
@@ -316,7 +316,7 @@ static void a_collective_is_found_in_every_rank(void **state)
 				put(rank, NCS_EVENT_COLL,
 				    NOW - (10 - 2 * (int64_t)k) * MS, MS);
 
-			/* Each rank counts operations for itself. */
+			/* Each rank numbers its operations by itself. */
 			record->operation = (uint32_t)(10 * i + 1) + k;
 			record->number = 80 + k + (i == 2);
 		}
@@ -324,7 +324,7 @@ static void a_collective_is_found_in_every_rank(void **state)
 			(uint32_t)(10 * i + 3);
 	}
 	scripted_pass(job, NOW);
-	/* From a step of it. */
+	/* Start from a step of the collective. */
 	track = track_of(scripted_rank(job, 0), NCS_TRACK_CHANNEL);
 	assert_true(ncs_track_find(scripted_rank(job, 0), &track, NOW - 6 * MS,
 				   NOW - 5 * MS, &stretch, &count));
@@ -350,7 +350,7 @@ static void a_collective_is_found_in_every_rank(void **state)
 
 /* --- The axis ------------------------------------------------------------ */
 
-static void zooming_keeps_what_is_under_the_cursor(void **state)
+static void zooming_keeps_the_time_under_the_cursor(void **state)
 {
 	(void)state;
 	for (int i = 0; i < 10000; i++) {
@@ -371,7 +371,7 @@ static void zooming_keeps_what_is_under_the_cursor(void **state)
 	}
 }
 
-static void zooming_has_an_end_on_either_side(void **state)
+static void zooming_stops_at_the_shortest_and_longest_cell(void **state)
 {
 	struct ncs_axis axis = { NOW, MS, 80 };
 
@@ -384,7 +384,7 @@ static void zooming_has_an_end_on_either_side(void **state)
 	assert_true(axis.cell_ns == NCS_CELL_LONGEST_NS);
 }
 
-static void panning_goes_half_a_screen_and_not_into_the_future(void **state)
+static void panning_moves_half_a_screen_and_not_into_the_future(void **state)
 {
 	struct ncs_axis axis = { NOW, MS, 80 };
 
@@ -401,7 +401,7 @@ static void panning_goes_half_a_screen_and_not_into_the_future(void **state)
 
 /* --- Cells --------------------------------------------------------------- */
 
-/* Steps of all lengths one after the other. */
+/* Adds steps of many lengths, one after another. */
 static int put_steps(struct scripted_rank *rank, int64_t *starts,
 		     int64_t *lengths)
 {
@@ -418,7 +418,7 @@ static int put_steps(struct scripted_rank *rank, int64_t *starts,
 	return count;
 }
 
-static void every_stretch_is_to_be_seen(void **state)
+static void every_stretch_is_visible_at_every_zoom(void **state)
 {
 	struct scripted *job = *state;
 	int64_t starts[100], lengths[100];
@@ -433,7 +433,7 @@ static void every_stretch_is_to_be_seen(void **state)
 	for (int i = 0; i < count; i++) {
 		struct ncs_axis axis = { starts[i] + 50 * MS, MS, WIDTH };
 
-		/* At every zoom there is something, at the closest it. */
+		/* Every zoom shows some stretch, the closest this one. */
 		for (;;) {
 			int64_t cell_ns = axis.cell_ns;
 
@@ -452,8 +452,8 @@ static void every_stretch_is_to_be_seen(void **state)
 	}
 }
 
-/* Whatever is in shared memory, and wherever one looks. */
-static void no_cell_is_written_outside(void **state)
+/* For any records in shared memory, and any axis. */
+static void no_cell_is_written_outside_the_line(void **state)
 {
 	struct scripted *job = *state;
 	struct scripted_rank *rank = add(job, 0);
@@ -500,7 +500,7 @@ static void no_cell_is_written_outside(void **state)
 	}
 }
 
-static void a_cell_shows_what_takes_most_of_it(void **state)
+static void a_cell_shows_the_activity_that_takes_most_of_it(void **state)
 {
 	struct scripted *job = *state;
 	struct scripted_rank *rank = add(job, 0);
@@ -531,22 +531,22 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 #define TEST(name) cmocka_unit_test_setup_teardown(name, setup, teardown)
 		TEST(the_latest_records_are_kept),
-		TEST(ranks_share_the_memory),
-		TEST(nothing_is_kept_unless_it_is_wanted),
-		TEST(a_step_is_its_three_waits),
+		TEST(ranks_share_the_memory_for_records),
+		TEST(no_record_is_kept_unless_wanted),
+		TEST(a_step_becomes_three_stretches),
 		TEST(an_operation_is_queued_and_then_runs),
 		TEST(the_proxy_is_awake_between_its_records),
-		TEST(calls_are_before_their_group),
+		TEST(calls_are_shown_before_their_group),
 		TEST(kernels_are_shown_when_they_ran),
-		TEST(what_is_not_known_is_no_idleness),
+		TEST(unknown_time_is_not_shown_as_idle),
 		TEST(a_gap_ends_where_a_full_ring_begins),
 		TEST(a_collective_is_found_in_every_rank),
-		TEST(zooming_keeps_what_is_under_the_cursor),
-		TEST(zooming_has_an_end_on_either_side),
-		TEST(panning_goes_half_a_screen_and_not_into_the_future),
-		TEST(every_stretch_is_to_be_seen),
-		TEST(no_cell_is_written_outside),
-		TEST(a_cell_shows_what_takes_most_of_it),
+		TEST(zooming_keeps_the_time_under_the_cursor),
+		TEST(zooming_stops_at_the_shortest_and_longest_cell),
+		TEST(panning_moves_half_a_screen_and_not_into_the_future),
+		TEST(every_stretch_is_visible_at_every_zoom),
+		TEST(no_cell_is_written_outside_the_line),
+		TEST(a_cell_shows_the_activity_that_takes_most_of_it),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* The synthetic job: the same every time, sound in its numbers, and with all
- * the special cases that the tests of the views rely on. */
+/* The synthetic job: it is reproducible, its numbers are consistent, and it has
+ * all special cases that the tests of the views rely on. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -41,9 +41,9 @@ static void job_pass(struct job *job, uint64_t now_ns)
 	assert_int_equal(ncs_model_update(&job->model, job->source, now_ns), 0);
 }
 
-/* --- The same every time ------------------------------------------------ */
+/* --- Reproducible ------------------------------------------------------- */
 
-/* All cells of all views, one after the other. */
+/* Writes all cells of all views, one after another. */
 static uint64_t hash_of(const struct ncs_model *model)
 {
 	struct ncs_row *rows = NULL;
@@ -60,7 +60,7 @@ static uint64_t hash_of(const struct ncs_model *model)
 			unsigned char bytes[sizeof(value)];
 
 			ncs_column_get(&ncs_columns[i], &rows[k], &value);
-			value.recent = NULL; /* where that is is no matter */
+			value.recent = NULL; /* its address differs */
 			memcpy(bytes, &value, sizeof(value));
 			for (size_t m = 0; m < sizeof(bytes); m++)
 				hash = (hash ^ bytes[m]) *
@@ -92,7 +92,7 @@ static void same_seed_and_passes_give_the_same_cells(void **state)
 	assert_true(hash_after(7, 3) != hash_after(7, 4));
 }
 
-/* --- Sound in its numbers ----------------------------------------------- */
+/* --- Consistent numbers ------------------------------------------------- */
 
 static void assert_grows(uint64_t before, uint64_t now)
 {
@@ -134,7 +134,7 @@ static void check_function(const struct ncs_function_view *before,
 
 static void counters_never_go_back(void **state)
 {
-	struct job job, behind; /* the same, a pass later */
+	struct job job, behind; /* the same job, one pass behind */
 
 	(void)state;
 	job_init(&job, 3, 9, 3);
@@ -168,7 +168,7 @@ static void counters_never_go_back(void **state)
 	job_release(&behind);
 }
 
-static void a_channels_states_make_up_the_time_between_passes(void **state)
+static void times_of_a_channels_states_add_up_to_the_interval(void **state)
 {
 	struct job job;
 
@@ -194,7 +194,7 @@ static void a_channels_states_make_up_the_time_between_passes(void **state)
 	job_release(&job);
 }
 
-static void a_state_began_before_now_and_not_before_the_job(void **state)
+static void states_began_within_the_life_of_the_job(void **state)
 {
 	struct job job;
 
@@ -233,7 +233,7 @@ static size_t count_ranks(const struct ncs_model *model, const char *comm,
 	return count;
 }
 
-static void of_eight_ranks_or_more_one_is_dead(void **state)
+static void one_of_eight_ranks_or_more_is_dead(void **state)
 {
 	struct job job;
 
@@ -250,7 +250,7 @@ static void of_eight_ranks_or_more_one_is_dead(void **state)
 	job_release(&job);
 }
 
-static void there_are_other_communicators(void **state)
+static void two_ranks_or_more_have_other_communicators(void **state)
 {
 	const struct ncs_rank *old = NULL;
 	struct job job;
@@ -271,7 +271,7 @@ static void there_are_other_communicators(void **state)
 	job_release(&job);
 }
 
-static void one_rank_alone_is_all_there_is(void **state)
+static void a_job_of_one_rank_has_no_other_communicator(void **state)
 {
 	struct job job;
 
@@ -290,7 +290,7 @@ static bool is_stuck(const struct ncs_rank *rank,
 	       ncs_rank_end_ns(rank) - channel->since_ns > SECOND;
 }
 
-/* Stuck senders and receivers after a time. */
+/* Counts stuck senders and receivers after a time. */
 static void count_stuck(uint64_t after_ns, size_t *senders, size_t *receivers)
 {
 	struct job job;
@@ -359,7 +359,7 @@ static void one_rank_keeps_its_network_waiting_for_its_gpu(void **state)
 	job_release(&job);
 }
 
-static void one_rank_has_lost_something(void **state)
+static void one_rank_has_lost_events(void **state)
 {
 	size_t losers = 0;
 	struct job job;
@@ -383,7 +383,7 @@ static void large_jobs_have_all_their_rows(void **state)
 	job_init(&job, 1, 64, 32);
 	job_pass(&job, T0);
 	job_pass(&job, T0 + SECOND);
-	/* 64 of the world, 2 without a name, 1 finished, 1 old. */
+	/* 64 in the world, 2 without a name, 1 finished, 1 old. */
 	assert_int_equal(ncs_rows(&job.model, NCS_VIEW_RANK, &rows, &capacity),
 			 68);
 	assert_int_equal(ncs_rows(&job.model, NCS_VIEW_CHANNEL, &rows,
@@ -399,17 +399,16 @@ int main(void)
 		cmocka_unit_test(same_seed_and_passes_give_the_same_cells),
 		cmocka_unit_test(counters_never_go_back),
 		cmocka_unit_test(
-			a_channels_states_make_up_the_time_between_passes),
-		cmocka_unit_test(
-			a_state_began_before_now_and_not_before_the_job),
-		cmocka_unit_test(of_eight_ranks_or_more_one_is_dead),
-		cmocka_unit_test(there_are_other_communicators),
-		cmocka_unit_test(one_rank_alone_is_all_there_is),
+			times_of_a_channels_states_add_up_to_the_interval),
+		cmocka_unit_test(states_began_within_the_life_of_the_job),
+		cmocka_unit_test(one_of_eight_ranks_or_more_is_dead),
+		cmocka_unit_test(two_ranks_or_more_have_other_communicators),
+		cmocka_unit_test(a_job_of_one_rank_has_no_other_communicator),
 		cmocka_unit_test(
 			one_channel_hangs_from_an_age_of_eight_seconds),
 		cmocka_unit_test(
 			one_rank_keeps_its_network_waiting_for_its_gpu),
-		cmocka_unit_test(one_rank_has_lost_something),
+		cmocka_unit_test(one_rank_has_lost_events),
 		cmocka_unit_test(large_jobs_have_all_their_rows),
 	};
 
