@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Bandwidth: the factors of nccl-tests, and over which operations. */
+/* Bandwidth: the factors of nccl-tests, and the operations it is taken over. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -34,11 +34,11 @@ static void assert_near(double found, double wanted)
 		fail_msg("%.12g is not %.12g", found, wanted);
 }
 
-/* --- Formulas ----------------------------------------------------------- */
+/* --- Formulas ------------------------------------------------------------- */
 
-static void bus_factors_are_those_of_nccl_tests(void **state)
+static void bus_factors_match_nccl_tests(void **state)
 {
-	/* Of 8 ranks, worked out by hand from nccl-tests' PERFORMANCE.md and,
+	/* For 8 ranks, computed by hand from nccl-tests' PERFORMANCE.md and,
 	 * for gather and scatter, from its sources. */
 	static const struct {
 		unsigned function;
@@ -71,7 +71,7 @@ static void bus_factors_of_one_and_two_ranks(void **state)
 	assert_near(ncs_bus_factor(NCS_FUNCTION_ALL_GATHER, 2), 0.5);
 }
 
-static void bus_factor_is_unknown_where_it_needs_an_unknown_size(void **state)
+static void bus_factor_is_unknown_without_number_of_ranks(void **state)
 {
 	(void)state;
 	assert_true(ncs_bus_factor(NCS_FUNCTION_ALL_REDUCE, 0) < 0);
@@ -88,7 +88,7 @@ static void algorithm_bandwidth_is_bytes_over_ns(void **state)
 	assert_true(ncs_algorithm_bandwidth(3 * GB, 0) < 0);
 }
 
-static void kernel_times_go_before_proxy_times(void **state)
+static void kernel_times_are_preferred_to_proxy_times(void **state)
 {
 	struct ncs_function_view function = { 0 };
 
@@ -101,9 +101,9 @@ static void kernel_times_go_before_proxy_times(void **state)
 	assert_int_equal(ncs_function_timing(&function), NCS_TIMING_KERNEL);
 }
 
-/* --- Of a rank ---------------------------------------------------------- */
+/* --- Of a rank ------------------------------------------------------------ */
 
-/* Some more operations of 1 GB, timed by the proxy. */
+/* Adds operations of 1 GB each, timed by the proxy. */
 static void time_more(struct scripted_rank *rank, uint64_t count,
 		      uint64_t each_ns)
 {
@@ -128,7 +128,7 @@ static double bus_bandwidth(const struct scripted *scripted)
 				      NCS_FUNCTION_ALL_REDUCE);
 }
 
-static void first_sample_gives_bandwidth_since_the_start(void **state)
+static void first_sample_gives_bandwidth_since_start(void **state)
 {
 	struct scripted *scripted = *state;
 
@@ -138,12 +138,12 @@ static void first_sample_gives_bandwidth_since_the_start(void **state)
 	assert_near(bus_bandwidth(scripted), 2 * 1.75);
 }
 
-static void later_samples_give_bandwidth_of_the_interval(void **state)
+static void later_samples_give_bandwidth_of_interval(void **state)
 {
 	struct scripted *scripted = *state;
 	struct scripted_rank *rank = scripted_add(scripted, 0);
 
-	/* As in every job: the first one waits for all the others. */
+	/* As in every job, the first one waits for all ranks to start. */
 	time_more(rank, 1, 100 * SECOND);
 	scripted_pass(scripted, SECOND);
 	time_more(rank, 10, SECOND / 4);
@@ -151,7 +151,7 @@ static void later_samples_give_bandwidth_of_the_interval(void **state)
 	assert_near(algorithm_bandwidth(scripted), 4);
 }
 
-static void bandwidth_stays_while_nothing_more_is_timed(void **state)
+static void bandwidth_stays_while_no_operation_is_timed(void **state)
 {
 	struct scripted *scripted = *state;
 	struct scripted_rank *rank = scripted_add(scripted, 0);
@@ -165,7 +165,7 @@ static void bandwidth_stays_while_nothing_more_is_timed(void **state)
 	assert_near(algorithm_bandwidth(scripted), 4);
 }
 
-static void bandwidth_is_unknown_where_nothing_was_timed(void **state)
+static void bandwidth_is_unknown_without_timed_operations(void **state)
 {
 	struct scripted *scripted = *state;
 	struct scripted_rank *rank = scripted_add(scripted, 0);
@@ -176,7 +176,7 @@ static void bandwidth_is_unknown_where_nothing_was_timed(void **state)
 	assert_true(bus_bandwidth(scripted) < 0);
 }
 
-static void bandwidth_is_unknown_where_bytes_are_missing(void **state)
+static void bandwidth_is_unknown_if_a_size_is_missing(void **state)
 {
 	struct scripted *scripted = *state;
 	struct scripted_rank *rank = scripted_add(scripted, 0);
@@ -185,13 +185,13 @@ static void bandwidth_is_unknown_where_bytes_are_missing(void **state)
 	rank->snapshot.functions[NCS_FUNCTION_ALL_REDUCE].size_unknown = 1;
 	scripted_pass(scripted, SECOND);
 	assert_true(algorithm_bandwidth(scripted) < 0);
-	/* In the next interval all sizes were told. */
+	/* In the next interval all sizes are known. */
 	time_more(rank, 4, SECOND / 2);
 	scripted_pass(scripted, 2 * SECOND);
 	assert_near(algorithm_bandwidth(scripted), 2);
 }
 
-static void bus_bandwidth_needs_the_number_of_ranks(void **state)
+static void bus_bandwidth_needs_number_of_ranks(void **state)
 {
 	struct scripted *scripted = *state;
 	struct scripted_rank *rank = scripted_add(scripted, 0);
@@ -203,7 +203,7 @@ static void bus_bandwidth_needs_the_number_of_ranks(void **state)
 	assert_true(bus_bandwidth(scripted) < 0);
 }
 
-static void counters_that_went_back_give_no_bandwidth(void **state)
+static void counters_that_go_back_give_no_bandwidth(void **state)
 {
 	struct scripted *scripted = *state;
 	struct scripted_rank *rank = scripted_add(scripted, 0);
@@ -222,18 +222,18 @@ int main(void)
 {
 #define TEST(name) cmocka_unit_test_setup_teardown(name, setup, teardown)
 	const struct CMUnitTest tests[] = {
-		TEST(bus_factors_are_those_of_nccl_tests),
+		TEST(bus_factors_match_nccl_tests),
 		TEST(bus_factors_of_one_and_two_ranks),
-		TEST(bus_factor_is_unknown_where_it_needs_an_unknown_size),
+		TEST(bus_factor_is_unknown_without_number_of_ranks),
 		TEST(algorithm_bandwidth_is_bytes_over_ns),
-		TEST(kernel_times_go_before_proxy_times),
-		TEST(first_sample_gives_bandwidth_since_the_start),
-		TEST(later_samples_give_bandwidth_of_the_interval),
-		TEST(bandwidth_stays_while_nothing_more_is_timed),
-		TEST(bandwidth_is_unknown_where_nothing_was_timed),
-		TEST(bandwidth_is_unknown_where_bytes_are_missing),
-		TEST(bus_bandwidth_needs_the_number_of_ranks),
-		TEST(counters_that_went_back_give_no_bandwidth),
+		TEST(kernel_times_are_preferred_to_proxy_times),
+		TEST(first_sample_gives_bandwidth_since_start),
+		TEST(later_samples_give_bandwidth_of_interval),
+		TEST(bandwidth_stays_while_no_operation_is_timed),
+		TEST(bandwidth_is_unknown_without_timed_operations),
+		TEST(bandwidth_is_unknown_if_a_size_is_missing),
+		TEST(bus_bandwidth_needs_number_of_ranks),
+		TEST(counters_that_go_back_give_no_bandwidth),
 	};
 
 	return cmocka_run_group_tests_name("bandwidth", tests, NULL, NULL);

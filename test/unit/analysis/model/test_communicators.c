@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Communicators: which ranks belong together, how far they are, and who is
+/* Communicators: which ranks belong to one, how far they are, and which are
  * behind. */
 #include <setjmp.h>
 #include <stdarg.h>
@@ -46,7 +46,7 @@ static void set_name(struct scripted_rank *rank, const char *name)
 	snprintf(identity->comm_name, sizeof(identity->comm_name), "%s", name);
 }
 
-/* A rank of the communicator 7. */
+/* Adds a rank of communicator 7. */
 static struct scripted_rank *add(struct scripted *scripted, int number)
 {
 	struct scripted_rank *rank = scripted_add(scripted, number);
@@ -62,17 +62,17 @@ static void at(struct scripted_rank *rank, unsigned function, uint64_t sequence)
 	rank->snapshot.functions[function].last_sequence_number = sequence;
 }
 
-/* The only communicator. */
-static const struct ncs_communicator *look(struct scripted *scripted)
+/* Updates the model and returns its only communicator. */
+static const struct ncs_communicator *refresh(struct scripted *scripted)
 {
 	scripted_pass(scripted, NOW);
 	assert_int_equal(scripted->model.communicator_count, 1);
 	return &scripted->model.communicators[0];
 }
 
-/* --- Who belongs together ------------------------------------------------- */
+/* --- Ranks of one communicator -------------------------------------------- */
 
-static void without_ranks_there_is_none(void **state)
+static void no_ranks_give_no_communicator(void **state)
 {
 	struct scripted *scripted = *state;
 
@@ -81,7 +81,7 @@ static void without_ranks_there_is_none(void **state)
 	assert_null(ncs_communicator_of_key(&scripted->model, "id 7"));
 }
 
-static void two_jobs_with_the_same_name_are_two(void **state)
+static void same_name_with_two_ids_gives_two_communicators(void **state)
 {
 	struct scripted *scripted = *state;
 	const struct ncs_model *model = &scripted->model;
@@ -107,7 +107,7 @@ static void two_jobs_with_the_same_name_are_two(void **state)
 	}
 }
 
-static void without_an_id_the_name_joins(void **state)
+static void ranks_without_id_are_joined_by_name(void **state)
 {
 	struct scripted *scripted = *state;
 
@@ -120,7 +120,7 @@ static void without_an_id_the_name_joins(void **state)
 			 scripted_rank(scripted, 2)->communicator);
 }
 
-static void who_is_not_known_is_alone(void **state)
+static void rank_without_id_and_name_is_alone(void **state)
 {
 	struct scripted *scripted = *state;
 	const struct ncs_model *model = &scripted->model;
@@ -136,33 +136,33 @@ static void who_is_not_known_is_alone(void **state)
 				 &model->communicators[i]);
 }
 
-/* A rank may be told its name later than its id. */
-static void the_rank_that_knows_most_gives_the_name(void **state)
+/* A rank may learn its name later than its id. */
+static void identity_is_that_of_the_rank_that_knows_most(void **state)
 {
 	struct scripted *scripted = *state;
 
 	add(scripted, 0);
 	set_name(add(scripted, 1), "world");
-	assert_string_equal(look(scripted)->identity->comm_name, "world");
+	assert_string_equal(refresh(scripted)->identity->comm_name, "world");
 }
 
-/* --- Who is behind -------------------------------------------------------- */
+/* --- Ranks behind --------------------------------------------------------- */
 
-static void level_ranks_have_nobody_behind(void **state)
+static void level_ranks_have_no_rank_behind(void **state)
 {
 	struct scripted *scripted = *state;
 	const struct ncs_communicator *found;
 
 	for (int i = 0; i < 4; i++)
 		at(add(scripted, i), NCS_FUNCTION_ALL_REDUCE, 88);
-	found = look(scripted);
+	found = refresh(scripted);
 	assert_int_equal(found->function, NCS_FUNCTION_ALL_REDUCE);
 	assert_int_equal(found->progress.known, 4);
 	assert_int_equal(found->progress.most, 88);
 	assert_int_equal(ncs_progress_behind(&found->progress), 0);
 }
 
-static void the_slowest_is_named_with_its_distance(void **state)
+static void slowest_rank_is_found_with_its_distance(void **state)
 {
 	struct scripted *scripted = *state;
 	const struct ncs_communicator *found;
@@ -170,7 +170,7 @@ static void the_slowest_is_named_with_its_distance(void **state)
 	for (int i = 0; i < 5; i++)
 		at(add(scripted, i), NCS_FUNCTION_ALL_REDUCE,
 		   i == 2 || i == 4 ? 85 : 86 + (uint64_t)i);
-	found = look(scripted);
+	found = refresh(scripted);
 	assert_int_equal(found->progress.most, 89);
 	assert_int_equal(ncs_progress_behind(&found->progress), 4);
 	assert_int_equal(found->progress.slowest->now.identity.rank, 2);
@@ -179,7 +179,7 @@ static void the_slowest_is_named_with_its_distance(void **state)
 	assert_int_equal(found->progress.fastest_count, 1);
 }
 
-static void the_function_is_that_with_the_largest_distance(void **state)
+static void function_with_largest_distance_is_chosen(void **state)
 {
 	struct scripted *scripted = *state;
 	struct scripted_rank *fast = add(scripted, 0);
@@ -189,41 +189,41 @@ static void the_function_is_that_with_the_largest_distance(void **state)
 	at(slow, NCS_FUNCTION_ALL_REDUCE, 899);
 	at(fast, NCS_FUNCTION_ALL_GATHER, 9);
 	at(slow, NCS_FUNCTION_ALL_GATHER, 5);
-	assert_int_equal(look(scripted)->function, NCS_FUNCTION_ALL_GATHER);
+	assert_int_equal(refresh(scripted)->function, NCS_FUNCTION_ALL_GATHER);
 }
 
-static void the_function_of_level_ranks_is_that_they_are_in(void **state)
+static void level_ranks_choose_the_function_they_are_in(void **state)
 {
 	struct scripted *scripted = *state;
 	struct scripted_rank *rank = add(scripted, 0);
 
 	at(rank, NCS_FUNCTION_ALL_REDUCE, 900);
 	at(rank, NCS_FUNCTION_BROADCAST, 3);
-	assert_int_equal(look(scripted)->function, NCS_FUNCTION_ALL_REDUCE);
+	assert_int_equal(refresh(scripted)->function, NCS_FUNCTION_ALL_REDUCE);
 	rank->snapshot.operation_count = 1;
 	rank->operations[0].function = NCS_FUNCTION_BROADCAST;
-	assert_int_equal(look(scripted)->function, NCS_FUNCTION_BROADCAST);
+	assert_int_equal(refresh(scripted)->function, NCS_FUNCTION_BROADCAST);
 }
 
-static void an_unknown_number_is_neither_behind_nor_level(void **state)
+static void rank_without_number_is_neither_behind_nor_level(void **state)
 {
 	struct scripted *scripted = *state;
 	const struct ncs_communicator *found;
 
 	add(scripted, 0);
 	add(scripted, 1);
-	found = look(scripted);
+	found = refresh(scripted);
 	assert_int_equal(found->function, NCS_FUNCTION_COUNT);
 	assert_int_equal(found->progress.known, 0);
-	/* The first call of a job has the number 0. */
+	/* The first call of a job has number 0. */
 	at(&scripted->ranks[1], NCS_FUNCTION_REDUCE, 0);
-	found = look(scripted);
+	found = refresh(scripted);
 	assert_int_equal(found->function, NCS_FUNCTION_REDUCE);
 	assert_int_equal(found->progress.known, 1);
 	assert_int_equal(ncs_progress_behind(&found->progress), 0);
 }
 
-static void the_dead_are_behind_only_among_the_dead(void **state)
+static void dead_ranks_count_as_behind_only_if_all_are_dead(void **state)
 {
 	struct scripted *scripted = *state;
 	const struct ncs_communicator *found;
@@ -231,19 +231,19 @@ static void the_dead_are_behind_only_among_the_dead(void **state)
 	for (int i = 0; i < 3; i++)
 		at(add(scripted, i), NCS_FUNCTION_ALL_REDUCE, i == 1 ? 4 : 9);
 	scripted->ranks[1].snapshot.liveness = NCS_DEAD;
-	found = look(scripted);
+	found = refresh(scripted);
 	assert_int_equal(found->live, 2);
 	assert_int_equal(found->dead, 1);
 	assert_int_equal(ncs_progress_behind(&found->progress), 0);
 	scripted->ranks[0].snapshot.liveness = NCS_DEAD;
 	scripted->ranks[2].snapshot.liveness = NCS_DEAD;
-	found = look(scripted);
+	found = refresh(scripted);
 	assert_int_equal(found->live, 0);
 	assert_int_equal(ncs_progress_behind(&found->progress), 5);
 	assert_int_equal(found->progress.slowest->now.identity.rank, 1);
 }
 
-static void held_up_is_who_does_not_move(void **state)
+static void rank_that_does_not_move_is_held_up(void **state)
 {
 	struct scripted *scripted = *state;
 	struct scripted_rank *slow = add(scripted, 1);
@@ -251,13 +251,13 @@ static void held_up_is_who_does_not_move(void **state)
 
 	at(add(scripted, 0), NCS_FUNCTION_ALL_REDUCE, 9);
 	at(slow, NCS_FUNCTION_ALL_REDUCE, 4);
-	found = look(scripted); /* seen once: it may move */
+	found = refresh(scripted); /* one snapshot: it may be moving */
 	assert_false(
 		ncs_progress_is_held_up(&found->progress, found->function));
-	found = look(scripted);
+	found = refresh(scripted);
 	assert_true(ncs_progress_is_held_up(&found->progress, found->function));
 	at(slow, NCS_FUNCTION_ALL_REDUCE, 5);
-	found = look(scripted);
+	found = refresh(scripted);
 	assert_false(
 		ncs_progress_is_held_up(&found->progress, found->function));
 }
@@ -291,7 +291,7 @@ static void ranks_are_counted_and_summed(void **state)
 		at(&scripted->ranks[i], NCS_FUNCTION_ALL_REDUCE, 5);
 		channels[i]->bytes = 500;
 	}
-	found = look(scripted);
+	found = refresh(scripted);
 	assert_int_equal(found->rank_count, 4);
 	assert_int_equal(found->live, 2);
 	assert_int_equal(found->silent, 1);
@@ -301,12 +301,12 @@ static void ranks_are_counted_and_summed(void **state)
 	assert_true(found->operations_rate == 4);
 	assert_true(found->send_rate == 400);
 	assert_true(found->recv_rate == 0);
-	/* What is dead waits for nothing any more. */
+	/* A dead rank does not wait any more. */
 	assert_int_equal(found->oldest.rank->now.identity.rank, 1);
 	assert_true(found->oldest.duration_ns == 2 * SECOND);
 }
 
-static void five_hundred_ranks_come_in_any_order(void **state)
+static void order_of_five_hundred_ranks_does_not_matter(void **state)
 {
 	enum { RANKS = 512, COMMUNICATORS = 16 };
 	struct ncs_rank *ranks = calloc(RANKS, sizeof(*ranks));
@@ -351,20 +351,20 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 #define TEST(name) cmocka_unit_test_setup_teardown(name, setup, teardown)
-		TEST(without_ranks_there_is_none),
-		TEST(two_jobs_with_the_same_name_are_two),
-		TEST(without_an_id_the_name_joins),
-		TEST(who_is_not_known_is_alone),
-		TEST(the_rank_that_knows_most_gives_the_name),
-		TEST(level_ranks_have_nobody_behind),
-		TEST(the_slowest_is_named_with_its_distance),
-		TEST(the_function_is_that_with_the_largest_distance),
-		TEST(the_function_of_level_ranks_is_that_they_are_in),
-		TEST(an_unknown_number_is_neither_behind_nor_level),
-		TEST(the_dead_are_behind_only_among_the_dead),
-		TEST(held_up_is_who_does_not_move),
+		TEST(no_ranks_give_no_communicator),
+		TEST(same_name_with_two_ids_gives_two_communicators),
+		TEST(ranks_without_id_are_joined_by_name),
+		TEST(rank_without_id_and_name_is_alone),
+		TEST(identity_is_that_of_the_rank_that_knows_most),
+		TEST(level_ranks_have_no_rank_behind),
+		TEST(slowest_rank_is_found_with_its_distance),
+		TEST(function_with_largest_distance_is_chosen),
+		TEST(level_ranks_choose_the_function_they_are_in),
+		TEST(rank_without_number_is_neither_behind_nor_level),
+		TEST(dead_ranks_count_as_behind_only_if_all_are_dead),
+		TEST(rank_that_does_not_move_is_held_up),
 		TEST(ranks_are_counted_and_summed),
-		TEST(five_hundred_ranks_come_in_any_order),
+		TEST(order_of_five_hundred_ranks_does_not_matter),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

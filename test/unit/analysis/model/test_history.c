@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* Windows: where each begins, that rates over it are exact, and what becomes of
- * it as ranks come, go, start anew, and as nobody looks. */
+/* Windows: where each begins, exact rates over it, ranks that come, go and
+ * start again, and long times without an update. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -20,8 +20,8 @@ static struct scripted scripted;
 static struct scripted_rank *rank;
 static struct ncs_channel_view *channel;
 
-/* A rank that sends 1 MB/s and begins two operations a second, from its birth
- * on; three quarters of the time it waits for its GPU. */
+/* Sets up a rank that sends 1 MB/s and begins two operations a second from its
+ * birth on, and waits for its GPU three quarters of the time. */
 static int setup(void **state)
 {
 	(void)state;
@@ -39,7 +39,7 @@ static int teardown(void **state)
 	return 0;
 }
 
-/* Adds what happens in some seconds, some times as fast as usual. */
+/* Adds the work of some seconds at `speed` times the usual pace. */
 static void work(uint64_t seconds, uint64_t speed)
 {
 	struct ncs_function_view *function =
@@ -54,7 +54,7 @@ static void work(uint64_t seconds, uint64_t speed)
 	function->timed_bytes[NCS_TIMING_PROXY] += seconds * speed * SECOND;
 }
 
-/* Times of operations, all alike. */
+/* Adds `count` operations of the same time. */
 static void time_operations(uint64_t count, uint64_t time_ns)
 {
 	uint64_t *histogram = scripted_histogram(rank, NCS_FUNCTION_ALL_REDUCE,
@@ -63,8 +63,8 @@ static void time_operations(uint64_t count, uint64_t time_ns)
 	histogram[ncs_histogram_bucket(time_ns)] += count;
 }
 
-/* Looks each second, from one on to another. */
-static void look(uint64_t from_s, uint64_t until_s, uint64_t speed)
+/* Updates the model at each second of a range, after a second of work. */
+static void refresh(uint64_t from_s, uint64_t until_s, uint64_t speed)
 {
 	for (uint64_t i = from_s; i <= until_s; i++) {
 		work(1, speed);
@@ -110,14 +110,14 @@ static void assert_window(enum ncs_window window, uint64_t seconds, double rate)
 
 /* --- Where a window begins ------------------------------------------------ */
 
-static void each_window_is_as_long_as_it_says(void **state)
+static void each_window_has_its_length(void **state)
 {
 	(void)state;
-	/* Seen late: 300 s are only known as a sum. */
+	/* The first update comes at 300 s: these are known as a sum only. */
 	work(300, 1);
-	look(301, 400, 1);
-	look(401, 480, 4);
-	look(481, 500, 10);
+	refresh(301, 400, 1);
+	refresh(401, 480, 4);
+	refresh(481, 500, 10);
 	assert_window(NCS_WINDOW_NOW, 1, 10);
 	ncs_model_set_window(&scripted.model, NCS_WINDOW_10_S);
 	assert_in_range(ncs_model_window_ns(&scripted.model), 10 * SECOND,
@@ -129,16 +129,16 @@ static void each_window_is_as_long_as_it_says(void **state)
 	assert_window(NCS_WINDOW_START, 500, (400 + 80 * 4 + 20 * 10) / 500.0);
 }
 
-static void a_window_that_is_longer_than_what_was_seen_is_shorter(void **state)
+static void window_longer_than_the_history_is_shortened(void **state)
 {
 	(void)state;
 	work(300, 7);
-	look(301, 304, 2);
+	refresh(301, 304, 2);
 	assert_window(NCS_WINDOW_10_S, 3, 2);
 	assert_window(NCS_WINDOW_100_S, 3, 2);
 }
 
-static void a_rank_that_came_later_counts_from_its_birth(void **state)
+static void window_of_a_new_rank_begins_at_its_birth(void **state)
 {
 	(void)state;
 	work(3, 5);
@@ -149,7 +149,7 @@ static void a_rank_that_came_later_counts_from_its_birth(void **state)
 	assert_window(NCS_WINDOW_START, 3, 5);
 }
 
-static void without_a_birth_nothing_is_guessed(void **state)
+static void unknown_birth_gives_no_window_since_start(void **state)
 {
 	(void)state;
 	rank->header.created = 0;
@@ -159,7 +159,7 @@ static void without_a_birth_nothing_is_guessed(void **state)
 		assert_window((enum ncs_window)i, 0, -1);
 }
 
-static void a_window_is_never_too_short_whatever_the_interval(void **state)
+static void no_interval_makes_a_window_too_short(void **state)
 {
 	static const uint64_t intervals_ms[] = { 100, 700, 2400, 2600, 9900 };
 
@@ -183,18 +183,18 @@ static void a_window_is_never_too_short_whatever_the_interval(void **state)
 	}
 }
 
-static void nobody_looking_makes_a_window_longer_not_wrong(void **state)
+static void pause_of_updates_makes_a_window_longer_not_wrong(void **state)
 {
 	(void)state;
 	work(300, 1);
-	look(301, 320, 1);
+	refresh(301, 320, 1);
 	work(60, 3);
 	scripted_pass(&scripted, BORN + 380 * SECOND);
 	assert_window(NCS_WINDOW_NOW, 60, 3);
 	ncs_model_set_window(&scripted.model, NCS_WINDOW_10_S);
 	assert_in_range(ncs_model_window_ns(&scripted.model), 60 * SECOND,
 			63 * SECOND);
-	look(381, 394, 1);
+	refresh(381, 394, 1);
 	assert_near(cell(NCS_COLUMN_CHANNEL_RATE, 0), 1);
 }
 
@@ -213,11 +213,11 @@ static void percentiles_are_those_of_the_window(void **state)
 {
 	(void)state;
 	time_operations(1000, 1000000);
-	look(1, 200, 1);
+	refresh(1, 200, 1);
 	time_operations(90, 20000000);
 	time_operations(10, 70000000);
-	look(201, 201, 1);
-	/* Of one interval there are too few, so these are all. */
+	refresh(201, 201, 1);
+	/* One interval has too few operations: these are all. */
 	assert_percentile(0.50, 1000000);
 	assert_percentile(1, 70000000);
 	ncs_model_set_window(&scripted.model, NCS_WINDOW_START);
@@ -226,7 +226,7 @@ static void percentiles_are_those_of_the_window(void **state)
 	assert_percentile(0.50, 20000000);
 	assert_percentile(0.90, 20000000);
 	assert_percentile(0.95, 70000000);
-	look(202, 220, 1);
+	refresh(202, 220, 1);
 	assert_int_equal(ncs_rank_percentile(scripted_rank(&scripted, 0),
 					     NCS_FUNCTION_ALL_REDUCE, 0.5),
 			 0);
@@ -234,14 +234,14 @@ static void percentiles_are_those_of_the_window(void **state)
 	assert_percentile(0.50, 20000000);
 }
 
-static void percentiles_begin_anew_with_the_mark(void **state)
+static void percentiles_start_again_at_the_mark(void **state)
 {
 	(void)state;
 	time_operations(1000, 1000000);
-	look(1, 5, 1);
+	refresh(1, 5, 1);
 	assert_int_equal(ncs_model_mark(&scripted.model), 0);
 	time_operations(3, 5000000);
-	look(6, 6, 1);
+	refresh(6, 6, 1);
 	ncs_model_set_window(&scripted.model, NCS_WINDOW_MARK);
 	assert_percentile(0.01, 5000000);
 }
@@ -257,9 +257,9 @@ static void each_function_and_timing_has_its_own_times(void **state)
 	time_operations(7, 1000);
 	other[0] = 5;
 	other[NCS_HISTOGRAM_BUCKETS - 1] = 9;
-	look(1, 3, 1);
+	refresh(1, 3, 1);
 	other[NCS_HISTOGRAM_BUCKETS - 1] += 2;
-	look(4, 4, 1);
+	refresh(4, 4, 1);
 	base = ncs_history_base(&scripted_rank(&scripted, 0)->history,
 				NCS_WINDOW_10_S, BORN + 13 * SECOND);
 	assert_non_null(base);
@@ -274,22 +274,22 @@ static void each_function_and_timing_has_its_own_times(void **state)
 
 /* --- The mark ------------------------------------------------------------- */
 
-static void a_mark_begins_anew(void **state)
+static void rates_start_again_at_the_mark(void **state)
 {
 	(void)state;
 	work(300, 1);
-	look(301, 310, 9);
+	refresh(301, 310, 9);
 	assert_int_equal(ncs_model_mark(&scripted.model), 0);
 	assert_window(NCS_WINDOW_MARK, 0, -1);
 	assert_near(cell(NCS_COLUMN_CHANNEL_GPU_SHARE, 0), -1);
-	look(311, 350, 2);
+	refresh(311, 350, 2);
 	assert_window(NCS_WINDOW_MARK, 40, 2);
 	ncs_model_mark(&scripted.model);
-	look(351, 352, 6);
+	refresh(351, 352, 6);
 	assert_window(NCS_WINDOW_MARK, 2, 6);
 }
 
-static void who_comes_after_the_mark_counts_from_its_start(void **state)
+static void rank_born_after_the_mark_counts_from_its_birth(void **state)
 {
 	(void)state;
 	rank->is_there = false;
@@ -301,7 +301,7 @@ static void who_comes_after_the_mark_counts_from_its_start(void **state)
 	assert_window(NCS_WINDOW_MARK, 4, 3);
 }
 
-static void who_was_not_seen_at_the_mark_counts_from_when_it_was(void **state)
+static void rank_not_seen_at_the_mark_counts_from_first_sample(void **state)
 {
 	(void)state;
 	rank->is_there = false;
@@ -309,73 +309,73 @@ static void who_was_not_seen_at_the_mark_counts_from_when_it_was(void **state)
 	ncs_model_mark(&scripted.model);
 	rank->is_there = true;
 	work(20, 3);
-	look(21, 21, 8);
-	look(22, 30, 2);
+	refresh(21, 21, 8);
+	refresh(22, 30, 2);
 	assert_window(NCS_WINDOW_MARK, 9, 2);
 }
 
 /* --- Coming and going ----------------------------------------------------- */
 
-static void a_rank_that_comes_back_starts_anew(void **state)
+static void rank_that_comes_back_has_no_past(void **state)
 {
 	(void)state;
 	work(300, 1);
-	look(301, 330, 5);
+	refresh(301, 330, 5);
 	rank->is_there = false;
 	scripted_pass(&scripted, BORN + 331 * SECOND);
 	rank->is_there = true;
 	work(9, 5);
-	look(340, 340, 5);
+	refresh(340, 340, 5);
 	assert_window(NCS_WINDOW_10_S, 0, -1);
-	look(341, 342, 4);
+	refresh(341, 342, 4);
 	assert_window(NCS_WINDOW_10_S, 2, 4);
 }
 
-static void a_restart_with_the_same_pid_has_no_past(void **state)
+static void restart_with_same_pid_has_no_past(void **state)
 {
 	(void)state;
-	look(1, 40, 5);
+	refresh(1, 40, 5);
 	rank->header.created = BORN + 40 * SECOND;
 	rank->snapshot.functions[NCS_FUNCTION_ALL_REDUCE] =
 		(struct ncs_function_view){ 0 };
 	channel->bytes = 0;
 	memset(channel->time_ns, 0, sizeof(channel->time_ns));
-	look(41, 42, 3);
+	refresh(41, 42, 3);
 	assert_window(NCS_WINDOW_NOW, 1, 3);
 	assert_window(NCS_WINDOW_10_S, 2, 3);
 	assert_window(NCS_WINDOW_START, 2, 3);
 }
 
-static void a_new_channel_counts_from_zero(void **state)
+static void new_channel_counts_from_zero(void **state)
 {
 	struct ncs_channel_view *other;
 
 	(void)state;
 	work(300, 1);
-	look(301, 320, 2);
+	refresh(301, 320, 2);
 	other = scripted_channel(rank, 4, true, 1);
 	other->bytes = 20000000;
-	look(321, 321, 2);
+	refresh(321, 321, 2);
 	ncs_model_set_window(&scripted.model, NCS_WINDOW_NOW);
 	assert_near(cell(NCS_COLUMN_CHANNEL_RATE, 1), 20);
 	assert_near(cell(NCS_COLUMN_CHANNEL_RATE, 0), 2);
 }
 
-static void a_counter_that_went_back_has_no_rate(void **state)
+static void counter_that_goes_back_has_no_rate(void **state)
 {
 	(void)state;
 	work(300, 1);
-	look(301, 320, 2);
+	refresh(301, 320, 2);
 	channel->bytes = 1;
 	scripted_pass(&scripted, BORN + 321 * SECOND);
 	ncs_model_set_window(&scripted.model, NCS_WINDOW_10_S);
 	assert_near(cell(NCS_COLUMN_CHANNEL_RATE, 0), -1);
 }
 
-static void the_life_of_a_rank_ends_with_it(void **state)
+static void window_since_start_ends_with_the_rank(void **state)
 {
 	(void)state;
-	look(1, 20, 3);
+	refresh(1, 20, 3);
 	rank->snapshot.liveness = NCS_DEAD;
 	rank->snapshot.last_call_ns = BORN + 20 * SECOND;
 	for (uint64_t i = 21; i <= 200; i++)
@@ -387,13 +387,13 @@ static void the_life_of_a_rank_ends_with_it(void **state)
 
 /* --- Memory --------------------------------------------------------------- */
 
-static void the_past_of_a_large_job_stays_small(void **state)
+static void history_of_a_large_job_stays_small(void **state)
 {
 	size_t channels = 2 * 32 * sizeof(struct ncs_channel_counters);
-	size_t moments = 2 + 2 * NCS_HISTORY_DEPTH;
+	size_t sets = 2 + 2 * NCS_HISTORY_DEPTH;
 
 	(void)state;
-	assert_true(512 * (sizeof(struct ncs_history) + moments * channels) <=
+	assert_true(512 * (sizeof(struct ncs_history) + sets * channels) <=
 		    (size_t)26 << 20);
 }
 
@@ -401,24 +401,24 @@ int main(void)
 {
 #define TEST(name) cmocka_unit_test_setup_teardown(name, setup, teardown)
 	const struct CMUnitTest tests[] = {
-		TEST(each_window_is_as_long_as_it_says),
-		TEST(a_window_that_is_longer_than_what_was_seen_is_shorter),
-		TEST(a_rank_that_came_later_counts_from_its_birth),
-		TEST(without_a_birth_nothing_is_guessed),
-		TEST(a_window_is_never_too_short_whatever_the_interval),
-		TEST(nobody_looking_makes_a_window_longer_not_wrong),
+		TEST(each_window_has_its_length),
+		TEST(window_longer_than_the_history_is_shortened),
+		TEST(window_of_a_new_rank_begins_at_its_birth),
+		TEST(unknown_birth_gives_no_window_since_start),
+		TEST(no_interval_makes_a_window_too_short),
+		TEST(pause_of_updates_makes_a_window_longer_not_wrong),
 		TEST(percentiles_are_those_of_the_window),
-		TEST(percentiles_begin_anew_with_the_mark),
+		TEST(percentiles_start_again_at_the_mark),
 		TEST(each_function_and_timing_has_its_own_times),
-		TEST(a_mark_begins_anew),
-		TEST(who_comes_after_the_mark_counts_from_its_start),
-		TEST(who_was_not_seen_at_the_mark_counts_from_when_it_was),
-		TEST(a_rank_that_comes_back_starts_anew),
-		TEST(a_restart_with_the_same_pid_has_no_past),
-		TEST(a_new_channel_counts_from_zero),
-		TEST(a_counter_that_went_back_has_no_rate),
-		TEST(the_life_of_a_rank_ends_with_it),
-		TEST(the_past_of_a_large_job_stays_small),
+		TEST(rates_start_again_at_the_mark),
+		TEST(rank_born_after_the_mark_counts_from_its_birth),
+		TEST(rank_not_seen_at_the_mark_counts_from_first_sample),
+		TEST(rank_that_comes_back_has_no_past),
+		TEST(restart_with_same_pid_has_no_past),
+		TEST(new_channel_counts_from_zero),
+		TEST(counter_that_goes_back_has_no_rate),
+		TEST(window_since_start_ends_with_the_rank),
+		TEST(history_of_a_large_job_stays_small),
 	};
 
 	return cmocka_run_group_tests_name("history", tests, NULL, NULL);

@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* The model: which ranks there are, and that now and before are what the
- * source said in the latest two passes. */
+/* The model: its set of ranks, and what it keeps of the latest two updates. */
 #include <errno.h>
 #include <setjmp.h>
 #include <stdarg.h>
@@ -40,9 +39,9 @@ static void set_comm(struct scripted_rank *rank, const char *name, uint64_t id)
 	snprintf(identity->comm_name, sizeof(identity->comm_name), "%s", name);
 }
 
-/* --- Which ranks there are ---------------------------------------------- */
+/* --- The set of ranks ----------------------------------------------------- */
 
-static void ranks_are_in_order_of_host_communicator_rank(void **state)
+static void ranks_are_sorted_by_host_communicator_rank(void **state)
 {
 	struct scripted *scripted = *state;
 	static const int order[] = { 5, 2, 3, 0, 1, 4 };
@@ -98,7 +97,7 @@ static void generation_changes_exactly_when_ranks_do(void **state)
 	assert_true(scripted->model.generation != generation);
 }
 
-static void a_rank_that_becomes_known_late_moves_to_its_place(void **state)
+static void rank_that_becomes_known_late_moves_to_its_place(void **state)
 {
 	struct scripted *scripted = *state;
 	struct scripted_rank *late = scripted_add(scripted, 0);
@@ -116,7 +115,7 @@ static void a_rank_that_becomes_known_late_moves_to_its_place(void **state)
 	assert_true(scripted->model.generation != generation);
 }
 
-static void finished_ranks_go_with_their_process(void **state)
+static void finished_ranks_are_dropped_with_their_process(void **state)
 {
 	struct scripted *scripted = *state;
 	struct scripted_rank *rank = scripted_add(scripted, 0);
@@ -142,7 +141,7 @@ static void dead_ranks_stay(void **state)
 	assert_int_equal(scripted->model.rank_count, 1);
 }
 
-static void what_cannot_be_read_is_told_with_the_reason(void **state)
+static void unreadable_segment_is_listed_with_its_reason(void **state)
 {
 	struct scripted *scripted = *state;
 	struct scripted_rank *rank = scripted_add(scripted, 0);
@@ -165,7 +164,7 @@ static void what_cannot_be_read_is_told_with_the_reason(void **state)
 	assert_int_equal(scripted->model.rank_count, 1);
 }
 
-static void a_pass_that_fails_keeps_the_ranks_and_says_why(void **state)
+static void failed_update_keeps_ranks_and_says_why(void **state)
 {
 	struct scripted *scripted = *state;
 
@@ -182,9 +181,9 @@ static void a_pass_that_fails_keeps_the_ranks_and_says_why(void **state)
 	assert_string_equal(scripted->model.error, "");
 }
 
-/* --- Now and before ----------------------------------------------------- */
+/* --- Now and before ------------------------------------------------------- */
 
-static void before_is_the_pass_before(void **state)
+static void counters_before_are_those_of_the_update_before(void **state)
 {
 	struct scripted *scripted = *state;
 	struct scripted_rank *rank = scripted_add(scripted, 0);
@@ -209,7 +208,7 @@ static void before_is_the_pass_before(void **state)
 			 4);
 }
 
-static void tables_may_grow_and_shrink_between_passes(void **state)
+static void tables_may_grow_and_shrink_between_updates(void **state)
 {
 	struct scripted *scripted = *state;
 	struct scripted_rank *rank = scripted_add(scripted, 0);
@@ -279,7 +278,7 @@ static void classes_are_copied_with_their_buckets(void **state)
 			 seen->now.classes[1].operations);
 }
 
-static void another_process_under_the_same_path_starts_anew(void **state)
+static void another_process_at_the_same_path_has_no_past(void **state)
 {
 	struct scripted *scripted = *state;
 	struct scripted_rank *rank = scripted_add(scripted, 0);
@@ -297,9 +296,9 @@ static void another_process_under_the_same_path_starts_anew(void **state)
 	assert_non_null(ncs_rank_before(scripted_rank(scripted, 0)));
 }
 
-/* --- What the numbers mean ---------------------------------------------- */
+/* --- Facts of a rank ------------------------------------------------------ */
 
-static void a_ranks_clock_ends_with_the_rank(void **state)
+static void clock_of_a_rank_ends_with_it(void **state)
 {
 	struct scripted *scripted = *state;
 	struct scripted_rank *rank = scripted_add(scripted, 0);
@@ -329,7 +328,7 @@ static void overwritten_records_do_not_count_as_lost(void **state)
 	assert_int_equal(ncs_rank_lost(scripted_rank(scripted, 0)), 5);
 }
 
-static void bytes_are_unknown_where_no_size_was_told(void **state)
+static void bytes_are_unknown_without_a_size(void **state)
 {
 	struct ncs_channel_view channel = { 0 };
 	struct ncs_function_view function = { 0 };
@@ -352,22 +351,22 @@ int main(void)
 {
 #define TEST(name) cmocka_unit_test_setup_teardown(name, setup, teardown)
 	const struct CMUnitTest tests[] = {
-		TEST(ranks_are_in_order_of_host_communicator_rank),
+		TEST(ranks_are_sorted_by_host_communicator_rank),
 		TEST(ranks_keep_their_address_while_others_come_and_go),
 		TEST(generation_changes_exactly_when_ranks_do),
-		TEST(a_rank_that_becomes_known_late_moves_to_its_place),
-		TEST(finished_ranks_go_with_their_process),
+		TEST(rank_that_becomes_known_late_moves_to_its_place),
+		TEST(finished_ranks_are_dropped_with_their_process),
 		TEST(dead_ranks_stay),
-		TEST(what_cannot_be_read_is_told_with_the_reason),
-		TEST(a_pass_that_fails_keeps_the_ranks_and_says_why),
-		TEST(before_is_the_pass_before),
-		TEST(tables_may_grow_and_shrink_between_passes),
+		TEST(unreadable_segment_is_listed_with_its_reason),
+		TEST(failed_update_keeps_ranks_and_says_why),
+		TEST(counters_before_are_those_of_the_update_before),
+		TEST(tables_may_grow_and_shrink_between_updates),
 		TEST(histograms_are_copied_one_by_one),
 		TEST(classes_are_copied_with_their_buckets),
-		TEST(another_process_under_the_same_path_starts_anew),
-		TEST(a_ranks_clock_ends_with_the_rank),
+		TEST(another_process_at_the_same_path_has_no_past),
+		TEST(clock_of_a_rank_ends_with_it),
 		TEST(overwritten_records_do_not_count_as_lost),
-		TEST(bytes_are_unknown_where_no_size_was_told),
+		TEST(bytes_are_unknown_without_a_size),
 	};
 
 	return cmocka_run_group_tests_name("model", tests, NULL, NULL);

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* Sums over trees of ranges: each call counts in all ranges around it, and
- * bandwidth is bytes over time, never a mean of bandwidths. */
+/* Sums over trees of ranges: each call counts in all ranges around it;
+ * bandwidth is bytes over time, not a mean of bandwidths. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -41,7 +41,7 @@ static struct ncs_range_view *add(uint32_t number, uint32_t parent,
 	return range;
 }
 
-/* So many operations of a time and size. */
+/* Adds operations of the same time and size. */
 static void add_times(struct ncs_range_view *range, uint32_t place,
 		      uint64_t count, uint64_t time_ns, uint64_t bytes)
 {
@@ -61,7 +61,7 @@ static void assert_sum(size_t place, uint32_t number, unsigned depth,
 	assert_int_equal(sums[place].calls, calls);
 }
 
-static void ranges_inside_follow_theirs_and_count_in_it(void **state)
+static void ranges_inside_follow_their_parent_and_count_in_it(void **state)
 {
 	(void)state;
 	add(2, 0, 1);
@@ -77,7 +77,7 @@ static void ranges_inside_follow_theirs_and_count_in_it(void **state)
 	assert_sum(4, 5, 0, 100);
 }
 
-static void kernels_add_up_but_for_the_time_in_which_any_ran(void **state)
+static void kernel_times_are_summed_but_busy_time_is_not(void **state)
 {
 	struct ncs_gpu_time inner = { 1, 10, 10, 2, 20, 7 };
 	struct ncs_gpu_time outer = { 3, 30, 35, 4, 40, 8 };
@@ -95,8 +95,8 @@ static void kernels_add_up_but_for_the_time_in_which_any_ran(void **state)
 	assert_memory_equal(&sums[1].gpu, &inner, sizeof(inner));
 }
 
-/* A file may say anything: nothing is left out, nothing comes twice. */
-static void what_has_no_parent_in_sight_is_outermost(void **state)
+/* Recordings may hold any value: each range comes exactly once. */
+static void range_without_known_parent_is_outermost(void **state)
 {
 	(void)state;
 	add(7, 3, 1);
@@ -106,7 +106,7 @@ static void what_has_no_parent_in_sight_is_outermost(void **state)
 	assert_sum(1, 8, 1, 2);
 }
 
-static void no_ranges_have_no_sums(void **state)
+static void no_ranges_give_no_sums(void **state)
 {
 	(void)state;
 	assert_int_equal(ncs_ranges_sum(&snapshot, sums), 0);
@@ -133,7 +133,7 @@ static void bandwidth_is_bytes_over_time(void **state)
 	assert_true(ncs_range_busy_bandwidth(&sums[0]) < 0);
 }
 
-static void percentiles_are_of_all_operations_inside(void **state)
+static void percentiles_include_operations_of_ranges_inside(void **state)
 {
 	struct ncs_range_view *outer = add(2, 0, 0), *inner = add(3, 2, 0);
 	struct ncs_range_view *beside = add(4, 0, 0);
@@ -155,8 +155,8 @@ static void percentiles_are_of_all_operations_inside(void **state)
 	assert_int_equal(ncs_range_percentile(&snapshot, &sums[0], 0.5), 0);
 }
 
-/* 8 percent is what the manual says. */
-static void the_middle_of_a_bucket_is_near_all_in_it(void **state)
+/* The manual says 8 percent. */
+static void middle_of_a_bucket_is_near_all_its_values(void **state)
 {
 	(void)state;
 	for (uint64_t ns = 32; ns < UINT64_C(1) << 40; ns += 1 + ns / 100) {
@@ -171,7 +171,7 @@ static void the_middle_of_a_bucket_is_near_all_in_it(void **state)
 	}
 }
 
-static void the_longest_wait_is_told_with_its_share(void **state)
+static void longest_wait_is_found_with_its_share(void **state)
 {
 	struct ncs_range_view *outer = add(2, 0, 0), *inner = add(3, 2, 0);
 	double share;
@@ -188,7 +188,7 @@ static void the_longest_wait_is_told_with_its_share(void **state)
 	assert_true(share == 0);
 }
 
-static void a_path_has_all_names_from_the_outermost_on(void **state)
+static void path_has_all_names_outermost_first(void **state)
 {
 	char text[64] = "in ";
 
@@ -201,7 +201,7 @@ static void a_path_has_all_names_from_the_outermost_on(void **state)
 	text[0] = '\0';
 	ncs_range_append_path(&snapshot, 4, text, sizeof(text));
 	assert_string_equal(text, "");
-	ranges[0].parent = 9; /* in itself */
+	ranges[0].parent = 9; /* inside itself */
 	ncs_range_append_path(&snapshot, 5, text, sizeof(text));
 	assert_string_equal(text, "step/back");
 }
@@ -210,20 +210,20 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test_setup(
-			ranges_inside_follow_theirs_and_count_in_it, setup),
-		cmocka_unit_test_setup(
-			kernels_add_up_but_for_the_time_in_which_any_ran,
+			ranges_inside_follow_their_parent_and_count_in_it,
 			setup),
-		cmocka_unit_test_setup(what_has_no_parent_in_sight_is_outermost,
-				       setup),
-		cmocka_unit_test_setup(no_ranges_have_no_sums, setup),
 		cmocka_unit_test_setup(
-			a_path_has_all_names_from_the_outermost_on, setup),
-		cmocka_unit_test_setup(bandwidth_is_bytes_over_time, setup),
-		cmocka_unit_test_setup(percentiles_are_of_all_operations_inside,
+			kernel_times_are_summed_but_busy_time_is_not, setup),
+		cmocka_unit_test_setup(range_without_known_parent_is_outermost,
 				       setup),
-		cmocka_unit_test(the_middle_of_a_bucket_is_near_all_in_it),
-		cmocka_unit_test_setup(the_longest_wait_is_told_with_its_share,
+		cmocka_unit_test_setup(no_ranges_give_no_sums, setup),
+		cmocka_unit_test_setup(path_has_all_names_outermost_first,
+				       setup),
+		cmocka_unit_test_setup(bandwidth_is_bytes_over_time, setup),
+		cmocka_unit_test_setup(
+			percentiles_include_operations_of_ranges_inside, setup),
+		cmocka_unit_test(middle_of_a_bucket_is_near_all_its_values),
+		cmocka_unit_test_setup(longest_wait_is_found_with_its_share,
 				       setup),
 	};
 

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* Lateness made by hand must be found exactly: how much, of whom, how often and
- * where it began; and what cannot be compared must not be. */
+/* Lateness of generated operations: how much, of which rank, how often, and
+ * where it began; and operations that must not be compared. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -22,16 +22,16 @@
 #define PERIOD_NS (10 * MS)
 #define START_NS (100 * SECOND)
 
-struct fixture {
+struct late_job {
 	struct scripted scripted;
 	struct scripted_rank *ranks[RANKS];
 	uint64_t now_ns;
-	uint64_t delay_ns; /* of everything */
+	uint64_t delay_ns; /* of all operations */
 };
 
 static int setup(void **state)
 {
-	static struct fixture fixture;
+	static struct late_job fixture;
 
 	memset(&fixture, 0, sizeof(fixture));
 	scripted_init(&fixture.scripted);
@@ -47,7 +47,7 @@ static int setup(void **state)
 
 static int teardown(void **state)
 {
-	struct fixture *fixture = *state;
+	struct late_job *fixture = *state;
 
 	scripted_release(&fixture->scripted);
 	return 0;
@@ -68,19 +68,19 @@ static struct ncs_record *put(struct scripted_rank *rank, unsigned event,
 	return record;
 }
 
-/* When the n-th operation would begin if nobody were late. */
-static uint64_t turn_ns(const struct fixture *fixture, uint64_t number)
+/* Returns when the n-th operation begins if no rank is late. */
+static uint64_t due_ns(const struct late_job *fixture, uint64_t number)
 {
 	return START_NS + fixture->delay_ns + number * PERIOD_NS;
 }
 
-/* The n-th operation of a rank, that began so late; it ends 5 ms after its
- * turn. */
-static struct ncs_record *operation(struct fixture *fixture, int rank,
+/* Adds the n-th operation of a rank, which begins `late_ns` late and ends 5 ms
+ * after it was due. */
+static struct ncs_record *operation(struct late_job *fixture, int rank,
 				    uint64_t number, uint64_t late_ns)
 {
 	struct ncs_record *record = put(fixture->ranks[rank], NCS_EVENT_COLL,
-					turn_ns(fixture, number) + late_ns);
+					due_ns(fixture, number) + late_ns);
 
 	record->operation = (uint32_t)number + 1;
 	record->number = number;
@@ -89,8 +89,8 @@ static struct ncs_record *operation(struct fixture *fixture, int rank,
 	return record;
 }
 
-/* All that was put is seen. */
-static void look(struct fixture *fixture)
+/* Updates the model with all records added since the update before. */
+static void refresh(struct late_job *fixture)
 {
 	fixture->now_ns += 10 * SECOND;
 	scripted_pass(&fixture->scripted, fixture->now_ns);
@@ -100,14 +100,14 @@ static void look(struct fixture *fixture)
 	}
 }
 
-static const struct ncs_lateness_view *view_of(const struct fixture *fixture,
+static const struct ncs_lateness_view *view_of(const struct late_job *fixture,
 					       int rank)
 {
 	return ncs_rank_lateness(scripted_rank(&fixture->scripted, rank));
 }
 
 static const struct ncs_communicator *
-communicator_of(const struct fixture *fixture)
+communicator_of(const struct late_job *fixture)
 {
 	return scripted_rank(&fixture->scripted, 0)->communicator;
 }
@@ -119,8 +119,8 @@ static void assert_near(uint64_t got, uint64_t wanted)
 			 (unsigned long long)wanted);
 }
 
-/* Rank 3 is late by 1 to 100 us, the others by their numbers in ns. */
-static void put_hundred(struct fixture *fixture)
+/* Adds 100 operations: rank 3 is late by 1 to 100 us, rank k by k ns. */
+static void put_hundred(struct late_job *fixture)
 {
 	for (uint64_t i = 0; i < 100; i++) {
 		for (int k = 0; k < 3; k++)
@@ -129,14 +129,14 @@ static void put_hundred(struct fixture *fixture)
 	}
 }
 
-static void lateness_is_found_exactly(void **state)
+static void known_lateness_gives_exact_figures(void **state)
 {
-	struct fixture *fixture = *state;
+	struct late_job *fixture = *state;
 	const struct ncs_lateness_view *view;
 	const struct ncs_skew *skew;
 
 	put_hundred(fixture);
-	look(fixture);
+	refresh(fixture);
 	view = view_of(fixture, 3);
 	assert_non_null(view);
 	assert_int_equal(view->recent.operations, 100);
@@ -172,10 +172,10 @@ static int compare_values(const void *left, const void *right)
 	return (*a > *b) - (*a < *b);
 }
 
-/* Of any number of operations, with lateness in any order. */
-static void percentiles_are_those_of_sorted_values(void **state)
+/* For any number of operations, with lateness in any order. */
+static void percentiles_match_sorted_values(void **state)
 {
-	struct fixture *fixture = *state;
+	struct late_job *fixture = *state;
 	uint64_t values[120], x = 1;
 
 	for (size_t count = 1; count <= 120; count++) {
@@ -185,12 +185,12 @@ static void percentiles_are_those_of_sorted_values(void **state)
 		setup(state);
 		for (size_t i = 0; i < count; i++) {
 			x = x * UINT64_C(6364136223846793005) + 1;
-			/* Small ones are there more than once. */
+			/* Small values occur more than once. */
 			values[i] = 1 + (x >> 33) % (1 + count / 2);
 			for (int k = 0; k < RANKS; k++)
 				operation(fixture, k, i, k ? 0 : values[i]);
 		}
-		look(fixture);
+		refresh(fixture);
 		qsort(values, count, sizeof(*values), compare_values);
 		recent = &view_of(fixture, 0)->recent;
 		assert_int_equal(recent->median_ns,
@@ -201,30 +201,30 @@ static void percentiles_are_those_of_sorted_values(void **state)
 	}
 }
 
-static void the_same_delay_of_all_changes_nothing(void **state)
+static void common_delay_of_all_ranks_changes_nothing(void **state)
 {
-	struct fixture *fixture = *state;
+	struct late_job *fixture = *state;
 	struct ncs_lateness_view before;
 	struct ncs_skew skew;
 
 	put_hundred(fixture);
-	look(fixture);
+	refresh(fixture);
 	before = *view_of(fixture, 3);
 	skew = *ncs_communicator_skew(communicator_of(fixture));
 	teardown(state);
 	setup(state);
 	fixture->delay_ns = 123456789;
 	put_hundred(fixture);
-	look(fixture);
+	refresh(fixture);
 	assert_memory_equal(view_of(fixture, 3), &before, sizeof(before));
 	assert_memory_equal(ncs_communicator_skew(communicator_of(fixture)),
 			    &skew, sizeof(skew));
 }
 
-/* Late by d, for d over ten powers of two. */
-static void any_lateness_is_found_within_a_bucket(void **state)
+/* For lateness from 3 ns to 4 ms. */
+static void figures_since_start_are_exact_within_a_bucket(void **state)
 {
-	struct fixture *fixture = *state;
+	struct late_job *fixture = *state;
 
 	for (uint64_t late_ns = 3; late_ns < 4 * MS; late_ns *= 3) {
 		teardown(state);
@@ -232,7 +232,7 @@ static void any_lateness_is_found_within_a_bucket(void **state)
 		for (uint64_t i = 0; i < 40; i++)
 			for (int k = 0; k < RANKS; k++)
 				operation(fixture, k, i, k == 2 ? late_ns : 0);
-		look(fixture);
+		refresh(fixture);
 		assert_int_equal(view_of(fixture, 2)->recent.median_ns,
 				 late_ns);
 		assert_near(view_of(fixture, 2)->all.median_ns, late_ns);
@@ -241,14 +241,14 @@ static void any_lateness_is_found_within_a_bucket(void **state)
 	}
 }
 
-static void nobody_is_last_where_two_come_together(void **state)
+static void two_latest_ranks_at_once_leave_no_rank_last(void **state)
 {
-	struct fixture *fixture = *state;
+	struct late_job *fixture = *state;
 
 	for (uint64_t i = 0; i < 10; i++)
 		for (int k = 0; k < RANKS; k++)
 			operation(fixture, k, i, k >= 2 ? MS : 0);
-	look(fixture);
+	refresh(fixture);
 	for (int k = 0; k < RANKS; k++)
 		assert_int_equal(view_of(fixture, k)->recent.last, 0);
 	assert_int_equal(view_of(fixture, 3)->recent.median_ns, MS);
@@ -256,7 +256,7 @@ static void nobody_is_last_where_two_come_together(void **state)
 
 static void recent_figures_forget_old_operations(void **state)
 {
-	struct fixture *fixture = *state;
+	struct late_job *fixture = *state;
 
 	for (uint64_t i = 0; i < 4 * NCS_LATENESS_RECENT; i++) {
 		bool old = i < 3 * NCS_LATENESS_RECENT;
@@ -264,7 +264,7 @@ static void recent_figures_forget_old_operations(void **state)
 		for (int k = 0; k < RANKS; k++)
 			operation(fixture, k, i, k == (old ? 1 : 2) ? MS : 0);
 		if (i % 256 == 255)
-			look(fixture);
+			refresh(fixture);
 	}
 	assert_int_equal(view_of(fixture, 1)->recent.last, 0);
 	assert_int_equal(view_of(fixture, 1)->recent.operations,
@@ -274,9 +274,9 @@ static void recent_figures_forget_old_operations(void **state)
 	assert_int_equal(view_of(fixture, 2)->recent.last, NCS_LATENESS_RECENT);
 }
 
-/* --- Who waits for whom --------------------------------------------------- */
+/* --- Which ranks wait ----------------------------------------------------- */
 
-static void put_rooted(struct fixture *fixture, unsigned function,
+static void put_rooted(struct late_job *fixture, unsigned function,
 		       uint64_t number, const uint64_t late_ns[RANKS])
 {
 	for (int k = 0; k < RANKS; k++) {
@@ -288,18 +288,18 @@ static void put_rooted(struct fixture *fixture, unsigned function,
 	}
 }
 
-static void a_broadcast_waits_for_its_root_only(void **state)
+static void broadcast_waits_for_its_root_only(void **state)
 {
 	static const uint64_t late_root[RANKS] = { 10 * US, 90 * US, 0,
 						   30 * US };
 	static const uint64_t late_leaf[RANKS] = { 0, 20 * US, 5 * US,
 						   70 * US };
-	struct fixture *fixture = *state;
+	struct late_job *fixture = *state;
 	const struct ncs_lateness_view *view;
 
 	put_rooted(fixture, NCS_FUNCTION_BROADCAST, 0, late_root);
 	put_rooted(fixture, NCS_FUNCTION_BROADCAST, 1, late_leaf);
-	look(fixture);
+	refresh(fixture);
 	view = view_of(fixture, 1);
 	assert_int_equal(view->recent.operations, 2);
 	assert_int_equal(view->recent.last, 1);
@@ -311,50 +311,50 @@ static void a_broadcast_waits_for_its_root_only(void **state)
 	assert_null(view_of(fixture, 3));
 }
 
-static void the_root_of_a_reduce_waits_for_all(void **state)
+static void root_of_reduce_waits_for_all_others(void **state)
 {
 	static const uint64_t late_leaf[RANKS] = { 0, 20 * US, 10 * US,
 						   70 * US };
 	static const uint64_t late_root[RANKS] = { 0, 90 * US, 10 * US,
 						   70 * US };
-	struct fixture *fixture = *state;
+	struct late_job *fixture = *state;
 
 	put_rooted(fixture, NCS_FUNCTION_REDUCE, 0, late_leaf);
-	look(fixture);
+	refresh(fixture);
 	assert_null(view_of(fixture, 1));
 	assert_int_equal(view_of(fixture, 3)->recent.median_ns, 50 * US);
 	assert_int_equal(view_of(fixture, 3)->recent.exclusive_ns, 50 * US);
-	/* It is there before the root. */
+	/* It arrived before the root. */
 	assert_int_equal(view_of(fixture, 0)->recent.median_ns, 0);
 	put_rooted(fixture, NCS_FUNCTION_REDUCE, 1, late_root);
-	look(fixture);
+	refresh(fixture);
 	assert_null(view_of(fixture, 1));
 	assert_int_equal(view_of(fixture, 3)->recent.operations, 2);
 	assert_int_equal(view_of(fixture, 3)->recent.last, 1);
-	/* At one that all wait in the root counts, too. */
+	/* If all wait for all, the root counts, too. */
 	for (int k = 0; k < RANKS; k++)
 		operation(fixture, k, 2, 0);
-	look(fixture);
+	refresh(fixture);
 	assert_int_equal(view_of(fixture, 1)->recent.operations, 1);
 	assert_int_equal(view_of(fixture, 1)->count.compared, 3);
 }
 
-static void without_its_root_nothing_is_compared(void **state)
+static void operation_without_its_root_is_not_compared(void **state)
 {
 	static const uint64_t late_ns[RANKS] = { 0, 0, 0, MS };
-	struct fixture *fixture = *state;
+	struct late_job *fixture = *state;
 
 	fixture->ranks[1]->snapshot.identity.rank = 6;
 	put_rooted(fixture, NCS_FUNCTION_REDUCE, 0, late_ns);
 	put_rooted(fixture, NCS_FUNCTION_BROADCAST, 0, late_ns);
-	look(fixture);
+	refresh(fixture);
 	assert_null(view_of(fixture, 0));
 	assert_null(view_of(fixture, 3));
 }
 
-static void point_to_point_is_left_out(void **state)
+static void send_and_recv_are_left_out(void **state)
 {
-	struct fixture *fixture = *state;
+	struct late_job *fixture = *state;
 
 	for (int k = 0; k < RANKS; k++) {
 		struct ncs_record *record =
@@ -364,57 +364,56 @@ static void point_to_point_is_left_out(void **state)
 		record->function = NCS_FUNCTION_SEND;
 		record->number = NCS_NO_SEQUENCE_NUMBER;
 	}
-	look(fixture);
+	refresh(fixture);
 	assert_null(view_of(fixture, 0));
 	assert_null(ncs_communicator_skew(communicator_of(fixture)));
 }
 
 /* --- Where lateness began ------------------------------------------------- */
 
-/* An operation with all that can be recorded of it, each so long after its
- * turn. */
-struct way {
+/* Times of the stages of an operation, after it was due. */
+struct stages {
 	uint64_t call_ns;
 	uint64_t operation_ns;
 	uint64_t proxy_ns;
 	uint64_t data_ns;
 };
 
-static void put_way(struct fixture *fixture, int rank, uint64_t number,
-		    const struct way *way)
+static void put_stages(struct late_job *fixture, int rank, uint64_t number,
+		       const struct stages *stages)
 {
 	struct scripted_rank *of = fixture->ranks[rank];
-	uint64_t turn = turn_ns(fixture, number);
+	uint64_t due = due_ns(fixture, number);
 	struct ncs_record *record;
 
-	record = put(of, NCS_EVENT_COLL_API, turn + way->call_ns);
+	record = put(of, NCS_EVENT_COLL_API, due + stages->call_ns);
 	record->duration = 10;
-	record = operation(fixture, rank, number, way->operation_ns);
-	record->delta[1] = way->proxy_ns - way->operation_ns;
+	record = operation(fixture, rank, number, stages->operation_ns);
+	record->delta[1] = stages->proxy_ns - stages->operation_ns;
 	for (unsigned send = 0; send < 2; send++) {
-		record = put(of, NCS_EVENT_PROXY_OP, turn + way->proxy_ns);
+		record = put(of, NCS_EVENT_PROXY_OP, due + stages->proxy_ns);
 		record->operation = (uint32_t)number + 1;
 		record->flags = send ? NCS_RECORD_SEND : 0;
 		record->peer = (rank + (send ? 1 : RANKS - 1)) % RANKS;
 	}
-	record = put(of, NCS_EVENT_PROXY_STEP, turn + way->proxy_ns);
+	record = put(of, NCS_EVENT_PROXY_STEP, due + stages->proxy_ns);
 	record->operation = (uint32_t)number + 1;
 	record->flags = NCS_RECORD_SEND;
-	record->delta[0] = way->data_ns - way->proxy_ns;
+	record->delta[0] = stages->data_ns - stages->proxy_ns;
 }
 
-static const struct way usual = { 10 * US, 20 * US, 30 * US, 50 * US };
+static const struct stages usual = { 10 * US, 20 * US, 30 * US, 50 * US };
 
-static void put_late(struct fixture *fixture, const struct way *way)
+static void put_late(struct late_job *fixture, const struct stages *stages)
 {
 	for (uint64_t i = 0; i < 40; i++)
 		for (int k = 0; k < RANKS; k++)
-			put_way(fixture, k, i, k == 2 ? way : &usual);
-	look(fixture);
+			put_stages(fixture, k, i, k == 2 ? stages : &usual);
+	refresh(fixture);
 }
 
-/* Rank 2's lateness, and how much of it has which cause. */
-static void assert_causes(const struct fixture *fixture, uint64_t late_ns,
+/* Checks rank 2's lateness, and the part of it that each cause has. */
+static void assert_causes(const struct late_job *fixture, uint64_t late_ns,
 			  uint64_t host_ns, uint64_t queue_ns,
 			  uint64_t producer_ns)
 {
@@ -428,57 +427,58 @@ static void assert_causes(const struct fixture *fixture, uint64_t late_ns,
 	assert_int_equal(view_of(fixture, 2)->by_stage[NCS_AT_DATA], 40);
 }
 
-static void a_late_call_is_the_hosts(void **state)
+static void late_call_is_caused_by_host(void **state)
 {
-	struct fixture *fixture = *state;
+	struct late_job *fixture = *state;
 
-	put_late(fixture,
-		 &(struct way){ 1010 * US, 1020 * US, 1030 * US, 1050 * US });
+	put_late(fixture, &(struct stages){ 1010 * US, 1020 * US, 1030 * US,
+					    1050 * US });
 	assert_causes(fixture, MS, MS, 0, 0);
 	assert_int_equal(ncs_lateness_cause(&view_of(fixture, 2)->recent),
 			 NCS_LATE_HOST);
 }
 
-static void a_late_start_is_the_queues(void **state)
+static void late_start_is_caused_by_queue(void **state)
 {
-	struct fixture *fixture = *state;
+	struct late_job *fixture = *state;
 
 	put_late(fixture,
-		 &(struct way){ 10 * US, 20 * US, 1030 * US, 1050 * US });
+		 &(struct stages){ 10 * US, 20 * US, 1030 * US, 1050 * US });
 	assert_causes(fixture, MS, 0, MS, 0);
 	teardown(state);
 	setup(state);
 	put_late(fixture,
-		 &(struct way){ 10 * US, 1020 * US, 1030 * US, 1050 * US });
+		 &(struct stages){ 10 * US, 1020 * US, 1030 * US, 1050 * US });
 	assert_causes(fixture, MS, 0, MS, 0);
 }
 
-static void late_data_is_the_producers(void **state)
+static void late_data_is_caused_by_producer(void **state)
 {
-	struct fixture *fixture = *state;
+	struct late_job *fixture = *state;
 
 	put_late(fixture,
-		 &(struct way){ 10 * US, 20 * US, 30 * US, 1050 * US });
+		 &(struct stages){ 10 * US, 20 * US, 30 * US, 1050 * US });
 	assert_causes(fixture, MS, 0, 0, MS);
 }
 
-static void what_was_made_up_for_does_not_count(void **state)
+static void lateness_made_up_for_has_no_cause(void **state)
 {
-	struct fixture *fixture = *state;
+	struct late_job *fixture = *state;
 
 	/* The call was 300 us late, the proxy in time again, the data not. */
 	put_late(fixture,
-		 &(struct way){ 310 * US, 320 * US, 330 * US, 550 * US });
+		 &(struct stages){ 310 * US, 320 * US, 330 * US, 550 * US });
 	assert_causes(fixture, 500 * US, 300 * US, 0, 200 * US);
 	teardown(state);
 	setup(state);
-	put_late(fixture, &(struct way){ 15 * US, 25 * US, 30 * US, 550 * US });
+	put_late(fixture,
+		 &(struct stages){ 15 * US, 25 * US, 30 * US, 550 * US });
 	assert_causes(fixture, 500 * US, 0, 0, 500 * US);
 }
 
-static void the_gpu_tells_when_kernels_began(void **state)
+static void kernel_start_is_taken_from_gpu_time(void **state)
 {
-	struct fixture *fixture = *state;
+	struct late_job *fixture = *state;
 
 	for (int k = 0; k < RANKS; k++) {
 		struct ncs_snapshot *snapshot = &fixture->ranks[k]->snapshot;
@@ -489,126 +489,126 @@ static void the_gpu_tells_when_kernels_began(void **state)
 		for (uint64_t i = 0; i < 40; i++) {
 			struct ncs_record *record =
 				put(fixture->ranks[k], NCS_EVENT_KERNEL_CH,
-				    turn_ns(fixture, i) + 2 * MS);
+				    due_ns(fixture, i) + 2 * MS);
 
 			record->operation = (uint32_t)i + 1;
-			record->value = turn_ns(fixture, i) + 100 * US +
+			record->value = due_ns(fixture, i) + 100 * US +
 					(k == 2 ? MS : 0) + (uint64_t)offset;
 			operation(fixture, k, i, 0);
 		}
 	}
-	look(fixture);
+	refresh(fixture);
 	assert_int_equal(view_of(fixture, 2)->recent.median_ns, MS);
 	assert_int_equal(view_of(fixture, 2)->by_stage[NCS_AT_KERNEL], 40);
 	assert_int_equal(ncs_lateness_cause(&view_of(fixture, 2)->recent),
 			 NCS_LATE_QUEUE);
 }
 
-static void data_of_a_tree_are_not_taken_for_ones_own(void **state)
+static void data_stage_is_ignored_if_not_all_wait_for_all(void **state)
 {
-	struct fixture *fixture = *state;
-	const struct way late = { 10 * US, 20 * US, 30 * US, 1050 * US };
+	struct late_job *fixture = *state;
+	const struct stages late = { 10 * US, 20 * US, 30 * US, 1050 * US };
 
 	for (int k = 0; k < RANKS; k++)
-		put_way(fixture, k, 0, k == 2 ? &late : &usual);
+		put_stages(fixture, k, 0, k == 2 ? &late : &usual);
 	for (int k = 0; k < RANKS; k++)
 		for (size_t i = 0; i < fixture->ranks[k]->record_count; i++)
 			if (fixture->ranks[k]->records[i].event ==
 			    NCS_EVENT_PROXY_OP)
 				fixture->ranks[k]->records[i].peer = 0;
-	look(fixture);
+	refresh(fixture);
 	assert_int_equal(view_of(fixture, 2)->recent.median_ns, 0);
 	assert_int_equal(view_of(fixture, 2)->by_stage[NCS_AT_PROXY], 1);
 }
 
-static void moments_that_one_rank_lacks_do_not_count(void **state)
+static void stage_missing_at_one_rank_is_not_compared(void **state)
 {
-	struct fixture *fixture = *state;
+	struct late_job *fixture = *state;
 	struct scripted_rank *rank = fixture->ranks[0];
 
 	for (int k = 0; k < RANKS; k++)
-		put_way(fixture, k, 0, &usual);
+		put_stages(fixture, k, 0, &usual);
 	/* Its step and its call were not recorded. */
 	rank->records[0].event = NCS_EVENT_GROUP;
 	rank->records[rank->record_count - 1].event = NCS_EVENT_GROUP;
-	look(fixture);
+	refresh(fixture);
 	assert_int_equal(view_of(fixture, 2)->by_stage[NCS_AT_PROXY], 1);
 	assert_int_equal(view_of(fixture, 2)->recent.median_ns, 0);
 }
 
 /* --- What is missing ------------------------------------------------------ */
 
-static void ranks_that_come_late_are_compared_from_then_on(void **state)
+static void new_rank_is_compared_from_its_first_operation(void **state)
 {
-	struct fixture *fixture = *state;
+	struct late_job *fixture = *state;
 
 	fixture->ranks[3]->is_there = false;
 	for (uint64_t i = 0; i < 10; i++)
 		for (int k = 0; k < 3; k++)
 			operation(fixture, k, i, (uint64_t)k * US);
-	look(fixture);
+	refresh(fixture);
 	assert_int_equal(view_of(fixture, 2)->recent.last, 10);
 	fixture->ranks[3]->is_there = true;
 	for (uint64_t i = 10; i < 20; i++)
 		for (int k = 0; k < RANKS; k++)
 			if (k < 3 || i >= 15)
 				operation(fixture, k, i, (uint64_t)k * US);
-	look(fixture);
+	refresh(fixture);
 	assert_int_equal(view_of(fixture, 3)->recent.operations, 5);
 	assert_int_equal(view_of(fixture, 3)->recent.last, 5);
 	assert_int_equal(view_of(fixture, 2)->recent.operations, 15);
 	assert_int_equal(view_of(fixture, 2)->count.seen, 20);
 }
 
-static void what_one_rank_lost_counts_for_none(void **state)
+static void operation_lost_at_one_rank_counts_for_none(void **state)
 {
-	struct fixture *fixture = *state;
+	struct late_job *fixture = *state;
 
 	for (uint64_t i = 0; i < 20; i++)
 		for (int k = 0; k < RANKS; k++)
 			if (k != 1 || i % 2)
 				operation(fixture, k, i, (uint64_t)k * US);
-	fixture->ranks[1]->records_lost = 1000; /* before the first look */
-	look(fixture);
+	fixture->ranks[1]->records_lost = 1000; /* before the first update */
+	refresh(fixture);
 	assert_int_equal(view_of(fixture, 3)->recent.operations, 10);
 	assert_int_equal(view_of(fixture, 3)->count.seen, 20);
 	assert_int_equal(view_of(fixture, 1)->count.seen, 10);
 	assert_int_equal(view_of(fixture, 1)->count.records_lost, 0);
 	fixture->ranks[1]->records_lost = 7;
-	look(fixture);
+	refresh(fixture);
 	assert_int_equal(view_of(fixture, 1)->count.records_lost, 7);
 }
 
-static void after_a_loss_no_older_call_is_taken(void **state)
+static void call_before_a_loss_is_not_used_after_it(void **state)
 {
-	struct fixture *fixture = *state;
+	struct late_job *fixture = *state;
 	const struct ncs_lateness *recent;
-	struct way late = { 0, 2 * MS, 2 * MS, 2 * MS + US };
+	struct stages late = { 0, 2 * MS, 2 * MS, 2 * MS + US };
 
-	put_way(fixture, 2, 0, &usual);
-	look(fixture);
+	put_stages(fixture, 2, 0, &usual);
+	refresh(fixture);
 	for (int k = 0; k < RANKS; k++)
-		put_way(fixture, k, 1, k == 2 ? &late : &usual);
+		put_stages(fixture, k, 1, k == 2 ? &late : &usual);
 	fixture->ranks[2]->records[0].event = NCS_EVENT_GROUP;
 	fixture->ranks[2]->records_lost = 1;
-	look(fixture);
+	refresh(fixture);
 	/* The call is not known, so the operation stands for it. */
 	recent = &view_of(fixture, 2)->recent;
 	assert_int_equal(recent->operations, 1);
 	assert_int_equal(recent->cause_ns[NCS_LATE_HOST], recent->median_ns);
 }
 
-static void parts_that_come_a_look_later_are_found(void **state)
+static void record_of_the_next_update_completes_operation(void **state)
 {
-	struct fixture *fixture = *state;
-	const struct way late = { 10 * US, 20 * US, 30 * US, 1050 * US };
+	struct late_job *fixture = *state;
+	const struct stages late = { 10 * US, 20 * US, 30 * US, 1050 * US };
 
 	for (int k = 0; k < RANKS; k++) {
-		put_way(fixture, k, 0, k == 2 ? &late : &usual);
-		/* The last record, that of the step, is not there yet. */
+		put_stages(fixture, k, 0, k == 2 ? &late : &usual);
+		/* Hold back the last record, that of the step. */
 		fixture->ranks[k]->record_count--;
 	}
-	scripted_pass(&fixture->scripted, turn_ns(fixture, 0) + 6 * MS);
+	scripted_pass(&fixture->scripted, due_ns(fixture, 0) + 6 * MS);
 	assert_null(view_of(fixture, 2));
 	for (int k = 0; k < RANKS; k++) {
 		struct scripted_rank *rank = fixture->ranks[k];
@@ -616,28 +616,28 @@ static void parts_that_come_a_look_later_are_found(void **state)
 		rank->records[0] = rank->records[rank->record_count];
 		rank->record_count = 1;
 	}
-	look(fixture);
+	refresh(fixture);
 	assert_int_equal(view_of(fixture, 2)->recent.median_ns, MS);
 	assert_int_equal(view_of(fixture, 2)->by_stage[NCS_AT_DATA], 1);
 }
 
-static void the_dead_are_compared_as_far_as_they_came(void **state)
+static void dead_rank_is_compared_until_its_last_operation(void **state)
 {
-	struct fixture *fixture = *state;
+	struct late_job *fixture = *state;
 
 	for (uint64_t i = 0; i < 20; i++)
 		for (int k = 0; k < RANKS; k++)
 			if (k != 1 || i < 10)
 				operation(fixture, k, i, (uint64_t)k * US);
 	fixture->ranks[1]->snapshot.liveness = NCS_DEAD;
-	look(fixture);
+	refresh(fixture);
 	assert_int_equal(view_of(fixture, 1)->recent.operations, 10);
 	assert_int_equal(view_of(fixture, 3)->recent.operations, 20);
 }
 
-static void only_ranks_of_one_clock_are_compared(void **state)
+static void ranks_of_different_clocks_are_not_compared(void **state)
 {
-	struct fixture *fixture = *state;
+	struct late_job *fixture = *state;
 
 	snprintf(fixture->ranks[2]->header.boot_id,
 		 sizeof(fixture->ranks[2]->header.boot_id), "another");
@@ -649,7 +649,7 @@ static void only_ranks_of_one_clock_are_compared(void **state)
 		operation(fixture, 2, i, 2 * MS);
 		operation(fixture, 3, i, 2 * MS + 30 * US);
 	}
-	look(fixture);
+	refresh(fixture);
 	assert_int_equal(view_of(fixture, 1)->recent.median_ns, 10 * US);
 	assert_int_equal(view_of(fixture, 3)->recent.median_ns, 30 * US);
 	assert_int_equal(view_of(fixture, 2)->recent.last, 0);
@@ -659,8 +659,9 @@ static void only_ranks_of_one_clock_are_compared(void **state)
 		20);
 }
 
-/* Ranks 2 and 3 are on another host, whose clock is aligned but for so much. */
-static void move_to_another_host(struct fixture *fixture, uint64_t error_ns)
+/* Moves ranks 2 and 3 to another host, whose clock is aligned within
+ * `error_ns`. */
+static void move_to_another_host(struct late_job *fixture, uint64_t error_ns)
 {
 	for (int i = 0; i < RANKS; i++) {
 		fixture->ranks[i]->clock_is_aligned = true;
@@ -674,14 +675,14 @@ static void move_to_another_host(struct fixture *fixture, uint64_t error_ns)
 
 static void ranks_of_aligned_clocks_are_compared(void **state)
 {
-	struct fixture *fixture = *state;
+	struct late_job *fixture = *state;
 
 	move_to_another_host(fixture, 5 * US);
 	for (uint64_t i = 0; i < 40; i++)
 		for (int k = 0; k < RANKS; k++)
 			operation(fixture, k, i,
 				  k == 3 ? 2 * MS : (uint64_t)k * US);
-	look(fixture);
+	refresh(fixture);
 	assert_int_equal(communicator_of(fixture)->other_clocks, 0);
 	assert_int_equal(view_of(fixture, 3)->recent.median_ns, 2 * MS);
 	assert_int_equal(view_of(fixture, 3)->recent.last, 40);
@@ -693,17 +694,17 @@ static void ranks_of_aligned_clocks_are_compared(void **state)
 		5 * US);
 }
 
-/* By the clocks the other host may as well have been first. */
-static void lateness_within_the_error_is_none(void **state)
+/* Within the error of the clocks, the other host may have been first. */
+static void lateness_within_clock_error_marks_no_rank(void **state)
 {
-	struct fixture *fixture = *state;
+	struct late_job *fixture = *state;
 
 	move_to_another_host(fixture, 3 * MS);
 	for (uint64_t i = 0; i < 40; i++)
 		for (int k = 0; k < RANKS; k++)
 			operation(fixture, k, i,
 				  k == 3 ? 2 * MS : (uint64_t)k * US);
-	look(fixture);
+	refresh(fixture);
 	assert_int_equal(view_of(fixture, 3)->recent.last, 0);
 	assert_false(view_of(fixture, 3)->is_straggler);
 	assert_int_equal(view_of(fixture, 3)->recent.error_ns, 3 * MS);
@@ -712,9 +713,10 @@ static void lateness_within_the_error_is_none(void **state)
 
 #define ENDLESS 400
 
-/* Operations from number `first` on, in the table but not in order, as they are
- * without kernels and proxy operations; rank 1 comes late to all. */
-static void put_endless(struct fixture *fixture, uint64_t first)
+/* Adds operations from number `first` on to the tables, out of order, as NCCL
+ * reports them without kernels and proxy operations. Rank 1 is late to all of
+ * them. */
+static void put_endless(struct late_job *fixture, uint64_t first)
 {
 	static struct ncs_operation_view endless[RANKS][ENDLESS];
 
@@ -724,7 +726,7 @@ static void put_endless(struct fixture *fixture, uint64_t first)
 		for (uint64_t i = 0; i < ENDLESS; i++) {
 			uint64_t number = first + (i + 300) % ENDLESS;
 			uint64_t began_ns =
-				turn_ns(fixture, number) + (k == 1 ? MS : 0);
+				due_ns(fixture, number) + (k == 1 ? MS : 0);
 
 			endless[k][i] = (struct ncs_operation_view){
 				.number = number + 1,
@@ -735,23 +737,23 @@ static void put_endless(struct fixture *fixture, uint64_t first)
 				.enqueued_ns = began_ns + 5,
 			};
 			put(fixture->ranks[k], NCS_EVENT_COLL_API,
-			    turn_ns(fixture, first + i) + (k == 1 ? MS : 0) -
+			    due_ns(fixture, first + i) + (k == 1 ? MS : 0) -
 				    10);
 		}
 		snapshot->endless = endless[k];
 		snapshot->endless_count = ENDLESS;
 	}
-	look(fixture);
+	refresh(fixture);
 }
 
-static void without_ends_the_beginnings_are_compared(void **state)
+static void operations_without_end_are_compared_by_start(void **state)
 {
-	struct fixture *fixture = *state;
+	struct late_job *fixture = *state;
 	const struct ncs_lateness_view *view;
 	const struct ncs_skew *skew;
 
 	put_endless(fixture, 0);
-	/* The latest are kept, and nothing is counted twice. */
+	/* The latest 256 are kept, and none is counted twice. */
 	for (int i = 0; i < 3; i++) {
 		view = view_of(fixture, 1);
 		assert_int_equal(view->count.seen, ENDLESS);
@@ -760,7 +762,7 @@ static void without_ends_the_beginnings_are_compared(void **state)
 		assert_int_equal(view->recent.exclusive_ns, MS);
 		assert_int_equal(view->recent.cause_ns[NCS_LATE_HOST],
 				 256 * MS);
-		look(fixture);
+		refresh(fixture);
 	}
 	skew = ncs_communicator_skew(communicator_of(fixture));
 	assert_int_equal(skew->median_ns, MS);
@@ -772,23 +774,23 @@ static void without_ends_the_beginnings_are_compared(void **state)
 	assert_int_equal(view->count.compared, 256 + 100);
 }
 
-static void other_communicators_are_not_compared(void **state)
+static void ranks_of_other_communicators_are_not_compared(void **state)
 {
-	struct fixture *fixture = *state;
+	struct late_job *fixture = *state;
 
 	fixture->ranks[3]->snapshot.identity.comm_id = 8;
 	for (int k = 0; k < RANKS; k++)
 		operation(fixture, k, 0, (uint64_t)k * US);
-	look(fixture);
+	refresh(fixture);
 	assert_int_equal(view_of(fixture, 2)->recent.last, 1);
 	assert_null(view_of(fixture, 3));
 }
 
-static void without_records_nothing_is_known(void **state)
+static void rank_without_records_has_no_figures(void **state)
 {
-	struct fixture *fixture = *state;
+	struct late_job *fixture = *state;
 
-	look(fixture);
+	refresh(fixture);
 	assert_null(view_of(fixture, 0));
 	assert_null(ncs_communicator_skew(communicator_of(fixture)));
 	assert_null(ncs_communicator_straggler(communicator_of(fixture)));
@@ -796,9 +798,9 @@ static void without_records_nothing_is_known(void **state)
 
 /* --- Garbage -------------------------------------------------------------- */
 
-static void any_record_is_survived(void **state)
+static void random_records_do_no_harm(void **state)
 {
-	struct fixture *fixture = *state;
+	struct late_job *fixture = *state;
 	uint64_t x = 1;
 
 	for (int round = 0; round < 50; round++) {
@@ -822,25 +824,25 @@ static void any_record_is_survived(void **state)
 			}
 			rank->record_count = SCRIPTED_RECORDS;
 		}
-		look(fixture);
+		refresh(fixture);
 		for (int k = 0; k < RANKS; k++)
 			view_of(fixture, k);
 		ncs_communicator_skew(communicator_of(fixture));
 	}
 }
 
-/* --- Who is marked -------------------------------------------------------- */
+/* --- Stragglers ----------------------------------------------------------- */
 
-static void the_straggler_is_marked(void **state)
+static void straggler_is_marked(void **state)
 {
-	struct fixture *fixture = *state;
+	struct late_job *fixture = *state;
 	struct ncs_lateness lateness;
 
 	for (uint64_t i = 0; i < 40; i++)
 		for (int k = 0; k < RANKS; k++)
 			operation(fixture, k, i,
 				  k == 2 && i % 4 ? 2 * MS : (uint64_t)k);
-	look(fixture);
+	refresh(fixture);
 	assert_true(view_of(fixture, 2)->is_straggler);
 	assert_false(view_of(fixture, 3)->is_straggler);
 	assert_ptr_equal(ncs_communicator_straggler(communicator_of(fixture)),
@@ -850,45 +852,45 @@ static void the_straggler_is_marked(void **state)
 				       &lateness),
 		NCS_FUNCTION_ALL_REDUCE);
 	assert_int_equal(lateness.last, 30);
-	/* 30 times 2 ms, in 39 times 10 ms and what the last came later. */
+	/* 30 times 2 ms, in 39 times 10 ms plus the last lateness. */
 	assert_true(view_of(fixture, 2)->cost > 0.15 &&
 		    view_of(fixture, 2)->cost < 0.16);
 }
 
-static void who_costs_nothing_is_not_marked(void **state)
+static void rank_of_no_cost_is_not_marked(void **state)
 {
-	struct fixture *fixture = *state;
+	struct late_job *fixture = *state;
 
 	/* Always last, but by 50 us. */
 	for (uint64_t i = 0; i < 40; i++)
 		for (int k = 0; k < RANKS; k++)
 			operation(fixture, k, i, k == 2 ? 50 * US : 0);
-	look(fixture);
+	refresh(fixture);
 	assert_false(view_of(fixture, 2)->is_straggler);
 	teardown(state);
 	setup(state);
-	/* Late by much, but not most of the time. */
+	/* Very late, but not most of the time. */
 	for (uint64_t i = 0; i < 40; i++)
 		for (int k = 0; k < RANKS; k++)
 			operation(fixture, k, i,
 				  k == (int)(i % RANKS) ? 2 * MS : 0);
-	look(fixture);
+	refresh(fixture);
 	for (int k = 0; k < RANKS; k++)
 		assert_false(view_of(fixture, k)->is_straggler);
 	teardown(state);
 	setup(state);
-	/* Too few to tell. */
+	/* Too few operations. */
 	for (uint64_t i = 0; i < NCS_STRAGGLER_OPERATIONS - 1; i++)
 		for (int k = 0; k < RANKS; k++)
 			operation(fixture, k, i, k == 2 ? 2 * MS : 0);
-	look(fixture);
+	refresh(fixture);
 	assert_false(view_of(fixture, 2)->is_straggler);
 }
 
-/* --- Lateness under way --------------------------------------------------- */
+/* --- Lateness under stages ------------------------------------------------ */
 
-static void fly(struct fixture *fixture, int rank, uint64_t number,
-		uint64_t since_ns)
+static void put_in_flight(struct late_job *fixture, int rank, uint64_t number,
+			  uint64_t since_ns)
 {
 	struct scripted_rank *of = fixture->ranks[rank];
 
@@ -904,31 +906,31 @@ static void fly(struct fixture *fixture, int rank, uint64_t number,
 		number;
 }
 
-static void who_has_not_come_yet_is_late_now(void **state)
+static void rank_that_others_wait_for_is_late_now(void **state)
 {
-	struct fixture *fixture = *state;
+	struct late_job *fixture = *state;
 	struct ncs_late_now now;
 
-	fly(fixture, 0, 9, fixture->now_ns + 9 * SECOND);
-	fly(fixture, 2, 9, fixture->now_ns + 8 * SECOND);
-	fly(fixture, 3, 9, fixture->now_ns + 11 * SECOND);
+	put_in_flight(fixture, 0, 9, fixture->now_ns + 9 * SECOND);
+	put_in_flight(fixture, 2, 9, fixture->now_ns + 8 * SECOND);
+	put_in_flight(fixture, 3, 9, fixture->now_ns + 11 * SECOND);
 	fixture->ranks[1]
 		->snapshot.functions[NCS_FUNCTION_ALL_REDUCE]
 		.last_sequence_number = 8;
-	look(fixture);
+	refresh(fixture);
 	ncs_rank_late_now(scripted_rank(&fixture->scripted, 1), &now);
 	assert_int_equal(now.late_ns, 2 * SECOND);
 	assert_int_equal(now.function, NCS_FUNCTION_ALL_REDUCE);
 	assert_int_equal(now.number, 9);
-	/* The one that began after the look keeps nobody waiting yet. */
+	/* Rank 3 began after the snapshot of rank 1: it does not count. */
 	assert_int_equal(now.waiting, 2);
 	ncs_rank_late_now(scripted_rank(&fixture->scripted, 0), &now);
 	assert_int_equal(now.late_ns, 0);
-	/* Who is further on, or further behind, is not late for this one. */
+	/* A rank further behind is not late for this operation. */
 	fixture->ranks[1]
 		->snapshot.functions[NCS_FUNCTION_ALL_REDUCE]
 		.last_sequence_number = 5;
-	look(fixture);
+	refresh(fixture);
 	ncs_rank_late_now(scripted_rank(&fixture->scripted, 1), &now);
 	assert_int_equal(now.late_ns, 0);
 }
@@ -937,38 +939,38 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 #define TEST(name) cmocka_unit_test_setup_teardown(name, setup, teardown)
-		TEST(lateness_is_found_exactly),
-		TEST(percentiles_are_those_of_sorted_values),
-		TEST(the_same_delay_of_all_changes_nothing),
-		TEST(any_lateness_is_found_within_a_bucket),
-		TEST(nobody_is_last_where_two_come_together),
+		TEST(known_lateness_gives_exact_figures),
+		TEST(percentiles_match_sorted_values),
+		TEST(common_delay_of_all_ranks_changes_nothing),
+		TEST(figures_since_start_are_exact_within_a_bucket),
+		TEST(two_latest_ranks_at_once_leave_no_rank_last),
 		TEST(recent_figures_forget_old_operations),
-		TEST(a_broadcast_waits_for_its_root_only),
-		TEST(the_root_of_a_reduce_waits_for_all),
-		TEST(without_its_root_nothing_is_compared),
-		TEST(point_to_point_is_left_out),
-		TEST(a_late_call_is_the_hosts),
-		TEST(a_late_start_is_the_queues),
-		TEST(late_data_is_the_producers),
-		TEST(what_was_made_up_for_does_not_count),
-		TEST(the_gpu_tells_when_kernels_began),
-		TEST(data_of_a_tree_are_not_taken_for_ones_own),
-		TEST(moments_that_one_rank_lacks_do_not_count),
-		TEST(ranks_that_come_late_are_compared_from_then_on),
-		TEST(what_one_rank_lost_counts_for_none),
-		TEST(after_a_loss_no_older_call_is_taken),
-		TEST(parts_that_come_a_look_later_are_found),
-		TEST(the_dead_are_compared_as_far_as_they_came),
-		TEST(only_ranks_of_one_clock_are_compared),
+		TEST(broadcast_waits_for_its_root_only),
+		TEST(root_of_reduce_waits_for_all_others),
+		TEST(operation_without_its_root_is_not_compared),
+		TEST(send_and_recv_are_left_out),
+		TEST(late_call_is_caused_by_host),
+		TEST(late_start_is_caused_by_queue),
+		TEST(late_data_is_caused_by_producer),
+		TEST(lateness_made_up_for_has_no_cause),
+		TEST(kernel_start_is_taken_from_gpu_time),
+		TEST(data_stage_is_ignored_if_not_all_wait_for_all),
+		TEST(stage_missing_at_one_rank_is_not_compared),
+		TEST(new_rank_is_compared_from_its_first_operation),
+		TEST(operation_lost_at_one_rank_counts_for_none),
+		TEST(call_before_a_loss_is_not_used_after_it),
+		TEST(record_of_the_next_update_completes_operation),
+		TEST(dead_rank_is_compared_until_its_last_operation),
+		TEST(ranks_of_different_clocks_are_not_compared),
 		TEST(ranks_of_aligned_clocks_are_compared),
-		TEST(lateness_within_the_error_is_none),
-		TEST(without_ends_the_beginnings_are_compared),
-		TEST(other_communicators_are_not_compared),
-		TEST(without_records_nothing_is_known),
-		TEST(any_record_is_survived),
-		TEST(the_straggler_is_marked),
-		TEST(who_costs_nothing_is_not_marked),
-		TEST(who_has_not_come_yet_is_late_now),
+		TEST(lateness_within_clock_error_marks_no_rank),
+		TEST(operations_without_end_are_compared_by_start),
+		TEST(ranks_of_other_communicators_are_not_compared),
+		TEST(rank_without_records_has_no_figures),
+		TEST(random_records_do_no_harm),
+		TEST(straggler_is_marked),
+		TEST(rank_of_no_cost_is_not_marked),
+		TEST(rank_that_others_wait_for_is_late_now),
 #undef TEST
 	};
 

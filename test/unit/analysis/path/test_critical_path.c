@@ -28,7 +28,7 @@
 
 /* How the ranks of a job work: the pass looks at ranks in lockstep in another
  * way. */
-enum job_kind {
+enum small_job_kind {
 	ANY,
 	IN_LOCKSTEP, /* all ranks, with exceptions */
 	MIXED, /* the first ranks are; the others have two communicators */
@@ -38,7 +38,7 @@ enum job_kind {
 #define FIRST_ONES 3
 
 struct small_job {
-	enum job_kind kind;
+	enum small_job_kind kind;
 	uint64_t seed;
 	unsigned ranks;
 	unsigned comms;
@@ -1104,8 +1104,7 @@ static void lockstep_gives_same_report_as_rank_by_rank(void **state)
 	}
 }
 
-static void
-many_ranks_in_lockstep_give_same_report_as_rank_by_rank(void **state)
+static void lockstep_of_many_ranks_gives_same_report(void **state)
 {
 	struct ncs_scenario scenarios[SCENARIOS];
 
@@ -1155,8 +1154,7 @@ int main(void)
 		cmocka_unit_test(replay_without_changes_gives_recorded_time),
 		cmocka_unit_test(prediction_matches_job_with_change_made),
 		cmocka_unit_test(lockstep_gives_same_report_as_rank_by_rank),
-		cmocka_unit_test(
-			many_ranks_in_lockstep_give_same_report_as_rank_by_rank),
+		cmocka_unit_test(lockstep_of_many_ranks_gives_same_report),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
