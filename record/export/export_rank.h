@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* What exports know about a rank: its identity, the paths of its ranges, and
- * its GPU's clock. Learned from the rank's states. */
+/* Facts that exports need about a rank: its identity, the paths of its ranges,
+ * and its GPU's clock. Learned from the rank's states. */
 #ifndef NCS_RECORD_EXPORT_EXPORT_RANK_H
 #define NCS_RECORD_EXPORT_EXPORT_RANK_H
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* What the files of a trace export share; see export_trace.h. Only
+/* Structs and functions shared by the files of a trace export. Only
  * export_trace*.c include it.
  *
  * export_trace.c calls operations, steps, slices and tracks, each of which
@@ -32,7 +32,7 @@
  * other stream name it in an argument. */
 #define NCS_TRACE_STREAMS_MAX 256u
 
-/* What an operation's own record says, for its children that come later. */
+/* Facts from an operation's own record, for its children that come later. */
 struct ncs_trace_operation {
 	uint32_t operation; /* number; 0 if the slot is free */
 	uint8_t event;
@@ -56,7 +56,7 @@ struct ncs_trace_ordinal {
 	uint64_t ordinal;   /* from 1 */
 };
 
-/* One channel, direction and peer of a rank. */
+/* A channel, direction and peer of a rank. */
 struct ncs_trace_connection {
 	struct ncs_hash_link link;         /* by key */
 	struct ncs_trace_connection *next; /* of the rank */

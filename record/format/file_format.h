@@ -147,7 +147,7 @@ struct ncs_clock_reading {
 	uint64_t before_ns;
 	uint64_t realtime_ns;
 	uint64_t after_ns;
-	/* As adjtimex(2) has it; UINT64_MAX if not known. */
+	/* From adjtimex(2), like the next two; UINT64_MAX if not known. */
 	uint64_t maximum_error_ns;
 	uint64_t estimated_error_ns;
 	uint64_t synchronized; /* 0 if the system says that its clock is not */

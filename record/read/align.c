@@ -49,7 +49,7 @@ struct align {
 	uint64_t from_ns;
 	uint64_t until_ns;
 	size_t hosts;
-	/* Of the current phase; NULL outside. */
+	/* State of the current phase; NULL outside. */
 	struct ncs_alignment *alignment;
 	struct ncs_barriers *barriers;
 	struct ncs_messages *messages;

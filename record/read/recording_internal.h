@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* What the files that read a recording share. Only record/read includes it. */
+/* Structs and functions shared by the files that read a recording. Only
+ * record/read includes it. */
 #ifndef NCS_RECORD_READ_RECORDING_INTERNAL_H
 #define NCS_RECORD_READ_RECORDING_INTERNAL_H
 
@@ -64,9 +65,9 @@ struct ncs_host_entry {
 	char *boot_id;
 	/* The best reading of its clocks, and its errors. */
 	uint64_t read_monotonic_ns;
-	/* Of CLOCK_MONOTONIC when CLOCK_REALTIME was read. */
+	/* Error of CLOCK_MONOTONIC when CLOCK_REALTIME was read. */
 	uint64_t reading_error_ns;
-	/* Of CLOCK_REALTIME; UINT64_MAX if not known. */
+	/* Error of CLOCK_REALTIME; UINT64_MAX if not known. */
 	uint64_t realtime_error_ns;
 };
 
@@ -78,7 +79,7 @@ struct ncs_file_series {
 	size_t file_count;
 	uint64_t until_ns; /* in the host's time */
 	bool goes_on;      /* the last file has no end */
-	/* Of all ranks, in the order in which they were drained. */
+	/* Chunks of records of all ranks, in the order of draining. */
 	struct ncs_chunk_refs records;
 };
 

@@ -23,7 +23,7 @@ struct ncs_replay {
 	struct ncs_time_span all; /* of the whole recording */
 	uint64_t from_ns;         /* the part that is played */
 	uint64_t until_ns;
-	/* The same for readers of records: without a requested part, all that
+	/* The part for readers of records. Without a requested part, all that
 	 * was recorded, including what the rings held at the beginning. */
 	uint64_t records_from_ns;
 	uint64_t records_until_ns;

@@ -112,13 +112,13 @@ static int record_state(struct ncs_recorder_segments *followed,
 /* Returns the flags of a state. A process that ended in good order has removed
  * its segment before it was gone, so that the segment is checked last. */
 static unsigned flags_of(const struct ncs_recorder_segment *segment,
-			 struct ncs_process_state fate)
+			 struct ncs_process_state process)
 {
-	if (fate.gone)
+	if (process.gone)
 		return ncs_reader_is_valid(segment->reader) ?
 			       NCS_STATE_GONE :
 			       NCS_STATE_REMOVED;
-	return fate.stopped ? NCS_STATE_STOPPED : 0;
+	return process.stopped ? NCS_STATE_STOPPED : 0;
 }
 
 /* A process that is gone writes no more: the state and the records that are
@@ -126,15 +126,15 @@ static unsigned flags_of(const struct ncs_recorder_segment *segment,
 static int record_segment(struct ncs_recorder_segments *followed,
 			  struct ncs_recorder_segment *segment, uint64_t now_ns)
 {
-	struct ncs_process_state fate = ncs_process_state_at(
+	struct ncs_process_state process = ncs_process_state_at(
 		ncs_reader_header(segment->reader), now_ns);
 	uint64_t fullest = 0;
 	int error = drain(followed, segment, &fullest);
 
 	if (!error)
 		error = record_state(followed, segment,
-				     flags_of(segment, fate));
-	if (fate.gone) {
+				     flags_of(segment, process));
+	if (process.gone) {
 		segment->has_ended = true;
 		ncs_recording_writer_end_rank(followed->writer, segment->rank);
 	}

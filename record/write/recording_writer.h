@@ -145,7 +145,7 @@ ncs_recording_writer_totals(const struct ncs_recording_writer *writer);
 /* Returns the bytes of the current file so far. */
 uint64_t ncs_recording_writer_bytes(const struct ncs_recording_writer *writer);
 
-/* As ncs_sink_method() and ncs_sink_fallback(), for the current file. */
+/* Return ncs_sink_method() and ncs_sink_fallback() of the current file. */
 const char *
 ncs_recording_writer_method(const struct ncs_recording_writer *writer);
 const char *

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* What the files of the writer share. Only recording_writer*.c include it. */
+/* Structs and functions shared by the files of the writer. Only
+ * recording_writer*.c include it. */
 #ifndef NCS_RECORD_WRITE_RECORDING_WRITER_INTERNAL_H
 #define NCS_RECORD_WRITE_RECORDING_WRITER_INTERNAL_H
 

@@ -38,7 +38,7 @@ struct ncs_sink {
 	uint64_t offset; /* in the file, of the current or the next buffer */
 	size_t block_bytes;
 	int error;
-	/* Of the first byte that was not written; UINT64_MAX if none. */
+	/* Offset of the first byte not written; UINT64_MAX if none. */
 	uint64_t failed_offset;
 	char method_text[64];
 	char fallback[192];

@@ -562,7 +562,7 @@ static void children_without_an_operation_are_exported(void **state)
 {
 	struct exported_trace *exported = *state;
 	const struct decoded_trace *trace;
-	struct ncs_deferred_records held = { 0 };
+	struct ncs_deferred_records deferred = { 0 };
 
 	for (uint64_t i = 0; i < 1000; i++)
 		put(exported, 0, step(1 + (uint32_t)i % 300, true, 1, i));
@@ -573,17 +573,17 @@ static void children_without_an_operation_are_exported(void **state)
 				 ->number,
 			 1);
 	/* The oldest operation makes room. */
-	for (uint32_t i = 0; !ncs_deferred_records_are_full(&held); i++)
+	for (uint32_t i = 0; !ncs_deferred_records_are_full(&deferred); i++)
 		assert_int_equal(ncs_deferred_records_add(
-					 &held,
+					 &deferred,
 					 &(struct ncs_record){
 						 .operation = 1 + i / 64,
 					 }),
 				 0);
-	assert_int_equal(held.count, NCS_DEFERRED_RECORDS_MAX + 1);
-	assert_int_equal(held.oldest->number, 1);
-	assert_int_equal(held.oldest->count, 64);
-	ncs_deferred_records_release(&held);
+	assert_int_equal(deferred.count, NCS_DEFERRED_RECORDS_MAX + 1);
+	assert_int_equal(deferred.oldest->number, 1);
+	assert_int_equal(deferred.oldest->count, 64);
+	ncs_deferred_records_release(&deferred);
 }
 
 /* Files may hold anything. */
@@ -592,7 +592,7 @@ static void any_record_content_is_exported_safely(void **state)
 	struct exported_trace *exported = *state;
 	const struct decoded_trace *trace;
 	uint64_t seed = 88172645463325252;
-	size_t moments = 0, found = 0;
+	size_t instants = 0, found = 0;
 
 	for (unsigned i = 0; i < 2000; i++) {
 		struct ncs_record record;
@@ -614,14 +614,14 @@ static void any_record_content_is_exported_safely(void **state)
 	for (size_t i = 0; i < trace->event_count; i++) {
 		const struct decoded_event *event = &trace->events[i];
 
-		moments += event->type == 3;
+		instants += event->type == 3;
 		found += event->type == 1 &&
 			 (!event->category ||
 			  (strcmp(event->category, "wait") != 0 &&
 			   strcmp(event->category, "part") != 0));
 	}
-	assert_true(moments > 0);
-	assert_int_equal(found + moments, 2000);
+	assert_true(instants > 0);
+	assert_int_equal(found + instants, 2000);
 }
 
 int main(void)

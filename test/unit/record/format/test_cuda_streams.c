@@ -102,7 +102,7 @@ static void calls_launches_and_copies_name_their_own_stream(void **state)
 					     .delta = { B, 7 } };
 
 		assert_int_equal(take(1, record), B);
-		/* As older plugins leave it. */
+		/* Older plugins leave it 0. */
 		record.delta[0] = 0;
 		assert_int_equal(take(1, record), 0);
 	}

@@ -40,14 +40,14 @@ static int make_valid(void **state)
 	recording_fixture_begin(fixture, "recording");
 	rank[0] = recording_fixture_add_rank(fixture, "ncclstat.7.1.0");
 	rank[1] = recording_fixture_add_rank(fixture, "ncclstat.8.1.0");
-	for (unsigned look = 0; look < 4; look++) {
-		uint64_t after_ns = look * RECORDING_INTERVAL_NS;
+	for (unsigned refresh = 0; refresh < 4; refresh++) {
+		uint64_t after_ns = refresh * RECORDING_INTERVAL_NS;
 
 		for (unsigned i = 0; i < 2; i++) {
-			fixture->segment->header->proxy.count[0] += look;
+			fixture->segment->header->proxy.count[0] += refresh;
 			recording_fixture_state(fixture, rank[i], after_ns, 0);
 			recording_fixture_records(fixture, rank[i], i,
-						  9 * look, 8, look > 0,
+						  9 * refresh, 8, refresh > 0,
 						  after_ns);
 		}
 	}

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* Tests of reading recordings: what was written is found again at every time,
- * and what is cut, damaged or no recording is told from what is good. */
+ * and what is cut, damaged or no recording is distinguished from what is good. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>

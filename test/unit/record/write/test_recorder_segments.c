@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* Tests of following segments: each is recorded to its end, whether it was
  * removed, its process was killed, or it ended in good order between two
- * refreshes. Lost records are told from those that were gone before the
+ * refreshes. Lost records are distinguished from those that were gone before the
  * recording began. */
 #include <setjmp.h>
 #include <stdarg.h>
@@ -30,7 +30,7 @@ struct followed_process {
 	char path[300];
 	/* A process with a segment of its own. */
 	pid_t pid;
-	int gate; /* pipe; closing it lets the child go on */
+	int release_pipe; /* pipe; closing it lets the child go on */
 };
 
 static int setup(void **state)
@@ -64,7 +64,7 @@ static int teardown(void **state)
 	if (test->pid > 0) {
 		kill(test->pid, SIGKILL);
 		waitpid(test->pid, NULL, 0);
-		close(test->gate);
+		close(test->release_pipe);
 	}
 	ncs_recorder_segments_release(&test->followed);
 	free(test);
@@ -75,7 +75,7 @@ static int teardown(void **state)
 
 /* The child: creates a segment, waits until it may go on, and removes the
  * segment. */
-static int live(struct segment_fixture *fixture, int ready, int gate)
+static int live(struct segment_fixture *fixture, int ready, int release_pipe)
 {
 	struct ncs_process process;
 	struct ncs_writer writer;
@@ -85,7 +85,7 @@ static int live(struct segment_fixture *fixture, int ready, int gate)
 	if (segment_fixture_create(fixture, &process, 1, &writer) != 0)
 		return 1;
 	ncs_writer_publish(&writer);
-	if (write(ready, &byte, 1) != 1 || read(gate, &byte, 1) != 0)
+	if (write(ready, &byte, 1) != 1 || read(release_pipe, &byte, 1) != 0)
 		return 1;
 	ncs_writer_unlink(&writer);
 	return 0;
@@ -93,21 +93,21 @@ static int live(struct segment_fixture *fixture, int ready, int gate)
 
 static void start_process(struct followed_process *test)
 {
-	int ready[2], gate[2];
+	int ready[2], release_pipe[2];
 	char byte;
 
 	assert_int_equal(pipe(ready), 0);
-	assert_int_equal(pipe(gate), 0);
+	assert_int_equal(pipe(release_pipe), 0);
 	fflush(NULL);
 	test->pid = fork();
 	assert_true(test->pid >= 0);
 	if (test->pid == 0) {
-		close(gate[1]);
-		_exit(live(test->fixture, ready[1], gate[0]));
+		close(release_pipe[1]);
+		_exit(live(test->fixture, ready[1], release_pipe[0]));
 	}
 	close(ready[1]);
-	close(gate[0]);
-	test->gate = gate[1];
+	close(release_pipe[0]);
+	test->release_pipe = release_pipe[1];
 	assert_int_equal(read(ready[0], &byte, 1), 1);
 	close(ready[0]);
 }
@@ -122,7 +122,7 @@ static void wait_for_process(struct followed_process *test)
 
 static void let_it_end(struct followed_process *test)
 {
-	close(test->gate);
+	close(test->release_pipe);
 	wait_for_process(test);
 }
 
@@ -130,7 +130,7 @@ static void kill_it(struct followed_process *test)
 {
 	kill(test->pid, SIGKILL);
 	wait_for_process(test);
-	close(test->gate);
+	close(test->release_pipe);
 }
 
 /* --- Recording ----------------------------------------------------------- */
@@ -140,7 +140,7 @@ static void scan(struct followed_process *test)
 	assert_int_equal(ncs_recorder_segments_scan(&test->followed), 0);
 }
 
-static void look(struct followed_process *test)
+static void refresh(struct followed_process *test)
 {
 	assert_int_equal(ncs_recorder_segments_states(&test->followed,
 						      ncs_clock_monotonic_ns()),
@@ -193,7 +193,7 @@ static void killed_process_is_recorded_as_gone(void **state)
 	kill_it(test);
 	assert_false(ncs_recorder_segments_are_gone(
 		&test->followed)); /* not everything was recorded */
-	look(test);
+	refresh(test);
 	assert_true(ncs_recorder_segments_are_gone(&test->followed));
 	end(test, &file);
 	assert_int_equal(latest_flags(&file), NCS_STATE_GONE);
@@ -223,7 +223,7 @@ static void orderly_end_is_not_recorded_as_a_crash(void **state)
 	start_process(test);
 	scan(test);
 	let_it_end(test);
-	look(test); /* before the scan that finds the file removed */
+	refresh(test); /* before the scan that finds the file removed */
 	scan(test);
 	assert_true(ncs_recorder_segments_are_gone(&test->followed));
 	end(test, &file);
@@ -311,7 +311,7 @@ static void other_processes_are_not_recorded(void **state)
 	start_process(test);
 	test->settings.pid = (uint32_t)getpid();
 	scan(test);
-	look(test);
+	refresh(test);
 	assert_false(ncs_recorder_segments_any(&test->followed));
 	end(test, &file);
 	assert_int_equal(recorded_file_count(&file, NCS_CHUNK_RANK), 0);

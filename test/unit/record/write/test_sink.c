@@ -173,7 +173,7 @@ static struct {
 	struct ncs_sink_buffer *later[NCS_SINK_BUFFERS];
 	size_t count;
 	unsigned calls;
-	unsigned looks;    /* calls without waiting */
+	unsigned polls;    /* calls without waiting */
 	uint64_t fails_at; /* the offset */
 	int error;
 	int once; /* returned by the first call */
@@ -196,7 +196,7 @@ static ssize_t write_little(struct ncs_sink *sink, struct ncs_sink_buffer **out,
 	size_t bytes = buffer->filled - buffer->written;
 
 	*out = NULL;
-	if (!wait && ++awkward.looks % 2)
+	if (!wait && ++awkward.polls % 2)
 		return NCS_SINK_LATER;
 	*out = buffer;
 	awkward.later[place] = awkward.later[--awkward.count];
