@@ -54,8 +54,4 @@ void ncs_trace_export_lose(struct ncs_trace_export *export, size_t rank);
 /* Writes the records that are still deferred. Returns 0 or -ENOMEM. */
 int ncs_trace_export_finish(struct ncs_trace_export *export);
 
-/* Returns the number that all ranks' parts of a collective share. */
-uint64_t ncs_collective_correlation(uint64_t comm_id, unsigned function,
-				    uint64_t sequence_number);
-
 #endif

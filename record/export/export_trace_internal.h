@@ -128,6 +128,7 @@ struct ncs_trace_export {
 	uint32_t running;
 };
 
+/* Whether the communicator of the rank is known. */
 static inline bool ncs_trace_has_comm_id(const struct ncs_trace_rank *rank)
 {
 	return rank->facts->identity.known & NCS_KNOWN_COMM_ID;

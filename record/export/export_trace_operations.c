@@ -8,8 +8,9 @@
 
 #include "shm/clock.h"
 
-uint64_t ncs_collective_correlation(uint64_t comm_id, unsigned function,
-				    uint64_t sequence_number)
+/* Returns the number that all ranks' parts of a collective share. */
+static uint64_t correlation_of(uint64_t comm_id, unsigned function,
+			       uint64_t sequence_number)
 {
 	const uint64_t words[] = { comm_id, function, sequence_number };
 
@@ -39,9 +40,9 @@ static void put_operation(struct ncs_trace_export *export,
 				       NULL, &arguments);
 	if (record->event == NCS_EVENT_COLL && ncs_trace_has_comm_id(rank) &&
 	    record->number != NCS_NO_SEQUENCE_NUMBER)
-		event.correlation = ncs_collective_correlation(
-			rank->facts->identity.comm_id, function,
-			record->number);
+		event.correlation =
+			correlation_of(rank->facts->identity.comm_id, function,
+				       record->number);
 	track = ncs_trace_export_slice(export, &functions[function], &span,
 				       &event);
 	/* Without either time it is not known when it began to run. */

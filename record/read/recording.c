@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Opens recordings and finds the ranks in them; see recording.h. */
+/* Opens and closes recordings, and sums up what is in them; see recording.h. */
 #include "record/read/recording.h"
 
 #include <errno.h>
@@ -10,20 +10,6 @@
 
 #include "record/read/recording_internal.h"
 #include "record/read/recording_open.h"
-#include "shm/array.h"
-#include "shm/segment.h"
-
-/* Largest number of ranks in one file. */
-#define RANKS_MAX 16384u
-
-int ncs_chunk_refs_add(struct ncs_chunk_refs *refs, struct ncs_chunk_ref at)
-{
-	if (ncs_array_reserve(&refs->at, &refs->capacity, refs->count + 1,
-			      sizeof(*refs->at)) != 0)
-		return -ENOMEM;
-	refs->at[refs->count++] = at;
-	return 0;
-}
 
 static int fail(int error, char *why, size_t why_size)
 {
@@ -32,44 +18,6 @@ static int fail(int error, char *why, size_t why_size)
 }
 
 /* --- Files --------------------------------------------------------------- */
-
-static bool is_same_recording(const uint64_t a[2], const uint64_t b[2])
-{
-	return a[0] == b[0] && a[1] == b[1];
-}
-
-/* Reads a rank's chunk: its header, and where its path is. Returns false if it
- * is not valid. */
-static bool read_rank(struct ncs_recorded_file *file,
-		      struct ncs_chunk_place *place, struct ncs_header *header,
-		      const char **path, size_t *path_bytes)
-{
-	struct ncs_payload payload =
-		ncs_recorded_file_payload(file, place, NULL);
-	struct ncs_rank_head head;
-	size_t header_bytes;
-
-	if (!payload.bytes || payload.size < sizeof(head))
-		return false;
-	memcpy(&head, payload.bytes, sizeof(head));
-	if (head.header_bytes < NCS_HEADER_BYTES_LEAST ||
-	    head.header_bytes > payload.size - sizeof(head) ||
-	    head.path_bytes > payload.size - sizeof(head) - head.header_bytes)
-		return false;
-	header_bytes = head.header_bytes < sizeof(*header) ? head.header_bytes :
-							     sizeof(*header);
-	memset(header, 0, sizeof(*header));
-	memcpy(header, payload.bytes + sizeof(head), header_bytes);
-	if (header->header_bytes > header_bytes)
-		header->header_bytes = (uint32_t)header_bytes;
-	header->boot_id[sizeof(header->boot_id) - 1] = '\0';
-	header->host[sizeof(header->host) - 1] = '\0';
-	*path = payload.bytes + sizeof(head) + head.header_bytes;
-	*path_bytes = head.path_bytes;
-	return header->version >> 16 == NCS_ABI_MAJOR &&
-	       header->clock.multiplier != 0 &&
-	       !ncs_segment_check(header, header->segment_bytes);
-}
 
 /* A file without its first chunk counts as a recording of its own; its host is
  * that of its first rank. */
@@ -82,7 +30,8 @@ static void mend_head(struct ncs_recorded_file *file, size_t number)
 	file->head.recording[1] = number + 1;
 	for (size_t i = 0; i < file->count; i++) {
 		if (file->places[i].type != NCS_CHUNK_RANK ||
-		    !read_rank(file, &file->places[i], &header, &path, &bytes))
+		    !ncs_recording_read_rank(file, &file->places[i], &header,
+					     &path, &bytes))
 			continue;
 		file->head.begun_monotonic_ns = header.clock.base_monotonic_ns;
 		file->head.begun_realtime_ns = header.clock.base_realtime_ns;
@@ -97,7 +46,7 @@ static void mend_head(struct ncs_recorded_file *file, size_t number)
 static bool is_before(const struct ncs_recorded_file *a,
 		      const struct ncs_recorded_file *b)
 {
-	return is_same_recording(a->head.recording, b->head.recording) &&
+	return ncs_recording_is_same(a->head.recording, b->head.recording) &&
 	       a->head.number < b->head.number;
 }
 
@@ -112,8 +61,8 @@ static int place_file(struct ncs_recording *recording,
 	for (size_t i = 0; i < recording->file_count; i++) {
 		const struct ncs_recorded_file *other = &recording->files[i];
 
-		if (!is_same_recording(other->head.recording,
-				       file->head.recording))
+		if (!ncs_recording_is_same(other->head.recording,
+					   file->head.recording))
 			continue;
 		if (other->head.number == file->head.number) {
 			snprintf(why, why_size,
@@ -150,7 +99,7 @@ static int find_series(struct ncs_recording *recording)
 		const struct ncs_recorded_file *file = &recording->files[i];
 		struct ncs_file_series *series;
 
-		if (i == 0 || !is_same_recording(
+		if (i == 0 || !ncs_recording_is_same(
 				      file->head.recording,
 				      recording->files[i - 1].head.recording)) {
 			series = &recording->series[recording->series_count++];
@@ -162,248 +111,6 @@ static int find_series(struct ncs_recording *recording)
 		series->file_count++;
 		series->goes_on = !file->has_end;
 		recording->file_series[i] = recording->series_count - 1;
-	}
-	return 0;
-}
-
-/* --- Ranks --------------------------------------------------------------- */
-
-static bool is_same_process(const struct ncs_header *a,
-			    const struct ncs_header *b)
-{
-	return a->pid == b->pid && a->process_start == b->process_start &&
-	       a->created == b->created &&
-	       a->segment_bytes == b->segment_bytes &&
-	       strcmp(a->boot_id, b->boot_id) == 0;
-}
-
-/* Finds the same segment in an earlier file of the recording. Returns SIZE_MAX
- * if there is none. */
-static size_t find_rank(const struct ncs_recording *recording,
-			const struct ncs_file_series *series,
-			const struct ncs_header *header, const char *path,
-			size_t path_bytes)
-{
-	for (size_t i = 0; i < recording->rank_count; i++) {
-		const struct ncs_rank_entry *rank = &recording->ranks[i];
-
-		if (is_same_recording(rank->recording, series->recording) &&
-		    is_same_process(&rank->recorded, header) &&
-		    strlen(rank->path) == path_bytes &&
-		    memcmp(rank->path, path, path_bytes) == 0)
-			return i;
-	}
-	return SIZE_MAX;
-}
-
-static int add_rank(struct ncs_recording *recording,
-		    const struct ncs_file_series *series,
-		    const struct ncs_header *header, const char *path,
-		    size_t path_bytes)
-{
-	struct ncs_rank_entry *rank;
-
-	if (ncs_array_reserve(&recording->ranks, &recording->rank_capacity,
-			      recording->rank_count + 1, sizeof(*rank)) != 0)
-		return -ENOMEM;
-	rank = &recording->ranks[recording->rank_count++];
-	memset(rank, 0, sizeof(*rank));
-	memcpy(rank->recording, series->recording, sizeof(rank->recording));
-	rank->recorded = *header;
-	rank->facts.host = series->host;
-	rank->path = strndup(path, path_bytes);
-	return rank->path ? 0 : -ENOMEM;
-}
-
-/* Makes room for a rank of this number in a file. */
-static int grow_numbers(struct ncs_recording *recording, size_t file,
-			uint32_t number)
-{
-	size_t count = (size_t)number + 1;
-	size_t *grown = recording->file_ranks[file];
-
-	if (number < recording->file_rank_counts[file])
-		return 0;
-	grown = realloc(grown, count * sizeof(*grown));
-	if (!grown)
-		return -ENOMEM;
-	for (size_t i = recording->file_rank_counts[file]; i < count; i++)
-		grown[i] = SIZE_MAX;
-	recording->file_ranks[file] = grown;
-	recording->file_rank_counts[file] = count;
-	return 0;
-}
-
-static int take_rank(struct ncs_recording *recording, size_t index,
-		     struct ncs_chunk_place *place)
-{
-	struct ncs_recorded_file *file = &recording->files[index];
-	const struct ncs_file_series *series =
-		&recording->series[recording->file_series[index]];
-	struct ncs_header header;
-	size_t path_bytes, rank;
-	const char *path;
-	int error;
-
-	if (place->rank >= RANKS_MAX ||
-	    !read_rank(file, place, &header, &path, &path_bytes)) {
-		file->damaged += place->check != NCS_PLACE_DAMAGED;
-		return 0;
-	}
-	error = grow_numbers(recording, index, place->rank);
-	if (error)
-		return error;
-	rank = find_rank(recording, series, &header, path, path_bytes);
-	if (rank == SIZE_MAX) {
-		rank = recording->rank_count;
-		error = add_rank(recording, series, &header, path, path_bytes);
-	}
-	if (!error)
-		recording->file_ranks[index][place->rank] = rank;
-	return error;
-}
-
-/* Returns the rank of a chunk; SIZE_MAX if it is not known. */
-static size_t rank_of(const struct ncs_recording *recording, size_t file,
-		      const struct ncs_chunk_place *place)
-{
-	return place->rank < recording->file_rank_counts[file] ?
-		       recording->file_ranks[file][place->rank] :
-		       SIZE_MAX;
-}
-
-/* Times are still the host's here. */
-static void extend(struct ncs_rank_entry *rank, struct ncs_file_series *series,
-		   const struct ncs_chunk_place *place)
-{
-	struct ncs_recorded_rank *facts = &rank->facts;
-
-	if (rank->states.count + rank->records.count == 1 ||
-	    place->from_ns < facts->from_ns)
-		facts->from_ns = place->from_ns;
-	if (place->until_ns > facts->until_ns)
-		facts->until_ns = place->until_ns;
-	if (place->until_ns > series->until_ns)
-		series->until_ns = place->until_ns;
-	facts->records += place->records;
-	facts->lost += place->lost;
-}
-
-static int take_place(struct ncs_recording *recording, size_t file,
-		      size_t index)
-{
-	struct ncs_chunk_place *place = &recording->files[file].places[index];
-	struct ncs_file_series *series =
-		&recording->series[recording->file_series[file]];
-	const struct ncs_chunk_ref at = { (uint32_t)file, (uint32_t)index };
-	size_t number = rank_of(recording, file, place);
-	struct ncs_rank_entry *rank;
-	int error;
-
-	if (number == SIZE_MAX || place->from_ns > place->until_ns)
-		return 0;
-	rank = &recording->ranks[number];
-	if (place->type == NCS_CHUNK_STATE) {
-		error = ncs_chunk_refs_add(&rank->states, at);
-	} else {
-		error = ncs_chunk_refs_add(&rank->records, at);
-		if (!error)
-			error = ncs_chunk_refs_add(&series->records, at);
-	}
-	if (!error)
-		extend(rank, series, place);
-	return error;
-}
-
-static int take_ranks(struct ncs_recording *recording)
-{
-	int error = 0;
-
-	for (size_t i = 0; i < recording->file_count; i++) {
-		struct ncs_recorded_file *file = &recording->files[i];
-
-		for (size_t k = 0; k < file->count && !error; k++)
-			if (file->places[k].type == NCS_CHUNK_RANK)
-				error = take_rank(recording, i,
-						  &file->places[k]);
-		for (size_t k = 0; k < file->count && !error; k++)
-			if (file->places[k].type == NCS_CHUNK_STATE ||
-			    file->places[k].type == NCS_CHUNK_RECORDS)
-				error = take_place(recording, i, k);
-	}
-	return error;
-}
-
-static bool is_taken(const struct ncs_recording *recording, size_t before,
-		     const char *id)
-{
-	for (size_t i = 0; i < before; i++)
-		if (strcmp(recording->ranks[i].id, id) == 0)
-			return true;
-	return false;
-}
-
-/* Names ranks by their paths, as in the live view; with several hosts, by host
- * and path. A name that is taken gets a number. */
-static int name_ranks(struct ncs_recording *recording)
-{
-	for (size_t i = 0; i < recording->rank_count; i++) {
-		struct ncs_rank_entry *rank = &recording->ranks[i];
-		bool several = recording->host_count > 1;
-		const char *host = recording->hosts[rank->facts.host].name;
-
-		if (asprintf(&rank->id, "%s%s%s", several ? host : "",
-			     several ? ":" : "", rank->path) < 0) {
-			rank->id = NULL;
-			return -ENOMEM;
-		}
-		for (unsigned n = 2; is_taken(recording, i, rank->id); n++) {
-			free(rank->id);
-			if (asprintf(&rank->id, "%s%s%s (%u)",
-				     several ? host : "", several ? ":" : "",
-				     rank->path, n) < 0) {
-				rank->id = NULL;
-				return -ENOMEM;
-			}
-		}
-		rank->facts.id = rank->id;
-	}
-	return 0;
-}
-
-static const char *file_of(const struct ncs_recording *recording,
-			   const struct ncs_rank_entry *rank)
-{
-	const struct ncs_chunk_refs *places =
-		rank->states.count > 0 ? &rank->states : &rank->records;
-
-	return places->count > 0 ? recording->files[places->at[0].file].path :
-				   "?";
-}
-
-/* A rank that was recorded twice at the same time would count twice. */
-static int refuse_twice(const struct ncs_recording *recording, char *why,
-			size_t why_size)
-{
-	for (size_t i = 0; i < recording->rank_count; i++) {
-		const struct ncs_rank_entry *a = &recording->ranks[i];
-
-		for (size_t k = 0; k < i; k++) {
-			const struct ncs_rank_entry *b = &recording->ranks[k];
-
-			if (is_same_recording(a->recording, b->recording) ||
-			    a->facts.host != b->facts.host ||
-			    !is_same_process(&a->recorded, &b->recorded) ||
-			    strcmp(a->path, b->path) != 0 ||
-			    a->facts.from_ns > b->facts.until_ns ||
-			    b->facts.from_ns > a->facts.until_ns)
-				continue;
-			snprintf(why, why_size,
-				 "%s and %s have recorded the same rank at the"
-				 " same time: give one of them",
-				 file_of(recording, b), file_of(recording, a));
-			return -EEXIST;
-		}
 	}
 	return 0;
 }
@@ -543,12 +250,12 @@ static int join(struct ncs_recording *recording, char *why, size_t why_size)
 	if (!error)
 		error = ncs_recording_find_hosts(recording);
 	if (!error)
-		error = take_ranks(recording);
+		error = ncs_recording_take_ranks(recording);
 	if (!error)
-		error = name_ranks(recording);
+		error = ncs_recording_name_ranks(recording);
 	if (error)
 		return fail(error, why, why_size);
-	error = refuse_twice(recording, why, why_size);
+	error = ncs_recording_refuse_twice(recording, why, why_size);
 	if (error)
 		return error;
 	sum_facts(recording);

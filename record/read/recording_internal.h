@@ -114,8 +114,31 @@ ncs_recording_chunk(const struct ncs_recording *recording,
 uint64_t ncs_recording_common_ns(const struct ncs_recording *recording,
 				 size_t host, uint64_t ns);
 
-/* Adds a chunk. Returns 0 or -ENOMEM. */
-int ncs_chunk_refs_add(struct ncs_chunk_refs *refs, struct ncs_chunk_ref at);
+/* Whether two files or ranks have the same recording. */
+static inline bool ncs_recording_is_same(const uint64_t a[2],
+					 const uint64_t b[2])
+{
+	return a[0] == b[0] && a[1] == b[1];
+}
+
+/* Reads a rank's chunk: its header, and where its path is. Returns false if it is
+ * not valid. */
+bool ncs_recording_read_rank(struct ncs_recorded_file *file,
+			     struct ncs_chunk_place *place,
+			     struct ncs_header *header, const char **path,
+			     size_t *path_bytes);
+
+/* Finds the ranks of all files, and their chunks. Times are still the hosts'.
+ * Returns 0 or -ENOMEM. */
+int ncs_recording_take_ranks(struct ncs_recording *recording);
+
+/* Names the ranks. Returns 0 or -ENOMEM. */
+int ncs_recording_name_ranks(struct ncs_recording *recording);
+
+/* Refuses a rank that two recordings have at the same time: sets `why` and
+ * returns -EEXIST; otherwise returns 0. */
+int ncs_recording_refuse_twice(const struct ncs_recording *recording, char *why,
+			       size_t why_size);
 
 /* Finds the hosts of all files and reads their clocks. Returns 0 or -ENOMEM. */
 int ncs_recording_find_hosts(struct ncs_recording *recording);

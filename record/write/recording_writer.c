@@ -191,8 +191,9 @@ int ncs_recording_chunk_end(struct ncs_recording_writer *writer,
 						   write_index(writer);
 }
 
-int ncs_recording_chunk_write(struct ncs_recording_writer *writer,
-			      struct ncs_chunk *chunk, const void *payload)
+/* Writes a chunk whose payload is in memory. */
+static int write_chunk(struct ncs_recording_writer *writer,
+		       struct ncs_chunk *chunk, const void *payload)
 {
 	size_t room;
 	void *place =
@@ -246,10 +247,10 @@ static int begin_file(struct ncs_recording_writer *writer)
 
 	if (!text)
 		return fail(writer, -ENOMEM);
-	ncs_recording_chunk_write(writer, &chunk, head);
+	write_chunk(writer, &chunk, head);
 	chunk.type = NCS_CHUNK_TABLES;
 	chunk.unpacked_bytes = bytes;
-	ncs_recording_chunk_write(writer, &chunk, text);
+	write_chunk(writer, &chunk, text);
 	free(text);
 	return writer->error;
 }
@@ -511,7 +512,7 @@ int ncs_recording_writer_clock(struct ncs_recording_writer *writer,
 		.until_ns = reading->after_ns,
 	};
 
-	return ncs_recording_chunk_write(writer, &chunk, reading);
+	return write_chunk(writer, &chunk, reading);
 }
 
 struct ncs_recording_totals

@@ -63,10 +63,6 @@ void *ncs_recording_chunk_begin(struct ncs_recording_writer *writer,
 int ncs_recording_chunk_end(struct ncs_recording_writer *writer,
 			    struct ncs_chunk *chunk);
 
-/* Writes a chunk whose payload is in memory. */
-int ncs_recording_chunk_write(struct ncs_recording_writer *writer,
-			      struct ncs_chunk *chunk, const void *payload);
-
 /* Returns a rank, after writing its chunk if this file has none yet; NULL on an
  * error, which is in writer->error. */
 struct ncs_recording_writer_rank *
