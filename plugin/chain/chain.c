@@ -146,7 +146,7 @@ static void load(const struct ncs_init *init)
 	/* If ours asks for nothing, the other one writes NCCL's mask itself. */
 	chain.mask = config->disabled && init->mask ? init->mask :
 						      &chain.own_mask;
-	ncs_process_state.chained = true;
+	ncs_registry.chained = true;
 	ncs_process_log(init, NCCL_LOG_INFO,
 			"calls go on to %s, version %u of the profiler API"
 			" (NCCLSTAT_CHAIN=%s)",
@@ -317,7 +317,7 @@ static void look_up(struct chained_start *start, const void *context)
 	if (!start->is_local)
 		start->context.ours = (uintptr_t)context;
 	if (start->event == NCS_EVENT_PROXY_OP &&
-	    (uint32_t)head->proxy_op.pid != ncs_process_state.pid)
+	    (uint32_t)head->proxy_op.pid != ncs_registry.pid)
 		start->is_local = false;
 	if (start->event == NCS_EVENT_PROXY_OP && !start->is_local) {
 		start->parent.ours = (uintptr_t)head->parent;

@@ -22,7 +22,7 @@
 /* Returns true if a plugin is chained. */
 static inline bool ncs_chain_is_on(void)
 {
-	return __builtin_expect(ncs_process_state.chained, 0);
+	return __builtin_expect(ncs_registry.chained, 0);
 }
 
 /* Initializes a communicator in the other plugin, which is loaded with the

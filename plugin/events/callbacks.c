@@ -102,7 +102,7 @@ refuse_handle(const struct ncs_handle *handle)
 static inline struct ncs_comm *
 live_comm_of_handle(const struct ncs_handle *handle)
 {
-	struct ncs_comm *comm = &ncs_process_state.comms[handle->comm];
+	struct ncs_comm *comm = &ncs_registry.comms[handle->comm];
 
 	return handle->kind != NCS_HANDLE_NONE && ncs_comm_is_live(comm) ?
 		       comm :
@@ -363,7 +363,7 @@ static uint64_t start_proxy_op(const void *context, uint64_t parent,
 
 	if (is_disabled(context))
 		return 0;
-	if (!comm || (uint32_t)facts->pid != ncs_process_state.pid)
+	if (!comm || (uint32_t)facts->pid != ncs_registry.pid)
 		return foreign(comm, now);
 	if (!accept(comm, now))
 		return 0;

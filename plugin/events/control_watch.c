@@ -56,7 +56,7 @@ static uint8_t kernel_detail(enum ncs_kernel_timing timing, uint32_t period)
 
 static uint8_t sample_detail(void)
 {
-	uint64_t level = ncs_load_relaxed(&ncs_process_state.sample_level);
+	uint64_t level = ncs_load_relaxed(&ncs_registry.sample_level);
 
 	return (uint8_t)(level < NCS_LEVEL_MAX ? 1 + level : 1 + NCS_LEVEL_MAX);
 }
@@ -111,8 +111,8 @@ static void publish_in(struct ncs_comm *comm)
 static void publish(void)
 {
 	for (unsigned i = 0; i < NCS_COMM_MAX; i++)
-		if (ncs_comm_is_live(&ncs_process_state.comms[i]))
-			publish_in(&ncs_process_state.comms[i]);
+		if (ncs_comm_is_live(&ncs_registry.comms[i]))
+			publish_in(&ncs_registry.comms[i]);
 }
 
 /* Publishes a record of a change, in the ring of the thread that made it. */

@@ -10,9 +10,9 @@ void ncs_sampling_set_level(unsigned level)
 {
 	if (level > NCS_LEVEL_MAX)
 		level = NCS_LEVEL_MAX;
-	ncs_store_relaxed(&ncs_process_state.sample_level, level);
+	ncs_store_relaxed(&ncs_registry.sample_level, level);
 	for (unsigned i = 0; i < NCS_COMM_MAX; i++) {
-		struct ncs_comm *comm = &ncs_process_state.comms[i];
+		struct ncs_comm *comm = &ncs_registry.comms[i];
 
 		if (ncs_comm_is_live(comm))
 			ncs_store_relaxed(&comm->header->sampling.level, level);
@@ -26,7 +26,7 @@ void ncs_sampling_init(struct ncs_comm *comm, uint64_t comm_id, int rank,
 
 	comm->counted = (struct ncs_counted){ 0 };
 	ncs_sampling_identify(comm, comm_id, rank);
-	published->level = ncs_load_relaxed(&ncs_process_state.sample_level);
+	published->level = ncs_load_relaxed(&ncs_registry.sample_level);
 	published->slow_ns = slow_ns;
 }
 
@@ -97,7 +97,7 @@ static uint64_t hash(const struct ncs_comm *comm,
 uint64_t ncs_sampling_choose(struct ncs_comm *comm,
 			     const struct ncs_operation_facts *facts)
 {
-	uint64_t level = ncs_load_relaxed(&ncs_process_state.sample_level);
+	uint64_t level = ncs_load_relaxed(&ncs_registry.sample_level);
 	uint64_t count = facts->event == NCS_EVENT_COLL ?
 				 count_collective(comm, facts) :
 				 count_transfer(comm, facts);
@@ -145,7 +145,7 @@ static struct ncs_op *find(uint64_t operation_handle, struct ncs_comm **comm)
 {
 	struct ncs_handle handle = ncs_handle_decode(operation_handle);
 
-	*comm = &ncs_process_state.comms[handle.comm];
+	*comm = &ncs_registry.comms[handle.comm];
 	return ncs_operation_find(*comm, operation_handle);
 }
 
@@ -169,7 +169,7 @@ bool ncs_sampling_is_slow(struct ncs_sampled *child, uint64_t operation_handle,
 	struct ncs_comm *comm;
 
 	/* Clocks of two processors may differ by a little. */
-	if ((int64_t)(now - since) <= (int64_t)ncs_process_state.slow_ticks)
+	if ((int64_t)(now - since) <= (int64_t)ncs_registry.slow_ticks)
 		return false;
 	ncs_store_relaxed(&child->flags, slow);
 	ncs_store_relaxed(&child->left_out_since, 0);

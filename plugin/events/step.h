@@ -27,7 +27,7 @@
 NCS_STEP_INLINE struct ncs_step_slot *ncs_step_find(uint64_t handle)
 {
 	const struct ncs_comm *comm =
-		&ncs_process_state.comms[ncs_handle_comm(handle)];
+		&ncs_registry.comms[ncs_handle_comm(handle)];
 	/* ORDER: pairs with admit_callbacks() (plugin/life/lifecycle.c). */
 	uint64_t steps = ncs_load_acquire(&comm->live);
 	struct ncs_step_slot *step = (struct ncs_step_slot *)(uintptr_t)steps +
@@ -259,7 +259,7 @@ void ncs_step_enter_slowly(struct ncs_step_slot *step, uint32_t transition,
 static inline bool ncs_step_is_quick(const struct ncs_lane_state *lane)
 {
 	return __builtin_expect(
-		lane && ncs_clock_is_counter(ncs_process_state.clock_kind), 1);
+		lane && ncs_clock_is_counter(ncs_registry.clock_kind), 1);
 }
 
 /* Handles startEvent of a step. Returns false, and does nothing, if its proxy
@@ -269,8 +269,7 @@ NCS_STEP_INLINE bool ncs_step_on_start(const void *parent_pointer,
 				       uint64_t *handle)
 {
 	uint64_t parent = (uint64_t)(uintptr_t)parent_pointer, now;
-	struct ncs_comm *comm =
-		&ncs_process_state.comms[ncs_handle_comm(parent)];
+	struct ncs_comm *comm = &ncs_registry.comms[ncs_handle_comm(parent)];
 	uint32_t number = (uint32_t)facts->step;
 	struct ncs_lane_state *lane;
 	struct ncs_proxy_op *op;
@@ -305,7 +304,7 @@ NCS_STEP_INLINE bool ncs_step_on_stop(const void *pointer)
 
 	if (!step)
 		return false;
-	comm = &ncs_process_state.comms[ncs_handle_comm(handle)];
+	comm = &ncs_registry.comms[ncs_handle_comm(handle)];
 	lane = comm->lane_of_thread[ncs_thread_index];
 	if (!ncs_step_is_quick(lane)) {
 		ncs_step_stop_slowly(comm, step);
@@ -337,7 +336,7 @@ NCS_STEP_INLINE bool ncs_step_on_state(unsigned api_version,
 		return true;
 	if (api_version >= 4 && args)
 		bytes = &sizes->proxy_step.transferred_bytes;
-	if (ncs_clock_is_counter(ncs_process_state.clock_kind))
+	if (ncs_clock_is_counter(ncs_registry.clock_kind))
 		ncs_step_enter(step, transition, bytes, ncs_clock_counter());
 	else
 		ncs_step_enter_slowly(step, transition, bytes);

@@ -87,7 +87,7 @@ void ncs_process_log(const struct ncs_init *init, enum nccl_log_level level,
 static void after_fork_in_child(void)
 {
 	for (unsigned i = 0; i < NCS_COMM_MAX; i++) {
-		struct ncs_comm *comm = &ncs_process_state.comms[i];
+		struct ncs_comm *comm = &ncs_registry.comms[i];
 
 		if (comm->header)
 			munmap(comm->header, comm->writer.mapped_bytes);
@@ -117,10 +117,10 @@ void ncs_process_on_fork(void (*forget)(void))
  * killed leaves its segments as they were. */
 __attribute__((destructor)) static void at_exit(void)
 {
-	if (!process.started || ncs_process_state.pid != (uint32_t)getpid())
+	if (!process.started || ncs_registry.pid != (uint32_t)getpid())
 		return;
 	for (unsigned i = 0; i < NCS_COMM_MAX; i++)
-		ncs_writer_unlink(&ncs_process_state.comms[i].writer);
+		ncs_writer_unlink(&ncs_registry.comms[i].writer);
 	ncs_control_unlink();
 }
 
@@ -131,10 +131,10 @@ static void start_process(void)
 	ncs_environment_read(&process.config, process.config_problem,
 			     sizeof(process.config_problem));
 	ncs_process_describe(&process.self);
-	ncs_process_state.pid = process.self.pid;
+	ncs_registry.pid = process.self.pid;
 	ncs_clock_calibrate(&process.clock, ncs_clock_choose());
-	ncs_process_state.clock_kind = process.clock.kind;
-	ncs_process_state.slow_ticks = ncs_clock_duration_ticks(
+	ncs_registry.clock_kind = process.clock.kind;
+	ncs_registry.slow_ticks = ncs_clock_duration_ticks(
 		&process.clock, process.config.sample_slow_ns);
 	ncs_sampling_set_level(process.config.sample_level);
 	ncs_range_set_limit(process.config.ranges);
@@ -198,8 +198,8 @@ static uint32_t choose_profile(void)
 static struct ncs_comm *unused_comm(void)
 {
 	for (unsigned i = 0; i < NCS_COMM_MAX; i++)
-		if (!ncs_process_state.comms[i].header)
-			return &ncs_process_state.comms[i];
+		if (!ncs_registry.comms[i].header)
+			return &ncs_registry.comms[i];
 	return NULL;
 }
 
@@ -209,7 +209,7 @@ static struct ncs_comm *oldest_finished_comm(void)
 	struct ncs_comm *oldest = NULL;
 
 	for (unsigned i = 0; i < NCS_COMM_MAX; i++) {
-		struct ncs_comm *comm = &ncs_process_state.comms[i];
+		struct ncs_comm *comm = &ncs_registry.comms[i];
 
 		if (comm->header && ncs_load_relaxed(&comm->live) == 0 &&
 		    (!oldest || comm->finished_order < oldest->finished_order))
@@ -317,7 +317,7 @@ static void admit_callbacks(struct ncs_comm *comm, const struct ncs_init *init)
 {
 	struct ncs_header *header = comm->header;
 
-	comm->index = (uint32_t)(comm - ncs_process_state.comms);
+	comm->index = (uint32_t)(comm - ncs_registry.comms);
 	comm->api_version = init->api_version;
 	comm->nranks = init->nranks;
 	header->plugin_version = NCS_VERSION_NUMBER;
@@ -445,8 +445,8 @@ void ncs_process_publish_comm(const struct ncs_init *init, void *context)
 static bool is_last(const struct ncs_comm *comm)
 {
 	for (unsigned i = 0; i < NCS_COMM_MAX; i++)
-		if (&ncs_process_state.comms[i] != comm &&
-		    ncs_comm_is_live(&ncs_process_state.comms[i]))
+		if (&ncs_registry.comms[i] != comm &&
+		    ncs_comm_is_live(&ncs_registry.comms[i]))
 			return false;
 	return true;
 }

@@ -3,14 +3,14 @@
  * allocation, no system call. */
 #include "plugin/state/registry.h"
 
-struct ncs_process_state ncs_process_state;
+struct ncs_registry ncs_registry;
 
 struct ncs_comm *ncs_comm_for_unattributed(void)
 {
 	struct ncs_comm *any = NULL;
 
 	for (unsigned i = 0; i < NCS_COMM_MAX; i++) {
-		struct ncs_comm *comm = &ncs_process_state.comms[i];
+		struct ncs_comm *comm = &ncs_registry.comms[i];
 
 		/* ORDER: pairs with admit_callbacks()
 		 * (plugin/life/lifecycle.c). */

@@ -15,7 +15,8 @@
 #include "plugin/state/handle.h"
 #include "shm/clock.h"
 
-struct ncs_process_state {
+/* One for the process. */
+struct ncs_registry {
 	uint64_t clock_kind; /* enum ncs_clock_kind; read by every callback */
 	/* One operation in 2^sample_level keeps the records of its children. */
 	uint64_t sample_level;
@@ -29,12 +30,12 @@ struct ncs_process_state {
 	struct ncs_comm comms[NCS_COMM_MAX];
 };
 
-extern struct ncs_process_state ncs_process_state;
+extern struct ncs_registry ncs_registry;
 
 /* Returns the time now, in ticks of the clock in use. */
 static inline uint64_t ncs_now(void)
 {
-	return ncs_clock_ticks(ncs_process_state.clock_kind);
+	return ncs_clock_ticks(ncs_registry.clock_kind);
 }
 
 /* Returns the communicator of a context, which may be any value; a finalized
@@ -43,7 +44,7 @@ static inline struct ncs_comm *ncs_comm_of_context(const void *context)
 {
 	uint64_t value = (uint64_t)(uintptr_t)context;
 	struct ncs_comm *comm =
-		&ncs_process_state.comms[value >> 1 & (NCS_COMM_MAX - 1)];
+		&ncs_registry.comms[value >> 1 & (NCS_COMM_MAX - 1)];
 
 	/* ORDER: pairs with admit_callbacks() (plugin/life/lifecycle.c). */
 	return value != 0 && ncs_load_acquire(&comm->context) == value ? comm :
@@ -55,7 +56,7 @@ static inline struct ncs_comm *ncs_comm_of_context(const void *context)
 static inline struct ncs_comm *ncs_comm_of_handle(const struct ncs_handle *h)
 {
 	struct ncs_comm *comm =
-		&ncs_process_state.comms[h->comm & (NCS_COMM_MAX - 1)];
+		&ncs_registry.comms[h->comm & (NCS_COMM_MAX - 1)];
 
 	/* ORDER: pairs with admit_callbacks() (plugin/life/lifecycle.c). */
 	return ncs_load_acquire(&comm->context) != 0 ? comm : NULL;
