@@ -240,7 +240,7 @@ int ncs_paces_add(struct ncs_paces *paces, const struct ncs_model *model,
 		history->slow = 0;
 		return 0;
 	}
-	/* That a different rank is slow each time is chance. */
+	/* If a different rank is slow each time, it is chance. */
 	if (history->slow_rank != finding->rank)
 		history->slow = 0;
 	history->slow_rank = finding->rank;

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* What the rules share: adding findings, and common pieces of evidence. Must
- * not judge. */
+/* Helpers that the rules share: adding findings, and common pieces of evidence.
+ * Must not judge. */
 #include "analysis/diagnosis/rules.h"
 
 #include "shm/array.h"

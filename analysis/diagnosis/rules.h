@@ -4,8 +4,7 @@
  *
  * A rule adds findings; it skips communicators that an earlier rule explained,
  * since one fault makes all ranks of a communicator wait. Rules return 0, or
- * -ENOMEM. Only this folder includes this header, but for the struct, which
- * users get through analysis/diagnosis/diagnosis.h. Pure.
+ * -ENOMEM. Others include analysis/diagnosis/diagnosis.h instead. Pure.
  */
 #ifndef NCS_ANALYSIS_DIAGNOSIS_RULES_H
 #define NCS_ANALYSIS_DIAGNOSIS_RULES_H
@@ -65,8 +64,7 @@ int ncs_find_unstarted_calls(struct ncs_diagnosis *diagnosis,
 int ncs_find_slow_communicators(struct ncs_diagnosis *diagnosis,
 				const struct ncs_model *model);
 
-/* --- What rules share
- * ------------------------------------------------------ */
+/* --- Helpers for the rules ------------------------------------------------ */
 
 /* Appends an empty finding and returns it; NULL if there is no memory. Pointers
  * to earlier findings become invalid. */

@@ -99,7 +99,7 @@ NCS_GETTER(channel_rate)
 					   1e6);
 }
 
-NCS_GETTER(channel_trace)
+NCS_GETTER(channel_recent)
 {
 	const struct ncs_recent_values *recent = &row->rank->traces;
 

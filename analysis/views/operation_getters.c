@@ -59,7 +59,7 @@ NCS_GETTER(function_busbw)
 			   ncs_rank_bus_bandwidth(row->rank, function_of(row)));
 }
 
-NCS_GETTER(function_trace)
+NCS_GETTER(function_recent)
 {
 	ncs_value_set_recent(value, row->rank,
 			     &row->rank->traces.busbw[row->index]);

@@ -154,7 +154,7 @@ NCS_GETTER_WITH(rank_bytes_rate)
 			   ncs_rank_bytes_rate(row->rank, argument != 0));
 }
 
-NCS_GETTER(rank_trace)
+NCS_GETTER(rank_recent)
 {
 	ncs_value_set_recent(value, row->rank, &row->rank->traces.rate);
 }

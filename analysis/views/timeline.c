@@ -271,7 +271,7 @@ static void visit_open_calls(const struct track_visitor *visitor)
 					  call_activity(k));
 }
 
-static bool is_operation(const struct ncs_record *record)
+bool ncs_record_is_operation(const struct ncs_record *record)
 {
 	return record->event == NCS_EVENT_COLL ||
 	       record->event == NCS_EVENT_P2P;
@@ -280,7 +280,8 @@ static bool is_operation(const struct ncs_record *record)
 static bool is_of_function(const struct ncs_track *track,
 			   const struct ncs_record *record)
 {
-	return is_operation(record) && record->function == track->function;
+	return ncs_record_is_operation(record) &&
+	       record->function == track->function;
 }
 
 static void visit_operation(const struct track_visitor *visitor,

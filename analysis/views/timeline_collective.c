@@ -7,12 +7,6 @@
 #include "analysis/records/latest_records.h"
 #include "shm/clock.h"
 
-static bool is_operation(const struct ncs_record *record)
-{
-	return record->event == NCS_EVENT_COLL ||
-	       record->event == NCS_EVENT_P2P;
-}
-
 static bool set_collective(const struct ncs_rank *rank, unsigned event,
 			   unsigned function, uint64_t sequence_number,
 			   struct ncs_collective *collective)
@@ -48,7 +42,8 @@ static bool operation_collective(const struct ncs_rank *rank, uint32_t number,
 	for (size_t i = ring->count; i-- > 0;) {
 		const struct ncs_record *record = ncs_latest_at(ring, i);
 
-		if (is_operation(record) && record->operation == number)
+		if (ncs_record_is_operation(record) &&
+		    record->operation == number)
 			return set_collective(rank, record->event,
 					      record->function, record->number,
 					      collective);
@@ -69,7 +64,7 @@ bool ncs_stretch_collective(const struct ncs_rank *rank,
 				      operation->sequence_number, collective);
 	if (!record)
 		return false;
-	if (is_operation(record))
+	if (ncs_record_is_operation(record))
 		return set_collective(rank, record->event, record->function,
 				      record->number, collective);
 	return record->operation != 0 &&
