@@ -75,7 +75,7 @@ struct ncs_grid {
 	struct ncs_grid_row *rows;
 	size_t count;
 	size_t passed; /* rows that passed the filters, folded or not */
-	size_t total;  /* rows of this view before any filter */
+	size_t total;  /* rows in the focus, before any filter */
 	size_t capacity;
 	struct ncs_row *scratch;
 	size_t scratch_capacity;

@@ -10,7 +10,7 @@
 
 /* Returns the length in bytes of the next line of a text: up to the last blank
  * that keeps it within `width` columns, or else as many characters as fit, at
- * least one byte. */
+ * least one byte unless the text is empty. */
 size_t ncs_line_length(const char *text, int width);
 
 /* Draws a text in as many lines of the rectangle as it needs; the last line is

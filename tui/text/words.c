@@ -12,7 +12,32 @@
 #include "analysis/records/step_stats.h"
 #include "tui/text/format.h"
 
-void ncs_append_duration(char *text, size_t size, uint64_t duration_ns)
+/* Define functions that return a field of a row of a table of ncclstat/tables. */
+#define DEFINE_LOOKUP(type, function, TABLE, FIELD) \
+	type function(unsigned index) \
+	{ \
+		static type const values[] = { TABLE(FIELD) }; \
+\
+		return values[index]; \
+	}
+
+#define HELP(ID, name, help) help,
+#define CHANNEL_HELP(ID, name, letter, label, help) help,
+#define CHANNEL_LETTER(ID, name, letter, label, help) letter,
+#define PROXY_HELP(ID, name, letter, help) help,
+#define PROXY_LETTER(ID, name, letter, help) letter,
+
+DEFINE_LOOKUP(const char *, ncs_channel_state_help, NCS_CHANNEL_STATES,
+	      CHANNEL_HELP)
+DEFINE_LOOKUP(const char *, ncs_proxy_state_help, NCS_PROXY_STATES, PROXY_HELP)
+DEFINE_LOOKUP(char, ncs_channel_state_letter, NCS_CHANNEL_STATES,
+	      CHANNEL_LETTER)
+DEFINE_LOOKUP(char, ncs_proxy_state_letter, NCS_PROXY_STATES, PROXY_LETTER)
+static DEFINE_LOOKUP(const char *, kernel_status_help, NCS_KERNEL_STATUSES,
+		     HELP) static DEFINE_LOOKUP(const char *, loss_help,
+						NCS_LOSSES, HELP)
+
+	void ncs_append_duration(char *text, size_t size, uint64_t duration_ns)
 {
 	char duration[32];
 
@@ -80,12 +105,6 @@ static void append_gpu_clock(const struct ncs_gpu_clock_view *clock, char *text,
 static void append_kernel_status(const struct ncs_kernel_view *kernel,
 				 char *text, size_t size)
 {
-	static const char *const helps[] = {
-#define X(ID, name, help) help,
-		NCS_KERNEL_STATUSES(X)
-#undef X
-	};
-
 	switch (kernel->status) {
 	case NCS_KERNEL_UNKNOWN:
 		return;
@@ -104,7 +123,7 @@ static void append_kernel_status(const struct ncs_kernel_view *kernel,
 	default:
 		ncs_append(text, size, " Kernel timing: %s: %s.",
 			   ncs_kernel_status_name(kernel->status),
-			   helps[kernel->status]);
+			   kernel_status_help(kernel->status));
 		return;
 	}
 }
@@ -126,11 +145,6 @@ void ncs_append_separator(char *text, size_t size)
 
 void ncs_append_losses(const struct ncs_rank *rank, char *text, size_t size)
 {
-	static const char *const helps[NCS_LOSS_COUNT] = {
-#define X(ID, name, help) help,
-		NCS_LOSSES(X)
-#undef X
-	};
 	const char *separator = ": ";
 
 	if (ncs_rank_lost(rank) == 0)
@@ -143,7 +157,7 @@ void ncs_append_losses(const struct ncs_rank *rank, char *text, size_t size)
 			continue;
 		ncs_append(text, size, "%s%llu %s (%s)", separator,
 			   (unsigned long long)rank->now.losses[i],
-			   ncs_loss_name(i), helps[i]);
+			   ncs_loss_name(i), loss_help(i));
 		separator = ", ";
 	}
 }
@@ -371,50 +385,6 @@ void ncs_append_skew(const struct ncs_communicator *communicator, char *text,
 	ncs_append_separator(text, size);
 	ncs_append(text, size, "%s:", label);
 	append_last(straggler, text, size);
-}
-
-const char *ncs_channel_state_help(unsigned state)
-{
-	static const char *const helps[NCS_CHANNEL_STATE_COUNT] = {
-#define X(ID, name, letter, label, help) help,
-		NCS_CHANNEL_STATES(X)
-#undef X
-	};
-
-	return helps[state];
-}
-
-const char *ncs_proxy_state_help(unsigned state)
-{
-	static const char *const helps[NCS_PROXY_STATE_COUNT] = {
-#define X(ID, name, letter, help) help,
-		NCS_PROXY_STATES(X)
-#undef X
-	};
-
-	return helps[state];
-}
-
-char ncs_channel_state_letter(unsigned state)
-{
-	static const char letters[NCS_CHANNEL_STATE_COUNT] = {
-#define X(ID, name, letter, label, help) letter,
-		NCS_CHANNEL_STATES(X)
-#undef X
-	};
-
-	return letters[state];
-}
-
-char ncs_proxy_state_letter(unsigned state)
-{
-	static const char letters[NCS_PROXY_STATE_COUNT] = {
-#define X(ID, name, letter, help) letter,
-		NCS_PROXY_STATES(X)
-#undef X
-	};
-
-	return letters[state];
 }
 
 char ncs_timing_letter(unsigned timing)
