@@ -5,6 +5,7 @@
 
 #include <string.h>
 
+#include "analysis/base/utf8.h"
 #include "shm/read/clean.h"
 #include "tui/text/format.h"
 #include "tui/text/output.h"
@@ -20,7 +21,7 @@ static void on_removed(const char *path, int error, void *argument)
 	struct clean_report *report = argument;
 	char clean[4096 + 1];
 
-	ncs_format_clean(clean, sizeof(clean), path, report->ascii);
+	ncs_utf8_clean(clean, sizeof(clean), path, report->ascii);
 	if (error) {
 		fprintf(stderr, "ncclstat: %s: %s\n", clean, strerror(-error));
 		report->failed = true;

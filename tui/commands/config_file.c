@@ -14,6 +14,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "analysis/base/utf8.h"
 #include "tui/text/format.h"
 
 #define FILE_NAME "ncclstat/ncclstatrc"
@@ -155,9 +156,9 @@ static void complain(FILE *complaints, const char *path, const char *why)
 {
 	char text[NCS_CONFIG_FILE_PATH_MAX + COMPLAINT_MAX];
 
-	ncs_format_clean(text, sizeof(text), path, false);
+	ncs_utf8_clean(text, sizeof(text), path, false);
 	fputs(text, complaints);
-	ncs_format_clean(text, sizeof(text), why, false);
+	ncs_utf8_clean(text, sizeof(text), why, false);
 	fputs(text, complaints);
 	fputc('\n', complaints);
 }

@@ -6,6 +6,7 @@
 #include <errno.h>
 #include <string.h>
 
+#include "analysis/base/utf8.h"
 #include "shm/clock.h"
 #include "tui/text/finding_text.h"
 #include "tui/text/output.h"
@@ -20,7 +21,7 @@ static void print_clean(FILE *file, const char *before, const char *raw,
 {
 	char clean[NCS_SENTENCE_MAX];
 
-	ncs_format_clean(clean, sizeof(clean), raw, ascii);
+	ncs_utf8_clean(clean, sizeof(clean), raw, ascii);
 	fprintf(file, "%s%s\n", before, clean);
 }
 

@@ -4,6 +4,7 @@
 #include <stdlib.h>
 #include <time.h>
 
+#include "analysis/base/utf8.h"
 #include "analysis/model/stragglers.h"
 #include "analysis/records/step_stats.h"
 #include "tui/commands/dump_command.h"
@@ -64,8 +65,8 @@ static void print_line(FILE *file, const struct dump_table *table,
 			ncs_format_value(text, sizeof(text), &value, 0,
 					 table->ascii);
 		} else {
-			ncs_format_clean(text, sizeof(text), column->title,
-					 table->ascii);
+			ncs_utf8_clean(text, sizeof(text), column->title,
+				       table->ascii);
 		}
 		ncs_format_pad(padded, sizeof(padded), text, table->widths[i],
 			       column->align);
@@ -116,7 +117,7 @@ void ncs_dump_head(FILE *file, const struct ncs_model *model,
 	char host[NCS_FORMAT_MAX], time[64] = "";
 	struct tm local;
 
-	ncs_format_clean(host, sizeof(host), stamp->host, ascii);
+	ncs_utf8_clean(host, sizeof(host), stamp->host, ascii);
 	if (localtime_r(&seconds, &local))
 		strftime(time, sizeof(time), "%Y-%m-%dT%H:%M:%S%z", &local);
 	fprintf(file, "ncclstat: host %s, %zu rank%s, time %s", host,
@@ -143,7 +144,7 @@ static void print_steps(FILE *file, const struct ncs_model *model, bool ascii)
 			ncs_append(raw, sizeof(raw),
 				   ", %s: ", send ? "sends" : "receives");
 			ncs_append_steps(rank, send, raw, sizeof(raw));
-			ncs_format_clean(text, sizeof(text), raw, ascii);
+			ncs_utf8_clean(text, sizeof(text), raw, ascii);
 			fprintf(file, "%ssteps: %s\n", gap, text);
 			gap = "";
 		}
@@ -173,7 +174,7 @@ static void print_lateness_of(FILE *file, const struct ncs_rank *rank,
 	ncs_append(raw, sizeof(raw), ":");
 	ncs_append_lateness(rank, raw, sizeof(raw));
 	ncs_append_late_now(rank, raw, sizeof(raw));
-	ncs_format_clean(text, sizeof(text), raw, ascii);
+	ncs_utf8_clean(text, sizeof(text), raw, ascii);
 	fprintf(file, "late: %s\n", text);
 }
 
@@ -209,8 +210,8 @@ void ncs_dump_unreadable(FILE *file, const struct ncs_model *model, bool ascii)
 	for (size_t i = 0; i < model->unreadable_count; i++) {
 		const struct ncs_unreadable *unreadable = &model->unreadable[i];
 
-		ncs_format_clean(path, sizeof(path), unreadable->id, ascii);
-		ncs_format_clean(why, sizeof(why), unreadable->why, ascii);
+		ncs_utf8_clean(path, sizeof(path), unreadable->id, ascii);
+		ncs_utf8_clean(why, sizeof(why), unreadable->why, ascii);
 		fprintf(file, "%snot readable: %s: %s\n", i ? "" : "\n", path,
 			why);
 	}

@@ -6,6 +6,7 @@
 #include <inttypes.h>
 #include <string.h>
 
+#include "analysis/base/utf8.h"
 #include "analysis/base/value_names.h"
 #include "shm/clock.h"
 #include "tui/commands/list_recording.h"
@@ -33,7 +34,7 @@ static void describe_segment(struct list_line *line,
 			 identity->rank);
 	ncs_comm_text(identity, comm, sizeof(comm));
 	if (comm[0])
-		ncs_format_clean(line->comm, sizeof(line->comm), comm, ascii);
+		ncs_utf8_clean(line->comm, sizeof(line->comm), comm, ascii);
 	line->state = ncs_liveness_name(sample->snapshot->liveness);
 }
 
@@ -45,12 +46,12 @@ static void describe(struct list_line *line, const struct ncs_sample *sample,
 	strcpy(line->rank, "-");
 	strcpy(line->comm, "-");
 	line->state = "-";
-	ncs_format_clean(line->path, sizeof(line->path), sample->id, ascii);
+	ncs_utf8_clean(line->path, sizeof(line->path), sample->id, ascii);
 	if (sample->attach == NCS_ATTACHED)
 		describe_segment(line, sample, ascii);
 	else
-		ncs_format_clean(line->why, sizeof(line->why), sample->why,
-				 ascii);
+		ncs_utf8_clean(line->why, sizeof(line->why), sample->why,
+			       ascii);
 }
 
 static void print_line(FILE *file, const struct list_line *line)

@@ -7,6 +7,7 @@
 #include <time.h>
 
 #include "analysis/base/append.h"
+#include "analysis/base/utf8.h"
 #include "analysis/base/value_names.h"
 #include "tui/text/format.h"
 #include "tui/text/output.h"
@@ -22,7 +23,7 @@ static void print_clean(const struct recording_listing *listing,
 {
 	char clean[4096 + 1];
 
-	ncs_format_clean(clean, sizeof(clean), raw, listing->ascii);
+	ncs_utf8_clean(clean, sizeof(clean), raw, listing->ascii);
 	fprintf(listing->file, "%s%s", before, clean);
 }
 
@@ -188,7 +189,7 @@ static void print_rank(const struct recording_listing *listing, size_t index)
 		snprintf(number, sizeof(number), "%" PRId32, identity.rank);
 	ncs_comm_text(&identity, raw, sizeof(raw));
 	if (raw[0])
-		ncs_format_clean(comm, sizeof(comm), raw, listing->ascii);
+		ncs_utf8_clean(comm, sizeof(comm), raw, listing->ascii);
 	fprintf(listing->file, "%7" PRIu32 "  %4s  %-16s", rank->header->pid,
 		number, comm);
 	print_time(listing, rank->from_ns);

@@ -8,6 +8,7 @@
 #include <string.h>
 
 #include "analysis/base/append.h"
+#include "analysis/base/utf8.h"
 #include "record/write/recorder.h"
 #include "tui/text/format.h"
 #include "tui/text/output.h"
@@ -46,7 +47,7 @@ static void say(const struct ncs_options *options, const char *text)
 {
 	char clean[4600];
 
-	ncs_format_clean(clean, sizeof(clean), text, options->ascii);
+	ncs_utf8_clean(clean, sizeof(clean), text, options->ascii);
 	fprintf(stderr, "ncclstat: %s\n", clean);
 }
 

@@ -11,6 +11,7 @@
 #include <time.h>
 
 #include "analysis/base/detail.h"
+#include "analysis/base/utf8.h"
 #include "analysis/base/value_names.h"
 #include "analysis/model/waits.h"
 #include "shm/clock.h"
@@ -213,7 +214,7 @@ static bool print_answers(FILE *file, const struct ncs_model *model,
 	for (size_t i = 0; i < targets->count; i++) {
 		const struct ncs_target *target = &targets->targets[i];
 
-		ncs_format_clean(comm, sizeof(comm), target->comm, ascii);
+		ncs_utf8_clean(comm, sizeof(comm), target->comm, ascii);
 		good &= describe(model, target, words[i], text, sizeof(text));
 		fprintf(file, "pid %" PRIu32 "%s%s: %s\n", target->process.pid,
 			comm[0] ? " " : "", comm, text);

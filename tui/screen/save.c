@@ -8,6 +8,7 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "analysis/base/utf8.h"
 #include "tui/screen/screen_head.h"
 #include "tui/term/term.h"
 #include "tui/text/format.h"
@@ -31,7 +32,7 @@ static void print_limits(FILE *file, const struct ncs_screen *screen,
 		ncs_append(raw, sizeof(raw), ", filter %s", screen->filter);
 	ncs_append(raw, sizeof(raw), ", %zu of %zu rows", table->count,
 		   table->total);
-	ncs_format_clean(text, sizeof(text), raw, ascii);
+	ncs_utf8_clean(text, sizeof(text), raw, ascii);
 	fprintf(file, "%s\n\n", text);
 }
 

@@ -2,7 +2,7 @@
 /* Findings of the diagnosis in words.
  *
  * Pure functions. Names in the texts come from shared memory: clean the texts
- * before printing them (ncs_format_clean()).
+ * before printing them (ncs_utf8_clean()).
  */
 #ifndef NCS_TUI_TEXT_FINDING_TEXT_H
 #define NCS_TUI_TEXT_FINDING_TEXT_H

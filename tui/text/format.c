@@ -13,11 +13,6 @@
 
 /* --- Strings -------------------------------------------------------------- */
 
-void ncs_format_clean(char *text, size_t size, const char *raw, bool ascii)
-{
-	ncs_utf8_clean(text, size, raw, ascii);
-}
-
 /* Returns the columns of a character; 1 if the locale does not know it. */
 static unsigned columns_of(uint32_t character)
 {
@@ -298,7 +293,7 @@ void ncs_format_value(char *text, size_t size, const struct ncs_value *value,
 		snprintf(text, size, "-");
 		return;
 	case NCS_VALUE_TEXT:
-		ncs_format_clean(text, size, value->text, ascii);
+		ncs_utf8_clean(text, size, value->text, ascii);
 		if (width > 0)
 			ncs_format_clip(text, width);
 		return;

@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Values as text: units, durations, clipping, and cleaning of strings from
- * shared memory.
+/* Values as text: units, durations, clipping and padding.
  *
  * Pure functions, shared by the live view, the dumps and the list. A width is
  * in columns of a terminal; 0 means as wide as necessary. Unknown values are
@@ -20,12 +19,7 @@
 /* Room for any cell: 128 characters of up to 4 bytes. */
 #define NCS_FORMAT_MAX 520
 
-/* Copies a string that may contain anything: control characters, characters
- * that change the direction of writing, and bytes that are not valid UTF-8
- * become "?"; if `ascii`, so do all characters that are not ASCII. */
-void ncs_format_clean(char *text, size_t size, const char *raw, bool ascii);
-
-/* Returns the number of columns that a clean text takes. */
+/* Returns the number of columns that a clean text (ncs_utf8_clean()) takes. */
 unsigned ncs_format_columns(const char *text);
 
 /* Cuts a clean text to a width; a text that was cut ends with "+". */

@@ -7,6 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "analysis/base/utf8.h"
 #include "tui/text/format.h"
 #include "tui/text/output.h"
 
@@ -99,7 +100,7 @@ json_t *ncs_json_clean(const char *raw)
 {
 	char clean[4096 + 1];
 
-	ncs_format_clean(clean, sizeof(clean), raw, false);
+	ncs_utf8_clean(clean, sizeof(clean), raw, false);
 	return json_string(clean);
 }
 

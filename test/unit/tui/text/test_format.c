@@ -10,6 +10,7 @@
 
 #include <cmocka.h>
 
+#include "analysis/base/utf8.h"
 #include "tui/text/format.h"
 
 #define US UINT64_C(1000)
@@ -35,7 +36,7 @@ static const char *scaled(double number, unsigned width)
 
 static const char *clean(const char *raw, bool ascii)
 {
-	ncs_format_clean(text, sizeof(text), raw, ascii);
+	ncs_utf8_clean(text, sizeof(text), raw, ascii);
 	return text;
 }
 
@@ -233,11 +234,11 @@ static void cleaning_cuts_between_characters(void **state)
 	char small[4];
 
 	(void)state;
-	ncs_format_clean(small, sizeof(small), "ab\xe2\x82\xac", false);
+	ncs_utf8_clean(small, sizeof(small), "ab\xe2\x82\xac", false);
 	assert_string_equal(small, "ab");
-	ncs_format_clean(small, sizeof(small), "\xe2\x82\xac", false);
+	ncs_utf8_clean(small, sizeof(small), "\xe2\x82\xac", false);
 	assert_string_equal(small, "\xe2\x82\xac");
-	ncs_format_clean(small, 1, "abc", false);
+	ncs_utf8_clean(small, 1, "abc", false);
 	assert_string_equal(small, "");
 }
 
