@@ -4,15 +4,6 @@
 
 #include "ncclstat/histogram.h"
 
-uint64_t ncs_histogram_total(const uint64_t *histogram)
-{
-	uint64_t total = 0;
-
-	for (unsigned i = 0; i < NCS_HISTOGRAM_BUCKETS; i++)
-		total += histogram[i];
-	return total;
-}
-
 /* Returns the least number of values, at least one, that make up the
  * fraction. */
 static uint64_t values_wanted(uint64_t total, double fraction)

@@ -5,9 +5,6 @@
 
 #include <stdint.h>
 
-/* Returns the number of values in a histogram of NCS_HISTOGRAM_BUCKETS. */
-uint64_t ncs_histogram_total(const uint64_t *histogram);
-
 /* Returns a percentile of a histogram of NCS_HISTOGRAM_BUCKETS in ns, or 0 if
  * it is empty. `fraction` is 0 to 1. The middle of a bucket stands for all
  * values in it. */

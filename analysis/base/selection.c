@@ -39,13 +39,15 @@
 		return values[place]; \
 	}
 
+/* clang-format off */
 DEFINE_SELECT(ncs_select, double)
-DEFINE_SELECT(ncs_select_u64, uint64_t)
+static DEFINE_SELECT(select_u64, uint64_t)
+/* clang-format on */
 
 uint64_t ncs_percentile_of_values(uint64_t *values, size_t count,
 				  unsigned percent)
 {
 	if (count == 0)
 		return 0;
-	return ncs_select_u64(values, count, (count * percent + 99) / 100 - 1);
+	return select_u64(values, count, (count * percent + 99) / 100 - 1);
 }

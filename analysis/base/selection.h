@@ -9,10 +9,9 @@
 #include <stddef.h>
 #include <stdint.h>
 
-/* Return the value that would be values[place] if the values were sorted.
- * Reorder the values. `place` must be less than `count`; none may be NaN. */
+/* Returns the value that would be values[place] if the values were sorted.
+ * Reorders the values. `place` must be less than `count`; no value may be NaN. */
 double ncs_select(double *values, size_t count, size_t place);
-uint64_t ncs_select_u64(uint64_t *values, size_t count, size_t place);
 
 /* Returns the least value that `percent` of the values do not exceed, or 0 if
  * there are none. `percent` is 1 to 100. Reorders the values. */

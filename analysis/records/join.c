@@ -62,7 +62,7 @@ struct transfer_queue {
 	size_t first, count, capacity;
 };
 
-/* From one rank to another or to itself. */
+/* The transfers from one rank to another or to itself. */
 struct transfer_connection {
 	struct ncs_hash_link link;
 	struct join_comm *comm;
@@ -73,18 +73,18 @@ struct transfer_connection {
 
 struct ncs_join {
 	size_t parts_max;
-	size_t parts; /* that are kept */
-	uint64_t until_ns;
+	size_t parts;      /* number of parts that are kept */
+	uint64_t until_ns; /* operations up to this time may be given out */
 	struct join_comm **comms;
 	size_t comm_count, comm_capacity;
 	struct ncs_hash_table collectives; /* incomplete ones */
-	struct pending incomplete;         /* the same: both ends of a list */
+	struct pending incomplete;         /* head of a list of the same */
 	struct transfer_connection **connections;
 	size_t connection_count, connection_capacity;
 	struct ncs_hash_table connections_by_key;
-	struct ncs_heap finished; /* the one whose first part ended first */
+	struct ncs_heap finished; /* of struct pending, see is_before() */
 	uint64_t order;
-	struct pending *given;
+	struct pending *given; /* by the latest ncs_join_next() */
 	struct ncs_join_count count;
 };
 

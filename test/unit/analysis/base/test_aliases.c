@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* The user's names of communicators: what a file may say, and whom it names. */
+/* Tests of the user's names for communicators: the syntax of the file, and
+ * which communicators it names. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -33,7 +34,7 @@ static void check_name(const struct ncs_aliases *aliases,
 			 expected[0] ? NCS_KNOWN_COMM_NAME : 0);
 }
 
-static void the_first_pattern_that_fits_names(void **state)
+static void first_matching_pattern_gives_the_name(void **state)
 {
 	struct ncs_aliases aliases;
 	unsigned line;
@@ -56,7 +57,7 @@ static void the_first_pattern_that_fits_names(void **state)
 	ncs_aliases_release(&aliases);
 }
 
-static void a_pattern_without_a_name_is_told(void **state)
+static void line_of_a_pattern_without_a_name_is_reported(void **state)
 {
 	struct ncs_aliases aliases;
 	unsigned line;
@@ -69,7 +70,7 @@ static void a_pattern_without_a_name_is_told(void **state)
 	ncs_aliases_release(&aliases);
 }
 
-static void what_nobody_told_fits_no_pattern(void **state)
+static void unknown_communicator_matches_no_pattern(void **state)
 {
 	struct ncs_identity identity = { 0 };
 	struct ncs_aliases aliases;
@@ -81,7 +82,7 @@ static void what_nobody_told_fits_no_pattern(void **state)
 	ncs_aliases_release(&aliases);
 }
 
-static void a_long_name_is_cut(void **state)
+static void long_name_is_cut(void **state)
 {
 	struct ncs_aliases aliases;
 	char text[600] = "* ";
@@ -100,10 +101,10 @@ static void a_long_name_is_cut(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(the_first_pattern_that_fits_names),
-		cmocka_unit_test(a_pattern_without_a_name_is_told),
-		cmocka_unit_test(what_nobody_told_fits_no_pattern),
-		cmocka_unit_test(a_long_name_is_cut),
+		cmocka_unit_test(first_matching_pattern_gives_the_name),
+		cmocka_unit_test(line_of_a_pattern_without_a_name_is_reported),
+		cmocka_unit_test(unknown_communicator_matches_no_pattern),
+		cmocka_unit_test(long_name_is_cut),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

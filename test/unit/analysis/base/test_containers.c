@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* The containers: growing arrays, hash tables, heaps. */
+/* Tests of the containers: growing arrays, hash tables and heaps. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -81,7 +81,7 @@ struct item {
 
 #define ITEM_COUNT 5000
 
-/* Few different hashes, so that many items share one. */
+/* Returns one of few hashes, so that many items share one. */
 static uint64_t poor_hash(uint64_t key)
 {
 	return ncs_hash(key % 997);
@@ -160,8 +160,8 @@ static void heap_gives_its_items_in_order(void **state)
 	assert_null(ncs_heap_pop(&heap, is_smaller));
 	for (size_t i = 0; i < 1000; i++) {
 		values[i] = ncs_hash(i) % 500;
-		assert_int_equal(
-			ncs_heap_push(&heap, &values[i], is_smaller), 0);
+		assert_int_equal(ncs_heap_push(&heap, &values[i], is_smaller),
+				 0);
 	}
 	for (size_t i = 0; i < 1000; i++) {
 		const uint64_t *value = ncs_heap_pop(&heap, is_smaller);
@@ -180,7 +180,8 @@ int main(void)
 		cmocka_unit_test(array_keeps_its_items_as_it_grows),
 		cmocka_unit_test(array_that_cannot_grow_is_unchanged),
 		cmocka_unit_test(zeroed_array_has_zeros_where_it_grew),
-		cmocka_unit_test(hash_table_finds_what_is_in_it_and_nothing_else),
+		cmocka_unit_test(
+			hash_table_finds_what_is_in_it_and_nothing_else),
 		cmocka_unit_test(hash_table_finds_the_latest_item_first),
 		cmocka_unit_test(heap_gives_its_items_in_order),
 	};

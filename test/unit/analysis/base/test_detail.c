@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* Details in words: what --set takes and refuses, and that what is written can
- * be read. */
+/* Tests of details as text: which settings --set accepts and refuses, and that
+ * written text can be parsed. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -23,7 +23,7 @@ static void expect(const char *text)
 		fail_msg("'%s': %s", text, error);
 }
 
-/* The error must name what is wrong and say what is expected. */
+/* Asserts that the error names the wrong text and the expected one. */
 static void expect_error(const char *text, const char *wrong,
 			 const char *expected)
 {
@@ -34,7 +34,7 @@ static void expect_error(const char *text, const char *wrong,
 			 wrong, expected);
 }
 
-static void items_set_what_they_name_and_nothing_else(void **state)
+static void item_changes_only_the_setting_it_names(void **state)
 {
 	(void)state;
 	expect("kernel=always");
@@ -67,14 +67,15 @@ static void items_are_separated_by_commas_or_blanks(void **state)
 	}
 }
 
-static void kernels(void **state)
+static void kernel_details_are_parsed(void **state)
 {
 	(void)state;
 	expect("kernel=off");
 	assert_int_equal(change.to.kernel, NCS_KERNEL_DETAIL_OFF);
 	expect("kernel=sampled");
 	assert_int_equal(change.to.kernel,
-			 NCS_KERNEL_DETAIL_EVERY + NCS_KERNEL_DETAIL_LOG2_DEFAULT);
+			 NCS_KERNEL_DETAIL_EVERY +
+				 NCS_KERNEL_DETAIL_LOG2_DEFAULT);
 	expect("kernel=sampled:auto");
 	assert_int_equal(change.to.kernel, NCS_KERNEL_DETAIL_AUTO);
 	expect("kernel=sampled:1");
@@ -87,7 +88,7 @@ static void kernels(void **state)
 	assert_int_equal(change.to.kernel, NCS_KERNEL_DETAIL_DEFAULT);
 }
 
-static void default_is_everything_as_the_environment_has_it(void **state)
+static void default_resets_all_settings(void **state)
 {
 	(void)state;
 	expect("default");
@@ -98,7 +99,7 @@ static void default_is_everything_as_the_environment_has_it(void **state)
 	assert_int_equal(ncs_detail_pack(&change.to), 0);
 }
 
-static void groups_are_left_out_and_put_in(void **state)
+static void groups_are_removed_and_added(void **state)
 {
 	(void)state;
 	expect("events=all");
@@ -109,7 +110,7 @@ static void groups_are_left_out_and_put_in(void **state)
 	assert_int_equal(change.to.groups, 1u << NCS_GROUP_CALLS |
 						   1u << NCS_GROUP_PROXY |
 						   1u << NCS_GROUP_STEPS);
-	/* What makes no sense without it goes with it. */
+	/* Groups that need the removed one are removed, too. */
 	expect("events=all-proxy");
 	assert_int_equal(change.to.groups,
 			 NCS_GROUPS_ALL & ~(1u << NCS_GROUP_PROXY |
@@ -121,7 +122,7 @@ static void groups_are_left_out_and_put_in(void **state)
 					    1u << NCS_GROUP_LAUNCHES));
 }
 
-static void nonsense_is_refused_with_what_is_expected(void **state)
+static void malformed_setting_is_refused_with_an_explanation(void **state)
 {
 	(void)state;
 	expect_error("", "events=", "default");
@@ -152,7 +153,7 @@ static void nonsense_is_refused_with_what_is_expected(void **state)
 	expect_error("sample=2,kernel=never", "'never'", "always");
 }
 
-static void what_is_written_can_be_read(void **state)
+static void written_detail_is_parsed_to_the_same(void **state)
 {
 	unsigned read = 0;
 
@@ -161,7 +162,8 @@ static void what_is_written_can_be_read(void **state)
 		struct ncs_detail detail;
 		char text[160];
 
-		/* All groups and all kernels with a few levels of sampling. */
+		/* All groups and all kernel_details_are_parsed with a few
+		 * levels of sampling. */
 		if (bits >> 14 > 3 || !ncs_detail_unpack(bits, &detail))
 			continue;
 		ncs_detail_text(&detail, text, sizeof(text));
@@ -175,7 +177,7 @@ static void what_is_written_can_be_read(void **state)
 	assert_true(read > 1000);
 }
 
-static void notes_have_what_is_out_of_the_ordinary(void **state)
+static void note_names_unusual_settings(void **state)
 {
 	static const struct {
 		struct ncs_detail detail;
@@ -225,7 +227,7 @@ static void notes_have_what_is_out_of_the_ordinary(void **state)
 	}
 }
 
-static void a_lease_that_is_over_is_none(void **state)
+static void expired_lease_has_no_time_left(void **state)
 {
 	struct ncs_settings_view settings = { .lease_until_ns = 1000 };
 
@@ -237,7 +239,7 @@ static void a_lease_that_is_over_is_none(void **state)
 	assert_int_equal(ncs_lease_left_ns(&settings, 400), 0);
 }
 
-static void words_out_of_bounds_are_words_all_the_same(void **state)
+static void numbers_out_of_range_have_a_name(void **state)
 {
 	(void)state;
 	assert_string_equal(ncs_event_name(NCS_EVENT_SETTINGS), "settings");
@@ -251,17 +253,17 @@ static void words_out_of_bounds_are_words_all_the_same(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(items_set_what_they_name_and_nothing_else),
+		cmocka_unit_test(item_changes_only_the_setting_it_names),
 		cmocka_unit_test(items_are_separated_by_commas_or_blanks),
-		cmocka_unit_test(kernels),
+		cmocka_unit_test(kernel_details_are_parsed),
+		cmocka_unit_test(default_resets_all_settings),
+		cmocka_unit_test(groups_are_removed_and_added),
 		cmocka_unit_test(
-			default_is_everything_as_the_environment_has_it),
-		cmocka_unit_test(groups_are_left_out_and_put_in),
-		cmocka_unit_test(nonsense_is_refused_with_what_is_expected),
-		cmocka_unit_test(what_is_written_can_be_read),
-		cmocka_unit_test(notes_have_what_is_out_of_the_ordinary),
-		cmocka_unit_test(a_lease_that_is_over_is_none),
-		cmocka_unit_test(words_out_of_bounds_are_words_all_the_same),
+			malformed_setting_is_refused_with_an_explanation),
+		cmocka_unit_test(written_detail_is_parsed_to_the_same),
+		cmocka_unit_test(note_names_unusual_settings),
+		cmocka_unit_test(expired_lease_has_no_time_left),
+		cmocka_unit_test(numbers_out_of_range_have_a_name),
 	};
 
 	return cmocka_run_group_tests_name("detail", tests, NULL, NULL);

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
-/* Estimates from a sample and their intervals: exact where nothing was left
- * out, and else off by as much as they say, as often as they say. The sample
- * is the plugin's own choice; a sampler of every 32nd operation has to fail
- * the same test. */
+/* Tests of estimates from a sample and their intervals: they are exact if
+ * nothing was left out, and else contain the truth as often as they claim. The
+ * sample is the plugin's own; a sampler of every 32nd operation must fail the
+ * same test. */
 #include <math.h>
 #include <setjmp.h>
 #include <stdarg.h>
@@ -15,7 +15,7 @@
 #include "analysis/base/estimate.h"
 #include "plugin/state/sample_choice.h"
 
-/* --- Small ones, by hand -------------------------------------------------- */
+/* --- Small samples, by hand ----------------------------------------------- */
 
 static void assert_near(double got, double wanted)
 {
@@ -23,7 +23,7 @@ static void assert_near(double got, double wanted)
 		fail_msg("%.12g, not %.12g", got, wanted);
 }
 
-static void nothing_is_unknown(void **state)
+static void estimates_of_no_values_are_unknown(void **state)
 {
 	static struct ncs_distribution distribution;
 	struct ncs_sums sums = { 0 };
@@ -35,7 +35,7 @@ static void nothing_is_unknown(void **state)
 	assert_true(ncs_estimate_quantile(&distribution, 0.5).value < 0);
 }
 
-static void what_is_whole_has_no_error(void **state)
+static void unsampled_values_have_no_error(void **state)
 {
 	static struct ncs_distribution distribution;
 	struct ncs_sums sums = { 0 };
@@ -60,7 +60,7 @@ static void what_is_whole_has_no_error(void **state)
 }
 
 /* Two clusters of weights 2 and 4. */
-static void sums_are_those_of_the_textbook(void **state)
+static void estimates_equal_the_textbook_formulas(void **state)
 {
 	struct ncs_sums sums = { 0 };
 	double mean = (2 * 10 + 4 * 30) / (2 * 2 + 4 * 3.0);
@@ -84,7 +84,7 @@ static void sums_are_those_of_the_textbook(void **state)
 	assert_near(ncs_estimate_total_y(&sums).error, 0);
 }
 
-static void what_was_taken_back_was_never_there(void **state)
+static void removed_clusters_leave_no_trace(void **state)
 {
 	static struct ncs_distribution distribution, before;
 	static uint32_t counts[NCS_HISTOGRAM_BUCKETS];
@@ -111,7 +111,7 @@ static void what_was_taken_back_was_never_there(void **state)
 }
 
 /* Ten operations that are all alike say nothing about the slowest in 100. */
-static void few_that_are_alike_leave_the_tail_unknown(void **state)
+static void few_equal_clusters_leave_the_tail_unknown(void **state)
 {
 	static struct ncs_distribution distribution;
 	static uint32_t counts[NCS_HISTOGRAM_BUCKETS];
@@ -132,9 +132,10 @@ static void few_that_are_alike_leave_the_tail_unknown(void **state)
 	assert_true(ncs_estimate_quantile(&distribution, 0.99).high > 0);
 }
 
-/* The error is that of the share of values up to a bucket; all values are up to
- * the last one, and yet it is not certain that the quantile is in it. */
-static void the_last_bucket_is_not_certain(void **state)
+/* The error is that of the share of values up to the end of a bucket. All
+ * values lie before the end of the last one, yet the quantile need not be in
+ * it. */
+static void quantile_in_the_last_bucket_is_not_certain(void **state)
 {
 	static struct ncs_distribution distribution;
 	static uint32_t counts[NCS_HISTOGRAM_BUCKETS];
@@ -154,23 +155,24 @@ static void the_last_bucket_is_not_certain(void **state)
 	assert_near(quantile.high, 21);
 }
 
-/* --- As often as they say ------------------------------------------------- */
+/* --- Coverage of intervals ------------------------------------------------ */
 
 #define RUNS 1000
-#define JOBS 10 /* of RUNS / JOBS samples each */
+#define JOBS 10 /* RUNS / JOBS samples of each */
 #define OPERATIONS 19200
-#define STEPS 4 /* of an operation at least */
+#define STEPS 4 /* at least, of an operation */
 #define STEPS_MAX 8
 #define PERIOD 96 /* operations of a training step */
-#define LEVEL 5	  /* one in 32 */
+#define LEVEL 5   /* one in 32 */
 
-/* A training job: operations that come back in each step, of which some are
- * many times longer than the rest; their parts have much in common. */
+/* A training job: operations that recur in each step, some of which are many
+ * times longer than the rest. Steps of one operation take similar times. */
 struct estimated_job {
 	unsigned steps[OPERATIONS];
 	uint32_t ns[OPERATIONS][STEPS_MAX];
 	double total, mean;
-	double p50_low, p50_high, p99_low, p99_high; /* of their buckets */
+	double p50_low, p50_high, p99_low,
+		p99_high; /* bounds of their buckets */
 };
 
 static double uniform(uint64_t *seed)
@@ -222,10 +224,11 @@ static void make_job(struct estimated_job *job, uint64_t seed)
 	set_quantile(sorted, count, 0.99, &job->p99_low, &job->p99_high);
 }
 
-/* How many runs had the truth in their interval. */
+/* Number of runs whose interval contained the truth. */
 struct coverage {
 	unsigned total, mean, p50, p99;
-	double p50_width, p99_width; /* of the interval, to the value */
+	double p50_width,
+		p99_width; /* of the interval, relative to the value */
 };
 
 static bool covers(struct ncs_estimate estimate, double truth)
@@ -255,7 +258,7 @@ static void take_operation(const struct estimated_job *job, unsigned i,
 		counts[ncs_histogram_bucket(job->ns[i][k])] = 0;
 }
 
-/* Whether a run keeps an operation. */
+/* Returns true if a run keeps an operation. */
 typedef bool sampler(unsigned run, unsigned operation);
 
 static bool by_hash(unsigned run, unsigned operation)
@@ -315,13 +318,13 @@ static bool is_as_often_as_it_says(unsigned count)
 	return count >= RUNS * 930 / 1000 && count <= RUNS * 975 / 1000;
 }
 
-/* Bounds are those of buckets, so that they cover more, never less. */
+/* Bounds are those of buckets, so they may cover the truth more often. */
 static bool is_at_least_as_often(unsigned count)
 {
 	return count >= RUNS * 930 / 1000;
 }
 
-static void the_truth_is_in_95_percent_of_the_intervals(void **state)
+static void intervals_contain_the_truth_in_95_percent(void **state)
 {
 	struct coverage coverage = cover(by_hash);
 
@@ -330,12 +333,12 @@ static void the_truth_is_in_95_percent_of_the_intervals(void **state)
 	assert_true(is_as_often_as_it_says(coverage.mean));
 	assert_true(is_at_least_as_often(coverage.p50));
 	assert_true(is_at_least_as_often(coverage.p99));
-	/* As everything would be with bounds that are wide enough. */
+	/* Very wide bounds would contain everything. */
 	assert_true(coverage.p50_width < 0.25);
 	assert_true(coverage.p99_width < 0.5);
 }
 
-static void every_32nd_operation_is_no_sample(void **state)
+static void every_32nd_operation_fails_as_a_sample(void **state)
 {
 	struct coverage coverage = cover(every_32nd);
 
@@ -346,7 +349,7 @@ static void every_32nd_operation_is_no_sample(void **state)
 	assert_false(is_at_least_as_often(coverage.p99));
 }
 
-/* --- The choice itself ---------------------------------------------------- */
+/* --- The sample ----------------------------------------------------------- */
 
 static void levels_nest_and_halve(void **state)
 {
@@ -354,8 +357,8 @@ static void levels_nest_and_halve(void **state)
 
 	(void)state;
 	for (uint64_t i = 0; i < 1 << 18; i++) {
-		uint64_t hash = ncs_sample_hash(
-			0x123, 4, ncs_sample_collective(i, 0));
+		uint64_t hash =
+			ncs_sample_hash(0x123, 4, ncs_sample_collective(i, 0));
 		bool before = true;
 
 		for (unsigned level = 0; level < 15; level++) {
@@ -376,9 +379,9 @@ static void levels_nest_and_halve(void **state)
 	}
 }
 
-/* Chance to be kept in 4096 of one ordinal each, at 1/4: in runs of repeats,
- * of transfers between all pairs, of communicators. */
-static void nothing_that_tells_operations_apart_is_lost(void **state)
+/* A quarter of 4096 operations is kept, whether they differ in the repeat, the
+ * pair of ranks, the place of a transfer, or the communicator. */
+static void hash_depends_on_every_part_of_an_ordinal(void **state)
 {
 	unsigned kept[4] = { 0 };
 
@@ -406,16 +409,16 @@ static void nothing_that_tells_operations_apart_is_lost(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(nothing_is_unknown),
-		cmocka_unit_test(what_is_whole_has_no_error),
-		cmocka_unit_test(sums_are_those_of_the_textbook),
-		cmocka_unit_test(what_was_taken_back_was_never_there),
-		cmocka_unit_test(few_that_are_alike_leave_the_tail_unknown),
-		cmocka_unit_test(the_last_bucket_is_not_certain),
-		cmocka_unit_test(the_truth_is_in_95_percent_of_the_intervals),
-		cmocka_unit_test(every_32nd_operation_is_no_sample),
+		cmocka_unit_test(estimates_of_no_values_are_unknown),
+		cmocka_unit_test(unsampled_values_have_no_error),
+		cmocka_unit_test(estimates_equal_the_textbook_formulas),
+		cmocka_unit_test(removed_clusters_leave_no_trace),
+		cmocka_unit_test(few_equal_clusters_leave_the_tail_unknown),
+		cmocka_unit_test(quantile_in_the_last_bucket_is_not_certain),
+		cmocka_unit_test(intervals_contain_the_truth_in_95_percent),
+		cmocka_unit_test(every_32nd_operation_fails_as_a_sample),
 		cmocka_unit_test(levels_nest_and_halve),
-		cmocka_unit_test(nothing_that_tells_operations_apart_is_lost),
+		cmocka_unit_test(hash_depends_on_every_part_of_an_ordinal),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

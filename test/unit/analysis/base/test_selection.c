@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Selection finds the values that sorting would (analysis/base/selection.h). */
+/* Tests of selection: it finds the values that sorting would. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -31,43 +31,55 @@ static void fill(uint64_t *values, uint64_t limit, unsigned seed)
 	}
 }
 
-static void selects_the_value_at_each_place_of_the_sorted_order(void **state)
+static void value_at_each_place_of_the_sorted_order_is_selected(void **state)
 {
 	static const uint64_t limits[] = { 1, 2, 5, 1000000 };
-	uint64_t values[VALUES], sorted[VALUES];
-	double numbers[VALUES];
+	uint64_t sorted[VALUES];
+	double values[VALUES];
 
 	(void)state;
 	for (unsigned i = 0; i < 4; i++)
 		for (size_t place = 0; place < VALUES; place++) {
-			fill(values, limits[i], (unsigned)place + 1);
-			memcpy(sorted, values, sizeof(sorted));
-			qsort(sorted, VALUES, sizeof(*sorted), compare);
+			fill(sorted, limits[i], (unsigned)place + 1);
 			for (size_t k = 0; k < VALUES; k++)
-				numbers[k] = -(double)values[k];
-			assert_int_equal(ncs_select_u64(values, VALUES, place),
-					 sorted[place]);
-			assert_true(ncs_select(numbers, VALUES, place) ==
-				    -(double)sorted[VALUES - 1 - place]);
+				values[k] = (double)sorted[k];
+			qsort(sorted, VALUES, sizeof(*sorted), compare);
+			assert_true(ncs_select(values, VALUES, place) ==
+				    (double)sorted[place]);
 		}
 }
 
 static void sorted_and_reversed_values_are_selected(void **state)
 {
-	uint64_t values[VALUES];
+	double values[VALUES];
 
 	(void)state;
 	for (size_t place = 0; place < VALUES; place++) {
 		for (size_t i = 0; i < VALUES; i++)
-			values[i] = i;
-		assert_int_equal(ncs_select_u64(values, VALUES, place), place);
+			values[i] = (double)i;
+		assert_true(ncs_select(values, VALUES, place) == (double)place);
 		for (size_t i = 0; i < VALUES; i++)
-			values[i] = VALUES - 1 - i;
-		assert_int_equal(ncs_select_u64(values, VALUES, place), place);
+			values[i] = (double)(VALUES - 1 - i);
+		assert_true(ncs_select(values, VALUES, place) == (double)place);
 	}
 }
 
-static void a_percentile_is_not_exceeded_by_its_share_of_values(void **state)
+static void percentiles_are_those_of_the_sorted_values(void **state)
+{
+	uint64_t values[VALUES], sorted[VALUES];
+
+	(void)state;
+	for (unsigned percent = 1; percent <= 100; percent++) {
+		fill(values, 20, percent);
+		memcpy(sorted, values, sizeof(sorted));
+		qsort(sorted, VALUES, sizeof(*sorted), compare);
+		assert_int_equal(ncs_percentile_of_values(values, VALUES,
+							  percent),
+				 sorted[(VALUES * percent + 99) / 100 - 1]);
+	}
+}
+
+static void percentile_of_few_values_is_one_of_them(void **state)
 {
 	uint64_t values[] = { 40, 10, 30, 20 };
 
@@ -84,10 +96,10 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(
-			selects_the_value_at_each_place_of_the_sorted_order),
+			value_at_each_place_of_the_sorted_order_is_selected),
 		cmocka_unit_test(sorted_and_reversed_values_are_selected),
-		cmocka_unit_test(
-			a_percentile_is_not_exceeded_by_its_share_of_values),
+		cmocka_unit_test(percentiles_are_those_of_the_sorted_values),
+		cmocka_unit_test(percentile_of_few_values_is_one_of_them),
 	};
 
 	return cmocka_run_group_tests_name("selection", tests, NULL, NULL);

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* Tests of aligning clocks: on hosts whose clocks are known, what is found is
- * as near to the truth as it says, and what cannot be known is not told. */
+/* Tests of aligning clocks, on hosts whose clocks are known: a result is as
+ * near to the truth as it claims, and what cannot be known is not claimed. */
 #include <math.h>
 #include <setjmp.h>
 #include <stdarg.h>
@@ -19,14 +19,14 @@
 #define S UINT64_C(1000000000)
 #define HOSTS 8
 
-/* A host's clock at a true time. */
+/* Returns a host's clock at a true time. */
 struct clock {
 	uint64_t ahead_ns;
 	double drift;
 	/* From then on it runs at another rate. */
 	uint64_t changes_ns;
 	double drift_then;
-	double bends_ns; /* to and fro by so much, three times */
+	double bends_ns; /* amplitude of three slow oscillations */
 };
 
 struct network {
@@ -50,7 +50,7 @@ static uint64_t next_random(struct network *network)
 	return x ^ x >> 31;
 }
 
-/* Exponential, with a mean. */
+/* Returns an exponentially distributed time with this mean. */
 static uint64_t noise(struct network *network, double mean_ns)
 {
 	double uniform =
@@ -133,7 +133,7 @@ static void send_message(struct network *network, size_t from, size_t to,
 			      noise(network, 5e3);
 
 	if (next_random(network) % 50 == 0)
-		arrived_ns += noise(network, 2e6); /* a queue */
+		arrived_ns += noise(network, 2e6); /* a queue in the network */
 	if (arrived_ns < posted_ns)
 		arrived_ns = posted_ns + US;
 	add(network, waits ? NCS_FACT_AWAITED_CREDIT : NCS_FACT_CREDIT, to,
@@ -141,7 +141,8 @@ static void send_message(struct network *network, size_t from, size_t to,
 	add(network, NCS_FACT_DATA, from, sent_ns, to, arrived_ns, bytes);
 }
 
-/* So many messages from each of `count` hosts to the next, over all the time. */
+/* Sends messages from each of `count` hosts to the next, over the whole
+ * time. */
 static void ring(struct network *network, size_t count, unsigned messages,
 		 uint64_t bytes)
 {
@@ -154,7 +155,7 @@ static void ring(struct network *network, size_t count, unsigned messages,
 	}
 }
 
-/* An operation that all wait in. */
+/* Adds a collective in which all hosts wait. */
 static void collective(struct network *network, size_t count, uint64_t when_ns)
 {
 	uint64_t arrive_ns[HOSTS], end_ns[HOSTS], all_ns = 0;
@@ -193,7 +194,7 @@ static int64_t common_at(const struct network *network, size_t host,
 			 (uint64_t)(int64_t)llround(moved));
 }
 
-/* How far a host's clock, moved, is from the reference, where it is worst. */
+/* Returns how far a host's aligned clock is from the reference at worst. */
 static uint64_t true_error(const struct network *network, size_t host)
 {
 	uint64_t worst_ns = 0;
@@ -229,7 +230,7 @@ static void assert_aligned(const struct network *network, size_t count,
 	}
 }
 
-static void two_hosts_with_waiting_senders(void **state)
+static void two_hosts_with_waiting_senders_are_aligned(void **state)
 {
 	struct network *network = *state;
 
@@ -243,9 +244,9 @@ static void two_hosts_with_waiting_senders(void **state)
 			 1) < 1e-7);
 }
 
-/* Data in one direction only: credits tell the other one, and the time that the
- * bytes take is measured and taken off. */
-static void the_time_of_bytes_is_taken_off(void **state)
+/* Data go in one direction only: credits bound the other one, and the time that
+ * the bytes take is measured and subtracted. */
+static void time_of_bytes_is_subtracted(void **state)
 {
 	struct network *network = *state;
 
@@ -257,7 +258,7 @@ static void the_time_of_bytes_is_taken_off(void **state)
 	assert_true(true_error(network, 1) < 1 * US);
 }
 
-/* … of messages of one size it is part of what is not known. */
+/* With messages of one size the time of bytes cannot be measured. */
 static void bytes_of_one_size_are_part_of_the_error(void **state)
 {
 	struct network *network = *state;
@@ -270,7 +271,7 @@ static void bytes_of_one_size_are_part_of_the_error(void **state)
 	assert_true(true_error(network, 1) > 3 * US);
 }
 
-static void one_way_traffic_without_credits_tells_nothing(void **state)
+static void one_way_traffic_without_credits_gives_no_line(void **state)
 {
 	struct network *network = *state;
 
@@ -284,7 +285,7 @@ static void one_way_traffic_without_credits_tells_nothing(void **state)
 	assert_int_equal(network->quality.pairs, 0);
 }
 
-static void collectives_tell_both_ways(void **state)
+static void collectives_bound_both_directions(void **state)
 {
 	struct network *network = *state;
 
@@ -296,7 +297,7 @@ static void collectives_tell_both_ways(void **state)
 	assert_aligned(network, 3, 60 * US);
 }
 
-static void hosts_are_joined_over_others(void **state)
+static void hosts_are_joined_by_way_of_others(void **state)
 {
 	struct network *network = *state;
 
@@ -307,8 +308,8 @@ static void hosts_are_joined_over_others(void **state)
 	assert_int_equal(network->quality.loop_ns, 0);
 }
 
-/* Each pair agrees with itself, but the three do not: facts are wrong. */
-static void loops_that_do_not_close_are_told(void **state)
+/* Each pair is consistent, but the three are not: facts are wrong. */
+static void loops_that_do_not_close_are_reported(void **state)
 {
 	struct network *network = *state;
 
@@ -328,7 +329,7 @@ static void loops_that_do_not_close_are_told(void **state)
 	assert_true(network->quality.loop_ns < 6 * MS);
 }
 
-/* After it nothing arrives before it was sent. */
+/* With aligned clocks no message arrives before it was sent. */
 static void causality_holds_afterwards(void **state)
 {
 	struct network *network = *state;
@@ -367,7 +368,7 @@ static void add_realtime(struct network *network, size_t host,
 	}
 }
 
-static void without_traffic_realtime_is_what_is_left(void **state)
+static void realtime_is_used_without_traffic(void **state)
 {
 	struct network *network = *state;
 
@@ -381,7 +382,7 @@ static void without_traffic_realtime_is_what_is_left(void **state)
 	assert_int_equal(network->aligned[2].by, NCS_ALIGNED_BY_NOTHING);
 }
 
-static void traffic_is_better_than_realtime(void **state)
+static void traffic_is_preferred_to_realtime(void **state)
 {
 	struct network *network = *state;
 
@@ -392,8 +393,8 @@ static void traffic_is_better_than_realtime(void **state)
 	assert_aligned(network, 2, 15 * US);
 }
 
-/* CLOCK_REALTIME is set in the middle: what it showed before is not used. */
-static void a_set_clock_is_noticed(void **state)
+/* CLOCK_REALTIME is set in the middle: earlier readings are not used. */
+static void clock_that_is_set_is_noticed(void **state)
 {
 	struct network *network = *state;
 
@@ -406,8 +407,8 @@ static void a_set_clock_is_noticed(void **state)
 	assert_true(true_error(network, 1) <= network->aligned[1].error_ns);
 }
 
-/* A clock whose rate is changed: no line fits, and the error says so. */
-static void an_uneven_clock_has_a_larger_error(void **state)
+/* If the rate of a clock changes, no line fits, and the error is larger. */
+static void uneven_clock_has_a_larger_error(void **state)
 {
 	struct network *network = *state;
 
@@ -421,8 +422,8 @@ static void an_uneven_clock_has_a_larger_error(void **state)
 	assert_true(network->aligned[1].error_ns < 2 * MS);
 }
 
-/* Clocks are corrected all the time, by little: a line may still fit. */
-static void a_bent_clock_is_within_the_error(void **state)
+/* Clocks are corrected all the time by a little: a line may still fit. */
+static void bent_clock_is_within_the_error(void **state)
 {
 	static const double bends_ns[] = { 500,  1000, 2000, 3000,
 					   5000, 8000, 20000 };
@@ -441,7 +442,7 @@ static void a_bent_clock_is_within_the_error(void **state)
 	}
 }
 
-static void a_few_wrong_facts_do_no_harm(void **state)
+static void few_wrong_facts_do_no_harm(void **state)
 {
 	struct network *network = *state;
 
@@ -456,8 +457,8 @@ static void a_few_wrong_facts_do_no_harm(void **state)
 	assert_true(network->aligned[1].error_ns <= 20 * US);
 }
 
-/* Any times at all: no crash, no endless loop. */
-static void any_facts_can_be_taken(void **state)
+/* Random times must cause no crash and no endless loop. */
+static void hostile_facts_do_no_harm(void **state)
 {
 	struct network *network = *state;
 
@@ -494,21 +495,21 @@ static void any_facts_can_be_taken(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		TEST(two_hosts_with_waiting_senders),
-		TEST(the_time_of_bytes_is_taken_off),
+		TEST(two_hosts_with_waiting_senders_are_aligned),
+		TEST(time_of_bytes_is_subtracted),
 		TEST(bytes_of_one_size_are_part_of_the_error),
-		TEST(one_way_traffic_without_credits_tells_nothing),
-		TEST(collectives_tell_both_ways),
-		TEST(hosts_are_joined_over_others),
-		TEST(loops_that_do_not_close_are_told),
+		TEST(one_way_traffic_without_credits_gives_no_line),
+		TEST(collectives_bound_both_directions),
+		TEST(hosts_are_joined_by_way_of_others),
+		TEST(loops_that_do_not_close_are_reported),
 		TEST(causality_holds_afterwards),
-		TEST(without_traffic_realtime_is_what_is_left),
-		TEST(traffic_is_better_than_realtime),
-		TEST(a_set_clock_is_noticed),
-		TEST(an_uneven_clock_has_a_larger_error),
-		TEST(a_bent_clock_is_within_the_error),
-		TEST(a_few_wrong_facts_do_no_harm),
-		TEST(any_facts_can_be_taken),
+		TEST(realtime_is_used_without_traffic),
+		TEST(traffic_is_preferred_to_realtime),
+		TEST(clock_that_is_set_is_noticed),
+		TEST(uneven_clock_has_a_larger_error),
+		TEST(bent_clock_is_within_the_error),
+		TEST(few_wrong_facts_do_no_harm),
+		TEST(hostile_facts_do_no_harm),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

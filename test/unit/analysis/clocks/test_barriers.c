@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* Tests of what collectives tell of clocks: the latest beginning and the earliest
- * end count, and what is not certain does not. */
+/* Tests of facts from collectives: the latest beginning and the earliest end
+ * count, and what is not certain does not. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -86,7 +86,7 @@ static void solve(struct barrier_fixture *fixture)
 }
 
 /* A rank of each host is 100 us before the other, and ends 100 us after it. */
-static void the_latest_and_the_earliest_count(void **state)
+static void latest_beginning_and_earliest_end_count(void **state)
 {
 	struct barrier_fixture *fixture = *state;
 
@@ -103,7 +103,7 @@ static void the_latest_and_the_earliest_count(void **state)
 	assert_int_equal(ncs_barriers_count(fixture->barriers), 100);
 }
 
-static void one_host_alone_tells_nothing(void **state)
+static void single_host_gives_no_fact(void **state)
 {
 	struct barrier_fixture *fixture = *state;
 
@@ -116,8 +116,8 @@ static void one_host_alone_tells_nothing(void **state)
 	assert_int_equal(ncs_barriers_count(fixture->barriers), 0);
 }
 
-/* Broadcasts end at the root before others have come. */
-static void what_is_no_barrier_tells_nothing(void **state)
+/* Broadcasts end at the root before others have arrived. */
+static void broadcasts_give_no_fact(void **state)
 {
 	struct barrier_fixture *fixture = *state;
 	struct ncs_record record;
@@ -132,8 +132,8 @@ static void what_is_no_barrier_tells_nothing(void **state)
 	assert_int_equal(fixture->aligned[1].by, NCS_ALIGNED_BY_NOTHING);
 }
 
-/* An end that turned out to be none is not used. */
-static void an_end_that_was_none_is_forgotten(void **state)
+/* An operation that was reported as ended may go on. */
+static void end_that_was_withdrawn_is_not_used(void **state)
 {
 	struct barrier_fixture *fixture = *state;
 
@@ -150,8 +150,8 @@ static void an_end_that_was_none_is_forgotten(void **state)
 	assert_int_equal(fixture->quality.one_way, 1);
 }
 
-/* Replays of a graph: which one is told of is not known. */
-static void repeated_numbers_tell_nothing(void **state)
+/* Replays of a graph repeat a number: it is not known which one is meant. */
+static void repeated_numbers_give_no_fact(void **state)
 {
 	struct barrier_fixture *fixture = *state;
 
@@ -171,11 +171,11 @@ static void repeated_numbers_tell_nothing(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		TEST(the_latest_and_the_earliest_count),
-		TEST(one_host_alone_tells_nothing),
-		TEST(what_is_no_barrier_tells_nothing),
-		TEST(an_end_that_was_none_is_forgotten),
-		TEST(repeated_numbers_tell_nothing),
+		TEST(latest_beginning_and_earliest_end_count),
+		TEST(single_host_gives_no_fact),
+		TEST(broadcasts_give_no_fact),
+		TEST(end_that_was_withdrawn_is_not_used),
+		TEST(repeated_numbers_give_no_fact),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* Tests of a GPU's clock along a recording: a time is found where it was, within
- * what is told, also between and beyond readings. */
+/* Tests of readings of a GPU's clock: a time is found within the error that is
+ * reported, also between and beyond readings. */
 #include <math.h>
 #include <setjmp.h>
 #include <stdarg.h>
@@ -17,7 +17,7 @@
 #define DRIFT 20e-6
 #define START_NS (1000 * S)
 
-/* What the GPU shows at a moment of the host. */
+/* Returns the GPU's time at a time of the host. */
 static uint64_t gpu_at(uint64_t host_ns)
 {
 	double moved = DRIFT * (double)(host_ns - START_NS);
@@ -50,7 +50,7 @@ static uint64_t true_error(const struct ncs_gpu_readings *readings,
 	return (uint64_t)llabs((int64_t)(found_ns - host_ns));
 }
 
-static void nothing_is_known_without_a_reading(void **state)
+static void time_is_unknown_without_a_reading(void **state)
 {
 	struct ncs_gpu_readings readings = { 0 };
 	struct ncs_gpu_clock_view unknown = { 0 };
@@ -62,7 +62,7 @@ static void nothing_is_known_without_a_reading(void **state)
 	ncs_gpu_readings_release(&readings);
 }
 
-/* One offset for all would be 20 us wrong after each second. */
+/* A single offset would be off by 20 us after each second. */
 static void times_between_readings_are_interpolated(void **state)
 {
 	struct ncs_gpu_readings readings = { 0 };
@@ -99,7 +99,7 @@ static void times_beyond_readings_have_larger_errors(void **state)
 	ncs_gpu_readings_release(&readings);
 }
 
-static void a_clock_that_jumps_begins_anew(void **state)
+static void readings_begin_anew_when_the_clock_jumps(void **state)
 {
 	struct ncs_gpu_readings readings = { 0 };
 	uint64_t error_ns;
@@ -115,7 +115,7 @@ static void a_clock_that_jumps_begins_anew(void **state)
 	ncs_gpu_readings_release(&readings);
 }
 
-static void only_so_many_are_kept(void **state)
+static void number_of_readings_is_bounded(void **state)
 {
 	struct ncs_gpu_readings readings = { 0 };
 	uint64_t error_ns;
@@ -129,8 +129,8 @@ static void only_so_many_are_kept(void **state)
 	ncs_gpu_readings_release(&readings);
 }
 
-/* Any readings at all: no crash. */
-static void any_readings_can_be_taken(void **state)
+/* Random readings must not crash it. */
+static void hostile_readings_do_no_harm(void **state)
 {
 	struct ncs_gpu_readings readings = { 0 };
 	uint64_t random = 1, host_ns, error_ns;
@@ -152,12 +152,12 @@ static void any_readings_can_be_taken(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(nothing_is_known_without_a_reading),
+		cmocka_unit_test(time_is_unknown_without_a_reading),
 		cmocka_unit_test(times_between_readings_are_interpolated),
 		cmocka_unit_test(times_beyond_readings_have_larger_errors),
-		cmocka_unit_test(a_clock_that_jumps_begins_anew),
-		cmocka_unit_test(only_so_many_are_kept),
-		cmocka_unit_test(any_readings_can_be_taken),
+		cmocka_unit_test(readings_begin_anew_when_the_clock_jumps),
+		cmocka_unit_test(number_of_readings_is_bounded),
+		cmocka_unit_test(hostile_readings_do_no_harm),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

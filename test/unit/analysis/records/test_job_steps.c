@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* Where steps begin: with one pattern, with several, with others in between, and
- * with none. */
+/* Tests of finding steps: with one pattern, with several, with other operations
+ * in between, and with none. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -14,7 +14,7 @@
 
 #define OPERATIONS_MAX 4096u
 
-/* Operations, by letter. */
+/* Operations, one letter each. */
 struct stepped_job {
 	char letters[OPERATIONS_MAX + 1];
 	uint32_t steps[OPERATIONS_MAX];
@@ -32,7 +32,7 @@ static void add(struct stepped_job *job, const char *letters, unsigned times)
 	}
 }
 
-/* A '>' is a transfer, a '.' is not counted. */
+/* Adds operations; '>' is a transfer, and '.' is not counted. */
 static struct ncs_joined joined_of(char letter, struct ncs_part *part)
 {
 	*part = (struct ncs_part){ .bytes = (uint64_t)letter };
@@ -66,7 +66,8 @@ static void find_steps(struct stepped_job *job)
 	ncs_job_steps_free(steps);
 }
 
-/* How many of the steps are these operations, transfers and all. */
+/* Returns the number of steps that consist of these operations and
+ * transfers. */
 static unsigned count_steps(const struct stepped_job *job, const char *letters)
 {
 	size_t length = strlen(letters), begin = 0;
@@ -89,7 +90,7 @@ static uint32_t step_count(const struct stepped_job *job)
 
 	for (size_t i = 0; i < job->count; i++)
 		if (job->steps[i] != UINT32_MAX) {
-			/* In order, without a gap. */
+			/* Steps are numbered without a gap. */
 			assert_true(job->steps[i] == count ||
 				    job->steps[i] + 1 == count);
 			count = job->steps[i] + 1;
@@ -109,12 +110,12 @@ static void each_repetition_is_a_step(void **state)
 	assert_int_equal(job.steps[0], 0);
 }
 
-static void what_is_there_once_in_a_step_begins_it(void **state)
+static void operation_that_occurs_once_in_a_step_begins_it(void **state)
 {
 	struct stepped_job job = { .count = 0 };
 
 	(void)state;
-	/* It is recorded from the middle of a step on. */
+	/* The recording begins in the middle of a step. */
 	add(&job, "bababab", 1);
 	add(&job, "cabababababababab", 12);
 	find_steps(&job);
@@ -148,7 +149,7 @@ static void steps_are_found_again_where_the_pattern_changes(void **state)
 	add(&job, "no", 40);
 	add(&job, "abcd", 50);
 	find_steps(&job);
-	/* Where one ends and the next begins nothing tells. */
+	/* It is not certain where one pattern ends and the next begins. */
 	assert_in_range(count_steps(&job, "efgijklm"), 29, 30);
 	assert_in_range(count_steps(&job, "no") + count_steps(&job, "on"), 39,
 			40);
@@ -164,12 +165,13 @@ static void steps_may_become_longer(void **state)
 	add(&job, "abc", 30);
 	add(&job, "abcabcabcabcz", 20);
 	find_steps(&job);
-	/* Until the first of the operations that begin the longer ones. */
+	/* Longer steps begin at z, so that the first abcabcabcabc are short
+	 * ones. */
 	assert_int_equal(count_steps(&job, "abc"), 34);
 	assert_int_equal(count_steps(&job, "zabcabcabcabc"), 19);
 }
 
-static void what_comes_once_belongs_to_its_step(void **state)
+static void single_operation_belongs_to_its_step(void **state)
 {
 	struct stepped_job job = { .count = 0 };
 
@@ -183,7 +185,7 @@ static void what_comes_once_belongs_to_its_step(void **state)
 	assert_int_equal(step_count(&job), 21);
 }
 
-static void what_is_more_than_a_step_is_in_none(void **state)
+static void operations_longer_than_a_step_are_in_none(void **state)
 {
 	struct stepped_job job = { .count = 0 };
 
@@ -198,7 +200,7 @@ static void what_is_more_than_a_step_is_in_none(void **state)
 	assert_int_equal(job.steps[job.count - 1], UINT32_MAX);
 }
 
-static void what_is_not_counted_is_in_no_step(void **state)
+static void uncounted_operations_are_in_no_step(void **state)
 {
 	struct stepped_job job = { .count = 0 };
 
@@ -227,7 +229,7 @@ static void without_a_pattern_there_are_no_steps(void **state)
 	find_steps(&job);
 	for (size_t i = 0; i < job.count; i++)
 		in_none += job.steps[i] == UINT32_MAX;
-	/* By chance a few look like a pattern. */
+	/* A few look like a pattern by chance. */
 	print_message("%u of %zu operations in no step\n", in_none, job.count);
 	assert_true(in_none > 0.9 * (double)job.count);
 	job.count = 0;
@@ -236,7 +238,7 @@ static void without_a_pattern_there_are_no_steps(void **state)
 	assert_int_equal(step_count(&job), 0);
 }
 
-static void kinds_without_end_are_forgotten(void **state)
+static void number_of_kinds_is_bounded(void **state)
 {
 	struct ncs_job_steps *steps = ncs_job_steps_new();
 	struct ncs_part part = { .bytes = 1 };
@@ -263,16 +265,17 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(each_repetition_is_a_step),
-		cmocka_unit_test(what_is_there_once_in_a_step_begins_it),
+		cmocka_unit_test(
+			operation_that_occurs_once_in_a_step_begins_it),
 		cmocka_unit_test(order_within_a_step_does_not_matter),
 		cmocka_unit_test(
 			steps_are_found_again_where_the_pattern_changes),
 		cmocka_unit_test(steps_may_become_longer),
-		cmocka_unit_test(what_comes_once_belongs_to_its_step),
-		cmocka_unit_test(what_is_more_than_a_step_is_in_none),
-		cmocka_unit_test(what_is_not_counted_is_in_no_step),
+		cmocka_unit_test(single_operation_belongs_to_its_step),
+		cmocka_unit_test(operations_longer_than_a_step_are_in_none),
+		cmocka_unit_test(uncounted_operations_are_in_no_step),
 		cmocka_unit_test(without_a_pattern_there_are_no_steps),
-		cmocka_unit_test(kinds_without_end_are_forgotten),
+		cmocka_unit_test(number_of_kinds_is_bounded),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

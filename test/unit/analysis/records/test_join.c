@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* Parts of ranks must come together whatever the order in which they come, and
- * what never does must be given out as it is. */
+/* Tests of joining parts: parts are joined in whatever order they come, and
+ * operations that stay incomplete are given out as they are. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -63,7 +63,7 @@ static void add_all_reduce(struct ncs_join *join, int rank, uint64_t number)
 	add(join, &part);
 }
 
-static void ranks_may_come_one_after_the_other(void **state)
+static void ranks_may_be_added_one_after_the_other(void **state)
 {
 	struct ncs_join *join = *state;
 	const struct ncs_joined *joined;
@@ -88,7 +88,7 @@ static void ranks_may_come_one_after_the_other(void **state)
 	assert_int_equal(ncs_join_count(join)->incomplete, 0);
 }
 
-static void nothing_is_given_out_before_what_may_be_earlier(void **state)
+static void operation_waits_for_those_that_may_be_earlier(void **state)
 {
 	struct ncs_join *join = *state;
 
@@ -106,7 +106,7 @@ static void nothing_is_given_out_before_what_may_be_earlier(void **state)
 	assert_int_equal(ncs_join_next(join)->number, 1);
 }
 
-static void what_is_never_complete_is_given_out_incomplete(void **state)
+static void incomplete_operation_is_given_up_after_later_ones(void **state)
 {
 	struct ncs_join *join = *state;
 	const struct ncs_joined *joined;
@@ -124,8 +124,8 @@ static void what_is_never_complete_is_given_out_incomplete(void **state)
 	assert_int_equal(ncs_join_next(join)->number, 1);
 }
 
-/* Its process was killed. */
-static void a_rank_that_tells_nothing_more_holds_nobody_up(void **state)
+/* The process of the silent rank was killed. */
+static void silent_rank_delays_operations_for_ten_seconds(void **state)
 {
 	struct ncs_join *join = *state;
 
@@ -157,7 +157,7 @@ static void memory_is_bounded(void **state)
 	ncs_join_free(join);
 }
 
-static void replays_of_a_graph_are_told_apart(void **state)
+static void replays_of_a_graph_are_distinguished(void **state)
 {
 	struct ncs_join *join = *state;
 	struct ncs_part part;
@@ -189,14 +189,14 @@ static struct ncs_part transfer(int rank, bool send, int peer,
 	return part;
 }
 
-static void sends_meet_their_receives(void **state)
+static void sends_are_joined_with_their_receives(void **state)
 {
 	struct ncs_join *join = *state;
 	const struct ncs_joined *joined;
 	struct ncs_part part;
 
 	for (unsigned i = 0; i < 3; i++) {
-		/* That of one with the number 0 comes last. */
+		/* The first send is added last. */
 		unsigned k = (i + 1) % 3;
 
 		part = transfer(2, true, 5, k + 1, 100 + k,
@@ -223,7 +223,7 @@ static void sends_meet_their_receives(void **state)
 	}
 }
 
-static void a_transfer_that_one_end_lacks_shifts_no_other(void **state)
+static void missing_send_does_not_shift_later_transfers(void **state)
 {
 	struct ncs_join *join = *state;
 	const struct ncs_joined *joined;
@@ -250,7 +250,7 @@ static void a_transfer_that_one_end_lacks_shifts_no_other(void **state)
 	assert_int_equal(incomplete, 1);
 }
 
-static void arrivals_are_compared_by_what_is_known_of_all(void **state)
+static void arrival_is_the_latest_stage_known_of_all_parts(void **state)
 {
 	struct ncs_join *join = *state;
 	struct ncs_part part;
@@ -265,7 +265,7 @@ static void arrivals_are_compared_by_what_is_known_of_all(void **state)
 	assert_int_equal(ncs_join_next(join)->arrival, NCS_PART_PROXY);
 }
 
-static void what_a_pass_looks_at_is_the_parts(void **state)
+static void part_times_are_those_of_the_parts(void **state)
 {
 	struct ncs_join *join = *state;
 	const struct ncs_joined *joined;
@@ -332,16 +332,16 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 #define TEST(name) cmocka_unit_test_setup_teardown(name, setup, teardown)
-		TEST(ranks_may_come_one_after_the_other),
-		TEST(nothing_is_given_out_before_what_may_be_earlier),
-		TEST(what_is_never_complete_is_given_out_incomplete),
-		TEST(a_rank_that_tells_nothing_more_holds_nobody_up),
+		TEST(ranks_may_be_added_one_after_the_other),
+		TEST(operation_waits_for_those_that_may_be_earlier),
+		TEST(incomplete_operation_is_given_up_after_later_ones),
+		TEST(silent_rank_delays_operations_for_ten_seconds),
 		TEST(memory_is_bounded),
-		TEST(replays_of_a_graph_are_told_apart),
-		TEST(sends_meet_their_receives),
-		TEST(a_transfer_that_one_end_lacks_shifts_no_other),
-		TEST(arrivals_are_compared_by_what_is_known_of_all),
-		TEST(what_a_pass_looks_at_is_the_parts),
+		TEST(replays_of_a_graph_are_distinguished),
+		TEST(sends_are_joined_with_their_receives),
+		TEST(missing_send_does_not_shift_later_transfers),
+		TEST(arrival_is_the_latest_stage_known_of_all_parts),
+		TEST(part_times_are_those_of_the_parts),
 		TEST(hostile_parts_do_no_harm),
 	};
 

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* Tests of matching messages: both ends of one are found by what NCCL tells of
- * them, in whatever order they come, and what has no other end is counted. */
+/* Tests of matching messages: both ends of a message are found in whatever
+ * order their records come, and steps without another end are counted. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stdbool.h>
@@ -162,7 +162,7 @@ static void both_ends_of_a_step_are_found(void **state)
 	assert_int_equal(ncs_messages_count(fixture->messages)->steps, 2);
 }
 
-/* A lane may be drained after the one that tells of the operation's end. */
+/* A lane may be drained after the one that reports the operation's end. */
 static void steps_may_come_after_their_operation(void **state)
 {
 	struct messages_fixture *fixture = *state;
@@ -176,7 +176,7 @@ static void steps_may_come_after_their_operation(void **state)
 	assert_int_equal(fixture->count, 1);
 }
 
-static void what_differs_is_not_matched(void **state)
+static void steps_of_different_messages_are_not_matched(void **state)
 {
 	struct messages_fixture *fixture = *state;
 
@@ -193,8 +193,8 @@ static void what_differs_is_not_matched(void **state)
 	assert_int_equal(unmatched(fixture, NCS_UNMATCHED_PEER), 3);
 }
 
-/* Replays of a graph carry one number again and again. */
-static void replays_are_told_apart(void **state)
+/* Replays of a graph report one number again and again. */
+static void replays_are_distinguished(void **state)
 {
 	struct messages_fixture *fixture = *state;
 
@@ -214,8 +214,8 @@ static void replays_are_told_apart(void **state)
 		assert_int_equal(fixture->found[i].key.repeat, i);
 }
 
-/* … but not an operation that is told of again, as it was not over. */
-static void an_operation_told_of_again_is_the_same(void **state)
+/* An operation is reported again if it was not over at first. */
+static void operation_reported_again_is_no_replay(void **state)
 {
 	struct messages_fixture *fixture = *state;
 
@@ -229,7 +229,7 @@ static void an_operation_told_of_again_is_the_same(void **state)
 	assert_int_equal(fixture->count, 1);
 }
 
-static void sends_are_found_by_their_place(void **state)
+static void sends_are_matched_by_their_place(void **state)
 {
 	struct messages_fixture *fixture = *state;
 
@@ -251,8 +251,8 @@ static void sends_are_found_by_their_place(void **state)
 	assert_int_equal(fixture->found[2].receive->operation, 21);
 }
 
-/* Where the first ones are missing nobody knows their place. */
-static void sends_without_a_beginning_are_not_guessed(void **state)
+/* If the first sends are missing, the place of later ones is not known. */
+static void sends_are_not_matched_if_earlier_ones_are_missing(void **state)
 {
 	struct messages_fixture *fixture = *state;
 	struct ncs_record late = transfer(NCS_FUNCTION_SEND, 5, 1);
@@ -272,7 +272,7 @@ static void sends_without_a_beginning_are_not_guessed(void **state)
 	assert_int_equal(unmatched(fixture, NCS_UNMATCHED_PEER), 1);
 }
 
-static void ranks_that_are_not_there_are_not_waited_for(void **state)
+static void steps_do_not_wait_for_unannounced_ranks(void **state)
 {
 	struct messages_fixture *fixture = *state;
 
@@ -282,7 +282,7 @@ static void ranks_that_are_not_there_are_not_waited_for(void **state)
 	assert_int_equal(unmatched(fixture, NCS_UNMATCHED_UNKNOWN_PEER), 1);
 }
 
-/* The oldest make room. */
+/* The oldest steps make room. */
 static void only_so_many_wait(void **state)
 {
 	struct messages_fixture *fixture = *state;
@@ -304,8 +304,8 @@ static void only_so_many_wait(void **state)
 	assert_int_equal(ncs_messages_count(fixture->messages)->messages, 4);
 }
 
-/* Any words at all: no crash, and each step is counted once. */
-static void any_records_can_be_taken(void **state)
+/* Random records must not crash it, and each step is counted once. */
+static void hostile_records_do_no_harm(void **state)
 {
 	struct messages_fixture *fixture = *state;
 	const struct ncs_messages_count *count =
@@ -348,14 +348,14 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		TEST(both_ends_of_a_step_are_found),
 		TEST(steps_may_come_after_their_operation),
-		TEST(what_differs_is_not_matched),
-		TEST(replays_are_told_apart),
-		TEST(an_operation_told_of_again_is_the_same),
-		TEST(sends_are_found_by_their_place),
-		TEST(sends_without_a_beginning_are_not_guessed),
-		TEST(ranks_that_are_not_there_are_not_waited_for),
+		TEST(steps_of_different_messages_are_not_matched),
+		TEST(replays_are_distinguished),
+		TEST(operation_reported_again_is_no_replay),
+		TEST(sends_are_matched_by_their_place),
+		TEST(sends_are_not_matched_if_earlier_ones_are_missing),
+		TEST(steps_do_not_wait_for_unannounced_ranks),
 		SMALL(only_so_many_wait),
-		TEST(any_records_can_be_taken),
+		TEST(hostile_records_do_no_harm),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

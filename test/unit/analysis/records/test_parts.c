@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* What records tell of an operation must be found again in its part, exactly;
- * what they cannot tell must not be there. */
+/* Tests of making parts: a part has exactly what the records of its operation
+ * report, and leaves unknown what they do not. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -126,7 +126,7 @@ static const struct ncs_part *the_only(struct parts_fixture *fixture)
 	return part;
 }
 
-static void all_that_is_told_is_in_the_part(void **state)
+static void part_has_all_that_records_report(void **state)
 {
 	struct parts_fixture *fixture = *state;
 	const uint64_t begin_ns = 5 * SECOND;
@@ -205,8 +205,8 @@ static void records_of_another_lane_may_come_later(void **state)
 	assert_int_equal(part->at_ns[NCS_PART_CALL], begin_ns - 300 * US);
 }
 
-/* A whole ring of one lane, and then that of the other. */
-static void lanes_may_come_one_after_the_other(void **state)
+/* A whole ring of one lane is taken, then that of the other. */
+static void lanes_may_be_taken_one_after_the_other(void **state)
 {
 	struct parts_fixture *fixture = *state;
 	const struct ncs_part *part;
@@ -229,7 +229,7 @@ static void lanes_may_come_one_after_the_other(void **state)
 	assert_int_equal(count, 1000);
 }
 
-static void what_was_lost_is_not_made_up(void **state)
+static void lost_records_leave_times_unknown(void **state)
 {
 	struct parts_fixture *fixture = *state;
 	const uint64_t begin_ns = 5 * SECOND;
@@ -247,7 +247,7 @@ static void what_was_lost_is_not_made_up(void **state)
 	assert_int_equal(ncs_parts_count(fixture->parts)->lost, 10);
 }
 
-static void a_tree_does_not_tell_whose_data_it_sends(void **state)
+static void data_time_is_unknown_in_a_tree(void **state)
 {
 	struct parts_fixture *fixture = *state;
 	const uint64_t begin_ns = 5 * SECOND;
@@ -265,7 +265,7 @@ static void a_tree_does_not_tell_whose_data_it_sends(void **state)
 	assert_int_equal(the_only(fixture)->at_ns[NCS_PART_DATA], 0);
 }
 
-static void only_one_of_a_size_class_is_the_algorithm(void **state)
+static void algorithm_is_known_if_a_size_has_only_one(void **state)
 {
 	struct parts_fixture *fixture = *state;
 	struct ncs_class_view classes[] = {
@@ -296,7 +296,8 @@ static void only_one_of_a_size_class_is_the_algorithm(void **state)
 	assert_int_equal(the_only(fixture)->algorithm, NCS_CLASS_OTHER);
 }
 
-/* Memory is bounded whatever the numbers are, and those that end come out. */
+/* Memory is bounded whatever the numbers are, and operations that end are given
+ * out. */
 static void operations_that_never_end_make_room(void **state)
 {
 	struct parts_fixture *fixture = *state;
@@ -322,12 +323,12 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 #define TEST(name) cmocka_unit_test_setup_teardown(name, setup, teardown)
-		TEST(all_that_is_told_is_in_the_part),
+		TEST(part_has_all_that_records_report),
 		TEST(records_of_another_lane_may_come_later),
-		TEST(lanes_may_come_one_after_the_other),
-		TEST(what_was_lost_is_not_made_up),
-		TEST(a_tree_does_not_tell_whose_data_it_sends),
-		TEST(only_one_of_a_size_class_is_the_algorithm),
+		TEST(lanes_may_be_taken_one_after_the_other),
+		TEST(lost_records_leave_times_unknown),
+		TEST(data_time_is_unknown_in_a_tree),
+		TEST(algorithm_is_known_if_a_size_has_only_one),
 		TEST(operations_that_never_end_make_room),
 	};
 

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* From records of steps to estimates: what a step's waits are, whose records
- * count how much, and what is said when records are missing. */
+/* Tests of the statistics of steps: which waits a step has, how much each
+ * record counts, and what is unknown when records are missing. */
 #include <math.h>
 #include <setjmp.h>
 #include <stdarg.h>
@@ -50,8 +50,8 @@ static struct ncs_record *put(struct steps_fixture *fixture, unsigned level,
 
 	*record = (struct ncs_record){
 		.event = NCS_EVENT_PROXY_STEP,
-		.flags = (uint8_t)(NCS_RECORD_SEND |
-				   NCS_RECORD_AT_LEVEL(level)),
+		.flags =
+			(uint8_t)(NCS_RECORD_SEND | NCS_RECORD_AT_LEVEL(level)),
 		.operation = operation,
 		.duration = duration,
 	};
@@ -62,8 +62,7 @@ static const struct ncs_steps_view *take(struct steps_fixture *fixture,
 					 uint64_t lost)
 {
 	assert_int_equal(ncs_steps_take(fixture->steps, &ns_clock,
-					fixture->records, fixture->count,
-					lost),
+					fixture->records, fixture->count, lost),
 			 0);
 	fixture->count = 0;
 	return ncs_steps_view(fixture->steps, true);
@@ -84,11 +83,11 @@ static void waits_make_up_a_step(void **state)
 	record = put(fixture, 0, 1, 100);
 	record->delta[0] = 30;
 	record->delta[1] = 80;
-	/* One that had no peer wait, and one that NCCL said nothing of. */
+	/* A step without a peer wait, and one without any transitions. */
 	record = put(fixture, 0, 1, 100);
 	record->delta[1] = 60;
 	put(fixture, 0, 1, 100);
-	/* No clock of ours. */
+	/* Deltas beyond the duration, as a damaged record may have them. */
 	record = put(fixture, 0, 1, 100);
 	record->delta[0] = UINT64_MAX;
 	record->delta[1] = 1000;
@@ -106,7 +105,7 @@ static void waits_make_up_a_step(void **state)
 	assert_null(ncs_steps_view(fixture->steps, false));
 }
 
-static void what_was_not_sampled_is_exact(void **state)
+static void unsampled_steps_are_exact(void **state)
 {
 	struct steps_fixture *fixture = *state;
 	const struct ncs_steps_view *view;
@@ -124,8 +123,8 @@ static void what_was_not_sampled_is_exact(void **state)
 	assert_in_range((int)view->times[0].p99.value, 97, 101);
 }
 
-/* Other events, steps without a stop, and what was kept for being slow. */
-static void only_whole_steps_that_were_chosen_count(void **state)
+/* Other events, steps without a stop, and steps kept for being slow. */
+static void slow_and_unfinished_steps_are_not_counted(void **state)
 {
 	struct steps_fixture *fixture = *state;
 	const struct ncs_steps_view *view;
@@ -148,9 +147,8 @@ static void only_whole_steps_that_were_chosen_count(void **state)
 	assert_near(view->times[0].mean.value, 20);
 }
 
-/* One operation is one observation, whenever and in what order its records
- * come. */
-static void errors_are_those_of_operations(void **state)
+/* An operation is one observation, in whatever order its records come. */
+static void errors_come_from_sums_over_operations(void **state)
 {
 	struct steps_fixture *fixture = *state;
 	const struct ncs_steps_view *view;
@@ -165,14 +163,14 @@ static void errors_are_those_of_operations(void **state)
 	assert_int_equal(view->operations, 20);
 	assert_int_equal(view->records, 120);
 	assert_near(view->times[0].total.value, 8 * 6 * 210);
-	/* Squares of 1 to 20 make 2870. */
+	/* The squares of 1 to 20 sum to 2870. */
 	assert_near(view->times[0].total.error, sqrt(8 * 7 * 36 * 2870.0));
 	assert_near(view->times[0].mean.value, 10.5);
 	assert_near(view->times[0].mean.error,
 		    sqrt(8 * 7 * 36 * (2870 - 20 * 10.5 * 10.5)) / (8 * 120));
 }
 
-/* Far more operations than are kept apart at a time. */
+/* There are far more operations than are kept apart at a time. */
 static void old_operations_make_room(void **state)
 {
 	struct steps_fixture *fixture = *state;
@@ -189,7 +187,7 @@ static void old_operations_make_room(void **state)
 	assert_near(view->times[0].mean.error, 0);
 }
 
-static void levels_may_change_on_the_way(void **state)
+static void sampling_level_may_change(void **state)
 {
 	struct steps_fixture *fixture = *state;
 	const struct ncs_steps_view *view;
@@ -203,14 +201,14 @@ static void levels_may_change_on_the_way(void **state)
 	assert_near(view->steps.error, sqrt(16 * 15));
 }
 
-static void what_was_overwritten_makes_totals_unknown(void **state)
+static void overwritten_records_make_totals_unknown(void **state)
 {
 	struct steps_fixture *fixture = *state;
 	const struct ncs_steps_view *view;
 
 	for (uint32_t i = 1; i <= 200; i++)
 		put(fixture, 1, i, i);
-	view = take(fixture, 12345); /* before we came */
+	view = take(fixture, 12345); /* before the first refresh */
 	assert_int_equal(ncs_steps_lost(fixture->steps), 0);
 	assert_near(view->times[0].total.value, 2 * 20100);
 	view = take(fixture, 2);
@@ -227,8 +225,8 @@ static void what_was_overwritten_makes_totals_unknown(void **state)
 	assert_true(view->times[0].p50.high < 0);
 }
 
-/* Whatever is in shared memory: numbers stay numbers. */
-static void any_words_can_be_taken(void **state)
+/* Estimates of random records are finite numbers. */
+static void hostile_records_do_no_harm(void **state)
 {
 	struct steps_fixture *fixture = *state;
 	const struct ncs_steps_view *view;
@@ -237,8 +235,8 @@ static void any_words_can_be_taken(void **state)
 	for (unsigned pass = 0; pass < 8; pass++) {
 		uint64_t *words = (uint64_t *)fixture->records;
 
-		fixture->count = sizeof(fixture->records) /
-				 sizeof(fixture->records[0]);
+		fixture->count =
+			sizeof(fixture->records) / sizeof(fixture->records[0]);
 		for (size_t i = 0; i < sizeof(fixture->records) / 8; i++) {
 			seed = seed * UINT64_C(6364136223846793005) + 1;
 			words[i] = seed >> seed % 61;
@@ -260,9 +258,9 @@ static void any_words_can_be_taken(void **state)
 	}
 }
 
-/* --- In the model, and in words ------------------------------------------ */
+/* --- In the model --------------------------------------------------------- */
 
-static void a_model_adds_up_since_the_first_pass(void **state)
+static void model_adds_up_steps_since_its_first_pass(void **state)
 {
 	static struct scripted scripted;
 	struct scripted_rank *rank;
@@ -298,8 +296,7 @@ static void a_model_adds_up_since_the_first_pass(void **state)
 	scripted_pass(&scripted, 4 * SECOND);
 	assert_null(ncs_steps_view(scripted_rank(&scripted, 3)->steps, true));
 	text[0] = '\0';
-	ncs_append_steps(scripted_rank(&scripted, 3), true, text,
-			 sizeof(text));
+	ncs_append_steps(scripted_rank(&scripted, 3), true, text, sizeof(text));
 	assert_string_equal(text, "");
 	scripted_release(&scripted);
 }
@@ -309,14 +306,14 @@ int main(void)
 #define TEST(name) cmocka_unit_test_setup_teardown(name, setup, teardown)
 	const struct CMUnitTest tests[] = {
 		TEST(waits_make_up_a_step),
-		TEST(what_was_not_sampled_is_exact),
-		TEST(only_whole_steps_that_were_chosen_count),
-		TEST(errors_are_those_of_operations),
+		TEST(unsampled_steps_are_exact),
+		TEST(slow_and_unfinished_steps_are_not_counted),
+		TEST(errors_come_from_sums_over_operations),
 		TEST(old_operations_make_room),
-		TEST(levels_may_change_on_the_way),
-		TEST(what_was_overwritten_makes_totals_unknown),
-		TEST(any_words_can_be_taken),
-		TEST(a_model_adds_up_since_the_first_pass),
+		TEST(sampling_level_may_change),
+		TEST(overwritten_records_make_totals_unknown),
+		TEST(hostile_records_do_no_harm),
+		TEST(model_adds_up_steps_since_its_first_pass),
 	};
 
 	return cmocka_run_group_tests_name("steps", tests, NULL, NULL);
