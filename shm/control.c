@@ -20,7 +20,7 @@ static const struct {
 #undef X
 };
 
-/* --- Details -------------------------------------------------------------- */
+/* --- Details ----------------------------------------------------------- */
 
 uint8_t ncs_groups_sane(uint8_t groups)
 {
@@ -86,7 +86,7 @@ struct ncs_detail ncs_detail_over(const struct ncs_detail *upper,
 	return detail;
 }
 
-/* --- Requests ------------------------------------------------------------- */
+/* --- Requests ---------------------------------------------------------- */
 
 bool ncs_request_unpack(uint64_t word, struct ncs_control_request *request)
 {
@@ -127,7 +127,7 @@ bool ncs_lease_is_over(uint64_t until_ns, uint64_t now_ns)
 	return until_ns <= now_ns || until_ns - now_ns > NCS_LEASE_MAX_NS;
 }
 
-/* --- Changes of the word -------------------------------------------------- */
+/* --- Changes of the word ----------------------------------------------- */
 
 /* Increments the request's serial number and returns its word. */
 static uint64_t successor(struct ncs_control_request *request)

@@ -41,7 +41,7 @@
 extern "C" {
 #endif
 
-/* --- Finding segments ------------------------------------------------- */
+/* --- Finding segments -------------------------------------------------- */
 
 /* Paths of files. */
 struct ncs_paths {
@@ -62,7 +62,7 @@ int ncs_discover(const char *directory, struct ncs_paths *paths);
 /* Releases the paths; *paths is empty afterwards. */
 void ncs_paths_release(struct ncs_paths *paths);
 
-/* --- Attaching -------------------------------------------------------- */
+/* --- Attaching --------------------------------------------------------- */
 
 /* The result of attaching to a segment or control object. */
 enum ncs_attach {
@@ -109,7 +109,7 @@ bool ncs_reader_is_valid(const struct ncs_reader *reader);
  * effect. */
 void ncs_reader_guard(void);
 
-/* --- Snapshots: copies of the state -------------------------------------- */
+/* --- Snapshots: copies of the state ------------------------------------ */
 
 /* Whether a rank is alive. */
 enum ncs_liveness {
@@ -381,7 +381,7 @@ ncs_range_buckets(const struct ncs_snapshot *snapshot,
 void ncs_snapshot_take(struct ncs_snapshot *snapshot,
 		       struct ncs_reader *reader, uint64_t now_ns);
 
-/* --- Records ------------------------------------------------------------ */
+/* --- Records ----------------------------------------------------------- */
 
 /* Copies up to `size` records of a lane's ring, oldest first, beginning after
  * the ones that this reader has already read. Times are in the segment's ticks.

@@ -37,7 +37,7 @@ void ncs_classes_release(struct ncs_snapshot *snapshot)
 	free(snapshot->class_buckets);
 }
 
-/* --- Classes ------------------------------------------------------------ */
+/* --- Classes ----------------------------------------------------------- */
 
 static void take_class(struct ncs_class_view *view,
 		       const struct ncs_class *class)
@@ -114,7 +114,7 @@ static void drop_unused(struct ncs_snapshot *snapshot)
 	qsort(snapshot->classes, kept, sizeof(*snapshot->classes), compare);
 }
 
-/* --- Histograms --------------------------------------------------------- */
+/* --- Histograms -------------------------------------------------------- */
 
 /* Appends `count` words to the snapshot's class_buckets. Returns the first of
  * them, or NULL if there is no memory. */

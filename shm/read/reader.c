@@ -17,7 +17,7 @@
 #include "shm/read/reader_internal.h"
 #include "shm/segment.h"
 
-/* --- Attaching -------------------------------------------------------- */
+/* --- Attaching --------------------------------------------------------- */
 
 /* Copies the header, which may change meanwhile, and terminates its strings. */
 static void copy_header(struct ncs_header *copy,
@@ -148,7 +148,7 @@ bool ncs_reader_is_valid(const struct ncs_reader *reader)
 	       (uint64_t)status.st_size >= reader->file.bytes;
 }
 
-/* --- Records ------------------------------------------------------------ */
+/* --- Records ----------------------------------------------------------- */
 
 size_t ncs_reader_records(struct ncs_reader *reader, size_t lane,
 			  struct ncs_record *records, size_t size,

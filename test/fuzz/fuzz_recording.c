@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* libFuzzer's entry for hostile recordings; see recording_input.h and "make
- * fuzz". */
+/* libFuzzer's entry point for hostile recordings; see recording_input.h and
+ * "make fuzz". */
 #include "test/fuzz/recording_input.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);

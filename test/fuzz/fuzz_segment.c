@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* libFuzzer's entry for hostile segments; see segment_input.h and "make fuzz". */
+/* libFuzzer's entry point for hostile segments; see segment_input.h and "make
+ * fuzz". */
 #include "test/fuzz/segment_input.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);

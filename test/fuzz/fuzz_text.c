@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
-/* libFuzzer's entry for what people write: the configuration file, the file of
- * aliases, the values of options. What is understood of a configuration must
- * be understood again when it was written, and be the same then. */
+/* libFuzzer's entry point for text written by users: the configuration file,
+ * the file of aliases, the values of options. A configuration that was read
+ * must, when written, be read again with the same result. */
 #include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -13,7 +13,7 @@
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 
-/* What a file becomes when it is read and written. To be freed. */
+/* Returns the contents of a file after it was read and written. To be freed. */
 static char *written(const char *text, size_t length, size_t *written_length)
 {
 	struct ncs_options options;
@@ -56,7 +56,7 @@ static void run_aliases(const char *text)
 	ncs_aliases_release(&aliases);
 }
 
-/* As argument of every option. */
+/* Passes the text as the argument of every option. */
 static void run_options(const char *value)
 {
 	for (int option = 0; option < NCS_OPTIONS_END; option++) {

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
-/* What is done with a hostile recording: opened, looked at at many moments,
- * passed through. Shared by the fuzzer and by the deterministic test of the
- * unit tests. It aborts where a promise of record/read/recording.h is broken;
- * sanitizers see the rest. */
+/* The test of a hostile recording: open it, look at it at many times, read all
+ * of it. Shared by the fuzzer and by the deterministic test of the unit tests.
+ * It aborts if a promise of record/read/recording.h is broken; sanitizers find
+ * the rest. */
 #ifndef NCS_TEST_FUZZ_RECORDING_INPUT_H
 #define NCS_TEST_FUZZ_RECORDING_INPUT_H
 
@@ -20,8 +20,8 @@
 #include "record/read/source_recording.h"
 #include "test/fuzz/segment_input.h"
 
-/* Chunks of damaged files whose checksums are made right again: else nothing
- * behind the checksums would ever be tried. Each byte of `choice` decides on a
+/* Corrects the checksums of chunks in damaged files: otherwise no code behind
+ * the checksums would ever be tested. Each byte of `choice` decides for one
  * chunk. */
 static inline void recording_input_seal(uint8_t *data, size_t size,
 					uint32_t choice)
@@ -37,7 +37,7 @@ static inline void recording_input_seal(uint8_t *data, size_t size,
 		if (choice >> 29 == 0) /* one in eight stays damaged */
 			continue;
 		if (chunk.bytes > size - at - sizeof(chunk)) {
-			/* One that the file cannot hold is cut to it. */
+			/* A chunk that exceeds the file is cut to it. */
 			bool packed = ncs_chunk_is_packed(&chunk);
 
 			chunk.bytes = size - at - sizeof(chunk);
@@ -67,7 +67,7 @@ static inline void recording_input_states(struct ncs_recording *recording,
 	ncs_snapshot_release(&snapshot);
 }
 
-/* Records of all batches, each byte of which is looked at. */
+/* Reads each byte of the records of all batches. */
 static inline uint64_t recording_input_pass(struct ncs_recording *recording,
 					    size_t rank, uint64_t from_ns,
 					    uint64_t until_ns)
@@ -87,11 +87,11 @@ static inline uint64_t recording_input_pass(struct ncs_recording *recording,
 		count += batch.count;
 	}
 	ncs_recording_pass_close(pass);
-	/* The sum is used, so that it is made. */
+	/* The sum is used, so that it is computed. */
 	return sum == UINT64_MAX ? count + 1 : count;
 }
 
-/* As the views look at it: on, and back again. */
+/* Moves in time as the views do: forwards, and back again. */
 static inline void recording_input_look(struct ncs_recording *recording,
 					uint64_t from_ns, uint64_t until_ns)
 {
@@ -133,7 +133,7 @@ static inline void recording_input_align(struct ncs_recording *recording)
 	ncs_recording_alignment_release(&alignment);
 }
 
-/* The operations of all ranks, twice, as the critical path reads them. */
+/* Reads the operations of all ranks twice, as the critical path does. */
 static inline void recording_input_collectives(struct ncs_recording *recording)
 {
 	struct ncs_recorded_operations *collectives =
@@ -149,7 +149,7 @@ static inline void recording_input_collectives(struct ncs_recording *recording)
 	ncs_recorded_operations_close(collectives);
 }
 
-/* Returns what opening said. */
+/* Returns the result of opening. */
 static inline int recording_input_run(const uint8_t *data, size_t size)
 {
 	const struct ncs_recording_facts *facts;
@@ -191,7 +191,7 @@ static inline int recording_input_run(const uint8_t *data, size_t size)
 				     middle_ns);
 	}
 	recording_input_pass(recording, NCS_ALL_RANKS, 0, UINT64_MAX);
-	/* What takes long, one thing for each input. */
+	/* Operations that take long, one of them for each input. */
 	switch ((facts->until_ns + facts->bytes / 8) % 32) {
 	case 0:
 	case 1:

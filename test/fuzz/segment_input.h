@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: MIT */
-/* What is done with a hostile segment: written to a file, opened, looked at in
- * every way there is, changed and cut short under the reader, and closed.
- * Shared by the fuzzer and by the deterministic test of the unit tests. It
- * aborts where a promise of ncclstat/reader.h is broken; sanitizers see the
- * rest. */
+/* The test of a hostile segment: write it to a file, open it, call every
+ * function of the reader, change and truncate the file under the reader, and
+ * close it. Shared by the fuzzer and by the deterministic test of the unit
+ * tests. It aborts if a promise of ncclstat/reader.h is broken; sanitizers find
+ * the rest. */
 #ifndef NCS_TEST_FUZZ_SEGMENT_INPUT_H
 #define NCS_TEST_FUZZ_SEGMENT_INPUT_H
 
@@ -22,7 +22,7 @@ struct segment_input {
 
 #define SEGMENT_INPUT_NOW UINT64_C(1000000000000)
 
-/* Not assert(): it must not depend on NDEBUG. */
+/* Not assert(), which depends on NDEBUG. */
 #define SEGMENT_INPUT_MUST(condition) \
 	do { \
 		if (!(condition)) { \
@@ -100,7 +100,7 @@ static inline void segment_input_look(struct ncs_reader *reader,
 	}
 }
 
-/* Returns what attaching said. */
+/* Returns the result of attaching. */
 static inline enum ncs_attach
 segment_input_run(struct segment_input *input, const uint8_t *data, size_t size)
 {
@@ -122,7 +122,7 @@ segment_input_run(struct segment_input *input, const uint8_t *data, size_t size)
 	SEGMENT_INPUT_MUST(ncs_reader_is_valid(reader));
 	SEGMENT_INPUT_MUST(ncs_snapshot_init(&snapshot, reader) == 0);
 	segment_input_look(reader, &snapshot);
-	/* The header turns into its contrary; what was validated holds. */
+	/* Inverts every bit of the header; the validated copy must be used. */
 	for (size_t i = 0; i < sizeof(other); i++)
 		other[i] = (uint8_t)~data[i % size];
 	SEGMENT_INPUT_MUST(pwrite(input->file, other, sizeof(other), 0) ==

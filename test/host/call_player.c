@@ -1,15 +1,15 @@
 /* SPDX-License-Identifier: MIT */
-/*
- * Makes the calls of a log by as many threads as the log has.
+/* Makes the calls of a log with as many threads as the log has.
  *
- * The baton. Each worker has one word. Who gives the baton sets the BATON bit
- * of the next worker's word and wakes it; who waits for it sleeps on its own
- * word. All that the baton's holder reads and writes (the position, the host's
+ * The baton. Each worker has one word. To pass the baton, a worker sets the
+ * BATON bit of the next worker's word and wakes it; a waiting worker sleeps on
+ * its own word. All data of the baton's holder (the position, the host's
  * tables) is handed on by the release and acquire of that word and needs no
- * lock. The STOP bit goes to all words at once and wins over the baton.
+ * lock. The STOP bit is set in all words at once and has priority over the
+ * baton.
  *
- * It must not poll: a waiting worker sleeps in the kernel, and the holder
- * sleeps there until the next call is due.
+ * Nothing polls: a waiting worker sleeps in the kernel, and so does the holder
+ * until the next call is due.
  */
 #include "test/host/call_player.h"
 
@@ -28,13 +28,11 @@
 
 #define NS_PER_S UINT64_C(1000000000)
 
-/* Between the last call of a round and the first of the next. */
+/* Between the last call of a round and the first one of the next. */
 #define SEAM_NS UINT64_C(1000000)
 
-/*
- * A call that is due this soon is made now: sleeping and waking up takes as
- * long as that, and costs more than the call.
- */
+/* A call that is due this soon is made at once: sleeping and waking up takes as
+ * long, and costs more than the call. */
 #define SOON_NS UINT64_C(20000)
 
 #define BATON 1u
@@ -60,7 +58,7 @@ struct replay {
 	unsigned *worker_of;		/* by call */
 	uint64_t *seq_advance;		/* by call, a round */
 	_Atomic uint32_t stopped;
-	/* The baton's holder's: */
+	/* Used by the baton's holder: */
 	size_t position;
 	uint64_t round;
 	int error;
@@ -78,7 +76,7 @@ static uint64_t now_ns(void)
 	return (uint64_t)now.tv_sec * NS_PER_S + (uint64_t)now.tv_nsec;
 }
 
-/* Sleeps while the word has the value, at most until then (0: no limit). */
+/* Sleeps while the word has this value, at most until `until` (0: no limit). */
 static void sleep_on(_Atomic uint32_t *word, uint32_t value,
 	uint64_t until_ns)
 {
@@ -166,10 +164,8 @@ uint64_t replay_period_ns(const struct replay_body *bodies, size_t count)
 	return last_ns < first_ns ? 0 : last_ns - first_ns + SEAM_NS;
 }
 
-/*
- * Sequence numbers count on from round to round, each function of each
- * communicator by as many as the body has.
- */
+/* Sequence numbers continue from round to round: each function of each
+ * communicator advances by as many as the body has. */
 struct sequence {
 	uint64_t context;
 	uint64_t type;
@@ -189,7 +185,8 @@ static bool has_sequence(const struct calllog_call *call)
 		calllog_find(call, CALLLOG_KEY_SEQ_NUMBER) != NULL;
 }
 
-/* Texts are interned, so equal ones are one; numbers are compared as such. */
+/* Texts are interned, so equal ones have the same address; numbers are compared
+ * by value. */
 static struct sequence *find_sequence(const struct sequences *sequences,
 	const struct calllog_call *call)
 {
@@ -245,7 +242,7 @@ static int find_advances(struct replay *replay)
 	size_t index;
 	int error = 0;
 
-	/* A new communicator begins at 0 again. */
+	/* A new communicator starts at 0 again. */
 	if (replay->whole_log)
 		return 0;
 	for (index = 0; index < replay->log->call_count && error == 0; index++)
@@ -292,10 +289,8 @@ static uint64_t gpu_timer_of(const struct calllog_call *call)
 	return calllog_number(call, CALLLOG_KEY_GPU_TIMER);
 }
 
-/*
- * A job at another speed is a job with faster kernels: the GPU's time runs
- * with the host's.
- */
+/* A job at another speed is a job with faster kernels: the GPU's time is scaled
+ * like the host's. */
 static uint64_t gpu_timer_shift(const struct replay *replay,
 	const struct calllog_call *call)
 {
@@ -374,7 +369,7 @@ static void begin_round(struct replay *replay)
 		host_drop_handles(replay->host);
 }
 
-/* Goes to the next call; false: there is none. */
+/* Advances to the next call; returns false if there is none. */
 static bool advance(struct replay *replay)
 {
 	uint64_t rounds = replay->options.rounds;
@@ -408,7 +403,7 @@ static int make_call(struct replay *replay)
 	return error;
 }
 
-/* Makes calls until it is another worker's turn, or nobody's. */
+/* Makes calls until it is another worker's turn, or there are none left. */
 static void take_turn(struct worker *worker)
 {
 	struct replay *replay = worker->replay;
@@ -480,7 +475,7 @@ static int assign_workers(struct replay *replay)
 	return 0;
 }
 
-/* Which thread it is in the log, as far as its calls say. */
+/* The thread's number in the log, as recorded in its calls. */
 static void name_worker(const struct worker *worker)
 {
 	char name[16];
@@ -495,7 +490,8 @@ static void name_worker(const struct worker *worker)
 	pthread_setname_np(worker->thread, name);
 }
 
-/* Signals are for the thread that made the replay: a plugin sees none. */
+/* Signals are handled by the thread that made the player, never by a worker
+ * inside the plugin. */
 static int start_workers(struct replay *replay)
 {
 	sigset_t all;

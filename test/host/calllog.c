@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: MIT */
-/*
- * Reads call logs. The whole file is brought into memory, decompressed if it
- * is xz, and cut into lines; each line is checked against what its verb and
- * event type must carry in the API version that the file names.
+/* Reads call logs.
  *
- * It must not guess: what is missing, unknown, given twice or out of range is
- * an error. Handles and contexts must have been given out before they are
- * used, so that a replay never meets one that it cannot map.
+ * The whole file is read into memory, decompressed if it is xz, and split into
+ * lines; each line is checked against what its verb and event type must contain
+ * in the file's API version. It never guesses: a field that is missing,
+ * unknown, given twice or out of range is an error. Handles and contexts must
+ * be returned by a call before they are used, so that a replay can map all of
+ * them.
  */
 #include "test/host/calllog.h"
 
@@ -40,11 +40,11 @@ static const struct {
 #undef KEY_ROW
 };
 
-/* Sets of keys: one bit a key. */
+/* Sets of keys, one bit per key. */
 _Static_assert(CALLLOG_KEYS_END <= 64, "a set of keys is 64 bits");
 #define BIT(id) (UINT64_C(1) << CALLLOG_KEY_##id)
 
-/* Which numbers were given out: the life in which that was last, from 1. */
+/* The numbers returned so far: the latest life in which each was, from 1. */
 struct number_set {
 	unsigned *life;
 	size_t room;
@@ -66,7 +66,7 @@ struct parser {
 	size_t message_bytes;
 };
 
-/* One line, which the cursor walks through. */
+/* A line, through which the cursor moves. */
 struct cursor {
 	const char *at;
 	const char *end;
@@ -99,10 +99,8 @@ static int fail_file(const char *path, int error, const char *what,
 	return -error;
 }
 
-/*
- * Texts. NCCL passes literals, which stay where they are for as long as it is
- * loaded; so do these.
- */
+/* Texts. NCCL passes literals, which stay at their address as long as it is
+ * loaded; so do these. */
 struct text {
 	struct text *next;
 	char characters[];
@@ -128,9 +126,7 @@ static const char *intern(const char *characters, size_t length)
 	return text->characters;
 }
 
-/*
- * Numbers: digits up to a space or the end of the line, nothing else.
- */
+/* Numbers: digits up to a space or the end of the line, and nothing else. */
 static int digit_value(char character, unsigned base)
 {
 	if (character >= '0' && character <= '9')
@@ -247,9 +243,7 @@ static int find_key(const char *name, size_t length)
 	return -1;
 }
 
-/*
- * What a line must carry (`required`) and may carry (`optional`).
- */
+/* The keys that a line must (`required`) and may (`optional`) contain. */
 struct key_rule {
 	uint64_t required;
 	uint64_t optional;
@@ -365,7 +359,7 @@ static struct key_rule descriptor_rule(int api, uint64_t type)
 	return (struct key_rule){ 0, 0 };	/* Group, ProxyCtrl */
 }
 
-/* Args are logged whole or, where NCCL passed NULL, not at all. */
+/* Args are logged completely or, if NCCL passed NULL, not at all. */
 static uint64_t state_args_keys(int api, uint64_t state)
 {
 	if (state >= NCCL_STATE_CTRL_IDLE &&
@@ -409,7 +403,7 @@ static struct key_rule call_rule(int api, const struct calllog_call *call,
 	return (struct key_rule){ BIT(CONTEXT), 0 };
 }
 
-/* A start's type says which keys belong to it, so it is looked at first. */
+/* The type of a start determines its keys, so it is read first. */
 static int check_type(struct parser *parser, const struct calllog_call *call)
 {
 	uint64_t type = calllog_number(call, CALLLOG_KEY_TYPE);
@@ -442,9 +436,7 @@ static int check_keys(struct parser *parser, const struct calllog_call *call,
 	return 0;
 }
 
-/*
- * Room in an array that grows, or NULL.
- */
+/* Makes room in a growing array; NULL if there is no memory. */
 static void *grow(void *array, size_t *room, size_t element_bytes)
 {
 	size_t more = *room == 0 ? 1024 : *room * 2;
@@ -455,10 +447,8 @@ static void *grow(void *array, size_t *room, size_t element_bytes)
 	return moved;
 }
 
-/*
- * Numbers that the logging plugin gave out. It took them before the lock that
- * orders the log, so two threads' numbers can be in either order.
- */
+/* Numbers returned by the logging plugin. It chose them before taking the lock
+ * that orders the log, so the numbers of two threads may be in either order. */
 static bool is_given(const struct number_set *set, uint64_t number,
 	unsigned life)
 {
@@ -564,11 +554,9 @@ static int check_numbers(struct parser *parser,
 	return error;
 }
 
-/*
- * Calls point to their fields only when all lines are read, because the array
- * moves while it grows; until then `fields` is NULL, but for the call that is
- * being read.
- */
+/* Calls point to their fields only after all lines were read, because the array
+ * moves while it grows; until then `fields` is NULL, except in the call being
+ * read. */
 static struct calllog_field *add_field(struct parser *parser)
 {
 	struct calllog_field *moved;
@@ -652,10 +640,8 @@ static int parse_head(struct parser *parser, struct cursor *cursor,
 	return 0;
 }
 
-/*
- * NCCL closes the plugin with the last communicator; the next init opens it
- * again, and the logging plugin counts from 1 again.
- */
+/* NCCL closes the plugin with the last communicator; the next init opens it
+ * again, and the logging plugin counts from 1 again. */
 static void begin_life(struct parser *parser)
 {
 	parser->contexts_given = 0;
@@ -890,7 +876,7 @@ static bool is_xz(const char *content, size_t content_bytes)
 		memcmp(content, XZ_MAGIC, XZ_MAGIC_BYTES) == 0;
 }
 
-/* Makes room behind what is there and tells the decoder. */
+/* Makes room after the data and tells the decoder. */
 static bool more_output(lzma_stream *stream, char **text, size_t *room)
 {
 	size_t used = *room - stream->avail_out;
@@ -973,9 +959,7 @@ int calllog_read(const char *path, struct calllog **log, char *message,
 	return error;
 }
 
-/*
- * Looking at a call.
- */
+/* Access to calls. */
 const struct calllog_field *calllog_find(const struct calllog_call *call,
 	enum calllog_key key)
 {

@@ -1,10 +1,9 @@
 /* SPDX-License-Identifier: MIT */
-/*
- * A call log read into memory: the calls that NCCL made to a profiler plugin
- * in one process, in their order. test/captures/README.md has the format.
+/* A call log read into memory: the calls that NCCL made to a profiler plugin in
+ * one process, in order. test/captures/README.md describes the format.
  *
- * Reading is strict: a line that is not exactly what the format says is an
- * error that names file and line. Nothing here knows a plugin.
+ * Reading is strict: a line that does not match the format exactly is an error
+ * with file and line. Nothing in here depends on any plugin.
  */
 #ifndef NCS_TEST_HOST_CALLLOG_H
 #define NCS_TEST_HOST_CALLLOG_H
@@ -88,7 +87,7 @@ enum calllog_key {
 };
 #undef CALLLOG_KEY_ENUM
 
-/* The letter in the log is the value. */
+/* The value is the letter in the log. */
 enum calllog_verb {
 	CALLLOG_INIT = 'I',
 	CALLLOG_START = 'S',
@@ -109,7 +108,7 @@ struct calllog_call {
 	uint64_t time_ns;		/* CLOCK_MONOTONIC when recorded */
 	int tid;
 	unsigned line;
-	unsigned life;			/* 0, 1: the plugin was closed between */
+	unsigned life;			/* earlier closings of the plugin */
 	enum calllog_verb verb;
 	unsigned field_count;
 	const struct calllog_field *fields;
@@ -119,36 +118,34 @@ struct calllog {
 	char *path;
 	int api;			/* 1 to 7 */
 	int pid;
-	uint64_t realtime_ns;		/* at the same moment as */
+	uint64_t realtime_ns;		/* at the same time as base_monotonic */
 	uint64_t monotonic_ns;
 	size_t call_count;
 	struct calllog_call *calls;
 	uint64_t handle_max;		/* largest number of each kind */
 	uint64_t context_max;
 	unsigned life_count;
-	struct calllog_field *fields;	/* of all calls; not for users */
+	struct calllog_field *fields;	/* of all calls; private */
 };
 
-/*
- * Reads a file, plain or xz, which is found out from its content. Returns 0
- * and a log to be freed with calllog_free(), or -errno and a sentence in
- * `message` that begins with the path. Not for several threads at once: texts
- * are kept in one table for the life of the process.
- */
+/* Reads a file, plain or xz, as its content shows. Returns 0 and a log, to be
+ * freed with calllog_free(), or -errno and a message that begins with the path.
+ * One thread at a time: texts are kept in one table for the life of the
+ * process. */
 int calllog_read(const char *path, struct calllog **log, char *message,
 	size_t message_bytes);
 
-/* The same from memory; `path` is only for messages. */
+/* Same as calllog_read() from memory; `path` is used in messages only. */
 int calllog_parse(const char *path, const char *text, size_t text_bytes,
 	struct calllog **log, char *message, size_t message_bytes);
 
 void calllog_free(struct calllog *log);
 
-/* The field, or NULL if the call has none of that key. */
+/* Returns the field, or NULL if the call has no such key. */
 const struct calllog_field *calllog_find(const struct calllog_call *call,
 	enum calllog_key key);
 
-/* The value, 0 or NULL if the call has none of that key. */
+/* Return the value, or 0 or NULL if the call has no such key. */
 uint64_t calllog_number(const struct calllog_call *call, enum calllog_key key);
 int calllog_int(const struct calllog_call *call, enum calllog_key key);
 const char *calllog_text(const struct calllog_call *call,

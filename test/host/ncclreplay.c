@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: MIT */
-/*
- * ncclreplay: a stand-in for a training job. Each call log given is one
- * process; it loads the profiler plugin as NCCL does and makes the recorded
- * calls at the recorded times. No NCCL and no GPU are needed.
+/* ncclreplay: a substitute for a training job. Each call log is one process,
+ * which loads the profiler plugin as NCCL does and makes the recorded calls at
+ * the recorded times. NCCL and a GPU are not needed.
  *
  * The parent only starts processes and waits for them; it must never load the
  * plugin. No process is left behind: children end with the parent, and a child
@@ -38,7 +37,7 @@
 #define MESSAGE_BYTES 1024
 #define NS_PER_S 1000000000L
 
-/* From telling the children to end until they are killed. */
+/* Time from asking children to end until they are killed. */
 #define PATIENCE_S 5
 
 /* All processes are ready well before the first call is due. */
@@ -52,7 +51,7 @@ struct settings {
 	bool verbose;
 };
 
-/* The files of one folder are one job: they share one time. */
+/* The files of one folder are one job and share one time. */
 struct process {
 	char *path;
 	char *folder;
@@ -242,7 +241,7 @@ static void add_file(struct processes *processes, const char *path)
 	process->body = replay_find_body(process->log);
 }
 
-/* rank<number>.calllog or rank<number>.calllog.xz; -1: another name. */
+/* Returns the number of a file rank<number>.calllog[.xz]; -1: another name. */
 static long rank_of_name(const char *name)
 {
 	char *end;
@@ -376,7 +375,8 @@ static void on_stop(int signal_number)
 	replay_stop(stoppable);
 }
 
-/* Catches what ends the process, and lets in what waited meanwhile. */
+/* Handles signals that end the process, and unblocks those that came
+ * meanwhile. */
 static void catch_stop(const sigset_t *before)
 {
 	struct sigaction action = { .sa_handler = on_stop,
@@ -535,7 +535,7 @@ static bool ended_well(const struct process *process, int status)
 	return false;
 }
 
-/* Takes the children that have ended; false: one of them did not end well. */
+/* Reaps the children that have ended; returns false if one of them failed. */
 static bool reap(struct processes *processes)
 {
 	bool well = true;
@@ -566,7 +566,7 @@ static size_t count_running(const struct processes *processes)
 	return running;
 }
 
-/* Waits until all have ended; `stop` tells them to at once. */
+/* Waits until all have ended; `stop` asks them to end at once. */
 static bool wait_for_all(struct processes *processes, const sigset_t *signals,
 	bool stop)
 {

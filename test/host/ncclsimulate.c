@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* Writes recordings of a made-up job on several hosts, for trying what reads
- * them by hand; see simulated_hosts.h. */
+/* Writes recordings of a simulated job on several hosts, for trying out
+ * programs that read them; see simulated_hosts.h. */
 #include <errno.h>
 #include <getopt.h>
 #include <inttypes.h>

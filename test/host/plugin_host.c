@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: MIT */
-/*
- * Loads a plugin and calls it as NCCL does.
+/* Loads a plugin and calls it as NCCL does.
  *
- * Whatever NCCL leaves unset is filled with garbage here, so that a plugin
- * which reads it is found out: the padding, the members of the union that do
- * not belong to the event, *handle before startEvent of API 4 and later. All
- * descriptors and args live on the stack only for the length of the call.
+ * Everything that NCCL leaves unset is filled with garbage here, so that a
+ * plugin which reads it is noticed: padding, members of the union that do not
+ * belong to the event, *handle before startEvent of API 4 and later. All
+ * descriptors and args live on the stack for the duration of the call only.
  *
- * It must not know any one plugin: nothing but the tables of nccl_abi.h.
+ * It must not depend on any one plugin: it uses the tables of nccl_abi.h
+ * only.
  */
 #include "test/host/plugin_host.h"
 
@@ -26,11 +26,11 @@
 #define LOG_LINES 64
 #define LOG_LINE_BYTES 512
 
-/* What the plugin gave for a number of the log. */
+/* The plugin's value for a number of the log. */
 struct mapped_handle {
 	void *handle;
-	uint32_t type;			/* 0: the number was not given */
-	uint32_t epoch;			/* old: dropped */
+	uint32_t type;			/* 0: the number was not returned */
+	uint32_t epoch;			/* older life: dropped */
 };
 
 struct mapped_context {
@@ -274,10 +274,8 @@ struct host_counts host_counts(const struct host *host)
 	return host->counts;
 }
 
-/*
- * Descriptors. A macro sets what the versions that it is used for have in the
- * same place under the same name.
- */
+/* Descriptors. Each macro sets the fields that have the same place and name in
+ * all versions for which it is used. */
 #define LAY_HEAD(descr, event) do { \
 	(descr)->type = (__typeof__((descr)->type))(event)->type; \
 	(descr)->parent = (event)->parent; \
@@ -619,7 +617,7 @@ void host_lay_out(const struct host *host, const struct host_event *event,
 	}
 }
 
-/* Versions 1 to 3 agree, and versions 4 to 7 do. */
+/* Versions 1 to 3 have the same layout, and so have versions 4 to 7. */
 static void lay_out_args_v1(union nccl_state_args_v1 *args,
 	const struct host_state *state)
 {
@@ -654,7 +652,7 @@ static void lay_out_args_v4(union nccl_state_args_v4 *args,
 	case NCCL_STATE_OP_IN_PROGRESS:
 	case NCCL_STATE_GROUP_START_API_STOP:
 	case NCCL_STATE_GROUP_END_API_START:
-		break;			/* a union that nobody set */
+		break;			/* no member is set */
 	default:
 		args->proxy_step.transferred_bytes = state->size_bytes;
 		break;
@@ -920,7 +918,7 @@ static void field_of_call(const struct calllog_field *field,
 	case CALLLOG_KEY_TOTAL: event->total_bytes = (size_t)number; break;
 	case CALLLOG_KEY_PHASE: event->phase = (uint8_t)number; break;
 	case CALLLOG_KEY_PHASE_NAME: event->phase_name = field->text; break;
-	default: break;		/* handles, and what texts_of_call() sets */
+	default: break;		/* handles, and fields set by texts_of_call() */
 	}
 }
 
@@ -978,7 +976,7 @@ static int call_init(struct host *host, const struct calllog_call *call,
 	return 0;
 }
 
-/* What a network plugin's descriptor points to: gone after the call. */
+/* Data of a network plugin's descriptor: invalid after the call. */
 union net_data {
 	struct nccl_net_ib_descr_v1 ib;
 	struct nccl_net_socket_descr_v1 socket;
@@ -1034,7 +1032,7 @@ static void call_start(struct host *host, const struct calllog_call *call,
 	host->counts.made++;
 }
 
-/* Whether NCCL calls stop without looking whether the handle is NULL. */
+/* Tells whether NCCL calls stop without checking the handle for NULL. */
 static bool stops_null(const struct host *host, uint32_t type)
 {
 	return type == NCCL_EVENT_NET_PLUGIN ||

@@ -1,20 +1,20 @@
 /* SPDX-License-Identifier: MIT */
-/*
- * The part of NCCL that a profiler plugin sees: loads a plugin's library, and
- * makes the calls of one API version with everything laid out as NCCL lays it
- * out. No NCCL, no GPU.
+/* The part of NCCL that a profiler plugin sees: loads a plugin's library, and
+ * makes the calls of one API version with all arguments laid out as NCCL does.
+ * NCCL and a GPU are not needed.
  *
  * Three ways to use it:
- *  - by hand, a call at a time: host_init(), host_start(), host_record(),
- *    host_stop(), host_finalize(). Arguments are passed on as they are, so
- *    that a test can be as hostile as it likes.
- *  - at full speed: host_lay_out() once, then host_start_descr() and
- *    host_record_args(), which add one branch to the plugin's own cost.
- *  - from a log: host_use_log() once, then host_call() for each call. Logged
- *    handles and contexts become what this plugin returned.
+ *
+ * - by hand, one call at a time: host_init(), host_start(), host_record(),
+ *   host_stop(), host_finalize(). Arguments are passed on unchanged, so that a
+ *   test can be as hostile as it likes;
+ * - at full speed: host_lay_out() once, then host_start_descr() and
+ *   host_record_args(), which add one branch to the plugin's own cost;
+ * - from a log: host_use_log() once, then host_call() for each call. Logged
+ *   handles and contexts are mapped to those that the plugin returned.
  *
  * Threads: host_start(), host_record(), host_stop(), host_init(),
- * host_finalize() and the two fast ones may be called by any number of
+ * host_finalize() and the two fast functions may be called by any number of
  * threads at a time, as NCCL does. All others: one thread at a time.
  */
 #ifndef NCS_TEST_HOST_PLUGIN_HOST_H
@@ -27,15 +27,15 @@
 #include "plugin/nccl/nccl_abi.h"
 #include "test/host/calllog.h"
 
-/* What *handle holds before startEvent of API 4 and later is called. */
+/* The value of *handle before startEvent of API 4 and later. */
 #define HOST_GARBAGE_HANDLE ((void *)(uintptr_t)UINT64_C(0xa5a5a5a5a5a5a5a5))
 
-/* What every byte holds that NCCL leaves unset. */
+/* The value of every byte that NCCL leaves unset. */
 #define HOST_GARBAGE_BYTE 0xa5
 
 struct host;
 
-/* What init is told. API 1-3: nothing of it. */
+/* The arguments of init. API 1 to 3 pass none of them. */
 struct host_comm {
 	uint64_t id;
 	const char *name;
@@ -44,10 +44,8 @@ struct host_comm {
 	int rank;
 };
 
-/*
- * An event of any type and API version: what does not belong to `type`, or
- * not to the API, is not looked at. Texts must outlive the plugin's use.
- */
+/* An event of any type and API version; fields that do not belong to `type` or
+ * to the API are ignored. Texts must outlive the plugin's use of them. */
 struct host_event {
 	uint64_t type;			/* NCCL_EVENT_* */
 	void *parent;
@@ -60,7 +58,7 @@ struct host_event {
 	const char *datatype;
 	const char *algorithm;
 	const char *protocol;
-	uint8_t func_number;		/* API 1 has these for the texts */
+	uint8_t func_number;		/* passed by API 1 in place of texts */
 	uint8_t datatype_number;
 	uint8_t algorithm_number;
 	uint8_t protocol_number;
@@ -119,10 +117,8 @@ struct host_state {
 };
 
 
-/*
- * Opens the library and finds ncclProfiler_v<api> in it. Returns 0, or -errno
- * and a sentence in `message`.
- */
+/* Opens the library and finds ncclProfiler_v<api> in it. Returns 0, or -errno
+ * and a message. */
 int host_open(struct host **host, const char *path, int api, char *message,
 	size_t message_bytes);
 
@@ -131,23 +127,17 @@ void host_close(struct host *host);
 
 int host_api(const struct host *host);
 
-/* The name in the plugin's table. */
+/* Returns the name in the plugin's table. */
 const char *host_plugin_name(const struct host *host);
 
-/*
- * The mask that the plugin asked for. There is one for the process, in the
- * same place for ever, as in NCCL; the first host_open() clears it.
- */
+/* Returns the mask that the plugin requested. As in NCCL, a process has one,
+ * always at the same address; the first host_open() clears it. */
 int host_mask(void);
 
-/*
- * Somebody else sets it, as NCCL's RAS client can.
- */
+/* Sets the mask as others may do, e.g. NCCL's RAS client. */
 void host_set_mask(int mask);
 
-/*
- * By hand. The results are the plugin's.
- */
+/* Calls by hand. They return the plugin's results. */
 enum nccl_result host_init(struct host *host, const struct host_comm *comm,
 	void **context);
 enum nccl_result host_start(struct host *host, void *context,
@@ -157,9 +147,8 @@ enum nccl_result host_record(struct host *host, void *handle,
 enum nccl_result host_stop(struct host *host, void *handle);
 enum nccl_result host_finalize(struct host *host, void *context);
 
-/*
- * At full speed. host_start_descr() leaves *handle as it is before the call.
- */
+/* Calls at full speed. host_start_descr() leaves *handle unchanged before the
+ * call. */
 void host_lay_out(const struct host *host, const struct host_event *event,
 	union nccl_event_descr *descr);
 void host_lay_out_args(const struct host *host,
@@ -169,11 +158,10 @@ enum nccl_result host_start_descr(struct host *host, void *context,
 enum nccl_result host_record_args(struct host *host, void *handle, int state,
 	union nccl_state_args *args);
 
-/*
- * From a log.
- */
+/* Calls from a log. */
 
-/* Added to what the log has; a repeated replay counts on in this way. */
+/* Added to the values in the log; a repeated replay continues its numbers with
+ * it. */
 struct host_shift {
 	uint64_t seq_number;
 	uint64_t gpu_timer_ns;
@@ -181,63 +169,60 @@ struct host_shift {
 
 struct host_counts {
 	uint64_t made;			/* calls that reached the plugin */
-	uint64_t skipped_null;		/* record, stop: the plugin gave NULL */
-	uint64_t skipped_dropped;	/* the handle was dropped before */
-	uint64_t skipped_disabled;	/* init failed: NCCL calls no more */
+	uint64_t skipped_null;		/* record, stop of a NULL handle */
+	uint64_t skipped_dropped;	/* the handle had been dropped */
+	uint64_t skipped_disabled;	/* after a failed init */
 	unsigned inits_failed;
-	unsigned opened;		/* times that the library was opened */
+	unsigned opened;		/* how often the library was opened */
 };
 
-/* Makes room for the log's handles and contexts. Returns 0 or -errno. */
+/* Allocates room for the log's handles and contexts. Returns 0 or -errno. */
 int host_use_log(struct host *host, const struct calllog *log);
 
-/*
- * Makes the call. `shift` may be NULL. The library is closed after the last
- * finalize and opened again by the next init. What NCCL would not do is not
- * done, but counted: record and stop for a handle that is NULL (except where
- * NCCL does not look), any call after a failed init up to API 4, finalize of
- * a NULL context from API 5 on. Returns 0, or -errno and a sentence.
- */
+/* Makes a call of the log. `shift` may be NULL. The library is closed after the
+ * last finalize and opened again by the next init. Calls that NCCL would not
+ * make are counted instead: record and stop for a handle that is NULL (except
+ * where NCCL does not check), any call after a failed init up to API 4,
+ * finalize of a NULL context from API 5 on. Returns 0, or -errno and a
+ * message. */
 int host_call(struct host *host, const struct calllog_call *call,
 	const struct host_shift *shift, char *message, size_t message_bytes);
 
-/* Forgets all handles, as NCCL forgets those of an operation that failed. */
+/* Drops all handles, as NCCL does with those of a failed operation. */
 void host_drop_handles(struct host *host);
 
-/* Finalizes the contexts of the log that live, then closes the library. */
+/* Finalizes the live contexts of the log, then closes the library. */
 void host_finalize_all(struct host *host);
 
-/* What the plugin gave for the log's number of this life; NULL: nothing. */
+/* Returns the plugin's value for a number of the log in its current life; NULL
+ * if there is none. */
 void *host_handle(const struct host *host, uint64_t number);
 void *host_context(const struct host *host, uint64_t number);
 
 struct host_counts host_counts(const struct host *host);
 
-/*
- * The event and the state that a log's call describes, before handles are
- * mapped: parent and parent_group are NULL, pid is the log's.
- */
+/* Return the event and the state that a log's call describes, before handles
+ * are mapped: parent and parent_group are NULL, pid is the log's. */
 void host_event_of_call(int api, const struct calllog_call *call,
 	struct host_event *event);
 void host_state_of_call(const struct calllog_call *call,
 	struct host_state *state);
 
-/*
- * The logger that init gets (API 4 and later) and that the host itself uses.
- * Lines go to stderr as NCCL_DEBUG asks (VERSION, WARN, INFO, TRACE), with
- * the prefix that NCCL writes; the last ones are kept in any case.
- */
+/* The logger that init gets (API 4 and later) and that the host itself uses.
+ * Lines go to stderr according to NCCL_DEBUG (VERSION, WARN, INFO, TRACE), with
+ * NCCL's prefix; the latest ones are kept in any case. */
 void host_logger(enum nccl_log_level level, unsigned long subsystems,
 	const char *file, int line, const char *format, ...)
 	__attribute__((format(printf, 5, 6)));
 
-/* How many lines were logged since the start or since host_log_clear(). */
+/* Returns the number of lines logged since the start or since
+ * host_log_clear(). */
 unsigned host_log_count(void);
 
 /* Copies the line that was logged `back` lines before the last one. */
 bool host_log_line(unsigned back, char *line, size_t line_bytes);
 
-/* Whether one of the kept lines contains the text. */
+/* Tells whether one of the kept lines contains the text. */
 bool host_log_has(const char *text);
 
 void host_log_clear(void);

@@ -27,7 +27,7 @@
 
 char scenario_directory[64];
 
-/* --- Checks ------------------------------------------------------------- */
+/* --- Checks ------------------------------------------------------------ */
 
 void scenario_fail(const char *file, int line, const char *condition,
 		   const char *format, ...)
@@ -52,7 +52,7 @@ void scenario_skip(const char *why)
 	_exit(SKIPPED);
 }
 
-/* --- Playing ------------------------------------------------------------ */
+/* --- Playing ----------------------------------------------------------- */
 
 static void remove_objects(void)
 {
@@ -167,7 +167,7 @@ void scenario_play(void (*play)(void *argument), void *argument)
 	scenario_clean_up(LEAVES_NOTHING);
 }
 
-/* --- Looking ------------------------------------------------------------ */
+/* --- Reading ----------------------------------------------------------- */
 
 unsigned long resident_kib(void)
 {
@@ -296,7 +296,7 @@ view_channel(const struct view *view, unsigned channel, bool send, int peer)
 	return NULL;
 }
 
-/* --- A guest ------------------------------------------------------------ */
+/* --- A guest ----------------------------------------------------------- */
 
 struct host *open_plugin(int api)
 {
@@ -350,7 +350,7 @@ void *start_in(struct guest *guest, void *context,
 	CHECK(host_start(guest->host, context, event, &handle) == NCCL_SUCCESS,
 	      "startEvent never fails");
 	CHECK(handle != HOST_GARBAGE_HANDLE,
-	      "what was in *handle would be stopped again");
+	      "NCCL would stop the old value of *handle");
 	return handle;
 }
 

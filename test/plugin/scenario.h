@@ -22,7 +22,7 @@
 #include "plugin/nccl/nccl_abi.h"
 #include "test/host/plugin_host.h"
 
-/* --- Checks, for the child ---------------------------------------------- */
+/* --- Checks, for the child --------------------------------------------- */
 
 /* Ends the process with a message; the parent then fails the test. `condition`
  * is the condition that did not hold, or NULL. */
@@ -53,7 +53,7 @@ void scenario_fail(const char *file, int line, const char *condition,
  * privileges. */
 void scenario_skip(const char *why) __attribute__((noreturn));
 
-/* --- Playing ------------------------------------------------------------ */
+/* --- Playing ----------------------------------------------------------- */
 
 /* The directory of the current scenario, in parent and child. */
 extern char scenario_directory[64];
@@ -80,7 +80,7 @@ void scenario_expect_success(pid_t pid);
 void scenario_expect_signal(pid_t pid, int signal_number);
 void scenario_clean_up(enum scenario_leaves leaves);
 
-/* --- Looking, for parent and child -------------------------------------- */
+/* --- Reading segments, for parent and child ---------------------------- */
 
 /* Returns the resident memory of the calling process. */
 unsigned long resident_kib(void);
@@ -114,7 +114,7 @@ size_t view_records(struct view *view, struct ncs_record *records, size_t size,
 const struct ncs_channel_view *
 view_channel(const struct view *view, unsigned channel, bool send, int peer);
 
-/* --- A guest: one communicator and a look at it ------------------------- */
+/* --- A guest: one communicator and its segment ------------------------- */
 
 #define GUEST_RANK 1
 #define GUEST_NRANKS 4

@@ -167,7 +167,7 @@ static void publish_operation(struct tally_context *context,
 	publish(context, &operation->record);
 }
 
-/* --- Names and sizes ---------------------------------------------------- */
+/* --- Names and sizes --------------------------------------------------- */
 
 static unsigned function_of(const struct counter *counter,
 			    const struct calllog_call *call)
@@ -243,7 +243,7 @@ static bool message_bytes(const struct counter *counter,
 	}
 }
 
-/* --- Operations --------------------------------------------------------- */
+/* --- Operations -------------------------------------------------------- */
 
 static void begin_operation(struct counter *counter,
 			    struct tally_context *context, struct thing *thing,
@@ -342,7 +342,7 @@ static void child_done(struct tally_context *context,
 	publish_operation(context, operation);
 }
 
-/* --- Proxy operations and steps ----------------------------------------- */
+/* --- Proxy operations and steps ---------------------------------------- */
 
 static size_t find_channel(struct tally_context *context, unsigned channel,
 			   bool send, int peer)
@@ -505,7 +505,7 @@ static void record_proxy_op(const struct counter *counter,
 	op->sample = sample;
 }
 
-/* --- Proxy control ------------------------------------------------------ */
+/* --- Proxy control ----------------------------------------------------- */
 
 static void record_ctrl(struct tally_context *context, struct thing *thing,
 			const struct calllog_call *call)
@@ -532,7 +532,7 @@ static void record_ctrl(struct tally_context *context, struct thing *thing,
 	}
 }
 
-/* --- Everything else ---------------------------------------------------- */
+/* --- Other values ------------------------------------------------------ */
 
 static void begin_span(struct counter *counter, struct tally_context *context,
 		       struct thing *thing, const struct thing *parent,
@@ -604,7 +604,7 @@ static void stop_kernel(struct tally_context *context, struct thing *thing)
 		child_done(context, parent);
 }
 
-/* --- Calls -------------------------------------------------------------- */
+/* --- Calls ------------------------------------------------------------- */
 
 static void call_init(struct counter *counter, const struct calllog_call *call)
 {

@@ -27,7 +27,7 @@ static void check_order(const struct ncs_record *record, const char *what)
 	CHECK(record->delta[1] <= record->duration, "%s: too short", what);
 }
 
-/* --- One collective as NCCL 2.31 tells it ------------------------------- */
+/* --- One collective of NCCL 2.31 --------------------------------------- */
 
 #define STREAM ((void *)(uintptr_t)0x7f0012345678)
 
@@ -89,7 +89,7 @@ static void check_nest(struct guest *guest, uint64_t bytes,
 	CHECK_EQUAL(found.number, 1, "its depth");
 	CHECK_EQUAL(found.flags, NCS_RECORD_GRAPH, "it is captured");
 	CHECK(found.delta[0] != 0 && found.delta[1] != 0,
-	      "both states leave their moment");
+	      "the times of both states are recorded");
 	check_order(&found, "the group call");
 }
 
@@ -167,7 +167,7 @@ static void play_a_collective(void *argument)
 	CHECK_EQUAL(function->calls, 1, "one call");
 	CHECK_EQUAL(function->operations, 1, "one operation");
 	CHECK_EQUAL(function->bytes, bytes, "count * ranks * element");
-	CHECK_EQUAL(function->last_sequence_number, 41, "as told");
+	CHECK_EQUAL(function->last_sequence_number, 41, "as reported");
 	play_kernel(&guest, nest.coll, 5, 1000000);
 	check_nest(&guest, bytes, NCS_FUNCTION_REDUCE_SCATTER, 3);
 	check_kernel(&guest, 5, 1000000, 1, NCS_FUNCTION_REDUCE_SCATTER);
@@ -196,16 +196,17 @@ static void play_a_collective(void *argument)
 	CHECK_EQUAL(guest.view.now.operation_count, 1, "one is on its way");
 	flying = &guest.view.now.operations[0];
 	CHECK_EQUAL(flying->number, 2, "the second");
-	CHECK_EQUAL(flying->sequence_number, 42, "as told");
-	CHECK_EQUAL(flying->bytes, bytes, "as told");
-	CHECK_EQUAL(flying->count, 500, "as told");
-	CHECK_EQUAL(flying->event, NCS_EVENT_COLL, "as told");
-	CHECK_EQUAL(flying->function, NCS_FUNCTION_REDUCE_SCATTER, "as told");
-	CHECK_EQUAL(flying->datatype, NCS_DATATYPE_BFLOAT16, "as told");
-	CHECK_EQUAL(flying->algorithm, NCS_ALGORITHM_NVLS_TREE, "as told");
-	CHECK_EQUAL(flying->protocol, NCS_PROTOCOL_SIMPLE, "as told");
-	CHECK_EQUAL(flying->nchannels, 2, "as told");
-	CHECK_EQUAL(flying->peer, 3, "as told");
+	CHECK_EQUAL(flying->sequence_number, 42, "as reported");
+	CHECK_EQUAL(flying->bytes, bytes, "as reported");
+	CHECK_EQUAL(flying->count, 500, "as reported");
+	CHECK_EQUAL(flying->event, NCS_EVENT_COLL, "as reported");
+	CHECK_EQUAL(flying->function, NCS_FUNCTION_REDUCE_SCATTER,
+		    "as reported");
+	CHECK_EQUAL(flying->datatype, NCS_DATATYPE_BFLOAT16, "as reported");
+	CHECK_EQUAL(flying->algorithm, NCS_ALGORITHM_NVLS_TREE, "as reported");
+	CHECK_EQUAL(flying->protocol, NCS_PROTOCOL_SIMPLE, "as reported");
+	CHECK_EQUAL(flying->nchannels, 2, "as reported");
+	CHECK_EQUAL(flying->peer, 3, "as reported");
 	CHECK(flying->enqueued_ns >= flying->start_ns, "in order");
 	CHECK(flying->first_child_ns >= flying->enqueued_ns, "in order");
 	guest_go(&guest);
@@ -272,7 +273,7 @@ static void play_tagged_p2p(void *argument)
 	p2p = start(&guest, &event);
 	view_take(&guest.view);
 	CHECK(guest.view.now.operations[0].user_tag == event.user_tag,
-	      "the tag is told");
+	      "the tag is shown");
 	stop(&guest, p2p);
 	stop(&guest, start_proxy_op(&guest, p2p, 1, true, 2, 1));
 	check_losses(&guest, "a send with a tag", END_OF_LOSSES);
@@ -283,19 +284,19 @@ static void play_tagged_p2p(void *argument)
 		NCS_NO_SEQUENCE_NUMBER, "P2p has none");
 	found = expect_record(&guest, NCS_EVENT_P2P_API, "the call");
 	CHECK_EQUAL(found.value, 80, "10 * 8");
-	CHECK_EQUAL(found.peer, -1, "the call does not tell");
+	CHECK_EQUAL(found.peer, -1, "the call has none");
 	expect_record(&guest, NCS_EVENT_PROXY_OP, "the child");
 	expect_record(&guest, NCS_EVENT_STREAM, "the stream");
 	found = expect_record(&guest, NCS_EVENT_P2P, "the send");
-	CHECK_EQUAL(found.peer, 2, "as told");
-	CHECK_EQUAL(found.value, 80, "as told");
+	CHECK_EQUAL(found.peer, 2, "as reported");
+	CHECK_EQUAL(found.value, 80, "as reported");
 	CHECK_EQUAL(found.number, NCS_NO_SEQUENCE_NUMBER, "none");
 	guest_go(&guest);
 }
 
 SCENARIO_TEST(user_tags_change_nothing_else, play_tagged_p2p)
 
-/* --- Copy engines ------------------------------------------------------- */
+/* --- Copy engines ------------------------------------------------------ */
 
 static void play_copy_engines(void *argument)
 {
@@ -373,7 +374,7 @@ static void copy_engine_collectives_are_recorded(void **state)
 		scenario_play(play_copy_engines, &api);
 }
 
-/* --- The network plugin ------------------------------------------------- */
+/* --- The network plugin ------------------------------------------------ */
 
 static void play_net_plugin(void *argument)
 {
@@ -444,7 +445,7 @@ static void network_plugin_events_have_their_bytes(void **state)
 		scenario_play(play_net_plugin, &api);
 }
 
-/* --- Every state -------------------------------------------------------- */
+/* --- Every state ------------------------------------------------------- */
 
 /* Up to 2.26, states of proxy operations report the bytes since an arbitrary
  * start. */
@@ -504,7 +505,7 @@ static void expect_channel(struct guest *guest, bool send,
 
 	view_take(&guest->view);
 	channel = view_channel(&guest->view, 6, send, 0);
-	CHECK_EQUAL(channel->state, state, "what the step waits for");
+	CHECK_EQUAL(channel->state, state, "the state of the step");
 }
 
 static void play_step_states(void *argument)
@@ -535,19 +536,19 @@ static void play_step_states(void *argument)
 	stop(&guest, step);
 	expect_channel(&guest, true, NCS_CHANNEL_IDLE);
 	found = expect_record(&guest, NCS_EVENT_PROXY_STEP, "the send");
-	CHECK_EQUAL(found.channel, 6, "as told");
-	CHECK_EQUAL(found.peer, 0, "as told");
-	CHECK_EQUAL(found.number, 8, "as told");
+	CHECK_EQUAL(found.channel, 6, "as reported");
+	CHECK_EQUAL(found.peer, 0, "as reported");
+	CHECK_EQUAL(found.number, 8, "as reported");
 	CHECK_EQUAL(found.value, 1234 * size, "the size at SendWait");
-	CHECK_EQUAL(found.flags, NCS_RECORD_SEND, "as told");
-	CHECK_EQUAL(found.delta[0] != 0, api >= 4, "SendPeerWait's moment");
-	CHECK(found.delta[1] != 0, "SendWait's moment");
+	CHECK_EQUAL(found.flags, NCS_RECORD_SEND, "as reported");
+	CHECK_EQUAL(found.delta[0] != 0, api >= 4, "time of SendPeerWait");
+	CHECK(found.delta[1] != 0, "time of SendWait");
 	check_order(&found, "the send");
 	stop(&guest, op);
 	found = expect_record(&guest, NCS_EVENT_PROXY_OP, "the send");
 	CHECK_EQUAL(found.value, 1234 * size, "its bytes");
 	CHECK_EQUAL(found.number, 1, "its steps");
-	CHECK_EQUAL(found.delta[0] != 0, api >= 4, "InProgress's moment");
+	CHECK_EQUAL(found.delta[0] != 0, api >= 4, "time of InProgress");
 	CHECK(found.delta[1] >= found.delta[0], "in order");
 	check_order(&found, "the send");
 
@@ -564,9 +565,9 @@ static void play_step_states(void *argument)
 	stop(&guest, step);
 	found = expect_record(&guest, NCS_EVENT_PROXY_STEP, "the receive");
 	CHECK_EQUAL(found.value, 77 * size, "the size at RecvFlushWait");
-	CHECK_EQUAL(found.flags, 0, "as told");
-	CHECK(found.delta[0] != 0, "RecvFlushWait's moment");
-	CHECK(found.delta[1] != 0, "RecvGPUWait's moment");
+	CHECK_EQUAL(found.flags, 0, "as reported");
+	CHECK(found.delta[0] != 0, "time of RecvFlushWait");
+	CHECK(found.delta[1] != 0, "time of RecvGPUWait");
 	check_order(&found, "the receive");
 	stop(&guest, op);
 	check_losses(&guest, "states 8 to 12, 19 and 20", END_OF_LOSSES);
@@ -644,7 +645,7 @@ static void play_ctrl_states(void *argument)
 	CHECK_EQUAL(guest.view.now.events[NCS_EVENT_PROXY_CTRL], 7, "starts");
 	found = expect_record(&guest, NCS_EVENT_PROXY_CTRL, "sleep");
 	CHECK_EQUAL(found.number, NCS_PROXY_SLEEP, "sleep");
-	CHECK(found.delta[0] != 0, "wakeup's moment");
+	CHECK(found.delta[0] != 0, "time of the wakeup");
 	check_order(&found, "sleep");
 	for (unsigned ops = 3; ops <= 4; ops++) {
 		found = expect_record(&guest, NCS_EVENT_PROXY_CTRL, "append");

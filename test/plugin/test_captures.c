@@ -66,7 +66,7 @@ static void end(struct job *job)
 	calllog_free(job->log);
 }
 
-/* --- Counters ----------------------------------------------------------- */
+/* --- Counters ---------------------------------------------------------- */
 
 /* Describes the current check, for its message. */
 static const char *where(const char *what, const char *name, unsigned context)
@@ -97,7 +97,7 @@ static void check_identity(const struct tally_context *expected,
 	      "%s is not %s", identity->comm_name, expected->name);
 	CHECK_EQUAL(now->liveness == NCS_FINISHED, expected->finished, about);
 	CHECK_EQUAL(now->finished_ns != 0, expected->finished, about);
-	CHECK(!now->torn, "nobody writes");
+	CHECK(!now->torn, "no thread is writing");
 }
 
 static void check_functions(const struct tally_context *expected,
@@ -224,7 +224,7 @@ static void check_job(struct job *job)
 			      job->has_threads);
 }
 
-/* --- Records ------------------------------------------------------------ */
+/* --- Records ----------------------------------------------------------- */
 
 static void read_rings(struct job *job)
 {
@@ -305,7 +305,7 @@ static void check_records(const struct job *job)
 	}
 }
 
-/* --- Playing ------------------------------------------------------------ */
+/* --- Playing ----------------------------------------------------------- */
 
 /* With one thread there is one lane, whose ring has all records in order. */
 static void play_call_by_call(void *argument)
@@ -379,7 +379,7 @@ static void every_call_of_a_capture_is_followed(void **state)
 		scenario_play(play_beside_another, *state);
 }
 
-/* --- The program -------------------------------------------------------- */
+/* --- The program ------------------------------------------------------- */
 
 static void dump_agrees_with_the_tally(void **state)
 {
@@ -405,7 +405,7 @@ static void dump_agrees_with_the_tally(void **state)
 	assert_int_equal(WEXITSTATUS(status), 0);
 }
 
-/* --- All captures ------------------------------------------------------- */
+/* --- All captures ------------------------------------------------------ */
 
 #define TEST_MAX 512
 

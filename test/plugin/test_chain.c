@@ -20,7 +20,7 @@
 #define LAST_API 7
 #define BIT(event) (1u << NCS_EVENT_##event)
 
-/* --- The other plugin --------------------------------------------------- */
+/* --- The chained plugin ------------------------------------------------ */
 
 static const char *file_of(const char *versions)
 {
@@ -89,10 +89,11 @@ static void expect_start(const struct recorder *recorder, unsigned number,
 
 static void expect_nothing_broken(const struct recorder *recorder)
 {
-	CHECK_EQUAL(recorder->broken, 0, "it got what it never gave");
+	CHECK_EQUAL(recorder->broken, 0,
+		    "it got a handle that it never returned");
 }
 
-/* --- The same calls as alone -------------------------------------------- */
+/* --- The same calls as alone ------------------------------------------- */
 
 /* NCCL starts an event if its type, or a type below it, is in the mask. */
 static bool is_started(unsigned mask, unsigned event)
@@ -266,7 +267,7 @@ static void older_table_gets_newer_descriptors_unchanged(void **state)
 	compare_captures("v6", &comparison);
 }
 
-/* --- All types, with all that they say ---------------------------------- */
+/* --- All types with all their fields ----------------------------------- */
 
 static void start_all_types(int api, const char *path, unsigned known)
 {
@@ -380,7 +381,7 @@ static void events_of_every_type_are_passed_on_completely(void **state)
 		scenario_play(compare_all_types, &comparisons[i]);
 }
 
-/* --- Version 4, whose parents are others -------------------------------- */
+/* --- Version 4 and its parents ----------------------------------------- */
 
 static void speak_version_4(void *argument)
 {
@@ -434,7 +435,7 @@ static void version_4_gets_the_group_as_parent(void **state)
 		scenario_play(speak_version_4, &api);
 }
 
-/* --- What cannot be chained --------------------------------------------- */
+/* --- Plugins that cannot be chained ------------------------------------ */
 
 struct refusal {
 	const char *file; /* the versions of a recording plugin, or a path */
@@ -455,9 +456,9 @@ static void refuse(void *argument)
 	check_still_follows(&guest, "ours goes on alone");
 	check_losses(&guest, "ours goes on alone", END_OF_LOSSES);
 	CHECK(refusal->api < 4 || host_log_has(refusal->told),
-	      "nobody is told that %s", refusal->told);
+	      "the log does not say that %s", refusal->told);
 	CHECK(refusal->api < 4 || host_log_has("gets no calls"),
-	      "nobody is told what that means");
+	      "the log does not say what that means");
 	init_comm(guest.host, "second", 2);
 	guest_go(&guest);
 }
@@ -531,7 +532,7 @@ static void versions_1_to_3_are_passed_on_unchanged(void **state)
 		scenario_play(use_version, &api);
 }
 
-/* --- An init that fails ------------------------------------------------- */
+/* --- Failed init ------------------------------------------------------- */
 
 static void fail_init(void *argument)
 {
@@ -543,11 +544,11 @@ static void fail_init(void *argument)
 	next->fails_init = true;
 	guest_come(&guest, LAST_API);
 	CHECK(host_log_has("cannot follow this communicator (error 2)"),
-	      "nobody is told");
+	      "nothing is logged");
 	CHECK_EQUAL(next->calls, 1, "init");
 	check_still_follows(&guest, "beside one that failed");
 	CHECK_EQUAL(next->calls, 1, "nothing after an init that failed");
-	CHECK(!(host_mask() & (int)BIT(KERNEL_CH)), "nobody asks for it");
+	CHECK(!(host_mask() & (int)BIT(KERNEL_CH)), "it is not requested");
 	next->fails_init = false;
 	second = init_comm(guest.host, "second", 2);
 	CHECK(!(host_mask() & (int)BIT(KERNEL_CH)),
@@ -569,7 +570,7 @@ static void fail_init(void *argument)
 	host_finalize(guest.host, second);
 	EXPECT(next, "finalize %p", context_of(2));
 	guest_go(&guest);
-	CHECK_EQUAL(next->calls, 5, "no finalize of what was not made");
+	CHECK_EQUAL(next->calls, 5, "no finalize without an init");
 }
 
 SCENARIO_TEST(failed_init_affects_that_communicator_only, fail_init)
@@ -598,7 +599,7 @@ static void context_of_null_is_passed_on(void **state)
 		scenario_play(give_no_context, &apis[i]);
 }
 
-/* --- Masks -------------------------------------------------------------- */
+/* --- Masks ------------------------------------------------------------- */
 
 static void change_mask(void *argument)
 {
@@ -616,7 +617,7 @@ static void change_mask(void *argument)
 	CHECK_EQUAL(next->calls, 1, "it asked for nothing");
 	__atomic_store_n(next->mask_word, (int)(BIT(KERNEL_CH) | BIT(COLL)),
 			 __ATOMIC_RELAXED);
-	CHECK_EQUAL(host_mask(), ours, "nobody has looked yet");
+	CHECK_EQUAL(host_mask(), ours, "the mask was not read yet");
 	coll = start(&guest, &(struct host_event){ .type = NCCL_EVENT_COLL,
 						   .parent = call });
 	start_kernel(&guest, coll, 1, 5);
@@ -624,10 +625,10 @@ static void change_mask(void *argument)
 	CHECK_EQUAL(host_mask(), ours, "not while a group may be under way");
 	stop(&guest, start_type(&guest, NCCL_EVENT_GROUP_API, NULL));
 	CHECK_EQUAL(host_mask(), ours | (int)BIT(KERNEL_CH),
-		    "what it asks for later is asked for");
+		    "events requested later are added");
 	view_take(&guest.view);
 	CHECK_EQUAL(guest.view.now.kernel.status, NCS_KERNEL_CHAINED,
-		    "which is told");
+		    "and shown");
 	CHECK_EQUAL(next->calls, 3, "the group");
 	call = start_type(&guest, NCCL_EVENT_COLL_API, NULL);
 	coll = start(&guest, &(struct host_event){ .type = NCCL_EVENT_COLL,
@@ -635,7 +636,7 @@ static void change_mask(void *argument)
 	CHECK_EQUAL(next->calls, 5, "from the next call on");
 	__atomic_store_n(next->mask_word, 0, __ATOMIC_RELAXED);
 	start_kernel(&guest, coll, 1, 5);
-	CHECK_EQUAL(next->calls, 6, "the call keeps what it was made with");
+	CHECK_EQUAL(next->calls, 6, "the call keeps its handles");
 	stop(&guest, start_type(&guest, NCCL_EVENT_GROUP_API, NULL));
 	CHECK_EQUAL(host_mask(), ours, "and NCCL is asked no longer");
 	start_type(&guest, NCCL_EVENT_COLL_API, NULL);
@@ -725,7 +726,7 @@ static void chained_plugin_may_request_events_that_ours_does_not(void **state)
 		scenario_play(ask_for_kernels, &api);
 }
 
-/* --- NULL handles ------------------------------------------------------- */
+/* --- NULL handles ------------------------------------------------------ */
 
 static void give_nothing(void *argument)
 {
@@ -746,7 +747,7 @@ static void give_nothing(void *argument)
 	CHECK_EQUAL(next->starts[NCS_EVENT_PROXY_STEP], api >= 5,
 		    "NCCL up to 2.27 starts no steps without their operation");
 	record(&guest, step, NCCL_STATE_STEP_SEND_GPU_WAIT);
-	CHECK_EQUAL(next->states, 0, "NCCL tells no states of such a step");
+	CHECK_EQUAL(next->states, 0, "NCCL reports no states of such a step");
 	stop(&guest, step);
 	stop(&guest, op);
 	stop(&guest, group);
@@ -785,7 +786,7 @@ static void stop_twice(void *argument)
 
 SCENARIO_TEST(second_stop_reaches_both_plugins, stop_twice)
 
-/* --- Other processes, and garbage --------------------------------------- */
+/* --- Other processes, and garbage -------------------------------------- */
 
 static void start_foreign(void *argument)
 {
@@ -890,7 +891,7 @@ static void hand_in_garbage(void *argument)
 
 SCENARIO_TEST(garbage_handles_are_not_passed_on, hand_in_garbage)
 
-/* --- Long lives --------------------------------------------------------- */
+/* --- Long-lived handles ------------------------------------------------ */
 
 #define MANY 70000
 
@@ -964,7 +965,7 @@ static void stop_too_late(void *argument)
 	for (int i = 0; i < 1024; i++)
 		stop(&first, start_type(&first, NCCL_EVENT_PROXY_CTRL, NULL));
 	stop(&second, ctrl);
-	check_losses(&first, "another's", END_OF_LOSSES);
+	check_losses(&first, "of another communicator", END_OF_LOSSES);
 	check_losses(&second, "its own", NCS_LOSS_STALE, 1, NCS_LOSS_CHAIN, 1,
 		     END_OF_LOSSES);
 	host_finalize(first.host, second.context);
@@ -1072,7 +1073,7 @@ static void never_stop(void *argument)
 
 SCENARIO_TEST(handles_never_stopped_are_eventually_reused, never_stop)
 
-/* --- Communicators ------------------------------------------------------ */
+/* --- Communicators ----------------------------------------------------- */
 
 static void come_and_go(void *argument)
 {
@@ -1153,11 +1154,11 @@ static void start_from_nothing(void *argument)
 	next->mask = 0;
 	guest.host = open_plugin(LAST_API);
 	guest.context = init_comm(guest.host, "first", 1);
-	CHECK_EQUAL(host_mask(), 0, "nobody asks for anything");
+	CHECK_EQUAL(host_mask(), 0, "nothing is requested");
 	__atomic_store_n(next->mask_word, (int)BIT(COLL), __ATOMIC_RELAXED);
 	CHECK_EQUAL(host_mask(), BIT(COLL), "NCCL's own word");
 	play_coll(&guest, 0);
-	CHECK_EQUAL(next->starts[NCS_EVENT_COLL], 1, "what it asked for");
+	CHECK_EQUAL(next->starts[NCS_EVENT_COLL], 1, "the requested events");
 	CHECK_EQUAL(next->starts[NCS_EVENT_PROXY_OP], 0, "and no other");
 	next->mask = 0xffff;
 	host_finalize(guest.host, init_comm(guest.host, "second", 2));
@@ -1178,7 +1179,7 @@ static void speak_two_versions(void *argument)
 	guest_come(&guest, 5);
 	other.host = open_plugin(7);
 	other.context = init_comm(other.host, "other", 2);
-	CHECK(host_log_has("gets no calls of a second NCCL"), "it is told");
+	CHECK(host_log_has("gets no calls of a second NCCL"), "it is logged");
 	view_open(&other.view, 1);
 	play_coll(&other, 0);
 	/* The second copy uses a handle of the first one's communicator. */

@@ -150,7 +150,7 @@ static void revive(void *argument)
 
 SCENARIO_TEST(growing_time_is_counted_once, revive)
 
-/* --- No room ------------------------------------------------------------ */
+/* --- No room ----------------------------------------------------------- */
 
 #define SIZES 40
 
@@ -214,7 +214,7 @@ static void use_too_many(void *argument)
 
 SCENARIO_TEST(operations_without_a_class_count_in_their_functions, use_too_many)
 
-/* --- Threads ------------------------------------------------------------ */
+/* --- Threads ----------------------------------------------------------- */
 
 #define THREADS 4
 

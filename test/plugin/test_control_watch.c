@@ -35,7 +35,7 @@ static const struct ncs_detail more = {
 	.sample = 3,
 };
 
-/* --- A guest that can be asked --------------------------------------------- */
+/* --- A guest that handles requests ------------------------------------- */
 
 static struct ncs_remote *remote_of(const struct guest *guest)
 {
@@ -62,8 +62,8 @@ static void play_group(struct guest *guest)
 static const struct ncs_settings_view *look(struct guest *guest)
 {
 	view_take(&guest->view);
-	CHECK(!guest->view.now.torn, "what is told is whole");
-	CHECK(guest->view.now.settings.known, "what is in force is told");
+	CHECK(!guest->view.now.torn, "no block is torn");
+	CHECK(guest->view.now.settings.known, "the settings are known");
 	return &guest->view.now.settings;
 }
 
@@ -111,7 +111,7 @@ static void for_each_api(void (*play)(void *argument))
 		scenario_play(play, &api);
 }
 
-/* --- What is asked for is done ---------------------------------------------- */
+/* --- Requests are executed --------------------------------------------- */
 
 static void start_as_the_environment_says(void *argument)
 {
@@ -126,7 +126,7 @@ static void start_as_the_environment_says(void *argument)
 						NCS_KERNEL_DETAIL_OFF,
 		    "kernels of one call in 64, where that may be asked for");
 	CHECK_EQUAL(settings->in_force.sample, 1, "all records");
-	CHECK_EQUAL(settings->asked, 0, "nobody has asked");
+	CHECK_EQUAL(settings->asked, 0, "no request yet");
 	CHECK_EQUAL(settings->changes, 0, "nothing has changed");
 	CHECK_EQUAL(settings->refused, NCS_REFUSAL_NONE, "nor was refused");
 	CHECK_EQUAL(count_controls(), 1, "one object a process");
@@ -156,13 +156,13 @@ static void leave_events_out(void *argument)
 			  NCS_GROUPS_ALL & ~(1u << NCS_GROUP_STEPS |
 					     1u << NCS_GROUP_NETWORK));
 	CHECK_EQUAL(host_mask(), mask, "not before a group");
-	CHECK_EQUAL(look(&guest)->asked, 0, "nor told before");
+	CHECK_EQUAL(look(&guest)->asked, 0, "not handled before");
 	play_group(&guest);
 	CHECK_EQUAL(host_mask(),
 		    mask & ~(NCCL_EVENT_PROXY_STEP | NCCL_EVENT_NET_PLUGIN),
 		    "only these");
 	settings = look(&guest);
-	CHECK_EQUAL(settings->asked, word, "told");
+	CHECK_EQUAL(settings->asked, word, "handled");
 	CHECK_EQUAL(settings->changes, 1, "counted");
 	CHECK(settings->changed_ns != 0, "with the time");
 	CHECK_EQUAL(settings->in_force.groups,
@@ -197,7 +197,7 @@ static void leave_out_all_that_can_be(void *argument)
 	ask_groups(ncs_remote_control(remote), 1u << NCS_GROUP_CALLS);
 	play_group(&guest);
 	CHECK(host_mask() & NCCL_EVENT_GROUP,
-	      "without groups nobody would look again");
+	      "without groups no request would be read again");
 	CHECK(!(host_mask() & (NCCL_EVENT_COLL | NCCL_EVENT_PROXY_OP)),
 	      "what can be left out is");
 	ask_default(ncs_remote_control(remote));
@@ -252,7 +252,7 @@ static void kernel_timing_is_refused_if_the_job_could_hang(void **state)
 	for_each_api(ask_for_kernels);
 }
 
-/* --- Kernel timing obeys the mask's rules ------------------------------------ */
+/* --- Kernel timing follows the mask's rules ---------------------------- */
 
 /* Tells whether calls are timed, some calls after the request. */
 static bool is_timed_after(struct guest *guest, struct ncs_control *control,
@@ -260,7 +260,7 @@ static bool is_timed_after(struct guest *guest, struct ncs_control *control,
 {
 	ask_kernel(control, kernel);
 	make_calls(guest, guest->context, 2);
-	CHECK_EQUAL(look(guest)->in_force.kernel, kernel, "what was asked for");
+	CHECK_EQUAL(look(guest)->in_force.kernel, kernel, "the requested mode");
 	return host_mask() & CALL_MASK_KERNEL;
 }
 
@@ -357,7 +357,7 @@ static void ask_two_communicators(void *argument)
 SCENARIO_TEST(kernel_timing_waits_while_there_are_two_communicators,
 	      ask_two_communicators)
 
-/* --- Records ------------------------------------------------------------------ */
+/* --- Records ----------------------------------------------------------- */
 
 static void check_record(struct guest *guest, uint64_t value, uint64_t number,
 			 const char *what)
@@ -466,7 +466,7 @@ static void replay_graphs(void *argument)
 
 SCENARIO_TEST(group_event_alone_triggers_reading_the_request, replay_graphs)
 
-/* --- Nonsense ----------------------------------------------------------------- */
+/* --- Malformed requests ------------------------------------------------ */
 
 static void ask_for_nonsense(void *argument)
 {
@@ -504,8 +504,9 @@ static void ask_for_nonsense(void *argument)
 					  (uint64_t)random();
 		control->lease_holder = (uint64_t)random();
 		play_group(&guest);
-		CHECK(!(host_mask() & ~all), "more than the release may tell");
-		CHECK(host_mask() & NCCL_EVENT_GROUP, "what is never left out");
+		CHECK(!(host_mask() & ~all), "more than the release supports");
+		CHECK(host_mask() & NCCL_EVENT_GROUP,
+		      "calls are never turned off");
 		if (!ncs_request_unpack(word, &request))
 			CHECK_EQUAL(in_force(&guest), good, "nonsense");
 		good = in_force(&guest);
@@ -525,7 +526,7 @@ static void malformed_requests_change_nothing(void **state)
 	for_each_api(ask_for_nonsense);
 }
 
-/* --- Leases ------------------------------------------------------------------- */
+/* --- Leases ------------------------------------------------------------ */
 
 /* A lease that ends very soon, followed by a group after its end. */
 static void let_it_end(struct guest *guest, struct ncs_control *control)
@@ -558,7 +559,7 @@ static void outlive_the_viewer(void *argument)
 	play_group(&guest);
 	settings = look(&guest);
 	CHECK_EQUAL(settings->in_force.kernel, more.kernel, "the lease's");
-	CHECK_EQUAL(settings->in_force.groups, NCS_GROUPS_ALL, "not told");
+	CHECK_EQUAL(settings->in_force.groups, NCS_GROUPS_ALL, "not set");
 	CHECK_EQUAL(settings->lease_pid, ONE >> 32, "whose");
 	CHECK_EQUAL(settings->lease_until_ns, control->lease_until_ns,
 		    "until when");
@@ -578,7 +579,7 @@ static void outlive_the_viewer(void *argument)
 	CHECK_EQUAL(settings->refused, NCS_REFUSAL_NONE, "in the usual way");
 	CHECK_EQUAL(settings->changes, 3, "a change");
 	CHECK(ncs_request_unpack(control->request, &request), "sense");
-	CHECK(!request.leased, "who holds it can find out");
+	CHECK(!request.leased, "its holder can find out");
 	CHECK_EQUAL(request.base.kernel, NCS_KERNEL_DETAIL_EVERY + 10,
 		    "for good");
 	CHECK(!ncs_control_renew_lease(control, ONE, ncs_clock_monotonic_ns()),
@@ -608,13 +609,13 @@ static void take_bad_leases(void *argument)
 			       ncs_clock_monotonic_ns() - NCS_LEASE_NS);
 	play_group(&guest);
 	CHECK_EQUAL(in_force(&guest), before, "over before it began");
-	CHECK_EQUAL(look(&guest)->refused, NCS_REFUSAL_LEASE, "told");
+	CHECK_EQUAL(look(&guest)->refused, NCS_REFUSAL_LEASE, "refused");
 	/* A lease without end lasts too long. */
 	ncs_control_take_lease(control, &more, ONE, ncs_clock_monotonic_ns());
 	control->lease_until_ns = UINT64_MAX;
 	play_group(&guest);
 	CHECK_EQUAL(in_force(&guest), before, "no lease is for ever");
-	CHECK_EQUAL(look(&guest)->refused, NCS_REFUSAL_LEASE, "told");
+	CHECK_EQUAL(look(&guest)->refused, NCS_REFUSAL_LEASE, "refused");
 	ncs_control_take_lease(control, &more, OTHER, ncs_clock_monotonic_ns());
 	play_group(&guest);
 	CHECK_EQUAL(look(&guest)->in_force.kernel, more.kernel, "a good one");
@@ -641,8 +642,7 @@ static void two_viewers(void *argument)
 	play_group(&guest);
 	ncs_control_take_lease(ncs_remote_control(second), &less, OTHER,
 			       ncs_clock_monotonic_ns());
-	ask_kernel(control,
-		   NCS_KERNEL_DETAIL_ALWAYS); /* the base detail */
+	ask_kernel(control, NCS_KERNEL_DETAIL_ALWAYS); /* the base detail */
 	play_group(&guest);
 	CHECK_EQUAL(look(&guest)->in_force.sample, 12, "the second's");
 	CHECK_EQUAL(look(&guest)->in_force.kernel, NCS_KERNEL_DETAIL_ALWAYS,
@@ -665,7 +665,7 @@ static void two_viewers(void *argument)
 
 SCENARIO_TEST(last_of_two_viewers_holds_the_lease, two_viewers)
 
-/* --- Many threads --------------------------------------------------------------- */
+/* --- Many threads ------------------------------------------------------ */
 
 #define THREADS 4
 #define CHANGES 300
@@ -739,7 +739,7 @@ static void change_under_threads(void *argument)
 			count = collect(&guest, chain, count);
 		while (look(&guest)->asked != word);
 		CHECK_EQUAL(look(&guest)->in_force.sample, 1 + i % 15,
-			    "what was asked for last");
+			    "the latest request");
 	}
 	__atomic_store_n(&is_over, true, __ATOMIC_RELAXED);
 	for (unsigned i = 0; i < THREADS; i++)
@@ -766,7 +766,7 @@ static void change_under_threads(void *argument)
 
 SCENARIO_TEST(many_threads_handle_each_request_once, change_under_threads)
 
-/* --- Processes ------------------------------------------------------------------- */
+/* --- Processes --------------------------------------------------------- */
 
 static void fork_and_ask(void *argument)
 {
@@ -830,7 +830,8 @@ static void remove_it(void *argument)
 	ncs_paths_release(&paths);
 	ask_sample(ncs_remote_control(remote), 3);
 	play_group(&guest);
-	CHECK_EQUAL(look(&guest)->in_force.sample, 3, "by who has it open");
+	CHECK_EQUAL(look(&guest)->in_force.sample, 3,
+		    "through an open mapping");
 	ask_default(ncs_remote_control(remote));
 	play_group(&guest);
 	check_still_follows(&guest, "without its object");
@@ -873,7 +874,7 @@ static void do_without(void *argument)
 	CHECK(host_log_has("cannot make a control object"), "it says so");
 	play_group(&guest);
 	CHECK_EQUAL(look(&guest)->in_force.groups, NCS_GROUPS_ALL,
-		    "what is in force is told all the same");
+		    "the settings are shown nevertheless");
 	CHECK(ncs_remote_find(scenario_directory,
 			      ncs_reader_header(guest.view.reader), &remote,
 			      NULL, 0) != NCS_ATTACHED,

@@ -86,7 +86,7 @@ static const struct ncs_gpu_time *gpu_of(const char *path)
 static const struct ncs_cupti_view *look(void)
 {
 	view_take(&guest.view);
-	CHECK(guest.view.now.cupti.known, "it does not tell of CUPTI");
+	CHECK(guest.view.now.cupti.known, "no CUPTI status");
 	return &guest.view.now.cupti;
 }
 
@@ -100,7 +100,7 @@ static void expect(const struct ncs_gpu_time *time, uint64_t compute_ns,
 	CHECK_EQUAL(time->hidden_ns, hidden_ns, "hidden");
 }
 
-/* --- What is counted -------------------------------------------------------- */
+/* --- Counting ---------------------------------------------------------- */
 
 static void overlap(void *argument)
 {
@@ -309,7 +309,7 @@ static void totals_are_counted_without_ranges(void **state)
 	unsetenv("NCCLSTAT_RANGES");
 }
 
-/* --- What cannot be counted --------------------------------------------------- */
+/* --- Kernels that cannot be counted ------------------------------------ */
 
 static void confuse(void *argument)
 {
@@ -327,12 +327,12 @@ static void confuse(void *argument)
 	launch_and_run(GEMM, 100, 200);
 	cupti->deliver();
 	expect(gpu_of("r"), 100, 100, 0, 0);
-	CHECK_EQUAL(look()->lost, 0, "what was not asked for is no loss");
+	CHECK_EQUAL(look()->lost, 0, "a record of another kind is no loss");
 	run(0, GEMM, 300, 310, 12345);
 	cupti->launch(1, 4711); /* its end */
 	run(0, GEMM, 310, 320, 4711);
 	cupti->deliver();
-	CHECK_EQUAL(look()->unplaced, 2, "nobody knows their launch");
+	CHECK_EQUAL(look()->unplaced, 2, "their launch is unknown");
 	run(0, GEMM, 320, 320, launched + (1u << 18));
 	cupti->deliver();
 	CHECK_EQUAL(look()->unplaced, 3, "another launch took its place");
@@ -378,7 +378,7 @@ static void exhaust(void *argument)
 	}
 	CHECK_EQUAL(given, 64, "buffers");
 	launch_and_run(GEMM, 50000, 60000);
-	CHECK_EQUAL(look()->lost, 0, "nobody knows yet");
+	CHECK_EQUAL(look()->lost, 0, "not noticed yet");
 	cupti->finish(buffer);
 	CHECK_EQUAL(look()->lost, 1, "it was dropped");
 	launch_and_run(GEMM, 60000, 60007);
@@ -393,7 +393,7 @@ static void number_of_buffers_is_limited(void **state)
 	play(exhaust);
 }
 
-/* --- When nothing is recorded --------------------------------------------------- */
+/* --- Nothing is recorded ----------------------------------------------- */
 
 static void keep_off(void *argument)
 {
@@ -478,7 +478,7 @@ static void refusal_of_cupti_is_logged_and_harmless(void **state)
 	unsetenv("NCCLSTAT_CUPTI");
 }
 
-/* --- Beginning and end ---------------------------------------------------------- */
+/* --- Start and end ----------------------------------------------------- */
 
 static void end(void *argument)
 {
@@ -491,7 +491,7 @@ static void end(void *argument)
 	view_open(&second_view, 1);
 	view_take(&second_view);
 	CHECK_EQUAL(second_view.now.cupti.status, NCS_CUPTI_ON,
-		    "all communicators tell the status");
+		    "all communicators report the status");
 	ranges.push("last");
 	launch_and_run(GEMM, 100, 200);
 	CHECK(host_finalize(guest.host, second) == NCCL_SUCCESS, "finalize");
@@ -502,7 +502,7 @@ static void end(void *argument)
 	expect(gpu_of("last"), 100, 100, 0, 0);
 	view_take(&second_view);
 	CHECK_EQUAL(second_view.now.cupti.total.compute_ns, 0,
-		    "one communicator tells it");
+		    "one communicator reports the kernels");
 	launch_and_run(GEMM, 200, 300);
 	cupti->deliver();
 	view_take(&second_view);

@@ -30,7 +30,7 @@
  * client. */
 #define SENTINEL 0x40000001
 
-/* --- Init, seen closely ------------------------------------------------- */
+/* --- Init in detail ---------------------------------------------------- */
 
 /* Calls init with a mask and a logger that the test reads. */
 static void init_directly(int api, int *mask, void **context)
@@ -136,7 +136,7 @@ static void expect_seen(int api)
 	CHECK_EQUAL(host_log_count(), api >= 4, "a line says where");
 }
 
-/* --- Variables ---------------------------------------------------------- */
+/* --- Variables --------------------------------------------------------- */
 
 static void be_disabled(void *argument)
 {
@@ -183,9 +183,9 @@ static void ask_for(void *argument)
 	CHECK_EQUAL(mask, wanted->mask, "what NCCL is asked for");
 	view_open(&view, 0);
 	CHECK_EQUAL(ncs_reader_header(view.reader)->event_mask, wanted->mask,
-		    "what the header says");
+		    "the value in the header");
 	CHECK_EQUAL(ncs_reader_header(view.reader)->api_version, wanted->api,
-		    "what the header says");
+		    "the value in the header");
 	view_close(&view);
 	/* A second communicator requests the same events. */
 	init_directly(wanted->api, &mask, &context);
@@ -253,7 +253,8 @@ static void talk_nonsense(void *argument)
 	CHECK_EQUAL(mask, 0x7fbf, "the default");
 	CHECK_EQUAL(count_objects(), 1, "the default");
 	CHECK_EQUAL(count_object_bytes(), default_bytes, "the default");
-	CHECK_EQUAL(host_log_count(), 2, "what is wrong, and where it is");
+	CHECK_EQUAL(host_log_count(), 2,
+		    "one line for the error, one for the path");
 	CHECK(host_log_has(variable), "which variable");
 	host_log_clear();
 	init_directly(LAST_API, &mask, &context);
@@ -360,7 +361,7 @@ static void valid_budgets_are_accepted(void **state)
 	}
 }
 
-/* --- Directories -------------------------------------------------------- */
+/* --- Directories ------------------------------------------------------- */
 
 /* Mounts a private file system over a directory. */
 static void mount_over(const char *directory, const char *options)
@@ -456,7 +457,7 @@ static void be_unwritable(void)
 	CHECK(chmod(scenario_directory, 0500) == 0, "chmod");
 	if (geteuid() == 0 && (chown(scenario_directory, NOBODY, NOBODY) != 0 ||
 			       setgid(NOBODY) != 0 || setuid(NOBODY) != 0))
-		scenario_skip("being somebody else takes rights");
+		scenario_skip("becoming another user needs privileges");
 }
 
 static void unwritable_directory_logs_one_line(void **state)
@@ -466,7 +467,7 @@ static void unwritable_directory_logs_one_line(void **state)
 }
 
 /* The directory's owner could replace the object. */
-static void be_anothers(void)
+static void be_another_users(void)
 {
 	if (chown(scenario_directory, NOBODY, NOBODY) != 0 ||
 	    chmod(scenario_directory, 0777) != 0)
@@ -478,7 +479,7 @@ static void directory_of_another_user_is_not_used(void **state)
 	(void)state;
 	if (geteuid() != 0)
 		skip();
-	play_unseen(be_anothers, "not permitted");
+	play_unseen(be_another_users, "not permitted");
 }
 
 static void be_sticky(void *argument)
@@ -492,7 +493,7 @@ static void be_sticky(void *argument)
 
 SCENARIO_TEST(sticky_directory_of_another_user_is_used, be_sticky)
 
-/* --- Limits ------------------------------------------------------------- */
+/* --- Limits ------------------------------------------------------------ */
 
 static void be_limited_in_size(void)
 {
@@ -577,7 +578,7 @@ static void fill_up(void *argument)
 
 SCENARIO_TEST(plugin_publishes_again_once_the_file_system_has_room, fill_up)
 
-/* --- What it makes ------------------------------------------------------ */
+/* --- Records and counters ---------------------------------------------- */
 
 static void look_at_object(void *argument)
 {
@@ -626,7 +627,7 @@ static void find_name_taken(void *argument)
 	guest.context = init_comm(guest.host, "guest", GUEST_RANK);
 	CHECK(lstat(target, &status) != 0, "it followed a link");
 	CHECK(lstat(path, &status) == 0 && S_ISLNK(status.st_mode),
-	      "it removed a link of somebody else's");
+	      "it removed another user's link");
 	CHECK(lstat(mine, &status) == 0 && S_ISREG(status.st_mode),
 	      "it did not take the next name");
 	unlink(path);

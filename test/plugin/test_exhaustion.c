@@ -20,7 +20,7 @@
 
 #define DEFAULT_BUDGET (UINT64_C(16) << 20)
 
-/* --- Communicators ------------------------------------------------------ */
+/* --- Communicators ----------------------------------------------------- */
 
 #define MANY 200
 
@@ -181,7 +181,7 @@ static void come_and_go(void *argument)
 
 SCENARIO_TEST(thousand_consecutive_communicators_leave_no_trace, come_and_go)
 
-/* --- What a rank takes ------------------------------------------------------ */
+/* --- Memory of a rank -------------------------------------------------- */
 
 #define RANK_KIB 2048
 #define RANK_CHANNELS 32
@@ -235,7 +235,7 @@ SCENARIO_TEST(rank_of_32_channels_takes_at_most_2_mib, play_many_wide_colls)
 
 /* A reused entry starts empty, and handles and contexts of its former
  * communicator are invalid. */
-static void take_anothers_place(void *argument)
+static void reuse_entry(void *argument)
 {
 	void *handles[NCS_EVENT_COUNT], *former;
 	struct guest guest = { 0 };
@@ -280,11 +280,11 @@ static void reused_communicator_entry_starts_empty(void **state)
 {
 	(void)state;
 	setenv("NCCLSTAT_SHM_BYTES", "260K", 1);
-	scenario_play(take_anothers_place, NULL);
+	scenario_play(reuse_entry, NULL);
 	unsetenv("NCCLSTAT_SHM_BYTES");
 }
 
-/* --- Memory ------------------------------------------------------------- */
+/* --- Memory ------------------------------------------------------------ */
 
 static void init_in_budget(void *argument)
 {
@@ -340,7 +340,7 @@ static void budget_of_shared_memory_is_kept(void **state)
 	}
 }
 
-/* --- Events under way --------------------------------------------------- */
+/* --- Events under way -------------------------------------------------- */
 
 #define SPANS (3 * (int)NCS_SPAN_MAX)
 
@@ -570,7 +570,7 @@ static void start_too_many_operations(void *argument)
 	view_take(&guest.view);
 	CHECK_EQUAL(function->operations, 2 * count, "each is counted");
 	CHECK_EQUAL(guest.view.now.losses[NCS_LOSS_ORPHAN], 0,
-		    "what is not followed is recognised");
+		    "placeholder handles are recognised");
 	CHECK(guest.view.now.losses[NCS_LOSS_POOL_FULL] >= 300,
 	      "those without a slot are not counted");
 	for (int i = 0; i < count; i++)
@@ -591,7 +591,7 @@ static void start_too_many_operations(void *argument)
 
 SCENARIO_TEST(operations_beyond_the_pool_are_counted, start_too_many_operations)
 
-/* --- Tables ------------------------------------------------------------- */
+/* --- Tables ------------------------------------------------------------ */
 
 static void use_too_many_channels(void *argument)
 {

@@ -41,7 +41,7 @@ static const enum ncs_event event_of_state[] = {
 	[30] = NCS_EVENT_CE_BATCH,   [31] = NCS_EVENT_KERNEL_PHASE,
 };
 
-/* --- Nothing has changed ------------------------------------------------ */
+/* --- Unchanged state --------------------------------------------------- */
 
 /* All published values except losses and the time of the latest call. */
 struct published {
@@ -99,7 +99,7 @@ static void check_same(struct guest *guest, const struct published *before,
 	      "%s: proxy", when);
 }
 
-/* --- Handles ------------------------------------------------------------ */
+/* --- Handles ----------------------------------------------------------- */
 
 static void stop_everything_twice(void *argument)
 {
@@ -260,7 +260,8 @@ static void adopt_stale_parents(void *argument)
 	stop(&guest, child);
 	found = expect_record(&guest, NCS_EVENT_PROXY_OP, "stale Coll");
 	CHECK_EQUAL(found.operation, 0, "it belongs to none");
-	CHECK_EQUAL(found.function, NCS_FUNCTION_OTHER, "nobody knows which");
+	CHECK_EQUAL(found.function, NCS_FUNCTION_OTHER,
+		    "the function is unknown");
 	check_losses(&guest, "stale Coll", NCS_LOSS_ORPHAN, 1, END_OF_LOSSES);
 	stop(&guest, start_step(&guest, op, 0));
 	check_losses(&guest, "stale ProxyOp", NCS_LOSS_ORPHAN, 2,
@@ -268,13 +269,16 @@ static void adopt_stale_parents(void *argument)
 	stop(&guest, start_kernel(&guest, coll, 9, 0));
 	found = expect_record(&guest, NCS_EVENT_KERNEL_CH, "stale Coll");
 	CHECK_EQUAL(found.operation, 0, "it belongs to none");
-	CHECK_EQUAL(found.function, NCS_FUNCTION_OTHER, "nobody knows which");
+	CHECK_EQUAL(found.function, NCS_FUNCTION_OTHER,
+		    "the function is unknown");
 	stop(&guest, start_type(&guest, NCCL_EVENT_NET_PLUGIN, step));
 	found = expect_record(&guest, NCS_EVENT_NET_PLUGIN, "stale step");
-	CHECK_EQUAL(found.function, NCS_FUNCTION_OTHER, "nobody knows which");
+	CHECK_EQUAL(found.function, NCS_FUNCTION_OTHER,
+		    "the function is unknown");
 	stop(&guest, start_type(&guest, NCCL_EVENT_KERNEL_PHASE, kernel));
 	found = expect_record(&guest, NCS_EVENT_KERNEL_PHASE, "stale kernel");
-	CHECK_EQUAL(found.function, NCS_FUNCTION_OTHER, "nobody knows which");
+	CHECK_EQUAL(found.function, NCS_FUNCTION_OTHER,
+		    "the function is unknown");
 	check_losses(&guest, "stale parents", NCS_LOSS_ORPHAN, 5,
 		     END_OF_LOSSES);
 	CHECK_EQUAL(guest.view.now.functions[COLL_FUNCTION].with_children, 0,
@@ -429,7 +433,7 @@ static void hand_in_garbage(void *argument)
 
 SCENARIO_TEST(state_or_stop_before_any_start_is_counted, hand_in_garbage)
 
-/* --- Missing arguments -------------------------------------------------- */
+/* --- Missing arguments ------------------------------------------------- */
 
 static void record_without_any_args(void *argument)
 {
@@ -466,8 +470,9 @@ static void record_without_any_args(void *argument)
 	stop(&guest, op);
 	check_losses(&guest, "states without args", END_OF_LOSSES);
 	CHECK_EQUAL(guest.view.now.proxy.appended_operations, 0,
-		    "nobody told how many");
-	CHECK_EQUAL(guest.view.now.channels[0].bytes, 0, "nobody told a size");
+		    "the number was not reported");
+	CHECK_EQUAL(guest.view.now.channels[0].bytes, 0,
+		    "no size was reported");
 	CHECK_EQUAL(guest.view.now.channels[0].size_unknown, 1,
 		    "and that is known");
 	CHECK_EQUAL(guest.view.now.channels[0].steps_done, 1, "it was one");
@@ -523,7 +528,7 @@ static void start_without_texts(void *argument)
 	CHECK_EQUAL(other->calls, calls, "calls without a name");
 	CHECK_EQUAL(other->bytes, 200, "an unknown element is one byte");
 	CHECK_EQUAL(guest.view.now.identity.known & NCS_KNOWN_COMM_NAME,
-		    api >= 4 ? NCS_KNOWN_COMM_NAME : 0, "no name was told");
+		    api >= 4 ? NCS_KNOWN_COMM_NAME : 0, "no name was reported");
 	check_still_follows(&guest, "after texts that are NULL");
 	guest_go(&guest);
 }
@@ -577,7 +582,7 @@ static void change_texts_in_place(void *argument)
 
 SCENARIO_TEST(texts_are_compared_by_content, change_texts_in_place)
 
-/* --- Contexts ----------------------------------------------------------- */
+/* --- Contexts ---------------------------------------------------------- */
 
 static void start_everything_in(void *argument)
 {
@@ -602,7 +607,8 @@ static void start_everything_in(void *argument)
 			CHECK(handle, "NCCL starts no steps without");
 		if (event != NCS_EVENT_PROXY_OP &&
 		    event != NCS_EVENT_PROXY_STEP)
-			CHECK(!handle, "%s of nobody is followed", name);
+			CHECK(!handle, "%s without a context is followed",
+			      name);
 		check_losses(&guest, name, NCS_LOSS_FOREIGN, foreign,
 			     END_OF_LOSSES);
 		if (handle)
@@ -727,7 +733,7 @@ static void step_with_foreign_context(void *argument)
 SCENARIO_TEST(step_belongs_to_its_operation_whatever_its_context,
 	      step_with_foreign_context)
 
-/* --- Finalize ----------------------------------------------------------- */
+/* --- Finalize ---------------------------------------------------------- */
 
 static void call_after_finalize(void *argument)
 {
@@ -798,7 +804,7 @@ static void finalize_at_random(void *argument)
 SCENARIO_TEST(finalize_of_null_unknown_or_finalized_context_is_harmless,
 	      finalize_at_random)
 
-/* --- What this version does not know ------------------------------------ */
+/* --- Unknown types and states ------------------------------------------ */
 
 static void start_unknown_types(void *argument)
 {
@@ -877,7 +883,7 @@ static void unknown_states_are_counted(void **state)
 		scenario_play(record_unknown_states, &api);
 }
 
-/* --- Init --------------------------------------------------------------- */
+/* --- Init -------------------------------------------------------------- */
 
 static void init_without_anything(void *argument)
 {
@@ -901,13 +907,13 @@ static void init_without_anything(void *argument)
 	CHECK(mask != 0, "a mask");
 	CHECK(table->start_event(context, &handle, NULL) == NCCL_SUCCESS,
 	      "startEvent never fails");
-	CHECK(!handle, "what was in *handle would be stopped again");
+	CHECK(!handle, "NCCL would stop the old value of *handle");
 	CHECK(table->start_event(context, NULL, NULL) == NCCL_SUCCESS,
 	      "startEvent never fails");
 	view_open(&view, 0);
 	CHECK_EQUAL(view.now.identity.known & ~(uint64_t)NCS_KNOWN_GPU &
 			    ~(uint64_t)NCS_KNOWN_NCCL_VERSION,
-		    NCS_KNOWN_COMM_ID, "nothing else was told");
+		    NCS_KNOWN_COMM_ID, "nothing else was reported");
 	CHECK_EQUAL(view.now.identity.rank, -1, "unknown");
 	CHECK_EQUAL(view.now.identity.nranks, -1, "unknown");
 	view_close(&view);
@@ -970,7 +976,7 @@ static void long_communicator_name_is_truncated(void **state)
 		scenario_play(give_wild_names, &api);
 }
 
-/* --- Wild descriptors --------------------------------------------------- */
+/* --- Random descriptors ------------------------------------------------ */
 
 static void start_wild_events(void *argument)
 {
@@ -1010,9 +1016,9 @@ static void start_wild_events(void *argument)
 		read_all_records(&guest);
 		stop(&guest, open[4]);
 		found = expect_record(&guest, NCS_EVENT_PROXY_STEP, "INT_MAX");
-		CHECK_EQUAL(found.channel, 255, "as it was told");
-		CHECK_EQUAL(found.peer, wild[i], "as it was told");
-		CHECK_EQUAL(found.number, INT_MAX, "as it was told");
+		CHECK_EQUAL(found.channel, 255, "as reported");
+		CHECK_EQUAL(found.peer, wild[i], "as reported");
+		CHECK_EQUAL(found.number, INT_MAX, "as reported");
 		stop(&guest, op);
 	}
 	check_losses(&guest, "wild proxy operations", NCS_LOSS_MISSING_STOP, 20,
@@ -1053,7 +1059,7 @@ static void start_wild_operations(void *argument)
 		.datatype = "ncclFloat64",
 		.datatype_number = 8,
 		.algorithm = "",
-		.protocol = "a protocol that nobody has heard of",
+		.protocol = "a protocol that does not exist",
 		.count = SIZE_MAX,
 		.root = INT_MIN,
 		.peer = INT_MIN,

@@ -27,7 +27,7 @@
 
 #define LAST_API 7
 
-/* --- What is exported --------------------------------------------------- */
+/* --- Exported symbols -------------------------------------------------- */
 
 static void has_seven_tables(void *argument)
 {
@@ -100,7 +100,7 @@ static void plugin_exports_nothing_else(void **state)
 	assert_int_equal(exported, LAST_API + RANGE_CALLS + 1);
 }
 
-/* --- Open and close ----------------------------------------------------- */
+/* --- Open and close ---------------------------------------------------- */
 
 static bool is_mapped(void)
 {
@@ -194,7 +194,7 @@ static void close_under_communicator(void *argument)
 SCENARIO_TEST(plugin_closed_under_a_communicator_keeps_working,
 	      close_under_communicator)
 
-/* --- The end of the process --------------------------------------------- */
+/* --- The end of the process -------------------------------------------- */
 
 static void make_three(struct guest *guest)
 {
@@ -331,7 +331,7 @@ static void killed_process_leaves_its_last_state(void **state)
 	scenario_clean_up(LEAVES_NOTHING);
 }
 
-/* --- Killed in the middle of a callback --------------------------------- */
+/* --- Killed in the middle of a callback -------------------------------- */
 
 #define KILLS 100
 #define STEP_BYTES(number) (64 * ((uint64_t)(number) + 1))
@@ -422,7 +422,7 @@ static void process_killed_in_mid_write_leaves_whole_records(void **state)
 	}
 }
 
-/* --- Fork --------------------------------------------------------------- */
+/* --- Fork -------------------------------------------------------------- */
 
 /* Copies everything that the plugin publishes for a communicator. */
 struct image {

@@ -55,7 +55,7 @@ static uint64_t mask_shown(void)
 	return mask;
 }
 
-/* --- Sampled ------------------------------------------------------------ */
+/* --- Sampled ----------------------------------------------------------- */
 
 static void time_few(void *argument)
 {
@@ -67,22 +67,23 @@ static void time_few(void *argument)
 	CHECK_EQUAL(host_mask(), OFF_5, "at first no kernels are asked for");
 	expect_status(&guest, NCS_KERNEL_SAMPLED, "at first");
 	CHECK_EQUAL(guest.view.now.kernel.mode, NCS_KERNEL_TIMING_SAMPLED,
-		    "what was asked for");
+		    "the requested mode");
 	CHECK_EQUAL(guest.view.now.kernel.period, 64, "the period");
 	timed = make_calls(&guest, guest.context, SETTLE);
 	CHECK_EQUAL(timed, 0, "none is timed before all has settled");
 	timed = make_calls(&guest, guest.context, 64 * 400);
 	CHECK(timed > 300 && timed < 500, "of 25600 calls %u are timed", timed);
 	view_take(&guest.view);
-	CHECK_EQUAL(guest.view.now.kernel.timed_calls, timed, "they are told");
+	CHECK_EQUAL(guest.view.now.kernel.timed_calls, timed,
+		    "the number of timed calls");
 	CHECK(reach_window(&guest, guest.context, FAR), "no window");
 	CHECK_EQUAL(host_mask(), ON_5, "kernels and nothing else");
-	CHECK_EQUAL(mask_shown(), ON_5, "what is in force is shown");
+	CHECK_EQUAL(mask_shown(), ON_5, "the mask in the header");
 	CHECK(make_call(&guest, guest.context, "AllReduce", false), "this one");
 	while (host_mask() & CALL_MASK_KERNEL)
 		make_call(&guest, guest.context, "AllReduce", false);
 	CHECK_EQUAL(host_mask(), OFF_5, "and not the next");
-	CHECK_EQUAL(mask_shown(), OFF_5, "what is in force is shown");
+	CHECK_EQUAL(mask_shown(), OFF_5, "the mask in the header");
 	expect_status(&guest, NCS_KERNEL_SAMPLED, "later");
 	check_losses(&guest, "all of it", END_OF_LOSSES);
 	guest_go(&guest);
@@ -221,7 +222,7 @@ static void be_constant(void *argument)
 	CHECK_EQUAL(guest.view.now.kernel.period, 0, "no such thing");
 	CHECK_EQUAL(on ? guest.view.now.kernel.captured_on :
 			 guest.view.now.kernel.captured_off,
-		    3, "what was captured is told");
+		    3, "the number of captured calls");
 	guest_go(&guest);
 	guest_come(&guest, facts->api);
 	CHECK_EQUAL(make_calls(&guest, guest.context, 10), on ? 10 : 0,
@@ -242,7 +243,7 @@ static void off_and_always_never_change(void **state)
 	}
 }
 
-/* --- Releases ----------------------------------------------------------- */
+/* --- Releases ---------------------------------------------------------- */
 
 static void be_unable(void *argument)
 {
@@ -271,7 +272,7 @@ static void releases_that_cannot_time_single_calls_are_not_asked(void **state)
 	}
 }
 
-/* --- Groups ------------------------------------------------------------- */
+/* --- Groups ------------------------------------------------------------ */
 
 static void group_calls(void *argument)
 {
@@ -298,7 +299,7 @@ static void group_calls(void *argument)
 
 TIMING_TEST(group_is_timed_as_a_whole, "sampled:8", group_calls)
 
-/* --- Graphs ------------------------------------------------------------- */
+/* --- Graphs ------------------------------------------------------------ */
 
 static void check_frozen(struct guest *guest, bool on, const char *when)
 {
@@ -384,7 +385,7 @@ static void capture_group(void *argument)
 
 TIMING_TEST(captured_group_is_timed_as_a_whole_or_not, "sampled", capture_group)
 
-/* --- Several communicators ---------------------------------------------- */
+/* --- Several communicators --------------------------------------------- */
 
 static void have_two(void *argument)
 {
@@ -440,7 +441,7 @@ static void linger(void *argument)
 	CHECK(reach_window(&guest, guest.context, FAR), "no window");
 	second = init_comm(guest.host, "second", 2);
 	expect_status(&guest, NCS_KERNEL_LINGERING, "a window is open");
-	CHECK_EQUAL(mask_shown(), ON_5, "what is in force is shown");
+	CHECK_EQUAL(mask_shown(), ON_5, "the mask in the header");
 	CHECK_EQUAL(make_calls(&guest, guest.context, 3 * SETTLE), 3 * SETTLE,
 		    "it cannot be closed for one of two");
 	CHECK_EQUAL(make_calls(&guest, second, 10), 10, "nor for the other");
@@ -497,7 +498,7 @@ static bool close_once(struct guest *guest)
 	closed = status_of(&guest->view) == NCS_KERNEL_SEVERAL;
 	pthread_join(thread, NULL);
 	CHECK_EQUAL(make_calls(guest, second, 10), closed ? 0 : 10,
-		    "what is in force");
+		    "as the status says");
 	host_finalize(guest->host, second);
 	return closed;
 }
@@ -517,7 +518,7 @@ static void close_meanwhile(void *argument)
 TIMING_TEST(second_init_lets_the_first_close_its_window, "sampled",
 	    close_meanwhile)
 
-/* --- What is not seen --------------------------------------------------- */
+/* --- Unpublished communicators ----------------------------------------- */
 
 /* Initialises a communicator that cannot be published, as there is no file
  * descriptor. */
@@ -553,7 +554,7 @@ static void be_blind(void *argument)
 		      "one is not seen");
 	CHECK_EQUAL(make_calls(&guest, guest.context, 3 * SETTLE),
 		    in_window ? 3 * SETTLE : 0,
-		    "what the other captures is not seen");
+		    "captures by the other are not seen");
 	host_finalize(guest.host, unseen);
 	CHECK_EQUAL(make_calls(&guest, guest.context, 3 * SETTLE),
 		    in_window ? 3 * SETTLE : 0, "for good");
@@ -676,7 +677,7 @@ static void fork_in_window(void *argument)
 
 TIMING_TEST(forked_child_starts_afresh, "sampled", fork_in_window)
 
-/* --- Calls that NCCL does not count ------------------------------------- */
+/* --- Calls that NCCL does not count ------------------------------------ */
 
 static void send(void *argument)
 {
@@ -800,7 +801,7 @@ static void broadcast_and_receive(void *argument)
 	make_group(&guest, guest.context, calls, 4, masks);
 	CHECK(masks[0] & masks[1] & CALL_MASK_KERNEL, "it was open");
 	CHECK(!((masks[2] | masks[3]) & CALL_MASK_KERNEL),
-	      "these come after what is not counted");
+	      "these follow operations that are not counted");
 	check_frozen(&guest, false, "never again");
 	guest_go(&guest);
 }
@@ -808,7 +809,7 @@ static void broadcast_and_receive(void *argument)
 TIMING_TEST(broadcast_closes_its_window_at_once, "sampled",
 	    broadcast_and_receive)
 
-/* --- The promise -------------------------------------------------------- */
+/* --- The promise ------------------------------------------------------- */
 
 struct promise {
 	int api;
@@ -871,7 +872,7 @@ static void promise_of_no_graphs_allows_several_communicators(void **state)
 	unsetenv("NCCLSTAT_NO_GRAPHS");
 }
 
-/* --- Somebody else's ---------------------------------------------------- */
+/* --- Masks set by others ----------------------------------------------- */
 
 static void be_overruled(void *argument)
 {
@@ -888,7 +889,7 @@ static void be_overruled(void *argument)
 		host_set_mask(foreign[i]);
 		make_calls(&guest, guest.context, 3 * SETTLE);
 		CHECK_EQUAL(host_mask(), foreign[i], "it is left alone");
-		expect_status(&guest, NCS_KERNEL_FOREIGN, "somebody else's");
+		expect_status(&guest, NCS_KERNEL_FOREIGN, "set by others");
 		CHECK_EQUAL(mask_shown(), (uint64_t)foreign[i], "and shown");
 	}
 	second = init_comm(guest.host, "second", 2);
@@ -927,7 +928,7 @@ static void be_overruled_alike(void *argument)
 	host_set_mask(OFF_5);
 	make_call(&guest, guest.context, "AllReduce", false);
 	expect_status(&guest, NCS_KERNEL_FOREIGN,
-		      "what was read for this call is not known");
+		      "the mask read for this call is unknown");
 	CHECK_EQUAL(make_calls(&guest, guest.context, 3 * SETTLE), 0, "never");
 	guest_go(&guest);
 }
@@ -935,7 +936,7 @@ static void be_overruled_alike(void *argument)
 TIMING_TEST(mask_set_by_others_to_one_of_ours_is_left_alone, "sampled",
 	    be_overruled_alike)
 
-/* --- The rate ----------------------------------------------------------- */
+/* --- The rate ---------------------------------------------------------- */
 
 static uint64_t now_ns(void)
 {
@@ -1009,7 +1010,7 @@ static void period_follows_the_rate_of_calls(void **state)
 	play_with("sampled:auto", hurry_with_kernels, NULL);
 }
 
-/* --- The GPU's clock ---------------------------------------------------- */
+/* --- The GPU's clock --------------------------------------------------- */
 
 #define GPU_AHEAD UINT64_C(123456789012345)
 

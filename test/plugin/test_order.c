@@ -14,7 +14,7 @@
 
 #define LAST_API 7
 
-/* --- Steps that NCCL starts twice or does not stop ---------------------- */
+/* --- Steps that NCCL starts twice or does not stop --------------------- */
 
 static void start_steps_again(void *argument)
 {
@@ -179,7 +179,7 @@ static void channel_shows_its_oldest_step(void **state)
 	scenario_play(go_on_after_younger, NULL);
 }
 
-/* --- Times and slots ---------------------------------------------------- */
+/* --- Times and slots --------------------------------------------------- */
 
 static uint64_t monotonic_ns(void)
 {
@@ -522,18 +522,19 @@ static void use_slots_again(void *argument)
 	}
 	found = expect_record(&guest, NCS_EVENT_PROXY_STEP, "the second");
 	CHECK_EQUAL(found.flags, 0, "it receives");
-	CHECK_EQUAL(found.value, 0, "no size was told");
-	CHECK_EQUAL(found.delta[0], 0, "no state was told");
-	CHECK_EQUAL(found.delta[1], 0, "no state was told");
+	CHECK_EQUAL(found.value, 0, "no size was reported");
+	CHECK_EQUAL(found.delta[0], 0, "no state was reported");
+	CHECK_EQUAL(found.delta[1], 0, "no state was reported");
 	CHECK_EQUAL(found.operation, 0, "it belongs to none");
 	found = expect_record(&guest, NCS_EVENT_PROXY_OP, "the second");
-	CHECK_EQUAL(found.value, 0, "no size was told");
+	CHECK_EQUAL(found.value, 0, "no size was reported");
 	CHECK_EQUAL(found.number, 1, "one step");
 	CHECK_EQUAL(found.delta[0], 0, "it was never in progress");
 	CHECK_EQUAL(found.operation, 0, "it belongs to none");
-	CHECK_EQUAL(found.function, NCS_FUNCTION_OTHER, "nobody knows which");
+	CHECK_EQUAL(found.function, NCS_FUNCTION_OTHER,
+		    "the function is unknown");
 	found = expect_record(&guest, NCS_EVENT_GROUP_API, "the second");
-	CHECK_EQUAL(found.delta[1], 0, "no state was told");
+	CHECK_EQUAL(found.delta[1], 0, "no state was reported");
 	guest_go(&guest);
 }
 
@@ -560,7 +561,7 @@ static void tell_numbers_backwards(void *argument)
 
 SCENARIO_TEST(last_sequence_number_is_the_largest, tell_numbers_backwards)
 
-/* --- Operations that seem finished -------------------------------------- */
+/* --- Operations that seem finished ------------------------------------- */
 
 static uint64_t histogram_total(const struct ncs_function_view *function,
 				enum ncs_timing timing)

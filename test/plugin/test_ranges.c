@@ -57,7 +57,7 @@ static void in_thread(void *(*run)(void *argument), void *argument)
 	pthread_join(thread, NULL);
 }
 
-/* --- Which range a call is in ---------------------------------------------- */
+/* --- The range of a call ----------------------------------------------- */
 
 static void nest(void *argument)
 {
@@ -197,7 +197,7 @@ static void before_api_calls(void *argument)
 SCENARIO_TEST(operation_without_api_call_has_a_range_of_its_own,
 	      before_api_calls)
 
-/* --- Other threads --------------------------------------------------------- */
+/* --- Other threads ----------------------------------------------------- */
 
 static void *call_in_thread(void *argument)
 {
@@ -238,7 +238,7 @@ static void go_backward(void *argument)
 	in_thread(call_in_thread, NULL);
 	in_thread(call_in_thread, NULL);
 	ranges_expect_calls(&guest.view, "step/backward", 2,
-			    "what the main thread is in");
+			    "the main thread's range");
 	in_thread(call_in_its_own, NULL);
 	ranges_expect_calls(&guest.view, "own", 1, "a range of its own");
 	ranges_expect_calls(&guest.view, "step/backward", 3, "and then none");
@@ -259,7 +259,7 @@ SCENARIO_TEST(thread_without_ranges_is_in_the_main_threads_range, go_backward)
 
 static sem_t told, called;
 
-static void *call_when_told(void *argument)
+static void *call_when_released(void *argument)
 {
 	(void)argument;
 	for (unsigned i = 0; i < 3; i++) {
@@ -284,7 +284,7 @@ static void follow_main_thread(void *argument)
 	come();
 	sem_init(&told, 0, 0);
 	sem_init(&called, 0, 0);
-	CHECK(pthread_create(&thread, NULL, call_when_told, NULL) == 0,
+	CHECK(pthread_create(&thread, NULL, call_when_released, NULL) == 0,
 	      "no thread");
 	ranges.push("step");
 	ranges.push("backward");
@@ -323,7 +323,7 @@ static void inherit(void *argument)
 
 SCENARIO_TEST(ranges_left_open_by_a_dead_thread_are_closed, inherit)
 
-/* --- What programs do wrong ------------------------------------------------ */
+/* --- Errors of programs ------------------------------------------------ */
 
 static void unbalance(void *argument)
 {
@@ -358,10 +358,11 @@ static void dive(void *argument)
 		CHECK_EQUAL(ranges.push("d"), i, "level");
 	call();
 	view_take(&guest.view);
-	CHECK_EQUAL(guest.view.now.range_count, 64, "told apart");
+	CHECK_EQUAL(guest.view.now.range_count, 64, "distinguished");
 	deepest = &guest.view.now.ranges[63];
-	CHECK_EQUAL(deepest->calls, 1, "what is deeper counts there");
-	CHECK_EQUAL(guest.view.now.losses[NCS_LOSS_RANGE], 1, "and is told");
+	CHECK_EQUAL(deepest->calls, 1, "deeper calls count there");
+	CHECK_EQUAL(guest.view.now.losses[NCS_LOSS_RANGE], 1,
+		    "and is counted as lost");
 	for (int i = DEEP; i > 1; i--)
 		CHECK_EQUAL(ranges.pop(), i - 1, "level");
 	call();
@@ -408,7 +409,7 @@ static void name_many(void *argument)
 			    2 * (NAMES - *fit), "each is counted as a loss");
 	} else {
 		CHECK_EQUAL(guest.view.now.range_count, NAMES,
-			    "all told apart");
+			    "all distinguished");
 		CHECK_EQUAL(guest.view.now.losses[NCS_LOSS_RANGE], 0, "losses");
 		CHECK_EQUAL(find("iteration 9999")->calls, 1, "the last one");
 	}
@@ -446,7 +447,8 @@ static void name_without_calls(void *argument)
 	ranges.push("step");
 	call();
 	ranges_expect_calls(&guest.view, "step", 1, "there is room");
-	CHECK_EQUAL(guest.view.now.range_count, 1, "for what is called in");
+	CHECK_EQUAL(guest.view.now.range_count, 1,
+		    "only for ranges with calls");
 	guest_go(&guest);
 }
 
@@ -502,7 +504,7 @@ static void ranges_can_be_turned_off(void **state)
 	unsetenv("NCCLSTAT_RANGES");
 }
 
-/* --- Communicators and processes ---------------------------------------------- */
+/* --- Communicators and processes --------------------------------------- */
 
 static void follow_another(void *argument)
 {
@@ -611,7 +613,7 @@ static void forget(void *argument)
 
 SCENARIO_TEST(forgotten_call_is_counted_as_loss, forget)
 
-/* --- NVTX ------------------------------------------------------------------ */
+/* --- NVTX -------------------------------------------------------------- */
 
 static void use_nvtx(void *argument)
 {
@@ -658,7 +660,7 @@ static void use_nvtx(void *argument)
 	      "a domain pops its own only");
 	CHECK_EQUAL(nvtx_domain_pop(&copy, domain), 0, "from under another");
 	call();
-	ranges_expect_calls(&guest.view, "in", 1, "what is left");
+	ranges_expect_calls(&guest.view, "in", 1, "the remaining range");
 	nvtx_pop(&copy);
 	id = nvtx_start(&copy, "process");
 	nvtx_mark(&copy, "now");
@@ -729,8 +731,9 @@ static void chain(void *argument)
 	CHECK(nvtx_copy_load(&copy, NCS_PLUGIN_PATH), "it takes the calls");
 	CHECK(nvtx_copy_load(&second, NCS_PLUGIN_PATH), "each copy's");
 	come();
-	CHECK_EQUAL(nvtx_push(&copy, "step"), 1000, "what the tool returns");
-	CHECK_EQUAL(nvtx_push(&second, "inner"), 1001, "what the tool returns");
+	CHECK_EQUAL(nvtx_push(&copy, "step"), 1000, "the tool's return value");
+	CHECK_EQUAL(nvtx_push(&second, "inner"), 1001,
+		    "the tool's return value");
 	CHECK(counts->pushes == 2 && strcmp(counts->latest, "inner") == 0,
 	      "the tool got it");
 	nvtx_push_wide(&copy, L"wide");
@@ -738,7 +741,7 @@ static void chain(void *argument)
 	ranges_expect_calls(&guest.view, "step/inner/wide", 1, "and so did we");
 	nvtx_pop(&copy);
 	nvtx_pop(&copy);
-	CHECK_EQUAL(nvtx_pop(&copy), 999, "what the tool returns");
+	CHECK_EQUAL(nvtx_pop(&copy), 999, "the tool's return value");
 	CHECK_EQUAL(counts->pops, 3, "all of them");
 	id = nvtx_start(&copy, "started");
 	CHECK_EQUAL(id, (UINT64_C(1) << 40) + 1, "the tool's number");
@@ -768,7 +771,7 @@ static void chained_nvtx_tool_gets_all_calls(void **state)
 	unsetenv("NCCLSTAT_NVTX_CHAIN");
 }
 
-/* --- Marks ------------------------------------------------------------------ */
+/* --- Marks ------------------------------------------------------------- */
 
 static void mark(void *argument)
 {
@@ -791,7 +794,7 @@ static void mark(void *argument)
 
 SCENARIO_TEST(mark_becomes_a_record, mark)
 
-/* --- A guest of the program's ------------------------------------------------ */
+/* --- Cost for the program ---------------------------------------------- */
 
 static void annotate(struct nvtx_copy *copy, const struct nvtx_domain *domain,
 		     const struct nvtx_string *name)

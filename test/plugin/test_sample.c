@@ -59,7 +59,7 @@ static bool is_operation(const struct ncs_record *record)
 	       record->event == NCS_EVENT_P2P;
 }
 
-/* --- A job of eight ranks ------------------------------------------------- */
+/* --- A job of eight ranks ---------------------------------------------- */
 
 #define RANKS 8
 #define COLLECTIVES 250 /* of each function, by rank */
@@ -375,7 +375,7 @@ operations_kept_at_a_level_are_kept_at_all_lower_levels(void **state)
 	free_chosen(less);
 }
 
-/* --- Graph replays -------------------------------------------------------- */
+/* --- Graph replays ----------------------------------------------------- */
 
 #define REPLAYS 1000
 
@@ -430,7 +430,7 @@ static void replays_of_a_graph_are_sampled_independently(void **state)
 		scenario_play(play_replays, &replays[i]);
 }
 
-/* --- Children ------------------------------------------------------------- */
+/* --- Children ---------------------------------------------------------- */
 
 /* Plays every kind of child that an operation can have. Returns the level of
  * its record. */
@@ -524,7 +524,7 @@ static void children_are_kept_with_their_operation(void **state)
 	scenario_play(play_families, NULL);
 }
 
-/* --- What is slow --------------------------------------------------------- */
+/* --- Slow operations --------------------------------------------------- */
 
 static void wait_ns(uint64_t duration_ns)
 {
@@ -685,7 +685,7 @@ static void queued_operation_is_not_slow(void **state)
 	scenario_play(play_queued, NULL);
 }
 
-/* --- What is never sampled ------------------------------------------------ */
+/* --- Records that are never sampled ------------------------------------ */
 
 static void sampling_does_not_change_the_tables(void **state)
 {

@@ -21,7 +21,7 @@
 
 static struct guest guest;
 
-/* --- Calls and operations ---------------------------------------------------- */
+/* --- Calls and operations ---------------------------------------------- */
 
 static struct host_event call_event(void *stream)
 {
@@ -65,7 +65,7 @@ static void play_on(void *stream)
 
 /* Reads up to the next operation's record. Returns true if a STREAM record came
  * right before it. */
-static bool was_told(uint64_t *stream)
+static bool had_stream_record(uint64_t *stream)
 {
 	struct ncs_record found, before = { .event = NCS_EVENT_GROUP };
 
@@ -79,28 +79,28 @@ static bool was_told(uint64_t *stream)
 	if (before.event != NCS_EVENT_STREAM)
 		return false;
 	CHECK_EQUAL(before.operation, 0, "it belongs to none");
-	CHECK_EQUAL(before.duration, 0, "it is a moment");
+	CHECK_EQUAL(before.duration, 0, "it has no duration");
 	CHECK(before.start >= found.start, "when the operation ended");
 	*stream = before.value;
 	return true;
 }
 
-static void expect_told(uint64_t stream, const char *what)
+static void expect_stream_record(uint64_t stream, const char *what)
 {
 	uint64_t told = 0;
 
-	CHECK(was_told(&told), "%s: not told", what);
+	CHECK(had_stream_record(&told), "%s: no STREAM record", what);
 	CHECK_EQUAL(told, stream, what);
 }
 
-static void expect_untold(const char *what)
+static void expect_no_stream_record(const char *what)
 {
 	uint64_t told;
 
-	CHECK(!was_told(&told), "%s: it was known", what);
+	CHECK(!had_stream_record(&told), "%s: it was known", what);
 }
 
-/* --- Tests ---------------------------------------------------------------------- */
+/* --- Tests ------------------------------------------------------------- */
 
 static void tell_calls(void *argument)
 {
@@ -145,17 +145,17 @@ static void change_streams(void *argument)
 {
 	guest_come(&guest, *(const int *)argument);
 	play_on(HANDLE(1));
-	expect_told(STREAM(1), "the first");
+	expect_stream_record(STREAM(1), "the first");
 	play_on(HANDLE(1));
-	expect_untold("the same");
+	expect_no_stream_record("the same");
 	play_on(HANDLE(2));
-	expect_told(STREAM(2), "another");
+	expect_stream_record(STREAM(2), "another");
 	play_on(NULL);
-	expect_told(NCS_RECORD_STREAM(NULL), "the default stream");
+	expect_stream_record(NCS_RECORD_STREAM(NULL), "the default stream");
 	play_on(NULL);
-	expect_untold("the same");
+	expect_no_stream_record("the same");
 	play_on(HANDLE(2));
-	expect_told(STREAM(2), "back again");
+	expect_stream_record(STREAM(2), "back again");
 	check_losses(&guest, "streams", END_OF_LOSSES);
 	guest_go(&guest);
 }
@@ -180,8 +180,8 @@ static void overlap(void *argument)
 	second = begin_operation(second);
 	end_operation(second);
 	end_operation(first);
-	expect_told(STREAM(2), "what ended first");
-	expect_told(STREAM(1), "what began first");
+	expect_stream_record(STREAM(2), "what ended first");
+	expect_stream_record(STREAM(1), "what began first");
 	guest_go(&guest);
 }
 
@@ -194,9 +194,9 @@ static void tell_again(void *argument)
 	for (unsigned i = 0; i < 3 * AGAIN; i++) {
 		play_on(HANDLE(1));
 		if (i % AGAIN == 0)
-			expect_told(STREAM(1), "again");
+			expect_stream_record(STREAM(1), "again");
 		else
-			expect_untold("meanwhile");
+			expect_no_stream_record("meanwhile");
 	}
 	guest_go(&guest);
 }
@@ -211,20 +211,20 @@ static void lose_a_call(void *argument)
 	guest_come(&guest, LAST_API);
 	old = make_call_on(HANDLE(1));
 	play_on(HANDLE(1));
-	expect_told(STREAM(1), "a call");
+	expect_stream_record(STREAM(1), "a call");
 	for (unsigned i = 0; i < 5000; i++)
 		make_call_on(HANDLE(1));
 	read_all_records(&guest);
 	end_operation(begin_operation(old));
-	expect_told(0, "of a call that is forgotten");
+	expect_stream_record(0, "of a call that is forgotten");
 	end_operation(begin_operation(NULL));
-	expect_untold("of no call");
+	expect_no_stream_record("of no call");
 	for (unsigned i = 0; i < 2 * AGAIN; i++) {
 		end_operation(begin_operation(NULL));
-		expect_untold("what is not known is not repeated");
+		expect_no_stream_record("an unknown stream is not repeated");
 	}
 	play_on(HANDLE(1));
-	expect_told(STREAM(1), "a call");
+	expect_stream_record(STREAM(1), "a call");
 	guest_go(&guest);
 }
 
@@ -235,7 +235,7 @@ static void tell_none(void *argument)
 	guest_come(&guest, *(const int *)argument);
 	for (unsigned i = 0; i < 2 * AGAIN; i++) {
 		play_coll(&guest, i);
-		expect_untold("no API call tells it");
+		expect_no_stream_record("no API call has a stream");
 	}
 	guest_go(&guest);
 }
@@ -272,14 +272,14 @@ static void launch_graph(void *argument)
 	read_all_records(&guest);
 	for (unsigned i = 0; i < 2; i++)
 		end_operation(begin_operation(captured));
-	expect_told(STREAM(1), "long after the capture");
-	expect_untold("at every launch");
+	expect_stream_record(STREAM(1), "long after the capture");
+	expect_no_stream_record("at every launch");
 	guest_go(&guest);
 }
 
 SCENARIO_TEST(graph_operations_are_on_the_stream_of_the_capture, launch_graph)
 
-/* --- Several threads --------------------------------------------------------- */
+/* --- Several threads --------------------------------------------------- */
 
 static void *end_in_thread(void *operation)
 {
@@ -297,11 +297,11 @@ static void end_elsewhere(void *argument)
 	first = begin_operation(make_call_on(HANDLE(1)));
 	second = begin_operation(make_call_on(HANDLE(1)));
 	end_operation(first);
-	expect_told(STREAM(1), "in this thread's ring");
+	expect_stream_record(STREAM(1), "in this thread's ring");
 	CHECK(pthread_create(&thread, NULL, end_in_thread, second) == 0,
 	      "no thread");
 	pthread_join(thread, NULL);
-	expect_told(STREAM(1), "in the other one's");
+	expect_stream_record(STREAM(1), "in the other one's");
 	guest_go(&guest);
 }
 

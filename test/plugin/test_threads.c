@@ -46,7 +46,7 @@ static uint64_t published(const struct view *view)
 	return count;
 }
 
-/* --- Handing over ------------------------------------------------------- */
+/* --- Queues between threads -------------------------------------------- */
 
 #define QUEUE_PLACES 32
 
@@ -90,7 +90,7 @@ static void *take(struct queue *queue)
 	return handle;
 }
 
-/* --- Init --------------------------------------------------------------- */
+/* --- Init -------------------------------------------------------------- */
 
 static pthread_barrier_t together;
 
@@ -165,7 +165,7 @@ static void communicators_are_initialised_by_many_threads_at_once(void **state)
 		scenario_play(init_from_many, NULL);
 }
 
-/* --- One communicator, more threads than lanes -------------------------- */
+/* --- One communicator, more threads than lanes ------------------------- */
 
 /* Plays a call of the application and its enqueueing, as a launching thread
  * does; no proxy. */
@@ -455,7 +455,7 @@ static void threads_share_no_lane_in_a_reused_communicator_entry(void **state)
 	unsetenv("NCCLSTAT_SHM_BYTES");
 }
 
-/* --- Launcher, proxy, profiler, helper ---------------------------------- */
+/* --- Launcher, proxy, profiler, helper --------------------------------- */
 
 struct pair {
 	struct guest guest;
@@ -677,7 +677,7 @@ static void help_with_sockets(void *argument)
 
 SCENARIO_TEST(an_event_may_end_on_another_thread, help_with_sockets)
 
-/* --- Looking on --------------------------------------------------------- */
+/* --- Reading meanwhile ------------------------------------------------- */
 
 struct onlooker {
 	struct view view;
@@ -785,7 +785,7 @@ static void look_while_writing(void *argument)
 				      memory_order_release);
 		pthread_join(threads[2 + i], NULL);
 		CHECK(onlookers[i].looks > 0, "it never looked");
-		CHECK(!onlookers[i].view.now.torn, "nobody writes any more");
+		CHECK(!onlookers[i].view.now.torn, "all writers have ended");
 		CHECK_EQUAL(onlookers[i].read + onlookers[i].lost, 5 * ROUNDS,
 			    "read, or counted as lost");
 		view_close(&onlookers[i].view);
@@ -797,7 +797,7 @@ static void look_while_writing(void *argument)
 SCENARIO_TEST(readers_see_whole_blocks_and_count_every_missed_record,
 	      look_while_writing)
 
-/* --- Init beside everything else ---------------------------------------- */
+/* --- Init during other calls ------------------------------------------- */
 
 static _Atomic bool busy_is_over;
 

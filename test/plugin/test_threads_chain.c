@@ -85,7 +85,7 @@ static void *call(void *argument)
 
 static void check_counts(uint64_t rounds)
 {
-	CHECK_EQUAL(next->broken, 0, "it got what it never gave");
+	CHECK_EQUAL(next->broken, 0, "it got a handle that it never returned");
 	CHECK_EQUAL(next->starts[NCS_EVENT_COLL], rounds, "starts");
 	CHECK_EQUAL(next->starts[NCS_EVENT_PROXY_OP], rounds, "starts");
 	CHECK_EQUAL(next->starts[NCS_EVENT_PROXY_STEP], rounds, "starts");
@@ -118,7 +118,7 @@ static void call_from_all(void *argument)
 
 SCENARIO_TEST(every_call_of_every_thread_is_passed_on, call_from_all)
 
-/* --- Too late ----------------------------------------------------------- */
+/* --- Late calls -------------------------------------------------------- */
 
 static void *stale[64];
 
@@ -166,7 +166,7 @@ static void use_handles_too_late(void *argument)
 
 SCENARIO_TEST(late_handle_reaches_no_other_event, use_handles_too_late)
 
-/* --- Communicators and masks -------------------------------------------- */
+/* --- Communicators and masks ------------------------------------------- */
 
 static void *come_and_go(void *argument)
 {

@@ -126,7 +126,7 @@ static void play_threads(void *argument)
 	/* The segments must report all timed calls. */
 	view_take(&guest.view);
 	CHECK(guest.view.now.kernel.timed_calls >= shared[0].timed,
-	      "%llu calls are told, %u were timed",
+	      "%llu calls are reported as timed, %u were",
 	      (unsigned long long)guest.view.now.kernel.timed_calls,
 	      shared[0].timed);
 	CHECK(guest.view.now.losses[NCS_LOSS_STALE] == 0, "a handle was lost");

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Runs a hunt: a writer (the caller) and readers as threads or processes; see
+/* Runs a hunt: a writer (the caller) and readers, as threads or processes; see
  * hunt.h. */
 #include "test/stress/hunt.h"
 
@@ -13,7 +13,7 @@
 
 #include "shm/atomics.h"
 
-/* --- Any hunt ---------------------------------------------------------- */
+/* --- Parts of all hunts ------------------------------------------------ */
 
 struct worker {
 	const struct hunt *hunt;
@@ -34,7 +34,7 @@ void hunt_idle(void)
 	sched_yield();
 }
 
-/* Asleep, so that they do also where there is one processor only. */
+/* Sleeps, so that others run even if there is only one processor. */
 static void let_others_run(void)
 {
 	const struct timespec pause = { .tv_nsec = 20000 };
@@ -46,8 +46,8 @@ void hunt_stall(void)
 {
 	static _Thread_local unsigned calls;
 
-	/* Twice in succession: who looks at head during the first stall is
-	 * overtaken by one record in the second. */
+	/* Stalls twice in succession: a reader that loads head during the first
+	 * stall is overtaken by one record during the second. */
 	if (++calls % 131 < 2)
 		let_others_run();
 	else
@@ -88,7 +88,7 @@ static void *thread_main(void *argument)
 	return NULL;
 }
 
-/* Of the shared memory a child has only what it maps for itself. */
+/* A child has only the shared memory that it maps itself. */
 static void child_main(struct worker *worker, int file)
 {
 	worker->shared = mmap(NULL, worker->hunt->shared_bytes, PROT_READ,
@@ -135,7 +135,7 @@ static bool run_workers(const struct hunt *hunt, void *shared, int file,
 		};
 		good = start(&workers[started], file);
 	}
-	/* A reader that dies first must not leave us waiting. */
+	/* The writer must not wait for a reader that has died. */
 	for (unsigned i = 0;
 	     good && i < 1000000 && ncs_load_acquire(&control->ready) < started;
 	     i++)

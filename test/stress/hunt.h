@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: MIT */
 /* A hunt for torn records: one writer, several readers, and readers that check
- * every word of what they accept.
+ * every word of each record that they accept.
  *
- * The readers are threads or processes; processes have nothing but a
- * read-only mapping. The ring under test is given by its functions, so that
- * broken rings (test_ring_weakened.c) are hunted exactly as the real one
- * (test_ring_torture.c): a hunt that finds nothing in them would prove
- * nothing. Nobody asserts in here: workers count, the test judges.
+ * Readers are threads or processes; processes have only a read-only mapping.
+ * The ring under test is given by its functions, so that broken rings
+ * (test_ring_weakened.c) are hunted in the same way as the real one
+ * (test_ring_torture.c): a hunt that finds nothing in them would prove nothing.
+ * Workers do not assert; they count, and the test judges the counts.
  */
 #ifndef NCS_TEST_STRESS_HUNT_H
 #define NCS_TEST_STRESS_HUNT_H
@@ -19,14 +19,14 @@
 
 #define HUNT_READERS 3
 
-/* --- Any hunt ---------------------------------------------------------- */
+/* --- Parts of all hunts ------------------------------------------------ */
 
-/* What one reader found. */
+/* The findings of one reader. */
 struct hunt_look {
 	uint64_t accepted;
 	uint64_t lost;     /* counted as overwritten */
-	uint64_t rejected; /* those of them that had been copied */
-	uint64_t bad;      /* accepted, but torn, stale or out of order */
+	uint64_t rejected; /* those of them that had already been copied */
+	uint64_t bad;      /* accepted, although torn, stale or out of order */
 	uint64_t first_bad;
 };
 
@@ -38,38 +38,39 @@ struct hunt_control {
 
 struct hunt {
 	bool processes;
-	size_t shared_bytes; /* zeros at first, of whole pages */
+	size_t shared_bytes; /* whole pages, initially all zeros */
 	void (*write)(const struct hunt *hunt, void *shared);
-	/* Returns once hunt_is_done() said so before its last look. */
+	/* Reads until hunt_is_done() returned true before its last reading. */
 	void (*read)(const struct hunt *hunt, const void *shared,
 		     const struct hunt_control *control,
 		     struct hunt_look *look);
 	const void *argument;
 };
 
-/* Runs it; looks[] gets what each reader found. False if a worker could not
- * be had or died. */
+/* Runs the hunt; looks[] gets the findings of each reader. Returns false if a
+ * worker could not be started or died. */
 bool hunt_run(const struct hunt *hunt, struct hunt_look looks[HUNT_READERS]);
 
 bool hunt_is_done(const struct hunt_control *control);
 
-/* Lets others run, as one who has nothing to do. */
+/* Lets other threads run while there is nothing to do. */
 void hunt_idle(void);
 
-/* A writer's pause in the midst of its work; at times others get to run. */
+/* Pauses the writer in the middle of a record; sometimes other threads get to
+ * run. */
 void hunt_stall(void);
 
-/* Well under a microsecond of nothing. */
+/* Waits well under a microsecond. */
 void hunt_rest(void);
 
-/* For a reader between two words: once in a while others get to run, so that
- * it is overtaken also where there is one processor only. */
+/* Pauses a reader between two words: once in a while other threads get to run,
+ * so that it is overtaken even if there is only one processor. */
 void hunt_interrupt(void);
 
 /* --- Rings ------------------------------------------------------------- */
 
-/* A ring as its users see it; see shm/ring.h for what the functions do.
- * produce() puts `count` records and stalls inside every `stall`th, 0: none. */
+/* A ring as its users see it; see shm/ring.h for its functions. produce() puts
+ * `count` records and stalls inside every `stall`th one; 0: never. */
 struct hunt_ring {
 	const char *name;
 	void (*produce)(struct ncs_ring_producer *producer, uint64_t count,
@@ -86,7 +87,7 @@ struct hunt_setup {
 	const struct hunt_ring *ring;
 	uint32_t capacity;
 	uint64_t records;
-	unsigned stall; /* inside every nth record; 0: never */
+	unsigned stall; /* stall inside every nth record; 0: never */
 	size_t batch;   /* records copied at once, at most HUNT_BATCH */
 	bool processes;
 };
@@ -103,7 +104,7 @@ static inline uint64_t hunt_word(uint64_t position, unsigned k)
 	       UINT64_C(0x0101010101010101) * k;
 }
 
-/* The whole record at a position, with its position in it. */
+/* Returns the whole record at a position, with its position filled in. */
 static inline void hunt_fill(struct ncs_record *record, uint64_t position)
 {
 	uint64_t words[NCS_RECORD_WORDS];
@@ -114,7 +115,7 @@ static inline void hunt_fill(struct ncs_record *record, uint64_t position)
 	record->position = (uint32_t)position;
 }
 
-/* The real ring (real_ring.c): as it is, and with pauses in both its ends. */
+/* The real ring (real_ring.c), without and with pauses in both its sides. */
 extern const struct hunt_ring hunt_real_ring;
 extern const struct hunt_ring hunt_stalled_ring;
 

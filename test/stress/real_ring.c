@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
-/* The real ring for the hunt: shm/ring.h as it stands, once as it is and once
- * with pauses between its stores and between its loads. For the latter its
- * text is compiled once more with functions for the payload that pause. */
+/* The real ring for the hunt: the functions of shm/ring.h as they are, and once
+ * more with pauses between their stores and between their loads. For the
+ * latter, shm/ring.h is compiled again with payload functions that pause. */
 #include "shm/atomics.h"
 
 #include "test/stress/hunt.h"
@@ -23,7 +23,8 @@ static uint64_t pausing_load(const uint64_t *word)
 	return ncs_payload_load(word);
 }
 
-/* Once more, under other names; what it needs has been included above. */
+/* Compiled again under other names; the headers that it needs have been
+ * included above. */
 #undef NCS_SHM_RING_H
 #define ncs_ring_producer pausing_ring_producer
 #define ncs_ring_cursor pausing_ring_cursor

@@ -2,13 +2,14 @@
 /* The ring under load: no torn record is ever accepted, and no record is lost
  * without being counted.
  *
- * A writer as fast as it can and three readers, as threads and as processes,
- * over rings of 8 to 65536 records, also with the writer stalled inside every
- * 16th record and readers inside some copies, as if preempted there. Under
- * ThreadSanitizer (which sees one process only) threads and fewer records;
- * there a data race is a failure too. That x86 hides some errors of memory
- * order is what test/model/ring_model.py is for; that this hunt finds errors
- * at all is shown by test_ring_weakened.c.
+ * A writer at full speed and three readers, as threads and as processes, over
+ * rings of 8 to 65536 records, also with the writer stalled inside every 16th
+ * record and readers inside some copies, as if preempted there. Under
+ * ThreadSanitizer (which sees one process only) with threads and fewer records;
+ * there, a data race is a failure, too.
+ *
+ * x86 hides some errors of memory order; test/model/ring_model.py finds those.
+ * test_ring_weakened.c shows that the hunt finds errors at all.
  */
 #include <setjmp.h>
 #include <stdarg.h>

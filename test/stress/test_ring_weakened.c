@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: MIT */
-/* The hunt of test_ring_torture.c finds what it is meant to find: three rings
- * with one thing taken out each, as copies of the real code, must be caught,
- * and the same rings without the fault must not be.
+/* Shows that the hunt of test_ring_torture.c finds errors: three rings, copied
+ * from the real code with one thing removed each, must be caught, and the same
+ * rings without the fault must not be.
  *
- * What x86 cannot show at all (a missing fence) is not in here; see
+ * Errors that x86 never shows (a missing fence) are not in here; see
  * test/model/ring_model.py.
  */
 #include <setjmp.h>
@@ -15,8 +15,8 @@
 
 #include "test/stress/hunt.h"
 
-/* Records in one round of a hunt, rounds that a fault may stay hidden, and
- * rounds in which a ring without one must not be caught. */
+/* Records per round of a hunt, rounds in which a fault must be found, and
+ * rounds in which a ring without a fault must not be caught. */
 #define ROUND 20000
 #define ROUNDS 500
 #ifdef NCS_TSAN
@@ -47,7 +47,7 @@ static void load_record(const struct ncs_record *slots, uint64_t capacity,
 	memcpy(record, words, sizeof(words));
 }
 
-/* FAULT: head is not looked at again. */
+/* FAULT: head is not read again. */
 static size_t copy_without_check(const struct ncs_ring *ring,
 				 const struct ncs_record *slots,
 				 uint64_t capacity,
@@ -61,7 +61,7 @@ static size_t copy_without_check(const struct ncs_ring *ring,
 	return count;
 }
 
-/* ncs_ring_copy() but for how many of the oldest it takes for good. */
+/* ncs_ring_copy() with another number of the oldest records accepted. */
 static size_t copy_with_slack(const struct ncs_ring *ring,
 			      const struct ncs_record *slots, uint64_t capacity,
 			      struct ncs_ring_cursor *cursor,
@@ -94,7 +94,7 @@ static size_t copy_right(const struct ncs_ring *ring,
 			       0);
 }
 
-/* FAULT: takes record i where i + capacity == head, which is under way. */
+/* FAULT: accepts record i if i + capacity == head, which is being written. */
 static size_t copy_off_by_one(const struct ncs_ring *ring,
 			      const struct ncs_record *slots, uint64_t capacity,
 			      struct ncs_ring_cursor *cursor,
@@ -137,7 +137,7 @@ static void produce_marked(struct ncs_ring_producer *producer, uint64_t count,
 		put_in_slot(producer, true, stall);
 }
 
-/* FAULT: the slot does not say that it is being written. */
+/* FAULT: the slot does not show that it is being written. */
 static void produce_unmarked(struct ncs_ring_producer *producer, uint64_t count,
 			     unsigned stall)
 {
@@ -157,7 +157,7 @@ static uint64_t slots_available(const struct ncs_ring *ring, uint64_t capacity,
 	return head - cursor->next;
 }
 
-/* For one record at a time: what is good need not stand at the end. */
+/* For one record at a time, so that valid ones need not be at the end. */
 static size_t copy_slot(const struct ncs_ring *ring,
 			const struct ncs_record *slots, uint64_t capacity,
 			struct ncs_ring_cursor *cursor,
@@ -177,7 +177,7 @@ static size_t copy_slot(const struct ncs_ring *ring,
 	ncs_fence_acquire();
 	good = sequence == 2 * position + 2 &&
 	       ncs_load_relaxed(&slot[0]) == sequence;
-	/* The hunt wants its word where the sequence was. */
+	/* The hunt expects its word in the place of the sequence. */
 	records->start = hunt_word(position, 0);
 	cursor->lost += !good;
 	cursor->next++;
@@ -202,7 +202,8 @@ static const struct hunt_ring right = { "the copy with nothing taken out",
 static const struct hunt_ring marked = { "slots with a mark", produce_marked,
 					 slots_available, copy_slot };
 
-/* Rounds until something bad was accepted; ROUNDS if nothing ever was. */
+/* Returns the round in which a bad record was accepted, or ROUNDS if none
+ * was. */
 static unsigned hunt_until_bad(const struct hunt_ring *ring, unsigned rounds,
 			       bool processes)
 {
@@ -222,7 +223,7 @@ static unsigned hunt_until_bad(const struct hunt_ring *ring, unsigned rounds,
 		assert_true(hunt_records(&setup, looks));
 		for (unsigned i = 0; i < HUNT_READERS; i++) {
 			bad += looks[i].bad;
-			/* Each of them counts well, whatever it accepts. */
+			/* Each counts losses correctly, whatever it accepts. */
 			assert_int_equal(looks[i].accepted + looks[i].lost,
 					 setup.records);
 		}

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: MIT */
-/* Seqlocks under load: no reader ever takes a mix of two updates for one.
+/* Seqlocks under load: no reader ever accepts a mix of two updates.
  *
- * First a bare block, a writer that is stalled in the midst of updates and
- * three readers, as threads and as processes; then a whole segment, written as
+ * First a bare block, with a writer that stalls in the middle of updates and
+ * three readers, as threads and as processes. Then a whole segment, written as
  * the plugin writes it and read through the public reader, whose blocks and
- * operation slots must be whole in every snapshot. Under ThreadSanitizer
+ * operation slots must be whole in every snapshot. Under ThreadSanitizer with
  * threads only.
  */
 #include <setjmp.h>
@@ -33,7 +33,7 @@
 #define SEGMENT_UPDATES 100000
 #endif
 
-/* As many as the largest block has, a channel's. */
+/* As many as in the largest block, a channel. */
 #define WORDS (sizeof(struct ncs_channel) / sizeof(uint64_t))
 
 /* --- A bare block ------------------------------------------------------ */
@@ -51,8 +51,8 @@ static void write_block(const struct hunt *hunt, void *shared)
 			ncs_payload_store(&block[k], hunt_word(update, k));
 		}
 		ncs_seqlock_end(block);
-		/* One that never rests is never read; on one processor it must
-		 * also let others run. */
+		/* If the writer never rests, readers never succeed; on one
+		 * processor it must also let other threads run. */
 		if (update % 4 == 0)
 			hunt_rest();
 		if (update % (UPDATES / 500) == 0)
@@ -82,7 +82,7 @@ static void read_block(const struct hunt *hunt, const void *shared,
 		done = hunt_is_done(control);
 		if (!ncs_seqlock_read(copy, shared, WORDS)) {
 			look->lost++;
-			/* The writer rests now, so there is no excuse. */
+			/* The writer rests now, so reading must succeed. */
 			look->bad += done;
 			hunt_idle();
 			continue;
@@ -113,7 +113,7 @@ static void no_mixed_block_is_accepted(void **state)
 	for (unsigned i = 0; i < HUNT_READERS; i++) {
 		assert_int_equal(looks[i].bad, 0);
 		assert_true(looks[i].accepted > 0);
-		/* Here: how many different updates it saw. */
+		/* Here: the number of different updates seen. */
 		seen += looks[i].rejected;
 	}
 	print_message("%llu updates seen\n", (unsigned long long)seen);
@@ -130,7 +130,8 @@ struct segment {
 	struct ncs_writer writer;
 };
 
-/* A block's words but the first are all `value`, so that a mix shows. */
+/* All words of a block except the first are `value`, so that a mix is
+ * noticed. */
 static void fill(uint64_t *block, size_t bytes, size_t from, uint64_t value)
 {
 	ncs_seqlock_begin(block);

@@ -101,7 +101,7 @@ write_down(const char *format, ...)
 	length += bytes;
 }
 
-/* --- What is good ------------------------------------------------------- */
+/* --- Valid records ----------------------------------------------------- */
 
 static unsigned event_of(const void *handle)
 {
@@ -143,7 +143,7 @@ static void check_context(const void *context)
 		recorder.broken++;
 }
 
-/* --- The calls ---------------------------------------------------------- */
+/* --- The calls --------------------------------------------------------- */
 
 static uint64_t hash(const void *bytes, size_t count)
 {
@@ -251,7 +251,7 @@ static enum nccl_result finalize(void *context)
 	return NCCL_SUCCESS;
 }
 
-/* --- The tables --------------------------------------------------------- */
+/* --- The tables -------------------------------------------------------- */
 
 #define TABLE(version)                                                        \
 	static enum nccl_result start_v##version(                             \

@@ -11,7 +11,7 @@
 
 #define END (UINT64_C(1) << 41)
 
-/* Values around every bucket's edge, then far beyond the last. */
+/* Values around the edge of every bucket, then far beyond the last one. */
 static void for_many_values(void (*check)(uint64_t value))
 {
 	for (unsigned bucket = 0; bucket < NCS_HISTOGRAM_BUCKETS; bucket++) {

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* The clock: how ticks become ns, and when a reader measures again. Nothing
- * in here depends on how fast the machine is. */
+/* The clock: conversion of ticks to ns, and when a reader refines the rate. No
+ * test depends on the speed of the machine. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -37,7 +37,7 @@ static void durations_are_correct_and_do_not_overflow(void **state)
 		};
 
 		assert_int_equal(ncs_clock_duration_ns(&clock, 0), 0);
-		/* A year, whose product with the multiplier needs 96 bits. */
+		/* A year; its product with the multiplier has 96 bits. */
 		for (uint64_t s = 1; s <= 365 * 86400; s = s * 3 + 1) {
 			uint64_t ns =
 				ncs_clock_duration_ns(&clock, s * rates[i]);
@@ -137,7 +137,7 @@ static void the_chosen_clock_agrees_with_monotonic_time(void **state)
 		uint64_t now = ncs_clock_ns(&clock, ncs_clock_ticks(kind));
 		uint64_t after = ncs_clock_monotonic_ns();
 
-		/* Loose: an other clock would be off by days. */
+		/* Loose bounds: another clock would be off by days. */
 		assert_true(now + S / 10 >= before);
 		assert_true(now <= after + S / 10);
 	}
@@ -158,10 +158,11 @@ static void monotonic_ticks_are_ns(void **state)
 	assert_true(clock.base_realtime_ns > S);
 }
 
-/* --- Measuring again --------------------------------------------------- */
+/* --- Refining the rate ------------------------------------------------- */
 
-/* A clock of this machine as if it had been calibrated `s` seconds ago, its
- * multiplier off by `parts` of 1048576. Skips where there are no ticks. */
+/* Returns a clock of this machine as if it had been calibrated `s` seconds ago,
+ * with a multiplier that is off by `parts` of 1048576. Skips the test if there
+ * is no counter. */
 static struct ncs_clock calibrated_ago(uint64_t s, int64_t parts)
 {
 	uint64_t kind = ncs_clock_choose();
@@ -217,7 +218,7 @@ static void clock_with_a_near_or_future_base_is_not_refined(void **state)
 	(void)state;
 	if (ncs_clock_choose() == NCS_CLOCK_MONOTONIC)
 		skip();
-	/* Were it measured again now, some bit would differ. */
+	/* If it were measured again now, some bit would differ. */
 	for (unsigned i = 0; i < 20; i++) {
 		ncs_clock_calibrate(&clock, ncs_clock_choose());
 		before = clock;
@@ -229,7 +230,7 @@ static void clock_with_a_near_or_future_base_is_not_refined(void **state)
 	before = clock;
 	ncs_clock_refine(&clock);
 	assert_memory_equal(&clock, &before, sizeof(clock));
-	/* Only one of the two ahead. */
+	/* Only one of the two is ahead. */
 	clock.base_ticks = before.base_ticks = 1;
 	ncs_clock_refine(&clock);
 	assert_memory_equal(&clock, &before, sizeof(clock));
@@ -270,7 +271,7 @@ static void any_clock_in_a_header_is_harmless(void **state)
 						  0 - (uint64_t)random() % 2;
 		clock.kind = random() % 4 ? ncs_clock_choose() : clock.kind;
 		ncs_clock_refine(&clock);
-		/* Nothing to be right about; sanitizers look on. */
+		/* There is no correct result; sanitizers find errors. */
 		assert_int_equal(ncs_clock_ns(&clock, 0), 0);
 		ncs_clock_ns(&clock, words[1] - 1);
 		ncs_clock_ns(&clock, UINT64_MAX);

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* Requests, details and leases: that they survive being packed, that nonsense
- * is told from sense, and that however many ask at once, no request is lost or
- * mixed with another. */
+/* Requests, details and leases: they survive packing, invalid words are
+ * recognised, and concurrent requests are neither lost nor mixed. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -41,7 +40,7 @@ static struct ncs_change kernel_change(uint8_t kernel)
 	return (struct ncs_change){ .kernel = true, .to.kernel = kernel };
 }
 
-/* --- Details and words ---------------------------------------------------- */
+/* --- Details and words ------------------------------------------------- */
 
 static void every_detail_survives_being_packed(void **state)
 {
@@ -62,8 +61,9 @@ static void every_detail_survives_being_packed(void **state)
 		assert_true(detail.sample <= 1 + NCS_LEVEL_MAX);
 		good++;
 	}
-	/* Groups: not told, or calls with any of control, launches and copies,
-	 * of operations, and of none to three of the chain of the proxy. */
+	/* Groups: not set, or calls together with any of control, launches and
+	 * copies, with or without operations, and with none to three groups of
+	 * the proxy's chain. */
 	assert_int_equal(good, (1 + 16 * 4) *
 				       (NCS_KERNEL_DETAIL_EVERY +
 					NCS_KERNEL_DETAIL_LOG2_MAX + 1) *
@@ -109,7 +109,7 @@ static void group_without_its_prerequisite_is_dropped(void **state)
 	assert_int_equal(ncs_groups_sane(NCS_GROUPS_ALL), NCS_GROUPS_ALL);
 }
 
-/* Else some event could never be left out, or would be counted twice. */
+/* Otherwise some event could never be turned off, or would be in two groups. */
 static void every_event_except_kernels_is_in_one_group(void **state)
 {
 	const uint32_t kernel = 1u << NCS_EVENT_KERNEL_CH |
@@ -153,7 +153,7 @@ static void serial_numbers_wrap_around(void **state)
 	uint64_t word = ncs_control_change(&control, &change);
 
 	(void)state;
-	/* 0 is "nobody has asked". */
+	/* 0 means that there is no request. */
 	assert_true(word >> NCS_CONTROL_SERIAL_SHIFT == 1);
 	assert_true(ncs_request_is_since(word, last));
 	assert_false(ncs_request_is_since(last, word));
@@ -162,7 +162,7 @@ static void serial_numbers_wrap_around(void **state)
 	assert_false(ncs_request_is_since(first, 2 * first));
 }
 
-/* --- Changes -------------------------------------------------------------- */
+/* --- Changes ----------------------------------------------------------- */
 
 static void change_leaves_other_fields_alone(void **state)
 {
@@ -243,7 +243,8 @@ static void concurrent_requests_are_all_kept(void **state)
 				 0);
 	for (unsigned i = 0; i < 3; i++)
 		pthread_join(threads[i], NULL);
-	/* Each one's latest is there, and each change had its number. */
+	/* The latest change of each thread is in force, and each change had a
+	 * serial number. */
 	request = request_of(shared.request);
 	assert_int_equal(request.base.kernel, CHANGES % 8);
 	assert_int_equal(request.base.sample, CHANGES % 8);
@@ -251,7 +252,7 @@ static void concurrent_requests_are_all_kept(void **state)
 	assert_int_equal(request.serial, 3 * CHANGES);
 }
 
-/* --- Leases --------------------------------------------------------------- */
+/* --- Leases ------------------------------------------------------------ */
 
 static void lease_lasts_as_long_as_it_is_renewed(void **state)
 {
@@ -269,7 +270,8 @@ static void lease_lasts_as_long_as_it_is_renewed(void **state)
 	}
 	now += NCS_LEASE_NS;
 	assert_true(ncs_lease_is_over(control.lease_until_ns, now));
-	/* A viewer that was stopped and goes on must not bring it back. */
+	/* A viewer that was stopped and continues must not bring its lease
+	 * back. */
 	assert_false(ncs_control_renew_lease(&control, ONE, now));
 	assert_true(ncs_lease_is_over(control.lease_until_ns, now));
 }
@@ -314,16 +316,15 @@ static void last_process_to_take_the_lease_holds_it(void **state)
 	ncs_control_take_lease(&control, &more, OTHER, NOW);
 	assert_false(ncs_control_renew_lease(&control, ONE, NOW + 1));
 	assert_true(ncs_control_renew_lease(&control, OTHER, NOW + 1));
-	ncs_control_drop_lease(&control, ONE); /* which it has not */
+	ncs_control_drop_lease(&control, ONE); /* its holder does not have it */
 	assert_true(request_of(control.request).leased);
 	ncs_control_drop_lease(&control, OTHER);
 	assert_false(request_of(control.request).leased);
 	assert_false(ncs_control_renew_lease(&control, OTHER, NOW + 1));
 }
 
-/* Between the writing of one's name and of the word the other may do both. */
-static void
-of_two_who_take_it_at_once_no_name_gets_a_lease_for_ever(void **state)
+/* Between writing the holder and the request, another viewer may do both. */
+static void lease_taken_by_two_at_once_ends_if_not_renewed(void **state)
 {
 	struct ncs_control control = { 0 };
 
@@ -368,7 +369,7 @@ int main(void)
 		cmocka_unit_test(lease_does_not_change_the_base_detail),
 		cmocka_unit_test(last_process_to_take_the_lease_holds_it),
 		cmocka_unit_test(
-			of_two_who_take_it_at_once_no_name_gets_a_lease_for_ever),
+			lease_taken_by_two_at_once_ends_if_not_renewed),
 		cmocka_unit_test(ending_a_lease_does_not_end_a_later_one),
 	};
 

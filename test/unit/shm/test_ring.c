@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
-/* The ring of records: what comes out is what went in, in order, whole, and
- * what does not come out is counted. One thread; for load see test/stress. */
+/* The ring of records: records are read as they were written, in order and
+ * whole, and missed ones are counted. One thread; tests under load are in
+ * test/stress. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -69,7 +70,7 @@ static bool is_good(const struct ncs_record *record, uint64_t position)
 	return memcmp(record, &wanted, sizeof(wanted)) == 0;
 }
 
-/* Reads all there is, `batch` at a time, and checks it. */
+/* Reads all available records, `batch` at a time, and checks them. */
 static uint64_t drain(uint64_t capacity, struct ncs_ring_cursor *cursor,
 		      size_t batch)
 {
@@ -207,7 +208,7 @@ static void positions_exceed_32_bits(void **state)
 	assert_int_equal(cursor.next, start + 6);
 }
 
-/* --- What cannot be: somebody else wrote, or the file was cut ---------- */
+/* --- Corrupt rings: foreign writers, truncated files ------------------- */
 
 static void head_that_went_backwards_gives_no_records(void **state)
 {
@@ -218,7 +219,7 @@ static void head_that_went_backwards_gives_no_records(void **state)
 	start_ring(8, 0);
 	put(5);
 	assert_int_equal(ncs_ring_available(&area.ring, 8, &cursor), 5);
-	memset(&area, 0, sizeof(area)); /* between the two looks at head */
+	memset(&area, 0, sizeof(area)); /* between the two readings of head */
 	assert_int_equal(ncs_ring_copy(&area.ring, area.records, 8, &cursor,
 				       records, 5),
 			 0);
@@ -256,7 +257,7 @@ static struct {
 	unsigned long runs;
 	unsigned long accepted;
 	unsigned long rejected;
-	unsigned long torn; /* of the rejected */
+	unsigned long torn; /* of the rejected record */
 } seen;
 
 static void writer_puts_some(void)
@@ -264,8 +265,8 @@ static void writer_puts_some(void)
 	put(CAPACITY_MAX);
 }
 
-/* A reader at `next` of `head` records copies `count`; before its load number
- * `load` the writer gets `stores` of its stores done. */
+/* A reader at position `next` of `head` records copies `count`. Before its load
+ * number `load` the writer executes `stores` of its stores. */
 static void preempt(uint64_t capacity, uint64_t head, uint64_t next,
 		    size_t count, unsigned long load, unsigned long stores)
 {

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* The geometry of a segment: what the writer lays out is sane, and what a
- * reader accepts lies inside the file, whatever the header says. */
+/* The geometry of a segment: the writer's layout is valid, and every geometry
+ * that a reader accepts lies within the file, whatever the header contains. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -39,7 +39,7 @@ static const struct ncs_segment_size small = {
 	.range_histograms = 2,
 };
 
-/* --- What the writer lays out ------------------------------------------ */
+/* --- The writer's layout ----------------------------------------------- */
 
 static void assert_table(const struct ncs_table *table, uint32_t count,
 			 uint64_t entry_bytes, uint64_t *end)
@@ -125,9 +125,9 @@ static void records_do_not_straddle_cache_lines(void **state)
 	assert_int_equal(header.histograms.stride % 64, 0);
 }
 
-/* --- What a reader accepts --------------------------------------------- */
+/* --- Geometry that readers accept -------------------------------------- */
 
-/* Each of these alone makes a good header a bad one. */
+/* Each of these alone makes a valid header invalid. */
 #define CORRUPTIONS(X) \
 	X(magic, 0) \
 	X(magic, NCS_MAGIC ^ 1) \
@@ -223,7 +223,7 @@ static void longer_files_strides_and_headers_are_accepted(void **state)
 	assert_null(ncs_segment_check(&header, header.segment_bytes));
 }
 
-/* What is behind the end of an earlier version's header is not its. */
+/* Bytes beyond an earlier version's header are not part of it. */
 static void earlier_header_has_no_ranges(void **state)
 {
 	struct ncs_header header = laid_out(small);
@@ -237,7 +237,7 @@ static void earlier_header_has_no_ranges(void **state)
 	assert_null(ncs_segment_check(&header, header.segment_bytes));
 }
 
-/* Where the file is large enough for anything. */
+/* In a file that is large enough for any table. */
 static void tables_beyond_the_limits_are_refused(void **state)
 {
 	const struct ncs_header good = laid_out((struct ncs_segment_size){
@@ -274,7 +274,7 @@ static void tables_beyond_the_limits_are_refused(void **state)
 	assert_non_null(ncs_segment_check(&header, file_bytes));
 }
 
-/* --- Any header at all ------------------------------------------------- */
+/* --- Random headers ---------------------------------------------------- */
 
 static uint64_t random64(void)
 {
@@ -282,7 +282,7 @@ static uint64_t random64(void)
 	       (uint64_t)random();
 }
 
-/* A number that is likely to matter. */
+/* Returns a number that is likely to be a boundary case. */
 static uint64_t interesting(uint64_t file_bytes)
 {
 	switch (random() % 9) {

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Seqlocks: a copy is one update or none. One thread; for load see
+/* Seqlocks: a copy is one update or none. One thread; tests under load are in
  * test/stress/test_seqlock_torture.c. */
 #include <setjmp.h>
 #include <stdarg.h>
@@ -18,7 +18,7 @@
 
 static uint64_t block[WORDS];
 
-/* All words of update `n` but the sequence are n. */
+/* All words of update `n` except the sequence are n. */
 static void write_update(uint64_t n)
 {
 	ncs_seqlock_begin(block);

@@ -97,7 +97,7 @@ static void segments_of_dead_processes_are_removed_and_others_kept(void **state)
 	assert_false(exists(former.path));
 	assert_true(exists(away.path));
 	assert_false(exists(old.path));
-	/* Nothing is left to be done, and nobody need be reported. */
+	/* Nothing is left to remove, and the callback is optional. */
 	assert_int_equal(ncs_clean(fixture->directory, NULL, NULL), 0);
 	unmap(&mine);
 	unmap(&corpse);

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
-/* A few thousand damaged segments, always the same ones, given to the reader;
- * for the sanitizers' build above all. See test/fuzz/segment_input.h.
+/* Some thousand damaged segments, the same ones in each run, given to the
+ * reader; above all for the build with sanitizers. See
+ * test/fuzz/segment_input.h.
  *
  *   test_fuzz_segment FILE   writes the valid segment they are made from
  */
@@ -55,7 +56,7 @@ static uint64_t a_number(void)
 	}
 }
 
-/* Where fields are: mostly the header's geometry, else anywhere. */
+/* The offset of a field: mostly in the header's geometry, else anywhere. */
 static size_t a_place(void)
 {
 	switch (random() % 4) {
@@ -128,7 +129,7 @@ static void reader_survives_random_damage(void **state)
 	assert_int_equal(results[NCS_ATTACH_FAILED], 0);
 }
 
-/* Each byte of the header that says where things are, on its own. */
+/* Changes each byte of the header's geometry, one at a time. */
 static void reader_survives_any_changed_byte_of_the_header(void **state)
 {
 	static const uint8_t values[] = { 0, 1, 0x7f, 0x80, 0xff };

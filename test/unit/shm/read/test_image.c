@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
-/* An image of a live segment: all that is in use is in it, word for word, and
- * nothing else; what was caught in mid-write says so; what was given back is
- * gone from the next image. */
+/* Images of a live segment: everything in use is copied, word for word, and
+ * nothing else; blocks caught in mid-write are marked; finished operations are
+ * removed from the next image. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -21,7 +21,7 @@ struct image {
 	struct ncs_reader *reader;
 	char *bytes;
 	size_t size;
-	char *written; /* a byte is 1 where a piece was */
+	char *written; /* a byte is 1 if a piece covered it */
 	const char *mapped;
 };
 
@@ -59,7 +59,7 @@ static bool take(struct image *image)
 	return ncs_image_take(image->reader, image->bytes, note, image);
 }
 
-/* That the entry is in the image as it is in the segment. */
+/* Checks that an entry of the image equals the segment's. */
 static void assert_taken(const struct image *image, const void *entry,
 			 size_t bytes)
 {
@@ -119,8 +119,8 @@ static void image_contains_everything_in_use(void **state)
 	close_image(&image);
 }
 
-/* … records and lanes without an owner are not, and none of the rest is
- * touched: a large segment costs no more memory than what is in use. */
+/* Records and lanes without an owner are not copied, and nothing unused is
+ * written: a large segment takes no more memory than its used part. */
 static void unused_parts_of_the_image_are_not_written(void **state)
 {
 	struct segment_fixture *fixture = *state;
@@ -181,7 +181,7 @@ static void finished_operation_is_removed_from_the_image(void **state)
 	close_image(&image);
 }
 
-/* As that of a segment of a process that is gone, and of our own. */
+/* The segment of a process that is gone, and one of this process. */
 static void process_state_is_that_of_the_segments_process(void **state)
 {
 	struct segment_fixture *fixture = *state;

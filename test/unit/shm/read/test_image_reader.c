@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* Reading images: a snapshot of one is that of the segment, but that the
- * process's fate is what it was said to be; what is not sane is refused. */
+/* Reading images: a snapshot of an image equals that of its segment, except
+ * that the process's state is set by the caller; invalid images are refused. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -50,7 +50,7 @@ static struct ncs_reader *open_image(const struct image *image)
 	return reader;
 }
 
-/* A bit of everything. */
+/* Fills in something of every kind. */
 static void fill(struct segment_fixture *fixture, uint64_t now_ns)
 {
 	struct ncs_lane *lane = segment_fixture_lane(fixture, 1);
@@ -100,7 +100,7 @@ static void snapshot_of_an_image_equals_that_of_the_segment(void **state)
 	assert_memory_equal(read.operations, live.operations,
 			    sizeof(*live.operations));
 	assert_false(read.torn);
-	/* Later nothing has changed but the time. */
+	/* Later, nothing has changed but the time. */
 	ncs_snapshot_take(&read, reader, now_ns + 500);
 	assert_int_equal(read.channels[0].time_ns[NCS_CHANNEL_SEND_WAIT], 1500);
 	ncs_snapshot_release(&live);
@@ -117,7 +117,7 @@ static void process_state_is_the_one_set_by_the_caller(void **state)
 	struct ncs_reader *reader;
 	struct image image;
 
-	/* The test's own process, which lives. */
+	/* The test's own process, which is alive. */
 	take_image(&image, fixture);
 	reader = open_image(&image);
 	assert_int_equal(ncs_snapshot_init(&snapshot, reader), 0);
@@ -137,7 +137,7 @@ static void process_state_is_the_one_set_by_the_caller(void **state)
 	release_image(&image);
 }
 
-/* Resting leaves the memory alone, which is the caller's. */
+/* The memory is the caller's, so that ncs_reader_rest() leaves it alone. */
 static void image_has_no_records_and_stays_the_callers(void **state)
 {
 	struct segment_fixture *fixture = *state;

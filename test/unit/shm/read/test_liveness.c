@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* Liveness of processes and segments: by PID, start time, boot and namespaces. */
+/* Liveness of processes and segments, by PID, start time, boot and
+ * namespaces. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* The reader: what it attaches to and what it refuses, what a snapshot says,
- * and that nothing a file does under it can harm it. */
+/* The reader: which files it attaches to and which it refuses, the contents of
+ * snapshots, and that no change of the file does any harm. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -29,7 +29,7 @@
 
 #define SOMEBODY_ELSE 65534
 #define S UINT64_C(1000000000)
-/* The moment at which most snapshots are taken. */
+/* The time at which most snapshots are taken. */
 #define NOW (1000 * S)
 
 /* --- Attaching --------------------------------------------------------- */
@@ -123,7 +123,7 @@ static void other_major_version_is_reported(void **state)
 	struct segment_fixture *fixture = *state;
 
 	fixture->header->version = (NCS_ABI_MAJOR + 1) << 16 | 3;
-	/* Nothing but the version can be relied on. */
+	/* Only the version is certain to be valid. */
 	fixture->header->record_bytes = 128;
 	fixture->header->lanes.count = 0;
 	assert_int_equal(attach(fixture->writer.path),
@@ -165,7 +165,7 @@ static void invalid_segment_is_corrupt(void **state)
 		assert_int_equal(attach(fixture->writer.path),
 				 NCS_ATTACH_CORRUPT);
 	}
-	/* Too short to become one, even if it is all zeros yet. */
+	/* A file too short for a header, even if it is all zeros so far. */
 	assert_int_equal(truncate(fixture->writer.path, 0), 0);
 	assert_int_equal(truncate(fixture->writer.path, 100), 0);
 	assert_int_equal(attach(fixture->writer.path), NCS_ATTACH_CORRUPT);
@@ -182,7 +182,7 @@ static void special_file_is_corrupt(void **state)
 	assert_int_equal(mkdir(path, 0700), 0);
 	assert_int_equal(attach(path), NCS_ATTACH_CORRUPT);
 	assert_int_equal(rmdir(path), 0);
-	/* Without a writer; to open it must not hang. */
+	/* A FIFO without a writer; opening it must not hang. */
 	assert_int_equal(mkfifo(path, 0600), 0);
 	assert_int_equal(attach(path), NCS_ATTACH_CORRUPT);
 }
@@ -271,7 +271,7 @@ static void mapping_is_read_only(void **state)
 	while (fgets(line, sizeof(line), maps)) {
 		if (!strstr(line, fixture->writer.path))
 			continue;
-		/* Ours as the writer, and the reader's. */
+		/* The mappings of the writer and of the reader. */
 		assert_true(strstr(line, " rw-s ") || strstr(line, " r--s "));
 		seen += strstr(line, " r--s ") != NULL;
 	}
@@ -280,7 +280,7 @@ static void mapping_is_read_only(void **state)
 	ncs_reader_close(reader);
 }
 
-/* --- Being valid ------------------------------------------------------- */
+/* --- Validity ---------------------------------------------------------- */
 
 static void removed_or_replaced_file_is_not_valid(void **state)
 {
@@ -294,7 +294,7 @@ static void removed_or_replaced_file_is_not_valid(void **state)
 	assert_false(ncs_reader_is_valid(reader));
 	assert_int_equal(rename(copy, fixture->writer.path), 0);
 	assert_true(ncs_reader_is_valid(reader));
-	/* Another file of the same name and size. */
+	/* Another file with the same name and size. */
 	fclose(fopen(copy, "w"));
 	assert_int_equal(truncate(copy, (off_t)fixture->writer.mapped_bytes),
 			 0);
@@ -336,7 +336,7 @@ static void records_are_read_in_order_and_loss_is_exact(void **state)
 	}
 	assert_int_equal(lost, 0);
 	assert_int_equal(ncs_reader_records(reader, 1, records, 16, &lost), 0);
-	/* 3 … 22; of a ring of 8 the latest 7 can be read. */
+	/* Records 3 … 22; of a ring of 8 the latest 7 are readable. */
 	segment_fixture_put(fixture, 1, 20);
 	assert_int_equal(ncs_reader_records(reader, 1, records, 4, &lost), 4);
 	assert_int_equal(records[0].value, 16);
@@ -344,7 +344,7 @@ static void records_are_read_in_order_and_loss_is_exact(void **state)
 	assert_int_equal(ncs_reader_records(reader, 1, records, 16, &lost), 3);
 	assert_int_equal(records[2].value, 22);
 	assert_int_equal(lost, 13);
-	/* Lanes have nothing to do with each other. */
+	/* Lanes are independent. */
 	segment_fixture_put(fixture, 2, 8);
 	assert_int_equal(
 		ncs_reader_records(reader, 2, records, 16, &lost_elsewhere), 7);
@@ -495,7 +495,7 @@ static void rank_without_callbacks_is_silent_since_its_creation(void **state)
 	look_away(&look);
 }
 
-/* Attaches after the header has been given to another process. */
+/* Attaches after the header was given to another process. */
 static enum ncs_liveness liveness_with(struct segment_fixture *fixture,
 				       const struct ncs_header *header,
 				       bool *gone)
@@ -520,7 +520,7 @@ static void process_is_identified_by_more_than_its_pid(void **state)
 	bool gone;
 
 	segment_fixture_dead_process(&dead);
-	header.process_start++; /* another process has its pid now */
+	header.process_start++; /* another process has its PID now */
 	assert_int_equal(liveness_with(fixture, &header, &gone), NCS_DEAD);
 	assert_true(gone);
 	header = good;
@@ -532,7 +532,7 @@ static void process_is_identified_by_more_than_its_pid(void **state)
 	header.process_start = dead.start;
 	assert_int_equal(liveness_with(fixture, &header, &gone), NCS_DEAD);
 	assert_true(gone);
-	header.pid_namespace++; /* another container: cannot be told */
+	header.pid_namespace++; /* another PID namespace: cannot be told */
 	assert_int_equal(liveness_with(fixture, &header, &gone), NCS_ALIVE);
 	assert_false(gone);
 	header.pid_namespace--;
@@ -580,7 +580,7 @@ static void settings_are_reported_if_valid(void **state)
 
 	look_at(&look, fixture);
 	view = &look.snapshot.settings;
-	assert_false(view->known); /* nobody has told any */
+	assert_false(view->known); /* the settings are not known yet */
 	settings->in_force = ncs_detail_pack(&in_force);
 	settings->asked = 77;
 	settings->changes = 3;
@@ -600,7 +600,7 @@ static void settings_are_reported_if_valid(void **state)
 	settings->refused = NCS_REFUSAL_COUNT;
 	look_again(&look);
 	assert_true(view->refused < NCS_REFUSAL_COUNT);
-	/* What is in force is told in full, or not at all. */
+	/* A detail in force has all fields set, or is invalid. */
 	partly.kernel = NCS_KERNEL_DETAIL_DEFAULT;
 	settings->in_force = ncs_detail_pack(&partly);
 	look_again(&look);
@@ -671,7 +671,7 @@ static void cupti_times_are_reported_if_the_segment_has_them(void **state)
 	assert_memory_equal(&look.snapshot.cupti.total, &total, sizeof(total));
 	assert_int_equal(look.snapshot.cupti.unplaced, 7);
 	assert_int_equal(look.snapshot.cupti.lost, 8);
-	/* Hostile, or newer. */
+	/* Invalid, or of a newer version. */
 	cupti->status = NCS_CUPTI_STATUS_COUNT;
 	look_again(&look);
 	assert_false(look.snapshot.cupti.known);
@@ -705,7 +705,7 @@ static void kernel_timing_is_reported(void **state)
 	assert_int_equal(look.snapshot.kernel.timed_calls, 3);
 	assert_int_equal(look.snapshot.kernel.captured_on, 4);
 	assert_int_equal(look.snapshot.kernel.captured_off, 5);
-	/* Hostile, or newer. */
+	/* Invalid, or of a newer version. */
 	kernel->status = UINT64_MAX;
 	kernel->mode = NCS_KERNEL_TIMING_COUNT;
 	look_again(&look);
@@ -732,13 +732,13 @@ static void gpu_clock_is_reported_with_its_error(void **state)
 	assert_int_equal(look.snapshot.gpu_clock.offset_ns, 5 * S + 1000);
 	assert_int_equal(look.snapshot.gpu_clock.error_ns, 1001);
 	assert_int_equal(look.snapshot.gpu_clock.quantum_ns, 32);
-	/* A GPU's clock that began later is behind. */
+	/* A GPU's clock that started later is behind. */
 	clock->low_ns = 1000;
 	clock->high_ns = 1200;
 	look_again(&look);
 	assert_true(look.snapshot.gpu_clock.known);
 	assert_true(look.snapshot.gpu_clock.offset_ns == 1100 - (int64_t)NOW);
-	/* Bounds that contradict each other are no bounds. */
+	/* Contradictory bounds are no bounds. */
 	clock->high_ns = 999;
 	look_again(&look);
 	assert_false(look.snapshot.gpu_clock.known);
@@ -758,7 +758,7 @@ static void times_of_an_ended_rank_stand_still(void **state)
 	fixture->header->finished = NOW - 6 * S;
 	look_at(&look, fixture);
 	assert_int_equal(look.snapshot.proxy.time_ns[NCS_PROXY_ACTIVE], 3 * S);
-	/* Finished, but the moment is not there yet. */
+	/* Finished, but the time of the end is not stored yet. */
 	fixture->header->finished = 0;
 	look_again(&look);
 	assert_int_equal(look.snapshot.proxy.time_ns[NCS_PROXY_ACTIVE], 5 * S);
@@ -768,7 +768,7 @@ static void times_of_an_ended_rank_stand_still(void **state)
 	look_at(&look, fixture);
 	assert_int_equal(look.snapshot.liveness, NCS_DEAD);
 	assert_int_equal(look.snapshot.proxy.time_ns[NCS_PROXY_ACTIVE], 5 * S);
-	/* Nor does it run backwards. */
+	/* Times do not run backwards either. */
 	proxy->since = NOW - S;
 	look_again(&look);
 	assert_int_equal(look.snapshot.proxy.time_ns[NCS_PROXY_ACTIVE], 0);
@@ -826,7 +826,7 @@ static void channels_are_sorted_by_channel_direction_and_peer(void **state)
 		assert_int_equal(view->size_unknown, 90 + i);
 		assert_int_equal(view->function, NCS_FUNCTION_BROADCAST);
 	}
-	/* A channel that goes leaves no trace. */
+	/* No trace is left of a channel that disappears. */
 	segment_fixture_channel(fixture, 2)->key = 0;
 	look_again(&look);
 	assert_int_equal(look.snapshot.channel_count, 3);
@@ -898,7 +898,7 @@ static void operation_is_seen_however_late_its_slot_is_filled_in(void **state)
 	struct look look;
 	unsigned looks = 0;
 
-	look_at(&look, fixture); /* the slot is given out, and empty */
+	look_at(&look, fixture); /* the slot is given out, and still empty */
 	*given = 200;
 	operation->number = 3;
 	look_again(&look);
@@ -912,7 +912,7 @@ static void operation_is_seen_however_late_its_slot_is_filled_in(void **state)
 		look_again(&look);
 	while (look.snapshot.operation_count == 0 && looks++ < 16);
 	assert_in_range(looks, 2, 15);
-	look_again(&look); /* one that lasts stays in sight */
+	look_again(&look); /* an operation that lasts stays visible */
 	assert_int_equal(look.snapshot.operation_count, 1);
 	look_away(&look);
 }
@@ -934,14 +934,14 @@ static void slots_given_out_cyclically_are_all_read(void **state)
 	assert_int_equal(look.snapshot.operation_count, 2);
 	for (unsigned i = 0; i < 3; i++)
 		look_again(&look);
-	*given += 256; /* all of them */
+	*given += 256; /* all slots */
 	segment_fixture_operation(fixture, 120)->number = 6;
 	look_again(&look);
 	assert_int_equal(look.snapshot.operation_count, 3);
 	look_away(&look);
 }
 
-/* Of functions that never have a child; beside those in flight. */
+/* Operations of functions that never have a child, next to ones in flight. */
 static void
 operations_without_a_reported_end_are_listed_separately(void **state)
 {
@@ -964,7 +964,8 @@ operations_without_a_reported_end_are_listed_separately(void **state)
 		.with_children = 1;
 	fixture->header->filled.operations = 4;
 	look_at(&look, fixture);
-	/* One that may still get a child, one that is being enqueued. */
+	/* An operation that may still get a child, and one that is being
+	 * enqueued. */
 	assert_int_equal(look.snapshot.operation_count, 2);
 	assert_int_equal(look.snapshot.operations[0].number, 3);
 	assert_int_equal(look.snapshot.operations[1].number, 4);
@@ -979,7 +980,7 @@ operations_without_a_reported_end_are_listed_separately(void **state)
 	look_away(&look);
 }
 
-/* The plugin tells of one that was over, is not, and is not recent. */
+/* The plugin reports an operation that was reopened and is not recent. */
 static void reopened_operation_is_seen_at_once(void **state)
 {
 	struct segment_fixture *fixture = *state;
@@ -1040,14 +1041,14 @@ static void functions_are_summed_over_lanes(void **state)
 		lane->losses[NCS_LOSS_STALE] = i;
 		lane->open_since[NCS_EVENT_GROUP] = i;
 	}
-	/* Taken back by another lane than the one that counted. */
+	/* Subtracted by another lane than the one that counted. */
 	segment_fixture_lane(fixture, 0)
 		->functions[NCS_FUNCTION_REDUCE]
 		.operations_done = 8;
 	segment_fixture_lane(fixture, 1)
 		->functions[NCS_FUNCTION_REDUCE]
 		.operations_done = UINT64_MAX;
-	/* Plus 1; 0 in the other lanes says nothing. */
+	/* Plus 1; 0 in other lanes is ignored. */
 	segment_fixture_lane(fixture, 1)
 		->functions[NCS_FUNCTION_REDUCE]
 		.last_sequence_number = 1;
@@ -1067,7 +1068,7 @@ static void functions_are_summed_over_lanes(void **state)
 	assert_int_equal(look.snapshot.losses[NCS_LOSS_STALE], 3);
 	assert_int_equal(look.snapshot.lanes[2].open_since_ns[NCS_EVENT_GROUP],
 			 2);
-	/* Sums do not add up from one snapshot to the next. */
+	/* Sums do not accumulate from one snapshot to the next. */
 	segment_fixture_lane(fixture, 2)
 		->functions[NCS_FUNCTION_REDUCE]
 		.last_sequence_number = 50;
@@ -1234,7 +1235,7 @@ static void ranges_are_read_with_their_histograms(void **state)
 	look_away(&look);
 }
 
-/* A loop of ranges, histograms of ranges that are not there, and no timing. */
+/* A loop of ranges, histograms of missing ranges, and an invalid timing. */
 static void invalid_ranges_are_left_out(void **state)
 {
 	struct segment_fixture *fixture = *state;
@@ -1449,7 +1450,7 @@ static void block_left_in_mid_write_is_reported_and_still_shown(void **state)
 	channel->key = NCS_CHANNEL_KEY(3, 1, 2);
 	channel->bytes = 4096;
 	function->calls = 12;
-	/* A place that is not in use does not matter. */
+	/* An unused entry does not matter. */
 	segment_fixture_channel(fixture, 2)->sequence = 7;
 	look_at(&look, fixture);
 	assert_false(look.snapshot.torn);
@@ -1471,7 +1472,7 @@ static void block_left_in_mid_write_is_reported_and_still_shown(void **state)
 	look_away(&look);
 }
 
-/* A rank that is killed inside a callback, its flight recorder read later. */
+/* A rank is killed inside a callback, and its segment read later. */
 static int die_in_mid_write(struct segment_fixture *fixture)
 {
 	struct ncs_process self;
@@ -1508,9 +1509,10 @@ static void segment_of_a_process_killed_in_mid_write_is_readable(void **state)
 	look_away(&look);
 }
 
-/* --- A file that is cut short ------------------------------------------ */
+/* --- Truncated files --------------------------------------------------- */
 
-/* Everything is in use and then gone. 0: nothing happened but zeros. */
+/* Touches everything in use after the file was truncated. Returns 0 if all of
+ * it reads as zeros. */
 static int cut_short(struct segment_fixture *fixture, bool guarded)
 {
 	struct ncs_reader *reader, *other;
@@ -1520,7 +1522,7 @@ static int cut_short(struct segment_fixture *fixture, bool guarded)
 
 	if (guarded) {
 		ncs_reader_guard();
-		ncs_reader_guard(); /* once more does no harm */
+		ncs_reader_guard(); /* calling it twice does no harm */
 	}
 	segment_fixture_put(fixture, 1, 5);
 	segment_fixture_channel(fixture, 0)->key = NCS_CHANNEL_KEY(0, 0, 0);
@@ -1571,16 +1573,16 @@ static void truncated_file_reads_as_zeros_with_the_guard(void **state)
 	assert_int_equal(WEXITSTATUS(status), 0);
 }
 
-/* Else the test above would prove nothing. */
+/* Otherwise the test above would prove nothing. */
 static void truncated_file_raises_sigbus_without_the_guard(void **state)
 {
 	assert_int_not_equal(
 		segment_fixture_in_child(cut_short_unguarded, *state), 0);
 }
 
-/* A mapping that is not a reader's, cut short; most likely where a reader's
- * was. */
-static int touch_what_is_not_there(struct segment_fixture *fixture)
+/* A truncated mapping that is not a reader's, most likely at a former reader's
+ * address. */
+static int touch_truncated_mapping(struct segment_fixture *fixture)
 {
 	const char *path = segment_fixture_path(fixture, "other");
 	int file = open(path, O_RDWR | O_CREAT, 0600);
@@ -1619,7 +1621,7 @@ static void sigbus_of_other_causes_keeps_its_effect(void **state)
 
 	int status;
 
-	status = segment_fixture_in_child(touch_what_is_not_there, fixture);
+	status = segment_fixture_in_child(touch_truncated_mapping, fixture);
 	assert_true(WIFSIGNALED(status));
 	assert_int_equal(WTERMSIG(status), SIGBUS);
 	status = segment_fixture_in_child(send_sigbus, fixture);
@@ -1627,7 +1629,7 @@ static void sigbus_of_other_causes_keeps_its_effect(void **state)
 	assert_int_equal(WTERMSIG(status), SIGBUS);
 }
 
-/* More of them over time than the guard has places, in any order. */
+/* Over time more readers than the guard has entries, closed in any order. */
 static int guard_many(struct segment_fixture *fixture)
 {
 	enum { COUNT = 200 };

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
-/* Control objects from outside: found by the process of a segment, refused when
- * they are none, harmless when they are damaged or cut short, removed with what
- * else the dead left. */
+/* Control objects as opened by viewers: found by the process of a segment,
+ * refused if invalid, harmless if damaged or truncated, and removed after their
+ * process has ended. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -70,7 +70,7 @@ static enum ncs_attach open_it(const char *path)
 	return result;
 }
 
-/* --- The object ------------------------------------------------------------- */
+/* --- The object -------------------------------------------------------- */
 
 static void new_object_is_a_private_page_without_request(void **state)
 {
@@ -133,7 +133,7 @@ static void segments_and_control_objects_are_not_confused(void **state)
 	munmap(segment.header, segment.mapped_bytes);
 }
 
-/* --- Opening ---------------------------------------------------------------- */
+/* --- Opening ----------------------------------------------------------- */
 
 static void request_reaches_the_process(void **state)
 {
@@ -265,9 +265,9 @@ static void object_of_another_user_is_denied_whatever_its_mode(void **state)
 	unmap(&writer);
 }
 
-/* --- Damage ----------------------------------------------------------------- */
+/* --- Damage ------------------------------------------------------------ */
 
-/* All that is ever done with one. */
+/* Calls every function that uses an object. */
 static void use(struct ncs_remote *remote)
 {
 	struct ncs_control *control = ncs_remote_control(remote);
@@ -328,7 +328,7 @@ static void truncated_object_does_no_harm_with_the_guard(void **state)
 	ncs_remote_close(remote);
 }
 
-/* --- Removing --------------------------------------------------------------- */
+/* --- Removing ---------------------------------------------------------- */
 
 static void objects_of_dead_processes_are_removed_and_others_kept(void **state)
 {

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* The writer's end of a segment: what it creates, what it refuses, and that it
+/* The writer's half of a segment: what it creates, what it refuses, and that it
  * leaves nothing behind. */
 #include <setjmp.h>
 #include <stdarg.h>
@@ -30,14 +30,14 @@
 
 #define SOMEBODY_ELSE 65534
 
-/* What the file system does, where a test says so; see posix_fallocate(). */
+/* The result of the file system, if a test sets it; see posix_fallocate(). */
 static enum {
 	RESERVES,
 	RESERVES_UNLESS_SIGNALLED, /* tmpfs before Linux 6.11 */
 	IS_FULL,
 } file_system;
 
-/* Stands in for libc's. */
+/* Replaces libc's function. */
 int posix_fallocate(int file, off_t offset, off_t bytes)
 {
 	sigset_t blocked;
@@ -190,7 +190,7 @@ static void unlinking_removes_the_name_and_keeps_the_memory(void **state)
 	assert_int_equal(files_in(fixture->directory), 0);
 	writer.header->life = NCS_LIFE_FINISHED;
 	assert_int_equal(writer.header->magic, NCS_MAGIC);
-	/* A second time removes nothing that has come since. */
+	/* A second call does not remove a new file of that name. */
 	fclose(fopen(path, "w"));
 	ncs_writer_unlink(&writer);
 	assert_int_equal(files_in(fixture->directory), 1);
@@ -209,7 +209,7 @@ static void existing_file_of_that_name_is_left_alone(void **state)
 	assert_int_equal(stat(writer.path, &before), 0);
 	assert_int_equal(create(fixture, &again), -EEXIST);
 	assert_null(again.header);
-	/* Of somebody who cleans up after a failure, too. */
+	/* Also not by a caller that cleans up after a failure. */
 	ncs_writer_unlink(&again);
 	assert_int_equal(stat(writer.path, &after), 0);
 	assert_int_equal(after.st_ino, before.st_ino);
@@ -250,7 +250,8 @@ static void path_that_is_no_directory_is_refused(void **state)
 			&writer, segment_fixture_path(fixture, "absent"),
 			&fixture->process, 0, &segment_fixture_size, NULL),
 		-ENOENT);
-	/* The same directory by a name that leaves no room for ours. */
+	/* The same directory, by a name so long that no room is left for the
+	 * object's. */
 	memset(long_name, '/', sizeof(long_name));
 	long_name[500] = '\0';
 	assert_int_equal(ncs_writer_create(&writer, long_name,
@@ -321,7 +322,7 @@ static void full_file_system_leaves_no_control_object(void **state)
 	assert_int_equal(files_in(fixture->directory), before);
 }
 
-/* On a real one of 64 KiB, in a mount namespace of the child's own. */
+/* Uses a real file system of 64 KiB, in the child's own mount namespace. */
 static int fill_a_small_file_system(struct segment_fixture *fixture)
 {
 	struct ncs_writer writer;
@@ -446,7 +447,7 @@ static void zombie_has_no_start_time(void **state)
 	if (pid == 0)
 		_exit(0);
 	assert_true(pid > 0);
-	/* It has ended, and is still there. */
+	/* It has ended, and is still a zombie. */
 	assert_int_equal(waitid(P_PID, (id_t)pid, &info, WEXITED | WNOWAIT), 0);
 	assert_int_equal(kill(pid, 0), 0);
 	assert_int_equal(ncs_process_start((uint32_t)pid), 0);
@@ -541,11 +542,13 @@ static void only_old_segments_of_dead_processes_are_reaped(void **state)
 	make(fixture, &dead, 3, true);
 	ncs_writer_reap(fixture->directory, &fixture->process);
 	assert_int_equal(files_in(fixture->directory), 5);
-	/* One that cannot read its boot id must not think all others dead. */
+	/* A process that cannot read its boot ID must not consider all others
+	 * dead. */
 	blind.boot_id[0] = '\0';
 	ncs_writer_reap(fixture->directory, &blind);
 	assert_int_equal(files_in(fixture->directory), 5);
-	/* What was made before this boot is forgotten, whoever made it. */
+	/* Objects made before this boot are removed, whatever process made
+	 * them. */
 	dead = elsewhere = fixture->process;
 	dead.boot_id[0] ^= 1;
 	make(fixture, &dead, 4, true);
