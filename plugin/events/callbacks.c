@@ -216,7 +216,7 @@ static void start_kernel(struct ncs_comm *comm, struct ncs_lane_state *lane,
 			 unsigned api_version, struct ncs_span_slot *span,
 			 uint64_t parent, const void *body, uint64_t now)
 {
-	struct ncs_op *op =
+	struct ncs_operation_slot *op =
 		span ? ncs_operation_child_started(comm, lane, parent, now) :
 		       NULL;
 	uint8_t channel;
@@ -272,7 +272,7 @@ static void start_net(struct ncs_comm *comm, struct ncs_lane_state *lane,
 	const struct ncs_step_slot *step =
 		ncs_handle_comm(parent) == comm->index ? ncs_step_find(parent) :
 							 NULL;
-	const struct ncs_proxy_op *op = step ? step->op : NULL;
+	const struct ncs_proxy_op_slot *op = step ? step->op : NULL;
 
 	if (!op && parent != 0 && !ncs_handle_is(parent, NCS_HANDLE_UNTRACKED))
 		ncs_lane_lose(lane, NCS_LOSS_ORPHAN);
@@ -444,7 +444,7 @@ static bool stop_span(struct ncs_comm *comm, struct ncs_lane_state *lane,
 static bool stop_proxy_op(struct ncs_comm *comm, struct ncs_lane_state *lane,
 			  uint64_t value)
 {
-	struct ncs_proxy_op *op = ncs_proxy_op_find(comm, value);
+	struct ncs_proxy_op_slot *op = ncs_proxy_op_find(comm, value);
 	uint64_t now;
 
 	if (!op)
@@ -518,7 +518,7 @@ static bool record_proxy_op(unsigned api_version, struct ncs_comm *comm,
 			    unsigned state, const void *args)
 {
 	const union nccl_state_args_v1 *sizes = args;
-	struct ncs_proxy_op *op = ncs_proxy_op_find(comm, handle);
+	struct ncs_proxy_op_slot *op = ncs_proxy_op_find(comm, handle);
 	uint64_t bytes, now = ncs_now();
 
 	if (!op)

@@ -101,7 +101,7 @@ void ncs_decode_p2p(unsigned api_version, const void *body,
 		DECODE_P2P(v2);
 		DECODE_COMM(v2);
 		break;
-	/* NChannels is not read: NCCL's wrapper for 4 does not set it. */
+	/* nChannels is not read: NCCL's wrapper for 4 does not set it. */
 	default:
 		DECODE_P2P(v4);
 		break;

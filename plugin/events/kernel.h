@@ -13,7 +13,7 @@
 
 /* Stores in a KernelCh's slot when its operation's kernel was launched. */
 static inline void ncs_kernel_started(struct ncs_span_slot *span,
-				      const struct ncs_op *op)
+				      const struct ncs_operation_slot *op)
 {
 	span->launched = op->launched != 0;
 	span->since = op->launched ? op->launched : op->start;

@@ -19,7 +19,7 @@
 
 /* Claims a slot that is free, or whose operation is enqueued and has no child
  * in progress; with `force` also if its enqueueing has never ended. */
-static bool claim_slot(struct ncs_op *op, bool force)
+static bool claim_slot(struct ncs_operation_slot *op, bool force)
 {
 	/* ORDER: pairs with child_done() (plugin/events/operation.c): the
 	 * former operation's last child no longer uses the slot. */
@@ -48,13 +48,14 @@ static bool claim_slot(struct ncs_op *op, bool force)
 	return true;
 }
 
-static struct ncs_op *claim(struct ncs_comm *comm, struct ncs_lane_state *lane)
+static struct ncs_operation_slot *claim(struct ncs_comm *comm,
+					struct ncs_lane_state *lane)
 {
 	for (unsigned force = 0; force < 2; force++) {
 		for (unsigned tries = 0; tries < CLAIM_TRIES; tries++) {
 			uint64_t cursor = ncs_add_relaxed(
 				&comm->header->filled.operations, 1);
-			struct ncs_op *op =
+			struct ncs_operation_slot *op =
 				&comm->ops[cursor % comm->operation_count];
 
 			if (!claim_slot(op, force))
@@ -89,7 +90,7 @@ static void ncs_operation_publish(struct ncs_operation *slot,
 	ncs_store_release(&block[0], words[0]);
 }
 
-static void publish(const struct ncs_op *op,
+static void publish(const struct ncs_operation_slot *op,
 		    const struct ncs_operation_facts *facts)
 {
 	struct ncs_operation content = {
@@ -115,7 +116,8 @@ static void publish(const struct ncs_op *op,
 /* --- start and stop
  * ----------------------------------------------------------- */
 
-static void count_start(struct ncs_lane_state *lane, const struct ncs_op *op)
+static void count_start(struct ncs_lane_state *lane,
+			const struct ncs_operation_slot *op)
 {
 	struct ncs_function *function =
 		ncs_lane_function_begin(lane, op->function);
@@ -136,9 +138,9 @@ uint64_t ncs_operation_start(struct ncs_comm *comm, struct ncs_lane_state *lane,
 			     const struct ncs_operation_facts *facts,
 			     uint64_t now)
 {
-	struct ncs_op untracked = { .tag = 0 };
-	struct ncs_op *op = claim(comm, lane);
-	struct ncs_op *target = op ? op : &untracked;
+	struct ncs_operation_slot untracked = { .tag = 0 };
+	struct ncs_operation_slot *op = claim(comm, lane);
+	struct ncs_operation_slot *target = op ? op : &untracked;
 	uint64_t sampling = ncs_sampling_choose(comm, facts);
 
 	target->function = facts->function;
@@ -176,7 +178,7 @@ uint64_t ncs_operation_start(struct ncs_comm *comm, struct ncs_lane_state *lane,
 
 bool ncs_operation_stop(struct ncs_comm *comm, uint64_t handle, uint64_t now)
 {
-	struct ncs_op *op = ncs_operation_find(comm, handle);
+	struct ncs_operation_slot *op = ncs_operation_find(comm, handle);
 
 	if (!op || ncs_load_relaxed(&op->enqueued) != 0)
 		return false;
@@ -203,7 +205,8 @@ static void add_to_function(struct ncs_lane_state *lane, unsigned index,
 /* Counts a finished operation that was reopened, except in recent slots:
  * readers look for operations in the slots that they saw in use and in recent
  * ones. */
-static void note_revived(struct ncs_comm *comm, const struct ncs_op *op)
+static void note_revived(struct ncs_comm *comm,
+			 const struct ncs_operation_slot *op)
 {
 	struct ncs_filled *filled = &comm->header->filled;
 	uint64_t slot = (uint64_t)(op - comm->ops);
@@ -216,7 +219,7 @@ static void note_revived(struct ncs_comm *comm, const struct ncs_op *op)
 
 /* Undoes the end of an operation: another child has started. */
 static void take_back(struct ncs_comm *comm, struct ncs_lane_state *lane,
-		      struct ncs_op *op)
+		      struct ncs_operation_slot *op)
 {
 	add_to_function(lane, op->function,
 			offsetof(struct ncs_function, operations_done),
@@ -227,12 +230,12 @@ static void take_back(struct ncs_comm *comm, struct ncs_lane_state *lane,
 	note_revived(comm, op);
 }
 
-struct ncs_op *ncs_operation_child_started(struct ncs_comm *comm,
-					   struct ncs_lane_state *lane,
-					   uint64_t handle, uint64_t now)
+struct ncs_operation_slot *
+ncs_operation_child_started(struct ncs_comm *comm, struct ncs_lane_state *lane,
+			    uint64_t handle, uint64_t now)
 {
 	uint64_t tag = ncs_handle_decode(handle).tag;
-	struct ncs_op *op = ncs_operation_find(comm, handle);
+	struct ncs_operation_slot *op = ncs_operation_find(comm, handle);
 	uint64_t before;
 
 	if (!op)
@@ -267,7 +270,8 @@ struct ncs_op *ncs_operation_child_started(struct ncs_comm *comm,
 /* Adds an operation's time; replaces the one that was added when the operation
  * seemed to be finished before. */
 static void record_time(struct ncs_comm *comm, struct ncs_lane_state *lane,
-			struct ncs_op *op, enum ncs_timing timing, uint64_t ns)
+			struct ncs_operation_slot *op, enum ncs_timing timing,
+			uint64_t ns)
 {
 	struct ncs_histogram *histogram = ncs_class_histogram(
 		comm, op->class_index, op->function, timing);
@@ -293,8 +297,9 @@ static void record_time(struct ncs_comm *comm, struct ncs_lane_state *lane,
 		ncs_class_change_time(histogram, before - 1, ns);
 }
 
-static void publish_record(struct ncs_lane_state *lane, const struct ncs_op *op,
-			   bool again, uint64_t now)
+static void publish_record(struct ncs_lane_state *lane,
+			   const struct ncs_operation_slot *op, bool again,
+			   uint64_t now)
 {
 	struct ncs_record record = {
 		.start = op->start,
@@ -323,7 +328,7 @@ static void publish_record(struct ncs_lane_state *lane, const struct ncs_op *op,
 
 /* Counts a finished operation and its times. */
 static void count_done(struct ncs_comm *comm, struct ncs_lane_state *lane,
-		       struct ncs_op *op, uint64_t now)
+		       struct ncs_operation_slot *op, uint64_t now)
 {
 	const struct ncs_clock *clock = &comm->header->clock;
 	uint64_t proxy_start = ncs_load_relaxed(&op->proxy_start);
@@ -349,7 +354,7 @@ static void count_done(struct ncs_comm *comm, struct ncs_lane_state *lane,
 }
 
 static void child_done(struct ncs_comm *comm, struct ncs_lane_state *lane,
-		       struct ncs_op *op, uint64_t now)
+		       struct ncs_operation_slot *op, uint64_t now)
 {
 	uint64_t before, after;
 	uint32_t range = op->range; /* the slot may change owners below */
@@ -396,7 +401,8 @@ void ncs_operation_proxy_done(struct ncs_comm *comm,
 			      struct ncs_lane_state *lane, uint64_t handle,
 			      uint64_t start, uint64_t now)
 {
-	struct ncs_op *op = handle ? ncs_operation_find(comm, handle) : NULL;
+	struct ncs_operation_slot *op =
+		handle ? ncs_operation_find(comm, handle) : NULL;
 
 	if (!op)
 		return;
@@ -409,7 +415,8 @@ void ncs_operation_kernel_done(struct ncs_comm *comm,
 			       uint64_t gpu_start_ns, uint64_t gpu_stop_ns,
 			       uint64_t now)
 {
-	struct ncs_op *op = handle ? ncs_operation_find(comm, handle) : NULL;
+	struct ncs_operation_slot *op =
+		handle ? ncs_operation_find(comm, handle) : NULL;
 
 	if (!op)
 		return;
@@ -420,7 +427,8 @@ void ncs_operation_kernel_done(struct ncs_comm *comm,
 
 void ncs_operation_child_forgotten(struct ncs_comm *comm, uint64_t handle)
 {
-	struct ncs_op *op = handle ? ncs_operation_find(comm, handle) : NULL;
+	struct ncs_operation_slot *op =
+		handle ? ncs_operation_find(comm, handle) : NULL;
 	uint32_t range = op ? op->range : 0;
 	uint64_t before;
 

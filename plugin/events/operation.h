@@ -31,9 +31,9 @@ bool ncs_operation_stop(struct ncs_comm *comm, uint64_t handle, uint64_t now);
  * slot until the child ends. Returns NULL if the handle, which may be any
  * value, is not an operation's or is stale; the child's end must then not be
  * reported. */
-struct ncs_op *ncs_operation_child_started(struct ncs_comm *comm,
-					   struct ncs_lane_state *lane,
-					   uint64_t handle, uint64_t now);
+struct ncs_operation_slot *
+ncs_operation_child_started(struct ncs_comm *comm, struct ncs_lane_state *lane,
+			    uint64_t handle, uint64_t now);
 
 /* End a child. Do nothing if `handle` is 0 or stale. Times of the GPU are 0 if
  * unknown. */

@@ -16,7 +16,7 @@
  * ---------------------------------------------------------- */
 
 /* Links a slot with its steps, which never changes. */
-static void prepare_slot(struct ncs_comm *comm, struct ncs_proxy_op *op)
+static void prepare_slot(struct ncs_comm *comm, struct ncs_proxy_op_slot *op)
 {
 	unsigned first = (unsigned)(op - comm->proxy_ops) * NCS_STEP_MAX;
 
@@ -29,7 +29,7 @@ static void prepare_slot(struct ncs_comm *comm, struct ncs_proxy_op *op)
 
 /* Claims a slot if it is free. No handle leads to it until ncs_proxy_op_start()
  * stores one. */
-static bool claim_free(struct ncs_comm *comm, struct ncs_proxy_op *op)
+static bool claim_free(struct ncs_comm *comm, struct ncs_proxy_op_slot *op)
 {
 	uint64_t handle = ncs_load_relaxed(&op->handle);
 
@@ -46,7 +46,7 @@ static bool claim_free(struct ncs_comm *comm, struct ncs_proxy_op *op)
 
 /* Returns the handle for a claimed slot. */
 static uint64_t next_handle(const struct ncs_comm *comm,
-			    const struct ncs_proxy_op *op)
+			    const struct ncs_proxy_op_slot *op)
 {
 	return ncs_handle_next(
 		ncs_handle_freed(ncs_load_relaxed(&op->handle)) |
@@ -55,7 +55,7 @@ static uint64_t next_handle(const struct ncs_comm *comm,
 		NCS_HANDLE_PROXY_OP);
 }
 
-static void release(struct ncs_comm *comm, struct ncs_proxy_op *op)
+static void release(struct ncs_comm *comm, struct ncs_proxy_op_slot *op)
 {
 	uint64_t index = (uint64_t)(op - comm->proxy_ops);
 
@@ -68,11 +68,11 @@ static void release(struct ncs_comm *comm, struct ncs_proxy_op *op)
 
 /* Claims the next slot in order whose proxy operation has no step in progress:
  * NCCL never stops some proxy operations (CollNet, copy engines). */
-static struct ncs_proxy_op *evict(struct ncs_comm *comm,
-				  struct ncs_lane_state *lane)
+static struct ncs_proxy_op_slot *evict(struct ncs_comm *comm,
+				       struct ncs_lane_state *lane)
 {
 	for (unsigned i = 0; i < NCS_PROXY_OP_MAX; i++) {
-		struct ncs_proxy_op *op =
+		struct ncs_proxy_op_slot *op =
 			&comm->proxy_ops[ncs_add_relaxed(&comm->proxy_op_evict,
 							 1) %
 					 NCS_PROXY_OP_MAX];
@@ -98,11 +98,11 @@ static struct ncs_proxy_op *evict(struct ncs_comm *comm,
 
 /* Claims the first free slot, so that few slots are in use and stay in the
  * cache. */
-static struct ncs_proxy_op *claim(struct ncs_comm *comm,
-				  struct ncs_lane_state *lane)
+static struct ncs_proxy_op_slot *claim(struct ncs_comm *comm,
+				       struct ncs_lane_state *lane)
 {
 	uint64_t hint = ncs_load_relaxed(&comm->proxy_op_hint);
-	struct ncs_proxy_op *op;
+	struct ncs_proxy_op_slot *op;
 
 	for (uint64_t i = hint; i < NCS_PROXY_OP_MAX; i++) {
 		if (claim_free(comm, &comm->proxy_ops[i])) {
@@ -119,10 +119,10 @@ static struct ncs_proxy_op *claim(struct ncs_comm *comm,
 /* Links a proxy operation with its operation, and fills in the part that its
  * record and the records of its steps share. */
 static void adopt(struct ncs_comm *comm, struct ncs_lane_state *lane,
-		  struct ncs_proxy_op *op, uint64_t parent,
+		  struct ncs_proxy_op_slot *op, uint64_t parent,
 		  const struct nccl_proxy_op *facts, uint64_t now)
 {
-	struct ncs_op *operation =
+	struct ncs_operation_slot *operation =
 		ncs_operation_child_started(comm, lane, parent, now);
 	unsigned flags = facts->is_send != 0 ? NCS_RECORD_SEND : 0;
 	unsigned function = operation ? operation->function :
@@ -153,7 +153,7 @@ uint64_t ncs_proxy_op_start(struct ncs_comm *comm, struct ncs_lane_state *lane,
 			    uint64_t parent, const struct nccl_proxy_op *facts,
 			    uint64_t now)
 {
-	struct ncs_proxy_op *op = claim(comm, lane);
+	struct ncs_proxy_op_slot *op = claim(comm, lane);
 	bool send = facts->is_send != 0;
 	uint64_t handle;
 
@@ -186,10 +186,12 @@ uint64_t ncs_proxy_op_start(struct ncs_comm *comm, struct ncs_lane_state *lane,
 	return handle;
 }
 
-struct ncs_proxy_op *ncs_proxy_op_find(struct ncs_comm *comm, uint64_t handle)
+struct ncs_proxy_op_slot *ncs_proxy_op_find(struct ncs_comm *comm,
+					    uint64_t handle)
 {
-	struct ncs_proxy_op *op = &comm->proxy_ops[ncs_handle_slot(handle) &
-						   (NCS_PROXY_OP_MAX - 1)];
+	struct ncs_proxy_op_slot *op =
+		&comm->proxy_ops[ncs_handle_slot(handle) &
+				 (NCS_PROXY_OP_MAX - 1)];
 
 	return ncs_handle_is(handle, NCS_HANDLE_PROXY_OP) &&
 			       ncs_load_relaxed(&op->handle) == handle ?
@@ -200,7 +202,8 @@ struct ncs_proxy_op *ncs_proxy_op_find(struct ncs_comm *comm, uint64_t handle)
 /* Adds a size of NCCL up to 2.26, which reports sizes with the states of a
  * proxy operation: as a sum with an arbitrary start, so only differences
  * count. */
-static uint64_t sample_size(struct ncs_proxy_op *op, uint64_t cumulative_bytes)
+static uint64_t sample_size(struct ncs_proxy_op_slot *op,
+			    uint64_t cumulative_bytes)
 {
 	uint64_t moved = 0;
 
@@ -212,7 +215,7 @@ static uint64_t sample_size(struct ncs_proxy_op *op, uint64_t cumulative_bytes)
 	return moved;
 }
 
-void ncs_proxy_op_state(struct ncs_proxy_op *op, unsigned state,
+void ncs_proxy_op_state(struct ncs_proxy_op_slot *op, unsigned state,
 			const uint64_t *cumulative_bytes, uint64_t now)
 {
 	uint64_t moved;
@@ -231,7 +234,7 @@ void ncs_proxy_op_state(struct ncs_proxy_op *op, unsigned state,
 }
 
 static void publish_proxy_op(struct ncs_lane_state *lane,
-			     struct ncs_proxy_op *op, uint64_t now)
+			     struct ncs_proxy_op_slot *op, uint64_t now)
 {
 	struct ncs_record *record = &op->record;
 
@@ -248,7 +251,7 @@ static void publish_proxy_op(struct ncs_lane_state *lane,
 }
 
 void ncs_proxy_op_stop(struct ncs_comm *comm, struct ncs_lane_state *lane,
-		       struct ncs_proxy_op *op, uint64_t now)
+		       struct ncs_proxy_op_slot *op, uint64_t now)
 {
 	for (unsigned i = 0; op->live != 0 && i < NCS_STEP_MAX; i++)
 		if (ncs_step_is_live(&op->steps[i]))

@@ -22,16 +22,17 @@ uint64_t ncs_proxy_op_start(struct ncs_comm *comm, struct ncs_lane_state *lane,
 
 /* Returns the proxy operation of a handle, which may be any value; NULL if
  * there is none. */
-struct ncs_proxy_op *ncs_proxy_op_find(struct ncs_comm *comm, uint64_t handle);
+struct ncs_proxy_op_slot *ncs_proxy_op_find(struct ncs_comm *comm,
+					    uint64_t handle);
 
 /* Handles states 0-7 and 19. `cumulative_bytes` is NULL if NCCL did not report
  * it. */
-void ncs_proxy_op_state(struct ncs_proxy_op *op, unsigned state,
+void ncs_proxy_op_state(struct ncs_proxy_op_slot *op, unsigned state,
 			const uint64_t *cumulative_bytes, uint64_t now);
 
 /* Publishes the record of a proxy operation and frees its slot. */
 void ncs_proxy_op_stop(struct ncs_comm *comm, struct ncs_lane_state *lane,
-		       struct ncs_proxy_op *op, uint64_t now);
+		       struct ncs_proxy_op_slot *op, uint64_t now);
 
 /* Starts a ProxyCtrl event, of which each thread has one at a time, and returns
  * its handle. NCCL starts the event together with its first state and stops it

@@ -115,7 +115,8 @@ static_assert(NCS_RANGE_MAX <= NCS_CALL_RANGE_MAX, "a number can be noted");
 /* --- counting ---------------------------------------------------------------
  * */
 
-void ncs_range_operation(struct ncs_comm *comm, const struct ncs_op *op)
+void ncs_range_operation(struct ncs_comm *comm,
+			 const struct ncs_operation_slot *op)
 {
 	struct ncs_range *range;
 
@@ -128,7 +129,8 @@ void ncs_range_operation(struct ncs_comm *comm, const struct ncs_op *op)
 		ncs_add_relaxed(&range->size_unknown, 1);
 }
 
-void ncs_range_first_child(struct ncs_comm *comm, const struct ncs_op *op)
+void ncs_range_first_child(struct ncs_comm *comm,
+			   const struct ncs_operation_slot *op)
 {
 	struct ncs_range *range;
 
@@ -216,7 +218,7 @@ claim_histogram(struct ncs_comm *comm, uint32_t number, unsigned timing)
 }
 
 void ncs_range_time(struct ncs_comm *comm, struct ncs_lane_state *lane,
-		    const struct ncs_op *op, enum ncs_timing timing,
+		    const struct ncs_operation_slot *op, enum ncs_timing timing,
 		    uint64_t ns, uint64_t before)
 {
 	struct ncs_range_histogram *histogram;
@@ -245,7 +247,7 @@ void ncs_range_time(struct ncs_comm *comm, struct ncs_lane_state *lane,
 
 void ncs_range_channel(struct ncs_comm *comm,
 		       const struct ncs_channel_queue *queue,
-		       const struct ncs_op *op)
+		       const struct ncs_operation_slot *op)
 {
 	struct ncs_range *range;
 	uint64_t *charged;

@@ -25,18 +25,20 @@ uint32_t ncs_range_of_operation(struct ncs_comm *comm,
 				const struct ncs_noted_call *call);
 
 /* Counts an operation that starts. */
-void ncs_range_operation(struct ncs_comm *comm, const struct ncs_op *op);
+void ncs_range_operation(struct ncs_comm *comm,
+			 const struct ncs_operation_slot *op);
 
 /* Count an operation whose first child starts; a range whose operation begins
  * to have children in progress, and ends to have them. */
-void ncs_range_first_child(struct ncs_comm *comm, const struct ncs_op *op);
+void ncs_range_first_child(struct ncs_comm *comm,
+			   const struct ncs_operation_slot *op);
 void ncs_range_begin(struct ncs_comm *comm, uint32_t number, uint64_t now);
 void ncs_range_end_busy(struct ncs_comm *comm, uint32_t number, uint64_t now);
 
 /* Adds the time of an operation, in place of the one that was added before:
  * `before` is that one plus 1; 0 if there was none. */
 void ncs_range_time(struct ncs_comm *comm, struct ncs_lane_state *lane,
-		    const struct ncs_op *op, enum ncs_timing timing,
+		    const struct ncs_operation_slot *op, enum ncs_timing timing,
 		    uint64_t ns, uint64_t before);
 
 /* Adds to the range of `op` (NULL if unknown) the time that its channel has
@@ -44,7 +46,7 @@ void ncs_range_time(struct ncs_comm *comm, struct ncs_lane_state *lane,
  * ends. */
 void ncs_range_channel(struct ncs_comm *comm,
 		       const struct ncs_channel_queue *queue,
-		       const struct ncs_op *op);
+		       const struct ncs_operation_slot *op);
 
 /* Returns the place where a communicator sums up the kernels launched in a
  * range; NULL if `number` is 0, or if the communicator has no room for the

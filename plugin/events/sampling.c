@@ -116,7 +116,7 @@ uint64_t ncs_sampling_choose(struct ncs_comm *comm,
 
 /* Returns since when an operation has been in progress, which is set to now
  * unless a child was in progress before. */
-static uint64_t under_way(struct ncs_op *operation, uint64_t now)
+static uint64_t under_way(struct ncs_operation_slot *operation, uint64_t now)
 {
 	uint64_t since = ncs_load_relaxed(&operation->under_way);
 
@@ -127,7 +127,8 @@ static uint64_t under_way(struct ncs_op *operation, uint64_t now)
 	return since;
 }
 
-void ncs_sampling_inherit(struct ncs_sampled *child, struct ncs_op *operation,
+void ncs_sampling_inherit(struct ncs_sampled *child,
+			  struct ncs_operation_slot *operation,
 			  bool is_under_way, uint64_t now)
 {
 	uint64_t flags = ncs_load_relaxed(&operation->sampling);
@@ -141,7 +142,8 @@ void ncs_sampling_inherit(struct ncs_sampled *child, struct ncs_op *operation,
 }
 
 /* Finds the operation of a handle that was once valid, and its communicator. */
-static struct ncs_op *find(uint64_t operation_handle, struct ncs_comm **comm)
+static struct ncs_operation_slot *find(uint64_t operation_handle,
+				       struct ncs_comm **comm)
 {
 	struct ncs_handle handle = ncs_handle_decode(operation_handle);
 
@@ -153,7 +155,7 @@ void ncs_sampling_in_progress(struct ncs_sampled *child,
 			      uint64_t operation_handle, uint64_t now)
 {
 	struct ncs_comm *comm;
-	struct ncs_op *operation = find(operation_handle, &comm);
+	struct ncs_operation_slot *operation = find(operation_handle, &comm);
 
 	if (operation)
 		ncs_store_relaxed(&child->left_out_since,
@@ -165,7 +167,7 @@ bool ncs_sampling_is_slow(struct ncs_sampled *child, uint64_t operation_handle,
 {
 	const uint64_t slow = NCS_RECORD_AT_LEVEL(NCS_LEVEL_SLOW);
 	uint64_t since = ncs_load_relaxed(&child->left_out_since);
-	struct ncs_op *operation;
+	struct ncs_operation_slot *operation;
 	struct ncs_comm *comm;
 
 	/* Clocks of two processors may differ by a little. */

@@ -51,7 +51,8 @@ uint64_t ncs_sampling_choose(struct ncs_comm *comm,
 			     const struct ncs_operation_facts *facts);
 
 /* A child of the operation starts. */
-void ncs_sampling_inherit(struct ncs_sampled *child, struct ncs_op *operation,
+void ncs_sampling_inherit(struct ncs_sampled *child,
+			  struct ncs_operation_slot *operation,
 			  bool is_under_way, uint64_t now);
 
 /* Passes the decision on to a child of a child that starts. */

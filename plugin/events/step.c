@@ -4,7 +4,7 @@
 
 /* Returns true if the records of a proxy operation's steps are published by
  * now. */
-static bool is_published(struct ncs_proxy_op *op, uint64_t now)
+static bool is_published(struct ncs_proxy_op_slot *op, uint64_t now)
 {
 	if (!ncs_sampling_leaves_out(&op->sampled))
 		return true;
@@ -61,7 +61,7 @@ void ncs_step_close(struct ncs_comm *comm, struct ncs_lane_state *lane,
  * it does not stop some steps, whose slots are then used again. */
 uint64_t ncs_step_start_again(struct ncs_comm *comm,
 			      struct ncs_lane_state *lane,
-			      struct ncs_proxy_op *op, uint32_t number,
+			      struct ncs_proxy_op_slot *op, uint32_t number,
 			      uint64_t now)
 {
 	struct ncs_step_slot *step = &op->steps[number % NCS_STEP_MAX];
@@ -76,8 +76,8 @@ uint64_t ncs_step_start_again(struct ncs_comm *comm,
 		       ncs_step_start(comm, lane, op, number, now);
 }
 
-uint64_t ncs_step_start_slowly(struct ncs_comm *comm, struct ncs_proxy_op *op,
-			       uint32_t number)
+uint64_t ncs_step_start_slowly(struct ncs_comm *comm,
+			       struct ncs_proxy_op_slot *op, uint32_t number)
 {
 	uint64_t now = ncs_now();
 	struct ncs_lane_state *lane = ncs_lane_enter(comm, now);

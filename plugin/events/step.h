@@ -54,7 +54,7 @@ void ncs_step_move_head(struct ncs_comm *comm, struct ncs_channel_queue *queue,
 			const struct ncs_step_slot *stopped, uint64_t now);
 uint64_t ncs_step_start_again(struct ncs_comm *comm,
 			      struct ncs_lane_state *lane,
-			      struct ncs_proxy_op *op, uint32_t number,
+			      struct ncs_proxy_op_slot *op, uint32_t number,
 			      uint64_t now);
 
 /* Ends a step whose stop NCCL has not reported, which is counted. */
@@ -87,7 +87,7 @@ NCS_STEP_INLINE void ncs_step_stop(struct ncs_comm *comm,
 				   struct ncs_lane_state *lane,
 				   struct ncs_step_slot *step, uint64_t now)
 {
-	struct ncs_proxy_op *op = step->op;
+	struct ncs_proxy_op_slot *op = step->op;
 	struct ncs_channel_queue *queue = op->queue;
 	struct ncs_channel *channel = queue->channel;
 	struct ncs_step_slot *next = NULL;
@@ -131,7 +131,7 @@ NCS_STEP_INLINE void ncs_step_stop(struct ncs_comm *comm,
 /* Returns true if a step that starts becomes its channel's head: no other step
  * is in progress, or only younger ones are. */
 static inline bool ncs_step_leads(const struct ncs_step_slot *head,
-				  const struct ncs_proxy_op *op,
+				  const struct ncs_proxy_op_slot *op,
 				  uint32_t number)
 {
 	if (!head)
@@ -144,7 +144,7 @@ static inline bool ncs_step_leads(const struct ncs_step_slot *head,
 /* Starts a step and returns its handle. */
 NCS_STEP_INLINE uint64_t ncs_step_start(struct ncs_comm *comm,
 					struct ncs_lane_state *lane,
-					struct ncs_proxy_op *op,
+					struct ncs_proxy_op_slot *op,
 					uint32_t number, uint64_t now)
 {
 	struct ncs_step_slot *step = &op->steps[number % NCS_STEP_MAX];
@@ -221,7 +221,7 @@ NCS_STEP_INLINE void ncs_step_enter(struct ncs_step_slot *step,
 				    uint32_t transition, const uint64_t *bytes,
 				    uint64_t now)
 {
-	struct ncs_proxy_op *op = step->op;
+	struct ncs_proxy_op_slot *op = step->op;
 	struct ncs_channel_queue *queue = op->queue;
 	struct ncs_channel *channel = queue->channel;
 	unsigned left = step->state;
@@ -249,8 +249,8 @@ NCS_STEP_INLINE void ncs_step_enter(struct ncs_step_slot *step,
 /* ncs_step_start(), ncs_step_stop() and ncs_step_enter() for a thread's first
  * callback in a communicator, and for clocks other than the processor's
  * counter. */
-uint64_t ncs_step_start_slowly(struct ncs_comm *comm, struct ncs_proxy_op *op,
-			       uint32_t number);
+uint64_t ncs_step_start_slowly(struct ncs_comm *comm,
+			       struct ncs_proxy_op_slot *op, uint32_t number);
 void ncs_step_stop_slowly(struct ncs_comm *comm, struct ncs_step_slot *step);
 void ncs_step_enter_slowly(struct ncs_step_slot *step, uint32_t transition,
 			   const uint64_t *bytes);
@@ -272,7 +272,7 @@ NCS_STEP_INLINE bool ncs_step_on_start(const void *parent_pointer,
 	struct ncs_comm *comm = &ncs_registry.comms[ncs_handle_comm(parent)];
 	uint32_t number = (uint32_t)facts->step;
 	struct ncs_lane_state *lane;
-	struct ncs_proxy_op *op;
+	struct ncs_proxy_op_slot *op;
 
 	if (!ncs_comm_is_live(comm) ||
 	    !ncs_handle_is(parent, NCS_HANDLE_PROXY_OP))

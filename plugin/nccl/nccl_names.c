@@ -123,7 +123,8 @@ uint8_t ncs_function_from_name(const char *name)
 
 uint8_t ncs_function_from_number(unsigned number)
 {
-	/* NcclFunc_t of NCCL 2.23, the only release that passes numbers. */
+	/* The numbers of ncclFunc_t in NCCL 2.23, the only release that passes
+	 * numbers. */
 	static const uint8_t by_number[] = {
 		NCS_FUNCTION_BROADCAST,  NCS_FUNCTION_REDUCE,
 		NCS_FUNCTION_ALL_GATHER, NCS_FUNCTION_REDUCE_SCATTER,

@@ -81,7 +81,7 @@ struct ncs_channel_queue *ncs_channel_find(struct ncs_comm *comm, uint64_t key,
 	return NULL;
 }
 
-void ncs_channel_enqueue(struct ncs_comm *comm, struct ncs_proxy_op *op)
+void ncs_channel_enqueue(struct ncs_comm *comm, struct ncs_proxy_op_slot *op)
 {
 	struct ncs_channel_queue *queue = op->queue;
 	uint16_t index = (uint16_t)(op - comm->proxy_ops);
@@ -95,7 +95,7 @@ void ncs_channel_enqueue(struct ncs_comm *comm, struct ncs_proxy_op *op)
 	queue->last = index;
 }
 
-void ncs_channel_dequeue(struct ncs_comm *comm, struct ncs_proxy_op *op)
+void ncs_channel_dequeue(struct ncs_comm *comm, struct ncs_proxy_op_slot *op)
 {
 	struct ncs_channel_queue *queue = op->queue;
 
@@ -111,7 +111,8 @@ void ncs_channel_dequeue(struct ncs_comm *comm, struct ncs_proxy_op *op)
 		queue->head = NULL;
 }
 
-struct ncs_step_slot *ncs_channel_oldest_step(const struct ncs_proxy_op *op)
+struct ncs_step_slot *
+ncs_channel_oldest_step(const struct ncs_proxy_op_slot *op)
 {
 	struct ncs_step_slot *oldest = NULL;
 
@@ -134,7 +135,7 @@ struct ncs_step_slot *ncs_channel_search_head(struct ncs_comm *comm,
 	/* Bounded: callers that break NCCL's rules may turn it into a circle.
 	 * */
 	for (unsigned i = 0; index != NCS_NONE && i < NCS_PROXY_OP_MAX; i++) {
-		struct ncs_proxy_op *op = &comm->proxy_ops[index];
+		struct ncs_proxy_op_slot *op = &comm->proxy_ops[index];
 
 		if (op->live)
 			return ncs_channel_oldest_step(op);

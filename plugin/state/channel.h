@@ -30,12 +30,13 @@ struct ncs_channel_queue *ncs_channel_find(struct ncs_comm *comm, uint64_t key,
 
 /* Append a proxy operation to its queue; remove one, which must have no step in
  * progress. */
-void ncs_channel_enqueue(struct ncs_comm *comm, struct ncs_proxy_op *op);
-void ncs_channel_dequeue(struct ncs_comm *comm, struct ncs_proxy_op *op);
+void ncs_channel_enqueue(struct ncs_comm *comm, struct ncs_proxy_op_slot *op);
+void ncs_channel_dequeue(struct ncs_comm *comm, struct ncs_proxy_op_slot *op);
 
 /* Return the oldest step in progress of a proxy operation, and the head of a
  * queue; NULL if there is none. */
-struct ncs_step_slot *ncs_channel_oldest_step(const struct ncs_proxy_op *op);
+struct ncs_step_slot *
+ncs_channel_oldest_step(const struct ncs_proxy_op_slot *op);
 struct ncs_step_slot *ncs_channel_search_head(struct ncs_comm *comm,
 					      struct ncs_channel_queue *queue);
 
@@ -63,7 +64,7 @@ static inline void ncs_channel_show(struct ncs_channel *channel,
 /* Shows the proxy operation of a head that belongs to another one than the
  * former head. */
 static inline void ncs_channel_show_op(struct ncs_channel *channel,
-				       const struct ncs_proxy_op *op)
+				       const struct ncs_proxy_op_slot *op)
 {
 	ncs_payload_store(&channel->nsteps, op->nsteps);
 	ncs_payload_store(&channel->operation, op->operation);

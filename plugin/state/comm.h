@@ -71,7 +71,7 @@ struct ncs_span_slot {
 };
 
 /* A collective or point-to-point operation (Coll, P2p) in progress. */
-struct ncs_op {
+struct ncs_operation_slot {
 	uint64_t tag;
 	uint64_t number; /* in its communicator, from 1; 0 if never used */
 	struct ncs_operation *published; /* its entry in the segment */
@@ -101,13 +101,14 @@ struct ncs_op {
 	uint32_t range; /* number of the range it was called in; 0 if none */
 };
 
-struct ncs_proxy_op;
+struct ncs_proxy_op_slot;
 
 /* A proxy step in progress; one cache line. The part of its record that all
- * steps of a proxy operation share is in struct ncs_proxy_op. */
+ * steps of a proxy operation share is in struct ncs_proxy_op_slot. */
 struct ncs_step_slot {
-	_Alignas(NCS_CACHE_LINE) uint64_t handle; /* see struct ncs_proxy_op */
-	struct ncs_proxy_op *op;                  /* never changes */
+	_Alignas(NCS_CACHE_LINE)
+		uint64_t handle;      /* see struct ncs_proxy_op_slot */
+	struct ncs_proxy_op_slot *op; /* never changes */
 	uint32_t number;
 	uint32_t state; /* enum ncs_channel_state */
 	uint64_t start;
@@ -119,7 +120,7 @@ struct ncs_step_slot {
 struct ncs_channel_queue;
 
 /* A proxy operation in progress. */
-struct ncs_proxy_op {
+struct ncs_proxy_op_slot {
 	/* In use: the handle that NCCL holds. Free: the last handle without its
 	 * kind, which is equal to no handle. */
 	uint64_t handle;
@@ -232,8 +233,8 @@ struct ncs_comm {
 	uint64_t lanes_claimed;
 	uint64_t identified; /* API 1-3: 1 once NCCL has reported our rank */
 	/* Private arrays: comm_memory.h. */
-	struct ncs_op *ops;
-	struct ncs_proxy_op *proxy_ops;
+	struct ncs_operation_slot *ops;
+	struct ncs_proxy_op_slot *proxy_ops;
 	struct ncs_step_slot *steps;
 	struct ncs_channel_queue *queues; /* one for each channel table entry */
 	/* Index of channels by the hash of their keys: an entry's index in the

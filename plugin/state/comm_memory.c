@@ -25,9 +25,9 @@ static struct private_layout private_layout(const struct ncs_segment_size *size)
 	bytes += (size_t)NCS_PROXY_OP_MAX * NCS_STEP_MAX *
 		 sizeof(struct ncs_step_slot);
 	layout.ops = bytes;
-	bytes += size->operations * sizeof(struct ncs_op);
+	bytes += size->operations * sizeof(struct ncs_operation_slot);
 	layout.proxy_ops = bytes;
-	bytes += NCS_PROXY_OP_MAX * sizeof(struct ncs_proxy_op);
+	bytes += NCS_PROXY_OP_MAX * sizeof(struct ncs_proxy_op_slot);
 	layout.queues = bytes;
 	bytes += size->channels * sizeof(struct ncs_channel_queue);
 	layout.places = bytes;
@@ -52,9 +52,9 @@ int ncs_comm_map(struct ncs_comm *comm, const struct ncs_segment_size *size)
 		return -errno;
 	comm->private_memory = memory;
 	comm->steps = (struct ncs_step_slot *)((char *)memory + layout.steps);
-	comm->ops = (struct ncs_op *)((char *)memory + layout.ops);
+	comm->ops = (struct ncs_operation_slot *)((char *)memory + layout.ops);
 	comm->proxy_ops =
-		(struct ncs_proxy_op *)((char *)memory + layout.proxy_ops);
+		(struct ncs_proxy_op_slot *)((char *)memory + layout.proxy_ops);
 	comm->queues =
 		(struct ncs_channel_queue *)((char *)memory + layout.queues);
 	comm->channel_places = (uint64_t *)((char *)memory + layout.places);
@@ -80,7 +80,7 @@ void ncs_comm_free_slots(struct ncs_comm *comm)
 		comm->ops[i].children = ncs_children_none(comm->ops[i].tag);
 	}
 	for (uint32_t i = 0; i < NCS_PROXY_OP_MAX; i++) {
-		struct ncs_proxy_op *op = &comm->proxy_ops[i];
+		struct ncs_proxy_op_slot *op = &comm->proxy_ops[i];
 
 		op->handle = ncs_handle_freed(op->handle);
 		for (unsigned k = 0; op->steps && k < NCS_STEP_MAX; k++)
