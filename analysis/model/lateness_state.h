@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* What the comparison of arrivals keeps of each rank and communicator, and
+/* State of the comparison of arrivals, by rank and communicator, and
  * which clocks can be compared. Written by analysis/model/compare_arrivals.c,
  * read by analysis/model/stragglers.c; private to analysis/model.
  */

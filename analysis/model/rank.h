@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* One communicator's rank in one process, as the model keeps it: its latest
- * snapshot, its past, and what its records told.
+/* A communicator's rank in one process, as the model keeps it: its latest
+ * snapshot, its past, and the facts from its records.
  *
  * Functions are pure: they read a rank, and return what is known of it. Times
  * are ns of CLOCK_MONOTONIC on the rank's host.
@@ -90,7 +90,7 @@ bool ncs_rank_proxy_known(const struct ncs_rank *rank);
  * operation, and the size of all was known. */
 bool ncs_function_bytes_known(const struct ncs_function_view *function);
 
-/* Returns whether the channel's sum of bytes is complete: NCCL told the size of
+/* Returns whether the channel's sum of bytes is complete: NCCL reported the size of
  * its steps. */
 bool ncs_channel_bytes_known(const struct ncs_channel_view *channel);
 

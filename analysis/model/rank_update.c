@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* One sample of a rank becomes its present, the present its past; see
+/* A sample of a rank becomes its present, and the present its past; see
  * rank_update.h. Copies all that is kept. */
 #include "analysis/model/rank_update.h"
 

@@ -45,7 +45,7 @@ static bool direction_bytes(const struct ncs_snapshot *snapshot, bool send,
 	return known > 0 || unknown == 0;
 }
 
-/* The same for counters of the past. */
+/* Does so for counters of the past. */
 static bool direction_bytes_at(const struct ncs_counters *counters, bool send,
 			       uint64_t *bytes)
 {

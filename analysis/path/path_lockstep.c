@@ -86,7 +86,7 @@ ncs_lockstep_before_call(const struct ncs_lockstep *lockstep, size_t i,
 	return NULL;
 }
 
-/* What scenarios need of up to BLOCK arrivals, as recorded. */
+/* Facts of up to BLOCK arrivals that scenarios need, as recorded. */
 struct arrival_block {
 	double total_ns[BLOCK];
 	double gap_ns[NCS_PATH_GAPS][BLOCK];

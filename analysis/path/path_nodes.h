@@ -33,7 +33,7 @@ struct ncs_path_node {
 	double at_ns;                 /* its arrival */
 };
 
-/* What the nodes of all runs have in common: an operation, or one part of it if
+/* The operation of the nodes of all runs, or one part of it if
  * not all ranks wait for all. */
 struct ncs_path_operation {
 	uint64_t comm_id;

@@ -82,7 +82,7 @@ struct ncs_path_pending {
 	uint32_t owners[NCS_PATH_RUNS];
 };
 
-/* What a part's place in its operation is. ALONE is also that of all parts of
+/* The role of a part in its operation. ALONE is also the role of all parts of
  * an operation in which all wait for all. */
 enum ncs_path_role {
 	NCS_PATH_ROLE_ALONE,

@@ -26,8 +26,8 @@
 #define OPERATIONS_MAX 48
 #define PARTS (OPERATIONS_MAX * RANKS)
 
-/* How the ranks of a job work: the pass looks at ranks in lockstep in another
- * way. */
+/* How the ranks of a job work: the pass has another way for ranks in
+ * lockstep. */
 enum small_job_kind {
 	ANY,
 	IN_LOCKSTEP, /* all ranks, with exceptions */
@@ -314,7 +314,7 @@ static int by_value(const void *a, const void *b)
 	return (first > second) - (first < second);
 }
 
-/* One part in three was called in the range, whatever its name is. */
+/* A third of the parts were called in the range, whatever its name is. */
 static bool is_in_range(const void *context, const struct ncs_part *part,
 			const char *path)
 {
@@ -607,7 +607,7 @@ static void the_pass_finds_the_longest_path(void **state)
 		path = ncs_path_new(&options);
 		assert_non_null(path);
 		for (size_t i = 0; i < job.count; i++) {
-			/* The same fit for every communicator. */
+			/* Every communicator has this fit. */
 			fit.comm_id = job.joined[i].comm_id;
 			fit.function = job.joined[i].function;
 			assert_int_equal(ncs_path_add(path, &job.joined[i],
