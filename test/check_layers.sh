@@ -64,7 +64,7 @@ tui/text: tui/term analysis/views
 tui/table: tui/text
 tui/views: tui/table
 tui/screen: tui/views tui/commands
-tui/commands: tui/text record/export record/write
+tui/commands: tui/text tui/synthetic analysis/sources record/export record/write
 tui: tui/screen tui/commands tui/synthetic
 END
 

@@ -27,8 +27,7 @@ struct ncs_diagnosis {
 	bool *explained; /* per communicator of the model, in this pass */
 };
 
-/* --- The rules, in the order in which they run
- * ----------------------------- */
+/* --- The rules, in the order in which they run ---------------------------- */
 
 /* Finds communicators in which the calls of two ranks disagree, in their order
  * or in their arguments. */

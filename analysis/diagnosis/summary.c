@@ -120,8 +120,7 @@ const struct ncs_rank *ncs_suspect(const struct ncs_summary *summary)
 	return summary->chain[summary->chain_length - 1];
 }
 
-/* --- Ranks that are behind
- * ------------------------------------------------- */
+/* --- Ranks that are behind ------------------------------------------------ */
 
 static bool has_moved(const struct ncs_rank *rank)
 {

@@ -72,8 +72,7 @@ static inline uint64_t ncs_synthetic_number(uint64_t seed, uint64_t a,
 	return ncs_hash(seed + UINT64_C(0x9e3779b97f4a7c15) * ((a << 20) + b));
 }
 
-/* --- synthetic_counters.c: functions, classes and ranges
- * ------------------- */
+/* --- synthetic_counters.c: functions, classes and ranges ------------------ */
 
 /* Allocates the snapshot's classes, ranges and histograms. Returns 0, or -1 if
  * there is no memory; the caller releases the snapshot. */
@@ -89,8 +88,7 @@ void ncs_synthetic_ranges(struct ncs_snapshot *snapshot,
 			  const struct synthetic_member *member,
 			  uint64_t age_ns);
 
-/* --- synthetic_channels.c: channels, operations and the proxy thread
- * ------- */
+/* --- synthetic_channels.c: channels, operations and the proxy thread ------ */
 
 /* A phase of a cycle: a state, and how long it lasts. */
 struct synthetic_phase {

@@ -199,8 +199,7 @@ static void every_fault_is_found_with_its_root(void **state)
 	}
 }
 
-/* --- Little known
- * ---------------------------------------------------------- */
+/* --- Little known --------------------------------------------------------- */
 
 static struct sim_options eight_ranks(enum sim_fault fault)
 {
@@ -303,8 +302,7 @@ static void a_single_pass_never_reports_a_stuck_job(void **state)
 	watch_close(&watch);
 }
 
-/* --- By hand
- * --------------------------------------------------------------- */
+/* --- By hand -------------------------------------------------------------- */
 
 static struct scripted_rank *add(struct scripted *scripted, int number,
 				 uint64_t comm_id)
