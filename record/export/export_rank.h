@@ -21,7 +21,7 @@ struct ncs_export_range_path {
 struct ncs_export_rank {
 	const char *host; /* borrowed */
 	uint32_t pid;
-	const struct ncs_aliases *aliases; /* borrowed; NULL: none */
+	const struct ncs_aliases *aliases; /* borrowed; NULL if none */
 	struct ncs_clock clock; /* from the records' ticks to the common time */
 	struct ncs_identity identity;
 	/* Name or id of the communicator; not cleaned. */

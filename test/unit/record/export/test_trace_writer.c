@@ -286,7 +286,7 @@ static void hostile_names_are_cleaned(void **state)
 
 static void slices_of_a_track_never_overlap(void **state)
 {
-	struct ncs_slice_tracks lanes = { .name = "lane" };
+	struct ncs_slice_tracks tracks = { .name = "track" };
 	struct written_trace written;
 	struct decoded_trace trace;
 	struct ncs_trace_event event = { 0 };
@@ -295,7 +295,7 @@ static void slices_of_a_track_never_overlap(void **state)
 	(void)state;
 	begin(&written, NCS_TRACE_PERFETTO);
 	event.category = ncs_trace_word(written.writer, "step");
-	lanes.parent = ncs_trace_track(written.writer, 0, "parent", 0);
+	tracks.parent = ncs_trace_track(written.writer, 0, "parent", 0);
 	for (unsigned i = 0; i < 500; i++) {
 		uint64_t end, start;
 
@@ -303,7 +303,7 @@ static void slices_of_a_track_never_overlap(void **state)
 		end = BASE_NS + 10000 + i * 10;
 		start = end - (seed >> 16) % 70;
 		ncs_trace_slice(written.writer,
-				ncs_slice_tracks_take(&lanes, written.writer,
+				ncs_slice_tracks_take(&tracks, written.writer,
 						      start, end),
 				start, end, &event);
 	}
@@ -312,26 +312,26 @@ static void slices_of_a_track_never_overlap(void **state)
 	for (size_t i = 0; i < trace.event_count; i++)
 		assert_int_equal(trace.events[i].depth, 0);
 	/* No more tracks than slices under way at once. */
-	assert_in_range(lanes.count, 2, 7);
+	assert_in_range(tracks.count, 2, 7);
 	for (size_t i = 1; i < trace.track_count; i++)
-		assert_string_equal(trace.tracks[i].name, "lane");
-	ncs_slice_tracks_release(&lanes);
+		assert_string_equal(trace.tracks[i].name, "track");
+	ncs_slice_tracks_release(&tracks);
 	decoded_trace_release(&trace);
 }
 
 static void excess_slice_tracks_are_still_made(void **state)
 {
-	struct ncs_slice_tracks lanes = { .name = "lane" };
+	struct ncs_slice_tracks tracks = { .name = "track" };
 	struct written_trace written;
 
 	(void)state;
 	begin(&written, NCS_TRACE_PERFETTO);
 	for (unsigned i = 0; i < 2 * NCS_SLICE_TRACKS_MAX; i++)
 		assert_int_not_equal(
-			ncs_slice_tracks_take(&lanes, written.writer, 5, 100),
+			ncs_slice_tracks_take(&tracks, written.writer, 5, 100),
 			0);
-	assert_int_equal(lanes.count, NCS_SLICE_TRACKS_MAX);
-	ncs_slice_tracks_release(&lanes);
+	assert_int_equal(tracks.count, NCS_SLICE_TRACKS_MAX);
+	ncs_slice_tracks_release(&tracks);
 	end(&written);
 	free(written.text);
 }
