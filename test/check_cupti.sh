@@ -1,12 +1,12 @@
 #!/bin/sh
 # SPDX-License-Identifier: MIT
-# What plugin/nccl/cupti_abi.h says of CUPTI is what CUPTI's own headers say: offsets
-# in every record of a kernel since CUDA 11.0 that they have, numbers, sizes.
+# Checks that plugin/nccl/cupti_abi.h agrees with CUPTI's own headers: numbers,
+# sizes, and the offsets in each of their kernel records since CUDA 11.0.
 #
 #   test/check_cupti.sh [FOLDER WITH CUDA'S HEADERS]
 #
-# Skipped where there are no such headers. First it compares with a number that
-# is wrong, to see that this is noticed.
+# Skipped without these headers. First it compares a wrong number, to see that
+# this is noticed.
 set -eu
 cd "$(dirname "$0")/.."
 
@@ -20,7 +20,7 @@ trap 'rm -rf "$tmp"' EXIT
 trap 'exit 130' HUP INT TERM
 CC=${CC:-cc}
 
-# The fifth is CUDA 11.0's.
+# The fifth version of the record is that of CUDA 11.0.
 records=$(grep -hoE '^} CUpti_ActivityKernel([5-9]|[1-9][0-9]);' \
 	"$headers/cupti_activity.h" "$headers/cupti_activity_deprecated.h" \
 	2>/dev/null | sed 's/^} \(.*\);$/\1/')
@@ -69,7 +69,8 @@ records=$(grep -hoE '^} CUpti_ActivityKernel([5-9]|[1-9][0-9]);' \
 	done
 } >"$tmp/compare.c"
 
-# compare FOLDER: what is wrong, with plugin/nccl/cupti_abi.h from there.
+# compare FOLDER: prints what is wrong with plugin/nccl/cupti_abi.h in the
+# folder.
 compare() {
 	"$CC" -std=c11 -fsyntax-only -DNV_CUPTI "-I$1" -I. \
 		-isystem "$headers" "$tmp/compare.c" 2>&1 | grep 'error:' || :

@@ -1,14 +1,15 @@
 #!/bin/sh
 # SPDX-License-Identifier: MIT
-# What the plugin shows to the process that loads it: exactly the tables
-# ncclProfiler_v1 to v7, NVTX's entry and the calls for ranges, libc as its only need, all symbols bound when it is
-# loaded (so that none is looked up in a callback), and no unloading (NCCL
-# closes a plugin while its threads may still be in it).
+# Checks what the plugin shows to the process that loads it: it exports exactly
+# the tables ncclProfiler_v1 to v7, NVTX's entry and the calls for ranges; it
+# needs libc only; all symbols are bound when it is loaded (so that none is
+# looked up in a callback); and it is never unloaded (NCCL closes a plugin while
+# threads may still be in it).
 #
 #   test/check_exports.sh [PLUGIN]
 #
-# It prints what is wrong.  First it builds a library that breaks each rule,
-# to see that this is noticed.
+# Prints what is wrong. First it checks a library that breaks each rule, to see
+# that each fault is noticed.
 
 set -eu
 cd "$(dirname "$0")/.."
@@ -29,7 +30,7 @@ done >>"$tmp/names"
 echo InitializeInjectionNvtx2 >>"$tmp/names"
 sort "$tmp/names" >"$tmp/wanted"
 
-# check LIBRARY: what is wrong; silent when all is well.
+# check LIBRARY: prints what is wrong.
 check() {
 	nm -D --defined-only "$1" | awk '{ sub(/@.*/, "", $3); print $3 }' |
 		sort >"$tmp/exported"

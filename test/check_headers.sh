@@ -1,10 +1,11 @@
 #!/bin/sh
 # SPDX-License-Identifier: MIT
-# Each header includes what it needs: alone, and twice, it compiles as C11;
-# those of include/ncclstat, which other programs use, also as C++17.
+# Checks that each header includes what it needs: included alone, and twice, it
+# compiles as C11; headers of include/ncclstat, which other programs use, also
+# compile as C++17.
 #
-# Tables (.def) are no headers and are left out.  First it looks at a
-# header that needs another, to see that this is noticed.
+# Tables (.def) are not headers and are left out. First it checks a header that
+# needs another, to see that this is noticed.
 
 set -eu
 cd "$(dirname "$0")/.."
@@ -28,7 +29,7 @@ compiles() {
 		"$@" -D_GNU_SOURCE -Iinclude -I. -fsyntax-only -x "$lang" -
 }
 
-# all: prints those that do not compile.
+# all: prints the headers that do not compile.
 all() {
 	for f in include shm plugin analysis record tui test man; do
 		[ ! -d "$f" ] || find "$f" -name '*.h' -type f

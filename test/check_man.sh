@@ -1,16 +1,16 @@
 #!/bin/sh
 # SPDX-License-Identifier: MIT
-# The manual pages: they can be made, mandoc has nothing against them, and they
-# explain all that there is: every option, key, column, state, counter, event,
-# function and variable of the tables in include/ncclstat/tables, every name in
-# the JSON dump, what each release of NCCL is asked for.
+# Checks the manual pages: they can be made, mandoc finds no fault, and they
+# explain everything: every option, key, column, state, counter, event, function
+# and variable of the tables in include/ncclstat/tables, every name in the JSON
+# dump, and the events that each release of NCCL is asked for.
 #
 #   test/check_man.sh
 #
-# Names are taken from the tables by the C preprocessor, not by man/mangen, and
-# looked for in the pages as a user sees them, in the section where they belong.
-# Before it judges the pages it takes one item of each kind out of a copy, to
-# see that this is noticed.
+# The C preprocessor, not man/mangen, takes the names from the tables; they are
+# looked for in the rendered pages, in the section where they belong. Before it
+# checks the pages it removes one item of each kind from a copy, to see that
+# this is noticed.
 
 set -eu
 cd "$(dirname "$0")/.."
@@ -40,10 +40,10 @@ build_c() {
 	"$CC" -std=c11 -D_GNU_SOURCE -Wall -Wextra -o "$out" "$@" -Iinclude -I.
 }
 
-# --- What there is ---------------------------------------------------------
+# --- Wanted items ----------------------------------------------------------
 
-# fields TABLE LIST PARAMETERS FIELDS: for each line of the list, what FIELDS
-# makes of it, one a line.
+# fields TABLE LIST PARAMETERS FIELDS: prints a line with FIELDS for each row of
+# the list. The parameters are the columns up to the last one of FIELDS.
 fields() {
 	printf '#include "ncclstat/tables/%s.def"\n#define X(%s) @<%s@>\n%s(X)\n' \
 		"$1" "$3" "$4" "$2" |
@@ -51,21 +51,21 @@ fields() {
 		sed 's/@ *>/@>\n/g' | sed -n 's/.*@ *< *\(.*[^ ]\) *@>/\1/p'
 }
 
-# unquote: "F4 \\" is F4 \, 'x' is x.
+# unquote: makes F4 \ of "F4 \\", and x of 'x'.
 unquote() {
 	sed -e 's/^["'\'']\(.*\)["'\'']$/\1/' -e 's/\\\(.\)/\1/g'
 }
 
-# The tag that each item has in its page: KIND PAGE SECTION SUBSECTION, where
-# - is no subsection, and then the tags on standard input, one a line.
+# want KIND PAGE SECTION SUBSECTION: notes that a page must have the tags on
+# standard input, one on each line; the subsection is - if there is none.
 want() {
 	cat >"$tmp/want/$1"
 	echo "$1 $2 $3 $4" >>"$tmp/kinds"
 }
 
-what_there_is() {
+wanted_items() {
 	mkdir "$tmp/want"
-	fields options NCS_OPTIONS ID,name,letter,has,argument,place,mode,kind,field,limits,help \
+	fields options NCS_OPTIONS ID,name,letter,has,argument,... \
 		'letter has argument name' | awk '
 	{
 		name = $NF
@@ -77,75 +77,76 @@ what_there_is() {
 		gsub(/"/, "", name)
 		print letter "--" name argument
 	}' | want options ncclstat.1 DESCRIPTION -
-	fields keys NCS_KEYS ID,group,keys,label,help keys | unquote |
+	fields keys NCS_KEYS ID,group,keys,... keys | unquote |
 		sed 's/ /, /g' | want keys ncclstat.1 KEYS -
 	for view in RANK:Ranks COMMUNICATOR:Communicators CHANNEL:Channels \
 		PROXY:Proxy FUNCTION:Collectives CLASS:Collectives \
 		TIMELINE:Timeline FINDING:Diagnose RANGE:Ranges; do
 		fields columns NCS_COLUMNS \
-			VIEW,ID,title,width,align,priority,level,help \
+			VIEW,ID,title,... \
 			'VIEW title' | sed -n "s/^${view%:*} //p" | unquote |
 			want "columns-${view%:*}" ncclstat.1 THE_VIEWS \
 				"${view#*:}"
 	done
-	fields channel_states NCS_CHANNEL_STATES ID,name,letter,label,help \
+	fields channel_states NCS_CHANNEL_STATES ID,name,letter,label,... \
 		'name label letter' |
 		sed "s/^\"\(.*\)\" \"\(.*\)\" '\(.*\)'$/\1 (\2, \3)/" |
 		want channel_states ncclstat.1 THE_VIEWS Channels
-	fields proxy_states NCS_PROXY_STATES ID,name,letter,help \
+	fields proxy_states NCS_PROXY_STATES ID,name,letter,... \
 		'name letter' | sed "s/^\"\(.*\)\" '\(.*\)'$/\1 (\2)/" |
 		want proxy_states ncclstat.1 THE_VIEWS Proxy
-	fields proxy_states NCS_PROXY_TRANSITIONS ID,name,help name |
+	fields proxy_states NCS_PROXY_TRANSITIONS ID,name,... name |
 		unquote | want proxy_transitions ncclstat.1 THE_VIEWS Proxy
-	fields activities NCS_ACTIVITIES ID,letter,layer,label,help \
+	fields activities NCS_ACTIVITIES ID,letter,layer,label,... \
 		'label letter' |
 		sed -e "s/' '/'blank'/" -e "s/^\"\(.*\)\" '\(.*\)'$/\1 (\2)/" |
 		want activities ncclstat.1 THE_VIEWS Timeline
-	fields functions NCS_FUNCTIONS ID,name,size,numerator,denominator \
+	fields functions NCS_FUNCTIONS ID,name,... \
 		name | unquote |
 		want functions ncclstat.1 THE_VIEWS Collectives
-	fields events NCS_EVENTS ID,name,bit,api,help name | unquote |
+	fields events NCS_EVENTS ID,name,... name | unquote |
 		want events ncclstat.1 DUMPS JSON
-	fields event_groups NCS_EVENT_GROUPS ID,name,events,needs,help name |
+	fields event_groups NCS_EVENT_GROUPS ID,name,... name |
 		unquote |
 		want event_groups ncclstat.1 CHANGING_WHAT_IS_COLLECTED -
-	fields refusals NCS_REFUSALS ID,name,help name | unquote |
+	fields refusals NCS_REFUSALS ID,name,... name | unquote |
 		want refusals ncclstat.1 CHANGING_WHAT_IS_COLLECTED -
-	fields verdicts NCS_VERDICTS ID,name,severity,sentence,next name |
+	fields verdicts NCS_VERDICTS ID,name,... name |
 		unquote | want verdicts ncclstat.1 FINDING_WHAT_IS_WRONG -
-	fields verdicts NCS_SEVERITIES ID,name,help name | unquote |
+	fields verdicts NCS_SEVERITIES ID,name,... name | unquote |
 		want severities ncclstat.1 FINDING_WHAT_IS_WRONG -
-	fields verdicts NCS_CONFIDENCES ID,name,help name | unquote |
+	fields verdicts NCS_CONFIDENCES ID,name,... name | unquote |
 		want confidences ncclstat.1 FINDING_WHAT_IS_WRONG -
-	fields lateness NCS_STAGES_OF_ARRIVAL ID,name,help name | unquote |
+	fields lateness NCS_STAGES_OF_ARRIVAL ID,name,... name | unquote |
 		want moments ncclstat.1 LATENESS -
-	fields lateness NCS_LATE_CAUSES ID,name,help name | unquote |
+	fields lateness NCS_LATE_CAUSES ID,name,... name | unquote |
 		want late_causes ncclstat.1 LATENESS -
-	fields exports NCS_EXPORTS ID,name,is_binary,help name | unquote |
+	fields exports NCS_EXPORTS ID,name,... name | unquote |
 		want exports ncclstat.1 EXPORTS -
-	fields fields NCS_FIELDS ID,name,where,help name | unquote |
+	fields fields NCS_FIELDS ID,name,... name | unquote |
 		want fields ncclstat.1 EXPORTS 'Lines of JSON'
-	fields csv NCS_CSV_COLUMNS ID,name,help name | unquote |
+	fields csv NCS_CSV_COLUMNS ID,name,... name | unquote |
 		want csv ncclstat.1 EXPORTS Tables
-	fields own_events NCS_OWN_EVENTS ID,name,number,help name | unquote |
+	fields own_events NCS_OWN_EVENTS ID,name,... name | unquote |
 		want own_events ncclstat-shm.5 DESCRIPTION Rings_and_records
-	fields chunks NCS_CHUNKS ID,name,number,help name | unquote |
+	fields chunks NCS_CHUNKS ID,name,... name | unquote |
 		want chunks ncclstat-record.5 DESCRIPTION 'Chunks'
-	fields loss NCS_LOSSES ID,name,help name | unquote |
+	fields loss NCS_LOSSES ID,name,... name | unquote |
 		want losses ncclstat.1 DUMPS JSON
-	fields environment NCS_ENVIRONMENT ID,name,values,default,help name |
+	fields environment NCS_ENVIRONMENT ID,name,... name |
 		unquote | want environment ncclstat-plugin.7 ENVIRONMENT -
-	fields kernel_timing NCS_KERNEL_STATUSES ID,name,help name | unquote |
+	fields kernel_timing NCS_KERNEL_STATUSES ID,name,... name | unquote |
 		want kernel_statuses ncclstat-plugin.7 KERNEL_TIMING \
 			'When no single calls are timed'
-	fields cupti NCS_CUPTI_STATUSES ID,name,help name | unquote |
+	fields cupti NCS_CUPTI_STATUSES ID,name,... name | unquote |
 		want cupti_statuses ncclstat-plugin.7 RANGES_OF_THE_PROGRAM \
 			'Computing, by CUPTI'
 	asked >"$tmp/asked"
 	want releases ncclstat-plugin.7 WHAT_NCCL_IS_ASKED_FOR - <"$tmp/asked"
 }
 
-# What plugin/mask/release_events.c asks for, as the rows of the page's table.
+# asked: prints the events that plugin/mask/release_events.c asks for, as rows
+# of the page's table.
 asked() {
 	cat >"$tmp/gates.c" <<-'END'
 	#include <stdio.h>
@@ -189,9 +190,9 @@ asked() {
 	{ print releases[$1] " " $0 }'
 }
 
-# --- What the pages say ----------------------------------------------------
+# --- The pages -------------------------------------------------------------
 
-# render FOLDER: its pages as text, wide enough that nothing is broken.
+# render FOLDER: renders its pages as text, wide enough that no line is broken.
 render() {
 	for page in "$1"/*.[1-8]; do
 		mandoc -Tascii -O width=300 "$page" |
@@ -199,7 +200,7 @@ render() {
 	done
 }
 
-# section PAGE SECTION SUBSECTION: its lines; _ stands for a blank.
+# section PAGE SECTION SUBSECTION: prints its lines; _ stands for a blank.
 section() {
 	awk -v section="$2" -v sub_section="$3" '
 	BEGIN {
@@ -215,9 +216,9 @@ section() {
 	' "$1.txt"
 }
 
-# missing FOLDER KIND PAGE SECTION SUBSECTION: the tags that are not there. In
-# the text a tag stands first and is followed by nothing or by a gap; in a table
-# gaps are between all columns.
+# missing FOLDER KIND PAGE SECTION SUBSECTION: prints the tags that are missing.
+# A tag stands first on its line, followed by a gap or by nothing; in a table
+# there are gaps between all columns.
 missing() {
 	section "$1/$3" "$4" "$5" >"$tmp/section"
 	awk -v is_table="$([ "$2" = releases ] && echo 1 || echo 0)" '
@@ -234,7 +235,7 @@ missing() {
 	' "$tmp/section" "$tmp/want/$2"
 }
 
-# all_missing FOLDER: "KIND: TAG" for each.
+# all_missing FOLDER: prints "KIND: TAG" for each missing tag.
 all_missing() {
 	while read -r kind page section subsection; do
 		missing "$1" "$kind" "$page" "$section" "$subsection" |
@@ -244,8 +245,8 @@ all_missing() {
 
 # --- Self-test -------------------------------------------------------------
 
-# take_out PAGE KIND TAG PATTERN: without the item's line of mdoc, the tag must
-# be missed, and nothing else.
+# take_out PAGE KIND TAG PATTERN: without the item's line of mdoc, exactly this
+# tag must be missing.
 take_out() {
 	rm -rf "$tmp/broken"
 	mkdir "$tmp/broken"
@@ -286,7 +287,7 @@ self_test() {
 	take_out ncclstat-plugin.7 releases '2.27 4 proxy_ctrl' '^\.It 2\.27 '
 }
 
-# refuses LINE: mangen must not make a page of this.
+# refuses LINE: succeeds if mangen makes no page of this.
 refuses() {
 	printf '%s\n' "$1" >"$tmp/bad.in"
 	if "$tmp/mangen" "$tmp/bad.in" >/dev/null 2>&1; then
@@ -305,7 +306,8 @@ mangen_refuses() {
 	! "$tmp/mangen" "$tmp/there-is-none.in" >/dev/null 2>&1
 }
 
-# A mangen with a field that nobody explains must not make the page.
+# mangen_counts_bytes: a mangen that lacks the explanation of a field must not
+# make the page.
 mangen_counts_bytes() {
 	mkdir -p "$tmp/less/man"
 	sed '/X(latest_done,/d' man/segment_fields.h \
@@ -317,19 +319,18 @@ mangen_counts_bytes() {
 
 # --- The checks ------------------------------------------------------------
 
-# lint PAGE: what mandoc says, but that it does not know where pages that are
-# not installed are.
+# lint PAGE: prints the findings of mandoc, except that pages are not installed.
 lint() {
 	mandoc -Tlint -W style "$1" |
 		grep -v 'STYLE: referenced manual not found' |
 		sed "s|^mandoc: $tmp/pages/||" || :
 }
 
-# Names in a sample that the page does not have among those of its dump.
+# missing_json_names: prints names in the JSON that the page does not explain.
 missing_json_names() {
 	section "$tmp/pages/ncclstat.1" DUMPS JSON |
 		tr -cs 'a-z0-9_' '\n' | sort -u >"$tmp/words"
-	# The states and counters of objects are in lists of their own.
+	# States and counters are in lists of their own.
 	cat "$tmp"/want/* | tr -cs 'a-zA-Z0-9_' '\n' | sort -u >>"$tmp/words"
 	section "$tmp/pages/ncclstat.1" FINDING_WHAT_IS_WRONG - |
 		tr -cs 'a-z0-9_' '\n' >>"$tmp/words"
@@ -342,7 +343,7 @@ missing_json_names() {
 	sort -u "$tmp/words" | comm -13 - "$tmp/names"
 }
 
-# Options that a page names and the program does not have.
+# strange_options: prints options that a page names and the program lacks.
 strange_options() {
 	grep -oh -e '--[a-z][a-z-]*' "$tmp"/pages/*.txt | sort -u |
 		grep -v -x -e '--ipc' >"$tmp/named"
@@ -350,7 +351,7 @@ strange_options() {
 		comm -23 "$tmp/named" -
 }
 
-# Pages of ours that a page refers to and that do not exist.
+# missing_pages: prints our pages that are referred to and do not exist.
 missing_pages() {
 	sed -n 's/^\.Xr \(ncclstat[a-z-]*\) \([1-8]\).*/\1.\2/p' man/*.in |
 		sort -u | while read -r page; do
@@ -358,7 +359,7 @@ missing_pages() {
 	done
 }
 
-# report WHAT: standard input must be empty.
+# report NAME: passes if standard input is empty.
 report() {
 	cat >"$tmp/found"
 	status=0
@@ -376,17 +377,17 @@ for source in man/*.in; do
 	lint "$tmp/pages/$page" | report "mandoc finds nothing wrong with $page"
 done
 render "$tmp/pages"
-what_there_is
+wanted_items
 
 status=0
 self_test || status=1
-verdict "$status" 'what is taken out of a page is missed'
+verdict "$status" 'an item that is removed from a page is missed'
 status=0
 mangen_refuses || status=1
-verdict "$status" 'mangen refuses what it does not know'
+verdict "$status" 'mangen refuses unknown markers'
 status=0
 mangen_counts_bytes || status=1
-verdict "$status" 'mangen refuses a struct with a field that nobody explains'
+verdict "$status" 'mangen refuses a struct with a field without explanation'
 while read -r kind page section subsection; do
 	count=$(wc -l <"$tmp/want/$kind")
 	{

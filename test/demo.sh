@@ -1,10 +1,10 @@
 #!/bin/sh
 # SPDX-License-Identifier: MIT
-# ncclstat at work, without a GPU: eight processes replay what NCCL called in a
-# training job, and the program looks at them until one leaves it (q).
+# A demonstration without a GPU: eight processes replay NCCL's calls of a
+# training job, and the live view shows them until the user quits (q).
 #
-# Without a terminal it prints one dump. However it ends, nothing is left: the
-# job's processes end with it, and all files are in a folder that is removed.
+# Without a terminal it prints one dump. However it ends, it leaves nothing: it
+# ends the job's processes and removes the folder with all files.
 
 set -eu
 cd "$(dirname "$0")/.."
@@ -24,7 +24,7 @@ job=
 view=
 dir=
 
-# ended PID: told to end, and waited for.
+# end PID: ends a process and waits for it.
 end() {
 	[ -n "$1" ] || return 0
 	kill "$1" 2>/dev/null || :
@@ -42,8 +42,8 @@ trap 'exit 129' HUP
 trap 'exit 130' INT
 trap 'exit 143' TERM
 
-# A folder of its own, so that only this job is seen and nothing can be missed
-# when it is removed; in memory, if that can be had.
+# A folder of its own, so that the view shows only this job and all files can be
+# removed; in memory if possible.
 dir=$(mktemp -d /dev/shm/ncclstat-demo.XXXXXX 2>/dev/null) ||
 	dir=$(mktemp -d "${TMPDIR:-/tmp}/ncclstat-demo.XXXXXX")
 export NCCLSTAT_DIR="$dir"
@@ -52,7 +52,7 @@ export NCCLSTAT_DIR="$dir"
 	>"$dir/log" 2>&1 </dev/null &
 job=$!
 
-# Ranks that have done something for a moment.
+# is_at_work: succeeds if all ranks have published something.
 is_at_work() {
 	[ "$("$ncclstat" --list 2>/dev/null | grep -c alive)" -ge 8 ]
 }
@@ -68,8 +68,8 @@ until is_at_work; do
 	sleep 0.1
 done
 
-# The shell hears signals only while it waits, hence in the background; which
-# has no input unless it is given.
+# The view runs in the background because the shell handles signals only while
+# it waits; background processes need their input redirected.
 if [ -t 0 ] && [ -t 1 ]; then
 	exec 3<&0
 	"$ncclstat" "$@" <&3 3<&- &

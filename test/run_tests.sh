@@ -1,25 +1,25 @@
 #!/bin/sh
 # SPDX-License-Identifier: MIT
-# Runs the programs and scripts it is given, one after the other, and counts.
+# Runs programs and scripts one after the other and counts their tests.
 #
 #   test/run_tests.sh PROGRAM...
 #
-# One line for each: verdict, what it counted, seconds, name.  What a program
-# wrote is shown only when it failed, less what it says of tests that passed.
-# The last line is always "N passed, N failed", with ", N skipped" when there
-# were any; the status is 1 when something failed or when nothing ran.
+# Prints a line for each: verdict, number of tests, seconds, name. The output of
+# a program is shown only if it failed, without the lines about tests that
+# passed. The last line is always "N passed, N failed", with ", N skipped" if
+# there are any; the exit status is 1 if something failed or nothing ran.
 #
 # How a program is counted:
-#   cmocka     its own "[  PASSED  ] N test(s)" and the like, summed
-#   a script   each line "ok ..." or "not ok ..."; without any, its status:
-#              0 passed, 77 skipped (its last line says why), else failed
-# A status that is not 0 is a failure whatever was printed: a crash after the
-# last test, a leak, a data race.
+#   cmocka     the sums of its lines "[  PASSED  ] N test(s)" and the like
+#   a script   its lines "ok ..." and "not ok ..."; without any, its exit status:
+#              0 passed, 77 skipped (its last line gives the reason), else failed
+# An exit status other than 0 and 77 is a failure whatever was printed: a crash
+# after the last test, a leak, a data race.
 #
-# It must not depend on what is tested, and a test must not depend on the
-# person who runs it: no NCCL or ncclstat settings, no rc file.
+# Must not depend on what is tested. Tests must not depend on the user who runs
+# them: they get no NCCL or ncclstat settings and no configuration file.
 #
-#   TEST_TIMEOUT=120   seconds a program may take
+#   TEST_TIMEOUT=120   seconds that a program may take
 
 set -eu
 cd "$(dirname "$0")/.."
@@ -33,7 +33,7 @@ trap '[ -z "$child" ] || kill "$child" 2>/dev/null; exit 130' HUP INT TERM
 for v in $(env | sed -n 's/^\(NCCL[A-Za-z0-9_]*\)=.*/\1/p'); do
 	unset "$v"
 done
-# A test that calls make is no part of the make that called us.
+# A test that calls make must not be part of the make that called us.
 unset MAKEFLAGS MFLAGS MAKELEVEL MAKEOVERRIDES 2>/dev/null || :
 mkdir "$tmp/home"
 export HOME="$tmp/home" XDG_CONFIG_HOME="$tmp/home/.config"
@@ -49,9 +49,10 @@ now_ms() {
 	echo $(($(date +%s%N) / 1000000))
 }
 
-# limited COMMAND...: into $tmp/out, and the status is the command's, 124 or 137
-# when its time was up.  In the background, so that an interrupt is heard at
-# once; a shell has those ignore interrupts, which no test should find.
+# limited COMMAND...: runs it with its output in $tmp/out; returns its status,
+# or 124 or 137 if its time was up. It runs in the background, so that the shell
+# handles an interrupt at once; env undoes that background jobs ignore
+# interrupts.
 limited() {
 	env --default-signal=INT,QUIT timeout -k 5 "$limit" "$@" \
 		>"$tmp/out" 2>&1 </dev/null &
@@ -62,7 +63,7 @@ limited() {
 	return "$status"
 }
 
-# run PROGRAM: likewise.
+# run PROGRAM: the same for a program, a Python script or a shell script.
 run() {
 	case $1 in
 	*.py) set -- python3 "$1" ;;
@@ -70,7 +71,7 @@ run() {
 	esac
 	status=0
 	limited "$@" || status=$?
-	# TSan wants its addresses to itself, and some kernels randomize too far.
+	# TSan needs certain addresses, and some kernels randomize too far.
 	if [ "$status" -ne 0 ] &&
 	   grep -q 'ThreadSanitizer: unexpected memory mapping' "$tmp/out" &&
 	   setarch -R true 2>/dev/null; then
@@ -80,8 +81,8 @@ run() {
 	return "$status"
 }
 
-# count: "PASSED FAILED SKIPPED COUNTED" of $tmp/out; COUNTED is 0 when the
-# program said nothing that can be counted.
+# count: prints "PASSED FAILED SKIPPED COUNTED" for $tmp/out; COUNTED is 0 if
+# the output has nothing that can be counted.
 count() {
 	awk '
 	/^\[  PASSED  \] [0-9]+ test\(s\)/ { p += $4; n++; next }
@@ -94,8 +95,8 @@ count() {
 	' "$tmp/out"
 }
 
-# show: $tmp/out, without what it says of tests that passed: of a script a line,
-# of cmocka two.
+# show: prints $tmp/out without tests that passed, which take one line in a
+# script's output and two in that of cmocka.
 show() {
 	awk '
 	/^ok( |$)/ { next }

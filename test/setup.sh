@@ -1,16 +1,16 @@
 #!/bin/sh
 # SPDX-License-Identifier: MIT
-# Installs what a build, a demo or the tests need and this machine lacks.
+# Installs packages that a build, a demo or the tests need and this machine
+# lacks.
 #
 #   test/setup.sh demo|check|fuzz
 #
-# It asks for things, not for packages (does the compiler link, does
-# pkg-config know the library), so it is right on every system, and it is
-# quick and silent, without the network, when everything is there.  What is
-# missing it installs by apt-get: as root, or through sudo.  Where it cannot,
-# it says what is missing and what to type.  What only some tests need, which
-# are skipped without, is wished for: it goes on without it.  It must not change
-# anything else, but for $BUILD/trace_processor.
+# It probes for things, not for packages (does the compiler link, does
+# pkg-config know the library), so it is right on every system; if everything is
+# there it is quick and silent and needs no network. Missing packages are
+# installed by apt-get, as root or through sudo; if that fails it prints what is
+# missing and what to type. Packages without which some tests are skipped are
+# optional. Must not change anything else, except $BUILD/trace_processor.
 
 set -eu
 
@@ -33,7 +33,8 @@ missing=
 packages=
 wishes=
 
-# want NAME PACKAGE... -- COMMAND...: COMMAND succeeds when NAME is there.
+# want NAME PACKAGE... -- COMMAND...: notes the packages unless COMMAND
+# succeeds, which shows that NAME is there.
 want() {
 	name=$1
 	shift
@@ -50,7 +51,7 @@ want() {
 	fi
 }
 
-# wish PACKAGE -- COMMAND...: likewise, but it goes on without.
+# wish PACKAGE -- COMMAND...: the same for an optional package.
 wish() {
 	wished=$1
 	shift 2
@@ -61,7 +62,7 @@ have() {
 	command -v "$1"
 }
 
-# links LANGUAGE COMPILER FLAG...: an empty program compiles and links.
+# links LANGUAGE COMPILER FLAG...: succeeds if a program compiles and links.
 links() {
 	lang=$1
 	shift
@@ -112,7 +113,7 @@ probe_for_tests() {
 	wish npm -- have npm
 }
 
-# What the tests of exports ask about them.
+# fetch: gets the trace processor for the tests of exports.
 fetch() {
 	[ "$what" = demo ] ||
 		sh test/trace_processor/fetch.sh "${BUILD:-build}/trace_processor" ||
@@ -124,7 +125,7 @@ complain() {
 	printf '%s' "$missing" >&2
 }
 
-# without_wishes: the end, where only wishes are left.
+# without_wishes: ends successfully if only optional packages are missing.
 without_wishes() {
 	[ -z "$missing" ] || return 0
 	fetch
@@ -143,7 +144,7 @@ fi
 
 as_root=
 if [ "$(id -u)" -ne 0 ]; then
-	# Without a terminal sudo may not ask for a password.
+	# Without a terminal sudo cannot ask for a password.
 	if command -v sudo >/dev/null 2>&1 &&
 	   { sudo -n true 2>/dev/null || [ -t 0 ]; }; then
 		as_root=sudo
@@ -157,14 +158,14 @@ if [ "$(id -u)" -ne 0 ]; then
 	fi
 fi
 
-# Another apt may be at work on a machine that has just started.
+# The lock: on a machine that has just started another apt may be running.
 apt() {
 	$as_root env DEBIAN_FRONTEND=noninteractive NEEDRESTART_SUSPEND=1 \
 		apt-get -q -o DPkg::Lock::Timeout=300 "$@" >>"$tmp/log" 2>&1
 }
 
 echo "Installing by apt-get: $packages$wishes"
-# One source out of reach does not matter if the packages are to be had.
+# An update that fails for one source does not matter if the packages are found.
 apt update || :
 # shellcheck disable=SC2086 # a list of words
 if ! apt install -y --no-install-recommends $packages; then

@@ -1,19 +1,19 @@
 # SPDX-License-Identifier: MIT
-# What the tests on a GPU share. Sourced by them from the root of the
-# repository; not a test.
+# Shared by the tests on a GPU, which source it from the root of the repository.
+# Not a test.
 #
 #   $build     the folder with the plugin and ncclstat
 #   $python    Python
-#   $folder    a folder in memory that is removed at the end, after at_end, which
-#              a test may define
-#   $failures  how many verdicts were bad
+#   $folder    after make_folder: a folder in memory that is removed at the end,
+#              after at_end, which a test may define
+#   $failures  number of failed verdicts
 # shellcheck shell=bash
 
 build=$(cd "${BUILD:-build}" && pwd) || exit 1
 python=${PYTHON:-python3}
 failures=0
 
-skip() { # why
+skip() { # reason
 	echo "skipped: $1"
 	exit 77
 }
@@ -37,14 +37,14 @@ make_folder() {
 	trap 'exit 130' HUP INT TERM
 }
 
-# For jobs that publish into the folder.
+# use_plugin: has jobs load the plugin and publish into the folder.
 use_plugin() {
 	export NCCLSTAT_DIR=$folder
 	export LD_LIBRARY_PATH=$build${LD_LIBRARY_PATH:+:$LD_LIBRARY_PATH}
 	export NCCL_PROFILER_PLUGIN=libnccl-profiler-ncclstat.so
 }
 
-verdict() { # name, 0 if good
+verdict() { # name, 0 if it passed
 	if [ "$2" = 0 ]; then
 		echo "ok $1"
 	else

@@ -11,8 +11,8 @@ Two ranks share one GPU, as in two_ranks.py. Each step has, as ranges of NVTX:
 
 usage: cupti.py run --out FOLDER [--steps N] [--profiler none|first|later]
                     [--dump NCCLSTAT]
-       cupti.py check JSON          what a dump of such a job must say
-       cupti.py cost FOLDER MODE... a table of what the modes took
+       cupti.py check JSON          checks a dump of such a job
+       cupti.py cost FOLDER MODE... prints a table of the times by mode
 
 `run` leaves FOLDER/RANK.json, with the times of the steps, and with --dump
 FOLDER/dump.json, made while the job was still there. --profiler starts
@@ -29,7 +29,7 @@ import sys
 import time
 
 
-# --- The job -----------------------------------------------------------------
+# --- The job ---------------------------------------------------------------
 
 def start_profiler():
     import torch
@@ -41,7 +41,7 @@ def start_profiler():
 
 
 def seen_by(profiler):
-    """How many of the GPU's events a profiler has."""
+    """Returns the number of GPU events that a profiler has."""
     import torch
     profiler.stop()
     return sum(1 for event in profiler.events()
@@ -133,10 +133,10 @@ def run(options):
     return 1 if failed else 0
 
 
-# --- What came of it -----------------------------------------------------------
+# --- Results ---------------------------------------------------------------
 
 def by_process(dump):
-    """The sums over each process's communicators: of all, and by path."""
+    """Returns sums over the communicators of each process: in all, and by path."""
     processes = {}
     for rank in dump["ranks"]:
         process = processes.setdefault(rank["pid"], {
@@ -209,7 +209,7 @@ def cost(folder, modes):
         for path in sorted(glob.glob("%s/%s/*/0.json" % (folder, mode))):
             with open(path) as file:
                 result = json.load(file)
-            # The first quarter is for warming up.
+            # The first quarter warms up.
             times = result["ms"][len(result["ms"]) // 4:]
             medians[mode].append(statistics.median(times))
     if not all(medians.values()):

@@ -1,12 +1,12 @@
 #!/bin/bash
 # SPDX-License-Identifier: MIT
-# What ranges of a real PyTorch job compute, by CUPTI: that it is seen, what it
-# costs, and that it keeps off where torch.profiler has CUPTI (cupti.py).
+# Computing in the ranges of a real PyTorch job (cupti.py), by CUPTI: it is
+# seen, its cost is measured, and the plugin leaves CUPTI to torch.profiler.
 # Skipped without a GPU, PyTorch or CUPTI.
 #
 #   ROUNDS=3 STEPS=200 test/gpu/cupti.sh
 #
-# It must not leave processes or shared memory behind.
+# Must not leave processes or shared memory behind.
 set -u
 cd "$(dirname "$0")/../.." || exit 1
 . test/gpu/common.bash
@@ -16,8 +16,8 @@ need_pytorch
 
 make_folder
 
-# run NAME MODE ARGUMENT...: a job; the mode is `none`, without the plugin, or
-# what NCCLSTAT_CUPTI is set to. Leaves its log in FOLDER/NAME/log.
+# run NAME MODE ARGUMENT...: runs a job; MODE is `none` for no plugin, or the
+# value of NCCLSTAT_CUPTI. The log is in $folder/NAME/log.
 run() {
 	local name=$1 mode=$2
 	shift 2
@@ -41,7 +41,8 @@ run() {
 	return $status
 }
 
-# says NAME WORD: what the dump of this job has for a status, in all ranks.
+# says NAME WORD: succeeds if WORD is the CUPTI status of all ranks in the dump
+# of a job.
 says() {
 	"$python" -c "
 import json, sys
@@ -51,17 +52,17 @@ print('| status:', *found)
 sys.exit(found != {'$2'})"
 }
 
-# --- It is seen ----------------------------------------------------------------
+# --- Ranges ----------------------------------------------------------------
 
 run seen 1 --dump "$build/ncclstat"
-verdict a_job_runs_with_cupti $?
+verdict job_runs_with_cupti $?
 if says seen missing; then
 	skip "no CUPTI: set NCCLSTAT_CUPTI's search up with CUDA_HOME"
 fi
 "$python" $job check "$folder/seen/dump.json"
-verdict computing_and_what_it_hides_are_seen $?
+verdict computing_and_hidden_communication_are_seen $?
 
-# --- What it costs ----------------------------------------------------------------
+# --- Cost ------------------------------------------------------------------
 
 for round in $(seq "$rounds"); do
 	for mode in none 0 1; do
@@ -69,28 +70,29 @@ for round in $(seq "$rounds"); do
 	done
 done
 "$python" $job cost "$folder/cost" none 0 1
-verdict the_cost_is_measured $?
+verdict cost_is_measured $?
 
-# --- Another tool ----------------------------------------------------------------
+# --- Another tool ----------------------------------------------------------
 
 run first 1 --profiler first --dump "$build/ncclstat"
-verdict a_job_with_a_profiler_runs $?
+verdict job_with_a_profiler_runs $?
 says first taken
-verdict it_keeps_off_where_a_profiler_has_cupti $?
+verdict plugin_leaves_cupti_to_a_profiler $?
 grep -q 'another tool has CUPTI' "$folder/first/log"
-verdict and_says_so $?
+verdict plugin_says_that_cupti_is_taken $?
 "$python" -c "
 import json, sys
 saw = json.load(open('$folder/first/0.json'))['profiler_saw']
 print('| the profiler has', saw, 'events of the GPU')
 sys.exit(not saw)"
-verdict the_profiler_sees_the_gpu $?
+verdict profiler_sees_the_gpu $?
 
-# What becomes of a profiler that comes later is CUPTI's to say; the job goes on.
+# CUPTI decides what happens to a profiler that starts later; the job must go
+# on.
 run later 1 --profiler later --dump "$build/ncclstat"
-verdict a_job_whose_profiler_comes_later_runs $?
+verdict job_whose_profiler_starts_later_runs $?
 says later on
-verdict it_goes_on $?
+verdict job_continues_with_the_later_profiler $?
 "$python" -c "
 import json
 print('| the later profiler has',

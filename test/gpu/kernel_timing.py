@@ -2,9 +2,9 @@
 # SPDX-License-Identifier: MIT
 """Tables and verdicts from what the jobs of kernel_timing.sh left.
 
-Each job left a folder, MODE/NUMBER; the script's job() says what is in it.
-Prints a table in Markdown, then "ok" or "not ok" for each claim; ends with 1
-if one is not so. Runs nothing itself.
+Each job left a folder, MODE/NUMBER, with the files that the script's job()
+lists. Prints a table in Markdown, then "ok" or "not ok" for each claim; the exit
+status is 1 if a claim fails. Must not run anything itself.
 
 usage: kernel_timing.py cost|graphs FOLDER MACHINE MODES
 """
@@ -16,22 +16,22 @@ import statistics
 import sys
 
 HUNG = "124"
-# What the claim is: at this length and above, no slower than this.
+# The claim: from this length on, calls are no slower than this factor.
 LONG_BYTES = 1 << 20
 NO_SLOWER_THAN = 1.01
-# Logs of jobs that did not end well to show, of each mode.
+# How many logs of failed jobs are shown for each mode.
 LOGS_SHOWN = 3
 
 
 class Job:
-    """What one job left."""
+    """The files that one job left."""
 
     def __init__(self, folder):
         self.name = "%s/%s" % (folder.parent.name, folder.name)
         self.folder = folder
         self.status = self.text("status").strip()
         self.out = self.text("out")
-        # An object for each communicator of each rank, at least.
+        # At least an object for each communicator of each rank.
         self.published = len(self.text("seen").split())
         self.left = self.text("left").split()
         try:
@@ -93,7 +93,7 @@ def table(heads, rows):
 
 
 def plugin_was_there(verdicts, mode, jobs):
-    """Of jobs that ran: with a plugin both ranks publish, without one none."""
+    """Checks jobs that ran: both ranks publish if and only if there is a plugin."""
     wrong = [job.name for job in jobs
              if (job.published < 2) != (mode == "none")]
     verdicts.say("%s_has_%s_plugin" %
@@ -101,7 +101,7 @@ def plugin_was_there(verdicts, mode, jobs):
                  not wrong, " ".join(wrong))
 
 
-# --- Cost ---------------------------------------------------------------------
+# --- Cost ------------------------------------------------------------------
 
 def repetitions(job, clock):
     """{bytes: [µs per call]}"""
@@ -177,7 +177,7 @@ def kernels_are_timed(verdicts, mode, jobs):
     timed = [job.kernels_timed() for job in jobs]
     print("kernel events, %s: %s" %
           (mode, " ".join("?" if n is None else str(n) for n in timed)))
-    # Else it costs nothing because it does nothing.
+    # A plugin that does nothing would cost nothing, too.
     known = [n for n in timed if n is not None]
     if mode in ("default", "always") and known:
         verdicts.say("%s_times_kernels" % mode, all(known))
@@ -211,10 +211,10 @@ def cost(folder, machine, modes):
     return verdicts.failures
 
 
-# --- Graphs -------------------------------------------------------------------
+# --- Graphs ----------------------------------------------------------------
 
 def decision_of(rank):
-    """What the rank says of its kernel timing; "?" if nothing."""
+    """Returns the rank's kernel timing status; "?" if it has none."""
     return (rank.get("kernel_timing") or {}).get("status", "?")
 
 

@@ -1,31 +1,32 @@
 #!/bin/bash
 # SPDX-License-Identifier: MIT
-# What the timing of kernels costs a real job, and that none hangs by it.
+# Kernel timing in real jobs: measures its cost and checks that no job hangs.
 #
 #   test/gpu/kernel_timing.sh [cost] [graphs]
 #
-#   cost     back-to-back AllReduces without a plugin and with it, in turn;
+#   cost     back-to-back AllReduces, alternately without and with the plugin;
 #            needs two GPUs
 #   graphs   jobs that mix replayed graphs with eager calls, in every mode; each
-#            is a pair of processes of its own; one GPU is enough
+#            job is a pair of new processes; one GPU is enough
 #
-# Without a word it is a short form of graphs, for make check. Each prints a
-# table in Markdown and a verdict for each claim. README.md beside this file
-# says how to run it where nothing can be built, and what can be set:
+# Without an argument it runs a short form of graphs, for make check. Each
+# prints a table in Markdown and a verdict for each claim. README.md in this
+# folder explains how to run it on a machine without build tools, and these
+# variables:
 #
 #   RUNS=50 ROUNDS=3 REPEAT=21 JOBS=4 PATIENCE=60 SEED=1 KEEP=
 #   MODES="none off sampled ..." BENCH_MODES="default always"
 #
-# It must not leave processes or shared memory behind.
+# Must not leave processes or shared memory behind.
 set -u
 cd "$(dirname "$0")/../.." || exit 1
 . test/gpu/common.bash
 report=test/gpu/kernel_timing.py
 
-# --- One job ------------------------------------------------------------------
+# --- One job ---------------------------------------------------------------
 
-# in_mode MODE COMMAND...: the mode is what NCCLSTAT_KERNEL_TIMING says; `none`
-# is no plugin at all, `default` leaves it to the plugin.
+# in_mode MODE COMMAND...: runs it with MODE as NCCLSTAT_KERNEL_TIMING; `none`
+# runs it without a plugin, `default` leaves the variable unset.
 in_mode() {
 	local mode=$1
 	shift
@@ -40,8 +41,8 @@ in_mode() {
 }
 
 # job FOLDER MODE ARGUMENT...: runs allreduce and leaves in the folder
-#   arguments, out, status       what it was asked, said and ended with
-#   seen, left                   what was published at its end, and after it
+#   arguments, out, status       its arguments, output and exit status
+#   seen, left                   the segments at its end, and after it
 #   json                         the dump at its end, or when it hung
 job() {
 	local folder=$1 mode=$2
@@ -60,14 +61,14 @@ job() {
 	rm -rf "$folder/shm"
 }
 
-# --- Graphs -------------------------------------------------------------------
+# --- Graphs ----------------------------------------------------------------
 
-# Of a mode that hangs, a few are enough to know.
+# A mode that hangs this often is given up.
 HANGS_ENOUGH=3
 
-# one_of_graphs MODE INDEX: the index decides on the job, so all modes get the
-# same jobs. Two thirds capture late enough for the plugin to have begun to time
-# calls, at any place in its period.
+# one_of_graphs MODE INDEX: runs a job that depends on the index only, so all
+# modes get the same jobs. Two thirds of them capture when the plugin has begun
+# to time calls, at any place in its period.
 one_of_graphs() {
 	local mode=$1 index=$2 folder=$FOLDER/graphs/$1/$2
 	local threads=$((1 + index % 2)) comms=$((1 + index / 2 % 2)) before
@@ -92,7 +93,7 @@ one_of_graphs() {
 		--seed $((SEED * 1000 + index)) "${more[@]}"
 }
 
-# pair_of_gpus SLOT: jobs that run at the same time are spread over the pairs.
+# pair_of_gpus SLOT: spreads jobs that run at the same time over pairs of GPUs.
 pair_of_gpus() {
 	local pairs=$((${#gpus[@]} / 2)) first
 	[ $pairs -gt 1 ] || return 0
@@ -111,9 +112,9 @@ graphs() {
 	"$python" "$report" graphs "$FOLDER/graphs" "$machine" "$MODES"
 }
 
-# --- Cost ---------------------------------------------------------------------
+# --- Cost ------------------------------------------------------------------
 
-# Each round begins with another mode, so that none is always the first.
+# Each round begins with another mode, so that no mode is always the first.
 cost() {
 	local round mode
 	local -a order
@@ -135,9 +136,10 @@ cost() {
 	"$python" "$report" cost "$FOLDER/cost" "$machine" "none $BENCH_MODES"
 }
 
-# --- The program, built here --------------------------------------------------
+# --- Building allreduce ----------------------------------------------------
 
-# first PATTERNS ROOT...: the first root that has something for each pattern.
+# first PATTERNS ROOT...: prints the first root that has a match for each
+# pattern.
 first() {
 	local root pattern
 	local -a patterns
@@ -153,13 +155,13 @@ first() {
 	return 1
 }
 
-# library ROOT NAME: its file, with or without a version.
+# library ROOT NAME: prints its file, with or without a version.
 library() {
 	compgen -G "$1/lib*/$2.so*" || compgen -G "$1/lib/*/$2.so*"
 }
 
-# NCCL as PyTorch brings it before the system's; CUDA the other way round, for
-# of PyTorch's packages some lack headers.
+# Prefers the NCCL of PyTorch's packages to that of the system, but the system's
+# CUDA to theirs, as some of them lack headers.
 build_program() {
 	local nccl cuda libnccl libcudart
 	local -a packages system
@@ -189,7 +191,7 @@ for folder in sys.path:
 		-Wl,-rpath,"$(dirname "$libnccl"):$(dirname "$libcudart")"
 }
 
-# --- Here ---------------------------------------------------------------------
+# --- Main ------------------------------------------------------------------
 
 list_gpus() {
 	if [ -n "${CUDA_VISIBLE_DEVICES:-}" ]; then
@@ -208,7 +210,7 @@ describe_machine() {
 		head -n 1 | sed 's/, /, driver /')${link:-}"
 }
 
-# The script calls itself for each job, to run some at a time.
+# The script calls itself for each job, to run several at a time.
 if [ "${1:-}" = one_of_graphs ]; then
 	read -r -a gpus <<<"$GPUS"
 	one_of_graphs "$2" "$3"
@@ -235,7 +237,7 @@ build_program || exit 1
 GPUS=$(list_gpus)
 read -r -a gpus <<<"$GPUS"
 machine=$(describe_machine)
-# Two processes in turn on one GPU are slow, and more of them slower still.
+# Two processes that share a GPU are slow, and more processes slower still.
 [ ${#gpus[@]} -ge 2 ] || JOBS=${JOBS:-1}
 RUNS=${RUNS:-50} ROUNDS=${ROUNDS:-3} REPEAT=${REPEAT:-21} JOBS=${JOBS:-4}
 PATIENCE=${PATIENCE:-60} SEED=${SEED:-1} KEEP=${KEEP:-}
@@ -249,7 +251,7 @@ make_folder
 FOLDER=$folder
 export BUILD=$build GPUS FOLDER PATIENCE SEED build
 # On some machines a program that uses NVLink's multicast can put the GPUs out
-# of service; and two ranks need none.
+# of service; two ranks do not need it.
 export NCCL_NVLS_ENABLE=${NCCL_NVLS_ENABLE:-0}
 
 status=0

@@ -1,11 +1,11 @@
 #!/bin/bash
 # SPDX-License-Identifier: MIT
-# A real NCCL job recorded and read again: two ranks that share one GPU
-# (two_ranks.py), each recorded by itself, rank 1 with a clock that is ahead, as
-# on another host. Skipped without a GPU or PyTorch.
+# Recordings of a real NCCL job: two ranks that share one GPU (two_ranks.py),
+# each with a recorder of its own; the clock of rank 1 is ahead, as on another
+# host. Skipped without a GPU or PyTorch.
 #
-# The recordings are left in $KEEP if that is a folder. It must not leave
-# processes or shared memory behind.
+# Recordings are left in $KEEP if that is a folder. Must not leave processes or
+# shared memory behind.
 set -u
 cd "$(dirname "$0")/../.." || exit 1
 . test/gpu/common.bash
@@ -25,7 +25,7 @@ kept=$(mktemp -d "${TMPDIR:-/tmp}/ncclstat-test.XXXXXX")
 [ -d "${KEEP:-}" ] || KEEP=$kept
 trap 'at_end; rm -rf "$folder" "$kept"' EXIT
 
-# in_json EXPRESSION FILE: whether it holds of the JSON `d`.
+# in_json EXPRESSION FILE: succeeds if it holds for the JSON `d` in the file.
 in_json() {
 	"$python" -c "
 import json, sys
@@ -35,7 +35,7 @@ sys.exit(0 if ($1) else 1)" && return 0
 	return 1
 }
 
-# run NAME ARGUMENT...: a job, each rank of which is recorded, by a recorder with
+# run NAME ARGUMENT...: runs a job; each rank is recorded, by a recorder with
 # the rank's clock, into NAME.0 and NAME.1.
 run() {
 	local name=$1 rank pid
@@ -60,18 +60,18 @@ run() {
 	for pid in $recorders; do
 		timeout 10 tail --pid="$pid" -f /dev/null
 		wait "$pid"
-		verdict "a_recorder_of_${name}_ends_with_its_rank" $?
+		verdict "recorder_of_${name}_ends_with_its_rank" $?
 	done
 	recorders=
 	sed 's/^/| /' "$KEEP/$name".?.said
 	! grep -q ' lost' "$KEEP/$name".?.said
-	verdict "nothing_of_${name}_was_lost" $?
+	verdict "recording_of_${name}_lost_nothing" $?
 }
 
 unshare --time true 2>/dev/null || ahead=0
 [ $ahead -gt 0 ] || echo "skipped: no right to another clock"
 
-# --- A job of two hosts, as far as anybody can tell ---------------------------
+# --- A job that looks like one on two hosts --------------------------------
 
 run job --seconds 8 --p2p --clock-ahead $ahead
 files=("$KEEP/job.0" "$KEEP/job.1")
@@ -80,18 +80,18 @@ files=("$KEEP/job.0" "$KEEP/job.1")
 in_json "len(d['ranks']) == 4 and d['recording']['damaged_chunks'] == 0 and
     all(f['ops'] == f['ops_done'] > 0 for r in d['ranks']
     for f in r['functions'] if f['ops'])" "$folder/json"
-verdict what_was_recorded_is_whole $?
+verdict recordings_are_complete $?
 if [ $ahead -gt 0 ]; then
 	in_json "d['recording']['clocks'][1]['by'] == 'traffic' and
 	    d['recording']['clocks'][1]['error_ns'] < 1000000 and
 	    abs(d['recording']['clocks'][1]['offset_ns'] + $ahead * 10**9) <=
 	    d['recording']['clocks'][1]['error_ns']" "$folder/json"
-	verdict the_clock_is_found_within_the_error_that_is_told $?
+	verdict clock_offset_is_within_the_reported_error $?
 fi
 "$build/ncclstat" --diagnose "${files[@]}" | sed 's/^/| /'
-verdict "a_job_that_was_well_is_said_to_be" "${PIPESTATUS[0]}"
+verdict "healthy_job_is_diagnosed_healthy" "${PIPESTATUS[0]}"
 "$build/ncclstat" --export=perfetto -o "$KEEP/job.pftrace" "${files[@]}"
-verdict it_is_exported $?
+verdict recording_is_exported $?
 "$build/ncclstat" --export=ndjson "${files[@]}" >"$folder/lines"
 "$python" - "$folder/lines" <<'EOF' | sed 's/^/| /'
 import collections, json, sys
@@ -108,11 +108,12 @@ bad = [pid for pid, _ in streams if
        streams[pid, "coll"][None] > 64]
 sys.exit(bool(bad))
 EOF
-verdict "operations_have_the_streams_of_calls" "${PIPESTATUS[0]}"
+verdict "operations_have_the_streams_of_their_calls" "${PIPESTATUS[0]}"
 
-# --- What would it take without the delay? -------------------------------------
+# --- The critical path with and without a delay ----------------------------
 
-# once NAME EXPRESSION: of its critical path `d`, ms an operation.
+# once NAME EXPRESSION: prints a time of the critical path `d`, in ms per
+# operation.
 once() {
 	"$build/ncclstat" --critical-path=json --what-if=without:1 \
 		"$KEEP/$1.0" "$KEEP/$1.1" >"$KEEP/$1.json"
@@ -129,6 +130,6 @@ said=$(once late "d['what_if'][0]['after_ns']")
 is=$(once punctual "d['elapsed_ns']")
 echo "| ms an operation: $was with rank 1 late, $said said of it without, $is without"
 "$python" -c "exit(not ($was > 1.2 * $is and abs($said / $is - 1) < 0.1))"
-verdict what_a_delay_costs_is_said_within_a_tenth $?
+verdict cost_of_a_delay_is_predicted_within_a_tenth $?
 
 exit $((failures > 0))

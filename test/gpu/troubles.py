@@ -5,7 +5,7 @@
 Two ranks that share one GPU, as in two_ranks.py: each process has its own
 NCCL_HOSTID, so that every byte goes through the proxy and a socket. They run
 collectives for SECONDS, then the trouble begins and lasts until the job is
-killed. Needs PyTorch; knows nothing of ncclstat.
+killed. Needs PyTorch; must not know ncclstat.
 
 usage: troubles.py TROUBLE [--seconds S]
 """
@@ -43,7 +43,7 @@ class Job:
                                 init_method="tcp://127.0.0.1:%d" % port)
         self.data = torch.ones(SIZE, device="cuda")
         self.small = torch.ones(64, device="cuda")
-        # PyTorch makes a communicator for sends at the first of them.
+        # PyTorch makes a communicator for sends when the first one is made.
         if rank == 0:
             dist.send(self.small, 1)
         else:
@@ -55,7 +55,7 @@ class Job:
         self.torch.cuda.synchronize()
 
     def go_on(self, seconds):
-        """All ranks end in the same round."""
+        """Decides for all ranks together whether this round is the last."""
         end = time.monotonic() + seconds
         agree = self.torch.zeros(1, device="cuda")
         while agree.item() == 0:

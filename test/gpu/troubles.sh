@@ -1,10 +1,10 @@
 #!/bin/bash
 # SPDX-License-Identifier: MIT
-# What is said of real NCCL jobs that go wrong (troubles.py): each must get its
-# verdict, and a job that is well none. Skipped without a GPU or PyTorch.
+# Diagnoses of real NCCL jobs that go wrong (troubles.py): each must get its
+# verdict, and a healthy job none. Skipped without a GPU or PyTorch.
 #
-# What was said is left in $SCREENS if that is a folder. It must not leave
-# processes or shared memory behind.
+# Diagnoses are left in $SCREENS if that is a folder. Must not leave processes
+# or shared memory behind.
 #
 # usage: troubles.sh [TROUBLE]...
 set -u
@@ -26,8 +26,8 @@ at_end() {
 	end_job
 }
 
-# expected TROUBLE: the exit status, and the verdicts one of which must come
-# first; "-": none.
+# expected TROUBLE: prints the exit status and the verdicts of which one must
+# come first; "-" for none.
 expected() {
 	case $1 in
 	none | idle | compute) echo 0 - ;;
@@ -49,7 +49,7 @@ found = json.load(sys.stdin)["findings"]
 print(found[0]["verdict"] if found else "-")' <"$folder/json"
 }
 
-# said TROUBLE: waits for the trouble to be seen as what it is.
+# said TROUBLE: waits for the expected diagnosis.
 said() {
 	read -r status verdicts < <(expected "$1")
 	got=
@@ -62,7 +62,7 @@ said() {
 			[ "$code" = "$status" ] && return 0
 			;;
 		*)
-			# A job that is well must never have another.
+			# A healthy job must never get a verdict.
 			[ "$status" = 0 ] && return 1
 			;;
 		esac
@@ -79,7 +79,7 @@ for trouble; do
 		"$build/ncclstat" --dump 2>/dev/null | grep -q AllReduce && break
 		sleep 1
 	done
-	# Until the trouble has begun.
+	# Waits until the trouble has begun.
 	sleep 6
 	said "$trouble"
 	verdict "$trouble: $got, status $code" $?

@@ -4,15 +4,15 @@
 
 Each process gets its own NCCL_HOSTID, so that NCCL takes them for two nodes
 and every byte goes through the proxy and a socket. Runs collectives of all
-kinds for SECONDS, then, if asked, lets rank 1 stay away for STALL seconds, as a
-stuck rank would. Needs PyTorch; knows nothing of ncclstat.
+kinds for SECONDS, then, if asked, has rank 1 stay away for STALL seconds, like a
+stuck rank. Needs PyTorch; must not know ncclstat.
 
 usage: two_ranks.py [--seconds S] [--stall S] [--graph] [--p2p]
                     [--clock-ahead S] [--late MS]
 
-With --late rank 1 sleeps MS milliseconds before each round. With --clock-ahead the CLOCK_MONOTONIC of rank 1 is S seconds ahead of rank 0's,
-in a time namespace of its own, as that of another host would be. That takes
-root.
+With --late rank 1 sleeps MS milliseconds before each round. With --clock-ahead the
+CLOCK_MONOTONIC of rank 1 is S seconds ahead of that of rank 0, by a time
+namespace, like the clock of another host. That needs root.
 """
 import argparse
 import ctypes
@@ -47,7 +47,7 @@ def work(rank, options):
         dist.reduce_scatter_tensor(halves, whole)
         calls += 6
         if options.p2p:
-            # A blocking send and receive in turn.
+            # Blocking sends and receives, one after the other.
             if rank == 0:
                 dist.send(buffers[1], 1)
                 dist.recv(buffers[1], 1)
@@ -60,7 +60,7 @@ def work(rank, options):
     agree = torch.zeros(1, device="cuda")
     while True:
         step()
-        # All ranks end in the same round.
+        # All ranks must end in the same round.
         agree.fill_(1.0 if time.monotonic() > end else 0.0)
         dist.all_reduce(agree)
         calls += 1
@@ -76,7 +76,7 @@ def work(rank, options):
             graph.replay()
             dist.all_reduce(buffers[0])
         torch.cuda.synchronize()
-        # NCCL waits in ncclCommDestroy for as long as a graph is alive.
+        # NCCL waits in ncclCommDestroy while a graph exists.
         graph.reset()
         del graph
     if options.stall > 0:
@@ -92,7 +92,7 @@ def work(rank, options):
 
 
 def set_clock_ahead(seconds):
-    """Of the processes that this one starts from now on."""
+    """Sets the clock of processes that this one starts from now on."""
     libc = ctypes.CDLL(None, use_errno=True)
     if libc.unshare(CLONE_NEWTIME) != 0:
         raise OSError(ctypes.get_errno(), "unshare")

@@ -1,10 +1,10 @@
 #!/bin/bash
 # SPDX-License-Identifier: MIT
-# The plugin in a real NCCL job, with the program beside it: two ranks that
-# share one GPU (two_ranks.py). Skipped without a GPU or PyTorch.
+# The plugin in a real NCCL job, with the program running beside it: two ranks
+# that share one GPU (two_ranks.py). Skipped without a GPU or PyTorch.
 #
-# Screens are left in $SCREENS if that is a folder. It must not leave processes
-# or shared memory behind.
+# Screens are left in $SCREENS if that is a folder. Must not leave processes or
+# shared memory behind.
 set -u
 cd "$(dirname "$0")/../.." || exit 1
 . test/gpu/common.bash
@@ -35,7 +35,7 @@ wait_job() {
 	return $status
 }
 
-# True once a Python expression over the dump `d` holds; tries for 90 s.
+# until_dump EXPRESSION: waits up to 90 s until it holds for the dump `d`.
 until_dump() {
 	for _ in $(seq 180); do
 		"$build/ncclstat" --dump=json 2>/dev/null >"$folder/json" &&
@@ -50,7 +50,7 @@ sys.exit(0 if ($1) else 1)" 2>/dev/null && return 0
 	return 1
 }
 
-screen() { # name: keeps the screen of the live view
+screen() { # name: saves the screen of the live view
 	$terminal capture-pane -p >"$folder/screen"
 	[ ! -d "${SCREENS:-}" ] || cp "$folder/screen" "$SCREENS/$1.txt"
 }
@@ -60,18 +60,18 @@ screen() { # name: keeps the screen of the live view
 start_job --seconds 15 --stall 25 --p2p
 until_dump "len(ranks) >= 2 and all(any(f['ops_done'] for f in r['functions'])
     for r in ranks)"
-verdict a_real_job_is_seen $?
+verdict real_job_is_seen $?
 until_dump "all(r['nccl_version'] and r['api_version'] >= 5 and
     r['comm']['nranks'] == 2 for r in ranks)"
-verdict it_is_known_by_version_and_size $?
+verdict job_has_nccl_version_and_size $?
 until_dump "all(sum(c['bytes'] for c in r['channels']) > 0 and
     r['proxy']['count']['append'] > 0 and r['proxy']['state'] != 'unknown' and
     any(f['timing'] == 'proxy' and f['busbw_gbs'] > 0 for f in r['functions'])
     for r in ranks)"
-verdict bytes_proxy_and_bandwidth_are_there $?
+verdict job_has_bytes_proxy_states_and_bandwidth $?
 until_dump "all(r['loss'][k] == 0 for r in ranks for k in
     ('stale', 'foreign', 'orphan', 'unknown', 'pool_full', 'table_full'))"
-verdict nothing_is_lost_but_old_records $?
+verdict nothing_is_lost_but_overwritten_records $?
 $terminal new-session -d -x 80 -y 24 "$build/ncclstat --interval 0.5"
 sleep 3
 for view in 1 2 3 4 5 6; do
@@ -84,44 +84,44 @@ for view in 1 2 3 4 5 6; do
 done
 until_dump "any(c['state'] != 'idle' and d['time_ns'] - c['since_ns'] > 3e9
     for r in ranks for c in r['channels'])"
-verdict a_stuck_channel_is_seen $?
+verdict stuck_channel_is_seen $?
 for view in 1 2; do
 	$terminal send-keys $view
 	sleep 1.5
 	screen "stuck-$view"
 done
 wait_job
-verdict the_job_ends_well $?
+verdict job_ends_well $?
 sleep 1
 screen ended
 ! ls "$folder"/ncclstat.* >/dev/null 2>&1
-verdict nothing_is_left $?
+verdict no_segment_is_left $?
 $terminal kill-server 2>/dev/null
 
-# --- A plugin that is not there ---------------------------------------------
+# --- A plugin that is not there --------------------------------------------
 
 for plugin in libnot-there.so "$folder/broken.so"; do
 	echo broken >"$folder/broken.so"
 	NCCL_PROFILER_PLUGIN=$plugin start_job --seconds 1
 	wait_job
-	verdict "a_job_with_$(basename "$plugin" .so)_runs" $?
+	verdict "job_with_$(basename "$plugin" .so)_runs" $?
 done
 
-# --- No room ------------------------------------------------------------------
+# --- No room ---------------------------------------------------------------
 
 mkdir "$folder/small"
 if mount -t tmpfs -o size=64k tmpfs "$folder/small" 2>/dev/null; then
 	NCCL_DEBUG=WARN NCCLSTAT_DIR=$folder/small start_job --seconds 1
 	wait_job
-	verdict a_job_without_room_runs $?
+	verdict job_without_room_runs $?
 	[ "$(grep -c 'ncclstat: cannot publish' "$folder/log")" = 2 ]
-	verdict one_line_a_process_says_so $?
+	verdict each_process_reports_the_lack_of_room_once $?
 	umount "$folder/small"
 else
 	echo "skipped: no right to mount a small file system"
 fi
 
-# --- Kernel timing, and a graph ------------------------------------------------
+# --- Kernel timing, and a graph --------------------------------------------
 
 for timing in off always; do
 	NCCLSTAT_KERNEL_TIMING=$timing start_job --seconds 3 --graph --stall 8
@@ -129,33 +129,33 @@ for timing in off always; do
 		until_dump "len(ranks) == 2 and all(r['events'].get('kernel_ch')
 		    and any(f['timing'] == 'kernel' and f['time_us']['p50'] > 0
 		    for f in r['functions']) for r in ranks)"
-		verdict kernel_times_are_there $?
+		verdict kernel_times_are_published $?
 	fi
 	wait_job
-	verdict "a_graph_runs_with_kernel_timing_$timing" $?
+	verdict "graph_runs_with_kernel_timing_$timing" $?
 done
 
-# --- Asked while it runs ----------------------------------------------------------
+# --- Requests to a running job ---------------------------------------------
 
 start_job --seconds 12
 until_dump "len(ranks) == 2 and all(r['settings']['kernel'] == 'sampled:64' and
     r['sampling']['one_in'] == 1 for r in ranks)"
-verdict the_default_is_told $?
+verdict default_settings_are_published $?
 "$build/ncclstat" --set sample=8,kernel=always
-verdict it_can_be_asked $?
+verdict set_is_accepted $?
 until_dump "all(r['settings']['kernel'] == 'always' and
     r['kernel_timing']['status'] == 'always' and
     r['sampling']['one_in'] == 8 and r['sampling']['ops_left_out'] > 0 and
     r['events'].get('kernel_ch', 0) > 100 for r in ranks)"
-verdict what_was_asked_for_is_done $?
+verdict request_takes_effect $?
 "$build/ncclstat" --set events=none+operations,kernel=off
 until_dump "all(r['kernel_timing']['status'] == 'off' and
     r['settings']['changes'] == 2 for r in ranks)"
-verdict and_taken_back $?
+verdict default_is_restored $?
 wait_job
-verdict a_job_that_is_asked_ends_well $?
+verdict job_ends_well_after_requests $?
 
-# --- Another plugin behind it -------------------------------------------------------
+# --- A chained plugin ------------------------------------------------------
 
 recorder=$build/test/next/recorder-all.so
 if [ -e "$recorder" ]; then
@@ -164,14 +164,14 @@ if [ -e "$recorder" ]; then
 	until_dump "len(ranks) == 2 and all(r['loss']['chain'] == 0 and
 	    r['kernel_timing']['status'] == 'chained' and
 	    r['events'].get('kernel_ch') for r in ranks)"
-	verdict ours_sees_a_job_with_two_plugins $?
+	verdict job_with_two_plugins_is_seen $?
 	wait_job
-	verdict a_job_with_two_plugins_ends_well $?
+	verdict job_with_two_plugins_ends_well $?
 	sed 's/^/| /' "$folder/report"
-	# Each rank a line: the bits are Coll's, ProxyStep's and KernelCh's.
+	# A line for each rank: the bits of Coll, ProxyStep and KernelCh.
 	[ "$(awk '$4 == 0 && $9 > 0 && $12 > 0 && $14 > 0' \
 		"$folder/report" | wc -l)" = 2 ]
-	verdict the_other_plugin_gets_all_of_it $?
+	verdict other_plugin_gets_all_events $?
 else
 	echo "skipped: no $recorder to be chained"
 fi

@@ -1,24 +1,24 @@
 #!/bin/sh
 # SPDX-License-Identifier: MIT
-# Recordings of several hosts: what --list and --dump tell of their clocks is what
-# is true of the simulated hosts that they were made of.
+# Clocks in recordings of several hosts: --list and --dump report those of the
+# simulated hosts.
 #
-# Prints "ok ..." or "not ok ..." for each thing that it looks at.
+# Prints "ok ..." or "not ok ..." for each check.
 
 set -u
 cd "$(dirname "$0")/../.." || exit
 
 . test/ui/checks
 
-# simulate OPTION...: writes recordings and what is true of them.
+# simulate OPTION...: writes recordings and the true clocks.
 simulate() {
 	rm -f "$tmp"/*.ncclstat
 	"$build/ncclsimulate" "$@" "$tmp" >"$tmp/truth"
 }
 
-# clocks CONDITION: whether it holds for each host but the first: its number h,
-# what is told (moved_s, drift_ppm, error_ns) and what is true (true_s,
-# true_ppm), for a recording of `seconds`.
+# clocks CONDITION: succeeds if it holds for each host but the first: its number
+# h, the reported moved_s, drift_ppm and error_ns, the true true_s and true_ppm,
+# and the `seconds` of the recording.
 clocks() {
 	"$build/ncclstat" --list "$tmp"/*.ncclstat >"$tmp/list" || return
 	python3 - "$tmp/truth" "$tmp/list" "$1" <<'END'
@@ -40,7 +40,7 @@ for host, moved, drift, error, unit in found:
 END
 }
 
-# json EXPRESSION: whether it holds for the sample d of a dump.
+# json EXPRESSION: succeeds if it holds for the sample d of a dump.
 json() {
 	"$build/ncclstat" --dump=json "$tmp"/*.ncclstat >"$tmp/json" || return
 	python3 -c '
@@ -52,21 +52,21 @@ assert eval("(" + sys.argv[2] + ")"), json.dumps(d["recording"])' "$tmp/json" "$
 }
 
 simulate -s 7 -n 150 -l 5:2000
-check "--list tells offsets within the error that it tells" \
+check "--list reports offsets within the error that it reports" \
 	clocks 'abs(moved_s - true_s) * 1e9 <= error_ns'
-check "--list tells drifts that leave it within the error" \
+check "--list reports drifts that keep offsets within the error" \
 	clocks 'abs(drift_ppm - true_ppm) * 1e3 * seconds <= 2 * error_ns'
 check "errors are a few microseconds" clocks 'error_ns < 20000'
-check "--dump=json tells of each clock" json '
+check "--dump=json has each clock" json '
 	[c["host"] for c in clocks] == ["host%d" % i for i in range(4)] and
 	[c["by"] for c in clocks] == ["reference"] + 3 * ["traffic"] and
 	all(c["contradicted"] == 0 and not c["uneven"] for c in clocks)'
-check "the rank that is late is found among those of all hosts" json '
+check "the late rank is found among the ranks of all hosts" json '
 	[r for r in lateness if lateness[r]["last"] > 60] == [5] and
 	0 < lateness[5]["error_ns"] < 40000'
 
 simulate -s 8 -h 2 -n 60 -w 0 -d 0
-check "--diagnose looks at recordings of several hosts" \
+check "--diagnose reads recordings of several hosts" \
 	"$build/ncclstat" --diagnose "$tmp"/host0.ncclstat "$tmp"/host1.ncclstat
-check "one file has no clock to be moved" sh -c \
+check "the clock of a single file is not moved" sh -c \
 	"! '$build/ncclstat' --list '$tmp/host0.ncclstat' | grep -q '^clock'"

@@ -1,7 +1,7 @@
 #!/bin/sh
 # SPDX-License-Identifier: MIT
-# What the plugin collects is changed while a job runs: from the command line,
-# by keys, and for as long as a view lives that has asked for more.
+# Changing what the plugin collects while a job runs: from the command line, by
+# keys, and by a lease that lasts as long as the view that asked for it.
 # shellcheck source=test/ui/terminal
 . "$(dirname "$0")/terminal"
 
@@ -12,7 +12,7 @@ if [ ! -x "$replay" ] || [ ! -e "$plugin" ]; then
 	exit 77
 fi
 
-# set_to SETTING...: asks; its words and its status are kept.
+# set_to SETTING...: runs --set; keeps its output and its status.
 set_to() {
 	setting=$1
 	shift
@@ -37,17 +37,18 @@ in_force() {
 	"$ncclstat" --dump=text --view=ranks | grep -c -e "$1"
 }
 
-# all_have SETTINGS: both ranks do, and nobody else is there.
+# all_have SETTINGS: succeeds if both ranks have them and there is no other
+# rank.
 all_have() {
 	[ "$(in_force "$1")" -eq 2 ]
 }
 
 refused_with 1 kernel=off 'no NCCL job of yours'
-verdict 'without a job there is nobody to ask' $?
+verdict 'without a job --set says so' $?
 refused_with 2 kernel=on 'kernel= expects'
-verdict 'nonsense is refused with what is expected' $?
+verdict '--set refuses nonsense and says what it expects' $?
 refused_with 2 events=all-calls 'cannot be left out'
-verdict 'what cannot be left out is refused with the reason' $?
+verdict '--set refuses to leave out calls and says why' $?
 
 NCCLSTAT_KERNEL_TIMING=off \
 	"$replay" --plugin "$plugin" --loop 0 test/captures/net-v5-mix \
@@ -62,86 +63,87 @@ verdict 'a job is seen' $?
 set_to events=all-control,sample=4 && said 'asked 2 processes' &&
 	[ "$(grep -c 'pid [0-9]* world: events=all-control,kernel=off,sample=4' \
 		"$tmp/said")" -eq 2 ]
-verdict '--set asks all, and tells what each does then' $?
+verdict '--set asks all processes and prints their answers' $?
 sees 'sample 1/4, no control'
-verdict 'the view shows what is in force' $?
+verdict 'the view shows the settings in force' $?
 all_have 'events=all-control,kernel=off,sample=4$'
-verdict 'so does a dump' $?
+verdict 'a dump shows the settings in force' $?
 
 victim=$("$ncclstat" --list | awk '$2 == 0 { print $1 }')
 set_to sample=8 --pid "$victim" && said "asked 1 process for sample=8" &&
 	said "pid $victim world: events=all-control,kernel=off,sample=8"
-verdict '--pid asks one alone' $?
+verdict '--pid asks one process only' $?
 sees 'settings differ'
-verdict 'the view shows that they differ' $?
+verdict 'the view shows that settings differ' $?
 set_to default --comm 'wor*' && said 'asked 2 processes for default' &&
 	all_have 'events=all,kernel=off,sample=1$'
-verdict '--comm asks those of a communicator' $?
+verdict '--comm asks the processes of a communicator' $?
 set_to default --comm 'nobody*'
 [ "$status" -eq 1 ] && said "nobody"
-verdict '--comm that nobody has is told' $?
+verdict '--comm without a match is reported' $?
 
 press s
 sees '^Set: .*such as events='
-verdict 's asks what to ask for' $?
+verdict 'key s prompts for a setting' $?
 press -l 'kernel=on'
 press Enter
 sees 'kernel= expects default, off'
-verdict 'nonsense is told' $?
+verdict 'the prompt reports nonsense' $?
 press s
 press -l 'sample=16'
 press Enter
 sees 'asked 2 processes for sample=16' && sees 'sample 1/16'
-verdict 'a setting that is typed is asked for' $?
+verdict 'the prompt asks for the setting' $?
 press s
 press -l 'sample=2'
 press Escape
 press F9
 sees 'nothing here stops a job' && all_have 'sample=16$'
-verdict 'Esc asks for nothing' $?
+verdict 'Esc at the prompt asks for nothing' $?
 
 press d
-# The job has sent from point to point, so what is asked for is not done.
+# The job has used point-to-point operations, so the request is refused.
 sees 'while this view runs' && sees 'lease [0-5]s' && sees 'kernel p2p' &&
 	all_have 'events=all,kernel=sampled:16,sample=1,lease$'
-verdict 'd asks for more while the view runs' $?
+verdict 'key d asks for more detail while the view runs' $?
 press d
 sees 'gave back' && misses 'lease' && all_have 'kernel=off,sample=16$'
-verdict 'd again gives it back' $?
+verdict 'key d again ends that' $?
 
 press d
 sees 'lease [0-5]s'
-# Longer than a lease lasts that is not renewed.
+# Longer than a lease lasts without renewal.
 sleep 6
 shows 'lease [0-5]s' && all_have 'sample=1,lease$'
-verdict 'it is renewed as long as the view lives' $?
+verdict 'the lease is renewed as long as the view runs' $?
 
 "$ncclstat" --dump=json | grep -q "\"lease\":{\"pid\":$pid,"
-verdict 'a dump tells whose lease it is' $?
+verdict 'a dump names the holder of the lease' $?
 
 kill -s KILL "$pid"
 ended 137
 soon all_have 'kernel=off,sample=16$'
-verdict 'a view that is killed leaves nothing behind' $?
+verdict 'the lease of a killed view ends' $?
 
 open 110x30 "exec $ncclstat --interval 0.2"
 started && press d && sees 'lease [0-5]s' && press q && ended 0 &&
 	soon all_have 'kernel=off,sample=16$'
-verdict 'nor does one that is left' $?
+verdict 'the lease of a view that quits ends' $?
 
-# Stopped, it cannot renew; when it goes on it must not bring it back.
+# A stopped view cannot renew its lease; when it continues it must not renew an
+# old one.
 open 110x30 "exec $ncclstat --interval 0.2"
 started && press d && sees 'lease [0-5]s'
 kill -s STOP "$pid"
 soon all_have 'kernel=off,sample=16$'
-verdict 'one that is stopped holds nothing for long' $?
+verdict 'the lease of a stopped view ends' $?
 kill -s CONT "$pid"
 sees 'has ended; d takes it again' && all_have 'kernel=off,sample=16$'
-verdict 'and is told when it goes on' $?
+verdict 'a view that continues reports that its lease has ended' $?
 press q
 ended 0
 
-# rest STATE PID...: soon all are in it.
+# rest STATE PID...: waits until all processes are in a state.
 rest() {
 	state=$1
 	shift
@@ -158,16 +160,16 @@ ranks=$(pgrep -P "$job" | tr '\n' ' ')
 # shellcheck disable=SC2086 # a list of words
 kill -s STOP $ranks && rest T $ranks && refused_with 1 sample=32 \
 	'asked; it has made no NCCL call since; until then events='
-verdict 'who makes no call has not taken it' $?
+verdict 'a process without calls has not answered' $?
 # shellcheck disable=SC2086
 kill -s CONT $ranks
 soon all_have 'sample=32$'
-verdict 'and takes it with the next call' $?
+verdict 'it answers with its next call' $?
 
 # shellcheck disable=SC2046 # a list of words
 kill -s TERM $(pgrep -P "$job") "$job" 2>/dev/null
 wait "$job" 2>/dev/null
 "$ncclstat" --clean >"$tmp/clean.log" 2>&1
 [ -z "$(ls "$NCCLSTAT_DIR")" ]
-verdict 'nothing is left when it has ended' $?
+verdict 'nothing is left when the job has ended' $?
 finish

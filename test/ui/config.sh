@@ -1,7 +1,7 @@
 #!/bin/sh
 # SPDX-License-Identifier: MIT
-# The configuration file: it is read, told about, overruled by the command line
-# and NO_COLOR, and written by W and by nothing else.
+# The configuration file: it is read, errors are reported, the command line and
+# NO_COLOR override it, and only key W writes it.
 # shellcheck source=test/ui/terminal
 . "$(dirname "$0")/terminal"
 
@@ -14,87 +14,87 @@ open 80x24 "exec $ncclstat $job"
 started
 press ] i u u C 4
 sees '\[4:Proxy\]' && press q && ended 0 && [ ! -e "$HOME" ]
-verdict 'nothing is written unless asked for' $?
+verdict 'nothing is written unless the user asks' $?
 
 open 80x24 "exec $ncclstat $job"
 started
 press ] i 4
 sees '\[4:Proxy\]' && press W && sees "y/n: write $rc" && press n &&
 	sees 'nothing was written' && [ ! -e "$HOME" ]
-verdict 'no is no' $?
+verdict 'W without consent writes nothing' $?
 press W
 sees 'y/n: write' && press y && sees "written to $rc" &&
 	[ "$(cat "$rc")" = "interval = 2
 view = proxy
 idle = hide" ]
-verdict 'W writes what differs from the usual' $?
+verdict 'W writes what differs from the defaults' $?
 press ] W
 sees 'written to' && grep -q '^interval = 5$' "$rc"
-verdict 'W asks once' $?
+verdict 'W asks only once' $?
 press q
 ended 0
 
 open 80x24 "exec $ncclstat $job"
 started
 sees '\[4:Proxy\]' && sees 'int 5.00s'
-verdict 'the next view begins like this' $?
+verdict 'the next view begins with the saved options' $?
 
 open 80x24 "exec $ncclstat $job --view=ranks"
 started
 sees '\[1:Ranks\]' && sees 'int 5.00s'
-verdict 'the command line goes before the file' $?
+verdict 'the command line overrides the file' $?
 
 open 80x24 "exec $ncclstat $job --config=none"
 started
 sees '\[1:Ranks\]' && sees 'int 1.00s' && press W && sees 'no configuration'
-verdict 'without a file' $?
+verdict '--config=none reads no file' $?
 
-# The setup: units is the eighth of its lines, the columns come last.
+# In the setup screen units is the eighth line, and columns come last.
 rm "$rc"
 open 80x24 "exec $ncclstat $job"
 started
 press F2
 sees '^ncclstat: setup' && press Down Down Down Down Down Down Down Down Right
 sees ' units  *bits'
-verdict 'the setup changes what is selected' $?
+verdict 'the setup changes the selected option' $?
 press End Up Space
 sees 'column CALLED: shown'
 verdict 'the setup shows a column' $?
 press W
 sees 'y/n: write' && press y && sees "written to $rc" &&
 	grep -q '^units = bits$' "$rc" && grep -q '^columns = ranks:' "$rc"
-verdict 'W in the setup writes' $?
+verdict 'W in the setup writes the file' $?
 press Escape
 sees '\[1:Ranks\]' && sees 'SENDb/S' && press q && ended 0
 verdict 'Esc leaves the setup' $?
 open 200x24 "exec $ncclstat $job"
 started
 sees 'SENDb/S' && shows 'CALLED'
-verdict 'the next view begins as it was set up' $?
+verdict 'the next view begins with the options of the setup' $?
 press q
 ended 0
 
 "$ncclstat" --synthetic 2x2 --dump >"$tmp/dump" </dev/null
 [ "$(grep -c '^RANK' "$tmp/dump")" -eq 3 ]
-verdict 'a dump does not heed it' $?
+verdict 'a dump ignores the file' $?
 
 printf 'colour = red\nview = channels\n' >"$rc"
 open 100x24 "exec $ncclstat $job"
 started
 sees "$rc:1: there is no option --colour" && sees '\[3:Chan' &&
 	grep -q "$rc:1: there is no option --colour" "$tmp/stderr"
-verdict 'what is wrong is told with its line' $?
+verdict 'errors are reported with their line' $?
 press 5 W y
 sees 'written to' && grep -q '^colour = red$' "$rc" &&
 	grep -q '^view = collectives$' "$rc"
-verdict 'what is not understood is preserved' $?
+verdict 'lines that are not understood are kept' $?
 
 chmod 666 "$rc"
 open 100x24 "exec $ncclstat $job"
 started
 sees 'not read: others may write' && sees '\[1:Ranks\]' && press W y &&
 	sees 'not written'
-verdict 'a file that others may write is refused' $?
+verdict 'a file that others may write to is refused' $?
 
 chmod 600 "$rc"
 colors() {
@@ -105,17 +105,17 @@ export NO_COLOR=1
 open 80x24 "exec $ncclstat $job"
 started
 ! colors
-verdict 'NO_COLOR goes before the file' $?
+verdict 'NO_COLOR overrides the file' $?
 open 80x24 "exec $ncclstat $job --color=always"
 started
 soon colors
-verdict 'the command line goes before NO_COLOR' $?
+verdict 'the command line overrides NO_COLOR' $?
 unset NO_COLOR
 echo 'color = never' >"$rc"
 open 80x24 "exec $ncclstat $job"
 started
 ! colors
-verdict 'the file goes before what is usual' $?
+verdict 'the file overrides the default' $?
 press q
 ended 0
 finish

@@ -1,9 +1,9 @@
 #!/bin/sh
 # SPDX-License-Identifier: MIT
-# --diagnose, end to end: jobs in which something is wrong are played to the
-# plugin, and looked at through shared memory. Verdict, root, exit status.
+# --diagnose, end to end: faulty jobs are played to the plugin and diagnosed
+# through shared memory. Checks verdict, root and exit status.
 #
-# Prints "ok ..." or "not ok ..." for each thing that it looks at.
+# Prints "ok ..." or "not ok ..." for each check.
 # shellcheck disable=SC2016 # what is quoted is for sh -c to expand
 
 set -u
@@ -16,7 +16,7 @@ tmp=$(mktemp -d "${TMPDIR:-/tmp}/ncclstat-diagnose.XXXXXX")
 jobs=
 export LC_ALL=C.UTF-8
 
-# The jobs end with their ncclreplay.
+# A job ends with its ncclreplay.
 leave() {
 	for p in $jobs; do
 		kill "$p" 2>/dev/null
@@ -27,7 +27,8 @@ leave() {
 trap leave EXIT
 trap 'exit 130' HUP INT TERM
 
-# play NAME FAULT RANKS: in the background, with segments of its own.
+# play NAME FAULT RANKS: plays a job in the background, with segments of its
+# own.
 play() {
 	mkdir -p "$tmp/$1/shm"
 	python3 test/ui/faulty_job.py "$2" "$3" "$tmp/$1"
@@ -36,9 +37,9 @@ play() {
 	jobs="$jobs $!"
 }
 
-# diagnose NAME STATUS EXPRESSION: whether the verdict on a job, once there is
-# trouble, has this exit status, and the expression holds for it: d is all that
-# is said, f the worst finding.
+# diagnose NAME STATUS EXPRESSION: waits for a problem; passes if the exit
+# status is STATUS and the expression holds, in which d is the whole diagnosis
+# and f the worst finding.
 diagnose() {
 	status=0
 	NCCLSTAT_DIR="$tmp/$1/shm" "$ncclstat" --diagnose=json -i 0.2 \
@@ -58,7 +59,7 @@ assert eval("(" + sys.argv[2] + ")"), d' "$tmp/out" "$3" >"$tmp/log" 2>&1; then
 		cut -c 1-1000
 }
 
-# All at once: what is stuck takes a while to be called that.
+# All jobs run at once: it takes a while until a job is called stuck.
 play none none 8
 for n in 2 8; do
 	for fault in missing order size gpu_late p2p_unmet deadlock launcher \
@@ -69,7 +70,7 @@ done
 play killed missing 8
 play stopped missing 8
 
-# pid_of NAME RANK: the process that plays it; waits until it is there.
+# pid_of NAME RANK: prints the process that plays a rank, once it exists.
 pid_of() {
 	for _ in $(seq 200); do
 		NCCLSTAT_DIR="$tmp/$1/shm" "$ncclstat" --dump=json \
@@ -115,7 +116,7 @@ diagnose stopped 1 "f['verdict'] == 'rank_stopped' and
 	f['root']['rank'] == 1"
 kill -s CONT "$(pid_of stopped 1)"
 
-# A job that has ended its calls and sleeps is healthy.
+# A job that has finished its calls and sleeps is healthy.
 status=0
 NCCLSTAT_DIR="$tmp/none/shm" "$ncclstat" --diagnose -i 0.2 \
 	>"$tmp/out" 2>"$tmp/err" || status=$?

@@ -1,9 +1,9 @@
 #!/bin/sh
 # SPDX-License-Identifier: MIT
 # The program without a terminal: exit statuses, dumps, --list and --clean, on
-# made-up jobs and on a recorded one that is replayed against the plugin.
+# synthetic jobs and on a captured job that is replayed against the plugin.
 #
-# Prints "ok ..." or "not ok ..." for each thing that it looks at.
+# Prints "ok ..." or "not ok ..." for each check.
 # shellcheck disable=SC2016 # what is quoted is for sh -c to expand
 
 set -u
@@ -23,7 +23,7 @@ lines() {
 	[ "$(wc -l <"$tmp/$1")" -eq "$2" ]
 }
 
-# json EXPRESSION: whether it holds for each sample d of $tmp/out.
+# json EXPRESSION: succeeds if it holds for each sample d of $tmp/out.
 json() {
 	python3 -c '
 import json, sys
@@ -34,7 +34,7 @@ for d in samples:
 ' "$tmp/out" "$1"
 }
 
-# --- No job ------------------------------------------------------------------
+# --- No job ----------------------------------------------------------------
 
 check 'no job: status 1' run 1
 check 'no job: one line says where it looked and what to do' \
@@ -42,22 +42,22 @@ check 'no job: one line says where it looked and what to do' \
 		grep -q "$NCCLSTAT_DIR" "$1/err" &&
 		grep -q "ncclstat(1)" "$1/err"' sh "$tmp"
 check 'no job: --dump=json has status 1' run 1 --dump=json
-check 'no job: --dump=json is JSON all the same' json 'd["ranks"] == []'
+check 'no job: --dump=json prints an empty list' json 'd["ranks"] == []'
 check 'no job: --list has status 1' run 1 --list
 check 'no directory: status 1' run 1 --dir "$tmp/none"
 check 'no directory: it is named' grep -q "$tmp/none: No such" "$tmp/err"
 check 'no segment: reported, status 1' \
 	sh -c 'echo x >"$1/ncclstat.1.1.0"' sh "$NCCLSTAT_DIR"
 check 'garbage: status 1' run 1
-check 'garbage: the reason is told' \
+check 'garbage: the reason is printed' \
 	grep -q "^not readable: $NCCLSTAT_DIR/ncclstat.1.1.0: " "$tmp/out"
-check 'garbage: in JSON, too' run 1 --dump=json
-check 'garbage: with path and reason' \
+check 'garbage: --dump=json has status 1' run 1 --dump=json
+check 'garbage: JSON has path and reason' \
 	json 'd["unreadable"][0]["path"].endswith("1.1.0") and
 		d["unreadable"][0]["reason"]'
 rm "$NCCLSTAT_DIR/ncclstat.1.1.0"
 
-# --- Usage ---------------------------------------------------------------------
+# --- Usage -----------------------------------------------------------------
 
 check 'wrong option: status 2' run 2 --no-such-option
 check 'wrong option: one line on standard error' \
@@ -67,26 +67,26 @@ check '--version: status 0' run 0 --version
 check '--version: name and number' \
 	grep -qx 'ncclstat [0-9]*\.[0-9]*\.[0-9]*' "$tmp/out"
 
-# --- A made-up job ---------------------------------------------------------------
+# --- A synthetic job -------------------------------------------------------
 
-check 'without a terminal: a dump' run 0 --synthetic 8x2
+check 'without a terminal: prints a dump' run 0 --synthetic 8x2
 check 'without a terminal: nothing on standard error' [ ! -s "$tmp/err" ]
-check 'text: begins with a line on the whole' \
+check 'text: begins with a summary' \
 	sh -c 'head -n 1 "$1/out" | grep -q "^ncclstat: host .*, 12 ranks, time "' \
 	sh "$tmp"
-check 'text: all tables' \
+check 'text: has all tables' \
 	sh -c '[ "$(grep -c "^\(RANK\|COMM\) " "$1/out")" -eq 7 ]' sh "$tmp"
-check '--view: one table' run 0 --synthetic 8x2 --dump --view proxy
-check '--view: and no more' \
+check '--view: prints one table' run 0 --synthetic 8x2 --dump --view proxy
+check '--view: prints no other table' \
 	sh -c '[ "$(grep -c "^\(RANK\|COMM\) " "$1/out")" -eq 1 ]' sh "$tmp"
 check '--count: status 0' run 0 --synthetic 2x1 --dump -n 3 -i 0.1
-check '--count: as many samples' \
+check '--count: prints that many samples' \
 	sh -c '[ "$(grep -c ^ncclstat: "$1/out")" -eq 3 ]' sh "$tmp"
 check 'ndjson: status 0' run 0 --synthetic 8x2 --dump=json -n 3 -i 0.1
-check 'ndjson: one line a sample' lines out 3
+check 'ndjson: one line for each sample' lines out 3
 check 'ndjson: each is an object of schema 1' \
 	json 'd["schema"] == 1 and len(d["ranks"]) == 12'
-check 'ndjson: time goes on' \
+check 'ndjson: time advances' \
 	python3 -c '
 import json, sys
 times = [json.loads(l)["time_ns"] for l in open(sys.argv[1])]
@@ -97,35 +97,36 @@ check 'ndjson: each state of the schema is there' \
 printf '# made up\nwor* training\n' >"$tmp/aliases"
 check '--aliases: status 0' run 0 --synthetic 8x2 --dump --aliases "$tmp/aliases"
 check '--aliases: the name is used' grep -q ' training ' "$tmp/out"
-check '--aliases: the former is not' sh -c '! grep -q " world " "$1"' - "$tmp/out"
+check '--aliases: the former name is not used' sh -c '! grep -q " world " "$1"' - "$tmp/out"
 printf 'tp x\nworld\n' >"$tmp/aliases"
 check '--aliases: a line without a name: status 2' \
 	run 2 --synthetic 8x2 --dump --aliases "$tmp/aliases"
-check '--aliases: it is told which' grep -q "aliases:2: " "$tmp/err"
+check '--aliases: the error names the line' grep -q "aliases:2: " "$tmp/err"
 check '--aliases: no such file: status 2' \
 	run 2 --synthetic 8x2 --dump --aliases "$tmp/none"
 check 'C locale: status 0' env LC_ALL=C "$ncclstat" --synthetic 8x2 --dump
 check 'C locale: ASCII only' \
 	sh -c '! LC_ALL=C grep -q "[^ -~]" "$1/log"' sh "$tmp"
-check 'list: a made-up job, too' run 0 --synthetic 4x1 --list
-check 'list: titles and a line for each' lines out 9
+check 'list: lists a synthetic job' run 0 --synthetic 4x1 --list
+check 'list: titles and a line for each rank' lines out 9
 
-# --- Where the output goes ---------------------------------------------------------
+# --- Where the output goes -------------------------------------------------
 
-check 'nobody reads: status 0, and not a word' \
+check 'closed pipe: status 0 and no message' \
 	sh -c '{ "$1" --synthetic 64x32 --dump -i 0.1; echo $? >"$2/status"; } \
 		2>"$2/err" | head -n 1 >/dev/null
 		[ "$(cat "$2/status")" -eq 0 ] && [ ! -s "$2/err" ]' \
 	sh "$ncclstat" "$tmp"
 if [ -c /dev/full ]; then
-	check 'full disk: status 1, and it is told' \
+	check 'full disk: status 1 and a message' \
 		sh -c '! "$1" --synthetic 2x1 --dump >/dev/full 2>"$2/err" &&
 			grep -q "No space" "$2/err"' sh "$ncclstat" "$tmp"
 fi
 
-# --- A recorded job -------------------------------------------------------------------
+# --- A captured job --------------------------------------------------------
 
-# wait_for COMMAND...: until it succeeds; the last try may be seen.
+# wait_for COMMAND...: waits until it succeeds; shows the output of the last
+# try.
 wait_for() {
 	for _ in $(seq 200); do
 		! "$@" >/dev/null 2>&1 || return 0
@@ -144,25 +145,25 @@ all_called() {
 "$replay" --speed max --hold \
 	test/captures/nccl2.23.4-v1-mix-killed 2>"$tmp/replay" &
 job=$!
-check 'job: found, with all that was recorded of it' wait_for all_called
+check 'job: found, with all captured calls' wait_for all_called
 check 'job: both ranks are alive' \
 	json '[r["state"] for r in d["ranks"]] == ["alive", "alive"]'
-check 'job: API 1 leaves things unknown' \
+check 'job: values that API 1 lacks are unknown' \
 	json 'd["ranks"][0]["api_version"] == 1 and
 		d["ranks"][0]["comm"]["nranks"] is None and
 		d["ranks"][0]["proxy"]["state"] == "unknown" and
 		d["ranks"][0]["functions"][0]["calls"] is None'
-check 'job: an operation was under way as it was killed' \
+check 'job: an operation was in flight when it was killed' \
 	json 'd["ranks"][1]["operations"][0]["func"] == "AllReduce"'
-check 'job: --list has both' run 0 --list
-check 'job: --list has no more' lines out 3
+check 'job: --list has both ranks' run 0 --list
+check 'job: --list has no other rank' lines out 3
 pid=$(awk 'NR == 2 { print $1 }' "$tmp/out")
-check '--pid: one process' run 0 --dump=json --pid "$pid"
-check '--pid: and no other' \
+check '--pid: shows one process' run 0 --dump=json --pid "$pid"
+check '--pid: shows no other process' \
 	json "[r['pid'] for r in d['ranks']] == [$pid]"
-check '--pid: of no job: status 1' run 1 --pid 1
-check '--clean: status 0 while all live' run 0 --clean
-check '--clean: removes nothing of theirs' \
+check '--pid: no such job: status 1' run 1 --pid 1
+check '--clean: status 0 while all processes live' run 0 --clean
+check '--clean: keeps the segments of living processes' \
 	sh -c '[ "$(find "$NCCLSTAT_DIR" -type f | wc -l)" -eq 4 ]'
 check 'dead: one rank is killed' kill -KILL "$pid"
 
@@ -171,17 +172,17 @@ one_is_dead() {
 		json 'sorted(r["state"] for r in d["ranks"]) ==
 			["alive", "dead"]'
 }
-check 'dead: it is seen, with what it left behind' wait_for one_is_dead
+check 'dead: the dead rank is shown with its last state' wait_for one_is_dead
 check '--clean: status 0' run 0 --clean
 check '--clean: says what it removed' \
 	grep -qx "removed $NCCLSTAT_DIR/ncclstat\.$pid\..*" "$tmp/out"
-check '--clean: one is left' \
+check '--clean: one segment is left' \
 	sh -c '[ "$(find "$NCCLSTAT_DIR" -type f | wc -l)" -eq 2 ]'
 
-# --- A recorded straggler -------------------------------------------------------------
+# --- A captured straggler --------------------------------------------------
 
-# Rank 1 comes 6 s late to the last of four AllReduces, here a tenth of that.
-# When it has, more than half of it must be left even where the replay lags.
+# Rank 1 comes 6 s late to the last of four AllReduces; the replay is ten times
+# as fast. More than half of the delay must remain even if the replay lags.
 all_compared() {
 	run 0 --dump=json &&
 		json '[(r["lateness"] or {}).get("ops_compared")
@@ -194,7 +195,7 @@ wait "$job" 2>/dev/null
 "$replay" --speed 10 --hold test/captures/net-v5-hang 2>"$tmp/replay" &
 job=$!
 check 'late: all operations of both ranks are compared' wait_for all_compared
-check 'late: it is rank 1, and the application called late' \
+check 'late: rank 1 is late because the application called late' \
 	json 'd["ranks"][1]["lateness"]["recent"]["p99_ns"] > 300e6 and
 		d["ranks"][1]["lateness"]["recent"]["cause_ns"]["host"] > 300e6 and
 		d["ranks"][0]["lateness"]["recent"]["p99_ns"] < 300e6'

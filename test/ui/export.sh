@@ -1,10 +1,10 @@
 #!/bin/sh
 # SPDX-License-Identifier: MIT
-# Exports of recorded jobs: what is in a trace is what the recording has, by the
-# word of the trace processor that Perfetto's own views run on; lines of JSON and
-# tables can be read and agree; what cannot be done is said.
+# Exports of recorded jobs: traces have the contents of the recording, as read
+# by the trace processor on which Perfetto's own views run; lines of JSON and
+# tables can be read and agree; errors are reported.
 #
-# Prints "ok ..." or "not ok ..." for each thing that it looks at.
+# Prints "ok ..." or "not ok ..." for each check.
 # shellcheck disable=SC2016 # what is quoted is for sh -c to expand
 
 set -u
@@ -17,7 +17,7 @@ says() {
 	grep -q "$1" "$tmp/err" || { cat "$tmp/err"; return 1; }
 }
 
-# record_once NAME: whether nothing of it was lost.
+# record_once NAME: records a job; succeeds if nothing was lost.
 record_once() {
 	mkdir "$tmp/$1"
 	NCCLSTAT_DIR="$tmp/$1" "$ncclstat" --record "$tmp/$1.ncs" \
@@ -30,13 +30,13 @@ record_once() {
 	! grep -q ' lost' "$tmp/$1.err"
 }
 
-# record NAME: the captured job of this name, into $tmp/NAME.ncs. On a busy
-# machine something may be lost, and what is counted here would not be equal.
+# record NAME: records the captured job of this name into $tmp/NAME.ncs. Tries
+# again if records were lost, as on a busy machine: then counts would differ.
 record() {
 	record_once "$1" || record_once "$1" || record_once "$1"
 }
 
-# export_all NAME: it in each format, as $tmp/NAME.FORMAT.
+# export_all NAME: exports a recording in each format, as $tmp/NAME.FORMAT.
 export_all() {
 	for format in perfetto chrome ndjson csv; do
 		"$ncclstat" --export=$format "$tmp/$1.ncs" \
@@ -44,7 +44,7 @@ export_all() {
 	done
 }
 
-# count NAME: its exports, held to what is counted of its lines.
+# count NAME: compares the exports of a recording with counts of its lines.
 count() {
 	"$ncclstat" --dump=json "$tmp/$1.ncs" >"$tmp/$1.json" || return
 	python3 test/trace_processor/count.py "$processor" "$tmp/$1.ncs" \
@@ -53,7 +53,7 @@ count() {
 		"$tmp/$1.perfetto" "$tmp/$1.chrome" | sed "s/^ok/ok $1/"
 }
 
-# --- What is in them ------------------------------------------------------------
+# --- Contents --------------------------------------------------------------
 
 captures='net-v5-mix net-v5-ddp8 nvlink-v5-mix8'
 for name in $captures; do
@@ -72,20 +72,20 @@ else
 	echo "ok the trace processor # SKIP test/setup.sh check could not get it"
 fi
 
-# --- Where they go --------------------------------------------------------------
+# --- Outputs ---------------------------------------------------------------
 
 recording=$tmp/net-v5-mix.ncs
-check "to standard output" run 0 --export=ndjson "$recording"
+check "an export goes to standard output" run 0 --export=ndjson "$recording"
 check "each line is an object" python3 -c '
 import json, sys
 lines = [json.loads(line) for line in open(sys.argv[1])]
 assert len({line["pid"] for line in lines}) == 2
 ' "$tmp/out"
-check "to standard output by name" sh -c '
+check "- is standard output" sh -c '
 "$1" --export=perfetto "$2" -o - | cmp - "$3"' - "$ncclstat" "$recording" \
 	"$tmp/net-v5-mix.perfetto"
-check "chrome is JSON" python3 -m json.tool "$tmp/net-v5-mix.chrome" /dev/null
-check "a part of the time is less" sh -c '
+check "a chrome trace is JSON" python3 -m json.tool "$tmp/net-v5-mix.chrome" /dev/null
+check "a part of the time has fewer lines" sh -c '
 all=$("$1" --export=ndjson "$2" | wc -l)
 part=$("$1" --export=ndjson "$2" --from 0.1 | wc -l)
 rest=$("$1" --export=ndjson "$2" --until 0.099999999 | wc -l)
@@ -94,30 +94,30 @@ rest=$("$1" --export=ndjson "$2" --until 0.099999999 | wc -l)
 pid=$(python3 -c '
 import json, sys
 print(json.loads(open(sys.argv[1]).readline())["pid"])' "$tmp/out")
-check "one process is half of two" run 0 --export=csv --pid "$pid" "$recording"
-check "and only that" sh -c '
+check "--pid exports one process" run 0 --export=csv --pid "$pid" "$recording"
+check "--pid exports no other process" sh -c '
 [ "$(cut -d, -f6 "$1" | sort -u | wc -l)" -eq 2 ]' - "$tmp/out"
 echo "* mine" >"$tmp/aliases"
-check "communicators have the user's names" sh -c '
+check "--aliases names communicators" sh -c '
 "$1" --export=csv --aliases "$2" "$3" | grep -q ^mine,' - \
 	"$ncclstat" "$tmp/aliases" "$recording"
 
-# --- What cannot be done ----------------------------------------------------------
+# --- Errors ----------------------------------------------------------------
 
-check "no recording is written over" run 2 --export=csv "$recording" \
+check "the recording itself is not overwritten" run 2 --export=csv "$recording" \
 	-o "$recording"
-check "and it says so" says "the recording itself"
-check "what cannot be written is an error" run 1 --export=csv "$recording" \
+check "the error says so" says "the recording itself"
+check "an output that cannot be opened is an error" run 1 --export=csv "$recording" \
 	-o "$tmp/none/out"
-check "with the reason" says "No such file"
-check "a full disk is one" sh -c '
+check "the error has the reason" says "No such file"
+check "a full disk is an error" sh -c '
 "$1" --export=chrome "$2" -o /dev/full 2>"$3/err"
 [ $? -eq 1 ] && grep -q "No space left" "$3/err"' - "$ncclstat" "$recording" \
 	"$tmp"
-check "who has read enough is no error" sh -c '
+check "a closed pipe is no error" sh -c '
 "$1" --export=ndjson "$2" 2>&1 >&3 | head -c 99 >"$3"; [ ! -s "$3" ]' - \
 	"$ncclstat" "$recording" "$tmp/head" 3>/dev/null
-check "a terminal gets no trace" sh -c '
+check "a trace is not written to a terminal" sh -c '
 TERM=xterm python3 -c "
 import pty, sys
 sys.exit(pty.spawn(sys.argv[1:]) >> 8)

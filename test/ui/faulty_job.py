@@ -1,12 +1,12 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: MIT
-"""Writes a job in which something is wrong, as call logs for ncclreplay.
+"""Writes a faulty job as call logs for ncclreplay.
 
 usage: faulty_job.py FAULT RANKS FOLDER
 
-A ring of ranks makes some AllReduces on a communicator of all, over the
-network, as NCCL 2.28 tells of them (profiler API 5). Then the fault happens,
-and nothing comes any more. FAULT:
+A ring of ranks makes some AllReduces over the network on a communicator of all
+ranks, as NCCL 2.28 reports them (profiler API 5). Then the fault happens, and no
+more calls follow. FAULT:
 
   none          nothing is wrong: all calls end
   missing       rank 1 makes no further call
@@ -26,7 +26,7 @@ VICTIM = 1
 NSTEPS = 4
 STEP_BYTES = 524288
 
-# Of NCCL's interface: event types and states.
+# Event types and states of NCCL's interface.
 COLL, P2P, PROXY_OP, PROXY_STEP, PROXY_CTRL = 2, 4, 8, 16, 32
 SEND_GPU_WAIT, SEND_PEER_WAIT, SEND_WAIT = 8, 20, 9
 RECV_WAIT, RECV_FLUSH_WAIT, RECV_GPU_WAIT = 10, 11, 12
@@ -76,7 +76,7 @@ class Rank:
         self.stop(self.asleep)
 
     def call(self, function, number, count=1048576):
-        """Enqueues a collective; it is stopped by enqueued()."""
+        """Begins to enqueue a collective; enqueued() ends that."""
         return self.start(
             COLL, 0, f" seq={number} func={function} sb=1000 rb=2000"
             f" count={count} root=0 dt=ncclFloat32 nch=1 nwarps=9 algo=RING"
@@ -99,7 +99,7 @@ class Rank:
         return handle
 
     def send(self, operation, number):
-        """One step, to its end."""
+        """Makes one step from begin to end."""
         step = self.step(operation, number, True)
         self.state(step, SEND_PEER_WAIT, STEP_BYTES)
         self.state(step, SEND_WAIT, STEP_BYTES)
@@ -125,7 +125,7 @@ class Rank:
         self.sleep()
 
     def hang(self, call, sent, received):
-        """Its channels stay as they are after so many steps."""
+        """Leaves the channels as they are after that many steps."""
         self.wake()
         sends = self.operation(call, True)
         receives = self.operation(call, False)
@@ -146,7 +146,7 @@ class Rank:
 
 
 def wait_for_victim(rank, call):
-    """Each has sent its own data; the victim's is missing further on."""
+    """Each rank has sent its own data; the victim's does not arrive."""
     distance = (rank.number - VICTIM) % rank.count
     rank.hang(call, min(distance, NSTEPS - 1), min(distance - 1, NSTEPS - 1))
 

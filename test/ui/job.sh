@@ -1,7 +1,6 @@
 #!/bin/sh
 # SPDX-License-Identifier: MIT
-# A job that is not there, comes, is killed, and comes again, under a view that
-# stays.
+# A job that starts, is killed and starts again while a view runs.
 # shellcheck source=test/ui/terminal
 . "$(dirname "$0")/terminal"
 
@@ -25,7 +24,7 @@ verdict 'without a job it says what to do' $?
 
 start_job net-v5-mix
 sees ' LIVE ' && sees '^ A  *0 world' && sees '^ A  *1 world'
-verdict 'a job that comes is shown' $?
+verdict 'a job that starts is shown' $?
 
 press 2
 sees '^.. world  *2  *2 '
@@ -41,7 +40,7 @@ sees 'proxy thread of rank 0 of world'
 verdict 'its proxy threads are shown' $?
 press 1
 
-# All of them at once, without a word, as a node does.
+# Kills all processes at once, as when a node fails.
 victims=$(pgrep -P "$job" | tr '\n' ' ')
 # shellcheck disable=SC2086 # a list of words
 kill -s KILL "$job" $victims
@@ -52,22 +51,22 @@ wait "$job" 2>/dev/null
 
 press 3 T
 sees '\[3:Chan' && press Enter && alive "$pid"
-verdict 'what the dead did can be looked at' $?
+verdict 'the last state of dead ranks can be viewed' $?
 press 1
 
 start_job net-v5-mix
 sees ' LIVE '
-verdict 'a new job is shown beside the dead' $?
+verdict 'a new job is shown beside the dead one' $?
 kill -s TERM "$job"
 wait "$job" 2>/dev/null
 sees 'JOB ENDED'
-verdict 'a job that ends is gone' $?
+verdict 'a job that ends disappears' $?
 "$ncclstat" --clean >"$tmp/clean.log" 2>&1
 
 sees 'The job has ended' && alive "$pid"
-verdict 'when the dead are removed it waits for the next job' $?
+verdict 'after --clean the view waits for the next job' $?
 
-# What cannot be read is told: a file by that name which is none of ours.
+# A file with the name of a segment that is no segment is reported.
 head -c 4096 /dev/zero | tr '\0' 'x' >"$NCCLSTAT_DIR/ncclstat.$$.1.0"
 sees '^\*?.*ncclstat\.'
 verdict 'a segment that cannot be read is listed with its reason' $?

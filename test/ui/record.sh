@@ -1,10 +1,10 @@
 #!/bin/sh
 # SPDX-License-Identifier: MIT
-# --record, of jobs that are replayed against the plugin: nothing that they
-# publish is missing, however it is written and however it ends. What is in the
-# files test/record_oracle.py says.
+# --record, on jobs that are replayed against the plugin: recordings are
+# complete, whichever way they are written and end. test/record_oracle.py reads
+# the files.
 #
-# Prints "ok ..." or "not ok ..." for each thing that it looks at.
+# Prints "ok ..." or "not ok ..." for each check.
 # shellcheck disable=SC2016 # what is quoted is for sh -c to expand
 
 set -u
@@ -28,16 +28,16 @@ if [ $? -eq 77 ]; then
 	exit 77
 fi
 
-# --- Jobs and recorders ------------------------------------------------------
+# --- Jobs and recorders ----------------------------------------------------
 
-# The job takes its time: a recorder that is held up for some seconds, as busy
-# machines and disks do, is to miss nothing.
+# The job is slow: a recorder that is delayed for some seconds, as on busy
+# machines and disks, must miss nothing.
 
 both_are_there() {
 	[ "$("$ncclstat" --list 2>/dev/null | grep -c alive)" -ge 2 ]
 }
 
-# start_job ARGUMENT...: a job of two ranks, until it is ended.
+# start_job ARGUMENT...: starts a job of two ranks that runs until end_job.
 start_job() {
 	"$replay" --loop 0 --speed 0.2 "$@" test/captures/net-v5-mix >/dev/null 2>&1 &
 	job=$!
@@ -51,7 +51,7 @@ end_job() {
 	"$ncclstat" --clean >/dev/null 2>&1
 }
 
-# run STATUS ARGUMENT...: whether ncclstat leaves with this status.
+# run STATUS ARGUMENT...: succeeds if ncclstat exits with this status.
 run() {
 	wanted=$1
 	shift
@@ -62,14 +62,15 @@ run() {
 	return 1
 }
 
-# begin ARGUMENT...: a recorder in the background, until it has written.
+# begin ARGUMENT...: starts a recorder in the background; waits until it has
+# written something.
 begin() {
-	# What a shell starts in the background ignores SIGINT.
+	# A shell has background processes ignore SIGINT.
 	env --default-signal=INT "$ncclstat" "$@" </dev/null 2>"$tmp/err" &
 	recorder=$!
 }
 
-# ended STATUS: whether the recorder has ended so.
+# ended STATUS: succeeds if the recorder ends with this status.
 ended() {
 	status=0
 	wait "$recorder" || status=$?
@@ -79,7 +80,7 @@ ended() {
 	return 1
 }
 
-# await COMMAND...: until it succeeds, some ten seconds long.
+# await COMMAND...: waits until it succeeds, for about ten seconds.
 await() {
 	tries=0
 	until "$@"; do
@@ -89,23 +90,23 @@ await() {
 	done
 }
 
-# has_records FILE: whether there are some in it already.
+# has_records FILE: succeeds if it has records already.
 has_records() {
 	python3 test/record_oracle.py --cut "$1" 2>/dev/null |
 		grep -q '^records: [1-9][0-9][0-9]'
 }
 
-# read_by_oracle FILE...: what it says is in $tmp/said.
+# read_by_oracle FILE...: reads recordings; the output is in $tmp/said.
 read_by_oracle() {
 	python3 test/record_oracle.py "$@" >"$tmp/said"
 }
 
-# says WHAT: the number.
+# says NAME: prints a number that the oracle found.
 says() {
 	sed -n "s/^$1: //p" "$tmp/said"
 }
 
-# is_complete FILE...: all that was published by the last state is there.
+# is_complete FILE...: succeeds if all records up to the last state are there.
 is_complete() {
 	read_by_oracle "$@" && [ "$(says lost)" -eq 0 ] &&
 		[ "$(says records)" -gt 100 ] &&
@@ -113,19 +114,19 @@ is_complete() {
 			"$(says published)" ]
 }
 
-# --- From its beginning to its end -------------------------------------------
+# --- From start to end -----------------------------------------------------
 
 begin --record "$tmp/one"
 await [ -e "$tmp/one" ]
 "$replay" --speed 0.5 test/captures/net-v5-mix >/dev/null 2>&1
 check 'a recorder that waits for a job ends with it' ended 0
 check 'it says that it waits' grep -q 'waiting for a job' "$tmp/err"
-check 'it says what it has' \
+check 'it says what was recorded' \
 	grep -q 'recorded [1-9][0-9]* records and .* of 2 ranks; wrote' \
 	"$tmp/err"
-check 'all of the job is there' is_complete "$tmp/one"
-check 'from its first record on' [ "$(says missed)" -eq 0 ]
-check 'nobody else can read it' \
+check 'the recording is complete' is_complete "$tmp/one"
+check 'the recording begins with the first record' [ "$(says missed)" -eq 0 ]
+check 'other users cannot read the recording' \
 	[ "$(stat -c %a "$tmp/one")" = 600 ]
 
 "$replay" --hold test/captures/net-v5-mix >/dev/null 2>&1 &
@@ -136,25 +137,25 @@ sleep 1
 kill -s KILL $(pgrep -P "$job") "$job"
 wait "$job" 2>/dev/null
 job=
-check 'what a killed job left is recorded, and that is all' \
+check 'the segments of a killed job are recorded and the recorder ends' \
 	run 0 --record "$tmp/left"
-check 'all that was left is there' is_complete "$tmp/left"
-check 'its end is told' [ "$(says gone)" -eq 2 ]
+check 'the recording of a killed job is complete' is_complete "$tmp/left"
+check 'the recording has the end of both processes' [ "$(says gone)" -eq 2 ]
 "$ncclstat" --clean >/dev/null 2>&1
 
-# --- Ways to end -------------------------------------------------------------
+# --- Ways to end -----------------------------------------------------------
 
 start_job
 begin --record "$tmp/stopped"
 await has_records "$tmp/stopped"
 kill -s INT "$recorder"
-check 'SIGINT ends it in good order' ended 0
-check '… with a whole file' is_complete "$tmp/stopped"
-check 'of a job that goes on' kill -0 "$job"
+check 'SIGINT ends the recorder in good order' ended 0
+check '… with a complete file' is_complete "$tmp/stopped"
+check '… while the job goes on' kill -0 "$job"
 
-check 'it ends after its duration' \
+check '--duration ends the recorder' \
 	run 0 --record "$tmp/short" --duration 2 --interval 0.1
-check '… with a whole file' is_complete "$tmp/short"
+check '… with a complete file' is_complete "$tmp/short"
 check 'states are taken at the interval' \
 	sh -c '[ "$1" -gt 8 ] && [ "$1" -le 44 ]' sh "$(says states)"
 
@@ -165,42 +166,42 @@ ended 137 2>/dev/null
 check 'what a killed recorder had written can be read' \
 	has_records "$tmp/killed"
 
-check 'a process that there is not: status 1' \
+check 'no such process: status 1' \
 	run 1 --record "$tmp/none" --pid 4194303
-check 'a process that there is not: it is told' \
+check 'no such process: a message' \
 	grep -q 'there is no process 4194303' "$tmp/err"
-check 'one process alone is recorded' \
+check '--pid records' \
 	run 0 --record "$tmp/pid" --duration 0.4 \
 	--pid "$(pgrep -P "$job" | head -n 1)"
-check 'one process alone: it is one' \
+check '--pid records one process only' \
 	sh -c 'python3 test/record_oracle.py "$1/pid" | grep -qx "ranks: 1"' \
 	sh "$tmp"
 
-# --- Ways to write -----------------------------------------------------------
+# --- Ways to write ---------------------------------------------------------
 
 check 'several files' \
 	run 0 --record "$tmp/many" --duration 2.8 --rotate-time 1
-check 'several files: at most three, whatever the time they took' \
+check 'several files: at most three, however long they took' \
 	sh -c '[ -e "$1.1" ] && [ ! -e "$1.3" ]' sh "$tmp/many"
 check 'several files: nothing is missing between them' \
 	is_complete "$tmp"/many*
-check 'files by size, the latest alone kept' \
+check 'files by size, only the latest kept' \
 	run 0 --record "$tmp/sized" --duration 2 --rotate-size 64k --keep 2 \
 	--interval 0.1
-check '… there are two, and not the first' \
+check '… there are two, without the first' \
 	sh -c '[ "$(ls "$1"/sized* | wc -l)" -eq 2 ] && [ ! -e "$1/sized" ]' \
 	sh "$tmp"
 
 check 'compressed' \
 	run 0 --record "$tmp/packed" --duration 2 --compress
 check 'compressed: nothing is missing' is_complete "$tmp/packed"
-check 'compressed: chunks are' [ "$(says packed)" -gt 3 ]
+check 'compressed: chunks are packed' [ "$(says packed)" -gt 3 ]
 
 check 'a pipe' sh -c '
 	"$1/ncclstat" --record=- --duration 2 2>"$2/err" | cat >"$2/piped"' \
 	sh "$build" "$tmp"
 check 'a pipe: nothing is missing' is_complete "$tmp/piped"
-check 'a pipe that nobody reads any more: status 1' sh -c '
+check 'a closed pipe: status 1' sh -c '
 	"$1/ncclstat" --record=- --duration 5 2>"$2/err" | :
 	grep -q "standard output: Broken pipe" "$2/err"' sh "$build" "$tmp"
 
@@ -209,29 +210,29 @@ python3 test/without_io_uring.py "$ncclstat" --record "$tmp/slow" \
 	--duration 2 2>"$tmp/err" || status=$?
 if [ "$status" -ne 77 ]; then
 	check 'without io_uring' [ "$status" -eq 0 ]
-	check 'without io_uring: it is told' \
+	check 'without io_uring: a message' \
 		grep -q 'io_uring cannot be had (Operation not permitted)' \
 		"$tmp/err"
 	check 'without io_uring: nothing is missing' is_complete "$tmp/slow"
 fi
 
-# --- Where it cannot be written ----------------------------------------------
+# --- Errors of writing -----------------------------------------------------
 
 check 'no room: status 1' run 1 --record /dev/full
-check 'no room: it is told' \
+check 'no room: a message' \
 	grep -q '/dev/full: No space left on device' "$tmp/err"
-check 'a file that may not be longer: status 1' sh -c '
+check 'file size limit: status 1' sh -c '
 	ulimit -f 512
 	"$1/ncclstat" --record "$2/limited" --interval 0.1 2>"$2/err"
 	[ $? -eq 1 ]' sh "$build" "$tmp"
-check 'a file that may not be longer: it is told' \
+check 'file size limit: a message' \
 	grep -q 'limited: File too large' "$tmp/err"
-check 'a file that may not be longer: what was written can be read' \
+check 'file size limit: the file can be read up to there' \
 	has_records "$tmp/limited"
-check 'a folder that there is not: status 1' \
+check 'no such folder: status 1' \
 	run 1 --record "$tmp/nowhere/file"
-check 'a folder that there is not: it is told' \
+check 'no such folder: a message' \
 	grep -q 'nowhere/file: No such file' "$tmp/err"
-check 'the job has not noticed' kill -0 "$job"
+check 'the job still runs' kill -0 "$job"
 end_job
 exit "$failed"

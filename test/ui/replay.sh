@@ -1,7 +1,7 @@
 #!/bin/sh
 # SPDX-License-Identifier: MIT
-# A job that is recorded while it runs and is killed, and what the recording
-# shows: the same as the job did, at every moment, by every key.
+# Replaying the recording of a job that was killed: it shows what the job
+# showed, at every time and by every key.
 # shellcheck source=test/ui/terminal
 . "$(dirname "$0")/terminal"
 
@@ -16,14 +16,14 @@ has_job() {
 	[ "$("$ncclstat" --list 2>/dev/null | grep -c alive)" -ge 2 ]
 }
 
-# replaying OPTIONS: opens the recording.
+# replaying OPTION...: opens the recording in a live view.
 replaying() {
 	open 110x30 "exec $ncclstat $* --replay $tmp/job.ncs"
 	soon test -s "$tmp/pid" && read -r pid <"$tmp/pid" &&
 		sees ' REPLAY \| PAUSED '
 }
 
-# --- A recording --------------------------------------------------------------
+# --- A recording -----------------------------------------------------------
 
 "$replay" --plugin "$plugin" --loop 0 test/captures/net-v5-mix \
 	>"$tmp/replay.log" 2>&1 &
@@ -37,16 +37,16 @@ recorder=$!
 background="$background $recorder"
 sleep 4
 victims=$(pgrep -P "$job" | tr '\n' ' ')
-# The ranks first: those whose parent is gone leave in good order.
+# Kills the ranks first: if their parent died they would exit in good order.
 # shellcheck disable=SC2086 # a list of words
 kill -s KILL $victims "$job"
 wait "$job" 2>/dev/null
 soon gone "$recorder"
-verdict 'its recording ends with it' $?
+verdict 'the recording ends with the job' $?
 
-# --- Without a terminal -------------------------------------------------------
+# --- Without a terminal ----------------------------------------------------
 
-# What is there of the dead, and what the recording has of them at its end.
+# The segments of the dead job, and the end of the recording.
 "$ncclstat" --dump=json >"$tmp/live.json"
 "$ncclstat" --dump=json "$tmp/job.ncs" >"$tmp/recorded.json"
 python3 - "$tmp/live.json" "$tmp/recorded.json" <<'END'
@@ -55,7 +55,8 @@ import json, sys
 live, recorded = (json.load(open(name)) for name in sys.argv[1:])
 
 
-# Times are made of ticks by a clock that is measured at each look.
+# Times are converted from ticks by a clock that is measured for each sample, so
+# they differ a little.
 def timeless(value):
     if isinstance(value, dict):
         return {key: timeless(inner) for key, inner in value.items()
@@ -65,7 +66,7 @@ def timeless(value):
     return value
 
 
-# Rates are of what was seen before.
+# Rates depend on earlier samples.
 same = ('path', 'host', 'pid', 'comm', 'rank', 'liveness', 'proxy',
         'operations', 'events', 'loss', 'torn')
 of_channel = ('channel', 'peer', 'send', 'state', 'bytes', 'steps_done')
@@ -83,29 +84,29 @@ for a, b in zip(timeless(live['ranks']), timeless(recorded['ranks'])):
             assert c.get(key) == d.get(key), (key, c, d)
 assert compared >= 8 * len(live['ranks']), compared
 END
-verdict 'at its end it shows what the job left behind' $?
+verdict 'the end of the recording equals the segments of the dead job' $?
 
 "$ncclstat" --list "$tmp/job.ncs" >"$tmp/list"
 grep -q 'job.ncs: host .* whole$' "$tmp/list" &&
 	[ "$(grep -c "$NCCLSTAT_DIR/ncclstat[.]" "$tmp/list")" -ge 2 ]
-verdict '--list says whose it is' $?
+verdict '--list names what was recorded' $?
 
 "$ncclstat" --diagnose --at 1 "$tmp/job.ncs" >"$tmp/healthy"
 [ $? -le 1 ] && "$ncclstat" --dump -i 1 "$tmp/job.ncs" >"$tmp/dumps" &&
 	[ "$(grep -c 'recorded, at ' "$tmp/dumps")" -ge 3 ]
-verdict 'it is diagnosed, and dumped at intervals' $?
+verdict 'it can be diagnosed and dumped at intervals' $?
 
 "$ncclstat" --replay "$tmp/list" >"$tmp/out" 2>&1
 [ $? -eq 1 ] && grep -q "$tmp/list: it is no recording" "$tmp/out"
-verdict 'what is no recording is refused' $?
+verdict 'a file that is no recording is refused' $?
 
-# --- Keys ---------------------------------------------------------------------
+# --- Keys ------------------------------------------------------------------
 
 replaying -i 1
-verdict 'it opens' $?
+verdict 'the live view opens' $?
 press p
 sees ' PAUSED ' && press C-a && sees 'at 0:00.000 of 0:0'
-verdict 'Ctrl-A goes to the beginning' $?
+verdict 'Ctrl-A goes to the start' $?
 press ')'
 sees 'at 0:01.000 of ' && press '(' && sees 'at 0:00.000 of '
 verdict '( and ) step by an interval' $?
@@ -114,10 +115,10 @@ sees 'at 0:02.500 of ' && sees ' 0 world .*alive'
 verdict ': goes to a time' $?
 press : 999 Enter
 sees 'that is after the recording' && sees 'at 0:02.500 of '
-verdict '… that is in it' $?
+verdict ': refuses a time outside the recording' $?
 press : x Enter
 sees 'a time is 12.5'
-verdict '… and is a time' $?
+verdict ': refuses text that is no time' $?
 press f
 sees '  2x  ' && press r && press r && sees '  0.5x  ' && press f
 verdict 'f and r change the speed' $?
@@ -129,17 +130,17 @@ sees 'JOB ENDED\| PAUSED ' && sees 'dead: rank 0'
 verdict 'Ctrl-E goes to the end, where the job is dead' $?
 press p
 sees 'this is the end'
-verdict 'which is where it ends' $?
+verdict 'playing stops at the end' $?
 press C-a
 sees 'at 0:00.000 of ' && misses '% looked at' && press E &&
 	sees 'rank_died\|slow\|stuck' && misses 'at 0:00.000 of '
-verdict 'E goes to where something goes wrong' $?
+verdict 'E goes to the next problem' $?
 press C-e
 sees 'dead: rank 0' && press B && sees 'of 0:0' && alive "$pid"
-verdict 'B goes back to it' $?
+verdict 'B goes back to the problem' $?
 press d
 sees 'this is a recording' && press Escape s && sees 'this is a recording'
-verdict 'a recording is asked for nothing' $?
+verdict 'a recording cannot be asked to collect more' $?
 
 press : 2 Enter
 sees 'at 0:02.000 of '
@@ -157,12 +158,12 @@ verdict 'the timeline has records' $?
 resize 60 14
 sees 'at 0:02.000' && resize 24 5 && soon alive "$pid" && resize 140 40 &&
 	sees 'at 0:02.000 of .*|-'
-verdict 'it takes every size' $?
+verdict 'it survives every size' $?
 press q
 ended 0
 verdict 'q leaves' $?
 
-# --- A script -----------------------------------------------------------------
+# --- A script --------------------------------------------------------------
 
 cat >"$tmp/keys" <<END
 p
@@ -177,6 +178,6 @@ END
 replaying -i 1 --keys "$tmp/keys" --from 1 --until 3
 ended 0 && grep -q 'at 0:01.000 of ' "$tmp/first" &&
 	grep -q 'at 0:02.000 of ' "$tmp/second"
-verdict 'a script plays a part of it' $?
+verdict 'a key script plays a part' $?
 
 finish
