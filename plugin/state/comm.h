@@ -106,8 +106,8 @@ struct ncs_proxy_op_slot;
 /* A proxy step in progress; one cache line. The part of its record that all
  * steps of a proxy operation share is in struct ncs_proxy_op_slot. */
 struct ncs_step_slot {
-	_Alignas(NCS_CACHE_LINE)
-		uint64_t handle;      /* see struct ncs_proxy_op_slot */
+	/* See struct ncs_proxy_op_slot. */
+	_Alignas(NCS_CACHE_LINE) uint64_t handle;
 	struct ncs_proxy_op_slot *op; /* never changes */
 	uint32_t number;
 	uint32_t state; /* enum ncs_channel_state */
