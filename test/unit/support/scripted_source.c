@@ -81,6 +81,21 @@ void scripted_release(struct scripted *scripted)
 					     .histogram[m]);
 }
 
+int scripted_setup(void **state)
+{
+	static struct scripted scripted;
+
+	scripted_init(&scripted);
+	*state = &scripted;
+	return 0;
+}
+
+int scripted_teardown(void **state)
+{
+	scripted_release(*state);
+	return 0;
+}
+
 struct scripted_rank *scripted_add(struct scripted *scripted, int number)
 {
 	for (size_t i = 0; i < SCRIPTED_RANKS; i++) {

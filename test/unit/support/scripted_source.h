@@ -46,6 +46,11 @@ struct scripted {
 void scripted_init(struct scripted *scripted);
 void scripted_release(struct scripted *scripted);
 
+/* Setup and teardown functions for cmocka: *state is an initialized struct
+ * scripted. */
+int scripted_setup(void **state);
+int scripted_teardown(void **state);
+
 /* Adds rank `rank` of API version 5 with pid 100 + rank; its identity knows
  * rank and size (8), and it belongs to no named communicator. */
 struct scripted_rank *scripted_add(struct scripted *scripted, int rank);

@@ -16,21 +16,6 @@
 #define SECOND UINT64_C(1000000000)
 #define NOW (100 * SECOND)
 
-static int setup(void **state)
-{
-	static struct scripted scripted;
-
-	scripted_init(&scripted);
-	*state = &scripted;
-	return 0;
-}
-
-static int teardown(void **state)
-{
-	scripted_release(*state);
-	return 0;
-}
-
 static struct scripted_rank *add(struct scripted *scripted, int rank)
 {
 	struct scripted_rank *added = scripted_add(scripted, rank);
@@ -277,7 +262,8 @@ static void a_rank_that_moves_in_a_stuck_job_is_not_behind(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-#define TEST(name) cmocka_unit_test_setup_teardown(name, setup, teardown)
+#define TEST(name) \
+	cmocka_unit_test_setup_teardown(name, scripted_setup, scripted_teardown)
 		TEST(no_job_gives_an_empty_summary),
 		TEST(waits_are_counted_by_state),
 		TEST(short_waits_make_no_chain),

@@ -13,21 +13,6 @@
 #define SECOND UINT64_C(1000000000)
 #define GB UINT64_C(1000000000)
 
-static int setup(void **state)
-{
-	static struct scripted scripted;
-
-	scripted_init(&scripted);
-	*state = &scripted;
-	return 0;
-}
-
-static int teardown(void **state)
-{
-	scripted_release(*state);
-	return 0;
-}
-
 static void assert_near(double found, double wanted)
 {
 	if (found < wanted - 1e-9 || found > wanted + 1e-9)
@@ -220,7 +205,8 @@ static void counters_that_go_back_give_no_bandwidth(void **state)
 
 int main(void)
 {
-#define TEST(name) cmocka_unit_test_setup_teardown(name, setup, teardown)
+#define TEST(name) \
+	cmocka_unit_test_setup_teardown(name, scripted_setup, scripted_teardown)
 	const struct CMUnitTest tests[] = {
 		TEST(bus_factors_match_nccl_tests),
 		TEST(bus_factors_of_one_and_two_ranks),

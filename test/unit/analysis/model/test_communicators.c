@@ -17,21 +17,6 @@
 #define SECOND UINT64_C(1000000000)
 #define NOW (100 * SECOND)
 
-static int setup(void **state)
-{
-	static struct scripted scripted;
-
-	scripted_init(&scripted);
-	*state = &scripted;
-	return 0;
-}
-
-static int teardown(void **state)
-{
-	scripted_release(*state);
-	return 0;
-}
-
 static void set_id(struct scripted_rank *rank, uint64_t id)
 {
 	rank->snapshot.identity.known |= NCS_KNOWN_COMM_ID;
@@ -350,7 +335,8 @@ static void order_of_five_hundred_ranks_does_not_matter(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-#define TEST(name) cmocka_unit_test_setup_teardown(name, setup, teardown)
+#define TEST(name) \
+	cmocka_unit_test_setup_teardown(name, scripted_setup, scripted_teardown)
 		TEST(no_ranks_give_no_communicator),
 		TEST(same_name_with_two_ids_gives_two_communicators),
 		TEST(ranks_without_id_are_joined_by_name),

@@ -13,21 +13,6 @@
 
 #define SECOND UINT64_C(1000000000)
 
-static int setup(void **state)
-{
-	static struct scripted scripted;
-
-	scripted_init(&scripted);
-	*state = &scripted;
-	return 0;
-}
-
-static int teardown(void **state)
-{
-	scripted_release(*state);
-	return 0;
-}
-
 static void set_comm(struct scripted_rank *rank, const char *name, uint64_t id)
 {
 	struct ncs_identity *identity = &rank->snapshot.identity;
@@ -349,7 +334,8 @@ static void bytes_are_unknown_without_a_size(void **state)
 
 int main(void)
 {
-#define TEST(name) cmocka_unit_test_setup_teardown(name, setup, teardown)
+#define TEST(name) \
+	cmocka_unit_test_setup_teardown(name, scripted_setup, scripted_teardown)
 	const struct CMUnitTest tests[] = {
 		TEST(ranks_are_sorted_by_host_communicator_rank),
 		TEST(ranks_keep_their_address_while_others_come_and_go),

@@ -17,21 +17,6 @@
 
 #define SECOND UINT64_C(1000000000)
 
-static int setup(void **state)
-{
-	static struct scripted scripted;
-
-	scripted_init(&scripted);
-	*state = &scripted;
-	return 0;
-}
-
-static int teardown(void **state)
-{
-	scripted_release(*state);
-	return 0;
-}
-
 /* Returns the cell of rank 0's row, or of its communicator's. */
 static struct ncs_value cell(const struct scripted *scripted,
 			     enum ncs_column_id id, size_t index)
@@ -831,7 +816,8 @@ static void sorting_compares_numbers_within_texts(void **state)
 
 int main(void)
 {
-#define TEST(name) cmocka_unit_test_setup_teardown(name, setup, teardown)
+#define TEST(name) \
+	cmocka_unit_test_setup_teardown(name, scripted_setup, scripted_teardown)
 	const struct CMUnitTest tests[] = {
 		TEST(columns_are_complete_and_wide_enough_for_their_titles),
 		TEST(titles_are_unique_within_a_view),

@@ -17,21 +17,6 @@
 
 #define SECOND UINT64_C(1000000000)
 
-static int setup(void **state)
-{
-	static struct scripted scripted;
-
-	scripted_init(&scripted);
-	*state = &scripted;
-	return 0;
-}
-
-static int teardown(void **state)
-{
-	scripted_release(*state);
-	return 0;
-}
-
 static const struct ncs_stamp stamp = {
 	.host = "node7",
 	.monotonic_ns = 123,
@@ -795,7 +780,8 @@ static void text_is_plain_and_ends_without_blanks(void **state)
 
 int main(void)
 {
-#define TEST(name) cmocka_unit_test_setup_teardown(name, setup, teardown)
+#define TEST(name) \
+	cmocka_unit_test_setup_teardown(name, scripted_setup, scripted_teardown)
 	const struct CMUnitTest tests[] = {
 		TEST(json_without_jobs_has_empty_lists),
 		TEST(json_objects_have_exactly_the_keys_of_the_schema),

@@ -22,21 +22,6 @@
 
 #define SECOND UINT64_C(1000000000)
 
-static int setup(void **state)
-{
-	static struct scripted scripted;
-
-	scripted_init(&scripted);
-	*state = &scripted;
-	return 0;
-}
-
-static int teardown(void **state)
-{
-	scripted_release(*state);
-	return 0;
-}
-
 static void init(struct ncs_grid *table, enum ncs_view view)
 {
 	ncs_grid_init(table, view, &ncs_screen_view_of(view)->rules);
@@ -650,7 +635,8 @@ static void selected_row_is_always_on_the_page(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-#define TEST(name) cmocka_unit_test_setup_teardown(name, setup, teardown)
+#define TEST(name) \
+	cmocka_unit_test_setup_teardown(name, scripted_setup, scripted_teardown)
 		TEST(rows_match_the_model),
 		TEST(empty_table_survives_every_action),
 		TEST(unreadable_segment_is_a_row),
