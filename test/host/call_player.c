@@ -38,7 +38,7 @@
 #define BATON 1u
 #define STOP 2u
 
-struct worker {
+struct replay_worker {
 	_Alignas(64) _Atomic uint32_t word;
 	struct replay *replay;
 	pthread_t thread;
@@ -53,7 +53,7 @@ struct replay {
 	struct replay_body body;
 	bool whole_log;			/* the body is the whole log */
 	uint64_t gpu_origin_ns;
-	struct worker *workers;
+	struct replay_worker *workers;
 	unsigned worker_count;
 	unsigned *worker_of;		/* by call */
 	uint64_t *seq_advance;		/* by call, a round */
@@ -87,7 +87,7 @@ static void sleep_on(_Atomic uint32_t *word, uint32_t value,
 		until_ns == 0 ? NULL : &until, NULL, FUTEX_BITSET_MATCH_ANY);
 }
 
-static void give(struct worker *worker, uint32_t bit)
+static void give(struct replay_worker *worker, uint32_t bit)
 {
 	atomic_fetch_or_explicit(&worker->word, bit, memory_order_release);
 	syscall(SYS_futex, &worker->word, FUTEX_WAKE_PRIVATE, 1, NULL, NULL,
@@ -319,13 +319,13 @@ static struct host_shift shift_of(const struct replay *replay,
 /*
  * The workers.
  */
-static bool is_stopped(struct worker *worker)
+static bool is_stopped(struct replay_worker *worker)
 {
 	return atomic_load_explicit(&worker->word, memory_order_relaxed) &
 		STOP;
 }
 
-static bool wait_for_baton(struct worker *worker)
+static bool wait_for_baton(struct replay_worker *worker)
 {
 	uint32_t word;
 
@@ -343,7 +343,7 @@ static bool wait_for_baton(struct worker *worker)
 	return true;
 }
 
-static bool wait_until_due(struct worker *worker)
+static bool wait_until_due(struct replay_worker *worker)
 {
 	const struct replay *replay = worker->replay;
 	uint64_t due;
@@ -381,7 +381,7 @@ static bool advance(struct replay *replay)
 	return replay->position < replay->log->call_count;
 }
 
-static struct worker *owner(const struct replay *replay)
+static struct replay_worker *owner(const struct replay *replay)
 {
 	return &replay->workers[replay->worker_of[replay->position]];
 }
@@ -404,7 +404,7 @@ static int make_call(struct replay *replay)
 }
 
 /* Makes calls until it is another worker's turn, or there are none left. */
-static void take_turn(struct worker *worker)
+static void take_turn(struct replay_worker *worker)
 {
 	struct replay *replay = worker->replay;
 
@@ -421,7 +421,7 @@ static void take_turn(struct worker *worker)
 
 static void *work(void *argument)
 {
-	struct worker *worker = argument;
+	struct replay_worker *worker = argument;
 
 	while (wait_for_baton(worker))
 		take_turn(worker);
@@ -447,13 +447,13 @@ static int assign_workers(struct replay *replay)
 	size_t index;
 	unsigned room = 0;
 	unsigned found;
-	struct worker *moved;
+	struct replay_worker *moved;
 
 	for (index = 0; index < replay->log->call_count; index++, call++) {
 		found = find_worker(replay, call->tid);
 		if (found == room) {
 			room += 16;
-			moved = aligned_alloc(_Alignof(struct worker),
+			moved = aligned_alloc(_Alignof(struct replay_worker),
 				room * sizeof(*moved));
 			if (moved == NULL)
 				return -ENOMEM;
@@ -476,7 +476,7 @@ static int assign_workers(struct replay *replay)
 }
 
 /* The thread's number in the log, as recorded in its calls. */
-static void name_worker(const struct worker *worker)
+static void name_worker(const struct replay_worker *worker)
 {
 	char name[16];
 

@@ -434,6 +434,20 @@ static void lay_out_v3(struct nccl_event_descr_v3 *descr,
 /* The cases that versions 5 to 7 share. */
 #define LAY_CASES_SINCE_V5(descr, event) \
 	LAY_CASES_SINCE_V4(descr, event); \
+	case NCCL_EVENT_COLL: \
+		LAY_COLL_SINCE_V4(descr, event); \
+		(descr)->coll.parent_group = (event)->parent_group; \
+		break; \
+	case NCCL_EVENT_P2P: \
+		LAY_P2P_SINCE_V4(descr, event); \
+		(descr)->p2p.parent_group = (event)->parent_group; \
+		break; \
+	case NCCL_EVENT_COLL_API: \
+		LAY_COLL_API(descr, event); \
+		break; \
+	case NCCL_EVENT_P2P_API: \
+		LAY_P2P_API(descr, event); \
+		break; \
 	case NCCL_EVENT_GROUP_API: \
 		(descr)->group_api.graph_captured = (event)->graph_captured; \
 		(descr)->group_api.depth = (event)->depth; \
@@ -445,6 +459,9 @@ static void lay_out_v3(struct nccl_event_descr_v3 *descr,
 /* The cases that versions 6 and 7 share. */
 #define LAY_CASES_SINCE_V6(descr, event) \
 	LAY_CASES_SINCE_V5(descr, event); \
+	case NCCL_EVENT_CE_COLL: \
+		LAY_CE_COLL(descr, event); \
+		break; \
 	case NCCL_EVENT_CE_SYNC: \
 		(descr)->ce_sync.is_complete = (event)->is_complete; \
 		(descr)->ce_sync.nranks = (event)->nranks; \
@@ -519,20 +536,6 @@ static void lay_out_v5(struct nccl_event_descr_v5 *descr,
 {
 	LAY_HEAD(descr, event);
 	switch (event->type) {
-	case NCCL_EVENT_COLL:
-		LAY_COLL_SINCE_V4(descr, event);
-		descr->coll.parent_group = event->parent_group;
-		break;
-	case NCCL_EVENT_P2P:
-		LAY_P2P_SINCE_V4(descr, event);
-		descr->p2p.parent_group = event->parent_group;
-		break;
-	case NCCL_EVENT_COLL_API:
-		LAY_COLL_API(descr, event);
-		break;
-	case NCCL_EVENT_P2P_API:
-		LAY_P2P_API(descr, event);
-		break;
 	LAY_CASES_SINCE_V5(descr, event);
 	}
 }
@@ -542,54 +545,30 @@ static void lay_out_v6(struct nccl_event_descr_v6 *descr,
 {
 	LAY_HEAD(descr, event);
 	switch (event->type) {
-	case NCCL_EVENT_COLL:
-		LAY_COLL_SINCE_V4(descr, event);
-		descr->coll.parent_group = event->parent_group;
-		break;
-	case NCCL_EVENT_P2P:
-		LAY_P2P_SINCE_V4(descr, event);
-		descr->p2p.parent_group = event->parent_group;
-		break;
-	case NCCL_EVENT_COLL_API:
-		LAY_COLL_API(descr, event);
-		break;
-	case NCCL_EVENT_P2P_API:
-		LAY_P2P_API(descr, event);
-		break;
-	case NCCL_EVENT_CE_COLL:
-		LAY_CE_COLL(descr, event);
-		break;
 	LAY_CASES_SINCE_V6(descr, event);
 	}
 }
 
-static void lay_out_v7(struct nccl_event_descr_v7 *descr,
+/* The fields that version 7 adds. */
+static void lay_out_new_in_v7(struct nccl_event_descr_v7 *descr,
 	const struct host_event *event)
 {
-	LAY_HEAD(descr, event);
 	switch (event->type) {
 	case NCCL_EVENT_COLL:
-		LAY_COLL_SINCE_V4(descr, event);
-		descr->coll.parent_group = event->parent_group;
 		descr->coll.kernel_variant = event->kernel_variant;
 		descr->coll.is_symmetric = event->is_symmetric;
 		descr->coll.user_tag = event->user_tag;
 		break;
 	case NCCL_EVENT_P2P:
-		LAY_P2P_SINCE_V4(descr, event);
-		descr->p2p.parent_group = event->parent_group;
 		descr->p2p.user_tag = event->user_tag;
 		break;
 	case NCCL_EVENT_COLL_API:
-		LAY_COLL_API(descr, event);
 		descr->coll_api.user_tag = event->user_tag;
 		break;
 	case NCCL_EVENT_P2P_API:
-		LAY_P2P_API(descr, event);
 		descr->p2p_api.user_tag = event->user_tag;
 		break;
 	case NCCL_EVENT_CE_COLL:
-		LAY_CE_COLL(descr, event);
 		descr->ce_coll.user_tag = event->user_tag;
 		break;
 	case NCCL_EVENT_KERNEL_PHASE:
@@ -598,8 +577,17 @@ static void lay_out_v7(struct nccl_event_descr_v7 *descr,
 		descr->kernel_phase.phase_name = event->phase_name;
 		descr->kernel_phase.gpu_timer_ns = event->gpu_timer_ns;
 		break;
+	}
+}
+
+static void lay_out_v7(struct nccl_event_descr_v7 *descr,
+	const struct host_event *event)
+{
+	LAY_HEAD(descr, event);
+	switch (event->type) {
 	LAY_CASES_SINCE_V6(descr, event);
 	}
+	lay_out_new_in_v7(descr, event);
 }
 
 void host_lay_out(const struct host *host, const struct host_event *event,

@@ -167,6 +167,24 @@ void scenario_play(void (*play)(void *argument), void *argument)
 	scenario_clean_up(LEAVES_NOTHING);
 }
 
+void scenario_compare_dumps(const char *option, const char *folders)
+{
+	char command[8192];
+	int status,
+		length = (int)(strrchr(NCS_PLUGIN_PATH, '/') - NCS_PLUGIN_PATH);
+
+	snprintf(command, sizeof(command),
+		 "exec python3 test/plugin/captures_json.py %s '%.*s' '%s' %s",
+		 option ? option : "", length, NCS_PLUGIN_PATH, NCS_CAPTURES,
+		 folders ? folders : "");
+	fflush(NULL);
+	status = system(command);
+	if (WIFEXITED(status) && WEXITSTATUS(status) == 77)
+		skip();
+	assert_true(WIFEXITED(status));
+	assert_int_equal(WEXITSTATUS(status), 0);
+}
+
 /* --- Reading ----------------------------------------------------------- */
 
 unsigned long resident_kib(void)

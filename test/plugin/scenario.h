@@ -80,6 +80,12 @@ void scenario_expect_success(pid_t pid);
 void scenario_expect_signal(pid_t pid, int signal_number);
 void scenario_clean_up(enum scenario_leaves leaves);
 
+/* Runs test/plugin/captures_json.py: replays captures and compares the program's
+ * dumps with test/oracle.py. `option` may be NULL; `folders` are the captures,
+ * separated by blanks, or NULL for all. Skips the cmocka test if nothing can be
+ * run. For the parent. */
+void scenario_compare_dumps(const char *option, const char *folders);
+
 /* --- Reading segments, for parent and child ---------------------------- */
 
 /* Returns the resident memory of the calling process. */

@@ -437,7 +437,7 @@ static void version_4_gets_the_group_as_parent(void **state)
 
 /* --- Plugins that cannot be chained ------------------------------------ */
 
-struct refusal {
+struct chain_refusal {
 	const char *file; /* the versions of a recording plugin, or a path */
 	int api;
 	const char *told;
@@ -445,7 +445,7 @@ struct refusal {
 
 static void refuse(void *argument)
 {
-	const struct refusal *refusal = argument;
+	const struct chain_refusal *refusal = argument;
 	bool is_path = strchr(refusal->file, '/') != NULL;
 	struct guest guest;
 
@@ -465,7 +465,7 @@ static void refuse(void *argument)
 
 static void table_of_unusable_version_is_left_out_and_reported(void **state)
 {
-	struct refusal refusals[] = {
+	struct chain_refusal refusals[] = {
 		{ "1-2-3", 7, "it offers 1, 2, 3, and this NCCL needs 4 to 7" },
 		{ "1-2-3", 5, "it offers 1, 2, 3, and this NCCL needs 4 to 5" },
 		{ "1-2-3", 4, "it offers 1, 2, 3, and this NCCL needs 4" },

@@ -415,7 +415,7 @@ static void cupti_is_off_by_default(void **state)
 	unsetenv("NCCLSTAT_CUPTI");
 }
 
-struct refusal {
+struct cupti_refusal {
 	const char *library;
 	uint32_t version;
 	int subscribe;
@@ -427,7 +427,7 @@ struct refusal {
 
 static void be_refused(void *argument)
 {
-	const struct refusal *refusal = argument;
+	const struct cupti_refusal *refusal = argument;
 	void *second;
 
 	find_cupti();
@@ -452,7 +452,7 @@ static void be_refused(void *argument)
 
 static void refusal_of_cupti_is_logged_and_harmless(void **state)
 {
-	static const struct refusal refusals[] = {
+	static const struct cupti_refusal refusals[] = {
 		{ LIBRARY, 130001, CUPTI_ANOTHER_SUBSCRIBER, 0, NCS_CUPTI_TAKEN,
 		  0, "another tool has CUPTI" },
 		{ LIBRARY, 130001, 0, CUPTI_ANOTHER_SUBSCRIBER, NCS_CUPTI_TAKEN,
@@ -470,7 +470,7 @@ static void refusal_of_cupti_is_logged_and_harmless(void **state)
 
 	(void)state;
 	for (size_t i = 0; i < sizeof(refusals) / sizeof(refusals[0]); i++) {
-		struct refusal refusal = refusals[i];
+		struct cupti_refusal refusal = refusals[i];
 
 		setenv("NCCLSTAT_CUPTI", refusal.library, 1);
 		scenario_play(be_refused, &refusal);

@@ -425,12 +425,12 @@ static void process_killed_in_mid_write_leaves_whole_records(void **state)
 /* --- Fork -------------------------------------------------------------- */
 
 /* Copies everything that the plugin publishes for a communicator. */
-struct image {
+struct published_copy {
 	void *bytes;
 	size_t size;
 };
 
-static void take_image(const struct view *view, struct image *image)
+static void take_image(const struct view *view, struct published_copy *image)
 {
 	int file = open(ncs_reader_path(view->reader), O_RDONLY);
 	struct stat status;
@@ -445,9 +445,10 @@ static void take_image(const struct view *view, struct image *image)
 	close(file);
 }
 
-static void check_unchanged(const struct view *view, const struct image *image)
+static void check_unchanged(const struct view *view,
+			    const struct published_copy *image)
 {
-	struct image now;
+	struct published_copy now;
 
 	take_image(view, &now);
 	CHECK_EQUAL(now.size, image->size, "the parent's object");
@@ -527,7 +528,7 @@ static void fork_children(void *argument)
 	bool rank = *(const bool *)argument;
 	void *handles[NCS_EVENT_COUNT];
 	struct guest guest;
-	struct image image;
+	struct published_copy image;
 	pid_t child;
 
 	guest_come(&guest, LAST_API);

@@ -15,7 +15,7 @@
 
 /* --- Parts of all hunts ------------------------------------------------ */
 
-struct worker {
+struct hunt_worker {
 	const struct hunt *hunt;
 	const void *shared;
 	struct hunt_control *control;
@@ -72,7 +72,7 @@ void hunt_interrupt(void)
 		let_others_run();
 }
 
-static void look(struct worker *worker)
+static void look(struct hunt_worker *worker)
 {
 	struct hunt_control *control = worker->control;
 	struct hunt_look found = { 0 };
@@ -89,7 +89,7 @@ static void *thread_main(void *argument)
 }
 
 /* A child has only the shared memory that it maps itself. */
-static void child_main(struct worker *worker, int file)
+static void child_main(struct hunt_worker *worker, int file)
 {
 	worker->shared = mmap(NULL, worker->hunt->shared_bytes, PROT_READ,
 			      MAP_SHARED, file, 0);
@@ -99,7 +99,7 @@ static void child_main(struct worker *worker, int file)
 	_exit(0);
 }
 
-static bool start(struct worker *worker, int file)
+static bool start(struct hunt_worker *worker, int file)
 {
 	if (!worker->hunt->processes)
 		return pthread_create(&worker->thread, NULL, thread_main,
@@ -110,7 +110,7 @@ static bool start(struct worker *worker, int file)
 	return worker->pid > 0;
 }
 
-static bool join(struct worker *worker)
+static bool join(struct hunt_worker *worker)
 {
 	int status;
 
@@ -122,12 +122,12 @@ static bool join(struct worker *worker)
 static bool run_workers(const struct hunt *hunt, void *shared, int file,
 			struct hunt_control *control)
 {
-	struct worker workers[HUNT_READERS];
+	struct hunt_worker workers[HUNT_READERS];
 	unsigned started = 0;
 	bool good = true;
 
 	for (; good && started < HUNT_READERS; started += good) {
-		workers[started] = (struct worker){
+		workers[started] = (struct hunt_worker){
 			.hunt = hunt,
 			.shared = shared,
 			.control = control,

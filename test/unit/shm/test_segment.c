@@ -250,24 +250,23 @@ static void tables_beyond_the_limits_are_refused(void **state)
 	});
 	const uint64_t file_bytes = UINT64_C(1) << 50;
 	struct ncs_header header = good;
+	struct ncs_table *const tables[] = {
+		&header.channels,
+		&header.operations,
+		&header.classes,
+		&header.histograms,
+	};
 
 	(void)state;
 	assert_null(ncs_segment_check(&header, file_bytes));
 	header.lanes.count++;
 	header.rings.count++;
 	assert_non_null(ncs_segment_check(&header, file_bytes));
-	header = good;
-	header.channels.count++;
-	assert_non_null(ncs_segment_check(&header, file_bytes));
-	header = good;
-	header.operations.count++;
-	assert_non_null(ncs_segment_check(&header, file_bytes));
-	header = good;
-	header.classes.count++;
-	assert_non_null(ncs_segment_check(&header, file_bytes));
-	header = good;
-	header.histograms.count++;
-	assert_non_null(ncs_segment_check(&header, file_bytes));
+	for (size_t i = 0; i < sizeof(tables) / sizeof(tables[0]); i++) {
+		header = good;
+		tables[i]->count++;
+		assert_non_null(ncs_segment_check(&header, file_bytes));
+	}
 	header = good;
 	header.ring_records *= 2;
 	header.rings.stride = 3u << 30;

@@ -102,6 +102,13 @@ const char *segment_fixture_path(const struct segment_fixture *fixture,
 	return path;
 }
 
+bool segment_fixture_exists(const char *path)
+{
+	struct stat status;
+
+	return lstat(path, &status) == 0;
+}
+
 static void *entry(struct segment_fixture *fixture,
 		   const struct ncs_table *table, unsigned index)
 {

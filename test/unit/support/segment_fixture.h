@@ -29,6 +29,11 @@ int segment_fixture_setup(void **state);
 int segment_fixture_setup_bare(void **state);
 int segment_fixture_teardown(void **state);
 
+/* A cmocka test in a fixture without a segment. */
+#define SEGMENT_FIXTURE_BARE(test) \
+	cmocka_unit_test_setup_teardown(test, segment_fixture_setup_bare, \
+					segment_fixture_teardown)
+
 /* Creates a segment as a process would, without publishing it; 0 or -errno. */
 int segment_fixture_create(struct segment_fixture *fixture,
 			   const struct ncs_process *process, unsigned serial,
@@ -37,6 +42,9 @@ int segment_fixture_create(struct segment_fixture *fixture,
 /* A path in the fixture's directory; valid until the next call. */
 const char *segment_fixture_path(const struct segment_fixture *fixture,
 				 const char *name);
+
+/* Tells whether there is a file or symbolic link of this name. */
+bool segment_fixture_exists(const char *path);
 
 /* Entries of the fixture's segment, to be written, and from now on in use. */
 struct ncs_lane *segment_fixture_lane(struct segment_fixture *fixture,

@@ -45,13 +45,6 @@ static void unmap(struct ncs_writer *writer)
 	munmap(writer->header, writer->mapped_bytes);
 }
 
-static bool exists(const char *path)
-{
-	struct stat status;
-
-	return lstat(path, &status) == 0;
-}
-
 static struct {
 	unsigned calls;
 	int error;
@@ -92,11 +85,11 @@ static void segments_of_dead_processes_are_removed_and_others_kept(void **state)
 	assert_int_equal(clean(fixture), 3);
 	assert_int_equal(reported.calls, 3);
 	assert_int_equal(reported.error, 0);
-	assert_true(exists(mine.path));
-	assert_false(exists(corpse.path));
-	assert_false(exists(former.path));
-	assert_true(exists(away.path));
-	assert_false(exists(old.path));
+	assert_true(segment_fixture_exists(mine.path));
+	assert_false(segment_fixture_exists(corpse.path));
+	assert_false(segment_fixture_exists(former.path));
+	assert_true(segment_fixture_exists(away.path));
+	assert_false(segment_fixture_exists(old.path));
 	/* Nothing is left to remove, and the callback is optional. */
 	assert_int_equal(ncs_clean(fixture->directory, NULL, NULL), 0);
 	unmap(&mine);
@@ -114,7 +107,7 @@ static void finished_segment_of_live_process_is_kept(void **state)
 	make(fixture, &fixture->process, 0, &writer);
 	writer.header->life = NCS_LIFE_FINISHED;
 	assert_int_equal(clean(fixture), 0);
-	assert_true(exists(writer.path));
+	assert_true(segment_fixture_exists(writer.path));
 	unmap(&writer);
 }
 
@@ -133,7 +126,8 @@ static void files_not_named_like_segments_are_kept(void **state)
 	assert_int_equal(clean(fixture), 0);
 	assert_int_equal(reported.calls, 0);
 	for (size_t i = 0; i < sizeof(names) / sizeof(names[0]); i++)
-		assert_true(exists(segment_fixture_path(fixture, names[i])));
+		assert_true(segment_fixture_exists(
+			segment_fixture_path(fixture, names[i])));
 }
 
 static void unpublished_segment_of_dead_process_is_removed(void **state)
@@ -150,8 +144,8 @@ static void unpublished_segment_of_dead_process_is_removed(void **state)
 	unmap(&half);
 	unmap(&mine);
 	assert_int_equal(clean(fixture), 1);
-	assert_false(exists(half.path));
-	assert_true(exists(mine.path));
+	assert_false(segment_fixture_exists(half.path));
+	assert_true(segment_fixture_exists(mine.path));
 }
 
 /* The PID namespace of an unreadable segment is unknown: its PID may be that of
@@ -170,10 +164,10 @@ static void unreadable_segment_still_mapped_is_kept(void **state)
 	make(fixture, &dead, 0, &writer);
 	writer.header->version = 99u << 16;
 	assert_int_equal(clean(fixture), 0);
-	assert_true(exists(writer.path));
+	assert_true(segment_fixture_exists(writer.path));
 	unmap(&writer);
 	assert_int_equal(clean(fixture), 1);
-	assert_false(exists(writer.path));
+	assert_false(segment_fixture_exists(writer.path));
 }
 
 static void failed_removal_is_reported(void **state)
@@ -191,7 +185,7 @@ static void failed_removal_is_reported(void **state)
 	assert_int_equal(reported.calls, 1);
 	assert_int_equal(reported.error, -EISDIR);
 	assert_string_equal(reported.path, path);
-	assert_true(exists(path));
+	assert_true(segment_fixture_exists(path));
 }
 
 /* Runs as another user, in a directory in which anyone may remove files. */
@@ -218,13 +212,13 @@ static void segments_of_another_user_are_kept(void **state)
 	status = segment_fixture_in_child(clean_as_somebody_else, fixture);
 	assert_true(WIFEXITED(status));
 	assert_int_equal(WEXITSTATUS(status), 0);
-	assert_true(exists(writer.path));
+	assert_true(segment_fixture_exists(writer.path));
 	/* Permission to read the segment is not enough. */
 	assert_int_equal(chmod(writer.path, 0666), 0);
 	status = segment_fixture_in_child(clean_as_somebody_else, fixture);
 	assert_true(WIFEXITED(status));
 	assert_int_equal(WEXITSTATUS(status), 0);
-	assert_true(exists(writer.path));
+	assert_true(segment_fixture_exists(writer.path));
 }
 
 static void cleaning_an_unreadable_directory_is_an_error(void **state)
@@ -236,22 +230,20 @@ static void cleaning_an_unreadable_directory_is_an_error(void **state)
 			 -ENOENT);
 }
 
-#define IN_DIRECTORY(test) \
-	cmocka_unit_test_setup_teardown(test, segment_fixture_setup_bare, \
-					segment_fixture_teardown)
-
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		IN_DIRECTORY(
+		SEGMENT_FIXTURE_BARE(
 			segments_of_dead_processes_are_removed_and_others_kept),
-		IN_DIRECTORY(finished_segment_of_live_process_is_kept),
-		IN_DIRECTORY(files_not_named_like_segments_are_kept),
-		IN_DIRECTORY(unpublished_segment_of_dead_process_is_removed),
-		IN_DIRECTORY(unreadable_segment_still_mapped_is_kept),
-		IN_DIRECTORY(failed_removal_is_reported),
-		IN_DIRECTORY(segments_of_another_user_are_kept),
-		IN_DIRECTORY(cleaning_an_unreadable_directory_is_an_error),
+		SEGMENT_FIXTURE_BARE(finished_segment_of_live_process_is_kept),
+		SEGMENT_FIXTURE_BARE(files_not_named_like_segments_are_kept),
+		SEGMENT_FIXTURE_BARE(
+			unpublished_segment_of_dead_process_is_removed),
+		SEGMENT_FIXTURE_BARE(unreadable_segment_still_mapped_is_kept),
+		SEGMENT_FIXTURE_BARE(failed_removal_is_reported),
+		SEGMENT_FIXTURE_BARE(segments_of_another_user_are_kept),
+		SEGMENT_FIXTURE_BARE(
+			cleaning_an_unreadable_directory_is_an_error),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -17,7 +17,7 @@
 #include "shm/read/image.h"
 #include "test/unit/support/segment_fixture.h"
 
-struct image {
+struct image_taking {
 	struct ncs_reader *reader;
 	char *bytes;
 	size_t size;
@@ -27,14 +27,14 @@ struct image {
 
 static void note(void *context, size_t offset, size_t bytes)
 {
-	struct image *image = context;
+	struct image_taking *image = context;
 
 	assert_true(offset + bytes <= image->size);
 	assert_int_equal(offset % 8, 0);
 	memset(image->written + offset, 1, bytes);
 }
 
-static void open_image(struct image *image,
+static void open_image(struct image_taking *image,
 		       const struct segment_fixture *fixture)
 {
 	assert_int_equal(ncs_reader_open(fixture->writer.path, &image->reader,
@@ -46,21 +46,21 @@ static void open_image(struct image *image,
 	image->mapped = (const char *)fixture->header;
 }
 
-static void close_image(struct image *image)
+static void close_image(struct image_taking *image)
 {
 	ncs_reader_close(image->reader);
 	free(image->bytes);
 	free(image->written);
 }
 
-static bool take(struct image *image)
+static bool take(struct image_taking *image)
 {
 	memset(image->written, 0, image->size);
 	return ncs_image_take(image->reader, image->bytes, note, image);
 }
 
 /* Checks that an entry of the image equals the segment's. */
-static void assert_taken(const struct image *image, const void *entry,
+static void assert_taken(const struct image_taking *image, const void *entry,
 			 size_t bytes)
 {
 	size_t offset = (size_t)((const char *)entry - image->mapped);
@@ -90,7 +90,7 @@ static void image_contains_everything_in_use(void **state)
 	struct ncs_class *class =
 		segment_fixture_class(fixture, NCS_FUNCTION_MAX);
 	struct ncs_histogram *histogram = segment_fixture_histogram(fixture, 0);
-	struct image image;
+	struct image_taking image;
 
 	lane->functions[3].calls = 11;
 	channel->bytes = 12;
@@ -125,7 +125,7 @@ static void unused_parts_of_the_image_are_not_written(void **state)
 {
 	struct segment_fixture *fixture = *state;
 	const struct ncs_header *header = fixture->header;
-	struct image image;
+	struct image_taking image;
 	size_t first, last;
 
 	segment_fixture_put(fixture, 0, 3);
@@ -148,7 +148,7 @@ static void block_in_mid_write_has_an_odd_sequence(void **state)
 	struct segment_fixture *fixture = *state;
 	struct ncs_channel *channel = segment_fixture_channel(fixture, 0);
 	const struct ncs_channel *taken;
-	struct image image;
+	struct image_taking image;
 
 	channel->key = NCS_CHANNEL_KEY(1, 1, 2);
 	channel->sequence = 7;
@@ -168,7 +168,7 @@ static void finished_operation_is_removed_from_the_image(void **state)
 	struct segment_fixture *fixture = *state;
 	struct ncs_operation *operation = add_operation(fixture, 5, 1);
 	const struct ncs_operation none = { 0 };
-	struct image image;
+	struct image_taking image;
 
 	open_image(&image, fixture);
 	assert_true(take(&image));
@@ -188,7 +188,7 @@ static void process_state_is_that_of_the_segments_process(void **state)
 	struct ncs_process dead;
 	struct ncs_writer writer;
 	struct ncs_reader *reader;
-	struct image image;
+	struct image_taking image;
 
 	open_image(&image, fixture);
 	assert_false(

@@ -16,13 +16,13 @@
 #include "shm/read/image.h"
 #include "test/unit/support/segment_fixture.h"
 
-struct image {
+struct image_reading {
 	char *bytes;
 	size_t size;
 	struct ncs_reader *live;
 };
 
-static void take_image(struct image *image,
+static void take_image(struct image_reading *image,
 		       const struct segment_fixture *fixture)
 {
 	assert_int_equal(ncs_reader_open(fixture->writer.path, &image->live,
@@ -34,13 +34,13 @@ static void take_image(struct image *image,
 	ncs_image_take(image->live, image->bytes, NULL, NULL);
 }
 
-static void release_image(struct image *image)
+static void release_image(struct image_reading *image)
 {
 	ncs_reader_close(image->live);
 	free(image->bytes);
 }
 
-static struct ncs_reader *open_image(const struct image *image)
+static struct ncs_reader *open_image(const struct image_reading *image)
 {
 	struct ncs_reader *reader;
 
@@ -76,7 +76,7 @@ static void snapshot_of_an_image_equals_that_of_the_segment(void **state)
 	uint64_t now_ns = ncs_clock_monotonic_ns();
 	struct ncs_snapshot live, read;
 	struct ncs_reader *reader;
-	struct image image;
+	struct image_reading image;
 
 	fill(fixture, now_ns);
 	take_image(&image, fixture);
@@ -115,7 +115,7 @@ static void process_state_is_the_one_set_by_the_caller(void **state)
 	uint64_t now_ns = ncs_clock_monotonic_ns();
 	struct ncs_snapshot snapshot;
 	struct ncs_reader *reader;
-	struct image image;
+	struct image_reading image;
 
 	/* The test's own process, which is alive. */
 	take_image(&image, fixture);
@@ -143,7 +143,7 @@ static void image_has_no_records_and_stays_the_callers(void **state)
 	struct segment_fixture *fixture = *state;
 	struct ncs_record records[8];
 	struct ncs_reader *reader;
-	struct image image;
+	struct image_reading image;
 	uint64_t lost = 0;
 
 	segment_fixture_put(fixture, 1, 3);
@@ -162,7 +162,7 @@ static void torn_block_of_an_image_is_reported(void **state)
 	struct segment_fixture *fixture = *state;
 	struct ncs_snapshot snapshot;
 	struct ncs_reader *reader;
-	struct image image;
+	struct image_reading image;
 
 	take_image(&image, fixture);
 	((struct ncs_header *)image.bytes)->proxy.sequence |= 1;
@@ -175,7 +175,7 @@ static void torn_block_of_an_image_is_reported(void **state)
 	release_image(&image);
 }
 
-static void expect_refused(const struct image *image, size_t size,
+static void expect_refused(const struct image_reading *image, size_t size,
 			   enum ncs_attach expected)
 {
 	struct ncs_reader *reader;
@@ -192,7 +192,7 @@ static void invalid_image_is_refused(void **state)
 {
 	struct segment_fixture *fixture = *state;
 	struct ncs_header *header;
-	struct image image;
+	struct image_reading image;
 
 	take_image(&image, fixture);
 	header = (struct ncs_header *)image.bytes;

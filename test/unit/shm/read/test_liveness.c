@@ -142,17 +142,14 @@ static void liveness_follows_life_process_and_last_call(void **state)
 			 NCS_FINISHED);
 }
 
-#define IN_DIRECTORY(test) \
-	cmocka_unit_test_setup_teardown(test, segment_fixture_setup_bare, \
-					segment_fixture_teardown)
-
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(process_is_gone_if_pid_is_unused_or_reused),
 		cmocka_unit_test(process_of_another_boot_is_gone),
 		cmocka_unit_test(process_of_unknown_state_counts_as_alive),
-		IN_DIRECTORY(processes_of_another_pid_namespace_count_as_alive),
+		SEGMENT_FIXTURE_BARE(
+			processes_of_another_pid_namespace_count_as_alive),
 		cmocka_unit_test(liveness_follows_life_process_and_last_call),
 	};
 

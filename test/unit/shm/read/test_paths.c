@@ -104,17 +104,13 @@ static void directory_is_argument_or_environment_or_default(void **state)
 	unsetenv("NCCLSTAT_DIR");
 }
 
-#define IN_DIRECTORY(test) \
-	cmocka_unit_test_setup_teardown(test, segment_fixture_setup_bare, \
-					segment_fixture_teardown)
-
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		IN_DIRECTORY(segments_are_listed_in_numeric_order),
-		IN_DIRECTORY(all_of_many_segments_are_listed),
-		IN_DIRECTORY(empty_directory_has_no_segments),
-		IN_DIRECTORY(unreadable_directory_is_an_error),
+		SEGMENT_FIXTURE_BARE(segments_are_listed_in_numeric_order),
+		SEGMENT_FIXTURE_BARE(all_of_many_segments_are_listed),
+		SEGMENT_FIXTURE_BARE(empty_directory_has_no_segments),
+		SEGMENT_FIXTURE_BARE(unreadable_directory_is_an_error),
 		cmocka_unit_test(
 			directory_is_argument_or_environment_or_default),
 	};

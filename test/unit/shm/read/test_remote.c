@@ -50,13 +50,6 @@ static void unmap(struct ncs_control_writer *writer)
 	munmap(writer->control, NCS_CONTROL_BYTES);
 }
 
-static bool exists(const char *path)
-{
-	struct stat status;
-
-	return lstat(path, &status) == 0;
-}
-
 static enum ncs_attach open_it(const char *path)
 {
 	struct ncs_remote *remote;
@@ -89,7 +82,7 @@ static void new_object_is_a_private_page_without_request(void **state)
 	assert_int_equal(writer.control->lease_until_ns, 0);
 	assert_int_equal(writer.control->pid, fixture->process.pid);
 	ncs_writer_unlink_control(&writer);
-	assert_false(exists(path));
+	assert_false(segment_fixture_exists(path));
 	ncs_writer_unlink_control(&writer); /* once is enough */
 	unmap(&writer);
 }
@@ -105,7 +98,7 @@ static void existing_object_is_not_taken_over(void **state)
 			 -EEXIST);
 	assert_null(second.control);
 	assert_string_equal(second.path, "");
-	assert_true(exists(first.path));
+	assert_true(segment_fixture_exists(first.path));
 	unmap(&first);
 }
 
@@ -344,9 +337,9 @@ static void objects_of_dead_processes_are_removed_and_others_kept(void **state)
 	unmap(&gone);
 	unmap(&half);
 	assert_int_equal(ncs_clean(fixture->directory, NULL, NULL), 2);
-	assert_false(exists(gone.path));
-	assert_false(exists(half.path));
-	assert_true(exists(mine.path));
+	assert_false(segment_fixture_exists(gone.path));
+	assert_false(segment_fixture_exists(half.path));
+	assert_true(segment_fixture_exists(mine.path));
 	unmap(&mine);
 }
 
@@ -373,32 +366,33 @@ static void only_old_objects_of_dead_processes_are_reaped(void **state)
 	make_old(old.path);
 	make_old(mine.path);
 	ncs_writer_reap(fixture->directory, &fixture->process);
-	assert_false(exists(old.path));
-	assert_true(exists(fresh.path));
-	assert_true(exists(mine.path));
+	assert_false(segment_fixture_exists(old.path));
+	assert_true(segment_fixture_exists(fresh.path));
+	assert_true(segment_fixture_exists(mine.path));
 	unmap(&mine);
 }
-
-#define IN_DIRECTORY(test) \
-	cmocka_unit_test_setup_teardown(test, segment_fixture_setup_bare, \
-					segment_fixture_teardown)
 
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		IN_DIRECTORY(new_object_is_a_private_page_without_request),
-		IN_DIRECTORY(existing_object_is_not_taken_over),
-		IN_DIRECTORY(segments_and_control_objects_are_not_confused),
-		IN_DIRECTORY(request_reaches_the_process),
-		IN_DIRECTORY(object_is_found_by_the_process_of_a_segment),
-		IN_DIRECTORY(invalid_object_is_refused),
-		IN_DIRECTORY(
+		SEGMENT_FIXTURE_BARE(
+			new_object_is_a_private_page_without_request),
+		SEGMENT_FIXTURE_BARE(existing_object_is_not_taken_over),
+		SEGMENT_FIXTURE_BARE(
+			segments_and_control_objects_are_not_confused),
+		SEGMENT_FIXTURE_BARE(request_reaches_the_process),
+		SEGMENT_FIXTURE_BARE(
+			object_is_found_by_the_process_of_a_segment),
+		SEGMENT_FIXTURE_BARE(invalid_object_is_refused),
+		SEGMENT_FIXTURE_BARE(
 			object_of_another_user_is_denied_whatever_its_mode),
-		IN_DIRECTORY(opening_survives_random_damage),
-		IN_DIRECTORY(truncated_object_does_no_harm_with_the_guard),
-		IN_DIRECTORY(
+		SEGMENT_FIXTURE_BARE(opening_survives_random_damage),
+		SEGMENT_FIXTURE_BARE(
+			truncated_object_does_no_harm_with_the_guard),
+		SEGMENT_FIXTURE_BARE(
 			objects_of_dead_processes_are_removed_and_others_kept),
-		IN_DIRECTORY(only_old_objects_of_dead_processes_are_reaped),
+		SEGMENT_FIXTURE_BARE(
+			only_old_objects_of_dead_processes_are_reaped),
 	};
 
 	return cmocka_run_group_tests_name("remote", tests, NULL, NULL);

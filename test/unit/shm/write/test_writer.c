@@ -556,36 +556,34 @@ static void only_old_segments_of_dead_processes_are_reaped(void **state)
 	assert_int_equal(files_in(fixture->directory), 5);
 }
 
-#define IN_DIRECTORY(test) \
-	cmocka_unit_test_setup_teardown(test, segment_fixture_setup_bare, \
-					segment_fixture_teardown)
-
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		IN_DIRECTORY(header_identifies_its_process),
-		IN_DIRECTORY(version_is_stored_last),
-		IN_DIRECTORY(only_the_owner_may_read_the_file),
-		IN_DIRECTORY(all_bytes_are_reserved),
-		IN_DIRECTORY(segment_may_replace_another_mapping),
-		IN_DIRECTORY(unlinking_removes_the_name_and_keeps_the_memory),
-		IN_DIRECTORY(existing_file_of_that_name_is_left_alone),
-		IN_DIRECTORY(symbolic_link_is_not_followed),
-		IN_DIRECTORY(path_that_is_no_directory_is_refused),
-		IN_DIRECTORY(
+		SEGMENT_FIXTURE_BARE(header_identifies_its_process),
+		SEGMENT_FIXTURE_BARE(version_is_stored_last),
+		SEGMENT_FIXTURE_BARE(only_the_owner_may_read_the_file),
+		SEGMENT_FIXTURE_BARE(all_bytes_are_reserved),
+		SEGMENT_FIXTURE_BARE(segment_may_replace_another_mapping),
+		SEGMENT_FIXTURE_BARE(
+			unlinking_removes_the_name_and_keeps_the_memory),
+		SEGMENT_FIXTURE_BARE(existing_file_of_that_name_is_left_alone),
+		SEGMENT_FIXTURE_BARE(symbolic_link_is_not_followed),
+		SEGMENT_FIXTURE_BARE(path_that_is_no_directory_is_refused),
+		SEGMENT_FIXTURE_BARE(
 			directory_of_another_user_is_refused_unless_sticky),
-		IN_DIRECTORY(own_directory_need_not_be_sticky),
-		IN_DIRECTORY(full_file_system_leaves_no_segment),
-		IN_DIRECTORY(full_file_system_leaves_no_control_object),
-		IN_DIRECTORY(full_tmpfs_leaves_nothing_behind),
-		IN_DIRECTORY(file_size_limit_does_not_kill_the_process),
-		IN_DIRECTORY(signals_do_not_interrupt_the_reservation),
+		SEGMENT_FIXTURE_BARE(own_directory_need_not_be_sticky),
+		SEGMENT_FIXTURE_BARE(full_file_system_leaves_no_segment),
+		SEGMENT_FIXTURE_BARE(full_file_system_leaves_no_control_object),
+		SEGMENT_FIXTURE_BARE(full_tmpfs_leaves_nothing_behind),
+		SEGMENT_FIXTURE_BARE(file_size_limit_does_not_kill_the_process),
+		SEGMENT_FIXTURE_BARE(signals_do_not_interrupt_the_reservation),
 		cmocka_unit_test(process_describes_itself),
 		cmocka_unit_test(process_may_have_any_command_name),
 		cmocka_unit_test(missing_process_has_no_start_time),
 		cmocka_unit_test(zombie_has_no_start_time),
 		cmocka_unit_test(process_without_its_main_thread_is_alive),
-		IN_DIRECTORY(only_old_segments_of_dead_processes_are_reaped),
+		SEGMENT_FIXTURE_BARE(
+			only_old_segments_of_dead_processes_are_reaped),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
