@@ -12,17 +12,18 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* Tables of names: categories, names, names and texts of arguments. */
+/* Tables of interned strings: categories, event names, names and texts of
+ * arguments. */
 enum { CATEGORIES, NAMES, ARGUMENTS, TEXTS, TABLES };
 #define WORDS 4096
 
 struct decoded_words {
 	char *text[TABLES][WORDS];
-	char *others[WORDS]; /* of tracks */
+	char *others[WORDS]; /* names of tracks */
 	size_t other_count;
 };
 
-/* A message, or what is left of it. */
+/* The rest of a message. */
 struct decoded_message {
 	const uint8_t *at;
 	const uint8_t *end;
@@ -52,7 +53,7 @@ static uint64_t take_varint(struct decoded_message *message)
 	return 0;
 }
 
-/* False: the message is at its end. */
+/* Takes the next field. Returns false at the end of the message. */
 static bool take(struct decoded_message *message, struct decoded_field *field)
 {
 	uint64_t tag;
@@ -124,7 +125,7 @@ static void read_interned(struct decoded_trace *trace,
 				text = text_of(&field.inner);
 		}
 		assert_true(id > 0 && id < WORDS && text);
-		assert_null(trace->words->text[of][id]); /* told once */
+		assert_null(trace->words->text[of][id]); /* defined once */
 		trace->words->text[of][id] = text;
 	}
 }
@@ -288,9 +289,9 @@ static void read_packet(struct decoded_trace *trace,
 			   at_ns + (clock == 128 ? trace->base_ns : 0));
 }
 
-/* --- Slices ------------------------------------------------------------------- */
+/* --- Slices --------------------------------------------------------------- */
 
-/* What is at the same moment is in the order of the file. */
+/* Events at the same time stay in the order of the file. */
 static int compare(const void *left, const void *right)
 {
 	const struct decoded_event *a = left, *b = right;
@@ -311,13 +312,13 @@ static size_t most_tracks(const struct decoded_trace *trace)
 	return most + 1;
 }
 
-/* Joins beginnings and ends, as a viewer does: the end is that of the slice that
+/* Joins beginnings and ends as a viewer does: an end belongs to the slice that
  * began last. */
 static void nest(struct decoded_trace *trace)
 {
 	struct decoded_event *events = trace->events;
-	/* Of each track the slice that is open, and for each the one around it:
-	 * places from 1. */
+	/* The open slice of each track, and the slice around each slice:
+	 * indexes from 1. */
 	size_t *open = calloc(most_tracks(trace), sizeof(*open));
 	size_t *around = calloc(trace->event_count + 1, sizeof(*around));
 	size_t kept = 0;
@@ -383,7 +384,7 @@ void decoded_trace_release(struct decoded_trace *trace)
 	free(trace->tracks);
 }
 
-/* --- Looking at it ------------------------------------------------------------ */
+/* --- Reading it ----------------------------------------------------------- */
 
 const struct decoded_track *decoded_track(const struct decoded_trace *trace,
 					  uint64_t uuid)

@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: MIT */
-/* A Perfetto trace taken apart, for tests: by the public format alone, with none
- * of the code that writes it. Asserts that it is well-formed: that each packet,
- * message and number ends where it should, that names are told before they are
- * used, and that slices of a track nest. */
+/* A decoded Perfetto trace, for tests: decoded from the public format only,
+ * without the code that writes it. Asserts that the trace is well-formed: each
+ * packet, message and number ends where it should, names are defined before
+ * they are used, and slices of a track nest.
+ */
 #ifndef NCS_TEST_UNIT_SUPPORT_DECODED_TRACE_H
 #define NCS_TEST_UNIT_SUPPORT_DECODED_TRACE_H
 
@@ -24,12 +25,12 @@ struct decoded_event {
 	uint64_t type; /* 1 slice, 3 instant, 4 counter */
 	uint64_t track;
 	uint64_t at_ns;
-	uint64_t end_ns; /* of a slice */
-	unsigned depth;  /* of slices around it */
+	uint64_t end_ns; /* if it is a slice */
+	unsigned depth;  /* number of slices around it */
 	const char *name;
 	const char *category;
-	uint64_t flow;    /* at its beginning or end; 0: none */
-	uint64_t flow_ns; /* which of these moments */
+	uint64_t flow; /* id of the flow at its beginning or end; 0 if none */
+	uint64_t flow_ns; /* time of the flow: at_ns or end_ns */
 	uint64_t correlation;
 	double value;
 	struct decoded_argument arguments[DECODED_ARGUMENTS_MAX];
@@ -41,34 +42,41 @@ struct decoded_track {
 	uint64_t parent;
 	uint64_t place;
 	const char *name;
-	const char *unit; /* NULL: no counter */
+	const char *unit; /* NULL if it is no counter */
 };
 
 struct decoded_trace {
-	uint64_t base_ns;             /* of the clock of its times */
-	uint64_t realtime_ns;         /* at that moment */
-	struct decoded_event *events; /* in the order of their beginnings */
+	uint64_t base_ns;             /* origin of its times */
+	uint64_t realtime_ns;         /* CLOCK_REALTIME at base_ns */
+	struct decoded_event *events; /* in the order in which they begin */
 	size_t event_count;
 	struct decoded_track *tracks;
 	size_t track_count;
 	struct decoded_words *words;
 };
 
+/* Decodes a trace. Release it with decoded_trace_release(). */
 void decoded_trace_read(struct decoded_trace *trace, const void *bytes,
 			size_t size);
 void decoded_trace_release(struct decoded_trace *trace);
 
+/* Returns a track; asserts that it exists. */
 const struct decoded_track *decoded_track(const struct decoded_trace *trace,
 					  uint64_t uuid);
-/* The event of this category that comes next, from *at on, which is moved behind
- * it. NULL: no more. */
+
+/* Returns the next event of a category, from index *at on, or NULL if there is
+ * none. Moves *at behind it. */
 const struct decoded_event *decoded_next(const struct decoded_trace *trace,
 					 const char *category, size_t *at);
+
+/* Returns the number of events of a category. */
 size_t decoded_count(const struct decoded_trace *trace, const char *category);
-/* NULL: it has no such argument. */
+
+/* Returns an argument of an event, or NULL if it has no such argument. */
 const struct decoded_argument *
 decoded_argument(const struct decoded_event *event, const char *name);
-/* Pairs of events with the same flow; asserts that none has three. */
+
+/* Returns the number of flows, each of which must join two events. */
 size_t decoded_flows(const struct decoded_trace *trace);
 
 #endif

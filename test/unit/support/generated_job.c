@@ -32,7 +32,7 @@ const struct gen_options gen_usual = {
 };
 
 struct generated_process {
-	double ends_ns[AHEAD_MAX]; /* of the latest, round and round */
+	double ends_ns[AHEAD_MAX]; /* a ring of the latest ends */
 	uint64_t count;
 };
 
@@ -72,7 +72,7 @@ void gen_free(struct gen_job *job)
 	free(job);
 }
 
-/* The same for the same operation, rank and purpose, whatever else changes. */
+/* Returns a random number that only depends on operation, rank and purpose. */
 static double random_of(const struct gen_job *job, uint64_t rank,
 			uint64_t purpose)
 {
@@ -103,7 +103,7 @@ static double at(const struct ncs_part *part, enum ncs_part_stage moment)
 	return (double)(part->at_ns[moment] - START_NS);
 }
 
-/* When a rank comes. */
+/* Computes when a rank arrives. */
 static void arrive(struct gen_job *job, unsigned rank, struct ncs_part *part)
 {
 	const struct gen_options *options = &job->options;
@@ -114,7 +114,7 @@ static void arrive(struct gen_job *job, unsigned rank, struct ncs_part *part)
 	double work_ns = jittered(job, options->producer_ns, rank, WORK) * slow;
 	double before_ns = 0, called_ns = 0, call_ns, begin_ns, kernel_ns;
 
-	/* Now and then there is nothing to compute. */
+	/* Sometimes there is nothing to compute. */
 	if (random_of(job, 0, NONE) < 0.2)
 		work_ns = 0;
 	if (process->count > 0)
@@ -219,8 +219,8 @@ static void make(struct gen_job *job, unsigned kind, unsigned first,
 	}
 }
 
-/* Which one, and whose, is the same whatever the times are, but for the order in
- * which they end: so groups and pairs come one by one, in turn. */
+/* The choice of the operation and its ranks does not depend on times: groups
+ * and pairs take turns. */
 const struct ncs_joined *gen_next(struct gen_job *job)
 {
 	const struct gen_options *options = &job->options;

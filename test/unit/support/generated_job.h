@@ -1,11 +1,12 @@
 /* SPDX-License-Identifier: MIT */
-/* A job that is computed operation by operation from what its ranks, its GPUs
- * and its network are like, as analysis/path/critical_path.h understands jobs: so that
- * a change can really be made, and compared with what is said it would do.
+/* A job that is computed operation by operation from the properties of its
+ * ranks, GPUs and network, in the way that analysis/path/critical_path.h
+ * understands jobs. A change can thus really be made, and compared with its
+ * prediction.
  *
- * All ranks run one program: operations of all of them, of groups, and, where
- * asked for, from each rank to the next. A call is made once the operation
- * `ahead` before it has ended. All is a function of the options.
+ * All ranks run one program: operations of all ranks, of groups, and, if asked
+ * for, from each rank to the next. A call is made when the operation `ahead`
+ * places before it has ended. Everything is a function of the options.
  */
 #ifndef NCS_TEST_UNIT_SUPPORT_GENERATED_JOB_H
 #define NCS_TEST_UNIT_SUPPORT_GENERATED_JOB_H
@@ -16,34 +17,36 @@ struct gen_options {
 	uint64_t seed;
 	unsigned ranks;
 	unsigned ranks_per_host;
-	unsigned group; /* ranks of a smaller communicator; 0: there are none */
-	bool pipeline;  /* each rank sends to the next one now and then */
+	unsigned group; /* ranks of each smaller communicator; 0 if none */
+	bool pipeline;  /* each rank sometimes sends to the next one */
 	unsigned operations;
-	unsigned ahead; /* 1: a rank calls once its last one has ended */
+	unsigned ahead; /* 1: a rank calls when its last operation has ended */
 	double host_ns, launch_ns, kernel_ns, producer_ns;
-	double jitter; /* of each of them, up to so many times as much */
-	int straggler; /* rank; -1: none */
-	double straggler_factor; /* of its producer and host times */
-	double alpha_ns;         /* a step */
-	double beta_ns;          /* a byte */
-	double beta_inter_node;  /* times as much between hosts */
-	unsigned algorithm;      /* enum ncs_algorithm; UNKNOWN: both in turn */
+	double jitter; /* each of them is up to this many times longer */
+	int straggler; /* rank, or -1 if none */
+	double straggler_factor; /* for its producer and host times */
+	double alpha_ns;         /* for each step */
+	double beta_ns;          /* for each byte */
+	double beta_inter_node;  /* factor of beta_ns between hosts */
+	unsigned algorithm;      /* enum ncs_algorithm; UNKNOWN: alternates */
 };
 
+/* Options of a usual job. */
 extern const struct gen_options gen_usual;
 
 struct gen_job;
 
-/* NULL: no memory. */
+/* Creates a job. Returns NULL if there is no memory. Free it with
+ * gen_free(). */
 struct gen_job *gen_new(const struct gen_options *options);
 void gen_free(struct gen_job *job);
 
-/* The next operation; valid until the next call. NULL: no more. Its parts'
- * owner is the rank, and for parts of groups and of pairs that plus one or two
- * times the number of ranks. */
+/* Returns the next operation, valid until the next call, or NULL at the end.
+ * The owner of a part is its rank; one or two times the number of ranks are
+ * added for parts of groups and of pairs. */
 const struct ncs_joined *gen_next(struct gen_job *job);
 
-/* From the first call to the last end so far. */
+/* Returns the time from the first call to the last end up to now. */
 double gen_elapsed_ns(const struct gen_job *job);
 
 #endif

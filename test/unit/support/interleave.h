@@ -1,11 +1,12 @@
 /* SPDX-License-Identifier: MIT */
-/* A reader that is preempted at any of its loads by a writer that is stopped
- * after any of its stores, deterministically and in one thread.
+/* Interleaving of a reader and a writer, deterministically and in one thread:
+ * the reader is preempted at any of its loads by a writer that is stopped after
+ * any of its stores.
  *
- * Include it before the header under test: the header's text is then compiled
- * with loads and stores that count. A test tries all pairs of numbers. This
- * covers every execution with one preemption that a sequentially consistent
- * machine has; what weaker machines add is in test/model/ring_model.py.
+ * Include it before the header under test, whose text is then compiled with
+ * loads and stores that count. A test tries all pairs of numbers. This covers
+ * every execution with one preemption on a sequentially consistent machine;
+ * those of weaker machines are in test/model/ring_model.py.
  */
 #ifndef NCS_TEST_UNIT_SUPPORT_INTERLEAVE_H
 #define NCS_TEST_UNIT_SUPPORT_INTERLEAVE_H
@@ -18,13 +19,13 @@
 
 static struct {
 	unsigned long loads_left; /* until the writer runs */
-	void (*writer)(void);     /* NULL: nobody preempts */
+	void (*writer)(void);     /* NULL if nothing preempts */
 	bool in_writer;
-	unsigned long stores_left; /* what the writer does after is lost */
+	unsigned long stores_left; /* later stores are lost */
 } interleave;
 
-/* From now on `writer` runs before the reader's load number `load`, 0 being
- * the first, and gets `stores` stores done. */
+/* Makes `writer` run before the reader's load number `load`, from 0, and
+ * perform `stores` stores. */
 static inline void interleave_arm(void (*writer)(void), unsigned long load,
 				  unsigned long stores)
 {
@@ -33,6 +34,7 @@ static inline void interleave_arm(void (*writer)(void), unsigned long load,
 	interleave.stores_left = stores;
 }
 
+/* Stops preempting the reader. */
 static inline void interleave_disarm(void)
 {
 	interleave.writer = NULL;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* See recorded_file.h. */
+/* A recording as a sequence of chunks; see recorded_file.h. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -54,8 +54,8 @@ static const struct recorded_chunk *at_offset(const struct recorded_file *file,
 	return NULL;
 }
 
-/* Follows the indexes back to the first; all chunks must be in them, but for
- * padding, indexes, the end. */
+/* Follows the indexes back to the first one; asserts that they have all chunks
+ * except padding, indexes and the end. */
 static void check_indexes(const struct recorded_file *file, uint64_t offset)
 {
 	size_t entries = 0;
@@ -111,7 +111,7 @@ void recorded_file_read(struct recorded_file *file, const char *path)
 		assert_true(ncs_chunk_is_good(&header));
 		assert_true(ncs_chunk_file_bytes(&header) <=
 			    file->bytes - offset);
-		/* None lies across the border of two buffers of a sink. */
+		/* No chunk crosses the border of two buffers of a sink. */
 		assert_true(ncs_chunk_file_bytes(&header) <=
 			    NCS_CHUNK_BYTES_MAX);
 		assert_true(ncs_chunk_payload_is_good(
@@ -180,7 +180,8 @@ static void apply(const struct recorded_chunk *chunk, char *segment,
 	assert_int_equal(at, chunk->header.unpacked_bytes);
 }
 
-/* All parts of the state that begins at an index. Returns that of the next. */
+/* Applies all parts of the state that begins at an index. Returns the index
+ * behind them. */
 static size_t apply_parts(const struct recorded_file *file, size_t at,
 			  char *segment, size_t bytes,
 			  struct ncs_state_head *head)

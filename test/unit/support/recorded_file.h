@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
-/* A file of a recording as a row of chunks, for tests of who writes them. It
- * takes nothing on trust: each chunk must be good, and the file must end as one
- * that was closed does. */
+/* A file of a recording as a sequence of chunks, for tests of its writers.
+ * Every chunk must be valid, and the file must end as a closed file does.
+ */
 #ifndef NCS_TEST_UNIT_SUPPORT_RECORDED_FILE_H
 #define NCS_TEST_UNIT_SUPPORT_RECORDED_FILE_H
 
@@ -22,19 +22,22 @@ struct recorded_file {
 	uint64_t bytes;
 };
 
-/* Asserts what is said above, and that indexes name all chunks. */
+/* Reads a file. Asserts that it is valid and that its indexes name all chunks.
+ * Release it with recorded_file_release(). */
 void recorded_file_read(struct recorded_file *file, const char *path);
 void recorded_file_release(struct recorded_file *file);
 
-/* The one of a type that comes next, from the index *at on, which is moved
- * behind it. NULL: no more. */
+/* Returns the next chunk of a type, from index *at on, or NULL if there is
+ * none. Moves *at behind it. */
 const struct recorded_chunk *
 recorded_file_next(const struct recorded_file *file, uint32_t type, size_t *at);
+
+/* Returns the number of chunks of a type. */
 size_t recorded_file_count(const struct recorded_file *file, uint32_t type);
 
-/* Makes the state of which the next part is at *at: the segment, `bytes` long,
- * of keys before it and of what has changed. Moves *at behind its last part.
- * Its head is put into *head. */
+/* Rebuilds the state whose next part is at index *at: a segment of `bytes`
+ * bytes, from the key states before it and the changes. Moves *at behind its
+ * last part. Copies its head to *head. */
 void recorded_file_state(const struct recorded_file *file, size_t *at,
 			 char *segment, size_t bytes,
 			 struct ncs_state_head *head);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* See recording_fixture.h. */
+/* A small recording for tests; see recording_fixture.h. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -23,7 +23,7 @@ static void fill(struct segment_fixture *segment)
 	struct ncs_channel *channel = segment_fixture_channel(segment, 2);
 	struct ncs_operation *operation = segment_fixture_operation(segment, 5);
 
-	/* They are the test's, and not so long ago. */
+	/* Times are those of the test. */
 	header->clock.base_ticks = RECORDING_BEGUN_NS;
 	header->clock.base_monotonic_ns = RECORDING_BEGUN_NS;
 	header->created = RECORDING_BEGUN_NS - MS_NS;

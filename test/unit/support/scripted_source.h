@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
-/* A source whose ranks a test makes by hand, and a model fed by it.
+/* A source whose ranks a test makes by hand, and a model that it feeds.
  *
- * Ranks start empty: known is only what the test sets. All memory is given
- * back by scripted_release().
+ * Ranks start empty: only what the test sets is known. scripted_release() frees
+ * all memory.
  */
 #ifndef NCS_TEST_UNIT_SUPPORT_SCRIPTED_SOURCE_H
 #define NCS_TEST_UNIT_SUPPORT_SCRIPTED_SOURCE_H
@@ -35,14 +35,15 @@ struct scripted_rank {
 };
 
 struct scripted {
-	struct ncs_source source; /* first: is cast to this struct */
+	struct ncs_source source; /* must be first: is cast to this struct */
 	struct ncs_model model;
 	struct scripted_rank ranks[SCRIPTED_RANKS];
 	size_t place;
 	uint64_t now_ns;
-	int begin_error; /* what begin() returns, with "no luck" */
+	int begin_error; /* returned by begin(), with the reason "no luck" */
 };
 
+/* Initialize a source and a model without ranks, and free their memory. */
 void scripted_init(struct scripted *scripted);
 void scripted_release(struct scripted *scripted);
 
@@ -51,38 +52,39 @@ void scripted_release(struct scripted *scripted);
 int scripted_setup(void **state);
 int scripted_teardown(void **state);
 
-/* Adds rank `rank` of API version 5 with pid 100 + rank; its identity knows
- * rank and size (8), and it belongs to no named communicator. */
+/* Adds rank `rank` of API version 5 with pid 100 + rank. Its identity has the
+ * rank and the size, 8, but no communicator. */
 struct scripted_rank *scripted_add(struct scripted *scripted, int rank);
 
+/* Adds a channel to a rank. */
 struct ncs_channel_view *scripted_channel(struct scripted_rank *rank,
 					  unsigned channel, bool send,
 					  int peer);
 
-/* Classes are in the order in which they are added. */
+/* Adds a class to a rank; classes stay in the order in which they are added. */
 struct ncs_class_view *scripted_class(struct scripted_rank *rank,
 				      unsigned function, uint64_t bytes,
 				      unsigned algorithm, unsigned protocol);
 
-/* So many operations of a class that each took a time, of one bucket. */
+/* Sets the times of a class: `count` operations that each took `each_ns`. */
 void scripted_class_times(struct scripted_rank *rank,
 			  struct ncs_class_view *view, unsigned timing,
 			  uint64_t count, uint64_t each_ns, uint64_t bytes);
 
-/* A histogram of the snapshot, made at first use. */
+/* Returns a histogram of the snapshot, which is made at first use. */
 uint64_t *scripted_histogram(struct scripted_rank *rank, unsigned function,
 			     unsigned timing);
 
-/* Records of AllReduce number 0 to `count` - 1 at each rank so far, each 10 ms
- * after the one before from `first_ns` on; rank `late` called and began them so
- * much later. All end 5 ms after they should have begun. */
+/* Adds records of AllReduces 0 to `count` - 1 to all ranks that exist: each 10
+ * ms after the one before, from `first_ns` on. Rank `late` calls and begins
+ * them `late_ns` later. All end 5 ms after they should have begun. */
 void scripted_all_reduces(struct scripted *scripted, unsigned count,
 			  uint64_t first_ns, int late, uint64_t late_ns);
 
-/* A pass of the model at this moment; must succeed. */
+/* Runs a pass of the model at this time; asserts that it succeeds. */
 void scripted_pass(struct scripted *scripted, uint64_t now_ns);
 
-/* The model's rank of this number; must be there. */
+/* Returns the model's rank of this number; asserts that it exists. */
 const struct ncs_rank *scripted_rank(const struct scripted *scripted, int rank);
 
 #endif

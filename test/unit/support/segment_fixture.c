@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* See segment_fixture.h. */
+/* A small segment for tests; see segment_fixture.h. */
 #include "test/unit/support/segment_fixture.h"
 
 #include <dirent.h>
@@ -47,7 +47,7 @@ int segment_fixture_setup_bare(void **state)
 	if (!fixture)
 		return -1;
 	*state = fixture;
-	/* Where segments are at home, if we may. */
+	/* Prefers the directory of real segments, if it is writable. */
 	if (access(parent, R_OK | W_OK | X_OK) != 0)
 		parent = "/tmp";
 	snprintf(fixture->directory, sizeof(fixture->directory),
@@ -224,7 +224,7 @@ int segment_fixture_in_child(int (*run)(struct segment_fixture *fixture),
 	fflush(NULL);
 	pid = fork();
 	if (pid == 0) {
-		/* cmocka's handlers would go on with its tests. */
+		/* Otherwise cmocka's handlers would go on with its tests. */
 		signal(SIGBUS, SIG_DFL);
 		signal(SIGSEGV, SIG_DFL);
 		signal(SIGABRT, SIG_DFL);

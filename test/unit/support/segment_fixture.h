@@ -18,8 +18,8 @@ struct segment_fixture {
 	struct ncs_header *header; /* the writer's mapping */
 };
 
-/* 3 lanes, 4 channels, 256 operations, 2 classes beside those of functions, 3
- * histograms, rings of 8 records. */
+/* The size of the segment: 3 lanes, 4 channels, 256 operations, 2 classes
+ * besides those of functions, 3 histograms, and rings of 8 records. */
 extern const struct ncs_segment_size segment_fixture_size;
 
 /* cmocka's setup and teardown: *state is a struct segment_fixture with a
@@ -34,19 +34,22 @@ int segment_fixture_teardown(void **state);
 	cmocka_unit_test_setup_teardown(test, segment_fixture_setup_bare, \
 					segment_fixture_teardown)
 
-/* Creates a segment as a process would, without publishing it; 0 or -errno. */
+/* Creates a segment as a process would, without publishing it. Returns 0 or
+ * -errno. */
 int segment_fixture_create(struct segment_fixture *fixture,
 			   const struct ncs_process *process, unsigned serial,
 			   struct ncs_writer *writer);
 
-/* A path in the fixture's directory; valid until the next call. */
+/* Returns the path of a file in the fixture's directory; valid until the next
+ * call. */
 const char *segment_fixture_path(const struct segment_fixture *fixture,
 				 const char *name);
 
 /* Tells whether there is a file or symbolic link of this name. */
 bool segment_fixture_exists(const char *path);
 
-/* Entries of the fixture's segment, to be written, and from now on in use. */
+/* Return entries of the fixture's segment, to be written; they are in use from
+ * now on. */
 struct ncs_lane *segment_fixture_lane(struct segment_fixture *fixture,
 				      unsigned index);
 struct ncs_channel *segment_fixture_channel(struct segment_fixture *fixture,
@@ -64,15 +67,16 @@ struct ncs_ring *segment_fixture_ring(struct segment_fixture *fixture,
 void segment_fixture_put(struct segment_fixture *fixture, unsigned lane,
 			 unsigned count);
 
-/* Puts something into every table, so that damage to it matters. */
+/* Writes something into every table, so that damage to it matters. */
 void segment_fixture_fill(struct segment_fixture *fixture, uint64_t now_ns);
 
-/* Runs a function in a child; gets its wait status. Its exit status is what
- * the function returns. Nothing may be asserted in it. */
+/* Runs a function in a child process and returns the child's wait status. Its
+ * exit status is the function's result. The function must not assert
+ * anything. */
 int segment_fixture_in_child(int (*run)(struct segment_fixture *fixture),
 			     struct segment_fixture *fixture);
 
-/* A process that is gone: a child of ours that was waited for. */
+/* Describes a process that is gone: a child that was waited for. */
 void segment_fixture_dead_process(struct ncs_process *process);
 
 #endif

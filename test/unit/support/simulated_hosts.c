@@ -2,9 +2,10 @@
 /* Simulated hosts; see simulated_hosts.h.
  *
  * Operations are computed one after the other in true time: when each rank
- * comes, when each step of each channel is posted, sent, arrived. What a rank's
- * plugin would have recorded of it is kept until all is drained at once, which
- * happens every so often, and written with the host's clock.
+ * arrives, and when each step of each channel is posted, sent and received. The
+ * records that a rank's plugin would have written are kept until all are
+ * drained together, which happens regularly, and are written with the host's
+ * clock.
  */
 #include "test/unit/support/simulated_hosts.h"
 
@@ -22,7 +23,7 @@
 #define MS UINT64_C(1000000)
 #define S UINT64_C(1000000000)
 
-/* Steps that a connection has under way. */
+/* Number of steps of a connection that are in progress. */
 #define DEPTH 8
 #define STEP_BYTES (UINT64_C(512) << 10)
 #define SMALL_BYTES (UINT64_C(4) << 10)
@@ -36,7 +37,7 @@
 
 #define COMM_ID UINT64_C(0x51a1a7edc0ffee)
 
-/* Lane 0 is that of all threads without one. */
+/* Lane 0 is that of all threads without a lane. */
 enum host_lane {
 	LANE_APPLICATION = 1,
 	LANE_PROXY,
@@ -44,7 +45,7 @@ enum host_lane {
 };
 
 struct host_kept {
-	uint64_t end_ns; /* true */
+	uint64_t end_ns; /* true time */
 	struct ncs_record record;
 };
 
@@ -57,14 +58,14 @@ struct host_queue {
 
 struct host_rank {
 	unsigned host;
-	size_t number; /* in its writer */
+	size_t number; /* of the rank in its writer */
 	struct ncs_header header;
 	struct host_queue queues[LANES];
-	uint64_t ready_ns; /* when it goes on */
+	uint64_t ready_ns; /* when it continues */
 	uint64_t operations;
 	uint64_t calls;
 	uint64_t bytes;
-	/* Of the operation under way. */
+	/* The operation in progress. */
 	uint64_t called_ns, begun_ns, end_ns, first_child_ns;
 };
 
@@ -74,7 +75,7 @@ struct hosts_job {
 	unsigned rank_count;
 	struct host_rank *ranks;
 	struct ncs_recording_writer *writers[SIMULATED_HOSTS_MAX];
-	uint64_t *free_ns; /* of each rank's link to the next, by channel */
+	uint64_t *free_ns; /* of each link to the next rank, by channel */
 	uint64_t random;
 	uint64_t drained_ns;
 	uint64_t state_ns;
@@ -114,14 +115,14 @@ static uint64_t mixed(uint64_t x)
 	return x ^ x >> 31;
 }
 
-/* From 0 to 1. */
+/* Returns a random number from 0 to 1. */
 static double chance(struct hosts_job *job)
 {
 	job->random += UINT64_C(0x9e3779b97f4a7c15);
 	return (double)(mixed(job->random) >> 11) / 9007199254740992.0;
 }
 
-/* The same for a seed and a number, whatever was drawn before; -1 … 1. */
+/* Returns a number from -1 to 1 that only depends on a seed and a number. */
 static double fixed(uint64_t seed, uint64_t number)
 {
 	uint64_t x = mixed(seed * UINT64_C(0x9e3779b97f4a7c15) + number + 1);
@@ -192,7 +193,8 @@ static uint64_t clock_of(const struct hosts_job *job,
 	return simulated_clock_ns(job->hosts, rank->host, true_ns);
 }
 
-/* Of a span from `start_ns` to `end_ns`, true time, with two moments in it. */
+/* Makes the record of a span from `start_ns` to `end_ns` with two times in
+ * between, all in true time. */
 static struct ncs_record span(const struct hosts_job *job,
 			      const struct host_rank *rank, uint64_t start_ns,
 			      uint64_t end_ns, uint64_t first_ns,
@@ -210,8 +212,9 @@ static struct ncs_record span(const struct hosts_job *job,
 	};
 }
 
-static void keep(struct hosts_job *job, struct host_rank *rank, enum host_lane lane,
-		 uint64_t end_ns, const struct ncs_record *record)
+static void keep(struct hosts_job *job, struct host_rank *rank,
+		 enum host_lane lane, uint64_t end_ns,
+		 const struct ncs_record *record)
 {
 	struct host_queue *queue = &rank->queues[lane];
 
@@ -238,7 +241,7 @@ static int compare_ends(const void *a, const void *b)
 	return (x->end_ns > y->end_ns) - (x->end_ns < y->end_ns);
 }
 
-/* What has ended by then; the rest stays. */
+/* Writes the records that have ended by `now_ns`; the others stay. */
 static int drain_queue(struct hosts_job *job, struct host_rank *rank,
 		       unsigned lane, uint64_t now_ns)
 {
@@ -278,7 +281,7 @@ static void *at(void *image, const struct ncs_table *table, size_t index)
 	return (char *)image + table->offset + index * table->stride;
 }
 
-/* What the rank's segment would hold: who it is, and how far it has come. */
+/* Writes the state of a rank's segment: its identity and its progress. */
 static int write_state(struct hosts_job *job, struct host_rank *rank,
 		       uint64_t now_ns)
 {
@@ -352,7 +355,7 @@ static int write_clock(struct hosts_job *job, unsigned host, uint64_t now_ns)
 	return ncs_recording_writer_clock(job->writers[host], &reading);
 }
 
-/* All that there is until now, of all ranks. */
+/* Drains all ranks. */
 static void drain(struct hosts_job *job, uint64_t now_ns)
 {
 	bool with_states = now_ns >= job->state_ns;
@@ -383,7 +386,7 @@ struct steps {
 	uint64_t bytes; /* of a step */
 	unsigned count;
 	uint64_t *ready_ns;  /* by step: the sender has the data */
-	uint64_t *posted_ns; /* the receiver's buffer is there */
+	uint64_t *posted_ns; /* by step: the receiver posted its buffer */
 	uint64_t *sent_ns;
 	uint64_t *arrived_ns;
 	uint64_t *consumed_ns;
@@ -400,7 +403,7 @@ static bool is_over_network(const struct steps *steps)
 	return steps->from->host != steps->to->host;
 }
 
-/* When step k gets to the other side. */
+/* Computes when step k is sent and received. */
 static void move_step(struct hosts_job *job, struct steps *steps, unsigned k)
 {
 	const struct simulated_options *options = job->options;
@@ -441,7 +444,7 @@ static void move_step(struct hosts_job *job, struct steps *steps, unsigned k)
 	arrived_ns = *free_ns + options->latency_ns + 100 + noise(job, 800);
 	if (options->queue_ns > 0 && chance(job) < 0.02)
 		arrived_ns += noise(job, (double)options->queue_ns);
-	/* Nobody looks for what no buffer was posted for. */
+	/* A receiver only polls for posted buffers. */
 	if (arrived_ns < posted_ns + 300)
 		arrived_ns = posted_ns + 300;
 	if (k > 0 && arrived_ns < steps->arrived_ns[k - 1])
@@ -470,7 +473,7 @@ static unsigned function_of(const struct hosts_job *job, bool send)
 	return send ? NCS_FUNCTION_SEND : NCS_FUNCTION_RECV;
 }
 
-/* What one side's proxy thread records of a connection. */
+/* Records a connection's steps as the proxy thread of one side does. */
 static void record_side(struct hosts_job *job, const struct steps *steps,
 			bool send)
 {
@@ -548,7 +551,7 @@ static void record_kernel(struct hosts_job *job, struct host_rank *rank,
 	earlier(&rank->first_child_ns, start_ns + 1 * US);
 }
 
-/* Each rank has one. */
+/* Returns the CUDA stream of a rank. */
 static uint64_t stream_of(const struct hosts_job *job,
 			  const struct host_rank *rank)
 {
@@ -556,7 +559,8 @@ static uint64_t stream_of(const struct hosts_job *job,
 				 0x100 * (uint64_t)(rank - job->ranks));
 }
 
-/* What the plugin tells right before an operation: at first, and again. */
+/* Records the stream, as the plugin does right before an operation: at first,
+ * and now and then again. */
 static void record_stream(struct hosts_job *job, struct host_rank *rank,
 			  uint64_t end_ns)
 {
@@ -600,7 +604,7 @@ static void record_operation(struct hosts_job *job, struct host_rank *rank,
 	rank->ready_ns = rank->end_ns;
 }
 
-/* Each rank computes, calls, and begins. */
+/* Computes when each rank calls and begins. */
 static void begin_all(struct hosts_job *job)
 {
 	const struct simulated_options *options = job->options;
@@ -634,7 +638,8 @@ static bool steps_alloc(struct steps *steps)
 	return true;
 }
 
-/* Rings from rank to rank: what arrives at one is what it sends next. */
+/* Runs a ring from rank to rank: each sends the data that it received
+ * before. */
 static void all_reduce_channel(struct hosts_job *job, unsigned channel,
 			       uint64_t bytes)
 {
@@ -707,7 +712,7 @@ static void all_reduce(struct hosts_job *job, uint64_t bytes)
 	job->sequence_number++;
 }
 
-/* From a rank to that on the next host. */
+/* Sends from a rank to the one on the next host. */
 static void send_one(struct hosts_job *job, unsigned from, uint64_t bytes)
 {
 	struct host_rank *sender = &job->ranks[from];
@@ -741,8 +746,8 @@ static void send_one(struct hosts_job *job, unsigned from, uint64_t bytes)
 	}
 }
 
-/* First those that a rank takes part in as the receiver, then as the sender:
- * each of them is an operation of its own. */
+/* Runs all sends. A rank receives before it sends: each is an operation of its
+ * own. */
 static void send_all(struct hosts_job *job, uint64_t bytes)
 {
 	unsigned ranks = job->options->ranks;
@@ -863,7 +868,7 @@ static int add_ranks(struct hosts_job *job)
 	return error;
 }
 
-/* The latest of all ranks: what comes is later. */
+/* Returns the latest time of all ranks. */
 static uint64_t now_ns(const struct hosts_job *job)
 {
 	uint64_t now = 0;

@@ -2,10 +2,10 @@
 /* The simulated job; see simulated_job.h.
  *
  * Calls are computed one after the other, in the order of the program: when
- * each member comes, when its GPU begins, when all is done. What is under way
- * at the moment of a pass is turned into states of channels, what is over into
- * counters. A member that never comes does so at NEVER, and so does all that
- * needs it.
+ * each member arrives, when its GPU begins, and when all is done. At the time
+ * of a pass, calls in progress become states of channels, and finished ones
+ * become counters. A member that never arrives does so at NEVER, and so does
+ * everything that needs it.
  */
 #include "test/unit/support/simulated_job.h"
 
@@ -22,9 +22,9 @@
 #define SLOWER 20u
 #define CALL_BYTES (16 * MIB)
 #define TRANSFER_NS (5 * MS)
-/* Once in so many calls. */
+/* One in this many calls is stalled. */
 #define STALL_EACH 50u
-/* Between a call and the start of its kernel. */
+/* Time from a call to the start of its kernel. */
 #define LAUNCH_NS (20 * US)
 
 enum job_event_kind {
@@ -41,13 +41,13 @@ struct job_call {
 	uint64_t sequence_number;
 	uint64_t number;
 	uint64_t *comes;  /* by member */
-	uint64_t *begins; /* its GPU */
+	uint64_t *begins; /* on its GPU */
 	uint64_t all_begin;
 	uint64_t done;
 	enum sim_fault fault;
 };
 
-/* What is over, of one member. */
+/* The finished calls of one member. */
 struct past {
 	uint64_t calls[NCS_FUNCTION_COUNT];
 	uint64_t steps;
@@ -68,14 +68,14 @@ struct job_comm {
 };
 
 struct sim {
-	struct ncs_source source; /* first: is cast to this struct */
+	struct ncs_source source; /* must be first: is cast to this struct */
 	struct sim_options options;
 	struct job_comm *comms;
 	unsigned comm_count;
-	struct job_call *calls; /* not over yet, in the program's order */
+	struct job_call *calls; /* unfinished ones, in the program's order */
 	size_t call_count;
 	size_t call_capacity;
-	uint64_t *ready; /* by process: when it goes on */
+	uint64_t *ready; /* by process: when it continues */
 	uint64_t step;   /* of the program */
 	uint64_t now_ns;
 	uint64_t visible_ns;
@@ -123,10 +123,10 @@ static void *allocate(size_t count, size_t size)
 	return memory;
 }
 
-/* NEVER stays NEVER. */
-static uint64_t plus(uint64_t moment, uint64_t time_ns)
+/* Adds two times; NEVER stays NEVER. */
+static uint64_t plus(uint64_t at_ns, uint64_t time_ns)
 {
-	return moment > NEVER - time_ns ? NEVER : moment + time_ns;
+	return at_ns > NEVER - time_ns ? NEVER : at_ns + time_ns;
 }
 
 /* --- The program ---------------------------------------------------------- */
@@ -189,7 +189,8 @@ static struct job_call *new_call(struct sim *self, unsigned comm,
 	return call;
 }
 
-/* The members of a pair: the victim sends to the next. */
+/* Returns true if a member takes part in a call. In a pair the victim sends to
+ * the next one. */
 static bool takes_part(const struct sim *self, const struct job_call *call,
 		       unsigned member)
 {
@@ -220,7 +221,7 @@ static uint64_t transfer_ns(const struct sim *self, const struct job_call *call)
 	return time_ns;
 }
 
-/* What the fault does to the call in which it happens. */
+/* Applies the fault to the call in which it happens. */
 static void spoil(struct sim *self, struct job_call *call)
 {
 	unsigned victim = self->options.victim;
@@ -288,7 +289,7 @@ static void make_call(struct sim *self, unsigned comm, enum job_event_kind kind,
 		note_visible(self, call);
 }
 
-/* Whether the fault, or the phase, is due. */
+/* Returns true if the fault or the phase is due. */
 static bool is_due(const struct sim *self)
 {
 	for (unsigned i = 0; i < self->options.ranks; i++)
@@ -297,7 +298,7 @@ static bool is_due(const struct sim *self)
 	return true;
 }
 
-/* One round of the program. */
+/* Runs one round of the program. */
 static void go_on(struct sim *self)
 {
 	const struct sim_options *options = &self->options;
@@ -329,7 +330,7 @@ static void go_on(struct sim *self)
 	make_call(self, 0, COLLECTIVE, NCS_FUNCTION_ALL_GATHER, 0, false);
 }
 
-/* --- What is over --------------------------------------------------------- */
+/* --- Finished calls ------------------------------------------------------- */
 
 static uint64_t between(uint64_t from, uint64_t to, uint64_t now_ns)
 {
@@ -345,7 +346,7 @@ static bool sends_slowly(const struct sim *self, const struct job_call *call,
 	       call->comm == 0 && member == self->options.victim;
 }
 
-/* Adds what a member did of a call until now. */
+/* Adds the times of a member in a call up to now. */
 static void add_times(const struct sim *self, const struct job_call *call,
 		      unsigned member, struct past *past, uint64_t now_ns)
 {
@@ -411,15 +412,15 @@ static void advance(struct sim *self)
 	self->call_count = kept;
 }
 
-/* --- Channels of what is under way ---------------------------------------- */
+/* --- Channels of calls in progress ---------------------------------------- */
 
 struct job_look {
 	const struct sim *self;
 	const struct job_comm *comm;
-	const struct job_call *call; /* NULL: none */
+	const struct job_call *call; /* NULL if none */
 	unsigned member;
 	unsigned before; /* member that it receives from */
-	unsigned after;  /* … that it sends to */
+	unsigned after;  /* member that it sends to */
 	uint64_t now_ns;
 };
 
@@ -440,8 +441,8 @@ static bool has_begun(const struct job_look *look, unsigned member)
 	return look->call->begins[member] <= look->now_ns;
 }
 
-/* Chunks that a member has sent while somebody's GPU has not begun: its own,
- * and what has come through from before it. */
+/* Returns the number of chunks that a member has sent while the GPU of some
+ * member has not begun: its own and those that it forwarded. */
 static uint64_t chunks_sent(const struct job_look *look, unsigned member)
 {
 	uint64_t chunks = 0;
@@ -495,7 +496,7 @@ static struct state receiving(const struct job_look *look)
 	};
 }
 
-/* All GPUs have begun. */
+/* Returns the state of a channel when all GPUs have begun. */
 static struct state transferring(const struct job_look *look, bool send)
 {
 	const struct job_call *call = look->call;
@@ -567,7 +568,8 @@ static struct state state_of(const struct job_look *look, bool send)
 		return pair_state(look, send);
 	if (call->all_begin <= look->now_ns)
 		return transferring(look, send);
-	/* Its proxy posts nothing, so that the one before cannot send. */
+	/* The proxy of the victim posts nothing, so nothing can be sent to
+	 * it. */
 	if ((fault == SIM_PROXY_ASLEEP || fault == SIM_LAUNCHER) && send &&
 	    look->after == victim)
 		return (struct state){ NCS_CHANNEL_SEND_PEER_WAIT,
@@ -600,7 +602,7 @@ static void add_channel(struct sim *self, const struct job_look *look,
 	       sizeof(view->time_ns));
 	if (state.state == NCS_CHANNEL_IDLE)
 		return;
-	/* Before API 4 the one contains the other. */
+	/* Before API 4 the GPU wait contains the peer wait. */
 	if (state.state == NCS_CHANNEL_SEND_PEER_WAIT &&
 	    self->options.api_version < 4)
 		view->state = NCS_CHANNEL_SEND_GPU_WAIT;

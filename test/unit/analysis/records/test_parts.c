@@ -28,7 +28,7 @@ static int setup(void **state)
 	static struct parts_fixture fixture;
 
 	memset(&fixture, 0, sizeof(fixture));
-	/* A tick is 2 ns, and tick 1000 is the second second. */
+	/* A tick is 2 ns; tick 1000 is at 2 s. */
 	fixture.header.clock = (struct ncs_clock){
 		.kind = NCS_CLOCK_TSC,
 		.base_ticks = 1000,
