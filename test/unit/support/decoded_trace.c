@@ -12,6 +12,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "shm/array.h"
+
 /* Tables of interned strings: categories, event names, names and texts of
  * arguments. */
 enum { CATEGORIES, NAMES, ARGUMENTS, TEXTS, TABLES };
@@ -154,8 +156,10 @@ static void read_track(struct decoded_trace *trace, struct decoded_message data)
 	assert_null(decoded_track(trace, track.uuid));
 	assert_true(track.parent == 0 ||
 		    decoded_track(trace, track.parent) != NULL);
-	trace->tracks = realloc(trace->tracks, (trace->track_count + 1) *
-						       sizeof(*trace->tracks));
+	assert_int_equal(
+		ncs_array_reserve(&trace->tracks, &trace->track_capacity,
+				  trace->track_count + 1, sizeof(track)),
+		0);
 	trace->tracks[trace->track_count++] = track;
 }
 
@@ -245,10 +249,10 @@ static void read_event(struct decoded_trace *trace, struct decoded_message data,
 		}
 	}
 	assert_non_null(decoded_track(trace, event.track));
-	if ((trace->event_count & (trace->event_count - 1)) == 0)
-		trace->events =
-			realloc(trace->events, (2 * trace->event_count + 1) *
-						       sizeof(*trace->events));
+	assert_int_equal(
+		ncs_array_reserve(&trace->events, &trace->event_capacity,
+				  trace->event_count + 1, sizeof(event)),
+		0);
 	trace->events[trace->event_count++] = event;
 }
 

@@ -49,9 +49,9 @@ struct decoded_trace {
 	uint64_t base_ns;             /* origin of its times */
 	uint64_t realtime_ns;         /* CLOCK_REALTIME at base_ns */
 	struct decoded_event *events; /* in the order in which they begin */
-	size_t event_count;
+	size_t event_count, event_capacity;
 	struct decoded_track *tracks;
-	size_t track_count;
+	size_t track_count, track_capacity;
 	struct decoded_words *words;
 };
 

@@ -7,6 +7,7 @@
 #include <string.h>
 
 #include "ncclstat/names.h"
+#include "shm/hash.h"
 
 #define START_NS UINT64_C(1000000000000)
 #define AHEAD_MAX 8u
@@ -76,13 +77,11 @@ void gen_free(struct gen_job *job)
 static double random_of(const struct gen_job *job, uint64_t rank,
 			uint64_t purpose)
 {
-	uint64_t x = job->options.seed * UINT64_C(0x9e3779b97f4a7c15) +
+	uint64_t x = (job->options.seed - 1) * UINT64_C(0x9e3779b97f4a7c15) +
 		     job->made * UINT64_C(0xd6e8feb86659fd93) + rank * 977 +
 		     purpose * UINT64_C(0xbf58476d1ce4e5b9);
 
-	x = (x ^ x >> 30) * UINT64_C(0xbf58476d1ce4e5b9);
-	x = (x ^ x >> 27) * UINT64_C(0x94d049bb133111eb);
-	return (double)((x ^ x >> 31) >> 11) * 0x1p-53;
+	return (double)(ncs_hash(x) >> 11) * 0x1p-53;
 }
 
 static double jittered(const struct gen_job *job, double ns, uint64_t rank,

@@ -11,6 +11,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "shm/array.h"
 #include "test/unit/support/recorded_file.h"
 
 static char *read_all(const char *path, uint64_t *bytes)
@@ -33,8 +34,9 @@ static void add(struct recorded_file *file, const struct ncs_chunk *header,
 {
 	struct recorded_chunk *chunk;
 
-	file->chunks = realloc(file->chunks,
-			       (file->count + 1) * sizeof(*file->chunks));
+	assert_int_equal(ncs_array_reserve(&file->chunks, &file->capacity,
+					   file->count + 1, sizeof(*chunk)),
+			 0);
 	chunk = &file->chunks[file->count++];
 	chunk->header = *header;
 	chunk->offset = offset;
@@ -102,7 +104,7 @@ void recorded_file_read(struct recorded_file *file, const char *path)
 	uint64_t offset = 0;
 
 	file->chunks = NULL;
-	file->count = 0;
+	file->count = file->capacity = 0;
 	while (offset < file->bytes) {
 		struct ncs_chunk header;
 

@@ -18,7 +18,7 @@ struct recorded_chunk {
 
 struct recorded_file {
 	struct recorded_chunk *chunks;
-	size_t count;
+	size_t count, capacity;
 	uint64_t bytes;
 };
 

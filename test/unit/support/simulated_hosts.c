@@ -17,6 +17,8 @@
 
 #include "ncclstat/version.h"
 #include "record/write/recording_writer.h"
+#include "shm/array.h"
+#include "shm/hash.h"
 #include "shm/segment.h"
 
 #define US UINT64_C(1000)
@@ -51,8 +53,7 @@ struct host_kept {
 
 struct host_queue {
 	struct host_kept *kept;
-	size_t count;
-	size_t room;
+	size_t count, capacity;
 	uint64_t position;
 };
 
@@ -108,24 +109,20 @@ struct simulated_options simulated_defaults(void)
 
 /* --- Chance --------------------------------------------------------------- */
 
-static uint64_t mixed(uint64_t x)
-{
-	x = (x ^ x >> 30) * UINT64_C(0xbf58476d1ce4e5b9);
-	x = (x ^ x >> 27) * UINT64_C(0x94d049bb133111eb);
-	return x ^ x >> 31;
-}
-
 /* Returns a random number from 0 to 1. */
 static double chance(struct hosts_job *job)
 {
+	uint64_t x = ncs_hash(job->random);
+
 	job->random += UINT64_C(0x9e3779b97f4a7c15);
-	return (double)(mixed(job->random) >> 11) / 9007199254740992.0;
+	return (double)(x >> 11) / 9007199254740992.0;
 }
 
 /* Returns a number from -1 to 1 that only depends on a seed and a number. */
 static double fixed(uint64_t seed, uint64_t number)
 {
-	uint64_t x = mixed(seed * UINT64_C(0x9e3779b97f4a7c15) + number + 1);
+	uint64_t x = ncs_hash((seed - 1) * UINT64_C(0x9e3779b97f4a7c15) +
+			      number + 1);
 
 	return (double)(x >> 11) / 4503599627370496.0 - 1;
 }
@@ -218,17 +215,10 @@ static void keep(struct hosts_job *job, struct host_rank *rank,
 {
 	struct host_queue *queue = &rank->queues[lane];
 
-	if (queue->count == queue->room) {
-		size_t room = queue->room ? 2 * queue->room : 256;
-		struct host_kept *kept =
-			realloc(queue->kept, room * sizeof(*kept));
-
-		if (!kept) {
-			job->error = -ENOMEM;
-			return;
-		}
-		queue->kept = kept;
-		queue->room = room;
+	if (ncs_array_reserve(&queue->kept, &queue->capacity, queue->count + 1,
+			      sizeof(*queue->kept)) != 0) {
+		job->error = -ENOMEM;
+		return;
 	}
 	queue->kept[queue->count].end_ns = end_ns;
 	queue->kept[queue->count++].record = *record;
@@ -910,7 +900,8 @@ int simulated_hosts_write(const struct simulated_options *options,
 		.hosts = hosts,
 		.options = options,
 		.rank_count = options->hosts * options->ranks,
-		.random = mixed(options->seed),
+		.random =
+			ncs_hash(options->seed - UINT64_C(0x9e3779b97f4a7c15)),
 	};
 	int error;
 

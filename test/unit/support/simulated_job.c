@@ -14,6 +14,9 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "shm/array.h"
+#include "shm/hash.h"
+
 #define US UINT64_C(1000)
 #define MS UINT64_C(1000000)
 #define NEVER UINT64_MAX
@@ -105,13 +108,10 @@ const char *sim_fault_name(enum sim_fault fault)
 	return names[fault];
 }
 
+/* Returns a number that only depends on the arguments. */
 static uint64_t mix(uint64_t seed, uint64_t a, uint64_t b)
 {
-	uint64_t x = seed + UINT64_C(0x9e3779b97f4a7c15) * (1 + (a << 20) + b);
-
-	x = (x ^ x >> 30) * UINT64_C(0xbf58476d1ce4e5b9);
-	x = (x ^ x >> 27) * UINT64_C(0x94d049bb133111eb);
-	return x ^ x >> 31;
+	return ncs_hash(seed + UINT64_C(0x9e3779b97f4a7c15) * ((a << 20) + b));
 }
 
 static void *allocate(size_t count, size_t size)
@@ -168,13 +168,9 @@ static struct job_call *new_call(struct sim *self, unsigned comm,
 	struct job_comm *of = &self->comms[comm];
 	struct job_call *call;
 
-	if (self->call_count == self->call_capacity) {
-		self->call_capacity = 2 * self->call_capacity + 16;
-		self->calls = realloc(self->calls,
-				      self->call_capacity * sizeof(*call));
-		if (!self->calls)
-			abort();
-	}
+	if (ncs_array_reserve(&self->calls, &self->call_capacity,
+			      self->call_count + 1, sizeof(*call)) != 0)
+		abort();
 	call = &self->calls[self->call_count++];
 	*call = (struct job_call){
 		.kind = kind,

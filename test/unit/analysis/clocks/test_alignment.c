@@ -13,6 +13,7 @@
 #include <cmocka.h>
 
 #include "analysis/clocks/alignment.h"
+#include "shm/hash.h"
 
 #define US UINT64_C(1000)
 #define MS UINT64_C(1000000)
@@ -43,11 +44,10 @@ struct network {
 
 static uint64_t next_random(struct network *network)
 {
-	uint64_t x = network->random += UINT64_C(0x9e3779b97f4a7c15);
+	uint64_t x = ncs_hash(network->random);
 
-	x = (x ^ x >> 30) * UINT64_C(0xbf58476d1ce4e5b9);
-	x = (x ^ x >> 27) * UINT64_C(0x94d049bb133111eb);
-	return x ^ x >> 31;
+	network->random += UINT64_C(0x9e3779b97f4a7c15);
+	return x;
 }
 
 /* Returns an exponentially distributed time with this mean. */
