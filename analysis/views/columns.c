@@ -27,31 +27,32 @@ const char *const ncs_view_names[NCS_VIEW_COUNT] = {
 	[NCS_VIEW_CLASS] = "sizes",
 };
 
-/* --- Parts of rows -------------------------------------------------------- */
+/* --- Objects of rows ------------------------------------------------------ */
 
-/* Returns a part of a row; NULL if the row has none. */
-static const void *part_of(const struct ncs_row *row, enum ncs_row_part part)
+/* Returns an object of a row; NULL if the row has none. */
+static const void *object_of(const struct ncs_row *row,
+			     enum ncs_row_object object)
 {
-	switch (part) {
-	case NCS_PART_RANK:
+	switch (object) {
+	case NCS_OBJECT_RANK:
 		return row->rank;
-	case NCS_PART_IDENTITY:
+	case NCS_OBJECT_IDENTITY:
 		return ncs_row_identity(row);
-	case NCS_PART_COMMUNICATOR:
+	case NCS_OBJECT_COMMUNICATOR:
 		return row->communicator;
-	case NCS_PART_CHANNEL:
+	case NCS_OBJECT_CHANNEL:
 		return &row->rank->now.channels[row->index];
-	case NCS_PART_FUNCTION:
+	case NCS_OBJECT_FUNCTION:
 		return &row->rank->now.functions[row->index];
-	case NCS_PART_CLASS:
+	case NCS_OBJECT_CLASS:
 		return &row->rank->now.classes[row->index];
-	case NCS_PART_RANGE:
+	case NCS_OBJECT_RANGE:
 		return &row->rank->ranges[row->index];
-	case NCS_PART_FINDING:
+	case NCS_OBJECT_FINDING:
 		return row->finding;
-	case NCS_PART_LATENESS:
+	case NCS_OBJECT_LATENESS:
 		return ncs_rank_lateness(row->rank);
-	case NCS_PART_SKEW:
+	case NCS_OBJECT_SKEW:
 		return ncs_communicator_skew(row->communicator);
 	}
 	return NULL;
@@ -165,7 +166,7 @@ HAS(finding_duration)
 
 /* --- The table ------------------------------------------------------------ */
 
-/* The struct of each part, and the C type of a member: a member of another type
+/* The struct of each object, and the C type of a member: a member of another type
  * does not compile. */
 #define STRUCT_RANK struct ncs_rank
 #define STRUCT_IDENTITY struct ncs_identity
@@ -177,9 +178,9 @@ HAS(finding_duration)
 #define STRUCT_FINDING struct ncs_finding
 #define STRUCT_LATENESS struct ncs_lateness_view
 #define STRUCT_SKEW struct ncs_skew
-#define MEMBER(part, member) (((STRUCT_##part *)NULL)->member)
-#define TYPE_OF(part, member) \
-	_Generic(MEMBER(part, member), \
+#define MEMBER(object, member) (((STRUCT_##object *)NULL)->member)
+#define TYPE_OF(object, member) \
+	_Generic(MEMBER(object, member), \
 		unsigned char: NCS_FIELD_U8, \
 		unsigned short: NCS_FIELD_U16, \
 		unsigned int: NCS_FIELD_U32, \
@@ -191,28 +192,28 @@ _Static_assert(sizeof(unsigned long) == 8 && sizeof(unsigned) == 4,
 	       "TYPE_OF() has the types of LP64");
 
 /* clang-format off */
-#define PLACE(part_, member) \
-	.part = NCS_PART_##part_, .type = TYPE_OF(part_, member), \
-	.offset = offsetof(STRUCT_##part_, member)
-#define ERROR(part, member) \
-	.error_offset = _Generic(MEMBER(part, member), \
-		unsigned long: offsetof(STRUCT_##part, member))
+#define PLACE(object_, member) \
+	.object = NCS_OBJECT_##object_, .type = TYPE_OF(object_, member), \
+	.offset = offsetof(STRUCT_##object_, member)
+#define ERROR(object, member) \
+	.error_offset = _Generic(MEMBER(object, member), \
+		unsigned long: offsetof(STRUCT_##object, member))
 
-#define FIELD(part, member, kind_) \
-	{ PLACE(part, member), .kind = NCS_VALUE_##kind_ }
-#define FIELD_IF(part, member, kind_, known_) \
-	{ PLACE(part, member), .kind = NCS_VALUE_##kind_, \
+#define FIELD(object, member, kind_) \
+	{ PLACE(object, member), .kind = NCS_VALUE_##kind_ }
+#define FIELD_IF(object, member, kind_, known_) \
+	{ PLACE(object, member), .kind = NCS_VALUE_##kind_, \
 	  .known = has_##known_ }
-#define DURATION(part, member, error) \
-	{ PLACE(part, member), .kind = NCS_VALUE_DURATION, \
-	  ERROR(part, error) }
-#define DURATION_IF(part, member, error, known_) \
-	{ PLACE(part, member), .kind = NCS_VALUE_DURATION, \
-	  ERROR(part, error), .known = has_##known_ }
-#define NAME(part, member, names) \
-	{ PLACE(part, member), .kind = NCS_VALUE_TEXT, .name = names }
-#define NAME_IF(part, member, names, known_) \
-	{ PLACE(part, member), .kind = NCS_VALUE_TEXT, .name = names, \
+#define DURATION(object, member, error) \
+	{ PLACE(object, member), .kind = NCS_VALUE_DURATION, \
+	  ERROR(object, error) }
+#define DURATION_IF(object, member, error, known_) \
+	{ PLACE(object, member), .kind = NCS_VALUE_DURATION, \
+	  ERROR(object, error), .known = has_##known_ }
+#define NAME(object, member, names) \
+	{ PLACE(object, member), .kind = NCS_VALUE_TEXT, .name = names }
+#define NAME_IF(object, member, names, known_) \
+	{ PLACE(object, member), .kind = NCS_VALUE_TEXT, .name = names, \
 	  .known = has_##known_ }
 #define CALL(getter) { .get = ncs_get_##getter }
 #define CALL_WITH(getter, argument_) \
@@ -259,10 +260,10 @@ static int64_t read_integer(const char *field, enum ncs_field_type type)
 	}
 }
 
-static void read_field(const struct ncs_column_value *source, const char *part,
-		       struct ncs_value *value)
+static void read_field(const struct ncs_column_value *source,
+		       const char *object, struct ncs_value *value)
 {
-	const char *field = part + source->offset;
+	const char *field = object + source->offset;
 
 	if (source->type == NCS_FIELD_TEXT) {
 		ncs_value_set_text(value, field);
@@ -278,7 +279,7 @@ static void read_field(const struct ncs_column_value *source, const char *part,
 	}
 	if (source->error_offset)
 		value->error_ns =
-			*(const uint64_t *)(const void *)(part +
+			*(const uint64_t *)(const void *)(object +
 							  source->error_offset);
 }
 
@@ -286,7 +287,7 @@ void ncs_column_get(const struct ncs_column *column, const struct ncs_row *row,
 		    struct ncs_value *value)
 {
 	const struct ncs_column_value *source = &column->value;
-	const void *part;
+	const void *object;
 
 	memset(value, 0, sizeof(*value));
 	if (source->get) {
@@ -294,8 +295,8 @@ void ncs_column_get(const struct ncs_column *column, const struct ncs_row *row,
 	} else if (source->get_with) {
 		source->get_with(row, source->argument, value);
 	} else {
-		part = part_of(row, source->part);
-		if (part && (!source->known || source->known(row)))
-			read_field(source, part, value);
+		object = object_of(row, source->object);
+		if (object && (!source->known || source->known(row)))
+			read_field(source, object, value);
 	}
 }

@@ -64,18 +64,18 @@ enum ncs_column_choice {
 	NCS_COLUMN_HIDDEN
 };
 
-/* The parts of a row that fields of columns are members of. */
-enum ncs_row_part {
-	NCS_PART_RANK,         /* struct ncs_rank */
-	NCS_PART_IDENTITY,     /* struct ncs_identity, see ncs_row_identity() */
-	NCS_PART_COMMUNICATOR, /* struct ncs_communicator */
-	NCS_PART_CHANNEL,      /* struct ncs_channel_view */
-	NCS_PART_FUNCTION,     /* struct ncs_function_view */
-	NCS_PART_CLASS,        /* struct ncs_class_view */
-	NCS_PART_RANGE,        /* struct ncs_range_sum */
-	NCS_PART_FINDING,      /* struct ncs_finding */
-	NCS_PART_LATENESS,     /* struct ncs_lateness_view; may be missing */
-	NCS_PART_SKEW,         /* struct ncs_skew; may be missing */
+/* The objects of a row that fields of columns are members of. */
+enum ncs_row_object {
+	NCS_OBJECT_RANK,     /* struct ncs_rank */
+	NCS_OBJECT_IDENTITY, /* struct ncs_identity, see ncs_row_identity() */
+	NCS_OBJECT_COMMUNICATOR, /* struct ncs_communicator */
+	NCS_OBJECT_CHANNEL,      /* struct ncs_channel_view */
+	NCS_OBJECT_FUNCTION,     /* struct ncs_function_view */
+	NCS_OBJECT_CLASS,        /* struct ncs_class_view */
+	NCS_OBJECT_RANGE,        /* struct ncs_range_sum */
+	NCS_OBJECT_FINDING,      /* struct ncs_finding */
+	NCS_OBJECT_LATENESS,     /* struct ncs_lateness_view; may be missing */
+	NCS_OBJECT_SKEW,         /* struct ncs_skew; may be missing */
 };
 
 /* The C type of a field. */
@@ -94,8 +94,8 @@ enum ncs_field_type {
  * the two getters. */
 struct ncs_column_value {
 	enum ncs_field_type type;
-	enum ncs_row_part part;
-	size_t offset; /* in the part */
+	enum ncs_row_object object;
+	size_t offset; /* in the object */
 	enum ncs_value_kind kind;
 	size_t error_offset; /* of a uint64_t, ns; 0 if there is no error */
 	const char *(*name)(unsigned number); /* NULL unless shown as a name */
