@@ -1,158 +1,117 @@
 # SPDX-License-Identifier: MIT
 # Completion of ncclstat's command line for bash.
 #
-# test/unit/tui/commands/test_options.c holds it to ncclstat/tables/options.def: each option
-# and each word that one expects is in here.
+# test/unit/tui/commands/test_options.c compares this file with
+# ncclstat/tables/options.def: it must have each option and each word of an
+# option's argument.
+
+# _ncclstat_reply ARGUMENT...: completes with what compgen makes of these.
+_ncclstat_reply()
+{
+	mapfile -t COMPREPLY < <(compgen "$@")
+}
+
+# _ncclstat_list FIELD: prints a field of each segment that has it.
+_ncclstat_list()
+{
+	ncclstat --list 2>/dev/null |
+		awk -v field="$1" 'NR > 1 && $field != "-" { print $field }'
+}
 
 _ncclstat()
 {
 	local word=$2 option=$3
+	local -A words=(
+		[--view]='ranks communicators channels proxy collectives
+			timeline diagnose ranges sizes'
+		[--window]='now 10s 100s start'
+		[--export]='perfetto chrome ndjson csv'
+		[--color]='auto always never'
+		[--symbols]='block braille ascii'
+		[--scheme]='normal colorblind contrast mono'
+		[--level]='info diag debug'
+		[--numbers]='scaled exact'
+		[--units]='bytes bits'
+		[--header]='show hide'
+		[--idle]='show hide'
+		[--set]='default events= kernel= sample='
+		[--what-if]='net:x latency:- without: producer: host: launch:
+			algorithm: overlap'
+		# Items of --set.
+		[events]='all none default'
+		[kernel]='off sampled sampled:auto always default'
+		[sample]='default'
+	)
+	# Arguments that may be left out: they must be joined by "=".
+	local -A optional=(
+		[--dump]='text json'
+		[--diagnose]='text json'
+		[--critical-path]='text json'
+		[--mouse]='off on'
+	)
+	local -A letters=(
+		[-i]=--interval [-n]=--count [-o]=--output [-p]=--pid
+		[-s]=--set [-v]=--view [-w]=--window
+	)
 
-	# "--view=ra" arrives as three words.
+	# "--view=ra" arrives as three words, and so does "kernel=off".
 	if [[ $word == '=' ]]; then
 		word=
 	elif [[ $option == '=' ]]; then
 		option=${COMP_WORDS[COMP_CWORD - 2]}
 	fi
+	option=${letters[${option:--}]:-$option}
 
 	COMPREPLY=()
+	# An item of a setting or of a scenario may be continued.
+	[[ $option != --set && $option != --what-if ]] ||
+		compopt -o nospace 2>/dev/null
+	if [[ ${words[${option:--}]} ]]; then
+		_ncclstat_reply -W "${words[$option]}" -- "$word"
+		return
+	fi
+	if [[ ${optional[${option:--}]} &&
+		(${COMP_WORDS[COMP_CWORD]} == '=' ||
+		${COMP_WORDS[COMP_CWORD - 1]} == '=') ]]; then
+		_ncclstat_reply -W "${optional[$option]}" -- "$word"
+		return
+	fi
 	case $option in
-	--dump | --diagnose | --critical-path)
-		# Its word is optional and must be joined by "=".
-		if [[ ${COMP_WORDS[COMP_CWORD]} == '=' ||
-			${COMP_WORDS[COMP_CWORD - 1]} == '=' ]]; then
-			mapfile -t COMPREPLY < <(
-				compgen -W 'text json' -- "$word")
-			return
-		fi
-		;;
-	--view | -v)
-		mapfile -t COMPREPLY < <(compgen -W \
-			'ranks communicators channels proxy collectives timeline diagnose ranges sizes' \
-			-- "$word")
-		return
-		;;
-	--window | -w)
-		mapfile -t COMPREPLY < <(
-			compgen -W 'now 10s 100s start' -- "$word")
-		return
-		;;
-	--export)
-		mapfile -t COMPREPLY < <(
-			compgen -W 'perfetto chrome ndjson csv' -- "$word")
-		return
-		;;
-	--color)
-		mapfile -t COMPREPLY < <(
-			compgen -W 'auto always never' -- "$word")
-		return
-		;;
-	--symbols)
-		mapfile -t COMPREPLY < <(
-			compgen -W 'block braille ascii' -- "$word")
-		return
-		;;
-	--scheme)
-		mapfile -t COMPREPLY < <(
-			compgen -W 'normal colorblind contrast mono' -- "$word")
-		return
-		;;
-	--level)
-		mapfile -t COMPREPLY < <(compgen -W 'info diag debug' -- "$word")
-		return
-		;;
-	--numbers)
-		mapfile -t COMPREPLY < <(compgen -W 'scaled exact' -- "$word")
-		return
-		;;
-	--mouse)
-		# As for --dump.
-		if [[ ${COMP_WORDS[COMP_CWORD]} == '=' ||
-			${COMP_WORDS[COMP_CWORD - 1]} == '=' ]]; then
-			mapfile -t COMPREPLY < <(compgen -W 'off on' -- "$word")
-			return
-		fi
-		;;
-	--units)
-		mapfile -t COMPREPLY < <(compgen -W 'bytes bits' -- "$word")
-		return
-		;;
-	--header | --idle)
-		mapfile -t COMPREPLY < <(compgen -W 'show hide' -- "$word")
-		return
-		;;
 	--config)
-		mapfile -t COMPREPLY < <(
-			compgen -W 'none' -- "$word"
-			compgen -f -- "$word")
+		_ncclstat_reply -W 'none' -f -- "$word"
 		return
 		;;
 	--dir)
-		mapfile -t COMPREPLY < <(compgen -d -- "$word")
+		_ncclstat_reply -d -- "$word"
 		return
 		;;
-	--keys | --aliases | --output | -o | --record)
-		mapfile -t COMPREPLY < <(compgen -f -- "$word")
+	--keys | --aliases | --output | --record)
+		_ncclstat_reply -f -- "$word"
 		return
 		;;
-	--pid | -p)
-		mapfile -t COMPREPLY < <(compgen -W \
-			"$(ncclstat --list 2>/dev/null |
-				awk 'NR > 1 && $1 != "-" { print $1 }')" \
-			-- "$word")
-		return
-		;;
-	--set | -s)
-		# "kernel=off" arrives as three words, too, and the next item
-		# after a comma is part of the third.
-		compopt -o nospace 2>/dev/null
-		mapfile -t COMPREPLY < <(compgen -W \
-			'default events= kernel= sample=' -- "$word")
-		return
-		;;
-	--what-if)
-		compopt -o nospace 2>/dev/null
-		mapfile -t COMPREPLY < <(compgen -W \
-			'net:x latency:- without: producer: host: launch: algorithm: overlap' \
-			-- "$word")
-		return
-		;;
-	events)
-		mapfile -t COMPREPLY < <(
-			compgen -W 'all none default' -- "$word")
-		return
-		;;
-	kernel)
-		mapfile -t COMPREPLY < <(compgen -W \
-			'off sampled sampled:auto always default' -- "$word")
-		return
-		;;
-	sample)
-		mapfile -t COMPREPLY < <(compgen -W 'default' -- "$word")
+	--pid)
+		_ncclstat_reply -W "$(_ncclstat_list 1)" -- "$word"
 		return
 		;;
 	--comm)
-		mapfile -t COMPREPLY < <(compgen -W \
-			"$(ncclstat --list 2>/dev/null |
-				awk 'NR > 1 && $3 != "-" { print $3 }')" \
-			-- "$word")
+		_ncclstat_reply -W "$(_ncclstat_list 3)" -- "$word"
 		return
 		;;
-	--interval | -i | --wait | --count | -n | --sort | --columns | --synthetic | \
-		--at | --from | --until | --duration | --rotate-size | --rotate-time | \
-		--keep | --range)
+	--interval | --wait | --count | --sort | --columns | --synthetic | \
+		--at | --from | --until | --duration | --rotate-size | \
+		--rotate-time | --keep | --range)
 		return
 		;;
 	esac
 
-	# What is no option is a recording.
+	# A word that is no option is a recording.
 	if [[ $word != -* ]] &&
 		[[ " ${COMP_WORDS[*]} " =~ \ (--(replay|export|dump|diagnose|list|critical-path|what-if)|-[dl])[\ =] ]]; then
-		mapfile -t COMPREPLY < <(compgen -f -- "$word")
+		_ncclstat_reply -f -- "$word"
 		return
 	fi
 
-	mapfile -t COMPREPLY < <(compgen -W '
+	_ncclstat_reply -W '
 		--dump --diagnose --record --duration --rotate-size --rotate-time
 		--keep --compress --replay --export --critical-path --what-if --range
 		--at --from --until --output --wait
@@ -161,7 +120,7 @@ _ncclstat()
 		--window --color --ascii --symbols --scheme --level --sort --columns
 		--numbers --units --header --idle --mouse --config
 		--aliases --synthetic --keys --help --version
-		' -- "$word")
+		' -- "$word"
 }
 
 complete -F _ncclstat ncclstat
