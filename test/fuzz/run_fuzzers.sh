@@ -1,13 +1,13 @@
 #!/bin/sh
 # SPDX-License-Identifier: MIT
-# Runs libFuzzer's programs, each for FUZZ_SECONDS, and says what came of it.
+# Runs libFuzzer's programs, each for FUZZ_SECONDS, and reports the results.
 #
 #   BUILD=folder FUZZ_BUILD=folder FUZZ_SECONDS=60 test/fuzz/run_fuzzers.sh NAME...
 #
-# Each has a corpus in FUZZ_BUILD, which begins with seeds made here by the plain
-# build in BUILD and grows from run to run.  What crashes one is kept in
-# FUZZ_BUILD/crashes, to be given to the same program as its argument.  It must
-# not write anywhere else.  The last line is "N passed, N failed".
+# Each has a corpus in FUZZ_BUILD, which begins with seeds that the plain build
+# in BUILD makes, and grows from run to run.  An input that crashes a program is
+# kept in FUZZ_BUILD/crashes; give it to the same program as its argument.  The
+# script must not write anywhere else.  The last line is "N passed, N failed".
 
 set -eu
 cd "$(dirname "$0")/../.."
@@ -23,7 +23,7 @@ trap 'rm -rf "$tmp"' EXIT
 trap 'exit 130' HUP INT TERM
 mkdir -p "$fuzz/crashes"
 
-# seeds NAME FOLDER: something that is valid to begin with.
+# seeds NAME FOLDER: writes valid inputs to begin with.
 seeds() {
 	case $1 in
 	fuzz_segment)

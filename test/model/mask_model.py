@@ -1,24 +1,24 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: MIT
-"""Tries all interleavings of who switches NCCL's activation mask.
+"""Tries all interleavings of the threads that switch NCCL's activation mask.
 
-plugin/mask/mask.c says why the mask must not be switched at the wrong moment, and
-argues that it is not. Here its rules are a small program, run against NCCL's
-steps (read the mask, call back at each call, call back at the end of a group)
-by up to three threads, with communicators made, finalized and aborted among
-them; every order of all steps is tried, and both answers to "is the next
-group to be timed?". Whatever is done is then held against the three
-invariants of mask.c, per communicator:
+plugin/mask/mask.c explains why the mask must not be switched at the wrong time,
+and argues that it is not. Here its rules are a small program. It is run against
+NCCL's steps (read the mask, call back at each call, call back at the end of a
+group) by up to three threads, while communicators are initialised, finalized
+and aborted. Every order of all steps is tried, with both answers to "is the
+next group to be timed?". The result is checked against the three invariants of
+mask.c, for each communicator:
 
   I1 never captured off and then on; never captured on and then off
-  I2 after a drift: not on again once off; after a Broadcast all alike
-  I3 calls from point to point of one group all on or all off
+  I2 after a drift: not on again once off; after a Broadcast all the same
+  I3 point-to-point calls of one group all on or all off
 
-Each rule is also taken out once: that must be seen. Steps are sequentially
-consistent; that they may be is because all that matters is either one word
-(control, swapped as a whole; the mask, for which coherence is enough) or
-ordered by it, which the source's ORDER comments say and TSan looks at. What is
-modelled is compared with the source, call by call.
+Each rule is also removed once, which must be noticed. The model is sequentially
+consistent. That is sufficient, since everything that matters is either one
+word (control, swapped as a whole; the mask, for which coherence is enough) or
+ordered by it, as the ORDER comments in the source say and ThreadSanitizer
+checks. The model is compared with the source, call by call.
 
 Prints "ok NAME" or "not ok NAME" lines; exit status 0 or 1.
 """
@@ -35,20 +35,20 @@ class Violation(Exception):
     """A job that may hang."""
 
 
-# --- What NCCL and the GPU count, per communicator -----------------------
+# --- Counts of NCCL and the GPU, per communicator ------------------------
 
 class Counts:
-    """History of one communicator, as far as I1 to I3 ask for it."""
+    """The history of one communicator, as far as I1 to I3 need it."""
 
     __slots__ = ('captured', 'drifted', 'was_off', 'broadcast', 'after',
                  'group')
 
     def __init__(self):
-        self.captured = None   # whether captured calls were on
+        self.captured = None   # captured calls were on; None: no such call
         self.drifted = False
         self.was_off = False   # at the drift, or since
         self.broadcast = False
-        self.after = None      # whether all that followed it was on
+        self.after = None      # calls after the Broadcast were on; None: none
         self.group = ()        # (kind, on) of the calls so far
 
     def copy(self):
@@ -64,7 +64,7 @@ class Counts:
         self.group += ((kind, on),)
 
     def launch(self):
-        """A group has ended: its calls in NCCL's order of launching."""
+        """Ends a group: launches its calls in NCCL's order."""
         if len({on for kind, on in self.group if kind == 'p2p'}) > 1:
             raise Violation('I3: calls that may be joined are on and off')
         order = {'coll': 0, 'captured': 0, 'broadcast': 1, 'p2p': 2}
@@ -96,7 +96,7 @@ class Counts:
 # --- The state -----------------------------------------------------------
 
 class Control:
-    """control in mask.c: one word, swapped as a whole."""
+    """The word `control` of mask.c, swapped as a whole."""
 
     __slots__ = ('owner', 'locked', 'closing', 'stuck', 'keep')
 
@@ -182,7 +182,7 @@ def rightful_owner(state):
 
 
 def end_switching(state, context, on, keep):
-    """One swap of control."""
+    """Swaps control once."""
     control = state.control
     if on and (keep or control.owner not in (context, ANYONE)):
         control = control.but(keep=True)
@@ -211,7 +211,7 @@ def group(state, index, what):
     thread = state.threads[index]
     other, mine = fork(state, index)
     if thread.step == 0 and thread.call == 0:
-        # The application waits for its communicator, and orders calls.
+        # The application calls one after the other on a communicator.
         if entry not in state.live:
             return
         context = state.context[entry]
@@ -265,7 +265,7 @@ def group(state, index, what):
 
 
 def callback(state, thread, entry, context, kind):
-    """ncs_mask_call(): what it finds is what R found, by mask.c."""
+    """ncs_mask_call(): by mask.c it finds the same as R did."""
     on, weak = state.word, state.weak
     if kind == 'captured' and 'captured goes unseen' not in weak:
         broken = state.control.owner == ANYONE
@@ -280,8 +280,8 @@ def callback(state, thread, entry, context, kind):
 
 
 def end_of_group(state, index, entry, after):
-    """ncs_mask_group_end() up to the decision. `after`: the step that
-    follows; 9: the group is done. Its end may go unseen, too."""
+    """ncs_mask_group_end() up to the decision. `after` is the step that
+    follows; 9: the group is done. Its end may also go unreported."""
     weak = state.weak
     other, mine = fork(state, index)
     context = mine.local[0]
@@ -318,8 +318,8 @@ def leave(state, thread, after):
 
 
 def switch(state, index, entry):
-    """switch_to(): lock, the mask, stored, unlock. `broadcast`: by a call,
-    which says that the mask must stay if it cannot be switched."""
+    """switch_to(): lock, set the mask, set stored, unlock. `broadcast`: at a
+    call, after which the mask must stay if it cannot be switched."""
     other, mine = fork(state, index)
     context, control, after, broadcast = mine.local
     if mine.step == 4:
@@ -353,8 +353,8 @@ def hand_over(state, owner, closing=False):
 
 
 def init(state, index, what):
-    """('init', entry): ncs_mask_add_comm(). ('unseen', entry): one whose
-    calls make no callbacks."""
+    """('init', entry): ncs_mask_add_comm(). ('unseen', entry): the same for a
+    communicator whose calls make no callbacks."""
     unseen = what[0] == 'unseen'
     thread = state.threads[index]
     other, mine = fork(state, index)
@@ -378,7 +378,7 @@ def init(state, index, what):
         if state.control.locked and 'no handshake' not in state.weak:
             return
         mine.step = 2
-    elif thread.step == 2:         # gives up waiting, at any moment
+    elif thread.step == 2:         # gives up waiting, at any time
         if 'init closes' in state.weak and state.stored:
             other.word = other.stored = False
         hand_over(other, NOBODY)
@@ -411,7 +411,7 @@ def init(state, index, what):
 
 
 def finalize(state, index, what):
-    """('finalize', entry), or 'abort', which waits for nobody."""
+    """('finalize', entry), or 'abort', which does not wait."""
     thread = state.threads[index]
     other, mine = fork(state, index)
     entry = what[1]
@@ -421,8 +421,8 @@ def finalize(state, index, what):
                  state.context[entry] in state.busy):
             return
         other.process_lock = ('finalize', entry)
-        # live is cleared, so that callbacks which come later are ignored;
-        # what its counters are does not matter any more.
+        # live is cleared, so that later callbacks are ignored; the values of
+        # its counters no longer matter.
         other.counts[state.context[entry]] = Counts()
         hand_over(other, NOBODY)
         mine.step = 1
@@ -444,10 +444,10 @@ def finalize(state, index, what):
     yield other
 
 
-# --- Calls that nobody sees ----------------------------------------------
+# --- Calls that are not reported -----------------------------------------
 
 def unseen_calls(state):
-    """A communicator without callbacks may make a call at any moment."""
+    """Lets a communicator without callbacks make a call at any time."""
     if -2 not in state.counts:
         return
     for kind in ('coll', 'captured'):
@@ -458,7 +458,7 @@ def unseen_calls(state):
 
 
 def explore(programs, weak=(), promise=False):
-    """(states, whether a window was opened, the violation or None)."""
+    """Returns (states, whether a window was opened, violation or None)."""
     first = State(programs, weak, promise)
     seen = {first.key()}
     stack = [first]
@@ -478,7 +478,7 @@ def explore(programs, weak=(), promise=False):
     return len(seen), opened, None
 
 
-# --- What is to be proved, and what is to be caught ----------------------
+# --- Scenes to be proved and faults to be caught -------------------------
 
 A, B = 'A', 'B'
 
@@ -545,7 +545,7 @@ PROMISED = {
          [('init', B)] + calls(B, COLL, COLL) + [('finalize', B)]),
 }
 
-# What is taken out, and a scene in which that must be seen.
+# Rules that are removed, each with a scene in which that must be noticed.
 WEAKENINGS = {
     'several may switch': 'a second communicator while the first one calls',
     'no handshake': 'a second communicator while the first one calls',
@@ -565,7 +565,7 @@ WEAKENINGS = {
 }
 
 
-# --- Is it what the source says? -----------------------------------------
+# --- Comparison with the source ------------------------------------------
 
 CALL = re.compile(r'\b(ncs_(?:load|store|add|cas)_[a-z0-9_]+|lock|unlock|'
                   r'add_flags|end_switching|hand_over|let_close|switch_to|'
@@ -590,7 +590,7 @@ SOURCE = (
 
 
 def source_checks():
-    """(name, whether it holds, remark)."""
+    """Yields (name, whether it holds, remark)."""
     with open(os.path.join(ROOT, 'plugin/mask/mask.c'), encoding='utf-8') as file:
         text = re.sub(r'/\*.*?\*/', '', file.read(), flags=re.S)
     for function, wanted in SOURCE:
@@ -614,7 +614,7 @@ def main():
     for promise, scenes in ((False, SCENES), (True, PROMISED)):
         for name, programs in scenes.items():
             states, opened, violation = explore(programs, (), promise)
-            # A proof says nothing where no window was ever open.
+            # A proof is void if no window was ever open.
             report(not violation and opened, 'proved: ' + name,
                    violation or f'{states} states')
     for weak, scene in WEAKENINGS.items():

@@ -6,14 +6,15 @@
               ncs_ring_copy()
   seqlock     shm/seqlock.h: ncs_seqlock_begin(), _end(), _read()
   operation   a slot whose number is its lock: read_operation() in
-              shm/read/operation_reader.c, ncs_operation_publish() in plugin/events/operation.c
+              shm/read/operation_reader.c, ncs_operation_publish() in
+              plugin/events/operation.c
 
-each in both forms of shm/atomics.h: fences around relaxed words, and for
-ThreadSanitizer (NCS_TSAN) acquire and release on every word. Every single
-weakening of each must be caught, also those that no x86 machine can show.
+Each is proved in both forms of shm/atomics.h: fences around relaxed words, and
+for ThreadSanitizer (NCS_TSAN) acquire and release on every word. Every single
+weakening must be caught, including those that no x86 machine can show.
 
-How: one writer that only stores and fences, one reader that only loads and
-fences, no read-modify-write, no seq_cst. For this shape
+Method: one writer that only stores and fences, one reader that only loads and
+fences, no read-modify-write, no seq_cst. For such programs
  - modification order of a location is the writer's program order;
  - happens-before is sequenced-before plus synchronizes-with: release store or
    fence to acquire load or fence by reads-from (no release sequence through
@@ -24,7 +25,7 @@ fences, no read-modify-write, no seq_cst. For this shape
 Every reads-from choice of every load is tried, so "ok" is a proof for the
 bounded program, for every compiler and machine that implements C11.
 
-What is modelled is also compared with the source, call by call.
+The model is compared with the source, call by call.
 
 Prints "ok NAME" or "not ok NAME" lines; exit status 0 or 1.
 """
@@ -38,11 +39,11 @@ ROOT = os.path.join(os.path.dirname(os.path.abspath(__file__)), '..', '..')
 # --- The memory model ----------------------------------------------------
 
 class Violation(Exception):
-    """The reader took something for good that is not."""
+    """The reader accepted a wrong value."""
 
 
 class Execution:
-    """One run of the reader; an oracle makes the choices of its loads.
+    """A run of the reader; `choices` decides what its loads return.
 
     `writer` is a list of ('fence',) and ('store', location, value, release).
     """
@@ -63,9 +64,9 @@ class Execution:
     def start(self, oracle):
         self.oracle = oracle
         self.step = 0
-        self.choices = []        # how many each load had
-        self.known = -1          # what of the writer happens before now
-        self.pending = -1        # what will, after an acquire fence
+        self.choices = []        # number of possible values of each load
+        self.known = -1          # latest writer event that happens before now
+        self.pending = -1        # the same after the next acquire fence
         self.seen = {}           # location -> index into its stores
 
     def load(self, location, acquire):
@@ -93,17 +94,17 @@ class Execution:
 
 
 class Count:
-    """What happened in all runs together, so that no proof is empty."""
+    """Counts of events over all runs, to show that no proof is empty."""
 
     def __init__(self):
         self.runs = 0
         self.accepted = 0
-        self.rejected = 0        # copied, then found overwritten
-        self.missed = 0          # overwritten, or changing, before the copy
+        self.rejected = 0        # found overwritten after the copy
+        self.missed = 0          # overwritten or changing before the copy
 
 
 def explore(writer, reader):
-    """Runs the reader in every way there is. (Count, violation or None)."""
+    """Runs the reader in all possible ways: (runs, violation or None)."""
     execution = Execution(writer)
     count = Count()
     oracle = []
@@ -126,7 +127,7 @@ def explore(writer, reader):
 # --- The two forms of shm/atomics.h --------------------------------------
 
 class Form:
-    """What the fences and payload words are. `weak` names what is left out:
+    """The meaning of fences and payload words. `weak` is a part to leave out:
     'no writer fence', 'no reader fence', ('relaxed store', k), ('relaxed
     load', k) of payload word k.
     """
@@ -164,7 +165,7 @@ def word(generation, k):
 # --- ring ----------------------------------------------------------------
 
 def ring_writer(form, records, capacity, words):
-    """ncs_ring_put_words(), `records` times."""
+    """Runs ncs_ring_put_words() `records` times."""
     program = []
     for i in range(records):
         program += form.fence_release()
@@ -176,8 +177,8 @@ def ring_writer(form, records, capacity, words):
 
 
 def ring_reader(form, capacity, words, polls, batch):
-    """ncs_ring_available(), then ncs_ring_copy() until nothing is left of
-    what it promised, `polls` times. batch 0: all in one copy."""
+    """Runs ncs_ring_available(), then ncs_ring_copy() until all available
+    records were copied, `polls` times. batch 0: all in one copy."""
     weak = form.weak
     slack = 1 if 'off by one' in weak else 0
 
@@ -222,7 +223,7 @@ def ring_reader(form, capacity, words, polls, batch):
 # --- seqlock -------------------------------------------------------------
 
 def seqlock_writer(form, updates, words):
-    """begin, the block's words, end, `updates` times."""
+    """Runs begin, the stores of the block's words, end, `updates` times."""
     weak = form.weak
     program = []
     for u in range(1, updates + 1):
@@ -236,7 +237,7 @@ def seqlock_writer(form, updates, words):
 
 
 def seqlock_reader(form, words, tries, reads):
-    """ncs_seqlock_try(), `tries` times for each of `reads`."""
+    """Runs ncs_seqlock_try() `tries` times for each of `reads`."""
     weak = form.weak
 
     def read(execution, count):
@@ -275,8 +276,8 @@ def seqlock_reader(form, words, tries, reads):
 # --- operation slot ------------------------------------------------------
 
 def operation_writer(form, operations, words):
-    """Fills the slot `operations` times; word 0 is a counter, which is
-    raised once more while the operation stays."""
+    """Fills in the slot `operations` times; word 0 is a counter, which is
+    incremented once more while the operation stays."""
     weak = form.weak
     program = []
     for n in range(1, operations + 1):
@@ -292,7 +293,7 @@ def operation_writer(form, operations, words):
 
 
 def operation_reader(form, operations, words, looks):
-    """read_operation(), `looks` times."""
+    """Runs read_operation() `looks` times."""
     weak = form.weak
 
     def consistent(number, copy):
@@ -324,7 +325,7 @@ def operation_reader(form, operations, words, looks):
     return reader
 
 
-# --- What is to be proved, and what is to be caught ----------------------
+# --- Programs to be proved and faults to be caught -----------------------
 
 def name_of(weak):
     return ' of word '.join(str(w) for w in weak) \
@@ -340,7 +341,7 @@ def words_of(words):
 
 
 def proofs():
-    """(name, writer, reader) of what must hold."""
+    """Yields (name, writer, reader) of programs that must hold."""
     for tsan in (False, True):
         form = Form(tsan)
         kind = 'per-word' if tsan else 'fences'
@@ -364,8 +365,8 @@ def proofs():
 
 
 def weakenings():
-    """(name, writer, reader) of what must be caught: each but one of the
-    protocol's parts in place."""
+    """Yields (name, writer, reader) of programs that must be caught: each lacks
+    one part of the protocol."""
     for tsan in (False, True):
         kind = 'per-word' if tsan else 'fences'
         order = words_of((0, 1)) if tsan else FENCES
@@ -389,7 +390,7 @@ def weakenings():
             yield (f'operation, {kind}: {name_of(weak)}',
                    operation_writer(form, 3, 2),
                    operation_reader(form, 3, 2, 3))
-    # What looks like a fence and is none.
+    # Stores and loads that look like a fence and are none.
     form = Form(False, ('no writer fence', 'mark released'))
     yield ('seqlock, fences: a release store for the writer\'s fence',
            seqlock_writer(form, 3, 2), seqlock_reader(form, 2, 2, 1))
@@ -398,12 +399,12 @@ def weakenings():
            seqlock_writer(form, 3, 2), seqlock_reader(form, 2, 2, 1))
 
 
-# --- Is it what the source says? -----------------------------------------
+# --- Comparison with the source ------------------------------------------
 
 CALL = re.compile(r'\bncs_((?:load|store|payload|fence|add|exchange|cas)_'
                   r'[a-z0-9_]+)\(')
 
-# Shared accesses of each function, as they stand in its text.
+# Shared accesses of each function, in the order of its text.
 SOURCE = (
     ('shm/ring.h', 'ncs_ring_put_words',
      'fence_release payload_store store_release'),
@@ -434,7 +435,7 @@ TSAN_ORDERS = {'STORE': 'release', 'LOAD': 'acquire'}
 
 
 def read_source(path):
-    """A file without comments."""
+    """Returns a file's text without comments."""
     with open(os.path.join(ROOT, path), encoding='utf-8') as file:
         return re.sub(r'/\*.*?\*/', '', file.read(), flags=re.S)
 
@@ -471,7 +472,7 @@ def helpers_are_modelled():
 
 
 def source_checks():
-    """(name, whether it holds, remark)."""
+    """Yields (name, whether it holds, remark)."""
     yield ('shm/atomics.h is the one modelled', helpers_are_modelled(), '')
     for path, function, wanted in SOURCE:
         name = f'{function}() in {path} is the one modelled'
@@ -482,7 +483,7 @@ def source_checks():
         yield name, found == wanted, found
 
 
-# --- All of it -----------------------------------------------------------
+# --- Main ----------------------------------------------------------------
 
 def main():
     failed = 0
@@ -496,7 +497,7 @@ def main():
         report(good, name, remark)
     for name, writer, reader in proofs():
         count, violation = explore(writer, reader)
-        # A proof says nothing where nothing was at stake.
+        # A proof is void if nothing was ever rejected or missed.
         good = not violation and count.accepted > 0 and \
             count.rejected > 0 and count.missed > 0
         report(good, 'proved: ' + name,

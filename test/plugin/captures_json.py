@@ -1,14 +1,14 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: MIT
-"""Whether the program says of every capture what the capture itself says.
+"""Compares the program's dump of every capture with the capture itself.
 
 Usage: captures_json.py [--sample=N] BUILD CAPTURES [FOLDER...]
 
-For each job in CAPTURES: BUILD/ncclreplay makes its calls with the plugin at
-full speed and stays; BUILD/ncclstat --dump=json looks from outside; what it
-says of each process must equal what test/oracle.py says of its file, also
-where one operation in N keeps its records. Prints what differs; status 1 if
-anything does, 77 if there is nothing to run.
+For each job in CAPTURES, BUILD/ncclreplay makes its calls to the plugin at full
+speed and stays alive, and BUILD/ncclstat --dump=json shows its state. The dump
+of each process must equal the result of test/oracle.py for its file, also if
+one operation in N keeps its records. Prints the differences; status 1 if there are
+any, 77 if there is nothing to run.
 """
 
 import concurrent.futures
@@ -32,8 +32,8 @@ import oracle  # noqa: E402 (test/oracle.py)
 PATIENCE_S = 60
 SUMMARY = re.compile(r"^ncclreplay: (.*): pid (\d+), \d+ calls in ")
 
-# What may be lost here: records, since nobody reads the rings meanwhile, and
-# what the captures themselves lack.
+# Expected losses: records, since the rings are not read meanwhile, and calls
+# that the captures themselves lack.
 EXPECTED_LOSSES = {"overwritten", "late"}
 EXPECTED_LOSSES_UP_TO_API_3 = {"missing_stop"}
 
@@ -53,7 +53,7 @@ def environment(directory, sample):
 
 
 def read_summaries(replay, count):
-    """Paths by pid, once all calls are made."""
+    """Returns paths by pid, once all calls were made."""
     processes = {}
     text = b""
     deadline = time.monotonic() + PATIENCE_S
@@ -75,12 +75,12 @@ def comm_id(text):
 
 
 def zero(number):
-    """For counters that the program does not show where nothing was."""
+    """Returns 0 for a counter that the program does not show."""
     return 0 if number is None else number
 
 
 def seen(rank):
-    """A rank of the program's as the oracle would put it."""
+    """Returns a rank of the dump in the form of the oracle."""
     channels = {}
     for channel in rank["channels"]:
         key = "%d %s %d" % (channel["channel"], channel["direction"],
@@ -158,7 +158,7 @@ def check_losses(place, rank):
 
 
 def check_times(place, rank):
-    """Of each function the timed operations, however they are split."""
+    """Returns the number of timed operations of each function."""
     found = []
     for function in rank["functions"]:
         split = sum(cls["timed"] for cls in rank["classes"]
@@ -171,7 +171,7 @@ def check_times(place, rank):
 
 
 def check_sampling(place, rank, sample):
-    """Operations are kept or left out, and only where that was asked for."""
+    """Checks that operations are left out only if sampling was requested."""
     sampling = rank["sampling"]
     operations = rank["events"].get("coll", 0) + rank["events"].get("p2p", 0)
     chosen = sampling["ops_kept"] + sampling["ops_left_out"]
