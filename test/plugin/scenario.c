@@ -344,7 +344,7 @@ void *init_comm(struct host *host, const char *name, int rank)
 	return context;
 }
 
-void guest_come(struct guest *guest, int api)
+void guest_open(struct guest *guest, int api)
 {
 	memset(guest, 0, sizeof(*guest));
 	guest->host = open_plugin(api);
@@ -352,7 +352,7 @@ void guest_come(struct guest *guest, int api)
 	view_open(&guest->view, 0);
 }
 
-void guest_go(struct guest *guest)
+void guest_close(struct guest *guest)
 {
 	CHECK(host_finalize(guest->host, guest->context) == NCCL_SUCCESS,
 	      "finalize never fails");

@@ -80,10 +80,10 @@ void scenario_expect_success(pid_t pid);
 void scenario_expect_signal(pid_t pid, int signal_number);
 void scenario_clean_up(enum scenario_leaves leaves);
 
-/* Runs test/plugin/captures_json.py: replays captures and compares the program's
- * dumps with test/oracle.py. `option` may be NULL; `folders` are the captures,
- * separated by blanks, or NULL for all. Skips the cmocka test if nothing can be
- * run. For the parent. */
+/* Runs test/plugin/captures_json.py: replays captures and compares the
+ * program's dumps with test/oracle.py. `option` may be NULL; `folders` are the
+ * captures, separated by blanks, or NULL for all. Skips the cmocka test if
+ * nothing can be run. For the parent. */
 void scenario_compare_dumps(const char *option, const char *folders);
 
 /* --- Reading segments, for parent and child ---------------------------- */
@@ -133,10 +133,10 @@ struct guest {
 };
 
 /* Opens the plugin, initialises a communicator, and opens its segment. */
-void guest_come(struct guest *guest, int api);
+void guest_open(struct guest *guest, int api);
 
 /* Finalizes the communicator, closes its segment and the plugin. */
-void guest_go(struct guest *guest);
+void guest_close(struct guest *guest);
 
 /* Opens the plugin with this API version, without a communicator. */
 struct host *open_plugin(int api);

@@ -160,7 +160,7 @@ static void play_a_collective(void *argument)
 	struct nest nest;
 
 	(void)argument;
-	guest_come(&guest, 7);
+	guest_open(&guest, 7);
 	open_nest(&guest, &nest, &coll);
 	view_take(&guest.view);
 	function = function_of(&guest, NCS_FUNCTION_REDUCE_SCATTER);
@@ -209,7 +209,7 @@ static void play_a_collective(void *argument)
 	CHECK_EQUAL(flying->peer, 3, "as reported");
 	CHECK(flying->enqueued_ns >= flying->start_ns, "in order");
 	CHECK(flying->first_child_ns >= flying->enqueued_ns, "in order");
-	guest_go(&guest);
+	guest_close(&guest);
 }
 
 SCENARIO_TEST(api_7_collectives_kernels_and_phases_are_followed,
@@ -234,7 +234,7 @@ static void play_symmetric(void *argument)
 	struct nest nest;
 
 	(void)argument;
-	guest_come(&guest, 7);
+	guest_open(&guest, 7);
 	open_nest(&guest, &nest, &coll);
 	start_kernel(&guest, nest.coll, 0, 0);
 	check_losses(&guest, "a symmetric collective", END_OF_LOSSES);
@@ -245,7 +245,7 @@ static void play_symmetric(void *argument)
 		    "none");
 	CHECK_EQUAL(guest.view.now.operations[0].bytes, 400, "as ever");
 	CHECK_EQUAL(guest.view.now.operations[0].user_tag, 99, "as given");
-	guest_go(&guest);
+	guest_close(&guest);
 }
 
 SCENARIO_TEST(symmetric_collectives_have_an_unknown_algorithm, play_symmetric)
@@ -266,7 +266,7 @@ static void play_tagged_p2p(void *argument)
 	void *p2p;
 
 	(void)argument;
-	guest_come(&guest, 7);
+	guest_open(&guest, 7);
 	event.parent = start(&guest, &event);
 	stop(&guest, event.parent);
 	event.type = NCCL_EVENT_P2P;
@@ -291,7 +291,7 @@ static void play_tagged_p2p(void *argument)
 	CHECK_EQUAL(found.peer, 2, "as reported");
 	CHECK_EQUAL(found.value, 80, "as reported");
 	CHECK_EQUAL(found.number, NCS_NO_SEQUENCE_NUMBER, "none");
-	guest_go(&guest);
+	guest_close(&guest);
 }
 
 SCENARIO_TEST(user_tags_change_nothing_else, play_tagged_p2p)
@@ -327,7 +327,7 @@ static void play_copy_engines(void *argument)
 	struct guest guest;
 	void *outer, *inner;
 
-	guest_come(&guest, api);
+	guest_open(&guest, api);
 	outer = start(&guest, &coll);
 	record(&guest, outer, NCCL_STATE_CE_COLL_START);
 	sync.parent = batch.parent = outer;
@@ -364,7 +364,7 @@ static void play_copy_engines(void *argument)
 	CHECK_EQUAL(found.peer, 2, "its root");
 	CHECK_EQUAL(found.value, 300 * 2 * GUEST_NRANKS, "its bytes");
 	check_order(&found, "the collective");
-	guest_go(&guest);
+	guest_close(&guest);
 }
 
 static void copy_engine_collectives_are_recorded(void **state)
@@ -403,7 +403,7 @@ static void play_net_plugin(void *argument)
 	struct guest guest;
 	void *p2p, *op, *step;
 
-	guest_come(&guest, api);
+	guest_open(&guest, api);
 	p2p = start_p2p(&guest, "Recv", 3, 1);
 	stop(&guest, p2p);
 	op = start_proxy_op(&guest, p2p, 4, true, 3, 1);
@@ -435,7 +435,7 @@ static void play_net_plugin(void *argument)
 	 * may have none at first. */
 	stop(&guest, start_type(&guest, NCCL_EVENT_NET_PLUGIN, NULL));
 	check_losses(&guest, "without a parent", END_OF_LOSSES);
-	guest_go(&guest);
+	guest_close(&guest);
 }
 
 static void network_plugin_events_have_their_bytes(void **state)
@@ -457,7 +457,7 @@ static void play_old_states(void *argument)
 	struct guest guest;
 	void *send, *recv;
 
-	guest_come(&guest, api);
+	guest_open(&guest, api);
 	send = start_proxy_op(&guest, NULL, 0, true, 2, 2);
 	record_size(&guest, send, NCCL_STATE_OP_SEND_POSTED, 5000);
 	record_size(&guest, send, NCCL_STATE_OP_SEND_REM_FIFO_WAIT, 5000);
@@ -488,7 +488,7 @@ static void play_old_states(void *argument)
 	CHECK_EQUAL(found.value, 5, "its bytes");
 	found = expect_record(&guest, NCS_EVENT_PROXY_OP, "the send");
 	CHECK_EQUAL(found.value, 1000, "its bytes");
-	guest_go(&guest);
+	guest_close(&guest);
 }
 
 static void sizes_in_old_states_count_as_differences(void **state)
@@ -517,7 +517,7 @@ static void play_step_states(void *argument)
 	uint64_t size = api >= 4 ? 1 : 0; /* earlier ones differ */
 	void *op, *step;
 
-	guest_come(&guest, api);
+	guest_open(&guest, api);
 	op = start_proxy_op(&guest, NULL, 6, true, 0, 9);
 	let_time_pass();
 	if (api >= 4)
@@ -574,7 +574,7 @@ static void play_step_states(void *argument)
 	channel = view_channel(&guest.view, 6, true, 0);
 	CHECK_EQUAL(channel->bytes, 1234 * size, "its bytes");
 	CHECK_EQUAL(channel->size_unknown, 1 - size, "or that they are not");
-	guest_go(&guest);
+	guest_close(&guest);
 }
 
 static void each_state_of_a_step_is_shown_and_its_time_recorded(void **state)
@@ -612,7 +612,7 @@ static void play_ctrl_states(void *argument)
 	struct guest guest;
 	void *ctrl;
 
-	guest_come(&guest, api);
+	guest_open(&guest, api);
 	expect_proxy(&guest, NCS_PROXY_UNKNOWN);
 	play_ctrl(&guest, NCCL_STATE_CTRL_IDLE, 0, 0);
 	expect_proxy(&guest, NCS_PROXY_IDLE);
@@ -654,7 +654,7 @@ static void play_ctrl_states(void *argument)
 		check_order(&found, "append");
 	}
 	CHECK(!next_record(&guest, &found), "idle and active are no records");
-	guest_go(&guest);
+	guest_close(&guest);
 }
 
 static void each_state_of_the_proxy_thread_is_shown_and_counted(void **state)

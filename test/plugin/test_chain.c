@@ -389,7 +389,7 @@ static void speak_version_4(void *argument)
 	struct guest guest;
 	void *call, *group, *coll, *op, *step, *p2p, *kernel;
 
-	guest_come(&guest, *(const int *)argument);
+	guest_open(&guest, *(const int *)argument);
 	CHECK_EQUAL(next->version, 4, "there is no other");
 	EXPECT(next, "init id=c0ffee name=guest nnodes=2 nranks=4 rank=1");
 	call = start_type(&guest, NCCL_EVENT_COLL_API,
@@ -423,7 +423,7 @@ static void speak_version_4(void *argument)
 	EXPECT(next, "stop %p", handle_of(5, NCS_EVENT_PROXY_STEP));
 	CHECK_EQUAL(next->calls, 10, "no others");
 	expect_nothing_broken(next);
-	guest_go(&guest);
+	guest_close(&guest);
 }
 
 static void version_4_gets_the_group_as_parent(void **state)
@@ -451,7 +451,7 @@ static void refuse(void *argument)
 
 	setenv("NCCLSTAT_CHAIN",
 	       is_path ? refusal->file : file_of(refusal->file), 1);
-	guest_come(&guest, refusal->api);
+	guest_open(&guest, refusal->api);
 	play_coll(&guest, 0);
 	check_still_follows(&guest, "ours goes on alone");
 	check_losses(&guest, "ours goes on alone", END_OF_LOSSES);
@@ -460,7 +460,7 @@ static void refuse(void *argument)
 	CHECK(refusal->api < 4 || host_log_has("gets no calls"),
 	      "the log does not say what that means");
 	init_comm(guest.host, "second", 2);
-	guest_go(&guest);
+	guest_close(&guest);
 }
 
 static void table_of_unusable_version_is_left_out_and_reported(void **state)
@@ -488,11 +488,11 @@ static void name_no_profiler(void *argument)
 
 	(void)argument;
 	setenv("NCCLSTAT_CHAIN", "libm.so.6", 1);
-	guest_come(&guest, LAST_API);
+	guest_open(&guest, LAST_API);
 	CHECK(host_log_has("it offers none, and this NCCL needs 4 to 7"),
 	      "a library without tables");
 	check_still_follows(&guest, "ours goes on alone");
-	guest_go(&guest);
+	guest_close(&guest);
 }
 
 SCENARIO_TEST(library_without_tables_is_left_out, name_no_profiler)
@@ -503,9 +503,9 @@ static void ask_for_none(void *argument)
 
 	(void)argument;
 	setenv("NCCLSTAT_CHAIN", "none", 1);
-	guest_come(&guest, LAST_API);
+	guest_open(&guest, LAST_API);
 	CHECK(!host_log_has("NCCLSTAT_CHAIN"), "it was not asked for");
-	guest_go(&guest);
+	guest_close(&guest);
 }
 
 SCENARIO_TEST(none_means_no_library, ask_for_none)
@@ -516,11 +516,11 @@ static void use_version(void *argument)
 	struct recorder *next = chain("1-2-3");
 	struct guest guest;
 
-	guest_come(&guest, api);
+	guest_open(&guest, api);
 	CHECK_EQUAL(next->version, api, "the same as NCCL's");
 	play_coll(&guest, 0);
 	CHECK_EQUAL(next->starts[NCS_EVENT_PROXY_STEP], 1, "it gets all");
-	guest_go(&guest);
+	guest_close(&guest);
 }
 
 static void versions_1_to_3_are_passed_on_unchanged(void **state)
@@ -542,7 +542,7 @@ static void fail_init(void *argument)
 
 	(void)argument;
 	next->fails_init = true;
-	guest_come(&guest, LAST_API);
+	guest_open(&guest, LAST_API);
 	CHECK(host_log_has("cannot follow this communicator (error 2)"),
 	      "nothing is logged");
 	CHECK_EQUAL(next->calls, 1, "init");
@@ -569,7 +569,7 @@ static void fail_init(void *argument)
 	       handle_of(2, NCS_EVENT_KERNEL_LAUNCH), context_of(2));
 	host_finalize(guest.host, second);
 	EXPECT(next, "finalize %p", context_of(2));
-	guest_go(&guest);
+	guest_close(&guest);
 	CHECK_EQUAL(next->calls, 5, "no finalize without an init");
 }
 
@@ -582,10 +582,10 @@ static void give_no_context(void *argument)
 	struct guest guest;
 
 	next->gives_no_context = true;
-	guest_come(&guest, api);
+	guest_open(&guest, api);
 	start_type(&guest, NCCL_EVENT_GROUP, NULL);
 	EXPECT(next, "start %p context=(nil)", handle_of(1, NCS_EVENT_GROUP));
-	guest_go(&guest);
+	guest_close(&guest);
 	CHECK_EQUAL(wrote(next, "finalize (nil)"), api < 5,
 		    "NCCL from 2.28 on finalizes no NULL context");
 }
@@ -611,7 +611,7 @@ static void change_mask(void *argument)
 	(void)argument;
 	next->mask = 0;
 	setenv("NCCLSTAT_KERNEL_TIMING", "off", 1);
-	guest_come(&guest, 5);
+	guest_open(&guest, 5);
 	ours = host_mask();
 	call = start_type(&guest, NCCL_EVENT_COLL_API, NULL);
 	CHECK_EQUAL(next->calls, 1, "it asked for nothing");
@@ -648,7 +648,7 @@ static void change_mask(void *argument)
 	call = start_type(&guest, NCCL_EVENT_COLL_API, group);
 	EXPECT(next, "start %p context=%p type=512 parent=(nil)",
 	       handle_of(5, NCS_EVENT_COLL_API), context_of(1));
-	guest_go(&guest);
+	guest_close(&guest);
 }
 
 SCENARIO_TEST(mask_changes_are_followed_as_nccl_does, change_mask)
@@ -660,7 +660,7 @@ static void ask_after_a_capture(void *argument)
 
 	(void)argument;
 	next->mask = 0;
-	guest_come(&guest, 5);
+	guest_open(&guest, 5);
 	make_call(&guest, guest.context, "AllReduce", true);
 	__atomic_store_n(next->mask_word, (int)BIT(KERNEL_CH),
 			 __ATOMIC_RELAXED);
@@ -668,7 +668,7 @@ static void ask_after_a_capture(void *argument)
 	CHECK(!(host_mask() & (int)BIT(KERNEL_CH)),
 	      "that could hang the job, whoever asks for it");
 	expect_status(&guest, NCS_KERNEL_GRAPH_OFF, "after a capture");
-	guest_go(&guest);
+	guest_close(&guest);
 }
 
 SCENARIO_TEST(kernel_events_are_not_requested_if_the_job_could_hang,
@@ -682,7 +682,7 @@ static void ask_for_kernels(void *argument)
 
 	next->mask =
 		(int)(BIT(KERNEL_CH) | BIT(PROXY_CTRL) | BIT(KERNEL_PHASE));
-	guest_come(&guest, api);
+	guest_open(&guest, api);
 	CHECK(host_mask() & (int)BIT(KERNEL_CH), "its own choice");
 	CHECK_EQUAL(host_log_has("can end a job before NCCL 2.28.3"), api == 4,
 		    "which is warned of");
@@ -694,7 +694,7 @@ static void ask_for_kernels(void *argument)
 	view_take(&guest.view);
 	CHECK_EQUAL(guest.view.now.events[NCS_EVENT_PROXY_CTRL], api >= 4,
 		    "what only the other asked for in a flood");
-	guest_go(&guest);
+	guest_close(&guest);
 }
 
 static void ask_for_phases(void *argument)
@@ -705,7 +705,7 @@ static void ask_for_phases(void *argument)
 
 	(void)argument;
 	next->mask = (int)BIT(KERNEL_PHASE);
-	guest_come(&guest, LAST_API);
+	guest_open(&guest, LAST_API);
 	CHECK(host_mask() & (int)BIT(KERNEL_CH), "NCCL asks for both");
 	kernel = start_kernel(&guest, start_coll(&guest, 0, 1), 1, 5);
 	start_type(&guest, NCCL_EVENT_KERNEL_PHASE, kernel);
@@ -713,7 +713,7 @@ static void ask_for_phases(void *argument)
 		     handle_of(1, NCS_EVENT_COLL));
 	expect_start(next, 3, NCS_EVENT_KERNEL_PHASE,
 		     handle_of(2, NCS_EVENT_KERNEL_CH));
-	guest_go(&guest);
+	guest_close(&guest);
 }
 
 static void chained_plugin_may_request_events_that_ours_does_not(void **state)
@@ -736,7 +736,7 @@ static void give_nothing(void *argument)
 	void *group, *coll, *op, *step;
 
 	next->gives_nothing_for = BIT(GROUP) | BIT(PROXY_OP);
-	guest_come(&guest, api);
+	guest_open(&guest, api);
 	group = start_type(&guest, NCCL_EVENT_GROUP, NULL);
 	coll = start(&guest, &(struct host_event){ .type = NCCL_EVENT_COLL,
 						   .parent = group });
@@ -755,7 +755,7 @@ static void give_nothing(void *argument)
 	CHECK_EQUAL(next->stops[NCS_EVENT_PROXY_OP], 0, "it has no handle");
 	CHECK_EQUAL(next->stops[NCS_EVENT_GROUP], 0, "it has no handle");
 	check_losses(&guest, "none of ours", END_OF_LOSSES);
-	guest_go(&guest);
+	guest_close(&guest);
 }
 
 static void events_that_it_did_not_request_are_not_passed_on(void **state)
@@ -774,14 +774,14 @@ static void stop_twice(void *argument)
 	void *call;
 
 	(void)argument;
-	guest_come(&guest, LAST_API);
+	guest_open(&guest, LAST_API);
 	call = start_type(&guest, NCCL_EVENT_COLL_API, NULL);
 	for (int i = 0; i < 3; i++)
 		stop(&guest, call);
 	CHECK_EQUAL(next->stops[NCS_EVENT_COLL_API], 3,
 		    "NCCL stops some again, and it must get that too");
 	check_losses(&guest, "stopped again", NCS_LOSS_STALE, 2, END_OF_LOSSES);
-	guest_go(&guest);
+	guest_close(&guest);
 }
 
 SCENARIO_TEST(second_stop_reaches_both_plugins, stop_twice)
@@ -799,7 +799,7 @@ static void start_foreign(void *argument)
 	};
 
 	(void)argument;
-	guest_come(&guest, LAST_API);
+	guest_open(&guest, LAST_API);
 	coll = start_coll(&guest, 0, 1);
 	/* A context of another process, and a parent that happens to be a valid
 	 * number here. */
@@ -827,7 +827,7 @@ static void start_foreign(void *argument)
 		    0, "it has no context for it");
 	check_losses(&guest, "foreign", NCS_LOSS_FOREIGN, 4, END_OF_LOSSES);
 	expect_nothing_broken(next);
-	guest_go(&guest);
+	guest_close(&guest);
 }
 
 SCENARIO_TEST(events_of_another_process_are_not_passed_on, start_foreign)
@@ -854,7 +854,7 @@ static void hand_in_garbage(void *argument)
 	uint64_t before, stale;
 
 	(void)argument;
-	guest_come(&guest, LAST_API);
+	guest_open(&guest, LAST_API);
 	before = next->calls;
 	for (size_t i = 0; i < sizeof(garbage) / sizeof(*garbage); i++) {
 		void *value = (void *)garbage[i];
@@ -886,7 +886,7 @@ static void hand_in_garbage(void *argument)
 	CHECK_EQUAL(stale, 3 * sizeof(garbage) / sizeof(*garbage),
 		    "what comes back that was never given");
 	check_still_follows(&guest, "after garbage");
-	guest_go(&guest);
+	guest_close(&guest);
 }
 
 SCENARIO_TEST(garbage_handles_are_not_passed_on, hand_in_garbage)
@@ -906,7 +906,7 @@ static void live_long(void *argument)
 	void *early, *graph, *op, *step, *asleep;
 
 	(void)argument;
-	guest_come(&guest, LAST_API);
+	guest_open(&guest, LAST_API);
 	next->counts_only = true;
 	early = start_type(&guest, NCCL_EVENT_COLL_API, NULL);
 	graph = start(&guest, &captured);
@@ -942,7 +942,7 @@ static void live_long(void *argument)
 	CHECK_EQUAL(guest.view.now.losses[NCS_LOSS_CHAIN], 1,
 		    "the parent that made room");
 	expect_nothing_broken(next);
-	guest_go(&guest);
+	guest_close(&guest);
 }
 
 SCENARIO_TEST(long_lived_handles_survive_many_short_ones, live_long)
@@ -956,7 +956,7 @@ static void stop_too_late(void *argument)
 
 	(void)argument;
 	chain("all");
-	guest_come(&first, LAST_API);
+	guest_open(&first, LAST_API);
 	second = first;
 	second.context = init_comm(first.host, "second", 2);
 	view_open(&second.view, 1);
@@ -970,7 +970,7 @@ static void stop_too_late(void *argument)
 		     END_OF_LOSSES);
 	host_finalize(first.host, second.context);
 	view_close(&second.view);
-	guest_go(&first);
+	guest_close(&first);
 }
 
 SCENARIO_TEST(late_calls_are_counted_by_their_communicator, stop_too_late)
@@ -985,7 +985,7 @@ static void poll_long(void *argument)
 	void *op, *held, *polled = NULL;
 
 	(void)argument;
-	guest_come(&guest, LAST_API);
+	guest_open(&guest, LAST_API);
 	next->counts_only = true;
 	op = start_proxy_op(&guest, NULL, 3, false, 2, 8);
 	held = start_step(&guest, op, 0);
@@ -1004,7 +1004,7 @@ static void poll_long(void *argument)
 	EXPECT(next, "stop %p", handle_of(2, NCS_EVENT_PROXY_STEP));
 	EXPECT(next, "stop %p", handle_of(1, NCS_EVENT_PROXY_OP));
 	check_losses(&guest, "nothing was driven out", END_OF_LOSSES);
-	guest_go(&guest);
+	guest_close(&guest);
 }
 
 SCENARIO_TEST(polling_evicts_no_handle, poll_long)
@@ -1023,7 +1023,7 @@ static void capture_again(void *argument)
 	void *dropped;
 
 	(void)argument;
-	guest_come(&guest, LAST_API);
+	guest_open(&guest, LAST_API);
 	next->counts_only = true;
 	replay_of_first.parent = start(&guest, &captured);
 	dropped = start(&guest, &captured);
@@ -1042,7 +1042,7 @@ static void capture_again(void *argument)
 					    .parent = dropped });
 	EXPECT(next, "start %p context=%p type=2 parent=(nil)",
 	       handle_of(1, NCS_EVENT_COLL), context_of(1));
-	guest_go(&guest);
+	guest_close(&guest);
 }
 
 SCENARIO_TEST(replayed_graph_keeps_its_parents, capture_again)
@@ -1054,7 +1054,7 @@ static void never_stop(void *argument)
 	struct guest guest;
 
 	(void)argument;
-	guest_come(&guest, LAST_API);
+	guest_open(&guest, LAST_API);
 	next->counts_only = true;
 	for (int i = 0; i < 3 * MANY; i++)
 		start_proxy_op(&guest, NULL, 3, true, 2, 1);
@@ -1068,7 +1068,7 @@ static void never_stop(void *argument)
 	view_take(&guest.view);
 	CHECK_EQUAL(guest.view.now.losses[NCS_LOSS_CHAIN], 2000 - 1024,
 		    "a thread has one control event at a time");
-	guest_go(&guest);
+	guest_close(&guest);
 }
 
 SCENARIO_TEST(handles_never_stopped_are_eventually_reused, never_stop)
@@ -1082,7 +1082,7 @@ static void come_and_go(void *argument)
 	void *context;
 
 	(void)argument;
-	guest_come(&guest, LAST_API);
+	guest_open(&guest, LAST_API);
 	for (unsigned i = 0; i < 3000; i++) {
 		context = init_comm(guest.host, "short", 2);
 		host_finalize(guest.host, context);
@@ -1093,14 +1093,14 @@ static void come_and_go(void *argument)
 	start_coll(&guest, 0, 1);
 	EXPECT(next, "start %p context=%p", handle_of(1, NCS_EVENT_COLL),
 	       context_of(1));
-	guest_go(&guest);
+	guest_close(&guest);
 	EXPECT(next, "finalize %p", context_of(1));
 	/* NCCL closes the plugin and opens it again. */
 	next->reset();
-	guest_come(&guest, LAST_API);
+	guest_open(&guest, LAST_API);
 	play_coll(&guest, 0);
 	CHECK_EQUAL(next->starts[NCS_EVENT_COLL], 1, "as before");
-	guest_go(&guest);
+	guest_close(&guest);
 }
 
 SCENARIO_TEST(communicators_come_and_go, come_and_go)
@@ -1176,7 +1176,7 @@ static void speak_two_versions(void *argument)
 	struct guest guest, other;
 
 	(void)argument;
-	guest_come(&guest, 5);
+	guest_open(&guest, 5);
 	other.host = open_plugin(7);
 	other.context = init_comm(other.host, "other", 2);
 	CHECK(host_log_has("gets no calls of a second NCCL"), "it is logged");
@@ -1193,7 +1193,7 @@ static void speak_two_versions(void *argument)
 	host_finalize(other.host, other.context);
 	view_close(&other.view);
 	host_close(other.host);
-	guest_go(&guest);
+	guest_close(&guest);
 }
 
 SCENARIO_TEST(second_nccl_in_the_process_is_not_passed_on, speak_two_versions)
@@ -1207,7 +1207,7 @@ static void fork_with_other(void *argument)
 	pid_t pid;
 
 	(void)argument;
-	guest_come(&guest, LAST_API);
+	guest_open(&guest, LAST_API);
 	calls = next->calls;
 	fflush(NULL);
 	pid = fork();
@@ -1231,7 +1231,7 @@ static void fork_with_other(void *argument)
 	      "the child says why");
 	play_coll(&guest, 0);
 	CHECK_EQUAL(next->starts[NCS_EVENT_PROXY_STEP], 1, "the parent's own");
-	guest_go(&guest);
+	guest_close(&guest);
 }
 
 SCENARIO_TEST(forked_child_starts_afresh, fork_with_other)

@@ -96,7 +96,7 @@ static void mix(void *argument)
 	struct guest guest;
 
 	(void)argument;
-	guest_come(&guest, LAST_API);
+	guest_open(&guest, LAST_API);
 	play(&guest, &small, 500);
 	play(&guest, &small, 900);
 	play(&guest, &small, 0);
@@ -119,7 +119,7 @@ static void mix(void *argument)
 			.histogram[NCS_TIMING_KERNEL][ncs_histogram_bucket(77)],
 		1, "the function's times are those of its classes");
 	check_losses(&guest, "classes", END_OF_LOSSES);
-	guest_go(&guest);
+	guest_close(&guest);
 }
 
 SCENARIO_TEST(each_class_counts_its_own_operations, mix)
@@ -132,7 +132,7 @@ static void revive(void *argument)
 	void *coll, *kernel;
 
 	(void)argument;
-	guest_come(&guest, LAST_API);
+	guest_open(&guest, LAST_API);
 	coll = start_coll(&guest, 0, 250);
 	stop(&guest, coll);
 	for (unsigned i = 0; i < 3; i++) {
@@ -145,7 +145,7 @@ static void revive(void *argument)
 			    guest.view.now.classes[0].protocol, 1, 1,
 			    100 * (i + 1), 1000, 100 * (i + 1));
 	}
-	guest_go(&guest);
+	guest_close(&guest);
 }
 
 SCENARIO_TEST(growing_time_is_counted_once, revive)
@@ -166,7 +166,7 @@ static void use_too_many(void *argument)
 	unsigned with_times = 0, classes = 0;
 
 	(void)argument;
-	guest_come(&guest, LAST_API);
+	guest_open(&guest, LAST_API);
 	header = ncs_reader_header(guest.view.reader);
 	for (unsigned i = 0; i < SIZES * 4 * 2; i++) {
 		struct traffic traffic = {
@@ -209,7 +209,7 @@ static void use_too_many(void *argument)
 	      header->histograms.count);
 	CHECK_EQUAL(longest, 100 + SIZES * 4 * 2 - 1, "seen in the function's");
 	check_losses(&guest, "nothing is lost", END_OF_LOSSES);
-	guest_go(&guest);
+	guest_close(&guest);
 }
 
 SCENARIO_TEST(operations_without_a_class_count_in_their_functions, use_too_many)
@@ -249,7 +249,7 @@ static void play_at_once(void *argument)
 	struct guest guest;
 
 	(void)argument;
-	guest_come(&guest, LAST_API);
+	guest_open(&guest, LAST_API);
 	for (unsigned i = 0; i < THREADS; i++) {
 		players[i] = (struct player){ &guest, i };
 		CHECK(pthread_create(&threads[i], NULL, play_rounds,
@@ -269,7 +269,7 @@ static void play_at_once(void *argument)
 			    count, count, count * (1000 + i / 2),
 			    count << i / 2, 1000 + i / 2);
 	}
-	guest_go(&guest);
+	guest_close(&guest);
 }
 
 SCENARIO_TEST(threads_sharing_classes_count_exactly, play_at_once)

@@ -59,7 +59,7 @@ static void play_group(struct guest *guest)
 	stop(guest, start_type(guest, type, NULL));
 }
 
-static const struct ncs_settings_view *look(struct guest *guest)
+static const struct ncs_settings_view *settings_now(struct guest *guest)
 {
 	view_take(&guest->view);
 	CHECK(!guest->view.now.torn, "no block is torn");
@@ -69,7 +69,7 @@ static const struct ncs_settings_view *look(struct guest *guest)
 
 static uint64_t in_force(struct guest *guest)
 {
-	return ncs_detail_pack(&look(guest)->in_force);
+	return ncs_detail_pack(&settings_now(guest)->in_force);
 }
 
 static uint64_t ask_groups(struct ncs_control *control, uint8_t groups)
@@ -118,8 +118,8 @@ static void start_as_the_environment_says(void *argument)
 	const struct ncs_settings_view *settings;
 	struct guest guest;
 
-	guest_come(&guest, *(int *)argument);
-	settings = look(&guest);
+	guest_open(&guest, *(int *)argument);
+	settings = settings_now(&guest);
 	CHECK_EQUAL(settings->in_force.groups, NCS_GROUPS_ALL, "all events");
 	CHECK_EQUAL(settings->in_force.kernel,
 		    host_api(guest.host) >= 5 ? NCS_KERNEL_DETAIL_EVERY + 6 :
@@ -130,7 +130,7 @@ static void start_as_the_environment_says(void *argument)
 	CHECK_EQUAL(settings->changes, 0, "nothing has changed");
 	CHECK_EQUAL(settings->refused, NCS_REFUSAL_NONE, "nor was refused");
 	CHECK_EQUAL(count_controls(), 1, "one object a process");
-	guest_go(&guest);
+	guest_close(&guest);
 	CHECK_EQUAL(count_controls(), 1, "until the process ends");
 }
 
@@ -148,7 +148,7 @@ static void leave_events_out(void *argument)
 	struct ncs_remote *remote;
 	int mask;
 
-	guest_come(&guest, *(int *)argument);
+	guest_open(&guest, *(int *)argument);
 	remote = remote_of(&guest);
 	mask = host_mask();
 	before = in_force(&guest);
@@ -156,12 +156,12 @@ static void leave_events_out(void *argument)
 			  NCS_GROUPS_ALL & ~(1u << NCS_GROUP_STEPS |
 					     1u << NCS_GROUP_NETWORK));
 	CHECK_EQUAL(host_mask(), mask, "not before a group");
-	CHECK_EQUAL(look(&guest)->asked, 0, "not handled before");
+	CHECK_EQUAL(settings_now(&guest)->asked, 0, "not handled before");
 	play_group(&guest);
 	CHECK_EQUAL(host_mask(),
 		    mask & ~(NCCL_EVENT_PROXY_STEP | NCCL_EVENT_NET_PLUGIN),
 		    "only these");
-	settings = look(&guest);
+	settings = settings_now(&guest);
 	CHECK_EQUAL(settings->asked, word, "handled");
 	CHECK_EQUAL(settings->changes, 1, "counted");
 	CHECK(settings->changed_ns != 0, "with the time");
@@ -170,15 +170,15 @@ static void leave_events_out(void *argument)
 			    ~(1u << NCS_GROUP_STEPS | 1u << NCS_GROUP_NETWORK),
 		    "told");
 	play_group(&guest);
-	CHECK_EQUAL(look(&guest)->changes, 1, "once");
+	CHECK_EQUAL(settings_now(&guest)->changes, 1, "once");
 	ask_default(ncs_remote_control(remote));
 	play_group(&guest);
 	CHECK_EQUAL(host_mask(), mask, "as it was");
 	CHECK_EQUAL(in_force(&guest), before, "as it was");
-	CHECK_EQUAL(look(&guest)->changes, 2, "counted");
+	CHECK_EQUAL(settings_now(&guest)->changes, 2, "counted");
 	check_still_follows(&guest, "after changes");
 	ncs_remote_close(remote);
-	guest_go(&guest);
+	guest_close(&guest);
 }
 
 static void event_groups_are_turned_off_and_on_again(void **state)
@@ -192,7 +192,7 @@ static void leave_out_all_that_can_be(void *argument)
 	struct ncs_remote *remote;
 	struct guest guest;
 
-	guest_come(&guest, *(int *)argument);
+	guest_open(&guest, *(int *)argument);
 	remote = remote_of(&guest);
 	ask_groups(ncs_remote_control(remote), 1u << NCS_GROUP_CALLS);
 	play_group(&guest);
@@ -204,7 +204,7 @@ static void leave_out_all_that_can_be(void *argument)
 	play_group(&guest);
 	CHECK(host_mask() & NCCL_EVENT_COLL, "and it comes back");
 	ncs_remote_close(remote);
-	guest_go(&guest);
+	guest_close(&guest);
 }
 
 static void calls_are_never_turned_off(void **state)
@@ -222,12 +222,12 @@ static void ask_for_kernels(void *argument)
 	int api = *(int *)argument;
 	struct guest guest;
 
-	guest_come(&guest, api);
+	guest_open(&guest, api);
 	remote = remote_of(&guest);
 	ask_kernel(ncs_remote_control(remote), NCS_KERNEL_DETAIL_EVERY + 4);
 	ask_sample(ncs_remote_control(remote), 5);
 	play_group(&guest);
-	settings = look(&guest);
+	settings = settings_now(&guest);
 	CHECK_EQUAL(settings->in_force.sample, 5, "sampling");
 	CHECK_EQUAL(guest.view.now.sampling.level, 4, "and it is sampled");
 	CHECK_EQUAL(settings->in_force.kernel,
@@ -238,12 +238,12 @@ static void ask_for_kernels(void *argument)
 		    api >= 5 ? NCS_REFUSAL_NONE : NCS_REFUSAL_KERNEL, "kernel");
 	ask_kernel(ncs_remote_control(remote), NCS_KERNEL_DETAIL_OFF);
 	play_group(&guest);
-	settings = look(&guest);
+	settings = settings_now(&guest);
 	CHECK_EQUAL(settings->in_force.kernel, NCS_KERNEL_DETAIL_OFF, "off");
 	CHECK_EQUAL(settings->refused, NCS_REFUSAL_NONE,
 		    "off is never refused");
 	ncs_remote_close(remote);
-	guest_go(&guest);
+	guest_close(&guest);
 }
 
 static void kernel_timing_is_refused_if_the_job_could_hang(void **state)
@@ -260,7 +260,8 @@ static bool is_timed_after(struct guest *guest, struct ncs_control *control,
 {
 	ask_kernel(control, kernel);
 	make_calls(guest, guest->context, 2);
-	CHECK_EQUAL(look(guest)->in_force.kernel, kernel, "the requested mode");
+	CHECK_EQUAL(settings_now(guest)->in_force.kernel, kernel,
+		    "the requested mode");
 	return host_mask() & CALL_MASK_KERNEL;
 }
 
@@ -271,7 +272,7 @@ static void time_all_and_none(void *argument)
 	struct guest guest;
 
 	(void)argument;
-	guest_come(&guest, 5);
+	guest_open(&guest, 5);
 	remote = remote_of(&guest);
 	control = ncs_remote_control(remote);
 	CHECK(is_timed_after(&guest, control, NCS_KERNEL_DETAIL_ALWAYS),
@@ -294,7 +295,7 @@ static void time_all_and_none(void *argument)
 	make_calls(&guest, guest.context, 2);
 	expect_status(&guest, NCS_KERNEL_SAMPLED, "after it");
 	ncs_remote_close(remote);
-	guest_go(&guest);
+	guest_close(&guest);
 }
 
 SCENARIO_TEST(kernel_timing_is_changed_while_it_runs, time_all_and_none)
@@ -310,7 +311,7 @@ static void capture(void *argument)
 	struct ncs_remote *remote;
 	struct guest guest;
 
-	guest_come(&guest, 5);
+	guest_open(&guest, 5);
 	remote = remote_of(&guest);
 	control = ncs_remote_control(remote);
 	CHECK_EQUAL(is_timed_after(&guest, control, first), on, "at first");
@@ -321,7 +322,7 @@ static void capture(void *argument)
 	expect_status(&guest, on ? NCS_KERNEL_GRAPH_ON : NCS_KERNEL_GRAPH_OFF,
 		      "after a capture");
 	ncs_remote_close(remote);
-	guest_go(&guest);
+	guest_close(&guest);
 }
 
 static void kernel_timing_is_fixed_after_a_capture(void **state)
@@ -339,7 +340,7 @@ static void ask_two_communicators(void *argument)
 	void *second;
 
 	(void)argument;
-	guest_come(&guest, 5);
+	guest_open(&guest, 5);
 	second = init_comm(guest.host, "second", 2);
 	remote = remote_of(&guest);
 	control = ncs_remote_control(remote);
@@ -351,7 +352,7 @@ static void ask_two_communicators(void *argument)
 	CHECK(host_mask() & CALL_MASK_KERNEL, "as soon as it may be");
 	expect_status(&guest, NCS_KERNEL_ALWAYS, "with one");
 	ncs_remote_close(remote);
-	guest_go(&guest);
+	guest_close(&guest);
 }
 
 SCENARIO_TEST(kernel_timing_waits_while_there_are_two_communicators,
@@ -362,7 +363,7 @@ SCENARIO_TEST(kernel_timing_waits_while_there_are_two_communicators,
 static void check_record(struct guest *guest, uint64_t value, uint64_t number,
 			 const char *what)
 {
-	const struct ncs_settings_view *settings = look(guest);
+	const struct ncs_settings_view *settings = settings_now(guest);
 	struct ncs_record found;
 
 	do
@@ -387,7 +388,7 @@ static void change_and_read_records(void *argument)
 	struct guest guest;
 
 	(void)argument;
-	guest_come(&guest, LAST_API);
+	guest_open(&guest, LAST_API);
 	remote = remote_of(&guest);
 	before = in_force(&guest);
 	read_all_records(&guest);
@@ -409,7 +410,7 @@ static void change_and_read_records(void *argument)
 	play_group(&guest);
 	check_still_follows(&guest, "after records of its own");
 	ncs_remote_close(remote);
-	guest_go(&guest);
+	guest_close(&guest);
 }
 
 SCENARIO_TEST(every_change_leaves_a_record, change_and_read_records)
@@ -421,7 +422,7 @@ static void make_more_communicators(void *argument)
 	int mask;
 
 	(void)argument;
-	guest_come(&guest, LAST_API);
+	guest_open(&guest, LAST_API);
 	remote = remote_of(&guest);
 	ask_groups(ncs_remote_control(remote),
 		   NCS_GROUPS_ALL &
@@ -434,15 +435,16 @@ static void make_more_communicators(void *argument)
 	CHECK_EQUAL(host_mask(), mask, "init asks for everything again");
 	CHECK_EQUAL(count_controls(), 1, "one object a process");
 	CHECK_EQUAL(in_force(&second), in_force(&guest), "one for all");
-	CHECK_EQUAL(look(&second)->asked, look(&guest)->asked, "one for all");
+	CHECK_EQUAL(settings_now(&second)->asked, settings_now(&guest)->asked,
+		    "one for all");
 	ask_sample(ncs_remote_control(remote), 7);
 	play_group(&second);
-	CHECK_EQUAL(look(&guest)->in_force.sample, 7, "one for all");
-	CHECK_EQUAL(look(&second)->in_force.sample, 7, "one for all");
+	CHECK_EQUAL(settings_now(&guest)->in_force.sample, 7, "one for all");
+	CHECK_EQUAL(settings_now(&second)->in_force.sample, 7, "one for all");
 	host_finalize(second.host, second.context);
 	view_close(&second.view);
 	ncs_remote_close(remote);
-	guest_go(&guest);
+	guest_close(&guest);
 }
 
 SCENARIO_TEST(all_communicators_of_a_process_show_the_same_settings,
@@ -455,13 +457,13 @@ static void replay_graphs(void *argument)
 	struct guest guest;
 
 	(void)argument;
-	guest_come(&guest, LAST_API);
+	guest_open(&guest, LAST_API);
 	remote = remote_of(&guest);
 	ask_sample(ncs_remote_control(remote), 2);
 	stop(&guest, start_type(&guest, NCCL_EVENT_GROUP, NULL));
-	CHECK_EQUAL(look(&guest)->in_force.sample, 2, "with the plan");
+	CHECK_EQUAL(settings_now(&guest)->in_force.sample, 2, "with the plan");
 	ncs_remote_close(remote);
-	guest_go(&guest);
+	guest_close(&guest);
 }
 
 SCENARIO_TEST(group_event_alone_triggers_reading_the_request, replay_graphs)
@@ -477,17 +479,18 @@ static void ask_for_nonsense(void *argument)
 	uint64_t good;
 	struct guest guest;
 
-	guest_come(&guest, api);
+	guest_open(&guest, api);
 	remote = remote_of(&guest);
 	control = ncs_remote_control(remote);
 	all = host_mask();
 	ask_sample(control, 9);
 	ncs_control_take_lease(control, &more, ONE, ncs_clock_monotonic_ns());
 	play_group(&guest);
-	CHECK_EQUAL(look(&guest)->in_force.sample, more.sample, "the lease's");
+	CHECK_EQUAL(settings_now(&guest)->in_force.sample, more.sample,
+		    "the lease's");
 	control->request = UINT64_MAX;
 	play_group(&guest);
-	settings = look(&guest);
+	settings = settings_now(&guest);
 	CHECK_EQUAL(settings->refused, NCS_REFUSAL_MALFORMED, "nonsense");
 	CHECK_EQUAL(settings->in_force.sample, 9,
 		    "the latest sense holds, without its lease");
@@ -513,11 +516,12 @@ static void ask_for_nonsense(void *argument)
 	}
 	ask_default(control);
 	play_group(&guest);
-	CHECK_EQUAL(look(&guest)->refused, NCS_REFUSAL_NONE, "sense again");
+	CHECK_EQUAL(settings_now(&guest)->refused, NCS_REFUSAL_NONE,
+		    "sense again");
 	CHECK_EQUAL(host_mask(), all, "sense again");
 	check_still_follows(&guest, "after nonsense");
 	ncs_remote_close(remote);
-	guest_go(&guest);
+	guest_close(&guest);
 }
 
 static void malformed_requests_change_nothing(void **state)
@@ -549,7 +553,7 @@ static void outlive_the_viewer(void *argument)
 	uint64_t before;
 
 	(void)argument;
-	guest_come(&guest, LAST_API);
+	guest_open(&guest, LAST_API);
 	remote = remote_of(&guest);
 	control = ncs_remote_control(remote);
 	ask_kernel(control, NCS_KERNEL_DETAIL_EVERY + 10);
@@ -557,7 +561,7 @@ static void outlive_the_viewer(void *argument)
 	before = in_force(&guest);
 	ncs_control_take_lease(control, &more, ONE, ncs_clock_monotonic_ns());
 	play_group(&guest);
-	settings = look(&guest);
+	settings = settings_now(&guest);
 	CHECK_EQUAL(settings->in_force.kernel, more.kernel, "the lease's");
 	CHECK_EQUAL(settings->in_force.groups, NCS_GROUPS_ALL, "not set");
 	CHECK_EQUAL(settings->lease_pid, ONE >> 32, "whose");
@@ -568,13 +572,13 @@ static void outlive_the_viewer(void *argument)
 				      ncs_clock_monotonic_ns() + MS),
 	      "it is held");
 	play_group(&guest);
-	CHECK_EQUAL(look(&guest)->lease_until_ns, control->lease_until_ns,
-		    "until when, now");
-	CHECK_EQUAL(look(&guest)->changes, 2, "which is no change");
+	CHECK_EQUAL(settings_now(&guest)->lease_until_ns,
+		    control->lease_until_ns, "until when, now");
+	CHECK_EQUAL(settings_now(&guest)->changes, 2, "which is no change");
 	/* The viewer dies. */
 	let_it_end(&guest, control);
 	CHECK_EQUAL(in_force(&guest), before, "as before the lease");
-	settings = look(&guest);
+	settings = settings_now(&guest);
 	CHECK_EQUAL(settings->lease_until_ns, 0, "it is over");
 	CHECK_EQUAL(settings->refused, NCS_REFUSAL_NONE, "in the usual way");
 	CHECK_EQUAL(settings->changes, 3, "a change");
@@ -585,9 +589,9 @@ static void outlive_the_viewer(void *argument)
 	CHECK(!ncs_control_renew_lease(control, ONE, ncs_clock_monotonic_ns()),
 	      "it is not to be had back by renewing");
 	play_group(&guest);
-	CHECK_EQUAL(look(&guest)->changes, 3, "nothing new");
+	CHECK_EQUAL(settings_now(&guest)->changes, 3, "nothing new");
 	ncs_remote_close(remote);
-	guest_go(&guest);
+	guest_close(&guest);
 }
 
 SCENARIO_TEST(unrenewed_lease_ends, outlive_the_viewer)
@@ -600,7 +604,7 @@ static void take_bad_leases(void *argument)
 	uint64_t before;
 
 	(void)argument;
-	guest_come(&guest, LAST_API);
+	guest_open(&guest, LAST_API);
 	remote = remote_of(&guest);
 	control = ncs_remote_control(remote);
 	before = in_force(&guest);
@@ -609,19 +613,23 @@ static void take_bad_leases(void *argument)
 			       ncs_clock_monotonic_ns() - NCS_LEASE_NS);
 	play_group(&guest);
 	CHECK_EQUAL(in_force(&guest), before, "over before it began");
-	CHECK_EQUAL(look(&guest)->refused, NCS_REFUSAL_LEASE, "refused");
+	CHECK_EQUAL(settings_now(&guest)->refused, NCS_REFUSAL_LEASE,
+		    "refused");
 	/* A lease without end lasts too long. */
 	ncs_control_take_lease(control, &more, ONE, ncs_clock_monotonic_ns());
 	control->lease_until_ns = UINT64_MAX;
 	play_group(&guest);
 	CHECK_EQUAL(in_force(&guest), before, "no lease is for ever");
-	CHECK_EQUAL(look(&guest)->refused, NCS_REFUSAL_LEASE, "refused");
+	CHECK_EQUAL(settings_now(&guest)->refused, NCS_REFUSAL_LEASE,
+		    "refused");
 	ncs_control_take_lease(control, &more, OTHER, ncs_clock_monotonic_ns());
 	play_group(&guest);
-	CHECK_EQUAL(look(&guest)->in_force.kernel, more.kernel, "a good one");
-	CHECK_EQUAL(look(&guest)->refused, NCS_REFUSAL_NONE, "a good one");
+	CHECK_EQUAL(settings_now(&guest)->in_force.kernel, more.kernel,
+		    "a good one");
+	CHECK_EQUAL(settings_now(&guest)->refused, NCS_REFUSAL_NONE,
+		    "a good one");
 	ncs_remote_close(remote);
-	guest_go(&guest);
+	guest_close(&guest);
 }
 
 SCENARIO_TEST(leases_that_last_too_long_are_refused, take_bad_leases)
@@ -634,7 +642,7 @@ static void two_viewers(void *argument)
 	struct guest guest;
 
 	(void)argument;
-	guest_come(&guest, LAST_API);
+	guest_open(&guest, LAST_API);
 	first = remote_of(&guest);
 	second = remote_of(&guest);
 	control = ncs_remote_control(first);
@@ -644,23 +652,26 @@ static void two_viewers(void *argument)
 			       ncs_clock_monotonic_ns());
 	ask_kernel(control, NCS_KERNEL_DETAIL_ALWAYS); /* the base detail */
 	play_group(&guest);
-	CHECK_EQUAL(look(&guest)->in_force.sample, 12, "the second's");
-	CHECK_EQUAL(look(&guest)->in_force.kernel, NCS_KERNEL_DETAIL_ALWAYS,
-		    "for good");
-	CHECK_EQUAL(look(&guest)->lease_pid, OTHER >> 32, "the second's");
+	CHECK_EQUAL(settings_now(&guest)->in_force.sample, 12, "the second's");
+	CHECK_EQUAL(settings_now(&guest)->in_force.kernel,
+		    NCS_KERNEL_DETAIL_ALWAYS, "for good");
+	CHECK_EQUAL(settings_now(&guest)->lease_pid, OTHER >> 32,
+		    "the second's");
 	CHECK(!ncs_control_renew_lease(control, ONE, ncs_clock_monotonic_ns()),
 	      "the first one finds out");
 	ncs_control_drop_lease(control, ONE);
 	play_group(&guest);
-	CHECK_EQUAL(look(&guest)->in_force.sample, 12, "it is not the first's");
+	CHECK_EQUAL(settings_now(&guest)->in_force.sample, 12,
+		    "it is not the first's");
 	ncs_control_drop_lease(ncs_remote_control(second), OTHER);
 	play_group(&guest);
-	CHECK_EQUAL(look(&guest)->in_force.sample, 1, "as at the start");
-	CHECK_EQUAL(look(&guest)->in_force.kernel, NCS_KERNEL_DETAIL_ALWAYS,
-		    "for good");
+	CHECK_EQUAL(settings_now(&guest)->in_force.sample, 1,
+		    "as at the start");
+	CHECK_EQUAL(settings_now(&guest)->in_force.kernel,
+		    NCS_KERNEL_DETAIL_ALWAYS, "for good");
 	ncs_remote_close(first);
 	ncs_remote_close(second);
-	guest_go(&guest);
+	guest_close(&guest);
 }
 
 SCENARIO_TEST(last_of_two_viewers_holds_the_lease, two_viewers)
@@ -723,7 +734,7 @@ static void change_under_threads(void *argument)
 	size_t count = 0;
 
 	(void)argument;
-	guest_come(&guest, LAST_API);
+	guest_open(&guest, LAST_API);
 	remote = remote_of(&guest);
 	control = ncs_remote_control(remote);
 	value = in_force(&guest);
@@ -737,14 +748,14 @@ static void change_under_threads(void *argument)
 		word = ask_sample(control, (uint8_t)(1 + i % 15));
 		do
 			count = collect(&guest, chain, count);
-		while (look(&guest)->asked != word);
-		CHECK_EQUAL(look(&guest)->in_force.sample, 1 + i % 15,
+		while (settings_now(&guest)->asked != word);
+		CHECK_EQUAL(settings_now(&guest)->in_force.sample, 1 + i % 15,
 			    "the latest request");
 	}
 	__atomic_store_n(&is_over, true, __ATOMIC_RELAXED);
 	for (unsigned i = 0; i < THREADS; i++)
 		pthread_join(threads[i], NULL);
-	CHECK_EQUAL(look(&guest)->asked, word, "the last one");
+	CHECK_EQUAL(settings_now(&guest)->asked, word, "the last one");
 	CHECK(host_mask() & NCCL_EVENT_COLL, "all events, at last");
 	count = collect(&guest, chain, count);
 	qsort(chain, count, sizeof(*chain), compare_asked);
@@ -761,7 +772,7 @@ static void change_under_threads(void *argument)
 		value = chain[i].value;
 	}
 	ncs_remote_close(remote);
-	guest_go(&guest);
+	guest_close(&guest);
 }
 
 SCENARIO_TEST(many_threads_handle_each_request_once, change_under_threads)
@@ -776,7 +787,7 @@ static void fork_and_ask(void *argument)
 	int status;
 
 	(void)argument;
-	guest_come(&guest, LAST_API);
+	guest_open(&guest, LAST_API);
 	remote = remote_of(&guest);
 	ask_sample(ncs_remote_control(remote), 3);
 	play_group(&guest);
@@ -788,15 +799,16 @@ static void fork_and_ask(void *argument)
 		child.context = init_comm(child.host, "child", 3);
 		view_open(&child.view, 1);
 		CHECK_EQUAL(count_controls(), 2, "an object of its own");
-		CHECK_EQUAL(look(&child)->in_force.sample, 1,
+		CHECK_EQUAL(settings_now(&child)->in_force.sample, 1,
 			    "what its parent was asked for is not asked of it");
 		own = remote_of(&child);
 		ask_sample(ncs_remote_control(own), 6);
 		play_group(&child);
-		CHECK_EQUAL(look(&child)->in_force.sample, 6, "it is asked");
+		CHECK_EQUAL(settings_now(&child)->in_force.sample, 6,
+			    "it is asked");
 		ask_sample(ncs_remote_control(remote), 4);
 		play_group(&child);
-		CHECK_EQUAL(look(&child)->in_force.sample, 6,
+		CHECK_EQUAL(settings_now(&child)->in_force.sample, 6,
 			    "its parent's object is none of its own");
 		host_finalize(child.host, child.context);
 		ncs_remote_close(own);
@@ -807,9 +819,10 @@ static void fork_and_ask(void *argument)
 	      "the child ended with %#x", status);
 	CHECK_EQUAL(count_controls(), 1, "the child took its own along");
 	play_group(&guest);
-	CHECK_EQUAL(look(&guest)->in_force.sample, 4, "it is asked as before");
+	CHECK_EQUAL(settings_now(&guest)->in_force.sample, 4,
+		    "it is asked as before");
 	ncs_remote_close(remote);
-	guest_go(&guest);
+	guest_close(&guest);
 }
 
 SCENARIO_TEST(forked_child_has_its_own_control_object, fork_and_ask)
@@ -821,7 +834,7 @@ static void remove_it(void *argument)
 	struct guest guest;
 
 	(void)argument;
-	guest_come(&guest, LAST_API);
+	guest_open(&guest, LAST_API);
 	remote = remote_of(&guest);
 	CHECK(ncs_discover_controls(scenario_directory, &paths) == 0 &&
 		      paths.count == 1,
@@ -830,13 +843,13 @@ static void remove_it(void *argument)
 	ncs_paths_release(&paths);
 	ask_sample(ncs_remote_control(remote), 3);
 	play_group(&guest);
-	CHECK_EQUAL(look(&guest)->in_force.sample, 3,
+	CHECK_EQUAL(settings_now(&guest)->in_force.sample, 3,
 		    "through an open mapping");
 	ask_default(ncs_remote_control(remote));
 	play_group(&guest);
 	check_still_follows(&guest, "without its object");
 	ncs_remote_close(remote);
-	guest_go(&guest);
+	guest_close(&guest);
 }
 
 SCENARIO_TEST(removing_the_object_does_no_harm, remove_it)
@@ -870,10 +883,10 @@ static void do_without(void *argument)
 
 	(void)argument;
 	take_all_names();
-	guest_come(&guest, LAST_API);
+	guest_open(&guest, LAST_API);
 	CHECK(host_log_has("cannot make a control object"), "it says so");
 	play_group(&guest);
-	CHECK_EQUAL(look(&guest)->in_force.groups, NCS_GROUPS_ALL,
+	CHECK_EQUAL(settings_now(&guest)->in_force.groups, NCS_GROUPS_ALL,
 		    "the settings are shown nevertheless");
 	CHECK(ncs_remote_find(scenario_directory,
 			      ncs_reader_header(guest.view.reader), &remote,
@@ -884,7 +897,7 @@ static void do_without(void *argument)
 	for (size_t i = 0; i < paths.count; i++)
 		unlink(paths.path[i]);
 	ncs_paths_release(&paths);
-	guest_go(&guest);
+	guest_close(&guest);
 }
 
 SCENARIO_TEST(job_runs_without_a_control_object, do_without)

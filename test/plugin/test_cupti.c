@@ -39,7 +39,7 @@ static void come(void)
 {
 	find_cupti();
 	ranges_open();
-	guest_come(&guest, API);
+	guest_open(&guest, API);
 }
 
 static void play(void (*scenario)(void *argument))
@@ -83,7 +83,7 @@ static const struct ncs_gpu_time *gpu_of(const char *path)
 	return &range->gpu;
 }
 
-static const struct ncs_cupti_view *look(void)
+static const struct ncs_cupti_view *cupti_times(void)
 {
 	view_take(&guest.view);
 	CHECK(guest.view.now.cupti.known, "no CUPTI status");
@@ -106,7 +106,7 @@ static void overlap(void *argument)
 {
 	(void)argument;
 	come();
-	CHECK_EQUAL(look()->status, NCS_CUPTI_ON, "status");
+	CHECK_EQUAL(cupti_times()->status, NCS_CUPTI_ON, "status");
 	CHECK_EQUAL(cupti->kind, CUPTI_CONCURRENT_KERNEL, "what is asked for");
 	CHECK(cupti->callbacks >= 18, "all launches are asked for");
 	launch_and_run(GEMM, 10, 20);
@@ -127,12 +127,13 @@ static void overlap(void *argument)
 	CHECK_EQUAL(gpu_of("step")->compute_kernels, 1, "its own");
 	CHECK_EQUAL(gpu_of("step")->communication_kernels, 2, "NCCL's");
 	expect(gpu_of("step/forward"), 100, 100, 0, 0);
-	expect(&look()->total, 210, 160, 155, 95);
-	CHECK_EQUAL(look()->total.compute_kernels, 3, "in ranges or not");
-	CHECK_EQUAL(look()->total.communication_kernels, 3, "NCCL's");
-	CHECK_EQUAL(look()->unplaced, 0, "all launches are known");
-	CHECK_EQUAL(look()->lost, 0, "and nothing is lost");
-	guest_go(&guest);
+	expect(&cupti_times()->total, 210, 160, 155, 95);
+	CHECK_EQUAL(cupti_times()->total.compute_kernels, 3,
+		    "in ranges or not");
+	CHECK_EQUAL(cupti_times()->total.communication_kernels, 3, "NCCL's");
+	CHECK_EQUAL(cupti_times()->unplaced, 0, "all launches are known");
+	CHECK_EQUAL(cupti_times()->lost, 0, "and nothing is lost");
+	guest_close(&guest);
 }
 
 static void communication_during_compute_counts_as_hidden(void **state)
@@ -208,11 +209,11 @@ static void shuffle(void *argument)
 	told = told_by_script();
 	expect(gpu_of("all"), told.compute_ns, gpu_of("all")->compute_busy_ns,
 	       told.communication_ns, told.hidden_ns);
-	expect(&look()->total, told.compute_ns, told.compute_busy_ns,
+	expect(&cupti_times()->total, told.compute_ns, told.compute_busy_ns,
 	       told.communication_ns, told.hidden_ns);
 	CHECK(told.hidden_ns > 0 && told.hidden_ns < told.communication_ns,
 	      "the script is no test");
-	guest_go(&guest);
+	guest_close(&guest);
 }
 
 static void order_and_batching_of_kernels_do_not_matter(void **state)
@@ -246,7 +247,7 @@ static void inherit(void *argument)
 	cupti->deliver();
 	expect(gpu_of("backward"), 50, 50, 0, 0);
 	expect(gpu_of("own"), 60, 60, 0, 0);
-	guest_go(&guest);
+	guest_close(&guest);
 }
 
 static void
@@ -276,8 +277,8 @@ static void overflow(void *argument)
 	expect(gpu_of("first"), 10, 10, 0, 0);
 	/* range other, "first", and one path of two */
 	expect(gpu_of("(other)"), 40, 40, 0, 0);
-	CHECK_EQUAL(look()->total.compute_ns, 60, "all of it");
-	guest_go(&guest);
+	CHECK_EQUAL(cupti_times()->total.compute_ns, 60, "all of it");
+	guest_close(&guest);
 }
 
 static void kernels_without_an_entry_count_in_range_other(void **state)
@@ -296,9 +297,9 @@ static void count_without_ranges(void *argument)
 	launch_and_run(GEMM, 100, 200);
 	launch_and_run(ALLREDUCE, 150, 250);
 	cupti->deliver();
-	expect(&look()->total, 100, 100, 100, 50);
+	expect(&cupti_times()->total, 100, 100, 100, 50);
 	CHECK_EQUAL(guest.view.now.range_count, 0, "ranges are off");
-	guest_go(&guest);
+	guest_close(&guest);
 }
 
 static void totals_are_counted_without_ranges(void **state)
@@ -327,32 +328,37 @@ static void confuse(void *argument)
 	launch_and_run(GEMM, 100, 200);
 	cupti->deliver();
 	expect(gpu_of("r"), 100, 100, 0, 0);
-	CHECK_EQUAL(look()->lost, 0, "a record of another kind is no loss");
+	CHECK_EQUAL(cupti_times()->lost, 0,
+		    "a record of another kind is no loss");
 	run(0, GEMM, 300, 310, 12345);
 	cupti->launch(1, 4711); /* its end */
 	run(0, GEMM, 310, 320, 4711);
 	cupti->deliver();
-	CHECK_EQUAL(look()->unplaced, 2, "their launch is unknown");
+	CHECK_EQUAL(cupti_times()->unplaced, 2, "their launch is unknown");
 	run(0, GEMM, 320, 320, launched + (1u << 18));
 	cupti->deliver();
-	CHECK_EQUAL(look()->unplaced, 3, "another launch took its place");
-	CHECK_EQUAL(look()->total.compute_ns, 120, "but they have run");
+	CHECK_EQUAL(cupti_times()->unplaced, 3,
+		    "another launch took its place");
+	CHECK_EQUAL(cupti_times()->total.compute_ns, 120, "but they have run");
 	run(0, NULL, 0, 0, launched);
 	run(0, GEMM, 500, 400, launched);
 	run(4000000, GEMM, 500, 600, launched);
 	cupti->deliver();
-	CHECK_EQUAL(look()->lost, 3, "times that are none, no such device");
+	CHECK_EQUAL(cupti_times()->lost, 3,
+		    "times that are none, no such device");
 	launch_and_run(GEMM, 600, 700);
 	cupti->record(&kernel, 40);
 	cupti->deliver();
-	CHECK_EQUAL(look()->lost, 4, "a buffer that ends in a record");
-	CHECK_EQUAL(look()->total.compute_ns, 220, "what came before it");
+	CHECK_EQUAL(cupti_times()->lost, 4, "a buffer that ends in a record");
+	CHECK_EQUAL(cupti_times()->total.compute_ns, 220,
+		    "what came before it");
 	launch_and_run(GEMM, 700, 800);
 	cupti->no_more_records = 7;
 	cupti->deliver();
-	CHECK_EQUAL(look()->lost, 5, "a buffer that cannot be read on");
-	CHECK_EQUAL(look()->total.compute_ns, 320, "what came before it");
-	guest_go(&guest);
+	CHECK_EQUAL(cupti_times()->lost, 5, "a buffer that cannot be read on");
+	CHECK_EQUAL(cupti_times()->total.compute_ns, 320,
+		    "what came before it");
+	guest_close(&guest);
 }
 
 static void implausible_kernels_are_counted_as_lost(void **state)
@@ -371,20 +377,22 @@ static void exhaust(void *argument)
 	for (unsigned i = 0; i < 3000; i++)
 		launch_and_run(GEMM, 10 * i + 1, 10 * i + 6);
 	cupti->deliver();
-	CHECK_EQUAL(look()->total.compute_ns, 3000 * 5, "buffers come back");
+	CHECK_EQUAL(cupti_times()->total.compute_ns, 3000 * 5,
+		    "buffers come back");
 	while ((taken = cupti->take_buffer()) != NULL) {
 		CHECK(++given <= 64, "there is no end of buffers");
 		buffer = taken;
 	}
 	CHECK_EQUAL(given, 64, "buffers");
 	launch_and_run(GEMM, 50000, 60000);
-	CHECK_EQUAL(look()->lost, 0, "not noticed yet");
+	CHECK_EQUAL(cupti_times()->lost, 0, "not noticed yet");
 	cupti->finish(buffer);
-	CHECK_EQUAL(look()->lost, 1, "it was dropped");
+	CHECK_EQUAL(cupti_times()->lost, 1, "it was dropped");
 	launch_and_run(GEMM, 60000, 60007);
 	cupti->deliver();
-	CHECK_EQUAL(look()->total.compute_ns, 3000 * 5 + 7, "it goes on");
-	guest_go(&guest);
+	CHECK_EQUAL(cupti_times()->total.compute_ns, 3000 * 5 + 7,
+		    "it goes on");
+	guest_close(&guest);
 }
 
 static void number_of_buffers_is_limited(void **state)
@@ -399,10 +407,10 @@ static void keep_off(void *argument)
 {
 	(void)argument;
 	come();
-	CHECK_EQUAL(look()->status, NCS_CUPTI_OFF, "status");
+	CHECK_EQUAL(cupti_times()->status, NCS_CUPTI_OFF, "status");
 	CHECK_EQUAL(cupti->subscribed, 0, "it was not asked for");
 	CHECK(!host_log_has("CUPTI"), "so there is nothing to say");
-	guest_go(&guest);
+	guest_close(&guest);
 	CHECK_EQUAL(cupti->flushes, 0, "nor to flush");
 }
 
@@ -434,8 +442,8 @@ static void be_refused(void *argument)
 	cupti->version = refusal->version;
 	cupti->subscribe = refusal->subscribe;
 	cupti->enable = refusal->enable;
-	guest_come(&guest, API);
-	CHECK_EQUAL(look()->status, refusal->status, "status");
+	guest_open(&guest, API);
+	CHECK_EQUAL(cupti_times()->status, refusal->status, "status");
 	CHECK(host_log_has(refusal->told), "it says why: %s", refusal->told);
 	CHECK(host_log_has("records no kernels"), "and what that means");
 	CHECK_EQUAL(cupti->unsubscribed, refusal->unsubscribed, "it lets go");
@@ -446,7 +454,7 @@ static void be_refused(void *argument)
 	CHECK(host_finalize(guest.host, second) == NCCL_SUCCESS, "finalize");
 	play_coll(&guest, 1);
 	check_still_follows(&guest, "without CUPTI");
-	guest_go(&guest);
+	guest_close(&guest);
 	CHECK_EQUAL(cupti->flushes, 0, "it is left alone");
 }
 
@@ -506,12 +514,12 @@ static void end(void *argument)
 	launch_and_run(GEMM, 200, 300);
 	cupti->deliver();
 	view_take(&second_view);
-	CHECK_EQUAL(look()->total.compute_ns +
+	CHECK_EQUAL(cupti_times()->total.compute_ns +
 			    second_view.now.cupti.total.compute_ns,
 		    200, "what comes after the end");
 	view_close(&second_view);
 	guest.context = init_comm(guest.host, "third", 0);
-	guest_go(&guest);
+	guest_close(&guest);
 	CHECK_EQUAL(cupti->subscribed, 1, "it stays");
 	CHECK_EQUAL(cupti->flushes, 2, "the last one again");
 }
@@ -532,7 +540,7 @@ static void be_child(void)
 	CHECK_EQUAL(child.view.now.cupti.status, NCS_CUPTI_FORKED, "status");
 	CHECK_EQUAL(cupti->subscribed, before, "it is the parent's");
 	play_coll(&child, 1);
-	guest_go(&child);
+	guest_close(&child);
 	CHECK_EQUAL(cupti->flushes, 0, "it is the parent's");
 }
 
@@ -553,8 +561,8 @@ static void be_forked(void *argument)
 	CHECK(waitpid(pid, &wait_status, 0) == pid && wait_status == 0,
 	      "the child failed");
 	cupti->deliver();
-	CHECK_EQUAL(look()->total.compute_ns, 100, "the parent goes on");
-	guest_go(&guest);
+	CHECK_EQUAL(cupti_times()->total.compute_ns, 100, "the parent goes on");
+	guest_close(&guest);
 }
 
 static void forked_child_leaves_cupti_to_its_parent(void **state)

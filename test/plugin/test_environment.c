@@ -267,11 +267,11 @@ static void measure_default(void *argument)
 	int to_parent = *(const int *)argument;
 	uint64_t bytes;
 
-	guest_come(&guest, LAST_API);
+	guest_open(&guest, LAST_API);
 	bytes = count_object_bytes();
 	CHECK(write(to_parent, &bytes, sizeof(bytes)) == sizeof(bytes),
 	      "the pipe broke");
-	guest_go(&guest);
+	guest_close(&guest);
 }
 
 static void invalid_value_is_logged_once_and_the_default_applies(void **state)
@@ -531,7 +531,7 @@ static void init_without_files(void *argument)
 	guest.context = init_comm(guest.host, "guest", GUEST_RANK);
 	view_open(&guest.view, 0);
 	check_still_follows(&guest, "with files again");
-	guest_go(&guest);
+	guest_close(&guest);
 }
 
 static void communicator_without_file_descriptors_is_not_published(void **state)
@@ -552,7 +552,7 @@ static void fill_up(void *argument)
 
 	(void)argument;
 	mount_over(scenario_directory, "size=4m");
-	guest_come(&guest, LAST_API);
+	guest_open(&guest, LAST_API);
 	snprintf(path, sizeof(path), "%s/filler", scenario_directory);
 	file = open(path, O_CREAT | O_WRONLY, 0600);
 	CHECK(file >= 0, "%s", path);
@@ -573,14 +573,14 @@ static void fill_up(void *argument)
 	unseen = init_comm(guest.host, "seen", 3);
 	CHECK_EQUAL(count_objects(), 2, "there is room again");
 	host_finalize(guest.host, unseen);
-	guest_go(&guest);
+	guest_close(&guest);
 }
 
 SCENARIO_TEST(plugin_publishes_again_once_the_file_system_has_room, fill_up)
 
 /* --- Records and counters ---------------------------------------------- */
 
-static void look_at_object(void *argument)
+static void check_object(void *argument)
 {
 	struct ncs_paths paths;
 	struct guest guest;
@@ -589,7 +589,7 @@ static void look_at_object(void *argument)
 
 	(void)argument;
 	umask(0);
-	guest_come(&guest, LAST_API);
+	guest_open(&guest, LAST_API);
 	snprintf(prefix, sizeof(prefix), "%s/ncclstat.%d.", scenario_directory,
 		 (int)getpid());
 	CHECK(ncs_discover(scenario_directory, &paths) == 0, "%s",
@@ -602,10 +602,10 @@ static void look_at_object(void *argument)
 	CHECK(status.st_blocks * 512 >= status.st_size,
 	      "a hole in it would be a SIGBUS one day");
 	ncs_paths_release(&paths);
-	guest_go(&guest);
+	guest_close(&guest);
 }
 
-SCENARIO_TEST(object_is_private_to_its_user_and_has_no_holes, look_at_object)
+SCENARIO_TEST(object_is_private_to_its_user_and_has_no_holes, check_object)
 
 /* A file of another process at that path is left alone. */
 static void find_name_taken(void *argument)

@@ -107,7 +107,7 @@ static void init_many(void *argument)
 	CHECK_EQUAL(guest.view.now.identity.rank, 7, "the newest");
 	guest.context = contexts[0];
 	check_still_follows(&guest, "in the place of another");
-	guest_go(&guest);
+	guest_close(&guest);
 }
 
 SCENARIO_TEST(communicators_beyond_the_limit_are_not_published, init_many)
@@ -176,7 +176,7 @@ static void come_and_go(void *argument)
 	CHECK_EQUAL(guest.view.now.events[NCS_EVENT_COLL], 0,
 		    "nothing is left of the former ones");
 	check_still_follows(&guest, "after 1000 communicators");
-	guest_go(&guest);
+	guest_close(&guest);
 }
 
 SCENARIO_TEST(thousand_consecutive_communicators_leave_no_trace, come_and_go)
@@ -273,7 +273,7 @@ static void reuse_entry(void *argument)
 	CHECK(host_finalize(guest.host, former) == NCCL_SUCCESS, "again");
 	check_still_follows(&guest, "in the place of another");
 	CHECK_EQUAL(guest.view.now.liveness, NCS_ALIVE, "not the one meant");
-	guest_go(&guest);
+	guest_close(&guest);
 }
 
 static void reused_communicator_entry_starts_empty(void **state)
@@ -351,7 +351,7 @@ static void start_too_many_spans(void *argument)
 	uint64_t published;
 
 	(void)argument;
-	guest_come(&guest, LAST_API);
+	guest_open(&guest, LAST_API);
 	for (unsigned round = 1; round <= 3; round++) {
 		published = count_published(&guest);
 		for (int i = 0; i < SPANS; i++) {
@@ -374,7 +374,7 @@ static void start_too_many_spans(void *argument)
 			    NCS_SPAN_MAX + 1, "there is room again");
 	}
 	check_still_follows(&guest, "after too many spans");
-	guest_go(&guest);
+	guest_close(&guest);
 }
 
 SCENARIO_TEST(spans_beyond_the_pool_are_counted_and_slots_return,
@@ -391,7 +391,7 @@ static void start_too_many_proxy_ops(void *argument)
 	struct guest guest;
 
 	(void)argument;
-	guest_come(&guest, LAST_API);
+	guest_open(&guest, LAST_API);
 	for (int i = 0; i < PROXY_OPS; i++) {
 		ops[i] = start_proxy_op(&guest, NULL, 1, true, 2, 1);
 		CHECK(ops[i], "NCCL starts no steps without");
@@ -414,7 +414,7 @@ static void start_too_many_proxy_ops(void *argument)
 	CHECK_EQUAL(channel->bytes, 10 * NCS_PROXY_OP_MAX, "followed");
 	CHECK_EQUAL(channel->state, NCS_CHANNEL_IDLE, "nothing is under way");
 	check_still_follows(&guest, "after too many proxy operations");
-	guest_go(&guest);
+	guest_close(&guest);
 }
 
 SCENARIO_TEST(proxy_operations_beyond_the_pool_are_counted,
@@ -430,7 +430,7 @@ static void never_stop_proxy_ops(void *argument)
 	void *first = NULL, *coll;
 
 	(void)argument;
-	guest_come(&guest, LAST_API);
+	guest_open(&guest, LAST_API);
 	for (int i = 0; i < count; i++) {
 		void *op = start_proxy_op(&guest, NULL, 1, false, 2, 1);
 
@@ -468,7 +468,7 @@ static void never_stop_proxy_ops(void *argument)
 	play_coll(&guest, 0);
 	view_take(&guest.view);
 	CHECK_EQUAL(function->operations_done, count + 1, "one beside them");
-	guest_go(&guest);
+	guest_close(&guest);
 }
 
 /* Operations that reuse the slots are of another channel, and must not change
@@ -480,7 +480,7 @@ static void take_slots_of_given_up(void *argument)
 	void *op;
 
 	(void)argument;
-	guest_come(&guest, LAST_API);
+	guest_open(&guest, LAST_API);
 	for (unsigned i = 0; i < NCS_PROXY_OP_MAX; i++)
 		start_proxy_op(&guest, NULL, 1, false, 2, 1);
 	for (unsigned i = 0; i < NCS_PROXY_OP_MAX / 2; i++)
@@ -494,7 +494,7 @@ static void take_slots_of_given_up(void *argument)
 	CHECK_EQUAL(channel->state, NCS_CHANNEL_IDLE, "none of its own");
 	channel = view_channel(&guest.view, 9, true, 2);
 	CHECK_EQUAL(channel->state, NCS_CHANNEL_SEND_GPU_WAIT, "its own");
-	guest_go(&guest);
+	guest_close(&guest);
 }
 
 /* An operation whose children are no longer followed must not stay in flight
@@ -505,7 +505,7 @@ static void give_up_children(void *argument)
 	void *colls[2], *op;
 
 	(void)argument;
-	guest_come(&guest, LAST_API);
+	guest_open(&guest, LAST_API);
 	for (unsigned i = 0; i < 2; i++) {
 		colls[i] = start_coll(&guest, i, 1);
 		stop(&guest, colls[i]);
@@ -524,7 +524,7 @@ static void give_up_children(void *argument)
 	stop(&guest, op);
 	view_take(&guest.view);
 	CHECK_EQUAL(guest.view.now.operation_count, 0, "now it is done");
-	guest_go(&guest);
+	guest_close(&guest);
 }
 
 static void proxy_operations_never_stopped_are_forgotten(void **state)
@@ -543,7 +543,7 @@ static void start_too_many_operations(void *argument)
 	int room, count;
 
 	(void)argument;
-	guest_come(&guest, LAST_API);
+	guest_open(&guest, LAST_API);
 	room = (int)ncs_reader_header(guest.view.reader)->operations.count;
 	count = room + 300;
 	colls = calloc((size_t)count, sizeof(*colls));
@@ -586,7 +586,7 @@ static void start_too_many_operations(void *argument)
 	check_still_follows(&guest, "after too many operations");
 	free(colls);
 	free(kernels);
-	guest_go(&guest);
+	guest_close(&guest);
 }
 
 SCENARIO_TEST(operations_beyond_the_pool_are_counted, start_too_many_operations)
@@ -602,7 +602,7 @@ static void use_too_many_channels(void *argument)
 	void *op, *step;
 
 	(void)argument;
-	guest_come(&guest, LAST_API);
+	guest_open(&guest, LAST_API);
 	room = ncs_reader_header(guest.view.reader)->channels.count;
 	for (rounds = 0; rounds < 2; rounds++) {
 		for (int peer = 0; peer < (int)(2 * room); peer++) {
@@ -634,7 +634,7 @@ static void use_too_many_channels(void *argument)
 		steps += guest.view.now.channels[i].steps_done;
 	}
 	CHECK_EQUAL(steps, 2 * guest.view.now.channel_count, "its steps");
-	guest_go(&guest);
+	guest_close(&guest);
 }
 
 SCENARIO_TEST(channels_beyond_the_table_are_counted_and_recorded,
@@ -652,7 +652,7 @@ static void use_too_many_histograms(void *argument)
 	unsigned room;
 
 	(void)argument;
-	guest_come(&guest, LAST_API);
+	guest_open(&guest, LAST_API);
 	room = ncs_reader_header(guest.view.reader)->histograms.count;
 	CHECK(room < 2 * NCS_FUNCTION_COUNT, "they all fit");
 	for (unsigned i = 0; i < 3 * NCS_FUNCTION_COUNT; i++) {
@@ -688,7 +688,7 @@ static void use_too_many_histograms(void *argument)
 	}
 	CHECK_EQUAL(in_histograms, 3 * room, "all that have one");
 	CHECK_EQUAL(full, timed - in_histograms, "all that have none");
-	guest_go(&guest);
+	guest_close(&guest);
 }
 
 static void times_beyond_the_histograms_are_counted(void **state)
@@ -708,7 +708,7 @@ static void overrun_the_ring(void *argument)
 	size_t got;
 
 	(void)argument;
-	guest_come(&guest, LAST_API);
+	guest_open(&guest, LAST_API);
 	room = ncs_reader_header(guest.view.reader)->ring_records;
 	for (unsigned i = 0; i < 3 * room; i++)
 		stop(&guest, start_any(&guest, NCS_EVENT_GROUP));
@@ -724,7 +724,7 @@ static void overrun_the_ring(void *argument)
 	}
 	CHECK_EQUAL(read, room - 1, "a ring of C keeps C - 1");
 	CHECK_EQUAL(lost, 2 * room + 1, "the others are counted");
-	guest_go(&guest);
+	guest_close(&guest);
 }
 
 SCENARIO_TEST(overwritten_records_are_counted_by_the_reader, overrun_the_ring)

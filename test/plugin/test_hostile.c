@@ -54,7 +54,7 @@ struct published {
 	uint64_t records;
 };
 
-static void look(struct guest *guest, struct published *published)
+static void take_published(struct guest *guest, struct published *published)
 {
 	const struct ncs_snapshot *now = &guest->view.now;
 
@@ -83,7 +83,7 @@ static void check_same(struct guest *guest, const struct published *before,
 {
 	struct published after;
 
-	look(guest, &after);
+	take_published(guest, &after);
 	CHECK_EQUAL(after.records, before->records, when);
 	CHECK_EQUAL(after.channel_count, before->channel_count, when);
 	CHECK_EQUAL(after.operation_count, before->operation_count, when);
@@ -108,14 +108,14 @@ static void stop_everything_twice(void *argument)
 	int stale = 0;
 
 	(void)argument;
-	guest_come(&guest, LAST_API);
+	guest_open(&guest, LAST_API);
 	for (int event = 0; event < NCS_EVENT_COUNT; event++) {
 		void *handle = start_any(&guest, (enum ncs_event)event);
 		const char *name = event_name((enum ncs_event)event);
 
 		CHECK(handle, "%s is not followed", name);
 		stop(&guest, handle);
-		look(&guest, &before);
+		take_published(&guest, &before);
 		stop(&guest, handle);
 		stop(&guest, handle);
 		check_same(&guest, &before, name);
@@ -124,7 +124,7 @@ static void stop_everything_twice(void *argument)
 			     END_OF_LOSSES);
 	}
 	check_still_follows(&guest, "after second stops");
-	guest_go(&guest);
+	guest_close(&guest);
 }
 
 SCENARIO_TEST(second_stop_changes_nothing_and_is_counted, stop_everything_twice)
@@ -135,14 +135,14 @@ static void stop_null(void *argument)
 	struct guest guest;
 
 	(void)argument;
-	guest_come(&guest, 2);
-	look(&guest, &before);
+	guest_open(&guest, 2);
+	take_published(&guest, &before);
 	stop(&guest, NULL);
 	record(&guest, NULL, NCCL_STATE_STEP_SEND_WAIT);
 	check_same(&guest, &before, "stop and state of NULL");
 	check_losses(&guest, "stop and state of NULL", NCS_LOSS_STALE, 2,
 		     END_OF_LOSSES);
-	guest_go(&guest);
+	guest_close(&guest);
 }
 
 SCENARIO_TEST(stop_of_null_is_counted, stop_null)
@@ -200,7 +200,7 @@ static void use_handles_too_late(void *argument)
 	int stale = 0;
 
 	(void)argument;
-	guest_come(&guest, LAST_API);
+	guest_open(&guest, LAST_API);
 	for (int number = 0; number < NCS_EVENT_COUNT; number++) {
 		enum ncs_event event = (enum ncs_event)number;
 		const char *name = event_name(event);
@@ -212,7 +212,7 @@ static void use_handles_too_late(void *argument)
 
 		stop(&guest, old);
 		next = take_slot_again(&guest, event, parent, old);
-		look(&guest, &before);
+		take_published(&guest, &before);
 		stop(&guest, old);
 		stale++;
 		for (int state = 0; state <= LAST_STATE; state++) {
@@ -226,7 +226,7 @@ static void use_handles_too_late(void *argument)
 		      "%s: an old handle ended the slot's next event", name);
 	}
 	check_still_follows(&guest, "after stale handles");
-	guest_go(&guest);
+	guest_close(&guest);
 }
 
 SCENARIO_TEST(stale_handle_does_not_affect_the_next_user_of_its_slot,
@@ -241,7 +241,7 @@ static void adopt_stale_parents(void *argument)
 	void *coll, *op, *step, *kernel, *child;
 
 	(void)argument;
-	guest_come(&guest, LAST_API);
+	guest_open(&guest, LAST_API);
 	coll = start_any(&guest, NCS_EVENT_COLL);
 	stop(&guest, coll);
 	take_slot_again(&guest, NCS_EVENT_COLL, NULL, coll);
@@ -284,7 +284,7 @@ static void adopt_stale_parents(void *argument)
 	CHECK_EQUAL(guest.view.now.functions[COLL_FUNCTION].with_children, 0,
 		    "no operation got a child");
 	check_still_follows(&guest, "after stale parents");
-	guest_go(&guest);
+	guest_close(&guest);
 }
 
 SCENARIO_TEST(stale_parent_is_ignored, adopt_stale_parents)
@@ -305,7 +305,7 @@ static void adopt_wrong_parents(void *argument)
 	int orphans = 0;
 
 	(void)argument;
-	guest_come(&guest, LAST_API);
+	guest_open(&guest, LAST_API);
 	for (unsigned i = 0; i < 5; i++) {
 		for (int event = 0; event < NCS_EVENT_COUNT; event++) {
 			void *parent = start_any(&guest, (enum ncs_event)event);
@@ -330,7 +330,7 @@ static void adopt_wrong_parents(void *argument)
 		}
 	}
 	check_still_follows(&guest, "after wrong parents");
-	guest_go(&guest);
+	guest_close(&guest);
 }
 
 SCENARIO_TEST(parent_of_the_wrong_kind_makes_an_orphan, adopt_wrong_parents)
@@ -350,12 +350,12 @@ static void record_states_of_others(void *argument)
 	int stale = 0;
 
 	(void)argument;
-	guest_come(&guest, LAST_API);
+	guest_open(&guest, LAST_API);
 	for (int event = 0; event < NCS_EVENT_COUNT; event++) {
 		const char *name = event_name((enum ncs_event)event);
 		void *handle = start_any(&guest, (enum ncs_event)event);
 
-		look(&guest, &before);
+		take_published(&guest, &before);
 		for (int state = 0; state <= LAST_STATE; state++) {
 			if ((int)event_of_state[state] == event)
 				continue;
@@ -378,7 +378,7 @@ static void record_states_of_others(void *argument)
 		CHECK_EQUAL(found.delta[1], 0, name);
 		CHECK_EQUAL(found.value, 0, name);
 	}
-	guest_go(&guest);
+	guest_close(&guest);
 }
 
 SCENARIO_TEST(state_of_another_event_type_changes_nothing,
@@ -401,10 +401,10 @@ static void hand_in_garbage(void *argument)
 	uint64_t value = 1;
 
 	(void)argument;
-	guest_come(&guest, LAST_API);
+	guest_open(&guest, LAST_API);
 	start_any(&guest, NCS_EVENT_COLL);
 	start_any(&guest, NCS_EVENT_PROXY_STEP);
-	look(&guest, &before);
+	take_published(&guest, &before);
 	for (unsigned i = 0; i < sizeof(garbage) / sizeof(garbage[0]); i++) {
 		void *handle = (void *)(uintptr_t)garbage[i];
 
@@ -428,7 +428,7 @@ static void hand_in_garbage(void *argument)
 	      "only %llu of 200264 were counted",
 	      (unsigned long long)guest.view.now.losses[NCS_LOSS_STALE]);
 	check_still_follows(&guest, "after garbage");
-	guest_go(&guest);
+	guest_close(&guest);
 }
 
 SCENARIO_TEST(state_or_stop_before_any_start_is_counted, hand_in_garbage)
@@ -441,7 +441,7 @@ static void record_without_any_args(void *argument)
 	struct guest guest;
 	void *op, *step, *ctrl;
 
-	guest_come(&guest, api);
+	guest_open(&guest, api);
 	op = start_proxy_op(&guest, NULL, 3, true, 2, 4);
 	step = start_step(&guest, op, 0);
 	for (int state = 0; state <= NCCL_STATE_OP_RECV_DONE; state++)
@@ -477,7 +477,7 @@ static void record_without_any_args(void *argument)
 		    "and that is known");
 	CHECK_EQUAL(guest.view.now.channels[0].steps_done, 1, "it was one");
 	check_still_follows(&guest, "after states without args");
-	guest_go(&guest);
+	guest_close(&guest);
 }
 
 static void states_without_args_mean_unknown_sizes(void **state)
@@ -501,7 +501,7 @@ static void start_without_texts(void *argument)
 		.count = 100,
 	};
 
-	guest_come(&guest, api);
+	guest_open(&guest, api);
 	other = &guest.view.now.functions[NCS_FUNCTION_OTHER];
 	event.type = NCCL_EVENT_COLL;
 	stop(&guest, start(&guest, &event));
@@ -530,7 +530,7 @@ static void start_without_texts(void *argument)
 	CHECK_EQUAL(guest.view.now.identity.known & NCS_KNOWN_COMM_NAME,
 		    api >= 4 ? NCS_KNOWN_COMM_NAME : 0, "no name was reported");
 	check_still_follows(&guest, "after texts that are NULL");
-	guest_go(&guest);
+	guest_close(&guest);
 }
 
 static void operation_with_null_texts_is_of_function_other(void **state)
@@ -567,7 +567,7 @@ static void change_texts_in_place(void *argument)
 	uint64_t before;
 
 	(void)argument;
-	guest_come(&guest, LAST_API);
+	guest_open(&guest, LAST_API);
 	for (unsigned i = 0; i < 8; i++) {
 		before = guest.view.now.functions[functions[i].id].operations;
 		snprintf(text, sizeof(text), "%s", functions[i].name);
@@ -577,7 +577,7 @@ static void change_texts_in_place(void *argument)
 			guest.view.now.functions[functions[i].id].operations,
 			before + 1, functions[i].name);
 	}
-	guest_go(&guest);
+	guest_close(&guest);
 }
 
 SCENARIO_TEST(texts_are_compared_by_content, change_texts_in_place)
@@ -591,8 +591,8 @@ static void start_everything_in(void *argument)
 	void *context = *(void **)argument;
 	int foreign = 0;
 
-	guest_come(&guest, LAST_API);
-	look(&guest, &before);
+	guest_open(&guest, LAST_API);
+	take_published(&guest, &before);
 	for (int event = 0; event < NCS_EVENT_COUNT; event++) {
 		struct host_event facts = {
 			.type = UINT64_C(1) << event,
@@ -618,7 +618,7 @@ static void start_everything_in(void *argument)
 	check_losses(&guest, "after stops", NCS_LOSS_FOREIGN, foreign,
 		     END_OF_LOSSES);
 	check_still_follows(&guest, "after foreign contexts");
-	guest_go(&guest);
+	guest_close(&guest);
 }
 
 static void events_without_a_context_are_counted_as_foreign(void **state)
@@ -665,11 +665,11 @@ static void proxy_for_another_process(void *argument)
 	struct guest guest;
 	int foreign = 0;
 
-	guest_come(&guest, api);
+	guest_open(&guest, api);
 	/* The parent looks like a valid handle of this process, which can
 	 * happen. */
 	op.parent = start_coll(&guest, 0, 1);
-	look(&guest, &before);
+	take_published(&guest, &before);
 	for (int ours = 0; ours < 2; ours++) {
 		void *context = ours ? guest.context : foreign_context;
 		void *handle = start_in(&guest, context, &op);
@@ -699,7 +699,7 @@ static void proxy_for_another_process(void *argument)
 	check_losses(&guest, "another process's operation", NCS_LOSS_FOREIGN,
 		     foreign, END_OF_LOSSES);
 	check_still_follows(&guest, "after PXN");
-	guest_go(&guest);
+	guest_close(&guest);
 }
 
 static void
@@ -719,7 +719,7 @@ static void step_with_foreign_context(void *argument)
 	void *step;
 
 	(void)argument;
-	guest_come(&guest, LAST_API);
+	guest_open(&guest, LAST_API);
 	facts.parent = start_proxy_op(&guest, NULL, 5, true, 0, 8);
 	step = start_in(&guest, (void *)(uintptr_t)0x123456789ab1, &facts);
 	record_size(&guest, step, NCCL_STATE_STEP_SEND_WAIT, 4096);
@@ -727,7 +727,7 @@ static void step_with_foreign_context(void *argument)
 	check_losses(&guest, "a step of our operation", END_OF_LOSSES);
 	CHECK_EQUAL(guest.view.now.channels[0].steps_done, 1, "it is ours");
 	CHECK_EQUAL(guest.view.now.channels[0].bytes, 4096, "it is ours");
-	guest_go(&guest);
+	guest_close(&guest);
 }
 
 SCENARIO_TEST(step_belongs_to_its_operation_whatever_its_context,
@@ -743,12 +743,12 @@ static void call_after_finalize(void *argument)
 	int late = 0;
 
 	(void)argument;
-	guest_come(&guest, LAST_API);
+	guest_open(&guest, LAST_API);
 	for (int event = 0; event < NCS_EVENT_COUNT; event++)
 		handles[event] = start_any(&guest, (enum ncs_event)event);
 	CHECK(host_finalize(guest.host, guest.context) == NCCL_SUCCESS,
 	      "finalize never fails");
-	look(&guest, &before);
+	take_published(&guest, &before);
 	CHECK_EQUAL(guest.view.now.liveness, NCS_FINISHED, "finalized");
 	for (int event = 0; event < NCS_EVENT_COUNT; event++) {
 		const char *name = event_name((enum ncs_event)event);
@@ -780,7 +780,7 @@ static void finalize_at_random(void *argument)
 	void *second;
 
 	(void)argument;
-	guest_come(&guest, LAST_API);
+	guest_open(&guest, LAST_API);
 	second = init_comm(guest.host, "second", 2);
 	view_open(&other, 1);
 	for (unsigned i = 0; i < 5; i++)
@@ -798,7 +798,7 @@ static void finalize_at_random(void *argument)
 	CHECK_EQUAL(other.now.liveness, NCS_FINISHED, "it was meant");
 	check_still_follows(&guest, "after finalize of another");
 	view_close(&other);
-	guest_go(&guest);
+	guest_close(&guest);
 }
 
 SCENARIO_TEST(finalize_of_null_unknown_or_finalized_context_is_harmless,
@@ -816,8 +816,8 @@ static void start_unknown_types(void *argument)
 	struct guest guest;
 	int unknown = 0;
 
-	guest_come(&guest, api);
-	look(&guest, &before);
+	guest_open(&guest, api);
+	take_published(&guest, &before);
 	for (unsigned bit = first_unknown[api]; bit < bits; bit++) {
 		CHECK(!start_type(&guest, UINT64_C(1) << bit, NULL),
 		      "API %d has no event type 1 << %u", api, bit);
@@ -836,7 +836,7 @@ static void start_unknown_types(void *argument)
 		     END_OF_LOSSES);
 	check_same(&guest, &before, "unknown types");
 	check_still_follows(&guest, "after unknown types");
-	guest_go(&guest);
+	guest_close(&guest);
 }
 
 static void unknown_event_types_are_counted(void **state)
@@ -855,10 +855,10 @@ static void record_unknown_states(void *argument)
 	struct published before;
 	struct guest guest;
 
-	guest_come(&guest, api);
+	guest_open(&guest, api);
 	for (int event = 0; event <= NCS_EVENT_PROXY_CTRL; event++)
 		handles[event] = start_any(&guest, (enum ncs_event)event);
-	look(&guest, &before);
+	take_published(&guest, &before);
 	for (int event = 0; event <= NCS_EVENT_PROXY_CTRL; event++) {
 		for (int state = first_unknown[api]; state <= 32; state++) {
 			record_size(&guest, handles[event], state, 1);
@@ -873,7 +873,7 @@ static void record_unknown_states(void *argument)
 		     END_OF_LOSSES);
 	check_same(&guest, &before, "unknown states");
 	check_still_follows(&guest, "after unknown states");
-	guest_go(&guest);
+	guest_close(&guest);
 }
 
 static void unknown_states_are_counted(void **state)
@@ -986,7 +986,7 @@ static void start_wild_events(void *argument)
 	struct ncs_record found;
 	uint64_t steps = 0, done = 0;
 
-	guest_come(&guest, api);
+	guest_open(&guest, api);
 	for (unsigned i = 0; i < 5; i++) {
 		struct host_event event = {
 			.type = NCCL_EVENT_PROXY_OP,
@@ -1034,7 +1034,7 @@ static void start_wild_events(void *argument)
 	CHECK_EQUAL(steps, 25, "each counts");
 	CHECK_EQUAL(done, 25, "each ends");
 	check_still_follows(&guest, "after wild proxy operations");
-	guest_go(&guest);
+	guest_close(&guest);
 }
 
 static void random_proxy_operations_and_steps_do_no_harm(void **state)
@@ -1079,7 +1079,7 @@ static void start_wild_operations(void *argument)
 		.stream = (void *)(uintptr_t)8,
 	};
 
-	guest_come(&guest, api);
+	guest_open(&guest, api);
 	for (int bit = 0; bit < NCS_EVENT_COUNT; bit++) {
 		void *handle;
 
@@ -1098,7 +1098,7 @@ static void start_wild_operations(void *argument)
 		    "no number can be that large");
 	CHECK_EQUAL(function->operations, 2, "Coll and P2p");
 	check_still_follows(&guest, "after wild operations");
-	guest_go(&guest);
+	guest_close(&guest);
 }
 
 static void random_values_in_other_events_do_no_harm(void **state)
@@ -1126,7 +1126,7 @@ static void time_kernels_wildly(void *argument)
 	void *coll, *kernel;
 
 	(void)argument;
-	guest_come(&guest, LAST_API);
+	guest_open(&guest, LAST_API);
 	function = &guest.view.now.functions[COLL_FUNCTION];
 	for (unsigned i = 0; i < count; i++) {
 		coll = start_coll(&guest, i, 1);
@@ -1146,7 +1146,7 @@ static void time_kernels_wildly(void *argument)
 		CHECK_EQUAL(found.value, 0, "no time is known");
 		CHECK_EQUAL(found.number, 0, "no time is known");
 	}
-	guest_go(&guest);
+	guest_close(&guest);
 }
 
 SCENARIO_TEST(implausible_gpu_times_are_counted_and_not_used,

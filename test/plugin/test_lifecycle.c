@@ -148,7 +148,7 @@ static void open_and_close(void *argument)
 	view_open(&guest.view, count_objects() - 1);
 	CHECK_EQUAL(guest.view.now.identity.rank, 3, "the newest");
 	check_still_follows(&guest, "after 1000 lives");
-	guest_go(&guest);
+	guest_close(&guest);
 }
 
 SCENARIO_TEST(plugin_works_after_thousand_opens_and_closes, open_and_close)
@@ -531,7 +531,7 @@ static void fork_children(void *argument)
 	struct published_copy image;
 	pid_t child;
 
-	guest_come(&guest, LAST_API);
+	guest_open(&guest, LAST_API);
 	play_coll(&guest, 0);
 	for (int event = 0; event < NCS_EVENT_COUNT; event++)
 		handles[event] = start_any(&guest, (enum ncs_event)event);
@@ -557,7 +557,7 @@ static void fork_children(void *argument)
 	CHECK_EQUAL(guest.view.now.liveness, NCS_ALIVE, "the parent lives");
 	free(image.bytes);
 	check_still_follows(&guest, "after a fork");
-	guest_go(&guest);
+	guest_close(&guest);
 }
 
 static void forked_child_never_changes_its_parents_objects(void **state)

@@ -36,7 +36,8 @@ static void play_with(const char *timing, void (*play)(void *argument),
 	unsetenv("NCCLSTAT_KERNEL_TIMING");
 }
 
-/* Defines a cmocka test that plays a scenario with this NCCLSTAT_KERNEL_TIMING. */
+/* Defines a cmocka test that plays a scenario with this
+ * NCCLSTAT_KERNEL_TIMING. */
 #define TIMING_TEST(test, timing, play) \
 	static void test(void **state) \
 	{ \
@@ -63,7 +64,7 @@ static void time_few(void *argument)
 	unsigned timed;
 
 	(void)argument;
-	guest_come(&guest, 5);
+	guest_open(&guest, 5);
 	CHECK_EQUAL(host_mask(), OFF_5, "at first no kernels are asked for");
 	expect_status(&guest, NCS_KERNEL_SAMPLED, "at first");
 	CHECK_EQUAL(guest.view.now.kernel.mode, NCS_KERNEL_TIMING_SAMPLED,
@@ -86,7 +87,7 @@ static void time_few(void *argument)
 	CHECK_EQUAL(mask_shown(), OFF_5, "the mask in the header");
 	expect_status(&guest, NCS_KERNEL_SAMPLED, "later");
 	check_losses(&guest, "all of it", END_OF_LOSSES);
-	guest_go(&guest);
+	guest_close(&guest);
 	CHECK_EQUAL(host_mask(), OFF_5, "without a communicator it is off");
 }
 
@@ -178,10 +179,10 @@ static void time_every_one(void *argument)
 	struct guest guest;
 
 	(void)argument;
-	guest_come(&guest, 5);
+	guest_open(&guest, 5);
 	make_calls(&guest, guest.context, SETTLE);
 	CHECK_EQUAL(make_calls(&guest, guest.context, 100), 100, "each");
-	guest_go(&guest);
+	guest_close(&guest);
 	CHECK_EQUAL(host_mask(), OFF_5, "off again without a communicator");
 }
 
@@ -200,7 +201,7 @@ static void be_constant(void *argument)
 	struct guest guest;
 	void *second;
 
-	guest_come(&guest, facts->api);
+	guest_open(&guest, facts->api);
 	expect_status(&guest, facts->status, "at first");
 	for (unsigned i = 0; i < 3; i++) {
 		CHECK_EQUAL(make_calls(&guest, guest.context, 2 * SETTLE),
@@ -223,11 +224,11 @@ static void be_constant(void *argument)
 	CHECK_EQUAL(on ? guest.view.now.kernel.captured_on :
 			 guest.view.now.kernel.captured_off,
 		    3, "the number of captured calls");
-	guest_go(&guest);
-	guest_come(&guest, facts->api);
+	guest_close(&guest);
+	guest_open(&guest, facts->api);
 	CHECK_EQUAL(make_calls(&guest, guest.context, 10), on ? 10 : 0,
 		    "after all are gone");
-	guest_go(&guest);
+	guest_close(&guest);
 }
 
 static void off_and_always_never_change(void **state)
@@ -250,13 +251,13 @@ static void be_unable(void *argument)
 	int api = *(const int *)argument;
 	struct guest guest;
 
-	guest_come(&guest, api);
+	guest_open(&guest, api);
 	expect_status(&guest, NCS_KERNEL_RELEASE, "of this release");
 	if (api >= 5)
 		CHECK_EQUAL(make_calls(&guest, guest.context, 2 * SETTLE), 0,
 			    "NCCL would wait for works that it did not count");
 	CHECK(!(host_mask() & CALL_MASK_KERNEL), "no kernels");
-	guest_go(&guest);
+	guest_close(&guest);
 }
 
 static void releases_that_cannot_time_single_calls_are_not_asked(void **state)
@@ -286,7 +287,7 @@ static void group_calls(void *argument)
 	int masks[3];
 
 	(void)argument;
-	guest_come(&guest, 5);
+	guest_open(&guest, 5);
 	for (unsigned i = 0; i < FAR; i++) {
 		make_group(&guest, guest.context, calls, 3, masks);
 		CHECK(masks[0] == masks[1] && masks[1] == masks[2],
@@ -294,7 +295,7 @@ static void group_calls(void *argument)
 		timed += (masks[0] & CALL_MASK_KERNEL) != 0;
 	}
 	CHECK(timed > 200, "only %u groups of 4000 at 1 in 8", timed);
-	guest_go(&guest);
+	guest_close(&guest);
 }
 
 TIMING_TEST(group_is_timed_as_a_whole, "sampled:8", group_calls)
@@ -324,7 +325,7 @@ static void capture_off(void *argument)
 	struct guest guest;
 
 	(void)argument;
-	guest_come(&guest, 5);
+	guest_open(&guest, 5);
 	make_calls(&guest, guest.context, SETTLE / 2);
 	CHECK(!make_call(&guest, guest.context, "AllReduce", true), "off");
 	expect_status(&guest, NCS_KERNEL_GRAPH_OFF, "captured");
@@ -332,11 +333,11 @@ static void capture_off(void *argument)
 	view_take(&guest.view);
 	CHECK_EQUAL(guest.view.now.kernel.captured_on, 0, "none");
 	CHECK_EQUAL(guest.view.now.kernel.captured_off, 2, "two");
-	guest_go(&guest);
-	guest_come(&guest, 5);
+	guest_close(&guest);
+	guest_open(&guest, 5);
 	expect_status(&guest, NCS_KERNEL_GRAPH_OFF, "another communicator");
 	check_frozen(&guest, false, "for the life of the process");
-	guest_go(&guest);
+	guest_close(&guest);
 }
 
 TIMING_TEST(capturing_an_untimed_call_ends_timing_for_good, "sampled:1",
@@ -347,7 +348,7 @@ static void capture_on(void *argument)
 	struct guest guest;
 
 	(void)argument;
-	guest_come(&guest, 5);
+	guest_open(&guest, 5);
 	CHECK(reach_window(&guest, guest.context, FAR), "no window");
 	CHECK(make_call(&guest, guest.context, "AllReduce", true), "on");
 	expect_status(&guest, NCS_KERNEL_GRAPH_ON, "captured");
@@ -355,11 +356,11 @@ static void capture_on(void *argument)
 	view_take(&guest.view);
 	CHECK_EQUAL(guest.view.now.kernel.captured_on, 2, "two");
 	CHECK_EQUAL(guest.view.now.kernel.captured_off, 0, "none");
-	guest_go(&guest);
-	guest_come(&guest, 5);
+	guest_close(&guest);
+	guest_open(&guest, 5);
 	expect_status(&guest, NCS_KERNEL_GRAPH_ON, "another communicator");
 	check_frozen(&guest, true, "for the life of the process");
-	guest_go(&guest);
+	guest_close(&guest);
 }
 
 TIMING_TEST(capturing_a_timed_call_times_all_later_calls, "sampled", capture_on)
@@ -375,12 +376,12 @@ static void capture_group(void *argument)
 	int masks[2];
 
 	(void)argument;
-	guest_come(&guest, 5);
+	guest_open(&guest, 5);
 	CHECK(reach_window(&guest, guest.context, FAR), "no window");
 	make_group(&guest, guest.context, calls, 2, masks);
 	CHECK(masks[0] & masks[1] & CALL_MASK_KERNEL, "both are timed");
 	check_frozen(&guest, true, "a group was captured");
-	guest_go(&guest);
+	guest_close(&guest);
 }
 
 TIMING_TEST(captured_group_is_timed_as_a_whole_or_not, "sampled", capture_group)
@@ -393,7 +394,7 @@ static void have_two(void *argument)
 	void *second;
 
 	(void)argument;
-	guest_come(&guest, 5);
+	guest_open(&guest, 5);
 	make_calls(&guest, guest.context, SETTLE / 2);
 	second = init_comm(guest.host, "second", 2);
 	expect_status(&guest, NCS_KERNEL_SEVERAL, "two");
@@ -415,7 +416,7 @@ static void settle_again(void *argument)
 	void *second;
 
 	(void)argument;
-	guest_come(&guest, 5);
+	guest_open(&guest, 5);
 	make_calls(&guest, guest.context, SETTLE / 2);
 	second = init_comm(guest.host, "second", 2);
 	host_finalize(guest.host, second);
@@ -423,7 +424,7 @@ static void settle_again(void *argument)
 		    "another one may follow");
 	CHECK_EQUAL(make_calls(&guest, guest.context, 10), 10, "settled");
 	expect_status(&guest, NCS_KERNEL_SAMPLED, "one again");
-	guest_go(&guest);
+	guest_close(&guest);
 }
 
 TIMING_TEST(timing_settles_anew_after_each_communicator, "sampled:1",
@@ -437,7 +438,7 @@ static void linger(void *argument)
 	struct guest guest;
 	void *second;
 
-	guest_come(&guest, 5);
+	guest_open(&guest, 5);
 	CHECK(reach_window(&guest, guest.context, FAR), "no window");
 	second = init_comm(guest.host, "second", 2);
 	expect_status(&guest, NCS_KERNEL_LINGERING, "a window is open");
@@ -458,7 +459,7 @@ static void linger(void *argument)
 		      "one is left, which can close it");
 		expect_status(&guest, NCS_KERNEL_SAMPLED, "one again");
 	}
-	guest_go(&guest);
+	guest_close(&guest);
 }
 
 static void window_open_at_a_second_init_stays_open(void **state)
@@ -509,10 +510,10 @@ static void close_meanwhile(void *argument)
 	unsigned tries = 0;
 
 	(void)argument;
-	guest_come(&guest, 5);
+	guest_open(&guest, 5);
 	while (!close_once(&guest))
 		CHECK(++tries < 30, "it is never closed");
-	guest_go(&guest);
+	guest_close(&guest);
 }
 
 TIMING_TEST(second_init_lets_the_first_close_its_window, "sampled",
@@ -544,7 +545,7 @@ static void be_blind(void *argument)
 	struct guest guest;
 	void *unseen;
 
-	guest_come(&guest, 5);
+	guest_open(&guest, 5);
 	make_calls(&guest, guest.context, SETTLE / 2);
 	if (in_window)
 		CHECK(reach_window(&guest, guest.context, FAR), "no window");
@@ -558,7 +559,7 @@ static void be_blind(void *argument)
 	host_finalize(guest.host, unseen);
 	CHECK_EQUAL(make_calls(&guest, guest.context, 3 * SETTLE),
 		    in_window ? 3 * SETTLE : 0, "for good");
-	guest_go(&guest);
+	guest_close(&guest);
 }
 
 static void unpublished_communicator_prevents_switching(void **state)
@@ -583,7 +584,7 @@ static void be_blind_first(void *argument)
 	view_open(&guest.view, 0);
 	CHECK_EQUAL(host_mask(), OFF_5, "the other may have captured a call");
 	expect_status(&guest, NCS_KERNEL_BLIND, "one is not seen");
-	guest_go(&guest);
+	guest_close(&guest);
 }
 
 TIMING_TEST(unpublished_first_communicator_prevents_timing_all, "always",
@@ -600,7 +601,7 @@ static void have_two_libraries(void *argument)
 	(void)argument;
 	CHECK(library, "%s", dlerror());
 	table = dlsym(library, "ncclProfiler_v5");
-	guest_come(&guest, 5);
+	guest_open(&guest, 5);
 	CHECK(table->init(&second, 1, &mask, "second", 1, 2, 0, host_logger) ==
 		      NCCL_SUCCESS,
 	      "init never fails");
@@ -610,7 +611,7 @@ static void have_two_libraries(void *argument)
 	table->finalize(second);
 	CHECK_EQUAL(make_calls(&guest, guest.context, 3 * SETTLE), 0, "ever");
 	CHECK_EQUAL(mask, OFF_5, "it is left as it is");
-	guest_go(&guest);
+	guest_close(&guest);
 }
 
 TIMING_TEST(second_copy_of_nccl_prevents_switching, "sampled:1",
@@ -628,7 +629,7 @@ static void let_go(void *argument)
 	void *handle, *called;
 
 	(void)argument;
-	guest_come(&guest, 5);
+	guest_open(&guest, 5);
 	make_calls(&guest, guest.context, SETTLE - 1);
 	/* The communicator is aborted in the middle of the call that would open
 	 * a window. */
@@ -654,7 +655,7 @@ static void fork_in_window(void *argument)
 	pid_t pid;
 
 	(void)argument;
-	guest_come(&guest, 5);
+	guest_open(&guest, 5);
 	CHECK(reach_window(&guest, guest.context, FAR), "no window");
 	pid = fork();
 	CHECK(pid >= 0, "fork");
@@ -672,7 +673,7 @@ static void fork_in_window(void *argument)
 	CHECK(waitpid(pid, &status, 0) == pid && status == 0, "the child");
 	CHECK(make_call(&guest, guest.context, "AllReduce", false),
 	      "the parent goes on");
-	guest_go(&guest);
+	guest_close(&guest);
 }
 
 TIMING_TEST(forked_child_starts_afresh, "sampled", fork_in_window)
@@ -689,7 +690,7 @@ static void send(void *argument)
 	struct guest guest;
 	int masks[2];
 
-	guest_come(&guest, 5);
+	guest_open(&guest, 5);
 	make_calls(&guest, guest.context, SETTLE / 2);
 	if (in_window)
 		CHECK(reach_window(&guest, guest.context, FAR), "no window");
@@ -699,7 +700,7 @@ static void send(void *argument)
 	expect_status(&guest, NCS_KERNEL_P2P, "from point to point");
 	check_frozen(&guest, false, "it may have been to oneself");
 	expect_status(&guest, NCS_KERNEL_P2P, "the first reason stays");
-	guest_go(&guest);
+	guest_close(&guest);
 }
 
 static void point_to_point_call_ends_timing(void **state)
@@ -724,7 +725,7 @@ static void broadcast(void *argument)
 	const struct broadcast *facts = argument;
 	struct guest guest;
 
-	guest_come(&guest, facts->api);
+	guest_open(&guest, facts->api);
 	make_calls(&guest, guest.context, SETTLE / 2);
 	if (facts->in_window)
 		CHECK(reach_window(&guest, guest.context, FAR), "no window");
@@ -737,7 +738,7 @@ static void broadcast(void *argument)
 		check_frozen(&guest, false, "NCCL may not have counted it");
 	else
 		CHECK(reach_window(&guest, guest.context, FAR), "no window");
-	guest_go(&guest);
+	guest_close(&guest);
 }
 
 static void broadcast_ends_timing_if_nccl_does_not_count_it(void **state)
@@ -772,13 +773,13 @@ static void send_and_broadcast(void *argument)
 	int masks[3];
 
 	(void)argument;
-	guest_come(&guest, 6);
+	guest_open(&guest, 6);
 	CHECK(reach_window(&guest, guest.context, FAR), "no window");
 	make_group(&guest, guest.context, calls, 3, masks);
 	CHECK(masks[0] & masks[1] & masks[2] & CALL_MASK_KERNEL, "all timed");
 	expect_status(&guest, NCS_KERNEL_LINGERING, "the Send is timed");
 	check_frozen(&guest, true, "it waits for works that are timed");
-	guest_go(&guest);
+	guest_close(&guest);
 }
 
 TIMING_TEST(timed_send_beside_a_broadcast_leaves_timing_on, "sampled",
@@ -796,14 +797,14 @@ static void broadcast_and_receive(void *argument)
 	int masks[4];
 
 	(void)argument;
-	guest_come(&guest, 6);
+	guest_open(&guest, 6);
 	CHECK(reach_window(&guest, guest.context, FAR), "no window");
 	make_group(&guest, guest.context, calls, 4, masks);
 	CHECK(masks[0] & masks[1] & CALL_MASK_KERNEL, "it was open");
 	CHECK(!((masks[2] | masks[3]) & CALL_MASK_KERNEL),
 	      "these follow operations that are not counted");
 	check_frozen(&guest, false, "never again");
-	guest_go(&guest);
+	guest_close(&guest);
 }
 
 TIMING_TEST(broadcast_closes_its_window_at_once, "sampled",
@@ -823,7 +824,7 @@ static void promise(void *argument)
 	struct guest guest;
 	void *second;
 
-	guest_come(&guest, facts->api);
+	guest_open(&guest, facts->api);
 	second = init_comm(guest.host, "second", 2);
 	expect_status(&guest,
 		      facts->kept ? NCS_KERNEL_SAMPLED : NCS_KERNEL_SEVERAL,
@@ -847,7 +848,7 @@ static void promise(void *argument)
 		      "captured nevertheless");
 	check_frozen(&guest, false, "captured nevertheless");
 	host_finalize(guest.host, second);
-	guest_go(&guest);
+	guest_close(&guest);
 }
 
 static void promise_of_no_graphs_allows_several_communicators(void **state)
@@ -881,7 +882,7 @@ static void be_overruled(void *argument)
 	struct guest guest;
 	void *second;
 
-	guest_come(&guest, 6);
+	guest_open(&guest, 6);
 	make_calls(&guest, guest.context, SETTLE / 2);
 	if (in_window)
 		CHECK(reach_window(&guest, guest.context, FAR), "no window");
@@ -923,14 +924,14 @@ static void be_overruled_alike(void *argument)
 	struct guest guest;
 
 	(void)argument;
-	guest_come(&guest, 5);
+	guest_open(&guest, 5);
 	CHECK(reach_window(&guest, guest.context, FAR), "no window");
 	host_set_mask(OFF_5);
 	make_call(&guest, guest.context, "AllReduce", false);
 	expect_status(&guest, NCS_KERNEL_FOREIGN,
 		      "the mask read for this call is unknown");
 	CHECK_EQUAL(make_calls(&guest, guest.context, 3 * SETTLE), 0, "never");
-	guest_go(&guest);
+	guest_close(&guest);
 }
 
 TIMING_TEST(mask_set_by_others_to_one_of_ours_is_left_alone, "sampled",
@@ -956,7 +957,7 @@ static void hurry(void *argument)
 	double rate;
 
 	(void)argument;
-	guest_come(&guest, 5);
+	guest_open(&guest, 5);
 	expect_status(&guest, NCS_KERNEL_SAMPLED, "at first");
 	CHECK_EQUAL(guest.view.now.kernel.period, 64, "to begin with");
 	while (now_ns() - begin < UINT64_C(2100000000)) {
@@ -971,7 +972,7 @@ static void hurry(void *argument)
 	      "none was timed");
 	CHECK_EQUAL(guest.view.now.kernel.period, 1,
 		    "what costs nothing can be timed always");
-	guest_go(&guest);
+	guest_close(&guest);
 }
 
 /* Now with 8 kernel channels for each timed call. */
@@ -982,7 +983,7 @@ static void hurry_with_kernels(void *argument)
 	double added;
 
 	(void)argument;
-	guest_come(&guest, 5);
+	guest_open(&guest, 5);
 	while (now_ns() - begin < UINT64_C(2100000000)) {
 		if (make_call(&guest, guest.context, "AllReduce", false)) {
 			void *coll = start_coll(&guest, calls, 1);
@@ -1000,7 +1001,7 @@ static void hurry_with_kernels(void *argument)
 	CHECK(added < 4000, "%g proxy operations a second are added", added);
 	CHECK(added > 100 || guest.view.now.kernel.period == 1,
 	      "%g proxy operations a second are added", added);
-	guest_go(&guest);
+	guest_close(&guest);
 }
 
 static void period_follows_the_rate_of_calls(void **state)
@@ -1041,7 +1042,7 @@ static void learn_clock(void *argument)
 	int64_t wrong;
 
 	(void)argument;
-	guest_come(&guest, 5);
+	guest_open(&guest, 5);
 	clock = &guest.view.now.gpu_clock;
 	CHECK(!clock->known, "nothing was timed yet");
 	while (now_ns() - begin < UINT64_C(300000000))
@@ -1066,7 +1067,7 @@ static void learn_clock(void *argument)
 	stop(&guest, kernel);
 	check_losses(&guest, "two seconds early", NCS_LOSS_BAD_PTIMER, 1,
 		     END_OF_LOSSES);
-	guest_go(&guest);
+	guest_close(&guest);
 }
 
 SCENARIO_TEST(gpu_clock_is_learnt_and_gpu_times_are_checked_against_it,

@@ -24,7 +24,7 @@ static void start_steps_again(void *argument)
 	void *op, *step, *again;
 
 	(void)argument;
-	guest_come(&guest, 3);
+	guest_open(&guest, 3);
 	op = start_proxy_op(&guest, NULL, 7, false, 2, 16);
 	step = start_step(&guest, op, 5);
 	for (unsigned i = 0; i < 100; i++) {
@@ -43,7 +43,7 @@ static void start_steps_again(void *argument)
 	CHECK(!next_record(&guest, &found), "one step, one record");
 	check_losses(&guest, "a restart", END_OF_LOSSES);
 	stop(&guest, op);
-	guest_go(&guest);
+	guest_close(&guest);
 }
 
 SCENARIO_TEST(step_started_again_stays_one_step, start_steps_again)
@@ -56,7 +56,7 @@ static void leave_steps_open(void *argument)
 	void *op, *first, *second;
 
 	(void)argument;
-	guest_come(&guest, 3);
+	guest_open(&guest, 3);
 	op = start_proxy_op(&guest, NULL, 7, false, 2, 16);
 	first = start_step(&guest, op, 3);
 	second = start_step(&guest, op, 11);
@@ -82,7 +82,7 @@ static void leave_steps_open(void *argument)
 	channel = view_channel(&guest.view, 7, false, 2);
 	CHECK_EQUAL(channel->steps_done, 3, "all ended");
 	CHECK_EQUAL(channel->state, NCS_CHANNEL_IDLE, "nothing is under way");
-	guest_go(&guest);
+	guest_close(&guest);
 }
 
 SCENARIO_TEST(step_without_stop_ends_with_its_slot_or_operation,
@@ -96,7 +96,7 @@ static void overtake(void *argument)
 	void *op, *next, *steps[4];
 
 	(void)argument;
-	guest_come(&guest, LAST_API);
+	guest_open(&guest, LAST_API);
 	op = start_proxy_op(&guest, NULL, 7, true, 2, 16);
 	next = start_proxy_op(&guest, NULL, 7, true, 2, 16);
 	for (int i = 0; i < 3; i++)
@@ -129,7 +129,7 @@ static void overtake(void *argument)
 	channel = view_channel(&guest.view, 7, true, 2);
 	CHECK_EQUAL(channel->state, NCS_CHANNEL_IDLE, "all ended");
 	CHECK_EQUAL(channel->operations_done, 2, "both ended");
-	guest_go(&guest);
+	guest_close(&guest);
 }
 
 /* An older operation that continues after a later one has begun is shown
@@ -141,7 +141,7 @@ static void go_on_after_younger(void *argument)
 	void *older, *younger, *coll, *step;
 
 	(void)argument;
-	guest_come(&guest, LAST_API);
+	guest_open(&guest, LAST_API);
 	older = start_proxy_op(&guest, NULL, 7, false, 2, 16);
 	let_time_pass();
 	coll = start_coll(&guest, 0, 1);
@@ -169,7 +169,7 @@ static void go_on_after_younger(void *argument)
 	CHECK_EQUAL(channel->nsteps, 32, "only the younger one is left");
 	CHECK_EQUAL(channel->state, NCS_CHANNEL_RECV_GPU_WAIT, "its state");
 	stop(&guest, younger);
-	guest_go(&guest);
+	guest_close(&guest);
 }
 
 static void channel_shows_its_oldest_step(void **state)
@@ -201,7 +201,7 @@ static void pause_a_while(void)
 	nanosleep(&pause, NULL);
 }
 
-static const struct ncs_channel_view *look_at_channel(struct guest *guest)
+static const struct ncs_channel_view *channel_now(struct guest *guest)
 {
 	view_take(&guest->view);
 	return view_channel(&guest->view, 7, true, 2);
@@ -254,7 +254,7 @@ static void check_spent(const struct ncs_channel_view *channel,
 
 static void wait_in_states(void *argument)
 {
-	enum { BEGIN, POSTED, LOOK, SENT, NEXT, OVER, END, MOMENTS };
+	enum { BEGIN, POSTED, READ, SENT, NEXT, OVER, END, MOMENTS };
 	const struct ncs_channel_view *channel;
 	struct moment at[MOMENTS];
 	uint64_t sum = 0;
@@ -262,30 +262,30 @@ static void wait_in_states(void *argument)
 	void *op, *step;
 
 	(void)argument;
-	DO(BEGIN, guest_come(&guest, LAST_API));
+	DO(BEGIN, guest_open(&guest, LAST_API));
 	op = start_proxy_op(&guest, NULL, 7, true, 2, 16);
 	DO(POSTED, step = start_step(&guest, op, 0));
 	pause_a_while();
 	/* A later step does not shorten the oldest one's wait. */
 	start_step(&guest, op, 1);
-	DO(LOOK, channel = look_at_channel(&guest));
+	DO(READ, channel = channel_now(&guest));
 	check_since(channel, &at[POSTED]);
 	check_spent(channel, NCS_CHANNEL_SEND_GPU_WAIT,
-		    between(&at[POSTED], &at[LOOK]));
+		    between(&at[POSTED], &at[READ]));
 	DO(SENT, record(&guest, step, NCCL_STATE_STEP_SEND_WAIT));
 	pause_a_while();
-	channel = look_at_channel(&guest);
+	channel = channel_now(&guest);
 	check_since(channel, &at[SENT]);
 	/* The next step has waited as long, but was not the one that the
 	 * channel showed. */
 	DO(NEXT, stop(&guest, step));
 	pause_a_while();
-	channel = look_at_channel(&guest);
+	channel = channel_now(&guest);
 	check_since(channel, &at[NEXT]);
 	CHECK_EQUAL(channel->step, 1, "the next");
 	DO(OVER, stop(&guest, op));
 	pause_a_while();
-	DO(END, channel = look_at_channel(&guest));
+	DO(END, channel = channel_now(&guest));
 	check_since(channel, &at[OVER]);
 	check_spent(channel, NCS_CHANNEL_SEND_GPU_WAIT,
 		    between(&at[POSTED], &at[SENT]) +
@@ -299,7 +299,7 @@ static void wait_in_states(void *argument)
 	      "%llu ns in all states together, in %llu",
 	      (unsigned long long)sum,
 	      (unsigned long long)(at[END].after - at[BEGIN].before));
-	guest_go(&guest);
+	guest_close(&guest);
 }
 
 static void sleep_and_work(void *argument)
@@ -311,7 +311,7 @@ static void sleep_and_work(void *argument)
 	void *ctrl;
 
 	(void)argument;
-	guest_come(&guest, LAST_API);
+	guest_open(&guest, LAST_API);
 	proxy = &guest.view.now.proxy;
 	ctrl = start_type(&guest, NCCL_EVENT_PROXY_CTRL, NULL);
 	DO(SLEEP, record(&guest, ctrl, NCCL_STATE_CTRL_SLEEP));
@@ -342,7 +342,7 @@ static void sleep_and_work(void *argument)
 	      "more time than there was");
 	CHECK_EQUAL(proxy->time_ns[NCS_PROXY_UNKNOWN], 0, "it is known");
 	CHECK_EQUAL(proxy->time_ns[NCS_PROXY_APPEND], 0, "it never did");
-	guest_go(&guest);
+	guest_close(&guest);
 }
 
 static void time_is_added_to_the_state_being_exited(void **state)
@@ -366,7 +366,7 @@ static void take_time(void *argument)
 	uint64_t time_ns;
 
 	(void)argument;
-	guest_come(&guest, LAST_API);
+	guest_open(&guest, LAST_API);
 	function = &guest.view.now.functions[COLL_FUNCTION];
 	DO(START, coll = start_coll(&guest, 0, 1));
 	stop(&guest, coll);
@@ -403,7 +403,7 @@ static void take_time(void *argument)
 	CHECK(ticks_ns(&guest, found.delta[1]) + SLACK_NS <
 		      at[SECOND].before - at[START].before,
 	      "its first step, not the latest");
-	guest_go(&guest);
+	guest_close(&guest);
 }
 
 /* NCCL reports the end of an operation through its children only. An operation
@@ -414,7 +414,7 @@ static void have_no_children(void *argument)
 	void *colls[4], *ops[4];
 
 	(void)argument;
-	guest_come(&guest, LAST_API);
+	guest_open(&guest, LAST_API);
 	for (unsigned i = 0; i < 4; i++) {
 		colls[i] = start_coll(&guest, i, 1);
 		stop(&guest, colls[i]);
@@ -435,7 +435,7 @@ static void have_no_children(void *argument)
 	view_take(&guest.view);
 	CHECK_EQUAL(guest.view.now.operation_count, 1, "1 is not back");
 	CHECK_EQUAL(guest.view.now.operations[0].number, 4, "but 3 is there");
-	guest_go(&guest);
+	guest_close(&guest);
 }
 
 SCENARIO_TEST(childless_operation_is_in_flight_until_a_later_one_ends,
@@ -462,7 +462,7 @@ static void call_now_and_then(void *argument)
 	void *op, *step, *group;
 
 	(void)argument;
-	guest_come(&guest, LAST_API);
+	guest_open(&guest, LAST_API);
 	CHECK_EQUAL(guest.view.now.last_call_ns, 0, "not yet");
 	DO(0, op = start_any(&guest, NCS_EVENT_PROXY_OP));
 	check_called(&guest, &at[0]);
@@ -478,7 +478,7 @@ static void call_now_and_then(void *argument)
 	check_called(&guest, &at[0]);
 	DO(0, stop(&guest, NULL));
 	check_called(&guest, &at[0]);
-	guest_go(&guest);
+	guest_close(&guest);
 }
 
 SCENARIO_TEST(time_of_the_latest_call_is_published, call_now_and_then)
@@ -493,7 +493,7 @@ static void use_slots_again(void *argument)
 	void *coll, *op, *span;
 
 	(void)argument;
-	guest_come(&guest, LAST_API);
+	guest_open(&guest, LAST_API);
 	for (unsigned round = 0; round < 2; round++) {
 		bool full = round == 0;
 
@@ -535,7 +535,7 @@ static void use_slots_again(void *argument)
 		    "the function is unknown");
 	found = expect_record(&guest, NCS_EVENT_GROUP_API, "the second");
 	CHECK_EQUAL(found.delta[1], 0, "no state was reported");
-	guest_go(&guest);
+	guest_close(&guest);
 }
 
 SCENARIO_TEST(reused_slot_starts_empty, use_slots_again)
@@ -548,7 +548,7 @@ static void tell_numbers_backwards(void *argument)
 	struct guest guest;
 
 	(void)argument;
-	guest_come(&guest, LAST_API);
+	guest_open(&guest, LAST_API);
 	for (unsigned i = 0; i < 6; i++) {
 		stop(&guest, start_coll(&guest, numbers[i], 1));
 		view_take(&guest.view);
@@ -556,7 +556,7 @@ static void tell_numbers_backwards(void *argument)
 				    .last_sequence_number,
 			    largest[i], "the largest so far");
 	}
-	guest_go(&guest);
+	guest_close(&guest);
 }
 
 SCENARIO_TEST(last_sequence_number_is_the_largest, tell_numbers_backwards)
@@ -583,7 +583,7 @@ static void revive_an_operation(void *argument)
 	void *coll, *op;
 
 	(void)argument;
-	guest_come(&guest, LAST_API);
+	guest_open(&guest, LAST_API);
 	function = &guest.view.now.functions[COLL_FUNCTION];
 	coll = start_coll(&guest, 0, 250);
 	stop(&guest, coll);
@@ -619,7 +619,7 @@ static void revive_an_operation(void *argument)
 	CHECK(function->time_ns[NCS_TIMING_PROXY] > first_ns,
 	      "the time does not go to the last child");
 	check_losses(&guest, "late children", END_OF_LOSSES);
-	guest_go(&guest);
+	guest_close(&guest);
 }
 
 SCENARIO_TEST(finished_operation_with_a_late_child_is_reopened,
@@ -632,7 +632,7 @@ static void mix_children(void *argument)
 	void *coll, *op, *kernels[2];
 
 	(void)argument;
-	guest_come(&guest, LAST_API);
+	guest_open(&guest, LAST_API);
 	function = &guest.view.now.functions[COLL_FUNCTION];
 	coll = start_coll(&guest, 0, 250);
 	stop(&guest, coll);
@@ -654,7 +654,7 @@ static void mix_children(void *argument)
 	CHECK(function->histogram[NCS_TIMING_KERNEL]
 				 [ncs_histogram_bucket(900)] == 1,
 	      "the earlier time is not replaced");
-	guest_go(&guest);
+	guest_close(&guest);
 }
 
 SCENARIO_TEST(kernel_and_proxy_times_are_counted_separately, mix_children)

@@ -46,7 +46,7 @@ static void run_with_plugin(void *argument)
 
 	(void)argument;
 	CHECK_EQUAL(ncclstat_range_push("step"), 0, "before NCCL is there");
-	guest_come(&guest, 7);
+	guest_open(&guest, 7);
 	ranges_call_and_play(&guest, guest.context);
 	ranges_expect_calls(&guest.view, "step", 1, "by the stubs");
 	CHECK_EQUAL(ncclstat_range_pop(), 0, "the level that is left");
@@ -57,7 +57,7 @@ static void run_with_plugin(void *argument)
 	ranges_call_and_play(&guest, guest.context);
 	ranges_expect_calls(&guest.view, "job", 1, "by the stubs");
 	CHECK(ranges_find(&guest.view, "job/mark"), "there is no mark");
-	guest_go(&guest);
+	guest_close(&guest);
 }
 
 static void stubs_call_the_plugin(void **state)

@@ -31,7 +31,7 @@ static struct guest guest;
 static void come(void)
 {
 	ranges_open();
-	guest_come(&guest, API);
+	guest_open(&guest, API);
 }
 
 static void call(void)
@@ -110,7 +110,7 @@ static void nest(void *argument)
 		if (found.event == NCS_EVENT_COLL_API)
 			CHECK_EQUAL(found.number, epoch->number, "COLL_API");
 	}
-	guest_go(&guest);
+	guest_close(&guest);
 }
 
 SCENARIO_TEST(call_is_in_the_ranges_pushed_by_its_thread, nest)
@@ -134,7 +134,7 @@ static void time_buckets(void *argument)
 	CHECK_EQUAL(sum, 20, "as many as were timed");
 	CHECK(!ncs_range_buckets(&guest.view.now, range, NCS_TIMING_KERNEL),
 	      "no kernel was timed");
-	guest_go(&guest);
+	guest_close(&guest);
 }
 
 SCENARIO_TEST(each_time_is_in_the_histogram_of_its_range, time_buckets)
@@ -175,7 +175,7 @@ static void hold(void *argument)
 	busy_ns = find("outer")->busy_ns;
 	let_time_pass();
 	CHECK_EQUAL(find("outer")->busy_ns, busy_ns, "nothing is under way");
-	guest_go(&guest);
+	guest_close(&guest);
 }
 
 SCENARIO_TEST(range_is_busy_while_an_operation_makes_progress, hold)
@@ -184,14 +184,14 @@ static void before_api_calls(void *argument)
 {
 	(void)argument;
 	ranges_open();
-	guest_come(&guest, 4);
+	guest_open(&guest, 4);
 	ranges.push("forward");
 	play_coll(&guest, 1);
 	ranges.pop();
 	play_coll(&guest, 2);
 	CHECK_EQUAL(find("forward")->operations, 1, "of two");
 	CHECK_EQUAL(guest.view.now.range_count, 1, "ranges");
-	guest_go(&guest);
+	guest_close(&guest);
 }
 
 SCENARIO_TEST(operation_without_api_call_has_a_range_of_its_own,
@@ -252,7 +252,7 @@ static void go_backward(void *argument)
 	in_thread(call_in_thread, NULL);
 	ranges_expect_calls(&guest.view, "step", 1, "all are over");
 	ranges_expect_calls(&guest.view, "job", 2, "all are over");
-	guest_go(&guest);
+	guest_close(&guest);
 }
 
 SCENARIO_TEST(thread_without_ranges_is_in_the_main_threads_range, go_backward)
@@ -297,7 +297,7 @@ static void follow_main_thread(void *argument)
 	ranges_expect_calls(&guest.view, "step/backward", 1, "at first");
 	ranges_expect_calls(&guest.view, "step", 1, "after a pop");
 	ranges_expect_calls(&guest.view, "step/optimizer", 1, "after a push");
-	guest_go(&guest);
+	guest_close(&guest);
 }
 
 SCENARIO_TEST(thread_without_ranges_follows_the_main_thread, follow_main_thread)
@@ -318,7 +318,7 @@ static void inherit(void *argument)
 		in_thread(call_in_thread, NULL);
 	}
 	ranges_expect_calls(&guest.view, "left open", 0, "its thread is gone");
-	guest_go(&guest);
+	guest_close(&guest);
 }
 
 SCENARIO_TEST(ranges_left_open_by_a_dead_thread_are_closed, inherit)
@@ -341,7 +341,7 @@ static void unbalance(void *argument)
 	call();
 	ranges_expect_calls(&guest.view, "b/", 1, "without a name");
 	check_losses(&guest, "after too many pops", END_OF_LOSSES);
-	guest_go(&guest);
+	guest_close(&guest);
 }
 
 SCENARIO_TEST(surplus_pop_changes_nothing, unbalance)
@@ -368,7 +368,7 @@ static void dive(void *argument)
 	call();
 	ranges_expect_calls(&guest.view, "d", 1, "back at the top");
 	CHECK_EQUAL(guest.view.now.losses[NCS_LOSS_RANGE], 1, "and no more");
-	guest_go(&guest);
+	guest_close(&guest);
 }
 
 static void ranges_nest_to_any_depth(void **state)
@@ -413,7 +413,7 @@ static void name_many(void *argument)
 		CHECK_EQUAL(guest.view.now.losses[NCS_LOSS_RANGE], 0, "losses");
 		CHECK_EQUAL(find("iteration 9999")->calls, 1, "the last one");
 	}
-	guest_go(&guest);
+	guest_close(&guest);
 }
 
 static void
@@ -449,7 +449,7 @@ static void name_without_calls(void *argument)
 	ranges_expect_calls(&guest.view, "step", 1, "there is room");
 	CHECK_EQUAL(guest.view.now.range_count, 1,
 		    "only for ranges with calls");
-	guest_go(&guest);
+	guest_close(&guest);
 }
 
 SCENARIO_TEST(range_without_calls_takes_no_entry, name_without_calls)
@@ -474,7 +474,7 @@ static void cut(void *argument)
 	view_take(&guest.view);
 	CHECK_EQUAL(guest.view.now.range_count, 13, "12 lengths, and all cut");
 	CHECK_EQUAL(find(kept)->calls, 72 - 12, "cut ones are one");
-	guest_go(&guest);
+	guest_close(&guest);
 }
 
 SCENARIO_TEST(long_range_names_are_truncated, cut)
@@ -493,7 +493,7 @@ static void turned_off(void *argument)
 	view_take(&guest.view);
 	CHECK_EQUAL(guest.view.now.range_count, 0, "ranges");
 	check_losses(&guest, "when they are off", END_OF_LOSSES);
-	guest_go(&guest);
+	guest_close(&guest);
 }
 
 static void ranges_can_be_turned_off(void **state)
@@ -524,7 +524,7 @@ static void follow_another(void *argument)
 	CHECK_EQUAL(ranges_find(&view, "step")->number,
 		    ranges_find(&guest.view, "step")->number, "one number");
 	view_close(&view);
-	guest_go(&guest);
+	guest_close(&guest);
 }
 
 SCENARIO_TEST(communicators_count_separately_under_one_number, follow_another)
@@ -553,14 +553,14 @@ static void fork_within(void *argument)
 		call();
 		ranges_expect_calls(&guest.view, "parent", 1, "still in it");
 		CHECK_EQUAL(ranges.pop(), 0, "and out of it");
-		guest_go(&guest);
+		guest_close(&guest);
 		exit(EXIT_SUCCESS);
 	}
 	CHECK(waitpid(child, &status, 0) == child && WIFEXITED(status) &&
 		      WEXITSTATUS(status) == 0,
 	      "the child failed");
 	ranges_expect_calls(&guest.view, "parent", 1, "the child's is its own");
-	guest_go(&guest);
+	guest_close(&guest);
 }
 
 SCENARIO_TEST(forked_child_is_in_the_ranges_of_the_forking_thread, fork_within)
@@ -589,7 +589,7 @@ static void capture(void *argument)
 	CHECK_EQUAL(find("capture")->operations, 1, "a replay");
 	CHECK_EQUAL(find("train")->operations, 0, "not where it is launched");
 	check_losses(&guest, "after a replay", END_OF_LOSSES);
-	guest_go(&guest);
+	guest_close(&guest);
 }
 
 SCENARIO_TEST(replayed_call_is_in_the_range_of_its_capture, capture)
@@ -608,7 +608,7 @@ static void forget(void *argument)
 	CHECK_EQUAL(find("step")->operations, 0, "it is not known any more");
 	check_losses(&guest, "after so many calls", NCS_LOSS_RANGE, 1,
 		     END_OF_LOSSES);
-	guest_go(&guest);
+	guest_close(&guest);
 }
 
 SCENARIO_TEST(forgotten_call_is_counted_as_loss, forget)
@@ -670,7 +670,7 @@ static void use_nvtx(void *argument)
 	call();
 	ranges_expect_calls(&guest.view, "process", 1, "it is over");
 	check_losses(&guest, "with NVTX", END_OF_LOSSES);
-	guest_go(&guest);
+	guest_close(&guest);
 }
 
 SCENARIO_TEST(nvtx_ranges_are_ranges, use_nvtx)
@@ -711,7 +711,7 @@ static void call_nccl(void *argument)
 	ranges_call(&guest, guest.context, "Send");
 	nvtx_domain_pop(&copy, nccl);
 	ranges_expect_calls(&guest.view, "Gather", 1, "in no range");
-	guest_go(&guest);
+	guest_close(&guest);
 }
 
 SCENARIO_TEST(nvtx_ranges_of_nccl_name_calls_that_the_api_hides, call_nccl)
@@ -760,7 +760,7 @@ static void chain(void *argument)
 	ranges_expect_calls(&guest.view, "its string", 1, "by its handle");
 	CHECK_EQUAL(nvtx_domain_pop(&copy, domain), 0, "it has no such call");
 	check_losses(&guest, "with another tool", END_OF_LOSSES);
-	guest_go(&guest);
+	guest_close(&guest);
 }
 
 static void chained_nvtx_tool_gets_all_calls(void **state)
@@ -789,7 +789,7 @@ static void mark(void *argument)
 	range = find("step/checkpoint");
 	CHECK_EQUAL(found.value, range->number, "where it was set");
 	CHECK_EQUAL(range->calls, 0, "it is no range");
-	guest_go(&guest);
+	guest_close(&guest);
 }
 
 SCENARIO_TEST(mark_becomes_a_record, mark)

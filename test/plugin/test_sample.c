@@ -486,7 +486,7 @@ static void play_families(void *argument)
 	void *orphan;
 
 	(void)argument;
-	guest_come(&guest, LAST_API);
+	guest_open(&guest, LAST_API);
 	for (uint64_t i = 0; i < 64; i++) {
 		struct ncs_record operation = play_family(&guest, i, &children);
 
@@ -514,7 +514,7 @@ static void play_families(void *argument)
 		CHECK(next_record(&guest, &found), "an orphan is kept");
 		CHECK_EQUAL(level_of(&found), 0, "and stands for itself");
 	}
-	guest_go(&guest);
+	guest_close(&guest);
 }
 
 static void children_are_kept_with_their_operation(void **state)
@@ -555,7 +555,7 @@ static void play_slowly(void *argument)
 	void *coll, *op, *other, *steps[2];
 
 	(void)argument;
-	guest_come(&guest, LAST_API);
+	guest_open(&guest, LAST_API);
 	coll = start_coll(&guest, 0, GUEST_COLL_ELEMENTS);
 	stop(&guest, coll);
 	op = start_proxy_op(&guest, coll, 3, true, 2, 2);
@@ -579,7 +579,7 @@ static void play_slowly(void *argument)
 	view_take(&guest.view);
 	CHECK_EQUAL(guest.view.now.sampling.slow, 1, "one operation");
 	CHECK_EQUAL(guest.view.now.sampling.left_out, 1, "it was not chosen");
-	guest_go(&guest);
+	guest_close(&guest);
 }
 
 static void play_a_slow_kernel(void *argument)
@@ -588,7 +588,7 @@ static void play_a_slow_kernel(void *argument)
 	void *coll, *kernel, *phase;
 
 	(void)argument;
-	guest_come(&guest, LAST_API);
+	guest_open(&guest, LAST_API);
 	coll = start_coll(&guest, 0, GUEST_COLL_ELEMENTS);
 	stop(&guest, coll);
 	kernel = start_kernel(&guest, coll, 3, 1000);
@@ -601,7 +601,7 @@ static void play_a_slow_kernel(void *argument)
 	 * record. */
 	check_kept_for_being_slow(&guest, NCS_EVENT_COLL);
 	check_kept_for_being_slow(&guest, NCS_EVENT_KERNEL_CH);
-	guest_go(&guest);
+	guest_close(&guest);
 }
 
 /* A late child that is quick itself belongs to a slow operation. */
@@ -611,7 +611,7 @@ static void play_a_late_part(void *argument)
 	void *coll, *first, *late;
 
 	(void)argument;
-	guest_come(&guest, LAST_API);
+	guest_open(&guest, LAST_API);
 	coll = start_coll(&guest, 0, GUEST_COLL_ELEMENTS);
 	stop(&guest, coll);
 	first = start_proxy_op(&guest, coll, 3, true, 2, 1);
@@ -624,7 +624,7 @@ static void play_a_late_part(void *argument)
 	stop(&guest, first);
 	check_kept_for_being_slow(&guest, NCS_EVENT_PROXY_OP);
 	check_kept_for_being_slow(&guest, NCS_EVENT_COLL);
-	guest_go(&guest);
+	guest_close(&guest);
 }
 
 static void slow_operations_are_kept_and_represent_only_themselves(void **state)
@@ -659,7 +659,7 @@ static void play_queued(void *argument)
 	void *coll, *op;
 
 	(void)argument;
-	guest_come(&guest, LAST_API);
+	guest_open(&guest, LAST_API);
 	do {
 		read_all_records(&guest);
 		coll = start_coll(&guest, 0, GUEST_COLL_ELEMENTS);
@@ -675,7 +675,7 @@ static void play_queued(void *argument)
 	found = expect_record(&guest, NCS_EVENT_COLL, "its own");
 	CHECK(is_left_out(&found), "it was quick once its turn had come");
 	CHECK(!next_record(&guest, &found), "nothing of its children");
-	guest_go(&guest);
+	guest_close(&guest);
 }
 
 static void queued_operation_is_not_slow(void **state)

@@ -107,7 +107,7 @@ static void tell_calls(void *argument)
 	int api = *(const int *)argument;
 	struct host_event event = call_event(HANDLE(1));
 
-	guest_come(&guest, api);
+	guest_open(&guest, api);
 	stop(&guest, start(&guest, &event));
 	CHECK_EQUAL(expect_record(&guest, NCS_EVENT_COLL_API, "").delta[0],
 		    STREAM(1), "a collective's call");
@@ -131,7 +131,7 @@ static void tell_calls(void *argument)
 			expect_record(&guest, NCS_EVENT_CE_COLL, "").delta[0],
 			STREAM(3), "copies");
 	}
-	guest_go(&guest);
+	guest_close(&guest);
 }
 
 static void calls_launches_and_copies_have_their_stream(void **state)
@@ -143,7 +143,7 @@ static void calls_launches_and_copies_have_their_stream(void **state)
 
 static void change_streams(void *argument)
 {
-	guest_come(&guest, *(const int *)argument);
+	guest_open(&guest, *(const int *)argument);
 	play_on(HANDLE(1));
 	expect_stream_record(STREAM(1), "the first");
 	play_on(HANDLE(1));
@@ -157,7 +157,7 @@ static void change_streams(void *argument)
 	play_on(HANDLE(2));
 	expect_stream_record(STREAM(2), "back again");
 	check_losses(&guest, "streams", END_OF_LOSSES);
-	guest_go(&guest);
+	guest_close(&guest);
 }
 
 static void stream_record_precedes_the_operation(void **state)
@@ -172,7 +172,7 @@ static void overlap(void *argument)
 	void *first, *second;
 
 	(void)argument;
-	guest_come(&guest, LAST_API);
+	guest_open(&guest, LAST_API);
 	/* Calls of a group whose operations end in another order. */
 	first = make_call_on(HANDLE(1));
 	second = make_call_on(HANDLE(2));
@@ -182,7 +182,7 @@ static void overlap(void *argument)
 	end_operation(first);
 	expect_stream_record(STREAM(2), "what ended first");
 	expect_stream_record(STREAM(1), "what began first");
-	guest_go(&guest);
+	guest_close(&guest);
 }
 
 SCENARIO_TEST(stream_records_follow_the_order_in_which_operations_end, overlap)
@@ -190,7 +190,7 @@ SCENARIO_TEST(stream_records_follow_the_order_in_which_operations_end, overlap)
 static void tell_again(void *argument)
 {
 	(void)argument;
-	guest_come(&guest, LAST_API);
+	guest_open(&guest, LAST_API);
 	for (unsigned i = 0; i < 3 * AGAIN; i++) {
 		play_on(HANDLE(1));
 		if (i % AGAIN == 0)
@@ -198,7 +198,7 @@ static void tell_again(void *argument)
 		else
 			expect_no_stream_record("meanwhile");
 	}
-	guest_go(&guest);
+	guest_close(&guest);
 }
 
 SCENARIO_TEST(stream_record_is_repeated_for_late_readers, tell_again)
@@ -208,7 +208,7 @@ static void lose_a_call(void *argument)
 	void *old;
 
 	(void)argument;
-	guest_come(&guest, LAST_API);
+	guest_open(&guest, LAST_API);
 	old = make_call_on(HANDLE(1));
 	play_on(HANDLE(1));
 	expect_stream_record(STREAM(1), "a call");
@@ -225,19 +225,19 @@ static void lose_a_call(void *argument)
 	}
 	play_on(HANDLE(1));
 	expect_stream_record(STREAM(1), "a call");
-	guest_go(&guest);
+	guest_close(&guest);
 }
 
 SCENARIO_TEST(stream_of_a_forgotten_call_is_unknown, lose_a_call)
 
 static void tell_none(void *argument)
 {
-	guest_come(&guest, *(const int *)argument);
+	guest_open(&guest, *(const int *)argument);
 	for (unsigned i = 0; i < 2 * AGAIN; i++) {
 		play_coll(&guest, i);
 		expect_no_stream_record("no API call has a stream");
 	}
-	guest_go(&guest);
+	guest_close(&guest);
 }
 
 static void no_stream_is_recorded_up_to_api_4(void **state)
@@ -263,7 +263,7 @@ static void launch_graph(void *argument)
 	void *captured;
 
 	(void)argument;
-	guest_come(&guest, LAST_API);
+	guest_open(&guest, LAST_API);
 	event.graph_captured = 1;
 	captured = start(&guest, &event);
 	stop(&guest, captured);
@@ -274,7 +274,7 @@ static void launch_graph(void *argument)
 		end_operation(begin_operation(captured));
 	expect_stream_record(STREAM(1), "long after the capture");
 	expect_no_stream_record("at every launch");
-	guest_go(&guest);
+	guest_close(&guest);
 }
 
 SCENARIO_TEST(graph_operations_are_on_the_stream_of_the_capture, launch_graph)
@@ -293,7 +293,7 @@ static void end_elsewhere(void *argument)
 	pthread_t thread;
 
 	(void)argument;
-	guest_come(&guest, LAST_API);
+	guest_open(&guest, LAST_API);
 	first = begin_operation(make_call_on(HANDLE(1)));
 	second = begin_operation(make_call_on(HANDLE(1)));
 	end_operation(first);
@@ -302,7 +302,7 @@ static void end_elsewhere(void *argument)
 	      "no thread");
 	pthread_join(thread, NULL);
 	expect_stream_record(STREAM(1), "in the other one's");
-	guest_go(&guest);
+	guest_close(&guest);
 }
 
 SCENARIO_TEST(each_ring_has_its_own_stream_records, end_elsewhere)

@@ -209,7 +209,7 @@ static void call_from_many(void *argument)
 	uint64_t orphans, done;
 
 	(void)argument;
-	guest_come(&guest, LAST_API);
+	guest_open(&guest, LAST_API);
 	pthread_barrier_init(&together, NULL, MANY);
 	for (unsigned i = 0; i < MANY; i++)
 		start_thread(&threads[i], enqueue, &guest);
@@ -255,7 +255,7 @@ static void call_from_many(void *argument)
 		      4 * each * (MANY - (NCS_LANE_MAX - 1)),
 	      "the shared lane had less than its share");
 	CHECK_EQUAL(now->lane_count, NCS_LANE_MAX, "all lanes");
-	guest_go(&guest);
+	guest_close(&guest);
 }
 
 SCENARIO_TEST(more_threads_than_lanes_count_exactly, call_from_many)
@@ -291,7 +291,7 @@ static void hammer_on_shared_lane(void *argument)
 	struct guest guest;
 
 	(void)argument;
-	guest_come(&guest, LAST_API);
+	guest_open(&guest, LAST_API);
 	pthread_barrier_init(&together, NULL, ALL);
 	for (unsigned i = 0; i < OWN; i++)
 		start_thread(&threads[i], take_a_lane, &guest);
@@ -305,7 +305,7 @@ static void hammer_on_shared_lane(void *argument)
 		     HAMMERERS * 10 * ROUNDS, END_OF_LOSSES);
 	CHECK_EQUAL(guest.view.now.lanes[0].last_call_ns != 0, true,
 		    "in the shared lane");
-	guest_go(&guest);
+	guest_close(&guest);
 }
 
 SCENARIO_TEST(threads_without_a_lane_count_exactly, hammer_on_shared_lane)
@@ -325,7 +325,7 @@ static void come_and_go(void *argument)
 	pthread_t thread;
 
 	(void)argument;
-	guest_come(&guest, LAST_API);
+	guest_open(&guest, LAST_API);
 	for (unsigned i = 0; i < count; i++) {
 		start_thread(&thread, count_a_little, &guest);
 		pthread_join(thread, NULL);
@@ -335,7 +335,7 @@ static void come_and_go(void *argument)
 	CHECK_EQUAL(guest.view.now.functions[COLL_FUNCTION].operations_done,
 		    count, "each");
 	CHECK_EQUAL(published(&guest.view), 4 * count, "each");
-	guest_go(&guest);
+	guest_close(&guest);
 }
 
 static void *stay_a_while(void *argument)
@@ -353,7 +353,7 @@ static void crowd(void *argument)
 	struct guest guest;
 
 	(void)argument;
-	guest_come(&guest, LAST_API);
+	guest_open(&guest, LAST_API);
 	pthread_barrier_init(&together, NULL, COUNT + 1);
 	for (unsigned i = 0; i < COUNT; i++) {
 		/* NCCL has one proxy thread at a time. */
@@ -367,7 +367,7 @@ static void crowd(void *argument)
 		pthread_join(threads[i], NULL);
 	CHECK_EQUAL(guest.view.now.functions[COLL_FUNCTION].operations_done,
 		    COUNT, "each");
-	guest_go(&guest);
+	guest_close(&guest);
 }
 
 static void *start_unknown(void *argument)
@@ -387,7 +387,7 @@ static void crowd_out(void *argument)
 	struct guest guest, next;
 
 	(void)argument;
-	guest_come(&guest, LAST_API);
+	guest_open(&guest, LAST_API);
 	pthread_barrier_init(&together, NULL, NCS_THREAD_MAX + 1);
 	for (unsigned i = 0; i < NCS_THREAD_MAX; i++) {
 		start_thread(&crowd_threads[i], stay_a_while, &guest);
@@ -409,7 +409,7 @@ static void crowd_out(void *argument)
 		pthread_join(crowd_threads[i], NULL);
 	view_close(&next.view);
 	host_finalize(guest.host, next.context);
-	guest_go(&guest);
+	guest_close(&guest);
 }
 
 static void more_threads_than_can_be_distinguished_count_exactly(void **state)
@@ -427,7 +427,7 @@ static void claim_lanes_anew(void *argument)
 	pthread_t thread;
 
 	(void)argument;
-	guest_come(&guest, LAST_API);
+	guest_open(&guest, LAST_API);
 	stop(&guest, start_any(&guest, NCS_EVENT_GROUP));
 	view_close(&guest.view);
 	host_finalize(guest.host, guest.context);
@@ -444,7 +444,7 @@ static void claim_lanes_anew(void *argument)
 	view_take(&guest.view);
 	CHECK_EQUAL(guest.view.now.lanes[1].published, 4, "the other thread");
 	CHECK_EQUAL(guest.view.now.lanes[2].published, 1, "this one");
-	guest_go(&guest);
+	guest_close(&guest);
 }
 
 static void threads_share_no_lane_in_a_reused_communicator_entry(void **state)
@@ -575,7 +575,7 @@ static void hand_over(void *argument)
 	pthread_t threads[3];
 
 	pair.profiled = *(const bool *)argument;
-	guest_come(&pair.guest, LAST_API);
+	guest_open(&pair.guest, LAST_API);
 	start_thread(&threads[0], launch, &pair);
 	start_thread(&threads[1], proxy, &pair);
 	if (pair.profiled)
@@ -583,7 +583,7 @@ static void hand_over(void *argument)
 	for (unsigned i = 0; i < 2u + pair.profiled; i++)
 		pthread_join(threads[i], NULL);
 	check_pair(&pair);
-	guest_go(&pair.guest);
+	guest_close(&pair.guest);
 }
 
 static void operations_pass_from_launcher_to_proxy_thread(void **state)
@@ -620,7 +620,7 @@ static void share_a_proxy(void *argument)
 	pthread_t threads[3];
 
 	(void)argument;
-	guest_come(&pairs[0].guest, LAST_API);
+	guest_open(&pairs[0].guest, LAST_API);
 	pairs[1].guest.host = pairs[0].guest.host;
 	pairs[1].guest.context = init_comm(pairs[0].guest.host, "other", 2);
 	view_open(&pairs[1].guest.view, 1);
@@ -633,7 +633,7 @@ static void share_a_proxy(void *argument)
 	check_pair(&pairs[1]);
 	view_close(&pairs[1].guest.view);
 	host_finalize(pairs[0].guest.host, pairs[1].guest.context);
-	guest_go(&pairs[0].guest);
+	guest_close(&pairs[0].guest);
 }
 
 SCENARIO_TEST(two_communicators_may_share_a_proxy_thread, share_a_proxy)
@@ -665,26 +665,26 @@ static void help_with_sockets(void *argument)
 	pthread_t threads[2];
 
 	(void)argument;
-	guest_come(&pair.guest, LAST_API);
+	guest_open(&pair.guest, LAST_API);
 	start_thread(&threads[0], start_net, &pair);
 	start_thread(&threads[1], stop_net, &pair);
 	for (unsigned i = 0; i < 2; i++)
 		pthread_join(threads[i], NULL);
 	check_losses(&pair.guest, "ended by another thread", END_OF_LOSSES);
 	CHECK_EQUAL(published(&pair.guest.view), ROUNDS, "each");
-	guest_go(&pair.guest);
+	guest_close(&pair.guest);
 }
 
 SCENARIO_TEST(an_event_may_end_on_another_thread, help_with_sockets)
 
 /* --- Reading meanwhile ------------------------------------------------- */
 
-struct onlooker {
+struct observer {
 	struct view view;
 	_Atomic bool over;
 	uint64_t read;
 	uint64_t lost;
-	uint64_t looks;
+	uint64_t readings;
 };
 
 /* Counters never decrease, and the values of one block belong together. */
@@ -713,7 +713,7 @@ static void check_look(const struct ncs_snapshot *now,
 	*before = *function;
 }
 
-static void read_some(struct onlooker *me, uint64_t *next)
+static void read_some(struct observer *me, uint64_t *next)
 {
 	struct ncs_record records[200];
 	size_t lanes = ncs_reader_header(me->view.reader)->lanes.count;
@@ -743,9 +743,9 @@ static void read_some(struct onlooker *me, uint64_t *next)
 	}
 }
 
-static void *look_on(void *argument)
+static void *observe(void *argument)
 {
-	struct onlooker *me = argument;
+	struct observer *me = argument;
 	struct ncs_function_view before = { 0 };
 	uint64_t next[NCS_LANE_MAX] = { 0 };
 
@@ -754,7 +754,7 @@ static void *look_on(void *argument)
 		if (!me->view.now.torn)
 			check_look(&me->view.now, &before);
 		read_some(me, next);
-		me->looks++;
+		me->readings++;
 	}
 	for (uint64_t more = UINT64_MAX; more != me->read;) {
 		more = me->read;
@@ -764,38 +764,38 @@ static void *look_on(void *argument)
 	return NULL;
 }
 
-static void look_while_writing(void *argument)
+static void observe_writers(void *argument)
 {
 	static struct pair pair;
-	static struct onlooker onlookers[2];
+	static struct observer observers[2];
 	pthread_t threads[4];
 
 	(void)argument;
-	guest_come(&pair.guest, LAST_API);
+	guest_open(&pair.guest, LAST_API);
 	for (unsigned i = 0; i < 2; i++) {
-		view_open(&onlookers[i].view, 0);
-		start_thread(&threads[2 + i], look_on, &onlookers[i]);
+		view_open(&observers[i].view, 0);
+		start_thread(&threads[2 + i], observe, &observers[i]);
 	}
 	start_thread(&threads[0], launch, &pair);
 	start_thread(&threads[1], proxy, &pair);
 	pthread_join(threads[0], NULL);
 	pthread_join(threads[1], NULL);
 	for (unsigned i = 0; i < 2; i++) {
-		atomic_store_explicit(&onlookers[i].over, true,
+		atomic_store_explicit(&observers[i].over, true,
 				      memory_order_release);
 		pthread_join(threads[2 + i], NULL);
-		CHECK(onlookers[i].looks > 0, "it never looked");
-		CHECK(!onlookers[i].view.now.torn, "all writers have ended");
-		CHECK_EQUAL(onlookers[i].read + onlookers[i].lost, 5 * ROUNDS,
+		CHECK(observers[i].readings > 0, "it never read");
+		CHECK(!observers[i].view.now.torn, "all writers have ended");
+		CHECK_EQUAL(observers[i].read + observers[i].lost, 5 * ROUNDS,
 			    "read, or counted as lost");
-		view_close(&onlookers[i].view);
+		view_close(&observers[i].view);
 	}
 	check_pair(&pair);
-	guest_go(&pair.guest);
+	guest_close(&pair.guest);
 }
 
 SCENARIO_TEST(readers_see_whole_blocks_and_count_every_missed_record,
-	      look_while_writing)
+	      observe_writers)
 
 /* --- Init during other calls ------------------------------------------- */
 
@@ -835,7 +835,7 @@ static void init_beside_events(void *argument)
 	uint64_t stale, foreign;
 
 	(void)argument;
-	guest_come(&guest, LAST_API);
+	guest_open(&guest, LAST_API);
 	start_thread(&threads[2], call_strays, &guest);
 	for (unsigned i = 0; i < 2; i++)
 		start_thread(&threads[i], come_and_go_beside, &guest);
@@ -850,7 +850,7 @@ static void init_beside_events(void *argument)
 	CHECK_EQUAL(guest.view.now.functions[COLL_FUNCTION].operations_done,
 		    stale, "one each in a round");
 	check_still_follows(&guest, "beside others");
-	guest_go(&guest);
+	guest_close(&guest);
 }
 
 SCENARIO_TEST(communicators_come_and_go_during_events, init_beside_events)

@@ -104,7 +104,7 @@ static void call_from_all(void *argument)
 
 	(void)argument;
 	chain();
-	guest_come(&guest, LAST_API);
+	guest_open(&guest, LAST_API);
 	for (unsigned i = 0; i < THREADS; i++)
 		run(call, &threads[i], &guest);
 	for (unsigned i = 0; i < THREADS; i++)
@@ -113,7 +113,7 @@ static void call_from_all(void *argument)
 	view_take(&guest.view);
 	CHECK_EQUAL(guest.view.now.losses[NCS_LOSS_CHAIN], 0, "no pair");
 	CHECK_EQUAL(guest.view.now.losses[NCS_LOSS_STALE], 0, "no handle");
-	guest_go(&guest);
+	guest_close(&guest);
 }
 
 SCENARIO_TEST(every_call_of_every_thread_is_passed_on, call_from_all)
@@ -142,7 +142,7 @@ static void use_handles_too_late(void *argument)
 
 	(void)argument;
 	chain();
-	guest_come(&guest, LAST_API);
+	guest_open(&guest, LAST_API);
 	for (unsigned i = 0; i < 64; i++) {
 		stale[i] = start_type(&guest, NCCL_EVENT_PROXY_CTRL, NULL);
 		stop(&guest, stale[i]);
@@ -161,7 +161,7 @@ static void use_handles_too_late(void *argument)
 	check_counts((uint64_t)THREADS * ROUNDS);
 	view_take(&guest.view);
 	CHECK(guest.view.now.losses[NCS_LOSS_CHAIN] > 0, "it was not too late");
-	guest_go(&guest);
+	guest_close(&guest);
 }
 
 SCENARIO_TEST(late_handle_reaches_no_other_event, use_handles_too_late)
@@ -203,7 +203,7 @@ static void do_all_at_once(void *argument)
 	chain();
 	next->mask = 0x7fbf;
 	setenv("NCCLSTAT_KERNEL_TIMING", "off", 1);
-	guest_come(&guest, 5);
+	guest_open(&guest, 5);
 	word = next->mask_word;
 	for (unsigned i = 0; i < THREADS; i++)
 		run(i < 2 ? call : come_and_go, &threads[i], &guest);
@@ -222,7 +222,7 @@ static void do_all_at_once(void *argument)
 		CHECK_EQUAL((host_mask() & NCCL_EVENT_KERNEL_CH) != 0, mask,
 			    "the latest mask");
 	}
-	guest_go(&guest);
+	guest_close(&guest);
 }
 
 SCENARIO_TEST(inits_and_masks_may_come_at_any_time, do_all_at_once)

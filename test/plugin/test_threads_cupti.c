@@ -97,7 +97,7 @@ static void run(void *argument)
 	CHECK(library, "%s", dlerror());
 	cupti = dlsym(library, "fake_cupti");
 	ranges_open();
-	guest_come(&guest, 7);
+	guest_open(&guest, 7);
 	pthread_barrier_init(&barrier, NULL, THREADS + 2);
 	for (unsigned i = 0; i < THREADS; i++)
 		CHECK(pthread_create(&threads[i], NULL, launch,
@@ -127,7 +127,7 @@ static void run(void *argument)
 	}
 	CHECK_EQUAL(guest.view.now.cupti.unplaced, 0, "each launch is known");
 	CHECK_EQUAL(guest.view.now.cupti.lost, 0, "nothing is lost");
-	guest_go(&guest);
+	guest_close(&guest);
 }
 
 static void each_kernel_counts_once_in_its_range(void **state)

@@ -109,7 +109,7 @@ static void play_threads(void *argument)
 	pthread_t threads[CALLERS + 1];
 
 	seed = *(const uint64_t *)argument;
-	guest_come(&guest, 5);
+	guest_open(&guest, 5);
 	for (unsigned i = 0; i < 2; i++)
 		pthread_mutex_init(&shared[i].lock, NULL);
 	/* All have settled, so that windows open from the beginning. */
@@ -130,7 +130,7 @@ static void play_threads(void *argument)
 	      (unsigned long long)guest.view.now.kernel.timed_calls,
 	      shared[0].timed);
 	CHECK(guest.view.now.losses[NCS_LOSS_STALE] == 0, "a handle was lost");
-	guest_go(&guest);
+	guest_close(&guest);
 }
 
 static void captured_calls_are_all_timed_or_all_untimed(void **state)

@@ -75,7 +75,7 @@ static void run(void *argument)
 
 	(void)argument;
 	ranges_open();
-	guest_come(&guest, 7);
+	guest_open(&guest, 7);
 	pthread_barrier_init(&barrier, NULL, THREADS + 2);
 	ranges.push("main");
 	for (unsigned i = 0; i < THREADS; i++)
@@ -129,7 +129,7 @@ static void run(void *argument)
 	}
 	CHECK_EQUAL(calls, THREADS * TURNS, "calls in shared names");
 	ranges.pop();
-	guest_go(&guest);
+	guest_close(&guest);
 }
 
 static void each_call_counts_once_in_its_range(void **state)

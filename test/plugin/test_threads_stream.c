@@ -74,7 +74,7 @@ static void share_a_lane(void *argument)
 	size_t count;
 
 	(void)argument;
-	guest_come(&guest, LAST_API);
+	guest_open(&guest, LAST_API);
 	pthread_barrier_init(&together, NULL, THREADS);
 	for (uintptr_t i = 0; i < THREADS; i++)
 		CHECK(pthread_create(&threads[i], NULL, play_many,
@@ -97,7 +97,7 @@ static void share_a_lane(void *argument)
 	}
 	CHECK(operations > 0, "of several threads");
 	CHECK(changes > 1, "they came one after another");
-	guest_go(&guest);
+	guest_close(&guest);
 }
 
 SCENARIO_TEST(threads_sharing_a_ring_do_not_mix_up_streams, share_a_lane)

@@ -72,19 +72,19 @@ void hunt_interrupt(void)
 		let_others_run();
 }
 
-static void look(struct hunt_worker *worker)
+static void read_and_check(struct hunt_worker *worker)
 {
 	struct hunt_control *control = worker->control;
-	struct hunt_look found = { 0 };
+	struct hunt_findings found = { 0 };
 
 	ncs_add_acquire_release(&control->ready, 1);
 	worker->hunt->read(worker->hunt, worker->shared, control, &found);
-	control->looks[worker->index] = found;
+	control->findings[worker->index] = found;
 }
 
 static void *thread_main(void *argument)
 {
-	look(argument);
+	read_and_check(argument);
 	return NULL;
 }
 
@@ -95,7 +95,7 @@ static void child_main(struct hunt_worker *worker, int file)
 			      MAP_SHARED, file, 0);
 	if (worker->shared == MAP_FAILED)
 		_exit(1);
-	look(worker);
+	read_and_check(worker);
 	_exit(0);
 }
 
@@ -148,7 +148,8 @@ static bool run_workers(const struct hunt *hunt, void *shared, int file,
 	return good;
 }
 
-bool hunt_run(const struct hunt *hunt, struct hunt_look looks[HUNT_READERS])
+bool hunt_run(const struct hunt *hunt,
+	      struct hunt_findings findings[HUNT_READERS])
 {
 	struct hunt_control *control;
 	void *shared = MAP_FAILED;
@@ -163,7 +164,7 @@ bool hunt_run(const struct hunt *hunt, struct hunt_look looks[HUNT_READERS])
 	if (control != MAP_FAILED && shared != MAP_FAILED &&
 	    madvise(shared, hunt->shared_bytes, MADV_DONTFORK) == 0) {
 		good = run_workers(hunt, shared, file, control);
-		memcpy(looks, control->looks, sizeof(control->looks));
+		memcpy(findings, control->findings, sizeof(control->findings));
 	}
 	if (shared != MAP_FAILED)
 		munmap(shared, hunt->shared_bytes);
@@ -189,20 +190,20 @@ static void write_records(const struct hunt *hunt, void *shared)
 }
 
 static void check(const struct ncs_record *record, uint64_t position,
-		  struct hunt_look *look)
+		  struct hunt_findings *findings)
 {
 	struct ncs_record wanted;
 
 	hunt_fill(&wanted, position);
 	if (memcmp(record, &wanted, sizeof(wanted)) == 0)
 		return;
-	if (look->bad++ == 0)
-		look->first_bad = position;
+	if (findings->bad++ == 0)
+		findings->first_bad = position;
 }
 
 static void read_records(const struct hunt *hunt, const void *shared,
 			 const struct hunt_control *control,
-			 struct hunt_look *look)
+			 struct hunt_findings *findings)
 {
 	const struct hunt_setup *setup = hunt->argument;
 	const struct ncs_ring *ring = shared;
@@ -226,15 +227,15 @@ static void read_records(const struct hunt *hunt, const void *shared,
 		good = setup->ring->copy(ring, slots, setup->capacity, &cursor,
 					 records, (size_t)count);
 		for (size_t i = (size_t)count - good; i < count; i++)
-			check(&records[i], first + i, look);
-		look->accepted += good;
-		look->rejected += count - good;
+			check(&records[i], first + i, findings);
+		findings->accepted += good;
+		findings->rejected += count - good;
 	}
-	look->lost = cursor.lost;
+	findings->lost = cursor.lost;
 }
 
 bool hunt_records(const struct hunt_setup *setup,
-		  struct hunt_look looks[HUNT_READERS])
+		  struct hunt_findings findings[HUNT_READERS])
 {
 	size_t bytes = sizeof(struct ncs_ring) +
 		       setup->capacity * sizeof(struct ncs_record);
@@ -246,5 +247,5 @@ bool hunt_records(const struct hunt_setup *setup,
 		.argument = setup,
 	};
 
-	return hunt_run(&hunt, looks);
+	return hunt_run(&hunt, findings);
 }

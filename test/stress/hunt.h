@@ -22,7 +22,7 @@
 /* --- Parts of all hunts ------------------------------------------------ */
 
 /* The findings of one reader. */
-struct hunt_look {
+struct hunt_findings {
 	uint64_t accepted;
 	uint64_t lost;     /* counted as overwritten */
 	uint64_t rejected; /* those of them that had already been copied */
@@ -33,7 +33,7 @@ struct hunt_look {
 struct hunt_control {
 	uint64_t ready; /* readers that have begun */
 	uint64_t done;  /* the writer has ended */
-	struct hunt_look looks[HUNT_READERS];
+	struct hunt_findings findings[HUNT_READERS];
 };
 
 struct hunt {
@@ -43,13 +43,14 @@ struct hunt {
 	/* Reads until hunt_is_done() returned true before its last reading. */
 	void (*read)(const struct hunt *hunt, const void *shared,
 		     const struct hunt_control *control,
-		     struct hunt_look *look);
+		     struct hunt_findings *findings);
 	const void *argument;
 };
 
-/* Runs the hunt; looks[] gets the findings of each reader. Returns false if a
- * worker could not be started or died. */
-bool hunt_run(const struct hunt *hunt, struct hunt_look looks[HUNT_READERS]);
+/* Runs the hunt; findings[] gets the findings of each reader. Returns false if
+ * a worker could not be started or died. */
+bool hunt_run(const struct hunt *hunt,
+	      struct hunt_findings findings[HUNT_READERS]);
 
 bool hunt_is_done(const struct hunt_control *control);
 
@@ -95,7 +96,7 @@ struct hunt_setup {
 #define HUNT_BATCH 256
 
 bool hunt_records(const struct hunt_setup *setup,
-		  struct hunt_look looks[HUNT_READERS]);
+		  struct hunt_findings findings[HUNT_READERS]);
 
 /* Word `k` of the record at a position. All bits of a position count. */
 static inline uint64_t hunt_word(uint64_t position, unsigned k)

@@ -35,20 +35,21 @@ static uint64_t produced, accepted, rejected;
 static void ring_delivers_no_torn_or_uncounted_record(void **state)
 {
 	const struct hunt_setup *setup = *state;
-	struct hunt_look looks[HUNT_READERS];
+	struct hunt_findings findings[HUNT_READERS];
 
-	assert_true(hunt_records(setup, looks));
+	assert_true(hunt_records(setup, findings));
 	produced += setup->records;
 	for (unsigned i = 0; i < HUNT_READERS; i++) {
-		if (looks[i].bad != 0)
-			print_message("first bad record: %llu\n",
-				      (unsigned long long)looks[i].first_bad);
-		assert_int_equal(looks[i].bad, 0);
-		assert_int_equal(looks[i].accepted + looks[i].lost,
+		if (findings[i].bad != 0)
+			print_message(
+				"first bad record: %llu\n",
+				(unsigned long long)findings[i].first_bad);
+		assert_int_equal(findings[i].bad, 0);
+		assert_int_equal(findings[i].accepted + findings[i].lost,
 				 setup->records);
-		assert_true(looks[i].accepted > 0);
-		accepted += looks[i].accepted;
-		rejected += looks[i].rejected;
+		assert_true(findings[i].accepted > 0);
+		accepted += findings[i].accepted;
+		rejected += findings[i].rejected;
 	}
 }
 

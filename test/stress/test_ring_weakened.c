@@ -187,7 +187,7 @@ static size_t copy_slot(const struct ncs_ring *ring,
 /* --- The hunts --------------------------------------------------------- */
 
 static const struct hunt_ring without_check = {
-	"without the second look at head", produce, ncs_ring_available,
+	"without the second load of head", produce, ncs_ring_available,
 	copy_without_check
 };
 static const struct hunt_ring off_by_one = { "off by one", produce,
@@ -215,16 +215,17 @@ static unsigned hunt_until_bad(const struct hunt_ring *ring, unsigned rounds,
 		.batch = 1,
 		.processes = processes,
 	};
-	struct hunt_look looks[HUNT_READERS];
+	struct hunt_findings findings[HUNT_READERS];
 	uint64_t bad = 0;
 	unsigned round;
 
 	for (round = 0; round < rounds && bad == 0; round++) {
-		assert_true(hunt_records(&setup, looks));
+		assert_true(hunt_records(&setup, findings));
 		for (unsigned i = 0; i < HUNT_READERS; i++) {
-			bad += looks[i].bad;
+			bad += findings[i].bad;
 			/* Each counts losses correctly, whatever it accepts. */
-			assert_int_equal(looks[i].accepted + looks[i].lost,
+			assert_int_equal(findings[i].accepted +
+						 findings[i].lost,
 					 setup.records);
 		}
 	}
@@ -257,7 +258,7 @@ static void intact_ring_is_not_caught(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		HUNT("a ring without the second look at head is caught",
+		HUNT("a ring without the second load of head is caught",
 		     weakened_ring_is_caught, &without_check),
 		HUNT("a ring that is off by one is caught",
 		     weakened_ring_is_caught, &off_by_one),

@@ -72,7 +72,7 @@ static bool is_whole(const uint64_t copy[WORDS])
 
 static void read_block(const struct hunt *hunt, const void *shared,
 		       const struct hunt_control *control,
-		       struct hunt_look *look)
+		       struct hunt_findings *findings)
 {
 	uint64_t copy[WORDS], before = 0;
 	bool done;
@@ -81,19 +81,19 @@ static void read_block(const struct hunt *hunt, const void *shared,
 	do {
 		done = hunt_is_done(control);
 		if (!ncs_seqlock_read(copy, shared, WORDS)) {
-			look->lost++;
+			findings->lost++;
 			/* The writer rests now, so reading must succeed. */
-			look->bad += done;
+			findings->bad += done;
 			hunt_idle();
 			continue;
 		}
-		look->accepted++;
-		look->rejected += copy[0] != before;
+		findings->accepted++;
+		findings->rejected += copy[0] != before;
 		if (!is_whole(copy) || copy[0] < before ||
 		    (done && copy[0] != 2 * (uint64_t)UPDATES))
-			look->bad++;
+			findings->bad++;
 		before = copy[0];
-		if (look->accepted % 8 == 0)
+		if (findings->accepted % 8 == 0)
 			hunt_idle();
 	} while (!done);
 }
@@ -106,15 +106,15 @@ static void no_mixed_block_is_accepted(void **state)
 		.write = write_block,
 		.read = read_block,
 	};
-	struct hunt_look looks[HUNT_READERS];
+	struct hunt_findings findings[HUNT_READERS];
 	uint64_t seen = 0;
 
-	assert_true(hunt_run(&hunt, looks));
+	assert_true(hunt_run(&hunt, findings));
 	for (unsigned i = 0; i < HUNT_READERS; i++) {
-		assert_int_equal(looks[i].bad, 0);
-		assert_true(looks[i].accepted > 0);
+		assert_int_equal(findings[i].bad, 0);
+		assert_true(findings[i].accepted > 0);
 		/* Here: the number of different updates seen. */
-		seen += looks[i].rejected;
+		seen += findings[i].rejected;
 	}
 	print_message("%llu updates seen\n", (unsigned long long)seen);
 	assert_true(seen > 100);
@@ -247,7 +247,7 @@ static bool snapshot_is_whole(const struct ncs_snapshot *snapshot)
 
 static void read_segment(const struct hunt *hunt, const void *shared,
 			 const struct hunt_control *control,
-			 struct hunt_look *look)
+			 struct hunt_findings *findings)
 {
 	const struct segment *segment = hunt->argument;
 	struct ncs_snapshot snapshot;
@@ -259,24 +259,25 @@ static void read_segment(const struct hunt *hunt, const void *shared,
 	if (ncs_reader_open(segment->writer.path, &reader, NULL, 0) !=
 		    NCS_ATTACHED ||
 	    ncs_snapshot_init(&snapshot, reader) != 0) {
-		look->bad++;
+		findings->bad++;
 		return;
 	}
 	do {
 		done = hunt_is_done(control);
 		ncs_snapshot_take(&snapshot, reader, ncs_clock_monotonic_ns());
 		if (snapshot.torn) {
-			look->lost++;
-			look->bad += done;
+			findings->lost++;
+			findings->bad += done;
 			continue;
 		}
-		look->accepted++;
-		look->bad += !snapshot_is_whole(&snapshot);
-		look->rejected += snapshot.proxy.appended_operations != before;
+		findings->accepted++;
+		findings->bad += !snapshot_is_whole(&snapshot);
+		findings->rejected += snapshot.proxy.appended_operations !=
+				      before;
 		before = snapshot.proxy.appended_operations;
 		if (done && (before != SEGMENT_UPDATES ||
 			     snapshot.operation_count != OPERATIONS))
-			look->bad++;
+			findings->bad++;
 	} while (!done);
 	ncs_snapshot_release(&snapshot);
 	ncs_reader_close(reader);
@@ -327,18 +328,18 @@ static void every_block_of_a_snapshot_is_whole(void **state)
 		.read = read_segment,
 		.argument = &segment,
 	};
-	struct hunt_look looks[HUNT_READERS];
+	struct hunt_findings findings[HUNT_READERS];
 	uint64_t seen = 0;
 
 	assert_int_equal(make_segment(&segment), 0);
-	assert_true(hunt_run(&hunt, looks));
+	assert_true(hunt_run(&hunt, findings));
 	ncs_writer_unlink(&segment.writer);
 	munmap(segment.writer.header, segment.writer.mapped_bytes);
 	assert_int_equal(rmdir(segment.directory), 0);
 	for (unsigned i = 0; i < HUNT_READERS; i++) {
-		assert_int_equal(looks[i].bad, 0);
-		assert_true(looks[i].accepted > 0);
-		seen += looks[i].rejected;
+		assert_int_equal(findings[i].bad, 0);
+		assert_true(findings[i].accepted > 0);
+		seen += findings[i].rejected;
 	}
 	print_message("%llu updates seen\n", (unsigned long long)seen);
 	assert_true(seen > 100);

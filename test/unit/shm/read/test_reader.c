@@ -401,49 +401,50 @@ static void snapshot_counts_records_that_a_late_reader_missed(void **state)
 
 /* --- Snapshots --------------------------------------------------------- */
 
-struct look {
+struct observed {
 	struct ncs_reader *reader;
 	struct ncs_snapshot snapshot;
 };
 
-static void look_at(struct look *look, struct segment_fixture *fixture)
+static void observe(struct observed *observed, struct segment_fixture *fixture)
 {
-	look->reader = open_reader(fixture);
-	assert_int_equal(ncs_snapshot_init(&look->snapshot, look->reader), 0);
-	ncs_snapshot_take(&look->snapshot, look->reader, NOW);
+	observed->reader = open_reader(fixture);
+	assert_int_equal(
+		ncs_snapshot_init(&observed->snapshot, observed->reader), 0);
+	ncs_snapshot_take(&observed->snapshot, observed->reader, NOW);
 }
 
-static void look_again(struct look *look)
+static void observed_refresh(struct observed *observed)
 {
-	ncs_snapshot_take(&look->snapshot, look->reader, NOW);
+	ncs_snapshot_take(&observed->snapshot, observed->reader, NOW);
 }
 
-static void look_away(struct look *look)
+static void observed_close(struct observed *observed)
 {
-	ncs_snapshot_release(&look->snapshot);
-	ncs_reader_close(look->reader);
+	ncs_snapshot_release(&observed->snapshot);
+	ncs_reader_close(observed->reader);
 }
 
 static void fresh_segment_has_empty_tables(void **state)
 {
-	struct look look;
+	struct observed observed;
 
-	look_at(&look, *state);
-	assert_false(look.snapshot.torn);
-	assert_int_equal(look.snapshot.taken_ns, NOW);
-	assert_int_equal(look.snapshot.last_call_ns, 0);
-	assert_int_equal(look.snapshot.finished_ns, 0);
-	assert_int_equal(look.snapshot.liveness, NCS_ALIVE);
-	assert_false(look.snapshot.process_gone);
-	assert_int_equal(look.snapshot.identity.known, 0);
-	assert_int_equal(look.snapshot.channel_count, 0);
-	assert_int_equal(look.snapshot.operation_count, 0);
-	assert_int_equal(look.snapshot.lane_count, 3);
-	assert_int_equal(look.snapshot.proxy.state, NCS_PROXY_UNKNOWN);
-	assert_int_equal(look.snapshot.proxy.time_ns[NCS_PROXY_UNKNOWN], 0);
+	observe(&observed, *state);
+	assert_false(observed.snapshot.torn);
+	assert_int_equal(observed.snapshot.taken_ns, NOW);
+	assert_int_equal(observed.snapshot.last_call_ns, 0);
+	assert_int_equal(observed.snapshot.finished_ns, 0);
+	assert_int_equal(observed.snapshot.liveness, NCS_ALIVE);
+	assert_false(observed.snapshot.process_gone);
+	assert_int_equal(observed.snapshot.identity.known, 0);
+	assert_int_equal(observed.snapshot.channel_count, 0);
+	assert_int_equal(observed.snapshot.operation_count, 0);
+	assert_int_equal(observed.snapshot.lane_count, 3);
+	assert_int_equal(observed.snapshot.proxy.state, NCS_PROXY_UNKNOWN);
+	assert_int_equal(observed.snapshot.proxy.time_ns[NCS_PROXY_UNKNOWN], 0);
 	for (size_t i = 0; i < NCS_FUNCTION_COUNT; i++) {
 		const struct ncs_function_view *view =
-			&look.snapshot.functions[i];
+			&observed.snapshot.functions[i];
 
 		assert_int_equal(view->operations, 0);
 		assert_int_equal(view->last_sequence_number,
@@ -451,7 +452,7 @@ static void fresh_segment_has_empty_tables(void **state)
 		assert_null(view->histogram[NCS_TIMING_KERNEL]);
 		assert_null(view->histogram[NCS_TIMING_PROXY]);
 	}
-	look_away(&look);
+	observed_close(&observed);
 }
 
 static void liveness_is_reported(void **state)
@@ -459,40 +460,40 @@ static void liveness_is_reported(void **state)
 	struct segment_fixture *fixture = *state;
 	struct ncs_header *header = fixture->header;
 	struct ncs_lane *lane = segment_fixture_lane(fixture, 2);
-	struct look look;
+	struct observed observed;
 
 	lane->last_call = NOW - S;
 	segment_fixture_lane(fixture, 1)->last_call = NOW - 20 * S;
-	look_at(&look, fixture);
-	assert_int_equal(look.snapshot.liveness, NCS_ALIVE);
-	assert_int_equal(look.snapshot.last_call_ns, NOW - S);
-	assert_int_equal(look.snapshot.lanes[1].last_call_ns, NOW - 20 * S);
+	observe(&observed, fixture);
+	assert_int_equal(observed.snapshot.liveness, NCS_ALIVE);
+	assert_int_equal(observed.snapshot.last_call_ns, NOW - S);
+	assert_int_equal(observed.snapshot.lanes[1].last_call_ns, NOW - 20 * S);
 	lane->last_call = NOW - 11 * S;
-	look_again(&look);
-	assert_int_equal(look.snapshot.liveness, NCS_SILENT);
+	observed_refresh(&observed);
+	assert_int_equal(observed.snapshot.liveness, NCS_SILENT);
 	header->finished = NOW - 5 * S;
 	header->life = NCS_LIFE_FINISHED;
-	look_again(&look);
-	assert_int_equal(look.snapshot.liveness, NCS_FINISHED);
-	assert_int_equal(look.snapshot.finished_ns, NOW - 5 * S);
-	assert_false(look.snapshot.process_gone);
-	look_away(&look);
+	observed_refresh(&observed);
+	assert_int_equal(observed.snapshot.liveness, NCS_FINISHED);
+	assert_int_equal(observed.snapshot.finished_ns, NOW - 5 * S);
+	assert_false(observed.snapshot.process_gone);
+	observed_close(&observed);
 }
 
 static void rank_without_callbacks_is_silent_since_its_creation(void **state)
 {
 	struct segment_fixture *fixture = *state;
-	struct look look;
+	struct observed observed;
 
 	fixture->header->created = NOW - 9 * S;
-	look_at(&look, fixture);
-	assert_int_equal(look.snapshot.liveness, NCS_ALIVE);
-	look_away(&look);
+	observe(&observed, fixture);
+	assert_int_equal(observed.snapshot.liveness, NCS_ALIVE);
+	observed_close(&observed);
 	fixture->header->created = NOW - 11 * S;
-	look_at(&look, fixture);
-	assert_int_equal(look.snapshot.liveness, NCS_SILENT);
-	assert_int_equal(look.snapshot.last_call_ns, 0);
-	look_away(&look);
+	observe(&observed, fixture);
+	assert_int_equal(observed.snapshot.liveness, NCS_SILENT);
+	assert_int_equal(observed.snapshot.last_call_ns, 0);
+	observed_close(&observed);
 }
 
 /* Attaches after the header was given to another process. */
@@ -501,13 +502,13 @@ static enum ncs_liveness liveness_with(struct segment_fixture *fixture,
 				       bool *gone)
 {
 	enum ncs_liveness liveness;
-	struct look look;
+	struct observed observed;
 
 	*fixture->header = *header;
-	look_at(&look, fixture);
-	liveness = look.snapshot.liveness;
-	*gone = look.snapshot.process_gone;
-	look_away(&look);
+	observe(&observed, fixture);
+	liveness = observed.snapshot.liveness;
+	*gone = observed.snapshot.process_gone;
+	observed_close(&observed);
 	return liveness;
 }
 
@@ -544,7 +545,7 @@ static void process_is_identified_by_more_than_its_pid(void **state)
 static void stopped_process_is_reported(void **state)
 {
 	struct segment_fixture *fixture = *state;
-	struct look look;
+	struct observed observed;
 	pid_t child = fork();
 	int status;
 
@@ -556,10 +557,10 @@ static void stopped_process_is_reported(void **state)
 	assert_int_equal(waitpid(child, &status, WUNTRACED), child);
 	fixture->header->pid = (uint32_t)child;
 	fixture->header->process_start = ncs_process_start((uint32_t)child);
-	look_at(&look, fixture);
-	assert_true(look.snapshot.process_stopped);
-	assert_false(look.snapshot.process_gone);
-	look_away(&look);
+	observe(&observed, fixture);
+	assert_true(observed.snapshot.process_stopped);
+	assert_false(observed.snapshot.process_gone);
+	observed_close(&observed);
 	kill(child, SIGKILL);
 	assert_int_equal(waitpid(child, &status, 0), child);
 }
@@ -576,10 +577,10 @@ static void settings_are_reported_if_valid(void **state)
 	struct ncs_settings *settings = &fixture->header->settings;
 	const struct ncs_settings_view *view;
 	struct ncs_detail partly = in_force;
-	struct look look;
+	struct observed observed;
 
-	look_at(&look, fixture);
-	view = &look.snapshot.settings;
+	observe(&observed, fixture);
+	view = &observed.snapshot.settings;
 	assert_false(view->known); /* the settings are not known yet */
 	settings->in_force = ncs_detail_pack(&in_force);
 	settings->asked = 77;
@@ -588,7 +589,7 @@ static void settings_are_reported_if_valid(void **state)
 	settings->refused = NCS_REFUSAL_KERNEL;
 	settings->lease_until_ns = NOW + S;
 	settings->lease_holder = UINT64_C(4711) << 32 | 1;
-	look_again(&look);
+	observed_refresh(&observed);
 	assert_true(view->known);
 	assert_memory_equal(&view->in_force, &in_force, sizeof(in_force));
 	assert_int_equal(view->asked, 77);
@@ -598,23 +599,23 @@ static void settings_are_reported_if_valid(void **state)
 	assert_int_equal(view->lease_until_ns, NOW + S);
 	assert_int_equal(view->lease_pid, 4711);
 	settings->refused = NCS_REFUSAL_COUNT;
-	look_again(&look);
+	observed_refresh(&observed);
 	assert_true(view->refused < NCS_REFUSAL_COUNT);
 	/* A detail in force has all fields set, or is invalid. */
 	partly.kernel = NCS_KERNEL_DETAIL_DEFAULT;
 	settings->in_force = ncs_detail_pack(&partly);
-	look_again(&look);
+	observed_refresh(&observed);
 	assert_false(view->known);
 	assert_int_equal(view->asked, 0);
 	settings->in_force = UINT64_MAX;
-	look_again(&look);
+	observed_refresh(&observed);
 	assert_false(view->known);
 	assert_int_equal(view->in_force.kernel, 0);
 	settings->in_force = ncs_detail_pack(&in_force);
 	settings->sequence = 7;
-	look_again(&look);
-	assert_true(look.snapshot.torn);
-	look_away(&look);
+	observed_refresh(&observed);
+	assert_true(observed.snapshot.torn);
+	observed_close(&observed);
 }
 
 static void time_in_the_current_state_counts_until_now(void **state)
@@ -622,7 +623,7 @@ static void time_in_the_current_state_counts_until_now(void **state)
 	struct segment_fixture *fixture = *state;
 	struct ncs_proxy *proxy = &fixture->header->proxy;
 	struct ncs_channel *channel = segment_fixture_channel(fixture, 0);
-	struct look look;
+	struct observed observed;
 
 	proxy->state = NCS_PROXY_IDLE;
 	proxy->since = NOW - 7 * S;
@@ -635,21 +636,23 @@ static void time_in_the_current_state_counts_until_now(void **state)
 	channel->since = NOW - 3 * S;
 	channel->time[NCS_CHANNEL_SEND_WAIT] = 50;
 	channel->time[NCS_CHANNEL_SEND_GPU_WAIT] = 60;
-	look_at(&look, fixture);
-	assert_int_equal(look.snapshot.proxy.state, NCS_PROXY_IDLE);
-	assert_int_equal(look.snapshot.proxy.since_ns, NOW - 7 * S);
-	assert_int_equal(look.snapshot.proxy.time_ns[NCS_PROXY_IDLE],
+	observe(&observed, fixture);
+	assert_int_equal(observed.snapshot.proxy.state, NCS_PROXY_IDLE);
+	assert_int_equal(observed.snapshot.proxy.since_ns, NOW - 7 * S);
+	assert_int_equal(observed.snapshot.proxy.time_ns[NCS_PROXY_IDLE],
 			 7 * S + 100);
-	assert_int_equal(look.snapshot.proxy.time_ns[NCS_PROXY_ACTIVE], 200);
-	assert_int_equal(look.snapshot.proxy.count[NCS_TRANSITION_SLEEP], 3);
-	assert_int_equal(look.snapshot.proxy.appended_operations, 9);
+	assert_int_equal(observed.snapshot.proxy.time_ns[NCS_PROXY_ACTIVE],
+			 200);
+	assert_int_equal(observed.snapshot.proxy.count[NCS_TRANSITION_SLEEP],
+			 3);
+	assert_int_equal(observed.snapshot.proxy.appended_operations, 9);
 	assert_int_equal(
-		look.snapshot.channels[0].time_ns[NCS_CHANNEL_SEND_WAIT],
+		observed.snapshot.channels[0].time_ns[NCS_CHANNEL_SEND_WAIT],
 		3 * S + 50);
 	assert_int_equal(
-		look.snapshot.channels[0].time_ns[NCS_CHANNEL_SEND_GPU_WAIT],
+		observed.snapshot.channels[0].time_ns[NCS_CHANNEL_SEND_GPU_WAIT],
 		60);
-	look_away(&look);
+	observed_close(&observed);
 }
 
 static void cupti_times_are_reported_if_the_segment_has_them(void **state)
@@ -657,122 +660,128 @@ static void cupti_times_are_reported_if_the_segment_has_them(void **state)
 	struct segment_fixture *fixture = *state;
 	struct ncs_cupti *cupti = &fixture->header->cupti;
 	const struct ncs_gpu_time total = { 1, 2, 3, 4, 5, 6 };
-	struct look look;
+	struct observed observed;
 
 	cupti->status = NCS_CUPTI_TAKEN;
-	look_at(&look, fixture);
-	assert_true(look.snapshot.cupti.known);
-	assert_int_equal(look.snapshot.cupti.status, NCS_CUPTI_TAKEN);
+	observe(&observed, fixture);
+	assert_true(observed.snapshot.cupti.known);
+	assert_int_equal(observed.snapshot.cupti.status, NCS_CUPTI_TAKEN);
 	cupti->status = NCS_CUPTI_ON;
 	cupti->total = total;
 	cupti->unplaced = 7;
 	cupti->lost = 8;
-	look_again(&look);
-	assert_memory_equal(&look.snapshot.cupti.total, &total, sizeof(total));
-	assert_int_equal(look.snapshot.cupti.unplaced, 7);
-	assert_int_equal(look.snapshot.cupti.lost, 8);
+	observed_refresh(&observed);
+	assert_memory_equal(&observed.snapshot.cupti.total, &total,
+			    sizeof(total));
+	assert_int_equal(observed.snapshot.cupti.unplaced, 7);
+	assert_int_equal(observed.snapshot.cupti.lost, 8);
 	/* Invalid, or of a newer version. */
 	cupti->status = NCS_CUPTI_STATUS_COUNT;
-	look_again(&look);
-	assert_false(look.snapshot.cupti.known);
-	assert_int_equal(look.snapshot.cupti.total.compute_ns, 0);
-	look_away(&look);
+	observed_refresh(&observed);
+	assert_false(observed.snapshot.cupti.known);
+	assert_int_equal(observed.snapshot.cupti.total.compute_ns, 0);
+	observed_close(&observed);
 	cupti->status = NCS_CUPTI_ON;
 	fixture->header->header_bytes = offsetof(struct ncs_header, cupti);
-	look_at(&look, fixture);
-	assert_false(look.snapshot.cupti.known);
-	look_away(&look);
+	observe(&observed, fixture);
+	assert_false(observed.snapshot.cupti.known);
+	observed_close(&observed);
 }
 
 static void kernel_timing_is_reported(void **state)
 {
 	struct segment_fixture *fixture = *state;
 	struct ncs_kernel *kernel = &fixture->header->kernel;
-	struct look look;
+	struct observed observed;
 
-	look_at(&look, fixture);
-	assert_int_equal(look.snapshot.kernel.status, NCS_KERNEL_UNKNOWN);
+	observe(&observed, fixture);
+	assert_int_equal(observed.snapshot.kernel.status, NCS_KERNEL_UNKNOWN);
 	kernel->status = NCS_KERNEL_SEVERAL;
 	kernel->mode = NCS_KERNEL_TIMING_SAMPLED;
 	kernel->period = 16;
 	kernel->timed_calls = 3;
 	kernel->captured_on = 4;
 	kernel->captured_off = 5;
-	look_again(&look);
-	assert_int_equal(look.snapshot.kernel.status, NCS_KERNEL_SEVERAL);
-	assert_int_equal(look.snapshot.kernel.mode, NCS_KERNEL_TIMING_SAMPLED);
-	assert_int_equal(look.snapshot.kernel.period, 16);
-	assert_int_equal(look.snapshot.kernel.timed_calls, 3);
-	assert_int_equal(look.snapshot.kernel.captured_on, 4);
-	assert_int_equal(look.snapshot.kernel.captured_off, 5);
+	observed_refresh(&observed);
+	assert_int_equal(observed.snapshot.kernel.status, NCS_KERNEL_SEVERAL);
+	assert_int_equal(observed.snapshot.kernel.mode,
+			 NCS_KERNEL_TIMING_SAMPLED);
+	assert_int_equal(observed.snapshot.kernel.period, 16);
+	assert_int_equal(observed.snapshot.kernel.timed_calls, 3);
+	assert_int_equal(observed.snapshot.kernel.captured_on, 4);
+	assert_int_equal(observed.snapshot.kernel.captured_off, 5);
 	/* Invalid, or of a newer version. */
 	kernel->status = UINT64_MAX;
 	kernel->mode = NCS_KERNEL_TIMING_COUNT;
-	look_again(&look);
-	assert_int_equal(look.snapshot.kernel.status, NCS_KERNEL_UNKNOWN);
-	assert_int_equal(look.snapshot.kernel.mode, NCS_KERNEL_TIMING_OFF);
-	look_away(&look);
+	observed_refresh(&observed);
+	assert_int_equal(observed.snapshot.kernel.status, NCS_KERNEL_UNKNOWN);
+	assert_int_equal(observed.snapshot.kernel.mode, NCS_KERNEL_TIMING_OFF);
+	observed_close(&observed);
 }
 
 static void gpu_clock_is_reported_with_its_error(void **state)
 {
 	struct segment_fixture *fixture = *state;
 	struct ncs_gpu_clock *clock = &fixture->header->gpu_clock;
-	struct look look;
+	struct observed observed;
 
-	look_at(&look, fixture);
-	assert_false(look.snapshot.gpu_clock.known);
+	observe(&observed, fixture);
+	assert_false(observed.snapshot.gpu_clock.known);
 	clock->ticks = NOW;
 	clock->low_ns = NOW + 5 * S;
 	clock->high_ns = NOW + 5 * S + 2001;
 	clock->quantum_ns = 32;
-	look_again(&look);
-	assert_true(look.snapshot.gpu_clock.known);
-	assert_int_equal(look.snapshot.gpu_clock.told_ns, NOW);
-	assert_int_equal(look.snapshot.gpu_clock.offset_ns, 5 * S + 1000);
-	assert_int_equal(look.snapshot.gpu_clock.error_ns, 1001);
-	assert_int_equal(look.snapshot.gpu_clock.quantum_ns, 32);
+	observed_refresh(&observed);
+	assert_true(observed.snapshot.gpu_clock.known);
+	assert_int_equal(observed.snapshot.gpu_clock.told_ns, NOW);
+	assert_int_equal(observed.snapshot.gpu_clock.offset_ns, 5 * S + 1000);
+	assert_int_equal(observed.snapshot.gpu_clock.error_ns, 1001);
+	assert_int_equal(observed.snapshot.gpu_clock.quantum_ns, 32);
 	/* A GPU's clock that started later is behind. */
 	clock->low_ns = 1000;
 	clock->high_ns = 1200;
-	look_again(&look);
-	assert_true(look.snapshot.gpu_clock.known);
-	assert_true(look.snapshot.gpu_clock.offset_ns == 1100 - (int64_t)NOW);
+	observed_refresh(&observed);
+	assert_true(observed.snapshot.gpu_clock.known);
+	assert_true(observed.snapshot.gpu_clock.offset_ns ==
+		    1100 - (int64_t)NOW);
 	/* Contradictory bounds are no bounds. */
 	clock->high_ns = 999;
-	look_again(&look);
-	assert_false(look.snapshot.gpu_clock.known);
-	look_away(&look);
+	observed_refresh(&observed);
+	assert_false(observed.snapshot.gpu_clock.known);
+	observed_close(&observed);
 }
 
 static void times_of_an_ended_rank_stand_still(void **state)
 {
 	struct segment_fixture *fixture = *state;
 	struct ncs_proxy *proxy = &fixture->header->proxy;
-	struct look look;
+	struct observed observed;
 
 	proxy->state = NCS_PROXY_ACTIVE;
 	proxy->since = NOW - 9 * S;
 	segment_fixture_lane(fixture, 0)->last_call = NOW - 4 * S;
 	fixture->header->life = NCS_LIFE_FINISHED;
 	fixture->header->finished = NOW - 6 * S;
-	look_at(&look, fixture);
-	assert_int_equal(look.snapshot.proxy.time_ns[NCS_PROXY_ACTIVE], 3 * S);
+	observe(&observed, fixture);
+	assert_int_equal(observed.snapshot.proxy.time_ns[NCS_PROXY_ACTIVE],
+			 3 * S);
 	/* Finished, but the time of the end is not stored yet. */
 	fixture->header->finished = 0;
-	look_again(&look);
-	assert_int_equal(look.snapshot.proxy.time_ns[NCS_PROXY_ACTIVE], 5 * S);
-	look_away(&look);
+	observed_refresh(&observed);
+	assert_int_equal(observed.snapshot.proxy.time_ns[NCS_PROXY_ACTIVE],
+			 5 * S);
+	observed_close(&observed);
 	fixture->header->life = NCS_LIFE_LIVE;
 	fixture->header->process_start++;
-	look_at(&look, fixture);
-	assert_int_equal(look.snapshot.liveness, NCS_DEAD);
-	assert_int_equal(look.snapshot.proxy.time_ns[NCS_PROXY_ACTIVE], 5 * S);
+	observe(&observed, fixture);
+	assert_int_equal(observed.snapshot.liveness, NCS_DEAD);
+	assert_int_equal(observed.snapshot.proxy.time_ns[NCS_PROXY_ACTIVE],
+			 5 * S);
 	/* Times do not run backwards either. */
 	proxy->since = NOW - S;
-	look_again(&look);
-	assert_int_equal(look.snapshot.proxy.time_ns[NCS_PROXY_ACTIVE], 0);
-	look_away(&look);
+	observed_refresh(&observed);
+	assert_int_equal(observed.snapshot.proxy.time_ns[NCS_PROXY_ACTIVE], 0);
+	observed_close(&observed);
 }
 
 static void channels_are_sorted_by_channel_direction_and_peer(void **state)
@@ -787,7 +796,7 @@ static void channels_are_sorted_by_channel_direction_and_peer(void **state)
 		      { 255, true, 2 } };
 	static const unsigned places[] = { 2, 3, 0, 1 };
 	struct segment_fixture *fixture = *state;
-	struct look look;
+	struct observed observed;
 
 	for (unsigned i = 0; i < 4; i++) {
 		struct ncs_channel *channel =
@@ -806,11 +815,11 @@ static void channels_are_sorted_by_channel_direction_and_peer(void **state)
 		channel->size_unknown = 90 + i;
 		channel->function = NCS_FUNCTION_BROADCAST;
 	}
-	look_at(&look, fixture);
-	assert_int_equal(look.snapshot.channel_count, 4);
+	observe(&observed, fixture);
+	assert_int_equal(observed.snapshot.channel_count, 4);
 	for (unsigned i = 0; i < 4; i++) {
 		const struct ncs_channel_view *view =
-			&look.snapshot.channels[i];
+			&observed.snapshot.channels[i];
 
 		assert_int_equal(view->channel, order[i].channel);
 		assert_int_equal(view->send, order[i].send);
@@ -828,17 +837,17 @@ static void channels_are_sorted_by_channel_direction_and_peer(void **state)
 	}
 	/* No trace is left of a channel that disappears. */
 	segment_fixture_channel(fixture, 2)->key = 0;
-	look_again(&look);
-	assert_int_equal(look.snapshot.channel_count, 3);
-	assert_int_equal(look.snapshot.channels[0].peer, -1);
-	look_away(&look);
+	observed_refresh(&observed);
+	assert_int_equal(observed.snapshot.channel_count, 3);
+	assert_int_equal(observed.snapshot.channels[0].peer, -1);
+	observed_close(&observed);
 }
 
 static void operations_are_sorted_oldest_first(void **state)
 {
 	struct segment_fixture *fixture = *state;
 	struct ncs_operation *operation;
-	struct look look;
+	struct observed observed;
 
 	segment_fixture_operation(fixture, 0)->number = 9;
 	segment_fixture_operation(fixture, 1)->bytes = 77; /* empty slot */
@@ -862,29 +871,32 @@ static void operations_are_sorted_oldest_first(void **state)
 		.first_child = NOW - S,
 		.last_child_done = NOW,
 	};
-	look_at(&look, fixture);
-	assert_int_equal(look.snapshot.operation_count, 2);
-	assert_int_equal(look.snapshot.operations[0].number, 4);
-	assert_int_equal(look.snapshot.operations[0].start_ns, NOW - 3 * S);
-	assert_int_equal(look.snapshot.operations[0].sequence_number, 5);
-	assert_int_equal(look.snapshot.operations[0].bytes, 6);
-	assert_int_equal(look.snapshot.operations[0].count, 7);
-	assert_int_equal(look.snapshot.operations[0].event, NCS_EVENT_P2P);
-	assert_int_equal(look.snapshot.operations[0].function,
+	observe(&observed, fixture);
+	assert_int_equal(observed.snapshot.operation_count, 2);
+	assert_int_equal(observed.snapshot.operations[0].number, 4);
+	assert_int_equal(observed.snapshot.operations[0].start_ns, NOW - 3 * S);
+	assert_int_equal(observed.snapshot.operations[0].sequence_number, 5);
+	assert_int_equal(observed.snapshot.operations[0].bytes, 6);
+	assert_int_equal(observed.snapshot.operations[0].count, 7);
+	assert_int_equal(observed.snapshot.operations[0].event, NCS_EVENT_P2P);
+	assert_int_equal(observed.snapshot.operations[0].function,
 			 NCS_FUNCTION_SEND);
-	assert_int_equal(look.snapshot.operations[0].datatype, 1);
-	assert_int_equal(look.snapshot.operations[0].algorithm, 2);
-	assert_int_equal(look.snapshot.operations[0].protocol, 3);
-	assert_int_equal(look.snapshot.operations[0].nchannels, 4);
-	assert_int_equal(look.snapshot.operations[0].peer, -1);
-	assert_int_equal(look.snapshot.operations[0].enqueued_ns, NOW - 2 * S);
-	assert_int_equal(look.snapshot.operations[0].children_started, 8);
-	assert_int_equal(look.snapshot.operations[0].children_done, 2);
-	assert_int_equal(look.snapshot.operations[0].first_child_ns, NOW - S);
-	assert_int_equal(look.snapshot.operations[0].last_child_done_ns, NOW);
-	assert_int_equal(look.snapshot.operations[1].number, 9);
-	assert_int_equal(look.snapshot.operations[1].enqueued_ns, 0);
-	look_away(&look);
+	assert_int_equal(observed.snapshot.operations[0].datatype, 1);
+	assert_int_equal(observed.snapshot.operations[0].algorithm, 2);
+	assert_int_equal(observed.snapshot.operations[0].protocol, 3);
+	assert_int_equal(observed.snapshot.operations[0].nchannels, 4);
+	assert_int_equal(observed.snapshot.operations[0].peer, -1);
+	assert_int_equal(observed.snapshot.operations[0].enqueued_ns,
+			 NOW - 2 * S);
+	assert_int_equal(observed.snapshot.operations[0].children_started, 8);
+	assert_int_equal(observed.snapshot.operations[0].children_done, 2);
+	assert_int_equal(observed.snapshot.operations[0].first_child_ns,
+			 NOW - S);
+	assert_int_equal(observed.snapshot.operations[0].last_child_done_ns,
+			 NOW);
+	assert_int_equal(observed.snapshot.operations[1].number, 9);
+	assert_int_equal(observed.snapshot.operations[1].enqueued_ns, 0);
+	observed_close(&observed);
 }
 
 /* A slot is given out first and filled in later, by a thread that may be
@@ -895,50 +907,51 @@ static void operation_is_seen_however_late_its_slot_is_filled_in(void **state)
 	uint64_t *given = &fixture->header->filled.operations;
 	struct ncs_operation *operation =
 		segment_fixture_operation(fixture, 99);
-	struct look look;
-	unsigned looks = 0;
+	struct observed observed;
+	unsigned readings = 0;
 
-	look_at(&look, fixture); /* the slot is given out, and still empty */
+	observe(&observed,
+		fixture); /* the slot is given out, and still empty */
 	*given = 200;
 	operation->number = 3;
-	look_again(&look);
-	assert_int_equal(look.snapshot.operation_count, 1);
+	observed_refresh(&observed);
+	assert_int_equal(observed.snapshot.operation_count, 1);
 	operation->number = 0;
 	for (unsigned i = 0; i < 3; i++)
-		look_again(&look);
-	assert_int_equal(look.snapshot.operation_count, 0);
+		observed_refresh(&observed);
+	assert_int_equal(observed.snapshot.operation_count, 0);
 	operation->number = 4;
 	do
-		look_again(&look);
-	while (look.snapshot.operation_count == 0 && looks++ < 16);
-	assert_in_range(looks, 2, 15);
-	look_again(&look); /* an operation that lasts stays visible */
-	assert_int_equal(look.snapshot.operation_count, 1);
-	look_away(&look);
+		observed_refresh(&observed);
+	while (observed.snapshot.operation_count == 0 && readings++ < 16);
+	assert_in_range(readings, 2, 15);
+	observed_refresh(&observed); /* an operation that lasts stays visible */
+	assert_int_equal(observed.snapshot.operation_count, 1);
+	observed_close(&observed);
 }
 
 static void slots_given_out_cyclically_are_all_read(void **state)
 {
 	struct segment_fixture *fixture = *state;
 	uint64_t *given = &fixture->header->filled.operations;
-	struct look look;
+	struct observed observed;
 
 	*given = UINT64_MAX;
-	look_at(&look, fixture);
-	look_again(&look);
-	look_again(&look);
+	observe(&observed, fixture);
+	observed_refresh(&observed);
+	observed_refresh(&observed);
 	*given = 100; /* beyond 2^64 */
 	segment_fixture_operation(fixture, 255)->number = 5;
 	segment_fixture_operation(fixture, 99)->number = 7;
-	look_again(&look);
-	assert_int_equal(look.snapshot.operation_count, 2);
+	observed_refresh(&observed);
+	assert_int_equal(observed.snapshot.operation_count, 2);
 	for (unsigned i = 0; i < 3; i++)
-		look_again(&look);
+		observed_refresh(&observed);
 	*given += 256; /* all slots */
 	segment_fixture_operation(fixture, 120)->number = 6;
-	look_again(&look);
-	assert_int_equal(look.snapshot.operation_count, 3);
-	look_away(&look);
+	observed_refresh(&observed);
+	assert_int_equal(observed.snapshot.operation_count, 3);
+	observed_close(&observed);
 }
 
 /* Operations of functions that never have a child, next to ones in flight. */
@@ -946,7 +959,7 @@ static void
 operations_without_a_reported_end_are_listed_separately(void **state)
 {
 	struct segment_fixture *fixture = *state;
-	struct look look;
+	struct observed observed;
 
 	for (unsigned i = 0; i < 4; i++) {
 		struct ncs_operation *operation =
@@ -963,21 +976,21 @@ operations_without_a_reported_end_are_listed_separately(void **state)
 		->functions[NCS_FUNCTION_REDUCE]
 		.with_children = 1;
 	fixture->header->filled.operations = 4;
-	look_at(&look, fixture);
+	observe(&observed, fixture);
 	/* An operation that may still get a child, and one that is being
 	 * enqueued. */
-	assert_int_equal(look.snapshot.operation_count, 2);
-	assert_int_equal(look.snapshot.operations[0].number, 3);
-	assert_int_equal(look.snapshot.operations[1].number, 4);
-	assert_int_equal(look.snapshot.endless_count, 2);
-	assert_int_equal(look.snapshot.endless[0].sequence_number +
-				 look.snapshot.endless[1].sequence_number,
+	assert_int_equal(observed.snapshot.operation_count, 2);
+	assert_int_equal(observed.snapshot.operations[0].number, 3);
+	assert_int_equal(observed.snapshot.operations[1].number, 4);
+	assert_int_equal(observed.snapshot.endless_count, 2);
+	assert_int_equal(observed.snapshot.endless[0].sequence_number +
+				 observed.snapshot.endless[1].sequence_number,
 			 7 + 8);
-	assert_int_equal(look.snapshot.endless[0].function,
+	assert_int_equal(observed.snapshot.endless[0].function,
 			 NCS_FUNCTION_ALL_REDUCE);
-	look_again(&look);
-	assert_int_equal(look.snapshot.endless_count, 2);
-	look_away(&look);
+	observed_refresh(&observed);
+	assert_int_equal(observed.snapshot.endless_count, 2);
+	observed_close(&observed);
 }
 
 /* The plugin reports an operation that was reopened and is not recent. */
@@ -985,44 +998,44 @@ static void reopened_operation_is_seen_at_once(void **state)
 {
 	struct segment_fixture *fixture = *state;
 	struct ncs_operation *operation = segment_fixture_operation(fixture, 2);
-	struct look look;
+	struct observed observed;
 
 	fixture->header->filled.operations = 200;
-	look_at(&look, fixture);
+	observe(&observed, fixture);
 	for (unsigned i = 0; i < 3; i++)
-		look_again(&look);
+		observed_refresh(&observed);
 	operation->number = 1;
-	look_again(&look);
-	assert_int_equal(look.snapshot.operation_count, 0);
+	observed_refresh(&observed);
+	assert_int_equal(observed.snapshot.operation_count, 0);
 	fixture->header->filled.revived++;
-	look_again(&look);
-	assert_int_equal(look.snapshot.operation_count, 1);
-	look_away(&look);
+	observed_refresh(&observed);
+	assert_int_equal(observed.snapshot.operation_count, 1);
+	observed_close(&observed);
 }
 
 static void tables_of_minor_version_1_are_read_completely(void **state)
 {
 	struct segment_fixture *fixture = *state;
-	struct look look;
+	struct observed observed;
 
 	segment_fixture_channel(fixture, 2)->key = NCS_CHANNEL_KEY(0, 1, 1);
 	fixture->header->filled = (struct ncs_filled){ 0 };
 	fixture->header->header_bytes = offsetof(struct ncs_header, filled);
-	look_at(&look, fixture);
-	assert_int_equal(look.snapshot.channel_count, 1);
-	look_again(&look);
+	observe(&observed, fixture);
+	assert_int_equal(observed.snapshot.channel_count, 1);
+	observed_refresh(&observed);
 	segment_fixture_operation(fixture, 3)->number = 1;
 	fixture->header->filled = (struct ncs_filled){ 0 };
-	look_again(&look);
-	assert_int_equal(look.snapshot.operation_count, 1);
-	look_away(&look);
+	observed_refresh(&observed);
+	assert_int_equal(observed.snapshot.operation_count, 1);
+	observed_close(&observed);
 }
 
 static void functions_are_summed_over_lanes(void **state)
 {
 	struct segment_fixture *fixture = *state;
 	const struct ncs_function_view *view;
-	struct look look;
+	struct observed observed;
 
 	for (unsigned i = 0; i < 3; i++) {
 		struct ncs_lane *lane = segment_fixture_lane(fixture, i);
@@ -1052,8 +1065,8 @@ static void functions_are_summed_over_lanes(void **state)
 	segment_fixture_lane(fixture, 1)
 		->functions[NCS_FUNCTION_REDUCE]
 		.last_sequence_number = 1;
-	look_at(&look, fixture);
-	view = &look.snapshot.functions[NCS_FUNCTION_REDUCE];
+	observe(&observed, fixture);
+	view = &observed.snapshot.functions[NCS_FUNCTION_REDUCE];
 	assert_int_equal(view->calls, 6);
 	assert_int_equal(view->operations, 33);
 	assert_int_equal(view->operations_done, 7);
@@ -1064,19 +1077,19 @@ static void functions_are_summed_over_lanes(void **state)
 	assert_int_equal(view->time_ns[NCS_TIMING_PROXY], 12);
 	assert_int_equal(view->timed_bytes[NCS_TIMING_KERNEL], 24);
 	assert_int_equal(view->last_sequence_number, 0);
-	assert_int_equal(look.snapshot.events[NCS_EVENT_COLL], 21);
-	assert_int_equal(look.snapshot.losses[NCS_LOSS_STALE], 3);
-	assert_int_equal(look.snapshot.lanes[2].open_since_ns[NCS_EVENT_GROUP],
-			 2);
+	assert_int_equal(observed.snapshot.events[NCS_EVENT_COLL], 21);
+	assert_int_equal(observed.snapshot.losses[NCS_LOSS_STALE], 3);
+	assert_int_equal(
+		observed.snapshot.lanes[2].open_since_ns[NCS_EVENT_GROUP], 2);
 	/* Sums do not accumulate from one snapshot to the next. */
 	segment_fixture_lane(fixture, 2)
 		->functions[NCS_FUNCTION_REDUCE]
 		.last_sequence_number = 50;
-	look_again(&look);
+	observed_refresh(&observed);
 	assert_int_equal(view->calls, 6);
 	assert_int_equal(view->last_sequence_number, 49);
-	assert_int_equal(look.snapshot.events[NCS_EVENT_COLL], 21);
-	look_away(&look);
+	assert_int_equal(observed.snapshot.events[NCS_EVENT_COLL], 21);
+	observed_close(&observed);
 }
 
 static void histograms_are_read_by_function_and_timing(void **state)
@@ -1084,29 +1097,29 @@ static void histograms_are_read_by_function_and_timing(void **state)
 	struct segment_fixture *fixture = *state;
 	struct ncs_histogram *histogram;
 	const uint64_t *buckets;
-	struct look look;
+	struct observed observed;
 
 	histogram = segment_fixture_histogram(fixture, 0);
 	histogram->buckets[5] = 55; /* no key yet */
-	look_at(&look, fixture);
+	observe(&observed, fixture);
 	for (size_t i = 0; i < NCS_FUNCTION_COUNT; i++)
-		assert_null(look.snapshot.functions[i].histogram[0]);
+		assert_null(observed.snapshot.functions[i].histogram[0]);
 	histogram->key =
 		NCS_HISTOGRAM_KEY(NCS_FUNCTION_ALL_REDUCE, NCS_TIMING_PROXY);
 	histogram->buckets[NCS_HISTOGRAM_BUCKETS - 1] = 1;
-	look_again(&look);
-	buckets = look.snapshot.functions[NCS_FUNCTION_ALL_REDUCE]
+	observed_refresh(&observed);
+	buckets = observed.snapshot.functions[NCS_FUNCTION_ALL_REDUCE]
 			  .histogram[NCS_TIMING_PROXY];
 	assert_non_null(buckets);
 	assert_int_equal(buckets[5], 55);
 	assert_int_equal(buckets[4], 0);
 	assert_int_equal(buckets[NCS_HISTOGRAM_BUCKETS - 1], 1);
-	assert_null(look.snapshot.functions[NCS_FUNCTION_ALL_REDUCE]
+	assert_null(observed.snapshot.functions[NCS_FUNCTION_ALL_REDUCE]
 			    .histogram[NCS_TIMING_KERNEL]);
 	histogram->buckets[5]++;
-	look_again(&look);
+	observed_refresh(&observed);
 	assert_int_equal(buckets[5], 56);
-	look_away(&look);
+	observed_close(&observed);
 }
 
 static void claim_class(struct segment_fixture *fixture, unsigned index,
@@ -1136,7 +1149,7 @@ static void classes_are_sorted_and_have_their_times(void **state)
 	const struct ncs_class_times *times;
 	const struct ncs_class_view *classes;
 	struct ncs_histogram *histogram;
-	struct look look;
+	struct observed observed;
 
 	claim_class(fixture, 0, NCS_CLASS_KEY(NCS_FUNCTION_REDUCE, 12, 2, 3),
 		    70);
@@ -1151,9 +1164,9 @@ static void classes_are_sorted_and_have_their_times(void **state)
 	histogram->time_ns = 11;
 	histogram->bytes = 12;
 	histogram->longest_ns = 13;
-	look_at(&look, fixture);
-	classes = look.snapshot.classes;
-	assert_int_equal(look.snapshot.class_count, 2);
+	observe(&observed, fixture);
+	classes = observed.snapshot.classes;
+	assert_int_equal(observed.snapshot.class_count, 2);
 	assert_int_equal(classes[0].size_class, 9);
 	assert_int_equal(classes[0].operations, 80);
 	assert_int_equal(classes[0].times[NCS_TIMING_PROXY].timed, 0);
@@ -1170,9 +1183,9 @@ static void classes_are_sorted_and_have_their_times(void **state)
 	assert_int_equal(times->longest_ns, 13);
 	assert_int_equal(times->first, 100);
 	assert_int_equal(times->count, 3);
-	assert_int_equal(look.snapshot.class_bucket_count, 3);
-	assert_int_equal(look.snapshot.class_buckets[times->place + 2], 5);
-	look_away(&look);
+	assert_int_equal(observed.snapshot.class_bucket_count, 3);
+	assert_int_equal(observed.snapshot.class_buckets[times->place + 2], 5);
+	observed_close(&observed);
 }
 
 static struct ncs_range *range_at(struct segment_fixture *fixture,
@@ -1207,7 +1220,7 @@ static void ranges_are_read_with_their_histograms(void **state)
 	struct segment_fixture *fixture = *state;
 	const struct ncs_range_view *view;
 	struct ncs_range *range;
-	struct look look;
+	struct observed observed;
 
 	range_at(fixture, 2, NCS_RANGE_KEY(0));
 	range = range_at(fixture, 4, NCS_RANGE_KEY(2));
@@ -1219,27 +1232,28 @@ static void ranges_are_read_with_their_histograms(void **state)
 	range_histogram_at(fixture, 2,
 			   NCS_RANGE_HISTOGRAM_KEY(4, NCS_TIMING_KERNEL))
 		->buckets[5] = 9;
-	look_at(&look, fixture);
-	assert_int_equal(look.snapshot.range_count, 2);
-	view = &look.snapshot.ranges[1];
+	observe(&observed, fixture);
+	assert_int_equal(observed.snapshot.range_count, 2);
+	view = &observed.snapshot.ranges[1];
 	assert_int_equal(view->number, 4);
 	assert_int_equal(view->parent, 2);
 	assert_int_equal(strlen(view->name), NCS_RANGE_NAME_BYTES - 1);
 	assert_int_equal(view->calls, 7);
 	assert_int_equal(view->busy, 3);
 	assert_int_equal(view->busy_ns, 150);
-	assert_null(ncs_range_buckets(&look.snapshot, view, NCS_TIMING_PROXY));
-	assert_int_equal(ncs_range_buckets(&look.snapshot, view,
+	assert_null(
+		ncs_range_buckets(&observed.snapshot, view, NCS_TIMING_PROXY));
+	assert_int_equal(ncs_range_buckets(&observed.snapshot, view,
 					   NCS_TIMING_KERNEL)[5],
 			 9);
-	look_away(&look);
+	observed_close(&observed);
 }
 
 /* A loop of ranges, histograms of missing ranges, and an invalid timing. */
 static void invalid_ranges_are_left_out(void **state)
 {
 	struct segment_fixture *fixture = *state;
-	struct look look;
+	struct observed observed;
 
 	range_at(fixture, 1, NCS_RANGE_KEY(2));
 	range_at(fixture, 2, NCS_RANGE_KEY(1));
@@ -1249,18 +1263,18 @@ static void invalid_ranges_are_left_out(void **state)
 	range_histogram_at(fixture, 2,
 			   NCS_RANGE_HISTOGRAM_KEY(2, NCS_TIMING_COUNT));
 	fixture->header->ranges_filled = UINT64_MAX;
-	look_at(&look, fixture);
-	assert_int_equal(look.snapshot.range_count, 1);
-	assert_int_equal(look.snapshot.ranges[0].number, 2);
-	assert_int_equal(look.snapshot.range_histogram_count, 0);
-	look_away(&look);
+	observe(&observed, fixture);
+	assert_int_equal(observed.snapshot.range_count, 1);
+	assert_int_equal(observed.snapshot.ranges[0].number, 2);
+	assert_int_equal(observed.snapshot.range_histogram_count, 0);
+	observed_close(&observed);
 }
 
 static void times_of_a_function_are_those_of_its_classes(void **state)
 {
 	struct segment_fixture *fixture = *state;
 	const uint64_t *sum;
-	struct look look;
+	struct observed observed;
 
 	claim_class(fixture, 0, NCS_CLASS_KEY(NCS_FUNCTION_SEND, 3, 0, 0), 1);
 	claim_class(fixture, 1, NCS_CLASS_KEY(NCS_FUNCTION_SEND, 4, 0, 0), 1);
@@ -1274,37 +1288,41 @@ static void times_of_a_function_are_those_of_its_classes(void **state)
 	}
 	claim_times(fixture, 2, NCS_FUNCTION_SEND, NCS_TIMING_KERNEL)
 		->buckets[60] = 7;
-	look_at(&look, fixture);
-	look_again(&look);
-	sum = look.snapshot.functions[NCS_FUNCTION_SEND]
+	observe(&observed, fixture);
+	observed_refresh(&observed);
+	sum = observed.snapshot.functions[NCS_FUNCTION_SEND]
 		      .histogram[NCS_TIMING_KERNEL];
 	assert_int_equal(sum[50], 21);
 	assert_int_equal(sum[60], 7);
-	assert_int_equal(look.snapshot.class_count, 3);
-	assert_int_equal(look.snapshot.classes[2].size_class, NCS_CLASS_OTHER);
-	assert_int_equal(look.snapshot.classes[2].algorithm, NCS_CLASS_OTHER);
-	assert_int_equal(look.snapshot.classes[2].protocol, NCS_CLASS_OTHER);
+	assert_int_equal(observed.snapshot.class_count, 3);
+	assert_int_equal(observed.snapshot.classes[2].size_class,
+			 NCS_CLASS_OTHER);
+	assert_int_equal(observed.snapshot.classes[2].algorithm,
+			 NCS_CLASS_OTHER);
+	assert_int_equal(observed.snapshot.classes[2].protocol,
+			 NCS_CLASS_OTHER);
 	assert_int_equal(
-		look.snapshot.classes[2].times[NCS_TIMING_KERNEL].timed, 7);
-	look_away(&look);
+		observed.snapshot.classes[2].times[NCS_TIMING_KERNEL].timed, 7);
+	observed_close(&observed);
 }
 
 static void all_times_before_1_2_are_the_functions(void **state)
 {
 	struct segment_fixture *fixture = *state;
-	struct look look;
+	struct observed observed;
 
 	memset(&fixture->header->classes, 0, sizeof(struct ncs_table));
 	claim_times(fixture, 0, NCS_FUNCTION_SEND, NCS_TIMING_PROXY)
 		->buckets[9] = 6;
-	look_at(&look, fixture);
-	assert_int_equal(look.snapshot.functions[NCS_FUNCTION_SEND]
+	observe(&observed, fixture);
+	assert_int_equal(observed.snapshot.functions[NCS_FUNCTION_SEND]
 				 .histogram[NCS_TIMING_PROXY][9],
 			 6);
-	assert_int_equal(look.snapshot.class_count, 1);
-	assert_int_equal(look.snapshot.classes[0].function, NCS_FUNCTION_SEND);
-	assert_int_equal(look.snapshot.classes[0].operations, 0);
-	look_away(&look);
+	assert_int_equal(observed.snapshot.class_count, 1);
+	assert_int_equal(observed.snapshot.classes[0].function,
+			 NCS_FUNCTION_SEND);
+	assert_int_equal(observed.snapshot.classes[0].operations, 0);
+	observed_close(&observed);
 }
 
 /* --- Hostile contents -------------------------------------------------- */
@@ -1312,10 +1330,10 @@ static void all_times_before_1_2_are_the_functions(void **state)
 static void sampling_is_reported(void **state)
 {
 	struct segment_fixture *fixture = *state;
-	struct look look;
+	struct observed observed;
 
-	look_at(&look, fixture);
-	assert_int_equal(look.snapshot.sampling.level, 0);
+	observe(&observed, fixture);
+	assert_int_equal(observed.snapshot.sampling.level, 0);
 	fixture->header->sampling = (struct ncs_sampling){
 		.level = 4,
 		.slow_ns = 5,
@@ -1323,13 +1341,13 @@ static void sampling_is_reported(void **state)
 		.left_out = 7,
 		.slow = 8,
 	};
-	look_again(&look);
-	assert_int_equal(look.snapshot.sampling.level, 4);
-	assert_int_equal(look.snapshot.sampling.slow_ns, 5);
-	assert_int_equal(look.snapshot.sampling.kept, 6);
-	assert_int_equal(look.snapshot.sampling.left_out, 7);
-	assert_int_equal(look.snapshot.sampling.slow, 8);
-	look_away(&look);
+	observed_refresh(&observed);
+	assert_int_equal(observed.snapshot.sampling.level, 4);
+	assert_int_equal(observed.snapshot.sampling.slow_ns, 5);
+	assert_int_equal(observed.snapshot.sampling.kept, 6);
+	assert_int_equal(observed.snapshot.sampling.left_out, 7);
+	assert_int_equal(observed.snapshot.sampling.slow, 8);
+	observed_close(&observed);
 }
 
 static void unterminated_strings_are_terminated(void **state)
@@ -1337,33 +1355,33 @@ static void unterminated_strings_are_terminated(void **state)
 	struct segment_fixture *fixture = *state;
 	struct ncs_header *header = fixture->header;
 	const struct ncs_header *read;
-	struct look look;
+	struct observed observed;
 
 	memset(header->identity.comm_name, 'c',
 	       sizeof(header->identity.comm_name));
 	memset(header->identity.gpu, 'g', sizeof(header->identity.gpu));
 	memset(header->host, 'h', sizeof(header->host));
 	memset(header->boot_id, 'b', sizeof(header->boot_id));
-	look_at(&look, fixture);
-	read = ncs_reader_header(look.reader);
+	observe(&observed, fixture);
+	read = ncs_reader_header(observed.reader);
 	assert_int_equal(strlen(read->host), sizeof(read->host) - 1);
 	assert_int_equal(strlen(read->boot_id), sizeof(read->boot_id) - 1);
 	assert_int_equal(strlen(read->identity.comm_name),
 			 sizeof(read->identity.comm_name) - 1);
 	assert_int_equal(strlen(read->identity.gpu),
 			 sizeof(read->identity.gpu) - 1);
-	assert_int_equal(strlen(look.snapshot.identity.comm_name),
+	assert_int_equal(strlen(observed.snapshot.identity.comm_name),
 			 sizeof(read->identity.comm_name) - 1);
-	assert_int_equal(strlen(look.snapshot.identity.gpu),
+	assert_int_equal(strlen(observed.snapshot.identity.gpu),
 			 sizeof(read->identity.gpu) - 1);
-	look_away(&look);
+	observed_close(&observed);
 }
 
 static void numbers_out_of_range_are_brought_into_range(void **state)
 {
 	struct segment_fixture *fixture = *state;
 	struct ncs_channel *channel = segment_fixture_channel(fixture, 0);
-	struct look look;
+	struct observed observed;
 
 	fixture->header->proxy.state = UINT64_MAX;
 	fixture->header->sampling.level = UINT64_MAX;
@@ -1379,53 +1397,56 @@ static void numbers_out_of_range_are_brought_into_range(void **state)
 	segment_fixture_histogram(fixture, 2)->key =
 		NCS_HISTOGRAM_KEY(0, NCS_TIMING_COUNT);
 	segment_fixture_ring(fixture, 0)->head = UINT64_MAX;
-	look_at(&look, fixture);
-	assert_int_equal(look.snapshot.proxy.state, NCS_PROXY_UNKNOWN);
-	assert_int_equal(look.snapshot.sampling.level, NCS_LEVEL_MAX);
-	assert_int_equal(look.snapshot.channel_count, 1);
-	assert_int_equal(look.snapshot.channels[0].state, NCS_CHANNEL_IDLE);
-	assert_int_equal(look.snapshot.channels[0].function,
+	observe(&observed, fixture);
+	assert_int_equal(observed.snapshot.proxy.state, NCS_PROXY_UNKNOWN);
+	assert_int_equal(observed.snapshot.sampling.level, NCS_LEVEL_MAX);
+	assert_int_equal(observed.snapshot.channel_count, 1);
+	assert_int_equal(observed.snapshot.channels[0].state, NCS_CHANNEL_IDLE);
+	assert_int_equal(observed.snapshot.channels[0].function,
 			 NCS_FUNCTION_OTHER);
-	assert_int_equal(look.snapshot.operations[0].function,
+	assert_int_equal(observed.snapshot.operations[0].function,
 			 NCS_FUNCTION_OTHER);
-	assert_int_equal(look.snapshot.class_count, 1);
-	assert_int_equal(look.snapshot.classes[0].function, NCS_FUNCTION_OTHER);
-	assert_int_equal(look.snapshot.classes[0].size_class, NCS_CLASS_OTHER);
+	assert_int_equal(observed.snapshot.class_count, 1);
+	assert_int_equal(observed.snapshot.classes[0].function,
+			 NCS_FUNCTION_OTHER);
+	assert_int_equal(observed.snapshot.classes[0].size_class,
+			 NCS_CLASS_OTHER);
 	for (size_t i = 0; i < NCS_FUNCTION_COUNT; i++) {
-		assert_int_equal(look.snapshot.functions[i].calls, 0);
+		assert_int_equal(observed.snapshot.functions[i].calls, 0);
 		for (size_t k = 0; k < NCS_TIMING_COUNT; k++)
-			assert_null(look.snapshot.functions[i].histogram[k]);
+			assert_null(
+				observed.snapshot.functions[i].histogram[k]);
 	}
 	segment_fixture_histogram(fixture, 0)->key =
 		NCS_HISTOGRAM_KEY(0, NCS_TIMING_PROXY);
 	segment_fixture_histogram(fixture, 0)->first = UINT64_MAX;
 	segment_fixture_histogram(fixture, 0)->end = UINT64_MAX;
-	look_again(&look);
-	assert_int_equal(look.snapshot.class_bucket_count,
+	observed_refresh(&observed);
+	assert_int_equal(observed.snapshot.class_bucket_count,
 			 NCS_HISTOGRAM_BUCKETS);
-	look_away(&look);
+	observed_close(&observed);
 }
 
 static void geometry_is_read_once(void **state)
 {
 	struct segment_fixture *fixture = *state;
 	struct ncs_record records[16];
-	struct look look;
+	struct observed observed;
 	uint64_t lost = 0;
 
-	look_at(&look, fixture);
+	observe(&observed, fixture);
 	segment_fixture_put(fixture, 1, 3);
 	fixture->header->lanes.count = UINT32_MAX;
 	fixture->header->rings.offset = UINT64_MAX - 7;
 	fixture->header->channels.stride = UINT32_MAX;
 	fixture->header->ring_records = 1u << 31;
 	fixture->header->operations.count = UINT32_MAX;
-	look_again(&look);
-	assert_int_equal(look.snapshot.lane_count, 3);
-	assert_int_equal(look.snapshot.lanes[1].published, 3);
-	assert_int_equal(ncs_reader_records(look.reader, 1, records, 16, &lost),
-			 3);
-	look_away(&look);
+	observed_refresh(&observed);
+	assert_int_equal(observed.snapshot.lane_count, 3);
+	assert_int_equal(observed.snapshot.lanes[1].published, 3);
+	assert_int_equal(
+		ncs_reader_records(observed.reader, 1, records, 16, &lost), 3);
+	observed_close(&observed);
 }
 
 static void block_left_in_mid_write_is_reported_and_still_shown(void **state)
@@ -1442,7 +1463,7 @@ static void block_left_in_mid_write_is_reported_and_still_shown(void **state)
 		&channel->sequence,
 		&function->sequence,
 	};
-	struct look look;
+	struct observed observed;
 
 	snprintf(header->identity.comm_name, sizeof(header->identity.comm_name),
 		 "world");
@@ -1452,24 +1473,27 @@ static void block_left_in_mid_write_is_reported_and_still_shown(void **state)
 	function->calls = 12;
 	/* An unused entry does not matter. */
 	segment_fixture_channel(fixture, 2)->sequence = 7;
-	look_at(&look, fixture);
-	assert_false(look.snapshot.torn);
+	observe(&observed, fixture);
+	assert_false(observed.snapshot.torn);
 	for (size_t i = 0; i < sizeof(sequences) / sizeof(sequences[0]); i++) {
 		*sequences[i] = 7;
-		look_again(&look);
-		assert_true(look.snapshot.torn);
-		assert_string_equal(look.snapshot.identity.comm_name, "world");
-		assert_int_equal(look.snapshot.proxy.state, NCS_PROXY_SLEEP);
-		assert_int_equal(look.snapshot.channel_count, 1);
-		assert_int_equal(look.snapshot.channels[0].bytes, 4096);
-		assert_int_equal(
-			look.snapshot.functions[NCS_FUNCTION_ALL_REDUCE].calls,
-			12);
+		observed_refresh(&observed);
+		assert_true(observed.snapshot.torn);
+		assert_string_equal(observed.snapshot.identity.comm_name,
+				    "world");
+		assert_int_equal(observed.snapshot.proxy.state,
+				 NCS_PROXY_SLEEP);
+		assert_int_equal(observed.snapshot.channel_count, 1);
+		assert_int_equal(observed.snapshot.channels[0].bytes, 4096);
+		assert_int_equal(observed.snapshot
+					 .functions[NCS_FUNCTION_ALL_REDUCE]
+					 .calls,
+				 12);
 		*sequences[i] = 8;
-		look_again(&look);
-		assert_false(look.snapshot.torn);
+		observed_refresh(&observed);
+		assert_false(observed.snapshot.torn);
 	}
-	look_away(&look);
+	observed_close(&observed);
 }
 
 /* A rank is killed inside a callback, and its segment read later. */
@@ -1497,16 +1521,16 @@ static int die_in_mid_write(struct segment_fixture *fixture)
 static void segment_of_a_process_killed_in_mid_write_is_readable(void **state)
 {
 	struct segment_fixture *fixture = *state;
-	struct look look;
+	struct observed observed;
 	int status = segment_fixture_in_child(die_in_mid_write, fixture);
 
 	assert_true(WIFSIGNALED(status));
-	look_at(&look, fixture);
-	assert_int_equal(look.snapshot.liveness, NCS_DEAD);
-	assert_true(look.snapshot.torn);
-	assert_int_equal(look.snapshot.proxy.state, NCS_PROXY_APPEND);
-	assert_int_equal(look.snapshot.operation_count, 0);
-	look_away(&look);
+	observe(&observed, fixture);
+	assert_int_equal(observed.snapshot.liveness, NCS_DEAD);
+	assert_true(observed.snapshot.torn);
+	assert_int_equal(observed.snapshot.proxy.state, NCS_PROXY_APPEND);
+	assert_int_equal(observed.snapshot.operation_count, 0);
+	observed_close(&observed);
 }
 
 /* --- Truncated files --------------------------------------------------- */
