@@ -32,8 +32,8 @@
 #define MAX_CAPTURED 32
 /* Elements that a call of a graph may write: its part of the endpoint's results. */
 #define SLICE_ELEMENTS ((size_t)1 << 18)
-/* One in this many is checked: a check waits for the GPU, but the test is about a
- * job that runs ahead of it. */
+/* How many calls share one check: a check waits for the GPU, but the
+ * test needs a job that runs ahead of it. */
 #define CHECK_EAGER 16
 #define CHECK_REPLAY 4
 

@@ -194,7 +194,7 @@ int pair_run(int (*work)(int rank), unsigned patience_s, const char *at_end)
 	int go[2];
 	int status;
 
-	/* Else each child would print buffered output again. */
+	/* Otherwise each child would print buffered output again. */
 	fflush(NULL);
 	open_pipe(share);
 	open_pipe(go);

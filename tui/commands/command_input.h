@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* What every command is given. */
+/* The input of a command: options, and the jobs or recordings to look at. Must
+ * not know any command. */
 #ifndef NCS_TUI_COMMANDS_COMMAND_INPUT_H
 #define NCS_TUI_COMMANDS_COMMAND_INPUT_H
 

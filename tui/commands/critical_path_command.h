@@ -22,7 +22,7 @@ int ncs_critical_path_trace(const struct ncs_options *options,
 			    struct ncs_replay *replay,
 			    struct ncs_trace_writer *writer);
 
-/* What the text and the JSON are printed from; all borrowed. */
+/* The result that is printed as text or JSON; all borrowed. */
 struct ncs_path_view {
 	const struct ncs_options *options;
 	struct ncs_replay *replay;

@@ -71,7 +71,7 @@ void ncs_dump_say_nothing(const struct ncs_options *options)
 			directory);
 }
 
-/* What has been printed so far. */
+/* The output so far. */
 struct dump_progress {
 	bool printed; /* at least one table */
 	bool said;    /* the last output was that there is nothing */

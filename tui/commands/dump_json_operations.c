@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: MIT */
-/* The JSON dump of what a rank calls: its functions, classes, operations in flight
- * and ranges. Reads a rank's snapshot and changes nothing. */
-#include "analysis/model/bandwidth.h"
+/* The JSON dump of a rank's calls and operations: functions, classes, ranges,
+ * operations in flight. Must not change the rank. */
 #include "tui/commands/dump_json_parts.h"
 
 #include "analysis/base/busbw.h"
 #include "analysis/base/class_names.h"
 #include "analysis/base/percentile.h"
 #include "analysis/base/value_names.h"
+#include "analysis/model/bandwidth.h"
 #include "analysis/model/class_stats.h"
 #include "analysis/model/range_totals.h"
 #include "tui/text/json_values.h"
@@ -36,28 +36,31 @@ json_t *ncs_dump_json_gpu_time(const struct ncs_gpu_time *time)
 
 /* --- Functions ----------------------------------------------------------- */
 
-/* Percentiles of a function's times in microseconds, from the histogram. */
+/* Adds a time in microseconds; null if it is negative. */
+static void add_us(json_t *object, const char *key, double time_ns)
+{
+	ncs_json_add_real(object, key, time_ns / 1000);
+}
+
+struct json_percentile {
+	const char *key;
+	double fraction;
+};
+
 static json_t *times_of(const struct ncs_function_view *function)
 {
-	static const struct {
-		const char *name;
-		double fraction;
-	} percentiles[] = {
+	static const struct json_percentile percentiles[] = {
 		{ "min", 0 },    { "p50", 0.50 }, { "p90", 0.90 },
-		{ "p99", 0.99 }, { "max", 1 },
+		{ "p99", 0.99 }, { "max", 1 },    { NULL, 0 },
 	};
 	const uint64_t *histogram = ncs_function_histogram(function);
 	json_t *times = json_object();
 
-	for (size_t i = 0; i < sizeof(percentiles) / sizeof(percentiles[0]);
-	     i++) {
-		double time_ns = -1;
-
-		if (histogram)
-			time_ns = (double)ncs_percentile(
-				histogram, percentiles[i].fraction);
-		ncs_json_add_real(times, percentiles[i].name, time_ns / 1000);
-	}
+	for (const struct json_percentile *at = percentiles; at->key; at++)
+		add_us(times, at->key,
+		       histogram ?
+			       (double)ncs_percentile(histogram, at->fraction) :
+			       -1);
 	return times;
 }
 
@@ -103,33 +106,23 @@ json_t *ncs_dump_json_functions(const struct ncs_rank *rank)
 
 /* --- Classes ------------------------------------------------------------- */
 
-/* Percentiles of a class's times in microseconds, from the histogram, and the
- * exact maximum. */
+/* Percentiles from the histogram, and the exact maximum. */
 static json_t *class_times_of(const struct ncs_rank *rank,
 			      const struct ncs_class_times *times)
 {
-	static const struct {
-		const char *name;
-		double fraction;
-	} percentiles[] = {
+	static const struct json_percentile percentiles[] = {
 		{ "min", 0 },    { "p50", 0.50 }, { "p90", 0.90 },
-		{ "p95", 0.95 }, { "p99", 0.99 },
+		{ "p95", 0.95 }, { "p99", 0.99 }, { NULL, 0 },
 	};
-	double longest_ns = -1;
 	json_t *object = json_object();
 
-	for (size_t i = 0; i < sizeof(percentiles) / sizeof(percentiles[0]);
-	     i++) {
-		double time_ns = -1;
-
-		if (times)
-			time_ns = (double)ncs_class_percentile(
-				rank, times, percentiles[i].fraction);
-		ncs_json_add_real(object, percentiles[i].name, time_ns / 1000);
-	}
-	if (times && times->longest_ns > 0)
-		longest_ns = (double)times->longest_ns;
-	ncs_json_add_real(object, "max", longest_ns / 1000);
+	for (const struct json_percentile *at = percentiles; at->key; at++)
+		add_us(object, at->key,
+		       times ? (double)ncs_class_percentile(rank, times,
+							    at->fraction) :
+			       -1);
+	add_us(object, "max",
+	       times && times->longest_ns > 0 ? (double)times->longest_ns : -1);
 	return object;
 }
 
@@ -232,37 +225,24 @@ json_t *ncs_dump_json_operations(const struct ncs_rank *rank)
 static json_t *range_times_of(const struct ncs_snapshot *snapshot,
 			      const struct ncs_range_sum *sum)
 {
-	static const struct {
-		const char *name;
-		double fraction;
-	} percentiles[] = { { "p50", 0.50 }, { "p90", 0.90 }, { "p99", 0.99 } };
+	static const struct json_percentile percentiles[] = {
+		{ "p50", 0.50 },
+		{ "p90", 0.90 },
+		{ "p99", 0.99 },
+		{ NULL, 0 },
+	};
 	unsigned timing = ncs_range_timing(sum);
 	json_t *times = json_object();
 
-	ncs_json_add_real(times, "sum",
-			  timing < NCS_TIMING_COUNT ?
-				  (double)sum->time_ns[timing] / 1000 :
-				  -1);
-	for (size_t i = 0; i < sizeof(percentiles) / sizeof(percentiles[0]);
-	     i++) {
-		uint64_t time_ns = ncs_range_percentile(
-			snapshot, sum, percentiles[i].fraction);
+	add_us(times, "sum",
+	       timing < NCS_TIMING_COUNT ? (double)sum->time_ns[timing] : -1);
+	for (const struct json_percentile *at = percentiles; at->key; at++) {
+		uint64_t time_ns =
+			ncs_range_percentile(snapshot, sum, at->fraction);
 
-		ncs_json_add_real(times, percentiles[i].name,
-				  time_ns > 0 ? (double)time_ns / 1000 : -1);
+		add_us(times, at->key, time_ns > 0 ? (double)time_ns : -1);
 	}
 	return times;
-}
-
-static json_t *range_waits_of(const struct ncs_range_sum *sum)
-{
-	json_t *waits = json_object();
-
-	for (unsigned i = NCS_CHANNEL_IDLE + 1; i < NCS_CHANNEL_STATE_COUNT;
-	     i++)
-		ncs_json_add_number(waits, ncs_channel_state_name(i),
-				    sum->channel_time_ns[i]);
-	return waits;
 }
 
 static json_t *range_of(const struct ncs_snapshot *snapshot,
@@ -294,7 +274,10 @@ static json_t *range_of(const struct ncs_snapshot *snapshot,
 	ncs_json_add_real(object, "algbw_gbs", ncs_range_bandwidth(sum));
 	ncs_json_add_real(object, "busy_algbw_gbs",
 			  ncs_range_busy_bandwidth(sum));
-	ncs_json_add(object, "time_ns", range_waits_of(sum));
+	ncs_json_add(object, "time_ns",
+		     ncs_json_counts(ncs_channel_state_name,
+				     sum->channel_time_ns, NCS_CHANNEL_IDLE + 1,
+				     NCS_CHANNEL_STATE_COUNT));
 	ncs_json_add(object, "gpu", ncs_dump_json_gpu_time(&sum->gpu));
 	return object;
 }

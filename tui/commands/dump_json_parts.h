@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* Parts of the JSON dump, which dump_json.c puts together. Each function returns
- * a new value. Keys are part of the interface; see dump_json.c.
+/* Parts of the JSON dump, which dump_json.c puts together. Keys are part of the
+ * interface; see dump_json.c.
  */
 #ifndef NCS_TUI_COMMANDS_DUMP_JSON_PARTS_H
 #define NCS_TUI_COMMANDS_DUMP_JSON_PARTS_H
@@ -9,19 +9,20 @@
 
 #include "analysis/model/model.h"
 
-/* One rank with everything below it. */
+/* Returns a rank with everything below it. */
 json_t *ncs_dump_json_rank(const struct ncs_rank *rank);
 
 /* Adds the keys that identify a rank: its process, and its number or null. */
 void ncs_dump_json_identify(json_t *object, const struct ncs_rank *rank);
 
-/* Arrays of a rank: its functions, classes, ranges and operations in flight. */
+/* Return new arrays: a rank's functions, classes, ranges and operations in
+ * flight. */
 json_t *ncs_dump_json_functions(const struct ncs_rank *rank);
 json_t *ncs_dump_json_classes(const struct ncs_rank *rank);
 json_t *ncs_dump_json_ranges(const struct ncs_rank *rank);
 json_t *ncs_dump_json_operations(const struct ncs_rank *rank);
 
-/* GPU times by CUPTI; null if no kernel was recorded. */
+/* Returns a new object with GPU times by CUPTI; null if no kernel was recorded. */
 json_t *ncs_dump_json_gpu_time(const struct ncs_gpu_time *time);
 
 #endif

@@ -1,14 +1,14 @@
 /* SPDX-License-Identifier: MIT */
 /* The JSON dump of one rank: proxy thread, settings, channels, steps, lateness.
- * What the rank calls is in dump_json_operations.c. Reads a rank and changes
- * nothing. */
-#include "analysis/model/late_now.h"
-#include "analysis/records/step_stats.h"
+ * Its calls and operations are in dump_json_operations.c. Must not change the
+ * rank. */
 #include "tui/commands/dump_json_parts.h"
 
 #include "analysis/base/detail.h"
 #include "analysis/base/value_names.h"
+#include "analysis/model/late_now.h"
 #include "analysis/model/stragglers.h"
+#include "analysis/records/step_stats.h"
 #include "tui/text/json_values.h"
 
 static json_t *version_of(const struct ncs_identity *identity)
@@ -26,20 +26,18 @@ static json_t *version_of(const struct ncs_identity *identity)
 static json_t *proxy_of(const struct ncs_rank *rank)
 {
 	json_t *object = json_object(), *time = json_object();
-	json_t *count = json_object();
 	const struct ncs_proxy_view *proxy = &rank->now.proxy;
 	bool known = ncs_rank_proxy_known(rank);
 
 	for (unsigned i = NCS_PROXY_UNKNOWN + 1; i < NCS_PROXY_STATE_COUNT; i++)
 		ncs_json_add_number_if(time, ncs_proxy_state_name(i), known,
 				       proxy->time_ns[i]);
-	for (unsigned i = 0; i < NCS_TRANSITION_COUNT; i++)
-		ncs_json_add_number(count, ncs_proxy_transition_name(i),
-				    proxy->count[i]);
 	ncs_json_add_word(object, "state", ncs_proxy_state_name(proxy->state));
 	ncs_json_add_time(object, "since_ns", proxy->since_ns);
 	ncs_json_add(object, "time_ns", time);
-	ncs_json_add(object, "count", count);
+	ncs_json_add(object, "count",
+		     ncs_json_counts(ncs_proxy_transition_name, proxy->count, 0,
+				     NCS_TRANSITION_COUNT));
 	ncs_json_add_number(object, "appended_ops", proxy->appended_operations);
 	return object;
 }
@@ -300,26 +298,13 @@ static json_t *events_of(const struct ncs_snapshot *snapshot)
 	return events;
 }
 
-static json_t *loss_of(const struct ncs_snapshot *snapshot)
-{
-	json_t *loss = json_object();
-
-	for (unsigned i = 0; i < NCS_LOSS_COUNT; i++)
-		ncs_json_add_number(loss, ncs_loss_name(i),
-				    snapshot->losses[i]);
-	return loss;
-}
-
 /* --- Lateness ------------------------------------------------------------ */
 
 static json_t *lateness_figures(const struct ncs_lateness *lateness)
 {
 	bool known = lateness->operations > 0;
-	json_t *object = json_object(), *causes = json_object();
+	json_t *object = json_object();
 
-	for (unsigned i = 0; i < NCS_LATE_CAUSE_COUNT; i++)
-		ncs_json_add_number(causes, ncs_late_cause_name(i),
-				    lateness->cause_ns[i]);
 	ncs_json_add_number(object, "ops", lateness->operations);
 	ncs_json_add_number(object, "last", lateness->last);
 	ncs_json_add_number_if(object, "median_ns", known, lateness->median_ns);
@@ -327,7 +312,9 @@ static json_t *lateness_figures(const struct ncs_lateness *lateness)
 	ncs_json_add_number_if(object, "exclusive_ns", lateness->last > 0,
 			       lateness->exclusive_ns);
 	ncs_json_add_number_if(object, "error_ns", known, lateness->error_ns);
-	ncs_json_add(object, "cause_ns", causes);
+	ncs_json_add(object, "cause_ns",
+		     ncs_json_counts(ncs_late_cause_name, lateness->cause_ns, 0,
+				     NCS_LATE_CAUSE_COUNT));
 	return object;
 }
 
@@ -348,19 +335,17 @@ static json_t *lateness_of_functions(const struct ncs_rank *rank)
 static json_t *lateness_of(const struct ncs_rank *rank)
 {
 	const struct ncs_lateness_view *view = ncs_rank_lateness(rank);
-	json_t *object, *told_by;
+	json_t *object;
 
 	if (!view)
 		return json_null();
 	object = json_object();
-	told_by = json_object();
-	for (unsigned i = NCS_AT_OPERATION; i < NCS_ARRIVAL_STAGES; i++)
-		ncs_json_add_number(told_by, ncs_arrival_stage_name(i),
-				    view->by_stage[i]);
 	ncs_json_add(object, "recent", lateness_figures(&view->recent));
 	ncs_json_add(object, "functions", lateness_of_functions(rank));
 	ncs_json_add(object, "all", lateness_figures(&view->all));
-	ncs_json_add(object, "told_by", told_by);
+	ncs_json_add(object, "told_by",
+		     ncs_json_counts(ncs_arrival_stage_name, view->by_stage,
+				     NCS_AT_OPERATION, NCS_ARRIVAL_STAGES));
 	ncs_json_add_real(object, "cost", view->cost);
 	ncs_json_add_bool(object, "straggler", view->is_straggler);
 	ncs_json_add_number(object, "ops_seen", view->count.seen);
@@ -421,7 +406,9 @@ json_t *ncs_dump_json_rank(const struct ncs_rank *rank)
 	ncs_json_add(object, "ranges", ncs_dump_json_ranges(rank));
 	ncs_json_add(object, "operations", ncs_dump_json_operations(rank));
 	ncs_json_add(object, "events", events_of(now));
-	ncs_json_add(object, "loss", loss_of(now));
+	ncs_json_add(object, "loss",
+		     ncs_json_counts(ncs_loss_name, now->losses, 0,
+				     NCS_LOSS_COUNT));
 	ncs_json_add_bool(object, "torn", now->torn);
 	return object;
 }

@@ -11,10 +11,10 @@
 extern const struct ncs_option_kind ncs_option_kind_none;
 /* No argument: a bool becomes true. */
 extern const struct ncs_option_kind ncs_option_kind_flag;
-/* One of the words of the row's argument: sets an enum, or a bool for the second
- * of two words, to the number of the word. */
+/* A word of the row's argument: sets an enum to the number of the word, or a bool
+ * to true for the second of two words. */
 extern const struct ncs_option_kind ncs_option_kind_choice;
-/* The same for --mouse, which is on if the argument is left out. */
+/* A choice that is "on" if the argument is left out. */
 extern const struct ncs_option_kind ncs_option_kind_mouse;
 /* A const char * that is not empty. */
 extern const struct ncs_option_kind ncs_option_kind_text;

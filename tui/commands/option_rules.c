@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* Which options go together; see option_rules.h. */
+/* Rules for options that go together; see option_rules.h. To let a mode take
+ * another option, change a row of `rules`. */
 #include "tui/commands/option_rules.h"
 
 #include <string.h>

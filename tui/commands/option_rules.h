@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* Which options go together: what each mode takes, and whether it reads
- * recordings. Must look at its arguments only.
+/* Rules for options that go together: which options a mode takes, and whether it
+ * reads recordings. Must look at its arguments only.
  */
 #ifndef NCS_TUI_COMMANDS_OPTION_RULES_H
 #define NCS_TUI_COMMANDS_OPTION_RULES_H

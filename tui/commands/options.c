@@ -159,7 +159,7 @@ static bool take_option(struct ncs_options *options, enum ncs_option option,
 	return take_mode(options, option, error, error_size);
 }
 
-/* What getopt_long() returns for a long option: never a character. */
+/* Codes of getopt_long() for long options begin here, above all characters. */
 #define LONG_BASE 256
 
 struct getopt_tables {

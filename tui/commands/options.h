@@ -24,7 +24,7 @@
 #define NCS_INTERVAL_DEFAULT_NS UINT64_C(1000000000)
 #define NCS_INTERVAL_MIN_NS UINT64_C(100000000)
 #define NCS_INTERVAL_MAX_NS UINT64_C(86400000000000)
-/* Bytes that hold any value of an option that the live view changes. */
+/* Size of a buffer for the value of any option that the live view changes. */
 #define NCS_OPTION_VALUE_MAX 4096
 #define NCS_SYNTHETIC_RANKS_MAX 4096u
 #define NCS_SYNTHETIC_CHANNELS_MAX 64u
@@ -36,7 +36,7 @@ enum ncs_option {
 		NCS_OPTIONS_END
 };
 
-/* What the program does. */
+/* The tasks of the program; each has a row in commands.c. */
 enum ncs_mode {
 	NCS_MODE_LIVE, /* the live view; a dump if there is no terminal */
 	NCS_MODE_DUMP,

@@ -116,6 +116,16 @@ void ncs_json_add_text_if(json_t *object, const char *key, bool known,
 		     known && raw[0] ? ncs_json_clean(raw) : json_null());
 }
 
+json_t *ncs_json_counts(const char *(*name)(unsigned index),
+			const uint64_t *values, unsigned first, unsigned end)
+{
+	json_t *object = json_object();
+
+	for (unsigned i = first; i < end; i++)
+		ncs_json_add_number(object, name(i), values[i]);
+	return object;
+}
+
 /* --- Communicators ------------------------------------------------------ */
 
 json_t *ncs_json_comm(const struct ncs_identity *identity)

@@ -52,6 +52,11 @@ void ncs_json_add_text(json_t *object, const char *key, const char *raw);
 void ncs_json_add_text_if(json_t *object, const char *key, bool known,
 			  const char *raw);
 
+/* Returns a new object with the numbers values[first] up to values[end - 1], by
+ * their names. */
+json_t *ncs_json_counts(const char *(*name)(unsigned index),
+			const uint64_t *values, unsigned first, unsigned end);
+
 /* Returns a new string: `raw`, cleaned. */
 json_t *ncs_json_clean(const char *raw);
 
