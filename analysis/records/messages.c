@@ -72,6 +72,11 @@ struct message_rank {
 	struct ncs_clock clock;
 	uint64_t lanes; /* one bit for each lane that has reported records */
 	bool is_incomplete;
+	/* The latest expected peers that it received from and sent to. */
+	struct known_peer {
+		bool is_there;
+		int32_t rank;
+	} peers[2];
 	struct identified_operation operations[OPERATIONS];
 	struct reported_number reported[NCS_FUNCTION_COUNT][NUMBERS];
 	struct ncs_hash_table transfers_by_key;
@@ -171,16 +176,17 @@ ncs_messages_count(const struct ncs_messages *messages)
 
 /* --- Hashes --------------------------------------------------------------- */
 
+/* Hashes of several words take one round where that distinguishes them: each
+ * step needs two. */
 static uint64_t hash_of_message(const struct ncs_message_key *key)
 {
-	uint64_t hash = ncs_hash_add(ncs_hash(key->comm_id), key->number);
+	uint64_t ranks = (uint64_t)(uint32_t)key->source << 32 |
+			 (uint32_t)key->destination;
+	uint64_t hash = ncs_hash(key->comm_id ^ ranks);
 
-	hash = ncs_hash_add(hash, key->step);
-	hash = ncs_hash_add(hash, (uint64_t)(uint32_t)key->source << 32 |
-					  (uint32_t)key->destination);
-	return ncs_hash_add(hash, (uint64_t)key->repeat << 16 |
-					  (uint64_t)key->function << 8 |
-					  key->channel);
+	hash = ncs_hash_add(hash, key->number ^ (uint64_t)key->repeat << 32);
+	return ncs_hash_add(hash, key->step ^ (uint64_t)key->function << 56 ^
+					  (uint64_t)key->channel << 48);
 }
 
 static bool is_same(const struct ncs_message_key *a,
@@ -208,7 +214,7 @@ static uint64_t channel_key(const struct ncs_record *record)
  * of a transfer. */
 static uint64_t hash_of_operation(size_t owner, const struct ncs_record *record)
 {
-	uint64_t hash = ncs_hash_add(ncs_hash(owner), record->operation);
+	uint64_t hash = ncs_hash((uint64_t)owner << 32 | record->operation);
 
 	return is_transfer(record->function) ?
 		       ncs_hash_add(hash, channel_key(record)) :
@@ -316,7 +322,7 @@ void ncs_messages_flush(struct ncs_messages *messages)
 
 static uint64_t hash_of_rank(uint64_t comm_id, int32_t rank)
 {
-	return ncs_hash_add(ncs_hash(comm_id), (uint32_t)rank);
+	return ncs_hash(comm_id ^ (uint32_t)rank);
 }
 
 static bool is_expected(const struct ncs_messages *messages, uint64_t comm_id,
@@ -333,6 +339,22 @@ static bool is_expected(const struct ncs_messages *messages, uint64_t comm_id,
 			return true;
 	}
 	return false;
+}
+
+/* Returns true if the peer of a step is expected. */
+static bool is_peer_expected(const struct ncs_messages *messages,
+			     struct message_rank *rank,
+			     const struct ncs_record *record)
+{
+	bool send = record->flags & NCS_RECORD_SEND;
+	struct known_peer *peer = &rank->peers[send];
+
+	if (peer->is_there && peer->rank == record->peer)
+		return true;
+	if (!is_expected(messages, rank->comm_id, record->peer))
+		return false;
+	*peer = (struct known_peer){ true, record->peer };
+	return true;
 }
 
 /* Returns 0 or -ENOMEM. */
@@ -479,12 +501,12 @@ static void match_step(struct ncs_messages *messages, uint32_t index,
 		       const struct identified_operation *identified)
 {
 	struct waiting_step *waiting = &messages->pool[index];
-	const struct message_rank *rank = messages->ranks[waiting->owner];
+	struct message_rank *rank = messages->ranks[waiting->owner];
 	const struct ncs_record *record = &waiting->record;
 	uint64_t hash;
 	uint32_t other;
 
-	if (!is_expected(messages, rank->comm_id, record->peer)) {
+	if (!is_peer_expected(messages, rank, record)) {
 		messages->count.unmatched[NCS_UNMATCHED_UNKNOWN_PEER]++;
 		free_step(messages, index);
 		return;
