@@ -39,7 +39,7 @@ static inline int ncs_array_reserve(void *array, size_t *capacity,
 	return 0;
 }
 
-/* The same, and fills the new room with zeros. */
+/* Same as ncs_array_reserve(), and fills the new room with zeros. */
 static inline int ncs_array_reserve_zeroed(void *array, size_t *capacity,
 					   size_t needed, size_t item_bytes)
 {

@@ -17,7 +17,7 @@
  * two are mixed. The lease's end and holder are words of their own, written
  * before the request: if two processes take the lease at the same time, the
  * holder may be one of them and the request the other's. Then neither considers
- * the lease its own, nobody renews it, and it ends: at worst a lease is too
+ * the lease its own, it is not renewed, and it ends: at worst a lease is too
  * short.
  */
 #ifndef NCS_SHM_CONTROL_H
@@ -34,7 +34,7 @@ struct ncs_control_request {
 	struct ncs_detail base;
 	struct ncs_detail lease; /* all 0 if not leased */
 	bool leased;
-	uint32_t serial; /* 0: nobody has made a request yet */
+	uint32_t serial; /* 0: no request yet */
 };
 
 /* Unpacks a request. Returns false if the word is not a request that this

@@ -65,9 +65,8 @@ struct replay {
 	char message[1024];
 };
 
-/*
- * Futexes and time.
- */
+/* --- Futexes and time -------------------------------------------------- */
+
 static uint64_t now_ns(void)
 {
 	struct timespec now;
@@ -102,9 +101,8 @@ static void stop_workers(struct replay *replay)
 		give(&replay->workers[index], STOP);
 }
 
-/*
- * What repeats.
- */
+/* --- Repetition -------------------------------------------------------- */
+
 static size_t count_verb(const struct calllog *log, enum calllog_verb verb)
 {
 	size_t count = 0;
@@ -259,9 +257,8 @@ static int find_advances(struct replay *replay)
 	return error;
 }
 
-/*
- * The recorded time of a call in its round.
- */
+/* --- Time -------------------------------------------------------------- */
+
 static uint64_t recorded_ns(const struct replay *replay)
 {
 	return replay->log->calls[replay->position].time_ns +
@@ -316,9 +313,8 @@ static struct host_shift shift_of(const struct replay *replay,
 	return shift;
 }
 
-/*
- * The workers.
- */
+/* --- Workers ----------------------------------------------------------- */
+
 static bool is_stopped(struct replay_worker *worker)
 {
 	return atomic_load_explicit(&worker->word, memory_order_relaxed) &
@@ -428,9 +424,8 @@ static void *work(void *argument)
 	return NULL;
 }
 
-/*
- * Making and freeing.
- */
+/* --- Creation ---------------------------------------------------------- */
+
 static unsigned find_worker(const struct replay *replay, int tid)
 {
 	unsigned index;

@@ -814,9 +814,8 @@ void calllog_free(struct calllog *log)
 	free(log);
 }
 
-/*
- * Files.
- */
+/* --- Files ------------------------------------------------------------- */
+
 static int read_all(int fd, size_t file_bytes, char *buffer)
 {
 	size_t done = 0;
@@ -959,7 +958,8 @@ int calllog_read(const char *path, struct calllog **log, char *message,
 	return error;
 }
 
-/* Access to calls. */
+/* --- Access to calls --------------------------------------------------- */
+
 const struct calllog_field *calllog_find(const struct calllog_call *call,
 	enum calllog_key key)
 {

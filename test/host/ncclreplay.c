@@ -117,9 +117,8 @@ static void *must(void *memory)
 	return memory;
 }
 
-/*
- * The command line.
- */
+/* --- Command line ------------------------------------------------------ */
+
 static double parse_speed(const char *text)
 {
 	char *end;
@@ -211,9 +210,8 @@ static void parse_options(int argc, char **argv, struct settings *settings)
 		set_default_plugin(settings);
 }
 
-/*
- * Files.
- */
+/* --- Files ------------------------------------------------------------- */
+
 static char *folder_of(const char *path)
 {
 	char *copy = must(strdup(path));
@@ -362,9 +360,8 @@ static uint64_t now_ns(void)
 	return (uint64_t)now.tv_sec * NS_PER_S + (uint64_t)now.tv_nsec;
 }
 
-/*
- * The child.
- */
+/* --- The child --------------------------------------------------------- */
+
 static struct replay *stoppable;
 
 static void on_stop(int signal_number)
@@ -474,9 +471,8 @@ static int play(const struct process *process,
 	return error == 0 ? EXIT_SUCCESS : EXIT_FAILURE;
 }
 
-/*
- * The parent.
- */
+/* --- The parent -------------------------------------------------------- */
+
 static void block_signals(sigset_t *set, sigset_t *before)
 {
 	sigemptyset(set);

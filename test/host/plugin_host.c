@@ -57,9 +57,8 @@ struct host {
 static int activation_mask;
 static unsigned hosts_open;
 
-/*
- * The logger.
- */
+/* --- The logger -------------------------------------------------------- */
+
 static struct {
 	pthread_mutex_t lock;
 	unsigned count;
@@ -158,9 +157,8 @@ void host_log_clear(void)
 	pthread_mutex_unlock(&kept.lock);
 }
 
-/*
- * Opening and closing.
- */
+/* --- Opening and closing ----------------------------------------------- */
+
 static int __attribute__((format(printf, 4, 5)))
 fail(int error, char *message, size_t message_bytes, const char *format, ...)
 {
@@ -657,9 +655,8 @@ void host_lay_out_args(const struct host *host,
 		lay_out_args_v4(&args->v4, state);
 }
 
-/*
- * The calls.
- */
+/* --- Calls ------------------------------------------------------------- */
+
 enum nccl_result host_init(struct host *host, const struct host_comm *comm,
 	void **context)
 {
@@ -777,9 +774,8 @@ enum nccl_result host_finalize(struct host *host, void *context)
 	return NCCL_INVALID_USAGE;
 }
 
-/*
- * Calls of a log.
- */
+/* --- Calls of a log ---------------------------------------------------- */
+
 int host_use_log(struct host *host, const struct calllog *log)
 {
 	free(host->handles);
