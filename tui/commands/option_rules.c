@@ -31,6 +31,12 @@ static bool records_to_stdout(const struct ncs_options *options)
 	return strcmp(options->recording.path, "-") == 0;
 }
 
+#define RULE(modes_, options_, error_, ...) \
+	{ \
+		.modes = modes_, .options = options_, .error = error_, \
+		__VA_ARGS__ \
+	}
+
 /* An option that would be ignored must not look as if it did anything. A rule is
  * broken in one of its modes if one of `options` is given, one of `with` (unless
  * that is empty), none of `without`, and if `when` (unless NULL) says so. The
@@ -43,146 +49,75 @@ static const struct option_rule {
 	bool (*when)(const struct ncs_options *options);
 	const char *error;
 } rules[] = {
-	{
-		.modes = MODE(CLEAN),
-		.options = OPTION(PID) | OPTION(SYNTHETIC),
-		.error = "--clean expects no --pid and no --synthetic beside"
-			 " it: it removes the segments of all processes that"
-			 " are gone",
-	},
-	{
-		.modes = MODE(SET),
-		.options = OPTION(SYNTHETIC),
-		.error = "--set expects no --synthetic beside it: a made-up"
-			 " job cannot be asked for anything",
-	},
-	{
-		.modes = ~MODE(DIAGNOSE),
-		.options = OPTION(WAIT),
-		.error = "--wait expects --diagnose beside it: trouble is what"
-			 " it waits for",
-	},
-	{
-		.modes = ~MODE(SET),
-		.options = OPTION(COMM),
-		.error = "--comm expects --set beside it: views show all"
-			 " communicators",
-	},
-	{
-		.modes = MODE(EXPORT),
-		.options = PATHS,
-		.when = exports_no_trace,
-		.error = "--critical-path and --what-if expect"
-			 " --export=perfetto or --export=chrome: only traces"
-			 " show a path",
-	},
-	{
-		.modes = ALL_MODES,
-		.options = OPTION(RANGE),
-		.without = PATHS,
-		.error = "--range expects --critical-path beside it",
-	},
-	{
-		.modes = MODE(CRITICAL_PATH),
-		.options = OPTION(PID) | OPTION(AT),
-		.error = "--critical-path expects no --pid and no --at beside"
-			 " it: it is that of all ranks, from --from to"
-			 " --until",
-	},
-	{
-		.modes = ~MODE(RECORD),
-		.options = OPTION(DURATION),
-		.error = "--duration expects --record beside it",
-	},
-	{
-		.modes = ~MODE(RECORD),
-		.options = ROTATION | OPTION(KEEP),
-		.error = "--rotate-size, --rotate-time and --keep expect"
-			 " --record beside them",
-	},
-	{
-		.modes = ~MODE(RECORD),
-		.options = OPTION(COMPRESS),
-		.error = "--compress expects --record beside it",
-	},
-	{
-		.modes = MODE(RECORD),
-		.options = OPTION(SYNTHETIC),
-		.error = "--record expects no --synthetic beside it: a made-up"
-			 " job has no segments",
-	},
-	{
-		.modes = MODE(RECORD),
-		.options = OPTION(COUNT),
-		.error = "--record expects no --count beside it: --duration"
-			 " says when it ends",
-	},
-	{
-		.modes = MODE(RECORD),
-		.options = OPTION(KEEP),
-		.without = ROTATION,
-		.error = "--keep expects --rotate-size or --rotate-time beside"
-			 " it: else there is one file",
-	},
-	{
-		.modes = MODE(RECORD),
-		.options = ROTATION,
-		.when = records_to_stdout,
-		.error = "--rotate-size and --rotate-time expect a FILE: there"
-			 " is one standard output",
-	},
-	{
-		.modes = ~MODE(EXPORT),
-		.options = OPTION(OUTPUT),
-		.error = "--output expects --export beside it: what else is"
-			 " printed goes to standard output",
-	},
-	{
-		.modes = MODE(EXPORT),
-		.options = OPTION(AT),
-		.error = "--export expects no --at beside it: it is of a time,"
-			 " from --from to --until",
-	},
-	{
-		.modes = MODE(EXPORT),
-		.options = OPTION(INTERVAL) | OPTION(COUNT),
-		.error = "--export expects no --interval and no --count beside"
-			 " it: it writes all that was recorded",
-	},
-	{
-		.modes = ALL_MODES,
-		.options = TIMES,
-		.without = FILES,
-		.error = "--at, --from and --until expect a FILE beside them:"
-			 " they are moments of a recording",
-	},
-	{
-		.modes = ALL_MODES,
-		.options = OPTION(DIR) | OPTION(SYNTHETIC),
-		.with = FILES,
-		.error = "--dir and --synthetic expect no FILE beside them:"
-			 " all there is to see is in the recording",
-	},
-	{
-		.modes = ALL_MODES,
-		.options = OPTION(WAIT),
-		.with = FILES,
-		.error = "--wait expects no FILE beside it: a recording has"
-			 " come to its end",
-	},
-	{
-		.modes = MODE(LIST),
-		.options = TIMES,
-		.error = "--list expects no --at, --from or --until beside it:"
-			 " it tells of all that was recorded",
-	},
-	{
-		.modes = MODE(DUMP),
-		.options = OPTION(INTERVAL),
-		.with = OPTION(AT),
-		.error = "--at expects no --interval beside it: samples at"
-			 " intervals are taken from --from to --until",
-	},
+	RULE(MODE(CLEAN), OPTION(PID) | OPTION(SYNTHETIC),
+	     "--clean expects no --pid and no --synthetic beside it: it"
+	     " removes the segments of all processes that are gone"),
+	RULE(MODE(SET), OPTION(SYNTHETIC),
+	     "--set expects no --synthetic beside it: a made-up job cannot be"
+	     " asked for anything"),
+	RULE(~MODE(DIAGNOSE), OPTION(WAIT),
+	     "--wait expects --diagnose beside it: trouble is what it waits"
+	     " for"),
+	RULE(~MODE(SET), OPTION(COMM),
+	     "--comm expects --set beside it: views show all communicators"),
+	RULE(MODE(EXPORT), PATHS,
+	     "--critical-path and --what-if expect --export=perfetto or"
+	     " --export=chrome: only traces show a path",
+	     .when = exports_no_trace),
+	RULE(ALL_MODES, OPTION(RANGE),
+	     "--range expects --critical-path beside it", .without = PATHS),
+	RULE(MODE(CRITICAL_PATH), OPTION(PID) | OPTION(AT),
+	     "--critical-path expects no --pid and no --at beside it: it is"
+	     " that of all ranks, from --from to --until"),
+	RULE(~MODE(RECORD), OPTION(DURATION),
+	     "--duration expects --record beside it"),
+	RULE(~MODE(RECORD), ROTATION | OPTION(KEEP),
+	     "--rotate-size, --rotate-time and --keep expect --record beside"
+	     " them"),
+	RULE(~MODE(RECORD), OPTION(COMPRESS),
+	     "--compress expects --record beside it"),
+	RULE(MODE(RECORD), OPTION(SYNTHETIC),
+	     "--record expects no --synthetic beside it: a made-up job has no"
+	     " segments"),
+	RULE(MODE(RECORD), OPTION(COUNT),
+	     "--record expects no --count beside it: --duration says when it"
+	     " ends"),
+	RULE(MODE(RECORD), OPTION(KEEP),
+	     "--keep expects --rotate-size or --rotate-time beside it: else"
+	     " there is one file",
+	     .without = ROTATION),
+	RULE(MODE(RECORD), ROTATION,
+	     "--rotate-size and --rotate-time expect a FILE: there is one"
+	     " standard output",
+	     .when = records_to_stdout),
+	RULE(~MODE(EXPORT), OPTION(OUTPUT),
+	     "--output expects --export beside it: what else is printed goes"
+	     " to standard output"),
+	RULE(MODE(EXPORT), OPTION(AT),
+	     "--export expects no --at beside it: it is of a time, from"
+	     " --from to --until"),
+	RULE(MODE(EXPORT), OPTION(INTERVAL) | OPTION(COUNT),
+	     "--export expects no --interval and no --count beside it: it"
+	     " writes all that was recorded"),
+	RULE(ALL_MODES, TIMES,
+	     "--at, --from and --until expect a FILE beside them: they are"
+	     " moments of a recording",
+	     .without = FILES),
+	RULE(ALL_MODES, OPTION(DIR) | OPTION(SYNTHETIC),
+	     "--dir and --synthetic expect no FILE beside them: all there is"
+	     " to see is in the recording",
+	     .with = FILES),
+	RULE(ALL_MODES, OPTION(WAIT),
+	     "--wait expects no FILE beside it: a recording has come to its"
+	     " end",
+	     .with = FILES),
+	RULE(MODE(LIST), TIMES,
+	     "--list expects no --at, --from or --until beside it: it tells"
+	     " of all that was recorded"),
+	RULE(MODE(DUMP), OPTION(INTERVAL),
+	     "--at expects no --interval beside it: samples at intervals are"
+	     " taken from --from to --until",
+	     .with = OPTION(AT)),
 };
 
 static bool is_broken(const struct option_rule *rule,
