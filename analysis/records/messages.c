@@ -503,6 +503,7 @@ static void match_step(struct ncs_messages *messages, uint32_t index,
 	struct waiting_step *waiting = &messages->pool[index];
 	struct message_rank *rank = messages->ranks[waiting->owner];
 	const struct ncs_record *record = &waiting->record;
+	struct ncs_message_key key;
 	uint64_t hash;
 	uint32_t other;
 
@@ -511,8 +512,7 @@ static void match_step(struct ncs_messages *messages, uint32_t index,
 		free_step(messages, index);
 		return;
 	}
-	waiting->waits_for = FOR_PEER;
-	waiting->key = (struct ncs_message_key){
+	key = (struct ncs_message_key){
 		.comm_id = rank->comm_id,
 		.number = identified->number,
 		.step = record->number,
@@ -522,7 +522,9 @@ static void match_step(struct ncs_messages *messages, uint32_t index,
 		.function = identified->function,
 		.channel = record->channel,
 	};
-	hash = hash_of_message(&waiting->key);
+	hash = hash_of_message(&key);
+	waiting->waits_for = FOR_PEER;
+	waiting->key = key;
 	other = find_other(messages, waiting, hash);
 	if (other == NONE) {
 		link_row(messages, index, hash);
