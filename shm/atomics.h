@@ -36,41 +36,49 @@ _Static_assert(sizeof(_Atomic uint64_t) == 8 && _Alignof(_Atomic uint64_t) == 8,
 #define NCS_ATOMIC64(word) ((_Atomic uint64_t *)(uintptr_t)(word))
 #define NCS_ATOMIC32(word) ((_Atomic uint32_t *)(uintptr_t)(word))
 
+/* Loads a word, relaxed. */
 static inline uint64_t ncs_load_relaxed(const uint64_t *word)
 {
 	return atomic_load_explicit(NCS_ATOMIC64(word), memory_order_relaxed);
 }
 
+/* Loads a word, with acquire. */
 static inline uint64_t ncs_load_acquire(const uint64_t *word)
 {
 	return atomic_load_explicit(NCS_ATOMIC64(word), memory_order_acquire);
 }
 
+/* Loads a word of 32 bits, with acquire. */
 static inline uint32_t ncs_load_acquire32(const uint32_t *word)
 {
 	return atomic_load_explicit(NCS_ATOMIC32(word), memory_order_acquire);
 }
 
+/* Loads a word of 32 bits, relaxed. */
 static inline uint32_t ncs_load_relaxed32(const uint32_t *word)
 {
 	return atomic_load_explicit(NCS_ATOMIC32(word), memory_order_relaxed);
 }
 
+/* Stores a word, relaxed. */
 static inline void ncs_store_relaxed(uint64_t *word, uint64_t value)
 {
 	atomic_store_explicit(NCS_ATOMIC64(word), value, memory_order_relaxed);
 }
 
+/* Stores a word of 32 bits, relaxed. */
 static inline void ncs_store_relaxed32(uint32_t *word, uint32_t value)
 {
 	atomic_store_explicit(NCS_ATOMIC32(word), value, memory_order_relaxed);
 }
 
+/* Stores a word, with release. */
 static inline void ncs_store_release(uint64_t *word, uint64_t value)
 {
 	atomic_store_explicit(NCS_ATOMIC64(word), value, memory_order_release);
 }
 
+/* Stores a word of 32 bits, with release. */
 static inline void ncs_store_release32(uint32_t *word, uint32_t value)
 {
 	atomic_store_explicit(NCS_ATOMIC32(word), value, memory_order_release);
@@ -120,6 +128,7 @@ static inline bool ncs_cas_acquire_release(uint64_t *word, uint64_t expected,
 		memory_order_relaxed);
 }
 
+/* Does what ncs_cas_acquire_release() does, for a word of 32 bits, relaxed. */
 static inline bool ncs_cas_relaxed32(uint32_t *word, uint32_t expected,
 				     uint32_t value)
 {
@@ -153,13 +162,14 @@ static inline void ncs_fence_acquire(void)
 }
 #endif
 
-/* Payload words are those that a sequence, position or number protects. Fences
- * order them, so their own accesses are relaxed. */
+/* Stores a payload word: one that a sequence, position or number protects.
+ * Fences order payload words, so their own accesses are relaxed. */
 static inline void ncs_payload_store(uint64_t *word, uint64_t value)
 {
 	atomic_store_explicit(NCS_ATOMIC64(word), value, NCS_PAYLOAD_STORE);
 }
 
+/* Loads a payload word. */
 static inline uint64_t ncs_payload_load(const uint64_t *word)
 {
 	return atomic_load_explicit(NCS_ATOMIC64(word), NCS_PAYLOAD_LOAD);

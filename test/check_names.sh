@@ -130,11 +130,13 @@ plant() {
 	}
 	printf '%b' "$2" >"$file"
 	check "$tmp/tree" >"$tmp/caught"
-	if [ -z "$3" ] && grep "planted" "$tmp/caught"; then
+	if [ -n "$3" ]; then
+		grep -q "$3" "$tmp/caught" || {
+			echo "self-test: not caught: $2"
+			echo x >>"$tmp/missed"
+		}
+	elif grep planted "$tmp/caught"; then
 		echo "self-test: wrongly caught: $2"
-		echo x >>"$tmp/missed"
-	elif ! grep -q "$3" "$tmp/caught"; then
-		echo "self-test: not caught: $2"
 		echo x >>"$tmp/missed"
 	fi
 	rm "$file"

@@ -154,7 +154,7 @@ struct track_visitor {
 	int64_t until_ns;
 	ncs_stretch_visit *visit;
 	void *context;
-	/* The same time in ticks, a little longer: records outside are
+	/* These times in ticks, a little longer: records outside are
 	 * skipped. */
 	uint64_t from_ticks;
 	uint64_t until_ticks;

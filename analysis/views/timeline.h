@@ -27,7 +27,8 @@ enum ncs_activity {
 	NCS_ACTIVITY_COUNT = NCS_ACTIVITY_PROXY + NCS_PROXY_STATE_COUNT
 };
 
-/* What a cell shows if it has several activities: that of the higher layer. */
+/* Layers of activities: a cell with several shows the one of the highest
+ * layer. */
 enum ncs_activity_layer {
 	NCS_LAYER_NOTHING,
 	NCS_LAYER_BEHIND,

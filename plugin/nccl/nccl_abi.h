@@ -194,7 +194,7 @@ struct nccl_p2p_v1 {
 	int peer;
 };
 
-/* The same in all versions. */
+/* Identical in all versions. */
 struct nccl_proxy_op {
 	int pid;			/* of the process that owns the op */
 	uint8_t channel;
@@ -204,7 +204,7 @@ struct nccl_proxy_op {
 	int is_send;
 };
 
-/* The same in all versions. */
+/* Identical in all versions. */
 struct nccl_proxy_step {
 	int step;
 };

@@ -80,7 +80,7 @@ struct ncs_trace_argument {
 struct ncs_trace_event {
 	uint32_t name;     /* number of a word */
 	uint32_t category; /* number of a word */
-	/* The same number for all events that belong together, on any tracks; 0
+	/* Number that all events which belong together share, on any tracks; 0
 	 * if none. */
 	uint64_t correlation;
 	/* Two slices with the same number are joined by an arrow, from the

@@ -57,6 +57,7 @@ struct ncs_recorded_operations_count {
 	struct ncs_parts_count parts;
 };
 
+/* Copies the counts so far. */
 void ncs_recorded_operations_count(
 	const struct ncs_recorded_operations *operations,
 	struct ncs_recorded_operations_count *count);

@@ -17,6 +17,7 @@
 /* Marks the slots to be read now. */
 void ncs_operation_slots_mark(struct ncs_reader *reader);
 
+/* Returns true if ncs_operation_slots_mark() has marked the slot. */
 static inline bool ncs_operation_slot_is_marked(const struct ncs_reader *reader,
 						size_t index)
 {

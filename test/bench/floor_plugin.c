@@ -15,7 +15,7 @@
 
 #define EXPORT __attribute__((visibility("default")))
 
-/* The same number as in ncclstat's rings. */
+/* Records of the ring, as many as ncclstat's rings have. */
 #define RECORDS 1024u
 
 static struct {

@@ -948,7 +948,7 @@ static uint64_t now_ns(void)
 	       (uint64_t)now.tv_nsec;
 }
 
-/* As many calls as possible for two seconds: about ten thousand times the
+/* Makes as many calls as possible for two seconds: about ten thousand times the
  * budget. */
 static void hurry(void *argument)
 {

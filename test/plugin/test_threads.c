@@ -345,7 +345,7 @@ static void *stay_a_while(void *argument)
 	return NULL;
 }
 
-/* The same at once: the last ones share a lane. */
+/* Starts all threads at once: the last ones share a lane. */
 static void crowd(void *argument)
 {
 	enum { COUNT = NCS_THREAD_MAX + 30 };

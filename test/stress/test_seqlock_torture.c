@@ -33,7 +33,7 @@
 #define SEGMENT_UPDATES 100000
 #endif
 
-/* As many as in the largest block, a channel. */
+/* Words of the largest block, a channel. */
 #define WORDS (sizeof(struct ncs_channel) / sizeof(uint64_t))
 
 /* --- A bare block ------------------------------------------------------ */

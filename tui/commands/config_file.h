@@ -35,8 +35,8 @@ void ncs_config_file_load(const struct ncs_config_file *config,
  * there is a file that cannot be trusted. */
 int ncs_config_file_store(const char *path, const struct ncs_options *options);
 
-/* The same on text in memory: parse sets options and writes complaints, merge
- * writes the new text to `file`. `path` is for messages. */
+/* Read and write a configuration in memory: parse sets options and writes
+ * complaints, merge writes the new text to `file`. `path` is for messages. */
 void ncs_config_file_parse(const char *path, const char *text, size_t length,
 			   struct ncs_options *options, FILE *complaints);
 void ncs_config_file_merge(FILE *file, const char *text, size_t length,

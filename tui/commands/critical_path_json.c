@@ -6,7 +6,7 @@
 #include <inttypes.h>
 #include <math.h>
 
-#include "tui/text/json_values.h"
+#include "tui/commands/json_values.h"
 
 /* Adds a time, rounded to whole ns: fractions only come from dividing times
  * among causes and mean nothing. */

@@ -4,7 +4,7 @@
 #include "analysis/base/value_names.h"
 #include "tui/commands/diagnose_command.h"
 #include "tui/text/finding_text.h"
-#include "tui/text/json_values.h"
+#include "tui/commands/json_values.h"
 
 #define SCHEMA 1
 

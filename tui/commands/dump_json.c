@@ -11,7 +11,7 @@
 #include "analysis/model/stragglers.h"
 #include "tui/commands/dump_command.h"
 #include "tui/commands/dump_json_parts.h"
-#include "tui/text/json_values.h"
+#include "tui/commands/json_values.h"
 
 #define SCHEMA 1
 

@@ -10,7 +10,7 @@
 #include "analysis/model/bandwidth.h"
 #include "analysis/model/class_stats.h"
 #include "analysis/model/range_totals.h"
-#include "tui/text/json_values.h"
+#include "tui/commands/json_values.h"
 
 /* --- GPU times ----------------------------------------------------------- */
 

@@ -9,7 +9,7 @@
 #include "analysis/model/late_now.h"
 #include "analysis/model/stragglers.h"
 #include "analysis/records/step_stats.h"
-#include "tui/text/json_values.h"
+#include "tui/commands/json_values.h"
 
 static json_t *version_of(const struct ncs_identity *identity)
 {

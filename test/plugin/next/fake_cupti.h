@@ -15,7 +15,7 @@ struct fake_cupti {
 	int subscribe;
 	int enable;
 	int no_more_records;
-	/* What was requested of it. */
+	/* Number of calls of each kind. */
 	unsigned subscribed;
 	unsigned unsubscribed;
 	unsigned callbacks;

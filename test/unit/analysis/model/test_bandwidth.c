@@ -128,7 +128,7 @@ static void later_samples_give_bandwidth_of_interval(void **state)
 	struct scripted *scripted = *state;
 	struct scripted_rank *rank = scripted_add(scripted, 0);
 
-	/* As in every job, the first one waits for all ranks to start. */
+	/* The first operation waits for all ranks to start, as in every job. */
 	time_more(rank, 1, 100 * SECOND);
 	scripted_pass(scripted, SECOND);
 	time_more(rank, 10, SECOND / 4);

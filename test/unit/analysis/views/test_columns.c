@@ -412,7 +412,8 @@ static void wait_is_what_most_busy_channels_wait_for(void **state)
 	scripted_pass(scripted, 2 * SECOND);
 	assert_text(cell(scripted, NCS_COLUMN_RANK_WAIT, 0), "network");
 
-	/* Of two equally frequent states, the one that has lasted longest. */
+	/* If two states are equally frequent, the one that has lasted longest
+	 * is shown. */
 	set_state(&rank->channels[1], NCS_CHANNEL_SEND_PEER_WAIT, 950);
 	scripted_pass(scripted, 3 * SECOND);
 	assert_text(cell(scripted, NCS_COLUMN_RANK_WAIT, 0), "network");

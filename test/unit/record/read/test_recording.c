@@ -171,7 +171,8 @@ static void assert_same_operation(const struct ncs_operation_view *a,
 	assert_int_equal(a->last_child_done_ns, b->last_child_done_ns);
 }
 
-/* What only an earlier state had changed must be as in the key again. */
+/* A block that only an earlier state had changed must be as in the key state
+ * again. */
 static void state_equals_the_segment_when_it_was_taken(void **state)
 {
 	struct recording_fixture *fixture = *state;

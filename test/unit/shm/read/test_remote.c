@@ -174,7 +174,7 @@ static void object_is_found_by_the_process_of_a_segment(void **state)
 	assert_int_equal(find(fixture, &header, &remote), NCS_ATTACH_ABSENT);
 	assert_null(remote);
 	assert_true(why[0] != '\0');
-	/* The same name in another container. */
+	/* An object of this name from another container. */
 	stranger.pid_namespace++;
 	make(fixture, &stranger, 0, &others);
 	assert_int_equal(find(fixture, &header, &remote), NCS_ATTACH_ABSENT);

@@ -250,7 +250,7 @@ static void path_that_is_no_directory_is_refused(void **state)
 			&writer, segment_fixture_path(fixture, "absent"),
 			&fixture->process, 0, &segment_fixture_size, NULL),
 		-ENOENT);
-	/* The same directory, by a name so long that no room is left for the
+	/* A name of the directory so long that no room is left for the
 	 * object's. */
 	memset(long_name, '/', sizeof(long_name));
 	long_name[500] = '\0';

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* Values of the JSON output; see json_values.h. */
-#include "tui/text/json_values.h"
+#include "tui/commands/json_values.h"
 
 #include <errno.h>
 #include <inttypes.h>

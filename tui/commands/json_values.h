@@ -4,8 +4,8 @@
  * and from recordings are cleaned and so are valid UTF-8. Must not know which
  * command prints.
  */
-#ifndef NCS_TUI_TEXT_JSON_VALUES_H
-#define NCS_TUI_TEXT_JSON_VALUES_H
+#ifndef NCS_TUI_COMMANDS_JSON_VALUES_H
+#define NCS_TUI_COMMANDS_JSON_VALUES_H
 
 #include <jansson.h>
 #include <stdbool.h>
