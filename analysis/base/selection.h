@@ -10,7 +10,8 @@
 #include <stdint.h>
 
 /* Returns the value that would be values[place] if the values were sorted.
- * Reorders the values. `place` must be less than `count`; no value may be NaN. */
+ * Reorders the values. `place` must be less than `count`; no value may be
+ * NaN. */
 double ncs_select(double *values, size_t count, size_t place);
 
 /* Returns the least value that `percent` of the values do not exceed, or 0 if

@@ -381,7 +381,7 @@ struct node {
 	bool is_known;
 	bool is_done;
 	bool by_realtime;
-	/* Its clock less the reference's, by any one fact … */
+	/* The host's clock less the reference's, by any one fact … */
 	int64_t about_ns;
 	/* … and by lines, where the interval asked for begins and ends. */
 	int64_t from_ns;

@@ -25,7 +25,7 @@
 
 struct ncs_alignment;
 
-/* Why one event came before another. */
+/* The reason that one event came before another. */
 enum ncs_fact {
 	NCS_FACT_ORDER, /* for any other reason */
 	NCS_FACT_DATA,  /* data were sent before they arrived */

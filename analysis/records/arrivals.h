@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
-/* When a rank arrived at its collectives: from its records, or from its table
- * of operations if NCCL reports no end of them, so that there are no records.
+/* The arrivals of a rank at its collectives: from its records, or from its
+ * table of operations if NCCL reports no end of them, so that there are no
+ * records.
  *
  * The latest operations of each function are kept until they are compared with
  * those of other ranks (analysis/model/stragglers.h). The kernels and transfers

@@ -18,7 +18,7 @@ struct ncs_children {
 	 * clock: the host only learns of them when the proxy thread polls. */
 	uint64_t gpu_start_ns;
 	uint64_t gpu_stop_ns;
-	/* When a sender's first wait for its GPU ended, by the host's clock. */
+	/* The end of a sender's first wait for its GPU, by the host's clock. */
 	uint64_t data_ns;
 	/* Hashes of the sets of channels and peers that it sends to and
 	 * receives from. */

@@ -15,7 +15,7 @@
 
 #include "ncclstat/reader.h"
 
-/* When there are this many readings, every second one is dropped. */
+/* The most readings: then every second one is dropped. */
 #define NCS_GPU_READINGS_MAX 4096u
 
 struct ncs_gpu_reading {

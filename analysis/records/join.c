@@ -431,8 +431,8 @@ static bool insert(struct pending *pending, const struct ncs_part *part)
 static void give_up(struct ncs_join *join, struct pending *pending)
 {
 	take_out(join, pending);
-	/* There was room for it when it began, but others may have taken it
-	 * since. Without memory the operation is lost. */
+	/* The room that was reserved for it may have been used for others.
+	 * Without memory the operation is lost. */
 	if (reserve_finished(join) == 0) {
 		finish(join, pending);
 		return;

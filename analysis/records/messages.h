@@ -58,7 +58,7 @@ struct ncs_message {
 typedef void ncs_message_visit(void *context,
 			       const struct ncs_message *message);
 
-/* Why a step was not matched. */
+/* The reason that a step was not matched. */
 enum ncs_unmatched {
 	NCS_UNMATCHED_OPERATION, /* its operation's record never came */
 	NCS_UNMATCHED_PLACE,     /* a send or receive whose place is unknown */

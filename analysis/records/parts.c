@@ -140,8 +140,7 @@ int ncs_parts_learn(struct ncs_parts *parts,
 		    view->size_class >= NCS_SIZE_CLASS_COUNT)
 			continue;
 		known = &parts->algorithms[view->function][view->size_class];
-		/* With several classes of one size it is not known which one
-		 * was used. */
+		/* The algorithm is unknown if a size has several classes. */
 		*known = (struct algorithm){
 			true,
 			known->is_known ? NCS_CLASS_OTHER :

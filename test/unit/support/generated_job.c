@@ -92,14 +92,14 @@ static double jittered(const struct gen_job *job, double ns, uint64_t rank,
 
 enum purpose { WHAT, SIZE, HOST, LAUNCH, WORK, NONE, WIRE };
 
-static void set(struct ncs_part *part, enum ncs_part_stage moment, double ns)
+static void set(struct ncs_part *part, enum ncs_part_stage stage, double ns)
 {
-	part->at_ns[moment] = START_NS + (uint64_t)llround(ns);
+	part->at_ns[stage] = START_NS + (uint64_t)llround(ns);
 }
 
-static double at(const struct ncs_part *part, enum ncs_part_stage moment)
+static double at(const struct ncs_part *part, enum ncs_part_stage stage)
 {
-	return (double)(part->at_ns[moment] - START_NS);
+	return (double)(part->at_ns[stage] - START_NS);
 }
 
 /* Computes when a rank arrives. */

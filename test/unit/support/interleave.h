@@ -41,6 +41,7 @@ static inline void interleave_disarm(void)
 	interleave.stores_left = 0;
 }
 
+/* Counts a load of the reader, and runs the writer before the chosen one. */
 static inline void interleave_before_load(void)
 {
 	if (!interleave.writer || interleave.in_writer ||
@@ -52,6 +53,7 @@ static inline void interleave_before_load(void)
 	interleave.writer = NULL;
 }
 
+/* Counts a store of the writer. Returns false if it is lost. */
 static inline bool interleave_may_store(void)
 {
 	if (!interleave.in_writer)
@@ -62,12 +64,14 @@ static inline bool interleave_may_store(void)
 	return true;
 }
 
+/* Loads, after running the writer if it is due. */
 static inline uint64_t interleave_load(const uint64_t *word)
 {
 	interleave_before_load();
 	return ncs_load_relaxed(word);
 }
 
+/* Stores, if the writer has not been stopped yet. */
 static inline void interleave_store(uint64_t *word, uint64_t value)
 {
 	if (interleave_may_store())
