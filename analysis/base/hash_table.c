@@ -90,8 +90,8 @@ static struct ncs_hash_link *with_hash(struct ncs_hash_link *link,
 	return link;
 }
 
-struct ncs_hash_link *
-ncs_hash_table_first(const struct ncs_hash_table *table, uint64_t hash)
+struct ncs_hash_link *ncs_hash_table_first(const struct ncs_hash_table *table,
+					   uint64_t hash)
 {
 	return table->row_count ? with_hash(*row_of(table, hash), hash) : NULL;
 }

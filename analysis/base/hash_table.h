@@ -28,12 +28,12 @@ struct ncs_hash_link {
 struct ncs_hash_table {
 	struct ncs_hash_link **rows;
 	size_t row_count; /* 0, or a power of two */
-	size_t count;	  /* of items */
+	size_t count;     /* of items */
 };
 
 /* Returns the item that a link is a member of. */
 #define NCS_HASH_ITEM(link_pointer, type, member) \
-	((type *)(void *)((char *)(link_pointer) - offsetof(type, member)))
+	((type *)(void *)((char *)(link_pointer)-offsetof(type, member)))
 
 /* Inserts an item by its link. Returns 0, or -ENOMEM; then nothing changed. */
 int ncs_hash_table_insert(struct ncs_hash_table *table,
@@ -44,8 +44,8 @@ void ncs_hash_table_remove(struct ncs_hash_table *table,
 			   struct ncs_hash_link *link);
 
 /* Returns the first item with this hash, or NULL if there is none. */
-struct ncs_hash_link *
-ncs_hash_table_first(const struct ncs_hash_table *table, uint64_t hash);
+struct ncs_hash_link *ncs_hash_table_first(const struct ncs_hash_table *table,
+					   uint64_t hash);
 
 /* Returns the next item with the same hash, or NULL if there is none. */
 struct ncs_hash_link *ncs_hash_table_next(const struct ncs_hash_link *link);
