@@ -42,8 +42,7 @@ static const struct {
 
 #define STATE_COUNT (sizeof(states) / sizeof(states[0]))
 
-/* --- events that cannot be followed
- * ---------------------------------------------------- */
+/* --- events that cannot be followed ------------------------------------- */
 
 /* Counts a lost event that belongs to no known communicator. */
 static void lose_unattributed(enum ncs_loss loss, uint64_t now)
@@ -121,8 +120,7 @@ static uint64_t foreign(struct ncs_comm *comm, uint64_t now)
 	return ncs_handle_encode(NCS_HANDLE_FOREIGN, comm->index, 0, 0, 0);
 }
 
-/* --- start
- * ---------------------------------------------------------------------- */
+/* --- start -------------------------------------------------------------- */
 
 /* Completes the identity, which API 1-3 report with the first operation. */
 static void identify(struct ncs_comm *comm, int rank,
@@ -411,8 +409,7 @@ uint64_t ncs_start_event(unsigned api_version, const void *context,
 			  now);
 }
 
-/* --- stop
- * ------------------------------------------------------------------------ */
+/* --- stop --------------------------------------------------------------- */
 
 /* Returns the event type that ends last in a group of calls. */
 static enum ncs_event outermost_group(const struct ncs_comm *comm)
@@ -510,8 +507,7 @@ void ncs_stop_event(const void *pointer)
 		ncs_lane_lose(lane, NCS_LOSS_STALE);
 }
 
-/* --- states
- * ---------------------------------------------------------------------- */
+/* --- states ------------------------------------------------------------- */
 
 static bool record_proxy_op(unsigned api_version, struct ncs_comm *comm,
 			    struct ncs_lane_state *lane, uint64_t handle,

@@ -35,9 +35,7 @@ static struct {
 	struct ncs_settings settings; /* as published */
 } control;
 
-/* --- Applying a detail
- * -------------------------------------------------------------
- * */
+/* --- Applying a detail -------------------------------------------------- */
 
 static uint8_t kernel_detail(enum ncs_kernel_timing timing, uint32_t period)
 {
@@ -93,9 +91,7 @@ static void enforce(const struct ncs_detail *detail)
 	control.in_force = *detail;
 }
 
-/* --- Publishing
- * ----------------------------------------------------------------
- * */
+/* --- Publishing --------------------------------------------------------- */
 
 static void publish_in(struct ncs_comm *comm)
 {
@@ -133,9 +129,7 @@ static void leave_record(struct ncs_lane_state *lane, uint64_t before,
 	ncs_lane_publish(lane, &record);
 }
 
-/* --- Reading a request
- * ----------------------------------------------------------------
- * */
+/* --- Reading a request -------------------------------------------------- */
 
 /* Returns the environment's settings, as far as the release supports them. */
 static struct ncs_detail at_first(void)
@@ -240,8 +234,7 @@ void ncs_control_update(struct ncs_lane_state *lane, uint64_t now)
 	ncs_store_release(&control.busy, 0);
 }
 
-/* --- Init, exit, fork -------------------------------------------------------
- * */
+/* --- Init, exit, fork --------------------------------------------------- */
 
 #define SERIALS 100u
 

@@ -14,8 +14,7 @@
  * was enqueued. */
 #define CLAIM_TRIES 32
 
-/* --- slots ------------------------------------------------------------------
- * */
+/* --- slots -------------------------------------------------------------- */
 
 /* Claims a slot that is free, or whose operation is enqueued and has no child
  * in progress; with `force` also if its enqueueing has never ended. */
@@ -27,8 +26,8 @@ static bool claim_slot(struct ncs_operation_slot *op, bool force)
 	/* ORDER: pairs with claim_slot() (plugin/events/operation.c). */
 	uint64_t tag = ncs_load_acquire(&op->tag);
 	uint64_t next = tag & 1 ? tag + 2 : tag + 1;
-	/* ORDER: pairs with ncs_operation_stop() (plugin/events/operation.c).
-	 * */
+	/* ORDER: pairs with ncs_operation_stop()
+	 * (plugin/events/operation.c). */
 	uint64_t enqueued = ncs_load_acquire(&op->enqueued);
 
 	if (!ncs_children_are_of(children, tag))
@@ -69,8 +68,7 @@ static struct ncs_operation_slot *claim(struct ncs_comm *comm,
 	return NULL;
 }
 
-/* --- the published copy ------------------------------------------------------
- * */
+/* --- the published copy ------------------------------------------------- */
 
 static void ncs_operation_publish(struct ncs_operation *slot,
 				  const struct ncs_operation *content)
@@ -113,8 +111,7 @@ static void publish(const struct ncs_operation_slot *op,
 	ncs_operation_publish(op->published, &content);
 }
 
-/* --- start and stop
- * ----------------------------------------------------------- */
+/* --- start and stop ----------------------------------------------------- */
 
 static void count_start(struct ncs_lane_state *lane,
 			const struct ncs_operation_slot *op)
@@ -189,8 +186,7 @@ bool ncs_operation_stop(struct ncs_comm *comm, uint64_t handle, uint64_t now)
 	return true;
 }
 
-/* --- counting
- * ----------------------------------------------------------------- */
+/* --- counting ----------------------------------------------------------- */
 
 static void add_to_function(struct ncs_lane_state *lane, unsigned index,
 			    size_t counter_offset, uint64_t addend)

@@ -12,8 +12,7 @@
 #include "plugin/events/step.h"
 #include "shm/seqlock.h"
 
-/* --- proxy operations
- * ---------------------------------------------------------- */
+/* --- proxy operations --------------------------------------------------- */
 
 /* Links a slot with its steps, which never changes. */
 static void prepare_slot(struct ncs_comm *comm, struct ncs_proxy_op_slot *op)
@@ -268,8 +267,7 @@ void ncs_proxy_op_stop(struct ncs_comm *comm, struct ncs_lane_state *lane,
 	release(comm, op);
 }
 
-/* --- the proxy thread
- * ------------------------------------------------------------ */
+/* --- the proxy thread --------------------------------------------------- */
 
 uint64_t ncs_ctrl_start(struct ncs_comm *comm, struct ncs_lane_state *lane)
 {

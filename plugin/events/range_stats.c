@@ -8,8 +8,7 @@
 #include "plugin/state/registry.h"
 #include "plugin/state/range_stack.h"
 
-/* --- the table -------------------------------------------------------------
- * */
+/* --- the table ---------------------------------------------------------- */
 
 /* Raises the greatest number in use, which spares readers the rest of the
  * table. If another thread stores a smaller number first, the next call makes
@@ -42,8 +41,7 @@ static void ncs_range_publish(struct ncs_comm *comm, uint32_t number)
 					  name.words[i]);
 		/* ORDER: pairs with ncs_ranges_take()
 		 * (shm/read/range_reader.c): the name is visible before the
-		 * key.
-		 * */
+		 * key. */
 		ncs_store_release(&range->key, NCS_RANGE_KEY(parent));
 		number = parent;
 	}
@@ -74,8 +72,7 @@ static bool is_off(const struct ncs_comm *comm)
 	return comm->range_count == 0 || !ncs_range_is_used();
 }
 
-/* --- calls and operations ----------------------------------------------------
- * */
+/* --- calls and operations ----------------------------------------------- */
 
 static const char *const functions[NCS_FUNCTION_COUNT] = {
 #define X(ID, name, size, numerator, denominator) name,
@@ -112,8 +109,7 @@ uint32_t ncs_range_of_operation(struct ncs_comm *comm,
 
 static_assert(NCS_RANGE_MAX <= NCS_CALL_RANGE_MAX, "a number can be noted");
 
-/* --- counting ---------------------------------------------------------------
- * */
+/* --- counting ----------------------------------------------------------- */
 
 void ncs_range_operation(struct ncs_comm *comm,
 			 const struct ncs_operation_slot *op)
@@ -281,9 +277,7 @@ struct ncs_gpu_time *ncs_range_gpu_time(struct ncs_comm *comm, uint32_t number)
 	return &range_of(comm, number)->gpu;
 }
 
-/* --- independent of calls
- * ---------------------------------------------------------
- * */
+/* --- independent of calls ----------------------------------------------- */
 
 /* Uses lane 0: a thread of the program that never calls NCCL has no lane. */
 void ncs_range_lose(void)

@@ -243,8 +243,7 @@ NCS_STEP_INLINE void ncs_step_enter(struct ncs_step_slot *step,
 	ncs_seqlock_end(&channel->sequence);
 }
 
-/* --- callbacks of steps in progress --------------------------
- * */
+/* --- callbacks of steps in progress ------------------------------------- */
 
 /* ncs_step_start(), ncs_step_stop() and ncs_step_enter() for a thread's first
  * callback in a communicator, and for clocks other than the processor's

@@ -28,8 +28,7 @@ static struct {
 static enum ncs_cupti_status status;
 static bool tried;
 
-/* --- Launches ----------------------------------------------------------------
- * */
+/* --- Launches ----------------------------------------------------------- */
 
 /* Ranges of launches, by the launch's number: the number in the upper 32 bits,
  * the range plus 1 in the lower ones. A launch is forgotten after this many
@@ -62,8 +61,7 @@ static bool find_launch(uint32_t correlation, uint32_t *range)
 	return true;
 }
 
-/* --- Buffers -----------------------------------------------------------------
- * */
+/* --- Buffers ------------------------------------------------------------ */
 
 /* Buffers are small, about 300 kernels each, because CUPTI returns a buffer
  * when it is full. */
@@ -113,8 +111,7 @@ static void give_back(const uint8_t *buffer)
 	ncs_add_acquire_release(&free_buffers, bit);
 }
 
-/* --- Records
- * ------------------------------------------------------------------ */
+/* --- Records ------------------------------------------------------------ */
 
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
 
@@ -196,8 +193,7 @@ static void on_complete(void *context, uint32_t stream, uint8_t *buffer,
 	give_back(buffer);
 }
 
-/* --- Loading
- * ------------------------------------------------------------------ */
+/* --- Loading ------------------------------------------------------------ */
 
 static const char *const names[] = { "libcupti.so.13", "libcupti.so.12",
 				     "libcupti.so" };
@@ -269,8 +265,7 @@ static bool load(const char *library, char *why, size_t why_size)
 	return !missing;
 }
 
-/* --- Starting
- * ----------------------------------------------------------------- */
+/* --- Starting ----------------------------------------------------------- */
 
 static const struct {
 	uint32_t domain;

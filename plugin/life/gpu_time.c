@@ -75,8 +75,7 @@ static struct ncs_gpu_time *time_of(struct ncs_comm *comm, uint32_t range)
 	return time ? time : &nowhere;
 }
 
-/* --- Communication ---------------------------------------------------------
- * */
+/* --- Communication ------------------------------------------------------ */
 
 static void hide(struct ncs_comm *comm, uint32_t range, uint64_t ns)
 {
@@ -137,8 +136,7 @@ static bool add_communication(struct ncs_comm *comm, struct device *device,
 	return kernel->start >= device->computed->floor;
 }
 
-/* --- Computing ---------------------------------------------------------------
- * */
+/* --- Computing ---------------------------------------------------------- */
 
 struct hiding {
 	struct ncs_comm *comm;

@@ -151,8 +151,7 @@ static void start_process(void)
 		ncs_writer_reap(process.config.directory, &process.self);
 }
 
-/* --- making a communicator -------------------------------------------------
- * */
+/* --- making a communicator ---------------------------------------------- */
 
 /* Returns the size of a profile with the number of ranges that the environment
  * asks for. */

@@ -24,8 +24,7 @@
 
 #define EXPORT __attribute__((visibility("default")))
 
-/* --- handles ---------------------------------------------------------------
- * */
+/* --- handles ------------------------------------------------------------ */
 
 /* A registered string, under its handle, which the plugin or the other tool has
  * made. Strings and domains are never removed. */
@@ -175,8 +174,7 @@ static void name_of(struct ncs_range_name *name,
 	}
 }
 
-/* --- functions ---------------------------------------------------------------
- * */
+/* --- functions ---------------------------------------------------------- */
 
 #define ATTRIBUTES const struct nvtx_attributes *
 #define DOMAIN const struct nvtx_domain *
@@ -394,8 +392,7 @@ static const struct nvtx_domain *create_domain_w(const wchar_t *text)
 	return create_domain(other ? other(text) : NULL, !other, &name);
 }
 
-/* --- attaching ---------------------------------------------------------------
- * */
+/* --- attaching ---------------------------------------------------------- */
 
 #define FUNCTION(name) ((nvtx_function)(name))
 

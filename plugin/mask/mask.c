@@ -221,8 +221,8 @@ static bool is_always(void)
 	       is_on(ncs_load_relaxed(&mask.added));
 }
 
-/* Returns the events to ask for that the rules of kernel timing do not concern.
- * */
+/* Returns the events to ask for that the rules of kernel timing do not
+ * concern. */
 static uint64_t wanted_events(void)
 {
 	return ncs_load_relaxed(&mask.events) |
@@ -303,8 +303,8 @@ static void show_all(void)
 
 /* --- Switching ------------------------------------------------------------ */
 
-/* Returns true if the caller may change the mask until unlock(). Does not wait.
- * */
+/* Returns true if the caller may change the mask until unlock(). Does not
+ * wait. */
 static bool lock(uint64_t control)
 {
 	/* ORDER: pairs with unlock() (plugin/mask/mask.c): a thread that
@@ -465,8 +465,7 @@ void ncs_mask_call(struct ncs_comm *comm, uint64_t context,
 		broadcast(context, on);
 }
 
-/* --- Choosing the groups that are timed
- * ----------------------------------------------- */
+/* --- Choosing the groups that are timed --------------------------------- */
 
 static uint64_t kernel_events(const struct ncs_comm *comm)
 {
@@ -773,8 +772,8 @@ void ncs_mask_add_comm(struct ncs_comm *comm, uint32_t *word)
 	show_all();
 }
 
-/* Stores the events of a chained plugin if no communicator here asks for any.
- * */
+/* Stores the events of a chained plugin if no communicator here asks for
+ * any. */
 static void store_added(uint32_t *word)
 {
 	uint64_t added = ncs_load_relaxed(&mask.added);

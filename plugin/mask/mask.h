@@ -56,8 +56,8 @@ void ncs_mask_group_end(struct ncs_comm *comm, uint64_t context, uint64_t now);
 void ncs_mask_set_timing(enum ncs_kernel_timing mode, uint32_t period);
 
 /* Restricts the events to ask for to these bits; bits of kernel timing are
- * ignored. Taking away the events of any API call ends kernel timing for good.
- * */
+ * ignored. Taking away the events of any API call ends kernel timing for
+ * good. */
 void ncs_mask_set_events(uint32_t events);
 
 /* Replaces the events that a chained plugin asks for. Kernel bits count as a

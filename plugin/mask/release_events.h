@@ -31,8 +31,8 @@ bool ncs_release_allows_single_calls(unsigned api_version);
  * not count. */
 bool ncs_release_makes_allgatherv(unsigned api_version);
 
-/* Returns the activation mask for NCCL, without kernel timing (OFF) or with it.
- * */
+/* Returns the activation mask for NCCL, without kernel timing (OFF) or with
+ * it. */
 uint32_t ncs_release_mask(unsigned api_version,
 			  enum ncs_kernel_timing kernel_timing);
 

@@ -16,8 +16,8 @@
 #include "plugin/state/comm.h"
 #include "shm/seqlock.h"
 
-/* Returns the number of places in the index of a table of this many channels.
- * */
+/* Returns the number of places in the index of a table of this many
+ * channels. */
 static inline size_t ncs_channel_places(uint32_t channels)
 {
 	return 2 * (size_t)channels;

@@ -30,8 +30,8 @@ struct ncs_histogram *ncs_class_histogram(struct ncs_comm *comm,
 void ncs_class_add_time(struct ncs_histogram *histogram, uint64_t ns,
 			uint64_t bytes);
 
-/* Replaces a time that was added before by a longer one of the same operation.
- * */
+/* Replaces a time that was added before by a longer one of the same
+ * operation. */
 void ncs_class_change_time(struct ncs_histogram *histogram, uint64_t before_ns,
 			   uint64_t ns);
 

@@ -35,8 +35,7 @@ struct ncs_lane_state *ncs_lane_claim(struct ncs_comm *comm)
 	return lane;
 }
 
-/* --- the shared lane's ring
- * --------------------------------------------------- */
+/* --- the shared lane's ring --------------------------------------------- */
 
 /* Returns false, and counts a lost record, if another thread has the ring. */
 static bool take_ring(struct ncs_lane_state *lane)
@@ -63,8 +62,7 @@ void ncs_lane_publish_shared(struct ncs_lane_state *lane, const uint64_t *words)
 	leave_ring(lane);
 }
 
-/* --- operations and their streams
- * --------------------------------------------- */
+/* --- operations and their streams --------------------------------------- */
 
 /* The CUDA stream is repeated after this many operations, for readers that come
  * late or have lost records. */

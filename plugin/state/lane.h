@@ -77,8 +77,8 @@ static inline void ncs_lane_count_event(struct ncs_lane_state *lane,
 }
 
 /* Publishes a record, given as its NCS_RECORD_WORDS words, in the shared lane's
- * ring. If another thread is publishing there, the record is lost and counted.
- * */
+ * ring. If another thread is publishing there, the record is lost and
+ * counted. */
 void ncs_lane_publish_shared(struct ncs_lane_state *lane,
 			     const uint64_t *words);
 

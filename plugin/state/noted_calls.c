@@ -8,8 +8,8 @@
 #include "shm/atomics.h"
 
 /* A noted call. Two threads may store their calls here at the same time and
- * leave one word of each; the hashes in `key` make such a pair match no call.
- * */
+ * leave one word of each; the hashes in `key` make such a pair match no
+ * call. */
 struct call_place {
 	uint64_t key; /* range | handle's hash, xor stream's hash; 0 if free */
 	uint64_t stream;

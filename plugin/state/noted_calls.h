@@ -23,14 +23,14 @@ struct ncs_noted_call {
 	uint64_t stream; /* CUDA stream, as in records; 0 if unknown */
 };
 
-/* Notes a call under its handle. Does nothing if that is not a span's handle.
- * */
+/* Notes a call under its handle. Does nothing if that is not a span's
+ * handle. */
 void ncs_call_note(uint64_t handle, const struct ncs_noted_call *call,
 		   bool captured);
 
 /* Looks up the call of a handle, which may be any value. Returns false, and
- * clears *call, if the handle is not a call's or the call is no longer noted.
- * */
+ * clears *call, if the handle is not a call's or the call is no longer
+ * noted. */
 bool ncs_call_find(uint64_t handle, struct ncs_noted_call *call);
 
 #endif

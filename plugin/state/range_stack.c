@@ -124,8 +124,8 @@ static __attribute__((noinline)) struct stack *claim_stack(void)
 	stack->seen_sequence = 1;
 	if (is_main_thread())
 		/* ORDER: pairs with of_main_thread()
-		 * (plugin/state/range_stack.c): the stack is visible as empty.
-		 * */
+		 * (plugin/state/range_stack.c): the stack is visible as
+		 * empty. */
 		ncs_store_release(&main_stack, (uint64_t)(uintptr_t)stack);
 	own_stack = stack;
 	return stack;
@@ -273,12 +273,12 @@ static uint64_t number_of(struct stack *stack, uint64_t parent,
 			paths[mine].parent = parent;
 			paths[mine].name = *name;
 		}
-		/* ORDER: pairs with number_of() (plugin/state/range_stack.c).
-		 * */
+		/* ORDER: pairs with number_of()
+		 * (plugin/state/range_stack.c). */
 		if (number == 0 && ncs_cas_acquire_release(place, 0, mine))
 			return mine;
-		/* ORDER: pairs with number_of() (plugin/state/range_stack.c).
-		 * */
+		/* ORDER: pairs with number_of()
+		 * (plugin/state/range_stack.c). */
 		if (is_path(ncs_load_acquire(place), parent, name)) {
 			stack->spare = mine ? mine : stack->spare;
 			return ncs_load_relaxed(place);
@@ -472,8 +472,7 @@ static uint64_t of_process(struct stack *stack)
 	return order ? number_of(stack, 0, &latest) : 0;
 }
 
-/* --- the range of a call -----------------------------------------------------
- * */
+/* --- the range of a call ------------------------------------------------ */
 
 /* Finds the name of the program's call if NCCL has split it into calls with
  * other names, as AlltoAll into Sends. Returns false if it has not. */
@@ -571,8 +570,7 @@ void ncs_range_name_get(uint32_t number, struct ncs_range_name *name)
 	*name = paths[number].name;
 }
 
-/* --- names ------------------------------------------------------------------
- * */
+/* --- names -------------------------------------------------------------- */
 
 void ncs_range_name_set(struct ncs_range_name *name, const char *text)
 {

@@ -71,8 +71,8 @@ struct ncs_range_place {
  * none, such as autograd's threads, which run the backward pass for the main
  * thread, that is the range of the main thread, else the last one that the
  * process started. `function` is the name of NCCL's call, NULL if unknown: if
- * NCCL made it for a call with another name, that name becomes an inner range.
- * */
+ * NCCL made it for a call with another name, that name becomes an inner
+ * range. */
 struct ncs_range_place ncs_range_now(const char *function);
 
 /* Returns the range of this name inside the one that the thread is in. */

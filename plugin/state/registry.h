@@ -23,8 +23,8 @@ struct ncs_registry {
 	/* Each operation in progress for longer than this keeps them, too. */
 	uint64_t slow_ticks;
 	/* True if another plugin gets the calls, too (plugin/chain/chain.h).
-	 * The first init sets it, before there is anything to call back about.
-	 * */
+	 * The first init sets it, before there is anything to call back
+	 * about. */
 	bool chained;
 	uint32_t pid; /* of this process */
 	struct ncs_comm comms[NCS_COMM_MAX];
