@@ -8,7 +8,8 @@
 #   - a function in a header begins with ncs_ or ncclstat_;
 #   - a comment stands directly above each function in a header, or above the
 #     group of lines that it belongs to;
-#   - each source says its licence in its first two lines.
+#   - each source says its licence in its first two lines;
+#   - each file that a page for developers names is there.
 #
 # test/ is left out, but for the names of files and the licence: its programs
 # share nothing. It prints each offending line.  Before it judges the tree it
@@ -115,7 +116,20 @@ check_headers() (
 	'
 )
 
+# check_pages FOLDER: names of files in the pages that are not there.
+check_pages() (
+	cd "$1"
+	for page in *.md test/*/README.md; do
+		[ -e "$page" ] || continue
+		grep -noE '`[a-z]+/[A-Za-z0-9_/.-]+\.(c|h|def|sh|py|md|in)`' "$page" |
+			tr -d '\140' | while IFS=: read -r line file; do
+			[ -e "$file" ] || echo "$page:$line: no $file"
+		done
+	done
+)
+
 check() {
+	check_pages "$1"
 	check_files "$1"
 	check_tags "$1"
 	check_headers "$1"
@@ -152,6 +166,8 @@ plant shm/planted.h "$spdx/* Adds. */\nint ncs_planted(int a);
 int ncs_planted_too(int a);\n" ''
 plant shm/planted.h "$spdx/* Adds. */\nstatic inline int *\nncs_planted(int a)\n" ''
 plant shm/planted.h "$spdx#define PLANTED(x) \\\\\n	put(x)\n" ''
+plant planted.md 'See `shm/absent.c`.' 'planted.md:1: no shm/absent.c'
+plant planted.md 'See `shm/ring.h`.' ''
 plant shm/model.h "$spdx" 'shm/model.h: the name of analysis/model/model.h'
 plant test/planted.c 'int main(void);\n' 'test/planted.c: no SPDX'
 plant shm/planted.c "${spdx}struct ncs_reader {\n" 'tag ncs_reader: also in'
