@@ -96,8 +96,8 @@ size_t ncs_packer_pack(struct ncs_packer *packer, const void *payload,
 {
 	size_t result;
 
-	/* A packed payload of the original length would be read as not
-	 * packed. */
+	/* Readers would take a packed payload of the original length for an
+	 * unpacked one. */
 	if (room >= bytes)
 		room = bytes > 0 ? bytes - 1 : 0;
 	result = ZSTD_compressCCtx(packer->context, packed, room, payload,

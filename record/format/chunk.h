@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: MIT */
 /* One chunk of a recording: seals, checks, packs and unpacks it.
  *
- * Works on memory only; the payloads are described in file_format.h and
- * interpreted elsewhere. The bytes that are checked here are hostile: a good
- * chunk is as it was written, but need not make sense. Thread-safe, except that
- * a packer serves one thread at a time.
+ * Works on memory only, and interprets no payloads; file_format.h describes
+ * them. The bytes of a chunk are not trusted: a good chunk is as it was
+ * written, but its contents need not make sense. Thread-safe, except that a
+ * packer serves one thread at a time.
  */
 #ifndef NCS_RECORD_FORMAT_CHUNK_H
 #define NCS_RECORD_FORMAT_CHUNK_H
@@ -21,7 +21,7 @@
 /* --- The header ---------------------------------------------------------- */
 
 /* Sets the magic and both checksums of a header whose other fields are set.
- * `payload` is as in the file, of chunk->bytes. */
+ * `payload` is the payload as in the file, chunk->bytes long. */
 void ncs_chunk_seal(struct ncs_chunk *chunk, const void *payload);
 
 /* Seals a chunk whose payload's checksum (XXH3, 64 bits) is known. */
@@ -32,8 +32,8 @@ void ncs_chunk_seal_checksum(struct ncs_chunk *chunk,
  * type may be unknown here. */
 bool ncs_chunk_is_good(const struct ncs_chunk *chunk);
 
-/* Whether the payload, as in the file and of chunk->bytes, is as it was
- * written. The header must be good. */
+/* Whether the payload is as it was written. `payload` is the payload as in the
+ * file, chunk->bytes long. The header must be good. */
 bool ncs_chunk_payload_is_good(const struct ncs_chunk *chunk,
 			       const void *payload);
 
@@ -62,20 +62,21 @@ static inline bool ncs_chunk_is_packed(const struct ncs_chunk *chunk)
 /* Returns the highest compression level of Zstandard; the lowest is 1. */
 int ncs_packer_level_max(void);
 
-/* Compresses payloads. ncs_packer_create() returns NULL if there is no memory;
- * ncs_packer_free() accepts NULL. */
+/* Compresses payloads at a level from 1 to ncs_packer_level_max().
+ * ncs_packer_create() returns NULL if there is no memory; ncs_packer_free()
+ * accepts NULL. */
 struct ncs_packer;
 struct ncs_packer *ncs_packer_create(int level);
 void ncs_packer_free(struct ncs_packer *packer);
 
-/* Packs a payload of `bytes` into `packed`, of `room` bytes. Returns the packed
- * length; 0 if it would not be shorter than the payload or does not fit, and
- * then the payload must be written as it is. */
+/* Packs a payload of `bytes` into `packed`, which has `room` bytes. Returns the
+ * packed length, or 0 if the packed payload would not be shorter or does not
+ * fit; the caller must then write the payload unpacked. */
 size_t ncs_packer_pack(struct ncs_packer *packer, const void *payload,
 		       size_t bytes, void *packed, size_t room);
 
-/* Unpacks a good payload into `unpacked`, of chunk->unpacked_bytes. Returns
- * false if the payload does not unpack to that length. */
+/* Unpacks a good payload into `unpacked`, which has chunk->unpacked_bytes
+ * bytes. Returns false if the payload does not unpack to that length. */
 bool ncs_chunk_unpack(const struct ncs_chunk *chunk, const void *payload,
 		      void *unpacked);
 

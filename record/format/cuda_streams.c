@@ -10,7 +10,8 @@
 #include "shm/array.h"
 
 struct ncs_cuda_stream_lane {
-	uint64_t stream; /* of the next operation, as in records; 0 if unknown */
+	/* Stream of the next operation, as in records; 0 if unknown. */
+	uint64_t stream;
 	uint32_t next;   /* position of the next record */
 };
 

@@ -24,8 +24,9 @@ void ncs_cuda_streams_release(struct ncs_cuda_streams *streams);
 
 /* Takes the next record of a lane. All records must be taken, in their order.
  * Sets *stream to the stream of the record's event, as it is in records; 0 if
- * the event has no stream, or it is not known. After missing records it is not
- * known until the ring names it again. Returns 0 or -ENOMEM. */
+ * the event has no stream, or its stream is not known. After missing records
+ * the stream is not known until a record names it again. Returns 0 or
+ * -ENOMEM. */
 int ncs_cuda_streams_take(struct ncs_cuda_streams *streams, unsigned lane,
 			  const struct ncs_record *record, uint64_t *stream);
 

@@ -2,8 +2,8 @@
 /* The file format of recordings, as in ncclstat-record(5).
  *
  * A file is a sequence of chunks, each of which can be checked and understood
- * by itself. A reader skips the types of chunks that it does not know. All
- * numbers are little-endian. Types and assertions only, no code.
+ * by itself. A reader skips chunks of unknown types. All numbers are
+ * little-endian. Types and assertions only, no code.
  */
 #ifndef NCS_RECORD_FORMAT_FILE_FORMAT_H
 #define NCS_RECORD_FORMAT_FILE_FORMAT_H
@@ -51,8 +51,8 @@ struct ncs_chunk {
 	 * payload is compressed: one frame of Zstandard. */
 	uint64_t bytes;
 	uint64_t unpacked_bytes;
-	/* The time that the chunk covers: CLOCK_MONOTONIC of the host that
-	 * recorded, in ns. */
+	/* The time that the chunk covers: CLOCK_MONOTONIC of the recording
+	 * host, in ns. */
 	uint64_t from_ns;
 	uint64_t until_ns;
 	/* XXH3, 64 bits, of the payload as in the file. */
@@ -70,10 +70,11 @@ struct ncs_file_head {
 	uint32_t program_version; /* major << 16 | minor << 8 | patch */
 	/* Random; the same in all files of a recording. */
 	uint64_t recording[2];
-	uint64_t number; /* of this file in its recording, from 0 */
+	uint64_t number; /* number of this file in its recording, from 0 */
 	uint64_t begun_monotonic_ns;
 	uint64_t begun_realtime_ns;
-	uint64_t interval_ns; /* between two states of a rank; 0 if not known */
+	/* Time between two states of a rank; 0 if not known. */
+	uint64_t interval_ns;
 	uint64_t time_namespace;
 	uint64_t pid_namespace;
 	char boot_id[40];
@@ -91,7 +92,8 @@ struct ncs_rank_head {
 };
 
 enum ncs_state_flag {
-	NCS_STATE_KEY = 1,  /* the whole state, rather than changes to a key */
+	/* A key: the whole state rather than changes to one. */
+	NCS_STATE_KEY = 1,
 	NCS_STATE_LAST = 2, /* the last part of this state */
 	NCS_STATE_GONE = 4, /* the process was gone */
 	NCS_STATE_STOPPED = 8, /* the process was stopped */
@@ -104,10 +106,10 @@ enum ncs_state_flag {
  * runs.
  *
  * A state is the segment as in ncclstat-shm(5), without the records in its
- * rings. The header is a validated one with its clock refined; blocks under a
- * sequence counter were copied while it was even. Lines that no run covers are
- * zero in a key; in any other state they are as in its key. A state may take
- * several chunks, all with the same times.
+ * rings. The header was validated and its clock refined; blocks under a
+ * sequence counter were copied while the counter was even. A line that no run
+ * covers is zero in a key; in any other state it is as in the state's key. A
+ * state may take several chunks, all with the same times.
  */
 struct ncs_state_head {
 	uint64_t taken_ns;
@@ -135,7 +137,7 @@ struct ncs_records_head {
 	uint32_t record_bytes; /* sizeof(struct ncs_record) */
 	uint64_t first;        /* position of the first record in its ring */
 	uint64_t count;
-	/* Records right before these that were overwritten unread. */
+	/* Number of records right before these that were overwritten unread. */
 	uint64_t lost;
 	uint64_t drained_ns; /* when the records were read from the ring */
 	uint64_t reserved[3];
@@ -157,7 +159,8 @@ struct ncs_clock_reading {
 /* Payload of NCS_CHUNK_INDEX: this struct, then `count` entries of entry_bytes
  * each. */
 struct ncs_index_head {
-	uint64_t previous_offset; /* of the index before this one; 0 if none */
+	/* Offset of the index before this one; 0 if none. */
+	uint64_t previous_offset;
 	uint32_t count;
 	uint32_t entry_bytes;
 	uint64_t reserved[6];
@@ -165,7 +168,7 @@ struct ncs_index_head {
 
 struct ncs_index_entry {
 	uint64_t offset;
-	uint64_t bytes; /* of the payload as in the file */
+	uint64_t bytes; /* length of the payload as in the file */
 	uint64_t from_ns;
 	uint64_t until_ns;
 	uint64_t records; /* number of records in the chunk; 0 if it has none */
@@ -177,12 +180,13 @@ struct ncs_index_entry {
 /* Payload of NCS_CHUNK_END. With its header it is the last 128 bytes of a
  * file. */
 struct ncs_end {
-	uint64_t index_offset; /* of the last index; 0 if none */
+	uint64_t index_offset; /* offset of the last index; 0 if none */
 	uint64_t chunks;       /* number of chunks before this one */
 	uint64_t records;
-	uint64_t lost; /* records that were overwritten unread */
+	uint64_t lost; /* number of records that were overwritten unread */
 	uint64_t states;
-	/* States with a block that was caught in mid-write. */
+	/* Number of states with a block that was copied in the middle of a
+	 * write. */
 	uint64_t torn_states;
 	uint64_t another; /* 1 if the recording continues in another file */
 	uint64_t reserved;

@@ -34,7 +34,8 @@ void ncs_json_text(FILE *file, const char *text)
 	putc_unlocked('"', file);
 }
 
-/* Writes the digits of a number to the end of `text`. Returns the first one. */
+/* Writes the digits of a number to the end of `text`. Returns a pointer to the
+ * first digit. */
 static char *digits(char text[20], uint64_t value)
 {
 	char *digit = text + 20;

@@ -36,8 +36,8 @@ enum reading {
 	TICKS,    /* ticks since the record's start; 0 if never reached */
 	SEQUENCE, /* NCS_NO_SEQUENCE_NUMBER if there is none */
 	RANGE,    /* number of a range; 0 if in none */
-	/* Number of a range cut to eight bits; the largest value is not
-	 * known. */
+	/* Number of a range cut to eight bits; the largest value means that the
+	 * number is not known. */
 	CUT_RANGE,
 	STATE,
 	DETAIL,
@@ -53,7 +53,8 @@ enum word {
 	PEER,
 	CHANNEL,
 	OPERATION,
-	STREAM_WORD, /* from ncs_cuda_streams_take(), not from the record */
+	/* Value from ncs_cuda_streams_take(), not a word of the record. */
+	STREAM_WORD,
 };
 
 struct spec {
@@ -94,7 +95,8 @@ struct spec {
 		NCS_FIELD_RANGE, NUMBER_WORD, RANGE \
 	}
 
-/* A row ends with an entry of zeros: field 0, EVENT, is in no row. */
+/* A row ends with an entry of zeros, which is unique: field 0, EVENT, is in no
+ * row. */
 static const struct spec specs[][SPECS_MAX] = {
 	[NCS_EVENT_COLL] = { OPERATION_SPECS(NCS_FIELD_ROOT) },
 	[NCS_EVENT_P2P] = { OPERATION_SPECS(NCS_FIELD_PEER) },
@@ -198,8 +200,9 @@ static enum ncs_field_kind kind_of(enum reading reading, uint64_t value)
 	return NCS_FIELD_NUMBER;
 }
 
-/* Converts ticks to ns as times are converted, so that durations add up to the
- * times between. */
+/* Returns the ns between two times in ticks. Converts both times and subtracts,
+ * rather than converting the difference, so that durations agree with the
+ * exported times. */
 static uint64_t between_ns(const struct ncs_clock *clock, uint64_t from,
 			   uint64_t until)
 {
@@ -233,7 +236,8 @@ static bool is_operation(unsigned event)
 	return event == NCS_EVENT_COLL || event == NCS_EVENT_P2P;
 }
 
-/* Whether sampling thins records of this type, or those of its children. */
+/* Whether sampling drops some of the records of this type, or of its
+ * children's. */
 static bool is_sampled(unsigned event)
 {
 	return is_operation(event) || event == NCS_EVENT_PROXY_OP ||

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* The fields of a record by name, for exports. Pure; records are not
- * trusted. */
+/* The fields of a record by name, for exports. Functions have no side effects;
+ * records are not trusted. */
 #ifndef NCS_RECORD_FORMAT_RECORD_FIELDS_H
 #define NCS_RECORD_FORMAT_RECORD_FIELDS_H
 
@@ -28,7 +28,8 @@ enum ncs_field_kind {
 	NCS_FIELD_IS, /* a flag, 0 or 1 */
 	NCS_FIELD_PROXY_STATE,
 	NCS_FIELD_RANGE_PATH, /* number of a range, to be shown by its path */
-	NCS_FIELD_DETAIL,     /* packed, as in a settings record */
+	/* The activation mask and sampling, packed as in a settings record. */
+	NCS_FIELD_DETAIL,
 	NCS_FIELD_HANDLE,     /* handle of a CUDA stream */
 };
 
@@ -47,8 +48,8 @@ unsigned ncs_record_fields(const struct ncs_record *record, uint64_t stream,
 			   const struct ncs_clock *clock,
 			   struct ncs_field_value fields[NCS_FIELDS_MAX]);
 
-/* Whether records of this type belong to a channel, to a direction of a
- * channel, and to a function of NCCL. */
+/* Whether records of this type belong to a channel; to a direction of a
+ * channel; to a function of NCCL. */
 bool ncs_event_has_channel(unsigned event);
 bool ncs_event_has_direction(unsigned event);
 bool ncs_event_has_function(unsigned event);

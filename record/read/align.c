@@ -4,7 +4,7 @@
  * The collectives at the beginning of the recording show roughly how far apart
  * the hosts' clocks are. If the recording is long, the collectives at its end
  * show how the clocks drift. Windows in between then cover the same time on all
- * hosts, and the messages in them give the exact alignment.
+ * hosts, and the messages in these windows give the exact alignment.
  */
 #include "record/read/align.h"
 
@@ -26,21 +26,21 @@
 #define STEPS (UINT64_C(6) << 20)
 
 /* Largest number of records searched for the first collectives of all hosts,
- * and the number of records after which the search is first checked. */
+ * and the number of records read before the search is first checked. */
 #define SEARCHED (UINT64_C(32) << 20)
 #define SEARCHED_AT_ONCE (UINT64_C(1) << 20)
 
-/* Largest number of collectives kept during the search, by all hosts and by
+/* Largest number of collectives kept during the search, of all hosts and of
  * one. */
 #define KEPT (UINT64_C(1) << 22)
 #define KEPT_MAX (UINT64_C(1) << 16)
 
-/* Clocks that were set right at the beginning do not drift far apart in this
- * time. */
+/* Longest time in which clocks that were aligned at the beginning do not drift
+ * far apart. */
 #define SHORT_NS (30 * S)
 
-/* A sender waited for a receiver if sending took longer than a call does, even
- * a call that was held up a little. */
+/* A sender waited for its receiver if sending took longer than this, which is
+ * longer than a call takes even if it is delayed a little. */
 #define AWAITED_NS UINT64_C(20000)
 
 struct align {
@@ -49,7 +49,7 @@ struct align {
 	uint64_t from_ns;
 	uint64_t until_ns;
 	size_t hosts;
-	/* State of the current phase; NULL outside. */
+	/* State of the current phase; NULL between phases. */
 	struct ncs_alignment *alignment;
 	struct ncs_barriers *barriers;
 	struct ncs_messages *messages;
@@ -84,8 +84,8 @@ static void take_message(void *context, const struct ncs_message *message)
 		return;
 	if (before.at_ns != 0 && before.then_ns != 0)
 		align->error |= ncs_alignment_add(align->alignment, &before);
-	/* Without a known order of these two, the receiver may not have been
-	 * waited for. */
+	/* If the order of these two is not known, the sender need not have
+	 * waited for the receiver. */
 	if (message->ready_ns == 0 || message->sent_ns < message->ready_ns)
 		return;
 	before.fact = message->sent_ns - message->ready_ns >= AWAITED_NS ?
@@ -130,8 +130,8 @@ static void take_reading(void *context, const struct ncs_clock_reading *reading)
 
 /* --- Phases -------------------------------------------------------------- */
 
-/* Finds a rank's identity. Up to version 3 of NCCL's profiler API the first
- * header lacks it, but later states have it. */
+/* Finds a rank's identity. Up to version 3 of NCCL's profiler API, the first
+ * header lacks the identity, but later states have it. */
 static void identify(struct align *align, size_t rank,
 		     struct ncs_identity *identity)
 {
@@ -204,7 +204,7 @@ static void begin_phase(struct align *align, bool with_messages)
 				       &(struct align_reading){ align, i });
 }
 
-/* Selects the steps to match: those that ended in a time. */
+/* Selects the steps to match: those that ended in a given time. */
 struct align_filter {
 	uint64_t from_ns;
 	uint64_t until_ns;
@@ -227,7 +227,7 @@ static bool is_wanted(struct align_filter *filter,
 	return true;
 }
 
-/* Passes on the selected records, in runs as long as possible. */
+/* Passes the selected records on, in runs as long as possible. */
 static void take_messages(struct align *align, const struct ncs_batch *batch,
 			  struct align_filter *filter)
 {
@@ -251,8 +251,8 @@ static void take_messages(struct align *align, const struct ncs_batch *batch,
 	}
 }
 
-/* Collects facts from a time, from at most records_max records. Returns the
- * number of records read. */
+/* Collects facts from the records of a given time, at most records_max of them.
+ * Returns the number of records read. */
 static uint64_t feed(struct align *align, uint64_t from_ns, uint64_t until_ns,
 		     uint64_t records_max, struct align_filter *filter)
 {
@@ -304,8 +304,8 @@ static bool all_have_traffic(const struct align *align)
 	return true;
 }
 
-/* Moves each host by its alignment, in common time. Without drift, moves it by
- * its offset after_ns behind the beginning. */
+/* Applies each host's alignment to its clock. Without drift, applies the offset
+ * that the host has after_ns after the beginning. */
 static void move_hosts(struct align *align, bool with_drift, uint64_t after_ns)
 {
 	for (size_t i = 1; i < align->hosts; i++) {
@@ -417,8 +417,8 @@ static void read_windows(struct align *align)
 	end_phase(align);
 }
 
-/* Marks the clocks as unknown of hosts that are aligned by CLOCK_REALTIME only,
- * if that was set during the recording. */
+/* Marks the clock errors of hosts as unknown that are aligned only by
+ * CLOCK_REALTIME, if that clock was set during the recording. */
 static void distrust_set_clocks(struct align *align)
 {
 	const struct ncs_aligned *hosts = align->result->hosts;

@@ -3,8 +3,8 @@
  *
  * Reads messages and collectives in windows of time that are spread over the
  * recording, enough to compute each host's offset and drift
- * (analysis/clocks/alignment.h). Of a large recording that is a small part.
- * Hosts without traffic to others stay aligned by CLOCK_REALTIME.
+ * (analysis/clocks/alignment.h). The windows are a small part of a large
+ * recording. Hosts without traffic to others stay aligned by CLOCK_REALTIME.
  */
 #ifndef NCS_RECORD_READ_ALIGN_H
 #define NCS_RECORD_READ_ALIGN_H
@@ -28,8 +28,8 @@ struct ncs_recording_alignment {
 
 /* Aligns all hosts to the first one, for from_ns to until_ns of the common time
  * (0 and UINT64_MAX for all of it). This changes all times of the recording.
- * Does nothing if there is one host. Returns 0 or -errno. Release *alignment in
- * any case. */
+ * Does nothing if there is only one host. Returns 0 or -errno. The caller
+ * releases *alignment in either case. */
 int ncs_recording_align_hosts(struct ncs_recording *recording, uint64_t from_ns,
 			      uint64_t until_ns,
 			      struct ncs_recording_alignment *alignment);

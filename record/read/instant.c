@@ -10,7 +10,7 @@
 
 #define SECOND_NS UINT64_C(1000000000)
 
-/* A hundred years, so that the sum of two fits into 64 bits. */
+/* A hundred years; the sum of two such times in ns fits into 64 bits. */
 #define SECONDS_MAX UINT64_C(3155760000)
 
 /* Parses a number of `least` to `most` digits. */
@@ -35,8 +35,8 @@ static bool take_character(const char **text, char wanted)
 	return true;
 }
 
-/* Parses ".25"; without a fraction sets 0. Cuts off digits below a
- * nanosecond. */
+/* Parses a fraction such as ".25" if there is one; otherwise sets *ns to 0.
+ * Cuts off digits below a nanosecond. */
 static bool take_fraction(const char **text, uint64_t *ns)
 {
 	uint64_t digit_ns = SECOND_NS / 10;
@@ -51,7 +51,7 @@ static bool take_fraction(const char **text, uint64_t *ns)
 	return true;
 }
 
-/* Parses two digits, a number below 60. */
+/* Parses a number of two digits below 60. */
 static bool take_sixtieths(const char **text, uint64_t *number)
 {
 	return take_digits(text, 2, 2, number) && *number < 60;
@@ -77,7 +77,7 @@ static bool parse_distance(const char *text, uint64_t *ns)
 	return *text == '\0';
 }
 
-/* Parses "14:03" or "14:03:05.25", with "Z" behind it or not. */
+/* Parses "14:03" or "14:03:05.25", with or without a "Z" behind it. */
 static bool parse_daytime(const char *text, struct ncs_instant *instant)
 {
 	uint64_t hours, minutes, seconds = 0, fraction_ns = 0;
@@ -112,7 +112,7 @@ static bool take_date(const char **text, struct tm *day)
 	return month >= 1 && month <= 12 && of_month >= 1 && of_month <= 31;
 }
 
-/* Converts a time of a day to ns of CLOCK_REALTIME. Returns false if that was
+/* Converts a time of a day to ns of CLOCK_REALTIME. Returns false for a time
  * before 1970. */
 static bool realtime_of(const struct ncs_instant *daytime, struct tm day,
 			uint64_t *realtime_ns)
@@ -169,8 +169,8 @@ bool ncs_instant_parse(const char *text, struct ncs_instant *instant)
 
 /* --- Resolving ----------------------------------------------------------- */
 
-/* Finds the first such time of day at or after the span's beginning. Returns
- * false if the C library cannot represent the day. */
+/* Finds the first occurrence of a time of day at or after the span's beginning.
+ * Returns false if the C library cannot represent the day. */
 static bool first_daytime(const struct ncs_instant *instant,
 			  uint64_t from_realtime_ns, uint64_t *realtime_ns)
 {

@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: MIT */
 /* Points in time of a recording, as users write them.
  *
- *   [-]SECONDS, [-]M:SS, [-]H:MM:SS    since the beginning; with "-": before the
- *                                      end
- *   [YYYY-MM-DD]THH:MM[:SS][Z]         by CLOCK_REALTIME, in this machine's time
- *                                      zone or, with Z, in UTC; without a date
- *                                      the first such time of the recording
+ *   [-]SECONDS, [-]M:SS, [-]H:MM:SS   since the beginning; with "-": before the
+ *                                     end
+ *   [YYYY-MM-DD]THH:MM[:SS][Z]        by CLOCK_REALTIME, in this machine's time
+ *                                     zone or, with Z, in UTC; without a date
+ *                                     the first such time of the recording
  *
- * Seconds may have a fraction, and a blank may replace the T behind a date.
+ * Seconds may have a fraction. A blank may replace the T behind a date.
  */
 #ifndef NCS_RECORD_READ_INSTANT_H
 #define NCS_RECORD_READ_INSTANT_H
@@ -30,20 +30,20 @@ struct ncs_instant {
 	uint64_t ns;
 };
 
-/* Parses an instant. Returns false, with *instant unchanged, if the text is
- * none. */
+/* Parses an instant. Returns false and leaves *instant unchanged if the text is
+ * not an instant. */
 bool ncs_instant_parse(const char *text, struct ncs_instant *instant);
 
-/* The times that an instant may refer to, of one clock, and CLOCK_REALTIME
- * minus that clock. */
+/* The times of one clock that an instant may refer to, and CLOCK_REALTIME minus
+ * that clock, in ns. */
 struct ncs_time_span {
 	uint64_t from_ns;
 	uint64_t until_ns;
 	int64_t realtime_offset_ns;
 };
 
-/* Converts an instant to a time of the span's clock. Returns false, and sets
- * `why`, if it is not in the span. */
+/* Converts an instant to a time of the span's clock. Returns false and sets
+ * `why` to a clause for the user if the instant is not in the span. */
 bool ncs_instant_resolve(const struct ncs_instant *instant,
 			 const struct ncs_time_span *span, uint64_t *moment_ns,
 			 char *why, size_t why_size);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Feeds records to parts, and parts to operations; see
+/* Makes parts of records, and operations of parts; see
  * recorded_operations.h. */
 #include "record/read/recorded_operations.h"
 
@@ -11,18 +11,19 @@
 #include "analysis/model/range_totals.h"
 #include "shm/clock.h"
 
-/* Parts are passed on this long after they were drained. */
+/* Parts are passed on this long after their records were drained. */
 #define SETTLES_NS UINT64_C(20000000)
 
 #define RANGE_PATH_MAX 512u
 
-/* Number of states read besides the latest. */
+/* Largest number of states read besides the latest. */
 #define STATES 3
 
 struct operations_rank {
 	struct ncs_parts *parts;
 	struct ncs_identity identity;
-	char **ranges; /* paths of ranges, by number minus 1 */
+	/* Paths of ranges; index is the range's number minus 1. */
+	char **ranges;
 	uint32_t range_count;
 };
 
@@ -71,7 +72,8 @@ static int copy_ranges(struct operations_rank *rank,
 	return 0;
 }
 
-/* Learns from the state at a time. Without one, less is known of the rank. */
+/* Learns from the state at a time. If there is none, less is known of the
+ * rank. */
 static int learn_at(struct ncs_recorded_operations *operations, size_t index,
 		    uint64_t at_ns, bool is_latest)
 {
@@ -96,8 +98,8 @@ static int learn_at(struct ncs_recorded_operations *operations, size_t index,
 	return error;
 }
 
-/* Learns from the latest state in the time that is read, and from some states
- * before it, as the GPU's clock drifts. */
+/* Learns from the latest state in the requested time, and from some states
+ * before it, because the GPU's clock drifts. */
 static int learn(struct ncs_recorded_operations *operations, size_t index)
 {
 	const struct ncs_recorded_rank *recorded =
@@ -320,8 +322,9 @@ static int hand_over(struct ncs_recorded_operations *operations,
 	return 0;
 }
 
-/* Passes on what is complete: everything that was drained by now is there, and
- * so is everything that ended earlier by more than the longest lag. */
+/* Passes on all that is complete: the parts whose records were drained
+ * SETTLES_NS ago, then the operations that ended earlier than that by more than
+ * the longest lag. */
 static int go_on(struct ncs_recorded_operations *operations,
 		 uint64_t drained_ns)
 {
@@ -344,8 +347,8 @@ static int finish(struct ncs_recorded_operations *operations)
 	return error;
 }
 
-/* The records of a lane end in order, so that the first one has waited
- * longest. */
+/* Updates the longest lag. The records of a lane are in the order of their
+ * ends, so the first one has waited longest. */
 static void note_lag(struct ncs_recorded_operations *operations,
 		     const struct ncs_batch *batch)
 {

@@ -2,8 +2,8 @@
 /* The operations of all ranks of a recording, joined, in the order in which
  * their first parts ended (analysis/records/parts.h, analysis/records/join.h).
  *
- * Memory grows with the operations that are under way or were drained at once.
- * Not thread-safe.
+ * Memory grows with the operations that are under way or were drained at the
+ * same time. Not thread-safe.
  */
 #ifndef NCS_RECORD_READ_RECORDED_OPERATIONS_H
 #define NCS_RECORD_READ_RECORDED_OPERATIONS_H
@@ -34,30 +34,31 @@ int ncs_recorded_operations_next(struct ncs_recorded_operations *operations,
 int ncs_recorded_operations_rewind(struct ncs_recorded_operations *operations);
 
 /* A rank of the job: a GPU of a process, with all its communicators. Its number
- * is its rank in the largest of these, unless that is taken. */
+ * is its rank in the largest of these communicators, unless another rank of the
+ * job has that number. */
 struct ncs_job_rank {
 	uint32_t rank;
 	uint32_t host;
 };
 
-/* Returns the job's ranks, one for each rank of the recording. Sets *ranks to
- * more than the largest number. */
+/* Returns the job's ranks, one entry for each rank of the recording, owned by
+ * `operations`. Sets *ranks to a number above the largest one. */
 const struct ncs_job_rank *ncs_recorded_operations_job_ranks(
 	const struct ncs_recorded_operations *operations, uint32_t *ranks);
 
-/* Whether a part was called in the range with this path, or in one inside
- * it. */
+/* Whether a part was called in the range with this path, or in a range inside
+ * that one. */
 bool ncs_recorded_operations_is_in_range(
 	const struct ncs_recorded_operations *operations,
 	const struct ncs_part *part, const char *path);
 
-/* Counts so far, over all ranks. */
+/* Sums over all ranks. */
 struct ncs_recorded_operations_count {
 	struct ncs_join_count join;
 	struct ncs_parts_count parts;
 };
 
-/* Copies the counts so far. */
+/* Copies the counts up to now. */
 void ncs_recorded_operations_count(
 	const struct ncs_recorded_operations *operations,
 	struct ncs_recorded_operations_count *count);

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* Opens and closes recordings, and sums up what is in them; see recording.h. */
+/* Opens and closes recordings, and summarizes their contents; see
+ * recording.h. */
 #include "record/read/recording.h"
 
 #include <errno.h>
@@ -19,8 +20,8 @@ static int fail(int error, char *why, size_t why_size)
 
 /* --- Files --------------------------------------------------------------- */
 
-/* A file without its first chunk counts as a recording of its own; its host is
- * that of its first rank. */
+/* Makes up the head of a file that lacks its first chunk. Such a file counts as
+ * a recording of its own, and its host is that of its first rank. */
 static void mend_head(struct ncs_recorded_file *file, size_t number)
 {
 	struct ncs_header header;
@@ -50,8 +51,8 @@ static bool is_before(const struct ncs_recorded_file *a,
 	       a->head.number < b->head.number;
 }
 
-/* Places a file behind those of its recording that precede it; the first one of
- * a recording behind all files. */
+/* Places a file behind the files of its recording that precede it. The first
+ * file of a recording is placed behind all other files. */
 static int place_file(struct ncs_recording *recording,
 		      const struct ncs_recorded_file *file, char *why,
 		      size_t why_size)
@@ -138,8 +139,9 @@ static uint64_t first_state_ns(const struct ncs_recording *recording,
 		ncs_recording_chunk(recording, rank->states.at[0])->from_ns);
 }
 
-/* Returns the time at which all ranks of the beginning had a state, as these
- * are taken one after another; UINT64_MAX if there are no states. */
+/* Returns the time at which all ranks present at the beginning had a state,
+ * since states are taken one after another; UINT64_MAX if there are no
+ * states. */
 static uint64_t first_round_ns(const struct ncs_recording *recording)
 {
 	uint64_t first_ns = UINT64_MAX, last_ns;
@@ -209,7 +211,7 @@ static void sum_facts(struct ncs_recording *recording)
 	}
 }
 
-/* Notes each host's first time, by its own clock. */
+/* Sets each host's first time, by its own clock. */
 static void note_first(struct ncs_recording *recording)
 {
 	for (size_t i = 0; i < recording->rank_count; i++) {

@@ -54,7 +54,7 @@ static struct ncs_payload damaged(struct ncs_recorded_file *file,
 	return (struct ncs_payload){ 0 };
 }
 
-/* Returns where to unpack to; NULL if there is no memory. */
+/* Returns the memory to unpack to; NULL if there is none. */
 static void *room_of(struct ncs_recorded_file *file, void *room)
 {
 	if (room)
@@ -73,7 +73,7 @@ struct ncs_payload ncs_recorded_file_payload(struct ncs_recorded_file *file,
 		file->bytes + place->offset + sizeof(struct ncs_chunk);
 	struct ncs_chunk chunk;
 
-	/* States are read at random, records in sequence. */
+	/* States are read in any order, records in sequence. */
 	if (place->type == NCS_CHUNK_STATE &&
 	    place->check == NCS_PLACE_UNCHECKED)
 		ncs_recorded_file_fetch(file, place->offset,

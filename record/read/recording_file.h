@@ -4,7 +4,7 @@
  * Nothing in the file is trusted, and it may be truncated while it is read.
  * Chunks are found by the file's indexes, or by a search where there is none
  * (recording_index.c, recording_scan.c). Damaged chunks are left out and
- * counted. Only record/ includes it. Not thread-safe.
+ * counted. Only files in record/ include this header. Not thread-safe.
  */
 #ifndef NCS_RECORD_READ_RECORDING_FILE_H
 #define NCS_RECORD_READ_RECORDING_FILE_H
@@ -24,24 +24,25 @@ enum ncs_chunk_check {
 
 /* A chunk as the index describes it, or as the search found it. */
 struct ncs_chunk_place {
-	uint64_t offset; /* of its header, in the file */
+	uint64_t offset; /* offset of its header in the file */
 	uint64_t from_ns;
 	uint64_t until_ns;
 	uint64_t records;
 	uint64_t lost;
 	uint32_t rank;
-	uint32_t bytes; /* of the payload as in the file */
+	uint32_t bytes; /* length of the payload as in the file */
 	uint16_t type;
-	uint16_t check; /* enum ncs_chunk_check of the payload */
+	/* enum ncs_chunk_check: whether the payload is checked */
+	uint16_t check;
 };
 
 struct ncs_recorded_file {
 	char *path;
 	const char *bytes;
 	size_t size;
-	bool is_mapped; /* otherwise the bytes are the caller's */
+	bool is_mapped; /* false if the bytes are the caller's */
 	bool has_head;
-	bool has_end; /* otherwise the file is still growing, or was cut */
+	bool has_end; /* false if the file is still growing, or was cut */
 	struct ncs_file_head head;
 	struct ncs_chunk_place *places; /* sorted by offset */
 	size_t count;
@@ -66,13 +67,13 @@ bool ncs_recorded_file_chunk(const struct ncs_recorded_file *file,
 			     uint64_t offset, uint64_t limit,
 			     struct ncs_chunk *chunk);
 
-/* Has the kernel read this part of the file ahead, and nothing around it. */
+/* Makes the kernel read this part of the file ahead, and nothing around it. */
 void ncs_recorded_file_fetch(const struct ncs_recorded_file *file,
 			     uint64_t offset, uint64_t bytes);
 
-/* Returns the payload at a place. A packed one is unpacked into `room`, of
- * NCS_CHUNK_BYTES_MAX bytes; if `room` is NULL, into the file's own memory,
- * which the next call reuses. Damage is counted once. */
+/* Returns the payload at a place. A packed payload is unpacked into `room`,
+ * which has NCS_CHUNK_BYTES_MAX bytes, or if `room` is NULL into the file's own
+ * memory, which the next call reuses. Each damaged chunk is counted once. */
 struct ncs_payload ncs_recorded_file_payload(struct ncs_recorded_file *file,
 					     struct ncs_chunk_place *place,
 					     void *room);

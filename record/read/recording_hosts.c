@@ -2,9 +2,9 @@
 /* The hosts of a recording and their clocks: finds the shift of each
  * CLOCK_MONOTONIC to that of the first host.
  *
- * At first the shift is as CLOCK_REALTIME shows it; its error is the sum of the
- * errors that NTP reports on the two hosts. Time namespaces of one machine
- * share CLOCK_REALTIME.
+ * The shift is computed from CLOCK_REALTIME, until align.c finds a better one;
+ * its error is the sum of the errors that NTP reports on the two hosts. Time
+ * namespaces of one machine share CLOCK_REALTIME.
  */
 #include "record/read/recording_internal.h"
 
@@ -33,8 +33,8 @@ uint64_t ncs_recording_common_ns(const struct ncs_recording *recording,
 	return ns + (uint64_t)shift_ns;
 }
 
-/* If the clock drifts, moves its base near the recording, so that the rounding
- * of the multiplier matters over that time only. */
+/* If the clock drifts, moves its base near the recording, so that the
+ * multiplier's rounding error accumulates only over the recording's time. */
 void ncs_recording_move_clock(const struct ncs_recording *recording,
 			      struct ncs_rank_entry *rank)
 {
@@ -132,7 +132,8 @@ void ncs_recording_readings(struct ncs_recording *recording, size_t host,
 	}
 }
 
-/* The head of a file is a reading, too, whose error is not known. */
+/* Takes the best clock reading of a file. If there is none, the file's head
+ * serves as a reading whose error is not known. */
 static void read_clocks(struct ncs_host_entry *host,
 			struct ncs_recorded_file *file)
 {

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
-/* Finds chunks by the indexes of a file: from its end, or from the last good
- * index, backwards from each index to the one before it. Chunks that are in no
- * index are searched for (recording_scan.c). */
+/* Finds chunks by the indexes of a file. Begins with the last index that is
+ * good, and goes backwards from each index to the one before it. Searches for
+ * the chunks that are in no index (recording_scan.c). */
 #include "record/read/recording_index.h"
 
 #include <errno.h>
@@ -11,7 +11,7 @@
 #include "record/read/recording_scan.h"
 #include "shm/array.h"
 
-/* Size of an index as the writer makes it. */
+/* Size of an index chunk made by the writer, in bytes. */
 #define INDEX_BYTES (UINT64_C(1) << 16)
 
 struct file_index {
@@ -30,7 +30,8 @@ struct index_chain {
 
 /* --- The end ------------------------------------------------------------- */
 
-/* Finds the end of the file without its last chunk, and its last index. */
+/* Sets *limit to the end of the file without its last chunk, and *last_index to
+ * the offset of its last index. */
 static void find_end(struct ncs_recorded_file *file, uint64_t *limit,
 		     uint64_t *last_index)
 {
@@ -101,7 +102,8 @@ static int follow(struct ncs_recorded_file *file, uint64_t offset,
 		struct file_index index;
 		int error;
 
-		/* An index precedes the one that refers to it, so this ends. */
+		/* An index lies before the one that refers to it, so this loop
+		 * ends. */
 		if (!read_index(file, offset, limit, &index)) {
 			chain->broken = true;
 			return 0;

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* Structs and functions shared by the files that read a recording. Only
- * record/read includes it. */
+/* Structs and functions shared by the files that read a recording. Only files
+ * in record/read include this header. */
 #ifndef NCS_RECORD_READ_RECORDING_INTERNAL_H
 #define NCS_RECORD_READ_RECORDING_INTERNAL_H
 
@@ -19,7 +19,7 @@ struct ncs_chunk_refs {
 	size_t capacity;
 };
 
-/* A line of the key, saved before a later state was laid over it. */
+/* A line of the key, saved before a later state's line replaced it. */
 struct ncs_saved_line {
 	uint32_t line;
 	char bytes[NCS_STATE_LINE_BYTES];
@@ -36,9 +36,10 @@ struct ncs_recorded_image {
 	size_t saved_count;
 	size_t saved_capacity;
 	bool has_state;
-	struct ncs_chunk_ref state; /* its first chunk */
-	uint64_t taken_ns;          /* of that state, in common time */
-	/* The header as in the file, while the image has another clock. */
+	struct ncs_chunk_ref state; /* first chunk of the state in the image */
+	uint64_t taken_ns;          /* time of that state, in common time */
+	/* The header as in the file, while the image has the clock adjusted to
+	 * the common time (is_moved). */
 	struct ncs_header header;
 	bool is_moved;
 	struct ncs_reader *reader;
@@ -52,8 +53,8 @@ struct ncs_rank_entry {
 	uint64_t own_from_ns;
 	uint64_t own_until_ns;
 	uint64_t recording[2];
-	struct ncs_header recorded; /* with the clock as recorded */
-	struct ncs_header moved;    /* with the clock in common time */
+	struct ncs_header recorded; /* header with the clock as recorded */
+	struct ncs_header moved;    /* header with the clock in common time */
 	struct ncs_chunk_refs states;
 	struct ncs_chunk_refs records;
 	struct ncs_recorded_image image;
@@ -63,7 +64,7 @@ struct ncs_host_entry {
 	struct ncs_recorded_host facts;
 	char *name;
 	char *boot_id;
-	/* The best reading of its clocks, and its errors. */
+	/* The most exact reading of the host's clocks, and its errors. */
 	uint64_t read_monotonic_ns;
 	/* Error of CLOCK_MONOTONIC when CLOCK_REALTIME was read. */
 	uint64_t reading_error_ns;
@@ -77,7 +78,7 @@ struct ncs_file_series {
 	size_t host;
 	size_t first_file;
 	size_t file_count;
-	uint64_t until_ns; /* in the host's time */
+	uint64_t until_ns; /* end of the files, in the host's time */
 	bool goes_on;      /* the last file has no end */
 	/* Chunks of records of all ranks, in the order of draining. */
 	struct ncs_chunk_refs records;
@@ -87,8 +88,8 @@ struct ncs_recording {
 	struct ncs_recorded_file *files;
 	size_t *file_series;
 	size_t file_count;
-	/* Ranks of the recording by their number in a file; SIZE_MAX if
-	 * none. */
+	/* For each file: the recording's ranks by their number in the file;
+	 * SIZE_MAX for a number without a rank. */
 	size_t **file_ranks;
 	size_t *file_rank_counts;
 	struct ncs_file_series *series;
@@ -114,22 +115,22 @@ ncs_recording_chunk(const struct ncs_recording *recording,
 uint64_t ncs_recording_common_ns(const struct ncs_recording *recording,
 				 size_t host, uint64_t ns);
 
-/* Whether two files or ranks have the same recording. */
+/* Whether two files or ranks belong to the same recording. */
 static inline bool ncs_recording_is_same(const uint64_t a[2],
 					 const uint64_t b[2])
 {
 	return a[0] == b[0] && a[1] == b[1];
 }
 
-/* Reads a rank's chunk: its header, and where its path is. Returns false if it is
- * not valid. */
+/* Reads a rank's chunk: its header, and where its path is. Returns false if the
+ * chunk is not valid. */
 bool ncs_recording_read_rank(struct ncs_recorded_file *file,
 			     struct ncs_chunk_place *place,
 			     struct ncs_header *header, const char **path,
 			     size_t *path_bytes);
 
-/* Finds the ranks of all files, and their chunks. Times are still the hosts'.
- * Returns 0 or -ENOMEM. */
+/* Finds the ranks of all files, and their chunks. Times are still in the hosts'
+ * own clocks. Returns 0 or -ENOMEM. */
 int ncs_recording_take_ranks(struct ncs_recording *recording);
 
 /* Names the ranks. Returns 0 or -ENOMEM. */
@@ -147,14 +148,14 @@ int ncs_recording_find_hosts(struct ncs_recording *recording);
 void ncs_recording_move_clock(const struct ncs_recording *recording,
 			      struct ncs_rank_entry *rank);
 
-/* Reads a chunk of a rank's records as a batch, whose `lost` is the chunk's.
- * `room` as for ncs_recorded_file_payload(). Returns 1, or 0 if the chunk is
- * damaged or not valid. */
+/* Reads a chunk of a rank's records as a batch; its `lost` is the number stored
+ * in the chunk. `room` is as for ncs_recorded_file_payload(). Returns 1, or 0
+ * if the chunk is damaged or not valid. */
 int ncs_recording_batch(struct ncs_recording *recording, size_t rank,
 			struct ncs_chunk_ref at, void *room,
 			struct ncs_batch *batch);
 
-/* Has the kernel read ahead the state of a rank at a time. */
+/* Makes the kernel read ahead the state of a rank at a time. */
 void ncs_recording_expect(const struct ncs_recording *recording, size_t rank,
 			  uint64_t at_ns);
 

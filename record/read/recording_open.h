@@ -6,8 +6,8 @@
 
 #include "record/read/recording_file.h"
 
-/* Opens a file. Returns 0 or -errno; on failure sets `why` to a clause that
- * names the file. */
+/* Opens a file. Returns 0 or -errno; on failure sets `why` to a clause for the
+ * user that names the file. On success the caller releases the file. */
 int ncs_recorded_file_open(struct ncs_recorded_file *file, const char *path,
 			   char *why, size_t why_size);
 /* Opens a file's bytes in memory, which must outlive it. The path is a name for

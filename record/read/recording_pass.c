@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
-/* Passes over the records of a recording. Several recordings are merged by the
- * time at which their records were drained; each comes in the order of its
- * files. */
+/* Passes over the records of recordings. Several recordings are merged by the
+ * time at which their records were drained; the records of one recording come
+ * in the order of its files. */
 #include "record/read/recording.h"
 
 #include <errno.h>
@@ -10,13 +10,13 @@
 
 #include "record/read/recording_internal.h"
 
-/* Records of one recording, and its next batch. */
+/* Position in the records of one recording, and its next batch. */
 struct pass_cursor {
 	const struct ncs_chunk_refs *places;
 	size_t next;
 	bool has_batch;
 	struct ncs_batch batch;
-	char *unpacked; /* records of its batch; NULL until needed */
+	char *unpacked; /* records of the batch; NULL until needed */
 };
 
 /* The expected next position in each lane of a rank. */
@@ -116,8 +116,9 @@ void ncs_recording_pass_close(struct ncs_recording_pass *pass)
 
 /* --- Batches ------------------------------------------------------------- */
 
-/* Counts the records missing before a batch: as its chunk says, or by the
- * positions, as where a chunk is damaged. */
+/* Sets the number of records missing before a batch: the number in its chunk,
+ * or the gap between positions, e.g. where a chunk is damaged. Returns 0 or
+ * -ENOMEM. */
 static int count_lost(struct ncs_recording_pass *pass, struct ncs_batch *batch)
 {
 	struct pass_lanes *lanes = &pass->lanes[batch->rank];
@@ -172,8 +173,8 @@ static bool is_wanted(const struct ncs_recording_pass *pass,
 		       pass->until_ns;
 }
 
-/* Moves a cursor to its next batch; it has none at its end. Returns 0 or
- * -errno. */
+/* Moves a cursor to its next batch. At its end a cursor has no batch. Returns 0
+ * or -errno. */
 static int advance(struct ncs_recording_pass *pass, struct pass_cursor *cursor)
 {
 	cursor->has_batch = false;

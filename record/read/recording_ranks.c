@@ -160,7 +160,8 @@ static size_t rank_of(const struct ncs_recording *recording, size_t file,
 		       SIZE_MAX;
 }
 
-/* Times are still the host's here. */
+/* Extends the rank's time by the chunk's. Times are still in the host's
+ * clock. */
 static void extend(struct ncs_rank_entry *rank, struct ncs_file_series *series,
 		   const struct ncs_chunk_place *place)
 {
@@ -231,8 +232,8 @@ static bool is_taken(const struct ncs_recording *recording, size_t before,
 	return false;
 }
 
-/* Names ranks by their paths, as in the live view; with several hosts, by host
- * and path. A name that is taken gets a number. */
+/* Names ranks by their paths, as in the live view, or if there are several
+ * hosts by host and path. A number makes a name unique that is taken. */
 int ncs_recording_name_ranks(struct ncs_recording *recording)
 {
 	for (size_t i = 0; i < recording->rank_count; i++) {
@@ -269,7 +270,7 @@ static const char *file_of(const struct ncs_recording *recording,
 				   "?";
 }
 
-/* A rank that was recorded twice at the same time would count twice. */
+/* A rank with two recordings of the same time would be counted twice. */
 int ncs_recording_refuse_twice(const struct ncs_recording *recording, char *why,
 			       size_t why_size)
 {

@@ -17,7 +17,7 @@ static bool is_blank(const struct ncs_recorded_file *file, uint64_t offset,
 }
 
 /* Finds the next chunk, and counts the bytes skipped before it. Returns false
- * if there is none. Zeros are not counted: they are room that was reserved and
+ * if there is none. Zeros are not counted: they are reserved space that was
  * never written. */
 static bool find_chunk(const struct ncs_recorded_file *file, uint64_t *offset,
 		       uint64_t limit, struct ncs_chunk *chunk,
@@ -38,15 +38,15 @@ static bool find_chunk(const struct ncs_recorded_file *file, uint64_t *offset,
 	return false;
 }
 
-/* Whether chunks of this type are kept. The chunks of an index are found by
- * themselves, and end and padding hold nothing that is read. */
+/* Whether chunks of this type are kept. Indexes are not needed, as the search
+ * finds the chunks in them; ends and padding hold nothing that is read. */
 static bool is_wanted(uint32_t type)
 {
 	return type != NCS_CHUNK_INDEX && type != NCS_CHUNK_END &&
 	       type != NCS_CHUNK_PADDING;
 }
 
-/* Adds a chunk. Chunks of unknown types are added, too. */
+/* Adds a chunk of a known or unknown type. */
 static int add(struct ncs_recorded_file *file, uint64_t offset,
 	       const struct ncs_chunk *chunk)
 {
@@ -90,7 +90,7 @@ int ncs_recorded_file_scan(struct ncs_recorded_file *file, uint64_t from,
 		offset += ncs_chunk_file_bytes(&chunk);
 		skipped = 0;
 	}
-	/* The last chunk was cut short, or is being written. */
+	/* Behind the last chunk: a chunk was cut short, or is being written. */
 	file->skipped_bytes += skipped;
 	return error;
 }

@@ -5,8 +5,8 @@
 
 #include "record/read/recording_file.h"
 
-/* Adds the chunks found from one offset up to another. Counts damage that has
- * chunks behind it. Returns 0 or -ENOMEM. */
+/* Adds the chunks found from one offset up to another. Counts all skipped
+ * bytes, and each gap that a chunk follows as damage. Returns 0 or -ENOMEM. */
 int ncs_recorded_file_scan(struct ncs_recorded_file *file, uint64_t from,
 			   uint64_t until);
 

@@ -17,14 +17,14 @@
 
 #include "shm/read/image.h"
 
-/* Largest segment. Memory of an image is only used where it is written. */
+/* Largest segment, in bytes. An image uses memory only where it is written. */
 #define IMAGE_BYTES_MAX (UINT64_C(1) << 40)
 
 /* Number of earlier states tried if one is damaged. */
 #define TRIES_MAX 16
 
-/* If hosts stop recording one after another, ranks of the first ones stay for
- * this many intervals. */
+/* If hosts stop recording one after another, the ranks of hosts that stop first
+ * are shown for this many intervals more. */
 #define INTERVALS_LEFT 2
 
 /* The chunks of one state, as a range of the rank's states. */
@@ -50,7 +50,7 @@ static uint64_t taken_at(const struct ncs_recording *recording,
 		place_of(recording, rank, state)->from_ns);
 }
 
-/* Counts a rank's states up to a time. */
+/* Returns the number of chunks of a rank's states up to a time. */
 static size_t count_until(const struct ncs_recording *recording,
 			  const struct ncs_rank_entry *rank, uint64_t at_ns)
 {
@@ -272,8 +272,8 @@ static void move_back(struct ncs_recorded_image *image)
 	image->is_moved = false;
 }
 
-/* Adjusts the header to common time. Apart from ticks, its only time is the end
- * of a lease. */
+/* Adjusts the header to common time. Apart from ticks, the only time in the
+ * header is the end of a lease. */
 static void move(const struct ncs_recording *recording,
 		 struct ncs_rank_entry *rank)
 {
@@ -303,7 +303,7 @@ static int lay_key(struct ncs_recording *recording, struct ncs_rank_entry *rank,
 	if (image->has_key && is_at(image->key, rank->states.at[key.first]))
 		return NCS_RECORDED_YES;
 	image->has_key = false;
-	/* Makes the image zeros again. */
+	/* Set the image to zeros again. */
 	madvise(image->bytes, image->size, MADV_DONTNEED);
 	result = lay(recording, rank, key, true);
 	image->has_key = result == NCS_RECORDED_YES;
@@ -348,8 +348,9 @@ static int compose(struct ncs_recording *recording, struct ncs_rank_entry *rank,
 	return NCS_RECORDED_YES;
 }
 
-/* Opens the reader, or keeps it if time goes forward. A reader that went back
- * would look for operations in slots that later ones used. */
+/* Opens a reader of the image, or keeps the previous one if time goes forward.
+ * A reader that went back in time would look for operations in slots that later
+ * operations used. */
 static int open_image(struct ncs_rank_entry *rank, uint64_t taken_ns)
 {
 	struct ncs_recorded_image *image = &rank->image;
@@ -428,7 +429,7 @@ series_of(const struct ncs_recording *recording,
 	return &recording->series[recording->file_series[file]];
 }
 
-/* Whether everything of the rank's recording ended before a time. */
+/* Whether all files of the rank's recording ended before a time. */
 static bool has_ended(const struct ncs_recording *recording,
 		      const struct ncs_rank_entry *rank, uint64_t at_ns)
 {
@@ -460,7 +461,7 @@ int ncs_recording_state(struct ncs_recording *recording, size_t index,
 		struct state_chunks group =
 			group_of(recording, rank, until - 1);
 
-		/* In damaged files, times need not be in order. */
+		/* In damaged files, times may be out of order. */
 		result =
 			taken_at(recording, rank, group.first) <= at_ns ?
 				show(recording, rank, group, reader, taken_ns) :

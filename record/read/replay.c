@@ -10,10 +10,11 @@
 #include "analysis/base/append.h"
 #include "record/read/source_recording.h"
 
-/* Number of past refreshes that are one interval apart. */
+/* Number of latest refreshes, which are one interval apart. */
 #define DENSE_REFRESHES 12u
 
-/* Ages of the refreshes before those; the windows of 10 and 100 s need them. */
+/* Ages in ns of the refreshes before those; averages over 10 and 100 s need
+ * them. */
 static const uint64_t sparse_ns[] = {
 	100000000000, 75000000000, 50000000000, 25000000000,
 	10000000000,  7500000000,  5000000000,  2500000000,
@@ -45,7 +46,8 @@ static void find_error(struct ncs_replay *replay)
 							    most_ns + next_ns;
 }
 
-/* Namespaces of one machine have the same name. */
+/* Whether an earlier host has the same name, as time namespaces of one machine
+ * do. */
 static bool is_named_before(const struct ncs_replay *replay, size_t host)
 {
 	const char *name = ncs_recording_host(replay->recording, host)->name;
@@ -165,7 +167,7 @@ int ncs_replay_open(struct ncs_replay *replay, const char *const *paths,
 		return error;
 	find_all(replay);
 	error = find_part(replay, part, why, why_size);
-	/* A part of a recording is aligned more exactly than all of it. */
+	/* A part of a recording can be aligned more exactly than the whole. */
 	if (!error && is_part)
 		error = align(replay, replay->from_ns, replay->until_ns, why,
 			      why_size);

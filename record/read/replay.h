@@ -20,20 +20,22 @@
 struct ncs_replay {
 	struct ncs_recording *recording;
 	struct ncs_source *source;
-	struct ncs_time_span all; /* of the whole recording */
+	struct ncs_time_span all; /* time of the whole recording */
 	uint64_t from_ns;         /* the part that is played */
 	uint64_t until_ns;
-	/* The part for readers of records. Without a requested part, all that
-	 * was recorded, including what the rings held at the beginning. */
+	/* The part that readers of records should read. If the user requested
+	 * no part: everything recorded, including the records that the rings
+	 * held at the beginning. */
 	uint64_t records_from_ns;
 	uint64_t records_until_ns;
 	uint64_t at_ns;
 	bool playing;
 	double speed;
-	/* CLOCK_MONOTONIC of this machine when at_ns was set. */
+	/* This machine's CLOCK_MONOTONIC when at_ns was set. */
 	uint64_t played_ns;
-	char hosts[128]; /* their names, separated by commas */
-	struct ncs_recording_alignment alignment; /* of the hosts' clocks */
+	char hosts[128]; /* names of the hosts, separated by commas */
+	/* Alignment of the hosts' clocks. */
+	struct ncs_recording_alignment alignment;
 	/* Largest error between any two hosts' clocks; UINT64_MAX if not known,
 	 * 0 if there is one host. */
 	uint64_t error_ns;
@@ -45,24 +47,26 @@ struct ncs_replay_part {
 	struct ncs_instant from;
 	struct ncs_instant until;
 	struct ncs_instant at;
-	uint32_t pid; /* of the only process to show; 0 for all */
-	/* whether ranks that have ended keep their last state */
+	uint32_t pid; /* pid of the only process to show; 0 for all */
+	/* Whether ranks that have ended keep their last state. */
 	bool keeps_ended;
 };
 
 /* Opens a recording and aligns the clocks of its hosts for the part that is
- * played. Returns 0, or -errno and sets `why`. Close it in either case. */
+ * played. Returns 0, or -errno and sets `why` to a clause for the user. The
+ * caller closes the replay in either case. */
 int ncs_replay_open(struct ncs_replay *replay, const char *const *paths,
 		    size_t count, const struct ncs_replay_part *part, char *why,
 		    size_t why_size);
-/* Frees all; also after a failure to open. */
+/* Closes the recording and frees what the replay holds; also after a failure to
+ * open. */
 void ncs_replay_close(struct ncs_replay *replay);
 
 /* Converts a time to CLOCK_REALTIME of the first host. */
 uint64_t ncs_replay_realtime_ns(const struct ncs_replay *replay,
 				uint64_t at_ns);
 
-/* Returns the time since the beginning of the recording. */
+/* Returns the time since the beginning of the recording, in ns. */
 uint64_t ncs_replay_since_ns(const struct ncs_replay *replay);
 
 /* --- Playing ------------------------------------------------------------- */
@@ -78,10 +82,10 @@ void ncs_replay_play(struct ncs_replay *replay, bool playing, uint64_t now_ns);
 void ncs_replay_change_speed(struct ncs_replay *replay, bool faster,
 			     uint64_t now_ns);
 
-/* Moves to where playing is at now_ns. Stops at the end. */
+/* Moves to the time that playing has reached at now_ns. Stops at the end. */
 void ncs_replay_advance(struct ncs_replay *replay, uint64_t now_ns);
 
-/* Moves to a time, or to the nearest one of the part that is played. */
+/* Moves to a time, or to the nearest time in the part that is played. */
 void ncs_replay_go(struct ncs_replay *replay, uint64_t at_ns, uint64_t now_ns);
 
 /* --- Models -------------------------------------------------------------- */

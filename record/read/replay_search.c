@@ -7,7 +7,8 @@
 
 #include "record/read/source_recording.h"
 
-/* Shortest time between two refreshes, and their largest number. */
+/* Shortest time between two steps of the search, and the largest number of
+ * steps. */
 #define STEP_LEAST_NS UINT64_C(1000000000)
 #define STEPS_MAX 20000u
 
@@ -22,7 +23,7 @@ int ncs_replay_search_begin(struct ncs_replay_search *search,
 		return -ENOMEM;
 	ncs_model_init(&search->model);
 	ncs_diagnosis_init(&search->diagnosis);
-	/* The latest records show calls that some ranks have left already. */
+	/* The latest records show calls that some ranks have already left. */
 	search->model.keeps_latest = true;
 	search->from_ns = search->next_ns = replay->from_ns;
 	search->until_ns = replay->until_ns;
@@ -63,8 +64,8 @@ static size_t count_dead(const struct ncs_model *model)
 	return count;
 }
 
-/* Notes a worse diagnosis, or a process that died, which matters before any
- * other rank waits for it. */
+/* Adds an abnormal time if the diagnosis is worse than at the previous step, or
+ * if a process died, even if no other rank waits for it yet. */
 static void note(struct ncs_replay_search *search, uint64_t moment_ns)
 {
 	enum ncs_verdict_severity severity =

@@ -1,20 +1,22 @@
 /* SPDX-License-Identifier: MIT */
-/* Searches a recording for the times at which something goes wrong, a bounded
- * amount of work per call, so that the caller can show the recording meanwhile.
- * Not thread-safe. */
+/* Searches a recording for the times at which something goes wrong. Each call
+ * does a bounded amount of work, so that the caller can show the recording in
+ * the meantime. Not thread-safe. */
 #ifndef NCS_RECORD_READ_REPLAY_SEARCH_H
 #define NCS_RECORD_READ_REPLAY_SEARCH_H
 
 #include "record/read/replay.h"
 
-/* More are not kept: a state that is always wrong is not abnormal. */
+/* Largest number of abnormal times kept; a job with more of them is always
+ * abnormal. */
 #define NCS_ABNORMAL_MAX 1024
 
 /* A time at which the diagnosis is worse than one step before, or a process has
  * died. */
 struct ncs_abnormal {
 	uint64_t moment_ns;
-	enum ncs_verdict verdict; /* of the worst finding at that time */
+	/* Verdict of the worst finding at that time. */
+	enum ncs_verdict verdict;
 	enum ncs_verdict_severity severity;
 };
 
@@ -24,7 +26,7 @@ struct ncs_replay_search {
 	struct ncs_diagnosis diagnosis;
 	uint64_t from_ns;
 	uint64_t until_ns;
-	uint64_t next_ns; /* everything before it is done */
+	uint64_t next_ns; /* time of the next step */
 	uint64_t step_ns;
 	bool done;
 	enum ncs_verdict_severity severity; /* at the previous step */
@@ -44,7 +46,7 @@ void ncs_replay_search_end(struct ncs_replay_search *search);
 int ncs_replay_search_step(struct ncs_replay_search *search);
 
 /* Returns the first abnormal time after a time, or the last one before it; NULL
- * if none was found so far. */
+ * if none has been found yet. */
 const struct ncs_abnormal *
 ncs_replay_search_next(const struct ncs_replay_search *search,
 		       uint64_t moment_ns, bool forward);

@@ -10,12 +10,12 @@
 #include "shm/array.h"
 #include "shm/clock.h"
 
-/* Largest number of records of a rank in one pass. A pass over a longer time
- * takes the latest. */
+/* Largest number of records of a rank in one pass. A pass with more records
+ * takes the latest ones. */
 #define RECORD_MAX 262144u
 
-/* Records of a first pass: as many as from a live job, and none older than
- * this. */
+/* Largest number and age of the records of a first pass; the number is that of
+ * a live job. */
 #define FIRST_MAX 16384u
 #define BEFORE_FIRST_NS UINT64_C(10000000000)
 
@@ -27,33 +27,34 @@ struct lane_piece {
 };
 
 struct replayed_lane {
-	uint64_t next; /* next position */
+	uint64_t next; /* position of the next record in the lane */
 	bool is_known; /* whether `next` is set */
-	bool waits;    /* until a later pass, as the next record ends later */
+	bool waits; /* the next record is for a later pass, as it ends later */
 };
 
-/* How far the records of a rank were passed on. */
+/* How many of the records of a rank were passed on. */
 struct replayed_rank {
 	/* For each chunk, the earliest time in it and in all chunks behind it,
-	 * by the host's clock: a search can end where that is later. */
+	 * by the host's clock. A search can stop at a chunk whose time here is
+	 * after the end of the pass. */
 	uint64_t *earliest;
 	size_t next_chunk; /* all chunks before it are done */
 	struct replayed_lane *lanes;
-	uint64_t from_ns; /* records that ended before are left out */
+	uint64_t from_ns; /* records that ended before this are left out */
 	bool has_begun;
 	uint64_t shown_ns; /* time of the latest sample; 0 if there was none */
 };
 
 struct source_recording {
-	struct ncs_source source; /* first, as it is cast to this struct */
+	struct ncs_source source; /* must be first: it is cast to this struct */
 	struct ncs_recording *recording;
-	uint32_t pid; /* of the only process; 0 for all */
+	uint32_t pid; /* pid of the only process to show; 0 for all */
 	struct replayed_rank *played;
-	struct ncs_snapshot snapshot; /* of the latest sample */
+	struct ncs_snapshot snapshot; /* snapshot of the latest sample */
 	bool has_snapshot;
-	/* RECORD_MAX, in the order of the recording. */
+	/* RECORD_MAX records, in the order of the recording. */
 	struct ncs_record *gathered;
-	struct ncs_record *records;  /* RECORD_MAX, lane by lane */
+	struct ncs_record *records;  /* RECORD_MAX records, lane by lane */
 	struct lane_piece *pieces;
 	size_t piece_count;
 	size_t piece_capacity;
@@ -149,8 +150,8 @@ static int get_played(struct source_recording *self, size_t rank)
 	return 0;
 }
 
-/* Begins with the records before `until_ns`; the first pass takes the latest of
- * these. */
+/* Prepares the first pass of a rank: skips the records that ended more than
+ * BEFORE_FIRST_NS before `until_ns`. */
 static void begin_records(struct source_recording *self, size_t rank,
 			  uint64_t until_ns)
 {
@@ -187,9 +188,9 @@ static int add_piece(struct source_recording *self, unsigned lane, size_t first,
 	return 0;
 }
 
-/* Takes the records of a batch that had ended by until_ns; all of them if the
- * batch had been drained by then. Returns 1 if that was the whole batch, 0 if
- * some are left for later, or -ENOMEM. */
+/* Takes the records of a batch that ended by until_ns; all of them if the batch
+ * was drained by then. Returns 1 if all records were taken, 0 if some are left
+ * for later, or -ENOMEM. */
 static int take_batch(struct source_recording *self,
 		      const struct ncs_batch *batch, uint64_t until_ns,
 		      struct ncs_sample *sample)
@@ -247,8 +248,8 @@ static size_t first_chunk(const struct source_recording *self, size_t rank,
 	return end;
 }
 
-/* Returns the index behind the last chunk in which anything may have ended by
- * then. */
+/* Returns the index behind the last chunk in which a record may have ended by
+ * until_ns. */
 static size_t last_chunk(const struct source_recording *self, size_t rank,
 			 uint64_t until_ns)
 {
@@ -305,7 +306,7 @@ static int read_records(struct source_recording *self, size_t rank,
 						 recorded->records.at[chunk],
 						 NULL, &batch);
 
-		/* A chunk that cannot be read is done. */
+		/* Skip a chunk that cannot be read. */
 		if (result == 1)
 			result = take_batch(self, &batch, until_ns, sample);
 		else if (result == 0)
@@ -320,7 +321,8 @@ static int read_records(struct source_recording *self, size_t rank,
 	return 0;
 }
 
-/* Hosts are aligned to each other as far as the recording knows. */
+/* Sets the clock error of a sample: that of the recording's alignment of
+ * hosts. */
 static void set_clock_error(const struct source_recording *self, size_t rank,
 			    struct ncs_sample *sample)
 {
