@@ -417,7 +417,7 @@ static void read_windows(struct align *align)
 	end_phase(align);
 }
 
-/* Marks the clock errors of hosts as unknown that are aligned only by
+/* Sets the clock error to unknown for each host that is aligned only by
  * CLOCK_REALTIME, if that clock was set during the recording. */
 static void distrust_set_clocks(struct align *align)
 {

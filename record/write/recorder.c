@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* The recorder's loop: does each task when it is due, and decides when to end;
- * see recorder.h. Segments are recorded by recorder_segments.c. */
+ * see recorder.h. Does not read segments itself: recorder_segments.c does. */
 #include "record/write/recorder.h"
 
 #include <errno.h>
@@ -19,7 +19,7 @@
 #define CLOCK_EVERY_NS UINT64_C(1000000000)
 #define FLUSH_EVERY_NS UINT64_C(1000000000)
 
-/* Limits of the pause between two readings of the rings. */
+/* Limits of the pause between two readings of the rings, in ns. */
 #define PAUSE_MAX_NS UINT64_C(10000000)
 #define PAUSE_MIN_NS UINT64_C(50000)
 
@@ -75,8 +75,8 @@ static void fail_writing(struct recorder_run *recorder, int error)
 	fail(recorder, path, strerror(-error));
 }
 
-/* Notes how the file is written, and reports it if a better method was not
- * available. */
+/* Stores the method by which the file is written, and reports why if a better
+ * method was not available. */
 static void note_method(struct recorder_run *recorder)
 {
 	const char *fallback = ncs_recording_writer_fallback(recorder->writer);
@@ -165,8 +165,8 @@ static uint64_t realtime_ns(void)
 	       (uint64_t)now.tv_nsec;
 }
 
-/* Reads the clocks several times and records the fastest reading: during the
- * others the process was held up. */
+/* Reads the clocks several times and records the fastest reading: the process
+ * was delayed during the slower ones. */
 static int record_clock(struct recorder_run *recorder)
 {
 	struct ncs_clock_reading best = {
@@ -206,8 +206,8 @@ static bool is_due(uint64_t *last_ns, uint64_t every_ns, uint64_t now_ns)
 	return true;
 }
 
-/* A pipe's reader wants everything now, and flushing a pipe costs no
- * padding. */
+/* Returns the time between two flushes. Pipes are flushed often: the reader
+ * wants new data soon, and flushing a pipe costs no padding. */
 static uint64_t flush_every_ns(const struct recorder_run *recorder)
 {
 	return strcmp(recorder->settings->path, "-") == 0 ?
@@ -215,7 +215,7 @@ static uint64_t flush_every_ns(const struct recorder_run *recorder)
 		       FLUSH_EVERY_NS;
 }
 
-/* Does everything that is due except recording the rings. Returns 0 or
+/* Does every task that is due, except recording the rings. Returns 0 or
  * -errno. */
 static int do_what_is_due(struct recorder_run *recorder, uint64_t now_ns)
 {
@@ -236,9 +236,9 @@ static int do_what_is_due(struct recorder_run *recorder, uint64_t now_ns)
 	return error;
 }
 
-/* Returns how long the rings may be left alone: until a quarter of the fullest
- * one is new, if they fill as fast as since the last reading. `fullest` is in
- * 1/1024. */
+/* Returns how long to pause: until a quarter of the fullest ring is new, if the
+ * rings fill as fast as since the last reading. `fullest` is the new share of
+ * the fullest ring, in 1/1024. */
 static uint64_t pause_ns(uint64_t since_ns, uint64_t fullest)
 {
 	uint64_t pause = fullest > 0 ? since_ns * 256 / fullest : PAUSE_MAX_NS;
@@ -315,7 +315,7 @@ void ncs_recorder_run(const struct ncs_recorder_settings *settings,
 	ncs_recorder_segments_init(&recorder.followed, settings,
 				   recorder.writer);
 	loop(&recorder);
-	/* The last states, then the records that they count. */
+	/* Record the last states, then the records that these states count. */
 	if (result->end != NCS_RECORDER_FAILED) {
 		error = ncs_recorder_segments_states(&recorder.followed,
 						     ncs_clock_monotonic_ns());

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: MIT */
-/* Records the segments in a directory while their processes live: those that
- * exist and those that appear later.
+/* Records the segments in a directory while their processes live: the existing
+ * ones and those that appear later.
  *
- * Only reads segments, and never makes a job wait: records that are overwritten
- * before they are read are counted as lost, as happens if the disk is slower
- * than the rings fill. Not thread-safe.
+ * Only reads segments, and never makes a job wait: if the rings fill faster
+ * than the disk can write, records are overwritten before they are read, and
+ * are counted as lost. Not thread-safe.
  */
 #ifndef NCS_RECORD_WRITE_RECORDER_H
 #define NCS_RECORD_WRITE_RECORDER_H
@@ -20,12 +20,12 @@
 
 struct ncs_recorder_settings {
 	/* The first file, or "-" for standard output. Later files are FILE.1,
-	 * FILE.2 and so on; "-" has none. */
+	 * FILE.2 and so on; standard output has no later files. */
 	const char *path;
-	const char *directory; /* of segments; NULL for the default */
-	uint32_t pid;          /* of the only process to record; 0 for all */
-	uint64_t interval_ns; /* between two states of a rank */
-	uint64_t duration_ns; /* 0 for no limit */
+	const char *directory; /* directory of segments; NULL for the default */
+	uint32_t pid; /* pid of the only process to record; 0 for all */
+	uint64_t interval_ns; /* time between two states of a rank */
+	uint64_t duration_ns; /* time to record; 0 for no limit */
 	/* Size at which a new file begins; 0 for never. */
 	uint64_t rotate_bytes;
 	uint64_t rotate_ns;    /* age at which a new file begins; 0 for never */
@@ -33,7 +33,7 @@ struct ncs_recorder_settings {
 	unsigned means;        /* enum ncs_sink_means */
 	bool is_packed;
 	int pack_level;
-	/* The recorder ends when it is not 0; may be NULL. */
+	/* The recorder ends when *stop is not 0; may be NULL. */
 	const volatile sig_atomic_t *stop;
 	/* Called with sentences for the user about anything unexpected; may be
 	 * NULL. */
@@ -53,7 +53,7 @@ struct ncs_recorder_result {
 	enum ncs_recorder_end end;
 	struct ncs_recording_totals totals;
 	char method[64]; /* as from ncs_sink_method() */
-	/* With NCS_RECORDER_FAILED, a clause for the user. */
+	/* After NCS_RECORDER_FAILED: the reason, as a clause for the user. */
 	char why[4608];
 };
 

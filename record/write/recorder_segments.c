@@ -109,8 +109,9 @@ static int record_state(struct ncs_recorder_segments *followed,
 					  !whole);
 }
 
-/* Returns the flags of a state. A process that ended in good order has removed
- * its segment before it was gone, so that the segment is checked last. */
+/* Returns the flags of a state. A process that exits normally removes its
+ * segment before it is gone. The segment must therefore be checked after the
+ * process. */
 static unsigned flags_of(const struct ncs_recorder_segment *segment,
 			 struct ncs_process_state process)
 {
@@ -121,8 +122,8 @@ static unsigned flags_of(const struct ncs_recorder_segment *segment,
 	return process.stopped ? NCS_STATE_STOPPED : 0;
 }
 
-/* A process that is gone writes no more: the state and the records that are
- * read after that are complete. */
+/* Records a segment's new records and its state. The process is checked first:
+ * if it is gone it writes no more, and what is read afterwards is complete. */
 static int record_segment(struct ncs_recorder_segments *followed,
 			  struct ncs_recorder_segment *segment, uint64_t now_ns)
 {
@@ -175,7 +176,7 @@ static int remember_process(struct ncs_recorder_segments *followed,
 }
 
 /* Begins to record a segment. Records that were overwritten before the recorder
- * started are not lost; those of a segment that has appeared since are. */
+ * started do not count as lost; those of a segment that appeared later do. */
 static int begin_rank(struct ncs_recorder_segments *followed,
 		      struct ncs_recorder_segment *segment)
 {
@@ -215,8 +216,8 @@ static int try_to_open(struct ncs_recorder_segments *followed,
 		segment->has_ended = !is_wanted(followed, segment->reader);
 		return segment->has_ended ? 0 : begin_rank(followed, segment);
 	}
-	/* Segments of other users and segments in the making are not worth a
-	 * message. */
+	/* Do not report segments of other users or segments that are being
+	 * created. */
 	if (segment->attach != before && segment->attach != NCS_ATTACH_ABSENT &&
 	    segment->attach != NCS_ATTACH_NOT_READY &&
 	    segment->attach != NCS_ATTACH_DENIED)
@@ -231,7 +232,8 @@ static int compare_segments(const void *left, const void *right)
 	return strverscmp(a->path, b->path);
 }
 
-/* Adds the paths that are new. Both lists are sorted. */
+/* Adds the segments whose paths are new. The list of segments and `paths` are
+ * sorted. */
 static int add_new(struct ncs_recorder_segments *followed,
 		   struct ncs_paths *paths)
 {
@@ -276,7 +278,8 @@ static int record_removal(struct ncs_recorder_segments *followed,
 	return error;
 }
 
-/* Drops segments that are no more, and opens those that were not open. */
+/* Drops segments that no longer exist, and tries to open those that are not
+ * open. */
 static int refresh(struct ncs_recorder_segments *followed)
 {
 	size_t kept = 0;

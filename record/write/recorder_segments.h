@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
-/* The segments that a recorder follows, from when they appear until their
+/* The segments that a recorder follows, from their appearance until their
  * process is gone or they are removed. Only record/write/recorder.c and tests
- * include it. */
+ * include this header. */
 #ifndef NCS_RECORD_WRITE_RECORDER_SEGMENTS_H
 #define NCS_RECORD_WRITE_RECORDER_SEGMENTS_H
 
@@ -19,8 +19,8 @@ struct ncs_recorder_segment {
 	struct ncs_reader *reader; /* NULL while the segment cannot be read */
 	enum ncs_attach attach;
 	size_t rank;
-	/* Nothing more of it is recorded: its process is gone, or is not the
-	 * one to record. */
+	/* Whether nothing more of the segment is recorded: its process is gone,
+	 * or is not the one to record. */
 	bool has_ended;
 };
 
@@ -37,30 +37,31 @@ struct ncs_recorder_segments {
 	bool has_reported_waiting;
 };
 
-/* The settings and the writer are borrowed. Release frees the list and closes
- * the segments. */
+/* Begins with an empty list. The settings and the writer are borrowed.
+ * ncs_recorder_segments_release() frees the list and closes the segments. */
 void ncs_recorder_segments_init(struct ncs_recorder_segments *followed,
 				const struct ncs_recorder_settings *settings,
 				struct ncs_recording_writer *writer);
 void ncs_recorder_segments_release(struct ncs_recorder_segments *followed);
 
-/* Each of these returns 0, or -errno of what could not be written. */
+/* Each of the next three functions returns 0, -ENOMEM, or -errno of a failed
+ * write. */
 
 /* Finds new segments, and records the end of removed ones. */
 int ncs_recorder_segments_scan(struct ncs_recorder_segments *followed);
 
-/* Records what is new in the rings. Sets *fullest to the new share of the
+/* Records the new records of all rings. Sets *fullest to the new share of the
  * fullest ring, in 1/1024. */
 int ncs_recorder_segments_drain(struct ncs_recorder_segments *followed,
 				uint64_t *fullest);
 
-/* Records the state of each segment, and the records that its rings held until
- * then. */
+/* Records the state of each segment, and the records that were in its rings
+ * before. */
 int ncs_recorder_segments_states(struct ncs_recorder_segments *followed,
 				 uint64_t now_ns);
 
-/* Whether any process was recorded; whether all recorded processes are gone and
- * everything of them is recorded. */
+/* Return whether any process was recorded; and whether all recorded processes
+ * are gone and all their data is recorded. */
 bool ncs_recorder_segments_any(const struct ncs_recorder_segments *followed);
 bool ncs_recorder_segments_are_gone(
 	const struct ncs_recorder_segments *followed);

@@ -36,7 +36,8 @@ static int fail(struct ncs_recording_writer *writer, int error)
 	return writer->error;
 }
 
-/* Seals a chunk that lies in the sink's room, and appends it to the file. */
+/* Seals a chunk whose payload lies in the sink's room, and appends the chunk to
+ * the file. */
 static int put(struct ncs_recording_writer *writer, struct ncs_chunk *place,
 	       const struct ncs_chunk *chunk)
 {
@@ -141,7 +142,8 @@ static int write_index(struct ncs_recording_writer *writer)
 	return ncs_recording_chunk_end(writer, &chunk);
 }
 
-/* Call before the chunk is appended, as it needs the payload. */
+/* Adds a chunk to the index. Must be called before the chunk is appended,
+ * because it reads the payload. */
 static void add_entry(struct ncs_recording_writer *writer,
 		      const struct ncs_chunk *chunk, uint64_t offset)
 {
@@ -166,14 +168,14 @@ int ncs_recording_chunk_end(struct ncs_recording_writer *writer,
 {
 	uint64_t offset = ncs_sink_offset(writer->sink);
 	size_t room;
-	/* Room is there: nothing was appended since the chunk began. */
+	/* The sink has room: nothing was appended since the chunk began. */
 	struct ncs_chunk *place = ncs_sink_room(writer->sink, &room);
 	size_t packed = 0;
 
 	chunk->bytes = chunk->unpacked_bytes;
 	if (writer->packer) {
-		/* Readers that cannot unpack can still tell what the file
-		 * is. */
+		/* The first chunk is never packed, so that readers that cannot
+		 * unpack can still identify the file. */
 		if (chunk->type != NCS_CHUNK_FILE)
 			packed = ncs_packer_pack(writer->packer,
 						 writer->payload, chunk->bytes,
@@ -224,7 +226,7 @@ void ncs_recording_head_here(struct ncs_file_head *head)
 		(uint64_t)realtime.tv_nsec;
 	memcpy(head->boot_id, process.boot_id, sizeof(head->boot_id));
 	memcpy(head->host, process.host, sizeof(head->host));
-	/* If entropy is short, the time tells recordings apart. */
+	/* If no entropy is available, the time tells recordings apart. */
 	if (getrandom(head->recording, sizeof(head->recording),
 		      GRND_NONBLOCK) != sizeof(head->recording)) {
 		head->recording[0] = head->begun_realtime_ns;
@@ -317,8 +319,8 @@ int ncs_recording_writer_open(struct ncs_recording_writer **out,
 	return 0;
 }
 
-/* Writes the last index and the end, and closes the file. Adds its totals to
- * `before`. */
+/* Writes the last index and the end, and closes the file. Adds the file's
+ * totals to `before`. */
 static int end_file(struct ncs_recording_writer *writer, bool another)
 {
 	struct ncs_chunk chunk = {
@@ -332,7 +334,8 @@ static int end_file(struct ncs_recording_writer *writer, bool another)
 	size_t room;
 
 	write_index(writer);
-	/* Never packed, so that it lies at a known distance from the end. */
+	/* The end chunk is never packed, so that it lies at a known distance
+	 * from the end of the file. */
 	place = place_for(writer, sizeof(end), &room);
 	if (place) {
 		end = writer->end;
@@ -404,7 +407,7 @@ int ncs_recording_writer_flush(struct ncs_recording_writer *writer)
 
 static void *get_image(size_t bytes)
 {
-	/* Most of the image is rings, which are never touched. */
+	/* Most of the image is for rings, which are never written here. */
 	void *image = mmap(NULL, bytes, PROT_READ | PROT_WRITE,
 			   MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
 

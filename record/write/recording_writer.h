@@ -2,23 +2,23 @@
 /* Writes a recording: chunks (record/format/file_format.h) into a sink.
  *
  * Takes states as images (shm/read/image.h), and records from a reader's ring
- * or from memory. Makes chunks of them: key states, changes against keys,
- * indexes. Reads no clock, and no segment except in
+ * or from memory. Writes a state either as a key or as changes to the last key,
+ * and adds indexes. Must not read a clock, nor a segment except in
  * ncs_recording_writer_drain(). Not thread-safe.
  *
  * Functions return 0 or -errno. After a write error all of them return that
  * error.
  *
- *	struct ncs_recording_settings settings = { .means = NCS_SINK_ALL_MEANS };
- *	ncs_recording_head_here(&settings.head);
- *	ncs_recording_writer_open(&writer, "file", &settings, why, sizeof(why));
- *	ncs_recording_writer_add_rank(writer, &header, path, &rank);
- *	image = ncs_recording_writer_image(writer, rank);
- *	ncs_image_take(reader, image, ncs_recording_writer_piece,
- *		       &(struct ncs_recording_piece){ writer, rank });
- *	ncs_recording_writer_state(writer, rank, now_ns, 0, false);
- *	ncs_recording_writer_drain(writer, rank, reader, lane, now_ns, &count);
- *	ncs_recording_writer_close(writer, NULL);
+ * 	struct ncs_recording_settings settings = { .means = NCS_SINK_ALL_MEANS };
+ * 	ncs_recording_head_here(&settings.head);
+ * 	ncs_recording_writer_open(&writer, "file", &settings, why, sizeof(why));
+ * 	ncs_recording_writer_add_rank(writer, &header, path, &rank);
+ * 	image = ncs_recording_writer_image(writer, rank);
+ * 	ncs_image_take(reader, image, ncs_recording_writer_piece,
+ * 		       &(struct ncs_recording_piece){ writer, rank });
+ * 	ncs_recording_writer_state(writer, rank, now_ns, 0, false);
+ * 	ncs_recording_writer_drain(writer, rank, reader, lane, now_ns, &count);
+ * 	ncs_recording_writer_close(writer, NULL);
  */
 #ifndef NCS_RECORD_WRITE_RECORDING_WRITER_H
 #define NCS_RECORD_WRITE_RECORDING_WRITER_H
@@ -33,7 +33,7 @@
 
 struct ncs_recording_writer;
 
-/* Longest time between two key states of a rank. */
+/* Longest time between two key states of a rank, in ns. */
 #define NCS_RECORDING_KEY_EVERY_NS UINT64_C(10000000000)
 
 struct ncs_recording_settings {
@@ -58,10 +58,12 @@ struct ncs_recording_totals {
 	uint64_t torn_states;
 };
 
-/* Describes a recording that this process begins now. */
+/* Fills in the head of a recording that this process begins on this host
+ * now. */
 void ncs_recording_head_here(struct ncs_file_head *head);
 
-/* Begins a recording. On failure sets `why` as ncs_sink_open() does. */
+/* Begins a recording in a new file. On failure sets `why` to a clause for the
+ * user. */
 int ncs_recording_writer_open(struct ncs_recording_writer **writer,
 			      const char *path,
 			      const struct ncs_recording_settings *settings,
@@ -74,18 +76,20 @@ int ncs_recording_writer_rotate(struct ncs_recording_writer *writer,
 				uint64_t realtime_ns, char *why,
 				size_t why_size);
 
-/* Ends the recording and frees the writer. Sets *totals unless it is NULL. */
+/* Ends the recording and frees the writer. Sets *totals unless `totals` is
+ * NULL. */
 int ncs_recording_writer_close(struct ncs_recording_writer *writer,
 			       struct ncs_recording_totals *totals);
 
-/* Passes everything so far to the sink, so that a reader of the file sees it
- * soon. Pads a file by up to NCS_BLOCK_BYTES. */
+/* Makes the sink write all data that was added so far, so that a reader of the
+ * file sees it soon. Pads a file by up to NCS_BLOCK_BYTES. */
 int ncs_recording_writer_flush(struct ncs_recording_writer *writer);
 
 /* --- Ranks --------------------------------------------------------------- */
 
-/* Adds a segment, by its validated header with the clock refined. Sets *rank to
- * its number in this writer, which may differ from its number in the files. */
+/* Adds a segment. `header` is its validated header with the clock refined. Sets
+ * *rank to its number in this writer, which may differ from its number in the
+ * files. */
 int ncs_recording_writer_add_rank(struct ncs_recording_writer *writer,
 				  const struct ncs_header *header,
 				  const char *path, size_t *rank);
@@ -97,14 +101,14 @@ void ncs_recording_writer_end_rank(struct ncs_recording_writer *writer,
 
 /* --- States -------------------------------------------------------------- */
 
-/* Returns the rank's image, of its header's segment_bytes: zeros at first, then
- * as the caller left it. */
+/* Returns the rank's image, whose size is its header's segment_bytes. The image
+ * is all zeros at first, then as the caller left it. The writer owns it. */
 void *ncs_recording_writer_image(struct ncs_recording_writer *writer,
 				 size_t rank);
 
-/* Notes that bytes of the image were written, as is needed once for bytes that
- * were zero until then. An ncs_image_piece, whose context is a struct
- * ncs_recording_piece. */
+/* Tells the writer that bytes of the image were written. Needed once for bytes
+ * that were zero until then. This is an ncs_image_piece whose context is a
+ * struct ncs_recording_piece. */
 struct ncs_recording_piece {
 	struct ncs_recording_writer *writer;
 	size_t rank;
@@ -112,20 +116,20 @@ struct ncs_recording_piece {
 void ncs_recording_writer_piece(void *piece, size_t offset, size_t bytes);
 
 /* Records the state in the image. `flags` are of enum ncs_state_flag; `is_torn`
- * says that a block was caught in mid-write. */
+ * says that a block was copied in the middle of a write. */
 int ncs_recording_writer_state(struct ncs_recording_writer *writer, size_t rank,
 			       uint64_t taken_ns, unsigned flags, bool is_torn);
 
 /* --- Records ------------------------------------------------------------- */
 
-/* Moves what is new in a lane's ring into the recording, at most one ring full.
- * Sets *count to the number of records. */
+/* Adds the new records of a lane's ring to the recording, at most one ring
+ * full. Sets *count to the number of records. */
 int ncs_recording_writer_drain(struct ncs_recording_writer *writer, size_t rank,
 			       struct ncs_reader *reader, size_t lane,
 			       uint64_t now_ns, size_t *count);
 
-/* Records records from memory. `first` is the position of the first one in its
- * ring, `lost` the number of records lost right before it. */
+/* Adds records from memory to the recording. `first` is the position of the
+ * first one in its ring, `lost` the number of records lost right before it. */
 int ncs_recording_writer_records(struct ncs_recording_writer *writer,
 				 size_t rank, size_t lane,
 				 const struct ncs_record *records, size_t count,
@@ -134,7 +138,7 @@ int ncs_recording_writer_records(struct ncs_recording_writer *writer,
 
 /* --- Clocks and totals --------------------------------------------------- */
 
-/* Records a reading of the clocks. */
+/* Adds a reading of the clocks to the recording. */
 int ncs_recording_writer_clock(struct ncs_recording_writer *writer,
 			       const struct ncs_clock_reading *reading);
 
@@ -142,7 +146,7 @@ int ncs_recording_writer_clock(struct ncs_recording_writer *writer,
 struct ncs_recording_totals
 ncs_recording_writer_totals(const struct ncs_recording_writer *writer);
 
-/* Returns the bytes of the current file so far. */
+/* Returns the number of bytes in the current file so far. */
 uint64_t ncs_recording_writer_bytes(const struct ncs_recording_writer *writer);
 
 /* Return ncs_sink_method() and ncs_sink_fallback() of the current file. */

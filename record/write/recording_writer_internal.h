@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* Structs and functions shared by the files of the writer. Only
- * recording_writer*.c include it. */
+ * recording_writer*.c include this header. */
 #ifndef NCS_RECORD_WRITE_RECORDING_WRITER_INTERNAL_H
 #define NCS_RECORD_WRITE_RECORDING_WRITER_INTERNAL_H
 
@@ -18,7 +18,9 @@
 struct ncs_recording_writer_rank {
 	struct ncs_header header;
 	char *path;
-	uint32_t number; /* in this file; NCS_NO_RANK if it is not in it yet */
+	/* Number in this file; NCS_NO_RANK if the rank is not in the file
+	 * yet. */
+	uint32_t number;
 	/* The current state, and the state of the latest key; NULL if the rank
 	 * has ended. */
 	char *image;
@@ -42,10 +44,10 @@ struct ncs_recording_writer {
 	size_t rank_count;
 	size_t rank_capacity;
 	uint32_t numbers; /* number of ranks in this file so far */
-	/* Since the latest index; INDEX_EVERY of them fit. */
+	/* Entries since the latest index; INDEX_EVERY of them fit. */
 	struct ncs_index_entry *entries;
 	size_t entry_count;
-	struct ncs_run *runs; /* of the current state */
+	struct ncs_run *runs; /* runs of the current state */
 	size_t run_count;
 	size_t run_capacity;
 	struct ncs_end end;                 /* totals of this file so far */
@@ -53,18 +55,19 @@ struct ncs_recording_writer {
 	int error;
 };
 
-/* Begins a chunk. Returns where to put its payload, *room bytes and at least
- * `least`; NULL on an error, which is in writer->error. */
+/* Begins a chunk. Returns where to put its payload, and sets *room to the bytes
+ * available, at least `least`. Returns NULL on an error, which is in
+ * writer->error. */
 void *ncs_recording_chunk_begin(struct ncs_recording_writer *writer,
 				size_t least, size_t *room);
 
-/* Ends the chunk. The caller sets type, rank, unpacked_bytes and both times of
- * `chunk`. */
+/* Ends the chunk and appends it to the file. The caller sets type, rank,
+ * unpacked_bytes and both times of `chunk`. Returns 0 or -errno. */
 int ncs_recording_chunk_end(struct ncs_recording_writer *writer,
 			    struct ncs_chunk *chunk);
 
-/* Returns a rank, after writing its chunk if this file has none yet; NULL on an
- * error, which is in writer->error. */
+/* Returns a rank, after writing its NCS_CHUNK_RANK if this file has none yet;
+ * NULL on an error, which is in writer->error. */
 struct ncs_recording_writer_rank *
 ncs_recording_rank_in_file(struct ncs_recording_writer *writer, size_t rank);
 

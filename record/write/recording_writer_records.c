@@ -1,18 +1,19 @@
 /* SPDX-License-Identifier: MIT */
-/* Records, from rings and from memory; see recording_writer.h. */
+/* Writes records, from rings and from memory; see recording_writer.h. */
 #include <string.h>
 
 #include "record/write/recording_writer_internal.h"
 #include "shm/clock.h"
 
-/* Largest number of records in a chunk, so that making it and its checksum stay
- * within the processor's second-level cache. */
+/* Largest number of records in a chunk: a chunk fits into the processor's
+ * second-level cache while it is filled and its checksum computed. */
 #define RECORDS_MAX 2046u
 
-/* Smallest number of records for which the rest of a buffer is used. */
+/* Smallest number of records for which the rest of a buffer is used instead of
+ * a new buffer. */
 #define RECORDS_LEAST 62u
 
-/* Sets the time that the records cover. */
+/* Sets the time of the chunk to the time that its records cover. */
 static void set_times(struct ncs_chunk *chunk, const struct ncs_clock *clock,
 		      const struct ncs_record *records, size_t count)
 {
@@ -56,7 +57,8 @@ static int end_records(struct ncs_recording_writer *writer,
 	return ncs_recording_chunk_end(writer, &chunk);
 }
 
-/* Begins a chunk. Returns where to put its records, *room of them. */
+/* Begins a chunk. Returns where to put its records, and sets *room to how many
+ * fit. */
 static struct ncs_record *begin_records(struct ncs_recording_writer *writer,
 					size_t *room)
 {

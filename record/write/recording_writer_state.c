@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* States of a rank: keys, which hold all of it, and changes since a key; see
- * recording_writer.h. */
+/* Writes states of a rank: keys, which hold the whole state, and changes since
+ * a key; see recording_writer.h. */
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
@@ -10,7 +10,7 @@
 
 #define LINES_A_PAGE (NCS_PAGE_BYTES / NCS_STATE_LINE_BYTES)
 
-/* Smallest room that is used for a part of a state. */
+/* Smallest room in bytes that is used for a part of a state. */
 #define PART_BYTES_LEAST 8192u
 
 void *ncs_recording_writer_image(struct ncs_recording_writer *writer,
@@ -81,8 +81,8 @@ static bool is_touched(const struct ncs_recording_writer_rank *rank,
 	return rank->touched[page / 64] >> (page % 64) & 1;
 }
 
-/* Finds and counts the lines of a state. Returns false if there is no
- * memory. */
+/* Finds the lines of a state to be written, and counts them. Returns false if
+ * there is no memory. */
 static bool find_lines(struct ncs_recording_writer *writer,
 		       const struct ncs_recording_writer_rank *rank,
 		       bool is_key, uint64_t *lines)
@@ -116,7 +116,8 @@ static void keep_key(struct ncs_recording_writer_rank *rank)
 
 /* --- Parts --------------------------------------------------------------- */
 
-/* Returns the offset of the lines behind a number of runs. */
+/* Returns the offset in the payload at which the lines begin, behind this
+ * number of runs. */
 static size_t lines_offset(size_t runs)
 {
 	return sizeof(struct ncs_state_head) +
@@ -124,9 +125,9 @@ static size_t lines_offset(size_t runs)
 		       NCS_STATE_LINE_BYTES * NCS_STATE_LINE_BYTES;
 }
 
-/* Moves runs from the writer's, starting at *next, to `chosen`, as many as fit
- * into `room` with their lines; a run may be split. Sets *lines to their number
- * of lines. Returns the number of runs. */
+/* Moves as many of the writer's runs to `chosen`, from *next on, as fit into
+ * `room` bytes with their lines; a run may be split. Sets *lines to the number
+ * of their lines. Returns the number of runs moved. */
 static size_t choose_runs(struct ncs_recording_writer *writer, size_t *next,
 			  struct ncs_run *chosen, size_t room, size_t *lines)
 {

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
-/* The chunk "tables": the meaning of numbers in records and the offsets of
- * fields, as text, so that a file can be understood without this program. One
- * item per line, words separated by blanks; ncclstat-record(5) describes the
- * lines. */
+/* Makes the payload of the chunk "tables": the meaning of numbers in records
+ * and the offsets of fields, as text, which explains a file without this
+ * program. One item per line, words separated by blanks; ncclstat-record(5)
+ * describes the lines. */
 #include <stdio.h>
 #include <stdlib.h>
 

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* Buffers of a sink and its error handling; see sink.h. The methods of writing
- * are in sink_uring.c, sink_pwrite.c and sink_pipe.c. */
+/* The buffers of a sink and its error handling; see sink.h. The methods of
+ * writing are in sink_uring.c, sink_pwrite.c and sink_pipe.c. */
 #include "record/write/sink.h"
 
 #include <errno.h>
@@ -43,8 +43,8 @@ static void describe(struct ncs_sink *sink)
 			 sink->method->name);
 }
 
-/* Some file systems refuse O_DIRECT only at the first write. Returns true if
- * writing now goes through the page cache. */
+/* Stops using O_DIRECT, which some file systems refuse only at the first write.
+ * Returns true if writes now go through the page cache. */
 static bool give_up_direct(struct ncs_sink *sink)
 {
 	int flags = fcntl(sink->file, F_GETFL);
@@ -57,17 +57,17 @@ static bool give_up_direct(struct ncs_sink *sink)
 	return true;
 }
 
-/* Whether a write should be repeated. A write of 0 bytes should not, or it
- * would repeat for ever. */
+/* Whether a write should be repeated. A write of 0 bytes is not repeated, as
+ * that might never end. */
 static bool was_only_delayed(struct ncs_sink *sink, ssize_t result)
 {
 	return result == -EINTR || result == -EAGAIN ||
 	       (result == -EINVAL && give_up_direct(sink));
 }
 
-/* Takes the result of writing a buffer, and continues until the buffer is done,
- * pending, or has failed. Errors of other buffers do not stop it: everything
- * before a failed buffer must be complete. */
+/* Takes the result of writing a buffer, and continues until the buffer is
+ * written, pending, or has failed. Continues even if another buffer has failed:
+ * everything before a failed buffer must be complete. */
 static void go_on(struct ncs_sink *sink, struct ncs_sink_buffer *buffer,
 		  ssize_t result)
 {
@@ -96,8 +96,8 @@ static void start(struct ncs_sink *sink, struct ncs_sink_buffer *buffer)
 	go_on(sink, buffer, sink->method->write(sink, buffer));
 }
 
-/* Takes the result of one pending buffer; waits for it if `wait`. Returns false
- * if there is none yet. */
+/* Takes the result of one pending buffer, and waits for a result if `wait` is
+ * true. Returns false if there is no result yet. */
 static bool take_one(struct ncs_sink *sink, bool wait)
 {
 	struct ncs_sink_buffer *buffer;
@@ -117,7 +117,7 @@ static bool take_one(struct ncs_sink *sink, bool wait)
 	return false;
 }
 
-/* Takes all results that are there, so that errors show early. */
+/* Takes all results that are available, so that errors are noticed early. */
 static void take_all_done(struct ncs_sink *sink)
 {
 	while (sink->busy_count > 0 && take_one(sink, false))
@@ -261,8 +261,8 @@ static int open_regular(struct ncs_sink **sink, int file, unsigned means)
 
 	if (ftruncate(file, 0) != 0)
 		return -errno;
-	/* Through the page cache, io_uring only has kernel threads copy, which
-	 * wait for each other. */
+	/* Through the page cache, io_uring has no benefit: it only makes kernel
+	 * threads copy, which wait for each other. */
 	if ((means & NCS_SINK_URING) && (direct || !(means & NCS_SINK_DIRECT)))
 		error = uring_error = ncs_sink_open_method(
 			sink, file, direct, NCS_BLOCK_BYTES, &ncs_sink_uring);
@@ -294,8 +294,7 @@ int ncs_sink_open(struct ncs_sink **sink, const char *path, unsigned means,
 	int file, error;
 
 	*sink = NULL;
-	/* Only the job's owner may read its segments, so only the owner may
-	 * read recordings of them. */
+	/* Like segments, recordings may be read only by their owner. */
 	file = is_output ? fcntl(STDOUT_FILENO, F_DUPFD_CLOEXEC, 0) :
 			   open(path, O_WRONLY | O_CREAT | O_CLOEXEC, 0600);
 	if (file < 0 || fstat(file, &status) != 0) {
@@ -317,7 +316,7 @@ int ncs_sink_open(struct ncs_sink **sink, const char *path, unsigned means,
 	return error;
 }
 
-/* Writes the last buffer up to the end of a block; ncs_sink_close() cuts the
+/* Writes the last buffer, rounded up to whole blocks; ncs_sink_close() cuts the
  * file to its length. */
 static void write_rest(struct ncs_sink *sink)
 {

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* The methods by which a sink writes. Only sink*.c and their tests include
- * it. */
+/* The methods by which a sink writes. Only sink*.c and their tests include this
+ * header. */
 #ifndef NCS_RECORD_WRITE_SINK_INTERNAL_H
 #define NCS_RECORD_WRITE_SINK_INTERNAL_H
 
@@ -11,15 +11,15 @@
 
 #include "record/write/sink.h"
 
-/* More buffers would push other data, e.g. the rings, out of the processor's
- * cache. */
+/* Number of buffers of a sink. More buffers would displace other data, e.g. the
+ * rings, from the processor's cache. */
 #define NCS_SINK_BUFFERS 8
 
 struct ncs_sink_buffer {
 	char *bytes;
 	size_t filled;
 	size_t written;  /* bytes of `filled` that are written */
-	uint64_t offset; /* of the buffer in the file */
+	uint64_t offset; /* offset of the buffer in the file */
 	bool busy;
 };
 
@@ -30,12 +30,13 @@ struct ncs_sink {
 	unsigned means;  /* means that the caller allows */
 	int uring_error; /* why io_uring is not available; 0 if it is */
 	bool direct;
-	char *memory; /* of all buffers, page-aligned */
+	char *memory; /* memory of all buffers, page-aligned */
 	struct ncs_sink_buffer buffers[NCS_SINK_BUFFERS];
 	/* The buffer being filled; NULL if none. */
 	struct ncs_sink_buffer *current;
 	size_t busy_count;
-	uint64_t offset; /* in the file, of the current or the next buffer */
+	/* Offset in the file of the current or the next buffer. */
+	uint64_t offset;
 	size_t block_bytes;
 	int error;
 	/* Offset of the first byte not written; UINT64_MAX if none. */
@@ -44,8 +45,8 @@ struct ncs_sink {
 	char fallback[192];
 };
 
-/* Result of ncs_sink_method.write() if ncs_sink_method.wait() will return
- * it. */
+/* Result of ncs_sink_method.write() if the write is pending;
+ * ncs_sink_method.wait() will return its result. */
 #define NCS_SINK_LATER (-EINPROGRESS)
 
 struct ncs_sink_method {
@@ -58,8 +59,8 @@ struct ncs_sink_method {
 	ssize_t (*write)(struct ncs_sink *sink, struct ncs_sink_buffer *buffer);
 	/* Returns the result of a pending write, and sets *buffer to its
 	 * buffer. If `wait` is false and there is no result yet, returns
-	 * NCS_SINK_LATER and sets *buffer to NULL. NULL if writes are never
-	 * pending. */
+	 * NCS_SINK_LATER and sets *buffer to NULL. The function is NULL if
+	 * writes are never pending. */
 	ssize_t (*wait)(struct ncs_sink *sink, struct ncs_sink_buffer **buffer,
 			bool wait);
 };
@@ -69,8 +70,8 @@ extern const struct ncs_sink_method ncs_sink_pwrite;
 /* Write(2), one buffer after another. */
 extern const struct ncs_sink_method ncs_sink_pipe;
 
-/* Opens a sink that writes by this method to a file, which it takes over if it
- * succeeds. */
+/* Opens a sink that writes to a file by a given method. On success the sink
+ * owns the file. Returns 0 or -errno. */
 int ncs_sink_open_method(struct ncs_sink **sink, int file, bool direct,
 			 size_t block_bytes,
 			 const struct ncs_sink_method *method);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Writes pipes, and other files without offsets, by write(2), one buffer after
+/* Writes to pipes and other files without offsets by write(2), one buffer after
  * another. */
 #include <errno.h>
 #include <poll.h>

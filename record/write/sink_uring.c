@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* Writes by io_uring, with several buffers pending. They are registered, so
- * that the kernel does not look up their pages each time. */
+/* Writes by io_uring, with several buffers pending. The buffers are registered,
+ * so that the kernel does not look up their pages each time. */
 #include <errno.h>
 #include <liburing.h>
 #include <stdlib.h>
@@ -46,8 +46,8 @@ static ssize_t start(struct ncs_sink *sink, struct ncs_sink_buffer *buffer)
 	struct io_uring_sqe *entry = io_uring_get_sqe(ring);
 	int submitted;
 
-	/* There is one entry per buffer, each submitted at once, so one is
-	 * always free. */
+	/* There is one entry per buffer, and entries are submitted immediately,
+	 * so one is always free. */
 	if (!entry)
 		return -EBUSY;
 	io_uring_prep_write_fixed(entry, sink->file,
