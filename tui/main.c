@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: MIT */
 /* The program ncclstat: reads the options, and runs the live view or a command.
  *
- * The program only looks, with these exceptions: --set and keys of the live view
- * (tui/commands/set_command.c, tui/screen/lease.c) change what the plugin
- * collects; --clean removes what dead processes left; --record and --export write
- * files; and keys write the configuration file (tui/commands/config_file.c) and
- * the screen (tui/screen/save.c).
+ * The program only reads, with these exceptions: --set and keys of the live
+ * view (tui/commands/set_command.c, tui/screen/lease.c) change what the plugin
+ * collects; --clean removes the segments of dead processes; --record and
+ * --export write files; and keys save the configuration
+ * (tui/commands/config_file.c) and the screen (tui/screen/save.c) to files.
  */
 #include <langinfo.h>
 #include <locale.h>
@@ -29,10 +29,10 @@ static struct {
 static struct ncs_config_file config;
 static char complaint[160];
 
-/* Sets the options that hold for the live view: the configuration file and, over
- * it, the command line again. Errors of the file go to stderr; the first one is
- * kept for the screen. A dump ignores the file: programs read it, so it must be
- * the same for all users. */
+/* Sets the options of the live view: first from the configuration file, then
+ * again from the command line, which overrides the file. Errors in the file go
+ * to stderr; the first one is kept for the screen. A dump ignores the file:
+ * programs read dumps, so a dump must be the same for all users. */
 static void configure(struct ncs_options *options, const char *config_path)
 {
 	char error[256], *text = NULL;

@@ -1,11 +1,12 @@
 /* SPDX-License-Identifier: MIT */
-/* Writes traces as JSON for chrome://tracing, which Perfetto reads, too.
+/* Writes traces as JSON for chrome://tracing; Perfetto also reads this format.
  *
  * Event types and keys are those of Chrome's "Trace Event Format": slices are
- * complete events ("X"), flows "s" and "f", instants "i", counters "C", names
- * metadata ("M"). A thread is one track, so that its slices do not overlap;
- * viewers drop all but the first of overlapping slices. Times are always in µs
- * since the trace's beginning, as readers may hold them in a double.
+ * complete events ("X"), flows are "s" and "f", instants are "i", counters are
+ * "C", and names are metadata ("M"). Each track is a thread of its own, because
+ * viewers drop all but the first of a thread's overlapping slices. Times are
+ * always in µs since the trace's beginning, as readers may hold them in a
+ * double.
  */
 #include <string.h>
 
@@ -34,7 +35,8 @@ static const char *word(const struct ncs_trace_writer *writer, uint32_t number)
 	return number != 0 ? writer->words[number].text : "";
 }
 
-/* Returns the process that a track is or is below; 0 if none. */
+/* Returns the process that a track is in, or the track itself if it is a
+ * process; 0 if there is none. */
 static uint32_t process_of(const struct ncs_trace_writer *writer,
 			   uint32_t track)
 {
@@ -136,8 +138,8 @@ static void write_track(struct ncs_trace_writer *writer, uint32_t track)
 	bool is_process = top == track;
 	char path[1024] = "";
 
-	/* A process has the names above it in its name, a counter in its
-	 * events. */
+	/* A process's name includes the names above it; a counter's path is in
+	 * its events. */
 	if (top == 0 || writer->tracks[track].kind == NCS_TRACE_COUNTER)
 		return;
 	append_path(writer, track, is_process ? 0 : top, path, sizeof(path));
@@ -194,7 +196,7 @@ static void put_details(struct ncs_trace_writer *writer,
 	ncs_json_raw(file, "}}");
 }
 
-/* Writes an end of an arrow, bound to the innermost slice there. */
+/* Writes one end of an arrow, bound to the innermost slice at its time. */
 static void write_flow_end(struct ncs_trace_writer *writer, char type,
 			   const struct ncs_open_flow *end)
 {
@@ -206,8 +208,8 @@ static void write_flow_end(struct ncs_trace_writer *writer, char type,
 	putc_unlocked('}', writer->file);
 }
 
-/* The format tells the arrow's start from its end, so both are written once
- * both are known. */
+/* Writes an arrow when both of its ends are known: the format distinguishes the
+ * start from the end, so neither can be written earlier. */
 static void write_flow(struct ncs_trace_writer *writer,
 		       const struct ncs_open_flow *end)
 {

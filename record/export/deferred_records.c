@@ -83,8 +83,8 @@ ncs_deferred_records_take(struct ncs_deferred_records *deferred,
 	return operation;
 }
 
-/* Larger arrays are freed rather than kept for an operation that may need
- * less. */
+/* Largest capacity, in records, of an array that is kept for reuse. Larger
+ * arrays are freed, as most operations need less. */
 #define SPARE_CAPACITY_MAX 4096u
 
 void ncs_deferred_records_give_back(struct ncs_deferred_records *deferred,

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* Defers the records of an operation's children until the record of the
- * operation itself comes, which is published last and says what they are
- * children of.
+/* Defers the records of an operation's children until the operation's own
+ * record comes. That record is published last, and says what the operation is.
  *
  * Bounded: when there are too many, the caller takes the oldest operation out.
  * Not thread-safe.
@@ -19,7 +18,8 @@
 /* Largest number of records deferred for one rank. */
 #define NCS_DEFERRED_RECORDS_MAX (UINT32_C(1) << 18)
 
-/* The records of one operation's children, in the order in which they came. */
+/* The records of one operation's children, in the order in which they were
+ * added. */
 struct ncs_deferred_operation {
 	struct ncs_hash_link link; /* by number */
 	uint32_t number;
@@ -35,24 +35,25 @@ struct ncs_deferred_records {
 	struct ncs_hash_table operations;
 	struct ncs_deferred_operation *oldest;
 	struct ncs_deferred_operation *newest;
-	struct ncs_deferred_operation *spare; /* unused ones, linked by older */
-	size_t count;                         /* of all records */
+	/* Unused operations, linked by `older`. */
+	struct ncs_deferred_operation *spare;
+	size_t count; /* number of all deferred records */
 };
 
 /* Adds a copy of the record of a child. Returns 0 or -ENOMEM. */
 int ncs_deferred_records_add(struct ncs_deferred_records *deferred,
 			     const struct ncs_record *record);
 
-/* Takes an operation out. Returns NULL if none of its children is deferred.
- * Give it back after use. */
+/* Removes an operation with its deferred records, and returns it; NULL if none
+ * of its children is deferred. The caller gives it back after use. */
 struct ncs_deferred_operation *
 ncs_deferred_records_take(struct ncs_deferred_records *deferred,
 			  uint32_t number);
 void ncs_deferred_records_give_back(struct ncs_deferred_records *deferred,
 				    struct ncs_deferred_operation *operation);
 
-/* Whether there are more records than allowed, so that the oldest operation
- * must be taken out. */
+/* Whether there are more records than allowed, in which case the caller must
+ * take out the oldest operation. */
 static inline bool
 ncs_deferred_records_are_full(const struct ncs_deferred_records *deferred)
 {

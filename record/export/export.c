@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* Passes a recording to an exporter: first all states, which have the names and
- * clocks, then all records. See export.h. */
+/* Passes a recording to an exporter: first all states, which contain the names
+ * and clocks, then all records. See export.h. Must not know the formats. */
 #include "record/export/export.h"
 
 #include <errno.h>
@@ -104,7 +104,8 @@ static bool is_rank_wanted(const struct export_run *run, size_t rank)
 /* --- States -------------------------------------------------------------- */
 
 /* Returns the time of the rank's first state to export: the latest one at the
- * beginning, as the baseline of changes; 0 if there is none. */
+ * beginning of the requested time, which is the baseline of changes; 0 if there
+ * is none. */
 static uint64_t first_state_ns(const struct export_run *run, size_t rank)
 {
 	uint64_t from_ns = run->request->from_ns;
@@ -162,8 +163,8 @@ static int take_states(struct export_run *run, size_t rank)
 		} else if (found == NCS_RECORDED_DAMAGED) {
 			run->result.damaged_states++;
 		}
-		/* An earlier state replaces a damaged one; it was passed on
-		 * already unless it is the last one. */
+		/* If a state is damaged, the reader returns an earlier one.
+		 * Pass that on again only in place of the last state. */
 		if (!error && found == NCS_RECORDED_YES &&
 		    (taken_ns > done_ns || is_last)) {
 			error = take_state(run, rank, &snapshot, reader,
@@ -191,8 +192,8 @@ static bool is_wanted(const struct export_run *run, size_t rank,
 	return end_ns >= request->from_ns && end_ns <= request->until_ns;
 }
 
-/* Stream records are not exported, but they set the stream of later ones,
- * whatever their time. */
+/* Takes one record. STREAM records are not exported, but set the stream of
+ * later records, even if they are outside the requested time. */
 static int take_record(struct export_run *run, const struct ncs_batch *batch,
 		       const struct ncs_record *record)
 {

@@ -25,33 +25,33 @@ bool ncs_export_is_binary(enum ncs_export_format format);
 
 struct ncs_export_request {
 	enum ncs_export_format format;
-	/* Exports what ended in this time, in common time; 0 and UINT64_MAX for
-	 * all. */
+	/* Only events that ended in this time are exported; in common time, 0
+	 * and UINT64_MAX for all. */
 	uint64_t from_ns;
 	uint64_t until_ns;
-	uint32_t pid; /* of the only process to export; 0 for all */
+	uint32_t pid; /* pid of the only process to export; 0 for all */
 	/* Names of communicators; NULL for none. */
 	const struct ncs_aliases *aliases;
 	FILE *file;
-	/* Called now and then with the number of records done, and of all; may
-	 * be NULL. */
+	/* Called from time to time with the numbers of records done and in
+	 * total; may be NULL. */
 	void (*progress)(void *context, uint64_t done, uint64_t total);
-	/* Called before the end of a trace, to add to it; may be NULL. Returns
-	 * 0 or -errno. */
+	/* Called before the end of a trace, so that the caller can add tracks;
+	 * may be NULL. Returns 0 or -errno. */
 	int (*add)(void *context, struct ncs_trace_writer *writer,
 		   struct ncs_trace_export *trace);
 	void *context;
 };
 
-/* Numbers of what was exported, and of what could not be read. */
+/* The number of records exported, and of data that could not be read. */
 struct ncs_export_result {
 	uint64_t records; /* number of records exported */
 	uint64_t lost;    /* records that were overwritten or damaged */
 	size_t damaged_states;
 };
 
-/* Exports a recording. Returns 0, -ENOMEM, -EIO, or another -errno of writing;
- * then the file is incomplete. */
+/* Exports a recording. Returns 0, -ENOMEM, -EIO, or another -errno of writing.
+ * After an error the file is incomplete. */
 int ncs_export(struct ncs_recording *recording,
 	       const struct ncs_export_request *request,
 	       struct ncs_export_result *result);

@@ -8,7 +8,7 @@
 #include "analysis/model/model.h"
 #include "analysis/base/value_names.h"
 
-/* Order among the rank's counters. */
+/* Order of the rank's counters. */
 enum {
 	IN_FLIGHT,
 	BYTES,
@@ -54,7 +54,7 @@ static struct ncs_counter_sums sums_of(const struct ncs_snapshot *snapshot)
 	return sums;
 }
 
-/* Writes a value; makes the counter's track first if there is none. */
+/* Writes a value; makes the counter's track before the first value. */
 static void count(const struct ncs_export_counters *counters,
 		  struct ncs_trace_writer *writer, uint32_t *track,
 		  const char *name, const char *unit, unsigned place,
@@ -109,8 +109,8 @@ static void count_bytes(struct ncs_export_counters *counters,
 				      interval_ns);
 }
 
-/* Writes each state's share of the time in which channels had steps under
- * way. */
+/* Writes the share of each channel state in the time in which channels were not
+ * idle. */
 static void count_shares(struct ncs_export_counters *counters,
 			 struct ncs_trace_writer *writer,
 			 const struct ncs_counter_sums *now)

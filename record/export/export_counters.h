@@ -19,12 +19,13 @@ struct ncs_counter_sums {
 	uint64_t state_ns[NCS_CHANNEL_STATE_COUNT];
 };
 
-/* The counters of a rank. All zeros but parent and place. */
+/* The counters of a rank. The caller sets parent and place; everything else
+ * begins as zeros. */
 struct ncs_export_counters {
 	uint32_t parent; /* track above the counters */
-	uint32_t place;  /* of the first counter */
+	uint32_t place;  /* place of the first counter's track */
 	struct ncs_counter_sums before;
-	/* Tracks; 0 until there is a value. */
+	/* Tracks of the counters; 0 until there is a value. */
 	uint32_t busbw[NCS_FUNCTION_COUNT];
 	uint32_t in_flight;
 	uint32_t bytes[2];
@@ -32,7 +33,7 @@ struct ncs_export_counters {
 };
 
 /* Takes the rank's next state. Rates and shares cover the time since the
- * previous state, and are written at the time of that one. */
+ * previous state, and are written at the time of the previous state. */
 void ncs_export_counters_take(struct ncs_export_counters *counters,
 			      struct ncs_trace_writer *writer,
 			      const struct ncs_snapshot *snapshot);

@@ -44,8 +44,9 @@ void ncs_export_rank_release(struct ncs_export_rank *rank)
 
 /* --- Ranges -------------------------------------------------------------- */
 
-/* Ranges are numbered in the order in which they appear and keep their names,
- * so that new ones come last. */
+/* Learns the paths of new ranges. Ranges are numbered in the order in which
+ * they appear and keep their names, so new ones come last. Returns 0 or
+ * -ENOMEM. */
 static int learn_ranges(struct ncs_export_rank *rank,
 			const struct ncs_snapshot *snapshot)
 {
@@ -116,7 +117,7 @@ struct ncs_export_span ncs_export_rank_span(const struct ncs_export_rank *rank,
 		span.is_by_gpu = true;
 		span.end_ns = span.start_ns + record->number;
 	}
-	/* No record ends before it begins. */
+	/* Rounding must not make a record end before it begins. */
 	if (span.end_ns < span.start_ns)
 		span.end_ns = span.start_ns;
 	return span;

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* Facts that exports need about a rank: its identity, the paths of its ranges,
- * and its GPU's clock. Learned from the rank's states. */
+ * and its GPU's clock. They are learned from the rank's states. Writes
+ * nothing. */
 #ifndef NCS_RECORD_EXPORT_EXPORT_RANK_H
 #define NCS_RECORD_EXPORT_EXPORT_RANK_H
 
@@ -29,10 +30,11 @@ struct ncs_export_rank {
 	struct ncs_export_range_path *paths; /* sorted by number */
 	size_t path_count;
 	size_t path_capacity;
-	struct ncs_gpu_readings gpu; /* of the GPU's clock, in common time */
+	/* Readings of the GPU's clock, in common time. */
+	struct ncs_gpu_readings gpu;
 };
 
-/* Begins with what the header says. The names are borrowed. */
+/* Initializes a rank with the facts in its header. The names are borrowed. */
 void ncs_export_rank_init(struct ncs_export_rank *rank, const char *host,
 			  const struct ncs_header *header,
 			  const struct ncs_aliases *aliases);
@@ -51,12 +53,12 @@ const char *ncs_export_rank_path(const struct ncs_export_rank *rank,
 struct ncs_export_span {
 	uint64_t start_ns;
 	uint64_t end_ns;
-	bool is_by_gpu;        /* a kernel's time by the GPU's clock */
-	uint64_t gpu_error_ns; /* largest error of that */
+	bool is_by_gpu; /* whether this is a kernel's time by the GPU's clock */
+	uint64_t gpu_error_ns; /* largest error of the GPU's clock */
 };
 
-/* Returns the time of a record's event; that of a kernel by the GPU's clock if
- * it is known. */
+/* Returns the time of a record's event. A kernel's time is by the GPU's clock
+ * if that is known. */
 struct ncs_export_span ncs_export_rank_span(const struct ncs_export_rank *rank,
 					    const struct ncs_record *record);
 

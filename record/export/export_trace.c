@@ -103,7 +103,7 @@ static void put_instant(struct ncs_trace_export *export,
 
 	event = ncs_trace_export_event(export, rank, record, 0, NULL,
 				       &arguments);
-	/* The last name of the path is the mark's own. */
+	/* The last name in the range's path is the mark's own name. */
 	if (path)
 		event.name = ncs_trace_word(export->writer,
 					    slash ? slash + 1 : path);
@@ -167,7 +167,7 @@ int ncs_trace_export_record(struct ncs_trace_export *export, size_t index,
 void ncs_trace_export_state(struct ncs_trace_export *export, size_t index,
 			    const struct ncs_snapshot *snapshot)
 {
-	/* A state without the rank is from before the communicator was ready. */
+	/* States lack the rank until the communicator is ready. */
 	if (snapshot->identity.known & NCS_KNOWN_RANK)
 		ncs_export_counters_take(
 			&ncs_trace_export_rank(export, index)->counters,

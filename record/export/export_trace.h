@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Exports a recording as a trace: the tracks of each rank, and what lies on
+/* Exports a recording as a trace: the tracks of each rank, and the slices on
  * them.
  *
  *   communicator
@@ -28,8 +28,8 @@
 
 struct ncs_trace_export;
 
-/* Begins to export these ranks. They and the writer are borrowed. Returns NULL
- * if there is no memory. */
+/* Begins to export these ranks. The ranks and the writer are borrowed. Returns
+ * NULL if there is no memory. */
 struct ncs_trace_export *
 ncs_trace_export_open(struct ncs_trace_writer *writer,
 		      const struct ncs_export_rank *ranks, size_t count);
@@ -42,13 +42,14 @@ void ncs_trace_export_state(struct ncs_trace_export *export, size_t rank,
 
 /* Takes the next record of a lane. `stream` is the record's, as
  * ncs_cuda_streams_take() set it. The ranks should have learned all states
- * before, which have the names and clocks. Returns 0 or -ENOMEM. */
+ * before, because names and clocks are learned from states. Returns 0 or
+ * -ENOMEM. */
 int ncs_trace_export_record(struct ncs_trace_export *export, size_t rank,
 			    unsigned lane, uint64_t stream,
 			    const struct ncs_record *record);
 
-/* Notes that records of a rank are missing before the next one. From here on,
- * its messages without a sequence number get no arrows. */
+/* Tells the export that records of a rank are missing before its next one. From
+ * then on, its messages without a sequence number get no arrows. */
 void ncs_trace_export_lose(struct ncs_trace_export *export, size_t rank);
 
 /* Writes the records that are still deferred. Returns 0 or -ENOMEM. */

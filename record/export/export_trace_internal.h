@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /* Structs and functions shared by the files of a trace export. Only
- * export_trace*.c include it.
+ * export_trace*.c include this header.
  *
- * export_trace.c calls operations, steps, slices and tracks, each of which
- * calls only those behind it.
+ * Calls go in one direction: export_trace.c calls operations, these call steps,
+ * then slices, then tracks.
  */
 #ifndef NCS_RECORD_EXPORT_EXPORT_TRACE_INTERNAL_H
 #define NCS_RECORD_EXPORT_EXPORT_TRACE_INTERNAL_H
@@ -20,10 +20,11 @@
 #include "record/export/slice_tracks.h"
 #include "record/format/record_fields.h"
 
-/* Number of operations remembered per rank; a power of two. */
+/* Number of operations remembered for each rank; a power of two. */
 #define NCS_TRACE_OPERATIONS 1024u
 
-/* Largest number of operations that a connection has under way at once. */
+/* Largest number of operations that a connection has in progress at the same
+ * time. */
 #define NCS_TRACE_ORDINALS 16u
 
 #define NCS_TRACE_CHANNELS 256u
@@ -32,13 +33,15 @@
  * other stream name it in an argument. */
 #define NCS_TRACE_STREAMS_MAX 256u
 
-/* Facts from an operation's own record, for its children that come later. */
+/* Facts from an operation's own record, for children whose records come
+ * later. */
 struct ncs_trace_operation {
 	uint32_t operation; /* number; 0 if the slot is free */
 	uint8_t event;
 	uint8_t function;
 	uint32_t repeat;          /* repeat count of the sequence number */
-	uint64_t sequence_number; /* or NCS_NO_SEQUENCE_NUMBER */
+	/* Sequence number, or NCS_NO_SEQUENCE_NUMBER. */
+	uint64_t sequence_number;
 };
 
 /* The latest operation with a sequence number: a CUDA graph that is launched
@@ -59,7 +62,7 @@ struct ncs_trace_ordinal {
 /* A channel, direction and peer of a rank. */
 struct ncs_trace_connection {
 	struct ncs_hash_link link;         /* by key */
-	struct ncs_trace_connection *next; /* of the rank */
+	struct ncs_trace_connection *next; /* next connection of the rank */
 	uint64_t key;                      /* NCS_CHANNEL_KEY */
 	char name[32];
 	char operations_name[48];
@@ -67,7 +70,7 @@ struct ncs_trace_connection {
 	struct ncs_slice_tracks steps;
 	struct ncs_slice_tracks operations;
 	struct ncs_slice_tracks network;
-	bool peer_is_there; /* the peer is in the trace, too */
+	bool peer_is_there; /* whether the peer is also in the trace */
 	/* Operations without a sequence number: their count, and the latest. */
 	uint64_t count;
 	struct ncs_trace_ordinal ordinals[NCS_TRACE_ORDINALS];
@@ -103,12 +106,12 @@ struct ncs_trace_rank {
 	struct ncs_hash_table connections; /* by key */
 	struct ncs_trace_connection *first_connection;
 	struct ncs_deferred_records deferred;
-	/* By the low bits of the operation's number, and of the sequence number;
-	 * NULL until needed. */
+	/* Two hash tables, indexed by the low bits of the operation's number
+	 * and of the sequence number; NULL until needed. */
 	struct ncs_trace_operation *known;
 	struct ncs_trace_latest *latest;
-	/* Records were lost or left out, so that operations without a sequence
-	 * number cannot be counted alike at both ends any more. */
+	/* Whether records were lost or left out: the two ends of a connection
+	 * no longer count operations without a sequence number the same way. */
 	bool ordinals_lost;
 };
 
@@ -116,7 +119,7 @@ struct ncs_trace_export {
 	struct ncs_trace_writer *writer;
 	struct ncs_trace_rank *ranks;
 	size_t rank_count;
-	/* Words of the trace. */
+	/* Words of the trace, by field, event and so on. */
 	uint32_t fields[NCS_FIELD_COUNT];
 	uint32_t events[NCS_EVENT_MARK + 1];
 	uint32_t functions[NCS_FUNCTION_COUNT];
@@ -136,13 +139,13 @@ static inline bool ncs_trace_has_comm_id(const struct ncs_trace_rank *rank)
 
 /* --- export_trace_tracks.c: tracks, made at first use -------------------- */
 
-/* Returns the rank with this index, its own tracks made. */
+/* Returns the rank with this index, after making its own tracks. */
 struct ncs_trace_rank *ncs_trace_export_rank(struct ncs_trace_export *export,
 					     size_t index);
 
-/* Returns the tracks of operations on a stream, as it is in records; NULL if it
- * is 0, if there are too many streams, or for want of memory: then the rank's
- * own tracks serve. */
+/* Returns the tracks of operations on a stream, given as in records. Returns
+ * NULL if the stream is 0, if there are too many streams, or if there is no
+ * memory; the caller then uses the rank's own tracks. */
 struct ncs_trace_stream *
 ncs_trace_export_stream(struct ncs_trace_export *export,
 			struct ncs_trace_rank *rank, uint64_t stream);
@@ -159,7 +162,7 @@ ncs_trace_export_connection(struct ncs_trace_export *export,
 			    struct ncs_trace_rank *rank,
 			    const struct ncs_record *record);
 
-/* Frees all that a rank holds. */
+/* Frees the memory that a rank holds. */
 void ncs_trace_rank_release(struct ncs_trace_rank *rank);
 
 /* --- export_trace_slices.c: slices and their arguments ------------------- */
@@ -169,10 +172,10 @@ struct ncs_trace_arguments {
 	unsigned count;
 };
 
-/* Makes the event of a record, with the arguments that its fields give; these
- * are put into *arguments, which must outlive the event. `stream` is the
- * record's, 0 if its track shows it. `known` is the operation that a child
- * belongs to; NULL if it is not known. */
+/* Makes the event of a record. Its fields become the arguments, in *arguments,
+ * which must outlive the event. `stream` is the record's stream, 0 if the track
+ * shows the stream. `known` is the operation that a child belongs to; NULL if
+ * it is not known. */
 struct ncs_trace_event
 ncs_trace_export_event(struct ncs_trace_export *export,
 		       const struct ncs_trace_rank *rank,
@@ -180,19 +183,19 @@ ncs_trace_export_event(struct ncs_trace_export *export,
 		       const struct ncs_trace_operation *known,
 		       struct ncs_trace_arguments *arguments);
 
-/* Writes a slice to the first free one of `tracks`. Returns that track. */
+/* Writes a slice to a free track of `tracks`. Returns that track. */
 uint32_t ncs_trace_export_slice(struct ncs_trace_export *export,
 				struct ncs_slice_tracks *tracks,
 				const struct ncs_export_span *span,
 				const struct ncs_trace_event *event);
 
-/* Writes a slice inside one that is on the track already; nothing if it is
- * empty. */
+/* Writes a slice inside one that is already on the track. Writes nothing if the
+ * slice is empty. */
 void ncs_trace_export_inner(struct ncs_trace_export *export, uint32_t track,
 			    uint32_t name, uint64_t start_ns, uint64_t end_ns);
 
 /* Writes the slice of a record that has neither inner slices nor an arrow.
- * `stream` and `known` as for ncs_trace_export_event(). */
+ * `stream` and `known` are as for ncs_trace_export_event(). */
 void ncs_trace_export_plain(struct ncs_trace_export *export,
 			    const struct ncs_trace_rank *rank,
 			    struct ncs_slice_tracks *tracks,
@@ -201,13 +204,13 @@ void ncs_trace_export_plain(struct ncs_trace_export *export,
 
 /* --- export_trace_steps.c: steps and messages ---------------------------- */
 
-/* Counts an operation that has no sequence number, as its first child comes.
- * Both ends of a connection begin operations in the same order, so that they
- * come to the same ordinal. */
+/* Counts an operation that has no sequence number, when its first child comes.
+ * Both ends of a connection begin operations in the same order, and thus count
+ * the same ordinals. */
 void ncs_trace_count_message(struct ncs_trace_connection *connection,
 			     uint32_t operation);
 
-/* Writes a step, the waits inside it, and its message's end of an arrow. */
+/* Writes a step, the waits inside it, and its end of the message's arrow. */
 void ncs_trace_export_step(struct ncs_trace_export *export,
 			   struct ncs_trace_rank *rank,
 			   struct ncs_trace_connection *connection,
@@ -216,8 +219,7 @@ void ncs_trace_export_step(struct ncs_trace_export *export,
 
 /* --- export_trace_operations.c: operations and their children ------------ */
 
-/* Writes an operation, and its children that were deferred until now. Returns 0
- * or -ENOMEM. */
+/* Writes an operation, and its deferred children. Returns 0 or -ENOMEM. */
 int ncs_trace_export_operation(struct ncs_trace_export *export,
 			       struct ncs_trace_rank *rank, uint64_t stream,
 			       const struct ncs_record *record);
@@ -228,8 +230,8 @@ int ncs_trace_export_child(struct ncs_trace_export *export,
 			   struct ncs_trace_rank *rank,
 			   const struct ncs_record *record);
 
-/* Writes all deferred children; the record of their operation never came.
- * Returns 0 or -ENOMEM. */
+/* Writes all deferred children whose operation's record never came. Returns 0
+ * or -ENOMEM. */
 int ncs_trace_export_deferred(struct ncs_trace_export *export,
 			      struct ncs_trace_rank *rank);
 

@@ -45,7 +45,7 @@ static void put_operation(struct ncs_trace_export *export,
 				       record->number);
 	track = ncs_trace_export_slice(export, &functions[function], &span,
 				       &event);
-	/* Without either time it is not known when it began to run. */
+	/* The begin on the GPU is known only if the record has both times. */
 	if (delta != 0 && delta < record->duration)
 		begun_ns = ncs_clock_ns(&rank->facts->clock,
 					record->start + delta);
@@ -119,7 +119,7 @@ int ncs_trace_export_deferred(struct ncs_trace_export *export,
 	return error ? -ENOMEM : 0;
 }
 
-/* Returns NULL if the operation is not known yet, or not any more. */
+/* Returns NULL if the operation is not yet or no longer known. */
 static const struct ncs_trace_operation *
 find_known(const struct ncs_trace_rank *rank, uint32_t operation)
 {

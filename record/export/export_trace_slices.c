@@ -60,7 +60,8 @@ static void add_field(struct ncs_trace_export *export,
 	case NCS_FIELD_PROXY_STATE:
 		break;
 	case NCS_FIELD_NUMBER:
-		/* A record that stands for itself alone is the rule. */
+		/* Most records stand only for themselves; this is not worth an
+		 * argument. */
 		if (field->field != NCS_FIELD_STANDS_FOR || field->value != 1)
 			add_argument(arguments, name, NCS_TRACE_NUMBER,
 				     field->value);

@@ -32,8 +32,8 @@ void ncs_trace_count_message(struct ncs_trace_connection *connection,
 
 /* --- Steps --------------------------------------------------------------- */
 
-/* Returns the number of a message's arrow, which both ends compute alike; 0 if
- * the other end is not in the trace, or cannot be identified. */
+/* Returns the number of a message's arrow, which is the same at both ends; 0 if
+ * the other end is not in the trace or cannot be identified. */
 static uint64_t flow_of(const struct ncs_trace_rank *rank,
 			const struct ncs_trace_connection *connection,
 			const struct ncs_record *record,
@@ -66,8 +66,8 @@ static uint64_t flow_of(const struct ncs_trace_rank *rank,
 	return XXH3_64bits(words, sizeof(words)) | 1;
 }
 
-/* Writes the waits inside a step. The arrow leaves as the data goes onto the
- * wire, and arrives as the data has come. */
+/* Writes the waits inside a step, and the step's end of the arrow: the arrow
+ * leaves when the data is sent, and ends when the data has arrived. */
 static void put_waits(struct ncs_trace_export *export,
 		      const struct ncs_trace_rank *rank,
 		      const struct ncs_record *record, uint32_t track,

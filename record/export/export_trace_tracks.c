@@ -12,18 +12,18 @@
 
 /* Order of the tracks below a rank. */
 enum {
-	PLACE_COUNTERS = 0, /* and the next ones, one per counter */
+	PLACE_COUNTERS = 0, /* and the following places, one per counter */
 	PLACE_MARKS = 100,
-	PLACE_CALLS = 101,      /* and the next ones, one per lane */
-	PLACE_STREAMS = 500,    /* and the next ones, one per CUDA stream */
+	PLACE_CALLS = 101,      /* and the following places, one per lane */
+	PLACE_STREAMS = 500, /* and the following places, one per CUDA stream */
 	PLACE_FUNCTIONS = 1000, /* also below a stream */
 	PLACE_PROXY = 1100,
 	PLACE_OTHER = 1101,
-	PLACE_CHANNELS = 1200, /* and the next ones, one per channel */
+	PLACE_CHANNELS = 1200, /* and the following places, one per channel */
 };
 
-/* Order of the tracks below a channel; the tracks of one peer and direction lie
- * together. */
+/* Order of the tracks below a channel. The tracks of one peer and direction are
+ * adjacent. */
 enum { PLACE_KERNEL, PLACE_PHASE, PLACE_SEND, PLACE_RECV };
 
 /* --- Ranks --------------------------------------------------------------- */
@@ -35,7 +35,8 @@ static bool is_of_one_communicator(const struct ncs_trace_rank *a,
 	       a->facts->identity.comm_id == b->facts->identity.comm_id;
 }
 
-/* Returns the communicator's track, which the first of its ranks made. */
+/* Returns the track of a rank's communicator, which was made for the first of
+ * its ranks. */
 static uint32_t communicator_track(struct ncs_trace_export *export,
 				   const struct ncs_trace_rank *rank)
 {

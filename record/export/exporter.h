@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* The functions of each export format. Only export.c and the formats include
- * it. */
+ * this header. */
 #ifndef NCS_RECORD_EXPORT_EXPORTER_H
 #define NCS_RECORD_EXPORT_EXPORTER_H
 
@@ -12,15 +12,16 @@
 
 struct ncs_exporter {
 	const struct ncs_export_request *request;
-	const struct ncs_export_rank *ranks; /* as learned so far */
+	/* Facts of the ranks, as learned so far. */
+	const struct ncs_export_rank *ranks;
 	size_t rank_count;
 	struct ncs_trace_base base;
 	void *own; /* the format's own data */
 };
 
 /* Functions return 0 or -errno. All but begin and end may be NULL. The states
- * of a rank come one after another, and the states of all ranks before the
- * first record. */
+ * of a rank are passed one after another, and the states of all ranks before
+ * the first record. */
 struct ncs_exporter_functions {
 	int (*begin)(struct ncs_exporter *exporter);
 	int (*state)(struct ncs_exporter *exporter, size_t rank,
@@ -29,14 +30,14 @@ struct ncs_exporter_functions {
 	 * ncs_cuda_streams_take() set it. */
 	int (*record)(struct ncs_exporter *exporter, size_t rank, unsigned lane,
 		      uint64_t stream, const struct ncs_record *record);
-	/* Notes that records are missing before the rank's next one. */
+	/* Called if records are missing before the rank's next one. */
 	void (*lose)(struct ncs_exporter *exporter, size_t rank);
 	/* Ends the export, and frees `own`; also after an error. */
 	int (*end)(struct ncs_exporter *exporter);
 };
 
-/* Writes out what the file buffers. Returns 0, or -errno of any write so far
- * that failed. */
+/* Flushes the file. Returns 0, or -errno if this or any earlier write
+ * failed. */
 static inline int ncs_exporter_flush(const struct ncs_exporter *exporter)
 {
 	FILE *file = exporter->request->file;

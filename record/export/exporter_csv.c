@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* Exports a table of each rank's operations by size, with the columns of
- * nccl-tests. Made from the states' counters, which sampling and lost records
- * do not affect. RFC 4180; unknown cells are empty. */
+ * nccl-tests. The table is made from the counters in the states, which sampling
+ * and lost records do not affect. RFC 4180; unknown cells are empty. */
 #include <errno.h>
 #include <inttypes.h>
 #include <stdarg.h>
@@ -24,7 +24,7 @@ enum column {
 		COLUMN_COUNT
 };
 
-/* A rank's classes at the beginning of the time. */
+/* A rank's classes at the beginning of the requested time. */
 struct csv_baseline {
 	struct ncs_class_view *classes;
 	size_t class_count;
@@ -186,8 +186,8 @@ static void set_class(struct csv_row *row, const struct ncs_class_view *view)
 	}
 }
 
-/* Subtracts the baseline from the times of now. Leaves places in *times as they
- * are. */
+/* Subtracts the baseline from the current times. Does not change the places of
+ * the buckets in *times. */
 static void take_away(struct ncs_class_times *times, uint64_t *histogram,
 		      const struct ncs_class_times *before,
 		      const uint64_t *buckets)
@@ -283,7 +283,8 @@ static void put_class(const struct ncs_exporter *exporter, size_t rank,
 	write_row(exporter->request->file, &row);
 }
 
-/* Without a baseline, the row covers all since the communicator began. */
+/* Takes a state: the first one becomes the baseline, the last one gives the
+ * rows. Without a baseline, rows count from the communicator's beginning. */
 static int take_state(struct ncs_exporter *exporter, size_t rank,
 		      const struct ncs_snapshot *snapshot, bool is_last)
 {

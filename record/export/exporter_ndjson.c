@@ -15,7 +15,8 @@
 #include "shm/clock.h"
 #include "shm/control.h"
 
-/* The members that all records of a rank share, as JSON; NULL until needed. */
+/* For each rank, the members that all of its records share, as JSON; NULL until
+ * needed. */
 struct ndjson_export {
 	char **rank_texts;
 };
@@ -44,7 +45,7 @@ static void put_number(FILE *file, enum ncs_field field, uint64_t value)
 	ncs_json_number(file, value);
 }
 
-/* Writes a word of ncclstat, which needs no cleaning. */
+/* Writes one of ncclstat's own words, which need no cleaning. */
 static void put_word(FILE *file, enum ncs_field field, const char *word)
 {
 	put_key(file, field);
@@ -193,7 +194,7 @@ static int take_record(struct ncs_exporter *exporter, size_t index,
 	uint64_t end_ns =
 		ncs_clock_ns(&rank->clock, record->start + record->duration);
 
-	/* No record ends before it begins. */
+	/* Rounding must not make a record end before it begins. */
 	if (end_ns < start_ns)
 		end_ns = start_ns;
 	if (!rank_text)

@@ -11,7 +11,7 @@ void ncs_open_flows_release(struct ncs_open_flows *flows)
 	*flows = (struct ncs_open_flows){ 0 };
 }
 
-/* A flow is a hash already. */
+/* Returns the first slot to search. The flow itself is a hash. */
 static uint32_t home_of(const struct ncs_open_flows *flows, uint64_t flow)
 {
 	return (uint32_t)(flow >> 16) & (flows->slot_count - 1);
@@ -55,8 +55,8 @@ static bool make_room(struct ncs_open_flows *flows)
 	return 2 * flows->count < flows->slot_count || grow(flows);
 }
 
-/* Frees a slot. Moves back the ends behind it that would not be found behind a
- * free slot. */
+/* Frees a slot. Moves back those following ends that a search would no longer
+ * find, since it stops at a free slot. */
 static void empty(struct ncs_open_flows *flows, struct ncs_open_flow *slot)
 {
 	uint32_t mask = flows->slot_count - 1;

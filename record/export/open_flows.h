@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* Ends of arrows that wait for their other end. Bounded: when there are too
- * many, all that wait are dropped and get no arrow. Not thread-safe. */
+/* Ends of arrows that wait for their other end. Bounded: if there are too many,
+ * all waiting ends are dropped and get no arrow. Not thread-safe. */
 #ifndef NCS_RECORD_EXPORT_OPEN_FLOWS_H
 #define NCS_RECORD_EXPORT_OPEN_FLOWS_H
 
@@ -8,7 +8,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-/* Largest number of ends that wait. */
+/* Largest number of waiting ends. */
 #define NCS_OPEN_FLOWS_MAX (UINT32_C(1) << 22)
 
 struct ncs_open_flow {
@@ -31,12 +31,12 @@ struct ncs_open_flows {
 };
 
 /* Returns true if the other end of the arrow was waiting, and moves it into
- * *other. Otherwise this end waits, or is dropped for want of memory. */
+ * *other. Otherwise this end waits, or is dropped if there is no memory. */
 bool ncs_open_flows_join(struct ncs_open_flows *flows,
 			 const struct ncs_open_flow *end,
 			 struct ncs_open_flow *other);
 
-/* Drops all ends that wait, and frees their memory. */
+/* Drops all waiting ends, and frees their memory. */
 void ncs_open_flows_release(struct ncs_open_flows *flows);
 
 #endif

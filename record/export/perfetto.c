@@ -5,8 +5,8 @@
  * Messages and field numbers are those of Perfetto's public trace format
  * (protos/perfetto/trace: trace_packet, track_event, track_descriptor,
  * interned_data, clock_snapshot). There is one sequence of packets. Names are
- * written once, and then referred to by number. Times are of a clock of the
- * trace's own, which begins with it, so that they are short.
+ * written once, and then referred to by number. Times are by a clock that
+ * begins with the trace, so that the numbers are small.
  */
 #include <errno.h>
 #include <string.h>
@@ -68,12 +68,13 @@ enum { STATE_CLEARED = 1, NEEDS_STATE = 2 };
 enum { SLICE_BEGIN = 1, SLICE_END = 2, INSTANT = 3, COUNTER = 4 };
 enum { EXPLICIT_ORDER = 3 };
 
-/* Ids of clocks; traces may define those from 128 on. */
+/* Ids of clocks. Traces may define ids from 128 on. */
 enum { REALTIME = 1, MONOTONIC = 3, BOOTTIME = 6, SINCE_BASE = 128 };
 
 #define SEQUENCE 1
 
-/* Bits of a word: the tables of the file that it is in. */
+/* Bits of ncs_trace_word.written_in: the tables of the file that have the
+ * word. */
 enum {
 	IN_CATEGORIES = 1,
 	IN_NAMES = 2,
@@ -85,8 +86,8 @@ enum {
 
 enum wire { VARINT = 0, FIXED64 = 1, LENGTH = 2 };
 
-/* The longest message is the beginning of a slice with all arguments of at most
- * 24 bytes each, or one message with a word. */
+/* A message being built. The longest one is the beginning of a slice with all
+ * arguments, of at most 24 bytes each, or a message with one word. */
 struct protobuf_message {
 	size_t bytes;
 	uint8_t data[8192];
@@ -263,7 +264,7 @@ static void write_new_words(struct ncs_trace_writer *writer,
 }
 
 /* An event is built inside its packet, behind two bytes reserved for its
- * length, so that it is not moved. Protobuf allows numbers longer than
+ * length, and need not be moved. Protobuf allows numbers longer than
  * necessary. */
 #define LENGTH_BYTES 2u
 #define PACKET_HEAD_BYTES 24u
@@ -292,7 +293,7 @@ static inline size_t begin_event(struct protobuf_message *packet,
 	return length_at;
 }
 
-/* Sets the reserved length to the bytes behind it. */
+/* Sets the reserved length to the number of bytes behind it. */
 static inline void fill_length(struct protobuf_message *packet,
 			       size_t length_at)
 {
@@ -347,8 +348,8 @@ static void put_details(struct protobuf_message *event,
 		put_number(event, EVENT_CORRELATION_ID, details->correlation);
 }
 
-/* Neither end is marked as the last one: which end is later depends on
- * clocks. */
+/* Writes the number of an arrow. Neither end is marked as the last one, because
+ * the clocks decide which end is later. */
 static void put_flow(struct protobuf_message *event, uint64_t flow)
 {
 	if (flow != 0)

@@ -28,8 +28,8 @@ static struct ncs_slice_track *find(struct ncs_slice_tracks *tracks,
 	return found;
 }
 
-/* Returns NULL if the track is not remembered, as there are too many or there
- * is no memory. */
+/* Remembers a new track. Returns NULL if there are too many tracks or there is
+ * no memory. */
 static struct ncs_slice_track *add(struct ncs_slice_tracks *tracks)
 {
 	if (tracks->count == NCS_SLICE_TRACKS_MAX ||

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* Tracks for slices that overlap: as many tracks of one name as are needed, so
- * that the slices on each follow one another.
+/* Tracks for overlapping slices: as many tracks of one name as are needed, so
+ * that slices on the same track do not overlap.
  *
  * Slices are expected in the order of their ends; a slice that comes later gets
  * a track of its own if it does not fit. Viewers show tracks of one name as
@@ -14,17 +14,18 @@
 
 #include "record/export/trace_writer.h"
 
-/* Tracks beyond this number are made, but not used again. */
+/* Largest number of tracks that are reused. Further tracks are used for one
+ * slice each. */
 #define NCS_SLICE_TRACKS_MAX 256u
 
 struct ncs_slice_track {
 	uint32_t track;
-	uint64_t end_ns; /* of its latest slice */
+	uint64_t end_ns; /* end of its latest slice */
 };
 
-/* All zeros but parent, place and name. */
+/* The caller sets parent, place and name; everything else begins as zeros. */
 struct ncs_slice_tracks {
-	uint32_t parent; /* as for ncs_trace_track() */
+	uint32_t parent; /* parent of the tracks, as for ncs_trace_track() */
 	uint32_t place;
 	const char *name; /* borrowed */
 	struct ncs_slice_track *tracks;
@@ -38,7 +39,7 @@ uint32_t ncs_slice_tracks_take(struct ncs_slice_tracks *tracks,
 			       struct ncs_trace_writer *writer,
 			       uint64_t start_ns, uint64_t end_ns);
 
-/* Frees what the tracks hold; they stay in the trace. */
+/* Frees the memory. The tracks stay in the trace. */
 void ncs_slice_tracks_release(struct ncs_slice_tracks *tracks);
 
 #endif

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* A trace's words and tracks, and the functions of each format. Only
- * trace_writer.c and the formats include it. */
+ * trace_writer.c and the formats include this header. */
 #ifndef NCS_RECORD_EXPORT_TRACE_FORMAT_H
 #define NCS_RECORD_EXPORT_TRACE_FORMAT_H
 
@@ -19,13 +19,14 @@ struct ncs_trace_track {
 	uint32_t parent; /* 0 if none */
 	uint32_t place;
 	uint32_t name; /* number of a word */
-	uint32_t unit; /* word; of a counter */
+	uint32_t unit; /* number of a word; only for a counter */
 	bool is_written;
 };
 
 struct ncs_trace_word {
 	char *text;         /* clean; owned by the hash table's entry */
-	uint8_t written_in; /* bits of the format: tables that have it */
+	/* Bits defined by the format: tables that have the word. */
+	uint8_t written_in;
 };
 
 struct ncs_trace_writer {
@@ -33,8 +34,8 @@ struct ncs_trace_writer {
 	FILE *file;
 	struct ncs_trace_base base;
 	int error;        /* 0 or -errno */
-	uint64_t written; /* number of events; the format's own */
-	struct ncs_open_flows open_flows; /* the format's own */
+	uint64_t written; /* number of events; for the format's use */
+	struct ncs_open_flows open_flows; /* for the format's use */
 	struct ncs_trace_word *words;     /* by number; 0 is "" */
 	uint32_t word_count;
 	size_t word_capacity;

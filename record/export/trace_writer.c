@@ -89,8 +89,8 @@ static void release_words(struct ncs_trace_writer *writer)
 
 /* --- Opening and closing ------------------------------------------------- */
 
-/* Entry 0 of each array stands for none: readers of a format that numbers from
- * 1 would take a 0 for a number. */
+/* Reserves entry 0 of each array, so that number 0 can stand for none in the
+ * formats as well. */
 static int reserve_zero(struct ncs_trace_writer *writer)
 {
 	writer->word_count = writer->track_count = 1;
@@ -203,8 +203,8 @@ uint32_t ncs_trace_parent(const struct ncs_trace_writer *writer, uint32_t track)
 	return writer->tracks[track].parent;
 }
 
-/* Writes a track, its parents first: a parent has a lower number than its
- * children. */
+/* Writes a track, after its parents. The recursion ends because a parent has a
+ * lower number than its children. */
 static void write_track(struct ncs_trace_writer *writer, uint32_t number)
 {
 	struct ncs_trace_track *track = &writer->tracks[number];
@@ -216,7 +216,8 @@ static void write_track(struct ncs_trace_writer *writer, uint32_t number)
 	writer->format->track(writer, number);
 }
 
-/* Returns false if there is no such track, for want of memory. */
+/* Makes sure that a track has been written. Returns false if there is no such
+ * track, e.g. because there was no memory for it. */
 static bool is_ready(struct ncs_trace_writer *writer, uint32_t track)
 {
 	if (track == 0 || track >= writer->track_count)

@@ -2,9 +2,10 @@
 /* Writes trace files that Perfetto and chrome://tracing show: tracks with
  * slices, instants, counters, and flows between them.
  *
- * Two formats, one interface: Perfetto's protobuf (perfetto.c) and Chrome's
- * JSON (chrome.c). Events are written at once; only words and tracks are kept.
- * Knows nothing of what the slices mean.
+ * There are two formats with one interface: Perfetto's protobuf (perfetto.c)
+ * and Chrome's JSON (chrome.c). Events are written immediately; only words and
+ * tracks are kept, and in Chrome's format the open ends of arrows. Must not
+ * know what the slices mean.
  *
  * All times are in ns of the recording's common time, and may come in any
  * order. Viewers expect the slices of a track to follow or to contain each
@@ -23,34 +24,34 @@ enum ncs_trace_format { NCS_TRACE_PERFETTO, NCS_TRACE_CHROME };
 
 struct ncs_trace_writer;
 
-/* The base of a trace's times, which are counted from base_ns. The nearer it is
- * to the events, the shorter the file. */
+/* The base of a trace's times, which are counted from base_ns. The closer
+ * base_ns is to the events, the shorter the file. */
 struct ncs_trace_base {
 	uint64_t base_ns;
 	/* CLOCK_REALTIME minus the common time. */
 	int64_t realtime_offset_ns;
 };
 
-/* Begins a trace. The file stays the caller's. Returns NULL if there is no
- * memory. */
+/* Begins a trace. The caller keeps and closes the file. Returns NULL if there
+ * is no memory. */
 struct ncs_trace_writer *ncs_trace_open(enum ncs_trace_format format,
 					FILE *file,
 					const struct ncs_trace_base *base);
 
 /* Writes the end and frees the writer; accepts NULL. Returns 0, or -errno of
- * the first error; then the file is incomplete. */
+ * the first error. After an error the file is incomplete. */
 int ncs_trace_close(struct ncs_trace_writer *writer);
 
-/* Returns the number of a text, always the same for the same text; 0 for want
- * of memory, which stands for no word. Control characters and invalid UTF-8 are
- * replaced. */
+/* Returns the number of a text as a word of the trace, which is always the same
+ * for the same text; 0, which stands for no word, if there is no memory.
+ * Control characters and invalid UTF-8 are replaced. */
 uint32_t ncs_trace_word(struct ncs_trace_writer *writer, const char *text);
 
-/* Return a new track below `parent`, or at the top if that is 0; 0 for want of
- * memory. It is written with the first event on it. Tracks with the same parent
- * are ordered by place; those of one name are shown as one. Chrome's JSON knows
- * two levels only: a track below a process is a thread of it, named after all
- * tracks in between. */
+/* Return the number of a new track below `parent`, or at the top if `parent` is
+ * 0; 0 if there is no memory. The track is written with its first event. Tracks
+ * with the same parent are ordered by place; tracks of one name are shown as
+ * one. Chrome's JSON has only two levels: a track below a process is a thread
+ * of that process, named after all tracks in between. */
 uint32_t ncs_trace_track(struct ncs_trace_writer *writer, uint32_t parent,
 			 const char *name, uint32_t place);
 uint32_t ncs_trace_process(struct ncs_trace_writer *writer, uint32_t parent,
@@ -58,7 +59,7 @@ uint32_t ncs_trace_process(struct ncs_trace_writer *writer, uint32_t parent,
 uint32_t ncs_trace_counter(struct ncs_trace_writer *writer, uint32_t parent,
 			   const char *name, const char *unit, uint32_t place);
 
-/* Returns the track above; 0 if none. */
+/* Returns the parent of a track; 0 if it has none. */
 uint32_t ncs_trace_parent(const struct ncs_trace_writer *writer,
 			  uint32_t track);
 
@@ -80,12 +81,12 @@ struct ncs_trace_argument {
 struct ncs_trace_event {
 	uint32_t name;     /* number of a word */
 	uint32_t category; /* number of a word */
-	/* Number that all events which belong together share, on any tracks; 0
+	/* A number shared by all events that belong together, on any tracks; 0
 	 * if none. */
 	uint64_t correlation;
 	/* Two slices with the same number are joined by an arrow, from the
-	 * earlier end to the later; 0 if none. The arrow's end is at the
-	 * slice's beginning, or at its end. */
+	 * earlier end to the later; 0 if none. The arrow touches the slice at
+	 * its end if is_flow_at_end, otherwise at its beginning. */
 	uint64_t flow;
 	bool is_flow_at_end;
 	const struct ncs_trace_argument *arguments;
@@ -98,7 +99,7 @@ void ncs_trace_slice(struct ncs_trace_writer *writer, uint32_t track,
 		     uint64_t start_ns, uint64_t end_ns,
 		     const struct ncs_trace_event *event);
 
-/* Writes an instant. Flows are ignored. */
+/* Writes an instant. Ignores event->flow. */
 void ncs_trace_instant(struct ncs_trace_writer *writer, uint32_t track,
 		       uint64_t at_ns, const struct ncs_trace_event *event);
 

@@ -9,7 +9,9 @@
  * Functions return 0 or -errno. After a write error all of them return that
  * error.
  *
- * 	struct ncs_recording_settings settings = { .means = NCS_SINK_ALL_MEANS };
+ *	struct ncs_recording_settings settings = {
+ *		.means = NCS_SINK_ALL_MEANS,
+ *	};
  * 	ncs_recording_head_here(&settings.head);
  * 	ncs_recording_writer_open(&writer, "file", &settings, why, sizeof(why));
  * 	ncs_recording_writer_add_rank(writer, &header, path, &rank);

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* Keys that are played from a file. Must not act: tui/screen/live.c does what a
- * step says.
+/* Reads keys that are played from a file; see key_script.h. Must not act:
+ * tui/screen/live.c carries out each step.
  */
 #include "tui/screen/key_script.h"
 
@@ -29,7 +29,8 @@ static void next_line(struct ncs_script *script, size_t length)
 	script->in_line = 0;
 }
 
-/* A command or the name of a key. False: the line is text. */
+/* Parses a line that is a command or the name of a key. Returns false if the
+ * line is text. */
 static bool whole_line(const char *line, size_t length,
 		       struct ncs_script_step *step)
 {

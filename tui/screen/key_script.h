@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /* Keys that are played from a file, for --keys: tests and demonstrations.
  *
- * Each line is the name of a key, as in the help or as tmux calls it; or text,
- * each character of which is a key; or "wait SECONDS"; or "save FILE". Must not
- * act on what it reads: the caller does, and keeps the time.
+ * Each line is the name of a key, as in the help or in tmux; or text, each
+ * character of which is a key; or "wait SECONDS"; or "save FILE". Must not act
+ * on the steps: the caller does, and keeps the time.
  */
 #ifndef NCS_TUI_SCREEN_KEY_SCRIPT_H
 #define NCS_TUI_SCREEN_KEY_SCRIPT_H
@@ -27,15 +27,17 @@ struct ncs_script_step {
 
 struct ncs_script {
 	char *text;     /* owned; NULL if there is nothing to play */
-	size_t place;   /* byte at which the present line begins */
-	size_t in_line; /* characters of a line of text played so far */
+	size_t place;   /* byte at which the current line begins */
+	/* Characters of the current line that were already played. */
+	size_t in_line;
 };
 
-/* Reads a script from a file. Returns 0 or -errno; release frees its memory. */
+/* Reads a script from a file. Returns 0 or -errno; ncs_script_release() frees
+ * its memory. */
 int ncs_script_read(struct ncs_script *script, const char *path);
 void ncs_script_release(struct ncs_script *script);
 
-/* Gets the next step; NCS_SCRIPT_END, again and again, at the end. */
+/* Gets the next step. At the end, each call gets NCS_SCRIPT_END. */
 void ncs_script_next(struct ncs_script *script, struct ncs_script_step *step);
 
 #endif

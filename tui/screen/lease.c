@@ -15,7 +15,8 @@
 
 #define RENEW_NS UINT64_C(1000000000)
 
-/* The detail that is worth its cost while a user watches. */
+/* The detail that the lease asks for. It is worth its cost only while a user
+ * watches. */
 static const struct ncs_detail more = {
 	.has_groups = 1,
 	.groups = NCS_GROUPS_ALL,

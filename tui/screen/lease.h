@@ -2,8 +2,8 @@
 /* The live view's lease: processes collect more detail for as long as the view
  * runs.
  *
- * A lease expires some seconds after it was last renewed, so a view that is
- * killed leaves nothing behind (ncclstat/control_object.h). Reads no clock.
+ * A lease expires some seconds after it was last renewed, so that it also ends
+ * if the view is killed (ncclstat/control_object.h). Must not read a clock.
  */
 #ifndef NCS_TUI_SCREEN_LEASE_H
 #define NCS_TUI_SCREEN_LEASE_H
@@ -15,7 +15,8 @@
 #include "tui/commands/targets.h"
 
 struct ncs_lease {
-	struct ncs_targets targets; /* its processes; none if not held */
+	/* Processes of the lease; none if it is not held. */
+	struct ncs_targets targets;
 	uint64_t holder;            /* identifies this view */
 	uint64_t renewed_ns;
 };
@@ -29,8 +30,8 @@ void ncs_lease_take(struct ncs_lease *lease, const struct ncs_model *model,
 		    const struct ncs_target_filter *filter, uint64_t now_ns,
 		    char *text, size_t size);
 
-/* Renews the lease if that is due. Prints a sentence if it was lost on a
- * process, else "". */
+/* Renews the lease when a renewal is due. Prints a sentence if the lease was
+ * lost on a process, otherwise "". */
 void ncs_lease_renew(struct ncs_lease *lease, uint64_t now_ns, char *text,
 		     size_t size);
 

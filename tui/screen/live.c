@@ -3,10 +3,10 @@
  * see live.h. tui/screen/screen.c handles what happens.
  *
  * The only file of the live view that reads clocks. Signals are blocked and
- * read as events, so that nothing is interrupted half-way; fatal signals are
- * handled by tui/term/terminal_rescue.c. A sample is taken when it is due, a
- * frame is drawn when something may have changed: a key takes no sample, and a
- * sample that changes nothing writes nothing.
+ * read as events, so that they interrupt nothing; fatal signals are handled by
+ * tui/term/terminal_rescue.c. A sample is taken when it is due, and a frame is
+ * drawn when something may have changed: a key does not cause a sample, and
+ * nothing is written after a sample without changes.
  */
 #include "tui/screen/live.h"
 
@@ -36,22 +36,24 @@
 #include "tui/term/term.h"
 
 #define SECOND_NS UINT64_C(1000000000)
-/* Minimum time between two frames, however fast keys repeat. */
+/* Minimum time between two frames, in ns, even if keys repeat faster. */
 #define FRAME_NS (SECOND_NS / 10)
-/* The search through a recording works for so long at a time, and then pauses
- * for as long. */
+/* The search through a recording works for this time, in ns, and then pauses
+ * for the same time. */
 #define SEARCH_NS (SECOND_NS / 50)
-/* Maximum number of keys that are handled before other events are. */
+/* Maximum number of keys that are handled before other events. */
 #define KEYS_AT_ONCE 256
 
 struct live {
 	struct ncs_screen screen;
 	struct ncs_source *source;
 	struct ncs_replay *replay;       /* borrowed; NULL if live */
-	struct ncs_replay_search search; /* for problems */
+	/* Search for problems in the recording. */
+	struct ncs_replay_search search;
 	struct ncs_script script;
 	struct ncs_lease lease;
-	struct ncs_target_filter targets; /* for keys that ask */
+	/* Processes that keys ask for detail. */
+	struct ncs_target_filter targets;
 	struct tm wall;                   /* time in the title */
 	int timer;
 	int signals;
@@ -61,8 +63,8 @@ struct live {
 	bool redraw; /* something may have changed */
 	bool resized;
 	bool output_full;   /* a frame waits until it can be written */
-	uint64_t frame_ns;  /* of the latest frame */
-	uint64_t script_ns; /* when the script goes on */
+	uint64_t frame_ns;  /* time of the latest frame */
+	uint64_t script_ns; /* time of the script's next step */
 	uint64_t samples;
 	uint64_t samples_wanted; /* 0 for no end */
 	int error;
@@ -101,8 +103,8 @@ static uint64_t until_next_second_ns(void)
 	return SECOND_NS - (uint64_t)now.tv_nsec;
 }
 
-/* Starts the timer. Samples are due at fixed times, however late one of them
- * is. */
+/* Starts the timer. Samples are due at fixed times, even if one of them is
+ * late. */
 static void arm(struct live *live)
 {
 	uint64_t interval_ns = live->screen.interval_ns;
@@ -275,7 +277,7 @@ static void on_key(struct live *live, int code)
 		keep(live);
 }
 
-/* Handles the keys that are there. Returns false if there was none. */
+/* Handles all keys that were pressed. Returns false if there were none. */
 static bool read_keys(struct live *live)
 {
 	int code, count = 0;
@@ -289,7 +291,8 @@ static bool read_keys(struct live *live)
 }
 
 /* Handles an event of standard input. A terminal that was closed, or whose
- * input has ended, stays readable without data: quit, rather than loop. */
+ * input has ended, stays readable without data; quit then instead of
+ * looping. */
 static void on_input(struct live *live, short events)
 {
 	int waiting = 0;
@@ -309,8 +312,8 @@ static void on_signal(struct live *live, int number)
 {
 	switch (number) {
 	case SIGWINCH:
-		/* Many of these become one change of size, in the next
-		 * frame. */
+		/* Several of these signals become one change of size, in the
+		 * next frame. */
 		live->resized = true;
 		break;
 	case SIGTSTP:
@@ -340,8 +343,8 @@ static void draw(struct live *live)
 	if (live->resized)
 		ncs_term_resize();
 	live->resized = false;
-	/* While paused, the time is that of the sample, and frames do not
-	 * change. */
+	/* While the view is paused, it shows the time of the sample, and frames
+	 * do not change. */
 	if (!live->screen.paused)
 		wall_clock(live);
 	ncs_screen_draw(&live->screen, now_ns(), &live->wall);
@@ -352,9 +355,9 @@ static void draw(struct live *live)
 		live->quit = true;
 }
 
-/* Whether the terminal takes output. If it does not (a slow line, Ctrl-S),
- * writing would block, and signals with it, so the frame is skipped; the next
- * one has all changes. */
+/* Whether the terminal accepts output. If it does not (a slow line, Ctrl-S),
+ * writing would block, and delay signals; the caller skips the frame, and the
+ * next frame has all changes. */
 static bool can_write(void)
 {
 	struct pollfd output = { .fd = STDOUT_FILENO, .events = POLLOUT };
@@ -448,7 +451,7 @@ static void wait_for_events(struct live *live)
 
 	if (ready < 0)
 		return;
-	/* The clock in the title moves on, and a message may expire. */
+	/* The clock in the title must be redrawn, and a message may expire. */
 	if (ready == 0)
 		live->redraw = true;
 	if (watched[WATCH_SIGNALS].revents)
@@ -458,7 +461,7 @@ static void wait_for_events(struct live *live)
 	if (watched[WATCH_KEYS].revents)
 		on_input(live, watched[WATCH_KEYS].revents);
 	else
-		read_keys(live); /* curses may have buffered some */
+		read_keys(live); /* curses may have buffered keys */
 }
 
 static void loop(struct live *live)
@@ -498,7 +501,8 @@ static int block_signals(struct live *live)
 	return 0;
 }
 
-/* Discards pending signals, which would arrive now, after the user has quit. */
+/* Discards pending signals before unblocking them; otherwise they would arrive
+ * after the user has quit. */
 static void unblock_signals(struct live *live)
 {
 	struct signalfd_siginfo info;
@@ -509,8 +513,8 @@ static void unblock_signals(struct live *live)
 	sigprocmask(SIG_SETMASK, &live->former_mask, NULL);
 }
 
-/* Whether to use colours. The command line overrides NO_COLOR, and this the
- * configuration file. */
+/* Whether to use colours. The command line overrides NO_COLOR, which overrides
+ * the configuration file. */
 static bool wants_color(const struct ncs_options *options)
 {
 	const char *no_color = getenv("NO_COLOR");
@@ -547,7 +551,7 @@ static void init_screen(struct live *live, const struct ncs_options *options,
 		ncs_screen_say(&live->screen, now_ns(), "%s", complaint);
 }
 
-/* Starts to play the recording and the search in it. If memory is short, the
+/* Starts to play the recording and to search it. If there is no memory, the
  * search finds nothing. */
 static void begin_replay(struct live *live, const struct ncs_options *options)
 {
@@ -563,7 +567,8 @@ static int start_terminal(const struct ncs_options *options)
 	int error = ncs_term_start(&config);
 
 	/* The terminal has installed a handler for SIGBUS. The reader's guard
-	 * must precede it, and passes on signals that it does not expect. */
+	 * must be called first, and passes on the signals that it does not
+	 * expect. */
 	if (!error)
 		ncs_reader_guard();
 	return error;

@@ -9,11 +9,11 @@
 #include "tui/commands/options.h"
 
 /* Shows a source until the user quits, --count samples were shown, or the
- * terminal is closed. `options` already include the configuration file's;
- * `complaint` is shown at the start unless it is "". `replay` is the recording
- * to play, NULL for a live job. Returns an exit status, or -errno, with nothing
- * written to the terminal, if the terminal cannot show it. Errors are printed
- * to stderr once the terminal is given back. */
+ * terminal is closed. `options` already include those of the configuration
+ * file; `complaint` is shown at the start unless it is "". `replay` is the
+ * recording to play, NULL for a live job. Returns an exit status. If the
+ * terminal cannot show the view, returns -errno and writes nothing to the
+ * terminal. Errors are printed to stderr after the terminal is given back. */
 int ncs_live_run(const struct ncs_options *options,
 		 const struct ncs_config_file *config, const char *complaint,
 		 struct ncs_source *source, struct ncs_replay *replay);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Saving a view; see save.h. Must not change the state of the screen. */
+/* Saves a view; see save.h. Must not change the state of the screen. */
 #include "tui/screen/save.h"
 
 #include <errno.h>

@@ -2,7 +2,7 @@
 /* The live view without its terminal's events; see screen.h. Takes samples, and
  * dispatches keys and clicks to the files of this folder that handle them.
  *
- * Must not draw (tui/screen/screen_frame.c does), wait, or read a clock.
+ * Must not draw, wait, or read a clock; tui/screen/screen_frame.c draws.
  */
 #include "tui/screen/screen.h"
 
@@ -70,8 +70,8 @@ static const struct ncs_rank *selected_rank(const struct ncs_screen *screen)
 
 /* Whether the records of a rank should be read. The first screen does not wait
  * for records. With many ranks, reading all records would cost more than
- * everything else: then only those of the selected rank, or of the tracks on
- * the screen, are read. */
+ * everything else; only those of the selected rank, or of the tracks on the
+ * screen, are then read. */
 static bool wants_records(const void *context, const char *id)
 {
 	const struct ncs_screen *screen = context;
@@ -338,13 +338,13 @@ static bool act_on_table(struct ncs_screen *screen, enum ncs_action action,
 	return true;
 }
 
-/* Handles a key, or a click on its name; `code` is then 0. */
+/* Handles a key, or a click on its name, for which `code` is 0. */
 static unsigned act(struct ncs_screen *screen, int code, enum ncs_action action,
 		    uint64_t now_ns)
 {
 	unsigned requests;
 
-	/* In the help and the setup, q leaves these; Ctrl-C quits anywhere. */
+	/* q leaves the help and the setup; Ctrl-C quits anywhere. */
 	if ((screen->help || screen->setup) && action != NCS_ACTION_REPAINT &&
 	    !(action == NCS_ACTION_QUIT && code == ('C' & 0x1f))) {
 		if (screen->setup)
@@ -419,7 +419,7 @@ unsigned ncs_screen_mouse(struct ncs_screen *screen,
 {
 	enum ncs_action action = NCS_ACTION_DOWN;
 
-	/* A prompt takes keys only. */
+	/* A prompt takes only keys. */
 	if (mouse->kind == NCS_MOUSE_OTHER || screen->prompt != NCS_PROMPT_NONE)
 		return 0;
 	screen->notice[0] = '\0';

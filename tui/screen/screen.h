@@ -2,8 +2,9 @@
 /* The live view without its terminal's events: samples, keys and clicks change
  * its state (screen_state.h); screen_frame.h draws it.
  *
- * Keys, samples and the time are arguments, so that a test can show any moment
- * of any job; tui/screen/live.c supplies the real ones. One thread.
+ * Keys, samples and the time are arguments, so that a test can show any time of
+ * any job; tui/screen/live.c passes the real ones. Must not read a clock or
+ * write to the terminal. One thread.
  */
 #ifndef NCS_TUI_SCREEN_SCREEN_H
 #define NCS_TUI_SCREEN_SCREEN_H
@@ -14,15 +15,16 @@
 /* Above this number of ranks, records are read for one rank only. */
 #define NCS_RANKS_WITH_RECORDS_MAX 64
 
-/* Initializes the state with default options; release frees its memory. */
+/* Initializes the state with default options; ncs_screen_release() frees its
+ * memory. */
 void ncs_screen_init(struct ncs_screen *screen, enum ncs_view view,
 		     uint64_t interval_ns, const char *host,
 		     const char *directory);
 void ncs_screen_release(struct ncs_screen *screen);
 
-/* Reads the job's present state from a source. Returns 0 or -errno; the error
- * is also shown. While the screen is paused, call it only when a key requests
- * it. */
+/* Reads the job's current state from a source. Returns 0 or -errno; the error
+ * is also shown. While the screen is paused, must be called only when a key
+ * requests it. */
 int ncs_screen_sample(struct ncs_screen *screen, struct ncs_source *source,
 		      uint64_t now_ns);
 

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: MIT */
-/* Drawing of the whole screen; see screen_frame.h. Draws the lines below the
- * table, and explanations in place of an empty table; other files draw the
- * rest.
+/* Draws the whole screen; see screen_frame.h. This file draws the lines below
+ * the table, and explanations in place of an empty table; it calls other files
+ * to draw the rest.
  *
- * Must not change the state of the screen, except what depends on the screen's
+ * Must not change the state of the screen, except for values that depend on its
  * size. Called for each frame.
  */
 #include "tui/screen/screen_frame.h"
@@ -114,8 +114,8 @@ static void draw_prompt(const struct ncs_screen *screen, int y, int width)
 			     " T14:03:05");
 }
 
-/* Draws the prompt, or else the message, in the last line. Returns false if
- * there is neither. */
+/* Draws the prompt, or otherwise the message, in the last line. Returns false
+ * if there is neither. */
 static bool draw_message(const struct ncs_screen *screen, uint64_t now_ns)
 {
 	int y = ncs_term_height() - 1, width = ncs_term_width();
@@ -131,7 +131,8 @@ static bool draw_message(const struct ncs_screen *screen, uint64_t now_ns)
 	return true;
 }
 
-/* Draws the prompt or the message, or else the function bar if there is one. */
+/* Draws the prompt or the message, or otherwise the function bar if there is
+ * one. */
 static void draw_last_line(struct ncs_screen *screen,
 			   const struct ncs_layout *layout, uint64_t now_ns)
 {
@@ -234,7 +235,7 @@ static void draw_too_small(int height, int width)
 	length = snprintf(text, sizeof(text), "too small %dx%d, need %dx%d",
 			  width, height, NCS_LAYOUT_MIN_WIDTH,
 			  NCS_LAYOUT_MIN_HEIGHT);
-	/* Centred if it fits into a line. */
+	/* Centre the text if it fits into a line. */
 	if (length < width) {
 		rect.x = (width - length) / 2;
 		rect.y = (height - 1) / 2;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Drawing of the whole screen. */
+/* Draws the whole screen. */
 #ifndef NCS_TUI_SCREEN_SCREEN_FRAME_H
 #define NCS_TUI_SCREEN_SCREEN_FRAME_H
 

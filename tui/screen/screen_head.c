@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* Title and tabs; see screen_head.h. Must not change the state of the screen,
- * except for click targets. Called for each frame.
+/* Draws the title and the tabs; see screen_head.h. Must not change the state of
+ * the screen, except for click targets. Called for each frame.
  */
 #include "tui/screen/screen_head.h"
 
@@ -137,7 +137,7 @@ void ncs_draw_title(const struct ncs_screen *screen,
 enum tab_names {
 	TABS_FULL,
 	TABS_SHORT,
-	TABS_OWN /* short name of the present view, digits of the others */
+	TABS_OWN /* short name of the current view, digits of the others */
 };
 
 static void tab_text(const struct ncs_screen *screen, unsigned tab,
@@ -231,7 +231,7 @@ void ncs_crumbs(const struct ncs_screen *screen, char *text, size_t size)
 	append_focus(screen, &screen->focus, text, size);
 }
 
-/* Appends the settings of the live ranks, if they are not the default. */
+/* Appends the settings of the live ranks, if they differ from the default. */
 static void append_settings(const struct ncs_screen *screen, char *text,
 			    size_t size)
 {
@@ -257,8 +257,8 @@ static void append_settings(const struct ncs_screen *screen, char *text,
 				text, size);
 }
 
-/* Appends the time left of the longest lease; usually all are the same
- * view's. */
+/* Appends the remaining time of the longest lease; usually all leases are those
+ * of one view. */
 static void append_lease(const struct ncs_screen *screen, char *text,
 			 size_t size)
 {
@@ -277,8 +277,8 @@ static void append_lease(const struct ncs_screen *screen, char *text,
 			   (unsigned)(left_ns / UINT64_C(1000000000)));
 }
 
-/* Appends the window of the rates, unless it is the latest interval; and its
- * real length, if that differs from its name. */
+/* Appends the window of the rates, unless it is the latest interval, and the
+ * window's real length if that differs from its name. */
 static void append_window(const struct ncs_screen *screen, char *text,
 			  size_t size)
 {
@@ -328,7 +328,8 @@ static void notes(const struct ncs_screen *screen, bool has_title,
 
 	for (size_t i = 0; i < NOTE_COUNT; i++)
 		texts[i][0] = '\0';
-	/* Without a title, the notes show the state, unless it is the usual. */
+	/* If there is no title, the notes show the state, unless it is the
+	 * usual one. */
 	if (!has_title && strcmp(state_word(screen, &role), " LIVE ") != 0)
 		snprintf(texts[NOTE_STATE], size, "%s",
 			 state_word(screen, &role));
@@ -399,7 +400,7 @@ void ncs_draw_tabs(struct ncs_screen *screen, const struct ncs_rect *rect,
 		if (!texts[i][0])
 			continue;
 		wanted += ncs_term_text_width(texts[i]) + 2;
-		/* Notes on the user's own choices must be shown. */
+		/* Notes on the user's own choices take room from the tabs. */
 		if (i < NOTE_LEASE)
 			needed = wanted;
 	}

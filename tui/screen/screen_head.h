@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* The title line and the line of tabs, for tui/screen/screen_frame.c; and the
- * present focus in words.
+ * current focus in words.
  */
 #ifndef NCS_TUI_SCREEN_SCREEN_HEAD_H
 #define NCS_TUI_SCREEN_SCREEN_HEAD_H
@@ -13,8 +13,9 @@
 void ncs_draw_title(const struct ncs_screen *screen,
 		    const struct ncs_rect *rect, const struct tm *wall);
 
-/* Draws the tabs, and to their right notes on the focus, the filter and the
- * like. If there is no title line, the notes include its state. */
+/* Draws the tabs, and to their right the notes on focus, filter, window and so
+ * on. If there is no title line, the notes include the state that the title
+ * would show. */
 void ncs_draw_tabs(struct ncs_screen *screen, const struct ncs_rect *rect,
 		   bool has_title);
 

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: MIT */
-/* The help screen; see screen_help.h. Generated from the tables of keys, states
- * and losses, so that it cannot contradict the program.
+/* The help screen; see screen_help.h. The text is generated from the tables of
+ * keys, states and losses, so that it cannot contradict the program.
  *
- * Generated again for each frame: one pass emits line after line, and draws
- * those within the screen.
+ * The text is generated again for each frame: one pass emits line after line,
+ * and draws the lines that are on the screen.
  */
 #include "tui/screen/screen_help.h"
 
@@ -19,7 +19,7 @@
 
 /* Destination of the lines. */
 struct help_page {
-	const struct ncs_rect *rect; /* NULL if lines are counted only */
+	const struct ncs_rect *rect; /* NULL if the lines are only counted */
 	int width;
 	int top;
 	int line;

@@ -5,10 +5,10 @@
 
 #include "tui/screen/screen_state.h"
 
-/* Returns the number of lines of the help in a width. */
+/* Returns the number of lines of the help on a screen of `width` columns. */
 int ncs_help_lines(int width);
 
-/* Draws its lines from `top` on. */
+/* Draws the lines of the help from line `top` on. */
 void ncs_help_draw(const struct ncs_rect *rect, int top);
 
 /* Scrolls the help, or leaves it. */

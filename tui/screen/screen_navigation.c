@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* From view to view; see screen_navigation.h. */
+/* Moves from view to view; see screen_navigation.h. Must not draw. */
 #include "tui/screen/screen_navigation.h"
 
 #include <stdlib.h>
@@ -94,8 +94,8 @@ static bool go_to_channels(struct ncs_screen *screen,
 	return go_down(screen, NCS_VIEW_CHANNEL, NCS_FOCUS_RANK, rank->id, 0);
 }
 
-/* Goes to the ranks of a communicator, and there to the rank that is behind, or
- * else to the straggler. */
+/* Goes to the ranks of a communicator, and selects the rank that is behind, or
+ * otherwise the straggler. */
 static bool go_to_ranks(struct ncs_screen *screen,
 			const struct ncs_communicator *communicator)
 {
@@ -178,8 +178,8 @@ static bool go_to_channel(struct ncs_screen *screen,
 				       channel->peer);
 }
 
-/* Goes to the channel of a finding, or else to its root: a rank, or the
- * communicator if the rank is not seen here. */
+/* Goes to the channel of a finding, or otherwise to its root: a rank, or the
+ * communicator if the rank is not among the ranks of the model. */
 static bool go_to_root(struct ncs_screen *screen,
 		       const struct ncs_finding *finding)
 {

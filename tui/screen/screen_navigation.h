@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* From view to view: tabs, and down from a row to what it consists of and back
- * up. Must not draw.
+/* Moves from view to view: between tabs, down from a row to the rows that it
+ * consists of, and back up. Must not draw.
  */
 #ifndef NCS_TUI_SCREEN_SCREEN_NAVIGATION_H
 #define NCS_TUI_SCREEN_SCREEN_NAVIGATION_H
@@ -10,7 +10,7 @@
 /* Shows all rows of a view. */
 void ncs_screen_show_view(struct ncs_screen *screen, enum ncs_view view);
 
-/* Shows the timeline with the present focus, at the selected channel. */
+/* Shows the timeline with the current focus, at the selected channel. */
 void ncs_screen_show_timeline(struct ncs_screen *screen);
 
 /* Shows the view that is `step` tabs to the right, wrapping around. */

@@ -11,8 +11,8 @@
 static const uint64_t intervals_ms[] = { 100,  200,   500,   1000, 2000,
 					 5000, 10000, 30000, 60000 };
 
-/* Returns the window as a value of its option, which cannot name the window
- * since a mark. */
+/* Returns the window as a value of its option. The option has no value for the
+ * window since z was pressed. */
 static enum ncs_window window_option(const struct ncs_screen *screen)
 {
 	enum ncs_window window = screen->model.window;

@@ -12,14 +12,14 @@
 void ncs_screen_apply(struct ncs_screen *screen,
 		      const struct ncs_options *options);
 
-/* Sets screen->options to the options that are in force now. */
+/* Sets screen->options to the options that are currently in force. */
 void ncs_screen_collect(struct ncs_screen *screen);
 
 /* Sets an option to its next or previous word. */
 void ncs_screen_step_option(struct ncs_screen *screen, enum ncs_option option,
 			    bool forward, uint64_t now_ns);
 
-/* Shows a column that is hidden, hides one that is shown. */
+/* Shows a hidden column, or hides a shown one. */
 void ncs_screen_toggle_column(struct ncs_screen *screen,
 			      const struct ncs_column *column, uint64_t now_ns);
 

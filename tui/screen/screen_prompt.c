@@ -47,7 +47,7 @@ void ncs_prompt_open(struct ncs_screen *screen, enum ncs_prompt prompt)
 			 screen->filter);
 }
 
-/* Applies a changed text at once, unless it affects more than this view. */
+/* Applies a changed text immediately, unless it affects more than this view. */
 static void typed(struct ncs_screen *screen)
 {
 	if (screen->prompt == NCS_PROMPT_SEARCH) {
@@ -121,7 +121,7 @@ void ncs_prompt_find_again(struct ncs_screen *screen,
 		screen->selected_before = ncs_screen_table(screen)->selected;
 }
 
-/* Returns false if the key is not one of a prompt's. */
+/* Handles a key that edits the text. Returns false for any other key. */
 static bool edit(struct ncs_screen *screen, int code, uint64_t now_ns)
 {
 	code = ncs_key_normalize(code);
@@ -140,7 +140,7 @@ static bool edit(struct ncs_screen *screen, int code, uint64_t now_ns)
 	return true;
 }
 
-/* Handles Enter for the prompts whose text has an effect only then. */
+/* Handles Enter for prompts whose text takes effect only then. */
 static unsigned entered(struct ncs_screen *screen, enum ncs_prompt prompt,
 			uint64_t now_ns)
 {

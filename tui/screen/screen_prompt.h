@@ -1,17 +1,19 @@
 /* SPDX-License-Identifier: MIT */
-/* Prompts in the last line, and the search that one begins. Must not draw. */
+/* Prompts in the last line, and the search that one of them begins. Must not
+ * draw. */
 #ifndef NCS_TUI_SCREEN_SCREEN_PROMPT_H
 #define NCS_TUI_SCREEN_SCREEN_PROMPT_H
 
 #include "tui/screen/screen_state.h"
 #include "tui/table/table.h"
 
-/* Opens a prompt with an empty text, or with the present filter. */
+/* Opens a prompt with an empty text, or the prompt of the filter with the
+ * current filter. */
 void ncs_prompt_open(struct ncs_screen *screen, enum ncs_prompt prompt);
 
-/* Handles a key while a prompt is open, and sets *requests. Returns false, and
- * closes the prompt, if the key is not one of a prompt's: the caller gives it
- * its usual meaning then. */
+/* Handles a key while a prompt is open, and sets *requests. Returns false and
+ * closes the prompt if the key does not belong to a prompt; the caller must
+ * then handle the key as usual. */
 bool ncs_prompt_key(struct ncs_screen *screen, int code, uint64_t now_ns,
 		    unsigned *requests);
 

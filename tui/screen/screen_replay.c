@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* A recording in the live view; see screen_replay.h. */
+/* A recording in the live view; see screen_replay.h. Must not read a clock. */
 #include "tui/screen/screen_replay.h"
 
 #include <stdio.h>
@@ -103,8 +103,8 @@ static int column_of(const struct ncs_replay *replay, uint64_t moment_ns,
 		     (width - 1));
 }
 
-/* Draws the bar: the time before the position, the position, the time after it,
- * and over it marks at problems. */
+/* Draws the bar: the time before the position, the position, and the time after
+ * it, with marks at problems. */
 static void draw_bar(struct ncs_screen *screen, int y, int x, int width)
 {
 	const struct ncs_replay *replay = screen->replay;
@@ -152,7 +152,8 @@ void ncs_replay_draw(struct ncs_screen *screen, const struct ncs_rect *rect)
 
 /* --- Keys ----------------------------------------------------------------- */
 
-/* Goes to a time, and lets the model be filled with the time before that. */
+/* Goes to a time. Returns the request to fill the model with the time before
+ * it. */
 static unsigned jump(struct ncs_screen *screen, uint64_t moment_ns,
 		     uint64_t now_ns)
 {
@@ -256,7 +257,7 @@ static bool is_of_recordings(enum ncs_action action)
 	       action == NCS_ACTION_GO_BEGINNING || action == NCS_ACTION_GO_END;
 }
 
-/* NCS_ACTION_GO opens a prompt, in screen.c. */
+/* NCS_ACTION_GO is not handled here: screen.c opens a prompt for it. */
 bool ncs_replay_act(struct ncs_screen *screen, enum ncs_action action,
 		    uint64_t now_ns, unsigned *requests)
 {

@@ -15,8 +15,8 @@ void ncs_screen_set_replay(struct ncs_screen *screen, struct ncs_replay *replay,
  * bar on which problems are marked. */
 void ncs_replay_draw(struct ncs_screen *screen, const struct ncs_rect *rect);
 
-/* Handles a key of recordings, and sets *requests; says so if no recording is
- * shown. Returns false if the key has its usual meaning. */
+/* Handles a key for recordings, and sets *requests; shows a message if no
+ * recording is shown. Returns false if the key has its usual meaning. */
 bool ncs_replay_act(struct ncs_screen *screen, enum ncs_action action,
 		    uint64_t now_ns, unsigned *requests);
 

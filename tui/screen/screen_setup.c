@@ -64,7 +64,8 @@ struct ncs_setup_entry ncs_setup_entry(enum ncs_view view, size_t place)
 
 /* --- Drawing -------------------------------------------------------------- */
 
-/* Prints the settings of the first process; usually all have the same. */
+/* Prints the settings of the first process; usually all processes have the same
+ * settings. */
 static void print_settings(const struct ncs_screen *screen, char *text,
 			   size_t size)
 {
@@ -254,7 +255,7 @@ unsigned ncs_setup_key(struct ncs_screen *screen, int code,
 	}
 }
 
-/* Selects the entry under a click, or changes it if it is selected already. */
+/* Selects the entry under a click, or changes it if it is already selected. */
 unsigned ncs_setup_click(struct ncs_screen *screen, int y, uint64_t now_ns)
 {
 	size_t place = screen->setup_top + (size_t)(y - 1);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* The setup screen: a list of all that the user can change. */
+/* The setup screen: a list of all settings that the user can change. */
 #ifndef NCS_TUI_SCREEN_SCREEN_SETUP_H
 #define NCS_TUI_SCREEN_SCREEN_SETUP_H
 
@@ -16,7 +16,8 @@ struct ncs_setup_entry {
 size_t ncs_setup_count(enum ncs_view view);
 struct ncs_setup_entry ncs_setup_entry(enum ncs_view view, size_t place);
 
-/* Draws the list, scrolled to the selected entry, and the help for that. */
+/* Draws the list, scrolled to the selected entry, and the help for this
+ * entry. */
 void ncs_setup_draw(struct ncs_screen *screen, const struct ncs_rect *rect);
 
 /* Handle a key, given as a code and as an action, and a click on a line of the

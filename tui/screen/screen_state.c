@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* The state of the live view; see screen_state.h. Must not know the other files
- * of this folder. */
+/* The state of the live view; see screen_state.h. Must not include other
+ * headers of this folder. */
 #include "tui/screen/screen_state.h"
 
 #include <stdarg.h>
@@ -8,7 +8,7 @@
 
 #include "tui/table/table.h"
 
-/* How long a message stays on the screen. */
+/* How long a message stays on the screen, in ns. */
 #define NOTICE_NS UINT64_C(2500000000)
 
 struct ncs_grid *ncs_screen_table(struct ncs_screen *screen)

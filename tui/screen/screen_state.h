@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* The state of the live view, which all files of this folder share, and the few
- * functions on it that all need.
+/* The state of the live view, shared by all files of this folder, and the few
+ * functions on it that all of them need.
  *
  * One thread. Time is passed in; nothing here reads a clock or draws.
  */
@@ -25,20 +25,20 @@
 #define NCS_TRAIL_MAX 32
 #define NCS_CLICK_TARGETS_MAX 32
 
-/* A breadcrumb: a place that the user left by going down, and to which Esc
- * leads back. */
+/* A breadcrumb: a place that the user left by going down from a row. Esc goes
+ * back to it. */
 struct ncs_crumb {
 	enum ncs_view view;
 	struct ncs_focus focus;
-	/* The channel that was selected, -1 if none was. A selected row of
-	 * another kind is remembered by its table. */
+	/* The channel that was selected; -1 if none was. A selected row that is
+	 * not a channel is remembered by its table. */
 	int channel;
 	bool send;
 	int peer;
 };
 
-/* Cells of the screen in which a click has the effect of a key, as they were
- * drawn last. */
+/* Cells of the screen in which a click has the effect of a key, as last
+ * drawn. */
 struct ncs_click_target {
 	int y;
 	int x;
@@ -53,7 +53,8 @@ enum ncs_prompt {
 	NCS_PROMPT_FILTER,
 	NCS_PROMPT_SET,
 	NCS_PROMPT_GO,
-	NCS_PROMPT_KEEP, /* y or n: write the configuration file? */
+	/* Asks whether to write the configuration file, y or n. */
+	NCS_PROMPT_KEEP,
 };
 
 /* The part of time that the timeline shows. */
@@ -62,7 +63,7 @@ struct ncs_time_view {
 	bool fixed;      /* the right edge is end_ns; if false, it is now */
 	int64_t end_ns;
 	int cursor; /* columns from the right edge */
-	int x;      /* place and width of the tracks in the latest drawing */
+	int x;      /* place and width of the tracks as last drawn */
 	int width;
 	bool highlights; /* whether `highlighted` is set */
 	struct ncs_collective highlighted;
@@ -70,14 +71,14 @@ struct ncs_time_view {
 
 struct ncs_screen {
 	struct ncs_model model;
-	struct ncs_diagnosis diagnosis; /* of the model */
+	struct ncs_diagnosis diagnosis; /* diagnosis of the model */
 	struct ncs_summary summary;
 	struct ncs_grid tables[NCS_VIEW_COUNT];
 	enum ncs_view view;
 
 	struct ncs_focus focus;
 	struct ncs_crumb trail[NCS_TRAIL_MAX];
-	size_t depth; /* breadcrumbs in the trail */
+	size_t depth; /* number of breadcrumbs in the trail */
 
 	struct ncs_time_view time;
 
@@ -95,11 +96,12 @@ struct ncs_screen {
 
 	enum ncs_prompt prompt;
 	char typed[128];
-	size_t selected_before; /* row that was selected when it was opened */
+	/* Row that was selected when the prompt was opened. */
+	size_t selected_before;
 	char search[128];
 	char filter[128];
 
-	struct ncs_marks tags; /* for all views */
+	struct ncs_marks tags; /* tagged rows of all views */
 	bool only_tagged;
 
 	bool paused;
@@ -111,7 +113,7 @@ struct ncs_screen {
 	 * borrowed; NULL if the live job is shown. */
 	struct ncs_replay *replay;
 	const struct ncs_replay_search *search_ahead;
-	int bar_y; /* the recording's bar in the latest drawing */
+	int bar_y; /* line of the recording's bar as last drawn */
 	int bar_x;
 	int bar_width; /* 0 if there is no bar */
 
@@ -121,7 +123,7 @@ struct ncs_screen {
 
 	struct ncs_options options; /* set by ncs_screen_collect() */
 	const char *config_path;    /* borrowed; "" if there is none */
-	bool may_write;             /* the user has agreed to write that file */
+	bool may_write; /* whether the user has agreed to writing that file */
 
 	char notice[192]; /* message in the last line, "" if none */
 	uint64_t notice_until_ns;
@@ -145,8 +147,8 @@ enum ncs_request {
 /* Returns the table of the view that is shown. */
 struct ncs_grid *ncs_screen_table(struct ncs_screen *screen);
 
-/* Builds that table again, after a change of the model, of the focus, the
- * filter or the order. */
+/* Builds the table of the view that is shown again. Needed after a change of
+ * the model, the focus, the filter or the order. */
 void ncs_screen_build(struct ncs_screen *screen);
 
 /* Shows a message in the last line for some seconds. */
@@ -154,7 +156,8 @@ void ncs_screen_say(struct ncs_screen *screen, uint64_t now_ns,
 		    const char *format, ...)
 	__attribute__((format(printf, 3, 4)));
 
-/* Lets cells of this frame take clicks. Ignored if there are too many. */
+/* Makes cells of this frame a click target. Has no effect if there are too many
+ * targets. */
 void ncs_screen_add_click_target(struct ncs_screen *screen, int y, int x,
 				 int width, enum ncs_action action);
 

@@ -147,8 +147,8 @@ static void append_chain_end(const struct ncs_summary *summary, char *text,
 	}
 }
 
-/* Appends the chain's first ranks and the last one. In a large ring, the ranks
- * between them are many and alike. */
+/* Appends the chain's first ranks and the last one. In a large ring there are
+ * many similar ranks between them. */
 static void append_chain(const struct ncs_summary *summary, char *text,
 			 size_t size)
 {
@@ -253,7 +253,7 @@ void ncs_draw_summary(const struct ncs_screen *screen,
 	if (rest.height == 0 || screen->model.rank_count == 0)
 		return;
 	verdict(screen, text, sizeof(text));
-	/* If there is one line only, the verdict takes it. */
+	/* If there is only one line, it is for the verdict. */
 	if (rest.height > 1 || !text[0]) {
 		draw_tally(screen, &rest);
 		rest.y++;

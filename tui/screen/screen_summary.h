@@ -8,15 +8,17 @@
 
 #include "tui/screen/screen_state.h"
 
-/* Draws the summary into the lines that there are. */
+/* Draws the summary into the lines of `rect`, the most important parts
+ * first. */
 void ncs_draw_summary(const struct ncs_screen *screen,
 		      const struct ncs_rect *rect);
 
 /* Returns the number of lines that the verdict on the job should get. */
 int ncs_verdict_lines(const struct ncs_screen *screen, int height, int width);
 
-/* Whether the summary has a line for the traffic of all ranks. It has one at
- * the levels diag and debug only, because it changes with every sample. */
+/* Whether the summary has a line for the traffic of all ranks. It has this line
+ * only at the levels diag and debug, because the line changes with every
+ * sample. */
 bool ncs_shows_traffic(const struct ncs_screen *screen);
 
 #endif

@@ -11,8 +11,8 @@ static void say_tags(struct ncs_screen *screen, uint64_t now_ns)
 		       screen->tags.count);
 }
 
-/* Returns the selected row, or says that there is none to tag and returns
- * NULL. */
+/* Returns the selected row; shows a message and returns NULL if there is no row
+ * to tag. */
 static const struct ncs_row *taggable(struct ncs_screen *screen,
 				      uint64_t now_ns)
 {

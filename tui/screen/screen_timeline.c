@@ -15,7 +15,7 @@
 #include "tui/term/term.h"
 #include "tui/text/words.h"
 
-/* Minimum distance of the labels of the axis. */
+/* Minimum distance between the labels of the axis, in columns. */
 #define TICK_COLUMNS 12
 #define LABEL_BYTES 96
 
@@ -76,7 +76,7 @@ void ncs_timeline_click(struct ncs_screen *screen, int x)
 
 /* --- Drawing -------------------------------------------------------------- */
 
-/* Returns the columns for the names of the tracks, with their marks. */
+/* Returns the width in columns of the names of the tracks, with their marks. */
 static int names_width(int width)
 {
 	if (width < 60)
@@ -108,7 +108,7 @@ static void tick_label(char *text, size_t size, int64_t offset_ns,
 			 (long long)(offset_ns / units[i].ns), units[i].unit);
 }
 
-/* Draws labels at round times before now, where there is room, and the
+/* Draws labels at round times before now where there is room, and the
  * cursor. */
 static void draw_axis(const struct ncs_screen *screen,
 		      const struct ncs_axis *axis, int y, int x)
@@ -141,7 +141,8 @@ static void draw_axis(const struct ncs_screen *screen,
 #define CHANNEL(state) NCS_ACTIVITY_CHANNEL + NCS_CHANNEL_##state
 #define PROXY(state) NCS_ACTIVITY_PROXY + NCS_PROXY_##state
 
-/* Roles of activities. Those that are not listed are plain text. */
+/* Roles of activities. Activities that are not listed are drawn as plain
+ * text. */
 static const enum ncs_role roles[NCS_ACTIVITY_COUNT] = {
 	[CHANNEL(SEND_GPU_WAIT)] = NCS_ROLE_WAITS_GPU,
 	[CHANNEL(RECV_GPU_WAIT)] = NCS_ROLE_WAITS_GPU,
@@ -160,8 +161,7 @@ static const enum ncs_role roles[NCS_ACTIVITY_COUNT] = {
 	[NCS_ACTIVITY_LOST] = NCS_ROLE_NOTE,
 };
 
-/* Returns the role of a cell with more activities than the one that is
- * shown. */
+/* Returns the role of a cell that has more activities than the one shown. */
 static enum ncs_role more(enum ncs_role role)
 {
 	switch (role) {
@@ -215,8 +215,8 @@ static void draw_track(const struct ncs_screen *screen,
 	}
 }
 
-/* Draws how much later than the first rank this one began the highlighted
- * collective. */
+/* Draws by how much later than the first rank this row's rank began the
+ * highlighted collective. */
 static void draw_later(const struct ncs_screen *screen,
 		       const struct ncs_row *row, uint64_t first_ns, int y,
 		       int end_x)
@@ -234,8 +234,8 @@ static void draw_later(const struct ncs_screen *screen,
 		     NCS_ROLE_HIGHLIGHT, text);
 }
 
-/* Returns when the first rank began the highlighted collective, or
- * UINT64_MAX. */
+/* Returns the time at which the first rank began the highlighted collective, or
+ * UINT64_MAX if none is known. */
 static uint64_t first_began_ns(const struct ncs_screen *screen)
 {
 	uint64_t first_ns = UINT64_MAX;
@@ -284,7 +284,8 @@ void ncs_timeline_draw(struct ncs_screen *screen, const struct ncs_rect *header,
 	screen->time.x = rows->x + names;
 	axis = ncs_timeline_axis(screen);
 	ncs_grid_draw(table, &left_header, &left_rows);
-	/* Columns without room are not worth a note here. */
+	/* Count all columns as shown: the timeline needs no note on columns
+	 * that do not fit. */
 	table->shown_columns = table->column_count;
 	if (axis.width <= 0)
 		return;

@@ -48,7 +48,8 @@ static void set_axis(struct ncs_screen *screen, const struct ncs_axis *axis)
 	time->fixed = axis->end_ns < ncs_timeline_latest_ns(screen);
 }
 
-/* Zooms around the cursor; now, if it is selected, stays at the right edge. */
+/* Zooms around the cursor. If the cursor is at now, now stays at the right
+ * edge. */
 static void zoom(struct ncs_screen *screen, bool in)
 {
 	struct ncs_axis axis = ncs_timeline_axis(screen);

@@ -8,8 +8,9 @@
 /* Sets the first time scale, with the right edge at now. */
 void ncs_timeline_init(struct ncs_time_view *time);
 
-/* Returns the time in ns up to which the model is known. In a recording that is
- * a little before its position, because states are recorded at intervals. */
+/* Returns the time in ns up to which the model is known. In a recording, this
+ * time is a little before the position, because states are recorded at
+ * intervals. */
 int64_t ncs_timeline_latest_ns(const struct ncs_screen *screen);
 
 /* Returns the axis as it is drawn, and the cursor's column on it. */

@@ -92,7 +92,7 @@ static void append_collective(const struct ncs_rank *rank,
 			   (unsigned long long)collective.sequence_number);
 }
 
-/* Appends the whole step, of which the stretch under the cursor is one wait. */
+/* Appends the whole step; the cursor is on one of its waits. */
 static void append_step(const struct ncs_rank *rank,
 			const struct ncs_record *record, char *text,
 			size_t size)
@@ -213,7 +213,7 @@ static void append_highlighted(const struct ncs_screen *screen, char *text,
 	ncs_append(text, size, ". ");
 }
 
-/* Whether records of the time on the screen were lost. */
+/* Whether records from the time on the screen were lost. */
 static bool shows_loss(const struct ncs_screen *screen,
 		       const struct ncs_latest *latest)
 {

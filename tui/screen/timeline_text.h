@@ -6,7 +6,7 @@
 #include "tui/screen/screen_state.h"
 
 /* Appends a sentence on the activity under the cursor, and one on the
- * collective that is highlighted. There must be a selected row. */
+ * highlighted collective. A row must be selected. */
 void ncs_timeline_explain(const struct ncs_screen *screen, char *text,
 			  size_t size);
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* A made-up job, for the tests of the views and for trying them.
+/* A made-up job, for the tests of the views and for trying the views.
  *
  * Every number is a function of the seed and of the job's age, so two sources
  * with the same seed and the same times of passes agree to the byte. The job is
@@ -23,7 +23,7 @@
 #define FINISHED_AT_NS (2000 * MS)
 #define DEAD_AT_NS (4000 * MS)
 
-/* The number of records that a rank's lanes hold. */
+/* The number of records that a rank's rings hold. */
 #define OVERWRITTEN_AFTER 65536u
 
 /* The age of the oldest records that the first pass sees. */
@@ -144,7 +144,8 @@ static void set_losses(struct ncs_snapshot *snapshot,
 	}
 }
 
-/* Returns the age of the job at which a rank ended; UINT64_MAX if it runs. */
+/* Returns the age of the job at which a rank ended; UINT64_MAX if the rank
+ * still runs. */
 static uint64_t end_age_ns(const struct synthetic_member *member)
 {
 	if (member->kind == FINISHED)
@@ -183,7 +184,7 @@ static uint64_t take(struct synthetic_job *job,
 		snapshot->liveness = NCS_DEAD;
 		snapshot->process_gone = true;
 	}
-	/* A rank's end counts as a call. */
+	/* The end of a rank counts as its last call. */
 	snapshot->last_call_ns = end_ns;
 	if (snapshot->liveness == NCS_ALIVE)
 		snapshot->last_call_ns -= age_ns % (3 * MS);

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* The made-up job's channels, operations in flight and proxy threads: cycles
- * through states.
+/* The made-up job's channels, operations in flight and proxy threads. All of
+ * them repeat cycles of states.
  */
 #include "tui/synthetic/synthetic_job.h"
 
@@ -10,7 +10,7 @@
 
 /* A place in a cycle. */
 struct synthetic_position {
-	uint64_t cycles;  /* number of complete cycles before */
+	uint64_t cycles;  /* number of complete cycles before this one */
 	unsigned phase;   /* index of the phase */
 	uint64_t into_ns; /* time since the phase began */
 };
@@ -59,7 +59,7 @@ static void send_phases(const struct synthetic_member *member,
 					  CYCLE_NS / 100 * (80 - gpu - peer) };
 	phases[3] = (struct synthetic_phase){ NCS_CHANNEL_IDLE,
 					      CYCLE_NS / 100 * 20 };
-	/* API 1 reports the first two as one. */
+	/* API 1 reports the first two phases as one. */
 	if (member->kind == OLD) {
 		phases[0].length_ns += phases[1].length_ns;
 		phases[1].length_ns = 0;

@@ -16,14 +16,14 @@ struct synthetic_traffic {
 	enum synthetic_kind kind;
 	enum ncs_function_id function;
 	uint64_t period_ns;
-	uint64_t bytes;       /* of an operation; 0 if not reported */
+	uint64_t bytes;       /* size of an operation; 0 if not reported */
 	unsigned timing;      /* NCS_TIMING_COUNT if none is timed */
 	unsigned timed_each;  /* one in this number of operations is timed */
-	uint64_t duration_ns; /* of an operation, approximately */
+	uint64_t duration_ns; /* duration of an operation, approximately */
 };
 
-/* Those of one kind of member are in the order of their functions, as classes
- * have to be. */
+/* The traffic of each kind of member. The entries of one kind are in the order
+ * of their functions, as required for classes. */
 static const struct synthetic_traffic traffics[] = {
 	{ WORLD, NCS_FUNCTION_ALL_REDUCE, CYCLE_NS, 64 * MIB, NCS_TIMING_KERNEL,
 	  16, 1 * MS },
@@ -44,8 +44,8 @@ static const struct synthetic_traffic traffics[] = {
 #define RANGES 4
 #define SPREAD 16u
 
-/* Adds the times of operations. The first takes long, as it waits for all
- * ranks; the others vary a little. */
+/* Adds the times of operations. The first operation takes long, because it
+ * waits for all ranks; the others vary a little. */
 static void add_times(struct ncs_function_view *view,
 		      const struct synthetic_traffic *traffic, uint64_t timed,
 		      uint64_t base_ns)
@@ -153,7 +153,8 @@ static void add_class_times(struct ncs_snapshot *snapshot,
 	snapshot->class_bucket_count += times->count;
 }
 
-/* All operations of a function are of one size. */
+/* Adds the class of some traffic; all operations of a function have one
+ * size. */
 static void add_class(struct ncs_snapshot *snapshot,
 		      const struct synthetic_traffic *traffic)
 {
@@ -232,8 +233,9 @@ static void add_range_operations(struct ncs_snapshot *snapshot,
 		(uint32_t)++snapshot->range_histogram_count;
 }
 
-/* Each round is a training step, whose backward pass reduces gradients; one in
- * ten evaluates. All waits of channels belong to the reduction. */
+/* Each round is a training step, whose backward pass reduces gradients; every
+ * tenth round is an evaluation. All waits of channels belong to the
+ * reduction. */
 void ncs_synthetic_ranges(struct ncs_snapshot *snapshot,
 			  const struct synthetic_member *member,
 			  uint64_t age_ns)

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* The state of the made-up job, and the parts that fill it in. Only this folder
- * includes this header. */
+/* The state of the made-up job, and the functions that fill in its snapshots.
+ * Only files in this folder include this header. */
 #ifndef NCS_TUI_SYNTHETIC_SYNTHETIC_JOB_H
 #define NCS_TUI_SYNTHETIC_SYNTHETIC_JOB_H
 
@@ -15,8 +15,8 @@
 #define MIB (UINT64_C(1) << 20)
 
 /* A cycle is an operation of the busiest function on every channel, with its
- * steps. It is no divisor of a second, so that a refresh every second sees the
- * job at another place of the cycle. */
+ * steps. A second is not a multiple of a cycle, so that refreshes every second
+ * see the job at different places of the cycle. */
 #define CYCLE_NS (17 * MS)
 #define CYCLE_STEPS 8u
 #define STEP_BYTES (14 * MIB) /* of all channels together */
@@ -25,10 +25,10 @@
 #define HANG_AT_NS (471 * CYCLE_NS)
 #define NOT_HUNG UINT64_MAX
 
-/* The most records of a rank in one pass. */
+/* Largest number of records of a rank in one pass. */
 #define RECORD_MAX 8192u
 
-/* The communicator that a rank belongs to; OLD is of a job whose NCCL has
+/* The communicator that a rank belongs to; OLD belongs to a job whose NCCL has
  * profiler API 1. */
 enum synthetic_kind { WORLD, UNNAMED, FINISHED, OLD };
 
@@ -50,17 +50,18 @@ struct synthetic_member {
 };
 
 struct synthetic_job {
-	struct ncs_source source; /* first: is cast to this struct */
+	struct ncs_source source; /* must be first: it is cast to this struct */
 	uint64_t seed;
 	unsigned channels;
 	struct synthetic_member *members;
 	size_t count;
-	size_t place; /* of next() */
-	bool is_born; /* at the first pass */
+	size_t place; /* position of next() in the members */
+	bool is_born; /* whether the first pass has set the job's birth */
 	uint64_t born_ns;
 	uint64_t now_ns;
-	struct ncs_snapshot snapshot; /* of the latest sample */
-	struct ncs_record *records;   /* RECORD_MAX, of the latest sample */
+	struct ncs_snapshot snapshot; /* snapshot of the latest sample */
+	/* Records of the latest sample, room for RECORD_MAX. */
+	struct ncs_record *records;
 	size_t record_count;
 };
 
@@ -78,12 +79,12 @@ static inline uint64_t ncs_synthetic_number(uint64_t seed, uint64_t a,
  * there is no memory; the caller releases the snapshot. */
 int ncs_synthetic_reserve(struct ncs_snapshot *snapshot);
 
-/* Fills in what a member has called so far, by function and class. */
+/* Fills in the counters of the member's calls so far, by function and class. */
 void ncs_synthetic_functions(struct ncs_snapshot *snapshot,
 			     const struct synthetic_member *member,
 			     uint64_t age_ns);
 
-/* Adds the ranges of the program; the snapshot has its channels. */
+/* Adds the ranges of the program. The snapshot's channels must be filled in. */
 void ncs_synthetic_ranges(struct ncs_snapshot *snapshot,
 			  const struct synthetic_member *member,
 			  uint64_t age_ns);
@@ -102,15 +103,16 @@ enum { CHANNEL_PHASES = 4 };
 void ncs_synthetic_phases(const struct synthetic_member *member, bool send,
 			  struct synthetic_phase phases[CHANNEL_PHASES]);
 
-/* Returns the age at which a channel hangs, NOT_HUNG if it does not: a sender
- * as it begins to wait for its peer, a receiver as it begins to wait for
- * data. */
+/* Returns the age at which a channel hangs, or NOT_HUNG if it does not hang. A
+ * sender hangs when it begins to wait for its peer, a receiver when it begins
+ * to wait for data. */
 uint64_t ncs_synthetic_hang_age_ns(const struct synthetic_member *member,
 				   unsigned channel, bool send,
 				   unsigned channels,
 				   const struct synthetic_phase *phases);
 
-/* Returns how much later than the first a channel's cycle begins. */
+/* Returns by how many ns the cycle of a channel begins after that of the first
+ * channel. */
 uint64_t ncs_synthetic_jitter_ns(const struct synthetic_job *job,
 				 const struct synthetic_member *member,
 				 unsigned channel);
@@ -130,8 +132,8 @@ void ncs_synthetic_proxy(struct ncs_proxy_view *view, uint64_t age_ns,
 /* Returns by how much a GPU's clock is ahead, in ns. */
 uint64_t ncs_synthetic_gpu_offset_ns(const struct synthetic_member *member);
 
-/* Makes the records of a member since its latest ones, as many as there is room
- * for; the oldest are lost. Returns how many were lost. */
+/* Makes the records of a member since the previous pass, as many as there is
+ * room for; the oldest are lost. Returns the number of lost records. */
 uint64_t ncs_synthetic_records(struct synthetic_job *job,
 			       const struct synthetic_member *member,
 			       uint64_t age_ns, uint64_t end_ns);

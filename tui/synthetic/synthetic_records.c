@@ -4,7 +4,7 @@
  */
 #include "tui/synthetic/synthetic_job.h"
 
-/* The most records of all ranks in one pass. */
+/* Largest number of records of all ranks in one pass. */
 #define RECORDS_OF_ALL 98304u
 
 uint64_t ncs_synthetic_gpu_offset_ns(const struct synthetic_member *member)
@@ -12,8 +12,8 @@ uint64_t ncs_synthetic_gpu_offset_ns(const struct synthetic_member *member)
 	return UINT64_C(1000000000) * (member->rank + 1);
 }
 
-/* The records of one pass: those that end after from_ns and until until_ns, in
- * ages of the job as the rank sees it. */
+/* The records of one pass: those that end after from_ns and not after until_ns.
+ * Both are ages of the job as the rank sees them. */
 struct synthetic_pass {
 	struct synthetic_job *job;
 	const struct synthetic_member *member;
@@ -35,7 +35,8 @@ static void record(const struct synthetic_pass *pass, uint64_t age_ns,
 	job->records[job->record_count++] = content;
 }
 
-/* Records the call, the launch, the operation, and the proxy thread. */
+/* Makes the records of a call, its launch, its operation, and the proxy
+ * thread. */
 static void record_operation(const struct synthetic_pass *pass, uint64_t round)
 {
 	uint64_t age_ns = round * CYCLE_NS;
@@ -95,8 +96,9 @@ static void record_kernels(const struct synthetic_pass *pass, uint64_t round)
 	}
 }
 
-/* Returns the time from a step's start to the end of its first phases, at least
- * 1 so that it counts as reported; 0 if the phases end after the step. */
+/* Returns the time in ns from a step's start to the end of its first phases, at
+ * least 1 so that the time counts as reported; 0 if the phases end after the
+ * step. */
 static uint64_t delta_to(uint64_t phase_end_ns, uint64_t start_ns,
 			 uint64_t length_ns)
 {
@@ -106,8 +108,8 @@ static uint64_t delta_to(uint64_t phase_end_ns, uint64_t start_ns,
 						     0;
 }
 
-/* Records the steps one after another, so that they wait for what the channel's
- * phases say. */
+/* Makes the records of the steps of a round, one after another. Their waits
+ * agree with the channel's phases. */
 static void record_steps(const struct synthetic_pass *pass,
 			 const struct ncs_channel_view *channel, uint64_t round,
 			 uint64_t age_ns)

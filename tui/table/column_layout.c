@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: MIT */
-/* Column layout of a table; see column_layout.h. Pure. */
+/* Column layout of a table; see column_layout.h. Draws nothing. */
 #include "tui/table/column_layout.h"
 
 #include "tui/term/layout.h"
 
 /* Screen columns between two columns. */
 #define GAP 1
-/* Room for the folds of a tree, whose rows are at most two levels deep. */
+/* Width of the folds of a tree, whose rows are at most two levels deep. */
 #define TREE_WIDTH (2 * NCS_GRID_INDENT)
 
 /* Whether a column names the row and so stays when columns are scrolled. */
@@ -16,7 +16,7 @@ static bool is_frozen(const struct ncs_column *column)
 }
 
 /* Returns the width below which a column is dropped. A text may be cut; a
- * number must not be, because half of "12/345" is another step. */
+ * number must not be cut, because half of "12/345" would be a wrong number. */
 static int least_width(const struct ncs_grid *table, size_t index)
 {
 	const struct ncs_column *column = table->columns[index];
@@ -49,7 +49,8 @@ int ncs_grid_prefix_width(const struct ncs_grid *table, int width)
 	       (table->tree.on ? TREE_WIDTH : 0);
 }
 
-/* Not scrolled: all columns compete for the room by priority. */
+/* Chooses the columns of a table that is not scrolled sideways: those of the
+ * highest priority. */
 static void keep_by_priority(const struct ncs_grid *table, int room, bool *kept)
 {
 	struct ncs_item items[NCS_GRID_COLUMNS_MAX];
@@ -79,8 +80,8 @@ static size_t first_scrolled(const struct ncs_grid *table)
 	return table->column_count;
 }
 
-/* Keeps as many frozen columns as there is room for. Returns the width that
- * they take, with a gap. */
+/* Keeps as many frozen columns as there is room for. Returns their total width,
+ * with a gap behind each. */
 static int keep_frozen(const struct ncs_grid *table, int room, bool *kept)
 {
 	struct ncs_item items[NCS_GRID_COLUMNS_MAX];
@@ -102,8 +103,9 @@ static int keep_frozen(const struct ncs_grid *table, int room, bool *kept)
 	return used > 0 ? used + GAP : 0;
 }
 
-/* Scrolled: keeps the column that was scrolled to, then the frozen columns,
- * then as many as there is room for from the first on. */
+/* Chooses the columns of a table that is scrolled sideways: the column that was
+ * scrolled to, then the frozen columns, then as many of the next columns as
+ * there is room for. */
 static void keep_by_place(const struct ncs_grid *table, int room, bool *kept)
 {
 	size_t first = first_scrolled(table);
@@ -123,7 +125,7 @@ static void keep_by_place(const struct ncs_grid *table, int room, bool *kept)
 	}
 }
 
-/* Gives the width that is left to columns whose contents are cut, the highest
+/* Gives the remaining width to columns whose contents are cut, the highest
  * priority first. */
 static void widen(const struct ncs_grid *table, struct ncs_grid_place *places,
 		  size_t count, int left)

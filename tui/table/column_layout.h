@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Column layout of a table: the columns that have room in a width, and their
+/* Column layout of a table: the columns that fit into a width, and their
  * places.
  *
  * Pure functions of the table's columns and of the widths of their contents.
@@ -28,9 +28,9 @@ size_t ncs_grid_places(const struct ncs_grid *table, int width,
 /* Returns the number of columns that can be scrolled. */
 size_t ncs_grid_scrollable_columns(const struct ncs_grid *table);
 
-/* Return the width in front of a row's cells, on a screen of `width`: that of
- * the marks (severity, letter, and a tag or a gap), and that of the marks and
- * of a tree's folds. */
+/* Return the width of what is drawn in front of a row's cells, on a screen of
+ * `width` columns: the marks (severity, letter, and a tag or a gap); and the
+ * marks with a tree's folds. */
 int ncs_grid_marks_width(const struct ncs_grid *table, int width);
 int ncs_grid_prefix_width(const struct ncs_grid *table, int width);
 

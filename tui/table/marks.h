@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /* Sets of rows by name: which are tagged, which are folded.
  *
- * A name stays valid across samples, sorting and changes of the view. Pure but
- * for memory; a set of zeros is empty.
+ * A name stays valid across samples, sorting and changes of the view. Functions
+ * only change the set and allocate memory; a set of zeros is empty.
  */
 #ifndef NCS_TUI_TABLE_MARKS_H
 #define NCS_TUI_TABLE_MARKS_H
@@ -24,7 +24,8 @@ struct ncs_grid_key {
 	int peer;
 };
 
-/* Gets the name of a row of the model. Its id is the model's. */
+/* Gets the name of a row of the model. The id in the name belongs to the
+ * model. */
 void ncs_grid_key_of(const struct ncs_row *row, struct ncs_grid_key *key);
 
 /* Whether two names are equal. */
@@ -33,8 +34,9 @@ bool ncs_grid_key_is(const struct ncs_grid_key *a,
 
 struct ncs_mark {
 	struct ncs_grid_key key;
-	char *id;   /* owned memory of key.id */
-	bool whole; /* includes all rows that belong to it, in every view */
+	char *id;   /* memory of key.id, owned by the mark */
+	/* The mark includes all rows that belong to this row, in every view. */
+	bool whole;
 };
 
 struct ncs_marks {

@@ -92,8 +92,8 @@ bool ncs_grid_is_tagged(const struct ncs_grid *table,
 	       ncs_marks_cover(table->tags, &row->row);
 }
 
-/* Columns that name a row are sorted upwards, columns that measure it
- * downwards. */
+/* Whether a column is sorted upwards: columns that name a row are, columns that
+ * measure it are not. */
 static bool sorts_up(const struct ncs_column *column)
 {
 	static const char *const names[] = { "RANK", "PID", "CH", "PEER",

@@ -2,9 +2,9 @@
 /* The state of a table and of its rows, shared by all files of this folder, and
  * questions about one row or one column: name, severity, text of a cell.
  *
- * The type is called a grid because a table is, elsewhere, a table within a
- * segment. Functions here must not choose, order, move or draw rows; they are
- * pure.
+ * The type is called a grid because elsewhere "table" means a table in a
+ * segment. Functions here must not choose, order, move or draw rows, and have
+ * no side effects.
  */
 #ifndef NCS_TUI_TABLE_ROWS_H
 #define NCS_TUI_TABLE_ROWS_H
@@ -89,19 +89,20 @@ struct ncs_grid {
 	 * and moves with it. */
 	size_t selected;
 	bool pinned;
-	bool following;          /* stay with the row even while it is gone */
-	struct ncs_grid_key key; /* the pinned row */
-	char *key_id;            /* owned memory of key.id */
+	bool following; /* keep the pinned row selected even while it is gone */
+	struct ncs_grid_key key; /* name of the pinned row */
+	char *key_id;            /* memory of key.id, owned by the table */
 	size_t top;              /* first row on the screen */
-	/* Set by the latest drawing. */
+	/* Set when the table was last drawn: lines of the screen. */
 	int header_y;
 	int rows_y;
-	int page; /* height of the rows */
+	int page; /* number of lines for rows */
 	int width;
 	size_t shown_columns;
 };
 
-/* Limits the rows of a table to a communicator, a rank or a function of one. */
+/* Limits the rows of a table to a communicator, to a rank, or to a function of
+ * a rank. */
 enum ncs_focus_kind {
 	NCS_FOCUS_ALL,
 	NCS_FOCUS_COMMUNICATOR,
@@ -112,7 +113,8 @@ enum ncs_focus_kind {
 struct ncs_focus {
 	enum ncs_focus_kind kind;
 	char *name; /* the communicator's key or the rank's id; NULL for all */
-	unsigned function; /* the rank's function; for NCS_FOCUS_FUNCTION */
+	/* The rank's function; only for NCS_FOCUS_FUNCTION. */
+	unsigned function;
 };
 
 /* Selects the rows of the model that a table shows. */
@@ -135,7 +137,7 @@ bool ncs_column_is_shown(const struct ncs_column *column,
 			 enum ncs_column_level level,
 			 const enum ncs_column_choice *choices);
 
-/* Prints the text of a cell, and returns the title of a column, both in the
+/* Print the text of a cell, and return the title of a column. Both are in the
  * table's units. */
 void ncs_grid_cell(const struct ncs_grid *table,
 		   const struct ncs_column *column, const struct ncs_row *row,
@@ -146,10 +148,11 @@ const char *ncs_grid_title(const struct ncs_grid *table,
 /* Whether the table is sorted from the largest value down. */
 bool ncs_grid_is_downwards(const struct ncs_grid *table);
 
-/* Gets the name of a row, readable or not. Its id is the model's. */
+/* Gets the name of a row, readable or not. The id in the name belongs to the
+ * model. */
 void ncs_grid_row_key(const struct ncs_grid_row *row, struct ncs_grid_key *key);
 
-/* Returns the rules of a row, which in a tree may be another view's. */
+/* Returns the rules of a row; in a tree, they may be those of another view. */
 const struct ncs_grid_rules *ncs_grid_rules_of(const struct ncs_grid *table,
 					       const struct ncs_grid_row *row);
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* A scrolling table over the model; see table.h. Must not distinguish views
- * (the rules say what differs) and must not read the model beyond its rows.
- * Called for each sample and each key.
+ * (the rules define their differences) and must not read the model beyond its
+ * rows. Called for each sample and each key.
  */
 #include "tui/table/table.h"
 
@@ -400,7 +400,7 @@ void ncs_grid_set_sort(struct ncs_grid *table, const struct ncs_column *column,
 		return;
 	table->sort = column;
 	table->inverted = inverted;
-	/* A user who sorts wants to see the first rows. */
+	/* Users who change the order want to see the first rows. */
 	if (!table->following)
 		ncs_grid_select_first(table);
 }

@@ -2,9 +2,9 @@
 /* A scrolling table over the model: which rows it has, in which order, with
  * which columns, and which row is selected.
  *
- * Works without a terminal. A table points into the model between
- * ncs_grid_build() and the next update of the model; the selected row, which
- * must last longer, is kept by name. Not thread-safe.
+ * Works without a terminal. A table points into the model from ncs_grid_build()
+ * until the next update of the model; the selected row is remembered by name,
+ * as it must last longer. Not thread-safe.
  */
 #ifndef NCS_TUI_TABLE_TABLE_H
 #define NCS_TUI_TABLE_TABLE_H
@@ -16,13 +16,13 @@
 #include "tui/table/rows.h"
 #include "tui/text/format.h"
 
-/* Initializes an empty table of a view; release frees its memory. `rules` must
- * outlive the table. */
+/* Initializes an empty table of a view; ncs_grid_release() frees its memory.
+ * `rules` must outlive the table. */
 void ncs_grid_init(struct ncs_grid *table, enum ncs_view view,
 		   const struct ncs_grid_rules *rules);
 void ncs_grid_release(struct ncs_grid *table);
 
-/* Collects, filters and sorts the rows. If memory is short, the table is
+/* Collects, filters and sorts the rows. If there is no memory, the table is
  * empty. */
 void ncs_grid_build(struct ncs_grid *table, const struct ncs_grid_query *query);
 
@@ -45,13 +45,13 @@ void ncs_grid_set_sort(struct ncs_grid *table, const struct ncs_column *column,
 /* Returns the selected row, or NULL if the table is empty. */
 const struct ncs_grid_row *ncs_grid_selected(const struct ncs_grid *table);
 
-/* Selects a row by its index, which is limited to the last row. */
+/* Selects a row by its index, or the last row if the index is larger. */
 void ncs_grid_select(struct ncs_grid *table, size_t place);
 
-/* Selects the first row, whichever row is first after the next build. */
+/* Selects the first row, also after rows were sorted or filtered. */
 void ncs_grid_select_first(struct ncs_grid *table);
 
-/* Begins or ends to follow the selected row. */
+/* Begins or stops following the selected row. */
 void ncs_grid_follow(struct ncs_grid *table, bool following);
 
 /* Select the row of a channel, or the first row of a rank. Return false if
@@ -65,9 +65,9 @@ bool ncs_grid_select_rank(struct ncs_grid *table, const struct ncs_rank *rank);
 bool ncs_grid_select_like(struct ncs_grid *table,
 			  const struct ncs_grid_row *like);
 
-/* Selects the next row with the text in its names, from the selected row on
- * (NCS_HERE), after it or before it, and wraps around. Returns false, and keeps
- * the selection, if there is none. */
+/* Selects the next row with the text in its names: from the selected row on
+ * (NCS_HERE), after it, or before it, and wraps around. Returns false and keeps
+ * the selection if there is no such row. */
 enum ncs_grid_direction { NCS_HERE, NCS_FORWARD, NCS_BACKWARD };
 bool ncs_grid_search(struct ncs_grid *table, const char *text,
 		     enum ncs_grid_direction direction);

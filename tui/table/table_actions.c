@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* Keys and clicks on a table; see table_actions.h. Must not build or draw
- * it. */
+/* Keys and clicks on a table; see table_actions.h. Must not build or draw the
+ * table. */
 #include "tui/table/table_actions.h"
 
 #include <stdio.h>
@@ -160,7 +160,7 @@ static void toggle_tree(struct ncs_grid *table, char *notice, size_t size)
 				  "no tree");
 }
 
-/* Folds or unfolds the selected row. Folding a row without an open fold folds
+/* Folds or unfolds the selected row. Folding a row that has no open fold folds
  * its parent. */
 static void set_open(struct ncs_grid *table, bool open, char *notice,
 		     size_t size)
@@ -275,7 +275,8 @@ bool ncs_grid_click(struct ncs_grid *table, int y, int x, char *notice,
 	for (size_t i = 0; i < count; i++) {
 		const struct ncs_column *column = places[i].column;
 
-		/* The gap to the right shows the direction of the order. */
+		/* The gap to the right belongs to the column: it shows the
+		 * direction of the order. */
 		if (x < places[i].x || x > places[i].x + places[i].width)
 			continue;
 		ncs_grid_set_sort(table, column,

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* Drawing of a table; see table_draw.h. Must not change which rows there are or
- * which is selected. Called for each frame.
+/* Draws a table; see table_draw.h. Must not change the rows or the selection.
+ * Called for each frame.
  */
 #include "tui/table/table_draw.h"
 
@@ -38,7 +38,7 @@ static void draw_header(const struct ncs_grid *table,
 		x += ncs_term_put(
 			rect->y, x, places[i].x + places[i].width - x,
 			sorted ? NCS_ROLE_HEADER_SORT : NCS_ROLE_HEADER, title);
-		/* The mark stands in the gap, or in the last column. */
+		/* The mark is in the gap, or in the last column. */
 		if (sorted)
 			ncs_term_put(
 				rect->y, x < rect->width ? x : rect->width - 1,
@@ -67,8 +67,8 @@ static enum ncs_role role_of(enum ncs_severity severity, bool selected)
 	return NCS_ROLE_TEXT;
 }
 
-/* Draws a row of another view than the table's, to which the columns do not
- * apply, as a line of text. */
+/* Draws a row of another view than the table's as a line of text, because the
+ * columns do not apply to it. */
 static void draw_title(const struct ncs_grid *table,
 		       const struct ncs_grid_row *row, int y, int x, int width,
 		       enum ncs_role role)

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Drawing of a table. */
+/* Draws a table. */
 #ifndef NCS_TUI_TABLE_TABLE_DRAW_H
 #define NCS_TUI_TABLE_TABLE_DRAW_H
 

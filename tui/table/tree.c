@@ -8,7 +8,7 @@
 
 #include "tui/table/rows.h"
 
-/* Group of rows without a communicator, which come last, as they are. */
+/* Group of rows without a communicator, which come last, in their own order. */
 #define NO_GROUP SIZE_MAX
 
 /* --- Folds ---------------------------------------------------------------- */
@@ -66,8 +66,8 @@ static int compare_groups(const void *left, const void *right)
 	return (a->place > b->place) - (a->place < b->place);
 }
 
-/* Puts rows of one communicator together. Returns the number of communicators,
- * or NO_GROUP if there is no memory. */
+/* Puts the rows of each communicator together, as a group. Returns the number
+ * of communicators, or NO_GROUP if there is no memory. */
 static size_t group_rows(struct ncs_grid *table, const struct ncs_model *model)
 {
 	size_t *groups = calloc(model->communicator_count + 1, sizeof(*groups));
@@ -163,7 +163,8 @@ static void add_row(const struct ncs_grid *table, struct tree_rows *rows,
 		add_channels(table, rows, row->row.rank, query);
 }
 
-/* Returns the maximum number of rows of a tree of `groups` communicators. */
+/* Returns the largest possible number of rows of a tree of `groups`
+ * communicators. */
 static size_t most_rows(const struct ncs_grid *table, size_t groups)
 {
 	size_t most = table->count + groups;

@@ -2,9 +2,9 @@
 /* A table as a tree: communicators, below them their rows, and below a rank its
  * channels.
  *
- * Rows of one communicator are put together in their order; communicators stand
- * in the order of their first rows. What is folded is kept by name. Pure but
- * for memory.
+ * The rows of a communicator stay in their order; communicators are in the
+ * order of their first rows. Folds are remembered by the names of rows. Draws
+ * nothing, and reads no keys.
  */
 #ifndef NCS_TUI_TABLE_TREE_H
 #define NCS_TUI_TABLE_TREE_H
@@ -35,7 +35,7 @@ enum ncs_tree_usual {
 struct ncs_tree {
 	bool on;
 	enum ncs_tree_usual usual;
-	struct ncs_marks other; /* rows with another fold than that */
+	struct ncs_marks other; /* rows whose fold differs from the default */
 };
 
 /* Folds or unfolds a row. Returns false if there is no memory. */
@@ -50,8 +50,8 @@ void ncs_tree_set_all(struct ncs_tree *tree);
 bool ncs_tree_arrange(struct ncs_grid *table,
 		      const struct ncs_grid_query *query);
 
-/* Returns the index of the row that a row is below, or its own index if it is
- * below none. */
+/* Returns the index of a row's parent, or the row's own index if it has no
+ * parent. */
 size_t ncs_tree_parent(const struct ncs_grid *table, size_t place);
 
 #endif

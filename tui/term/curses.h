@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* Includes curses, with wide characters and without the macros that would take
- * names like move and clear. No other file may include it directly.
+/* Includes curses, with wide characters and without its macros for names such
+ * as move and clear. No other file may include curses directly.
  */
 #ifndef NCS_TUI_TERM_CURSES_H
 #define NCS_TUI_TERM_CURSES_H

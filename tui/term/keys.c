@@ -2,8 +2,8 @@
 /* Keys of the live view; see keys.h. Must not act, and must not know the
  * screen: tui/screen/screen.c executes actions.
  *
- * Called for each key. The table is so short that it is searched each time,
- * rather than through an index that could differ from it.
+ * Called for each key. The table is short, so it is searched each time; there
+ * is no index that could get out of step with it.
  */
 #include "tui/term/keys.h"
 
@@ -61,8 +61,8 @@ static const struct {
 	{ "S-Right", KEY_SRIGHT },
 };
 
-/* Returns the length of the prefix that a name begins with, 0 if it begins with
- * neither. */
+/* Returns the length of the prefix that a name begins with; 0 if it begins with
+ * neither `prefix` nor `short_prefix`. */
 static size_t prefix_length(const char *name, size_t length, const char *prefix,
 			    const char *short_prefix)
 {

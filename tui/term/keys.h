@@ -32,11 +32,13 @@ struct ncs_key {
 	enum ncs_action action;
 	enum ncs_key_group group;
 	const char *keys;  /* names, separated by blanks */
-	const char *label; /* in the function bar, "" if it is not there */
+	/* Label in the function bar; "" if the key is not in the bar. */
+	const char *label;
 	const char *help;
 };
 
-/* The key table, in its order: ncs_keys[i].action == i + 1. */
+/* The key table. It is in the order of the actions: ncs_keys[i].action == i +
+ * 1. */
 extern const struct ncs_key ncs_keys[NCS_ACTION_COUNT - 1];
 
 /* Headings of the groups in the help. */
@@ -53,11 +55,12 @@ int ncs_key_normalize(int code);
  * no such key. */
 int ncs_key_code(const char *name, size_t length);
 
-/* Moves *list to the next name in a list separated by blanks. Returns the
- * length of the name, 0 at the end. */
+/* Moves *list to the next name in a list of names separated by blanks. Returns
+ * the length of that name in bytes; 0 at the end. */
 size_t ncs_key_next_name(const char **list);
 
-/* Returns the number of a key's function key in the bar, 0 if it has none. */
+/* Returns the number of the function key that the bar shows for a key; 0 if
+ * there is none. */
 unsigned ncs_key_bar_number(const struct ncs_key *key);
 
 #endif

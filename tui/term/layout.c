@@ -6,7 +6,7 @@
 
 #include <string.h>
 
-/* The lines of each part, and the index of the detail's form. */
+/* The number of lines of each part, and the index of the detail's form. */
 struct layout_plan {
 	int lines[NCS_PART_COUNT];
 	size_t form;
@@ -49,7 +49,8 @@ static bool take_line(struct layout_plan *plan, enum ncs_screen_part part)
 	return true;
 }
 
-/* Drops a line, or a form, of the least important part that is still there. */
+/* Takes a line from the least important part that still has any, or shrinks the
+ * detail to its next form. */
 static bool give_up(struct layout_plan *plan,
 		    const struct ncs_layout_request *request)
 {

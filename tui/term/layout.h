@@ -20,7 +20,7 @@ enum ncs_screen_part {
 	NCS_PART_TITLE,
 	NCS_PART_SUMMARY,
 	NCS_PART_TABS,
-	NCS_PART_DETAIL, /* the view's own, above its table */
+	NCS_PART_DETAIL, /* the view's own part, above its table */
 	NCS_PART_HEADER,
 	NCS_PART_ROWS,
 	NCS_PART_INFO,
@@ -47,7 +47,7 @@ struct ncs_layout_request {
 };
 
 struct ncs_layout {
-	bool too_small; /* there is room for a message only */
+	bool too_small; /* there is only room for a message */
 	struct ncs_rect part[NCS_PART_COUNT];
 };
 
@@ -65,11 +65,11 @@ struct ncs_item {
 };
 
 /* Chooses the items that are kept in `width` columns, with `gap` columns
- * between two. Among the items of the lowest priority, the rightmost one that
- * makes enough room is dropped, or else the widest, so that few are lost. Then
- * dropped items that fit after all are kept again, the highest priority first,
- * except those for wide screens (priorities 1 and 2). Returns the width in
- * use. */
+ * between two items. Items of the lowest priority are dropped first. Among
+ * these, the rightmost one that makes enough room is dropped, or else the
+ * widest one, so that few are lost. Then dropped items that fit after all are
+ * restored, the highest priority first, except those for wide screens
+ * (priorities 1 and 2). Returns the width in use. */
 int ncs_layout_fit(struct ncs_item *items, size_t count, int width, int gap);
 
 #endif

@@ -8,8 +8,8 @@
 
 #define REPLACEMENT 0xfffd
 
-/* Decodes one character and moves on; REPLACEMENT for a byte that is not valid
- * UTF-8. */
+/* Decodes one character and moves *text behind it. Returns REPLACEMENT for a
+ * byte that is not valid UTF-8. */
 static uint32_t next_character(const char **text)
 {
 	uint32_t character = REPLACEMENT;
@@ -19,8 +19,8 @@ static uint32_t next_character(const char **text)
 	return character;
 }
 
-/* Returns ASCII for the characters that the program's own texts use, else
- * "?". */
+/* Returns an ASCII replacement for each character that the program's own texts
+ * use, and "?" for any other. */
 static const char *ascii_for(uint32_t code)
 {
 	static const struct {
@@ -72,7 +72,7 @@ void ncs_shown_text_set(struct ncs_shown_text *shown, const char *text,
 				show_one(shown, (wchar_t)*c, 1);
 		} else {
 			/* A character without a column of its own could join,
-			 * hide or turn round its neighbours. */
+			 * hide or reverse its neighbours. */
 			cells = wcwidth((wchar_t)code);
 			if (cells > 0)
 				show_one(shown, (wchar_t)code, cells);

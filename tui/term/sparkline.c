@@ -11,14 +11,14 @@
 
 struct sparkline {
 	const struct ncs_recent *trace;
-	uint64_t count; /* number of all values so far */
+	uint64_t count; /* number of all values up to now */
 	unsigned width;
 	unsigned per_column;
 	double most; /* largest value that is shown */
 };
 
 /* Returns the value in a part of a column (with braille dots, a column has two
- * parts); negative if none is shown there. */
+ * parts); negative if no value is shown there. */
 static double value_at(const struct sparkline *line, unsigned column,
 		       unsigned part)
 {
@@ -30,8 +30,8 @@ static double value_at(const struct sparkline *line, unsigned column,
 
 	if (age >= line->count || (column == gap && line->width > 1))
 		return -1;
-	/* To the right of the newest value, in its column, the oldest would
-	 * be. */
+	/* The oldest value would be to the right of the newest, in the same
+	 * column; leave that part blank. */
 	if (column == newest / line->per_column && place > newest)
 		return -1;
 	return line->trace->values[(line->count - 1 - age) % NCS_RECENT_LENGTH];

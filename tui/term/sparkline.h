@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: MIT */
 /* A sparkline: a line of small bars that shows the recent values of a quantity.
  *
- * It sweeps like an oscilloscope: each value keeps its place until the line
- * comes round to it, and a gap moves along between the newest and the oldest
- * values. Little changes with each sample, which matters over a slow
- * connection. Pure.
+ * The line is drawn like the trace of an oscilloscope: each value stays in its
+ * place until a new value overwrites it, and a gap moves along between the
+ * newest and the oldest values. Each sample thus changes little on the screen,
+ * which matters over a slow connection. Draws nothing, and has no state.
  */
 #ifndef NCS_TUI_TERM_SPARKLINE_H
 #define NCS_TUI_TERM_SPARKLINE_H
@@ -15,11 +15,12 @@
 #include "analysis/base/recent_values.h"
 #include "tui/term/term.h"
 
-/* Maximum number of columns: with braille dots, each shows two values. */
+/* Maximum number of columns. With braille dots, each column shows two
+ * values. */
 #define NCS_SPARKLINE_WIDTH (NCS_RECENT_LENGTH / 2)
 
-/* Prints `width` columns of the latest of `count` values, scaled to the largest
- * of these. An unknown value is blank; 0 is not. */
+/* Prints the latest of `count` values in `width` columns, scaled to the largest
+ * value shown. An unknown value is blank; 0 is not. */
 void ncs_sparkline(char *text, size_t size, const struct ncs_recent *trace,
 		   uint64_t count, unsigned width, enum ncs_symbol_set symbols);
 

@@ -2,8 +2,9 @@
 /* The terminal; see term.h. The only file that calls curses, apart from tests.
  *
  * Must not know what is drawn, and must never leave the terminal changed:
- * however the process ends, the terminal's modes and screen are put back
- * (terminal_rescue.h). One thread; the state below is the process's terminal.
+ * however the process ends, the terminal's modes and screen are restored
+ * (terminal_rescue.h). One thread; the state below is that of the process's
+ * only terminal.
  */
 #include "tui/term/term.h"
 
@@ -23,7 +24,7 @@
 #include "tui/term/terminal_rescue.h"
 
 #define ESCAPE 27
-/* How long to wait for the rest of a report of the mouse. */
+/* How long to wait for the rest of a mouse report, in ms. */
 #define MOUSE_WAIT_MS 25
 
 struct style {
@@ -54,7 +55,8 @@ static const char *const symbols[NCS_SYMBOL_COUNT][NCS_SYMBOL_SET_COUNT] = {
 static struct {
 	SCREEN *screen; /* NULL while not started */
 	int file;       /* the terminal */
-	WINDOW *keys;   /* keys are read from it without touching the screen */
+	/* Keys are read from this window, without touching the screen. */
+	WINDOW *keys;
 	bool has_colors;
 	enum ncs_scheme scheme;
 	bool has_mouse; /* the terminal reports the mouse */
@@ -83,8 +85,9 @@ static void rescue_add(const char *capability)
 		tputs(text, 1, ncs_rescue_add_byte);
 }
 
-/* Prepares the text that puts the terminal back. Call it after newterm(), which
- * knows the terminal, and whenever there is more to put back. */
+/* Prepares the escape sequences that restore the terminal. Must be called after
+ * newterm(), which learns the terminal's type, and whenever there is more to
+ * restore. */
 static void prepare_rescue(void)
 {
 	static const char *const capabilities[] = { "sgr0", "op", "rmkx",
@@ -133,7 +136,7 @@ static void start_colors(bool wanted)
 	apply_scheme();
 }
 
-/* Whether curses can work with a terminal. Changes nothing. */
+/* Whether curses can work with a terminal. Does not change the terminal. */
 static bool is_usable(const char *type, int file)
 {
 	int error;
@@ -163,8 +166,8 @@ static SCREEN *new_screen(const struct ncs_term_config *config,
 	return screen;
 }
 
-/* Sets the modes. Errors are ignored because the view works without;
- * curs_set(), for example, fails on a vt100. */
+/* Sets the modes. Errors are ignored because the view works without these
+ * modes; curs_set(), for example, fails on a vt100. */
 static void set_modes(void)
 {
 	cbreak();
@@ -177,12 +180,13 @@ static void set_modes(void)
 	leaveok(stdscr, FALSE);
 	scrollok(stdscr, FALSE);
 	curs_set(0);
-	/* Hide the mouse from curses, which otherwise blocks until the next
-	 * key at an event of the mouse that it was not asked for. */
+	/* Hide the mouse from curses: at a mouse event that was not asked for,
+	 * curses would block until the next key. */
 	define_key(NULL, KEY_MOUSE);
 }
 
-/* Asks the terminal to report the mouse, or not to. Call it between frames. */
+/* Turns the terminal's mouse reports on or off. Must be called between
+ * frames. */
 static void report_mouse(bool on)
 {
 	if (term.has_mouse)
@@ -224,8 +228,9 @@ int ncs_term_start(const struct ncs_term_config *config)
 		resizeterm(config->height, config->width);
 	start_colors(config->color);
 	term.has_symbols = strcmp(nl_langinfo(CODESET), "UTF-8") == 0;
-	/* Curses prefers LINES and COLUMNS to the terminal's size; they may be
-	 * another terminal's and would never change. */
+	/* Curses prefers the variables LINES and COLUMNS to the terminal's
+	 * size, but they may be those of another terminal, and would never
+	 * change. */
 	if (!config->output) {
 		ncs_term_resize();
 		ncs_rescue_hold_stderr();
@@ -276,8 +281,8 @@ void ncs_term_resume(void)
 {
 	if (!term.screen)
 		return;
-	/* A shell may have changed the modes meanwhile: end and begin again,
-	 * whatever curses assumes. */
+	/* A shell may have changed the modes in the meantime: end and begin
+	 * again, regardless of what curses assumes. */
 	endwin();
 	report_mouse(true);
 	ncs_term_resize();
@@ -356,7 +361,7 @@ static int next_code(void)
 {
 	int code;
 
-	/* KEY_RESIZE only echoes a resize that was handled already. */
+	/* KEY_RESIZE only reports a resize that was already handled. */
 	do
 		code = wgetch(term.keys);
 	while (code == KEY_RESIZE);
@@ -409,7 +414,7 @@ static int take_mouse(int button, int x, int y)
 	return KEY_MOUSE;
 }
 
-/* Skips the rest of an escape sequence, from the code that was read last to the
+/* Skips the rest of an escape sequence, from the code that was last read to the
  * final one. */
 static int skip_sequence(int code)
 {
@@ -418,8 +423,9 @@ static int skip_sequence(int code)
 	return 0;
 }
 
-/* Reads a report such as "0;12;5M", a press; "m" at the end means a release.
- * Returns KEY_MOUSE, or 0 if it is something else. */
+/* Reads a mouse report such as "0;12;5M", which is a press; "m" at the end
+ * means a release. Returns KEY_MOUSE, or 0 if the sequence is something
+ * else. */
 static int read_mouse_numbers(void)
 {
 	int numbers[3] = { 0 }, code;
@@ -440,8 +446,8 @@ static int read_mouse_numbers(void)
 	return skip_sequence(code);
 }
 
-/* Reads a report of three bytes, each 32 above its value; button 3 is a
- * release. */
+/* Reads a mouse report of three bytes, each 32 above its value; button 3 means
+ * a release. */
 static int read_mouse_bytes(void)
 {
 	int bytes[3];
@@ -454,8 +460,8 @@ static int read_mouse_bytes(void)
 	return take_mouse(bytes[0] - ' ', bytes[1] - ' ', bytes[2] - ' ');
 }
 
-/* Reads a report of the mouse after its introducer; the rest may still be on
- * its way. */
+/* Reads a mouse report after its introducer. The rest of the report may not
+ * have arrived yet. */
 static int read_mouse(int introducer)
 {
 	int code;
@@ -466,9 +472,8 @@ static int read_mouse(int introducer)
 	return term.has_mouse ? code : 0;
 }
 
-/* Reads an escape sequence that the terminal's description does not know: a
- * report of the mouse, or an unknown key. Its characters must not be taken for
- * keys. */
+/* Reads an escape sequence that is not in the terminal's description: a mouse
+ * report, or an unknown key. Its characters must not be taken for keys. */
 static int unknown_sequence(int introducer)
 {
 	int code = next_code();
@@ -521,7 +526,8 @@ int ncs_term_put(int y, int x, int width, enum ncs_role role, const char *text)
 	ncs_shown_text_cut(&shown, width, ncs_term_symbol(NCS_SYMBOL_CUT),
 			   ncs_term_shows_ascii());
 	use_role(role);
-	/* In the last cell of the screen this draws, and then fails. */
+	/* In the last cell of the screen, curses draws the character and then
+	 * fails. */
 	mvwaddnwstr(stdscr, y, x, shown.text, (int)shown.length);
 	return shown.width;
 }

@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: MIT */
-/* The terminal: taking it over and giving it back, keys and the mouse, and
- * drawing in colours and symbols. The only user of curses.
+/* The terminal: takes it over and gives it back, reads keys and the mouse, and
+ * draws in colours and symbols. The only user of curses.
  *
- * There is one terminal, so there is one state; call all functions from the
- * main thread. Between start and stop everything that is written to the screen
- * goes through here, so that no text from a segment can reach the terminal as a
- * control sequence.
+ * There is one terminal and thus one state; all functions must be called from
+ * the main thread. Between start and stop, the screen must be written only
+ * through these functions, so that no text from a segment can reach the
+ * terminal as a control sequence.
  */
 #ifndef NCS_TUI_TERM_TERM_H
 #define NCS_TUI_TERM_TERM_H
@@ -126,8 +126,8 @@ enum ncs_scheme {
 
 struct ncs_term_config {
 	bool color; /* use colours if the terminal has any */
-	/* NULL or 0 stands for the process's own; tests without a terminal set
-	 * these. */
+	/* Type, output and height of the terminal. NULL or 0 stands for the
+	 * process's own terminal; tests without a terminal set these. */
 	const char *type;
 	FILE *output;
 	FILE *input;
@@ -135,34 +135,35 @@ struct ncs_term_config {
 	int width;
 };
 
-/* Takes the terminal over. Returns 0; -EBUSY if that was done before; -ENOMEM;
- * or -ENOTSUP, with the terminal untouched, if it cannot be used because its
- * type is unknown or cannot place the cursor, or because it is not a terminal.
- * Call setlocale(LC_CTYPE) before. */
+/* Takes the terminal over. Returns 0; -EBUSY if it is already taken over;
+ * -ENOMEM; or -ENOTSUP, with the terminal untouched, if it cannot be used
+ * because its type is unknown or cannot place the cursor, or because it is not
+ * a terminal. The caller must have called setlocale(LC_CTYPE). */
 int ncs_term_start(const struct ncs_term_config *config);
 
-/* Gives the terminal back as it was. Also called by exit(); a fatal signal has
- * the same effect. */
+/* Restores the terminal and gives it back. Also called by exit(); a fatal
+ * signal has the same effect. */
 void ncs_term_stop(void);
 
 /* Gives the terminal back, stops this process as Ctrl-Z does, and takes the
  * terminal over again when the process continues. SIGTSTP must be blocked. */
 void ncs_term_suspend(void);
 
-/* Make the next flush paint the whole screen: resume after the process was
- * stopped and continued, resize after a change of the terminal's size. Both
- * read the size again. */
+/* Make the next flush paint the whole screen, and read the terminal's size
+ * again. ncs_term_resume() is for a process that was stopped and continued,
+ * ncs_term_resize() for a terminal whose size has changed. */
 void ncs_term_resume(void);
 void ncs_term_resize(void);
 void ncs_term_repaint(void);
 
-/* Return the size in lines and columns, 0 if there is no terminal. */
+/* Return the size in lines and in columns; 0 if there is no terminal. */
 int ncs_term_height(void);
 int ncs_term_width(void);
 
-/* Set and get the scheme and the symbols that the user wants; at first they are
- * the first of each enum. A terminal without colours shows every scheme as
- * mono; a locale that is not UTF-8 shows every set of symbols as ASCII. */
+/* Set and get the scheme and the symbols that the user wants; the defaults are
+ * the first values of each enum. A terminal without colours shows every scheme
+ * as mono; in a locale other than UTF-8, every set of symbols is shown as
+ * ASCII. */
 void ncs_term_set_scheme(enum ncs_scheme scheme);
 void ncs_term_set_symbols(enum ncs_symbol_set symbols);
 enum ncs_scheme ncs_term_scheme(void);
@@ -172,15 +173,15 @@ enum ncs_symbol_set ncs_term_symbols(void);
 bool ncs_term_has_colors(void);
 bool ncs_term_has_symbols(void);
 
-/* Return the symbols that are shown in fact, and whether these are ASCII. */
+/* Return the set of symbols that is actually shown, and whether it is ASCII. */
 enum ncs_symbol_set ncs_term_shown_symbols(void);
 bool ncs_term_shows_ascii(void);
 
-/* Returns the next key, as curses encodes it; 0 for an unknown key; -1 if there
- * is none. Does not wait for a key. */
+/* Returns the next key, as curses encodes it; 0 for an unknown key; -1 if no
+ * key was pressed. Does not wait for a key. */
 int ncs_term_key(void);
 
-/* Turn reports of the mouse on or off, if the terminal has one; get whether
+/* Turn mouse reports on or off, if the terminal has a mouse; return whether
  * they are on. They are off at first, because they disable the terminal's own
  * use of the mouse, such as copying text. */
 void ncs_term_set_mouse(bool on);
@@ -199,14 +200,14 @@ struct ncs_mouse {
 	int x;
 };
 
-/* Gets the event of the mouse that a key's code stands for. Call it before the
+/* Gets the mouse event that a key's code stands for. Must be called before the
  * next key is read. Returns false if the code is a key. */
 bool ncs_term_mouse(int code, struct ncs_mouse *mouse);
 
 /* --- Drawing -------------------------------------------------------------- */
 
 /* Begin and end a frame: erase, draw, flush. Only the differences from the
- * frame before are written to the terminal. */
+ * previous frame are written to the terminal. */
 void ncs_term_erase(void);
 void ncs_term_flush(void);
 
@@ -223,11 +224,11 @@ void ncs_term_fill(int y, int x, int width, enum ncs_role role);
 /* Returns the number of columns that a text takes on the screen. */
 int ncs_term_text_width(const char *text);
 
-/* Sets where the cursor is after the flush, for screen readers to follow, and
+/* Sets where the cursor is after the flush, which screen readers follow, and
  * whether it is visible. */
 void ncs_term_cursor(int y, int x, bool visible);
 
-/* Returns a symbol in the set that is shown, as UTF-8. */
+/* Returns a symbol of the set that is shown, as UTF-8. */
 const char *ncs_term_symbol(enum ncs_symbol symbol);
 
 /* Writes the contents of the screen to a file, as lines of UTF-8 without

@@ -15,7 +15,7 @@ static struct {
 	int file;
 	struct termios modes;
 	bool has_modes;
-	char text[256]; /* puts the terminal back */
+	char text[256]; /* escape sequences that restore the terminal */
 	size_t length;
 	int real_stderr; /* -1 if stderr is not held back */
 	int held_stderr;
@@ -86,9 +86,10 @@ static void on_fatal(int number)
 			tcsetattr(rescue.file, TCSADRAIN, &rescue.modes);
 		ncs_rescue_release_stderr();
 	}
-	/* Die of the same signal, so that the parent learns of it and there is
-	 * a core file. Do not call the former handler: the reader's guard
-	 * against SIGBUS calls this one for signals that it does not expect. */
+	/* Die of the same signal, so that the parent process learns of it and
+	 * there is a core file. Do not call the former handler: it may be the
+	 * reader's guard against SIGBUS, which calls this handler for signals
+	 * that it does not expect. */
 	action.sa_handler = SIG_DFL;
 	sigaction(number, &action, NULL);
 	raise(number);
@@ -152,8 +153,8 @@ void ncs_rescue_hold_stderr(void)
 	rescue.held_stderr = held;
 }
 
-/* Without this, giving the terminal back would wait for ever for output that
- * the user has stopped. */
+/* Without this, giving the terminal back would wait forever for output that the
+ * user has stopped. */
 void ncs_rescue_resume_output(void)
 {
 	struct pollfd output = { .fd = rescue.file, .events = POLLOUT };

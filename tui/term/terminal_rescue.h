@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: MIT */
-/* Puts the terminal back when the process dies of a signal, and keeps stderr
- * off the screen.
+/* Restores the terminal when the process dies of a signal, and keeps stderr off
+ * the screen.
  *
- * Curses may not be called in a signal handler (its locks and its memory may be
- * in any state), so the escape sequences that put the terminal back are
+ * Curses must not be called in a signal handler (its locks and its memory may
+ * be in any state), so the escape sequences that restore the terminal are
  * prepared beforehand. One thread, one terminal; must not include curses.
  */
 #ifndef NCS_TUI_TERM_TERMINAL_RESCUE_H
@@ -16,30 +16,30 @@
  * changes them. */
 void ncs_rescue_save_modes(int file);
 
-/* Begin a new text to put the terminal back, and add to it. add_byte returns
- * its argument, as tputs() wants it. */
+/* Begin a new list of escape sequences that restore the terminal, and add to
+ * it. ncs_rescue_add_byte() returns its argument, as tputs() requires. */
 void ncs_rescue_clear(void);
 int ncs_rescue_add_byte(int byte);
 void ncs_rescue_add_text(const char *text);
 
-/* Says whether the terminal has been taken over and so needs the text. */
+/* Sets whether the terminal is taken over, and must be restored with the escape
+ * sequences. */
 void ncs_rescue_arm(bool armed);
 
 /* Install and remove the handlers of fatal signals. */
 void ncs_rescue_install_handlers(void);
 void ncs_rescue_remove_handlers(void);
 
-/* Hold back what libraries write to stderr, if that is a terminal, because it
- * would spoil the screen; release writes it after all. Release is
- * async-signal-safe. */
+/* Hold back the output of libraries to stderr, if that is a terminal, because
+ * it would spoil the screen; and write it when the screen is gone.
+ * ncs_rescue_release_stderr() is async-signal-safe. */
 void ncs_rescue_hold_stderr(void);
 void ncs_rescue_release_stderr(void);
 
-/* Lets output go on that the user stopped with Ctrl-S, by ending flow
- * control. */
+/* Resumes output that the user stopped with Ctrl-S, by ending flow control. */
 void ncs_rescue_resume_output(void);
 
-/* Writes to the terminal, past curses. */
+/* Writes to the terminal, bypassing curses. */
 void ncs_rescue_write(const char *text);
 
 #endif

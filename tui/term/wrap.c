@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Text in lines that are broken at blanks; see wrap.h. */
+/* Breaks text into lines at blanks; see wrap.h. */
 #include "tui/term/wrap.h"
 
 #include <stdio.h>
@@ -32,7 +32,8 @@ int ncs_draw_wrapped(const struct ncs_rect *rect, enum ncs_role role,
 	while (*text && y < rect->height) {
 		size_t length = ncs_line_length(text, rect->width);
 
-		/* The last line takes the rest and shows that it is cut. */
+		/* The last line takes the rest of the text, and shows that it
+		 * is cut. */
 		if (y + 1 == rect->height)
 			length = strlen(text);
 		snprintf(line, sizeof(line), "%.*s", (int)length, text);

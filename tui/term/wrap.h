@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Text in lines that are broken at blanks. */
+/* Breaks text into lines at blanks. */
 #ifndef NCS_TUI_TERM_WRAP_H
 #define NCS_TUI_TERM_WRAP_H
 
