@@ -10,13 +10,14 @@
 #include "analysis/records/children.h"
 #include "shm/clock.h"
 
-/* Rows for the functions that jobs use most and one for all others, and the
- * number of latest operations in each: the same ones on all ranks. */
+/* The table of arrivals has one row for each of the most used functions and one
+ * for all others; a row has places for its latest operations. All ranks keep
+ * the same operations. */
 #define FUNCTIONS 4
 #define OPERATIONS 256
 #define ARRIVALS (FUNCTIONS * OPERATIONS)
 
-/* Operations whose children are known, and calls that are known. */
+/* Number of operations whose children are kept, and of calls that are kept. */
 #define CHILDREN 1024
 #define CALLS 512
 
@@ -35,8 +36,8 @@ struct ncs_arrivals {
 	uint16_t unsettled[ARRIVALS]; /* places in arrivals[], unique */
 	size_t unsettled_count;
 	struct ncs_arrivals_count count;
-	uint32_t functions; /* one bit for each that the rank arrived at */
-	uint64_t endless;   /* the latest taken operation without an end */
+	uint32_t functions; /* one bit for each with an arrival */
+	uint64_t endless;   /* latest operation taken without an end */
 	bool has_begun;
 	bool has_lost; /* in the latest refresh */
 };
@@ -189,8 +190,9 @@ static void take_endless(struct ncs_arrivals *arrivals,
 		take_arrival(arrivals, &arrival);
 }
 
-/* Takes the operations without an end. The table has them, in no order, until
- * their slots are reused: each is taken once, and none replaces a later one. */
+/* Takes the operations whose end NCCL does not report. The snapshot has them,
+ * in no order, until their slots are reused: takes each only once, and lets
+ * none replace a later one. */
 static void take_all_endless(struct ncs_arrivals *arrivals,
 			     const struct ncs_snapshot *snapshot)
 {
@@ -209,8 +211,9 @@ static void take_all_endless(struct ncs_arrivals *arrivals,
 	arrivals->endless = latest;
 }
 
-/* Limits a time to the duration of the operation, as a GPU's clock is not known
- * to the ns. Returns 0, not known, if the time is 0 or after the end. */
+/* Limits a time to the duration of the operation, because a GPU's clock is not
+ * known to the nanosecond. Returns 0 (not known) if the time is 0 or after the
+ * end. */
 static uint64_t within(const struct ncs_arrival *arrival, uint64_t time_ns)
 {
 	uint64_t start_ns = arrival->at_ns[NCS_AT_OPERATION];
@@ -279,7 +282,8 @@ void ncs_arrivals_take(struct ncs_arrivals *arrivals,
 	arrivals->has_begun = true;
 	arrivals->count.records_lost += lost;
 	arrivals->has_lost = lost > 0;
-	/* Otherwise an older call than the right one would be found. */
+	/* The right call may be among the lost ones; an older one would then be
+	 * found instead. */
 	if (lost > 0)
 		ncs_call_history_forget(&arrivals->calls);
 	for (size_t i = 0; i < count; i++)

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
-/* The arrivals of a rank at its collectives: from its records, or from its
- * table of operations if NCCL reports no end of them, so that there are no
- * records.
+/* The arrivals of a rank at its collectives. They come from its records; if
+ * NCCL does not report when operations end, there are no records, and arrivals
+ * come from the rank's table of operations.
  *
  * The latest operations of each function are kept until they are compared with
  * those of other ranks (analysis/model/stragglers.h). The kernels and transfers
@@ -40,7 +40,7 @@ struct ncs_arrival {
 	uint8_t function;
 	uint8_t state; /* enum ncs_arrival_state */
 	int32_t root;
-	uint64_t end_ns; /* without has_end the end of its enqueueing */
+	uint64_t end_ns; /* end of its enqueueing if has_end is false */
 	bool has_end;    /* NCCL reports its end */
 	uint64_t at_ns[NCS_ARRIVAL_STAGES]; /* CLOCK_MONOTONIC; 0: unknown */
 };
@@ -52,8 +52,8 @@ struct ncs_arrivals;
 struct ncs_arrivals *ncs_arrivals_new(void);
 void ncs_arrivals_free(struct ncs_arrivals *arrivals);
 
-/* Takes one refresh: a snapshot, and records of any type, before which `lost`
- * were overwritten since the last refresh. */
+/* Takes one refresh: a snapshot, and records of any type. `lost` records before
+ * these were overwritten since the last refresh. */
 void ncs_arrivals_take(struct ncs_arrivals *arrivals,
 		       const struct ncs_clock *clock,
 		       const struct ncs_snapshot *snapshot,
@@ -66,7 +66,7 @@ struct ncs_arrival *ncs_arrivals_find(struct ncs_arrivals *arrivals,
 				      unsigned function, uint64_t number);
 
 /* Returns the next arrival of a function that is settled and not yet compared,
- * or NULL if there are no more. *place is 0 at first. */
+ * or NULL if there are no more. Set *place to 0 before the first call. */
 struct ncs_arrival *ncs_arrivals_next(struct ncs_arrivals *arrivals,
 				      unsigned function, size_t *place);
 

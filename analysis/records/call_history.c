@@ -35,8 +35,8 @@ static uint64_t oldest(const struct ncs_call_history *calls)
 						0;
 }
 
-/* Doubles the capacity. Without memory the oldest calls are lost, as at the
- * limit. */
+/* Doubles the capacity. If there is no memory, the oldest calls are lost, as
+ * they are at the limit. */
 static void grow(struct ncs_call_history *calls)
 {
 	struct ncs_call_history grown = *calls;

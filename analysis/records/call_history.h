@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
-/* The latest calls of a rank by the application, to find the one that began an
- * operation: records of calls name no operation. Memory is bounded. Must do no
- * I/O.
+/* The application's latest calls on a rank. They are kept to find the call that
+ * began an operation, because records of calls name no operation. Memory is
+ * bounded. Must do no I/O.
  */
 #ifndef NCS_ANALYSIS_RECORDS_CALL_HISTORY_H
 #define NCS_ANALYSIS_RECORDS_CALL_HISTORY_H
@@ -24,26 +24,26 @@ struct ncs_call_history {
 };
 
 /* Initializes a history with room for `capacity` calls. The room grows up to
- * `limit` if calls from needed_ns on do not fit otherwise. Returns 0 or
- * -ENOMEM. */
+ * `limit` if calls that began at needed_ns or later would not fit otherwise.
+ * Returns 0 or -ENOMEM. */
 int ncs_call_history_init(struct ncs_call_history *calls, size_t capacity,
 			  size_t limit);
 
 /* Frees the memory of a history. */
 void ncs_call_history_release(struct ncs_call_history *calls);
 
-/* Adds a call. The calls of one thread come in order, those of several threads
- * nearly so. */
+/* Adds a call. The calls of one thread must come in order, those of several
+ * threads nearly so. */
 void ncs_call_history_take(struct ncs_call_history *calls, unsigned kind,
 			   uint64_t start_ns);
 
-/* Forgets all calls. Needed after calls were lost, as otherwise an older call
- * than the right one would be found. */
+/* Forgets all calls. Call this after records were lost: the right call may be
+ * among them, and an older one would be found instead. */
 void ncs_call_history_forget(struct ncs_call_history *calls);
 
 /* Returns the start of the latest call of a kind up to `time_ns`, or 0 if none
- * is known. It is the call that began the operation, or the last one before its
- * group was launched. */
+ * is known. For the begin of an operation, this is the call that began it, or
+ * the last call before its group was launched. */
 uint64_t ncs_call_history_before_ns(const struct ncs_call_history *calls,
 				    unsigned kind, uint64_t time_ns);
 

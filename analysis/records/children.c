@@ -23,8 +23,8 @@ static void take_kernel(struct ncs_children *children,
 		children->gpu_stop_ns = stop_ns;
 }
 
-/* Returns a hash of a channel and peer; different ones almost never have the
- * same. */
+/* Returns a hash of a channel and peer; different pairs almost never have the
+ * same hash. */
 static uint64_t hash_of(const struct ncs_record *record)
 {
 	return ncs_hash((uint64_t)record->channel << 32 |

@@ -11,13 +11,14 @@
 /* The largest drift of a GPU's clock from its host's, in ns per ns. */
 #define DRIFT_MAX 1e-3
 
-/* The usual limit of the drift, for when only one reading is known. */
+/* The largest drift that is assumed if only one reading is known. */
 #define DRIFT_USUAL 1e-4
 
 /* Bounds may be this much older than the reading that reports them, in ns. */
 #define BEFORE_NS 1e9
 
-/* Readings that are closer to each other say too little about the drift. */
+/* Readings that are closer together than this, in ns, say too little about the
+ * drift. */
 #define APART_NS UINT64_C(1000000000)
 
 /* Returns the drift of the GPU's clock between two readings, in ns per ns. */

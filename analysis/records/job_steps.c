@@ -2,12 +2,13 @@
 /* Finding the operations that begin steps; see job_steps.h.
  *
  * Operations are of one kind if they have the same communicator, function, size
- * and range. A kind is regular if it recurs after the same number of other
- * operations: quickly if these are the same each time, in any order, and after
- * some more intervals if not. Of the regular kinds, those that occur least
- * often occur once in a step, and the first of them begins it from where it
- * became regular on: that is a phase. A phase ends when another kind is regular
- * and its own kind no longer occurs. */
+ * and range. A kind is regular once it has recurred several times after the
+ * same number of other operations. Fewer intervals suffice if these operations
+ * are the same each time, in any order. Of the regular kinds, those that occur
+ * least often occur once in a step. The first of them begins each step, from
+ * the place where it became regular. A phase is a sequence of steps that begin
+ * at one kind. It ends when another kind is regular and its own kind no longer
+ * occurs. */
 #include "analysis/records/job_steps.h"
 
 #include <errno.h>
@@ -53,7 +54,7 @@ struct job_phase {
 
 struct ncs_job_steps {
 	uint64_t place; /* number of counted operations up to now */
-	uint64_t sum;   /* of their hashes */
+	uint64_t sum;   /* sum of the hashes of these */
 	struct job_kind *kinds;
 	size_t kind_count, kind_capacity; /* hashed; a power of two */
 	struct job_phase *phases;
@@ -120,7 +121,8 @@ static int grow(struct ncs_job_steps *steps)
 	if (2 * steps->kind_count < count)
 		return 0;
 	if (count >= 2 * KINDS_MAX) {
-		/* Kinds that occur in each step are soon known again. */
+		/* Forget all kinds: those that occur in each step are soon
+		 * known again. */
 		memset(before, 0, count * sizeof(*before));
 		steps->kind_count = 0;
 		return 0;
@@ -170,15 +172,15 @@ static int begin_phase(struct ncs_job_steps *steps, const struct job_kind *kind)
 	return add_phase(steps, kind->first, kind->hash);
 }
 
-/* Returns true if so many other operations followed that they cannot all be
- * part of the step. */
+/* Returns true if so many other operations have followed the latest anchor that
+ * they cannot all be part of its step. */
 static bool is_overdue(const struct ncs_job_steps *steps)
 {
 	return steps->anchor != 0 &&
 	       steps->place - steps->latest > 2 * steps->interval;
 }
 
-/* Ends the current phase: its last step is taken to be as long as the
+/* Ends the current phase. Its last step is assumed to be as long as the
  * others. */
 static int end_phase(struct ncs_job_steps *steps)
 {

@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: MIT */
 /* Finding where the steps of a training job begin, from the order of its
- * operations: at an operation that recurs after the same number of others. From
- * some time on that may be another operation. Operations that occur only once
- * belong to the step that they occur in, unless they last longer than a step;
- * then they belong to none.
+ * operations: a step begins at an operation that recurs after the same number
+ * of others. In the course of a job another operation may take its place.
+ * Operations that occur only once belong to the step that they occur in, unless
+ * they last longer than a step; then they belong to none.
  *
- * All operations are learned first, then passed again in the same order. Memory
- * is bounded. Pure.
+ * Give all operations to ncs_job_steps_learn() first, then again, in the same
+ * order, to ncs_job_steps_next(). Memory is bounded. Pure.
  */
 #ifndef NCS_ANALYSIS_RECORDS_JOB_STEPS_H
 #define NCS_ANALYSIS_RECORDS_JOB_STEPS_H

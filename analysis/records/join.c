@@ -14,22 +14,23 @@
 
 #define PARTS_MAX (UINT32_C(1) << 20)
 
-/* Larger ranks of a communicator are not believed. */
+/* Ranks from this number on are taken for damaged data. */
 #define RANKS_MAX (UINT32_C(1) << 20)
 
-/* An operation is given up once all missing ranks have reported one whose
- * number is larger by this: records of two lanes may be out of order, but not
- * by so many. */
+/* A collective is given up once every missing rank has reported one whose
+ * number is larger by this much. Records of two lanes may be out of order, but
+ * not by so many operations. */
 #define MUCH_LATER 64u
 
-/* An operation is also given up this long after its first part ended. */
+/* A collective is also given up this long after its first part ended. */
 #define LATE_NS UINT64_C(10000000000)
 
-/* A transfer without its other end is given up once this many more wait on its
- * connection. */
+/* A transfer without its other end is given up once this many more transfers
+ * wait on its connection. */
 #define WAITING_MAX 1024u
 
-/* An operation that is incomplete, or is complete and waits for its turn. */
+/* An operation that is incomplete, or that is finished but not given out
+ * yet. */
 struct pending {
 	struct ncs_joined joined;
 	struct join_comm *comm;
@@ -56,7 +57,8 @@ struct join_comm {
 	size_t last_capacity[NCS_FUNCTION_COUNT];
 };
 
-/* Transfers of one end that wait for the other end's. */
+/* Transfers reported by one end of a connection that wait for those of the
+ * other end. */
 struct transfer_queue {
 	struct ncs_part *parts; /* in the order in which they began */
 	size_t first, count, capacity;
@@ -78,7 +80,7 @@ struct ncs_join {
 	struct join_comm **comms;
 	size_t comm_count, comm_capacity;
 	struct ncs_hash_table collectives; /* incomplete ones */
-	struct pending incomplete;         /* head of a list of the same */
+	struct pending incomplete;         /* head of their list */
 	struct transfer_connection **connections;
 	size_t connection_count, connection_capacity;
 	struct ncs_hash_table connections_by_key;
@@ -143,7 +145,8 @@ void ncs_join_free(struct ncs_join *join)
 
 /* --- Communicators -------------------------------------------------------- */
 
-/* Returns NULL if there is no memory. */
+/* Returns a communicator, adding it if it is new. Returns NULL if there is no
+ * memory. */
 static struct join_comm *comm_of(struct ncs_join *join, uint64_t id)
 {
 	struct join_comm *comm;
@@ -240,8 +243,8 @@ static void find_arrival(struct ncs_joined *joined)
 	for (size_t i = 0; i < sizeof(stages) / sizeof(stages[0]); i++) {
 		size_t known = 0;
 
-		/* If only some ranks wait for others, the data that a rank
-		 * sends may come from others. */
+		/* If not all ranks wait for all, a rank may send the data of
+		 * others: then DATA does not show its own arrival. */
 		if (stages[i] == NCS_PART_DATA &&
 		    joined->wait_rule != NCS_WAIT_FOR_ALL)
 			continue;
@@ -309,7 +312,8 @@ void ncs_part_times_make(struct ncs_part_times *times,
 		times->last_channel.wait_ns[i] = (float)(int64_t)wait_ns[i];
 }
 
-/* Without memory, readers of the operation compute them themselves. */
+/* Computes the times of an operation's parts. If there is no memory, readers of
+ * the operation compute the times themselves. */
 static void make_part_times(struct pending *pending)
 {
 	struct ncs_joined *joined = &pending->joined;
@@ -382,7 +386,8 @@ static void take_out(struct ncs_join *join, struct pending *pending)
 	pending->next->previous = pending->previous;
 }
 
-/* Returns NULL if there is no memory for it or for finishing it. */
+/* Creates an incomplete collective with room for `parts` parts. Returns NULL if
+ * there is no memory for it or for finishing it. */
 static struct pending *pending_new(struct ncs_join *join,
 				   struct join_comm *comm,
 				   const struct ncs_joined *joined,
@@ -408,8 +413,8 @@ static struct pending *pending_new(struct ncs_join *join,
 	return pending;
 }
 
-/* Inserts a part by rank, from the end as ranks mostly come in their order.
- * Returns false if the rank has a part already. */
+/* Inserts a part in the order of ranks. Searches from the end, because ranks
+ * mostly come in this order. Returns false if the rank has a part already. */
 static bool insert(struct pending *pending, const struct ncs_part *part)
 {
 	size_t place = pending->joined.count;
@@ -431,8 +436,8 @@ static bool insert(struct pending *pending, const struct ncs_part *part)
 static void give_up(struct ncs_join *join, struct pending *pending)
 {
 	take_out(join, pending);
-	/* The room that was reserved for it may have been used for others.
-	 * Without memory the operation is lost. */
+	/* Other operations may have used the room that was reserved for this
+	 * one. If there is no memory, the operation is lost. */
 	if (reserve_finished(join) == 0) {
 		finish(join, pending);
 		return;
@@ -484,7 +489,8 @@ static int add_collective(struct ncs_join *join, struct join_comm *comm,
 
 /* --- Transfers ------------------------------------------------------------ */
 
-/* Returns NULL if there is no memory. */
+/* Returns a connection, adding it if it is new. Returns NULL if there is no
+ * memory. */
 static struct transfer_connection *connection_of(struct ncs_join *join,
 						 struct join_comm *comm,
 						 int32_t source,
@@ -609,9 +615,11 @@ static int give_transfer(struct ncs_join *join,
 	return 0;
 }
 
-/* Joins the transfers of a connection as far as possible: both ends are FIFOs.
- * If one lacks a transfer, sizes differ or a receive ended before its send
- * began; then the one that ended first is given out alone. */
+/* Gives out the transfers of a connection. Both ends are FIFOs: their oldest
+ * transfers belong together. If their sizes differ, or the receive ended before
+ * the send began, one end lacks a transfer, and the transfer that ended first
+ * is given out alone. A transfer waits for the other end unless `is_end` is
+ * set, that end is not expected, or too many transfers wait. */
 static int match(struct ncs_join *join, struct transfer_connection *connection,
 		 bool is_end)
 {

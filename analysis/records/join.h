@@ -1,15 +1,16 @@
 /* SPDX-License-Identifier: MIT */
-/* Joining the parts of all ranks to operations.
+/* Joins the parts of all ranks into operations.
  *
  * Parts of a collective are joined by communicator, function and NCCL's
  * sequence number. If NCCL reports a number again and again, as replays of CUDA
  * graphs do, they are also joined by the repeat count. A send is joined with
  * the receive at the same place on its connection.
  *
- * Operations are given out in the order in which their first parts ended. One
- * that stays incomplete is given up and given out as it is: once its missing
- * ranks have reported much later operations, 10 s after its first part ended,
- * or when more parts are kept than there is room for. Memory is bounded. Pure.
+ * Operations are given out in the order in which their first parts ended. An
+ * operation that stays incomplete is given up, that is, given out as it is:
+ * once its missing ranks have reported much later operations, 10 s after its
+ * first part ended, or when more parts are kept than there is room for. Memory
+ * is bounded. Pure.
  */
 #ifndef NCS_ANALYSIS_RECORDS_JOIN_H
 #define NCS_ANALYSIS_RECORDS_JOIN_H
@@ -41,7 +42,7 @@ struct ncs_part_times {
 };
 
 /* A joined operation. The parts of a collective are sorted by rank; those of a
- * transfer are the send and the receive, or the one of them that is there. */
+ * transfer are the send and the receive, or only one of them. */
 struct ncs_joined {
 	uint64_t comm_id;
 	uint64_t number;  /* sequence number, or place on its connection */
@@ -53,8 +54,8 @@ struct ncs_joined {
 	 * receiver began, so that it cannot have waited; else
 	 * NCS_WAIT_FOR_ALL. */
 	enum ncs_wait_rule wait_rule;
-	/* The latest stage on the way in that is known of all parts: arrivals
-	 * are compared by it. */
+	/* The latest stage on the way into the operation that is known of all
+	 * parts. Arrivals are compared by this stage. */
 	enum ncs_part_stage arrival;
 	uint64_t first_end_ns; /* end of the part that ended first */
 	size_t count;          /* number of parts */
@@ -62,7 +63,8 @@ struct ncs_joined {
 	const struct ncs_part_times *part_times; /* of the parts, or NULL */
 };
 
-/* Fills in the times of a part that arrives by the stage `arrival`. */
+/* Fills in the times of a part. `arrival` is the stage that counts as its
+ * arrival. */
 void ncs_part_times_make(struct ncs_part_times *times,
 			 const struct ncs_part *part,
 			 enum ncs_part_stage arrival);
@@ -77,7 +79,8 @@ static inline bool ncs_joined_is_root(const struct ncs_joined *joined,
 }
 
 /* Returns the time in ns from the arrival of the last awaited part to the end
- * of the last part; negative if clocks disagree by more than that. */
+ * of the last part; negative if the error of the clocks is larger than that
+ * time. */
 double ncs_joined_transfer_ns(const struct ncs_joined *joined);
 
 struct ncs_join;
@@ -88,13 +91,13 @@ struct ncs_join;
 struct ncs_join *ncs_join_new(size_t parts_max);
 void ncs_join_free(struct ncs_join *join);
 
-/* Announces a rank of a communicator, before its first part: operations are
- * complete without parts of ranks that were not announced. Returns 0 or
- * -ENOMEM. */
+/* Announces a rank of a communicator. Call this before the rank's first part:
+ * an operation counts as complete without the parts of ranks that were not
+ * announced. Returns 0 or -ENOMEM. */
 int ncs_join_expect(struct ncs_join *join, uint64_t comm_id, int32_t rank);
 
-/* Adds a part. The parts of a rank come nearly in the order in which they
- * ended. Copies the part. Returns 0, or -ENOMEM; then the part is missing. */
+/* Adds a part. The parts of a rank must come nearly in the order in which they
+ * ended. Copies the part. Returns 0, or -ENOMEM; then the part is lost. */
 int ncs_join_add(struct ncs_join *join, const struct ncs_part *part);
 
 /* Promises that no more parts will come that ended before `until_ns`, or none
@@ -109,7 +112,7 @@ struct ncs_join_count {
 	uint64_t complete;     /* operations */
 	uint64_t incomplete;   /* operations that were given up */
 	uint64_t unidentified; /* parts of no known communicator or rank */
-	uint64_t again;        /* parts of an operation that had them already */
+	uint64_t again; /* parts of a rank that the operation already had */
 };
 
 /* Returns the counts up to now. They belong to `join`. */

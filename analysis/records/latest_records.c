@@ -8,8 +8,8 @@
 
 #include "shm/clock.h"
 
-/* Numbers of records: of all ranks together, and of one rank at least and at
- * most. */
+/* Limits on the number of records: for all ranks together, and the least and
+ * the most for one rank. */
 static const struct {
 	size_t all;
 	size_t least;
@@ -75,7 +75,8 @@ static void drop_first(struct ncs_latest_ring *ring,
 {
 	uint64_t gone_ns = end_ns(ncs_latest_at(ring, 0), clock);
 
-	/* Threads take turns in a sample, so that ends are not in order. */
+	/* A sample has the records of one thread after those of another, so the
+	 * ends are not in order. */
 	if (gone_ns > ring->complete_from_ns)
 		ring->complete_from_ns = gone_ns;
 	ring->first = (ring->first + 1) % ring->capacity;

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: MIT */
 /* The latest records of a rank, for the timeline.
  *
- * They are in two rings, in the order in which they came: one of the calls of
- * the application and the operations, one of the far more frequent others.
- * Memory is bounded: all ranks share a number of records. Pure; times are the
- * segment's ticks.
+ * They are kept in two rings, in the order in which they came: one for
+ * operations and the application's calls, one for the far more frequent records
+ * of proxy operations, steps and kernels. Memory is bounded: all ranks share a
+ * fixed number of records. Pure. Times in records are in the segment's ticks.
  */
 #ifndef NCS_ANALYSIS_RECORDS_LATEST_RECORDS_H
 #define NCS_ANALYSIS_RECORDS_LATEST_RECORDS_H
@@ -27,7 +27,7 @@ struct ncs_latest_ring {
 	size_t capacity;
 	size_t first; /* place of the oldest record */
 	size_t count;
-	/* All records that ended later are here, except lost ones. */
+	/* All records that ended after this time are here, except lost ones. */
 	uint64_t complete_from_ns;
 };
 
@@ -48,8 +48,8 @@ struct ncs_latest *ncs_latest_new(void);
 void ncs_latest_free(struct ncs_latest *latest);
 
 /* Takes the records of a sample. `ranks` is the number of ranks that share the
- * memory, or SIZE_MAX if it is not known. Returns 0, or -ENOMEM; then some
- * records are missing. */
+ * memory, or SIZE_MAX if it is not known. Returns 0, or -ENOMEM if some records
+ * are missing. */
 int ncs_latest_take(struct ncs_latest *latest, const struct ncs_sample *sample,
 		    size_t ranks);
 

@@ -72,7 +72,7 @@ struct message_rank {
 	struct ncs_clock clock;
 	uint64_t lanes; /* one bit for each lane that has reported records */
 	bool is_incomplete;
-	/* The latest expected peers that it received from and sent to. */
+	/* The expected peer that was looked up last: of receives, of sends. */
 	struct known_peer {
 		bool is_there;
 		int32_t rank;
@@ -176,8 +176,8 @@ ncs_messages_count(const struct ncs_messages *messages)
 
 /* --- Hashes --------------------------------------------------------------- */
 
-/* Hashes of several words take one round where that distinguishes them: each
- * step needs two. */
+/* Words are combined into one round of the hash where this keeps them distinct:
+ * two hashes are computed for each step. */
 static uint64_t hash_of_message(const struct ncs_message_key *key)
 {
 	uint64_t ranks = (uint64_t)(uint32_t)key->source << 32 |
@@ -210,8 +210,8 @@ static uint64_t channel_key(const struct ncs_record *record)
 			       record->peer);
 }
 
-/* Equal for the steps of one collective of a rank, and for those of one channel
- * of a transfer. */
+/* Returns a hash that is equal for all steps of a rank's collective, or for all
+ * steps of one channel of a rank's transfer. */
 static uint64_t hash_of_operation(size_t owner, const struct ncs_record *record)
 {
 	uint64_t hash = ncs_hash((uint64_t)owner << 32 | record->operation);
@@ -294,8 +294,8 @@ static void drop_oldest(struct ncs_messages *messages)
 	free_step(messages, index);
 }
 
-/* Takes a step from the pool, which never is empty: it has one more than may
- * wait. */
+/* Takes a step from the pool. The pool is never empty, because it has one more
+ * step than may wait. */
 static uint32_t allocate_step(struct ncs_messages *messages)
 {
 	uint32_t index = messages->free;
@@ -357,7 +357,7 @@ static bool is_peer_expected(const struct ncs_messages *messages,
 	return true;
 }
 
-/* Returns 0 or -ENOMEM. */
+/* Announces a rank of a communicator. Returns 0 or -ENOMEM. */
 static int expect(struct ncs_messages *messages, uint64_t comm_id, int32_t rank)
 {
 	struct expected_rank *expected;
@@ -405,7 +405,8 @@ int ncs_messages_expect(struct ncs_messages *messages, size_t owner,
 	return expect(messages, rank->comm_id, rank->rank);
 }
 
-/* Returns NULL if there is no memory. */
+/* Returns the transfers on a channel, adding the channel if it is new. Returns
+ * NULL if there is no memory. */
 static struct channel_transfers *transfers_of(struct message_rank *rank,
 					      uint64_t key)
 {
@@ -476,8 +477,9 @@ static void visit(struct ncs_messages *messages,
 	messages->visit(messages->context, &message);
 }
 
-/* Finds the other end of a message, or NONE. If there are several, it is the
- * one that came first: records of one key come in order. */
+/* Returns the waiting step at the other end of a message, or NONE. Of several,
+ * returns the one that came first, because records with the same key come in
+ * order. */
 static uint32_t find_other(struct ncs_messages *messages,
 			   const struct waiting_step *waiting, uint64_t hash)
 {
@@ -495,8 +497,8 @@ static uint32_t find_other(struct ncs_messages *messages,
 	return found;
 }
 
-/* Matches a step whose operation is known and that is in no row, or lets it
- * wait for its peer. */
+/* Matches a step whose operation is known, or lets it wait for the other end.
+ * The step must not be in a row. */
 static void match_step(struct ncs_messages *messages, uint32_t index,
 		       const struct identified_operation *identified)
 {
@@ -549,8 +551,9 @@ static void identify(struct ncs_messages *messages, size_t owner,
 	uint64_t hash = hash_of_operation(owner, record);
 	uint32_t found = NONE, next;
 
-	/* Collects them from the latest to the first, so that the first one is
-	 * matched first. */
+	/* Move the steps to a list of their own. The row begins with the
+	 * latest, so the list begins with the oldest: steps are matched in
+	 * their order. */
 	for (uint32_t i = *row_of(messages, hash); i != NONE; i = next) {
 		struct waiting_step *waiting = &messages->pool[i];
 
@@ -648,8 +651,8 @@ static void take_step(struct ncs_messages *messages, size_t owner,
 		drop_oldest(messages);
 }
 
-/* Transfers can only be counted from the first record on: notes whether one is
- * missing. */
+/* Notes whether records of the rank are missing. Transfers can be counted only
+ * if all records are there, from the first one on. */
 static void check_complete(struct message_rank *rank, unsigned lane,
 			   const struct ncs_record *records, size_t count,
 			   uint64_t lost)

@@ -7,13 +7,13 @@
  * identified by its function and sequence number, which its own record reports
  * after all of its children have ended: steps wait for that record here. Sends
  * and receives have no number, but connections keep their order, so that the
- * n-th send on a channel belongs to the n-th receive. They are therefore only
- * matched if all records of both ranks are there from the first one on, with
- * none left out or lost.
+ * n-th send on a channel belongs to the n-th receive. Sends and receives are
+ * therefore matched only if all records of both ranks are there from the first
+ * one on, with none left out or lost.
  *
- * The records of one lane come in order, lanes in any order. A bounded number
- * of steps waits at a time; the oldest make room. Pure; records are not
- * trusted.
+ * The records of one lane must come in order; lanes may come in any order. The
+ * number of waiting steps is bounded; the oldest are given up to make room.
+ * Pure. Must not trust records.
  */
 #ifndef NCS_ANALYSIS_RECORDS_MESSAGES_H
 #define NCS_ANALYSIS_RECORDS_MESSAGES_H
@@ -39,8 +39,8 @@ struct ncs_message_key {
 	uint8_t reserved[2];
 };
 
-/* A message and its times in ns, each by the clock that its rank was announced
- * with; 0 if NCCL did not report it. */
+/* A message and its times in ns. Each time is by the clock that its rank was
+ * announced with, and is 0 if NCCL did not report it. */
 struct ncs_message {
 	struct ncs_message_key key;
 	size_t sender;   /* the caller's number of the sending rank */
@@ -82,9 +82,9 @@ struct ncs_messages *ncs_messages_new(size_t steps_max,
 				      ncs_message_visit *visit, void *context);
 void ncs_messages_free(struct ncs_messages *messages);
 
-/* Announces a rank before its first record. `owner` is the caller's number of
- * it: small, and no other rank's. Messages to and from ranks that were not
- * announced are not matched. Returns 0 or -ENOMEM. */
+/* Announces a rank. Call this before its first record. `owner` is the caller's
+ * number for the rank: small, and different for each rank. Messages to and from
+ * ranks that were not announced are not matched. Returns 0 or -ENOMEM. */
 int ncs_messages_expect(struct ncs_messages *messages, size_t owner,
 			const struct ncs_identity *identity,
 			const struct ncs_clock *clock);

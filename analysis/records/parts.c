@@ -19,13 +19,15 @@
 /* Number of operations that are in progress or wait to be settled. */
 #define SLOTS 64u
 #define SLOTS_MAX (UINT32_C(1) << 18)
-/* An operation that has not ended while this many others came never will. */
+/* An operation that has not ended by the time this many others came never
+ * will. */
 #define SLOTS_UNENDED 4096u
 
 #define CALLS 64u
 #define CALLS_MAX (UINT32_C(1) << 18)
 
-/* The number of a kernel launch among calls, which have those of functions. */
+/* The kind of a kernel launch in the call history, where the other kinds are
+ * functions. */
 #define KIND_LAUNCH NCS_FUNCTION_COUNT
 
 /* More channels than any operation has. */
@@ -40,7 +42,7 @@ struct part_slot {
 	struct ncs_children children;
 	struct ncs_part_channel *channels;
 	size_t channel_count, channel_capacity;
-	size_t channel_found; /* place of the latest */
+	size_t channel_found; /* place of the one found last */
 };
 
 struct ended_operation {
@@ -104,7 +106,7 @@ struct ncs_parts *ncs_parts_new(const struct ncs_header *header, size_t owner)
 	parts->ended = calloc(SLOTS, sizeof(*parts->ended));
 	if (parts->slots && parts->ended &&
 	    ncs_call_history_init(&parts->calls, CALLS, CALLS_MAX) == 0) {
-		parts->calls.needed_ns = 0; /* all calls, at first */
+		parts->calls.needed_ns = 0; /* keep all calls at first */
 		return parts;
 	}
 	ncs_parts_free(parts);
@@ -170,8 +172,8 @@ static void clear(struct part_slot *slot)
 				    .channel_capacity = capacity };
 }
 
-/* Doubles the slots. Operations in use keep slots of their own, as they differ
- * in their lowest bits. Returns 0 or -ENOMEM. */
+/* Doubles the slots. Operations that have a slot do not collide, because their
+ * numbers differ in the lowest bits. Returns 0 or -ENOMEM. */
 static int grow_slots(struct ncs_parts *parts)
 {
 	uint32_t before = parts->slot_count;
@@ -193,8 +195,8 @@ static int grow_slots(struct ncs_parts *parts)
 	return 0;
 }
 
-/* Returns true if an operation must make room for another one, as it will never
- * end or there are too many slots. */
+/* Returns true if an operation must make room for another one, because it will
+ * never end or there are too many slots. */
 static bool makes_room(const struct ncs_parts *parts,
 		       const struct part_slot *slot)
 {
@@ -435,8 +437,9 @@ void ncs_parts_settle(struct ncs_parts *parts, uint64_t drained_ns)
 
 /* --- Parts ---------------------------------------------------------------- */
 
-/* Limits a time to the duration of the part, as a GPU's clock is not known to
- * the ns. Returns 0, not known, if the time is 0 or after the end. */
+/* Limits a time to the duration of the part, because a GPU's clock is not known
+ * to the nanosecond. Returns 0 (not known) if the time is 0 or after the
+ * end. */
 static uint64_t within(const struct ncs_part *part, uint64_t time_ns)
 {
 	uint64_t begin_ns = part->at_ns[NCS_PART_BEGIN];
@@ -455,7 +458,7 @@ static void find_calls(struct ncs_parts *parts, struct ncs_part *part)
 							KIND_LAUNCH, begin_ns);
 
 	part->at_ns[NCS_PART_CALL] = call_ns;
-	/* An earlier launch is another operation's. */
+	/* A launch before the call belongs to another operation. */
 	if (call_ns != 0 && launch_ns >= call_ns)
 		part->at_ns[NCS_PART_LAUNCH] = launch_ns;
 	parts->calls.needed_ns = call_ns != 0 ? call_ns : begin_ns;

@@ -5,9 +5,9 @@
  * The records of one lane come in order, those of several lanes nearly so. They
  * are sorted by operation, and a part is given out when no more records of it
  * can come. All times are in ns of the clock that records are converted with.
- * Memory is bounded by the operations in progress and by the records that are
- * drained at once. Pure; records may have any value. Not thread-safe for one
- * rank.
+ * Memory is bounded by the operations in progress and by the number of records
+ * drained in one batch. Pure. Must not trust records. Functions for one rank
+ * are not thread-safe.
  */
 #ifndef NCS_ANALYSIS_RECORDS_PARTS_H
 #define NCS_ANALYSIS_RECORDS_PARTS_H
@@ -19,7 +19,7 @@
 #include "ncclstat/reader.h"
 
 /* Stages on the way into an operation and out of it. Those from BEGIN on lie
- * between BEGIN and END; those before it are not after BEGIN. */
+ * between BEGIN and END; the stages before it are not later than BEGIN. */
 enum ncs_part_stage {
 	NCS_PART_CALL,       /* the application called NCCL */
 	NCS_PART_LAUNCH,     /* the launch of the kernel began */
@@ -66,12 +66,13 @@ struct ncs_part {
 	uint8_t flags;      /* enum ncs_part_flag */
 	int32_t peer;       /* or root; -1 if none */
 	uint32_t range;     /* range it was called in; 0 if none or not known */
-	uint32_t operation; /* numbered in the order in which they began */
+	uint32_t operation; /* number in the order in which operations began */
 	uint32_t channels;  /* number of its channels, by direction and peer */
 	uint64_t number;    /* sequence number or NCS_NO_SEQUENCE_NUMBER */
 	uint64_t bytes;
 	uint64_t at_ns[NCS_PART_STAGES]; /* 0 if not known */
-	struct ncs_part_channel slowest; /* ended last; steps 0: none */
+	/* The one that ended last; its steps are 0 if there is none. */
+	struct ncs_part_channel slowest;
 	uint64_t wait_ns[NCS_CHANNEL_STATE_COUNT]; /* of all channels */
 	/* The sending channel whose steps took longest on the wire on average;
 	 * its steps are 0 if there is none. */
@@ -86,22 +87,22 @@ struct ncs_parts;
 struct ncs_parts *ncs_parts_new(const struct ncs_header *header, size_t owner);
 void ncs_parts_free(struct ncs_parts *parts);
 
-/* Takes from a snapshot what records do not say: the rank's identity, the
- * algorithms it uses for each size, and a reading of its GPU's clock. Call it
- * before records are taken, best with several snapshots, in order, that are
- * spread over the time of the records, as the GPU's clock drifts. Returns 0 or
- * -ENOMEM. */
+/* Takes from a snapshot what records do not report: the rank's identity, the
+ * algorithms it uses for each size, and a reading of its GPU's clock. Call this
+ * before records are taken. As the GPU's clock drifts, it is best to call this
+ * with several snapshots, in order, that are spread over the time of the
+ * records. Returns 0 or -ENOMEM. */
 int ncs_parts_learn(struct ncs_parts *parts,
 		    const struct ncs_snapshot *snapshot);
 
 /* Takes records of one lane that were read at `drained_ns`; `lost` records
- * right before them were overwritten. Returns 0, or -ENOMEM; then parts are
+ * right before them were overwritten. Returns 0, or -ENOMEM if parts will be
  * missing. */
 int ncs_parts_take(struct ncs_parts *parts, const struct ncs_record *records,
 		   size_t count, uint64_t lost, uint64_t drained_ns);
 
-/* Promises that all records read until `drained_ns` were taken; UINT64_MAX if
- * no more will come at all. */
+/* Promises that all records read until `drained_ns` were taken. UINT64_MAX
+ * means that no more records will come at all. */
 void ncs_parts_settle(struct ncs_parts *parts, uint64_t drained_ns);
 
 /* Returns the next part, nearly in the order in which they ended, or NULL if

@@ -30,7 +30,7 @@ struct open_operation {
 };
 
 /* Sums over the steps of a refresh that are not sampled. They have no error, so
- * it does not matter by which clusters they are added. */
+ * it does not matter which clusters they are added to. */
 struct whole {
 	uint64_t time_ns[NCS_STEP_TIMES];
 	uint64_t steps;
@@ -114,8 +114,8 @@ static double weight_of(unsigned level)
 	return (double)(1u << level);
 }
 
-/* Operations that are not sampled have no error: their steps are added at
- * once. */
+/* Returns whether an operation is sampled. Operations that are not sampled have
+ * no error, so their steps are added immediately. */
 static bool is_sampled(const struct open_operation *operation)
 {
 	return operation->level > 0;
@@ -144,7 +144,8 @@ static int add_values(struct step_sums *direction, double weight,
 	return 0;
 }
 
-/* Returns 0, or -ENOMEM; then nothing was added. */
+/* Adds the steps of an operation in one direction to the sums. Returns 0, or
+ * -ENOMEM with nothing added. */
 static int add_part(struct step_sums *direction, double weight,
 		    const struct operation_part *part)
 {

@@ -5,9 +5,9 @@
  * Sampled records stand for all; their clusters are operations
  * (analysis/base/estimate.h). The records of an operation come over a while and
  * may be mixed with those of others, so a number of latest operations is kept
- * apart. A record that comes after its operation had to make room counts as
- * another operation's, which makes errors too small. Memory is bounded. Must do
- * no I/O.
+ * apart. A record that comes after its operation had to make room counts as one
+ * of another operation, which makes errors too small. Memory is bounded. Must
+ * do no I/O.
  */
 #ifndef NCS_ANALYSIS_RECORDS_STEP_STATS_H
 #define NCS_ANALYSIS_RECORDS_STEP_STATS_H
@@ -48,8 +48,8 @@ struct ncs_step_estimate {
 struct ncs_steps_view {
 	uint64_t operations; /* in the estimates */
 	uint64_t records;    /* steps in the estimates */
-	uint64_t slow;       /* steps kept for being slow: not in them */
-	unsigned level;      /* sampling level of the latest record in them */
+	uint64_t slow;       /* kept for being slow: not in the estimates */
+	unsigned level;      /* sampling level of the latest of these records */
 	struct ncs_estimate steps; /* number of steps */
 	struct ncs_step_estimate times[NCS_STEP_TIMES];
 };
@@ -61,8 +61,8 @@ struct ncs_steps;
 struct ncs_steps *ncs_steps_new(void);
 void ncs_steps_free(struct ncs_steps *steps);
 
-/* Takes the records of one refresh, of any type, before which `lost` were
- * overwritten since the last refresh. Returns 0 or -ENOMEM. */
+/* Takes the records of one refresh, of any type. `lost` records before these
+ * were overwritten since the last refresh. Returns 0 or -ENOMEM. */
 int ncs_steps_take(struct ncs_steps *steps, const struct ncs_clock *clock,
 		   const struct ncs_record *records, size_t count,
 		   uint64_t lost);

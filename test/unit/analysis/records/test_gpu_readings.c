@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* Tests of readings of a GPU's clock: a time is found within the error that is
- * reported, also between and beyond readings. */
+/* Tests of readings of a GPU's clock: a converted time is right within the
+ * reported error, also between and beyond readings. */
 #include <math.h>
 #include <setjmp.h>
 #include <stdarg.h>
@@ -129,7 +129,7 @@ static void number_of_readings_is_bounded(void **state)
 	ncs_gpu_readings_release(&readings);
 }
 
-/* Random readings must not crash it. */
+/* Random readings must not crash the conversion. */
 static void hostile_readings_do_no_harm(void **state)
 {
 	struct ncs_gpu_readings readings = { 0 };

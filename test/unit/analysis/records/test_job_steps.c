@@ -32,7 +32,7 @@ static void add(struct stepped_job *job, const char *letters, unsigned times)
 	}
 }
 
-/* Adds operations; '>' is a transfer, and '.' is not counted. */
+/* Returns the operation that a letter stands for; '>' is a transfer. */
 static struct ncs_joined joined_of(char letter, struct ncs_part *part)
 {
 	*part = (struct ncs_part){ .bytes = (uint64_t)letter };
@@ -229,7 +229,7 @@ static void without_a_pattern_there_are_no_steps(void **state)
 	find_steps(&job);
 	for (size_t i = 0; i < job.count; i++)
 		in_none += job.steps[i] == UINT32_MAX;
-	/* A few look like a pattern by chance. */
+	/* A few operations look like a pattern by chance. */
 	print_message("%u of %zu operations in no step\n", in_none, job.count);
 	assert_true(in_none > 0.9 * (double)job.count);
 	job.count = 0;

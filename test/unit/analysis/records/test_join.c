@@ -124,7 +124,7 @@ static void incomplete_operation_is_given_up_after_later_ones(void **state)
 	assert_int_equal(ncs_join_next(join)->number, 1);
 }
 
-/* The process of the silent rank was killed. */
+/* The process of one rank was killed, so it reports no more parts. */
 static void silent_rank_delays_operations_for_ten_seconds(void **state)
 {
 	struct ncs_join *join = *state;

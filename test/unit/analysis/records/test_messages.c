@@ -282,7 +282,7 @@ static void steps_do_not_wait_for_unannounced_ranks(void **state)
 	assert_int_equal(unmatched(fixture, NCS_UNMATCHED_UNKNOWN_PEER), 1);
 }
 
-/* The oldest steps make room. */
+/* The oldest steps are given up to make room. */
 static void only_so_many_wait(void **state)
 {
 	struct messages_fixture *fixture = *state;
@@ -304,7 +304,7 @@ static void only_so_many_wait(void **state)
 	assert_int_equal(ncs_messages_count(fixture->messages)->messages, 4);
 }
 
-/* Random records must not crash it, and each step is counted once. */
+/* Random records must not crash the matcher, and each step is counted once. */
 static void hostile_records_do_no_harm(void **state)
 {
 	struct messages_fixture *fixture = *state;

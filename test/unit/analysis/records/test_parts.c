@@ -205,7 +205,7 @@ static void records_of_another_lane_may_come_later(void **state)
 	assert_int_equal(part->at_ns[NCS_PART_CALL], begin_ns - 300 * US);
 }
 
-/* A whole ring of one lane is taken, then that of the other. */
+/* The whole ring of one lane is taken, then the ring of the other lane. */
 static void lanes_may_be_taken_one_after_the_other(void **state)
 {
 	struct parts_fixture *fixture = *state;
