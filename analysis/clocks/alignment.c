@@ -1,9 +1,10 @@
 /* SPDX-License-Identifier: MIT */
 /* Aligning clocks; see alignment.h.
  *
- * In a pair of hosts the one with the smaller number gives the time, and a line
- * is the other host's clock less its own. The largest number is no host's: it
- * stands for the true time, which CLOCK_REALTIME shows.
+ * The line of a pair of hosts gives the clock of the host with the larger
+ * number (`high`) minus that of the host with the smaller number (`low`), as a
+ * function of the latter clock. The number after the last host stands for the
+ * true time, which CLOCK_REALTIME shows.
  */
 #include "analysis/clocks/alignment.h"
 
@@ -15,14 +16,15 @@
 #include "analysis/clocks/clock_line.h"
 
 /* Messages whose sizes have the same power of two form a class. This many
- * classes have bounds of their own; other messages count as of unknown size. */
+ * classes have bounds of their own; the size of other messages counts as
+ * unknown. */
 #define SIZES 6
 
 /* Sizes must differ by this factor for the time of a byte to be measured. */
 #define SIZE_RATIO 4
 
-/* Credits count if this many senders have waited for one, and one in this
- * many. */
+/* Credits count if at least AWAITED_MIN senders, and at least one sender in
+ * AWAITED_PART, have waited for one. */
 #define AWAITED_MIN 16
 #define AWAITED_PART 256
 
@@ -47,7 +49,7 @@ struct pair_direction {
 struct host_pair {
 	size_t low;
 	size_t high;
-	int64_t about_ns; /* the difference by any one fact */
+	int64_t about_ns; /* rough difference, from any one fact */
 	/* Upper bounds of the difference, from events of `low` before events of
 	 * `high`, and of its negative, from the opposite order. */
 	struct pair_direction most;
@@ -198,9 +200,9 @@ int ncs_alignment_add(struct ncs_alignment *alignment,
 		(int64_t)(before->then_ns - before->at_ns - before->delay_ns));
 }
 
-/* Returns true if CLOCK_REALTIME was set since the last reading. It is
- * corrected like CLOCK_MONOTONIC, so their difference changes only if
- * CLOCK_REALTIME is set, or as far as the times given here drift. */
+/* Returns true if CLOCK_REALTIME was set since the last reading. CLOCK_REALTIME
+ * is corrected like CLOCK_MONOTONIC, so their difference changes only if
+ * CLOCK_REALTIME is set, or by the drift of the times given here. */
 static bool is_step(const struct realtime_reading *last, uint64_t before_ns,
 		    uint64_t realtime_ns, uint64_t after_ns)
 {
@@ -293,8 +295,8 @@ static int fit(const struct host_pair *pair, bool with_credit, bool with_bytes,
 	return error;
 }
 
-/* Measures the time that a byte takes at least, most of the time, between the
- * smallest and the largest messages. The line is that of the value that this
+/* Measures the least time that a byte takes in most windows, by comparing the
+ * smallest with the largest messages. `line` is the line of the value that this
  * direction bounds. */
 static void measure_bytes(struct pair_direction *direction,
 			  const struct ncs_clock_line *line)
@@ -381,12 +383,14 @@ struct node {
 	bool is_known;
 	bool is_done;
 	bool by_realtime;
-	/* The host's clock less the reference's, by any one fact … */
+	/* The host's clock minus the reference's, roughly, from any one fact
+	 * … */
 	int64_t about_ns;
-	/* … and by lines, where the interval asked for begins and ends. */
+	/* … and by lines, at the beginning and at the end of the interval asked
+	 * for. */
 	int64_t from_ns;
 	int64_t until_ns;
-	/* Corrections that make loops close. */
+	/* Corrections in ns that make loops close. */
 	double add_from;
 	double add_until;
 	double error_ns;
@@ -457,15 +461,15 @@ static int solve_pairs(struct solution *solution)
 	return error;
 }
 
-/* Returns the difference of a pair at `reference_ns` of the reference's clock,
- * to which the clock of its lower host differs by `low_ns`. */
+/* Returns the difference of a pair at `reference_ns` of the reference's clock.
+ * `low_ns` is the clock of the pair's `low` minus the reference's. */
 static int64_t difference(const struct host_pair *pair, uint64_t reference_ns,
 			  int64_t low_ns)
 {
 	return ncs_clock_line_at(&pair->line, reference_ns + (uint64_t)low_ns);
 }
 
-/* Joins a host to one that is joined already. */
+/* Joins a host to a host that is in the tree already. */
 static void join(struct solution *solution, const struct host_pair *pair,
 		 struct node *node, const struct node *near, double error_ns)
 {
@@ -486,8 +490,7 @@ static void join(struct solution *solution, const struct host_pair *pair,
 						 near->until_ns));
 		return;
 	}
-	/* The time on the lower host is unknown: approximates it, then
-	 * iterates. */
+	/* The time on `low` is unknown: approximate it, then iterate. */
 	from_ns = minus(near->from_ns, line->offset_ns);
 	until_ns = minus(near->until_ns, line->offset_ns);
 	for (unsigned i = 0; i < 3; i++) {
@@ -501,8 +504,8 @@ static void join(struct solution *solution, const struct host_pair *pair,
 	node->until_ns = until_ns;
 }
 
-/* Finds the tree of smallest errors: joins, from the reference on, always the
- * host that is known best. */
+/* Finds the tree with the smallest errors. Begins with the reference and always
+ * joins next the host whose error is smallest. */
 static void find_tree(struct solution *solution)
 {
 	struct ncs_alignment *alignment = solution->alignment;
@@ -644,7 +647,8 @@ static double excess_of(const struct solution *solution,
 	       high->error_ns;
 }
 
-/* Sets up the equations. Returns by how much loops miss beyond all errors. */
+/* Sets up the equations. Returns how much loops fail to close by, beyond all
+ * errors. */
 static double set_equations(const struct solution *solution,
 			    struct equations *equations, bool at_end)
 {

@@ -4,17 +4,17 @@
  * A message cannot arrive before it was sent, and a collective in which all
  * ranks wait cannot end before all have arrived. Each such fact bounds the
  * difference of two hosts' clocks (analysis/clocks/clock_line.h); facts in both
- * directions give a line. Hosts that share no traffic are joined by way of
- * others, or by CLOCK_REALTIME and the maximum error that the system reports
- * for it. If several ways lead to a host, the lines are made to agree by least
+ * directions give a line. Hosts that share no traffic are joined through other
+ * hosts, or by CLOCK_REALTIME and the maximum error that the system reports for
+ * it. If several ways lead to a host, the lines are made to agree by least
  * squares, weighted by their errors.
  *
  * Larger messages take longer. If those of a pair have several sizes, the time
  * that a byte takes is measured between them and subtracted; otherwise half of
  * it would be taken for a difference of the clocks.
  *
- * Times are in ns of each host's own CLOCK_MONOTONIC. Must not trust them.
- * Memory is bounded by the pairs of hosts that have traffic. Pure.
+ * Times are in ns of each host's own CLOCK_MONOTONIC. Must not trust these
+ * times. Memory is bounded by the pairs of hosts that have traffic. Pure.
  */
 #ifndef NCS_ANALYSIS_CLOCKS_ALIGNMENT_H
 #define NCS_ANALYSIS_CLOCKS_ALIGNMENT_H
@@ -53,7 +53,7 @@ struct ncs_before {
 struct ncs_alignment *ncs_alignment_new(size_t hosts);
 void ncs_alignment_free(struct ncs_alignment *alignment);
 
-/* Adds a fact; ignores those of a host about itself. Returns 0 or -ENOMEM. */
+/* Adds a fact; ignores a fact of a host about itself. Returns 0 or -ENOMEM. */
 int ncs_alignment_add(struct ncs_alignment *alignment,
 		      const struct ncs_before *before);
 
@@ -78,7 +78,7 @@ struct ncs_aligned {
 	uint64_t at_ns;
 	int64_t offset_ns;
 	double drift;
-	uint64_t error_ns;   /* at most, in the interval asked for */
+	uint64_t error_ns;   /* largest error in the interval asked for */
 	uint64_t facts;      /* about this host, except from CLOCK_REALTIME */
 	uint64_t violations; /* facts that turned out to be wrong */
 	bool is_uneven;      /* its clock or another one did not run evenly */
@@ -87,7 +87,8 @@ struct ncs_aligned {
 
 /* The quality of an alignment of all hosts. */
 struct ncs_alignment_quality {
-	uint64_t loop_ns; /* by which loops of hosts miss beyond all errors */
+	/* How much loops fail to close by, beyond all errors. */
+	uint64_t loop_ns;
 	size_t pairs;     /* pairs of hosts that have a line */
 	size_t one_way;   /* pairs that only have facts in one direction */
 };

@@ -142,9 +142,9 @@ static int add_pair(struct ncs_barriers *barriers, const struct seen *seen,
 				 });
 }
 
-/* Adds the facts of a collective and forgets it. With many hosts these are of
- * each host with the next one and with the first one that have seen it. Returns
- * 0 or -ENOMEM. */
+/* Adds the facts of a collective and forgets it. With many hosts, only these
+ * pairs get facts: each host that has seen the collective with the next such
+ * host and with the first one. Returns 0 or -ENOMEM. */
 static int add_facts(struct ncs_barriers *barriers, size_t place)
 {
 	struct kept_barrier *kept = &barriers->kept[place];

@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: MIT */
 /* Facts about the clocks of hosts from collectives.
  *
- * If all ranks wait for all others, none ends before the last one has arrived.
- * The latest beginning on each host therefore came before the earliest end on
- * each other host, whichever ranks were seen. Collectives are identified by
- * communicator, function and NCCL's sequence number; those that a rank reports
- * several times, as replays of CUDA graphs do, are not used. Memory is bounded.
- * Pure; records are not trusted.
+ * If all ranks wait for all others, no rank ends before the last one has
+ * arrived. The latest beginning on each host therefore came before the earliest
+ * end on each other host. This holds for any selection of ranks. Collectives
+ * are identified by communicator, function and NCCL's sequence number; those
+ * that a rank reports several times, as replays of CUDA graphs do, are not
+ * used. Memory is bounded. Pure. Must not trust records.
  */
 #ifndef NCS_ANALYSIS_CLOCKS_BARRIERS_H
 #define NCS_ANALYSIS_CLOCKS_BARRIERS_H
@@ -27,13 +27,15 @@ struct ncs_barriers *ncs_barriers_new(struct ncs_alignment *alignment,
 				      size_t hosts, size_t kept);
 void ncs_barriers_free(struct ncs_barriers *barriers);
 
-/* Announces a rank before its first record. `owner` is the caller's number of
- * it: small, and no other rank's. Returns 0 or -ENOMEM. */
+/* Announces a rank. Call this before its first record. `owner` is the caller's
+ * number for the rank: small, and different for each rank. Returns 0 or
+ * -ENOMEM. */
 int ncs_barriers_expect(struct ncs_barriers *barriers, size_t owner,
 			size_t host, const struct ncs_identity *identity,
 			const struct ncs_clock *clock);
 
-/* Takes records of any type, nearly in order of time. Returns 0 or -ENOMEM. */
+/* Takes records of a rank, of any type, nearly in order of time. Returns 0 or
+ * -ENOMEM. */
 int ncs_barriers_take(struct ncs_barriers *barriers, size_t owner,
 		      const struct ncs_record *records, size_t count);
 

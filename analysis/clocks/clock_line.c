@@ -2,9 +2,10 @@
 /* Lines between bounds; see clock_line.h. Must not trust times, which may be
  * any value: differences are taken modulo 2^64.
  *
- * At time t, with a line a + b t, upper bounds u and lower bounds l leave the
- * room min(u - b t) - max(l - b t). As a function of b that is concave, so that
- * its maximum and its zeros are found by bisection.
+ * For a line a + b t of slope b, the upper bounds u and the lower bounds l,
+ * each at its own time t, leave a the room min(u - b t) - max(l - b t). This
+ * room is a concave function of b, so its maximum and its zeros are found by
+ * bisection.
  */
 #include "analysis/clocks/clock_line.h"
 
@@ -21,9 +22,9 @@ struct point {
 	int64_t most_ns;
 };
 
-/* The lower hull of its points, by time. */
+/* A window: the lower hull of its points, by time. */
 struct ncs_bounds_window {
-	uint64_t number; /* its time over window_ns */
+	uint64_t number; /* its time divided by window_ns */
 	unsigned count;
 	struct point points[NCS_BOUND_POINTS + 1];
 };
@@ -46,7 +47,7 @@ static bool is_implied(const struct point *b, const struct point *a)
 	return rise(a, b) >= NCS_DRIFT_MAX * fabs(time_between(a, b));
 }
 
-/* Returns how far the middle point is below the chord of the others. */
+/* Returns how far the middle point is below the chord of the other two. */
 static double depth(const struct point *left, const struct point *middle,
 		    const struct point *right)
 {
@@ -89,7 +90,7 @@ static void clean_left(struct ncs_bounds_window *window, unsigned index)
 		drop_point(window, --index);
 }
 
-/* If there are too many points, drops the one that says least. */
+/* If there are too many points, drops the one that adds least to the hull. */
 static void keep_few(struct ncs_bounds_window *window)
 {
 	double least = INFINITY;
@@ -363,7 +364,7 @@ static double last_slope(const struct fit *fit, double limit)
 	return inside;
 }
 
-/* Returns how far other lines between the bounds are from this one. */
+/* Returns how far other lines between the bounds are from this one at most. */
 static double error_at(const struct fit *fit, double time)
 {
 	double low_b = last_slope(fit, -NCS_DRIFT_MAX);
@@ -377,8 +378,8 @@ static double error_at(const struct fit *fit, double time)
 	return fmax(high - own, own - low);
 }
 
-/* Drops one of the bounds that leave least room: the one without which there is
- * most. */
+/* Of the bounds that leave the least room, drops the one without which the room
+ * is largest. */
 static void drop_worst(struct fit *fit)
 {
 	double b = fit->b, step = NCS_DRIFT_MAX * 1e-9;
@@ -451,12 +452,12 @@ static double next_time(const struct walk *walk)
 						 INFINITY;
 }
 
-/* How far the line may be off in each window by the window's own bounds,
- * however the clocks run. */
+/* How far the line may be off in each window, by the window's own bounds alone:
+ * this holds however the clocks run. */
 struct windows {
 	double errors[2 * NCS_BOUND_WINDOWS];
 	size_t count;
-	double moves; /* most that the middle moves to the next window */
+	double moves; /* largest move of the middle between two windows */
 };
 
 static void find_windows(const struct fit *fit, double window,
@@ -482,8 +483,8 @@ static void find_windows(const struct fit *fit, double window,
 	}
 }
 
-/* Returns the error of a line between all bounds. Clocks bend a little, so that
- * the error is larger than other lines suggest, but no larger than most windows
+/* Returns the error of a line between all bounds. Clocks bend a little, so the
+ * error is larger than other lines suggest, but no larger than most windows
  * allow. */
 static double even_error(const struct fit *fit, double window)
 {

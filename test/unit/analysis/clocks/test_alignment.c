@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
-/* Tests of aligning clocks, on hosts whose clocks are known: a result is as
- * near to the truth as it claims, and what cannot be known is not claimed. */
+/* Tests of aligning clocks, on hosts whose clocks are known: a result is within
+ * its reported error of the truth, and nothing is reported that cannot be
+ * known. */
 #include <math.h>
 #include <setjmp.h>
 #include <stdarg.h>
@@ -20,11 +21,11 @@
 #define S UINT64_C(1000000000)
 #define HOSTS 8
 
-/* Returns a host's clock at a true time. */
+/* A host's clock as a function of the true time. */
 struct clock {
 	uint64_t ahead_ns;
 	double drift;
-	/* From then on it runs at another rate. */
+	/* From this time on the clock runs at another rate. */
 	uint64_t changes_ns;
 	double drift_then;
 	double bends_ns; /* amplitude of three slow oscillations */

@@ -132,7 +132,7 @@ static void broadcasts_give_no_fact(void **state)
 	assert_int_equal(fixture->aligned[1].by, NCS_ALIGNED_BY_NOTHING);
 }
 
-/* An operation that was reported as ended may go on. */
+/* An operation that was reported as ended may be reopened. */
 static void end_that_was_withdrawn_is_not_used(void **state)
 {
 	struct barrier_fixture *fixture = *state;
