@@ -1,16 +1,17 @@
 /* SPDX-License-Identifier: MIT */
 /* The forward pass; see critical_path.h.
  *
- * An operation is dealt with at the first end of its parts: all operations that
- * its arrivals follow on have ended before, and so were dealt with already. If
- * not all ranks wait for all, its parts are deferred (path_deferred.h).
+ * Operations are processed in the order in which their first parts ended. The
+ * predecessors of an operation's arrivals ended before that, so they have been
+ * processed already. If not all ranks wait for all, the operation's parts are
+ * deferred (path_deferred.h).
  *
- * There are two ways to look at an operation's parts: rank by rank
- * (path_by_rank.h), which deals with all there is, and in columns for ranks in
+ * There are two ways to process an operation's parts: rank by rank
+ * (path_by_rank.h), which handles every operation, and in columns for ranks in
  * lockstep (path_in_lockstep.h), which takes a third of the time. A rank may
- * change from one way to the other at any time. Both give the same result to
- * the last bit, as both compute with path_times.h, and as what the columns have
- * is entered into each rank before it is looked at by itself.
+ * change from one way to the other at any time. Both ways give the same result
+ * to the last bit: both compute with path_times.h, and the contents of the
+ * columns are copied to each rank before it is processed by itself.
  */
 #include "analysis/path/critical_path.h"
 
@@ -28,8 +29,8 @@
 #include "analysis/path/path_state.h"
 #include "shm/array.h"
 
-/* The longest time that a kernel takes to begin once it can, unless its GPU has
- * other work. */
+/* The longest time, in ns, that a kernel takes to begin once it can, unless its
+ * GPU has other work. */
 #define KERNEL_NS 20000.0
 
 const char *ncs_path_cause_name(unsigned cause)
@@ -70,8 +71,8 @@ static bool init_owners(struct ncs_path *path)
 	return true;
 }
 
-/* Notes what the scenario of run k does to all ranks alike, so that it need not
- * be found out for each. */
+/* Notes what the scenario of run k changes for all ranks alike, so that these
+ * changes are not computed for each rank. */
 static void init_scenario(struct ncs_path *path, size_t k)
 {
 	const struct ncs_scenario *scenario = ncs_path_scenario(path, k);
@@ -89,7 +90,7 @@ static void init_scenario(struct ncs_path *path, size_t k)
 		path->changes.gap[k] = NCS_PATH_LAUNCH;
 		break;
 	case NCS_WHAT_IF_WITHOUT:
-		/* Each part is compared with the others. */
+		/* Each part must be compared with the others. */
 		if (is_for_all || path->options.timed)
 			path->separate |= UINT64_C(1) << k;
 		break;
@@ -226,7 +227,7 @@ static void find_last(const struct ncs_path *path,
 	}
 }
 
-/* Notes that a part has arrived which other parts of its operation wait for. */
+/* Notes the arrival of a part that other parts of its operation wait for. */
 static void note_waited_for(const struct ncs_path *path,
 			    struct ncs_path_pending *pending,
 			    const struct ncs_path_start *start,
@@ -270,8 +271,8 @@ static void note_step(struct ncs_path *path,
 		row->has_end = true;
 }
 
-/* Deals with parts that wait for each other, or with one by itself. They have
- * arrived by `latest_ns`: the first end of the parts that need them. */
+/* Processes parts that wait for each other, or a single part. They have arrived
+ * by `latest_ns`, the first end of the parts that need them. */
 static void process(struct ncs_path *path, struct ncs_path_pending *pending,
 		    enum ncs_path_role role, bool may_keep_lockstep,
 		    const struct ncs_part *parts,
@@ -319,7 +320,8 @@ static void process(struct ncs_path *path, struct ncs_path_pending *pending,
 	}
 	if (role == NCS_PATH_ROLE_WAITED_FOR)
 		note_waited_for(path, pending, &start, parts);
-	/* Before the ends go into places that the arrivals point to. */
+	/* Report first: storing the ends may reuse places that the arrivals
+	 * point to. */
 	for (size_t i = 0; path->options.timed && i < count; i++)
 		report_times(path, pending, &start, &parts[i],
 			     &path->arrivals[i],
@@ -338,7 +340,7 @@ static void process(struct ncs_path *path, struct ncs_path_pending *pending,
 	path->report.parts += count;
 }
 
-/* Deals with the deferred parts that are due by `until_ns`. */
+/* Processes the deferred parts that are due by `until_ns`. */
 static void process_deferred(struct ncs_path *path, double until_ns)
 {
 	struct ncs_path_deferred *deferred;
@@ -356,7 +358,7 @@ static void process_deferred(struct ncs_path *path, double until_ns)
 
 /* --- The pass ------------------------------------------------------------- */
 
-/* Makes room for the work space of so many parts. Returns 0 or -ENOMEM. */
+/* Makes room in the work space for `count` parts. Returns 0 or -ENOMEM. */
 static int make_room(struct ncs_path *path, size_t count)
 {
 	size_t rooms[4] = { path->room, path->room, path->room, path->room };
@@ -409,8 +411,8 @@ static void find_edits(struct ncs_path *path, const struct ncs_joined *joined,
 	}
 }
 
-/* Returns the times of an operation's parts, made here unless they came
- * along. */
+/* Returns the times of an operation's parts. Computes them if the operation
+ * does not have them. */
 static const struct ncs_part_times *
 part_times_of(const struct ncs_path *path, const struct ncs_joined *joined)
 {
@@ -422,8 +424,8 @@ part_times_of(const struct ncs_path *path, const struct ncs_joined *joined)
 	return path->part_times;
 }
 
-/* Returns whether the parts can be looked at in lockstep: nothing asks for each
- * rank's arrival. */
+/* Returns whether the parts may be processed in lockstep: the operation is a
+ * complete collective, and nothing needs the arrival of each rank. */
 static bool may_keep_lockstep(const struct ncs_path *path,
 			      const struct ncs_joined *joined)
 {
@@ -431,8 +433,8 @@ static bool may_keep_lockstep(const struct ncs_path *path,
 	       joined->function != NCS_FUNCTION_SEND_RECV;
 }
 
-/* Operations in which all ranks wait for all follow one another in a stream;
- * others run side by side. */
+/* Notes which ranks run operations side by side. Operations in which all ranks
+ * wait for all follow one another in a stream; others may overlap. */
 static void note_overlap(struct ncs_path *path, const struct ncs_joined *joined)
 {
 	if (joined->function != NCS_FUNCTION_SEND_RECV &&

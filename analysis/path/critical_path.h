@@ -5,14 +5,15 @@
  *
  * A rank of the job is a GPU with the communicators that use it. Its time is
  * split at its arrivals at operations and at their ends:
- *   - an arrival follows on the latest operation of the rank that had ended by
- *     then, its predecessor; a call likewise;
+ *   - the predecessor of an arrival is the latest operation of the rank that
+ *     had ended by then; the predecessor of a call is found in the same way;
  *   - analysis/base/collective_waits.h says which ranks wait for which;
- *   - no part starts before its call, nor before the operation before it in its
+ *   - no part starts before its call, or before the previous operation of its
  *     communicator has ended.
  * The pass computes all arrivals and ends anew, once without changes (the
- * replay) and once for each scenario. The error of the replay, and how often
- * the clocks showed the impossible, tell how far the scenarios can be trusted.
+ * replay) and once for each scenario. The error of the replay, and the number
+ * of times that contradict the order of events, tell how far the scenarios can
+ * be trusted.
  *
  * Memory grows with ranks times scenarios, and with the number of steps. Pure.
  * Times are ns of the parts' clock. Functions are not thread-safe for one pass.
@@ -31,17 +32,17 @@ const char *ncs_path_cause_name(unsigned cause);
 
 struct ncs_path;
 
-/* Returns a new pass, to be released with ncs_path_free(), or NULL if there is
- * no memory. It borrows what the options point to. */
+/* Creates a pass. Returns NULL if there is no memory. Release it with
+ * ncs_path_free(). The pass borrows all that the options point to. */
 struct ncs_path *ncs_path_new(const struct ncs_path_options *options);
 
 /* Releases a pass; NULL is allowed. */
 void ncs_path_free(struct ncs_path *path);
 
-/* Takes in the next operation. Only operations with `is_counted` go into the
- * tables and steps; all go into the times. `step` is NCS_NO_STEP, or a number
- * from 0 that does not fall from one operation to the next. Returns 0 or
- * -ENOMEM. */
+/* Takes the next operation. Only operations with `is_counted` go into the
+ * tables and steps; all of them go into the times. `step` is NCS_NO_STEP, or a
+ * number from 0 that never decreases from one operation to the next. Returns 0
+ * or -ENOMEM. */
 int ncs_path_add(struct ncs_path *path, const struct ncs_joined *joined,
 		 bool is_counted, uint32_t step);
 

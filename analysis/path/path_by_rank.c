@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* The pass over the parts of one operation; see path_by_rank.h. Functions that
- * take `run_count` are compiled twice: it is a constant where there is only the
- * replay. */
+ * take `run_count` are compiled twice: once for any number of runs, and once
+ * with the constant 1, for the replay alone. */
 #include "analysis/path/path_by_rank.h"
 
 #include <math.h>
@@ -9,7 +9,7 @@
 #include "analysis/path/path_arrivals.h"
 #include "analysis/path/path_finished.h"
 
-/* Finds the finished parts that an arrival follows on, as recorded. */
+/* Finds the predecessors of an arrival, as recorded. */
 static inline void find_predecessors(struct ncs_path *path,
 				     const struct ncs_part_times *times,
 				     double latest_ns,
@@ -53,7 +53,7 @@ static inline void find_predecessors(struct ncs_path *path,
 	rank->busy_ns += arrival->gap_ns[NCS_PATH_PRODUCER];
 }
 
-/* Notes the arrival of part i in all runs but those that are looked at
+/* Notes the arrival of part i in all runs but those that are processed
  * separately. */
 static inline void arrive(const struct ncs_path *path, size_t run_count,
 			  const struct ncs_part *parts, size_t i,

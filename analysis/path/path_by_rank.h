@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: MIT */
 /* The arrivals and ends of an operation's parts, rank by rank: the general way,
- * which deals with every operation. Private to the pass.
+ * which handles every operation. Private to the pass.
  */
 #ifndef NCS_ANALYSIS_PATH_PATH_BY_RANK_H
 #define NCS_ANALYSIS_PATH_PATH_BY_RANK_H
 
 #include "analysis/path/path_state.h"
 
-/* All parts arrive: fills in the path's arrivals and *start in all runs.
+/* Makes all parts arrive: fills in the path's arrivals and *start in all runs.
  * `latest_ns` is the first end of the parts that wait for them. */
 void ncs_path_arrive_by_rank(struct ncs_path *path,
 			     const struct ncs_part *parts,
@@ -15,7 +15,8 @@ void ncs_path_arrive_by_rank(struct ncs_path *path,
 			     size_t count, double latest_ns,
 			     struct ncs_path_start *start);
 
-/* All parts end that have arrived so. Returns the last end, as recorded. */
+/* Makes all parts end that ncs_path_arrive_by_rank() made arrive. Returns the
+ * last end, as recorded. */
 double ncs_path_end_by_rank(struct ncs_path *path,
 			    const struct ncs_path_pending *pending,
 			    const struct ncs_path_start *start,

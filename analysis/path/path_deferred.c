@@ -72,7 +72,8 @@ static double root_end_ns(const struct ncs_path *path,
 	return root_ns;
 }
 
-/* Pushes the parts that wait for others, or all the other ones. */
+/* Pushes the parts that wait for others if `waits` is true, else all the other
+ * parts. Returns 0 or -ENOMEM. */
 static int push_parts(struct ncs_path *path, const struct ncs_joined *joined,
 		      struct ncs_path_pending *pending, bool waits)
 {

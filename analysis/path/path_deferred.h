@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /* Parts that the pass defers. If not all ranks wait for all in an operation,
- * each of its parts is dealt with by itself, at the first end of the parts that
- * need it: its own, and those of the parts that wait for it. Private to the
- * pass.
+ * each of its parts is processed by itself, at the first end of the parts that
+ * need it. These are the part itself and the parts that wait for it. Private to
+ * the pass.
  */
 #ifndef NCS_ANALYSIS_PATH_PATH_DEFERRED_H
 #define NCS_ANALYSIS_PATH_PATH_DEFERRED_H
@@ -11,15 +11,15 @@
 
 /* A deferred part. */
 struct ncs_path_deferred {
-	double at_ns;   /* when it is dealt with, as recorded */
-	uint64_t order; /* of parts at the same time */
+	double at_ns;   /* when it is processed, as recorded */
+	uint64_t order; /* order among parts with the same at_ns */
 	enum ncs_path_role role;
 	struct ncs_path_pending *pending;
 	struct ncs_part part;
 };
 
-/* Defers all parts of an operation; `pending`, which is copied, is what they
- * have in common. Returns 0 or -ENOMEM. */
+/* Defers all parts of an operation; `pending` is what they have in common; it
+ * is copied. Returns 0 or -ENOMEM. */
 int ncs_path_defer(struct ncs_path *path, const struct ncs_joined *joined,
 		   const struct ncs_path_pending *pending);
 

@@ -4,8 +4,8 @@
 
 #include <stdlib.h>
 
-/* Finished parts that are remembered of a rank whose operations run side by
- * side, at most. */
+/* The largest number of finished parts that are remembered of a rank whose
+ * operations run side by side. */
 #define FINISHED_MAX 1024u
 
 bool ncs_path_finished_init(const struct ncs_path *path,
@@ -19,8 +19,8 @@ bool ncs_path_finished_init(const struct ncs_path *path,
 	return rank->at_ns && rank->finished;
 }
 
-/* Whether the part at place `a` ended later than that at `b`. Of parts that
- * ended at the same time, the one that was dealt with later did. */
+/* Whether the part at place `a` ended later than that at `b`. If both ended at
+ * the same time, the part that was processed later counts as the later one. */
 static inline bool is_later(const struct ncs_path *path,
 			    const struct ncs_path_rank *rank, uint32_t a,
 			    uint32_t b)
@@ -75,8 +75,8 @@ static int grow(struct ncs_path *path, struct ncs_path_rank *rank)
 	return 0;
 }
 
-/* A part that ended before another one that had ended by now is not followed on
- * any more: its place is free. */
+/* A part cannot be a predecessor any more, and its place is free, if another
+ * part ended later and by `arrival_ns`. */
 int ncs_path_finished_place(struct ncs_path *path, struct ncs_path_rank *rank,
 			    double arrival_ns, uint32_t *place)
 {

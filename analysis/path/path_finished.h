@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* The finished parts of a rank that its later parts can follow on: their ends,
- * as recorded and in each run of the pass. Private to the pass.
+/* The finished parts of a rank that can be predecessors of its later parts:
+ * their ends, as recorded and in each run of the pass. Private to the pass.
  */
 #ifndef NCS_ANALYSIS_PATH_PATH_FINISHED_H
 #define NCS_ANALYSIS_PATH_PATH_FINISHED_H
@@ -11,13 +11,15 @@
 
 #include "analysis/path/path_state.h"
 
-/* Makes room for the first parts of a rank. Returns whether there is memory. */
+/* Makes room for the first parts of a rank. Returns false if there is no
+ * memory. */
 bool ncs_path_finished_init(const struct ncs_path *path,
 			    struct ncs_path_rank *rank);
 
 /* Returns the part of a rank that ended last by `until_ns`, as recorded.
- * Returns NULL if there is none or if it is forgotten; then *earliest is the
- * first that is remembered, else NULL. */
+ * Returns NULL if there is none, or if it is forgotten. If parts were
+ * forgotten, *earliest is then the first part that is remembered; otherwise it
+ * is NULL. */
 const struct ncs_path_finished *
 ncs_path_finished_before(const struct ncs_path *path,
 			 const struct ncs_path_rank *rank, double until_ns,
@@ -61,7 +63,7 @@ ncs_path_finished_fill(size_t run_count, const struct ncs_path_ready *ready,
 	}
 }
 
-/* Returns the end of a finished part in run k, for a node to follow on. */
+/* Returns the end of a finished part in run k, as the predecessor of a node. */
 static inline struct ncs_path_end
 ncs_path_finished_end(const struct ncs_path *path,
 		      const struct ncs_path_finished *finished, size_t k)

@@ -9,8 +9,9 @@
 
 /* --- Entering and leaving ------------------------------------------------- */
 
-/* A part in lockstep follows on its rank's latest end: its own end stands for
- * its arrival, as any time from that end on would. */
+/* The predecessor of a part in lockstep is its rank's latest end. Its arrival
+ * is not known here any more; any time since that end would do, so its own end
+ * is used. */
 void ncs_path_save_lockstep(struct ncs_path *path,
 			    struct ncs_lockstep *lockstep)
 {
@@ -70,8 +71,8 @@ static bool names(const struct ncs_path *path, size_t k,
 	       member->rank - path->ranks == scenario->rank;
 }
 
-/* The owners of these parts are in a new lockstep from now on, unless one of
- * their ranks has other communicators. */
+/* Puts the owners of these parts into a new lockstep, unless one of their ranks
+ * has other communicators. */
 static void form_lockstep(struct ncs_path *path,
 			  const struct ncs_part_times *part_times, size_t count)
 {
@@ -206,8 +207,8 @@ void ncs_path_recall(struct ncs_path *path, const struct ncs_lockstep *lockstep,
 			   arrival->gap_ns);
 }
 
-/* Returns what the rank that a scenario names would take if it were as the
- * others. */
+/* Returns the time in ns that the rank named by a scenario would take before
+ * its arrival if it were like the others. */
 static double
 usual_ns(const struct ncs_path *path, const struct ncs_lockstep *lockstep,
 	 const struct ncs_scenario *scenario, const struct ncs_part *parts,
@@ -224,9 +225,9 @@ usual_ns(const struct ncs_path *path, const struct ncs_lockstep *lockstep,
 	return ncs_path_usual_ns(path, scenario, parts, lockstep->count);
 }
 
-/* The rank that the scenario of run k names arrives, after the others were
- * noted. Of ranks that arrive at the same time, the first by index counts as
- * the last one. */
+/* Makes the rank that the scenario of run k names arrive, after the other
+ * arrivals were noted. If several ranks arrive last at the same time, the one
+ * with the smallest index counts as the last one. */
 static void arrive_named(struct ncs_path *path, struct ncs_lockstep *lockstep,
 			 size_t k, const struct ncs_part *parts,
 			 const struct ncs_part_times *part_times,
@@ -280,9 +281,9 @@ bool ncs_path_arrive_in_lockstep(struct ncs_path *path,
 /* --- Ending --------------------------------------------------------------- */
 
 /* Notes the latest ends so far. `last_ns` is the last end of the latest
- * operation, as recorded. Transfers keep their order, so that the same part
- * ends last in each run, alone or with others: the first of them by index
- * counts. */
+ * operation, as recorded. Changes keep the order of transfers, so the same part
+ * ends last in each run. If several parts end last, the one with the smallest
+ * index counts. */
 static void note_ends(struct ncs_path *path,
 		      const struct ncs_lockstep *lockstep, double last_ns)
 {

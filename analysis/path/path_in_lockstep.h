@@ -1,15 +1,16 @@
 /* SPDX-License-Identifier: MIT */
-/* Ranks enter lockstep and leave it, and the parts of an operation arrive and
- * end in lockstep: the fast way, for the operations that it can deal with.
- * Joins the columns (analysis/path/path_lockstep.h) to the state of the pass.
- * Private to the pass.
+/* The fast way to process parts, for those operations that it can handle: ranks
+ * enter and leave lockstep, and the parts of an operation arrive and end in
+ * lockstep. Connects the columns (analysis/path/path_lockstep.h) to the state
+ * of the pass. Private to the pass.
  */
 #ifndef NCS_ANALYSIS_PATH_PATH_IN_LOCKSTEP_H
 #define NCS_ANALYSIS_PATH_PATH_IN_LOCKSTEP_H
 
 #include "analysis/path/path_state.h"
 
-/* Enters the operations that only the columns have into the ranks' state. */
+/* Copies the operations that only the columns have to the state of the
+ * ranks. */
 void ncs_path_save_lockstep(struct ncs_path *path,
 			    struct ncs_lockstep *lockstep);
 
@@ -24,21 +25,23 @@ struct ncs_lockstep *
 ncs_path_enter_lockstep(struct ncs_path *path,
 			const struct ncs_part_times *part_times, size_t count);
 
-/* Prepares to look at these parts rank by rank: saves the locksteps of their
- * owners. All but `kept`, which may be NULL, have to begin anew. */
+/* Prepares to process these parts rank by rank: saves the locksteps of their
+ * owners. All locksteps but `kept`, which may be NULL, forget their operations
+ * and have to begin anew. */
 void ncs_path_leave_locksteps(struct ncs_path *path,
 			      const struct ncs_lockstep *kept,
 			      const struct ncs_part_times *part_times,
 			      size_t count);
 
-/* Returns whether parts that arrived rank by rank did so in lockstep: each
- * follows on its rank's latest end, and its rank has as many places as others.
- * The lockstep then begins, or goes on, with them. */
+/* Returns whether parts that arrived rank by rank did so in lockstep: the
+ * predecessor of each is its rank's latest end, and its rank has as many places
+ * as others. The lockstep then begins, or goes on, with these parts. */
 bool ncs_path_arrived_in_lockstep(const struct ncs_path *path,
 				  struct ncs_lockstep *lockstep);
 
-/* All parts arrive in lockstep: fills in *start in all runs and returns true.
- * Returns false, without any effect, if they do not. */
+/* Makes all parts arrive in lockstep: fills in *start in all runs and returns
+ * true. Returns false, without any effect, if they do not arrive in
+ * lockstep. */
 bool ncs_path_arrive_in_lockstep(struct ncs_path *path,
 				 struct ncs_lockstep *lockstep,
 				 const struct ncs_part *parts,
@@ -51,7 +54,8 @@ void ncs_path_recall(struct ncs_path *path, const struct ncs_lockstep *lockstep,
 		     const struct ncs_part_times *part_times, double latest_ns,
 		     size_t i);
 
-/* All parts end that have arrived so. Returns the last end, as recorded. */
+/* Makes all parts end that ncs_path_arrive_in_lockstep() made arrive. Returns
+ * the last end, as recorded. */
 double ncs_path_end_in_lockstep(struct ncs_path *path,
 				struct ncs_lockstep *lockstep,
 				const struct ncs_path_pending *pending,

@@ -9,8 +9,8 @@
 /* Columns of doubles besides those of operations. */
 #define COLUMNS 3
 
-/* Arrivals that are computed in all runs before the next ones are, so that they
- * stay in the cache. */
+/* Number of arrivals that are computed in all runs before the next ones, so
+ * that they stay in the cache. */
 #define BLOCK 64u
 
 static bool make_columns(struct ncs_lockstep *lockstep)
@@ -103,8 +103,8 @@ static inline void note_last(struct ncs_lockstep_arrivals *arrivals, size_t k,
 	}
 }
 
-/* Parts arrive in the replay. `block` is NULL, as a constant, if there are no
- * scenarios: the function is then compiled without it. */
+/* Makes parts arrive in the replay. `block` is NULL, as a constant, if there
+ * are no scenarios: the function is then compiled without it. */
 static inline __attribute__((always_inline)) bool arrive_in_replay(
 	struct ncs_lockstep *lockstep, const struct ncs_part_times *part_times,
 	size_t from, size_t until, uint64_t base_ns, double latest_ns,
@@ -162,7 +162,7 @@ static inline __attribute__((always_inline)) bool arrive_in_replay(
 	return true;
 }
 
-/* Parts arrive in the run of a scenario. */
+/* Makes parts arrive in the run of a scenario. */
 static void arrive_in_run(const struct ncs_lockstep *lockstep, size_t from,
 			  size_t until, const struct arrival_block *block,
 			  size_t k, const struct ncs_path_changes *changes,

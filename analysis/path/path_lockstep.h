@@ -1,14 +1,15 @@
 /* SPDX-License-Identifier: MIT */
-/* Ranks in lockstep, in columns: each rank has one communicator, and the
- * operations of that, in which all ranks wait for all, follow one another.
- * Their latest ends lie in columns by rank, so that a pass along the critical
- * path takes a few ns for a rank and operation.
+/* Ranks in lockstep, in columns: each rank has only one communicator, and in
+ * its operations, which follow one another, all ranks wait for all. The latest
+ * ends lie in columns by rank, so that a pass along the critical path takes a
+ * few ns for each rank and operation.
  *
  * The state of the pass (analysis/path/path_state.h) has the same ends rank by
  * rank, except those of the latest operations, the unsaved ones:
- * analysis/path/path_in_lockstep.h enters them before it looks at a rank by
- * itself. Nothing unusual is dealt with here. Pure. Times are computed by
- * analysis/path/path_times.h, in ns since the pass's base.
+ * analysis/path/path_in_lockstep.h copies these to the state before it
+ * processes a rank by itself. Must not handle unusual cases: it refuses them.
+ * Pure. Times are computed by analysis/path/path_times.h, in ns since the
+ * pass's base.
  */
 #ifndef NCS_ANALYSIS_PATH_PATH_LOCKSTEP_H
 #define NCS_ANALYSIS_PATH_PATH_LOCKSTEP_H
@@ -29,20 +30,20 @@ struct ncs_lockstep {
 	uint32_t *owners;
 	double *least_ns; /* shortest time that a kernel took to begin */
 	double *busy_ns;  /* GPU time with other work; if there are scenarios */
-	double *producer_ns; /* … before the arrivals at hand */
+	double *producer_ns; /* the same before the current arrivals, not in busy_ns yet */
 	struct ncs_lockstep_operation operations[NCS_PATH_ENDS];
-	unsigned latest;          /* index: operations rotate */
+	unsigned latest; /* index of the latest one: operations rotate */
 	unsigned operation_count; /* operations that are remembered */
 	unsigned unsaved;         /* latest operations that the state lacks */
-	bool has_dropped;         /* operations that were never saved */
+	bool has_dropped;         /* forgot operations that were never saved */
 	/* By run: the index of the rank that its scenario names, which the
-	 * caller looks at by itself; `count` if there is none. */
+	 * caller processes by itself; `count` if there is none. */
 	size_t named[NCS_PATH_RUNS];
 };
 
-/* Returns a new lockstep of the parts' owners, to be released with
- * ncs_lockstep_free(); no scenario names any of them yet. Returns NULL if there
- * is no memory. */
+/* Creates a lockstep of the parts' owners, none of which is named by a scenario
+ * yet. Returns NULL if there is no memory. Release it with
+ * ncs_lockstep_free(). */
 struct ncs_lockstep *ncs_lockstep_new(const struct ncs_part_times *part_times,
 				      size_t count, size_t run_count);
 
@@ -75,23 +76,25 @@ struct ncs_lockstep_arrivals {
 	double ready_ns;      /* last arrival, as recorded */
 	double first_call_ns; /* as recorded */
 	uint64_t violations;
-	double ready_in_ns[NCS_PATH_RUNS]; /* last of ranks not named */
-	size_t last[NCS_PATH_RUNS];        /* the first such rank */
+	/* Last arrival of the ranks not named. */
+	double ready_in_ns[NCS_PATH_RUNS];
+	/* Index of the first rank that arrived then. */
+	size_t last[NCS_PATH_RUNS];
 };
 
-/* All parts of an operation arrive: fills in *arrivals and returns true.
- * Returns false if the parts are not of its ranks in its order, if not all of
- * them follow on the latest operation, or if it is not remembered what they
- * follow on. Then only `least_ns` has changed, as it would when the caller
- * looks at the parts rank by rank. */
+/* Makes all parts of an operation arrive: fills in *arrivals and returns true.
+ * Returns false if the parts are not those of its ranks in its order, if the
+ * predecessor of some part is not the latest operation, or if that predecessor
+ * is forgotten. Then only `least_ns` has changed, as it would when the caller
+ * processes the parts rank by rank. */
 bool ncs_lockstep_arrive(struct ncs_lockstep *lockstep,
 			 const struct ncs_path_changes *changes,
 			 const struct ncs_part_times *part_times, size_t count,
 			 uint64_t base_ns, double latest_ns,
 			 struct ncs_lockstep_arrivals *arrivals);
 
-/* All parts of an operation end: it becomes the latest one. Returns the last
- * end, as recorded. */
+/* Makes all parts of an operation end: it becomes the latest one. Returns the
+ * last end, as recorded. */
 double ncs_lockstep_end(struct ncs_lockstep *lockstep,
 			const struct ncs_path_ready *ready,
 			const struct ncs_path_edits *edits,

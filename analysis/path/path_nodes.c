@@ -29,7 +29,8 @@ struct ncs_path_nodes {
 	uint64_t first; /* oldest operation that is not added up */
 	uint64_t next;  /* index of the next operation */
 	struct ncs_path_operation *operations; /* by index % OPERATIONS_MAX */
-	struct ncs_path_node *nodes; /* likewise, by run within an operation */
+	/* By index % OPERATIONS_MAX, then by run. */
+	struct ncs_path_node *nodes;
 	uint64_t *walk;              /* operations of a path, backwards */
 	struct path_sums sums[NCS_PATH_RUNS];
 	struct ncs_path_sum report[NCS_PATH_RUNS];
@@ -38,8 +39,8 @@ struct ncs_path_nodes {
 	size_t step_count, step_capacity;
 	uint32_t step;   /* the step that is being added up */
 	double *step_ns; /* its time by rank */
-	/* A hash table with open addressing, where `ns` is not 0; in the report
-	 * an array by cost. */
+	/* A hash table with open addressing, in which entries with `ns` 0 are
+	 * free; in the report, an array sorted by cost. */
 	struct ncs_path_channel *channels;
 	size_t channel_count, channel_capacity;
 };
@@ -301,8 +302,9 @@ static void add_transfer(struct ncs_path_nodes *nodes, size_t run,
 	}
 }
 
-/* Returns a predecessor's operation. If it is too old to be known, returns the
- * one that follows on it, at `index`, which its time is then counted for. */
+/* Returns a predecessor's operation. If that operation is too old to be known,
+ * returns its successor, the operation at `index`, which its time is then added
+ * to. */
 static const struct ncs_path_operation *
 operation_before(const struct ncs_path_nodes *nodes, uint64_t operation,
 		 uint64_t index)

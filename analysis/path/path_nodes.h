@@ -3,11 +3,11 @@
  * the time that the paths before those took.
  *
  * There is a node for each operation and run of the pass: the part that arrived
- * last, what its rank's time went into since the end that it followed on, and
- * that end. A path is walked back from the latest end. When the room for nodes
- * is used up, the path from the latest end so far is walked, and its older half
- * is added to the sums for good. That gives the same result, as the paths of
- * ranks that have to do with each other meet within a few operations.
+ * last, the end of its predecessor, and what its rank's time has gone into
+ * since then. A path is walked back from the latest end. When the room for
+ * nodes is used up, the path from the latest end so far is walked, and its
+ * older half is added to the sums for good. The result is the same, because the
+ * paths of ranks that communicate meet within a few operations.
  */
 #ifndef NCS_ANALYSIS_PATH_PATH_NODES_H
 #define NCS_ANALYSIS_PATH_PATH_NODES_H
@@ -17,7 +17,7 @@
 /* The operation before the first one: the beginning of the job. */
 #define NCS_PATH_NO_OPERATION UINT64_MAX
 
-/* The end of a part, on which something follows. */
+/* The end of a part that is a predecessor. */
 struct ncs_path_end {
 	uint64_t operation; /* index, or NCS_PATH_NO_OPERATION */
 	uint32_t owner;
@@ -33,8 +33,8 @@ struct ncs_path_node {
 	double at_ns;                 /* its arrival */
 };
 
-/* The operation of the nodes of all runs, or one part of it if
- * not all ranks wait for all. */
+/* An operation, with one node for each run; or one part of an operation in
+ * which not all ranks wait for all. */
 struct ncs_path_operation {
 	uint64_t comm_id;
 	uint64_t number; /* sequence number */
@@ -54,8 +54,8 @@ ncs_path_nodes_new(const struct ncs_path_options *options);
 /* Releases nodes; NULL is allowed. */
 void ncs_path_nodes_free(struct ncs_path_nodes *nodes);
 
-/* Sets the base of times, to which those of segments are added. To be called
- * before the first operation. */
+/* Sets the base in ns, which is added to the times of reported path segments.
+ * Call this before the first operation. */
 void ncs_path_nodes_set_base(struct ncs_path_nodes *nodes, uint64_t base_ns);
 
 /* Adds an operation and returns its nodes by run, which the caller fills in;
@@ -66,7 +66,7 @@ ncs_path_nodes_add(struct ncs_path_nodes *nodes,
 		   const struct ncs_path_end *ends, uint64_t *index);
 
 /* Adds up the paths to the latest ends, which were at `ends_ns`, by run. The
- * first call was at `first_ns`. To be called once, after the last operation. */
+ * first call was at `first_ns`. Call this once, after the last operation. */
 void ncs_path_nodes_finish(struct ncs_path_nodes *nodes,
 			   const struct ncs_path_end *ends,
 			   const double *ends_ns, double first_ns);
@@ -77,8 +77,7 @@ struct ncs_path_step *ncs_path_nodes_step(struct ncs_path_nodes *nodes,
 					  uint32_t step);
 
 /* Fills in the report's sums, except their elapsed times, and its steps and
- * channels. To be called once, after ncs_path_nodes_finish(). Returns the
- * sums. */
+ * channels. Call this once, after ncs_path_nodes_finish(). Returns the sums. */
 struct ncs_path_sum *ncs_path_nodes_report(struct ncs_path_nodes *nodes,
 					   double first_ns,
 					   struct ncs_path_report *report);

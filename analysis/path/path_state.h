@@ -25,7 +25,7 @@ struct ncs_path_rank {
 	double latest_ns; /* latest end, as recorded; INFINITY if none */
 	uint32_t latest;  /* place of the part that ended then */
 	uint32_t count, capacity; /* places */
-	bool has_several;         /* communicators */
+	bool has_several;         /* has several communicators */
 	bool overlaps;            /* its operations run side by side */
 	bool forgets;   /* has finished more parts than are remembered */
 	bool is_named;  /* by a scenario */
@@ -38,10 +38,11 @@ struct ncs_path_rank {
 struct ncs_path_member {
 	struct ncs_path_rank *rank;
 	double least_ns; /* shortest time that a kernel took to begin */
-	/* Its latest finished part; NULL if the rank has one communicator. */
+	/* Its latest finished part; NULL if the rank has only one
+	 * communicator. */
 	struct ncs_path_finished *latest;
 	struct ncs_lockstep *lockstep; /* NULL if it is in none */
-	bool is_out_of_lockstep;       /* not tried again if it comes first */
+	bool is_out_of_lockstep; /* no lockstep is tried if its part is first */
 };
 
 /* The arrival of a part, as recorded. */
@@ -67,14 +68,14 @@ struct ncs_path_arrival {
 	struct ncs_path_member *member;
 };
 
-/* An operation that is being dealt with: at once, or part by part if not all
+/* An operation that is being processed: as a whole, or part by part if not all
  * ranks wait for all. */
 struct ncs_path_pending {
 	struct ncs_path_operation operation;
-	enum ncs_part_stage arrival; /* by which its parts arrive */
+	enum ncs_part_stage arrival; /* stage that counts as their arrival */
 	size_t references;
 	struct ncs_path_edits edits;
-	/* The latest so far of the parts that others wait for. */
+	/* The latest arrival so far of the parts that others wait for. */
 	bool has_arrived;
 	double at_ns; /* as recorded */
 	double times_ns[NCS_PATH_RUNS];
@@ -90,12 +91,12 @@ enum ncs_path_role {
 	NCS_PATH_ROLE_WAITS
 };
 
-/* When the parts that are dealt with together can start. */
+/* When the parts that are processed together can start. */
 struct ncs_path_start {
 	struct ncs_path_ready ready;
 	size_t last[NCS_PATH_RUNS];     /* the part that arrives last */
 	double usual_ns[NCS_PATH_RUNS]; /* see ncs_path_arrival_ns() */
-	/* When the latest straggler would arrive that is not made faster. */
+	/* When the latest straggler would arrive if it were not made faster. */
 	double straggler_ns[NCS_PATH_RUNS];
 };
 
@@ -121,10 +122,11 @@ struct ncs_path {
 	struct ncs_part_times *part_times;
 	int32_t *part_ranks;
 	double *gaps;
-	size_t room;                           /* in these four */
-	struct ncs_path_finished *recalled[2]; /* work space of recall() */
+	size_t room; /* capacity of these four */
+	/* Work space of ncs_path_recall(). */
+	struct ncs_path_finished *recalled[2];
 	struct ncs_heap deferred; /* see analysis/path/path_deferred.h */
-	uint64_t deferred_count;  /* so far, for their order */
+	uint64_t deferred_count;  /* number so far; gives their order */
 	struct ncs_path_report report;
 	int error; /* 0 or -ENOMEM */
 };

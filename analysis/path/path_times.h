@@ -15,14 +15,15 @@
  * nothing; run k applies scenario k - 1. */
 #define NCS_PATH_RUNS (1 + NCS_SCENARIOS_MAX)
 
-/* The first causes, in their order: what a rank's time before an arrival goes
- * into. */
+/* Number of gaps, which are the first causes in their order: a rank's time
+ * before an arrival is split into these. */
 #define NCS_PATH_GAPS (NCS_PATH_PRODUCER + 1)
 
-/* Finished parts that are remembered of each rank, at least. */
+/* The least number of finished parts that are remembered of each rank. */
 #define NCS_PATH_ENDS 8u
 
-/* Returns the larger value. Not fmax(): there are no NaNs to look for. */
+/* Returns the larger value. Unlike fmax(), does not handle NaN, which never
+ * occurs. */
 static inline double ncs_larger(double a, double b)
 {
 	return a > b ? a : b;
@@ -48,9 +49,9 @@ struct ncs_path_entry {
 	bool is_violation; /* the clocks said that it arrived too late */
 };
 
-/* Returns the times of a part up to its arrival. No rank ends before all have
- * arrived that it waits for, whatever the clocks say: the part arrives at
- * `latest_ns` at the latest, the first end of the parts that wait for it. */
+/* Returns the times of a part up to its arrival. Whatever the clocks say, no
+ * rank ends before all ranks that it waits for have arrived: the part arrives
+ * by `latest_ns`, the first end of the parts that wait for it. */
 static inline struct ncs_path_entry
 ncs_path_entry_of(const struct ncs_part_times *times, uint64_t base_ns,
 		  double latest_ns)
@@ -112,7 +113,7 @@ struct ncs_path_edits {
 	uint64_t unknown; /* bits: runs whose change is not known */
 };
 
-/* Returns what a transfer of `ns` takes in run k. The result never falls while
+/* Returns what a transfer of `ns` takes in run k. The result never decreases as
  * `ns` grows. */
 static inline double ncs_path_transfer_ns(const struct ncs_path_edits *edits,
 					  size_t k, double ns)

@@ -19,7 +19,7 @@ enum ncs_path_cause {
 		NCS_PATH_CAUSE_COUNT
 };
 
-/* Scenarios of one pass, at most. */
+/* The largest number of scenarios in one pass. */
 #define NCS_SCENARIOS_MAX 16u
 
 /* The step of an operation that belongs to no step. */
@@ -32,7 +32,8 @@ struct ncs_path_owner {
 	uint32_t host;
 };
 
-/* A piece of the path: time of one rank that has one cause. */
+/* A segment of the path, not a shared-memory segment: time of one rank that has
+ * one cause. */
 struct ncs_path_segment {
 	unsigned cause;   /* enum ncs_path_cause */
 	size_t owner;     /* index of the owners */
@@ -107,11 +108,11 @@ struct ncs_path_report {
 	uint64_t operations;
 	uint64_t incomplete; /* operations without all parts */
 	uint64_t parts;
-	/* Parts that arrived, by the clocks, after others had ended that waited
-	 * for them. They are taken to have arrived by then. */
+	/* Parts that, by the clocks, arrived after parts that waited for them
+	 * had ended. They are assumed to have arrived by then. */
 	uint64_t violations;
 	uint64_t forgotten; /* parts whose predecessor was forgotten */
-	uint64_t breaks; /* places where the path was cut, for want of memory */
+	uint64_t breaks;  /* places where the path was cut for lack of memory */
 	size_t sum_count; /* runs: the replay and the scenarios */
 	const struct ncs_path_sum *sums;
 	size_t step_count;

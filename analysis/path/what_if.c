@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* Parses scenarios and computes transfers; see what_if.h. There is no
- * contention: a transfer is computed without others at the same time. */
+/* Parses scenarios and computes transfers; see what_if.h. Contention is
+ * ignored: a transfer is computed as if no others ran at the same time. */
 #include "analysis/path/what_if.h"
 
 #include <errno.h>
@@ -143,7 +143,7 @@ static bool parse_where(struct ncs_scenario *scenario, struct spec_word where)
 		rest = after(where, "rank=");
 		if (rest)
 			return rank(where, rest, &scenario->rank);
-		/* A path may have any character: it comes last. */
+		/* A path may contain any character, so it must come last. */
 		rest = after(where, "range=");
 		scenario->range = rest;
 		return rest;
@@ -312,7 +312,7 @@ static void solve(struct ncs_fit *fit)
 	fit->alpha_ns = mean_y - fit->beta_ns * mean_x;
 	if (fit->alpha_ns >= 0)
 		return;
-	/* A negative time of size 0 makes no sense: lay it through the
+	/* A negative time of size 0 makes no sense: lay the line through the
 	 * origin. */
 	fit->alpha_ns = 0;
 	fit->beta_ns = sums[SUM_XY] / sums[SUM_XX];
@@ -332,7 +332,7 @@ const struct ncs_fit *ncs_fits_find(struct ncs_fits *fits,
 
 /* --- Changed transfers ---------------------------------------------------- */
 
-/* Returns the rank of the job, given one of the communicator; -1 if that has no
+/* Converts a rank of the communicator to the rank of the job; -1 if it has no
  * part in the operation. */
 static int32_t job_rank(const struct ncs_transfer *transfer, int32_t rank)
 {
@@ -363,9 +363,9 @@ static bool has_both(const struct ncs_transfer *transfer,
 	return has[0] && has[1];
 }
 
-/* Returns the time factor if the link between two ranks were faster. An
- * algorithm goes at the pace of its slowest link, which is the one whose steps
- * are on the wire for longest. */
+/* Returns the factor of the transfer's time if the link between two ranks were
+ * faster. An algorithm goes at the pace of its slowest link, which is the one
+ * whose steps are on the wire for longest. */
 static double pace_with(const struct ncs_scenario *scenario,
 			const struct ncs_transfer *transfer)
 {
@@ -457,7 +457,7 @@ with_latency(const struct ncs_scenario *scenario,
 /* Returns the time that a line has for a size within its range. */
 static double fit_ns(const struct ncs_fit *fit, uint64_t bytes)
 {
-	/* All have one size, which is this one. */
+	/* All operations have the same size, which is this one. */
 	if (fit->beta_ns < 0)
 		return fit->sums[SUM_Y] / fit->sums[SUM_W];
 	return fit->alpha_ns + fit->beta_ns * (double)bytes;

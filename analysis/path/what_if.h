@@ -25,7 +25,7 @@ enum ncs_what_if {
 struct ncs_scenario {
 	enum ncs_what_if kind;
 	double factor;      /* of times: 0.5 is twice as fast */
-	double step_ns;     /* LATENCY: time that each step takes less */
+	double step_ns;     /* LATENCY: ns that each step becomes shorter */
 	int32_t rank;       /* of the job; -1 means all, or all stragglers */
 	int32_t peers[2];   /* NET: ranks of the job; -1 means all */
 	bool inter_node;    /* NET: only communicators of several hosts */
@@ -34,8 +34,9 @@ struct ncs_scenario {
 	const char *text;   /* the specification */
 };
 
-/* Parses a specification, which must outlive the scenario. Returns false if it
- * is none; then `error` says what is wrong and what was expected. */
+/* Parses a specification, which must outlive the scenario. Returns false if the
+ * text is no valid specification; then `error` says what is wrong and what was
+ * expected. */
 bool ncs_scenario_parse(struct ncs_scenario *scenario, const char *text,
 			char *error, size_t error_size);
 
@@ -68,8 +69,8 @@ struct ncs_fits {
 /* Releases all fits. */
 void ncs_fits_release(struct ncs_fits *fits);
 
-/* Adds the transfer of an operation: its time since all had arrived. Returns 0
- * or -ENOMEM. */
+/* Adds the transfer of an operation: its time since all parts had arrived.
+ * Returns 0 or -ENOMEM. */
 int ncs_fits_add(struct ncs_fits *fits, const struct ncs_joined *joined,
 		 double transfer_ns);
 
@@ -103,9 +104,9 @@ struct ncs_transfer_edit {
 
 #define NCS_TRANSFER_AS_IT_IS ((struct ncs_transfer_edit){ 0, 1, 0, 0 })
 
-/* Returns what a scenario changes of an operation's transfer. If it should
- * change it, but too little is known to say how, returns NCS_TRANSFER_AS_IT_IS
- * and sets *unknown. */
+/* Returns what a scenario changes of an operation's transfer. If the scenario
+ * changes the transfer but too little is known to say how, returns
+ * NCS_TRANSFER_AS_IT_IS and sets *unknown. */
 struct ncs_transfer_edit
 ncs_scenario_transfer(const struct ncs_scenario *scenario,
 		      const struct ncs_transfer *transfer, bool *unknown);

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
-/* The pass along the critical path, compared with results computed another way:
- * the longest path of an explicit graph, and jobs with the change made. */
+/* Tests of the pass along the critical path. Its results are compared with
+ * those of another way: the longest path of an explicit graph, and jobs
+ * generated with the change made. */
 #include <malloc.h>
 #include <math.h>
 #include <setjmp.h>
@@ -30,8 +31,9 @@
  * lockstep. */
 enum small_job_kind {
 	ANY,
-	IN_LOCKSTEP, /* all ranks, with exceptions */
-	MIXED, /* the first ranks are; the others have two communicators */
+	IN_LOCKSTEP, /* all ranks are in lockstep, with exceptions */
+	/* The first ranks are in lockstep; the others have two communicators. */
+	MIXED,
 	KINDS_OF_JOBS
 };
 
@@ -61,7 +63,7 @@ static uint64_t draw(struct small_job *job, uint64_t below)
 	return (x ^ x >> 31) % below;
 }
 
-/* Draws a time that no other event has: it must be certain which operation
+/* Draws a time that no other event has, so that it is certain which operation
  * ended last. */
 static uint64_t draw_time(struct small_job *job, uint64_t from_ns,
 			  uint64_t span_ns)
@@ -239,8 +241,8 @@ static struct path_edge *edge(struct path_graph *graph, size_t from, size_t to)
 	return added;
 }
 
-/* Returns the part that ended last by then, of the rank or of its communicator
- * only. */
+/* Returns the part of the rank that ended last by `until_ns`; with
+ * `same_owner`, only parts of its communicator count. */
 static const struct ncs_part *last_before(const struct small_job *job,
 					  const struct ncs_part *part,
 					  bool same_owner, double until_ns)
@@ -522,7 +524,7 @@ static const char *const specifications[] = {
 };
 
 #define SCENARIOS (sizeof(specifications) / sizeof(specifications[0]))
-#define SIMPLE_SCENARIOS 8u /* the first ones need not know all parts */
+#define SIMPLE_SCENARIOS 8u /* the first scenarios do not need all parts */
 
 static void parse(struct ncs_scenario *scenarios)
 {
@@ -579,8 +581,8 @@ static void the_pass_finds_the_longest_path(void **state)
 	(void)state;
 	parse(scenarios);
 	for (uint64_t seed = 1; seed <= 1000; seed++) {
-		/* The pass takes shortcuts unless it reports all times, and if
-		 * scenarios do the same to all ranks. */
+		/* The pass takes shortcuts if it does not report all times and
+		 * the scenarios change all ranks alike. */
 		bool has_times = seed & 1, is_joined = seed & 2;
 		static const size_t counts[] = { SCENARIOS, SIMPLE_SCENARIOS,
 						 SIMPLE_SCENARIOS, 0 };
@@ -980,8 +982,8 @@ static void ignore_times(void *context, size_t run, const struct ncs_part *part,
 }
 
 /* Runs the pass and returns all that it reports as text, which the caller
- * frees. With `by_rank` it is asked for times, so that it looks at each rank by
- * itself. */
+ * frees. With `by_rank` the pass is asked for times, so that it processes each
+ * rank by itself. */
 static char *report_text(const struct ncs_joined *joined, size_t count,
 			 struct ncs_path_options options, bool by_rank)
 {
@@ -1121,7 +1123,8 @@ static void lockstep_of_many_ranks_gives_same_report(void **state)
 		};
 
 		options.ranks = RANKS_MAX;
-		/* Longer than any change of the gaps. */
+		/* Make the time of the producer longer than any change of the
+		 * gaps. */
 		options.producer_ns *= 20;
 		options.operations = 60;
 		options.ahead = ahead;
@@ -1147,7 +1150,8 @@ static void lockstep_of_many_ranks_gives_same_report(void **state)
 
 int main(void)
 {
-	/* Large room comes zeroed from mmap(): small jobs use little of it. */
+	/* Large allocations come zeroed from mmap(): small jobs use little of
+	 * them. */
 	mallopt(M_MMAP_THRESHOLD, 1 << 20);
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(the_pass_finds_the_longest_path),

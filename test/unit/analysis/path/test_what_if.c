@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Parsing of scenarios, and their effect on transfers. */
+/* Tests of parsing scenarios, and of their effect on transfers. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -202,7 +202,7 @@ static void make_ring(struct ring_operation *ring, uint64_t bytes)
 	}
 }
 
-/* Adds a line: 20 us, and 1 ns for every 10 bytes. */
+/* Adds operations on a line: 20 us, and 1 ns for every 10 bytes. */
 static void lay_line(struct ring_operation *ring)
 {
 	for (uint64_t bytes = 100000; bytes <= 1600000; bytes *= 2) {
