@@ -9,8 +9,8 @@
 #include <string.h>
 
 /* Returns the longest wait for a node; shorter ones may be for something that
- * comes later. Of equal waits a call is preferred, since it says more. NULL if
- * no rank waits for the node. */
+ * comes later. Of equal waits a call is preferred, since it says more. Returns
+ * NULL if no rank waits for the node. */
 static const struct ncs_wait_edge *edge_to(const struct ncs_wait_graph *graph,
 					   size_t node)
 {
@@ -96,7 +96,7 @@ static enum ncs_verdict verdict_of_awaited(const struct ncs_wait_node *node,
 }
 
 /* Whether several ranks share a node. They then share the data that comes over
- * the network, so the late GPU may be that of a rank that hands data on. */
+ * the network, so the late GPU may be that of a rank that passes data on. */
 static bool shares_node(const struct ncs_rank *rank)
 {
 	const struct ncs_identity *identity = &rank->now.identity;
@@ -220,7 +220,8 @@ static int report_end(struct ncs_diagnosis *diagnosis,
 						NULL;
 		}
 	}
-	/* A queued kernel is late from the time at which another rank's began. */
+	/* A queued kernel is late since the time when another rank's kernel
+	 * began. */
 	if (node->local && node->begun_ns < finding->duration_ns)
 		finding->duration_ns = node->begun_ns;
 	ncs_finding_set_severity(
@@ -323,8 +324,9 @@ static int check_end(struct ncs_diagnosis *diagnosis,
 			  verdict_of_awaited(node, edge), edge);
 }
 
-/* Communicators that are explained now, by a disagreement, are skipped; those
- * that this rule explains are not, since they may have more than one end. */
+/* Skips communicators that a disagreement explained before this rule runs. Does
+ * not skip those that this rule explains, since they may have more than one
+ * end. */
 int ncs_find_chain_ends(struct ncs_diagnosis *diagnosis,
 			const struct ncs_model *model)
 {

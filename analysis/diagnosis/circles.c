@@ -7,8 +7,8 @@
 
 #define CIRCLE_MAX 64
 
-/* Whether all ranks of a circle wait in the same collective. Its algorithm has
- * no circles, so one that shows leads through the GPUs. */
+/* Whether all ranks of a circle wait in the same collective. A collective's
+ * algorithm has no circles, so such a circle leads through the GPUs. */
 static bool is_one_call(const struct ncs_wait_graph *graph,
 			const size_t *circle, size_t length)
 {

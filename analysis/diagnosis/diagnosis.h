@@ -15,12 +15,13 @@
 
 #include "analysis/diagnosis/rules.h"
 
-/* Makes an empty diagnosis; releases all that it owns and makes it empty. */
+/* ncs_diagnosis_init() makes an empty diagnosis; ncs_diagnosis_release()
+ * releases all that a diagnosis owns and leaves it empty. */
 void ncs_diagnosis_init(struct ncs_diagnosis *diagnosis);
 void ncs_diagnosis_release(struct ncs_diagnosis *diagnosis);
 
-/* Diagnoses the model. Call it after each pass of the model: slowness is judged
- * against earlier passes. Returns 0, or -ENOMEM with no findings. */
+/* Diagnoses the model. Call this after each update of the model: slowness is
+ * judged against earlier updates. Returns 0, or -ENOMEM with no findings. */
 int ncs_diagnose(struct ncs_diagnosis *diagnosis,
 		 const struct ncs_model *model);
 

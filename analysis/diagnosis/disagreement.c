@@ -1,15 +1,16 @@
 /* SPDX-License-Identifier: MIT */
 /* The rule for calls that disagree. Must be certain: it compares only calls
  * that were made, and judges their order only if no rank has moved between two
- * passes, since the snapshot of a moving rank is not of one time. */
+ * updates, since the parts of a moving rank's snapshot are of different
+ * times. */
 #include "analysis/diagnosis/rules.h"
 #include "analysis/records/latest_records.h"
 
 #include <errno.h>
 
-/* How many operations of a rank, and how many ranks, the calls of other ranks
- * are compared with. A fault shows in the oldest operations; which rank is
- * right is counted afterwards. */
+/* Each rank is compared with the first COMPARED_RANKS ranks, by its
+ * COMPARED_OPERATIONS oldest operations. A fault shows in the oldest
+ * operations; how many ranks agree with each side is counted afterwards. */
 #define COMPARED_OPERATIONS 8u
 #define COMPARED_RANKS 4u
 
@@ -62,7 +63,8 @@ static size_t count_called(const struct ncs_communicator *communicator,
 
 struct call_disagreement {
 	const struct ncs_rank *ranks[2];
-	struct ncs_call_id calls[2]; /* that only this one of the two made */
+	/* Call that only this rank of the two made. */
+	struct ncs_call_id calls[2];
 	size_t agree[2];             /* number of ranks that agree with it */
 	uint64_t done_bytes[2];      /* of a finished call; 0 if not finished */
 };
@@ -72,8 +74,8 @@ static int report_mismatch(struct ncs_diagnosis *diagnosis,
 			   enum ncs_verdict verdict,
 			   const struct call_disagreement *found, bool stalled)
 {
-	/* The rank that fewer others agree with is the root; if equal, the
-	 * latter. */
+	/* The rank that fewer others agree with is the root; if equally many
+	 * agree with both, the second rank is. */
 	unsigned root = found->agree[0] < found->agree[1] ? 0 : 1;
 	struct ncs_finding *finding = ncs_diagnosis_add(diagnosis, verdict);
 
@@ -234,7 +236,7 @@ first_collective(const struct ncs_rank *rank)
 }
 
 /* Returns the bytes of a call that a rank has finished, from its records; 0 if
- * they do not have it. */
+ * it is not among them. */
 static uint64_t finished_bytes(const struct ncs_rank *rank,
 			       struct ncs_call_id call)
 {
@@ -272,8 +274,8 @@ static size_t count_of_size(const struct ncs_communicator *communicator,
 	return count;
 }
 
-/* Finds a rank that has finished a call which hangs for another: it had less
- * data to move. */
+/* Finds a rank that has finished a call in which another rank hangs: the rank
+ * that finished had less data to move. */
 static int compare_with_done(struct ncs_diagnosis *diagnosis,
 			     const struct ncs_rank *rank)
 {
@@ -375,8 +377,8 @@ static int check_operations(struct ncs_diagnosis *diagnosis,
 	return 0;
 }
 
-/* Skips communicators without an id: ranks that only a name joins may belong to
- * different jobs. */
+/* Skips communicators without an id: ranks that have only a name in common may
+ * belong to different jobs. */
 int ncs_find_disagreements(struct ncs_diagnosis *diagnosis,
 			   const struct ncs_model *model)
 {

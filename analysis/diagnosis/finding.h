@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* A finding of the diagnosis: verdict, root, confidence and evidence; and how
- * the rules put it together.
+/* A finding of the diagnosis: verdict, root, confidence and evidence; and the
+ * functions with which the rules build it.
  *
  * Pure. A finding points into the model and is valid until its next update.
  */
@@ -15,10 +15,10 @@
 #include "analysis/model/model.h"
 #include "ncclstat/tables/verdicts.def"
 
-/* A wait that has lasted this long, on a rank that has not moved since the pass
- * before, is called stuck. It is five times NCS_LONG_WAIT_NS, and longer than
- * the usual hiccups of a running job: saving a model, a cold page cache, a
- * retransmission. */
+/* A wait that has lasted this long, on a rank that has not moved since the
+ * previous update, is called stuck. It is five times NCS_LONG_WAIT_NS, and
+ * longer than the usual hiccups of a running job: saving a model, a cold page
+ * cache, a retransmission. */
 #define NCS_STUCK_NS UINT64_C(5000000000)
 
 enum ncs_verdict_severity {
@@ -56,13 +56,13 @@ struct ncs_party {
 };
 
 /* The kinds of evidence, each with the fields of struct ncs_evidence that it
- * uses besides `party`. */
+ * uses besides `party`. "It" is the rank of `party`. */
 enum ncs_evidence_kind {
 	NCS_EVIDENCE_WAIT,       /* channel, duration_ns: it waits */
 	NCS_EVIDENCE_CALLED,     /* call, duration_ns: it waits in the call */
-	NCS_EVIDENCE_DONE,       /* call, number: it has finished it; bytes */
+	NCS_EVIDENCE_DONE,       /* call, number (bytes): it has finished it */
 	NCS_EVIDENCE_BEHIND,     /* call: the next that it has to make */
-	NCS_EVIDENCE_ALSO,       /* the finding holds for this rank, too */
+	NCS_EVIDENCE_ALSO,       /* the finding also holds for it */
 	NCS_EVIDENCE_OPERATION,  /* operation, call, duration_ns: in progress */
 	NCS_EVIDENCE_ENQUEUEING, /* the same: still being enqueued */
 	NCS_EVIDENCE_IDLE,       /* duration_ns: it has no operation */
@@ -72,7 +72,7 @@ enum ncs_evidence_kind {
 	NCS_EVIDENCE_GONE,       /* duration_ns: its process is gone */
 	NCS_EVIDENCE_FINISHED,   /* it has finalized its communicator */
 	NCS_EVIDENCE_STOPPED,    /* its process is stopped */
-	NCS_EVIDENCE_ELSEWHERE,  /* the process waits there as this rank */
+	NCS_EVIDENCE_ELSEWHERE,  /* as this rank, the process waits there */
 	NCS_EVIDENCE_SPEED,      /* number, expected: bytes per second */
 	NCS_EVIDENCE_SHARE,      /* number, share: of time in this state */
 	NCS_EVIDENCE_UNSEEN,     /* number, expected: ranks that are seen */
@@ -136,7 +136,7 @@ uint64_t ncs_age_ns(const struct ncs_rank *rank, uint64_t since_ns);
 void ncs_finding_add_evidence(struct ncs_finding *finding,
 			      struct ncs_evidence evidence);
 
-/* Adds a fact about a rank that needs no more than a duration. */
+/* Adds evidence about a rank, of a kind that uses only `duration_ns`, in ns. */
 void ncs_finding_add_fact(struct ncs_finding *finding,
 			  enum ncs_evidence_kind kind,
 			  const struct ncs_rank *rank, uint64_t duration_ns);

@@ -8,7 +8,8 @@
 
 /* --- Ranks that died ------------------------------------------------------ */
 
-/* Whether a live rank has the number of this one: a restarted job. */
+/* Whether a live rank has the same number as this one, as in a restarted
+ * job. */
 static bool is_replaced(const struct ncs_rank *rank)
 {
 	const struct ncs_communicator *communicator = rank->communicator;
@@ -94,8 +95,9 @@ int ncs_find_dead_ranks(struct ncs_diagnosis *diagnosis,
 /* --- Ranks that are not seen ---------------------------------------------- */
 
 /* How strongly a wait suggests that the unseen rank it is for is missing (0 to
- * 2). A rank that takes part posts its buffers at once and sends its own data
- * first, so waiting for a buffer at the first step is the strongest sign. */
+ * 2). A rank that takes part posts its buffers immediately and sends its own
+ * data first, so waiting for a buffer at the first step is the strongest
+ * sign. */
 static int suspicion_of(const struct ncs_wait_edge *edge)
 {
 	if (edge->channel->step > 0)

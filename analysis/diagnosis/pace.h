@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* The pace of communicators, compared with their past: the traffic of each in
- * every interval between two passes, of which the latest are kept.
+/* The pace of communicators, compared with their past: the traffic of each
+ * communicator in the latest intervals between two updates.
  *
  * Pure. A communicator is identified by its key.
  */
@@ -14,10 +14,10 @@
 #include "analysis/model/communicators.h"
 #include "analysis/model/model.h"
 
-/* A median covers at most this number of the latest intervals with traffic
- * ... */
+/* A median covers the latest intervals with traffic: at most
+ * NCS_PACE_INTERVALS, and at least NCS_PACE_LEAST, because fewer do not show
+ * what is usual. */
 #define NCS_PACE_INTERVALS 64u
-/* ... and at least this number; fewer do not show what is usual. */
 #define NCS_PACE_LEAST 8u
 
 /* The pace in one interval. */
@@ -32,7 +32,7 @@ struct ncs_pace_history {
 	size_t count; /* number of intervals so far; the latest are kept */
 	size_t slow; /* number of slow intervals in a row, which are not kept */
 	const struct ncs_rank *slow_rank; /* their cause; never dereferenced */
-	bool seen;                        /* in this pass */
+	bool seen;                        /* in this update */
 };
 
 struct ncs_paces {
@@ -51,22 +51,22 @@ enum ncs_pace_verdict {
 struct ncs_pace_finding {
 	enum ncs_pace_verdict verdict;
 	const struct ncs_rank *rank; /* the slow rank, or the slow sender */
-	const struct ncs_channel_view *channel; /* its slowest one; only if
-						 * SLOW_NETWORK */
+	/* The sender's slowest channel; NULL unless SLOW_NETWORK. */
+	const struct ncs_channel_view *channel;
 	struct ncs_pace now;
 	struct ncs_pace median;
 };
 
 /* Adds the latest interval of a communicator and compares it with the earlier
- * ones. Call it once for each communicator after each pass; then call
- * ncs_paces_end_pass(), which forgets the communicators that are gone. A struct
- * ncs_paces of zeros is empty. Returns 0, or -ENOMEM. */
+ * ones. Call this once for each communicator after each update of the model;
+ * then call ncs_paces_end_pass(), which forgets the communicators that are
+ * gone. A struct ncs_paces of zeros is empty. Returns 0, or -ENOMEM. */
 int ncs_paces_add(struct ncs_paces *paces, const struct ncs_model *model,
 		  const struct ncs_communicator *communicator,
 		  struct ncs_pace_finding *finding);
 void ncs_paces_end_pass(struct ncs_paces *paces);
 
-/* Releases all histories and makes it empty. */
+/* Releases all histories and leaves `paces` empty. */
 void ncs_paces_release(struct ncs_paces *paces);
 
 /* Returns the share (0 to 1) of the latest interval that a rank's channels in

@@ -52,7 +52,7 @@ void ncs_finding_add_waiter(struct ncs_finding *finding,
 					 .call = ncs_call_of_edge(edge),
 					 .duration_ns = edge->duration_ns,
 				 });
-	/* Its channels show it, too. */
+	/* The channels of the waiting rank show the wait as well. */
 	for (size_t i = 0; i < graph->nodes[edge->from].count; i++) {
 		const struct ncs_wait_edge *own =
 			&graph->edges[graph->nodes[edge->from].first + i];

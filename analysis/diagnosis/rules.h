@@ -4,7 +4,8 @@
  *
  * A rule adds findings; it skips communicators that an earlier rule explained,
  * since one fault makes all ranks of a communicator wait. Rules return 0, or
- * -ENOMEM. Others include analysis/diagnosis/diagnosis.h instead. Pure.
+ * -ENOMEM. Files other than the rules include analysis/diagnosis/diagnosis.h
+ * instead. Pure.
  */
 #ifndef NCS_ANALYSIS_DIAGNOSIS_RULES_H
 #define NCS_ANALYSIS_DIAGNOSIS_RULES_H
@@ -24,7 +25,7 @@ struct ncs_diagnosis {
 	size_t passes; /* number of ncs_diagnose() calls */
 	struct ncs_wait_graph graph;
 	struct ncs_paces paces;
-	bool *explained; /* per communicator of the model, in this pass */
+	bool *explained; /* by communicator of the model, for this update */
 };
 
 /* --- The rules, in the order in which they run ---------------------------- */
@@ -53,8 +54,8 @@ int ncs_find_unseen_ranks(struct ncs_diagnosis *diagnosis,
 			  const struct ncs_model *model);
 
 /* Finds ranks that have been inside NCCL's API for long without starting an
- * operation, because NCCL is still connecting. That takes its time when a large
- * job begins, so the finding is only "possible". */
+ * operation, because NCCL is still connecting. Connecting takes long when a
+ * large job begins, so the finding is only "possible". */
 int ncs_find_unstarted_calls(struct ncs_diagnosis *diagnosis,
 			     const struct ncs_model *model);
 

@@ -10,8 +10,8 @@
 
 /* --- Calls that have not begun -------------------------------------------- */
 
-/* Returns the longest time that a thread has been inside NCCL's API; 0 if none
- * is. */
+/* Returns the longest time that a thread has been inside NCCL's API; 0 if no
+ * thread is inside. */
 static uint64_t in_api_ns(const struct ncs_rank *rank)
 {
 	static const enum ncs_event events[] = {

@@ -63,7 +63,8 @@ void ncs_summarize(struct ncs_summary *summary, const struct ncs_model *model);
 const struct ncs_rank *ncs_suspect(const struct ncs_summary *summary);
 
 /* Returns the rank with the number `peer` of the same communicator; NULL if it
- * is not seen here. Of several, as a restarted job has them, a live one. */
+ * is not seen here. If several ranks have this number, as in a restarted job,
+ * returns a live one. */
 const struct ncs_rank *ncs_peer_rank(const struct ncs_rank *rank, int peer);
 
 #endif

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* Building the graph of waits. Must not guess: an edge is what a
- * channel, a sequence number or a process shows; the rules judge it.
+/* Building the graph of waits. Must not guess: an edge is what a channel, a
+ * sequence number or a process shows; the rules judge the edge.
  *
  * Short waits make no edges, so the graph of a running job is empty.
  */
@@ -19,8 +19,8 @@
 
 /* --- The state of a rank -------------------------------------------------- */
 
-/* Whether nothing of a rank but its proxy thread has moved since the pass
- * before. */
+/* Whether nothing of a rank but its proxy thread has moved since the previous
+ * update. */
 static bool is_stalled(const struct ncs_rank *rank)
 {
 	const struct ncs_counters *before = ncs_rank_before(rank);
@@ -38,8 +38,8 @@ static bool is_stalled(const struct ncs_rank *rank)
 	return true;
 }
 
-/* If NCCL times the kernels of one call in many, it reports the end of that
- * call alone. */
+/* If NCCL times the kernels of one call in many, it reports only the ends of
+ * the timed calls. */
 bool ncs_rank_reports_ends(const struct ncs_rank *rank, unsigned function)
 {
 	const struct ncs_function_view *view = &rank->now.functions[function];
@@ -383,9 +383,9 @@ static int add_channels(struct ncs_wait_graph *graph, size_t from)
 	return 0;
 }
 
-/* Returns how long a rank has waited in a call, or a later one, that another
- * has not made; 0 if it does not wait. If NCCL does not report ends, a rank
- * that has made the call is assumed to wait. */
+/* Returns how long a rank has waited in a call that another rank has not made,
+ * or in a later one; 0 if it does not wait. If NCCL does not report ends, a
+ * rank that has made the call is assumed to wait. */
 static uint64_t waited_ns(const struct ncs_wait_node *node, unsigned function,
 			  uint64_t number)
 {
@@ -527,7 +527,8 @@ static int make_edges(struct ncs_wait_graph *graph,
 	}
 	if (model->communicator_count < 2)
 		return 0;
-	/* Only nodes that edges lead to now, not those that get some below. */
+	/* Mark the nodes that edges lead to now, not those that edges added
+	 * below lead to. */
 	own = graph->edge_count;
 	memset(graph->marks, 0, graph->node_count * sizeof(*graph->marks));
 	for (size_t i = 0; i < own; i++)

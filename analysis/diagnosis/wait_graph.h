@@ -27,8 +27,8 @@
 enum ncs_edge_kind {
 	NCS_EDGE_PEER,    /* a channel waits for its peer */
 	NCS_EDGE_NETWORK, /* a channel waits for the network to its peer */
-	NCS_EDGE_CALL,    /* in a collective that the other has not called */
-	NCS_EDGE_PROCESS, /* its process is held up as the other rank */
+	NCS_EDGE_CALL, /* waits in a collective that the other has not called */
+	NCS_EDGE_PROCESS, /* its process is held up in another communicator */
 };
 
 struct ncs_wait_edge {
@@ -51,7 +51,7 @@ struct ncs_wait_node {
 	const struct ncs_channel_view *local;
 	/* The oldest operation known to be unfinished; NULL if none. */
 	const struct ncs_operation_view *operation;
-	bool stalled; /* nothing of the rank has moved since the pass before */
+	bool stalled; /* nothing of the rank has moved since the last update */
 	/* How long a rank of its communicator whose GPU has begun the
 	 * operation has waited for others; 0 if no GPU has begun. */
 	uint64_t begun_ns;

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
-/* The diagnosis: every fault is found, with its root, within 2 s of being
- * visible, in jobs of all sizes; a thousand healthy jobs raise no alarm. */
+/* Tests of the diagnosis: every fault is found, with its root, within 2 s of
+ * being visible, in jobs of all sizes; a thousand healthy jobs raise no
+ * alarm. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -336,7 +337,7 @@ static void enqueued(struct scripted_rank *rank, unsigned function,
 		sequence_number;
 }
 
-/* Makes two passes, half a minute later. */
+/* Updates the model and diagnoses it at 40 s and at 41 s. */
 static void diagnose(struct ncs_diagnosis *diagnosis, struct scripted *scripted)
 {
 	ncs_diagnosis_init(diagnosis);
@@ -385,7 +386,7 @@ static void waits(struct scripted_rank *rank, int peer)
 	channel->step = 1;
 }
 
-/* A rank with less data has finished: only its record has the size. */
+/* A rank with less data has finished: only its record shows the size. */
 static void a_rank_that_finished_with_less_data_is_a_size_mismatch(void **state)
 {
 	struct ncs_diagnosis diagnosis;

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* The summary of a job: counts of waits, and the chain of waits, which ends at
- * the rank that holds the others up. */
+/* Tests of the summary of a job: counts of waits, and the chain of waits, which
+ * ends at the rank that holds the others up. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
