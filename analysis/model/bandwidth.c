@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* The time that percentiles and bandwidth are taken over; see bandwidth.h. */
+/* Chooses the time over which percentiles and bandwidth are taken, and computes
+ * them; see bandwidth.h. */
 #include "analysis/model/bandwidth.h"
 
 #include "analysis/base/busbw.h"
@@ -23,7 +24,7 @@ uint64_t ncs_rank_percentile(const struct ncs_rank *rank, unsigned function,
 				 NCS_HISTORY_BUCKET, fraction);
 }
 
-/* Returns the bandwidth of operations timed since then; negative if not
+/* Returns the bandwidth of operations timed since `base`; negative if it is not
  * known. */
 static double algorithm_bandwidth_since(const struct ncs_function_view *view,
 					unsigned timing,

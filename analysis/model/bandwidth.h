@@ -9,8 +9,8 @@
 #include "analysis/model/rank.h"
 
 /* Returns a percentile of the operations' times in ns, or 0 if none were timed.
- * `fraction` is 0 to 1. Counts the operations timed in the window; all of them
- * if the window is the latest interval, which has too few. */
+ * `fraction` is 0 to 1. Covers the operations timed in the window; or all
+ * operations if the window is the latest interval, which has too few. */
 uint64_t ncs_rank_percentile(const struct ncs_rank *rank, unsigned function,
 			     double fraction);
 

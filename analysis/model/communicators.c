@@ -133,7 +133,7 @@ static void count_in_flight(const struct ncs_communicator *communicator,
 	for (size_t i = 0; i < communicator->rank_count; i++) {
 		const struct ncs_snapshot *now = &communicator->ranks[i]->now;
 
-		/* The rank is in the oldest one. */
+		/* The rank is in its oldest operation. */
 		if (now->operation_count > 0 &&
 		    now->operations[0].function < NCS_FUNCTION_COUNT)
 			in_flight[now->operations[0].function]++;
@@ -251,7 +251,7 @@ static size_t group_end(const struct ncs_model *model, size_t from)
 	return end;
 }
 
-/* Makes room for all communicators. */
+/* Makes room for all communicators. Returns 0 or -ENOMEM. */
 static int reserve(struct ncs_model *model)
 {
 	size_t count = 0;

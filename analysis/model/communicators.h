@@ -1,10 +1,11 @@
 /* SPDX-License-Identifier: MIT */
 /* Communicators as a whole: how far each of its ranks is, and which are behind.
  *
- * Ranks of several processes belong to one communicator by its id, or by its
- * name if no id is known. A rank of which neither is known is by itself.
+ * Ranks of several processes belong to one communicator if they have the same
+ * id, or the same name if no id is known. A rank that has neither is alone in
+ * its communicator.
  *
- * Pure. What is returned points into the model and is valid until its next
+ * Pure. Returned pointers lead into the model and are valid until its next
  * update.
  */
 #ifndef NCS_ANALYSIS_MODEL_COMMUNICATORS_H
@@ -21,8 +22,8 @@ struct ncs_model;
 struct ncs_skew_state; /* analysis/model/lateness_state.h */
 
 /* Progress of a communicator's ranks in one function, by the sequence numbers
- * of their calls. Counts the ranks that live; all ranks if none does, so that
- * one sees which were behind when the job ended. */
+ * of their calls. Counts the ranks that live. If none does, counts all ranks,
+ * to show which were behind when the job ended. */
 struct ncs_progress {
 	size_t known;   /* ranks with a number; if 0, nothing else is set */
 	uint64_t most;  /* the largest number */
@@ -61,7 +62,8 @@ struct ncs_communicator {
 };
 
 /* Finds the communicators of model->ranks, in the order of their first ranks,
- * and sets each rank's own. Returns 0, or -ENOMEM if there are none then. */
+ * and sets the communicator of each rank. Returns 0, or -ENOMEM with no
+ * communicators. */
 int ncs_communicators_find(struct ncs_model *model);
 
 /* Releases the model's communicators. */
@@ -77,7 +79,7 @@ void ncs_communicator_progress(const struct ncs_communicator *communicator,
 			       struct ncs_progress *progress);
 
 /* Returns how many operations the slowest rank is behind the fastest; 0 if all
- * are level. */
+ * ranks have the same number. */
 uint64_t ncs_progress_behind(const struct ncs_progress *progress);
 
 /* Returns whether a rank is behind that did not move in the latest interval.

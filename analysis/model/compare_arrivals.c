@@ -2,7 +2,7 @@
 /* Compares arrivals; see compare_arrivals.h. Must not guess: an operation that
  * is not known of every rank compared does not count for any of them.
  *
- * For each operation the work is that of looking it up at each rank.
+ * The work for each operation is one look-up at each rank.
  */
 #include "analysis/model/compare_arrivals.h"
 
@@ -49,7 +49,7 @@ static struct ncs_late_rank *late_of(struct ncs_rank *rank)
 	return rank->late;
 }
 
-/* Returns the state of a communicator, made if there is none; NULL if there is
+/* Returns the state of a communicator, adding it if it is new; NULL if there is
  * no memory. */
 static struct ncs_skew_state *
 skew_of(struct ncs_model *model, const struct ncs_communicator *communicator)
@@ -102,16 +102,19 @@ struct comparison_member {
 struct arrival_comparison {
 	struct ncs_rank **ranks; /* with records, and comparable clocks */
 	size_t rank_count;
-	struct comparison_member *members; /* those that take part */
+	/* Ranks that take part in the operation. */
+	struct comparison_member *members;
 	size_t count;
 	enum ncs_wait_rule wait_rule;
 	int32_t root;
 	/* Stages that are known of all members. */
 	bool known[NCS_ARRIVAL_STAGES];
 	enum ncs_arrival_stage stage; /* by which arrivals are compared */
-	size_t first; /* member that arrived first; of several, the first one */
-	size_t last;  /* … last */
-	uint64_t exclusive_ns; /* after the next to last; 0 if several are last */
+	size_t first; /* member that arrived first; of several, the first */
+	size_t last;  /* member that arrived last; of several, the first */
+	/* Time from the last but one arrival to the last; 0 if several are
+	 * last. */
+	uint64_t exclusive_ns;
 	uint64_t error_ns; /* largest error of the clocks of any two members */
 };
 
@@ -183,8 +186,9 @@ static void find_stage(struct arrival_comparison *comparison)
 	}
 }
 
-/* Finds the largest error. All clocks of a host have the same one: it is
- * between the host with the largest error and that with the next one. */
+/* Finds the largest error. All ranks of a host have the same clock error, so
+ * the largest error is that between the two hosts whose clock errors are
+ * largest. */
 static void find_error(struct arrival_comparison *comparison)
 {
 	const struct comparison_member *members = comparison->members;
@@ -267,8 +271,8 @@ static uint64_t late_at(const struct comparison_member *member,
 	return late_ns < at_most_ns ? late_ns : at_most_ns;
 }
 
-/* Splits a member's lateness by where it began: what it was late by at the call
- * and never made up for, then by the start of the operation. */
+/* Splits a member's lateness by where it began: at the call, if it never made
+ * up for that part; then up to the start of the operation; then after that. */
 static void split(const struct arrival_comparison *comparison,
 		  const struct comparison_member *member,
 		  const struct comparison_member *than, uint64_t late_ns,
@@ -290,7 +294,8 @@ static void split(const struct arrival_comparison *comparison,
 	cause_ns[NCS_LATE_PRODUCER] = late_ns - begun_ns;
 }
 
-/* Notes how late a member came. Returns 0, or -ENOMEM if it does not count. */
+/* Notes how late a member came. Returns 0, or -ENOMEM; then its lateness does
+ * not count. */
 static int note_member(const struct arrival_comparison *comparison,
 		       const struct comparison_member *member,
 		       const struct comparison_member *than, uint64_t *late_ns)
@@ -392,7 +397,7 @@ static int compare(struct arrival_comparison *comparison,
 /* --- All operations ------------------------------------------------------- */
 
 /* Finds the ranks with records that a rank can be compared with. Returns how
- * many it can be compared with in all. */
+ * many ranks it can be compared with, with or without records. */
 static size_t find_ranks(struct arrival_comparison *comparison,
 			 const struct ncs_communicator *communicator,
 			 const struct ncs_rank *clock)

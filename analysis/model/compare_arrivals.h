@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* Compares when ranks arrived at collectives, operation by operation; what
- * comes of it is read with analysis/model/stragglers.h. Memory is bounded. No
- * I/O.
+/* Compares when ranks arrived at collectives, operation by operation. Read the
+ * results with analysis/model/stragglers.h. Memory is bounded. Must do no I/O.
  */
 #ifndef NCS_ANALYSIS_MODEL_COMPARE_ARRIVALS_H
 #define NCS_ANALYSIS_MODEL_COMPARE_ARRIVALS_H
@@ -9,8 +8,8 @@
 struct ncs_late_rank;
 struct ncs_model;
 
-/* Compares all operations that have come since the update before. Returns 0, or
- * -ENOMEM if some of them do not count. */
+/* Compares all operations that have come since the previous update. Returns 0,
+ * or -ENOMEM if some of them do not count. */
 int ncs_stragglers_update(struct ncs_model *model);
 
 /* Releases what is kept of the model's communicators. */

@@ -247,8 +247,8 @@ ncs_counters_channel(const struct ncs_counters *counters,
 
 /* --- Sets in rotation ----------------------------------------------------- */
 
-/* Returns the counters by age, 0 is the newest; NULL if there are not so
- * many. */
+/* Returns a set of counters by age, from 0 for the newest; NULL if there are
+ * not that many. */
 static const struct ncs_counters *
 past_counters(const struct ncs_past_counters *past, size_t index)
 {
@@ -345,7 +345,7 @@ base_of_length(const struct ncs_history *history,
 			return at;
 		oldest = at;
 	}
-	/* The rank was born about when the window begins. */
+	/* The rank was born at about the beginning of the window. */
 	if (history->birth.taken_ns != 0 &&
 	    history->birth.taken_ns + slack_ns >= begin_ns)
 		return &history->birth;

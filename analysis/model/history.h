@@ -2,13 +2,13 @@
 /* Counters of one rank at times of the past, so that rates and shares can be
  * taken over more than the latest interval.
  *
- * Kept are the counters of the update before the latest, those of a mark, and
- * for each window with a length NCS_HISTORY_DEPTH sets of counters that are at
- * least a quarter of it apart. One of these is then always as old as the
- * window, or a little older: by a quarter, or by an interval if that is longer.
- * All counters are exact, with their time, however long the intervals are. At a
- * rank's birth all counters are zero, so that those since the start need no
- * set.
+ * A history keeps the counters of the update before the latest, those of a
+ * mark, and, for each window of a fixed length, NCS_HISTORY_DEPTH sets of
+ * counters that are at least a quarter of the window apart. One of these sets
+ * is then always as old as the window, or a little older: by a quarter of the
+ * window, or by an interval if that is longer. All counters are exact and have
+ * their own time, however long the intervals are. At a rank's birth all
+ * counters are zero, so the window since the start needs no set.
  *
  * Memory: 2 + 2 x NCS_HISTORY_DEPTH sets of 48 bytes a channel and direction, 8
  * bytes for each bucket of times that is not empty, and 1 KiB a rank: about 30
@@ -73,7 +73,7 @@ struct ncs_function_counters {
 
 /* All counters that rates and shares are made from, at one time. */
 struct ncs_counters {
-	uint64_t taken_ns; /* that time; 0 if the set is empty */
+	uint64_t taken_ns; /* time of the counters; 0 if the set is empty */
 	uint64_t proxy_time_ns[NCS_PROXY_STATE_COUNT];
 	uint64_t proxy_count[NCS_TRANSITION_COUNT];
 	struct ncs_function_counters functions[NCS_FUNCTION_COUNT];
@@ -91,7 +91,7 @@ struct ncs_counters {
 /* The latest sets of counters, in rotation. */
 struct ncs_past_counters {
 	struct ncs_counters at[NCS_HISTORY_DEPTH];
-	size_t next; /* the place of the next one, which is the oldest */
+	size_t next; /* place for the next set, where the oldest is */
 };
 
 struct ncs_history {
@@ -109,9 +109,9 @@ void ncs_history_begin(struct ncs_history *history, uint64_t born_ns);
 /* Releases all memory; the history is then empty. */
 void ncs_history_release(struct ncs_history *history);
 
-/* Adds the counters of a snapshot. Snapshots come in the order of time; the one
- * that rates are computed for is later than all of these. Returns 0, or -ENOMEM
- * if the counters of this one are missing. */
+/* Adds the counters of a snapshot. Snapshots must come in the order of time.
+ * Add a snapshot only once a later one has come: rates are computed for the
+ * later one. Returns 0, or -ENOMEM if the counters of this one are missing. */
 int ncs_history_take(struct ncs_history *history,
 		     const struct ncs_snapshot *snapshot);
 

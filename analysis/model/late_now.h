@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Operations that other ranks wait in and a rank has not arrived at yet.
+/* Operations in which other ranks wait for a rank that has not arrived yet.
  * Pure. */
 #ifndef NCS_ANALYSIS_MODEL_LATE_NOW_H
 #define NCS_ANALYSIS_MODEL_LATE_NOW_H
@@ -8,7 +8,7 @@
 
 /* The operation that other ranks have waited in for longest. */
 struct ncs_late_now {
-	uint64_t late_ns; /* so far, at least; 0 if no rank waits */
+	uint64_t late_ns; /* lateness so far, at least; 0 if no rank waits */
 	unsigned function;
 	uint64_t number; /* sequence number */
 	size_t waiting;  /* ranks that wait */

@@ -26,8 +26,8 @@ struct ncs_late_part {
 
 struct ncs_late_rank {
 	struct ncs_late_part recent[NCS_LATENESS_RECENT]; /* in rotation */
-	uint64_t operations; /* in which others waited for it */
-	uint64_t last;       /* … and it came last */
+	uint64_t operations; /* those in which others waited for it */
+	uint64_t last;       /* operations in which it came last */
 	uint64_t cause_ns[NCS_LATE_CAUSE_COUNT];
 	uint64_t error_ns; /* the largest one */
 	struct ncs_distribution late;
@@ -59,7 +59,7 @@ struct ncs_skews {
 	size_t count, capacity;
 };
 
-/* Returns the time from one point until another; 0 if that came before. */
+/* Returns the time from `from_ns` to `until_ns`; 0 if `until_ns` is earlier. */
 static inline uint64_t ncs_time_since(uint64_t from_ns, uint64_t until_ns)
 {
 	return until_ns > from_ns ? until_ns - from_ns : 0;

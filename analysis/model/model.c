@@ -84,7 +84,7 @@ static int compare_to_id(const void *id, const void *entry)
 	return strcmp(id, (*rank)->id);
 }
 
-/* Finds a rank of the update before: the source shows each rank once. */
+/* Finds a rank of the previous update: the source shows each rank once. */
 static struct ncs_rank *find_rank(const struct ncs_model *model, const char *id)
 {
 	struct ncs_rank **found = NULL;
@@ -139,7 +139,7 @@ static int take_rank(struct ncs_model *model, const struct ncs_sample *sample)
 	struct ncs_rank *rank;
 	bool same;
 
-	/* Its process has ended as it should, and is gone. */
+	/* Drop a rank whose process finished normally and is gone. */
 	if (sample->snapshot->liveness == NCS_FINISHED &&
 	    sample->snapshot->process_gone)
 		return 0;
@@ -192,7 +192,8 @@ static void drop_unseen(struct ncs_model *model)
 	model->rank_count = kept;
 }
 
-/* Sorts the ranks: a rank may become known late, so that its place changes. */
+/* Sorts the ranks. A rank's identity may become known late, and its place then
+ * changes. */
 static void sort_ranks(struct ncs_model *model)
 {
 	struct ncs_rank **ranks = model->ranks;
@@ -288,7 +289,8 @@ void ncs_model_set_window(struct ncs_model *model, enum ncs_window window)
 	model->window = window;
 	for (size_t i = 0; i < model->rank_count; i++)
 		ncs_rank_find_base(model->ranks[i], window);
-	/* Communicators have rates, too; without memory there are none. */
+	/* Communicators have rates as well. If there is no memory, there are no
+	 * communicators. */
 	ncs_communicators_find(model);
 }
 

@@ -3,9 +3,9 @@
  * its past. It is updated from a source and read by the diagnosis and every
  * view.
  *
- * Pure: no I/O of its own, the time is passed in. Rates and shares are taken
- * from rank->base until now; a rank without a base has no rates yet, which is
- * not the same as zero. Not thread-safe.
+ * Pure: does no I/O of its own, and the caller passes the time. Rates and
+ * shares are taken from rank->base until now; a rank without a base has no
+ * rates yet, which is not the same as zero. Not thread-safe.
  */
 #ifndef NCS_ANALYSIS_MODEL_MODEL_H
 #define NCS_ANALYSIS_MODEL_MODEL_H
@@ -29,10 +29,10 @@ struct ncs_model {
 	const struct ncs_diagnosis *diagnosis;
 	const struct ncs_aliases *aliases; /* the source's; may be NULL */
 	bool keeps_latest;       /* whether ranks keep their latest records */
-	size_t latest_count;     /* ranks that did before the latest update */
+	size_t latest_count; /* ranks that kept some before the latest update */
 	struct ncs_rank **ranks; /* by host, communicator, rank, process */
 	size_t rank_count, rank_capacity;
-	struct ncs_rank **by_id; /* ranks of the update before, by their id */
+	struct ncs_rank **by_id; /* ranks of the previous update, by their id */
 	size_t by_id_count, by_id_capacity;
 	struct ncs_communicator *communicators; /* by first rank */
 	size_t communicator_count, communicator_capacity;
@@ -41,7 +41,8 @@ struct ncs_model {
 	struct ncs_skews *skews; /* NULL if nothing was compared */
 	struct ncs_unreadable *unreadable;
 	size_t unreadable_count, unreadable_capacity;
-	struct ncs_snapshot spare; /* of a sample, until a rank has it */
+	/* The copy of a sample's snapshot, until a rank takes it. */
+	struct ncs_snapshot spare;
 	enum ncs_window window;    /* see ncs_model_set_window() */
 	uint64_t marked_ns; /* time of ncs_model_mark(); 0 if not marked */
 	/* Bytes per second that all ranks sent and received, at each update. */

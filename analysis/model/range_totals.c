@@ -63,7 +63,8 @@ void ncs_range_append_path(const struct ncs_snapshot *snapshot, uint32_t number,
 	if (place == snapshot->range_count)
 		return;
 	range = &snapshot->ranges[place];
-	/* A range is never inside one that came later: the reader checks it. */
+	/* A range is never inside one that came later: the reader checks
+	 * this. */
 	if (range->parent != 0 && range->parent < number) {
 		ncs_range_append_path(snapshot, range->parent, text, size);
 		ncs_append(text, size, "/");
@@ -158,7 +159,7 @@ unsigned ncs_range_timing(const struct ncs_range_sum *sum)
 	return NCS_TIMING_COUNT;
 }
 
-/* Whether a range has this number, or is inside the one that has it. */
+/* Whether a range has this number, or is inside the range that has it. */
 static bool is_within(const struct ncs_snapshot *snapshot,
 		      const struct ncs_range_view *range, uint32_t number)
 {

@@ -30,9 +30,9 @@ struct ncs_range_sum {
 	struct ncs_gpu_time gpu; /* busy_ns is the range's own: not a sum */
 };
 
-/* Fills in one sum for each range of the snapshot, ranges inside a range after
- * it, siblings by number. `sums` has room for range_count. Returns 0 or
- * -ENOMEM. */
+/* Fills in one sum for each range of the snapshot, ranges inside a range
+ * directly after it, siblings by number. `sums` has room for range_count.
+ * Returns 0 or -ENOMEM. */
 int ncs_ranges_sum(const struct ncs_snapshot *snapshot,
 		   struct ncs_range_sum *sums);
 

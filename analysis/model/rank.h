@@ -2,8 +2,8 @@
 /* A communicator's rank in one process, as the model keeps it: its latest
  * snapshot, its past, and the facts from its records.
  *
- * Functions are pure: they read a rank, and return what is known of it. Times
- * are ns of CLOCK_MONOTONIC on the rank's host.
+ * Functions are pure: they read a rank and return what is known of the rank.
+ * Times are ns of CLOCK_MONOTONIC on the rank's host.
  */
 #ifndef NCS_ANALYSIS_MODEL_RANK_H
 #define NCS_ANALYSIS_MODEL_RANK_H
@@ -39,7 +39,7 @@ struct ncs_rank {
 	const struct ncs_counters *base;
 	struct ncs_recent_values traces; /* one value for each interval */
 	/* Counters at the start of the latest interval in which operations were
-	 * timed; zeros if there was none, which stand for the start. */
+	 * timed; zeros, which stand for the start, if there was none. */
 	struct ncs_timed timed_before[NCS_FUNCTION_COUNT][NCS_TIMING_COUNT];
 	/* From all records since the first update that had some; NULL if there
 	 * were none, or if records are not wanted. */
@@ -61,8 +61,8 @@ struct ncs_unreadable {
  * it. */
 int ncs_rank_compare(const struct ncs_rank *a, const struct ncs_rank *b);
 
-/* Returns the length of the rank's window in ns, as it was in fact; 0 if there
- * are no rates yet. The window of a rank that has ended ends with it. */
+/* Returns the actual length of the rank's window in ns; 0 if there are no rates
+ * yet. The window of a rank that has ended ends with the rank. */
 uint64_t ncs_rank_window_ns(const struct ncs_rank *rank);
 
 /* Returns the counters of one interval ago, or NULL if there is only one
@@ -70,11 +70,11 @@ uint64_t ncs_rank_window_ns(const struct ncs_rank *rank);
 const struct ncs_counters *ncs_rank_before(const struct ncs_rank *rank);
 
 /* Returns the time until which the rank's clock ran: that of its snapshot, or
- * of its end. All that lasts does so until then. */
+ * of its end. Durations that go on are counted until then. */
 uint64_t ncs_rank_end_ns(const struct ncs_rank *rank);
 
 /* Returns the number of records and updates that are missing, except records
- * that were overwritten before this reader came. */
+ * that were overwritten before this reader's first refresh. */
 uint64_t ncs_rank_lost(const struct ncs_rank *rank);
 
 /* Returns whether there was any call or operation of a function. */
@@ -90,8 +90,8 @@ bool ncs_rank_proxy_known(const struct ncs_rank *rank);
  * operation, and the size of all was known. */
 bool ncs_function_bytes_known(const struct ncs_function_view *function);
 
-/* Returns whether the channel's sum of bytes is complete: NCCL reported the size of
- * its steps. */
+/* Returns whether the channel's sum of bytes is complete: NCCL reported the
+ * size of its steps. */
 bool ncs_channel_bytes_known(const struct ncs_channel_view *channel);
 
 /* Return whether waiting for the peer is known apart from waiting for the GPU:

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* A sample of a rank becomes its present, and the present its past; see
- * rank_update.h. Copies all that is kept. */
+/* Takes samples of a rank: a sample becomes the rank's present state, and the
+ * former one its past; see rank_update.h. Copies all that is kept. */
 #include "analysis/model/rank_update.h"
 
 #include <errno.h>
@@ -18,7 +18,7 @@
 #include "shm/array.h"
 #include "shm/clock.h"
 
-/* Forgets all that came of the rank's records. */
+/* Forgets all facts from the rank's records. */
 static void forget_records(struct ncs_rank *rank)
 {
 	ncs_steps_free(rank->steps);
@@ -146,7 +146,8 @@ static void trace_functions(struct ncs_rank *rank,
 			       ncs_bus_bandwidth_since(rank, i, before));
 }
 
-/* Adds one value to each trace: what happened since the update before. */
+/* Adds one value to each of the rank's `traces`, for the time since the
+ * previous update. */
 static int take_traces(struct ncs_rank *rank, bool has_past)
 {
 	const struct ncs_counters *before = ncs_rank_before(rank);

@@ -6,7 +6,7 @@
 #include "analysis/base/source.h"
 #include "analysis/model/model.h"
 
-/* Takes in a sample: what the rank has now becomes its past. `has_past` is
+/* Takes a sample: the rank's present state becomes its past. `has_past` is
  * false for a new rank, and for one whose id now names another segment. Returns
  * 0 or -ENOMEM. */
 int ncs_rank_take(struct ncs_rank *rank, struct ncs_model *model,

@@ -24,7 +24,7 @@ double ncs_rank_operations_rate(const struct ncs_rank *rank)
 }
 
 /* Adds up the bytes of a direction's channels whose bytes are known. Returns
- * false if it has channels, but none such. */
+ * false if the direction has channels, but the bytes of none are known. */
 static bool direction_bytes(const struct ncs_snapshot *snapshot, bool send,
 			    uint64_t *bytes)
 {
@@ -45,7 +45,7 @@ static bool direction_bytes(const struct ncs_snapshot *snapshot, bool send,
 	return known > 0 || unknown == 0;
 }
 
-/* Does so for counters of the past. */
+/* Does the same as direction_bytes() for counters of the past. */
 static bool direction_bytes_at(const struct ncs_counters *counters, bool send,
 			       uint64_t *bytes)
 {

@@ -6,7 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* Makes room in the array at `array` for exactly so many items: snapshots have
+/* Makes room in the array at `array` for exactly `count` items: snapshots have
  * no capacities. Returns 0 or -ENOMEM. */
 static int resize(void *array, size_t count, size_t size)
 {

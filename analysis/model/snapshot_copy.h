@@ -6,9 +6,9 @@
 #include "ncclstat/reader.h"
 
 /* Copies all of `from`, except its endless operations, into `to`, whose memory
- * is used again. `to` is an earlier copy or all zeros, and is to be released
- * with ncs_snapshot_release(). Returns 0 or -ENOMEM; then the contents of `to`
- * are undefined, but it can be copied to again, and released. */
+ * is reused. `to` must be an earlier copy or all zeros; release it with
+ * ncs_snapshot_release(). Returns 0 or -ENOMEM; then the contents of `to` are
+ * undefined, but it can be copied to again, and released. */
 int ncs_snapshot_copy(struct ncs_snapshot *to, const struct ncs_snapshot *from);
 
 #endif

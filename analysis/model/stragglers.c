@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* Figures of lateness from what compare_arrivals.c kept; see stragglers.h. */
+/* Computes figures of lateness from the state that compare_arrivals.c keeps;
+ * see stragglers.h. */
 #include "analysis/model/stragglers.h"
 
 #include <string.h>
@@ -160,7 +161,7 @@ const struct ncs_lateness_view *ncs_rank_lateness(const struct ncs_rank *rank)
 		return NULL;
 	view = &late->view;
 	view->count = *ncs_arrivals_count(rank->arrivals);
-	/* Computed only when asked for: few of many ranks are. */
+	/* Computed only on demand: of many ranks, few are shown. */
 	if (late->is_viewed)
 		return view;
 	sum_recent(late, NCS_FUNCTION_COUNT, &view->recent);

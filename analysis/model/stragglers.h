@@ -1,24 +1,25 @@
 /* SPDX-License-Identifier: MIT */
 /* Stragglers: how late each rank comes to collectives, where its lateness
- * began, and what it costs.
+ * began, and how much time it costs the others.
  *
  * The ranks of a communicator are compared operation by operation, joined by
  * function and NCCL's sequence number. A rank's arrival is the latest stage on
  * its way into the operation (analysis/records/arrivals.h) that is known of
- * every rank compared. It is late by the time since the first arrival of the
- * ranks that wait for it, as analysis/base/collective_waits.h says. Send and
- * Recv have no number that tells which belong together; they are left out.
+ * every rank compared. Its lateness is the time since the first arrival of the
+ * ranks that wait for it; analysis/base/collective_waits.h says which ranks do.
+ * Sends and receives are left out: no number tells which of them belong
+ * together.
  *
  * Ranks are compared if their records are read and they share a clock: they are
  * of the same boot and time namespace, or of hosts whose clocks are aligned.
  * With aligned clocks a rank is last only if it is later by more than the
  * clocks' largest error, which is given with all figures. An operation counts
- * only if it was seen on each of these ranks that lives and reports operations
- * of the function. Recent figures are exact, of the latest operations compared;
- * figures since the first update come from histograms.
+ * only if it was seen on every one of these ranks that lives and reports
+ * operations of the function. Recent figures are exact and cover the latest
+ * operations compared; figures since the first update come from histograms.
  *
- * Figures are computed when they are asked for. What is returned points into
- * the model and is valid until its next update.
+ * Figures are computed when they are asked for. Returned pointers lead into the
+ * model and are valid until its next update.
  */
 #ifndef NCS_ANALYSIS_MODEL_STRAGGLERS_H
 #define NCS_ANALYSIS_MODEL_STRAGGLERS_H
@@ -50,10 +51,11 @@ const char *ncs_arrival_stage_name(unsigned stage);
 /* Number of latest operations that make the recent figures. */
 #define NCS_LATENESS_RECENT 512u
 
-/* A rank is marked as a straggler if, of at least this many recent operations,
- * it came last in more than half, in the median of these by at least so many ns
- * after the rank before it, and if all waiting for it took this share of the
- * time. */
+/* A rank is marked as a straggler if it has at least NCS_STRAGGLER_OPERATIONS
+ * recent operations, came last in more than half of them, came at least
+ * NCS_STRAGGLER_NS after the rank before it in their median, and if the time in
+ * which all others waited for it alone was at least the share
+ * NCS_STRAGGLER_COST. */
 #define NCS_STRAGGLER_OPERATIONS 32u
 #define NCS_STRAGGLER_NS UINT64_C(100000)
 #define NCS_STRAGGLER_COST 0.01
@@ -64,13 +66,13 @@ struct ncs_lateness {
 	uint64_t last;       /* operations to which it came after all others */
 	uint64_t median_ns;  /* of its lateness */
 	uint64_t p99_ns;
-	/* Median of how long after the rank before it it came, of operations to
-	 * which it came last; 0 if there are none. */
+	/* Median time from the previous rank's arrival to its own, in
+	 * operations to which it came last; 0 if there are none. */
 	uint64_t exclusive_ns;
 	/* Sum of its lateness in these operations, by where it began. */
 	uint64_t cause_ns[NCS_LATE_CAUSE_COUNT];
-	/* Largest error of all times but cause_ns, if they are of several
-	 * clocks; 0 if of one. */
+	/* Largest error of all times but cause_ns, if they are by several
+	 * clocks; 0 if by one. */
 	uint64_t error_ns;
 };
 
@@ -108,7 +110,8 @@ unsigned ncs_rank_late_function(const struct ncs_rank *rank,
 /* How far apart the ranks of a communicator arrived, and how long its
  * operations took from the last arrival on. */
 struct ncs_skew {
-	uint64_t operations; /* recent, compared; if 0, nothing else is set */
+	/* Recent operations compared; if 0, nothing else is set. */
+	uint64_t operations;
 	uint64_t median_ns; /* of the time from the first arrival to the last */
 	uint64_t p99_ns;
 	uint64_t transfers;   /* recent operations whose end NCCL reports */

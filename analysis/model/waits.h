@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
-/* Waits of ranks and their channels: which wait, and for how long.
+/* Waits of ranks and their channels: which of them wait, and for how long.
  *
- * Pure. What is returned points into the model and is valid until its next
+ * Pure. Returned pointers lead into the model and are valid until its next
  * update.
  */
 #ifndef NCS_ANALYSIS_MODEL_WAITS_H
